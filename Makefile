@@ -1,0 +1,206 @@
+# vftr: see README.md. `make help` lists the targets.
+# A user's settings go into config.mak (CC, CFLAGS, PREFIX, ...).
+
+VERSION := 0.1.0
+
+-include config.mak
+
+CC      ?= cc
+CXX     ?= c++
+FC      := $(if $(filter f77,$(FC)),gfortran,$(FC))
+AWK     ?= awk
+CFLAGS  ?= -O2 -g
+PREFIX  ?= /usr/local
+DESTDIR ?=
+JOBS    ?= $(shell nproc 2>/dev/null || echo 2)
+MPICC_openmpi ?= $(shell command -v mpicc.openmpi)
+MPICC_mpich   ?= $(shell command -v mpicc.mpich)
+MPIS := $(if $(MPICC_openmpi),openmpi) $(if $(MPICC_mpich),mpich)
+
+O := obj
+WARN := -Wall -Wextra -Wmissing-prototypes -Wstrict-prototypes -Wno-unused-parameter
+STD  := -std=gnu11 -D_GNU_SOURCE= -I. -I$(O)/gen -DVFTR_VERSION='"$(VERSION)"'
+ALL_CFLAGS  = $(STD) $(WARN) -MMD -MP -fPIC $(CFLAGS)
+HOOK_CFLAGS = $(ALL_CFLAGS) -fvisibility=hidden -ftls-model=initial-exec -fno-stack-protector \
+	      -DVFTR_BINDIR='"$(PREFIX)/bin"'
+
+Q := $(if $(V),,@)
+say = $(if $(V),,@echo "  $(1)	$(2)")
+
+shm_src   := $(wildcard shm/*.c)
+hook_src  := $(wildcard libhook/*.c)
+conf_src  := $(wildcard conf/*.c)
+mains     := nodeagent/agent.c nodeagent/vftr.c nodeagent/peer-mpi.c
+tool_src  := $(wildcard nodeagent/cmd-*.c nodeagent/doctor*.c nodeagent/loaded.c)
+agent_src := $(filter-out $(mains) $(tool_src),$(wildcard nodeagent/*.c))
+obj = $(patsubst %.c,$(O)/%.o,$(1))
+core_obj := $(call obj,$(shm_src) $(conf_src) $(agent_src)) $(O)/gen/mpi_name.o
+
+AGENT_LIBS := -lelf -lcjson -luring -ldl -lpthread -lm
+
+# ---- what is built ----------------------------------------------------------
+
+hook_obj     := $(patsubst %.c,$(O)/%.o,$(filter-out libhook/interpose.c,$(hook_src)))
+hook_shared  := $(hook_obj) $(O)/libhook/interpose.o
+hook_shm_obj := $(O)/shm/segment.o $(O)/shm/killpoint.o
+programs := $(O)/bin/vftr-node-agent $(O)/bin/vftr
+libs     := $(O)/lib/libvftrace.so $(O)/lib/libvftrace.a $(foreach M,$(MPIS),\
+	    $(O)/lib/libvftrace-$(M).so $(O)/lib/libvftrace-$(M).a $(O)/lib/vftr/peer-$(M).so)
+links    := $(if $(MPIS),$(O)/lib/libvftrace-mpi.so)
+
+.PHONY: all
+all: $(libs) $(programs) $(links) $(O)/include/vftrace.h
+
+$(O)/libhook/%.o: ALL_CFLAGS := $(HOOK_CFLAGS)
+$(hook_shm_obj): ALL_CFLAGS := $(HOOK_CFLAGS)
+
+$(O)/%.o: %.c
+	$(call say,CC,$@)
+	@mkdir -p $(@D)
+	$(Q)$(CC) $(ALL_CFLAGS) -c -o $@ $<
+
+HOOK_LDFLAGS = -shared -Wl,-soname,$(@F) -Wl,--version-script=libhook/lib.map -Wl,-z,now $(LDFLAGS)
+
+$(O)/lib/libvftrace.so: $(hook_shared) $(hook_shm_obj) libhook/lib.map
+	$(call say,LD,$@)
+	@mkdir -p $(@D)
+	$(Q)$(CC) $(HOOK_LDFLAGS) -o $@ $(filter %.o,$^) -ldl -lpthread
+
+$(O)/lib/libvftrace.a: $(hook_obj) $(hook_shm_obj)
+	$(call say,AR,$@)
+	@mkdir -p $(@D)
+	@rm -f $@
+	$(Q)$(AR) rcs $@ $^
+
+$(O)/lib/libvftrace-mpi.so: $(O)/lib/libvftrace-$(firstword $(MPIS)).so
+	@ln -sf $(<F) $@
+
+$(O)/bin/vftr-node-agent: $(core_obj) $(O)/nodeagent/agent.o
+	$(call say,LD,$@)
+	@mkdir -p $(@D)
+	$(Q)$(CC) $(CFLAGS) $(LDFLAGS) -o $@ $^ $(AGENT_LIBS)
+
+$(O)/bin/vftr: $(core_obj) $(O)/nodeagent/vftr.o $(call obj,$(tool_src))
+	$(call say,LD,$@)
+	@mkdir -p $(@D)
+	$(Q)$(CC) $(CFLAGS) $(LDFLAGS) -o $@ $^ $(AGENT_LIBS)
+
+$(O)/lib/vftr/peer-%.so: nodeagent/peer-mpi.c
+	$(call say,MPICC,$@)
+	@mkdir -p $(@D)
+	$(Q)$(MPICC_$*) $(STD) $(WARN) -fPIC $(CFLAGS) -MMD -MP -MF $(@:.so=.d) -shared -o $@ $< -lpthread
+
+$(O)/include/vftrace.h: libhook/vftrace.h
+	@mkdir -p $(@D)
+	@cp $< $@
+
+-include mpi/mpi.mk
+
+-include $(shell find $(O) -name '*.d' 2>/dev/null)
+
+# ---- install ----------------------------------------------------------------
+
+BASHCOMP ?= $(PREFIX)/share/bash-completion/completions
+man_pages := $(wildcard man/*.[1-8])
+
+.PHONY: install uninstall
+install: all
+	install -d $(DESTDIR)$(PREFIX)/bin $(DESTDIR)$(PREFIX)/lib/vftr $(DESTDIR)$(PREFIX)/include \
+		$(DESTDIR)$(PREFIX)/lib/pkgconfig $(DESTDIR)$(BASHCOMP)
+	install -m 755 $(programs) $(DESTDIR)$(PREFIX)/bin
+	install -m 644 $(filter $(O)/lib/lib%,$(libs)) $(DESTDIR)$(PREFIX)/lib
+	install -m 644 $(filter $(O)/lib/vftr/%,$(libs)) $(DESTDIR)$(PREFIX)/lib/vftr
+	$(if $(links),ln -sf libvftrace-$(firstword $(MPIS)).so $(DESTDIR)$(PREFIX)/lib/libvftrace-mpi.so)
+	install -m 644 libhook/vftrace.h $(DESTDIR)$(PREFIX)/include
+	sed 's|@PREFIX@|$(PREFIX)|; s|@VERSION@|$(VERSION)|' libhook/vftrace.pc.in \
+		>$(DESTDIR)$(PREFIX)/lib/pkgconfig/vftrace.pc
+	for s in 1 3 5 7; do install -d $(DESTDIR)$(PREFIX)/share/man/man$$s && \
+		install -m 644 man/*.$$s $(DESTDIR)$(PREFIX)/share/man/man$$s || exit; done
+	install -m 644 man/completion.bash $(DESTDIR)$(BASHCOMP)/vftr
+	ln -sf vftr $(DESTDIR)$(BASHCOMP)/vftr-node-agent
+
+uninstall:
+	rm -f $(addprefix $(DESTDIR)$(PREFIX)/bin/,$(notdir $(programs)))
+	rm -f $(addprefix $(DESTDIR)$(PREFIX)/lib/,$(notdir $(filter $(O)/lib/lib%,$(libs))) libvftrace-mpi.so \
+		pkgconfig/vftrace.pc)
+	rm -rf $(DESTDIR)$(PREFIX)/lib/vftr
+	rm -f $(DESTDIR)$(PREFIX)/include/vftrace.h
+	rm -f $(foreach p,$(man_pages),$(DESTDIR)$(PREFIX)/share/man/man$(subst .,,$(suffix $(p)))/$(notdir $(p)))
+	rm -f $(DESTDIR)$(BASHCOMP)/vftr $(DESTDIR)$(BASHCOMP)/vftr-node-agent
+
+# ---- tests ------------------------------------------------------------------
+
+unit_tests := $(patsubst t/%.c,$(O)/t/%,$(wildcard t/u-*.c t/m-*.c))
+tap_tests  := $(wildcard t/t[0-9]*.sh)
+fuzzers    := $(patsubst t/%.c,$(O)/t/%,$(wildcard t/f-*.c))
+core_lib   := $(O)/t/core.a
+
+$(core_lib): $(core_obj) $(call obj,$(tool_src))
+	@mkdir -p $(@D)
+	@rm -f $@
+	$(Q)$(AR) rcs $@ $^
+
+$(O)/t/u-% $(O)/t/m-%: ALL_CFLAGS += -I$(O)
+
+$(O)/t/u-%: t/u-%.c $(core_lib)
+	$(call say,CC,$@)
+	$(Q)$(CC) $(ALL_CFLAGS) -It $(LDFLAGS) -o $@ $< $(core_lib) $$(pkg-config --libs check) $(AGENT_LIBS)
+
+$(O)/t/m-%: t/m-%.c $(core_lib)
+	$(call say,CC,$@)
+	$(Q)$(CC) $(ALL_CFLAGS) -It $(LDFLAGS) -o $@ $< $(core_lib) $$(pkg-config --libs check) $(AGENT_LIBS)
+
+FUZZ_CC ?= clang
+$(O)/t/f-%: t/f-%.c $(shm_src) $(conf_src) $(agent_src) $(O)/gen/mpi_name.c
+	$(call say,FUZZ,$@)
+	@mkdir -p $(@D)
+	$(Q)$(FUZZ_CC) $(STD) -w -g -O1 -fsanitize=fuzzer,address,undefined -o $@ $^ $(AGENT_LIBS)
+
+PROVE ?= prove
+prove = O=$(O) BUILD=$(abspath $(O)) $(PROVE) -e '' --timer $(PROVEFLAGS)
+
+.PHONY: deps demo check check-long check-build bench asan tsan help
+deps:
+	@sh t/deps.sh
+
+demo: deps
+	@$(MAKE) --no-print-directory all
+	@sh t/demo/run
+
+check: deps
+	@$(MAKE) --no-print-directory -j$(JOBS) check-build
+	@$(prove) $(sort $(unit_tests)) $(sort $(tap_tests))
+
+check-long: deps
+	@$(MAKE) --no-print-directory -j$(JOBS) check-build $(fuzzers)
+	@VFTR_LONG=1 $(prove) $(sort $(unit_tests)) $(sort $(tap_tests))
+	@for f in $(fuzzers); do sh t/fuzz $$f 60 || exit; done
+
+check-build: all $(unit_tests)
+
+bench: deps
+	@$(MAKE) --no-print-directory all
+	@BUILD=$(abspath $(O)) t/bench/run
+
+# The same tests with the agent, the tools and the unit tests under a sanitizer;
+# the library in the application stays as it is.
+asan:
+	@$(MAKE) --no-print-directory O=$(O)/asan CFLAGS="-O1 -g -fsanitize=address,undefined -fno-sanitize-recover=undefined" \
+		HOOK_CFLAGS='$$(filter-out -fsanitize% -fno-sanitize%,$$(STD) $$(WARN) -MMD -MP -fPIC -O2 -g) -fvisibility=hidden -ftls-model=initial-exec' check
+
+tsan:
+	@$(MAKE) --no-print-directory O=$(O)/tsan CFLAGS="-O1 -g -fsanitize=thread" $(O)/tsan/t/u-ring
+	$(O)/tsan/t/u-ring
+
+help:
+	@echo "make            the libraries and programs, in $(O)/"
+	@echo "make demo       install what is missing, build, run the heat equation traced"
+	@echo "make check      install what is missing, build, run every test"
+	@echo "make check-long the same with longer runs and fuzzing"
+	@echo "make bench      what tracing costs, measured side by side"
+	@echo "make install    to PREFIX=$(PREFIX) (DESTDIR for packagers); make uninstall"
+	@echo "make asan tsan  tests under sanitizers;  make clean"
+
+.PHONY: clean
+clean:
+	rm -rf $(O)

@@ -1,0 +1,40 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * The only place where memory orders are spelled out. Words that two
+ * processes share are accessed through these and nothing else.
+ */
+#ifndef VFTR_SHM_ATOMIC_H
+#define VFTR_SHM_ATOMIC_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#define load_relaxed(p)	    __atomic_load_n((p), __ATOMIC_RELAXED)
+#define load_acquire(p)	    __atomic_load_n((p), __ATOMIC_ACQUIRE)
+#define store_relaxed(p, v) __atomic_store_n((p), (v), __ATOMIC_RELAXED)
+#define store_release(p, v) __atomic_store_n((p), (v), __ATOMIC_RELEASE)
+#define fence_full()	    __atomic_thread_fence(__ATOMIC_SEQ_CST)
+/* orders this thread against its own signal handlers: the compiler only */
+#define fence_signal() __atomic_signal_fence(__ATOMIC_SEQ_CST)
+
+/* Claims *p by changing it from old to new; true for the one who did. */
+static inline bool claim_u32(uint32_t *p, uint32_t old, uint32_t new)
+{
+	return __atomic_compare_exchange_n(p, &old, new, false, __ATOMIC_ACQ_REL, __ATOMIC_RELAXED);
+}
+
+static inline uint32_t add_relaxed_u32(uint32_t *p, uint32_t n)
+{
+	return __atomic_fetch_add(p, n, __ATOMIC_RELAXED);
+}
+
+static inline void cpu_relax(void)
+{
+#if defined(__x86_64__)
+	__builtin_ia32_pause();
+#elif defined(__aarch64__)
+	__asm__ volatile("yield");
+#endif
+}
+
+#endif

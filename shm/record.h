@@ -1,0 +1,76 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * The record format: what the 64-bit words in a ring mean. vftr-ring(7) is
+ * the same in prose.
+ *
+ *   bit 63..33  ticks, modulo 2^31
+ *   bit 32      0 enter, 1 exit
+ *   bit 31..0   id
+ *
+ * A word of zero means that nothing is stored there. An id of
+ * RECORD_ID_FUNCTION or more is the low half of a function's address; smaller
+ * ids are the table below. Records longer than a word start with their header
+ * word; the words after it stay zero until they are stored, and a record whose
+ * payload is zero was never completed (its producer died) and is ignored.
+ * Records never cross the end of a block, and each block starts with a SYNC
+ * word, so any block can be read without the one before it.
+ */
+#ifndef VFTR_SHM_RECORD_H
+#define VFTR_SHM_RECORD_H
+
+#include <stdint.h>
+
+#define RECORD_FORMAT 1 /* raised whenever a word changes its meaning */
+
+#define BLOCK_BYTES 4096u
+#define BLOCK_WORDS (BLOCK_BYTES / 8)
+
+#define RECORD_EXIT	  ((uint64_t)1 << 32)
+#define RECORD_TIME_SHIFT 33
+#define RECORD_TIME_BITS  31
+
+enum record_id {
+	RECORD_NONE = 0,
+	RECORD_SYNC = 1,   /* its time field holds ticks >> 31 for what follows */
+	RECORD_WIDE = 2,   /* enter/exit; word 1 = whole address or region key */
+	RECORD_LOST = 3,   /* word 1 = calls skipped below the open frame */
+	RECORD_SITE = 4,   /* word 1 = code address that now runs, after a jump */
+	RECORD_PAUSE = 5,  /* recording stops here ... */
+	RECORD_RESUME = 6, /* ... and goes on; word 1 = frames entered meanwhile and open, + 1 */
+	RECORD_CLOSE = 7,  /* word 1 = number of frames that ended unrecorded */
+
+	RECORD_ID_MPI = 1024,	   /* + index of the function in mpi/mpi.tab */
+	RECORD_ID_REGION = 2048,   /* + region number, below 2048 */
+	RECORD_ID_FUNCTION = 4096, /* low half of an address */
+};
+
+#define RECORD_REGIONS_SHORT 2048u
+/* Key of region n as the payload of a WIDE record: no code lives up there. */
+#define RECORD_REGION_KEY(n)  ((uint64_t)1 << 63 | (n))
+#define RECORD_IS_REGION(key) ((key) >> 63)
+
+static inline uint64_t record_word(uint64_t ticks, uint64_t exit_bit, uint32_t id)
+{
+	return ticks << RECORD_TIME_SHIFT | exit_bit | id;
+}
+
+static inline uint64_t record_sync_word(uint64_t ticks)
+{
+	return (ticks >> RECORD_TIME_BITS) << RECORD_TIME_SHIFT | RECORD_SYNC;
+}
+
+/* Words in the record that starts with header w. */
+static inline unsigned record_words(uint64_t w)
+{
+	uint32_t id = (uint32_t)w;
+
+	return id == RECORD_WIDE || id == RECORD_LOST || id == RECORD_SITE ||
+			       id == RECORD_RESUME || id == RECORD_CLOSE
+		       ? 2
+		       : 1;
+}
+
+_Static_assert(BLOCK_BYTES % 64 == 0, "blocks are copied in whole cache lines");
+_Static_assert(RECORD_ID_REGION + RECORD_REGIONS_SHORT == RECORD_ID_FUNCTION, "id ranges touch");
+
+#endif

@@ -1,0 +1,60 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* The consumer's half of the ring. Every shared word is read once, then checked. */
+#include "shm/ring.h"
+
+#include <linux/futex.h>
+#include <string.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+const char *ring_check(const struct ring *r, uint64_t tail, uint64_t *head)
+{
+	uint64_t h;
+
+	if (load_acquire(&r->producer->magic) != SEGMENT_MAGIC) {
+		*head = tail;
+		return NULL; /* not started yet */
+	}
+	h = load_acquire(&r->producer->head); /* C, pairs with B in ring_publish() */
+	*head = tail;
+	if (h % BLOCK_BYTES)
+		return "its head is not at a block's start (R1)";
+	if (h - tail > r->size)
+		return "its head is out of range (R2)";
+	*head = h;
+	return NULL;
+}
+
+void ring_release(struct ring *r, uint64_t tail)
+{
+	store_release(&r->consumer->tail, tail); /* D, pairs with A in ring_has_room() */
+	/* the load of waiting must not pass the store of tail: the producer
+	 * stores waiting, fences, and looks at tail again before it sleeps */
+	fence_full();
+	if (load_relaxed(&r->producer->waiting)) {
+		add_relaxed_u32(&r->consumer->futex, 1);
+		syscall(SYS_futex, &r->consumer->futex, FUTEX_WAKE, 1, NULL, NULL, 0);
+	}
+}
+
+unsigned ring_unpublished(const struct ring *r, uint64_t head, uint64_t (*out)[BLOCK_WORDS])
+{
+	unsigned n = 0;
+
+	if (load_acquire(&r->producer->magic) != SEGMENT_MAGIC)
+		return 0;
+	for (uint64_t at = head; at <= head + BLOCK_BYTES; at += BLOCK_BYTES) {
+		for (unsigned s = 0; s < 2; s++) {
+			/* pairs with the release in ring_stage_open() */
+			if (load_acquire(&r->producer->stage[s]) != at)
+				continue;
+			for (unsigned i = 0; i < BLOCK_WORDS; i++)
+				out[n][i] = load_relaxed(&r->stage[s][i]);
+			n++;
+			break;
+		}
+		if (n == 0)
+			break; /* R5: without the first there is no second */
+	}
+	return n;
+}

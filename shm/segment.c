@@ -1,0 +1,153 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Creating and mapping segments. Used by both sides, on slow paths only. */
+#include "shm/segment.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "shm/atomic.h"
+
+/* A memfd of exactly `bytes` whose pages exist and whose size cannot change. */
+static int sealed_memfd(const char *name, size_t bytes)
+{
+	int error;
+	int fd = memfd_create(name, MFD_CLOEXEC | MFD_ALLOW_SEALING);
+
+	if (fd < 0)
+		return -errno;
+	error = -posix_fallocate(fd, 0, (off_t)bytes);
+	if (!error && fcntl(fd, F_ADD_SEALS, F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_SEAL))
+		error = -errno;
+	if (error) {
+		close(fd);
+		return error == -ENOSPC ? -ENOMEM : error;
+	}
+	return fd;
+}
+
+/* Maps all of fd read-only or read-write, then flips one page to the other. */
+static int map_flipped(int fd, size_t bytes, int prot, size_t flip_offset, int flip_prot, void **out)
+{
+	void *base = mmap(NULL, bytes, prot, MAP_SHARED, fd, 0);
+
+	if (base == MAP_FAILED)
+		return -errno;
+	if (mmap((char *)base + flip_offset, SEGMENT_PAGE, flip_prot, MAP_SHARED | MAP_FIXED, fd,
+		    (off_t)flip_offset) == MAP_FAILED) {
+		int error = -errno;
+
+		munmap(base, bytes);
+		return error;
+	}
+	*out = base;
+	return 0;
+}
+
+static void ring_point(struct ring *r, void *base, uint64_t size)
+{
+	r->base = base;
+	r->bytes = RING_SEGMENT_BYTES(size);
+	r->size = size;
+	r->producer = base;
+	r->consumer = (void *)((char *)base + SEGMENT_PAGE);
+	r->stage[0] = (void *)((char *)base + RING_STAGE_OFFSET);
+	r->stage[1] = (void *)((char *)base + RING_STAGE_OFFSET + BLOCK_BYTES);
+	r->data = (void *)((char *)base + RING_DATA_OFFSET);
+}
+
+int segment_create_control(int *fd, struct control_agent_shm **agent, struct control_app_shm **app)
+{
+	void *base;
+	int error;
+
+	*fd = sealed_memfd("vftr-control", CONTROL_BYTES);
+	if (*fd < 0)
+		return *fd;
+	error = map_flipped(*fd, CONTROL_BYTES, PROT_READ, 0, PROT_READ | PROT_WRITE, &base);
+	if (error) {
+		close(*fd);
+		return error;
+	}
+	*agent = base;
+	*app = (void *)((char *)base + SEGMENT_PAGE);
+	(*agent)->magic = SEGMENT_MAGIC;
+	(*agent)->record_format = RECORD_FORMAT;
+	return 0;
+}
+
+int segment_create_ring(uint64_t size, int *fd, struct ring *ring)
+{
+	void *base;
+	int error;
+
+	if (size < RING_SIZE_MIN || size > RING_SIZE_MAX || (size & (size - 1)))
+		return -EINVAL;
+	*fd = sealed_memfd("vftr-ring", RING_SEGMENT_BYTES(size));
+	if (*fd < 0)
+		return *fd;
+	error = map_flipped(*fd, RING_SEGMENT_BYTES(size), PROT_READ, SEGMENT_PAGE,
+		PROT_READ | PROT_WRITE, &base);
+	if (error) {
+		close(*fd);
+		return error;
+	}
+	ring_point(ring, base, size);
+	return 0;
+}
+
+static int has_size(int fd, size_t bytes)
+{
+	struct stat st;
+
+	if (fstat(fd, &st))
+		return -errno;
+	return st.st_size == (off_t)bytes ? 0 : -EPROTO;
+}
+
+int segment_map_control(int fd, struct control_agent_shm **agent, struct control_app_shm **app)
+{
+	void *base;
+	int error = has_size(fd, CONTROL_BYTES);
+
+	if (!error)
+		error = map_flipped(fd, CONTROL_BYTES, PROT_READ | PROT_WRITE, 0, PROT_READ, &base);
+	if (error)
+		return error;
+	*agent = base;
+	*app = (void *)((char *)base + SEGMENT_PAGE);
+	if ((*agent)->magic == SEGMENT_MAGIC && (*agent)->record_format == RECORD_FORMAT)
+		return 0;
+	munmap(base, CONTROL_BYTES);
+	return -EPROTO;
+}
+
+int segment_map_ring(int fd, uint64_t size, struct ring *ring)
+{
+	void *base;
+	int error = has_size(fd, RING_SEGMENT_BYTES(size));
+
+	if (!error)
+		error = map_flipped(fd, RING_SEGMENT_BYTES(size), PROT_READ | PROT_WRITE,
+			SEGMENT_PAGE, PROT_READ, &base);
+	if (error)
+		return error;
+	ring_point(ring, base, size);
+	return 0;
+}
+
+void segment_unmap_control(struct control_agent_shm *agent)
+{
+	if (agent)
+		munmap(agent, CONTROL_BYTES);
+}
+
+void segment_unmap_ring(struct ring *ring)
+{
+	if (ring->base)
+		munmap(ring->base, ring->bytes);
+	memset(ring, 0, sizeof(*ring));
+}

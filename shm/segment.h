@@ -1,0 +1,102 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * The two kinds of shared memory between a process and its agent: one control
+ * segment per process and one ring segment per thread. The agent creates both
+ * with memfd_create, so there are no names to clean up, allocates them in
+ * full and seals their size, so that neither side can ever take SIGBUS.
+ *
+ * Words of the two writers lie on different pages. Each side maps the other's
+ * pages read-only. Types that live here end in _shm.
+ *
+ *   control segment                      ring segment
+ *   page 0  agent writes                 page 0      application writes
+ *   page 1  application writes           page 1      agent writes
+ *                                        page 2, 3   staging blocks (application)
+ *                                        page 4 ..   ring_size bytes of blocks (application)
+ */
+#ifndef VFTR_SHM_SEGMENT_H
+#define VFTR_SHM_SEGMENT_H
+
+#include <stddef.h>
+#include <stdint.h>
+#include "shm/record.h"
+
+#define SEGMENT_MAGIC 0x314752465456ull /* "VTFRG1" */
+#define SEGMENT_PAGE  4096u
+
+struct control_agent_shm {
+	uint64_t magic;
+	uint32_t record_format;
+	uint32_t clock_source; /* enum clock_source */
+	uint32_t sleeping;     /* 1: the agent waits for its doorbell */
+	uint32_t closing;      /* 1: the agent is leaving, stop recording */
+};
+
+struct control_app_shm {
+	uint64_t definitions; /* messages sent on the socket so far */
+	uint64_t blocked_ns;  /* time all threads waited for room, ns */
+	uint64_t attach_ns;   /* time spent in attaching, ns */
+	uint64_t lost_nested; /* calls of signal handlers that could not be stored */
+};
+
+/* Words the producer writes, and nobody else. */
+struct ring_producer_shm {
+	uint64_t magic;
+	uint64_t size;	     /* bytes of data, a power of two */
+	uint64_t head;	     /* bytes published; free running, whole blocks */
+	uint64_t stage[2];   /* ring position the staging block belongs to */
+	uint64_t lost;	     /* calls skipped because the ring was full */
+	uint64_t blocked_ns; /* time this thread waited for room, ns */
+	uint64_t kicks;	     /* times it rang the agent's doorbell */
+	uint32_t waiting;    /* 1: the producer sleeps on the consumer's futex */
+	uint32_t tid;
+};
+
+/* Words the agent writes, and nobody else. */
+struct ring_consumer_shm {
+	uint64_t tail;	  /* bytes taken; free running, whole blocks */
+	uint32_t futex;	  /* counts wake-ups; the producer sleeps on it */
+	uint32_t retired; /* 1: quarantined, nothing is read from it any more */
+};
+
+#define CONTROL_BYTES	   (2 * SEGMENT_PAGE)
+#define RING_STAGE_OFFSET  (2 * SEGMENT_PAGE)
+#define RING_DATA_OFFSET   (4 * SEGMENT_PAGE)
+#define RING_SIZE_MIN	   (32u << 10)
+#define RING_SIZE_MAX	   (1u << 30)
+#define RING_SEGMENT_BYTES(size) (RING_DATA_OFFSET + (size_t)(size))
+
+/* One mapped ring segment, seen from either side. */
+struct ring {
+	struct ring_producer_shm *producer;
+	struct ring_consumer_shm *consumer;
+	uint64_t *stage[2];
+	uint64_t *data;
+	uint64_t size; /* private copy: the shared one is not trusted */
+	void *base;
+	size_t bytes;
+};
+
+/*
+ * Agent's side. Create a sealed segment and map it. The descriptor is for
+ * sending to the process; the caller closes it. 0 or -errno (-ENOMEM when the
+ * memory cannot be had; nothing is left behind).
+ */
+int segment_create_control(int *fd, struct control_agent_shm **agent, struct control_app_shm **app);
+int segment_create_ring(uint64_t size, int *fd, struct ring *ring);
+
+/* Application's side. Map what the agent sent; it must be what it should be. */
+int segment_map_control(int fd, struct control_agent_shm **agent, struct control_app_shm **app);
+int segment_map_ring(int fd, uint64_t size, struct ring *ring);
+
+void segment_unmap_control(struct control_agent_shm *agent);
+void segment_unmap_ring(struct ring *ring);
+
+_Static_assert(sizeof(struct control_agent_shm) <= SEGMENT_PAGE, "one page");
+_Static_assert(sizeof(struct ring_producer_shm) <= SEGMENT_PAGE, "one page");
+_Static_assert(offsetof(struct ring_producer_shm, head) == 16, "on the wire");
+_Static_assert(offsetof(struct ring_producer_shm, stage) == 24, "on the wire");
+_Static_assert(offsetof(struct ring_producer_shm, tid) == 68, "on the wire");
+_Static_assert(offsetof(struct ring_consumer_shm, futex) == 8, "on the wire");
+
+#endif

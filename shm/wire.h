@@ -1,0 +1,118 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Messages on the socket RUNTIME_DIR/SESSION.sock (SOCK_SEQPACKET): attaching,
+ * definitions, and the end. Every message is one packet: a struct wire_head,
+ * the fixed part of its kind, then `text_bytes` bytes of NUL-terminated
+ * strings. Both sides check every length before they believe it.
+ *
+ *   process                                agent
+ *   HELLO exe argv0 cwd            ->
+ *                                  <-      WELCOME + control fd + doorbell fd
+ *                                          or REFUSED text, and the socket is closed
+ *   MODULE path                    ->      before a record can name its code
+ *   THREAD name                    ->
+ *                                  <-      RING + ring fd
+ *   MODULE_GONE, REGION name, RANK, THREAD_END, FORK ->
+ *   STACK                          ->
+ *                                  <-      STACK text
+ *   BYE                            ->      it ended well
+ *   (hang-up)                              it ended
+ */
+#ifndef VFTR_SHM_WIRE_H
+#define VFTR_SHM_WIRE_H
+
+#include <stdint.h>
+
+#define WIRE_VERSION   1u
+#define WIRE_TEXT_MAX  16384u
+#define WIRE_BUILD_ID  20
+#define WIRE_UNKNOWN   (-1)
+
+enum wire_kind {
+	WIRE_HELLO = 1,
+	WIRE_WELCOME,
+	WIRE_REFUSED,
+	WIRE_MODULE,
+	WIRE_MODULE_GONE,
+	WIRE_THREAD,
+	WIRE_RING,
+	WIRE_THREAD_END,
+	WIRE_REGION,
+	WIRE_RANK,
+	WIRE_BYE,
+	WIRE_FORK, /* a thread forks: its open frames are the child's, too */
+	WIRE_STACK, /* asks for, and answers, the open frames of a ring */
+	WIRE_KINDS
+};
+
+struct wire_head {
+	uint32_t kind;
+	uint32_t text_bytes;
+	uint64_t ticks; /* when it happened, in the sender's ticks */
+};
+
+struct wire_hello {
+	struct wire_head head;
+	uint32_t version;
+	int32_t pid;
+	int32_t ppid;
+	int32_t parent_traced; /* pid of the traced process that forked us, or 0 */
+	uint32_t parent_fork;  /* ... and number of that fork, from its FORK message */
+	int32_t rank_hint;     /* from the launcher's environment, or WIRE_UNKNOWN */
+	int32_t size_hint;
+	uint64_t raw_ns; /* CLOCK_MONOTONIC_RAW read beside head.ticks */
+	/* text: executable, argv[0], working directory */
+};
+
+struct wire_welcome {
+	struct wire_head head;
+	uint32_t version;
+	uint32_t clock_source;
+	uint64_t ring_size;
+	uint32_t drop_when_full; /* 0 block, 1 drop */
+	uint32_t off;		 /* 1: configured off; do nothing */
+};
+
+struct wire_module {
+	struct wire_head head;
+	uint64_t base; /* what to subtract from an address to get the ELF address */
+	uint64_t low;  /* first ... */
+	uint64_t high; /* ... and one past the last executable byte */
+	uint8_t build_id[WIRE_BUILD_ID];
+	uint32_t build_id_bytes;
+	/* text: path */
+};
+
+struct wire_thread {
+	struct wire_head head;
+	int32_t tid;
+	/* text: name */
+};
+
+struct wire_ring {
+	struct wire_head head;
+	uint64_t ring_size;
+	uint32_t index; /* of the ring in this process; for THREAD_END */
+	int32_t error;	/* -errno: no ring could be had, and no fd comes along */
+};
+
+struct wire_region {
+	struct wire_head head;
+	uint64_t number; /* 0, 1, 2 ... in this process */
+	/* text: name */
+};
+
+struct wire_rank {
+	struct wire_head head;
+	int32_t rank;
+	int32_t size;
+};
+
+/* MODULE_GONE carries `low` of the module; THREAD_END, STACK the ring's
+ * index; FORK the ring's index and above it, from bit 32, the number of the fork. */
+struct wire_number {
+	struct wire_head head;
+	uint64_t number;
+};
+
+#endif

@@ -1,0 +1,62 @@
+#!/bin/sh
+# SPDX-License-Identifier: BSD-3-Clause
+# Installs what building and testing need. Debian and Ubuntu: by apt, as root
+# or with sudo. Elsewhere it prints what to install, and stops if it is missing.
+#   t/deps.sh          what is missing
+#   t/deps.sh --list   print the apt and dnf lines
+set -u
+
+# package:what proves that it is there (a command, or a header or library file)
+apt="build-essential:cc gfortran:gfortran openmpi-bin:mpirun.openmpi libopenmpi-dev:mpicc.openmpi
+mpich:mpiexec.hydra libmpich-dev:mpicc.mpich liburing-dev:liburing.h libelf-dev:libelf.h
+libcjson-dev:cjson/cJSON.h check:check.h pkg-config:pkg-config mandoc:mandoc jq:jq gawk:gawk
+iproute2:ip perl:prove clang:clang util-linux:unshare tini:tini procps:pgrep"
+dnf="gcc gcc-c++ gcc-gfortran make openmpi-devel mpich-devel liburing-devel elfutils-libelf-devel
+cjson-devel check-devel pkgconf-pkg-config mandoc jq gawk iproute perl-Test-Harness clang util-linux tini procps-ng"
+
+apt_names() {
+	for p in $apt; do
+		printf '%s ' "${p%%:*}"
+	done
+}
+
+lines() {
+	echo "  Debian, Ubuntu: apt-get install $(apt_names)"
+	echo "  Fedora, RHEL:   dnf install $(echo $dnf)"
+}
+
+there() {
+	case $1 in
+	*.h) echo "#include <$1>" | ${CC:-cc} -E -x c - >/dev/null 2>&1 ;;
+	*) command -v "$1" >/dev/null 2>&1 ;;
+	esac
+}
+
+[ "${1:-}" = --list ] && { lines; exit 0; }
+
+missing=
+for p in $apt; do
+	there "${p#*:}" || missing="$missing ${p%%:*}"
+done
+[ -z "$missing" ] && exit 0
+
+as_root=
+[ "$(id -u)" = 0 ] || as_root="sudo -n"
+if command -v apt-get >/dev/null 2>&1 && { [ -z "$as_root" ] || sudo -n true 2>/dev/null; }; then
+	echo "installing:$missing"
+	log=$(mktemp)
+	if { $as_root apt-get update -q &&
+		$as_root env DEBIAN_FRONTEND=noninteractive apt-get install -y -q \
+			--no-install-recommends $missing; } >"$log" 2>&1; then
+		rm -f "$log"
+		exit 0
+	fi
+	tail -n 20 "$log"
+	rm -f "$log"
+	echo "apt-get could not install:$missing" >&2
+	exit 1
+fi
+echo "missing:$missing" >&2
+echo "install them, then run make again:" >&2
+lines >&2
+exit 1
