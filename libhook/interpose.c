@@ -1,0 +1,89 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * The few functions of others that we must see, in the shared library only:
+ * jumps that skip exits, dlclose() (what is unloaded must have been announced
+ * first) and _exit() (which runs no destructor). Each does its own small thing
+ * and calls the real one with the same arguments. dlopen() is left alone: it
+ * looks at its caller's address.
+ */
+#include <dlfcn.h>
+#include <stdlib.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+#include "libhook/process.h"
+
+#define EXPORT __attribute__((visibility("default")))
+
+void vftr_goodbye_now(void) __attribute__((visibility("hidden")));
+
+/* The next enter on this thread states where its caller is. */
+static void jumping(void)
+{
+	struct thread *t = &vftr_thread;
+
+	t->limit = NULL;
+	t->jumped = t;
+}
+
+#define JUMP(name)                                                          \
+	EXPORT void name(void *env, int value) __attribute__((noreturn));   \
+	EXPORT void name(void *env, int value)                              \
+	{                                                                   \
+		static void (*real)(void *, int) __attribute__((noreturn)); \
+                                                                            \
+		if (!real)                                                  \
+			*(void **)&real = dlsym(RTLD_NEXT, #name);          \
+		jumping();                                                  \
+		real(env, value);                                           \
+	}
+
+JUMP(longjmp)
+JUMP(_longjmp)
+JUMP(siglongjmp)
+JUMP(__longjmp_chk)
+
+/* A C++ handler was reached: frames below it may have ended without an exit. */
+EXPORT void *__cxa_begin_catch(void *exception);
+EXPORT void *__cxa_begin_catch(void *exception)
+{
+	static void *(*real)(void *);
+
+	if (!real)
+		*(void **)&real = dlsym(RTLD_NEXT, "__cxa_begin_catch");
+	jumping();
+	return real(exception);
+}
+
+EXPORT int dlclose(void *handle)
+{
+	static int (*real)(void *);
+	bool ours = load_acquire(&vftr_process.state) == PROCESS_ON && !vftr_thread.busy;
+	int result;
+
+	if (!real)
+		*(void **)&real = dlsym(RTLD_NEXT, "dlclose");
+	if (ours) {
+		vftr_thread.busy = 1;
+		modules_refresh();
+		vftr_thread.busy = 0;
+	}
+	result = real(handle);
+	if (ours) {
+		vftr_thread.busy = 1;
+		modules_refresh();
+		vftr_thread.busy = 0;
+	}
+	return result;
+}
+
+EXPORT void _exit(int status)
+{
+	vftr_goodbye_now();
+	for (;;)
+		syscall(SYS_exit_group, status);
+}
+
+EXPORT void _Exit(int status)
+{
+	_exit(status);
+}

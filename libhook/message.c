@@ -1,0 +1,105 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Packets to and from the agent. Never raises SIGPIPE; gives up after 5 s. */
+#include <errno.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <sys/uio.h>
+#include <unistd.h>
+#include "libhook/process.h"
+
+int message_send_on(int fd, struct wire_head *head, size_t fixed, const struct wire_text *text)
+{
+	struct iovec part[4] = { { head, fixed } };
+	struct msghdr m = { .msg_iov = part, .msg_iovlen = 1 };
+	ssize_t n;
+
+	head->text_bytes = 0;
+	for (int i = 0; text && i < 3 && text->s[i]; i++) {
+		size_t bytes = strlen(text->s[i]) + 1;
+
+		part[m.msg_iovlen].iov_base = (void *)(uintptr_t)text->s[i];
+		part[m.msg_iovlen++].iov_len = bytes;
+		head->text_bytes += (uint32_t)bytes;
+	}
+	do {
+		n = sendmsg(fd, &m, MSG_NOSIGNAL);
+	} while (n < 0 && errno == EINTR);
+	return n < 0 ? -errno : 0;
+}
+
+int message_receive_on(int socket, void *buffer, size_t bytes, int *fd, size_t *got)
+{
+	union {
+		struct cmsghdr align;
+		char room[CMSG_SPACE(sizeof(int))];
+	} control;
+	struct iovec part = { buffer, bytes };
+	struct msghdr m = { .msg_iov = &part,
+		.msg_iovlen = 1,
+		.msg_control = &control,
+		.msg_controllen = sizeof(control) };
+	struct cmsghdr *c;
+	ssize_t n;
+
+	*fd = -1;
+	do {
+		n = recvmsg(socket, &m, MSG_CMSG_CLOEXEC);
+	} while (n < 0 && errno == EINTR);
+	if (n < 0)
+		return -errno;
+	for (c = CMSG_FIRSTHDR(&m); c; c = CMSG_NXTHDR(&m, c))
+		if (c->cmsg_level == SOL_SOCKET && c->cmsg_type == SCM_RIGHTS)
+			memcpy(fd, CMSG_DATA(c), sizeof(*fd));
+	*got = (size_t)n;
+	return n == 0 ? -ECONNRESET : 0;
+}
+
+/* Is the descriptor still the socket that we opened? */
+static bool socket_is_ours(void)
+{
+	struct stat st;
+
+	return vftr_process.socket >= 0 && !fstat(vftr_process.socket, &st) &&
+	       S_ISSOCK(st.st_mode) && st.st_ino == vftr_process.socket_inode;
+}
+
+int message_send(struct wire_head *head, size_t fixed, const struct wire_text *text)
+{
+	int error;
+
+	if (!socket_is_ours())
+		return -EBADF;
+	if (!head->ticks)
+		head->ticks = process_ticks();
+	error = message_send_on(vftr_process.socket, head, fixed, text);
+	if (!error && vftr_process.app)
+		store_release(&vftr_process.app->definitions, vftr_process.app->definitions + 1);
+	return error;
+}
+
+int message_receive(void *buffer, size_t bytes, int *fd, size_t *got)
+{
+	if (!socket_is_ours())
+		return -EBADF;
+	return message_receive_on(vftr_process.socket, buffer, bytes, fd, got);
+}
+
+bool agent_alive(void)
+{
+	char byte;
+	ssize_t n;
+
+	if (!socket_is_ours())
+		return false;
+	n = recv(vftr_process.socket, &byte, 1, MSG_PEEK | MSG_DONTWAIT);
+	return n > 0 || (n < 0 && (errno == EAGAIN || errno == EWOULDBLOCK || errno == EINTR));
+}
+
+void agent_kick(void)
+{
+	char doorbell = 0;
+
+	/* an empty-handed byte: the agent only needs to wake up */
+	if (socket_is_ours() && send(vftr_process.socket, &doorbell, 1, MSG_DONTWAIT | MSG_NOSIGNAL) < 0)
+		return;
+}

@@ -1,0 +1,184 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Which code is where. The agent resolves addresses with this list, so a
+ * module is announced before it can be unloaded, and its end when it is gone.
+ * dl_iterate_phdr() allocates nothing; its counters tell whether to look.
+ */
+#include <elf.h>
+#include <errno.h>
+#include <link.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
+#include "libhook/process.h"
+
+#define MODULES_MAX 4096
+#define LOOK_INTERVAL_TICKS 20000000u /* about 10 ms at some GHz */
+
+struct module {
+	uint64_t low, high;
+	bool seen;
+};
+
+static struct module *known; /* MODULES_MAX entries of our own pages */
+static unsigned n_known;
+static unsigned long long adds, subs;
+static uint32_t looking;
+
+static void read_build_id(const struct dl_phdr_info *info, struct wire_module *m)
+{
+	for (int i = 0; i < info->dlpi_phnum; i++) {
+		const ElfW(Phdr) *p = &info->dlpi_phdr[i];
+		const char *at = (const char *)(info->dlpi_addr + p->p_vaddr);
+		const char *end = at + p->p_memsz;
+
+		if (p->p_type != PT_NOTE)
+			continue;
+		while (end - at >= (long)sizeof(ElfW(Nhdr))) {
+			const ElfW(Nhdr) *n = (const void *)at;
+			const char *name = at + sizeof(*n);
+			const char *desc = name + ((n->n_namesz + 3) & ~3u);
+
+			if (n->n_type == NT_GNU_BUILD_ID && n->n_namesz == 4 && !memcmp(name, "GNU", 4) &&
+				n->n_descsz <= WIRE_BUILD_ID) {
+				memcpy(m->build_id, desc, n->n_descsz);
+				m->build_id_bytes = n->n_descsz;
+				return;
+			}
+			at = desc + ((n->n_descsz + 3) & ~3u);
+		}
+	}
+}
+
+static bool code_range(const struct dl_phdr_info *info, uint64_t *low, uint64_t *high)
+{
+	*low = UINT64_MAX;
+	*high = 0;
+	for (int i = 0; i < info->dlpi_phnum; i++) {
+		const ElfW(Phdr) *p = &info->dlpi_phdr[i];
+
+		if (p->p_type != PT_LOAD || !(p->p_flags & PF_X))
+			continue;
+		if (info->dlpi_addr + p->p_vaddr < *low)
+			*low = info->dlpi_addr + p->p_vaddr;
+		if (info->dlpi_addr + p->p_vaddr + p->p_memsz > *high)
+			*high = info->dlpi_addr + p->p_vaddr + p->p_memsz;
+	}
+	return *high > *low;
+}
+
+/* Would two addresses of these ranges look the same in 32 bits? */
+static bool same_low_half(uint64_t low, uint64_t high, const struct module *m)
+{
+	return (uint32_t)(m->low - low) < high - low || (uint32_t)(low - m->low) < m->high - m->low;
+}
+
+static void announce(const struct dl_phdr_info *info, uint64_t low, uint64_t high)
+{
+	struct wire_module m = { .head = { .kind = WIRE_MODULE },
+		.base = info->dlpi_addr,
+		.low = low,
+		.high = high };
+	struct wire_text path = { { info->dlpi_name } };
+	char executable[4096];
+
+	if (!info->dlpi_name || !info->dlpi_name[0]) {
+		ssize_t n = readlink("/proc/self/exe", executable, sizeof(executable) - 1);
+
+		executable[n > 0 ? n : 0] = '\0';
+		path.s[0] = executable;
+	}
+	read_build_id(info, &m);
+	message_send(&m.head, sizeof(m), &path);
+}
+
+static int look_at(struct dl_phdr_info *info, size_t bytes, void *context)
+{
+	uint64_t low, high;
+
+	adds = info->dlpi_adds;
+	subs = info->dlpi_subs;
+	if (!code_range(info, &low, &high) ||
+		(info->dlpi_name && !strncmp(info->dlpi_name, "linux-vdso", 10)))
+		return 0;
+	for (unsigned i = 0; i < n_known; i++)
+		if (known[i].low == low && known[i].high == high) {
+			known[i].seen = true;
+			return 0;
+		}
+	if (n_known == MODULES_MAX)
+		return 0;
+	for (unsigned i = 0; i < n_known; i++)
+		if (same_low_half(low, high, &known[i]))
+			vftr_process.modules_wide++;
+	known[n_known++] = (struct module){ low, high, true };
+	announce(info, low, high);
+	return 0;
+}
+
+static int look_at_counters(struct dl_phdr_info *info, size_t bytes, void *changed)
+{
+	*(bool *)changed = info->dlpi_adds != adds || info->dlpi_subs != subs;
+	return 1;
+}
+
+static void forget_unseen(void)
+{
+	unsigned kept = 0;
+
+	for (unsigned i = 0; i < n_known; i++) {
+		struct wire_number gone = { .head = { .kind = WIRE_MODULE_GONE },
+			.number = known[i].low };
+
+		if (known[i].seen)
+			known[kept++] = known[i];
+		else
+			message_send(&gone.head, sizeof(gone), NULL);
+	}
+	n_known = kept;
+}
+
+void modules_refresh(void)
+{
+	bool changed = false;
+
+	/* one thread looks, the others go on: a module that they call was
+	 * announced by whoever loaded it, or will be by the one looking now */
+	if (!claim_u32(&looking, 0, 1))
+		return;
+	if (!known) {
+		void *room = mmap(NULL, MODULES_MAX * sizeof(*known), PROT_READ | PROT_WRITE,
+			MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+
+		if (room == MAP_FAILED)
+			goto out;
+		known = room;
+	}
+	dl_iterate_phdr(look_at_counters, &changed);
+	if (!changed)
+		goto out;
+	for (unsigned i = 0; i < n_known; i++)
+		known[i].seen = false;
+	dl_iterate_phdr(look_at, NULL);
+	forget_unseen();
+	if (vftr_process.modules_wide)
+		store_relaxed(&vftr_gate, GATE_ALL);
+out:
+	store_release(&looking, 0);
+}
+
+void modules_refresh_rarely(uint64_t ticks)
+{
+	/* stale is safe: somebody looks twice */
+	if (ticks - load_relaxed(&vftr_process.modules_checked) < LOOK_INTERVAL_TICKS)
+		return;
+	store_relaxed(&vftr_process.modules_checked, ticks);
+	modules_refresh();
+}
+
+void modules_forget(void)
+{
+	n_known = 0;
+	adds = subs = 0;
+	looking = 0;
+}

@@ -1,0 +1,99 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * What the process as a whole keeps, and what the slow-path files offer each
+ * other. Everything here runs with vftr_thread.busy set, so no signal handler
+ * of the same thread can come back in; other threads are held off by
+ * process_lock(). Nothing here allocates from the application's heap, opens a
+ * file for writing, or changes errno, environment or signal handling.
+ */
+#ifndef VFTR_LIBHOOK_PROCESS_H
+#define VFTR_LIBHOOK_PROCESS_H
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <sys/stat.h>
+#include "libhook/thread.h"
+#include "shm/wire.h"
+
+enum process_state {
+	PROCESS_NEW = 0, /* nothing happened yet */
+	PROCESS_ON,
+	PROCESS_OFF, /* for good: switched off, refused, or the agent is gone */
+};
+
+struct process {
+	uint32_t state; /* enum process_state; read without the lock */
+	uint32_t life;	/* counts forks: rings of an older life are not ours */
+	int socket;
+	ino_t socket_inode; /* an application may close our descriptor and reuse it */
+	int pid;
+	int parent_traced;
+	uint32_t forks; /* numbers them, for the agent */
+	uint32_t parent_fork;
+	bool drop_when_full;
+	bool clock_is_raw;
+	uint32_t pauses; /* nesting of vftrace_pause(), all threads */
+	char session[128]; /* the one we are attached to; children of fork() follow */
+	uint64_t ring_size;
+	uint64_t modules_checked; /* ticks of the last look at the module list */
+	uint64_t modules_wide;	  /* modules whose low halves overlap */
+	struct control_agent_shm *agent;
+	struct control_app_shm *app;
+};
+
+extern struct process vftr_process __attribute__((visibility("hidden")));
+
+#pragma GCC visibility push(hidden)
+
+void process_lock(void);
+void process_unlock(void);
+uint64_t process_ticks(void);
+
+/* attach.c: find the agent and say hello; afterwards state is ON or OFF. */
+void process_attach(void);
+/* A ring for the calling thread; state ACTIVE or OFF. */
+void thread_attach(struct thread *t);
+/* The agent is gone or useless: record nothing from now on. */
+void process_switch_off(void);
+/* Is the agent still at the other end? */
+bool agent_alive(void);
+/* Ring the agent's doorbell. Never blocks. */
+void agent_kick(void);
+/* Child of fork(): forget the parent's connection and rings. */
+void process_forget(void);
+
+/* message.c: one packet; 0 or -errno. Texts are NUL-terminated strings. */
+struct wire_text {
+	const char *s[3];
+};
+int message_send(struct wire_head *head, size_t fixed, const struct wire_text *text);
+int message_receive(void *buffer, size_t bytes, int *fd, size_t *got);
+/* The same on any socket; for attaching. */
+int message_send_on(int fd, struct wire_head *head, size_t fixed, const struct wire_text *text);
+int message_receive_on(int socket, void *buffer, size_t bytes, int *fd, size_t *got);
+
+/* spawn.c: start an agent for this session; 0 or -errno. */
+int agent_spawn(const char *session);
+
+/* modules.c: tell the agent what was loaded and unloaded since the last look. */
+void modules_refresh(void);
+void modules_forget(void);
+/* ... unless somebody looked a moment ago. */
+void modules_refresh_rarely(uint64_t ticks);
+
+/* life.c: fork and exit handlers; once per process, again harmless. */
+void life_install(void);
+/* Have the end of the calling thread told to the agent. */
+void thread_end_install(void);
+
+/* region.c: number of a name; the same name has the same number for ever. */
+bool region_number(const char *name, uint64_t *number);
+/* All regions again, after fork. */
+void regions_announce(void);
+
+/* slow.c: publish what the thread has stored so far, so that the agent sees it. */
+void thread_publish(struct thread *t);
+
+#pragma GCC visibility pop
+
+#endif

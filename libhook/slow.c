@@ -1,0 +1,343 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * The slow path: first event of a thread, full staging block, full ring, wrap
+ * of the 31-bit time, pause, and addresses that do not fit in 32 bits. It runs
+ * about once per 511 records.
+ */
+#include <errno.h>
+#include <linux/futex.h>
+#include <sys/syscall.h>
+#include <time.h>
+#include <unistd.h>
+#include "libhook/process.h"
+
+#define SPINS_BEFORE_SLEEP 200
+#define SLEEP_NS 10000000
+
+static uint64_t *stage_end(struct thread *t)
+{
+	return t->ring.stage[t->stage] + BLOCK_WORDS;
+}
+
+static unsigned stage_room(struct thread *t)
+{
+	return t->cur >= stage_end(t) ? 0 : (unsigned)(stage_end(t) - t->cur);
+}
+
+/* Fast path on (limit set) or off. Order matters to signal handlers. */
+static void stage_enter(struct thread *t, unsigned s, bool fast, uint64_t ticks)
+{
+	t->limit = NULL;
+	fence_signal();
+	t->stage = s;
+	t->cur = t->ring.stage[s] + 1;
+	t->high = ticks >> RECORD_TIME_BITS;
+	fence_signal();
+	if (fast)
+		t->limit = stage_end(t);
+}
+
+/* Stores a record of one or two words in the current block; room is there. */
+static void put(struct thread *t, uint64_t word, uint64_t payload)
+{
+	unsigned n = record_words(word);
+	uint64_t *at = t->cur;
+
+	t->cur = at + n;
+	fence_signal();
+	store_relaxed(at, word);
+	if (n > 1)
+		store_release(at + 1, payload);
+	KILLPOINT("slow.put");
+}
+
+static void sleep_on_ring(struct thread *t)
+{
+	struct ring_producer_shm *p = t->ring.producer;
+	uint32_t seen = load_acquire(&t->ring.consumer->futex);
+	struct timespec limit = { 0, SLEEP_NS };
+
+	store_relaxed(&p->waiting, 1);
+	/* waiting must be seen before tail is looked at: see ring_release() */
+	fence_full();
+	if (!ring_has_room(&t->ring, 1))
+		syscall(SYS_futex, &t->ring.consumer->futex, FUTEX_WAIT, seen, &limit, NULL, 0);
+	store_relaxed(&p->waiting, 0);
+}
+
+/* Waits until a block fits. False: the agent is gone. */
+static bool wait_for_room(struct thread *t)
+{
+	uint64_t from = clock_raw_ns();
+	unsigned rounds = 0;
+	bool alive = true;
+
+	agent_kick();
+	while (!ring_has_room(&t->ring, 1)) {
+		if (load_relaxed(&t->ring.consumer->retired)) {
+			alive = false;
+			break;
+		}
+		if (rounds++ < SPINS_BEFORE_SLEEP) {
+			cpu_relax();
+			continue;
+		}
+		sleep_on_ring(t);
+		if (rounds % 8 == 0 && !agent_alive()) {
+			alive = false;
+			break;
+		}
+	}
+	t->ring.producer->blocked_ns += clock_raw_ns() - from;
+	return alive;
+}
+
+static void ring_lost(struct thread *t)
+{
+	t->limit = NULL;
+	t->state = THREAD_OFF;
+	if (!load_relaxed(&t->ring.consumer->retired))
+		process_switch_off();
+}
+
+/* The agent sleeps until a quarter of some ring is full. */
+static void kick_if_needed(struct thread *t)
+{
+	uint64_t head = load_relaxed(&t->ring.producer->head);
+
+	if (load_relaxed(&vftr_process.agent->sleeping) && ring_fill(&t->ring) >= t->ring.size / 4 &&
+		head - t->kicked_at >= t->ring.size / 8) {
+		t->kicked_at = head; /* it takes a moment to wake up */
+		t->ring.producer->kicks++;
+		agent_kick();
+	}
+}
+
+/*
+ * The current block is full (or too full for what comes): go on in the spare
+ * one and publish this one. False: there was no room; the spare block is then
+ * the current one, with the fast path off, and both are unpublished.
+ */
+static bool stage_flush(struct thread *t, uint64_t ticks)
+{
+	unsigned full = t->stage;
+
+	ring_stage_open(&t->ring, full ^ 1, full, ticks);
+	stage_enter(t, full ^ 1, true, ticks);
+	if (!ring_has_room(&t->ring, 1)) {
+		if (vftr_process.drop_when_full) {
+			t->limit = NULL;
+			t->state = THREAD_DROPPING;
+			agent_kick();
+			return false;
+		}
+		if (!wait_for_room(t)) {
+			ring_lost(t);
+			return false;
+		}
+	}
+	ring_publish(&t->ring, full);
+	kick_if_needed(t);
+	modules_refresh_rarely(ticks);
+	return true;
+}
+
+/* Makes the time base of what follows right. Needs a word of room. */
+static void put_sync(struct thread *t, uint64_t ticks)
+{
+	if (ticks >> RECORD_TIME_BITS == t->high)
+		return;
+	put(t, record_sync_word(ticks), 0);
+	t->high = ticks >> RECORD_TIME_BITS;
+}
+
+/* What the next enter after a longjmp() needs to find its caller. */
+static void put_site(struct thread *t, uint64_t ticks, const void *site)
+{
+	t->jumped = NULL;
+	if (site)
+		put(t, record_word(ticks, 0, RECORD_SITE), (uintptr_t)site);
+}
+
+static void put_event(struct thread *t, uint64_t ticks, uint64_t exit_bit, uint64_t key)
+{
+	bool is_short = key < RECORD_ID_FUNCTION ||
+			((uint32_t)key >= RECORD_ID_FUNCTION && !vftr_process.modules_wide &&
+				!RECORD_IS_REGION(key));
+
+	if (is_short)
+		put(t, record_word(ticks, exit_bit, (uint32_t)key), 0);
+	else
+		put(t, record_word(ticks, exit_bit, RECORD_WIDE), key);
+}
+
+/* Room for SYNC + SITE + WIDE, or for PAUSE/RESUME and LOST. */
+#define ROOM 8
+
+/*
+ * Room for one event, with the fast path off until vftr_slow() returns, so that
+ * a signal handler cannot take it away again.
+ */
+static bool make_room(struct thread *t, uint64_t ticks)
+{
+	for (;;) {
+		t->limit = NULL;
+		fence_signal();
+		if (stage_room(t) >= ROOM)
+			return true;
+		if (!stage_flush(t, ticks))
+			return false;
+	}
+}
+
+static void put_lost(struct thread *t, uint64_t ticks)
+{
+	if (t->lost_here)
+		put(t, record_word(ticks, 0, RECORD_LOST), t->lost_here);
+	t->lost_here = 0;
+}
+
+/* Dropping ends when both unpublished blocks fit and no skipped frame is open. */
+static bool stop_dropping(struct thread *t, uint64_t ticks)
+{
+	unsigned current = t->stage;
+
+	if (t->skipped_depth || !ring_has_room(&t->ring, 2))
+		return false;
+	ring_publish(&t->ring, current ^ 1);
+	t->state = THREAD_ACTIVE;
+	if (!make_room(t, ticks))
+		return false;
+	put_sync(t, ticks);
+	if (t->unclosed)
+		put(t, record_word(ticks, 0, RECORD_CLOSE), t->unclosed);
+	t->unclosed = 0;
+	put_lost(t, ticks);
+	return true;
+}
+
+static void drop(struct thread *t, uint64_t ticks, uint64_t exit_bit, uint64_t key)
+{
+	if (!exit_bit) {
+		t->skipped_depth++;
+		t->lost_here++;
+		t->ring.producer->lost++;
+	} else if (t->skipped_depth) {
+		t->skipped_depth--;
+	} else if (t->unclosed || stage_room(t) < ROOM) {
+		t->unclosed++;
+	} else {
+		put_sync(t, ticks);
+		put_lost(t, ticks);
+		put_event(t, ticks, exit_bit, key);
+	}
+}
+
+static void thread_pause(struct thread *t, uint64_t ticks)
+{
+	if (!make_room(t, ticks))
+		return;
+	put_sync(t, ticks);
+	put(t, record_word(ticks, 0, RECORD_PAUSE), 0);
+	t->state = THREAD_PAUSED;
+	t->skipped_depth = 0;
+}
+
+static void thread_resume(struct thread *t, uint64_t ticks)
+{
+	t->state = THREAD_ACTIVE;
+	if (!make_room(t, ticks))
+		return;
+	put_sync(t, ticks);
+	put(t, record_word(ticks, 0, RECORD_RESUME), t->skipped_depth + 1);
+	t->skipped_depth = 0;
+}
+
+/* While paused only the exits of recorded frames are recorded. */
+static void while_paused(struct thread *t, uint64_t ticks, uint64_t exit_bit, uint64_t key)
+{
+	if (!exit_bit) {
+		t->skipped_depth++;
+	} else if (t->skipped_depth) {
+		t->skipped_depth--;
+	} else if (make_room(t, ticks)) {
+		put_sync(t, ticks);
+		put_event(t, ticks, exit_bit, key);
+	}
+}
+
+/* The thread has a ring of this life and may record, now or after a pause. */
+static void record_slowly(
+	struct thread *t, uint64_t ticks, uint64_t exit_bit, uint64_t key, const void *site)
+{
+	bool paused = load_relaxed(&vftr_process.pauses) != 0;
+
+	if (t->state == THREAD_DROPPING && !stop_dropping(t, ticks)) {
+		drop(t, ticks, exit_bit, key);
+		return;
+	}
+	if (t->state == THREAD_PAUSED && !paused)
+		thread_resume(t, ticks);
+	if (t->state == THREAD_ACTIVE && paused)
+		thread_pause(t, ticks);
+	if (t->state == THREAD_PAUSED) {
+		while_paused(t, ticks, exit_bit, key);
+		return;
+	}
+	if (t->state == THREAD_ACTIVE && make_room(t, ticks)) {
+		put_sync(t, ticks);
+		if (t->jumped && !exit_bit)
+			put_site(t, ticks, site);
+		put_event(t, ticks, exit_bit, key);
+	} else if (t->state == THREAD_DROPPING) {
+		drop(t, ticks, exit_bit, key);
+	}
+}
+
+void thread_publish(struct thread *t)
+{
+	if (t->state == THREAD_ACTIVE || t->state == THREAD_PAUSED)
+		stage_flush(t, process_ticks());
+	if (t->state != THREAD_ACTIVE)
+		t->limit = NULL;
+}
+
+/* Key 0 makes the slow path attach and follow a pause, and records nothing. */
+void vftr_slow(uint64_t ticks, uint64_t exit_bit, uint64_t key, const void *site)
+{
+	struct thread *t = &vftr_thread;
+	int saved_errno = errno;
+
+	if (t->busy) {
+		if (!exit_bit && key && vftr_process.app)
+			vftr_process.app->lost_nested++;
+		return;
+	}
+	t->busy = 1;
+	fence_signal();
+	if (load_acquire(&vftr_process.state) == PROCESS_NEW)
+		process_attach();
+	if (load_acquire(&vftr_process.state) == PROCESS_OFF) {
+		t->state = THREAD_OFF;
+		t->limit = NULL;
+		goto out;
+	}
+	if (t->state == THREAD_NEW || t->life != vftr_process.life)
+		thread_attach(t);
+	if (t->state == THREAD_OFF)
+		goto out;
+	if (vftr_process.clock_is_raw)
+		ticks = clock_raw_ns();
+	if (key)
+		record_slowly(t, ticks, exit_bit, key, site);
+	else if (t->state == THREAD_ACTIVE && load_relaxed(&vftr_process.pauses))
+		thread_pause(t, ticks);
+	else if (t->state == THREAD_PAUSED && !load_relaxed(&vftr_process.pauses))
+		thread_resume(t, ticks);
+out:
+	if (t->state == THREAD_ACTIVE && t->life == vftr_process.life)
+		t->limit = stage_end(t);
+	fence_signal();
+	t->busy = 0;
+	errno = saved_errno;
+}

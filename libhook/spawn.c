@@ -1,0 +1,105 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Starting an agent when there is none. The child is made so that the
+ * application never notices it: no SIGCHLD, invisible to wait(), its own
+ * session. The agent detaches itself at once; we reap the first process.
+ */
+#include <dlfcn.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <sched.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/wait.h>
+#include <unistd.h>
+#include "libhook/process.h"
+
+#define STACK_BYTES (64u << 10)
+
+extern char **environ;
+
+struct start {
+	char path[4096];
+	char *argv[5];
+	char **envp;
+	int error;
+};
+
+static int run(void *context)
+{
+	struct start *s = context;
+
+	setsid();
+	execve(s->path, s->argv, s->envp);
+	s->error = errno; /* shared memory: the parent sees it */
+	_exit(127);
+}
+
+/* $VFTR_AGENT, or ../bin/vftr-node-agent beside our library, or as installed. */
+static void agent_path(char *out, size_t bytes)
+{
+	const char *named = getenv("VFTR_AGENT");
+	Dl_info here;
+	const char *slash;
+
+	if (named && named[0]) {
+		snprintf(out, bytes, "%s", named);
+		return;
+	}
+	if (dladdr((void *)(uintptr_t)agent_path, &here) && here.dli_fname &&
+		(slash = strrchr(here.dli_fname, '/'))) {
+		snprintf(out, bytes, "%.*s/../bin/vftr-node-agent", (int)(slash - here.dli_fname),
+			here.dli_fname);
+		if (!access(out, X_OK))
+			return;
+	}
+	snprintf(out, bytes, "%s/vftr-node-agent", VFTR_BINDIR);
+}
+
+/* The environment without LD_PRELOAD: the agent traces, it is not traced. */
+static char **clean_environment(char **room, size_t n)
+{
+	size_t k = 0;
+
+	for (char **e = environ; e && *e && k + 1 < n; e++)
+		if (strncmp(*e, "LD_PRELOAD=", 11))
+			room[k++] = *e;
+	room[k] = NULL;
+	return room;
+}
+
+int agent_spawn(const char *session)
+{
+	static char embedded[] = "--embedded", option[] = "--session";
+	char name[128];
+	struct start *s;
+	char *memory = mmap(NULL, STACK_BYTES + sizeof(*s) + 65536, PROT_READ | PROT_WRITE,
+		MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	sigset_t all, old;
+	int pid, error;
+
+	if (memory == MAP_FAILED)
+		return -errno;
+	s = (void *)(memory + STACK_BYTES);
+	snprintf(name, sizeof(name), "%s", session);
+	agent_path(s->path, sizeof(s->path));
+	s->argv[0] = s->path;
+	s->argv[1] = embedded;
+	s->argv[2] = option;
+	s->argv[3] = name;
+	s->envp = clean_environment((char **)(void *)(s + 1), 65536 / sizeof(char *));
+	/* no handler of the application may run in the child */
+	sigfillset(&all);
+	pthread_sigmask(SIG_SETMASK, &all, &old);
+	pid = clone(run, memory + STACK_BYTES, CLONE_VM | CLONE_VFORK, s);
+	error = pid < 0 ? -errno : -s->error;
+	pthread_sigmask(SIG_SETMASK, &old, NULL);
+	if (pid > 0)
+		while (waitpid(pid, NULL, __WCLONE) < 0 && errno == EINTR)
+			;
+	munmap(memory, STACK_BYTES + sizeof(*s) + 65536);
+	return error;
+}

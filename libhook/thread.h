@@ -1,0 +1,93 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * What each thread of the application keeps, and the fast path that stores one
+ * word. Everything else is behind vftr_slow(). The state is thread-local and
+ * in static TLS, so that reaching it never calls into the loader or malloc.
+ *
+ * A signal handler may run instrumented code between any two instructions of
+ * the fast path: a word is reserved by one unlocked read-modify-write
+ * instruction (reserve()) before it is stored, so the handler's words go
+ * behind it; the slow path marks the thread busy, and what a handler calls
+ * meanwhile is counted in lost_nested instead of recorded.
+ */
+#ifndef VFTR_LIBHOOK_THREAD_H
+#define VFTR_LIBHOOK_THREAD_H
+
+#include <stdbool.h>
+#include <stdint.h>
+#include "libhook/reserve.h"
+#include "shm/clock.h"
+#include "shm/ring.h"
+
+#define likely(x)   __builtin_expect(!!(x), 1)
+#define unlikely(x) __builtin_expect(!!(x), 0)
+
+enum thread_state {
+	THREAD_NEW = 0,	 /* no ring yet */
+	THREAD_ACTIVE,	 /* recording */
+	THREAD_PAUSED,	 /* between vftrace_pause() and vftrace_resume() */
+	THREAD_DROPPING, /* the ring is full and the policy is to drop */
+	THREAD_OFF,	 /* no ring to be had, or the agent is gone */
+};
+
+struct thread {
+	/* the fast path's three words */
+	uint64_t *cur;	 /* next word of the current staging block */
+	uint64_t *limit; /* its end; NULL sends every event to the slow path */
+	uint64_t high;	 /* ticks >> 31 as in the last SYNC word */
+
+	struct ring ring;
+	enum thread_state state;
+	uint32_t stage; /* index of the current staging block */
+	uint32_t busy;	/* the slow path is running below us */
+	uint32_t index; /* of the ring in this process */
+	uint32_t life;	/* vftr_process.life when the ring was had (fork) */
+	uint32_t pauses;
+	uint64_t skipped_depth; /* open frames that were not recorded */
+	uint64_t lost_here;	/* calls skipped below the open recorded frame */
+	uint64_t unclosed;	/* recorded frames whose exit found no room */
+	uint64_t kicked_at;	/* head when the doorbell was rung last */
+	const void *jumped;	/* set by longjmp(): next enter states its site */
+};
+
+extern __thread struct thread vftr_thread
+	__attribute__((tls_model("initial-exec"), visibility("hidden")));
+
+/*
+ * Ids below the gate take the slow path: RECORD_ID_FUNCTION normally, so that
+ * the few addresses that look like a fixed id are stored in full; GATE_ALL when
+ * every event needs a closer look (paused, modules 4 GiB apart, slow clock).
+ */
+#define GATE_FUNCTIONS ((uint64_t)RECORD_ID_FUNCTION)
+#define GATE_ALL       ((uint64_t)1 << 32)
+extern uint64_t vftr_gate __attribute__((visibility("hidden")));
+
+/*
+ * The slow path: everything that is not "store a word". key is an address, an
+ * id below RECORD_ID_FUNCTION, or RECORD_REGION_KEY(n). Keeps errno.
+ */
+void vftr_slow(uint64_t ticks, uint64_t exit_bit, uint64_t key, const void *site)
+	__attribute__((visibility("hidden"), noinline, cold));
+
+static inline __attribute__((always_inline)) void vftr_record(
+	uint64_t exit_bit, uint64_t key, uint64_t gate, const void *site)
+{
+	struct thread *t = &vftr_thread;
+	uint64_t ticks = clock_counter();
+	uint32_t id = (uint32_t)key;
+	uint64_t *word;
+
+	/* relaxed: a thread may notice a change of the gate an event later */
+	if (unlikely(id < gate || ticks >> RECORD_TIME_BITS != t->high)) {
+		vftr_slow(ticks, exit_bit, key, site);
+		return;
+	}
+	word = reserve(&t->cur);
+	if (unlikely(word >= t->limit)) {
+		vftr_slow(ticks, exit_bit, key, site);
+		return;
+	}
+	store_relaxed(word, record_word(ticks, exit_bit, id));
+}
+
+#endif
