@@ -1,0 +1,125 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Names of one level of the file, and which of them was probably meant. */
+#include <ctype.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "conf/internal.h"
+
+#define KEY_BYTES 100 /* of a longer key only the beginning is compared */
+#define NAMES_MAX (sizeof(((struct names *)0)->at) / sizeof(char *))
+
+static void add(struct names *names, const char *s, size_t bytes)
+{
+	size_t i = names->n;
+
+	/* rows of a section stand together */
+	if (i > 0 && names->bytes[i - 1] == bytes && memcmp(names->at[i - 1], s, bytes) == 0)
+		return;
+	if (i == NAMES_MAX)
+		return;
+	names->at[i] = s;
+	names->bytes[i] = bytes;
+	names->n++;
+}
+
+void names_of_section(struct names *names, const char *prefix)
+{
+	size_t bytes = strlen(prefix);
+
+	names->n = 0;
+	for (size_t i = 0; i < CONF_N_OPTIONS; i++) {
+		const char *path = conf_options[i].path;
+
+		if (strncmp(path, prefix, bytes) == 0)
+			add(names, path + bytes, strcspn(path + bytes, "."));
+	}
+}
+
+void names_of_list(struct names *names, enum conf_type type)
+{
+	const char *const *keys = list_keys(type);
+
+	names->n = 0;
+	for (size_t i = 0; keys[i]; i++)
+		add(names, keys[i], strlen(keys[i]));
+}
+
+int names_find(const struct names *names, const char *key, size_t bytes)
+{
+	for (size_t i = 0; i < names->n; i++)
+		if (names->bytes[i] == bytes && strncasecmp(names->at[i], key, bytes) == 0)
+			return (int)i;
+	return -1;
+}
+
+/* Levenshtein's distance of unit costs, in any case of letters. */
+static size_t distance(const char *a, size_t a_bytes, const char *b, size_t b_bytes)
+{
+	size_t row[KEY_BYTES + 1];
+
+	if (a_bytes > KEY_BYTES)
+		a_bytes = KEY_BYTES;
+	if (b_bytes > KEY_BYTES)
+		b_bytes = KEY_BYTES;
+	for (size_t j = 0; j <= b_bytes; j++)
+		row[j] = j;
+	for (size_t i = 1; i <= a_bytes; i++) {
+		size_t diagonal = row[0];
+
+		row[0] = i;
+		for (size_t j = 1; j <= b_bytes; j++) {
+			bool same = tolower((unsigned char)a[i - 1]) ==
+				    tolower((unsigned char)b[j - 1]);
+			size_t best = diagonal + !same;
+
+			diagonal = row[j];
+			if (row[j] + 1 < best)
+				best = row[j] + 1;
+			if (row[j - 1] + 1 < best)
+				best = row[j - 1] + 1;
+			row[j] = best;
+		}
+	}
+	return row[b_bytes];
+}
+
+size_t names_nearest(const struct names *names, const char *key)
+{
+	size_t bytes = strlen(key), nearest = 0, least = SIZE_MAX;
+
+	for (size_t i = 0; i < names->n; i++) {
+		size_t d = distance(key, bytes, names->at[i], names->bytes[i]);
+
+		if (d < least) {
+			least = d;
+			nearest = i;
+		}
+	}
+	return nearest;
+}
+
+char *conf_nearest(const char *key)
+{
+	size_t bytes = strlen(key), least = SIZE_MAX;
+	const char *nearest = "";
+	int nearest_bytes = 0;
+
+	for (size_t i = 0; i < CONF_N_OPTIONS; i++) {
+		const char *path = conf_options[i].path;
+
+		/* the key itself, and each section it stands in */
+		for (size_t n = strcspn(path, ".");; n += 1 + strcspn(path + n + 1, ".")) {
+			size_t d = distance(key, bytes, path, n);
+
+			if (d < least) {
+				least = d;
+				nearest = path;
+				nearest_bytes = (int)n;
+			}
+			if (path[n] == '\0')
+				break;
+		}
+	}
+	return text_of("%.*s", nearest_bytes, nearest);
+}

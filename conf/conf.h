@@ -1,0 +1,131 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * The configuration: read, checked, changed, printed. Leaf: libc and cJSON
+ * only. Nothing here prints, exits or keeps state; errors are sentences that
+ * the caller frees. An error text is NULL only when memory ran out.
+ */
+#ifndef VFTR_CONF_CONF_H
+#define VFTR_CONF_CONF_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+
+#include "conf/options.h"
+
+/* Files larger than this are refused. */
+#define CONF_FILE_MAX (16u << 20)
+
+enum conf_type {
+	CONF_BOOL,	  /* bool */
+	CONF_INT,	  /* long long */
+	CONF_DOUBLE,	  /* double; NAN is null */
+	CONF_STRING,	  /* char *; NULL is null, as for all of char * */
+	CONF_SIZE,	  /* uint64_t, bytes; 0 is null */
+	CONF_CHOICE,	  /* char *, spelled as in the table */
+	CONF_RANKS,	  /* char *, for rank_list_has() */
+	CONF_REGEX,	  /* char *, valid for regcomp(REG_EXTENDED) */
+	CONF_CPU,	  /* char *: "auto", "any" or a list for rank_list_has() */
+	CONF_COUNTERS,	  /* struct conf_counters */
+	CONF_OBSERVABLES, /* struct conf_observables */
+};
+
+struct conf_counters {
+	size_t n;
+	struct conf_counter {
+		char *hwc_name; /* as the source of the counters calls it */
+		char *symbol;	/* in formulas; unique; neither T nor CALLS */
+	} * at;
+};
+
+struct conf_observables {
+	size_t n;
+	struct conf_observable {
+		char *name;
+		char *formula;
+		char *unit; /* never NULL, "" if not given */
+	} * at;
+};
+
+#define CONF_C_BOOL	   bool
+#define CONF_C_INT	   long long
+#define CONF_C_DOUBLE	   double
+#define CONF_C_STRING	   char *
+#define CONF_C_SIZE	   uint64_t
+#define CONF_C_CHOICE	   char *
+#define CONF_C_RANKS	   char *
+#define CONF_C_REGEX	   char *
+#define CONF_C_CPU	   char *
+#define CONF_C_COUNTERS	   struct conf_counters
+#define CONF_C_OBSERVABLES struct conf_observables
+
+#define CONF_ID(type, field, ...) CONF_ID_##field,
+enum conf_id { CONF_OPTIONS(CONF_ID) CONF_N_OPTIONS };
+#undef CONF_ID
+
+/* mpi.sort_table.column is conf->mpi_sort_table_column, and so on. */
+struct conf {
+#define CONF_FIELD(type, field, ...) CONF_C_##type field;
+	CONF_OPTIONS(CONF_FIELD)
+#undef CONF_FIELD
+	char *file;		  /* where it was read from, or NULL */
+	int line[CONF_N_OPTIONS]; /* where in file, by enum conf_id; 0: not there */
+};
+
+/* A row of the table, for programs that show it. */
+struct conf_option {
+	const char *path;
+	enum conf_type type;
+	size_t offset;	      /* of the field in struct conf */
+	const char *fallback; /* default as given on a command line; NULL is null */
+	double min, max;
+	const char *words;
+	bool null_ok;
+	const char *text;
+};
+
+extern const struct conf_option conf_options[CONF_N_OPTIONS];
+
+/* All defaults; NULL if there is no memory. */
+struct conf *conf_default(void);
+void conf_free(struct conf *c);
+
+/*
+ * Reads a file. 0 and *out, or -1 and *error = "FILE:LINE: cause" ("FILE: cause"
+ * if the file can't be read). Warnings go to warn (may be NULL) line by line,
+ * without newline.
+ */
+int conf_load(struct conf **out, const char *file, char **error,
+	void (*warn)(const char *line, void *ctx), void *ctx);
+/* The same from memory; file is the name for messages. */
+int conf_load_text(struct conf **out, const char *file, const char *text, size_t bytes,
+	char **error, void (*warn)(const char *line, void *ctx), void *ctx);
+
+/* One key, as given on a command line. 0, or -1 and *error = "KEY: cause". */
+int conf_set(struct conf *c, const char *key, const char *value, char **error);
+
+/*
+ * What only the file system and other keys can tell: directories and files
+ * exist, keys do not exclude each other. 0, or -1 and *error, with FILE:LINE
+ * where known. Done by the agent at its start, after conf_set().
+ */
+int conf_check_paths(const struct conf *c, char **error);
+
+/* As JSON, with 3 blanks of indentation; conf_load() accepts it. */
+void conf_print(const struct conf *c, FILE *f);
+/* The value of one key, as JSON; indent is for lists. */
+void conf_print_value(const struct conf *c, enum conf_id id, int indent, FILE *f);
+
+/* Row of a key (any case), or CONF_N_OPTIONS. */
+enum conf_id conf_find(const char *key);
+/* The known key or section nearest to key; the caller frees. */
+char *conf_nearest(const char *key);
+/* "one of block, drop", "true or false" ...; the caller frees. */
+char *conf_accepted(const struct conf_option *o);
+const char *conf_type_name(enum conf_type type);
+
+/* Whether "all", "none" or "0,2-5" holds a rank. A list that is not valid holds none. */
+bool rank_list_has(const char *list, unsigned rank);
+
+#endif

@@ -1,0 +1,180 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Every key of the configuration file, one row per key, in the order in which
+ * they are printed. struct conf, the parser, the advisor, the printer and
+ * `vftr config` are all made from this table; vftr-config(5) is tested
+ * against it. Rows of one section stand together, below its name.
+ *
+ * X(TYPE, field, path, default, min, max, words, null, text)
+ *	TYPE	 BOOL INT DOUBLE STRING SIZE CHOICE RANKS REGEX CPU COUNTERS
+ *		 OBSERVABLES; see enum conf_type
+ *	field	 member of struct conf: the path with '.' as '_'
+ *	default	 as it would be given on the command line; NULL is null
+ *	min, max accepted range of INT, DOUBLE and SIZE (bytes), both included
+ *	words	 what CHOICE accepts, separated by '|'; "power of two" for SIZE
+ *	null	 whether null is accepted
+ *	text	 one sentence for the user
+ */
+#ifndef VFTR_CONF_OPTIONS_H
+#define VFTR_CONF_OPTIONS_H
+
+#define CONF_SORT_STACKS "time_excl|time_incl|calls|stack_id|overhead|none"
+#define CONF_SORT_NAMES	 "time_excl|time_incl|calls|none"
+#define CONF_SORT_MPI	 "messages|send_size|recv_size|send_bw|recv_bw|comm_time|stack_id|none"
+#define CONF_SORT_CUDA	 "time|memcpy|cbid|calls|none"
+#define CONF_SORT_ACC	 "time|memcpy|calls|none"
+#define CONF_KIB	 1024.0
+#define CONF_MIB	 (1024.0 * CONF_KIB)
+#define CONF_GIB	 (1024.0 * CONF_MIB)
+#define CONF_INT_MAX	 2147483647.0
+#define CONF_SECONDS	 1e9
+
+/* clang-format off */
+#define CONF_OPTIONS(X) \
+X(BOOL, off, "off", "false", 0, 0, NULL, false, \
+  "Trace nothing: hooks and wrappers cost a call.") \
+X(STRING, output_directory, "output_directory", ".", 0, 0, NULL, false, \
+  "Existing directory for all files written.") \
+X(STRING, outfile_basename, "outfile_basename", NULL, 0, 0, NULL, true, \
+  "First part of the names of all files written; null takes the program's name.") \
+X(RANKS, logfile_for_ranks, "logfile_for_ranks", "none", 0, 0, NULL, false, \
+  "Ranks that get a log of their own besides the summary.") \
+X(BOOL, print_config, "print_config", "true", 0, 0, NULL, false, \
+  "Append the configuration to each log.") \
+X(BOOL, strip_module_names, "strip_module_names", "false", 0, 0, NULL, false, \
+  "Cut Fortran module names off function names.") \
+X(BOOL, demangle_cxx, "demangle_cxx", "false", 0, 0, NULL, false, \
+  "Show C++ functions by their readable names.") \
+X(BOOL, include_cxx_prelude, "include_cxx_prelude", "false", 0, 0, NULL, false, \
+  "Profile also what runs before main, such as C++ static constructors.") \
+\
+X(BOOL, profile_table_show_table, "profile_table.show_table", "true", 0, 0, NULL, false, \
+  "Show the runtime profile, one row per call path.") \
+X(BOOL, profile_table_show_calltime_imbalances, "profile_table.show_calltime_imbalances", \
+  "false", 0, 0, NULL, false, \
+  "Add the columns of the largest deviation from the mean exclusive time and its rank.") \
+X(BOOL, profile_table_show_callpath, "profile_table.show_callpath", "false", 0, 0, NULL, false, \
+  "Add a column with the call path.") \
+X(BOOL, profile_table_show_overhead, "profile_table.show_overhead", "false", 0, 0, NULL, false, \
+  "Add a column with the estimated cost of tracing.") \
+X(BOOL, profile_table_show_minmax_summary, "profile_table.show_minmax_summary", \
+  "false", 0, 0, NULL, false, \
+  "Show the table of least, greatest and mean exclusive times over the ranks.") \
+X(BOOL, profile_table_separate, "profile_table.separate", "false", 0, 0, NULL, false, \
+  "Write the tables other than the runtime profile into files of their own.") \
+X(CHOICE, profile_table_threads, "profile_table.threads", "none", 0, 0, "none|summary|all", false, \
+  "Show threads: not at all, as one summary per rank, or each.") \
+X(CHOICE, profile_table_sort_table_column, "profile_table.sort_table.column", \
+  "time_excl", 0, 0, CONF_SORT_STACKS, false, \
+  "Column by which the runtime profile is sorted; none sorts by stack id.") \
+X(BOOL, profile_table_sort_table_ascending, "profile_table.sort_table.ascending", \
+  "false", 0, 0, NULL, false, \
+  "Sort the runtime profile from the least to the greatest.") \
+\
+X(BOOL, stacklist_show_stacklist, "stacklist.show_stacklist", "true", 0, 0, NULL, false, \
+  "Show the list of all call paths with their stack ids.") \
+\
+X(BOOL, name_grouped_profile_table_show_table, "name_grouped_profile_table.show_table", \
+  "false", 0, 0, NULL, false, \
+  "Show the runtime profile grouped by function.") \
+X(INT, name_grouped_profile_table_max_stack_ids, "name_grouped_profile_table.max_stack_ids", \
+  "8", 0, CONF_INT_MAX, NULL, false, \
+  "Stack ids listed for a function before the list is cut.") \
+X(CHOICE, name_grouped_profile_table_sort_table_column, \
+  "name_grouped_profile_table.sort_table.column", "time_excl", 0, 0, CONF_SORT_NAMES, false, \
+  "Column by which the grouped profile is sorted.") \
+X(BOOL, name_grouped_profile_table_sort_table_ascending, \
+  "name_grouped_profile_table.sort_table.ascending", "false", 0, 0, NULL, false, \
+  "Sort the grouped profile from the least to the greatest.") \
+\
+X(BOOL, sampling_active, "sampling.active", "false", 0, 0, NULL, false, \
+  "Write a sampling file: enters and exits along the time line.") \
+X(DOUBLE, sampling_sample_interval, "sampling.sample_interval", "0.005", 0, CONF_SECONDS, NULL, false, \
+  "Least time in seconds between two ordinary samples.") \
+X(INT, sampling_outbuffer_size, "sampling.outbuffer_size", "8", 1, 65536, NULL, false, \
+  "Buffer of the sampling file in MiB.") \
+X(REGEX, sampling_precise_functions, "sampling.precise_functions", NULL, 0, 0, NULL, true, \
+  "Functions of which every call is sampled.") \
+X(SIZE, sampling_max_size, "sampling.max_size", NULL, CONF_MIB, 1024 * 1024 * CONF_GIB, NULL, true, \
+  "Greatest size of a node's sampling file; null sets no limit.") \
+\
+X(BOOL, mpi_show_table, "mpi.show_table", "true", 0, 0, NULL, false, \
+  "Show the communication table.") \
+X(BOOL, mpi_log_messages, "mpi.log_messages", "true", 0, 0, NULL, false, \
+  "Record messages; without it MPI functions appear only with their times.") \
+X(RANKS, mpi_only_for_ranks, "mpi.only_for_ranks", "all", 0, 0, NULL, false, \
+  "Count a message only if both its ranks are listed here.") \
+X(BOOL, mpi_show_sync_time, "mpi.show_sync_time", "false", 0, 0, NULL, false, \
+  "Show the waiting time of blocking collectives as functions of their own, NAME_sync.") \
+X(BOOL, mpi_show_callpath, "mpi.show_callpath", "false", 0, 0, NULL, false, \
+  "Add a column with the call path to the communication table.") \
+X(CHOICE, mpi_sort_table_column, "mpi.sort_table.column", "none", 0, 0, CONF_SORT_MPI, false, \
+  "Column by which the communication table is sorted; none sorts by stack id.") \
+X(BOOL, mpi_sort_table_ascending, "mpi.sort_table.ascending", "false", 0, 0, NULL, false, \
+  "Sort the communication table from the least to the greatest.") \
+\
+X(BOOL, cuda_show_table, "cuda.show_table", "true", 0, 0, NULL, false, \
+  "Show the CUDA table.") \
+X(CHOICE, cuda_sort_table_column, "cuda.sort_table.column", "time", 0, 0, CONF_SORT_CUDA, false, \
+  "Column by which the CUDA table is sorted.") \
+X(BOOL, cuda_sort_table_ascending, "cuda.sort_table.ascending", "false", 0, 0, NULL, false, \
+  "Sort the CUDA table from the least to the greatest.") \
+\
+X(CHOICE, hwprof_type, "hwprof.type", "dummy", 0, 0, "dummy|papi|likwid|ve", false, \
+  "Source of the hardware counters.") \
+X(BOOL, hwprof_active, "hwprof.active", "true", 0, 0, NULL, false, \
+  "Read the hardware counters that are configured.") \
+X(BOOL, hwprof_show_observables, "hwprof.show_observables", "true", 0, 0, NULL, false, \
+  "Show the table of observables.") \
+X(BOOL, hwprof_show_counters, "hwprof.show_counters", "false", 0, 0, NULL, false, \
+  "Show the table of counters.") \
+X(BOOL, hwprof_show_summary, "hwprof.show_summary", "false", 0, 0, NULL, false, \
+  "Show totals below the tables.") \
+X(INT, hwprof_sort_by_column, "hwprof.sort_by_column", "0", 0, CONF_INT_MAX, NULL, false, \
+  "Position of the observable by which the tables are sorted, from 0.") \
+X(STRING, hwprof_default_scenario, "hwprof.default_scenario", "", 0, 0, NULL, true, \
+  "JSON file that holds counters and observables, instead of the two lists here.") \
+X(COUNTERS, hwprof_counters, "hwprof.counters", "[]", 0, 0, NULL, false, \
+  "Hardware counters to read, and the symbol of each in formulas.") \
+X(OBSERVABLES, hwprof_observables, "hwprof.observables", "[]", 0, 0, NULL, false, \
+  "Values computed from counters: formulas over their symbols, T (time) and CALLS.") \
+\
+X(BOOL, openacc_active, "openacc.active", "true", 0, 0, NULL, false, \
+  "Record OpenACC events.") \
+X(BOOL, openacc_show_table, "openacc.show_table", "true", 0, 0, NULL, false, \
+  "Show the OpenACC table.") \
+X(BOOL, openacc_show_event_details, "openacc.show_event_details", "false", 0, 0, NULL, false, \
+  "Show the table of single OpenACC events.") \
+X(CHOICE, openacc_sort_table_column, "openacc.sort_table.column", "time", 0, 0, CONF_SORT_ACC, false, \
+  "Column by which the OpenACC table is sorted.") \
+X(BOOL, openacc_sort_table_ascending, "openacc.sort_table.ascending", "false", 0, 0, NULL, false, \
+  "Sort the OpenACC table from the least to the greatest.") \
+\
+X(SIZE, shm_ring_size, "shm.ring_size", "4MiB", 32 * CONF_KIB, CONF_GIB, "power of two", false, \
+  "Size of the ring of each thread.") \
+X(CHOICE, shm_when_full, "shm.when_full", "block", 0, 0, "block|drop", false, \
+  "What a thread does when its ring is full: wait for the agent, or leave out calls and count them.") \
+\
+X(CPU, agent_cpu, "agent.cpu", "auto", 0, 0, NULL, false, \
+  "Where the agent runs: auto takes a CPU to which no rank is bound, any leaves it to the kernel.") \
+X(DOUBLE, agent_linger_s, "agent.linger_s", "1", 0, CONF_SECONDS, NULL, false, \
+  "Seconds without any traced process after which the agent finishes.") \
+X(DOUBLE, agent_write_every_s, "agent.write_every_s", "0", 0, CONF_SECONDS, NULL, false, \
+  "Seconds between two writings of the results so far; 0 writes them at the end only.") \
+X(DOUBLE, agent_deadline_s, "agent.deadline_s", "60", 0.001, CONF_SECONDS, NULL, false, \
+  "Seconds that the agents wait for each other before they go on without the missing one.") \
+X(STRING, agent_launcher, "agent.launcher", NULL, 0, 0, NULL, true, \
+  "Command that starts one agent per node; null derives it from the traced command.") \
+\
+X(CHOICE, clock_source, "clock.source", "auto", 0, 0, "auto|tsc|raw", false, \
+  "Clock of the records: the processor's counter, CLOCK_MONOTONIC_RAW, or the better usable one.") \
+X(DOUBLE, clock_sync_interval_s, "clock.sync_interval_s", "10", 0.001, CONF_SECONDS, NULL, false, \
+  "Seconds between two comparisons of the clocks of the nodes.") \
+\
+X(DOUBLE, overhead_budget_percent, "overhead.budget_percent", NULL, 0.01, 100, NULL, true, \
+  "Share of the run time that tracing may cost; null sets no limit.") \
+X(REGEX, overhead_keep, "overhead.keep", NULL, 0, 0, NULL, true, \
+  "Functions that are traced whatever the budget says.")
+/* clang-format on */
+
+#endif

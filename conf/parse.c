@@ -1,0 +1,265 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * A configuration file into a struct conf. The text is scanned first (strict
+ * syntax, line numbers), then read by cJSON, then walked level by level with
+ * the option table in hand.
+ */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "conf/internal.h"
+
+#define WARNINGS_MAX 100
+
+struct reader {
+	struct conf *c;
+	const char *file;
+	struct lines lines;
+	void (*warn)(const char *line, void *ctx);
+	void *ctx;
+	int warnings;
+	char **error;
+};
+
+/* FILE:LINE: KEY: cause; consumes cause. */
+static int wrong(struct reader *r, int line, const char *key, char *cause)
+{
+	const char *text = cause ? cause : "there is no memory";
+
+	*r->error = text_of("%s:%d: %s%s%s", r->file, line, key, *key ? ": " : "", text);
+	free(cause);
+	return -1;
+}
+
+/* One line to the caller; consumes it. */
+static void warn(struct reader *r, char *line)
+{
+	if (line && r->warn)
+		r->warn(line, r->ctx);
+	free(line);
+}
+
+/* False, with a last word, when there were too many. */
+static bool may_warn(struct reader *r)
+{
+	if (++r->warnings == WARNINGS_MAX + 1)
+		warn(r, text_of("%s: Warning: further warnings are not shown.", r->file));
+	return r->warnings <= WARNINGS_MAX;
+}
+
+static void warn_unknown(struct reader *r, const struct names *names, const cJSON *item)
+{
+	size_t i = names_nearest(names, item->string);
+	char buf[QUOTE_BYTES];
+
+	if (!may_warn(r))
+		return;
+	warn(r, text_of("%s:%d: Warning: \"%s\" is not a valid vftrace option.", r->file,
+			line_of_key(&r->lines, item),
+			quoted(buf, item->string, strlen(item->string))));
+	warn(r, text_of("         Did you mean \"%.*s\"?", (int)names->bytes[i], names->at[i]));
+}
+
+static void warn_again(struct reader *r, const cJSON *item, const cJSON *last)
+{
+	if (may_warn(r))
+		warn(r, text_of("%s:%d: Warning: \"%s\" is given again in line %d; the last one "
+				"counts.",
+				r->file, line_of_key(&r->lines, item), item->string,
+				line_of_key(&r->lines, last)));
+}
+
+/* Warns of unknown and repeated keys; last[i] becomes the item that counts for names[i]. */
+static void look_over(
+	struct reader *r, const struct names *names, const cJSON *object, const cJSON *last[])
+{
+	const cJSON *item;
+
+	for (size_t i = 0; i < names->n; i++)
+		last[i] = NULL;
+	cJSON_ArrayForEach(item, object)
+	{
+		int i = names_find(names, item->string, strlen(item->string));
+
+		if (i >= 0)
+			last[i] = item;
+	}
+	cJSON_ArrayForEach(item, object)
+	{
+		int i = names_find(names, item->string, strlen(item->string));
+
+		if (i < 0)
+			warn_unknown(r, names, item);
+		else if (last[i] != item)
+			warn_again(r, item, last[i]);
+	}
+}
+
+static void look_over_list(struct reader *r, enum conf_type type, const cJSON *list)
+{
+	struct names names;
+	const cJSON *last[sizeof(names.at) / sizeof(names.at[0])], *item;
+
+	names_of_list(&names, type);
+	cJSON_ArrayForEach(item, list) if (cJSON_IsObject(item)) look_over(r, &names, item, last);
+}
+
+static int read_value(struct reader *r, enum conf_id id, const cJSON *item)
+{
+	const struct conf_option *o = &conf_options[id];
+	const cJSON *bad = item;
+	char *why = NULL;
+
+	if (o->type == CONF_COUNTERS || o->type == CONF_OBSERVABLES)
+		look_over_list(r, o->type, item);
+	if (value_from_json(o, (char *)r->c + o->offset, item, &bad, &why) < 0)
+		return wrong(r, line_of_value(&r->lines, bad), o->path, why);
+	r->c->line[id] = line_of_value(&r->lines, item);
+	return 0;
+}
+
+static int read_section(struct reader *r, const char *prefix, const cJSON *object)
+{
+	struct names names;
+	const cJSON *last[sizeof(names.at) / sizeof(names.at[0])], *item;
+	char path[128], buf[QUOTE_BYTES];
+
+	names_of_section(&names, prefix);
+	look_over(r, &names, object, last);
+	cJSON_ArrayForEach(item, object)
+	{
+		int i = names_find(&names, item->string, strlen(item->string));
+		int n;
+		enum conf_id id;
+
+		if (i < 0 || last[i] != item)
+			continue;
+		n = snprintf(
+			path, sizeof(path), "%s%.*s", prefix, (int)names.bytes[i], names.at[i]);
+		id = conf_find(path);
+		if (id < CONF_N_OPTIONS) {
+			if (read_value(r, id, item) < 0)
+				return -1;
+			continue;
+		}
+		if (!cJSON_IsObject(item))
+			return wrong(r, line_of_value(&r->lines, item), path,
+				text_of("%s is not an object {...} of keys",
+					json_shown(buf, item)));
+		snprintf(path + n, sizeof(path) - (size_t)n, ".");
+		if (read_section(r, path, item) < 0)
+			return -1;
+	}
+	return 0;
+}
+
+static int read_text(struct reader *r, const char *text, size_t bytes)
+{
+	char *why = NULL, buf[QUOTE_BYTES];
+	cJSON *root;
+	int line, e;
+
+	if (bytes >= 3 && memcmp(text, "\xef\xbb\xbf", 3) == 0) {
+		text += 3;
+		bytes -= 3;
+	}
+	if (lines_scan(&r->lines, text, bytes, &line, &why) < 0)
+		return wrong(r, line, "", why);
+	root = cJSON_ParseWithLength(text, bytes);
+	if (!root || !lines_bind(&r->lines, root))
+		e = wrong(r, 1, "", root ? text_of("the text can't be read as JSON") : NULL);
+	else if (!cJSON_IsObject(root))
+		e = wrong(r, line_of_value(&r->lines, root), "",
+			text_of("%s is not a configuration, which is an object {...}",
+				json_shown(buf, root)));
+	else
+		e = read_section(r, "", root);
+	cJSON_Delete(root);
+	return e ? e : check_whole(r->c, r->error);
+}
+
+int conf_load_text(struct conf **out, const char *file, const char *text, size_t bytes,
+	char **error, void (*warn)(const char *line, void *ctx), void *ctx)
+{
+	struct reader r = {.file = file, .warn = warn, .ctx = ctx, .error = error};
+	char *copy = NULL;
+	int e = -1;
+
+	*out = NULL;
+	*error = NULL;
+	if (bytes > CONF_FILE_MAX) {
+		*error = text_of("%s: the file is larger than %u MiB", file, CONF_FILE_MAX >> 20);
+		return -1;
+	}
+	r.c = conf_default();
+	copy = malloc(bytes + 1);
+	if (r.c && copy && (r.c->file = strdup(file))) {
+		memcpy(copy, text, bytes);
+		copy[bytes] = '\0';
+		e = read_text(&r, copy, bytes);
+	}
+	free(copy);
+	lines_free(&r.lines);
+	if (e < 0)
+		conf_free(r.c);
+	else
+		*out = r.c;
+	return e;
+}
+
+/* Whole file; no more than one byte above the limit. NULL and errno on error. */
+static char *slurp(const char *file, size_t *bytes)
+{
+	size_t n = 0, cap = 0;
+	char *text = NULL;
+	FILE *f = fopen(file, "re");
+	int e = 0;
+
+	if (!f)
+		return NULL;
+	while (n <= CONF_FILE_MAX) {
+		if (n == cap) {
+			char *p = realloc(text, cap ? 2 * cap : 8192);
+
+			if (!p) {
+				e = ENOMEM;
+				break;
+			}
+			text = p;
+			cap = cap ? 2 * cap : 8192;
+		}
+		size_t got = fread(text + n, 1, cap - n, f);
+
+		n += got;
+		if (got == 0) {
+			e = ferror(f) ? errno : 0;
+			break;
+		}
+	}
+	fclose(f);
+	if (e) {
+		free(text);
+		errno = e;
+		return NULL;
+	}
+	*bytes = n;
+	return text;
+}
+
+int conf_load(struct conf **out, const char *file, char **error,
+	void (*warn)(const char *line, void *ctx), void *ctx)
+{
+	size_t bytes = 0;
+	char *text = slurp(file, &bytes);
+	int e;
+
+	*out = NULL;
+	if (!text) {
+		*error = text_of("%s: the file can't be read: %s", file, strerror(errno));
+		return -1;
+	}
+	e = conf_load_text(out, file, text, bytes, error, warn, ctx);
+	free(text);
+	return e;
+}

@@ -1,0 +1,68 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * The configuration as JSON, in the shape that Vftrace's users know from the
+ * end of their logs: 3 blanks of indentation, numbers as %f.
+ */
+#include <string.h>
+
+#include "conf/internal.h"
+
+#define INDENT 3
+
+static int dots(const char *s, size_t bytes)
+{
+	int n = 0;
+
+	for (size_t i = 0; i < bytes; i++)
+		n += s[i] == '.';
+	return n;
+}
+
+/* Bytes of the sections that a and b have in common, last dot included. */
+static size_t common(const char *a, const char *b)
+{
+	size_t n = 0;
+
+	for (size_t i = 0; a[i] && a[i] == b[i]; i++)
+		if (a[i] == '.')
+			n = i + 1;
+	return n;
+}
+
+static void close_sections(int from, int to, FILE *f)
+{
+	while (from-- > to)
+		fprintf(f, "\n%*s}", INDENT * (from + 1), "");
+}
+
+void conf_print_value(const struct conf *c, enum conf_id id, int indent, FILE *f)
+{
+	const struct conf_option *o = &conf_options[id];
+
+	value_print(o, (const char *)c + o->offset, indent, f);
+}
+
+void conf_print(const struct conf *c, FILE *f)
+{
+	const char *before = "";
+	bool first = true;
+	int depth = 0;
+
+	fputs("{", f);
+	for (size_t i = 0; i < CONF_N_OPTIONS; i++) {
+		const char *path = conf_options[i].path;
+		size_t at = common(before, path), n;
+		int shared = dots(path, at);
+
+		close_sections(depth, shared, f);
+		fputs(first ? "\n" : ",\n", f);
+		for (depth = shared; n = strcspn(path + at, "."), path[at + n]; at += n + 1)
+			fprintf(f, "%*s\"%.*s\": {\n", INDENT * ++depth, "", (int)n, path + at);
+		fprintf(f, "%*s\"%s\": ", INDENT * (depth + 1), "", path + at);
+		conf_print_value(c, (enum conf_id)i, INDENT * (depth + 1), f);
+		first = false;
+		before = path;
+	}
+	close_sections(depth, 0, f);
+	fputs("\n}\n", f);
+}

@@ -1,0 +1,205 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Values shown: as JSON, in messages, and what a key accepts in words. */
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "conf/internal.h"
+
+static const char *size_shown(char buf[static 32], uint64_t bytes)
+{
+	int unit = -1;
+
+	while (bytes && bytes % 1024 == 0 && unit < 3) {
+		bytes /= 1024;
+		unit++;
+	}
+	if (unit < 0)
+		snprintf(buf, 32, "%llu", (unsigned long long)bytes);
+	else
+		snprintf(buf, 32, "%llu%ciB", (unsigned long long)bytes, "KMGT"[unit]);
+	return buf;
+}
+
+static char *accepted_choice(const struct conf_option *o)
+{
+	char *s = text_of("one of "), *longer;
+
+	for (const char *w = o->words; s && *w;) {
+		size_t n = strcspn(w, "|");
+
+		longer = text_of("%s%.*s%s", s, (int)n, w, w[n] ? ", " : "");
+		free(s);
+		s = longer;
+		w += n + (w[n] == '|');
+	}
+	return s;
+}
+
+static char *accepted_number(const struct conf_option *o)
+{
+	const char *what = o->type == CONF_INT ? "an integer" : "a number";
+
+	return text_of("%s from %.15g to %.15g", what, o->min, o->max);
+}
+
+static char *accepted_size(const struct conf_option *o)
+{
+	char min[32], max[32];
+
+	size_shown(min, (uint64_t)o->min);
+	size_shown(max, (uint64_t)o->max);
+	if (o->words)
+		return text_of("a size that is a %s from %s to %s", o->words, min, max);
+	return text_of("a size from %s to %s, such as \"64MiB\"", min, max);
+}
+
+static char *accepted_value(const struct conf_option *o)
+{
+	switch (o->type) {
+	case CONF_BOOL:
+		return text_of("true or false");
+	case CONF_INT:
+	case CONF_DOUBLE:
+		return accepted_number(o);
+	case CONF_STRING:
+		return text_of("a string");
+	case CONF_SIZE:
+		return accepted_size(o);
+	case CONF_CHOICE:
+		return accepted_choice(o);
+	case CONF_RANKS:
+		return text_of("\"all\", \"none\" or a list of ranks such as \"0,2-5\"");
+	case CONF_REGEX:
+		return text_of("a POSIX extended regular expression");
+	case CONF_CPU:
+		return text_of("\"auto\", \"any\" or a list of CPUs such as \"3\" or \"0-3,8\"");
+	case CONF_COUNTERS:
+		return text_of("a list of {\"hwc_name\": ..., \"symbol\": ...}");
+	case CONF_OBSERVABLES:
+		return text_of("a list of {\"name\": ..., \"formula\": ..., \"unit\": ...}");
+	}
+	return NULL;
+}
+
+char *conf_accepted(const struct conf_option *o)
+{
+	char *s = accepted_value(o), *longer;
+
+	if (!s || !o->null_ok)
+		return s;
+	longer = text_of("%s%s null", s, o->type == CONF_CHOICE ? "," : " or");
+	free(s);
+	return longer;
+}
+
+const char *conf_type_name(enum conf_type type)
+{
+	static const char *const names[] = {
+		[CONF_BOOL] = "boolean",
+		[CONF_INT] = "integer",
+		[CONF_DOUBLE] = "number",
+		[CONF_STRING] = "string",
+		[CONF_SIZE] = "size",
+		[CONF_CHOICE] = "choice",
+		[CONF_RANKS] = "rank list",
+		[CONF_REGEX] = "regular expression",
+		[CONF_CPU] = "CPU list",
+		[CONF_COUNTERS] = "list",
+		[CONF_OBSERVABLES] = "list",
+	};
+
+	return names[type];
+}
+
+const char *json_shown(char buf[static QUOTE_BYTES], const cJSON *json)
+{
+	char text[QUOTE_BYTES];
+
+	switch (json->type & 0xff) {
+	case cJSON_False:
+		return "false";
+	case cJSON_True:
+		return "true";
+	case cJSON_NULL:
+		return "null";
+	case cJSON_Number:
+		snprintf(buf, QUOTE_BYTES, "%.15g", json->valuedouble);
+		return buf;
+	case cJSON_String:
+		quoted(text, json->valuestring, strlen(json->valuestring));
+		snprintf(buf, QUOTE_BYTES, "\"%.*s\"", QUOTE_BYTES - 3, text);
+		return buf;
+	case cJSON_Array:
+		return "a list";
+	default:
+		return "an object";
+	}
+}
+
+void string_print(const char *s, FILE *f)
+{
+	if (!s) {
+		fputs("null", f);
+		return;
+	}
+	putc('"', f);
+	for (; *s; s++) {
+		unsigned char c = *s;
+
+		if (c == '"' || c == '\\')
+			fprintf(f, "\\%c", c);
+		else if (c < 0x20 || c == 0x7f)
+			fprintf(f, "\\u%04x", c);
+		else
+			putc(c, f);
+	}
+	putc('"', f);
+}
+
+/* Vftrace's %f wherever that keeps the value. */
+static void number_print(double v, FILE *f)
+{
+	char s[400];
+
+	snprintf(s, sizeof(s), "%f", v);
+	if (strtod(s, NULL) != v)
+		snprintf(s, sizeof(s), "%.17g", v);
+	fputs(isnan(v) ? "null" : s, f);
+}
+
+static void size_print(uint64_t bytes, FILE *f)
+{
+	char buf[32];
+
+	if (bytes == 0)
+		fputs("null", f);
+	else if (bytes % 1024)
+		fprintf(f, "%llu", (unsigned long long)bytes);
+	else
+		fprintf(f, "\"%s\"", size_shown(buf, bytes));
+}
+
+void value_print(const struct conf_option *o, const void *field, int indent, FILE *f)
+{
+	switch (o->type) {
+	case CONF_BOOL:
+		fputs(*(const bool *)field ? "true" : "false", f);
+		break;
+	case CONF_INT:
+		fprintf(f, "%lld", *(const long long *)field);
+		break;
+	case CONF_DOUBLE:
+		number_print(*(const double *)field, f);
+		break;
+	case CONF_SIZE:
+		size_print(*(const uint64_t *)field, f);
+		break;
+	case CONF_COUNTERS:
+	case CONF_OBSERVABLES:
+		list_print(o->type, field, indent, f);
+		break;
+	default:
+		string_print(*(char *const *)field, f);
+	}
+}

@@ -1,0 +1,70 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * The agent of a node: what its parts share. One thread runs everything; the
+ * parts are loop (events), process (one traced process), drain + replay
+ * (records), gather (profiles), finish (files, collation).
+ */
+#ifndef VFTR_NODEAGENT_AGENT_H
+#define VFTR_NODEAGENT_AGENT_H
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <sys/types.h>
+#include "nodeagent/clocks.h"
+
+struct conf;
+struct peer;
+struct process;
+struct symcache;
+
+struct agent {
+	struct conf *conf;
+	const char *output_directory; /* absolute */
+	char *session;
+	char *socket_path;
+	char *lock_path;
+	char *host;
+	int lock, listener, epoll, signals;
+	struct clocks clocks;
+	struct symcache *symbols;
+	struct process *processes; /* newest first */
+	unsigned n_live, n_ever;
+	struct peer *peer; /* the other agents, or NULL */
+
+	/* what it costs */
+	uint64_t start_raw_ns, drained_bytes, wakeups;
+	uint64_t ring_bytes; /* of one ring segment */
+	char *place;
+
+	/* when to stop */
+	bool embedded;	       /* started by a traced process */
+	bool quiet;	       /* no line about where the files are */
+	bool told_to_stop;     /* a signal, or the command ended */
+	bool at_once;	       /* ... and live processes are not waited for */
+	bool sibling;	       /* started by the agent that runs the command, with others */
+	bool orphaned;	       /* ... but our launcher is gone: there is nobody to collate with */
+	pid_t command;	       /* the everyday form's child, 0: none or ended */
+	int command_status;    /* as from waitpid() */
+	uint64_t quiet_since;  /* raw ns; 0: processes are attached */
+	uint64_t stop_since;   /* raw ns of told_to_stop with processes alive */
+	char **warnings;
+	size_t n_warnings, cap_warnings;
+};
+
+/* Present time in the ticks that records carry. */
+static inline uint64_t agent_ticks(const struct agent *a)
+{
+	return clocks_ticks(&a->clocks);
+}
+
+/* A sentence for the logs. Also on stderr if it is urgent. */
+void agent_warn(struct agent *a, bool urgent, const char *fmt, ...)
+	__attribute__((format(printf, 3, 4)));
+
+/* loop.c: serve until it is time to stop. */
+void agent_serve(struct agent *a);
+/* Watch a descriptor; the tag says what it is (loop.c). */
+enum watch_kind { WATCH_LISTENER, WATCH_SIGNALS, WATCH_SOCKET, WATCH_PIDFD };
+int agent_watch(struct agent *a, int fd, enum watch_kind kind, struct process *p);
+
+#endif

@@ -1,0 +1,166 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "nodeagent/calltree.h"
+
+#include <stdlib.h>
+#include "nodeagent/util.h"
+
+#define CHUNK_NODES 1024u
+#define SCAN_MAX    16 /* siblings looked at before the hash table is asked */
+
+struct node calltree_none = { .key = UINT64_MAX };
+
+struct calltree {
+	struct node **chunks;
+	size_t n_chunks, cap_chunks;
+	size_t n;
+	struct node **table; /* all nodes by (parent, key); open addressing */
+	size_t mask;
+};
+
+static size_t slot_of(const struct calltree *t, const struct node *parent, uint64_t key)
+{
+	uint64_t h = ((uintptr_t)parent >> 6) * 0x9e3779b97f4a7c15u ^ key * 0xff51afd7ed558ccdu;
+
+	return (size_t)(h ^ h >> 29) & t->mask;
+}
+
+static void insert(struct calltree *t, struct node *n)
+{
+	size_t i = slot_of(t, n->parent, n->key);
+
+	while (t->table[i])
+		i = (i + 1) & t->mask;
+	t->table[i] = n;
+}
+
+static void rehash(struct calltree *t)
+{
+	struct node **old = t->table;
+	size_t slots = t->mask + 1;
+
+	t->mask = slots * 2 - 1;
+	t->table = xcalloc(t->mask + 1, sizeof(*t->table));
+	for (size_t i = 0; i < slots; i++)
+		if (old[i])
+			insert(t, old[i]);
+	free(old);
+}
+
+static struct node *node_new(struct calltree *t, struct node *parent, uint64_t key)
+{
+	struct node *n;
+
+	if (t->n % CHUNK_NODES == 0) {
+		void *chunk;
+
+		if (posix_memalign(&chunk, 64, CHUNK_NODES * sizeof(struct node)))
+			die(125, "out of memory for call paths");
+		t->chunks = grow(t->chunks, t->n_chunks, &t->cap_chunks, sizeof(*t->chunks));
+		t->chunks[t->n_chunks++] = chunk;
+	}
+	n = t->chunks[t->n / CHUNK_NODES] + t->n % CHUNK_NODES;
+	*n = (struct node){ .key = key, .parent = parent, .child = &calltree_none };
+	n->next = n;
+	t->n++;
+	if (parent) {
+		if (t->n * 2 > t->mask)
+			rehash(t);
+		insert(t, n);
+		if (parent->child == &calltree_none) {
+			n->sibling = n;
+			parent->child = n;
+		} else {
+			n->sibling = parent->child->sibling;
+			parent->child->sibling = n;
+		}
+	}
+	return n;
+}
+
+struct calltree *calltree_new(void)
+{
+	struct calltree *t = xcalloc(1, sizeof(*t));
+
+	t->mask = 255;
+	t->table = xcalloc(t->mask + 1, sizeof(*t->table));
+	node_new(t, NULL, KEY_INIT);
+	return t;
+}
+
+void calltree_free(struct calltree *t)
+{
+	if (!t)
+		return;
+	for (size_t i = 0; i < t->n_chunks; i++)
+		free(t->chunks[i]);
+	free(t->chunks);
+	free(t->table);
+	free(t);
+}
+
+struct node *calltree_root(struct calltree *t)
+{
+	return t->chunks[0];
+}
+
+size_t calltree_nodes(const struct calltree *t)
+{
+	return t->n;
+}
+
+static struct node *find(struct calltree *t, struct node *parent, uint64_t key)
+{
+	struct node *first = parent->child, *n = first;
+	size_t i;
+
+	if (first == &calltree_none)
+		return NULL;
+	for (int k = 0; k < SCAN_MAX; k++) {
+		if (n->key == key)
+			return n;
+		n = n->sibling;
+		if (n == first)
+			return NULL;
+	}
+	for (i = slot_of(t, parent, key); t->table[i]; i = (i + 1) & t->mask)
+		if (t->table[i]->parent == parent && t->table[i]->key == key)
+			return t->table[i];
+	return NULL;
+}
+
+struct node *calltree_child(struct calltree *t, struct node *parent, struct node *last, uint64_t key)
+{
+	struct node *n;
+
+	if (parent->key == KEY_CROWD)
+		return parent;
+	n = find(t, parent, key);
+	if (!n && t->n >= NODES_MAX && key != KEY_CROWD)
+		return calltree_child(t, parent, last, KEY_CROWD);
+	if (!n)
+		n = node_new(t, parent, key);
+	if (last && last->parent == parent)
+		last->next = n;
+	return n;
+}
+
+struct node *calltree_at(struct calltree *t, size_t i)
+{
+	return t->chunks[i / CHUNK_NODES] + i % CHUNK_NODES;
+}
+
+void calltree_add(struct calltree *to, struct calltree *from)
+{
+	for (size_t i = 0; i < from->n; i++) {
+		struct node *n = calltree_at(from, i);
+		/* next, no longer needed here, leads to the counterpart */
+		struct node *same = i ? calltree_child(to, n->parent->next, NULL, n->key) :
+					calltree_root(to);
+
+		same->calls += n->calls;
+		same->ticks += n->ticks;
+		same->lost += n->lost;
+		n->next = same;
+	}
+	calltree_free(from);
+}

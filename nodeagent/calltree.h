@@ -1,0 +1,66 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * The call tree of one thread, as its records build it. Nodes are found by
+ * guessing: each node remembers which sibling was entered after it last time,
+ * so repeated call sequences are followed without any search.
+ */
+#ifndef VFTR_NODEAGENT_CALLTREE_H
+#define VFTR_NODEAGENT_CALLTREE_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+/*
+ * A frame's key: the id of its record with the code map's epoch above it, or
+ * KEY_WIDE with a whole address, or a region key (bit 63).
+ */
+#define KEY_WIDE	 ((uint64_t)1 << 62)
+#define KEY_EPOCH_SHIFT	 32
+#define KEY_WIDE_EPOCH_SHIFT 48
+#define KEY_ADDRESS_MASK (((uint64_t)1 << 48) - 1)
+#define KEY_INIT	 ((uint64_t)1 << 61) /* the root */
+#define KEY_DEEP	 (KEY_INIT | 1)	     /* frames below DEPTH_MAX */
+#define KEY_PAUSE	 (KEY_INIT | 2)
+#define KEY_CROWD	 (KEY_INIT | 3) /* more paths than NODES_MAX */
+
+#define DEPTH_MAX 1024u	      /* longer paths are folded into one node */
+#define NODES_MAX (2u << 20)  /* so many paths per thread, then KEY_CROWD */
+#define FRAMES_MAX (1u << 22) /* so many open frames; more is hostile */
+
+struct node {
+	uint64_t key;
+	uint64_t calls;
+	uint64_t ticks;	     /* inclusive; below KEY_DEEP: exclusive */
+	struct node *child;  /* the one expected next; a ring through sibling */
+	struct node *sibling;
+	struct node *parent;
+	struct node *next;   /* sibling entered after this one last time */
+	uint64_t lost;	     /* calls below it that were not recorded */
+};
+
+_Static_assert(sizeof(struct node) == 64, "one cache line");
+
+struct calltree;
+
+struct calltree *calltree_new(void);
+void calltree_free(struct calltree *t);
+struct node *calltree_root(struct calltree *t);
+size_t calltree_nodes(const struct calltree *t);
+
+/*
+ * The child of parent with this key, made if need be; `last` is the child
+ * that ended before, or NULL. Never NULL: with NODES_MAX nodes it is the
+ * parent's KEY_CROWD child, which is its own child.
+ */
+struct node *calltree_child(struct calltree *t, struct node *parent, struct node *last, uint64_t key);
+
+/* Adds all of `from` to `to` and frees it. */
+void calltree_add(struct calltree *to, struct calltree *from);
+
+/* Node i, in the order they were made: parents first; 0 is the root. */
+struct node *calltree_at(struct calltree *t, size_t i);
+
+/* A childless node that matches no key; a parent without children points here. */
+extern struct node calltree_none;
+
+#endif

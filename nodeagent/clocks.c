@@ -1,0 +1,94 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "nodeagent/clocks.h"
+
+#include <stdio.h>
+#include <string.h>
+#include <time.h>
+
+#define MIN_BASE_NS 5000000u
+#define TRIES	    8
+
+/* Do all CPUs count alike, in all power states? The kernel knows. */
+static int counter_is_invariant(void)
+{
+#if defined(__x86_64__)
+	char line[8192];
+	int good = 0;
+	FILE *f = fopen("/proc/cpuinfo", "re");
+
+	while (f && !good && fgets(line, sizeof(line), f))
+		good = !strncmp(line, "flags", 5) && strstr(line, " constant_tsc") &&
+		       strstr(line, " nonstop_tsc");
+	if (f)
+		fclose(f);
+	return good;
+#elif defined(__aarch64__)
+	return 1; /* the architecture says so */
+#else
+	return 0;
+#endif
+}
+
+/* The pair with the least time between its two halves, of a few. */
+static struct clock_pair read_pair(const struct clocks *c)
+{
+	struct clock_pair best = { 0, 0 };
+	uint64_t least = UINT64_MAX;
+
+	for (int i = 0; i < TRIES; i++) {
+		uint64_t before = clocks_ticks(c), raw = clock_raw_ns(), after = clocks_ticks(c);
+
+		if (after - before < least) {
+			least = after - before;
+			best.ticks = before + (after - before) / 2;
+			best.raw_ns = raw;
+		}
+	}
+	return best;
+}
+
+static double cost_of_reading(const struct clocks *c)
+{
+	enum { READS = 2000 };
+	double best = 1e9;
+	volatile uint64_t sink = 0;
+
+	for (int i = 0; i < TRIES; i++) {
+		uint64_t from = clock_raw_ns();
+
+		for (int k = 0; k < READS; k++)
+			sink = clocks_ticks(c);
+		if ((double)(clock_raw_ns() - from) / READS < best)
+			best = (double)(clock_raw_ns() - from) / READS;
+	}
+	(void)sink;
+	return best;
+}
+
+void clocks_init(struct clocks *c, const char *wanted)
+{
+	int raw = !strcmp(wanted, "raw") || (strcmp(wanted, "tsc") && !counter_is_invariant());
+
+	c->source = raw ? CLOCK_SOURCE_RAW : CLOCK_SOURCE_COUNTER;
+	c->ns_per_tick = 0;
+	c->start = read_pair(c);
+	c->read_ns = cost_of_reading(c);
+}
+
+void clocks_calibrate(struct clocks *c)
+{
+	struct clock_pair now = read_pair(c);
+
+	if (now.raw_ns - c->start.raw_ns < MIN_BASE_NS) {
+		struct timespec rest = { 0, (long)(MIN_BASE_NS - (now.raw_ns - c->start.raw_ns)) };
+
+		nanosleep(&rest, NULL);
+		now = read_pair(c);
+	}
+	c->ns_per_tick = (double)(now.raw_ns - c->start.raw_ns) / (double)(now.ticks - c->start.ticks);
+}
+
+uint64_t clocks_ns(const struct clocks *c, uint64_t ticks)
+{
+	return (uint64_t)((double)ticks * c->ns_per_tick + 0.5);
+}

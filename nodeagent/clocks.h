@@ -1,0 +1,36 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Ticks and time. The rate is measured over the whole run, between pairs of
+ * (ticks, CLOCK_MONOTONIC_RAW) read together.
+ */
+#ifndef VFTR_NODEAGENT_CLOCKS_H
+#define VFTR_NODEAGENT_CLOCKS_H
+
+#include <stdint.h>
+#include "shm/clock.h"
+
+struct clock_pair {
+	uint64_t ticks, raw_ns;
+};
+
+struct clocks {
+	enum clock_source source;
+	struct clock_pair start;
+	double ns_per_tick; /* 0 until clocks_calibrate() */
+	double read_ns;	    /* what one reading costs */
+};
+
+/* wanted: "auto", "tsc" or "raw" (clock.source). */
+void clocks_init(struct clocks *c, const char *wanted);
+
+/* Measures the rate from start until now; takes at least 5 ms from start. */
+void clocks_calibrate(struct clocks *c);
+
+uint64_t clocks_ns(const struct clocks *c, uint64_t ticks);
+
+static inline uint64_t clocks_ticks(const struct clocks *c)
+{
+	return c->source == CLOCK_SOURCE_RAW ? clock_raw_ns() : clock_counter();
+}
+
+#endif

@@ -1,0 +1,41 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Which code was where in one process, over its life. Addresses are reused
+ * after dlclose(), and records carry only the low half of an address; so each
+ * time a new module covers addresses that an unloaded one had, a new epoch
+ * begins. Frames' keys carry the epoch (calltree.h).
+ */
+#ifndef VFTR_NODEAGENT_CODEMAP_H
+#define VFTR_NODEAGENT_CODEMAP_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include "shm/wire.h"
+
+struct codemap;
+
+struct codemap *codemap_new(void);
+void codemap_free(struct codemap *m);
+
+/* A module was found at m->head.ticks. path is copied. */
+void codemap_add(struct codemap *map, const struct wire_module *m, const char *path);
+void codemap_gone(struct codemap *map, uint64_t low, uint64_t ticks);
+
+/* Number of epochs, and the first ticks of one. */
+uint32_t codemap_epochs(const struct codemap *map);
+uint64_t codemap_epoch_start(const struct codemap *map, uint32_t epoch);
+
+/* A place in a file. Texts are owned by the map. */
+struct code_place {
+	const char *path;
+	uint64_t address; /* ELF address */
+	const uint8_t *build_id;
+	size_t build_id_bytes;
+};
+
+/* Where the function of a key, or an address in the newest epoch, is. */
+bool codemap_find_key(const struct codemap *map, uint64_t key, struct code_place *place);
+bool codemap_find_address(const struct codemap *map, uint64_t address, struct code_place *place);
+
+#endif

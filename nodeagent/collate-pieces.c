@@ -1,0 +1,172 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Profiles of ranges of nodes, on their way to agent 0, as lists and as messages. */
+#include "nodeagent/collate-tree.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "nodeagent/merge.h"
+#include "nodeagent/profile.h"
+#include "nodeagent/util.h"
+#include "nodeagent/vfp.h"
+
+/* Of a message up: then the n pieces' heads, then their profiles. */
+struct up_head {
+	uint64_t run, n;
+};
+
+struct piece_head {
+	uint64_t first, end, bytes;
+};
+
+static int piece_cmp(const void *x, const void *y)
+{
+	const struct piece *a = x, *b = y;
+
+	return (a->first > b->first) - (a->first < b->first);
+}
+
+void pieces_add(struct pieces *p, uint64_t first, uint64_t end, struct profile *profile)
+{
+	p->at = grow(p->at, p->n, &p->cap, sizeof(*p->at));
+	p->at[p->n++] = (struct piece){first, end, profile};
+}
+
+static int larger_first(const void *x, const void *y)
+{
+	const struct piece *a = x, *b = y;
+	uint64_t m = a->end - a->first, n = b->end - b->first;
+
+	return m != n ? (m < n ? 1 : -1) : piece_cmp(x, y);
+}
+
+/*
+ * An agent that was acknowledged too late sent its piece twice, once inside a
+ * larger one: the larger ones are kept.
+ */
+static void drop_overlaps(struct pieces *p)
+{
+	size_t kept = 0;
+
+	if (p->n)
+		qsort(p->at, p->n, sizeof(*p->at), larger_first);
+	for (size_t i = 0; i < p->n; i++) {
+		bool overlaps = false;
+
+		for (size_t k = 0; k < kept; k++)
+			overlaps |= p->at[i].first < p->at[k].end && p->at[k].first < p->at[i].end;
+		if (overlaps)
+			profile_free(p->at[i].profile);
+		else
+			p->at[kept++] = p->at[i];
+	}
+	p->n = kept;
+}
+
+void pieces_join(struct pieces *p)
+{
+	size_t kept = 0;
+
+	drop_overlaps(p);
+	if (p->n)
+		qsort(p->at, p->n, sizeof(*p->at), piece_cmp);
+	for (size_t i = 1; i < p->n; i++) {
+		if (p->at[kept].end == p->at[i].first) {
+			p->at[kept].profile = profile_merge(p->at[kept].profile, p->at[i].profile);
+			p->at[kept].end = p->at[i].end;
+		} else {
+			p->at[++kept] = p->at[i];
+		}
+	}
+	if (p->n)
+		p->n = kept + 1;
+}
+
+void *pieces_pack(const struct pieces *p, uint64_t run, size_t *bytes)
+{
+	struct up_head head = {run, p->n};
+	unsigned char **part = xcalloc(p->n, sizeof(*part)), *out;
+	size_t *size = xcalloc(p->n, sizeof(*size)), at = sizeof(head);
+
+	*bytes = sizeof(head) + p->n * sizeof(struct piece_head);
+	for (size_t i = 0; i < p->n; i++) {
+		if (vfp_encode(p->at[i].profile, &part[i], &size[i]))
+			die(125, "out of memory");
+		*bytes += size[i];
+	}
+	out = xmalloc(*bytes);
+	memcpy(out, &head, sizeof(head));
+	for (size_t i = 0; i < p->n; i++) {
+		struct piece_head h = {p->at[i].first, p->at[i].end, size[i]};
+
+		memcpy(out + at, &h, sizeof(h));
+		at += sizeof(h);
+	}
+	for (size_t i = 0; i < p->n; i++) {
+		memcpy(out + at, part[i], size[i]);
+		at += size[i];
+		free(part[i]);
+	}
+	free(part);
+	free(size);
+	return out;
+}
+
+static bool unpack_piece(
+	struct pieces *p, const struct piece_head *h, const unsigned char *from, uint64_t n)
+{
+	struct profile *profile;
+	char *error;
+
+	if (h->first >= h->end || h->end > n)
+		return false;
+	profile = vfp_decode(from, h->bytes, &error);
+	if (!profile) {
+		complain("a profile from another agent is not usable: %s", error);
+		free(error);
+		return false;
+	}
+	pieces_add(p, h->first, h->end, profile);
+	return true;
+}
+
+bool pieces_unpack(
+	struct pieces *p, uint64_t run, uint64_t n, const unsigned char *buf, size_t bytes)
+{
+	struct up_head head;
+	size_t at;
+	bool good = true;
+
+	if (bytes < sizeof(head))
+		return false;
+	memcpy(&head, buf, sizeof(head));
+	if (head.run != run || head.n > (bytes - sizeof(head)) / sizeof(struct piece_head))
+		return false;
+	at = sizeof(head) + head.n * sizeof(struct piece_head);
+	for (uint64_t i = 0; i < head.n; i++) {
+		struct piece_head h;
+
+		memcpy(&h, buf + sizeof(head) + i * sizeof(h), sizeof(h));
+		if (h.bytes > bytes - at)
+			return false;
+		good &= unpack_piece(p, &h, buf + at, n);
+		at += h.bytes;
+	}
+	return good;
+}
+
+bool pieces_cover(const struct pieces *p, uint64_t position)
+{
+	for (size_t i = 0; i < p->n; i++) {
+		if (p->at[i].first <= position && position < p->at[i].end)
+			return true;
+	}
+	return false;
+}
+
+void pieces_free(struct pieces *p)
+{
+	for (size_t i = 0; i < p->n; i++)
+		profile_free(p->at[i].profile);
+	free(p->at);
+}

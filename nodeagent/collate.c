@@ -1,0 +1,340 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * The tree of agents. Nodes have positions 0..n-1 in the sequence of their
+ * host names. The tree is binomial, its root is agent 0. Profiles of adjacent
+ * positions are merged on the way up; where an agent is missing, the pieces
+ * beside the gap travel side by side, so that a late one still fits between
+ * them. An agent whose parent does not answer sends to agent 0.
+ *
+ * Deadlines: the lowest level waits half of the time given, each level above
+ * a bit longer, agent 0 to the end for those whose parents are missing.
+ */
+#include "nodeagent/collate.h"
+
+#include <errno.h>
+#include <stdbool.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "nodeagent/collate-tree.h"
+#include "nodeagent/merge.h"
+#include "nodeagent/profile.h"
+#include "nodeagent/util.h"
+
+static int send_words(struct peer *peer, int to, enum tag tag, uint64_t a, uint64_t b, double until)
+{
+	uint64_t *words = xmalloc(2 * sizeof(*words));
+
+	words[0] = a;
+	words[1] = b;
+	return send_and_free(peer, to, tag, words, 2 * sizeof(*words), until);
+}
+
+/* One message from below, if there is one before the deadline. */
+static int take_one(struct peer *peer, struct pieces *p, double until)
+{
+	struct collate_plan *plan = peer->plan;
+	size_t bytes;
+	void *buf;
+	int who, error;
+	bool child = false;
+
+	error = peer->receive(peer, PEER_ANY, TAG_UP, &buf, &bytes, &who, until);
+	if (error)
+		return error;
+	if (pieces_unpack(p, plan->run, plan->n, buf, bytes)) {
+		for (uint32_t k = 0; k < plan->n_children; k++) {
+			if (plan->child[k] == who)
+				child = plan->delivered[k] = true;
+		}
+		if (!child && plan->direct)
+			plan->direct[who] = true;
+		send_words(peer, who, TAG_ACK, plan->run, 0, peer_now() + 1);
+	}
+	free(buf);
+	return 0;
+}
+
+static double level_deadline(
+	const struct collate_plan *plan, double begin, double s, uint32_t level)
+{
+	return begin + s * (0.5 + 0.4 * (level + 1) / (plan->n_levels + 1));
+}
+
+static void take_children(struct peer *peer, struct pieces *p, double begin, double s)
+{
+	struct collate_plan *plan = peer->plan;
+
+	for (uint32_t k = 0; k < plan->n_children; k++) {
+		double until = level_deadline(plan, begin, s, k);
+
+		while (!plan->delivered[k] && !take_one(peer, p, until))
+			;
+	}
+}
+
+/* Whether one may still come that has lost its parent. */
+static bool orphans_possible(const struct collate_plan *plan, const struct pieces *p)
+{
+	for (uint32_t v = 1; v < plan->n; v++) {
+		uint32_t parent = v & (v - 1);
+
+		if (parent && !pieces_cover(p, (v + plan->position) % plan->n) &&
+			!pieces_cover(p, (parent + plan->position) % plan->n))
+			return true;
+	}
+	return false;
+}
+
+static struct profile *missing_agent(const char *host)
+{
+	struct profile *p = profile_new();
+
+	p->n_agents = 1;
+	p->agents = xcalloc(1, sizeof(*p->agents));
+	p->agents[0].host = xstrdup(host);
+	p->agents[0].missing = true;
+	return p;
+}
+
+static struct profile *finish_root(struct collate_plan *plan, struct pieces *p)
+{
+	struct profile *whole = NULL;
+
+	plan->complete = true;
+	for (uint32_t i = 0; i < plan->n; i++) {
+		if (!pieces_cover(p, i)) {
+			plan->complete = false;
+			pieces_add(p, i, i + 1, missing_agent(plan->hosts[i]));
+		}
+	}
+	pieces_join(p);
+	for (size_t i = 0; i < p->n; i++)
+		whole = profile_merge(whole, p->at[i].profile);
+	free(p->at);
+	return whole;
+}
+
+static int wait_for_ack(struct peer *peer, double until)
+{
+	for (;;) {
+		uint64_t *words;
+		void *buf;
+		size_t bytes;
+		int who, error, good;
+
+		error = peer->receive(peer, PEER_ANY, TAG_ACK, &buf, &bytes, &who, until);
+		if (error)
+			return error;
+		words = buf;
+		good = bytes >= sizeof(*words) && words[0] == peer->plan->run;
+		free(buf);
+		if (good)
+			return 0;
+	}
+}
+
+/* To the parent; if that does not answer, to agent 0. */
+static int deliver(struct peer *peer, struct pieces *p, double begin, double s)
+{
+	struct collate_plan *plan = peer->plan;
+	double slack = s * 0.2 / (plan->n_levels + 1), end = begin + s;
+	double until = level_deadline(plan, begin, s, plan->level) + slack;
+	size_t bytes;
+	void *buf = pieces_pack(p, plan->run, &bytes);
+	int error;
+
+	if (!plan->parent)
+		until = end;
+	error = peer->send(peer, plan->parent, TAG_UP, buf, bytes, until);
+	if (!error)
+		error = wait_for_ack(peer, until);
+	if (error && plan->parent) {
+		error = peer->send(peer, 0, TAG_UP, buf, bytes, end);
+		if (!error)
+			error = wait_for_ack(peer, end);
+	}
+	/* a message that has not left keeps its memory */
+	if (!error)
+		free(buf);
+	pieces_free(p);
+	return error;
+}
+
+/* Down: hashes of all stacks */
+
+static int pass_down(struct peer *peer, const void *buf, size_t bytes, double until)
+{
+	struct collate_plan *plan = peer->plan;
+	int error = 0;
+
+	for (uint32_t k = plan->n_children; k-- > 0;) {
+		if (plan->delivered[k])
+			error |= peer->send(peer, plan->child[k], TAG_DOWN, buf, bytes, until);
+	}
+	for (int i = 0; plan->direct && i < peer->size; i++) {
+		if (plan->direct[i])
+			error |= peer->send(peer, i, TAG_DOWN, buf, bytes, until);
+	}
+	return error;
+}
+
+static void send_hashes(struct peer *peer, const struct profile *whole, double until)
+{
+	size_t bytes = (whole->n_stacks + 1) * sizeof(uint64_t);
+	uint64_t *words = xmalloc(bytes);
+
+	words[0] = peer->plan->run;
+	for (size_t i = 0; i < whole->n_stacks; i++)
+		words[i + 1] = whole->stacks[i].hash;
+	if (!pass_down(peer, words, bytes, until))
+		free(words);
+}
+
+static int receive_hashes(struct peer *peer, uint64_t **hashes, size_t *n, double until)
+{
+	for (;;) {
+		uint64_t *words;
+		void *buf;
+		size_t bytes;
+		int who, error;
+
+		error = peer->receive(peer, PEER_ANY, TAG_DOWN, &buf, &bytes, &who, until);
+		if (error)
+			return error;
+		words = buf;
+		if (bytes < sizeof(*words) || bytes % sizeof(*words) ||
+			words[0] != peer->plan->run) {
+			free(buf);
+			continue;
+		}
+		*n = bytes / sizeof(*words) - 1;
+		*hashes = xmalloc(*n * sizeof(*words));
+		memcpy(*hashes, words + 1, *n * sizeof(*words));
+		if (!pass_down(peer, buf, bytes, until))
+			free(buf);
+		return 0;
+	}
+}
+
+uint64_t *collate_hashes(const struct profile *p)
+{
+	uint64_t *hashes = xcalloc(p->n_stacks, sizeof(*hashes));
+
+	for (size_t i = 0; i < p->n_stacks; i++)
+		hashes[i] = p->stacks[i].hash;
+	return hashes;
+}
+
+uint32_t collate_id(const struct profile *mine, uint32_t i, const uint64_t *hashes, size_t n_hashes)
+{
+	size_t low = 0, high = n_hashes;
+	uint32_t before = 0;
+
+	while (low < high) {
+		size_t middle = low + (high - low) / 2;
+
+		if (hashes[middle] < mine->stacks[i].hash)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	while (before < i && mine->stacks[i - before - 1].hash == mine->stacks[i].hash)
+		before++;
+	return low + before;
+}
+
+static struct profile *alone(const struct profile *mine)
+{
+	struct profile *p = profile_copy(mine);
+
+	profile_drop_processes(p);
+	return p;
+}
+
+int collate_run(struct peer *peer, const struct profile *mine, double deadline_s,
+	struct profile **whole, uint64_t **hashes, size_t *n_hashes)
+{
+	double begin = peer_now(), end = begin + deadline_s;
+	struct collate_plan *plan = peer ? peer->plan : NULL;
+	struct pieces p = {0};
+	int error;
+
+	*whole = NULL;
+	*hashes = NULL;
+	*n_hashes = 0;
+	if (!plan) {
+		if (!peer || !peer->rank)
+			*whole = alone(mine);
+		if (peer)
+			return -ENOTCONN;
+		*hashes = collate_hashes(mine);
+		*n_hashes = mine->n_stacks;
+		return 0;
+	}
+	plan->run++;
+	memset(plan->delivered, 0, sizeof(plan->delivered));
+	if (plan->direct)
+		memset(plan->direct, 0, plan->n * sizeof(bool));
+	pieces_add(&p, plan->position, plan->position + 1, alone(mine));
+	take_children(peer, &p, begin, deadline_s);
+	if (plan->parent >= 0) {
+		pieces_join(&p);
+		error = deliver(peer, &p, begin, deadline_s);
+		return error ? error
+			     : receive_hashes(peer, hashes, n_hashes, begin + 1.25 * deadline_s);
+	}
+	while (orphans_possible(plan, &p) && !take_one(peer, &p, end))
+		;
+	*whole = finish_root(plan, &p);
+	*hashes = collate_hashes(*whole);
+	*n_hashes = (*whole)->n_stacks;
+	send_hashes(peer, *whole, begin + 1.2 * deadline_s);
+	return plan->complete ? 0 : -ETIMEDOUT;
+}
+
+/* End */
+
+static bool everybody_ended(struct peer *peer, double until)
+{
+	struct collate_plan *plan = peer->plan;
+	bool complete = plan && plan->complete;
+	uint64_t *words;
+	size_t bytes;
+	void *buf;
+	int who;
+
+	if (!peer->rank) {
+		for (int i = 1; i < peer->size; i++)
+			complete &= !send_words(
+				peer, i, TAG_END, complete, 0, complete ? until : peer_now());
+		return complete;
+	}
+	if (peer->receive(peer, 0, TAG_END, &buf, &bytes, &who, until))
+		return false;
+	words = buf;
+	complete = bytes >= sizeof(*words) && words[0];
+	free(buf);
+	return complete;
+}
+
+void collate_end(struct peer *peer, int status, double deadline_s)
+{
+	double until = peer_now() + deadline_s;
+	struct collate_plan *plan;
+	bool together;
+
+	if (!peer)
+		return;
+	together = everybody_ended(peer, until);
+	plan = peer->plan;
+	for (uint32_t i = 0; plan && plan->hosts && i < plan->n; i++)
+		free(plan->hosts[i]);
+	if (plan) {
+		free(plan->hosts);
+		free(plan->ranks);
+		free(plan->direct);
+	}
+	free(plan);
+	peer->finish(peer, together, status, until);
+}

@@ -1,0 +1,75 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * From one profile per node to one of the job. Between agents: up a tree to
+ * agent 0 by messages, then the global stack ids down. From files: the same
+ * merging, of all BASE_HOST.vfp in a directory. Nodes are merged in the
+ * sequence of their host names in both, so both give the same.
+ */
+#ifndef VFTR_NODEAGENT_COLLATE_H
+#define VFTR_NODEAGENT_COLLATE_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+struct peer;
+struct profile;
+
+/*
+ * At the start of all agents: makes the hosts known and plans the tree.
+ * deadline_s from now; 0 or -errno. peer may be NULL. host must be the name
+ * that agents[0].host of this agent's profile will have.
+ */
+int collate_start(struct peer *peer, const char *host, double deadline_s);
+
+/*
+ * At the end, called by each agent within half of deadline_s of the others. mine is
+ * only read. Agent 0 gets *whole (without processes[]), in which agents that
+ * did not answer are marked as missing. Every agent gets the sorted hashes of
+ * all stacks of the job: the place of a stack's hash is its global id. After
+ * an error *hashes is NULL, and *whole at agent 0 is what could be had. Takes
+ * up to 1.25 * deadline_s. The caller frees all. peer may be NULL: alone.
+ */
+int collate_run(struct peer *peer, const struct profile *mine, double deadline_s,
+	struct profile **whole, uint64_t **hashes, size_t *n_hashes);
+
+/*
+ * At the very end, when this agent has written all its files: waits until
+ * agent 0 has written the summary (launchers kill what is left of a job when
+ * a process ends without the others), then leaves MPI and frees peer. Ends the
+ * process with status if MPI does not return.
+ */
+void collate_end(struct peer *peer, int status, double deadline_s);
+
+/* Sorted hashes of p's stacks, p->n_stacks of them. */
+uint64_t *collate_hashes(const struct profile *p);
+
+/* Global id of mine's stack i. Of stacks with equal hashes, in mine's sequence. */
+uint32_t collate_id(
+	const struct profile *mine, uint32_t i, const uint64_t *hashes, size_t n_hashes);
+
+/* Node profile files of one run: same directory, same BASE. */
+struct collate_files {
+	char *base;
+	char **paths;
+	size_t n;
+};
+
+/*
+ * All BASE_HOST.vfp in dir, grouped by BASE, sorted. 0 or -errno with *error,
+ * a sentence (caller frees).
+ */
+int collate_find(const char *dir, struct collate_files **sets, size_t *n, char **error);
+void collate_files_free(struct collate_files *sets, size_t n);
+
+/* BASE of a path DIR/BASE_HOST.vfp; the caller frees. */
+char *collate_base(const char *path);
+
+/*
+ * Reads and merges files. NULL if none could be read. *n_bad counts files that
+ * could not; each is named by complain(). done(i, ctx) is called after each
+ * file (may be NULL).
+ */
+struct profile *collate_read(
+	char **paths, size_t n, size_t *n_bad, void (*done)(size_t, void *), void *ctx);
+
+#endif

@@ -1,0 +1,140 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * From a linker's name to a reader's. C++ names are left to libstdc++, which
+ * is loaded when the first one is met, so that the agent does not need it; a
+ * name it cannot make sense of stays as it is. Any thread may call.
+ */
+#include "nodeagent/demangle.h"
+
+#include <ctype.h>
+#include <dlfcn.h>
+#include <pthread.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "nodeagent/util.h"
+
+/* What stands between a module's name and its procedure's, by compiler. */
+static const char *const module_marks[] = {
+	"_MOD_", /* gfortran */
+	"_MP_",	 /* nfort */
+	"_mp_",	 /* ifort, ifx */
+};
+
+static char *(*demangler)(const char *, char *, size_t *, int *);
+static pthread_once_t demangler_once = PTHREAD_ONCE_INIT;
+
+static void demangler_load(void)
+{
+	void *lib = dlopen("libstdc++.so.6", RTLD_NOW | RTLD_LOCAL);
+
+	if (lib) /* stays loaded */
+		*(void **)&demangler = dlsym(lib, "__cxa_demangle");
+}
+
+static bool is_printable(const char *s)
+{
+	for (; *s; s++)
+		if (iscntrl((unsigned char)*s))
+			return false;
+	return true;
+}
+
+/* Allocated by malloc, or NULL. */
+static char *demangled(const char *name)
+{
+	int status = -1;
+	char *s;
+
+	pthread_once(&demangler_once, demangler_load);
+	if (!demangler || !is_printable(name))
+		return NULL;
+	s = demangler(name, NULL, NULL, &status);
+	if (s && !status && is_printable(s))
+		return s;
+	free(s);
+	return NULL;
+}
+
+/* Length without Intel's ".t12p" for threaded code, or n. */
+static size_t without_suffix(const char *s, size_t n)
+{
+	size_t i = n;
+
+	if (n < 4 || s[n - 1] != 'p')
+		return n;
+	for (i = n - 1; i > 0 && isdigit((unsigned char)s[i - 1]); i--)
+		;
+	return i < n - 1 && i > 2 && s[i - 1] == 't' && s[i - 2] == '.' ? i - 2 : n;
+}
+
+static size_t without_underscores(const char *s, size_t n)
+{
+	while (n && s[n - 1] == '_')
+		n--;
+	return n;
+}
+
+/* What follows the first mark of any kind, or s. */
+static const char *without_module(const char *s)
+{
+	const char *first = NULL;
+
+	for (size_t i = 0; i < ARRAY_SIZE(module_marks); i++) {
+		const char *at = strstr(s, module_marks[i]);
+
+		if (at && (!first || at < first) && at[strlen(module_marks[i])])
+			first = at;
+	}
+	/* all marks end in the second underscore */
+	return first ? strchr(first + 1, '_') + 1 : s;
+}
+
+static void show_controls(char *s)
+{
+	for (; *s; s++)
+		if (iscntrl((unsigned char)*s))
+			*s = '?';
+}
+
+/* The name proper: what stands before "@file.c". */
+static char *clean(char *name, const struct name_style *style)
+{
+	bool cxx = !strncmp(name, "_Z", 2);
+	char *out = NULL;
+	size_t n;
+
+	if (cxx && style->demangle_cxx)
+		out = demangled(name);
+	if (out) {
+		free(name);
+		return out;
+	}
+	if (!cxx) { /* "_Z1f1AS_" ends in an underscore that means something */
+		n = without_underscores(name, without_suffix(name, strlen(name)));
+		if (n)
+			name[n] = 0;
+		if (style->strip_module_names) {
+			out = xstrdup(without_module(name));
+			free(name);
+			name = out;
+		}
+	}
+	show_controls(name);
+	return name;
+}
+
+char *name_shown(const char *raw, const struct name_style *style)
+{
+	const char *at = strrchr(raw, '@'); /* set by symtab_find() */
+	char *name, *both;
+
+	if (!at || at == raw)
+		return clean(xstrdup(raw), style);
+	name = xasprintf("%.*s", (int)(at - raw), raw);
+	name = clean(name, style);
+	both = xasprintf("%s%s", name, at);
+	free(name);
+	show_controls(both + strlen(both) - strlen(at));
+	return both;
+}

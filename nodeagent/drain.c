@@ -1,0 +1,133 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "nodeagent/drain.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include "nodeagent/agent.h"
+#include "nodeagent/process.h"
+#include "nodeagent/util.h"
+#include "shm/ring.h"
+
+#define RELEASE_BLOCKS 64 /* blocks given back at a time, fewer in small rings */
+
+static void quarantine(struct thread_ring *t, const char *why)
+{
+	t->error = true;
+	store_release(&t->ring.consumer->retired, 1);
+	process_quarantine(t->process, "thread %d: %s", t->tid, why);
+}
+
+/* One block, in parts where the meaning of addresses changes in its middle. */
+static bool replay_whole(struct thread_ring *t, const uint64_t *block, uint64_t now)
+{
+	struct codemap *code = t->process->code;
+	unsigned from = 0, to;
+	const char *why;
+
+	do {
+		to = BLOCK_WORDS;
+		while (t->epoch + 1 < codemap_epochs(code)) {
+			to = replay_split(t->replay, block, from,
+				codemap_epoch_start(code, t->epoch + 1));
+			if (to > from)
+				break;
+			t->epoch++;
+			to = BLOCK_WORDS;
+		}
+		why = replay_block(t->replay, block, from, to, t->epoch, now);
+		if (why) {
+			quarantine(t, why);
+			return false;
+		}
+		from = to;
+	} while (from < BLOCK_WORDS);
+	return true;
+}
+
+uint64_t drain_thread(struct thread_ring *t)
+{
+	struct process *p = t->process;
+	uint64_t head, start = t->tail, batch = t->ring.size / BLOCK_BYTES / 8;
+	uint64_t now = agent_ticks(p->agent);
+	const uint64_t *block;
+	const char *why;
+	unsigned blocks = 0;
+
+	if (t->error)
+		return 0;
+	why = ring_check(&t->ring, t->tail, &head);
+	if (why) {
+		quarantine(t, why);
+		return 0;
+	}
+	if (head == t->tail)
+		return 0;
+	/* definitions that the records below head need were sent before them */
+	if (load_acquire(&p->control_app->definitions) != p->definitions && p->socket >= 0)
+		process_receive(p);
+	if (batch > RELEASE_BLOCKS)
+		batch = RELEASE_BLOCKS;
+	while ((block = ring_peek(&t->ring, t->tail, head)) && replay_whole(t, block, now)) {
+		t->tail += BLOCK_BYTES;
+		if (++blocks >= batch) {
+			ring_release(&t->ring, t->tail);
+			blocks = 0;
+		}
+	}
+	if (blocks)
+		ring_release(&t->ring, t->tail);
+	p->agent->drained_bytes += t->tail - start;
+	return t->tail - start;
+}
+
+uint64_t drain_process(struct process *p)
+{
+	uint64_t bytes = 0;
+
+	for (size_t i = 0; i < p->n_threads; i++)
+		if (p->threads[i])
+			bytes += drain_thread(p->threads[i]);
+	return bytes;
+}
+
+void drain_last(struct thread_ring *t, uint64_t end_ticks)
+{
+	static uint64_t blocks[2][BLOCK_WORDS];
+	struct process *p = t->process;
+	const struct replay_counts *c;
+	uint64_t now = agent_ticks(p->agent);
+
+	while (drain_thread(t))
+		;
+	if (!t->error) {
+		unsigned n = ring_unpublished(&t->ring, t->tail, blocks);
+
+		for (unsigned i = 0; i < n && replay_whole(t, blocks[i], now); i++)
+			p->agent->drained_bytes += BLOCK_BYTES;
+	}
+	replay_end(t->replay, end_ticks);
+	c = replay_counts(t->replay);
+	p->past_counts.records += c->records;
+	p->past_counts.calls += c->calls;
+	p->past_counts.lost += c->lost;
+	p->past_counts.closed += c->closed;
+	p->past_counts.stray += c->stray;
+	p->past_counts.open += c->open;
+	p->past_lost += load_relaxed(&t->ring.producer->lost);
+	p->past_blocked_ns += load_relaxed(&t->ring.producer->blocked_ns);
+	calltree_add(p->past, replay_take_tree(t->replay));
+	replay_free(t->replay);
+	segment_unmap_ring(&t->ring);
+	free(t);
+}
+
+bool drain_is_urgent(const struct process *p)
+{
+	for (size_t i = 0; i < p->n_threads; i++) {
+		const struct thread_ring *t = p->threads[i];
+
+		if (t && !t->error && ring_fill(&t->ring) >= t->ring.size / 4)
+			return true;
+	}
+	return false;
+}

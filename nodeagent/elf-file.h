@@ -1,0 +1,24 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* What elf.c and elf-facts.c share; nobody else includes this or libelf. */
+#ifndef VFTR_NODEAGENT_ELF_FILE_H
+#define VFTR_NODEAGENT_ELF_FILE_H
+
+#include <gelf.h>
+#include <stdbool.h>
+#include <sys/types.h>
+
+struct elf_file {
+	int fd;
+	Elf *elf;
+	GElf_Ehdr header;
+	dev_t device;
+	ino_t inode;
+};
+
+/* First program header of a type; first section of a type (and name). */
+bool elf_program_header(const struct elf_file *file, unsigned type, GElf_Phdr *ph);
+Elf_Scn *elf_section(const struct elf_file *file, unsigned type, const char *name, GElf_Shdr *sh);
+/* Its contents: never NULL buffer, never empty; NULL if it has none. scn may be NULL. */
+Elf_Data *elf_section_data(Elf_Scn *scn);
+
+#endif

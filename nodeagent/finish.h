@@ -1,0 +1,15 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* The end: profiles are gathered, collated with the other agents, and written. */
+#ifndef VFTR_NODEAGENT_FINISH_H
+#define VFTR_NODEAGENT_FINISH_H
+
+struct agent;
+
+/*
+ * Closes all books and writes this node's files; with other agents it collates,
+ * and agent 0 writes the summary. 0, or 1 if a file could not be written (said
+ * on stderr). Nothing is written if no process was traced.
+ */
+int agent_finish(struct agent *a);
+
+#endif

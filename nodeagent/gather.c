@@ -1,0 +1,377 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Trees of threads are keyed by addresses; here their frames get names, and
+ * trees with the same names are laid over each other: first the threads of a
+ * process, then the processes. The union tree's nodes are made parents first,
+ * so one pass from the end sees every child before its parent.
+ */
+#include "nodeagent/gather.h"
+
+#include <string.h>
+#include <time.h>
+#include <sys/resource.h>
+#include "nodeagent/agent.h"
+#include "nodeagent/hash.h"
+#include "nodeagent/map64.h"
+#include "nodeagent/process.h"
+#include "nodeagent/symcache.h"
+
+struct union_node {
+	uint32_t parent, name;
+	struct profile_stack sum; /* over the processes so far */
+	/* of the process at hand; valid if stamp is its number */
+	uint32_t stamp;
+	uint64_t calls, lost, ticks, ns, below_ns;
+};
+
+struct gathering {
+	struct agent *agent;
+	struct profile *out;
+	struct union_node *nodes;
+	size_t n, cap, cap_names;
+	struct map64 children; /* (parent, name) -> node */
+	struct map64 texts;    /* hash of a text -> first name with it */
+	uint32_t *name_next;   /* next name with the same hash */
+	size_t cap_next;
+	uint32_t stamp;
+};
+
+static uint64_t text_hash(const char *s)
+{
+	uint64_t h = 0xcbf29ce484222325u;
+
+	for (; *s; s++)
+		h = (h ^ (unsigned char)*s) * 0x100000001b3u;
+	return h;
+}
+
+static uint32_t intern(struct gathering *g, const char *text)
+{
+	uint64_t hash = text_hash(text);
+	uint32_t *first = map64_find(&g->texts, hash), id;
+	struct profile *p = g->out;
+
+	for (id = first ? *first : UINT32_MAX; id != UINT32_MAX; id = g->name_next[id])
+		if (!strcmp(p->names[id], text))
+			return id;
+	id = (uint32_t)p->n_names;
+	p->names = grow(p->names, p->n_names, &g->cap_names, sizeof(*p->names));
+	g->name_next = grow(g->name_next, id, &g->cap_next, sizeof(*g->name_next));
+	g->name_next[id] = first ? *first : UINT32_MAX;
+	p->names[p->n_names++] = xstrdup(text);
+	map64_add(&g->texts, hash, id);
+	return id;
+}
+
+static uint32_t node_of(struct gathering *g, uint32_t parent, uint32_t name)
+{
+	uint64_t key = (uint64_t)parent << 32 | name;
+	uint32_t *known = map64_find(&g->children, key), id;
+
+	if (known)
+		return *known;
+	id = (uint32_t)g->n;
+	g->nodes = grow(g->nodes, g->n, &g->cap, sizeof(*g->nodes));
+	g->nodes[g->n++] = (struct union_node){ .parent = parent, .name = name };
+	map64_add(&g->children, key, id);
+	return id;
+}
+
+static void stamp(struct gathering *g, struct union_node *u)
+{
+	if (u->stamp == g->stamp)
+		return;
+	u->stamp = g->stamp;
+	u->calls = u->lost = u->ticks = u->ns = u->below_ns = 0;
+}
+
+/* The time of functions below KEY_DEEP is exclusive: their sum is its own. */
+static void complete_deep(struct calltree *t)
+{
+	for (size_t i = 1; i < calltree_nodes(t); i++) {
+		struct node *n = calltree_at(t, i);
+
+		if (n->key == KEY_DEEP)
+			n->ticks = 0;
+		else if (n->parent->key == KEY_DEEP)
+			n->parent->ticks += n->ticks;
+	}
+}
+
+static void lay_over(struct gathering *g, const struct process *p, struct calltree *t)
+{
+	size_t n = calltree_nodes(t);
+	uint32_t *to = xmalloc(n * sizeof(*to));
+	struct map64 place = { 0 }, names = { 0 };
+
+	complete_deep(t);
+	for (size_t i = 0; i < n; i++) {
+		struct node *node = calltree_at(t, i);
+		uint32_t *name = map64_find(&names, node->key);
+		uint32_t id = name ? *name : intern(g, symcache_name(g->agent->symbols, p, node->key));
+		struct union_node *u;
+
+		if (!name)
+			map64_add(&names, node->key, id);
+		to[i] = node_of(g, i ? *map64_find(&place, (uintptr_t)node->parent) : PROFILE_NONE, id);
+		map64_add(&place, (uintptr_t)node, to[i]);
+		u = &g->nodes[to[i]];
+		stamp(g, u);
+		u->calls += node->calls;
+		u->lost += node->lost;
+		u->ticks += node->ticks;
+	}
+	free(to);
+	map64_free(&place);
+	map64_free(&names);
+}
+
+/* The numbers of the process at hand go into the sums. */
+static void add_process(struct gathering *g, uint32_t rank)
+{
+	for (size_t i = g->n; i-- > 0;) {
+		struct union_node *u = &g->nodes[i];
+		struct profile_stack *s = &u->sum;
+		uint64_t excl;
+
+		if (u->stamp != g->stamp)
+			continue;
+		u->ns = clocks_ns(&g->agent->clocks, u->ticks);
+		if (u->ns < u->below_ns)
+			u->ns = u->below_ns; /* rounding */
+		excl = u->ns - u->below_ns;
+		if (u->parent != PROFILE_NONE)
+			g->nodes[u->parent].below_ns += u->ns;
+		s->calls += u->calls;
+		s->lost_calls += u->lost;
+		s->incl_ns += u->ns;
+		s->excl_ns += excl;
+		s->excl_sumsq_ns2 += (unsigned __int128)excl * excl;
+		if (!s->ranks || excl < s->excl_min_ns || (excl == s->excl_min_ns && rank < s->rank_min)) {
+			s->excl_min_ns = excl;
+			s->rank_min = rank;
+		}
+		if (!s->ranks || excl > s->excl_max_ns || (excl == s->excl_max_ns && rank < s->rank_max)) {
+			s->excl_max_ns = excl;
+			s->rank_max = rank;
+		}
+		s->ranks++;
+	}
+}
+
+static uint32_t shown_rank(const struct process *p)
+{
+	return (uint32_t)p->rank;
+}
+
+static void describe(struct agent *a, const struct process *p, struct profile_process *d)
+{
+	struct replay_counts c = process_counts(p);
+
+	*d = (struct profile_process){ .rank = shown_rank(p),
+		.pid = p->pid,
+		.parent_pid = p->parent_pid,
+		.executable = xstrdup(p->executable),
+		.end = p->end,
+		.exit_status = p->exit_status,
+		.threads = (uint32_t)p->n_threads,
+		.runtime_s = 1e-9 * (double)clocks_ns(&a->clocks, p->end_ticks - p->start_ticks),
+		.records = c.records,
+		.calls = c.calls,
+		.lost_calls = c.lost,
+		.blocked_ns = p->past_blocked_ns,
+		.closed_frames = c.closed,
+		.open_frames = c.open,
+		.ring_bytes = p->n_threads * a->ring_bytes,
+		.quarantined = p->quarantined ? xstrdup(p->quarantined) : NULL };
+}
+
+static void count_process(struct gathering *g, const struct process *p, const struct profile_process *d)
+{
+	struct profile *out = g->out;
+
+	out->ranks++;
+	out->unranked += d->rank >= PROFILE_UNRANKED;
+	out->threads += d->threads;
+	out->records += d->records;
+	out->calls += d->calls;
+	out->lost_calls += d->lost_calls;
+	out->blocked_ns += d->blocked_ns;
+	out->hook_ns_total += (uint64_t)((double)d->records * g->agent->clocks.read_ns);
+	if (d->runtime_s > out->runtime_s)
+		out->runtime_s = d->runtime_s;
+	if (!out->start_s || p->start_s < out->start_s)
+		out->start_s = p->start_s;
+	if (p->end_s > out->end_s)
+		out->end_s = p->end_s;
+	if (d->rank < PROFILE_UNRANKED) {
+		uint32_t size = (uint32_t)(p->size > 0 ? p->size : p->size_hint > 0 ? p->size_hint : 0);
+
+		if (d->rank + 1 > size)
+			size = d->rank + 1;
+		if (size > out->world_size)
+			out->world_size = size;
+	}
+	profile_add_executable(out, p->executable);
+}
+
+static int by_rank(const void *a, const void *b)
+{
+	const struct process *p = *(struct process *const *)a, *q = *(struct process *const *)b;
+
+	if (p->rank != q->rank)
+		return shown_rank(p) < shown_rank(q) ? -1 : 1;
+	return p->start_ticks < q->start_ticks ? -1 : p->start_ticks > q->start_ticks;
+}
+
+static struct process **list(struct agent *a, const struct process *only, size_t *n)
+{
+	struct process **all = xmalloc((a->n_ever + 1) * sizeof(*all));
+
+	*n = 0;
+	for (struct process *p = a->processes; p; p = p->next)
+		if (p->greeted && p->ended && (!only || p == only) && *n < a->n_ever)
+			all[(*n)++] = p;
+	qsort(all, *n, sizeof(*all), by_rank);
+	return all;
+}
+
+struct sortable {
+	uint64_t hash;
+	uint32_t node;
+	char *path;
+};
+
+static int by_hash(const void *a, const void *b)
+{
+	const struct sortable *x = a, *y = b;
+
+	if (x->hash != y->hash)
+		return x->hash < y->hash ? -1 : 1;
+	return strcmp(x->path, y->path);
+}
+
+static char *path_of(const struct gathering *g, uint32_t node)
+{
+	size_t bytes = 0;
+	char *path, *at;
+
+	for (uint32_t i = node; i != PROFILE_NONE; i = g->nodes[i].parent)
+		bytes += strlen(g->out->names[g->nodes[i].name]) + 1;
+	at = path = xmalloc(bytes + 1);
+	for (uint32_t i = node; i != PROFILE_NONE; i = g->nodes[i].parent) {
+		at = stpcpy(at, g->out->names[g->nodes[i].name]);
+		*at++ = '<';
+	}
+	at[-1] = '\0';
+	return path;
+}
+
+/* The union tree as the sorted array of P1. */
+static void store(struct gathering *g)
+{
+	struct sortable *s = xmalloc(g->n * sizeof(*s));
+	uint32_t *id = xmalloc(g->n * sizeof(*id));
+	struct profile *p = g->out;
+
+	for (size_t i = 0; i < g->n; i++) {
+		s[i].path = path_of(g, (uint32_t)i);
+		s[i].node = (uint32_t)i;
+		s[i].hash = stack_hash(s[i].path, strlen(s[i].path) + 1);
+	}
+	qsort(s, g->n, sizeof(*s), by_hash);
+	for (size_t i = 0; i < g->n; i++)
+		id[s[i].node] = (uint32_t)i;
+	p->n_stacks = g->n;
+	p->stacks = xcalloc(g->n, sizeof(*p->stacks));
+	for (size_t i = 0; i < g->n; i++) {
+		struct union_node *u = &g->nodes[s[i].node];
+
+		p->stacks[i] = u->sum;
+		p->stacks[i].hash = s[i].hash;
+		p->stacks[i].name = u->name;
+		p->stacks[i].parent = u->parent == PROFILE_NONE ? PROFILE_NONE : id[u->parent];
+		free(s[i].path);
+	}
+	free(s);
+	free(id);
+}
+
+static void add_agent(struct agent *a, struct profile *p)
+{
+	struct rusage u;
+	struct profile_agent *me = xcalloc(1, sizeof(*me));
+
+	getrusage(RUSAGE_SELF, &u);
+	me->host = xstrdup(a->host);
+	me->cpu_s = (double)(u.ru_utime.tv_sec + u.ru_stime.tv_sec) +
+		    1e-6 * (double)(u.ru_utime.tv_usec + u.ru_stime.tv_usec);
+	me->wall_s = 1e-9 * (double)(clock_raw_ns() - a->start_raw_ns);
+	me->wakeups = a->wakeups;
+	me->drained_bytes = a->drained_bytes;
+	me->records = p->records;
+	me->place = xstrdup(a->place ? a->place : "any cpu");
+	me->processes = p->ranks;
+	p->agents = me;
+	p->n_agents = 1;
+}
+
+void gather_ranks(struct agent *a)
+{
+	size_t n;
+	struct process **all = list(a, NULL, &n);
+	struct map64 taken = { 0 };
+	uint32_t unranked = 0;
+
+	for (size_t i = 0; i < n; i++)
+		if (all[i]->rank >= 0)
+			map64_add(&taken, (uint64_t)all[i]->rank, 1);
+	/* by_rank has left those without a rank in the order of their start */
+	for (size_t i = 0; i < n; i++) {
+		struct process *p = all[i];
+
+		if (p->rank >= 0)
+			continue;
+		if (p->rank_hint >= 0 && !p->parent_traced && !map64_find(&taken, (uint64_t)p->rank_hint)) {
+			p->rank = p->rank_hint;
+			map64_add(&taken, (uint64_t)p->rank, 1);
+		} else {
+			p->rank = (int)(PROFILE_UNRANKED + unranked++);
+		}
+	}
+	map64_free(&taken);
+	free(all);
+}
+
+struct profile *gather(struct agent *a, const struct process *only)
+{
+	struct gathering g = { .agent = a, .out = profile_new() };
+	size_t n;
+	struct process **all = list(a, only, &n);
+
+	node_of(&g, PROFILE_NONE, intern(&g, "init"));
+	g.out->processes = xcalloc(n, sizeof(*g.out->processes));
+	g.out->dead = xcalloc(n, sizeof(*g.out->dead));
+	for (size_t i = 0; i < n; i++) {
+		struct profile_process *d = &g.out->processes[g.out->n_processes++];
+
+		describe(a, all[i], d);
+		count_process(&g, all[i], d);
+		if (d->end == PROCESS_KILLED)
+			describe(a, all[i], &g.out->dead[g.out->n_dead++]);
+		g.stamp++;
+		lay_over(&g, all[i], all[i]->past);
+		add_process(&g, d->rank);
+	}
+	store(&g);
+	add_agent(a, g.out);
+	for (size_t i = 0; i < a->n_warnings; i++)
+		profile_warn(g.out, "%s", a->warnings[i]);
+	profile_warn_programs(g.out);
+	free(all);
+	free(g.nodes);
+	free(g.name_next);
+	map64_free(&g.children);
+	map64_free(&g.texts);
+	return g.out;
+}

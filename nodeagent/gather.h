@@ -1,0 +1,22 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* From the call trees of processes to a profile: names, ranks, numbers. */
+#ifndef VFTR_NODEAGENT_GATHER_H
+#define VFTR_NODEAGENT_GATHER_H
+
+#include <stdint.h>
+
+struct agent;
+struct process;
+struct profile;
+
+/*
+ * Gives each process that greeted its rank for the outputs: the one MPI told,
+ * else the launcher's if nobody else has it, else PROFILE_UNRANKED + k in the
+ * order of their start. Call once, before gather().
+ */
+void gather_ranks(struct agent *a);
+
+/* Profile of all finished processes, or of `only` one. Never NULL. */
+struct profile *gather(struct agent *a, const struct process *only);
+
+#endif

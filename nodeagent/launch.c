@@ -1,0 +1,165 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "nodeagent/launch.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+#include "nodeagent/agent.h"
+#include "nodeagent/launcher.h"
+#include "nodeagent/elf.h"
+#include "nodeagent/util.h"
+
+int launch_exit_status(int wait_status)
+{
+	return WIFSIGNALED(wait_status) ? 128 + WTERMSIG(wait_status) : WEXITSTATUS(wait_status);
+}
+
+bool launch_is_distributed(const struct launch *l)
+{
+	return l->agent_launcher || launcher_is_distributed(launcher_kind(l->command[0]), l->command);
+}
+
+/* Which MPI a program is linked with: "openmpi", "mpich" or NULL. */
+static const char *mpi_of_program(const char *path)
+{
+	struct elf_facts facts;
+	const char *mpi = NULL;
+
+	if (elf_facts_read(&facts, path, NULL))
+		return NULL;
+	for (size_t i = 0; i < facts.n_needed; i++) {
+		if (!strncmp(facts.needed[i], "libmpi.so.40", 12))
+			mpi = "openmpi";
+		if (!strncmp(facts.needed[i], "libmpich.so", 11) || !strncmp(facts.needed[i], "libmpi.so.12", 12))
+			mpi = "mpich";
+	}
+	elf_facts_done(&facts);
+	return mpi;
+}
+
+static char *library_path(const struct launch *l, const char *mpi)
+{
+	const char *slash = strrchr(l->program, '/');
+
+	return xasprintf("%.*s/../lib/libvftrace%s%s.so", slash ? (int)(slash - l->program) : 1,
+		slash ? l->program : ".", mpi ? "-" : "", mpi ? mpi : "");
+}
+
+/* The library to preload for this command. NULL and *error if it is not there. */
+static char *preload_library(const struct launch *l, char **error)
+{
+	static const char *const mpi_of_kind[] = { [LAUNCHER_OPENMPI] = "openmpi",
+		[LAUNCHER_HYDRA] = "mpich",
+		[LAUNCHER_SLURM] = "openmpi" };
+	enum launcher_kind kind = launcher_kind(l->command[0]);
+	const char *mpi = kind == LAUNCHER_NONE ? mpi_of_program(l->command[0]) : mpi_of_kind[kind];
+	char *path = library_path(l, mpi), real[4096];
+
+	if (realpath(path, real)) {
+		free(path);
+		return xstrdup(real);
+	}
+	*error = xasprintf("--preload: no library %s", path);
+	free(path);
+	return NULL;
+}
+
+void launch_environment(const struct launch *l, const char *session, struct arguments *pass, char **error)
+{
+	const char *old = getenv("LD_PRELOAD"), *dir = getenv("VFTR_RUNTIME_DIR");
+	enum launcher_kind kind = launcher_kind(l->command[0]);
+	char *library = NULL, *variable;
+
+	setenv("VFTR_SESSION", session, 1);
+	setenv("VFTR_AGENT", "off", 1); /* if we die, nobody starts another one */
+	arguments_add(pass, "VFTR_SESSION");
+	arguments_add(pass, "VFTR_AGENT");
+	if (dir && dir[0])
+		arguments_add(pass, "VFTR_RUNTIME_DIR");
+	if (getenv("VFTR_OFF"))
+		arguments_add(pass, "VFTR_OFF");
+	if (!l->preload)
+		return;
+	library = preload_library(l, error);
+	if (!library)
+		return;
+	variable = xasprintf("LD_PRELOAD=%s%s%s", library, old && old[0] ? ":" : "", old ? old : "");
+	if (kind == LAUNCHER_NONE || kind == LAUNCHER_SLURM)
+		setenv("LD_PRELOAD", variable + strlen("LD_PRELOAD="), 1);
+	else
+		arguments_add(pass, variable);
+	free(variable);
+	free(library);
+}
+
+/* Signals that we treat in our own way; COMMAND gets them as we did. */
+static const int ours[] = { SIGPIPE, SIGINT, SIGTERM, SIGHUP, SIGCHLD, SIGUSR1 };
+static struct sigaction before[ARRAY_SIZE(ours)];
+static sigset_t mask_before;
+
+void launch_remember_signals(void)
+{
+	for (size_t i = 0; i < ARRAY_SIZE(ours); i++)
+		sigaction(ours[i], NULL, &before[i]);
+	sigprocmask(SIG_SETMASK, NULL, &mask_before);
+}
+
+static void restore_signals(void)
+{
+	for (size_t i = 0; i < ARRAY_SIZE(ours); i++)
+		sigaction(ours[i], &before[i], NULL);
+	sigprocmask(SIG_SETMASK, &mask_before, NULL);
+}
+
+/* Runs argv as a child; its exec error comes back. */
+pid_t launch_child(char *const *argv, int *exec_error)
+{
+	int pipe_fds[2], error = 0;
+	pid_t pid;
+
+	*exec_error = 0;
+	if (pipe2(pipe_fds, O_CLOEXEC))
+		return -1;
+	pid = fork();
+	if (pid == 0) {
+		restore_signals();
+		execvp(argv[0], argv);
+		error = errno;
+		if (write(pipe_fds[1], &error, sizeof(error)) < 0)
+			_exit(126);
+		_exit(127);
+	}
+	close(pipe_fds[1]);
+	if (pid > 0 && read(pipe_fds[0], &error, sizeof(error)) == sizeof(error)) {
+		waitpid(pid, NULL, 0);
+		*exec_error = error;
+		pid = -1;
+	}
+	close(pipe_fds[0]);
+	return pid;
+}
+
+int launch_command(struct agent *a, const struct launch *l, char **error)
+{
+	struct arguments pass = { 0 }, argv = { 0 };
+	int exec_error;
+
+	*error = NULL;
+	launch_environment(l, a->session, &pass, error);
+	if (!*error) {
+		launcher_pass_environment(launcher_kind(l->command[0]), l->command, pass.v, &argv);
+		a->command = launch_child(argv.v, &exec_error);
+		if (a->command < 0) {
+			*error = xasprintf("cannot run %s: %s", l->command[0],
+				strerror(exec_error ? exec_error : errno));
+			a->command = 0;
+		}
+	}
+	arguments_free(&pass);
+	arguments_free(&argv);
+	return *error ? -1 : 0;
+}

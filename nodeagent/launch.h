@@ -1,0 +1,50 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* The everyday form: vftr-node-agent [options] -- COMMAND [ARGS...] */
+#ifndef VFTR_NODEAGENT_LAUNCH_H
+#define VFTR_NODEAGENT_LAUNCH_H
+
+#include <stdbool.h>
+#include <sys/types.h>
+
+struct agent;
+
+/* What the first of several agents prints when all of them are there. */
+#define AGENTS_READY "vftr-agents-ready"
+
+struct launch {
+	char **command; /* NULL-terminated */
+	bool preload;
+	const char *agent_launcher; /* --agent-launcher, or NULL */
+	const char *program;	    /* path of this executable */
+};
+
+/* Does COMMAND start processes on other nodes than this one? */
+bool launch_is_distributed(const struct launch *l);
+
+/*
+ * Starts COMMAND traced, as a->command, with signals as they were. 0, or -1
+ * and *error: COMMAND was not run.
+ */
+int launch_command(struct agent *a, const struct launch *l, char **error);
+
+/*
+ * Several nodes: starts the agents, then COMMAND, waits for both. Returns
+ * COMMAND's exit status as the shell would, or 125.
+ */
+int launch_distributed(
+	struct agent *a, const struct launch *l, const char *config, char **set, int n_set);
+
+/* Parts of the two above. Sets our environment; *pass gets what a launcher
+ * must pass on. *error if something is missing. */
+struct arguments;
+void launch_environment(
+	const struct launch *l, const char *session, struct arguments *pass, char **error);
+/* Pid of a child that runs argv, or -1 and errno in *exec_error. */
+pid_t launch_child(char *const *argv, int *exec_error);
+/* First thing in main: children start with these signals. */
+void launch_remember_signals(void);
+
+/* 0..255 for exit, 128+n for signal n. */
+int launch_exit_status(int wait_status);
+
+#endif

@@ -1,0 +1,40 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* What we must know of mpirun, mpiexec and srun to start programs through them. */
+#ifndef VFTR_NODEAGENT_LAUNCHER_H
+#define VFTR_NODEAGENT_LAUNCHER_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+enum launcher_kind { LAUNCHER_NONE, LAUNCHER_OPENMPI, LAUNCHER_HYDRA, LAUNCHER_SLURM };
+
+/* How argv[0] starts processes: by the name of the file behind it. */
+enum launcher_kind launcher_kind(const char *argv0);
+
+/* Do its options, or the batch system's environment, name more than this node? */
+bool launcher_is_distributed(enum launcher_kind kind, char *const *argv);
+
+/* A growing, NULL-terminated argument list; texts are copied. */
+struct arguments {
+	char **v;
+	size_t n, cap;
+};
+void arguments_add(struct arguments *a, const char *text);
+void arguments_free(struct arguments *a);
+
+/*
+ * argv with options inserted that hand the variables (NAME or NAME=VALUE,
+ * NULL-terminated) to the started processes; NAME=VALUE is for those that the
+ * launcher itself must not see.
+ */
+void launcher_pass_environment(
+	enum launcher_kind kind, char *const *argv, char *const *variables, struct arguments *out);
+
+/*
+ * The launcher and those of its options that say where and how to start
+ * (hosts, remote shell, interface ...), then what places one unbound process
+ * on each node.
+ */
+void launcher_one_per_node(enum launcher_kind kind, char *const *argv, struct arguments *out);
+
+#endif

@@ -1,0 +1,218 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * The event loop. The agent sleeps until a process says something, ends, or
+ * has filled a quarter of a ring: it then rings the doorbell, a one-byte
+ * packet. Before sleeping the agent sets the word `sleeping` in every control
+ * page and looks once more.
+ */
+#include <errno.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/epoll.h>
+#include <sys/signalfd.h>
+#include <sys/wait.h>
+#include <unistd.h>
+#include "conf/conf.h"
+#include "nodeagent/agent.h"
+#include "nodeagent/drain.h"
+#include "nodeagent/place.h"
+#include "nodeagent/process.h"
+#include "nodeagent/session.h"
+#include "nodeagent/siblings.h"
+#include "nodeagent/util.h"
+#include "shm/atomic.h"
+
+#define EVENTS		  64
+#define DEAF_PERIOD_MS	  1	  /* processes that closed our socket are polled */
+#define NOBODY_CAME_S	  20.0	  /* an embedded agent without any process ends */
+#define KIND_MASK	  ((uint64_t)7)
+
+int agent_watch(struct agent *a, int fd, enum watch_kind kind, struct process *p)
+{
+	struct epoll_event e = { .events = EPOLLIN, .data.u64 = (uintptr_t)p | kind };
+
+	return epoll_ctl(a->epoll, EPOLL_CTL_ADD, fd, &e) ? -errno : 0;
+}
+
+static void accept_all(struct agent *a)
+{
+	int fd, pid;
+
+	while ((fd = session_accept(a, &pid)) >= 0) {
+		struct process *p = process_new(a, fd, pid);
+
+		agent_watch(a, fd, WATCH_SOCKET, p);
+		if (p->pidfd >= 0)
+			agent_watch(a, p->pidfd, WATCH_PIDFD, p);
+	}
+}
+
+static void reap_command(struct agent *a)
+{
+	int status;
+
+	if (!a->command || waitpid(a->command, &status, WNOHANG) != a->command)
+		return;
+	a->command = 0;
+	a->command_status = status;
+	a->told_to_stop = true;
+}
+
+static void on_signal(struct agent *a)
+{
+	struct signalfd_siginfo s;
+
+	while (read(a->signals, &s, sizeof(s)) == sizeof(s)) {
+		switch (s.ssi_signo) {
+		case SIGCHLD:
+			reap_command(a);
+			break;
+		case SIGUSR1: /* the command ended on the node of the launcher */
+			a->told_to_stop = true;
+			break;
+		case SIGTERM:
+		case SIGHUP:
+			/* everyday form: pass it on, and stay until the command has ended */
+			if (a->command)
+				kill(a->command, (int)s.ssi_signo);
+			else if (a->sibling) /* our launcher is giving up, the command is not */
+				a->orphaned = true;
+			else
+				a->told_to_stop = a->at_once = true;
+			break;
+		case SIGINT: /* from the terminal: the command has got it, too */
+			if (!a->command)
+				a->told_to_stop = a->at_once = true;
+			break;
+		}
+	}
+}
+
+static void on_event(struct agent *a, const struct epoll_event *e)
+{
+	struct process *p = (struct process *)(uintptr_t)(e->data.u64 & ~KIND_MASK);
+
+	switch (e->data.u64 & KIND_MASK) {
+	case WATCH_LISTENER:
+		accept_all(a);
+		break;
+	case WATCH_SIGNALS:
+		on_signal(a);
+		break;
+	case WATCH_SOCKET:
+		if (p->socket >= 0 && !process_receive(p))
+			process_hung_up(p);
+		break;
+	case WATCH_PIDFD:
+		epoll_ctl(a->epoll, EPOLL_CTL_DEL, p->pidfd, NULL);
+		process_hung_up(p);
+		break;
+	}
+}
+
+static void set_sleeping(struct agent *a, uint32_t value)
+{
+	for (struct process *p = a->processes; p; p = p->next)
+		if (p->control && !p->ended)
+			store_relaxed(&p->control->sleeping, value);
+}
+
+static uint64_t drain_all(struct agent *a)
+{
+	uint64_t bytes = 0;
+
+	for (struct process *p = a->processes; p; p = p->next)
+		if (!p->ended)
+			bytes += drain_process(p);
+	return bytes;
+}
+
+static bool urgent(const struct agent *a)
+{
+	for (const struct process *p = a->processes; p; p = p->next)
+		if (!p->ended && drain_is_urgent(p))
+			return true;
+	return false;
+}
+
+static bool somebody_deaf(const struct agent *a)
+{
+	for (const struct process *p = a->processes; p; p = p->next)
+		if (p->greeted && !p->ended && p->socket < 0)
+			return true;
+	return false;
+}
+
+static double seconds_since(uint64_t raw_ns)
+{
+	return 1e-9 * (double)(clock_raw_ns() - raw_ns);
+}
+
+/* Is it time to stop? If not, *wait_s is when to ask again at the latest. */
+static bool finished(struct agent *a, double *wait_s)
+{
+	double linger = a->conf->agent_linger_s, quiet;
+
+	if (a->n_live) {
+		siblings_busy(a);
+		a->quiet_since = 0;
+		*wait_s = 3600;
+		/* what outlives the command has the same time as it would have to start */
+		if (a->told_to_stop && !a->at_once) {
+			if (!a->stop_since)
+				a->stop_since = clock_raw_ns();
+			*wait_s = linger - seconds_since(a->stop_since);
+		}
+		return a->at_once || (a->told_to_stop && *wait_s <= 0);
+	}
+	if (!a->quiet_since)
+		a->quiet_since = clock_raw_ns();
+	quiet = seconds_since(a->quiet_since);
+	if (a->told_to_stop)
+		return true;
+	if (a->command) { /* everyday form: its end is what counts */
+		*wait_s = 3600;
+		return false;
+	}
+	if (a->peer && !a->orphaned)
+		return siblings_finished(a, a->n_ever && quiet >= linger, wait_s);
+	if (!a->n_ever) {
+		*wait_s = a->embedded ? NOBODY_CAME_S - quiet : 3600;
+		return *wait_s <= 0;
+	}
+	*wait_s = linger - quiet;
+	return *wait_s <= 0;
+}
+
+static int sleep_ms(const struct agent *a, double wait_s)
+{
+	if (somebody_deaf(a))
+		return DEAF_PERIOD_MS;
+	return wait_s <= 0 ? 0 : wait_s > 3600 ? 3600000 : (int)(wait_s * 1000) + 1;
+}
+
+void agent_serve(struct agent *a)
+{
+	struct epoll_event events[EVENTS];
+	double wait_s = 0;
+
+	while (!finished(a, &wait_s)) {
+		int n, timeout = 0;
+
+		if (!drain_all(a) || !urgent(a)) {
+			set_sleeping(a, 1);
+			/* pairs with the producers, who publish and then read sleeping */
+			fence_full();
+			timeout = urgent(a) ? 0 : sleep_ms(a, wait_s);
+		}
+		n = epoll_wait(a->epoll, events, EVENTS, timeout);
+		if (timeout) {
+			set_sleeping(a, 0);
+			a->wakeups++;
+		}
+		for (int i = 0; i < n; i++)
+			on_event(a, &events[i]);
+		place_again(a);
+	}
+}

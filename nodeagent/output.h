@@ -1,0 +1,41 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * The files a user gets from a profile. Each function writes its files below
+ * dir (under a temporary name, then renamed) and returns 0 or -errno; then
+ * *error is one sentence that names the path (caller frees), and files that
+ * could be written are there. *error is NULL on success.
+ */
+#ifndef VFTR_NODEAGENT_OUTPUT_H
+#define VFTR_NODEAGENT_OUTPUT_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+struct conf;
+struct profile;
+struct profile_process;
+
+/*
+ * BASE_all.log and BASE_all.json; with profile_table.separate also
+ * BASE_all_namegroup.log and BASE_all_minmax.log. Only what merging keeps is
+ * printed, so that agents and `vftr collate` write the same text.
+ */
+int output_summary(const struct profile *p, const struct conf *c, const char *dir, const char *base,
+	char **error);
+
+/*
+ * BASE_node_HOST.log. global_hashes: the sorted hashes of all stacks of the
+ * job; a stack's printed id is its place there. NULL: its place in the profile.
+ */
+int output_node(const struct profile *node, const struct conf *c, const char *dir, const char *base,
+	const char *host, const uint64_t *global_hashes, size_t n, char **error);
+
+/*
+ * BASE_RANK.log for one process; one_rank is the profile of that process
+ * alone. RANK has as many digits as nranks.
+ */
+int output_rank(const struct profile *one_rank, const struct profile_process *who, unsigned nranks,
+	const struct conf *c, const char *dir, const char *base, const uint64_t *global_hashes,
+	size_t n, char **error);
+
+#endif

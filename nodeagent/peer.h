@@ -1,0 +1,74 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Messages between the agents of a job. Nothing here waits without a deadline,
+ * and while waiting the process sleeps. A deadline `until` is a time of
+ * peer_now(); one that has passed means: try once.
+ */
+#ifndef VFTR_NODEAGENT_PEER_H
+#define VFTR_NODEAGENT_PEER_H
+
+#include <stddef.h>
+
+#define PEER_ANY     (-1)
+#define PEER_TAG_MAX 1000
+
+struct collate_plan;
+
+struct peer {
+	int rank, size;
+
+	/*
+	 * Sends a message of any size. 0 when it has left, or -errno; after
+	 * -ETIMEDOUT it may leave later, and buf must stay as it is until the
+	 * process ends. Messages to one agent with one tag arrive in order.
+	 */
+	int (*send)(struct peer *p, int to, int tag, const void *buf, size_t bytes, double until);
+
+	/*
+	 * The next message with this tag from agent `from`, or PEER_ANY; *who is
+	 * the sender. 0, -ETIMEDOUT, or another -errno. The caller frees *buf.
+	 */
+	int (*receive)(struct peer *p, int from, int tag, void **buf, size_t *bytes, int *who,
+		double until);
+
+	/*
+	 * Leaves MPI and frees p. If `together`, all agents call it and it waits
+	 * for them; when that has not happened by the deadline the process ends
+	 * with status. Otherwise MPI is left as it is, and the process should
+	 * end soon, by _exit().
+	 */
+	void (*finish)(struct peer *p, int together, int status, double until);
+
+	struct collate_plan *plan; /* of collate.c */
+};
+
+/* Monotonic time in seconds. */
+double peer_now(void);
+
+/*
+ * Joins the other agents, if the environment says that a launcher started
+ * several: loads PLUGIN_DIR/peer-MPI.so. mpi is "openmpi" or "mpich", or NULL
+ * to tell by the environment. NULL with *error NULL: this is the only agent.
+ * NULL with *error: a sentence (caller frees). An agent that was started by a
+ * traced process must not call this: it has the environment of that process.
+ */
+struct peer *peer_open(const char *plugin_dir, const char *mpi, char **error);
+
+/* Which plug-in peer_open() would take: "openmpi", "mpich" or NULL for none. */
+const char *peer_wanted(void);
+
+/*
+ * For agents that a launcher started; to be called first in main, before any
+ * thread. The rest of the program runs in a child with a session of its own,
+ * as launchers kill all processes of a job when one has died. The parent
+ * passes on SIGTERM, SIGINT, SIGHUP and SIGUSR1, ends with the child's status,
+ * and hides the child's death by a signal until the launcher ends the job.
+ * Returns in the child; if fork fails, in the process that called.
+ */
+void peer_shield(void);
+
+/* The one symbol of a plug-in. */
+typedef struct peer *peer_open_function(char **error);
+#define PEER_OPEN_SYMBOL "vftr_peer_open"
+
+#endif

@@ -1,0 +1,158 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "nodeagent/place.h"
+
+#include <sched.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/resource.h>
+#include "conf/conf.h"
+#include "nodeagent/agent.h"
+#include "nodeagent/process.h"
+#include "nodeagent/util.h"
+#include "shm/ring.h"
+
+#define LOOK_NS	   100000000u
+#define LOWER_NICE 5
+
+static cpu_set_t allowed;
+static uint64_t looked_at;
+static unsigned placed_for; /* n_ever at the last decision */
+static bool moving;	    /* unbound processes: follow the threads */
+static bool lowered;
+
+static void describe(struct agent *a, const cpu_set_t *set, const char *why)
+{
+	char list[256] = "";
+	size_t used = 0;
+
+	for (int i = 0; i < CPU_SETSIZE && used < sizeof(list) - 16; i++) {
+		int last = i;
+
+		if (!CPU_ISSET(i, set))
+			continue;
+		while (last + 1 < CPU_SETSIZE && CPU_ISSET(last + 1, set))
+			last++;
+		used += (size_t)snprintf(list + used, sizeof(list) - used, last > i ? "%s%d-%d" : "%s%d",
+			used ? "," : "", i, last);
+		i = last;
+	}
+	free(a->place);
+	a->place = xasprintf("cpu %s, %s", list, why);
+}
+
+void place_init(struct agent *a)
+{
+	cpu_set_t wanted;
+
+	sched_getaffinity(0, sizeof(allowed), &allowed);
+	looked_at = clock_raw_ns();
+	if (!strcmp(a->conf->agent_cpu, "auto") || !strcmp(a->conf->agent_cpu, "any")) {
+		describe(a, &allowed, "where the system puts it");
+		return;
+	}
+	CPU_ZERO(&wanted);
+	for (unsigned i = 0; i < CPU_SETSIZE; i++)
+		if (rank_list_has(a->conf->agent_cpu, i))
+			CPU_SET(i, &wanted);
+	if (sched_setaffinity(0, sizeof(wanted), &wanted))
+		agent_warn(a, true, "agent.cpu: no CPU of \"%s\" may be used; running on any",
+			a->conf->agent_cpu);
+	else
+		describe(a, &wanted, "as configured");
+}
+
+/* CPUs that no live process is bound to; false if there are none. */
+static bool free_cpus(const struct agent *a, cpu_set_t *out)
+{
+	cpu_set_t used, one;
+
+	CPU_ZERO(&used);
+	for (const struct process *p = a->processes; p; p = p->next)
+		if (p->greeted && !p->ended && p->pid > 0 && !sched_getaffinity(p->pid, sizeof(one), &one))
+			CPU_OR(&used, &used, &one);
+	CPU_XOR(out, &allowed, &used);
+	CPU_AND(out, out, &allowed);
+	return CPU_COUNT(out) > 0;
+}
+
+/* The CPU a thread ran on last: field 39 of its line. */
+static int cpu_of(int pid, int tid)
+{
+	char path[64], line[1024], *p;
+	int cpu = -1;
+	FILE *f;
+
+	snprintf(path, sizeof(path), "/proc/%d/task/%d/stat", pid, tid);
+	f = fopen(path, "re");
+	if (!f)
+		return -1;
+	if (fgets(line, sizeof(line), f) && (p = strrchr(line, ')'))) {
+		for (int field = 2; p && field < 39; field++)
+			p = strchr(p + 1, ' ');
+		if (p)
+			cpu = atoi(p + 1);
+	}
+	fclose(f);
+	return cpu;
+}
+
+/* CPUs on which no thread with records since the last look is running. */
+static bool quiet_cpus(const struct agent *a, cpu_set_t *out)
+{
+	int threads = 0, n = CPU_COUNT(&allowed);
+
+	*out = allowed;
+	for (const struct process *p = a->processes; p; p = p->next) {
+		for (size_t i = 0; !p->ended && i < p->n_threads; i++) {
+			struct thread_ring *t = p->threads[i];
+			int cpu;
+
+			if (!t || t->tail == t->placed_tail)
+				continue;
+			t->placed_tail = t->tail;
+			if (++threads >= n)
+				return false; /* no CPU can be free of them */
+			cpu = cpu_of(p->pid, t->tid);
+			if (cpu >= 0 && cpu < CPU_SETSIZE)
+				CPU_CLR(cpu, out);
+		}
+	}
+	return threads > 0 && CPU_COUNT(out) > 0;
+}
+
+static void lower(struct agent *a)
+{
+	if (lowered)
+		return;
+	lowered = true;
+	setpriority(PRIO_PROCESS, 0, LOWER_NICE);
+	describe(a, &allowed, "shared with the application, nice 5");
+}
+
+void place_again(struct agent *a)
+{
+	uint64_t now = clock_raw_ns();
+	cpu_set_t set;
+
+	if (strcmp(a->conf->agent_cpu, "auto") || !a->n_live)
+		return;
+	if (placed_for == a->n_ever && (!moving || now - looked_at < LOOK_NS))
+		return;
+	looked_at = now;
+	if (placed_for != a->n_ever) {
+		placed_for = a->n_ever;
+		moving = !free_cpus(a, &set);
+		if (!moving && !sched_setaffinity(0, sizeof(set), &set)) {
+			describe(a, &set, "where no process is bound");
+			return;
+		}
+		moving = true;
+	}
+	if (quiet_cpus(a, &set)) {
+		if (!sched_setaffinity(0, sizeof(set), &set))
+			describe(a, &allowed, "moving away from busy threads");
+	} else if (CPU_COUNT(&allowed) <= (int)a->n_live) {
+		sched_setaffinity(0, sizeof(allowed), &allowed);
+		lower(a);
+	}
+}

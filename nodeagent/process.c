@@ -1,0 +1,522 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "nodeagent/process.h"
+
+#include <errno.h>
+#include <poll.h>
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <sys/syscall.h>
+#include <time.h>
+#include <unistd.h>
+#include "conf/conf.h"
+#include "nodeagent/agent.h"
+#include "nodeagent/drain.h"
+#include "nodeagent/procfs.h"
+#include "nodeagent/symcache.h"
+#include "nodeagent/util.h"
+#include "shm/ring.h"
+
+#define PACKET_BYTES	(sizeof(struct wire_hello) + WIRE_TEXT_MAX)
+#define THREADS_LIMIT	(1u << 20) /* rings one process may ever ask for */
+#define REGIONS_LIMIT	(1u << 16)
+#define STACK_FRAMES	4096
+#define FORKS_KEPT	256
+
+union packet {
+	struct wire_head head;
+	struct wire_hello hello;
+	struct wire_module module;
+	struct wire_thread thread;
+	struct wire_region region;
+	struct wire_rank rank;
+	struct wire_number number;
+	char bytes[PACKET_BYTES + 1];
+};
+
+/* Open frames of a thread at a fork; the child takes them. The last few are kept. */
+struct fork_frames {
+	struct fork_frames *next;
+	uint32_t number;
+	size_t n;
+	uint64_t keys[];
+};
+
+struct process *process_new(struct agent *a, int socket, int pid)
+{
+	struct process *p = xcalloc(1, sizeof(*p));
+
+	p->agent = a;
+	p->socket = socket;
+	p->pid = pid;
+	p->pidfd = pid > 0 ? (int)syscall(SYS_pidfd_open, pid, 0) : -1;
+	p->rank = p->size = p->rank_hint = p->size_hint = WIRE_UNKNOWN;
+	p->exit_status = -1;
+	p->code = codemap_new();
+	p->past = calltree_new();
+	p->next = a->processes;
+	a->processes = p;
+	return p;
+}
+
+void process_free(struct process *p)
+{
+	for (size_t i = 0; i < p->n_regions; i++)
+		free(p->regions[i]);
+	free(p->regions);
+	free(p->threads);
+	free(p->executable);
+	free(p->invoked_as);
+	free(p->directory);
+	free(p->quarantined);
+	while (p->forks) {
+		struct fork_frames *f = p->forks;
+
+		p->forks = f->next;
+		free(f);
+	}
+	codemap_free(p->code);
+	calltree_free(p->past);
+	segment_unmap_control(p->control);
+	if (p->socket >= 0)
+		close(p->socket);
+	if (p->pidfd >= 0)
+		close(p->pidfd);
+	free(p);
+}
+
+const char *process_name(const struct process *p)
+{
+	static char name[64];
+	int rank = p->rank != WIRE_UNKNOWN ? p->rank : p->rank_hint;
+
+	if (rank != WIRE_UNKNOWN)
+		snprintf(name, sizeof(name), "rank %d (pid %d)", rank, p->pid);
+	else
+		snprintf(name, sizeof(name), "process %d", p->pid);
+	return name;
+}
+
+void process_quarantine(struct process *p, const char *fmt, ...)
+{
+	char text[512];
+	va_list args;
+
+	va_start(args, fmt);
+	vsnprintf(text, sizeof(text), fmt, args);
+	va_end(args);
+	if (p->quarantined)
+		return;
+	p->quarantined = xstrdup(text);
+	agent_warn(p->agent, true, "%s: its data are not sane, no more is read from it: %s",
+		process_name(p), text);
+}
+
+/* A broken message: the process is told by a hang-up and records no more. */
+#define reject(p, ...)                                \
+	do {                                          \
+		process_quarantine((p), __VA_ARGS__); \
+		shutdown((p)->socket, SHUT_RDWR);     \
+	} while (0)
+
+static bool answer(struct process *p, struct wire_head *m, size_t fixed, const char *text, int fd)
+{
+	union {
+		struct cmsghdr align;
+		char room[CMSG_SPACE(sizeof(int))];
+	} control = { .room = { 0 } };
+	struct iovec part[2] = { { m, fixed }, { (void *)(uintptr_t)text, 0 } };
+	struct msghdr h = { .msg_iov = part, .msg_iovlen = 1 };
+
+	m->text_bytes = 0;
+	m->ticks = agent_ticks(p->agent);
+	if (text) {
+		part[1].iov_len = m->text_bytes = (uint32_t)strlen(text) + 1;
+		h.msg_iovlen = 2;
+	}
+	if (fd >= 0) {
+		struct cmsghdr *c = &control.align;
+
+		h.msg_control = &control;
+		h.msg_controllen = sizeof(control);
+		c->cmsg_level = SOL_SOCKET;
+		c->cmsg_type = SCM_RIGHTS;
+		c->cmsg_len = CMSG_LEN(sizeof(int));
+		memcpy(CMSG_DATA(c), &fd, sizeof(fd));
+	}
+	/* the process waits for it: a full socket would be its own doing */
+	return sendmsg(p->socket, &h, MSG_NOSIGNAL | MSG_DONTWAIT) >= 0;
+}
+
+static void refuse(struct process *p, const char *fmt, ...)
+{
+	struct wire_head m = { .kind = WIRE_REFUSED };
+	char text[512];
+	va_list args;
+
+	va_start(args, fmt);
+	vsnprintf(text, sizeof(text), fmt, args);
+	va_end(args);
+	answer(p, &m, sizeof(m), text, -1);
+	agent_warn(p->agent, false, "process %d was refused: %s", p->pid, text);
+	shutdown(p->socket, SHUT_RDWR);
+}
+
+/* The k-th string behind the fixed part; "" if there is none. */
+static const char *text_of(const union packet *m, size_t fixed, int k)
+{
+	const char *s = m->bytes + fixed, *end = s + m->head.text_bytes;
+
+	for (; k && s < end; k--)
+		s += strlen(s) + 1; /* the packet ends in a NUL of ours */
+	return s < end ? s : "";
+}
+
+static void on_hello(struct process *p, const union packet *m)
+{
+	struct agent *a = p->agent;
+	struct wire_welcome w = { .head = { .kind = WIRE_WELCOME },
+		.version = WIRE_VERSION,
+		.clock_source = a->clocks.source,
+		.ring_size = a->conf->shm_ring_size,
+		.drop_when_full = !strcmp(a->conf->shm_when_full, "drop"),
+		.off = a->conf->off };
+	struct control_app_shm *app;
+	int fd, error;
+
+	if (m->hello.version != WIRE_VERSION) {
+		refuse(p, "the library speaks version %u, the agent (" VFTR_VERSION ") version %u",
+			m->hello.version, WIRE_VERSION);
+		return;
+	}
+	error = segment_create_control(&fd, &p->control, &app);
+	if (error) {
+		refuse(p, "no memory for a control page (%s)", strerror(-error));
+		return;
+	}
+	p->control_app = app;
+	p->control->clock_source = a->clocks.source;
+	p->parent_pid = m->hello.ppid;
+	p->parent_traced = m->hello.parent_traced;
+	p->parent_fork = m->hello.parent_fork;
+	p->rank_hint = m->hello.rank_hint;
+	p->size_hint = m->hello.size_hint;
+	p->executable = xstrdup(text_of(m, sizeof(m->hello), 0));
+	p->invoked_as = xstrdup(text_of(m, sizeof(m->hello), 1));
+	p->directory = xstrdup(text_of(m, sizeof(m->hello), 2));
+	p->start_ticks = a->clocks.source == CLOCK_SOURCE_RAW ? m->hello.raw_ns : m->head.ticks;
+	if (p->start_ticks > agent_ticks(a))
+		p->start_ticks = agent_ticks(a);
+	p->start_s = time(NULL);
+	p->greeted = !a->conf->off;
+	a->n_ever += p->greeted;
+	a->n_live += p->greeted;
+	answer(p, &w.head, sizeof(w), NULL, fd);
+	close(fd);
+}
+
+static int same_function(void *ctx, uint64_t key, uint64_t site)
+{
+	const struct process *p = ctx;
+	struct code_place frame, here;
+	uint64_t start;
+
+	if (RECORD_IS_REGION(key) || !codemap_find_key(p->code, key, &frame) ||
+		!codemap_find_address(p->code, site, &here) || strcmp(frame.path, here.path))
+		return 0;
+	/* the call site is the return address: one past the call */
+	return symcache_find(p->agent->symbols, &here, here.address - 1, &start) &&
+	       start == frame.address;
+}
+
+/* The first thread of a child starts inside the functions its parent was in. */
+static void inherit_frames(const struct process *p, struct replay *r)
+{
+	for (const struct process *q = p->parent_traced ? p->agent->processes : NULL; q; q = q->next) {
+		if (q->pid != p->parent_traced || q == p)
+			continue;
+		for (const struct fork_frames *f = q->forks; f; f = f->next)
+			if (f->number == p->parent_fork) {
+				replay_inherit(r, f->keys, f->n, p->start_ticks);
+				return;
+			}
+	}
+}
+
+static void on_thread(struct process *p, const union packet *m)
+{
+	struct wire_ring reply = { .head = { .kind = WIRE_RING },
+		.ring_size = p->agent->conf->shm_ring_size,
+		.index = (uint32_t)p->n_threads };
+	struct thread_ring *t;
+	int fd = -1;
+
+	if (p->n_threads >= THREADS_LIMIT) {
+		reject(p, "it asked for more than %u rings", THREADS_LIMIT);
+		return;
+	}
+	t = xcalloc(1, sizeof(*t));
+	reply.error = segment_create_ring(reply.ring_size, &fd, &t->ring);
+	if (reply.error) {
+		agent_warn(p->agent, true,
+			"%s: no memory for a ring of %llu KiB (%s): thread %d is not traced",
+			process_name(p), (unsigned long long)reply.ring_size >> 10,
+			strerror(-reply.error), m->thread.tid);
+		free(t);
+	} else {
+		t->process = p;
+		t->tid = m->thread.tid;
+		t->replay = replay_new(p->n_threads ? m->head.ticks : p->start_ticks, same_function, p);
+		if (!p->n_threads)
+			inherit_frames(p, t->replay);
+		t->epoch = codemap_epochs(p->code) - 1;
+		p->threads = grow(p->threads, p->n_threads, &p->cap_threads, sizeof(*p->threads));
+		p->threads[p->n_threads++] = t;
+	}
+	answer(p, &reply.head, sizeof(reply), NULL, fd);
+	if (fd >= 0)
+		close(fd);
+}
+
+static void on_thread_end(struct process *p, uint64_t index, uint64_t ticks)
+{
+	if (index >= p->n_threads || !p->threads[index])
+		return;
+	drain_last(p->threads[index], ticks);
+	p->threads[index] = NULL;
+}
+
+static void on_region(struct process *p, const union packet *m)
+{
+	const char *name = text_of(m, sizeof(m->region), 0);
+
+	if (m->region.number >= REGIONS_LIMIT) {
+		reject(p, "it defined region number %llu",
+			(unsigned long long)m->region.number);
+		return;
+	}
+	while (p->n_regions <= m->region.number) {
+		p->regions = grow(p->regions, p->n_regions, &p->cap_regions, sizeof(*p->regions));
+		p->regions[p->n_regions++] = NULL;
+	}
+	free(p->regions[m->region.number]);
+	p->regions[m->region.number] = xstrdup(name);
+}
+
+static void on_fork(struct process *p, uint64_t number)
+{
+	uint32_t index = (uint32_t)number;
+	struct fork_frames *f, **old = &p->forks;
+
+	if (index >= p->n_threads || !p->threads[index])
+		return;
+	drain_thread(p->threads[index]);
+	f = xmalloc(sizeof(*f) + STACK_FRAMES * sizeof(f->keys[0]));
+	f->n = replay_stack(p->threads[index]->replay, f->keys, STACK_FRAMES);
+	f = xrealloc(f, sizeof(*f) + f->n * sizeof(f->keys[0]));
+	f->number = (uint32_t)(number >> 32);
+	f->next = p->forks;
+	p->forks = f;
+	for (int i = 0; *old && i < FORKS_KEPT; i++)
+		old = &(*old)->next;
+	if (*old) {
+		free(*old); /* the list is never longer */
+		*old = NULL;
+	}
+}
+
+static void on_rank(struct process *p, const union packet *m)
+{
+	if (m->rank.rank < 0 || m->rank.size <= m->rank.rank)
+		return;
+	p->rank = m->rank.rank;
+	p->size = m->rank.size;
+}
+
+/* The open frames of a thread; it has published them and waits. */
+static void on_stack(struct process *p, uint64_t index)
+{
+	static uint64_t keys[STACK_FRAMES];
+	struct wire_head reply = { .kind = WIRE_STACK };
+	char text[WIRE_TEXT_MAX];
+	size_t n = 0, used = 0;
+
+	if (index < p->n_threads && p->threads[index]) {
+		drain_thread(p->threads[index]);
+		n = replay_stack(p->threads[index]->replay, keys, STACK_FRAMES);
+	}
+	for (size_t i = 0; i < n; i++) {
+		const char *name = symcache_name(p->agent->symbols, p, keys[i]);
+		size_t bytes = strlen(name);
+
+		if (used + bytes + sizeof("<init") >= sizeof(text))
+			break;
+		memcpy(text + used, name, bytes);
+		used += bytes;
+		text[used++] = '<';
+	}
+	strcpy(text + used, "init");
+	answer(p, &reply, sizeof(reply), text, -1);
+}
+
+static const size_t fixed_bytes[WIRE_KINDS] = {
+	[WIRE_HELLO] = sizeof(struct wire_hello),
+	[WIRE_MODULE] = sizeof(struct wire_module),
+	[WIRE_MODULE_GONE] = sizeof(struct wire_number),
+	[WIRE_THREAD] = sizeof(struct wire_thread),
+	[WIRE_THREAD_END] = sizeof(struct wire_number),
+	[WIRE_REGION] = sizeof(struct wire_region),
+	[WIRE_RANK] = sizeof(struct wire_rank),
+	[WIRE_FORK] = sizeof(struct wire_number),
+	[WIRE_STACK] = sizeof(struct wire_number),
+	[WIRE_BYE] = sizeof(struct wire_head),
+};
+
+static void on_packet(struct process *p, union packet *m, size_t bytes)
+{
+	uint32_t kind = m->head.kind;
+	uint64_t now = agent_ticks(p->agent);
+
+	if (kind >= WIRE_KINDS || !fixed_bytes[kind] || bytes < fixed_bytes[kind] ||
+		m->head.text_bytes != bytes - fixed_bytes[kind] || (kind == WIRE_HELLO) == p->greeted) {
+		reject(p, "a message of kind %u and %zu bytes that makes no sense", kind, bytes);
+		return;
+	}
+	if (kind != WIRE_HELLO && m->head.ticks > now)
+		m->head.ticks = now;
+	p->definitions += kind != WIRE_HELLO;
+	switch (kind) {
+	case WIRE_HELLO:
+		on_hello(p, m);
+		break;
+	case WIRE_MODULE:
+		codemap_add(p->code, &m->module, text_of(m, sizeof(m->module), 0));
+		break;
+	case WIRE_MODULE_GONE:
+		codemap_gone(p->code, m->number.number, m->head.ticks);
+		break;
+	case WIRE_THREAD:
+		on_thread(p, m);
+		break;
+	case WIRE_THREAD_END:
+		on_thread_end(p, m->number.number, m->head.ticks);
+		break;
+	case WIRE_REGION:
+		on_region(p, m);
+		break;
+	case WIRE_RANK:
+		on_rank(p, m);
+		break;
+	case WIRE_FORK:
+		on_fork(p, m->number.number);
+		break;
+	case WIRE_STACK:
+		on_stack(p, m->number.number);
+		break;
+	case WIRE_BYE:
+		p->said_bye = true;
+		break;
+	}
+}
+
+bool process_receive(struct process *p)
+{
+	union packet m;
+
+	while (p->socket >= 0) {
+		ssize_t n = recv(p->socket, &m, PACKET_BYTES, MSG_DONTWAIT);
+
+		if (n < 0 && errno == EINTR)
+			continue;
+		if (n < 0)
+			return errno == EAGAIN || errno == EWOULDBLOCK;
+		if (n == 0)
+			return false;
+		if ((size_t)n < sizeof(m.head))
+			continue; /* the doorbell */
+		m.bytes[n] = '\0';
+		if (!p->quarantined)
+			on_packet(p, &m, (size_t)n);
+	}
+	return false;
+}
+
+static bool has_exited(const struct process *p)
+{
+	struct pollfd f = { p->pidfd, POLLIN, 0 };
+
+	return p->pidfd < 0 || (poll(&f, 1, 0) == 1 && (f.revents & POLLIN));
+}
+
+void process_hung_up(struct process *p)
+{
+	if (p->socket >= 0) {
+		process_receive(p);
+		close(p->socket);
+		p->socket = -1;
+		p->end_ticks = agent_ticks(p->agent);
+	}
+	if (p->ended)
+		return;
+	if (has_exited(p)) {
+		process_finish(p, p->said_bye ? PROCESS_EXITED : PROCESS_KILLED);
+		return;
+	}
+	/* alive without our socket: another program, or it closed what is ours */
+	if (p->greeted && procfs_maps_has(p->pid, "memfd:vftr-control") == 0)
+		process_finish(p, PROCESS_EXECED);
+}
+
+static void find_status(struct process *p)
+{
+	int status;
+
+	if (p->end == PROCESS_EXECED || !procfs_exit_status(p->pidfd, p->pid, &status))
+		return;
+	if (status & 0x7f) {
+		p->end = PROCESS_KILLED;
+		p->exit_status = status & 0x7f;
+	} else {
+		p->end = PROCESS_EXITED;
+		p->exit_status = status >> 8 & 0xff;
+	}
+}
+
+void process_finish(struct process *p, enum process_end how)
+{
+	if (p->ended)
+		return;
+	p->ended = true;
+	p->end = how;
+	p->end_s = time(NULL);
+	if (how != PROCESS_RUNNING)
+		find_status(p);
+	if (!p->end_ticks)
+		p->end_ticks = agent_ticks(p->agent);
+	for (size_t i = 0; i < p->n_threads; i++)
+		if (p->threads[i]) {
+			drain_last(p->threads[i], p->end_ticks);
+			p->threads[i] = NULL;
+		}
+	if (p->greeted)
+		p->agent->n_live--;
+}
+
+struct replay_counts process_counts(const struct process *p)
+{
+	struct replay_counts sum = p->past_counts;
+
+	for (size_t i = 0; i < p->n_threads; i++) {
+		const struct replay_counts *c = p->threads[i] ? replay_counts(p->threads[i]->replay) : NULL;
+
+		if (!c)
+			continue;
+		sum.records += c->records;
+		sum.calls += c->calls;
+		sum.lost += c->lost;
+		sum.closed += c->closed;
+		sum.stray += c->stray;
+	}
+	return sum;
+}

@@ -1,0 +1,85 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * One traced process, from HELLO to its end: its socket, its code map, its
+ * region names, its threads' rings. Everything that comes from the process is
+ * checked; a process that breaks a rule is quarantined: its messages and rings
+ * are no longer read, and what it gave until then is kept.
+ */
+#ifndef VFTR_NODEAGENT_PROCESS_H
+#define VFTR_NODEAGENT_PROCESS_H
+
+#include <stdbool.h>
+#include <stdint.h>
+#include "nodeagent/codemap.h"
+#include "nodeagent/profile.h"
+#include "nodeagent/replay.h"
+#include "shm/segment.h"
+#include "shm/wire.h"
+
+struct agent;
+struct process;
+
+struct thread_ring {
+	struct process *process;
+	struct ring ring;
+	struct replay *replay;
+	uint64_t tail;	    /* our own copy of the consumer's position */
+	uint64_t end_ticks; /* of a thread that ended, else 0 */
+	uint32_t epoch;	    /* of the code map, up to here */
+	uint64_t placed_tail; /* tail when the agent last chose its CPU */
+	int tid;
+	bool ended;
+	bool error; /* quarantined */
+};
+
+struct process {
+	struct agent *agent;
+	int socket; /* -1 once hung up */
+	int pidfd;  /* -1 if there is none */
+	int pid, parent_pid, parent_traced;
+	int rank, size;		  /* from MPI, or WIRE_UNKNOWN */
+	int rank_hint, size_hint; /* from the launcher's environment */
+	char *executable, *invoked_as, *directory;
+	struct control_agent_shm *control;
+	const struct control_app_shm *control_app;
+	uint64_t definitions; /* messages received */
+	struct codemap *code;
+	char **regions;
+	size_t n_regions, cap_regions;
+	struct thread_ring **threads; /* by ring index; NULL: ended and added to past */
+	size_t n_threads, cap_threads;
+	struct calltree *past; /* of threads that ended */
+	struct fork_frames *forks; /* open frames for children that have not come yet */
+	uint32_t parent_fork;
+	struct replay_counts past_counts;
+	uint64_t past_lost, past_blocked_ns;
+	uint64_t start_ticks, end_ticks;
+	int64_t start_s, end_s; /* UNIX time */
+	enum process_end end;
+	int exit_status; /* exit code or signal, -1 unknown */
+	bool greeted, said_bye, ended;
+	char *quarantined; /* why, or NULL */
+	struct process *next;
+};
+
+/* A connection was accepted. Owned by the agent's list. */
+struct process *process_new(struct agent *a, int socket, int pid);
+void process_free(struct process *p);
+
+/* Reads what is on the socket. False: the other side hung up. */
+bool process_receive(struct process *p);
+
+/* The socket hung up, or the pidfd fired: is this the end? */
+void process_hung_up(struct process *p);
+/* Takes everything that is left and closes the books. */
+void process_finish(struct process *p, enum process_end how);
+
+void process_quarantine(struct process *p, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
+
+/* Totals over living and ended threads. */
+struct replay_counts process_counts(const struct process *p);
+
+/* "rank 3 (pid 123)" or "process 123"; valid until the next call. */
+const char *process_name(const struct process *p);
+
+#endif

@@ -1,0 +1,16 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* What the kernel tells about other processes. */
+#ifndef VFTR_NODEAGENT_PROCFS_H
+#define VFTR_NODEAGENT_PROCFS_H
+
+#include <stdbool.h>
+
+/* 1: a mapping's line contains text; 0: none does; -1: no such process, or it
+ * has no memory any more (it is exiting). */
+int procfs_maps_has(int pid, const char *text);
+
+/* Status as from waitpid() of a process that ended and is not our child. False
+ * if the kernel does not tell (older than 6.15, and already reaped). */
+bool procfs_exit_status(int pidfd, int pid, int *status);
+
+#endif

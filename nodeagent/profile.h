@@ -1,0 +1,148 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * A profile: call paths with their numbers, over one process, one node or the
+ * whole job. The agents build one per node, merge them (merge.h), store them
+ * in files (vfp.h) and print them (summary.h, json.h). Times are ns.
+ *
+ * Invariants (profile_valid() checks them):
+ *  P1  stacks are sorted by hash, then by path (profile_stack_cmp()); the
+ *      position is the stack id
+ *  P2  each stack but the root has a parent in the array; there is one root
+ *      per profile, named "init", parent PROFILE_NONE
+ *  P3  no two stacks have the same path
+ *  P4  excl_ns <= incl_ns, as a sum over ranks; excl = incl - children's incl
+ */
+#ifndef VFTR_NODEAGENT_PROFILE_H
+#define VFTR_NODEAGENT_PROFILE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#define PROFILE_NONE UINT32_MAX
+/* "Ranks" of processes that are in no MPI job: this plus 0, 1, 2 ... */
+#define PROFILE_UNRANKED (1u << 30)
+
+struct profile_stack {
+	uint64_t hash;	 /* stack_hash() of the path */
+	uint32_t parent; /* index of the caller's stack, or PROFILE_NONE */
+	uint32_t name;	 /* index into names[]: the raw (not demangled) name */
+	uint64_t calls;
+	uint64_t lost_calls; /* calls below this stack that were not recorded */
+	uint64_t incl_ns;
+	uint64_t excl_ns;
+	uint32_t ranks; /* processes that have this stack */
+	uint32_t rank_min, rank_max;
+	uint64_t excl_min_ns, excl_max_ns; /* over the processes that have it */
+	/*
+	 * Sum over ranks of excl^2, in ns^2. An integer, so that the sum does not
+	 * depend on the order of adding: seconds^2 are (double)excl_sumsq_ns2 * 1e-18.
+	 */
+	unsigned __int128 excl_sumsq_ns2;
+	bool estimated;
+};
+
+enum process_end {
+	PROCESS_RUNNING = 0, /* still running when the data were written */
+	PROCESS_EXITED,	     /* said goodbye */
+	PROCESS_KILLED,	     /* ended by a signal, or vanished */
+	PROCESS_EXECED,	     /* became another program */
+};
+
+/* One process; only in node profiles, never merged over nodes except the dead. */
+struct profile_process {
+	uint32_t rank; /* world rank, or PROFILE_UNRANKED + k */
+	int32_t pid, parent_pid;
+	char *executable;
+	enum process_end end;
+	int exit_status; /* exit code or signal where known, else -1 */
+	uint32_t threads;
+	double runtime_s;
+	uint64_t records, calls, lost_calls;
+	uint64_t blocked_ns;
+	uint64_t closed_frames; /* frames closed by another frame's exit */
+	uint64_t open_frames;	/* frames still open at the end */
+	uint64_t ring_bytes;
+	char *quarantined; /* why its data are incomplete, or NULL */
+};
+
+struct profile_agent {
+	char *host;
+	double cpu_s;
+	double wall_s;
+	uint64_t wakeups;
+	uint64_t drained_bytes;
+	uint64_t records;
+	char *place; /* where it ran: "cpu 3", "any cpu, nice 10" ... */
+	uint32_t processes;
+	bool missing; /* its data could not be had; only host is known */
+};
+
+struct profile {
+	char *application; /* basename of the executable */
+	char *executable;
+	size_t n_executables; /* several only where ranks run different programs */
+	char **executables;   /* paths, sorted, each once; profile_add_executable() */
+	int64_t start_s, end_s; /* UNIX time of first attach and last end */
+	double runtime_s;	/* of the longest process */
+	uint32_t world_size;	/* MPI ranks of the job, 0 without MPI */
+	uint32_t ranks;		/* processes that are in this profile */
+	uint32_t unranked;	/* ... of which these many in no MPI job */
+	uint32_t threads;
+	uint64_t records, calls, lost_calls;
+	uint64_t blocked_ns;
+	uint64_t hook_ns_total; /* estimated time spent in hooks, all ranks */
+
+	size_t n_names;
+	char **names;
+	size_t n_stacks;
+	struct profile_stack *stacks;
+	size_t n_agents;
+	struct profile_agent *agents; /* sorted by host */
+	size_t n_dead;
+	struct profile_process *dead; /* ended by a signal or vanished, by rank */
+	size_t n_processes;
+	struct profile_process *processes; /* of this node; dropped by merge */
+	size_t n_warnings;
+	char **warnings;
+};
+
+struct profile *profile_new(void);
+void profile_free(struct profile *p);
+struct profile *profile_copy(const struct profile *p);
+
+/*
+ * One more program of the job (path copied): the first one names the job
+ * (executable, application), each is kept in executables[].
+ */
+void profile_add_executable(struct profile *p, const char *path);
+/* Sets or removes the warning that several programs ran, from executables[]. */
+void profile_warn_programs(struct profile *p);
+/* Frees processes[]: only the node's own log shows them. */
+void profile_drop_processes(struct profile *p);
+
+/* NULL, or a static text naming the invariant that does not hold. */
+const char *profile_valid(const struct profile *p);
+
+/* "foo<bar<main<init"; the caller frees. */
+char *profile_path(const struct profile *p, uint32_t stack);
+/* Same, with each name passed through show(name, ctx) (result not freed). */
+char *profile_path_shown(
+	const struct profile *p, uint32_t stack, const char *(*show)(const char *, void *), void *ctx);
+
+/*
+ * Order of P1 between stack i of a and stack j of b: hash, then the names from
+ * the innermost outwards (strcmp), then the shorter path first.
+ */
+int profile_stack_cmp(const struct profile *a, uint32_t i, const struct profile *b, uint32_t j);
+
+/* Adds a warning (copied); duplicates are kept once. */
+void profile_warn(struct profile *p, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
+
+/* World rank as printed: unranked processes follow the MPI ranks. */
+static inline uint32_t profile_rank_shown(const struct profile *p, uint32_t rank)
+{
+	return rank >= PROFILE_UNRANKED ? p->world_size + (rank - PROFILE_UNRANKED) : rank;
+}
+
+#endif

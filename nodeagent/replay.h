@@ -1,0 +1,67 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * From the records of one thread to its call tree: a stack of open frames.
+ *
+ *  - direct recursion is one frame with a depth, every call counted
+ *  - the exit of a frame that is not on top closes the frames above it
+ *    (longjmp, an exit that never came); an exit of a frame that is not open
+ *    is counted and ignored
+ *  - time that goes backwards counts as no time
+ *  - any sequence of words is accepted; replay_block() says when a block
+ *    cannot come from a sane producer
+ */
+#ifndef VFTR_NODEAGENT_REPLAY_H
+#define VFTR_NODEAGENT_REPLAY_H
+
+#include <stdint.h>
+#include "nodeagent/calltree.h"
+
+struct replay;
+
+struct replay_counts {
+	uint64_t records; /* enters, exits and other records */
+	uint64_t calls;
+	uint64_t lost;	 /* calls that LOST records speak of */
+	uint64_t closed; /* frames closed by another frame's exit or a jump */
+	uint64_t stray;	 /* exits of frames that were not open */
+	uint64_t open;	 /* frames still open when the thread ended */
+};
+
+/*
+ * Asks whether the code at `site` belongs to the function of a frame's key:
+ * used after jumps. ctx is what was given to replay_new().
+ */
+typedef int (*replay_same_function)(void *ctx, uint64_t key, uint64_t site);
+
+struct replay *replay_new(uint64_t start_ticks, replay_same_function same, void *ctx);
+void replay_free(struct replay *r);
+
+/*
+ * Takes words [from, to) of a block; word 0 must be a SYNC word, and replaying
+ * a block in parts must start with 0. epoch is the code map's. NULL, or why
+ * the block cannot be right; nothing more should be fed then.
+ * now: present ticks; time stamps well beyond it are refused.
+ */
+const char *replay_block(
+	struct replay *r, const uint64_t *block, unsigned from, unsigned to, uint32_t epoch, uint64_t now);
+
+/* First word of the block at or after `from` that is later than ticks. */
+unsigned replay_split(const struct replay *r, const uint64_t *block, unsigned from, uint64_t ticks);
+
+/* Closes all frames at end_ticks (or the last record's time if later). */
+void replay_end(struct replay *r, uint64_t end_ticks);
+
+const struct replay_counts *replay_counts(const struct replay *r);
+struct calltree *replay_tree(struct replay *r);
+/* The tree becomes the caller's; only replay_free() may follow. */
+struct calltree *replay_take_tree(struct replay *r);
+uint64_t replay_last_ticks(const struct replay *r);
+
+/* Starts inside the frames of another replay (as from replay_stack()), whose
+ * calls were counted there. */
+void replay_inherit(struct replay *r, const uint64_t *keys, size_t n, uint64_t ticks);
+
+/* Open frames, innermost first: keys[0..n), at most max; returns their number. */
+size_t replay_stack(const struct replay *r, uint64_t *keys, size_t max);
+
+#endif

@@ -1,0 +1,244 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * The parts of the logs that are lines of text: head, summary lines, deaths,
+ * losses, warnings, configuration. Labels are an interface: scripts of
+ * Vftrace's users look for them.
+ */
+#include <inttypes.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include "conf/conf.h"
+#include "nodeagent/report.h"
+#include "nodeagent/table.h"
+#include "nodeagent/util.h"
+
+/* Longer lists of deaths and warnings are cut, with the number of the rest. */
+#define LINES_MAX 50
+
+static void print_date(FILE *f, const char *label, int64_t seconds)
+{
+	time_t t = seconds;
+	struct tm tm;
+	char text[64] = "unknown";
+
+	if (localtime_r(&t, &tm))
+		strftime(text, sizeof(text), "%a %b %e %H:%M:%S %Y", &tm);
+	fprintf(f, "%s%s\n", label, text);
+}
+
+static void print_plain(FILE *f, const char *text)
+{
+	char *plain = text_plain(text);
+
+	fputs(plain, f);
+	free(plain);
+}
+
+void section_head(FILE *f, const struct report *r)
+{
+	const struct profile *p = r->p;
+
+	fputs("vftr " VFTR_VERSION "\n", f);
+	fputs("Runtime profile for application: ", f);
+	print_plain(f, p->application ? p->application : "unknown");
+	fputc('\n', f);
+	print_date(f, "Start Date: ", p->start_s);
+	print_date(f, "End Date:   ", p->end_s);
+	fputs("\n"
+	      "This is free software (BSD-3-Clause) with ABSOLUTELY NO WARRANTY.\n"
+	      "For details see the file COPYING which comes with the source code.\n",
+		f);
+}
+
+/*
+ * When one rank dies the launcher ends the others: the signal that names the
+ * cause is the one a launcher is least likely to send.
+ */
+static int causality(int signal)
+{
+	switch (signal) {
+	case SIGTERM:
+		return 1;
+	case SIGKILL:
+		return 2;
+	default:
+		return 3;
+	}
+}
+
+void section_banner(FILE *f, const struct report *r)
+{
+	const struct profile *p = r->p;
+	int cause = 0;
+	char *line;
+
+	for (size_t i = 0; i < p->n_dead; i++) {
+		const struct profile_process *d = &p->dead[i];
+
+		/* the death of a helper process is not the death of an MPI job */
+		if (d->end != PROCESS_KILLED || d->exit_status <= 0 ||
+			(p->world_size && d->rank >= PROFILE_UNRANKED))
+			continue;
+		if (!cause || causality(d->exit_status) > causality(cause))
+			cause = d->exit_status;
+	}
+	if (!cause)
+		return;
+	line = xasprintf("Application was cancelled by signal: %s", strsignal(cause));
+	fputc('\n', f);
+	for (int i = 0; i < 3; i++) {
+		if (i == 1) {
+			fprintf(f, "%s\n", line);
+			continue;
+		}
+		for (size_t k = 0; k < strlen(line); k++)
+			fputc('*', f);
+		fputc('\n', f);
+	}
+	free(line);
+}
+
+void section_seconds(FILE *f, const char *label, double seconds)
+{
+	fprintf(f, "%-22s%8.2f s\n", label, seconds);
+}
+
+void section_number(FILE *f, const char *label, uint64_t number)
+{
+	fprintf(f, "%-22s%8" PRIu64 "\n", label, number);
+}
+
+void section_bytes(FILE *f, const char *label, double bytes)
+{
+	static const char *const units[] = {"B", "KiB", "MiB", "GiB", "TiB", "PiB", "EiB"};
+	size_t unit = 0;
+
+	while (bytes >= 1024.0 && unit + 1 < ARRAY_SIZE(units)) {
+		bytes /= 1024.0;
+		unit++;
+	}
+	fprintf(f, "%-22s%8.2f %s\n", label, bytes, units[unit]);
+}
+
+/* The hooks' share is by calls: a wrapper costs about what a hook costs. */
+void section_times(FILE *f, const struct report *r, double runtime_s)
+{
+	double ranks = r->p->ranks ? r->p->ranks : 1;
+	double overhead = report_overhead_s(r, r->p->calls) / ranks;
+	uint64_t mpi_calls = 0;
+
+	for (size_t i = 0; i < r->p->n_stacks; i++)
+		if (!strncmp(r->p->names[r->p->stacks[i].name], "MPI_", 4))
+			mpi_calls += r->p->stacks[i].calls;
+
+	double mpi = report_overhead_s(r, mpi_calls) / ranks;
+
+	section_seconds(f, "Total runtime:", runtime_s);
+	section_seconds(f, "Application time:", overhead < runtime_s ? runtime_s - overhead : 0.0);
+	section_seconds(f, "Overhead:", overhead);
+	section_seconds(f, "   Function hooks:", overhead > mpi ? overhead - mpi : 0.0);
+	if (r->p->world_size)
+		section_seconds(f, "   MPI wrappers:", mpi);
+}
+
+static void print_death(FILE *f, const struct profile *p, const struct profile_process *d)
+{
+	if (p->world_size && d->rank >= PROFILE_UNRANKED)
+		fprintf(f, "Process %d (in no MPI rank", (int)d->pid);
+	else
+		fprintf(f, "Process of rank %" PRIu32 " (pid %d", profile_rank_shown(p, d->rank),
+			(int)d->pid);
+	if (d->executable) {
+		fputs(", ", f);
+		print_plain(f, d->executable);
+	}
+	if (d->end == PROCESS_KILLED && d->exit_status > 0)
+		fprintf(f, ") was killed by signal %d (%s)", d->exit_status,
+			strsignal(d->exit_status));
+	else
+		fputs(") vanished without a word", f);
+	fprintf(f, " after %.2f s; its data are complete up to its last record.\n", d->runtime_s);
+	if (d->quarantined) {
+		fputs("   Its data were not used further: ", f);
+		print_plain(f, d->quarantined);
+		fputc('\n', f);
+	}
+}
+
+static void print_missing(FILE *f, const struct profile *p)
+{
+	uint32_t ranked = p->ranks > p->unranked ? p->ranks - p->unranked : 0;
+
+	for (size_t i = 0; i < p->n_agents; i++) {
+		if (!p->agents[i].missing)
+			continue;
+		fputs("No data from node ", f);
+		print_plain(f, p->agents[i].host);
+		fputs(": its agent did not answer.\n", f);
+	}
+	if (ranked < p->world_size)
+		fprintf(f, "The data are those of %" PRIu32 " of %" PRIu32 " MPI ranks.\n", ranked,
+			p->world_size);
+}
+
+static void print_sentences(FILE *f, const struct report *r, bool whole_job)
+{
+	const struct profile *p = r->p;
+
+	for (size_t i = 0; i < p->n_dead && i < LINES_MAX; i++)
+		print_death(f, p, &p->dead[i]);
+	if (p->n_dead > LINES_MAX)
+		fprintf(f, "... and %zu processes more that did not end by themselves.\n",
+			p->n_dead - LINES_MAX);
+	if (whole_job)
+		print_missing(f, p);
+	if (p->lost_calls)
+		fprintf(f, "%" PRIu64 " calls were not recorded because rings were full; %s.\n",
+			p->lost_calls,
+			whole_job ? "the node logs name the ranks"
+				  : "the table below names the ranks");
+	if (p->blocked_ns)
+		fprintf(f, "Time ranks waited for room in their rings: %.2f s\n",
+			p->blocked_ns * 1e-9);
+	for (size_t i = 0; i < p->n_warnings && i < LINES_MAX; i++) {
+		fputs("Warning: ", f);
+		print_plain(f, p->warnings[i]);
+		fputc('\n', f);
+	}
+	if (p->n_warnings > LINES_MAX)
+		fprintf(f, "... and %zu warnings more.\n", p->n_warnings - LINES_MAX);
+}
+
+void section_warnings(FILE *f, const struct report *r, bool whole_job)
+{
+	char *text;
+	size_t bytes;
+	FILE *sentences = open_memstream(&text, &bytes);
+
+	if (!sentences)
+		die(125, "out of memory");
+	print_sentences(sentences, r, whole_job);
+	if (fclose(sentences))
+		die(125, "out of memory");
+	if (bytes)
+		fprintf(f, "\n%s", text);
+	free(text);
+}
+
+void section_config(FILE *f, const struct report *r)
+{
+	if (!r->c->print_config)
+		return;
+	fputc('\n', f);
+	if (r->c->file) {
+		fputs("Vftrace configuration read from \"", f);
+		print_plain(f, r->c->file);
+		fputs("\"\n", f);
+	} else {
+		fputs("Vftrace default configuration:\n", f);
+	}
+	conf_print(r->c, f);
+}

@@ -1,0 +1,161 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "nodeagent/session.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/file.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/un.h>
+#include <unistd.h>
+#include "nodeagent/agent.h"
+#include "nodeagent/util.h"
+
+#define BACKLOG 1024
+
+char *runtime_directory(char **error)
+{
+	const char *named = getenv("VFTR_RUNTIME_DIR"), *xdg = getenv("XDG_RUNTIME_DIR");
+	char *dir = named && named[0] ? xstrdup(named) :
+		    xdg && xdg[0]     ? xasprintf("%s/vftr", xdg) :
+					xasprintf("/tmp/vftr-%u", (unsigned)getuid());
+	struct stat st;
+	const char *why = NULL;
+
+	if (mkdir(dir, 0700) && errno != EEXIST)
+		why = strerror(errno);
+	else if (lstat(dir, &st))
+		why = strerror(errno);
+	else if (!S_ISDIR(st.st_mode))
+		why = "it is not a directory";
+	else if (st.st_uid != geteuid())
+		why = "it belongs to another user";
+	else if (st.st_mode & 077)
+		why = "others may enter it (it must have mode 0700)";
+	if (!why)
+		return dir;
+	*error = xasprintf("runtime directory %s: %s", dir, why);
+	free(dir);
+	return NULL;
+}
+
+/* The file that is locked must still be the one with this name. */
+static int lock_file(const char *path)
+{
+	struct stat ours, named;
+
+	for (int tries = 0; tries < 100; tries++) {
+		int fd = open(path, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600);
+
+		if (fd < 0)
+			return -errno;
+		if (flock(fd, LOCK_EX | LOCK_NB)) {
+			int error = -errno;
+
+			close(fd);
+			return error;
+		}
+		if (!fstat(fd, &ours) && !stat(path, &named) && ours.st_ino == named.st_ino)
+			return fd;
+		close(fd);
+	}
+	return -EBUSY;
+}
+
+static void read_owner(const char *path, char *out, size_t bytes)
+{
+	int fd = open(path, O_RDONLY | O_CLOEXEC);
+	ssize_t n = fd >= 0 ? read(fd, out, bytes - 1) : 0;
+
+	out[n > 0 ? n : 0] = '\0';
+	out[strcspn(out, "\n")] = '\0';
+	if (fd >= 0)
+		close(fd);
+}
+
+static int listen_at(const char *path, char **error)
+{
+	struct sockaddr_un address = { .sun_family = AF_UNIX };
+	int fd;
+
+	if (strlen(path) >= sizeof(address.sun_path)) {
+		*error = xasprintf("socket path %s is longer than %zu bytes; set VFTR_RUNTIME_DIR to a "
+				   "shorter directory",
+			path, sizeof(address.sun_path) - 1);
+		return -1;
+	}
+	strcpy(address.sun_path, path);
+	/* we hold the lock: a socket that is there belongs to nobody alive */
+	unlink(path);
+	fd = socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+	if (fd < 0 || bind(fd, (struct sockaddr *)&address, sizeof(address)) || chmod(path, 0600) ||
+		listen(fd, BACKLOG)) {
+		*error = xasprintf("cannot listen on %s: %s", path, strerror(errno));
+		if (fd >= 0)
+			close(fd);
+		return -1;
+	}
+	return fd;
+}
+
+int session_open(struct agent *a, char **error)
+{
+	char *dir = runtime_directory(error), owner[32];
+
+	if (!dir)
+		return -1;
+	a->lock_path = xasprintf("%s/%s.lock", dir, a->session);
+	a->socket_path = xasprintf("%s/%s.sock", dir, a->session);
+	free(dir);
+	a->lock = lock_file(a->lock_path);
+	if (a->lock == -EWOULDBLOCK) {
+		read_owner(a->lock_path, owner, sizeof(owner));
+		*error = xasprintf("another agent (pid %s) serves session `%s' on this node",
+			owner[0] ? owner : "unknown", a->session);
+		return 1;
+	}
+	if (a->lock < 0) {
+		*error = xasprintf("cannot lock %s: %s", a->lock_path, strerror(-a->lock));
+		return -1;
+	}
+	snprintf(owner, sizeof(owner), "%d\n", (int)getpid());
+	if (ftruncate(a->lock, 0) || pwrite(a->lock, owner, strlen(owner), 0) < 0) {
+		*error = xasprintf("cannot write %s: %s", a->lock_path, strerror(errno));
+		return -1;
+	}
+	a->listener = listen_at(a->socket_path, error);
+	return a->listener < 0 ? -1 : 0;
+}
+
+void session_close(struct agent *a)
+{
+	if (a->listener >= 0) {
+		unlink(a->socket_path);
+		close(a->listener);
+		a->listener = -1;
+	}
+	if (a->lock >= 0) {
+		unlink(a->lock_path);
+		close(a->lock);
+		a->lock = -1;
+	}
+}
+
+int session_accept(struct agent *a, int *pid)
+{
+	struct ucred peer;
+	socklen_t bytes = sizeof(peer);
+	int fd = accept4(a->listener, NULL, NULL, SOCK_CLOEXEC | SOCK_NONBLOCK);
+
+	if (fd < 0)
+		return -1;
+	if (getsockopt(fd, SOL_SOCKET, SO_PEERCRED, &peer, &bytes) || peer.uid != geteuid()) {
+		agent_warn(a, true, "refused a connection of another user (uid %u)", (unsigned)peer.uid);
+		close(fd);
+		return session_accept(a, pid);
+	}
+	*pid = peer.pid;
+	return fd;
+}

@@ -1,0 +1,29 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * A session is a name below the runtime directory: NAME.sock, where processes
+ * find the agent, and NAME.lock, which says that there is one.
+ */
+#ifndef VFTR_NODEAGENT_SESSION_H
+#define VFTR_NODEAGENT_SESSION_H
+
+struct agent;
+
+/*
+ * $VFTR_RUNTIME_DIR, $XDG_RUNTIME_DIR/vftr or /tmp/vftr-UID, made if need be.
+ * It must be a directory of ours that nobody else may enter. NULL and *error
+ * (a sentence) otherwise. The caller frees both.
+ */
+char *runtime_directory(char **error);
+
+/*
+ * Takes the lock of a->session and listens on its socket. 0; 1 if another
+ * agent has the session (its pid is in *error); -1 and *error.
+ */
+int session_open(struct agent *a, char **error);
+/* Removes both files. */
+void session_close(struct agent *a);
+
+/* A connection that waits, or -1. *pid is the peer's, 0 if it is not visible. */
+int session_accept(struct agent *a, int *pid);
+
+#endif

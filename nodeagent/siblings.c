@@ -1,0 +1,173 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "nodeagent/siblings.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+#include "conf/conf.h"
+#include "nodeagent/agent.h"
+#include "nodeagent/collate.h"
+#include "nodeagent/peer.h"
+#include "nodeagent/process.h"
+#include "nodeagent/util.h"
+
+#define TAG_STATE  500 /* to agent 0: struct state */
+#define TAG_FINISH 501 /* from agent 0: empty */
+#define START_S	   60.0
+#define LOOK_S	   0.2 /* how often an agent without processes looks */
+#define PATIENCE_S 10.0 /* for ranks that were announced and never seen */
+
+enum { BUSY, IDLE, DONE };
+
+struct state {
+	int what;
+	int ended; /* ranks that ended on this node */
+	int world; /* ranks of the job, 0 if unknown */
+};
+
+static struct state *states; /* agent 0: what each one said last */
+static struct state said = { .what = -1 };
+static double all_quiet_since;
+
+static char *plugin_directory(void)
+{
+	char path[4096], *slash;
+	ssize_t n = readlink("/proc/self/exe", path, sizeof(path) - 1);
+
+	path[n > 0 ? n : 0] = '\0';
+	slash = strrchr(path, '/');
+	return xasprintf("%.*s/../lib/vftr", slash ? (int)(slash - path) : 0, path);
+}
+
+int siblings_join(struct agent *a, char **error)
+{
+	char *dir = plugin_directory();
+	int failed;
+
+	*error = NULL;
+	a->peer = peer_open(dir, NULL, error);
+	free(dir);
+	if (!a->peer)
+		return *error ? -1 : 0;
+	failed = collate_start(a->peer, a->host, START_S);
+	if (failed)
+		agent_warn(a, true, "not all agents answered at the start: %s", strerror(-failed));
+	if (a->peer->rank == 0) {
+		states = xcalloc((size_t)a->peer->size, sizeof(*states));
+		for (int i = 0; i < a->peer->size; i++)
+			states[i].what = IDLE;
+	}
+	return 0;
+}
+
+static struct state present_state(const struct agent *a, int what)
+{
+	struct state s = { .what = what };
+
+	for (const struct process *p = a->processes; p; p = p->next) {
+		int rank = p->rank != WIRE_UNKNOWN ? p->rank : p->rank_hint;
+		int size = p->size != WIRE_UNKNOWN ? p->size : p->size_hint;
+
+		if (!p->greeted || p->parent_traced)
+			continue;
+		if (size > s.world)
+			s.world = size;
+		s.ended += p->ended && rank != WIRE_UNKNOWN && p->end != PROCESS_EXECED;
+	}
+	return s;
+}
+
+static void tell(struct agent *a, int what)
+{
+	struct state s = present_state(a, what);
+
+	if (!memcmp(&s, &said, sizeof(s)))
+		return;
+	said = s;
+	if (a->peer->rank == 0)
+		states[0] = s;
+	else
+		a->peer->send(a->peer, 0, TAG_STATE, &said, sizeof(said), peer_now() + 1);
+}
+
+void siblings_busy(struct agent *a)
+{
+	if (a->peer && said.what != BUSY && said.what != -1)
+		tell(a, BUSY);
+}
+
+static void hear_states(struct agent *a)
+{
+	void *buf;
+	size_t bytes;
+	int who;
+
+	while (!a->peer->receive(a->peer, PEER_ANY, TAG_STATE, &buf, &bytes, &who, 0)) {
+		if (bytes == sizeof(struct state) && who >= 0 && who < a->peer->size)
+			memcpy(&states[who], buf, bytes);
+		free(buf);
+	}
+}
+
+static bool over_everywhere(struct agent *a)
+{
+	bool any_done = false;
+	int ended = 0, world = 0;
+
+	for (int i = 0; i < a->peer->size; i++) {
+		if (states[i].what == BUSY)
+			return false;
+		any_done |= states[i].what == DONE;
+		ended += states[i].ended;
+		if (states[i].world > world)
+			world = states[i].world;
+	}
+	if (!any_done)
+		return false;
+	if (!all_quiet_since)
+		all_quiet_since = peer_now();
+	return ended >= world || peer_now() - all_quiet_since > PATIENCE_S;
+}
+
+bool siblings_finished(struct agent *a, bool local, double *wait_s)
+{
+	void *buf = NULL;
+	size_t bytes;
+	int who;
+
+	*wait_s = LOOK_S;
+	tell(a, local ? DONE : IDLE);
+	if (a->peer->rank) {
+		if (a->peer->receive(a->peer, 0, TAG_FINISH, &buf, &bytes, &who, 0))
+			return false;
+		free(buf);
+		return true;
+	}
+	hear_states(a);
+	if (!over_everywhere(a)) {
+		if (!local)
+			all_quiet_since = 0;
+		return false;
+	}
+	for (int i = 1; i < a->peer->size; i++)
+		a->peer->send(a->peer, i, TAG_FINISH, "", 1, peer_now() + 1);
+	return true;
+}
+
+int siblings_collate(struct agent *a, const struct profile *node, struct profile **whole,
+	uint64_t **hashes, size_t *n_hashes)
+{
+	int error = collate_run(a->peer, node, a->conf->agent_deadline_s, whole, hashes, n_hashes);
+
+	if (error && a->peer->rank == 0)
+		complain("not all agents answered (%s); the summary names those that are missing",
+			strerror(-error));
+	return 0;
+}
+
+void siblings_leave(struct agent *a, int status)
+{
+	collate_end(a->peer, status, 10);
+	a->peer = NULL;
+}

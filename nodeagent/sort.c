@@ -1,0 +1,154 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Orders of the tables, and the functions of one name gathered. A configured
+ * column is a row of a table; "none" and unknown columns mean by id.
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "nodeagent/report.h"
+#include "nodeagent/util.h"
+
+#define OF_STACK(name, value)                                                                      \
+	static uint64_t stack_##name(const struct report *r, uint32_t i)                           \
+	{                                                                                          \
+		const struct profile_stack *s = &r->p->stacks[i];                                  \
+                                                                                                   \
+		return value;                                                                      \
+	}
+
+OF_STACK(excl, s->excl_ns)
+OF_STACK(incl, s->incl_ns)
+OF_STACK(calls, s->calls)
+OF_STACK(max, s->excl_max_ns)
+OF_STACK(lost, s->lost_calls)
+
+static uint64_t stack_id(const struct report *r, uint32_t i)
+{
+	return r->id[i];
+}
+
+static const struct stack_column {
+	const char *name;
+	uint64_t (*value)(const struct report *r, uint32_t i);
+} stack_columns[] = {
+	{"time_excl", stack_excl},
+	{"time_incl", stack_incl},
+	{"calls", stack_calls},
+	{"overhead", stack_calls}, /* a cost per call */
+	{"stack_id", stack_id},
+	/* of other tables; not values of the option */
+	{"time_max", stack_max},
+	{"lost", stack_lost},
+};
+
+struct keyed {
+	uint64_t key;
+	uint64_t id;
+	uint32_t i;
+};
+
+static int ascending_keys(const void *x, const void *y)
+{
+	const struct keyed *a = x, *b = y;
+
+	if (a->key != b->key)
+		return a->key < b->key ? -1 : 1;
+	if (a->id != b->id)
+		return a->id < b->id ? -1 : 1;
+	return a->i < b->i ? -1 : a->i > b->i;
+}
+
+static int descending_keys(const void *x, const void *y)
+{
+	const struct keyed *a = x, *b = y;
+
+	if (a->key != b->key)
+		return a->key > b->key ? -1 : 1;
+	return ascending_keys(x, y);
+}
+
+uint32_t *sort_stacks(const struct report *r, const char *column, bool ascending)
+{
+	size_t n = r->p->n_stacks;
+	struct keyed *keyed = xcalloc(n, sizeof(*keyed));
+	uint32_t *order = xcalloc(n, sizeof(*order));
+	const struct stack_column *by = NULL;
+
+	for (size_t i = 0; i < ARRAY_SIZE(stack_columns); i++)
+		if (column && !strcmp(column, stack_columns[i].name))
+			by = &stack_columns[i];
+	for (uint32_t i = 0; i < n; i++)
+		keyed[i] = (struct keyed){by ? by->value(r, i) : 0, r->id[i], i};
+	qsort(keyed, n, sizeof(*keyed), ascending ? ascending_keys : descending_keys);
+	for (size_t i = 0; i < n; i++)
+		order[i] = keyed[i].i;
+	free(keyed);
+	return order;
+}
+
+size_t report_groups(const struct report *r, struct report_group **groups, uint32_t **members)
+{
+	const struct profile *p = r->p;
+	uint32_t *by_id = sort_stacks(r, NULL, true);
+	struct report_group *g = xcalloc(r->n_groups, sizeof(*g));
+	size_t n = 0, first = 0;
+
+	*members = xcalloc(p->n_stacks, sizeof(**members));
+	for (size_t i = 0; i < p->n_stacks; i++)
+		g[r->group[p->stacks[i].name]].n++;
+	for (size_t i = 0; i < r->n_groups; i++) {
+		g[i].first = first;
+		first += g[i].n;
+		g[i].n = 0;
+	}
+	for (size_t i = 0; i < p->n_stacks; i++) {
+		const struct profile_stack *s = &p->stacks[by_id[i]];
+		struct report_group *to = &g[r->group[s->name]];
+
+		to->name = s->name;
+		to->calls += s->calls;
+		to->excl_ns += s->excl_ns;
+		if (r->outermost[by_id[i]])
+			to->incl_ns += s->incl_ns;
+		(*members)[to->first + to->n++] = by_id[i];
+	}
+	/* names without stacks have no line */
+	for (size_t i = 0; i < r->n_groups; i++)
+		if (g[i].n)
+			g[n++] = g[i];
+	free(by_id);
+	*groups = g;
+	return n;
+}
+
+static uint64_t group_value(const struct report_group *g, const char *column)
+{
+	if (!strcmp(column, "time_excl"))
+		return g->excl_ns;
+	if (!strcmp(column, "time_incl"))
+		return g->incl_ns;
+	if (!strcmp(column, "calls"))
+		return g->calls;
+	return 0;
+}
+
+void sort_groups(struct report_group *groups, size_t n, const struct report *r,
+	const uint32_t *members, const char *column, bool ascending)
+{
+	struct keyed *keyed = xcalloc(n, sizeof(*keyed));
+	struct report_group *sorted = xcalloc(n, sizeof(*sorted));
+
+	for (uint32_t i = 0; i < n; i++)
+		keyed[i] = (struct keyed){
+			.key = column ? group_value(&groups[i], column) : 0,
+			.id = r->id[members[groups[i].first]],
+			.i = i,
+		};
+	qsort(keyed, n, sizeof(*keyed), ascending ? ascending_keys : descending_keys);
+	for (size_t i = 0; i < n; i++)
+		sorted[i] = groups[keyed[i].i];
+	memcpy(groups, sorted, n * sizeof(*groups));
+	free(keyed);
+	free(sorted);
+}

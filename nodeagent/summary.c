@@ -1,0 +1,99 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * BASE_all.log, BASE_all.json and, where tables are kept separate, the files
+ * of those tables. Nothing here looks at processes[], which merging drops.
+ */
+#include "nodeagent/output.h"
+
+#include "conf/conf.h"
+#include "nodeagent/report.h"
+
+static void summary_lines(FILE *f, const struct report *r)
+{
+	const struct profile *p = r->p;
+
+	fputc('\n', f);
+	if (p->world_size) {
+		section_number(f, "Nr. of MPI ranks:", p->world_size);
+		if (p->unranked)
+			section_number(f, "Nr. of other processes:", p->unranked);
+	} else {
+		section_number(f, "Nr. of processes:", p->ranks);
+	}
+	if (p->threads > p->ranks)
+		section_number(f, "Nr. of threads:", p->threads);
+	if (p->n_agents > 1)
+		section_number(f, "Nr. of nodes:", p->n_agents);
+	section_times(f, r, p->runtime_s);
+	/* every thread has one ring, and all are of the same size */
+	section_bytes(f, "Vftrace used memory:", (double)p->threads * r->c->shm_ring_size);
+}
+
+static void fill_log(FILE *f, const struct report *r, const void *ctx)
+{
+	const struct conf *c = r->c;
+
+	section_head(f, r);
+	section_banner(f, r);
+	summary_lines(f, r);
+	section_warnings(f, r, true);
+	section_profile(f, r, true);
+	section_lost(f, r);
+	if (c->profile_table_show_minmax_summary && !c->profile_table_separate)
+		section_minmax(f, r);
+	if (c->name_grouped_profile_table_show_table && !c->profile_table_separate)
+		section_grouped(f, r);
+	section_agents(f, r);
+	section_stacks(f, r);
+	section_config(f, r);
+}
+
+static void fill_minmax(FILE *f, const struct report *r, const void *ctx)
+{
+	section_head(f, r);
+	section_minmax(f, r);
+}
+
+static void fill_grouped(FILE *f, const struct report *r, const void *ctx)
+{
+	section_head(f, r);
+	section_grouped(f, r);
+}
+
+static void fill_json(FILE *f, const struct report *r, const void *ctx)
+{
+	json_report(f, r);
+}
+
+int output_summary(const struct profile *p, const struct conf *c, const char *dir, const char *base,
+	char **error)
+{
+	const struct {
+		const char *suffix;
+		void (*fill)(FILE *f, const struct report *r, const void *ctx);
+		bool wanted;
+	} files[] = {
+		{"_all.log", fill_log, true},
+		{"_all.json", fill_json, true},
+		{"_all_minmax.log", fill_minmax,
+			c->profile_table_separate && c->profile_table_show_minmax_summary},
+		{"_all_namegroup.log", fill_grouped,
+			c->profile_table_separate && c->name_grouped_profile_table_show_table},
+	};
+	struct report r;
+	int first = 0;
+
+	*error = NULL;
+	report_init(&r, p, c, NULL, 0);
+	for (size_t i = 0; i < sizeof(files) / sizeof(files[0]); i++) {
+		if (!files[i].wanted)
+			continue;
+
+		int rc = report_write(dir, base, files[i].suffix, files[i].fill, &r, NULL, error);
+
+		if (!first)
+			first = rc;
+	}
+	report_done(&r);
+	return first;
+}

@@ -1,0 +1,27 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Symbol tables of all files seen so far, read on first use. */
+#ifndef VFTR_NODEAGENT_SYMCACHE_H
+#define VFTR_NODEAGENT_SYMCACHE_H
+
+#include <stdint.h>
+
+struct agent;
+struct code_place;
+struct process;
+struct symcache;
+
+struct symcache *symcache_new(struct agent *a);
+void symcache_free(struct symcache *s);
+
+/* Raw name of the function around an address of place's file, or NULL. */
+const char *symcache_find(
+	struct symcache *s, const struct code_place *place, uint64_t address, uint64_t *start);
+
+/*
+ * Raw name of a frame's key in a process: a function, "module+0xoffset" where
+ * the file has no name for it, an MPI function, a region. Never NULL; valid
+ * until the cache is freed or the region is defined anew.
+ */
+const char *symcache_name(struct symcache *s, const struct process *p, uint64_t key);
+
+#endif

@@ -1,0 +1,46 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Text tables. Cells are added row by row, from left to right; the widths
+ * follow from the contents when the table is printed. Control characters and
+ * bytes that are no UTF-8 become '?', so that no cell can break the frame.
+ */
+#ifndef VFTR_NODEAGENT_TABLE_H
+#define VFTR_NODEAGENT_TABLE_H
+
+#include <stdint.h>
+#include <stdio.h>
+
+struct table;
+
+enum table_style {
+	TABLE_FRAMED, /* +---+ lines, titles centred */
+	TABLE_LIST,   /* no lines, titles aligned as the cells */
+};
+
+enum table_align { TABLE_RIGHT, TABLE_LEFT };
+
+struct table *table_new(enum table_style style);
+void table_free(struct table *t);
+
+/* All columns are named before the first cell; title is not copied. */
+void table_column(struct table *t, const char *title, enum table_align align);
+
+void table_text(struct table *t, const char *text);
+void table_uint(struct table *t, uint64_t value);
+void table_real(struct table *t, int width, int decimals, double value);
+
+size_t table_rows(const struct table *t);
+/* A last row that is not complete is left out. */
+void table_print(const struct table *t, FILE *f);
+
+/* Number of columns a terminal needs for text as a table prints it. */
+size_t text_columns(const char *text);
+/* Copy without control characters and invalid UTF-8; the caller frees. */
+char *text_plain(const char *text);
+/*
+ * text_plain() cut to at most `columns` (>= 8) by "..." in the middle, never
+ * inside a character; the caller frees.
+ */
+char *text_short(const char *text, size_t columns);
+
+#endif

@@ -1,0 +1,122 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#define _GNU_SOURCE
+#include "nodeagent/util.h"
+
+#include <errno.h>
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+const char *program_name = "vftr";
+
+static void say(const char *fmt, va_list args)
+{
+	char line[2048];
+
+	/* one write, so that the lines of several agents do not mix */
+	int n = snprintf(line, sizeof(line), "%s: ", program_name);
+	n += vsnprintf(line + n, sizeof(line) - n - 1, fmt, args);
+	if (n > (int)sizeof(line) - 2)
+		n = sizeof(line) - 2;
+	line[n++] = '\n';
+	if (write(STDERR_FILENO, line, n) < 0)
+		return;
+}
+
+void complain(const char *fmt, ...)
+{
+	va_list args;
+
+	va_start(args, fmt);
+	say(fmt, args);
+	va_end(args);
+}
+
+void die(int status, const char *fmt, ...)
+{
+	va_list args;
+
+	va_start(args, fmt);
+	say(fmt, args);
+	va_end(args);
+	exit(status);
+}
+
+static void *checked(void *p)
+{
+	if (!p)
+		die(125, "out of memory");
+	return p;
+}
+
+void *xmalloc(size_t n)
+{
+	return checked(malloc(n ? n : 1));
+}
+
+void *xcalloc(size_t n, size_t size)
+{
+	return checked(calloc(n ? n : 1, size ? size : 1));
+}
+
+void *xrealloc(void *p, size_t n)
+{
+	return checked(realloc(p, n ? n : 1));
+}
+
+char *xstrdup(const char *s)
+{
+	return checked(strdup(s));
+}
+
+char *xasprintf(const char *fmt, ...)
+{
+	va_list args;
+	char *s;
+
+	va_start(args, fmt);
+	if (vasprintf(&s, fmt, args) < 0)
+		s = NULL;
+	va_end(args);
+	return checked(s);
+}
+
+void *grow(void *array, size_t n, size_t *cap, size_t element_bytes)
+{
+	if (n < *cap)
+		return array;
+	*cap = *cap ? *cap * 2 : 16;
+	return xrealloc(array, *cap * element_bytes);
+}
+
+int write_begin(FILE **f, char **tmp, const char *path)
+{
+	*tmp = xasprintf("%s.tmp.%d", path, (int)getpid());
+	*f = fopen(*tmp, "we");
+	if (!*f) {
+		int error = -errno;
+
+		free(*tmp);
+		*tmp = NULL;
+		return error;
+	}
+	return 0;
+}
+
+int write_end(FILE *f, char *tmp, const char *path)
+{
+	int error = 0;
+
+	errno = 0;
+	if (fflush(f) || ferror(f))
+		error = errno ? -errno : -EIO;
+	if (fclose(f) && !error)
+		error = errno ? -errno : -EIO;
+	if (!error && rename(tmp, path))
+		error = -errno;
+	if (error)
+		unlink(tmp);
+	free(tmp);
+	return error;
+}

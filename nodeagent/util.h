@@ -1,0 +1,37 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Small things every file of the agent and the tools needs. */
+#ifndef VFTR_NODEAGENT_UTIL_H
+#define VFTR_NODEAGENT_UTIL_H
+
+#include <stddef.h>
+#include <stdio.h>
+
+#define ARRAY_SIZE(a) (sizeof(a) / sizeof((a)[0]))
+
+/* Program name for messages; set once in main. */
+extern const char *program_name;
+
+/* "PROGRAM: text" and a newline on stderr. */
+void complain(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
+/* The same, then exit(status). */
+void die(int status, const char *fmt, ...) __attribute__((format(printf, 2, 3), noreturn));
+
+/* Never NULL: want of memory ends the program with a message and status 125. */
+void *xmalloc(size_t n);
+void *xcalloc(size_t n, size_t size);
+void *xrealloc(void *p, size_t n);
+char *xstrdup(const char *s);
+char *xasprintf(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
+
+/* Room for one more element in an array of n with capacity *cap (grows x 2). */
+void *grow(void *array, size_t n, size_t *cap, size_t element_bytes);
+
+/*
+ * Output files are never half-written: write_begin() opens "PATH.tmp.PID",
+ * write_end() flushes, checks and renames it to PATH, or removes it. Both
+ * return 0 or -errno; write_begin() sets *f to NULL on error.
+ */
+int write_begin(FILE **f, char **tmp, const char *path);
+int write_end(FILE *f, char *tmp, const char *path);
+
+#endif

@@ -1,0 +1,293 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Writing a profile, and the tables that describe the records of each section.
+ * Text stands in one section and is referred to by its number, each text by
+ * one record only, so that a small file can't ask for much memory.
+ */
+#include "nodeagent/vfp.h"
+
+#include <errno.h>
+#include <math.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "nodeagent/profile.h"
+#include "nodeagent/util.h"
+#include "nodeagent/vfp-format.h"
+
+/* clang-format off */
+#define AT(kind, type, member) { kind, offsetof(struct type, member) }
+#define LIST(tag, fields, element, member) \
+	{ tag, fields, ARRAY_SIZE(fields), sizeof(element), \
+	  offsetof(struct profile, n_##member), offsetof(struct profile, member) }
+
+static const struct vfp_field job_fields[] = {
+	AT(TEXT_OR_NULL, profile, application),
+	AT(TEXT_OR_NULL, profile, executable),
+	AT(I64, profile, start_s),
+	AT(I64, profile, end_s),
+	AT(REAL, profile, runtime_s),
+	AT(COUNT, profile, world_size),
+	AT(COUNT, profile, ranks),
+	AT(COUNT, profile, unranked),
+	AT(COUNT, profile, threads),
+	AT(U64, profile, records),
+	AT(U64, profile, calls),
+	AT(U64, profile, lost_calls),
+	AT(U64, profile, blocked_ns),
+	AT(U64, profile, hook_ns_total),
+};
+
+static const struct vfp_field text_fields[] = {{ TEXT, 0 }};
+
+static const struct vfp_field stack_fields[] = {
+	AT(U64, profile_stack, hash),
+	AT(U32, profile_stack, parent),
+	AT(U32, profile_stack, name),
+	AT(U64, profile_stack, calls),
+	AT(U64, profile_stack, lost_calls),
+	AT(U64, profile_stack, incl_ns),
+	AT(U64, profile_stack, excl_ns),
+	AT(U32, profile_stack, ranks),
+	AT(U32, profile_stack, rank_min),
+	AT(U32, profile_stack, rank_max),
+	AT(U64, profile_stack, excl_min_ns),
+	AT(U64, profile_stack, excl_max_ns),
+	AT(U128, profile_stack, excl_sumsq_ns2),
+	AT(FLAG, profile_stack, estimated),
+};
+
+static const struct vfp_field agent_fields[] = {
+	AT(TEXT, profile_agent, host),
+	AT(REAL, profile_agent, cpu_s),
+	AT(REAL, profile_agent, wall_s),
+	AT(U64, profile_agent, wakeups),
+	AT(U64, profile_agent, drained_bytes),
+	AT(U64, profile_agent, records),
+	AT(TEXT_OR_NULL, profile_agent, place),
+	AT(COUNT, profile_agent, processes),
+	AT(FLAG, profile_agent, missing),
+};
+
+static const struct vfp_field process_fields[] = {
+	AT(U32, profile_process, rank),
+	AT(I32, profile_process, pid),
+	AT(I32, profile_process, parent_pid),
+	AT(TEXT_OR_NULL, profile_process, executable),
+	AT(END, profile_process, end),
+	AT(I32, profile_process, exit_status),
+	AT(U32, profile_process, threads),
+	AT(REAL, profile_process, runtime_s),
+	AT(U64, profile_process, records),
+	AT(U64, profile_process, calls),
+	AT(U64, profile_process, lost_calls),
+	AT(U64, profile_process, blocked_ns),
+	AT(U64, profile_process, closed_frames),
+	AT(U64, profile_process, open_frames),
+	AT(U64, profile_process, ring_bytes),
+	AT(TEXT_OR_NULL, profile_process, quarantined),
+};
+
+const struct vfp_section vfp_sections[VFP_N_SECTIONS] = {
+	{ "job     ", job_fields, ARRAY_SIZE(job_fields), 0, 0, 0 },
+	LIST("programs", text_fields, char *, executables),
+	LIST("names   ", text_fields, char *, names),
+	LIST("stacks  ", stack_fields, struct profile_stack, stacks),
+	LIST("agents  ", agent_fields, struct profile_agent, agents),
+	LIST("dead    ", process_fields, struct profile_process, dead),
+	LIST("process ", process_fields, struct profile_process, processes),
+	LIST("warnings", text_fields, char *, warnings),
+};
+/* clang-format on */
+
+_Static_assert(sizeof(struct profile_stack) == 112, "a new member needs a row above");
+_Static_assert(sizeof(struct profile_agent) == 64, "a new member needs a row above");
+_Static_assert(sizeof(struct profile_process) == 112, "a new member needs a row above");
+_Static_assert(sizeof(struct profile) == 208, "a new member needs a row or a list above");
+
+static uint64_t fnv(uint64_t h, const unsigned char *p, size_t n)
+{
+	for (size_t i = 0; i < n; i++)
+		h = (h ^ p[i]) * 0x100000001b3u;
+	return h;
+}
+
+uint64_t vfp_checksum(const unsigned char *buf, size_t bytes)
+{
+	size_t at = offsetof(struct vfp_header, checksum);
+	uint64_t h = fnv(0xcbf29ce484222325u, buf, at);
+
+	return fnv(h, buf + sizeof(struct vfp_header), bytes - sizeof(struct vfp_header));
+}
+
+size_t vfp_record_bytes(const struct vfp_section *s)
+{
+	size_t words = s->n_fields;
+
+	for (size_t i = 0; i < s->n_fields; i++)
+		words += s->fields[i].kind == U128;
+	return words * 8;
+}
+
+struct bytes {
+	unsigned char *at;
+	size_t n, cap;
+	bool failed;
+};
+
+static void put(struct bytes *b, const void *from, size_t n)
+{
+	if (b->n + n > b->cap && !b->failed) {
+		size_t cap = 2 * b->cap + n + 4096;
+		unsigned char *at = realloc(b->at, cap);
+
+		b->failed = !at;
+		if (at) {
+			b->at = at;
+			b->cap = cap;
+		}
+	}
+	if (b->failed)
+		return;
+	if (n)
+		memcpy(b->at + b->n, from, n);
+	b->n += n;
+}
+
+static void put_word(struct bytes *b, uint64_t word)
+{
+	put(b, &word, sizeof(word));
+}
+
+struct writer {
+	struct bytes out, text;
+	uint64_t n_texts;
+};
+
+static uint64_t put_text(struct writer *w, const char *s)
+{
+	if (!s)
+		return VFP_NO_TEXT;
+	put(&w->text, s, strlen(s) + 1);
+	return w->n_texts++;
+}
+
+static void put_field(struct writer *w, enum vfp_kind kind, const void *from)
+{
+	uint64_t word;
+	double real;
+
+	switch (kind) {
+	case U64:
+	case I64:
+		put(&w->out, from, 8);
+		return;
+	case REAL:
+		/* a clock that went wrong must not make the file unreadable */
+		memcpy(&real, from, sizeof(real));
+		real = isfinite(real) && real > 0 ? real : 0;
+		put(&w->out, &real, sizeof(real));
+		return;
+	case U128: {
+		unsigned __int128 x;
+
+		memcpy(&x, from, sizeof(x));
+		put_word(&w->out, (uint64_t)x);
+		put_word(&w->out, (uint64_t)(x >> 64));
+		return;
+	}
+	case U32:
+	case COUNT:
+		word = *(const uint32_t *)from;
+		break;
+	case I32:
+		word = (uint64_t)(int64_t) * (const int32_t *)from;
+		break;
+	case FLAG:
+		word = *(const bool *)from;
+		break;
+	case END:
+		word = *(const enum process_end *)from;
+		break;
+	default:
+		word = put_text(w, *(char *const *)from);
+		break;
+	}
+	put_word(&w->out, word);
+}
+
+static void put_section_header(struct bytes *b, const char *tag, uint64_t count, uint64_t bytes)
+{
+	struct vfp_section_header h = {.count = count, .record_bytes = bytes};
+
+	memcpy(h.tag, tag, sizeof(h.tag));
+	put(b, &h, sizeof(h));
+}
+
+static void put_section(struct writer *w, const struct vfp_section *s, const struct profile *p)
+{
+	const char *base = (const char *)p;
+	size_t n = 1;
+
+	if (s->element_bytes) {
+		n = *(const size_t *)(base + s->count);
+		base = *(const char *const *)(base + s->array);
+	}
+	put_section_header(&w->out, s->tag, n, vfp_record_bytes(s));
+	for (size_t i = 0; i < n; i++) {
+		for (size_t k = 0; k < s->n_fields; k++)
+			put_field(w, s->fields[k].kind,
+				base + i * s->element_bytes + s->fields[k].offset);
+	}
+}
+
+int vfp_encode(const struct profile *p, unsigned char **buf, size_t *bytes)
+{
+	static const unsigned char zeros[8];
+	struct vfp_header h = {.magic = VFP_MAGIC,
+		.version = VFP_VERSION,
+		.byte_order = VFP_BYTE_ORDER,
+		.n_sections = VFP_N_SECTIONS + 1};
+	struct writer w = {0};
+
+	put(&w.out, &h, sizeof(h));
+	for (size_t i = 0; i < VFP_N_SECTIONS; i++)
+		put_section(&w, &vfp_sections[i], p);
+	put_section_header(&w.out, VFP_TEXT_TAG, w.text.n, 1);
+	put(&w.out, w.text.at, w.text.n);
+	put(&w.out, zeros, vfp_padded(w.out.n) - w.out.n);
+	free(w.text.at);
+	if (w.out.failed || w.text.failed) {
+		free(w.out.at);
+		return -ENOMEM;
+	}
+	h.bytes = w.out.n;
+	memcpy(w.out.at, &h, sizeof(h));
+	h.checksum = vfp_checksum(w.out.at, w.out.n);
+	memcpy(w.out.at, &h, sizeof(h));
+	*buf = w.out.at;
+	*bytes = w.out.n;
+	return 0;
+}
+
+int vfp_write(const struct profile *p, const char *path)
+{
+	unsigned char *buf;
+	size_t bytes;
+	char *tmp;
+	FILE *f;
+	int error = vfp_encode(p, &buf, &bytes);
+
+	if (error)
+		return error;
+	error = write_begin(&f, &tmp, path);
+	if (!error) {
+		/* a short write shows in write_end() */
+		(void)!fwrite(buf, 1, bytes, f);
+		error = write_end(f, tmp, path);
+	}
+	free(buf);
+	return error;
+}

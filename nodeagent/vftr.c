@@ -1,0 +1,168 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* The tool `vftr`: a table of subcommands, each in a file cmd-NAME.c. */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "nodeagent/cmd.h"
+#include "nodeagent/util.h"
+
+static int cmd_help(int argc, char **argv);
+
+static const struct {
+	const char *name;
+	int (*run)(int argc, char **argv);
+	const char *text;
+} commands[] = {
+	{"collate", cmd_collate, "merge the node profiles of a directory into the summary"},
+	{"config", cmd_config, "print the default configuration, or check a file"},
+	{"doctor", cmd_doctor, "say whether a program will be traced, and why not"},
+	{"help", cmd_help, "explain a subcommand"},
+};
+
+/* Names under which Vftrace's own tools were known. */
+static const struct {
+	const char *link, *command, *verb;
+} links[] = {
+	{"vftrace_check_config", "config", "check"},
+	{"vftrace_generate_default_config", "config", "default"},
+};
+
+static void usage(FILE *f)
+{
+	fprintf(f, "usage: vftr SUBCOMMAND [ARGUMENTS]\n\n");
+	for (size_t i = 0; i < ARRAY_SIZE(commands); i++)
+		fprintf(f, "  %-9s %s\n", commands[i].name, commands[i].text);
+	fprintf(f, "\n`vftr help SUBCOMMAND' tells more; `vftr --version' prints the version.\n");
+}
+
+/* Edits that make a into b; names longer than the longest of ours are far. */
+static unsigned distance(const char *a, const char *b)
+{
+	size_t n = strlen(b);
+	unsigned row[16];
+
+	if (n >= ARRAY_SIZE(row) || strlen(a) >= ARRAY_SIZE(row))
+		return ARRAY_SIZE(row);
+	for (size_t k = 0; k <= n; k++)
+		row[k] = (unsigned)k;
+	for (size_t i = 1; *a; a++, i++) {
+		unsigned corner = row[0];
+
+		row[0] = (unsigned)i;
+		for (size_t k = 1; k <= n; k++) {
+			unsigned best = corner + (*a != b[k - 1]);
+
+			if (row[k] + 1 < best)
+				best = row[k] + 1;
+			if (row[k - 1] + 1 < best)
+				best = row[k - 1] + 1;
+			corner = row[k];
+			row[k] = best;
+		}
+	}
+	return row[n];
+}
+
+static const char *nearest(const char *name)
+{
+	const char *found = NULL;
+	unsigned best = 3; /* edits; more is another word */
+
+	for (size_t i = 0; i < ARRAY_SIZE(commands); i++) {
+		unsigned d = distance(name, commands[i].name);
+
+		if (d < best) {
+			best = d;
+			found = commands[i].name;
+		}
+	}
+	return found;
+}
+
+static int run(int argc, char **argv)
+{
+	const char *guess;
+
+	for (size_t i = 0; i < ARRAY_SIZE(commands); i++)
+		if (!strcmp(argv[0], commands[i].name))
+			return commands[i].run(argc, argv);
+	guess = nearest(argv[0]);
+	if (guess)
+		complain("unknown subcommand `%s'; did you mean `%s'?", argv[0], guess);
+	else
+		complain("unknown subcommand `%s'; `vftr help' lists them", argv[0]);
+	return 2;
+}
+
+static int cmd_help(int argc, char **argv)
+{
+	static char option[] = "--help";
+	char *passed[] = {NULL, option, NULL};
+
+	if (argc < 2 || !strcmp(argv[1], "--help") || !strcmp(argv[1], "help")) {
+		usage(stdout);
+		return 0;
+	}
+	passed[0] = argv[1];
+	return run(2, passed);
+}
+
+/* vftrace_check_config FILE is vftr config check FILE. */
+static int run_link(const char *command, const char *verb, int argc, char **argv)
+{
+	char **args = xcalloc((size_t)argc + 2, sizeof(*args));
+	char *copies[] = {xstrdup(command), xstrdup(verb)};
+	int rc;
+
+	args[0] = copies[0];
+	args[1] = copies[1];
+	for (int i = 1; i < argc; i++)
+		args[i + 1] = argv[i];
+	rc = run(argc + 1, args);
+	free(copies[0]);
+	free(copies[1]);
+	free(args);
+	return rc;
+}
+
+static int dispatch(int argc, char **argv)
+{
+	const char *slash = argc ? strrchr(argv[0], '/') : NULL;
+	const char *name = slash ? slash + 1 : argc ? argv[0] : "vftr";
+
+	for (size_t i = 0; i < ARRAY_SIZE(links); i++)
+		if (!strcmp(name, links[i].link)) {
+			program_name = links[i].link;
+			return run_link(links[i].command, links[i].verb, argc, argv);
+		}
+	if (argc < 2) {
+		usage(stderr);
+		return 2;
+	}
+	if (!strcmp(argv[1], "--version") || !strcmp(argv[1], "-V")) {
+		printf("vftr %s\n", VFTR_VERSION);
+		return 0;
+	}
+	if (!strcmp(argv[1], "--help") || !strcmp(argv[1], "-h")) {
+		usage(stdout);
+		return 0;
+	}
+	if (argv[1][0] == '-') {
+		complain("unknown option `%s'; `vftr --help' tells more", argv[1]);
+		return 2;
+	}
+	return run(argc - 1, argv + 1);
+}
+
+int main(int argc, char **argv)
+{
+	int rc = dispatch(argc, argv);
+
+	/* a full disk must not look like success */
+	if (fflush(stdout) || ferror(stdout)) {
+		complain("cannot write to standard output: %m");
+		return rc ? rc : 1;
+	}
+	return rc;
+}
