@@ -75,12 +75,17 @@ $(O)/lib/libvftrace.a: $(hook_obj) $(hook_shm_obj)
 $(O)/lib/libvftrace-mpi.so: $(O)/lib/libvftrace-$(firstword $(MPIS)).so
 	@ln -sf $(<F) $@
 
-$(O)/bin/vftr-node-agent: $(core_obj) $(O)/nodeagent/agent.o
+core_lib := $(O)/core.a
+$(core_lib): $(core_obj) $(call obj,$(filter-out nodeagent/cmd-%,$(tool_src)))
+	@rm -f $@
+	$(Q)$(AR) rcs $@ $^
+
+$(O)/bin/vftr-node-agent: $(O)/nodeagent/agent.o $(core_lib)
 	$(call say,LD,$@)
 	@mkdir -p $(@D)
 	$(Q)$(CC) $(CFLAGS) $(LDFLAGS) -o $@ $^ $(AGENT_LIBS)
 
-$(O)/bin/vftr: $(core_obj) $(O)/nodeagent/vftr.o $(call obj,$(tool_src))
+$(O)/bin/vftr: $(O)/nodeagent/vftr.o $(call obj,$(filter nodeagent/cmd-%,$(tool_src))) $(core_lib)
 	$(call say,LD,$@)
 	@mkdir -p $(@D)
 	$(Q)$(CC) $(CFLAGS) $(LDFLAGS) -o $@ $^ $(AGENT_LIBS)
@@ -133,22 +138,15 @@ uninstall:
 unit_tests := $(patsubst t/%.c,$(O)/t/%,$(wildcard t/u-*.c t/m-*.c))
 tap_tests  := $(wildcard t/t[0-9]*.sh)
 fuzzers    := $(patsubst t/%.c,$(O)/t/%,$(wildcard t/f-*.c))
-core_lib   := $(O)/t/core.a
-
-$(core_lib): $(core_obj) $(call obj,$(tool_src))
+$(O)/t/u-%: t/u-%.c $(core_lib) $(call obj,$(filter nodeagent/cmd-%,$(tool_src)))
 	@mkdir -p $(@D)
-	@rm -f $@
-	$(Q)$(AR) rcs $@ $^
-
-$(O)/t/u-% $(O)/t/m-%: ALL_CFLAGS += -I$(O)
-
-$(O)/t/u-%: t/u-%.c $(core_lib)
 	$(call say,CC,$@)
-	$(Q)$(CC) $(ALL_CFLAGS) -It $(LDFLAGS) -o $@ $< $(core_lib) $$(pkg-config --libs check) $(AGENT_LIBS)
+	$(Q)$(CC) $(ALL_CFLAGS) -It $(LDFLAGS) -o $@ $< $(call obj,$(filter nodeagent/cmd-%,$(tool_src))) $(core_lib) $$(pkg-config --libs check) $(AGENT_LIBS)
 
 $(O)/t/m-%: t/m-%.c $(core_lib)
+	@mkdir -p $(@D)
 	$(call say,CC,$@)
-	$(Q)$(CC) $(ALL_CFLAGS) -It $(LDFLAGS) -o $@ $< $(core_lib) $$(pkg-config --libs check) $(AGENT_LIBS)
+	$(Q)$(CC) $(ALL_CFLAGS) -It $(LDFLAGS) -o $@ $< $(call obj,$(filter nodeagent/cmd-%,$(tool_src))) $(core_lib) $$(pkg-config --libs check) $(AGENT_LIBS)
 
 FUZZ_CC ?= clang
 $(O)/t/f-%: t/f-%.c $(shm_src) $(conf_src) $(agent_src) $(O)/gen/mpi_name.c

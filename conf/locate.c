@@ -63,32 +63,49 @@ static int unexpected(struct scan *c, const char *wanted)
 	return fail(c->why, "%s is expected, not \"%s\"", wanted, here(c, buf));
 }
 
-static bool escape(struct scan *c)
+/* The 4 digits of the \uXXXX at s, or -1. */
+static long unit(const struct scan *c, const char *s)
+{
+	char hex[5] = "";
+
+	if (c->end - s < 6 || s[0] != '\\' || s[1] != 'u')
+		return -1;
+	memcpy(hex, s + 2, 4);
+	return strspn(hex, "0123456789abcdefABCDEF") == 4 ? strtol(hex, NULL, 16) : -1;
+}
+
+static bool is_between(long u, long first, long last)
+{
+	return first <= u && u <= last;
+}
+
+static int escape(struct scan *c)
 {
 	char buf[QUOTE_BYTES];
+	long u = unit(c, c->s);
 
-	c->s++;
-	if (c->s < c->end && *c->s && strchr("\"\\/bfnrt", *c->s)) {
+	if (c->end - c->s > 1 && strchr("\"\\/bfnrt", c->s[1])) {
+		c->s += 2;
+		return 0;
+	}
+	if (u < 0) {
 		c->s++;
-		return true;
+		return fail(c->why, "\"\\%s\" is not an escape of JSON", here(c, buf));
 	}
-	if (c->end - c->s < 5 || *c->s != 'u' || strspn(c->s + 1, "0123456789abcdefABCDEF") < 4) {
-		fail(c->why, "\"\\%s\" is not an escape of JSON", here(c, buf));
-		return false;
-	}
-	if (strncmp(c->s, "u0000", 5) == 0) {
-		fail(c->why, "\"\\u0000\" can't be part of a string");
-		return false;
-	}
-	c->s += 5;
-	return true;
+	if (u == 0)
+		return fail(c->why, "\"\\u0000\" can't be part of a string");
+	if (is_between(u, 0xdc00, 0xdfff) ||
+		(is_between(u, 0xd800, 0xdbff) && !is_between(unit(c, c->s + 6), 0xdc00, 0xdfff)))
+		return fail(c->why, "\"\\u%04lx\" is one half of a character", u);
+	c->s += is_between(u, 0xd800, 0xdbff) ? 12 : 6;
+	return 0;
 }
 
 static int string(struct scan *c)
 {
 	for (c->s++; c->s < c->end && *c->s != '"';) {
 		if (*c->s == '\\') {
-			if (!escape(c))
+			if (escape(c) < 0)
 				return -1;
 		} else if (*c->s == '\n') {
 			return fail(c->why, "the string is not closed on its line");

@@ -168,7 +168,7 @@ static int read_text(struct reader *r, const char *text, size_t bytes)
 		return wrong(r, line, "", why);
 	root = cJSON_ParseWithLength(text, bytes);
 	if (!root || !lines_bind(&r->lines, root))
-		e = wrong(r, 1, "", root ? text_of("the text can't be read as JSON") : NULL);
+		e = wrong(r, 1, "", text_of("the text can't be read as JSON"));
 	else if (!cJSON_IsObject(root))
 		e = wrong(r, line_of_value(&r->lines, root), "",
 			text_of("%s is not a configuration, which is an object {...}",

@@ -10,9 +10,9 @@
 
 #include "conf/internal.h"
 
-#define PATTERN_BYTES 2000
+#define PATTERN_BYTES 4000
 #define PATTERN_DEPTH 50
-#define PATTERN_SIZE  20000.0 /* characters after copying */
+#define PATTERN_SIZE  5000.0 /* characters after copying */
 
 /* End of the bracket expression that begins at p. */
 static const char *bracket_end(const char *p)

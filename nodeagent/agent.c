@@ -4,7 +4,6 @@
 #include <getopt.h>
 #include <limits.h>
 #include <signal.h>
-#include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/epoll.h>
@@ -65,28 +64,6 @@ static void usage(void)
 	}
 	printf("\nThe exit status is COMMAND's, 128+n if signal n ended it, or 125 if it was not run.\n"
 	       "See vftr-node-agent(1).\n");
-}
-
-void agent_warn(struct agent *a, bool urgent, const char *fmt, ...)
-{
-	va_list args;
-	char *text;
-
-	va_start(args, fmt);
-	if (vasprintf(&text, fmt, args) < 0)
-		text = NULL;
-	va_end(args);
-	if (!text)
-		return;
-	if (urgent)
-		complain("%s", text);
-	for (size_t i = 0; i < a->n_warnings; i++)
-		if (!strcmp(a->warnings[i], text)) {
-			free(text);
-			return;
-		}
-	a->warnings = grow(a->warnings, a->n_warnings, &a->cap_warnings, sizeof(*a->warnings));
-	a->warnings[a->n_warnings++] = text;
 }
 
 static void print_line(const char *line, void *ctx)

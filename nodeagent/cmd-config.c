@@ -5,9 +5,8 @@
 #include <string.h>
 
 #include "conf/conf.h"
+#include "nodeagent/cmd.h"
 #include "nodeagent/util.h"
-
-int cmd_config(int argc, char **argv);
 
 static int run_default(const char *unused)
 {
@@ -159,21 +158,11 @@ static bool is_help(const char *s)
 	return strcmp(s, "--help") == 0 || strcmp(s, "-h") == 0;
 }
 
-static int done(int status)
-{
-	if (fflush(stdout) != 0 || ferror(stdout)) {
-		complain("the output can't be written");
-		return 1;
-	}
-	return status;
-}
-
-/* argv[0] is "config". */
 int cmd_config(int argc, char **argv)
 {
 	for (int i = 1; i < argc; i++)
 		if (is_help(argv[i]))
-			return done(usage(stdout, 0));
+			return usage(stdout, 0);
 	if (argc < 2)
 		return usage(stderr, 2);
 	for (size_t i = 0; i < ARRAY_SIZE(actions); i++) {
@@ -186,7 +175,7 @@ int cmd_config(int argc, char **argv)
 				a->argument ? a->argument : "no argument");
 			return usage(stderr, 2);
 		}
-		return done(a->run(argv[2]));
+		return a->run(argv[2]);
 	}
 	complain("config: there is no action \"%s\"", argv[1]);
 	return usage(stderr, 2);

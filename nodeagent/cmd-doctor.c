@@ -166,12 +166,12 @@ static void examine(struct patient *p, const char *config)
 {
 	if (!look_at_machine(p))
 		return;
-	look_at_rights(p);
-	if (!p->self->facts.executable && !p->self->facts.interpreter) {
+	if (!p->self->facts.executable) {
 		diagnose(p->d, FINDING_NO, "it is a shared library, not a program");
 		diagnose(p->d, FINDING_DO, "ask about the program that loads it");
 		return;
 	}
+	look_at_rights(p);
 	diagnose_linking(p);
 	diagnose_host(p->d, p->ours && p->ours != p->self ? p->ours->path : NULL, config);
 }

@@ -7,7 +7,7 @@
  */
 #include <errno.h>
 #include <fcntl.h>
-#include <poll.h>
+#include <pthread.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
@@ -23,6 +23,7 @@
 #include "nodeagent/output.h"
 #include "nodeagent/profile.h"
 #include "nodeagent/util.h"
+#include "shm/atomic.h"
 
 #define READY_S	     120
 #define OWN_FAILURE  125
@@ -32,6 +33,7 @@ struct front {
 	struct agent *agent;
 	pid_t agents, command;
 	int agents_output;
+	uint32_t ready; /* all agents are there */
 	bool agents_gone;
 	time_t started;
 };
@@ -82,17 +84,21 @@ static void agents_command(const struct launch *l, const char *session, const ch
 
 static int start_agents(struct front *f, char *const *argv, char **error)
 {
-	int fds[2], saved, exec_error;
+	int fds[2], saved[2], exec_error;
 
 	if (pipe2(fds, O_CLOEXEC)) {
 		*error = xasprintf("pipe: %s", strerror(errno));
 		return -1;
 	}
-	saved = dup(STDOUT_FILENO);
+	saved[0] = dup(STDOUT_FILENO);
+	saved[1] = dup(STDERR_FILENO);
 	dup2(fds[1], STDOUT_FILENO);
+	dup2(fds[1], STDERR_FILENO);
 	f->agents = launch_child(argv, &exec_error);
-	dup2(saved, STDOUT_FILENO);
-	close(saved);
+	dup2(saved[0], STDOUT_FILENO);
+	dup2(saved[1], STDERR_FILENO);
+	close(saved[0]);
+	close(saved[1]);
 	close(fds[1]);
 	f->agents_output = fds[0];
 	if (f->agents > 0)
@@ -101,28 +107,39 @@ static int start_agents(struct front *f, char *const *argv, char **error)
 	return -1;
 }
 
-/* Reads the agents' standard output until all have said that they are there. */
+/*
+ * What the agents and their launcher print goes to standard error, without the
+ * word that we wait for and without mpirun's remark on the signal we send it.
+ */
+static void *forward_output(void *front)
+{
+	struct front *f = front;
+	FILE *in = fdopen(f->agents_output, "re");
+	char *line = NULL;
+	size_t bytes = 0;
+
+	while (in && getline(&line, &bytes, in) > 0) {
+		if (!strncmp(line, AGENTS_READY, strlen(AGENTS_READY)))
+			store_release(&f->ready, 1);
+		else if (!strstr(line, "Forwarding signal"))
+			fputs(line, stderr);
+	}
+	free(line);
+	return NULL;
+}
+
 static bool wait_ready(struct front *f)
 {
-	char text[4096];
-	size_t used = 0;
 	double until = (double)time(NULL) + READY_S;
+	struct timespec pause = { 0, 2000000 };
+	int status;
 
-	while ((double)time(NULL) < until && used < sizeof(text) - 1 && !terminate) {
-		struct pollfd p = { f->agents_output, POLLIN, 0 };
-		ssize_t n;
-
-		if (poll(&p, 1, 1000) <= 0)
-			continue;
-		n = read(f->agents_output, text + used, sizeof(text) - 1 - used);
-		if (n <= 0)
+	while (!load_acquire(&f->ready) && (double)time(NULL) < until && !terminate) {
+		if (waitpid(f->agents, &status, WNOHANG) == f->agents)
 			return false;
-		used += (size_t)n;
-		text[used] = '\0';
-		if (strstr(text, AGENTS_READY))
-			return true;
+		nanosleep(&pause, NULL);
 	}
-	return false;
+	return load_acquire(&f->ready);
 }
 
 static int wait_for_command(struct front *f)
@@ -230,6 +247,7 @@ int launch_distributed(struct agent *a, const struct launch *l, const char *conf
 	struct arguments pass = { 0 }, agents = { 0 }, command = { 0 };
 	char *session = xasprintf("run-%s-%d", a->host ? a->host : "node", (int)getpid()), *error = NULL;
 	struct sigaction action = { .sa_handler = on_terminate };
+	pthread_t forwarder;
 	int exec_error, status;
 
 	sigaction(SIGTERM, &action, NULL);
@@ -241,6 +259,9 @@ int launch_distributed(struct agent *a, const struct launch *l, const char *conf
 	agents_command(l, session, config, set, n_set, (char *[]){ NULL }, &agents);
 	if (start_agents(&f, agents.v, &error))
 		die(OWN_FAILURE, "%s", error);
+	if (pthread_create(&forwarder, NULL, forward_output, &f))
+		die(OWN_FAILURE, "no thread for the output of the agents");
+	pthread_detach(forwarder);
 	if (!wait_ready(&f)) {
 		kill(f.agents, SIGTERM);
 		die(OWN_FAILURE, "the agents did not start; COMMAND was not run. Their launcher was: %s ...",

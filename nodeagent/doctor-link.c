@@ -85,13 +85,15 @@ static void look_at_libraries(struct patient *p)
 			p->list.trouble);
 }
 
-/* An object that has our code inside; a stripped one is known by a text. */
+/* An object with our code inside. From an archive, the marker may not come along. */
 static bool holds_ours(const struct object *o)
 {
 	const struct elf_facts *f = &o->facts;
 
-	return o->known &&
-	       (f->marker == ELF_DEFINED || (f->executable && f->stripped && f->vftr_text));
+	if (!o->known || f->marker == ELF_DEFINED)
+		return o->known;
+	return f->executable && f->vftr_text &&
+	       (f->hook == ELF_DEFINED || (f->stripped && !f->dynamic));
 }
 
 static bool is_instrumented(const struct object *o)
@@ -191,6 +193,15 @@ static bool is_glibc(const struct object *o)
 	return !strncmp(o->name, "libc.so", 7);
 }
 
+/* Our library is needed but not found, or nothing is known of any. */
+static bool is_missing(const struct patient *p)
+{
+	for (size_t i = 0; i < p->list.n; i++)
+		if (!p->list.objects[i].path && !strncmp(p->list.objects[i].name, "libvftrace", 10))
+			return true;
+	return !p->list.n;
+}
+
 static void judge_dropped(struct patient *p)
 {
 	const char *version = NULL;
@@ -216,7 +227,9 @@ static void judge_dynamic(struct patient *p)
 		return;
 	}
 	name_instrumented(p);
-	if (!p->provider || (is_glibc(p->provider) && !p->ours)) {
+	if (is_missing(p)) {
+		return; /* has been said */
+	} else if (!p->provider || (is_glibc(p->provider) && !p->ours)) {
 		judge_dropped(p);
 	} else if (holds_ours(p->provider)) {
 		diagnose(p->d, FINDING_OK, "its hooks are those of %s",
@@ -249,27 +262,39 @@ static void judge_names(struct patient *p)
 
 /* ---- MPI ----------------------------------------------------------------- */
 
+static enum mpi mpi_of(const char *library)
+{
+	for (size_t i = 0; i < ARRAY_SIZE(mpi_of_library); i++)
+		if (!strncmp(library, mpi_of_library[i].prefix, strlen(mpi_of_library[i].prefix)))
+			return mpi_of_library[i].mpi;
+	return MPI_NONE;
+}
+
+/* The set of MPIs that an object wants itself. */
 static unsigned mpi_needed_by(const struct object *o)
 {
 	unsigned set = 0;
 
 	for (size_t i = 0; i < o->facts.n_needed; i++)
-		for (size_t k = 0; k < ARRAY_SIZE(mpi_of_library); k++)
-			if (!strncmp(o->facts.needed[i], mpi_of_library[k].prefix,
-				    strlen(mpi_of_library[k].prefix))) {
-				set |= mpi_of_library[k].mpi;
-				break;
-			}
+		set |= mpi_of(o->facts.needed[i]);
+	return set;
+}
+
+/* ... and all of them want, but for our library and the MPIs' own parts. */
+static unsigned mpi_needed(const struct patient *p)
+{
+	unsigned set = 0;
+
+	for (size_t i = 0; i < p->n; i++)
+		if (!i || (&p->objects[i] != p->ours && !mpi_of(p->objects[i].name)))
+			set |= mpi_needed_by(&p->objects[i]);
 	return set;
 }
 
 static void judge_mpi(struct patient *p)
 {
-	unsigned theirs = 0, ours = MPI_NONE;
+	unsigned theirs = mpi_needed(p), ours = MPI_NONE;
 
-	for (size_t i = 0; i < p->n; i++)
-		if (!p->ours || &p->objects[i] != p->ours || !i)
-			theirs |= mpi_needed_by(&p->objects[i]);
 	if (p->ours)
 		ours = p->ours != p->self		   ? mpi_needed_by(p->ours)
 		       : p->self->facts.mpi == ELF_DEFINED ? theirs

@@ -235,7 +235,8 @@ int elf_facts_read(struct elf_facts *facts, const char *path, const char **why)
 		elf_close(debug);
 	}
 	facts->stripped = !symtab;
-	facts->vftr_text = facts->stripped && holds_text(f, TRACE);
+	facts->vftr_text = facts->executable && (facts->stripped || facts->hook == ELF_DEFINED) &&
+			   holds_text(f, TRACE);
 	elf_close(f);
 	return 0;
 }

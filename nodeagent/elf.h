@@ -95,7 +95,7 @@ struct elf_facts {
 	enum elf_presence regions; /* any other vftrace_* */
 	enum elf_presence mpi;	   /* MPI_Init in any of its spellings */
 	char *mpi_symbol;	   /* ... the first one seen */
-	bool vftr_text;		   /* holds "VFTR_RUNTIME_DIR", as our library does */
+	bool vftr_text;		   /* a program with (perhaps) own hooks, holding a text of ours */
 };
 
 /* 0, or -errno and *why as elf_open(). */

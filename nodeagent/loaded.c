@@ -28,14 +28,29 @@ static const char *const unwanted[] = {
 	"LD_WARN=",
 };
 
-static char **environment(void)
+/*
+ * How a loader is asked. glibc's --list stops at the first library that is
+ * missing, its variable does not; another loader would run the program.
+ */
+static const struct {
+	const char *name; /* how its base name begins */
+	const char *option;
+	const char *variable;
+} loaders[] = {
+	{"ld-linux", NULL, "LD_TRACE_LOADED_OBJECTS=1"},
+	{"ld64.so", NULL, "LD_TRACE_LOADED_OBJECTS=1"},
+	{"ld-musl", "--list", NULL},
+};
+
+/* This one's, with the variable (may be NULL). Only the array is allocated. */
+static char **environment(const char *variable)
 {
 	char **out;
 	size_t n = 0, k = 0;
 
 	while (environ[n])
 		n++;
-	out = xcalloc(n + 1, sizeof(char *));
+	out = xcalloc(n + 2, sizeof(char *));
 	for (size_t i = 0; i < n; i++) {
 		size_t u = 0;
 
@@ -45,19 +60,29 @@ static char **environment(void)
 		if (u == ARRAY_SIZE(unwanted))
 			out[k++] = environ[i];
 	}
+	out[k] = (char *)variable;
 	return out;
 }
 
-/* A program names its loader itself: only one that the system owns is run. */
+/*
+ * Index in loaders[], or -errno. A program names its loader itself: only one
+ * that the system owns is run.
+ */
 static int check_loader(const char *interpreter)
 {
+	const char *slash = strrchr(interpreter, '/');
 	struct stat st;
 
 	if (interpreter[0] != '/')
 		return -EPERM;
 	if (stat(interpreter, &st))
 		return -errno;
-	return S_ISREG(st.st_mode) && st.st_uid == 0 && !(st.st_mode & 022) ? 0 : -EPERM;
+	if (!S_ISREG(st.st_mode) || st.st_uid != 0 || (st.st_mode & 022))
+		return -EPERM;
+	for (size_t i = 0; i < ARRAY_SIZE(loaders); i++)
+		if (!strncmp(slash + 1, loaders[i].name, strlen(loaders[i].name)))
+			return (int)i;
+	return -EPERM;
 }
 
 /* Lines: "\tNAME => PATH (0x...)", "\tPATH (0x...)", "\tNAME => not found". */
@@ -105,35 +130,45 @@ static void take_lines(struct loaded *list, int fd)
 	fclose(f);
 }
 
-int loaded_list(struct loaded *list, const char *program, const char *interpreter)
+/* Runs argv with both outputs in a pipe, of which list takes what it knows. */
+static int ask(struct loaded *list, char **argv, char **envp)
 {
-	/* a loader takes a name without a slash for a library */
-	char *path = strchr(program, '/') ? xstrdup(program) : xasprintf("./%s", program);
-	char option[] = "--list", *argv[] = {(char *)interpreter, option, path, NULL};
-	char **envp = environment();
 	posix_spawn_file_actions_t actions;
 	int ends[2], status, error;
 	pid_t pid;
 
-	memset(list, 0, sizeof(*list));
-	error = check_loader(interpreter);
-	if (!error && pipe2(ends, O_CLOEXEC))
-		error = -errno;
-	if (error)
-		goto out;
+	if (pipe2(ends, O_CLOEXEC))
+		return -errno;
 	posix_spawn_file_actions_init(&actions);
 	posix_spawn_file_actions_addopen(&actions, 0, "/dev/null", O_RDONLY, 0);
 	posix_spawn_file_actions_adddup2(&actions, ends[1], 1);
 	posix_spawn_file_actions_adddup2(&actions, ends[1], 2);
-	error = -posix_spawn(&pid, interpreter, &actions, NULL, argv, envp);
+	error = -posix_spawn(&pid, argv[0], &actions, NULL, argv, envp);
 	posix_spawn_file_actions_destroy(&actions);
 	close(ends[1]);
 	take_lines(list, ends[0]);
-	if (!error) {
+	if (!error)
 		while (waitpid(pid, &status, 0) < 0 && errno == EINTR)
 			;
-	}
-out:
+	return error;
+}
+
+int loaded_list(struct loaded *list, const char *program, const char *interpreter)
+{
+	int which = check_loader(interpreter), error;
+	char *argv[4] = {(char *)interpreter}, **envp, *path;
+	size_t n = 1;
+
+	memset(list, 0, sizeof(*list));
+	if (which < 0)
+		return which;
+	/* a loader takes a name without a slash for a library */
+	path = strchr(program, '/') ? xstrdup(program) : xasprintf("./%s", program);
+	envp = environment(loaders[which].variable);
+	if (loaders[which].option)
+		argv[n++] = (char *)loaders[which].option;
+	argv[n] = path;
+	error = ask(list, argv, envp);
 	free(envp);
 	free(path);
 	return error;

@@ -21,8 +21,8 @@ struct loaded {
 };
 
 /*
- * interpreter is the loader named in the program. 0, -EPERM if it is not a
- * file of root's (then it is not run), or -errno. Preloaded libraries of this
+ * interpreter is the loader named in the program. 0, -EPERM if it is none
+ * that is known and root's (then it is not run), or -errno. Preloaded libraries of this
  * environment are among the objects. loaded_free() also after an error.
  */
 int loaded_list(struct loaded *list, const char *program, const char *interpreter);

@@ -9,8 +9,10 @@
 #include <errno.h>
 #include <limits.h>
 #include <signal.h>
+#include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/prctl.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
@@ -85,6 +87,19 @@ struct peer *peer_open(const char *plugin_dir, const char *mpi, char **error)
 
 static const int passed_on[] = {SIGTERM, SIGINT, SIGHUP, SIGUSR1};
 
+/*
+ * Whether a launcher ends the job when one process has ended badly. mpirun and
+ * mpiexec do, and also when the others have left without MPI_Finalize, which
+ * is how a guard that waits comes to its end. Slurm doesn't, nor does Open MPI
+ * when it is told to recover.
+ */
+static bool launcher_kills_job(void)
+{
+	const char *recovery = getenv("OMPI_MCA_orte_enable_recovery");
+
+	return !getenv("SLURM_STEP_ID") && !(recovery && strchr("1tTyY", recovery[0]));
+}
+
 /* Signals wait in the mask until sigwaitinfo(): no handler, no race. */
 static _Noreturn void guard(pid_t child, const sigset_t *mask)
 {
@@ -104,8 +119,8 @@ static _Noreturn void guard(pid_t child, const sigset_t *mask)
 		_exit(WEXITSTATUS(status));
 	complain("the agent on this node was ended by signal %d (%s)", WTERMSIG(status),
 		strsignal(WTERMSIG(status)));
-	/* Slurm leaves the others alone; mpirun and mpiexec end the job when those have ended */
-	while (!getenv("SLURM_STEP_ID")) {
+	prctl(PR_SET_PDEATHSIG, SIGTERM);
+	while (launcher_kills_job()) {
 		int sig = sigwaitinfo(mask, NULL);
 
 		if (sig == SIGTERM || sig == SIGINT || sig == SIGHUP)

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "nodeagent/session.h"
 
+#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <stdlib.h>
@@ -100,12 +101,41 @@ static int listen_at(const char *path, char **error)
 	return fd;
 }
 
+/* Sessions whose agent was killed leave their two files behind. */
+static void sweep(const char *dir)
+{
+	DIR *d = opendir(dir);
+	struct dirent *e;
+
+	while (d && (e = readdir(d))) {
+		size_t n = strlen(e->d_name);
+		char *lock, *sock;
+		int fd;
+
+		if (n < 6 || strcmp(e->d_name + n - 5, ".lock"))
+			continue;
+		lock = xasprintf("%s/%s", dir, e->d_name);
+		sock = xasprintf("%s/%.*s.sock", dir, (int)n - 5, e->d_name);
+		fd = lock_file(lock);
+		if (fd >= 0) {
+			unlink(sock);
+			unlink(lock);
+			close(fd);
+		}
+		free(lock);
+		free(sock);
+	}
+	if (d)
+		closedir(d);
+}
+
 int session_open(struct agent *a, char **error)
 {
 	char *dir = runtime_directory(error), owner[32];
 
 	if (!dir)
 		return -1;
+	sweep(dir);
 	a->lock_path = xasprintf("%s/%s.lock", dir, a->session);
 	a->socket_path = xasprintf("%s/%s.sock", dir, a->session);
 	free(dir);

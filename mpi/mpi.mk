@@ -1,0 +1,80 @@
+# The MPI libraries, one per MPI found: libvftrace-openmpi.so and .a, ... They
+# hold the hooks too (hook_obj, hook_shared, hook_shm_obj), so a program needs
+# only one.
+# Included by the Makefile; `mpi_libs' is what it adds to `all'.
+
+MPIFC_openmpi ?= $(shell command -v mpif90.openmpi)
+MPIFC_mpich   ?= $(shell command -v mpif90.mpich)
+
+# Open MPI 4 hides functions that MPI-3 removed; old programs still call them.
+MPI_CPPFLAGS := -DOMPI_OMIT_MPI1_COMPAT_DECLS=0
+
+mpi_tab  := mpi/kinds.tab mpi/mpi.tab
+mpi_libs := $(foreach M,$(MPIS),$(O)/lib/libvftrace-$(M).so $(O)/lib/libvftrace-$(M).a)
+
+# gen.awk OUT: to a file that appears only when the generator succeeded
+mpi_gen = $(AWK) -v out=$(1) -f mpi/gen.awk $(filter %.tab %.i %.sym,$^) >$@.new && mv $@.new $@
+
+$(O)/gen/mpi_id.h: mpi/gen.awk $(mpi_tab)
+	@mkdir -p $(@D)
+	$(call say,GEN,$@)
+	$(Q)$(call mpi_gen,id)
+
+$(O)/gen/mpi_name.c: mpi/gen.awk $(mpi_tab)
+	@mkdir -p $(@D)
+	$(call say,GEN,$@)
+	$(Q)$(call mpi_gen,name)
+
+$(O)/gen/mpi_name.o: $(O)/gen/mpi_name.c $(O)/gen/mpi_id.h
+	$(call say,CC,$@)
+	$(Q)$(CC) $(ALL_CFLAGS) -c $< -o $@
+
+# The MPI's Fortran libraries are linked in for good: as we provide all that a
+# Fortran program calls, --as-needed would drop them from the program, and their
+# MPI_IN_PLACE would be another one than the program's.
+#
+# Order of the inputs matters: kinds, quirks, what this MPI has, the table last.
+define mpi_rules
+$(O)/gen/$(1)/mpi.i: mpi/mpi.mk
+	@mkdir -p $$(@D)
+	$$(call say,CPP,$$@)
+	$(Q)echo '#include <mpi.h>' | $$(MPICC_$(1)) $(MPI_CPPFLAGS) -E -x c - >$$@.new && mv $$@.new $$@
+
+$(O)/gen/$(1)/fortran.sym: mpi/probe.sh mpi/mpi.mk
+	@mkdir -p $$(@D)
+	$$(call say,PROBE,$$@)
+	$(Q)sh mpi/probe.sh "$$(MPIFC_$(1))" $$(@D)
+
+$(O)/gen/$(1)/mpi_c.c: mpi/gen.awk mpi/kinds.tab mpi/quirks.tab $(O)/gen/$(1)/mpi.i mpi/mpi.tab
+	$$(call say,GEN,$$@)
+	$(Q)$$(call mpi_gen,c)
+
+$(O)/gen/$(1)/mpi_f77.c $(O)/gen/$(1)/mpi_f08.c: $(O)/gen/$(1)/mpi_%.c: mpi/gen.awk \
+		mpi/kinds.tab $(O)/gen/$(1)/fortran.sym mpi/mpi.tab
+	$$(call say,GEN,$$@)
+	$(Q)$$(call mpi_gen,$$*)
+
+mpi_obj_$(1) := $(patsubst %,$(O)/mpi/$(1)/%.o,call init mpi_c mpi_f77 mpi_f08)
+
+$(O)/mpi/$(1)/mpi_%.o: $(O)/gen/$(1)/mpi_%.c $(O)/gen/mpi_id.h
+	@mkdir -p $$(@D)
+	$$(call say,MPICC,$$@)
+	$(Q)$$(MPICC_$(1)) $$(HOOK_CFLAGS) $(MPI_CPPFLAGS) -c $$< -o $$@
+
+$(O)/mpi/$(1)/%.o: mpi/%.c $(O)/gen/mpi_id.h
+	@mkdir -p $$(@D)
+	$$(call say,MPICC,$$@)
+	$(Q)$$(MPICC_$(1)) $$(HOOK_CFLAGS) $(MPI_CPPFLAGS) -c $$< -o $$@
+
+$(O)/lib/libvftrace-$(1).so: $$(mpi_obj_$(1)) $(hook_shared) $(hook_shm_obj) libhook/lib.map
+	@mkdir -p $$(@D)
+	$$(call say,LD,$$@)
+	$(Q)$$(MPICC_$(1)) $$(HOOK_LDFLAGS) -o $$@ $$(filter %.o,$$^) \
+		-Wl,--no-as-needed $$$$(cat $(O)/gen/$(1)/fortran.libs) -ldl -lpthread
+
+$(O)/lib/libvftrace-$(1).a: $$(mpi_obj_$(1)) $(hook_obj) $(hook_shm_obj)
+	@mkdir -p $$(@D)
+	$$(call say,AR,$$@)
+	$(Q)rm -f $$@ && ar rcs $$@ $$^
+endef
+$(foreach M,$(MPIS),$(eval $(call mpi_rules,$(M))))

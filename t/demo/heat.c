@@ -1,0 +1,183 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Heat spreading over a square plate, the usual first example of an MPI
+ * program: the plate is cut into NX x NY points on a 2-D grid of ranks, each
+ * step exchanges the rims of the pieces, moves every point towards the mean of
+ * its neighbours, and adds up how much has changed (one reduction a step).
+ *
+ *   mpirun -np 4 heat [NX NY STEPS]
+ *
+ * heat.f90 is the same program in Fortran and prints the same numbers.
+ */
+#include <math.h>
+#include <mpi.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+enum { WEST, EAST, NORTH, SOUTH };
+
+struct plate {
+	int nx, ny; /* points of this rank, without the rim */
+	int x0, y0; /* where they begin on the whole plate */
+	int width;  /* points in a row, with the rim */
+	double *now, *next;
+	MPI_Comm comm;
+	MPI_Datatype column;
+	int neighbour[4];
+};
+
+static const double conductivity = 0.2;
+
+static double *row(double *field, const struct plate *p, int y)
+{
+	return field + (size_t)y * p->width;
+}
+
+/* The share of n points that part k of `parts' gets, and where it begins. */
+static int share(int n, int parts, int k, int *begin)
+{
+	*begin = (int)((long)n * k / parts);
+	return (int)((long)n * (k + 1) / parts) - *begin;
+}
+
+static void cut(struct plate *p, int nx, int ny)
+{
+	int size, rank, dims[2] = {0, 0}, periods[2] = {0, 0}, at[2];
+
+	MPI_Comm_size(MPI_COMM_WORLD, &size);
+	MPI_Dims_create(size, 2, dims);
+	MPI_Cart_create(MPI_COMM_WORLD, 2, dims, periods, 0, &p->comm);
+	MPI_Comm_rank(p->comm, &rank);
+	MPI_Cart_coords(p->comm, rank, 2, at);
+	MPI_Cart_shift(p->comm, 0, 1, &p->neighbour[NORTH], &p->neighbour[SOUTH]);
+	MPI_Cart_shift(p->comm, 1, 1, &p->neighbour[WEST], &p->neighbour[EAST]);
+	p->ny = share(ny, dims[0], at[0], &p->y0);
+	p->nx = share(nx, dims[1], at[1], &p->x0);
+	p->width = p->nx + 2;
+	MPI_Type_vector(p->ny, 1, p->width, MPI_DOUBLE, &p->column);
+	MPI_Type_commit(&p->column);
+}
+
+/* A hot spot in the middle third of a cold plate with cold edges. */
+static void init(struct plate *p, int nx, int ny)
+{
+	const size_t points = (size_t)p->width * (p->ny + 2);
+
+	p->now = calloc(points, sizeof(double));
+	p->next = calloc(points, sizeof(double));
+	if (!p->now || !p->next) {
+		fprintf(stderr, "heat: no memory for %zu points\n", points);
+		MPI_Abort(MPI_COMM_WORLD, 1);
+	}
+	for (int y = 1; y <= p->ny; y++)
+		for (int x = 1; x <= p->nx; x++) {
+			const int gx = p->x0 + x - 1, gy = p->y0 + y - 1;
+
+			if (gx >= nx / 3 && gx < 2 * nx / 3 && gy >= ny / 3 && gy < 2 * ny / 3)
+				row(p->now, p, y)[x] = 100.0;
+		}
+}
+
+static void exchange_halo(struct plate *p)
+{
+	MPI_Request req[8];
+	double *u = p->now;
+	int n = 0;
+
+	MPI_Irecv(row(u, p, 0) + 1, p->nx, MPI_DOUBLE, p->neighbour[NORTH], 1, p->comm, &req[n++]);
+	MPI_Irecv(row(u, p, p->ny + 1) + 1, p->nx, MPI_DOUBLE, p->neighbour[SOUTH], 2, p->comm,
+		&req[n++]);
+	MPI_Irecv(row(u, p, 1), 1, p->column, p->neighbour[WEST], 3, p->comm, &req[n++]);
+	MPI_Irecv(
+		row(u, p, 1) + p->nx + 1, 1, p->column, p->neighbour[EAST], 4, p->comm, &req[n++]);
+	MPI_Isend(row(u, p, p->ny) + 1, p->nx, MPI_DOUBLE, p->neighbour[SOUTH], 1, p->comm,
+		&req[n++]);
+	MPI_Isend(row(u, p, 1) + 1, p->nx, MPI_DOUBLE, p->neighbour[NORTH], 2, p->comm, &req[n++]);
+	MPI_Isend(row(u, p, 1) + p->nx, 1, p->column, p->neighbour[EAST], 3, p->comm, &req[n++]);
+	MPI_Isend(row(u, p, 1) + 1, 1, p->column, p->neighbour[WEST], 4, p->comm, &req[n++]);
+	MPI_Waitall(n, req, MPI_STATUSES_IGNORE);
+}
+
+static void update_row(
+	const double *above, const double *here, const double *below, double *next, int nx)
+{
+	for (int x = 1; x <= nx; x++)
+		next[x] = here[x] + conductivity * (above[x] + below[x] + here[x - 1] +
+							   here[x + 1] - 4.0 * here[x]);
+}
+
+static void update(struct plate *p)
+{
+	for (int y = 1; y <= p->ny; y++)
+		update_row(row(p->now, p, y - 1), row(p->now, p, y), row(p->now, p, y + 1),
+			row(p->next, p, y), p->nx);
+}
+
+/* How much the plate has changed in this step, over all ranks. */
+static double residual(struct plate *p)
+{
+	double sum = 0.0, total;
+
+	for (int y = 1; y <= p->ny; y++)
+		for (int x = 1; x <= p->nx; x++) {
+			const double d = row(p->next, p, y)[x] - row(p->now, p, y)[x];
+
+			sum += d * d;
+		}
+	MPI_Allreduce(&sum, &total, 1, MPI_DOUBLE, MPI_SUM, p->comm);
+	return sqrt(total);
+}
+
+static void step(struct plate *p, double *change)
+{
+	double *old = p->now;
+
+	exchange_halo(p);
+	update(p);
+	*change = residual(p);
+	p->now = p->next;
+	p->next = old;
+}
+
+static void output(struct plate *p, int nx, int ny, int steps, double change)
+{
+	double heat = 0.0, total = 0.0;
+	int rank;
+
+	for (int y = 1; y <= p->ny; y++)
+		for (int x = 1; x <= p->nx; x++)
+			heat += row(p->now, p, y)[x];
+	MPI_Reduce(&heat, &total, 1, MPI_DOUBLE, MPI_SUM, 0, p->comm);
+	MPI_Comm_rank(p->comm, &rank);
+	if (rank == 0)
+		printf("%d x %d points, %d steps: mean %.6f, residual %.6e\n", nx, ny, steps,
+			total / ((double)nx * ny), change);
+}
+
+int main(int argc, char **argv)
+{
+	struct plate p;
+	double change = 0.0;
+
+	MPI_Init(&argc, &argv);
+
+	const int nx = argc > 1 ? atoi(argv[1]) : 1200;
+	const int ny = argc > 2 ? atoi(argv[2]) : 1200;
+	const int steps = argc > 3 ? atoi(argv[3]) : 1000;
+
+	if (nx < 1 || ny < 1 || steps < 0) {
+		fprintf(stderr, "usage: heat [NX NY STEPS]\n");
+		MPI_Abort(MPI_COMM_WORLD, 2);
+	}
+	cut(&p, nx, ny);
+	init(&p, nx, ny);
+	for (int i = 0; i < steps; i++)
+		step(&p, &change);
+	output(&p, nx, ny, steps, change);
+	free(p.now);
+	free(p.next);
+	MPI_Type_free(&p.column);
+	MPI_Comm_free(&p.comm);
+	MPI_Finalize();
+	return 0;
+}

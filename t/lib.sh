@@ -1,0 +1,358 @@
+# SPDX-License-Identifier: BSD-3-Clause
+# shellcheck shell=sh disable=SC2034
+# The library of the shell tests: TAP output, one throw-away directory, time
+# limits, and helpers to build, run and read back traced programs. A test says
+#
+#	test_description='what this file is about'
+#	. "$(dirname "$0")/lib.sh"
+#	test_expect 'one behaviour in one sentence' 'shell code'
+#	done_testing
+#
+# The code runs in a subshell with `set -e`, in the throw-away directory. t/README
+# explains the rest. Plain POSIX shell.
+
+T=$(cd "${T_OVERRIDE:-$(dirname "$0")}" && pwd) || exit 99
+TOP=${T%/t}
+BUILD=${BUILD:-$TOP/obj}
+case $BUILD in /*) ;; *) BUILD=$PWD/$BUILD ;; esac
+AGENT=$BUILD/bin/vftr-node-agent
+VFTR=$BUILD/bin/vftr
+LIB=$BUILD/lib
+: "${TEST_SECONDS:=150}" "${TEST_COMMAND_SECONDS:=60}" "${VFTR_LONG:=}"
+export T TOP BUILD AGENT VFTR LIB
+
+# ---- one outer shell cleans up whatever becomes of the test itself ----------
+
+# Kills every process that carries this test's mark in its environment.
+test_kill_marked() {
+	for test_e in /proc/[0-9]*/environ; do
+		test_p=${test_e#/proc/}
+		test_p=${test_p%/environ}
+		[ "$test_p" = $$ ] && continue
+		if tr '\0' '\n' <"$test_e" 2>/dev/null | grep -qxF "VFTR_TEST_DIR=$1"; then
+			kill -9 "$test_p" 2>/dev/null
+		fi
+	done
+	return 0
+}
+
+test_outer_end() {
+	trap '' EXIT HUP INT TERM
+	test_kill_marked "$test_dir"
+	[ -d "$test_dir/nodes" ] && sh "$T/nodes.sh" down "$test_dir/nodes"
+	test_kill_marked "$test_dir"
+	if [ -n "$TEST_KEEP" ]; then
+		echo "# kept: $test_dir" >&2
+	else
+		grep -o " $test_dir/[^ ]*" /proc/mounts | sort -r | while read -r test_m; do
+			umount -l "$test_m" 2>/dev/null
+		done
+		rm -rf "$test_dir"
+	fi
+}
+
+if [ -z "$VFTR_TEST_DIR" ]; then
+	test_dir=$(mktemp -d "${TMPDIR:-/tmp}/vftr-test.XXXXXX") || exit 99
+	test_dir=$(cd "$test_dir" && pwd -P)
+	trap test_outer_end EXIT
+	trap 'exit 130' HUP INT TERM
+	# the mark must not stand in our own environment: we would kill ourselves
+	env VFTR_TEST_DIR="$test_dir" setsid -w timeout -s KILL "$TEST_SECONDS" \
+		"$(readlink /proc/$$/exe)" "$0" "$@" </dev/null &
+	wait $!
+	test_status=$?
+	if [ "$test_status" -gt 128 ]; then
+		echo "Bail out! ${0##*/}: still running after $TEST_SECONDS s, or killed ($test_status)"
+	fi
+	exit "$test_status"
+fi
+
+mkdir -p "$VFTR_TEST_DIR/work" "$VFTR_TEST_DIR/run" "$VFTR_TEST_DIR/bin"
+chmod 700 "$VFTR_TEST_DIR/run"
+VFTR_RUNTIME_DIR=$VFTR_TEST_DIR/run
+BIN=$VFTR_TEST_DIR/bin
+OMPI_ALLOW_RUN_AS_ROOT=1
+OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1
+OMPI_MCA_orte_tmpdir_base=$VFTR_TEST_DIR/ompi
+OMPI_MCA_btl_vader_single_copy_mechanism=none
+LC_ALL=C
+export VFTR_RUNTIME_DIR BIN OMPI_ALLOW_RUN_AS_ROOT OMPI_ALLOW_RUN_AS_ROOT_CONFIRM
+export OMPI_MCA_orte_tmpdir_base OMPI_MCA_btl_vader_single_copy_mechanism LC_ALL
+unset VFTR_OFF VFTR_SESSION VFTR_CONFIG VFTR_AGENT LD_PRELOAD XDG_RUNTIME_DIR
+cd "$VFTR_TEST_DIR/work" || exit 99
+
+# ---- TAP -------------------------------------------------------------------
+
+test_n=0
+test_failed=0
+[ -n "$test_description" ] && echo "# $test_description"
+
+# test_expect SENTENCE CODE
+test_expect() {
+	test_n=$((test_n + 1))
+	set +e
+	(
+		set -e
+		eval "$2"
+	) >"$VFTR_TEST_DIR/output" 2>&1
+	test_status=$?
+	if [ "$test_status" = 0 ]; then
+		echo "ok $test_n - $1"
+		return 0
+	fi
+	echo "not ok $test_n - $1"
+	test_failed=$((test_failed + 1))
+	{
+		echo "status $test_status of:"
+		printf '%s\n' "$2"
+		echo "it printed:"
+		tail -n 60 "$VFTR_TEST_DIR/output"
+	} | sed 's/^/#   /'
+	return 0
+}
+
+# test_skip SENTENCE REASON: counted and shown, not run
+test_skip() {
+	test_n=$((test_n + 1))
+	echo "ok $test_n - $1 # SKIP $2"
+}
+
+# test_if CONDITION REASON SENTENCE CODE: skipped with REASON unless CONDITION
+test_if() {
+	if (eval "$1") >/dev/null 2>&1; then
+		test_expect "$3" "$4"
+	else
+		test_skip "$3" "$2"
+	fi
+}
+
+# skip_all REASON: nothing in this file can run here
+skip_all() {
+	echo "1..0 # SKIP $1"
+	exit 0
+}
+
+done_testing() {
+	echo "1..$test_n"
+	[ "$test_failed" = 0 ]
+	exit $?
+}
+
+# need COMMAND...: skip the file unless all are there
+need() {
+	for test_c; do
+		command -v "$test_c" >/dev/null 2>&1 || skip_all "no $test_c on this machine"
+	done
+}
+
+# need_built FILE...: the file is part of the build; wanting it is a failure
+need_built() {
+	for test_c; do
+		[ -e "$test_c" ] || { echo "Bail out! $test_c is not built"; exit 1; }
+	done
+}
+
+# ---- running ----------------------------------------------------------------
+
+# limit COMMAND...: at most TEST_COMMAND_SECONDS, then TERM, then KILL
+limit() {
+	timeout -k 5 "$TEST_COMMAND_SECONDS" "$@"
+}
+
+# status_of WANTED COMMAND...: the command must end with this exit status
+status_of() {
+	test_wanted=$1
+	shift
+	test_got=0
+	"$@" || test_got=$?
+	[ "$test_got" = "$test_wanted" ] && return 0
+	echo "exit status $test_got, wanted $test_wanted: $*" >&2
+	return 1
+}
+
+# refuse COMMAND...: must fail, and not by a signal or a time-out
+refuse() {
+	test_got=0
+	"$@" || test_got=$?
+	[ "$test_got" -gt 0 ] && [ "$test_got" -lt 124 ] && return 0
+	[ "$test_got" = 125 ] && return 0
+	echo "exit status $test_got, wanted a refusal: $*" >&2
+	return 1
+}
+
+# traced [AGENT OPTION...] -- COMMAND...: the everyday form, limited in time
+traced() {
+	limit "$AGENT" "$@"
+}
+
+# wait_for SECONDS CODE: until CODE holds
+wait_for() {
+	test_left=$(($1 * 20))
+	until (eval "$2") >/dev/null 2>&1; do
+		test_left=$((test_left - 1))
+		if [ "$test_left" -le 0 ]; then
+			echo "not within $1 s: $2" >&2
+			return 1
+		fi
+		sleep 0.05
+	done
+}
+
+# ---- building ----------------------------------------------------------------
+
+: "${TEST_CC:=gcc}" "${TEST_CXX:=g++}" "${TEST_FC:=gfortran}"
+TEST_FLAGS='-g -O1'
+
+test_link() {
+	echo "-L$LIB -Wl,--no-as-needed -l$1 -Wl,-rpath,$LIB"
+}
+
+# cc_plain OUT SRC...: instrumented, not linked with us (for --preload)
+cc_plain() {
+	test_out=$1
+	shift
+	$TEST_CC $TEST_FLAGS -I"$TOP/libhook" -finstrument-functions -o "$test_out" "$@" -pthread -lm
+}
+
+# cc_traced, cxx_traced, fc_traced OUT SRC...: linked with libvftrace
+cc_traced() {
+	test_out=$1
+	shift
+	$TEST_CC $TEST_FLAGS -I"$TOP/libhook" -finstrument-functions -o "$test_out" "$@" \
+		-pthread -lm $(test_link vftrace)
+}
+
+cxx_traced() {
+	test_out=$1
+	shift
+	$TEST_CXX $TEST_FLAGS -I"$TOP/libhook" -finstrument-functions -o "$test_out" "$@" \
+		-pthread $(test_link vftrace)
+}
+
+fc_traced() {
+	test_out=$1
+	shift
+	$TEST_FC $TEST_FLAGS -finstrument-functions -o "$test_out" "$@" $(test_link vftrace)
+}
+
+# Which MPIs can be compiled for and run here: openmpi mpich
+mpi_list() {
+	command -v mpicc.openmpi >/dev/null && command -v mpirun.openmpi >/dev/null &&
+		[ -e "$LIB/libvftrace-openmpi.so" ] && echo openmpi
+	command -v mpicc.mpich >/dev/null && command -v mpiexec.hydra >/dev/null &&
+		[ -e "$LIB/libvftrace-mpich.so" ] && echo mpich
+	return 0
+}
+
+# mpirun_of MPI: the command that runs its programs; append -np N PROGRAM
+mpirun_of() {
+	case $1 in
+	openmpi) echo "mpirun.openmpi --oversubscribe --bind-to none" ;;
+	mpich) echo "mpiexec.hydra -bind-to none" ;;
+	*) echo "mpirun_of: no MPI named $1" >&2; return 1 ;;
+	esac
+}
+
+# mpicc_traced MPI OUT SRC...; mpifc_traced the same for Fortran
+mpicc_traced() {
+	test_mpi=$1
+	test_out=$2
+	shift 2
+	"mpicc.$test_mpi" $TEST_FLAGS -I"$TOP/libhook" -finstrument-functions -o "$test_out" "$@" \
+		-lm $(test_link "vftrace-$test_mpi")
+}
+
+mpifc_traced() {
+	test_mpi=$1
+	test_out=$2
+	shift 2
+	"mpif90.$test_mpi" $TEST_FLAGS -finstrument-functions -o "$test_out" "$@" \
+		$(test_link "vftrace-$test_mpi")
+}
+
+# ---- reading back -------------------------------------------------------------
+
+# json FILE EXPRESSION
+json() {
+	jq -r "$2" "$1"
+}
+
+# calls_of FILE PATH: calls of the stack with this path, 0 if there is none
+calls_of() {
+	jq -r --arg p "$2" '[.stacks[] | select(.path == $p) | .calls] | add // 0' "$1"
+}
+
+# is WANTED GOT [WHAT]
+is() {
+	[ "$1" = "$2" ] && return 0
+	echo "${3:-value}: wanted \"$1\", got \"$2\"" >&2
+	return 1
+}
+
+# has FILE WORDS...: the file contains this fixed text
+has() {
+	test_file=$1
+	shift
+	grep -qF -e "$*" "$test_file" && return 0
+	echo "not in $test_file: $*" >&2
+	tail -n 20 "$test_file" >&2
+	return 1
+}
+
+# hasnt FILE WORDS...
+hasnt() {
+	test_file=$1
+	shift
+	grep -nF -e "$*" "$test_file" >&2 || return 0
+	echo "is in $test_file: $*" >&2
+	return 1
+}
+
+# Paths and calls of a profile as "CALLS PATH", sorted; without the root.
+calls_in() {
+	jq -r '.stacks[] | select(.path != "init" and .calls > 0) | "\(.calls) \(.path)"' "$1" |
+		sort -k2
+}
+
+# same_calls COUNTS JSON: every path on both sides, with the same calls. A line of
+# COUNTS is "CALLS PATH"; equal paths are added up (several processes).
+same_calls() {
+	awk '{ n = $1; sub(/^[0-9]+ /, ""); c[$0] += n }
+		END { for (p in c) print c[p], p }' "$1" | sort -k2 >"$VFTR_TEST_DIR/wanted"
+	calls_in "$2" | awk '{ n = $1; sub(/^[0-9]+ /, ""); c[$0] += n }
+		END { for (p in c) print c[p], p }' | sort -k2 >"$VFTR_TEST_DIR/got"
+	[ -s "$VFTR_TEST_DIR/wanted" ] || { echo "$1 has no counts" >&2; return 1; }
+	diff -u "$VFTR_TEST_DIR/wanted" "$VFTR_TEST_DIR/got"
+}
+
+# exclusive_sums_up JSON: with one rank, the exclusive times are its runtime (0.1 %)
+exclusive_sums_up() {
+	jq -e '([.stacks[].t_excl_s] | add) as $s | (.runtime_s * .ranks) as $r |
+		if $r > 0 and (($s - $r) | fabs) <= 0.001 * $r then true
+		else "t_excl_s adds up to \($s), runtime_s is \($r)" | halt_error end' "$1"
+}
+
+# ---- several nodes --------------------------------------------------------------
+
+# nodes_up N: pseudo-nodes node1..nodeN until the end of the test; skips the file if
+# this machine cannot have them. Makes $NODES/rsh.
+nodes_up() {
+	NODES=$VFTR_TEST_DIR/nodes
+	export NODES
+	test_status=0
+	sh "$T/nodes.sh" up "$1" "$NODES" >"$VFTR_TEST_DIR/output" 2>&1 || test_status=$?
+	[ "$test_status" = 77 ] && skip_all "$(tail -n 1 "$VFTR_TEST_DIR/output")"
+	[ "$test_status" = 0 ] || { echo "Bail out! $(tail -n 1 "$VFTR_TEST_DIR/output")"; exit 1; }
+}
+
+# nodes_run NODE COMMAND...
+nodes_run() {
+	limit sh "$T/nodes.sh" run "$NODES" "$@"
+}
+
+# nodes_mpirun [SLOTS [NODE...]]: the mpirun command for these nodes (all), SLOTS
+# ranks each (2). A new folder for the job's own files each time: two jobs that share
+# one sometimes fail to start.
+nodes_mpirun() {
+	sh "$T/nodes.sh" mpirun "$NODES" "$@"
+}

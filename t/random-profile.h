@@ -1,0 +1,182 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Node profiles made by dice, for the tests of merging, storing and collating. */
+#ifndef VFTR_T_RANDOM_PROFILE_H
+#define VFTR_T_RANDOM_PROFILE_H
+
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "nodeagent/hash.h"
+#include "nodeagent/profile.h"
+#include "nodeagent/util.h"
+
+struct dice {
+	uint64_t state;
+};
+
+static inline uint32_t throw_dice(struct dice *d, uint32_t sides)
+{
+	d->state = d->state * 6364136223846793005u + 1442695040888963407u;
+	return (uint32_t)(d->state >> 33) % sides;
+}
+
+static const struct profile *sorting;
+
+static inline int by_path(const void *x, const void *y)
+{
+	return profile_stack_cmp(sorting, *(const uint32_t *)x, sorting, *(const uint32_t *)y);
+}
+
+/* Sorts stacks that were made parent first. */
+static inline void sort_stacks(struct profile *p)
+{
+	uint32_t *order = xcalloc(p->n_stacks, sizeof(*order));
+	uint32_t *place = xcalloc(p->n_stacks, sizeof(*place));
+	struct profile_stack *out = xcalloc(p->n_stacks, sizeof(*out));
+
+	for (uint32_t i = 0; i < p->n_stacks; i++)
+		order[i] = i;
+	sorting = p;
+	qsort(order, p->n_stacks, sizeof(*order), by_path);
+	for (uint32_t i = 0; i < p->n_stacks; i++)
+		place[order[i]] = i;
+	for (uint32_t i = 0; i < p->n_stacks; i++) {
+		out[i] = p->stacks[order[i]];
+		if (out[i].parent != PROFILE_NONE)
+			out[i].parent = place[out[i].parent];
+	}
+	free(order);
+	free(place);
+	free(p->stacks);
+	p->stacks = out;
+}
+
+static inline uint32_t find_stack(const struct profile *p, const char *path)
+{
+	for (uint32_t i = 0; i < p->n_stacks; i++) {
+		char *is = profile_path(p, i);
+		int same = !strcmp(is, path);
+
+		free(is);
+		if (same)
+			return i;
+	}
+	return PROFILE_NONE;
+}
+
+/* One more stack below parent; its hash is cut to hash_mask. */
+static inline uint32_t add_stack(
+	struct profile *p, uint32_t parent, const char *name, uint64_t hash_mask)
+{
+	uint32_t i = p->n_stacks;
+	struct profile_stack *s;
+	char *path;
+
+	p->names = xrealloc(p->names, (p->n_names + 1) * sizeof(*p->names));
+	p->names[p->n_names] = xstrdup(name);
+	p->stacks = xrealloc(p->stacks, (i + 1) * sizeof(*p->stacks));
+	s = memset(&p->stacks[i], 0, sizeof(*s));
+	s->parent = parent;
+	s->name = p->n_names++;
+	p->n_stacks++;
+	path = profile_path(p, i);
+	s->hash = stack_hash(path, strlen(path) + 1) & hash_mask;
+	free(path);
+	return i;
+}
+
+static inline void throw_numbers(
+	struct dice *d, struct profile_stack *s, uint32_t first_rank, uint32_t unranked)
+{
+	s->calls = throw_dice(d, 1000000);
+	s->lost_calls = throw_dice(d, 3) ? 0 : throw_dice(d, 1000);
+	s->excl_ns = (uint64_t)throw_dice(d, 1u << 31) * 4;
+	s->incl_ns = s->excl_ns + throw_dice(d, 1u << 30);
+	s->ranks = throw_dice(d, 4);
+	if (s->ranks) {
+		s->rank_min = first_rank + throw_dice(d, 4);
+		s->rank_max = first_rank + throw_dice(d, 4);
+		if (unranked && !throw_dice(d, 3))
+			s->rank_max = PROFILE_UNRANKED + throw_dice(d, unranked);
+		/* few values, so that there are ties */
+		s->excl_min_ns = throw_dice(d, 3);
+		s->excl_max_ns = 10 + throw_dice(d, 3);
+	}
+	s->excl_sumsq_ns2 = (unsigned __int128)s->excl_ns * s->excl_ns;
+	s->estimated = !throw_dice(d, 5);
+}
+
+static inline void throw_process(struct dice *d, struct profile_process *w, uint32_t rank)
+{
+	w->rank = rank;
+	w->pid = 100 + throw_dice(d, 30000);
+	w->executable = xasprintf("/opt/app%u", throw_dice(d, 2));
+	w->end = throw_dice(d, 4);
+	w->exit_status = (int)throw_dice(d, 20) - 1;
+	w->runtime_s = throw_dice(d, 1000) / 7.0;
+	w->calls = throw_dice(d, 1000);
+	if (throw_dice(d, 2))
+		w->quarantined = xstrdup("the ring held an unknown record");
+}
+
+/* A valid node profile of "nodeNODE" with up to n_stacks stacks. */
+static inline struct profile *random_profile(
+	struct dice *d, uint32_t node, uint32_t n_stacks, uint64_t hash_mask)
+{
+	static const char *const names[] = {
+		"main", "foo", "bar", "solve_", "_ZN1a1bE", "f(int)", "a<b", "x"};
+	struct profile *p = profile_new();
+
+	p->unranked = throw_dice(d, 3);
+	p->ranks = 4 + p->unranked;
+	p->threads = p->ranks;
+	p->world_size = throw_dice(d, 4) ? 64 : 0;
+	p->start_s = 1700000000 + throw_dice(d, 1000);
+	p->end_s = p->start_s + throw_dice(d, 1000);
+	p->runtime_s = throw_dice(d, 100000) / 100.0;
+	p->records = p->calls = throw_dice(d, 1u << 31);
+	p->blocked_ns = throw_dice(d, 1000);
+	for (uint32_t k = 0; k < 1 + throw_dice(d, 2); k++) {
+		char *path = xasprintf("/opt/bin/app%u", throw_dice(d, 3));
+
+		profile_add_executable(p, path);
+		free(path);
+	}
+	for (uint32_t k = 0; k < throw_dice(d, 4); k++)
+		profile_warn(p, "warning %u", throw_dice(d, 6));
+	if (n_stacks)
+		add_stack(p, PROFILE_NONE, "init", hash_mask);
+	for (uint32_t k = 1; k < n_stacks; k++) {
+		uint32_t parent = throw_dice(d, p->n_stacks), same = 0;
+		const char *name = names[throw_dice(d, ARRAY_SIZE(names))];
+
+		for (uint32_t i = 0; i < p->n_stacks; i++)
+			same |= p->stacks[i].parent == parent &&
+				!strcmp(p->names[p->stacks[i].name], name);
+		if (!same)
+			add_stack(p, parent, name, hash_mask);
+	}
+	for (uint32_t i = 0; i < p->n_stacks; i++)
+		throw_numbers(d, &p->stacks[i], 4 * node, p->unranked);
+	sort_stacks(p);
+
+	p->n_agents = 1;
+	p->agents = xcalloc(1, sizeof(*p->agents));
+	p->agents[0].host = xasprintf("node%u", node);
+	p->agents[0].cpu_s = throw_dice(d, 1000) / 3.0;
+	p->agents[0].place = throw_dice(d, 2) ? xstrdup("cpu 3") : NULL;
+	p->agents[0].processes = p->ranks;
+	p->n_processes = p->ranks;
+	p->processes = xcalloc(p->n_processes, sizeof(*p->processes));
+	for (uint32_t i = 0; i < p->n_processes; i++)
+		throw_process(d, &p->processes[i], i < 4 ? 4 * node + i : PROFILE_UNRANKED + i - 4);
+	if (p->unranked) {
+		p->n_dead = 1;
+		p->dead = xcalloc(1, sizeof(*p->dead));
+		throw_process(d, &p->dead[0], PROFILE_UNRANKED + p->unranked - 1);
+	}
+	return p;
+}
+
+#endif

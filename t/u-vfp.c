@@ -1,0 +1,284 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* A profile comes back from its bytes as it was; bad bytes give a sentence. */
+#include "nodeagent/vfp.h"
+
+#include <check.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "nodeagent/profile.h"
+#include "nodeagent/vfp-format.h"
+#include "t/random-profile.h"
+
+static unsigned char *encoded(uint32_t stacks, size_t *bytes)
+{
+	struct dice d = {.state = 7};
+	struct profile *p = random_profile(&d, 3, stacks, UINT64_MAX);
+	unsigned char *buf;
+
+	ck_assert_int_eq(vfp_encode(p, &buf, bytes), 0);
+	profile_free(p);
+	return buf;
+}
+
+/* As an attacker would: the checksum is right whatever the content. */
+static void sign(unsigned char *buf, size_t bytes)
+{
+	uint64_t sum = vfp_checksum(buf, bytes);
+
+	memcpy(buf + offsetof(struct vfp_header, checksum), &sum, sizeof(sum));
+}
+
+static void expect_error(const unsigned char *buf, size_t bytes, const char *part)
+{
+	char *error;
+	struct profile *p = vfp_decode(buf, bytes, &error);
+
+	ck_assert_ptr_null(p);
+	ck_assert_ptr_nonnull(error);
+	ck_assert_msg(strstr(error, part), "\"%s\" without \"%s\"", error, part);
+	free(error);
+}
+
+/* A profile or a sentence, never both, never neither. */
+static void expect_no_harm(const unsigned char *buf, size_t bytes)
+{
+	char *error;
+	struct profile *p = vfp_decode(buf, bytes, &error);
+
+	ck_assert(!p != !error);
+	profile_free(p);
+	free(error);
+}
+
+START_TEST(round_trip)
+{
+	size_t m, n;
+	unsigned char *x = encoded(_i * 20, &m), *y;
+	char *error;
+	struct profile *p = vfp_decode(x, m, &error);
+
+	ck_assert_msg(!error, "%s", error);
+	ck_assert_int_eq(vfp_encode(p, &y, &n), 0);
+	ck_assert_uint_eq(m, n);
+	ck_assert_mem_eq(x, y, n);
+	profile_free(p);
+	free(x);
+	free(y);
+}
+END_TEST
+
+START_TEST(round_trip_of_an_empty_profile)
+{
+	struct profile *p = profile_new();
+	unsigned char *buf;
+	size_t bytes;
+	char *error;
+
+	ck_assert_int_eq(vfp_encode(p, &buf, &bytes), 0);
+	profile_free(p);
+	p = vfp_decode(buf, bytes, &error);
+	ck_assert_ptr_nonnull(p);
+	ck_assert_ptr_null(p->application);
+	profile_free(p);
+	free(buf);
+}
+END_TEST
+
+START_TEST(cut_at_every_length)
+{
+	size_t bytes;
+	unsigned char *buf = encoded(6, &bytes);
+
+	for (size_t n = 0; n < bytes; n++) {
+		/* a copy of just that size, so that reading beyond it is found */
+		unsigned char *part = malloc(n + !n);
+
+		memcpy(part, buf, n);
+		expect_error(part, n, "cut short");
+		if (n >= sizeof(struct vfp_header)) {
+			uint64_t said = n;
+
+			memcpy(part + offsetof(struct vfp_header, bytes), &said, 8);
+			expect_error(part, n, "checksum");
+			sign(part, n);
+			expect_error(part, n, "damaged");
+		}
+		free(part);
+	}
+	free(buf);
+}
+END_TEST
+
+START_TEST(every_flipped_bit_is_noticed)
+{
+	size_t bytes;
+	unsigned char *buf = encoded(4, &bytes);
+
+	for (size_t bit = 0; bit < 8 * bytes; bit++) {
+		buf[bit / 8] ^= 1 << bit % 8;
+		expect_error(buf, bytes, "");
+		buf[bit / 8] ^= 1 << bit % 8;
+	}
+	free(buf);
+}
+END_TEST
+
+START_TEST(flipped_bits_with_a_right_checksum_do_no_harm)
+{
+	size_t bytes;
+	unsigned char *buf = encoded(6, &bytes);
+
+	for (size_t bit = 0; bit < 8 * bytes; bit++) {
+		buf[bit / 8] ^= 1 << bit % 8;
+		sign(buf, bytes);
+		expect_no_harm(buf, bytes);
+		buf[bit / 8] ^= 1 << bit % 8;
+	}
+	free(buf);
+}
+END_TEST
+
+START_TEST(absurd_words_with_a_right_checksum_do_no_harm)
+{
+	static const uint64_t absurd[] = {0, 1, 7, 8, UINT32_MAX, UINT32_MAX + 1ull, INT64_MAX,
+		UINT64_MAX, UINT64_MAX - 7, 1ull << 61};
+	size_t bytes;
+	unsigned char *buf = encoded(6, &bytes);
+
+	for (size_t at = 8; at < bytes; at += 8) {
+		uint64_t saved;
+
+		memcpy(&saved, buf + at, 8);
+		for (size_t i = 0; i < ARRAY_SIZE(absurd); i++) {
+			memcpy(buf + at, &absurd[i], 8);
+			sign(buf, bytes);
+			expect_no_harm(buf, bytes);
+		}
+		memcpy(buf + at, &saved, 8);
+	}
+	free(buf);
+}
+END_TEST
+
+START_TEST(stacks_that_call_each_other_are_refused)
+{
+	struct profile *p = profile_new();
+	uint32_t root = add_stack(p, PROFILE_NONE, "init", UINT64_MAX);
+	uint32_t a = add_stack(p, root, "a", UINT64_MAX), b = add_stack(p, a, "b", UINT64_MAX);
+	unsigned char *buf;
+	size_t bytes;
+
+	p->stacks[a].parent = b;
+	ck_assert_int_eq(vfp_encode(p, &buf, &bytes), 0);
+	expect_error(buf, bytes, "P2: a stack is its own caller");
+	free(buf);
+	profile_free(p);
+}
+END_TEST
+
+static const struct {
+	size_t at;
+	uint64_t value;
+	const char *error;
+} headers[] = {
+	{offsetof(struct vfp_header, magic), 0, "not a node profile"},
+	{offsetof(struct vfp_header, version), 2, "format version 2"},
+	{offsetof(struct vfp_header, byte_order), 0x0807060504030201, "another byte order"},
+	{offsetof(struct vfp_header, bytes), 100, "too long"},
+	{offsetof(struct vfp_header, bytes), 1ull << 60, "cut short"},
+	{offsetof(struct vfp_header, n_sections), UINT64_MAX, "a section is missing"},
+	{offsetof(struct vfp_header, n_sections), 0, "no section job"},
+};
+
+START_TEST(bad_headers_are_named)
+{
+	size_t bytes;
+	unsigned char *buf = encoded(3, &bytes);
+
+	memcpy(buf + headers[_i].at, &headers[_i].value, 8);
+	sign(buf, bytes);
+	expect_error(buf, bytes, headers[_i].error);
+	free(buf);
+}
+END_TEST
+
+START_TEST(a_clock_gone_wrong_is_still_readable)
+{
+	struct profile *p = profile_new();
+	unsigned char *buf;
+	size_t bytes;
+	char *error;
+
+	p->runtime_s = -1.0 / 0.0;
+	ck_assert_int_eq(vfp_encode(p, &buf, &bytes), 0);
+	profile_free(p);
+	p = vfp_decode(buf, bytes, &error);
+	ck_assert_ptr_nonnull(p);
+	ck_assert(p->runtime_s == 0);
+	profile_free(p);
+	free(buf);
+}
+END_TEST
+
+START_TEST(files)
+{
+	char dir[] = "/tmp/vftr-u-vfp-XXXXXX", *path, *error;
+	struct dice d = {.state = 1};
+	struct profile *p = random_profile(&d, 0, 30, UINT64_MAX), *q;
+
+	ck_assert_ptr_nonnull(mkdtemp(dir));
+	path = xasprintf("%s/app_node0.vfp", dir);
+	ck_assert_int_eq(vfp_write(p, path), 0);
+	q = vfp_read(path, &error);
+	ck_assert_ptr_nonnull(q);
+	ck_assert_uint_eq(q->n_stacks, p->n_stacks);
+	profile_free(q);
+	ck_assert_int_eq(truncate(path, 300), 0);
+	ck_assert_ptr_null(vfp_read(path, &error));
+	ck_assert_int_eq(strncmp(error, path, strlen(path)), 0);
+	ck_assert_ptr_nonnull(strstr(error, "cut short"));
+	free(error);
+	unlink(path);
+	ck_assert_ptr_null(vfp_read(path, &error));
+	ck_assert_ptr_nonnull(strstr(error, "No such file"));
+	free(error);
+	ck_assert_int_eq(mkfifo(path, 0600), 0);
+	ck_assert_ptr_null(vfp_read(path, &error));
+	ck_assert_ptr_nonnull(strstr(error, "not a regular file"));
+	free(error);
+	unlink(path);
+	rmdir(dir);
+	ck_assert_int_lt(vfp_write(p, path), 0);
+	profile_free(p);
+	free(path);
+}
+END_TEST
+
+int main(void)
+{
+	Suite *s = suite_create("vfp");
+	TCase *t = tcase_create("vfp");
+	SRunner *r = srunner_create(s);
+	int failed;
+
+	tcase_set_timeout(t, 60);
+	tcase_add_loop_test(t, round_trip, 0, 5);
+	tcase_add_test(t, round_trip_of_an_empty_profile);
+	tcase_add_test(t, cut_at_every_length);
+	tcase_add_test(t, every_flipped_bit_is_noticed);
+	tcase_add_test(t, flipped_bits_with_a_right_checksum_do_no_harm);
+	tcase_add_test(t, absurd_words_with_a_right_checksum_do_no_harm);
+	tcase_add_test(t, stacks_that_call_each_other_are_refused);
+	tcase_add_loop_test(t, bad_headers_are_named, 0, ARRAY_SIZE(headers));
+	tcase_add_test(t, a_clock_gone_wrong_is_still_readable);
+	tcase_add_test(t, files);
+	suite_add_tcase(s, t);
+	srunner_set_tap(r, "-");
+	srunner_run_all(r, CK_SILENT);
+	failed = srunner_ntests_failed(r);
+	srunner_free(r);
+	return failed ? 1 : 0;
+}
