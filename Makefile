@@ -157,19 +157,21 @@ $(O)/t/f-%: t/f-%.c $(shm_src) $(conf_src) $(agent_src) $(O)/gen/mpi_name.c
 PROVE ?= prove
 prove = O=$(O) BUILD=$(abspath $(O)) $(PROVE) -e '' --timer $(PROVEFLAGS)
 
-.PHONY: deps demo check check-long check-build bench asan tsan help
+.PHONY: deps deps-tests demo check check-long check-build bench asan tsan help
 deps:
 	@sh t/deps.sh
+deps-tests:
+	@sh t/deps.sh --tests
 
 demo: deps
 	@$(MAKE) --no-print-directory all
 	@sh t/demo/run
 
-check: deps
+check: deps-tests
 	@$(MAKE) --no-print-directory -j$(JOBS) check-build
 	@$(prove) $(sort $(unit_tests)) $(sort $(tap_tests))
 
-check-long: deps
+check-long: deps-tests
 	@$(MAKE) --no-print-directory -j$(JOBS) check-build $(fuzzers)
 	@VFTR_LONG=1 $(prove) $(sort $(unit_tests)) $(sort $(tap_tests))
 	@for f in $(fuzzers); do sh t/fuzz $$f 60 || exit; done

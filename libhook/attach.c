@@ -293,7 +293,7 @@ static enum process_state attach_now(void)
 	if (fd < 0) {
 		const char *agent = getenv("VFTR_AGENT");
 
-		if (!(nobody_there(fd) && agent && !strcmp(agent, "off")))
+		if (fd != -ECANCELED && !(nobody_there(fd) && agent && !strcmp(agent, "off")))
 			say(fd == -EPERM ? "the agent's socket belongs to another user" :
 					   "no agent could be reached or started",
 				fd == -EPERM ? "" : strerror(-fd));

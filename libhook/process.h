@@ -72,7 +72,8 @@ int message_receive(void *buffer, size_t bytes, int *fd, size_t *got);
 int message_send_on(int fd, struct wire_head *head, size_t fixed, const struct wire_text *text);
 int message_receive_on(int socket, void *buffer, size_t bytes, int *fd, size_t *got);
 
-/* spawn.c: start an agent for this session; 0 or -errno. */
+/* spawn.c: start an agent for this session; 0 or -errno; -ECANCELED: the agent
+ * itself has said why it does not want to. */
 int agent_spawn(const char *session);
 
 /* modules.c: tell the agent what was loaded and unloaded since the last look. */

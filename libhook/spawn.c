@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Starting an agent when there is none. The child is made so that the
- * application never notices it: no SIGCHLD, invisible to wait(), its own
- * session. The agent detaches itself at once; we reap the first process.
+ * Starting an agent when there is none, so that the application never notices:
+ * no SIGCHLD, nothing for its wait() to find. A child without an exit signal,
+ * seen by __WCLONE only, starts the agent as its own child and waits until that
+ * has detached itself. (exec would give a direct child its SIGCHLD back.)
  */
 #include <dlfcn.h>
 #include <errno.h>
@@ -13,6 +14,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
 #include "libhook/process.h"
@@ -28,14 +30,34 @@ struct start {
 	int error;
 };
 
+/* Not _exit(): that one is ours (interpose.c), and says goodbye. */
+static void __attribute__((noreturn)) leave(int status)
+{
+	for (;;)
+		syscall(SYS_exit_group, status);
+}
+
 static int run(void *context)
 {
 	struct start *s = context;
 
-	setsid();
 	execve(s->path, s->argv, s->envp);
-	s->error = errno; /* shared memory: the parent sees it */
-	_exit(127);
+	s->error = errno; /* shared memory: the application sees it */
+	leave(127);
+}
+
+static int run_between(void *context)
+{
+	struct start *s = context;
+	int status = 0, pid;
+
+	setsid();
+	pid = clone(run, (char *)s - STACK_BYTES / 2, CLONE_VM | CLONE_VFORK | SIGCHLD, s);
+	if (pid < 0)
+		s->error = errno;
+	while (pid > 0 && waitpid(pid, &status, 0) < 0 && errno == EINTR)
+		;
+	leave(status ? 1 : 0);
 }
 
 /* $VFTR_AGENT, or ../bin/vftr-node-agent beside our library, or as installed. */
@@ -79,7 +101,7 @@ int agent_spawn(const char *session)
 	char *memory = mmap(NULL, STACK_BYTES + sizeof(*s) + 65536, PROT_READ | PROT_WRITE,
 		MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 	sigset_t all, old;
-	int pid, error;
+	int pid, error, status = 0;
 
 	if (memory == MAP_FAILED)
 		return -errno;
@@ -94,12 +116,14 @@ int agent_spawn(const char *session)
 	/* no handler of the application may run in the child */
 	sigfillset(&all);
 	pthread_sigmask(SIG_SETMASK, &all, &old);
-	pid = clone(run, memory + STACK_BYTES, CLONE_VM | CLONE_VFORK, s);
+	pid = clone(run_between, memory + STACK_BYTES, CLONE_VM | CLONE_VFORK, s);
 	error = pid < 0 ? -errno : -s->error;
 	pthread_sigmask(SIG_SETMASK, &old, NULL);
 	if (pid > 0)
-		while (waitpid(pid, NULL, __WCLONE) < 0 && errno == EINTR)
+		while (waitpid(pid, &status, __WCLONE) < 0 && errno == EINTR)
 			;
+	if (!error && status)
+		error = -ECANCELED; /* it has said why, on standard error */
 	munmap(memory, STACK_BYTES + sizeof(*s) + 65536);
 	return error;
 }

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* vftr-node-agent: its command line, and the order in which things happen. */
 #include <errno.h>
+#include <fcntl.h>
 #include <getopt.h>
 #include <limits.h>
 #include <signal.h>
@@ -137,16 +138,29 @@ static void check_output(struct agent *a)
 	a->output_directory = xstrdup(path);
 }
 
-/* Away from the process that started us: own session, no terminal. */
+/*
+ * Away from the process that started us: own session, no terminal, none of its
+ * files. From here on only the logs speak.
+ */
 static void detach(void)
 {
+	sigset_t none;
 	pid_t pid = fork();
+	int null;
 
 	if (pid < 0)
 		die(OWN_FAILURE, "fork: %s", strerror(errno));
 	if (pid > 0)
 		_exit(0);
 	setsid();
+	sigemptyset(&none);
+	sigprocmask(SIG_SETMASK, &none, NULL);
+	close_range(3, ~0u, 0);
+	null = open("/dev/null", O_RDWR);
+	for (int fd = 0; null >= 0 && fd < 3; fd++)
+		dup2(null, fd);
+	if (null > 2)
+		close(null);
 }
 
 static char *own_path(const char *argv0)

@@ -7,6 +7,7 @@
 #include "nodeagent/util.h"
 
 #define MODULES_LIMIT 65536u /* more is a process gone wild */
+#define EPOCHS_LIMIT  (1u << 20)
 
 struct module {
 	char *path;
@@ -19,8 +20,9 @@ struct module {
 struct codemap {
 	struct module *modules;
 	size_t n, cap;
-	uint64_t *starts; /* ticks at which epoch i begins */
+	uint64_t *starts; /* ticks after which epoch i begins */
 	size_t n_epochs, cap_epochs;
+	uint32_t reuse_low, reuse_bytes; /* where modules were unloaded */
 };
 
 struct codemap *codemap_new(void)
@@ -55,18 +57,15 @@ static bool loaded(const struct module *m)
 
 void codemap_add(struct codemap *map, const struct wire_module *m, const char *path)
 {
-	bool reused = false;
+	uint32_t first = 0;
 	struct module *new;
 
 	if (m->high <= m->low || m->build_id_bytes > WIRE_BUILD_ID || map->n >= MODULES_LIMIT)
 		return;
 	for (size_t i = 0; i < map->n; i++)
-		if (!loaded(&map->modules[i]) && low_halves_meet(&map->modules[i], m->low, m->high))
-			reused = true;
-	if (reused) {
-		map->starts = grow(map->starts, map->n_epochs, &map->cap_epochs, sizeof(*map->starts));
-		map->starts[map->n_epochs++] = m->head.ticks;
-	}
+		if (!loaded(&map->modules[i]) && low_halves_meet(&map->modules[i], m->low, m->high) &&
+			map->modules[i].last_epoch >= first)
+			first = map->modules[i].last_epoch + 1;
 	map->modules = grow(map->modules, map->n, &map->cap, sizeof(*map->modules));
 	new = &map->modules[map->n++];
 	*new = (struct module){ .path = xstrdup(path),
@@ -74,17 +73,50 @@ void codemap_add(struct codemap *map, const struct wire_module *m, const char *p
 		.low = m->low,
 		.high = m->high,
 		/* what was never covered before may be named from the start */
-		.first_epoch = reused ? (uint32_t)map->n_epochs - 1 : 0,
+		.first_epoch = first,
 		.last_epoch = UINT32_MAX,
 		.build_id_bytes = m->build_id_bytes };
 	memcpy(new->build_id, m->build_id, m->build_id_bytes);
 }
 
+static void reuse(struct codemap *map, const struct module *m)
+{
+	uint32_t low = (uint32_t)m->low, high = (uint32_t)m->high;
+
+	if (map->reuse_bytes) {
+		uint32_t old_high = map->reuse_low + map->reuse_bytes;
+
+		low = low < map->reuse_low ? low : map->reuse_low;
+		high = high > old_high ? high : old_high;
+	}
+	if (high <= low || (uint32_t)m->high < (uint32_t)m->low) { /* across 4 GiB: all */
+		low = 0;
+		high = UINT32_MAX;
+	}
+	map->reuse_low = low;
+	map->reuse_bytes = high - low;
+}
+
 void codemap_gone(struct codemap *map, uint64_t low, uint64_t ticks)
 {
+	bool any = false;
+
 	for (size_t i = 0; i < map->n; i++)
-		if (loaded(&map->modules[i]) && map->modules[i].low == low)
+		if (loaded(&map->modules[i]) && map->modules[i].low == low) {
 			map->modules[i].last_epoch = (uint32_t)map->n_epochs - 1;
+			reuse(map, &map->modules[i]);
+			any = true;
+		}
+	if (!any || map->n_epochs >= EPOCHS_LIMIT)
+		return;
+	map->starts = grow(map->starts, map->n_epochs, &map->cap_epochs, sizeof(*map->starts));
+	map->starts[map->n_epochs++] = ticks;
+}
+
+void codemap_reusable(const struct codemap *map, uint32_t *low, uint32_t *bytes)
+{
+	*low = map->reuse_low;
+	*bytes = map->reuse_bytes;
 }
 
 uint32_t codemap_epochs(const struct codemap *map)

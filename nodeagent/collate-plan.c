@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "nodeagent/collate-tree.h"
+#include "nodeagent/courier.h"
 #include "nodeagent/util.h"
 
 /* The message that agent 0 sends each agent at the start. */
@@ -165,7 +166,12 @@ int collate_start(struct peer *peer, const char *host, double deadline_s)
 {
 	double until = peer_now() + deadline_s;
 
+	int error;
+
 	if (!peer)
 		return 0;
-	return peer->rank ? start_other(peer, host, until) : start_root(peer, host, until);
+	error = peer->rank ? start_other(peer, host, until) : start_root(peer, host, until);
+	if (peer->plan && peer->rank)
+		courier_remember(peer, peer->plan, sizeof(*peer->plan), host);
+	return error;
 }

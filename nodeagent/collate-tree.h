@@ -25,6 +25,7 @@ struct collate_plan {
 	bool delivered[LEVELS_MAX];
 	uint64_t run;  /* messages of an earlier run are dropped */
 	bool complete; /* nobody was missing in the last run */
+	bool cut_off;  /* our own MPI has gone */
 
 	/* at agent 0 only */
 	char **hosts; /* by position */
@@ -57,6 +58,13 @@ void *pieces_pack(const struct pieces *p, uint64_t run, size_t *bytes);
  */
 bool pieces_unpack(
 	struct pieces *p, uint64_t run, uint64_t n, const unsigned char *buf, size_t bytes);
+
+/*
+ * Takes the place of an agent that has died: collates with nothing but its
+ * host (unless `collated`: that was done), then waits for the end as
+ * collate_end(). peer->plan may be NULL.
+ */
+void collate_stand_in(struct peer *peer, const char *host, bool collated);
 
 /* Sends what was allocated; frees it unless MPI may still read it. */
 int send_and_free(struct peer *peer, int to, enum tag tag, void *buf, size_t bytes, double until);

@@ -17,9 +17,13 @@
 #include <string.h>
 
 #include "nodeagent/collate-tree.h"
+#include "nodeagent/courier.h"
 #include "nodeagent/merge.h"
 #include "nodeagent/profile.h"
 #include "nodeagent/util.h"
+
+#define STAND_IN_S 30.0 /* for an agent that died, whose deadlines are not known */
+#define FOREVER_S  1e8
 
 static int send_words(struct peer *peer, int to, enum tag tag, uint64_t a, uint64_t b, double until)
 {
@@ -40,6 +44,7 @@ static int take_one(struct peer *peer, struct pieces *p, double until)
 	bool child = false;
 
 	error = peer->receive(peer, PEER_ANY, TAG_UP, &buf, &bytes, &who, until);
+	plan->cut_off |= error == -ECONNRESET;
 	if (error)
 		return error;
 	if (pieces_unpack(p, plan->run, plan->n, buf, bytes)) {
@@ -252,12 +257,52 @@ static struct profile *alone(const struct profile *mine)
 	return p;
 }
 
+static void begin_run(struct collate_plan *plan)
+{
+	plan->run++;
+	memset(plan->delivered, 0, sizeof(plan->delivered));
+	if (plan->direct)
+		memset(plan->direct, 0, plan->n * sizeof(bool));
+}
+
+static int run_root(struct peer *peer, struct pieces *p, double begin, double s,
+	struct profile **whole, uint64_t **hashes, size_t *n_hashes)
+{
+	struct collate_plan *plan = peer->plan;
+
+	take_children(peer, p, begin, s);
+	while (orphans_possible(plan, p) && !take_one(peer, p, begin + s))
+		;
+	*whole = finish_root(plan, p);
+	*hashes = collate_hashes(*whole);
+	*n_hashes = (*whole)->n_stacks;
+	send_hashes(peer, *whole, begin + 1.2 * s);
+	if (!plan->complete)
+		return plan->cut_off ? -ECONNRESET : -ETIMEDOUT;
+	for (size_t i = 0; i < (*whole)->n_agents; i++) {
+		if ((*whole)->agents[i].missing)
+			return -EOWNERDEAD;
+	}
+	return 0;
+}
+
+static int run_other(struct peer *peer, struct pieces *p, double begin, double s, uint64_t **hashes,
+	size_t *n_hashes)
+{
+	int error;
+
+	take_children(peer, p, begin, s);
+	pieces_join(p);
+	error = deliver(peer, p, begin, s);
+	return error ? error : receive_hashes(peer, hashes, n_hashes, begin + 1.25 * s);
+}
+
 int collate_run(struct peer *peer, const struct profile *mine, double deadline_s,
 	struct profile **whole, uint64_t **hashes, size_t *n_hashes)
 {
-	double begin = peer_now(), end = begin + deadline_s;
 	struct collate_plan *plan = peer ? peer->plan : NULL;
 	struct pieces p = {0};
+	double begin = peer_now();
 	int error;
 
 	*whole = NULL;
@@ -272,25 +317,36 @@ int collate_run(struct peer *peer, const struct profile *mine, double deadline_s
 		*n_hashes = mine->n_stacks;
 		return 0;
 	}
-	plan->run++;
-	memset(plan->delivered, 0, sizeof(plan->delivered));
-	if (plan->direct)
-		memset(plan->direct, 0, plan->n * sizeof(bool));
+	begin_run(plan);
 	pieces_add(&p, plan->position, plan->position + 1, alone(mine));
-	take_children(peer, &p, begin, deadline_s);
-	if (plan->parent >= 0) {
-		pieces_join(&p);
-		error = deliver(peer, &p, begin, deadline_s);
-		return error ? error
-			     : receive_hashes(peer, hashes, n_hashes, begin + 1.25 * deadline_s);
+	if (plan->parent < 0)
+		error = run_root(peer, &p, begin, deadline_s, whole, hashes, n_hashes);
+	else
+		error = run_other(peer, &p, begin, deadline_s, hashes, n_hashes);
+	courier_collated(peer);
+	return error;
+}
+
+/*
+ * When the job ends is not known here: with children, the first message from
+ * them tells it; without, the message lies at the parent until that wants it.
+ */
+static void run_in_place_of(struct peer *peer, const char *host)
+{
+	struct collate_plan *plan = peer->plan;
+	double s = plan->n_children ? STAND_IN_S : FOREVER_S;
+	struct pieces p = {0};
+	uint64_t *hashes = NULL;
+	size_t n;
+
+	begin_run(plan);
+	pieces_add(&p, plan->position, plan->position + 1, missing_agent(host));
+	if (plan->n_children && take_one(peer, &p, peer_now() + FOREVER_S)) {
+		pieces_free(&p);
+		return;
 	}
-	while (orphans_possible(plan, &p) && !take_one(peer, &p, end))
-		;
-	*whole = finish_root(plan, &p);
-	*hashes = collate_hashes(*whole);
-	*n_hashes = (*whole)->n_stacks;
-	send_hashes(peer, *whole, begin + 1.2 * deadline_s);
-	return plan->complete ? 0 : -ETIMEDOUT;
+	run_other(peer, &p, peer_now(), s, &hashes, &n);
+	free(hashes);
 }
 
 /* End */
@@ -316,6 +372,15 @@ static bool everybody_ended(struct peer *peer, double until)
 	complete = bytes >= sizeof(*words) && words[0];
 	free(buf);
 	return complete;
+}
+
+void collate_stand_in(struct peer *peer, const char *host, bool collated)
+{
+	if (!peer->plan || !peer->rank)
+		return;
+	if (!collated)
+		run_in_place_of(peer, host);
+	collate_end(peer, 0, STAND_IN_S);
 }
 
 void collate_end(struct peer *peer, int status, double deadline_s)

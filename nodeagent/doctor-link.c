@@ -302,6 +302,11 @@ static void judge_mpi(struct patient *p)
 	if (theirs == (MPI_OPEN | MPI_CH)) {
 		diagnose(p->d, FINDING_NO, "it is linked with Open MPI and with MPICH");
 		diagnose(p->d, FINDING_DO, "link it and all its libraries with one MPI");
+	} else if (!theirs && p->self->facts.mpi == ELF_USED &&
+		   (ours == MPI_OPEN || ours == MPI_CH)) {
+		/* the wrappers have all that it calls, so the linker dropped the MPI */
+		diagnose(p->d, FINDING_OK, "it uses MPI by way of the library for %s",
+			mpi_title[ours]);
 	} else if (!p->ours || !theirs) {
 		return;
 	} else if (ours == theirs) {

@@ -21,8 +21,11 @@ static void quarantine(struct thread_ring *t, const char *why)
 static bool replay_whole(struct thread_ring *t, const uint64_t *block, uint64_t now)
 {
 	struct codemap *code = t->process->code;
+	struct replay_epoch epoch;
 	unsigned from = 0, to;
 	const char *why;
+
+	codemap_reusable(code, &epoch.low, &epoch.bytes);
 
 	do {
 		to = BLOCK_WORDS;
@@ -34,7 +37,8 @@ static bool replay_whole(struct thread_ring *t, const uint64_t *block, uint64_t 
 			t->epoch++;
 			to = BLOCK_WORDS;
 		}
-		why = replay_block(t->replay, block, from, to, t->epoch, now);
+		epoch.epoch = t->epoch;
+		why = replay_block(t->replay, block, from, to, &epoch, now);
 		if (why) {
 			quarantine(t, why);
 			return false;

@@ -26,7 +26,8 @@ struct peer {
 
 	/*
 	 * The next message with this tag from agent `from`, or PEER_ANY; *who is
-	 * the sender. 0, -ETIMEDOUT, or another -errno. The caller frees *buf.
+	 * the sender. 0, -ETIMEDOUT, or another -errno (-ECONNRESET: MPI has gone
+	 * for good, this agent is alone). The caller frees *buf.
 	 */
 	int (*receive)(struct peer *p, int from, int tag, void **buf, size_t *bytes, int *who,
 		double until);
@@ -59,13 +60,20 @@ const char *peer_wanted(void);
 
 /*
  * For agents that a launcher started; to be called first in main, before any
- * thread. The rest of the program runs in a child with a session of its own,
- * as launchers kill all processes of a job when one has died. The parent
- * passes on SIGTERM, SIGINT, SIGHUP and SIGUSR1, ends with the child's status,
- * and hides the child's death by a signal until the launcher ends the job.
- * Returns in the child; if fork fails, in the process that called.
+ * thread. The caller becomes the courier (courier.h): it stays with the
+ * launcher, does the agent's MPI, passes SIGTERM, SIGINT, SIGHUP and SIGUSR1
+ * on, and ends with the agent's status, or with 0 when it had to stand in for
+ * an agent that was killed. The rest of the program runs in a child, where
+ * this returns (and gets SIGTERM if the courier dies). If fork fails it returns
+ * in the caller, and MPI will be in the agent itself.
  */
 void peer_shield(void);
+
+/* A message that the courier sends if this agent dies; replaces the last one. */
+void peer_will(struct peer *peer, int to, int tag, const void *buf, size_t bytes);
+
+/* Loads a plug-in into this process. As peer_open(). */
+struct peer *peer_load(const char *plugin, char **error);
 
 /* The one symbol of a plug-in. */
 typedef struct peer *peer_open_function(char **error);

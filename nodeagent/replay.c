@@ -250,17 +250,23 @@ static void close_unrecorded(struct replay *r, uint64_t n, uint64_t t)
 	}
 }
 
-static uint64_t wide_key(uint64_t address, uint32_t epoch)
+static uint64_t epoch_of(const struct replay_epoch *e, uint32_t id)
+{
+	return (uint32_t)(id - e->low) < e->bytes ? e->epoch : 0;
+}
+
+static uint64_t wide_key(uint64_t address, const struct replay_epoch *epoch)
 {
 	if (RECORD_IS_REGION(address))
 		return address;
-	return KEY_WIDE | (uint64_t)(epoch & 0xfff) << KEY_WIDE_EPOCH_SHIFT |
+	return KEY_WIDE | (epoch_of(epoch, (uint32_t)address) & 0xfff) << KEY_WIDE_EPOCH_SHIFT |
 	       (address & KEY_ADDRESS_MASK);
 }
 
 /* Records other than a short enter or exit. Returns the words taken. */
 static unsigned control(
-	struct replay *r, const uint64_t *word, unsigned left, uint64_t w, uint32_t epoch)
+	struct replay *r, const uint64_t *word, unsigned left, uint64_t w,
+	const struct replay_epoch *epoch)
 {
 	unsigned n = record_words(w);
 	uint64_t t = r->high | w >> RECORD_TIME_SHIFT, payload = 0;
@@ -310,9 +316,11 @@ static unsigned control(
 }
 
 const char *replay_block(
-	struct replay *r, const uint64_t *block, unsigned from, unsigned to, uint32_t epoch, uint64_t now)
+	struct replay *r, const uint64_t *block, unsigned from, unsigned to,
+	const struct replay_epoch *epoch, uint64_t now)
 {
-	uint64_t above = (uint64_t)epoch << KEY_EPOCH_SHIFT;
+	uint64_t above = (uint64_t)epoch->epoch << KEY_EPOCH_SHIFT;
+	uint32_t low = epoch->low, bytes = epoch->bytes;
 	uint64_t w = load_relaxed(&block[0]);
 	uint64_t calls = 0, records = 0, t = r->now;
 	unsigned i = from;
@@ -352,7 +360,7 @@ const char *replay_block(
 		records++;
 		i++;
 		if (!(w & RECORD_EXIT)) {
-			uint64_t key = above | id;
+			uint64_t key = unlikely(id - low < bytes) ? above | id : id;
 			struct node *parent = f->node, *n;
 
 			calls++;

@@ -18,6 +18,11 @@
 
 struct replay;
 
+/* Keys of frames whose low half lies in [low, low + bytes) carry the epoch. */
+struct replay_epoch {
+	uint32_t epoch, low, bytes;
+};
+
 struct replay_counts {
 	uint64_t records; /* enters, exits and other records */
 	uint64_t calls;
@@ -38,12 +43,13 @@ void replay_free(struct replay *r);
 
 /*
  * Takes words [from, to) of a block; word 0 must be a SYNC word, and replaying
- * a block in parts must start with 0. epoch is the code map's. NULL, or why
+ * a block in parts must start with 0. NULL, or why
  * the block cannot be right; nothing more should be fed then.
  * now: present ticks; time stamps well beyond it are refused.
  */
 const char *replay_block(
-	struct replay *r, const uint64_t *block, unsigned from, unsigned to, uint32_t epoch, uint64_t now);
+	struct replay *r, const uint64_t *block, unsigned from, unsigned to,
+	const struct replay_epoch *epoch, uint64_t now);
 
 /* First word of the block at or after `from` that is later than ticks. */
 unsigned replay_split(const struct replay *r, const uint64_t *block, unsigned from, uint64_t ticks);

@@ -61,7 +61,7 @@ static void report(const struct profile *whole, const char *dir)
 
 int main(int argc, char **argv)
 {
-	int killed = -1, silent = -1, late = -1, n, error;
+	int killed = -1, silent = -1, courier = -1, late = -1, n, error;
 	double deadline, late_s = 0, begin, took;
 	struct profile *mine, *whole;
 	uint64_t *hashes, sum = 0;
@@ -76,12 +76,15 @@ int main(int argc, char **argv)
 	for (int i = 4; i < argc; i++) {
 		sscanf(argv[i], "killed=%d", &killed);
 		sscanf(argv[i], "silent=%d", &silent);
+		sscanf(argv[i], "courier=%d", &courier);
 		sscanf(argv[i], "late=%d:%lf", &late, &late_s);
 		if (!strcmp(argv[i], "shield"))
 			peer_shield();
 	}
 	/* MPICH's mpiexec tells of deaths by this signal */
 	signal(SIGUSR1, SIG_IGN);
+	/* the end of a courier */
+	signal(SIGTERM, SIG_IGN);
 	peer = peer_open(argv[1], NULL, &why);
 	if (!peer)
 		die(1, "%s", why ? why : "this is the only agent");
@@ -93,6 +96,8 @@ int main(int argc, char **argv)
 		die(1, "collate_start: %s", strerror(-error));
 	if (peer->rank == killed)
 		raise(SIGKILL);
+	if (peer->rank == courier)
+		kill(getppid(), SIGKILL);
 	if (peer->rank == silent)
 		sleep(60);
 	path = file_of(argv[2], mine);

@@ -2,20 +2,22 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # Installs what building and testing need. Debian and Ubuntu: by apt, as root
 # or with sudo. Elsewhere it prints what to install, and stops if it is missing.
-#   t/deps.sh          what is missing
+#   t/deps.sh          for building and the demo
+#   t/deps.sh --tests  for the tests, too
 #   t/deps.sh --list   print the apt and dnf lines
 set -u
 
 # package:what proves that it is there (a command, or a header or library file)
 apt="build-essential:cc gfortran:gfortran openmpi-bin:mpirun.openmpi libopenmpi-dev:mpicc.openmpi
 mpich:mpiexec.hydra libmpich-dev:mpicc.mpich liburing-dev:liburing.h libelf-dev:libelf.h
-libcjson-dev:cjson/cJSON.h check:check.h pkg-config:pkg-config mandoc:mandoc jq:jq gawk:gawk
-iproute2:ip perl:prove clang:clang util-linux:unshare tini:tini procps:pgrep"
+libcjson-dev:cjson/cJSON.h pkg-config:pkg-config"
+apt_tests="check:check.h mandoc:mandoc jq:jq gawk:gawk iproute2:ip perl:prove clang:clang
+util-linux:unshare tini:tini procps:pgrep gcc-aarch64-linux-gnu:aarch64-linux-gnu-gcc qemu-user:qemu-aarch64"
 dnf="gcc gcc-c++ gcc-gfortran make openmpi-devel mpich-devel liburing-devel elfutils-libelf-devel
 cjson-devel check-devel pkgconf-pkg-config mandoc jq gawk iproute perl-Test-Harness clang util-linux tini procps-ng"
 
 apt_names() {
-	for p in $apt; do
+	for p in $apt $apt_tests; do
 		printf '%s ' "${p%%:*}"
 	done
 }
@@ -33,6 +35,7 @@ there() {
 }
 
 [ "${1:-}" = --list ] && { lines; exit 0; }
+[ "${1:-}" = --tests ] && apt="$apt $apt_tests"
 
 missing=
 for p in $apt; do

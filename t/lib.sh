@@ -11,7 +11,7 @@
 # The code runs in a subshell with `set -e`, in the throw-away directory. t/README
 # explains the rest. Plain POSIX shell.
 
-T=$(cd "${T_OVERRIDE:-$(dirname "$0")}" && pwd) || exit 99
+T=$(cd "$(dirname "$0")" && pwd) || exit 99
 TOP=${T%/t}
 BUILD=${BUILD:-$TOP/obj}
 case $BUILD in /*) ;; *) BUILD=$PWD/$BUILD ;; esac
@@ -25,13 +25,9 @@ export T TOP BUILD AGENT VFTR LIB
 
 # Kills every process that carries this test's mark in its environment.
 test_kill_marked() {
-	for test_e in /proc/[0-9]*/environ; do
-		test_p=${test_e#/proc/}
-		test_p=${test_p%/environ}
-		[ "$test_p" = $$ ] && continue
-		if tr '\0' '\n' <"$test_e" 2>/dev/null | grep -qxF "VFTR_TEST_DIR=$1"; then
-			kill -9 "$test_p" 2>/dev/null
-		fi
+	for test_p in $(grep -lzxF "VFTR_TEST_DIR=$1" /proc/[0-9]*/environ 2>/dev/null); do
+		test_p=${test_p#/proc/}
+		kill -9 "${test_p%/environ}" 2>/dev/null
 	done
 	return 0
 }

@@ -96,7 +96,7 @@ START_TEST(numbers)
 	ck_assert_uint_eq(table_rows(t), 2);
 	table_uint(t, 1); /* a row that is not complete */
 	char *text = printed(t);
-	ck_assert_ptr_nonnull(strstr(text, " 0.041 |   3.93 |\n"));
+	ck_assert_ptr_nonnull(strstr(text, " 0.041 |    3.93 |\n"));
 	ck_assert_ptr_nonnull(strstr(text, " | -100.00 |\n"));
 	ck_assert_ptr_null(strstr(text, " 1 |"));
 	free(text);

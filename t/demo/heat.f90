@@ -110,17 +110,27 @@ contains
     end do
   end subroutine
 
+  function row_change(now, next, nx) result(change)
+    integer, intent(in) :: nx
+    real(real8), intent(in) :: now(0:nx + 1), next(0:nx + 1)
+    real(real8) :: change
+    integer :: x
+
+    change = 0
+    do x = 1, nx
+      change = change + (next(x) - now(x))**2
+    end do
+  end function
+
   ! How much the plate has changed in this step, over all ranks.
   function residual(p) result(change)
     type(plate), intent(in) :: p
     real(real8) :: change, total
-    integer :: x, y
+    integer :: y
 
     change = 0
     do y = 1, p%ny
-      do x = 1, p%nx
-        change = change + (p%next(x, y) - p%now(x, y))**2
-      end do
+      change = change + row_change(p%now(:, y), p%next(:, y), p%nx)
     end do
     call MPI_Allreduce(change, total, 1, MPI_DOUBLE_PRECISION, MPI_SUM, p%comm)
     change = sqrt(total)
@@ -164,9 +174,9 @@ program heat
   integer :: nx, ny, steps, i
 
   call MPI_Init()
-  nx = argument(1, 1200)
-  ny = argument(2, 1200)
-  steps = argument(3, 1000)
+  nx = argument(1, 2000)
+  ny = argument(2, 2000)
+  steps = argument(3, 500)
   change = 0
   call cut(p, nx, ny)
   call init(p, nx, ny)

@@ -1,0 +1,184 @@
+#!/bin/sh
+# SPDX-License-Identifier: BSD-3-Clause
+test_description='functions have their names, whatever the file they are in'
+. "$(dirname "$0")/lib.sh"
+
+need gcc strip objcopy jq
+need_built "$AGENT" "$LIB/libvftrace.so"
+
+found=$(test_link vftrace)
+hooked="$TEST_FLAGS -finstrument-functions"
+host=$(uname -n)
+
+# run PROGRAM ARGS...: traced; what the agent says goes to said
+run() {
+	traced --config "$PWD/conf.json" -- "$@" >said 2>&1 || { cat said >&2; return 1; }
+	cat said
+}
+
+# names STYLE: the configuration of run()
+names() {
+	echo "{ $1 }" >conf.json
+}
+names ''
+
+cat >app-names.counts <<'EOF'
+1 main<init
+3 helper@app-names.c<main<init
+1 other_work<main<init
+6 helper@app-names-other.c<other_work<main<init
+1 twin@app-names-other.c<other_work<main<init
+2 twin<main<init
+EOF
+
+for how in '-fPIE -pie' '-fno-pie -no-pie' '-static'; do
+	test_expect "$how: static functions of one name in two files are kept apart" '
+		case "$how" in
+		-static) gcc $hooked -static -o app "$T/app-names.c" "$T/app-names-other.c" "$LIB/libvftrace.a" ;;
+		*) gcc $hooked $how -o app "$T/app-names.c" "$T/app-names-other.c" $found ;;
+		esac
+		run ./app
+		same_calls app-names.counts app_all.json'
+done
+
+test_if 'command -v clang' 'no clang' 'clang: the same' '
+	clang $hooked -o app "$T/app-names.c" "$T/app-names-other.c" $found
+	run ./app
+	same_calls app-names.counts app_all.json'
+
+test_expect 'a shared library: the same' '
+	gcc $hooked -shared -fPIC -o libother.so "$T/app-names-other.c"
+	gcc $hooked -o shared "$T/app-names.c" -L. -lother -Wl,-rpath,"$PWD" $found
+	run ./shared
+	# each file has only one of a name now
+	sed "s/@app-names[^<]*//" app-names.counts >shared.counts
+	same_calls shared.counts shared_all.json'
+
+test_expect 'a stripped program has a profile: exact calls, module+0xoffset' '
+	gcc $hooked -o whole "$T/app-names.c" "$T/app-names-other.c" $found
+	strip -o stripped whole
+	run ./stripped
+	is "1 1 2 3 6 1" "$(echo $(json stripped_all.json \
+		"[.stacks[] | select(.path != \"init\")] | sort_by(.path | split(\"<\") | length) |
+		 [.[0].calls, (.[1:] | map(.calls) | sort | .[0]), 2, 3, 6, 1] | map(tostring) | join(\" \")"))"
+	is "1 1 1 2 3 6" "$(echo $(calls_in stripped_all.json | cut -d" " -f1 | sort -n))"
+	calls_in stripped_all.json | grep -q "stripped+0x[0-9a-f]*<stripped+0x[0-9a-f]*<init"
+	grep -rq "stripped is stripped: " said stripped_all.log "stripped_node_$host.log"'
+
+test_expect 'a separate debug file gives the names back' '
+	mkdir -p split/.debug
+	objcopy --only-keep-debug whole split/.debug/split.debug
+	strip -o split/split whole
+	objcopy --add-gnu-debuglink=split/.debug/split.debug split/split
+	run split/split
+	same_calls app-names.counts split_all.json'
+
+test_expect 'a file that is gone at the end: exact calls, no failure' '
+	cp whole vanish
+	run ./vanish 3 "$PWD/vanish"
+	is "1 1 1 2 3 6" "$(echo $(calls_in vanish_all.json | cut -d" " -f1 | sort -n))"'
+
+test_expect 'a file that is another one at the end: no wrong names' '
+	printf "int pad(int x) { return x; }\n" >pad.c
+	gcc $hooked -o newer pad.c "$T/app-names.c" "$T/app-names-other.c" $found
+	cp whole changed
+	run ./changed 3 "$PWD/changed" "$PWD/newer"
+	is "1 1 1 2 3 6" "$(echo $(calls_in changed_all.json | cut -d" " -f1 | sort -n))"
+	# either it was read in time, or its functions have no names
+	if same_calls app-names.counts changed_all.json >/dev/null 2>&1; then exit 0; fi
+	is 0 "$(calls_in changed_all.json | grep -cE " (helper|twin|other_work|main|pad)(@[^<]*)?<")"
+	grep -rq "changed since it ran" said changed_all.log "changed_node_$host.log"'
+
+cat >cxx.counts <<'EOF'
+1 main<init
+3 _Z3addIiET_S0_S0_<main<init
+2 _Z3addIdET_S0_S0_<main<init
+1 _ZN4heat4gridIdLi3EEC1Ev<main<init
+4 _ZN4heat4gridIdLi3EE4stepEv<main<init
+1 _ZNK4heat4gridIdLi3EEplERKS1_<main<init
+1 _ZN12_GLOBAL__N_16hiddenEi<main<init
+5 _ZZ4mainENKUliE_clEi<main<init
+EOF
+
+cxx='need_cxx() { command -v g++; }; need_cxx'
+test_if "$cxx" 'no g++' 'C++: templates, operators, lambdas, under their mangled names' '
+	g++ $hooked -o cxx "$T/app-names.cpp" $found
+	run ./cxx
+	same_calls cxx.counts cxx_all.json'
+
+test_if "$cxx" 'no g++' 'C++: demangled on demand, template arguments included; paths stay' '
+	names "\"demangle_cxx\": true"
+	run ./cxx
+	for f in "int add<int>(int, int)" "double add<double>(double, double)" \
+		"heat::grid<double, 3>::step()" "(anonymous namespace)::hidden(int)"; do
+		is 1 "$(jq --arg f "$f" "[.stacks[] | select(.function == \$f)] | length" cxx_all.json)" "$f"
+		has cxx_all.log "$f"
+	done'
+
+names ''
+
+test_if 'command -v gfortran' 'no gfortran' 'Fortran: module procedures, contained ones, underscores' '
+	gfortran $hooked -o fort "$T/app-names.f90" $found
+	run ./fort
+	is 3 "$(json fort_all.json "[.stacks[] | select(.function == \"__names_MOD_twice\") | .calls] | add")"
+	is 2 "$(json fort_all.json "[.stacks[] | select(.function == \"__more_MOD_twice\") | .calls] | add")"
+	is 4 "$(json fort_all.json "[.stacks[] | select(.function == \"loose\") | .calls] | add")"
+	is 5 "$(json fort_all.json "[.stacks[] | select(.function | startswith(\"inner\")) | .calls] | add")"'
+
+test_if 'command -v gfortran' 'no gfortran' 'Fortran: module names are cut off on demand' '
+	names "\"strip_module_names\": true"
+	run ./fort
+	is 5 "$(json fort_all.json "[.stacks[] | select(.function == \"twice\") | .calls] | add")"
+	is 1 "$(json fort_all.json "[.stacks[] | select(.function == \"outer\") | .calls] | add")"'
+
+names ''
+
+gcc $hooked -o host "$T/app-plugin.c" $found -ldl
+for p in alpha beta; do
+	gcc $hooked -shared -fPIC -DWORK=work_$p -o $p.so "$T/app-plugin-lib.c"
+done
+gcc $hooked -shared -fPIC -DWORK=work_padded -DPAD='"64"' -o padded.so "$T/app-plugin-lib.c"
+
+# used FILE PLUGIN TIMES: its functions were called so often, each under the other
+used() {
+	is "$3" "$(json "$1" "[.stacks[] | select(.path | startswith(\"plugin_run<\")) | .calls] | add")" plugin_run
+	shift
+	while [ $# -gt 0 ]; do
+		is $((3 * $2)) "$(calls_of host_all.json "work_$1<plugin_run<use<main<init")" "work_$1"
+		is $((3 * $2)) "$(calls_of host_all.json "step<work_$1<plugin_run<use<main<init")" "step of $1"
+		shift 3
+	done
+}
+
+test_expect 'plug-ins one after the other at one address keep their names' '
+	run ./host ./alpha.so ./beta.so ./padded.so
+	has said 1
+	used host_all.json alpha 1
+	is 3 "$(calls_of host_all.json "work_alpha<plugin_run<use<main<init")"
+	is 3 "$(calls_of host_all.json "work_beta<plugin_run<use<main<init")"
+	is 3 "$(calls_of host_all.json "work_padded<plugin_run<use<main<init")"'
+
+test_expect 'a plug-in that comes back at another address is the same' '
+	run ./host ./alpha.so + ./alpha.so + ./alpha.so
+	is 3 "$(head -n 1 said)" "places"
+	is 9 "$(calls_of host_all.json "work_alpha<plugin_run<use<main<init")"
+	is 9 "$(calls_of host_all.json "step<work_alpha<plugin_run<use<main<init")"'
+
+test_expect 'plug-ins that take turns, fifty times' '
+	set --
+	for i in $(seq 25); do set -- "$@" ./alpha.so ./beta.so; done
+	run ./host "$@"
+	is 75 "$(calls_of host_all.json "work_alpha<plugin_run<use<main<init")"
+	is 75 "$(calls_of host_all.json "work_beta<plugin_run<use<main<init")"
+	is 75 "$(calls_of host_all.json "step<work_beta<plugin_run<use<main<init")"'
+
+test_expect 'a plug-in whose file is removed while it is open: exact calls' '
+	cp alpha.so gone.so
+	run ./host ./beta.so -./gone.so
+	is 3 "$(calls_of host_all.json "work_beta<plugin_run<use<main<init")"
+	is "1 1 1 1 1 2 3 3 3 3" "$(echo 1 1 1 1 $(calls_in host_all.json | cut -d" " -f1 | sort -n))" || {
+		calls_in host_all.json
+		exit 1
+	}'
+
+done_testing
