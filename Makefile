@@ -165,7 +165,7 @@ deps-tests:
 
 demo: deps
 	@$(MAKE) --no-print-directory all
-	@sh t/demo/run
+	@BUILD=$(abspath $(O)) t/demo/run
 
 check: deps-tests
 	@$(MAKE) --no-print-directory -j$(JOBS) check-build

@@ -12,7 +12,7 @@
 #include "libhook/process.h"
 
 #define SPINS_BEFORE_SLEEP 200
-#define SLEEP_NS 10000000
+#define SLEEP_NS	   10000000
 
 static uint64_t *stage_end(struct thread *t)
 {
@@ -21,7 +21,7 @@ static uint64_t *stage_end(struct thread *t)
 
 static unsigned stage_room(struct thread *t)
 {
-	return t->cur >= stage_end(t) ? 0 : (unsigned)(stage_end(t) - t->cur);
+	return t->at >= stage_end(t) ? 0 : (unsigned)(stage_end(t) - t->at);
 }
 
 /* Fast path on (limit set) or off. Order matters to signal handlers. */
@@ -30,22 +30,26 @@ static void stage_enter(struct thread *t, unsigned s, bool fast, uint64_t ticks)
 	t->limit = NULL;
 	fence_signal();
 	t->stage = s;
-	t->cur = t->ring.stage[s] + 1;
+	t->cur = t->at = t->ring.stage[s] + 1;
 	t->high = ticks >> RECORD_TIME_BITS;
 	fence_signal();
 	if (fast)
 		t->limit = stage_end(t);
 }
 
-/* Stores a record of one or two words in the current block; room is there. */
+/*
+ * Stores a record of one or two words in the current block; room is there and
+ * the fast path is off. cur follows, but is not believed: handlers move it.
+ */
 static void put(struct thread *t, uint64_t word, uint64_t payload)
 {
 	unsigned n = record_words(word);
-	uint64_t *at = t->cur;
+	uint64_t *at = t->at;
 
-	t->cur = at + n;
+	t->cur = t->at = at + n;
 	fence_signal();
 	store_relaxed(at, word);
+	KILLPOINT("slow.header");
 	if (n > 1)
 		store_release(at + 1, payload);
 	KILLPOINT("slow.put");
@@ -55,7 +59,7 @@ static void sleep_on_ring(struct thread *t)
 {
 	struct ring_producer_shm *p = t->ring.producer;
 	uint32_t seen = load_acquire(&t->ring.consumer->futex);
-	struct timespec limit = { 0, SLEEP_NS };
+	struct timespec limit = {0, SLEEP_NS};
 
 	store_relaxed(&p->waiting, 1);
 	/* waiting must be seen before tail is looked at: see ring_release() */
@@ -105,7 +109,8 @@ static void kick_if_needed(struct thread *t)
 {
 	uint64_t head = load_relaxed(&t->ring.producer->head);
 
-	if (load_relaxed(&vftr_process.agent->sleeping) && ring_fill(&t->ring) >= t->ring.size / 4 &&
+	if (load_relaxed(&vftr_process.agent->sleeping) &&
+		ring_fill(&t->ring) >= t->ring.size / 4 &&
 		head - t->kicked_at >= t->ring.size / 8) {
 		t->kicked_at = head; /* it takes a moment to wake up */
 		t->ring.producer->kicks++;
@@ -183,6 +188,7 @@ static bool make_room(struct thread *t, uint64_t ticks)
 	for (;;) {
 		t->limit = NULL;
 		fence_signal();
+		t->at = t->cur;
 		if (stage_room(t) >= ROOM)
 			return true;
 		if (!stage_flush(t, ticks))
@@ -206,6 +212,7 @@ static bool stop_dropping(struct thread *t, uint64_t ticks)
 		return false;
 	ring_publish(&t->ring, current ^ 1);
 	t->state = THREAD_ACTIVE;
+	t->cur = t->at; /* every skipped event has moved it */
 	if (!make_room(t, ticks))
 		return false;
 	put_sync(t, ticks);
@@ -220,6 +227,8 @@ static void drop(struct thread *t, uint64_t ticks, uint64_t exit_bit, uint64_t k
 {
 	if (!exit_bit) {
 		t->skipped_depth++;
+		if (load_relaxed(&vftr_process.pauses))
+			return; /* not wanted, so not lost */
 		t->lost_here++;
 		t->ring.producer->lost++;
 	} else if (t->skipped_depth) {
@@ -263,6 +272,8 @@ static void while_paused(struct thread *t, uint64_t ticks, uint64_t exit_bit, ui
 	} else if (make_room(t, ticks)) {
 		put_sync(t, ticks);
 		put_event(t, ticks, exit_bit, key);
+	} else if (t->state == THREAD_DROPPING) {
+		drop(t, ticks, exit_bit, key);
 	}
 }
 
@@ -300,6 +311,24 @@ void thread_publish(struct thread *t)
 		stage_flush(t, process_ticks());
 	if (t->state != THREAD_ACTIVE)
 		t->limit = NULL;
+}
+
+void vftr_overtaken(uint64_t *word, uint64_t exit_bit, uint64_t key, const void *site)
+{
+	struct thread *t = &vftr_thread;
+
+	for (unsigned s = 0; t->ring.base && s < 2; s++) {
+		if (word < t->ring.stage[s] || word >= t->ring.stage[s] + BLOCK_WORDS)
+			continue;
+		/* unpublished: the word counts where it is */
+		if ((int64_t)(t->ring.producer->stage[s] - t->ring.producer->head) >= 0)
+			return;
+		/* zeroed after it was published: the word was stored in time */
+		if (!load_relaxed(word))
+			return;
+		store_relaxed(word, 0);
+		vftr_slow(process_ticks(), exit_bit, key, site);
+	}
 }
 
 /* Key 0 makes the slow path attach and follow a pause, and records nothing. */

@@ -9,6 +9,11 @@
  * instruction (reserve()) before it is stored, so the handler's words go
  * behind it; the slow path marks the thread busy, and what a handler calls
  * meanwhile is counted in lost_nested instead of recorded.
+ *
+ * A handler may also fill the block and go on in the other one. So a reserved
+ * word is stored only if it lies in the block that `limit` ends - the two
+ * blocks do not touch, or the end of one would be the start of the other - and
+ * if limit has changed after the store, vftr_overtaken() sees to the word.
  */
 #ifndef VFTR_LIBHOOK_THREAD_H
 #define VFTR_LIBHOOK_THREAD_H
@@ -32,11 +37,12 @@ enum thread_state {
 
 struct thread {
 	/* the fast path's three words */
-	uint64_t *cur;	 /* next word of the current staging block */
+	uint64_t *cur;	 /* next word of the current staging block, or beyond it */
 	uint64_t *limit; /* its end; NULL sends every event to the slow path */
 	uint64_t high;	 /* ticks >> 31 as in the last SYNC word */
 
 	struct ring ring;
+	uint64_t *at; /* the slow path's cur, which no handler's reserve() moves */
 	enum thread_state state;
 	uint32_t stage; /* index of the current staging block */
 	uint32_t busy;	/* the slow path is running below us */
@@ -69,13 +75,21 @@ extern uint64_t vftr_gate __attribute__((visibility("hidden")));
 void vftr_slow(uint64_t ticks, uint64_t exit_bit, uint64_t key, const void *site)
 	__attribute__((visibility("hidden"), noinline, cold));
 
+/*
+ * A word was stored after a signal handler had gone on to another block. If
+ * the word's block was published without it, it is taken back and the event
+ * recorded again, after what the handler recorded.
+ */
+void vftr_overtaken(uint64_t *word, uint64_t exit_bit, uint64_t key, const void *site)
+	__attribute__((visibility("hidden"), noinline, cold));
+
 static inline __attribute__((always_inline)) void vftr_record(
 	uint64_t exit_bit, uint64_t key, uint64_t gate, const void *site)
 {
 	struct thread *t = &vftr_thread;
 	uint64_t ticks = clock_counter();
 	uint32_t id = (uint32_t)key;
-	uint64_t *word;
+	uint64_t *word, *limit;
 
 	/* relaxed: a thread may notice a change of the gate an event later */
 	if (unlikely(id < gate || ticks >> RECORD_TIME_BITS != t->high)) {
@@ -83,11 +97,17 @@ static inline __attribute__((always_inline)) void vftr_record(
 		return;
 	}
 	word = reserve(&t->cur);
-	if (unlikely(word >= t->limit)) {
+	KILLPOINT("fast.reserved");
+	limit = load_relaxed(&t->limit);
+	/* also true for a limit of NULL */
+	if (unlikely((uintptr_t)limit - (uintptr_t)word - 8 >= BLOCK_BYTES - 8)) {
 		vftr_slow(ticks, exit_bit, key, site);
 		return;
 	}
 	store_relaxed(word, record_word(ticks, exit_bit, id));
+	KILLPOINT("fast.stored");
+	if (unlikely(load_relaxed(&t->limit) != limit))
+		vftr_overtaken(word, exit_bit, key, site);
 }
 
 #endif

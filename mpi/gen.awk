@@ -11,7 +11,7 @@
 # of the MPI at hand: a function it lacks gets no wrapper. The C wrapper repeats
 # the true prototype, so the compiler checks each row of the table. A Fortran
 # wrapper never translates anything: all arguments are addresses and are passed
-# on as they came. POSIX awk: mawk, gawk and busybox must all do.
+# on as they came. POSIX awk only; a test compares what mawk and gawk make.
 
 FILENAME ~ /mpi\.i$/ {
 	if (/^#/)

@@ -1,7 +1,6 @@
 # The MPI libraries, one per MPI found: libvftrace-openmpi.so and .a, ... They
-# hold the hooks too (hook_obj, hook_shared, hook_shm_obj), so a program needs
-# only one.
-# Included by the Makefile; `mpi_libs' is what it adds to `all'.
+# hold the hooks too (hook_obj, hook_shared, hook_shm_obj): a program needs one.
+# Included by the Makefile.
 
 MPIFC_openmpi ?= $(shell command -v mpif90.openmpi)
 MPIFC_mpich   ?= $(shell command -v mpif90.mpich)
@@ -10,7 +9,6 @@ MPIFC_mpich   ?= $(shell command -v mpif90.mpich)
 MPI_CPPFLAGS := -DOMPI_OMIT_MPI1_COMPAT_DECLS=0
 
 mpi_tab  := mpi/kinds.tab mpi/mpi.tab
-mpi_libs := $(foreach M,$(MPIS),$(O)/lib/libvftrace-$(M).so $(O)/lib/libvftrace-$(M).a)
 
 # gen.awk OUT: to a file that appears only when the generator succeeded
 mpi_gen = $(AWK) -v out=$(1) -f mpi/gen.awk $(filter %.tab %.i %.sym,$^) >$@.new && mv $@.new $@

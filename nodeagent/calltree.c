@@ -7,7 +7,9 @@
 #define CHUNK_NODES 1024u
 #define SCAN_MAX    16 /* siblings looked at before the hash table is asked */
 
-struct node calltree_none = { .key = UINT64_MAX };
+struct node calltree_none = {.key = UINT64_MAX};
+
+static size_t nodes_in_all;
 
 struct calltree {
 	struct node **chunks;
@@ -59,9 +61,10 @@ static struct node *node_new(struct calltree *t, struct node *parent, uint64_t k
 		t->chunks[t->n_chunks++] = chunk;
 	}
 	n = t->chunks[t->n / CHUNK_NODES] + t->n % CHUNK_NODES;
-	*n = (struct node){ .key = key, .parent = parent, .child = &calltree_none };
+	*n = (struct node){.key = key, .parent = parent, .child = &calltree_none};
 	n->next = n;
 	t->n++;
+	nodes_in_all++;
 	if (parent) {
 		if (t->n * 2 > t->mask)
 			rehash(t);
@@ -93,6 +96,7 @@ void calltree_free(struct calltree *t)
 		return;
 	for (size_t i = 0; i < t->n_chunks; i++)
 		free(t->chunks[i]);
+	nodes_in_all -= t->n;
 	free(t->chunks);
 	free(t->table);
 	free(t);
@@ -128,14 +132,20 @@ static struct node *find(struct calltree *t, struct node *parent, uint64_t key)
 	return NULL;
 }
 
-struct node *calltree_child(struct calltree *t, struct node *parent, struct node *last, uint64_t key)
+static int is_full(const struct calltree *t)
+{
+	return t->n >= NODES_MAX || (nodes_in_all >= NODES_ALL_MAX && t->n >= NODES_FAIR);
+}
+
+struct node *calltree_child(
+	struct calltree *t, struct node *parent, struct node *last, uint64_t key)
 {
 	struct node *n;
 
 	if (parent->key == KEY_CROWD)
 		return parent;
 	n = find(t, parent, key);
-	if (!n && t->n >= NODES_MAX && key != KEY_CROWD)
+	if (!n && is_full(t) && key != KEY_CROWD)
 		return calltree_child(t, parent, last, KEY_CROWD);
 	if (!n)
 		n = node_new(t, parent, key);
@@ -154,8 +164,8 @@ void calltree_add(struct calltree *to, struct calltree *from)
 	for (size_t i = 0; i < from->n; i++) {
 		struct node *n = calltree_at(from, i);
 		/* next, no longer needed here, leads to the counterpart */
-		struct node *same = i ? calltree_child(to, n->parent->next, NULL, n->key) :
-					calltree_root(to);
+		struct node *same =
+			i ? calltree_child(to, n->parent->next, NULL, n->key) : calltree_root(to);
 
 		same->calls += n->calls;
 		same->ticks += n->ticks;

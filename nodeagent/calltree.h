@@ -14,28 +14,35 @@
  * A frame's key: the id of its record with the code map's epoch above it, or
  * KEY_WIDE with a whole address, or a region key (bit 63).
  */
-#define KEY_WIDE	 ((uint64_t)1 << 62)
-#define KEY_EPOCH_SHIFT	 32
+#define KEY_WIDE	     ((uint64_t)1 << 62)
+#define KEY_EPOCH_SHIFT	     32
 #define KEY_WIDE_EPOCH_SHIFT 48
-#define KEY_ADDRESS_MASK (((uint64_t)1 << 48) - 1)
-#define KEY_INIT	 ((uint64_t)1 << 61) /* the root */
-#define KEY_DEEP	 (KEY_INIT | 1)	     /* frames below DEPTH_MAX */
-#define KEY_PAUSE	 (KEY_INIT | 2)
-#define KEY_CROWD	 (KEY_INIT | 3) /* more paths than NODES_MAX */
+#define KEY_ADDRESS_MASK     (((uint64_t)1 << 48) - 1)
+#define KEY_INIT	     ((uint64_t)1 << 61) /* the root */
+#define KEY_DEEP	     (KEY_INIT | 1)	 /* frames below DEPTH_MAX */
+#define KEY_PAUSE	     (KEY_INIT | 2)
+#define KEY_CROWD	     (KEY_INIT | 3) /* more paths than NODES_MAX */
 
-#define DEPTH_MAX 1024u	      /* longer paths are folded into one node */
-#define NODES_MAX (2u << 20)  /* so many paths per thread, then KEY_CROWD */
+/* Smaller in tests. */
+#ifndef NODES_MAX
+#define NODES_MAX (2u << 20) /* so many paths per thread, then KEY_CROWD */
+#endif
+#ifndef NODES_ALL_MAX
+#define NODES_ALL_MAX (32u << 20) /* in all trees: then KEY_CROWD from NODES_FAIR on */
+#define NODES_FAIR    4096u
+#endif
+#define DEPTH_MAX  1024u      /* longer paths are folded into one node */
 #define FRAMES_MAX (1u << 22) /* so many open frames; more is hostile */
 
 struct node {
 	uint64_t key;
 	uint64_t calls;
-	uint64_t ticks;	     /* inclusive; below KEY_DEEP: exclusive */
-	struct node *child;  /* the one expected next; a ring through sibling */
+	uint64_t ticks;	    /* inclusive; below KEY_DEEP: exclusive */
+	struct node *child; /* the one expected next; a ring through sibling */
 	struct node *sibling;
 	struct node *parent;
-	struct node *next;   /* sibling entered after this one last time */
-	uint64_t lost;	     /* calls below it that were not recorded */
+	struct node *next; /* sibling entered after this one last time */
+	uint64_t lost;	   /* calls below it that were not recorded */
 };
 
 _Static_assert(sizeof(struct node) == 64, "one cache line");
@@ -52,7 +59,8 @@ size_t calltree_nodes(const struct calltree *t);
  * that ended before, or NULL. Never NULL: with NODES_MAX nodes it is the
  * parent's KEY_CROWD child, which is its own child.
  */
-struct node *calltree_child(struct calltree *t, struct node *parent, struct node *last, uint64_t key);
+struct node *calltree_child(
+	struct calltree *t, struct node *parent, struct node *last, uint64_t key);
 
 /* Adds all of `from` to `to` and frees it. */
 void calltree_add(struct calltree *to, struct calltree *from);

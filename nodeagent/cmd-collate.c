@@ -25,7 +25,7 @@ static const char usage[] =
 	"\n"
 	"  DIR|FILE           node profiles, or directories that hold them\n"
 	"  -o, --output DIR   where to write; default: beside the first node profile\n"
-	"  -c, --config FILE configuration; default: $VFTR_CONFIG, else defaults\n"
+	"  -c, --config FILE  configuration; default: $VFTR_CONFIG, else defaults\n"
 	"  -b, --base BASE    only the run of this name\n"
 	"  -h, --help         this text\n"
 	"\n"

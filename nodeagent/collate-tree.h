@@ -11,7 +11,7 @@
 
 struct profile;
 
-enum tag { TAG_HOST = 1, TAG_PLAN, TAG_UP, TAG_ACK, TAG_DOWN, TAG_END };
+enum tag { TAG_HOST = 1, TAG_PLAN, TAG_UP, TAG_ACK, TAG_DOWN, TAG_BYE, TAG_END };
 
 #define LEVELS_MAX 32
 
@@ -23,9 +23,10 @@ struct collate_plan {
 	uint32_t n_children;
 	int child[LEVELS_MAX]; /* ranks; child k is waited for at level k */
 	bool delivered[LEVELS_MAX];
-	uint64_t run;  /* messages of an earlier run are dropped */
-	bool complete; /* nobody was missing in the last run */
-	bool cut_off;  /* our own MPI has gone */
+	uint64_t run;	    /* messages of an earlier run are dropped */
+	bool complete;	    /* nobody was missing in the last run */
+	uint32_t n_present; /* in the last run */
+	bool cut_off;	    /* our own MPI has gone */
 
 	/* at agent 0 only */
 	char **hosts; /* by position */

@@ -107,9 +107,11 @@ static struct profile *finish_root(struct collate_plan *plan, struct pieces *p)
 	struct profile *whole = NULL;
 
 	plan->complete = true;
+	plan->n_present = plan->n;
 	for (uint32_t i = 0; i < plan->n; i++) {
 		if (!pieces_cover(p, i)) {
 			plan->complete = false;
+			plan->n_present--;
 			pieces_add(p, i, i + 1, missing_agent(plan->hosts[i]));
 		}
 	}
@@ -351,6 +353,20 @@ static void run_in_place_of(struct peer *peer, const char *host)
 
 /* End */
 
+/* Launchers may end the others as soon as this process ends: let them finish their work. */
+static void await_goodbyes(struct peer *peer, double until)
+{
+	for (uint32_t left = peer->plan ? peer->plan->n_present : 0; left > 1; left--) {
+		size_t bytes;
+		void *buf;
+		int who;
+
+		if (peer->receive(peer, PEER_ANY, TAG_BYE, &buf, &bytes, &who, until))
+			break;
+		free(buf);
+	}
+}
+
 static bool everybody_ended(struct peer *peer, double until)
 {
 	struct collate_plan *plan = peer->plan;
@@ -361,12 +377,15 @@ static bool everybody_ended(struct peer *peer, double until)
 	int who;
 
 	if (!peer->rank) {
+		await_goodbyes(peer, until);
 		for (int i = 1; i < peer->size; i++)
 			complete &= !send_words(
 				peer, i, TAG_END, complete, 0, complete ? until : peer_now());
 		return complete;
 	}
-	if (peer->receive(peer, 0, TAG_END, &buf, &bytes, &who, until))
+	send_words(peer, 0, TAG_BYE, 0, 0, until);
+	/* agent 0 may have a lot to write */
+	if (peer->receive(peer, 0, TAG_END, &buf, &bytes, &who, until + STAND_IN_S))
 		return false;
 	words = buf;
 	complete = bytes >= sizeof(*words) && words[0];

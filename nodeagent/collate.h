@@ -22,14 +22,15 @@ struct profile;
 int collate_start(struct peer *peer, const char *host, double deadline_s);
 
 /*
- * At the end, called by each agent within half of deadline_s of the others. mine is
- * only read. Agent 0 gets *whole (without processes[]), in which agents that
- * did not answer are marked as missing. Every agent gets the sorted hashes of
- * all stacks of the job: the place of a stack's hash is its global id. 0 or
- * -errno: -EOWNERDEAD (at agent 0) if agents have died, -ETIMEDOUT if some did
- * not answer; *hashes is NULL where they did not come; *whole at agent 0 is
- * what could be had. Takes up to 1.25 * deadline_s. The caller frees all. peer
- * may be NULL: alone.
+ * At the end, called by each agent within half of deadline_s of the others.
+ * mine is only read. Agent 0 gets *whole (without processes[]), in which agents
+ * that died or did not answer are marked as missing. Every agent gets the
+ * sorted hashes of all stacks of the job: the place of a stack's hash is its
+ * global id. 0 or -errno: -EOWNERDEAD (at agent 0) if agents have died,
+ * -ETIMEDOUT if some did not answer, -ECONNRESET if this agent is cut off from
+ * all others, though they may have written node profiles. *hashes is NULL where
+ * they did not come; *whole at agent 0 is what could be had. Takes up to 1.25 *
+ * deadline_s. The caller frees all. peer may be NULL: alone.
  */
 int collate_run(struct peer *peer, const struct profile *mine, double deadline_s,
 	struct profile **whole, uint64_t **hashes, size_t *n_hashes);

@@ -420,6 +420,7 @@ void peer_shield(void)
 	if (child == 0) {
 		setsid();
 		prctl(PR_SET_PDEATHSIG, SIGTERM);
+		signal(SIGPIPE, SIG_IGN); /* standard output ends with the launcher */
 		to_courier = pair[1];
 	} else {
 		close(pair[1]);

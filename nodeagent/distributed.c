@@ -94,7 +94,7 @@ static int start_agents(struct front *f, char *const *argv, char **error)
 	saved[1] = dup(STDERR_FILENO);
 	dup2(fds[1], STDOUT_FILENO);
 	dup2(fds[1], STDERR_FILENO);
-	f->agents = launch_child(argv, &exec_error);
+	f->agents = launch_child(argv, SIGTERM, &exec_error);
 	dup2(saved[0], STDOUT_FILENO);
 	dup2(saved[1], STDERR_FILENO);
 	close(saved[0]);
@@ -234,7 +234,7 @@ static void ensure_summary(struct front *f)
 			}
 			profile_free(p);
 		}
-		if (fresh)
+		if (fresh && !f->agent->quiet)
 			complain("profile: %s", log);
 		free(log);
 	}
@@ -247,6 +247,8 @@ int launch_distributed(struct agent *a, const struct launch *l, const char *conf
 	struct arguments pass = { 0 }, agents = { 0 }, command = { 0 };
 	char *session = xasprintf("run-%s-%d", a->host ? a->host : "node", (int)getpid()), *error = NULL;
 	struct sigaction action = { .sa_handler = on_terminate };
+	char *none[] = { NULL }, *runtime[] = { "VFTR_RUNTIME_DIR", NULL };
+	const char *dir = getenv("VFTR_RUNTIME_DIR");
 	pthread_t forwarder;
 	int exec_error, status;
 
@@ -256,7 +258,7 @@ int launch_distributed(struct agent *a, const struct launch *l, const char *conf
 	launch_environment(l, session, &pass, &error);
 	if (error)
 		die(OWN_FAILURE, "%s", error);
-	agents_command(l, session, config, set, n_set, (char *[]){ NULL }, &agents);
+	agents_command(l, session, config, set, n_set, dir && dir[0] ? runtime : none, &agents);
 	if (start_agents(&f, agents.v, &error))
 		die(OWN_FAILURE, "%s", error);
 	if (pthread_create(&forwarder, NULL, forward_output, &f))
@@ -268,7 +270,7 @@ int launch_distributed(struct agent *a, const struct launch *l, const char *conf
 			agents.v[0]);
 	}
 	launcher_pass_environment(launcher_kind(l->command[0]), l->command, pass.v, &command);
-	f.command = launch_child(command.v, &exec_error);
+	f.command = launch_child(command.v, 0, &exec_error);
 	if (f.command < 0) {
 		kill(f.agents, SIGTERM);
 		die(OWN_FAILURE, "cannot run %s: %s", l->command[0], strerror(exec_error));

@@ -30,8 +30,8 @@ static bool replay_whole(struct thread_ring *t, const uint64_t *block, uint64_t 
 	do {
 		to = BLOCK_WORDS;
 		while (t->epoch + 1 < codemap_epochs(code)) {
-			to = replay_split(t->replay, block, from,
-				codemap_epoch_start(code, t->epoch + 1));
+			to = replay_split(
+				t->replay, block, from, codemap_epoch_start(code, t->epoch + 1));
 			if (to > from)
 				break;
 			t->epoch++;
@@ -48,27 +48,28 @@ static bool replay_whole(struct thread_ring *t, const uint64_t *block, uint64_t 
 	return true;
 }
 
-uint64_t drain_thread(struct thread_ring *t)
+/* What is published now, read once: a producer that goes on cannot keep us here. */
+static uint64_t published(struct thread_ring *t)
 {
-	struct process *p = t->process;
-	uint64_t head, start = t->tail, batch = t->ring.size / BLOCK_BYTES / 8;
-	uint64_t now = agent_ticks(p->agent);
-	const uint64_t *block;
+	uint64_t head;
 	const char *why;
-	unsigned blocks = 0;
 
 	if (t->error)
-		return 0;
+		return t->tail;
 	why = ring_check(&t->ring, t->tail, &head);
-	if (why) {
+	if (why)
 		quarantine(t, why);
-		return 0;
-	}
-	if (head == t->tail)
-		return 0;
-	/* definitions that the records below head need were sent before them */
-	if (load_acquire(&p->control_app->definitions) != p->definitions && p->socket >= 0)
-		process_receive(p);
+	return head;
+}
+
+static uint64_t drain_to(struct thread_ring *t, uint64_t head)
+{
+	struct process *p = t->process;
+	uint64_t start = t->tail, batch = t->ring.size / BLOCK_BYTES / 8;
+	uint64_t now = agent_ticks(p->agent);
+	const uint64_t *block;
+	unsigned blocks = 0;
+
 	if (batch > RELEASE_BLOCKS)
 		batch = RELEASE_BLOCKS;
 	while ((block = ring_peek(&t->ring, t->tail, head)) && replay_whole(t, block, now)) {
@@ -84,14 +85,39 @@ uint64_t drain_thread(struct thread_ring *t)
 	return t->tail - start;
 }
 
+uint64_t drain_thread(struct thread_ring *t)
+{
+	return drain_to(t, published(t));
+}
+
 uint64_t drain_process(struct process *p)
 {
 	uint64_t bytes = 0;
 
-	for (size_t i = 0; i < p->n_threads; i++)
-		if (p->threads[i])
-			bytes += drain_thread(p->threads[i]);
+	for (size_t i = 0; i < p->n_threads; i++) {
+		struct thread_ring *t = p->threads[i];
+		uint64_t head;
+
+		if (!t || (head = published(t)) == t->tail)
+			continue;
+		/* definitions that the records below head need were sent before
+		 * them; one may be that this thread has ended, and then t is gone */
+		if (load_acquire(&p->control_app->definitions) != p->definitions && p->socket >= 0)
+			process_receive(p);
+		if (p->threads[i] == t)
+			bytes += drain_to(t, head);
+	}
 	return bytes;
+}
+
+/* Calls skipped since the last LOST record, in a thread that died full. */
+static void count_missing(struct thread_ring *t)
+{
+	uint64_t lost = load_relaxed(&t->ring.producer->lost);
+	uint64_t told = replay_counts(t->replay)->lost;
+
+	if (lost > told)
+		replay_lost(t->replay, lost - told);
 }
 
 void drain_last(struct thread_ring *t, uint64_t end_ticks)
@@ -101,13 +127,13 @@ void drain_last(struct thread_ring *t, uint64_t end_ticks)
 	const struct replay_counts *c;
 	uint64_t now = agent_ticks(p->agent);
 
-	while (drain_thread(t))
-		;
+	drain_thread(t);
 	if (!t->error) {
 		unsigned n = ring_unpublished(&t->ring, t->tail, blocks);
 
 		for (unsigned i = 0; i < n && replay_whole(t, blocks[i], now); i++)
 			p->agent->drained_bytes += BLOCK_BYTES;
+		count_missing(t);
 	}
 	replay_end(t->replay, end_ticks);
 	c = replay_counts(t->replay);
@@ -129,8 +155,12 @@ bool drain_is_urgent(const struct process *p)
 {
 	for (size_t i = 0; i < p->n_threads; i++) {
 		const struct thread_ring *t = p->threads[i];
+		uint64_t head;
 
-		if (t && !t->error && ring_fill(&t->ring) >= t->ring.size / 4)
+		/* what is wrong is urgent, too: draining puts an end to it */
+		if (t && !t->error &&
+			(ring_check(&t->ring, t->tail, &head) ||
+				head - t->tail >= t->ring.size / 4))
 			return true;
 	}
 	return false;

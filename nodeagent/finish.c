@@ -23,9 +23,25 @@ static int report(int result, char *error)
 	return result ? 1 : 0;
 }
 
+static char *node_profile_path(const struct agent *a, const char *base)
+{
+	return xasprintf("%s/%s_%s" VFP_SUFFIX, a->output_directory, base, a->host);
+}
+
+/* The job has another name than this node alone would have given it. */
+static void rename_node_profile(const struct agent *a, const char *old, const char *new)
+{
+	char *from = node_profile_path(a, old), *to = node_profile_path(a, new);
+
+	if (strcmp(old, new) && rename(from, to))
+		complain("cannot rename %s to %s: %s", from, to, strerror(errno));
+	free(from);
+	free(to);
+}
+
 static int write_node_profile(const struct agent *a, const struct profile *p, const char *base)
 {
-	char *path = xasprintf("%s/%s_%s" VFP_SUFFIX, a->output_directory, base, a->host);
+	char *path = node_profile_path(a, base);
 	int error = vfp_write(p, path);
 
 	if (error)
@@ -79,6 +95,21 @@ static void leave_processes(struct agent *a)
 	}
 }
 
+static char *agree_on_name(struct agent *a, const struct profile *whole, char *base)
+{
+	char *old = xstrdup(base);
+
+	if (whole && whole->application && !a->conf->outfile_basename) {
+		free(base);
+		base = xstrdup(whole->application);
+	}
+	base = siblings_agree(a, base);
+	if (a->n_ever)
+		rename_node_profile(a, old, base);
+	free(old);
+	return base;
+}
+
 int agent_finish(struct agent *a)
 {
 	struct profile *node, *whole = NULL;
@@ -98,13 +129,14 @@ int agent_finish(struct agent *a)
 						    "unknown");
 	if (a->n_ever)
 		failed |= write_node_profile(a, node, base);
-	if (a->peer)
+	if (a->peer) {
 		failed |= siblings_collate(a, node, &whole, &hashes, &n_hashes);
-	if (whole || (!a->peer && !is_part_of_job(a, node)))
-		failed |= report(output_summary(whole ? whole : node, a->conf, a->output_directory,
-					 a->conf->outfile_basename || !whole || !whole->application ?
-						 base :
-						 whole->application,
+		base = agree_on_name(a, whole, base);
+	}
+	if (whole && !whole->ranks)
+		complain("no process was traced (see vftr doctor)");
+	else if (whole || (!a->peer && !is_part_of_job(a, node)))
+		failed |= report(output_summary(whole ? whole : node, a->conf, a->output_directory, base,
 					 &error),
 			error);
 	error = NULL;
@@ -116,10 +148,11 @@ int agent_finish(struct agent *a)
 			error);
 		failed |= write_rank_logs(a, node, nranks, base, hashes, n_hashes);
 	}
-	if (!a->quiet && !failed && (whole || !a->peer))
-		complain(is_part_of_job(a, node) ? "node profile: %s/%s_%s.vfp (vftr collate %s for the summary)" :
-						   "profile: %s/%s_all.log",
-			a->output_directory, whole && whole->application && !a->conf->outfile_basename ? whole->application : base, a->host, a->output_directory);
+	if (!a->quiet && !failed && is_part_of_job(a, node))
+		complain("node profile: %s/%s_%s.vfp (vftr collate %s makes the summary)", a->output_directory,
+			base, a->host, a->output_directory);
+	else if (!a->quiet && !failed && (!a->peer || (whole && whole->ranks)))
+		complain("profile: %s/%s_all.log", a->output_directory, base);
 	profile_free(whole);
 	profile_free(node);
 	free(hashes);

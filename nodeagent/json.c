@@ -7,13 +7,28 @@
 
 #include "nodeagent/utf8.h"
 
+/* Bytes that text begins with and that are written as they are. */
+static size_t plain(const char *text)
+{
+	const char *s = text;
+
+	while (*s >= 0x20 && *s < 0x7f && *s != '"' && *s != '\\')
+		s++;
+	return s - text;
+}
+
 static void put_text(FILE *f, const char *text)
 {
 	putc_unlocked('"', f);
 	while (*text) {
+		size_t n = plain(text);
 		uint32_t code;
-		size_t n = utf8_length(text, &code);
 
+		fwrite(text, 1, n, f);
+		text += n;
+		if (!*text)
+			break;
+		n = utf8_length(text, &code);
 		if (!n) {
 			fputs("\\ufffd", f);
 			text++;

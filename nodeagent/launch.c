@@ -6,6 +6,7 @@
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/prctl.h>
 #include <sys/wait.h>
 #include <unistd.h>
 #include "nodeagent/agent.h"
@@ -116,7 +117,7 @@ static void restore_signals(void)
 }
 
 /* Runs argv as a child; its exec error comes back. */
-pid_t launch_child(char *const *argv, int *exec_error)
+pid_t launch_child(char *const *argv, int when_we_die, int *exec_error)
 {
 	int pipe_fds[2], error = 0;
 	pid_t pid;
@@ -127,6 +128,8 @@ pid_t launch_child(char *const *argv, int *exec_error)
 	pid = fork();
 	if (pid == 0) {
 		restore_signals();
+		if (when_we_die)
+			prctl(PR_SET_PDEATHSIG, when_we_die);
 		execvp(argv[0], argv);
 		error = errno;
 		if (write(pipe_fds[1], &error, sizeof(error)) < 0)
@@ -152,7 +155,7 @@ int launch_command(struct agent *a, const struct launch *l, char **error)
 	launch_environment(l, a->session, &pass, error);
 	if (!*error) {
 		launcher_pass_environment(launcher_kind(l->command[0]), l->command, pass.v, &argv);
-		a->command = launch_child(argv.v, &exec_error);
+		a->command = launch_child(argv.v, 0, &exec_error);
 		if (a->command < 0) {
 			*error = xasprintf("cannot run %s: %s", l->command[0],
 				strerror(exec_error ? exec_error : errno));

@@ -39,8 +39,9 @@ int launch_distributed(
 struct arguments;
 void launch_environment(
 	const struct launch *l, const char *session, struct arguments *pass, char **error);
-/* Pid of a child that runs argv, or -1 and errno in *exec_error. */
-pid_t launch_child(char *const *argv, int *exec_error);
+/* Pid of a child that runs argv, or -1 and errno in *exec_error. It gets the
+ * signal when_we_die (0: none) when this process ends. */
+pid_t launch_child(char *const *argv, int when_we_die, int *exec_error);
 /* First thing in main: children start with these signals. */
 void launch_remember_signals(void);
 

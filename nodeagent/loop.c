@@ -175,6 +175,10 @@ static bool finished(struct agent *a, double *wait_s)
 		*wait_s = 3600;
 		return false;
 	}
+	if (a->sibling && !a->orphaned) { /* we are told by SIGUSR1 */
+		*wait_s = 3600;
+		return false;
+	}
 	if (a->peer && !a->orphaned)
 		return siblings_finished(a, a->n_ever && quiet >= linger, wait_s);
 	if (!a->n_ever) {

@@ -10,9 +10,14 @@
 #define likely(x)   __builtin_expect(!!(x), 1)
 #define unlikely(x) __builtin_expect(!!(x), 0)
 
-#define FUTURE_MAX	((uint64_t)1 << 34) /* ticks a stamp may be ahead: seconds */
-#define STRAY_PATIENCE	100000		    /* then only the nearest frames are searched */
-#define STRAY_SEARCH	64
+#define FUTURE_MAX ((uint64_t)1 << 34) /* ticks a stamp may be ahead: seconds */
+/*
+ * Looking for a frame that is not there walks over all that are open. So many
+ * frames may be walked over in vain, then only the nearest are looked at.
+ */
+#define VAIN_MAX   ((uint64_t)1 << 26)
+#define VAIN_SITES ((uint64_t)1 << 16)
+#define NEAREST	   64
 
 struct frame {
 	struct node *node; /* NULL: entered while recording was paused */
@@ -26,7 +31,10 @@ struct replay {
 	struct frame *base, *top, *full; /* full: no room above */
 	struct frame *deep;		 /* frames above this one lie below KEY_DEEP */
 	uint64_t high;			 /* time base of the block, shifted */
-	uint64_t now;			 /* latest time seen */
+	uint64_t start;
+	uint64_t now;		   /* latest time seen */
+	uint64_t not_after;	   /* no stamp may be later */
+	uint64_t vain, vain_sites; /* frames walked over in vain */
 	int paused;
 	struct replay_counts counts;
 	replay_same_function same;
@@ -48,8 +56,8 @@ struct replay *replay_new(uint64_t start_ticks, replay_same_function same, void 
 	r->full = r->base + DEPTH_MAX;
 	r->deep = r->base + DEPTH_MAX - 1;
 	r->top = r->base;
-	*r->top = (struct frame){ .node = calltree_root(r->tree), .since = start_ticks };
-	r->now = start_ticks;
+	*r->top = (struct frame){.node = calltree_root(r->tree), .since = start_ticks};
+	r->now = r->start = start_ticks;
 	r->same = same;
 	r->ctx = ctx;
 	return r;
@@ -96,7 +104,7 @@ static void enter_deep(struct replay *r, uint64_t key, uint64_t t)
 		f->node->ticks += elapsed(f->since, t);
 	parent = calltree_child(r->tree, node_below(r->deep), NULL, KEY_DEEP);
 	f = ++r->top;
-	*f = (struct frame){ .node = calltree_child(r->tree, parent, NULL, key), .since = t };
+	*f = (struct frame){.node = calltree_child(r->tree, parent, NULL, key), .since = t};
 }
 
 /* Everything the fast way in enter() does not do. */
@@ -115,7 +123,8 @@ static void enter_slow(struct replay *r, uint64_t key, uint64_t t)
 	}
 	f = r->top;
 	below = node_below(f);
-	*++r->top = (struct frame){ .node = calltree_child(r->tree, below, f->last, key), .since = t };
+	*++r->top =
+		(struct frame){.node = calltree_child(r->tree, below, f->last, key), .since = t};
 }
 
 static void enter(struct replay *r, uint64_t key, uint64_t t)
@@ -161,11 +170,13 @@ static int is_frame(const struct frame *f, uint32_t id)
 /* The frame with this id that is nearest to the top, or NULL. */
 static struct frame *find_open(struct replay *r, uint32_t id)
 {
-	size_t left = r->counts.stray > STRAY_PATIENCE ? STRAY_SEARCH : SIZE_MAX;
+	size_t left = r->vain > VAIN_MAX ? NEAREST : SIZE_MAX;
+	struct frame *f;
 
-	for (struct frame *f = r->top; f > r->base && left--; f--)
+	for (f = r->top; f > r->base && left--; f--)
 		if (is_frame(f, id))
 			return f;
+	r->vain += (size_t)(r->top - f);
 	return NULL;
 }
 
@@ -212,14 +223,14 @@ static void pause_begin(struct replay *r, uint64_t t)
 
 static void pause_end(struct replay *r, uint64_t t, uint64_t unrecorded)
 {
-	if (r->paused && r->top->node && r->top->node->key == KEY_PAUSE)
+	if (r->paused)
 		pop(r, t);
 	r->paused = 0;
 	for (; unrecorded && !r->error; unrecorded--) {
 		if (r->top == r->full)
 			more_room(r);
 		if (!r->error)
-			*++r->top = (struct frame){ .since = t };
+			*++r->top = (struct frame){.since = t};
 	}
 }
 
@@ -233,11 +244,15 @@ static void leave_paused(struct replay *r, uint32_t id, uint64_t t)
 /* After a jump the code at site runs: frames above its function are gone. */
 static void resume_at(struct replay *r, uint64_t site, uint64_t t)
 {
-	for (struct frame *f = r->top; f > r->base; f--)
-		if (f->node && r->same && r->same(r->ctx, f->node->key, site)) {
+	size_t left = r->vain_sites > VAIN_SITES ? NEAREST : SIZE_MAX;
+	struct frame *f;
+
+	for (f = r->top; r->same && f > r->base && left--; f--)
+		if (f->node && r->same(r->ctx, f->node->key, site)) {
 			close_above(r, f, t);
 			return;
 		}
+	r->vain_sites += (size_t)(r->top - f);
 }
 
 static void close_unrecorded(struct replay *r, uint64_t n, uint64_t t)
@@ -263,9 +278,17 @@ static uint64_t wide_key(uint64_t address, const struct replay_epoch *epoch)
 	       (address & KEY_ADDRESS_MASK);
 }
 
+static const char *check_time(const struct replay *r)
+{
+	if (r->high > r->not_after)
+		return "time stamps from the future";
+	if (r->high + (2 * FUTURE_MAX) < r->start)
+		return "time stamps from before its start";
+	return NULL;
+}
+
 /* Records other than a short enter or exit. Returns the words taken. */
-static unsigned control(
-	struct replay *r, const uint64_t *word, unsigned left, uint64_t w,
+static unsigned control(struct replay *r, const uint64_t *word, unsigned left, uint64_t w,
 	const struct replay_epoch *epoch)
 {
 	unsigned n = record_words(w);
@@ -282,20 +305,25 @@ static unsigned control(
 	case RECORD_SYNC:
 		r->high = w >> RECORD_TIME_SHIFT << RECORD_TIME_BITS;
 		r->counts.records--;
+		r->error = check_time(r);
 		return n;
 	case RECORD_WIDE:
-		if (!(w & RECORD_EXIT))
+		if (!(w & RECORD_EXIT)) {
+			if (r->paused) /* recording goes on without a word */
+				pause_end(r, t, 0);
 			enter(r, wide_key(payload, epoch), t);
-		else if (r->paused)
+		} else if (r->paused) {
 			leave_paused(r, (uint32_t)payload, t);
-		else
+		} else {
 			leave(r, (uint32_t)payload, t);
+		}
 		break;
 	case RECORD_LOST:
-		node_below(r->top)->lost += payload;
-		r->counts.lost += payload;
+		replay_lost(r, payload);
 		break;
 	case RECORD_SITE:
+		if (r->paused)
+			pause_end(r, t, 0);
 		resume_at(r, payload, t);
 		break;
 	case RECORD_PAUSE:
@@ -305,7 +333,11 @@ static unsigned control(
 		pause_end(r, t, payload - 1);
 		break;
 	case RECORD_CLOSE:
+		if (r->paused)
+			pop(r, t);
 		close_unrecorded(r, payload, t);
+		if (r->paused)
+			enter_slow(r, KEY_PAUSE, t);
 		break;
 	default:
 		r->error = "a record of unknown kind";
@@ -315,8 +347,7 @@ static unsigned control(
 	return n;
 }
 
-const char *replay_block(
-	struct replay *r, const uint64_t *block, unsigned from, unsigned to,
+const char *replay_block(struct replay *r, const uint64_t *block, unsigned from, unsigned to,
 	const struct replay_epoch *epoch, uint64_t now)
 {
 	uint64_t above = (uint64_t)epoch->epoch << KEY_EPOCH_SHIFT;
@@ -329,8 +360,10 @@ const char *replay_block(
 		if ((uint32_t)w != RECORD_SYNC || (w & RECORD_EXIT))
 			return "a block does not start with its time";
 		r->high = w >> RECORD_TIME_SHIFT << RECORD_TIME_BITS;
-		if (r->high > now + FUTURE_MAX)
-			return "time stamps from the future";
+		r->not_after = now + FUTURE_MAX;
+		r->error = check_time(r);
+		if (r->error)
+			return r->error;
 		i = 1;
 	}
 	while (i < to) {
@@ -353,7 +386,7 @@ const char *replay_block(
 					i += control(r, block + i, to - i, w, epoch);
 			}
 			if (unlikely(r->error))
-				return r->error;
+				break;
 			continue;
 		}
 		t = r->high | w >> RECORD_TIME_SHIFT;
@@ -368,7 +401,7 @@ const char *replay_block(
 				calls--;
 				enter(r, key, t);
 				if (unlikely(r->error))
-					return r->error;
+					break;
 				continue;
 			}
 			if (parent->key == key) {
@@ -412,7 +445,13 @@ const char *replay_block(
 	r->counts.records += records;
 	if (t > r->now)
 		r->now = t;
-	return NULL;
+	return r->error;
+}
+
+void replay_lost(struct replay *r, uint64_t calls)
+{
+	node_below(r->paused ? r->top - 1 : r->top)->lost += calls;
+	r->counts.lost += calls;
 }
 
 unsigned replay_split(const struct replay *r, const uint64_t *block, unsigned from, uint64_t ticks)

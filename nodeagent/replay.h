@@ -47,12 +47,14 @@ void replay_free(struct replay *r);
  * the block cannot be right; nothing more should be fed then.
  * now: present ticks; time stamps well beyond it are refused.
  */
-const char *replay_block(
-	struct replay *r, const uint64_t *block, unsigned from, unsigned to,
+const char *replay_block(struct replay *r, const uint64_t *block, unsigned from, unsigned to,
 	const struct replay_epoch *epoch, uint64_t now);
 
 /* First word of the block at or after `from` that is later than ticks. */
 unsigned replay_split(const struct replay *r, const uint64_t *block, unsigned from, uint64_t ticks);
+
+/* Calls below the present frame that no record speaks of: as a LOST record. */
+void replay_lost(struct replay *r, uint64_t calls);
 
 /* Closes all frames at end_ticks (or the last record's time if later). */
 void replay_end(struct replay *r, uint64_t end_ticks);

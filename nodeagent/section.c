@@ -159,7 +159,7 @@ static void print_death(FILE *f, const struct profile *p, const struct profile_p
 		fprintf(f, ") was killed by signal %d (%s)", d->exit_status,
 			strsignal(d->exit_status));
 	else
-		fputs(") vanished without a word", f);
+		fputs(") ended by _exit or by a signal that could not be seen,", f);
 	fprintf(f, " after %.2f s; its data are complete up to its last record.\n", d->runtime_s);
 	if (d->quarantined) {
 		fputs("   Its data were not used further: ", f);

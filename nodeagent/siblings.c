@@ -13,8 +13,10 @@
 #include "nodeagent/util.h"
 
 #define TAG_STATE  500 /* to agent 0: struct state */
-#define TAG_FINISH 501 /* from agent 0: empty */
+#define TAG_FINISH 501 /* from agent 0: one byte */
+#define TAG_NAME   502 /* from agent 0: name of the job, without NUL */
 #define START_S	   60.0
+#define NAME_S	   5.0 /* after a collation all are there */
 #define LOOK_S	   0.2 /* how often an agent without processes looks */
 #define PATIENCE_S 10.0 /* for ranks that were announced and never seen */
 
@@ -164,6 +166,27 @@ int siblings_collate(struct agent *a, const struct profile *node, struct profile
 		complain("not all agents answered (%s); the summary names those that are missing",
 			strerror(-error));
 	return 0;
+}
+
+char *siblings_agree(struct agent *a, char *mine)
+{
+	void *buf;
+	size_t bytes;
+	int who;
+
+	if (a->peer->rank == 0) {
+		for (int i = 1; i < a->peer->size; i++)
+			a->peer->send(a->peer, i, TAG_NAME, mine, strlen(mine), peer_now() + NAME_S);
+		return mine;
+	}
+	if (a->peer->receive(a->peer, 0, TAG_NAME, &buf, &bytes, &who, peer_now() + NAME_S))
+		return mine;
+	if (bytes && bytes < 256 && !memchr(buf, '/', bytes) && !memchr(buf, 0, bytes)) {
+		free(mine);
+		mine = xasprintf("%.*s", (int)bytes, (char *)buf);
+	}
+	free(buf);
+	return mine;
 }
 
 void siblings_leave(struct agent *a, int status)

@@ -32,6 +32,13 @@ int siblings_collate(struct agent *a, const struct profile *node, struct profile
  * otherwise. */
 void siblings_busy(struct agent *a);
 
+/*
+ * Agent 0 names the job; the others learn it, so that all files of a job begin
+ * alike also where nodes run different programs. mine is freed and replaced by
+ * what counts; without an answer it stays.
+ */
+char *siblings_agree(struct agent *a, char *mine);
+
 /* Leaves MPI within a few seconds, or ends this process with status. */
 void siblings_leave(struct agent *a, int status);
 

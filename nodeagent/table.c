@@ -101,8 +101,12 @@ size_t table_rows(const struct table *t)
 
 static void pad(FILE *f, char c, size_t n)
 {
-	while (n--)
-		putc_unlocked(c, f);
+	char run[64];
+
+	memset(run, c, sizeof(run));
+	for (; n > sizeof(run); n -= sizeof(run))
+		fwrite(run, 1, sizeof(run), f);
+	fwrite(run, 1, n, f);
 }
 
 static void print_line(const struct table *t, FILE *f)

@@ -51,9 +51,21 @@ static size_t printable(const char *s)
 	return n;
 }
 
+/* Bytes of plain ASCII that text begins with: nearly all names are just that. */
+static size_t ascii(const char *text)
+{
+	const char *s = text;
+
+	while (*s >= 0x20 && *s < 0x7f)
+		s++;
+	return s - text;
+}
+
 size_t text_columns(const char *text)
 {
-	size_t columns = 0;
+	size_t columns = ascii(text);
+
+	text += columns;
 
 	while (*text) {
 		size_t n = printable(text);
@@ -66,8 +78,11 @@ size_t text_columns(const char *text)
 
 char *text_plain(const char *text)
 {
-	char *plain = xmalloc(strlen(text) + 1), *to = plain;
+	char *plain = xmalloc(strlen(text) + 1);
+	size_t same = ascii(text);
+	char *to = mempcpy(plain, text, same);
 
+	text += same;
 	while (*text) {
 		size_t n = printable(text);
 

@@ -9,13 +9,19 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#ifndef load_relaxed /* a model test brings its own */
 #define load_relaxed(p)	    __atomic_load_n((p), __ATOMIC_RELAXED)
 #define load_acquire(p)	    __atomic_load_n((p), __ATOMIC_ACQUIRE)
 #define store_relaxed(p, v) __atomic_store_n((p), (v), __ATOMIC_RELAXED)
 #define store_release(p, v) __atomic_store_n((p), (v), __ATOMIC_RELEASE)
 #define fence_full()	    __atomic_thread_fence(__ATOMIC_SEQ_CST)
+/* what was stored before is seen before what is stored after */
+#define fence_release() __atomic_thread_fence(__ATOMIC_RELEASE)
+/* what was loaded before is as old as what is loaded after, or older */
+#define fence_acquire() __atomic_thread_fence(__ATOMIC_ACQUIRE)
 /* orders this thread against its own signal handlers: the compiler only */
 #define fence_signal() __atomic_signal_fence(__ATOMIC_SEQ_CST)
+#endif
 
 /* Claims *p by changing it from old to new; true for the one who did. */
 static inline bool claim_u32(uint32_t *p, uint32_t old, uint32_t new)

@@ -22,7 +22,9 @@
 
 #define RECORD_FORMAT 1 /* raised whenever a word changes its meaning */
 
+#ifndef BLOCK_BYTES /* smaller in a model test */
 #define BLOCK_BYTES 4096u
+#endif
 #define BLOCK_WORDS (BLOCK_BYTES / 8)
 
 #define RECORD_EXIT	  ((uint64_t)1 << 32)
@@ -64,8 +66,8 @@ static inline unsigned record_words(uint64_t w)
 {
 	uint32_t id = (uint32_t)w;
 
-	return id == RECORD_WIDE || id == RECORD_LOST || id == RECORD_SITE ||
-			       id == RECORD_RESUME || id == RECORD_CLOSE
+	return id == RECORD_WIDE || id == RECORD_LOST || id == RECORD_SITE || id == RECORD_RESUME ||
+			       id == RECORD_CLOSE
 		       ? 2
 		       : 1;
 }

@@ -37,6 +37,20 @@ void ring_release(struct ring *r, uint64_t tail)
 	}
 }
 
+/* Copies staging block s if it still is the block at `at` afterwards. */
+static bool take_stage(const struct ring *r, unsigned s, uint64_t at, uint64_t *out)
+{
+	/* pairs with the release in ring_stage_open() */
+	if (load_acquire(&r->producer->stage[s]) != at)
+		return false;
+	for (unsigned i = 0; i < BLOCK_WORDS; i++)
+		out[i] = load_relaxed(&r->stage[s][i]);
+	/* a producer that lives may have published and zeroed it meanwhile;
+	 * pairs with the fence in ring_publish() */
+	fence_acquire();
+	return (int64_t)(load_relaxed(&r->producer->head) - at) <= 0;
+}
+
 unsigned ring_unpublished(const struct ring *r, uint64_t head, uint64_t (*out)[BLOCK_WORDS])
 {
 	unsigned n = 0;
@@ -44,16 +58,9 @@ unsigned ring_unpublished(const struct ring *r, uint64_t head, uint64_t (*out)[B
 	if (load_acquire(&r->producer->magic) != SEGMENT_MAGIC)
 		return 0;
 	for (uint64_t at = head; at <= head + BLOCK_BYTES; at += BLOCK_BYTES) {
-		for (unsigned s = 0; s < 2; s++) {
-			/* pairs with the release in ring_stage_open() */
-			if (load_acquire(&r->producer->stage[s]) != at)
-				continue;
-			for (unsigned i = 0; i < BLOCK_WORDS; i++)
-				out[n][i] = load_relaxed(&r->stage[s][i]);
+		if (take_stage(r, 0, at, out[n]) || take_stage(r, 1, at, out[n]))
 			n++;
-			break;
-		}
-		if (n == 0)
+		else
 			break; /* R5: without the first there is no second */
 	}
 	return n;

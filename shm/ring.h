@@ -105,6 +105,8 @@ static inline void ring_publish(struct ring *r, unsigned s)
 	KILLPOINT("publish.copied");
 	store_release(&p->head, head + BLOCK_BYTES); /* B, pairs with C in ring_peek() */
 	KILLPOINT("publish.headed");
+	/* a reader that finds the zeroes also finds the head that explains them */
+	fence_release();
 	zero_block(r->stage[s]);
 	KILLPOINT("publish.zeroed");
 }

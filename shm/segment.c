@@ -30,7 +30,8 @@ static int sealed_memfd(const char *name, size_t bytes)
 }
 
 /* Maps all of fd read-only or read-write, then flips one page to the other. */
-static int map_flipped(int fd, size_t bytes, int prot, size_t flip_offset, int flip_prot, void **out)
+static int map_flipped(
+	int fd, size_t bytes, int prot, size_t flip_offset, int flip_prot, void **out)
 {
 	void *base = mmap(NULL, bytes, prot, MAP_SHARED, fd, 0);
 
@@ -55,7 +56,7 @@ static void ring_point(struct ring *r, void *base, uint64_t size)
 	r->producer = base;
 	r->consumer = (void *)((char *)base + SEGMENT_PAGE);
 	r->stage[0] = (void *)((char *)base + RING_STAGE_OFFSET);
-	r->stage[1] = (void *)((char *)base + RING_STAGE_OFFSET + BLOCK_BYTES);
+	r->stage[1] = (void *)((char *)base + RING_STAGE_OFFSET + RING_STAGE_APART);
 	r->data = (void *)((char *)base + RING_DATA_OFFSET);
 }
 

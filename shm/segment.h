@@ -11,8 +11,10 @@
  *   control segment                      ring segment
  *   page 0  agent writes                 page 0      application writes
  *   page 1  application writes           page 1      agent writes
- *                                        page 2, 3   staging blocks (application)
- *                                        page 4 ..   ring_size bytes of blocks (application)
+ *                                        page 2      staging block 0 (application)
+ *                                        page 3      unused: see thread.h
+ *                                        page 4      staging block 1 (application)
+ *                                        page 5 ..   ring_size bytes of blocks (application)
  */
 #ifndef VFTR_SHM_SEGMENT_H
 #define VFTR_SHM_SEGMENT_H
@@ -59,11 +61,12 @@ struct ring_consumer_shm {
 	uint32_t retired; /* 1: quarantined, nothing is read from it any more */
 };
 
-#define CONTROL_BYTES	   (2 * SEGMENT_PAGE)
-#define RING_STAGE_OFFSET  (2 * SEGMENT_PAGE)
-#define RING_DATA_OFFSET   (4 * SEGMENT_PAGE)
-#define RING_SIZE_MIN	   (32u << 10)
-#define RING_SIZE_MAX	   (1u << 30)
+#define CONTROL_BYTES		 (2 * SEGMENT_PAGE)
+#define RING_STAGE_OFFSET	 (2 * SEGMENT_PAGE)
+#define RING_STAGE_APART	 (2 * SEGMENT_PAGE)
+#define RING_DATA_OFFSET	 (5 * SEGMENT_PAGE)
+#define RING_SIZE_MIN		 (32u << 10)
+#define RING_SIZE_MAX		 (1u << 30)
 #define RING_SEGMENT_BYTES(size) (RING_DATA_OFFSET + (size_t)(size))
 
 /* One mapped ring segment, seen from either side. */

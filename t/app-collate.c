@@ -2,8 +2,12 @@
 /*
  * Agents without applications: each makes a profile by dice, stores it, and
  * collates with the others. Agent 0 compares the result with that from files.
- *	app-collate PLUGIN_DIR OUTPUT_DIR DEADLINE [shield] [killed=RANK] [silent=RANK]
- *[late=RANK:SECONDS] The hosts are named against the sequence of the ranks.
+ *
+ *	app-collate PLUGIN_DIR OUTPUT_DIR DEADLINE [shield] [killed=RANK]
+ *		[silent=RANK] [late=RANK:SECONDS] [courier=RANK]
+ *
+ * killed: by SIGKILL before collating. silent: never collates. courier: that
+ * of this rank is killed. The hosts are named against the sequence of ranks.
  */
 #include <signal.h>
 #include <stdio.h>
@@ -42,19 +46,21 @@ static void report(const struct profile *whole, const char *dir)
 {
 	struct collate_files *sets;
 	struct profile *files;
-	size_t n, bad;
+	size_t n, bad, missing = 0;
 	char *error;
 
 	if (collate_find(dir, &sets, &n, &error) || n != 1)
 		die(1, "no node profiles in %s", dir);
 	files = collate_read(sets[0].paths, sets[0].n, &bad, NULL, NULL);
-	/* those without a file are the missing ones: add them as agent 0 did */
 	printf("agents: %zu\n", whole->n_agents);
 	for (size_t i = 0; i < whole->n_agents; i++) {
-		if (whole->agents[i].missing)
+		if (whole->agents[i].missing) {
 			printf("missing: %s\n", whole->agents[i].host);
+			missing++;
+		}
 	}
 	printf("ranks: %u\n", whole->ranks);
+	printf("missing agents: %zu\n", missing);
 	printf("same as files: %s\n", same(whole, files) ? "yes" : "no");
 	printf("valid: %s\n", profile_valid(whole) ? profile_valid(whole) : "yes");
 }
@@ -98,8 +104,11 @@ int main(int argc, char **argv)
 		raise(SIGKILL);
 	if (peer->rank == courier)
 		kill(getppid(), SIGKILL);
-	if (peer->rank == silent)
-		sleep(60);
+	if (peer->rank == silent) {
+		signal(SIGTERM, SIG_DFL); /* comes when the courier is ended */
+		for (;;)
+			pause();
+	}
 	path = file_of(argv[2], mine);
 	if (vfp_write(mine, path))
 		die(1, "%s: can't be written", path);

@@ -128,7 +128,7 @@ KEEP static void tail(int n)
 
 int main(int argc, char **argv)
 {
-	int repeat = argc > 2 ? atoi(argv[2]) : 1;
+	int repeat = argc > 2 ? (int)strtol(argv[2], NULL, 10) : 1;
 
 	COUNT("main");
 	if (argc < 2) {

@@ -151,6 +151,9 @@ template <> struct chain<0> {
 };
 
 struct shape {
+	UNTRACED shape()
+	{
+	}
 	virtual int area() = 0;
 	KEEP int twice_area();
 
@@ -159,11 +162,17 @@ struct shape {
 };
 
 struct square final : shape {
+	UNTRACED square()
+	{
+	}
 	int side;
 	KEEP int area() override;
 };
 
 struct strip final : shape {
+	UNTRACED strip()
+	{
+	}
 	KEEP int area() override;
 };
 
@@ -211,7 +220,7 @@ int main(int argc, char **argv)
 	static const char *const names[] = {"_ZN5chainILi3EE4walkEPKPKc",
 		"_ZN5chainILi2EE4walkEPKPKc", "_ZN5chainILi1EE4walkEPKPKc",
 		"_ZN5chainILi0EE4walkEPKPKc"};
-	int repeat = argc > 2 ? atoi(argv[2]) : 1;
+	int repeat = argc > 2 ? (int)strtol(argv[2], NULL, 10) : 1;
 
 	COUNT("main");
 	if (argc < 2) {

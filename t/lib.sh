@@ -318,14 +318,14 @@ same_calls() {
 	calls_in "$2" | awk '{ n = $1; sub(/^[0-9]+ /, ""); c[$0] += n }
 		END { for (p in c) print c[p], p }' | sort -k2 >"$VFTR_TEST_DIR/got"
 	[ -s "$VFTR_TEST_DIR/wanted" ] || { echo "$1 has no counts" >&2; return 1; }
-	diff -u "$VFTR_TEST_DIR/wanted" "$VFTR_TEST_DIR/got"
+	diff -U0 "$VFTR_TEST_DIR/wanted" "$VFTR_TEST_DIR/got"
 }
 
 # exclusive_sums_up JSON: with one rank, the exclusive times are its runtime (0.1 %)
 exclusive_sums_up() {
 	jq -e '([.stacks[].t_excl_s] | add) as $s | (.runtime_s * .ranks) as $r |
 		if $r > 0 and (($s - $r) | fabs) <= 0.001 * $r then true
-		else "t_excl_s adds up to \($s), runtime_s is \($r)" | halt_error end' "$1"
+		else "t_excl_s adds up to \($s), runtime_s is \($r)\n" | halt_error end' "$1"
 }
 
 # ---- several nodes --------------------------------------------------------------

@@ -59,7 +59,7 @@ for mpi in $mpis; do
 		is 4 "$(grep -c "within a fifth of the deadline" log)" "agents that did not wait"
 	'
 
-	test_expect "$mpi: two killed agents, one in the middle of the tree" '
+	test_expect "$mpi: a killed agent at the edge of the tree" '
 		agents $mpi 5 30 shield killed=2
 		same_hashes 4
 		has log "missing agents: 1"

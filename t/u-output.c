@@ -159,8 +159,8 @@ static void in_order(const char *text, const char *const *parts)
 	for (; *parts; parts++) {
 		const char *found = strstr(at, *parts);
 
-		ck_assert_msg(found != NULL, "\"%s\" is missing or in another place of\n%.2500s", *parts,
-			text);
+		ck_assert_msg(found != NULL, "\"%s\" is missing or in another place of\n%.2500s",
+			*parts, text);
 		at = found + strlen(*parts);
 	}
 }
@@ -220,7 +220,7 @@ START_TEST(sections)
 
 	in_order(log,
 		(const char *const[]){"vftr ", "\nRuntime profile for application: app\n",
-			"\nStart Date: ", " 2023\nEnd Date:   ", "\n\nThis is free software",
+			"Start Date: ", " 2023\nEnd Date:   ", "\n\nThis is free software",
 			"\nNr. of MPI ranks:            4\n", "Total runtime:            1.50 s\n",
 			"Application time:         1.48 s\n", "Overhead:                 0.02 s\n",
 			"   Function hooks:        0.02 s\n", "   MPI wrappers:          0.00 s\n",
@@ -370,13 +370,16 @@ END_TEST
 
 START_TEST(json_strings)
 {
+	profile_warn(p, "two\nlines\033 \"quoted\" \xc3\xbc \xc3");
 	free(summary());
 	cJSON *json = parsed(), *s;
 	bool found = false;
 
 	for (s = cJSON_GetObjectItem(json, "stacks")->child; s; s = s->next)
-		found |= !strcmp(string(s, "function"), "odd\"\\\n\xef\xbf\xbd name");
+		found |= !strcmp(string(s, "function"), "odd\"\\?\xef\xbf\xbd name");
 	ck_assert(found);
+	ck_assert_str_eq(cJSON_GetObjectItem(json, "warnings")->child->valuestring,
+		"two\nlines\033 \"quoted\" \xc3\xbc \xef\xbf\xbd");
 	cJSON_Delete(json);
 }
 END_TEST

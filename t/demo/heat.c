@@ -61,7 +61,7 @@ static void cut(struct plate *p, int nx, int ny)
 }
 
 /* A hot spot in the middle third of a cold plate with cold edges. */
-static void init(struct plate *p, int nx, int ny)
+static void warm(struct plate *p, int nx, int ny)
 {
 	const size_t points = (size_t)p->width * (p->ny + 2);
 
@@ -180,7 +180,7 @@ int main(int argc, char **argv)
 		MPI_Abort(MPI_COMM_WORLD, 2);
 	}
 	cut(&p, nx, ny);
-	init(&p, nx, ny);
+	warm(&p, nx, ny);
 	for (int i = 0; i < steps; i++)
 		step(&p, &change);
 	output(&p, nx, ny, steps, change);

@@ -7,7 +7,7 @@ module heat_plate
   use mpi_f08
   implicit none
   private
-  public :: plate, cut, init, step, output
+  public :: plate, cut, warm, step, output
 
   integer, parameter :: real8 = kind(1.0d0)
   integer, parameter :: west = 1, east = 2, north = 3, south = 4
@@ -54,7 +54,7 @@ contains
   end subroutine
 
   ! A hot spot in the middle third of a cold plate with cold edges.
-  subroutine init(p, nx, ny)
+  subroutine warm(p, nx, ny)
     type(plate), intent(inout) :: p
     integer, intent(in) :: nx, ny
     integer :: x, y, gx, gy
@@ -179,7 +179,7 @@ program heat
   steps = argument(3, 500)
   change = 0
   call cut(p, nx, ny)
-  call init(p, nx, ny)
+  call warm(p, nx, ny)
   do i = 1, steps
     call step(p, change)
   end do

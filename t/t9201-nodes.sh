@@ -1,0 +1,133 @@
+#!/bin/sh
+# SPDX-License-Identifier: BSD-3-Clause
+# Jobs on several (pseudo-)nodes: one agent each, one summary.
+TEST_SECONDS=300
+test_description='several nodes: agents collate over MPI'
+. "$(dirname "$0")/lib.sh"
+need mpirun.openmpi jq
+need_built "$AGENT" "$LIB/libvftrace-openmpi.so" "$LIB/vftr/peer-openmpi.so"
+nodes_up 3
+
+mpicc_traced openmpi "$BIN/job" "$T/app-job.c"
+mpicc_traced openmpi "$BIN/other" "$T/app-job.c"
+
+# calls of app-job with N ranks: right_calls JSON N
+right_calls() {
+	n=$2
+	is $((100 * n + n * (n - 1) / 2)) "$(calls_of "$1" 'common<main<init')" "calls of common" &&
+		is $((n / 2 * 7)) "$(calls_of "$1" 'odd<main<init')" "calls of odd" &&
+		is $((n / 2 * 7)) "$(calls_of "$1" 'common<odd<main<init')" "calls of common<odd" &&
+		is $((n / 2 * 14)) "$(calls_of "$1" 'leaf<common<odd<main<init')" "calls of leaf" &&
+		is 1 "$(calls_of "$1" 'last<main<init')" "calls of last" &&
+		is $((10 * n)) "$(calls_of "$1" 'MPI_Allreduce<main<init')" "calls of MPI_Allreduce"
+}
+
+test_expect '3 nodes x 2 ranks, 20 times in a row: one right summary each' '
+	for i in $(seq 20); do
+		rm -rf out && mkdir out
+		traced -q -o out -- $(nodes_mpirun 2) -np 6 "$BIN/job" >stdout
+		is "6 ranks" "$(grep ranks stdout)"
+		right_calls out/job_all.json 6
+		is "6 3 0" "$(json out/job_all.json "\"\\(.ranks) \\(.nodes) \\(.dead_ranks | length)\"")"
+		is "1" "$(ls out | grep -c "_all.json")"
+		is "3" "$(ls out | grep -c "_node_.*log")"
+	done'
+
+test_expect 'imbalance: the rank with the most exclusive time is right across nodes' '
+	json out/job_all.json ".stacks[] | select(.path == \"last<main<init\") |
+		\"\\(.ranks) \\(.rank_min) \\(.rank_max)\"" >got
+	is "1 5 5" "$(cat got)"'
+
+test_expect 'vftr collate of the node profiles gives the identical summary' '
+	mkdir again
+	"$VFTR" collate -o again out
+	cmp out/job_all.json again/job_all.json
+	for d in out again; do
+		sed "/^Vftrace .*configuration/,\$d" $d/job_all.log >$d.log
+	done
+	cmp out.log again.log'
+
+test_expect 'ranks with different programs (MPMD)' '
+	mkdir mpmd
+	traced -q -o mpmd -- $(nodes_mpirun 2) -np 4 "$BIN/job" : -np 2 "$BIN/other"
+	ls mpmd
+	right_calls mpmd/*_all.json 6
+	is 6 "$(json mpmd/*_all.json .ranks)"
+	is 1 "$(ls mpmd | grep -c "_all.json")"
+	is "job_node1.vfp job_node2.vfp job_node3.vfp" "$(cd mpmd && echo *.vfp)"'
+
+test_expect 'a node that hosts no rank' '
+	mkdir empty
+	traced -q -o empty -- $(nodes_mpirun 2) -np 4 "$BIN/job"
+	right_calls empty/job_all.json 4
+	is 4 "$(json empty/job_all.json .ranks)"'
+
+test_expect 'sidecar form: agents alongside, started first' '
+	mkdir side
+	limit $(nodes_mpirun 1) --map-by ppr:1:node -x VFTR_RUNTIME_DIR -x VFTR_SESSION=side "$AGENT" -q -o "$PWD/side" &
+	wait_for 20 "nodes_run node1 test -S $VFTR_RUNTIME_DIR/side.sock"
+	wait_for 20 "nodes_run node2 test -S $VFTR_RUNTIME_DIR/side.sock"
+	wait_for 20 "nodes_run node3 test -S $VFTR_RUNTIME_DIR/side.sock"
+	limit $(nodes_mpirun 2) -x VFTR_RUNTIME_DIR -x VFTR_SESSION=side -np 6 "$BIN/job"
+	wait
+	right_calls side/job_all.json 6'
+
+test_expect 'embedded default: an agent per node by itself, then vftr collate' '
+	mkdir alone
+	( cd alone && limit $(nodes_mpirun 2) -x VFTR_RUNTIME_DIR -np 6 "$BIN/job" )
+	wait_for 20 "test \$(ls alone/*.vfp | wc -l) = 3"
+	"$VFTR" collate alone
+	right_calls alone/job_all.json 6'
+
+test_expect 'kill -9 of an agent: the job ends as it should, the others are in the summary' '
+	mkdir killed
+	traced -q -o killed -k agent.deadline_s=4 -- $(nodes_mpirun 2) -np 6 "$BIN/job" 4 7 >stdout &
+	pid=$!
+	wait_for 30 "nodes_run node2 pgrep -x job"
+	sleep 1
+	nodes_run node2 pkill -9 -f -- --sibling
+	status_of 7 wait $pid
+	is "6 ranks" "$(grep ranks stdout)"
+	json killed/job_all.json ".agents[] | \"\\(.host) \\(.missing)\"" >agents
+	has agents "node1 false"
+	has agents "node2 true"
+	has agents "node3 false"
+	is 410 "$(calls_of killed/job_all.json "common<main<init")" # ranks 0, 1, 4, 5
+	has killed/job_all.log node2'
+
+test_expect 'kill -9 of a rank: everybody else is complete, the dead rank is named' '
+	mkdir rank
+	traced -q -o rank -- $(nodes_mpirun 2) -np 6 "$BIN/job" 20 >stdout 2>&1 &
+	pid=$!
+	wait_for 30 "nodes_run node2 pgrep -x job"
+	sleep 1
+	nodes_run node2 sh -c "kill -9 \$(pgrep -x job | head -n 1)"
+	status_of 137 wait $pid
+	is 615 "$(calls_of rank/job_all.json "common<main<init")"
+	json rank/job_all.json ".dead[] | select(.signal == 9) | .rank" >dead
+	grep -q "[23]" dead'
+
+test_if 'command -v mpicc.mpich && command -v mpiexec.hydra' 'no MPICH' \
+	'agents under Open MPI, application under MPICH (one host)' '
+	mkdir mixed
+	mpicc_traced mpich "$BIN/mpich-job" "$T/app-job.c"
+	limit mpirun.openmpi --oversubscribe -np 1 -x VFTR_SESSION=mixed "$AGENT" -q -o "$PWD/mixed" &
+	wait_for 20 "test -S $VFTR_RUNTIME_DIR/mixed.sock"
+	VFTR_SESSION=mixed limit $(mpirun_of mpich) -np 4 "$BIN/mpich-job"
+	wait
+	right_calls mixed/mpich-job_all.json 4'
+
+test_if 'command -v mpicc.mpich && command -v mpiexec.hydra' 'no MPICH' \
+	'MPICH across nodes, whether or not it hangs at its end: a complete summary' '
+	mkdir hydra
+	mpicc_traced mpich "$BIN/mpich-job" "$T/app-job.c"
+	bridge=$(ip -o -4 route get "$(awk "/node1/ { print \$1; exit }" "$NODES/hosts")" | sed "s/.* dev \\([^ ]*\\).*/\\1/")
+	timeout 25 mpiexec.hydra -launcher ssh -launcher-exec "$NODES/rsh" -iface "$bridge" \
+		-hosts node1,node2,node3 -ppn 2 -n 6 true || exit 0
+	timeout -k 30 60 "$AGENT" -q -o hydra -k agent.deadline_s=5 --agent-launcher \
+		"$(nodes_mpirun 1) --map-by ppr:1:node" -- timeout 15 mpiexec.hydra -launcher ssh \
+		-launcher-exec "$NODES/rsh" -iface "$bridge" -hosts node1,node2,node3 -ppn 2 -n 6 \
+		"$BIN/mpich-job" || true
+	right_calls hydra/mpich-job_all.json 6'
+
+done_testing
