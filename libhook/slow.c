@@ -11,7 +11,9 @@
 #include <unistd.h>
 #include "libhook/process.h"
 
+#ifndef SPINS_BEFORE_SLEEP /* fewer in a model test */
 #define SPINS_BEFORE_SLEEP 200
+#endif
 #define SLEEP_NS	   10000000
 
 static uint64_t *stage_end(struct thread *t)
@@ -176,8 +178,34 @@ static void put_event(struct thread *t, uint64_t ticks, uint64_t exit_bit, uint6
 		put(t, record_word(ticks, exit_bit, RECORD_WIDE), key);
 }
 
-/* Room for SYNC + SITE + WIDE, or for PAUSE/RESUME and LOST. */
+/* Room for SYNC, CLOSE, and SITE + WIDE or PAUSE/RESUME + LOST. */
 #define ROOM 8
+
+/*
+ * A signal handler that finds us busy is not recorded. If the first of its
+ * frames still were, they end here: it has returned.
+ */
+static void close_nested(struct thread *t, uint64_t ticks)
+{
+	if (t->nested_open) {
+		put_sync(t, ticks);
+		put(t, record_word(ticks, 0, RECORD_CLOSE), t->nested_open);
+	}
+	t->nested_open = t->nested_depth = 0;
+}
+
+static void nested(struct thread *t, uint64_t exit_bit)
+{
+	if (!exit_bit) {
+		t->nested_depth++;
+		if (vftr_process.app)
+			vftr_process.app->lost_nested++;
+	} else if (t->nested_depth) {
+		t->nested_depth--;
+	} else {
+		t->nested_open++;
+	}
+}
 
 /*
  * Room for one event, with the fast path off until vftr_slow() returns, so that
@@ -189,8 +217,10 @@ static bool make_room(struct thread *t, uint64_t ticks)
 		t->limit = NULL;
 		fence_signal();
 		t->at = t->cur;
-		if (stage_room(t) >= ROOM)
+		if (stage_room(t) >= ROOM) {
+			close_nested(t, ticks);
 			return true;
+		}
 		if (!stage_flush(t, ticks))
 			return false;
 	}
@@ -338,8 +368,8 @@ void vftr_slow(uint64_t ticks, uint64_t exit_bit, uint64_t key, const void *site
 	int saved_errno = errno;
 
 	if (t->busy) {
-		if (!exit_bit && key && vftr_process.app)
-			vftr_process.app->lost_nested++;
+		if (key && t->state != THREAD_NEW)
+			nested(t, exit_bit);
 		return;
 	}
 	t->busy = 1;

@@ -52,6 +52,8 @@ struct thread {
 	uint64_t skipped_depth; /* open frames that were not recorded */
 	uint64_t lost_here;	/* calls skipped below the open recorded frame */
 	uint64_t unclosed;	/* recorded frames whose exit found no room */
+	uint64_t nested_depth;	/* frames of signal handlers that found us busy */
+	uint64_t nested_open;	/* their recorded frames whose exit did */
 	uint64_t kicked_at;	/* head when the doorbell was rung last */
 	const void *jumped;	/* set by longjmp(): next enter states its site */
 };

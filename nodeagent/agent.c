@@ -14,6 +14,7 @@
 #include <unistd.h>
 #include "conf/conf.h"
 #include "nodeagent/agent.h"
+#include "nodeagent/collate.h"
 #include "nodeagent/finish.h"
 #include "nodeagent/launch.h"
 #include "nodeagent/peer.h"
@@ -248,9 +249,14 @@ static void parse(int argc, char **argv, struct agent *a, struct launch *l, stru
 }
 
 /* The agent that runs the command waits for this on our standard output. */
-static void say_ready(void)
+static void say_ready(const struct agent *a)
 {
-	printf(AGENTS_READY "\n");
+	const char *host;
+
+	printf(AGENTS_READY);
+	for (unsigned i = 0; (host = collate_host(a->peer, i)); i++)
+		printf(" %s", host);
+	putchar('\n');
 	fflush(stdout);
 }
 
@@ -271,7 +277,7 @@ static int serve(struct agent *a, const struct launch *l)
 		die(OWN_FAILURE, "%s", error);
 	}
 	if (a->sibling && (!a->peer || a->peer->rank == 0))
-		say_ready();
+		say_ready(a);
 	if (l->command && launch_command(a, l, &error)) {
 		session_close(a);
 		die(OWN_FAILURE, "%s", error);

@@ -175,3 +175,10 @@ int collate_start(struct peer *peer, const char *host, double deadline_s)
 		courier_remember(peer, peer->plan, sizeof(*peer->plan), host);
 	return error;
 }
+
+const char *collate_host(const struct peer *peer, unsigned i)
+{
+	const struct collate_plan *plan = peer ? peer->plan : NULL;
+
+	return plan && plan->hosts && i < plan->n ? plan->hosts[i] : NULL;
+}

@@ -21,6 +21,9 @@ struct profile;
  */
 int collate_start(struct peer *peer, const char *host, double deadline_s);
 
+/* At agent 0, after collate_start(): host of the i-th agent, or NULL behind the last. */
+const char *collate_host(const struct peer *peer, unsigned i);
+
 /*
  * At the end, called by each agent within half of deadline_s of the others.
  * mine is only read. Agent 0 gets *whole (without processes[]), in which agents

@@ -21,6 +21,7 @@
 #include "nodeagent/launch.h"
 #include "nodeagent/launcher.h"
 #include "nodeagent/output.h"
+#include "nodeagent/merge.h"
 #include "nodeagent/profile.h"
 #include "nodeagent/util.h"
 #include "shm/atomic.h"
@@ -33,7 +34,8 @@ struct front {
 	struct agent *agent;
 	pid_t agents, command;
 	int agents_output;
-	uint32_t ready; /* all agents are there */
+	uint32_t ready; /* all agents are there, and hosts is filled */
+	struct arguments hosts;
 	bool agents_gone;
 	time_t started;
 };
@@ -50,7 +52,7 @@ static void split(const char *text, struct arguments *out)
 {
 	char *copy = xstrdup(text), *save = NULL;
 
-	for (char *word = strtok_r(copy, " \t", &save); word; word = strtok_r(NULL, " \t", &save))
+	for (char *word = strtok_r(copy, " \t\n", &save); word; word = strtok_r(NULL, " \t\n", &save))
 		arguments_add(out, word);
 	free(copy);
 }
@@ -119,9 +121,10 @@ static void *forward_output(void *front)
 	size_t bytes = 0;
 
 	while (in && getline(&line, &bytes, in) > 0) {
-		if (!strncmp(line, AGENTS_READY, strlen(AGENTS_READY)))
+		if (!strncmp(line, AGENTS_READY, strlen(AGENTS_READY))) {
+			split(line + strlen(AGENTS_READY), &f->hosts);
 			store_release(&f->ready, 1);
-		else if (!strstr(line, "Forwarding signal"))
+		} else if (!strstr(line, "Forwarding signal"))
 			fputs(line, stderr);
 	}
 	free(line);
@@ -197,6 +200,25 @@ static bool written_since(const char *path, time_t when)
 	return !stat(path, &st) && st.st_mtime >= when;
 }
 
+/* Hosts that had an agent and left no profile. */
+static void name_missing(const struct front *f, struct profile *p)
+{
+	size_t n = p->n_agents;
+
+	for (size_t i = 0; i < f->hosts.n; i++) {
+		size_t k = 0;
+
+		while (k < n && strcmp(p->agents[k].host, f->hosts.v[i]))
+			k++;
+		if (k < n)
+			continue;
+		p->agents = xrealloc(p->agents, (p->n_agents + 1) * sizeof(*p->agents));
+		p->agents[p->n_agents++] =
+			(struct profile_agent){ .host = xstrdup(f->hosts.v[i]), .missing = true };
+	}
+	profile_sort(p);
+}
+
 /* A summary of this run is there, or is made from this run's node profiles. */
 static void ensure_summary(struct front *f)
 {
@@ -225,6 +247,7 @@ static void ensure_summary(struct front *f)
 			struct profile *p = collate_read(sets[i].paths, fresh, &bad, NULL, NULL);
 
 			if (p) {
+				name_missing(f, p);
 				profile_warn(p, "collated from %zu node profiles, as not all agents "
 						"could finish together", fresh);
 				if (output_summary(p, f->agent->conf, dir, sets[i].base, &error))

@@ -266,8 +266,8 @@ static void keep(void *ctx, const struct place_option *o, char *const *words, in
 void launcher_one_per_node(enum launcher_kind kind, char *const *argv, struct arguments *out)
 {
 	static const char *const rest[][8] = {
-		[LAUNCHER_OPENMPI] = { "--map-by", "ppr:1:node", "--bind-to", "none", "--enable-recovery" },
-		[LAUNCHER_HYDRA] = { "-ppn", "1", "-disable-auto-cleanup" },
+		[LAUNCHER_OPENMPI] = { "--map-by", "ppr:1:node", "--bind-to", "none" },
+		[LAUNCHER_HYDRA] = { "-ppn", "1" },
 		[LAUNCHER_SLURM] = { "--overlap", "--ntasks-per-node=1", "--cpu-bind=none", "-K0" },
 	};
 

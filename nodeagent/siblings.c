@@ -10,6 +10,7 @@
 #include "nodeagent/collate.h"
 #include "nodeagent/peer.h"
 #include "nodeagent/process.h"
+#include "nodeagent/profile.h"
 #include "nodeagent/util.h"
 
 #define TAG_STATE  500 /* to agent 0: struct state */
@@ -59,6 +60,10 @@ int siblings_join(struct agent *a, char **error)
 		states = xcalloc((size_t)a->peer->size, sizeof(*states));
 		for (int i = 0; i < a->peer->size; i++)
 			states[i].what = IDLE;
+	} else {
+		struct state will = { .what = DONE };
+
+		peer_will(a->peer, 0, TAG_STATE, &will, sizeof(will));
 	}
 	return 0;
 }
@@ -87,6 +92,12 @@ static void tell(struct agent *a, int what)
 	if (!memcmp(&s, &said, sizeof(s)))
 		return;
 	said = s;
+	/* should we die, the others must not wait for our word */
+	if (a->peer->rank) {
+		struct state will = { .what = DONE, .ended = s.ended, .world = s.world };
+
+		peer_will(a->peer, 0, TAG_STATE, &will, sizeof(will));
+	}
 	if (a->peer->rank == 0)
 		states[0] = s;
 	else
@@ -141,8 +152,12 @@ bool siblings_finished(struct agent *a, bool local, double *wait_s)
 	*wait_s = LOOK_S;
 	tell(a, local ? DONE : IDLE);
 	if (a->peer->rank) {
-		if (a->peer->receive(a->peer, 0, TAG_FINISH, &buf, &bytes, &who, 0))
+		int error = a->peer->receive(a->peer, 0, TAG_FINISH, &buf, &bytes, &who, 0);
+
+		if (error) {
+			a->orphaned = error != -ETIMEDOUT; /* cut off from the others */
 			return false;
+		}
 		free(buf);
 		return true;
 	}
@@ -162,6 +177,11 @@ int siblings_collate(struct agent *a, const struct profile *node, struct profile
 {
 	int error = collate_run(a->peer, node, a->conf->agent_deadline_s, whole, hashes, n_hashes);
 
+	if (error == -ECONNRESET && a->sibling) {
+		/* all node profiles are in files: who started us makes the summary of them */
+		profile_free(*whole);
+		*whole = NULL;
+	}
 	if (error && a->peer->rank == 0)
 		complain("not all agents answered (%s); the summary names those that are missing",
 			strerror(-error));

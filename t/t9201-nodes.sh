@@ -95,6 +95,24 @@ test_expect 'kill -9 of an agent: the job ends as it should, the others are in t
 	is 410 "$(calls_of killed/job_all.json "common<main<init")" # ranks 0, 1, 4, 5
 	has killed/job_all.log node2'
 
+test_expect 'sidecar form: an agent is killed, the others finish with the job' '
+	mkdir sidekill
+	limit $(nodes_mpirun 1) --map-by ppr:1:node -x VFTR_RUNTIME_DIR -x VFTR_SESSION=sidekill \
+		"$AGENT" -q -o "$PWD/sidekill" -k agent.deadline_s=4 2>agents.err &
+	agents=$!
+	wait_for 20 "nodes_run node1 test -S $VFTR_RUNTIME_DIR/sidekill.sock"
+	wait_for 20 "nodes_run node2 test -S $VFTR_RUNTIME_DIR/sidekill.sock"
+	wait_for 20 "nodes_run node3 test -S $VFTR_RUNTIME_DIR/sidekill.sock"
+	limit $(nodes_mpirun 2) -x VFTR_RUNTIME_DIR -x VFTR_SESSION=sidekill -np 6 "$BIN/job" 3 &
+	job=$!
+	wait_for 30 "nodes_run node3 pgrep -x job"
+	sleep 1
+	nodes_run node3 sh -c "kill -9 \$(cat $VFTR_RUNTIME_DIR/sidekill.lock)"
+	status_of 0 wait $job
+	wait $agents || true
+	is 406 "$(calls_of sidekill/job_all.json "common<main<init")"
+	has sidekill/job_all.log node3'
+
 test_expect 'kill -9 of a rank: everybody else is complete, the dead rank is named' '
 	mkdir rank
 	traced -q -o rank -- $(nodes_mpirun 2) -np 6 "$BIN/job" 20 >stdout 2>&1 &
