@@ -42,7 +42,44 @@ JUMP(_longjmp)
 JUMP(siglongjmp)
 JUMP(__longjmp_chk)
 
-/* A C++ handler was reached: frames below it may have ended without an exit. */
+/*
+ * C++ exceptions. gcc calls the exit hooks of the functions that are unwound,
+ * clang does not: after a throw, and again after each clean-up on the way, the
+ * next enter states where it was called.
+ */
+EXPORT void __cxa_throw(void *object, void *type, void (*destroy)(void *)) __attribute__((noreturn));
+EXPORT void __cxa_throw(void *object, void *type, void (*destroy)(void *))
+{
+	static void (*real)(void *, void *, void (*)(void *)) __attribute__((noreturn));
+
+	if (!real)
+		*(void **)&real = dlsym(RTLD_NEXT, "__cxa_throw");
+	jumping();
+	real(object, type, destroy);
+}
+
+EXPORT void __cxa_rethrow(void) __attribute__((noreturn));
+EXPORT void __cxa_rethrow(void)
+{
+	static void (*real)(void) __attribute__((noreturn));
+
+	if (!real)
+		*(void **)&real = dlsym(RTLD_NEXT, "__cxa_rethrow");
+	jumping();
+	real();
+}
+
+EXPORT void _Unwind_Resume(void *exception) __attribute__((noreturn));
+EXPORT void _Unwind_Resume(void *exception)
+{
+	static void (*real)(void *) __attribute__((noreturn));
+
+	if (!real)
+		*(void **)&real = dlsym(RTLD_NEXT, "_Unwind_Resume");
+	jumping();
+	real(exception);
+}
+
 EXPORT void *__cxa_begin_catch(void *exception);
 EXPORT void *__cxa_begin_catch(void *exception)
 {

@@ -134,6 +134,8 @@ static bool stage_flush(struct thread *t, uint64_t ticks)
 	if (!ring_has_room(&t->ring, 1)) {
 		if (vftr_process.drop_when_full) {
 			t->limit = NULL;
+			fence_signal();
+			t->at = t->cur; /* behind what handlers stored */
 			t->state = THREAD_DROPPING;
 			agent_kick();
 			return false;

@@ -124,11 +124,13 @@ test_expect "signal handlers at 1 kHz: every call is counted, none is misplaced"
 	sum() {
 		jq --arg p \"\$1\" '[.stacks[] | select(.path | test(\$p)) | .calls] | add' \$ALL
 	}
-	is \$signals \$(sum '^in_handler<') 'calls of the handler'
-	is \$signals \$(sum '^leaf<in_handler<') 'calls made by the handler'
+	# one that interrupts us at work is not recorded, but counted as lost
+	lost=\$(json \$ALL .lost)
+	is \$((2 * signals)) \$((\$(sum '^in_handler<') + \$(sum '^leaf<in_handler<') + lost)) \
+		'calls of and in the handler, and lost'
+	[ \$lost -le \$((signals / 10)) ]
 	is \$rounds \$(calls_of \$ALL 'work<end_signals<main<init') 'calls of work'
-	is \${rounds}00 \$(calls_of \$ALL 'leaf<work<end_signals<main<init') 'calls of leaf'
-	is '[]' \"\$(jq -c .warnings \$ALL)\" warnings"
+	is \${rounds}00 \$(calls_of \$ALL 'leaf<work<end_signals<main<init') 'calls of leaf'"
 
 test_expect "the program's own SIGTERM handler runs" "
 	after 7 own-handler

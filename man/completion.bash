@@ -1,0 +1,108 @@
+# SPDX-License-Identifier: BSD-3-Clause
+# Completion of vftr and vftr-node-agent for bash. Keys are asked of `vftr config list'.
+
+_vftr_keys()
+{
+	"${1%vftr*}vftr" config list 2>/dev/null | while read -r key _; do
+		echo "$key"
+	done
+}
+
+_vftr_words()
+{
+	COMPREPLY=($(compgen -W "$1" -- "$2"))
+}
+
+_vftr()
+{
+	local word=${COMP_WORDS[COMP_CWORD]} before=${COMP_WORDS[COMP_CWORD - 1]}
+
+	COMPREPLY=()
+	if [ "$COMP_CWORD" = 1 ]; then
+		_vftr_words "collate config doctor help --help --version" "$word"
+		return
+	fi
+	case ${COMP_WORDS[1]} in
+	help)
+		[ "$COMP_CWORD" = 2 ] && _vftr_words "collate config doctor" "$word"
+		;;
+	config)
+		case $COMP_CWORD:$before in
+		2:*) _vftr_words "default check explain list" "$word" ;;
+		3:check) COMPREPLY=($(compgen -f -- "$word")) ;;
+		3:explain) _vftr_words "$(_vftr_keys "$1")" "$word" ;;
+		esac
+		;;
+	collate)
+		case $before:$word in
+		-o:* | --output:*) COMPREPLY=($(compgen -d -- "$word")) ;;
+		*:-*) _vftr_words "-o --output -c --config -b --base -h --help" "$word" ;;
+		*) COMPREPLY=($(compgen -f -- "$word")) ;;
+		esac
+		;;
+	doctor)
+		COMPREPLY=($(compgen -c -f -- "$word"))
+		;;
+	esac
+}
+
+# The index of COMMAND's first word, or nothing while options are typed.
+_vftr_command_at()
+{
+	local i=1
+
+	while [ "$i" -lt "$COMP_CWORD" ]; do
+		case ${COMP_WORDS[i]} in
+		--)
+			echo $((i + 1))
+			return
+			;;
+		-c | -o | -k | -s | --config | --output | --set | --session | --agent-launcher)
+			i=$((i + 1))
+			# bash splits KEY=VALUE into three words
+			[ "${COMP_WORDS[i + 1]}" = "=" ] && i=$((i + 2))
+			;;
+		-*) ;;
+		*)
+			echo "$i"
+			return
+			;;
+		esac
+		i=$((i + 1))
+	done
+}
+
+_vftr_node_agent()
+{
+	local word=${COMP_WORDS[COMP_CWORD]} before=${COMP_WORDS[COMP_CWORD - 1]}
+	local at
+
+	at=$(_vftr_command_at)
+	COMPREPLY=()
+	if [ -n "$at" ]; then
+		if type _command_offset >/dev/null 2>&1; then
+			_command_offset "$at"
+		elif [ "$at" = "$COMP_CWORD" ]; then
+			COMPREPLY=($(compgen -c -- "$word"))
+		else
+			COMPREPLY=($(compgen -f -- "$word"))
+		fi
+		return
+	fi
+	case $before in
+	-c | --config) COMPREPLY=($(compgen -f -- "$word")) ;;
+	-o | --output) COMPREPLY=($(compgen -d -- "$word")) ;;
+	-k | --set)
+		compopt -o nospace 2>/dev/null
+		COMPREPLY=($(compgen -S = -W "$(_vftr_keys "$1")" -- "$word"))
+		;;
+	-s | --session | --agent-launcher) ;;
+	*)
+		_vftr_words "-c --config -o --output -k --set -s --session --preload
+			--agent-launcher -q --quiet -h --help -V --version --" "$word"
+		;;
+	esac
+}
+
+complete -F _vftr vftr
+complete -o default -F _vftr_node_agent vftr-node-agent

@@ -1,0 +1,48 @@
+#!/bin/sh
+# SPDX-License-Identifier: BSD-3-Clause
+test_description='every header compiles alone'
+. "$(dirname "$0")/lib.sh"
+cd "$TOP" || exit 99
+
+headers() {
+	find shm conf libhook nodeagent mpi fortran cupti -name '*.h' 2>/dev/null | sort
+}
+
+# Headers that hold only what a generator or one MPI gives them are tried with mpicc.
+alone() {
+	compiler=$1
+	shift
+	failed=0
+	for h; do
+		if grep -q '<mpi.h>' "$h"; then
+			command -v mpicc >/dev/null || continue
+			flags=$(mpicc --showme:compile 2>/dev/null ||
+				mpicc -compile_info | tr ' ' '\n' | grep '^-I')
+		else
+			flags=
+		fi
+		printf '#include "%s"\n#include "%s"\n' "$h" "$h" |
+			$compiler -std=gnu11 -D_GNU_SOURCE -DVFTR_VERSION='"0"' -Wall -Wextra \
+				-Wno-unused-parameter -Wno-unused-function -Werror \
+				$flags -I. -I"$BUILD/gen" -x c -fsyntax-only - ||
+			failed=1
+	done
+	return $failed
+}
+
+for c in gcc clang; do
+	test_if "command -v $c" "no $c" "with $c" "alone $c \$(headers)"
+done
+
+test_if 'command -v g++' 'no g++' 'the public one also with g++, and as C99' '
+	printf "#include \"libhook/vftrace.h\"\n" >"$VFTR_TEST_DIR/work/x.cc"
+	g++ -std=c++98 -pedantic -Wall -Wextra -Werror -I. -fsyntax-only "$VFTR_TEST_DIR/work/x.cc"
+	printf "#include \"libhook/vftrace.h\"\ntypedef int nothing;\n" |
+		gcc -std=c99 -pedantic -Wall -Wextra -Werror -I. -x c -fsyntax-only -'
+
+test_expect 'every header is guarded' '
+	for h in $(headers); do
+		grep -q "^#ifndef VFTR\|^#ifndef VFTRACE_H" $h || echo "$h"
+	done | { ! grep . >&2; }'
+
+done_testing

@@ -1,0 +1,81 @@
+#!/bin/sh
+# SPDX-License-Identifier: BSD-3-Clause
+test_description='licence lines, sizes, scripts and manual pages'
+. "$(dirname "$0")/lib.sh"
+cd "$TOP" || exit 99
+
+# Our files, committed or about to be; without git, all that are not built.
+files() {
+	if git rev-parse --git-dir >/dev/null 2>&1; then
+		git ls-files -co --exclude-standard
+	else
+		find . -type f -not -path './obj*' -not -path './.git/*' | sed 's|^\./||'
+	fi | while read -r f; do
+		[ -f "$f" ] && echo "$f"
+	done
+}
+
+source_files() {
+	files | grep -E '\.(c|h|cpp|f90|F90|awk|sh|mk)$|^t/bench/run$|^Makefile$|^\.ci/|^man/'
+}
+
+none() {
+	! grep . >&2
+}
+
+scripts() {
+	files | while read -r f; do
+		head -n 1 "$f" | tr -d '\0' | grep -qE "^#!.*[ /]$1( |\$)" && echo "$f"
+	done
+}
+
+test_expect 'every source has the licence line near its top' '
+	for f in $(source_files | grep -v "^Makefile$"); do
+		head -n 3 "$f" | grep -q "SPDX-License-Identifier: BSD-3-Clause" || echo "$f"
+	done | none'
+
+test_expect 'no file is longer than 600 lines' '
+	for f in $(source_files); do
+		n=$(wc -l <"$f")
+		[ "$n" -le 600 ] || echo "$f: $n lines"
+	done | none'
+
+test_expect 'no file ends without a newline or has blanks at the end of a line' '
+	for f in $(source_files); do
+		[ -z "$(tail -c 1 "$f")" ] || echo "$f: no newline at its end"
+		grep -Hn "[[:blank:]]\$" "$f" || :
+	done | none'
+
+test_expect 'no path of a developer machine, and nothing left for later' '
+	for f in $(files | grep -vE "^t/t0003-style\.sh$"); do
+		grep -HnIE "TODO|FIXME|XXX[^X]|/work/(main|shared)" "$f" || :
+	done | none'
+
+test_expect 'shell scripts are shell' '
+	for f in $(scripts sh) t/lib.sh; do sh -n "$f" && bash -n "$f" || echo "$f"; done | none
+	for f in $(scripts bash); do bash -n "$f" || echo "$f"; done | none'
+
+test_expect 'test scripts and drivers are executable' '
+	for f in $(files | grep -E "^t/t[0-9].*\.sh$|^t/nodes\.sh$|^t/bench/run$"); do
+		[ -x "$f" ] || echo "$f"
+	done | none'
+
+test_if 'command -v shellcheck' 'no shellcheck' 'shellcheck finds no error in scripts' '
+	shellcheck -S error $(scripts sh) $(scripts bash)'
+
+test_if 'command -v mandoc && ls man/*.[1-8]' 'no mandoc, or no pages' \
+	'manual pages are clean at level warning' '
+	mandoc -T lint -W warning man/*.[1-8]'
+
+test_if 'command -v mawk' 'no mawk' 'awk scripts are accepted by mawk' '
+	for f in $(files | grep "\.awk$"); do
+		mawk -f "$f" -version </dev/null >/dev/null 2>&1 || :
+		mawk -W dump -f "$f" </dev/null >/dev/null || echo "$f"
+	done | none'
+
+test_if 'command -v clang-format' 'no clang-format' 'C files are as .clang-format has them' '
+	for f in $(files | grep -E "\.(c|h|cpp)$"); do
+		clang-format --style=file "$f" | cmp -s - "$f" || echo "$f"
+	done | none'
+
+done_testing
