@@ -14,7 +14,7 @@
 #ifndef SPINS_BEFORE_SLEEP /* fewer in a model test */
 #define SPINS_BEFORE_SLEEP 200
 #endif
-#define SLEEP_NS	   10000000
+#define SLEEP_NS 10000000
 
 static uint64_t *stage_end(struct thread *t)
 {
@@ -31,6 +31,7 @@ static void stage_enter(struct thread *t, unsigned s, bool fast, uint64_t ticks)
 {
 	t->limit = NULL;
 	fence_signal();
+	t->turns++;
 	t->stage = s;
 	t->cur = t->at = t->ring.stage[s] + 1;
 	t->high = ticks >> RECORD_TIME_BITS;
@@ -244,8 +245,9 @@ static bool stop_dropping(struct thread *t, uint64_t ticks)
 		return false;
 	ring_publish(&t->ring, current ^ 1);
 	t->state = THREAD_ACTIVE;
-	t->cur = t->at; /* every skipped event has moved it */
-	if (!make_room(t, ticks))
+	/* a fresh block: every skipped event has moved cur, and a signal handler
+	 * may be ending what the event below it began in this one */
+	if (!stage_flush(t, ticks) || !make_room(t, ticks))
 		return false;
 	put_sync(t, ticks);
 	if (t->unclosed)
@@ -345,22 +347,27 @@ void thread_publish(struct thread *t)
 		t->limit = NULL;
 }
 
-void vftr_overtaken(uint64_t *word, uint64_t exit_bit, uint64_t key, const void *site)
+void vftr_overtaken(uint64_t *word, uint64_t value, uint32_t turn, uint64_t key, const void *site)
 {
 	struct thread *t = &vftr_thread;
+	const struct ring_producer_shm *p = t->ring.producer;
+	unsigned s = word >= t->ring.stage[1];
 
-	for (unsigned s = 0; t->ring.base && s < 2; s++) {
-		if (word < t->ring.stage[s] || word >= t->ring.stage[s] + BLOCK_WORDS)
-			continue;
-		/* unpublished: the word counts where it is */
-		if ((int64_t)(t->ring.producer->stage[s] - t->ring.producer->head) >= 0)
+	/* stored in time, published, and zeroed since */
+	if (!t->ring.base || load_relaxed(word) != value)
+		return;
+	if ((int64_t)(load_relaxed(&p->stage[s]) - load_relaxed(&p->head)) >= 0) {
+		/* it stands where it should, in a block not yet published ... */
+		if (t->turns - turn == 1)
 			return;
-		/* zeroed after it was published: the word was stored in time */
-		if (!load_relaxed(word))
+		/* ... or in place of a word of the handler in a later block */
+		if (s != t->stage || word < t->cur) {
+			vftr_process.app->lost_nested++;
 			return;
-		store_relaxed(word, 0);
-		vftr_slow(process_ticks(), exit_bit, key, site);
+		}
 	}
+	store_relaxed(word, 0);
+	vftr_slow(process_ticks(), value & RECORD_EXIT, key, site);
 }
 
 /* Key 0 makes the slow path attach and follow a pause, and records nothing. */

@@ -13,7 +13,7 @@
  * A handler may also fill the block and go on in the other one. So a reserved
  * word is stored only if it lies in the block that `limit` ends - the two
  * blocks do not touch, or the end of one would be the start of the other - and
- * if limit has changed after the store, vftr_overtaken() sees to the word.
+ * if turns has changed after the store, vftr_overtaken() sees to the word.
  */
 #ifndef VFTR_LIBHOOK_THREAD_H
 #define VFTR_LIBHOOK_THREAD_H
@@ -42,7 +42,8 @@ struct thread {
 	uint64_t high;	 /* ticks >> 31 as in the last SYNC word */
 
 	struct ring ring;
-	uint64_t *at; /* the slow path's cur, which no handler's reserve() moves */
+	uint32_t turns; /* counts changes of the current staging block */
+	uint64_t *at;	/* the slow path's cur, which no handler's reserve() moves */
 	enum thread_state state;
 	uint32_t stage; /* index of the current staging block */
 	uint32_t busy;	/* the slow path is running below us */
@@ -78,11 +79,11 @@ void vftr_slow(uint64_t ticks, uint64_t exit_bit, uint64_t key, const void *site
 	__attribute__((visibility("hidden"), noinline, cold));
 
 /*
- * A word was stored after a signal handler had gone on to another block. If
- * the word's block was published without it, it is taken back and the event
- * recorded again, after what the handler recorded.
+ * A signal handler has gone on to another block while an event was being
+ * stored; turn is t->turns as it was before. If the event's block was published
+ * without it, the event is recorded again, behind what the handler recorded.
  */
-void vftr_overtaken(uint64_t *word, uint64_t exit_bit, uint64_t key, const void *site)
+void vftr_overtaken(uint64_t *word, uint64_t value, uint32_t turn, uint64_t key, const void *site)
 	__attribute__((visibility("hidden"), noinline, cold));
 
 static inline __attribute__((always_inline)) void vftr_record(
@@ -91,13 +92,15 @@ static inline __attribute__((always_inline)) void vftr_record(
 	struct thread *t = &vftr_thread;
 	uint64_t ticks = clock_counter();
 	uint32_t id = (uint32_t)key;
-	uint64_t *word, *limit;
+	uint64_t *word, *limit, value;
+	uint32_t turn;
 
 	/* relaxed: a thread may notice a change of the gate an event later */
 	if (unlikely(id < gate || ticks >> RECORD_TIME_BITS != t->high)) {
 		vftr_slow(ticks, exit_bit, key, site);
 		return;
 	}
+	turn = load_relaxed(&t->turns);
 	word = reserve(&t->cur);
 	KILLPOINT("fast.reserved");
 	limit = load_relaxed(&t->limit);
@@ -106,10 +109,11 @@ static inline __attribute__((always_inline)) void vftr_record(
 		vftr_slow(ticks, exit_bit, key, site);
 		return;
 	}
-	store_relaxed(word, record_word(ticks, exit_bit, id));
+	value = record_word(ticks, exit_bit, id);
+	store_relaxed(word, value);
 	KILLPOINT("fast.stored");
-	if (unlikely(load_relaxed(&t->limit) != limit))
-		vftr_overtaken(word, exit_bit, key, site);
+	if (unlikely(load_relaxed(&t->turns) != turn))
+		vftr_overtaken(word, value, turn, key, site);
 }
 
 #endif

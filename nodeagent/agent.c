@@ -11,6 +11,7 @@
 #include <sys/resource.h>
 #include <sys/signalfd.h>
 #include <sys/stat.h>
+#include <time.h>
 #include <unistd.h>
 #include "conf/conf.h"
 #include "nodeagent/agent.h"
@@ -318,6 +319,7 @@ int main(int argc, char **argv)
 	a.host = host;
 	a.session = session_name(&l, c.session);
 	a.start_raw_ns = clock_raw_ns();
+	a.start_s = time(NULL);
 	a.ring_bytes = RING_SEGMENT_BYTES(a.conf->shm_ring_size);
 	clocks_init(&a.clocks, a.conf->clock_source);
 	a.symbols = symcache_new(&a);

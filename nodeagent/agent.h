@@ -14,6 +14,7 @@
 
 struct conf;
 struct peer;
+struct profile;
 struct process;
 struct symcache;
 
@@ -30,6 +31,8 @@ struct agent {
 	struct process *processes; /* newest first */
 	unsigned n_live, n_ever;
 	struct peer *peer; /* the other agents, or NULL */
+	struct profile *adopted; /* left by agents that processes started (adopt.h) */
+	int64_t start_s;	/* UNIX time */
 
 	/* what it costs */
 	uint64_t start_raw_ns, drained_bytes, wakeups;

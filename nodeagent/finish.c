@@ -119,11 +119,11 @@ int agent_finish(struct agent *a)
 	int failed = 0;
 
 	leave_processes(a);
-	if (!a->n_ever && !a->peer)
+	if (!a->n_ever && !a->peer && !a->adopted)
 		return 0;
 	clocks_calibrate(&a->clocks);
 	gather_ranks(a);
-	node = gather(a, NULL);
+	node = a->adopted ? a->adopted : gather(a, NULL);
 	base = xstrdup(a->conf->outfile_basename ? a->conf->outfile_basename :
 		       node->application	  ? node->application :
 						    "unknown");

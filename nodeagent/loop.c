@@ -14,6 +14,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 #include "conf/conf.h"
+#include "nodeagent/adopt.h"
 #include "nodeagent/agent.h"
 #include "nodeagent/drain.h"
 #include "nodeagent/place.h"
@@ -26,6 +27,7 @@
 #define EVENTS		  64
 #define DEAF_PERIOD_MS	  1	  /* processes that closed our socket are polled */
 #define NOBODY_CAME_S	  20.0	  /* an embedded agent without any process ends */
+#define LOOK_AROUND_S	  0.5	  /* a sidecar to which nobody comes */
 #define KIND_MASK	  ((uint64_t)7)
 
 int agent_watch(struct agent *a, int fd, enum watch_kind kind, struct process *p)
@@ -153,6 +155,7 @@ static double seconds_since(uint64_t raw_ns)
 static bool finished(struct agent *a, double *wait_s)
 {
 	double linger = a->conf->agent_linger_s, quiet;
+	bool adopted;
 
 	if (a->n_live) {
 		siblings_busy(a);
@@ -179,11 +182,12 @@ static bool finished(struct agent *a, double *wait_s)
 		*wait_s = 3600;
 		return false;
 	}
+	adopted = !a->n_ever && !a->embedded && adopt_look(a);
 	if (a->peer && !a->orphaned)
-		return siblings_finished(a, a->n_ever && quiet >= linger, wait_s);
+		return siblings_finished(a, adopted || (a->n_ever && quiet >= linger), wait_s);
 	if (!a->n_ever) {
-		*wait_s = a->embedded ? NOBODY_CAME_S - quiet : 3600;
-		return *wait_s <= 0;
+		*wait_s = a->embedded ? NOBODY_CAME_S - quiet : LOOK_AROUND_S;
+		return adopted || *wait_s <= 0;
 	}
 	*wait_s = linger - quiet;
 	return *wait_s <= 0;

@@ -82,6 +82,11 @@ static struct state present_state(const struct agent *a, int what)
 			s.world = size;
 		s.ended += p->ended && rank != WIRE_UNKNOWN && p->end != PROCESS_EXECED;
 	}
+	if (a->adopted) {
+		s.ended += (int)(a->adopted->ranks - a->adopted->unranked);
+		if ((int)a->adopted->world_size > s.world)
+			s.world = (int)a->adopted->world_size;
+	}
 	return s;
 }
 

@@ -5,6 +5,7 @@
  * them.
  */
 #include <errno.h>
+#include <fcntl.h>
 #include <pthread.h>
 #include <setjmp.h>
 #include <signal.h>
@@ -12,6 +13,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/time.h>
 #include <sys/wait.h>
 #include <time.h>
@@ -422,6 +424,31 @@ KEEP static int end_busy(void)
 	return 0;
 }
 
+/* Calls leaf() for that many seconds; the number is in FILE (argv[3]) before each. */
+KEEP static int end_counted(void)
+{
+	double s = strtod(argument, NULL);
+	struct timespec from, now;
+	volatile long *count;
+	int fd = arguments[2] && arguments[3] ? open(arguments[3], O_RDWR | O_CREAT, 0600) : -1;
+
+	if (fd < 0 || ftruncate(fd, sizeof(*count)))
+		return 99;
+	count = mmap(NULL, sizeof(*count), PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+	if (count == MAP_FAILED)
+		return 99;
+	clock_gettime(CLOCK_MONOTONIC, &from);
+	do {
+		for (int i = 0; i < 100; i++) {
+			(*count)++;
+			leaf();
+		}
+		clock_gettime(CLOCK_MONOTONIC, &now);
+	} while ((double)(now.tv_sec - from.tv_sec) + 1e-9 * (double)(now.tv_nsec - from.tv_nsec) <
+		 s);
+	return 0;
+}
+
 /* ---- the table ---- */
 
 static const struct {
@@ -452,6 +479,7 @@ static const struct {
 	{"storm", end_storm},
 	{"idle", end_idle},
 	{"busy", end_busy},
+	{"counted", end_counted},
 };
 
 int main(int argc, char **argv)
@@ -462,7 +490,7 @@ int main(int argc, char **argv)
 	for (unsigned i = 0; argc > 1 && i < sizeof(ends) / sizeof(ends[0]); i++)
 		if (!strcmp(argv[1], ends[i].name))
 			return ends[i].run();
-	fprintf(stderr, "usage: app-end HOW [ARGUMENT]; HOW is one of");
+	fprintf(stderr, "usage: app-end HOW [ARGUMENT [FILE]]; HOW is one of");
 	for (unsigned i = 0; i < sizeof(ends) / sizeof(ends[0]); i++)
 		fprintf(stderr, " %s", ends[i].name);
 	fprintf(stderr, "\n");

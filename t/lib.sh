@@ -328,6 +328,20 @@ exclusive_sums_up() {
 		else "t_excl_s adds up to \($s), runtime_s is \($r)\n" | halt_error end' "$1"
 }
 
+# number_in FILE: the 64-bit number a program keeps there (app-end counted)
+number_in() {
+	od -An -t d8 -N 8 "$1" | tr -d " "
+}
+
+# agent_pids: the agents of this test that are running now
+agent_pids() {
+	for test_p in $(grep -lzxF "VFTR_TEST_DIR=$VFTR_TEST_DIR" /proc/[0-9]*/environ 2>/dev/null); do
+		test_p=${test_p#/proc/}
+		test_p=${test_p%/environ}
+		case $(cat "/proc/$test_p/comm" 2>/dev/null) in vftr-node-agent) echo "$test_p" ;; esac
+	done
+}
+
 # ---- several nodes --------------------------------------------------------------
 
 # nodes_up N: pseudo-nodes node1..nodeN until the end of the test; skips the file if

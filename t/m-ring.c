@@ -39,21 +39,20 @@ static bool is_waiting(const void *p);
 static uint64_t head_now(void);
 
 /* in place of shm/atomic.h: the same, with a stop before each access */
-#define load_relaxed(p)                                           \
-	({                                                        \
-		step();                                           \
-		mutation == NO_ROOM_CHECK && is_tail(p) ?         \
-			(__typeof__(*(p)))(uintptr_t)head_now() : \
-			__atomic_load_n((p), __ATOMIC_SEQ_CST);   \
+#define load_relaxed(p)                                                                            \
+	({                                                                                         \
+		step();                                                                            \
+		mutation == NO_ROOM_CHECK &&is_tail(p) ? (__typeof__(*(p)))(uintptr_t)head_now()   \
+						       : __atomic_load_n((p), __ATOMIC_SEQ_CST);   \
 	})
 #define load_acquire(p) load_relaxed(p)
-#define store_relaxed(p, v)                                                     \
-	do {                                                                    \
-		__typeof__(*(p)) v_ = (v);                                      \
-		step();                                                         \
-		if (!(mutation == NOT_WAITING && is_waiting(p)))                \
-			__atomic_store_n((p), v_, __ATOMIC_SEQ_CST);            \
-		stored((p), (uint64_t)(uintptr_t)v_);                           \
+#define store_relaxed(p, v)                                                                        \
+	do {                                                                                       \
+		__typeof__(*(p)) v_ = (v);                                                         \
+		step();                                                                            \
+		if (!(mutation == NOT_WAITING && is_waiting(p)))                                   \
+			__atomic_store_n((p), v_, __ATOMIC_SEQ_CST);                               \
+		stored((p), (uint64_t)(uintptr_t)v_);                                              \
 	} while (0)
 #define store_release(p, v) store_relaxed(p, v)
 #define fence_full()	    ((void)0)
@@ -115,8 +114,8 @@ static struct world {
 	struct control_agent_shm agent;
 	struct control_app_shm app;
 	/* the gap between the staging blocks is as in a segment */
-	uint64_t stage0[BLOCK_WORDS], gap[BLOCK_WORDS], stage1[BLOCK_WORDS], data[2 * BLOCK_WORDS]
-		__attribute__((aligned(64)));
+	uint64_t stage0[BLOCK_WORDS], gap[BLOCK_WORDS], stage1[BLOCK_WORDS],
+		data[2 * BLOCK_WORDS] __attribute__((aligned(64)));
 	uint64_t ghost[POSITIONS]; /* what was stored, by position */
 	uint64_t taken[POSITIONS]; /* what the consumer has read, by position */
 	uint64_t read;		   /* position of the next word it reads */
@@ -261,12 +260,12 @@ uint64_t process_ticks(void)
 	return TICKS;
 }
 
-static struct ring view = { .producer = &w.producer,
+static struct ring view = {.producer = &w.producer,
 	.consumer = &w.consumer,
-	.stage = { w.stage0, w.stage1 },
+	.stage = {w.stage0, w.stage1},
 	.data = w.data,
 	.size = RING_BYTES,
-	.base = &w };
+	.base = &w};
 
 /* ---- consumer: nodeagent/drain.c with words instead of a replay ----------- */
 
@@ -374,19 +373,19 @@ static void write_program(unsigned calls)
 	for (unsigned k = 0; k < calls; k++) {
 		uint32_t id = RECORD_ID_FUNCTION + k;
 
-		program[n_events++] = (struct event){ 0, id };
+		program[n_events++] = (struct event){0, id};
 		if (k % 12 == 3) {
 			outer = id;
 			continue;
 		}
-		program[n_events++] = (struct event){ RECORD_EXIT, id };
+		program[n_events++] = (struct event){RECORD_EXIT, id};
 		if (k % 12 == 11) {
-			program[n_events++] = (struct event){ RECORD_EXIT, outer };
+			program[n_events++] = (struct event){RECORD_EXIT, outer};
 			outer = 0;
 		}
 	}
 	if (outer)
-		program[n_events++] = (struct event){ RECORD_EXIT, outer };
+		program[n_events++] = (struct event){RECORD_EXIT, outer};
 }
 
 static void producer(void)
@@ -421,11 +420,11 @@ static void begin(bool drop)
 	memset(t, 0, sizeof(*t));
 	failure = NULL;
 	steps_taken = 0;
-	vftr_process = (struct process){ .state = PROCESS_ON,
+	vftr_process = (struct process){.state = PROCESS_ON,
 		.life = 1,
 		.drop_when_full = drop,
 		.agent = &w.agent,
-		.app = &w.app };
+		.app = &w.app};
 	t->ring = view;
 	t->life = 1;
 	t->state = THREAD_ACTIVE;
@@ -477,7 +476,8 @@ static const char *judge(bool drop)
 		if (id == HANDLER_ID)
 			continue;
 		/* in the program's order, and without gaps if nothing may be lost */
-		while (next < n_events && (program[next].id != id || program[next].exit_bit != (word & RECORD_EXIT)))
+		while (next < n_events &&
+			(program[next].id != id || program[next].exit_bit != (word & RECORD_EXIT)))
 			if (!drop)
 				return "an event of the program is missing";
 			else
@@ -615,10 +615,11 @@ static void explore(unsigned depth, bool drop)
 		fail(judge(drop));
 }
 
-static int reports;
+static int reports, wrong;
 
 static void report(bool ok, const char *what, const char *detail)
 {
+	wrong += !ok;
 	printf("%sok %d - %s%s%s\n", ok ? "" : "not ", ++reports, what, detail ? ": " : "",
 		detail ? detail : "");
 }
@@ -637,8 +638,8 @@ static void every_interleaving(const char *what, unsigned calls, bool drop, enum
 		report(failure != NULL, what, failure);
 		return;
 	}
-	snprintf(text, sizeof(text), "%lu states, %lu ends%s%s", n_states, n_ends, failure ? "; " : "",
-		failure ? failure : "");
+	snprintf(text, sizeof(text), "%lu states, %lu ends%s%s", n_states, n_ends,
+		failure ? "; " : "", failure ? failure : "");
 	report(!failure, what, text);
 }
 
@@ -646,7 +647,7 @@ static void every_interleaving(const char *what, unsigned calls, bool drop, enum
 static void every_signal(const char *what, bool drop)
 {
 	/* words of one block at most: see vftr-ring(7) about larger ones */
-	static const unsigned sizes[] = { 1, 2, 3, 6, 7 };
+	static const unsigned sizes[] = {1, 2, 3, 6, 7};
 	unsigned long runs = 0;
 	char text[200];
 
@@ -672,7 +673,8 @@ static void every_signal(const char *what, bool drop)
 				break;
 		}
 	}
-	snprintf(text, sizeof(text), "%lu runs%s%s", runs, failure ? "; " : "", failure ? failure : "");
+	snprintf(text, sizeof(text), "%lu runs%s%s", runs, failure ? "; " : "",
+		failure ? failure : "");
 	if (failure)
 		printf("# handler of %u calls before step %ld, event %u; lost %lu, nested %lu\n",
 			signal_calls, signal_at, w.called, (unsigned long)w.producer.lost,
@@ -696,5 +698,5 @@ int main(void)
 	every_interleaving("noticed: staging block not zeroed", 36, false, NOT_ZEROED);
 	every_interleaving("noticed: asleep without saying so", 36, false, NOT_WAITING);
 	printf("1..%d\n", reports);
-	return 0;
+	return wrong != 0;
 }

@@ -72,6 +72,16 @@ test_expect 'sidecar form: agents alongside, started first' '
 	wait
 	right_calls side/job_all.json 6'
 
+test_expect 'sidecar form, but the job was first and started agents of its own' '
+	mkdir late
+	cd late
+	limit $(nodes_mpirun 2) -x VFTR_RUNTIME_DIR -np 6 "$BIN/job" 2 &
+	wait_for 30 "nodes_run node3 pgrep -x job"
+	limit $(nodes_mpirun 1) --map-by ppr:1:node -x VFTR_RUNTIME_DIR "$AGENT" -q
+	wait
+	right_calls job_all.json 6
+	is 3 "$(json job_all.json .nodes)"'
+
 test_expect 'embedded default: an agent per node by itself, then vftr collate' '
 	mkdir alone
 	( cd alone && limit $(nodes_mpirun 2) -x VFTR_RUNTIME_DIR -np 6 "$BIN/job" )

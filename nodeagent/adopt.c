@@ -1,0 +1,110 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "nodeagent/adopt.h"
+
+#include <dirent.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/file.h>
+#include <sys/stat.h>
+#include <fcntl.h>
+#include <time.h>
+#include <unistd.h>
+#include "nodeagent/agent.h"
+#include "nodeagent/merge.h"
+#include "nodeagent/profile.h"
+#include "nodeagent/session.h"
+#include "nodeagent/util.h"
+#include "nodeagent/vfp.h"
+
+#define BEFORE_S 5 /* a job may be that much older than we are */
+
+static bool seen;
+
+static bool ends_with(const char *s, const char *end)
+{
+	size_t n = strlen(s), k = strlen(end);
+
+	return n >= k && !strcmp(s + n - k, end);
+}
+
+static bool is_recent(const struct agent *a, const struct stat *st)
+{
+	return st->st_mtime >= a->start_s - BEFORE_S;
+}
+
+static bool is_locked(const char *path)
+{
+	int fd = open(path, O_RDONLY | O_CLOEXEC);
+	bool locked = fd >= 0 && flock(fd, LOCK_SH | LOCK_NB);
+
+	if (fd >= 0)
+		close(fd);
+	return locked;
+}
+
+/* Sessions of agents that processes started for themselves: see attach.c. */
+static bool somebody_else(const struct agent *a)
+{
+	char *error = NULL, *dir = runtime_directory(&error);
+	DIR *d = dir ? opendir(dir) : NULL;
+	struct dirent *e;
+	bool found = false;
+
+	while (d && !found && (e = readdir(d))) {
+		char *path;
+		struct stat st;
+
+		if (!ends_with(e->d_name, ".lock") ||
+			(strncmp(e->d_name, "job-", 4) && strncmp(e->d_name, "process-", 8)))
+			continue;
+		path = xasprintf("%s/%s", dir, e->d_name);
+		found = strcmp(path, a->lock_path) && !stat(path, &st) && is_recent(a, &st) &&
+			is_locked(path);
+		free(path);
+	}
+	if (d)
+		closedir(d);
+	free(dir);
+	free(error);
+	return found;
+}
+
+static struct profile *profiles_left(const struct agent *a)
+{
+	char *suffix = xasprintf("_%s" VFP_SUFFIX, a->host);
+	DIR *d = opendir(a->output_directory);
+	struct profile *all = NULL;
+	struct dirent *e;
+
+	while (d && (e = readdir(d))) {
+		char *path = xasprintf("%s/%s", a->output_directory, e->d_name), *error = NULL;
+		struct stat st;
+
+		if (ends_with(e->d_name, suffix) && !stat(path, &st) && is_recent(a, &st)) {
+			struct profile *p = vfp_read(path, &error);
+
+			if (error)
+				complain("%s", error);
+			free(error);
+			if (p)
+				all = all ? profile_merge(all, p) : p;
+		}
+		free(path);
+	}
+	if (d)
+		closedir(d);
+	free(suffix);
+	return all;
+}
+
+bool adopt_look(struct agent *a)
+{
+	if (somebody_else(a)) {
+		seen = true;
+		return false;
+	}
+	if (!seen || a->adopted)
+		return seen;
+	a->adopted = profiles_left(a);
+	return true;
+}

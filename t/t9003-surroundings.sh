@@ -1,0 +1,265 @@
+#!/bin/bash
+# SPDX-License-Identifier: BSD-3-Clause
+test_description='bad surroundings: one clear sentence, and the program is unharmed'
+. "$(dirname "$0")/lib.sh"
+need jq
+need_built "$AGENT" "$LIB/libvftrace.so"
+
+cc_traced "$BIN/end" "$T/app-end.c" || skip_all 'app-end.c cannot be compiled'
+gcc -D_GNU_SOURCE -I"$TOP" -o "$BIN/wire" "$T/app-wire.c" || skip_all 'app-wire.c cannot be compiled'
+DEFAULT=$VFTR_RUNTIME_DIR/default.sock
+
+# says FILE WORDS...: exactly one line, which contains these words (any case)
+says() {
+	local n
+	n=$(wc -l <"$1")
+	[ "$n" -eq 1 ] || { echo "$n lines, wanted one:"; cat "$1"; return 1; } >&2
+	for w in "${@:2}"; do
+		grep -qi -e "$w" "$1" || { echo "not about $w: $(cat "$1")" >&2; return 1; }
+	done
+}
+
+# refused WORDS...: the everyday form must not run the command, and say why
+refused_with() {
+	rm -f ran
+	status_of 125 limit "$AGENT" "${options[@]}" -- sh -c ': >ran' 2>err
+	[ ! -e ran ] || { echo "the command ran" >&2; return 1; }
+	says err "$@"
+}
+
+# untraced WORDS...: the program runs by itself, untraced, and says why once
+untraced() {
+	rm -f end_*
+	status_of 3 limit env VFTR_AGENT="$AGENT" "${settings[@]}" "$BIN/end" exit3 2>err
+	says err untraced "$@"
+	[ ! -e end_all.json ]
+}
+
+# ---- output ----
+
+test_expect 'an output directory that does not exist is refused' '
+	options=(-o "$PWD/nowhere")
+	refused_with nowhere'
+
+test_expect 'an output directory that is a file is refused' '
+	: >file
+	options=(-o "$PWD/file")
+	refused_with file'
+
+test_if 'unshare --mount mount -t tmpfs tmpfs /mnt' 'mounting is not allowed here' \
+	'an output directory that cannot be written is refused' '
+	mkdir ro
+	unshare --mount sh -c "mount -t tmpfs -o ro tmpfs ro && exec $AGENT -o ro -- $BIN/end exit3" \
+		2>err || status=$?
+	is 125 "$status"
+	says err "ro"'
+
+test_if 'unshare --mount mount -t tmpfs tmpfs /mnt' 'mounting is not allowed here' \
+	'a full disk: the status is the program'"'"'s, no file is half-written' '
+	mkdir full
+	unshare --mount sh -c "mount -t tmpfs -o size=16k tmpfs full
+		$AGENT -q -o full -- $BIN/end mutual
+		status=\$?
+		cp full/* . 2>/dev/null
+		exit \$status" 2>err
+	grep -qi "space" err
+	for f in *_all.json; do
+		[ ! -e "$f" ] || json "$f" .version >/dev/null
+	done
+	! ls | grep -E "\.(tmp|new|part)"'
+
+# ---- session ----
+
+test_expect 'a stale socket is replaced' '
+	"$AGENT" -q -s stale -- sleep 3 &
+	wait_for 10 "[ -S $VFTR_RUNTIME_DIR/stale.sock ]"
+	kill -9 $!
+	wait $! || :
+	[ -S "$VFTR_RUNTIME_DIR/stale.sock" ]
+	rm -f end_*
+	status_of 3 traced -q -s stale -- "$BIN/end" exit3 2>err
+	is 0 "$(wc -l <err)" "lines said"
+	is 1 "$(calls_of end_all.json "main<init")"'
+
+test_expect 'a stale socket does not hold up a program without an agent' '
+	rm -f "$DEFAULT" end_*
+	perl -e "use Socket; socket(S, AF_UNIX, SOCK_SEQPACKET, 0); bind(S, sockaddr_un(\$ARGV[0]))" \
+		"$DEFAULT"
+	[ -S "$DEFAULT" ]
+	status_of 3 limit env VFTR_AGENT="$AGENT" "$BIN/end" exit3
+	wait_for 20 "[ -s end_all.json ]"
+	rm -f "$DEFAULT"'
+
+test_expect 'a second agent on a session is refused, the first is unharmed' '
+	rm -f end_*
+	traced -q -s twice -- sh -c ": >first; sleep 1; exec $BIN/end exit3" &
+	first=$!
+	wait_for 10 "[ -e first ]"
+	options=(-s twice)
+	refused_with twice
+	status=0
+	wait $first || status=$?
+	is 3 $status
+	is 1 "$(calls_of end_all.json "main<init")"'
+
+if [ "$(id -u)" = 0 ]; then
+	test_expect 'a runtime directory of another user is refused by agent and process' '
+		mkdir -m 700 other
+		chown 65534 other
+		export VFTR_RUNTIME_DIR=$PWD/other
+		options=()
+		refused_with other
+		settings=(VFTR_SESSION=x)
+		untraced'
+	test_expect 'the socket of another user is not trusted' '
+		mkdir -m 777 shared
+		(cd shared && exec setpriv --reuid=65534 --regid=65534 --clear-groups \
+			"$BIN/wire" silent ./default.sock) &
+		wait_for 10 "[ -S shared/default.sock ]"
+		export VFTR_RUNTIME_DIR=$PWD/shared
+		settings=(VFTR_AGENT=off)
+		untraced "another user"
+		kill $!'
+else
+	test_skip 'other users' 'needs root'
+fi
+
+test_expect 'a runtime directory open to others is refused' '
+	mkdir -m 777 open
+	chmod 777 open
+	export VFTR_RUNTIME_DIR=$PWD/open
+	options=()
+	refused_with open'
+
+test_expect 'a path too long for a socket is refused' '
+	long=$PWD/$(printf "x%.0s" $(seq 100))
+	mkdir -m 700 "$long"
+	export VFTR_RUNTIME_DIR=$long
+	options=()
+	refused_with "long"'
+
+# ---- versions ----
+
+test_expect 'a process of another version is refused with both versions' '
+	traced -q -s versions -- "$BIN/wire" old "$VFTR_RUNTIME_DIR/versions.sock" >out 2>err
+	mine=$(sed -n "s/^#define WIRE_VERSION *\([0-9]*\).*/\1/p" "$TOP/shm/wire.h")
+	grep -qw "$mine" out
+	grep -qw $((mine + 41)) out'
+
+test_expect 'a process refused by an agent says why once and runs untraced' '
+	"$BIN/wire" refuse "$DEFAULT" &
+	wait_for 10 "[ -S $DEFAULT ]"
+	settings=(X=1)
+	untraced "version 7"
+	kill $!
+	rm -f "$DEFAULT"'
+
+test_expect 'an agent that babbles or is silent costs seconds, not the program' '
+	for how in babble silent; do
+		"$BIN/wire" $how "$DEFAULT" &
+		wait_for 10 "[ -S $DEFAULT ]"
+		settings=(X=1)
+		untraced
+		kill $!
+		rm -f "$DEFAULT"
+	done'
+
+test_expect 'noise on the socket does not disturb the agent or its other processes' '
+	rm -f end_*
+	traced -q -s noise -- sh -c "$BIN/wire noise $VFTR_RUNTIME_DIR/noise.sock; \
+		exec $BIN/end exit3" 2>err || status=$?
+	is 3 "$status"
+	is 1 "$(calls_of end_all.json "main<init")"'
+
+# ---- memory, descriptors ----
+
+test_expect 'no memory for rings: the program runs untraced, the profile says so' '
+	rm -f end_*
+	status=0
+	(
+		trap "" XFSZ
+		ulimit -f 1000
+		limit "$AGENT" -q -k shm.ring_size=64MiB -- "$BIN/end" exit3
+	) 2>err || status=$?
+	is 3 "$status" "exit status"
+	grep -qiE "ring|memory|large" err end_node_*.log'
+
+test_expect 'no descriptors left for the agent: the program runs' '
+	rm -f end_*
+	status=0
+	(
+		ulimit -n 12
+		limit "$AGENT" -q -- "$BIN/end" exit3
+	) 2>err || status=$?
+	[ "$status" = 3 ] || [ "$status" = 125 ]'
+
+test_expect 'a hundred processes at once' '
+	rm -f end_*
+	traced -q -- sh -c "for i in \$(seq 100); do $BIN/end return & done; wait"
+	is 100 "$(calls_of end_all.json "main<init")"'
+
+# ---- configuration ----
+
+test_expect 'a configuration that is no JSON is refused, with file and line' '
+	printf "{\n  \"off\": tru\n}\n" >bad.json
+	options=(-c bad.json)
+	refused_with "bad.json:2:"'
+
+test_expect 'a value of the wrong type is refused, with file and line' '
+	printf "{\n\n  \"shm\": { \"ring_size\": true }\n}\n" >bad.json
+	options=(-c bad.json)
+	refused_with "bad.json:3:" ring_size'
+
+test_expect 'a configuration file that is not there is refused' '
+	options=(-c missing.json)
+	refused_with missing.json'
+
+test_expect 'a --set that names no key is refused, with the nearest one' '
+	options=(-k shm.ring_sise=1MiB)
+	refused_with ring_sise ring_size'
+
+test_expect 'an unknown key in a file warns with the nearest one' '
+	printf "{ \"shm\": { \"ring_sise\": \"1MiB\" } }\n" >warn.json
+	status_of 3 traced -q -c warn.json -- "$BIN/end" exit3 2>err
+	has err ring_sise
+	has err ring_size
+	has err warn.json:1:'
+
+test_expect 'without an everyday form a bad configuration means untraced, said once' '
+	printf "{\n  \"off\": tru\n}\n" >bad.json
+	settings=(VFTR_CONFIG=$PWD/bad.json)
+	rm -f end_*
+	status_of 3 limit env VFTR_AGENT="$AGENT" "${settings[@]}" "$BIN/end" exit3 2>err
+	grep -qi untraced err
+	[ ! -e end_all.json ]'
+
+# ---- off ----
+
+test_expect 'VFTR_OFF: nothing is written, nothing is said, nothing is started' '
+	for v in 1 yes on true TRUE; do
+		rm -f end_*
+		status_of 3 limit env VFTR_OFF=$v VFTR_AGENT="$AGENT" "$BIN/end" exit3 2>err
+		is 0 "$(wc -l <err)" "lines said"
+		[ ! -e end_all.json ]
+		is "" "$(agent_pids)" agents
+	done'
+
+test_expect 'VFTR_AGENT=off: untraced and silent' '
+	rm -f end_*
+	status_of 3 limit env VFTR_AGENT=off "$BIN/end" exit3 2>err
+	is 0 "$(wc -l <err)" "lines said"
+	[ ! -e end_all.json ]'
+
+test_expect 'an agent that cannot be executed: said once' '
+	settings=(VFTR_AGENT=/nonexistent/agent)
+	rm -f end_*
+	status_of 3 limit env "${settings[@]}" "$BIN/end" exit3 2>err
+	says err untraced'
+
+test_expect 'a command that does not exist: status and sentence of a shell' '
+	status=0
+	limit "$AGENT" -- ./no-such-program 2>err || status=$?
+	[ "$status" = 127 ] || [ "$status" = 125 ]
+	says err no-such-program'
+
+done_testing
