@@ -13,7 +13,7 @@
 
 #define TABLE_ENTRIES 8192u /* a power of two; at most half are used */
 #define NAMES_BYTES   (1u << 20)
-#define NAME_MAX_BYTES 1024
+#define NAME_BYTES  1023u /* what is kept of a name */
 
 #define EXPORT __attribute__((visibility("default")))
 
@@ -32,8 +32,8 @@ static uint64_t hash_name(const char *s)
 {
 	uint64_t h = 0xcbf29ce484222325u; /* FNV-1a, 64 bit */
 
-	for (; *s; s++)
-		h = (h ^ (unsigned char)*s) * 0x100000001b3u;
+	for (size_t i = 0; i < NAME_BYTES && s[i]; i++)
+		h = (h ^ (unsigned char)s[i]) * 0x100000001b3u;
 	return h | 1;
 }
 
@@ -60,7 +60,7 @@ static bool find(const char *name, uint64_t hash, unsigned *slot, uint64_t *numb
 		*slot = i;
 		if (!h)
 			return false;
-		if (h == hash && !strcmp(table[i].name, name)) {
+		if (h == hash && !strncmp(table[i].name, name, NAME_BYTES)) {
 			*number = table[i].number;
 			return true;
 		}
@@ -77,7 +77,7 @@ static void tell(const struct region *r)
 
 static bool add(const char *name, uint64_t hash, uint64_t *number)
 {
-	size_t bytes = strnlen(name, NAME_MAX_BYTES) + 1;
+	size_t bytes = strnlen(name, NAME_BYTES) + 1;
 	unsigned slot;
 
 	if (find(name, hash, &slot, number))

@@ -130,6 +130,10 @@ static bool stage_flush(struct thread *t, uint64_t ticks)
 {
 	unsigned full = t->stage;
 
+	if (load_relaxed(&vftr_process.agent->closing)) {
+		ring_lost(t);
+		return false;
+	}
 	ring_stage_open(&t->ring, full ^ 1, full, ticks);
 	stage_enter(t, full ^ 1, true, ticks);
 	if (!ring_has_room(&t->ring, 1)) {
@@ -202,7 +206,7 @@ static void nested(struct thread *t, uint64_t exit_bit)
 	if (!exit_bit) {
 		t->nested_depth++;
 		if (vftr_process.app)
-			vftr_process.app->lost_nested++;
+			add_relaxed_u64(&vftr_process.app->lost_nested, 1);
 	} else if (t->nested_depth) {
 		t->nested_depth--;
 	} else {
@@ -362,7 +366,7 @@ void vftr_overtaken(uint64_t *word, uint64_t value, uint32_t turn, uint64_t key,
 			return;
 		/* ... or in place of a word of the handler in a later block */
 		if (s != t->stage || word < t->cur) {
-			vftr_process.app->lost_nested++;
+			add_relaxed_u64(&vftr_process.app->lost_nested, 1);
 			return;
 		}
 	}
@@ -383,15 +387,19 @@ void vftr_slow(uint64_t ticks, uint64_t exit_bit, uint64_t key, const void *site
 	}
 	t->busy = 1;
 	fence_signal();
-	if (load_acquire(&vftr_process.state) == PROCESS_NEW)
+	if (load_acquire(&vftr_process.state) == PROCESS_NEW) {
 		process_attach();
+		ticks = clock_counter(); /* looking for the agent is not the program's time */
+	}
 	if (load_acquire(&vftr_process.state) == PROCESS_OFF) {
 		t->state = THREAD_OFF;
 		t->limit = NULL;
 		goto out;
 	}
-	if (t->state == THREAD_NEW || t->life != vftr_process.life)
+	if (t->state == THREAD_NEW || t->life != vftr_process.life) {
 		thread_attach(t);
+		ticks = clock_counter();
+	}
 	if (t->state == THREAD_OFF)
 		goto out;
 	if (vftr_process.clock_is_raw)

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 # The MPI libraries, one per MPI found: libvftrace-openmpi.so and .a, ... They
 # hold the hooks too (hook_obj, hook_shared, hook_shm_obj): a program needs one.
 # Included by the Makefile.

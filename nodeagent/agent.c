@@ -157,7 +157,6 @@ static void detach(void)
 	setsid();
 	sigemptyset(&none);
 	sigprocmask(SIG_SETMASK, &none, NULL);
-	close_range(3, ~0u, 0);
 	null = open("/dev/null", O_RDWR);
 	for (int fd = 0; null >= 0 && fd < 3; fd++)
 		dup2(null, fd);
@@ -261,17 +260,28 @@ static void say_ready(const struct agent *a)
 	fflush(stdout);
 }
 
+/* The session is ours, or this does not return. */
+static void take_session(struct agent *a)
+{
+	char *error = NULL;
+	int taken = session_open(a, &error);
+
+	/* of several ranks that start one, all but one give way in silence */
+	if (taken == 1 && a->embedded)
+		exit(0);
+	if (taken)
+		die(OWN_FAILURE, "%s", error);
+	if (a->embedded) { /* what is wrong has been said */
+		detach();
+		session_sign(a);
+	}
+}
+
 static int serve(struct agent *a, const struct launch *l)
 {
 	char *error = NULL;
-	int failed, taken = session_open(a, &error);
+	int failed;
 
-	if (taken) {
-		/* of several ranks that start one, all but one give way in silence */
-		if (taken == 1 && a->embedded)
-			return 0;
-		die(OWN_FAILURE, "%s", error);
-	}
 	agent_watch(a, a->listener, WATCH_LISTENER, NULL);
 	if (!l->command && !a->embedded && siblings_join(a, &error)) {
 		session_close(a);
@@ -285,7 +295,7 @@ static int serve(struct agent *a, const struct launch *l)
 	}
 	agent_serve(a);
 	session_close(a);
-	if (l->command && !a->n_ever && !a->conf->off)
+	if (l->command && !a->n_ever && !a->conf->off && !getenv("VFTR_OFF"))
 		complain("no process of %s was traced (see vftr doctor %s)", l->command[0], l->command[0]);
 	failed = agent_finish(a);
 	if (a->peer)
@@ -303,6 +313,8 @@ int main(int argc, char **argv)
 	program_name = "vftr-node-agent";
 	launch_remember_signals();
 	parse(argc, argv, &a, &l, &c);
+	if (a.embedded) /* nothing of the process that started us stays open */
+		close_range(3, ~0u, 0);
 	if (!l.command && !a.embedded && peer_wanted())
 		peer_shield();
 	read_configuration(&a, c.config && c.config[0] ? c.config : NULL);
@@ -310,10 +322,10 @@ int main(int argc, char **argv)
 		set_key(&a, c.set[i]);
 	check_output(&a);
 	l.program = own_path(argv[0]);
+	if (!l.agent_launcher)
+		l.agent_launcher = a.conf->agent_launcher;
 	if (l.command && launch_is_distributed(&l))
 		return launch_distributed(&a, &l, c.config, c.set, c.n_set);
-	if (a.embedded)
-		detach();
 	gethostname(host, sizeof(host) - 1);
 	host[strcspn(host, ".")] = '\0';
 	a.host = host;
@@ -322,6 +334,7 @@ int main(int argc, char **argv)
 	a.start_s = time(NULL);
 	a.ring_bytes = RING_SEGMENT_BYTES(a.conf->shm_ring_size);
 	clocks_init(&a.clocks, a.conf->clock_source);
+	take_session(&a);
 	a.symbols = symcache_new(&a);
 	more_descriptors();
 	catch_signals(&a);

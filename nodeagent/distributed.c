@@ -272,6 +272,7 @@ int launch_distributed(struct agent *a, const struct launch *l, const char *conf
 	struct sigaction action = { .sa_handler = on_terminate };
 	char *none[] = { NULL }, *runtime[] = { "VFTR_RUNTIME_DIR", NULL };
 	const char *dir = getenv("VFTR_RUNTIME_DIR");
+	char *old_preload;
 	pthread_t forwarder;
 	int exec_error, status;
 
@@ -281,6 +282,9 @@ int launch_distributed(struct agent *a, const struct launch *l, const char *conf
 	launch_environment(l, session, &pass, &error);
 	if (error)
 		die(OWN_FAILURE, "%s", error);
+	old_preload = getenv("LD_PRELOAD") ? xstrdup(getenv("LD_PRELOAD")) : NULL;
+	if (old_preload) /* the agents are not to be traced */
+		unsetenv("LD_PRELOAD");
 	agents_command(l, session, config, set, n_set, dir && dir[0] ? runtime : none, &agents);
 	if (start_agents(&f, agents.v, &error))
 		die(OWN_FAILURE, "%s", error);
@@ -292,6 +296,8 @@ int launch_distributed(struct agent *a, const struct launch *l, const char *conf
 		die(OWN_FAILURE, "the agents did not start; COMMAND was not run. Their launcher was: %s ...",
 			agents.v[0]);
 	}
+	if (old_preload)
+		setenv("LD_PRELOAD", old_preload, 1);
 	launcher_pass_environment(launcher_kind(l->command[0]), l->command, pass.v, &command);
 	f.command = launch_child(command.v, 0, &exec_error);
 	if (f.command < 0) {

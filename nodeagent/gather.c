@@ -15,6 +15,7 @@
 #include "nodeagent/map64.h"
 #include "nodeagent/process.h"
 #include "nodeagent/symcache.h"
+#include "shm/atomic.h"
 
 struct union_node {
 	uint32_t parent, name;
@@ -178,7 +179,7 @@ static void describe(struct agent *a, const struct process *p, struct profile_pr
 		.runtime_s = 1e-9 * (double)clocks_ns(&a->clocks, p->end_ticks - p->start_ticks),
 		.records = c.records,
 		.calls = c.calls,
-		.lost_calls = c.lost,
+		.lost_calls = c.lost + (p->control_app ? load_relaxed(&p->control_app->lost_nested) : 0),
 		.blocked_ns = p->past_blocked_ns,
 		.closed_frames = c.closed,
 		.open_frames = c.open,

@@ -129,6 +129,16 @@ static void sweep(const char *dir)
 		closedir(d);
 }
 
+void session_sign(struct agent *a)
+{
+	char pid[32];
+
+	snprintf(pid, sizeof(pid), "%d\n", (int)getpid());
+	/* only for messages: whether the lock is held is what counts */
+	if (ftruncate(a->lock, 0) || pwrite(a->lock, pid, strlen(pid), 0) < 0)
+		agent_warn(a, false, "cannot write %s: %s", a->lock_path, strerror(errno));
+}
+
 int session_open(struct agent *a, char **error)
 {
 	char *dir = runtime_directory(error), owner[32];
@@ -150,11 +160,7 @@ int session_open(struct agent *a, char **error)
 		*error = xasprintf("cannot lock %s: %s", a->lock_path, strerror(-a->lock));
 		return -1;
 	}
-	snprintf(owner, sizeof(owner), "%d\n", (int)getpid());
-	if (ftruncate(a->lock, 0) || pwrite(a->lock, owner, strlen(owner), 0) < 0) {
-		*error = xasprintf("cannot write %s: %s", a->lock_path, strerror(errno));
-		return -1;
-	}
+	session_sign(a);
 	a->listener = listen_at(a->socket_path, error);
 	return a->listener < 0 ? -1 : 0;
 }

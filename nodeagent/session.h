@@ -20,6 +20,9 @@ char *runtime_directory(char **error);
  * agent has the session (its pid is in *error); -1 and *error.
  */
 int session_open(struct agent *a, char **error);
+/* Writes our pid into the lock file, again after a fork. */
+void session_sign(struct agent *a);
+
 /* Removes both files. */
 void session_close(struct agent *a);
 

@@ -34,6 +34,11 @@ static inline uint32_t add_relaxed_u32(uint32_t *p, uint32_t n)
 	return __atomic_fetch_add(p, n, __ATOMIC_RELAXED);
 }
 
+static inline uint64_t add_relaxed_u64(uint64_t *p, uint64_t n)
+{
+	return __atomic_fetch_add(p, n, __ATOMIC_RELAXED);
+}
+
 static inline void cpu_relax(void)
 {
 #if defined(__x86_64__)

@@ -7,7 +7,7 @@
  *
  *   process                                agent
  *   HELLO exe argv0 cwd            ->
- *                                  <-      WELCOME + control fd + doorbell fd
+ *                                  <-      WELCOME + control fd
  *                                          or REFUSED text, and the socket is closed
  *   MODULE path                    ->      before a record can name its code
  *   THREAD name                    ->
@@ -15,6 +15,7 @@
  *   MODULE_GONE, REGION name, RANK, THREAD_END, FORK ->
  *   STACK                          ->
  *                                  <-      STACK text
+ *   (one byte)                     ->      the doorbell: wake up
  *   BYE                            ->      it ended well
  *   (hang-up)                              it ended
  */
