@@ -44,7 +44,7 @@ hook_obj     := $(patsubst %.c,$(O)/%.o,$(filter-out libhook/interpose.c,$(hook_
 hook_shared  := $(hook_obj) $(O)/libhook/interpose.o
 hook_shm_obj := $(O)/shm/segment.o $(O)/shm/killpoint.o
 programs := $(O)/bin/vftr-node-agent $(O)/bin/vftr
-libs     := $(O)/lib/libvftrace.so $(O)/lib/libvftrace.a $(foreach M,$(MPIS),\
+libs     := $(O)/lib/libvftrace.so $(O)/lib/libvftrace.a $(O)/lib/libvftrace-static.a $(foreach M,$(MPIS),\
 	    $(O)/lib/libvftrace-$(M).so $(O)/lib/libvftrace-$(M).a $(O)/lib/vftr/peer-$(M).so)
 links    := $(if $(MPIS),$(O)/lib/libvftrace-mpi.so)
 
@@ -66,7 +66,10 @@ $(O)/lib/libvftrace.so: $(hook_shared) $(hook_shm_obj) libhook/lib.map
 	@mkdir -p $(@D)
 	$(Q)$(CC) $(HOOK_LDFLAGS) -o $@ $(filter %.o,$^) -ldl -lpthread
 
-$(O)/lib/libvftrace.a: $(hook_obj) $(hook_shm_obj)
+$(O)/lib/libvftrace.a: $(hook_shared) $(hook_shm_obj)
+# for programs linked with -static: without libhook/interpose.c
+$(O)/lib/libvftrace-static.a: $(hook_obj) $(hook_shm_obj)
+$(O)/lib/libvftrace.a $(O)/lib/libvftrace-static.a:
 	$(call say,AR,$@)
 	@mkdir -p $(@D)
 	@rm -f $@

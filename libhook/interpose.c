@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The few functions of others that we must see, in the shared library only:
- * jumps that skip exits, dlclose() (what is unloaded must have been announced
+ * The few functions of others that we must see: jumps that skip exits, dlclose() (what is unloaded must have been announced
  * first) and _exit() (which runs no destructor). Each does its own small thing
  * and calls the real one with the same arguments. dlopen() is left alone: it
  * looks at its caller's address.
@@ -13,6 +12,14 @@
 #include "libhook/process.h"
 
 #define EXPORT __attribute__((visibility("default")))
+
+/*
+ * A fully static program has no "next" definition to call. It is linked with
+ * libvftrace-static.a, which lacks this file; with another archive it must not
+ * link, and does not, as only the dynamic loader has this symbol.
+ */
+void *__tls_get_addr(void *);
+__attribute__((used)) static void *(*const not_for_static_programs)(void *) = __tls_get_addr;
 
 void vftr_goodbye_now(void) __attribute__((visibility("hidden")));
 

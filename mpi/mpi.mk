@@ -71,7 +71,7 @@ $(O)/lib/libvftrace-$(1).so: $$(mpi_obj_$(1)) $(hook_shared) $(hook_shm_obj) lib
 	$(Q)$$(MPICC_$(1)) $$(HOOK_LDFLAGS) -o $$@ $$(filter %.o,$$^) \
 		-Wl,--no-as-needed $$$$(cat $(O)/gen/$(1)/fortran.libs) -ldl -lpthread
 
-$(O)/lib/libvftrace-$(1).a: $$(mpi_obj_$(1)) $(hook_obj) $(hook_shm_obj)
+$(O)/lib/libvftrace-$(1).a: $$(mpi_obj_$(1)) $(hook_shared) $(hook_shm_obj)
 	@mkdir -p $$(@D)
 	$$(call say,AR,$$@)
 	$(Q)rm -f $$@ && ar rcs $$@ $$^

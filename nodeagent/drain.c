@@ -104,7 +104,10 @@ uint64_t drain_process(struct process *p)
 		 * them; one may be that this thread has ended, and then t is gone */
 		if (load_acquire(&p->control_app->definitions) != p->definitions && p->socket >= 0)
 			process_receive(p);
-		if (p->threads[i] == t)
+		if (p->threads[i] != t)
+			continue;
+		/* ... or a question, for which we read on */
+		if ((int64_t)(head - t->tail) > 0)
 			bytes += drain_to(t, head);
 	}
 	return bytes;
@@ -117,7 +120,7 @@ static void count_missing(struct thread_ring *t)
 	uint64_t told = replay_counts(t->replay)->lost;
 
 	if (lost > told)
-		replay_lost(t->replay, lost - told);
+		replay_lost(t->replay, lost - told, agent_ticks(t->process->agent));
 }
 
 void drain_last(struct thread_ring *t, uint64_t end_ticks)

@@ -319,7 +319,8 @@ static unsigned control(struct replay *r, const uint64_t *word, unsigned left, u
 		}
 		break;
 	case RECORD_LOST:
-		replay_lost(r, payload);
+		if (!replay_lost(r, payload, t))
+			r->error = "more calls lost than there was time for";
 		break;
 	case RECORD_SITE:
 		if (r->paused)
@@ -448,10 +449,14 @@ const char *replay_block(struct replay *r, const uint64_t *block, unsigned from,
 	return r->error;
 }
 
-void replay_lost(struct replay *r, uint64_t calls)
+int replay_lost(struct replay *r, uint64_t calls, uint64_t ticks)
 {
+	/* a slow counter may stand still for some calls */
+	if (calls / 1024 > elapsed(r->start, ticks))
+		return 0;
 	node_below(r->paused ? r->top - 1 : r->top)->lost += calls;
 	r->counts.lost += calls;
+	return 1;
 }
 
 unsigned replay_split(const struct replay *r, const uint64_t *block, unsigned from, uint64_t ticks)

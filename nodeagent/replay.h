@@ -53,8 +53,11 @@ const char *replay_block(struct replay *r, const uint64_t *block, unsigned from,
 /* First word of the block at or after `from` that is later than ticks. */
 unsigned replay_split(const struct replay *r, const uint64_t *block, unsigned from, uint64_t ticks);
 
-/* Calls below the present frame that no record speaks of: as a LOST record. */
-void replay_lost(struct replay *r, uint64_t calls);
+/*
+ * Calls below the present frame that no record speaks of: as a LOST record at
+ * ticks. More than there was time for are not believed; returns whether.
+ */
+int replay_lost(struct replay *r, uint64_t calls, uint64_t ticks);
 
 /* Closes all frames at end_ticks (or the last record's time if later). */
 void replay_end(struct replay *r, uint64_t end_ticks);

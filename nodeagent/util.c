@@ -1,5 +1,4 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#define _GNU_SOURCE
 #include "nodeagent/util.h"
 
 #include <errno.h>
@@ -109,8 +108,13 @@ int write_end(FILE *f, char *tmp, const char *path)
 	int error = 0;
 
 	errno = 0;
-	if (fflush(f) || ferror(f))
+	if (ferror(f)) { /* earlier; once more, to learn the cause */
+		clearerr(f);
+		fputc('\n', f);
+		error = fflush(f) && errno ? -errno : -EIO;
+	} else if (fflush(f)) {
 		error = errno ? -errno : -EIO;
+	}
 	if (fclose(f) && !error)
 		error = errno ? -errno : -EIO;
 	if (!error && rename(tmp, path))

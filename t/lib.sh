@@ -23,20 +23,20 @@ export T TOP BUILD AGENT VFTR LIB
 
 # ---- one outer shell cleans up whatever becomes of the test itself ----------
 
-# Kills every process that carries this test's mark in its environment.
-test_kill_marked() {
-	for test_p in $(grep -lzxF "VFTR_TEST_DIR=$1" /proc/[0-9]*/environ 2>/dev/null); do
-		test_p=${test_p#/proc/}
-		kill -9 "${test_p%/environ}" 2>/dev/null
+# Kills what the test left: its session, and agents that have one of their own.
+test_kill_left() {
+	for test_p in "$1"/run/*.lock; do
+		[ -s "$test_p" ] && kill -9 "$(cat "$test_p")" 2>/dev/null
 	done
+	[ -n "$test_session" ] && pkill -9 -s "$test_session"
 	return 0
 }
 
 test_outer_end() {
 	trap '' EXIT HUP INT TERM
-	test_kill_marked "$test_dir"
+	test_kill_left "$test_dir"
 	[ -d "$test_dir/nodes" ] && sh "$T/nodes.sh" down "$test_dir/nodes"
-	test_kill_marked "$test_dir"
+	test_kill_left "$test_dir"
 	if [ -n "$TEST_KEEP" ]; then
 		echo "# kept: $test_dir" >&2
 	else
@@ -52,9 +52,9 @@ if [ -z "$VFTR_TEST_DIR" ]; then
 	test_dir=$(cd "$test_dir" && pwd -P)
 	trap test_outer_end EXIT
 	trap 'exit 130' HUP INT TERM
-	# the mark must not stand in our own environment: we would kill ourselves
 	env VFTR_TEST_DIR="$test_dir" setsid -w timeout -s KILL "$TEST_SECONDS" \
 		"$(readlink /proc/$$/exe)" "$0" "$@" </dev/null &
+	test_session=$!
 	wait $!
 	test_status=$?
 	if [ "$test_status" -gt 128 ]; then

@@ -68,6 +68,7 @@ killed() {
 	recorded "middle<main<init" "$(at 1)"
 	is 0 "$(json count_all.json .lost)" lost
 	is 1 "$(json count_all.json ".dead_ranks | length")" "dead ranks"
+	is "9 count" "$(json count_all.json ".dead[0] | \"\(.signal) \(.executable | split(\"/\")[-1])\"")" dead
 }
 
 test_expect 'without a kill the counts are equal' '

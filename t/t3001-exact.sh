@@ -96,4 +96,11 @@ test_expect 'without an agent, the process starts one and the profile is the sam
 	wait_for 20 '[ -s count_all.json ]'
 	same_calls counts count_all.json"
 
+test_expect "fully static program, with jumps linked to the other archive: a link error, no crash" '
+	gcc -g -O1 -static -finstrument-functions -o "$BIN/static" "$T/app-static.c" "$LIB/libvftrace-static.a"
+	exact "$BIN/static"
+	gcc -g -O1 -static -finstrument-functions -o "$BIN/static" "$T/app-static.c" "$LIB/libvftrace.a"
+	exact "$BIN/static"
+	refuse gcc -g -O1 -static -finstrument-functions -o "$BIN/jumps" "$T/app-count.c" "$LIB/libvftrace.a"'
+
 done_testing

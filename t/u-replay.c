@@ -329,7 +329,8 @@ START_TEST(losses)
 	control(RECORD_CLOSE, 2); /* C and B */
 	control(RECORD_LOST, 5);
 	out(A);
-	replay_lost(r, 6);
+	ck_assert(replay_lost(r, 6, ticks));
+	ck_assert(!replay_lost(r, UINT64_MAX, ticks));
 	end();
 	ck_assert_uint_eq(AT(A, B)->lost, 3);
 	ck_assert_uint_eq(AT(A)->lost, 9);
@@ -464,6 +465,14 @@ START_TEST(record_across_the_end)
 	in(A);
 	block[BLOCK_WORDS - 1] = record_word(ticks, 0, RECORD_WIDE);
 	ck_assert_str_eq(flush(), "a record crosses the end of its block");
+}
+END_TEST
+
+START_TEST(too_many_losses)
+{
+	in(A);
+	control(RECORD_LOST, (uint64_t)1 << 60);
+	ck_assert_str_eq(flush(), "more calls lost than there was time for");
 }
 END_TEST
 
@@ -657,7 +666,7 @@ int main(void)
 		frames_entered_while_paused, exits_while_paused, losses_while_paused, losses,
 		closing_more_than_is_open, incomplete_record, holes_are_nothing, wide_addresses,
 		time_goes_backwards, time_wraps, absurd_times, absurd_times_later, no_time,
-		record_across_the_end, unknown_kind, frames_without_end, mutual_recursion, in_parts,
+		record_across_the_end, too_many_losses, unknown_kind, frames_without_end, mutual_recursion, in_parts,
 		stack_of_a_thread, trees_add_up, too_many_paths, random_words};
 	Suite *s = suite_create("replay");
 	TCase *c = tcase_create("replay");

@@ -1,0 +1,98 @@
+#!/bin/sh
+# SPDX-License-Identifier: BSD-3-Clause
+test_description='a process that writes nonsense is quarantined; the others do not notice'
+. "$(dirname "$0")/lib.sh"
+
+need gcc jq
+need_built "$AGENT" "$LIB/libvftrace.so"
+
+gcc -g -O1 -std=gnu11 -D_GNU_SOURCE= -I"$TOP" -o hostile "$T/app-hostile.c" "$TOP/shm/segment.c"
+cat >good.c <<'EOF'
+#include <stdlib.h>
+__attribute__((noinline)) void leaf(void)
+{
+	__asm__ volatile("");
+}
+__attribute__((noinline)) void middle(void)
+{
+	for (int i = 0; i < 9; i++)
+		leaf();
+}
+int main(int argc, char **argv)
+{
+	for (int i = atoi(argv[1]); i; i--)
+		middle();
+	return 0;
+}
+EOF
+cc_traced good good.c
+mkfifo fifo
+seed=${VFTR_SEED:-$(date +%s)}
+echo "# seed $seed"
+
+# start_agent OPTIONS...: in the sidecar form, until finish_agent
+start_agent() {
+	export VFTR_SESSION=hostile VFTR_AGENT=off
+	rm -rf out
+	mkdir out
+	"$AGENT" --session hostile -q -o out --set outfile_basename=p --set agent.linger_s=600 \
+		--set shm.ring_size=64KiB "$@" >said 2>&1 &
+	agent_pid=$!
+	wait_for 5 'test -S "$VFTR_RUNTIME_DIR/hostile.sock"'
+}
+
+# It must end soon, and well, when it is told to.
+finish_agent() {
+	kill -TERM $agent_pid
+	wait_for 20 '! kill -0 $agent_pid'
+	status=0
+	wait $agent_pid || status=$?
+	cat said
+	is 0 "$status" "exit status of the agent"
+}
+
+# beside MODE MILLISECONDS [AGENT OPTION...]: a good process before, during, after
+beside() {
+	mode=$1 ms=$2
+	shift 2
+	start_agent "$@"
+	./hostile "$mode" "$seed" "$ms" &
+	bad_pid=$!
+	limit ./good 20000
+	limit ./good 20000
+	status_of 0 wait $bad_pid
+	limit ./good 20000
+	finish_agent
+	is 60000 "$(calls_of out/p_all.json "middle<main<init")" middle
+	is 540000 "$(calls_of out/p_all.json "leaf<middle<main<init")" leaf
+}
+
+# named: the quarantine is in the logs, with the process and a reason
+named() {
+	json out/p_all.json ".warnings[]" >warnings
+	has warnings "process $bad_pid: its data are not sane"
+	grep -rqF "process $bad_pid: its data are not sane" out/p_node_*.log
+}
+
+for mode in data stage head far-head back empty page words control-words resume close future \
+	packets second-hello region; do
+	test_expect "$mode: quarantined and named, the others are exact" "
+		beside $mode 700
+		named"
+done
+
+# Nothing here is wrong enough to be refused; it must only stay bounded.
+for mode in not-started paths flood questions threads undead modules mute come-and-go; do
+	test_expect "$mode: the others are exact" "beside $mode 700"
+done
+
+test_expect 'an agent that is told to stop does not wait for a process that goes on' '
+	start_agent
+	./hostile undead "$seed" 20000 &
+	bad_pid=$!
+	limit ./good 20000
+	finish_agent
+	kill $bad_pid
+	is 20000 "$(calls_of out/p_all.json "middle<main<init")" middle'
+
+done_testing
