@@ -164,6 +164,7 @@ static void publish(const uint64_t *block)
 	while (!ring_has_room(&ring, 1)) {
 		if (!goes_on() || ring.consumer->retired)
 			return;
+		send(sock, "", 1, MSG_NOSIGNAL | MSG_DONTWAIT); /* the doorbell */
 		rest(1);
 	}
 	memcpy(ring.data + (head & (ring.size - 1)) / 8, block, BLOCK_BYTES);

@@ -74,7 +74,7 @@ named() {
 	grep -rqF "process $bad_pid: its data are not sane" out/p_node_*.log
 }
 
-for mode in data stage head far-head back empty page words control-words resume close future \
+for mode in data stage head far-head back empty page control-words resume close future \
 	packets second-hello region; do
 	test_expect "$mode: quarantined and named, the others are exact" "
 		beside $mode 700
@@ -82,7 +82,7 @@ for mode in data stage head far-head back empty page words control-words resume 
 done
 
 # Nothing here is wrong enough to be refused; it must only stay bounded.
-for mode in not-started paths flood questions threads undead modules mute come-and-go; do
+for mode in words not-started paths flood questions threads undead modules mute come-and-go; do
 	test_expect "$mode: the others are exact" "beside $mode 700"
 done
 

@@ -38,6 +38,22 @@ test_expect 'imbalance: the rank with the most exclusive time is right across no
 		\"\\(.ranks) \\(.rank_min) \\(.rank_max)\"" >got
 	is "1 5 5" "$(cat got)"'
 
+for where in "1 8" "2 8" "3 6"; do
+	set -- $where
+	nodes=$(seq -f node%g "$1" | tr "\n" " ")
+	for language in c f90; do
+		test_expect "calls per path equal the program's own counts: $language, $1 nodes, $2 ranks" "
+			rm -rf count && mkdir count
+			case $language in
+			c) mpicc_traced openmpi $BIN/mcount $T/app-mpi-count.c ;;
+			f90) mpifc_traced openmpi $BIN/mcount $T/app-mpi-count.f90 ;;
+			esac
+			traced -q -o count -- \$(nodes_mpirun $(($2 / $1)) $nodes) -np $2 $BIN/mcount \$PWD/count/rank
+			cat count/rank* >counts
+			same_calls counts count/mcount_all.json"
+	done
+done
+
 test_expect 'vftr collate of the node profiles gives the identical summary' '
 	mkdir again
 	"$VFTR" collate -o again out
