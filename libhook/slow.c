@@ -274,6 +274,7 @@ static void drop(struct thread *t, uint64_t ticks, uint64_t exit_bit, uint64_t k
 	} else if (t->unclosed || stage_room(t) < ROOM) {
 		t->unclosed++;
 	} else {
+		close_nested(t, ticks);
 		put_sync(t, ticks);
 		put_lost(t, ticks);
 		put_event(t, ticks, exit_bit, key);

@@ -323,6 +323,13 @@ static void mode_region(void)
 	tell(&r.head, WIRE_REGION, sizeof(r), "far out");
 }
 
+static void mode_rank(void)
+{
+	struct wire_rank r = {.rank = INT32_MAX - 1, .size = INT32_MAX};
+
+	tell(&r.head, WIRE_RANK, sizeof(r), NULL);
+}
+
 /* Nothing wrong with any of these; there are many. */
 static void mode_flood(void)
 {
@@ -431,6 +438,7 @@ static const struct {
 	{"packets", mode_packets},
 	{"second-hello", mode_second_hello},
 	{"region", mode_region},
+	{"rank", mode_rank},
 	{"flood", mode_flood},
 	{"questions", mode_questions},
 	{"threads", mode_threads},

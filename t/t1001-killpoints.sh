@@ -9,7 +9,7 @@ need_built "$AGENT"
 # A library that kills its process at a named step, the n-th time it is passed.
 own=$VFTR_TEST_DIR/obj
 test_expect 'the library builds with kill points' '
-	make -s -C "$TOP" O="$own" MPIS= CFLAGS="-O2 -g -DVFTR_KILLPOINTS" "$own/lib/libvftrace.so"'
+	env -u MAKEFLAGS -u MAKELEVEL -u MFLAGS make -s -C "$TOP" O="$own" MPIS= CFLAGS="-O2 -g -DVFTR_KILLPOINTS" "$own/lib/libvftrace.so"'
 
 # Two words in a shared file tell what was called: leaf when it runs, so after
 # its enter was stored; and whether a call is in flight.

@@ -19,7 +19,7 @@ test_expect 'the hook library compiles without a warning' '
 
 test_expect 'calls are exact in the emulator' '
 	aarch64-linux-gnu-gcc -g -O1 -static -finstrument-functions -I"$TOP/libhook" -o count \
-		"$T/app-count.c" libvftrace.a -pthread -lm
+		"$T/app-static.c" libvftrace.a -pthread -lm
 	traced -q -k clock.source=raw -- qemu-aarch64 ./count counts
 	same_calls counts count_all.json'
 
