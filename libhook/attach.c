@@ -339,6 +339,8 @@ void thread_attach(struct thread *t)
 	error = message_send(&request.head, sizeof(request), &name);
 	if (!error)
 		error = message_receive(&reply, sizeof(reply), &fd, &got);
+	if (error) /* a late answer would be taken for that to the next question */
+		process_switch_off();
 	process_unlock();
 	if (!error && (got < sizeof(reply.ring) || reply.head.kind != WIRE_RING || fd < 0))
 		error = -EPROTO;
@@ -370,6 +372,7 @@ void process_forget(void)
 {
 	static const pthread_mutex_t fresh = PTHREAD_MUTEX_INITIALIZER;
 	struct thread *t = &vftr_thread;
+	struct control_agent_shm *control;
 
 	lock = fresh; /* another thread of the parent may have held it */
 	segment_unmap_ring(&t->ring);
@@ -379,10 +382,12 @@ void process_forget(void)
 	if (vftr_process.state != PROCESS_ON)
 		return;
 	close(vftr_process.socket);
-	segment_unmap_control(vftr_process.agent);
 	vftr_process.socket = -1;
+	control = vftr_process.agent;
 	vftr_process.agent = NULL;
-	vftr_process.app = NULL;
+	vftr_process.app = NULL; /* before it goes: signal handlers look at it */
+	fence_signal();
+	segment_unmap_control(control);
 	vftr_process.parent_traced = vftr_process.pid;
 	vftr_process.parent_fork = vftr_process.forks;
 	vftr_process.life++;

@@ -73,7 +73,7 @@ int message_send(struct wire_head *head, size_t fixed, const struct wire_text *t
 		head->ticks = process_ticks();
 	error = message_send_on(vftr_process.socket, head, fixed, text);
 	if (!error && vftr_process.app)
-		store_release(&vftr_process.app->definitions, vftr_process.app->definitions + 1);
+		add_release_u64(&vftr_process.app->definitions, 1); /* pairs with drain_process() */
 	return error;
 }
 

@@ -17,6 +17,7 @@
 
 struct module {
 	uint64_t low, high;
+	uint64_t identity; /* of the file: its name and dynamic section */
 	bool seen;
 };
 
@@ -92,26 +93,49 @@ static void announce(const struct dl_phdr_info *info, uint64_t low, uint64_t hig
 	message_send(&m.head, sizeof(m), &path);
 }
 
-static int look_at(struct dl_phdr_info *info, size_t bytes, void *context)
+static uint64_t identity_of(const struct dl_phdr_info *info)
 {
-	uint64_t low, high;
+	uint64_t h = 0xcbf29ce484222325u ^ (uint64_t)info->dlpi_phnum;
+
+	for (const char *s = info->dlpi_name; s && *s; s++)
+		h = (h ^ (unsigned char)*s) * 0x100000001b3u;
+	for (int i = 0; i < info->dlpi_phnum; i++)
+		h = (h ^ info->dlpi_phdr[i].p_filesz) * 0x100000001b3u;
+	return h;
+}
+
+/* First pass: which of the known ones are still there? */
+static int mark_known(struct dl_phdr_info *info, size_t bytes, void *context)
+{
+	uint64_t low, high, identity = identity_of(info);
 
 	adds = info->dlpi_adds;
 	subs = info->dlpi_subs;
+	if (!code_range(info, &low, &high))
+		return 0;
+	for (unsigned i = 0; i < n_known; i++)
+		if (known[i].low == low && known[i].high == high && known[i].identity == identity)
+			known[i].seen = true;
+	return 0;
+}
+
+/* Second pass: those that are new. */
+static int announce_new(struct dl_phdr_info *info, size_t bytes, void *context)
+{
+	uint64_t low, high;
+
 	if (!code_range(info, &low, &high) ||
 		(info->dlpi_name && !strncmp(info->dlpi_name, "linux-vdso", 10)))
 		return 0;
 	for (unsigned i = 0; i < n_known; i++)
-		if (known[i].low == low && known[i].high == high) {
-			known[i].seen = true;
+		if (known[i].low == low)
 			return 0;
-		}
 	if (n_known == MODULES_MAX)
 		return 0;
 	for (unsigned i = 0; i < n_known; i++)
 		if (same_low_half(low, high, &known[i]))
 			vftr_process.modules_wide++;
-	known[n_known++] = (struct module){ low, high, true };
+	known[n_known++] = (struct module){ low, high, identity_of(info), true };
 	announce(info, low, high);
 	return 0;
 }
@@ -159,8 +183,9 @@ void modules_refresh(void)
 		goto out;
 	for (unsigned i = 0; i < n_known; i++)
 		known[i].seen = false;
-	dl_iterate_phdr(look_at, NULL);
-	forget_unseen();
+	dl_iterate_phdr(mark_known, NULL);
+	forget_unseen(); /* before what may have taken their place is announced */
+	dl_iterate_phdr(announce_new, NULL);
 	if (vftr_process.modules_wide)
 		store_relaxed(&vftr_gate, GATE_ALL);
 out:

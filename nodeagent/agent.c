@@ -333,6 +333,7 @@ int main(int argc, char **argv)
 	a.start_raw_ns = clock_raw_ns();
 	a.start_s = time(NULL);
 	a.ring_bytes = RING_SEGMENT_BYTES(a.conf->shm_ring_size);
+	a.ring_bytes_most = (uint64_t)sysconf(_SC_PHYS_PAGES) * (uint64_t)sysconf(_SC_PAGESIZE) / 2;
 	clocks_init(&a.clocks, a.conf->clock_source);
 	take_session(&a);
 	a.symbols = symcache_new(&a);

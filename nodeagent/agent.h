@@ -37,6 +37,7 @@ struct agent {
 	/* what it costs */
 	uint64_t start_raw_ns, drained_bytes, wakeups;
 	uint64_t ring_bytes; /* of one ring segment */
+	uint64_t ring_bytes_live, ring_bytes_most; /* of all rings; at most half the memory */
 	char *place;
 
 	/* when to stop */

@@ -150,6 +150,7 @@ void drain_last(struct thread_ring *t, uint64_t end_ticks)
 	p->past_blocked_ns += load_relaxed(&t->ring.producer->blocked_ns);
 	calltree_add(p->past, replay_take_tree(t->replay));
 	replay_free(t->replay);
+	p->agent->ring_bytes_live -= t->ring.bytes;
 	segment_unmap_ring(&t->ring);
 	free(t);
 }

@@ -21,6 +21,7 @@
 #define PACKET_BYTES	(sizeof(struct wire_hello) + WIRE_TEXT_MAX)
 #define THREADS_LIMIT	(1u << 20) /* rings one process may ever ask for */
 #define REGIONS_LIMIT	(1u << 16)
+#define PACKETS_AT_ONCE 4096 /* then the others have their turn */
 #define STACK_FRAMES	4096
 #define FORKS_KEPT	256
 
@@ -109,16 +110,11 @@ void process_quarantine(struct process *p, const char *fmt, ...)
 	if (p->quarantined)
 		return;
 	p->quarantined = xstrdup(text);
+	if (p->socket >= 0) /* nobody answers any more: let it know, it may wait */
+		shutdown(p->socket, SHUT_RDWR);
 	agent_warn(p->agent, true, "%s: its data are not sane, no more is read from it: %s",
 		process_name(p), text);
 }
-
-/* A broken message: the process is told by a hang-up and records no more. */
-#define reject(p, ...)                                \
-	do {                                          \
-		process_quarantine((p), __VA_ARGS__); \
-		shutdown((p)->socket, SHUT_RDWR);     \
-	} while (0)
 
 static bool answer(struct process *p, struct wire_head *m, size_t fixed, const char *text, int fd)
 {
@@ -253,11 +249,14 @@ static void on_thread(struct process *p, const union packet *m)
 	int fd = -1;
 
 	if (p->n_threads >= THREADS_LIMIT) {
-		reject(p, "it asked for more than %u rings", THREADS_LIMIT);
+		process_quarantine(p, "it asked for more than %u rings", THREADS_LIMIT);
 		return;
 	}
 	t = xcalloc(1, sizeof(*t));
-	reply.error = segment_create_ring(reply.ring_size, &fd, &t->ring);
+	if (p->agent->ring_bytes_live + RING_SEGMENT_BYTES(reply.ring_size) > p->agent->ring_bytes_most)
+		reply.error = -ENOMEM;
+	else
+		reply.error = segment_create_ring(reply.ring_size, &fd, &t->ring);
 	if (reply.error) {
 		agent_warn(p->agent, true,
 			"%s: no memory for a ring of %llu KiB (%s): thread %d is not traced",
@@ -265,6 +264,7 @@ static void on_thread(struct process *p, const union packet *m)
 			strerror(-reply.error), m->thread.tid);
 		free(t);
 	} else {
+		p->agent->ring_bytes_live += t->ring.bytes;
 		t->process = p;
 		t->tid = m->thread.tid;
 		t->replay = replay_new(p->n_threads ? m->head.ticks : p->start_ticks, same_function, p);
@@ -292,7 +292,7 @@ static void on_region(struct process *p, const union packet *m)
 	const char *name = text_of(m, sizeof(m->region), 0);
 
 	if (m->region.number >= REGIONS_LIMIT) {
-		reject(p, "it defined region number %llu",
+		process_quarantine(p, "it defined region number %llu",
 			(unsigned long long)m->region.number);
 		return;
 	}
@@ -380,7 +380,7 @@ static void on_packet(struct process *p, union packet *m, size_t bytes)
 
 	if (kind >= WIRE_KINDS || !fixed_bytes[kind] || bytes < fixed_bytes[kind] ||
 		m->head.text_bytes != bytes - fixed_bytes[kind] || (kind == WIRE_HELLO) == p->greeted) {
-		reject(p, "a message of kind %u and %zu bytes that makes no sense", kind, bytes);
+		process_quarantine(p, "a message of kind %u and %zu bytes that makes no sense", kind, bytes);
 		return;
 	}
 	if (kind != WIRE_HELLO && m->head.ticks > now)
@@ -424,7 +424,7 @@ bool process_receive(struct process *p)
 {
 	union packet m;
 
-	while (p->socket >= 0) {
+	for (int left = PACKETS_AT_ONCE; left && p->socket >= 0; left--) {
 		ssize_t n = recv(p->socket, &m, PACKET_BYTES, MSG_DONTWAIT);
 
 		if (n < 0 && errno == EINTR)
@@ -439,7 +439,7 @@ bool process_receive(struct process *p)
 		if (!p->quarantined)
 			on_packet(p, &m, (size_t)n);
 	}
-	return false;
+	return p->socket >= 0;
 }
 
 static bool has_exited(const struct process *p)
@@ -459,6 +459,15 @@ void process_hung_up(struct process *p)
 	}
 	if (p->ended)
 		return;
+	if (!p->greeted) { /* somebody who came and went */
+		p->ended = true;
+		if (p->pidfd >= 0)
+			close(p->pidfd);
+		p->pidfd = -1;
+		calltree_free(p->past);
+		p->past = NULL;
+		return;
+	}
 	if (has_exited(p)) {
 		process_finish(p, p->said_bye ? PROCESS_EXITED : PROCESS_KILLED);
 		return;

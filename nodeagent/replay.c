@@ -7,6 +7,8 @@
 #include "shm/atomic.h"
 #include "shm/record.h"
 
+#define EPOCH_BITS ((uint64_t)0xfff << KEY_WIDE_EPOCH_SHIFT)
+
 #define likely(x)   __builtin_expect(!!(x), 1)
 #define unlikely(x) __builtin_expect(!!(x), 0)
 
@@ -127,12 +129,20 @@ static void enter_slow(struct replay *r, uint64_t key, uint64_t t)
 		(struct frame){.node = calltree_child(r->tree, below, f->last, key), .since = t};
 }
 
+/* Epochs do not matter: what is open has not been unloaded. */
+static int same_function(uint64_t a, uint64_t b)
+{
+	if (RECORD_IS_REGION(a | b) || ((a | b) & KEY_WIDE))
+		return (a & ~EPOCH_BITS) == (b & ~EPOCH_BITS);
+	return (uint32_t)a == (uint32_t)b;
+}
+
 static void enter(struct replay *r, uint64_t key, uint64_t t)
 {
 	struct frame *f = r->top;
 
 	r->counts.calls++;
-	if (f->node && (f->node->key == key || f->node->key == KEY_CROWD)) {
+	if (f->node && (same_function(f->node->key, key) || f->node->key == KEY_CROWD)) {
 		f->depth++;
 		f->node->calls++;
 		return;
@@ -405,7 +415,8 @@ const char *replay_block(struct replay *r, const uint64_t *block, unsigned from,
 					break;
 				continue;
 			}
-			if (parent->key == key) {
+			/* by the id alone: an epoch may have begun since the frame was entered */
+			if ((uint32_t)parent->key == id && !RECORD_IS_REGION(parent->key)) {
 				f->depth++;
 				parent->calls++;
 				continue;

@@ -6,6 +6,7 @@
 #include "nodeagent/agent.h"
 #include "nodeagent/calltree.h"
 #include "nodeagent/codemap.h"
+#include "nodeagent/map64.h"
 #include "nodeagent/process.h"
 #include "nodeagent/sym.h"
 #include "nodeagent/util.h"
@@ -30,6 +31,7 @@ struct symcache {
 	size_t n, cap;
 	char **made; /* names that had to be made up */
 	size_t n_made, cap_made;
+	struct map64 made_by_place;
 };
 
 struct symcache *symcache_new(struct agent *a)
@@ -52,6 +54,7 @@ void symcache_free(struct symcache *s)
 		free(s->made[i]);
 	free(s->files);
 	free(s->made);
+	map64_free(&s->made_by_place);
 	free(s);
 }
 
@@ -88,13 +91,23 @@ const char *symcache_find(
 	return symtab_find(table_of(s, place), address, start);
 }
 
-static const char *make_name(struct symcache *s, char *name)
+/* "module+0xoffset", made once. */
+static const char *made_name(struct symcache *s, const struct code_place *place)
 {
-	for (size_t i = 0; i < s->n_made; i++)
-		if (!strcmp(s->made[i], name)) {
-			free(name);
-			return s->made[i];
-		}
+	const char *slash = strrchr(place->path, '/'), *module = slash ? slash + 1 : place->path;
+	uint64_t key = place->address * 0x9e3779b97f4a7c15u;
+	uint32_t *known;
+	char *name = xasprintf("%s+0x%llx", module, (unsigned long long)place->address);
+
+	for (const char *c = place->path; *c; c++)
+		key = (key ^ (unsigned char)*c) * 0x100000001b3u;
+	known = map64_find(&s->made_by_place, key);
+	if (known && !strcmp(s->made[*known], name)) {
+		free(name);
+		return s->made[*known];
+	}
+	if (!known)
+		map64_add(&s->made_by_place, key, (uint32_t)s->n_made);
 	s->made = grow(s->made, s->n_made, &s->cap_made, sizeof(*s->made));
 	return s->made[s->n_made++] = name;
 }
@@ -122,10 +135,10 @@ const char *symcache_name(struct symcache *s, const struct process *p, uint64_t 
 {
 	uint32_t id = (uint32_t)key;
 	struct code_place place;
-	const char *name, *base;
+	const char *name;
 
 	if (RECORD_IS_REGION(key))
-		return region_name(p, key & ~RECORD_REGION_KEY(0));
+		return region_name(p, RECORD_REGION_NUMBER(key));
 	if (!(key & KEY_WIDE)) {
 		if (key & KEY_INIT)
 			return special_name(key);
@@ -138,9 +151,5 @@ const char *symcache_name(struct symcache *s, const struct process *p, uint64_t 
 	if (!codemap_find_key(p->code, key, &place))
 		return UNKNOWN;
 	name = symcache_find(s, &place, place.address, NULL);
-	if (name)
-		return name;
-	base = strrchr(place.path, '/');
-	return make_name(s, xasprintf("%s+0x%llx", base ? base + 1 : place.path,
-				    (unsigned long long)place.address));
+	return name ? name : made_name(s, &place);
 }

@@ -7,6 +7,8 @@
 #include <string.h>
 #include "nodeagent/util.h"
 
+#define WARNINGS_MAX 200 /* what comes after is on standard error at most */
+
 void agent_warn(struct agent *a, bool urgent, const char *fmt, ...)
 {
 	va_list args;
@@ -20,6 +22,10 @@ void agent_warn(struct agent *a, bool urgent, const char *fmt, ...)
 		return;
 	if (urgent)
 		complain("%s", text);
+	if (a->n_warnings == WARNINGS_MAX) {
+		free(text);
+		return;
+	}
 	for (size_t i = 0; i < a->n_warnings; i++)
 		if (!strcmp(a->warnings[i], text)) {
 			free(text);

@@ -39,6 +39,11 @@ static inline uint64_t add_relaxed_u64(uint64_t *p, uint64_t n)
 	return __atomic_fetch_add(p, n, __ATOMIC_RELAXED);
 }
 
+static inline uint64_t add_release_u64(uint64_t *p, uint64_t n)
+{
+	return __atomic_fetch_add(p, n, __ATOMIC_RELEASE);
+}
+
 static inline void cpu_relax(void)
 {
 #if defined(__x86_64__)

@@ -5,7 +5,9 @@
 #include <string.h>
 #include "nodeagent/calltree.h"
 #include "nodeagent/codemap.h"
+#include "nodeagent/replay.h"
 #include "nodeagent/util.h"
+#include "shm/record.h"
 
 #define LOW  0x7f1000000000u
 #define HIGH 0x7f1000010000u
@@ -159,12 +161,39 @@ START_TEST(nonsense)
 }
 END_TEST
 
+/* A function that calls itself while some other module goes is still one frame. */
+START_TEST(recursion_across_epochs)
+{
+	enum { CALLER = 0x10000, SELF = 0x20000 };
+	static uint64_t block[2][BLOCK_WORDS];
+	const struct replay_epoch before = {0, 0, 0}, after = {1, SELF, 64};
+	struct replay *r = replay_new(1, NULL, NULL);
+	uint64_t first[] = {record_sync_word(1), record_word(2, 0, CALLER), record_word(3, 0, SELF)};
+	uint64_t second[] = {record_sync_word(1), record_word(4, 0, SELF),
+		record_word(5, RECORD_EXIT, SELF), record_word(6, RECORD_EXIT, SELF),
+		record_word(7, RECORD_EXIT, CALLER)};
+	const struct node *n;
+
+	memcpy(block[0], first, sizeof(first));
+	memcpy(block[1], second, sizeof(second));
+	ck_assert_ptr_null(replay_block(r, block[0], 0, BLOCK_WORDS, &before, 10));
+	ck_assert_ptr_null(replay_block(r, block[1], 0, BLOCK_WORDS, &after, 10));
+	replay_end(r, 10);
+	ck_assert_uint_eq(calltree_nodes(replay_tree(r)), 3);
+	n = calltree_at(replay_tree(r), 2);
+	ck_assert_uint_eq(n->calls, 2);
+	ck_assert_uint_eq(n->ticks, 3);
+	ck_assert_uint_eq(replay_counts(r)->open + replay_counts(r)->stray, 0);
+	replay_free(r);
+}
+END_TEST
+
 int main(void)
 {
 	Suite *s = suite_create("codemap");
 	TCase *c = tcase_create("codemap");
 	const TTest *const tests[] = {one_module, across_four_gib, reused_addresses, neighbours,
-		wide_keys_and_epochs, nonsense};
+		wide_keys_and_epochs, recursion_across_epochs, nonsense};
 	SRunner *sr;
 	int failed;
 
