@@ -23,8 +23,8 @@ EXPORT void vftrace_resume(void)
 	process_lock();
 	if (vftr_process.pauses)
 		store_release(&vftr_process.pauses, vftr_process.pauses - 1);
-	if (!vftr_process.pauses && vftr_process.state != PROCESS_OFF && !vftr_process.modules_wide &&
-		!vftr_process.clock_is_raw)
+	if (!vftr_process.pauses && vftr_process.state != PROCESS_OFF &&
+		!vftr_process.modules_wide && !vftr_process.clock_is_raw)
 		store_relaxed(&vftr_gate, GATE_FUNCTIONS);
 	process_unlock();
 	vftr_slow(clock_counter(), 0, 0, NULL);
@@ -33,7 +33,7 @@ EXPORT void vftrace_resume(void)
 /* Asks the agent for the open frames of this thread. Bytes, or -errno. */
 static ssize_t ask_stack(struct thread *t, char *text, size_t bytes)
 {
-	struct wire_number request = { .head = { .kind = WIRE_STACK }, .number = t->index };
+	struct wire_number request = {.head = {.kind = WIRE_STACK}, .number = t->index};
 	struct wire_head *reply = (struct wire_head *)(void *)text;
 	size_t got = 0;
 	int fd, error;

@@ -19,11 +19,11 @@
 #include "libhook/emit.h"
 #include "libhook/process.h"
 
-#define REPLY_SECONDS 5
-#define START_SECONDS 10
+#define REPLY_SECONDS	5
+#define START_SECONDS	10
 #define LOW_DESCRIPTORS 200 /* shells and daemons use and close the lowest ones */
 
-struct process vftr_process = { .socket = -1, .life = 1 };
+struct process vftr_process = {.socket = -1, .life = 1};
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 
@@ -48,13 +48,14 @@ static void say(const char *what, const char *more)
 	int n = snprintf(line, sizeof(line), "vftrace: %s%s%s; running untraced\n", what,
 		more[0] ? ": " : "", more);
 
-	if (n > 0 && write(STDERR_FILENO, line, (size_t)n < sizeof(line) ? (size_t)n : sizeof(line) - 1) < 0)
+	if (n > 0 && write(STDERR_FILENO, line,
+			     (size_t)n < sizeof(line) ? (size_t)n : sizeof(line) - 1) < 0)
 		return;
 }
 
 static bool switched_off(void)
 {
-	static const char *const yes[] = { "1", "yes", "on", "true" };
+	static const char *const yes[] = {"1", "yes", "on", "true"};
 	const char *v = getenv("VFTR_OFF");
 
 	for (unsigned i = 0; v && i < sizeof(yes) / sizeof(yes[0]); i++)
@@ -74,8 +75,8 @@ static int number_from(const char *const *names)
 	return WIRE_UNKNOWN;
 }
 
-static const char *const rank_variables[] = { "OMPI_COMM_WORLD_RANK", "PMI_RANK", "PMIX_RANK", NULL };
-static const char *const size_variables[] = { "OMPI_COMM_WORLD_SIZE", "PMI_SIZE", NULL };
+static const char *const rank_variables[] = {"OMPI_COMM_WORLD_RANK", "PMI_RANK", "PMIX_RANK", NULL};
+static const char *const size_variables[] = {"OMPI_COMM_WORLD_SIZE", "PMI_SIZE", NULL};
 
 static int runtime_directory(char *out, size_t bytes)
 {
@@ -114,8 +115,8 @@ static void job_session(char *out, size_t bytes)
 /* Descriptor of a connection to the agent of this session, or -errno. */
 static int connect_to(const char *directory, const char *session)
 {
-	struct sockaddr_un a = { .sun_family = AF_UNIX };
-	struct timeval limit = { REPLY_SECONDS, 0 };
+	struct sockaddr_un a = {.sun_family = AF_UNIX};
+	struct timeval limit = {REPLY_SECONDS, 0};
 	struct ucred peer;
 	socklen_t bytes = sizeof(peer);
 	int n, fd, high;
@@ -156,7 +157,7 @@ static int find_agent(void)
 	char directory[256];
 	const char *named = getenv("VFTR_SESSION");
 	const char *agent = getenv("VFTR_AGENT");
-	struct timespec pause = { 0, 2000000 };
+	struct timespec pause = {0, 2000000};
 	int fd, error = runtime_directory(directory, sizeof(directory));
 
 	if (error)
@@ -218,7 +219,7 @@ static int say_hello(int fd, union reply *reply, size_t *got, int *control)
 {
 	char executable[4096], invoked[1024], directory[4096];
 	struct wire_hello hello = {
-		.head = { .kind = WIRE_HELLO, .ticks = clock_counter() },
+		.head = {.kind = WIRE_HELLO, .ticks = clock_counter()},
 		.version = WIRE_VERSION,
 		.pid = getpid(),
 		.ppid = getppid(),
@@ -228,7 +229,7 @@ static int say_hello(int fd, union reply *reply, size_t *got, int *control)
 		.size_hint = number_from(size_variables),
 		.raw_ns = clock_raw_ns(),
 	};
-	struct wire_text text = { { executable, invoked, directory } };
+	struct wire_text text = {{executable, invoked, directory}};
 	int error;
 
 	executable_name(executable, sizeof(executable));
@@ -251,7 +252,7 @@ static void accept_welcome(const struct wire_welcome *w)
 /* 0 and a mapped control segment, or -errno after saying why. */
 static int attach_to(int fd)
 {
-	union reply reply = { .bytes = { 0 } };
+	union reply reply = {.bytes = {0}};
 	size_t got = 0;
 	int control, error = say_hello(fd, &reply, &got, &control);
 
@@ -294,8 +295,8 @@ static enum process_state attach_now(void)
 		const char *agent = getenv("VFTR_AGENT");
 
 		if (fd != -ECANCELED && !(nobody_there(fd) && agent && !strcmp(agent, "off")))
-			say(fd == -EPERM ? "the agent's socket belongs to another user" :
-					   "no agent could be reached or started",
+			say(fd == -EPERM ? "the agent's socket belongs to another user"
+					 : "no agent could be reached or started",
 				fd == -EPERM ? "" : strerror(-fd));
 		return PROCESS_OFF;
 	}
@@ -322,8 +323,8 @@ void process_attach(void)
 
 void thread_attach(struct thread *t)
 {
-	struct wire_thread request = { .head = { .kind = WIRE_THREAD } };
-	struct wire_text name = { { "" } };
+	struct wire_thread request = {.head = {.kind = WIRE_THREAD}};
+	struct wire_text name = {{""}};
 	union reply reply;
 	size_t got = 0;
 	int fd = -1, error;
@@ -397,7 +398,7 @@ void process_forget(void)
 
 void vftr_set_rank(int rank, int size)
 {
-	struct wire_rank m = { .head = { .kind = WIRE_RANK }, .rank = rank, .size = size };
+	struct wire_rank m = {.head = {.kind = WIRE_RANK}, .rank = rank, .size = size};
 	struct thread *t = &vftr_thread;
 	int saved_errno = errno;
 

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The few functions of others that we must see: jumps that skip exits, dlclose() (what is unloaded must have been announced
- * first) and _exit() (which runs no destructor). Each does its own small thing
- * and calls the real one with the same arguments. dlopen() is left alone: it
- * looks at its caller's address.
+ * The few functions of others that we must see: jumps that skip exits, dlclose() (what is unloaded
+ * must have been announced first) and _exit() (which runs no destructor). Each does its own small
+ * thing and calls the real one with the same arguments. dlopen() is left alone: it looks at its
+ * caller's address.
  */
 #include <dlfcn.h>
 #include <stdlib.h>
@@ -32,16 +32,16 @@ static void jumping(void)
 	t->jumped = t;
 }
 
-#define JUMP(name)                                                          \
-	EXPORT void name(void *env, int value) __attribute__((noreturn));   \
-	EXPORT void name(void *env, int value)                              \
-	{                                                                   \
-		static void (*real)(void *, int) __attribute__((noreturn)); \
-                                                                            \
-		if (!real)                                                  \
-			*(void **)&real = dlsym(RTLD_NEXT, #name);          \
-		jumping();                                                  \
-		real(env, value);                                           \
+#define JUMP(name)                                                                                 \
+	EXPORT void name(void *env, int value) __attribute__((noreturn));                          \
+	EXPORT void name(void *env, int value)                                                     \
+	{                                                                                          \
+		static void (*real)(void *, int) __attribute__((noreturn));                        \
+                                                                                                   \
+		if (!real)                                                                         \
+			*(void **)&real = dlsym(RTLD_NEXT, #name);                                 \
+		jumping();                                                                         \
+		real(env, value);                                                                  \
 	}
 
 JUMP(longjmp)
@@ -54,7 +54,8 @@ JUMP(__longjmp_chk)
  * clang does not: after a throw, and again after each clean-up on the way, the
  * next enter states where it was called.
  */
-EXPORT void __cxa_throw(void *object, void *type, void (*destroy)(void *)) __attribute__((noreturn));
+EXPORT void __cxa_throw(void *object, void *type, void (*destroy)(void *))
+	__attribute__((noreturn));
 EXPORT void __cxa_throw(void *object, void *type, void (*destroy)(void *))
 {
 	static void (*real)(void *, void *, void (*)(void *)) __attribute__((noreturn));

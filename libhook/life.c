@@ -15,11 +15,12 @@ static bool installed;
 static void before_fork(void)
 {
 	struct thread *t = &vftr_thread;
-	struct wire_number fork = { .head = { .kind = WIRE_FORK } };
+	struct wire_number fork = {.head = {.kind = WIRE_FORK}};
 
 	t->busy++;
 	fence_signal();
-	if (t->busy == 1 && load_acquire(&vftr_process.state) == PROCESS_ON && t->life == vftr_process.life)
+	if (t->busy == 1 && load_acquire(&vftr_process.state) == PROCESS_ON &&
+		t->life == vftr_process.life)
 		thread_publish(t);
 	t->limit = NULL;
 	process_lock();
@@ -44,7 +45,7 @@ static void after_fork_in_child(void)
 static void thread_ended(void *index_plus_1)
 {
 	struct thread *t = &vftr_thread;
-	struct wire_number end = { .head = { .kind = WIRE_THREAD_END }, .number = t->index };
+	struct wire_number end = {.head = {.kind = WIRE_THREAD_END}, .number = t->index};
 
 	if (t->busy || t->state == THREAD_NEW || t->life != vftr_process.life)
 		return;
@@ -62,7 +63,7 @@ static void thread_ended(void *index_plus_1)
 
 static void goodbye(void)
 {
-	struct wire_head bye = { .kind = WIRE_BYE };
+	struct wire_head bye = {.kind = WIRE_BYE};
 	struct thread *t = &vftr_thread;
 
 	if (t->busy || load_acquire(&vftr_process.state) != PROCESS_ON)

@@ -9,8 +9,8 @@
 
 int message_send_on(int fd, struct wire_head *head, size_t fixed, const struct wire_text *text)
 {
-	struct iovec part[4] = { { head, fixed } };
-	struct msghdr m = { .msg_iov = part, .msg_iovlen = 1 };
+	struct iovec part[4] = {{head, fixed}};
+	struct msghdr m = {.msg_iov = part, .msg_iovlen = 1};
 	ssize_t n;
 
 	head->text_bytes = 0;
@@ -33,11 +33,11 @@ int message_receive_on(int socket, void *buffer, size_t bytes, int *fd, size_t *
 		struct cmsghdr align;
 		char room[CMSG_SPACE(sizeof(int))];
 	} control;
-	struct iovec part = { buffer, bytes };
-	struct msghdr m = { .msg_iov = &part,
+	struct iovec part = {buffer, bytes};
+	struct msghdr m = {.msg_iov = &part,
 		.msg_iovlen = 1,
 		.msg_control = &control,
-		.msg_controllen = sizeof(control) };
+		.msg_controllen = sizeof(control)};
 	struct cmsghdr *c;
 	ssize_t n;
 
@@ -100,6 +100,7 @@ void agent_kick(void)
 	char doorbell = 0;
 
 	/* an empty-handed byte: the agent only needs to wake up */
-	if (socket_is_ours() && send(vftr_process.socket, &doorbell, 1, MSG_DONTWAIT | MSG_NOSIGNAL) < 0)
+	if (socket_is_ours() &&
+		send(vftr_process.socket, &doorbell, 1, MSG_DONTWAIT | MSG_NOSIGNAL) < 0)
 		return;
 }

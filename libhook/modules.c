@@ -12,7 +12,7 @@
 #include <unistd.h>
 #include "libhook/process.h"
 
-#define MODULES_MAX 4096
+#define MODULES_MAX	    4096
 #define LOOK_INTERVAL_TICKS 20000000u /* about 10 ms at some GHz */
 
 struct module {
@@ -40,8 +40,8 @@ static void read_build_id(const struct dl_phdr_info *info, struct wire_module *m
 			const char *name = at + sizeof(*n);
 			const char *desc = name + ((n->n_namesz + 3) & ~3u);
 
-			if (n->n_type == NT_GNU_BUILD_ID && n->n_namesz == 4 && !memcmp(name, "GNU", 4) &&
-				n->n_descsz <= WIRE_BUILD_ID) {
+			if (n->n_type == NT_GNU_BUILD_ID && n->n_namesz == 4 &&
+				!memcmp(name, "GNU", 4) && n->n_descsz <= WIRE_BUILD_ID) {
 				memcpy(m->build_id, desc, n->n_descsz);
 				m->build_id_bytes = n->n_descsz;
 				return;
@@ -76,11 +76,9 @@ static bool same_low_half(uint64_t low, uint64_t high, const struct module *m)
 
 static void announce(const struct dl_phdr_info *info, uint64_t low, uint64_t high)
 {
-	struct wire_module m = { .head = { .kind = WIRE_MODULE },
-		.base = info->dlpi_addr,
-		.low = low,
-		.high = high };
-	struct wire_text path = { { info->dlpi_name } };
+	struct wire_module m = {
+		.head = {.kind = WIRE_MODULE}, .base = info->dlpi_addr, .low = low, .high = high};
+	struct wire_text path = {{info->dlpi_name}};
 	char executable[4096];
 
 	if (!info->dlpi_name || !info->dlpi_name[0]) {
@@ -135,7 +133,7 @@ static int announce_new(struct dl_phdr_info *info, size_t bytes, void *context)
 	for (unsigned i = 0; i < n_known; i++)
 		if (same_low_half(low, high, &known[i]))
 			vftr_process.modules_wide++;
-	known[n_known++] = (struct module){ low, high, identity_of(info), true };
+	known[n_known++] = (struct module){low, high, identity_of(info), true};
 	announce(info, low, high);
 	return 0;
 }
@@ -151,8 +149,8 @@ static void forget_unseen(void)
 	unsigned kept = 0;
 
 	for (unsigned i = 0; i < n_known; i++) {
-		struct wire_number gone = { .head = { .kind = WIRE_MODULE_GONE },
-			.number = known[i].low };
+		struct wire_number gone = {
+			.head = {.kind = WIRE_MODULE_GONE}, .number = known[i].low};
 
 		if (known[i].seen)
 			known[kept++] = known[i];

@@ -32,7 +32,7 @@ struct process {
 	uint32_t parent_fork;
 	bool drop_when_full;
 	bool clock_is_raw;
-	uint32_t pauses; /* nesting of vftrace_pause(), all threads */
+	uint32_t pauses;   /* nesting of vftrace_pause(), all threads */
 	char session[128]; /* the one we are attached to; children of fork() follow */
 	uint64_t ring_size;
 	uint64_t modules_checked; /* ticks of the last look at the module list */

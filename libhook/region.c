@@ -13,7 +13,7 @@
 
 #define TABLE_ENTRIES 8192u /* a power of two; at most half are used */
 #define NAMES_BYTES   (1u << 20)
-#define NAME_BYTES  1023u /* what is kept of a name */
+#define NAME_BYTES    1023u /* what is kept of a name */
 
 #define EXPORT __attribute__((visibility("default")))
 
@@ -44,7 +44,8 @@ static bool get_room(void)
 
 	if (load_acquire(&table))
 		return true;
-	room = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+	room = mmap(NULL, bytes, PROT_READ | PROT_WRITE,
+		MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
 	if (room == MAP_FAILED)
 		return false;
 	names = room + TABLE_ENTRIES * sizeof(*table);
@@ -69,8 +70,8 @@ static bool find(const char *name, uint64_t hash, unsigned *slot, uint64_t *numb
 
 static void tell(const struct region *r)
 {
-	struct wire_region m = { .head = { .kind = WIRE_REGION }, .number = r->number };
-	struct wire_text text = { { r->name } };
+	struct wire_region m = {.head = {.kind = WIRE_REGION}, .number = r->number};
+	struct wire_text text = {{r->name}};
 
 	message_send(&m.head, sizeof(m), &text);
 }

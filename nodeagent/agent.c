@@ -34,26 +34,27 @@ static const struct {
 	struct option o;
 	const char *argument, *text;
 } options[] = {
-	{ { "config", required_argument, NULL, 'c' }, "FILE", "configuration (default: $VFTR_CONFIG)" },
-	{ { "output", required_argument, NULL, 'o' }, "DIR", "same as --set output_directory=DIR" },
-	{ { "set", required_argument, NULL, 'k' }, "KEY=VALUE", "change one key of the configuration" },
-	{ { "session", required_argument, NULL, 's' }, "NAME",
-		"name by which processes find the agent (default: $VFTR_SESSION or \"default\")" },
-	{ { "preload", no_argument, NULL, OPTION_PRELOAD }, NULL,
-		"preload the tracing library into COMMAND's processes" },
-	{ { "agent-launcher", required_argument, NULL, OPTION_LAUNCHER }, "CMD",
-		"start the agents of several nodes with CMD, one per node" },
-	{ { "quiet", no_argument, NULL, 'q' }, NULL, "do not say where the profile is" },
-	{ { "help", no_argument, NULL, 'h' }, NULL, "print this" },
-	{ { "version", no_argument, NULL, 'V' }, NULL, "print the version" },
-	{ { "embedded", no_argument, NULL, OPTION_EMBEDDED }, NULL, NULL },
-	{ { "sibling", no_argument, NULL, OPTION_SIBLING }, NULL, NULL },
+	{{"config", required_argument, NULL, 'c'}, "FILE", "configuration (default: $VFTR_CONFIG)"},
+	{{"output", required_argument, NULL, 'o'}, "DIR", "same as --set output_directory=DIR"},
+	{{"set", required_argument, NULL, 'k'}, "KEY=VALUE", "change one key of the configuration"},
+	{{"session", required_argument, NULL, 's'}, "NAME",
+		"name by which processes find the agent (default: $VFTR_SESSION or \"default\")"},
+	{{"preload", no_argument, NULL, OPTION_PRELOAD}, NULL,
+		"preload the tracing library into COMMAND's processes"},
+	{{"agent-launcher", required_argument, NULL, OPTION_LAUNCHER}, "CMD",
+		"start the agents of several nodes with CMD, one per node"},
+	{{"quiet", no_argument, NULL, 'q'}, NULL, "do not say where the profile is"},
+	{{"help", no_argument, NULL, 'h'}, NULL, "print this"},
+	{{"version", no_argument, NULL, 'V'}, NULL, "print the version"},
+	{{"embedded", no_argument, NULL, OPTION_EMBEDDED}, NULL, NULL},
+	{{"sibling", no_argument, NULL, OPTION_SIBLING}, NULL, NULL},
 };
 
 static void usage(void)
 {
 	printf("Usage: vftr-node-agent [OPTIONS] -- COMMAND [ARGS...]   run COMMAND traced\n"
-	       "  or:  mpirun --map-by ppr:1:node vftr-node-agent [OPTIONS]   beside another mpirun\n\n");
+	       "  or:  mpirun --map-by ppr:1:node vftr-node-agent [OPTIONS]   beside another "
+	       "mpirun\n\n");
 	for (size_t i = 0; i < ARRAY_SIZE(options); i++) {
 		char name[64], letter[8] = "    ";
 
@@ -62,10 +63,12 @@ static void usage(void)
 		if (options[i].o.val < 256)
 			snprintf(letter, sizeof(letter), "-%c, ", options[i].o.val);
 		snprintf(name, sizeof(name), "%s--%s%s%s", letter, options[i].o.name,
-			options[i].argument ? " " : "", options[i].argument ? options[i].argument : "");
+			options[i].argument ? " " : "",
+			options[i].argument ? options[i].argument : "");
 		printf("  %-28s %s\n", name, options[i].text);
 	}
-	printf("\nThe exit status is COMMAND's, 128+n if signal n ended it, or 125 if it was not run.\n"
+	printf("\nThe exit status is COMMAND's, 128+n if signal n ended it, or 125 if it was not "
+	       "run.\n"
 	       "See vftr-node-agent(1).\n");
 }
 
@@ -134,7 +137,8 @@ static void check_output(struct agent *a)
 	if (conf_check_paths(a->conf, &error))
 		die(OWN_FAILURE, "%s", error ? error : "out of memory");
 	if (!realpath(a->conf->output_directory, path))
-		die(OWN_FAILURE, "output_directory %s: %s", a->conf->output_directory, strerror(errno));
+		die(OWN_FAILURE, "output_directory %s: %s", a->conf->output_directory,
+			strerror(errno));
 	if (access(path, W_OK | X_OK))
 		die(OWN_FAILURE, "output_directory %s: %s", path, strerror(errno));
 	a->output_directory = xstrdup(path);
@@ -192,7 +196,7 @@ struct command_line {
 
 static void parse(int argc, char **argv, struct agent *a, struct launch *l, struct command_line *c)
 {
-	struct option o[ARRAY_SIZE(options) + 1] = { 0 };
+	struct option o[ARRAY_SIZE(options) + 1] = {0};
 	int k;
 
 	for (size_t i = 0; i < ARRAY_SIZE(options); i++)
@@ -207,11 +211,15 @@ static void parse(int argc, char **argv, struct agent *a, struct launch *l, stru
 		case 'k':
 			if (c->n_set == (int)ARRAY_SIZE(c->set))
 				die(OWN_FAILURE, "more than %d --set options", c->n_set);
-			c->set[c->n_set++] = k == 'k' ? xstrdup(optarg) : xasprintf("output_directory=%s", optarg);
+			c->set[c->n_set++] = k == 'k' ? xstrdup(optarg)
+						      : xasprintf("output_directory=%s", optarg);
 			break;
 		case 's':
 			if (!optarg[0] || strchr(optarg, '/'))
-				die(OWN_FAILURE, "--session `%s': a session's name is not empty and has no `/'", optarg);
+				die(OWN_FAILURE,
+					"--session `%s': a session's name is not empty and has no "
+					"`/'",
+					optarg);
 			c->session = optarg;
 			break;
 		case 'q':
@@ -236,7 +244,9 @@ static void parse(int argc, char **argv, struct agent *a, struct launch *l, stru
 			printf("vftr-node-agent %s\n", VFTR_VERSION);
 			exit(0);
 		default:
-			die(OWN_FAILURE, k == ':' ? "option %s needs a value" : "unknown option %s; see --help",
+			die(OWN_FAILURE,
+				k == ':' ? "option %s needs a value"
+					 : "unknown option %s; see --help",
 				argv[optind - 1]);
 		}
 	}
@@ -296,7 +306,8 @@ static int serve(struct agent *a, const struct launch *l)
 	agent_serve(a);
 	session_close(a);
 	if (l->command && !a->n_ever && !a->conf->off && !getenv("VFTR_OFF"))
-		complain("no process of %s was traced (see vftr doctor %s)", l->command[0], l->command[0]);
+		complain("no process of %s was traced (see vftr doctor %s)", l->command[0],
+			l->command[0]);
 	failed = agent_finish(a);
 	if (a->peer)
 		siblings_leave(a, failed);
@@ -305,9 +316,9 @@ static int serve(struct agent *a, const struct launch *l)
 
 int main(int argc, char **argv)
 {
-	struct agent a = { .lock = -1, .listener = -1 };
-	struct launch l = { 0 };
-	struct command_line c = { 0 };
+	struct agent a = {.lock = -1, .listener = -1};
+	struct launch l = {0};
+	struct command_line c = {0};
 	char host[256] = "localhost";
 
 	program_name = "vftr-node-agent";

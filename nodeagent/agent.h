@@ -30,27 +30,27 @@ struct agent {
 	struct symcache *symbols;
 	struct process *processes; /* newest first */
 	unsigned n_live, n_ever;
-	struct peer *peer; /* the other agents, or NULL */
+	struct peer *peer;	 /* the other agents, or NULL */
 	struct profile *adopted; /* left by agents that processes started (adopt.h) */
-	int64_t start_s;	/* UNIX time */
+	int64_t start_s;	 /* UNIX time */
 
 	/* what it costs */
 	uint64_t start_raw_ns, drained_bytes, wakeups;
-	uint64_t ring_bytes; /* of one ring segment */
+	uint64_t ring_bytes;			   /* of one ring segment */
 	uint64_t ring_bytes_live, ring_bytes_most; /* of all rings; at most half the memory */
 	char *place;
 
 	/* when to stop */
-	bool embedded;	       /* started by a traced process */
-	bool quiet;	       /* no line about where the files are */
-	bool told_to_stop;     /* a signal, or the command ended */
-	bool at_once;	       /* ... and live processes are not waited for */
-	bool sibling;	       /* started by the agent that runs the command, with others */
-	bool orphaned;	       /* ... but our launcher is gone: there is nobody to collate with */
-	pid_t command;	       /* the everyday form's child, 0: none or ended */
-	int command_status;    /* as from waitpid() */
-	uint64_t quiet_since;  /* raw ns; 0: processes are attached */
-	uint64_t stop_since;   /* raw ns of told_to_stop with processes alive */
+	bool embedded;	      /* started by a traced process */
+	bool quiet;	      /* no line about where the files are */
+	bool told_to_stop;    /* a signal, or the command ended */
+	bool at_once;	      /* ... and live processes are not waited for */
+	bool sibling;	      /* started by the agent that runs the command, with others */
+	bool orphaned;	      /* ... but our launcher is gone: there is nobody to collate with */
+	pid_t command;	      /* the everyday form's child, 0: none or ended */
+	int command_status;   /* as from waitpid() */
+	uint64_t quiet_since; /* raw ns; 0: processes are attached */
+	uint64_t stop_since;  /* raw ns of told_to_stop with processes alive */
 	char **warnings;
 	size_t n_warnings, cap_warnings;
 };

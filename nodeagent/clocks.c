@@ -32,7 +32,7 @@ static int counter_is_invariant(void)
 /* The pair with the least time between its two halves, of a few. */
 static struct clock_pair read_pair(const struct clocks *c)
 {
-	struct clock_pair best = { 0, 0 };
+	struct clock_pair best = {0, 0};
 	uint64_t least = UINT64_MAX;
 
 	for (int i = 0; i < TRIES; i++) {
@@ -80,12 +80,13 @@ void clocks_calibrate(struct clocks *c)
 	struct clock_pair now = read_pair(c);
 
 	if (now.raw_ns - c->start.raw_ns < MIN_BASE_NS) {
-		struct timespec rest = { 0, (long)(MIN_BASE_NS - (now.raw_ns - c->start.raw_ns)) };
+		struct timespec rest = {0, (long)(MIN_BASE_NS - (now.raw_ns - c->start.raw_ns))};
 
 		nanosleep(&rest, NULL);
 		now = read_pair(c);
 	}
-	c->ns_per_tick = (double)(now.raw_ns - c->start.raw_ns) / (double)(now.ticks - c->start.ticks);
+	c->ns_per_tick =
+		(double)(now.raw_ns - c->start.raw_ns) / (double)(now.ticks - c->start.ticks);
 }
 
 uint64_t clocks_ns(const struct clocks *c, uint64_t ticks)

@@ -63,19 +63,20 @@ void codemap_add(struct codemap *map, const struct wire_module *m, const char *p
 	if (m->high <= m->low || m->build_id_bytes > WIRE_BUILD_ID || map->n >= MODULES_LIMIT)
 		return;
 	for (size_t i = 0; i < map->n; i++)
-		if (!loaded(&map->modules[i]) && low_halves_meet(&map->modules[i], m->low, m->high) &&
+		if (!loaded(&map->modules[i]) &&
+			low_halves_meet(&map->modules[i], m->low, m->high) &&
 			map->modules[i].last_epoch >= first)
 			first = map->modules[i].last_epoch + 1;
 	map->modules = grow(map->modules, map->n, &map->cap, sizeof(*map->modules));
 	new = &map->modules[map->n++];
-	*new = (struct module){ .path = xstrdup(path),
+	*new = (struct module){.path = xstrdup(path),
 		.base = m->base,
 		.low = m->low,
 		.high = m->high,
 		/* what was never covered before may be named from the start */
 		.first_epoch = first,
 		.last_epoch = UINT32_MAX,
-		.build_id_bytes = m->build_id_bytes };
+		.build_id_bytes = m->build_id_bytes};
 	memcpy(new->build_id, m->build_id, m->build_id_bytes);
 }
 
@@ -131,10 +132,10 @@ uint64_t codemap_epoch_start(const struct codemap *map, uint32_t epoch)
 
 static bool place_in(const struct module *m, uint64_t address, struct code_place *place)
 {
-	*place = (struct code_place){ .path = m->path,
+	*place = (struct code_place){.path = m->path,
 		.address = address - m->base,
 		.build_id = m->build_id,
-		.build_id_bytes = m->build_id_bytes };
+		.build_id_bytes = m->build_id_bytes};
 	return true;
 }
 
@@ -154,10 +155,11 @@ bool codemap_find_key(const struct codemap *map, uint64_t key, struct code_place
 
 		if (!in_epoch(m, epoch))
 			continue;
-		if (wide ? address >= m->low && address < m->high :
-			   (uint32_t)((uint32_t)key - (uint32_t)m->low) < m->high - m->low)
+		if (wide ? address >= m->low && address < m->high
+			 : (uint32_t)((uint32_t)key - (uint32_t)m->low) < m->high - m->low)
 			return place_in(m,
-				wide ? address : m->low + (uint32_t)((uint32_t)key - (uint32_t)m->low),
+				wide ? address
+				     : m->low + (uint32_t)((uint32_t)key - (uint32_t)m->low),
 				place);
 	}
 	return false;

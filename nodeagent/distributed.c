@@ -26,9 +26,9 @@
 #include "nodeagent/util.h"
 #include "shm/atomic.h"
 
-#define READY_S	     120
-#define OWN_FAILURE  125
-#define ORPHANS_S    5 /* agents without a launcher write within this time */
+#define READY_S	    120
+#define OWN_FAILURE 125
+#define ORPHANS_S   5 /* agents without a launcher write within this time */
 
 struct front {
 	struct agent *agent;
@@ -52,15 +52,16 @@ static void split(const char *text, struct arguments *out)
 {
 	char *copy = xstrdup(text), *save = NULL;
 
-	for (char *word = strtok_r(copy, " \t\n", &save); word; word = strtok_r(NULL, " \t\n", &save))
+	for (char *word = strtok_r(copy, " \t\n", &save); word;
+		word = strtok_r(NULL, " \t\n", &save))
 		arguments_add(out, word);
 	free(copy);
 }
 
-static void agents_command(const struct launch *l, const char *session, const char *config, char **set,
-	int n_set, char *const *pass, struct arguments *out)
+static void agents_command(const struct launch *l, const char *session, const char *config,
+	char **set, int n_set, char *const *pass, struct arguments *out)
 {
-	struct arguments launcher = { 0 };
+	struct arguments launcher = {0};
 	enum launcher_kind kind;
 
 	if (l->agent_launcher)
@@ -134,7 +135,7 @@ static void *forward_output(void *front)
 static bool wait_ready(struct front *f)
 {
 	double until = (double)time(NULL) + READY_S;
-	struct timespec pause = { 0, 2000000 };
+	struct timespec pause = {0, 2000000};
 	int status;
 
 	while (!load_acquire(&f->ready) && (double)time(NULL) < until && !terminate) {
@@ -156,7 +157,8 @@ static int wait_for_command(struct front *f)
 			return status;
 		if (pid == f->agents) {
 			f->agents_gone = true;
-			complain("the agents' launcher ended early (status %d); the command goes on",
+			complain(
+				"the agents' launcher ended early (status %d); the command goes on",
 				launch_exit_status(status));
 		}
 		if (pid < 0 && errno == EINTR && terminate != sent) {
@@ -180,7 +182,7 @@ static bool wait_for_agents(struct front *f, double seconds)
 	}
 	kill(f->agents, SIGUSR1);
 	while ((double)time(NULL) < until) {
-		struct timespec pause = { 0, 10000000 };
+		struct timespec pause = {0, 10000000};
 
 		if (waitpid(f->agents, &status, WNOHANG) == f->agents)
 			return status == 0;
@@ -214,7 +216,7 @@ static void name_missing(const struct front *f, struct profile *p)
 			continue;
 		p->agents = xrealloc(p->agents, (p->n_agents + 1) * sizeof(*p->agents));
 		p->agents[p->n_agents++] =
-			(struct profile_agent){ .host = xstrdup(f->hosts.v[i]), .missing = true };
+			(struct profile_agent){.host = xstrdup(f->hosts.v[i]), .missing = true};
 	}
 	profile_sort(p);
 }
@@ -248,8 +250,10 @@ static void ensure_summary(struct front *f)
 
 			if (p) {
 				name_missing(f, p);
-				profile_warn(p, "collated from %zu node profiles, as not all agents "
-						"could finish together", fresh);
+				profile_warn(p,
+					"collated from %zu node profiles, as not all agents "
+					"could finish together",
+					fresh);
 				if (output_summary(p, f->agent->conf, dir, sets[i].base, &error))
 					complain("%s", error);
 				free(error);
@@ -264,13 +268,15 @@ static void ensure_summary(struct front *f)
 	collate_files_free(sets, n);
 }
 
-int launch_distributed(struct agent *a, const struct launch *l, const char *config, char **set, int n_set)
+int launch_distributed(
+	struct agent *a, const struct launch *l, const char *config, char **set, int n_set)
 {
-	struct front f = { .agent = a, .started = time(NULL) };
-	struct arguments pass = { 0 }, agents = { 0 }, command = { 0 };
-	char *session = xasprintf("run-%s-%d", a->host ? a->host : "node", (int)getpid()), *error = NULL;
-	struct sigaction action = { .sa_handler = on_terminate };
-	char *none[] = { NULL }, *runtime[] = { "VFTR_RUNTIME_DIR", NULL };
+	struct front f = {.agent = a, .started = time(NULL)};
+	struct arguments pass = {0}, agents = {0}, command = {0};
+	char *session = xasprintf("run-%s-%d", a->host ? a->host : "node", (int)getpid()),
+	     *error = NULL;
+	struct sigaction action = {.sa_handler = on_terminate};
+	char *none[] = {NULL}, *runtime[] = {"VFTR_RUNTIME_DIR", NULL};
 	const char *dir = getenv("VFTR_RUNTIME_DIR");
 	char *old_preload;
 	pthread_t forwarder;
@@ -293,7 +299,8 @@ int launch_distributed(struct agent *a, const struct launch *l, const char *conf
 	pthread_detach(forwarder);
 	if (!wait_ready(&f)) {
 		kill(f.agents, SIGTERM);
-		die(OWN_FAILURE, "the agents did not start; COMMAND was not run. Their launcher was: %s ...",
+		die(OWN_FAILURE,
+			"the agents did not start; COMMAND was not run. Their launcher was: %s ...",
 			agents.v[0]);
 	}
 	if (old_preload)

@@ -124,9 +124,9 @@ int agent_finish(struct agent *a)
 	clocks_calibrate(&a->clocks);
 	gather_ranks(a);
 	node = a->adopted ? a->adopted : gather(a, NULL);
-	base = xstrdup(a->conf->outfile_basename ? a->conf->outfile_basename :
-		       node->application	  ? node->application :
-						    "unknown");
+	base = xstrdup(a->conf->outfile_basename ? a->conf->outfile_basename
+		       : node->application	 ? node->application
+						 : "unknown");
 	if (a->n_ever)
 		failed |= write_node_profile(a, node, base);
 	if (a->peer) {
@@ -136,21 +136,21 @@ int agent_finish(struct agent *a)
 	if (whole && !whole->ranks)
 		complain("no process was traced (see vftr doctor)");
 	else if (whole || (!a->peer && !is_part_of_job(a, node)))
-		failed |= report(output_summary(whole ? whole : node, a->conf, a->output_directory, base,
-					 &error),
+		failed |= report(output_summary(whole ? whole : node, a->conf, a->output_directory,
+					 base, &error),
 			error);
 	error = NULL;
 	if (a->n_ever) {
 		uint32_t nranks = whole ? whole->ranks : node->world_size + node->unranked;
 
-		failed |= report(output_node(node, a->conf, a->output_directory, base, a->host, hashes,
-					 n_hashes, &error),
+		failed |= report(output_node(node, a->conf, a->output_directory, base, a->host,
+					 hashes, n_hashes, &error),
 			error);
 		failed |= write_rank_logs(a, node, nranks, base, hashes, n_hashes);
 	}
 	if (!a->quiet && !failed && is_part_of_job(a, node))
-		complain("node profile: %s/%s_%s.vfp (vftr collate %s makes the summary)", a->output_directory,
-			base, a->host, a->output_directory);
+		complain("node profile: %s/%s_%s.vfp (vftr collate %s makes the summary)",
+			a->output_directory, base, a->host, a->output_directory);
 	else if (!a->quiet && !failed && (!a->peer || (whole && whole->ranks)))
 		complain("profile: %s/%s_all.log", a->output_directory, base);
 	profile_free(whole);

@@ -73,7 +73,7 @@ static uint32_t node_of(struct gathering *g, uint32_t parent, uint32_t name)
 		return *known;
 	id = (uint32_t)g->n;
 	g->nodes = grow(g->nodes, g->n, &g->cap, sizeof(*g->nodes));
-	g->nodes[g->n++] = (struct union_node){ .parent = parent, .name = name };
+	g->nodes[g->n++] = (struct union_node){.parent = parent, .name = name};
 	map64_add(&g->children, key, id);
 	return id;
 }
@@ -103,18 +103,20 @@ static void lay_over(struct gathering *g, const struct process *p, struct calltr
 {
 	size_t n = calltree_nodes(t);
 	uint32_t *to = xmalloc(n * sizeof(*to));
-	struct map64 place = { 0 }, names = { 0 };
+	struct map64 place = {0}, names = {0};
 
 	complete_deep(t);
 	for (size_t i = 0; i < n; i++) {
 		struct node *node = calltree_at(t, i);
 		uint32_t *name = map64_find(&names, node->key);
-		uint32_t id = name ? *name : intern(g, symcache_name(g->agent->symbols, p, node->key));
+		uint32_t id =
+			name ? *name : intern(g, symcache_name(g->agent->symbols, p, node->key));
 		struct union_node *u;
 
 		if (!name)
 			map64_add(&names, node->key, id);
-		to[i] = node_of(g, i ? *map64_find(&place, (uintptr_t)node->parent) : PROFILE_NONE, id);
+		to[i] = node_of(
+			g, i ? *map64_find(&place, (uintptr_t)node->parent) : PROFILE_NONE, id);
 		map64_add(&place, (uintptr_t)node, to[i]);
 		u = &g->nodes[to[i]];
 		stamp(g, u);
@@ -148,11 +150,13 @@ static void add_process(struct gathering *g, uint32_t rank)
 		s->incl_ns += u->ns;
 		s->excl_ns += excl;
 		s->excl_sumsq_ns2 += (unsigned __int128)excl * excl;
-		if (!s->ranks || excl < s->excl_min_ns || (excl == s->excl_min_ns && rank < s->rank_min)) {
+		if (!s->ranks || excl < s->excl_min_ns ||
+			(excl == s->excl_min_ns && rank < s->rank_min)) {
 			s->excl_min_ns = excl;
 			s->rank_min = rank;
 		}
-		if (!s->ranks || excl > s->excl_max_ns || (excl == s->excl_max_ns && rank < s->rank_max)) {
+		if (!s->ranks || excl > s->excl_max_ns ||
+			(excl == s->excl_max_ns && rank < s->rank_max)) {
 			s->excl_max_ns = excl;
 			s->rank_max = rank;
 		}
@@ -169,7 +173,7 @@ static void describe(struct agent *a, const struct process *p, struct profile_pr
 {
 	struct replay_counts c = process_counts(p);
 
-	*d = (struct profile_process){ .rank = shown_rank(p),
+	*d = (struct profile_process){.rank = shown_rank(p),
 		.pid = p->pid,
 		.parent_pid = p->parent_pid,
 		.executable = xstrdup(p->executable),
@@ -179,15 +183,17 @@ static void describe(struct agent *a, const struct process *p, struct profile_pr
 		.runtime_s = 1e-9 * (double)clocks_ns(&a->clocks, p->end_ticks - p->start_ticks),
 		.records = c.records,
 		.calls = c.calls,
-		.lost_calls = c.lost + (p->control_app ? load_relaxed(&p->control_app->lost_nested) : 0),
+		.lost_calls =
+			c.lost + (p->control_app ? load_relaxed(&p->control_app->lost_nested) : 0),
 		.blocked_ns = p->past_blocked_ns,
 		.closed_frames = c.closed,
 		.open_frames = c.open,
 		.ring_bytes = p->n_threads * a->ring_bytes,
-		.quarantined = p->quarantined ? xstrdup(p->quarantined) : NULL };
+		.quarantined = p->quarantined ? xstrdup(p->quarantined) : NULL};
 }
 
-static void count_process(struct gathering *g, const struct process *p, const struct profile_process *d)
+static void count_process(
+	struct gathering *g, const struct process *p, const struct profile_process *d)
 {
 	struct profile *out = g->out;
 
@@ -206,7 +212,9 @@ static void count_process(struct gathering *g, const struct process *p, const st
 	if (p->end_s > out->end_s)
 		out->end_s = p->end_s;
 	if (d->rank < PROFILE_UNRANKED) {
-		uint32_t size = (uint32_t)(p->size > 0 ? p->size : p->size_hint > 0 ? p->size_hint : 0);
+		uint32_t size = (uint32_t)(p->size > 0	      ? p->size
+					   : p->size_hint > 0 ? p->size_hint
+							      : 0);
 
 		if (d->rank + 1 > size)
 			size = d->rank + 1;
@@ -321,7 +329,7 @@ void gather_ranks(struct agent *a)
 {
 	size_t n;
 	struct process **all = list(a, NULL, &n);
-	struct map64 taken = { 0 };
+	struct map64 taken = {0};
 	uint32_t unranked = 0;
 
 	for (size_t i = 0; i < n; i++)
@@ -333,7 +341,8 @@ void gather_ranks(struct agent *a)
 
 		if (p->rank >= 0)
 			continue;
-		if (p->rank_hint >= 0 && !p->parent_traced && !map64_find(&taken, (uint64_t)p->rank_hint)) {
+		if (p->rank_hint >= 0 && !p->parent_traced &&
+			!map64_find(&taken, (uint64_t)p->rank_hint)) {
 			p->rank = p->rank_hint;
 			map64_add(&taken, (uint64_t)p->rank, 1);
 		} else {
@@ -346,7 +355,7 @@ void gather_ranks(struct agent *a)
 
 struct profile *gather(struct agent *a, const struct process *only)
 {
-	struct gathering g = { .agent = a, .out = profile_new() };
+	struct gathering g = {.agent = a, .out = profile_new()};
 	size_t n;
 	struct process **all = list(a, only, &n);
 

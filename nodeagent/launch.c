@@ -21,7 +21,8 @@ int launch_exit_status(int wait_status)
 
 bool launch_is_distributed(const struct launch *l)
 {
-	return l->agent_launcher || launcher_is_distributed(launcher_kind(l->command[0]), l->command);
+	return l->agent_launcher ||
+	       launcher_is_distributed(launcher_kind(l->command[0]), l->command);
 }
 
 /* Which MPI a program is linked with: "openmpi", "mpich" or NULL. */
@@ -35,7 +36,8 @@ static const char *mpi_of_program(const char *path)
 	for (size_t i = 0; i < facts.n_needed; i++) {
 		if (!strncmp(facts.needed[i], "libmpi.so.40", 12))
 			mpi = "openmpi";
-		if (!strncmp(facts.needed[i], "libmpich.so", 11) || !strncmp(facts.needed[i], "libmpi.so.12", 12))
+		if (!strncmp(facts.needed[i], "libmpich.so", 11) ||
+			!strncmp(facts.needed[i], "libmpi.so.12", 12))
 			mpi = "mpich";
 	}
 	elf_facts_done(&facts);
@@ -53,9 +55,9 @@ static char *library_path(const struct launch *l, const char *mpi)
 /* The library to preload for this command. NULL and *error if it is not there. */
 static char *preload_library(const struct launch *l, char **error)
 {
-	static const char *const mpi_of_kind[] = { [LAUNCHER_OPENMPI] = "openmpi",
+	static const char *const mpi_of_kind[] = {[LAUNCHER_OPENMPI] = "openmpi",
 		[LAUNCHER_HYDRA] = "mpich",
-		[LAUNCHER_SLURM] = "openmpi" };
+		[LAUNCHER_SLURM] = "openmpi"};
 	enum launcher_kind kind = launcher_kind(l->command[0]);
 	const char *mpi = kind == LAUNCHER_NONE ? mpi_of_program(l->command[0]) : mpi_of_kind[kind];
 	char *path = library_path(l, mpi), real[4096];
@@ -69,7 +71,8 @@ static char *preload_library(const struct launch *l, char **error)
 	return NULL;
 }
 
-void launch_environment(const struct launch *l, const char *session, struct arguments *pass, char **error)
+void launch_environment(
+	const struct launch *l, const char *session, struct arguments *pass, char **error)
 {
 	const char *old = getenv("LD_PRELOAD"), *dir = getenv("VFTR_RUNTIME_DIR");
 	enum launcher_kind kind = launcher_kind(l->command[0]);
@@ -88,7 +91,8 @@ void launch_environment(const struct launch *l, const char *session, struct argu
 	library = preload_library(l, error);
 	if (!library)
 		return;
-	variable = xasprintf("LD_PRELOAD=%s%s%s", library, old && old[0] ? ":" : "", old ? old : "");
+	variable =
+		xasprintf("LD_PRELOAD=%s%s%s", library, old && old[0] ? ":" : "", old ? old : "");
 	if (kind == LAUNCHER_NONE || kind == LAUNCHER_SLURM)
 		setenv("LD_PRELOAD", variable + strlen("LD_PRELOAD="), 1);
 	else
@@ -98,7 +102,7 @@ void launch_environment(const struct launch *l, const char *session, struct argu
 }
 
 /* Signals that we treat in our own way; COMMAND gets them as we did. */
-static const int ours[] = { SIGPIPE, SIGINT, SIGTERM, SIGHUP, SIGCHLD, SIGUSR1 };
+static const int ours[] = {SIGPIPE, SIGINT, SIGTERM, SIGHUP, SIGCHLD, SIGUSR1};
 static struct sigaction before[ARRAY_SIZE(ours)];
 static sigset_t mask_before;
 
@@ -148,7 +152,7 @@ pid_t launch_child(char *const *argv, int when_we_die, int *exec_error)
 
 int launch_command(struct agent *a, const struct launch *l, char **error)
 {
-	struct arguments pass = { 0 }, argv = { 0 };
+	struct arguments pass = {0}, argv = {0};
 	int exec_error;
 
 	*error = NULL;

@@ -13,12 +13,12 @@ static const struct {
 	const char *part;
 	enum launcher_kind kind;
 } files[] = {
-	{ "orterun", LAUNCHER_OPENMPI },
-	{ "prterun", LAUNCHER_OPENMPI },
-	{ "openmpi", LAUNCHER_OPENMPI },
-	{ "hydra", LAUNCHER_HYDRA },
-	{ "mpich", LAUNCHER_HYDRA },
-	{ "srun", LAUNCHER_SLURM },
+	{"orterun", LAUNCHER_OPENMPI},
+	{"prterun", LAUNCHER_OPENMPI},
+	{"openmpi", LAUNCHER_OPENMPI},
+	{"hydra", LAUNCHER_HYDRA},
+	{"mpich", LAUNCHER_HYDRA},
+	{"srun", LAUNCHER_SLURM},
 };
 
 /*
@@ -32,54 +32,109 @@ struct place_option {
 };
 
 static const struct place_option openmpi_options[] = {
-	{ "-H", 1, 1 }, { "-host", 1, 1 }, { "--host", 1, 1 },
-	{ "-hostfile", 1, 2 }, { "--hostfile", 1, 2 },
-	{ "-machinefile", 1, 2 }, { "--machinefile", 1, 2 },
-	{ "-mca", 2, 0 }, { "--mca", 2, 0 }, { "-gmca", 2, 0 }, { "--gmca", 2, 0 },
-	{ "--prefix", 1, 0 }, { "-launch-agent", 1, 0 }, { "--launch-agent", 1, 0 },
-	{ "--allow-run-as-root", 0, 0 }, { "-allow-run-as-root", 0, 0 },
-	{ "--oversubscribe", 0, 0 }, { "-oversubscribe", 0, 0 }, { "--enable-recovery", 0, 0 },
-	{ NULL, 0, 0 },
+	{"-H", 1, 1},
+	{"-host", 1, 1},
+	{"--host", 1, 1},
+	{"-hostfile", 1, 2},
+	{"--hostfile", 1, 2},
+	{"-machinefile", 1, 2},
+	{"--machinefile", 1, 2},
+	{"-mca", 2, 0},
+	{"--mca", 2, 0},
+	{"-gmca", 2, 0},
+	{"--gmca", 2, 0},
+	{"--prefix", 1, 0},
+	{"-launch-agent", 1, 0},
+	{"--launch-agent", 1, 0},
+	{"--allow-run-as-root", 0, 0},
+	{"-allow-run-as-root", 0, 0},
+	{"--oversubscribe", 0, 0},
+	{"-oversubscribe", 0, 0},
+	{"--enable-recovery", 0, 0},
+	{NULL, 0, 0},
 };
 static const struct place_option hydra_options[] = {
-	{ "-hosts", 1, 1 }, { "-host", 1, 1 }, { "-f", 1, 2 }, { "-hostfile", 1, 2 },
-	{ "-machinefile", 1, 2 }, { "-launcher", 1, 0 }, { "-launcher-exec", 1, 0 },
-	{ "-bootstrap", 1, 0 }, { "-bootstrap-exec", 1, 0 }, { "-iface", 1, 0 }, { "-rmk", 1, 0 },
-	{ NULL, 0, 0 },
+	{"-hosts", 1, 1},
+	{"-host", 1, 1},
+	{"-f", 1, 2},
+	{"-hostfile", 1, 2},
+	{"-machinefile", 1, 2},
+	{"-launcher", 1, 0},
+	{"-launcher-exec", 1, 0},
+	{"-bootstrap", 1, 0},
+	{"-bootstrap-exec", 1, 0},
+	{"-iface", 1, 0},
+	{"-rmk", 1, 0},
+	{NULL, 0, 0},
 };
 static const struct place_option slurm_options[] = {
-	{ "-w", 1, 1 }, { "--nodelist", 1, 1 }, { "-p", 1, 0 }, { "--partition", 1, 0 },
-	{ "-N", 1, 0 }, { "--nodes", 1, 0 }, { "--jobid", 1, 0 }, { "--mpi", 1, 0 },
-	{ "-A", 1, 0 }, { "--account", 1, 0 },
-	{ NULL, 0, 0 },
+	{"-w", 1, 1},
+	{"--nodelist", 1, 1},
+	{"-p", 1, 0},
+	{"--partition", 1, 0},
+	{"-N", 1, 0},
+	{"--nodes", 1, 0},
+	{"--jobid", 1, 0},
+	{"--mpi", 1, 0},
+	{"-A", 1, 0},
+	{"--account", 1, 0},
+	{NULL, 0, 0},
 };
 
 /* Other options with a word behind them, so that it is not taken for the program. */
 static const struct place_option openmpi_skipped[] = {
-	{ "-np", 1, 0 }, { "-n", 1, 0 }, { "-c", 1, 0 }, { "--np", 1, 0 }, { "--n", 1, 0 },
-	{ "-x", 1, 0 }, { "--map-by", 1, 0 }, { "-map-by", 1, 0 }, { "--bind-to", 1, 0 },
-	{ "-bind-to", 1, 0 }, { "--rank-by", 1, 0 }, { "-wdir", 1, 0 }, { "--wdir", 1, 0 },
-	{ "-N", 1, 0 }, { "-npernode", 1, 0 }, { "--npernode", 1, 0 }, { "--output-filename", 1, 0 },
-	{ "--stdin", 1, 0 }, { "--cpu-set", 1, 0 }, { "--timeout", 1, 0 }, { "-rf", 1, 0 },
-	{ NULL, 0, 0 },
+	{"-np", 1, 0},
+	{"-n", 1, 0},
+	{"-c", 1, 0},
+	{"--np", 1, 0},
+	{"--n", 1, 0},
+	{"-x", 1, 0},
+	{"--map-by", 1, 0},
+	{"-map-by", 1, 0},
+	{"--bind-to", 1, 0},
+	{"-bind-to", 1, 0},
+	{"--rank-by", 1, 0},
+	{"-wdir", 1, 0},
+	{"--wdir", 1, 0},
+	{"-N", 1, 0},
+	{"-npernode", 1, 0},
+	{"--npernode", 1, 0},
+	{"--output-filename", 1, 0},
+	{"--stdin", 1, 0},
+	{"--cpu-set", 1, 0},
+	{"--timeout", 1, 0},
+	{"-rf", 1, 0},
+	{NULL, 0, 0},
 };
 static const struct place_option hydra_skipped[] = {
-	{ "-n", 1, 0 }, { "-np", 1, 0 }, { "-ppn", 1, 0 }, { "-genv", 2, 0 }, { "-env", 2, 0 },
-	{ "-genvlist", 1, 0 }, { "-envlist", 1, 0 }, { "-wdir", 1, 0 }, { "-bind-to", 1, 0 },
-	{ "-map-by", 1, 0 }, { "-perhost", 1, 0 },
-	{ NULL, 0, 0 },
+	{"-n", 1, 0},
+	{"-np", 1, 0},
+	{"-ppn", 1, 0},
+	{"-genv", 2, 0},
+	{"-env", 2, 0},
+	{"-genvlist", 1, 0},
+	{"-envlist", 1, 0},
+	{"-wdir", 1, 0},
+	{"-bind-to", 1, 0},
+	{"-map-by", 1, 0},
+	{"-perhost", 1, 0},
+	{NULL, 0, 0},
 };
 static const struct place_option slurm_skipped[] = {
-	{ "-n", 1, 0 }, { "--ntasks", 1, 0 }, { "-c", 1, 0 }, { "-t", 1, 0 }, { "-J", 1, 0 },
-	{ NULL, 0, 0 },
+	{"-n", 1, 0},
+	{"--ntasks", 1, 0},
+	{"-c", 1, 0},
+	{"-t", 1, 0},
+	{"-J", 1, 0},
+	{NULL, 0, 0},
 };
 
-static const struct place_option *const placing[] = { [LAUNCHER_OPENMPI] = openmpi_options,
+static const struct place_option *const placing[] = {[LAUNCHER_OPENMPI] = openmpi_options,
 	[LAUNCHER_HYDRA] = hydra_options,
-	[LAUNCHER_SLURM] = slurm_options };
-static const struct place_option *const skipped[] = { [LAUNCHER_OPENMPI] = openmpi_skipped,
+	[LAUNCHER_SLURM] = slurm_options};
+static const struct place_option *const skipped[] = {[LAUNCHER_OPENMPI] = openmpi_skipped,
 	[LAUNCHER_HYDRA] = hydra_skipped,
-	[LAUNCHER_SLURM] = slurm_skipped };
+	[LAUNCHER_SLURM] = slurm_skipped};
 
 static bool resolve(const char *name, char *out)
 {
@@ -119,8 +174,8 @@ enum launcher_kind launcher_kind(const char *argv0)
 		if (strstr(base_name(path), files[i].part))
 			return files[i].kind;
 	/* mpirun of an MPI we have not met: most are hydra's children */
-	return !strncmp(named, "mpirun", 6) || !strncmp(named, "mpiexec", 7) ? LAUNCHER_HYDRA :
-									       LAUNCHER_NONE;
+	return !strncmp(named, "mpirun", 6) || !strncmp(named, "mpiexec", 7) ? LAUNCHER_HYDRA
+									     : LAUNCHER_NONE;
 }
 
 static const struct place_option *option_in(const struct place_option *table, const char *word)
@@ -196,7 +251,9 @@ static void each_option(enum launcher_kind kind, char *const *argv,
 
 static void look_for_hosts(void *ctx, const struct place_option *o, char *const *words, int n)
 {
-	const char *value = strchr(words[0], '=') ? strchr(words[0], '=') + 1 : n > 1 ? words[1] : "";
+	const char *value = strchr(words[0], '=') ? strchr(words[0], '=') + 1
+			    : n > 1		  ? words[1]
+						  : "";
 
 	if ((o->hosts == 1 && names_others(value)) || (o->hosts == 2 && file_names_others(value)))
 		*(bool *)ctx = true;
@@ -225,7 +282,7 @@ void arguments_free(struct arguments *a)
 	for (size_t i = 0; i < a->n; i++)
 		free(a->v[i]);
 	free(a->v);
-	*a = (struct arguments){ 0 };
+	*a = (struct arguments){0};
 }
 
 static void pass_one(enum launcher_kind kind, const char *variable, struct arguments *out)
@@ -266,9 +323,9 @@ static void keep(void *ctx, const struct place_option *o, char *const *words, in
 void launcher_one_per_node(enum launcher_kind kind, char *const *argv, struct arguments *out)
 {
 	static const char *const rest[][8] = {
-		[LAUNCHER_OPENMPI] = { "--map-by", "ppr:1:node", "--bind-to", "none" },
-		[LAUNCHER_HYDRA] = { "-ppn", "1" },
-		[LAUNCHER_SLURM] = { "--overlap", "--ntasks-per-node=1", "--cpu-bind=none", "-K0" },
+		[LAUNCHER_OPENMPI] = {"--map-by", "ppr:1:node", "--bind-to", "none"},
+		[LAUNCHER_HYDRA] = {"-ppn", "1"},
+		[LAUNCHER_SLURM] = {"--overlap", "--ntasks-per-node=1", "--cpu-bind=none", "-K0"},
 	};
 
 	arguments_add(out, argv[0]);

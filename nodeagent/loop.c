@@ -24,15 +24,15 @@
 #include "nodeagent/util.h"
 #include "shm/atomic.h"
 
-#define EVENTS		  64
-#define DEAF_PERIOD_MS	  1	  /* processes that closed our socket are polled */
-#define NOBODY_CAME_S	  20.0	  /* an embedded agent without any process ends */
-#define LOOK_AROUND_S	  0.5	  /* a sidecar to which nobody comes */
-#define KIND_MASK	  ((uint64_t)7)
+#define EVENTS	       64
+#define DEAF_PERIOD_MS 1    /* processes that closed our socket are polled */
+#define NOBODY_CAME_S  20.0 /* an embedded agent without any process ends */
+#define LOOK_AROUND_S  0.5  /* a sidecar to which nobody comes */
+#define KIND_MASK      ((uint64_t)7)
 
 int agent_watch(struct agent *a, int fd, enum watch_kind kind, struct process *p)
 {
-	struct epoll_event e = { .events = EPOLLIN, .data.u64 = (uintptr_t)p | kind };
+	struct epoll_event e = {.events = EPOLLIN, .data.u64 = (uintptr_t)p | kind};
 
 	return epoll_ctl(a->epoll, EPOLL_CTL_ADD, fd, &e) ? -errno : 0;
 }

@@ -14,7 +14,7 @@ struct map64 {
 		uint64_t key;
 		uint32_t value;
 		bool used;
-	} *slots;
+	} * slots;
 	size_t mask, n;
 };
 
@@ -43,7 +43,7 @@ static inline void map64_add(struct map64 *m, uint64_t key, uint32_t value)
 	size_t i;
 
 	if (!m->slots || m->n * 2 > m->mask) {
-		struct map64 big = { .mask = m->slots ? m->mask * 2 + 1 : 63 };
+		struct map64 big = {.mask = m->slots ? m->mask * 2 + 1 : 63};
 
 		big.slots = xcalloc(big.mask + 1, sizeof(*big.slots));
 		for (size_t k = 0; m->slots && k <= m->mask; k++)
@@ -55,13 +55,13 @@ static inline void map64_add(struct map64 *m, uint64_t key, uint32_t value)
 	}
 	i = map64_slot(m, key);
 	m->n += !m->slots[i].used;
-	m->slots[i] = (struct map64_slot){ key, value, true };
+	m->slots[i] = (struct map64_slot){key, value, true};
 }
 
 static inline void map64_free(struct map64 *m)
 {
 	free(m->slots);
-	*m = (struct map64){ 0 };
+	*m = (struct map64){0};
 }
 
 #endif

@@ -32,8 +32,8 @@ static void describe(struct agent *a, const cpu_set_t *set, const char *why)
 			continue;
 		while (last + 1 < CPU_SETSIZE && CPU_ISSET(last + 1, set))
 			last++;
-		used += (size_t)snprintf(list + used, sizeof(list) - used, last > i ? "%s%d-%d" : "%s%d",
-			used ? "," : "", i, last);
+		used += (size_t)snprintf(list + used, sizeof(list) - used,
+			last > i ? "%s%d-%d" : "%s%d", used ? "," : "", i, last);
 		i = last;
 	}
 	free(a->place);
@@ -68,7 +68,8 @@ static bool free_cpus(const struct agent *a, cpu_set_t *out)
 
 	CPU_ZERO(&used);
 	for (const struct process *p = a->processes; p; p = p->next)
-		if (p->greeted && !p->ended && p->pid > 0 && !sched_getaffinity(p->pid, sizeof(one), &one))
+		if (p->greeted && !p->ended && p->pid > 0 &&
+			!sched_getaffinity(p->pid, sizeof(one), &one))
 			CPU_OR(&used, &used, &one);
 	CPU_XOR(out, &allowed, &used);
 	CPU_AND(out, out, &allowed);

@@ -121,9 +121,9 @@ static bool answer(struct process *p, struct wire_head *m, size_t fixed, const c
 	union {
 		struct cmsghdr align;
 		char room[CMSG_SPACE(sizeof(int))];
-	} control = { .room = { 0 } };
-	struct iovec part[2] = { { m, fixed }, { (void *)(uintptr_t)text, 0 } };
-	struct msghdr h = { .msg_iov = part, .msg_iovlen = 1 };
+	} control = {.room = {0}};
+	struct iovec part[2] = {{m, fixed}, {(void *)(uintptr_t)text, 0}};
+	struct msghdr h = {.msg_iov = part, .msg_iovlen = 1};
 
 	m->text_bytes = 0;
 	m->ticks = agent_ticks(p->agent);
@@ -147,7 +147,7 @@ static bool answer(struct process *p, struct wire_head *m, size_t fixed, const c
 
 static void refuse(struct process *p, const char *fmt, ...)
 {
-	struct wire_head m = { .kind = WIRE_REFUSED };
+	struct wire_head m = {.kind = WIRE_REFUSED};
 	char text[512];
 	va_list args;
 
@@ -172,12 +172,12 @@ static const char *text_of(const union packet *m, size_t fixed, int k)
 static void on_hello(struct process *p, const union packet *m)
 {
 	struct agent *a = p->agent;
-	struct wire_welcome w = { .head = { .kind = WIRE_WELCOME },
+	struct wire_welcome w = {.head = {.kind = WIRE_WELCOME},
 		.version = WIRE_VERSION,
 		.clock_source = a->clocks.source,
 		.ring_size = a->conf->shm_ring_size,
 		.drop_when_full = !strcmp(a->conf->shm_when_full, "drop"),
-		.off = a->conf->off };
+		.off = a->conf->off};
 	struct control_app_shm *app;
 	int fd, error;
 
@@ -229,7 +229,8 @@ static int same_function(void *ctx, uint64_t key, uint64_t site)
 /* The first thread of a child starts inside the functions its parent was in. */
 static void inherit_frames(const struct process *p, struct replay *r)
 {
-	for (const struct process *q = p->parent_traced ? p->agent->processes : NULL; q; q = q->next) {
+	for (const struct process *q = p->parent_traced ? p->agent->processes : NULL; q;
+		q = q->next) {
 		if (q->pid != p->parent_traced || q == p)
 			continue;
 		for (const struct fork_frames *f = q->forks; f; f = f->next)
@@ -242,9 +243,9 @@ static void inherit_frames(const struct process *p, struct replay *r)
 
 static void on_thread(struct process *p, const union packet *m)
 {
-	struct wire_ring reply = { .head = { .kind = WIRE_RING },
+	struct wire_ring reply = {.head = {.kind = WIRE_RING},
 		.ring_size = p->agent->conf->shm_ring_size,
-		.index = (uint32_t)p->n_threads };
+		.index = (uint32_t)p->n_threads};
 	struct thread_ring *t;
 	int fd = -1;
 
@@ -253,7 +254,8 @@ static void on_thread(struct process *p, const union packet *m)
 		return;
 	}
 	t = xcalloc(1, sizeof(*t));
-	if (p->agent->ring_bytes_live + RING_SEGMENT_BYTES(reply.ring_size) > p->agent->ring_bytes_most)
+	if (p->agent->ring_bytes_live + RING_SEGMENT_BYTES(reply.ring_size) >
+		p->agent->ring_bytes_most)
 		reply.error = -ENOMEM;
 	else
 		reply.error = segment_create_ring(reply.ring_size, &fd, &t->ring);
@@ -267,7 +269,8 @@ static void on_thread(struct process *p, const union packet *m)
 		p->agent->ring_bytes_live += t->ring.bytes;
 		t->process = p;
 		t->tid = m->thread.tid;
-		t->replay = replay_new(p->n_threads ? m->head.ticks : p->start_ticks, same_function, p);
+		t->replay =
+			replay_new(p->n_threads ? m->head.ticks : p->start_ticks, same_function, p);
 		if (!p->n_threads)
 			inherit_frames(p, t->replay);
 		t->epoch = codemap_epochs(p->code) - 1;
@@ -292,8 +295,8 @@ static void on_region(struct process *p, const union packet *m)
 	const char *name = text_of(m, sizeof(m->region), 0);
 
 	if (m->region.number >= REGIONS_LIMIT) {
-		process_quarantine(p, "it defined region number %llu",
-			(unsigned long long)m->region.number);
+		process_quarantine(
+			p, "it defined region number %llu", (unsigned long long)m->region.number);
 		return;
 	}
 	while (p->n_regions <= m->region.number) {
@@ -338,7 +341,7 @@ static void on_rank(struct process *p, const union packet *m)
 static void on_stack(struct process *p, uint64_t index)
 {
 	static uint64_t keys[STACK_FRAMES];
-	struct wire_head reply = { .kind = WIRE_STACK };
+	struct wire_head reply = {.kind = WIRE_STACK};
 	char text[WIRE_TEXT_MAX];
 	size_t n = 0, used = 0;
 
@@ -379,8 +382,10 @@ static void on_packet(struct process *p, union packet *m, size_t bytes)
 	uint64_t now = agent_ticks(p->agent);
 
 	if (kind >= WIRE_KINDS || !fixed_bytes[kind] || bytes < fixed_bytes[kind] ||
-		m->head.text_bytes != bytes - fixed_bytes[kind] || (kind == WIRE_HELLO) == p->greeted) {
-		process_quarantine(p, "a message of kind %u and %zu bytes that makes no sense", kind, bytes);
+		m->head.text_bytes != bytes - fixed_bytes[kind] ||
+		(kind == WIRE_HELLO) == p->greeted) {
+		process_quarantine(
+			p, "a message of kind %u and %zu bytes that makes no sense", kind, bytes);
 		return;
 	}
 	if (kind != WIRE_HELLO && m->head.ticks > now)
@@ -444,7 +449,7 @@ bool process_receive(struct process *p)
 
 static bool has_exited(const struct process *p)
 {
-	struct pollfd f = { p->pidfd, POLLIN, 0 };
+	struct pollfd f = {p->pidfd, POLLIN, 0};
 
 	return p->pidfd < 0 || (poll(&f, 1, 0) == 1 && (f.revents & POLLIN));
 }
@@ -517,7 +522,8 @@ struct replay_counts process_counts(const struct process *p)
 	struct replay_counts sum = p->past_counts;
 
 	for (size_t i = 0; i < p->n_threads; i++) {
-		const struct replay_counts *c = p->threads[i] ? replay_counts(p->threads[i]->replay) : NULL;
+		const struct replay_counts *c =
+			p->threads[i] ? replay_counts(p->threads[i]->replay) : NULL;
 
 		if (!c)
 			continue;

@@ -23,9 +23,9 @@ struct thread_ring {
 	struct process *process;
 	struct ring ring;
 	struct replay *replay;
-	uint64_t tail;	    /* our own copy of the consumer's position */
-	uint64_t end_ticks; /* of a thread that ended, else 0 */
-	uint32_t epoch;	    /* of the code map, up to here */
+	uint64_t tail;	      /* our own copy of the consumer's position */
+	uint64_t end_ticks;   /* of a thread that ended, else 0 */
+	uint32_t epoch;	      /* of the code map, up to here */
 	uint64_t placed_tail; /* tail when the agent last chose its CPU */
 	int tid;
 	bool ended;
@@ -48,7 +48,7 @@ struct process {
 	size_t n_regions, cap_regions;
 	struct thread_ring **threads; /* by ring index; NULL: ended and added to past */
 	size_t n_threads, cap_threads;
-	struct calltree *past; /* of threads that ended */
+	struct calltree *past;	   /* of threads that ended */
 	struct fork_frames *forks; /* open frames for children that have not come yet */
 	uint32_t parent_fork;
 	struct replay_counts past_counts;
@@ -74,7 +74,8 @@ void process_hung_up(struct process *p);
 /* Takes everything that is left and closes the books. */
 void process_finish(struct process *p, enum process_end how);
 
-void process_quarantine(struct process *p, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
+void process_quarantine(struct process *p, const char *fmt, ...)
+	__attribute__((format(printf, 2, 3)));
 
 /* Totals over living and ended threads. */
 struct replay_counts process_counts(const struct process *p);

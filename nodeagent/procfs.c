@@ -36,9 +36,10 @@ _Static_assert(sizeof(struct pidfd_exit_info) == 64, "the kernel's first version
 
 static bool from_pidfd(int pidfd, int *status)
 {
-	struct pidfd_exit_info info = { .mask = PIDFD_INFO_EXIT_BIT };
+	struct pidfd_exit_info info = {.mask = PIDFD_INFO_EXIT_BIT};
 
-	if (pidfd < 0 || ioctl(pidfd, PIDFD_INFO_IOCTL, &info) || !(info.mask & PIDFD_INFO_EXIT_BIT))
+	if (pidfd < 0 || ioctl(pidfd, PIDFD_INFO_IOCTL, &info) ||
+		!(info.mask & PIDFD_INFO_EXIT_BIT))
 		return false;
 	*status = info.exit_code;
 	return true;
@@ -55,8 +56,8 @@ static bool from_zombie(int pid, int *status)
 	f = fopen(path, "re");
 	if (!f)
 		return false;
-	if (fgets(line, sizeof(line), f) && (p = strrchr(line, ')')) && p[1] == ' ' && p[2] == 'Z' &&
-		(last = strrchr(p, ' '))) {
+	if (fgets(line, sizeof(line), f) && (p = strrchr(line, ')')) && p[1] == ' ' &&
+		p[2] == 'Z' && (last = strrchr(p, ' '))) {
 		*status = atoi(last + 1);
 		ok = true;
 	}

@@ -81,8 +81,8 @@ struct profile_agent {
 struct profile {
 	char *application; /* basename of the executable */
 	char *executable;
-	size_t n_executables; /* several only where ranks run different programs */
-	char **executables;   /* paths, sorted, each once; profile_add_executable() */
+	size_t n_executables;	/* several only where ranks run different programs */
+	char **executables;	/* paths, sorted, each once; profile_add_executable() */
 	int64_t start_s, end_s; /* UNIX time of first attach and last end */
 	double runtime_s;	/* of the longest process */
 	uint32_t world_size;	/* MPI ranks of the job, 0 without MPI */
@@ -127,8 +127,8 @@ const char *profile_valid(const struct profile *p);
 /* "foo<bar<main<init"; the caller frees. */
 char *profile_path(const struct profile *p, uint32_t stack);
 /* Same, with each name passed through show(name, ctx) (result not freed). */
-char *profile_path_shown(
-	const struct profile *p, uint32_t stack, const char *(*show)(const char *, void *), void *ctx);
+char *profile_path_shown(const struct profile *p, uint32_t stack,
+	const char *(*show)(const char *, void *), void *ctx);
 
 /*
  * Order of P1 between stack i of a and stack j of b: hash, then the names from

@@ -19,9 +19,9 @@
 char *runtime_directory(char **error)
 {
 	const char *named = getenv("VFTR_RUNTIME_DIR"), *xdg = getenv("XDG_RUNTIME_DIR");
-	char *dir = named && named[0] ? xstrdup(named) :
-		    xdg && xdg[0]     ? xasprintf("%s/vftr", xdg) :
-					xasprintf("/tmp/vftr-%u", (unsigned)getuid());
+	char *dir = named && named[0] ? xstrdup(named)
+		    : xdg && xdg[0]   ? xasprintf("%s/vftr", xdg)
+				      : xasprintf("/tmp/vftr-%u", (unsigned)getuid());
 	struct stat st;
 	const char *why = NULL;
 
@@ -78,12 +78,13 @@ static void read_owner(const char *path, char *out, size_t bytes)
 
 static int listen_at(const char *path, char **error)
 {
-	struct sockaddr_un address = { .sun_family = AF_UNIX };
+	struct sockaddr_un address = {.sun_family = AF_UNIX};
 	int fd;
 
 	if (strlen(path) >= sizeof(address.sun_path)) {
-		*error = xasprintf("socket path %s is longer than %zu bytes; set VFTR_RUNTIME_DIR to a "
-				   "shorter directory",
+		*error = xasprintf(
+			"socket path %s is longer than %zu bytes; set VFTR_RUNTIME_DIR to a "
+			"shorter directory",
 			path, sizeof(address.sun_path) - 1);
 		return -1;
 	}
@@ -188,7 +189,8 @@ int session_accept(struct agent *a, int *pid)
 	if (fd < 0)
 		return -1;
 	if (getsockopt(fd, SOL_SOCKET, SO_PEERCRED, &peer, &bytes) || peer.uid != geteuid()) {
-		agent_warn(a, true, "refused a connection of another user (uid %u)", (unsigned)peer.uid);
+		agent_warn(a, true, "refused a connection of another user (uid %u)",
+			(unsigned)peer.uid);
 		close(fd);
 		return session_accept(a, pid);
 	}

@@ -17,8 +17,8 @@
 #define TAG_FINISH 501 /* from agent 0: one byte */
 #define TAG_NAME   502 /* from agent 0: name of the job, without NUL */
 #define START_S	   60.0
-#define NAME_S	   5.0 /* after a collation all are there */
-#define LOOK_S	   0.2 /* how often an agent without processes looks */
+#define NAME_S	   5.0	/* after a collation all are there */
+#define LOOK_S	   0.2	/* how often an agent without processes looks */
 #define PATIENCE_S 10.0 /* for ranks that were announced and never seen */
 
 enum { BUSY, IDLE, DONE };
@@ -30,7 +30,7 @@ struct state {
 };
 
 static struct state *states; /* agent 0: what each one said last */
-static struct state said = { .what = -1 };
+static struct state said = {.what = -1};
 static double all_quiet_since;
 
 static char *plugin_directory(void)
@@ -61,7 +61,7 @@ int siblings_join(struct agent *a, char **error)
 		for (int i = 0; i < a->peer->size; i++)
 			states[i].what = IDLE;
 	} else {
-		struct state will = { .what = DONE };
+		struct state will = {.what = DONE};
 
 		peer_will(a->peer, 0, TAG_STATE, &will, sizeof(will));
 	}
@@ -70,7 +70,7 @@ int siblings_join(struct agent *a, char **error)
 
 static struct state present_state(const struct agent *a, int what)
 {
-	struct state s = { .what = what };
+	struct state s = {.what = what};
 
 	for (const struct process *p = a->processes; p; p = p->next) {
 		int rank = p->rank != WIRE_UNKNOWN ? p->rank : p->rank_hint;
@@ -99,7 +99,7 @@ static void tell(struct agent *a, int what)
 	said = s;
 	/* should we die, the others must not wait for our word */
 	if (a->peer->rank) {
-		struct state will = { .what = DONE, .ended = s.ended, .world = s.world };
+		struct state will = {.what = DONE, .ended = s.ended, .world = s.world};
 
 		peer_will(a->peer, 0, TAG_STATE, &will, sizeof(will));
 	}
@@ -201,7 +201,8 @@ char *siblings_agree(struct agent *a, char *mine)
 
 	if (a->peer->rank == 0) {
 		for (int i = 1; i < a->peer->size; i++)
-			a->peer->send(a->peer, i, TAG_NAME, mine, strlen(mine), peer_now() + NAME_S);
+			a->peer->send(
+				a->peer, i, TAG_NAME, mine, strlen(mine), peer_now() + NAME_S);
 		return mine;
 	}
 	if (a->peer->receive(a->peer, 0, TAG_NAME, &buf, &bytes, &who, peer_now() + NAME_S))

@@ -21,7 +21,8 @@ struct symtab;
  * without symbols answers NULL to every look-up. *why is NULL or a sentence
  * for the user (caller frees).
  */
-struct symtab *symtab_open(const char *path, const uint8_t *build_id, size_t build_id_bytes, char **why);
+struct symtab *symtab_open(
+	const char *path, const uint8_t *build_id, size_t build_id_bytes, char **why);
 void symtab_close(struct symtab *t);
 
 /*

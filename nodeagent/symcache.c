@@ -143,8 +143,8 @@ const char *symcache_name(struct symcache *s, const struct process *p, uint64_t 
 		if (key & KEY_INIT)
 			return special_name(key);
 		if (id < RECORD_ID_REGION && id >= RECORD_ID_MPI)
-			return id - RECORD_ID_MPI < vftr_mpi_n ? vftr_mpi_names[id - RECORD_ID_MPI] :
-								 UNKNOWN;
+			return id - RECORD_ID_MPI < vftr_mpi_n ? vftr_mpi_names[id - RECORD_ID_MPI]
+							       : UNKNOWN;
 		if (id < RECORD_ID_FUNCTION)
 			return region_name(p, id - RECORD_ID_REGION);
 	}

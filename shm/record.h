@@ -49,9 +49,9 @@ enum record_id {
 #define RECORD_REGIONS_SHORT 2048u
 /* Key of region n as the payload of a WIDE record: no code lives up there, and
  * its low half is no short id. */
-#define RECORD_REGION_KEY(n)    ((uint64_t)1 << 63 | (uint64_t)1 << 31 | (n))
+#define RECORD_REGION_KEY(n)	((uint64_t)1 << 63 | (uint64_t)1 << 31 | (n))
 #define RECORD_REGION_NUMBER(k) ((k) & (((uint64_t)1 << 31) - 1))
-#define RECORD_IS_REGION(key) ((key) >> 63)
+#define RECORD_IS_REGION(key)	((key) >> 63)
 
 static inline uint64_t record_word(uint64_t ticks, uint64_t exit_bit, uint32_t id)
 {

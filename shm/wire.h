@@ -24,10 +24,10 @@
 
 #include <stdint.h>
 
-#define WIRE_VERSION   1u
-#define WIRE_TEXT_MAX  16384u
-#define WIRE_BUILD_ID  20
-#define WIRE_UNKNOWN   (-1)
+#define WIRE_VERSION  1u
+#define WIRE_TEXT_MAX 16384u
+#define WIRE_BUILD_ID 20
+#define WIRE_UNKNOWN  (-1)
 
 enum wire_kind {
 	WIRE_HELLO = 1,
@@ -41,7 +41,7 @@ enum wire_kind {
 	WIRE_REGION,
 	WIRE_RANK,
 	WIRE_BYE,
-	WIRE_FORK, /* a thread forks: its open frames are the child's, too */
+	WIRE_FORK,  /* a thread forks: its open frames are the child's, too */
 	WIRE_STACK, /* asks for, and answers, the open frames of a ring */
 	WIRE_KINDS
 };
@@ -62,7 +62,7 @@ struct wire_hello {
 	int32_t rank_hint;     /* from the launcher's environment, or WIRE_UNKNOWN */
 	int32_t size_hint;
 	uint64_t raw_ns; /* CLOCK_MONOTONIC_RAW read beside head.ticks */
-	/* text: executable, argv[0], working directory */
+			 /* text: executable, argv[0], working directory */
 };
 
 struct wire_welcome {
@@ -100,7 +100,7 @@ struct wire_ring {
 struct wire_region {
 	struct wire_head head;
 	uint64_t number; /* 0, 1, 2 ... in this process */
-	/* text: name */
+			 /* text: name */
 };
 
 struct wire_rank {

@@ -9,8 +9,7 @@ cc_traced "$BIN/end" "$T/app-end.c" || skip_all 'app-end.c cannot be compiled'
 ALL=end_all.json
 LEAF='leaf<work<end_storm<main<init'
 SMALL='-k shm.ring_size=32KiB'
-calls=20000000
-[ -z "$VFTR_LONG" ] || calls=100000000
+calls=100000000
 few=2000000
 
 exact_storm() { # CALLS

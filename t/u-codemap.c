@@ -168,7 +168,8 @@ START_TEST(recursion_across_epochs)
 	static uint64_t block[2][BLOCK_WORDS];
 	const struct replay_epoch before = {0, 0, 0}, after = {1, SELF, 64};
 	struct replay *r = replay_new(1, NULL, NULL);
-	uint64_t first[] = {record_sync_word(1), record_word(2, 0, CALLER), record_word(3, 0, SELF)};
+	uint64_t first[] = {
+		record_sync_word(1), record_word(2, 0, CALLER), record_word(3, 0, SELF)};
 	uint64_t second[] = {record_sync_word(1), record_word(4, 0, SELF),
 		record_word(5, RECORD_EXIT, SELF), record_word(6, RECORD_EXIT, SELF),
 		record_word(7, RECORD_EXIT, CALLER)};

@@ -666,8 +666,9 @@ int main(void)
 		frames_entered_while_paused, exits_while_paused, losses_while_paused, losses,
 		closing_more_than_is_open, incomplete_record, holes_are_nothing, wide_addresses,
 		time_goes_backwards, time_wraps, absurd_times, absurd_times_later, no_time,
-		record_across_the_end, too_many_losses, unknown_kind, frames_without_end, mutual_recursion, in_parts,
-		stack_of_a_thread, trees_add_up, too_many_paths, random_words};
+		record_across_the_end, too_many_losses, unknown_kind, frames_without_end,
+		mutual_recursion, in_parts, stack_of_a_thread, trees_add_up, too_many_paths,
+		random_words};
 	Suite *s = suite_create("replay");
 	TCase *c = tcase_create("replay");
 	SRunner *sr;
