@@ -20,9 +20,11 @@ MPIS := $(if $(MPICC_openmpi),openmpi) $(if $(MPICC_mpich),mpich)
 O := obj
 WARN := -Wall -Wextra -Wmissing-prototypes -Wstrict-prototypes -Wno-unused-parameter
 STD  := -std=gnu11 -D_GNU_SOURCE= -I. -I$(O)/gen -DVFTR_VERSION='"$(VERSION)"'
-ALL_CFLAGS  = $(STD) $(WARN) -MMD -MP -fPIC $(CFLAGS)
-HOOK_CFLAGS = $(ALL_CFLAGS) -fvisibility=hidden -ftls-model=initial-exec -fno-stack-protector \
+# SANITIZE is for the agent, the tools and the unit tests, not for what applications load
+SANITIZE    ?=
+HOOK_CFLAGS = $(STD) $(WARN) -MMD -MP -fPIC $(CFLAGS) -fvisibility=hidden -ftls-model=initial-exec -fno-stack-protector \
 	      -DVFTR_BINDIR='"$(PREFIX)/bin"'
+ALL_CFLAGS  = $(STD) $(WARN) -MMD -MP -fPIC $(CFLAGS) $(SANITIZE)
 
 Q := $(if $(V),,@)
 say = $(if $(V),,@echo "  $(1)	$(2)")
@@ -86,12 +88,12 @@ $(core_lib): $(core_obj) $(call obj,$(filter-out nodeagent/cmd-%,$(tool_src)))
 $(O)/bin/vftr-node-agent: $(O)/nodeagent/agent.o $(core_lib)
 	$(call say,LD,$@)
 	@mkdir -p $(@D)
-	$(Q)$(CC) $(CFLAGS) $(LDFLAGS) -o $@ $^ $(AGENT_LIBS)
+	$(Q)$(CC) $(CFLAGS) $(SANITIZE) $(LDFLAGS) -o $@ $^ $(AGENT_LIBS)
 
 $(O)/bin/vftr: $(O)/nodeagent/vftr.o $(call obj,$(filter nodeagent/cmd-%,$(tool_src))) $(core_lib)
 	$(call say,LD,$@)
 	@mkdir -p $(@D)
-	$(Q)$(CC) $(CFLAGS) $(LDFLAGS) -o $@ $^ $(AGENT_LIBS)
+	$(Q)$(CC) $(CFLAGS) $(SANITIZE) $(LDFLAGS) -o $@ $^ $(AGENT_LIBS)
 
 $(O)/lib/vftr/peer-%.so: nodeagent/peer-mpi.c
 	$(call say,MPICC,$@)
@@ -158,7 +160,7 @@ $(O)/t/f-%: t/f-%.c $(shm_src) $(conf_src) $(agent_src) $(O)/gen/mpi_name.c
 	$(Q)$(FUZZ_CC) $(STD) -w -g -O1 -fsanitize=fuzzer,address,undefined -o $@ $^ $(AGENT_LIBS)
 
 PROVE ?= prove
-prove = O=$(O) BUILD=$(abspath $(O)) $(PROVE) -e '' --timer $(PROVEFLAGS)
+prove = O=$(O) BUILD=$(abspath $(O)) SANITIZE='$(SANITIZE)' $(PROVE) -e '' --timer $(PROVEFLAGS)
 
 .PHONY: deps deps-tests demo check check-long check-build bench asan tsan help
 deps:
@@ -188,11 +190,11 @@ bench: deps
 # The same tests with the agent, the tools and the unit tests under a sanitizer;
 # the library in the application stays as it is.
 asan:
-	@$(MAKE) --no-print-directory O=$(O)/asan CFLAGS="-O1 -g -fsanitize=address,undefined -fno-sanitize-recover=undefined" \
-		HOOK_CFLAGS='$$(filter-out -fsanitize% -fno-sanitize%,$$(STD) $$(WARN) -MMD -MP -fPIC -O2 -g) -fvisibility=hidden -ftls-model=initial-exec' check
+	@ASAN_OPTIONS=detect_leaks=0:handle_segv=0 $(MAKE) --no-print-directory O=$(O)/asan \
+		SANITIZE="-O1 -fsanitize=address,undefined -fno-sanitize-recover=undefined" check
 
 tsan:
-	@$(MAKE) --no-print-directory O=$(O)/tsan CFLAGS="-O1 -g -fsanitize=thread" $(O)/tsan/t/u-ring
+	@$(MAKE) --no-print-directory O=$(O)/tsan SANITIZE="-O1 -fsanitize=thread" $(O)/tsan/t/u-ring
 	$(O)/tsan/t/u-ring
 
 help:

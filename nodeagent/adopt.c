@@ -69,6 +69,14 @@ static bool somebody_else(const struct agent *a)
 	return found;
 }
 
+/* Those of agents that we have seen, or that ended after we began. */
+static bool is_left_for_us(const struct agent *a, const struct stat *st)
+{
+	double written = (double)st->st_mtim.tv_sec + 1e-9 * (double)st->st_mtim.tv_nsec;
+
+	return seen ? is_recent(a, st) : written > a->start_exact_s;
+}
+
 static struct profile *profiles_left(const struct agent *a)
 {
 	char *suffix = xasprintf("_%s" VFP_SUFFIX, a->host);
@@ -80,7 +88,7 @@ static struct profile *profiles_left(const struct agent *a)
 		char *path = xasprintf("%s/%s", a->output_directory, e->d_name), *error = NULL;
 		struct stat st;
 
-		if (ends_with(e->d_name, suffix) && !stat(path, &st) && is_recent(a, &st)) {
+		if (ends_with(e->d_name, suffix) && !stat(path, &st) && is_left_for_us(a, &st)) {
 			struct profile *p = vfp_read(path, &error);
 
 			if (error)
@@ -103,8 +111,7 @@ bool adopt_look(struct agent *a)
 		seen = true;
 		return false;
 	}
-	if (!seen || a->adopted)
-		return seen;
-	a->adopted = profiles_left(a);
-	return true;
+	if (!a->adopted)
+		a->adopted = profiles_left(a);
+	return seen || a->adopted;
 }

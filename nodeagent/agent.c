@@ -316,6 +316,7 @@ static int serve(struct agent *a, const struct launch *l)
 
 int main(int argc, char **argv)
 {
+	struct timespec now;
 	struct agent a = {.lock = -1, .listener = -1};
 	struct launch l = {0};
 	struct command_line c = {0};
@@ -342,7 +343,9 @@ int main(int argc, char **argv)
 	a.host = host;
 	a.session = session_name(&l, c.session);
 	a.start_raw_ns = clock_raw_ns();
-	a.start_s = time(NULL);
+	clock_gettime(CLOCK_REALTIME, &now);
+	a.start_s = now.tv_sec;
+	a.start_exact_s = (double)now.tv_sec + 1e-9 * (double)now.tv_nsec;
 	a.ring_bytes = RING_SEGMENT_BYTES(a.conf->shm_ring_size);
 	a.ring_bytes_most = (uint64_t)sysconf(_SC_PHYS_PAGES) * (uint64_t)sysconf(_SC_PAGESIZE) / 2;
 	clocks_init(&a.clocks, a.conf->clock_source);

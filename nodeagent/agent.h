@@ -33,6 +33,7 @@ struct agent {
 	struct peer *peer;	 /* the other agents, or NULL */
 	struct profile *adopted; /* left by agents that processes started (adopt.h) */
 	int64_t start_s;	 /* UNIX time */
+	double start_exact_s;	 /* the same */
 
 	/* what it costs */
 	uint64_t start_raw_ns, drained_bytes, wakeups;

@@ -6,6 +6,7 @@
 #include <string.h>
 #include "conf/conf.h"
 #include "nodeagent/agent.h"
+#include "nodeagent/collate.h"
 #include "nodeagent/gather.h"
 #include "nodeagent/output.h"
 #include "nodeagent/process.h"
@@ -132,6 +133,10 @@ int agent_finish(struct agent *a)
 	if (a->peer) {
 		failed |= siblings_collate(a, node, &whole, &hashes, &n_hashes);
 		base = agree_on_name(a, whole, base);
+	}
+	if (!hashes) { /* alone: the ids of this node are those of the job */
+		hashes = collate_hashes(node);
+		n_hashes = node->n_stacks;
 	}
 	if (whole && !whole->ranks)
 		complain("no process was traced (see vftr doctor)");

@@ -98,6 +98,17 @@ test_expect 'sidecar form, but the job was first and started agents of its own' 
 	right_calls job_all.json 6
 	is 3 "$(json job_all.json .nodes)"'
 
+test_expect 'sidecar form, and the job was over before the agents looked' '
+	mkdir over
+	cd over
+	limit $(nodes_mpirun 1) --map-by ppr:1:node -x VFTR_RUNTIME_DIR -x VFTR_SESSION=other "$AGENT" -q &
+	wait_for 20 "nodes_run node1 test -S $VFTR_RUNTIME_DIR/other.sock"
+	wait_for 20 "nodes_run node2 test -S $VFTR_RUNTIME_DIR/other.sock"
+	wait_for 20 "nodes_run node3 test -S $VFTR_RUNTIME_DIR/other.sock"
+	limit $(nodes_mpirun 2) -x VFTR_RUNTIME_DIR -np 6 "$BIN/job"
+	wait
+	right_calls job_all.json 6'
+
 test_expect 'embedded default: an agent per node by itself, then vftr collate' '
 	mkdir alone
 	( cd alone && limit $(nodes_mpirun 2) -x VFTR_RUNTIME_DIR -np 6 "$BIN/job" )
