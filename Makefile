@@ -38,7 +38,7 @@ agent_src := $(filter-out $(mains) $(tool_src),$(wildcard nodeagent/*.c))
 obj = $(patsubst %.c,$(O)/%.o,$(1))
 core_obj := $(call obj,$(shm_src) $(conf_src) $(agent_src)) $(O)/gen/mpi_name.o
 
-AGENT_LIBS := -lelf -lcjson -luring -ldl -lpthread -lm
+AGENT_LIBS := -lelf -lcjson -ldl -lpthread -lm
 
 # ---- what is built ----------------------------------------------------------
 

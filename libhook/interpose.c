@@ -23,6 +23,30 @@ __attribute__((used)) static void *(*const not_for_static_programs)(void *) = __
 
 void vftr_goodbye_now(void) __attribute__((visibility("hidden")));
 
+/*
+ * The definition that the caller would have got without us: the next one in the
+ * global scope, else the one among the libraries of the caller, which may have
+ * been loaded with RTLD_LOCAL (a C++ plug-in in a C program).
+ */
+static void *next_of(const char *name, const void *caller)
+{
+	void *found = dlsym(RTLD_NEXT, name), *object;
+	int (*close_it)(void *);
+	Dl_info info;
+
+	if (found || !dladdr(caller, &info) || !info.dli_fname)
+		return found;
+	object = dlopen(info.dli_fname, RTLD_LAZY | RTLD_NOLOAD);
+	if (!object)
+		return NULL;
+	found = dlsym(object, name);
+	*(void **)&close_it = dlsym(RTLD_NEXT, "dlclose");
+	close_it(object); /* it was loaded before, and stays so */
+	return found;
+}
+
+#define NEXT_OF(real, name) (*(void **)&(real) = next_of(name, __builtin_return_address(0)))
+
 /* The next enter on this thread states where its caller is. */
 static void jumping(void)
 {
@@ -58,10 +82,9 @@ EXPORT void __cxa_throw(void *object, void *type, void (*destroy)(void *))
 	__attribute__((noreturn));
 EXPORT void __cxa_throw(void *object, void *type, void (*destroy)(void *))
 {
-	static void (*real)(void *, void *, void (*)(void *)) __attribute__((noreturn));
+	void (*real)(void *, void *, void (*)(void *)) __attribute__((noreturn));
 
-	if (!real)
-		*(void **)&real = dlsym(RTLD_NEXT, "__cxa_throw");
+	NEXT_OF(real, "__cxa_throw");
 	jumping();
 	real(object, type, destroy);
 }
@@ -69,10 +92,9 @@ EXPORT void __cxa_throw(void *object, void *type, void (*destroy)(void *))
 EXPORT void __cxa_rethrow(void) __attribute__((noreturn));
 EXPORT void __cxa_rethrow(void)
 {
-	static void (*real)(void) __attribute__((noreturn));
+	void (*real)(void) __attribute__((noreturn));
 
-	if (!real)
-		*(void **)&real = dlsym(RTLD_NEXT, "__cxa_rethrow");
+	NEXT_OF(real, "__cxa_rethrow");
 	jumping();
 	real();
 }
@@ -80,10 +102,9 @@ EXPORT void __cxa_rethrow(void)
 EXPORT void _Unwind_Resume(void *exception) __attribute__((noreturn));
 EXPORT void _Unwind_Resume(void *exception)
 {
-	static void (*real)(void *) __attribute__((noreturn));
+	void (*real)(void *) __attribute__((noreturn));
 
-	if (!real)
-		*(void **)&real = dlsym(RTLD_NEXT, "_Unwind_Resume");
+	NEXT_OF(real, "_Unwind_Resume");
 	jumping();
 	real(exception);
 }
@@ -91,10 +112,9 @@ EXPORT void _Unwind_Resume(void *exception)
 EXPORT void *__cxa_begin_catch(void *exception);
 EXPORT void *__cxa_begin_catch(void *exception)
 {
-	static void *(*real)(void *);
+	void *(*real)(void *);
 
-	if (!real)
-		*(void **)&real = dlsym(RTLD_NEXT, "__cxa_begin_catch");
+	NEXT_OF(real, "__cxa_begin_catch");
 	jumping();
 	return real(exception);
 }

@@ -9,11 +9,11 @@ set -u
 
 # package:what proves that it is there (a command, or a header or library file)
 apt="build-essential:cc gfortran:gfortran openmpi-bin:mpirun.openmpi libopenmpi-dev:mpicc.openmpi
-mpich:mpiexec.hydra libmpich-dev:mpicc.mpich liburing-dev:liburing.h libelf-dev:libelf.h
+mpich:mpiexec.hydra libmpich-dev:mpicc.mpich libelf-dev:libelf.h
 libcjson-dev:cjson/cJSON.h pkg-config:pkg-config"
 apt_tests="check:check.h mandoc:mandoc jq:jq gawk:gawk iproute2:ip perl:prove clang:clang
 util-linux:unshare tini:tini procps:pgrep gcc-aarch64-linux-gnu:aarch64-linux-gnu-gcc qemu-user:qemu-aarch64"
-dnf="gcc gcc-c++ gcc-gfortran make openmpi-devel mpich-devel liburing-devel elfutils-libelf-devel
+dnf="gcc gcc-c++ gcc-gfortran make openmpi-devel mpich-devel elfutils-libelf-devel
 cjson-devel check-devel pkgconf-pkg-config mandoc jq gawk iproute perl-Test-Harness clang util-linux tini procps-ng"
 
 apt_names() {

@@ -96,6 +96,16 @@ test_expect 'without an agent, the process starts one and the profile is the sam
 	wait_for 20 '[ -s count_all.json ]'
 	same_calls counts count_all.json"
 
+for c in g++ clang++; do
+	test_if "command -v $c" "no $c" "$c: a C program whose C++ plug-in throws works as without us" "
+		$c -g -O1 -finstrument-functions -shared -fPIC -o $BIN/throw.so $T/app-throw-plugin.cpp
+		cc_plain $BIN/throw-host $T/app-throw-host.c -ldl
+		is 55 \$($BIN/throw-host $BIN/throw.so)
+		is 55 \$(traced -q --preload -- $BIN/throw-host $BIN/throw.so)
+		is 10 \$(calls_of throw-host_all.json 'after<main<init')
+		is 10 \$(calls_of throw-host_all.json 'caught<main<init')"
+done
+
 test_expect "fully static program, with jumps linked to the other archive: a link error, no crash" '
 	gcc -g -O1 -static -finstrument-functions -o "$BIN/static" "$T/app-static.c" "$LIB/libvftrace-static.a"
 	exact "$BIN/static"
