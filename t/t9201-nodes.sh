@@ -93,7 +93,8 @@ test_expect 'sidecar form, but the job was first and started agents of its own' 
 	cd late
 	limit $(nodes_mpirun 2) -x VFTR_RUNTIME_DIR -np 6 "$BIN/job" 2 &
 	wait_for 30 "nodes_run node3 pgrep -x job"
-	limit $(nodes_mpirun 1) --map-by ppr:1:node -x VFTR_RUNTIME_DIR "$AGENT" -q
+	limit $(nodes_mpirun 1) --map-by ppr:1:node -x VFTR_RUNTIME_DIR ${ASAN_OPTIONS:+-x ASAN_OPTIONS} \
+		"$AGENT" -q
 	wait
 	right_calls job_all.json 6
 	is 3 "$(json job_all.json .nodes)"'
