@@ -111,7 +111,7 @@ $(O)/include/vftrace.h: libhook/vftrace.h
 # ---- install ----------------------------------------------------------------
 
 BASHCOMP ?= $(PREFIX)/share/bash-completion/completions
-man_pages := $(wildcard man/*.[1-8])
+man_pages := $(wildcard man/*.[1-8]) $(if $(MPIS),$(O)/man/vftr-mpi.7)
 
 .PHONY: install uninstall
 install: all
@@ -124,8 +124,8 @@ install: all
 	install -m 644 libhook/vftrace.h $(DESTDIR)$(PREFIX)/include
 	sed 's|@PREFIX@|$(PREFIX)|; s|@VERSION@|$(VERSION)|' libhook/vftrace.pc.in \
 		>$(DESTDIR)$(PREFIX)/lib/pkgconfig/vftrace.pc
-	for s in 1 3 5 7; do install -d $(DESTDIR)$(PREFIX)/share/man/man$$s && \
-		install -m 644 man/*.$$s $(DESTDIR)$(PREFIX)/share/man/man$$s || exit; done
+	for p in $(man_pages); do d=$(DESTDIR)$(PREFIX)/share/man/man$${p##*.}; \
+		install -d $$d && install -m 644 $$p $$d || exit; done
 	install -m 644 man/completion.bash $(DESTDIR)$(BASHCOMP)/vftr
 	ln -sf vftr $(DESTDIR)$(BASHCOMP)/vftr-node-agent
 

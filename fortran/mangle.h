@@ -8,7 +8,8 @@
 #ifndef VFTR_FORTRAN_MANGLE_H
 #define VFTR_FORTRAN_MANGLE_H
 
-#define VFTR_EXPORT __attribute__((visibility("default")))
+/* In a section of their own: an MPI's Fortran may jump to its C (mpi/call.c). */
+#define VFTR_EXPORT __attribute__((visibility("default"), section("vftr_fortran")))
 
 #define VFTR_SPELLING(name, target)                                                                \
 	extern __typeof__(target) name __attribute__((weak, alias(#target), visibility("default")))

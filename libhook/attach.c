@@ -244,6 +244,7 @@ static void accept_welcome(const struct wire_welcome *w)
 {
 	vftr_process.ring_size = w->ring_size;
 	vftr_process.drop_when_full = w->drop_when_full;
+	vftr_process.no_messages = !w->messages;
 	vftr_process.clock_is_raw = w->clock_source == CLOCK_SOURCE_RAW;
 	if (vftr_process.clock_is_raw)
 		store_relaxed(&vftr_gate, GATE_ALL);
@@ -394,19 +395,4 @@ void process_forget(void)
 	vftr_process.life++;
 	modules_forget();
 	vftr_process.state = PROCESS_NEW;
-}
-
-void vftr_set_rank(int rank, int size)
-{
-	struct wire_rank m = {.head = {.kind = WIRE_RANK}, .rank = rank, .size = size};
-	struct thread *t = &vftr_thread;
-	int saved_errno = errno;
-
-	vftr_slow(clock_counter(), 0, 0, NULL); /* attaches if need be */
-	if (load_acquire(&vftr_process.state) == PROCESS_ON) {
-		t->busy++;
-		message_send(&m.head, sizeof(m), NULL);
-		t->busy--;
-	}
-	errno = saved_errno;
 }

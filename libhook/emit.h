@@ -8,13 +8,40 @@
 #define VFTR_LIBHOOK_EMIT_H
 
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
+#include "shm/wire.h"
 
 /* A frame with a fixed id begins or ends on the calling thread. */
 void vftr_enter_id(uint32_t id);
 void vftr_exit_id(uint32_t id);
 
-/* This process is world rank `rank` of `size`; the agent is told. */
-void vftr_set_rank(int rank, int size);
+/*
+ * Stores one record of record_words(word[0]) words, at most EMIT_WORDS, inside
+ * of the frame that is open on the calling thread; it has no time of its own.
+ * The last word must not be zero. Nothing happens while recording is paused.
+ */
+#define EMIT_WORDS 6
+void vftr_emit(const uint64_t *word);
+/* The same for records of one, three and four words. */
+void vftr_emit_1(uint64_t a);
+void vftr_emit_3(uint64_t a, uint64_t b, uint64_t c);
+void vftr_emit_4(uint64_t a, uint64_t b, uint64_t c, uint64_t d);
+
+/* Whether anything is recorded in this process now or may be later. */
+bool vftr_active(void);
+
+/* Whether communication may be recorded: false once the agent said no, or is gone. */
+bool vftr_messages_wanted(void);
+
+/*
+ * Tells the agent what records will speak of: a message of shm/wire.h with
+ * `bytes` of data behind its fixed part. Later records on this thread, and on
+ * threads that learn of it from this one, are read after it.
+ */
+void vftr_define(struct wire_head *message, size_t fixed, const void *data, size_t bytes);
+
+/* This process is world rank `rank` of `size` in the MPI job `job`. */
+void vftr_set_rank(struct wire_rank *place);
 
 #endif

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* The compiler's hooks, and nothing else: one word per enter, one per exit. */
-#include "libhook/emit.h"
 #include "libhook/thread.h"
 
 #define EXPORT __attribute__((visibility("default"), hot))
@@ -19,20 +18,4 @@ EXPORT void __cyg_profile_func_enter(void *function, void *call_site)
 EXPORT void __cyg_profile_func_exit(void *function, void *call_site)
 {
 	vftr_record(RECORD_EXIT, (uintptr_t)function, load_relaxed(&vftr_gate), call_site);
-}
-
-/* Fixed ids lie below GATE_FUNCTIONS: only a gate for everything stops them. */
-static inline uint64_t fixed_gate(void)
-{
-	return load_relaxed(&vftr_gate) == GATE_ALL ? GATE_ALL : 0;
-}
-
-void vftr_enter_id(uint32_t id)
-{
-	vftr_record(0, id, fixed_gate(), __builtin_return_address(0));
-}
-
-void vftr_exit_id(uint32_t id)
-{
-	vftr_record(RECORD_EXIT, id, fixed_gate(), __builtin_return_address(0));
 }

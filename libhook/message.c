@@ -63,18 +63,43 @@ static bool socket_is_ours(void)
 	       S_ISSOCK(st.st_mode) && st.st_ino == vftr_process.socket_inode;
 }
 
-int message_send(struct wire_head *head, size_t fixed, const struct wire_text *text)
+static int prepare(struct wire_head *head)
 {
-	int error;
-
 	if (!socket_is_ours())
 		return -EBADF;
 	if (!head->ticks)
 		head->ticks = process_ticks();
-	error = message_send_on(vftr_process.socket, head, fixed, text);
+	return 0;
+}
+
+static int count_sent(int error)
+{
 	if (!error && vftr_process.app)
 		add_release_u64(&vftr_process.app->definitions, 1); /* pairs with drain_process() */
 	return error;
+}
+
+int message_send(struct wire_head *head, size_t fixed, const struct wire_text *text)
+{
+	int error = prepare(head);
+
+	return error ? error : count_sent(message_send_on(vftr_process.socket, head, fixed, text));
+}
+
+int message_send_data(struct wire_head *head, size_t fixed, const void *data, size_t bytes)
+{
+	struct iovec part[2] = {{head, fixed}, {(void *)(uintptr_t)data, bytes}};
+	struct msghdr m = {.msg_iov = part, .msg_iovlen = bytes ? 2 : 1};
+	int error = prepare(head);
+	ssize_t n;
+
+	if (error)
+		return error;
+	head->text_bytes = (uint32_t)bytes;
+	do {
+		n = sendmsg(vftr_process.socket, &m, MSG_NOSIGNAL);
+	} while (n < 0 && errno == EINTR);
+	return count_sent(n < 0 ? -errno : 0);
 }
 
 int message_receive(void *buffer, size_t bytes, int *fd, size_t *got)

@@ -32,8 +32,9 @@ struct process {
 	uint32_t parent_fork;
 	bool drop_when_full;
 	bool clock_is_raw;
-	uint32_t pauses;   /* nesting of vftrace_pause(), all threads */
-	char session[128]; /* the one we are attached to; children of fork() follow */
+	uint32_t no_messages; /* the user wants no records of communication */
+	uint32_t pauses;      /* nesting of vftrace_pause(), all threads */
+	char session[128];    /* the one we are attached to; children of fork() follow */
 	uint64_t ring_size;
 	uint64_t modules_checked; /* ticks of the last look at the module list */
 	uint64_t modules_wide;	  /* modules whose low halves overlap */
@@ -67,6 +68,8 @@ struct wire_text {
 	const char *s[3];
 };
 int message_send(struct wire_head *head, size_t fixed, const struct wire_text *text);
+/* The same with data behind the fixed part. */
+int message_send_data(struct wire_head *head, size_t fixed, const void *data, size_t bytes);
 int message_receive(void *buffer, size_t bytes, int *fd, size_t *got);
 /* The same on any socket; for attaching. */
 int message_send_on(int fd, struct wire_head *head, size_t fixed, const struct wire_text *text);

@@ -9,6 +9,7 @@
 #include <sys/syscall.h>
 #include <time.h>
 #include <unistd.h>
+#include "libhook/emit.h"
 #include "libhook/process.h"
 
 #ifndef SPINS_BEFORE_SLEEP /* fewer in a model test */
@@ -186,7 +187,8 @@ static void put_event(struct thread *t, uint64_t ticks, uint64_t exit_bit, uint6
 }
 
 /* Room for SYNC, CLOSE, and SITE + WIDE or PAUSE/RESUME + LOST. */
-#define ROOM 8
+#define ROOM	  8
+#define EMIT_ROOM (3 + EMIT_WORDS) /* SYNC and CLOSE may come first */
 
 /*
  * A signal handler that finds us busy is not recorded. If the first of its
@@ -218,19 +220,24 @@ static void nested(struct thread *t, uint64_t exit_bit)
  * Room for one event, with the fast path off until vftr_slow() returns, so that
  * a signal handler cannot take it away again.
  */
-static bool make_room(struct thread *t, uint64_t ticks)
+static bool make_room_for(struct thread *t, uint64_t ticks, unsigned words)
 {
 	for (;;) {
 		t->limit = NULL;
 		fence_signal();
 		t->at = t->cur;
-		if (stage_room(t) >= ROOM) {
+		if (stage_room(t) >= words) {
 			close_nested(t, ticks);
 			return true;
 		}
 		if (!stage_flush(t, ticks))
 			return false;
 	}
+}
+
+static bool make_room(struct thread *t, uint64_t ticks)
+{
+	return make_room_for(t, ticks, ROOM);
 }
 
 static void put_lost(struct thread *t, uint64_t ticks)
@@ -373,6 +380,58 @@ void vftr_overtaken(uint64_t *word, uint64_t value, uint32_t turn, uint64_t key,
 	}
 	store_relaxed(word, 0);
 	vftr_slow(process_ticks(), value & RECORD_EXIT, key, site);
+}
+
+static void put_words(struct thread *t, const uint64_t *word, unsigned n)
+{
+	uint64_t *at = t->at;
+
+	t->cur = t->at = at + n;
+	fence_signal();
+	for (unsigned i = 0; i + 1 < n; i++)
+		store_relaxed(&at[i], word[i]);
+	store_release(&at[n - 1], word[n - 1]);
+}
+
+void vftr_emit_slow(const uint64_t *word)
+{
+	struct thread *t = &vftr_thread;
+	int saved_errno = errno;
+
+	if (t->busy || !t->ring.base || t->life != vftr_process.life)
+		return;
+	t->busy = 1;
+	fence_signal();
+	if (t->state == THREAD_ACTIVE && make_room_for(t, process_ticks(), EMIT_ROOM))
+		put_words(t, word, record_words(word[0]));
+	else if (t->state == THREAD_DROPPING)
+		t->ring.producer->lost_messages++;
+	if (t->state == THREAD_ACTIVE)
+		t->limit = stage_end(t);
+	fence_signal();
+	t->busy = 0;
+	errno = saved_errno;
+}
+
+/* As vftr_overtaken(), for all words of a record at once. */
+void vftr_emit_overtaken(uint64_t *to, const uint64_t *word, uint32_t turn)
+{
+	struct thread *t = &vftr_thread;
+	const struct ring_producer_shm *p = t->ring.producer;
+	unsigned s = to >= t->ring.stage[1], n = record_words(word[0]);
+
+	if (!t->ring.base || load_relaxed(&to[n - 1]) != word[n - 1])
+		return;
+	if ((int64_t)(load_relaxed(&p->stage[s]) - load_relaxed(&p->head)) >= 0) {
+		if (t->turns - turn == 1)
+			return;
+		/* part of it stands among words of the handler: better none of them */
+		if (s != t->stage || to < t->cur)
+			add_relaxed_u64(&vftr_process.app->lost_nested, n);
+	}
+	for (unsigned i = 0; i < n; i++)
+		store_relaxed(&to[i], 0);
+	vftr_emit_slow(word);
 }
 
 /* Key 0 makes the slow path attach and follow a pause, and records nothing. */

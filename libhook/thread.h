@@ -86,6 +86,11 @@ void vftr_slow(uint64_t ticks, uint64_t exit_bit, uint64_t key, const void *site
 void vftr_overtaken(uint64_t *word, uint64_t value, uint32_t turn, uint64_t key, const void *site)
 	__attribute__((visibility("hidden"), noinline, cold));
 
+/* The same two for records of several words: emit.h. */
+void vftr_emit_slow(const uint64_t *word) __attribute__((visibility("hidden"), noinline, cold));
+void vftr_emit_overtaken(uint64_t *to, const uint64_t *word, uint32_t turn)
+	__attribute__((visibility("hidden"), noinline, cold));
+
 static inline __attribute__((always_inline)) void vftr_record(
 	uint64_t exit_bit, uint64_t key, uint64_t gate, const void *site)
 {

@@ -1,25 +1,143 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The funnel: every generated wrapper, C or Fortran, goes through these two.
+ * The funnel: every generated wrapper, C or Fortran, goes through these.
+ *
+ *	outermost = vftr_mpi_enter(id, return address);
+ *	fill struct mpi_call
+ *	vftr_begin_CLASS(&k);	mpi/recorders.h: before the call
+ *	PMPI_...
+ *	vftr_end_CLASS(&k);	after it
+ *	vftr_mpi_exit(outermost, id);
+ *
  * An MPI library may call itself by its public names (MPICH's Fortran calls
- * MPI_Send in C, Open MPI's calls PMPI_Send), and only the outermost call on a
- * thread is the user's: that one is recorded, the others pass.
+ * MPI_Send in C, Open MPI's calls PMPI_Send); calls made by its own code inside
+ * of a recorded call pass. Those that the user's code makes there, in a
+ * reduction or an attribute callback, are recorded.
  */
 #ifndef VFTR_MPI_CALL_H
 #define VFTR_MPI_CALL_H
 
 #include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
 #include "mpi_id.h"
+/* what is declared here is for everybody to see, whatever mpi.h says of that */
+#pragma GCC visibility push(default)
+#include <mpi.h>
+#pragma GCC visibility pop
+
+/* Integers of a status in Fortran. */
+#ifndef MPI_F_STATUS_SIZE
+#define MPI_F_STATUS_SIZE (sizeof(MPI_Status) / sizeof(MPI_Fint))
+#endif
 
 /*
- * A call of MPI function `id` begins on this thread. True if the application
- * made it; hand that to vftr_mpi_exit() when the call has returned. Both are
- * cheap, never fail, and keep errno.
+ * A call of MPI function `id` begins on this thread; `caller` is an address in
+ * the code that calls. True if it is to be recorded; hand that to
+ * vftr_mpi_exit() when the call has returned. Both are cheap, never fail, and
+ * keep errno.
  */
-bool vftr_mpi_enter(enum mpi_id id);
+bool vftr_mpi_enter(enum mpi_id id, const void *caller);
 void vftr_mpi_exit(bool outermost, enum mpi_id id);
 
-/* MPI may have just been initialized: tells the agent our rank, if it was. */
-void vftr_mpi_world(void);
+enum mpi_language { LANGUAGE_C, LANGUAGE_F77, LANGUAGE_F08, LANGUAGE_F08TS };
+
+struct mpi_comm;
+
+/*
+ * One call. Of the arguments only those are set that the function has, by
+ * kinds.tab; numbers and handles as C has them, addresses as they came: what
+ * they point to is of the caller's language. Arguments that are significant
+ * only at the root, or not with MPI_IN_PLACE, may be anything there.
+ */
+struct mpi_call {
+	enum mpi_id id; /* of the C function; + 1 for the large-count form */
+	uint8_t language;
+	bool wide; /* arrays of counts are of MPI_Count, not int */
+	int rc;	   /* after the call */
+	int peer, source, tag, rtag, root, n;
+	MPI_Count count, rcount, tcount;
+	MPI_Datatype type, rtype, ttype;
+	MPI_Comm comm;
+	MPI_Win win;
+	MPI_File file;
+	MPI_Group group;
+	MPI_Request handle;
+	MPI_Op op;
+	MPI_Offset offset;
+	void *sendbuf, *recvbuf;  /* LANGUAGE_F08TS: descriptors */
+	void *counts, *rcounts;	  /* int[] or MPI_Count[] */
+	void *types, *rtypes;	  /* handles */
+	void *newcomm, *comms;	  /* a handle: communicator made, freed */
+	void *wins, *files;	  /* the same */
+	void *sessions;		  /* the same */
+	void *request, *requests; /* a handle, n handles */
+	void *message;		  /* a handle */
+	void *status;		  /* what is passed on: a recorder may put another there */
+	void *flag, *index, *outcount, *indices;
+	const char *text;
+	size_t text_length; /* SIZE_MAX: up to the NUL */
+
+	/* of the recorder, from begin to end */
+	struct mpi_comm *on; /* NULL: nothing is recorded */
+	void *own;	     /* scratch memory */
+	uint64_t number;
+	uint32_t ticket, request_number;
+	union {
+		MPI_Status c;
+		MPI_Fint fortran[MPI_F_STATUS_SIZE];
+	} own_status;
+};
+
+/* Whether records of communication are wanted at the moment (configuration, MPI_Pcontrol). */
+bool vftr_mpi_recording(void);
+void vftr_mpi_pcontrol(int level);
+
+/* MPI is initialized: once, makes all tables ready and tells the agent our rank. */
+void vftr_mpi_started(void);
+
+/* Whether several threads may be inside of MPI at once. */
+extern bool vftr_mpi_multiple;
+
+/* Reading what the caller's language has at an address. */
+static inline MPI_Request call_request(const struct mpi_call *k, const void *at, int i)
+{
+	return k->language == LANGUAGE_C ? ((const MPI_Request *)at)[i]
+					 : PMPI_Request_f2c(((const MPI_Fint *)at)[i]);
+}
+
+static inline MPI_Datatype call_type(const struct mpi_call *k, const void *types, int i)
+{
+	return k->language == LANGUAGE_C ? ((const MPI_Datatype *)types)[i]
+					 : PMPI_Type_f2c(((const MPI_Fint *)types)[i]);
+}
+
+static inline MPI_Comm call_comm(const struct mpi_call *k, const void *at)
+{
+	return k->language == LANGUAGE_C ? *(const MPI_Comm *)at
+					 : PMPI_Comm_f2c(*(const MPI_Fint *)at);
+}
+
+static inline MPI_Count call_count(const struct mpi_call *k, const void *counts, int i)
+{
+	return k->wide ? ((const MPI_Count *)counts)[i] : ((const int *)counts)[i];
+}
+
+static inline int call_int(const void *at)
+{
+	return *(const int *)at;
+}
+
+/* In Fortran positions count from 1. */
+static inline int call_position(const struct mpi_call *k, const void *at, int i)
+{
+	int n = ((const int *)at)[i];
+
+	return n == MPI_UNDEFINED || k->language == LANGUAGE_C ? n : n - 1;
+}
+
+/* Whether an address means MPI_IN_PLACE, MPI_STATUS(ES)_IGNORE in the caller's language. */
+bool call_in_place(const struct mpi_call *k, const void *buffer);
+bool call_status_ignored(const struct mpi_call *k);
 
 #endif

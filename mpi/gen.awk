@@ -3,17 +3,23 @@
 #
 #   awk -v out=id   -f gen.awk kinds.tab mpi.tab                       mpi_id.h
 #   awk -v out=name -f gen.awk kinds.tab mpi.tab                       mpi_name.c
-#   awk -v out=c    -f gen.awk kinds.tab quirks.tab mpi.i mpi.tab      C wrappers
+#   awk -v out=c    -f gen.awk kinds.tab quirks.tab not-wrapped.tab mpi.i c.sym mpi.tab
+#                                                                      C wrappers
 #   awk -v out=f77  -f gen.awk kinds.tab fortran.sym mpi.tab           mpif.h, use mpi
 #   awk -v out=f08  -f gen.awk kinds.tab fortran.sym mpi.tab           mpi_f08
 #
-# mpi.i is the preprocessed <mpi.h> and fortran.sym the list of pmpi*_ symbols
-# of the MPI at hand: a function it lacks gets no wrapper. The C wrapper repeats
+# mpi.i is the preprocessed <mpi.h>, c.sym and fortran.sym are the lists of PMPI_*
+# and pmpi*_ symbols of the MPI at hand: a function it lacks gets no wrapper, and one that it has
+# and the table lacks passes by us and is listed. The C wrapper repeats
 # the true prototype, so the compiler checks each row of the table. A Fortran
 # wrapper never translates anything: all arguments are addresses and are passed
 # on as they came. POSIX awk only; a test compares what mawk and gawk make.
 
 FILENAME ~ /mpi\.i$/ {
+	if (FNR == 1) {
+		n = split(FILENAME, k, "/")
+		mpi = n > 1 ? k[n - 1] : "this MPI"
+	}
 	if (/^#/)
 		next
 	text = text " " $0
@@ -24,10 +30,11 @@ FILENAME ~ /mpi\.i$/ {
 	next
 }
 FILENAME ~ /fortran\.sym$/ { symbol[$1] = 1; next }
+FILENAME ~ /c\.sym$/ { exported[$1] = $2; nexported++; next }
 /^#/ || !NF { next }
 FILENAME ~ /kinds\.tab$/ {
-	if (split($0, k, "|") != 5)
-		die("a kind has five columns")
+	if (split($0, k, "|") != 6)
+		die("a kind has six columns")
 	if (k[1] in spell)
 		die("kind " k[1] " is there twice")
 	if (k[4] !~ /^(addr|text|cptr|-)$/)
@@ -35,6 +42,9 @@ FILENAME ~ /kinds\.tab$/ {
 	spell[k[1]] = k[2]
 	large[k[1]] = k[3] == "=" ? k[2] : k[3]
 	fortran[k[1]] = k[4]
+	if (k[5] != "-" && k[5] !~ /^[a-z]+=(int|ptr|text|MPI_(Count|Aint|Offset)|Comm|Type|Win|File|Group|Request|Op)$/)
+		die("kind " k[1] ": `" k[5] "' is no field")
+	field[k[1]] = k[5]
 	next
 }
 FILENAME ~ /quirks\.tab$/ {
@@ -45,16 +55,33 @@ FILENAME ~ /quirks\.tab$/ {
 	sign[a[1]] = k[2]
 	next
 }
+FILENAME ~ /not-wrapped\.tab$/ {
+	if (split($0, k, "|") != 2)
+		die("what is not wrapped has two columns")
+	gsub(/\*/, ".*", k[1])
+	passes = passes (passes ? "|" : "") "^" k[1] "$"
+	next
+}
 FILENAME !~ /mpi\.tab$/ { die("is no input of the generator") }
 {
-	if ($1 !~ /^MPI_[A-Z][A-Za-z0-9_]*$/ || $1 in row)
-		die("`" $1 "' is no function, or is there twice")
-	row[$1] = nrow++
+	returns = split($1, a, ":") == 2 ? a[2] : "INT"
+	fn = a[1]
+	if (fn !~ /^MPI_[A-Z][A-Za-z0-9_]*$/ || fn in row)
+		die("`" fn "' is no function, or is there twice")
+	if (!(returns in spell))
+		die("`" $1 "' is not function:KIND")
+	row[fn] = nrow++
+	$1 = fn
 	if (($1 in quirk) && ($1 in proto) && index(proto[$1], sign[$1]))
 		$0 = quirk[$1]
 	hand = $2 == "hand"
+	recorder = $2 ~ /^@/ ? substr($2, 2) : ""
+	type = spell[returns]
+	sub(/%/, "", type)
+	if (recorder != "" && returns != "INT")
+		die(fn ": what is recorded must return an error code")
 	np = big = 0
-	for (i = 2 + hand; i <= NF; i++) {
+	for (i = 2 + (hand || recorder != ""); i <= NF; i++) {
 		if (split($i, a, ":") != 2 || !(a[2] in spell))
 			die($1 ": `" $i "' is not argument:KIND")
 		arg[++np] = a[1]
@@ -81,11 +108,11 @@ BEGIN {
 	} else if (out == "name")
 		print "#include \"mpi_id.h\"\n\nconst char *const vftr_mpi_names[] = {"
 	else if (out == "c") {
-		print "#include \"mpi/call.h\"\n#pragma GCC visibility push(default)\n#include <mpi.h>\n"
+		print "#include \"mpi/recorders.h\"\n"
 		print "/* deprecated functions are still called */"
 		print "#pragma GCC diagnostic ignored \"-Wdeprecated-declarations\"\n"
 	} else if (out == "f77" || out == "f08")
-		print "#include <stddef.h>\n#include \"fortran/mangle.h\"\n#include \"mpi/call.h\"\n"
+		print "#include <stddef.h>\n#include \"fortran/mangle.h\"\n#include \"mpi/recorders.h\"\n"
 	else
 		die("out=" out " is not id, name, c, f77 or f08")
 }
@@ -98,12 +125,29 @@ END {
 		print "\tVFTR_MPI_N = " 2 * nrow "\n};\n\n#endif"
 	if (out == "name")
 		print "};\nconst unsigned vftr_mpi_n = VFTR_MPI_N;"
+	if (out == "c")
+		list_unknown()
+}
+
+function list_unknown(    i, n, names, plain)
+{
+	for (i = 1; i <= nproto; i++) {
+		plain = declared[i]
+		sub(/_c$/, "", plain)
+		if (declared[i] in row || plain in row || !is_there(declared[i]) || (passes && declared[i] ~ passes))
+			continue
+		names = names " " declared[i]
+		n++
+	}
+	if (n)
+		printf "mpi.h of %s declares %d function%s that the table does not know:%s\n", \
+			mpi, n, (n == 1 ? "" : "s"), names >"/dev/stderr"
 }
 
 # Remembers the arguments of each function <mpi.h> declares, single-spaced.
 function declaration(s,    name, p)
 {
-	if (s ~ /typedef/ || !match(s, /[ \t*]MPI_[A-Za-z0-9_]+[ \t]*\(/))
+	if (s ~ /typedef/ || !match(s, /[ \t*]MPIX?_[A-Za-z0-9_]+[ \t]*\(/))
 		return
 	name = substr(s, RSTART + 1, RLENGTH - 2)
 	sub(/[ \t]+$/, "", name)
@@ -111,6 +155,8 @@ function declaration(s,    name, p)
 	if ((p = index(s, ")")))
 		s = substr(s, 1, p - 1)
 	gsub(/[ \t]+/, " ", s)
+	if (!(name in proto))
+		declared[++nproto] = name
 	proto[name] = s
 }
 
@@ -125,9 +171,15 @@ function number()
 		printf "\t\"%s\", \"%s%s\",\n", $1, $1, big ? "_c" : ""
 }
 
+# Some MPIs declare what no library of theirs has.
+function is_there(fn)
+{
+	return (fn in proto) && (!nexported || ("P" fn) in exported)
+}
+
 function c_wrapper(fn, c,    i, d, n, s, formals, actuals)
 {
-	if (hand || !(fn in proto))
+	if (hand || !is_there(fn))
 		return
 	if (c && !big)
 		die(fn " is declared, but no kind of " $1 " has a large-count form")
@@ -147,10 +199,54 @@ function c_wrapper(fn, c,    i, d, n, s, formals, actuals)
 	i = d ~ /^ *(void)? *$/ ? 0 : gsub(/,/, "", d) + 1
 	if (i != n)
 		die(fn " has " n + 0 " arguments here and " i " in <mpi.h>")
-	printf "int %s(%s)\n{\n", fn, formals
-	printf "\tconst bool outermost = vftr_mpi_enter(VFTR_%s);\n", toupper(fn)
-	printf "\tconst int rc = P%s(%s);\n\n", fn, actuals
-	printf "\tvftr_mpi_exit(outermost, VFTR_%s);\n\treturn rc;\n}\n\n", toupper(fn)
+	if (exported["P" fn] == "fortran")
+		printf "#pragma weak P%s\n", fn
+	printf "%s%s(%s)\n{\n", type, fn, formals
+	printf "\tconst bool outermost = vftr_mpi_enter(VFTR_%s, __builtin_return_address(0));\n", toupper(fn)
+	if (recorder == "") {
+		printf "\tconst %src = P%s(%s);\n\n", type, fn, actuals
+		printf "\tvftr_mpi_exit(outermost, VFTR_%s);\n\treturn rc;\n}\n\n", toupper(fn)
+		return
+	}
+	printf "\tstruct mpi_call k;\n\tint rc;\n\n\tif (!outermost)\n\t\treturn P%s(%s);\n", fn, actuals
+	printf "\tk.id = VFTR_%s;\n\tk.language = LANGUAGE_C;\n\tk.wide = %d;\n", toupper(fn), c
+	for (i = 1; i <= np; i++)
+		set_field(i, arg[i], "")
+	printf "\tvftr_begin_%s(&k);\n\tk.rc = rc = P%s(%s);\n", recorder, fn, substituted(actuals)
+	printf "\tvftr_end_%s(&k);\n\tvftr_mpi_exit(true, VFTR_%s);\n\treturn rc;\n}\n\n", recorder, toupper(fn)
+}
+
+# Recorders may put a status of their own in place of the ignored one.
+function substituted(actuals,    i)
+{
+	for (i = 1; i <= np; i++)
+		if (kind[i] == "STATUS" || kind[i] == "STATUSV")
+			sub(arg[i] "$", "k.status", actuals) || sub(arg[i] ",", "k.status,", actuals)
+	return actuals
+}
+
+# What the recorder needs of argument i, whose C or Fortran value is `value`.
+function set_field(i, c_value, fortran_large,    f)
+{
+	if (field[kind[i]] == "-" || spell[kind[i]] == "-")
+		return
+	split(field[kind[i]], f, "=")
+	printf "\tk.%s = ", f[1]
+	if (c_value != "") {
+		print (f[2] == "ptr" ? "(void *)(uintptr_t)" : "") c_value ";"
+		if (f[2] == "text")
+			print "\tk.text_length = SIZE_MAX;"
+	} else if (f[2] == "ptr") {
+		print arg[i] ";"
+	} else if (f[2] == "text") {
+		print arg[i] ";\n\tk.text_length = length" i ";"
+	} else if (f[2] == "int") {
+		printf "*(const %s *)%s;\n", fortran_large && large[kind[i]] != spell[kind[i]] ? "MPI_Count" : "MPI_Fint", arg[i]
+	} else if (f[2] ~ /^MPI_/) {
+		printf "*(const %s *)%s;\n", f[2], arg[i]
+	} else {
+		printf "PMPI_%s_f2c(*(const MPI_Fint *)%s);\n", f[2], arg[i]
+	}
 }
 
 function f_wrappers(low,    i)
@@ -186,6 +282,8 @@ function f_wrapper(low, family, c,    callee, i, s, types, formals, actuals, id)
 		formals = formals "void *" arg[i] ", "
 		actuals = actuals arg[i] ", "
 	}
+	if (returns != "INT")
+		return f_function(low family, callee, types, formals, actuals)
 	types = types "void *"
 	formals = formals "void *ierror"
 	actuals = actuals "ierror"
@@ -199,8 +297,39 @@ function f_wrapper(low, family, c,    callee, i, s, types, formals, actuals, id)
 	printf "void %s(%s);\n", callee, types
 	printf "VFTR_EXPORT void %s%s(%s);\n", low, family, types
 	printf "void %s%s(%s)\n{\n", low, family, formals
-	printf "\tconst bool outermost = vftr_mpi_enter(%s);\n\n", id
-	printf "\t%s(%s);\n\tvftr_mpi_exit(outermost, %s);\n}\n\n", callee, actuals, id
+	printf "\tconst bool outermost = vftr_mpi_enter(%s, __builtin_return_address(0));\n", id
+	if (recorder == "") {
+		printf "\n\t%s(%s);\n\tvftr_mpi_exit(outermost, %s);\n}\n\n", callee, actuals, id
+		return 1
+	}
+	printf "\tstruct mpi_call k;\n\tMPI_Fint own_error;\n\n"
+	printf "\tif (!outermost) {\n\t\t%s(%s);\n\t\treturn;\n\t}\n", callee, actuals
+	printf "\tif (!ierror)\n\t\tierror = &own_error;\n"
+	printf "\tk.id = %s;\n\tk.language = LANGUAGE_F%s;\n\tk.wide = %d;\n", id, \
+		family ~ /08ts/ ? "08TS" : family ~ /08/ ? "08" : "77", c
+	for (i = 1; i <= np; i++)
+		if (fortran[kind[i]] != "-")
+			set_field(i, "", c)
+	printf "\tvftr_begin_%s(&k);\n\t%s(%s);\n\tk.rc = *(const MPI_Fint *)ierror;\n", recorder, callee, \
+		substituted(actuals)
+	printf "\tvftr_end_%s(&k);\n\tvftr_mpi_exit(true, %s);\n}\n\n", recorder, id
+	return 1
+}
+
+# What C returns, Fortran returns; there is no ierror.
+function f_function(name, callee, types, formals, actuals)
+{
+	if (types == "")
+		types = formals = "void"
+	sub(/, $/, "", types)
+	sub(/, $/, "", formals)
+	sub(/, $/, "", actuals)
+	printf "%s%s(%s);\n", type, callee, types
+	printf "VFTR_EXPORT %s%s(%s);\n", type, name, types
+	printf "%s%s(%s)\n{\n", type, name, formals
+	printf "\tconst bool outermost = vftr_mpi_enter(VFTR_%s, __builtin_return_address(0));\n", toupper($1)
+	printf "\tconst %src = %s(%s);\n\n", type, callee, actuals
+	printf "\tvftr_mpi_exit(outermost, VFTR_%s);\n\treturn rc;\n}\n\n", toupper($1)
 	return 1
 }
 

@@ -24,9 +24,22 @@ $(O)/gen/mpi_name.c: mpi/gen.awk $(mpi_tab)
 	$(call say,GEN,$@)
 	$(Q)$(call mpi_gen,name)
 
+# The predefined types that this MPI has, by their index in records; their names for the agent.
+$(O)/gen/mpi_type.h: mpi/types.tab
+	@mkdir -p $(@D)
+	$(call say,GEN,$@)
+	$(Q)$(AWK) '/^MPI/ { printf "#ifdef %s\nTYPE(%d, %s)\n#endif\n", $$1, ++n, $$1 }' $< >$@.new && mv $@.new $@
+
 $(O)/gen/mpi_name.o: $(O)/gen/mpi_name.c $(O)/gen/mpi_id.h
 	$(call say,CC,$@)
 	$(Q)$(CC) $(ALL_CFLAGS) -c $< -o $@
+
+# The manual page with the list of functions.
+$(O)/man/vftr-mpi.7: mpi/man.awk mpi/kinds.tab mpi/classes.tab mpi/mpi.tab man/vftr-mpi.7.in
+	@mkdir -p $(@D)
+	$(call say,GEN,$@)
+	$(Q)$(AWK) -f $^ >$@.new && mv $@.new $@
+all: $(O)/man/vftr-mpi.7
 
 # The MPI's Fortran libraries are linked in for good: as we provide all that a
 # Fortran program calls, --as-needed would drop them from the program, and their
@@ -42,9 +55,12 @@ $(O)/gen/$(1)/mpi.i: mpi/mpi.mk
 $(O)/gen/$(1)/fortran.sym: mpi/probe.sh mpi/mpi.mk
 	@mkdir -p $$(@D)
 	$$(call say,PROBE,$$@)
-	$(Q)sh mpi/probe.sh "$$(MPIFC_$(1))" $$(@D)
+	$(Q)sh mpi/probe.sh "$$(MPICC_$(1))" "$$(MPIFC_$(1))" $$(@D)
 
-$(O)/gen/$(1)/mpi_c.c: mpi/gen.awk mpi/kinds.tab mpi/quirks.tab $(O)/gen/$(1)/mpi.i mpi/mpi.tab
+$(O)/gen/$(1)/c.sym: $(O)/gen/$(1)/fortran.sym ;
+
+$(O)/gen/$(1)/mpi_c.c: mpi/gen.awk mpi/kinds.tab mpi/quirks.tab mpi/not-wrapped.tab \
+		$(O)/gen/$(1)/mpi.i $(O)/gen/$(1)/c.sym mpi/mpi.tab
 	$$(call say,GEN,$$@)
 	$(Q)$$(call mpi_gen,c)
 
@@ -53,14 +69,19 @@ $(O)/gen/$(1)/mpi_f77.c $(O)/gen/$(1)/mpi_f08.c: $(O)/gen/$(1)/mpi_%.c: mpi/gen.
 	$$(call say,GEN,$$@)
 	$(Q)$$(call mpi_gen,$$*)
 
-mpi_obj_$(1) := $(patsubst %,$(O)/mpi/$(1)/%.o,call init mpi_c mpi_f77 mpi_f08)
+mpi_obj_$(1) := $(patsubst %,$(O)/mpi/$(1)/%.o,$(patsubst mpi/%.c,%,$(wildcard mpi/*.c)) sentinel mpi_c mpi_f77 mpi_f08)
 
 $(O)/mpi/$(1)/mpi_%.o: $(O)/gen/$(1)/mpi_%.c $(O)/gen/mpi_id.h
 	@mkdir -p $$(@D)
 	$$(call say,MPICC,$$@)
 	$(Q)$$(MPICC_$(1)) $$(HOOK_CFLAGS) $(MPI_CPPFLAGS) -c $$< -o $$@
 
-$(O)/mpi/$(1)/%.o: mpi/%.c $(O)/gen/mpi_id.h
+$(O)/mpi/$(1)/sentinel.o: fortran/sentinel.c $(O)/gen/mpi_id.h
+	@mkdir -p $$(@D)
+	$$(call say,MPICC,$$@)
+	$(Q)$$(MPICC_$(1)) $$(HOOK_CFLAGS) $(MPI_CPPFLAGS) -c $$< -o $$@
+
+$(O)/mpi/$(1)/%.o: mpi/%.c $(O)/gen/mpi_id.h $(O)/gen/mpi_type.h
 	@mkdir -p $$(@D)
 	$$(call say,MPICC,$$@)
 	$(Q)$$(MPICC_$(1)) $$(HOOK_CFLAGS) $(MPI_CPPFLAGS) -c $$< -o $$@

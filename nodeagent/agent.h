@@ -17,6 +17,7 @@ struct peer;
 struct profile;
 struct process;
 struct symcache;
+struct sync;
 
 struct agent {
 	struct conf *conf;
@@ -30,6 +31,7 @@ struct agent {
 	struct symcache *symbols;
 	struct process *processes; /* newest first */
 	unsigned n_live, n_ever;
+	struct sync *sync;	 /* who waits in collective calls; with mpi.show_sync_time */
 	struct peer *peer;	 /* the other agents, or NULL */
 	struct profile *adopted; /* left by agents that processes started (adopt.h) */
 	int64_t start_s;	 /* UNIX time */

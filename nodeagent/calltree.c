@@ -94,6 +94,8 @@ void calltree_free(struct calltree *t)
 {
 	if (!t)
 		return;
+	for (size_t i = 0; i < t->n; i++)
+		free(calltree_at(t, i)->extra);
 	for (size_t i = 0; i < t->n_chunks; i++)
 		free(t->chunks[i]);
 	nodes_in_all -= t->n;
@@ -159,6 +161,29 @@ struct node *calltree_at(struct calltree *t, size_t i)
 	return t->chunks[i / CHUNK_NODES] + i % CHUNK_NODES;
 }
 
+struct node_extra *calltree_extra(struct node *n)
+{
+	if (!n->extra)
+		n->extra = xcalloc(1, sizeof(*n->extra));
+	return n->extra;
+}
+
+static void add_extra(struct node_extra *to, const struct node_extra *from)
+{
+	struct node_messages *a = &to->messages;
+	const struct node_messages *b = &from->messages;
+
+	to->lost += from->lost;
+	a->sends += b->sends;
+	a->receives += b->receives;
+	a->bytes_sent += b->bytes_sent;
+	a->bytes_received += b->bytes_received;
+	a->send_ticks += b->send_ticks;
+	a->receive_ticks += b->receive_ticks;
+	a->send_bandwidth += b->send_bandwidth;
+	a->receive_bandwidth += b->receive_bandwidth;
+}
+
 void calltree_add(struct calltree *to, struct calltree *from)
 {
 	for (size_t i = 0; i < from->n; i++) {
@@ -169,8 +194,8 @@ void calltree_add(struct calltree *to, struct calltree *from)
 
 		same->calls += n->calls;
 		same->ticks += n->ticks;
-		same->lost += n->lost;
+		if (n->extra)
+			add_extra(calltree_extra(same), n->extra);
 		n->next = same;
 	}
-	calltree_free(from);
 }

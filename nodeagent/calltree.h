@@ -9,6 +9,7 @@
 
 #include <stddef.h>
 #include <stdint.h>
+#include "shm/record.h"
 
 /*
  * A frame's key: the id of its record with the code map's epoch above it, or
@@ -22,6 +23,16 @@
 #define KEY_DEEP	     (KEY_INIT | 1)	 /* frames below DEPTH_MAX */
 #define KEY_PAUSE	     (KEY_INIT | 2)
 #define KEY_CROWD	     (KEY_INIT | 3) /* more paths than NODES_MAX */
+/* Below a collective call: what it waited for the others. | id of its record */
+#define KEY_SYNC (KEY_INIT | (uint64_t)1 << 32)
+
+#define KEY_NO_MPI UINT32_MAX
+/* Index in mpi/mpi.tab of the function that a key is of, or KEY_NO_MPI. */
+static inline uint32_t key_mpi(uint64_t key)
+{
+	return key >= RECORD_ID_MPI && key < RECORD_ID_REGION ? (uint32_t)key - RECORD_ID_MPI
+							      : KEY_NO_MPI;
+}
 
 /* Smaller in tests. */
 #ifndef NODES_MAX
@@ -34,6 +45,21 @@
 #define DEPTH_MAX  1024u      /* longer paths are folded into one node */
 #define FRAMES_MAX (1u << 22) /* so many open frames; more is hostile */
 
+/* What the calls at one node have sent and received. Times in ticks. */
+struct node_messages {
+	uint64_t sends, receives;
+	uint64_t bytes_sent, bytes_received;
+	uint64_t send_ticks, receive_ticks;
+	/* sums over messages, in bytes per tick times 2^32 */
+	unsigned __int128 send_bandwidth, receive_bandwidth;
+};
+
+/* What few nodes have. */
+struct node_extra {
+	uint64_t lost; /* calls below it that were not recorded */
+	struct node_messages messages;
+};
+
 struct node {
 	uint64_t key;
 	uint64_t calls;
@@ -41,8 +67,8 @@ struct node {
 	struct node *child; /* the one expected next; a ring through sibling */
 	struct node *sibling;
 	struct node *parent;
-	struct node *next; /* sibling entered after this one last time */
-	uint64_t lost;	   /* calls below it that were not recorded */
+	struct node *next;	  /* sibling entered after this one last time */
+	struct node_extra *extra; /* or NULL; calltree_extra() */
 };
 
 _Static_assert(sizeof(struct node) == 64, "one cache line");
@@ -62,8 +88,12 @@ size_t calltree_nodes(const struct calltree *t);
 struct node *calltree_child(
 	struct calltree *t, struct node *parent, struct node *last, uint64_t key);
 
-/* Adds all of `from` to `to` and frees it. */
+/* Adds all of `from` to `to`; then a node's `next` leads to its counterpart in
+ * `to`, and `from` can only be freed. */
 void calltree_add(struct calltree *to, struct calltree *from);
+
+/* The extra of a node, made if need be. */
+struct node_extra *calltree_extra(struct node *n);
 
 /* Node i, in the order they were made: parents first; 0 is the root. */
 struct node *calltree_at(struct calltree *t, size_t i);

@@ -5,6 +5,7 @@
 #include <string.h>
 #include "nodeagent/agent.h"
 #include "nodeagent/process.h"
+#include "nodeagent/traffic.h"
 #include "nodeagent/util.h"
 #include "shm/ring.h"
 
@@ -90,6 +91,33 @@ uint64_t drain_thread(struct thread_ring *t)
 	return drain_to(t, published(t));
 }
 
+/* What other threads freed is forgotten when all records that may speak of it
+ * have been read: each thread's last record is later. */
+static void sweep(struct process *p)
+{
+	uint64_t least = agent_ticks(p->agent);
+
+	for (size_t i = 0; i < p->n_threads; i++) {
+		const struct thread_ring *t = p->threads[i];
+
+		if (t && !t->error && replay_last_ticks(t->replay) < least)
+			least = replay_last_ticks(t->replay);
+	}
+	traffic_sweep(p->traffic, least);
+}
+
+/* Definitions that published records need were sent before them: all are read
+ * first. False: there are too many of them for now. */
+static bool definitions_read(struct process *p)
+{
+	if (p->socket < 0)
+		return true;
+	if (!traffic_in_use(p->traffic) &&
+		load_acquire(&p->control_app->definitions) == p->definitions)
+		return true;
+	return process_receive_all(p);
+}
+
 uint64_t drain_process(struct process *p)
 {
 	uint64_t bytes = 0;
@@ -100,16 +128,17 @@ uint64_t drain_process(struct process *p)
 
 		if (!t || (head = published(t)) == t->tail)
 			continue;
-		/* definitions that the records below head need were sent before
-		 * them; one may be that this thread has ended, and then t is gone */
-		if (load_acquire(&p->control_app->definitions) != p->definitions && p->socket >= 0)
-			process_receive(p);
+		if (!definitions_read(p))
+			break;
+		/* one may be that this thread has ended, and then t is gone */
 		if (p->threads[i] != t)
 			continue;
 		/* ... or a question, for which we read on */
 		if ((int64_t)(head - t->tail) > 0)
 			bytes += drain_to(t, head);
 	}
+	if (traffic_has_gone(p->traffic))
+		sweep(p);
 	return bytes;
 }
 
@@ -128,6 +157,7 @@ void drain_last(struct thread_ring *t, uint64_t end_ticks)
 	static uint64_t blocks[2][BLOCK_WORDS];
 	struct process *p = t->process;
 	const struct replay_counts *c;
+	struct calltree *tree;
 	uint64_t now = agent_ticks(p->agent);
 
 	drain_thread(t);
@@ -148,7 +178,11 @@ void drain_last(struct thread_ring *t, uint64_t end_ticks)
 	p->past_counts.open += c->open;
 	p->past_lost += load_relaxed(&t->ring.producer->lost);
 	p->past_blocked_ns += load_relaxed(&t->ring.producer->blocked_ns);
-	calltree_add(p->past, replay_take_tree(t->replay));
+	p->past_lost_messages += load_relaxed(&t->ring.producer->lost_messages);
+	tree = replay_take_tree(t->replay);
+	calltree_add(p->past, tree);
+	traffic_lane_end(t->lane, p->past);
+	calltree_free(tree);
 	replay_free(t->replay);
 	p->agent->ring_bytes_live -= t->ring.bytes;
 	segment_unmap_ring(&t->ring);

@@ -11,6 +11,7 @@
 #include <time.h>
 #include <sys/resource.h>
 #include "nodeagent/agent.h"
+#include "nodeagent/gather-mpi.h"
 #include "nodeagent/hash.h"
 #include "nodeagent/map64.h"
 #include "nodeagent/process.h"
@@ -28,6 +29,7 @@ struct union_node {
 struct gathering {
 	struct agent *agent;
 	struct profile *out;
+	struct gather_mpi *mpi;
 	struct union_node *nodes;
 	size_t n, cap, cap_names;
 	struct map64 children; /* (parent, name) -> node */
@@ -99,8 +101,9 @@ static void complete_deep(struct calltree *t)
 	}
 }
 
-static void lay_over(struct gathering *g, const struct process *p, struct calltree *t)
+static void lay_over(struct gathering *g, const struct process *p, uint32_t rank)
 {
+	struct calltree *t = p->past;
 	size_t n = calltree_nodes(t);
 	uint32_t *to = xmalloc(n * sizeof(*to));
 	struct map64 place = {0}, names = {0};
@@ -121,9 +124,10 @@ static void lay_over(struct gathering *g, const struct process *p, struct calltr
 		u = &g->nodes[to[i]];
 		stamp(g, u);
 		u->calls += node->calls;
-		u->lost += node->lost;
+		u->lost += node->extra ? node->extra->lost : 0;
 		u->ticks += node->ticks;
 	}
+	gather_mpi_add(g->mpi, p, rank, t, to);
 	free(to);
 	map64_free(&place);
 	map64_free(&names);
@@ -302,6 +306,7 @@ static void store(struct gathering *g)
 		p->stacks[i].parent = u->parent == PROFILE_NONE ? PROFILE_NONE : id[u->parent];
 		free(s[i].path);
 	}
+	gather_mpi_store(g->mpi, p, id);
 	free(s);
 	free(id);
 }
@@ -355,7 +360,7 @@ void gather_ranks(struct agent *a)
 
 struct profile *gather(struct agent *a, const struct process *only)
 {
-	struct gathering g = {.agent = a, .out = profile_new()};
+	struct gathering g = {.agent = a, .out = profile_new(), .mpi = gather_mpi_new(a)};
 	size_t n;
 	struct process **all = list(a, only, &n);
 
@@ -370,7 +375,7 @@ struct profile *gather(struct agent *a, const struct process *only)
 		if (d->end == PROCESS_KILLED)
 			describe(a, all[i], &g.out->dead[g.out->n_dead++]);
 		g.stamp++;
-		lay_over(&g, all[i], all[i]->past);
+		lay_over(&g, all[i], d->rank);
 		add_process(&g, d->rank);
 	}
 	store(&g);

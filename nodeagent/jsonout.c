@@ -174,7 +174,6 @@ void json_report(FILE *f, const struct report *r)
 		write_stack(&j, r, i);
 	json_close(&j);
 	write_groups(&j, r);
-	json_array(&j, "mpi");
-	json_close(&j);
+	json_mpi(&j, r);
 	json_close(&j);
 }

@@ -10,6 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "nodeagent/profile-mpi.h"
 #include "nodeagent/profile.h"
 #include "nodeagent/util.h"
 
@@ -222,6 +223,7 @@ static void shift_unranked(struct profile *p, uint32_t by)
 		if (p->dead[i].rank >= PROFILE_UNRANKED)
 			p->dead[i].rank += by;
 	}
+	profile_mpi_shift(p, by);
 }
 
 #define COMPARE(x, y)                                                                              \
@@ -360,6 +362,7 @@ struct profile *profile_merge(struct profile *a, struct profile *b)
 	merge_stacks(a, &left, &right, names.at);
 	b->stacks = NULL;
 	b->n_stacks = 0;
+	profile_mpi_merge(a, b, left.place, right.place);
 	free(left.place);
 	free(right.place);
 	settle_names(a, &names);

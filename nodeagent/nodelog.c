@@ -179,6 +179,10 @@ static void print_rings(FILE *f, const struct report *r, const struct node_sums 
 	section_number(f, "   Records:", p->records);
 	section_number(f, "   Calls:", p->calls);
 	section_number(f, "   Lost calls:", sums->lost_calls);
+	if (p->lost_messages)
+		section_number(f, "   Lost messages:", p->lost_messages);
+	if (p->open_requests)
+		section_number(f, "   Open requests:", p->open_requests);
 	section_seconds(f, "   Blocked time:", sums->blocked_ns * 1e-9);
 }
 

@@ -15,13 +15,16 @@
 #include "nodeagent/drain.h"
 #include "nodeagent/procfs.h"
 #include "nodeagent/symcache.h"
+#include "nodeagent/traffic-sync.h"
+#include "nodeagent/traffic.h"
 #include "nodeagent/util.h"
 #include "shm/ring.h"
 
-#define PACKET_BYTES	(sizeof(struct wire_hello) + WIRE_TEXT_MAX)
+#define PACKET_BYTES	(sizeof(struct wire_module) + WIRE_TEXT_MAX)
 #define THREADS_LIMIT	(1u << 20) /* rings one process may ever ask for */
 #define REGIONS_LIMIT	(1u << 16)
 #define PACKETS_AT_ONCE 4096 /* then the others have their turn */
+#define TIMES_AT_ONCE	16   /* ... unless records wait for what they say */
 #define STACK_FRAMES	4096
 #define FORKS_KEPT	256
 
@@ -35,6 +38,8 @@ union packet {
 	struct wire_number number;
 	char bytes[PACKET_BYTES + 1];
 };
+
+_Static_assert(sizeof(struct wire_comm) <= sizeof(struct wire_module), "the largest fixed part");
 
 /* Open frames of a thread at a fork; the child takes them. The last few are kept. */
 struct fork_frames {
@@ -52,10 +57,13 @@ struct process *process_new(struct agent *a, int socket, int pid)
 	p->socket = socket;
 	p->pid = pid;
 	p->pidfd = pid > 0 ? (int)syscall(SYS_pidfd_open, pid, 0) : -1;
-	p->rank = p->size = p->rank_hint = p->size_hint = WIRE_UNKNOWN;
+	p->rank = p->size = p->rank_hint = p->size_hint = p->job_rank = WIRE_UNKNOWN;
 	p->exit_status = -1;
 	p->code = codemap_new();
 	p->past = calltree_new();
+	if (a->conf->mpi_show_sync_time && !a->sync)
+		a->sync = sync_new();
+	p->traffic = traffic_new(a->conf, a->sync);
 	p->next = a->processes;
 	a->processes = p;
 	return p;
@@ -78,6 +86,7 @@ void process_free(struct process *p)
 		free(f);
 	}
 	codemap_free(p->code);
+	traffic_free(p->traffic);
 	calltree_free(p->past);
 	segment_unmap_control(p->control);
 	if (p->socket >= 0)
@@ -177,7 +186,8 @@ static void on_hello(struct process *p, const union packet *m)
 		.clock_source = a->clocks.source,
 		.ring_size = a->conf->shm_ring_size,
 		.drop_when_full = !strcmp(a->conf->shm_when_full, "drop"),
-		.off = a->conf->off};
+		.off = a->conf->off,
+		.messages = a->conf->mpi_log_messages};
 	struct control_app_shm *app;
 	int fd, error;
 
@@ -208,6 +218,7 @@ static void on_hello(struct process *p, const union packet *m)
 	p->greeted = !a->conf->off;
 	a->n_ever += p->greeted;
 	a->n_live += p->greeted;
+	process_members_changed(a);
 	answer(p, &w.head, sizeof(w), NULL, fd);
 	close(fd);
 }
@@ -271,6 +282,8 @@ static void on_thread(struct process *p, const union packet *m)
 		t->tid = m->thread.tid;
 		t->replay =
 			replay_new(p->n_threads ? m->head.ticks : p->start_ticks, same_function, p);
+		t->lane = traffic_lane_new(p->traffic, replay_tree(t->replay));
+		replay_set_lane(t->replay, t->lane);
 		if (!p->n_threads)
 			inherit_frames(p, t->replay);
 		t->epoch = codemap_epochs(p->code) - 1;
@@ -329,14 +342,6 @@ static void on_fork(struct process *p, uint64_t number)
 	}
 }
 
-static void on_rank(struct process *p, const union packet *m)
-{
-	if (m->rank.rank < 0 || m->rank.size <= m->rank.rank)
-		return;
-	p->rank = m->rank.rank;
-	p->size = m->rank.size;
-}
-
 /* The open frames of a thread; it has published them and waits. */
 static void on_stack(struct process *p, uint64_t index)
 {
@@ -374,6 +379,11 @@ static const size_t fixed_bytes[WIRE_KINDS] = {
 	[WIRE_FORK] = sizeof(struct wire_number),
 	[WIRE_STACK] = sizeof(struct wire_number),
 	[WIRE_BYE] = sizeof(struct wire_head),
+	[WIRE_COMM] = sizeof(struct wire_comm),
+	[WIRE_GONE] = sizeof(struct wire_about),
+	[WIRE_WINDOW] = sizeof(struct wire_object),
+	[WIRE_FILE] = sizeof(struct wire_object),
+	[WIRE_NAME] = sizeof(struct wire_about),
 };
 
 static void on_packet(struct process *p, union packet *m, size_t bytes)
@@ -411,7 +421,7 @@ static void on_packet(struct process *p, union packet *m, size_t bytes)
 		on_region(p, m);
 		break;
 	case WIRE_RANK:
-		on_rank(p, m);
+		process_set_rank(p, &m->rank);
 		break;
 	case WIRE_FORK:
 		on_fork(p, m->number.number);
@@ -422,10 +432,14 @@ static void on_packet(struct process *p, union packet *m, size_t bytes)
 	case WIRE_BYE:
 		p->said_bye = true;
 		break;
+	default:
+		process_define(p, &m->head, m->bytes + fixed_bytes[kind]);
 	}
 }
 
-bool process_receive(struct process *p)
+enum received { ALL_READ, MORE_TO_READ, HUNG_UP };
+
+static enum received receive(struct process *p)
 {
 	union packet m;
 
@@ -435,16 +449,29 @@ bool process_receive(struct process *p)
 		if (n < 0 && errno == EINTR)
 			continue;
 		if (n < 0)
-			return errno == EAGAIN || errno == EWOULDBLOCK;
+			return errno == EAGAIN || errno == EWOULDBLOCK ? ALL_READ : HUNG_UP;
 		if (n == 0)
-			return false;
+			return HUNG_UP;
 		if ((size_t)n < sizeof(m.head))
 			continue; /* the doorbell */
 		m.bytes[n] = '\0';
 		if (!p->quarantined)
 			on_packet(p, &m, (size_t)n);
 	}
-	return p->socket >= 0;
+	return p->socket >= 0 ? MORE_TO_READ : HUNG_UP;
+}
+
+bool process_receive(struct process *p)
+{
+	return receive(p) != HUNG_UP;
+}
+
+bool process_receive_all(struct process *p)
+{
+	for (int k = 0; k < TIMES_AT_ONCE; k++)
+		if (receive(p) != MORE_TO_READ)
+			return true;
+	return false;
 }
 
 static bool has_exited(const struct process *p)
@@ -457,7 +484,7 @@ static bool has_exited(const struct process *p)
 void process_hung_up(struct process *p)
 {
 	if (p->socket >= 0) {
-		process_receive(p);
+		process_receive_all(p);
 		close(p->socket);
 		p->socket = -1;
 		p->end_ticks = agent_ticks(p->agent);
@@ -501,6 +528,8 @@ void process_finish(struct process *p, enum process_end how)
 {
 	if (p->ended)
 		return;
+	if (p->socket >= 0) /* what its last records speak of */
+		process_receive_all(p);
 	p->ended = true;
 	p->end = how;
 	p->end_s = time(NULL);
@@ -515,6 +544,8 @@ void process_finish(struct process *p, enum process_end how)
 		}
 	if (p->greeted)
 		p->agent->n_live--;
+	process_members_changed(p->agent);
+	process_warn_limits(p);
 }
 
 struct replay_counts process_counts(const struct process *p)

@@ -18,11 +18,14 @@
 
 struct agent;
 struct process;
+struct traffic;
+struct traffic_lane;
 
 struct thread_ring {
 	struct process *process;
 	struct ring ring;
 	struct replay *replay;
+	struct traffic_lane *lane;
 	uint64_t tail;	      /* our own copy of the consumer's position */
 	uint64_t end_ticks;   /* of a thread that ended, else 0 */
 	uint32_t epoch;	      /* of the code map, up to here */
@@ -37,7 +40,10 @@ struct process {
 	int socket; /* -1 once hung up */
 	int pidfd;  /* -1 if there is none */
 	int pid, parent_pid, parent_traced;
-	int rank, size;		  /* from MPI, or WIRE_UNKNOWN */
+	int rank, size;		  /* from MPI, in the main job, or WIRE_UNKNOWN */
+	int job_rank;		  /* from MPI, in its own job */
+	uint64_t job;		  /* valid if job_rank is */
+	bool main_job;		  /* it is in the job whose ranks the outputs number */
 	int rank_hint, size_hint; /* from the launcher's environment */
 	char *executable, *invoked_as, *directory;
 	struct control_agent_shm *control;
@@ -48,11 +54,12 @@ struct process {
 	size_t n_regions, cap_regions;
 	struct thread_ring **threads; /* by ring index; NULL: ended and added to past */
 	size_t n_threads, cap_threads;
+	struct traffic *traffic;
 	struct calltree *past;	   /* of threads that ended */
 	struct fork_frames *forks; /* open frames for children that have not come yet */
 	uint32_t parent_fork;
 	struct replay_counts past_counts;
-	uint64_t past_lost, past_blocked_ns;
+	uint64_t past_lost, past_blocked_ns, past_lost_messages;
 	uint64_t start_ticks, end_ticks;
 	int64_t start_s, end_s; /* UNIX time */
 	enum process_end end;
@@ -68,6 +75,8 @@ void process_free(struct process *p);
 
 /* Reads what is on the socket. False: the other side hung up. */
 bool process_receive(struct process *p);
+/* Reads until nothing is there. False: there was more, and the others are due. */
+bool process_receive_all(struct process *p);
 
 /* The socket hung up, or the pidfd fired: is this the end? */
 void process_hung_up(struct process *p);
@@ -76,6 +85,17 @@ void process_finish(struct process *p, enum process_end how);
 
 void process_quarantine(struct process *p, const char *fmt, ...)
 	__attribute__((format(printf, 2, 3)));
+
+/*
+ * process-mpi.c: messages about MPI, and who waits for whom. process_define()
+ * takes COMM, WINDOW, FILE, NAME and GONE; `data` is what follows the fixed part.
+ */
+void process_set_rank(struct process *p, const struct wire_rank *m);
+void process_define(struct process *p, const struct wire_head *m, const void *data);
+/* A process came, told its rank, or ended: the agent's sync is told. */
+void process_members_changed(struct agent *a);
+/* What limits its communication has reached, as warnings. */
+void process_warn_limits(const struct process *p);
 
 /* Totals over living and ended threads. */
 struct replay_counts process_counts(const struct process *p);

@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "nodeagent/profile-mpi.h"
 #include "nodeagent/util.h"
 
 #define PROGRAMS_WARNING "several programs ran: "
@@ -50,6 +51,7 @@ void profile_free(struct profile *p)
 	free(p->agents);
 	processes_free(p->dead, p->n_dead);
 	processes_free(p->processes, p->n_processes);
+	profile_mpi_free(p);
 	free(p);
 }
 
@@ -111,6 +113,7 @@ struct profile *profile_copy(const struct profile *p)
 	}
 	c->dead = processes_copy(p->dead, p->n_dead);
 	c->processes = processes_copy(p->processes, p->n_processes);
+	profile_mpi_copy(c);
 	return c;
 }
 
@@ -311,5 +314,5 @@ const char *profile_valid(const struct profile *p)
 		if (!p->agents[i].host)
 			return "an agent has no host";
 	}
-	return NULL;
+	return profile_mpi_valid(p);
 }

@@ -11,6 +11,8 @@
  *      per profile, named "init", parent PROFILE_NONE
  *  P3  no two stacks have the same path
  *  P4  excl_ns <= incl_ns, as a sum over ranks; excl = incl - children's incl
+ *  P5  the arrays of communication are sorted by their keys, each key once;
+ *      an unranked rank in pairs[] or places[] is one of the `unranked` ones
  */
 #ifndef VFTR_NODEAGENT_PROFILE_H
 #define VFTR_NODEAGENT_PROFILE_H
@@ -78,6 +80,75 @@ struct profile_agent {
 	bool missing; /* its data could not be had; only host is known */
 };
 
+/*
+ * Communication. Durations of messages: a blocking call's own; otherwise from
+ * the enter of the call that posted it to the exit of the one that completed
+ * it. Bandwidths are bytes per second of single messages, summed up as
+ * integers, so that the order of adding does not matter.
+ */
+
+/* Messages of the calls at one stack; collectives as Vftrace counts them. */
+struct profile_messages {
+	uint32_t stack; /* index into stacks[] */
+	uint64_t sends, receives;
+	uint64_t bytes_sent, bytes_received;
+	uint64_t send_ns, receive_ns; /* sums of durations */
+	unsigned __int128 send_bandwidth, receive_bandwidth;
+};
+
+/* One MPI function over all its stacks. */
+struct profile_function {
+	uint32_t id; /* index in mpi/mpi.tab */
+	uint32_t ranks, rank_min, rank_max;
+	uint64_t calls, ns;	 /* inclusive time */
+	uint64_t min_ns, max_ns; /* over the processes that called it */
+	unsigned __int128 sumsq_ns2;
+	uint64_t sends, receives, bytes_sent, bytes_received;
+};
+
+/* Point-to-point messages of one size class: 0 is 0 bytes, k is 2^(k-1) to 2^k - 1. */
+struct profile_size {
+	uint32_t log2;
+	uint64_t sends, receives, bytes_sent, bytes_received;
+};
+
+/*
+ * From one rank to another, point-to-point and one-sided. The two sides count
+ * apart: a put or accumulate counts as sends of its origin, a get as receives.
+ */
+struct profile_pair {
+	uint32_t from, to;		   /* ranks as profile_process has them */
+	uint64_t sends, bytes_sent;	   /* as `from` recorded them */
+	uint64_t receives, bytes_received; /* as `to` did */
+};
+#define PROFILE_ELSEWHERE (UINT32_MAX - 1) /* a rank of another MPI job */
+
+struct profile_comm {
+	uint64_t id;
+	char *name;    /* the user's, or NULL */
+	uint32_t kind; /* enum wire_comm_kind */
+	uint32_t size, remote_size;
+	uint32_t ranks; /* members that have used it */
+	uint64_t sends, receives, bytes_sent, bytes_received;
+	uint64_t collectives; /* calls of collective functions, all members */
+	uint64_t collective_bytes_sent, collective_bytes_received;
+	uint64_t collective_ns;
+};
+
+/* What went to and came from a file through MPI. */
+struct profile_file {
+	char *name;
+	uint32_t ranks; /* processes that opened it */
+	uint64_t opens, reads, writes, bytes_read, bytes_written;
+	uint64_t read_ns, write_ns;
+};
+
+/* Ranks first to last ran on this host. */
+struct profile_place {
+	uint32_t first, last;
+	char *host;
+};
+
 struct profile {
 	char *application; /* basename of the executable */
 	char *executable;
@@ -92,6 +163,8 @@ struct profile {
 	uint64_t records, calls, lost_calls;
 	uint64_t blocked_ns;
 	uint64_t hook_ns_total; /* estimated time spent in hooks, all ranks */
+	uint64_t lost_messages; /* records of communication that were not stored */
+	uint64_t open_requests; /* posted, and never seen to complete */
 
 	size_t n_names;
 	char **names;
@@ -103,6 +176,21 @@ struct profile {
 	struct profile_process *dead; /* ended by a signal or vanished, by rank */
 	size_t n_processes;
 	struct profile_process *processes; /* of this node; dropped by merge */
+	/* communication, each array sorted by its key, each key once */
+	size_t n_messages;
+	struct profile_messages *messages; /* by stack */
+	size_t n_functions;
+	struct profile_function *functions; /* by id */
+	size_t n_sizes;
+	struct profile_size *sizes; /* by log2 */
+	size_t n_pairs;
+	struct profile_pair *pairs; /* by from, to */
+	size_t n_comms;
+	struct profile_comm *comms; /* by id */
+	size_t n_files;
+	struct profile_file *files; /* by name */
+	size_t n_places;
+	struct profile_place *places; /* by first; do not overlap */
 	size_t n_warnings;
 	char **warnings;
 };

@@ -24,11 +24,13 @@ static void process_lines(FILE *f, const struct report *r, const struct profile_
 	section_bytes(f, "Vftrace used memory:", who->ring_bytes);
 	fprintf(f, "%-22s%8s\n", "End:", end);
 	free(end);
-	if (who->lost_calls || who->blocked_ns || who->quarantined)
+	if (who->lost_calls || who->blocked_ns || who->quarantined || r->p->lost_messages ||
+		r->p->open_requests)
 		fputc('\n', f);
 	if (who->lost_calls)
 		fprintf(f, "%" PRIu64 " calls were not recorded because a ring was full.\n",
 			who->lost_calls);
+	section_lost_messages(f, r->p);
 	if (who->blocked_ns)
 		fprintf(f, "Time the rank waited for room in its rings: %.2f s\n",
 			who->blocked_ns * 1e-9);
@@ -42,11 +44,14 @@ static void process_lines(FILE *f, const struct report *r, const struct profile_
 
 static void fill_rank(FILE *f, const struct report *r, const void *ctx)
 {
+	const struct profile_process *who = ctx;
+
 	section_head(f, r);
 	section_banner(f, r);
-	process_lines(f, r, ctx);
+	process_lines(f, r, who);
 	section_profile(f, r, false);
 	section_lost(f, r);
+	section_mpi_rank(f, r, who->rank);
 	section_stacks(f, r);
 	section_config(f, r);
 }

@@ -2,52 +2,13 @@
 #include "nodeagent/replay.h"
 
 #include <stdlib.h>
-#include <string.h>
+#include "nodeagent/replay-internal.h"
+#include "nodeagent/traffic.h"
 #include "nodeagent/util.h"
 #include "shm/atomic.h"
-#include "shm/record.h"
 
-#define EPOCH_BITS ((uint64_t)0xfff << KEY_WIDE_EPOCH_SHIFT)
-
-#define likely(x)   __builtin_expect(!!(x), 1)
-#define unlikely(x) __builtin_expect(!!(x), 0)
-
-#define FUTURE_MAX ((uint64_t)1 << 34) /* ticks a stamp may be ahead: seconds */
-/*
- * Looking for a frame that is not there walks over all that are open. So many
- * frames may be walked over in vain, then only the nearest are looked at.
- */
-#define VAIN_MAX   ((uint64_t)1 << 26)
-#define VAIN_SITES ((uint64_t)1 << 16)
-#define NEAREST	   64
-
-struct frame {
-	struct node *node; /* NULL: entered while recording was paused */
-	struct node *last; /* the child that ended last */
-	uint64_t since;
-	uint64_t depth; /* further direct calls of itself that are open */
-};
-
-struct replay {
-	struct calltree *tree;
-	struct frame *base, *top, *full; /* full: no room above */
-	struct frame *deep;		 /* frames above this one lie below KEY_DEEP */
-	uint64_t high;			 /* time base of the block, shifted */
-	uint64_t start;
-	uint64_t now;		   /* latest time seen */
-	uint64_t not_after;	   /* no stamp may be later */
-	uint64_t vain, vain_sites; /* frames walked over in vain */
-	int paused;
-	struct replay_counts counts;
-	replay_same_function same;
-	void *ctx;
-	const char *error;
-};
-
-static uint64_t elapsed(uint64_t from, uint64_t to)
-{
-	return (int64_t)(to - from) > 0 ? to - from : 0;
-}
+#define FUTURE_MAX	  ((uint64_t)1 << 34) /* ticks a stamp may be ahead: seconds */
+#define MESSAGE_WORDS_MAX 8
 
 struct replay *replay_new(uint64_t start_ticks, replay_same_function same, void *ctx)
 {
@@ -74,205 +35,9 @@ void replay_free(struct replay *r)
 	free(r);
 }
 
-/* The node that new frames hang on: the nearest frame that has one. */
-static struct node *node_below(struct frame *f)
+void replay_set_lane(struct replay *r, struct traffic_lane *lane)
 {
-	while (!f->node)
-		f--;
-	return f->node;
-}
-
-static void more_room(struct replay *r)
-{
-	size_t used = (size_t)(r->top - r->base), cap = (size_t)(r->full - r->base) * 2;
-
-	if (used >= FRAMES_MAX) {
-		r->error = "more open frames than any program has";
-		return;
-	}
-	r->base = xrealloc(r->base, (cap + 1) * sizeof(*r->base));
-	r->top = r->base + used;
-	r->full = r->base + cap;
-	r->deep = r->base + DEPTH_MAX - 1;
-}
-
-/* Below DEPTH_MAX: all functions are children of one node, with their own time. */
-static void enter_deep(struct replay *r, uint64_t key, uint64_t t)
-{
-	struct frame *f = r->top;
-	struct node *parent;
-
-	if (f->node && f > r->deep)
-		f->node->ticks += elapsed(f->since, t);
-	parent = calltree_child(r->tree, node_below(r->deep), NULL, KEY_DEEP);
-	f = ++r->top;
-	*f = (struct frame){.node = calltree_child(r->tree, parent, NULL, key), .since = t};
-}
-
-/* Everything the fast way in enter() does not do. */
-static void enter_slow(struct replay *r, uint64_t key, uint64_t t)
-{
-	struct frame *f;
-	struct node *below;
-
-	if (r->top == r->full)
-		more_room(r);
-	if (r->error)
-		return;
-	if (r->top >= r->deep) {
-		enter_deep(r, key, t);
-		return;
-	}
-	f = r->top;
-	below = node_below(f);
-	*++r->top =
-		(struct frame){.node = calltree_child(r->tree, below, f->last, key), .since = t};
-}
-
-/* Epochs do not matter: what is open has not been unloaded. */
-static int same_function(uint64_t a, uint64_t b)
-{
-	if (RECORD_IS_REGION(a | b) || ((a | b) & KEY_WIDE))
-		return (a & ~EPOCH_BITS) == (b & ~EPOCH_BITS);
-	return (uint32_t)a == (uint32_t)b;
-}
-
-static void enter(struct replay *r, uint64_t key, uint64_t t)
-{
-	struct frame *f = r->top;
-
-	r->counts.calls++;
-	if (f->node && (same_function(f->node->key, key) || f->node->key == KEY_CROWD)) {
-		f->depth++;
-		f->node->calls++;
-		return;
-	}
-	enter_slow(r, key, t);
-	if (r->top->node)
-		r->top->node->calls++;
-}
-
-/* The top frame ends; the root never does. */
-static void pop(struct replay *r, uint64_t t)
-{
-	struct frame *f = r->top;
-	struct node *n = f->node;
-
-	if (f == r->base)
-		return;
-	r->top--;
-	if (!n)
-		return;
-	n->ticks += elapsed(f->since, t);
-	if (f > r->deep + 1) {
-		r->top->since = t; /* the deep frame below runs again */
-		return;
-	}
-	n->parent->child = n->next;
-	r->top->last = n;
-}
-
-static int is_frame(const struct frame *f, uint32_t id)
-{
-	return f->node && ((uint32_t)f->node->key == id || f->node->key == KEY_CROWD);
-}
-
-/* The frame with this id that is nearest to the top, or NULL. */
-static struct frame *find_open(struct replay *r, uint32_t id)
-{
-	size_t left = r->vain > VAIN_MAX ? NEAREST : SIZE_MAX;
-	struct frame *f;
-
-	for (f = r->top; f > r->base && left--; f--)
-		if (is_frame(f, id))
-			return f;
-	r->vain += (size_t)(r->top - f);
-	return NULL;
-}
-
-static void close_above(struct replay *r, struct frame *f, uint64_t t)
-{
-	while (r->top > f) {
-		r->counts.closed++;
-		pop(r, t);
-	}
-}
-
-static void leave(struct replay *r, uint32_t id, uint64_t t)
-{
-	struct frame *f = r->top;
-
-	if (!is_frame(f, id)) {
-		if (!f->node) { /* of a function entered while paused */
-			r->top--;
-			return;
-		}
-		f = find_open(r, id);
-		if (!f) {
-			r->counts.stray++;
-			return;
-		}
-		close_above(r, f, t);
-	}
-	if (f->depth)
-		f->depth--;
-	else
-		pop(r, t);
-}
-
-/* While paused, the time goes to a pseudo-frame on top of the open ones. */
-static void pause_begin(struct replay *r, uint64_t t)
-{
-	if (r->paused)
-		return;
-	r->paused = 1;
-	enter_slow(r, KEY_PAUSE, t);
-	if (!r->error)
-		r->top->node->calls++;
-}
-
-static void pause_end(struct replay *r, uint64_t t, uint64_t unrecorded)
-{
-	if (r->paused)
-		pop(r, t);
-	r->paused = 0;
-	for (; unrecorded && !r->error; unrecorded--) {
-		if (r->top == r->full)
-			more_room(r);
-		if (!r->error)
-			*++r->top = (struct frame){.since = t};
-	}
-}
-
-static void leave_paused(struct replay *r, uint32_t id, uint64_t t)
-{
-	pop(r, t);
-	leave(r, id, t);
-	enter_slow(r, KEY_PAUSE, t);
-}
-
-/* After a jump the code at site runs: frames above its function are gone. */
-static void resume_at(struct replay *r, uint64_t site, uint64_t t)
-{
-	size_t left = r->vain_sites > VAIN_SITES ? NEAREST : SIZE_MAX;
-	struct frame *f;
-
-	for (f = r->top; r->same && f > r->base && left--; f--)
-		if (f->node && r->same(r->ctx, f->node->key, site)) {
-			close_above(r, f, t);
-			return;
-		}
-	r->vain_sites += (size_t)(r->top - f);
-}
-
-static void close_unrecorded(struct replay *r, uint64_t n, uint64_t t)
-{
-	for (; n && r->top > r->base; n--) {
-		if (r->top->depth)
-			r->top->depth--;
-		else
-			pop(r, t);
-	}
+	r->lane = lane;
 }
 
 static uint64_t epoch_of(const struct replay_epoch *e, uint32_t id)
@@ -297,6 +62,37 @@ static const char *check_time(const struct replay *r)
 	return NULL;
 }
 
+/* A record of communication. Returns the words taken. */
+static unsigned message(struct replay *r, const uint64_t *word, unsigned left, uint64_t w)
+{
+	uint64_t copy[MESSAGE_WORDS_MAX] = {w}; /* as its producer may still change it */
+	unsigned n = record_words(w);
+	struct frame *f = r->top;
+	struct traffic_frame place;
+
+	if (n > left) {
+		r->error = "a record crosses the end of its block";
+		return left;
+	}
+	if (!(copy[n - 1] = load_acquire(&word[n - 1])))
+		return n; /* never completed */
+	for (unsigned i = 1; i + 1 < n; i++)
+		copy[i] = load_relaxed(&word[i]);
+	r->counts.records++;
+	if (!r->lane)
+		return n;
+	place = (struct traffic_frame){.node = replay_node(f),
+		.call = f->node &&
+			(key_mpi(f->node->key) != KEY_NO_MPI || f->node->key == KEY_CROWD),
+		.level = (uint32_t)(f - r->base),
+		.depth = f->depth,
+		.since = f->since};
+	r->error = traffic_record(r->lane, copy, &place, r->now);
+	if (traffic_pending(r->lane))
+		r->slow |= SLOW_PENDING;
+	return n;
+}
+
 /* Records other than a short enter or exit. Returns the words taken. */
 static unsigned control(struct replay *r, const uint64_t *word, unsigned left, uint64_t w,
 	const struct replay_epoch *epoch)
@@ -308,7 +104,7 @@ static unsigned control(struct replay *r, const uint64_t *word, unsigned left, u
 		r->error = "a record crosses the end of its block";
 		return left;
 	}
-	if (n > 1 && !(payload = load_acquire(&word[1])))
+	if (n == 2 && !(payload = load_acquire(&word[1])))
 		return n; /* never completed */
 	r->counts.records++;
 	switch ((uint32_t)w) {
@@ -319,13 +115,13 @@ static unsigned control(struct replay *r, const uint64_t *word, unsigned left, u
 		return n;
 	case RECORD_WIDE:
 		if (!(w & RECORD_EXIT)) {
-			if (r->paused) /* recording goes on without a word */
-				pause_end(r, t, 0);
-			enter(r, wide_key(payload, epoch), t);
-		} else if (r->paused) {
-			leave_paused(r, (uint32_t)payload, t);
+			if (r->slow & SLOW_PAUSED) /* recording goes on without a word */
+				replay_go_on(r, t, 0);
+			replay_enter(r, wide_key(payload, epoch), t);
+		} else if (r->slow & SLOW_PAUSED) {
+			replay_leave_paused(r, (uint32_t)payload, t);
 		} else {
-			leave(r, (uint32_t)payload, t);
+			replay_leave(r, (uint32_t)payload, t);
 		}
 		break;
 	case RECORD_LOST:
@@ -333,22 +129,22 @@ static unsigned control(struct replay *r, const uint64_t *word, unsigned left, u
 			r->error = "more calls lost than there was time for";
 		break;
 	case RECORD_SITE:
-		if (r->paused)
-			pause_end(r, t, 0);
-		resume_at(r, payload, t);
+		if (r->slow & SLOW_PAUSED)
+			replay_go_on(r, t, 0);
+		replay_jump(r, payload, t);
 		break;
 	case RECORD_PAUSE:
-		pause_begin(r, t);
+		replay_pause(r, t);
 		break;
 	case RECORD_RESUME:
-		pause_end(r, t, payload - 1);
+		replay_go_on(r, t, payload - 1);
 		break;
 	case RECORD_CLOSE:
-		if (r->paused)
-			pop(r, t);
-		close_unrecorded(r, payload, t);
-		if (r->paused)
-			enter_slow(r, KEY_PAUSE, t);
+		if (r->slow & SLOW_PAUSED)
+			replay_pop(r, t);
+		replay_close(r, payload, t);
+		if (r->slow & SLOW_PAUSED)
+			replay_open(r, KEY_PAUSE, t);
 		break;
 	default:
 		r->error = "a record of unknown kind";
@@ -356,6 +152,35 @@ static unsigned control(struct replay *r, const uint64_t *word, unsigned left, u
 	if (t > r->now)
 		r->now = t;
 	return n;
+}
+
+/* Any word, at any time. Returns the words taken. */
+static unsigned slow_word(struct replay *r, const uint64_t *word, unsigned left, uint64_t w,
+	const struct replay_epoch *epoch)
+{
+	uint32_t id = (uint32_t)w;
+	uint64_t t = r->high | w >> RECORD_TIME_SHIFT;
+
+	if (!w)
+		return 1;
+	if (id < RECORD_ID_MPI)
+		return record_is_message(id) ? message(r, word, left, w)
+					     : control(r, word, left, w, epoch);
+	if (r->slow & SLOW_PAUSED) {
+		if (!(w & RECORD_EXIT)) { /* recording goes on without a word */
+			replay_go_on(r, t, 0);
+			return 0;
+		}
+		replay_leave_paused(r, id, t);
+	} else if (w & RECORD_EXIT) {
+		replay_leave(r, id, t);
+	} else {
+		replay_enter(r, (uint64_t)epoch_of(epoch, id) << KEY_EPOCH_SHIFT | id, t);
+	}
+	r->counts.records++;
+	if (t > r->now)
+		r->now = t;
+	return 1;
 }
 
 const char *replay_block(struct replay *r, const uint64_t *block, unsigned from, unsigned to,
@@ -383,19 +208,10 @@ const char *replay_block(struct replay *r, const uint64_t *block, unsigned from,
 
 		w = load_relaxed(&block[i]);
 		id = (uint32_t)w;
-		if (unlikely(id < RECORD_ID_MPI || r->paused)) {
-			if (!w) {
-				i++;
-			} else if (id >= RECORD_ID_MPI && (w & RECORD_EXIT)) {
-				leave_paused(r, id, r->high | w >> RECORD_TIME_SHIFT);
-				records++;
-				i++;
-			} else {
-				if (id >= RECORD_ID_MPI) /* recording goes on without a word */
-					pause_end(r, r->high | w >> RECORD_TIME_SHIFT, 0);
-				else
-					i += control(r, block + i, to - i, w, epoch);
-			}
+		if (unlikely(id < RECORD_ID_MPI || r->slow)) {
+			if (t > r->now)
+				r->now = t;
+			i += slow_word(r, block + i, to - i, w, epoch);
 			if (unlikely(r->error))
 				break;
 			continue;
@@ -410,7 +226,7 @@ const char *replay_block(struct replay *r, const uint64_t *block, unsigned from,
 			calls++;
 			if (unlikely(!parent || f >= r->deep || f + 1 >= r->full)) {
 				calls--;
-				enter(r, key, t);
+				replay_enter(r, key, t);
 				if (unlikely(r->error))
 					break;
 				continue;
@@ -440,7 +256,7 @@ const char *replay_block(struct replay *r, const uint64_t *block, unsigned from,
 			struct node *n = f->node;
 
 			if (unlikely(!n || (uint32_t)n->key != id || f > r->deep || f == r->base)) {
-				leave(r, id, t);
+				replay_leave(r, id, t);
 				continue;
 			}
 			if (f->depth) {
@@ -465,7 +281,7 @@ int replay_lost(struct replay *r, uint64_t calls, uint64_t ticks)
 	/* a slow counter may stand still for some calls */
 	if (calls / 1024 > elapsed(r->start, ticks))
 		return 0;
-	node_below(r->paused ? r->top - 1 : r->top)->lost += calls;
+	calltree_extra(replay_node(r->slow & SLOW_PAUSED ? r->top - 1 : r->top))->lost += calls;
 	r->counts.lost += calls;
 	return 1;
 }
@@ -480,7 +296,8 @@ unsigned replay_split(const struct replay *r, const uint64_t *block, unsigned fr
 
 		if ((uint32_t)w == RECORD_SYNC)
 			high = w >> RECORD_TIME_SHIFT << RECORD_TIME_BITS;
-		else if (w && (high | w >> RECORD_TIME_SHIFT) > ticks)
+		else if (w && !record_is_message((uint32_t)w) &&
+			 (high | w >> RECORD_TIME_SHIFT) > ticks)
 			return i;
 		i += w ? record_words(w) : 1;
 	}
@@ -493,7 +310,7 @@ void replay_end(struct replay *r, uint64_t end_ticks)
 
 	while (r->top > r->base) {
 		r->counts.open++;
-		pop(r, t);
+		replay_pop(r, t);
 	}
 	calltree_root(r->tree)->ticks += elapsed(r->base->since, t);
 	r->base->since = t;
@@ -542,6 +359,6 @@ void replay_inherit(struct replay *r, const uint64_t *keys, size_t n, uint64_t t
 		if (!RECORD_IS_REGION(key) && !(key & KEY_INIT))
 			key = key & KEY_WIDE ? KEY_WIDE | (key & KEY_ADDRESS_MASK) : (uint32_t)key;
 		if (key != KEY_PAUSE)
-			enter_slow(r, key, ticks);
+			replay_open(r, key, ticks);
 	}
 }

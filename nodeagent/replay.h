@@ -6,6 +6,8 @@
  *  - the exit of a frame that is not on top closes the frames above it
  *    (longjmp, an exit that never came); an exit of a frame that is not open
  *    is counted and ignored
+ *  - records of communication belong to the frame on top and have no time;
+ *    what they tell is complete when that frame is left, by whatever way
  *  - time that goes backwards counts as no time
  *  - any sequence of words is accepted; replay_block() says when a block
  *    cannot come from a sane producer
@@ -17,6 +19,7 @@
 #include "nodeagent/calltree.h"
 
 struct replay;
+struct traffic_lane;
 
 /* Keys of frames whose low half lies in [low, low + bytes) carry the epoch. */
 struct replay_epoch {
@@ -40,6 +43,10 @@ typedef int (*replay_same_function)(void *ctx, uint64_t key, uint64_t site);
 
 struct replay *replay_new(uint64_t start_ticks, replay_same_function same, void *ctx);
 void replay_free(struct replay *r);
+
+/* Records of communication go there, and must make sense to it; without a lane
+ * they are counted and no more. It must outlive the last frame. */
+void replay_set_lane(struct replay *r, struct traffic_lane *lane);
 
 /*
  * Takes words [from, to) of a block; word 0 must be a SYNC word, and replaying

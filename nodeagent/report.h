@@ -2,8 +2,8 @@
 /*
  * What the output files share: a profile prepared for printing (names as
  * people read them, printed ids, recursion marks), the sections of the logs
- * and the writing of one file. Used by summary.c, nodelog.c, ranklog.c and
- * jsonout.c only.
+ * and the writing of one file. Used by summary.c, nodelog.c, ranklog.c,
+ * jsonout.c and the files named below only.
  */
 #ifndef VFTR_NODEAGENT_REPORT_H
 #define VFTR_NODEAGENT_REPORT_H
@@ -16,6 +16,8 @@
 #include "nodeagent/profile.h"
 
 struct conf;
+struct json;
+struct table;
 
 #define REPORT_NO_ID UINT64_MAX
 
@@ -70,6 +72,26 @@ uint32_t *sort_stacks(const struct report *r, const char *column, bool ascending
 void sort_groups(struct report_group *groups, size_t n, const struct report *r,
 	const uint32_t *members, const char *column, bool ascending);
 
+/* The same of messages[]: indices into it, by a value of mpi.sort_table.column. */
+uint32_t *sort_messages(const struct report *r, const char *column, bool ascending);
+/* 0 .. n-1 by falling key, ties in their order. The caller frees. */
+uint32_t *sort_falling(
+	const struct profile *p, size_t n, uint64_t (*key)(const struct profile *p, uint32_t i));
+
+/* Communication (report-mpi.c). */
+const char *report_function(const struct profile_function *f);
+/* Processes that a mean over ranks counts: those of the MPI job, also if they never called f. */
+uint32_t report_members(const struct profile *p, const struct profile_function *f);
+double report_function_mean_s(const struct profile *p, const struct profile_function *f);
+/* How far the slowest rank is above the mean, in percent of the mean. */
+double report_function_imbalance(const struct profile *p, const struct profile_function *f);
+/* "split"; a word for each enum wire_comm_kind. */
+const char *report_comm_kind(const struct profile_comm *c);
+/* Name that MPI or the user gave it, or NULL. */
+const char *report_comm_name(const struct profile *p, const struct profile_comm *c);
+/* sum / n; 0 for n = 0. */
+double report_mean(unsigned __int128 sum, uint64_t n);
+
 /* Sections of the logs (section.c). */
 void section_head(FILE *f, const struct report *r);
 void section_banner(FILE *f, const struct report *r);
@@ -80,6 +102,8 @@ void section_times(FILE *f, const struct report *r, double runtime_s);
 /* Deaths, losses, warnings; whole_job: also what is missing of the job. */
 void section_warnings(FILE *f, const struct report *r, bool whole_job);
 void section_config(FILE *f, const struct report *r);
+/* One sentence each, if there is something to say. */
+void section_lost_messages(FILE *f, const struct profile *p);
 
 /* Tables of the logs (section-table.c). */
 void section_profile(FILE *f, const struct report *r, bool over_ranks);
@@ -88,9 +112,30 @@ void section_minmax(FILE *f, const struct report *r);
 void section_grouped(FILE *f, const struct report *r);
 void section_stacks(FILE *f, const struct report *r);
 void section_agents(FILE *f, const struct report *r);
+/* Cells of a stack, as all tables show them. */
+void section_cell_function(struct table *t, const struct report *r, uint32_t stack);
+void section_cell_caller(struct table *t, const struct report *r, uint32_t stack);
+void section_cell_id(struct table *t, const struct report *r, uint32_t stack);
+void section_cell_path(struct table *t, const struct report *r, uint32_t stack);
+
+/* All tables of communication (section-mpi.c), none where nothing happened. */
+void section_mpi(FILE *f, const struct report *r);
+/* Those of one process: its peers instead of the matrix. */
+void section_mpi_rank(FILE *f, const struct report *r, uint32_t rank);
+/* The parts of these (section-mpi-matrix.c, section-mpi-objects.c). */
+void section_matrix(FILE *f, const struct report *r);
+void section_peers(FILE *f, const struct report *r, uint32_t rank);
+void section_sizes(FILE *f, const struct report *r);
+void section_comms(FILE *f, const struct report *r);
+void section_files(FILE *f, const struct report *r);
+/* "... and 3 communicators more", if there are more rows than a log shows. */
+#define SECTION_ROWS 50
+void section_more(FILE *f, size_t n, const char *things);
 
 /* BASE_all.json (jsonout.c). */
 void json_report(FILE *f, const struct report *r);
+/* Its members about communication (json-mpi.c). */
+void json_mpi(struct json *j, const struct report *r);
 
 /*
  * Writes the file DIR/BASE SUFFIX by fill(). The first error of several files

@@ -21,11 +21,33 @@ struct row {
 	uint32_t stack;
 };
 
-static const char *caller_of(const struct row *row)
+void section_cell_function(struct table *t, const struct report *r, uint32_t stack)
 {
-	uint32_t parent = row->r->parent[row->stack];
+	table_text(t, r->cell[r->p->stacks[stack].name]);
+}
 
-	return parent == PROFILE_NONE ? NOTHING : row->r->cell[row->r->p->stacks[parent].name];
+void section_cell_caller(struct table *t, const struct report *r, uint32_t stack)
+{
+	uint32_t parent = r->parent[stack];
+
+	table_text(t, parent == PROFILE_NONE ? NOTHING : r->cell[r->p->stacks[parent].name]);
+}
+
+void section_cell_id(struct table *t, const struct report *r, uint32_t stack)
+{
+	if (r->id[stack] == REPORT_NO_ID)
+		table_text(t, NOTHING);
+	else
+		table_uint(t, r->id[stack]);
+}
+
+void section_cell_path(struct table *t, const struct report *r, uint32_t stack)
+{
+	char *path = report_path(r, stack), *cell = text_short(path, CALLPATH_COLUMNS);
+
+	table_text(t, cell);
+	free(cell);
+	free(path);
 }
 
 static void cell_calls(struct table *t, const struct row *row)
@@ -77,31 +99,22 @@ static void cell_imbalance_rank(struct table *t, const struct row *row)
 
 static void cell_function(struct table *t, const struct row *row)
 {
-	table_text(t, row->r->cell[row->s->name]);
+	section_cell_function(t, row->r, row->stack);
 }
 
 static void cell_caller(struct table *t, const struct row *row)
 {
-	table_text(t, caller_of(row));
+	section_cell_caller(t, row->r, row->stack);
 }
 
 static void cell_id(struct table *t, const struct row *row)
 {
-	uint64_t id = row->r->id[row->stack];
-
-	if (id == REPORT_NO_ID)
-		table_text(t, NOTHING);
-	else
-		table_uint(t, id);
+	section_cell_id(t, row->r, row->stack);
 }
 
 static void cell_path(struct table *t, const struct row *row)
 {
-	char *path = report_path(row->r, row->stack), *cell = text_short(path, CALLPATH_COLUMNS);
-
-	table_text(t, cell);
-	free(cell);
-	free(path);
+	section_cell_path(t, row->r, row->stack);
 }
 
 static void cell_max(struct table *t, const struct row *row)

@@ -184,6 +184,20 @@ static void print_missing(FILE *f, const struct profile *p)
 			p->world_size);
 }
 
+void section_lost_messages(FILE *f, const struct profile *p)
+{
+	if (p->lost_messages)
+		fprintf(f,
+			"%" PRIu64 " records of communication were not stored because rings were "
+			"full; the tables of messages lack them.\n",
+			p->lost_messages);
+	if (p->open_requests)
+		fprintf(f,
+			"%" PRIu64 " requests were posted and never seen to complete; their "
+			"messages are not counted.\n",
+			p->open_requests);
+}
+
 static void print_sentences(FILE *f, const struct report *r, bool whole_job)
 {
 	const struct profile *p = r->p;
@@ -200,6 +214,7 @@ static void print_sentences(FILE *f, const struct report *r, bool whole_job)
 			p->lost_calls,
 			whole_job ? "the node logs name the ranks"
 				  : "the table below names the ranks");
+	section_lost_messages(f, p);
 	if (p->blocked_ns)
 		fprintf(f, "Time ranks waited for room in their rings: %.2f s\n",
 			p->blocked_ns * 1e-9);

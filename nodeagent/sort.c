@@ -87,6 +87,79 @@ uint32_t *sort_stacks(const struct report *r, const char *column, bool ascending
 	return order;
 }
 
+static uint64_t real_key(double value)
+{
+	uint64_t key;
+
+	/* the bits of doubles that are not negative are ordered as the doubles */
+	memcpy(&key, &value, sizeof(key));
+	return key;
+}
+
+#define OF_MESSAGES(name, value)                                                                   \
+	static uint64_t messages_##name(const struct report *r, const struct profile_messages *m)  \
+	{                                                                                          \
+		return value;                                                                      \
+	}
+
+OF_MESSAGES(number, m->sends + m->receives)
+OF_MESSAGES(send_size, real_key(report_mean(m->bytes_sent, m->sends)))
+OF_MESSAGES(recv_size, real_key(report_mean(m->bytes_received, m->receives)))
+OF_MESSAGES(send_bw, real_key(report_mean(m->send_bandwidth, m->sends)))
+OF_MESSAGES(recv_bw, real_key(report_mean(m->receive_bandwidth, m->receives)))
+OF_MESSAGES(time, real_key(report_mean(m->send_ns + m->receive_ns, m->sends + m->receives)))
+OF_MESSAGES(stack_id, r->id[m->stack])
+
+static const struct {
+	const char *name;
+	uint64_t (*value)(const struct report *r, const struct profile_messages *m);
+} messages_columns[] = {
+	{"messages", messages_number},
+	{"send_size", messages_send_size},
+	{"recv_size", messages_recv_size},
+	{"send_bw", messages_send_bw},
+	{"recv_bw", messages_recv_bw},
+	{"comm_time", messages_time},
+	{"stack_id", messages_stack_id},
+};
+
+uint32_t *sort_messages(const struct report *r, const char *column, bool ascending)
+{
+	size_t n = r->p->n_messages;
+	struct keyed *keyed = xcalloc(n, sizeof(*keyed));
+	uint32_t *order = xcalloc(n, sizeof(*order));
+	uint64_t (*value)(const struct report *r, const struct profile_messages *m) = NULL;
+
+	for (size_t i = 0; i < ARRAY_SIZE(messages_columns); i++)
+		if (column && !strcmp(column, messages_columns[i].name))
+			value = messages_columns[i].value;
+	for (uint32_t i = 0; i < n; i++) {
+		const struct profile_messages *m = &r->p->messages[i];
+
+		keyed[i] = (struct keyed){value ? value(r, m) : 0, r->id[m->stack], i};
+	}
+	qsort(keyed, n, sizeof(*keyed), ascending ? ascending_keys : descending_keys);
+	for (size_t i = 0; i < n; i++)
+		order[i] = keyed[i].i;
+	free(keyed);
+	return order;
+}
+
+uint32_t *sort_falling(
+	const struct profile *p, size_t n, uint64_t (*key)(const struct profile *p, uint32_t i))
+{
+	struct keyed *keyed = xcalloc(n, sizeof(*keyed));
+	uint32_t *order = xcalloc(n, sizeof(*order));
+
+	for (uint32_t i = 0; i < n; i++)
+		keyed[i] = (struct keyed){key(p, i), i, i};
+	qsort(keyed, n, sizeof(*keyed), descending_keys);
+	for (size_t i = 0; i < n; i++)
+		order[i] = keyed[i].i;
+	free(keyed);
+	return order;
+}
+
 size_t report_groups(const struct report *r, struct report_group **groups, uint32_t **members)
 {
 	const struct profile *p = r->p;

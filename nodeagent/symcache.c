@@ -117,8 +117,27 @@ static const char *region_name(const struct process *p, uint64_t number)
 	return number < p->n_regions && p->regions[number] ? p->regions[number] : UNKNOWN;
 }
 
-static const char *special_name(uint64_t key)
+static const char *mpi_name(uint32_t function)
 {
+	return function < vftr_mpi_n ? vftr_mpi_names[function] : UNKNOWN;
+}
+
+/* "MPI_Xxx_sync", made once. */
+static const char *sync_name(struct symcache *s, uint64_t key)
+{
+	const uint32_t *known = map64_find(&s->made_by_place, key);
+
+	if (known)
+		return s->made[*known];
+	map64_add(&s->made_by_place, key, (uint32_t)s->n_made);
+	s->made = grow(s->made, s->n_made, &s->cap_made, sizeof(*s->made));
+	return s->made[s->n_made++] = xasprintf("%s_sync", mpi_name(key_mpi((uint32_t)key)));
+}
+
+static const char *special_name(struct symcache *s, uint64_t key)
+{
+	if ((key & KEY_SYNC) == KEY_SYNC)
+		return sync_name(s, key);
 	switch (key) {
 	case KEY_INIT:
 		return "init";
@@ -141,10 +160,9 @@ const char *symcache_name(struct symcache *s, const struct process *p, uint64_t 
 		return region_name(p, RECORD_REGION_NUMBER(key));
 	if (!(key & KEY_WIDE)) {
 		if (key & KEY_INIT)
-			return special_name(key);
+			return special_name(s, key);
 		if (id < RECORD_ID_REGION && id >= RECORD_ID_MPI)
-			return id - RECORD_ID_MPI < vftr_mpi_n ? vftr_mpi_names[id - RECORD_ID_MPI]
-							       : UNKNOWN;
+			return mpi_name(id - RECORD_ID_MPI);
 		if (id < RECORD_ID_FUNCTION)
 			return region_name(p, id - RECORD_ID_REGION);
 	}

@@ -94,6 +94,42 @@ void table_real(struct table *t, int width, int decimals, double value)
 	append(t, cell, n, n);
 }
 
+void table_scientific(struct table *t, int decimals, double value)
+{
+	char cell[64];
+	int n = snprintf(cell, sizeof(cell), "%.*e", decimals, value);
+
+	append(t, cell, n, n);
+}
+
+void table_compact(struct table *t, unsigned base, uint64_t value)
+{
+	static const char units[] = " KMGTPE";
+	double scaled = (double)value;
+	size_t unit = 0;
+	char cell[32];
+
+	if (!value) {
+		table_text(t, ".");
+		return;
+	}
+	if (value < base) {
+		table_uint(t, value);
+		return;
+	}
+	/* what would be rounded up to base is 1 of the next unit */
+	while (scaled >= base - 0.5) {
+		scaled /= base;
+		unit++;
+	}
+	snprintf(cell, sizeof(cell), "%.*f%c",
+		scaled < 9.995	 ? 2
+		: scaled < 99.95 ? 1
+				 : 0,
+		scaled, base == 1000 && unit == 1 ? 'k' : units[unit]);
+	table_text(t, cell);
+}
+
 size_t table_rows(const struct table *t)
 {
 	return t->n_columns ? t->n_cells / t->n_columns : 0;

@@ -28,6 +28,13 @@ void table_column(struct table *t, const char *title, enum table_align align);
 void table_text(struct table *t, const char *text);
 void table_uint(struct table *t, uint64_t value);
 void table_real(struct table *t, int width, int decimals, double value);
+/* 1.234e+05 */
+void table_scientific(struct table *t, int decimals, double value);
+/*
+ * At most five characters: 1023, 9.77K, 488M; "." for nothing. base 1000 (k, M,
+ * G ...) or 1024 (K, M, G ...).
+ */
+void table_compact(struct table *t, unsigned base, uint64_t value);
 
 size_t table_rows(const struct table *t);
 /* A last row that is not complete is left out. */

@@ -38,6 +38,8 @@ static const struct vfp_field job_fields[] = {
 	AT(U64, profile, lost_calls),
 	AT(U64, profile, blocked_ns),
 	AT(U64, profile, hook_ns_total),
+	AT(U64, profile, lost_messages),
+	AT(U64, profile, open_requests),
 };
 
 static const struct vfp_field text_fields[] = {{ TEXT, 0 }};
@@ -90,6 +92,86 @@ static const struct vfp_field process_fields[] = {
 	AT(TEXT_OR_NULL, profile_process, quarantined),
 };
 
+static const struct vfp_field messages_fields[] = {
+	AT(U32, profile_messages, stack),
+	AT(U64, profile_messages, sends),
+	AT(U64, profile_messages, receives),
+	AT(U64, profile_messages, bytes_sent),
+	AT(U64, profile_messages, bytes_received),
+	AT(U64, profile_messages, send_ns),
+	AT(U64, profile_messages, receive_ns),
+	AT(U128, profile_messages, send_bandwidth),
+	AT(U128, profile_messages, receive_bandwidth),
+};
+
+static const struct vfp_field function_fields[] = {
+	AT(U32, profile_function, id),
+	AT(U32, profile_function, ranks),
+	AT(U32, profile_function, rank_min),
+	AT(U32, profile_function, rank_max),
+	AT(U64, profile_function, calls),
+	AT(U64, profile_function, ns),
+	AT(U64, profile_function, min_ns),
+	AT(U64, profile_function, max_ns),
+	AT(U128, profile_function, sumsq_ns2),
+	AT(U64, profile_function, sends),
+	AT(U64, profile_function, receives),
+	AT(U64, profile_function, bytes_sent),
+	AT(U64, profile_function, bytes_received),
+};
+
+static const struct vfp_field size_fields[] = {
+	AT(U32, profile_size, log2),
+	AT(U64, profile_size, sends),
+	AT(U64, profile_size, receives),
+	AT(U64, profile_size, bytes_sent),
+	AT(U64, profile_size, bytes_received),
+};
+
+static const struct vfp_field pair_fields[] = {
+	AT(U32, profile_pair, from),
+	AT(U32, profile_pair, to),
+	AT(U64, profile_pair, sends),
+	AT(U64, profile_pair, bytes_sent),
+	AT(U64, profile_pair, receives),
+	AT(U64, profile_pair, bytes_received),
+};
+
+static const struct vfp_field comm_fields[] = {
+	AT(U64, profile_comm, id),
+	AT(TEXT_OR_NULL, profile_comm, name),
+	AT(U32, profile_comm, kind),
+	AT(U32, profile_comm, size),
+	AT(U32, profile_comm, remote_size),
+	AT(U32, profile_comm, ranks),
+	AT(U64, profile_comm, sends),
+	AT(U64, profile_comm, receives),
+	AT(U64, profile_comm, bytes_sent),
+	AT(U64, profile_comm, bytes_received),
+	AT(U64, profile_comm, collectives),
+	AT(U64, profile_comm, collective_bytes_sent),
+	AT(U64, profile_comm, collective_bytes_received),
+	AT(U64, profile_comm, collective_ns),
+};
+
+static const struct vfp_field file_fields[] = {
+	AT(TEXT, profile_file, name),
+	AT(U32, profile_file, ranks),
+	AT(U64, profile_file, opens),
+	AT(U64, profile_file, reads),
+	AT(U64, profile_file, writes),
+	AT(U64, profile_file, bytes_read),
+	AT(U64, profile_file, bytes_written),
+	AT(U64, profile_file, read_ns),
+	AT(U64, profile_file, write_ns),
+};
+
+static const struct vfp_field place_fields[] = {
+	AT(U32, profile_place, first),
+	AT(U32, profile_place, last),
+	AT(TEXT, profile_place, host),
+};
+
 const struct vfp_section vfp_sections[VFP_N_SECTIONS] = {
 	{ "job     ", job_fields, ARRAY_SIZE(job_fields), 0, 0, 0 },
 	LIST("programs", text_fields, char *, executables),
@@ -98,6 +180,13 @@ const struct vfp_section vfp_sections[VFP_N_SECTIONS] = {
 	LIST("agents  ", agent_fields, struct profile_agent, agents),
 	LIST("dead    ", process_fields, struct profile_process, dead),
 	LIST("process ", process_fields, struct profile_process, processes),
+	LIST("messages", messages_fields, struct profile_messages, messages),
+	LIST("function", function_fields, struct profile_function, functions),
+	LIST("sizes   ", size_fields, struct profile_size, sizes),
+	LIST("pairs   ", pair_fields, struct profile_pair, pairs),
+	LIST("comms   ", comm_fields, struct profile_comm, comms),
+	LIST("files   ", file_fields, struct profile_file, files),
+	LIST("places  ", place_fields, struct profile_place, places),
 	LIST("warnings", text_fields, char *, warnings),
 };
 /* clang-format on */
@@ -105,7 +194,14 @@ const struct vfp_section vfp_sections[VFP_N_SECTIONS] = {
 _Static_assert(sizeof(struct profile_stack) == 112, "a new member needs a row above");
 _Static_assert(sizeof(struct profile_agent) == 64, "a new member needs a row above");
 _Static_assert(sizeof(struct profile_process) == 112, "a new member needs a row above");
-_Static_assert(sizeof(struct profile) == 208, "a new member needs a row or a list above");
+_Static_assert(sizeof(struct profile_messages) == 96, "a new member needs a row above");
+_Static_assert(sizeof(struct profile_function) == 96, "a new member needs a row above");
+_Static_assert(sizeof(struct profile_size) == 40, "a new member needs a row above");
+_Static_assert(sizeof(struct profile_pair) == 40, "a new member needs a row above");
+_Static_assert(sizeof(struct profile_comm) == 96, "a new member needs a row above");
+_Static_assert(sizeof(struct profile_file) == 72, "a new member needs a row above");
+_Static_assert(sizeof(struct profile_place) == 16, "a new member needs a row above");
+_Static_assert(sizeof(struct profile) == 336, "a new member needs a row or a list above");
 
 static uint64_t fnv(uint64_t h, const unsigned char *p, size_t n)
 {

@@ -7,6 +7,7 @@
 #define VFTR_SHM_ATOMIC_H
 
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 
 #ifndef load_relaxed /* a model test brings its own */
@@ -27,6 +28,14 @@
 static inline bool claim_u32(uint32_t *p, uint32_t old, uint32_t new)
 {
 	return __atomic_compare_exchange_n(p, &old, new, false, __ATOMIC_ACQ_REL, __ATOMIC_RELAXED);
+}
+
+/* The same for a pointer that is still NULL. */
+static inline bool claim_null(uint32_t **p, uint32_t *new)
+{
+	uint32_t *old = NULL;
+
+	return __atomic_compare_exchange_n(p, &old, new, false, __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE);
 }
 
 static inline uint32_t add_relaxed_u32(uint32_t *p, uint32_t n)

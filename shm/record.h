@@ -10,8 +10,11 @@
  * A word of zero means that nothing is stored there. An id of
  * RECORD_ID_FUNCTION or more is the low half of a function's address; smaller
  * ids are the table below. Records longer than a word start with their header
- * word; the words after it stay zero until they are stored, and a record whose
- * payload is zero was never completed (its producer died) and is ignored.
+ * word; the words after it stay zero until they are stored, the last one last,
+ * and it is never zero: a record whose last word is zero was never completed
+ * (its producer died) and is ignored. The records of communication
+ * (shm/message.h) have no time of their own: they stand inside of the frame of
+ * the call they belong to.
  * Records never cross the end of a block, and each block starts with a SYNC
  * word, so any block can be read without the one before it.
  */
@@ -20,7 +23,7 @@
 
 #include <stdint.h>
 
-#define RECORD_FORMAT 1 /* raised whenever a word changes its meaning */
+#define RECORD_FORMAT 2 /* raised whenever a word changes its meaning */
 
 #ifndef BLOCK_BYTES /* smaller in a model test */
 #define BLOCK_BYTES 4096u
@@ -41,12 +44,25 @@ enum record_id {
 	RECORD_RESUME = 6, /* ... and goes on; word 1 = frames entered meanwhile and open, + 1 */
 	RECORD_CLOSE = 7,  /* word 1 = number of frames that ended unrecorded */
 
+	/* inside of the frame of an MPI call; shm/message.h */
+	RECORD_SEND = 16,
+	RECORD_RECV = 17,
+	RECORD_POST = 18,
+	RECORD_DONE = 19,
+	RECORD_FAILED = 20,
+	RECORD_COLLECTIVE = 21,
+	RECORD_PARTITION = 22,
+	RECORD_RMA = 23,
+	RECORD_EPOCH = 24,
+	RECORD_FILE = 25,
+	RECORD_COMPLETE = 26,
+
 	RECORD_ID_MPI = 1024,	   /* + index of the function in mpi/mpi.tab */
-	RECORD_ID_REGION = 2048,   /* + region number, below 2048 */
-	RECORD_ID_FUNCTION = 4096, /* low half of an address */
+	RECORD_ID_REGION = 4096,   /* + region number, below 4096 */
+	RECORD_ID_FUNCTION = 8192, /* low half of an address */
 };
 
-#define RECORD_REGIONS_SHORT 2048u
+#define RECORD_REGIONS_SHORT 4096u
 /* Key of region n as the payload of a WIDE record: no code lives up there, and
  * its low half is no short id. */
 #define RECORD_REGION_KEY(n)	((uint64_t)1 << 63 | (uint64_t)1 << 31 | (n))
@@ -66,12 +82,36 @@ static inline uint64_t record_sync_word(uint64_t ticks)
 /* Words in the record that starts with header w. */
 static inline unsigned record_words(uint64_t w)
 {
-	uint32_t id = (uint32_t)w;
+	switch ((uint32_t)w) {
+	case RECORD_WIDE:
+	case RECORD_LOST:
+	case RECORD_SITE:
+	case RECORD_RESUME:
+	case RECORD_CLOSE:
+	case RECORD_FAILED:
+		return 2;
+	case RECORD_DONE:
+	case RECORD_PARTITION:
+	case RECORD_EPOCH:
+		return 3;
+	case RECORD_SEND:
+	case RECORD_RECV:
+	case RECORD_POST:
+	case RECORD_FILE:
+		return 4;
+	case RECORD_RMA:
+		return 5;
+	case RECORD_COLLECTIVE:
+		return 6;
+	default:
+		return 1;
+	}
+}
 
-	return id == RECORD_WIDE || id == RECORD_LOST || id == RECORD_SITE || id == RECORD_RESUME ||
-			       id == RECORD_CLOSE
-		       ? 2
-		       : 1;
+/* Whether this is a record of shm/message.h: no time, and bit 32 is data. */
+static inline int record_is_message(uint32_t id)
+{
+	return id >= RECORD_SEND && id <= RECORD_COMPLETE;
 }
 
 _Static_assert(BLOCK_BYTES % 64 == 0, "blocks are copied in whole cache lines");

@@ -52,6 +52,7 @@ struct ring_producer_shm {
 	uint64_t kicks;	     /* times it rang the agent's doorbell */
 	uint32_t waiting;    /* 1: the producer sleeps on the consumer's futex */
 	uint32_t tid;
+	uint64_t lost_messages; /* records of messages skipped because the ring was full */
 };
 
 /* Words the agent writes, and nobody else. */

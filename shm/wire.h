@@ -13,6 +13,7 @@
  *   THREAD name                    ->
  *                                  <-      RING + ring fd
  *   MODULE_GONE, REGION name, RANK, THREAD_END, FORK ->
+ *   COMM groups, GONE, WINDOW, FILE name, NAME  ->     before a record can speak of it
  *   STACK                          ->
  *                                  <-      STACK text
  *   (one byte)                     ->      the doorbell: wake up
@@ -24,7 +25,7 @@
 
 #include <stdint.h>
 
-#define WIRE_VERSION  1u
+#define WIRE_VERSION  2u
 #define WIRE_TEXT_MAX 16384u
 #define WIRE_BUILD_ID 20
 #define WIRE_UNKNOWN  (-1)
@@ -43,6 +44,11 @@ enum wire_kind {
 	WIRE_BYE,
 	WIRE_FORK,  /* a thread forks: its open frames are the child's, too */
 	WIRE_STACK, /* asks for, and answers, the open frames of a ring */
+	WIRE_COMM,
+	WIRE_GONE, /* a communicator, window or file was freed */
+	WIRE_WINDOW,
+	WIRE_FILE,
+	WIRE_NAME, /* the user has named a communicator or window */
 	WIRE_KINDS
 };
 
@@ -72,6 +78,8 @@ struct wire_welcome {
 	uint64_t ring_size;
 	uint32_t drop_when_full; /* 0 block, 1 drop */
 	uint32_t off;		 /* 1: configured off; do nothing */
+	uint32_t messages;	 /* 1: record communication, 0: only the calls */
+	uint32_t reserved;
 };
 
 struct wire_module {
@@ -107,6 +115,68 @@ struct wire_rank {
 	struct wire_head head;
 	int32_t rank;
 	int32_t size;
+	uint64_t job;	       /* the same in all processes of one MPI_COMM_WORLD */
+	uint32_t spawned;      /* 1: started by MPI_Comm_spawn */
+	uint32_t thread_level; /* that MPI provides */
+};
+
+/* How a communicator came to be. */
+enum wire_comm_kind {
+	WIRE_COMM_PREDEFINED = 0, /* MPI_COMM_WORLD, MPI_COMM_SELF */
+	WIRE_COMM_DUP,
+	WIRE_COMM_CREATE,
+	WIRE_COMM_SPLIT,
+	WIRE_COMM_TOPOLOGY,
+	WIRE_COMM_FROM_GROUP,
+	WIRE_COMM_INTER,
+	WIRE_COMM_MERGE,
+	WIRE_COMM_SPAWN,
+	WIRE_COMM_PARENT,  /* from MPI_Comm_get_parent */
+	WIRE_COMM_ACCEPT,  /* also connect and join */
+	WIRE_COMM_UNKNOWN, /* met without having seen it being made */
+	WIRE_COMM_KINDS
+};
+
+/* Members first, first + stride, ... : `count` world ranks; WIRE_UNKNOWN each
+ * if first is WIRE_UNKNOWN (stride 0): they are in no MPI_COMM_WORLD of ours. */
+struct wire_run {
+	int32_t first, stride, count;
+};
+
+#define WIRE_RUNS_MAX (WIRE_TEXT_MAX / sizeof(struct wire_run))
+
+/*
+ * A communicator. Its members (of the remote group, if there is one) follow as
+ * runs, in several packets if they are many: the first has n_runs = 0 runs
+ * before it, and so on; it is complete when `size` or `remote_size` ranks are.
+ */
+struct wire_comm {
+	struct wire_head head;
+	uint64_t id;	      /* the same in all its members */
+	uint32_t number;      /* in this process, from 1, never reused */
+	uint32_t parent;      /* number of the communicator it was made from, or 0 */
+	uint32_t kind;	      /* enum wire_comm_kind */
+	uint32_t rank;	      /* of this process in it */
+	uint32_t size;	      /* of the local group */
+	uint32_t remote_size; /* 0: an intracommunicator */
+	uint32_t runs_before; /* runs in earlier packets */
+	uint32_t runs;	      /* in this packet; behind the struct as struct wire_run[] */
+};
+
+/* A window or file; numbers of their own, from 1, never reused. text: file name */
+struct wire_object {
+	struct wire_head head;
+	uint32_t number;
+	uint32_t comm; /* number of the communicator it was made on, or 0 */
+};
+
+enum wire_object_kind { WIRE_OBJECT_COMM, WIRE_OBJECT_WINDOW, WIRE_OBJECT_FILE };
+
+/* NAME (text: the name) and GONE. */
+struct wire_about {
+	struct wire_head head;
+	uint32_t number;
+	uint32_t object; /* enum wire_object_kind */
 };
 
 /* MODULE_GONE carries `low` of the module; THREAD_END, STACK the ring's

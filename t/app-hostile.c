@@ -17,6 +17,7 @@
 #include <time.h>
 #include <unistd.h>
 #include "shm/clock.h"
+#include "shm/message.h"
 #include "shm/ring.h"
 #include "shm/segment.h"
 #include "shm/wire.h"
@@ -242,11 +243,11 @@ static void words(unsigned sense, unsigned long blocks)
 		for (unsigned i = 1; i < BLOCK_WORDS; i++) {
 			uint32_t id = sense == 0 ? (uint32_t)any()
 				      : sense == 1
-					      ? (uint32_t)(any() % 9)
+					      ? (uint32_t)(any() % 30)
 					      : RECORD_ID_FUNCTION + (uint32_t)(any() % 3000000);
 
 			block[i] = record_word(ticks_now(), any() & RECORD_EXIT, id);
-			if (record_words(block[i]) == 2 && i + 1 < BLOCK_WORDS)
+			for (unsigned n = record_words(block[i]); n > 1 && i + 1 < BLOCK_WORDS; n--)
 				block[++i] = any() >> any() % 64;
 		}
 		publish(block);
@@ -288,6 +289,117 @@ static void mode_close(void)
 	for (int i = 0; i < 1000 && goes_on(); i++)
 		one_record(RECORD_CLOSE, UINT64_MAX);
 	one_record(RECORD_CLOSE + 1, 1);
+}
+
+/* ---- communication ---- */
+
+static void define_comm(uint32_t number, struct wire_run run, uint32_t size)
+{
+	struct {
+		struct wire_comm m;
+		struct wire_run run;
+	} packet = {{.number = number, .id = number, .size = size, .runs = 1}, run};
+
+	packet.m.head = (struct wire_head){WIRE_COMM, sizeof(run), ticks_now()};
+	if (send(sock, &packet, sizeof(packet), MSG_NOSIGNAL) >= 0)
+		store_release(&app->definitions, app->definitions + 1);
+}
+
+/* Calls with messages in them: requests that nobody completes, of ever new
+ * numbers, to ever new peers, on a communicator as large as there can be. */
+static void mode_requests(void)
+{
+	uint64_t block[BLOCK_WORDS];
+	uint32_t request = 0, size = 1u << 29;
+
+	define_comm(1, (struct wire_run){0, 1, (int32_t)size}, size);
+	while (goes_on() && !ring.consumer->retired) {
+		memset(block, 0, sizeof(block));
+		block[0] = record_sync_word(ticks_now());
+		for (unsigned i = 1; i + 6 <= BLOCK_WORDS;) {
+			block[i++] = record_word(ticks_now(), 0, RECORD_ID_MPI + 20);
+			block[i++] = message_head(
+				any() % 4 ? RECORD_SEND : RECORD_POST, (uint32_t)any());
+			block[i++] = message_pair(0, (uint32_t)(any() % size));
+			block[i++] = message_subject(1, 0, ++request);
+			block[i++] = message_last(0, any());
+			if (any() % 10) /* some frames never end */
+				block[i++] =
+					record_word(ticks_now(), RECORD_EXIT, RECORD_ID_MPI + 20);
+		}
+		publish(block);
+	}
+}
+
+/* Records of communication that have the right form, and mean nothing. */
+static void mode_messages(void)
+{
+	uint64_t block[BLOCK_WORDS];
+
+	define_comm(1, (struct wire_run){0, 1, 8}, 8);
+	while (goes_on() && !ring.consumer->retired) {
+		block[0] = record_sync_word(ticks_now());
+		for (unsigned i = 1; i < BLOCK_WORDS;) {
+			uint64_t w = any() % 3 ? message_head(RECORD_SEND + any() % 10, 1)
+					       : record_word(ticks_now(), any() & RECORD_EXIT,
+							 RECORD_ID_MPI + (uint32_t)(any() % 30));
+			unsigned n = record_words(w);
+
+			block[i++] = w;
+			for (unsigned k = 1; k < n && i < BLOCK_WORDS; k++)
+				block[i++] = (any() % 9) << 40 | (any() % 9) << 32 | any() % 9 |
+					     (k + 1 == n ? MESSAGE_MARK : 0);
+		}
+		publish(block);
+	}
+}
+
+/* On a communicator that nobody has defined. */
+static void mode_stranger(void)
+{
+	uint64_t block[BLOCK_WORDS] = {record_sync_word(ticks_now()), message_head(RECORD_SEND, 1),
+		message_pair(0, 1), message_subject(77, 0, 0), message_last(0, 1)};
+
+	publish(block);
+}
+
+/* A rank that the communicator lacks. */
+static void mode_no_such_rank(void)
+{
+	uint64_t block[BLOCK_WORDS] = {record_sync_word(ticks_now()), message_head(RECORD_SEND, 1),
+		message_pair(0, 8), message_subject(1, 0, 0), message_last(0, 1)};
+
+	define_comm(1, (struct wire_run){0, 1, 8}, 8);
+	publish(block);
+}
+
+/* Nothing wrong with any of them; they are never freed. */
+static void mode_comms(void)
+{
+	for (uint32_t i = 1; goes_on() && i < MESSAGE_COMM_LIMIT; i++)
+		define_comm(i, (struct wire_run){0, 1, 8}, 8);
+}
+
+static void mode_wrong_members(void)
+{
+	define_comm(1, (struct wire_run){(int32_t)any() | 1, (int32_t)any(), INT32_MAX}, 8);
+}
+
+static void mode_files(void)
+{
+	struct wire_object f = {.number = 0};
+	struct wire_about gone = {.object = WIRE_OBJECT_FILE};
+	char name[64];
+
+	while (goes_on()) {
+		snprintf(name, sizeof(name), "file %llx", (unsigned long long)any());
+		f.number++;
+		if (!tell(&f.head, WIRE_FILE, sizeof(f), name))
+			break;
+		gone.number = f.number - (uint32_t)(any() % 2);
+		if (gone.number)
+			tell(&gone.head, WIRE_GONE, sizeof(gone), NULL);
+	}
 }
 
 static void mode_future(void)
@@ -434,6 +546,13 @@ static const struct {
 	{"paths", mode_paths},
 	{"resume", mode_resume},
 	{"close", mode_close},
+	{"requests", mode_requests},
+	{"messages", mode_messages},
+	{"stranger", mode_stranger},
+	{"no-such-rank", mode_no_such_rank},
+	{"comms", mode_comms},
+	{"wrong-members", mode_wrong_members},
+	{"files", mode_files},
 	{"future", mode_future},
 	{"packets", mode_packets},
 	{"second-hello", mode_second_hello},

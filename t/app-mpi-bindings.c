@@ -23,6 +23,7 @@ int main(int argc, char **argv)
 	MPI_Comm half;
 	MPI_Info info;
 	MPI_Op plus;
+	double now;
 	char name[MPI_MAX_OBJECT_NAME], value[41];
 
 #ifdef THREADS
@@ -76,6 +77,9 @@ int main(int argc, char **argv)
 	MPI_Info_free(&info);
 
 	MPI_Barrier(MPI_COMM_WORLD);
+	MPI_Pcontrol(1);
+	now = MPI_Wtime();
+	bad += now < 0 || MPI_Wtick() <= 0;
 	n = bad;
 	MPI_Reduce(&n, &bad, 1, MPI_INT, MPI_SUM, 0, MPI_COMM_WORLD);
 	if (rank == 0 && bad == 0)

@@ -48,6 +48,7 @@ program bindings
 #endif
   integer :: ierr, rank, size, peer, provided, total, n, got, bad, sums(2)
   integer :: x, y
+  double precision :: now
   HANDLE(MPI_Comm) :: half
   HANDLE(MPI_Request) :: req(2)
   HANDLE(MPI_Datatype) :: pair
@@ -108,6 +109,9 @@ program bindings
   call MPI_Info_free(info LAST)
 
   call MPI_Barrier(MPI_COMM_WORLD LAST)
+  call MPI_Pcontrol(1)
+  now = MPI_Wtime()
+  if (MPI_Wtick() <= 0 .or. now < 0) bad = bad + 1
   n = bad
   call MPI_Reduce(n, bad, 1, MPI_INTEGER, MPI_SUM, 0, MPI_COMM_WORLD LAST)
   if (rank == 0 .and. bad == 0 .and. ierr == 0) print '(a)', 'ok'

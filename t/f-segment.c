@@ -11,8 +11,10 @@
  *	4 where value	a word in the producer's page, the staging blocks or the data
  *	5		the agent looks
  *	6 where		a byte of the definitions counter
+ *	7		a communicator that makes sense
  *
- * A record is one byte of kind and, depending on it, one to eight bytes more.
+ * A record is one byte of kind and, depending on it, some bytes more. In the
+ * words of records of communication there is one byte for each number.
  */
 #include <signal.h>
 #include <stdlib.h>
@@ -28,7 +30,9 @@
 #include "nodeagent/process.h"
 #include "nodeagent/profile.h"
 #include "nodeagent/symcache.h"
+#include "nodeagent/traffic-sync.h"
 #include "nodeagent/util.h"
+#include "shm/message.h"
 #include "shm/ring.h"
 #include "shm/wire.h"
 
@@ -147,10 +151,46 @@ static void fixed_packet(void)
 		{WIRE_BYE, sizeof(struct wire_head)},
 		{WIRE_FORK, sizeof(struct wire_number)},
 		{WIRE_STACK, sizeof(struct wire_number)},
+		{WIRE_COMM, sizeof(struct wire_comm)},
+		{WIRE_WINDOW, sizeof(struct wire_object)},
+		{WIRE_FILE, sizeof(struct wire_object)},
+		{WIRE_NAME, sizeof(struct wire_about)},
+		{WIRE_GONE, sizeof(struct wire_about)},
 	};
 	unsigned k = byte() % ARRAY_SIZE(kinds);
 
 	packet(kinds[k].kind, kinds[k].fixed, byte());
+}
+
+/* A communicator that can be: of size ranks from first on. */
+static void good_comm(void)
+{
+	uint32_t size = byte() % 16 + 1;
+	struct {
+		struct wire_comm m;
+		struct wire_run run;
+	} c = {.m = {.number = byte(), .id = byte(), .size = size, .runs = 1},
+		.run = {byte(), 1, (int32_t)size}};
+
+	if (byte() & 1)
+		c.m.remote_size = size;
+	c.m.head = (struct wire_head){WIRE_COMM, sizeof(c.run), agent_ticks(&a)};
+	if (send(theirs, &c, sizeof(c), MSG_DONTWAIT | MSG_NOSIGNAL) >= 0 && app)
+		app->definitions++;
+}
+
+/* The words after the first of a record of communication. */
+static unsigned message(uint64_t *words, uint64_t w)
+{
+	unsigned n = record_words(w);
+
+	words[0] = w;
+	for (unsigned i = 1; i < n; i++)
+		words[i] = (uint64_t)byte() << 40 | (uint64_t)byte() << 32 | byte();
+	if (n == 4 || n == 6) /* the type is of no interest, the communicator is */
+		words[2] = message_subject(byte(), 0, byte());
+	words[n - 1] = byte() == 255 ? number(8) : message_last(byte(), byte());
+	return n;
 }
 
 static unsigned records(uint64_t *block, unsigned n)
@@ -159,7 +199,7 @@ static unsigned records(uint64_t *block, unsigned n)
 	unsigned used = 1;
 
 	block[0] = record_sync_word(ticks);
-	while (n-- && used + 2 <= BLOCK_WORDS && at < end) {
+	while (n-- && used + 6 <= BLOCK_WORDS && at < end) {
 		uint8_t kind = byte();
 		uint64_t exit_bit = kind & 0x80 ? RECORD_EXIT : 0;
 
@@ -172,6 +212,8 @@ static unsigned records(uint64_t *block, unsigned n)
 			block[used++] = w;
 			if (record_words(w) == 2)
 				block[used++] = byte() < 200 ? byte() : number(8);
+		} else if (kind <= RECORD_FILE) {
+			used += message(block + used, message_head(kind, byte()));
 		} else {
 			block[used++] = record_word(ticks, exit_bit,
 				kind < 64 ? RECORD_ID_MPI + kind : RECORD_ID_FUNCTION * kind);
@@ -201,7 +243,7 @@ static void scribble(struct ring *r)
 
 static void act(struct process *p)
 {
-	uint8_t what = byte() % 7;
+	uint8_t what = byte() % 8;
 	struct ring *r = n_rings ? &rings[byte() % n_rings] : NULL;
 	char raw[300] = {0};
 	size_t n;
@@ -233,6 +275,9 @@ static void act(struct process *p)
 		if (app)
 			app->definitions = byte();
 		break;
+	case 7:
+		good_comm();
+		break;
 	}
 }
 
@@ -242,6 +287,7 @@ static void prepare(void)
 
 	a.conf = conf_default();
 	a.conf->shm_ring_size = RING_SIZE_MIN;
+	a.conf->mpi_show_sync_time = true;
 	a.host = host;
 	clocks_init(&a.clocks, "raw");
 	clocks_calibrate(&a.clocks);
@@ -259,6 +305,8 @@ static void forget(struct process *p)
 	app_agent = NULL;
 	close(theirs);
 	process_free(p);
+	sync_free(a.sync);
+	a.sync = NULL;
 	a.processes = NULL;
 	symcache_free(a.symbols);
 	for (size_t i = 0; i < a.n_warnings; i++)

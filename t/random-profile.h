@@ -120,6 +120,154 @@ static inline void throw_process(struct dice *d, struct profile_process *w, uint
 		w->quarantined = xstrdup("the ring held an unknown record");
 }
 
+static inline void *add_element(void **array, size_t *n, size_t bytes)
+{
+	*array = xrealloc(*array, (*n + 1) * bytes);
+	return memset((char *)*array + (*n)++ * bytes, 0, bytes);
+}
+
+/* One more element, all zero, in an array of a profile. */
+#define ADD_ELEMENT(p, member)                                                                     \
+	((__typeof__((p)->member))add_element(                                                     \
+		(void **)&(p)->member, &(p)->n_##member, sizeof(*(p)->member)))
+
+/* The counts from `sends` to `bytes_received`, in whatever order they stand. */
+#define THROW_MESSAGES(d, x)                                                                       \
+	((x)->sends = throw_dice(d, 1000), (x)->receives = throw_dice(d, 1000),                    \
+		(x)->bytes_sent = (uint64_t)throw_dice(d, 1u << 31) << 9,                          \
+		(x)->bytes_received = (uint64_t)throw_dice(d, 1u << 31) << 9)
+
+static inline void throw_stack_messages(struct dice *d, struct profile *p)
+{
+	for (uint32_t i = 0; i < p->n_stacks; i++) {
+		if (throw_dice(d, 3))
+			continue;
+
+		struct profile_messages *m = ADD_ELEMENT(p, messages);
+
+		m->stack = i;
+		THROW_MESSAGES(d, m);
+		m->send_ns = throw_dice(d, 1u << 30);
+		m->receive_ns = throw_dice(d, 1u << 30);
+		m->send_bandwidth = (unsigned __int128)throw_dice(d, 1u << 30) << 40;
+		m->receive_bandwidth = (unsigned __int128)throw_dice(d, 1u << 30) << 40;
+	}
+}
+
+static inline void throw_functions(struct dice *d, struct profile *p, uint32_t first_rank)
+{
+	for (uint32_t id = 18; id < 40; id++) {
+		if (throw_dice(d, 4))
+			continue;
+
+		struct profile_function *f = ADD_ELEMENT(p, functions);
+
+		f->id = id;
+		f->ranks = throw_dice(d, 4);
+		f->calls = throw_dice(d, 1000);
+		f->ns = throw_dice(d, 1u << 30);
+		f->sumsq_ns2 = (unsigned __int128)f->ns * f->ns;
+		THROW_MESSAGES(d, f);
+		if (!f->ranks)
+			continue;
+		f->rank_min = first_rank + throw_dice(d, 4);
+		f->rank_max = p->unranked ? PROFILE_UNRANKED : first_rank + throw_dice(d, 4);
+		f->min_ns = throw_dice(d, 3);
+		f->max_ns = 10 + throw_dice(d, 3);
+	}
+}
+
+static inline void throw_pairs(struct dice *d, struct profile *p, uint32_t first_rank)
+{
+	uint32_t ranks[32], n = 0;
+
+	for (; n < 28; n++)
+		ranks[n] = n;
+	for (uint32_t i = 0; i < p->unranked; i++)
+		ranks[n++] = PROFILE_UNRANKED + i;
+	ranks[n++] = PROFILE_ELSEWHERE;
+	for (uint32_t i = 0; i < n; i++) {
+		for (uint32_t k = 0; k < n; k++) {
+			if ((i / 4 != first_rank / 4 && k / 4 != first_rank / 4) ||
+				throw_dice(d, 4))
+				continue;
+
+			struct profile_pair *q = ADD_ELEMENT(p, pairs);
+
+			q->from = ranks[i];
+			q->to = ranks[k];
+			THROW_MESSAGES(d, q);
+		}
+	}
+}
+
+static inline void throw_comm(struct dice *d, struct profile_comm *c, uint64_t id)
+{
+	c->id = id << 60;
+	c->name = throw_dice(d, 2) ? xasprintf("name %u", throw_dice(d, 3)) : NULL;
+	c->kind = throw_dice(d, 12);
+	c->size = throw_dice(d, 6);
+	c->remote_size = throw_dice(d, 6);
+	c->ranks = 1 + throw_dice(d, 4);
+	THROW_MESSAGES(d, c);
+	c->collectives = throw_dice(d, 1000);
+	c->collective_bytes_sent = throw_dice(d, 1000);
+	c->collective_bytes_received = throw_dice(d, 1000);
+	c->collective_ns = throw_dice(d, 1u << 30);
+}
+
+static inline void throw_file(struct dice *d, struct profile_file *f, uint32_t number)
+{
+	f->name = xasprintf("/data/file%u", number);
+	f->ranks = 1 + throw_dice(d, 4);
+	f->opens = f->ranks;
+	f->reads = throw_dice(d, 100);
+	f->writes = throw_dice(d, 100);
+	f->bytes_read = throw_dice(d, 1u << 30);
+	f->bytes_written = throw_dice(d, 1u << 30);
+	f->read_ns = throw_dice(d, 1u << 30);
+	f->write_ns = throw_dice(d, 1u << 30);
+}
+
+static inline void throw_communication(struct dice *d, struct profile *p, uint32_t node)
+{
+	uint32_t gap = throw_dice(d, 3);
+
+	p->lost_messages = throw_dice(d, 3) ? 0 : throw_dice(d, 1000);
+	p->open_requests = throw_dice(d, 3) ? 0 : throw_dice(d, 10);
+	throw_stack_messages(d, p);
+	throw_functions(d, p, 4 * node);
+	for (uint32_t i = 0; i <= 64; i++) {
+		if (throw_dice(d, 8))
+			continue;
+
+		struct profile_size *s = ADD_ELEMENT(p, sizes);
+
+		s->log2 = i;
+		THROW_MESSAGES(d, s);
+	}
+	throw_pairs(d, p, 4 * node);
+	for (uint32_t i = 0; i < 8; i++)
+		if (throw_dice(d, 2))
+			throw_comm(d, ADD_ELEMENT(p, comms), i);
+	for (uint32_t i = 0; i < 6; i++)
+		if (!throw_dice(d, 3))
+			throw_file(d, ADD_ELEMENT(p, files), i);
+	/* two nodes that seem to be one host, so that places are joined */
+	for (uint32_t i = 0; i < 4; i += 1 + gap) {
+		struct profile_place *at = ADD_ELEMENT(p, places);
+
+		at->first = at->last = 4 * node + i;
+		at->host = xasprintf("host%u", node / 2);
+	}
+	for (uint32_t i = 0; i < p->unranked; i++) {
+		struct profile_place *at = ADD_ELEMENT(p, places);
+
+		at->first = at->last = PROFILE_UNRANKED + i;
+		at->host = xasprintf("host%u", node / 2);
+	}
+}
+
 /* A valid node profile of "nodeNODE" with up to n_stacks stacks. */
 static inline struct profile *random_profile(
 	struct dice *d, uint32_t node, uint32_t n_stacks, uint64_t hash_mask)
@@ -176,6 +324,7 @@ static inline struct profile *random_profile(
 		p->dead = xcalloc(1, sizeof(*p->dead));
 		throw_process(d, &p->dead[0], PROFILE_UNRANKED + p->unranked - 1);
 	}
+	throw_communication(d, p, node);
 	return p;
 }
 

@@ -14,7 +14,8 @@ alone() {
 	shift
 	failed=0
 	for h; do
-		if grep -q '<mpi.h>' "$h"; then
+		case $h in mpi/* | fortran/*) needs_mpi=1 ;; *) needs_mpi= ;; esac
+		if [ -n "$needs_mpi" ] || grep -q '<mpi.h>' "$h"; then
 			command -v mpicc >/dev/null || continue
 			flags=$(mpicc --showme:compile 2>/dev/null ||
 				mpicc -compile_info | tr ' ' '\n' | grep '^-I')

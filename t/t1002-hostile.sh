@@ -75,14 +75,15 @@ named() {
 }
 
 for mode in data stage head far-head back empty page control-words resume close future \
-	packets second-hello region; do
+	packets second-hello region messages stranger no-such-rank wrong-members; do
 	test_expect "$mode: quarantined and named, the others are exact" "
 		beside $mode 700
 		named"
 done
 
 # Nothing here is wrong enough to be refused; it must only stay bounded.
-for mode in words not-started paths rank flood questions threads undead modules mute come-and-go; do
+for mode in words not-started paths rank flood questions threads undead modules mute come-and-go \
+	requests comms files; do
 	test_expect "$mode: the others are exact" "beside $mode 700"
 done
 

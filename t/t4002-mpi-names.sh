@@ -11,8 +11,8 @@ sequence() {
 	cat <<-EOF
 	Init Comm_rank Comm_size Allreduce Sendrecv Irecv Isend Waitall Comm_split
 	Comm_set_name Comm_get_name Type_contiguous Type_commit Op_create Allreduce Bcast
-	Op_free Type_free Comm_free Info_create Info_set Info_get Info_free Barrier Reduce
-	Finalize
+	Op_free Type_free Comm_free Info_create Info_set Info_get Info_free Barrier Pcontrol
+	Wtime Wtick Reduce Finalize
 	EOF
 }
 

@@ -215,6 +215,78 @@ START_TEST(several_programs_are_named_once)
 }
 END_TEST
 
+static struct profile *communication(uint32_t rank, const char *host, const char *name)
+{
+	struct profile *p = one_stack(rank, 1, 1);
+
+	ADD_ELEMENT(p, messages)->sends = 3;
+	*ADD_ELEMENT(p, functions) = (struct profile_function){
+		.id = 18, .ranks = 1, .rank_min = rank, .rank_max = rank, .min_ns = 7, .max_ns = 7};
+	*ADD_ELEMENT(p, pairs) = (struct profile_pair){.from = rank, .to = 1, .sends = 2};
+	ADD_ELEMENT(p, pairs)->from = rank;
+	p->pairs[1].to = PROFILE_ELSEWHERE;
+	*ADD_ELEMENT(p, comms) = (struct profile_comm){
+		.id = 5, .name = name ? xstrdup(name) : NULL, .size = 1 + rank, .remote_size = 2};
+	*ADD_ELEMENT(p, places) = (struct profile_place){rank, rank, xstrdup(host)};
+	p->lost_messages = 1;
+	p->open_requests = 2;
+	return p;
+}
+
+START_TEST(communication_adds_up)
+{
+	struct profile *p = profile_merge(communication(1, "b", "y"), communication(0, "b", NULL));
+
+	p = profile_merge(p, communication(3, "b", "x"));
+	p = profile_merge(p, communication(4, "c", "z"));
+	assert_valid(p);
+	ck_assert_uint_eq(p->n_messages, 1);
+	ck_assert_uint_eq(p->messages[0].sends, 12);
+	ck_assert_uint_eq(p->functions[0].ranks, 4);
+	ck_assert_uint_eq(p->functions[0].rank_max, 0);
+	ck_assert_uint_eq(p->n_pairs, 8);
+	ck_assert_uint_eq(p->pairs[6].from, 4);
+	ck_assert_uint_eq(p->n_comms, 1);
+	ck_assert_str_eq(p->comms[0].name, "x");
+	ck_assert_uint_eq(p->comms[0].size, 5);
+	ck_assert_uint_eq(p->lost_messages, 4);
+	ck_assert_uint_eq(p->open_requests, 8);
+	/* 0 and 1 are neighbours on b; 2 is missing */
+	ck_assert_uint_eq(p->n_places, 3);
+	ck_assert_uint_eq(p->places[0].last, 1);
+	ck_assert_uint_eq(p->places[1].first, 3);
+	ck_assert_str_eq(p->places[2].host, "c");
+	profile_free(p);
+}
+END_TEST
+
+START_TEST(unranked_ends_of_messages_are_numbered_on)
+{
+	struct profile *p = profile_merge(communication(PROFILE_UNRANKED, "a", NULL),
+		communication(PROFILE_UNRANKED, "b", NULL));
+
+	assert_valid(p);
+	ck_assert_uint_eq(p->n_pairs, 4);
+	ck_assert_uint_eq(p->pairs[2].from, PROFILE_UNRANKED + 1);
+	ck_assert_uint_eq(p->pairs[3].to, PROFILE_ELSEWHERE);
+	ck_assert_uint_eq(p->places[1].first, PROFILE_UNRANKED + 1);
+	profile_free(p);
+}
+END_TEST
+
+START_TEST(places_that_contradict_do_not_overlap)
+{
+	struct profile *p = communication(0, "a", NULL), *q = communication(0, "b", NULL);
+
+	q->places[0].last = 9;
+	p = profile_merge(p, q);
+	assert_valid(p);
+	ck_assert_uint_eq(p->n_places, 2);
+	ck_assert_uint_eq(p->places[1].first, 1);
+	profile_free(p);
+}
+END_TEST
+
 START_TEST(nothing_and_empty)
 {
 	struct profile *p = one_stack(0, 1, 1);
@@ -285,6 +357,9 @@ int main(void)
 	tcase_add_test(t, unranked_processes_are_numbered_on);
 	tcase_add_test(t, a_stack_that_no_process_has_gives_no_minimum);
 	tcase_add_test(t, several_programs_are_named_once);
+	tcase_add_test(t, communication_adds_up);
+	tcase_add_test(t, unranked_ends_of_messages_are_numbered_on);
+	tcase_add_test(t, places_that_contradict_do_not_overlap);
 	tcase_add_test(t, nothing_and_empty);
 	tcase_add_test(t, deep_paths);
 	suite_add_tcase(s, t);

@@ -3,24 +3,13 @@
  * The output files of a profile made in memory: titles, columns and numbers of
  * the logs, and that the JSON says the same.
  */
-#include <check.h>
-#include <cjson/cJSON.h>
-#include <dirent.h>
 #include <math.h>
 #include <sys/stat.h>
-#include <unistd.h>
 
-#include "conf/conf.h"
-#include "nodeagent/output.h"
-#include "t/random-profile.h"
+#include "t/output-files.h"
 
-#define MS   1000000ull
 #define ODD  "odd\"\\\n\xff name"
 #define LONG "a_very_long_name_of_a_function_that_only_a_template_can_have"
-
-static char dir[64];
-static struct conf *conf;
-static struct profile *p;
 
 static uint32_t stack(uint32_t parent, const char *name, uint64_t calls, uint64_t excl_ms,
 	uint64_t min_ms, uint32_t rank_min, uint64_t max_ms, uint32_t rank_max, uint32_t ranks)
@@ -43,11 +32,7 @@ static uint32_t stack(uint32_t parent, const char *name, uint64_t calls, uint64_
 
 static void setup(void)
 {
-	strcpy(dir, "/tmp/u-output.XXXXXX");
-	ck_assert_ptr_nonnull(mkdtemp(dir));
-	conf = conf_default();
-	p = profile_new();
-	profile_add_executable(p, "/opt/app");
+	setup_files();
 	p->start_s = 1700000000;
 	p->end_s = 1700000002;
 	p->runtime_s = 1.5;
@@ -80,136 +65,6 @@ static void setup(void)
 		.place = xstrdup("cpu 3"),
 		.processes = 4};
 	p->agents[1] = (struct profile_agent){.host = xstrdup("n2"), .missing = true};
-}
-
-static void teardown(void)
-{
-	DIR *d = opendir(dir);
-	struct dirent *e;
-
-	while (d && (e = readdir(d))) {
-		char *path = xasprintf("%s/%s", dir, e->d_name);
-
-		ck_assert_ptr_null(strstr(e->d_name, ".tmp."));
-		if (e->d_name[0] != '.')
-			remove(path);
-		free(path);
-	}
-	if (d)
-		closedir(d);
-	rmdir(dir);
-	profile_free(p);
-	conf_free(conf);
-}
-
-static char *slurp(const char *name)
-{
-	char *path = xasprintf("%s/%s", dir, name), *text = NULL;
-	size_t cap = 0;
-	FILE *f = fopen(path, "r");
-
-	ck_assert_msg(f != NULL, "no file %s", path);
-	if (getdelim(&text, &cap, '\0', f) < 0)
-		ck_abort_msg("%s is empty", path);
-	fclose(f);
-	free(path);
-	return text;
-}
-
-static char *summary(void)
-{
-	char *error;
-	int rc = output_summary(p, conf, dir, "app", &error);
-
-	ck_assert_msg(!rc && !error, "%s", error);
-	return slurp("app_all.log");
-}
-
-static cJSON *parsed(void)
-{
-	char *text = slurp("app_all.json");
-	cJSON *json = cJSON_Parse(text);
-
-	ck_assert_msg(json != NULL, "not JSON: %.200s", text);
-	free(text);
-	return json;
-}
-
-static double number(const cJSON *object, const char *key)
-{
-	const cJSON *item = cJSON_GetObjectItemCaseSensitive(object, key);
-
-	ck_assert_msg(cJSON_IsNumber(item), "no number \"%s\"", key);
-	return item->valuedouble;
-}
-
-static const char *string(const cJSON *object, const char *key)
-{
-	const cJSON *item = cJSON_GetObjectItemCaseSensitive(object, key);
-
-	ck_assert_msg(cJSON_IsString(item), "no string \"%s\"", key);
-	return item->valuestring;
-}
-
-/* `parts` one after the other in text */
-static void in_order(const char *text, const char *const *parts)
-{
-	const char *at = text;
-
-	for (; *parts; parts++) {
-		const char *found = strstr(at, *parts);
-
-		ck_assert_msg(found != NULL, "\"%s\" is missing or in another place of\n%.2500s",
-			*parts, text);
-		at = found + strlen(*parts);
-	}
-}
-
-static void has(const char *text, const char *part)
-{
-	in_order(text, (const char *const[]){part, NULL});
-}
-
-static void has_not(const char *text, const char *part)
-{
-	ck_assert_msg(!strstr(text, part), "\"%s\" should not be in\n%.2500s", part, text);
-}
-
-/* The n-th cell (from 0) of a row, without blanks. */
-static char *cell(const char *row, unsigned n)
-{
-	for (n++; n; n--)
-		row = strchr(row, '|') + 1;
-	row += strspn(row, " ");
-
-	size_t bytes = strcspn(row, "|");
-
-	while (bytes && row[bytes - 1] == ' ')
-		bytes--;
-	return strndup(row, bytes);
-}
-
-static void cell_is(const char *row, unsigned n, const char *want)
-{
-	char *is = cell(row, n);
-
-	ck_assert_str_eq(is, want);
-	free(is);
-}
-
-/* The i-th row below the title of a table. */
-static const char *row(const char *text, const char *title, unsigned i)
-{
-	char *line = xasprintf("\n%s\n+", title);
-	const char *at = strstr(text, line);
-
-	ck_assert_msg(at != NULL, "no table \"%s\"", title);
-	at = strchr(at + strlen(line), '\n') + 1; /* column titles */
-	at = strchr(strchr(at, '\n') + 1, '\n') + 1;
-	while (i--)
-		at = strchr(at, '\n') + 1;
-	free(line);
-	return at;
 }
 
 START_TEST(sections)

@@ -103,6 +103,42 @@ START_TEST(numbers)
 }
 END_TEST
 
+START_TEST(compact_numbers)
+{
+	static const struct {
+		uint64_t value;
+		unsigned base;
+		const char *text;
+	} cases[] = {
+		{0, 1000, "."},
+		{999, 1000, "999"},
+		{1000, 1000, "1.00k"},
+		{9994, 1000, "9.99k"},
+		{9996, 1000, "10.0k"},
+		{99940, 1000, "99.9k"},
+		{99960, 1000, "100k"},
+		{999499, 1000, "999k"},
+		{999501, 1000, "1.00M"},
+		{UINT64_MAX, 1000, "18.4E"},
+		{1000, 1024, "1000"},
+		{1023, 1024, "1023"},
+		{1024, 1024, "1.00K"},
+		{1048575, 1024, "1.00M"},
+		{UINT64_MAX, 1024, "16.0E"},
+	};
+
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		struct table *t = table_new(TABLE_LIST);
+		char want[64];
+
+		table_column(t, "12345", TABLE_RIGHT);
+		table_compact(t, cases[i].base, cases[i].value);
+		snprintf(want, sizeof(want), "  12345  \n  %5s  \n", cases[i].text);
+		expect(t, want);
+	}
+}
+END_TEST
+
 START_TEST(no_rows)
 {
 	struct table *t = table_new(TABLE_FRAMED);
@@ -169,6 +205,7 @@ int main(void)
 	tcase_add_test(c, list);
 	tcase_add_test(c, list_padding_is_bounded);
 	tcase_add_test(c, numbers);
+	tcase_add_test(c, compact_numbers);
 	tcase_add_test(c, no_rows);
 	tcase_add_test(c, names_cannot_break_the_frame);
 	tcase_add_test(c, shortened);

@@ -179,13 +179,87 @@ START_TEST(stacks_that_call_each_other_are_refused)
 }
 END_TEST
 
+static void wrong_stack(struct profile *p)
+{
+	ADD_ELEMENT(p, messages)->stack = 1;
+}
+
+static void stack_twice(struct profile *p)
+{
+	ADD_ELEMENT(p, messages);
+	ADD_ELEMENT(p, messages);
+}
+
+static void unsorted_pairs(struct profile *p)
+{
+	ADD_ELEMENT(p, pairs)->to = 1;
+	ADD_ELEMENT(p, pairs);
+}
+
+static void rank_of_nobody(struct profile *p)
+{
+	ADD_ELEMENT(p, pairs)->to = PROFILE_UNRANKED;
+}
+
+static void overlapping_places(struct profile *p)
+{
+	ADD_ELEMENT(p, places)->host = xstrdup("a");
+	p->places[0].last = 5;
+	*ADD_ELEMENT(p, places) = (struct profile_place){5, 6, xstrdup("b")};
+}
+
+static void place_of_all(struct profile *p)
+{
+	*ADD_ELEMENT(p, places) = (struct profile_place){0, UINT32_MAX, xstrdup("a")};
+}
+
+static void endless_size(struct profile *p)
+{
+	ADD_ELEMENT(p, sizes)->log2 = 65;
+}
+
+static void file_without_name(struct profile *p)
+{
+	ADD_ELEMENT(p, files);
+}
+
+static const struct {
+	void (*spoil)(struct profile *p);
+	const char *error;
+} spoilers[] = {
+	{wrong_stack, "a stack that is not in the profile"},
+	{stack_twice, "P5"},
+	{unsorted_pairs, "P5"},
+	{rank_of_nobody, "a message's rank is not in the profile"},
+	{overlapping_places, "the places overlap"},
+	{place_of_all, "a place is no range of ranks"},
+	{endless_size, "larger than 2^64"},
+	{file_without_name, "a text is missing"},
+};
+
+START_TEST(communication_that_contradicts_itself_is_refused)
+{
+	struct profile *p = profile_new();
+	unsigned char *buf;
+	size_t bytes;
+
+	add_stack(p, PROFILE_NONE, "init", UINT64_MAX);
+	spoilers[_i].spoil(p);
+	ck_assert_ptr_nonnull(profile_valid(p));
+	ck_assert_int_eq(vfp_encode(p, &buf, &bytes), 0);
+	expect_error(buf, bytes, spoilers[_i].error);
+	free(buf);
+	profile_free(p);
+}
+END_TEST
+
 static const struct {
 	size_t at;
 	uint64_t value;
 	const char *error;
 } headers[] = {
 	{offsetof(struct vfp_header, magic), 0, "not a node profile"},
-	{offsetof(struct vfp_header, version), 2, "format version 2"},
+	{offsetof(struct vfp_header, version), 3, "format version 3"},
 	{offsetof(struct vfp_header, byte_order), 0x0807060504030201, "another byte order"},
 	{offsetof(struct vfp_header, bytes), 100, "too long"},
 	{offsetof(struct vfp_header, bytes), 1ull << 60, "cut short"},
@@ -272,6 +346,8 @@ int main(void)
 	tcase_add_test(t, flipped_bits_with_a_right_checksum_do_no_harm);
 	tcase_add_test(t, absurd_words_with_a_right_checksum_do_no_harm);
 	tcase_add_test(t, stacks_that_call_each_other_are_refused);
+	tcase_add_loop_test(
+		t, communication_that_contradicts_itself_is_refused, 0, ARRAY_SIZE(spoilers));
 	tcase_add_loop_test(t, bad_headers_are_named, 0, ARRAY_SIZE(headers));
 	tcase_add_test(t, a_clock_gone_wrong_is_still_readable);
 	tcase_add_test(t, files);

@@ -1,0 +1,96 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* The face of the hooks towards the wrappers of MPI and others: emit.h. */
+#include "libhook/emit.h"
+
+#include <errno.h>
+#include "libhook/process.h"
+
+/* Fixed ids lie below GATE_FUNCTIONS: only a gate for everything stops them. */
+static inline uint64_t fixed_gate(void)
+{
+	return load_relaxed(&vftr_gate) == GATE_ALL ? GATE_ALL : 0;
+}
+
+void vftr_enter_id(uint32_t id)
+{
+	vftr_record(0, id, fixed_gate(), __builtin_return_address(0));
+}
+
+void vftr_exit_id(uint32_t id)
+{
+	vftr_record(RECORD_EXIT, id, fixed_gate(), __builtin_return_address(0));
+}
+
+static inline __attribute__((always_inline)) void emit(const uint64_t *word, unsigned n)
+{
+	struct thread *t = &vftr_thread;
+	unsigned i;
+	uint32_t turn = load_relaxed(&t->turns);
+	uint64_t *to = reserve_words(&t->cur, n);
+	uint64_t *limit = load_relaxed(&t->limit);
+
+	/* also true for a limit of NULL: see vftr_record() */
+	if (unlikely((uintptr_t)limit - (uintptr_t)to - 8 * (uintptr_t)n >=
+		     BLOCK_BYTES - 8 * (uintptr_t)n)) {
+		vftr_emit_slow(word);
+		return;
+	}
+	for (i = 0; i + 1 < n; i++)
+		store_relaxed(&to[i], word[i]);
+	KILLPOINT("emit.header");
+	store_release(&to[i], word[i]); /* pairs with the agent's look at the last word */
+	KILLPOINT("emit.stored");
+	if (unlikely(load_relaxed(&t->turns) != turn))
+		vftr_emit_overtaken(to, word, turn);
+}
+
+void vftr_emit(const uint64_t *word)
+{
+	emit(word, record_words(word[0]));
+}
+
+void vftr_emit_1(uint64_t a)
+{
+	emit((const uint64_t[EMIT_WORDS]){a}, 1);
+}
+
+void vftr_emit_3(uint64_t a, uint64_t b, uint64_t c)
+{
+	emit((const uint64_t[EMIT_WORDS]){a, b, c}, 3);
+}
+
+void vftr_emit_4(uint64_t a, uint64_t b, uint64_t c, uint64_t d)
+{
+	emit((const uint64_t[EMIT_WORDS]){a, b, c, d}, 4);
+}
+
+bool vftr_active(void)
+{
+	return load_relaxed(&vftr_process.state) != PROCESS_OFF;
+}
+
+bool vftr_messages_wanted(void)
+{
+	return !load_relaxed(&vftr_process.no_messages) &&
+	       load_relaxed(&vftr_process.state) != PROCESS_OFF;
+}
+
+void vftr_define(struct wire_head *message, size_t fixed, const void *data, size_t bytes)
+{
+	struct thread *t = &vftr_thread;
+	int saved_errno = errno;
+
+	vftr_slow(clock_counter(), 0, 0, NULL); /* attaches if need be */
+	if (load_acquire(&vftr_process.state) == PROCESS_ON) {
+		t->busy++;
+		message_send_data(message, fixed, data, bytes);
+		t->busy--;
+	}
+	errno = saved_errno;
+}
+
+void vftr_set_rank(struct wire_rank *place)
+{
+	place->head.kind = WIRE_RANK;
+	vftr_define(&place->head, sizeof(*place), NULL, 0);
+}

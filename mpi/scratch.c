@@ -1,0 +1,73 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Memory that a recorder needs from before a call to after it, of each thread
+ * its own, outside of the application's heap. Given back when the thread ends.
+ */
+#include <pthread.h>
+#include <sys/mman.h>
+#include "mpi/call.h"
+#include "mpi/scratch.h"
+
+#define FIRST_BYTES ((size_t)16 << 10)
+
+__thread size_t vftr_scratch_used;
+static __thread struct {
+	char *at;
+	size_t bytes;
+} own __attribute__((tls_model("initial-exec")));
+
+static pthread_once_t once = PTHREAD_ONCE_INIT;
+static pthread_key_t at_thread_end;
+static int have_key;
+
+static void give_back(void *unused)
+{
+	(void)unused;
+	if (own.at)
+		munmap(own.at, own.bytes);
+	own.at = NULL;
+	own.bytes = vftr_scratch_used = 0;
+}
+
+static void make_key(void)
+{
+	have_key = !pthread_key_create(&at_thread_end, give_back);
+}
+
+static bool grow(size_t bytes)
+{
+	size_t more = own.bytes ? own.bytes : FIRST_BYTES;
+	void *at;
+
+	while (more < bytes)
+		more *= 2;
+	at = mmap(NULL, more, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	if (at == MAP_FAILED)
+		return false;
+	pthread_once(&once, make_key);
+	if (have_key)
+		pthread_setspecific(at_thread_end, at);
+	if (own.at)
+		munmap(own.at, own.bytes);
+	own.at = at;
+	own.bytes = more;
+	return true;
+}
+
+void *vftr_scratch(size_t bytes)
+{
+	char *at;
+
+	bytes = (bytes + 15) & ~(size_t)15;
+	if (own.bytes - vftr_scratch_used < bytes && (vftr_scratch_used || !grow(bytes)))
+		return NULL;
+	at = own.at + vftr_scratch_used;
+	vftr_scratch_used += bytes;
+	return at;
+}
+
+void vftr_scratch_done(const void *at)
+{
+	if (at)
+		vftr_scratch_used = (size_t)((const char *)at - own.at);
+}

@@ -1,0 +1,26 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Sizes of datatypes by handle. Predefined types are known from the start,
+ * derived ones from their commit to their end, so that MPI is never asked
+ * about a handle that may be bad: that would call the user's error handler.
+ */
+#ifndef VFTR_MPI_TYPE_H
+#define VFTR_MPI_TYPE_H
+
+#include "mpi/call.h"
+
+/*
+ * Size in bytes of one element, and *index for the records (mpi/types.tab).
+ * 0 for types that are not known: null, bad, or committed behind our back.
+ */
+uint64_t vftr_type_size(MPI_Datatype type, uint32_t *index);
+
+/* MPI has just accepted this type: it is good, and known from now on. */
+void vftr_type_learn(MPI_Datatype type);
+/* The handle is about to be given back to MPI. */
+void vftr_type_forget(MPI_Datatype type);
+
+/* Fills the table with the predefined types; MPI must be initialized. */
+void vftr_type_start(void);
+
+#endif

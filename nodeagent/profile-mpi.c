@@ -1,0 +1,267 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* The arrays of communication in a profile, each a sorted list with unique keys. */
+#include "nodeagent/profile-mpi.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "nodeagent/profile.h"
+#include "nodeagent/util.h"
+
+#define NO_TEXT SIZE_MAX
+
+#define COMPARE(x, y)                                                                              \
+	do {                                                                                       \
+		if ((x) != (y))                                                                    \
+			return (x) < (y) ? -1 : 1;                                                 \
+	} while (0)
+
+#define BY(type, member)                                                                           \
+	static int type##_cmp(const void *x, const void *y)                                        \
+	{                                                                                          \
+		const struct profile_##type *a = x, *b = y;                                        \
+                                                                                                   \
+		COMPARE(a->member, b->member);                                                     \
+		return 0;                                                                          \
+	}
+
+BY(messages, stack)
+BY(function, id)
+BY(size, log2)
+BY(comm, id)
+BY(place, first)
+
+static int pair_cmp(const void *x, const void *y)
+{
+	const struct profile_pair *a = x, *b = y;
+
+	COMPARE(a->from, b->from);
+	COMPARE(a->to, b->to);
+	return 0;
+}
+
+static int file_cmp(const void *x, const void *y)
+{
+	const struct profile_file *a = x, *b = y;
+
+	return strcmp(a->name, b->name);
+}
+
+static void add_messages(void *x, const void *y)
+{
+	struct profile_messages *to = x;
+	const struct profile_messages *from = y;
+
+	to->sends += from->sends;
+	to->receives += from->receives;
+	to->bytes_sent += from->bytes_sent;
+	to->bytes_received += from->bytes_received;
+	to->send_ns += from->send_ns;
+	to->receive_ns += from->receive_ns;
+	to->send_bandwidth += from->send_bandwidth;
+	to->receive_bandwidth += from->receive_bandwidth;
+}
+
+static void add_function(void *x, const void *y)
+{
+	struct profile_function *to = x;
+	const struct profile_function *from = y;
+
+	if (from->ranks && (!to->ranks || from->min_ns < to->min_ns ||
+				   (from->min_ns == to->min_ns && from->rank_min < to->rank_min))) {
+		to->min_ns = from->min_ns;
+		to->rank_min = from->rank_min;
+	}
+	if (from->ranks && (!to->ranks || from->max_ns > to->max_ns ||
+				   (from->max_ns == to->max_ns && from->rank_max < to->rank_max))) {
+		to->max_ns = from->max_ns;
+		to->rank_max = from->rank_max;
+	}
+	to->ranks += from->ranks;
+	to->calls += from->calls;
+	to->ns += from->ns;
+	to->sumsq_ns2 += from->sumsq_ns2;
+	to->sends += from->sends;
+	to->receives += from->receives;
+	to->bytes_sent += from->bytes_sent;
+	to->bytes_received += from->bytes_received;
+}
+
+static void add_size(void *x, const void *y)
+{
+	struct profile_size *to = x;
+	const struct profile_size *from = y;
+
+	to->sends += from->sends;
+	to->receives += from->receives;
+	to->bytes_sent += from->bytes_sent;
+	to->bytes_received += from->bytes_received;
+}
+
+static void add_pair(void *x, const void *y)
+{
+	struct profile_pair *to = x;
+	const struct profile_pair *from = y;
+
+	to->sends += from->sends;
+	to->bytes_sent += from->bytes_sent;
+	to->receives += from->receives;
+	to->bytes_received += from->bytes_received;
+}
+
+/*
+ * Members may see one communicator differently: the two sides of an
+ * intercommunicator, or one that has not seen it being made.
+ */
+static void add_comm(void *x, const void *y)
+{
+	struct profile_comm *to = x;
+	const struct profile_comm *from = y;
+
+	if (from->kind < to->kind)
+		to->kind = from->kind;
+	if (from->size > to->size ||
+		(from->size == to->size && from->remote_size > to->remote_size)) {
+		to->size = from->size;
+		to->remote_size = from->remote_size;
+	}
+	to->ranks += from->ranks;
+	to->sends += from->sends;
+	to->receives += from->receives;
+	to->bytes_sent += from->bytes_sent;
+	to->bytes_received += from->bytes_received;
+	to->collectives += from->collectives;
+	to->collective_bytes_sent += from->collective_bytes_sent;
+	to->collective_bytes_received += from->collective_bytes_received;
+	to->collective_ns += from->collective_ns;
+}
+
+static void add_file(void *x, const void *y)
+{
+	struct profile_file *to = x;
+	const struct profile_file *from = y;
+
+	to->ranks += from->ranks;
+	to->opens += from->opens;
+	to->reads += from->reads;
+	to->writes += from->writes;
+	to->bytes_read += from->bytes_read;
+	to->bytes_written += from->bytes_written;
+	to->read_ns += from->read_ns;
+	to->write_ns += from->write_ns;
+}
+
+#define LIST(type, member, text, add)                                                              \
+	{                                                                                          \
+		offsetof(struct profile, n_##member), offsetof(struct profile, member),            \
+			sizeof(struct profile_##type), text, type##_cmp, add                       \
+	}
+
+const struct profile_list profile_lists[PROFILE_N_LISTS] = {
+	LIST(messages, messages, NO_TEXT, add_messages),
+	LIST(function, functions, NO_TEXT, add_function),
+	LIST(size, sizes, NO_TEXT, add_size),
+	LIST(pair, pairs, NO_TEXT, add_pair),
+	LIST(comm, comms, offsetof(struct profile_comm, name), add_comm),
+	LIST(file, files, offsetof(struct profile_file, name), add_file),
+	LIST(place, places, offsetof(struct profile_place, host), NULL),
+};
+
+static size_t *count_of(struct profile *p, const struct profile_list *l)
+{
+	return (size_t *)((char *)p + l->count);
+}
+
+static void **array_of(struct profile *p, const struct profile_list *l)
+{
+	return (void **)((char *)p + l->array);
+}
+
+static char **text_of(void *array, size_t i, const struct profile_list *l)
+{
+	return (char **)((char *)array + i * l->element_bytes + l->text);
+}
+
+void profile_mpi_free(struct profile *p)
+{
+	for (const struct profile_list *l = profile_lists; l < profile_lists + PROFILE_N_LISTS;
+		l++) {
+		void **array = array_of(p, l);
+
+		for (size_t i = 0; l->text != NO_TEXT && i < *count_of(p, l); i++)
+			free(*text_of(*array, i, l));
+		free(*array);
+		*array = NULL;
+		*count_of(p, l) = 0;
+	}
+}
+
+void profile_mpi_copy(struct profile *c)
+{
+	for (const struct profile_list *l = profile_lists; l < profile_lists + PROFILE_N_LISTS;
+		l++) {
+		size_t n = *count_of(c, l);
+		void **array = array_of(c, l), *copy = xcalloc(n, l->element_bytes);
+
+		if (n)
+			memcpy(copy, *array, n * l->element_bytes);
+		for (size_t i = 0; l->text != NO_TEXT && i < n; i++) {
+			char **text = text_of(copy, i, l);
+
+			*text = *text ? xstrdup(*text) : NULL;
+		}
+		*array = copy;
+	}
+}
+
+static bool is_sorted(const struct profile *p, const struct profile_list *l)
+{
+	size_t n = *(const size_t *)((const char *)p + l->count);
+	const char *at = *(const char *const *)((const char *)p + l->array);
+
+	for (size_t i = 1; i < n; i++)
+		if (l->cmp(at + (i - 1) * l->element_bytes, at + i * l->element_bytes) >= 0)
+			return false;
+	return true;
+}
+
+static bool is_rank(const struct profile *p, uint32_t rank)
+{
+	return rank < PROFILE_UNRANKED || rank - PROFILE_UNRANKED < p->unranked;
+}
+
+static bool is_end_of_pair(const struct profile *p, uint32_t rank)
+{
+	return rank == PROFILE_ELSEWHERE || is_rank(p, rank);
+}
+
+const char *profile_mpi_valid(const struct profile *p)
+{
+	for (size_t i = 0; i < p->n_messages; i++)
+		if (p->messages[i].stack >= p->n_stacks)
+			return "messages belong to a stack that is not in the profile";
+	for (size_t i = 0; i < p->n_sizes; i++)
+		if (p->sizes[i].log2 > 64)
+			return "messages are larger than 2^64 bytes";
+	for (size_t i = 0; i < p->n_pairs; i++)
+		if (!is_end_of_pair(p, p->pairs[i].from) || !is_end_of_pair(p, p->pairs[i].to))
+			return "a message's rank is not in the profile";
+	for (size_t i = 0; i < p->n_files; i++)
+		if (!p->files[i].name)
+			return "a file has no name";
+	for (size_t i = 0; i < p->n_places; i++) {
+		const struct profile_place *q = &p->places[i];
+
+		if (!q->host)
+			return "a place has no host";
+		if (q->first > q->last || !is_rank(p, q->first) || !is_rank(p, q->last) ||
+			(q->first < PROFILE_UNRANKED) != (q->last < PROFILE_UNRANKED))
+			return "a place is no range of ranks";
+		if (i && q->first <= q[-1].last)
+			return "the places overlap or are not sorted";
+	}
+	for (size_t i = 0; i < PROFILE_N_LISTS; i++)
+		if (!is_sorted(p, &profile_lists[i]))
+			return "P5: an array of communication is not sorted";
+	return NULL;
+}

@@ -1,0 +1,41 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * The communication of a profile: messages[] to places[], lost_messages and
+ * open_requests. Used by profile.c and merge.c only, which do the rest.
+ */
+#ifndef VFTR_NODEAGENT_PROFILE_MPI_H
+#define VFTR_NODEAGENT_PROFILE_MPI_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+struct profile;
+
+/* One of the arrays: where it is in struct profile, and the order of its elements. */
+struct profile_list {
+	size_t count, array; /* offsets of the members */
+	size_t element_bytes;
+	size_t text;				/* offset of the element's text, or SIZE_MAX */
+	int (*cmp)(const void *, const void *); /* by key */
+	void (*add)(void *, const void *);	/* numbers of one element to another's; no texts */
+};
+
+#define PROFILE_N_LISTS 7
+/* messages, functions, sizes, pairs, comms, files, places, in this order. */
+extern const struct profile_list profile_lists[PROFILE_N_LISTS];
+
+void profile_mpi_free(struct profile *p);
+/* c is a flat copy of a profile: its arrays become its own. */
+void profile_mpi_copy(struct profile *c);
+const char *profile_mpi_valid(const struct profile *p);
+
+/* Unranked processes are numbered higher by `by`. */
+void profile_mpi_shift(struct profile *p, uint32_t by);
+/*
+ * Moves all of b to a. place_a, place_b: where their stacks are in the result.
+ * Any order of merging gives the same; b's arrays are empty afterwards.
+ */
+void profile_mpi_merge(
+	struct profile *a, struct profile *b, const uint32_t *place_a, const uint32_t *place_b);
+
+#endif

@@ -1,0 +1,71 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Numbers and words about communication that the logs and the JSON share. */
+#include "nodeagent/report.h"
+#include "nodeagent/util.h"
+#include "shm/wire.h"
+
+/* Generated from mpi/mpi.tab. */
+extern const char *const vftr_mpi_names[];
+extern const unsigned vftr_mpi_n;
+
+static const char *const comm_kinds[] = {
+	[WIRE_COMM_PREDEFINED] = "predefined",
+	[WIRE_COMM_DUP] = "dup",
+	[WIRE_COMM_CREATE] = "create",
+	[WIRE_COMM_SPLIT] = "split",
+	[WIRE_COMM_TOPOLOGY] = "topology",
+	[WIRE_COMM_FROM_GROUP] = "from_group",
+	[WIRE_COMM_INTER] = "inter",
+	[WIRE_COMM_MERGE] = "merge",
+	[WIRE_COMM_SPAWN] = "spawn",
+	[WIRE_COMM_PARENT] = "parent",
+	[WIRE_COMM_ACCEPT] = "accept",
+	[WIRE_COMM_UNKNOWN] = "unknown",
+};
+
+_Static_assert(ARRAY_SIZE(comm_kinds) == WIRE_COMM_KINDS, "a new kind needs a word");
+
+const char *report_function(const struct profile_function *f)
+{
+	return f->id < vftr_mpi_n ? vftr_mpi_names[f->id] : "unknown MPI function";
+}
+
+uint32_t report_members(const struct profile *p, const struct profile_function *f)
+{
+	uint32_t n = p->ranks;
+
+	if (p->world_size && p->ranks > p->unranked)
+		n = p->ranks - p->unranked;
+	return n > f->ranks ? n : f->ranks;
+}
+
+double report_function_mean_s(const struct profile *p, const struct profile_function *f)
+{
+	return report_mean(f->ns, report_members(p, f)) * 1e-9;
+}
+
+double report_function_imbalance(const struct profile *p, const struct profile_function *f)
+{
+	double mean = report_function_mean_s(p, f), max = f->max_ns * 1e-9;
+
+	return mean > 0.0 && max > mean ? 100.0 * (max - mean) / mean : 0.0;
+}
+
+const char *report_comm_kind(const struct profile_comm *c)
+{
+	return c->kind < WIRE_COMM_KINDS ? comm_kinds[c->kind] : comm_kinds[WIRE_COMM_UNKNOWN];
+}
+
+const char *report_comm_name(const struct profile *p, const struct profile_comm *c)
+{
+	if (c->name || c->kind != WIRE_COMM_PREDEFINED || p->world_size < 2)
+		return c->name;
+	if (c->size == p->world_size)
+		return "MPI_COMM_WORLD";
+	return c->size == 1 ? "MPI_COMM_SELF" : NULL;
+}
+
+double report_mean(unsigned __int128 sum, uint64_t n)
+{
+	return n ? (double)sum / (double)n : 0.0;
+}

@@ -1,0 +1,187 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* What the files traffic*.c share, and nobody else. */
+#ifndef VFTR_NODEAGENT_TRAFFIC_INTERNAL_H
+#define VFTR_NODEAGENT_TRAFFIC_INTERNAL_H
+
+#include "nodeagent/map32.h"
+#include "nodeagent/map64.h"
+#include "nodeagent/profile.h"
+#include "nodeagent/traffic.h"
+#include "shm/message.h"
+
+#define NO_SUMS UINT32_MAX
+
+enum traffic_limit {
+	LIMIT_COMMS,
+	LIMIT_GONE,
+	LIMIT_REQUESTS,
+	LIMIT_EARLY,
+	LIMIT_PEERS,
+	LIMIT_COMM_SUMS,
+	LIMIT_FILE_SUMS,
+	LIMITS
+};
+
+/* ---- communicators, windows, files: traffic-comms.c ----------------------- */
+
+struct run {
+	int32_t first, stride;
+	uint32_t before; /* members of the runs before */
+};
+
+struct comm {
+	uint64_t id;
+	uint32_t number, kind, size, remote_size;
+	uint32_t members;	  /* that runs[] give */
+	uint32_t refs;		  /* its number, windows, open requests, messages in open frames */
+	uint32_t sums;		  /* index into sums.comms, or NO_SUMS */
+	uint32_t local, local_of; /* members on this node, as counted by traffic-sync.c */
+	char *name;
+	struct run *runs;
+	size_t n_runs, cap_runs;
+};
+
+/* Ranks that records may name: of the remote group, if there is one. */
+static inline uint32_t comm_ranks(const struct comm *c)
+{
+	return c->remote_size ? c->remote_size : c->size;
+}
+
+/* World rank, or PROFILE_ELSEWHERE; rank < comm_ranks(c), or c NULL. */
+uint32_t comm_world(const struct comm *c, uint32_t rank);
+bool comm_has_world(const struct comm *c, uint32_t world);
+
+/*
+ * What a record's number means. NULL, or an error. *c is NULL for number 0 and
+ * for what is no longer, or was never, kept.
+ */
+const char *find_comm(struct traffic *t, uint32_t number, struct comm **c);
+const char *find_window(struct traffic *t, uint32_t number, struct comm **c);
+/* *sums is NO_SUMS where *c would be NULL. */
+const char *find_file(struct traffic *t, uint32_t number, uint32_t *sums);
+
+static inline struct comm *comm_hold(struct comm *c)
+{
+	if (c)
+		c->refs++;
+	return c;
+}
+void comm_drop(struct traffic *t, struct comm *c);
+void comms_free(struct traffic *t);
+
+/* Live numbers of one kind of object. */
+struct numbers {
+	struct map32 live; /* number -> index into slots[], or into sums.files */
+	uint32_t highest;
+};
+
+struct gone {
+	uint64_t ticks;
+	uint32_t object, number;
+};
+
+/* ---- requests: traffic-requests.c ----------------------------------------- */
+
+/* A record that waits for the end of its frame. */
+struct pending {
+	struct message m;
+	struct comm *comm; /* held; of a window for RMA */
+	struct node *node;
+	uint64_t since;
+	uint64_t depth;
+	uint32_t level;
+	bool timed;
+};
+
+struct request {
+	struct pending of; /* what posted it */
+	struct traffic_lane *lane;
+	bool probed; /* MATCHED: the record of the probe was read */
+	bool taken;  /* it is more than a probe */
+	uint32_t next_free;
+};
+
+struct early {
+	struct message m; /* DONE; POST: the record of a probe that no longer counts */
+	uint64_t ticks;
+	uint32_t next_free;
+};
+
+struct requests {
+	struct map32 open, early; /* number -> index into ... */
+	struct request *at;
+	struct early *early_at;
+	size_t n, cap, n_early, cap_early;
+	uint32_t free_at, free_early; /* first of the unused ones */
+	size_t hand;		      /* where early ones are given up next */
+	uint64_t forgotten;
+};
+
+/* Results as of traffic_left(). */
+const char *request_post(struct traffic_lane *l, const struct pending *p);
+const char *request_done(struct traffic *t, const struct message *m, uint64_t ticks);
+/* An Mrecv has received what a probe of this number had found. */
+void request_received(struct traffic *t, uint32_t number);
+/* Nodes of the lane's tree are now their counterparts. */
+void requests_move(struct traffic_lane *l);
+void requests_free(struct traffic *t);
+
+/* ---- sums: traffic-sums.c --------------------------------------------------- */
+
+/* What p tells of; bytes and peer (a world rank) as they turned out. */
+void sums_send(struct traffic *t, const struct pending *p, uint32_t peer, uint64_t bytes);
+void sums_send_cancelled(struct traffic *t, const struct pending *p, uint32_t peer, uint64_t bytes);
+void sums_send_time(
+	struct traffic *t, const struct pending *p, uint32_t peer, uint64_t bytes, uint64_t ticks);
+void sums_receive(struct traffic *t, const struct pending *p, uint32_t peer, uint64_t bytes);
+void sums_receive_time(
+	struct traffic *t, const struct pending *p, uint32_t peer, uint64_t bytes, uint64_t ticks);
+/* A collective call: what it sends when it is posted, the rest when it is over. */
+void sums_collective(struct traffic *t, const struct pending *p);
+void sums_collective_over(struct traffic *t, const struct pending *p);
+void sums_collective_time(struct traffic *t, const struct pending *p, uint64_t ticks);
+void sums_file(struct traffic *t, const struct pending *p, uint64_t bytes, uint64_t ticks);
+/* Index of the sums of files of this name, made if need be. */
+uint32_t sums_of_file(struct traffic *t, const char *name);
+void sums_rank_changed(struct traffic *t);
+void sums_free(struct traffic *t);
+
+struct traffic {
+	const struct conf *conf;
+	struct sync *sync;
+	uint64_t job;
+	int rank;
+	bool all_ranks, listed; /* mpi.only_for_ranks: is everybody, am I? */
+
+	struct numbers numbers[3]; /* by enum wire_object_kind */
+	struct comm **slots;	   /* of communicators and windows */
+	size_t n_slots, cap_slots;
+	uint32_t *vacant; /* slots */
+	size_t n_vacant, cap_vacant;
+	size_t n_comms, n_runs; /* alive */
+	struct gone *gone;	/* oldest first from first_gone on */
+	size_t first_gone, n_gone, cap_gone;
+
+	struct requests requests;
+	size_t n_pending; /* of all lanes */
+
+	struct traffic_sums sums;
+	struct map64 peer_at, comm_at, file_at; /* index into sums by peer, id, hash of the name */
+	uint32_t last_peer;			/* index */
+	unsigned limits;			/* bits, by enum traffic_limit */
+};
+
+struct traffic_lane {
+	struct traffic *traffic;
+	struct calltree *tree;
+	struct pending *pending;
+	size_t n, cap;
+	size_t n_open; /* requests it has posted */
+};
+
+static inline uint64_t ticks_between(uint64_t from, uint64_t to)
+{
+	return (int64_t)(to - from) > 0 ? to - from : 0;
+}
+
+#endif

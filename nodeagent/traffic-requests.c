@@ -1,0 +1,322 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Requests from their POST (or SEND, COLLECTIVE, RMA, FILE) to their DONE. The
+ * two may be read in either order, as they may come from two threads; what a
+ * DONE says is kept until then. The record of a matched probe and that of the
+ * Imrecv that follows it carry the same number, and either may come first, too.
+ */
+#include <stdlib.h>
+#include <string.h>
+#include "nodeagent/traffic-internal.h"
+
+#define NONE UINT32_MAX
+
+extern const char *const vftr_mpi_names[]; /* generated from mpi/mpi.tab */
+extern const unsigned vftr_mpi_n;
+
+/* ---- open requests ----------------------------------------------------------- */
+
+static struct request *find_open(struct traffic *t, uint32_t number)
+{
+	const uint32_t *i = map32_find(&t->requests.open, number);
+
+	return i ? &t->requests.at[*i] : NULL;
+}
+
+static struct request *open_request(struct traffic *t, uint32_t number)
+{
+	struct requests *r = &t->requests;
+	uint32_t i = r->free_at;
+
+	if (i != NONE) {
+		r->free_at = r->at[i].next_free;
+	} else {
+		r->at = grow(r->at, r->n, &r->cap, sizeof(*r->at));
+		i = (uint32_t)r->n++;
+	}
+	map32_add(&r->open, number, i);
+	return &r->at[i];
+}
+
+static void close_request(struct traffic *t, struct request *q)
+{
+	struct requests *r = &t->requests;
+
+	if (q->lane)
+		q->lane->n_open--;
+	comm_drop(t, q->of.comm);
+	map32_remove(&r->open, q->of.m.request);
+	q->of.node = NULL; /* so it is not in use */
+	q->next_free = r->free_at;
+	r->free_at = (uint32_t)(q - r->at);
+}
+
+static void forget(struct traffic *t, struct request *q)
+{
+	close_request(t, q);
+	t->requests.forgotten++;
+}
+
+void requests_move(struct traffic_lane *l)
+{
+	struct requests *r = &l->traffic->requests;
+
+	for (size_t i = 0; i < r->n && l->n_open; i++) {
+		struct request *q = &r->at[i];
+
+		if (!q->of.node || q->lane != l)
+			continue;
+		q->of.node = q->of.node->next;
+		q->lane = NULL;
+		l->n_open--;
+	}
+}
+
+/* ---- early ones ------------------------------------------------------------------ */
+
+static void drop_early(struct requests *r, uint32_t number)
+{
+	const uint32_t *at = map32_find(&r->early, number);
+	uint32_t i;
+
+	if (!at)
+		return;
+	i = *at;
+	map32_remove(&r->early, number);
+	r->early_at[i].m.request = 0;
+	r->early_at[i].next_free = r->free_early;
+	r->free_early = i;
+}
+
+static void keep_early(struct traffic *t, const struct message *m, uint64_t ticks)
+{
+	struct requests *r = &t->requests;
+	uint32_t i;
+
+	drop_early(r, m->request);
+	if (r->early.n >= TRAFFIC_EARLY_MAX) { /* the next in turn, most likely the oldest */
+		t->limits |= 1u << LIMIT_EARLY;
+		r->hand = (r->hand + 1) % r->n_early;
+		drop_early(r, r->early_at[r->hand].m.request);
+	}
+	i = r->free_early;
+	if (i != NONE) {
+		r->free_early = r->early_at[i].next_free;
+	} else {
+		r->early_at = grow(r->early_at, r->n_early, &r->cap_early, sizeof(*r->early_at));
+		i = (uint32_t)r->n_early++;
+	}
+	r->early_at[i] = (struct early){.m = *m, .ticks = ticks};
+	map32_add(&r->early, m->request, i);
+}
+
+static struct early *find_early(struct traffic *t, uint32_t number)
+{
+	const uint32_t *i = map32_find(&t->requests.early, number);
+
+	return i ? &t->requests.early_at[*i] : NULL;
+}
+
+/* The record of the probe with this number is still to come, and no longer counts. */
+static void expect_probe(struct traffic *t, uint32_t number)
+{
+	struct message m = {.kind = RECORD_POST, .request = number};
+
+	keep_early(t, &m, 0);
+}
+
+/* ---- completion --------------------------------------------------------------------- */
+
+static const char *receive(
+	struct traffic *t, struct request *q, const struct message *done, uint64_t duration)
+{
+	const struct comm *c = q->of.comm;
+	uint32_t peer;
+
+	if (done->flags & MESSAGE_AS_POSTED)
+		done = &q->of.m;
+	if (c && done->peer >= comm_ranks(c))
+		return "a message from a rank that its communicator lacks";
+	peer = comm_world(c, done->peer);
+	sums_receive(t, &q->of, peer, done->bytes);
+	sums_receive_time(t, &q->of, peer, done->bytes, duration);
+	return NULL;
+}
+
+static void send_over(
+	struct traffic *t, struct request *q, const struct message *done, uint64_t duration)
+{
+	uint32_t peer = comm_world(q->of.comm, q->of.m.peer);
+
+	if (done->flags & MESSAGE_CANCELLED)
+		sums_send_cancelled(t, &q->of, peer, q->of.m.bytes);
+	else if (!(done->flags & MESSAGE_UNKNOWN))
+		sums_send_time(t, &q->of, peer, q->of.m.bytes, duration);
+}
+
+static void rma_over(
+	struct traffic *t, struct request *q, const struct message *done, uint64_t duration)
+{
+	const struct message *m = &q->of.m;
+	uint32_t peer = comm_world(q->of.comm, m->peer);
+
+	if (done->flags & MESSAGE_UNKNOWN)
+		return;
+	if (m->bytes)
+		sums_send_time(t, &q->of, peer, m->bytes, duration);
+	if (!m->bytes_received)
+		return;
+	sums_receive(t, &q->of, peer, m->bytes_received);
+	sums_receive_time(t, &q->of, peer, m->bytes_received, duration);
+}
+
+/* The request is over: what it was for counts. */
+static const char *complete(
+	struct traffic *t, struct request *q, const struct message *done, uint64_t ticks)
+{
+	uint64_t duration = ticks_between(q->of.since, ticks);
+	bool known = !(done->flags & (MESSAGE_CANCELLED | MESSAGE_UNKNOWN));
+	uint32_t number = q->of.m.request;
+	bool probe_to_come = q->of.m.flags & MESSAGE_MATCHED && !q->probed;
+	const char *why = NULL;
+
+	switch (q->of.m.kind) {
+	case RECORD_SEND:
+		send_over(t, q, done, duration);
+		break;
+	case RECORD_POST:
+		if (known)
+			why = receive(t, q, done, duration);
+		break;
+	case RECORD_COLLECTIVE:
+		if (!known)
+			break;
+		sums_collective_over(t, &q->of);
+		sums_collective_time(t, &q->of, duration);
+		break;
+	case RECORD_RMA:
+		rma_over(t, q, done, duration);
+		break;
+	case RECORD_FILE:
+		if (!(done->flags & MESSAGE_CANCELLED))
+			sums_file(t, &q->of, known && !(done->flags & MESSAGE_AS_POSTED) ? done->bytes
+										     : q->of.m.bytes,
+				duration);
+		break;
+	default:
+		break;
+	}
+	close_request(t, q);
+	if (probe_to_come)
+		expect_probe(t, number);
+	return why;
+}
+
+const char *request_done(struct traffic *t, const struct message *m, uint64_t ticks)
+{
+	struct request *q = find_open(t, m->request);
+
+	if (q && !(q->probed && !q->taken))
+		return complete(t, q, m, ticks);
+	keep_early(t, m, ticks);
+	return NULL;
+}
+
+void request_received(struct traffic *t, uint32_t number)
+{
+	struct request *q = find_open(t, number);
+
+	if (q)
+		close_request(t, q);
+	else
+		expect_probe(t, number);
+}
+
+/* ---- posting ---------------------------------------------------------------------------- */
+
+/* Is it the record of a probe that found a message, not that of its Imrecv? */
+static bool is_probe(const struct pending *p, const struct request *open)
+{
+	uint32_t function = key_mpi(p->node->key);
+	const char *name = function < vftr_mpi_n ? vftr_mpi_names[function] : NULL;
+
+	if (p->m.kind != RECORD_POST || !(p->m.flags & MESSAGE_MATCHED))
+		return false;
+	if (!name) /* its frame is not known: then by their order */
+		return !open;
+	return !strcmp(name, "MPI_Mprobe") || !strcmp(name, "MPI_Improbe");
+}
+
+static void fill(struct request *q, struct traffic_lane *l, const struct pending *p)
+{
+	q->of = *p;
+	q->lane = l;
+	comm_hold(q->of.comm);
+	l->n_open++;
+}
+
+/* The second of a probe and its Imrecv: the latter is what counts. */
+static void pair_up(struct traffic_lane *l, struct request *q, const struct pending *p, bool probe)
+{
+	if (!probe) {
+		if (q->lane)
+			q->lane->n_open--;
+		comm_drop(l->traffic, q->of.comm);
+		fill(q, l, p);
+	}
+	q->probed = q->taken = true;
+}
+
+static struct request *post_anew(
+	struct traffic_lane *l, struct request *q, const struct pending *p, bool probe)
+{
+	struct traffic *t = l->traffic;
+
+	if (q)
+		forget(t, q);
+	if (t->requests.open.n >= TRAFFIC_REQUESTS_MAX) {
+		t->limits |= 1u << LIMIT_REQUESTS;
+		t->requests.forgotten++;
+		return NULL;
+	}
+	q = open_request(t, p->m.request);
+	fill(q, l, p);
+	q->probed = probe;
+	q->taken = !probe;
+	return q;
+}
+
+const char *request_post(struct traffic_lane *l, const struct pending *p)
+{
+	struct traffic *t = l->traffic;
+	uint32_t number = p->m.request;
+	struct request *q = find_open(t, number);
+	const struct early *found = find_early(t, number);
+	struct early early = found ? *found : (struct early){0};
+	bool probe = is_probe(p, q);
+
+	if (probe && early.m.kind == RECORD_POST) {
+		drop_early(&t->requests, number);
+		return NULL;
+	}
+	if (q && p->m.kind == RECORD_POST && q->of.m.kind == RECORD_POST &&
+		p->m.flags & q->of.m.flags & MESSAGE_MATCHED && (probe ? !q->probed : !q->taken))
+		pair_up(l, q, p, probe);
+	else
+		q = post_anew(l, q, p, probe);
+	if (!q || !q->taken || early.m.kind != RECORD_DONE)
+		return NULL;
+	drop_early(&t->requests, number);
+	return complete(t, q, &early.m, early.ticks);
+}
+
+void requests_free(struct traffic *t)
+{
+	for (size_t i = 0; i < t->requests.n; i++)
+		if (t->requests.at[i].of.node)
+			comm_drop(t, t->requests.at[i].of.comm);
+	map32_free(&t->requests.open);
+	map32_free(&t->requests.early);
+	free(t->requests.at);
+	free(t->requests.early_at);
+}

@@ -1,0 +1,326 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "nodeagent/traffic.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include "conf/conf.h"
+#include "nodeagent/traffic-internal.h"
+#include "nodeagent/traffic-sync.h"
+
+extern const char *const vftr_mpi_names[]; /* generated from mpi/mpi.tab */
+extern const unsigned vftr_mpi_n;
+
+struct traffic *traffic_new(const struct conf *c, struct sync *sync)
+{
+	struct traffic *t = xcalloc(1, sizeof(*t));
+
+	t->conf = c;
+	t->sync = sync;
+	t->rank = WIRE_UNKNOWN;
+	t->all_ranks = t->listed = !strcmp(c->mpi_only_for_ranks, "all");
+	t->requests.free_at = t->requests.free_early = UINT32_MAX;
+	return t;
+}
+
+void traffic_free(struct traffic *t)
+{
+	if (!t)
+		return;
+	if (t->sync)
+		sync_forget(t->sync, t);
+	requests_free(t);
+	comms_free(t);
+	sums_free(t);
+	free(t);
+}
+
+void traffic_rank(struct traffic *t, int rank, uint64_t job)
+{
+	t->rank = rank;
+	t->job = job;
+	sums_rank_changed(t);
+}
+
+const char *traffic_limit_reached(const struct traffic *t, unsigned i)
+{
+	static const char *const texts[LIMITS] = {
+		[LIMIT_COMMS] = "it has more communicators, or larger irregular ones, than are "
+				"kept: peers in the others are not known",
+		[LIMIT_GONE] = "it frees communicators faster than all its threads are read: "
+			       "some peers are not known",
+		[LIMIT_REQUESTS] = "it has more open requests than are kept: the others count "
+				   "as never completed",
+		[LIMIT_EARLY] = "more requests than are kept were completed by other threads than "
+				"posted them: some count as never completed",
+		[LIMIT_PEERS] = "it has more peers than are kept: the others are one",
+		[LIMIT_COMM_SUMS] = "it uses more communicators than are listed: the rest is "
+				    "listed as others",
+		[LIMIT_FILE_SUMS] = "it opens more files than are listed: the rest is listed as "
+				    "others",
+	};
+
+	for (unsigned k = 0; k < LIMITS; k++)
+		if (t->limits & 1u << k && !i--)
+			return texts[k];
+	return NULL;
+}
+
+uint64_t traffic_open_requests(const struct traffic *t)
+{
+	return t->requests.open.n + t->requests.forgotten;
+}
+
+const struct traffic_sums *traffic_sums(const struct traffic *t)
+{
+	return &t->sums;
+}
+
+bool traffic_in_use(const struct traffic *t)
+{
+	return t->numbers[0].highest || t->numbers[1].highest || t->numbers[2].highest;
+}
+
+/* ---- lanes ---------------------------------------------------------------- */
+
+struct traffic_lane *traffic_lane_new(struct traffic *t, struct calltree *tree)
+{
+	struct traffic_lane *l = xcalloc(1, sizeof(*l));
+
+	l->traffic = t;
+	l->tree = tree;
+	return l;
+}
+
+static void drop_pending(struct traffic_lane *l, size_t from)
+{
+	for (size_t i = from; i < l->n; i++)
+		comm_drop(l->traffic, l->pending[i].comm);
+	l->traffic->n_pending -= l->n - from;
+	l->n = from;
+}
+
+void traffic_lane_end(struct traffic_lane *l, struct calltree *past)
+{
+	drop_pending(l, 0);
+	requests_move(l);
+	if (l->traffic->sync)
+		sync_move(l->traffic->sync, l, past);
+	free(l->pending);
+	free(l);
+}
+
+bool traffic_pending(const struct traffic_lane *l)
+{
+	return l->n > 0;
+}
+
+/* ---- from a record to what is pending --------------------------------------- */
+
+static const char *check_rank(const struct comm *c, uint32_t rank)
+{
+	return c && rank >= comm_ranks(c) ? "a message with a rank that its communicator lacks"
+					  : NULL;
+}
+
+/* The numbers in a record: p->comm is found and held, a file's is made an index. */
+static const char *look_up(struct traffic *t, struct pending *p)
+{
+	const struct message *m = &p->m;
+	struct comm *c = NULL;
+	const char *why = NULL;
+
+	switch (m->kind) {
+	case RECORD_SEND:
+	case RECORD_RECV:
+		why = find_comm(t, m->comm, &c);
+		if (!why)
+			why = check_rank(c, m->peer);
+		break;
+	case RECORD_POST:
+		why = find_comm(t, m->comm, &c);
+		if (!why && !(m->flags & MESSAGE_ANY_SOURCE))
+			why = check_rank(c, m->peer);
+		break;
+	case RECORD_COLLECTIVE:
+		why = find_comm(t, m->comm, &c);
+		break;
+	case RECORD_RMA:
+		why = find_window(t, m->comm, &c);
+		if (!why)
+			why = check_rank(c, m->peer);
+		break;
+	case RECORD_EPOCH:
+		return find_window(t, m->comm, &c);
+	case RECORD_FILE:
+		return find_file(t, m->comm, &p->m.comm);
+	default:
+		break;
+	}
+	p->comm = why ? NULL : comm_hold(c);
+	return why;
+}
+
+/* The call has failed: what it has recorded did not take place. What it has
+ * completed is complete. */
+static void fail(struct traffic_lane *l, const struct traffic_frame *f)
+{
+	size_t from = l->n, to;
+
+	while (from && l->pending[from - 1].level == f->level &&
+		l->pending[from - 1].depth == f->depth)
+		from--;
+	to = from;
+	for (size_t i = from; i < l->n; i++) {
+		if (l->pending[i].m.kind == RECORD_DONE)
+			l->pending[to++] = l->pending[i];
+		else
+			comm_drop(l->traffic, l->pending[i].comm);
+	}
+	l->traffic->n_pending -= l->n - to;
+	l->n = to;
+}
+
+/* ---- what a frame told, when it is over --------------------------------------- */
+
+static bool is_barrier(uint32_t function)
+{
+	return function < vftr_mpi_n && !strcmp(vftr_mpi_names[function], "MPI_Barrier");
+}
+
+static const char *settle_collective(
+	struct traffic_lane *l, const struct pending *p, uint64_t ticks)
+{
+	struct traffic *t = l->traffic;
+
+	sums_collective(t, p);
+	if (p->m.request)
+		return request_post(l, p);
+	sums_collective_over(t, p);
+	if (!p->timed)
+		return NULL;
+	sums_collective_time(t, p, ticks_between(p->since, ticks));
+	if (t->sync && p->comm && !p->comm->remote_size && key_mpi(p->node->key) != KEY_NO_MPI &&
+		!is_barrier(key_mpi(p->node->key)))
+		sync_arrive(t->sync, l, p->comm, p->m.ticket, p->node, p->since, ticks);
+	return NULL;
+}
+
+static const char *settle_rma(struct traffic_lane *l, const struct pending *p, uint64_t ticks)
+{
+	struct traffic *t = l->traffic;
+	uint32_t peer = comm_world(p->comm, p->m.peer);
+	uint64_t duration = ticks_between(p->since, ticks);
+
+	if (p->m.bytes)
+		sums_send(t, p, peer, p->m.bytes);
+	if (p->m.request)
+		return request_post(l, p);
+	if (p->m.bytes_received)
+		sums_receive(t, p, peer, p->m.bytes_received);
+	if (p->timed && p->m.bytes)
+		sums_send_time(t, p, peer, p->m.bytes, duration);
+	if (p->timed && p->m.bytes_received)
+		sums_receive_time(t, p, peer, p->m.bytes_received, duration);
+	return NULL;
+}
+
+static const char *settle(struct traffic_lane *l, const struct pending *p, uint64_t ticks)
+{
+	struct traffic *t = l->traffic;
+	uint64_t duration = ticks_between(p->since, ticks);
+	uint32_t peer;
+
+	switch (p->m.kind) {
+	case RECORD_SEND:
+		peer = comm_world(p->comm, p->m.peer);
+		sums_send(t, p, peer, p->m.bytes);
+		if (p->m.request)
+			return request_post(l, p);
+		if (p->timed)
+			sums_send_time(t, p, peer, p->m.bytes, duration);
+		return NULL;
+	case RECORD_RECV:
+		peer = comm_world(p->comm, p->m.peer);
+		if (p->m.request)
+			request_received(t, p->m.request);
+		sums_receive(t, p, peer, p->m.bytes);
+		if (p->timed)
+			sums_receive_time(t, p, peer, p->m.bytes, duration);
+		return NULL;
+	case RECORD_POST:
+		return request_post(l, p);
+	case RECORD_DONE:
+		return request_done(t, &p->m, ticks);
+	case RECORD_COLLECTIVE:
+		return settle_collective(l, p, ticks);
+	case RECORD_RMA:
+		return settle_rma(l, p, ticks);
+	case RECORD_FILE:
+		if (p->m.request)
+			return request_post(l, p);
+		sums_file(t, p, p->m.bytes, p->timed ? duration : 0);
+		return NULL;
+	default:
+		return NULL;
+	}
+}
+
+static void keep(struct traffic_lane *l, const struct pending *p)
+{
+	l->pending = grow(l->pending, l->n, &l->cap, sizeof(*l->pending));
+	l->pending[l->n++] = *p;
+	l->traffic->n_pending++;
+}
+
+const char *traffic_record(
+	struct traffic_lane *l, const uint64_t *words, const struct traffic_frame *f, uint64_t now)
+{
+	struct traffic *t = l->traffic;
+	struct pending p = {.node = f->node,
+		.since = f->call ? f->since : now,
+		.level = f->level,
+		.depth = f->depth,
+		.timed = f->call};
+	const char *why;
+
+	if (!message_read(words, &p.m))
+		return "a record of communication that contradicts its format";
+	if ((p.m.kind == RECORD_POST || p.m.kind == RECORD_DONE) && !p.m.request)
+		return "a request without a number";
+	why = look_up(t, &p);
+	if (why)
+		return why;
+	switch (p.m.kind) {
+	case RECORD_FAILED:
+		fail(l, f);
+		return NULL;
+	case RECORD_PARTITION:
+	case RECORD_EPOCH:
+		return NULL; /* nothing that is summed up */
+	default:
+		break;
+	}
+	if (f->call && t->n_pending < TRAFFIC_PENDING_MAX) {
+		keep(l, &p);
+		return NULL;
+	}
+	p.timed = false;
+	why = settle(l, &p, now);
+	comm_drop(t, p.comm);
+	return why;
+}
+
+const char *traffic_left(struct traffic_lane *l, uint32_t level, uint64_t depth, uint64_t ticks)
+{
+	size_t from = l->n;
+	const char *why = NULL;
+
+	while (from && (l->pending[from - 1].level > level ||
+			       (l->pending[from - 1].level == level &&
+				       l->pending[from - 1].depth >= depth)))
+		from--;
+	for (size_t i = from; i < l->n && !why; i++)
+		why = settle(l, &l->pending[i], ticks);
+	drop_pending(l, from);
+	return why;
+}

@@ -1,0 +1,182 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * The records of communication. They have no time: each stands inside of the
+ * frame of the MPI call that it tells of, and the frame's enter and exit are
+ * its times. Ranks in records are ranks in the communicator (in the remote
+ * group of an intercommunicator); the agent has the groups (shm/wire.h) and
+ * makes world ranks of them.
+ *
+ * Header: bits 63..33 a field of 31 bits, bit 32 zero, bits 31..0 the kind.
+ *
+ *   kind        field         words
+ *   SEND        tag           ticket<<32 | destination; subject; MARK | flags | bytes
+ *   RECV        actual tag    ticket<<32 | actual source; subject; MARK | flags | bytes received
+ *   POST        tag or 0      ticket<<32 | source; subject; MARK | flags | room in bytes
+ *   DONE        actual tag    request<<32 | actual source; MARK | flags | bytes
+ *   COMPLETE    request       (none: a DONE with the source, tag and bytes as posted)
+ *   FAILED      error class   MARK
+ *   COLLECTIVE  function      ticket<<32 | root; subject; sends<<32 | receives;
+ *                             bytes sent; MARK | bytes received
+ *   PARTITION   0             request<<32 | first; MARK | how many
+ *   RMA         function      window<<32 | target; epoch<<40 | type<<32 | request;
+ *                             bytes to the target; MARK | bytes from the target
+ *   EPOCH       function      window<<32 | target; MARK | epoch
+ *   FILE        function      file<<32 | request; offset; MARK | flags | bytes
+ *
+ *   subject: communicator<<40 | type<<32 | request
+ *
+ * Tickets count, per process, the sends to one rank of a communicator, the
+ * receives posted on a communicator, and the collective calls on it, each from
+ * 0, modulo 2^32: what is missing shows. A SEND stands before the message can
+ * arrive anywhere; FAILED takes back what its frame has recorded. Requests are
+ * numbered from 1 per process and not reused within 2^31 requests; request 0
+ * is none. A SEND, POST, COLLECTIVE, RMA or FILE with a request is followed by
+ * a DONE or COMPLETE, in whatever thread and frame its completion was learnt, or never.
+ *
+ * Matched probes: Mprobe records POST with MESSAGE_MATCHED, the actual source
+ * and tag, and a request number of its own. Imrecv records POST with the same
+ * request, ticket and flag, and its DONE follows; Mrecv records RECV with the
+ * same request, ticket and flag.
+ *
+ * Partitioned messages: Psend_init and Precv_init record nothing; each Start
+ * records SEND or POST with MESSAGE_PARTITIONED. Their tickets are the numbers
+ * of the inits, which are counted apart, and the k-th SEND or POST with a
+ * ticket is its k-th start.
+ */
+#ifndef VFTR_SHM_MESSAGE_H
+#define VFTR_SHM_MESSAGE_H
+
+#include "shm/record.h"
+
+#define MESSAGE_MARK	 ((uint64_t)1 << 63) /* a last word is never zero */
+#define MESSAGE_BYTES	 (((uint64_t)1 << 56) - 1)
+#define MESSAGE_FLAGS_AT 56
+
+enum message_flag {
+	MESSAGE_ANY_SOURCE = 1 << 0, /* posted with MPI_ANY_SOURCE ... */
+	MESSAGE_ANY_TAG = 1 << 1,    /* ... with MPI_ANY_TAG */
+	MESSAGE_MATCHED = 1 << 2,    /* by Mprobe or Improbe */
+	MESSAGE_PARTITIONED = 1 << 3,
+	MESSAGE_CANCELLED = 1 << 4, /* DONE: it did not take place */
+	MESSAGE_UNKNOWN = 1 << 5,   /* DONE: freed by the user or in error; bytes unknown */
+	MESSAGE_AS_POSTED = 1 << 6, /* message_read() of a COMPLETE; never stored */
+	/* of a FILE record, in the same place */
+	MESSAGE_READ = 1 << 0,
+	MESSAGE_WRITE = 1 << 1,
+};
+
+#define MESSAGE_COMM_NONE  0u /* communicators are numbered from 1 ... */
+#define MESSAGE_COMM_LIMIT (1u << 24)
+#define MESSAGE_NO_RANK	   UINT32_MAX	    /* no root, or MPI_PROC_NULL as root */
+#define MESSAGE_ROOT_HERE  (UINT32_MAX - 1) /* MPI_ROOT on an intercommunicator */
+#define MESSAGE_NO_OFFSET  UINT64_MAX	    /* the file's own position */
+/* Types: index into the list of predefined types in mpi/types.tab from 1. */
+#define MESSAGE_TYPE_DERIVED 0u
+
+static inline uint64_t message_head(enum record_id kind, uint32_t field)
+{
+	return (uint64_t)(field & 0x7fffffff) << 33 | kind;
+}
+
+static inline uint64_t message_pair(uint32_t high, uint32_t low)
+{
+	return (uint64_t)high << 32 | low;
+}
+
+static inline uint64_t message_subject(uint32_t comm, uint32_t type, uint32_t request)
+{
+	return (uint64_t)comm << 40 | (uint64_t)(type & 0xff) << 32 | request;
+}
+
+static inline uint64_t message_last(uint32_t flags, uint64_t bytes)
+{
+	return MESSAGE_MARK | (uint64_t)(flags & 0x7f) << MESSAGE_FLAGS_AT |
+	       (bytes & MESSAGE_BYTES);
+}
+
+/* A record, taken apart. Members that its kind does not have are 0. */
+struct message {
+	enum record_id kind;
+	uint32_t field;	 /* tag, function (index in mpi/mpi.tab) or error class */
+	uint32_t ticket; /* RMA and EPOCH: epoch */
+	uint32_t peer;	 /* source, destination, root, target, first partition */
+	uint32_t comm;	 /* RMA and EPOCH: window; FILE: file; PARTITION: number of them */
+	uint32_t type;
+	uint32_t request;
+	uint32_t flags;
+	uint32_t sends, receives; /* COLLECTIVE */
+	uint64_t bytes;		  /* COLLECTIVE: sent; RMA: to the target */
+	uint64_t bytes_received;  /* COLLECTIVE; RMA: from the target */
+	uint64_t offset;	  /* FILE */
+};
+
+/* What the words w[0 .. record_words(w[0])) say. False: they contradict the format. */
+static inline int message_read(const uint64_t *w, struct message *m)
+{
+	const uint32_t words = record_words(w[0]), kind = (uint32_t)w[0];
+	const uint64_t last = w[words - 1];
+
+	*m = (struct message){.kind = (enum record_id)kind, .field = (uint32_t)(w[0] >> 33)};
+	if (w[0] & RECORD_EXIT || (words > 1 && !(last & MESSAGE_MARK)))
+		return 0;
+	if (kind == RECORD_COMPLETE) {
+		m->kind = RECORD_DONE;
+		m->request = m->field;
+		m->flags = MESSAGE_AS_POSTED;
+		m->field = 0;
+		return 1;
+	}
+	m->bytes = last & MESSAGE_BYTES;
+	m->flags = (uint32_t)(last >> MESSAGE_FLAGS_AT) & 0x7f;
+	switch (kind) {
+	case RECORD_SEND:
+	case RECORD_RECV:
+	case RECORD_POST:
+	case RECORD_COLLECTIVE:
+		m->ticket = (uint32_t)(w[1] >> 32);
+		m->peer = (uint32_t)w[1];
+		m->comm = (uint32_t)(w[2] >> 40);
+		m->type = (uint32_t)(w[2] >> 32) & 0xff;
+		m->request = (uint32_t)w[2];
+		if (kind == RECORD_COLLECTIVE) {
+			m->sends = (uint32_t)(w[3] >> 32);
+			m->receives = (uint32_t)w[3];
+			m->bytes = w[4];
+			m->bytes_received = last & ~MESSAGE_MARK;
+			m->flags = 0;
+		}
+		return 1;
+	case RECORD_DONE:
+	case RECORD_PARTITION:
+		m->request = (uint32_t)(w[1] >> 32);
+		m->peer = (uint32_t)w[1];
+		if (kind == RECORD_PARTITION)
+			m->comm = (uint32_t)last;
+		return 1;
+	case RECORD_FAILED:
+		return 1;
+	case RECORD_RMA:
+		m->comm = (uint32_t)(w[1] >> 32);
+		m->peer = (uint32_t)w[1];
+		m->ticket = (uint32_t)(w[2] >> 40);
+		m->type = (uint32_t)(w[2] >> 32) & 0xff;
+		m->request = (uint32_t)w[2];
+		m->bytes = w[3];
+		m->bytes_received = last & ~MESSAGE_MARK;
+		m->flags = 0;
+		return 1;
+	case RECORD_EPOCH:
+		m->comm = (uint32_t)(w[1] >> 32);
+		m->peer = (uint32_t)w[1];
+		m->ticket = (uint32_t)last;
+		return 1;
+	case RECORD_FILE:
+		m->comm = (uint32_t)(w[1] >> 32);
+		m->request = (uint32_t)w[1];
+		m->offset = w[2];
+		return 1;
+	}
+	return 0;
+}
+
+#endif
