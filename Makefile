@@ -61,7 +61,7 @@ $(O)/%.o: %.c
 	@mkdir -p $(@D)
 	$(Q)$(CC) $(ALL_CFLAGS) -c -o $@ $<
 
-HOOK_LDFLAGS = -shared -Wl,-soname,$(@F) -Wl,--version-script=libhook/lib.map -Wl,-z,now $(LDFLAGS)
+HOOK_LDFLAGS = -shared -Wl,-soname,$(@F) -Wl,--version-script=libhook/lib.map -Wl,-z,now,-z,nodelete $(LDFLAGS)
 
 $(O)/lib/libvftrace.so: $(hook_shared) $(hook_shm_obj) libhook/lib.map
 	$(call say,LD,$@)

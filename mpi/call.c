@@ -9,7 +9,9 @@
 #include "mpi/call.h"
 #include <dlfcn.h>
 #include <link.h>
+#include <string.h>
 #include "libhook/emit.h"
+#include "mpi/handle.h"
 #include "mpi/scratch.h"
 #include "shm/atomic.h"
 #include "shm/record.h"
@@ -24,13 +26,17 @@ static TLS unsigned user_calls; /* recorded calls that run inside of it */
 static uint32_t level_off; /* by MPI_Pcontrol */
 bool vftr_mpi_multiple;
 
-/* The code of the MPI library: where calls that are not the user's come from. */
-#define LIBRARIES 8
+/* The code of the MPI library: where calls that are not the user's come from. Its
+ * plug-in for files is ROMIO, which is a user of MPI itself. */
+#define LIBRARIES 16
+#define PLUG_IN	  "mca_io_"
 struct code_range {
 	uintptr_t low, high;
 };
 static struct code_range libraries[LIBRARIES];
-static uint32_t n_libraries; /* 0: not looked for yet */
+static uint32_t n_libraries;
+static uint64_t loads_seen; /* modules loaded so far, at the last look */
+static uint32_t looking;
 
 /* Our wrappers of Fortran: where those calls seem to come from that MPI's Fortran
  * makes as the last thing it does, by a jump. */
@@ -45,44 +51,77 @@ extern int pmpi_init_there(void) __asm__("pmpi_init_") __attribute__((weak));
 extern int pmpi_init_f08_there(void) __asm__("pmpi_init_f08_") __attribute__((weak));
 extern int pmpir_init_f08_there(void) __asm__("pmpir_init_f08_") __attribute__((weak));
 
-static int add_library(struct dl_phdr_info *module, size_t bytes, void *found)
+static bool is_known(uintptr_t code)
 {
-	uintptr_t entry[] = {(uintptr_t)PMPI_Send_there, (uintptr_t)pmpi_init_there,
-		(uintptr_t)pmpi_init_f08_there, (uintptr_t)pmpir_init_f08_there};
-	uint32_t *n = found;
+	const uint32_t n = load_acquire(&n_libraries);
 
-	(void)bytes;
+	for (uint32_t i = 0; i < n; i++)
+		if (code >= libraries[i].low && code < libraries[i].high)
+			return true;
+	return false;
+}
+
+static bool is_plug_in(const char *path)
+{
+	const char *name = path ? strrchr(path, '/') : NULL;
+
+	return name && !strncmp(name + 1, PLUG_IN, sizeof(PLUG_IN) - 1);
+}
+
+static int add_library(struct dl_phdr_info *module, size_t bytes, void *unused)
+{
+	const uintptr_t entry[] = {(uintptr_t)PMPI_Send_there, (uintptr_t)pmpi_init_there,
+		(uintptr_t)pmpi_init_f08_there, (uintptr_t)pmpir_init_f08_there};
+	bool wanted = is_plug_in(module->dlpi_name);
+
+	(void)bytes, (void)unused;
 	for (unsigned i = 0; i < module->dlpi_phnum; i++) {
 		const ElfW(Phdr) *p = &module->dlpi_phdr[i];
-		uintptr_t low = module->dlpi_addr + p->p_vaddr, high = low + p->p_memsz;
+		const uintptr_t low = module->dlpi_addr + p->p_vaddr, high = low + p->p_memsz;
+		const uint32_t n = n_libraries;
 
 		if (p->p_type != PT_LOAD || !(p->p_flags & PF_X))
 			continue;
 		for (unsigned k = 0; k < sizeof(entry) / sizeof(entry[0]); k++)
-			if (entry[k] >= low && entry[k] < high) {
-				if (*n < LIBRARIES)
-					libraries[(*n)++] = (struct code_range){low, high};
-				break;
-			}
+			wanted |= entry[k] >= low && entry[k] < high;
+		if (wanted && n < LIBRARIES && !is_known(low)) {
+			libraries[n] = (struct code_range){low, high};
+			store_release(&n_libraries, n + 1); /* pairs with is_known() */
+		}
 	}
 	return 0;
+}
+
+static int count_loads(struct dl_phdr_info *module, size_t bytes, void *loads)
+{
+	(void)bytes;
+	*(uint64_t *)loads = module->dlpi_adds;
+	return 1;
+}
+
+/* Plug-ins come when they are needed. */
+static void look_for_libraries(void)
+{
+	uint64_t loads = 0;
+
+	dl_iterate_phdr(count_loads, &loads);
+	if (loads == load_relaxed(&loads_seen))
+		return;
+	spin_lock(&looking);
+	dl_iterate_phdr(add_library, NULL);
+	store_relaxed(&loads_seen, loads);
+	spin_unlock(&looking);
 }
 
 /* Where MPI is linked in statically, inner calls can't be told from the user's. */
 static bool is_library(uintptr_t code)
 {
-	uint32_t n = load_acquire(&n_libraries);
-
 	if (code >= (uintptr_t)fortran_start && code < (uintptr_t)fortran_end)
 		return true;
-	if (!n) {
-		dl_iterate_phdr(add_library, &n);
-		store_release(&n_libraries, n ? n : 1);
-	}
-	for (uint32_t i = 0; i < n; i++)
-		if (code >= libraries[i].low && code < libraries[i].high)
-			return true;
-	return false;
+	if (is_known(code))
+		return true;
+	look_for_libraries();
+	return is_known(code);
 }
 
 static bool __attribute__((noinline, cold)) inner_call(enum mpi_id id, const void *caller)

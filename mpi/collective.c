@@ -236,12 +236,15 @@ static void record(const struct mpi_call *k, const struct mpi_comm *c, const str
 /* Before the call, so that the record is there if this process dies in it. */
 static void begin(struct mpi_call *k, enum mpi_id first, bool has_request)
 {
-	struct mpi_comm *c = vftr_comm_find(k->comm);
+	struct mpi_comm *c;
 	struct moved m;
 
-	k->ticket = take_ticket(&c->collectives);
 	k->on = NULL;
-	if (!vftr_mpi_recording())
+	if (!vftr_messages_wanted())
+		return;
+	c = vftr_comm_find(k->comm);
+	k->ticket = take_ticket(&c->collectives);
+	if (!comm_peers(c) || !vftr_mpi_recording())
 		return;
 	m = measure(k, c, first);
 	k->on = c;
@@ -280,16 +283,18 @@ void vftr_end_icollective(struct mpi_call *k)
 /* Nothing is recorded before it is started; its ticket is that of the order of the inits. */
 void vftr_begin_collective_init(struct mpi_call *k)
 {
-	k->ticket = take_ticket(&vftr_comm_find(k->comm)->collectives);
+	k->on = vftr_messages_wanted() ? vftr_comm_find(k->comm) : NULL;
+	if (k->on)
+		k->ticket = take_ticket(&k->on->collectives);
 }
 
 void vftr_end_collective_init(struct mpi_call *k)
 {
 	struct request r = {.kind = REQUEST_COLLECTIVE, .persistent = true, .ticket = k->ticket};
-	struct mpi_comm *c = vftr_comm_find(k->comm);
+	struct mpi_comm *c = k->on;
 	struct moved m;
 
-	if (k->rc != MPI_SUCCESS || !vftr_messages_wanted())
+	if (k->rc != MPI_SUCCESS || !c || !comm_peers(c))
 		return;
 	m = measure(k, c, VFTR_MPI_ALLGATHER_INIT);
 	r.function = (uint16_t)k->id;

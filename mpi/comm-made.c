@@ -77,7 +77,7 @@ void vftr_end_comm_new(struct mpi_call *k)
 	uint64_t more = 0;
 	MPI_Comm handle;
 
-	if (k->rc != MPI_SUCCESS)
+	if (k->rc != MPI_SUCCESS || !vftr_messages_wanted())
 		return;
 	handle = call_comm(k, k->newcomm);
 	if (o->kind == WIRE_COMM_PARENT && vftr_comm_is(handle, WIRE_COMM_PARENT))
@@ -99,7 +99,7 @@ void vftr_end_comm_idup(struct mpi_call *k)
 	struct request r = {.kind = REQUEST_IDUP, .newcomm = k->newcomm, .language = k->language};
 	MPI_Request handle;
 
-	if (k->rc != MPI_SUCCESS)
+	if (k->rc != MPI_SUCCESS || !vftr_messages_wanted())
 		return;
 	r.bytes = vftr_comm_identity(k->comm, WIRE_COMM_DUP, 0);
 	r.peer = vftr_comm_find(k->comm)->number;
@@ -110,16 +110,17 @@ void vftr_end_comm_idup(struct mpi_call *k)
 		vftr_request_put(handle, &r);
 }
 
-/* Before the call: afterwards MPI may give another one the same handle. */
+/* In the call, its attributes' delete functions may use it and may refuse. */
 void vftr_begin_comm_free(struct mpi_call *k)
 {
-	if (k->comms)
-		vftr_comm_freed(call_comm(k, k->comms));
+	k->comm = k->comms ? call_comm(k, k->comms) : MPI_COMM_NULL;
+	k->number = vftr_comm_number(k->comm);
 }
 
 void vftr_end_comm_free(struct mpi_call *k)
 {
-	(void)k;
+	if (k->rc == MPI_SUCCESS && k->number)
+		vftr_comm_freed(k->comm, (uint32_t)k->number);
 }
 
 void vftr_begin_comm_name(struct mpi_call *k)

@@ -36,7 +36,7 @@ static uint32_t next_number = NUMBER_FIRST;
 static uint32_t lock;
 
 static uint32_t started; /* under start_lock */
-static uint32_t start_lock, define_lock;
+static uint32_t start_lock, define_lock, unknown_lock;
 
 static struct mpi_comm **chain_of(MPI_Comm handle)
 {
@@ -361,6 +361,25 @@ static void define(struct mpi_comm *c)
 	spin_unlock(&define_lock);
 }
 
+/*
+ * One that nobody saw being made, or NULL. One thread at a time: the error handlers of
+ * the user must come back. Who has waited long may be who the other one waits for.
+ */
+static struct mpi_comm *meet(MPI_Comm handle, uint64_t *now)
+{
+	struct mpi_comm *c;
+
+	if (!spin_try_lock(&unknown_lock))
+		return NULL;
+	c = look_up_locked(handle, now);
+	if (!c && handle_is_good(handle)) {
+		vftr_comm_made(handle, WIRE_COMM_UNKNOWN, MPI_COMM_NULL, 0);
+		c = look_up_locked(handle, now);
+	}
+	spin_unlock(&unknown_lock);
+	return c;
+}
+
 static __attribute__((noinline)) struct mpi_comm *find_slowly(MPI_Comm handle, struct seen *s)
 {
 	uint64_t now;
@@ -370,10 +389,8 @@ static __attribute__((noinline)) struct mpi_comm *find_slowly(MPI_Comm handle, s
 		vftr_comm_start();
 		c = look_up_locked(handle, &now);
 	}
-	if (!c && handle_is_good(handle)) {
-		vftr_comm_made(handle, WIRE_COMM_UNKNOWN, MPI_COMM_NULL, 0);
-		c = look_up_locked(handle, &now);
-	}
+	if (!c)
+		c = meet(handle, &now);
 	if (!c)
 		return &nobody;
 	define(c);
@@ -392,13 +409,21 @@ struct mpi_comm *vftr_comm_find(MPI_Comm handle)
 	return find_slowly(handle, s);
 }
 
-void vftr_comm_freed(MPI_Comm handle)
+uint32_t vftr_comm_number(MPI_Comm handle)
+{
+	uint64_t now;
+	const struct mpi_comm *c = look_up_locked(handle, &now);
+
+	return c ? c->number : MESSAGE_COMM_NONE;
+}
+
+void vftr_comm_freed(MPI_Comm handle, uint32_t number)
 {
 	struct mpi_comm *c;
 
 	spin_lock(&lock);
 	c = look_up(handle);
-	if (c && c->kind != WIRE_COMM_PREDEFINED)
+	if (c && c->number == number && c->kind != WIRE_COMM_PREDEFINED)
 		c = take_out(handle);
 	else
 		c = NULL;

@@ -41,7 +41,8 @@ struct mpi_comm {
 	uint32_t collectives;	     /* collective calls so far */
 	uint32_t partitioned_posted; /* Precv_init so far */
 	uint32_t *sent; /* sends so far, by destination (comm_peers()); then Psend_init, the same */
-	uint32_t references; /* persistent requests on it: not reused before they are gone */
+	uint32_t references; /* persistent requests and matched messages: not reused before they are
+				gone */
 	uint32_t made;	     /* communicators made from it */
 	uint32_t parent;     /* number of the one it was made from, or 0 */
 	uint32_t defined;    /* the agent knows it */
@@ -92,8 +93,14 @@ void vftr_comm_made_as(
 /* Whether the handle is that of a communicator of this kind. */
 bool vftr_comm_is(MPI_Comm handle, enum wire_comm_kind kind);
 
-/* The handle is about to be given back to MPI. */
-void vftr_comm_freed(MPI_Comm handle);
+/* The number of what is known by the handle; MESSAGE_COMM_NONE: nothing. */
+uint32_t vftr_comm_number(MPI_Comm handle);
+
+/*
+ * The communicator with this number has ended; MPI may have given its handle to
+ * another one already.
+ */
+void vftr_comm_freed(MPI_Comm handle, uint32_t number);
 
 /* Of a communicator with a number; asks MPI the first time. */
 const struct comm_neighbours *vftr_comm_neighbours(struct mpi_comm *c);

@@ -14,8 +14,42 @@
 struct before {
 	int n;
 	MPI_Request *handle;
-	uint32_t *number; /* with threads, who may make new requests with the same handles */
+	uint32_t *number; /* number_now() */
 };
+
+#define NOTHING UINT32_MAX /* no number of a request */
+
+/*
+ * What the handle stands for, for complete(). Without threads it is that after the
+ * call, too; with them, others may have got the same handle by then.
+ */
+static inline uint32_t number_now(MPI_Request handle)
+{
+	struct request r;
+
+	if (!vftr_mpi_multiple)
+		return 0;
+	if (!vftr_request_get(handle, &r))
+		return NOTHING;
+	return r.number || r.kind == REQUEST_IDUP ? r.number : NOTHING;
+}
+
+/*
+ * An MPI library may leave a status unset: MPICH 4.0 does after MPI_Isendrecv.
+ * What no message can have is then taken from the receive as it was posted.
+ */
+static void received(const struct request *r, const MPI_Status *s)
+{
+	uint64_t bytes = r->partitioned ? r->bytes : status_count(s);
+	bool plausible = s->MPI_SOURCE >= 0 && s->MPI_TAG >= 0 && (!r->exact || bytes <= r->bytes);
+
+	if (r->exact && (bytes == r->bytes || !plausible))
+		record_complete(r->number);
+	else if (plausible)
+		record_done(r->number, (uint32_t)s->MPI_SOURCE, (uint32_t)s->MPI_TAG, 0, bytes);
+	else
+		record_done(r->number, 0, 0, MESSAGE_UNKNOWN, 0);
+}
 
 static void done(struct request *r, const MPI_Status *s, bool failed)
 {
@@ -29,11 +63,8 @@ static void done(struct request *r, const MPI_Status *s, bool failed)
 	case REQUEST_RECEIVE:
 		if (cancelled)
 			record_done(r->number, 0, 0, cancelled, 0);
-		else if (r->exact && status_count(s) == r->bytes)
-			record_complete(r->number);
 		else
-			record_done(r->number, (uint32_t)s->MPI_SOURCE, (uint32_t)s->MPI_TAG, 0,
-				r->partitioned ? r->bytes : status_count(s));
+			received(r, s);
 		break;
 	case REQUEST_FILE:
 		record_done(r->number, 0, 0, 0, status_count(s));
@@ -51,7 +82,7 @@ static void complete(MPI_Request handle, uint32_t number, const MPI_Status *s, b
 {
 	struct request r;
 
-	if (!vftr_request_complete(handle, number, &r))
+	if (number == NOTHING || !vftr_request_complete(handle, number, &r))
 		return;
 	if (r.kind == REQUEST_IDUP) {
 		if (!failed)
@@ -67,8 +98,6 @@ static void complete(MPI_Request handle, uint32_t number, const MPI_Status *s, b
 
 static void begin_one(struct mpi_call *k)
 {
-	struct request r;
-
 	k->number = 0;
 	k->handle = MPI_REQUEST_NULL;
 	if (!vftr_requests_open() || !k->request)
@@ -76,10 +105,10 @@ static void begin_one(struct mpi_call *k)
 	k->handle = call_request(k, k->request, 0);
 	if (k->handle == MPI_REQUEST_NULL || k->handle == vftr_request_at_once)
 		return;
+	k->request_number = number_now(k->handle);
+	if (k->request_number == NOTHING)
+		return;
 	k->number = 1;
-	k->request_number = 0;
-	if (vftr_mpi_multiple && vftr_request_get(k->handle, &r) && !r.persistent)
-		k->request_number = r.number;
 	want_status(k);
 }
 
@@ -139,11 +168,8 @@ static void begin_many(struct mpi_call *k, int statuses)
 		memcpy(b->handle, k->requests, n * sizeof(*b->handle));
 	for (int i = 0; k->language != LANGUAGE_C && i < k->n; i++)
 		b->handle[i] = call_request(k, k->requests, i);
-	for (int i = 0; vftr_mpi_multiple && i < k->n; i++) {
-		struct request r;
-
-		b->number[i] = vftr_request_get(b->handle[i], &r) && !r.persistent ? r.number : 0;
-	}
+	for (int i = 0; vftr_mpi_multiple && i < k->n; i++)
+		b->number[i] = number_now(b->handle[i]);
 	if (statuses)
 		k->status = (char *)b + ((bytes + 15) & ~(size_t)15) - 16;
 	k->own = b;

@@ -74,6 +74,7 @@ static uint64_t key_at(const struct mpi_call *k, const void *at)
 
 void vftr_begin_file_open(struct mpi_call *k)
 {
+	(void)k;
 }
 
 void vftr_end_file_open(struct mpi_call *k)

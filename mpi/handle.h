@@ -3,6 +3,8 @@
 #ifndef VFTR_MPI_HANDLE_H
 #define VFTR_MPI_HANDLE_H
 
+#include <sched.h>
+#include <stdbool.h>
 #include <stdint.h>
 #include <string.h>
 #include "shm/atomic.h"
@@ -22,10 +24,27 @@ static inline uint64_t handle_hash(uint64_t key)
 }
 
 /* Short locks, taken only where several threads may be inside of MPI. */
+#define SPINS_BEFORE_YIELD 100
+
 static inline void spin_lock(uint32_t *lock)
 {
-	while (!claim_u32(lock, 0, 1))
-		cpu_relax();
+	for (unsigned spins = 0; !claim_u32(lock, 0, 1); spins++) {
+		if (spins < SPINS_BEFORE_YIELD)
+			cpu_relax();
+		else
+			sched_yield(); /* who has it may want this CPU */
+	}
+}
+
+/* False: somebody else has had it for long. */
+static inline bool spin_try_lock(uint32_t *lock)
+{
+	for (unsigned spins = 0; !claim_u32(lock, 0, 1); spins++) {
+		if (spins == 10 * SPINS_BEFORE_YIELD)
+			return false;
+		sched_yield();
+	}
+	return true;
 }
 
 static inline void spin_unlock(uint32_t *lock)

@@ -39,7 +39,7 @@ void vftr_mpi_started(void)
 	const struct mpi_comm *world;
 	int level = MPI_THREAD_SINGLE;
 
-	if (!vftr_world_is_up() || !claim_u32(&started, 0, 1))
+	if (!vftr_active() || !vftr_world_is_up() || !claim_u32(&started, 0, 1))
 		return;
 	PMPI_Query_thread(&level);
 	vftr_mpi_multiple |= level == MPI_THREAD_MULTIPLE;
@@ -82,12 +82,11 @@ static int level_of(MPI_Session session)
 	return level;
 }
 
-static void first_session(MPI_Session session)
+static void first_session(MPI_Session session, int level)
 {
-	int level = level_of(session), rank, size;
+	int rank, size;
 	MPI_Group world;
 
-	vftr_mpi_multiple |= level == MPI_THREAD_MULTIPLE;
 	if (PMPI_Group_from_session_pset(session, "mpi://WORLD", &world) != MPI_SUCCESS)
 		return;
 	vftr_type_start();
@@ -108,16 +107,23 @@ void vftr_begin_session_init(struct mpi_call *k)
 void vftr_end_session_init(struct mpi_call *k)
 {
 #if MPI_VERSION >= 4
-	static uint32_t done;
-	int world = 0;
+	static uint32_t opened;
+	MPI_Session session;
+	int world = 0, level;
+	bool first;
 
-	if (k->rc != MPI_SUCCESS || !claim_u32(&done, 0, 1))
+	if (k->rc != MPI_SUCCESS || !vftr_active())
 		return;
+	session = k->language == LANGUAGE_C ? *(const MPI_Session *)k->sessions
+					    : PMPI_Session_f2c(*(const MPI_Fint *)k->sessions);
+	level = level_of(session);
 	PMPI_Initialized(&world);
-	if (!world)
-		first_session(k->language == LANGUAGE_C
-				      ? *(const MPI_Session *)k->sessions
-				      : PMPI_Session_f2c(*(const MPI_Fint *)k->sessions));
+	first = !world && claim_u32(&opened, 0, 1);
+	/* the level is of the session: another thread may be in another one */
+	if (level == MPI_THREAD_MULTIPLE || !first)
+		vftr_mpi_multiple = true;
+	if (first)
+		first_session(session, level);
 #else
 	(void)k;
 #endif

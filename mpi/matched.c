@@ -40,6 +40,7 @@ static void matched(const struct mpi_call *k)
 	r.flags = flags;
 	r.bytes = status_count(s);
 	record_message(RECORD_POST, c, r.peer, r.tag, ticket, 0, number, flags, r.bytes);
+	add_relaxed_u32(&c->references, 1);
 	vftr_message_put(message_of(k), &r);
 }
 
@@ -82,7 +83,6 @@ static void begin_matched(struct mpi_call *k)
 	k->rtag = (int)r.tag;
 	k->root = (int)r.flags;
 	k->number = r.bytes;
-	k->comm = r.comm->handle;
 }
 
 static void give_back(const struct mpi_call *k)
@@ -120,6 +120,7 @@ void vftr_end_mrecv(struct mpi_call *k)
 	vftr_type_size(k->type, &type);
 	record_message(RECORD_RECV, k->on, (uint32_t)k->peer, (uint32_t)k->rtag, k->ticket, type,
 		k->request_number, (uint32_t)k->root, status_count(status_at(k, 0, &room)));
+	add_relaxed_u32(&k->on->references, (uint32_t)-1);
 }
 
 void vftr_begin_imrecv(struct mpi_call *k)
@@ -141,5 +142,6 @@ void vftr_end_imrecv(struct mpi_call *k)
 	vftr_type_size(k->type, &type);
 	record_message(RECORD_POST, k->on, (uint32_t)k->peer, (uint32_t)k->rtag, k->ticket, type,
 		k->request_number, (uint32_t)k->root, k->number);
+	add_relaxed_u32(&k->on->references, (uint32_t)-1);
 	vftr_request_put(call_request(k, k->request, 0), &r);
 }

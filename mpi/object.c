@@ -74,13 +74,16 @@ static void discard(struct mpi_objects *all, struct mpi_object *o)
 void vftr_object_made(
 	struct mpi_objects *all, uint64_t key, MPI_Comm comm, const char *text, size_t text_bytes)
 {
-	const struct mpi_comm *on = vftr_comm_find(comm);
 	struct wire_object said = {
 		.head.kind = all->kind == WIRE_OBJECT_FILE ? WIRE_FILE : WIRE_WINDOW,
-		.comm = on->number,
 	};
+	const struct mpi_comm *on;
 	struct mpi_object *o, *old;
 
+	if (!vftr_messages_wanted())
+		return;
+	on = vftr_comm_find(comm);
+	said.comm = on->number;
 	lock(all);
 	old = take(all, key);
 	if (old)

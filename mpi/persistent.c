@@ -8,12 +8,16 @@
 #include "mpi/record.h"
 #include "mpi/recorders.h"
 
-static void begin_init(struct mpi_call *k, int peer)
+static void begin_init(struct mpi_call *k, int peer, bool any)
 {
-	struct mpi_comm *c = peer == MPI_PROC_NULL ? NULL : vftr_comm_find(k->comm);
+	struct mpi_comm *c;
 
-	/* wildcards are negative */
-	k->on = c && (peer < 0 || (uint32_t)peer < comm_peers(c)) && c->number ? c : NULL;
+	k->on = NULL;
+	if (!vftr_messages_wanted() || (peer < 0 && !(any && peer == MPI_ANY_SOURCE)))
+		return;
+	c = vftr_comm_find(k->comm);
+	if (c->number && (peer < 0 || (uint32_t)peer < comm_peers(c)))
+		k->on = c;
 }
 
 static void end_init(const struct mpi_call *k, struct request *r, int peer, uint64_t elements)
@@ -35,7 +39,7 @@ static void end_init(const struct mpi_call *k, struct request *r, int peer, uint
 
 void vftr_begin_send_init(struct mpi_call *k)
 {
-	begin_init(k, k->peer);
+	begin_init(k, k->peer, false);
 }
 
 void vftr_end_send_init(struct mpi_call *k)
@@ -48,7 +52,7 @@ void vftr_end_send_init(struct mpi_call *k)
 
 void vftr_begin_recv_init(struct mpi_call *k)
 {
-	begin_init(k, k->source);
+	begin_init(k, k->source, true);
 }
 
 void vftr_end_recv_init(struct mpi_call *k)
@@ -62,7 +66,7 @@ void vftr_end_recv_init(struct mpi_call *k)
 /* Partitioned messages match by the order of these calls: the ticket is theirs. */
 void vftr_begin_psend_init(struct mpi_call *k)
 {
-	begin_init(k, k->peer);
+	begin_init(k, k->peer, false);
 	if (k->on)
 		k->ticket = take_ticket(&k->on->sent[comm_peers(k->on) + (uint32_t)k->peer]);
 }
@@ -80,7 +84,7 @@ void vftr_end_psend_init(struct mpi_call *k)
 
 void vftr_begin_precv_init(struct mpi_call *k)
 {
-	begin_init(k, k->source);
+	begin_init(k, k->source, false);
 	if (k->on)
 		k->ticket = take_ticket(&k->on->partitioned_posted);
 }
@@ -102,8 +106,10 @@ static bool start(MPI_Request handle)
 	struct request r;
 	uint32_t ticket = 0;
 
-	if (!vftr_request_get(handle, &r) || !r.persistent || r.number || !vftr_messages_wanted())
+	if (!vftr_request_get(handle, &r) || !r.persistent || !vftr_messages_wanted())
 		return false;
+	if (r.number) /* the last one ended with an error, or behind our back */
+		record_done(r.number, 0, 0, MESSAGE_UNKNOWN, 0);
 	if (r.partitioned)
 		ticket = r.ticket;
 	else if (r.kind == REQUEST_SEND)
@@ -194,7 +200,8 @@ void vftr_end_pready(struct mpi_call *k)
 
 void vftr_begin_pready_range(struct mpi_call *k)
 {
-	ready(k, k->n, k->root - k->n + 1);
+	if (k->n >= 0 && k->root >= k->n)
+		ready(k, k->n, (int)((unsigned)(k->root - k->n) + 1));
 }
 
 void vftr_end_pready_range(struct mpi_call *k)

@@ -1,43 +1,47 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "mpi/request.h"
-#include <sys/mman.h>
 #include "mpi/handle.h"
 #include "mpi/memory.h"
 #include "mpi/record.h"
 
-#define MESSAGE_KEY ((uint64_t)1 << 63) /* no handle has this bit */
+#define MESSAGE_KEY   ((uint64_t)1 << 63) /* no handle has this bit */
+#define MOST_OF_A_KEY 64		  /* more than there are threads inside of MPI */
 
 /*
- * What most requests need stands in the table itself; what persistent and a few
- * other ones need, beside it. Open addressing; at most half full.
+ * What most requests need stands here; what persistent and a few other ones
+ * need, beside it. Those used last are used next, so they stay in the cache
+ * however many others are open.
  */
 struct entry {
-	uint64_t key; /* 0: free */
+	uint64_t key;
+	union {
+		uint64_t bytes;
+		struct request *more; /* has_more: all of it but number and cancelled */
+	};
 	uint32_t number;
+	uint32_t next; /* in its bucket, newest first, or of the unused; 0: none */
 	uint8_t kind;
 	bool cancelled;
 	bool exact;
-	uint64_t bytes;
-	struct request *more; /* NULL, or all of it but number and cancelled */
+	bool has_more;
 };
 
-static struct entry *table;
-static uint64_t mask;
+#define FIRST_ENTRIES 256u
+
+static struct entry *entry;	       /* from 1 */
+static uint32_t room, reached, unused; /* entries; used so far; the first that is free again */
+static uint32_t *bucket;	       /* twice as many as there is room for */
+static unsigned shift;		       /* from 64 bits to a bucket */
 static uint64_t used;
 static uint32_t lock;
 static uint32_t last_number;
 
 MPI_Request vftr_request_at_once = MPI_REQUEST_NULL;
 
-/*
- * Requests come out of pools, so near handles go into near slots: those in use
- * stay on few pages, however many others are open. Pointers are at least 64
- * bytes apart; ints count up.
- */
-static inline uint64_t slot_of(uint64_t key)
+/* Handles come out of pools, equally far apart: times the golden ratio, they spread evenly. */
+static inline uint64_t bucket_of(uint64_t key)
 {
-	return (sizeof(MPI_Request) == sizeof(int) ? key + (key >> 20) : (key >> 6) + (key >> 24)) &
-	       mask;
+	return key * 0x9e3779b97f4a7c15u >> shift;
 }
 
 static inline void enter(void)
@@ -75,62 +79,75 @@ uint32_t vftr_request_number(void)
 	return n;
 }
 
-/* The entry with this key and number (0: any number), or the free one where it would be. */
-static struct entry *find(uint64_t key, uint32_t number)
+/* The link to the entry with this key and number (0: the newest); to 0 if there is none. */
+static inline uint32_t *find(uint64_t key, uint32_t number)
 {
-	uint64_t i = slot_of(key);
+	uint32_t *at = &bucket[bucket_of(key)];
 
-	while (table[i].key && (table[i].key != key || (number && table[i].number != number)))
-		i = (i + 1) & mask;
-	return &table[i];
+	while (*at && (entry[*at].key != key || (number && entry[*at].number != number)))
+		at = &entry[*at].next;
+	return at;
 }
 
-static struct entry *find_free(uint64_t key)
+/* Each old bucket becomes two, in the same order. */
+static void split_buckets(const uint32_t *old, uint32_t n)
 {
-	uint64_t i = slot_of(key);
+	for (uint32_t b = 0; b < n; b++) {
+		uint32_t *end[2] = {&bucket[2 * b], &bucket[2 * b + 1]};
 
-	while (table[i].key)
-		i = (i + 1) & mask;
-	return &table[i];
+		for (uint32_t i = old[b]; i; i = entry[i].next) {
+			uint32_t **at = &end[bucket_of(entry[i].key) & 1];
+
+			**at = i;
+			*at = &entry[i].next;
+		}
+		*end[0] = *end[1] = 0;
+	}
 }
 
 static bool grow(void)
 {
-	struct entry *old = table;
-	uint64_t n = old ? mask + 1 : 0, more = n ? n * 2 : 512;
-	void *at = mmap(NULL, more * sizeof(*table), PROT_READ | PROT_WRITE,
-		MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	const uint32_t n = room, more = n ? n * 2 : FIRST_ENTRIES;
+	struct entry *old_entry = entry, *new_entry = NULL;
+	uint32_t *old_bucket = bucket, *new_bucket = NULL;
 
-	if (at == MAP_FAILED)
+	if (more > n && (new_bucket = vftr_memory_take(2 * (size_t)more * sizeof(*bucket))))
+		new_entry = vftr_memory_take((size_t)more * sizeof(*entry));
+	if (!new_entry) {
+		vftr_memory_give(new_bucket, 2 * (size_t)more * sizeof(*bucket));
 		return false;
-	table = at;
-	mask = more - 1;
-	for (uint64_t i = 0; i < n; i++)
-		if (old[i].key)
-			*find_free(old[i].key) = old[i];
-	if (old)
-		munmap(old, n * sizeof(*old));
+	}
+	if (n)
+		memcpy(new_entry, old_entry, n * sizeof(*entry));
+	entry = new_entry;
+	bucket = new_bucket;
+	room = more;
+	shift = 63 - (unsigned)__builtin_ctz(more);
+	split_buckets(old_bucket, 2 * n);
+	vftr_memory_give(old_entry, n * sizeof(*entry));
+	vftr_memory_give(old_bucket, 2 * (size_t)n * sizeof(*bucket));
 	return true;
 }
 
-/* The gap is closed, so that searches never meet one. */
-static void take_out(struct entry *e)
+/* A free entry's index, or 0. */
+static inline uint32_t take_unused(void)
 {
-	uint64_t gap = (uint64_t)(e - table), i = gap;
+	const uint32_t i = unused;
 
-	for (;;) {
-		uint64_t home;
-
-		i = (i + 1) & mask;
-		if (!table[i].key)
-			break;
-		home = slot_of(table[i].key);
-		if (((i - home) & mask) < ((i - gap) & mask))
-			continue;
-		table[gap] = table[i];
-		gap = i;
+	if (i) {
+		unused = entry[i].next;
+		return i;
 	}
-	table[gap].key = 0;
+	return reached + 1 < room || grow() ? ++reached : 0;
+}
+
+static inline void take_out(uint32_t *at)
+{
+	const uint32_t i = *at;
+
+	*at = entry[i].next;
+	entry[i].next = unused;
+	unused = i;
 	store_relaxed(&used, used - 1);
 }
 
@@ -140,7 +157,7 @@ static void take_out(struct entry *e)
  */
 static bool keep_older(const struct entry *old)
 {
-	return vftr_mpi_multiple && old->kind != REQUEST_SEND && !old->more;
+	return vftr_mpi_multiple && old->kind != REQUEST_SEND && !old->has_more;
 }
 
 static bool needs_more(const struct request *r)
@@ -159,53 +176,89 @@ static struct request *more_of(const struct request *r)
 
 static void drop_more(struct entry *e)
 {
-	if (e->more)
+	if (e->has_more)
 		vftr_memory_give(e->more, sizeof(*e->more));
-	e->more = NULL;
+	e->has_more = false;
 }
 
-static void put_entry(uint64_t key, uint32_t number, uint32_t kind, bool cancelled, uint64_t bytes,
-	struct request *more)
+/*
+ * The older entry that one with this key takes the place of, as it is over; a link to 0:
+ * none. Those that were completed behind our back must not pile up.
+ */
+static uint32_t *find_over(uint64_t key)
 {
-	struct entry *place;
-	uint32_t replaced = 0, flags = 0;
-	bool was_send = false;
+	uint32_t *at = find(key, 0), *over = at;
+	unsigned n = 0;
+
+	if (!*at || !keep_older(&entry[*at]))
+		return at;
+	for (; *at; at = &entry[*at].next) {
+		if (entry[*at].key != key)
+			continue;
+		over = at;
+		n++;
+	}
+	return n < MOST_OF_A_KEY ? at : over;
+}
+
+/* It is over; what is still to be said of it, if its number is not 0, is returned. */
+static struct entry take_over(uint32_t *at)
+{
+	struct entry *e = &entry[*at], was = *e;
+
+	if (e->has_more) {
+		if (e->more->comm)
+			add_relaxed_u32(&e->more->comm->references, (uint32_t)-1);
+		was.number = 0;
+	}
+	drop_more(e);
+	take_out(at);
+	return was;
+}
+
+static void record_over(const struct entry *e)
+{
+	if (!e->number)
+		return;
+	if (e->kind == REQUEST_SEND)
+		record_complete(e->number);
+	else /* of RMA all is known, but that it is over */
+		record_done(e->number, 0, 0, e->kind == REQUEST_RMA ? 0 : MESSAGE_UNKNOWN, 0);
+}
+
+/* The key, kind and contents of e. */
+static void put_entry(const struct entry *e)
+{
+	struct entry over = {0};
+	uint32_t i, *at;
 
 	enter();
-	if ((table && used < (mask + 1) / 2) || grow()) {
-		place = find(key, 0);
-		if (place->key && keep_older(place))
-			place = find_free(key);
-		if (place->key) {
-			replaced = place->more ? 0 : place->number;
-			was_send = place->kind == REQUEST_SEND;
-			/* of these all is known, but that they are over */
-			flags = place->kind == REQUEST_RMA ? 0 : MESSAGE_UNKNOWN;
-			drop_more(place);
-		} else {
-			store_relaxed(&used, used + 1);
-		}
-		place->key = key;
-		place->number = number;
-		place->kind = (uint8_t)kind;
-		place->cancelled = cancelled;
-		place->exact = bytes != UINT64_MAX;
-		place->bytes = bytes;
-		place->more = more;
+	i = take_unused();
+	if (i) {
+		if (*(at = find_over(e->key)))
+			over = take_over(at);
+		entry[i] = *e;
+		at = &bucket[bucket_of(e->key)];
+		entry[i].next = *at;
+		*at = i;
+		store_relaxed(&used, used + 1);
 	}
 	leave();
-	if (replaced && was_send)
-		record_complete(replaced);
-	else if (replaced)
-		record_done(replaced, 0, 0, flags, 0);
+	if (!i && e->has_more)
+		vftr_memory_give(e->more, sizeof(*e->more));
+	record_over(&over);
 }
 
 static void put(uint64_t key, const struct request *r)
 {
-	struct request *more = needs_more(r) ? more_of(r) : NULL;
+	struct entry e = {.key = key,
+		.number = r->number,
+		.kind = r->kind,
+		.cancelled = r->cancelled,
+		.has_more = needs_more(r)};
 
-	if (more || !needs_more(r))
-		put_entry(key, r->number, r->kind, r->cancelled, UINT64_MAX, more);
+	if (!e.has_more || (e.more = more_of(r)))
+		put_entry(&e);
 }
 
 /* COMPLETE: the operation is over, a persistent request is idle now. */
@@ -214,29 +267,32 @@ enum purpose { LOOK, TAKE, COMPLETE };
 static bool look_up(uint64_t key, uint32_t number, enum purpose purpose, struct request *r)
 {
 	struct entry *e;
+	uint32_t *at;
 	bool found;
 
 	if (!load_relaxed(&used))
 		return false;
 	enter();
-	e = find(key, number);
-	found = e->key != 0;
+	at = find(key, number);
+	found = *at != 0;
 	if (found) {
-		if (e->more)
+		e = &entry[*at];
+		if (e->has_more) {
 			*r = *e->more;
-		else
+		} else {
 			r->persistent = r->partitioned = false;
+			r->bytes = e->bytes;
+		}
 		r->key = key;
 		r->number = e->number;
 		r->kind = e->kind;
 		r->cancelled = e->cancelled;
 		r->exact = e->exact;
-		r->bytes = e->more ? r->bytes : e->bytes;
 		if (purpose == COMPLETE && r->persistent) {
 			e->number = 0;
 		} else if (purpose != LOOK) {
 			drop_more(e);
-			take_out(e);
+			take_out(at);
 		}
 	}
 	leave();
@@ -257,7 +313,11 @@ void vftr_request_made(MPI_Request handle, uint32_t number, enum request_kind ki
 	if (handle == vftr_request_at_once && handle != MPI_REQUEST_NULL)
 		over_at_once(number, kind);
 	else if (handle != MPI_REQUEST_NULL)
-		put_entry(HANDLE_KEY(handle), number, kind, false, bytes, NULL);
+		put_entry(&(const struct entry){.key = HANDLE_KEY(handle),
+			.number = number,
+			.kind = (uint8_t)kind,
+			.exact = bytes != UINT64_MAX,
+			.bytes = bytes});
 }
 
 void vftr_request_put(MPI_Request handle, const struct request *r)
@@ -285,13 +345,13 @@ bool vftr_request_complete(MPI_Request handle, uint32_t number, struct request *
 
 void vftr_request_update(const struct request *r)
 {
-	struct entry *e;
+	uint32_t i;
 
 	enter();
-	e = table ? find(r->key, 0) : NULL;
-	if (e && e->key) {
-		e->number = r->number;
-		e->cancelled = r->cancelled;
+	i = bucket ? *find(r->key, 0) : 0;
+	if (i) {
+		entry[i].number = r->number;
+		entry[i].cancelled = r->cancelled;
 	}
 	leave();
 }

@@ -41,7 +41,7 @@ struct request {
 	uint32_t ticket;	  /* MESSAGE, partitioned: its ticket */
 	uint32_t sends, receives; /* COLLECTIVE */
 	uint64_t bytes, bytes_received;
-	struct mpi_comm *comm; /* posted on */
+	struct mpi_comm *comm; /* posted on; the entry in the table counts in its references */
 	void *newcomm;	       /* IDUP: where the handle will be ... */
 	uint8_t language;      /* ... in this language */
 };
@@ -62,7 +62,8 @@ void vftr_request_made(MPI_Request handle, uint32_t number, enum request_kind ki
 /*
  * Copies what is known by this handle; false: nothing. Of requests that are neither
  * persistent nor of MPI_Comm_idup only the number, the kind and cancelled are kept. take: and
- * forgets it; of several it is the one with this number, or any if number is 0.
+ * forgets it, and its reference to comm is the caller's; of several it is the one with
+ * this number, or the newest if number is 0, as is what the others give.
  */
 bool vftr_request_get(MPI_Request handle, struct request *r);
 bool vftr_request_take(MPI_Request handle, uint32_t number, struct request *r);

@@ -3,12 +3,20 @@
  * Memory that a recorder needs from before a call to after it, of each thread
  * its own, outside of the application's heap. Given back when the thread ends.
  */
+#include <errno.h>
 #include <pthread.h>
 #include <sys/mman.h>
 #include "mpi/call.h"
 #include "mpi/scratch.h"
 
 #define FIRST_BYTES ((size_t)16 << 10)
+#define LARGE_BYTES ((size_t)1 << 20) /* mapped by themselves, and only as long as in use */
+
+/* Before what is mapped by itself. */
+struct large {
+	size_t bytes;
+	size_t unused; /* 16-byte alignment */
+};
 
 __thread size_t vftr_scratch_used;
 static __thread struct {
@@ -34,6 +42,15 @@ static void make_key(void)
 	have_key = !pthread_key_create(&at_thread_end, give_back);
 }
 
+static void *map(size_t bytes)
+{
+	int saved_errno = errno;
+	void *at = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+
+	errno = saved_errno;
+	return at == MAP_FAILED ? NULL : at;
+}
+
 static bool grow(size_t bytes)
 {
 	size_t more = own.bytes ? own.bytes : FIRST_BYTES;
@@ -41,8 +58,8 @@ static bool grow(size_t bytes)
 
 	while (more < bytes)
 		more *= 2;
-	at = mmap(NULL, more, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-	if (at == MAP_FAILED)
+	at = map(more);
+	if (!at)
 		return false;
 	pthread_once(&once, make_key);
 	if (have_key)
@@ -54,13 +71,29 @@ static bool grow(size_t bytes)
 	return true;
 }
 
+static void *take_large(size_t bytes)
+{
+	struct large *l = map(sizeof(*l) + bytes);
+
+	if (!l)
+		return NULL;
+	l->bytes = sizeof(*l) + bytes;
+	return l + 1;
+}
+
 void *vftr_scratch(size_t bytes)
 {
 	char *at;
 
 	bytes = (bytes + 15) & ~(size_t)15;
-	if (own.bytes - vftr_scratch_used < bytes && (vftr_scratch_used || !grow(bytes)))
-		return NULL;
+	if (bytes > LARGE_BYTES)
+		return take_large(bytes);
+	if (own.bytes - vftr_scratch_used < bytes) {
+		if (vftr_scratch_used) /* by a call around this one, or one that never returned */
+			return take_large(bytes);
+		if (!grow(bytes))
+			return NULL;
+	}
 	at = own.at + vftr_scratch_used;
 	vftr_scratch_used += bytes;
 	return at;
@@ -68,6 +101,15 @@ void *vftr_scratch(size_t bytes)
 
 void vftr_scratch_done(const void *at)
 {
-	if (at)
-		vftr_scratch_used = (size_t)((const char *)at - own.at);
+	const uintptr_t offset = (uintptr_t)at - (uintptr_t)own.at;
+	struct large *l;
+
+	if (!at)
+		return;
+	if (own.at && offset < own.bytes) {
+		vftr_scratch_used = offset;
+		return;
+	}
+	l = (struct large *)(uintptr_t)at - 1;
+	munmap(l, l->bytes);
 }

@@ -7,7 +7,7 @@
 
 /* 16-byte aligned, not cleared; NULL if there is none to be had. */
 void *vftr_scratch(size_t bytes);
-/* What vftr_scratch() gave, and all it gave later, is no longer needed. NULL is ignored. */
+/* What vftr_scratch() gave is no longer needed: the last one first. NULL is ignored. */
 void vftr_scratch_done(const void *at);
 /* Bytes in use: the outermost call of a thread sets it to 0, as calls that were
  * left by longjmp() did not say that they are done. */

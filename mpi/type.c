@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "mpi/type.h"
 #include <sys/mman.h>
+#include "libhook/emit.h"
 #include "mpi/handle.h"
 #include "mpi/recorders.h"
 
@@ -142,7 +143,8 @@ void vftr_type_learn(MPI_Datatype type)
 {
 	uint64_t size;
 
-	if (type == MPI_DATATYPE_NULL || (named.at && find(&named, HANDLE_KEY(type))->key))
+	if (type == MPI_DATATYPE_NULL || !vftr_messages_wanted() ||
+		(named.at && find(&named, HANDLE_KEY(type))->key))
 		return;
 	size = size_of(type);
 	enter();
@@ -150,17 +152,30 @@ void vftr_type_learn(MPI_Datatype type)
 	leave();
 }
 
-void vftr_type_forget(MPI_Datatype type)
+bool vftr_type_forget(MPI_Datatype type, uint64_t *size)
 {
-	enter();
-	if (derived.at) {
-		struct type *t = find(&derived, HANDLE_KEY(type));
+	struct type *t = NULL;
+	bool known = false;
 
-		if (t->key)
-			take_out(&derived, t);
+	enter();
+	if (derived.at)
+		t = find(&derived, HANDLE_KEY(type));
+	if (t && t->key) {
+		*size = t->size;
+		take_out(&derived, t);
+		known = true;
 	}
 	leave();
+	return known;
 }
+
+void vftr_type_back(MPI_Datatype type, uint64_t size)
+{
+	enter();
+	put(&derived, type, size, 0);
+	leave();
+}
+
 void vftr_begin_type_new(struct mpi_call *k)
 {
 	(void)k;
@@ -175,10 +190,12 @@ void vftr_end_type_new(struct mpi_call *k)
 /* While it is still good: afterwards MPI may give the same handle to another type. */
 void vftr_begin_type_free(struct mpi_call *k)
 {
-	vftr_type_forget(call_type(k, k->types, 0));
+	k->type = k->types ? call_type(k, k->types, 0) : MPI_DATATYPE_NULL;
+	k->own = vftr_type_forget(k->type, &k->number) ? k : NULL;
 }
 
 void vftr_end_type_free(struct mpi_call *k)
 {
-	(void)k;
+	if (k->own && k->rc != MPI_SUCCESS)
+		vftr_type_back(k->type, k->number);
 }

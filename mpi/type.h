@@ -7,6 +7,7 @@
 #ifndef VFTR_MPI_TYPE_H
 #define VFTR_MPI_TYPE_H
 
+#include <stdbool.h>
 #include "mpi/call.h"
 
 /*
@@ -17,8 +18,10 @@ uint64_t vftr_type_size(MPI_Datatype type, uint32_t *index);
 
 /* MPI has just accepted this type: it is good, and known from now on. */
 void vftr_type_learn(MPI_Datatype type);
-/* The handle is about to be given back to MPI. */
-void vftr_type_forget(MPI_Datatype type);
+/* The handle is about to be given back to MPI. True: it was known, with this size. */
+bool vftr_type_forget(MPI_Datatype type, uint64_t *size);
+/* MPI did not take it. */
+void vftr_type_back(MPI_Datatype type, uint64_t size);
 
 /* Fills the table with the predefined types; MPI must be initialized. */
 void vftr_type_start(void);

@@ -35,6 +35,7 @@ static uint64_t key_at(const struct mpi_call *k, const void *at)
 
 void vftr_begin_win_new(struct mpi_call *k)
 {
+	(void)k;
 }
 
 void vftr_end_win_new(struct mpi_call *k)
@@ -60,6 +61,7 @@ void vftr_end_win_free(struct mpi_call *k)
 
 void vftr_begin_win_name(struct mpi_call *k)
 {
+	(void)k;
 }
 
 void vftr_end_win_name(struct mpi_call *k)

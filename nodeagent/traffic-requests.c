@@ -135,9 +135,11 @@ static const char *receive(
 
 	if (done->flags & MESSAGE_AS_POSTED)
 		done = &q->of.m;
-	if (c && done->peer >= comm_ranks(c))
+	/* without a wildcard the status can say nothing else */
+	peer = q->of.m.flags & MESSAGE_ANY_SOURCE ? done->peer : q->of.m.peer;
+	if (c && peer >= comm_ranks(c))
 		return "a message from a rank that its communicator lacks";
-	peer = comm_world(c, done->peer);
+	peer = comm_world(c, peer);
 	sums_receive(t, &q->of, peer, done->bytes);
 	sums_receive_time(t, &q->of, peer, done->bytes, duration);
 	return NULL;
@@ -199,8 +201,9 @@ static const char *complete(
 		break;
 	case RECORD_FILE:
 		if (!(done->flags & MESSAGE_CANCELLED))
-			sums_file(t, &q->of, known && !(done->flags & MESSAGE_AS_POSTED) ? done->bytes
-										     : q->of.m.bytes,
+			sums_file(t, &q->of,
+				known && !(done->flags & MESSAGE_AS_POSTED) ? done->bytes
+									    : q->of.m.bytes,
 				duration);
 		break;
 	default:
