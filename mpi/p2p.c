@@ -200,7 +200,7 @@ void vftr_begin_isendrecv(struct mpi_call *k)
 	struct mpi_comm *c = sends_on(k, &send_ticket);
 
 	k->on = receives_on(k, k->rtag);
-	k->n = c && !k->on ? REQUEST_SEND : REQUEST_RECEIVE;
+	k->n = c && !k->on ? REQUEST_SEND : REQUEST_EXCHANGE;
 	k->number = UINT64_MAX;
 	if (c || k->on)
 		k->request_number = vftr_request_number();

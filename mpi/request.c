@@ -299,10 +299,11 @@ static bool look_up(uint64_t key, uint32_t number, enum purpose purpose, struct 
 	return found;
 }
 
-/* Wait and Test pass by this handle: what it had to say is said now. */
+/* Wait and Test pass by this handle, and by MPI_REQUEST_NULL, which MPICH gives for a
+ * collective call that has nothing to do: what it had to say is said now. */
 static void over_at_once(uint32_t number, enum request_kind kind)
 {
-	if (kind == REQUEST_RECEIVE || kind == REQUEST_FILE)
+	if (kind == REQUEST_RECEIVE || kind == REQUEST_EXCHANGE || kind == REQUEST_FILE)
 		record_done(number, 0, 0, MESSAGE_UNKNOWN, 0);
 	else
 		record_complete(number);
@@ -310,9 +311,9 @@ static void over_at_once(uint32_t number, enum request_kind kind)
 
 void vftr_request_made(MPI_Request handle, uint32_t number, enum request_kind kind, uint64_t bytes)
 {
-	if (handle == vftr_request_at_once && handle != MPI_REQUEST_NULL)
+	if (handle == vftr_request_at_once || handle == MPI_REQUEST_NULL)
 		over_at_once(number, kind);
-	else if (handle != MPI_REQUEST_NULL)
+	else
 		put_entry(&(const struct entry){.key = HANDLE_KEY(handle),
 			.number = number,
 			.kind = (uint8_t)kind,
@@ -322,7 +323,7 @@ void vftr_request_made(MPI_Request handle, uint32_t number, enum request_kind ki
 
 void vftr_request_put(MPI_Request handle, const struct request *r)
 {
-	if (handle == vftr_request_at_once && handle != MPI_REQUEST_NULL && !needs_more(r))
+	if ((handle == vftr_request_at_once || handle == MPI_REQUEST_NULL) && !needs_more(r))
 		over_at_once(r->number, r->kind);
 	else if (handle != MPI_REQUEST_NULL)
 		put(HANDLE_KEY(handle), r);

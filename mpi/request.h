@@ -19,6 +19,7 @@
 enum request_kind {
 	REQUEST_SEND = 1,
 	REQUEST_RECEIVE,
+	REQUEST_EXCHANGE, /* the receive of MPI_Isendrecv */
 	REQUEST_COLLECTIVE,
 	REQUEST_RMA,
 	REQUEST_FILE,
@@ -50,8 +51,8 @@ struct request {
 uint32_t vftr_request_number(void);
 
 /*
- * r (key unset) becomes known by this handle. Handles that are no requests
- * (MPI_REQUEST_NULL) and a full memory are ignored.
+ * r (key unset) becomes known by this handle; with MPI_REQUEST_NULL it is over
+ * already. A full memory is ignored.
  */
 void vftr_request_put(MPI_Request handle, const struct request *r);
 /*
