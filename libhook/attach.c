@@ -26,15 +26,22 @@
 struct process vftr_process = {.socket = -1, .life = 1};
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+static int cancel_state; /* of its holder */
 
 void process_lock(void)
 {
+	int old = cancel_off();
+
 	pthread_mutex_lock(&lock);
+	cancel_state = old;
 }
 
 void process_unlock(void)
 {
+	int old = cancel_state;
+
 	pthread_mutex_unlock(&lock);
+	cancel_restore(old);
 }
 
 uint64_t process_ticks(void)
@@ -324,30 +331,38 @@ void process_attach(void)
 
 void thread_attach(struct thread *t)
 {
-	struct wire_thread request = {.head = {.kind = WIRE_THREAD}};
-	struct wire_text name = {{""}};
+	struct wire_thread request = {.head = {.kind = WIRE_THREAD}, .parent = t->parent};
+	char name[THREAD_NAME_BYTES];
+	struct wire_text text = {{name}};
 	union reply reply;
 	size_t got = 0;
 	int fd = -1, error;
 	uint64_t ticks;
 
-	if (t->life != vftr_process.life) /* rings inherited over fork are not ours */
-		segment_unmap_ring(&t->ring);
+	memset(&t->ring, 0, sizeof(t->ring));
 	t->life = vftr_process.life;
+	t->kicked_at = 0;
 	t->skipped_depth = t->lost_here = t->unclosed = 0;
 	t->jumped = NULL;
 	request.tid = (int32_t)syscall(SYS_gettid);
 	process_lock();
-	error = message_send(&request.head, sizeof(request), &name);
+	thread_own_name(name);
+	request.spare = rings_take_spare();
+	error = message_send(&request.head, sizeof(request), &text);
 	if (!error)
 		error = message_receive(&reply, sizeof(reply), &fd, &got);
 	if (error) /* a late answer would be taken for that to the next question */
 		process_switch_off();
-	process_unlock();
-	if (!error && (got < sizeof(reply.ring) || reply.head.kind != WIRE_RING || fd < 0))
+	if (!error && (got < sizeof(reply.ring) || reply.head.kind != WIRE_RING))
 		error = -EPROTO;
+	if (!error && request.spare && reply.ring.uses != 0 &&
+		reply.ring.index + 1 != request.spare)
+		error = -EPROTO;
+	if (!error && request.spare && reply.ring.uses == 0)
+		rings_leave(request.spare - 1, false); /* the agent has another one for us */
 	if (!error)
-		error = segment_map_ring(fd, reply.ring.ring_size, &t->ring);
+		error = reply.ring.error ? reply.ring.error : rings_use(&reply.ring, fd, &t->ring);
+	process_unlock();
 	if (fd >= 0)
 		close(fd);
 	t->state = error ? THREAD_OFF : THREAD_ACTIVE;
@@ -357,11 +372,33 @@ void thread_attach(struct thread *t)
 	/* after the request: a ring's first time is not before its definition */
 	ticks = process_ticks();
 	t->index = reply.ring.index;
+	t->number = reply.ring.number;
 	ring_start(&t->ring, (uint32_t)request.tid, ticks);
 	t->stage = 0;
 	t->cur = t->ring.stage[0] + 1;
 	t->high = ticks >> RECORD_TIME_BITS;
 	thread_end_install();
+}
+
+void thread_detach(struct thread *t)
+{
+	struct wire_number end = {.head = {.kind = WIRE_THREAD_END}, .number = t->index};
+	char name[THREAD_NAME_BYTES];
+	struct wire_text text = {{name}};
+	bool keep = false, had_one = t->ring.base != NULL;
+
+	process_lock();
+	if (t->state != THREAD_OFF && load_acquire(&vftr_process.state) == PROCESS_ON) {
+		keep = rings_keep(t->index);
+		end.number |= keep ? WIRE_RING_KEPT : 0;
+		thread_own_name(name);
+		keep = !message_send(&end.head, sizeof(end), &text) && keep;
+	}
+	memset(&t->ring, 0, sizeof(t->ring));
+	t->state = THREAD_NEW;
+	if (had_one)
+		rings_leave(t->index, keep);
+	process_unlock();
 }
 
 void process_switch_off(void)
@@ -376,11 +413,15 @@ void process_forget(void)
 	struct thread *t = &vftr_thread;
 	struct control_agent_shm *control;
 
-	lock = fresh; /* another thread of the parent may have held it */
-	segment_unmap_ring(&t->ring);
+	lock = fresh; /* before_fork() has taken it */
 	t->state = THREAD_NEW;
 	t->limit = NULL;
 	t->cur = NULL;
+	t->parent = t->endings = 0;
+	memset(&t->ring, 0, sizeof(t->ring));
+	fence_signal();
+	rings_forget();
+	cancel_restore(cancel_state);
 	if (vftr_process.state != PROCESS_ON)
 		return;
 	close(vftr_process.socket);

@@ -1,13 +1,15 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * The few functions of others that we must see: jumps that skip exits, dlclose() (what is unloaded
- * must have been announced first) and _exit() (which runs no destructor). Each does its own small
- * thing and calls the real one with the same arguments. dlopen() is left alone: it looks at its
- * caller's address.
+ * must have been announced first), _exit() (which runs no destructor), and those that create and
+ * name threads. Each does its own small thing and calls the real one with the same arguments.
+ * dlopen() is left alone: it looks at its caller's address.
  */
 #include <dlfcn.h>
+#include <pthread.h>
 #include <stdlib.h>
 #include <sys/syscall.h>
+#include <threads.h>
 #include <unistd.h>
 #include "libhook/process.h"
 
@@ -139,6 +141,62 @@ EXPORT int dlclose(void *handle)
 		vftr_thread.busy = 0;
 	}
 	return result;
+}
+
+/*
+ * Threads. A program may create its first one from any thread, so the pointers
+ * are found twice at worst, and are the same each time.
+ */
+#define REAL(name)                                                                                 \
+	do {                                                                                       \
+		if (!load_relaxed(&real)) {                                                        \
+			void *found = dlsym(RTLD_NEXT, name);                                      \
+                                                                                                   \
+			store_relaxed((void **)&real, found);                                      \
+		}                                                                                  \
+	} while (0)
+
+EXPORT int pthread_create(
+	pthread_t *thread, const pthread_attr_t *attr, void *(*run)(void *), void *argument)
+{
+	static int (*real)(pthread_t *, const pthread_attr_t *, void *(*)(void *), void *);
+	struct thread_start *s = thread_start_new(run, NULL, argument);
+	int error;
+
+	REAL("pthread_create");
+	if (!s)
+		return real(thread, attr, run, argument);
+	error = real(thread, attr, thread_start_posix, s);
+	if (error)
+		thread_start_cancel(s);
+	return error;
+}
+
+EXPORT int thrd_create(thrd_t *thread, thrd_start_t run, void *argument)
+{
+	static int (*real)(thrd_t *, thrd_start_t, void *);
+	struct thread_start *s = thread_start_new(NULL, run, argument);
+	int error;
+
+	REAL("thrd_create");
+	if (!s)
+		return real(thread, run, argument);
+	error = real(thread, thread_start_c11, s);
+	if (error != thrd_success)
+		thread_start_cancel(s);
+	return error;
+}
+
+EXPORT int pthread_setname_np(pthread_t thread, const char *name)
+{
+	static int (*real)(pthread_t, const char *);
+	int error;
+
+	REAL("pthread_setname_np");
+	error = real(thread, name);
+	if (!error)
+		thread_named((uintptr_t)thread, name);
+	return error;
 }
 
 EXPORT void _exit(int status)

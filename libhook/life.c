@@ -3,13 +3,14 @@
  * Births and deaths: fork, the end of threads, the ways a process ends well.
  * Nothing has to be flushed: what is in the staging blocks is the agent's.
  */
+#include <limits.h>
 #include <pthread.h>
 #include <stdlib.h>
 #include <unistd.h>
 #include "libhook/process.h"
 
 static pthread_key_t end_of_thread;
-static bool installed;
+static bool has_key, installed;
 
 /* Nothing may be recorded between fork's copy and our child handler. */
 static void before_fork(void)
@@ -42,21 +43,27 @@ static void after_fork_in_child(void)
 	vftr_thread.busy = 0;
 }
 
-static void thread_ended(void *index_plus_1)
+/*
+ * Destructors of others may come after ours and still call us. So the first
+ * time only asks for another time, when all of them have had their turn; what
+ * comes later still has a ring of its own, until the C library gives up.
+ */
+static void thread_ended(void *unused)
 {
 	struct thread *t = &vftr_thread;
-	struct wire_number end = {.head = {.kind = WIRE_THREAD_END}, .number = t->index};
 
 	if (t->busy || t->state == THREAD_NEW || t->life != vftr_process.life)
 		return;
+	if (t->endings++ == 0) {
+		thread_end_install();
+		return;
+	}
 	t->busy = 1;
 	t->limit = NULL;
 	fence_signal();
-	if (t->state != THREAD_OFF && load_acquire(&vftr_process.state) == PROCESS_ON)
-		message_send(&end.head, sizeof(end), NULL);
-	segment_unmap_ring(&t->ring);
-	/* destructors of others that still call us get a ring of their own */
-	t->state = THREAD_NEW;
+	thread_detach(t);
+	if (t->endings >= PTHREAD_DESTRUCTOR_ITERATIONS)
+		t->state = THREAD_OFF; /* nobody would tell us of the end of another ring */
 	fence_signal();
 	t->busy = 0;
 }
@@ -90,14 +97,13 @@ void life_install(void)
 	installed = true;
 	pthread_atfork(before_fork, after_fork_in_parent, after_fork_in_child);
 	at_quick_exit(goodbye);
-	if (pthread_key_create(&end_of_thread, thread_ended))
-		end_of_thread = 0;
+	has_key = !pthread_key_create(&end_of_thread, thread_ended);
 }
 
 void thread_end_install(void)
 {
-	if (end_of_thread)
-		pthread_setspecific(end_of_thread, (void *)(uintptr_t)(vftr_thread.index + 1));
+	if (has_key)
+		pthread_setspecific(end_of_thread, &vftr_thread);
 }
 
 /* _exit() runs no destructor; interpose.c calls this first. */

@@ -1,8 +1,13 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Packets to and from the agent. Never raises SIGPIPE; gives up after 5 s. */
+/*
+ * Packets to and from the agent. Never raises SIGPIPE; gives up after 5 s. The
+ * system is called directly: the C library's functions are cancellation points,
+ * and the program's calls are not.
+ */
 #include <errno.h>
 #include <string.h>
 #include <sys/socket.h>
+#include <sys/syscall.h>
 #include <sys/uio.h>
 #include <unistd.h>
 #include "libhook/process.h"
@@ -22,7 +27,7 @@ int message_send_on(int fd, struct wire_head *head, size_t fixed, const struct w
 		head->text_bytes += (uint32_t)bytes;
 	}
 	do {
-		n = sendmsg(fd, &m, MSG_NOSIGNAL);
+		n = syscall(SYS_sendmsg, fd, &m, MSG_NOSIGNAL);
 	} while (n < 0 && errno == EINTR);
 	return n < 0 ? -errno : 0;
 }
@@ -43,7 +48,7 @@ int message_receive_on(int socket, void *buffer, size_t bytes, int *fd, size_t *
 
 	*fd = -1;
 	do {
-		n = recvmsg(socket, &m, MSG_CMSG_CLOEXEC);
+		n = syscall(SYS_recvmsg, socket, &m, MSG_CMSG_CLOEXEC);
 	} while (n < 0 && errno == EINTR);
 	if (n < 0)
 		return -errno;
@@ -97,7 +102,7 @@ int message_send_data(struct wire_head *head, size_t fixed, const void *data, si
 		return error;
 	head->text_bytes = (uint32_t)bytes;
 	do {
-		n = sendmsg(vftr_process.socket, &m, MSG_NOSIGNAL);
+		n = syscall(SYS_sendmsg, vftr_process.socket, &m, MSG_NOSIGNAL);
 	} while (n < 0 && errno == EINTR);
 	return count_sent(n < 0 ? -errno : 0);
 }
@@ -116,7 +121,8 @@ bool agent_alive(void)
 
 	if (!socket_is_ours())
 		return false;
-	n = recv(vftr_process.socket, &byte, 1, MSG_PEEK | MSG_DONTWAIT);
+	n = syscall(
+		SYS_recvfrom, vftr_process.socket, &byte, 1, MSG_PEEK | MSG_DONTWAIT, NULL, NULL);
 	return n > 0 || (n < 0 && (errno == EAGAIN || errno == EWOULDBLOCK || errno == EINTR));
 }
 
@@ -125,7 +131,7 @@ void agent_kick(void)
 	char doorbell = 0;
 
 	/* an empty-handed byte: the agent only needs to wake up */
-	if (socket_is_ours() &&
-		send(vftr_process.socket, &doorbell, 1, MSG_DONTWAIT | MSG_NOSIGNAL) < 0)
+	if (socket_is_ours() && syscall(SYS_sendto, vftr_process.socket, &doorbell, 1,
+					MSG_DONTWAIT | MSG_NOSIGNAL, NULL, 0) < 0)
 		return;
 }

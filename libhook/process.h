@@ -9,6 +9,7 @@
 #ifndef VFTR_LIBHOOK_PROCESS_H
 #define VFTR_LIBHOOK_PROCESS_H
 
+#include <pthread.h>
 #include <stdbool.h>
 #include <stdint.h>
 #include <sys/stat.h>
@@ -44,8 +45,23 @@ struct process {
 
 extern struct process vftr_process __attribute__((visibility("hidden")));
 
+/* A thread must not be cancelled while it is busy for us: nobody would see its end. */
+static inline int cancel_off(void)
+{
+	int old = PTHREAD_CANCEL_ENABLE;
+
+	pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &old);
+	return old;
+}
+
+static inline void cancel_restore(int old)
+{
+	pthread_setcancelstate(old, NULL);
+}
+
 #pragma GCC visibility push(hidden)
 
+/* The lock also keeps the caller from being cancelled while it is held. */
 void process_lock(void);
 void process_unlock(void);
 uint64_t process_ticks(void);
@@ -54,6 +70,8 @@ uint64_t process_ticks(void);
 void process_attach(void);
 /* A ring for the calling thread; state ACTIVE or OFF. */
 void thread_attach(struct thread *t);
+/* Its ring becomes the agent's; state NEW. Its last act. */
+void thread_detach(struct thread *t);
 /* The agent is gone or useless: record nothing from now on. */
 void process_switch_off(void);
 /* Is the agent still at the other end? */
@@ -62,6 +80,34 @@ bool agent_alive(void);
 void agent_kick(void);
 /* Child of fork(): forget the parent's connection and rings. */
 void process_forget(void);
+
+/*
+ * rings.c: what this process has mapped, by index. All with the lock held.
+ * What an ended thread leaves is spare, and may be offered to the agent for the
+ * next one.
+ */
+/* 1 + index of a spare ring, which then is no longer spare, or 0. */
+uint32_t rings_take_spare(void);
+/* Maps fd (or takes spare ring `index` if fd < 0) for the calling thread. 0 or -errno. */
+int rings_use(const struct wire_ring *reply, int fd, struct ring *ring);
+/* The thread has ended. Whether its ring will be kept: */
+bool rings_keep(uint32_t index);
+void rings_leave(uint32_t index, bool keep);
+/* Index of the ring of a living thread, or UINT32_MAX. */
+uint32_t rings_of(uintptr_t pthread_self);
+/* Child of fork(): none of them is ours. */
+void rings_forget(void);
+
+/* thread-start.c: who created a thread; and its name. */
+struct thread_start;
+struct thread_start *thread_start_new(void *(*run)(void *), int (*run_c11)(void *), void *argument);
+void thread_start_cancel(struct thread_start *s);
+void *thread_start_posix(void *start);
+int thread_start_c11(void *start);
+/* The name of a thread has changed, successfully. */
+void thread_named(uintptr_t pthread_self, const char *name);
+#define THREAD_NAME_BYTES 16
+void thread_own_name(char name[THREAD_NAME_BYTES]);
 
 /* message.c: one packet; 0 or -errno. Texts are NUL-terminated strings. */
 struct wire_text {

@@ -396,10 +396,11 @@ static void put_words(struct thread *t, const uint64_t *word, unsigned n)
 void vftr_emit_slow(const uint64_t *word)
 {
 	struct thread *t = &vftr_thread;
-	int saved_errno = errno;
+	int saved_errno = errno, cancel;
 
 	if (t->busy || !t->ring.base || t->life != vftr_process.life)
 		return;
+	cancel = cancel_off();
 	t->busy = 1;
 	fence_signal();
 	if (t->state == THREAD_ACTIVE && make_room_for(t, process_ticks(), EMIT_ROOM))
@@ -410,6 +411,7 @@ void vftr_emit_slow(const uint64_t *word)
 		t->limit = stage_end(t);
 	fence_signal();
 	t->busy = 0;
+	cancel_restore(cancel);
 	errno = saved_errno;
 }
 
@@ -438,13 +440,18 @@ void vftr_emit_overtaken(uint64_t *to, const uint64_t *word, uint32_t turn)
 void vftr_slow(uint64_t ticks, uint64_t exit_bit, uint64_t key, const void *site)
 {
 	struct thread *t = &vftr_thread;
-	int saved_errno = errno;
+	int saved_errno = errno, cancel;
 
 	if (t->busy) {
 		if (key && t->state != THREAD_NEW)
 			nested(t, exit_bit);
 		return;
 	}
+	if (t->state == THREAD_OFF && load_acquire(&vftr_process.state) == PROCESS_OFF) {
+		t->limit = NULL;
+		return;
+	}
+	cancel = cancel_off();
 	t->busy = 1;
 	fence_signal();
 	if (load_acquire(&vftr_process.state) == PROCESS_NEW) {
@@ -475,5 +482,6 @@ out:
 		t->limit = stage_end(t);
 	fence_signal();
 	t->busy = 0;
+	cancel_restore(cancel);
 	errno = saved_errno;
 }

@@ -45,10 +45,13 @@ struct thread {
 	uint32_t turns; /* counts changes of the current staging block */
 	uint64_t *at;	/* the slow path's cur, which no handler's reserve() moves */
 	enum thread_state state;
-	uint32_t stage; /* index of the current staging block */
-	uint32_t busy;	/* the slow path is running below us */
-	uint32_t index; /* of the ring in this process */
-	uint32_t life;	/* vftr_process.life when the ring was had (fork) */
+	uint32_t stage;	  /* index of the current staging block */
+	uint32_t busy;	  /* the slow path is running below us */
+	uint32_t index;	  /* of the ring in this process */
+	uint32_t number;  /* of the thread, for those it creates */
+	uint32_t parent;  /* 1 + number of the thread that created it, or 0: unknown */
+	uint32_t endings; /* times its end was announced to us */
+	uint32_t life;	  /* vftr_process.life when the ring was had (fork) */
 	uint32_t pauses;
 	uint64_t skipped_depth; /* open frames that were not recorded */
 	uint64_t lost_here;	/* calls skipped below the open recorded frame */

@@ -312,7 +312,7 @@ int collate_run(struct peer *peer, const struct profile *mine, double deadline_s
 	*n_hashes = 0;
 	if (!plan) {
 		if (!peer || !peer->rank)
-			*whole = alone(mine);
+			*whole = profile_copy(mine);
 		if (peer)
 			return -ENOTCONN;
 		*hashes = collate_hashes(mine);

@@ -155,6 +155,19 @@ static void judge_static(struct patient *p)
 	}
 }
 
+/* MPI calls need no instrumentation, but our library. */
+static void advise_preload(struct patient *p)
+{
+	for (size_t i = 0; i < p->n; i++) {
+		if (p->objects[i].facts.mpi != ELF_USED)
+			continue;
+		diagnose(p->d, FINDING_DO,
+			"to see its MPI calls alone, run it under `vftr-node-agent --preload -- "
+			"mpirun ...'");
+		return;
+	}
+}
+
 static void judge_uninstrumented(struct patient *p)
 {
 	bool regions = false, mpi = false;
@@ -167,6 +180,8 @@ static void judge_uninstrumented(struct patient *p)
 	}
 	if (!regions && !mpi) {
 		advise_instrumentation(p);
+		if (!p->ours)
+			advise_preload(p);
 		return;
 	}
 	p->d->limits = xstrdup(regions && mpi ? "its regions and MPI calls"

@@ -124,14 +124,15 @@ uint64_t drain_process(struct process *p)
 
 	for (size_t i = 0; i < p->n_threads; i++) {
 		struct thread_ring *t = p->threads[i];
+		uint32_t number = t ? t->number : 0;
 		uint64_t head;
 
 		if (!t || (head = published(t)) == t->tail)
 			continue;
 		if (!definitions_read(p))
 			break;
-		/* one may be that this thread has ended, and then t is gone */
-		if (p->threads[i] != t)
+		/* one may be that this thread has ended, and then t is gone, or another */
+		if (p->threads[i] != t || t->number != number)
 			continue;
 		/* ... or a question, for which we read on */
 		if ((int64_t)(head - t->tail) > 0)
@@ -152,41 +153,20 @@ static void count_missing(struct thread_ring *t)
 		replay_lost(t->replay, lost - told, agent_ticks(t->process->agent));
 }
 
-void drain_last(struct thread_ring *t, uint64_t end_ticks)
+void drain_last(struct thread_ring *t)
 {
 	static uint64_t blocks[2][BLOCK_WORDS];
-	struct process *p = t->process;
-	const struct replay_counts *c;
-	struct calltree *tree;
-	uint64_t now = agent_ticks(p->agent);
+	struct agent *a = t->process->agent;
+	uint64_t now = agent_ticks(a);
+	unsigned n;
 
 	drain_thread(t);
-	if (!t->error) {
-		unsigned n = ring_unpublished(&t->ring, t->tail, blocks);
-
-		for (unsigned i = 0; i < n && replay_whole(t, blocks[i], now); i++)
-			p->agent->drained_bytes += BLOCK_BYTES;
-		count_missing(t);
-	}
-	replay_end(t->replay, end_ticks);
-	c = replay_counts(t->replay);
-	p->past_counts.records += c->records;
-	p->past_counts.calls += c->calls;
-	p->past_counts.lost += c->lost;
-	p->past_counts.closed += c->closed;
-	p->past_counts.stray += c->stray;
-	p->past_counts.open += c->open;
-	p->past_lost += load_relaxed(&t->ring.producer->lost);
-	p->past_blocked_ns += load_relaxed(&t->ring.producer->blocked_ns);
-	p->past_lost_messages += load_relaxed(&t->ring.producer->lost_messages);
-	tree = replay_take_tree(t->replay);
-	calltree_add(p->past, tree);
-	traffic_lane_end(t->lane, p->past);
-	calltree_free(tree);
-	replay_free(t->replay);
-	p->agent->ring_bytes_live -= t->ring.bytes;
-	segment_unmap_ring(&t->ring);
-	free(t);
+	if (t->error)
+		return;
+	n = ring_unpublished(&t->ring, t->tail, blocks);
+	for (unsigned i = 0; i < n && replay_whole(t, blocks[i], now); i++)
+		a->drained_bytes += BLOCK_BYTES;
+	count_missing(t);
 }
 
 bool drain_is_urgent(const struct process *p)

@@ -14,9 +14,8 @@ uint64_t drain_thread(struct thread_ring *t);
 /* All threads of a process. */
 uint64_t drain_process(struct process *p);
 
-/* The thread ended: also takes what was stored and not published, closes its
- * frames at end_ticks and adds its tree to the process's. Frees t. */
-void drain_last(struct thread_ring *t, uint64_t end_ticks);
+/* The thread has ended: also takes what was stored and not published. */
+void drain_last(struct thread_ring *t);
 
 /* Is a ring so full that its producer will ring the doorbell soon? */
 bool drain_is_urgent(const struct process *p);

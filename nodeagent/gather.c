@@ -12,6 +12,7 @@
 #include <sys/resource.h>
 #include "nodeagent/agent.h"
 #include "nodeagent/gather-mpi.h"
+#include "nodeagent/gather-threads.h"
 #include "nodeagent/hash.h"
 #include "nodeagent/map64.h"
 #include "nodeagent/process.h"
@@ -133,6 +134,19 @@ static void lay_over(struct gathering *g, const struct process *p, uint32_t rank
 	map64_free(&names);
 }
 
+struct placing {
+	struct gathering *g;
+	const struct process *p;
+};
+
+static uint32_t place(void *ctx, uint32_t parent, uint64_t key)
+{
+	struct placing *at = ctx;
+	const char *name = symcache_name(at->g->agent->symbols, at->p, key);
+
+	return node_of(at->g, parent, intern(at->g, name));
+}
+
 /* The numbers of the process at hand go into the sums. */
 static void add_process(struct gathering *g, uint32_t rank)
 {
@@ -183,7 +197,7 @@ static void describe(struct agent *a, const struct process *p, struct profile_pr
 		.executable = xstrdup(p->executable),
 		.end = p->end,
 		.exit_status = p->exit_status,
-		.threads = (uint32_t)p->n_threads,
+		.threads = p->threads_ever,
 		.runtime_s = 1e-9 * (double)clocks_ns(&a->clocks, p->end_ticks - p->start_ticks),
 		.records = c.records,
 		.calls = c.calls,
@@ -208,6 +222,7 @@ static void count_process(
 	out->calls += d->calls;
 	out->lost_calls += d->lost_calls;
 	out->blocked_ns += d->blocked_ns;
+	out->ring_bytes += d->ring_bytes;
 	out->hook_ns_total += (uint64_t)((double)d->records * g->agent->clocks.read_ns);
 	if (d->runtime_s > out->runtime_s)
 		out->runtime_s = d->runtime_s;
@@ -307,6 +322,7 @@ static void store(struct gathering *g)
 		free(s[i].path);
 	}
 	gather_mpi_store(g->mpi, p, id);
+	gather_threads_store(p, id);
 	free(s);
 	free(id);
 }
@@ -377,6 +393,7 @@ struct profile *gather(struct agent *a, const struct process *only)
 		g.stamp++;
 		lay_over(&g, all[i], d->rank);
 		add_process(&g, d->rank);
+		gather_threads_add(a, all[i], d->rank, g.out, place, &(struct placing){&g, all[i]});
 	}
 	store(&g);
 	add_agent(a, g.out);

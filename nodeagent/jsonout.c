@@ -174,6 +174,7 @@ void json_report(FILE *f, const struct report *r)
 		write_stack(&j, r, i);
 	json_close(&j);
 	write_groups(&j, r);
+	json_threads(&j, r);
 	json_mpi(&j, r);
 	json_close(&j);
 }

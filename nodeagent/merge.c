@@ -346,6 +346,7 @@ static void merge_job(struct profile *a, struct profile *b)
 	a->lost_calls += b->lost_calls;
 	a->blocked_ns += b->blocked_ns;
 	a->hook_ns_total += b->hook_ns_total;
+	a->ring_bytes += b->ring_bytes;
 }
 
 struct profile *profile_merge(struct profile *a, struct profile *b)

@@ -174,7 +174,7 @@ static void print_rings(FILE *f, const struct report *r, const struct node_sums 
 	const struct profile *p = r->p;
 
 	fputs("\nRings\n", f);
-	section_number(f, "   Rings:", p->threads);
+	section_number(f, "   Threads:", p->threads);
 	section_bytes(f, "   Ring memory:", sums->ring_bytes);
 	section_number(f, "   Records:", p->records);
 	section_number(f, "   Calls:", p->calls);
@@ -241,6 +241,7 @@ static void fill_node(FILE *f, const struct report *r, const void *ctx)
 	print_agent(f, agent_of(p, host));
 	section_profile(f, r, true);
 	section_lost(f, r);
+	section_threads(f, r, true);
 	section_stacks(f, r);
 }
 

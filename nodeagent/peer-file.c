@@ -139,7 +139,8 @@ struct profile *collate_read(
 		struct profile *p = vfp_read(paths[i], &error);
 
 		if (p) {
-			profile_drop_processes(p);
+			if (n > 1)
+				profile_drop_processes(p);
 			at[good++] = (struct node_file){p->n_agents ? p->agents[0].host : "", i, p};
 		} else {
 			complain("%s", error);

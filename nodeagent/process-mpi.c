@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* What a process says of MPI: its rank and job, communicators, windows, files. */
 #include <stdlib.h>
+#include <string.h>
 #include "nodeagent/agent.h"
 #include "nodeagent/process.h"
 #include "nodeagent/traffic-sync.h"
@@ -84,10 +85,18 @@ void process_members_changed(struct agent *a)
 	free(m);
 }
 
+/* The first process of which it is said is named, all others are one line. */
 void process_warn_limits(const struct process *p)
 {
+	const struct agent *a = p->agent;
 	const char *text;
 
-	for (unsigned i = 0; (text = traffic_limit_reached(p->traffic, i)); i++)
-		agent_warn(p->agent, false, "%s: %s", process_name(p), text);
+	for (unsigned i = 0; (text = traffic_limit_reached(p->traffic, i)); i++) {
+		size_t k = 0;
+
+		while (k < a->n_warnings && !strstr(a->warnings[k], text))
+			k++;
+		agent_warn(p->agent, false, "%s: %s",
+			k < a->n_warnings ? "others, too" : process_name(p), text);
+	}
 }

@@ -15,13 +15,13 @@
 #include "nodeagent/drain.h"
 #include "nodeagent/procfs.h"
 #include "nodeagent/symcache.h"
+#include "nodeagent/threads.h"
 #include "nodeagent/traffic-sync.h"
 #include "nodeagent/traffic.h"
 #include "nodeagent/util.h"
 #include "shm/ring.h"
 
 #define PACKET_BYTES	(sizeof(struct wire_module) + WIRE_TEXT_MAX)
-#define THREADS_LIMIT	(1u << 20) /* rings one process may ever ask for */
 #define REGIONS_LIMIT	(1u << 16)
 #define PACKETS_AT_ONCE 4096 /* then the others have their turn */
 #define TIMES_AT_ONCE	16   /* ... unless records wait for what they say */
@@ -74,7 +74,7 @@ void process_free(struct process *p)
 	for (size_t i = 0; i < p->n_regions; i++)
 		free(p->regions[i]);
 	free(p->regions);
-	free(p->threads);
+	threads_free(p);
 	free(p->executable);
 	free(p->invoked_as);
 	free(p->directory);
@@ -125,7 +125,7 @@ void process_quarantine(struct process *p, const char *fmt, ...)
 		process_name(p), text);
 }
 
-static bool answer(struct process *p, struct wire_head *m, size_t fixed, const char *text, int fd)
+bool process_answer(struct process *p, struct wire_head *m, size_t fixed, const char *text, int fd)
 {
 	union {
 		struct cmsghdr align;
@@ -163,7 +163,7 @@ static void refuse(struct process *p, const char *fmt, ...)
 	va_start(args, fmt);
 	vsnprintf(text, sizeof(text), fmt, args);
 	va_end(args);
-	answer(p, &m, sizeof(m), text, -1);
+	process_answer(p, &m, sizeof(m), text, -1);
 	agent_warn(p->agent, false, "process %d was refused: %s", p->pid, text);
 	shutdown(p->socket, SHUT_RDWR);
 }
@@ -219,26 +219,11 @@ static void on_hello(struct process *p, const union packet *m)
 	a->n_ever += p->greeted;
 	a->n_live += p->greeted;
 	process_members_changed(a);
-	answer(p, &w.head, sizeof(w), NULL, fd);
+	process_answer(p, &w.head, sizeof(w), NULL, fd);
 	close(fd);
 }
 
-static int same_function(void *ctx, uint64_t key, uint64_t site)
-{
-	const struct process *p = ctx;
-	struct code_place frame, here;
-	uint64_t start;
-
-	if (RECORD_IS_REGION(key) || !codemap_find_key(p->code, key, &frame) ||
-		!codemap_find_address(p->code, site, &here) || strcmp(frame.path, here.path))
-		return 0;
-	/* the call site is the return address: one past the call */
-	return symcache_find(p->agent->symbols, &here, here.address - 1, &start) &&
-	       start == frame.address;
-}
-
-/* The first thread of a child starts inside the functions its parent was in. */
-static void inherit_frames(const struct process *p, struct replay *r)
+size_t process_inherited(const struct process *p, const uint64_t **keys)
 {
 	for (const struct process *q = p->parent_traced ? p->agent->processes : NULL; q;
 		q = q->next) {
@@ -246,61 +231,11 @@ static void inherit_frames(const struct process *p, struct replay *r)
 			continue;
 		for (const struct fork_frames *f = q->forks; f; f = f->next)
 			if (f->number == p->parent_fork) {
-				replay_inherit(r, f->keys, f->n, p->start_ticks);
-				return;
+				*keys = f->keys;
+				return f->n;
 			}
 	}
-}
-
-static void on_thread(struct process *p, const union packet *m)
-{
-	struct wire_ring reply = {.head = {.kind = WIRE_RING},
-		.ring_size = p->agent->conf->shm_ring_size,
-		.index = (uint32_t)p->n_threads};
-	struct thread_ring *t;
-	int fd = -1;
-
-	if (p->n_threads >= THREADS_LIMIT) {
-		process_quarantine(p, "it asked for more than %u rings", THREADS_LIMIT);
-		return;
-	}
-	t = xcalloc(1, sizeof(*t));
-	if (p->agent->ring_bytes_live + RING_SEGMENT_BYTES(reply.ring_size) >
-		p->agent->ring_bytes_most)
-		reply.error = -ENOMEM;
-	else
-		reply.error = segment_create_ring(reply.ring_size, &fd, &t->ring);
-	if (reply.error) {
-		agent_warn(p->agent, true,
-			"%s: no memory for a ring of %llu KiB (%s): thread %d is not traced",
-			process_name(p), (unsigned long long)reply.ring_size >> 10,
-			strerror(-reply.error), m->thread.tid);
-		free(t);
-	} else {
-		p->agent->ring_bytes_live += t->ring.bytes;
-		t->process = p;
-		t->tid = m->thread.tid;
-		t->replay =
-			replay_new(p->n_threads ? m->head.ticks : p->start_ticks, same_function, p);
-		t->lane = traffic_lane_new(p->traffic, replay_tree(t->replay));
-		replay_set_lane(t->replay, t->lane);
-		if (!p->n_threads)
-			inherit_frames(p, t->replay);
-		t->epoch = codemap_epochs(p->code) - 1;
-		p->threads = grow(p->threads, p->n_threads, &p->cap_threads, sizeof(*p->threads));
-		p->threads[p->n_threads++] = t;
-	}
-	answer(p, &reply.head, sizeof(reply), NULL, fd);
-	if (fd >= 0)
-		close(fd);
-}
-
-static void on_thread_end(struct process *p, uint64_t index, uint64_t ticks)
-{
-	if (index >= p->n_threads || !p->threads[index])
-		return;
-	drain_last(p->threads[index], ticks);
-	p->threads[index] = NULL;
+	return 0;
 }
 
 static void on_region(struct process *p, const union packet *m)
@@ -365,7 +300,7 @@ static void on_stack(struct process *p, uint64_t index)
 		text[used++] = '<';
 	}
 	strcpy(text + used, "init");
-	answer(p, &reply, sizeof(reply), text, -1);
+	process_answer(p, &reply, sizeof(reply), text, -1);
 }
 
 static const size_t fixed_bytes[WIRE_KINDS] = {
@@ -374,6 +309,7 @@ static const size_t fixed_bytes[WIRE_KINDS] = {
 	[WIRE_MODULE_GONE] = sizeof(struct wire_number),
 	[WIRE_THREAD] = sizeof(struct wire_thread),
 	[WIRE_THREAD_END] = sizeof(struct wire_number),
+	[WIRE_THREAD_NAME] = sizeof(struct wire_number),
 	[WIRE_REGION] = sizeof(struct wire_region),
 	[WIRE_RANK] = sizeof(struct wire_rank),
 	[WIRE_FORK] = sizeof(struct wire_number),
@@ -412,10 +348,13 @@ static void on_packet(struct process *p, union packet *m, size_t bytes)
 		codemap_gone(p->code, m->number.number, m->head.ticks);
 		break;
 	case WIRE_THREAD:
-		on_thread(p, m);
+		threads_begin(p, &m->thread, text_of(m, sizeof(m->thread), 0));
 		break;
 	case WIRE_THREAD_END:
-		on_thread_end(p, m->number.number, m->head.ticks);
+		threads_end(p, m->number.number, m->head.ticks, text_of(m, sizeof(m->number), 0));
+		break;
+	case WIRE_THREAD_NAME:
+		threads_name(p, m->number.number, text_of(m, sizeof(m->number), 0));
 		break;
 	case WIRE_REGION:
 		on_region(p, m);
@@ -537,11 +476,7 @@ void process_finish(struct process *p, enum process_end how)
 		find_status(p);
 	if (!p->end_ticks)
 		p->end_ticks = agent_ticks(p->agent);
-	for (size_t i = 0; i < p->n_threads; i++)
-		if (p->threads[i]) {
-			drain_last(p->threads[i], p->end_ticks);
-			p->threads[i] = NULL;
-		}
+	threads_all_end(p, p->end_ticks);
 	if (p->greeted)
 		p->agent->n_live--;
 	process_members_changed(p->agent);

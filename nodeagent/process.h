@@ -27,13 +27,17 @@ struct thread_ring {
 	struct replay *replay;
 	struct traffic_lane *lane;
 	uint64_t tail;	      /* our own copy of the consumer's position */
-	uint64_t end_ticks;   /* of a thread that ended, else 0 */
 	uint32_t epoch;	      /* of the code map, up to here */
 	uint64_t placed_tail; /* tail when the agent last chose its CPU */
+	uint64_t start_ticks;
 	int tid;
-	bool ended;
+	uint32_t number, parent; /* of the thread; of its creator, or PROFILE_NONE */
+	char name[16];
 	bool error; /* quarantined */
 };
+
+struct ring_slot;
+struct thread_past;
 
 struct process {
 	struct agent *agent;
@@ -54,6 +58,12 @@ struct process {
 	size_t n_regions, cap_regions;
 	struct thread_ring **threads; /* by ring index; NULL: ended and added to past */
 	size_t n_threads, cap_threads;
+	uint32_t threads_ever;	 /* number of the next thread */
+	struct ring_slot *slots; /* threads.c: rings that wait for their next thread */
+	size_t cap_slots;
+	uint32_t free_slot;	  /* 1 + index of one without a ring, or 0 */
+	struct thread_past *each; /* ended threads one by one, if they are wanted */
+	size_t n_each, cap_each, each_nodes;
 	struct traffic *traffic;
 	struct calltree *past;	   /* of threads that ended */
 	struct fork_frames *forks; /* open frames for children that have not come yet */
@@ -96,6 +106,12 @@ void process_define(struct process *p, const struct wire_head *m, const void *da
 void process_members_changed(struct agent *a);
 /* What limits its communication has reached, as warnings. */
 void process_warn_limits(const struct process *p);
+
+/* Answers on the socket, with a descriptor if fd >= 0. text may be NULL. */
+bool process_answer(struct process *p, struct wire_head *m, size_t fixed, const char *text, int fd);
+
+/* Frames that were open in its parent at the fork, innermost first; their number. */
+size_t process_inherited(const struct process *p, const uint64_t **keys);
 
 /* Totals over living and ended threads. */
 struct replay_counts process_counts(const struct process *p);

@@ -34,6 +34,14 @@ static void processes_free(struct profile_process *at, size_t n)
 	free(at);
 }
 
+static void each_free(struct profile *p)
+{
+	for (size_t i = 0; i < p->n_each; i++)
+		free(p->each[i].name);
+	free(p->each);
+	free(p->thread_stacks);
+}
+
 void profile_free(struct profile *p)
 {
 	if (!p)
@@ -51,6 +59,7 @@ void profile_free(struct profile *p)
 	free(p->agents);
 	processes_free(p->dead, p->n_dead);
 	processes_free(p->processes, p->n_processes);
+	each_free(p);
 	profile_mpi_free(p);
 	free(p);
 }
@@ -60,6 +69,10 @@ void profile_drop_processes(struct profile *p)
 	processes_free(p->processes, p->n_processes);
 	p->processes = NULL;
 	p->n_processes = 0;
+	each_free(p);
+	p->each = NULL;
+	p->thread_stacks = NULL;
+	p->n_each = p->n_thread_stacks = 0;
 }
 
 static char *dup_or_null(const char *s)
@@ -113,6 +126,11 @@ struct profile *profile_copy(const struct profile *p)
 	}
 	c->dead = processes_copy(p->dead, p->n_dead);
 	c->processes = processes_copy(p->processes, p->n_processes);
+	c->each = array_copy(p->each, p->n_each, sizeof(*c->each));
+	for (size_t i = 0; i < p->n_each; i++)
+		c->each[i].name = dup_or_null(p->each[i].name);
+	c->thread_stacks =
+		array_copy(p->thread_stacks, p->n_thread_stacks, sizeof(*c->thread_stacks));
 	profile_mpi_copy(c);
 	return c;
 }
@@ -313,6 +331,13 @@ const char *profile_valid(const struct profile *p)
 	for (size_t i = 0; i < p->n_agents; i++) {
 		if (!p->agents[i].host)
 			return "an agent has no host";
+	}
+	for (size_t i = 0; i < p->n_thread_stacks; i++) {
+		const struct profile_thread_stack *s = &p->thread_stacks[i];
+
+		if (s->thread >= p->n_each || s->stack >= p->n_stacks ||
+			(i && s->thread < s[-1].thread))
+			return "a thread or its stack is not in the profile";
 	}
 	return profile_mpi_valid(p);
 }

@@ -68,6 +68,27 @@ struct profile_process {
 	char *quarantined; /* why its data are incomplete, or NULL */
 };
 
+/* One ended thread, or all those beyond the first few thousand; only in node profiles. */
+struct profile_thread {
+	uint32_t rank;	  /* of its process, as profile_process has it */
+	uint32_t number;  /* in its process, from 0; PROFILE_NONE: several threads */
+	uint32_t parent;  /* number of the thread that created it, or PROFILE_NONE */
+	uint32_t threads; /* 1, or how many */
+	int32_t tid;
+	char *name;
+	uint64_t start_ns;    /* since its process started */
+	uint64_t alive_ns;    /* sum, if several */
+	uint64_t function_ns; /* of that inside of functions that are traced */
+	uint64_t calls, records, lost_calls, blocked_ns;
+};
+
+/* What one of them did at one stack. */
+struct profile_thread_stack {
+	uint32_t thread; /* index into each[] */
+	uint32_t stack;	 /* index into stacks[] */
+	uint64_t calls, lost_calls, incl_ns, excl_ns;
+};
+
 struct profile_agent {
 	char *host;
 	double cpu_s;
@@ -164,6 +185,7 @@ struct profile {
 	uint64_t blocked_ns;
 	uint64_t hook_ns_total; /* estimated time spent in hooks, all ranks */
 	uint64_t lost_messages; /* records of communication that were not stored */
+	uint64_t ring_bytes;	/* of all rings; each serves one thread after the other */
 	uint64_t open_requests; /* posted, and never seen to complete */
 
 	size_t n_names;
@@ -176,6 +198,11 @@ struct profile {
 	struct profile_process *dead; /* ended by a signal or vanished, by rank */
 	size_t n_processes;
 	struct profile_process *processes; /* of this node; dropped by merge */
+	/* threads one by one, with profile_table.threads; dropped with processes[] */
+	size_t n_each;
+	struct profile_thread *each; /* by rank, then number */
+	size_t n_thread_stacks;
+	struct profile_thread_stack *thread_stacks; /* by thread; with "all" */
 	/* communication, each array sorted by its key, each key once */
 	size_t n_messages;
 	struct profile_messages *messages; /* by stack */
@@ -206,7 +233,7 @@ struct profile *profile_copy(const struct profile *p);
 void profile_add_executable(struct profile *p, const char *path);
 /* Sets or removes the warning that several programs ran, from executables[]. */
 void profile_warn_programs(struct profile *p);
-/* Frees processes[]: only the node's own log shows them. */
+/* Frees processes[], each[] and thread_stacks[]: only the node's own log shows them. */
 void profile_drop_processes(struct profile *p);
 
 /* NULL, or a static text naming the invariant that does not hold. */

@@ -51,6 +51,8 @@ static void fill_rank(FILE *f, const struct report *r, const void *ctx)
 	process_lines(f, r, who);
 	section_profile(f, r, false);
 	section_lost(f, r);
+	section_threads(f, r, false);
+	section_thread_profiles(f, r);
 	section_mpi_rank(f, r, who->rank);
 	section_stacks(f, r);
 	section_config(f, r);

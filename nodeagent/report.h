@@ -112,6 +112,10 @@ void section_minmax(FILE *f, const struct report *r);
 void section_grouped(FILE *f, const struct report *r);
 void section_stacks(FILE *f, const struct report *r);
 void section_agents(FILE *f, const struct report *r);
+/* The tree of threads (section-threads.c), if they are known one by one. */
+void section_threads(FILE *f, const struct report *r, bool several_ranks);
+/* A runtime profile of each thread, with profile_table.threads "all". */
+void section_thread_profiles(FILE *f, const struct report *r);
 /* Cells of a stack, as all tables show them. */
 void section_cell_function(struct table *t, const struct report *r, uint32_t stack);
 void section_cell_caller(struct table *t, const struct report *r, uint32_t stack);
@@ -134,6 +138,8 @@ void section_more(FILE *f, size_t n, const char *things);
 
 /* BASE_all.json (jsonout.c). */
 void json_report(FILE *f, const struct report *r);
+/* Its member about single threads (json-threads.c). */
+void json_threads(struct json *j, const struct report *r);
 /* Its members about communication (json-mpi.c). */
 void json_mpi(struct json *j, const struct report *r);
 

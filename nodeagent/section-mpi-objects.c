@@ -118,7 +118,8 @@ static void comm_row(
 	struct table *t, const struct profile *p, const struct profile_comm *c, const char *id)
 {
 	const char *name = report_comm_name(p, c);
-	char *cell = text_short(name ? name : report_comm_kind(c), NAME_COLUMNS);
+	char *text = name ? xstrdup(name) : xasprintf("(%s)", report_comm_kind(c));
+	char *cell = text_short(text, NAME_COLUMNS);
 	char size[32];
 
 	snprintf(size, sizeof(size), "%" PRIu32, c->size);
@@ -137,6 +138,7 @@ static void comm_row(
 	table_uint(t, c->collective_bytes_received);
 	table_real(t, 0, 6, c->collective_ns * 1e-9);
 	free(cell);
+	free(text);
 }
 
 /* MPI_COMM_SELF: each rank has one of its own, and one line is for all of them. */

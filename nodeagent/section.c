@@ -193,8 +193,8 @@ void section_lost_messages(FILE *f, const struct profile *p)
 			p->lost_messages);
 	if (p->open_requests)
 		fprintf(f,
-			"%" PRIu64 " requests were posted and never seen to complete; their "
-			"messages are not counted.\n",
+			"%" PRIu64 " requests were posted and never seen to complete; what they "
+			"should have received is not counted.\n",
 			p->open_requests);
 }
 

@@ -25,8 +25,7 @@ static void summary_lines(FILE *f, const struct report *r)
 	if (p->n_agents > 1)
 		section_number(f, "Nr. of nodes:", p->n_agents);
 	section_times(f, r, p->runtime_s);
-	/* every thread has one ring, and all are of the same size */
-	section_bytes(f, "Vftrace used memory:", (double)p->threads * r->c->shm_ring_size);
+	section_bytes(f, "Vftrace used memory:", (double)p->ring_bytes);
 }
 
 static void fill_log(FILE *f, const struct report *r, const void *ctx)

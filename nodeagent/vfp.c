@@ -40,6 +40,7 @@ static const struct vfp_field job_fields[] = {
 	AT(U64, profile, hook_ns_total),
 	AT(U64, profile, lost_messages),
 	AT(U64, profile, open_requests),
+	AT(U64, profile, ring_bytes),
 };
 
 static const struct vfp_field text_fields[] = {{ TEXT, 0 }};
@@ -90,6 +91,31 @@ static const struct vfp_field process_fields[] = {
 	AT(U64, profile_process, open_frames),
 	AT(U64, profile_process, ring_bytes),
 	AT(TEXT_OR_NULL, profile_process, quarantined),
+};
+
+static const struct vfp_field thread_fields[] = {
+	AT(U32, profile_thread, rank),
+	AT(U32, profile_thread, number),
+	AT(U32, profile_thread, parent),
+	AT(U32, profile_thread, threads),
+	AT(I32, profile_thread, tid),
+	AT(TEXT_OR_NULL, profile_thread, name),
+	AT(U64, profile_thread, start_ns),
+	AT(U64, profile_thread, alive_ns),
+	AT(U64, profile_thread, function_ns),
+	AT(U64, profile_thread, calls),
+	AT(U64, profile_thread, records),
+	AT(U64, profile_thread, lost_calls),
+	AT(U64, profile_thread, blocked_ns),
+};
+
+static const struct vfp_field thread_stack_fields[] = {
+	AT(U32, profile_thread_stack, thread),
+	AT(U32, profile_thread_stack, stack),
+	AT(U64, profile_thread_stack, calls),
+	AT(U64, profile_thread_stack, lost_calls),
+	AT(U64, profile_thread_stack, incl_ns),
+	AT(U64, profile_thread_stack, excl_ns),
 };
 
 static const struct vfp_field messages_fields[] = {
@@ -180,6 +206,8 @@ const struct vfp_section vfp_sections[VFP_N_SECTIONS] = {
 	LIST("agents  ", agent_fields, struct profile_agent, agents),
 	LIST("dead    ", process_fields, struct profile_process, dead),
 	LIST("process ", process_fields, struct profile_process, processes),
+	LIST("threads ", thread_fields, struct profile_thread, each),
+	LIST("thrstack", thread_stack_fields, struct profile_thread_stack, thread_stacks),
 	LIST("messages", messages_fields, struct profile_messages, messages),
 	LIST("function", function_fields, struct profile_function, functions),
 	LIST("sizes   ", size_fields, struct profile_size, sizes),
@@ -194,6 +222,8 @@ const struct vfp_section vfp_sections[VFP_N_SECTIONS] = {
 _Static_assert(sizeof(struct profile_stack) == 112, "a new member needs a row above");
 _Static_assert(sizeof(struct profile_agent) == 64, "a new member needs a row above");
 _Static_assert(sizeof(struct profile_process) == 112, "a new member needs a row above");
+_Static_assert(sizeof(struct profile_thread) == 88, "a new member needs a row above");
+_Static_assert(sizeof(struct profile_thread_stack) == 40, "a new member needs a row above");
 _Static_assert(sizeof(struct profile_messages) == 96, "a new member needs a row above");
 _Static_assert(sizeof(struct profile_function) == 96, "a new member needs a row above");
 _Static_assert(sizeof(struct profile_size) == 40, "a new member needs a row above");
@@ -201,7 +231,7 @@ _Static_assert(sizeof(struct profile_pair) == 40, "a new member needs a row abov
 _Static_assert(sizeof(struct profile_comm) == 96, "a new member needs a row above");
 _Static_assert(sizeof(struct profile_file) == 72, "a new member needs a row above");
 _Static_assert(sizeof(struct profile_place) == 16, "a new member needs a row above");
-_Static_assert(sizeof(struct profile) == 336, "a new member needs a row or a list above");
+_Static_assert(sizeof(struct profile) == 376, "a new member needs a row or a list above");
 
 static uint64_t fnv(uint64_t h, const unsigned char *p, size_t n)
 {

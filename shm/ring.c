@@ -11,7 +11,7 @@ const char *ring_check(const struct ring *r, uint64_t tail, uint64_t *head)
 {
 	uint64_t h;
 
-	if (load_acquire(&r->producer->magic) != SEGMENT_MAGIC) {
+	if (load_acquire(&r->producer->magic) != r->magic) {
 		*head = tail;
 		return NULL; /* not started yet */
 	}
@@ -55,7 +55,7 @@ unsigned ring_unpublished(const struct ring *r, uint64_t head, uint64_t (*out)[B
 {
 	unsigned n = 0;
 
-	if (load_acquire(&r->producer->magic) != SEGMENT_MAGIC)
+	if (load_acquire(&r->producer->magic) != r->magic)
 		return 0;
 	for (uint64_t at = head; at <= head + BLOCK_BYTES; at += BLOCK_BYTES) {
 		if (take_stage(r, 0, at, out[n]) || take_stage(r, 1, at, out[n]))

@@ -46,17 +46,27 @@
 
 /* ---- producer ---------------------------------------------------------- */
 
-/* First use of a fresh ring: staging block 0 is current, 1 is spare. */
+/*
+ * First use of a fresh ring, or of one that an ended thread has left and the
+ * agent has emptied: staging block 0 is current, 1 is spare. Until the magic
+ * of this use is there nothing in the ring counts.
+ */
 static inline void ring_start(struct ring *r, uint32_t tid, uint64_t ticks)
 {
 	struct ring_producer_shm *p = r->producer;
 
+	if (r->magic != ring_magic(0)) {
+		zero_block(r->stage[0]);
+		zero_block(r->stage[1]);
+	}
 	p->size = r->size;
+	p->head = p->lost = p->blocked_ns = p->kicks = p->lost_messages = 0;
+	p->waiting = 0;
 	p->tid = tid;
 	p->stage[1] = UINT64_MAX; /* no position: R4 does not see it as data ... */
 	p->stage[0] = 0;
 	r->stage[0][0] = record_sync_word(ticks);
-	store_release(&p->magic, SEGMENT_MAGIC); /* pairs with ring_valid() */
+	store_release(&p->magic, r->magic); /* pairs with ring_check() */
 }
 
 /* Room for `blocks` more beyond what is published? */
@@ -112,6 +122,13 @@ static inline void ring_publish(struct ring *r, unsigned s)
 }
 
 /* ---- consumer ---------------------------------------------------------- */
+
+/* The producer is gone and all was read: ready for another, which is told the uses. */
+static inline void ring_use_again(struct ring *r, uint32_t uses)
+{
+	store_relaxed(&r->consumer->tail, 0); /* it learns of the ring by a message */
+	r->magic = ring_magic(uses);
+}
 
 /* NULL, or which invariant a misbehaving producer broke. Sets *head if fine. */
 const char *ring_check(const struct ring *r, uint64_t tail, uint64_t *head);

@@ -53,6 +53,7 @@ static void ring_point(struct ring *r, void *base, uint64_t size)
 	r->base = base;
 	r->bytes = RING_SEGMENT_BYTES(size);
 	r->size = size;
+	r->magic = ring_magic(0);
 	r->producer = base;
 	r->consumer = (void *)((char *)base + SEGMENT_PAGE);
 	r->stage[0] = (void *)((char *)base + RING_STAGE_OFFSET);

@@ -43,7 +43,7 @@ struct control_app_shm {
 
 /* Words the producer writes, and nobody else. */
 struct ring_producer_shm {
-	uint64_t magic;
+	uint64_t magic;	     /* ring_magic() */
 	uint64_t size;	     /* bytes of data, a power of two */
 	uint64_t head;	     /* bytes published; free running, whole blocks */
 	uint64_t stage[2];   /* ring position the staging block belongs to */
@@ -76,10 +76,17 @@ struct ring {
 	struct ring_consumer_shm *consumer;
 	uint64_t *stage[2];
 	uint64_t *data;
-	uint64_t size; /* private copy: the shared one is not trusted */
+	uint64_t size;	/* private copy: the shared one is not trusted */
+	uint64_t magic; /* that the producer sets when it has started: ring_magic() */
 	void *base;
 	size_t bytes;
 };
+
+/* A ring that was used before must not be taken for started before it is again. */
+static inline uint64_t ring_magic(uint32_t uses)
+{
+	return SEGMENT_MAGIC | (uint64_t)(uses ? 1 + uses % 0xffff : 0) << 48;
+}
 
 /*
  * Agent's side. Create a sealed segment and map it. The descriptor is for

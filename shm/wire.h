@@ -11,8 +11,10 @@
  *                                          or REFUSED text, and the socket is closed
  *   MODULE path                    ->      before a record can name its code
  *   THREAD name                    ->
- *                                  <-      RING + ring fd
- *   MODULE_GONE, REGION name, RANK, THREAD_END, FORK ->
+ *                                  <-      RING + ring fd, or without one: the
+ *                                          ring of an ended thread again
+ *   THREAD_END name                ->      its last act: the ring is the agent's
+ *   MODULE_GONE, REGION name, RANK, THREAD_NAME name, FORK ->
  *   COMM groups, GONE, WINDOW, FILE name, NAME  ->     before a record can speak of it
  *   STACK                          ->
  *                                  <-      STACK text
@@ -25,7 +27,7 @@
 
 #include <stdint.h>
 
-#define WIRE_VERSION  2u
+#define WIRE_VERSION  3u
 #define WIRE_TEXT_MAX 16384u
 #define WIRE_BUILD_ID 20
 #define WIRE_UNKNOWN  (-1)
@@ -49,6 +51,7 @@ enum wire_kind {
 	WIRE_WINDOW,
 	WIRE_FILE,
 	WIRE_NAME, /* the user has named a communicator or window */
+	WIRE_THREAD_NAME,
 	WIRE_KINDS
 };
 
@@ -92,17 +95,26 @@ struct wire_module {
 	/* text: path */
 };
 
+/*
+ * Rings have an index, which is used again after THREAD_END; threads have a
+ * number, which is not: 0, 1, 2 ... in this process.
+ */
 struct wire_thread {
 	struct wire_head head;
 	int32_t tid;
+	uint32_t parent; /* 1 + number of the thread that created it, or 0: unknown */
+	uint32_t spare;	 /* 1 + index of a ring that an ended thread has left, or 0 */
+	uint32_t reserved;
 	/* text: name */
 };
 
 struct wire_ring {
 	struct wire_head head;
 	uint64_t ring_size;
-	uint32_t index; /* of the ring in this process; for THREAD_END */
-	int32_t error;	/* -errno: no ring could be had, and no fd comes along */
+	uint32_t index;	 /* of the ring in this process; for THREAD_END */
+	int32_t error;	 /* -errno: no ring could be had, and no fd comes along */
+	uint32_t number; /* of the thread */
+	uint32_t uses;	 /* of the ring before; if not 0 it is THREAD's spare one: no fd */
 };
 
 struct wire_region {
@@ -179,8 +191,12 @@ struct wire_about {
 	uint32_t object; /* enum wire_object_kind */
 };
 
-/* MODULE_GONE carries `low` of the module; THREAD_END, STACK the ring's
- * index; FORK the ring's index and above it, from bit 32, the number of the fork. */
+/* Above the index in THREAD_END: the process keeps the ring mapped as a spare one. */
+#define WIRE_RING_KEPT ((uint64_t)1 << 32)
+
+/* MODULE_GONE carries `low` of the module; THREAD_END, THREAD_NAME (text: the
+ * name) and STACK the ring's index; FORK the ring's index and above it, from bit 32, the number of
+ * the fork. */
 struct wire_number {
 	struct wire_head head;
 	uint64_t number;

@@ -3,7 +3,8 @@
  * An independent counter: what a profile must agree with. Each traced function
  * starts with COUNT("name"); the counter keeps its own stack and its own tree
  * of paths, knows nothing of hooks, and is itself not instrumented. Direct
- * recursion folds into one frame, as in the profiles. One thread only.
+ * recursion folds into one frame, as in the profiles. One thread only, or with
+ * COUNTER_LOCAL __thread one counter per thread, of smaller sizes.
  */
 #ifndef VFTR_T_APP_COUNTER_H
 #define VFTR_T_APP_COUNTER_H
@@ -15,7 +16,12 @@
 #define UNTRACED __attribute__((no_instrument_function, unused))
 #define KEEP	 __attribute__((noinline))
 
+#ifdef COUNTER_LOCAL
+enum { COUNTER_NODES = 100, COUNTER_DEPTH = 100 };
+#else
+#define COUNTER_LOCAL
 enum { COUNTER_NODES = 20000, COUNTER_DEPTH = 100000 };
+#endif
 
 struct counter_node {
 	const char *name;
@@ -25,10 +31,10 @@ struct counter_node {
 	long calls;
 };
 
-static struct counter_node counter_nodes[COUNTER_NODES] = {{"init", -1, 0, 0, 0}};
-static int counter_used = 1;
-static int counter_stack[COUNTER_DEPTH]; /* node per open call; [0] is init */
-static int counter_depth;
+static COUNTER_LOCAL struct counter_node counter_nodes[COUNTER_NODES] = {{"init", -1, 0, 0, 0}};
+static COUNTER_LOCAL int counter_used = 1;
+static COUNTER_LOCAL int counter_stack[COUNTER_DEPTH]; /* node per open call; [0] is init */
+static COUNTER_LOCAL int counter_depth;
 
 static UNTRACED void counter_enter(const char *name)
 {
@@ -72,7 +78,20 @@ static UNTRACED void counter_jumped_to(int mark)
 	counter_depth = mark;
 }
 
-/* "CALLS PATH" lines to the file; a process may add to one of its parent. */
+/* "CALLS PATH" lines, each after `before`. */
+static UNTRACED void counter_print(FILE *f, const char *before)
+{
+	for (int i = 1; i < counter_used; i++) {
+		if (!counter_nodes[i].calls)
+			continue;
+		fprintf(f, "%s%ld %s", before, counter_nodes[i].calls, counter_nodes[i].name);
+		for (int n = counter_nodes[i].parent; n >= 0; n = counter_nodes[n].parent)
+			fprintf(f, "<%s", counter_nodes[n].name);
+		fputc('\n', f);
+	}
+}
+
+/* The same to a file; a process may add to one of its parent. */
 static UNTRACED void counter_write(const char *file, const char *mode)
 {
 	FILE *f = fopen(file, mode);
@@ -81,14 +100,7 @@ static UNTRACED void counter_write(const char *file, const char *mode)
 		perror(file);
 		exit(99);
 	}
-	for (int i = 1; i < counter_used; i++) {
-		if (!counter_nodes[i].calls)
-			continue;
-		fprintf(f, "%ld %s", counter_nodes[i].calls, counter_nodes[i].name);
-		for (int n = counter_nodes[i].parent; n >= 0; n = counter_nodes[n].parent)
-			fprintf(f, "<%s", counter_nodes[n].name);
-		fputc('\n', f);
-	}
+	counter_print(f, "");
 	if (fclose(f)) {
 		perror(file);
 		exit(99);

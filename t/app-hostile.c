@@ -477,6 +477,30 @@ static void mode_threads(void)
 		segment_unmap_ring(&more);
 }
 
+/* Ends threads that it has not, and asks for rings that are in use or never were. */
+static void mode_spare(void)
+{
+	uint64_t block[BLOCK_WORDS] = {record_sync_word(ticks_now())};
+
+	for (int i = 0; i < 200 && goes_on(); i++) {
+		struct wire_number n = {.number = any() % 4 | (any() % 2 ? WIRE_RING_KEPT : 0)};
+		struct wire_thread t = {
+			.tid = 1, .parent = (uint32_t)(any() % 8), .spare = (uint32_t)(any() % 6)};
+		struct wire_ring reply;
+		int fd;
+
+		if (any() % 2 && ring_has_room(&ring, 1))
+			publish(block);
+		if (!tell(&n.head, WIRE_THREAD_END, sizeof(n), NULL) ||
+			!tell(&t.head, WIRE_THREAD, sizeof(t), "spare") ||
+			hear(&reply, sizeof(reply), &fd) <= 0)
+			return;
+		if (fd >= 0)
+			close(fd);
+		ring.producer->magic = ring_magic(reply.uses);
+	}
+}
+
 /* Says that its thread has ended, and goes on filling its ring. */
 static void mode_undead(void)
 {
@@ -532,40 +556,17 @@ static void mode_come_and_go(void)
 static const struct {
 	const char *name;
 	void (*run)(void);
-} modes[] = {
-	{"data", mode_data},
-	{"stage", mode_stage},
-	{"head", mode_head},
-	{"far-head", mode_far_head},
-	{"back", mode_back},
-	{"empty", mode_empty},
-	{"not-started", mode_not_started},
-	{"page", mode_page},
-	{"words", mode_words},
-	{"control-words", mode_control_words},
-	{"paths", mode_paths},
-	{"resume", mode_resume},
-	{"close", mode_close},
-	{"requests", mode_requests},
-	{"messages", mode_messages},
-	{"stranger", mode_stranger},
-	{"no-such-rank", mode_no_such_rank},
-	{"comms", mode_comms},
-	{"wrong-members", mode_wrong_members},
-	{"files", mode_files},
-	{"future", mode_future},
-	{"packets", mode_packets},
-	{"second-hello", mode_second_hello},
-	{"region", mode_region},
-	{"rank", mode_rank},
-	{"flood", mode_flood},
-	{"questions", mode_questions},
-	{"threads", mode_threads},
-	{"undead", mode_undead},
-	{"modules", mode_modules},
-	{"mute", mode_mute},
-	{"come-and-go", mode_come_and_go},
-};
+} modes[] = {{"data", mode_data}, {"stage", mode_stage}, {"head", mode_head},
+	{"far-head", mode_far_head}, {"back", mode_back}, {"empty", mode_empty},
+	{"not-started", mode_not_started}, {"page", mode_page}, {"words", mode_words},
+	{"control-words", mode_control_words}, {"paths", mode_paths}, {"resume", mode_resume},
+	{"close", mode_close}, {"requests", mode_requests}, {"messages", mode_messages},
+	{"stranger", mode_stranger}, {"no-such-rank", mode_no_such_rank}, {"comms", mode_comms},
+	{"wrong-members", mode_wrong_members}, {"files", mode_files}, {"future", mode_future},
+	{"packets", mode_packets}, {"second-hello", mode_second_hello}, {"region", mode_region},
+	{"rank", mode_rank}, {"flood", mode_flood}, {"questions", mode_questions},
+	{"threads", mode_threads}, {"spare", mode_spare}, {"undead", mode_undead},
+	{"modules", mode_modules}, {"mute", mode_mute}, {"come-and-go", mode_come_and_go}};
 
 int main(int argc, char **argv)
 {

@@ -82,7 +82,7 @@ for mode in data stage head far-head back empty page control-words resume close 
 done
 
 # Nothing here is wrong enough to be refused; it must only stay bounded.
-for mode in words not-started paths rank flood questions threads undead modules mute come-and-go \
+for mode in words not-started paths rank flood questions threads spare undead modules mute come-and-go \
 	requests comms files; do
 	test_expect "$mode: the others are exact" "beside $mode 700"
 done

@@ -377,7 +377,7 @@ START_TEST(communicators)
 {
 	char *log = summary();
 
-	ROW_IS(log, "Communicators", 0, "split", "0000000000000abc", "2", "2", "0", "0", "0", "0",
+	ROW_IS(log, "Communicators", 0, "(split)", "0000000000000abc", "2", "2", "0", "0", "0", "0",
 		"6", "48", "96", "0.007000");
 	ROW_IS(log, "Communicators", 1, "MPI_COMM_WORLD", "0000000000000001", "4", "4", "11", "5",
 		"10000", "5000", "0");
@@ -541,7 +541,7 @@ START_TEST(one_rank)
 	char *log = summary();
 
 	ROW_IS(log, "Messages from rank (row) to rank (column)", 0, "0", "4");
-	has(log, " predefined |"); /* MPI_COMM_WORLD or MPI_COMM_SELF: both have one member */
+	has(log, " (predefined) |"); /* MPI_COMM_WORLD or MPI_COMM_SELF: both have one member */
 	free(log);
 }
 END_TEST

@@ -37,6 +37,7 @@ static void setup(void)
 	p->end_s = 1700000002;
 	p->runtime_s = 1.5;
 	p->world_size = p->ranks = p->threads = 4;
+	p->ring_bytes = 16 << 20;
 	p->records = 12345;
 	p->hook_ns_total = 80 * MS;
 

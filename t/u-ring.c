@@ -237,6 +237,47 @@ START_TEST(unpublished_lies)
 }
 END_TEST
 
+/* What a thread has left does not count for the next one, however far that has come. */
+START_TEST(used_again)
+{
+	static const uint32_t times[] = {1, 2, 3, 65533, 65534, 65535, 65536, 65537, 131070};
+	static uint64_t last[2][BLOCK_WORDS];
+	uint64_t head;
+
+	for (size_t k = 0; k < ARRAY_SIZE(times); k++) {
+		uint32_t uses = times[k];
+
+		ring_start(&theirs, 1, TICKS);
+		for (unsigned i = 1; i < BLOCK_WORDS; i++)
+			theirs.stage[0][i] = 11;
+		ring_stage_open(&theirs, 1, 0, TICKS);
+		ring_publish(&theirs, 0);
+		theirs.stage[1][1] = 22;
+		theirs.producer->lost = 33;
+		ring_stage_open(&theirs, 0, 1, TICKS);
+		ring_release(&ours, BLOCK_BYTES);
+
+		ring_use_again(&ours, uses);
+		ck_assert_ptr_null(ring_check(&ours, 0, &head));
+		ck_assert_uint_eq(head, 0);
+		ck_assert_uint_eq(ring_unpublished(&ours, 0, last), 0);
+		theirs.magic = ring_magic(uses);
+		ring_start(&theirs, 2, TICKS);
+		ck_assert_ptr_null(ring_check(&ours, 0, &head));
+		ck_assert_uint_eq(head, 0);
+		ck_assert(ring_has_room(&theirs, (unsigned)(theirs.size / BLOCK_BYTES)));
+		ck_assert_uint_eq(theirs.producer->lost, 0);
+		ck_assert_uint_eq(ring_unpublished(&ours, 0, last), 1);
+		ck_assert_uint_eq((uint32_t)last[0][0], RECORD_SYNC);
+		for (unsigned i = 1; i < BLOCK_WORDS; i++)
+			ck_assert_uint_eq(last[0][i] | theirs.stage[1][i], 0);
+		ck_assert_uint_ne(ring_magic(uses), ring_magic(uses - 1));
+		ck_assert_uint_ne(ring_magic(uses), ring_magic(uses + 1));
+		theirs.magic = ours.magic;
+	}
+}
+END_TEST
+
 START_TEST(wake_up)
 {
 	ring_start(&theirs, 1, TICKS);
@@ -253,7 +294,7 @@ int main(void)
 	Suite *s = suite_create("ring");
 	TCase *c = tcase_create("ring");
 	const TTest *const tests[] = {ten_million_words, not_started, room, bad_heads, unpublished,
-		unpublished_no_more, unpublished_lies, wake_up};
+		unpublished_no_more, unpublished_lies, used_again, wake_up};
 	SRunner *sr;
 	int failed;
 

@@ -1,0 +1,255 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "nodeagent/threads.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+#include "conf/conf.h"
+#include "nodeagent/agent.h"
+#include "nodeagent/drain.h"
+#include "nodeagent/process.h"
+#include "nodeagent/symcache.h"
+#include "nodeagent/threads-past.h"
+#include "nodeagent/traffic.h"
+#include "nodeagent/util.h"
+#include "shm/ring.h"
+
+#define THREADS_LIMIT (1u << 20) /* rings one process may have at a time */
+
+/* What there is at an index while no thread has it. */
+struct ring_slot {
+	struct ring ring; /* base NULL: none */
+	uint32_t uses;	  /* of the ring */
+	uint32_t next_free;
+};
+
+static int same_function(void *ctx, uint64_t key, uint64_t site)
+{
+	const struct process *p = ctx;
+	struct code_place frame, here;
+	uint64_t start;
+
+	if (RECORD_IS_REGION(key) || !codemap_find_key(p->code, key, &frame) ||
+		!codemap_find_address(p->code, site, &here) || strcmp(frame.path, here.path))
+		return 0;
+	/* the call site is the return address: one past the call */
+	return symcache_find(p->agent->symbols, &here, here.address - 1, &start) &&
+	       start == frame.address;
+}
+
+/* The first thread of a child starts inside the functions its parent was in. */
+static void inherit_frames(const struct process *p, struct replay *r)
+{
+	const uint64_t *keys;
+	size_t n = process_inherited(p, &keys);
+
+	if (n)
+		replay_inherit(r, keys, n, p->start_ticks);
+}
+
+static uint32_t free_index(struct process *p)
+{
+	uint32_t index;
+
+	if (p->free_slot) {
+		index = p->free_slot - 1;
+		p->free_slot = p->slots[index].next_free;
+		return index;
+	}
+	p->threads = grow(p->threads, p->n_threads, &p->cap_threads, sizeof(*p->threads));
+	p->slots = grow(p->slots, p->n_threads, &p->cap_slots, sizeof(*p->slots));
+	p->threads[p->n_threads] = NULL;
+	p->slots[p->n_threads] = (struct ring_slot){0};
+	return (uint32_t)p->n_threads++;
+}
+
+static void give_up_index(struct process *p, uint32_t index)
+{
+	p->slots[index] = (struct ring_slot){.next_free = p->free_slot};
+	p->free_slot = index + 1;
+}
+
+/* The ring that the process offers, if it is one that it may offer. */
+static bool spare_ring(struct process *p, uint32_t spare, struct wire_ring *reply)
+{
+	struct ring_slot *s;
+
+	if (!spare || spare > p->n_threads || p->threads[spare - 1])
+		return false;
+	s = &p->slots[spare - 1];
+	if (!s->ring.base)
+		return false;
+	reply->index = spare - 1;
+	reply->uses = ++s->uses;
+	if (!s->uses) /* 0 is for fresh ones */
+		reply->uses = ++s->uses;
+	ring_use_again(&s->ring, s->uses);
+	return true;
+}
+
+static int fresh_ring(struct process *p, struct wire_ring *reply, int *fd)
+{
+	struct agent *a = p->agent;
+	struct ring ring;
+	int error;
+
+	if (a->ring_bytes_live + RING_SEGMENT_BYTES(reply->ring_size) > a->ring_bytes_most)
+		return -ENOMEM;
+	error = segment_create_ring(reply->ring_size, fd, &ring);
+	if (error)
+		return error;
+	a->ring_bytes_live += ring.bytes;
+	reply->index = free_index(p);
+	p->slots[reply->index].ring = ring;
+	return 0;
+}
+
+static void set_name(struct thread_ring *t, const char *name)
+{
+	snprintf(t->name, sizeof(t->name), "%s", name);
+}
+
+static struct thread_ring *thread_new(struct process *p, const struct wire_thread *m)
+{
+	struct thread_ring *t = xcalloc(1, sizeof(*t));
+	bool first = !p->threads_ever;
+
+	t->process = p;
+	t->tid = m->tid;
+	t->parent = m->parent && m->parent <= p->threads_ever ? m->parent - 1 : PROFILE_NONE;
+	t->number = p->threads_ever++;
+	t->start_ticks = first ? p->start_ticks : m->head.ticks;
+	t->replay = replay_new(t->start_ticks, same_function, p);
+	t->lane = traffic_lane_new(p->traffic, replay_tree(t->replay));
+	replay_set_lane(t->replay, t->lane);
+	if (first)
+		inherit_frames(p, t->replay);
+	t->epoch = codemap_epochs(p->code) - 1;
+	return t;
+}
+
+void threads_begin(struct process *p, const struct wire_thread *m, const char *name)
+{
+	struct wire_ring reply = {
+		.head = {.kind = WIRE_RING}, .ring_size = p->agent->conf->shm_ring_size};
+	struct thread_ring *t;
+	int fd = -1;
+
+	if (p->n_threads >= THREADS_LIMIT && !p->free_slot && !m->spare) {
+		process_quarantine(p, "it asked for more than %u rings", THREADS_LIMIT);
+		return;
+	}
+	if (!spare_ring(p, m->spare, &reply))
+		reply.error = fresh_ring(p, &reply, &fd);
+	if (reply.error) {
+		agent_warn(p->agent, true,
+			"%s: no memory for a ring of %llu KiB (%s): thread %d is not traced",
+			process_name(p), (unsigned long long)reply.ring_size >> 10,
+			strerror(-reply.error), m->tid);
+	} else {
+		t = thread_new(p, m);
+		set_name(t, name);
+		t->ring = p->slots[reply.index].ring;
+		p->slots[reply.index].ring.base = NULL;
+		p->threads[reply.index] = t;
+		reply.number = t->number;
+	}
+	process_answer(p, &reply.head, sizeof(reply), NULL, fd);
+	if (fd >= 0)
+		close(fd);
+}
+
+void threads_name(struct process *p, uint64_t index, const char *name)
+{
+	if (index < p->n_threads && p->threads[index])
+		set_name(p->threads[index], name);
+}
+
+static void count(struct process *p, const struct thread_ring *t)
+{
+	const struct replay_counts *c = replay_counts(t->replay);
+	const struct ring_producer_shm *shm = t->ring.producer;
+
+	p->past_counts.records += c->records;
+	p->past_counts.calls += c->calls;
+	p->past_counts.lost += c->lost;
+	p->past_counts.closed += c->closed;
+	p->past_counts.stray += c->stray;
+	p->past_counts.open += c->open;
+	p->past_lost += load_relaxed(&shm->lost);
+	p->past_blocked_ns += load_relaxed(&shm->blocked_ns);
+	p->past_lost_messages += load_relaxed(&shm->lost_messages);
+}
+
+/* Takes what is left and adds it to the past. The ring stays. Frees t. */
+static void close_books(struct process *p, struct thread_ring *t, uint64_t ticks)
+{
+	struct calltree *tree;
+
+	drain_last(t);
+	replay_end(t->replay, ticks);
+	count(p, t);
+	tree = replay_take_tree(t->replay);
+	threads_past_add(p, t, tree);
+	calltree_add(p->past, tree);
+	traffic_lane_end(t->lane, p->past);
+	calltree_free(tree);
+	replay_free(t->replay);
+	free(t);
+}
+
+static void free_ring(struct process *p, struct ring *r)
+{
+	p->agent->ring_bytes_live -= r->bytes;
+	segment_unmap_ring(r);
+}
+
+void threads_end(struct process *p, uint64_t index, uint64_t ticks, const char *name)
+{
+	bool keep = index & WIRE_RING_KEPT;
+	struct thread_ring *t;
+	struct ring ring;
+
+	index &= ~WIRE_RING_KEPT;
+	if (index >= p->n_threads || !p->threads[index])
+		return;
+	t = p->threads[index];
+	if (name[0])
+		set_name(t, name);
+	ring = t->ring;
+	keep = keep && !t->error;
+	close_books(p, t, ticks);
+	p->threads[index] = NULL;
+	if (keep) {
+		p->slots[index].ring = ring;
+	} else {
+		free_ring(p, &ring);
+		give_up_index(p, (uint32_t)index);
+	}
+}
+
+void threads_all_end(struct process *p, uint64_t ticks)
+{
+	for (size_t i = 0; i < p->n_threads; i++) {
+		struct ring ring = p->slots[i].ring;
+
+		if (p->threads[i]) {
+			ring = p->threads[i]->ring;
+			close_books(p, p->threads[i], ticks);
+			p->threads[i] = NULL;
+		}
+		if (ring.base)
+			free_ring(p, &ring);
+		p->slots[i].ring.base = NULL;
+	}
+}
+
+void threads_free(struct process *p)
+{
+	for (size_t i = 0; i < p->n_each; i++)
+		free(p->each[i].nodes);
+	free(p->each);
+	free(p->threads);
+	free(p->slots);
+}

@@ -1,0 +1,50 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * The threads of a process, from THREAD to THREAD_END. A ring's index is used
+ * again: the ring that a thread leaves waits, empty, for the next one.
+ *
+ * With profile_table.threads, what each thread did is kept beside the sum; the
+ * threads beyond THREADS_KEPT (or PAST_NODES_MAX call paths) are one entry.
+ */
+#ifndef VFTR_NODEAGENT_THREADS_H
+#define VFTR_NODEAGENT_THREADS_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+struct process;
+struct wire_thread;
+
+/* Smaller in tests. */
+#ifndef THREADS_KEPT
+#define THREADS_KEPT   4096u	  /* of one process */
+#define PAST_NODES_MAX (1u << 20) /* in all threads of one process */
+#endif
+
+/* One node of a call tree; parents first. */
+struct past_node {
+	uint64_t key, calls, lost, ticks; /* inclusive */
+	uint32_t parent;		  /* index of the caller's, PROFILE_NONE for the root */
+};
+
+struct thread_past {
+	uint32_t number, parent; /* PROFILE_NONE: the others; no known creator */
+	uint32_t threads;	 /* that this entry is about: 1, but for the others */
+	int tid;
+	char name[16];
+	uint64_t start_ticks, alive_ticks, function_ticks;
+	uint64_t calls, records, lost, blocked_ns;
+	struct past_node *nodes; /* only with "all" */
+	size_t n_nodes;
+};
+
+/* Messages of the process; index and texts are checked. */
+void threads_begin(struct process *p, const struct wire_thread *m, const char *name);
+void threads_end(struct process *p, uint64_t index, uint64_t ticks, const char *name);
+void threads_name(struct process *p, uint64_t index, const char *name);
+
+/* The process has ended, and so have all its threads and rings. */
+void threads_all_end(struct process *p, uint64_t ticks);
+void threads_free(struct process *p);
+
+#endif
