@@ -220,10 +220,10 @@ static void record_over(const struct entry *e)
 {
 	if (!e->number)
 		return;
-	if (e->kind == REQUEST_SEND)
+	if (e->kind == REQUEST_RECEIVE || e->kind == REQUEST_EXCHANGE || e->kind == REQUEST_FILE)
+		record_done(e->number, 0, 0, MESSAGE_UNKNOWN, 0);
+	else /* all is known, but that it is over */
 		record_complete(e->number);
-	else /* of RMA all is known, but that it is over */
-		record_done(e->number, 0, 0, e->kind == REQUEST_RMA ? 0 : MESSAGE_UNKNOWN, 0);
 }
 
 /* The key, kind and contents of e. */

@@ -549,8 +549,7 @@ void persistent_collectives(const struct group *g)
 		struct call k = {.on = g, .how = PERSISTENT, .kind = 2};
 
 		if (calls[which].call == barrier || calls[which].call == bcast ||
-			calls[which].call == gather || calls[which].call == allreduce ||
-			calls[which].call == alltoall)
+			calls[which].call == gather || calls[which].call == allreduce)
 			run(&k, which);
 	}
 	rooms_free();
