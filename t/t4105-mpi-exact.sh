@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 test_description='random communication programs are summed up exactly'
 TEST_SECONDS=${TEST_SECONDS:-${VFTR_LONG:+3000}}
-: "${TEST_SECONDS:=240}"
+: "${TEST_SECONDS:=400}"
 . "$(dirname "$0")/lib.sh"
 need jq
 need_built "$AGENT"
@@ -58,8 +58,14 @@ exact() {
 	rm -f said.* "$exact_json"
 	set -- $(mpirun_of "$exact_mpi") -np "$exact_ranks" "$exact_program" said. "$@"
 	[ "$exact_how" = linked ] && exact_preload= || exact_preload=--preload
-	if ! TEST_COMMAND_SECONDS=30 traced -q $exact_preload -- "$@"; then
-		! TEST_COMMAND_SECONDS=30 limit "$@" || return 1
+	# MPICH 4.0 stops now and then, most often with threads, untraced as well
+	for try in 1 2 3 4; do
+		rm -f said.* "$exact_json"
+		TEST_COMMAND_SECONDS=20 traced -q $exact_preload -- "$@" && break
+		echo "try $try of $exact_mpi, seed $exact_seed, stopped or failed"
+	done
+	if [ ! -s said.0 ]; then
+		! TEST_COMMAND_SECONDS=20 limit "$@" || return 1
 		echo "$exact_mpi stops or fails there untraced, too"
 		return 77
 	fi
