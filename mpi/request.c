@@ -229,7 +229,7 @@ static void record_over(const struct entry *e)
 /* The key, kind and contents of e. */
 static void put_entry(const struct entry *e)
 {
-	struct entry over = {0};
+	struct entry over = {0}, *to;
 	uint32_t i, *at;
 
 	enter();
@@ -237,9 +237,17 @@ static void put_entry(const struct entry *e)
 	if (i) {
 		if (*(at = find_over(e->key)))
 			over = take_over(at);
-		entry[i] = *e;
+		/* one by one: a copy of the whole would wait for each of them to be stored */
+		to = &entry[i];
+		to->key = e->key;
+		to->bytes = e->bytes;
+		to->number = e->number;
+		to->kind = e->kind;
+		to->cancelled = e->cancelled;
+		to->exact = e->exact;
+		to->has_more = e->has_more;
 		at = &bucket[bucket_of(e->key)];
-		entry[i].next = *at;
+		to->next = *at;
 		*at = i;
 		store_relaxed(&used, used + 1);
 	}
