@@ -5,6 +5,7 @@
  * Open MPI and MPICH give them, so no Fortran compiler is needed. What an MPI
  * lacks is NULL: a weak symbol.
  */
+#include <string.h>
 #include "mpi/call.h"
 
 /* whatever <mpi.h> says of the same symbol */
@@ -72,4 +73,30 @@ bool call_status_ignored(const struct mpi_call *k)
 	       points_to(k->status, &status_ignore) || points_to(k->status, &statuses_ignore) ||
 	       points_to(k->status, &f08_status_ignore) ||
 	       points_to(k->status, &f08_statuses_ignore);
+}
+
+#ifdef MPICH
+/* MPICH 4.0's mpi_f08 returns the positions of C from Waitany, Testany, Waitsome and Testsome. */
+static int mpich_first(void)
+{
+	static int known; /* 1 + the answer; every thread finds the same */
+	char version[MPI_MAX_LIBRARY_VERSION_STRING + 1] = "";
+	int answer = __atomic_load_n(&known, __ATOMIC_RELAXED) - 1, length = 0;
+
+	if (answer < 0) {
+		PMPI_Get_library_version(version, &length);
+		answer = strncmp(version + strcspn(version, "0123456789"), "4.0", 3) != 0;
+		__atomic_store_n(&known, 1 + answer, __ATOMIC_RELAXED);
+	}
+	return answer;
+}
+#endif
+
+int call_first_position(const struct mpi_call *k)
+{
+#ifdef MPICH
+	if (k->language == LANGUAGE_F08 || k->language == LANGUAGE_F08TS)
+		return mpich_first();
+#endif
+	return k->language != LANGUAGE_C;
 }

@@ -128,12 +128,14 @@ static inline int call_int(const void *at)
 	return *(const int *)at;
 }
 
-/* In Fortran positions count from 1. */
+/* In Fortran positions count from 1, nearly always: fortran/sentinel.c. */
+int call_first_position(const struct mpi_call *k);
+
 static inline int call_position(const struct mpi_call *k, const void *at, int i)
 {
 	int n = ((const int *)at)[i];
 
-	return n == MPI_UNDEFINED || k->language == LANGUAGE_C ? n : n - 1;
+	return n == MPI_UNDEFINED || k->language == LANGUAGE_C ? n : n - call_first_position(k);
 }
 
 /* Whether an address means MPI_IN_PLACE, MPI_STATUS(ES)_IGNORE in the caller's language. */

@@ -120,5 +120,16 @@ for mpi in $mpis; do
 		'exact_some "$mpi" linked "$BIN/traced" 5 40 "21 22 23"'
 	test_expect "$mpi, 3 threads on each rank: the same" \
 		'exact_some "$mpi" linked "$BIN/traced" 3 30 "32 33 34 35" 3'
+	for language in F08 MPIFH; do
+		export language
+		test_if '[ -e "$LIB/libvftrace-$mpi.so" ] && command -v "mpif90.$mpi"' "no Fortran for $mpi" \
+			"$mpi, Fortran ($language): the same" '
+			mpifc_traced "$mpi" "$BIN/$language" -cpp -D$language -ffree-line-length-none \
+				-fallow-argument-mismatch -w "$T/app-mpi-random.f90"
+			exact_some "$mpi" linked "$BIN/$language" 4 100 "7 8"'
+	done
+	test_if 'command -v "mpif90.$mpi"' "no Fortran for $mpi" "$mpi, Fortran, preloaded: the same" '
+		"mpif90.$mpi" -o "$BIN/fortran" -cpp -ffree-line-length-none -w "$T/app-mpi-random.f90"
+		exact_some "$mpi" preloaded "$BIN/fortran" 3 60 "9 10"'
 done
 done_testing
