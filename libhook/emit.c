@@ -21,17 +21,62 @@ void vftr_exit_id(uint32_t id)
 	vftr_record(RECORD_EXIT, id, fixed_gate(), __builtin_return_address(0));
 }
 
-static inline __attribute__((always_inline)) void emit(const uint64_t *word, unsigned n)
+/* Whether n words at `to` lie in the block at hand; false for a limit of NULL, too. */
+static inline __attribute__((always_inline)) bool has_place(
+	const struct thread *t, const uint64_t *to, unsigned n)
+{
+	const uint64_t *limit = load_relaxed(&t->limit);
+
+	return (uintptr_t)limit - (uintptr_t)to - 8 * (uintptr_t)n < BLOCK_BYTES - 8 * (uintptr_t)n;
+}
+
+static __attribute__((noinline, cold)) void emit_slow(
+	uint64_t a, uint64_t b, uint64_t c, uint64_t d)
+{
+	vftr_emit_slow((const uint64_t[EMIT_WORDS]){a, b, c, d});
+}
+
+static __attribute__((noinline, cold)) void emit_overtaken(
+	uint64_t *to, uint64_t a, uint64_t b, uint64_t c, uint64_t d, uint32_t turn)
+{
+	vftr_emit_overtaken(to, (const uint64_t[EMIT_WORDS]){a, b, c, d}, turn);
+}
+
+/* The words stay in registers; n is a constant to the compiler. */
+static inline __attribute__((always_inline)) void emit(
+	uint64_t a, uint64_t b, uint64_t c, uint64_t d, unsigned n)
 {
 	struct thread *t = &vftr_thread;
-	unsigned i;
-	uint32_t turn = load_relaxed(&t->turns);
+	const uint32_t turn = load_relaxed(&t->turns);
 	uint64_t *to = reserve_words(&t->cur, n);
-	uint64_t *limit = load_relaxed(&t->limit);
 
-	/* also true for a limit of NULL: see vftr_record() */
-	if (unlikely((uintptr_t)limit - (uintptr_t)to - 8 * (uintptr_t)n >=
-		     BLOCK_BYTES - 8 * (uintptr_t)n)) {
+	if (unlikely(!has_place(t, to, n))) {
+		emit_slow(a, b, c, d);
+		return;
+	}
+	if (n > 1)
+		store_relaxed(&to[0], a);
+	if (n > 2)
+		store_relaxed(&to[1], b);
+	if (n > 3)
+		store_relaxed(&to[2], c);
+	KILLPOINT("emit.header");
+	/* pairs with the agent's look at the last word */
+	store_release(&to[n - 1], n == 1 ? a : n == 3 ? c : d);
+	KILLPOINT("emit.stored");
+	if (unlikely(load_relaxed(&t->turns) != turn))
+		emit_overtaken(to, a, b, c, d, turn);
+}
+
+void vftr_emit(const uint64_t *word)
+{
+	struct thread *t = &vftr_thread;
+	const unsigned n = record_words(word[0]);
+	const uint32_t turn = load_relaxed(&t->turns);
+	uint64_t *to = reserve_words(&t->cur, n);
+	unsigned i;
+
+	if (unlikely(!has_place(t, to, n))) {
 		vftr_emit_slow(word);
 		return;
 	}
@@ -44,24 +89,19 @@ static inline __attribute__((always_inline)) void emit(const uint64_t *word, uns
 		vftr_emit_overtaken(to, word, turn);
 }
 
-void vftr_emit(const uint64_t *word)
-{
-	emit(word, record_words(word[0]));
-}
-
 void vftr_emit_1(uint64_t a)
 {
-	emit((const uint64_t[EMIT_WORDS]){a}, 1);
+	emit(a, 0, 0, 0, 1);
 }
 
 void vftr_emit_3(uint64_t a, uint64_t b, uint64_t c)
 {
-	emit((const uint64_t[EMIT_WORDS]){a, b, c}, 3);
+	emit(a, b, c, 0, 3);
 }
 
 void vftr_emit_4(uint64_t a, uint64_t b, uint64_t c, uint64_t d)
 {
-	emit((const uint64_t[EMIT_WORDS]){a, b, c, d}, 4);
+	emit(a, b, c, d, 4);
 }
 
 bool vftr_active(void)

@@ -23,7 +23,7 @@ _Static_assert(RECORD_ID_MPI + VFTR_MPI_N <= RECORD_ID_REGION, "more MPI functio
 static TLS const char *outer_call;
 static TLS unsigned user_calls; /* recorded calls that run inside of it */
 
-static uint32_t level_off; /* by MPI_Pcontrol */
+uint32_t vftr_mpi_level_off;
 bool vftr_mpi_multiple;
 
 /* The code of the MPI library: where calls that are not the user's come from. Its
@@ -159,11 +159,11 @@ void vftr_mpi_exit(bool outermost, enum mpi_id id)
 
 bool vftr_mpi_recording(void)
 {
-	return !load_relaxed(&level_off) && vftr_messages_wanted();
+	return !load_relaxed(&vftr_mpi_level_off) && vftr_messages_wanted();
 }
 
 void vftr_mpi_pcontrol(int level)
 {
 	if (level >= 0 && level <= 2)
-		store_relaxed(&level_off, (uint32_t)(level == 0));
+		store_relaxed(&vftr_mpi_level_off, (uint32_t)(level == 0));
 }

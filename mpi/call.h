@@ -89,15 +89,19 @@ struct mpi_call {
 	} own_status;
 };
 
-/* Whether records of communication are wanted at the moment (configuration, MPI_Pcontrol). */
+/*
+ * Whether records of communication are wanted at the moment: vftr_messages_wanted(), and
+ * MPI_Pcontrol has not switched them off.
+ */
 bool vftr_mpi_recording(void);
+extern uint32_t vftr_mpi_level_off __attribute__((visibility("hidden")));
 void vftr_mpi_pcontrol(int level);
 
 /* MPI is initialized: once, makes all tables ready and tells the agent our rank. */
 void vftr_mpi_started(void);
 
 /* Whether several threads may be inside of MPI at once. */
-extern bool vftr_mpi_multiple;
+extern bool vftr_mpi_multiple __attribute__((visibility("hidden")));
 
 /* Reading what the caller's language has at an address. */
 static inline MPI_Request call_request(const struct mpi_call *k, const void *at, int i)

@@ -3,6 +3,7 @@
 #include "mpi/handle.h"
 #include "mpi/memory.h"
 #include "mpi/record.h"
+#include "mpi/status.h"
 
 #define MESSAGE_KEY   ((uint64_t)1 << 63) /* no handle has this bit */
 #define MOST_OF_A_KEY 64		  /* more than there are threads inside of MPI */
@@ -16,32 +17,44 @@ struct entry {
 	uint64_t key;
 	union {
 		uint64_t bytes;
-		struct request *more; /* has_more: all of it but number and cancelled */
+		struct request *more; /* HAS_MORE: all of it but number and cancelled */
 	};
 	uint32_t number;
 	uint32_t next; /* in its bucket, newest first, or of the unused; 0: none */
-	uint8_t kind;
-	bool cancelled;
-	bool exact;
-	bool has_more;
+	uint32_t what; /* enum request_kind and these: small members would be read as one, too
+			  early after they were stored as several, and the CPU would wait */
 };
+
+#define KIND	  0xffu
+#define CANCELLED 0x100u
+#define EXACT	  0x200u
+#define HAS_MORE  0x400u
 
 #define FIRST_ENTRIES 256u
 
 static struct entry *entry;	       /* from 1 */
 static uint32_t room, reached, unused; /* entries; used so far; the first that is free again */
 static uint32_t *bucket;	       /* twice as many as there is room for */
-static unsigned shift;		       /* from 64 bits to a bucket */
+static unsigned shift;		       /* from 64 bits to a line of them */
 static uint64_t used;
 static uint32_t lock;
-static uint32_t last_number;
+uint32_t vftr_request_last_number;
 
 MPI_Request vftr_request_at_once = MPI_REQUEST_NULL;
 
-/* Handles come out of pools, equally far apart: times the golden ratio, they spread evenly. */
+/*
+ * Handles come out of pools and are used again and again, so those of one page of a pool
+ * share a cache line of buckets. As numbers they are 1 apart, as addresses hundreds.
+ */
+#define LINE_BUCKETS 16u
+#define APART_BITS   (sizeof(MPI_Request) == sizeof(int) ? 0 : 8)
+
+/* Pages follow each other, too: times the golden ratio, they spread evenly. */
 static inline uint64_t bucket_of(uint64_t key)
 {
-	return key * 0x9e3779b97f4a7c15u >> shift;
+	const uint64_t place = key >> APART_BITS, page = place / LINE_BUCKETS;
+
+	return (page * 0x9e3779b97f4a7c15u >> shift) * LINE_BUCKETS + place % LINE_BUCKETS;
 }
 
 static inline void enter(void)
@@ -69,16 +82,6 @@ void vftr_request_start(void)
 	PMPI_Wait(&b, MPI_STATUS_IGNORE);
 }
 
-uint32_t vftr_request_number(void)
-{
-	uint32_t n;
-
-	do {
-		n = (take_ticket(&last_number) + 1) & 0x7fffffff;
-	} while (!n);
-	return n;
-}
-
 /* The link to the entry with this key and number (0: the newest); to 0 if there is none. */
 static inline uint32_t *find(uint64_t key, uint32_t number)
 {
@@ -93,10 +96,11 @@ static inline uint32_t *find(uint64_t key, uint32_t number)
 static void split_buckets(const uint32_t *old, uint32_t n)
 {
 	for (uint32_t b = 0; b < n; b++) {
-		uint32_t *end[2] = {&bucket[2 * b], &bucket[2 * b + 1]};
+		uint32_t *to = &bucket[2 * b - b % LINE_BUCKETS];
+		uint32_t *end[2] = {to, to + LINE_BUCKETS};
 
 		for (uint32_t i = old[b]; i; i = entry[i].next) {
-			uint32_t **at = &end[bucket_of(entry[i].key) & 1];
+			uint32_t **at = &end[&bucket[bucket_of(entry[i].key)] != to];
 
 			**at = i;
 			*at = &entry[i].next;
@@ -122,7 +126,7 @@ static bool grow(void)
 	entry = new_entry;
 	bucket = new_bucket;
 	room = more;
-	shift = 63 - (unsigned)__builtin_ctz(more);
+	shift = 63 - (unsigned)__builtin_ctz(more / LINE_BUCKETS);
 	split_buckets(old_bucket, 2 * n);
 	vftr_memory_give(old_entry, n * sizeof(*entry));
 	vftr_memory_give(old_bucket, 2 * (size_t)n * sizeof(*bucket));
@@ -157,7 +161,7 @@ static inline void take_out(uint32_t *at)
  */
 static bool keep_older(const struct entry *old)
 {
-	return vftr_mpi_multiple && old->kind != REQUEST_SEND && !old->has_more;
+	return vftr_mpi_multiple && (old->what & KIND) != REQUEST_SEND && !(old->what & HAS_MORE);
 }
 
 static bool needs_more(const struct request *r)
@@ -176,9 +180,9 @@ static struct request *more_of(const struct request *r)
 
 static void drop_more(struct entry *e)
 {
-	if (e->has_more)
+	if (e->what & HAS_MORE)
 		vftr_memory_give(e->more, sizeof(*e->more));
-	e->has_more = false;
+	e->what &= ~HAS_MORE;
 }
 
 /*
@@ -201,72 +205,70 @@ static uint32_t *find_over(uint64_t key)
 	return n < MOST_OF_A_KEY ? at : over;
 }
 
-/* It is over; what is still to be said of it, if its number is not 0, is returned. */
-static struct entry take_over(uint32_t *at)
+static void say_over(uint32_t number, uint32_t kind)
 {
-	struct entry *e = &entry[*at], was = *e;
+	if (kind == REQUEST_RECEIVE || kind == REQUEST_EXCHANGE || kind == REQUEST_FILE)
+		record_done(number, 0, 0, MESSAGE_UNKNOWN, 0);
+	else /* all is known, but that it is over */
+		record_complete(number);
+}
 
-	if (e->has_more) {
+/* It is over, and leaves the table; its number if something is to be said of it. */
+static uint32_t take_over(uint32_t *at)
+{
+	struct entry *e = &entry[*at];
+	uint32_t number = e->number;
+
+	if (e->what & HAS_MORE) {
 		if (e->more->comm)
 			add_relaxed_u32(&e->more->comm->references, (uint32_t)-1);
-		was.number = 0;
+		number = 0;
 	}
 	drop_more(e);
 	take_out(at);
-	return was;
+	return number;
 }
 
-static void record_over(const struct entry *e)
+/* more: the bytes, or the address of more. False: no room. */
+static inline bool put_entry(uint64_t key, uint32_t number, uint32_t what, uint64_t more)
 {
-	if (!e->number)
-		return;
-	if (e->kind == REQUEST_RECEIVE || e->kind == REQUEST_EXCHANGE || e->kind == REQUEST_FILE)
-		record_done(e->number, 0, 0, MESSAGE_UNKNOWN, 0);
-	else /* all is known, but that it is over */
-		record_complete(e->number);
-}
-
-/* The key, kind and contents of e. */
-static void put_entry(const struct entry *e)
-{
-	struct entry over = {0}, *to;
-	uint32_t i, *at;
+	uint32_t i, *at, over = 0, over_what = 0;
+	struct entry *to;
 
 	enter();
 	i = take_unused();
 	if (i) {
-		if (*(at = find_over(e->key)))
+		at = find(key, 0);
+		if (__builtin_expect(*at, 0) && *(at = find_over(key))) {
+			over_what = entry[*at].what;
 			over = take_over(at);
-		/* one by one: a copy of the whole would wait for each of them to be stored */
+		}
 		to = &entry[i];
-		to->key = e->key;
-		to->bytes = e->bytes;
-		to->number = e->number;
-		to->kind = e->kind;
-		to->cancelled = e->cancelled;
-		to->exact = e->exact;
-		to->has_more = e->has_more;
-		at = &bucket[bucket_of(e->key)];
+		to->key = key;
+		to->bytes = more;
+		to->number = number;
+		to->what = what;
+		at = &bucket[bucket_of(key)];
 		to->next = *at;
 		*at = i;
 		store_relaxed(&used, used + 1);
 	}
 	leave();
-	if (!i && e->has_more)
-		vftr_memory_give(e->more, sizeof(*e->more));
-	record_over(&over);
+	if (__builtin_expect(over, 0))
+		say_over(over, over_what & KIND);
+	return i != 0;
 }
 
 static void put(uint64_t key, const struct request *r)
 {
-	struct entry e = {.key = key,
-		.number = r->number,
-		.kind = r->kind,
-		.cancelled = r->cancelled,
-		.has_more = needs_more(r)};
+	const bool has_more = needs_more(r);
+	struct request *more = has_more ? more_of(r) : NULL;
+	const uint32_t what = r->kind | (r->cancelled ? CANCELLED : 0) | (has_more ? HAS_MORE : 0);
 
-	if (!e.has_more || (e.more = more_of(r)))
-		put_entry(&e);
+	if (has_more && !more)
+		return;
+	if (!put_entry(key, r->number, what, (uintptr_t)more))
+		vftr_memory_give(more, sizeof(*more));
 }
 
 /* COMPLETE: the operation is over, a persistent request is idle now. */
@@ -285,7 +287,7 @@ static bool look_up(uint64_t key, uint32_t number, enum purpose purpose, struct 
 	found = *at != 0;
 	if (found) {
 		e = &entry[*at];
-		if (e->has_more) {
+		if (e->what & HAS_MORE) {
 			*r = *e->more;
 		} else {
 			r->persistent = r->partitioned = false;
@@ -293,9 +295,9 @@ static bool look_up(uint64_t key, uint32_t number, enum purpose purpose, struct 
 		}
 		r->key = key;
 		r->number = e->number;
-		r->kind = e->kind;
-		r->cancelled = e->cancelled;
-		r->exact = e->exact;
+		r->kind = e->what & KIND;
+		r->cancelled = e->what & CANCELLED;
+		r->exact = e->what & EXACT;
 		if (purpose == COMPLETE && r->persistent) {
 			e->number = 0;
 		} else if (purpose != LOOK) {
@@ -309,30 +311,24 @@ static bool look_up(uint64_t key, uint32_t number, enum purpose purpose, struct 
 
 /* Wait and Test pass by this handle, and by MPI_REQUEST_NULL, which MPICH gives for a
  * collective call that has nothing to do: what it had to say is said now. */
-static void over_at_once(uint32_t number, enum request_kind kind)
+static bool is_over_at_once(MPI_Request handle)
 {
-	if (kind == REQUEST_RECEIVE || kind == REQUEST_EXCHANGE || kind == REQUEST_FILE)
-		record_done(number, 0, 0, MESSAGE_UNKNOWN, 0);
-	else
-		record_complete(number);
+	return handle == vftr_request_at_once || handle == MPI_REQUEST_NULL;
 }
 
 void vftr_request_made(MPI_Request handle, uint32_t number, enum request_kind kind, uint64_t bytes)
 {
-	if (handle == vftr_request_at_once || handle == MPI_REQUEST_NULL)
-		over_at_once(number, kind);
+	if (is_over_at_once(handle))
+		say_over(number, kind);
 	else
-		put_entry(&(const struct entry){.key = HANDLE_KEY(handle),
-			.number = number,
-			.kind = (uint8_t)kind,
-			.exact = bytes != UINT64_MAX,
-			.bytes = bytes});
+		put_entry(HANDLE_KEY(handle), number, kind | (bytes != UINT64_MAX ? EXACT : 0),
+			bytes);
 }
 
 void vftr_request_put(MPI_Request handle, const struct request *r)
 {
-	if ((handle == vftr_request_at_once || handle == MPI_REQUEST_NULL) && !needs_more(r))
-		over_at_once(r->number, r->kind);
+	if (is_over_at_once(handle) && !needs_more(r))
+		say_over(r->number, r->kind);
 	else if (handle != MPI_REQUEST_NULL)
 		put(HANDLE_KEY(handle), r);
 }
@@ -352,6 +348,29 @@ bool vftr_request_complete(MPI_Request handle, uint32_t number, struct request *
 	return handle != MPI_REQUEST_NULL && look_up(HANDLE_KEY(handle), number, COMPLETE, r);
 }
 
+/* Sends, and receives that got just what they had room for. */
+static inline bool is_plain(const struct entry *e, const MPI_Status *s)
+{
+	return e->what == REQUEST_SEND ||
+	       (e->what == (REQUEST_RECEIVE | EXACT) && status_count(s) == e->bytes);
+}
+
+void vftr_requests_complete(MPI_Request *handle, int n, const MPI_Status *status)
+{
+	for (int i = 0; i < n; i++) {
+		uint32_t *at;
+
+		if (is_over_at_once(handle[i]))
+			continue;
+		at = find(HANDLE_KEY(handle[i]), 0);
+		if (!*at || !is_plain(&entry[*at], &status[i]))
+			continue;
+		handle[i] = MPI_REQUEST_NULL;
+		record_complete(entry[*at].number);
+		take_out(at);
+	}
+}
+
 void vftr_request_update(const struct request *r)
 {
 	uint32_t i;
@@ -360,7 +379,8 @@ void vftr_request_update(const struct request *r)
 	i = bucket ? *find(r->key, 0) : 0;
 	if (i) {
 		entry[i].number = r->number;
-		entry[i].cancelled = r->cancelled;
+		entry[i].what &= ~CANCELLED;
+		entry[i].what |= r->cancelled ? CANCELLED : 0;
 	}
 	leave();
 }

@@ -48,7 +48,16 @@ struct request {
 };
 
 /* Numbers for new operations, from 1. */
-uint32_t vftr_request_number(void);
+extern uint32_t vftr_request_last_number __attribute__((visibility("hidden")));
+static inline uint32_t vftr_request_number(void)
+{
+	uint32_t n;
+
+	do {
+		n = (take_ticket(&vftr_request_last_number) + 1) & 0x7fffffff;
+	} while (!n);
+	return n;
+}
 
 /*
  * r (key unset) becomes known by this handle; with MPI_REQUEST_NULL it is over
@@ -70,6 +79,11 @@ bool vftr_request_get(MPI_Request handle, struct request *r);
 bool vftr_request_take(MPI_Request handle, uint32_t number, struct request *r);
 /* As take, but a persistent request stays, with number 0: it is idle. */
 bool vftr_request_complete(MPI_Request handle, uint32_t number, struct request *r);
+/*
+ * The calling thread's call has completed all of these, and there are no threads:
+ * says so of those of which that is all to say, which become MPI_REQUEST_NULL here.
+ */
+void vftr_requests_complete(MPI_Request *handle, int n, const MPI_Status *status);
 /* Writes back the number and cancelled of what vftr_request_get() gave. */
 void vftr_request_update(const struct request *r);
 /* The same for matched messages. */

@@ -14,17 +14,14 @@ static const struct {
 #undef TYPE
 };
 
-struct type {
-	uint64_t key; /* 0: free */
-	uint64_t size;
-	uint32_t index; /* 0: derived */
-};
-
 /* Open addressing; at most half full. */
 struct type_table {
 	struct type *at;
 	uint64_t mask, used;
 };
+
+static const struct type none; /* of handle 0 */
+__thread const struct type *vftr_type_last = &none;
 
 static struct type_table named;	  /* the predefined ones; never changes once it is full */
 static struct type_table derived; /* the others, under the lock */
@@ -120,7 +117,7 @@ void vftr_type_start(void)
 				predefined[i].index);
 }
 
-uint64_t vftr_type_size(MPI_Datatype type, uint32_t *index)
+uint64_t vftr_type_look_up(MPI_Datatype type, uint32_t *index)
 {
 	uint64_t key = HANDLE_KEY(type), size = 0;
 	const struct type *t;
@@ -129,6 +126,7 @@ uint64_t vftr_type_size(MPI_Datatype type, uint32_t *index)
 	if (__builtin_expect(!named.at, 0))
 		vftr_mpi_started(); /* by a call that did not come through here */
 	if (named.at && (t = find(&named, key))->key) {
+		vftr_type_last = t;
 		*index = t->index;
 		return t->size;
 	}

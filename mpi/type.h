@@ -9,12 +9,33 @@
 
 #include <stdbool.h>
 #include "mpi/call.h"
+#include "mpi/handle.h"
+
+struct type {
+	uint64_t key; /* 0: free */
+	uint64_t size;
+	uint32_t index; /* 0: derived */
+};
+
+/* The predefined type that this thread has looked up last, or one that is none. */
+extern __thread const struct type *vftr_type_last
+	__attribute__((tls_model("initial-exec"), visibility("hidden")));
+
+uint64_t vftr_type_look_up(MPI_Datatype type, uint32_t *index);
 
 /*
  * Size in bytes of one element, and *index for the records (mpi/types.tab).
  * 0 for types that are not known: null, bad, or committed behind our back.
  */
-uint64_t vftr_type_size(MPI_Datatype type, uint32_t *index);
+static inline uint64_t vftr_type_size(MPI_Datatype type, uint32_t *index)
+{
+	const struct type *last = vftr_type_last;
+
+	if (__builtin_expect(last->key != HANDLE_KEY(type), 0))
+		return vftr_type_look_up(type, index);
+	*index = last->index;
+	return last->size;
+}
 
 /* MPI has just accepted this type: it is good, and known from now on. */
 void vftr_type_learn(MPI_Datatype type);
