@@ -9,6 +9,7 @@ CC      ?= cc
 CXX     ?= c++
 FC      := $(if $(filter f77,$(FC)),gfortran,$(FC))
 AWK     ?= awk
+OBJCOPY ?= objcopy
 CFLAGS  ?= -O2 -g
 PREFIX  ?= /usr/local
 DESTDIR ?=
@@ -38,12 +39,14 @@ agent_src := $(filter-out $(mains) $(tool_src),$(wildcard nodeagent/*.c))
 obj = $(patsubst %.c,$(O)/%.o,$(1))
 core_obj := $(call obj,$(shm_src) $(conf_src) $(agent_src)) $(O)/gen/mpi_name.o
 
-AGENT_LIBS := -lelf -lcjson -ldl -lpthread -lm
+AGENT_LIBS := -ldw -lelf -lcjson -luring -ldl -lpthread -lm
 
 # ---- what is built ----------------------------------------------------------
 
-hook_obj     := $(patsubst %.c,$(O)/%.o,$(filter-out libhook/interpose.c,$(hook_src)))
-hook_shared  := $(hook_obj) $(O)/libhook/interpose.o
+# these stand in for functions of others: not for programs that are linked with -static
+interposed   := $(wildcard libhook/interpose.c libhook/gomp*.c)
+hook_obj     := $(call obj,$(filter-out $(interposed),$(hook_src)))
+hook_shared  := $(hook_obj) $(call obj,$(interposed))
 hook_shm_obj := $(O)/shm/segment.o $(O)/shm/killpoint.o
 programs := $(O)/bin/vftr-node-agent $(O)/bin/vftr
 libs     := $(O)/lib/libvftrace.so $(O)/lib/libvftrace.a $(O)/lib/libvftrace-static.a $(foreach M,$(MPIS),\
@@ -69,13 +72,15 @@ $(O)/lib/libvftrace.so: $(hook_shared) $(hook_shm_obj) libhook/lib.map
 	$(Q)$(CC) $(HOOK_LDFLAGS) -o $@ $(filter %.o,$^) -ldl -lpthread
 
 $(O)/lib/libvftrace.a: $(hook_shared) $(hook_shm_obj)
-# for programs linked with -static: without libhook/interpose.c
+# for programs linked with -static: without what stands in for functions of others
 $(O)/lib/libvftrace-static.a: $(hook_obj) $(hook_shm_obj)
+# names of our static functions would make those of the user's ambiguous
 $(O)/lib/libvftrace.a $(O)/lib/libvftrace-static.a:
 	$(call say,AR,$@)
 	@mkdir -p $(@D)
 	@rm -f $@
 	$(Q)$(AR) rcs $@ $^
+	$(Q)$(OBJCOPY) --discard-all $@
 
 $(O)/lib/libvftrace-mpi.so: $(O)/lib/libvftrace-$(firstword $(MPIS)).so
 	@ln -sf $(<F) $@

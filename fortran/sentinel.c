@@ -7,6 +7,7 @@
  */
 #include <string.h>
 #include "mpi/call.h"
+#include "shm/atomic.h"
 
 /* whatever <mpi.h> says of the same symbol */
 #define SYMBOL(name) __asm__(#name) __attribute__((weak, visibility("default")))
@@ -79,14 +80,14 @@ bool call_status_ignored(const struct mpi_call *k)
 /* MPICH 4.0's mpi_f08 returns the positions of C from Waitany, Testany, Waitsome and Testsome. */
 static int mpich_first(void)
 {
-	static int known; /* 1 + the answer; every thread finds the same */
+	static uint32_t known; /* 1 + the answer; every thread finds the same */
 	char version[MPI_MAX_LIBRARY_VERSION_STRING + 1] = "";
-	int answer = __atomic_load_n(&known, __ATOMIC_RELAXED) - 1, length = 0;
+	int answer = (int)load_relaxed(&known) - 1, length = 0;
 
 	if (answer < 0) {
 		PMPI_Get_library_version(version, &length);
 		answer = strncmp(version + strcspn(version, "0123456789"), "4.0", 3) != 0;
-		__atomic_store_n(&known, 1 + answer, __ATOMIC_RELAXED);
+		store_relaxed(&known, (uint32_t)(1 + answer));
 	}
 	return answer;
 }

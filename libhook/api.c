@@ -13,7 +13,7 @@ EXPORT void vftrace_pause(void)
 {
 	process_lock();
 	store_release(&vftr_process.pauses, vftr_process.pauses + 1);
-	store_relaxed(&vftr_gate, GATE_ALL);
+	process_gate();
 	process_unlock();
 	vftr_slow(clock_counter(), 0, 0, NULL);
 }
@@ -23,9 +23,7 @@ EXPORT void vftrace_resume(void)
 	process_lock();
 	if (vftr_process.pauses)
 		store_release(&vftr_process.pauses, vftr_process.pauses - 1);
-	if (!vftr_process.pauses && vftr_process.state != PROCESS_OFF &&
-		!vftr_process.modules_wide && !vftr_process.clock_is_raw)
-		store_relaxed(&vftr_gate, GATE_FUNCTIONS);
+	process_gate();
 	process_unlock();
 	vftr_slow(clock_counter(), 0, 0, NULL);
 }
@@ -63,7 +61,7 @@ EXPORT char *vftrace_get_stack(void)
 	if (!text)
 		return NULL;
 	vftr_slow(clock_counter(), 0, 0, NULL);
-	if (!t->busy && load_acquire(&vftr_process.state) == PROCESS_ON && t->ring.base &&
+	if (!t->busy && process_is_on() && !thread_is_guest(t) && t->ring.base &&
 		t->state != THREAD_OFF) {
 		t->busy = 1;
 		fence_signal();

@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Finding the agent and getting segments from it. Failure of any kind means
+ * Attaching to the agent and getting segments from it. Failure of any kind means
  * that the process runs untraced; at most one line on stderr says why.
  */
 #include <errno.h>
 #include <fcntl.h>
 #include <pthread.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -17,31 +18,39 @@
 #include <time.h>
 #include <unistd.h>
 #include "libhook/emit.h"
+#include "libhook/find-agent.h"
 #include "libhook/process.h"
-
-#define REPLY_SECONDS	5
-#define START_SECONDS	10
-#define LOW_DESCRIPTORS 200 /* shells and daemons use and close the lowest ones */
 
 struct process vftr_process = {.socket = -1, .life = 1};
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static int cancel_state; /* of its holder */
+static sigset_t signals; /* ... and what was blocked before */
 
+/*
+ * A signal handler of the holder may fork, or leave by siglongjmp(): it waits.
+ * That is never long, nor does it happen often.
+ */
 void process_lock(void)
 {
 	int old = cancel_off();
+	sigset_t all, blocked;
 
+	sigfillset(&all);
+	pthread_sigmask(SIG_SETMASK, &all, &blocked);
 	pthread_mutex_lock(&lock);
 	cancel_state = old;
+	signals = blocked;
 }
 
 void process_unlock(void)
 {
 	int old = cancel_state;
+	sigset_t blocked = signals;
 
 	pthread_mutex_unlock(&lock);
 	cancel_restore(old);
+	pthread_sigmask(SIG_SETMASK, &blocked, NULL);
 }
 
 uint64_t process_ticks(void)
@@ -84,118 +93,6 @@ static int number_from(const char *const *names)
 
 static const char *const rank_variables[] = {"OMPI_COMM_WORLD_RANK", "PMI_RANK", "PMIX_RANK", NULL};
 static const char *const size_variables[] = {"OMPI_COMM_WORLD_SIZE", "PMI_SIZE", NULL};
-
-static int runtime_directory(char *out, size_t bytes)
-{
-	const char *dir = getenv("VFTR_RUNTIME_DIR");
-	const char *xdg = getenv("XDG_RUNTIME_DIR");
-	int n;
-
-	if (dir && dir[0])
-		n = snprintf(out, bytes, "%s", dir);
-	else if (xdg && xdg[0])
-		n = snprintf(out, bytes, "%s/vftr", xdg);
-	else
-		n = snprintf(out, bytes, "/tmp/vftr-%u", (unsigned)getuid());
-	return n > 0 && (size_t)n < bytes ? 0 : -ENAMETOOLONG;
-}
-
-/* The session an agent of our own would have: one per job on this node. */
-static void job_session(char *out, size_t bytes)
-{
-	const char *v;
-
-	if ((v = getenv("PMIX_NAMESPACE")))
-		snprintf(out, bytes, "job-%.80s", v);
-	else if ((v = getenv("SLURM_JOB_ID")))
-		snprintf(out, bytes, "job-%.40s.%.40s", v,
-			getenv("SLURM_STEP_ID") ? getenv("SLURM_STEP_ID") : "0");
-	else if (getenv("PMI_RANK"))
-		snprintf(out, bytes, "job-of-%d", (int)getppid());
-	else
-		snprintf(out, bytes, "process-%d", (int)getpid());
-	for (; *out; out++)
-		if (*out == '/')
-			*out = '-';
-}
-
-/* Descriptor of a connection to the agent of this session, or -errno. */
-static int connect_to(const char *directory, const char *session)
-{
-	struct sockaddr_un a = {.sun_family = AF_UNIX};
-	struct timeval limit = {REPLY_SECONDS, 0};
-	struct ucred peer;
-	socklen_t bytes = sizeof(peer);
-	int n, fd, high;
-
-	n = snprintf(a.sun_path, sizeof(a.sun_path), "%s/%s.sock", directory, session);
-	if (n < 0 || (size_t)n >= sizeof(a.sun_path))
-		return -ENAMETOOLONG;
-	fd = socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0);
-	if (fd < 0)
-		return -errno;
-	high = fcntl(fd, F_DUPFD_CLOEXEC, LOW_DESCRIPTORS);
-	if (high >= 0) {
-		close(fd);
-		fd = high;
-	}
-	setsockopt(fd, SOL_SOCKET, SO_RCVTIMEO, &limit, sizeof(limit));
-	setsockopt(fd, SOL_SOCKET, SO_SNDTIMEO, &limit, sizeof(limit));
-	if (connect(fd, (struct sockaddr *)&a, sizeof(a))) {
-		n = -errno;
-		close(fd);
-		return n;
-	}
-	if (getsockopt(fd, SOL_SOCKET, SO_PEERCRED, &peer, &bytes) || peer.uid != geteuid()) {
-		close(fd);
-		return -EPERM;
-	}
-	return fd;
-}
-
-static bool nobody_there(int error)
-{
-	return error == -ENOENT || error == -ECONNREFUSED || error == -ENOTDIR;
-}
-
-/* The agent of VFTR_SESSION, of "default", of our job, or a new one. */
-static int find_agent(void)
-{
-	char directory[256];
-	const char *named = getenv("VFTR_SESSION");
-	const char *agent = getenv("VFTR_AGENT");
-	struct timespec pause = {0, 2000000};
-	int fd, error = runtime_directory(directory, sizeof(directory));
-
-	if (error)
-		return error;
-	if (vftr_process.session[0]) {
-		fd = connect_to(directory, vftr_process.session);
-		if (!nobody_there(fd))
-			return fd;
-	}
-	snprintf(vftr_process.session, sizeof(vftr_process.session), "%.100s",
-		named && named[0] ? named : "default");
-	fd = connect_to(directory, vftr_process.session);
-	if (!nobody_there(fd) || (agent && !strcmp(agent, "off")))
-		return fd;
-	if (!named || !named[0])
-		job_session(vftr_process.session, sizeof(vftr_process.session));
-	fd = connect_to(directory, vftr_process.session);
-	if (!nobody_there(fd))
-		return fd;
-	error = agent_spawn(vftr_process.session);
-	if (error)
-		return error;
-	/* ours, or that of a faster rank: whoever got the lock answers */
-	for (int i = 0; i < START_SECONDS * 500; i++) {
-		fd = connect_to(directory, vftr_process.session);
-		if (!nobody_there(fd))
-			return fd;
-		nanosleep(&pause, NULL);
-	}
-	return -ETIMEDOUT;
-}
 
 static void executable_name(char *out, size_t bytes)
 {
@@ -253,8 +150,6 @@ static void accept_welcome(const struct wire_welcome *w)
 	vftr_process.drop_when_full = w->drop_when_full;
 	vftr_process.no_messages = !w->messages;
 	vftr_process.clock_is_raw = w->clock_source == CLOCK_SOURCE_RAW;
-	if (vftr_process.clock_is_raw)
-		store_relaxed(&vftr_gate, GATE_ALL);
 }
 
 /* 0 and a mapped control segment, or -errno after saying why. */
@@ -289,6 +184,16 @@ static int attach_to(int fd)
 	return error;
 }
 
+void process_gate(void)
+{
+	bool slowly = vftr_process.pauses || vftr_process.clock_is_raw ||
+		      vftr_process.state == PROCESS_OFF;
+
+	store_relaxed(&vftr_own.gate, slowly			  ? GATE_ALL
+				      : vftr_process.modules_wide ? GATE_CODE
+								  : GATE_FUNCTIONS);
+}
+
 static enum process_state attach_now(void)
 {
 	uint64_t from = clock_raw_ns();
@@ -314,9 +219,16 @@ static enum process_state attach_now(void)
 	}
 	vftr_process.socket = fd;
 	vftr_process.socket_inode = st.st_ino;
+	/* before anything can be told from the state of a parent */
+	madvise(&vftr_own, sizeof(vftr_own), MADV_WIPEONFORK);
+	store_relaxed(&vftr_own.here, 1);
+	add_relaxed_u64(&vftr_process.app->lost_nested, vftr_process.lost_early);
+	modules_forget(); /* one that a fork in a signal handler interrupted */
 	modules_refresh();
 	regions_announce();
+	constructs_announce();
 	life_install();
+	process_gate();
 	vftr_process.app->attach_ns = clock_raw_ns() - from;
 	return PROCESS_ON;
 }
@@ -404,36 +316,70 @@ void thread_detach(struct thread *t)
 void process_switch_off(void)
 {
 	store_release(&vftr_process.state, PROCESS_OFF);
-	store_relaxed(&vftr_gate, GATE_ALL);
+	store_relaxed(&vftr_own.gate, GATE_ALL);
 }
 
-void process_forget(void)
+/*
+ * What the parent records with is not ours. If a signal handler has forked, what
+ * it has interrupted still uses it when it goes on: private memory takes its
+ * place.
+ */
+int process_forget(bool interrupted)
 {
 	static const pthread_mutex_t fresh = PTHREAD_MUTEX_INITIALIZER;
 	struct thread *t = &vftr_thread;
-	struct control_agent_shm *control;
+	struct control_agent_shm *control = vftr_process.agent;
+	char *ring = t->ring.base;
+	int parents = vftr_process.socket;
 
-	lock = fresh; /* before_fork() has taken it */
-	t->state = THREAD_NEW;
+	lock = fresh; /* whoever held it is not here */
 	t->limit = NULL;
-	t->cur = NULL;
-	t->parent = t->endings = 0;
-	memset(&t->ring, 0, sizeof(t->ring));
-	fence_signal();
-	rings_forget();
-	cancel_restore(cancel_state);
-	if (vftr_process.state != PROCESS_ON)
-		return;
-	close(vftr_process.socket);
+	t->parent = t->endings = t->guests = 0;
+	if (interrupted) {
+		rings_blank();
+		segment_blank(control, CONTROL_BYTES);
+	} else {
+		t->state = THREAD_NEW;
+		t->cur = NULL;
+		memset(&t->ring, 0, sizeof(t->ring));
+		fence_signal();
+		rings_forget();
+		/* the fast path may have been interrupted just before its store */
+		segment_blank(ring ? ring + RING_STAGE_OFFSET : NULL,
+			RING_DATA_OFFSET - RING_STAGE_OFFSET);
+	}
 	vftr_process.socket = -1;
-	control = vftr_process.agent;
-	vftr_process.agent = NULL;
-	vftr_process.app = NULL; /* before it goes: signal handlers look at it */
-	fence_signal();
-	segment_unmap_control(control);
+	if (parents >= 0 && !socket_is(parents))
+		parents = -1; /* the program has closed it */
+	if (vftr_process.state != PROCESS_ON)
+		return parents;
+	if (!interrupted) {
+		vftr_process.agent = NULL;
+		vftr_process.app = NULL; /* before it goes: signal handlers look at it */
+		fence_signal();
+		segment_unmap_control(control);
+	}
 	vftr_process.parent_traced = vftr_process.pid;
-	vftr_process.parent_fork = vftr_process.forks;
+	vftr_process.lost_early = 0;
 	vftr_process.life++;
 	modules_forget();
 	vftr_process.state = PROCESS_NEW;
+	return parents;
+}
+
+void process_born(void)
+{
+	int saved_errno = errno, parents;
+
+	vftr_process.parent_fork = 0; /* our parent has not announced us */
+	parents = process_forget(vftr_thread.busy != 0);
+	if (parents >= 0)
+		close(parents);
+	errno = saved_errno;
+}
+
+void process_child_unlock(void)
+{
+	cancel_restore(cancel_state);
+	pthread_sigmask(SIG_SETMASK, &signals, NULL);
 }

@@ -8,7 +8,7 @@
 /* Fixed ids lie below GATE_FUNCTIONS: only a gate for everything stops them. */
 static inline uint64_t fixed_gate(void)
 {
-	return load_relaxed(&vftr_gate) == GATE_ALL ? GATE_ALL : 0;
+	return load_relaxed(&vftr_own.gate) == GATE_ALL ? GATE_ALL : GATE_NONE;
 }
 
 void vftr_enter_id(uint32_t id)
@@ -19,15 +19,6 @@ void vftr_enter_id(uint32_t id)
 void vftr_exit_id(uint32_t id)
 {
 	vftr_record(RECORD_EXIT, id, fixed_gate(), __builtin_return_address(0));
-}
-
-/* Whether n words at `to` lie in the block at hand; false for a limit of NULL, too. */
-static inline __attribute__((always_inline)) bool has_place(
-	const struct thread *t, const uint64_t *to, unsigned n)
-{
-	const uint64_t *limit = load_relaxed(&t->limit);
-
-	return (uintptr_t)limit - (uintptr_t)to - 8 * (uintptr_t)n < BLOCK_BYTES - 8 * (uintptr_t)n;
 }
 
 static __attribute__((noinline, cold)) void emit_slow(
@@ -121,7 +112,7 @@ void vftr_define(struct wire_head *message, size_t fixed, const void *data, size
 	int saved_errno = errno;
 
 	vftr_slow(clock_counter(), 0, 0, NULL); /* attaches if need be */
-	if (load_acquire(&vftr_process.state) == PROCESS_ON) {
+	if (process_is_on()) {
 		t->busy++;
 		message_send_data(message, fixed, data, bytes);
 		t->busy--;

@@ -5,17 +5,17 @@
 #define EXPORT __attribute__((visibility("default"), hot))
 
 __thread struct thread vftr_thread;
-uint64_t vftr_gate = GATE_FUNCTIONS;
+struct own_pages vftr_own; /* in .bss: on anonymous pages */
 
 EXPORT void __cyg_profile_func_enter(void *function, void *call_site);
 EXPORT void __cyg_profile_func_exit(void *function, void *call_site);
 
 EXPORT void __cyg_profile_func_enter(void *function, void *call_site)
 {
-	vftr_record(0, (uintptr_t)function, load_relaxed(&vftr_gate), call_site);
+	vftr_record(0, (uintptr_t)function, load_relaxed(&vftr_own.gate), call_site);
 }
 
 EXPORT void __cyg_profile_func_exit(void *function, void *call_site)
 {
-	vftr_record(RECORD_EXIT, (uintptr_t)function, load_relaxed(&vftr_gate), call_site);
+	vftr_record(RECORD_EXIT, (uintptr_t)function, load_relaxed(&vftr_own.gate), call_site);
 }

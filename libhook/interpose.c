@@ -1,17 +1,23 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * The few functions of others that we must see: jumps that skip exits, dlclose() (what is unloaded
- * must have been announced first), _exit() (which runs no destructor), and those that create and
- * name threads. Each does its own small thing and calls the real one with the same arguments.
+ * must have been announced first), _exit() (which runs no destructor), those that create and name
+ * threads, and those that start something that runs in a thread's own memory. Each does its own
+ * small thing and calls the real one with the same arguments.
  * dlopen() is left alone: it looks at its caller's address.
  */
 #include <dlfcn.h>
+#include <errno.h>
 #include <pthread.h>
+#include <sched.h>
+#include <stdarg.h>
 #include <stdlib.h>
 #include <sys/syscall.h>
 #include <threads.h>
 #include <unistd.h>
+#include "libhook/ompt-check.h"
 #include "libhook/process.h"
+#include "libhook/vfork.h"
 
 #define EXPORT __attribute__((visibility("default")))
 
@@ -124,7 +130,7 @@ EXPORT void *__cxa_begin_catch(void *exception)
 EXPORT int dlclose(void *handle)
 {
 	static int (*real)(void *);
-	bool ours = load_acquire(&vftr_process.state) == PROCESS_ON && !vftr_thread.busy;
+	bool ours = process_is_on() && !vftr_thread.busy && !thread_is_guest(&vftr_thread);
 	int result;
 
 	if (!real)
@@ -163,6 +169,7 @@ EXPORT int pthread_create(
 	struct thread_start *s = thread_start_new(run, NULL, argument);
 	int error;
 
+	ompt_thread_created((const void *)run);
 	REAL("pthread_create");
 	if (!s)
 		return real(thread, attr, run, argument);
@@ -197,6 +204,43 @@ EXPORT int pthread_setname_np(pthread_t thread, const char *name)
 	if (!error)
 		thread_named((uintptr_t)thread, name);
 	return error;
+}
+
+/* Children in our memory: guest.c. */
+void vftr_vfork_begin(void)
+{
+	guests_begin();
+}
+
+long vftr_vfork_end(long result)
+{
+	guests_end();
+	if (result >= 0)
+		return result;
+	errno = (int)-result;
+	return -1;
+}
+
+EXPORT int clone(int (*run)(void *), void *stack, int flags, void *argument, ...)
+{
+	static int (*real)(int (*)(void *), void *, int, void *, ...);
+	bool guest = (flags & CLONE_VM) && !(flags & CLONE_SETTLS) && !vftr_thread.busy;
+	void *parent_tid, *tls, *child_tid;
+	va_list more;
+	int pid;
+
+	va_start(more, argument);
+	parent_tid = va_arg(more, void *);
+	tls = va_arg(more, void *);
+	child_tid = va_arg(more, void *);
+	va_end(more);
+	REAL("clone");
+	if (guest)
+		guests_begin();
+	pid = real(run, stack, flags, argument, parent_tid, tls, child_tid);
+	if (guest && (pid < 0 || (flags & CLONE_VFORK)))
+		guests_end();
+	return pid;
 }
 
 EXPORT void _exit(int status)

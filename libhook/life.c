@@ -3,10 +3,12 @@
  * Births and deaths: fork, the end of threads, the ways a process ends well.
  * Nothing has to be flushed: what is in the staging blocks is the agent's.
  */
+#include <errno.h>
 #include <limits.h>
 #include <pthread.h>
 #include <stdlib.h>
 #include <unistd.h>
+#include "libhook/find-agent.h"
 #include "libhook/process.h"
 
 static pthread_key_t end_of_thread;
@@ -20,14 +22,14 @@ static void before_fork(void)
 
 	t->busy++;
 	fence_signal();
-	if (t->busy == 1 && load_acquire(&vftr_process.state) == PROCESS_ON &&
-		t->life == vftr_process.life)
+	if (t->busy == 1 && process_is_on() && t->life == vftr_process.life)
 		thread_publish(t);
 	t->limit = NULL;
 	process_lock();
+	if (!process_is_on())
+		return;
 	fork.number = (uint64_t)++vftr_process.forks << 32 | t->index;
-	if (vftr_process.state == PROCESS_ON)
-		message_send(&fork.head, sizeof(fork), NULL);
+	message_send(&fork.head, sizeof(fork), NULL);
 }
 
 static void after_fork_in_parent(void)
@@ -39,8 +41,20 @@ static void after_fork_in_parent(void)
 
 static void after_fork_in_child(void)
 {
-	process_forget();
-	vftr_thread.busy = 0;
+	struct thread *t = &vftr_thread;
+	int saved_errno = errno, parents;
+
+	/* a parent that was not attached yet leaves us the place of its own */
+	if (vftr_process.state == PROCESS_ON)
+		vftr_process.parent_fork = vftr_process.forks;
+	parents = process_forget(t->busy > 1);
+	if (vftr_process.state == PROCESS_NEW && vftr_process.parent_traced)
+		agent_expect();
+	if (parents >= 0) /* until now the agent has seen one of the two */
+		close(parents);
+	t->busy--;
+	errno = saved_errno;
+	process_child_unlock();
 }
 
 /*
@@ -52,7 +66,7 @@ static void thread_ended(void *unused)
 {
 	struct thread *t = &vftr_thread;
 
-	if (t->busy || t->state == THREAD_NEW || t->life != vftr_process.life)
+	if (t->busy || t->state == THREAD_NEW || t->life != vftr_process.life || !process_is_on())
 		return;
 	if (t->endings++ == 0) {
 		thread_end_install();
@@ -73,7 +87,8 @@ static void goodbye(void)
 	struct wire_head bye = {.kind = WIRE_BYE};
 	struct thread *t = &vftr_thread;
 
-	if (t->busy || load_acquire(&vftr_process.state) != PROCESS_ON)
+	/* a guest has our memory but does not end it; nor does a copy of us end us */
+	if (t->busy || !process_is_on() || thread_is_guest(t))
 		return;
 	t->busy = 1;
 	fence_signal();
@@ -81,8 +96,7 @@ static void goodbye(void)
 	message_send(&bye, sizeof(bye), NULL);
 	fence_signal();
 	t->busy = 0;
-	if (t->state == THREAD_ACTIVE)
-		t->limit = t->ring.stage[t->stage] + BLOCK_WORDS;
+	t->limit = NULL; /* the next event sets it again, if that is right */
 }
 
 __attribute__((destructor)) static void at_the_end(void)
@@ -110,7 +124,6 @@ void thread_end_install(void)
 void vftr_goodbye_now(void) __attribute__((visibility("hidden")));
 void vftr_goodbye_now(void)
 {
-	/* a child of vfork() shares our memory but is not us */
 	if (getpid() == vftr_process.pid)
 		goodbye();
 }

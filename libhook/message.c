@@ -59,13 +59,17 @@ int message_receive_on(int socket, void *buffer, size_t bytes, int *fd, size_t *
 	return n == 0 ? -ECONNRESET : 0;
 }
 
-/* Is the descriptor still the socket that we opened? */
-static bool socket_is_ours(void)
+bool socket_is(int fd)
 {
 	struct stat st;
 
-	return vftr_process.socket >= 0 && !fstat(vftr_process.socket, &st) &&
-	       S_ISSOCK(st.st_mode) && st.st_ino == vftr_process.socket_inode;
+	return !fstat(fd, &st) && S_ISSOCK(st.st_mode) && st.st_ino == vftr_process.socket_inode;
+}
+
+static bool socket_is_ours(void)
+{
+	return load_relaxed(&vftr_own.here) && vftr_process.socket >= 0 &&
+	       socket_is(vftr_process.socket);
 }
 
 static int prepare(struct wire_head *head)
@@ -114,16 +118,17 @@ int message_receive(void *buffer, size_t bytes, int *fd, size_t *got)
 	return message_receive_on(vftr_process.socket, buffer, bytes, fd, got);
 }
 
-bool agent_alive(void)
+bool socket_answers(int fd)
 {
 	char byte;
-	ssize_t n;
+	ssize_t n = syscall(SYS_recvfrom, fd, &byte, 1, MSG_PEEK | MSG_DONTWAIT, NULL, NULL);
 
-	if (!socket_is_ours())
-		return false;
-	n = syscall(
-		SYS_recvfrom, vftr_process.socket, &byte, 1, MSG_PEEK | MSG_DONTWAIT, NULL, NULL);
 	return n > 0 || (n < 0 && (errno == EAGAIN || errno == EWOULDBLOCK || errno == EINTR));
+}
+
+bool agent_alive(void)
+{
+	return socket_is_ours() && socket_answers(vftr_process.socket);
 }
 
 void agent_kick(void)

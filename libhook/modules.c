@@ -7,6 +7,7 @@
 #include <elf.h>
 #include <errno.h>
 #include <link.h>
+#include <signal.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <unistd.h>
@@ -160,7 +161,7 @@ static void forget_unseen(void)
 	n_known = kept;
 }
 
-void modules_refresh(void)
+static void refresh(void)
 {
 	bool changed = false;
 
@@ -185,9 +186,20 @@ void modules_refresh(void)
 	forget_unseen(); /* before what may have taken their place is announced */
 	dl_iterate_phdr(announce_new, NULL);
 	if (vftr_process.modules_wide)
-		store_relaxed(&vftr_gate, GATE_ALL);
+		claim_u64(&vftr_own.gate, GATE_FUNCTIONS, GATE_CODE);
 out:
 	store_release(&looking, 0);
+}
+
+/* dl_iterate_phdr() has a lock, and a signal handler may fork: the child could not attach. */
+void modules_refresh(void)
+{
+	sigset_t all, old;
+
+	sigfillset(&all);
+	pthread_sigmask(SIG_SETMASK, &all, &old);
+	refresh();
+	pthread_sigmask(SIG_SETMASK, &old, NULL);
 }
 
 void modules_refresh_rarely(uint64_t ticks)

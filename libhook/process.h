@@ -34,6 +34,7 @@ struct process {
 	bool drop_when_full;
 	bool clock_is_raw;
 	uint32_t no_messages; /* the user wants no records of communication */
+	uint64_t lost_early;  /* calls of signal handlers before there was a control page */
 	uint32_t pauses;      /* nesting of vftrace_pause(), all threads */
 	char session[128];    /* the one we are attached to; children of fork() follow */
 	uint64_t ring_size;
@@ -44,6 +45,12 @@ struct process {
 };
 
 extern struct process vftr_process __attribute__((visibility("hidden")));
+
+/* Is vftr_process attached, and are we it, rather than a copy that a fork has made? */
+static inline bool process_is_on(void)
+{
+	return load_acquire(&vftr_process.state) == PROCESS_ON && load_relaxed(&vftr_own.here);
+}
 
 /* A thread must not be cancelled while it is busy for us: nobody would see its end. */
 static inline int cancel_off(void)
@@ -61,7 +68,7 @@ static inline void cancel_restore(int old)
 
 #pragma GCC visibility push(hidden)
 
-/* The lock also keeps the caller from being cancelled while it is held. */
+/* The lock also keeps the caller from being cancelled or interrupted while it is held. */
 void process_lock(void);
 void process_unlock(void);
 uint64_t process_ticks(void);
@@ -76,10 +83,29 @@ void thread_detach(struct thread *t);
 void process_switch_off(void);
 /* Is the agent still at the other end? */
 bool agent_alive(void);
+/* Is the descriptor still the socket that we opened, and is the other end open? */
+bool socket_is(int fd);
+bool socket_answers(int fd);
 /* Ring the agent's doorbell. Never blocks. */
 void agent_kick(void);
-/* Child of fork(): forget the parent's connection and rings. */
-void process_forget(void);
+/* Sets the gate by what the process is doing. With the lock held. */
+void process_gate(void);
+/*
+ * Child of fork(): forget the parent's connection and rings. interrupted: in a
+ * signal handler that has interrupted the slow path, which will go on. The
+ * parent's socket, or -1; the caller closes it.
+ */
+int process_forget(bool interrupted);
+/* ... and let go of the lock that the parent had taken. */
+void process_child_unlock(void);
+/* The same for a child that no handler has told us of (own_pages, thread.h). */
+void process_born(void);
+
+/* guest.c: others begin and cease to use the memory of the calling thread. */
+void guests_begin(void);
+void guests_end(void);
+/* Is the caller one of them? */
+bool thread_is_guest(const struct thread *t);
 
 /*
  * rings.c: what this process has mapped, by index. All with the lock held.
@@ -95,8 +121,9 @@ bool rings_keep(uint32_t index);
 void rings_leave(uint32_t index, bool keep);
 /* Index of the ring of a living thread, or UINT32_MAX. */
 uint32_t rings_of(uintptr_t pthread_self);
-/* Child of fork(): none of them is ours. */
+/* Child of fork(): none of them is ours; private memory instead of all that are mapped. */
 void rings_forget(void);
+void rings_blank(void);
 
 /* thread-start.c: who created a thread; and its name. */
 struct thread_start;
@@ -138,8 +165,11 @@ void thread_end_install(void);
 
 /* region.c: number of a name; the same name has the same number for ever. */
 bool region_number(const char *name, uint64_t *number);
-/* All regions again, after fork. */
+/* For a region without a name; with the lock held. */
+uint64_t region_next_number(void);
+/* All regions again, after fork; construct.c: those of OpenMP. */
 void regions_announce(void);
+void constructs_announce(void);
 
 /* slow.c: publish what the thread has stored so far, so that the agent sees it. */
 void thread_publish(struct thread *t);

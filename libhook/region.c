@@ -26,7 +26,8 @@ struct region {
 static struct region *table;
 static char *names;
 static size_t names_used;
-static uint64_t count;
+static unsigned used;
+static uint64_t count; /* of all regions, constructs of OpenMP among them */
 
 static uint64_t hash_name(const char *s)
 {
@@ -76,6 +77,11 @@ static void tell(const struct region *r)
 	message_send(&m.head, sizeof(m), &text);
 }
 
+uint64_t region_next_number(void)
+{
+	return count++;
+}
+
 static bool add(const char *name, uint64_t hash, uint64_t *number)
 {
 	size_t bytes = strnlen(name, NAME_BYTES) + 1;
@@ -83,12 +89,13 @@ static bool add(const char *name, uint64_t hash, uint64_t *number)
 
 	if (find(name, hash, &slot, number))
 		return true;
-	if (count >= TABLE_ENTRIES / 2 || names_used + bytes > NAMES_BYTES)
+	if (used >= TABLE_ENTRIES / 2 || names_used + bytes > NAMES_BYTES)
 		return false;
 	memcpy(names + names_used, name, bytes - 1);
 	table[slot].name = names + names_used;
-	table[slot].number = *number = count++;
+	table[slot].number = *number = region_next_number();
 	names_used += bytes;
+	used++;
 	tell(&table[slot]);
 	store_release(&table[slot].hash, hash);
 	return true;
@@ -122,11 +129,11 @@ static void region_event(uint64_t exit_bit, const char *name, const void *site)
 	uint64_t number = 0;
 	bool found;
 
-	if (!name || t->busy)
+	if (!name || t->busy || thread_is_guest(t))
 		return;
-	if (t->state == THREAD_NEW || t->life != vftr_process.life)
+	if (t->state == THREAD_NEW || t->life != vftr_process.life || !process_is_on())
 		vftr_slow(clock_counter(), 0, 0, NULL);
-	if (load_acquire(&vftr_process.state) != PROCESS_ON || t->state == THREAD_OFF)
+	if (!process_is_on() || t->state == THREAD_OFF)
 		return;
 	t->busy = 1;
 	fence_signal();
@@ -138,7 +145,7 @@ static void region_event(uint64_t exit_bit, const char *name, const void *site)
 		return;
 	if (number < RECORD_REGIONS_SHORT)
 		vftr_record(exit_bit, RECORD_ID_REGION + number,
-			load_relaxed(&vftr_gate) == GATE_ALL ? GATE_ALL : 0, site);
+			load_relaxed(&vftr_own.gate) == GATE_ALL ? GATE_ALL : GATE_NONE, site);
 	else
 		vftr_slow(clock_counter(), exit_bit, RECORD_REGION_KEY(number), site);
 }

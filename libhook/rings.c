@@ -113,6 +113,16 @@ uint32_t rings_of(uintptr_t pthread_self)
 	return UINT32_MAX;
 }
 
+void rings_blank(void)
+{
+	for (uint32_t c = 0; c < n_chunks; c++)
+		for (uint32_t i = 0; chunks[c] && i < CHUNK_RINGS; i++) {
+			segment_blank(chunks[c][i].ring.base, chunks[c][i].ring.bytes);
+			memset(&chunks[c][i], 0, sizeof(chunks[c][i]));
+		}
+	first_spare = n_spare = 0;
+}
+
 void rings_forget(void)
 {
 	for (uint32_t c = 0; c < n_chunks; c++)

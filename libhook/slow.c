@@ -22,6 +22,12 @@ static uint64_t *stage_end(struct thread *t)
 	return t->ring.stage[t->stage] + BLOCK_WORDS;
 }
 
+/* With guests (guest.c) there is no fast path. */
+static uint64_t *fast_limit(struct thread *t)
+{
+	return t->guests ? NULL : stage_end(t);
+}
+
 static unsigned stage_room(struct thread *t)
 {
 	return t->at >= stage_end(t) ? 0 : (unsigned)(stage_end(t) - t->at);
@@ -38,7 +44,7 @@ static void stage_enter(struct thread *t, unsigned s, bool fast, uint64_t ticks)
 	t->high = ticks >> RECORD_TIME_BITS;
 	fence_signal();
 	if (fast)
-		t->limit = stage_end(t);
+		t->limit = fast_limit(t);
 }
 
 /*
@@ -174,19 +180,35 @@ static void put_site(struct thread *t, uint64_t ticks, const void *site)
 		put(t, record_word(ticks, 0, RECORD_SITE), (uintptr_t)site);
 }
 
+static void put_words(struct thread *t, const uint64_t *word, unsigned n)
+{
+	uint64_t *at = t->at;
+
+	t->cur = t->at = at + n;
+	fence_signal();
+	for (unsigned i = 0; i + 1 < n; i++)
+		store_relaxed(&at[i], word[i]);
+	store_release(&at[n - 1], word[n - 1]);
+}
+
 static void put_event(struct thread *t, uint64_t ticks, uint64_t exit_bit, uint64_t key)
 {
 	bool is_short = key < RECORD_ID_FUNCTION ||
 			((uint32_t)key >= RECORD_ID_FUNCTION && !vftr_process.modules_wide &&
 				!RECORD_IS_REGION(key));
+	uint64_t word[3] = {record_word(ticks, exit_bit, (uint32_t)key)};
 
-	if (is_short)
+	if (key < RECORD_ID_MPI) {
+		word[1] = t->payload[0];
+		word[2] = t->payload[1];
+		put_words(t, word, record_words(word[0]));
+	} else if (is_short)
 		put(t, record_word(ticks, exit_bit, (uint32_t)key), 0);
 	else
 		put(t, record_word(ticks, exit_bit, RECORD_WIDE), key);
 }
 
-/* Room for SYNC, CLOSE, and SITE + WIDE or PAUSE/RESUME + LOST. */
+/* Room for SYNC, CLOSE, and SITE + an OpenMP record or PAUSE/RESUME + LOST. */
 #define ROOM	  8
 #define EMIT_ROOM (3 + EMIT_WORDS) /* SYNC and CLOSE may come first */
 
@@ -209,6 +231,8 @@ static void nested(struct thread *t, uint64_t exit_bit)
 		t->nested_depth++;
 		if (vftr_process.app)
 			add_relaxed_u64(&vftr_process.app->lost_nested, 1);
+		else
+			add_relaxed_u64(&vftr_process.lost_early, 1);
 	} else if (t->nested_depth) {
 		t->nested_depth--;
 	} else {
@@ -225,7 +249,8 @@ static bool make_room_for(struct thread *t, uint64_t ticks, unsigned words)
 	for (;;) {
 		t->limit = NULL;
 		fence_signal();
-		t->at = t->cur;
+		if (!t->guests)
+			t->at = t->cur;
 		if (stage_room(t) >= words) {
 			close_nested(t, ticks);
 			return true;
@@ -382,23 +407,13 @@ void vftr_overtaken(uint64_t *word, uint64_t value, uint32_t turn, uint64_t key,
 	vftr_slow(process_ticks(), value & RECORD_EXIT, key, site);
 }
 
-static void put_words(struct thread *t, const uint64_t *word, unsigned n)
-{
-	uint64_t *at = t->at;
-
-	t->cur = t->at = at + n;
-	fence_signal();
-	for (unsigned i = 0; i + 1 < n; i++)
-		store_relaxed(&at[i], word[i]);
-	store_release(&at[n - 1], word[n - 1]);
-}
-
 void vftr_emit_slow(const uint64_t *word)
 {
 	struct thread *t = &vftr_thread;
 	int saved_errno = errno, cancel;
 
-	if (t->busy || !t->ring.base || t->life != vftr_process.life)
+	if (t->busy || !t->ring.base || t->life != vftr_process.life || !process_is_on() ||
+		thread_is_guest(t))
 		return;
 	cancel = cancel_off();
 	t->busy = 1;
@@ -408,32 +423,47 @@ void vftr_emit_slow(const uint64_t *word)
 	else if (t->state == THREAD_DROPPING)
 		t->ring.producer->lost_messages++;
 	if (t->state == THREAD_ACTIVE)
-		t->limit = stage_end(t);
+		t->limit = fast_limit(t);
 	fence_signal();
 	t->busy = 0;
 	cancel_restore(cancel);
 	errno = saved_errno;
 }
 
-/* As vftr_overtaken(), for all words of a record at once. */
-void vftr_emit_overtaken(uint64_t *to, const uint64_t *word, uint32_t turn)
+/*
+ * As vftr_overtaken(), for all words of a record at once. Whether it is gone,
+ * and must be recorded again.
+ */
+static bool words_overtaken(struct thread *t, uint64_t *to, const uint64_t *word, uint32_t turn)
 {
-	struct thread *t = &vftr_thread;
 	const struct ring_producer_shm *p = t->ring.producer;
 	unsigned s = to >= t->ring.stage[1], n = record_words(word[0]);
 
 	if (!t->ring.base || load_relaxed(&to[n - 1]) != word[n - 1])
-		return;
+		return false;
 	if ((int64_t)(load_relaxed(&p->stage[s]) - load_relaxed(&p->head)) >= 0) {
 		if (t->turns - turn == 1)
-			return;
+			return false;
 		/* part of it stands among words of the handler: better none of them */
 		if (s != t->stage || to < t->cur)
 			add_relaxed_u64(&vftr_process.app->lost_nested, n);
 	}
 	for (unsigned i = 0; i < n; i++)
 		store_relaxed(&to[i], 0);
-	vftr_emit_slow(word);
+	return true;
+}
+
+void vftr_emit_overtaken(uint64_t *to, const uint64_t *word, uint32_t turn)
+{
+	if (words_overtaken(&vftr_thread, to, word, turn))
+		vftr_emit_slow(word);
+}
+
+void vftr_openmp_overtaken(uint64_t *to, const uint64_t *word, uint32_t turn)
+{
+	if (words_overtaken(&vftr_thread, to, word, turn))
+		vftr_openmp_slow(
+			word[0] & RECORD_EXIT, (enum record_id)(uint32_t)word[0], word[1], word[2]);
 }
 
 /* Key 0 makes the slow path attach and follow a pause, and records nothing. */
@@ -442,8 +472,13 @@ void vftr_slow(uint64_t ticks, uint64_t exit_bit, uint64_t key, const void *site
 	struct thread *t = &vftr_thread;
 	int saved_errno = errno, cancel;
 
+	if (t->guests && thread_is_guest(t))
+		return;
+	if (unlikely(!load_relaxed(&vftr_own.here)) &&
+		load_relaxed(&vftr_process.state) == PROCESS_ON)
+		process_born();
 	if (t->busy) {
-		if (key && t->state != THREAD_NEW)
+		if (key)
 			nested(t, exit_bit);
 		return;
 	}
@@ -479,9 +514,20 @@ void vftr_slow(uint64_t ticks, uint64_t exit_bit, uint64_t key, const void *site
 		thread_resume(t, ticks);
 out:
 	if (t->state == THREAD_ACTIVE && t->life == vftr_process.life)
-		t->limit = stage_end(t);
+		t->limit = fast_limit(t);
 	fence_signal();
 	t->busy = 0;
 	cancel_restore(cancel);
 	errno = saved_errno;
+}
+
+void vftr_openmp_slow(uint64_t exit_bit, enum record_id kind, uint64_t a, uint64_t b)
+{
+	struct thread *t = &vftr_thread;
+
+	if (!t->busy) { /* signal handlers come here only where OpenMP forbids it */
+		t->payload[0] = a;
+		t->payload[1] = b;
+	}
+	vftr_slow(clock_counter(), exit_bit, kind, NULL);
 }

@@ -23,6 +23,9 @@
 
 extern char **environ;
 
+/* clone() is ours, too (interpose.c), and not meant for us. */
+int __clone(int (*run)(void *), void *stack, int flags, void *argument, ...);
+
 struct start {
 	char path[4096];
 	char *argv[5];
@@ -52,7 +55,7 @@ static int run_between(void *context)
 	int status = 0, pid;
 
 	setsid();
-	pid = clone(run, (char *)s - STACK_BYTES / 2, CLONE_VM | CLONE_VFORK | SIGCHLD, s);
+	pid = __clone(run, (char *)s - STACK_BYTES / 2, CLONE_VM | CLONE_VFORK | SIGCHLD, s);
 	if (pid < 0)
 		s->error = errno;
 	while (pid > 0 && waitpid(pid, &status, 0) < 0 && errno == EINTR)
@@ -116,7 +119,7 @@ int agent_spawn(const char *session)
 	/* no handler of the application may run in the child */
 	sigfillset(&all);
 	pthread_sigmask(SIG_SETMASK, &all, &old);
-	pid = clone(run_between, memory + STACK_BYTES, CLONE_VM | CLONE_VFORK, s);
+	pid = __clone(run_between, memory + STACK_BYTES, CLONE_VM | CLONE_VFORK, s);
 	error = pid < 0 ? -errno : -s->error;
 	pthread_sigmask(SIG_SETMASK, &old, NULL);
 	if (pid > 0)

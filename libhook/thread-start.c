@@ -128,7 +128,7 @@ void thread_named(uintptr_t pthread_self, const char *name)
 	int saved_errno = errno, cancel;
 
 	/* a thread without a ring tells its name when it gets one */
-	if (vftr_thread.busy || load_acquire(&vftr_process.state) != PROCESS_ON)
+	if (vftr_thread.busy || !process_is_on())
 		return;
 	cancel = cancel_off();
 	vftr_thread.busy = 1;

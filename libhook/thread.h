@@ -60,25 +60,48 @@ struct thread {
 	uint64_t nested_open;	/* their recorded frames whose exit did */
 	uint64_t kicked_at;	/* head when the doorbell was rung last */
 	const void *jumped;	/* set by longjmp(): next enter states its site */
+	uint64_t payload[2];	/* of an OpenMP record on its way through the slow path */
+	uint32_t guests;	/* others that use this memory, and are not recorded: guest.c */
+	int32_t host;		/* tid of the one that is, if guests is not 0 */
 };
 
 extern __thread struct thread vftr_thread
 	__attribute__((tls_model("initial-exec"), visibility("hidden")));
 
 /*
- * Ids below the gate take the slow path: RECORD_ID_FUNCTION normally, so that
- * the few addresses that look like a fixed id are stored in full; GATE_ALL when
- * every event needs a closer look (paused, modules 4 GiB apart, slow clock).
+ * Ids whose complement is not below the gate take the slow path: with
+ * GATE_FUNCTIONS those below RECORD_ID_FUNCTION, so that the few addresses that
+ * look like a fixed id are stored in full; with GATE_CODE those of all code (modules
+ * 4 GiB apart); with GATE_ALL every event, because it needs a closer look (paused,
+ * slow clock, not attached).
+ * The gate is alone on pages that the kernel zeroes in the copy of a fork: a
+ * child that was not told to our handlers begins with GATE_ALL and `here` unset,
+ * and so never writes to the rings that it shares with its parent.
  */
-#define GATE_FUNCTIONS ((uint64_t)RECORD_ID_FUNCTION)
-#define GATE_ALL       ((uint64_t)1 << 32)
-extern uint64_t vftr_gate __attribute__((visibility("hidden")));
+#define GATE_ALL       ((uint64_t)0)
+#define GATE_CODE      ((uint64_t)1)
+#define GATE_FUNCTIONS (GATE_NONE - RECORD_ID_FUNCTION)
+#define GATE_NONE      ((uint64_t)1 << 32)
+#if defined(__x86_64__)
+#define PAGE_BYTES_MOST 4096
+#else
+#define PAGE_BYTES_MOST 65536
+#endif
+struct own_pages {
+	uint64_t gate;
+	uint32_t here; /* 1: vftr_process speaks of this process; see process_is_on() */
+} __attribute__((aligned(PAGE_BYTES_MOST)));
+extern struct own_pages vftr_own __attribute__((visibility("hidden")));
 
 /*
  * The slow path: everything that is not "store a word". key is an address, an
  * id below RECORD_ID_FUNCTION, or RECORD_REGION_KEY(n). Keeps errno.
  */
 void vftr_slow(uint64_t ticks, uint64_t exit_bit, uint64_t key, const void *site)
+	__attribute__((visibility("hidden"), noinline, cold));
+
+/* An OpenMP record of shm/record.h, slowly: a and, if it has three words, b. */
+void vftr_openmp_slow(uint64_t exit_bit, enum record_id kind, uint64_t a, uint64_t b)
 	__attribute__((visibility("hidden"), noinline, cold));
 
 /*
@@ -93,6 +116,17 @@ void vftr_overtaken(uint64_t *word, uint64_t value, uint32_t turn, uint64_t key,
 void vftr_emit_slow(const uint64_t *word) __attribute__((visibility("hidden"), noinline, cold));
 void vftr_emit_overtaken(uint64_t *to, const uint64_t *word, uint32_t turn)
 	__attribute__((visibility("hidden"), noinline, cold));
+void vftr_openmp_overtaken(uint64_t *to, const uint64_t *word, uint32_t turn)
+	__attribute__((visibility("hidden"), noinline, cold));
+
+/* Whether n words at `to` lie in the block at hand; false for a limit of NULL, too. */
+static inline __attribute__((always_inline)) bool has_place(
+	const struct thread *t, const uint64_t *to, unsigned n)
+{
+	const uint64_t *limit = load_relaxed(&t->limit);
+
+	return (uintptr_t)limit - (uintptr_t)to - 8 * (uintptr_t)n < BLOCK_BYTES - 8 * (uintptr_t)n;
+}
 
 static inline __attribute__((always_inline)) void vftr_record(
 	uint64_t exit_bit, uint64_t key, uint64_t gate, const void *site)
@@ -104,7 +138,7 @@ static inline __attribute__((always_inline)) void vftr_record(
 	uint32_t turn;
 
 	/* relaxed: a thread may notice a change of the gate an event later */
-	if (unlikely(id < gate || ticks >> RECORD_TIME_BITS != t->high)) {
+	if (unlikely((uint32_t)~id >= gate || ticks >> RECORD_TIME_BITS != t->high)) {
 		vftr_slow(ticks, exit_bit, key, site);
 		return;
 	}

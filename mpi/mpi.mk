@@ -95,6 +95,6 @@ $(O)/lib/libvftrace-$(1).so: $$(mpi_obj_$(1)) $(hook_shared) $(hook_shm_obj) lib
 $(O)/lib/libvftrace-$(1).a: $$(mpi_obj_$(1)) $(hook_shared) $(hook_shm_obj)
 	@mkdir -p $$(@D)
 	$$(call say,AR,$$@)
-	$(Q)rm -f $$@ && ar rcs $$@ $$^
+	$(Q)rm -f $$@ && $(AR) rcs $$@ $$^ && $(OBJCOPY) --discard-all $$@
 endef
 $(foreach M,$(MPIS),$(eval $(call mpi_rules,$(M))))

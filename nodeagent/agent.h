@@ -31,11 +31,14 @@ struct agent {
 	struct symcache *symbols;
 	struct process *processes; /* newest first */
 	unsigned n_live, n_ever;
-	struct sync *sync;	 /* who waits in collective calls; with mpi.show_sync_time */
-	struct peer *peer;	 /* the other agents, or NULL */
-	struct profile *adopted; /* left by agents that processes started (adopt.h) */
-	int64_t start_s;	 /* UNIX time */
-	double start_exact_s;	 /* the same */
+	/* children of forks that were announced, and that have connected */
+	uint64_t forks_announced, children_seen;
+	uint64_t first_start_ticks; /* of all processes */
+	struct sync *sync;	    /* who waits in collective calls; with mpi.show_sync_time */
+	struct peer *peer;	    /* the other agents, or NULL */
+	struct profile *adopted;    /* left by agents that processes started (adopt.h) */
+	int64_t start_s;	    /* UNIX time */
+	double start_exact_s;	    /* the same */
 
 	/* what it costs */
 	uint64_t start_raw_ns, drained_bytes, wakeups;

@@ -4,7 +4,9 @@
 #include <stdlib.h>
 #include "nodeagent/util.h"
 
-#define CHUNK_NODES 1024u
+#define CHUNK_NODES 1024u /* of the largest ones; the first is small, for short threads */
+#define CHUNK_FIRST 32u
+#define CHUNKS_LESS 6u /* chunks before the largest: 32, 32, 64, 128, 256, 512 */
 #define SCAN_MAX    16 /* siblings looked at before the hash table is asked */
 
 struct node calltree_none = {.key = UINT64_MAX};
@@ -48,19 +50,41 @@ static void rehash(struct calltree *t)
 	free(old);
 }
 
+/* Where node i lies, and how many its chunk has. */
+static size_t chunk_of(size_t i, size_t *offset, size_t *nodes)
+{
+	unsigned log2;
+
+	if (i >= CHUNK_NODES) {
+		*offset = i % CHUNK_NODES;
+		*nodes = CHUNK_NODES;
+		return CHUNKS_LESS + i / CHUNK_NODES - 1;
+	}
+	if (i < CHUNK_FIRST) {
+		*offset = i;
+		*nodes = CHUNK_FIRST;
+		return 0;
+	}
+	log2 = 31 - (unsigned)__builtin_clz((unsigned)i);
+	*nodes = (size_t)1 << log2;
+	*offset = i - *nodes;
+	return log2 - (unsigned)__builtin_ctz(CHUNK_FIRST) + 1;
+}
+
 static struct node *node_new(struct calltree *t, struct node *parent, uint64_t key)
 {
+	size_t offset, nodes, at = chunk_of(t->n, &offset, &nodes);
 	struct node *n;
 
-	if (t->n % CHUNK_NODES == 0) {
+	if (at == t->n_chunks) {
 		void *chunk;
 
-		if (posix_memalign(&chunk, 64, CHUNK_NODES * sizeof(struct node)))
+		if (posix_memalign(&chunk, 64, nodes * sizeof(struct node)))
 			die(125, "out of memory for call paths");
 		t->chunks = grow(t->chunks, t->n_chunks, &t->cap_chunks, sizeof(*t->chunks));
 		t->chunks[t->n_chunks++] = chunk;
 	}
-	n = t->chunks[t->n / CHUNK_NODES] + t->n % CHUNK_NODES;
+	n = t->chunks[at] + offset;
 	*n = (struct node){.key = key, .parent = parent, .child = &calltree_none};
 	n->next = n;
 	t->n++;
@@ -84,7 +108,7 @@ struct calltree *calltree_new(void)
 {
 	struct calltree *t = xcalloc(1, sizeof(*t));
 
-	t->mask = 255;
+	t->mask = 63;
 	t->table = xcalloc(t->mask + 1, sizeof(*t->table));
 	node_new(t, NULL, KEY_INIT);
 	return t;
@@ -158,7 +182,9 @@ struct node *calltree_child(
 
 struct node *calltree_at(struct calltree *t, size_t i)
 {
-	return t->chunks[i / CHUNK_NODES] + i % CHUNK_NODES;
+	size_t offset, nodes, at = chunk_of(i, &offset, &nodes);
+
+	return t->chunks[at] + offset;
 }
 
 struct node_extra *calltree_extra(struct node *n)
@@ -189,13 +215,92 @@ void calltree_add(struct calltree *to, struct calltree *from)
 	for (size_t i = 0; i < from->n; i++) {
 		struct node *n = calltree_at(from, i);
 		/* next, no longer needed here, leads to the counterpart */
-		struct node *same =
-			i ? calltree_child(to, n->parent->next, NULL, n->key) : calltree_root(to);
+		struct node *above = i ? n->parent->next : NULL, *same;
 
+		if (i && (!above || key_is_shell(n->key))) {
+			n->next = NULL;
+			continue;
+		}
+		same = i ? calltree_child(to, above, NULL, n->key) : calltree_root(to);
 		same->calls += n->calls;
 		same->ticks += n->ticks;
 		if (n->extra)
 			add_extra(calltree_extra(same), n->extra);
 		n->next = same;
 	}
+}
+
+/* ---- moving what was counted ------------------------------------------------ */
+
+static int is_empty(const struct node *n)
+{
+	const struct node *first = n->child, *c = first;
+
+	if (n->calls || n->ticks || n->extra)
+		return 0;
+	if (first == &calltree_none)
+		return 1;
+	do {
+		if (!is_empty(c))
+			return 0;
+		c = c->sibling;
+	} while (c != first);
+	return 1;
+}
+
+/* above: the counterpart of the caller; a crowd's time is in there already. */
+static void move(struct calltree *t, struct node *n, struct node *to, const struct node *above)
+{
+	struct node *first = n->child, *c = first;
+
+	to->calls += n->calls;
+	if (to != above)
+		to->ticks += n->ticks;
+	if (n->extra)
+		add_extra(calltree_extra(to), n->extra);
+	free(n->extra);
+	n->extra = NULL;
+	n->calls = n->ticks = 0;
+	n->next = to;
+	if (first == &calltree_none)
+		return;
+	do {
+		if (!is_empty(c))
+			move(t, c, calltree_child(t, to, NULL, c->key), to);
+		c = c->sibling;
+	} while (c != first);
+}
+
+void calltree_move(struct calltree *t, struct node *from, struct node *to)
+{
+	struct node *root = calltree_root(t);
+	uint64_t ticks = from->ticks, calls = root->calls;
+
+	move(t, from, to, root);
+	if (to == root) {
+		root->calls = calls; /* those of a frame that is not there */
+		return;
+	}
+	for (struct node *n = to->parent; n != root; n = n->parent)
+		n->ticks += ticks;
+}
+
+void calltree_moved(struct node *from)
+{
+	struct node *first = from->child, *c = first;
+
+	from->next = from;
+	if (first == &calltree_none)
+		return;
+	do {
+		calltree_moved(c);
+		c = c->sibling;
+	} while (c != first);
+}
+
+int calltree_is_below(const struct node *n, const struct node *from)
+{
+	while (n && n != from)
+		n = n->parent;
+	return n != NULL;
 }

@@ -25,6 +25,9 @@
 #define KEY_CROWD	     (KEY_INIT | 3) /* more paths than NODES_MAX */
 /* Below a collective call: what it waited for the others. | id of its record */
 #define KEY_SYNC (KEY_INIT | (uint64_t)1 << 32)
+/* Below the root: stands for the frame of a parallel region whose place is not
+ * known yet. | index, below RECORD_ID_MPI */
+#define KEY_SHELL (KEY_INIT | (uint64_t)1 << 33)
 
 #define KEY_NO_MPI UINT32_MAX
 /* Index in mpi/mpi.tab of the function that a key is of, or KEY_NO_MPI. */
@@ -73,6 +76,11 @@ struct node {
 
 _Static_assert(sizeof(struct node) == 64, "one cache line");
 
+static inline int key_is_shell(uint64_t key)
+{
+	return !RECORD_IS_REGION(key) && (key & KEY_SHELL) == KEY_SHELL && !(key & KEY_WIDE);
+}
+
 struct calltree;
 
 struct calltree *calltree_new(void);
@@ -89,8 +97,18 @@ struct node *calltree_child(
 	struct calltree *t, struct node *parent, struct node *last, uint64_t key);
 
 /* Adds all of `from` to `to`; then a node's `next` leads to its counterpart in
- * `to`, and `from` can only be freed. */
+ * `to`, and `from` can only be freed. Empty shells (KEY_SHELL) have none: NULL. */
 void calltree_add(struct calltree *to, struct calltree *from);
+
+/*
+ * What `from` (a child of the root) and all below it have counted goes to `to`
+ * and below it; `to` may be the root. Until calltree_moved() is called, next
+ * leads to the counterpart of each node that had something. No node goes away.
+ */
+void calltree_move(struct calltree *t, struct node *from, struct node *to);
+void calltree_moved(struct node *from);
+/* Is n `from`, or below it? */
+int calltree_is_below(const struct node *n, const struct node *from);
 
 /* The extra of a node, made if need be. */
 struct node_extra *calltree_extra(struct node *n);

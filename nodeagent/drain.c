@@ -5,6 +5,7 @@
 #include <string.h>
 #include "nodeagent/agent.h"
 #include "nodeagent/process.h"
+#include "nodeagent/threads.h"
 #include "nodeagent/traffic.h"
 #include "nodeagent/util.h"
 #include "shm/ring.h"
@@ -118,16 +119,30 @@ static bool definitions_read(struct process *p)
 	return process_receive_all(p);
 }
 
+/*
+ * What all threads have published, read at once and the first thread last: a
+ * team's first thread is mostly an earlier one than the others, so that what
+ * they tell of is known when their rings are read.
+ */
+static void look_ahead(struct process *p)
+{
+	for (size_t i = p->n_threads; i-- > 0;)
+		if (p->threads[i])
+			p->threads[i]->head = published(p->threads[i]);
+}
+
 uint64_t drain_process(struct process *p)
 {
 	uint64_t bytes = 0;
 
+	look_ahead(p);
 	for (size_t i = 0; i < p->n_threads; i++) {
 		struct thread_ring *t = p->threads[i];
 		uint32_t number = t ? t->number : 0;
 		uint64_t head;
 
-		if (!t || (head = published(t)) == t->tail)
+		/* a new one has its turn the next time */
+		if (!t || (head = t->head) == t->tail)
 			continue;
 		if (!definitions_read(p))
 			break;
@@ -138,6 +153,7 @@ uint64_t drain_process(struct process *p)
 		if ((int64_t)(head - t->tail) > 0)
 			bytes += drain_to(t, head);
 	}
+	threads_settle(p);
 	if (traffic_has_gone(p->traffic))
 		sweep(p);
 	return bytes;

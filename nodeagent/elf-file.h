@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What elf.c and elf-facts.c share; nobody else includes this or libelf. */
+/* What elf.c, elf-facts.c and lines.c share; nobody else includes this or libelf. */
 #ifndef VFTR_NODEAGENT_ELF_FILE_H
 #define VFTR_NODEAGENT_ELF_FILE_H
 

@@ -219,6 +219,8 @@ static void add_comms(struct gather_mpi *g, const struct traffic_sums *s)
 		to->collective_bytes_sent = from->collective_bytes_sent;
 		to->collective_bytes_received = from->collective_bytes_received;
 		to->collective_ns = ns(g, from->collective_ticks);
+		to->ambiguous_sends = from->ambiguous_sends;
+		to->ambiguous_receives = from->ambiguous_receives;
 	}
 }
 
@@ -252,6 +254,8 @@ void gather_mpi_add(struct gather_mpi *g, const struct process *p, uint32_t rank
 	add_comms(g, s);
 	add_files(g, s);
 	g->sum.lost_messages += p->past_lost_messages;
+	g->sum.ambiguous_sends += s->ambiguous_sends;
+	g->sum.ambiguous_receives += s->ambiguous_receives;
 	g->sum.open_requests += traffic_open_requests(p->traffic);
 	if (rank < PROFILE_UNRANKED) {
 		struct profile_place *to = APPEND(g, places);
@@ -280,8 +284,7 @@ static void join_texts(char **to, char **from)
 	free(*from);
 }
 
-/* Sorted, each key once. */
-static void combine(struct profile *p, const struct profile_list *l)
+void gather_combine(struct profile *p, const struct profile_list *l)
 {
 	size_t *n = (size_t *)((char *)p + l->count), kept = 0;
 	char *array = *(char **)((char *)p + l->array);
@@ -329,15 +332,17 @@ void gather_mpi_store(struct gather_mpi *g, struct profile *out, const uint32_t 
 
 	for (size_t i = 0; i < s->n_messages; i++)
 		s->messages[i].stack = stack[s->messages[i].stack];
-	for (size_t i = 0; i < PROFILE_N_LISTS; i++) {
+	for (size_t i = 0; i < PROFILE_MPI_LISTS; i++) {
 		const struct profile_list *l = &profile_lists[i];
 
-		combine(s, l);
+		gather_combine(s, l);
 		*(size_t *)((char *)out + l->count) = *(size_t *)((char *)s + l->count);
 		*(void **)((char *)out + l->array) = *(void **)((char *)s + l->array);
 	}
 	join_places(out);
 	out->lost_messages = s->lost_messages;
 	out->open_requests = s->open_requests;
+	out->ambiguous_sends = s->ambiguous_sends;
+	out->ambiguous_receives = s->ambiguous_receives;
 	free(g);
 }

@@ -10,6 +10,7 @@ struct calltree;
 struct gather_mpi;
 struct process;
 struct profile;
+struct profile_list;
 
 struct gather_mpi *gather_mpi_new(struct agent *a);
 
@@ -19,5 +20,8 @@ void gather_mpi_add(struct gather_mpi *g, const struct process *p, uint32_t rank
 
 /* All of it goes to out; node i of the union tree is stack[i]. Frees g. */
 void gather_mpi_store(struct gather_mpi *g, struct profile *out, const uint32_t *stack);
+
+/* A list of p, in any order and with repeated keys: sorted, each key once, added up. */
+void gather_combine(struct profile *p, const struct profile_list *l);
 
 #endif

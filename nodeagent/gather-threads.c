@@ -4,10 +4,14 @@
 #include <stdlib.h>
 #include <string.h>
 #include "nodeagent/agent.h"
+#include "nodeagent/gather-mpi.h"
 #include "nodeagent/map64.h"
 #include "nodeagent/process.h"
+#include "nodeagent/profile-mpi.h"
 #include "nodeagent/profile.h"
+#include "nodeagent/threads-past.h"
 #include "nodeagent/threads.h"
+#include "nodeagent/traffic.h"
 #include "nodeagent/util.h"
 
 struct placing {
@@ -70,6 +74,55 @@ static void add_stacks(struct placing *g, const struct thread_past *past, uint32
 	map64_free(&seen);
 }
 
+/* Where nodes of one name have one caller, a thread counts once for each of them. */
+static void add_ranges(struct placing *g, const struct process *p, uint32_t rank)
+{
+	size_t nodes = p->ranges ? calltree_nodes(p->past) : 0;
+	struct profile *out = g->out;
+	struct map64 place = {0};
+
+	out->thread_ranges = xrealloc(out->thread_ranges,
+		(out->n_thread_ranges + nodes) * sizeof(*out->thread_ranges) + 1);
+	for (size_t i = 0; i < nodes; i++) {
+		const struct node *n = calltree_at(p->past, i);
+		const struct thread_range *r = threads_past_range_of(p, n);
+		uint32_t above = i ? *map64_find(&place, (uintptr_t)n->parent) : PROFILE_NONE;
+		uint32_t here = g->place(g->ctx, above, n->key);
+
+		map64_add(&place, (uintptr_t)n, here);
+		if (!r)
+			continue;
+		out->thread_ranges[out->n_thread_ranges++] =
+			(struct profile_thread_range){.stack = here,
+				.threads = r->threads,
+				.min_ns = clocks_ns(&g->agent->clocks, r->min),
+				.max_ns = clocks_ns(&g->agent->clocks, r->max),
+				.rank_min = rank,
+				.thread_min = r->thread_min,
+				.rank_max = rank,
+				.thread_max = r->thread_max};
+	}
+	map64_free(&place);
+}
+
+/* What its requests became after its end; the entry of many threads has those of many. */
+static void add_late(const struct process *p, const struct thread_past *past,
+	const struct map64 *listed, struct profile_thread *to)
+{
+	size_t n;
+	const struct traffic_thread *late = traffic_late(p->traffic, &n);
+
+	for (size_t i = 0; i < n; i++) {
+		if (past->number == PROFILE_NONE ? map64_find(listed, late[i].thread) != NULL
+						 : late[i].thread != past->number)
+			continue;
+		to->sends += late[i].sends;
+		to->receives += late[i].receives;
+		to->bytes_sent += late[i].bytes_sent;
+		to->bytes_received += late[i].bytes_received;
+	}
+}
+
 static int by_number(const void *a, const void *b)
 {
 	uint32_t x = (*(const struct thread_past *const *)a)->number;
@@ -82,10 +135,14 @@ void gather_threads_add(struct agent *a, const struct process *p, uint32_t rank,
 	struct profile *out, uint32_t (*place)(void *ctx, uint32_t parent, uint64_t key), void *ctx)
 {
 	struct placing g = {a, out, place, ctx};
+	struct map64 listed = {0};
 	const struct thread_past **order = xmalloc(p->n_each * sizeof(*order) + 1);
 
-	for (size_t i = 0; i < p->n_each; i++)
+	for (size_t i = 0; i < p->n_each; i++) {
 		order[i] = &p->each[i];
+		if (p->each[i].number != PROFILE_NONE)
+			map64_add(&listed, p->each[i].number, 1);
+	}
 	qsort(order, p->n_each, sizeof(*order), by_number);
 	out->each = xrealloc(out->each, (out->n_each + p->n_each) * sizeof(*out->each) + 1);
 	for (size_t i = 0; i < p->n_each; i++) {
@@ -105,11 +162,20 @@ void gather_threads_add(struct agent *a, const struct process *p, uint32_t rank,
 			.calls = t->calls,
 			.records = t->records,
 			.lost_calls = t->lost,
-			.blocked_ns = t->blocked_ns};
+			.team_ns = clocks_ns(&a->clocks, t->team_ticks),
+			.team_parts = t->team_parts,
+			.blocked_ns = t->blocked_ns,
+			.sends = t->sends,
+			.receives = t->receives,
+			.bytes_sent = t->bytes_sent,
+			.bytes_received = t->bytes_received};
+		add_late(p, t, &listed, &out->each[out->n_each]);
 		if (t->n_nodes)
 			add_stacks(&g, t, (uint32_t)out->n_each);
 		out->n_each++;
 	}
+	add_ranges(&g, p, rank);
+	map64_free(&listed);
 	free(order);
 }
 
@@ -117,4 +183,7 @@ void gather_threads_store(struct profile *p, const uint32_t *id)
 {
 	for (size_t i = 0; i < p->n_thread_stacks; i++)
 		p->thread_stacks[i].stack = id[p->thread_stacks[i].stack];
+	for (size_t i = 0; i < p->n_thread_ranges; i++)
+		p->thread_ranges[i].stack = id[p->thread_ranges[i].stack];
+	gather_combine(p, &profile_lists[PROFILE_MPI_LISTS]);
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The ended threads of the processes, as each[] and thread_stacks[] of a profile. */
+/* The ended threads of processes: each[], thread_stacks[], thread_ranges[] of a profile. */
 #ifndef VFTR_NODEAGENT_GATHER_THREADS_H
 #define VFTR_NODEAGENT_GATHER_THREADS_H
 
@@ -12,7 +12,7 @@ struct profile;
 /*
  * Adds those of p. place() is the union tree's node of a frame below a node
  * (PROFILE_NONE: the root); until gather_threads_store() thread_stacks[].stack
- * are such nodes.
+ * and thread_ranges[].stack are such nodes.
  */
 void gather_threads_add(struct agent *a, const struct process *p, uint32_t rank,
 	struct profile *out, uint32_t (*place)(void *ctx, uint32_t parent, uint64_t key),

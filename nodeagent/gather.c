@@ -12,6 +12,7 @@
 #include <sys/resource.h>
 #include "nodeagent/agent.h"
 #include "nodeagent/gather-mpi.h"
+#include "nodeagent/gather-openmp.h"
 #include "nodeagent/gather-threads.h"
 #include "nodeagent/hash.h"
 #include "nodeagent/map64.h"
@@ -187,17 +188,28 @@ static uint32_t shown_rank(const struct process *p)
 	return (uint32_t)p->rank;
 }
 
+/* The parent may have ended, untraced, before the process attached. */
+static int parent_of(const struct agent *a, const struct process *p)
+{
+	for (const struct process *q = p->parent_traced ? a->processes : NULL; q; q = q->next)
+		if (q->greeted && q->pid == p->parent_pid)
+			return p->parent_pid;
+	return p->parent_traced ? p->parent_traced : p->parent_pid;
+}
+
 static void describe(struct agent *a, const struct process *p, struct profile_process *d)
 {
 	struct replay_counts c = process_counts(p);
 
 	*d = (struct profile_process){.rank = shown_rank(p),
 		.pid = p->pid,
-		.parent_pid = p->parent_pid,
+		.parent_pid = parent_of(a, p),
 		.executable = xstrdup(p->executable),
 		.end = p->end,
 		.exit_status = p->exit_status,
 		.threads = p->threads_ever,
+		.started_s = 1e-9 * (double)clocks_ns(
+					    &a->clocks, p->connected_ticks - a->first_start_ticks),
 		.runtime_s = 1e-9 * (double)clocks_ns(&a->clocks, p->end_ticks - p->start_ticks),
 		.records = c.records,
 		.calls = c.calls,
@@ -323,6 +335,7 @@ static void store(struct gathering *g)
 	}
 	gather_mpi_store(g->mpi, p, id);
 	gather_threads_store(p, id);
+	gather_openmp_store(p, id);
 	free(s);
 	free(id);
 }
@@ -394,6 +407,7 @@ struct profile *gather(struct agent *a, const struct process *only)
 		lay_over(&g, all[i], d->rank);
 		add_process(&g, d->rank);
 		gather_threads_add(a, all[i], d->rank, g.out, place, &(struct placing){&g, all[i]});
+		gather_openmp_add(a, all[i], d->rank, g.out, place, &(struct placing){&g, all[i]});
 	}
 	store(&g);
 	add_agent(a, g.out);

@@ -136,6 +136,8 @@ static void write_comms(struct json *j, const struct profile *p)
 		json_uint(j, "collective_bytes_sent", c->collective_bytes_sent);
 		json_uint(j, "collective_bytes_received", c->collective_bytes_received);
 		json_seconds(j, "t_collective_s", c->collective_ns);
+		json_uint(j, "ambiguous_sends", c->ambiguous_sends);
+		json_uint(j, "ambiguous_recvs", c->ambiguous_receives);
 		json_close(j);
 	}
 	json_close(j);
@@ -188,4 +190,6 @@ void json_mpi(struct json *j, const struct report *r)
 	write_places(j, r->p);
 	json_uint(j, "lost_messages", r->p->lost_messages);
 	json_uint(j, "open_requests", r->p->open_requests);
+	json_uint(j, "ambiguous_sends", r->p->ambiguous_sends);
+	json_uint(j, "ambiguous_recvs", r->p->ambiguous_receives);
 }

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Single threads in BASE_all.json: only where the job ran on one node. */
+/*
+ * Threads in BASE_all.json: single ones only where the job ran on one node, the
+ * range of their times at each stack always.
+ */
 #include "nodeagent/json.h"
 #include "nodeagent/report.h"
 
@@ -22,6 +25,32 @@ static void write_stacks(struct json *j, const struct report *r, size_t *at, uin
 		json_close(j);
 	}
 	json_close(j);
+}
+
+void json_thread_range(struct json *j, const struct report *r, uint32_t stack)
+{
+	const struct profile *p = r->p;
+	size_t from = 0, to = p->n_thread_ranges;
+	const struct profile_thread_range *t;
+
+	while (from < to) {
+		size_t middle = (from + to) / 2;
+
+		if (p->thread_ranges[middle].stack < stack)
+			from = middle + 1;
+		else
+			to = middle;
+	}
+	t = &p->thread_ranges[from];
+	if (from == p->n_thread_ranges || t->stack != stack)
+		return;
+	json_uint(j, "threads", t->threads);
+	json_seconds(j, "t_excl_thread_min_s", t->min_ns);
+	json_seconds(j, "t_excl_thread_max_s", t->max_ns);
+	json_uint(j, "thread_min", t->thread_min);
+	json_uint(j, "thread_min_rank", profile_rank_shown(p, t->rank_min));
+	json_uint(j, "thread_max", t->thread_max);
+	json_uint(j, "thread_max_rank", profile_rank_shown(p, t->rank_max));
 }
 
 void json_threads(struct json *j, const struct report *r)
@@ -49,6 +78,11 @@ void json_threads(struct json *j, const struct report *r)
 		json_seconds(j, "t_alive_s", t->alive_ns);
 		json_seconds(j, "t_functions_s", t->function_ns);
 		json_seconds(j, "blocked_s", t->blocked_ns);
+		json_seconds(j, "t_teams_s", t->team_ns);
+		json_uint(j, "sends", t->sends);
+		json_uint(j, "recvs", t->receives);
+		json_uint(j, "bytes_sent", t->bytes_sent);
+		json_uint(j, "bytes_received", t->bytes_received);
 		if (p->n_thread_stacks)
 			write_stacks(j, r, &at, (uint32_t)i);
 		json_close(j);

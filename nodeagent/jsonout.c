@@ -129,6 +129,7 @@ static void write_stack(struct json *j, const struct report *r, uint32_t stack)
 	json_real(j, "overhead_s", report_overhead_s(r, s->calls));
 	json_uint(j, "lost", s->lost_calls);
 	json_bool(j, "estimated", s->estimated);
+	json_thread_range(j, r, stack);
 	json_close(j);
 	free(path);
 }
@@ -174,7 +175,9 @@ void json_report(FILE *f, const struct report *r)
 		write_stack(&j, r, i);
 	json_close(&j);
 	write_groups(&j, r);
+	json_processes(&j, r);
 	json_threads(&j, r);
+	json_openmp(&j, r);
 	json_mpi(&j, r);
 	json_close(&j);
 }

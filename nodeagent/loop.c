@@ -44,6 +44,7 @@ static void accept_all(struct agent *a)
 	while ((fd = session_accept(a, &pid)) >= 0) {
 		struct process *p = process_new(a, fd, pid);
 
+		a->children_seen++; /* or any other process: then HELLO says so at once */
 		agent_watch(a, fd, WATCH_SOCKET, p);
 		if (p->pidfd >= 0)
 			agent_watch(a, p->pidfd, WATCH_PIDFD, p);
@@ -108,7 +109,9 @@ static void on_event(struct agent *a, const struct epoll_event *e)
 		break;
 	case WATCH_PIDFD:
 		epoll_ctl(a->epoll, EPOLL_CTL_DEL, p->pidfd, NULL);
-		process_hung_up(p);
+		/* a child of its own may have the socket until it has connected, too */
+		if (!process_is_expected(p) || !process_receive(p))
+			process_hung_up(p);
 		break;
 	}
 }
@@ -151,6 +154,25 @@ static double seconds_since(uint64_t raw_ns)
 	return 1e-9 * (double)(clock_raw_ns() - raw_ns);
 }
 
+/* A child of a fork that has not called anything yet, or was not even scheduled. */
+static bool somebody_expected(const struct agent *a)
+{
+	if (a->forks_announced > a->children_seen)
+		return true;
+	for (const struct process *p = a->processes; p; p = p->next)
+		if (process_is_expected(p))
+			return true;
+	return false;
+}
+
+/* What outlives the command has the same time as it would have to start. */
+static double patience(struct agent *a)
+{
+	if (!a->stop_since)
+		a->stop_since = clock_raw_ns();
+	return a->conf->agent_linger_s - seconds_since(a->stop_since);
+}
+
 /* Is it time to stop? If not, *wait_s is when to ask again at the latest. */
 static bool finished(struct agent *a, double *wait_s)
 {
@@ -161,19 +183,17 @@ static bool finished(struct agent *a, double *wait_s)
 		siblings_busy(a);
 		a->quiet_since = 0;
 		*wait_s = 3600;
-		/* what outlives the command has the same time as it would have to start */
-		if (a->told_to_stop && !a->at_once) {
-			if (!a->stop_since)
-				a->stop_since = clock_raw_ns();
-			*wait_s = linger - seconds_since(a->stop_since);
-		}
+		if (a->told_to_stop && !a->at_once)
+			*wait_s = patience(a);
 		return a->at_once || (a->told_to_stop && *wait_s <= 0);
 	}
 	if (!a->quiet_since)
 		a->quiet_since = clock_raw_ns();
 	quiet = seconds_since(a->quiet_since);
-	if (a->told_to_stop)
-		return true;
+	if (a->told_to_stop) {
+		*wait_s = a->at_once || !somebody_expected(a) ? 0 : patience(a);
+		return *wait_s <= 0;
+	}
 	if (a->command) { /* everyday form: its end is what counts */
 		*wait_s = 3600;
 		return false;
@@ -221,6 +241,7 @@ void agent_serve(struct agent *a)
 		}
 		for (int i = 0; i < n; i++)
 			on_event(a, &events[i]);
+		processes_sweep(a);
 		place_again(a);
 	}
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Merging what two profiles say about communication: lists sorted by unique keys. */
+/* Merging the lists of two profiles that are sorted by unique keys: communication, threads. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -22,6 +22,10 @@ void profile_mpi_shift(struct profile *p, uint32_t by)
 	for (size_t i = 0; i < p->n_pairs; i++) {
 		shift(&p->pairs[i].from, by);
 		shift(&p->pairs[i].to, by);
+	}
+	for (size_t i = 0; i < p->n_thread_ranges; i++) {
+		shift(&p->thread_ranges[i].rank_min, by);
+		shift(&p->thread_ranges[i].rank_max, by);
 	}
 	for (size_t i = 0; i < p->n_places; i++) {
 		shift(&p->places[i].first, by);
@@ -102,9 +106,19 @@ void profile_mpi_merge(
 		a->messages[i].stack = place_a[a->messages[i].stack];
 	for (size_t i = 0; i < b->n_messages; i++)
 		b->messages[i].stack = place_b[b->messages[i].stack];
+	for (size_t i = 0; i < a->n_thread_ranges; i++)
+		a->thread_ranges[i].stack = place_a[a->thread_ranges[i].stack];
+	for (size_t i = 0; i < b->n_thread_ranges; i++)
+		b->thread_ranges[i].stack = place_b[b->thread_ranges[i].stack];
+	for (size_t i = 0; i < a->n_openmp; i++)
+		a->openmp[i].stack = place_a[a->openmp[i].stack];
+	for (size_t i = 0; i < b->n_openmp; i++)
+		b->openmp[i].stack = place_b[b->openmp[i].stack];
 	for (size_t i = 0; i < PROFILE_N_LISTS; i++)
 		merge_list(a, b, &profile_lists[i]);
 	join_places(a);
 	a->lost_messages += b->lost_messages;
 	a->open_requests += b->open_requests;
+	a->ambiguous_sends += b->ambiguous_sends;
+	a->ambiguous_receives += b->ambiguous_receives;
 }

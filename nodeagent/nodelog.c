@@ -14,11 +14,8 @@
 #include "nodeagent/table.h"
 #include "nodeagent/util.h"
 
-#define EXECUTABLE_COLUMNS 40
-
 struct node_sums {
-	uint64_t ring_bytes, blocked_ns, lost_calls, closed_frames, open_frames;
-	uint32_t running;
+	uint64_t ring_bytes, blocked_ns, lost_calls;
 };
 
 static struct node_sums add_up(const struct profile *p)
@@ -31,142 +28,8 @@ static struct node_sums add_up(const struct profile *p)
 		sums.ring_bytes += process->ring_bytes;
 		sums.blocked_ns += process->blocked_ns;
 		sums.lost_calls += process->lost_calls;
-		sums.closed_frames += process->closed_frames;
-		sums.open_frames += process->open_frames;
-		sums.running += process->end == PROCESS_RUNNING;
 	}
 	return sums;
-}
-
-static void cell_rank(struct table *t, const struct profile *p, const struct profile_process *q)
-{
-	table_uint(t, profile_rank_shown(p, q->rank));
-}
-
-static void cell_pid(struct table *t, const struct profile *p, const struct profile_process *q)
-{
-	table_real(t, 0, 0, q->pid);
-}
-
-static void cell_parent(struct table *t, const struct profile *p, const struct profile_process *q)
-{
-	if (q->parent_pid > 0)
-		table_real(t, 0, 0, q->parent_pid);
-	else
-		table_text(t, "----");
-}
-
-static void cell_executable(
-	struct table *t, const struct profile *p, const struct profile_process *q)
-{
-	const char *path = q->executable ? q->executable : "unknown";
-	const char *slash = strrchr(path, '/');
-	char *cell = text_short(slash && slash[1] ? slash + 1 : path, EXECUTABLE_COLUMNS);
-
-	table_text(t, cell);
-	free(cell);
-}
-
-static void cell_threads(struct table *t, const struct profile *p, const struct profile_process *q)
-{
-	table_uint(t, q->threads);
-}
-
-static void cell_runtime(struct table *t, const struct profile *p, const struct profile_process *q)
-{
-	table_real(t, 0, 3, q->runtime_s);
-}
-
-static void cell_records(struct table *t, const struct profile *p, const struct profile_process *q)
-{
-	table_uint(t, q->records);
-}
-
-static void cell_calls(struct table *t, const struct profile *p, const struct profile_process *q)
-{
-	table_uint(t, q->calls);
-}
-
-static void cell_lost(struct table *t, const struct profile *p, const struct profile_process *q)
-{
-	table_uint(t, q->lost_calls);
-}
-
-static void cell_blocked(struct table *t, const struct profile *p, const struct profile_process *q)
-{
-	table_real(t, 0, 3, q->blocked_ns * 1e-9);
-}
-
-static void cell_rings(struct table *t, const struct profile *p, const struct profile_process *q)
-{
-	table_real(t, 0, 2, q->ring_bytes / 1048576.0);
-}
-
-static void cell_closed(struct table *t, const struct profile *p, const struct profile_process *q)
-{
-	table_uint(t, q->closed_frames);
-}
-
-static void cell_open(struct table *t, const struct profile *p, const struct profile_process *q)
-{
-	table_uint(t, q->open_frames);
-}
-
-static void cell_end(struct table *t, const struct profile *p, const struct profile_process *q)
-{
-	char *end = report_end(q);
-
-	table_text(t, end);
-	free(end);
-}
-
-static void print_processes(FILE *f, const struct profile *p, const struct node_sums *sums)
-{
-	const struct {
-		const char *title;
-		void (*cell)(
-			struct table *t, const struct profile *p, const struct profile_process *q);
-		bool wanted;
-	} columns[] = {
-		{"Rank", cell_rank, true},
-		{"PID", cell_pid, true},
-		{"Parent", cell_parent, true},
-		{"Executable", cell_executable, true},
-		{"Threads", cell_threads, true},
-		{"Runtime[s]", cell_runtime, true},
-		{"Records", cell_records, true},
-		{"Calls", cell_calls, true},
-		{"Lost calls", cell_lost, true},
-		{"Blocked[s]", cell_blocked, true},
-		{"Rings[MiB]", cell_rings, true},
-		{"Closed by outer exit", cell_closed, sums->closed_frames > 0},
-		{"Open at end", cell_open, sums->open_frames > 0},
-		{"End", cell_end, true},
-	};
-	struct table *t = table_new(TABLE_FRAMED);
-
-	for (size_t i = 0; i < ARRAY_SIZE(columns); i++)
-		if (columns[i].wanted)
-			table_column(t, columns[i].title, TABLE_RIGHT);
-	for (size_t k = 0; k < p->n_processes; k++)
-		for (size_t i = 0; i < ARRAY_SIZE(columns); i++)
-			if (columns[i].wanted)
-				columns[i].cell(t, p, &p->processes[k]);
-	fputs("\nProcesses\n", f);
-	table_print(t, f);
-	table_free(t);
-	for (size_t k = 0; k < p->n_processes; k++) {
-		const struct profile_process *q = &p->processes[k];
-
-		if (!q->quarantined)
-			continue;
-
-		char *why = text_plain(q->quarantined);
-
-		fprintf(f, "The data of rank %" PRIu32 " (pid %d) are not complete: %s\n",
-			profile_rank_shown(p, q->rank), (int)q->pid, why);
-		free(why);
-	}
 }
 
 static void print_rings(FILE *f, const struct report *r, const struct node_sums *sums)
@@ -183,6 +46,10 @@ static void print_rings(FILE *f, const struct report *r, const struct node_sums 
 		section_number(f, "   Lost messages:", p->lost_messages);
 	if (p->open_requests)
 		section_number(f, "   Open requests:", p->open_requests);
+	if (p->ambiguous_sends || p->ambiguous_receives) {
+		section_number(f, "   Ambiguous sends:", p->ambiguous_sends);
+		section_number(f, "   Ambiguous recvs:", p->ambiguous_receives);
+	}
 	section_seconds(f, "   Blocked time:", sums->blocked_ns * 1e-9);
 }
 
@@ -236,11 +103,13 @@ static void fill_node(FILE *f, const struct report *r, const void *ctx)
 	section_number(f, "Nr. of threads:", p->threads);
 	section_times(f, r, p->runtime_s);
 	section_warnings(f, r, false);
-	print_processes(f, p, &sums);
+	section_processes(f, r);
 	print_rings(f, r, &sums);
 	print_agent(f, agent_of(p, host));
 	section_profile(f, r, true);
 	section_lost(f, r);
+	section_openmp(f, r);
+	section_openmp_threads(f, r, true);
 	section_threads(f, r, true);
 	section_stacks(f, r);
 }

@@ -13,7 +13,9 @@
 #include "conf/conf.h"
 #include "nodeagent/agent.h"
 #include "nodeagent/drain.h"
+#include "nodeagent/forks.h"
 #include "nodeagent/procfs.h"
+#include "nodeagent/regions.h"
 #include "nodeagent/symcache.h"
 #include "nodeagent/threads.h"
 #include "nodeagent/traffic-sync.h"
@@ -22,11 +24,9 @@
 #include "shm/ring.h"
 
 #define PACKET_BYTES	(sizeof(struct wire_module) + WIRE_TEXT_MAX)
-#define REGIONS_LIMIT	(1u << 16)
 #define PACKETS_AT_ONCE 4096 /* then the others have their turn */
 #define TIMES_AT_ONCE	16   /* ... unless records wait for what they say */
 #define STACK_FRAMES	4096
-#define FORKS_KEPT	256
 
 union packet {
 	struct wire_head head;
@@ -34,20 +34,13 @@ union packet {
 	struct wire_module module;
 	struct wire_thread thread;
 	struct wire_region region;
+	struct wire_construct construct;
 	struct wire_rank rank;
 	struct wire_number number;
 	char bytes[PACKET_BYTES + 1];
 };
 
 _Static_assert(sizeof(struct wire_comm) <= sizeof(struct wire_module), "the largest fixed part");
-
-/* Open frames of a thread at a fork; the child takes them. The last few are kept. */
-struct fork_frames {
-	struct fork_frames *next;
-	uint32_t number;
-	size_t n;
-	uint64_t keys[];
-};
 
 struct process *process_new(struct agent *a, int socket, int pid)
 {
@@ -59,6 +52,7 @@ struct process *process_new(struct agent *a, int socket, int pid)
 	p->pidfd = pid > 0 ? (int)syscall(SYS_pidfd_open, pid, 0) : -1;
 	p->rank = p->size = p->rank_hint = p->size_hint = p->job_rank = WIRE_UNKNOWN;
 	p->exit_status = -1;
+	p->connected_ticks = agent_ticks(a);
 	p->code = codemap_new();
 	p->past = calltree_new();
 	if (a->conf->mpi_show_sync_time && !a->sync)
@@ -71,20 +65,13 @@ struct process *process_new(struct agent *a, int socket, int pid)
 
 void process_free(struct process *p)
 {
-	for (size_t i = 0; i < p->n_regions; i++)
-		free(p->regions[i]);
-	free(p->regions);
+	regions_free(p);
 	threads_free(p);
 	free(p->executable);
 	free(p->invoked_as);
 	free(p->directory);
 	free(p->quarantined);
-	while (p->forks) {
-		struct fork_frames *f = p->forks;
-
-		p->forks = f->next;
-		free(f);
-	}
+	forks_free(p);
 	codemap_free(p->code);
 	traffic_free(p->traffic);
 	calltree_free(p->past);
@@ -94,6 +81,20 @@ void process_free(struct process *p)
 	if (p->pidfd >= 0)
 		close(p->pidfd);
 	free(p);
+}
+
+void processes_sweep(struct agent *a)
+{
+	for (struct process **at = &a->processes; *at;) {
+		struct process *p = *at;
+
+		if (p->ended && !p->executable) {
+			*at = p->next;
+			process_free(p);
+		} else {
+			at = &p->next;
+		}
+	}
 }
 
 const char *process_name(const struct process *p)
@@ -214,67 +215,29 @@ static void on_hello(struct process *p, const union packet *m)
 	p->start_ticks = a->clocks.source == CLOCK_SOURCE_RAW ? m->hello.raw_ns : m->head.ticks;
 	if (p->start_ticks > agent_ticks(a))
 		p->start_ticks = agent_ticks(a);
+	if (!a->n_ever || p->connected_ticks < a->first_start_ticks)
+		a->first_start_ticks = p->connected_ticks;
 	p->start_s = time(NULL);
 	p->greeted = !a->conf->off;
 	a->n_ever += p->greeted;
 	a->n_live += p->greeted;
+	if (!p->parent_fork) /* nobody has announced it */
+		a->children_seen--;
 	process_members_changed(a);
 	process_answer(p, &w.head, sizeof(w), NULL, fd);
 	close(fd);
 }
 
-size_t process_inherited(const struct process *p, const uint64_t **keys)
+/* What the library wants the user to know. */
+static void on_note(struct process *p, const char *text)
 {
-	for (const struct process *q = p->parent_traced ? p->agent->processes : NULL; q;
-		q = q->next) {
-		if (q->pid != p->parent_traced || q == p)
-			continue;
-		for (const struct fork_frames *f = q->forks; f; f = f->next)
-			if (f->number == p->parent_fork) {
-				*keys = f->keys;
-				return f->n;
-			}
-	}
-	return 0;
-}
+	char line[256];
+	size_t n = 0;
 
-static void on_region(struct process *p, const union packet *m)
-{
-	const char *name = text_of(m, sizeof(m->region), 0);
-
-	if (m->region.number >= REGIONS_LIMIT) {
-		process_quarantine(
-			p, "it defined region number %llu", (unsigned long long)m->region.number);
-		return;
-	}
-	while (p->n_regions <= m->region.number) {
-		p->regions = grow(p->regions, p->n_regions, &p->cap_regions, sizeof(*p->regions));
-		p->regions[p->n_regions++] = NULL;
-	}
-	free(p->regions[m->region.number]);
-	p->regions[m->region.number] = xstrdup(name);
-}
-
-static void on_fork(struct process *p, uint64_t number)
-{
-	uint32_t index = (uint32_t)number;
-	struct fork_frames *f, **old = &p->forks;
-
-	if (index >= p->n_threads || !p->threads[index])
-		return;
-	drain_thread(p->threads[index]);
-	f = xmalloc(sizeof(*f) + STACK_FRAMES * sizeof(f->keys[0]));
-	f->n = replay_stack(p->threads[index]->replay, f->keys, STACK_FRAMES);
-	f = xrealloc(f, sizeof(*f) + f->n * sizeof(f->keys[0]));
-	f->number = (uint32_t)(number >> 32);
-	f->next = p->forks;
-	p->forks = f;
-	for (int i = 0; *old && i < FORKS_KEPT; i++)
-		old = &(*old)->next;
-	if (*old) {
-		free(*old); /* the list is never longer */
-		*old = NULL;
-	}
+	for (; text[n] && n + 1 < sizeof(line); n++)
+		line[n] = text[n] >= ' ' && text[n] <= '~' ? text[n] : '?';
+	line[n] = '\0';
+	agent_warn(p->agent, false, "%s", line);
 }
 
 /* The open frames of a thread; it has published them and waits. */
@@ -311,6 +274,8 @@ static const size_t fixed_bytes[WIRE_KINDS] = {
 	[WIRE_THREAD_END] = sizeof(struct wire_number),
 	[WIRE_THREAD_NAME] = sizeof(struct wire_number),
 	[WIRE_REGION] = sizeof(struct wire_region),
+	[WIRE_CONSTRUCT] = sizeof(struct wire_construct),
+	[WIRE_NOTE] = sizeof(struct wire_head),
 	[WIRE_RANK] = sizeof(struct wire_rank),
 	[WIRE_FORK] = sizeof(struct wire_number),
 	[WIRE_STACK] = sizeof(struct wire_number),
@@ -357,13 +322,19 @@ static void on_packet(struct process *p, union packet *m, size_t bytes)
 		threads_name(p, m->number.number, text_of(m, sizeof(m->number), 0));
 		break;
 	case WIRE_REGION:
-		on_region(p, m);
+		regions_define(p, m->region.number, text_of(m, sizeof(m->region), 0));
+		break;
+	case WIRE_CONSTRUCT:
+		regions_construct(p, &m->construct, text_of(m, sizeof(m->construct), 0));
+		break;
+	case WIRE_NOTE:
+		on_note(p, text_of(m, sizeof(m->head), 0));
 		break;
 	case WIRE_RANK:
 		process_set_rank(p, &m->rank);
 		break;
 	case WIRE_FORK:
-		on_fork(p, m->number.number);
+		forks_add(p, m->number.number);
 		break;
 	case WIRE_STACK:
 		on_stack(p, m->number.number);

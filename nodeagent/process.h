@@ -27,17 +27,21 @@ struct thread_ring {
 	struct replay *replay;
 	struct traffic_lane *lane;
 	uint64_t tail;	      /* our own copy of the consumer's position */
+	uint64_t head;	      /* what it had published when a round of reading began */
 	uint32_t epoch;	      /* of the code map, up to here */
 	uint64_t placed_tail; /* tail when the agent last chose its CPU */
 	uint64_t start_ticks;
+	uint64_t blocked_ns; /* of one that has ended */
 	int tid;
 	uint32_t number, parent; /* of the thread; of its creator, or PROFILE_NONE */
 	char name[16];
-	bool error; /* quarantined */
+	bool error;		  /* quarantined */
+	struct thread_ring *next; /* in process.unsettled */
 };
 
 struct ring_slot;
 struct thread_past;
+struct thread_ranges;
 
 struct process {
 	struct agent *agent;
@@ -54,7 +58,7 @@ struct process {
 	const struct control_app_shm *control_app;
 	uint64_t definitions; /* messages received */
 	struct codemap *code;
-	char **regions;
+	struct region *regions; /* regions.c */
 	size_t n_regions, cap_regions;
 	struct thread_ring **threads; /* by ring index; NULL: ended and added to past */
 	size_t n_threads, cap_threads;
@@ -64,12 +68,17 @@ struct process {
 	uint32_t free_slot;	  /* 1 + index of one without a ring, or 0 */
 	struct thread_past *each; /* ended threads one by one, if they are wanted */
 	size_t n_each, cap_each, each_nodes;
+	struct thread_ranges *ranges;  /* threads-past.h; NULL: none */
+	struct openmp *openmp;	       /* or NULL: no thread yet */
+	struct thread_ring *unsettled; /* ended, but parts in OpenMP teams have no place yet */
+	size_t n_unsettled;
 	struct traffic *traffic;
 	struct calltree *past;	   /* of threads that ended */
-	struct fork_frames *forks; /* open frames for children that have not come yet */
+	struct fork_frames *forks; /* forks.c */
 	uint32_t parent_fork;
 	struct replay_counts past_counts;
 	uint64_t past_lost, past_blocked_ns, past_lost_messages;
+	uint64_t connected_ticks; /* a child of fork() connects before it attaches */
 	uint64_t start_ticks, end_ticks;
 	int64_t start_s, end_s; /* UNIX time */
 	enum process_end end;
@@ -110,8 +119,14 @@ void process_warn_limits(const struct process *p);
 /* Answers on the socket, with a descriptor if fd >= 0. text may be NULL. */
 bool process_answer(struct process *p, struct wire_head *m, size_t fixed, const char *text, int fd);
 
-/* Frames that were open in its parent at the fork, innermost first; their number. */
-size_t process_inherited(const struct process *p, const uint64_t **keys);
+/* It has connected, as the child of a fork does, and may say HELLO yet. */
+static inline bool process_is_expected(const struct process *p)
+{
+	return !p->greeted && !p->ended;
+}
+
+/* Frees those that have come and gone without a HELLO. */
+void processes_sweep(struct agent *a);
 
 /* Totals over living and ended threads. */
 struct replay_counts process_counts(const struct process *p);

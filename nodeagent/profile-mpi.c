@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The arrays of communication in a profile, each a sorted list with unique keys. */
+/* The sorted lists of a profile, each with unique keys: communication, times of threads. */
 #include "nodeagent/profile-mpi.h"
 
 #include <stdlib.h>
@@ -30,6 +30,8 @@ BY(function, id)
 BY(size, log2)
 BY(comm, id)
 BY(place, first)
+BY(thread_range, stack)
+BY(openmp, stack)
 
 static int pair_cmp(const void *x, const void *y)
 {
@@ -134,6 +136,8 @@ static void add_comm(void *x, const void *y)
 	to->collective_bytes_sent += from->collective_bytes_sent;
 	to->collective_bytes_received += from->collective_bytes_received;
 	to->collective_ns += from->collective_ns;
+	to->ambiguous_sends += from->ambiguous_sends;
+	to->ambiguous_receives += from->ambiguous_receives;
 }
 
 static void add_file(void *x, const void *y)
@@ -151,6 +155,60 @@ static void add_file(void *x, const void *y)
 	to->write_ns += from->write_ns;
 }
 
+/* By time, then by rank and thread, so that the order of adding does not matter. */
+static bool is_less(uint64_t ns, uint32_t rank, uint32_t thread, uint64_t than_ns,
+	uint32_t than_rank, uint32_t than_thread)
+{
+	if (ns != than_ns)
+		return ns < than_ns;
+	return rank != than_rank ? rank < than_rank : thread < than_thread;
+}
+
+static void add_thread_range(void *x, const void *y)
+{
+	struct profile_thread_range *to = x;
+	const struct profile_thread_range *from = y;
+
+	to->threads += from->threads;
+	if (is_less(from->min_ns, from->rank_min, from->thread_min, to->min_ns, to->rank_min,
+		    to->thread_min)) {
+		to->min_ns = from->min_ns;
+		to->rank_min = from->rank_min;
+		to->thread_min = from->thread_min;
+	}
+	/* the least of those with the greatest time */
+	if (is_less(to->max_ns, from->rank_max, from->thread_max, from->max_ns, to->rank_max,
+		    to->thread_max)) {
+		to->max_ns = from->max_ns;
+		to->rank_max = from->rank_max;
+		to->thread_max = from->thread_max;
+	}
+}
+
+static void add_openmp(void *x, const void *y)
+{
+	struct profile_openmp *to = x;
+	const struct profile_openmp *from = y;
+
+	if (from->calls && (!to->calls || from->size_min < to->size_min))
+		to->size_min = from->size_min;
+	if (from->size_max > to->size_max)
+		to->size_max = from->size_max;
+	to->ranks += from->ranks;
+	to->calls += from->calls;
+	to->threads += from->threads;
+	to->wall_ns += from->wall_ns;
+	to->busy_ns += from->busy_ns;
+	to->average_ns += from->average_ns;
+	to->most_ns += from->most_ns;
+	to->barrier_ns += from->barrier_ns;
+	to->wait_ns += from->wait_ns;
+	to->join_ns += from->join_ns;
+	to->start_ns += from->start_ns;
+	to->tasks += from->tasks;
+	to->task_ns += from->task_ns;
+}
+
 #define LIST(type, member, text, add)                                                              \
 	{                                                                                          \
 		offsetof(struct profile, n_##member), offsetof(struct profile, member),            \
@@ -165,6 +223,8 @@ const struct profile_list profile_lists[PROFILE_N_LISTS] = {
 	LIST(comm, comms, offsetof(struct profile_comm, name), add_comm),
 	LIST(file, files, offsetof(struct profile_file, name), add_file),
 	LIST(place, places, offsetof(struct profile_place, host), NULL),
+	LIST(thread_range, thread_ranges, NO_TEXT, add_thread_range),
+	LIST(openmp, openmp, NO_TEXT, add_openmp),
 };
 
 static size_t *count_of(struct profile *p, const struct profile_list *l)
@@ -246,6 +306,16 @@ const char *profile_mpi_valid(const struct profile *p)
 	for (size_t i = 0; i < p->n_pairs; i++)
 		if (!is_end_of_pair(p, p->pairs[i].from) || !is_end_of_pair(p, p->pairs[i].to))
 			return "a message's rank is not in the profile";
+	for (size_t i = 0; i < p->n_thread_ranges; i++) {
+		const struct profile_thread_range *t = &p->thread_ranges[i];
+
+		if (t->stack >= p->n_stacks || !t->threads || t->min_ns > t->max_ns ||
+			!is_rank(p, t->rank_min) || !is_rank(p, t->rank_max))
+			return "times of threads that cannot be";
+	}
+	for (size_t i = 0; i < p->n_openmp; i++)
+		if (p->openmp[i].stack >= p->n_stacks)
+			return "a parallel region is a stack that is not in the profile";
 	for (size_t i = 0; i < p->n_files; i++)
 		if (!p->files[i].name)
 			return "a file has no name";
@@ -262,6 +332,6 @@ const char *profile_mpi_valid(const struct profile *p)
 	}
 	for (size_t i = 0; i < PROFILE_N_LISTS; i++)
 		if (!is_sorted(p, &profile_lists[i]))
-			return "P5: an array of communication is not sorted";
+			return "P5: an array of communication or of threads is not sorted";
 	return NULL;
 }

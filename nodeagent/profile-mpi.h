@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The communication of a profile: messages[] to places[], lost_messages and
- * open_requests. Used by profile.c and merge.c only, which do the rest.
+ * The sorted lists of a profile: its communication, messages[] to places[] with
+ * lost_messages, open_requests and ambiguous ones; and thread_ranges[]. Used by
+ * profile.c, merge.c and gather-*.c only, which do the rest.
  */
 #ifndef VFTR_NODEAGENT_PROFILE_MPI_H
 #define VFTR_NODEAGENT_PROFILE_MPI_H
@@ -20,8 +21,9 @@ struct profile_list {
 	void (*add)(void *, const void *);	/* numbers of one element to another's; no texts */
 };
 
-#define PROFILE_N_LISTS 7
-/* messages, functions, sizes, pairs, comms, files, places, in this order. */
+#define PROFILE_MPI_LISTS 7
+#define PROFILE_N_LISTS	  9
+/* messages, functions, sizes, pairs, comms, files, places, thread_ranges, openmp, in this order. */
 extern const struct profile_list profile_lists[PROFILE_N_LISTS];
 
 void profile_mpi_free(struct profile *p);

@@ -39,6 +39,9 @@ static void each_free(struct profile *p)
 	for (size_t i = 0; i < p->n_each; i++)
 		free(p->each[i].name);
 	free(p->each);
+	for (size_t i = 0; i < p->n_openmp_threads; i++)
+		free(p->openmp_threads[i].threads);
+	free(p->openmp_threads);
 	free(p->thread_stacks);
 }
 
@@ -72,7 +75,8 @@ void profile_drop_processes(struct profile *p)
 	each_free(p);
 	p->each = NULL;
 	p->thread_stacks = NULL;
-	p->n_each = p->n_thread_stacks = 0;
+	p->openmp_threads = NULL;
+	p->n_each = p->n_thread_stacks = p->n_openmp_threads = 0;
 }
 
 static char *dup_or_null(const char *s)
@@ -131,6 +135,10 @@ struct profile *profile_copy(const struct profile *p)
 		c->each[i].name = dup_or_null(p->each[i].name);
 	c->thread_stacks =
 		array_copy(p->thread_stacks, p->n_thread_stacks, sizeof(*c->thread_stacks));
+	c->openmp_threads =
+		array_copy(p->openmp_threads, p->n_openmp_threads, sizeof(*c->openmp_threads));
+	for (size_t i = 0; i < p->n_openmp_threads; i++)
+		c->openmp_threads[i].threads = dup_or_null(p->openmp_threads[i].threads);
 	profile_mpi_copy(c);
 	return c;
 }
@@ -338,6 +346,12 @@ const char *profile_valid(const struct profile *p)
 		if (s->thread >= p->n_each || s->stack >= p->n_stacks ||
 			(i && s->thread < s[-1].thread))
 			return "a thread or its stack is not in the profile";
+	}
+	for (size_t i = 0; i < p->n_openmp_threads; i++) {
+		const struct profile_openmp_thread *t = &p->openmp_threads[i];
+
+		if (!t->threads || (t->parent != PROFILE_NONE && t->parent >= i))
+			return "a place in the tree of OpenMP threads comes before its parent";
 	}
 	return profile_mpi_valid(p);
 }

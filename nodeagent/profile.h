@@ -11,7 +11,8 @@
  *      per profile, named "init", parent PROFILE_NONE
  *  P3  no two stacks have the same path
  *  P4  excl_ns <= incl_ns, as a sum over ranks; excl = incl - children's incl
- *  P5  the arrays of communication are sorted by their keys, each key once;
+ *  P5  the arrays of communication, thread_ranges[] and openmp[] are sorted by their keys,
+ *      each key once;
  *      an unranked rank in pairs[] or places[] is one of the `unranked` ones
  */
 #ifndef VFTR_NODEAGENT_PROFILE_H
@@ -54,11 +55,13 @@ enum process_end {
 /* One process; only in node profiles, never merged over nodes except the dead. */
 struct profile_process {
 	uint32_t rank; /* world rank, or PROFILE_UNRANKED + k */
-	int32_t pid, parent_pid;
+	int32_t pid;
+	int32_t parent_pid; /* of what forked it, or of its parent when it attached */
 	char *executable;
 	enum process_end end;
 	int exit_status; /* exit code or signal where known, else -1 */
 	uint32_t threads;
+	double started_s; /* since the first one on this node */
 	double runtime_s;
 	uint64_t records, calls, lost_calls;
 	uint64_t blocked_ns;
@@ -80,6 +83,10 @@ struct profile_thread {
 	uint64_t alive_ns;    /* sum, if several */
 	uint64_t function_ns; /* of that inside of functions that are traced */
 	uint64_t calls, records, lost_calls, blocked_ns;
+	/* messages as profile_messages has them, of the calls that posted them */
+	uint64_t sends, receives, bytes_sent, bytes_received;
+	/* in OpenMP teams; its parts in them, but for those in teams that it made */
+	uint64_t team_ns, team_parts;
 };
 
 /* What one of them did at one stack. */
@@ -87,6 +94,68 @@ struct profile_thread_stack {
 	uint32_t thread; /* index into each[] */
 	uint32_t stack;	 /* index into stacks[] */
 	uint64_t calls, lost_calls, incl_ns, excl_ns;
+};
+
+/* The exclusive times of the threads that were at one stack, with profile_table.threads. */
+struct profile_thread_range {
+	uint32_t stack; /* index into stacks[] */
+	uint32_t threads;
+	uint64_t min_ns, max_ns; /* the least and the greatest of one thread, and whose it is */
+	uint32_t rank_min, thread_min, rank_max, thread_max;
+};
+
+/*
+ * The teams of one parallel region of OpenMP. A thread's busy time is that of its
+ * part in a team (its implicit task, and tasks it runs while the team ends) but
+ * for the waiting in it. Times are sums over threads and teams.
+ */
+struct profile_openmp {
+	uint32_t stack; /* of the region; index into stacks[] */
+	uint32_t ranks;
+	uint64_t calls;			      /* teams */
+	uint32_t size_min, size_max, threads; /* of a team; system threads that took part */
+	uint64_t wall_ns;		      /* of the thread that made the team */
+	uint64_t busy_ns;
+	uint64_t average_ns, most_ns; /* over the threads of a team: their busy time */
+	uint64_t barrier_ns, wait_ns; /* in barriers; in all waits inside of the region */
+	uint64_t join_ns, start_ns;   /* from a thread's end to the team's; at the beginning */
+	uint64_t tasks, task_ns;      /* explicit ones */
+};
+
+/*
+ * A place in the tree of OpenMP threads: thread `number` of a team at `level`,
+ * made by the thread at `parent`. Only in node profiles.
+ */
+struct profile_openmp_thread {
+	uint32_t rank;	 /* of its process */
+	uint32_t parent; /* index, smaller than its own; PROFILE_NONE: the initial thread */
+	uint32_t level, number;
+	uint64_t tasks, ns; /* implicit tasks; PROFILE_NONE's: none */
+	char *threads;	    /* numbers of the system threads that were there: "1 2 7" */
+	bool more;	    /* ... and others */
+};
+
+/*
+ * A node's clock (CLOCK_MONOTONIC_RAW) against that of agent 0's node. offset: to be
+ * added for agent 0's time. error: a bound for what remains after interpolation.
+ * checks: comparisons with nodes other than those from which the offset is known.
+ */
+enum profile_clock_state {
+	PROFILE_CLOCK_UNKNOWN = 0,
+	PROFILE_CLOCK_REFERENCE, /* of agent 0's node */
+	PROFILE_CLOCK_COMPARED,
+};
+
+struct profile_clock {
+	uint32_t state;
+	uint32_t jumps;
+	int64_t from_ns, to_ns;		  /* first and last comparison, by the node's clock */
+	int64_t offset_ns, offset_end_ns; /* at these times */
+	uint64_t error_ns, error_median_ns;
+	uint64_t round_trip_ns;		  /* the least */
+	uint64_t bursts, dropped, missed; /* that count; too slow ones; without an answer */
+	uint64_t checks, checks_beyond;	  /* of these outside of their bounds */
+	uint64_t check_max_ns, check_rms_ns;
 };
 
 struct profile_agent {
@@ -99,6 +168,7 @@ struct profile_agent {
 	char *place; /* where it ran: "cpu 3", "any cpu, nice 10" ... */
 	uint32_t processes;
 	bool missing; /* its data could not be had; only host is known */
+	struct profile_clock clock;
 };
 
 /*
@@ -154,6 +224,7 @@ struct profile_comm {
 	uint64_t collectives; /* calls of collective functions, all members */
 	uint64_t collective_bytes_sent, collective_bytes_received;
 	uint64_t collective_ns;
+	uint64_t ambiguous_sends, ambiguous_receives;
 };
 
 /* What went to and came from a file through MPI. */
@@ -187,6 +258,8 @@ struct profile {
 	uint64_t lost_messages; /* records of communication that were not stored */
 	uint64_t ring_bytes;	/* of all rings; each serves one thread after the other */
 	uint64_t open_requests; /* posted, and never seen to complete */
+	/* threads were in calls at once whose order MPI does not define */
+	uint64_t ambiguous_sends, ambiguous_receives;
 
 	size_t n_names;
 	char **names;
@@ -203,6 +276,8 @@ struct profile {
 	struct profile_thread *each; /* by rank, then number */
 	size_t n_thread_stacks;
 	struct profile_thread_stack *thread_stacks; /* by thread; with "all" */
+	size_t n_openmp_threads;
+	struct profile_openmp_thread *openmp_threads; /* by rank; dropped with processes[] */
 	/* communication, each array sorted by its key, each key once */
 	size_t n_messages;
 	struct profile_messages *messages; /* by stack */
@@ -218,6 +293,10 @@ struct profile {
 	struct profile_file *files; /* by name */
 	size_t n_places;
 	struct profile_place *places; /* by first; do not overlap */
+	size_t n_thread_ranges;
+	struct profile_thread_range *thread_ranges; /* by stack */
+	size_t n_openmp;
+	struct profile_openmp *openmp; /* by stack */
 	size_t n_warnings;
 	char **warnings;
 };
@@ -233,7 +312,7 @@ struct profile *profile_copy(const struct profile *p);
 void profile_add_executable(struct profile *p, const char *path);
 /* Sets or removes the warning that several programs ran, from executables[]. */
 void profile_warn_programs(struct profile *p);
-/* Frees processes[], each[] and thread_stacks[]: only the node's own log shows them. */
+/* Frees processes[], each[], thread_stacks[] and openmp_threads[]: for the node's own log. */
 void profile_drop_processes(struct profile *p);
 
 /* NULL, or a static text naming the invariant that does not hold. */

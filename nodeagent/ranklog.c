@@ -25,7 +25,7 @@ static void process_lines(FILE *f, const struct report *r, const struct profile_
 	fprintf(f, "%-22s%8s\n", "End:", end);
 	free(end);
 	if (who->lost_calls || who->blocked_ns || who->quarantined || r->p->lost_messages ||
-		r->p->open_requests)
+		r->p->open_requests || r->p->ambiguous_sends || r->p->ambiguous_receives)
 		fputc('\n', f);
 	if (who->lost_calls)
 		fprintf(f, "%" PRIu64 " calls were not recorded because a ring was full.\n",
@@ -51,6 +51,8 @@ static void fill_rank(FILE *f, const struct report *r, const void *ctx)
 	process_lines(f, r, who);
 	section_profile(f, r, false);
 	section_lost(f, r);
+	section_openmp(f, r);
+	section_openmp_threads(f, r, false);
 	section_threads(f, r, false);
 	section_thread_profiles(f, r);
 	section_mpi_rank(f, r, who->rank);

@@ -80,6 +80,14 @@ void replay_open(struct replay *r, uint64_t key, uint64_t t)
 		(struct frame){.node = calltree_child(r->tree, below, f->last, key), .since = t};
 }
 
+void replay_open_at(struct replay *r, struct node *n, uint64_t t)
+{
+	if (r->top == r->full)
+		more_room(r);
+	if (!r->error)
+		*++r->top = (struct frame){.node = n, .since = t};
+}
+
 /* Epochs do not matter: what is open has not been unloaded. */
 static int same_function(uint64_t a, uint64_t b)
 {
@@ -93,7 +101,8 @@ void replay_enter(struct replay *r, uint64_t key, uint64_t t)
 	struct frame *f = r->top;
 
 	r->counts.calls++;
-	if (f->node && (same_function(f->node->key, key) || f->node->key == KEY_CROWD)) {
+	if (f->node && ((same_function(f->node->key, key) && !frame_is_construct(f)) ||
+			       f->node->key == KEY_CROWD)) {
 		f->depth++;
 		f->node->calls++;
 		return;
@@ -116,6 +125,8 @@ void replay_pop(struct replay *r, uint64_t t)
 	if (!n)
 		return;
 	n->ticks += elapsed(f->since, t);
+	if (frame_is_construct(f))
+		construct_left(r, t, elapsed(f->since, t));
 	if (f > r->deep + 1) {
 		r->top->since = t; /* the deep frame below runs again */
 		return;
@@ -126,6 +137,8 @@ void replay_pop(struct replay *r, uint64_t t)
 
 static int is_frame(const struct frame *f, uint32_t id)
 {
+	if (frame_is_construct(f) && !frame_is_deep(f))
+		return 0;
 	return f->node && ((uint32_t)f->node->key == id || f->node->key == KEY_CROWD);
 }
 
@@ -142,7 +155,7 @@ static struct frame *find_open(struct replay *r, uint32_t id)
 	return NULL;
 }
 
-static void close_above(struct replay *r, struct frame *f, uint64_t t)
+void replay_close_above(struct replay *r, struct frame *f, uint64_t t)
 {
 	while (r->top > f) {
 		r->counts.closed++;
@@ -155,10 +168,10 @@ static void leave_call(struct replay *r, uint64_t t)
 {
 	struct frame *f = r->top;
 
-	if (f->depth) {
+	if (frame_is_deep(f)) {
 		settle(r, f, f->depth, t);
 		f->depth--;
-	} else {
+	} else if (!construct_end_bare(r, t)) {
 		replay_pop(r, t);
 	}
 }
@@ -177,7 +190,7 @@ void replay_leave(struct replay *r, uint32_t id, uint64_t t)
 			r->counts.stray++;
 			return;
 		}
-		close_above(r, f, t);
+		replay_close_above(r, f, t);
 	}
 	leave_call(r, t);
 }
@@ -219,7 +232,7 @@ void replay_jump(struct replay *r, uint64_t site, uint64_t t)
 
 	for (f = r->top; r->same && f > r->base && left--; f--)
 		if (f->node && r->same(r->ctx, f->node->key, site)) {
-			close_above(r, f, t);
+			replay_close_above(r, f, t);
 			return;
 		}
 	r->vain_sites += (size_t)(r->top - f);

@@ -3,6 +3,8 @@
 #ifndef VFTR_NODEAGENT_REPLAY_INTERNAL_H
 #define VFTR_NODEAGENT_REPLAY_INTERNAL_H
 
+#include <stdbool.h>
+#include "nodeagent/map64.h"
 #include "nodeagent/replay.h"
 #include "shm/record.h"
 
@@ -18,7 +20,60 @@ struct frame {
 	struct node *node; /* NULL: entered while recording was paused */
 	struct node *last; /* the child that ended last */
 	uint64_t since;
-	uint64_t depth; /* further direct calls of itself that are open */
+	uint64_t depth; /* further direct calls of itself that are open; see below */
+};
+
+/*
+ * Frames of OpenMP records (constructs[]) are left by their own record only:
+ * this in their depth keeps the fast way of replay_block() from doing it.
+ */
+#define FRAME_CONSTRUCT ((uint64_t)1 << 62)
+
+static inline bool frame_is_construct(const struct frame *f)
+{
+	return f->depth > FRAME_CONSTRUCT / 2;
+}
+
+/* Further calls of the frame itself that are open. */
+static inline bool frame_is_deep(const struct frame *f)
+{
+	return frame_is_construct(f) ? f->depth > FRAME_CONSTRUCT : f->depth;
+}
+
+enum construct_kind { OPEN_FORK, OPEN_TEAM, OPEN_TASK, OPEN_WAIT };
+
+/* An OpenMP record whose exit has not come. */
+struct construct_frame {
+	enum construct_kind kind;
+	bool own;      /* it has a frame; else a TEAM that goes on in the one of FORK */
+	bool placed;   /* the frame hangs elsewhere than on the one below it */
+	bool entered;  /* FORK: this thread has begun its part */
+	bool in_join;  /* TASK: run after this thread's part in the team */
+	bool resumed;  /* TASK */
+	uint32_t team; /* 0: WAIT */
+	uint32_t region, level, number;
+	uint32_t shell;	    /* 1 + index of the one it lies in, or 0 */
+	size_t frame;	    /* index; of frames that have several constructs they come in order */
+	size_t below;	    /* placed: index of the frame it hangs on; 0: it is from the root */
+	uint64_t since;	    /* enter */
+	uint64_t left;	    /* FORK: when this thread's part was over, or 0 */
+	uint64_t suspended; /* ticks in which frames placed above it ran */
+	uint64_t wait, barrier;
+	uint64_t join_tasks; /* FORK: ticks of tasks since `left` */
+};
+
+/* What a thread has of a team whose place is not known yet. */
+struct shell {
+	struct node *node; /* KEY_SHELL | index */
+	uint32_t team, region;
+	uint32_t open; /* constructs that lie in it */
+	bool used;
+};
+
+/* The node of a path of openmp.h in this tree. */
+struct known_path {
+	const struct node *path;
+	struct node *node;
 };
 
 struct replay {
@@ -36,6 +91,19 @@ struct replay {
 	replay_same_function same;
 	void *ctx;
 	const char *error;
+
+	/* OpenMP: replay-openmp.c, replay-shells.c */
+	struct openmp *openmp;
+	uint32_t thread; /* its number in the process */
+	struct construct_frame *constructs;
+	size_t n_constructs, cap_constructs;
+	struct shell *shells;
+	size_t n_shells, cap_shells, n_used;
+	struct known_path *paths;
+	size_t n_paths, cap_paths;
+	struct map64 node_of_path, path_of_node; /* addresses -> paths[] */
+	uint32_t last_team, last_number;	 /* whose frame has ended last */
+	struct replay_team_times team_times;
 };
 
 static inline uint64_t elapsed(uint64_t from, uint64_t to)
@@ -49,12 +117,28 @@ struct node *replay_node(struct frame *f);
 /* A call at t; and that of a frame of its own, whatever is below, not counted. */
 void replay_enter(struct replay *r, uint64_t key, uint64_t t);
 void replay_open(struct replay *r, uint64_t key, uint64_t t);
+/* A frame on top, above r->deep none, with that node; nothing is counted. */
+void replay_open_at(struct replay *r, struct node *n, uint64_t t);
 /* An exit; the frame on top ends, unless it is the root; the n innermost calls end. */
 void replay_leave(struct replay *r, uint32_t id, uint64_t t);
 void replay_pop(struct replay *r, uint64_t t);
 void replay_close(struct replay *r, uint64_t n, uint64_t t);
+void replay_close_above(struct replay *r, struct frame *f, uint64_t t);
 /* After a jump the code at site runs: frames above its function are gone. */
 void replay_jump(struct replay *r, uint64_t site, uint64_t t);
+
+/* The top frame is a construct's, and has taken d ticks. */
+void construct_left(struct replay *r, uint64_t t, uint64_t d);
+/* A TEAM without a frame of its own is open on top of the top frame; it ends. */
+bool construct_end_bare(struct replay *r, uint64_t t);
+void replay_openmp(struct replay *r, uint64_t w, uint64_t a, uint64_t b, uint64_t t);
+
+/* Node of the team's frame: at its path; or in a shell, which *shell is 1 + the
+ * index of. NULL: neither. region: of the team, or UINT32_MAX. */
+struct node *shell_place(struct replay *r, uint32_t team, uint32_t region, uint32_t *shell);
+/* The path of a node in this tree; *team: below the frame of that one, or 0. */
+const struct node *shell_path(struct replay *r, struct node *n, uint32_t *team);
+void shells_free(struct replay *r);
 
 /* While paused, the time goes to a pseudo-frame on top of the open ones. */
 void replay_pause(struct replay *r, uint64_t t);

@@ -31,6 +31,8 @@ void replay_free(struct replay *r)
 	if (!r)
 		return;
 	calltree_free(r->tree);
+	shells_free(r);
+	free(r->constructs);
 	free(r->base);
 	free(r);
 }
@@ -98,14 +100,16 @@ static unsigned control(struct replay *r, const uint64_t *word, unsigned left, u
 	const struct replay_epoch *epoch)
 {
 	unsigned n = record_words(w);
-	uint64_t t = r->high | w >> RECORD_TIME_SHIFT, payload = 0;
+	uint64_t t = r->high | w >> RECORD_TIME_SHIFT, payload = 0, last = 0;
 
 	if (n > left) {
 		r->error = "a record crosses the end of its block";
 		return left;
 	}
-	if (n == 2 && !(payload = load_acquire(&word[1])))
+	if (n > 1 && !(last = load_acquire(&word[n - 1])))
 		return n; /* never completed */
+	if (n > 1)
+		payload = load_relaxed(&word[1]);
 	r->counts.records++;
 	switch ((uint32_t)w) {
 	case RECORD_SYNC:
@@ -145,6 +149,12 @@ static unsigned control(struct replay *r, const uint64_t *word, unsigned left, u
 		replay_close(r, payload, t);
 		if (r->slow & SLOW_PAUSED)
 			replay_open(r, KEY_PAUSE, t);
+		break;
+	case RECORD_FORK:
+	case RECORD_TEAM:
+	case RECORD_TASK:
+	case RECORD_WAIT:
+		replay_openmp(r, w, payload, last, t);
 		break;
 	default:
 		r->error = "a record of unknown kind";
@@ -317,6 +327,15 @@ void replay_end(struct replay *r, uint64_t end_ticks)
 	r->now = t;
 }
 
+void replay_shrink(struct replay *r)
+{
+	struct frame root = *r->base;
+
+	free(r->base);
+	r->base = r->top = r->deep = r->full = xmalloc(sizeof(root));
+	*r->base = root;
+}
+
 const struct replay_counts *replay_counts(const struct replay *r)
 {
 	return &r->counts;
@@ -330,16 +349,6 @@ struct calltree *replay_tree(struct replay *r)
 uint64_t replay_last_ticks(const struct replay *r)
 {
 	return r->now;
-}
-
-size_t replay_stack(const struct replay *r, uint64_t *keys, size_t max)
-{
-	size_t n = 0;
-
-	for (struct frame *f = r->top; f > r->base && n < max; f--)
-		if (f->node)
-			keys[n++] = f->node->key;
-	return n;
 }
 
 struct calltree *replay_take_tree(struct replay *r)

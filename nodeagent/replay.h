@@ -8,6 +8,11 @@
  *    is counted and ignored
  *  - records of communication belong to the frame on top and have no time;
  *    what they tell is complete when that frame is left, by whatever way
+ *  - a frame of OpenMP may hang elsewhere than on the one below it: a worker's
+ *    below the path of the parallel region that it works for, a task's below the
+ *    region's own. What lies below it on the stack is suspended meanwhile: its
+ *    time does not run. The frames of the other path get the time of what is
+ *    below them, and no calls.
  *  - time that goes backwards counts as no time
  *  - any sequence of words is accepted; replay_block() says when a block
  *    cannot come from a sane producer
@@ -15,9 +20,11 @@
 #ifndef VFTR_NODEAGENT_REPLAY_H
 #define VFTR_NODEAGENT_REPLAY_H
 
+#include <stdbool.h>
 #include <stdint.h>
 #include "nodeagent/calltree.h"
 
+struct openmp;
 struct replay;
 struct traffic_lane;
 
@@ -47,6 +54,27 @@ void replay_free(struct replay *r);
 /* Records of communication go there, and must make sense to it; without a lane
  * they are counted and no more. It must outlive the last frame. */
 void replay_set_lane(struct replay *r, struct traffic_lane *lane);
+
+/*
+ * Teams are looked up and counted there, for this thread's number; without it
+ * OpenMP's records are frames like others. It must outlive the last frame.
+ */
+void replay_set_openmp(struct replay *r, struct openmp *o, uint32_t thread);
+
+/* What the thread did for teams whose place was not known goes there, if it is
+ * known now. Returns whether nothing is left. */
+bool replay_settle(struct replay *r);
+/* What has no place goes below the root: of a thread that has ended. */
+void replay_give_up(struct replay *r);
+/* After replay_end(): gives back the room for frames. */
+void replay_shrink(struct replay *r);
+
+/* Ticks in which the thread had a part in a team, and parts other than that of
+ * the thread which made the team. */
+struct replay_team_times {
+	uint64_t ticks, parts;
+};
+const struct replay_team_times *replay_team_times(const struct replay *r);
 
 /*
  * Takes words [from, to) of a block; word 0 must be a SYNC word, and replaying

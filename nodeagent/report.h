@@ -89,6 +89,8 @@ double report_function_imbalance(const struct profile *p, const struct profile_f
 const char *report_comm_kind(const struct profile_comm *c);
 /* Name that MPI or the user gave it, or NULL. */
 const char *report_comm_name(const struct profile *p, const struct profile_comm *c);
+/* Of the busy times in its teams: average over greatest, in percent. */
+double report_balance(const struct profile_openmp *o);
 /* sum / n; 0 for n = 0. */
 double report_mean(unsigned __int128 sum, uint64_t n);
 
@@ -112,10 +114,15 @@ void section_minmax(FILE *f, const struct report *r);
 void section_grouped(FILE *f, const struct report *r);
 void section_stacks(FILE *f, const struct report *r);
 void section_agents(FILE *f, const struct report *r);
+/* The tree of processes of a node (section-processes.c). */
+void section_processes(FILE *f, const struct report *r);
 /* The tree of threads (section-threads.c), if they are known one by one. */
 void section_threads(FILE *f, const struct report *r, bool several_ranks);
 /* A runtime profile of each thread, with profile_table.threads "all". */
 void section_thread_profiles(FILE *f, const struct report *r);
+/* OpenMP (section-openmp.c), where it was used: parallel regions; the tree of its threads. */
+void section_openmp(FILE *f, const struct report *r);
+void section_openmp_threads(FILE *f, const struct report *r, bool several_ranks);
 /* Cells of a stack, as all tables show them. */
 void section_cell_function(struct table *t, const struct report *r, uint32_t stack);
 void section_cell_caller(struct table *t, const struct report *r, uint32_t stack);
@@ -138,8 +145,14 @@ void section_more(FILE *f, size_t n, const char *things);
 
 /* BASE_all.json (jsonout.c). */
 void json_report(FILE *f, const struct report *r);
+/* Its member about single processes (json-processes.c). */
+void json_processes(struct json *j, const struct report *r);
 /* Its member about single threads (json-threads.c). */
 void json_threads(struct json *j, const struct report *r);
+/* Members of a stack: over how many threads, least and greatest exclusive time of one. */
+void json_thread_range(struct json *j, const struct report *r, uint32_t stack);
+/* Its members about OpenMP (json-openmp.c), where it was used. */
+void json_openmp(struct json *j, const struct report *r);
 /* Its members about communication (json-mpi.c). */
 void json_mpi(struct json *j, const struct report *r);
 

@@ -102,8 +102,18 @@ static void cell_name(struct table *t, const struct profile_thread *e, uint32_t 
 	free(text);
 }
 
+/* Idle is who was there to work in the teams of others, and was in none. */
+static void cells_teams(struct table *t, const struct profile_thread *e)
+{
+	table_real(t, 0, 3, e->team_ns * 1e-9);
+	if (e->team_parts && e->alive_ns > e->team_ns)
+		table_real(t, 0, 3, (e->alive_ns - e->team_ns) * 1e-9);
+	else
+		table_text(t, NOTHING);
+}
+
 static void thread_row(struct table *t, const struct report *r, const struct profile_thread *e,
-	uint32_t level, bool several_ranks)
+	uint32_t level, bool several_ranks, bool teams, bool messages)
 {
 	if (several_ranks)
 		table_uint(t, profile_rank_shown(r->p, e->rank));
@@ -116,16 +126,42 @@ static void thread_row(struct table *t, const struct report *r, const struct pro
 	table_real(t, 0, 3, report_overhead_s(r, e->calls));
 	table_uint(t, e->lost_calls);
 	table_real(t, 0, 3, e->blocked_ns * 1e-9);
+	if (teams)
+		cells_teams(t, e);
+	if (!messages)
+		return;
+	table_uint(t, e->sends);
+	table_uint(t, e->receives);
+	table_uint(t, e->bytes_sent);
+	table_uint(t, e->bytes_received);
+}
+
+static bool have_messages(const struct profile *p)
+{
+	for (size_t i = 0; i < p->n_each; i++)
+		if (p->each[i].sends || p->each[i].receives)
+			return true;
+	return false;
+}
+
+static bool have_teams(const struct profile *p)
+{
+	for (size_t i = 0; i < p->n_each; i++)
+		if (p->each[i].team_ns || p->each[i].team_parts)
+			return true;
+	return false;
 }
 
 void section_threads(FILE *f, const struct report *r, bool several_ranks)
 {
 	static const char *const titles[] = {
 		"Calls", "t_alive[s]", "t_functions[s]", "overhead[s]", "Lost calls", "Blocked[s]"};
+	static const char *const message_titles[] = {"Sends", "Receives", "Sent[B]", "Received[B]"};
 	const struct profile *p = r->p;
 	struct table *t;
 	struct tree tree;
 	size_t rows = 0;
+	bool messages = have_messages(p), teams = have_teams(p);
 
 	if (!p->n_each)
 		return;
@@ -137,10 +173,16 @@ void section_threads(FILE *f, const struct report *r, bool several_ranks)
 	table_column(t, "Name", TABLE_LEFT);
 	for (size_t i = 0; i < ARRAY_SIZE(titles); i++)
 		table_column(t, titles[i], TABLE_RIGHT);
+	if (teams) {
+		table_column(t, "t_teams[s]", TABLE_RIGHT);
+		table_column(t, "t_idle[s]", TABLE_RIGHT);
+	}
+	for (size_t i = 0; messages && i < ARRAY_SIZE(message_titles); i++)
+		table_column(t, message_titles[i], TABLE_RIGHT);
 	tree_init(&tree, p);
 	for (uint32_t i = tree.first; i != PROFILE_NONE && rows < THREAD_ROWS;
 		i = tree_next(&tree, i), rows++)
-		thread_row(t, r, &p->each[i], tree.level[i], several_ranks);
+		thread_row(t, r, &p->each[i], tree.level[i], several_ranks, teams, messages);
 	tree_done(&tree);
 	fputs("\nThreads\n", f);
 	table_print(t, f);

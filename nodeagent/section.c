@@ -196,6 +196,11 @@ void section_lost_messages(FILE *f, const struct profile *p)
 			"%" PRIu64 " requests were posted and never seen to complete; what they "
 			"should have received is not counted.\n",
 			p->open_requests);
+	if (p->ambiguous_sends || p->ambiguous_receives)
+		fprintf(f,
+			"Threads were in calls at once whose order MPI does not define: %" PRIu64
+			" sends and %" PRIu64 " receives are ambiguous.\n",
+			p->ambiguous_sends, p->ambiguous_receives);
 }
 
 static void print_sentences(FILE *f, const struct report *r, bool whole_job)

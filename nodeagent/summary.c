@@ -42,6 +42,7 @@ static void fill_log(FILE *f, const struct report *r, const void *ctx)
 		section_minmax(f, r);
 	if (c->name_grouped_profile_table_show_table && !c->profile_table_separate)
 		section_grouped(f, r);
+	section_openmp(f, r);
 	section_mpi(f, r);
 	section_agents(f, r);
 	section_stacks(f, r);

@@ -6,9 +6,11 @@
 #include "nodeagent/agent.h"
 #include "nodeagent/calltree.h"
 #include "nodeagent/codemap.h"
+#include "nodeagent/lines.h"
 #include "nodeagent/map64.h"
 #include "nodeagent/process.h"
 #include "nodeagent/sym.h"
+#include "nodeagent/regions.h"
 #include "nodeagent/util.h"
 #include "shm/record.h"
 
@@ -32,6 +34,7 @@ struct symcache {
 	char **made; /* names that had to be made up */
 	size_t n_made, cap_made;
 	struct map64 made_by_place;
+	struct source_lines *lines;
 };
 
 struct symcache *symcache_new(struct agent *a)
@@ -39,7 +42,13 @@ struct symcache *symcache_new(struct agent *a)
 	struct symcache *s = xcalloc(1, sizeof(*s));
 
 	s->agent = a;
+	s->lines = source_lines_new();
 	return s;
+}
+
+struct source_lines *symcache_lines(struct symcache *s)
+{
+	return s->lines;
 }
 
 void symcache_free(struct symcache *s)
@@ -55,6 +64,7 @@ void symcache_free(struct symcache *s)
 	free(s->files);
 	free(s->made);
 	map64_free(&s->made_by_place);
+	source_lines_free(s->lines);
 	free(s);
 }
 
@@ -112,9 +122,11 @@ static const char *made_name(struct symcache *s, const struct code_place *place)
 	return s->made[s->n_made++] = name;
 }
 
-static const char *region_name(const struct process *p, uint64_t number)
+static const char *region_name(struct symcache *s, const struct process *p, uint64_t number)
 {
-	return number < p->n_regions && p->regions[number] ? p->regions[number] : UNKNOWN;
+	const char *name = regions_name(s, p, number);
+
+	return name ? name : UNKNOWN;
 }
 
 static const char *mpi_name(uint32_t function)
@@ -157,14 +169,14 @@ const char *symcache_name(struct symcache *s, const struct process *p, uint64_t 
 	const char *name;
 
 	if (RECORD_IS_REGION(key))
-		return region_name(p, RECORD_REGION_NUMBER(key));
+		return region_name(s, p, RECORD_REGION_NUMBER(key));
 	if (!(key & KEY_WIDE)) {
 		if (key & KEY_INIT)
 			return special_name(s, key);
 		if (id < RECORD_ID_REGION && id >= RECORD_ID_MPI)
 			return mpi_name(id - RECORD_ID_MPI);
 		if (id < RECORD_ID_FUNCTION)
-			return region_name(p, id - RECORD_ID_REGION);
+			return region_name(s, p, id - RECORD_ID_REGION);
 	}
 	if (!codemap_find_key(p->code, key, &place))
 		return UNKNOWN;

@@ -7,6 +7,7 @@
 
 struct agent;
 struct code_place;
+struct source_lines;
 struct process;
 struct symcache;
 
@@ -16,6 +17,9 @@ void symcache_free(struct symcache *s);
 /* Raw name of the function around an address of place's file, or NULL. */
 const char *symcache_find(
 	struct symcache *s, const struct code_place *place, uint64_t address, uint64_t *start);
+
+/* Source lines that were looked up. */
+struct source_lines *symcache_lines(struct symcache *s);
 
 /*
  * Raw name of a frame's key in a process: a function, "module+0xoffset" where

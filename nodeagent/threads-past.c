@@ -30,12 +30,13 @@ static void keep_nodes(struct thread_past *past, struct calltree *tree)
 {
 	struct map64 place = {0};
 
-	past->n_nodes = calltree_nodes(tree);
-	past->nodes = xcalloc(past->n_nodes, sizeof(*past->nodes));
-	for (size_t i = 0; i < past->n_nodes; i++) {
+	past->nodes = xcalloc(calltree_nodes(tree), sizeof(*past->nodes));
+	for (size_t i = 0; i < calltree_nodes(tree); i++) {
 		const struct node *n = calltree_at(tree, i);
-		struct past_node *to = &past->nodes[i];
+		struct past_node *to = &past->nodes[past->n_nodes];
 
+		if (i && (key_is_shell(n->key) || !map64_find(&place, (uintptr_t)n->parent)))
+			continue; /* an empty shell */
 		*to = (struct past_node){.key = n->key,
 			.calls = n->calls,
 			.lost = n->extra ? n->extra->lost : 0,
@@ -43,7 +44,7 @@ static void keep_nodes(struct thread_past *past, struct calltree *tree)
 			.parent = i ? *map64_find(&place, (uintptr_t)n->parent) : PROFILE_NONE};
 		if (i && n->parent->key == KEY_DEEP)
 			past->nodes[to->parent].ticks += n->ticks;
-		map64_add(&place, (uintptr_t)n, (uint32_t)i);
+		map64_add(&place, (uintptr_t)n, (uint32_t)past->n_nodes++);
 	}
 	map64_free(&place);
 }
@@ -52,6 +53,20 @@ static struct thread_past *new_entry(struct process *p)
 {
 	p->each = grow(p->each, p->n_each, &p->cap_each, sizeof(*p->each));
 	return memset(&p->each[p->n_each++], 0, sizeof(*p->each));
+}
+
+static void add_messages(struct thread_past *past, struct calltree *tree)
+{
+	for (size_t i = 0; i < calltree_nodes(tree); i++) {
+		const struct node *n = calltree_at(tree, i);
+
+		if (!n->extra)
+			continue;
+		past->sends += n->extra->messages.sends;
+		past->receives += n->extra->messages.receives;
+		past->bytes_sent += n->extra->messages.bytes_sent;
+		past->bytes_received += n->extra->messages.bytes_received;
+	}
 }
 
 /* The entry that all further threads share: the last one. */
@@ -97,5 +112,99 @@ void threads_past_add(struct process *p, const struct thread_ring *t, struct cal
 	past->calls += c->calls;
 	past->records += c->records;
 	past->lost += c->lost;
-	past->blocked_ns += load_relaxed(&t->ring.producer->blocked_ns);
+	past->blocked_ns += t->blocked_ns;
+	past->team_ticks += replay_team_times(t->replay)->ticks;
+	past->team_parts += replay_team_times(t->replay)->parts;
+	add_messages(past, tree);
+}
+
+/* ---- exclusive times over threads ------------------------------------------------- */
+
+struct thread_ranges {
+	struct map64 at; /* node of process.past -> index */
+	struct thread_range *of;
+	size_t n, cap;
+};
+
+static struct thread_range *range_of(struct thread_ranges *r, const struct node *n)
+{
+	const uint32_t *known = map64_find(&r->at, (uintptr_t)n);
+
+	if (known)
+		return &r->of[*known];
+	map64_add(&r->at, (uintptr_t)n, (uint32_t)r->n);
+	r->of = grow(r->of, r->n, &r->cap, sizeof(*r->of));
+	r->of[r->n] = (struct thread_range){0};
+	return &r->of[r->n++];
+}
+
+static void widen(struct thread_range *r, uint64_t ticks, uint32_t thread)
+{
+	if (!r->threads || ticks < r->min || (ticks == r->min && thread < r->thread_min)) {
+		r->min = ticks;
+		r->thread_min = thread;
+	}
+	if (!r->threads || ticks > r->max || (ticks == r->max && thread < r->thread_max)) {
+		r->max = ticks;
+		r->thread_max = thread;
+	}
+	r->threads++;
+}
+
+/* Of node i; of what is below KEY_DEEP it is what the node has, and KEY_DEEP has none. */
+static uint64_t exclusive(struct calltree *tree, size_t i, const uint64_t *below)
+{
+	const struct node *n = calltree_at(tree, i);
+
+	if (n->key == KEY_DEEP)
+		return 0;
+	return n->ticks > below[i] ? n->ticks - below[i] : 0;
+}
+
+void threads_past_range(struct process *p, const struct thread_ring *t, struct calltree *tree)
+{
+	size_t n = calltree_nodes(tree);
+	struct map64 place = {0};
+	uint64_t *below;
+
+	if (!strcmp(p->agent->conf->profile_table_threads, "none"))
+		return;
+	if (!p->ranges)
+		p->ranges = xcalloc(1, sizeof(*p->ranges));
+	below = xcalloc(n, sizeof(*below));
+	for (size_t i = 0; i < n; i++)
+		map64_add(&place, (uintptr_t)calltree_at(tree, i), (uint32_t)i);
+	for (size_t i = n; i-- > 1;) {
+		const struct node *at = calltree_at(tree, i);
+		uint32_t above = *map64_find(&place, (uintptr_t)at->parent);
+
+		below[above] += at->key == KEY_DEEP ? below[i] : at->ticks;
+	}
+	for (size_t i = 0; i < n; i++) {
+		const struct node *at = calltree_at(tree, i);
+		uint64_t ticks = exclusive(tree, i, below);
+
+		/* an empty shell has no place, and above a worker's frames are those of others */
+		if (at->next && (at->calls || ticks || !i))
+			widen(range_of(p->ranges, at->next), ticks, t->number);
+	}
+	free(below);
+	map64_free(&place);
+}
+
+const struct thread_range *threads_past_range_of(const struct process *p, const struct node *n)
+{
+	const uint32_t *i = p->ranges ? map64_find(&p->ranges->at, (uintptr_t)n) : NULL;
+
+	return i ? &p->ranges->of[*i] : NULL;
+}
+
+void threads_past_free(struct process *p)
+{
+	if (!p->ranges)
+		return;
+	map64_free(&p->ranges->at);
+	free(p->ranges->of);
+	free(p->ranges);
+	p->ranges = NULL;
 }

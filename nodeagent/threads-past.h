@@ -3,11 +3,28 @@
 #ifndef VFTR_NODEAGENT_THREADS_PAST_H
 #define VFTR_NODEAGENT_THREADS_PAST_H
 
+#include <stdint.h>
+
 struct calltree;
+struct node;
 struct process;
 struct thread_ring;
 
 /* t has ended and this is its tree; nothing happens without profile_table.threads. */
 void threads_past_add(struct process *p, const struct thread_ring *t, struct calltree *tree);
+
+/* Exclusive times of threads at one node of process.past, in ticks. */
+struct thread_range {
+	uint32_t threads;
+	uint32_t thread_min, thread_max; /* their numbers */
+	uint64_t min, max;
+};
+
+/* t's tree has been added to process.past (calltree_add()) just now; as above. */
+void threads_past_range(struct process *p, const struct thread_ring *t, struct calltree *tree);
+/* Of a node of process.past; or NULL. */
+const struct thread_range *threads_past_range_of(const struct process *p, const struct node *n);
+/* All ranges. */
+void threads_past_free(struct process *p);
 
 #endif

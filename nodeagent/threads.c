@@ -8,6 +8,8 @@
 #include "conf/conf.h"
 #include "nodeagent/agent.h"
 #include "nodeagent/drain.h"
+#include "nodeagent/openmp.h"
+#include "nodeagent/forks.h"
 #include "nodeagent/process.h"
 #include "nodeagent/symcache.h"
 #include "nodeagent/threads-past.h"
@@ -16,6 +18,7 @@
 #include "shm/ring.h"
 
 #define THREADS_LIMIT (1u << 20) /* rings one process may have at a time */
+#define UNSETTLED_MAX 4096u	 /* ended threads that wait for their place */
 
 /* What there is at an index while no thread has it. */
 struct ring_slot {
@@ -42,7 +45,7 @@ static int same_function(void *ctx, uint64_t key, uint64_t site)
 static void inherit_frames(const struct process *p, struct replay *r)
 {
 	const uint64_t *keys;
-	size_t n = process_inherited(p, &keys);
+	size_t n = forks_inherited(p, &keys);
 
 	if (n)
 		replay_inherit(r, keys, n, p->start_ticks);
@@ -123,6 +126,9 @@ static struct thread_ring *thread_new(struct process *p, const struct wire_threa
 	t->replay = replay_new(t->start_ticks, same_function, p);
 	t->lane = traffic_lane_new(p->traffic, replay_tree(t->replay));
 	replay_set_lane(t->replay, t->lane);
+	if (!p->openmp)
+		p->openmp = openmp_new(p);
+	replay_set_openmp(t->replay, p->openmp, t->number);
 	if (first)
 		inherit_frames(p, t->replay);
 	t->epoch = codemap_epochs(p->code) - 1;
@@ -166,7 +172,7 @@ void threads_name(struct process *p, uint64_t index, const char *name)
 		set_name(p->threads[index], name);
 }
 
-static void count(struct process *p, const struct thread_ring *t)
+static void count(struct process *p, struct thread_ring *t)
 {
 	const struct replay_counts *c = replay_counts(t->replay);
 	const struct ring_producer_shm *shm = t->ring.producer;
@@ -177,26 +183,75 @@ static void count(struct process *p, const struct thread_ring *t)
 	p->past_counts.closed += c->closed;
 	p->past_counts.stray += c->stray;
 	p->past_counts.open += c->open;
+	t->blocked_ns = load_relaxed(&shm->blocked_ns);
 	p->past_lost += load_relaxed(&shm->lost);
-	p->past_blocked_ns += load_relaxed(&shm->blocked_ns);
+	p->past_blocked_ns += t->blocked_ns;
 	p->past_lost_messages += load_relaxed(&shm->lost_messages);
 }
 
-/* Takes what is left and adds it to the past. The ring stays. Frees t. */
-static void close_books(struct process *p, struct thread_ring *t, uint64_t ticks)
+/* Takes what is left. The ring stays, and is no longer needed. */
+static void finish(struct process *p, struct thread_ring *t, uint64_t ticks)
 {
-	struct calltree *tree;
-
 	drain_last(t);
 	replay_end(t->replay, ticks);
 	count(p, t);
-	tree = replay_take_tree(t->replay);
+}
+
+/* A finished thread is added to the past. Frees t. */
+static void close_books(struct process *p, struct thread_ring *t)
+{
+	struct calltree *tree = replay_take_tree(t->replay);
+
 	threads_past_add(p, t, tree);
 	calltree_add(p->past, tree);
+	threads_past_range(p, t, tree);
 	traffic_lane_end(t->lane, p->past);
 	calltree_free(tree);
 	replay_free(t->replay);
 	free(t);
+}
+
+/* The same, unless something of it has no place yet: then that is waited for. */
+static void close_books_in_time(struct process *p, struct thread_ring *t)
+{
+	struct thread_ring **last = &p->unsettled, *oldest = p->unsettled;
+
+	if (replay_settle(t->replay)) {
+		close_books(p, t);
+		return;
+	}
+	replay_shrink(t->replay);
+	while (*last)
+		last = &(*last)->next;
+	*last = t;
+	if (++p->n_unsettled <= UNSETTLED_MAX)
+		return;
+	p->unsettled = oldest->next;
+	p->n_unsettled--;
+	replay_give_up(oldest->replay);
+	close_books(p, oldest);
+}
+
+void threads_settle(struct process *p)
+{
+	struct thread_ring **at = &p->unsettled;
+
+	if (!p->openmp || !*openmp_shells(p->openmp))
+		return;
+	for (size_t i = 0; i < p->n_threads; i++)
+		if (p->threads[i])
+			replay_settle(p->threads[i]->replay);
+	while (*at) {
+		struct thread_ring *t = *at;
+
+		if (!replay_settle(t->replay)) {
+			at = &t->next;
+			continue;
+		}
+		*at = t->next;
+		p->n_unsettled--;
+		close_books(p, t);
+	}
 }
 
 static void free_ring(struct process *p, struct ring *r)
@@ -219,8 +274,9 @@ void threads_end(struct process *p, uint64_t index, uint64_t ticks, const char *
 		set_name(t, name);
 	ring = t->ring;
 	keep = keep && !t->error;
-	close_books(p, t, ticks);
+	finish(p, t, ticks);
 	p->threads[index] = NULL;
+	close_books_in_time(p, t);
 	if (keep) {
 		p->slots[index].ring = ring;
 	} else {
@@ -229,19 +285,39 @@ void threads_end(struct process *p, uint64_t index, uint64_t ticks, const char *
 	}
 }
 
+static void warn_limits(const struct process *p)
+{
+	const char *text;
+
+	for (unsigned i = 0; (text = openmp_limit_reached(p->openmp, i)); i++)
+		agent_warn(p->agent, false, "%s: %s", process_name(p), text);
+}
+
 void threads_all_end(struct process *p, uint64_t ticks)
 {
+	/* all are read before anything is given a place that may be wrong */
+	for (size_t i = 0; i < p->n_threads; i++)
+		if (p->threads[i])
+			finish(p, p->threads[i], ticks);
+	if (p->openmp)
+		openmp_no_more(p->openmp);
 	for (size_t i = 0; i < p->n_threads; i++) {
 		struct ring ring = p->slots[i].ring;
 
 		if (p->threads[i]) {
 			ring = p->threads[i]->ring;
-			close_books(p, p->threads[i], ticks);
+			replay_settle(p->threads[i]->replay);
+			close_books(p, p->threads[i]);
 			p->threads[i] = NULL;
 		}
 		if (ring.base)
 			free_ring(p, &ring);
 		p->slots[i].ring.base = NULL;
+	}
+	threads_settle(p);
+	if (p->openmp) {
+		openmp_end(p->openmp);
+		warn_limits(p);
 	}
 }
 
@@ -250,6 +326,7 @@ void threads_free(struct process *p)
 	for (size_t i = 0; i < p->n_each; i++)
 		free(p->each[i].nodes);
 	free(p->each);
+	threads_past_free(p);
 	free(p->threads);
 	free(p->slots);
 }

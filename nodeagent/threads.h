@@ -34,7 +34,9 @@ struct thread_past {
 	char name[16];
 	uint64_t start_ticks, alive_ticks, function_ticks;
 	uint64_t calls, records, lost, blocked_ns;
-	struct past_node *nodes; /* only with "all" */
+	uint64_t sends, receives, bytes_sent, bytes_received;
+	uint64_t team_ticks, team_parts; /* in OpenMP teams: struct replay_team_times */
+	struct past_node *nodes;	 /* only with "all" */
 	size_t n_nodes;
 };
 
@@ -42,6 +44,9 @@ struct thread_past {
 void threads_begin(struct process *p, const struct wire_thread *m, const char *name);
 void threads_end(struct process *p, uint64_t index, uint64_t ticks, const char *name);
 void threads_name(struct process *p, uint64_t index, const char *name);
+
+/* What was done for OpenMP teams goes to its place, where that is known by now. */
+void threads_settle(struct process *p);
 
 /* The process has ended, and so have all its threads and rings. */
 void threads_all_end(struct process *p, uint64_t ticks);

@@ -6,6 +6,7 @@
 #include "nodeagent/map32.h"
 #include "nodeagent/map64.h"
 #include "nodeagent/profile.h"
+#include "nodeagent/traffic-order.h"
 #include "nodeagent/traffic.h"
 #include "shm/message.h"
 
@@ -19,6 +20,8 @@ enum traffic_limit {
 	LIMIT_PEERS,
 	LIMIT_COMM_SUMS,
 	LIMIT_FILE_SUMS,
+	LIMIT_ORDER,
+	LIMIT_THREADS,
 	LIMITS
 };
 
@@ -94,10 +97,11 @@ struct pending {
 };
 
 struct request {
-	struct pending of; /* what posted it */
-	struct traffic_lane *lane;
-	bool probed; /* MATCHED: the record of the probe was read */
-	bool taken;  /* it is more than a probe */
+	struct pending of;	   /* what posted it */
+	struct traffic_lane *lane; /* NULL: it has ended */
+	uint32_t thread;	   /* its number */
+	bool probed;		   /* MATCHED: the record of the probe was read */
+	bool taken;		   /* it is more than a probe */
 	uint32_t next_free;
 };
 
@@ -122,8 +126,12 @@ const char *request_post(struct traffic_lane *l, const struct pending *p);
 const char *request_done(struct traffic *t, const struct message *m, uint64_t ticks);
 /* An Mrecv has received what a probe of this number had found. */
 void request_received(struct traffic *t, uint32_t number);
+/* Whether it is the node of a function that takes messages out of the queue by probing. */
+bool is_matched_probe(const struct node *n);
 /* Nodes of the lane's tree are now their counterparts. */
 void requests_move(struct traffic_lane *l);
+/* Only those at `from` and below it; the lane goes on. */
+void requests_moved(struct traffic_lane *l, const struct node *from);
 void requests_free(struct traffic *t);
 
 /* ---- sums: traffic-sums.c --------------------------------------------------- */
@@ -143,6 +151,8 @@ void sums_collective_time(struct traffic *t, const struct pending *p, uint64_t t
 void sums_file(struct traffic *t, const struct pending *p, uint64_t bytes, uint64_t ticks);
 /* Index of the sums of files of this name, made if need be. */
 uint32_t sums_of_file(struct traffic *t, const char *name);
+/* Index of the sums of a communicator, made if need be; c may be NULL. */
+uint32_t sums_of_comm(struct traffic *t, struct comm *c);
 void sums_rank_changed(struct traffic *t);
 void sums_free(struct traffic *t);
 
@@ -165,6 +175,12 @@ struct traffic {
 	struct requests requests;
 	size_t n_pending; /* of all lanes */
 
+	struct order *order;
+	uint32_t n_lanes, lanes_ever;
+	struct map32 late_at; /* 1 + thread -> index into late[] */
+	struct traffic_thread *late;
+	size_t n_late, cap_late;
+
 	struct traffic_sums sums;
 	struct map64 peer_at, comm_at, file_at; /* index into sums by peer, id, hash of the name */
 	uint32_t last_peer;			/* index */
@@ -174,6 +190,7 @@ struct traffic {
 struct traffic_lane {
 	struct traffic *traffic;
 	struct calltree *tree;
+	uint32_t number;
 	struct pending *pending;
 	size_t n, cap;
 	size_t n_open; /* requests it has posted */

@@ -72,6 +72,18 @@ void requests_move(struct traffic_lane *l)
 	}
 }
 
+void requests_moved(struct traffic_lane *l, const struct node *from)
+{
+	struct requests *r = &l->traffic->requests;
+
+	for (size_t i = 0; i < r->n && l->n_open; i++) {
+		struct request *q = &r->at[i];
+
+		if (q->of.node && q->lane == l && calltree_is_below(q->of.node, from))
+			q->of.node = q->of.node->next;
+	}
+}
+
 /* ---- early ones ------------------------------------------------------------------ */
 
 static void drop_early(struct requests *r, uint32_t number)
@@ -172,14 +184,41 @@ static void rma_over(
 	sums_receive_time(t, &q->of, peer, m->bytes_received, duration);
 }
 
+/* What the node's messages have become, of a thread that has ended, since `before`. */
+static void note_late(struct traffic *t, uint32_t thread, const struct node_messages *before,
+	const struct node_messages *now)
+{
+	const uint32_t *at = map32_find(&t->late_at, thread + 1);
+	struct traffic_thread *late;
+
+	if (now->sends == before->sends && now->receives == before->receives)
+		return;
+	if (!at && t->n_late >= TRAFFIC_LATE_MAX) {
+		t->limits |= 1u << LIMIT_THREADS;
+		thread = PROFILE_NONE;
+		at = map32_find(&t->late_at, NONE);
+	}
+	if (!at) {
+		t->late = grow(t->late, t->n_late, &t->cap_late, sizeof(*t->late));
+		t->late[t->n_late] = (struct traffic_thread){.thread = thread};
+		map32_add(&t->late_at, thread == PROFILE_NONE ? NONE : thread + 1,
+			(uint32_t)t->n_late);
+		late = &t->late[t->n_late++];
+	} else {
+		late = &t->late[*at];
+	}
+	late->sends += now->sends - before->sends;
+	late->receives += now->receives - before->receives;
+	late->bytes_sent += now->bytes_sent - before->bytes_sent;
+	late->bytes_received += now->bytes_received - before->bytes_received;
+}
+
 /* The request is over: what it was for counts. */
-static const char *complete(
+static const char *finish(
 	struct traffic *t, struct request *q, const struct message *done, uint64_t ticks)
 {
 	uint64_t duration = ticks_between(q->of.since, ticks);
 	bool known = !(done->flags & (MESSAGE_CANCELLED | MESSAGE_UNKNOWN));
-	uint32_t number = q->of.m.request;
-	bool probe_to_come = q->of.m.flags & MESSAGE_MATCHED && !q->probed;
 	const char *why = NULL;
 
 	switch (q->of.m.kind) {
@@ -209,6 +248,24 @@ static const char *complete(
 	default:
 		break;
 	}
+	return why;
+}
+
+static const char *complete(
+	struct traffic *t, struct request *q, const struct message *done, uint64_t ticks)
+{
+	uint32_t number = q->of.m.request;
+	bool probe_to_come = q->of.m.flags & MESSAGE_MATCHED && !q->probed;
+	struct node *n = q->of.node;
+	struct node_messages before = {0};
+	const char *why;
+
+	if (!q->lane && n->extra)
+		before = n->extra->messages;
+	why = finish(t, q, done, ticks);
+
+	if (!q->lane && n->extra)
+		note_late(t, q->thread, &before, &n->extra->messages);
 	close_request(t, q);
 	if (probe_to_come)
 		expect_probe(t, number);
@@ -237,23 +294,29 @@ void request_received(struct traffic *t, uint32_t number)
 
 /* ---- posting ---------------------------------------------------------------------------- */
 
+bool is_matched_probe(const struct node *n)
+{
+	uint32_t function = key_mpi(n->key);
+	const char *name = function < vftr_mpi_n ? vftr_mpi_names[function] : "";
+
+	return !strcmp(name, "MPI_Mprobe") || !strcmp(name, "MPI_Improbe");
+}
+
 /* Is it the record of a probe that found a message, not that of its Imrecv? */
 static bool is_probe(const struct pending *p, const struct request *open)
 {
-	uint32_t function = key_mpi(p->node->key);
-	const char *name = function < vftr_mpi_n ? vftr_mpi_names[function] : NULL;
-
 	if (p->m.kind != RECORD_POST || !(p->m.flags & MESSAGE_MATCHED))
 		return false;
-	if (!name) /* its frame is not known: then by their order */
+	if (key_mpi(p->node->key) >= vftr_mpi_n) /* not known: then by their order */
 		return !open;
-	return !strcmp(name, "MPI_Mprobe") || !strcmp(name, "MPI_Improbe");
+	return is_matched_probe(p->node);
 }
 
 static void fill(struct request *q, struct traffic_lane *l, const struct pending *p)
 {
 	q->of = *p;
 	q->lane = l;
+	q->thread = l->number;
 	comm_hold(q->of.comm);
 	l->n_open++;
 }

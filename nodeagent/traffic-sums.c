@@ -103,6 +103,11 @@ static struct traffic_comm *comm_sums(struct traffic *t, struct comm *c)
 	return &s->comms[*i];
 }
 
+uint32_t sums_of_comm(struct traffic *t, struct comm *c)
+{
+	return (uint32_t)(comm_sums(t, c) - t->sums.comms);
+}
+
 static uint64_t name_hash(const char *s)
 {
 	uint64_t h = 0xcbf29ce484222325u;

@@ -191,6 +191,17 @@ void sync_move(struct sync *s, struct traffic_lane *l, struct calltree *past)
 		}
 }
 
+void sync_moved(struct sync *s, const struct traffic_lane *l, const struct node *from)
+{
+	for (struct instance *i = s->oldest; i; i = i->newer)
+		for (size_t k = 0; k < i->n; k++) {
+			struct arrival *a = &i->arrivals[k];
+
+			if (a->lane == l && calltree_is_below(a->node, from))
+				a->node = a->node->next;
+		}
+}
+
 void sync_forget(struct sync *s, const struct traffic *t)
 {
 	for (struct instance *i = s->oldest, *newer; i; i = newer) {

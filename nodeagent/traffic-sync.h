@@ -49,6 +49,8 @@ void sync_arrive(struct sync *s, struct traffic_lane *l, struct comm *c, uint32_
 
 /* As traffic_lane_end(). */
 void sync_move(struct sync *s, struct traffic_lane *l, struct calltree *past);
+/* As traffic_lane_moved(). */
+void sync_moved(struct sync *s, const struct traffic_lane *l, const struct node *from);
 /* The process's trees are about to be freed. */
 void sync_forget(struct sync *s, const struct traffic *t);
 

@@ -18,6 +18,7 @@ struct traffic *traffic_new(const struct conf *c, struct sync *sync)
 	t->sync = sync;
 	t->rank = WIRE_UNKNOWN;
 	t->all_ranks = t->listed = !strcmp(c->mpi_only_for_ranks, "all");
+	t->order = order_new();
 	t->requests.free_at = t->requests.free_early = UINT32_MAX;
 	return t;
 }
@@ -31,6 +32,9 @@ void traffic_free(struct traffic *t)
 	requests_free(t);
 	comms_free(t);
 	sums_free(t);
+	order_free(t->order);
+	map32_free(&t->late_at);
+	free(t->late);
 	free(t);
 }
 
@@ -57,6 +61,10 @@ const char *traffic_limit_reached(const struct traffic *t, unsigned i)
 				    "listed as others",
 		[LIMIT_FILE_SUMS] = "it opens more files than are listed: the rest is listed as "
 				    "others",
+		[LIMIT_ORDER] = "threads communicate at the same time in longer calls than are "
+				"compared: there may be more ambiguous messages",
+		[LIMIT_THREADS] = "more threads than are kept ended before their requests: their "
+				  "messages are those of others",
 	};
 
 	for (unsigned k = 0; k < LIMITS; k++)
@@ -75,6 +83,12 @@ const struct traffic_sums *traffic_sums(const struct traffic *t)
 	return &t->sums;
 }
 
+const struct traffic_thread *traffic_late(const struct traffic *t, size_t *n)
+{
+	*n = t->n_late;
+	return t->late;
+}
+
 bool traffic_in_use(const struct traffic *t)
 {
 	return t->numbers[0].highest || t->numbers[1].highest || t->numbers[2].highest;
@@ -88,6 +102,8 @@ struct traffic_lane *traffic_lane_new(struct traffic *t, struct calltree *tree)
 
 	l->traffic = t;
 	l->tree = tree;
+	l->number = t->lanes_ever++;
+	t->n_lanes++;
 	return l;
 }
 
@@ -101,12 +117,25 @@ static void drop_pending(struct traffic_lane *l, size_t from)
 
 void traffic_lane_end(struct traffic_lane *l, struct calltree *past)
 {
+	struct traffic *t = l->traffic;
+
 	drop_pending(l, 0);
 	requests_move(l);
-	if (l->traffic->sync)
-		sync_move(l->traffic->sync, l, past);
+	if (t->sync)
+		sync_move(t->sync, l, past);
+	if (!--t->n_lanes) {
+		order_settle(t->order, t);
+		t->limits |= (unsigned)order_incomplete(t->order) << LIMIT_ORDER;
+	}
 	free(l->pending);
 	free(l);
+}
+
+void traffic_lane_moved(struct traffic_lane *l, const struct node *from)
+{
+	requests_moved(l, from);
+	if (l->traffic->sync)
+		sync_moved(l->traffic->sync, l, from);
 }
 
 bool traffic_pending(const struct traffic_lane *l)
@@ -205,6 +234,32 @@ static const char *settle_collective(
 	return NULL;
 }
 
+/* A send, or a receive that was posted, is compared with those of other threads. */
+static void note_order(struct traffic_lane *l, const struct pending *p, uint64_t ticks)
+{
+	struct traffic *t = l->traffic;
+	const struct message *m = &p->m;
+	struct order_call c = {.since = p->since,
+		.until = ticks,
+		.lane = l->number,
+		.comm = m->comm,
+		.peer = m->peer,
+		.tag = m->field,
+		.kind = m->kind == RECORD_SEND ? ORDER_SEND : ORDER_RECEIVE};
+
+	if (!p->timed || !m->comm || !t->listed || m->flags & MESSAGE_PARTITIONED ||
+		(m->flags & MESSAGE_MATCHED && !is_matched_probe(p->node)))
+		return;
+	if (c.kind == ORDER_RECEIVE) {
+		c.any_source = m->flags & MESSAGE_ANY_SOURCE;
+		c.any_tag = m->flags & MESSAGE_ANY_TAG;
+		c.peer = c.any_source ? 0 : c.peer;
+		c.tag = c.any_tag ? 0 : c.tag;
+	}
+	c.sums = sums_of_comm(t, p->comm);
+	traffic_order_add(t->order, t, &c);
+}
+
 static const char *settle_rma(struct traffic_lane *l, const struct pending *p, uint64_t ticks)
 {
 	struct traffic *t = l->traffic;
@@ -234,12 +289,14 @@ static const char *settle(struct traffic_lane *l, const struct pending *p, uint6
 	case RECORD_SEND:
 		peer = comm_world(p->comm, p->m.peer);
 		sums_send(t, p, peer, p->m.bytes);
+		note_order(l, p, ticks);
 		if (p->m.request)
 			return request_post(l, p);
 		if (p->timed)
 			sums_send_time(t, p, peer, p->m.bytes, duration);
 		return NULL;
 	case RECORD_RECV:
+		note_order(l, p, ticks);
 		peer = comm_world(p->comm, p->m.peer);
 		if (p->m.request)
 			request_received(t, p->m.request);
@@ -248,6 +305,7 @@ static const char *settle(struct traffic_lane *l, const struct pending *p, uint6
 			sums_receive_time(t, p, peer, p->m.bytes, duration);
 		return NULL;
 	case RECORD_POST:
+		note_order(l, p, ticks);
 		return request_post(l, p);
 	case RECORD_DONE:
 		return request_done(t, &p->m, ticks);

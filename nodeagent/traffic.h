@@ -40,19 +40,24 @@ struct traffic_lane; /* one thread */
 #define TRAFFIC_PENDING_MAX  (1u << 18) /* records in frames that are open */
 #define TRAFFIC_PEERS_MAX    (1u << 20)
 #define TRAFFIC_SUMS_MAX     4096u /* communicators, files: the rest is summed up as others */
+#define TRAFFIC_LATE_MAX     4096u /* threads that ended before their requests */
 #endif
 
 /* conf and sync must outlive it; sync: NULL without mpi.show_sync_time. */
 struct traffic *traffic_new(const struct conf *c, struct sync *sync);
 void traffic_free(struct traffic *t);
 
-/* A thread whose records make this tree. */
+/* A thread whose records make this tree. Lanes are numbered from 0. */
 struct traffic_lane *traffic_lane_new(struct traffic *t, struct calltree *tree);
 /*
  * The thread has ended, its frames are closed, and its tree was added to `past`
  * (calltree_add()) but not yet freed. Frees the lane.
  */
 void traffic_lane_end(struct traffic_lane *l, struct calltree *past);
+
+/* The counts of `from` and all below it have moved; next leads to where
+ * (calltree_move()). No frame there is open. */
+void traffic_lane_moved(struct traffic_lane *l, const struct node *from);
 
 /* The frame that a record stands in. */
 struct traffic_frame {
@@ -111,6 +116,7 @@ struct traffic_comm {
 	uint64_t sends, receives, bytes_sent, bytes_received;
 	uint64_t collectives, collective_bytes_sent, collective_bytes_received;
 	uint64_t collective_ticks;
+	uint64_t ambiguous_sends, ambiguous_receives;
 };
 
 struct traffic_file {
@@ -130,11 +136,20 @@ struct traffic_sums {
 	size_t n_comms, cap_comms;
 	struct traffic_file *files;
 	size_t n_files, cap_files;
+	/* of messages between two ranks: traffic-order.h; complete when all lanes have ended */
+	uint64_t ambiguous_sends, ambiguous_receives;
 };
 
 /* What was settled until now; owned by t. */
 const struct traffic_sums *traffic_sums(const struct traffic *t);
 /* Requests that were posted and never seen to complete. */
 uint64_t traffic_open_requests(const struct traffic *t);
+
+/* What a lane has posted and what was completed, or taken back, after its end. */
+struct traffic_thread {
+	uint32_t thread; /* number of the lane, or PROFILE_NONE: of several */
+	uint64_t sends, receives, bytes_sent, bytes_received; /* modulo 2^64 */
+};
+const struct traffic_thread *traffic_late(const struct traffic *t, size_t *n);
 
 #endif

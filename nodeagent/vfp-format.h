@@ -26,7 +26,7 @@ struct vfp_section {
 	size_t count, array;  /* where in struct profile */
 };
 
-#define VFP_N_SECTIONS 17
+#define VFP_N_SECTIONS 20
 extern const struct vfp_section vfp_sections[VFP_N_SECTIONS];
 
 struct vfp_header {

@@ -41,6 +41,8 @@ static const struct vfp_field job_fields[] = {
 	AT(U64, profile, lost_messages),
 	AT(U64, profile, open_requests),
 	AT(U64, profile, ring_bytes),
+	AT(U64, profile, ambiguous_sends),
+	AT(U64, profile, ambiguous_receives),
 };
 
 static const struct vfp_field text_fields[] = {{ TEXT, 0 }};
@@ -72,6 +74,22 @@ static const struct vfp_field agent_fields[] = {
 	AT(TEXT_OR_NULL, profile_agent, place),
 	AT(COUNT, profile_agent, processes),
 	AT(FLAG, profile_agent, missing),
+	AT(COUNT, profile_agent, clock.state),
+	AT(COUNT, profile_agent, clock.jumps),
+	AT(I64, profile_agent, clock.from_ns),
+	AT(I64, profile_agent, clock.to_ns),
+	AT(I64, profile_agent, clock.offset_ns),
+	AT(I64, profile_agent, clock.offset_end_ns),
+	AT(U64, profile_agent, clock.error_ns),
+	AT(U64, profile_agent, clock.error_median_ns),
+	AT(U64, profile_agent, clock.round_trip_ns),
+	AT(U64, profile_agent, clock.bursts),
+	AT(U64, profile_agent, clock.dropped),
+	AT(U64, profile_agent, clock.missed),
+	AT(U64, profile_agent, clock.checks),
+	AT(U64, profile_agent, clock.checks_beyond),
+	AT(U64, profile_agent, clock.check_max_ns),
+	AT(U64, profile_agent, clock.check_rms_ns),
 };
 
 static const struct vfp_field process_fields[] = {
@@ -82,6 +100,7 @@ static const struct vfp_field process_fields[] = {
 	AT(END, profile_process, end),
 	AT(I32, profile_process, exit_status),
 	AT(U32, profile_process, threads),
+	AT(REAL, profile_process, started_s),
 	AT(REAL, profile_process, runtime_s),
 	AT(U64, profile_process, records),
 	AT(U64, profile_process, calls),
@@ -107,6 +126,12 @@ static const struct vfp_field thread_fields[] = {
 	AT(U64, profile_thread, records),
 	AT(U64, profile_thread, lost_calls),
 	AT(U64, profile_thread, blocked_ns),
+	AT(U64, profile_thread, sends),
+	AT(U64, profile_thread, receives),
+	AT(U64, profile_thread, bytes_sent),
+	AT(U64, profile_thread, bytes_received),
+	AT(U64, profile_thread, team_ns),
+	AT(U64, profile_thread, team_parts),
 };
 
 static const struct vfp_field thread_stack_fields[] = {
@@ -116,6 +141,47 @@ static const struct vfp_field thread_stack_fields[] = {
 	AT(U64, profile_thread_stack, lost_calls),
 	AT(U64, profile_thread_stack, incl_ns),
 	AT(U64, profile_thread_stack, excl_ns),
+};
+
+static const struct vfp_field thread_range_fields[] = {
+	AT(U32, profile_thread_range, stack),
+	AT(COUNT, profile_thread_range, threads),
+	AT(U64, profile_thread_range, min_ns),
+	AT(U64, profile_thread_range, max_ns),
+	AT(U32, profile_thread_range, rank_min),
+	AT(U32, profile_thread_range, thread_min),
+	AT(U32, profile_thread_range, rank_max),
+	AT(U32, profile_thread_range, thread_max),
+};
+
+static const struct vfp_field openmp_fields[] = {
+	AT(U32, profile_openmp, stack),
+	AT(COUNT, profile_openmp, ranks),
+	AT(U64, profile_openmp, calls),
+	AT(U32, profile_openmp, size_min),
+	AT(U32, profile_openmp, size_max),
+	AT(COUNT, profile_openmp, threads),
+	AT(U64, profile_openmp, wall_ns),
+	AT(U64, profile_openmp, busy_ns),
+	AT(U64, profile_openmp, average_ns),
+	AT(U64, profile_openmp, most_ns),
+	AT(U64, profile_openmp, barrier_ns),
+	AT(U64, profile_openmp, wait_ns),
+	AT(U64, profile_openmp, join_ns),
+	AT(U64, profile_openmp, start_ns),
+	AT(U64, profile_openmp, tasks),
+	AT(U64, profile_openmp, task_ns),
+};
+
+static const struct vfp_field openmp_thread_fields[] = {
+	AT(U32, profile_openmp_thread, rank),
+	AT(U32, profile_openmp_thread, parent),
+	AT(U32, profile_openmp_thread, level),
+	AT(U32, profile_openmp_thread, number),
+	AT(U64, profile_openmp_thread, tasks),
+	AT(U64, profile_openmp_thread, ns),
+	AT(TEXT, profile_openmp_thread, threads),
+	AT(FLAG, profile_openmp_thread, more),
 };
 
 static const struct vfp_field messages_fields[] = {
@@ -178,6 +244,8 @@ static const struct vfp_field comm_fields[] = {
 	AT(U64, profile_comm, collective_bytes_sent),
 	AT(U64, profile_comm, collective_bytes_received),
 	AT(U64, profile_comm, collective_ns),
+	AT(U64, profile_comm, ambiguous_sends),
+	AT(U64, profile_comm, ambiguous_receives),
 };
 
 static const struct vfp_field file_fields[] = {
@@ -208,6 +276,9 @@ const struct vfp_section vfp_sections[VFP_N_SECTIONS] = {
 	LIST("process ", process_fields, struct profile_process, processes),
 	LIST("threads ", thread_fields, struct profile_thread, each),
 	LIST("thrstack", thread_stack_fields, struct profile_thread_stack, thread_stacks),
+	LIST("thrrange", thread_range_fields, struct profile_thread_range, thread_ranges),
+	LIST("openmp  ", openmp_fields, struct profile_openmp, openmp),
+	LIST("ompthrds", openmp_thread_fields, struct profile_openmp_thread, openmp_threads),
 	LIST("messages", messages_fields, struct profile_messages, messages),
 	LIST("function", function_fields, struct profile_function, functions),
 	LIST("sizes   ", size_fields, struct profile_size, sizes),
@@ -220,18 +291,21 @@ const struct vfp_section vfp_sections[VFP_N_SECTIONS] = {
 /* clang-format on */
 
 _Static_assert(sizeof(struct profile_stack) == 112, "a new member needs a row above");
-_Static_assert(sizeof(struct profile_agent) == 64, "a new member needs a row above");
-_Static_assert(sizeof(struct profile_process) == 112, "a new member needs a row above");
-_Static_assert(sizeof(struct profile_thread) == 88, "a new member needs a row above");
+_Static_assert(sizeof(struct profile_agent) == 184, "a new member needs a row above");
+_Static_assert(sizeof(struct profile_process) == 120, "a new member needs a row above");
+_Static_assert(sizeof(struct profile_thread) == 136, "a new member needs a row above");
 _Static_assert(sizeof(struct profile_thread_stack) == 40, "a new member needs a row above");
+_Static_assert(sizeof(struct profile_thread_range) == 40, "a new member needs a row above");
 _Static_assert(sizeof(struct profile_messages) == 96, "a new member needs a row above");
 _Static_assert(sizeof(struct profile_function) == 96, "a new member needs a row above");
 _Static_assert(sizeof(struct profile_size) == 40, "a new member needs a row above");
 _Static_assert(sizeof(struct profile_pair) == 40, "a new member needs a row above");
-_Static_assert(sizeof(struct profile_comm) == 96, "a new member needs a row above");
+_Static_assert(sizeof(struct profile_comm) == 112, "a new member needs a row above");
 _Static_assert(sizeof(struct profile_file) == 72, "a new member needs a row above");
 _Static_assert(sizeof(struct profile_place) == 16, "a new member needs a row above");
-_Static_assert(sizeof(struct profile) == 376, "a new member needs a row or a list above");
+_Static_assert(sizeof(struct profile_openmp) == 112, "a new member needs a row above");
+_Static_assert(sizeof(struct profile_openmp_thread) == 48, "a new member needs a row above");
+_Static_assert(sizeof(struct profile) == 440, "a new member needs a row or a list above");
 
 static uint64_t fnv(uint64_t h, const unsigned char *p, size_t n)
 {

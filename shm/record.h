@@ -23,7 +23,7 @@
 
 #include <stdint.h>
 
-#define RECORD_FORMAT 2 /* raised whenever a word changes its meaning */
+#define RECORD_FORMAT 3 /* raised whenever a word changes its meaning */
 
 #ifndef BLOCK_BYTES /* smaller in a model test */
 #define BLOCK_BYTES 4096u
@@ -43,6 +43,12 @@ enum record_id {
 	RECORD_PAUSE = 5,  /* recording stops here ... */
 	RECORD_RESUME = 6, /* ... and goes on; word 1 = frames entered meanwhile and open, + 1 */
 	RECORD_CLOSE = 7,  /* word 1 = number of frames that ended unrecorded */
+
+	/* OpenMP, timed, bit 32 as in an enter and exit; see below */
+	RECORD_FORK = 8,
+	RECORD_TEAM = 9,
+	RECORD_TASK = 10,
+	RECORD_WAIT = 11,
 
 	/* inside of the frame of an MPI call; shm/message.h */
 	RECORD_SEND = 16,
@@ -88,8 +94,12 @@ static inline unsigned record_words(uint64_t w)
 	case RECORD_SITE:
 	case RECORD_RESUME:
 	case RECORD_CLOSE:
+	case RECORD_WAIT:
 	case RECORD_FAILED:
 		return 2;
+	case RECORD_FORK:
+	case RECORD_TEAM:
+	case RECORD_TASK:
 	case RECORD_DONE:
 	case RECORD_PARTITION:
 	case RECORD_EPOCH:
@@ -106,6 +116,35 @@ static inline unsigned record_words(uint64_t w)
 	default:
 		return 1;
 	}
+}
+
+/*
+ * OpenMP. A team has a number in its process, from 1; 0 is none. `region` is
+ * the number of the construct's region (wire.h, CONSTRUCT).
+ *
+ *   FORK  enter: the calling thread opens the frame of a parallel region and
+ *         makes team `team`; exit: all of them have ended, the frame ends.
+ *         word 1 = team<<32 | region; word 2 = MARK | size (enter: asked for, or 0)
+ *   TEAM  a thread begins or ends its part in a team (its implicit task). Thread
+ *         0 is the one of FORK and goes on in its frame; the others open a frame
+ *         of the region below the path of FORK.
+ *         word 1 = team<<32 | region; word 2 = MARK | level<<48 | size<<24 | number
+ *   TASK  an explicit task runs. Its frame hangs directly below the frame of its
+ *         team's region, whatever the thread was doing; that goes on at the exit.
+ *         word 1 = team<<32 | region; word 2 = MARK | RESUMED | creator's number
+ *   WAIT  a frame in which the thread waits for others. word 1 = MARK | region
+ */
+#define OPENMP_MARK	 ((uint64_t)1 << 63)
+#define OPENMP_RESUMED	 ((uint64_t)1 << 62) /* TASK: part of a task that has begun before */
+#define OPENMP_NUMBERS	 ((1u << 24) - 1)    /* greatest size and number; larger ones are cut */
+#define OPENMP_LEVELS	 255u
+#define OPENMP_LEVEL(w)	 ((uint32_t)((w) >> 48) & OPENMP_LEVELS)
+#define OPENMP_SIZE(w)	 ((uint32_t)((w) >> 24) & OPENMP_NUMBERS) /* TEAM */
+#define OPENMP_NUMBER(w) ((uint32_t)(w)&OPENMP_NUMBERS)		  /* TEAM, TASK; size in FORK */
+
+static inline int record_is_openmp(uint32_t id)
+{
+	return id >= RECORD_FORK && id <= RECORD_WAIT;
 }
 
 /* Whether this is a record of shm/message.h: no time, and bit 32 is data. */

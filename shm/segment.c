@@ -153,3 +153,10 @@ void segment_unmap_ring(struct ring *ring)
 		munmap(ring->base, ring->bytes);
 	memset(ring, 0, sizeof(*ring));
 }
+
+void segment_blank(void *base, size_t bytes)
+{
+	if (base && mmap(base, bytes, PROT_READ | PROT_WRITE,
+			    MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED, -1, 0) == MAP_FAILED)
+		return; /* no memory at all: it stays */
+}

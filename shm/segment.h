@@ -102,6 +102,8 @@ int segment_map_ring(int fd, uint64_t size, struct ring *ring);
 
 void segment_unmap_control(struct control_agent_shm *agent);
 void segment_unmap_ring(struct ring *ring);
+/* Application's side: private memory of zeroes instead of a mapping. */
+void segment_blank(void *base, size_t bytes);
 
 _Static_assert(sizeof(struct control_agent_shm) <= SEGMENT_PAGE, "one page");
 _Static_assert(sizeof(struct ring_producer_shm) <= SEGMENT_PAGE, "one page");

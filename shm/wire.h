@@ -15,6 +15,7 @@
  *                                          ring of an ended thread again
  *   THREAD_END name                ->      its last act: the ring is the agent's
  *   MODULE_GONE, REGION name, RANK, THREAD_NAME name, FORK ->
+ *   CONSTRUCT name, NOTE text      ->
  *   COMM groups, GONE, WINDOW, FILE name, NAME  ->     before a record can speak of it
  *   STACK                          ->
  *                                  <-      STACK text
@@ -27,7 +28,7 @@
 
 #include <stdint.h>
 
-#define WIRE_VERSION  3u
+#define WIRE_VERSION  4u
 #define WIRE_TEXT_MAX 16384u
 #define WIRE_BUILD_ID 20
 #define WIRE_UNKNOWN  (-1)
@@ -52,6 +53,8 @@ enum wire_kind {
 	WIRE_FILE,
 	WIRE_NAME, /* the user has named a communicator or window */
 	WIRE_THREAD_NAME,
+	WIRE_CONSTRUCT,
+	WIRE_NOTE, /* text: what the user should know, once */
 	WIRE_KINDS
 };
 
@@ -121,6 +124,15 @@ struct wire_region {
 	struct wire_head head;
 	uint64_t number; /* 0, 1, 2 ... in this process */
 			 /* text: name */
+};
+
+/* A region that is a construct of OpenMP; numbered with the others. */
+struct wire_construct {
+	struct wire_head head;
+	uint64_t number;
+	uint64_t address;  /* return address of the call into the OpenMP runtime, or 0 */
+	uint32_t kind;	   /* enum construct */
+	uint32_t reserved; /* text: the user's name of it (of a critical section), or empty */
 };
 
 struct wire_rank {

@@ -288,7 +288,7 @@ static void mode_close(void)
 {
 	for (int i = 0; i < 1000 && goes_on(); i++)
 		one_record(RECORD_CLOSE, UINT64_MAX);
-	one_record(RECORD_CLOSE + 1, 1);
+	one_record(RECORD_WAIT + 1, 1);
 }
 
 /* ---- communication ---- */

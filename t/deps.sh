@@ -7,15 +7,15 @@
 #   t/deps.sh --list   print the apt and dnf lines
 set -u
 
-# package:what proves that it is there (a command, a header, or a file)
+# package:what proves that it is there (a command, a header, or a file, maybe with *)
 apt="build-essential:cc gfortran:gfortran openmpi-bin:mpirun.openmpi libopenmpi-dev:mpicc.openmpi
-mpich:mpiexec.hydra libmpich-dev:mpicc.mpich libelf-dev:libelf.h
-libcjson-dev:cjson/cJSON.h pkg-config:pkg-config"
+mpich:mpiexec.hydra libmpich-dev:mpicc.mpich libelf-dev:libelf.h libdw-dev:elfutils/libdw.h
+libcjson-dev:cjson/cJSON.h liburing-dev:liburing.h pkg-config:pkg-config"
 apt_tests="check:check.h mandoc:mandoc jq:jq gawk:gawk iproute2:ip perl:prove clang:clang
 util-linux:unshare tini:tini procps:pgrep gcc-aarch64-linux-gnu:aarch64-linux-gnu-gcc qemu-user:qemu-aarch64
-hpcc:hpcc python3-mpi4py:/usr/lib/python3/dist-packages/mpi4py/__init__.py"
-dnf="gcc gcc-c++ gcc-gfortran make openmpi-devel mpich-devel elfutils-libelf-devel
-cjson-devel check-devel pkgconf-pkg-config mandoc jq gawk iproute perl-Test-Harness clang util-linux tini procps-ng
+libomp-dev:/usr/lib/llvm-*/lib/libomp.so hpcc:hpcc python3-mpi4py:/usr/lib/python3/dist-packages/mpi4py/__init__.py"
+dnf="gcc gcc-c++ gcc-gfortran make openmpi-devel mpich-devel elfutils-libelf-devel elfutils-devel
+cjson-devel liburing-devel check-devel pkgconf-pkg-config mandoc jq gawk iproute perl-Test-Harness clang libomp-devel util-linux tini procps-ng
 python3-mpi4py-openmpi"
 
 apt_names() {
@@ -31,7 +31,10 @@ lines() {
 
 there() {
 	case $1 in
-	/*) [ -e "$1" ] ;;
+	/*)
+		set -- $1
+		[ -e "$1" ]
+		;;
 	*.h) echo "#include <$1>" | ${CC:-cc} -E -x c - >/dev/null 2>&1 ;;
 	*) command -v "$1" >/dev/null 2>&1 ;;
 	esac

@@ -147,6 +147,8 @@ static void fixed_packet(void)
 		{WIRE_THREAD, sizeof(struct wire_thread)},
 		{WIRE_THREAD_END, sizeof(struct wire_number)},
 		{WIRE_REGION, sizeof(struct wire_region)},
+		{WIRE_CONSTRUCT, sizeof(struct wire_construct)},
+		{WIRE_NOTE, sizeof(struct wire_head)},
 		{WIRE_RANK, sizeof(struct wire_rank)},
 		{WIRE_BYE, sizeof(struct wire_head)},
 		{WIRE_FORK, sizeof(struct wire_number)},
@@ -193,6 +195,24 @@ static unsigned message(uint64_t *words, uint64_t w)
 	return n;
 }
 
+/* Small numbers, so that teams meet their threads. */
+static unsigned openmp(uint64_t *words, uint64_t w)
+{
+	uint8_t team = byte(), place = byte();
+	uint64_t region = team >> 4, number = place & 7, size = place >> 3 & 7;
+
+	words[0] = w;
+	if ((uint32_t)w == RECORD_WAIT) {
+		words[1] = OPENMP_MARK | region;
+		return 2;
+	}
+	words[1] = (uint64_t)(team & 15) << 32 | region;
+	words[2] = OPENMP_MARK | (uint64_t)(place >> 6) << 48 | size << 24 | number;
+	if (place == 255)
+		words[1] = number * 0x1000193u, words[2] = OPENMP_MARK | byte() << 20 | byte();
+	return 3;
+}
+
 static unsigned records(uint64_t *block, unsigned n)
 {
 	uint64_t ticks = agent_ticks(&a);
@@ -206,6 +226,8 @@ static unsigned records(uint64_t *block, unsigned n)
 		kind &= 0x7f;
 		if (kind == 0) {
 			block[used++] = number(8);
+		} else if (record_is_openmp(kind)) {
+			used += openmp(block + used, record_word(ticks + kind, exit_bit, kind));
 		} else if (kind < 16) {
 			uint64_t w = record_word(ticks + kind, exit_bit, kind);
 

@@ -138,7 +138,7 @@ static bool in_handler;
 
 __thread struct thread vftr_thread;
 struct process vftr_process;
-uint64_t vftr_gate = GATE_FUNCTIONS;
+struct own_pages vftr_own = {.gate = GATE_FUNCTIONS, .here = 1};
 
 static void fail(const char *why)
 {
@@ -241,6 +241,15 @@ void agent_kick(void)
 }
 
 void modules_refresh_rarely(uint64_t ticks)
+{
+}
+
+bool thread_is_guest(const struct thread *t)
+{
+	return false;
+}
+
+void process_born(void)
 {
 }
 
@@ -407,7 +416,7 @@ static void perform(const struct event *e)
 	if (e->message)
 		vftr_emit(word);
 	else
-		vftr_record(e->exit_bit, e->id, vftr_gate, NULL);
+		vftr_record(e->exit_bit, e->id, vftr_own.gate, NULL);
 }
 
 static void producer(void)
@@ -427,8 +436,8 @@ static void handler(void)
 	in_handler = true;
 	w.nested = signal_calls;
 	for (unsigned i = 0; i < signal_calls; i++) {
-		vftr_record(0, HANDLER_ID, vftr_gate, NULL);
-		vftr_record(RECORD_EXIT, HANDLER_ID, vftr_gate, NULL);
+		vftr_record(0, HANDLER_ID, vftr_own.gate, NULL);
+		vftr_record(RECORD_EXIT, HANDLER_ID, vftr_own.gate, NULL);
 	}
 	in_handler = false;
 }

@@ -114,6 +114,7 @@ static inline void throw_process(struct dice *d, struct profile_process *w, uint
 	w->executable = xasprintf("/opt/app%u", throw_dice(d, 2));
 	w->end = throw_dice(d, 4);
 	w->exit_status = (int)throw_dice(d, 20) - 1;
+	w->started_s = throw_dice(d, 1000) / 3.0;
 	w->runtime_s = throw_dice(d, 1000) / 7.0;
 	w->calls = throw_dice(d, 1000);
 	if (throw_dice(d, 2))
@@ -214,6 +215,8 @@ static inline void throw_comm(struct dice *d, struct profile_comm *c, uint64_t i
 	c->collective_bytes_sent = throw_dice(d, 1000);
 	c->collective_bytes_received = throw_dice(d, 1000);
 	c->collective_ns = throw_dice(d, 1u << 30);
+	c->ambiguous_sends = throw_dice(d, 10);
+	c->ambiguous_receives = throw_dice(d, 10);
 }
 
 static inline void throw_file(struct dice *d, struct profile_file *f, uint32_t number)
@@ -235,6 +238,8 @@ static inline void throw_communication(struct dice *d, struct profile *p, uint32
 
 	p->lost_messages = throw_dice(d, 3) ? 0 : throw_dice(d, 1000);
 	p->open_requests = throw_dice(d, 3) ? 0 : throw_dice(d, 10);
+	p->ambiguous_sends = throw_dice(d, 3) ? 0 : throw_dice(d, 10);
+	p->ambiguous_receives = throw_dice(d, 3) ? 0 : throw_dice(d, 10);
 	throw_stack_messages(d, p);
 	throw_functions(d, p, 4 * node);
 	for (uint32_t i = 0; i <= 64; i++) {
@@ -265,6 +270,74 @@ static inline void throw_communication(struct dice *d, struct profile *p, uint32
 
 		at->first = at->last = PROFILE_UNRANKED + i;
 		at->host = xasprintf("host%u", node / 2);
+	}
+}
+
+static inline void throw_threads(struct dice *d, struct profile *p, uint32_t node)
+{
+	for (uint32_t i = 0; i < p->n_stacks; i++) {
+		struct profile_thread_range *t;
+
+		if (throw_dice(d, 3))
+			continue;
+		t = ADD_ELEMENT(p, thread_ranges);
+		t->stack = i;
+		t->threads = 1 + throw_dice(d, 100);
+		/* few values, so that there are ties */
+		t->min_ns = throw_dice(d, 3);
+		t->max_ns = 2 + throw_dice(d, 3);
+		t->rank_min = 4 * node + throw_dice(d, 4);
+		t->thread_min = throw_dice(d, 3);
+		t->rank_max = p->unranked ? PROFILE_UNRANKED : t->rank_min;
+		t->thread_max = throw_dice(d, 3);
+	}
+	for (uint32_t i = 0; i < throw_dice(d, 4); i++) {
+		struct profile_thread *t = ADD_ELEMENT(p, each);
+
+		t->rank = 4 * node;
+		t->number = i;
+		t->parent = i ? 0 : PROFILE_NONE;
+		t->threads = 1;
+		t->name = throw_dice(d, 2) ? xstrdup("worker") : NULL;
+		t->alive_ns = throw_dice(d, 1u << 30);
+		THROW_MESSAGES(d, t);
+	}
+	for (uint32_t i = 0; i < p->n_each; i++) {
+		struct profile_thread_stack *s = ADD_ELEMENT(p, thread_stacks);
+
+		s->thread = i;
+		s->stack = throw_dice(d, p->n_stacks);
+		s->calls = throw_dice(d, 100);
+	}
+}
+
+static inline void throw_openmp(struct dice *d, struct profile *p, uint32_t node)
+{
+	for (uint32_t i = 0; i < p->n_stacks; i++) {
+		struct profile_openmp *o;
+
+		if (throw_dice(d, 3))
+			continue;
+		o = ADD_ELEMENT(p, openmp);
+		o->stack = i;
+		o->ranks = 1 + throw_dice(d, 4);
+		o->calls = throw_dice(d, 3);
+		o->size_min = o->calls ? 1 + throw_dice(d, 3) : 0;
+		o->size_max = o->size_min + throw_dice(d, 3);
+		o->threads = throw_dice(d, 100);
+		for (uint64_t *ns = &o->wall_ns; ns <= &o->task_ns; ns++)
+			*ns = throw_dice(d, 1u << 30);
+	}
+	for (uint32_t i = 0; i < throw_dice(d, 6); i++) {
+		struct profile_openmp_thread *t = ADD_ELEMENT(p, openmp_threads);
+
+		t->rank = 4 * node;
+		t->parent = i ? throw_dice(d, i) : PROFILE_NONE;
+		t->level = i ? p->openmp_threads[t->parent].level + 1 : 0;
+		t->number = i;
+		t->tasks = throw_dice(d, 100);
+		t->threads = xstrdup(throw_dice(d, 2) ? "0 12" : "");
+		t->more = throw_dice(d, 2);
 	}
 }
 
@@ -325,6 +398,10 @@ static inline struct profile *random_profile(
 		throw_process(d, &p->dead[0], PROFILE_UNRANKED + p->unranked - 1);
 	}
 	throw_communication(d, p, node);
+	if (n_stacks) {
+		throw_threads(d, p, node);
+		throw_openmp(d, p, node);
+	}
 	return p;
 }
 

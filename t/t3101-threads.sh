@@ -57,6 +57,33 @@ test_expect 'a tree of threads, three levels deep, as a table' '
 	hasnt threads_0.log "Runtime profile of thread"
 	is 40 "$(jq ".each_thread | length" $ALL)" threads
 	is null "$(jq -c ".each_thread[1].stacks" $ALL)" stacks'
+# ranges: of each stack, over how many threads, and the least and greatest time of one
+ranges() {
+	is '[]' "$(jq -c '[.each_thread[].stacks[] | {id, t: .t_excl_s}] |
+		group_by(.id) | map({key: "\(.[0].id)", value: {n: length,
+			min: (map(.t) | min), max: (map(.t) | max)}}) | from_entries as $each |
+		input | [.stacks[] | . as $s | $each["\(.id)"] as $e |
+			select(.threads != $e.n or
+				(.t_excl_thread_min_s - $e.min | fabs) > 1e-6 or
+				(.t_excl_thread_max_s - $e.max | fabs) > 1e-6 or
+				.thread_min_rank != 0 or .thread_max_rank != 0)]' $ALL $ALL)" "stacks that differ"
+}
+
+test_expect 'least and greatest time over threads are those of the threads' '
+	each_thread flat 7
+	ranges
+	each_thread tree 2
+	ranges'
+test_expect 'they are there in a summary, with the threads that have them' '
+	rm -f threads_*
+	traced -q -k profile_table.threads=summary -- "$BIN/threads" flat 7
+	is "7 true true" "$(jq -r ".stacks[] | select(.path == \"work<thread_main<init\") |
+		\"\(.threads) \(.t_excl_thread_min_s <= .t_excl_thread_max_s) \([.thread_min, .thread_max] |
+			all(. > 0 and . < 8))\"" $ALL)"
+	is "8 0" "$(jq -r ".stacks[] | select(.path == \"init\") | .threads" $ALL) $(jq 		"[.stacks[] | select(.t_excl_s - .threads * .t_excl_thread_max_s > 1e-6 or
+			.threads * .t_excl_thread_min_s - .t_excl_s > 1e-6)] | length" $ALL)"
+	traced -q -- "$BIN/threads" flat 7
+	is null "$(jq ".stacks[0].threads" $ALL)"'
 test_expect 'a profile per thread in the rank logs' '
 	each_thread flat 3 -k logfile_for_ranks=all
 	has threads_0.log "Runtime profile of thread 3 (threads)"'

@@ -157,7 +157,7 @@ static const char *define(struct person *p, uint32_t number, uint64_t id, uint32
 		__VA_ARGS__                                                                        \
 	}
 
-static const char *gone(uint32_t object, uint32_t number)
+static inline const char *gone(uint32_t object, uint32_t number)
 {
 	struct wire_about m = {.head = {.ticks = ticks}, .number = number, .object = object};
 

@@ -228,6 +228,15 @@ static struct profile *communication(uint32_t rank, const char *host, const char
 	*ADD_ELEMENT(p, comms) = (struct profile_comm){
 		.id = 5, .name = name ? xstrdup(name) : NULL, .size = 1 + rank, .remote_size = 2};
 	*ADD_ELEMENT(p, places) = (struct profile_place){rank, rank, xstrdup(host)};
+	*ADD_ELEMENT(p, thread_ranges) = (struct profile_thread_range){.threads = 2,
+		.min_ns = 3 + rank % 2,
+		.max_ns = 9 - rank % 2,
+		.rank_min = rank,
+		.thread_min = 1,
+		.rank_max = rank,
+		.thread_max = 7};
+	p->comms[0].ambiguous_sends = p->ambiguous_sends = 3;
+	p->comms[0].ambiguous_receives = p->ambiguous_receives = 4;
 	p->lost_messages = 1;
 	p->open_requests = 2;
 	return p;
@@ -251,6 +260,17 @@ START_TEST(communication_adds_up)
 	ck_assert_uint_eq(p->comms[0].size, 5);
 	ck_assert_uint_eq(p->lost_messages, 4);
 	ck_assert_uint_eq(p->open_requests, 8);
+	ck_assert_uint_eq(p->ambiguous_sends, 12);
+	ck_assert_uint_eq(p->ambiguous_receives, 16);
+	ck_assert_uint_eq(p->comms[0].ambiguous_sends, 12);
+	ck_assert_uint_eq(p->comms[0].ambiguous_receives, 16);
+	ck_assert_uint_eq(p->n_thread_ranges, 1);
+	ck_assert_uint_eq(p->thread_ranges[0].threads, 8);
+	ck_assert_uint_eq(p->thread_ranges[0].min_ns, 3);
+	ck_assert_uint_eq(p->thread_ranges[0].rank_min, 0);
+	ck_assert_uint_eq(p->thread_ranges[0].max_ns, 9);
+	ck_assert_uint_eq(p->thread_ranges[0].rank_max, 0);
+	ck_assert_uint_eq(p->thread_ranges[0].thread_max, 7);
 	/* 0 and 1 are neighbours on b; 2 is missing */
 	ck_assert_uint_eq(p->n_places, 3);
 	ck_assert_uint_eq(p->places[0].last, 1);
@@ -270,6 +290,7 @@ START_TEST(unranked_ends_of_messages_are_numbered_on)
 	ck_assert_uint_eq(p->pairs[2].from, PROFILE_UNRANKED + 1);
 	ck_assert_uint_eq(p->pairs[3].to, PROFILE_ELSEWHERE);
 	ck_assert_uint_eq(p->places[1].first, PROFILE_UNRANKED + 1);
+	ck_assert_uint_eq(p->thread_ranges[0].rank_max, PROFILE_UNRANKED);
 	profile_free(p);
 }
 END_TEST

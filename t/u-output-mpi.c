@@ -425,6 +425,11 @@ START_TEST(losses)
 	log = summary();
 	has(log, "12 records of communication were not stored because rings were full;");
 	has(log, "3 requests were posted and never seen to complete;");
+	has_not(log, "ambiguous");
+	free(log);
+	p->ambiguous_receives = 9;
+	log = summary();
+	has(log, "0 sends and 9 receives are ambiguous.");
 	free(log);
 	ck_assert_int_eq(output_node(p, conf, dir, "app", "n1", NULL, 0, &error), 0);
 	log = slurp("app_node_n1.log");
@@ -529,6 +534,8 @@ START_TEST(json)
 	ck_assert_int_eq(number(element(all, "places", 1), "last"), 3);
 	ck_assert_int_eq(number(all, "lost_messages"), 12);
 	ck_assert_int_eq(number(all, "open_requests"), 3);
+	ck_assert_int_eq(number(all, "ambiguous_sends"), 0);
+	ck_assert_int_eq(number(all, "ambiguous_recvs"), 0);
 	cJSON_Delete(all);
 }
 END_TEST

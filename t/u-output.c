@@ -405,13 +405,13 @@ START_TEST(node_log)
 			"0.05 Mrecords/s per busy core\n", "Ran on: cpu 3\n", "\nRuntime profile\n",
 			"\nGlobal call stacks:\n", NULL});
 	const char *first = row(log, "Processes", 0), *second = row(log, "Processes", 1);
-	static const char *const cells[] = {"0", "4711", "4700", "app", "2", "1.500", "99", "49",
+	static const char *const cells[] = {"0", "4711", "4700", "app", "2", "0.000", "1.500", "99", "49",
 		"7", "0.050", "8.00", "0", "exited 3"};
 
 	for (unsigned i = 0; i < ARRAY_SIZE(cells); i++)
 		cell_is(first, i, cells[i]);
 	cell_is(second, 0, "4");
-	cell_is(second, 12, "vanished");
+	cell_is(second, 13, "vanished");
 	has(log, "(pid 4712) are not complete: an unknown record\n");
 	cell_is(row(log, "Runtime profile", 0), 6, id);
 	free(id);

@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
+#include "nodeagent/openmp.h"
 #include "nodeagent/replay.h"
 #include "nodeagent/util.h"
 #include "shm/record.h"
@@ -21,6 +22,7 @@
 #define NOW   (START + ((uint64_t)1 << 33))
 
 static const struct replay_epoch no_epoch;
+static struct openmp *teams;
 static struct replay *r;
 static uint64_t block[BLOCK_WORDS];
 static unsigned used;
@@ -39,11 +41,14 @@ static void setup(void)
 	used = 0;
 	ticks = based = START;
 	r = replay_new(START, same, NULL);
+	teams = openmp_new(NULL);
+	replay_set_openmp(r, teams, 0);
 }
 
 static void teardown(void)
 {
 	replay_free(r);
+	openmp_free(teams);
 }
 
 static const char *flush(void)
@@ -478,7 +483,7 @@ END_TEST
 
 START_TEST(unknown_kind)
 {
-	put(0, RECORD_CLOSE + 1, 0);
+	put(0, RECORD_WAIT + 1, 0);
 	ck_assert_str_eq(flush(), "a record of unknown kind");
 }
 END_TEST
@@ -584,7 +589,7 @@ START_TEST(trees_add_up)
 		end();
 		calltree_add(sum, replay_tree(r));
 		ck_assert_ptr_eq(calltree_root(replay_tree(r))->next, calltree_root(sum));
-		replay_free(r);
+		teardown();
 		setup();
 	}
 	ck_assert_uint_eq(calltree_nodes(sum), 3);
@@ -636,15 +641,16 @@ START_TEST(random_words)
 	while (clock() < stop) {
 		uint64_t sense = any() % 4;
 
-		replay_free(r);
+		teardown();
 		setup();
 		for (int k = 0; k < 20; k++) {
 			block[0] = sense ? record_sync_word(ticks) : any();
 			for (unsigned i = 1; i < BLOCK_WORDS; i++) {
 				uint64_t w = any();
-				uint32_t id = sense == 1   ? (uint32_t)(w % 9)
-					      : sense == 2 ? (uint32_t)(A + w % 5)
-							   : (uint32_t)(w % 3 ? A + w % 99 : w % 8);
+				uint32_t id = sense == 1 ? (uint32_t)(w % 12)
+					      : sense == 2
+						      ? (uint32_t)(A + w % 5)
+						      : (uint32_t)(w % 3 ? A + w % 99 : w % 12);
 
 				block[i] = sense ? record_word(ticks++, w & RECORD_EXIT, id) : w;
 				for (unsigned n = record_words(block[i]);
@@ -656,6 +662,9 @@ START_TEST(random_words)
 				break;
 		}
 		replay_end(r, any());
+		openmp_no_more(teams);
+		ck_assert(replay_settle(r));
+		openmp_end(teams);
 	}
 	ck_assert_uint_gt(blocks, 10);
 }

@@ -259,7 +259,7 @@ static const struct {
 	const char *error;
 } headers[] = {
 	{offsetof(struct vfp_header, magic), 0, "not a node profile"},
-	{offsetof(struct vfp_header, version), 4, "format version 4"},
+	{offsetof(struct vfp_header, version), 5, "format version 5"},
 	{offsetof(struct vfp_header, byte_order), 0x0807060504030201, "another byte order"},
 	{offsetof(struct vfp_header, bytes), 100, "too long"},
 	{offsetof(struct vfp_header, bytes), 1ull << 60, "cut short"},

@@ -1,0 +1,176 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Which agent is ours: the one of the session that we were attached to before a
+ * fork, of VFTR_SESSION, of "default", of our job, or a new one.
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <sys/un.h>
+#include <time.h>
+#include <unistd.h>
+#include "libhook/find-agent.h"
+#include "libhook/process.h"
+
+#define REPLY_SECONDS	5
+#define START_SECONDS	10
+#define LOW_DESCRIPTORS 200 /* shells and daemons use and close the lowest ones */
+
+static int runtime_directory(char *out, size_t bytes)
+{
+	const char *dir = getenv("VFTR_RUNTIME_DIR");
+	const char *xdg = getenv("XDG_RUNTIME_DIR");
+	int n;
+
+	if (dir && dir[0])
+		n = snprintf(out, bytes, "%s", dir);
+	else if (xdg && xdg[0])
+		n = snprintf(out, bytes, "%s/vftr", xdg);
+	else
+		n = snprintf(out, bytes, "/tmp/vftr-%u", (unsigned)getuid());
+	return n > 0 && (size_t)n < bytes ? 0 : -ENAMETOOLONG;
+}
+
+/* The session an agent of our own would have: one per job on this node. */
+static void job_session(char *out, size_t bytes)
+{
+	const char *v;
+
+	if ((v = getenv("PMIX_NAMESPACE")))
+		snprintf(out, bytes, "job-%.80s", v);
+	else if ((v = getenv("SLURM_JOB_ID")))
+		snprintf(out, bytes, "job-%.40s.%.40s", v,
+			getenv("SLURM_STEP_ID") ? getenv("SLURM_STEP_ID") : "0");
+	else if (getenv("PMI_RANK"))
+		snprintf(out, bytes, "job-of-%d", (int)getppid());
+	else
+		snprintf(out, bytes, "process-%d", (int)getpid());
+	for (; *out; out++)
+		if (*out == '/')
+			*out = '-';
+}
+
+static void set_patience(int fd, long s, long us)
+{
+	struct timeval limit = {s, us};
+
+	setsockopt(fd, SOL_SOCKET, SO_RCVTIMEO, &limit, sizeof(limit));
+	setsockopt(fd, SOL_SOCKET, SO_SNDTIMEO, &limit, sizeof(limit));
+}
+
+/* Descriptor of a connection to the agent of this session, or -errno. */
+static int connect_to(const char *directory, const char *session, bool wait)
+{
+	struct sockaddr_un a = {.sun_family = AF_UNIX};
+	struct ucred peer;
+	socklen_t bytes = sizeof(peer);
+	int n, fd, high;
+
+	n = snprintf(a.sun_path, sizeof(a.sun_path), "%s/%s.sock", directory, session);
+	if (n < 0 || (size_t)n >= sizeof(a.sun_path))
+		return -ENAMETOOLONG;
+	fd = socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0);
+	if (fd < 0)
+		return -errno;
+	high = fcntl(fd, F_DUPFD_CLOEXEC, LOW_DESCRIPTORS);
+	if (high >= 0) {
+		close(fd);
+		fd = high;
+	}
+	set_patience(fd, wait ? REPLY_SECONDS : 0, wait ? 0 : 1);
+	if (connect(fd, (struct sockaddr *)&a, sizeof(a))) {
+		n = -errno;
+		close(fd);
+		return n;
+	}
+	if (getsockopt(fd, SOL_SOCKET, SO_PEERCRED, &peer, &bytes) || peer.uid != geteuid()) {
+		close(fd);
+		return -EPERM;
+	}
+	return fd;
+}
+
+bool nobody_there(int error)
+{
+	return error == -ENOENT || error == -ECONNREFUSED || error == -ENOTDIR;
+}
+
+/* The connection of agent_expect(), if the program has not closed it and the agent lives. */
+static int early(void)
+{
+	int fd = vftr_process.socket;
+
+	vftr_process.socket = -1;
+	if (fd < 0 || !socket_is(fd))
+		return -EBADF;
+	if (socket_answers(fd)) {
+		set_patience(fd, REPLY_SECONDS, 0);
+		return fd;
+	}
+	close(fd);
+	return -ECONNRESET;
+}
+
+void agent_expect(void)
+{
+	char directory[256];
+	struct stat st;
+	int fd = runtime_directory(directory, sizeof(directory));
+
+	if (!fd)
+		fd = connect_to(directory, vftr_process.session, false);
+	if (fd < 0)
+		return;
+	if (fstat(fd, &st)) {
+		close(fd);
+		return;
+	}
+	vftr_process.socket = fd;
+	vftr_process.socket_inode = st.st_ino;
+}
+
+int find_agent(void)
+{
+	char directory[256];
+	const char *named = getenv("VFTR_SESSION");
+	const char *agent = getenv("VFTR_AGENT");
+	struct timespec pause = {0, 2000000};
+	int fd, error = runtime_directory(directory, sizeof(directory));
+
+	fd = early();
+	if (fd >= 0)
+		return fd;
+	if (error)
+		return error;
+	if (vftr_process.session[0]) {
+		fd = connect_to(directory, vftr_process.session, true);
+		if (!nobody_there(fd))
+			return fd;
+	}
+	snprintf(vftr_process.session, sizeof(vftr_process.session), "%.100s",
+		named && named[0] ? named : "default");
+	fd = connect_to(directory, vftr_process.session, true);
+	if (!nobody_there(fd) || (agent && !strcmp(agent, "off")))
+		return fd;
+	if (!named || !named[0])
+		job_session(vftr_process.session, sizeof(vftr_process.session));
+	fd = connect_to(directory, vftr_process.session, true);
+	if (!nobody_there(fd))
+		return fd;
+	if (vftr_process.parent_traced) /* its run is over: what it has written stays */
+		return -ECANCELED;
+	error = agent_spawn(vftr_process.session);
+	if (error)
+		return error;
+	/* ours, or that of a faster rank: whoever got the lock answers */
+	for (int i = 0; i < START_SECONDS * 500; i++) {
+		fd = connect_to(directory, vftr_process.session, true);
+		if (!nobody_there(fd))
+			return fd;
+		nanosleep(&pause, NULL);
+	}
+	return -ETIMEDOUT;
+}

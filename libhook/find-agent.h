@@ -1,0 +1,27 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* The way to the agent, for attach.c and the child of a fork. */
+#ifndef VFTR_LIBHOOK_FIND_AGENT_H
+#define VFTR_LIBHOOK_FIND_AGENT_H
+
+#include <stdbool.h>
+
+#pragma GCC visibility push(hidden)
+
+/*
+ * Descriptor of a connection to the agent of our session, which is started if
+ * there is none and that is wanted, or -errno. With the lock held.
+ */
+int find_agent(void);
+
+/* Does this -errno say that no agent listens there? */
+bool nobody_there(int error);
+
+/*
+ * Child of fork(): connects without saying more, so that the agent knows of us
+ * before our first event and waits for it. Does not wait, and may fail.
+ */
+void agent_expect(void);
+
+#pragma GCC visibility pop
+
+#endif

@@ -1,0 +1,88 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * The front for libgomp, which offers no tool interface: its entry points are
+ * interposed (gomp-table.h). gomp.c records what threads do, gomp-task.c tasks,
+ * gomp-library.c knows whose functions are called.
+ */
+#ifndef VFTR_LIBHOOK_GOMP_H
+#define VFTR_LIBHOOK_GOMP_H
+
+#include <stdbool.h>
+#include <stdint.h>
+#include "libhook/construct.h"
+#include "libhook/gomp-table.h"
+
+#define GOMP_EXPORT __attribute__((visibility("default")))
+#define GOMP_CALLER __builtin_return_address(0)
+
+/*
+ * The functions of ours that run bodies of the program stand together: a body
+ * that ends with a call into libgomp may jump there, and return to one of them.
+ */
+#define GOMP_RUNS_BODIES __attribute__((section("vftr_bodies"), noinline))
+
+enum gomp_row {
+#define ROW(result, name, ...) GOMP_ROW_##name,
+#define ROW_OTHER(name)	       GOMP_ROW_##name,
+	GOMP_CALLS(ROW) GOMP_PARALLELS(ROW) GOMP_PARALLEL_STARTS(ROW) GOMP_OTHERS(ROW_OTHER)
+#undef ROW
+#undef ROW_OTHER
+		GOMP_ROWS
+};
+
+/* One OpenMP library of the process. */
+struct gomp {
+	const void *base; /* NULL: not in use */
+	void *handle;
+	uint32_t is_recorded;
+	void *real[GOMP_ROWS]; /* NULL: not looked up yet */
+};
+
+#define GOMP_FRAMES 16 /* begun by one task, not ended: loop, taskgroups, criticals */
+
+/*
+ * What libgomp and its callers do inside of one task, implicit or explicit: on
+ * the stack of who runs it. Frames that begin and end with calls of their own
+ * are noted here, so that cancellation can end them.
+ */
+struct gomp_context {
+	struct gomp_context *outer;
+	gomp_function fn; /* its body */
+	uint32_t team;	  /* 0: none */
+	uint32_t late;	  /* frame of a combined construct not yet begun, or 0 */
+	uint32_t hidden;  /* frames begun that found no room */
+	uint16_t skipped; /* GOMP_parallel_start() called and not recorded */
+	uint8_t is_old;	  /* made by GOMP_parallel_start() */
+	uint8_t used;
+	uint32_t open[GOMP_FRAMES]; /* region << 8 | kind */
+};
+
+#pragma GCC visibility push(hidden)
+
+/*
+ * The function to call in place of the caller's; never NULL. *library is NULL
+ * if nothing is to be recorded: tracing is off, the library is LLVM's (ompt.c
+ * records), or of a version that we don't know.
+ */
+void *gomp_find(enum gomp_row row, const void *caller, struct gomp **library);
+/* A function of the library itself. */
+void *gomp_real(struct gomp *library, enum gomp_row row);
+/* omp_get_level() and its like */
+uint32_t gomp_ask(struct gomp *library, enum gomp_row what);
+
+/*
+ * The address that a construct is known by. One that has its body in a function
+ * of its own has that: its calls may stand in several places, or be jumps.
+ */
+const void *gomp_place(gomp_function fn);
+/* Of any other it is the caller, or the body that has jumped to the call. */
+const void *gomp_site(const void *caller);
+
+/* Where the calling thread is; begin sets outer. end closes what is open. */
+struct gomp_context *gomp_here(void);
+void gomp_context_begin(struct gomp_context *c);
+void gomp_context_end(struct gomp_context *c);
+
+#pragma GCC visibility pop
+
+#endif

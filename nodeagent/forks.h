@@ -1,0 +1,23 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * A child of fork() goes on inside the functions that its parent was in. The
+ * parent announces the fork; what was open then is kept for the child, which
+ * names the fork when it attaches. The last few hundred are kept.
+ */
+#ifndef VFTR_NODEAGENT_FORKS_H
+#define VFTR_NODEAGENT_FORKS_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+struct process;
+
+/* WIRE_FORK: its number in the upper half, the index of the thread in the lower. */
+void forks_add(struct process *p, uint64_t number);
+
+/* Frames that were open in the parent of p, innermost first (not owned); their number. */
+size_t forks_inherited(const struct process *p, const uint64_t **keys);
+
+void forks_free(struct process *p);
+
+#endif

@@ -1,0 +1,161 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "nodeagent/regions.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include "nodeagent/codemap.h"
+#include "nodeagent/lines.h"
+#include "nodeagent/process.h"
+#include "nodeagent/symcache.h"
+#include "nodeagent/util.h"
+#include "shm/record.h"
+
+#define REGIONS_LIMIT (1u << 20) /* of one process */
+
+struct region {
+	char *name; /* NULL: not defined, or not made yet */
+	bool is_construct;
+	uint32_t kind;		 /* enum construct */
+	char *user_name;	 /* of a construct */
+	struct code_place place; /* of the byte before the address; path NULL: unknown */
+};
+
+static const struct {
+	const char *name;
+	bool waits;
+} constructs[CONSTRUCT_KINDS] = {
+#define CONSTRUCT_ROW(kind, name, waits) [CONSTRUCT_##kind] = {name, waits},
+	CONSTRUCTS(CONSTRUCT_ROW)
+#undef CONSTRUCT_ROW
+};
+
+static struct region *region_at(struct process *p, uint64_t number)
+{
+	struct region *r;
+
+	if (number >= REGIONS_LIMIT) {
+		process_quarantine(p, "it defined region number %llu", (unsigned long long)number);
+		return NULL;
+	}
+	while (p->n_regions <= number) {
+		p->regions = grow(p->regions, p->n_regions, &p->cap_regions, sizeof(*p->regions));
+		p->regions[p->n_regions++] = (struct region){0};
+	}
+	r = &p->regions[number];
+	free(r->name);
+	free(r->user_name);
+	*r = (struct region){0};
+	return r;
+}
+
+void regions_define(struct process *p, uint64_t number, const char *name)
+{
+	struct region *r = region_at(p, number);
+
+	if (r)
+		r->name = xstrdup(name);
+}
+
+void regions_construct(struct process *p, const struct wire_construct *m, const char *name)
+{
+	struct region *r;
+
+	if (m->kind >= CONSTRUCT_KINDS) {
+		process_quarantine(p, "it defined a construct of kind %u", m->kind);
+		return;
+	}
+	r = region_at(p, m->number);
+	if (!r)
+		return;
+	r->is_construct = true;
+	r->kind = m->kind;
+	r->user_name = name[0] ? xstrdup(name) : NULL;
+	/* its call lies before the return address */
+	if (!m->address || !codemap_find_address(p->code, m->address - 1, &r->place))
+		r->place.path = NULL;
+}
+
+void regions_free(struct process *p)
+{
+	for (size_t i = 0; i < p->n_regions; i++) {
+		free(p->regions[i].name);
+		free(p->regions[i].user_name);
+	}
+	free(p->regions);
+}
+
+/* Lines are asked for all at once: opening a file takes its time. */
+static void read_lines(struct symcache *s, const struct process *p)
+{
+	struct code_place *places = xcalloc(p->n_regions, sizeof(*places));
+
+	for (size_t i = 0; i < p->n_regions; i++)
+		if (p->regions[i].is_construct && !p->regions[i].name)
+			places[i] = p->regions[i].place;
+	source_lines_read(symcache_lines(s), places, p->n_regions);
+	free(places);
+}
+
+/* Where it is: a line, else a function or a file and an offset. */
+static char *place_name(struct symcache *s, const struct code_place *place)
+{
+	const char *line = source_lines_find(symcache_lines(s), place), *slash, *name;
+	uint64_t start = 0;
+
+	if (line)
+		return xstrdup(line);
+	name = symcache_find(s, place, place->address, &start);
+	if (name)
+		return xasprintf(
+			"%s+0x%llx", name, (unsigned long long)(place->address + 1 - start));
+	slash = strrchr(place->path, '/');
+	return xasprintf("%s+0x%llx", slash ? slash + 1 : place->path,
+		(unsigned long long)place->address + 1);
+}
+
+static void make_name(struct symcache *s, struct region *r)
+{
+	const char *what = constructs[r->kind].name;
+	char *place = r->place.path ? place_name(s, &r->place) : NULL;
+
+	r->name = xasprintf("%s%s%s%s%s%s", what, r->user_name ? "(" : "",
+		r->user_name ? r->user_name : "", r->user_name ? ")" : "", place ? "@" : "",
+		place ? place : "");
+	free(place);
+}
+
+const char *regions_name(struct symcache *s, const struct process *p, uint64_t number)
+{
+	struct region *r;
+
+	if (number >= p->n_regions)
+		return NULL;
+	r = &p->regions[number];
+	if (r->is_construct && !r->name) {
+		if (r->place.path)
+			read_lines(s, p);
+		make_name(s, r);
+	}
+	return r->name;
+}
+
+enum construct regions_kind(const struct process *p, uint64_t number)
+{
+	return number < p->n_regions && p->regions[number].is_construct
+		       ? (enum construct)p->regions[number].kind
+		       : CONSTRUCT_KINDS;
+}
+
+enum construct regions_kind_of_key(const struct process *p, uint64_t key)
+{
+	if (RECORD_IS_REGION(key))
+		return regions_kind(p, RECORD_REGION_NUMBER(key));
+	if (key >= RECORD_ID_REGION && key < RECORD_ID_FUNCTION)
+		return regions_kind(p, key - RECORD_ID_REGION);
+	return CONSTRUCT_KINDS;
+}
+
+bool construct_waits(enum construct kind)
+{
+	return kind < CONSTRUCT_KINDS && constructs[kind].waits;
+}

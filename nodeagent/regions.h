@@ -1,0 +1,31 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * The regions of a process: those the user named, and the constructs of
+ * OpenMP, whose name is made of their kind and the place of their code.
+ */
+#ifndef VFTR_NODEAGENT_REGIONS_H
+#define VFTR_NODEAGENT_REGIONS_H
+
+#include <stdbool.h>
+#include <stdint.h>
+#include "shm/construct.h"
+
+struct process;
+struct symcache;
+struct wire_construct;
+
+/* Messages of the process; number and text are untrusted. */
+void regions_define(struct process *p, uint64_t number, const char *name);
+void regions_construct(struct process *p, const struct wire_construct *m, const char *name);
+void regions_free(struct process *p);
+
+/* The raw name, or NULL: it was never defined. Valid until it is defined anew. */
+const char *regions_name(struct symcache *s, const struct process *p, uint64_t number);
+
+/* Which construct of OpenMP it is, or CONSTRUCT_KINDS. */
+enum construct regions_kind(const struct process *p, uint64_t number);
+/* The same for the key of a frame (calltree.h). */
+enum construct regions_kind_of_key(const struct process *p, uint64_t key);
+bool construct_waits(enum construct kind);
+
+#endif
