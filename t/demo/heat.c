@@ -7,7 +7,9 @@
  *
  *   mpirun -np 4 heat [NX NY STEPS]
  *
- * heat.f90 is the same program in Fortran and prints the same numbers.
+ * With -fopenmp each rank works with a team of threads, and two of them
+ * exchange the rims. heat.f90 is the same program in Fortran, without threads,
+ * and prints the same numbers.
  */
 #include <math.h>
 #include <mpi.h>
@@ -24,6 +26,7 @@ struct plate {
 	MPI_Comm comm;
 	MPI_Datatype column;
 	int neighbour[4];
+	int several; /* threads may call MPI at the same time */
 };
 
 static const double conductivity = 0.2;
@@ -82,25 +85,45 @@ static void warm(struct plate *p, int nx, int ny)
 	}
 }
 
+/* One rim: sent to `to', while the opposite one comes from `from'. */
+static void exchange_rim(struct plate *p, double *send, double *receive, int count,
+	MPI_Datatype type, int to, int from, MPI_Request req[2])
+{
+	MPI_Irecv(receive, count, type, p->neighbour[from], to, p->comm, &req[0]);
+	MPI_Isend(send, count, type, p->neighbour[to], to, p->comm, &req[1]);
+}
+
+static void exchange_rows(struct plate *p, double *u)
+{
+	MPI_Request req[4];
+
+	exchange_rim(
+		p, row(u, p, p->ny) + 1, row(u, p, 0) + 1, p->nx, MPI_DOUBLE, SOUTH, NORTH, req);
+	exchange_rim(p, row(u, p, 1) + 1, row(u, p, p->ny + 1) + 1, p->nx, MPI_DOUBLE, NORTH, SOUTH,
+		req + 2);
+	MPI_Waitall(4, req, MPI_STATUSES_IGNORE);
+}
+
+static void exchange_columns(struct plate *p, double *u)
+{
+	MPI_Request req[4];
+
+	exchange_rim(p, row(u, p, 1) + p->nx, row(u, p, 1), 1, p->column, EAST, WEST, req);
+	exchange_rim(
+		p, row(u, p, 1) + 1, row(u, p, 1) + p->nx + 1, 1, p->column, WEST, EAST, req + 2);
+	MPI_Waitall(4, req, MPI_STATUSES_IGNORE);
+}
+
+/* With OpenMP one thread speaks to north and south, another one to west and east. */
 static void exchange_halo(struct plate *p)
 {
-	MPI_Request req[8];
-	MPI_Status status[8];
-	double *u = p->now;
-	int n = 0;
-
-	MPI_Irecv(row(u, p, 0) + 1, p->nx, MPI_DOUBLE, p->neighbour[NORTH], 1, p->comm, &req[n++]);
-	MPI_Irecv(row(u, p, p->ny + 1) + 1, p->nx, MPI_DOUBLE, p->neighbour[SOUTH], 2, p->comm,
-		&req[n++]);
-	MPI_Irecv(row(u, p, 1), 1, p->column, p->neighbour[WEST], 3, p->comm, &req[n++]);
-	MPI_Irecv(
-		row(u, p, 1) + p->nx + 1, 1, p->column, p->neighbour[EAST], 4, p->comm, &req[n++]);
-	MPI_Isend(row(u, p, p->ny) + 1, p->nx, MPI_DOUBLE, p->neighbour[SOUTH], 1, p->comm,
-		&req[n++]);
-	MPI_Isend(row(u, p, 1) + 1, p->nx, MPI_DOUBLE, p->neighbour[NORTH], 2, p->comm, &req[n++]);
-	MPI_Isend(row(u, p, 1) + p->nx, 1, p->column, p->neighbour[EAST], 3, p->comm, &req[n++]);
-	MPI_Isend(row(u, p, 1) + 1, 1, p->column, p->neighbour[WEST], 4, p->comm, &req[n++]);
-	MPI_Waitall(n, req, status);
+#pragma omp parallel sections num_threads(2) if (p->several)
+	{
+#pragma omp section
+		exchange_rows(p, p->now);
+#pragma omp section
+		exchange_columns(p, p->now);
+	}
 }
 
 static void update_row(
@@ -113,6 +136,7 @@ static void update_row(
 
 static void update(struct plate *p)
 {
+#pragma omp parallel for
 	for (int y = 1; y <= p->ny; y++)
 		update_row(row(p->now, p, y - 1), row(p->now, p, y), row(p->now, p, y + 1),
 			row(p->next, p, y), p->nx);
@@ -132,6 +156,7 @@ static double residual(struct plate *p)
 {
 	double sum = 0.0, total;
 
+#pragma omp parallel for reduction(+ : sum)
 	for (int y = 1; y <= p->ny; y++)
 		sum += row_change(row(p->now, p, y), row(p->next, p, y), p->nx);
 	MPI_Allreduce(&sum, &total, 1, MPI_DOUBLE, MPI_SUM, p->comm);
@@ -169,7 +194,15 @@ int main(int argc, char **argv)
 	struct plate p;
 	double change = 0.0;
 
+#ifdef _OPENMP
+	int level;
+
+	MPI_Init_thread(&argc, &argv, MPI_THREAD_MULTIPLE, &level);
+	p.several = level == MPI_THREAD_MULTIPLE;
+#else
+	p.several = 0;
 	MPI_Init(&argc, &argv);
+#endif
 
 	const int nx = argc > 1 ? atoi(argv[1]) : 2000;
 	const int ny = argc > 2 ? atoi(argv[2]) : 2000;
