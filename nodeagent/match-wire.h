@@ -1,0 +1,39 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Batches of sends, as the agent of the sender gives them to the agent of the
+ * receiver: bytes without padding and pointers, the same on all machines. Most sends
+ * take about ten bytes: what is as in the send before is left out, numbers are
+ * differences of variable length.
+ */
+#ifndef VFTR_NODEAGENT_MATCH_WIRE_H
+#define VFTR_NODEAGENT_MATCH_WIRE_H
+
+#include <stddef.h>
+#include <stdint.h>
+#include "nodeagent/match.h"
+
+/* Being written; all zero at first. */
+struct match_batch {
+	uint8_t *bytes;
+	size_t n, cap;
+	struct match_send last;
+};
+
+void match_batch_send(struct match_batch *b, const struct match_send *s);
+/* Records of this process were lost about here: match_lost(). */
+void match_batch_lost(struct match_batch *b, uint64_t place);
+/* It is empty again, and keeps its memory. */
+void match_batch_clear(struct match_batch *b);
+void match_batch_free(struct match_batch *b);
+
+/*
+ * All of a batch, one after the other; lost may be NULL. NULL, or what is wrong with it;
+ * then the rest was not given.
+ */
+const char *match_batch_each(const void *bytes, size_t n,
+	void (*send)(void *arg, const struct match_send *s),
+	void (*lost)(void *arg, uint64_t place), void *arg);
+/* Gives all of a batch to m. NULL, or what is wrong with it; then the rest was not given. */
+const char *match_batch_give(const void *bytes, size_t n, struct match *m);
+
+#endif
