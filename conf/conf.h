@@ -127,5 +127,7 @@ const char *conf_type_name(enum conf_type type);
 
 /* Whether "all", "none" or "0,2-5" holds a rank. A list that is not valid holds none. */
 bool rank_list_has(const char *list, unsigned rank);
+/* 0, or -1 and *why (caller frees). words: "all" and "none" are good, too. */
+int rank_list_check(const char *list, bool words, char **why);
 
 #endif

@@ -45,8 +45,7 @@ int list_from_json(
 void list_free(enum conf_type type, void *field);
 void list_print(enum conf_type type, const void *field, int indent, FILE *f);
 
-/* ranks.c, regex.c: 0, or -1 and a cause. */
-int rank_list_check(const char *list, bool words, char **why);
+/* regex.c: 0, or -1 and a cause. */
 int regex_check(const char *pattern, char **why);
 
 /*

@@ -19,12 +19,12 @@ _vftr()
 
 	COMPREPLY=()
 	if [ "$COMP_CWORD" = 1 ]; then
-		_vftr_words "collate config doctor help --help --version" "$word"
+		_vftr_words "collate config doctor dump export help --help --version" "$word"
 		return
 	fi
 	case ${COMP_WORDS[1]} in
 	help)
-		[ "$COMP_CWORD" = 2 ] && _vftr_words "collate config doctor" "$word"
+		[ "$COMP_CWORD" = 2 ] && _vftr_words "collate config doctor dump export" "$word"
 		;;
 	config)
 		case $COMP_CWORD:$before in
@@ -37,6 +37,24 @@ _vftr()
 		case $before:$word in
 		-o:* | --output:*) COMPREPLY=($(compgen -d -- "$word")) ;;
 		*:-*) _vftr_words "-o --output -c --config -b --base -h --help" "$word" ;;
+		*) COMPREPLY=($(compgen -f -- "$word")) ;;
+		esac
+		;;
+	dump)
+		case $before:$word in
+		-r:* | --rank:* | -f:* | --from:* | -t:* | --to:*) ;;
+		*:-*) _vftr_words "-r --rank -f --from -t --to -H --header -j --json -h --help" "$word" ;;
+		*) COMPREPLY=($(compgen -f -- "$word")) ;;
+		esac
+		;;
+	export)
+		case $before:$word in
+		-f:* | --format:*) _vftr_words "perfetto chrome otf2 paraver folded speedscope vfd3" "$word" ;;
+		-r:* | --ranks:* | --from:* | --to:* | -b:* | --base:*) ;;
+		*:-*)
+			_vftr_words "-f --format -o --output -r --ranks --from --to --sum
+				-b --base -h --help" "$word"
+			;;
 		*) COMPREPLY=($(compgen -f -- "$word")) ;;
 		esac
 		;;

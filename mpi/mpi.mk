@@ -30,6 +30,9 @@ $(O)/gen/mpi_type.h: mpi/types.tab
 	$(call say,GEN,$@)
 	$(Q)$(AWK) '/^MPI/ { printf "#ifdef %s\nTYPE(%d, %s)\n#endif\n", $$1, ++n, $$1 }' $< >$@.new && mv $@.new $@
 
+# some of the agent's files include it; after the first build, *.d says which
+$(core_obj): | $(O)/gen/mpi_id.h
+
 $(O)/gen/mpi_name.o: $(O)/gen/mpi_name.c $(O)/gen/mpi_id.h
 	$(call say,CC,$@)
 	$(Q)$(CC) $(ALL_CFLAGS) -c $< -o $@

@@ -17,6 +17,8 @@ static const struct {
 	{"collate", cmd_collate, "merge the node profiles of a directory into the summary"},
 	{"config", cmd_config, "print the default configuration, or check a file"},
 	{"doctor", cmd_doctor, "say whether a program will be traced, and why not"},
+	{"dump", cmd_dump, "print what is in a sampling file"},
+	{"export", cmd_export, "turn sampling files into what other viewers open"},
 	{"help", cmd_help, "explain a subcommand"},
 };
 

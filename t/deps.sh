@@ -13,10 +13,11 @@ mpich:mpiexec.hydra libmpich-dev:mpicc.mpich libelf-dev:libelf.h libdw-dev:elfut
 libcjson-dev:cjson/cJSON.h liburing-dev:liburing.h pkg-config:pkg-config"
 apt_tests="check:check.h mandoc:mandoc jq:jq gawk:gawk iproute2:ip perl:prove clang:clang
 util-linux:unshare tini:tini procps:pgrep gcc-aarch64-linux-gnu:aarch64-linux-gnu-gcc qemu-user:qemu-aarch64
-libomp-dev:/usr/lib/llvm-*/lib/libomp.so hpcc:hpcc python3-mpi4py:/usr/lib/python3/dist-packages/mpi4py/__init__.py"
+libomp-dev:/usr/lib/llvm-*/lib/libomp.so hpcc:hpcc python3-mpi4py:/usr/lib/python3/dist-packages/mpi4py/__init__.py
+otf2-tools:otf2-print libopen-trace-format2-dev:otf2/otf2.h protobuf-compiler:protoc"
 dnf="gcc gcc-c++ gcc-gfortran make openmpi-devel mpich-devel elfutils-libelf-devel elfutils-devel
 cjson-devel liburing-devel check-devel pkgconf-pkg-config mandoc jq gawk iproute perl-Test-Harness clang libomp-devel util-linux tini procps-ng
-python3-mpi4py-openmpi"
+python3-mpi4py-openmpi protobuf-compiler"
 
 apt_names() {
 	for p in $apt $apt_tests; do

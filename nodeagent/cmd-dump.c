@@ -1,0 +1,135 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* `vftr dump`: what is in a sampling file, whole or damaged. */
+#include "nodeagent/cmd.h"
+
+#include <getopt.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "nodeagent/util.h"
+#include "nodeagent/vfd-dump.h"
+
+static const char usage[] =
+	"usage: vftr dump [--rank LIST] [--from S] [--to S] [--header] [--json] FILE\n"
+	"\n"
+	"Prints a sampling file BASE_HOST.vfd: header, threads, call paths, samples and\n"
+	"messages of each process. Of a damaged file everything else is printed.\n"
+	"\n"
+	"  -r, --rank LIST  only these ranks, as 0,2-5\n"
+	"  -f, --from S     only events from this time on, in seconds since the job's start\n"
+	"  -t, --to S       only events before this time\n"
+	"  -H, --header     no samples and messages\n"
+	"  -j, --json       as JSON; see vftr-vfd(5)\n"
+	"  -h, --help       this text\n"
+	"\n"
+	"Exit status: 0 done, 1 the file is damaged or has no end, 2 nothing could be\n"
+	"read, or wrong usage.\n";
+
+static bool seconds(const char *text, int64_t *ns)
+{
+	char *end;
+	double s = strtod(text, &end);
+
+	if (end == text || *end || !isfinite(s) || fabs(s) > 1e9) {
+		complain("dump: %s: not a time in seconds", text);
+		return false;
+	}
+	*ns = (int64_t)(s * 1e9);
+	return true;
+}
+
+static bool rank_list(const char *text)
+{
+	if (*text && strspn(text, "0123456789,-") == strlen(text))
+		return true;
+	complain("dump: %s: not a list of ranks as 0,2-5", text);
+	return false;
+}
+
+static int dump(const char *path, const struct vfd_dump *d, bool json)
+{
+	const struct vfd_damage *damage;
+	struct vfd_file *f;
+	char *error;
+	size_t n;
+	int status = 0;
+
+	f = vfd_open(path, &error);
+	if (!f) {
+		complain("%s", error);
+		free(error);
+		return 2;
+	}
+	if (json)
+		vfd_dump_json(f, d, stdout);
+	else
+		vfd_dump_text(f, d, stdout);
+	fflush(stdout);
+	damage = vfd_damage(f, &n);
+	for (size_t i = 0; i < n && i < 10; i++)
+		complain("%s: bytes %llu to %llu are left out: %s", path,
+			(unsigned long long)damage[i].from, (unsigned long long)damage[i].to,
+			damage[i].why);
+	if (n > 10)
+		complain("%s: and %zu more places", path, n - 10);
+	if (!vfd_facts(f)->closed)
+		complain("%s: it has no end: cut short, or still being written", path);
+	if (n || !vfd_facts(f)->closed)
+		status = 1;
+	vfd_close(f);
+	return status;
+}
+
+int cmd_dump(int argc, char **argv)
+{
+	static const struct option options[] = {
+		{"rank", required_argument, NULL, 'r'},
+		{"from", required_argument, NULL, 'f'},
+		{"to", required_argument, NULL, 't'},
+		{"header", no_argument, NULL, 'H'},
+		{"json", no_argument, NULL, 'j'},
+		{"help", no_argument, NULL, 'h'},
+		{0},
+	};
+	struct vfd_dump d = {0};
+	bool json = false;
+	int option;
+
+	optind = 1;
+	while ((option = getopt_long(argc, argv, "r:f:t:Hjh", options, NULL)) != -1) {
+		switch (option) {
+		case 'r':
+			d.ranks = optarg;
+			if (!rank_list(optarg))
+				return 2;
+			break;
+		case 'f':
+			d.from_set = true;
+			if (!seconds(optarg, &d.from))
+				return 2;
+			break;
+		case 't':
+			d.to_set = true;
+			if (!seconds(optarg, &d.to))
+				return 2;
+			break;
+		case 'H':
+			d.brief = true;
+			break;
+		case 'j':
+			json = true;
+			break;
+		case 'h':
+			fputs(usage, stdout);
+			return 0;
+		default:
+			return 2;
+		}
+	}
+	if (optind + 1 != argc) {
+		complain("dump: name one sampling file; see vftr dump --help");
+		return 2;
+	}
+	return dump(argv[optind], &d, json);
+}

@@ -1,0 +1,34 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* What the files of the OTF2 exporter share. */
+#ifndef VFTR_NODEAGENT_EXPORT_OTF2_H
+#define VFTR_NODEAGENT_EXPORT_OTF2_H
+
+#include "nodeagent/export-otf2-api.h"
+#include "nodeagent/export.h"
+
+struct otf2 {
+	struct exporter *x;
+	void *library;
+	struct otf2_api api;
+	struct OTF2_Archive_struct *archive;
+	struct OTF2_EvtWriter_struct **writers; /* by thread */
+	uint64_t *events;			/* by thread */
+	uint32_t n_ranks;			/* of MPI_COMM_WORLD */
+	bool strangers;				/* somewhere is a rank of another one */
+	uint64_t *location_of;			/* by rank: its first thread, or an empty one */
+	uint64_t n_locations;			/* threads, then the empty ones */
+	uint64_t last;				/* time of the last event */
+	uint64_t left_out;			/* communications OTF2 has no place for */
+};
+
+/* The first error ends the export; so nobody else looks at what OTF2 returns. */
+#define OTF2_CALL(f, name, ...) otf2_check(f, (f)->api.name(__VA_ARGS__))
+void otf2_check(struct otf2 *f, int code);
+
+/* ---- export-otf2-definitions.c */
+
+void otf2_find_ranks(struct otf2 *f);
+/* After all events. */
+void otf2_definitions(struct otf2 *f);
+
+#endif

@@ -1,0 +1,129 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* OUT.pcf: what types and values are called. OUT.row: what the rows are. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "nodeagent/export-paraver.h"
+#include "nodeagent/export.h"
+#include "nodeagent/util.h"
+
+/* Words in the names of MPI's functions; the first row that has one decides. */
+static const struct {
+	const char *word;
+	int type;
+} words[] = {
+	{"Win_", PARAVER_MPI_OTHER},
+	{"File_", PARAVER_MPI_OTHER},
+	{"Comm_", PARAVER_MPI_OTHER},
+	{"Type_", PARAVER_MPI_OTHER},
+	{"Group_", PARAVER_MPI_OTHER},
+	{"send", PARAVER_MPI_MESSAGE},
+	{"Send", PARAVER_MPI_MESSAGE},
+	{"recv", PARAVER_MPI_MESSAGE},
+	{"Recv", PARAVER_MPI_MESSAGE},
+	{"robe", PARAVER_MPI_MESSAGE},
+	{"Wait", PARAVER_MPI_MESSAGE},
+	{"Test", PARAVER_MPI_MESSAGE},
+	{"Start", PARAVER_MPI_MESSAGE},
+	{"Pready", PARAVER_MPI_MESSAGE},
+	{"Parrived", PARAVER_MPI_MESSAGE},
+	{"Request_", PARAVER_MPI_MESSAGE},
+	{"Cancel", PARAVER_MPI_MESSAGE},
+	{"arrier", PARAVER_MPI_COLLECTIVE},
+	{"cast", PARAVER_MPI_COLLECTIVE},
+	{"ather", PARAVER_MPI_COLLECTIVE},
+	{"catter", PARAVER_MPI_COLLECTIVE},
+	{"lltoall", PARAVER_MPI_COLLECTIVE},
+	{"educe", PARAVER_MPI_COLLECTIVE},
+	{"scan", PARAVER_MPI_COLLECTIVE},
+	{"Scan", PARAVER_MPI_COLLECTIVE},
+};
+
+int paraver_mpi_type(const char *name)
+{
+	for (size_t i = 0; i < ARRAY_SIZE(words); i++)
+		if (strstr(name, words[i].word))
+			return words[i].type;
+	return PARAVER_MPI_OTHER;
+}
+
+static void put_type(FILE *to, int type, const char *text)
+{
+	fprintf(to, "\nEVENT_TYPE\n0    %d    %s\n", type, text);
+}
+
+static void put_regions(const struct exporter *x, FILE *to, int mpi)
+{
+	fprintf(to, "VALUES\n0      End\n");
+	for (size_t i = 0; i < x->n_regions; i++) {
+		const struct export_region *r = &x->regions[i];
+
+		if (mpi && (r->kind != VFD_FUNCTION_MPI || paraver_mpi_type(r->name) != mpi))
+			continue;
+		fprintf(to, "%zu      ", i + 1);
+		/* a line is an entry */
+		for (const char *s = r->name; *s; s++)
+			fputc((unsigned char)*s < ' ' ? ' ' : *s, to);
+		fputc('\n', to);
+	}
+	fputc('\n', to);
+}
+
+static void put_pcf(const struct exporter *x, FILE *to)
+{
+	fprintf(to,
+		"DEFAULT_OPTIONS\n\nLEVEL               THREAD\nUNITS               NANOSEC\n"
+		"LOOK_BACK           100\nSPEED               1\nFLAG_ICONS          ENABLED\n"
+		"NUM_OF_STATE_COLORS 1000\nYMAX_SCALE          37\n\n"
+		"DEFAULT_SEMANTIC\n\nTHREAD_FUNC          State As Is\n\n"
+		"STATES\n0    Idle\n%d    Running\n\n"
+		"STATES_COLOR\n0    {117,195,255}\n%d    {0,0,255}\n",
+		PARAVER_RUNNING, PARAVER_RUNNING);
+	put_type(to, PARAVER_FUNCTION, "Function");
+	put_regions(x, to, 0);
+	put_type(to, PARAVER_MPI_MESSAGE, "MPI Point-to-point");
+	put_regions(x, to, PARAVER_MPI_MESSAGE);
+	put_type(to, PARAVER_MPI_COLLECTIVE, "MPI Collective Comm");
+	put_regions(x, to, PARAVER_MPI_COLLECTIVE);
+	put_type(to, PARAVER_MPI_OTHER, "MPI Other");
+	put_regions(x, to, PARAVER_MPI_OTHER);
+	put_type(to, PARAVER_LOST, "Calls that were not recorded");
+	put_type(to, PARAVER_LEFT_OUT, "Calls left out to keep the size of the file");
+	put_type(to, PARAVER_GAP, "Not recorded until here");
+}
+
+static void put_row(const struct exporter *x, FILE *to)
+{
+	fprintf(to, "LEVEL NODE SIZE %zu\n", x->n_hosts);
+	for (size_t i = 0; i < x->n_hosts; i++)
+		fprintf(to, "%s\n", x->hosts[i]);
+	fprintf(to, "\nLEVEL TASK SIZE %zu\n", x->n_processes);
+	for (size_t i = 0; i < x->n_processes; i++)
+		fprintf(to, "%s\n", x->processes[i].name);
+	fprintf(to, "\nLEVEL THREAD SIZE %zu\n", x->n_threads);
+	for (size_t i = 0; i < x->n_threads; i++)
+		fprintf(to, "%s of %s\n", x->threads[i].name,
+			x->processes[x->threads[i].process].name);
+}
+
+static void write_file(struct exporter *x, const char *stem, const char *suffix,
+	void (*put)(const struct exporter *x, FILE *to))
+{
+	char *path = xasprintf("%s%s", stem, suffix), *tmp;
+	FILE *f;
+	int error = write_begin(&f, &tmp, path);
+
+	if (!error) {
+		put(x, f);
+		error = write_end(f, tmp, path);
+	}
+	if (error)
+		export_fail(x, "%s: can't be written: %s", path, strerror(-error));
+	free(path);
+}
+
+void paraver_names(struct exporter *x, const char *stem)
+{
+	write_file(x, stem, ".pcf", put_pcf);
+	write_file(x, stem, ".row", put_row);
+}

@@ -1,0 +1,180 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Sampling files in the formats of other viewers. A format is a row of
+ * export_formats[] and a file export-NAME.c; it is given one event after the
+ * other, in the order of time, and never keeps them: memory does not depend on
+ * how long the trace is, only on how many threads, call paths and unfinished
+ * messages there are. The output has a temporary name until it is complete.
+ */
+#ifndef VFTR_NODEAGENT_EXPORT_H
+#define VFTR_NODEAGENT_EXPORT_H
+
+#include <stdio.h>
+
+#include "nodeagent/map64.h"
+#include "nodeagent/vfd-read.h"
+
+#define EXPORT_NONE UINT32_MAX
+
+/* A process. In the order of jobs and ranks; those without a rank are the last. */
+struct export_process {
+	uint32_t file, number; /* number: in the file; VFD_NONE: of threads that lost theirs */
+	int32_t rank;	       /* or -1 */
+	uint64_t job;
+	const char *host;
+	uint32_t node;			/* number of the host */
+	uint32_t id;			/* that of its first thread */
+	char *name;			/* "rank 3 (node1, pid 17) heat" */
+	uint32_t first_thread, threads; /* in threads[] */
+};
+
+/* A thread. Its id is from 1, unique in the trace, and stands for tids, which are not. */
+struct export_thread {
+	uint32_t file, lane, process, number, id;
+	uint64_t start, end; /* ns; end: of the recording if it was never seen to end */
+	char *name;	     /* "thread 0", or "thread 2 OpenMP 1" */
+};
+
+/* What calls are of: functions of the same kind, name and module are one. */
+struct export_region {
+	const char *name, *module; /* name: UTF-8; module: path or NULL */
+	char *cleaned;		   /* the name, if it had to be made UTF-8 */
+	enum vfd_function_kind kind;
+};
+
+/* A communicator; the parts of it in several files are one. */
+struct export_comm {
+	const struct vfd_comm *comm;
+	const char *name; /* never NULL */
+};
+
+enum export_kind {
+	EXPORT_ENTER,
+	EXPORT_EXIT,	/* of the last call of the thread that is still open */
+	EXPORT_BEGIN,	/* of a communication */
+	EXPORT_END,	/* the same communication again, when it ended */
+	EXPORT_GAP,	/* nothing was recorded since the thread's event before */
+	EXPORT_THINNED, /* count calls were left out, to keep the size of the file */
+	EXPORT_LOST	/* count calls were not recorded */
+};
+
+struct export_message {
+	struct vfd_message m; /* lane: in threads[] */
+	uint64_t start, end;  /* ns */
+	uint64_t flow;	      /* the same at both ends; 0: the other one is not known */
+	uint32_t comm;	      /* in comms[], or EXPORT_NONE */
+	uint32_t peer;	      /* m.peer as a rank of the communicator, or VFD_NONE */
+	uint32_t region;      /* where it was posted */
+	uint64_t number;      /* running, the same at BEGIN and END */
+};
+
+struct export_event {
+	enum export_kind kind;
+	uint64_t time; /* ns since the start of the trace, never less than that before */
+	const struct export_thread *thread;
+	uint32_t region; /* ENTER, EXIT */
+	uint64_t count;
+	const struct export_message *message; /* BEGIN, END */
+};
+
+struct export_options {
+	const char *ranks, *output, *base; /* or NULL */
+	bool from_set, to_set, sum;
+	int64_t from, to;
+};
+
+struct exporter {
+	const struct export_options *options;
+	struct vfd_file **files;
+	size_t n_files;
+	const char *base; /* name of the run */
+	struct export_process *processes;
+	struct export_thread *threads;
+	struct export_region *regions;
+	struct export_comm *comms;
+	const char **hosts;
+	size_t n_processes, n_threads, n_regions, n_comms, n_hosts;
+	uint64_t duration; /* ns */
+	int64_t start_unix_ns;
+
+	FILE *out;	/* what formats that write one file print to */
+	char *path;	/* the folder that others fill */
+	char *error;	/* the first one, a sentence */
+	unsigned steps; /* of the progress bar: walks there will be, and were */
+	unsigned steps_done;
+	double shown; /* when it was last drawn, s; < 0: never */
+
+	/* export-model.c's own */
+	uint32_t **thread_of;		   /* by file and lane; EXPORT_NONE: left out */
+	uint32_t **region_of;		   /* by file and function */
+	uint32_t region_init, region_lost; /* of what has no function */
+	struct map64 comm_of, region_hash; /* by id, by hash of what makes them one */
+	int64_t origin;			   /* the reader's time of our 0 */
+	size_t cap_processes, cap_regions, cap_comms, cap_hosts;
+};
+
+struct export_format {
+	const char *name, *suffix, *text;
+	bool folder;	/* the output is a folder */
+	bool by_thread; /* it wants all of one thread, then all of the next one */
+	unsigned walks; /* through the files, if not by_thread */
+	/* Its state, or NULL after export_fail(). */
+	void *(*begin)(struct exporter *x);
+	/* NULL: it does without */
+	void (*event)(void *state, const struct export_event *e);
+	/* Frees state. good: all events were there, the output can be completed. */
+	void (*end)(void *state, bool good);
+};
+
+extern const struct export_format export_formats[];
+extern const size_t export_n_formats;
+
+/* ---- export.c */
+
+/*
+ * 0 done, 1 something of the files was damaged, 2 no output; reasons are told by
+ * complain(). files: all of one run.
+ */
+int export_run(const struct export_format *format, const struct export_options *o,
+	struct vfd_file **files, size_t n, const char *base);
+
+/* One sentence; only the first one counts. */
+void export_fail(struct exporter *x, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
+
+/* ---- export-walk.c */
+
+struct export_walk {
+	const struct export_thread *thread; /* NULL: all */
+	bool no_calls, no_messages;
+};
+/* All events; ends early after an error. */
+void export_walk(struct exporter *x, const struct export_walk *w,
+	void (*event)(void *ctx, const struct export_event *e), void *ctx);
+/* A handler of signals: walks fail soon. export_stopped(): the signal, or 0. */
+void export_stop(int signal);
+int export_stopped(void);
+/* Draws the bar, if there is a terminal and a while has passed. part: of this step. */
+void export_progress(struct exporter *x, double part);
+
+/* ---- export-model.c */
+
+void export_model_new(struct exporter *x);
+void export_model_free(struct exporter *x);
+const struct export_thread *export_thread_of(
+	const struct exporter *x, uint32_t file, uint32_t lane);
+uint32_t export_region_of(const struct exporter *x, uint32_t file, uint32_t lane, uint32_t stack);
+uint64_t export_time(const struct exporter *x, int64_t ns);
+/* Everything about a message but its bytes. */
+void export_message_of(const struct exporter *x, uint32_t file, const struct vfd_message *m,
+	struct export_message *to);
+
+/* ---- export-text.c: words for messages */
+
+/* "send", "receive", "MPI_Bcast", "write" ... */
+const char *export_message_name(const struct export_message *m);
+/* "exact" ..., or NULL if there is nothing to say. */
+const char *export_match_name(const struct export_message *m);
+/* A JSON string with its quotes. Caller frees. */
+char *export_quoted(const char *text);
+
+#endif

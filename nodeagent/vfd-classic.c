@@ -1,0 +1,259 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * The layout is that of a C program which writes its variables one by one, in
+ * host byte order and without gaps. Counts stand before what they count, so the
+ * header is written twice. What the format can't hold (threads of calls, gaps,
+ * more than 2^31 of anything) is left out or cut.
+ */
+#include "nodeagent/vfd-classic.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include "nodeagent/util.h"
+#include "nodeagent/vfd-mpitype.h"
+#include "nodeagent/vfd-paths.h"
+
+#define CLASSIC_VERSION 3
+#define CLASSIC_PACKAGE "Vftrace 2.0.0"
+
+enum classic_kind { CLASSIC_ENTRY, CLASSIC_EXIT, CLASSIC_MESSAGE };
+
+struct header {
+	char dates[2][26];
+	int64_t interval;
+	int nprocesses, rank, nthreads;
+	double runtime;
+	uint32_t functions, messages, stacks;
+	int64_t samples_at, stacks_at, threads_at, hardware_at;
+};
+
+struct out {
+	FILE *f;
+	struct vfd_file *file;
+	const struct vfd_process *process;
+	struct vfd_paths *paths;
+	struct header h;
+};
+
+static void put_int(FILE *f, int64_t value)
+{
+	int x = value > INT32_MAX ? INT32_MAX : (int)value;
+
+	fwrite(&x, sizeof(x), 1, f);
+}
+
+static void put_long(FILE *f, int64_t value)
+{
+	fwrite(&value, sizeof(value), 1, f);
+}
+
+static void put_text(FILE *f, const char *text)
+{
+	put_int(f, (int64_t)strlen(text) + 1);
+	fwrite(text, strlen(text) + 1, 1, f);
+}
+
+static void put_header(FILE *f, const struct header *h)
+{
+	put_int(f, CLASSIC_VERSION);
+	put_text(f, CLASSIC_PACKAGE);
+	put_int(f, (int64_t)strlen(h->dates[0]) + 1);
+	fwrite(h->dates[0], strlen(h->dates[0]) + 1, 1, f);
+	fwrite(h->dates[1], strlen(h->dates[0]) + 1, 1, f);
+	put_long(f, h->interval);
+	put_int(f, h->nprocesses);
+	put_int(f, h->rank);
+	put_int(f, h->nthreads);
+	fwrite(&h->runtime, sizeof(h->runtime), 1, f);
+	put_int(f, h->functions);
+	put_int(f, h->messages);
+	put_int(f, h->stacks);
+	put_int(f, 0); /* counters */
+	put_int(f, 0); /* observables */
+	put_long(f, h->samples_at);
+	put_long(f, h->stacks_at);
+	put_long(f, h->threads_at);
+	put_long(f, h->hardware_at);
+}
+
+static void set_date(char *to, int64_t unix_ns)
+{
+	time_t t = (time_t)(unix_ns / 1000000000);
+	struct tm tm;
+
+	/* as ctime(), without its newline; years have 4 digits in a sane file */
+	if (!localtime_r(&t, &tm) || tm.tm_year < -900 || tm.tm_year > 8099)
+		memset(&tm, 0, sizeof(tm)), tm.tm_mday = 1;
+	strftime(to, 26, "%a %b %e %H:%M:%S %Y", &tm);
+}
+
+static int64_t since_zero(int64_t time)
+{
+	return time < 0 ? 0 : time;
+}
+
+static void put_call(struct out *o, enum classic_kind kind, uint32_t path, int64_t time)
+{
+	put_int(o->f, kind);
+	put_int(o->f, path);
+	put_long(o->f, since_zero(time));
+	o->h.functions++;
+}
+
+static void put_message(struct out *o, const struct vfd_message *m, bool send, uint64_t bytes)
+{
+	const struct vfd_mpitype *type = vfd_mpitype(m->type);
+	const bool tagged = m->kind == VFD_SEND || m->kind == VFD_RECEIVE;
+	size_t n;
+
+	put_int(o->f, CLASSIC_MESSAGE);
+	put_int(o->f, send ? 0 : 1);
+	put_int(o->f, (int32_t)m->peer);
+	put_int(o->f, type->classic);
+	put_int(o->f, (int64_t)(bytes / type->bytes));
+	put_int(o->f, type->bytes);
+	put_int(o->f, tagged ? m->tag : -1);
+	put_long(o->f, since_zero(m->start));
+	put_long(o->f, since_zero(m->end));
+	put_int(o->f, vfd_paths_find(o->paths, m->lane, m->stack));
+	put_int(o->f, vfd_threads(o->file, &n)[m->lane].number);
+	o->h.messages++;
+}
+
+static void put_event(struct out *o, const struct vfd_event *e)
+{
+	const struct vfd_message *m = e->message;
+
+	switch (e->kind) {
+	case VFD_ENTER:
+	case VFD_EXIT:
+		if (e->stack)
+			put_call(o, e->kind == VFD_ENTER ? CLASSIC_ENTRY : CLASSIC_EXIT,
+				vfd_paths_find(o->paths, e->lane, e->stack), e->time);
+		break;
+	case VFD_MESSAGE:
+		if (m->flags & VFD_MESSAGE_CANCELLED || m->peer == VFD_NONE)
+			break;
+		if (m->kind == VFD_SEND || m->kind == VFD_RECEIVE)
+			put_message(o, m, m->kind == VFD_SEND, m->bytes);
+		if (m->kind == VFD_RMA && m->bytes_received)
+			put_message(o, m, false, m->bytes_received);
+		if (m->kind == VFD_RMA && m->bytes)
+			put_message(o, m, true, m->bytes);
+		break;
+	default:
+		break;
+	}
+}
+
+static void put_samples(struct out *o)
+{
+	struct vfd_filter filter = {
+		.lane = VFD_NONE, .raw = true, .process_set = true, .process = o->process->number};
+	struct vfd_cursor *c = vfd_cursor_new(&o->file, 1, &filter);
+	struct vfd_event e;
+
+	while (vfd_next(c, &e))
+		put_event(o, &e);
+	vfd_cursor_free(c);
+	put_call(o, CLASSIC_EXIT, 0, o->process->end);
+}
+
+static void put_stacks(struct out *o)
+{
+	const size_t n = vfd_paths_count(o->paths);
+
+	o->h.stacks = (uint32_t)n;
+	for (uint32_t i = 0; i < n; i++) {
+		put_int(o->f, i ? (int64_t)vfd_paths_caller(o->paths, i) : -1);
+		put_text(o->f, vfd_paths_name(o->paths, i));
+	}
+}
+
+static int by_number(const void *a, const void *b)
+{
+	const struct vfd_thread *const *x = a, *const *y = b;
+
+	return ((*x)->number > (*y)->number) - ((*x)->number < (*y)->number);
+}
+
+/* Threads are numbered anew where numbers are missing; creators go along. */
+static void put_threads(struct out *o)
+{
+	size_t n, mine = 0;
+	const struct vfd_thread *all = vfd_threads(o->file, &n);
+	const struct vfd_thread **threads = xcalloc(n + 1, sizeof(*threads));
+
+	for (size_t i = 0; i < n; i++)
+		if (all[i].lane != VFD_NONE && all[i].process == o->process->number)
+			threads[mine++] = &all[i];
+	qsort(threads, mine, sizeof(*threads), by_number);
+	for (size_t i = 0; i < mine; i++) {
+		struct vfd_thread creator = {.number = threads[i]->creator};
+		const struct vfd_thread *key = &creator;
+		const struct vfd_thread **found =
+			bsearch(&key, threads, i, sizeof(*threads), by_number);
+
+		put_int(o->f, found ? found - threads : i ? 0 : -1);
+	}
+	o->h.nthreads = (int)mine;
+	free(threads);
+}
+
+static void put_all(struct out *o)
+{
+	const struct vfd_facts *facts = vfd_facts(o->file);
+
+	set_date(o->h.dates[0], facts->job_unix_ns);
+	set_date(o->h.dates[1], facts->job_unix_ns + since_zero(o->process->end));
+	o->h.interval = facts->interval_ns;
+	o->h.nprocesses = o->process->size ? (int)o->process->size : 1;
+	o->h.rank = o->process->rank < 0 ? 0 : o->process->rank;
+	o->h.runtime = (double)since_zero(o->process->end) / 1e9;
+	put_header(o->f, &o->h);
+	o->h.samples_at = ftell(o->f);
+	put_samples(o);
+	o->h.stacks_at = ftell(o->f);
+	put_stacks(o);
+	o->h.threads_at = ftell(o->f);
+	put_threads(o);
+	o->h.hardware_at = ftell(o->f);
+	rewind(o->f);
+	put_header(o->f, &o->h);
+}
+
+bool vfd_classic_write(struct vfd_file *f, uint32_t process, const char *path, char **error)
+{
+	struct out o = {.file = f};
+	size_t n;
+	char *tmp;
+	int rc;
+
+	*error = NULL;
+	o.process = vfd_processes(f, &n) + process;
+	if (process >= n || o.process->number == VFD_NONE) {
+		*error = xasprintf("%s: it has no process %u", vfd_facts(f)->path, process);
+		return false;
+	}
+	rc = write_begin(&o.f, &tmp, path);
+	if (!rc) {
+		o.paths = vfd_paths_new(f, process);
+		put_all(&o);
+		vfd_paths_free(o.paths);
+		rc = write_end(o.f, tmp, path);
+	}
+	if (rc)
+		*error = xasprintf("%s: %s", path, strerror(-rc));
+	return !rc;
+}
+
+char *vfd_classic_path(const char *dir, const char *base, int rank, uint32_t ranks)
+{
+	int digits = 1;
+
+	for (uint32_t n = ranks; n >= 10; n /= 10)
+		digits++;
+	return xasprintf("%s/%s_%0*d.vfd", dir, base, digits, rank < 0 ? 0 : rank);
+}

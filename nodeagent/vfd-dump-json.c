@@ -1,0 +1,189 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* A sampling file as JSON: definitions, then one object per event. Times are ns. */
+#include <stdlib.h>
+
+#include "mpi_id.h"
+#include "nodeagent/json.h"
+#include "nodeagent/vfd-dump.h"
+#include "nodeagent/vfd-mpitype.h"
+
+static void facts(struct json *j, struct vfd_file *f)
+{
+	const struct vfd_facts *x = vfd_facts(f);
+	size_t n;
+	const struct vfd_damage *d = vfd_damage(f, &n);
+
+	json_string(j, "format", "vftr-sampling");
+	json_uint(j, "version", 1);
+	json_string(j, "application", x->application);
+	json_string(j, "host", x->host);
+	json_int(j, "start_unix_ns", x->start_unix_ns);
+	json_int(j, "start_ns", x->start);
+	json_int(j, "end_ns", x->end);
+	json_int(j, "interval_ns", x->interval_ns);
+	json_uint(j, "samples", x->samples);
+	json_uint(j, "messages", x->messages);
+	json_uint(j, "lost_calls", x->lost_calls);
+	json_uint(j, "thinned_calls", x->thinned_calls);
+	json_bool(j, "closed", x->closed);
+	json_bool(j, "synchronised", x->synchronised);
+	json_int(j, "clock_error_ns", x->clock_error_ns);
+	json_array(j, "damage");
+	for (size_t i = 0; i < n; i++) {
+		json_object(j, NULL);
+		json_uint(j, "from", d[i].from);
+		json_uint(j, "to", d[i].to);
+		json_string(j, "why", d[i].why);
+		json_close(j);
+	}
+	json_close(j);
+}
+
+static void processes(struct json *j, struct vfd_file *f, const struct vfd_dump *d)
+{
+	size_t n;
+	const struct vfd_process *p = vfd_processes(f, &n);
+
+	json_array(j, "processes");
+	for (size_t i = 0; i < n; i++) {
+		if (!vfd_dump_wants(d, &p[i]))
+			continue;
+		json_object(j, NULL);
+		json_uint(j, "id", i);
+		json_int(j, "rank", p[i].rank);
+		json_int(j, "pid", p[i].pid);
+		json_uint(j, "size", p[i].size);
+		json_string(j, "executable", p[i].executable);
+		json_int(j, "start_ns", p[i].start);
+		json_int(j, "end_ns", p[i].end);
+		json_bool(j, "ended", p[i].ended);
+		json_close(j);
+	}
+	json_close(j);
+}
+
+static bool wants_lane(struct vfd_file *f, const struct vfd_dump *d, const struct vfd_thread *t)
+{
+	size_t n;
+	const struct vfd_process *p = vfd_processes(f, &n);
+
+	if (t->process >= n)
+		return !d->ranks;
+	return vfd_dump_wants(d, &p[t->process]);
+}
+
+static void stacks(struct json *j, struct vfd_file *f, uint32_t lane)
+{
+	size_t n;
+	const struct vfd_stack *s = vfd_stacks(f, lane, &n);
+
+	json_array(j, "stacks");
+	for (uint32_t i = 0; i < n; i++) {
+		json_object(j, NULL);
+		json_uint(j, "id", i);
+		json_int(j, "caller", i ? (int64_t)s[i].caller : -1);
+		json_string(j, "function", vfd_stack_name(f, lane, i));
+		json_bool(j, "precise", vfd_stack_precise(f, lane, i));
+		json_close(j);
+	}
+	json_close(j);
+}
+
+static void threads(struct json *j, struct vfd_file *f, const struct vfd_dump *d)
+{
+	size_t n;
+	const struct vfd_thread *t = vfd_threads(f, &n);
+
+	json_array(j, "threads");
+	for (uint32_t i = 0; i < n; i++) {
+		if (t[i].lane == VFD_NONE || !wants_lane(f, d, &t[i]))
+			continue;
+		json_object(j, NULL);
+		json_uint(j, "lane", i);
+		json_int(j, "process", t[i].process == VFD_NONE ? -1 : (int64_t)t[i].process);
+		json_uint(j, "number", t[i].number);
+		json_int(j, "creator", t[i].creator == VFD_NONE ? -1 : (int64_t)t[i].creator);
+		json_int(j, "tid", t[i].tid);
+		json_string(j, "name", t[i].name);
+		stacks(j, f, i);
+		json_close(j);
+	}
+	json_close(j);
+}
+
+static void message(struct json *j, struct vfd_file *f, const struct vfd_message *m)
+{
+	const struct vfd_comm *c = vfd_comm(f, m->comm);
+	const bool p2p = m->kind == VFD_SEND || m->kind == VFD_RECEIVE;
+
+	json_string(j, "kind", vfd_message_names[m->kind]);
+	json_int(j, "end_ns", m->end);
+	json_int(j, "peer", m->peer == VFD_NONE ? -1 : (int64_t)m->peer);
+	json_uint(j, "bytes", m->bytes);
+	json_uint(j, "ticket", m->ticket);
+	if (p2p) {
+		json_int(j, "tag", m->tag);
+		json_string(j, "type", vfd_mpitype(m->type)->name);
+		json_string(j, "comm", c ? c->name : NULL);
+		/* 64 bits are more than a JSON number holds everywhere */
+		char flow[17];
+
+		snprintf(flow, sizeof(flow), "%016llx", (unsigned long long)vfd_message_flow(f, m));
+		json_string(j, "flow", flow);
+	} else {
+		json_uint(j, "bytes_received", m->bytes_received);
+	}
+	if (m->kind == VFD_COLLECTIVE || m->kind == VFD_RMA)
+		json_string(j, "function",
+			m->function < vftr_mpi_n ? vftr_mpi_names[m->function] : NULL);
+	if (m->kind == VFD_RECEIVE) {
+		json_string(j, "match", vfd_match_names[m->match]);
+		json_uint(j, "sender_ticket", m->sender_ticket);
+		json_int(j, "sender_thread",
+			m->sender_thread == VFD_NONE ? -1 : (int64_t)m->sender_thread);
+	}
+}
+
+static void events(struct json *j, struct vfd_file *f, const struct vfd_dump *d, FILE *out)
+{
+	struct vfd_filter filter = {.lane = VFD_NONE,
+		.raw = true,
+		.ranks = d->ranks,
+		.from_set = d->from_set,
+		.to_set = d->to_set,
+		.from = d->from,
+		.to = d->to};
+	struct vfd_cursor *c = vfd_cursor_new(&f, 1, &filter);
+	struct vfd_event e;
+
+	json_array(j, "events");
+	while (vfd_next(c, &e) && !ferror(out)) {
+		json_object(j, NULL);
+		json_int(j, "t_ns", e.time);
+		json_uint(j, "lane", e.lane);
+		json_string(j, "event", vfd_event_names[e.kind]);
+		json_uint(j, "stack", e.stack);
+		if (e.kind == VFD_MESSAGE)
+			message(j, f, e.message);
+		else if (e.kind >= VFD_THINNING)
+			json_uint(j, "count", e.count);
+		json_close(j);
+	}
+	json_close(j);
+	vfd_cursor_free(c);
+}
+
+void vfd_dump_json(struct vfd_file *f, const struct vfd_dump *d, FILE *out)
+{
+	struct json j;
+
+	json_begin(&j, out, 2);
+	json_object(&j, NULL);
+	facts(&j, f);
+	processes(&j, f, d);
+	threads(&j, f, d);
+	if (!d->brief)
+		events(&j, f, d, out);
+	json_close(&j);
+	putc('\n', out);
+}

@@ -1,0 +1,160 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * The bytes of a sampling file BASE_HOST.vfd; vftr-vfd(5) explains them. A
+ * preamble, then blocks one after the other. A block can be read alone: a reader
+ * needs no end of file, and behind damage it looks for the next magic with a
+ * right checksum. Numbers are in the byte order of the machine that wrote them.
+ */
+#ifndef VFTR_NODEAGENT_VFD_FORMAT_H
+#define VFTR_NODEAGENT_VFD_FORMAT_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#define VFD_MAGIC	"VFTRVFD\n"
+#define VFD_VERSION	1u
+#define VFD_BYTE_ORDER	0x0102030405060708u
+#define VFD_BLOCK_MAGIC 0x6b4c4256u /* "VBLk" */
+#define VFD_NO_LANE	UINT32_MAX
+#define VFD_ALIGN	8u
+/* Of one block, its header included; a longer one is damage. */
+#define VFD_BLOCK_MAX (1u << 20)
+
+struct vfd_preamble {
+	char magic[8];
+	uint32_t version;
+	uint32_t reserved;
+	uint64_t byte_order;
+};
+
+enum vfd_kind {
+	VFD_BLOCK_HEADER = 1,
+	VFD_BLOCK_DEFINITIONS,
+	VFD_BLOCK_SAMPLES, /* of one lane */
+	VFD_BLOCK_MESSAGES,
+	VFD_BLOCK_CLOCK,
+	VFD_BLOCK_COUNTERS, /* reserved */
+	VFD_BLOCK_INDEX,
+	VFD_BLOCK_END,
+	VFD_BLOCK_KINDS
+};
+
+enum vfd_block_flag {
+	VFD_HAS_STACKS = 1 << 0, /* SAMPLES: stacks are defined in it */
+	VFD_HAS_MARKS = 1 << 2,	 /* SAMPLES: a mark from VFD_MARK_GAP on is in it */
+	VFD_RECAP = 1 << 1,	 /* SAMPLES: repeats the stacks of a lane, and has no events */
+};
+
+/* The payload follows, filled up with zeros to a multiple of VFD_ALIGN. */
+struct vfd_block {
+	uint32_t magic;
+	uint32_t crc; /* crc32c of header and payload, this word counted as zero */
+	uint16_t kind, flags;
+	uint32_t lane;
+	uint32_t bytes;	  /* of the payload, not filled up */
+	uint32_t records; /* events, messages, definitions ... in it */
+	uint64_t sequence;
+	uint64_t time; /* SAMPLES: of the first event, in units */
+};
+
+/*
+ * Time in the file is in units: ticks >> shift, shift chosen so that a unit is
+ * at most 1 ns. A payload is a row of varints (vfd-varint.h) and texts: a
+ * varint of their bytes, then the bytes, without NUL.
+ *
+ * HEADER: fields, each varint number and varint value or text.
+ */
+enum vfd_header_field {
+	VFD_FIELD_END = 0,
+	VFD_FIELD_HOST,	       /* text */
+	VFD_FIELD_APPLICATION, /* text */
+	VFD_FIELD_WRITER,      /* text: program and version */
+	VFD_FIELD_START_UNIX,  /* UNIX time in ns, when ... */
+	VFD_FIELD_START_UNITS, /* ... the clock showed this, and ... */
+	VFD_FIELD_START_RAW,   /* ... the node's CLOCK_MONOTONIC_RAW this, in ns */
+	VFD_FIELD_JOB_UNIX,    /* start of the job: times of all its files count from it */
+	VFD_FIELD_SHIFT,       /* units = ticks >> shift */
+	VFD_FIELD_RATE,	       /* ns per unit, as the bits of a double: what was known then */
+	VFD_FIELD_INTERVAL,    /* sampling interval in ns; 0: everything */
+	VFD_FIELD_MAX_SIZE,    /* bytes; 0: no limit */
+	VFD_HEADER_FIELDS
+};
+
+/*
+ * DEFINITIONS: records, each varint kind, varint bytes, and so many bytes of
+ * fields. A reader skips kinds and trailing fields that it does not know; a
+ * field that is missing is 0. Numbers marked +1 are 0 for none.
+ */
+enum vfd_definition {
+	VFD_DEFINE_STRING = 1,	/* number, text */
+	VFD_DEFINE_PROCESS,	/* number, rank +1, pid, parent +1, executable, job size, job,
+				   units */
+	VFD_DEFINE_PROCESS_END, /* number, units, how, exit status +1 */
+	VFD_DEFINE_RANK,	/* process, rank +1, job size, job */
+	VFD_DEFINE_THREAD,	/* lane, process, number, creator's number +1, tid, name, units */
+	VFD_DEFINE_THREAD_NAME, /* lane, name */
+	VFD_DEFINE_THREAD_END,	/* lane, units */
+	VFD_DEFINE_OPENMP,	/* lane, level, number in the team */
+	VFD_DEFINE_FUNCTION,	/* number, process +1, kind, flags, name, module, build id,
+				   address, index */
+	VFD_DEFINE_NAME,	/* function, name, flags */
+	VFD_DEFINE_COMM,   /* number, id, kind, name, size, remote size, runs: first, stride, count,
+			      all three zigzag */
+	VFD_DEFINE_OBJECT, /* number, kind, name, communicator */
+	VFD_DEFINITIONS
+};
+
+/*
+ * SAMPLES: varint open, as many stacks (the innermost open one of each path,
+ * outermost first) with varint base (the first frame of the path, 0 if it is
+ * the thread's own); then events:
+ *   delta << 1 | 0              exit of the innermost open frame
+ *   delta << 1 | 1, stack       enter of a stack whose caller is open
+ *   delta << 1 | 1, 0, mark, .. one of these. delta: units since the last event
+ */
+enum vfd_mark {
+	VFD_MARK_STACK = 1,   /* number, caller's stack, function: defines a stack */
+	VFD_MARK_ENTER_AT,    /* stack: enter; its callers are now the open frames */
+	VFD_MARK_EXIT_AT,     /* stack: exit; its callers are now the open frames */
+	VFD_MARK_ENTER_ASIDE, /* stack: enter; what was open is suspended until its exit */
+	VFD_MARK_GAP,	      /* stack: nothing was recorded since the event before;
+				 the open frames are now those of stack */
+	VFD_MARK_THINNED,     /* calls: so many were left out, to keep the size */
+	VFD_MARK_THINNING,    /* units, depth: from here on calls that are shorter or deeper are */
+	VFD_MARK_LOST,	      /* calls: not recorded below the open frame */
+	VFD_MARKS
+};
+
+/* MESSAGES: records, each varint kind, varint fields that are not zero (bit
+ * set), and these, in the order of vfd_message_fields[]. */
+
+/* CLOCK: records, each varint kind and fields. */
+enum vfd_clock_record {
+	VFD_CLOCK_PAIR = 1, /* units, CLOCK_MONOTONIC_RAW in ns, read together */
+	VFD_CLOCK_KNOT,	    /* CLOCK_MONOTONIC_RAW, global - raw (zigzag), half width; ns */
+	VFD_CLOCK_ZERO,	    /* global time of the job's start, in ns */
+	VFD_CLOCK_RECORDS
+};
+
+/* INDEX: per block offset / 8 since the last one, kind, flags, lane +1, records,
+ * bytes, time (zigzag, since that of the last one). */
+
+/* END, the last block: three words. */
+struct vfd_end {
+	uint64_t index;	 /* offset of the first INDEX block */
+	uint64_t blocks; /* in the index */
+	uint64_t time;	 /* when it was closed, in units */
+};
+
+_Static_assert(sizeof(struct vfd_preamble) == 24, "layout is the format");
+_Static_assert(sizeof(struct vfd_block) == 40, "layout is the format");
+_Static_assert(offsetof(struct vfd_block, lane) == 12, "layout is the format");
+_Static_assert(offsetof(struct vfd_block, sequence) == 24, "layout is the format");
+_Static_assert(sizeof(struct vfd_end) == 24, "layout is the format");
+
+static inline uint64_t vfd_padded(uint64_t n)
+{
+	return (n + VFD_ALIGN - 1) & ~(uint64_t)(VFD_ALIGN - 1);
+}
+
+#endif

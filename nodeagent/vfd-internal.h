@@ -1,0 +1,143 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* What the files of the sampling file's writer share. */
+#ifndef VFTR_NODEAGENT_VFD_INTERNAL_H
+#define VFTR_NODEAGENT_VFD_INTERNAL_H
+
+#include "nodeagent/map64.h"
+#include "nodeagent/vfd-block.h"
+#include "nodeagent/vfd-sample.h"
+#include "nodeagent/vfd-write.h"
+
+#define LANE_BLOCK_BYTES    (16u << 10)
+#define SHARED_BLOCK_BYTES  (32u << 10)
+#define SHARED_PAYLOAD_MOST (VFD_BLOCK_MAX / 2)
+
+/* A block that fills, of whatever is not a lane's. Its payload begins behind the header. */
+struct vfd_page {
+	unsigned char *bytes;
+	size_t used, room; /* of the payload; room for a varint stays behind it */
+	uint32_t records;
+};
+
+struct vfd_index_entry {
+	uint64_t offset, time;
+	uint32_t lane, records, bytes;
+	uint16_t kind, flags;
+};
+
+struct vfd_writer {
+	struct outfile *out;
+	unsigned shift;
+	double units_per_ns;
+	uint64_t max_size, interval_units, sequence;
+	uint32_t block_bytes;
+	unsigned level; /* of thinning */
+	bool mute;	/* no event is written any more */
+	struct vfd_page definitions, messages;
+	int64_t last_message; /* start of the one before in this block */
+	uint64_t message_time;
+	struct lane *lanes;
+	uint32_t n_processes, n_functions, n_comms, n_objects[2], n_lanes;
+	bool *precise; /* by function */
+	size_t cap_precise;
+	struct map64 text_numbers; /* by hash */
+	char **texts;
+	size_t n_texts, cap_texts;
+	struct vfd_index_entry *index;
+	size_t n_index, cap_index;
+	uint64_t events, n_messages, thinned, dropped_blocks;
+	char *trouble;
+};
+
+/* What is not written: the block goes nowhere. b->bytes, kind, flags, lane,
+ * records and time are set, and its payload stands behind it. */
+bool vfd_write_block(struct vfd_writer *w, struct vfd_block *b);
+
+/* Room for n bytes of payload; write at the result. */
+unsigned char *vfd_page_room(struct vfd_page *p, size_t n);
+void vfd_page_done(struct vfd_page *p, const unsigned char *end);
+/* Writes it as a block and empties it. */
+bool vfd_page_write(struct vfd_writer *w, struct vfd_page *p, enum vfd_kind kind, uint64_t time);
+
+void vfd_write_definitions(struct vfd_writer *w);
+void vfd_write_messages(struct vfd_writer *w);
+void vfd_write_index(struct vfd_writer *w, uint64_t units);
+
+/* ---- definitions of threads */
+void vfd_define_thread(struct vfd_writer *w, const struct vfd_thread *t);
+void vfd_define_thread_name(struct vfd_writer *w, uint32_t lane, const char *name);
+void vfd_define_thread_end(struct vfd_writer *w, uint32_t lane, uint64_t ticks);
+void vfd_define_openmp(struct vfd_writer *w, uint32_t lane, uint32_t level, uint32_t number);
+
+/* ---- lanes */
+
+#define LANE_SLACK    96u /* an event, and what a varint writes too far */
+#define PENDING_MOST  64u
+#define SEGMENTS_MOST 255u
+
+struct vfd_path {
+	uint32_t top, base;
+};
+
+struct lane_stack {
+	uint32_t caller, function, depth;
+};
+
+struct lane {
+	struct vfd_lane fast; /* the first: see lane_of() */
+	struct vfd_writer *writer;
+	struct lane *next, *prev;
+	unsigned char *buffer, *limit; /* limit: an event may begin below it; NULL: no block */
+	uint32_t number;
+	struct lane_stack *stacks;
+	uint32_t *links;
+	size_t n_stacks, cap_stacks;
+	uint32_t stacks_used, blocks;
+	bool has_stacks, has_marks, recap;
+	struct vfd_path suspended[SEGMENTS_MOST];
+	uint32_t n_suspended;
+	struct vfd_sampler sampler;
+	unsigned level;
+	uint64_t thin_units;
+	uint32_t thin_depth;
+	bool thin_precise;
+	uint64_t thinned;
+	struct lane_pending {
+		uint32_t stack;
+		uint64_t units;
+	} waiting[PENDING_MOST];
+	uint32_t n_waiting;
+};
+
+static inline void thin_count(struct lane *l, uint64_t calls)
+{
+	l->thinned += calls;
+	l->writer->thinned += calls;
+}
+
+static inline struct lane *lane_of(struct vfd_lane *l)
+{
+	return (struct lane *)l;
+}
+
+/* Its open block goes to the file. */
+void lane_push(struct lane *l);
+/* The stack is defined in the file, if it was not; at the time of the last event. */
+void lane_use_stack(struct lane *l, uint32_t stack, uint64_t units);
+
+/* vfd-lane.c, encoding without any question whether. */
+void lane_put_enter(struct lane *l, uint32_t stack, uint64_t units);
+void lane_put_exit(struct lane *l, uint32_t stack, uint64_t units);
+void lane_put_aside(struct lane *l, uint32_t stack, uint64_t units);
+/* An event of this kind with up to two numbers, at this time or the last event's
+ * if that is later. False: nothing is written any more. */
+bool lane_put_mark(struct lane *l, unsigned mark, uint64_t a, uint64_t b, uint64_t units);
+
+/* vfd-thin.c: while the file is thinned. */
+void thin_level(struct lane *l, uint64_t units);
+void thin_enter(struct lane *l, uint32_t stack, uint64_t units);
+void thin_exit(struct lane *l, uint32_t stack, uint64_t units);
+/* The calls that are open and waited to be long enough: all are put. */
+void thin_release(struct lane *l, uint64_t units, bool all);
+
+#endif

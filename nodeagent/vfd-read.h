@@ -1,0 +1,131 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Sampling files, vftr-vfd(5), read back: complete ones, those of a crash, and
+ * those that are still being written. The bytes are untrusted: damage is noted
+ * and left out, never a wrong index. Everything returned is owned by the file
+ * and valid until vfd_close(). Times are ns since the start of the job, of all
+ * its nodes, corrected by the file's clock knots; an event before it is negative.
+ */
+#ifndef VFTR_NODEAGENT_VFD_READ_H
+#define VFTR_NODEAGENT_VFD_READ_H
+
+#include "nodeagent/vfd-types.h"
+
+struct vfd_file;
+
+/* NULL and *error = "PATH: cause" (caller frees) if it is no sampling file or
+ * nothing in it can be read. */
+struct vfd_file *vfd_open(const char *path, char **error);
+/* The same from memory, which must stay; name is for messages. */
+struct vfd_file *vfd_open_bytes(const void *bytes, size_t n, const char *name, char **error);
+void vfd_close(struct vfd_file *f);
+
+struct vfd_facts {
+	const char *path, *host, *application, *writer;
+	uint64_t bytes;			    /* of the file when it was opened */
+	uint64_t blocks, samples, messages; /* readable; samples: enters, exits and marks */
+	uint64_t block_bytes[8];	    /* by enum vfd_kind, with headers */
+	int64_t start_unix_ns;		    /* of the agent */
+	int64_t job_unix_ns;		    /* of the job: time 0 */
+	int64_t start, end;		    /* of the recording */
+	int64_t interval_ns;		    /* 0: everything was recorded */
+	uint64_t max_size;		    /* 0: no limit */
+	double ns_per_unit;
+	bool closed;	   /* its writer came to the end */
+	bool synchronised; /* there are clock knots */
+	bool thinned;	   /* calls were left out to keep max_size */
+	uint64_t thinned_calls, lost_calls;
+	int64_t clock_error_ns; /* greatest half width of its knots */
+};
+
+const struct vfd_facts *vfd_facts(const struct vfd_file *f);
+
+/* Bytes [from, to) are unreadable. why: a sentence. In the order of the file. */
+struct vfd_damage {
+	uint64_t from, to;
+	const char *why;
+};
+const struct vfd_damage *vfd_damage(const struct vfd_file *f, size_t *n);
+
+/* By number, lane, function number. An element whose own number is VFD_NONE is not defined. */
+const struct vfd_process *vfd_processes(const struct vfd_file *f, size_t *n);
+const struct vfd_thread *vfd_threads(const struct vfd_file *f, size_t *n);
+const struct vfd_function *vfd_functions(const struct vfd_file *f, size_t *n);
+/* Of one lane; [0] is the root. */
+const struct vfd_stack *vfd_stacks(const struct vfd_file *f, uint32_t lane, size_t *n);
+/* All, in no order; by number; a rank in one, or VFD_NONE. remote: of the remote group. */
+const struct vfd_comm *vfd_comms(const struct vfd_file *f, size_t *n);
+const struct vfd_comm *vfd_comm(const struct vfd_file *f, uint32_t number);
+uint32_t vfd_comm_rank(const struct vfd_comm *c, uint32_t rank, bool remote);
+const struct vfd_object *vfd_object(
+	const struct vfd_file *f, enum wire_object_kind kind, uint32_t number);
+
+/* World rank of a lane's process, or -1. */
+int vfd_rank(const struct vfd_file *f, uint32_t lane);
+/*
+ * Name of a function for people: as recorded, else by the symbols of its module
+ * if that is still the same file, else "module+0xaddress". Never NULL. Of a
+ * stack: of its function; "init" for the root, "(lost)" if it is not defined.
+ */
+const char *vfd_function_name(struct vfd_file *f, uint32_t function);
+const char *vfd_stack_name(struct vfd_file *f, uint32_t lane, uint32_t stack);
+bool vfd_stack_precise(const struct vfd_file *f, uint32_t lane, uint32_t stack);
+/* "foo<bar<main<init"; stars: with '*' behind precise functions. Caller frees. */
+char *vfd_stack_path(struct vfd_file *f, uint32_t lane, uint32_t stack, bool stars);
+
+/*
+ * The same number for both ends of a message, in whatever file they are, or 0: its
+ * match is VFD_MATCH_NONE. Other messages have other numbers (64-bit hash).
+ */
+uint64_t vfd_message_flow(const struct vfd_file *f, const struct vfd_message *m);
+
+enum vfd_event_kind {
+	VFD_ENTER,
+	VFD_EXIT,
+	VFD_MESSAGE,  /* at its start; see message->end */
+	VFD_GAP,      /* nothing was recorded since the lane's event before */
+	VFD_THINNING, /* from here on calls shorter than count ns, or below depth, are left out */
+	VFD_THINNED,  /* count calls were left out of this lane since it last said so */
+	VFD_LOST,     /* count calls below the open frame were not recorded */
+	VFD_EVENT_KINDS
+};
+
+struct vfd_event {
+	enum vfd_event_kind kind;
+	bool implied;  /* ENTER, EXIT: was not recorded, follows from what was; its real time
+			  lies between the lane's event before and this one */
+	uint32_t file; /* index in the files of the cursor */
+	uint32_t lane;
+	uint32_t stack; /* ENTER, EXIT, MESSAGE: where; else the innermost open one */
+	uint32_t depth; /* THINNING */
+	int64_t time;
+	uint64_t count;
+	const struct vfd_message *message; /* valid until the next call */
+};
+
+struct vfd_filter {
+	const char *ranks; /* as "0,2-5"; NULL: all processes, ranks or not */
+	uint32_t lane;	   /* VFD_NONE: all */
+	bool from_set, to_set;
+	int64_t from, to; /* [from, to) */
+	bool raw;	  /* exactly what was recorded, without implied
+			     events; else enters and exits are balanced: each EXIT is of the last
+			     ENTER of its lane that is still open, and none stays open */
+	bool no_samples, no_messages;
+	bool process_set;
+	uint32_t process; /* number in the file: only its lanes */
+};
+
+struct vfd_cursor;
+
+/* All events of the files in the order of time; those of one lane with equal
+ * time stay in their order. f NULL: everything. Memory: a few KiB per lane, and
+ * 24 bytes per message. The files must stay open. */
+struct vfd_cursor *vfd_cursor_new(
+	struct vfd_file *const *files, size_t n, const struct vfd_filter *filter);
+bool vfd_next(struct vfd_cursor *c, struct vfd_event *e);
+/* Of all blocks that it will read, 0 to 1. */
+double vfd_cursor_progress(const struct vfd_cursor *c);
+void vfd_cursor_free(struct vfd_cursor *c);
+
+#endif

@@ -1,0 +1,117 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* What the files of the sampling file's reader share. */
+#ifndef VFTR_NODEAGENT_VFD_READER_H
+#define VFTR_NODEAGENT_VFD_READER_H
+
+#include "nodeagent/vfd-format.h"
+#include "nodeagent/vfd-read.h"
+#include "nodeagent/vfd-varint.h"
+
+#define READER_DEPTH_MOST    4096u /* of a stack; a deeper one is damage */
+#define READER_SEGMENTS_MOST 256u
+
+struct read_block {
+	uint64_t offset, time; /* units */
+	uint32_t lane, records, bytes;
+	uint16_t kind, flags;
+};
+
+struct read_lane {
+	struct vfd_stack *stacks; /* one more than n_stacks: what is not defined */
+	size_t n_stacks, cap_stacks;
+	uint32_t *blocks; /* indexes of its SAMPLES, in the order of the file */
+	size_t n_blocks, cap_blocks;
+};
+
+struct clock_knot {
+	int64_t raw, offset, half_width;
+};
+
+struct vfd_file {
+	struct vfd_facts facts;
+	char *path, *host, *application, *writer;
+	int fd; /* -1: memory */
+	const unsigned char *memory;
+	struct read_block *blocks;
+	size_t n_blocks, cap_blocks;
+	struct vfd_damage *damage;
+	size_t n_damage, cap_damage;
+	char **texts; /* by number - 1 */
+	struct vfd_process *processes;
+	struct vfd_thread *threads;
+	struct read_lane *lanes;
+	struct vfd_function *functions;
+	char **names; /* of functions, made by vfd_function_name() */
+	struct vfd_comm *comms;
+	struct vfd_object *objects;
+	size_t n_texts, n_processes, n_threads, n_functions, n_comms, n_objects;
+	size_t cap_objects;
+	size_t all_stacks; /* places in the tables of all lanes */
+	struct clock_knot *knots;
+	size_t n_knots, cap_knots;
+	uint64_t start_units, last_pair_units, end_units;
+	int64_t start_raw, last_pair_raw, zero;
+	bool header_seen, pair_seen, zero_seen;
+	struct reader_symbols {
+		const char *module; /* text of ours */
+		struct symtab *table;
+	} * symbols;
+	size_t n_symbols, cap_symbols;
+};
+
+/* Tables can't have more elements than the file could define. */
+static inline bool reader_possible(const struct vfd_file *f, uint64_t number)
+{
+	return number < f->facts.bytes / 8 + 16;
+}
+
+/* Payload of a block into buf (room for VFD_BLOCK_MAX); false: it can't be read
+ * or is no longer what it was. */
+bool reader_load(const struct vfd_file *f, const struct read_block *b, unsigned char *buf);
+void reader_damage(struct vfd_file *f, uint64_t from, uint64_t to, const char *why);
+
+/* ---- vfd-tables.c. False: nonsense. */
+bool reader_header(struct vfd_file *f, struct varint_reader *r);
+bool reader_definitions(struct vfd_file *f, struct varint_reader *r, uint32_t records);
+bool reader_clock(struct vfd_file *f, struct varint_reader *r, uint32_t records);
+/* The lane is there, if its number is possible. */
+struct read_lane *reader_lane(struct vfd_file *f, uint32_t lane);
+bool reader_stack(
+	struct vfd_file *f, uint32_t lane, uint32_t number, uint32_t caller, uint32_t function);
+/* After all blocks. */
+void reader_finish_tables(struct vfd_file *f);
+void reader_free_tables(struct vfd_file *f);
+
+/* ---- vfd-time.c */
+int64_t reader_time(const struct vfd_file *f, uint64_t units);
+void reader_finish_clock(struct vfd_file *f);
+
+/* ---- vfd-samples.c: the events of one block, as recorded */
+
+struct read_path {
+	uint32_t top, base;
+};
+
+struct samples {
+	struct varint_reader r;
+	const struct read_lane *lane; /* NULL: stacks are taken as they come */
+	uint64_t units;
+	uint32_t left; /* events */
+	struct read_path paths[READER_SEGMENTS_MOST];
+	uint32_t n_paths; /* at least 1 */
+};
+
+struct sample {
+	enum vfd_event_kind kind;
+	bool stack_defined; /* not an event: stack, caller and function define a stack */
+	bool aside, at;	    /* ENTER aside; a jump */
+	uint64_t units, count;
+	uint32_t stack, caller, function, depth;
+};
+
+bool samples_begin(struct samples *s, const struct read_lane *l, const struct read_block *b,
+	const unsigned char *payload);
+/* 1; 0: that was all; -1: the rest makes no sense. */
+int samples_next(struct samples *s, struct sample *e);
+
+#endif

@@ -1,0 +1,58 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Which enters and exits of a thread are recorded: of the ordinary ones those
+ * that come more than an interval after the last ordinary one that was; those
+ * of precise functions always. An interval of 0 records everything.
+ */
+#ifndef VFTR_NODEAGENT_VFD_SAMPLE_H
+#define VFTR_NODEAGENT_VFD_SAMPLE_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+struct vfd_sampler {
+	uint64_t interval, next; /* any unit, but one */
+};
+
+static inline bool vfd_sampled(struct vfd_sampler *s, uint64_t time, bool precise)
+{
+	if (precise || !s->interval)
+		return true;
+	if (time <= s->next)
+		return false;
+	s->next = time + s->interval;
+	return true;
+}
+
+/* ---- thinning: what a file that grows towards its limit leaves out ----------- */
+
+struct vfd_thinning {
+	unsigned percent; /* of the limit that are written; from there on */
+	uint64_t ns;	  /* calls that are shorter, and ... */
+	uint32_t depth;	  /* ... frames below this depth are left out */
+	bool precise;	  /* precise functions, too */
+	unsigned slower;  /* the sampling interval times this, if there is one */
+};
+
+#define VFD_THINNING_ROWS                                                                          \
+	{0, 0, UINT32_MAX, false, 1}, {50, 1000, 64, false, 4}, {75, 20000, 32, false, 16},        \
+		{90, 1000000, 16, true, 64},                                                       \
+	{                                                                                          \
+		98, UINT64_MAX, 0, true, 0                                                         \
+	}
+#define VFD_THINNING_LEVELS 5
+#define VFD_THINNING_ALL    (VFD_THINNING_LEVELS - 1) /* nothing but definitions is written */
+
+/* Row for a file of so many bytes; max_size 0: no limit. */
+static inline unsigned vfd_thinning_level(uint64_t bytes, uint64_t max_size)
+{
+	static const struct vfd_thinning rows[] = {VFD_THINNING_ROWS};
+	unsigned level = 0;
+
+	while (max_size && level < VFD_THINNING_ALL &&
+		bytes >= max_size / 100 * rows[level + 1].percent)
+		level++;
+	return level;
+}
+
+#endif

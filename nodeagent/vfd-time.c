@@ -1,0 +1,115 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Time in a sampling file: units to the node's CLOCK_MONOTONIC_RAW, by the rate
+ * over the whole run, and that to the job's time, along straight lines between
+ * the knots of the clock.
+ */
+#include <math.h>
+#include <stdlib.h>
+
+#include "nodeagent/vfd-reader.h"
+
+#define LEAST_SPAN_NS 1000000 /* of a pair to be a measure of the rate */
+#define FAR	      0x1p62
+
+static int64_t near(double x)
+{
+	if (!(x > -FAR))
+		return -(int64_t)FAR;
+	return x < FAR ? (int64_t)llrint(x) : (int64_t)FAR;
+}
+
+static int64_t sum(int64_t a, int64_t b)
+{
+	int64_t s;
+
+	if (__builtin_add_overflow(a, b, &s) || s > (int64_t)FAR || s < -(int64_t)FAR)
+		return a < 0 ? -(int64_t)FAR : (int64_t)FAR;
+	return s;
+}
+
+static int64_t difference(int64_t a, int64_t b)
+{
+	return sum(a, b == INT64_MIN ? INT64_MAX : -b);
+}
+
+static int64_t since_start(const struct vfd_file *f, uint64_t units)
+{
+	return near((double)(int64_t)(units - f->start_units) * f->facts.ns_per_unit);
+}
+
+/* global - raw */
+static int64_t offset_at(const struct vfd_file *f, int64_t raw)
+{
+	const struct clock_knot *a, *b;
+	size_t low = 0, high = f->n_knots;
+	double slope;
+
+	/* the last knot that is not later */
+	while (high - low > 1) {
+		size_t mid = low + (high - low) / 2;
+
+		if (f->knots[mid].raw <= raw)
+			low = mid;
+		else
+			high = mid;
+	}
+	if (f->n_knots == 1 || raw <= f->knots[0].raw)
+		return f->knots[0].offset;
+	a = &f->knots[low];
+	if (low + 1 == f->n_knots)
+		return a->offset;
+	b = a + 1;
+	slope = (double)difference(b->offset, a->offset) / (double)(b->raw - a->raw);
+	return sum(a->offset, near(slope * (double)(raw - a->raw)));
+}
+
+int64_t reader_time(const struct vfd_file *f, uint64_t units)
+{
+	const int64_t since = since_start(f, units);
+	int64_t raw;
+
+	if (!f->n_knots)
+		return sum(since, difference(f->facts.start_unix_ns, f->facts.job_unix_ns));
+	raw = sum(f->start_raw, since);
+	return difference(sum(raw, offset_at(f, raw)), f->zero);
+}
+
+static int by_raw(const void *a, const void *b)
+{
+	const struct clock_knot *x = a, *y = b;
+
+	return (x->raw > y->raw) - (x->raw < y->raw);
+}
+
+void reader_finish_clock(struct vfd_file *f)
+{
+	const int64_t ns = difference(f->last_pair_raw, f->start_raw);
+	const double units = (double)(int64_t)(f->last_pair_units - f->start_units);
+	size_t n = 0;
+
+	if (f->pair_seen && ns >= LEAST_SPAN_NS && units > 0)
+		f->facts.ns_per_unit = (double)ns / units;
+	if (!isfinite(f->facts.ns_per_unit) || f->facts.ns_per_unit <= 0 ||
+		f->facts.ns_per_unit > 1e9)
+		f->facts.ns_per_unit = 1;
+	if (f->n_knots)
+		qsort(f->knots, f->n_knots, sizeof(*f->knots), by_raw);
+	for (size_t i = 0; i < f->n_knots; i++) {
+		const struct clock_knot *k = &f->knots[i];
+
+		/* time must not run backwards */
+		if (n && (k->raw == f->knots[n - 1].raw ||
+				 difference(f->knots[n - 1].offset, k->offset) >=
+					 difference(k->raw, f->knots[n - 1].raw)))
+			continue;
+		f->knots[n++] = *k;
+		if (k->half_width > f->facts.clock_error_ns)
+			f->facts.clock_error_ns = k->half_width;
+	}
+	f->n_knots = n;
+	f->facts.synchronised = n > 0;
+	if (n && !f->zero_seen)
+		f->zero = difference(sum(f->start_raw, offset_at(f, f->start_raw)),
+			difference(f->facts.start_unix_ns, f->facts.job_unix_ns));
+}

@@ -1,0 +1,329 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Slabs are filled one after the other, each at its place in the file, so they
+ * may arrive in any order. A short write is continued; other failures are final:
+ * what follows would stand behind a hole.
+ */
+#include "nodeagent/vfd-uring.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <liburing.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "nodeagent/util.h"
+
+/* Smaller in tests. */
+#ifndef SLAB_BYTES
+#define SLAB_BYTES (512u << 10)
+#endif
+#define SLABS	   8u  /* registered */
+#define SLABS_MOST 64u /* more are made when the caller goes on although we are not ready */
+
+struct slab {
+	struct slab *next; /* in the list of free ones */
+	unsigned char *bytes;
+	size_t filled, written;
+	uint64_t offset; /* in the file */
+	unsigned index;	 /* below SLABS: registered */
+};
+
+struct outfile {
+	int fd;
+	enum outfile_way way;
+	struct io_uring ring;
+	struct slab slabs[SLABS_MOST];
+	unsigned n_slabs, in_flight;
+	struct slab *filling, *free;
+	uint64_t bytes;
+	int error;
+	char *note;
+};
+
+static void give_back(struct outfile *o, struct slab *s)
+{
+	s->next = o->free;
+	o->free = s;
+}
+
+static void failed(struct outfile *o, int error)
+{
+	if (!o->error)
+		o->error = error;
+}
+
+static void write_here(struct outfile *o, struct slab *s)
+{
+	while (s->written < s->filled && !o->error) {
+		ssize_t n = pwrite(o->fd, s->bytes + s->written, s->filled - s->written,
+			(off_t)(s->offset + s->written));
+
+		if (n < 0 && errno == EINTR)
+			continue;
+		if (n <= 0)
+			failed(o, n ? errno : ENOSPC);
+		else
+			s->written += (size_t)n;
+	}
+	give_back(o, s);
+}
+
+static void hand_over(struct outfile *o, struct slab *s);
+
+/* A write has ended with this result. */
+static void arrived(struct outfile *o, struct slab *s, int result)
+{
+	o->in_flight--;
+	if (result > 0)
+		s->written += (size_t)result;
+	else if (result != -EINTR && result != -EAGAIN)
+		failed(o, result ? -result : ENOSPC);
+	if (s->written < s->filled && !o->error)
+		hand_over(o, s);
+	else
+		give_back(o, s);
+}
+
+static void collect(struct outfile *o)
+{
+	struct io_uring_cqe *c;
+
+	while (o->in_flight && !io_uring_peek_cqe(&o->ring, &c)) {
+		struct slab *s = io_uring_cqe_get_data(c);
+		int result = c->res;
+
+		io_uring_cqe_seen(&o->ring, c);
+		arrived(o, s, result);
+	}
+}
+
+static void hand_over(struct outfile *o, struct slab *s)
+{
+	struct io_uring_sqe *q = o->way == OUTFILE_PWRITE ? NULL : io_uring_get_sqe(&o->ring);
+	const unsigned left = (unsigned)(s->filled - s->written);
+	int rc;
+
+	if (!q || o->error) {
+		write_here(o, s);
+		return;
+	}
+	if (o->way == OUTFILE_REGISTERED && s->index < SLABS)
+		io_uring_prep_write_fixed(
+			q, o->fd, s->bytes + s->written, left, s->offset + s->written, s->index);
+	else
+		io_uring_prep_write(q, o->fd, s->bytes + s->written, left, s->offset + s->written);
+	io_uring_sqe_set_data(q, s);
+	o->in_flight++;
+	do {
+		rc = io_uring_submit(&o->ring);
+	} while (rc == -EINTR);
+	/* -EBUSY, -EAGAIN: it goes along with the next one, or at the end */
+	if (rc < 0 && rc != -EBUSY && rc != -EAGAIN)
+		failed(o, -rc);
+}
+
+static bool new_slab(struct outfile *o)
+{
+	struct slab *s = &o->slabs[o->n_slabs];
+	void *bytes;
+
+	if (o->n_slabs == SLABS_MOST)
+		return false;
+	bytes = mmap(NULL, SLAB_BYTES, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	if (bytes == MAP_FAILED)
+		return false;
+	*s = (struct slab){.bytes = bytes, .index = o->n_slabs++};
+	give_back(o, s);
+	return true;
+}
+
+static void no_uring(struct outfile *o, const char *what, int error)
+{
+	if (!o->note)
+		o->note = xasprintf("%s: %s", what, strerror(error));
+}
+
+static void open_ring(struct outfile *o, enum outfile_way way)
+{
+	struct iovec vectors[SLABS];
+	int rc;
+
+	if (way == OUTFILE_PWRITE)
+		return;
+	rc = io_uring_queue_init(SLABS_MOST, &o->ring, 0);
+	if (rc) {
+		no_uring(o, "io_uring_setup", -rc);
+		return;
+	}
+	o->way = OUTFILE_URING;
+	if (way == OUTFILE_URING || o->n_slabs < SLABS)
+		return;
+	for (unsigned i = 0; i < SLABS; i++)
+		vectors[i] = (struct iovec){o->slabs[i].bytes, SLAB_BYTES};
+	/* RLIMIT_MEMLOCK may be small */
+	if (!io_uring_register_buffers(&o->ring, vectors, SLABS))
+		o->way = OUTFILE_REGISTERED;
+}
+
+struct outfile *outfile_open(const char *path, enum outfile_way way, char **error)
+{
+	struct outfile *o = xcalloc(1, sizeof(*o));
+	struct stat st;
+
+	*error = NULL;
+	o->way = OUTFILE_PWRITE;
+	/* not through a FIFO or device: those have no places */
+	o->fd = open(path, O_WRONLY | O_CREAT | O_CLOEXEC | O_NONBLOCK | O_NOCTTY, 0666);
+	if (o->fd < 0 || fstat(o->fd, &st))
+		*error = xasprintf("%s: %s", path, strerror(errno));
+	else if (!S_ISREG(st.st_mode))
+		*error = xasprintf("%s: not a regular file", path);
+	else if (ftruncate(o->fd, 0))
+		*error = xasprintf("%s: %s", path, strerror(errno));
+	while (!*error && o->n_slabs < SLABS)
+		if (!new_slab(o))
+			*error = xasprintf("%s: %s", path, strerror(ENOMEM));
+	if (*error) {
+		outfile_close(o, 0);
+		return NULL;
+	}
+	/* io-wq and not we shall wait when it must be waited */
+	fcntl(o->fd, F_SETFL, fcntl(o->fd, F_GETFL) & ~O_NONBLOCK);
+	open_ring(o, way);
+	return o;
+}
+
+static struct slab *take_slab(struct outfile *o)
+{
+	struct slab *s;
+
+	if (!o->free)
+		collect(o);
+	if (!o->free && !new_slab(o))
+		return NULL;
+	s = o->free;
+	o->free = s->next;
+	s->filled = s->written = 0;
+	s->offset = o->bytes;
+	return s;
+}
+
+void outfile_flush(struct outfile *o)
+{
+	struct slab *s = o->filling;
+
+	o->filling = NULL;
+	if (s)
+		hand_over(o, s);
+	if (o->in_flight)
+		collect(o);
+}
+
+bool outfile_append(struct outfile *o, const void *bytes, size_t n)
+{
+	const unsigned char *from = bytes;
+
+	/* all or nothing: is there room for the rest? */
+	if (o->error || n > SLAB_BYTES)
+		return false;
+	if (o->filling && SLAB_BYTES - o->filling->filled < n && !o->free) {
+		collect(o);
+		if (!o->free && !new_slab(o))
+			return false;
+	}
+	while (n) {
+		size_t part;
+
+		if (!o->filling)
+			o->filling = take_slab(o);
+		if (!o->filling)
+			return false;
+		part = SLAB_BYTES - o->filling->filled;
+		if (part > n)
+			part = n;
+		memcpy(o->filling->bytes + o->filling->filled, from, part);
+		o->filling->filled += part;
+		o->bytes += part;
+		from += part;
+		n -= part;
+		if (o->filling->filled == SLAB_BYTES)
+			outfile_flush(o);
+	}
+	return !o->error;
+}
+
+bool outfile_ready(struct outfile *o)
+{
+	if (o->in_flight)
+		collect(o);
+	return o->free || o->error || o->way == OUTFILE_PWRITE;
+}
+
+void outfile_wait(struct outfile *o, double seconds)
+{
+	struct timespec start, now;
+
+	clock_gettime(CLOCK_MONOTONIC, &start);
+	while (o->in_flight) {
+		struct __kernel_timespec slice = {.tv_nsec = 50000000};
+		struct io_uring_cqe *c;
+
+		io_uring_submit(&o->ring);
+		io_uring_wait_cqe_timeout(&o->ring, &c, &slice);
+		collect(o);
+		clock_gettime(CLOCK_MONOTONIC, &now);
+		if ((double)(now.tv_sec - start.tv_sec) +
+				(double)(now.tv_nsec - start.tv_nsec) / 1e9 >
+			seconds)
+			break;
+	}
+}
+
+int outfile_close(struct outfile *o, double seconds)
+{
+	int error;
+
+	if (o->filling)
+		outfile_flush(o);
+	if (o->in_flight)
+		outfile_wait(o, seconds);
+	error = o->error;
+	if (o->in_flight) {
+		/* the kernel still reads the slabs: they and the ring stay */
+		return error ? -error : -ETIMEDOUT;
+	}
+	if (o->n_slabs && o->way != OUTFILE_PWRITE)
+		io_uring_queue_exit(&o->ring);
+	for (unsigned i = 0; i < o->n_slabs; i++)
+		munmap(o->slabs[i].bytes, SLAB_BYTES);
+	if (o->fd >= 0 && close(o->fd) && !error)
+		error = errno;
+	free(o->note);
+	free(o);
+	return -error;
+}
+
+uint64_t outfile_bytes(const struct outfile *o)
+{
+	return o->bytes;
+}
+
+int outfile_error(const struct outfile *o)
+{
+	return o->error;
+}
+
+enum outfile_way outfile_way(const struct outfile *o)
+{
+	return o->way;
+}
+
+const char *outfile_note(const struct outfile *o)
+{
+	return o->note;
+}

@@ -1,0 +1,412 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Balancing: `frames` are the enters that were given and whose exits were not.
+ * Each recorded event has a goal, the path that must be open before it; frames
+ * are closed and opened one by one until they are that path. Frames that hang
+ * aside (of tasks) begin a level of their own above what is suspended.
+ */
+#include "nodeagent/vfd-walk.h"
+
+#include <stdlib.h>
+
+#include "nodeagent/util.h"
+
+struct level {
+	uint32_t floor; /* frames below belong to what is suspended */
+	uint32_t base;	/* 0: the thread's own path */
+};
+
+struct walk {
+	struct vfd_file *f;
+	const struct read_lane *lane;
+	const struct vfd_filter *filter;
+	uint32_t file, number;
+	size_t next_block;
+	unsigned char *payload;
+	size_t payload_room;
+	struct samples samples;
+	bool in_block, have, over, begun;
+	struct sample now; /* the event that is to be given */
+	/* what a block says is open, when that is not what we have: given as a gap */
+	struct read_path restore[READER_SEGMENTS_MOST];
+	uint32_t n_restore, restored;
+	bool restoring;
+	struct read_path paths[READER_SEGMENTS_MOST]; /* after the last event */
+	uint32_t n_paths;
+	uint64_t last_units;
+	/* balanced only */
+	uint32_t *frames;
+	size_t n_frames, cap_frames;
+	struct level levels[READER_SEGMENTS_MOST];
+	uint32_t n_levels;
+	size_t resumed; /* frames given as open at `from` */
+	bool silent;	/* before `from` */
+	int64_t latest; /* time given */
+	bool any;
+};
+
+static int64_t time_of(const struct walk *w, uint64_t units)
+{
+	return reader_time(w->f, units);
+}
+
+struct walk *walk_new(
+	struct vfd_file *f, uint32_t file, uint32_t lane, const struct vfd_filter *filter)
+{
+	const struct read_lane *l = &f->lanes[lane];
+	struct walk *w;
+
+	if (!l->n_blocks)
+		return NULL;
+	w = xcalloc(1, sizeof(*w));
+	w->f = f;
+	w->lane = l;
+	w->filter = filter;
+	w->file = file;
+	w->number = lane;
+	w->n_levels = w->n_paths = 1;
+	w->silent = filter->from_set;
+	/* the last block that may begin before `from`: it says what is open */
+	while (filter->from_set && w->next_block + 1 < l->n_blocks &&
+		time_of(w, f->blocks[l->blocks[w->next_block + 1]].time) < filter->from)
+		w->next_block++;
+	return w;
+}
+
+void walk_free(struct walk *w)
+{
+	if (!w)
+		return;
+	free(w->payload);
+	free(w->frames);
+	free(w);
+}
+
+void walk_progress(const struct walk *w, uint64_t *done, uint64_t *all)
+{
+	*done += w->next_block;
+	*all += w->lane->n_blocks;
+}
+
+/* ---- what was recorded ------------------------------------------------------------ */
+
+static bool same_paths(const struct walk *w)
+{
+	const struct samples *s = &w->samples;
+
+	if (s->n_paths != w->n_paths)
+		return false;
+	for (uint32_t i = 0; i < s->n_paths; i++)
+		if (s->paths[i].top != w->paths[i].top || s->paths[i].base != w->paths[i].base)
+			return false;
+	return true;
+}
+
+static bool load_block(struct walk *w)
+{
+	const struct read_block *b = &w->f->blocks[w->lane->blocks[w->next_block++]];
+
+	if (b->bytes > w->payload_room || !w->payload) {
+		w->payload_room = b->bytes;
+		free(w->payload);
+		w->payload = xmalloc(b->bytes + 1);
+	}
+	return reader_load(w->f, b, w->payload) &&
+	       samples_begin(&w->samples, w->lane, b, w->payload);
+}
+
+static void remember_paths(struct walk *w)
+{
+	w->n_paths = w->samples.n_paths;
+	memcpy(w->paths, w->samples.paths, w->n_paths * sizeof(*w->paths));
+	w->last_units = w->samples.units;
+}
+
+/* The next recorded event into now. False: the lane has ended. */
+static bool fetch(struct walk *w)
+{
+	for (;;) {
+		if (w->in_block) {
+			if (samples_next(&w->samples, &w->now) > 0) {
+				if (w->now.stack_defined)
+					continue;
+				/* only at blocks are all paths needed */
+				w->last_units = w->samples.units;
+				return w->have = true;
+			}
+			w->in_block = false;
+			remember_paths(w);
+		}
+		if (w->next_block == w->lane->n_blocks)
+			return false;
+		if (!load_block(w))
+			continue;
+		w->in_block = true;
+		if (same_paths(w)) {
+			w->begun = true;
+			continue;
+		}
+		/* a block before it is missing, or it is where we begin */
+		w->n_restore = w->samples.n_paths;
+		memcpy(w->restore, w->samples.paths, w->n_restore * sizeof(*w->restore));
+		w->restored = 0;
+		w->restoring = true;
+		w->now = (struct sample){.kind = VFD_GAP,
+			.units = w->samples.units,
+			.stack = w->samples.paths[w->n_restore - 1].top};
+		w->last_units = w->samples.units;
+		return w->have = true;
+	}
+}
+
+static void give(const struct walk *w, struct vfd_event *e, int64_t time)
+{
+	const struct sample *s = &w->now;
+
+	*e = (struct vfd_event){.kind = s->kind,
+		.file = w->file,
+		.lane = w->number,
+		.stack = s->stack,
+		.depth = s->depth,
+		.count = s->count,
+		.time = time};
+	if (s->kind == VFD_THINNING)
+		e->count = s->count > INT64_MAX / 2
+				   ? s->count
+				   : (uint64_t)((double)s->count * w->f->facts.ns_per_unit + 0.5);
+}
+
+static bool next_raw(struct walk *w, struct vfd_event *e)
+{
+	const struct vfd_filter *f = w->filter;
+
+	while (fetch(w)) {
+		int64_t time = time_of(w, w->now.units);
+
+		if (f->from_set && time < f->from)
+			continue;
+		if (f->to_set && time >= f->to)
+			return false;
+		give(w, e, time);
+		return true;
+	}
+	return false;
+}
+
+/* ---- balanced --------------------------------------------------------------------- */
+
+static uint32_t ancestor(const struct walk *w, uint32_t stack, uint32_t depth)
+{
+	while (w->lane->stacks[stack].depth > depth)
+		stack = w->lane->stacks[stack].caller;
+	return stack;
+}
+
+static void push(struct walk *w, uint32_t stack)
+{
+	w->frames = grow(w->frames, w->n_frames, &w->cap_frames, sizeof(*w->frames));
+	w->frames[w->n_frames++] = stack;
+}
+
+static bool implied(const struct walk *w, struct vfd_event *e, enum vfd_event_kind kind,
+	uint32_t stack, int64_t time)
+{
+	*e = (struct vfd_event){.kind = kind,
+		.implied = true,
+		.file = w->file,
+		.lane = w->number,
+		.stack = stack,
+		.time = time};
+	return true;
+}
+
+/* One step towards goal in the level on top; false: it is reached. */
+static bool step(struct walk *w, uint32_t goal, int64_t time, struct vfd_event *e)
+{
+	const struct level *l = &w->levels[w->n_levels - 1];
+	const uint32_t depth = w->lane->stacks[goal].depth;
+	uint32_t next;
+
+	if (w->n_frames > l->floor) {
+		const uint32_t top = w->frames[w->n_frames - 1];
+		const uint32_t top_depth = w->lane->stacks[top].depth;
+
+		if (top == goal)
+			return false;
+		if (top_depth > depth || ancestor(w, goal, top_depth) != top) {
+			w->n_frames--;
+			return implied(w, e, VFD_EXIT, top, time);
+		}
+		next = ancestor(w, goal, top_depth + 1);
+	} else {
+		const uint32_t from = l->base ? w->lane->stacks[l->base].depth : 1;
+
+		if (!goal || depth < from)
+			return false;
+		next = ancestor(w, goal, from);
+	}
+	push(w, next);
+	return implied(w, e, VFD_ENTER, next, time);
+}
+
+/* One frame, or one level, less; false: nothing is open. */
+static bool close_one(struct walk *w, int64_t time, struct vfd_event *e)
+{
+	while (w->n_levels > 1 && w->n_frames == w->levels[w->n_levels - 1].floor)
+		w->n_levels--;
+	if (!w->n_frames)
+		return false;
+	return implied(w, e, VFD_EXIT, w->frames[--w->n_frames], time);
+}
+
+static void leave_level(struct walk *w, uint32_t stack)
+{
+	if (w->n_levels > 1 && stack == w->levels[w->n_levels - 1].base &&
+		w->n_frames == w->levels[w->n_levels - 1].floor)
+		w->n_levels--;
+}
+
+/* A gap: everything is closed, the gap is told, then what is open now is opened. */
+static bool gap(struct walk *w, int64_t time, struct vfd_event *e, bool *given)
+{
+	*given = true;
+	if (!w->restored) {
+		if (close_one(w, time, e))
+			return true;
+		if (!w->restoring) {
+			w->restore[0] = (struct read_path){w->now.stack, 0};
+			w->n_restore = 1;
+		}
+		w->restored = 1;
+		w->n_levels = 1;
+		/* a lane that begins in the middle, as all do with `from`, has no gap */
+		*given = w->begun;
+		w->begun = true;
+		if (*given)
+			give(w, e, time);
+		return true;
+	}
+	for (;;) {
+		const uint32_t i = w->restored - 1;
+
+		if (step(w, w->restore[i].top, time, e))
+			return true;
+		if (w->restored == w->n_restore)
+			break;
+		w->levels[w->n_levels++] =
+			(struct level){(uint32_t)w->n_frames, w->restore[w->restored].base};
+		w->restored++;
+	}
+	w->restored = 0;
+	w->restoring = w->have = false;
+	*given = false;
+	return true;
+}
+
+static uint32_t caller_of(const struct walk *w, uint32_t stack)
+{
+	return stack ? w->lane->stacks[stack].caller : 0;
+}
+
+/* Does something about the event in now: true, and an event if *given. */
+static bool advance(struct walk *w, int64_t time, struct vfd_event *e, bool *given)
+{
+	const uint32_t stack = w->now.stack;
+
+	w->begun |= w->now.kind != VFD_GAP;
+	*given = true;
+	switch (w->now.kind) {
+	case VFD_GAP:
+		return gap(w, time, e, given);
+	case VFD_ENTER:
+		if (w->now.aside && w->n_levels < READER_SEGMENTS_MOST)
+			w->levels[w->n_levels++] = (struct level){(uint32_t)w->n_frames, stack};
+		else if (!w->now.aside && step(w, caller_of(w, stack), time, e))
+			return true;
+		push(w, stack);
+		break;
+	case VFD_EXIT:
+		if (step(w, stack, time, e))
+			return true;
+		if (w->n_frames && w->frames[w->n_frames - 1] == stack &&
+			w->n_frames > w->levels[w->n_levels - 1].floor)
+			w->n_frames--;
+		else
+			*given = false; /* the root: it has no enter */
+		break;
+	default:
+		break;
+	}
+	w->have = false;
+	give(w, e, time);
+	if (w->now.kind == VFD_EXIT)
+		leave_level(w, stack);
+	return true;
+}
+
+/* When a lane whose last event we had has ended. */
+static int64_t end_of(const struct walk *w)
+{
+	const int64_t last = time_of(w, w->last_units);
+	int64_t end = w->f->threads[w->number].end;
+
+	if (end < last)
+		end = last;
+	if (w->filter->to_set && end > w->filter->to)
+		end = w->filter->to;
+	return end;
+}
+
+static bool resume(struct walk *w, struct vfd_event *e)
+{
+	if (w->resumed == w->n_frames)
+		return false;
+	return implied(w, e, VFD_ENTER, w->frames[w->resumed++], w->filter->from);
+}
+
+static bool next_balanced(struct walk *w, struct vfd_event *e)
+{
+	const struct vfd_filter *f = w->filter;
+	bool given;
+
+	for (;;) {
+		int64_t time;
+
+		if (!w->over && !w->have && !fetch(w))
+			w->over = true;
+		time = w->over ? end_of(w) : time_of(w, w->now.units);
+		if (!w->over && f->to_set && time >= f->to) {
+			w->over = true;
+			time = f->to;
+		}
+		if (w->silent) {
+			if (!w->over && time < f->from) {
+				advance(w, time, e, &given);
+				w->resumed = 0;
+				continue;
+			}
+			if (w->over && time <= f->from)
+				return false;
+			if (w->n_frames && resume(w, e))
+				return true;
+			w->silent = false;
+		}
+		if (w->over)
+			return close_one(w, time, e);
+		advance(w, time, e, &given);
+		if (given)
+			return true;
+	}
+}
+
+bool walk_next(struct walk *w, struct vfd_event *e)
+{
+	if (!(w->filter->raw ? next_raw(w, e) : next_balanced(w, e)))
+		return false;
+	/* only a hostile file goes back */
+	if (w->any && e->time < w->latest)
+		e->time = w->latest;
+	w->latest = e->time;
+	w->any = true;
+	return true;
+}

@@ -1,0 +1,349 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* The writer of a sampling file: its beginning and end, and blocks in between. */
+#include "nodeagent/vfd-write.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "nodeagent/util.h"
+#include "nodeagent/vfd-internal.h"
+#include "nodeagent/vfd-message.h"
+
+#define BLOCK_LEAST 1024u
+#define INDEX_ENTRY (7 * VARINT_MAX)
+
+/* ---- pages ------------------------------------------------------------------------ */
+
+unsigned char *vfd_page_room(struct vfd_page *p, size_t n)
+{
+	if (p->used + n > p->room || !p->bytes) {
+		p->room = 2 * (p->used + n);
+		if (p->room < 4096)
+			p->room = 4096;
+		p->bytes = xrealloc(
+			p->bytes, sizeof(struct vfd_block) + p->room + VFD_ALIGN + VARINT_MAX);
+	}
+	return p->bytes + sizeof(struct vfd_block) + p->used;
+}
+
+void vfd_page_done(struct vfd_page *p, const unsigned char *end)
+{
+	p->used = (size_t)(end - p->bytes) - sizeof(struct vfd_block);
+}
+
+bool vfd_page_write(struct vfd_writer *w, struct vfd_page *p, enum vfd_kind kind, uint64_t time)
+{
+	struct vfd_block *b = (struct vfd_block *)p->bytes;
+	bool ok;
+
+	*b = (struct vfd_block){.kind = (uint16_t)kind,
+		.lane = VFD_NO_LANE,
+		.bytes = (uint32_t)p->used,
+		.records = p->records,
+		.time = time};
+	ok = vfd_write_block(w, b);
+	p->used = 0;
+	p->records = 0;
+	return ok;
+}
+
+/* ---- blocks ----------------------------------------------------------------------- */
+
+bool vfd_write_block(struct vfd_writer *w, struct vfd_block *b)
+{
+	struct vfd_index_entry e = {.offset = outfile_bytes(w->out),
+		.time = b->time,
+		.lane = b->lane,
+		.records = b->records,
+		.bytes = b->bytes,
+		.kind = b->kind,
+		.flags = b->flags};
+	size_t n;
+
+	if (b->kind != VFD_BLOCK_DEFINITIONS)
+		vfd_write_definitions(w);
+	b->sequence = w->sequence++;
+	n = vfd_block_seal(b);
+	e.offset = outfile_bytes(w->out);
+	if (!outfile_append(w->out, b, n)) {
+		if (outfile_error(w->out))
+			w->mute = true;
+		return false;
+	}
+	if (b->kind != VFD_BLOCK_INDEX && b->kind != VFD_BLOCK_END) {
+		w->index = grow(w->index, w->n_index, &w->cap_index, sizeof(*w->index));
+		w->index[w->n_index++] = e;
+	}
+	w->level = vfd_thinning_level(outfile_bytes(w->out), w->max_size);
+	return true;
+}
+
+void vfd_write_definitions(struct vfd_writer *w)
+{
+	if (w->definitions.records)
+		vfd_page_write(w, &w->definitions, VFD_BLOCK_DEFINITIONS, 0);
+}
+
+void vfd_write_messages(struct vfd_writer *w)
+{
+	const uint32_t n = w->messages.records;
+
+	if (!n)
+		return;
+	if (vfd_page_write(w, &w->messages, VFD_BLOCK_MESSAGES, w->message_time))
+		w->n_messages += n;
+	else
+		w->dropped_blocks++;
+}
+
+void vfd_message(struct vfd_writer *w, struct vfd_lane *l, const struct vfd_message *m)
+{
+	struct vfd_message in_units = *m;
+
+	if (w->mute || w->level == VFD_THINNING_ALL)
+		return;
+	in_units.start = (int64_t)((uint64_t)m->start >> w->shift);
+	in_units.end = (int64_t)((uint64_t)m->end >> w->shift);
+	if (l) {
+		in_units.lane = vfd_lane_number(l);
+		lane_use_stack(
+			lane_of(l), m->stack, l->units ? l->units : (uint64_t)in_units.start);
+	}
+	if (!w->messages.records) {
+		w->message_time = (uint64_t)in_units.start;
+		w->last_message = in_units.start;
+	}
+	vfd_page_done(&w->messages, vfd_message_put(vfd_page_room(&w->messages, VFD_MESSAGE_ROOM),
+					    &in_units, &w->last_message));
+	w->messages.records++;
+	if (w->messages.used >= SHARED_BLOCK_BYTES)
+		vfd_write_messages(w);
+}
+
+/* ---- the clock -------------------------------------------------------------------- */
+
+static void clock_record(struct vfd_writer *w, enum vfd_clock_record kind, uint64_t time,
+	const uint64_t *values, size_t n)
+{
+	struct vfd_page page = {0};
+	unsigned char *at = vfd_page_room(&page, (n + 1) * VARINT_MAX);
+
+	at = varint_put(at, kind);
+	for (size_t i = 0; i < n; i++)
+		at = varint_put(at, values[i]);
+	vfd_page_done(&page, at);
+	page.records = 1;
+	vfd_page_write(w, &page, VFD_BLOCK_CLOCK, time);
+	free(page.bytes);
+}
+
+void vfd_clock_pair(struct vfd_writer *w, uint64_t ticks, uint64_t raw_ns)
+{
+	clock_record(w, VFD_CLOCK_PAIR, ticks >> w->shift,
+		(const uint64_t[]){ticks >> w->shift, raw_ns}, 2);
+}
+
+void vfd_clock_knot(
+	struct vfd_writer *w, uint64_t raw_ns, int64_t offset_ns, uint64_t half_width_ns)
+{
+	clock_record(w, VFD_CLOCK_KNOT, 0,
+		(const uint64_t[]){raw_ns, zigzag(offset_ns), half_width_ns}, 3);
+}
+
+void vfd_clock_zero(struct vfd_writer *w, uint64_t global_ns)
+{
+	clock_record(w, VFD_CLOCK_ZERO, 0, &global_ns, 1);
+}
+
+/* ---- beginning -------------------------------------------------------------------- */
+
+static void header_text(struct vfd_page *p, enum vfd_header_field field, const char *text)
+{
+	const size_t n = text ? strnlen(text, 4096) : 0;
+	unsigned char *at = vfd_page_room(p, n + 2 * VARINT_MAX);
+
+	at = varint_put(varint_put(at, field), n);
+	memcpy(at, text ? text : "", n);
+	vfd_page_done(p, at + n);
+	p->records++;
+}
+
+static void header_number(struct vfd_page *p, enum vfd_header_field field, uint64_t value)
+{
+	unsigned char *at = vfd_page_room(p, 2 * VARINT_MAX);
+
+	vfd_page_done(p, varint_put(varint_put(at, field), value));
+	p->records++;
+}
+
+static bool write_header(struct vfd_writer *w, const struct vfd_setup *s, double ns_per_unit)
+{
+	const struct vfd_preamble preamble = {
+		.magic = VFD_MAGIC, .version = VFD_VERSION, .byte_order = VFD_BYTE_ORDER};
+	struct vfd_page p = {0};
+	uint64_t rate;
+	bool ok;
+
+	memcpy(&rate, &ns_per_unit, sizeof(rate));
+	header_text(&p, VFD_FIELD_HOST, s->host);
+	header_text(&p, VFD_FIELD_APPLICATION, s->application);
+	header_text(&p, VFD_FIELD_WRITER, "vftr " VFTR_VERSION);
+	header_number(&p, VFD_FIELD_START_UNIX, (uint64_t)s->start_unix_ns);
+	header_number(&p, VFD_FIELD_START_UNITS, s->start_ticks >> w->shift);
+	header_number(&p, VFD_FIELD_START_RAW, s->start_raw_ns);
+	header_number(&p, VFD_FIELD_JOB_UNIX,
+		(uint64_t)(s->job_unix_ns ? s->job_unix_ns : s->start_unix_ns));
+	header_number(&p, VFD_FIELD_SHIFT, w->shift);
+	header_number(&p, VFD_FIELD_RATE, rate);
+	header_number(&p, VFD_FIELD_INTERVAL, s->interval_ns);
+	header_number(&p, VFD_FIELD_MAX_SIZE, s->max_size);
+	header_number(&p, VFD_FIELD_END, 0);
+	ok = outfile_append(w->out, &preamble, sizeof(preamble)) &&
+	     vfd_page_write(w, &p, VFD_BLOCK_HEADER, s->start_ticks >> w->shift);
+	free(p.bytes);
+	return ok;
+}
+
+struct vfd_writer *vfd_writer_new(const struct vfd_setup *s, char **error)
+{
+	const double ns_per_tick = s->ns_per_tick > 0 ? s->ns_per_tick : 1;
+	struct outfile *out = outfile_open(s->path, s->way, error);
+	struct vfd_writer *w;
+
+	if (!out)
+		return NULL;
+	w = xcalloc(1, sizeof(*w));
+	w->out = out;
+	/* the longest unit that is not longer than 1 ns */
+	while (w->shift < 30 && ns_per_tick * (double)(2u << w->shift) <= 1)
+		w->shift++;
+	w->units_per_ns = 1 / (ns_per_tick * (double)(1u << w->shift));
+	w->interval_units = (uint64_t)((double)s->interval_ns * w->units_per_ns);
+	if (s->interval_ns && !w->interval_units)
+		w->interval_units = 1;
+	w->max_size = s->max_size;
+	w->block_bytes = s->block_bytes ? s->block_bytes : LANE_BLOCK_BYTES;
+	if (w->block_bytes < BLOCK_LEAST)
+		w->block_bytes = BLOCK_LEAST;
+	if (w->block_bytes > VFD_BLOCK_MAX / 4)
+		w->block_bytes = VFD_BLOCK_MAX / 4;
+	w->n_comms = w->n_objects[0] = w->n_objects[1] = 1;
+	write_header(w, s, 1 / w->units_per_ns);
+	outfile_flush(w->out);
+	return w;
+}
+
+/* ---- the end ---------------------------------------------------------------------- */
+
+void vfd_write_index(struct vfd_writer *w, uint64_t units)
+{
+	struct vfd_end end = {.index = outfile_bytes(w->out), .blocks = w->n_index, .time = units};
+	struct vfd_page p = {0};
+	uint64_t offset = 0, time = 0;
+
+	for (size_t i = 0; i < w->n_index; i++) {
+		const struct vfd_index_entry *e = &w->index[i];
+		unsigned char *at = vfd_page_room(&p, INDEX_ENTRY);
+
+		at = varint_put(at, (e->offset - offset) / VFD_ALIGN);
+		at = varint_put(at, e->kind);
+		at = varint_put(at, e->flags);
+		at = varint_put(at, (uint32_t)(e->lane + 1));
+		at = varint_put(at, e->records);
+		at = varint_put(at, e->bytes);
+		at = varint_put(at, zigzag((int64_t)(e->time - time)));
+		offset = e->offset;
+		time = e->time;
+		vfd_page_done(&p, at);
+		p.records++;
+		if (p.used > SHARED_BLOCK_BYTES || i + 1 == w->n_index) {
+			vfd_page_write(w, &p, VFD_BLOCK_INDEX, 0);
+			/* each block can be read alone */
+			offset = time = 0;
+		}
+	}
+	memcpy(vfd_page_room(&p, sizeof(end)), &end, sizeof(end));
+	p.used = sizeof(end);
+	p.records = 1;
+	vfd_page_write(w, &p, VFD_BLOCK_END, units);
+	free(p.bytes);
+}
+
+int vfd_writer_close(struct vfd_writer *w, uint64_t ticks, double seconds)
+{
+	int rc;
+
+	/* now we may wait, so that nothing is left out for want of memory */
+	while (w->lanes) {
+		if (!outfile_ready(w->out))
+			outfile_wait(w->out, seconds);
+		vfd_lane_end(&w->lanes->fast, ticks);
+	}
+	if (!outfile_ready(w->out))
+		outfile_wait(w->out, seconds);
+	vfd_write_messages(w);
+	vfd_write_definitions(w);
+	vfd_write_index(w, ticks >> w->shift);
+	rc = outfile_close(w->out, seconds);
+	for (size_t i = 0; i < w->n_texts; i++)
+		free(w->texts[i]);
+	free(w->texts);
+	map64_free(&w->text_numbers);
+	free(w->definitions.bytes);
+	free(w->messages.bytes);
+	free(w->precise);
+	free(w->index);
+	free(w->trouble);
+	free(w);
+	return rc;
+}
+
+/* ---- while it runs ---------------------------------------------------------------- */
+
+bool vfd_writer_ready(struct vfd_writer *w)
+{
+	return outfile_ready(w->out);
+}
+
+void vfd_writer_flush(struct vfd_writer *w)
+{
+	for (struct lane *l = w->lanes; l; l = l->next)
+		lane_push(l);
+	vfd_write_messages(w);
+	vfd_write_definitions(w);
+	outfile_flush(w->out);
+}
+
+const char *vfd_writer_trouble(struct vfd_writer *w)
+{
+	const int error = outfile_error(w->out);
+	char *now = NULL;
+
+	if (error)
+		now = xasprintf("the sampling file ends after %llu bytes: %s",
+			(unsigned long long)outfile_bytes(w->out), strerror(error));
+	else if (w->dropped_blocks)
+		now = xstrdup("the disk is too slow for the sampling file: parts are missing");
+	else if (outfile_note(w->out))
+		now = xasprintf("the sampling file is written without io_uring, and may slow the "
+				"agent: %s",
+			outfile_note(w->out));
+	free(w->trouble);
+	w->trouble = now;
+	return now;
+}
+
+struct vfd_written vfd_writer_written(const struct vfd_writer *w)
+{
+	struct vfd_written done = {.bytes = outfile_bytes(w->out),
+		.blocks = w->n_index,
+		.events = w->events,
+		.messages = w->n_messages,
+		.thinned = w->thinned,
+		.dropped_blocks = w->dropped_blocks,
+		.level = w->level,
+		.way = outfile_way(w->out)};
+
+	return done;
+}

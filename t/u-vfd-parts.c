@@ -1,0 +1,93 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* The small parts of sampling files: varints, checksums, the rules of sampling and thinning. */
+#include <check.h>
+
+#include "nodeagent/vfd-block.h"
+#include "nodeagent/vfd-sample.h"
+#include "nodeagent/vfd-varint.h"
+
+START_TEST(varints)
+{
+	unsigned char buf[32];
+
+	for (int bits = 0; bits <= 64; bits++)
+		for (int k = -2; k <= 2; k++) {
+			uint64_t value = (bits == 64 ? 0 : (uint64_t)1 << bits) + (uint64_t)k;
+			unsigned used = value ? 64 - (unsigned)__builtin_clzll(value) : 1;
+			unsigned char *end = varint_put(buf, value);
+			struct varint_reader r = {buf, end, false};
+
+			ck_assert_int_eq(end - buf, used > 56 ? 9 : (used + 6) / 7);
+			ck_assert_uint_eq(varint_get(&r), value);
+			ck_assert(r.at == end && !r.bad);
+			for (long n = 0; n < end - buf; n++) {
+				r = (struct varint_reader){buf, buf + n, false};
+				varint_get(&r);
+				ck_assert(r.bad && r.at == r.end);
+			}
+			ck_assert_int_eq(unzigzag(zigzag((int64_t)value)), (int64_t)value);
+		}
+}
+END_TEST
+
+START_TEST(checksums)
+{
+	unsigned char buf[300];
+
+	ck_assert_uint_eq(vfd_crc(0, "123456789", 9), 0xe3069283u);
+	ck_assert_uint_eq(vfd_crc_portable(0, "123456789", 9), 0xe3069283u);
+	for (size_t n = 0; n < sizeof(buf); n++) {
+		buf[n] = (unsigned char)(n * 37);
+		ck_assert_uint_eq(vfd_crc(0, buf, n), vfd_crc_portable(0, buf, n));
+		ck_assert_uint_eq(vfd_crc(vfd_crc(0, buf, n / 3), buf + n / 3, n - n / 3),
+			vfd_crc(0, buf, n));
+	}
+}
+END_TEST
+
+START_TEST(the_sampling_rule)
+{
+	struct vfd_sampler s = {.interval = 10}, all = {0};
+
+	ck_assert(vfd_sampled(&s, 5, false)); /* the first */
+	ck_assert(!vfd_sampled(&s, 14, false));
+	ck_assert(!vfd_sampled(&s, 15, false));
+	ck_assert(vfd_sampled(&s, 15, true));  /* precise ones always ... */
+	ck_assert(vfd_sampled(&s, 16, false)); /* ... and they starve nobody */
+	ck_assert(!vfd_sampled(&s, 20, false));
+	for (uint64_t t = 0; t < 10; t++)
+		ck_assert(vfd_sampled(&all, t, false));
+}
+END_TEST
+
+START_TEST(thinning_levels)
+{
+	ck_assert_uint_eq(vfd_thinning_level(1u << 30, 0), 0);
+	ck_assert_uint_eq(vfd_thinning_level(0, 1000), 0);
+	ck_assert_uint_eq(vfd_thinning_level(499, 1000), 0);
+	ck_assert_uint_eq(vfd_thinning_level(500, 1000), 1);
+	ck_assert_uint_eq(vfd_thinning_level(750, 1000), 2);
+	ck_assert_uint_eq(vfd_thinning_level(900, 1000), 3);
+	ck_assert_uint_eq(vfd_thinning_level(5000, 1000), VFD_THINNING_ALL);
+}
+END_TEST
+
+int main(void)
+{
+	Suite *s = suite_create("vfd-parts");
+	TCase *t = tcase_create("all");
+	SRunner *sr;
+	int failed;
+
+	tcase_add_test(t, varints);
+	tcase_add_test(t, checksums);
+	tcase_add_test(t, the_sampling_rule);
+	tcase_add_test(t, thinning_levels);
+	suite_add_tcase(s, t);
+	sr = srunner_create(s);
+	srunner_set_tap(sr, "-");
+	srunner_run_all(sr, CK_SILENT);
+	failed = srunner_ntests_failed(sr);
+	srunner_free(sr);
+	return failed != 0;
+}
