@@ -11,6 +11,7 @@ FC      := $(if $(filter f77,$(FC)),gfortran,$(FC))
 AWK     ?= awk
 OBJCOPY ?= objcopy
 CFLAGS  ?= -O2 -g
+FFLAGS  ?= -O2 -g
 PREFIX  ?= /usr/local
 DESTDIR ?=
 JOBS    ?= $(shell nproc 2>/dev/null || echo 2)
@@ -43,18 +44,24 @@ AGENT_LIBS := -ldw -lelf -lcjson -luring -ldl -lpthread -lm
 
 # ---- what is built ----------------------------------------------------------
 
-# these stand in for functions of others: not for programs that are linked with -static
-interposed   := $(wildcard libhook/interpose.c libhook/gomp*.c)
-hook_obj     := $(call obj,$(filter-out $(interposed),$(hook_src)))
+# these stand in for functions of others, or load libraries: not for programs that are
+# linked with -static
+interposed   := $(wildcard libhook/interpose.c libhook/gomp*.c) libhook/counter-papi.c libhook/gpu.c
+# Fortran's module, of gfortran only: a program of another compiler brings its own
+module_obj   := $(if $(findstring gfortran,$(FC)),$(if $(shell command -v $(FC)),$(O)/fortran/vftrace.o $(O)/fortran/vftrace_session.o))
+module       := $(module_obj:$(O)/fortran/%.o=$(O)/include/%.mod)
+only_static  := libhook/static.c
+hook_obj     := $(call obj,$(filter-out $(interposed) $(only_static),$(hook_src))) $(module_obj)
 hook_shared  := $(hook_obj) $(call obj,$(interposed))
 hook_shm_obj := $(O)/shm/segment.o $(O)/shm/killpoint.o
 programs := $(O)/bin/vftr-node-agent $(O)/bin/vftr
-libs     := $(O)/lib/libvftrace.so $(O)/lib/libvftrace.a $(O)/lib/libvftrace-static.a $(foreach M,$(MPIS),\
+libs     := $(O)/lib/libvftrace.so $(O)/lib/libvftrace.a $(O)/lib/libvftrace-static.a $(O)/lib/libvftrace-cupti.so $(foreach M,$(MPIS),\
 	    $(O)/lib/libvftrace-$(M).so $(O)/lib/libvftrace-$(M).a $(O)/lib/vftr/peer-$(M).so)
+headers  := vftrace.h vftrace-session.h vftrace-dynamic.h
 links    := $(if $(MPIS),$(O)/lib/libvftrace-mpi.so)
 
 .PHONY: all
-all: $(libs) $(programs) $(links) $(O)/include/vftrace.h
+all: $(libs) $(programs) $(links) $(addprefix $(O)/include/,$(headers)) $(module)
 
 $(O)/libhook/%.o: ALL_CFLAGS := $(HOOK_CFLAGS)
 $(hook_shm_obj): ALL_CFLAGS := $(HOOK_CFLAGS)
@@ -64,7 +71,21 @@ $(O)/%.o: %.c
 	@mkdir -p $(@D)
 	$(Q)$(CC) $(ALL_CFLAGS) -c -o $@ $<
 
+$(O)/fortran/%.o: fortran/%.f90
+	$(call say,FC,$@)
+	@mkdir -p $(@D) $(O)/include
+	$(Q)$(FC) -std=f2018 -Wall -Wextra $(FFLAGS) -fPIC -fno-stack-protector -J$(O)/include -c -o $@ $<
+
+$(O)/include/%.mod: $(O)/fortran/%.o ;
+
 HOOK_LDFLAGS = -shared -Wl,-soname,$(@F) -Wl,--version-script=libhook/lib.map -Wl,-z,now,-z,nodelete $(LDFLAGS)
+
+# it holds where the agent is installed
+$(O)/libhook/spawn.o: $(O)/prefix
+.PHONY: prefix-now
+$(O)/prefix: prefix-now
+	@mkdir -p $(@D)
+	@echo '$(PREFIX)' | cmp -s - $@ || echo '$(PREFIX)' >$@
 
 $(O)/lib/libvftrace.so: $(hook_shared) $(hook_shm_obj) libhook/lib.map
 	$(call say,LD,$@)
@@ -73,7 +94,9 @@ $(O)/lib/libvftrace.so: $(hook_shared) $(hook_shm_obj) libhook/lib.map
 
 $(O)/lib/libvftrace.a: $(hook_shared) $(hook_shm_obj)
 # for programs linked with -static: without what stands in for functions of others
-$(O)/lib/libvftrace-static.a: $(hook_obj) $(hook_shm_obj)
+$(O)/lib/libvftrace-static.a: $(filter-out %/hook.o,$(hook_obj)) $(O)/libhook/static-hook.o $(hook_shm_obj)
+$(O)/libhook/static-hook.o: $(O)/libhook/hook.o $(call obj,$(only_static))
+	$(Q)$(CC) -r -nostdlib -o $@ $^
 # names of our static functions would make those of the user's ambiguous
 $(O)/lib/libvftrace.a $(O)/lib/libvftrace-static.a:
 	$(call say,AR,$@)
@@ -105,17 +128,22 @@ $(O)/lib/vftr/peer-%.so: nodeagent/peer-mpi.c
 	@mkdir -p $(@D)
 	$(Q)$(MPICC_$*) $(STD) $(WARN) -fPIC $(CFLAGS) -MMD -MP -MF $(@:.so=.d) -shared -o $@ $< -lpthread
 
-$(O)/include/vftrace.h: libhook/vftrace.h
+$(O)/include/%.h: libhook/%.h
 	@mkdir -p $(@D)
 	@cp $< $@
 
 -include mpi/mpi.mk
+include cupti/cupti.mk
 
 -include $(shell find $(O) -name '*.d' 2>/dev/null)
 
 # ---- install ----------------------------------------------------------------
 
+CMAKEDIR := $(PREFIX)/lib/cmake/vftrace
+pc_names := vftrace $(addprefix vftrace-,$(MPIS) $(if $(links),mpi))
 BASHCOMP ?= $(PREFIX)/share/bash-completion/completions
+# Vftrace's own tools
+classic   := vftrace_check_config vftrace_diff_profiles vftrace_generate_default_config vftrace_vfd_dump
 man_pages := $(wildcard man/*.[1-8]) $(if $(MPIS),$(O)/man/vftr-mpi.7)
 
 .PHONY: install uninstall
@@ -123,25 +151,42 @@ install: all
 	install -d $(DESTDIR)$(PREFIX)/bin $(DESTDIR)$(PREFIX)/lib/vftr $(DESTDIR)$(PREFIX)/include \
 		$(DESTDIR)$(PREFIX)/lib/pkgconfig $(DESTDIR)$(BASHCOMP)
 	install -m 755 $(programs) $(DESTDIR)$(PREFIX)/bin
+	for l in $(classic); do ln -sf vftr $(DESTDIR)$(PREFIX)/bin/$$l || exit; done
 	install -m 644 $(filter $(O)/lib/lib%,$(libs)) $(DESTDIR)$(PREFIX)/lib
 	install -m 644 $(filter $(O)/lib/vftr/%,$(libs)) $(DESTDIR)$(PREFIX)/lib/vftr
 	$(if $(links),ln -sf libvftrace-$(firstword $(MPIS)).so $(DESTDIR)$(PREFIX)/lib/libvftrace-mpi.so)
-	install -m 644 libhook/vftrace.h $(DESTDIR)$(PREFIX)/include
-	sed 's|@PREFIX@|$(PREFIX)|; s|@VERSION@|$(VERSION)|' libhook/vftrace.pc.in \
-		>$(DESTDIR)$(PREFIX)/lib/pkgconfig/vftrace.pc
+	install -m 644 $(addprefix libhook/,$(headers)) $(module) $(DESTDIR)$(PREFIX)/include
+	install -d $(DESTDIR)$(PREFIX)/share/vftrace
+	install -m 644 fortran/vftrace.f90 fortran/vftrace_session.f90 $(DESTDIR)$(PREFIX)/share/vftrace
+	for n in $(pc_names); do sed "s|@NAME@|$$n|; s|@VERSION@|$(VERSION)|" libhook/vftrace.pc.in \
+		>$(DESTDIR)$(PREFIX)/lib/pkgconfig/$$n.pc || exit; done
+	install -d $(DESTDIR)$(CMAKEDIR)
+	install -m 644 libhook/vftrace-config.cmake $(DESTDIR)$(CMAKEDIR)
+	sed 's|@VERSION@|$(VERSION)|' libhook/vftrace-config-version.cmake.in \
+		>$(DESTDIR)$(CMAKEDIR)/vftrace-config-version.cmake
+	install -d $(DESTDIR)$(PREFIX)/share/doc/vftr/examples
+	install -m 644 t/demo/heat.c t/demo/heat.f90 $(DESTDIR)$(PREFIX)/share/doc/vftr/examples
 	for p in $(man_pages); do d=$(DESTDIR)$(PREFIX)/share/man/man$${p##*.}; \
 		install -d $$d && install -m 644 $$p $$d || exit; done
+	for l in $(classic); do ln -sf vftr.1 $(DESTDIR)$(PREFIX)/share/man/man1/$$l.1 || exit; done
 	install -m 644 man/completion.bash $(DESTDIR)$(BASHCOMP)/vftr
-	ln -sf vftr $(DESTDIR)$(BASHCOMP)/vftr-node-agent
+	for l in vftr-node-agent $(classic); do ln -sf vftr $(DESTDIR)$(BASHCOMP)/$$l || exit; done
 
 uninstall:
-	rm -f $(addprefix $(DESTDIR)$(PREFIX)/bin/,$(notdir $(programs)))
+	rm -f $(addprefix $(DESTDIR)$(PREFIX)/bin/,$(notdir $(programs)) $(classic))
 	rm -f $(addprefix $(DESTDIR)$(PREFIX)/lib/,$(notdir $(filter $(O)/lib/lib%,$(libs))) libvftrace-mpi.so \
-		pkgconfig/vftrace.pc)
+		$(pc_names:%=pkgconfig/%.pc))
+	rm -rf $(DESTDIR)$(CMAKEDIR)
 	rm -rf $(DESTDIR)$(PREFIX)/lib/vftr
-	rm -f $(DESTDIR)$(PREFIX)/include/vftrace.h
+	rm -f $(addprefix $(DESTDIR)$(PREFIX)/include/,$(headers) vftrace.mod vftrace_session.mod)
+	rm -rf $(DESTDIR)$(PREFIX)/share/vftrace $(DESTDIR)$(PREFIX)/share/doc/vftr
 	rm -f $(foreach p,$(man_pages),$(DESTDIR)$(PREFIX)/share/man/man$(subst .,,$(suffix $(p)))/$(notdir $(p)))
-	rm -f $(DESTDIR)$(BASHCOMP)/vftr $(DESTDIR)$(BASHCOMP)/vftr-node-agent
+	rm -f $(foreach l,$(classic),$(DESTDIR)$(PREFIX)/share/man/man1/$(l).1)
+	rm -f $(addprefix $(DESTDIR)$(BASHCOMP)/,vftr vftr-node-agent $(classic))
+
+.PHONY: deb
+deb: all
+	@MAKE='$(MAKE)' sh packaging/deb.sh $(O) $(VERSION)
 
 # ---- tests ------------------------------------------------------------------
 
@@ -165,6 +210,7 @@ $(O)/t/f-%: t/f-%.c $(shm_src) $(conf_src) $(agent_src) $(O)/gen/mpi_name.c
 	$(Q)$(FUZZ_CC) $(STD) -w -g -O1 -fsanitize=fuzzer,address,undefined -o $@ $^ $(AGENT_LIBS)
 
 PROVE ?= prove
+PROVEFLAGS ?= -j$(JOBS)
 prove = O=$(O) BUILD=$(abspath $(O)) SANITIZE='$(SANITIZE)' $(PROVE) -e '' --timer $(PROVEFLAGS)
 
 .PHONY: deps deps-tests demo check check-long check-build bench asan tsan help
@@ -209,6 +255,7 @@ help:
 	@echo "make check-long the same with longer runs and fuzzing"
 	@echo "make bench      what tracing costs, measured side by side"
 	@echo "make install    to PREFIX=$(PREFIX) (DESTDIR for packagers); make uninstall"
+	@echo "make deb        a Debian package, in $(O)/"
 	@echo "make asan tsan  tests under sanitizers;  make clean"
 
 .PHONY: clean

@@ -105,12 +105,35 @@ int conf_load_text(struct conf **out, const char *file, const char *text, size_t
 /* One key, as given on a command line. 0, or -1 and *error = "KEY: cause". */
 int conf_set(struct conf *c, const char *key, const char *value, char **error);
 
+/* The same from "KEY=VALUE". */
+int conf_assign(struct conf *c, const char *assignment, char **error);
+/*
+ * The environment variable VFTR_SET is a list of such, separated by ';'. The next
+ * one (the caller frees), or NULL at the end; *list moves on, and may be NULL.
+ */
+char *conf_next_assignment(const char **list);
+/* All of that list (may be NULL). 0, or -1 and *error = "VFTR_SET: KEY: cause". */
+int conf_assign_all(struct conf *c, const char *list, char **error);
+
+/*
+ * Why a key changes nothing in this build, as part of a sentence, or NULL: most
+ * do something.
+ */
+const char *conf_without_effect(enum conf_id id);
+
 /*
  * What only the file system and other keys can tell: directories and files
  * exist, keys do not exclude each other. 0, or -1 and *error, with FILE:LINE
  * where known. Done by the agent at its start, after conf_set().
  */
 int conf_check_paths(const struct conf *c, char **error);
+
+/*
+ * Puts the counters and observables of the file hwprof.default_scenario into the
+ * configuration, and empties that key. 0, or -1 and *error as conf_load().
+ */
+int conf_scenario(
+	struct conf *c, char **error, void (*warn)(const char *line, void *ctx), void *ctx);
 
 /* As JSON, with 3 blanks of indentation; conf_load() accepts it. */
 void conf_print(const struct conf *c, FILE *f);

@@ -19,6 +19,7 @@
 #define VFTR_CONF_OPTIONS_H
 
 #define CONF_SORT_STACKS "time_excl|time_incl|calls|stack_id|overhead|none"
+#define CONF_IMBALANCES	 "deviation|max_mean|idle|variation|range|balance"
 #define CONF_SORT_NAMES	 "time_excl|time_incl|calls|none"
 #define CONF_SORT_MPI	 "messages|send_size|recv_size|send_bw|recv_bw|comm_time|stack_id|none"
 #define CONF_SORT_CUDA	 "time|memcpy|cbid|calls|none"
@@ -62,6 +63,9 @@ X(BOOL, profile_table_show_minmax_summary, "profile_table.show_minmax_summary", 
   "Show the table of least, greatest and mean exclusive times over the ranks.") \
 X(BOOL, profile_table_separate, "profile_table.separate", "false", 0, 0, NULL, false, \
   "Write the tables other than the runtime profile into files of their own.") \
+X(CHOICE, profile_table_imbalance_formula, "profile_table.imbalance_formula", \
+  "deviation", 0, 0, CONF_IMBALANCES, false, \
+  "What the columns and members named imbalance are computed by.") \
 X(CHOICE, profile_table_threads, "profile_table.threads", "none", 0, 0, "none|summary|all", false, \
   "Show threads: not at all, as one summary per rank, or each.") \
 X(CHOICE, profile_table_sort_table_column, "profile_table.sort_table.column", \
@@ -102,6 +106,8 @@ X(BOOL, mpi_show_table, "mpi.show_table", "true", 0, 0, NULL, false, \
   "Show the communication table.") \
 X(BOOL, mpi_log_messages, "mpi.log_messages", "true", 0, 0, NULL, false, \
   "Record messages; without it MPI functions appear only with their times.") \
+X(BOOL, mpi_match, "mpi.match", "true", 0, 0, NULL, false, \
+  "Find for each message the thread that sent it and the one that received it.") \
 X(RANKS, mpi_only_for_ranks, "mpi.only_for_ranks", "all", 0, 0, NULL, false, \
   "Count a message only if both its ranks are listed here.") \
 X(BOOL, mpi_show_sync_time, "mpi.show_sync_time", "false", 0, 0, NULL, false, \
@@ -120,7 +126,7 @@ X(CHOICE, cuda_sort_table_column, "cuda.sort_table.column", "time", 0, 0, CONF_S
 X(BOOL, cuda_sort_table_ascending, "cuda.sort_table.ascending", "false", 0, 0, NULL, false, \
   "Sort the CUDA table from the least to the greatest.") \
 \
-X(CHOICE, hwprof_type, "hwprof.type", "dummy", 0, 0, "dummy|papi|likwid|ve", false, \
+X(CHOICE, hwprof_type, "hwprof.type", "dummy", 0, 0, "dummy|papi|perf|likwid|ve", false, \
   "Source of the hardware counters.") \
 X(BOOL, hwprof_active, "hwprof.active", "true", 0, 0, NULL, false, \
   "Read the hardware counters that are configured.") \
@@ -163,6 +169,10 @@ X(DOUBLE, agent_write_every_s, "agent.write_every_s", "0", 0, CONF_SECONDS, NULL
   "Seconds between two writings of the results so far; 0 writes them at the end only.") \
 X(DOUBLE, agent_deadline_s, "agent.deadline_s", "60", 0.001, CONF_SECONDS, NULL, false, \
   "Seconds that the agents wait for each other before they go on without the missing one.") \
+X(DOUBLE, agent_deadlock_s, "agent.deadlock_s", "0", 0, CONF_SECONDS, NULL, false, \
+  "Seconds without any record after which call stacks and the results so far are written; 0: never.") \
+X(STRING, agent_stop_file, "agent.stop_file", NULL, 0, 0, NULL, true, \
+  "A file that ends the run, as SIGTERM to the agent does, as soon as it is there.") \
 X(STRING, agent_launcher, "agent.launcher", NULL, 0, 0, NULL, true, \
   "Command that starts one agent per node; null derives it from the traced command.") \
 \

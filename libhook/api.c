@@ -63,11 +63,9 @@ EXPORT char *vftrace_get_stack(void)
 	vftr_slow(clock_counter(), 0, 0, NULL);
 	if (!t->busy && process_is_on() && !thread_is_guest(t) && t->ring.base &&
 		t->state != THREAD_OFF) {
-		t->busy = 1;
-		fence_signal();
+		busy_begin(t);
 		n = ask_stack(t, text, WIRE_TEXT_MAX + sizeof(struct wire_head) + 1);
-		fence_signal();
-		t->busy = 0;
+		busy_end(t);
 	}
 	if (n <= 0)
 		strcpy(text, "init");

@@ -11,15 +11,19 @@
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
+#include <sys/auxv.h>
 #include <sys/mman.h>
 #include <sys/socket.h>
 #include <sys/syscall.h>
 #include <sys/un.h>
 #include <time.h>
 #include <unistd.h>
+#include "libhook/hook-cost.h"
+#include "libhook/counters.h"
 #include "libhook/emit.h"
 #include "libhook/find-agent.h"
 #include "libhook/process.h"
+#include "libhook/session.h"
 
 struct process vftr_process = {.socket = -1, .life = 1};
 
@@ -33,11 +37,12 @@ static sigset_t signals; /* ... and what was blocked before */
  */
 void process_lock(void)
 {
-	int old = cancel_off();
 	sigset_t all, blocked;
+	int old;
 
 	sigfillset(&all);
 	pthread_sigmask(SIG_SETMASK, &all, &blocked);
+	old = cancel_off();
 	pthread_mutex_lock(&lock);
 	cancel_state = old;
 	signals = blocked;
@@ -69,11 +74,14 @@ static void say(const char *what, const char *more)
 		return;
 }
 
+/* A program with more rights than its user must not do what his environment says. */
 static bool switched_off(void)
 {
 	static const char *const yes[] = {"1", "yes", "on", "true"};
 	const char *v = getenv("VFTR_OFF");
 
+	if (getauxval(AT_SECURE))
+		return true;
 	for (unsigned i = 0; v && i < sizeof(yes) / sizeof(yes[0]); i++)
 		if (!strcasecmp(v, yes[i]))
 			return true;
@@ -115,13 +123,13 @@ static void invocation_name(char *out, size_t bytes)
 union reply {
 	struct wire_head head;
 	struct wire_welcome welcome;
-	struct wire_ring ring;
 	char bytes[1024];
 };
 
 static int say_hello(int fd, union reply *reply, size_t *got, int *control)
 {
-	char executable[4096], invoked[1024], directory[4096];
+	/* not on the stack, which may be a small one; the lock is held */
+	static char executable[4096], invoked[1024], directory[4096];
 	struct wire_hello hello = {
 		.head = {.kind = WIRE_HELLO, .ticks = clock_counter()},
 		.version = WIRE_VERSION,
@@ -149,13 +157,16 @@ static void accept_welcome(const struct wire_welcome *w)
 	vftr_process.ring_size = w->ring_size;
 	vftr_process.drop_when_full = w->drop_when_full;
 	vftr_process.no_messages = !w->messages;
+	vftr_process.publish_forks = w->publish_forks;
 	vftr_process.clock_is_raw = w->clock_source == CLOCK_SOURCE_RAW;
+	vftr_process.counter_words = counters_wanted();
+	vftr_process.gpu_wanted = w->gpu;
 }
 
 /* 0 and a mapped control segment, or -errno after saying why. */
 static int attach_to(int fd)
 {
-	union reply reply = {.bytes = {0}};
+	static union reply reply; /* the lock is held */
 	size_t got = 0;
 	int control, error = say_hello(fd, &reply, &got, &control);
 
@@ -187,7 +198,7 @@ static int attach_to(int fd)
 void process_gate(void)
 {
 	bool slowly = vftr_process.pauses || vftr_process.clock_is_raw ||
-		      vftr_process.state == PROCESS_OFF;
+		      vftr_process.counter_words || vftr_process.state == PROCESS_OFF;
 
 	store_relaxed(&vftr_own.gate, slowly			  ? GATE_ALL
 				      : vftr_process.modules_wide ? GATE_CODE
@@ -229,6 +240,7 @@ static enum process_state attach_now(void)
 	constructs_announce();
 	life_install();
 	process_gate();
+	vftr_process.app->hook_ps = hook_cost_ps();
 	vftr_process.app->attach_ns = clock_raw_ns() - from;
 	return PROCESS_ON;
 }
@@ -241,16 +253,30 @@ void process_attach(void)
 	process_unlock();
 }
 
+/* After the request: a ring's first time is not before its definition. */
+static void ring_begin(struct thread *t, const struct wire_ring *reply, int32_t tid)
+{
+	uint64_t ticks = process_ticks();
+
+	t->index = reply->index;
+	t->number = reply->number;
+	ring_start(&t->ring, (uint32_t)tid, ticks);
+	t->stage = 0;
+	t->cur = t->at = t->ring.stage[0] + 1;
+	t->high = ticks >> RECORD_TIME_BITS;
+	thread_end_install();
+}
+
 void thread_attach(struct thread *t)
 {
 	struct wire_thread request = {.head = {.kind = WIRE_THREAD}, .parent = t->parent};
 	char name[THREAD_NAME_BYTES];
 	struct wire_text text = {{name}};
-	union reply reply;
+	struct wire_ring reply = {.index = 0};
 	size_t got = 0;
 	int fd = -1, error;
-	uint64_t ticks;
 
+	t->state = THREAD_NEW;
 	memset(&t->ring, 0, sizeof(t->ring));
 	t->life = vftr_process.life;
 	t->kicked_at = 0;
@@ -265,31 +291,23 @@ void thread_attach(struct thread *t)
 		error = message_receive(&reply, sizeof(reply), &fd, &got);
 	if (error) /* a late answer would be taken for that to the next question */
 		process_switch_off();
-	if (!error && (got < sizeof(reply.ring) || reply.head.kind != WIRE_RING))
+	if (!error && (got < sizeof(reply) || reply.head.kind != WIRE_RING))
 		error = -EPROTO;
-	if (!error && request.spare && reply.ring.uses != 0 &&
-		reply.ring.index + 1 != request.spare)
+	if (!error && request.spare && reply.uses != 0 && reply.index + 1 != request.spare)
 		error = -EPROTO;
-	if (!error && request.spare && reply.ring.uses == 0)
+	if (!error && request.spare && reply.uses == 0)
 		rings_leave(request.spare - 1, false); /* the agent has another one for us */
 	if (!error)
-		error = reply.ring.error ? reply.ring.error : rings_use(&reply.ring, fd, &t->ring);
-	process_unlock();
+		error = reply.error ? reply.error : rings_use(&reply, fd, &t->ring);
 	if (fd >= 0)
 		close(fd);
-	t->state = error ? THREAD_OFF : THREAD_ACTIVE;
 	t->limit = NULL;
-	if (error)
-		return;
-	/* after the request: a ring's first time is not before its definition */
-	ticks = process_ticks();
-	t->index = reply.ring.index;
-	t->number = reply.ring.number;
-	ring_start(&t->ring, (uint32_t)request.tid, ticks);
-	t->stage = 0;
-	t->cur = t->ring.stage[0] + 1;
-	t->high = ticks >> RECORD_TIME_BITS;
-	thread_end_install();
+	if (!error)
+		ring_begin(t, &reply, request.tid);
+	t->state = error ? THREAD_OFF : THREAD_ACTIVE;
+	process_unlock(); /* what a signal handler that waits may leave by a jump, is whole */
+	if (!error)
+		counters_begin(t);
 }
 
 void thread_detach(struct thread *t)
@@ -299,6 +317,8 @@ void thread_detach(struct thread *t)
 	struct wire_text text = {{name}};
 	bool keep = false, had_one = t->ring.base != NULL;
 
+	counters_end(t);
+	session_thread_end();
 	process_lock();
 	if (t->state != THREAD_OFF && load_acquire(&vftr_process.state) == PROCESS_ON) {
 		keep = rings_keep(t->index);
@@ -333,8 +353,10 @@ int process_forget(bool interrupted)
 	int parents = vftr_process.socket;
 
 	lock = fresh; /* whoever held it is not here */
+	session_forget_lock();
 	t->limit = NULL;
 	t->parent = t->endings = t->guests = 0;
+	counters_forget(t, interrupted);
 	if (interrupted) {
 		rings_blank();
 		segment_blank(control, CONTROL_BYTES);

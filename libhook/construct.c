@@ -3,7 +3,8 @@
  * Regions of OpenMP constructs, by kind and address, and their records. A
  * region gets its number the first time it is seen, and the agent is told
  * before the number is used. Looking one up takes no lock: entries are written
- * before they are published and never change.
+ * before they are published and never change. Those of code that was unloaded are
+ * not found any more, until the same code is there again.
  */
 #include "libhook/construct.h"
 
@@ -15,8 +16,11 @@
 #define TABLE_ENTRIES 16384u /* a power of two; at most half are used */
 #define NAME_BYTES    64u    /* what is kept of a name */
 
+#define GONE 0x80u /* in a key: the code was unloaded */
+
 struct entry {
-	uint64_t key; /* address<<8 | kind + 1; 0: free; published last */
+	uint64_t key;	 /* address<<8 | kind + 1; 0: free; published last */
+	uint64_t module; /* that the code was in, if it is gone */
 	uint32_t number;
 	char name[NAME_BYTES];
 };
@@ -30,9 +34,16 @@ static uint64_t key_of(enum construct kind, const void *address)
 	return (uint64_t)(uintptr_t)address << 8 | ((uint64_t)kind + 1);
 }
 
+_Static_assert(CONSTRUCT_KINDS < GONE, "a kind fits below the mark");
+
+static unsigned first_place(uint64_t key)
+{
+	return (unsigned)(key * 0x9e3779b97f4a7c15u >> 40) % TABLE_ENTRIES;
+}
+
 static struct entry *find(uint64_t key)
 {
-	unsigned i = (unsigned)(key * 0x9e3779b97f4a7c15u >> 40) % TABLE_ENTRIES;
+	unsigned i = first_place(key);
 
 	/* pairs with the release in add() */
 	for (uint64_t k; (k = load_acquire(&table[i].key)) && k != key;)
@@ -51,6 +62,35 @@ static void tell(const struct entry *e, uint64_t key)
 	message_send(&m.head, sizeof(m), &text);
 }
 
+/* The code that was unloaded is there again, or NULL. */
+static struct entry *find_again(uint64_t key)
+{
+	uint64_t module = module_identity((uintptr_t)(key >> 8));
+
+	uint64_t k;
+
+	/* pairs with the release in constructs_unloaded() */
+	for (unsigned i = first_place(key); (k = load_acquire(&table[i].key));
+		i = (i + 1) % TABLE_ENTRIES)
+		if (k == (key | GONE) && table[i].module == module) {
+			store_release(&table[i].key, key);
+			return &table[i];
+		}
+	return NULL;
+}
+
+void constructs_unloaded(uint64_t low, uint64_t high, uint64_t module)
+{
+	for (unsigned i = 0; load_acquire(&table) && i < TABLE_ENTRIES; i++) {
+		uint64_t key = load_acquire(&table[i].key);
+
+		if (!key || (key & GONE) || (key >> 8) - low >= high - low)
+			continue;
+		table[i].module = module;
+		store_release(&table[i].key, key | GONE);
+	}
+}
+
 /* With the lock held. */
 static struct entry *add(uint64_t key, const char *name)
 {
@@ -67,13 +107,17 @@ static struct entry *add(uint64_t key, const char *name)
 	e = find(key);
 	if (e->key)
 		return e;
+	modules_refresh(); /* its code may have been loaded just now */
+	e = find_again(key);
+	if (e)
+		return e;
+	e = find(key);
 	if (used >= TABLE_ENTRIES / 2)
 		return NULL;
 	used++;
 	e->number = (uint32_t)region_next_number();
 	for (size_t i = 0; name && name[i] && i + 1 < NAME_BYTES; i++)
 		e->name[i] = name[i];
-	modules_refresh(); /* its code may have been loaded just now */
 	tell(e, key);
 	store_release(&e->key, key);
 	return e;
@@ -95,13 +139,11 @@ uint32_t vftr_construct(enum construct kind, const void *address, const char *na
 	if (load_acquire(&table))
 		e = find(key);
 	if (!e || !e->key) {
-		t->busy = 1;
-		fence_signal();
+		busy_begin(t);
 		process_lock();
 		e = add(key, name);
 		process_unlock();
-		fence_signal();
-		t->busy = 0;
+		busy_end(t);
 		errno = saved_errno;
 	}
 	return e ? e->number + 1 : 0;
@@ -110,7 +152,9 @@ uint32_t vftr_construct(enum construct kind, const void *address, const char *na
 void constructs_announce(void)
 {
 	for (unsigned i = 0; table && i < TABLE_ENTRIES; i++)
-		if (table[i].key)
+		if (table[i].key & GONE)
+			table[i].module = 0; /* its number is not known to this agent */
+		else if (table[i].key)
 			tell(&table[i], table[i].key);
 }
 
@@ -170,11 +214,31 @@ static uint64_t number(uint32_t n)
 	return n < OPENMP_NUMBERS ? n : OPENMP_NUMBERS;
 }
 
+/*
+ * The sampling file has calls in the order of their being read, and those of a team
+ * stand below the one that made it.
+ */
+static void publish_fork(void)
+{
+	struct thread *t = &vftr_thread;
+
+	if (t->busy || !process_is_on() || t->life != vftr_process.life || thread_is_guest(t) ||
+		!t->ring.base)
+		return;
+	busy_begin(t);
+	thread_publish(t);
+	t->limit = NULL;
+	busy_end(t);
+}
+
 void vftr_fork(uint64_t exit_bit, uint32_t team, uint32_t region, uint32_t size)
 {
-	if (region)
-		openmp(exit_bit, RECORD_FORK, (uint64_t)team << 32 | (region - 1),
-			OPENMP_MARK | number(size));
+	if (!region)
+		return;
+	openmp(exit_bit, RECORD_FORK, (uint64_t)team << 32 | (region - 1),
+		OPENMP_MARK | number(size));
+	if (!exit_bit && load_relaxed(&vftr_process.publish_forks))
+		publish_fork();
 }
 
 void vftr_team(uint64_t exit_bit, uint32_t team, uint32_t region, uint32_t level, uint32_t size,
@@ -223,13 +287,11 @@ void vftr_note(const char *text)
 		vftr_slow(clock_counter(), 0, 0, NULL);
 	if (load_acquire(&vftr_process.state) != PROCESS_ON)
 		return;
-	t->busy = 1;
+	busy_begin(t);
 	t->limit = NULL;
-	fence_signal();
 	process_lock();
 	message_send(&m, sizeof(m), &texts);
 	process_unlock();
-	fence_signal();
-	t->busy = 0; /* the next event sets limit again */
+	busy_end(t); /* the next event sets limit again */
 	errno = saved_errno;
 }

@@ -113,9 +113,9 @@ void vftr_define(struct wire_head *message, size_t fixed, const void *data, size
 
 	vftr_slow(clock_counter(), 0, 0, NULL); /* attaches if need be */
 	if (process_is_on()) {
-		t->busy++;
+		busy_begin(t);
 		message_send_data(message, fixed, data, bytes);
-		t->busy--;
+		busy_end(t);
 	}
 	errno = saved_errno;
 }

@@ -25,9 +25,9 @@
 #define KIND_BITS 4	/* below a caller's address in a word */
 
 static struct gomp libraries[LIBRARIES];
-static uint32_t taken[LIBRARIES];
-static struct gomp nobody; /* no library at all: see missing() */
-static uint32_t is_local;  /* there is one that not all callers have */
+static uint64_t taken[LIBRARIES]; /* by the one with this base */
+static struct gomp nobody;	  /* no library at all: see missing() */
+static uint32_t is_local;	  /* there is one that not all callers have */
 static struct gomp *everyones;
 static uint64_t callers[CALLERS]; /* address << KIND_BITS | index of its library */
 static uint64_t objects[CALLERS]; /* the same for the object that the caller is in */
@@ -210,20 +210,30 @@ static bool is_to_be_recorded(void *handle, const void *base, const void *addres
 	return false;
 }
 
+/*
+ * Threads that come at once all find the same and write it to the same place:
+ * none waits for another.
+ */
 static struct gomp *library_add(void *handle, const void *base, const void *address)
 {
+	struct gomp found = {.handle = handle};
+
 	for (unsigned i = 0; i < LIBRARIES; i++)
 		if (load_acquire(&libraries[i].base) == base)
 			return &libraries[i];
+	for (unsigned row = 0; row < GOMP_ROWS; row++)
+		gomp_real(&found, row);
+	found.is_recorded = is_to_be_recorded(handle, base, address);
 	for (unsigned i = 0; i < LIBRARIES; i++) {
 		struct gomp *g = &libraries[i];
 
-		if (load_relaxed(&taken[i]) || !claim_u32(&taken[i], 0, 1))
+		if (!claim_u64(&taken[i], 0, (uintptr_t)base) &&
+			load_relaxed(&taken[i]) != (uintptr_t)base)
 			continue;
-		g->handle = handle;
+		store_relaxed(&g->handle, handle);
 		for (unsigned row = 0; row < GOMP_ROWS; row++)
-			gomp_real(g, row);
-		g->is_recorded = is_to_be_recorded(handle, base, address);
+			store_relaxed(&g->real[row], found.real[row]);
+		store_relaxed(&g->is_recorded, found.is_recorded);
 		store_release(&g->base, base); /* pairs with the look above */
 		return g;
 	}

@@ -21,14 +21,12 @@ void guests_begin(void)
 
 	if (!t->guests)
 		t->host = (int32_t)syscall(SYS_gettid);
-	t->busy++;
-	fence_signal();
+	busy_begin(t);
 	t->limit = NULL;
 	if (t->busy == 1) /* from here on cur is not believed: guests move it, too */
 		t->at = t->cur;
 	t->guests++;
-	fence_signal();
-	t->busy--;
+	busy_end(t);
 }
 
 void guests_end(void)

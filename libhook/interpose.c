@@ -32,13 +32,52 @@ __attribute__((used)) static void *(*const not_for_static_programs)(void *) = __
 void vftr_goodbye_now(void) __attribute__((visibility("hidden")));
 
 /*
+ * What the program has from the start is looked up at the start. The loader's
+ * lookup waits while constructors run, and they may wait for threads that come
+ * here; nor may a signal handler call it.
+ */
+#define EARLY(name)                                                                                \
+	name(longjmp) name(_longjmp) name(siglongjmp) name(__longjmp_chk) name(__cxa_throw)        \
+		name(__cxa_rethrow) name(_Unwind_Resume) name(__cxa_begin_catch) name(dlclose)     \
+			name(pthread_create) name(thrd_create) name(pthread_setname_np)            \
+				name(clone)
+
+enum early {
+#define EARLY_NUMBER(name) EARLY_##name,
+	EARLY(EARLY_NUMBER) EARLY_NAMES
+#undef EARLY_NUMBER
+};
+
+static void *early[EARLY_NAMES];
+static const char *const early_names[] = {
+#define EARLY_TEXT(name) #name,
+	EARLY(EARLY_TEXT)
+#undef EARLY_TEXT
+};
+
+__attribute__((constructor)) static void find_early(void)
+{
+	for (unsigned i = 0; i < EARLY_NAMES; i++)
+		store_relaxed(&early[i], dlsym(RTLD_NEXT, early_names[i]));
+	dlerror(); /* programs in C have none of C++: that is no error of theirs */
+}
+
+/* The next definition, also before our constructor has run. */
+static void *next(enum early which)
+{
+	void *found = load_relaxed(&early[which]);
+
+	return found ? found : dlsym(RTLD_NEXT, early_names[which]);
+}
+
+/*
  * The definition that the caller would have got without us: the next one in the
  * global scope, else the one among the libraries of the caller, which may have
  * been loaded with RTLD_LOCAL (a C++ plug-in in a C program).
  */
-static void *next_of(const char *name, const void *caller)
+static void *next_of(enum early which, const void *caller)
 {
-	void *found = dlsym(RTLD_NEXT, name), *object;
+	void *found = next(which), *object;
 	int (*close_it)(void *);
 	Dl_info info;
 
@@ -47,31 +86,33 @@ static void *next_of(const char *name, const void *caller)
 	object = dlopen(info.dli_fname, RTLD_LAZY | RTLD_NOLOAD);
 	if (!object)
 		return NULL;
-	found = dlsym(object, name);
-	*(void **)&close_it = dlsym(RTLD_NEXT, "dlclose");
+	found = dlsym(object, early_names[which]);
+	*(void **)&close_it = next(EARLY_dlclose);
 	close_it(object); /* it was loaded before, and stays so */
 	return found;
 }
 
-#define NEXT_OF(real, name) (*(void **)&(real) = next_of(name, __builtin_return_address(0)))
+#define NEXT(real, name)    (*(void **)&(real) = next(EARLY_##name))
+#define NEXT_OF(real, name) (*(void **)&(real) = next_of(EARLY_##name, __builtin_return_address(0)))
 
 /* The next enter on this thread states where its caller is. */
 static void jumping(void)
 {
 	struct thread *t = &vftr_thread;
 
+	if (thread_is_guest(t))
+		return;
 	t->limit = NULL;
-	t->jumped = t;
+	slow_path_jump(t);
 }
 
 #define JUMP(name)                                                                                 \
 	EXPORT void name(void *env, int value) __attribute__((noreturn));                          \
 	EXPORT void name(void *env, int value)                                                     \
 	{                                                                                          \
-		static void (*real)(void *, int) __attribute__((noreturn));                        \
+		void (*real)(void *, int) __attribute__((noreturn));                               \
                                                                                                    \
-		if (!real)                                                                         \
-			*(void **)&real = dlsym(RTLD_NEXT, #name);                                 \
+		NEXT(real, name);                                                                  \
 		jumping();                                                                         \
 		real(env, value);                                                                  \
 	}
@@ -92,7 +133,7 @@ EXPORT void __cxa_throw(void *object, void *type, void (*destroy)(void *))
 {
 	void (*real)(void *, void *, void (*)(void *)) __attribute__((noreturn));
 
-	NEXT_OF(real, "__cxa_throw");
+	NEXT_OF(real, __cxa_throw);
 	jumping();
 	real(object, type, destroy);
 }
@@ -102,7 +143,7 @@ EXPORT void __cxa_rethrow(void)
 {
 	void (*real)(void) __attribute__((noreturn));
 
-	NEXT_OF(real, "__cxa_rethrow");
+	NEXT_OF(real, __cxa_rethrow);
 	jumping();
 	real();
 }
@@ -112,7 +153,7 @@ EXPORT void _Unwind_Resume(void *exception)
 {
 	void (*real)(void *) __attribute__((noreturn));
 
-	NEXT_OF(real, "_Unwind_Resume");
+	NEXT_OF(real, _Unwind_Resume);
 	jumping();
 	real(exception);
 }
@@ -122,55 +163,43 @@ EXPORT void *__cxa_begin_catch(void *exception)
 {
 	void *(*real)(void *);
 
-	NEXT_OF(real, "__cxa_begin_catch");
+	NEXT_OF(real, __cxa_begin_catch);
 	jumping();
 	return real(exception);
 }
 
 EXPORT int dlclose(void *handle)
 {
-	static int (*real)(void *);
+	int (*real)(void *);
 	bool ours = process_is_on() && !vftr_thread.busy && !thread_is_guest(&vftr_thread);
 	int result;
 
-	if (!real)
-		*(void **)&real = dlsym(RTLD_NEXT, "dlclose");
+	NEXT(real, dlclose);
 	if (ours) {
-		vftr_thread.busy = 1;
-		modules_refresh();
-		vftr_thread.busy = 0;
+		busy_begin(&vftr_thread);
+		modules_refresh_surely();
+		busy_end(&vftr_thread);
 	}
 	result = real(handle);
 	if (ours) {
-		vftr_thread.busy = 1;
-		modules_refresh();
-		vftr_thread.busy = 0;
+		busy_begin(&vftr_thread);
+		modules_refresh_surely();
+		busy_end(&vftr_thread);
 	}
 	return result;
 }
 
-/*
- * Threads. A program may create its first one from any thread, so the pointers
- * are found twice at worst, and are the same each time.
- */
-#define REAL(name)                                                                                 \
-	do {                                                                                       \
-		if (!load_relaxed(&real)) {                                                        \
-			void *found = dlsym(RTLD_NEXT, name);                                      \
-                                                                                                   \
-			store_relaxed((void **)&real, found);                                      \
-		}                                                                                  \
-	} while (0)
+/* ---- threads ---- */
 
 EXPORT int pthread_create(
 	pthread_t *thread, const pthread_attr_t *attr, void *(*run)(void *), void *argument)
 {
-	static int (*real)(pthread_t *, const pthread_attr_t *, void *(*)(void *), void *);
+	int (*real)(pthread_t *, const pthread_attr_t *, void *(*)(void *), void *);
 	struct thread_start *s = thread_start_new(run, NULL, argument);
 	int error;
 
 	ompt_thread_created((const void *)run);
-	REAL("pthread_create");
+	NEXT(real, pthread_create);
 	if (!s)
 		return real(thread, attr, run, argument);
 	error = real(thread, attr, thread_start_posix, s);
@@ -181,11 +210,11 @@ EXPORT int pthread_create(
 
 EXPORT int thrd_create(thrd_t *thread, thrd_start_t run, void *argument)
 {
-	static int (*real)(thrd_t *, thrd_start_t, void *);
+	int (*real)(thrd_t *, thrd_start_t, void *);
 	struct thread_start *s = thread_start_new(NULL, run, argument);
 	int error;
 
-	REAL("thrd_create");
+	NEXT(real, thrd_create);
 	if (!s)
 		return real(thread, run, argument);
 	error = real(thread, thread_start_c11, s);
@@ -196,10 +225,10 @@ EXPORT int thrd_create(thrd_t *thread, thrd_start_t run, void *argument)
 
 EXPORT int pthread_setname_np(pthread_t thread, const char *name)
 {
-	static int (*real)(pthread_t, const char *);
+	int (*real)(pthread_t, const char *);
 	int error;
 
-	REAL("pthread_setname_np");
+	NEXT(real, pthread_setname_np);
 	error = real(thread, name);
 	if (!error)
 		thread_named((uintptr_t)thread, name);
@@ -223,7 +252,7 @@ long vftr_vfork_end(long result)
 
 EXPORT int clone(int (*run)(void *), void *stack, int flags, void *argument, ...)
 {
-	static int (*real)(int (*)(void *), void *, int, void *, ...);
+	int (*real)(int (*)(void *), void *, int, void *, ...);
 	bool guest = (flags & CLONE_VM) && !(flags & CLONE_SETTLS) && !vftr_thread.busy;
 	void *parent_tid, *tls, *child_tid;
 	va_list more;
@@ -234,7 +263,7 @@ EXPORT int clone(int (*run)(void *), void *stack, int flags, void *argument, ...
 	tls = va_arg(more, void *);
 	child_tid = va_arg(more, void *);
 	va_end(more);
-	REAL("clone");
+	NEXT(real, clone);
 	if (guest)
 		guests_begin();
 	pid = real(run, stack, flags, argument, parent_tid, tls, child_tid);

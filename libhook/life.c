@@ -18,24 +18,26 @@ static bool has_key, installed;
 static void before_fork(void)
 {
 	struct thread *t = &vftr_thread;
-	struct wire_number fork = {.head = {.kind = WIRE_FORK}};
+	struct wire_fork fork = {.head = {.kind = WIRE_FORK}};
 
-	t->busy++;
-	fence_signal();
-	if (t->busy == 1 && process_is_on() && t->life == vftr_process.life)
+	busy_begin(t);
+	if (t->busy == 1 && process_is_on() && t->life == vftr_process.life && !thread_is_guest(t))
 		thread_publish(t);
 	t->limit = NULL;
 	process_lock();
 	if (!process_is_on())
 		return;
-	fork.number = (uint64_t)++vftr_process.forks << 32 | t->index;
+	fork.number = ++vftr_process.forks;
+	fork.index = t->index;
+	if (t->ring.base && t->life == vftr_process.life)
+		fork.position = load_relaxed(&t->ring.producer->head);
 	message_send(&fork.head, sizeof(fork), NULL);
 }
 
 static void after_fork_in_parent(void)
 {
 	process_unlock();
-	vftr_thread.busy--;
+	busy_end(&vftr_thread);
 	/* the next event finds limit NULL and sets it again */
 }
 
@@ -66,20 +68,20 @@ static void thread_ended(void *unused)
 {
 	struct thread *t = &vftr_thread;
 
-	if (t->busy || t->state == THREAD_NEW || t->life != vftr_process.life || !process_is_on())
+	if (t->busy) /* of a slow path that the thread has left by its end */
+		slow_path_repair(t);
+	if (t->state == THREAD_NEW || t->life != vftr_process.life || !process_is_on())
 		return;
 	if (t->endings++ == 0) {
 		thread_end_install();
 		return;
 	}
-	t->busy = 1;
+	busy_begin(t);
 	t->limit = NULL;
-	fence_signal();
 	thread_detach(t);
 	if (t->endings >= PTHREAD_DESTRUCTOR_ITERATIONS)
 		t->state = THREAD_OFF; /* nobody would tell us of the end of another ring */
-	fence_signal();
-	t->busy = 0;
+	busy_end(t);
 }
 
 static void goodbye(void)
@@ -90,12 +92,12 @@ static void goodbye(void)
 	/* a guest has our memory but does not end it; nor does a copy of us end us */
 	if (t->busy || !process_is_on() || thread_is_guest(t))
 		return;
-	t->busy = 1;
-	fence_signal();
+	if (gpu_flush)
+		gpu_flush();
+	busy_begin(t);
 	modules_refresh();
 	message_send(&bye, sizeof(bye), NULL);
-	fence_signal();
-	t->busy = 0;
+	busy_end(t);
 	t->limit = NULL; /* the next event sets it again, if that is right */
 }
 

@@ -7,7 +7,9 @@
 #include <elf.h>
 #include <errno.h>
 #include <link.h>
+#include <sched.h>
 #include <signal.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <unistd.h>
@@ -15,6 +17,7 @@
 
 #define MODULES_MAX	    4096
 #define LOOK_INTERVAL_TICKS 20000000u /* about 10 ms at some GHz */
+#define LOOKS		    10000u    /* until another thread has looked */
 
 struct module {
 	uint64_t low, high;
@@ -80,7 +83,7 @@ static void announce(const struct dl_phdr_info *info, uint64_t low, uint64_t hig
 	struct wire_module m = {
 		.head = {.kind = WIRE_MODULE}, .base = info->dlpi_addr, .low = low, .high = high};
 	struct wire_text path = {{info->dlpi_name}};
-	char executable[4096];
+	static char executable[4096]; /* one thread looks at a time, maybe on a small stack */
 
 	if (!info->dlpi_name || !info->dlpi_name[0]) {
 		ssize_t n = readlink("/proc/self/exe", executable, sizeof(executable) - 1);
@@ -103,6 +106,29 @@ static uint64_t identity_of(const struct dl_phdr_info *info)
 	return h;
 }
 
+struct search {
+	uint64_t address, identity;
+};
+
+static int find_identity(struct dl_phdr_info *info, size_t bytes, void *context)
+{
+	struct search *s = context;
+	uint64_t low, high;
+
+	if (!code_range(info, &low, &high) || s->address - low >= high - low)
+		return 0;
+	s->identity = identity_of(info);
+	return 1;
+}
+
+uint64_t module_identity(uint64_t address)
+{
+	struct search s = {.address = address};
+
+	dl_iterate_phdr(find_identity, &s);
+	return s.identity;
+}
+
 /* First pass: which of the known ones are still there? */
 static int mark_known(struct dl_phdr_info *info, size_t bytes, void *context)
 {
@@ -116,6 +142,26 @@ static int mark_known(struct dl_phdr_info *info, size_t bytes, void *context)
 		if (known[i].low == low && known[i].high == high && known[i].identity == identity)
 			known[i].seen = true;
 	return 0;
+}
+
+/* Will CUDA's driver load our part when it begins? That is the best time: a process that
+ * only forks those that use CUDA should not. */
+static bool driver_knows(void)
+{
+	const char *path = getenv("CUDA_INJECTION64_PATH");
+
+	return path && strstr(path, "/libvftrace-cupti.so");
+}
+
+/* The CUDA runtime, or the driver that a program with the runtime inside of it loads. */
+static void look_for_gpu(const char *path)
+{
+	const char *slash = path ? strrchr(path, '/') : NULL, *name = slash ? slash + 1 : path;
+
+	if (name && vftr_process.gpu_wanted &&
+		((!strncmp(name, "libcudart.so", 12) && !driver_knows()) ||
+			!strncmp(name, "libcuda.so", 10)))
+		claim_u32(&vftr_process.gpu, GPU_NONE, GPU_SEEN);
 }
 
 /* Second pass: those that are new. */
@@ -135,6 +181,7 @@ static int announce_new(struct dl_phdr_info *info, size_t bytes, void *context)
 		if (same_low_half(low, high, &known[i]))
 			vftr_process.modules_wide++;
 	known[n_known++] = (struct module){low, high, identity_of(info), true};
+	look_for_gpu(info->dlpi_name);
 	announce(info, low, high);
 	return 0;
 }
@@ -153,22 +200,26 @@ static void forget_unseen(void)
 		struct wire_number gone = {
 			.head = {.kind = WIRE_MODULE_GONE}, .number = known[i].low};
 
-		if (known[i].seen)
+		if (known[i].seen) {
 			known[kept++] = known[i];
-		else
-			message_send(&gone.head, sizeof(gone), NULL);
+			continue;
+		}
+		message_send(&gone.head, sizeof(gone), NULL);
+		constructs_unloaded(known[i].low, known[i].high, known[i].identity);
 	}
 	n_known = kept;
 }
 
-static void refresh(void)
+/* One thread looks, the others go on, or try again some times. */
+static void refresh(unsigned times)
 {
 	bool changed = false;
 
-	/* one thread looks, the others go on: a module that they call was
-	 * announced by whoever loaded it, or will be by the one looking now */
-	if (!claim_u32(&looking, 0, 1))
-		return;
+	while (!claim_u32(&looking, 0, 1)) {
+		if (!times--)
+			return;
+		sched_yield();
+	}
 	if (!known) {
 		void *room = mmap(NULL, MODULES_MAX * sizeof(*known), PROT_READ | PROT_WRITE,
 			MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
@@ -192,14 +243,24 @@ out:
 }
 
 /* dl_iterate_phdr() has a lock, and a signal handler may fork: the child could not attach. */
-void modules_refresh(void)
+static void refresh_whole(unsigned times)
 {
 	sigset_t all, old;
 
 	sigfillset(&all);
 	pthread_sigmask(SIG_SETMASK, &all, &old);
-	refresh();
+	refresh(times);
 	pthread_sigmask(SIG_SETMASK, &old, NULL);
+}
+
+void modules_refresh(void)
+{
+	refresh_whole(0);
+}
+
+void modules_refresh_surely(void)
+{
+	refresh_whole(LOOKS);
 }
 
 void modules_refresh_rarely(uint64_t ticks)

@@ -22,6 +22,12 @@ enum process_state {
 	PROCESS_OFF, /* for good: switched off, refused, or the agent is gone */
 };
 
+enum gpu_state {
+	GPU_NONE = 0,
+	GPU_SEEN,   /* CUDA is in the process */
+	GPU_LOADED, /* and we know, or have tried */
+};
+
 struct process {
 	uint32_t state; /* enum process_state; read without the lock */
 	uint32_t life;	/* counts forks: rings of an older life are not ours */
@@ -33,13 +39,17 @@ struct process {
 	uint32_t parent_fork;
 	bool drop_when_full;
 	bool clock_is_raw;
-	uint32_t no_messages; /* the user wants no records of communication */
-	uint64_t lost_early;  /* calls of signal handlers before there was a control page */
-	uint32_t pauses;      /* nesting of vftrace_pause(), all threads */
-	char session[128];    /* the one we are attached to; children of fork() follow */
+	uint32_t no_messages;	/* the user wants no records of communication */
+	uint32_t publish_forks; /* a team is told of before its threads tell of it */
+	uint64_t lost_early;	/* calls of signal handlers before there was a control page */
+	uint32_t pauses;	/* nesting of vftrace_pause(), all threads */
+	char session[128];	/* the one we are attached to; children of fork() follow */
 	uint64_t ring_size;
 	uint64_t modules_checked; /* ticks of the last look at the module list */
 	uint64_t modules_wide;	  /* modules whose low halves overlap */
+	uint32_t gpu;		  /* enum gpu_state */
+	uint32_t gpu_wanted;
+	unsigned counter_words;	  /* of a COUNTERS record, 0: none are wanted */
 	struct control_agent_shm *agent;
 	struct control_app_shm *app;
 };
@@ -52,7 +62,6 @@ static inline bool process_is_on(void)
 	return load_acquire(&vftr_process.state) == PROCESS_ON && load_relaxed(&vftr_own.here);
 }
 
-/* A thread must not be cancelled while it is busy for us: nobody would see its end. */
 static inline int cancel_off(void)
 {
 	int old = PTHREAD_CANCEL_ENABLE;
@@ -64,6 +73,59 @@ static inline int cancel_off(void)
 static inline void cancel_restore(int old)
 {
 	pthread_setcancelstate(old, NULL);
+}
+
+/*
+ * The slow path and all that a signal handler must not do in between; site: the
+ * return address of the function that has called the hook, or NULL.
+ */
+#define CANCEL_UNTOUCHED (-1)
+static inline __attribute__((always_inline)) void busy_begin_at(struct thread *t, const void *site)
+{
+	uintptr_t here = (uintptr_t)__builtin_dwarf_cfa();
+
+	if (!t->busy) {
+		t->left = 0;
+		t->cancel = CANCEL_UNTOUCHED;
+		t->busy_return = 0;
+		t->busy_site = site;
+		t->busy_at = here;
+		fence_signal();
+	}
+	t->busy++;
+	fence_signal();
+	if (t->busy == 1) { /* a handler may have come before we were busy */
+		t->busy_site = site;
+		t->busy_at = here;
+	}
+}
+
+static inline __attribute__((always_inline)) void busy_begin(struct thread *t)
+{
+	busy_begin_at(t, NULL);
+}
+
+static inline __attribute__((always_inline)) void busy_end(struct thread *t)
+{
+	fence_signal();
+	t->busy--;
+}
+
+/* The same for what a thread must not be cancelled in: nobody would see its end. */
+static inline __attribute__((always_inline)) void busy_begin_surely(
+	struct thread *t, const void *site)
+{
+	busy_begin_at(t, site);
+	pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &t->cancel);
+}
+
+static inline __attribute__((always_inline)) void busy_end_surely(struct thread *t)
+{
+	fence_signal();
+	t->left = 1; /* by its end, if it is cancelled at once */
+	fence_signal();
+	pthread_setcancelstate(t->cancel, NULL);
+	busy_end(t);
 }
 
 #pragma GCC visibility push(hidden)
@@ -100,6 +162,16 @@ int process_forget(bool interrupted);
 void process_child_unlock(void);
 /* The same for a child that no handler has told us of (own_pages, thread.h). */
 void process_born(void);
+
+/* left.c: before a jump. Keeps errno. */
+void slow_path_jump(struct thread *t);
+/* Has one left what makes t busy, if `here` is where the slow path is now, and site its caller's?
+ */
+bool slow_path_left(const struct thread *t, uintptr_t here, const void *site);
+/* It has: t is not busy any more. */
+void slow_path_repair(struct thread *t);
+/* Before an event of t that is busy for it: does not count skipped frames that a jump has left. */
+void skipped_forget(struct thread *t, uint64_t exit_bit, uint64_t key, const void *site);
 
 /* guest.c: others begin and cease to use the memory of the calling thread. */
 void guests_begin(void);
@@ -154,22 +226,35 @@ int agent_spawn(const char *session);
 
 /* modules.c: tell the agent what was loaded and unloaded since the last look. */
 void modules_refresh(void);
-void modules_forget(void);
+/* ... also if another thread is looking now, and may have begun before. */
+void modules_refresh_surely(void);
 /* ... unless somebody looked a moment ago. */
 void modules_refresh_rarely(uint64_t ticks);
+void modules_forget(void);
+/* Name and contents of the module with code at this address, hashed; 0: none. */
+uint64_t module_identity(uint64_t address);
+
+/* gpu.c, not in programs that are linked statically: CUDA was seen; the process ends. */
+void gpu_load(void) __attribute__((weak));
+void gpu_flush(void) __attribute__((weak));
 
 /* life.c: fork and exit handlers; once per process, again harmless. */
 void life_install(void);
 /* Have the end of the calling thread told to the agent. */
 void thread_end_install(void);
 
-/* region.c: number of a name; the same name has the same number for ever. */
-bool region_number(const char *name, uint64_t *number);
+/*
+ * region.c: begin (exit_bit 0) or end of the region that is named by the text
+ * up to a NUL, at most `most` bytes; NULL is ignored. site: the caller's place.
+ */
+void region_event(uint64_t exit_bit, const char *name, size_t most, const void *site);
 /* For a region without a name; with the lock held. */
 uint64_t region_next_number(void);
 /* All regions again, after fork; construct.c: those of OpenMP. */
 void regions_announce(void);
 void constructs_announce(void);
+/* Those of code that is not there any more, of the module with this identity. */
+void constructs_unloaded(uint64_t low, uint64_t high, uint64_t module);
 
 /* slow.c: publish what the thread has stored so far, so that the agent sees it. */
 void thread_publish(struct thread *t);

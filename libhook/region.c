@@ -3,7 +3,8 @@
  * Regions: frames with a name of the user's. A name gets a number the first
  * time it is seen; the agent is told before the number is used. Looking a
  * name up takes no lock: entries are written before they are published and
- * never change.
+ * never change. A table that is half full is replaced by one of twice its
+ * size; the old one stays, for those who are looking.
  */
 #include <errno.h>
 #include <string.h>
@@ -11,8 +12,10 @@
 #include "libhook/process.h"
 #include "libhook/vftrace.h"
 
-#define TABLE_ENTRIES 8192u /* a power of two; at most half are used */
-#define NAMES_BYTES   (1u << 20)
+#define ENTRIES_FIRST 1024u /* a power of two */
+#define NAMES_MAX     ((size_t)1 << 19)
+#define CHUNK_BYTES   ((size_t)1 << 18) /* names are stored in such pieces */
+#define BYTES_MAX     ((size_t)64 << 20)
 #define NAME_BYTES    1023u /* what is kept of a name */
 
 #define EXPORT __attribute__((visibility("default")))
@@ -23,49 +26,52 @@ struct region {
 	const char *name;
 };
 
-static struct region *table;
-static char *names;
-static size_t names_used;
-static unsigned used;
+struct regions {
+	size_t entries; /* a power of two */
+	struct region at[];
+};
+
+struct name {
+	const char *text; /* not terminated */
+	size_t bytes;
+	uint64_t hash;
+};
+
+static struct regions *table;
+static char *chunk; /* free room for names */
+static size_t chunk_left, names_bytes, used;
 static uint64_t count; /* of all regions, constructs of OpenMP among them */
 
-static uint64_t hash_name(const char *s)
+static struct name name_of(const char *text, size_t most)
 {
-	uint64_t h = 0xcbf29ce484222325u; /* FNV-1a, 64 bit */
+	struct name n = {.text = text, .hash = 0xcbf29ce484222325u}; /* FNV-1a, 64 bit */
 
-	for (size_t i = 0; i < NAME_BYTES && s[i]; i++)
-		h = (h ^ (unsigned char)s[i]) * 0x100000001b3u;
-	return h | 1;
+	if (most > NAME_BYTES)
+		most = NAME_BYTES;
+	for (; n.bytes < most && text[n.bytes]; n.bytes++)
+		n.hash = (n.hash ^ (unsigned char)text[n.bytes]) * 0x100000001b3u;
+	n.hash |= 1;
+	return n;
 }
 
-static bool get_room(void)
+static void *pages(size_t bytes)
 {
-	size_t bytes = TABLE_ENTRIES * sizeof(*table) + NAMES_BYTES;
-	char *room;
-
-	if (load_acquire(&table))
-		return true;
-	room = mmap(NULL, bytes, PROT_READ | PROT_WRITE,
+	void *p = mmap(NULL, bytes, PROT_READ | PROT_WRITE,
 		MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-	if (room == MAP_FAILED)
-		return false;
-	names = room + TABLE_ENTRIES * sizeof(*table);
-	store_release(&table, (struct region *)(void *)room);
-	return true;
+
+	return p == MAP_FAILED ? NULL : p;
 }
 
-static bool find(const char *name, uint64_t hash, unsigned *slot, uint64_t *number)
+/* Its entry, or the free one where it belongs. */
+static struct region *find(struct regions *t, const struct name *n)
 {
-	for (unsigned i = (unsigned)hash % TABLE_ENTRIES;; i = (i + 1) % TABLE_ENTRIES) {
-		uint64_t h = load_acquire(&table[i].hash); /* pairs with the release in add() */
+	for (size_t i = (size_t)n->hash;; i++) {
+		struct region *r = &t->at[i & (t->entries - 1)];
+		uint64_t h = load_acquire(&r->hash); /* pairs with the release in add() */
 
-		*slot = i;
-		if (!h)
-			return false;
-		if (h == hash && !strncmp(table[i].name, name, NAME_BYTES)) {
-			*number = table[i].number;
-			return true;
-		}
+		if (!h || (h == n->hash && !strncmp(r->name, n->text, n->bytes) &&
+				  !r->name[n->bytes]))
+			return r;
 	}
 }
 
@@ -82,47 +88,99 @@ uint64_t region_next_number(void)
 	return count++;
 }
 
-static bool add(const char *name, uint64_t hash, uint64_t *number)
+/* Room for one more entry, with at least half of them free. */
+static bool grow_table(void)
 {
-	size_t bytes = strnlen(name, NAME_BYTES) + 1;
-	unsigned slot;
+	size_t entries = table ? 2 * table->entries : ENTRIES_FIRST;
+	struct regions *t;
 
-	if (find(name, hash, &slot, number))
+	if (table && used < table->entries / 2)
 		return true;
-	if (used >= TABLE_ENTRIES / 2 || names_used + bytes > NAMES_BYTES)
+	t = pages(sizeof(*t) + entries * sizeof(t->at[0]));
+	if (!t)
 		return false;
-	memcpy(names + names_used, name, bytes - 1);
-	table[slot].name = names + names_used;
-	table[slot].number = *number = region_next_number();
-	names_used += bytes;
-	used++;
-	tell(&table[slot]);
-	store_release(&table[slot].hash, hash);
+	t->entries = entries;
+	for (size_t i = 0; table && i < table->entries; i++) {
+		const struct region *r = &table->at[i];
+		const struct name n = {r->name, r->hash ? strlen(r->name) : 0, r->hash};
+
+		if (r->hash)
+			*find(t, &n) = *r;
+	}
+	store_release(&table, t);
 	return true;
 }
 
-bool region_number(const char *name, uint64_t *number)
+/* A copy that stays, or NULL. */
+static const char *keep_name(const struct name *n)
 {
-	uint64_t hash = hash_name(name);
-	unsigned slot;
+	size_t bytes = n->bytes + 1;
+	char *to;
+
+	if (bytes > chunk_left) {
+		chunk = pages(CHUNK_BYTES);
+		chunk_left = chunk ? CHUNK_BYTES : 0;
+	}
+	if (bytes > chunk_left)
+		return NULL;
+	to = chunk;
+	memcpy(to, n->text, n->bytes); /* the pages are zero */
+	chunk += bytes;
+	chunk_left -= bytes;
+	names_bytes += bytes;
+	return to;
+}
+
+static bool add(struct name n, uint64_t *number)
+{
+	struct region *r;
+
+	if (used >= NAMES_MAX || names_bytes >= BYTES_MAX)
+		n = name_of("(other regions)", NAME_BYTES);
+	if (!grow_table())
+		return false;
+	r = find(table, &n);
+	if (!r->hash) {
+		r->name = keep_name(&n);
+		if (!r->name)
+			return false;
+		r->number = region_next_number();
+		used++;
+		tell(r);
+		store_release(&r->hash, n.hash);
+	}
+	*number = r->number;
+	return true;
+}
+
+static bool region_number(const char *name, size_t most, uint64_t *number)
+{
+	struct name n = name_of(name, most);
+	struct regions *t = load_acquire(&table);
+	const struct region *r;
 	bool found;
 
-	if (load_acquire(&table) && find(name, hash, &slot, number))
+	if (!n.bytes)
+		n = name_of("(no name)", NAME_BYTES);
+	r = t ? find(t, &n) : NULL;
+	if (r && load_acquire(&r->hash)) {
+		*number = r->number;
 		return true;
+	}
 	process_lock();
-	found = get_room() && add(name, hash, number);
+	found = add(n, number);
 	process_unlock();
 	return found;
 }
 
 void regions_announce(void)
 {
-	for (unsigned i = 0; table && i < TABLE_ENTRIES; i++)
-		if (table[i].hash)
-			tell(&table[i]);
+	for (size_t i = 0; table && i < table->entries; i++)
+		if (table->at[i].hash)
+			tell(&table->at[i]);
 }
 
-static void region_event(uint64_t exit_bit, const char *name, const void *site)
+void region_event(uint64_t exit_bit, const char *name, size_t most, const void *site)
 {
 	struct thread *t = &vftr_thread;
 	int saved_errno = errno;
@@ -135,11 +193,9 @@ static void region_event(uint64_t exit_bit, const char *name, const void *site)
 		vftr_slow(clock_counter(), 0, 0, NULL);
 	if (!process_is_on() || t->state == THREAD_OFF)
 		return;
-	t->busy = 1;
-	fence_signal();
-	found = region_number(name, &number);
-	fence_signal();
-	t->busy = 0;
+	busy_begin(t);
+	found = region_number(name, most, &number);
+	busy_end(t);
 	errno = saved_errno;
 	if (!found)
 		return;
@@ -152,10 +208,10 @@ static void region_event(uint64_t exit_bit, const char *name, const void *site)
 
 EXPORT void vftrace_region_begin(const char *name)
 {
-	region_event(0, name, __builtin_return_address(0));
+	region_event(0, name, NAME_BYTES, __builtin_return_address(0));
 }
 
 EXPORT void vftrace_region_end(const char *name)
 {
-	region_event(RECORD_EXIT, name, __builtin_return_address(0));
+	region_event(RECORD_EXIT, name, NAME_BYTES, __builtin_return_address(0));
 }

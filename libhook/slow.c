@@ -9,6 +9,7 @@
 #include <sys/syscall.h>
 #include <time.h>
 #include <unistd.h>
+#include "libhook/counters.h"
 #include "libhook/emit.h"
 #include "libhook/process.h"
 
@@ -208,8 +209,18 @@ static void put_event(struct thread *t, uint64_t ticks, uint64_t exit_bit, uint6
 		put(t, record_word(ticks, exit_bit, RECORD_WIDE), key);
 }
 
-/* Room for SYNC, CLOSE, and SITE + an OpenMP record or PAUSE/RESUME + LOST. */
-#define ROOM	  8
+/* Counters behind those of the last record: of now, or as read when an exit began. */
+static void put_counters(struct thread *t, bool now)
+{
+	if (!t->counters)
+		return;
+	if (now)
+		counters_read(t->counters);
+	put_words(t, t->counters->word, vftr_process.counter_words);
+}
+
+/* Room for SYNC, CLOSE, and COUNTERS + SITE + an OpenMP record or PAUSE/RESUME + LOST. */
+#define ROOM	  (8 + vftr_process.counter_words)
 #define EMIT_ROOM (3 + EMIT_WORDS) /* SYNC and CLOSE may come first */
 
 /*
@@ -277,8 +288,15 @@ static bool stop_dropping(struct thread *t, uint64_t ticks)
 {
 	unsigned current = t->stage;
 
-	if (t->skipped_depth || !ring_has_room(&t->ring, 2))
+	if (t->skipped_depth)
 		return false;
+	if (vftr_process.drop_when_full) {
+		if (!ring_has_room(&t->ring, 2))
+			return false;
+	} else if (!wait_for_room(t)) { /* a jump has ended the wait before */
+		ring_lost(t);
+		return false;
+	}
 	ring_publish(&t->ring, current ^ 1);
 	t->state = THREAD_ACTIVE;
 	/* a fresh block: every skipped event has moved cur, and a signal handler
@@ -293,12 +311,31 @@ static bool stop_dropping(struct thread *t, uint64_t ticks)
 	return true;
 }
 
-static void drop(struct thread *t, uint64_t ticks, uint64_t exit_bit, uint64_t key)
+static void skip(struct thread *t, uint64_t key, const void *site)
+{
+	if (!t->skipped_depth) {
+		t->skipped_at = t->busy_at;
+		t->skipped_key = key;
+		t->skipped_site = site;
+		t->skipped_return = 0;
+	}
+	t->skipped_depth++;
+}
+
+/* A TEAM of the thread that made it, a task's next part: their call was before. */
+static bool goes_on(const struct thread *t, uint64_t key)
+{
+	return (key == RECORD_TEAM && !OPENMP_NUMBER(t->payload[1])) ||
+	       (key == RECORD_TASK && (t->payload[1] & OPENMP_RESUMED));
+}
+
+static void drop(
+	struct thread *t, uint64_t ticks, uint64_t exit_bit, uint64_t key, const void *site)
 {
 	if (!exit_bit) {
-		t->skipped_depth++;
-		if (load_relaxed(&vftr_process.pauses))
-			return; /* not wanted, so not lost */
+		skip(t, key, site);
+		if (load_relaxed(&vftr_process.pauses) || goes_on(t, key))
+			return; /* not wanted, so not lost; or no call of its own */
 		t->lost_here++;
 		t->ring.producer->lost++;
 	} else if (t->skipped_depth) {
@@ -309,6 +346,7 @@ static void drop(struct thread *t, uint64_t ticks, uint64_t exit_bit, uint64_t k
 		close_nested(t, ticks);
 		put_sync(t, ticks);
 		put_lost(t, ticks);
+		put_counters(t, false);
 		put_event(t, ticks, exit_bit, key);
 	}
 }
@@ -318,6 +356,7 @@ static void thread_pause(struct thread *t, uint64_t ticks)
 	if (!make_room(t, ticks))
 		return;
 	put_sync(t, ticks);
+	put_counters(t, true);
 	put(t, record_word(ticks, 0, RECORD_PAUSE), 0);
 	t->state = THREAD_PAUSED;
 	t->skipped_depth = 0;
@@ -329,22 +368,24 @@ static void thread_resume(struct thread *t, uint64_t ticks)
 	if (!make_room(t, ticks))
 		return;
 	put_sync(t, ticks);
+	put_counters(t, true);
 	put(t, record_word(ticks, 0, RECORD_RESUME), t->skipped_depth + 1);
 	t->skipped_depth = 0;
 }
 
 /* While paused only the exits of recorded frames are recorded. */
-static void while_paused(struct thread *t, uint64_t ticks, uint64_t exit_bit, uint64_t key)
+static void while_paused(
+	struct thread *t, uint64_t ticks, uint64_t exit_bit, uint64_t key, const void *site)
 {
 	if (!exit_bit) {
-		t->skipped_depth++;
+		skip(t, key, site);
 	} else if (t->skipped_depth) {
 		t->skipped_depth--;
 	} else if (make_room(t, ticks)) {
 		put_sync(t, ticks);
 		put_event(t, ticks, exit_bit, key);
 	} else if (t->state == THREAD_DROPPING) {
-		drop(t, ticks, exit_bit, key);
+		drop(t, ticks, exit_bit, key, site);
 	}
 }
 
@@ -354,8 +395,9 @@ static void record_slowly(
 {
 	bool paused = load_relaxed(&vftr_process.pauses) != 0;
 
+	skipped_forget(t, exit_bit, key, site);
 	if (t->state == THREAD_DROPPING && !stop_dropping(t, ticks)) {
-		drop(t, ticks, exit_bit, key);
+		drop(t, ticks, exit_bit, key, site);
 		return;
 	}
 	if (t->state == THREAD_PAUSED && !paused)
@@ -363,16 +405,17 @@ static void record_slowly(
 	if (t->state == THREAD_ACTIVE && paused)
 		thread_pause(t, ticks);
 	if (t->state == THREAD_PAUSED) {
-		while_paused(t, ticks, exit_bit, key);
+		while_paused(t, ticks, exit_bit, key, site);
 		return;
 	}
 	if (t->state == THREAD_ACTIVE && make_room(t, ticks)) {
 		put_sync(t, ticks);
+		put_counters(t, !exit_bit);
 		if (t->jumped && !exit_bit)
 			put_site(t, ticks, site);
 		put_event(t, ticks, exit_bit, key);
 	} else if (t->state == THREAD_DROPPING) {
-		drop(t, ticks, exit_bit, key);
+		drop(t, ticks, exit_bit, key, site);
 	}
 }
 
@@ -410,23 +453,19 @@ void vftr_overtaken(uint64_t *word, uint64_t value, uint32_t turn, uint64_t key,
 void vftr_emit_slow(const uint64_t *word)
 {
 	struct thread *t = &vftr_thread;
-	int saved_errno = errno, cancel;
+	int saved_errno = errno;
 
 	if (t->busy || !t->ring.base || t->life != vftr_process.life || !process_is_on() ||
 		thread_is_guest(t))
 		return;
-	cancel = cancel_off();
-	t->busy = 1;
-	fence_signal();
+	busy_begin_surely(t, NULL);
 	if (t->state == THREAD_ACTIVE && make_room_for(t, process_ticks(), EMIT_ROOM))
 		put_words(t, word, record_words(word[0]));
 	else if (t->state == THREAD_DROPPING)
 		t->ring.producer->lost_messages++;
 	if (t->state == THREAD_ACTIVE)
 		t->limit = fast_limit(t);
-	fence_signal();
-	t->busy = 0;
-	cancel_restore(cancel);
+	busy_end_surely(t);
 	errno = saved_errno;
 }
 
@@ -470,25 +509,26 @@ void vftr_openmp_overtaken(uint64_t *to, const uint64_t *word, uint32_t turn)
 void vftr_slow(uint64_t ticks, uint64_t exit_bit, uint64_t key, const void *site)
 {
 	struct thread *t = &vftr_thread;
-	int saved_errno = errno, cancel;
+	int saved_errno = errno;
 
 	if (t->guests && thread_is_guest(t))
 		return;
 	if (unlikely(!load_relaxed(&vftr_own.here)) &&
 		load_relaxed(&vftr_process.state) == PROCESS_ON)
 		process_born();
-	if (t->busy) {
-		if (key)
-			nested(t, exit_bit);
-		return;
+	if (unlikely(t->busy)) {
+		if (!slow_path_left(t, (uintptr_t)__builtin_dwarf_cfa(), site)) {
+			if (key)
+				nested(t, exit_bit);
+			return;
+		}
+		slow_path_repair(t);
 	}
 	if (t->state == THREAD_OFF && load_acquire(&vftr_process.state) == PROCESS_OFF) {
 		t->limit = NULL;
 		return;
 	}
-	cancel = cancel_off();
-	t->busy = 1;
-	fence_signal();
+	busy_begin_surely(t, site);
 	if (load_acquire(&vftr_process.state) == PROCESS_NEW) {
 		process_attach();
 		ticks = clock_counter(); /* looking for the agent is not the program's time */
@@ -506,6 +546,9 @@ void vftr_slow(uint64_t ticks, uint64_t exit_bit, uint64_t key, const void *site
 		goto out;
 	if (vftr_process.clock_is_raw)
 		ticks = clock_raw_ns();
+	if (t->counters && key &&
+		!(t->state == THREAD_PAUSED && load_relaxed(&vftr_process.pauses)))
+		counters_event(t->counters, exit_bit);
 	if (key)
 		record_slowly(t, ticks, exit_bit, key, site);
 	else if (t->state == THREAD_ACTIVE && load_relaxed(&vftr_process.pauses))
@@ -515,9 +558,9 @@ void vftr_slow(uint64_t ticks, uint64_t exit_bit, uint64_t key, const void *site
 out:
 	if (t->state == THREAD_ACTIVE && t->life == vftr_process.life)
 		t->limit = fast_limit(t);
-	fence_signal();
-	t->busy = 0;
-	cancel_restore(cancel);
+	busy_end_surely(t);
+	if (unlikely(load_relaxed(&vftr_process.gpu) == GPU_SEEN) && !t->busy && gpu_load)
+		gpu_load();
 	errno = saved_errno;
 }
 

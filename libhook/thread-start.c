@@ -67,6 +67,8 @@ struct thread_start *thread_start_new(void *(*run)(void *), int (*run_c11)(void 
 	uint32_t first = load_relaxed(&hint);
 	struct thread_start *s = NULL;
 
+	if (!load_relaxed(&vftr_own.here) && load_relaxed(&vftr_process.state) == PROCESS_ON)
+		process_born(); /* while this thread is the only one */
 	for (uint32_t k = 0; !s && k < POOLS; k++) {
 		uint32_t i = (first + k) % POOLS;
 		struct pool *p = pool_at(i);
@@ -125,23 +127,19 @@ void thread_named(uintptr_t pthread_self, const char *name)
 	struct wire_number named = {.head = {.kind = WIRE_THREAD_NAME}};
 	struct wire_text text = {{name}};
 	uint32_t index;
-	int saved_errno = errno, cancel;
+	int saved_errno = errno;
 
 	/* a thread without a ring tells its name when it gets one */
 	if (vftr_thread.busy || !process_is_on())
 		return;
-	cancel = cancel_off();
-	vftr_thread.busy = 1;
+	busy_begin_surely(&vftr_thread, NULL);
 	vftr_thread.limit = NULL;
-	fence_signal();
 	process_lock();
 	index = rings_of(pthread_self);
 	named.number = index;
 	if (index != UINT32_MAX)
 		message_send(&named.head, sizeof(named), &text);
 	process_unlock();
-	fence_signal();
-	vftr_thread.busy = 0; /* the next event sets limit again */
-	cancel_restore(cancel);
+	busy_end_surely(&vftr_thread); /* the next event sets limit again */
 	errno = saved_errno;
 }

@@ -45,24 +45,34 @@ struct thread {
 	uint32_t turns; /* counts changes of the current staging block */
 	uint64_t *at;	/* the slow path's cur, which no handler's reserve() moves */
 	enum thread_state state;
-	uint32_t stage;	  /* index of the current staging block */
-	uint32_t busy;	  /* the slow path is running below us */
-	uint32_t index;	  /* of the ring in this process */
-	uint32_t number;  /* of the thread, for those it creates */
-	uint32_t parent;  /* 1 + number of the thread that created it, or 0: unknown */
-	uint32_t endings; /* times its end was announced to us */
-	uint32_t life;	  /* vftr_process.life when the ring was had (fork) */
+	uint32_t stage;	       /* index of the current staging block */
+	uint32_t busy;	       /* the slow path is running below us */
+	uint32_t left;	       /* a jump was made meanwhile: left.c */
+	int cancel;	       /* cancel state before it, or CANCEL_UNTOUCHED */
+	uintptr_t busy_at;     /* its place on the stack ... */
+	uintptr_t busy_return; /* ... and that of the return address of who called it, or 0 */
+	const void *busy_site; /* which this is, if known */
+	uint32_t index;	       /* of the ring in this process */
+	uint32_t number;       /* of the thread, for those it creates */
+	uint32_t parent;       /* 1 + number of the thread that created it, or 0: unknown */
+	uint32_t endings;      /* times its end was announced to us */
+	uint32_t life;	       /* vftr_process.life when the ring was had (fork) */
 	uint32_t pauses;
 	uint64_t skipped_depth; /* open frames that were not recorded */
-	uint64_t lost_here;	/* calls skipped below the open recorded frame */
-	uint64_t unclosed;	/* recorded frames whose exit found no room */
-	uint64_t nested_depth;	/* frames of signal handlers that found us busy */
-	uint64_t nested_open;	/* their recorded frames whose exit did */
-	uint64_t kicked_at;	/* head when the doorbell was rung last */
-	const void *jumped;	/* set by longjmp(): next enter states its site */
-	uint64_t payload[2];	/* of an OpenMP record on its way through the slow path */
-	uint32_t guests;	/* others that use this memory, and are not recorded: guest.c */
-	int32_t host;		/* tid of the one that is, if guests is not 0 */
+	uintptr_t skipped_at;	/* place on the stack of the first of them ... */
+	uint64_t skipped_key;	/* ... and which one it is */
+	const void *skipped_site;
+	uintptr_t skipped_return;  /* where it keeps its return address: left.c */
+	uint64_t lost_here;	   /* calls skipped below the open recorded frame */
+	uint64_t unclosed;	   /* recorded frames whose exit found no room */
+	uint64_t nested_depth;	   /* frames of signal handlers that found us busy */
+	uint64_t nested_open;	   /* their recorded frames whose exit did */
+	uint64_t kicked_at;	   /* head when the doorbell was rung last */
+	const void *jumped;	   /* set by longjmp(): next enter states its site */
+	uint64_t payload[2];	   /* of an OpenMP record on its way through the slow path */
+	uint32_t guests;	   /* others that use this memory, and are not recorded: guest.c */
+	int32_t host;		   /* tid of the one that is, if guests is not 0 */
+	struct counters *counters; /* of hardware, or NULL */
 };
 
 extern __thread struct thread vftr_thread

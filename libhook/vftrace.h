@@ -15,8 +15,8 @@ extern "C" {
 /*
  * A named region below the function or region that is open. Regions are told
  * apart by name and caller; a name of more than 1023 bytes is cut. An end
- * without a begin is counted and otherwise ignored; a missing end is made up
- * for when the function around it returns.
+ * without a begin is ignored; a missing end is made up for when the function
+ * around it returns. The logs say so.
  */
 void vftrace_region_begin(const char *name);
 void vftrace_region_end(const char *name);

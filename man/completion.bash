@@ -19,12 +19,12 @@ _vftr()
 
 	COMPREPLY=()
 	if [ "$COMP_CWORD" = 1 ]; then
-		_vftr_words "collate config doctor dump export help --help --version" "$word"
+		_vftr_words "collate config diff doctor dump export flags help histogram --help --version" "$word"
 		return
 	fi
 	case ${COMP_WORDS[1]} in
 	help)
-		[ "$COMP_CWORD" = 2 ] && _vftr_words "collate config doctor dump export" "$word"
+		[ "$COMP_CWORD" = 2 ] && _vftr_words "collate config diff doctor dump export flags histogram" "$word"
 		;;
 	config)
 		case $COMP_CWORD:$before in
@@ -58,8 +58,35 @@ _vftr()
 		*) COMPREPLY=($(compgen -f -- "$word")) ;;
 		esac
 		;;
+	diff)
+		case $before:$word in
+		-t:* | --time:*) _vftr_words "excl incl" "$word" ;;
+		-p:* | --per:*) _vftr_words "rank job" "$word" ;;
+		-s:* | --sort:*) _vftr_words "diff percent significance a b calls path" "$word" ;;
+		-l:* | --limit:* | -m:* | --min:* | -x:* | --fail:*) ;;
+		*:-*)
+			_vftr_words "-t --time -p --per -f --function -s --sort -l --limit -m --min
+				-S --significant -x --fail -j --json -V --vftrace -h --help" "$word"
+			;;
+		*) COMPREPLY=($(compgen -f -- "$word")) ;;
+		esac
+		;;
+	histogram)
+		case $before:$word in
+		-o:* | --svg:*) COMPREPLY=($(compgen -f -- "$word")) ;;
+		*:-*) _vftr_words "-s --send -r --recv -b --bytes -o --svg -h --help" "$word" ;;
+		*) COMPREPLY=($(compgen -f -- "$word")) ;;
+		esac
+		;;
 	doctor)
 		COMPREPLY=($(compgen -c -f -- "$word"))
+		;;
+	flags)
+		case $before in
+		--mpi) _vftr_words "openmpi mpich" "$word" ;;
+		--cc) COMPREPLY=($(compgen -c -- "$word")) ;;
+		*) _vftr_words "--cflags --fflags --libs --mpi --static --cc -h --help" "$word" ;;
+		esac
 		;;
 	esac
 }
@@ -75,7 +102,8 @@ _vftr_command_at()
 			echo $((i + 1))
 			return
 			;;
-		-c | -o | -k | -s | --config | --output | --set | --session | --agent-launcher)
+		-c | -o | -k | -s | --config | --output | --set | --session | --agent-launcher | \
+			--peers | --listen | --me | --interface | --secret | --expect | --within | --on-death)
 			i=$((i + 1))
 			# bash splits KEY=VALUE into three words
 			[ "${COMP_WORDS[i + 1]}" = "=" ] && i=$((i + 2))
@@ -108,19 +136,37 @@ _vftr_node_agent()
 		return
 	fi
 	case $before in
-	-c | --config) COMPREPLY=($(compgen -f -- "$word")) ;;
+	-c | --config | --secret) COMPREPLY=($(compgen -f -- "$word")) ;;
 	-o | --output) COMPREPLY=($(compgen -d -- "$word")) ;;
+	--interface) COMPREPLY=($(compgen -W "$(ls /sys/class/net)" -- "$word")) ;;
 	-k | --set)
 		compopt -o nospace 2>/dev/null
 		COMPREPLY=($(compgen -S = -W "$(_vftr_keys "$1")" -- "$word"))
 		;;
-	-s | --session | --agent-launcher) ;;
+	-s | --session | --agent-launcher | --peers | --listen | --me | --expect | --within | --on-death) ;;
 	*)
 		_vftr_words "-c --config -o --output -k --set -s --session --preload
-			--agent-launcher -q --quiet -h --help -V --version --" "$word"
+			--agent-launcher --peers --listen --me --interface --secret --expect --on-death
+			--within --print-contact -q --quiet -h --help -V --version --" "$word"
 		;;
 	esac
 }
 
+# The tools of Vftrace, which are links to vftr.
+_vftrace_vfd_dump()
+{
+	local word=${COMP_WORDS[COMP_CWORD]}
+
+	case $word in
+	-*)
+		_vftr_words "--output= --only_header --skip_samples --show_threadtree --help
+			--usage --version" "$word"
+		;;
+	*) COMPREPLY=($(compgen -f -- "$word")) ;;
+	esac
+}
+
 complete -F _vftr vftr
+complete -f vftrace_check_config vftrace_diff_profiles
+complete -F _vftrace_vfd_dump vftrace_vfd_dump
 complete -o default -F _vftr_node_agent vftr-node-agent

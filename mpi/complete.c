@@ -64,7 +64,8 @@ static void done(struct request *r, const MPI_Status *s, bool failed)
 	uint32_t cancelled = r->cancelled && !failed && status_cancelled(s) ? MESSAGE_CANCELLED : 0;
 
 	if (failed) {
-		record_done(r->number, 0, 0, MESSAGE_UNKNOWN, 0);
+		record_done(r->number, 0, 0,
+			MESSAGE_UNKNOWN | (r->cancelled ? MESSAGE_CANCELLED : 0), 0);
 		return;
 	}
 	switch (r->kind) {
@@ -355,7 +356,8 @@ void vftr_begin_request_free(struct mpi_call *k)
 	if (r.persistent && r.comm)
 		add_relaxed_u32(&r.comm->references, (uint32_t)-1);
 	if (r.number && r.kind != REQUEST_IDUP)
-		record_done(r.number, 0, 0, MESSAGE_UNKNOWN, 0);
+		record_done(
+			r.number, 0, 0, MESSAGE_UNKNOWN | (r.cancelled ? MESSAGE_CANCELLED : 0), 0);
 }
 
 void vftr_end_request_free(struct mpi_call *k)

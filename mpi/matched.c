@@ -2,6 +2,8 @@
 /*
  * Matched probes take a message out of the queue: they are what competes with
  * receives, and have their ticket. What receives it later goes by the handle.
+ * Where threads may receive at the same time the ticket is taken before the call, and
+ * given back, or recorded as failed, if there was no message.
  */
 #include "mpi/handle.h"
 #include "mpi/record.h"
@@ -20,21 +22,42 @@ static void begin_probe(struct mpi_call *k)
 	if (k->source == MPI_PROC_NULL || !vftr_messages_wanted())
 		return;
 	k->on = vftr_comm_find(k->comm);
+	if (vftr_mpi_multiple)
+		k->ticket = take_ticket(&k->on->posted);
 	want_status(k);
+}
+
+static uint32_t wildcards(const struct mpi_call *k)
+{
+	return (k->source == MPI_ANY_SOURCE ? MESSAGE_ANY_SOURCE : 0) |
+	       (k->tag == MPI_ANY_TAG ? MESSAGE_ANY_TAG : 0);
+}
+
+/* There was no message: other threads may have taken the tickets that follow. */
+static void not_matched(const struct mpi_call *k)
+{
+	struct mpi_comm *c = k->on;
+
+	if (!vftr_mpi_multiple || claim_u32(&c->posted, k->ticket + 1, k->ticket) ||
+		!vftr_mpi_recording())
+		return;
+	record_message(RECORD_POST, c, 0, 0, k->ticket, 0, vftr_request_number(),
+		MESSAGE_ANY_SOURCE | MESSAGE_ANY_TAG, 0);
+	record_failed(k->rc);
 }
 
 static void matched(const struct mpi_call *k)
 {
 	struct mpi_comm *c = k->on;
-	uint32_t number = vftr_request_number(), ticket = take_ticket(&c->posted), flags;
+	uint32_t number = vftr_request_number(), flags;
+	uint32_t ticket = vftr_mpi_multiple ? k->ticket : take_ticket(&c->posted);
 	MPI_Status room;
 	const MPI_Status *s = status_at(k, 0, &room);
 	struct request r = {.number = number, .kind = REQUEST_MESSAGE, .comm = c, .ticket = ticket};
 
 	if (!vftr_mpi_recording())
 		return;
-	flags = MESSAGE_MATCHED | (k->source == MPI_ANY_SOURCE ? MESSAGE_ANY_SOURCE : 0) |
-		(k->tag == MPI_ANY_TAG ? MESSAGE_ANY_TAG : 0);
+	flags = MESSAGE_MATCHED | wildcards(k);
 	r.peer = (uint32_t)s->MPI_SOURCE;
 	r.tag = (uint32_t)s->MPI_TAG;
 	r.flags = flags;
@@ -51,8 +74,12 @@ void vftr_begin_mprobe(struct mpi_call *k)
 
 void vftr_end_mprobe(struct mpi_call *k)
 {
-	if (k->on && k->rc == MPI_SUCCESS)
+	if (!k->on)
+		return;
+	if (k->rc == MPI_SUCCESS)
 		matched(k);
+	else
+		not_matched(k);
 }
 
 void vftr_begin_improbe(struct mpi_call *k)
@@ -62,8 +89,12 @@ void vftr_begin_improbe(struct mpi_call *k)
 
 void vftr_end_improbe(struct mpi_call *k)
 {
-	if (k->on && k->rc == MPI_SUCCESS && call_int(k->flag))
+	if (!k->on)
+		return;
+	if (k->rc == MPI_SUCCESS && call_int(k->flag))
 		matched(k);
+	else
+		not_matched(k);
 }
 
 /* The handle is gone after the call. */

@@ -15,10 +15,15 @@
 #include <unistd.h>
 #include "conf/conf.h"
 #include "nodeagent/agent.h"
+#include "nodeagent/counters.h"
+#include "nodeagent/hwprof.h"
 #include "nodeagent/collate.h"
+#include "nodeagent/contact.h"
+#include "nodeagent/courier.h"
 #include "nodeagent/finish.h"
 #include "nodeagent/launch.h"
 #include "nodeagent/peer.h"
+#include "nodeagent/peer-tcp.h"
 #include "nodeagent/place.h"
 #include "nodeagent/process.h"
 #include "nodeagent/session.h"
@@ -27,8 +32,23 @@
 #include "nodeagent/util.h"
 
 #define OWN_FAILURE 125 /* as env, nice and timeout: COMMAND was not run */
+#define PARTIAL	    3	/* of what --expect asked for, something is missing */
 
-enum { OPTION_PRELOAD = 256, OPTION_LAUNCHER, OPTION_EMBEDDED, OPTION_SIBLING };
+enum {
+	OPTION_PRELOAD = 256,
+	OPTION_LAUNCHER,
+	OPTION_EMBEDDED,
+	OPTION_SIBLING,
+	OPTION_PEERS,
+	OPTION_LISTEN,
+	OPTION_ME,
+	OPTION_INTERFACE,
+	OPTION_SECRET,
+	OPTION_EXPECT,
+	OPTION_WITHIN,
+	OPTION_ON_DEATH,
+	OPTION_PRINT_CONTACT
+};
 
 static const struct {
 	struct option o;
@@ -43,6 +63,23 @@ static const struct {
 		"preload the tracing library into COMMAND's processes"},
 	{{"agent-launcher", required_argument, NULL, OPTION_LAUNCHER}, "CMD",
 		"start the agents of several nodes with CMD, one per node"},
+	{{"peers", required_argument, NULL, OPTION_PEERS}, "HOST:PORT,...",
+		"join the agents of these contacts over TCP, or of those in the file @FILE"},
+	{{"listen", required_argument, NULL, OPTION_LISTEN}, "ADDR:PORT",
+		"where others reach this agent; without --peers, wait for one with --expect"},
+	{{"me", required_argument, NULL, OPTION_ME}, "N", "this agent's place in --peers, from 0"},
+	{{"interface", required_argument, NULL, OPTION_INTERFACE}, "NAME",
+		"use this network interface only"},
+	{{"secret", required_argument, NULL, OPTION_SECRET}, "FILE",
+		"what the agents have in common, mode 0600 (default: ~/.vftr-secret)"},
+	{{"expect", required_argument, NULL, OPTION_EXPECT}, "N",
+		"wait for N processes, at the agents whose CONTACTs follow, too"},
+	{{"within", required_argument, NULL, OPTION_WITHIN}, "SECONDS",
+		"wait no longer than this for them"},
+	{{"on-death", required_argument, NULL, OPTION_ON_DEATH}, "keep|abort",
+		"what becomes of a session's processes when one of them dies"},
+	{{"print-contact", optional_argument, NULL, OPTION_PRINT_CONTACT}, "[=FILE]",
+		"say where this agent can be reached"},
 	{{"quiet", no_argument, NULL, 'q'}, NULL, "do not say where the profile is"},
 	{{"help", no_argument, NULL, 'h'}, NULL, "print this"},
 	{{"version", no_argument, NULL, 'V'}, NULL, "print the version"},
@@ -54,7 +91,10 @@ static void usage(void)
 {
 	printf("Usage: vftr-node-agent [OPTIONS] -- COMMAND [ARGS...]   run COMMAND traced\n"
 	       "  or:  mpirun --map-by ppr:1:node vftr-node-agent [OPTIONS]   beside another "
-	       "mpirun\n\n");
+	       "mpirun\n"
+	       "  or:  vftr-node-agent --peers HOST:PORT,... [OPTIONS]   on each node, without "
+	       "MPI\n"
+	       "  or:  vftr-node-agent --expect N [OPTIONS] [CONTACT...]\n\n");
 	for (size_t i = 0; i < ARRAY_SIZE(options); i++) {
 		char name[64], letter[8] = "    ";
 
@@ -63,7 +103,7 @@ static void usage(void)
 		if (options[i].o.val < 256)
 			snprintf(letter, sizeof(letter), "-%c, ", options[i].o.val);
 		snprintf(name, sizeof(name), "%s--%s%s%s", letter, options[i].o.name,
-			options[i].argument ? " " : "",
+			options[i].argument && options[i].argument[0] != '[' ? " " : "",
 			options[i].argument ? options[i].argument : "");
 		printf("  %-28s %s\n", name, options[i].text);
 	}
@@ -90,16 +130,12 @@ static void read_configuration(struct agent *a, const char *file)
 	}
 }
 
-static void set_key(struct agent *a, char *assignment)
+static void set_key(struct agent *a, const char *assignment)
 {
-	char *equals = strchr(assignment, '='), *error = NULL;
+	char *error = NULL;
 
-	if (!equals)
-		die(OWN_FAILURE, "--set %s: not of the form KEY=VALUE", assignment);
-	*equals = '\0';
-	if (conf_set(a->conf, assignment, equals + 1, &error))
+	if (conf_assign(a->conf, assignment, &error))
 		die(OWN_FAILURE, "--set %s", error ? error : "out of memory");
-	*equals = '=';
 }
 
 static void catch_signals(struct agent *a)
@@ -134,7 +170,8 @@ static void check_output(struct agent *a)
 {
 	char *error = NULL, path[PATH_MAX];
 
-	if (conf_check_paths(a->conf, &error))
+	if (conf_check_paths(a->conf, &error) || conf_scenario(a->conf, &error, print_line, NULL) ||
+		hwprof_check(a->conf, &error))
 		die(OWN_FAILURE, "%s", error ? error : "out of memory");
 	if (!realpath(a->conf->output_directory, path))
 		die(OWN_FAILURE, "output_directory %s: %s", a->conf->output_directory,
@@ -192,7 +229,114 @@ struct command_line {
 	const char *config, *session;
 	char *set[64];
 	int n_set;
+	struct peer_tcp_options tcp;
+	bool print_contact;
+	const char *contact_file; /* NULL: standard output */
 };
+
+static double number(const char *option, const char *text, double least, double most)
+{
+	char *end;
+	double x;
+
+	errno = 0;
+	x = strtod(text, &end);
+	if (!text[0] || *end || errno || !(x >= least && x <= most))
+		die(OWN_FAILURE, "%s `%s': not a number from %g to %g", option, text, least, most);
+	return x;
+}
+
+static unsigned whole_number(const char *option, const char *text, double least, double most)
+{
+	double x = number(option, text, least, most);
+
+	if (x != (unsigned)x)
+		die(OWN_FAILURE, "%s `%s': not a whole number", option, text);
+	return (unsigned)x;
+}
+
+/* Options of sessions over TCP; false: another one. */
+static bool parse_tcp(int k, const char *value, struct agent *a, struct command_line *c)
+{
+	switch (k) {
+	case OPTION_PEERS:
+		c->tcp.peers = value;
+		break;
+	case OPTION_LISTEN:
+		c->tcp.listen = value;
+		break;
+	case OPTION_ME:
+		c->tcp.me = (int)whole_number("--me", value, 0, CONTACTS_MAX - 1);
+		break;
+	case OPTION_INTERFACE:
+		c->tcp.interface = value;
+		break;
+	case OPTION_SECRET:
+		c->tcp.secret = value;
+		break;
+	case OPTION_EXPECT:
+		a->expect = whole_number("--expect", value, 1, 1e9);
+		break;
+	case OPTION_WITHIN:
+		a->within_s = number("--within", value, 0.001, 1e9);
+		break;
+	case OPTION_ON_DEATH:
+		a->abort_on_death = !strcmp(value, "abort");
+		if (!a->abort_on_death && strcmp(value, "keep"))
+			die(OWN_FAILURE, "--on-death `%s': not keep or abort", value);
+		break;
+	case OPTION_PRINT_CONTACT:
+		c->print_contact = true;
+		c->contact_file = value;
+		break;
+	default:
+		return false;
+	}
+	return true;
+}
+
+/* What belongs together, after all options. */
+static void check_tcp(struct agent *a, struct launch *l, struct command_line *c)
+{
+	struct peer_tcp_options *t = &c->tcp;
+
+	if (a->expect && l->command) {
+		t->contacts = l->command;
+		while (t->contacts[t->n_contacts])
+			t->n_contacts++;
+		l->command = NULL;
+	}
+	t->lead = a->expect && !t->peers && (t->n_contacts || t->listen);
+	if (t->peers && t->n_contacts)
+		die(OWN_FAILURE, "--expect takes contacts only without --peers, which has them");
+	if (t->me >= 0 && !t->peers)
+		die(OWN_FAILURE, "--me is a place in --peers, which is not there");
+	if (a->within_s > 0 && !a->expect)
+		die(OWN_FAILURE, "--within is how long --expect waits, which is not there");
+	a->several = t->peers || t->listen || t->lead;
+	if (!a->several && (t->interface || c->print_contact))
+		die(OWN_FAILURE, "--interface and --print-contact need --peers, --listen or "
+				 "--expect with contacts");
+	if (l->command && t->listen && !t->peers)
+		die(OWN_FAILURE, "--listen with a COMMAND needs --peers");
+}
+
+static void add_assignment(struct command_line *c, char *assignment)
+{
+	if (c->n_set == (int)ARRAY_SIZE(c->set))
+		die(OWN_FAILURE, "more than %d keys in VFTR_SET and --set options", c->n_set);
+	c->set[c->n_set++] = assignment;
+}
+
+/* Before those of the command line: these win. */
+static void read_environment(struct command_line *c)
+{
+	const char *list = getenv("VFTR_SET");
+	char *one;
+
+	while ((one = conf_next_assignment(&list)))
+		add_assignment(c, one);
+}
 
 static void parse(int argc, char **argv, struct agent *a, struct launch *l, struct command_line *c)
 {
@@ -202,6 +346,7 @@ static void parse(int argc, char **argv, struct agent *a, struct launch *l, stru
 	for (size_t i = 0; i < ARRAY_SIZE(options); i++)
 		o[i] = options[i].o;
 	opterr = 0;
+	read_environment(c);
 	while ((k = getopt_long(argc, argv, "+:c:o:k:s:qhV", o, NULL)) != -1) {
 		switch (k) {
 		case 'c':
@@ -209,10 +354,8 @@ static void parse(int argc, char **argv, struct agent *a, struct launch *l, stru
 			break;
 		case 'o':
 		case 'k':
-			if (c->n_set == (int)ARRAY_SIZE(c->set))
-				die(OWN_FAILURE, "more than %d --set options", c->n_set);
-			c->set[c->n_set++] = k == 'k' ? xstrdup(optarg)
-						      : xasprintf("output_directory=%s", optarg);
+			add_assignment(c, k == 'k' ? xstrdup(optarg)
+						   : xasprintf("output_directory=%s", optarg));
 			break;
 		case 's':
 			if (!optarg[0] || strchr(optarg, '/'))
@@ -244,6 +387,8 @@ static void parse(int argc, char **argv, struct agent *a, struct launch *l, stru
 			printf("vftr-node-agent %s\n", VFTR_VERSION);
 			exit(0);
 		default:
+			if (parse_tcp(k, optarg, a, c))
+				break;
 			die(OWN_FAILURE,
 				k == ':' ? "option %s needs a value"
 					 : "unknown option %s; see --help",
@@ -252,6 +397,7 @@ static void parse(int argc, char **argv, struct agent *a, struct launch *l, stru
 	}
 	if (optind < argc)
 		l->command = argv + optind;
+	check_tcp(a, l, c);
 	if (l->preload && !l->command)
 		die(OWN_FAILURE, "--preload needs a COMMAND to preload into");
 	if (!c->config)
@@ -287,16 +433,48 @@ static void take_session(struct agent *a)
 	}
 }
 
-static int serve(struct agent *a, const struct launch *l)
+/* Whoever waits for the file sees all of it or nothing. */
+static void print_contact(const char *contact, const char *file)
+{
+	FILE *f = stdout;
+	char *tmp;
+	int error;
+
+	if (!file) {
+		printf("%s\n", contact);
+		fflush(stdout);
+		return;
+	}
+	error = write_begin(&f, &tmp, file);
+	if (!error) {
+		fprintf(f, "%s\n", contact);
+		error = write_end(f, tmp, file);
+	}
+	if (error)
+		complain("--print-contact: %s: %s", file, strerror(-error));
+}
+
+static void join(struct agent *a, const struct command_line *c)
+{
+	char *error = NULL, *contact;
+
+	if (siblings_join(a, &contact, &error)) {
+		session_close(a);
+		die(OWN_FAILURE, "%s", error);
+	}
+	if (contact && c->print_contact)
+		print_contact(contact, c->contact_file);
+	a->contact = contact;
+}
+
+static int serve(struct agent *a, const struct launch *l, const struct command_line *c)
 {
 	char *error = NULL;
 	int failed;
 
 	agent_watch(a, a->listener, WATCH_LISTENER, NULL);
-	if (!l->command && !a->embedded && siblings_join(a, &error)) {
-		session_close(a);
-		die(OWN_FAILURE, "%s", error);
-	}
+	if ((!l->command && !a->embedded) || a->several)
+		join(a, c);
 	if (a->sibling && (!a->peer || a->peer->rank == 0))
 		say_ready(a);
 	if (l->command && launch_command(a, l, &error)) {
@@ -309,6 +487,8 @@ static int serve(struct agent *a, const struct launch *l)
 		complain("no process of %s was traced (see vftr doctor %s)", l->command[0],
 			l->command[0]);
 	failed = agent_finish(a);
+	if (!failed && a->expect && a->partial)
+		failed = PARTIAL;
 	if (a->peer)
 		siblings_leave(a, failed);
 	return l->command ? launch_exit_status(a->command_status) : failed;
@@ -319,7 +499,7 @@ int main(int argc, char **argv)
 	struct timespec now;
 	struct agent a = {.lock = -1, .listener = -1};
 	struct launch l = {0};
-	struct command_line c = {0};
+	struct command_line c = {.tcp.me = -1};
 	char host[256] = "localhost";
 
 	program_name = "vftr-node-agent";
@@ -327,7 +507,9 @@ int main(int argc, char **argv)
 	parse(argc, argv, &a, &l, &c);
 	if (a.embedded) /* nothing of the process that started us stays open */
 		close_range(3, ~0u, 0);
-	if (!l.command && !a.embedded && peer_wanted())
+	if (a.several)
+		courier_use_tcp(&c.tcp);
+	if (a.several || (!l.command && !a.embedded && peer_wanted()))
 		peer_shield();
 	read_configuration(&a, c.config && c.config[0] ? c.config : NULL);
 	for (int i = 0; i < c.n_set; i++)
@@ -336,6 +518,9 @@ int main(int argc, char **argv)
 	l.program = own_path(argv[0]);
 	if (!l.agent_launcher)
 		l.agent_launcher = a.conf->agent_launcher;
+	if (l.command && a.several && launch_is_distributed(&l))
+		die(OWN_FAILURE, "the launcher in COMMAND starts on several nodes: its agents find "
+				 "each other without --peers");
 	if (l.command && launch_is_distributed(&l))
 		return launch_distributed(&a, &l, c.config, c.set, c.n_set);
 	gethostname(host, sizeof(host) - 1);
@@ -351,8 +536,9 @@ int main(int argc, char **argv)
 	clocks_init(&a.clocks, a.conf->clock_source);
 	take_session(&a);
 	a.symbols = symcache_new(&a);
+	a.counters = counters_new(a.conf);
 	more_descriptors();
 	catch_signals(&a);
 	place_init(&a);
-	return serve(&a, &l);
+	return serve(&a, &l, &c);
 }

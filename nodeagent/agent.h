@@ -12,10 +12,14 @@
 #include <sys/types.h>
 #include "nodeagent/clocks.h"
 
+struct clock_sync;
 struct conf;
+struct counter_watch;
+struct matching;
 struct peer;
 struct profile;
 struct process;
+struct sampling;
 struct symcache;
 struct sync;
 
@@ -29,13 +33,18 @@ struct agent {
 	int lock, listener, epoll, signals;
 	struct clocks clocks;
 	struct symcache *symbols;
-	struct process *processes; /* newest first */
+	struct counter_watch *counters; /* of hardware: counters.h */
+	struct process *processes;	/* newest first */
 	unsigned n_live, n_ever;
 	/* children of forks that were announced, and that have connected */
 	uint64_t forks_announced, children_seen;
 	uint64_t first_start_ticks; /* of all processes */
 	struct sync *sync;	    /* who waits in collective calls; with mpi.show_sync_time */
+	struct sampling *sampling;  /* sampling.h; NULL without sampling.active */
+	struct matching *matching;  /* matching.h; NULL until a process has a rank */
+	char *contact;		    /* how other agents reach this one (contact.h), or NULL */
 	struct peer *peer;	    /* the other agents, or NULL */
+	struct clock_sync *clock;   /* against the others' (siblings_clock()), or NULL */
 	struct profile *adopted;    /* left by agents that processes started (adopt.h) */
 	int64_t start_s;	    /* UNIX time */
 	double start_exact_s;	    /* the same */
@@ -45,6 +54,10 @@ struct agent {
 	uint64_t ring_bytes;			   /* of one ring segment */
 	uint64_t ring_bytes_live, ring_bytes_most; /* of all rings; at most half the memory */
 	char *place;
+	double spent_s; /* CPU time of copies that wrote results (interim.h) */
+
+	pid_t interim;	      /* one that is writing, or 0 */
+	uint64_t interim_due; /* raw ns */
 
 	/* when to stop */
 	bool embedded;	      /* started by a traced process */
@@ -53,6 +66,12 @@ struct agent {
 	bool at_once;	      /* ... and live processes are not waited for */
 	bool sibling;	      /* started by the agent that runs the command, with others */
 	bool orphaned;	      /* ... but our launcher is gone: there is nobody to collate with */
+	bool several;	      /* joins others over TCP (--peers, --listen, --expect) */
+	bool joining;	      /* ... who are not all known yet: peer is NULL */
+	unsigned expect;      /* processes that have to come, on all nodes (--expect) */
+	bool abort_on_death;  /* of a process in a session: the others are to end, too */
+	double within_s;      /* so long they are waited for; 0: for ever */
+	bool partial;	      /* of those, or of their data, something is missing */
 	pid_t command;	      /* the everyday form's child, 0: none or ended */
 	int command_status;   /* as from waitpid() */
 	uint64_t quiet_since; /* raw ns; 0: processes are attached */

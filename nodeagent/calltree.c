@@ -17,6 +17,7 @@ struct calltree {
 	struct node **chunks;
 	size_t n_chunks, cap_chunks;
 	size_t n;
+	size_t n_forgotten;  /* the first ones, but the root, that may have no counterpart */
 	struct node **table; /* all nodes by (parent, key); open addressing */
 	size_t mask;
 };
@@ -114,12 +115,20 @@ struct calltree *calltree_new(void)
 	return t;
 }
 
+static void free_extra(struct node *n)
+{
+	if (n->extra)
+		free(n->extra->counters);
+	free(n->extra);
+	n->extra = NULL;
+}
+
 void calltree_free(struct calltree *t)
 {
 	if (!t)
 		return;
 	for (size_t i = 0; i < t->n; i++)
-		free(calltree_at(t, i)->extra);
+		free_extra(calltree_at(t, i));
 	for (size_t i = 0; i < t->n_chunks; i++)
 		free(t->chunks[i]);
 	nodes_in_all -= t->n;
@@ -194,11 +203,40 @@ struct node_extra *calltree_extra(struct node *n)
 	return n->extra;
 }
 
-static void add_extra(struct node_extra *to, const struct node_extra *from)
+struct node_counters *calltree_counters(struct node *n, uint32_t n_counters)
 {
-	struct node_messages *a = &to->messages;
-	const struct node_messages *b = &from->messages;
+	struct node_extra *e = calltree_extra(n);
 
+	if (!e->counters) {
+		e->counters = xcalloc(1, sizeof(*e->counters) + n_counters * sizeof(uint64_t));
+		e->counters->n = n_counters;
+	}
+	return e->counters;
+}
+
+static void add_counters(struct node *node, const struct node_counters *from)
+{
+	struct node_counters *to;
+
+	if (!from)
+		return;
+	to = calltree_counters(node, from->n);
+	for (uint32_t i = 0; i < from->n && i < to->n; i++)
+		to->of[i] += from->of[i];
+}
+
+/* A stack is what it is in the other tree, or not at all. */
+static void add_extra(struct node *node, const struct node_extra *from)
+{
+	const struct node_messages *b = &from->messages;
+	struct node_messages *a;
+	struct node_extra *to;
+
+	add_counters(node, from->counters);
+	if (!from->lost && !b->sends && !b->receives)
+		return;
+	to = calltree_extra(node);
+	a = &to->messages;
 	to->lost += from->lost;
 	a->sends += b->sends;
 	a->receives += b->receives;
@@ -210,6 +248,45 @@ static void add_extra(struct node_extra *to, const struct node_extra *from)
 	a->receive_bandwidth += b->receive_bandwidth;
 }
 
+/* ---- forgetting what was counted --------------------------------------------- */
+
+uint64_t calltree_forget(struct calltree *t)
+{
+	uint64_t calls = 0;
+
+	for (size_t i = 1; i < t->n; i++) {
+		struct node *n = calltree_at(t, i);
+
+		calls += n->calls;
+		n->calls = n->ticks = 0;
+		if (n->extra) { /* its stack in the sampling file stays what it is */
+			free(n->extra->counters);
+			*n->extra = (struct node_extra){.stack = n->extra->stack};
+		}
+	}
+	t->n_forgotten = t->n;
+	return calls;
+}
+
+/* Neither it nor what it has called has counted anything. */
+static int counts_nothing(const struct node *n)
+{
+	const struct node *first = n->child, *c = first;
+
+	if (n->calls || n->ticks)
+		return 0;
+	if (n->extra && (n->extra->lost || n->extra->messages.sends || n->extra->messages.receives))
+		return 0;
+	if (first == &calltree_none)
+		return 1;
+	do {
+		if (!counts_nothing(c))
+			return 0;
+		c = c->sibling;
+	} while (c != first);
+	return 1;
+}
+
 void calltree_add(struct calltree *to, struct calltree *from)
 {
 	for (size_t i = 0; i < from->n; i++) {
@@ -217,7 +294,8 @@ void calltree_add(struct calltree *to, struct calltree *from)
 		/* next, no longer needed here, leads to the counterpart */
 		struct node *above = i ? n->parent->next : NULL, *same;
 
-		if (i && (!above || key_is_shell(n->key))) {
+		if (i && (!above || key_is_shell(n->key) ||
+				 (i < from->n_forgotten && counts_nothing(n)))) {
 			n->next = NULL;
 			continue;
 		}
@@ -225,7 +303,7 @@ void calltree_add(struct calltree *to, struct calltree *from)
 		same->calls += n->calls;
 		same->ticks += n->ticks;
 		if (n->extra)
-			add_extra(calltree_extra(same), n->extra);
+			add_extra(same, n->extra);
 		n->next = same;
 	}
 }
@@ -257,9 +335,8 @@ static void move(struct calltree *t, struct node *n, struct node *to, const stru
 	if (to != above)
 		to->ticks += n->ticks;
 	if (n->extra)
-		add_extra(calltree_extra(to), n->extra);
-	free(n->extra);
-	n->extra = NULL;
+		add_extra(to, n->extra);
+	free_extra(n);
 	n->calls = n->ticks = 0;
 	n->next = to;
 	if (first == &calltree_none)

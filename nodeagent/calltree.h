@@ -57,10 +57,18 @@ struct node_messages {
 	unsigned __int128 send_bandwidth, receive_bandwidth;
 };
 
+/* Hardware counters, exclusive, by their place in hwprof.counters. */
+struct node_counters {
+	uint32_t n;
+	uint64_t of[];
+};
+
 /* What few nodes have. */
 struct node_extra {
-	uint64_t lost; /* calls below it that were not recorded */
+	uint64_t lost;	/* calls below it that were not recorded */
+	uint32_t stack; /* in the sampling file (replay-samples.c) */
 	struct node_messages messages;
+	struct node_counters *counters; /* or NULL */
 };
 
 struct node {
@@ -97,7 +105,8 @@ struct node *calltree_child(
 	struct calltree *t, struct node *parent, struct node *last, uint64_t key);
 
 /* Adds all of `from` to `to`; then a node's `next` leads to its counterpart in
- * `to`, and `from` can only be freed. Empty shells (KEY_SHELL) have none: NULL. */
+ * `to`, and `from` can only be freed. Empty shells (KEY_SHELL), and what was forgotten, have
+ * none: NULL. */
 void calltree_add(struct calltree *to, struct calltree *from);
 
 /*
@@ -110,8 +119,18 @@ void calltree_moved(struct node *from);
 /* Is n `from`, or below it? */
 int calltree_is_below(const struct node *n, const struct node *from);
 
+/*
+ * What all nodes but the root have counted is forgotten; no frame may be open. Those
+ * that count nothing from here on have no counterpart in calltree_add(). Returns the
+ * number of calls.
+ */
+uint64_t calltree_forget(struct calltree *t);
+
 /* The extra of a node, made if need be. */
 struct node_extra *calltree_extra(struct node *n);
+
+/* Its n counters, made if need be; fewer if it had fewer. */
+struct node_counters *calltree_counters(struct node *n, uint32_t n_counters);
 
 /* Node i, in the order they were made: parents first; 0 is the root. */
 struct node *calltree_at(struct calltree *t, size_t i);

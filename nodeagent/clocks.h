@@ -26,6 +26,12 @@ void clocks_init(struct clocks *c, const char *wanted);
 /* Measures the rate from start until now; takes at least 5 ms from start. */
 void clocks_calibrate(struct clocks *c);
 
+/*
+ * CLOCK_MONOTONIC_RAW as this node's agent and courier see it: tests can shift it
+ * with VFTR_TEST_CLOCK, vftr-internals(7).
+ */
+uint64_t clocks_raw_ns(void);
+
 uint64_t clocks_ns(const struct clocks *c, uint64_t ticks);
 
 static inline uint64_t clocks_ticks(const struct clocks *c)

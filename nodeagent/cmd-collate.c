@@ -63,13 +63,16 @@ static struct conf *load_conf(const char *file)
 	if (!file)
 		file = getenv("VFTR_CONFIG");
 	if (!file || !*file)
-		return conf_default();
-	if (conf_load(&c, file, &error, warn, NULL)) {
-		complain("%s", error ? error : "out of memory");
-		free(error);
-		return NULL;
-	}
-	return c;
+		c = conf_default();
+	else
+		conf_load(&c, file, &error, warn, NULL);
+	if (c && !conf_assign_all(c, getenv("VFTR_SET"), &error) &&
+		!conf_scenario(c, &error, warn, NULL))
+		return c;
+	complain("%s", error ? error : "out of memory");
+	free(error);
+	conf_free(c);
+	return NULL;
 }
 
 static char *directory_of(const char *path)

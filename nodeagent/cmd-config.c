@@ -6,6 +6,7 @@
 
 #include "conf/conf.h"
 #include "nodeagent/cmd.h"
+#include "nodeagent/hwprof.h"
 #include "nodeagent/util.h"
 
 static int run_default(const char *unused)
@@ -24,6 +25,44 @@ static void print_line(const char *line, void *unused)
 	fprintf(stderr, "%s\n", line);
 }
 
+static char *value_shown(const struct conf *c, size_t id)
+{
+	char *s = NULL;
+	size_t bytes;
+	FILE *f = open_memstream(&s, &bytes);
+
+	if (!f)
+		die(1, "out of memory");
+	conf_print_value(c, (enum conf_id)id, 0, f);
+	fclose(f);
+	return s;
+}
+
+/* One line for each section of which something is set that changes nothing. */
+static void print_without_effect(const struct conf *c)
+{
+	struct conf *fallback = conf_default();
+	const char *said = NULL;
+
+	for (size_t id = 0; fallback && id < CONF_N_OPTIONS; id++) {
+		const char *why = conf_without_effect((enum conf_id)id);
+		char *value, *usual;
+
+		if (!why || why == said || !c->line[id])
+			continue;
+		value = value_shown(c, id);
+		usual = value_shown(fallback, id);
+		if (strcmp(value, usual)) {
+			said = why;
+			printf("%s:%d: %s has no effect: %s\n", c->file, c->line[id],
+				conf_options[id].path, why);
+		}
+		free(value);
+		free(usual);
+	}
+	conf_free(fallback);
+}
+
 static int run_check(const char *file)
 {
 	struct conf *c;
@@ -32,10 +71,16 @@ static int run_check(const char *file)
 
 	if (e == 0)
 		e = conf_check_paths(c, &error);
+	if (e == 0)
+		e = conf_scenario(c, &error, print_line, NULL);
+	if (e == 0)
+		e = hwprof_check(c, &error);
 	if (e < 0)
 		fprintf(stderr, "%s\n", error ? error : "out of memory");
-	else
+	if (e == 0) {
+		print_without_effect(c);
 		printf("Checking of config file %s is complete\n", file);
+	}
 	free(error);
 	conf_free(c);
 	return e < 0 ? 1 : 0;
@@ -45,30 +90,25 @@ static int run_check(const char *file)
 static char *default_shown(const struct conf *c, size_t id)
 {
 	enum conf_type type = conf_options[id].type;
-	char *s = NULL;
-	size_t bytes;
-	FILE *f;
 
 	if (type == CONF_COUNTERS || type == CONF_OBSERVABLES)
 		return xstrdup("[]");
-	f = open_memstream(&s, &bytes);
-	if (!f)
-		die(1, "out of memory");
-	conf_print_value(c, (enum conf_id)id, 0, f);
-	fclose(f);
-	return s;
+	return value_shown(c, id);
 }
 
 static void explain_option(const struct conf *c, size_t id)
 {
 	const struct conf_option *o = &conf_options[id];
 	char *value = default_shown(c, id), *accepted = conf_accepted(o);
+	const char *why = conf_without_effect((enum conf_id)id);
 
 	printf("%s\n", o->path);
 	printf("   type:     %s\n", conf_type_name(o->type));
 	printf("   default:  %s\n", value);
 	printf("   accepted: %s\n", accepted ? accepted : "");
 	printf("   meaning:  %s\n", o->text);
+	if (why)
+		printf("   effect:   none, as %s\n", why);
 	free(accepted);
 	free(value);
 }

@@ -124,18 +124,23 @@ static void look_at_rights(struct patient *p)
 
 /* ---- the command --------------------------------------------------------- */
 
-/* NAME as a shell would find it, or in this directory. The caller frees. */
+static bool is_program(const char *path)
+{
+	struct stat st;
+
+	return !stat(path, &st) && S_ISREG(st.st_mode) && !access(path, X_OK);
+}
+
+/* A program in this directory or on PATH, else any file here. The caller frees. */
 static char *find_program(const char *name)
 {
-	const char *path = getenv("PATH");
+	const char *path = strchr(name, '/') || is_program(name) ? NULL : getenv("PATH");
 
-	if (strchr(name, '/') || !access(name, F_OK))
-		return xstrdup(name);
 	while (path && *path) {
 		size_t n = strcspn(path, ":");
 		char *file = xasprintf("%.*s/%s", (int)n, path, name);
 
-		if (n && !access(file, X_OK))
+		if (n && is_program(file))
 			return file;
 		free(file);
 		path += n + (path[n] == ':');

@@ -244,6 +244,7 @@ static int export_files(
 		if (!o->output)
 			o->output = output =
 				xasprintf("%s/%s%s", in.directory, in.base, format->suffix);
+		vfd_line_up(in.files, in.n);
 		status = export_run(format, o, in.files, in.n, in.base);
 		if (!status && in.bad)
 			status = 1;

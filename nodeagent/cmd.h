@@ -9,10 +9,21 @@
 #ifndef VFTR_NODEAGENT_CMD_H
 #define VFTR_NODEAGENT_CMD_H
 
+#include <stdbool.h>
+
 int cmd_collate(int argc, char **argv);
 int cmd_config(int argc, char **argv);
+int cmd_diff(int argc, char **argv);
 int cmd_doctor(int argc, char **argv);
 int cmd_dump(int argc, char **argv);
 int cmd_export(int argc, char **argv);
+int cmd_flags(int argc, char **argv);
+int cmd_histogram(int argc, char **argv);
+
+/*
+ * The tools of Vftrace: if `name` is that of one, runs it with its own command line
+ * and sets *status. (cmd-vftrace.c)
+ */
+bool vftrace_link(const char *name, int argc, char **argv, int *status);
 
 #endif

@@ -104,14 +104,13 @@ static void adopt(struct peer *peer, const struct plan_message *m)
 	peer->plan = plan;
 }
 
-static int start_root(struct peer *peer, const char *host, double until)
+/* Every agent gets its plan, agent 0 has the seats afterwards. */
+static int plan_all(struct peer *peer, struct seat *seats, double until)
 {
-	struct seat *seats = xcalloc(peer->size, sizeof(*seats));
 	struct plan_message own = {0};
 	uint32_t n = peer->size, root = 0;
 	int error = 0;
 
-	gather_hosts(peer, seats, host, until);
 	qsort(seats, n, sizeof(*seats), seat_cmp);
 	while (seats[root].rank)
 		root++;
@@ -139,6 +138,92 @@ static int start_root(struct peer *peer, const char *host, double until)
 	}
 	free(seats);
 	return error;
+}
+
+static int start_root(struct peer *peer, const char *host, double until)
+{
+	struct seat *seats = xcalloc(peer->size, sizeof(*seats));
+
+	gather_hosts(peer, seats, host, until);
+	return plan_all(peer, seats, until);
+}
+
+void collate_plan_known(struct peer *peer, char *const *hosts)
+{
+	struct seat *seats = xcalloc(peer->size, sizeof(*seats));
+
+	for (int i = 0; i < peer->size; i++)
+		seats[i] = (struct seat){.host = xstrdup(hosts[i]), .rank = i};
+	plan_all(peer, seats, peer_now());
+}
+
+bool collate_plan_take(struct peer *peer, const void *buf, size_t bytes)
+{
+	struct plan_message m;
+
+	if (bytes != sizeof(m))
+		return false;
+	memcpy(&m, buf, bytes);
+	if (m.n != (uint64_t)peer->size || m.n_children > LEVELS_MAX || m.position >= m.n ||
+		m.parent < 0 || m.parent >= peer->size || m.level > LEVELS_MAX ||
+		m.n_levels > LEVELS_MAX)
+		return false;
+	for (uint64_t i = 0; i < m.n_children; i++)
+		if (m.child[i] < 0 || m.child[i] >= peer->size)
+			return false;
+	adopt(peer, &m);
+	return true;
+}
+
+/* The plan; at agent 0 also rank and host of each position, texts with NUL. */
+void *collate_plan_pack(const struct peer *peer, size_t *bytes)
+{
+	const struct collate_plan *plan = peer->plan;
+	size_t n = plan->hosts ? plan->n : 0, all = sizeof(*plan) + n * sizeof(int);
+	char *buf, *at;
+
+	for (size_t i = 0; i < n; i++)
+		all += strlen(plan->hosts[i]) + 1;
+	at = buf = xmalloc(all);
+	memcpy(at, plan, sizeof(*plan));
+	at += sizeof(*plan);
+	if (n)
+		memcpy(at, plan->ranks, n * sizeof(int));
+	at += n * sizeof(int);
+	for (size_t i = 0; i < n; i++)
+		at = stpcpy(at, plan->hosts[i]) + 1;
+	*bytes = all;
+	return buf;
+}
+
+bool collate_plan_unpack(struct peer *peer, const void *buf, size_t bytes)
+{
+	const char *at = buf, *end = at + bytes;
+	struct collate_plan *plan;
+	size_t n;
+
+	if (bytes < sizeof(*plan))
+		return false;
+	plan = xmalloc(sizeof(*plan));
+	memcpy(plan, at, sizeof(*plan));
+	at += sizeof(*plan);
+	plan->hosts = NULL;
+	plan->ranks = NULL;
+	plan->direct = NULL;
+	peer->plan = plan;
+	if (at == end)
+		return true;
+	n = plan->n;
+	plan->hosts = xcalloc(n, sizeof(char *));
+	plan->ranks = xcalloc(n, sizeof(int));
+	plan->direct = xcalloc(n, sizeof(bool));
+	memcpy(plan->ranks, at, n * sizeof(int));
+	at += n * sizeof(int);
+	for (size_t i = 0; i < n; i++) {
+		plan->hosts[i] = xstrdup(at < end ? at : "");
+		at += strlen(plan->hosts[i]) + 1;
+	}
+	return true;
 }
 
 static int start_other(struct peer *peer, const char *host, double until)

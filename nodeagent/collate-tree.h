@@ -67,6 +67,17 @@ bool pieces_unpack(
  */
 void collate_stand_in(struct peer *peer, const char *host, bool collated);
 
+/*
+ * For a transport that knows the hosts: agent 0 plans, by the hosts of all ranks, and sends
+ * each agent its plan (TAG_PLAN); the others take what came. False: it makes no sense.
+ */
+void collate_plan_known(struct peer *peer, char *const *hosts);
+bool collate_plan_take(struct peer *peer, const void *buf, size_t bytes);
+
+/* Plan and hosts, from one process to another. The caller frees; false: it makes no sense. */
+void *collate_plan_pack(const struct peer *peer, size_t *bytes);
+bool collate_plan_unpack(struct peer *peer, const void *buf, size_t bytes);
+
 /* Sends what was allocated; frees it unless MPI may still read it. */
 int send_and_free(struct peer *peer, int to, enum tag tag, void *buf, size_t bytes, double until);
 

@@ -13,205 +13,22 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "nodeagent/clock-burst.h"
+#include "nodeagent/clock-sync.h"
 #include "nodeagent/collate-tree.h"
+#include "nodeagent/courier-internal.h"
+#include "nodeagent/matching-directory.h"
 #include "nodeagent/peer.h"
+#include "nodeagent/peer-tcp.h"
 #include "nodeagent/util.h"
-
-#define GRACE_S 10.0 /* beyond the deadline that the courier itself keeps */
-
-enum operation { OPEN, SEND, RECEIVE, FINISH, REMEMBER, WILL, COLLATED };
-
-struct request {
-	uint32_t operation;
-	int32_t who, tag, status, together;
-	uint64_t bytes; /* that follow */
-	double until;
-};
-
-struct answer {
-	int32_t error, who, size;
-	uint64_t bytes; /* that follow */
-};
-
-static int to_courier = -1; /* in the agent */
-
-/* Both directions, whole or not at all. */
-static bool transfer(int fd, void *buf, size_t bytes, bool out, double until)
-{
-	char *at = buf;
-
-	while (bytes) {
-		double left = until - peer_now();
-		struct pollfd p = {.fd = fd, .events = out ? POLLOUT : POLLIN};
-		ssize_t n;
-
-		if (poll(&p, 1,
-			    left > 3600 ? 3600000
-			    : left > 0	? (int)(left * 1000) + 1
-					: 0) < 0 &&
-			errno != EINTR)
-			return false;
-		if (!p.revents && peer_now() >= until)
-			return false;
-		n = out ? send(fd, at, bytes, MSG_NOSIGNAL | MSG_DONTWAIT)
-			: recv(fd, at, bytes, MSG_DONTWAIT);
-		if (!n || (n < 0 && errno != EINTR && errno != EAGAIN))
-			return false;
-		if (n > 0) {
-			at += n;
-			bytes -= n;
-		}
-	}
-	return true;
-}
-
-/* The agent's side */
-
-bool courier_there(void)
-{
-	return to_courier >= 0;
-}
-
-static int lost(void)
-{
-	close(to_courier);
-	to_courier = -1;
-	return -ECONNRESET;
-}
-
-/* *content is what the answer carries, NUL-terminated; the caller frees. */
-static int ask(const struct request *q, const void *buf, struct answer *a, void **content)
-{
-	double until = (q->until > peer_now() ? q->until : peer_now()) + GRACE_S;
-	char *in;
-
-	*content = NULL;
-	if (to_courier < 0)
-		return -ECONNRESET;
-	if (!transfer(to_courier, (void *)q, sizeof(*q), true, until) ||
-		!transfer(to_courier, (void *)buf, q->bytes, true, until) ||
-		!transfer(to_courier, a, sizeof(*a), false, until))
-		return lost();
-	in = xmalloc(a->bytes + 1);
-	in[a->bytes] = '\0';
-	if (!transfer(to_courier, in, a->bytes, false, until)) {
-		free(in);
-		return lost();
-	}
-	*content = in;
-	return a->error;
-}
-
-static int ask_only(const struct request *q, const void *buf)
-{
-	struct answer a;
-	void *content;
-	int error = ask(q, buf, &a, &content);
-
-	free(content);
-	return error;
-}
-
-static int courier_send(
-	struct peer *p, int to, int tag, const void *buf, size_t bytes, double until)
-{
-	struct request q = {SEND, .who = to, .tag = tag, .bytes = bytes, .until = until};
-
-	return ask_only(&q, buf);
-}
-
-static int courier_receive(
-	struct peer *p, int from, int tag, void **buf, size_t *bytes, int *who, double until)
-{
-	struct request q = {RECEIVE, .who = from, .tag = tag, .until = until};
-	struct answer a;
-	int error = ask(&q, NULL, &a, buf);
-
-	if (error) {
-		free(*buf);
-		*buf = NULL;
-		return error;
-	}
-	*bytes = a.bytes;
-	*who = a.who;
-	return 0;
-}
-
-static void courier_finish(struct peer *p, int together, int status, double until)
-{
-	struct request q = {FINISH, .together = together, .status = status, .until = until};
-
-	ask_only(&q, NULL);
-	free(p);
-}
-
-struct peer *courier_open(const char *plugin, char **error)
-{
-	/* MPI_Init has a deadline of its own */
-	struct request q = {OPEN, .bytes = strlen(plugin) + 1, .until = peer_now() + 60};
-	struct answer a;
-	void *text;
-	int failed = ask(&q, plugin, &a, &text);
-	struct peer *p;
-
-	if (failed) {
-		*error = failed == -ECONNRESET ? xstrdup("the agents' MPI did not start")
-					       : xstrdup(text);
-		free(text);
-		return NULL;
-	}
-	free(text);
-	p = xcalloc(1, sizeof(*p));
-	p->rank = a.who;
-	p->size = a.size;
-	p->send = courier_send;
-	p->receive = courier_receive;
-	p->finish = courier_finish;
-	return p;
-}
-
-static bool has_courier(const struct peer *p)
-{
-	return p && p->send == courier_send;
-}
-
-void courier_remember(struct peer *peer, const void *plan, size_t bytes, const char *host)
-{
-	size_t n = bytes + strlen(host) + 1;
-	struct request q = {REMEMBER, .bytes = n, .until = peer_now()};
-	char *buf;
-
-	if (!has_courier(peer))
-		return;
-	buf = xmalloc(n);
-	memcpy(buf, plan, bytes);
-	memcpy(buf + bytes, host, n - bytes);
-	ask_only(&q, buf);
-	free(buf);
-}
-
-void courier_collated(struct peer *peer)
-{
-	struct request q = {COLLATED, .until = peer_now()};
-
-	if (has_courier(peer))
-		ask_only(&q, NULL);
-}
-
-void peer_will(struct peer *peer, int to, int tag, const void *buf, size_t bytes)
-{
-	struct request q = {WILL, .who = to, .tag = tag, .bytes = bytes, .until = peer_now()};
-
-	if (has_courier(peer))
-		ask_only(&q, buf);
-}
-
-/* The courier's side */
 
 struct courier {
 	int fd; /* to the agent; -1 when that has hung up */
 	struct peer *peer;
+	struct clock_burst *clock; /* NULL: not compared */
 	char *host;
+	bool joining; /* over TCP: the others are not all known yet */
+	double sync_interval_s;
 	bool collated, finished;
 	struct {
 		int to, tag;
@@ -224,8 +41,8 @@ static void answer(struct courier *c, struct answer a, const void *buf)
 {
 	double until = peer_now() + 3600;
 
-	if (!transfer(c->fd, &a, sizeof(a), true, until) ||
-		!transfer(c->fd, (void *)buf, a.bytes, true, until)) {
+	if (!courier_transfer(c->fd, &a, sizeof(a), true, until) ||
+		!courier_transfer(c->fd, (void *)buf, a.bytes, true, until)) {
 		close(c->fd);
 		c->fd = -1;
 	}
@@ -260,6 +77,77 @@ static void answer_receive(struct courier *c, const struct request *q)
 	free(buf);
 }
 
+/* Over TCP: takes part from now on; the answer is our contact, or what failed. */
+static void answer_join(struct courier *c, const char *buf, size_t bytes)
+{
+	const char *host = buf + sizeof(struct join_request), *session;
+	struct join_request j;
+	char *text = NULL;
+
+	if (bytes <= sizeof(j) || buf[bytes - 1] || !courier_tcp()) {
+		answer(c, (struct answer){.error = -EINVAL}, NULL);
+		return;
+	}
+	memcpy(&j, buf, sizeof(j));
+	session = host + strlen(host) + 1;
+	c->peer = peer_tcp_open(
+		courier_tcp(), host, session < buf + bytes ? session : "", j.deadline_s, &text);
+	if (c->peer) {
+		text = peer_tcp_contact(c->peer);
+		free(c->host);
+		c->host = xstrdup(host);
+		c->sync_interval_s = j.sync_interval_s;
+		c->joining = true;
+	}
+	answer(c, (struct answer){.error = c->peer ? 0 : -EIO, .bytes = strlen(text)}, text);
+	free(text);
+}
+
+/* As soon as there is a plan, clocks are compared, at all agents at about the same time. */
+static void join_on(struct courier *c)
+{
+	if (!c->joining || !peer_tcp_joined(c->peer))
+		return;
+	c->joining = false;
+	if (c->peer->size > 1)
+		c->clock = clock_burst_new(c->peer, c->sync_interval_s);
+}
+
+static void answer_joined(struct courier *c)
+{
+	struct answer a = {.error = -EAGAIN};
+	void *plan = NULL;
+
+	join_on(c);
+	if (!c->joining) {
+		size_t bytes;
+
+		plan = collate_plan_pack(c->peer, &bytes);
+		a = (struct answer){.who = c->peer->rank, .size = c->peer->size, .bytes = bytes};
+	}
+	answer(c, a, plan);
+	free(plan);
+}
+
+static void answer_notes(struct courier *c)
+{
+	char *notes = c->peer->pump ? peer_tcp_notes(c->peer) : NULL;
+
+	answer(c, (struct answer){.bytes = notes ? strlen(notes) : 0}, notes);
+	free(notes);
+}
+
+static void set_will(struct courier *c, const struct request *q, void *buf)
+{
+	if (c->peer->will)
+		c->peer->will(c->peer, q->who, q->tag, buf, q->bytes);
+	free(c->will.buf);
+	c->will.to = q->who;
+	c->will.tag = q->tag;
+	c->will.buf = buf;
+	c->will.bytes = q->bytes;
+}
+
 static void remember(struct courier *c, const char *buf, size_t bytes)
 {
 	struct collate_plan *plan = xmalloc(sizeof(*plan));
@@ -275,6 +163,42 @@ static void remember(struct courier *c, const char *buf, size_t bytes)
 	c->host = xstrdup(buf + sizeof(*plan));
 }
 
+static void compare_clocks(struct courier *c, const void *buf, size_t bytes)
+{
+	double interval_s;
+
+	if (c->clock || bytes != sizeof(interval_s))
+		return;
+	memcpy(&interval_s, buf, bytes);
+	c->clock = clock_burst_new(c->peer, interval_s);
+}
+
+static void answer_clock(struct courier *c, const void *buf, size_t bytes)
+{
+	struct pollfd agent = {.fd = c->fd, .events = POLLIN};
+	struct answer a = {0};
+	double last_s = 0;
+	void *packed;
+
+	if (!c->clock || bytes != sizeof(last_s)) {
+		answer(c, (struct answer){.error = -ENODATA}, NULL);
+		return;
+	}
+	memcpy(&last_s, buf, bytes);
+	if (last_s > 0)
+		clock_burst_last(c->clock, last_s, &agent, 1);
+	packed = clock_sync_pack(clock_burst_sync(c->clock), &bytes);
+	a.bytes = bytes;
+	answer(c, a, packed);
+	free(packed);
+}
+
+static void stop_clock(struct courier *c)
+{
+	clock_burst_free(c->clock);
+	c->clock = NULL;
+}
+
 /* buf is freed here, or kept. */
 static void serve_one(struct courier *c, const struct request *q, void *buf)
 {
@@ -282,6 +206,11 @@ static void serve_one(struct courier *c, const struct request *q, void *buf)
 
 	if (q->operation == OPEN && !c->peer) {
 		answer_open(c, buf);
+		free(buf);
+		return;
+	}
+	if (q->operation == JOIN && !c->peer) {
+		answer_join(c, buf, q->bytes);
 		free(buf);
 		return;
 	}
@@ -300,8 +229,16 @@ static void serve_one(struct courier *c, const struct request *q, void *buf)
 		answer_receive(c, q);
 		free(buf);
 		return;
+	case COMPARE:
+		compare_clocks(c, buf, q->bytes);
+		break;
+	case CLOCK:
+		answer_clock(c, buf, q->bytes);
+		free(buf);
+		return;
 	case FINISH:
 		c->finished = true;
+		stop_clock(c);
 		c->peer->finish(c->peer, q->together, q->status, q->until);
 		c->peer = NULL;
 		break;
@@ -309,13 +246,17 @@ static void serve_one(struct courier *c, const struct request *q, void *buf)
 		remember(c, buf, q->bytes);
 		break;
 	case WILL:
-		free(c->will.buf);
-		c->will.to = q->who;
-		c->will.tag = q->tag;
-		c->will.buf = buf;
-		c->will.bytes = q->bytes;
+		set_will(c, q, buf);
 		buf = NULL;
 		break;
+	case JOINED:
+		answer_joined(c);
+		free(buf);
+		return;
+	case NOTES:
+		answer_notes(c);
+		free(buf);
+		return;
 	case COLLATED:
 		c->collated = true;
 		break;
@@ -330,14 +271,14 @@ static void serve(struct courier *c)
 	struct request q;
 	char *buf;
 
-	if (!transfer(c->fd, &q, sizeof(q), false, until)) {
+	if (!courier_transfer(c->fd, &q, sizeof(q), false, until)) {
 		close(c->fd);
 		c->fd = -1;
 		return;
 	}
 	buf = xmalloc(q.bytes + 1);
 	buf[q.bytes] = '\0';
-	if (transfer(c->fd, buf, q.bytes, false, until)) {
+	if (courier_transfer(c->fd, buf, q.bytes, false, until)) {
 		serve_one(c, &q, buf);
 		return;
 	}
@@ -351,10 +292,30 @@ static void stand_in(struct courier *c)
 {
 	if (!c->peer || c->finished)
 		return;
+	if (c->clock)
+		clock_burst_gone(c->clock);
+	stop_clock(c);
 	if (c->will.buf)
 		c->peer->send(c->peer, c->will.to, c->will.tag, c->will.buf, c->will.bytes,
 			peer_now() + 1);
+	if (!c->collated)
+		directory_gone(c->peer);
 	collate_stand_in(c->peer, c->host, c->collated);
+}
+
+/* For poll(): until clocks are to be compared, or the network wants us. */
+static int wait_ms(const struct courier *c)
+{
+	bool network = c->peer && c->peer->pump;
+	double s = c->clock ? clock_burst_next(c->clock) : 1e9;
+
+	if (network && c->peer->next(c->peer) < s)
+		s = c->peer->next(c->peer);
+	if (c->joining && s > 1)
+		s = 1;
+	if (s > 3600)
+		return c->clock || network ? 3600000 : -1;
+	return s <= 0 ? 0 : (int)(s * 1000) + 1;
 }
 
 /* Whether the child has ended; other signals go to it. */
@@ -375,11 +336,21 @@ static _Noreturn void carry(int fd, pid_t child, const sigset_t *mask)
 	int signals = signalfd(-1, mask, SFD_CLOEXEC), status = 0;
 
 	for (;;) {
-		struct pollfd p[2] = {
-			{.fd = signals, .events = POLLIN}, {.fd = c.fd, .events = POLLIN}};
+		bool network = c.peer && c.peer->pump;
+		struct pollfd p[3] = {{.fd = signals, .events = POLLIN},
+			{.fd = c.fd, .events = POLLIN},
+			{.fd = network ? c.peer->fd : -1, .events = POLLIN}};
 
-		if (poll(p, 2, -1) < 0 && errno != EINTR)
+		int ready = poll(p, 3, wait_ms(&c));
+
+		if (ready < 0 && errno != EINTR)
 			break;
+		if (network) {
+			c.peer->pump(c.peer, 0);
+			join_on(&c);
+		}
+		if (!p[0].revents && !p[1].revents && c.clock && clock_burst_next(c.clock) <= 0)
+			clock_burst_run(c.clock, p, 2);
 		if (p[0].revents && child_ended(signals, child, &status))
 			break;
 		if (p[1].revents)
@@ -395,7 +366,7 @@ static _Noreturn void carry(int fd, pid_t child, const sigset_t *mask)
 	if (!c.peer)
 		_exit(128 + WTERMSIG(status));
 	stand_in(&c);
-	_exit(0);
+	_exit(courier_tcp() ? 128 + WTERMSIG(status) : 0);
 }
 
 void peer_shield(void)
@@ -421,7 +392,7 @@ void peer_shield(void)
 		setsid();
 		prctl(PR_SET_PDEATHSIG, SIGTERM);
 		signal(SIGPIPE, SIG_IGN); /* standard output ends with the launcher */
-		to_courier = pair[1];
+		courier_found(pair[1]);
 	} else {
 		close(pair[1]);
 	}

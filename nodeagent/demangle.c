@@ -124,17 +124,33 @@ static char *clean(char *name, const struct name_style *style)
 	return name;
 }
 
+/* A construct's place is a file, or a function and an offset: "@_Z1fv+0x12". */
+static char *place_shown(const char *place, const struct name_style *style)
+{
+	const char *offset = strstr(place, "+0x");
+	char *name, *both;
+
+	if (!offset || offset == place + 1 || offset[3 + strspn(offset + 3, "0123456789abcdef")])
+		return xstrdup(place);
+	name = clean(xasprintf("%.*s", (int)(offset - place) - 1, place + 1), style);
+	both = xasprintf("@%s%s", name, offset);
+	free(name);
+	return both;
+}
+
 char *name_shown(const char *raw, const struct name_style *style)
 {
-	const char *at = strrchr(raw, '@'); /* set by symtab_find() */
-	char *name, *both;
+	const char *at = strrchr(raw, '@'); /* set by symtab_find(), and for constructs */
+	char *name, *place, *both;
 
 	if (!at || at == raw)
 		return clean(xstrdup(raw), style);
 	name = xasprintf("%.*s", (int)(at - raw), raw);
 	name = clean(name, style);
-	both = xasprintf("%s%s", name, at);
+	place = place_shown(at, style);
+	both = xasprintf("%s%s", name, place);
+	show_controls(both + strlen(name));
+	free(place);
 	free(name);
-	show_controls(both + strlen(both) - strlen(at));
 	return both;
 }

@@ -31,9 +31,20 @@ static void look_at_switch(struct diagnosis *d)
 
 static void look_at_config(struct diagnosis *d, const char *file)
 {
-	struct conf *c = NULL;
+	struct conf *c = conf_default();
 	char *error = NULL;
 
+	if (c && conf_assign_all(c, getenv("VFTR_SET"), &error)) {
+		diagnose(d, FINDING_NO, "%s", error ? error : "out of memory");
+		diagnose(d, FINDING_DO, "correct the variable, or unset it");
+	} else if (c && c->off) {
+		diagnose(d, FINDING_NO, "VFTR_SET says off=true: nothing will be recorded");
+		diagnose(d, FINDING_DO, "unset VFTR_SET");
+	}
+	free(error);
+	error = NULL;
+	conf_free(c);
+	c = NULL;
 	if (!file)
 		file = getenv("VFTR_CONFIG");
 	if (!file || !*file)

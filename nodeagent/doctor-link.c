@@ -134,23 +134,24 @@ static void judge_static(struct patient *p)
 	const struct elf_facts *f = &p->self->facts;
 
 	if (p->ours == p->self) {
-		diagnose(p->d, FINDING_OK, "it is statically linked, with libvftrace.a inside");
+		diagnose(p->d, FINDING_OK,
+			"it is statically linked, with libvftrace-static.a inside");
 	} else if (f->hook == ELF_DEFINED) {
 		diagnose(p->d, FINDING_NO,
-			"it is statically linked without libvftrace.a: its hooks are "
+			"it is statically linked without libvftrace-static.a: its hooks are "
 			"glibc's empty ones");
 		diagnose(p->d, FINDING_DO,
-			"link it with libvftrace.a after the objects; a statically "
+			"link it with libvftrace-static.a after the objects; a statically "
 			"linked program cannot be preloaded");
 	} else if (f->stripped) {
 		diagnose(p->d, FINDING_NO,
 			"it is statically linked and stripped, and holds no trace of "
-			"libvftrace.a");
-		diagnose(p->d, FINDING_DO, "link it with libvftrace.a after the objects");
+			"libvftrace-static.a");
+		diagnose(p->d, FINDING_DO, "link it with libvftrace-static.a after the objects");
 	} else {
 		advise_instrumentation(p);
 		diagnose(p->d, FINDING_DO,
-			"and link it with libvftrace.a: a statically linked program "
+			"and link it with libvftrace-static.a: a statically linked program "
 			"cannot be preloaded");
 	}
 }

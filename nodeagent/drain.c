@@ -4,7 +4,9 @@
 #include <stdlib.h>
 #include <string.h>
 #include "nodeagent/agent.h"
+#include "nodeagent/match-node.h"
 #include "nodeagent/process.h"
+#include "nodeagent/sampling.h"
 #include "nodeagent/threads.h"
 #include "nodeagent/traffic.h"
 #include "nodeagent/util.h"
@@ -64,6 +66,20 @@ static uint64_t published(struct thread_ring *t)
 	return head;
 }
 
+/* What the matcher will look for in vain. */
+static void note_losses(struct thread_ring *t)
+{
+	const struct ring_producer_shm *shm = t->ring.producer;
+	struct match_process *match = t->process->match;
+	uint64_t lost = load_relaxed(&shm->lost) + load_relaxed(&shm->lost_messages);
+
+	if (match && lost != t->lost_seen)
+		match_process_lost(match);
+	if (t->process->session_match && lost != t->lost_seen)
+		match_process_lost(t->process->session_match);
+	t->lost_seen = lost;
+}
+
 static uint64_t drain_to(struct thread_ring *t, uint64_t head)
 {
 	struct process *p = t->process;
@@ -72,6 +88,7 @@ static uint64_t drain_to(struct thread_ring *t, uint64_t head)
 	const uint64_t *block;
 	unsigned blocks = 0;
 
+	note_losses(t);
 	if (batch > RELEASE_BLOCKS)
 		batch = RELEASE_BLOCKS;
 	while ((block = ring_peek(&t->ring, t->tail, head)) && replay_whole(t, block, now)) {
@@ -85,6 +102,15 @@ static uint64_t drain_to(struct thread_ring *t, uint64_t head)
 		ring_release(&t->ring, t->tail);
 	p->agent->drained_bytes += t->tail - start;
 	return t->tail - start;
+}
+
+uint64_t drain_thread_to(struct thread_ring *t, uint64_t position)
+{
+	uint64_t head = published(t);
+
+	if (position % BLOCK_BYTES || position - t->tail > head - t->tail)
+		position = (int64_t)(position - t->tail) < 0 ? t->tail : head;
+	return drain_to(t, position);
 }
 
 uint64_t drain_thread(struct thread_ring *t)
@@ -104,6 +130,10 @@ static void sweep(struct process *p)
 		if (t && !t->error && replay_last_ticks(t->replay) < least)
 			least = replay_last_ticks(t->replay);
 	}
+	if (p->match)
+		match_process_progress(p->match, least);
+	if (p->session_match)
+		match_process_progress(p->session_match, least);
 	traffic_sweep(p->traffic, least);
 }
 
@@ -135,6 +165,8 @@ uint64_t drain_process(struct process *p)
 {
 	uint64_t bytes = 0;
 
+	if (sampling_is_behind(p->agent))
+		return 0; /* the rings fill, and do what shm.when_full says */
 	look_ahead(p);
 	for (size_t i = 0; i < p->n_threads; i++) {
 		struct thread_ring *t = p->threads[i];
@@ -154,7 +186,7 @@ uint64_t drain_process(struct process *p)
 			bytes += drain_to(t, head);
 	}
 	threads_settle(p);
-	if (traffic_has_gone(p->traffic))
+	if (p->match || traffic_has_gone(p->traffic))
 		sweep(p);
 	return bytes;
 }
@@ -169,20 +201,31 @@ static void count_missing(struct thread_ring *t)
 		replay_lost(t->replay, lost - told, agent_ticks(t->process->agent));
 }
 
-void drain_last(struct thread_ring *t)
+static void drain_unpublished(struct thread_ring *t)
 {
 	static uint64_t blocks[2][BLOCK_WORDS];
 	struct agent *a = t->process->agent;
 	uint64_t now = agent_ticks(a);
-	unsigned n;
+	unsigned n = ring_unpublished(&t->ring, t->tail, blocks);
 
+	for (unsigned i = 0; i < n && replay_whole(t, blocks[i], now); i++)
+		a->drained_bytes += BLOCK_BYTES;
+}
+
+void drain_last(struct thread_ring *t)
+{
 	drain_thread(t);
 	if (t->error)
 		return;
-	n = ring_unpublished(&t->ring, t->tail, blocks);
-	for (unsigned i = 0; i < n && replay_whole(t, blocks[i], now); i++)
-		a->drained_bytes += BLOCK_BYTES;
+	drain_unpublished(t);
 	count_missing(t);
+}
+
+void drain_copy(struct thread_ring *t)
+{
+	if (!t->error)
+		drain_unpublished(t);
+	t->error = true;
 }
 
 bool drain_is_urgent(const struct process *p)

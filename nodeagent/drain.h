@@ -11,6 +11,8 @@ struct thread_ring;
 
 /* Takes what is published. Returns bytes taken. */
 uint64_t drain_thread(struct thread_ring *t);
+/* The same up to a position, if it is one of those. */
+uint64_t drain_thread_to(struct thread_ring *t, uint64_t position);
 /* All threads of a process. */
 uint64_t drain_process(struct process *p);
 
@@ -19,5 +21,12 @@ void drain_last(struct thread_ring *t);
 
 /* Is a ring so full that its producer will ring the doorbell soon? */
 bool drain_is_urgent(const struct process *p);
+
+/*
+ * In a copy of the agent (interim.h), which must not touch the ring: replays what the
+ * thread has stored and not published, if all before it was read. Nothing is read
+ * from it afterwards.
+ */
+void drain_copy(struct thread_ring *t);
 
 #endif

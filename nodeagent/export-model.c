@@ -282,6 +282,18 @@ uint32_t export_region_of(const struct exporter *x, uint32_t file, uint32_t lane
 	return x->region_of[file][stacks[stack].function];
 }
 
+uint32_t export_caller(
+	const struct exporter *x, const struct export_thread *t, uint32_t stack, uint32_t *region)
+{
+	size_t n;
+	const struct vfd_stack *stacks = vfd_stacks(x->files[t->file], t->lane, &n);
+
+	if (!stack || stack >= n || !stacks[stack].caller || stacks[stack].caller >= n)
+		return VFD_NONE;
+	*region = export_region_of(x, t->file, t->lane, stacks[stack].caller);
+	return stacks[stack].caller;
+}
+
 /* ---- communicators and messages ---------------------------------------------------- */
 
 static void add_comms(struct exporter *x, uint32_t file)
@@ -378,6 +390,25 @@ const struct export_thread *export_thread_of(const struct exporter *x, uint32_t 
 	return &x->threads[x->thread_of[file][lane]];
 }
 
+/* Of what is in the file; its agent may have waited before. */
+static int64_t first_start(struct vfd_file *f)
+{
+	size_t n, n_threads, defined = 0;
+	const struct vfd_process *p = vfd_processes(f, &n);
+	const struct vfd_thread *t = vfd_threads(f, &n_threads);
+	int64_t first = 0;
+
+	for (size_t i = 0; i < n; i++) {
+		if (p[i].number != VFD_NONE && p[i].start < first)
+			first = p[i].start;
+		defined += p[i].number != VFD_NONE;
+	}
+	for (size_t i = 0; i < n_threads; i++)
+		if (t[i].lane != VFD_NONE && t[i].start < first)
+			first = t[i].start;
+	return defined ? first : vfd_facts(f)->start;
+}
+
 static void find_span(struct exporter *x)
 {
 	int64_t end = 0;
@@ -388,8 +419,8 @@ static void find_span(struct exporter *x)
 		if (!x->start_unix_ns)
 			x->start_unix_ns = f->job_unix_ns;
 		/* time 0 is the job's start, unless something is even earlier */
-		if (f->start < x->origin)
-			x->origin = f->start;
+		if (first_start(x->files[i]) < x->origin)
+			x->origin = first_start(x->files[i]);
 		if (f->end > end)
 			end = f->end;
 	}

@@ -60,18 +60,38 @@ static void begin_profile(struct speedscope *f, const char *type, const char *na
 	free(quoted);
 }
 
+/* The viewer shows all that lies between the two. */
+static uint64_t first_of(const struct speedscope *f, const struct export_thread *t)
+{
+	const struct export_options *o = f->x->options;
+	const uint64_t from = o->from_set ? export_time(f->x, o->from) : 0;
+
+	return t->start > from ? t->start : from;
+}
+
+static uint64_t last_of(const struct speedscope *f, const struct export_thread *t)
+{
+	const struct export_options *o = f->x->options;
+	const uint64_t to = o->to_set ? export_time(f->x, o->to) : UINT64_MAX;
+
+	return t->end < to ? t->end : to;
+}
+
 static void end_thread(struct speedscope *f)
 {
-	if (f->now)
+	if (f->now) {
+		const uint64_t last = last_of(f, f->now);
+
 		fprintf(f->x->out, "],\n\"endValue\":%" PRIu64 "}",
-			f->now->end > f->last ? f->now->end : f->last);
+			last > f->last ? last : f->last);
+	}
 	f->now = NULL;
 }
 
 static void begin_thread(struct speedscope *f, const struct export_event *e)
 {
 	char *name = xasprintf("%s, %s", f->x->processes[e->thread->process].name, e->thread->name);
-	const uint64_t start = e->thread->start < e->time ? e->thread->start : e->time;
+	const uint64_t first = first_of(f, e->thread), start = first < e->time ? first : e->time;
 
 	end_thread(f);
 	begin_profile(f, "evented", name);

@@ -26,7 +26,7 @@ const char *export_message_name(const struct export_message *m)
 const char *export_match_name(const struct export_message *m)
 {
 	static const char *const names[VFD_MATCHES] = {
-		"unmatched", "exact", "ambiguous", "assumed", "broken"};
+		"unmatched", "exact", "ambiguous", "assumed", "broken", "guess"};
 
 	if (m->m.kind != VFD_RECEIVE || (unsigned)m->m.match >= VFD_MATCHES)
 		return NULL;

@@ -5,6 +5,8 @@
 
 #include "nodeagent/util.h"
 
+#define TREE_OUTSIDE_MAX 2048 /* deeper paths are folded when they are recorded */
+
 static uint32_t below(struct tree *t, uint32_t caller, uint32_t key, uint32_t group)
 {
 	const uint64_t both = (uint64_t)caller << 32 | key;
@@ -40,6 +42,19 @@ bool tree_is_group(const struct tree *t, uint32_t node)
 	return !t->sum && node && !t->nodes[node].caller;
 }
 
+/* The node of what has called that stack of the thread, maybe on another thread. */
+static uint32_t outside(struct tree *t, const struct export_event *e, uint32_t root)
+{
+	uint32_t path[TREE_OUTSIDE_MAX], n = 0, region, stack = e->stack;
+
+	while (n < TREE_OUTSIDE_MAX &&
+		(stack = export_caller(t->x, e->thread, stack, &region)) != VFD_NONE)
+		path[n++] = region;
+	while (n)
+		root = below(t, root, path[--n], e->thread->process);
+	return root;
+}
+
 void tree_event(struct tree *t, const struct export_event *e)
 {
 	struct tree_thread *h = &t->threads[e->thread - t->x->threads];
@@ -48,13 +63,17 @@ void tree_event(struct tree *t, const struct export_event *e)
 
 	if (e->kind != EXPORT_ENTER && e->kind != EXPORT_EXIT)
 		return;
-	if (h->open > root) /* not what is outside all calls */
+	if (h->open) /* not what is outside all calls */
 		t->nodes[h->open].exclusive += e->time - h->since;
 	h->since = e->time;
 	if (e->kind == EXPORT_ENTER) {
-		h->open = below(t, h->open ? h->open : root, e->region, process);
+		if (!h->open)
+			h->open = h->on = outside(t, e, root);
+		h->open = below(t, h->open, e->region, process);
 		t->nodes[h->open].calls++;
-	} else if (h->open > root) {
+	} else if (h->open) {
 		h->open = t->nodes[h->open].caller;
+		if (h->open == h->on)
+			h->open = 0;
 	}
 }

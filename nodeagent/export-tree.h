@@ -18,6 +18,7 @@ struct tree {
 	struct map64 below; /* by caller and group or region */
 	struct tree_thread {
 		uint32_t open; /* innermost node */
+		uint32_t on;   /* where its first frame hangs; 0: none is open */
 		uint64_t since;
 	} * threads;
 	bool sum;

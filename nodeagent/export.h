@@ -73,6 +73,7 @@ struct export_event {
 	uint64_t time; /* ns since the start of the trace, never less than that before */
 	const struct export_thread *thread;
 	uint32_t region; /* ENTER, EXIT */
+	uint32_t stack;	 /* ENTER: for export_caller() */
 	uint64_t count;
 	const struct export_message *message; /* BEGIN, END */
 };
@@ -163,6 +164,12 @@ void export_model_free(struct exporter *x);
 const struct export_thread *export_thread_of(
 	const struct exporter *x, uint32_t file, uint32_t lane);
 uint32_t export_region_of(const struct exporter *x, uint32_t file, uint32_t lane, uint32_t stack);
+/*
+ * What has called that stack of the thread, and its region; VFD_NONE: nothing, or init. The
+ * first frame of a thread may have callers that stand on another one (OpenMP).
+ */
+uint32_t export_caller(
+	const struct exporter *x, const struct export_thread *t, uint32_t stack, uint32_t *region);
 uint64_t export_time(const struct exporter *x, int64_t ns);
 /* Everything about a message but its bytes. */
 void export_message_of(const struct exporter *x, uint32_t file, const struct vfd_message *m,

@@ -6,11 +6,17 @@
 #include <string.h>
 #include "conf/conf.h"
 #include "nodeagent/agent.h"
+#include "nodeagent/clock-sync.h"
 #include "nodeagent/collate.h"
+#include "nodeagent/counters.h"
 #include "nodeagent/gather.h"
+#include "nodeagent/interim.h"
+#include "nodeagent/matching.h"
 #include "nodeagent/output.h"
 #include "nodeagent/process.h"
 #include "nodeagent/profile.h"
+#include "nodeagent/regions.h"
+#include "nodeagent/sampling.h"
 #include "nodeagent/siblings.h"
 #include "nodeagent/util.h"
 #include "nodeagent/vfp.h"
@@ -82,6 +88,8 @@ static int write_rank_logs(struct agent *a, const struct profile *node, uint32_t
 /* Ranks of the job that ran on other nodes, with agents we do not know. */
 static bool is_part_of_job(const struct agent *a, const struct profile *p)
 {
+	if (a->several)
+		return !a->peer;
 	return !a->peer && p->world_size > p->ranks - p->unranked && a->embedded;
 }
 
@@ -94,6 +102,22 @@ static void leave_processes(struct agent *a)
 			store_relaxed(&p->control->closing, 1);
 		process_finish(p, PROCESS_RUNNING);
 	}
+}
+
+static void put_clock(const struct agent *a, struct profile *node)
+{
+	for (size_t i = 0; a->clock && i < node->n_agents; i++)
+		if (!strcmp(node->agents[i].host, a->host))
+			clock_sync_sum(a->clock, &node->agents[i].clock);
+}
+
+/* Whether something is missing of what --expect asked for. */
+static bool is_partial(const struct agent *a, const struct profile *p)
+{
+	for (size_t i = 0; i < p->n_agents; i++)
+		if (p->agents[i].missing)
+			return true;
+	return p->ranks < a->expect || p->n_dead || p->lost_calls || p->lost_messages;
 }
 
 static char *agree_on_name(struct agent *a, const struct profile *whole, char *base)
@@ -111,6 +135,25 @@ static char *agree_on_name(struct agent *a, const struct profile *whole, char *b
 	return base;
 }
 
+static const char *name_of(const struct agent *a, const struct profile *node)
+{
+	if (a->conf->outfile_basename)
+		return a->conf->outfile_basename;
+	return node->application ? node->application : "unknown";
+}
+
+static int write_node_logs(struct agent *a, const struct profile *node, uint32_t nranks,
+	const char *base, const uint64_t *hashes, size_t n)
+{
+	const struct sampling_sum sampling = sampling_sum(a);
+	char *error = NULL;
+	int failed = report(output_node(node, a->conf, a->output_directory, base, a->host,
+				    &sampling, hashes, n, &error),
+		error);
+
+	return failed | write_rank_logs(a, node, nranks, base, hashes, n);
+}
+
 int agent_finish(struct agent *a)
 {
 	struct profile *node, *whole = NULL;
@@ -119,39 +162,48 @@ int agent_finish(struct agent *a)
 	char *base, *error = NULL;
 	int failed = 0;
 
+	interim_end(a);
 	leave_processes(a);
-	if (!a->n_ever && !a->peer && !a->adopted)
+	siblings_stop(a);
+	siblings_clock(a, true);
+	if (!a->n_ever && !a->peer && !a->adopted) {
+		a->partial = true;
 		return 0;
+	}
 	clocks_calibrate(&a->clocks);
 	gather_ranks(a);
+	regions_warn(a);
+	matching_end(a);
+	siblings_notes(a);
+	sampling_close(a);
+	counters_warn(a);
 	node = a->adopted ? a->adopted : gather(a, NULL);
-	base = xstrdup(a->conf->outfile_basename ? a->conf->outfile_basename
-		       : node->application	 ? node->application
-						 : "unknown");
+	put_clock(a, node);
+	if (!a->adopted)
+		matching_store(a, node);
+	base = xstrdup(name_of(a, node));
 	if (a->n_ever)
 		failed |= write_node_profile(a, node, base);
 	if (a->peer) {
 		failed |= siblings_collate(a, node, &whole, &hashes, &n_hashes);
 		base = agree_on_name(a, whole, base);
 	}
+	failed |= sampling_rename(a, base);
 	if (!hashes) { /* alone: the ids of this node are those of the job */
 		hashes = collate_hashes(node);
 		n_hashes = node->n_stacks;
 	}
+	a->partial = is_partial(a, whole ? whole : node);
 	if (whole && !whole->ranks)
 		complain("no process was traced (see vftr doctor)");
 	else if (whole || (!a->peer && !is_part_of_job(a, node)))
 		failed |= report(output_summary(whole ? whole : node, a->conf, a->output_directory,
 					 base, &error),
 			error);
-	error = NULL;
 	if (a->n_ever) {
 		uint32_t nranks = whole ? whole->ranks : node->world_size + node->unranked;
 
-		failed |= report(output_node(node, a->conf, a->output_directory, base, a->host,
-					 hashes, n_hashes, &error),
-			error);
-		failed |= write_rank_logs(a, node, nranks, base, hashes, n_hashes);
+		failed |= write_node_logs(a, node, nranks, base, hashes, n_hashes);
 	}
 	if (!a->quiet && !failed && is_part_of_job(a, node))
 		complain("node profile: %s/%s_%s.vfp (vftr collate %s makes the summary)",
@@ -162,5 +214,37 @@ int agent_finish(struct agent *a)
 	profile_free(node);
 	free(hashes);
 	free(base);
+	return failed;
+}
+
+int agent_write_so_far(struct agent *a)
+{
+	unsigned running = 0;
+	struct profile *node;
+	const char *base;
+	char *error = NULL;
+	uint64_t *hashes;
+	int failed;
+
+	for (struct process *p = a->processes; p; p = p->next) {
+		running += p->greeted && !p->ended;
+		process_finish(p, PROCESS_RUNNING);
+	}
+	gather_ranks(a);
+	node = gather(a, NULL);
+	put_clock(a, node);
+	matching_store(a, node);
+	profile_warn(node, "these are results on the way: %u of %u processes were running", running,
+		node->ranks);
+	base = name_of(a, node);
+	failed = write_node_profile(a, node, base);
+	if (!a->peer && !is_part_of_job(a, node))
+		failed |= report(
+			output_summary(node, a->conf, a->output_directory, base, &error), error);
+	hashes = collate_hashes(node);
+	failed |= write_node_logs(
+		a, node, node->world_size + node->unranked, base, hashes, node->n_stacks);
+	free(hashes);
+	profile_free(node);
 	return failed;
 }

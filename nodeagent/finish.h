@@ -12,4 +12,10 @@ struct agent;
  */
 int agent_finish(struct agent *a);
 
+/*
+ * In a copy of the agent (interim.h): the same without the other agents. Processes
+ * that run are shown as running; without other nodes the summary is written, too.
+ */
+int agent_write_so_far(struct agent *a);
+
 #endif

@@ -18,19 +18,19 @@ struct fork_frames {
 	uint64_t keys[];
 };
 
-void forks_add(struct process *p, uint64_t number)
+void forks_add(struct process *p, const struct wire_fork *m)
 {
-	uint32_t index = (uint32_t)number;
+	uint32_t index = m->index;
 	struct fork_frames *f, **old = &p->forks;
 
 	p->agent->forks_announced++;
 	if (index >= p->n_threads || !p->threads[index])
 		return;
-	drain_thread(p->threads[index]);
+	drain_thread_to(p->threads[index], m->position);
 	f = xmalloc(sizeof(*f) + STACK_FRAMES * sizeof(f->keys[0]));
 	f->n = replay_stack(p->threads[index]->replay, f->keys, STACK_FRAMES);
 	f = xrealloc(f, sizeof(*f) + f->n * sizeof(f->keys[0]));
-	f->number = (uint32_t)(number >> 32);
+	f->number = m->number;
 	f->next = p->forks;
 	p->forks = f;
 	for (int i = 0; *old && i < FORKS_KEPT; i++)

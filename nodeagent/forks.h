@@ -11,9 +11,10 @@
 #include <stdint.h>
 
 struct process;
+struct wire_fork;
 
-/* WIRE_FORK: its number in the upper half, the index of the thread in the lower. */
-void forks_add(struct process *p, uint64_t number);
+/* What the child takes over is read now. */
+void forks_add(struct process *p, const struct wire_fork *m);
 
 /* Frames that were open in the parent of p, innermost first (not owned); their number. */
 size_t forks_inherited(const struct process *p, const uint64_t **keys);

@@ -11,6 +11,8 @@
 #include <time.h>
 #include <sys/resource.h>
 #include "nodeagent/agent.h"
+#include "nodeagent/counters.h"
+#include "nodeagent/gather-gpu.h"
 #include "nodeagent/gather-mpi.h"
 #include "nodeagent/gather-openmp.h"
 #include "nodeagent/gather-threads.h"
@@ -130,6 +132,7 @@ static void lay_over(struct gathering *g, const struct process *p, uint32_t rank
 		u->ticks += node->ticks;
 	}
 	gather_mpi_add(g->mpi, p, rank, t, to);
+	counters_gather_tree(g->out, t, to);
 	free(to);
 	map64_free(&place);
 	map64_free(&names);
@@ -222,6 +225,16 @@ static void describe(struct agent *a, const struct process *p, struct profile_pr
 		.quarantined = p->quarantined ? xstrdup(p->quarantined) : NULL};
 }
 
+#define HOOK_NS_MOST 1e5 /* more is no measurement */
+
+/* As the process has measured it, if that can be; never less than a look at the clock. */
+static double hook_ns(const struct agent *a, const struct process *p)
+{
+	double ns = p->control_app ? 1e-3 * (double)load_relaxed(&p->control_app->hook_ps) : 0.0;
+
+	return ns > a->clocks.read_ns && ns < HOOK_NS_MOST ? ns : a->clocks.read_ns;
+}
+
 static void count_process(
 	struct gathering *g, const struct process *p, const struct profile_process *d)
 {
@@ -235,7 +248,7 @@ static void count_process(
 	out->lost_calls += d->lost_calls;
 	out->blocked_ns += d->blocked_ns;
 	out->ring_bytes += d->ring_bytes;
-	out->hook_ns_total += (uint64_t)((double)d->records * g->agent->clocks.read_ns);
+	out->hook_ns_total += (uint64_t)((double)d->records * hook_ns(g->agent, p));
 	if (d->runtime_s > out->runtime_s)
 		out->runtime_s = d->runtime_s;
 	if (!out->start_s || p->start_s < out->start_s)
@@ -336,6 +349,8 @@ static void store(struct gathering *g)
 	gather_mpi_store(g->mpi, p, id);
 	gather_threads_store(p, id);
 	gather_openmp_store(p, id);
+	counters_gather_store(p, id);
+	gather_gpu_store(p, id);
 	free(s);
 	free(id);
 }
@@ -349,6 +364,7 @@ static void add_agent(struct agent *a, struct profile *p)
 	me->host = xstrdup(a->host);
 	me->cpu_s = (double)(u.ru_utime.tv_sec + u.ru_stime.tv_sec) +
 		    1e-6 * (double)(u.ru_utime.tv_usec + u.ru_stime.tv_usec);
+	me->cpu_s += a->spent_s;
 	me->wall_s = 1e-9 * (double)(clock_raw_ns() - a->start_raw_ns);
 	me->wakeups = a->wakeups;
 	me->drained_bytes = a->drained_bytes;
@@ -394,6 +410,7 @@ struct profile *gather(struct agent *a, const struct process *only)
 	struct process **all = list(a, only, &n);
 
 	node_of(&g, PROFILE_NONE, intern(&g, "init"));
+	counters_gather(a, g.out);
 	g.out->processes = xcalloc(n, sizeof(*g.out->processes));
 	g.out->dead = xcalloc(n, sizeof(*g.out->dead));
 	for (size_t i = 0; i < n; i++) {
@@ -408,6 +425,7 @@ struct profile *gather(struct agent *a, const struct process *only)
 		add_process(&g, d->rank);
 		gather_threads_add(a, all[i], d->rank, g.out, place, &(struct placing){&g, all[i]});
 		gather_openmp_add(a, all[i], d->rank, g.out, place, &(struct placing){&g, all[i]});
+		gather_gpu_add(a, all[i], d->rank, g.out, place, &(struct placing){&g, all[i]});
 	}
 	store(&g);
 	add_agent(a, g.out);

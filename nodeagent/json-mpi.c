@@ -33,8 +33,10 @@ static void write_messages(struct json *j, const struct report *r)
 	json_close(j);
 }
 
-static void write_functions(struct json *j, const struct profile *p)
+static void write_functions(struct json *j, const struct report *r)
 {
+	const struct profile *p = r->p;
+
 	json_array(j, "mpi_functions");
 	for (size_t i = 0; i < p->n_functions; i++) {
 		const struct profile_function *f = &p->functions[i];
@@ -49,7 +51,7 @@ static void write_functions(struct json *j, const struct profile *p)
 		json_uint(j, "rank_min", profile_rank_shown(p, f->rank_min));
 		json_uint(j, "rank_max", profile_rank_shown(p, f->rank_max));
 		json_uint(j, "ranks", f->ranks);
-		json_real(j, "imbalance_percent", report_function_imbalance(p, f));
+		json_real(j, "imbalance_percent", report_function_imbalance(r, f));
 		json_uint(j, "sends", f->sends);
 		json_uint(j, "recvs", f->receives);
 		json_uint(j, "bytes_sent", f->bytes_sent);
@@ -182,7 +184,7 @@ static void write_places(struct json *j, const struct profile *p)
 void json_mpi(struct json *j, const struct report *r)
 {
 	write_messages(j, r);
-	write_functions(j, r->p);
+	write_functions(j, r);
 	write_sizes(j, r->p);
 	write_matrix(j, r->p);
 	write_comms(j, r->p);

@@ -72,7 +72,7 @@ static void write_threads(struct json *j, const struct report *r)
 		json_uint(j, "thread_num", t->number);
 		json_int(j, "parent", t->parent == PROFILE_NONE ? -1 : (int64_t)t->parent);
 		write_ancestors(j, p, (uint32_t)i);
-		json_uint(j, "tasks", t->tasks);
+		json_uint(j, "teams", t->tasks);
 		json_seconds(j, "t_s", t->ns);
 		json_array(j, "threads");
 		while (*at) {

@@ -4,6 +4,7 @@
  * changes its meaning or goes needs a new version; new members do not.
  */
 #include <inttypes.h>
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -100,6 +101,15 @@ static void write_warnings(struct json *j, const struct profile *p)
 	json_close(j);
 }
 
+/* Standard deviation of the exclusive time over the processes that have the stack. */
+static double deviation_s(const struct profile_stack *s)
+{
+	double n = s->ranks ? s->ranks : 1, mean = (double)s->excl_ns / n;
+	double variance = (double)s->excl_sumsq_ns2 / n - mean * mean;
+
+	return variance > 0.0 ? sqrt(variance) * 1e-9 : 0.0;
+}
+
 static void write_stack(struct json *j, const struct report *r, uint32_t stack)
 {
 	const struct profile *p = r->p;
@@ -122,6 +132,7 @@ static void write_stack(struct json *j, const struct report *r, uint32_t stack)
 	json_uint(j, "ranks", s->ranks);
 	json_seconds(j, "t_excl_min_s", s->excl_min_ns);
 	json_seconds(j, "t_excl_max_s", s->excl_max_ns);
+	json_real(j, "t_excl_deviation_s", deviation_s(s));
 	json_uint(j, "rank_min", profile_rank_shown(p, s->rank_min));
 	json_uint(j, "rank_max", profile_rank_shown(p, s->rank_max));
 	json_real(j, "imbalance_percent", imbalance);
@@ -130,6 +141,7 @@ static void write_stack(struct json *j, const struct report *r, uint32_t stack)
 	json_uint(j, "lost", s->lost_calls);
 	json_bool(j, "estimated", s->estimated);
 	json_thread_range(j, r, stack);
+	json_hwprof_stack(j, r, stack);
 	json_close(j);
 	free(path);
 }
@@ -169,6 +181,7 @@ void json_report(FILE *f, const struct report *r)
 	write_head(&j, r);
 	write_deaths(&j, r->p);
 	write_agents(&j, r->p);
+	json_clocks(&j, r);
 	write_warnings(&j, r->p);
 	json_array(&j, "stacks");
 	for (size_t i = 0; i < r->p->n_stacks; i++)
@@ -179,5 +192,8 @@ void json_report(FILE *f, const struct report *r)
 	json_threads(&j, r);
 	json_openmp(&j, r);
 	json_mpi(&j, r);
+	json_matching(&j, r);
+	json_gpu(&j, r);
+	json_hwprof(&j, r);
 	json_close(&j);
 }

@@ -71,6 +71,25 @@ static char *preload_library(const struct launch *l, char **error)
 	return NULL;
 }
 
+/*
+ * CUDA's driver and NVTX load what these name when they start: the way to programs that
+ * have the CUDA runtime inside of them. Another tool's are left alone.
+ */
+static void offer_gpu(const struct launch *l, struct arguments *pass)
+{
+	static const char *const variables[] = {"CUDA_INJECTION64_PATH", "NVTX_INJECTION64_PATH"};
+	char *path = library_path(l, "cupti"), real[4096];
+	bool found = realpath(path, real);
+
+	for (size_t i = 0; found && i < ARRAY_SIZE(variables); i++) {
+		if (getenv(variables[i]))
+			continue;
+		setenv(variables[i], real, 1);
+		arguments_add(pass, variables[i]);
+	}
+	free(path);
+}
+
 void launch_environment(
 	const struct launch *l, const char *session, struct arguments *pass, char **error)
 {
@@ -86,6 +105,7 @@ void launch_environment(
 		arguments_add(pass, "VFTR_RUNTIME_DIR");
 	if (getenv("VFTR_OFF"))
 		arguments_add(pass, "VFTR_OFF");
+	offer_gpu(l, pass);
 	if (!l->preload)
 		return;
 	library = preload_library(l, error);

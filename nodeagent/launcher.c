@@ -166,7 +166,9 @@ enum launcher_kind launcher_kind(const char *argv0)
 	char path[PATH_MAX];
 	const char *named = base_name(argv0);
 
-	if (strncmp(named, "mpi", 3) && strcmp(named, "srun") && !strstr(named, "terun"))
+	/* a program of the user's may have such a name, too */
+	if (strncmp(named, "mpirun", 6) && strncmp(named, "mpiexec", 7) && strcmp(named, "srun") &&
+		strncmp(named, "orterun", 7) && strncmp(named, "prterun", 7))
 		return LAUNCHER_NONE;
 	if (!resolve(argv0, path))
 		return LAUNCHER_NONE;

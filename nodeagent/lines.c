@@ -130,10 +130,37 @@ static void say(int fd, size_t index, int line, const char *file)
 		_exit(1);
 }
 
+/*
+ * Of several lines at one address libdw gives the last. A construct known by its
+ * body is asked for at the body's first instruction, where the first of them is
+ * the construct's own.
+ */
+static Dwarf_Line *first_at(Dwarf_Die *unit, uint64_t address, Dwarf_Line *last)
+{
+	Dwarf_Lines *lines;
+	size_t n;
+
+	if (dwarf_getsrclines(unit, &lines, &n))
+		return last;
+	for (size_t i = 0; i < n; i++) {
+		Dwarf_Line *line = dwarf_onesrcline(lines, i);
+		Dwarf_Addr at;
+		bool is_end;
+
+		if (!dwarf_lineaddr(line, &at) && at == address &&
+			!dwarf_lineendsequence(line, &is_end) && !is_end)
+			return line;
+	}
+	return last;
+}
+
 static bool line_of(Dwarf_Die *unit, uint64_t address, const char **file, int *number)
 {
 	Dwarf_Line *line = dwarf_getsrc_die(unit, address);
+	Dwarf_Addr at;
 
+	if (line && !dwarf_lineaddr(line, &at) && at == address)
+		line = first_at(unit, address, line);
 	*file = line ? dwarf_linesrc(line, NULL, NULL) : NULL;
 	return *file && !dwarf_lineno(line, number) && *number > 0;
 }

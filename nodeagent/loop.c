@@ -17,9 +17,13 @@
 #include "nodeagent/adopt.h"
 #include "nodeagent/agent.h"
 #include "nodeagent/drain.h"
+#include "nodeagent/idle.h"
+#include "nodeagent/interim.h"
 #include "nodeagent/place.h"
 #include "nodeagent/process.h"
+#include "nodeagent/sampling.h"
 #include "nodeagent/session.h"
+#include "nodeagent/sessions.h"
 #include "nodeagent/siblings.h"
 #include "nodeagent/util.h"
 #include "shm/atomic.h"
@@ -173,8 +177,13 @@ static double patience(struct agent *a)
 	return a->conf->agent_linger_s - seconds_since(a->stop_since);
 }
 
-/* Is it time to stop? If not, *wait_s is when to ask again at the latest. */
-static bool finished(struct agent *a, double *wait_s)
+/* Agents that joined over TCP end together: the end of the command is not that of all. */
+static bool ends_with_others(const struct agent *a)
+{
+	return a->several && !a->at_once && !a->orphaned;
+}
+
+static bool over(struct agent *a, double *wait_s)
 {
 	double linger = a->conf->agent_linger_s, quiet;
 	bool adopted;
@@ -190,7 +199,7 @@ static bool finished(struct agent *a, double *wait_s)
 	if (!a->quiet_since)
 		a->quiet_since = clock_raw_ns();
 	quiet = seconds_since(a->quiet_since);
-	if (a->told_to_stop) {
+	if (a->told_to_stop && !ends_with_others(a)) {
 		*wait_s = a->at_once || !somebody_expected(a) ? 0 : patience(a);
 		return *wait_s <= 0;
 	}
@@ -203,14 +212,41 @@ static bool finished(struct agent *a, double *wait_s)
 		return false;
 	}
 	adopted = !a->n_ever && !a->embedded && adopt_look(a);
+	if (a->joining) {
+		*wait_s = LOOK_AROUND_S;
+		if (a->n_ever && quiet > a->conf->agent_deadline_s + LOOK_AROUND_S)
+			siblings_give_up(a);
+		return false;
+	}
 	if (a->peer && !a->orphaned)
-		return siblings_finished(a, adopted || (a->n_ever && quiet >= linger), wait_s);
+		return siblings_finished(
+			a, adopted || a->told_to_stop || (a->n_ever && quiet >= linger), wait_s);
+	if (a->expect > a->n_ever && !adopted) {
+		*wait_s = a->within_s > 0 ? a->within_s - seconds_since(a->start_raw_ns) : 3600;
+		return *wait_s <= 0;
+	}
 	if (!a->n_ever) {
 		*wait_s = a->embedded ? NOBODY_CAME_S - quiet : LOOK_AROUND_S;
 		return adopted || *wait_s <= 0;
 	}
 	*wait_s = linger - quiet;
 	return *wait_s <= 0;
+}
+
+/* Is it time to stop? If not, *wait_s is when to ask again at the latest. */
+static bool finished(struct agent *a, double *wait_s)
+{
+	double again = siblings_attend(a), session = sessions_tick(a), idle = idle_tick(a);
+	bool now = over(a, wait_s);
+
+	if (session < again)
+		again = session;
+	if (idle < again)
+		again = idle;
+
+	if (again < *wait_s)
+		*wait_s = again;
+	return now;
 }
 
 static int sleep_ms(const struct agent *a, double wait_s)
@@ -227,12 +263,18 @@ void agent_serve(struct agent *a)
 
 	while (!finished(a, &wait_s)) {
 		int n, timeout = 0;
+		double flush_s = sampling_tick(a), interim_s;
+		uint64_t bytes = drain_all(a);
 
-		if (!drain_all(a) || !urgent(a)) {
+		interim_s = interim_tick(a);
+		if (interim_s < flush_s)
+			flush_s = interim_s;
+		if (!bytes || !urgent(a)) {
 			set_sleeping(a, 1);
 			/* pairs with the producers, who publish and then read sleeping */
 			fence_full();
-			timeout = urgent(a) ? 0 : sleep_ms(a, wait_s);
+			timeout = urgent(a) ? (int)sampling_is_behind(a)
+					    : sleep_ms(a, flush_s < wait_s ? flush_s : wait_s);
 		}
 		n = epoll_wait(a->epoll, events, EVENTS, timeout);
 		if (timeout) {

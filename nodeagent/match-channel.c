@@ -70,6 +70,7 @@ struct channel *channel_of(struct match *m, struct space *s, uint64_t source)
 		c->order.of_sends = true;
 		c->doubt = c->unsure = s->lost_receives;
 		c->broken = s->unattributed > 0;
+		c->tainted = s->lost_receives && channel_is_far(m, c);
 		c->next = s->channels;
 		s->channels = c;
 		s->n_channels++;
@@ -314,8 +315,10 @@ static void work_in_doubt(struct match *m, struct channel *c)
 void channel_send(struct match *m, struct send *s)
 {
 	struct channel *c = s->channel;
-	struct stream *stream = stream_of(m, c, s->call.tag);
+	struct stream *stream;
 
+	deferred_take_kept(m, c);
+	stream = stream_of(m, c, s->call.tag);
 	see_tag(c, s->call.tag);
 	s->ordinal = c->sent++;
 	c->space->unconsumed++;
@@ -334,6 +337,16 @@ void channel_send(struct match *m, struct send *s)
 }
 
 void channel_receive(struct match *m, struct stream *stream, struct receive *r)
+{
+	struct channel *c = stream->channel;
+
+	if (c->deferred || c->kept.first || channel_is_far(m, c))
+		receive_defer(m, c, r);
+	else
+		channel_take(m, stream, r);
+}
+
+void channel_take(struct match *m, struct stream *stream, struct receive *r)
 {
 	struct channel *c = stream->channel;
 
@@ -375,8 +388,10 @@ void receives_lost(struct match *m, struct space *s, uint64_t n)
 
 	m->counts.lost_receives += n;
 	s->lost_receives = true;
-	for (struct channel *c = s->channels; c; c = c->next)
+	for (struct channel *c = s->channels; c; c = c->next) {
 		channel_unsure(c);
+		c->tainted |= c->deferred || channel_is_far(m, c);
+	}
 	if (only && only->tags < 2 && !s->unattributed) {
 		only->received += n;
 		s->unconsumed -= (int64_t)n;
@@ -395,6 +410,7 @@ void receives_lost(struct match *m, struct space *s, uint64_t n)
 void space_leave(struct match *m, struct space *s)
 {
 	for (struct channel *c = s->channels; c; c = c->next) {
+		deferred_leave(m, c);
 		/* what could still pair, had it not waited for others */
 		for (struct receive *r = receive_of(c->receives.first), *after; r; r = after) {
 			after = receive_of(r->call.after);

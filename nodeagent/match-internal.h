@@ -6,6 +6,7 @@
  *   match-pair.c         sends and receives as they are kept, and pairs as they are told
  *   match-order.c        calls into the order of their tickets; which overlap
  *   match-post.c         open receives, and which of them hold back others
+ *   match-defer.c        receives from far away, and back
  *   match-channel.c      sends meet receives; what losses do to that
  *   match-partitioned.c  partitioned messages, a world of their own
  *
@@ -96,7 +97,7 @@ struct send {
 enum receive_stage {
 	RECEIVE_IN_ORDER, /* in match-order.c */
 	RECEIVE_OPEN,	  /* it, or an older one that it depends on, is not complete */
-	RECEIVE_RESOLVED, /* in its stream, or paired and not complete yet */
+	RECEIVE_RESOLVED, /* in its stream or kept, or paired and not complete yet */
 };
 
 struct receive {
@@ -150,6 +151,9 @@ struct channel {
 	uint64_t source;
 	struct sequence order;
 	struct call_list sends, receives; /* not yet paired, in the order of coming */
+	struct call_list kept;		  /* receives behind deferred ones: match-defer.c */
+	uint64_t deferred;
+	bool tainted; /* what is deferred has lost its order: all pairs are broken */
 	struct selector any_tag;
 	uint64_t sent, received;     /* lost ones, too */
 	uint64_t received_until;     /* when the last of those was over */
@@ -208,6 +212,7 @@ struct match {
 	struct receive *woken, *last_woken;
 	struct channel *recent; /* of the last send */
 	bool waking;
+	bool defers; /* match_defer_no_more() was not called, and there is a place to put them */
 };
 
 /* ---- match.c, match-pair.c --------------------------------------------------------- */
@@ -217,6 +222,8 @@ struct party *match_party(struct match *m, uint64_t place);
 struct send *send_make(struct match *m, const struct match_send *s);
 struct receive *receive_make(struct match *m, const struct match_receive *r);
 void receive_set_done(struct receive *r, const struct match_done *d);
+/* As the user sees it. */
+struct match_receive tell_receive(const struct receive *r);
 /* r and its partner. */
 void tell_pair(struct match *m, struct receive *r);
 /* Takes s and r over; r may not be complete. */
@@ -242,7 +249,24 @@ void receive_close(struct match *m, struct receive *r);
 void space_force(struct match *m, struct space *s);
 void selector_free(struct selector *s);
 
+/* ---- match-defer.c ---------------------------------------------------------------- */
+
+/* r comes to a channel whose source is far, or was. */
+void receive_defer(struct match *m, struct channel *c, struct receive *r);
+/* Those that stayed, if all deferred ones are back. */
+void deferred_take_kept(struct match *m, struct channel *c);
+/* At the end: those that did not come back. */
+void deferred_leave(struct match *m, struct channel *c);
+
 /* ---- match-channel.c -------------------------------------------------------------- */
+
+static inline bool channel_is_far(const struct match *m, const struct channel *c)
+{
+	return m->defers && m->options.is_far(m->options.arg, c->source);
+}
+
+/* The same as channel_receive(), but it is not deferred. */
+void channel_take(struct match *m, struct stream *stream, struct receive *r);
 
 struct space *space_of(struct match *m, uint64_t comm, uint64_t place, bool make);
 /* NULL: too many. */

@@ -118,7 +118,7 @@ static struct match_send tell_send(const struct send *s)
 		.flags = s->call.flags};
 }
 
-static struct match_receive tell_receive(const struct receive *r)
+struct match_receive tell_receive(const struct receive *r)
 {
 	return (struct match_receive){.comm = r->comm,
 		.source = r->source,
@@ -134,14 +134,15 @@ static struct match_receive tell_receive(const struct receive *r)
 		.done = r->done};
 }
 
+/* Where another order is possible, it shows that there was another one. */
 static void check(struct match *m, const struct send *s, const struct receive *r)
 {
 	uint64_t due = s->call.enter + m->options.latency;
 
-	if (!r->complete || r->done.unknown)
+	if (!r->complete || r->done.unknown || r->label != MATCH_EXACT)
 		return;
 	m->counts.too_long += r->done.bytes > s->bytes;
-	if (due <= r->done.leave)
+	if (due <= r->done.leave || due - r->done.leave <= m->options.clock_bound)
 		return;
 	m->counts.violations++;
 	if (due - r->done.leave <= m->counts.worst)
@@ -173,6 +174,8 @@ void match_pair(struct match *m, struct send *s, struct receive *r, enum match_l
 	if (((r->space && r->space->assumed) || r->done.unknown || s->call.flags & MATCH_UNSURE) &&
 		label < MATCH_ASSUMED)
 		label = MATCH_ASSUMED;
+	if (s->channel && s->channel->tainted)
+		label = MATCH_BROKEN;
 	if ((s->call.flags | r->call.flags) & MATCH_OVERTAKING)
 		label = MATCH_GUESS;
 	r->label = label;

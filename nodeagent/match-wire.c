@@ -7,12 +7,16 @@
  *   PLACES  communicator, source, destination, 8 bytes each, lowest first
  *   LOST    (alone) a place, 8 bytes
  *   TAG, THREAD, BYTES, FLAGS  the number, if it is another one than before
+ *   A receive has the same fields, with its actual source and tag and the bytes that
+ *   came; then a byte of bits that say what it was posted with and what else follows:
+ *   DONE_THREAD the thread that completed it. Last: begin of that call less the end of
+ *   the other, its end less its begin.
+ *
  *   always, but with LOST: ticket less the last one less 1, enter less the last one,
  *           leave less enter
  */
 #include "nodeagent/match-wire.h"
 
-#include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
 #include "nodeagent/util.h"
@@ -20,6 +24,8 @@
 static const uint8_t magic[4] = {'V', 'M', 'S', 1};
 
 enum part { PLACES = 1, TAG = 2, THREAD = 4, BYTES = 8, FLAGS = 16, LOST = 32 };
+
+enum tail { ANY_SOURCE = 1, ANY_TAG = 2, UNKNOWN = 4, DONE_THREAD = 8 };
 
 #define NUMBER_BYTES 10
 #define RECORD_BYTES (1 + 3 * 8 + 7 * NUMBER_BYTES)
@@ -84,6 +90,31 @@ void match_batch_send(struct match_batch *b, const struct match_send *s)
 	put_difference(b, s->enter - l->enter);
 	put_difference(b, s->leave - s->enter);
 	b->last = *s;
+}
+
+void match_batch_receive(struct match_batch *b, const struct match_receive *r)
+{
+	const struct match_send head = {.comm = r->comm,
+		.source = r->done.source,
+		.destination = r->destination,
+		.enter = r->enter,
+		.leave = r->leave,
+		.bytes = r->done.bytes,
+		.tag = r->done.tag,
+		.ticket = r->ticket,
+		.thread = r->thread,
+		.flags = r->flags};
+
+	match_batch_send(b, &head);
+	make_room(b);
+	b->bytes[b->n++] = (uint8_t)((r->source == MATCH_ANYWHERE ? ANY_SOURCE : 0) |
+				     (r->tag == MATCH_ANY_TAG ? ANY_TAG : 0) |
+				     (r->done.unknown ? UNKNOWN : 0) |
+				     (r->done.thread != r->thread ? DONE_THREAD : 0));
+	if (r->done.thread != r->thread)
+		put_number(b, r->done.thread);
+	put_difference(b, r->done.enter - r->leave);
+	put_difference(b, r->done.leave - r->done.enter);
 }
 
 void match_batch_lost(struct match_batch *b, uint64_t place)
@@ -206,6 +237,57 @@ const char *match_batch_each(const void *bytes, size_t n,
 			return "a batch of sends that is cut off";
 	}
 	return NULL;
+}
+
+static struct match_receive get_receive(struct reader *r, const struct match_send *head)
+{
+	unsigned parts = r->at < r->end ? *r->at++ : 0;
+	struct match_receive q = {.comm = head->comm,
+		.source = parts & ANY_SOURCE ? MATCH_ANYWHERE : head->source,
+		.destination = head->destination,
+		.enter = head->enter,
+		.leave = head->leave,
+		.tag = parts & ANY_TAG ? MATCH_ANY_TAG : head->tag,
+		.ticket = head->ticket,
+		.thread = head->thread,
+		.flags = head->flags,
+		.done = {.source = head->source,
+			.tag = head->tag,
+			.thread = head->thread,
+			.bytes = head->bytes,
+			.unknown = parts & UNKNOWN}};
+
+	if (parts & DONE_THREAD)
+		q.done.thread = get_small(r);
+	q.done.enter = q.leave + get_difference(r);
+	q.done.leave = q.done.enter + get_difference(r);
+	return q;
+}
+
+bool match_batch_receives(const void *bytes, size_t n,
+	void (*receive)(void *arg, const struct match_receive *r), void *arg)
+{
+	struct reader r = {bytes, (const uint8_t *)bytes + n, false};
+	struct match_send head = {0};
+
+	if (!n)
+		return true;
+	if (n < sizeof(magic) || memcmp(bytes, magic, sizeof(magic)) != 0)
+		return false;
+	r.at += sizeof(magic);
+	while (r.at < r.end) {
+		unsigned parts = *r.at++;
+		struct match_receive q;
+
+		if (parts >= LOST)
+			return false;
+		get_send(&r, parts, &head);
+		q = get_receive(&r, &head);
+		if (r.bad)
+			return false;
+		receive(arg, &q);
+	}
+	return true;
 }
 
 static void give_send(void *arg, const struct match_send *s)

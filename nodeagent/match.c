@@ -36,6 +36,7 @@ struct match *match_new(const struct match_options *o)
 	struct match *m = xcalloc(1, sizeof(*m));
 
 	m->options = *o;
+	m->defers = o->is_far && o->defer;
 	m->sends.bytes = sizeof(struct send);
 	m->receives.bytes = sizeof(struct receive);
 	m->streams.bytes = sizeof(struct stream);
@@ -325,6 +326,11 @@ void match_progress(struct match *m, uint64_t place, uint64_t until)
 	partitioned_progress(m, p);
 }
 
+void match_set_clock_bound(struct match *m, uint64_t bound)
+{
+	m->options.clock_bound = bound;
+}
+
 /* All calls are in order, and what that pairs is paired. */
 static void finish_orders(struct match *m, struct space *s)
 {
@@ -378,6 +384,7 @@ void match_gone(struct match *m, uint64_t comm)
 
 void match_end(struct match *m)
 {
+	match_defer_no_more(m);
 	for (size_t i = 0; m->comm_at.slots && i <= m->comm_at.mask; i++)
 		finish_orders(m, m->comm_at.slots[i].value);
 	for (size_t i = 0; m->comm_at.slots && i <= m->comm_at.mask; i++)

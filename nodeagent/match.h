@@ -44,6 +44,7 @@ enum match_flag {
 	MATCH_UNSURE = 1 << 4,	    /* a send that may have been cancelled */
 	MATCH_PROBED = 1 << 5,	    /* a receive by Mprobe or Improbe: source and tag are known */
 	MATCH_DONE = 1 << 6,	    /* a receive that is complete: `done` is valid */
+	MATCH_OVERLAPS = 1 << 7,    /* a deferred receive: another thread posted at the same time */
 };
 
 struct match_send {
@@ -101,6 +102,14 @@ struct match_options {
 	/* One of s and r is NULL. */
 	void (*unmatched)(void *arg, const struct match_send *s, const struct match_receive *r,
 		enum match_reason reason);
+	/*
+	 * Receives from places that are far, whose sends come at the end only, are given
+	 * away as soon as they are complete, so that they take no room here.
+	 * match_deferred() gives them back, those of one place from one other in the same order.
+	 * defer: false if it cannot take this one. Both or neither may be NULL.
+	 */
+	bool (*is_far)(void *arg, uint64_t place);
+	bool (*defer)(void *arg, const struct match_receive *r);
 	void *arg;
 };
 
@@ -110,8 +119,8 @@ struct match_counts {
 	uint64_t lost_sends, lost_receives; /* by their tickets */
 	uint64_t late;	     /* records that came after they had counted as lost, or twice */
 	uint64_t overflow;   /* records beyond a limit: lost, too */
-	uint64_t too_long;   /* pairs that received more than was sent */
-	uint64_t violations; /* pairs received before they were sent ... */
+	uint64_t too_long;   /* exact pairs that received more than was sent */
+	uint64_t violations; /* exact pairs received before they were sent ... */
 	uint64_t worst;	     /* ... by how much at most */
 	uint64_t worst_source, worst_destination; /* places */
 };
@@ -141,6 +150,14 @@ void match_done(struct match *m, uint64_t place, uint32_t request, const struct 
 void match_lost(struct match *m, uint64_t place);
 /* All calls of this process that ended before `until` were given. */
 void match_progress(struct match *m, uint64_t place, uint64_t until);
+/* A deferred one comes back. Its `source` and `tag` in done are those that count. */
+void match_deferred(struct match *m, const struct match_receive *r);
+/* All receives have come; none is deferred from here on. */
+void match_defer_no_more(struct match *m);
+/* Deferred ones cannot be had: what was deferred before is never right for sure. */
+void match_deferred_lost(struct match *m);
+/* How far the clocks of senders may be apart from here on, instead of the option. */
+void match_set_clock_bound(struct match *m, uint64_t bound);
 /* No record on this communicator will come any more. */
 void match_gone(struct match *m, uint64_t comm);
 /* No record at all will come: the rest is settled. Only counts and free after it. */

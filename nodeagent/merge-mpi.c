@@ -27,6 +27,14 @@ void profile_mpi_shift(struct profile *p, uint32_t by)
 		shift(&p->thread_ranges[i].rank_min, by);
 		shift(&p->thread_ranges[i].rank_max, by);
 	}
+	for (size_t i = 0; i < p->n_thread_pairs; i++) {
+		shift(&p->thread_pairs[i].from, by);
+		shift(&p->thread_pairs[i].to, by);
+	}
+	for (size_t i = 0; i < p->n_gpu_streams; i++)
+		shift(&p->gpu_streams[i].rank, by);
+	shift(&p->matching.worst_from, by);
+	shift(&p->matching.worst_to, by);
 	for (size_t i = 0; i < p->n_places; i++) {
 		shift(&p->places[i].first, by);
 		shift(&p->places[i].last, by);
@@ -99,6 +107,39 @@ static void join_places(struct profile *p)
 	p->n_places = kept;
 }
 
+/* Of equal ones that of the lesser ranks, so that the order of adding does not matter. */
+static bool is_worse(const struct profile_matching *a, const struct profile_matching *b)
+{
+	if (!a->violations || !b->violations)
+		return a->violations;
+	if (a->worst_ns != b->worst_ns)
+		return a->worst_ns > b->worst_ns;
+	return a->worst_from != b->worst_from ? a->worst_from < b->worst_from
+					      : a->worst_to < b->worst_to;
+}
+
+static void add_matching(struct profile_matching *to, const struct profile_matching *from)
+{
+	if (is_worse(from, to)) {
+		to->worst_ns = from->worst_ns;
+		to->worst_from = from->worst_from;
+		to->worst_to = from->worst_to;
+	}
+	for (int i = 0; i < PROFILE_MATCH_LABELS; i++)
+		to->pairs[i] += from->pairs[i];
+	for (int i = 0; i < PROFILE_MATCH_REASONS; i++) {
+		to->unmatched_sends[i] += from->unmatched_sends[i];
+		to->unmatched_receives[i] += from->unmatched_receives[i];
+	}
+	to->not_shipped += from->not_shipped;
+	to->lost_sends += from->lost_sends;
+	to->lost_receives += from->lost_receives;
+	to->late += from->late;
+	to->overflow += from->overflow;
+	to->too_long += from->too_long;
+	to->violations += from->violations;
+}
+
 void profile_mpi_merge(
 	struct profile *a, struct profile *b, const uint32_t *place_a, const uint32_t *place_b)
 {
@@ -114,6 +155,14 @@ void profile_mpi_merge(
 		a->openmp[i].stack = place_a[a->openmp[i].stack];
 	for (size_t i = 0; i < b->n_openmp; i++)
 		b->openmp[i].stack = place_b[b->openmp[i].stack];
+	for (size_t i = 0; i < a->n_counts; i++)
+		a->counts[i].stack = place_a[a->counts[i].stack];
+	for (size_t i = 0; i < b->n_counts; i++)
+		b->counts[i].stack = place_b[b->counts[i].stack];
+	for (size_t i = 0; i < a->n_gpu; i++)
+		a->gpu[i].stack = place_a[a->gpu[i].stack];
+	for (size_t i = 0; i < b->n_gpu; i++)
+		b->gpu[i].stack = place_b[b->gpu[i].stack];
 	for (size_t i = 0; i < PROFILE_N_LISTS; i++)
 		merge_list(a, b, &profile_lists[i]);
 	join_places(a);
@@ -121,4 +170,5 @@ void profile_mpi_merge(
 	a->open_requests += b->open_requests;
 	a->ambiguous_sends += b->ambiguous_sends;
 	a->ambiguous_receives += b->ambiguous_receives;
+	add_matching(&a->matching, &b->matching);
 }

@@ -11,6 +11,7 @@
 
 #include "conf/conf.h"
 #include "nodeagent/report.h"
+#include "nodeagent/sampling.h"
 #include "nodeagent/table.h"
 #include "nodeagent/util.h"
 
@@ -84,9 +85,38 @@ static void print_agent(FILE *f, const struct profile_agent *a)
 	}
 }
 
+static void print_sampling(FILE *f, const struct sampling_sum *s)
+{
+	const struct vfd_written *w;
+	char *path;
+
+	if (!s || !s->path)
+		return;
+	w = &s->written;
+	path = text_plain(s->path);
+	fprintf(f, "\nSampling file: %s\n", path);
+	free(path);
+	section_bytes(f, "   Size:", w->bytes);
+	section_number(f, "   Enters and exits:", w->events);
+	section_number(f, "   Messages:", w->messages);
+	if (w->events)
+		fprintf(f, "%-22s%8.2f\n",
+			"   Bytes per call:", 2.0 * (double)w->bytes / (double)w->events);
+	if (w->thinned)
+		section_number(f, "   Calls left out:", w->thinned);
+	if (w->dropped_blocks)
+		section_number(f, "   Blocks lost:", w->dropped_blocks);
+}
+
+struct node_log {
+	const char *host;
+	const struct sampling_sum *sampling;
+};
+
 static void fill_node(FILE *f, const struct report *r, const void *ctx)
 {
-	const char *host = ctx;
+	const struct node_log *log = ctx;
+	const char *host = log->host;
 	const struct profile *p = r->p;
 	struct node_sums sums = add_up(p);
 	char *plain = text_plain(host);
@@ -101,29 +131,34 @@ static void fill_node(FILE *f, const struct report *r, const void *ctx)
 	}
 	section_number(f, "Nr. of processes:", p->n_processes);
 	section_number(f, "Nr. of threads:", p->threads);
+	section_matching(f, r);
 	section_times(f, r, p->runtime_s);
 	section_warnings(f, r, false);
 	section_processes(f, r);
 	print_rings(f, r, &sums);
 	print_agent(f, agent_of(p, host));
+	print_sampling(f, log->sampling);
 	section_profile(f, r, true);
 	section_lost(f, r);
 	section_openmp(f, r);
 	section_openmp_threads(f, r, true);
 	section_threads(f, r, true);
+	section_thread_pairs(f, r);
 	section_stacks(f, r);
 }
 
 int output_node(const struct profile *node, const struct conf *c, const char *dir, const char *base,
-	const char *host, const uint64_t *global_hashes, size_t n, char **error)
+	const char *host, const struct sampling_sum *sampling, const uint64_t *global_hashes,
+	size_t n, char **error)
 {
+	const struct node_log log = {host, sampling};
 	char *suffix = xasprintf("_node_%s.log", host);
 	struct report r;
 	int rc;
 
 	*error = NULL;
 	report_init(&r, node, c, global_hashes, n);
-	rc = report_write(dir, base, suffix, fill_node, &r, host, error);
+	rc = report_write(dir, base, suffix, fill_node, &r, &log, error);
 	report_done(&r);
 	free(suffix);
 	return rc;

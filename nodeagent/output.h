@@ -14,10 +14,11 @@
 struct conf;
 struct profile;
 struct profile_process;
+struct sampling_sum;
 
 /*
- * BASE_all.log and BASE_all.json; with profile_table.separate also
- * BASE_all_namegroup.log and BASE_all_minmax.log. Only what merging keeps is
+ * BASE_all.log and BASE_all.json; with profile_table.separate also files of
+ * the tables other than the runtime profile, BASE_all_namegroup.log ... Only what merging keeps is
  * printed, so that agents and `vftr collate` write the same text.
  */
 int output_summary(const struct profile *p, const struct conf *c, const char *dir, const char *base,
@@ -26,13 +27,16 @@ int output_summary(const struct profile *p, const struct conf *c, const char *di
 /*
  * BASE_node_HOST.log. global_hashes: the sorted hashes of all stacks of the
  * job; a stack's printed id is its place there. NULL: its place in the profile.
+ * sampling: of the sampling file; may be NULL.
  */
 int output_node(const struct profile *node, const struct conf *c, const char *dir, const char *base,
-	const char *host, const uint64_t *global_hashes, size_t n, char **error);
+	const char *host, const struct sampling_sum *sampling, const uint64_t *global_hashes,
+	size_t n, char **error);
 
 /*
- * BASE_RANK.log for one process; one_rank is the profile of that process
- * alone. RANK has as many digits as nranks.
+ * BASE_RANK.log for one process, with profile_table.separate also
+ * BASE_RANK_mpi.log and the like; one_rank is the profile of that process alone.
+ * RANK has as many digits as nranks.
  */
 int output_rank(const struct profile *one_rank, const struct profile_process *who, unsigned nranks,
 	const struct conf *c, const char *dir, const char *base, const uint64_t *global_hashes,

@@ -22,12 +22,20 @@
 #define PART_BYTES     ((size_t)1 << 30)
 #define SLEEP_FIRST_NS 50000l
 #define SLEEP_MOST_NS  20000000l
+#define SLEEP_MOVE_NS  500000l /* while a message moves: MPI moves some of it in each call only */
 #define INIT_SECONDS   60.0
 #define PART_SECONDS   2.0 /* for the content, at least, once the header is here */
+
+#define POSTED_MAX 256 /* small messages that have not left */
 
 struct mpi_peer {
 	struct peer peer; /* first: the two are converted by a cast */
 	bool *broken;	  /* by rank: it stopped in the middle of a message */
+	struct posted {
+		MPI_Request request;
+		char content[PEER_SMALL_MAX];
+	} posted[POSTED_MAX];
+	unsigned next_posted;
 };
 
 struct message_header {
@@ -54,14 +62,14 @@ static double now(void)
 }
 
 /* Sleeps a while, longer each time; false when the deadline has passed. */
-static bool patience(long *sleep_ns, double until)
+static bool patience(long *sleep_ns, long most_ns, double until)
 {
 	struct timespec t = {.tv_nsec = *sleep_ns};
 
 	if (now() >= until)
 		return false;
 	nanosleep(&t, NULL);
-	if (*sleep_ns < SLEEP_MOST_NS)
+	if (*sleep_ns < most_ns)
 		*sleep_ns *= 2;
 	return true;
 }
@@ -81,7 +89,7 @@ static int wait_for(MPI_Request *requests, int n, double until)
 		}
 		if (first == n)
 			return 0;
-	} while (patience(&sleep_ns, until));
+	} while (patience(&sleep_ns, SLEEP_MOVE_NS, until));
 	return -ETIMEDOUT;
 }
 
@@ -187,8 +195,54 @@ static int receive_message(
 		*who = status.MPI_SOURCE;
 		*bytes = header.bytes;
 		return receive_content(m, *who, tag, header.bytes, buf, until);
-	} while (patience(&sleep_ns, until));
+	} while (patience(&sleep_ns, SLEEP_MOST_NS, until));
 	return -ETIMEDOUT;
+}
+
+/* A place whose message has left, or NULL; one to a dead agent may keep its for good. */
+static struct posted *free_place(struct mpi_peer *m)
+{
+	for (unsigned i = 0; i < POSTED_MAX; i++) {
+		struct posted *p = &m->posted[m->next_posted++ % POSTED_MAX];
+		int left = 1;
+
+		if (p->request == MPI_REQUEST_NULL ||
+			(!MPI_Test(&p->request, &left, MPI_STATUS_IGNORE) && left))
+			return p;
+	}
+	return NULL;
+}
+
+static int post_small(struct peer *p, int to, int tag, const void *buf, size_t bytes)
+{
+	struct posted *place = free_place((struct mpi_peer *)p);
+
+	if (!place)
+		return -EAGAIN;
+	if (bytes > sizeof(place->content) || to < 0 || to >= p->size)
+		return -EINVAL;
+	memcpy(place->content, buf, bytes);
+	if (MPI_Isend(place->content, (int)bytes, MPI_BYTE, to, header_tag(tag), MPI_COMM_WORLD,
+		    &place->request))
+		return -EIO;
+	return 0;
+}
+
+static int look_small(struct peer *p, int from, int tag, void *buf, size_t bytes, int *who)
+{
+	int source = from == PEER_ANY ? MPI_ANY_SOURCE : from, found = 0;
+	MPI_Status status;
+
+	if (MPI_Iprobe(source, header_tag(tag), MPI_COMM_WORLD, &found, &status))
+		return -EIO;
+	if (!found)
+		return -EAGAIN;
+	*who = status.MPI_SOURCE;
+	/* it is here, so this returns at once */
+	return MPI_Recv(buf, (int)bytes, MPI_BYTE, *who, header_tag(tag), MPI_COMM_WORLD,
+		       MPI_STATUS_IGNORE)
+		       ? -EIO
+		       : 0;
 }
 
 /* MPI_Init and MPI_Finalize can't be interrupted; a thread watches over them. */
@@ -286,6 +340,10 @@ struct peer *vftr_peer_open(char **error)
 	MPI_Comm_size(MPI_COMM_WORLD, &m->peer.size);
 	m->peer.send = send_message;
 	m->peer.receive = receive_message;
+	m->peer.post = post_small;
+	m->peer.look = look_small;
+	for (int i = 0; i < POSTED_MAX; i++)
+		m->posted[i].request = MPI_REQUEST_NULL;
 	m->peer.finish = finish;
 	m->broken = calloc(m->peer.size, sizeof(*m->broken));
 	if (!m->broken) {

@@ -9,8 +9,9 @@
 
 #include <stddef.h>
 
-#define PEER_ANY     (-1)
-#define PEER_TAG_MAX 1000
+#define PEER_ANY       (-1)
+#define PEER_TAG_MAX   1000
+#define PEER_SMALL_MAX 64
 
 struct collate_plan;
 
@@ -39,6 +40,26 @@ struct peer {
 	 * end soon, by _exit().
 	 */
 	void (*finish)(struct peer *p, int together, int status, double until);
+
+	/*
+	 * Messages of at most PEER_SMALL_MAX bytes that never wait, for clock-burst.h.
+	 * NULL where a courier is in between. post: 0, -EAGAIN if too many have not left
+	 * yet, or another -errno. look: the next one with this tag, 0 or -EAGAIN if
+	 * there is none. A tag is used either here or for send and receive.
+	 */
+	int (*post)(struct peer *p, int to, int tag, const void *buf, size_t bytes);
+	int (*look)(struct peer *p, int from, int tag, void *buf, size_t bytes, int *who);
+
+	/*
+	 * Of a transport without MPI (peer-tcp.h), else NULL. will: a message that `to` gets
+	 * when this agent dies; replaces the last one. pump: does what is to be done, and
+	 * sleeps until there is something, or `until`; next: seconds until it should be called,
+	 * also before fd is readable.
+	 */
+	void (*will)(struct peer *p, int to, int tag, const void *buf, size_t bytes);
+	void (*pump)(struct peer *p, double until);
+	double (*next)(struct peer *p);
+	int fd;
 
 	struct collate_plan *plan; /* of collate.c */
 };

@@ -3,10 +3,14 @@
 #include <stdlib.h>
 #include <string.h>
 #include "nodeagent/agent.h"
+#include "nodeagent/matching.h"
 #include "nodeagent/process.h"
+#include "nodeagent/sampling.h"
 #include "nodeagent/traffic-sync.h"
 #include "nodeagent/traffic.h"
 #include "nodeagent/util.h"
+
+#define THREAD_MULTIPLE 3 /* MPI_THREAD_MULTIPLE, in all MPI libraries */
 
 /*
  * The main job is the first one that is seen here and was not spawned by
@@ -29,7 +33,8 @@ void process_set_rank(struct process *p, const struct wire_rank *m)
 		return;
 	p->job = m->job;
 	p->job_rank = m->rank;
-	p->main_job = is_main_job(p, m);
+	/* a further round of a session (sessions.h) is the same job to the outputs */
+	p->main_job = p->main_job || is_main_job(p, m);
 	if (p->main_job) {
 		p->rank = m->rank;
 		p->size = m->size;
@@ -37,6 +42,8 @@ void process_set_rank(struct process *p, const struct wire_rank *m)
 		p->rank = p->size = p->rank_hint = p->size_hint = WIRE_UNKNOWN;
 	}
 	traffic_rank(p->traffic, m->rank, m->job);
+	matching_join(p, m->thread_level >= THREAD_MULTIPLE);
+	sampling_process_rank(p, m->rank, m->size, m->job);
 	process_members_changed(p->agent);
 }
 

@@ -12,10 +12,17 @@
 #include <unistd.h>
 #include "conf/conf.h"
 #include "nodeagent/agent.h"
+#include "nodeagent/counters.h"
+#include "nodeagent/demangle.h"
 #include "nodeagent/drain.h"
 #include "nodeagent/forks.h"
+#include "nodeagent/gpu.h"
+#include "nodeagent/match-node.h"
+#include "nodeagent/matching.h"
 #include "nodeagent/procfs.h"
 #include "nodeagent/regions.h"
+#include "nodeagent/sampling.h"
+#include "nodeagent/sessions.h"
 #include "nodeagent/symcache.h"
 #include "nodeagent/threads.h"
 #include "nodeagent/traffic-sync.h"
@@ -31,12 +38,16 @@
 union packet {
 	struct wire_head head;
 	struct wire_hello hello;
+	struct wire_gpu gpu;
+	struct wire_about about;
 	struct wire_module module;
 	struct wire_thread thread;
 	struct wire_region region;
 	struct wire_construct construct;
 	struct wire_rank rank;
 	struct wire_number number;
+	struct wire_fork fork;
+	struct wire_session session;
 	char bytes[PACKET_BYTES + 1];
 };
 
@@ -50,6 +61,7 @@ struct process *process_new(struct agent *a, int socket, int pid)
 	p->socket = socket;
 	p->pid = pid;
 	p->pidfd = pid > 0 ? (int)syscall(SYS_pidfd_open, pid, 0) : -1;
+	p->program = procfs_program(pid);
 	p->rank = p->size = p->rank_hint = p->size_hint = p->job_rank = WIRE_UNKNOWN;
 	p->exit_status = -1;
 	p->connected_ticks = agent_ticks(a);
@@ -57,6 +69,7 @@ struct process *process_new(struct agent *a, int socket, int pid)
 	p->past = calltree_new();
 	if (a->conf->mpi_show_sync_time && !a->sync)
 		a->sync = sync_new();
+	p->gpu = gpu_new(p);
 	p->traffic = traffic_new(a->conf, a->sync);
 	p->next = a->processes;
 	a->processes = p;
@@ -72,7 +85,12 @@ void process_free(struct process *p)
 	free(p->directory);
 	free(p->quarantined);
 	forks_free(p);
+	sampling_process_free(p);
+	sessions_process_free(p);
 	codemap_free(p->code);
+	gpu_free(p->gpu);
+	match_process_end(p->match);
+	match_process_end(p->session_match);
 	traffic_free(p->traffic);
 	calltree_free(p->past);
 	segment_unmap_control(p->control);
@@ -120,6 +138,10 @@ void process_quarantine(struct process *p, const char *fmt, ...)
 	if (p->quarantined)
 		return;
 	p->quarantined = xstrdup(text);
+	if (p->match) /* what it has said may be all wrong */
+		match_process_lost(p->match);
+	if (p->session_match)
+		match_process_lost(p->session_match);
 	if (p->socket >= 0) /* nobody answers any more: let it know, it may wait */
 		shutdown(p->socket, SHUT_RDWR);
 	agent_warn(p->agent, true, "%s: its data are not sane, no more is read from it: %s",
@@ -188,7 +210,9 @@ static void on_hello(struct process *p, const union packet *m)
 		.ring_size = a->conf->shm_ring_size,
 		.drop_when_full = !strcmp(a->conf->shm_when_full, "drop"),
 		.off = a->conf->off,
-		.messages = a->conf->mpi_log_messages};
+		.messages = a->conf->mpi_log_messages,
+		.gpu = a->conf->cuda_show_table || a->conf->sampling_active,
+		.publish_forks = a->conf->sampling_active};
 	struct control_app_shm *app;
 	int fd, error;
 
@@ -204,6 +228,7 @@ static void on_hello(struct process *p, const union packet *m)
 	}
 	p->control_app = app;
 	p->control->clock_source = a->clocks.source;
+	*control_counters(p->control) = a->counters->wanted;
 	p->parent_pid = m->hello.ppid;
 	p->parent_traced = m->hello.parent_traced;
 	p->parent_fork = m->hello.parent_fork;
@@ -223,6 +248,7 @@ static void on_hello(struct process *p, const union packet *m)
 	a->n_live += p->greeted;
 	if (!p->parent_fork) /* nobody has announced it */
 		a->children_seen--;
+	sampling_process_begin(p);
 	process_members_changed(a);
 	process_answer(p, &w.head, sizeof(w), NULL, fd);
 	close(fd);
@@ -244,6 +270,8 @@ static void on_note(struct process *p, const char *text)
 static void on_stack(struct process *p, uint64_t index)
 {
 	static uint64_t keys[STACK_FRAMES];
+	const struct name_style style = {
+		p->agent->conf->strip_module_names, p->agent->conf->demangle_cxx};
 	struct wire_head reply = {.kind = WIRE_STACK};
 	char text[WIRE_TEXT_MAX];
 	size_t n = 0, used = 0;
@@ -253,14 +281,18 @@ static void on_stack(struct process *p, uint64_t index)
 		n = replay_stack(p->threads[index]->replay, keys, STACK_FRAMES);
 	}
 	for (size_t i = 0; i < n; i++) {
-		const char *name = symcache_name(p->agent->symbols, p, keys[i]);
+		char *name = name_shown(symcache_name(p->agent->symbols, p, keys[i]), &style);
 		size_t bytes = strlen(name);
+		bool fits = used + bytes + sizeof("<init") < sizeof(text);
 
-		if (used + bytes + sizeof("<init") >= sizeof(text))
+		if (fits) {
+			memcpy(text + used, name, bytes);
+			used += bytes;
+			text[used++] = '<';
+		}
+		free(name);
+		if (!fits)
 			break;
-		memcpy(text + used, name, bytes);
-		used += bytes;
-		text[used++] = '<';
 	}
 	strcpy(text + used, "init");
 	process_answer(p, &reply, sizeof(reply), text, -1);
@@ -277,7 +309,7 @@ static const size_t fixed_bytes[WIRE_KINDS] = {
 	[WIRE_CONSTRUCT] = sizeof(struct wire_construct),
 	[WIRE_NOTE] = sizeof(struct wire_head),
 	[WIRE_RANK] = sizeof(struct wire_rank),
-	[WIRE_FORK] = sizeof(struct wire_number),
+	[WIRE_FORK] = sizeof(struct wire_fork),
 	[WIRE_STACK] = sizeof(struct wire_number),
 	[WIRE_BYE] = sizeof(struct wire_head),
 	[WIRE_COMM] = sizeof(struct wire_comm),
@@ -285,6 +317,9 @@ static const size_t fixed_bytes[WIRE_KINDS] = {
 	[WIRE_WINDOW] = sizeof(struct wire_object),
 	[WIRE_FILE] = sizeof(struct wire_object),
 	[WIRE_NAME] = sizeof(struct wire_about),
+	[WIRE_GPU] = sizeof(struct wire_gpu),
+	[WIRE_GPU_NAME] = sizeof(struct wire_about),
+	[WIRE_SESSION] = sizeof(struct wire_session),
 };
 
 static void on_packet(struct process *p, union packet *m, size_t bytes)
@@ -334,10 +369,21 @@ static void on_packet(struct process *p, union packet *m, size_t bytes)
 		process_set_rank(p, &m->rank);
 		break;
 	case WIRE_FORK:
-		forks_add(p, m->number.number);
+		forks_add(p, &m->fork);
 		break;
 	case WIRE_STACK:
 		on_stack(p, m->number.number);
+		break;
+	case WIRE_SESSION:
+		sessions_request(p, &m->session, m->bytes + sizeof(m->session));
+		break;
+	case WIRE_GPU:
+		if (!gpu_packet(p->gpu, &m->gpu, m->bytes + sizeof(m->gpu)))
+			process_quarantine(p, "activities of a GPU that make no sense");
+		break;
+	case WIRE_GPU_NAME:
+		if (!gpu_name(p->gpu, &m->about, text_of(m, sizeof(m->about), 0)))
+			process_quarantine(p, "a name of a GPU or kernel that makes no sense");
 		break;
 	case WIRE_BYE:
 		p->said_bye = true;
@@ -401,7 +447,9 @@ void process_hung_up(struct process *p)
 	}
 	if (p->ended)
 		return;
-	if (!p->greeted) { /* somebody who came and went */
+	if (!p->greeted) { /* somebody who came and went, or a daemon that closes what it has */
+		if (!has_exited(p) && p->program && procfs_program(p->pid) == p->program)
+			return;
 		p->ended = true;
 		if (p->pidfd >= 0)
 			close(p->pidfd);
@@ -448,6 +496,10 @@ void process_finish(struct process *p, enum process_end how)
 	if (!p->end_ticks)
 		p->end_ticks = agent_ticks(p->agent);
 	threads_all_end(p, p->end_ticks);
+	gpu_end(p->gpu);
+	matching_leave(p);
+	sampling_process_end(p);
+	sessions_process_ended(p);
 	if (p->greeted)
 		p->agent->n_live--;
 	process_members_changed(p->agent);

@@ -17,7 +17,11 @@
 #include "shm/wire.h"
 
 struct agent;
+struct gpu;
+struct match_process;
 struct process;
+struct sampling_process;
+struct session_process;
 struct traffic;
 struct traffic_lane;
 
@@ -35,6 +39,7 @@ struct thread_ring {
 	int tid;
 	uint32_t number, parent; /* of the thread; of its creator, or PROFILE_NONE */
 	char name[16];
+	uint64_t lost_seen;	  /* calls and messages lost, as told to the matcher */
 	bool error;		  /* quarantined */
 	struct thread_ring *next; /* in process.unsettled */
 };
@@ -48,6 +53,7 @@ struct process {
 	int socket; /* -1 once hung up */
 	int pidfd;  /* -1 if there is none */
 	int pid, parent_pid, parent_traced;
+	uint64_t program;	  /* that it ran when it connected, procfs_program() */
 	int rank, size;		  /* from MPI, in the main job, or WIRE_UNKNOWN */
 	int job_rank;		  /* from MPI, in its own job */
 	uint64_t job;		  /* valid if job_rank is */
@@ -72,9 +78,16 @@ struct process {
 	struct openmp *openmp;	       /* or NULL: no thread yet */
 	struct thread_ring *unsettled; /* ended, but parts in OpenMP teams have no place yet */
 	size_t n_unsettled;
+	struct gpu *gpu;
 	struct traffic *traffic;
-	struct calltree *past;	   /* of threads that ended */
-	struct fork_frames *forks; /* forks.c */
+	struct match_process *match;	  /* or NULL */
+	uint64_t match_place;		  /* valid if it had one */
+	struct match_process *session_match; /* of an MPI process in a session, or NULL */
+	uint64_t session_place;		  /* ... or 0 */
+	struct sampling_process *sampled; /* or NULL */
+	struct session_process *session;  /* sessions.c; or NULL */
+	struct calltree *past;		  /* of threads that ended */
+	struct fork_frames *forks;	  /* forks.c */
 	uint32_t parent_fork;
 	struct replay_counts past_counts;
 	uint64_t past_lost, past_blocked_ns, past_lost_messages;

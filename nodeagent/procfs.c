@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "nodeagent/procfs.h"
 
-#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/ioctl.h>
+#include <sys/stat.h>
 
 int procfs_maps_has(int pid, const char *text)
 {
@@ -20,6 +20,15 @@ int procfs_maps_has(int pid, const char *text)
 	if (f)
 		fclose(f);
 	return found;
+}
+
+uint64_t procfs_program(int pid)
+{
+	char path[64];
+	struct stat st;
+
+	snprintf(path, sizeof(path), "/proc/%d/exe", pid);
+	return stat(path, &st) ? 0 : (uint64_t)st.st_dev << 40 ^ (uint64_t)st.st_ino;
 }
 
 /* Linux 6.13, ioctl(2) on a pidfd; the headers of older systems lack it. */

@@ -4,10 +4,14 @@
 #define VFTR_NODEAGENT_PROCFS_H
 
 #include <stdbool.h>
+#include <stdint.h>
 
 /* 1: a mapping's line contains text; 0: none does; -1: no such process, or it
  * has no memory any more (it is exiting). */
 int procfs_maps_has(int pid, const char *text);
+
+/* A number of the file that it runs, 0 if unknown. */
+uint64_t procfs_program(int pid);
 
 /* Status as from waitpid() of a process that ended and is not our child. False
  * if the kernel does not tell (older than 6.15, and already reaped). */

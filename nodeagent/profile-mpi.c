@@ -7,6 +7,7 @@
 
 #include "nodeagent/profile.h"
 #include "nodeagent/util.h"
+#include "shm/gpu.h"
 
 #define NO_TEXT SIZE_MAX
 
@@ -32,6 +33,7 @@ BY(comm, id)
 BY(place, first)
 BY(thread_range, stack)
 BY(openmp, stack)
+BY(counter, number)
 
 static int pair_cmp(const void *x, const void *y)
 {
@@ -39,6 +41,46 @@ static int pair_cmp(const void *x, const void *y)
 
 	COMPARE(a->from, b->from);
 	COMPARE(a->to, b->to);
+	return 0;
+}
+
+static int thread_pair_cmp(const void *x, const void *y)
+{
+	const struct profile_thread_pair *a = x, *b = y;
+
+	COMPARE(a->from, b->from);
+	COMPARE(a->from_thread, b->from_thread);
+	COMPARE(a->to, b->to);
+	COMPARE(a->to_thread, b->to_thread);
+	return 0;
+}
+
+static int count_cmp(const void *x, const void *y)
+{
+	const struct profile_count *a = x, *b = y;
+
+	COMPARE(a->stack, b->stack);
+	COMPARE(a->counter, b->counter);
+	return 0;
+}
+
+static int gpu_cmp(const void *x, const void *y)
+{
+	const struct profile_gpu *a = x, *b = y;
+
+	COMPARE(a->stack, b->stack);
+	COMPARE(a->kind, b->kind);
+	return strcmp(a->name, b->name);
+}
+
+static int gpu_stream_cmp(const void *x, const void *y)
+{
+	const struct profile_gpu_stream *a = x, *b = y;
+
+	COMPARE(a->rank, b->rank);
+	COMPARE(a->device, b->device);
+	COMPARE(a->context, b->context);
+	COMPARE(a->stream, b->stream);
 	return 0;
 }
 
@@ -209,6 +251,75 @@ static void add_openmp(void *x, const void *y)
 	to->task_ns += from->task_ns;
 }
 
+static void add_thread_pair(void *x, const void *y)
+{
+	struct profile_thread_pair *to = x;
+	const struct profile_thread_pair *from = y;
+
+	to->messages += from->messages;
+	to->bytes += from->bytes;
+}
+
+static void add_counter(void *x, const void *y)
+{
+	struct profile_counter *to = x;
+	const struct profile_counter *from = y;
+
+	if (from->source > to->source)
+		to->source = from->source;
+	to->enabled_ns += from->enabled_ns;
+	to->running_ns += from->running_ns;
+}
+
+static void add_count(void *x, const void *y)
+{
+	((struct profile_count *)x)->value += ((const struct profile_count *)y)->value;
+}
+
+#define LEAST(to, from, member)                                                                    \
+	((to)->member = (from)->member < (to)->member ? (from)->member : (to)->member)
+#define MOST(to, from, member)                                                                     \
+	((to)->member = (from)->member > (to)->member ? (from)->member : (to)->member)
+
+static void add_gpu(void *x, const void *y)
+{
+	struct profile_gpu *to = x;
+	const struct profile_gpu *from = y;
+
+	if (from->calls) {
+		LEAST(to, from, min_ns);
+		LEAST(to, from, threads_min);
+		LEAST(to, from, blocks_min);
+	}
+	MOST(to, from, max_ns);
+	MOST(to, from, threads_max);
+	MOST(to, from, blocks_max);
+	MOST(to, from, registers);
+	MOST(to, from, shared_bytes);
+	MOST(to, from, function);
+	MOST(to, from, detail);
+	to->ranks += from->ranks;
+	to->calls += from->calls;
+	to->ns += from->ns;
+	to->bytes += from->bytes;
+	to->started += from->started;
+	to->latency_ns += from->latency_ns;
+}
+
+static void add_gpu_stream(void *x, const void *y)
+{
+	struct profile_gpu_stream *to = x;
+	const struct profile_gpu_stream *from = y;
+
+	MOST(to, from, span_ns);
+	to->calls += from->calls;
+	to->kernels += from->kernels;
+	to->bytes += from->bytes;
+	to->busy_ns += from->busy_ns;
+	to->kernel_ns += from->kernel_ns;
+	to->copy_ns += from->copy_ns;
+}
+
 #define LIST(type, member, text, add)                                                              \
 	{                                                                                          \
 		offsetof(struct profile, n_##member), offsetof(struct profile, member),            \
@@ -225,6 +336,11 @@ const struct profile_list profile_lists[PROFILE_N_LISTS] = {
 	LIST(place, places, offsetof(struct profile_place, host), NULL),
 	LIST(thread_range, thread_ranges, NO_TEXT, add_thread_range),
 	LIST(openmp, openmp, NO_TEXT, add_openmp),
+	LIST(thread_pair, thread_pairs, NO_TEXT, add_thread_pair),
+	LIST(counter, counters, offsetof(struct profile_counter, name), add_counter),
+	LIST(count, counts, NO_TEXT, add_count),
+	LIST(gpu, gpu, offsetof(struct profile_gpu, name), add_gpu),
+	LIST(gpu_stream, gpu_streams, offsetof(struct profile_gpu_stream, name), add_gpu_stream),
 };
 
 static size_t *count_of(struct profile *p, const struct profile_list *l)
@@ -306,6 +422,13 @@ const char *profile_mpi_valid(const struct profile *p)
 	for (size_t i = 0; i < p->n_pairs; i++)
 		if (!is_end_of_pair(p, p->pairs[i].from) || !is_end_of_pair(p, p->pairs[i].to))
 			return "a message's rank is not in the profile";
+	for (size_t i = 0; i < p->n_thread_pairs; i++)
+		if (!is_end_of_pair(p, p->thread_pairs[i].from) ||
+			!is_end_of_pair(p, p->thread_pairs[i].to))
+			return "a thread's rank is not in the profile";
+	if (p->matching.violations && (!is_end_of_pair(p, p->matching.worst_from) ||
+					      !is_end_of_pair(p, p->matching.worst_to)))
+		return "the rank of a matched message is not in the profile";
 	for (size_t i = 0; i < p->n_thread_ranges; i++) {
 		const struct profile_thread_range *t = &p->thread_ranges[i];
 
@@ -316,6 +439,19 @@ const char *profile_mpi_valid(const struct profile *p)
 	for (size_t i = 0; i < p->n_openmp; i++)
 		if (p->openmp[i].stack >= p->n_stacks)
 			return "a parallel region is a stack that is not in the profile";
+	for (size_t i = 0; i < p->n_counters; i++)
+		if (!p->counters[i].name)
+			return "a counter has no name";
+	for (size_t i = 0; i < p->n_counts; i++)
+		if (p->counts[i].stack >= p->n_stacks)
+			return "a counter counted at a stack that is not in the profile";
+	for (size_t i = 0; i < p->n_gpu; i++)
+		if (p->gpu[i].stack >= p->n_stacks || !p->gpu[i].name ||
+			p->gpu[i].kind >= GPU_KINDS)
+			return "what GPUs did was started at a stack that is not in the profile";
+	for (size_t i = 0; i < p->n_gpu_streams; i++)
+		if (!is_rank(p, p->gpu_streams[i].rank))
+			return "a stream's rank is not in the profile";
 	for (size_t i = 0; i < p->n_files; i++)
 		if (!p->files[i].name)
 			return "a file has no name";

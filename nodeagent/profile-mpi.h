@@ -22,8 +22,9 @@ struct profile_list {
 };
 
 #define PROFILE_MPI_LISTS 7
-#define PROFILE_N_LISTS	  9
-/* messages, functions, sizes, pairs, comms, files, places, thread_ranges, openmp, in this order. */
+#define PROFILE_N_LISTS	  14
+/* messages, functions, sizes, pairs, comms, files, places, thread_ranges, openmp,
+ * thread_pairs, counters, counts, gpu, gpu_streams, in this order. */
 extern const struct profile_list profile_lists[PROFILE_N_LISTS];
 
 void profile_mpi_free(struct profile *p);

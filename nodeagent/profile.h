@@ -235,6 +235,72 @@ struct profile_file {
 	uint64_t read_ns, write_ns;
 };
 
+/*
+ * Sends matched with receives (match.h): numbers by label and reason there. Times of the
+ * worst violation are those of one clock, or of two with their difference taken off.
+ */
+#define PROFILE_MATCH_LABELS  5
+#define PROFILE_MATCH_REASONS 5
+struct profile_matching {
+	uint64_t pairs[PROFILE_MATCH_LABELS];
+	uint64_t unmatched_sends[PROFILE_MATCH_REASONS];
+	uint64_t unmatched_receives[PROFILE_MATCH_REASONS];
+	uint64_t not_shipped; /* sends to another node that its agent did not get */
+	uint64_t lost_sends, lost_receives;
+	uint64_t late, overflow;
+	uint64_t too_long;
+	uint64_t violations, worst_ns;
+	uint32_t worst_from, worst_to; /* ranks; valid with violations */
+};
+
+/* Messages from one thread to another: from the one that sent to the one that posted. */
+struct profile_thread_pair {
+	uint32_t from, from_thread, to, to_thread; /* ranks, numbers in their processes */
+	uint64_t messages, bytes;		   /* as received */
+};
+
+/* A hardware counter of hwprof.counters. */
+struct profile_counter {
+	uint32_t number;		 /* its place there */
+	uint32_t source;		 /* enum counter_source */
+	uint64_t enabled_ns, running_ns; /* over threads: it was wanted, and it counted */
+	char *name;			 /* "SYMBOL NAME"; a symbol has no blanks */
+};
+
+/* What a counter has counted at a stack, exclusive, over ranks. */
+struct profile_count {
+	uint32_t stack;	  /* index into stacks[] */
+	uint32_t counter; /* number of the counter */
+	uint64_t value;
+};
+
+/* What GPUs did that was started at one stack: all of one name, a kernel's or "memcpy HtoD". */
+struct profile_gpu {
+	uint32_t stack;	   /* of the call that started it; index into stacks[] */
+	uint32_t kind;	   /* enum gpu_kind */
+	uint32_t detail;   /* of the kind, shm/gpu.h */
+	uint32_t function; /* that started it: its interface << 24 | its number (CBID), 0: unknown */
+	uint32_t ranks;
+	uint32_t registers, shared_bytes;  /* of a kernel, the most */
+	uint32_t threads_min, threads_max; /* in a block of it */
+	uint64_t calls, ns, min_ns, max_ns, bytes;
+	uint64_t started, latency_ns; /* those with a known call; from its begin to their start */
+	uint64_t blocks_min, blocks_max;
+	char *name;
+};
+
+/*
+ * A stream of a process, or (context and stream PROFILE_NONE) a device as one process
+ * has used it. Times are those in which at least one activity of the kind ran.
+ */
+struct profile_gpu_stream {
+	uint32_t rank, device, context, stream;
+	uint64_t calls, kernels, bytes;
+	uint64_t busy_ns, kernel_ns, copy_ns;
+	uint64_t span_ns; /* from the first begin to the last end */
+	char *name;	  /* of the device, or NULL */
+};
+
 /* Ranks first to last ran on this host. */
 struct profile_place {
 	uint32_t first, last;
@@ -260,6 +326,8 @@ struct profile {
 	uint64_t open_requests; /* posted, and never seen to complete */
 	/* threads were in calls at once whose order MPI does not define */
 	uint64_t ambiguous_sends, ambiguous_receives;
+
+	struct profile_matching matching;
 
 	size_t n_names;
 	char **names;
@@ -297,6 +365,16 @@ struct profile {
 	struct profile_thread_range *thread_ranges; /* by stack */
 	size_t n_openmp;
 	struct profile_openmp *openmp; /* by stack */
+	size_t n_thread_pairs;
+	struct profile_thread_pair *thread_pairs; /* by all four */
+	size_t n_counters;
+	struct profile_counter *counters; /* by number */
+	size_t n_counts;
+	struct profile_count *counts; /* by stack, then counter */
+	size_t n_gpu;
+	struct profile_gpu *gpu; /* by stack, kind, name */
+	size_t n_gpu_streams;
+	struct profile_gpu_stream *gpu_streams; /* by rank, device, context, stream */
 	size_t n_warnings;
 	char **warnings;
 };

@@ -10,6 +10,44 @@
 #include "nodeagent/table.h"
 #include "nodeagent/util.h"
 
+/* Each thread's part of the overhead, where threads are known one by one. */
+static void thread_lines(FILE *f, const struct report *r)
+{
+	const struct profile *p = r->p;
+
+	for (size_t i = 0; p->n_each > 1 && p->records && i < p->n_each; i++) {
+		const struct profile_thread *t = &p->each[i];
+		double share = (double)t->records / (double)p->records;
+		char label[40];
+
+		if (t->number == PROFILE_NONE)
+			continue;
+		snprintf(label, sizeof(label), "      Thread %" PRIu32 ":", t->number);
+		section_seconds(f, label, share * (double)p->hook_ns_total * 1e-9);
+	}
+}
+
+static uint32_t team_size(const struct profile *p)
+{
+	uint32_t size = 0;
+
+	for (size_t i = 0; i < p->n_openmp; i++)
+		if (p->openmp[i].size_max > size)
+			size = p->openmp[i].size_max;
+	return size;
+}
+
+static void print_node(FILE *f, const struct profile *p)
+{
+	char *host;
+
+	if (!p->n_agents || !p->agents[0].host)
+		return;
+	host = text_plain(p->agents[0].host);
+	fprintf(f, "%-22s%8s\n", "Node:", host);
+	free(host);
+}
+
 static void process_lines(FILE *f, const struct report *r, const struct profile_process *who)
 {
 	char *end = report_end(who);
@@ -17,10 +55,14 @@ static void process_lines(FILE *f, const struct report *r, const struct profile_
 	fputc('\n', f);
 	if (r->p->world_size)
 		section_number(f, "Nr. of MPI ranks:", r->p->world_size);
+	print_node(f, r->p);
 	section_number(f, "Rank:", profile_rank_shown(r->p, who->rank));
 	section_number(f, "Process:", who->pid > 0 ? (uint64_t)who->pid : 0);
 	section_number(f, "Nr. of threads:", who->threads);
+	if (r->p->n_openmp)
+		section_number(f, "Nr. of OMP threads:", team_size(r->p));
 	section_times(f, r, who->runtime_s);
+	thread_lines(f, r);
 	section_bytes(f, "Vftrace used memory:", who->ring_bytes);
 	fprintf(f, "%-22s%8s\n", "End:", end);
 	free(end);
@@ -51,29 +93,84 @@ static void fill_rank(FILE *f, const struct report *r, const void *ctx)
 	process_lines(f, r, who);
 	section_profile(f, r, false);
 	section_lost(f, r);
-	section_openmp(f, r);
-	section_openmp_threads(f, r, false);
+	if (!r->c->profile_table_separate) {
+		section_openmp(f, r);
+		section_openmp_threads(f, r, false);
+	}
 	section_threads(f, r, false);
 	section_thread_profiles(f, r);
-	section_mpi_rank(f, r, who->rank);
+	if (!r->c->profile_table_separate)
+		section_mpi_rank(f, r, who->rank);
+	if (!r->c->profile_table_separate) {
+		section_gpu(f, r);
+		section_hwprof(f, r);
+	}
 	section_stacks(f, r);
 	section_config(f, r);
+}
+
+static void fill_mpi(FILE *f, const struct report *r, const void *ctx)
+{
+	const struct profile_process *who = ctx;
+
+	section_head(f, r);
+	section_mpi_rank(f, r, who->rank);
+}
+
+static void fill_openmp(FILE *f, const struct report *r, const void *ctx)
+{
+	section_head(f, r);
+	section_openmp(f, r);
+	section_openmp_threads(f, r, false);
+}
+
+static void fill_gpu(FILE *f, const struct report *r, const void *ctx)
+{
+	section_head(f, r);
+	section_gpu(f, r);
+}
+
+static void fill_hwprof(FILE *f, const struct report *r, const void *ctx)
+{
+	section_head(f, r);
+	section_hwprof(f, r);
 }
 
 int output_rank(const struct profile *one_rank, const struct profile_process *who, unsigned nranks,
 	const struct conf *c, const char *dir, const char *base, const uint64_t *global_hashes,
 	size_t n, char **error)
 {
+	const struct {
+		const char *suffix;
+		void (*fill)(FILE *f, const struct report *r, const void *ctx);
+		bool wanted;
+	} files[] = {
+		{"", fill_rank, true},
+		{"_mpi", fill_mpi, c->profile_table_separate && report_has_mpi(one_rank, c)},
+		{"_openmp", fill_openmp, c->profile_table_separate && one_rank->n_openmp},
+		{"_cuda", fill_gpu, c->profile_table_separate && report_has_gpu(one_rank, c)},
+		{"_hwprof", fill_hwprof,
+			c->profile_table_separate && report_has_hwprof(one_rank, c)},
+	};
 	int digits = snprintf(NULL, 0, "%u", nranks);
-	char *suffix =
-		xasprintf("_%0*" PRIu32 ".log", digits, profile_rank_shown(one_rank, who->rank));
 	struct report r;
-	int rc;
+	int first = 0;
 
 	*error = NULL;
 	report_init(&r, one_rank, c, global_hashes, n);
-	rc = report_write(dir, base, suffix, fill_rank, &r, who, error);
+	for (size_t i = 0; i < ARRAY_SIZE(files); i++) {
+		char *suffix;
+		int rc;
+
+		if (!files[i].wanted)
+			continue;
+		suffix = xasprintf("_%0*" PRIu32 "%s.log", digits,
+			profile_rank_shown(one_rank, who->rank), files[i].suffix);
+		rc = report_write(dir, base, suffix, files[i].fill, &r, who, error);
+		if (!first)
+			first = rc;
+		free(suffix);
+	}
 	report_done(&r);
-	free(suffix);
-	return rc;
+	return first;
 }

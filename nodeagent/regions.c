@@ -3,6 +3,7 @@
 
 #include <stdlib.h>
 #include <string.h>
+#include "nodeagent/agent.h"
 #include "nodeagent/codemap.h"
 #include "nodeagent/lines.h"
 #include "nodeagent/process.h"
@@ -18,6 +19,7 @@ struct region {
 	uint32_t kind;		 /* enum construct */
 	char *user_name;	 /* of a construct */
 	struct code_place place; /* of the byte before the address; path NULL: unknown */
+	uint64_t surplus_ends, missing_ends;
 };
 
 static const struct {
@@ -31,7 +33,7 @@ static const struct {
 
 static struct region *region_at(struct process *p, uint64_t number)
 {
-	struct region *r;
+	struct region *r, empty = {0};
 
 	if (number >= REGIONS_LIMIT) {
 		process_quarantine(p, "it defined region number %llu", (unsigned long long)number);
@@ -44,7 +46,9 @@ static struct region *region_at(struct process *p, uint64_t number)
 	r = &p->regions[number];
 	free(r->name);
 	free(r->user_name);
-	*r = (struct region){0};
+	empty.surplus_ends = r->surplus_ends;
+	empty.missing_ends = r->missing_ends;
+	*r = empty;
 	return r;
 }
 
@@ -158,4 +162,89 @@ enum construct regions_kind_of_key(const struct process *p, uint64_t key)
 bool construct_waits(enum construct kind)
 {
 	return kind < CONSTRUCT_KINDS && constructs[kind].waits;
+}
+
+/* ---- begins and ends that do not match ------------------------------------ */
+
+#define MISMATCHES_SHOWN 20u
+
+struct mismatch {
+	const char *name;
+	uint64_t surplus, missing;
+};
+
+void regions_mismatched(void *ctx, uint64_t key, bool missing, uint64_t times)
+{
+	struct process *p = ctx;
+	uint64_t number =
+		RECORD_IS_REGION(key) ? RECORD_REGION_NUMBER(key) : key - RECORD_ID_REGION;
+	struct region *r = number < p->n_regions ? &p->regions[number] : NULL;
+
+	if (!r || r->is_construct)
+		return;
+	if (missing)
+		r->missing_ends += times;
+	else
+		r->surplus_ends += times;
+}
+
+static int by_name(const void *va, const void *vb)
+{
+	const struct mismatch *a = va, *b = vb;
+
+	return strcmp(a->name, b->name);
+}
+
+static struct mismatch *mismatches(const struct agent *a, size_t *n)
+{
+	struct mismatch *all = NULL;
+	size_t cap = 0, kept = 0;
+
+	*n = 0;
+	for (const struct process *p = a->processes; p; p = p->next)
+		for (size_t i = 0; i < p->n_regions; i++) {
+			const struct region *r = &p->regions[i];
+
+			if (!r->name || !(r->surplus_ends | r->missing_ends))
+				continue;
+			all = grow(all, *n, &cap, sizeof(*all));
+			all[(*n)++] = (struct mismatch){r->name, r->surplus_ends, r->missing_ends};
+		}
+	if (*n)
+		qsort(all, *n, sizeof(*all), by_name);
+	for (size_t i = 0; i < *n; i++) {
+		if (!kept || strcmp(all[kept - 1].name, all[i].name)) {
+			all[kept++] = all[i];
+			continue;
+		}
+		all[kept - 1].surplus += all[i].surplus;
+		all[kept - 1].missing += all[i].missing;
+	}
+	*n = kept;
+	return all;
+}
+
+static void warn_of(struct agent *a, const char *name, uint64_t n, const char *what)
+{
+	if (n == 1)
+		agent_warn(a, false, "region \"%s\": %s, once", name, what);
+	else if (n)
+		agent_warn(a, false, "region \"%s\": %s, %llu times", name, what,
+			(unsigned long long)n);
+}
+
+void regions_warn(struct agent *a)
+{
+	size_t n;
+	struct mismatch *all = mismatches(a, &n);
+
+	for (size_t i = 0; i < n && i < MISMATCHES_SHOWN; i++) {
+		warn_of(a, all[i].name, all[i].surplus, "an end without a begin was ignored");
+		warn_of(a, all[i].name, all[i].missing,
+			"the end was missing, it was closed with what is around it");
+	}
+	if (n > MISMATCHES_SHOWN)
+		agent_warn(a, false, "%zu more regions have begins and ends that do not match",
+			n - MISMATCHES_SHOWN);
+	free(all);
 }

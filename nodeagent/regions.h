@@ -10,6 +10,7 @@
 #include <stdint.h>
 #include "shm/construct.h"
 
+struct agent;
 struct process;
 struct symcache;
 struct wire_construct;
@@ -27,5 +28,10 @@ enum construct regions_kind(const struct process *p, uint64_t number);
 /* The same for the key of a frame (calltree.h). */
 enum construct regions_kind_of_key(const struct process *p, uint64_t key);
 bool construct_waits(enum construct kind);
+
+/* A replay_mismatch of replay.h; ctx is the process. */
+void regions_mismatched(void *ctx, uint64_t key, bool missing, uint64_t times);
+/* Warns of what was told there, over all processes of the agent, by name. */
+void regions_warn(struct agent *a);
 
 #endif

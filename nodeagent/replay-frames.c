@@ -58,6 +58,8 @@ static void enter_deep(struct replay *r, uint64_t key, uint64_t t)
 	parent = calltree_child(r->tree, replay_node(r->deep), NULL, KEY_DEEP);
 	f = ++r->top;
 	*f = (struct frame){.node = calltree_child(r->tree, parent, NULL, key), .since = t};
+	if (r->sampled)
+		sample_enter(r, f->node, t);
 }
 
 /* Everything the fast way in replay_enter() does not do. */
@@ -78,14 +80,35 @@ void replay_open(struct replay *r, uint64_t key, uint64_t t)
 	below = replay_node(f);
 	*++r->top =
 		(struct frame){.node = calltree_child(r->tree, below, f->last, key), .since = t};
+	if (f == r->base && r->is_main)
+		replay_prelude(r, r->top->node);
+	if (r->sampled)
+		sample_enter(r, r->top->node, t);
+}
+
+void replay_drop_prelude(struct replay *r, int (*is_main)(void *ctx, uint64_t key))
+{
+	r->is_main = is_main;
+}
+
+void replay_prelude(struct replay *r, struct node *n)
+{
+	/* known already, or nothing ran before: no need to know its name */
+	if (n->calls || calltree_nodes(r->tree) <= 2 || !r->is_main(r->ctx, n->key))
+		return;
+	r->is_main = NULL;
+	r->counts.calls -= calltree_forget(r->tree);
 }
 
 void replay_open_at(struct replay *r, struct node *n, uint64_t t)
 {
 	if (r->top == r->full)
 		more_room(r);
-	if (!r->error)
-		*++r->top = (struct frame){.node = n, .since = t};
+	if (r->error)
+		return;
+	*++r->top = (struct frame){.node = n, .since = t};
+	if (r->sampled)
+		vfd_enter_aside(r->sampled->lane, replay_sample(r, n), t);
 }
 
 /* Epochs do not matter: what is open has not been unloaded. */
@@ -124,6 +147,8 @@ void replay_pop(struct replay *r, uint64_t t)
 	r->top--;
 	if (!n)
 		return;
+	if (r->sampled)
+		sample_exit(r, n, t);
 	n->ticks += elapsed(f->since, t);
 	if (frame_is_construct(f))
 		construct_left(r, t, elapsed(f->since, t));
@@ -163,6 +188,38 @@ void replay_close_above(struct replay *r, struct frame *f, uint64_t t)
 	}
 }
 
+static bool is_region(uint64_t key)
+{
+	return RECORD_IS_REGION(key) || (key >= RECORD_ID_REGION && key < RECORD_ID_FUNCTION);
+}
+
+void replay_set_mismatch(struct replay *r, replay_mismatch mismatch)
+{
+	r->mismatch = mismatch;
+}
+
+/* Of a region with a number beyond the short ones only half a key is known. */
+static void stray(struct replay *r, uint32_t id)
+{
+	uint64_t number = id - (uint32_t)RECORD_REGION_KEY(0);
+
+	r->counts.stray++;
+	if (r->mismatch && is_region(id))
+		r->mismatch(r->ctx, id, false, 1);
+	else if (r->mismatch && (id >> 31) && number >= RECORD_REGIONS_SHORT)
+		r->mismatch(r->ctx, RECORD_REGION_KEY(number), false, 1);
+}
+
+/* The frames above f have ended without a word of it. */
+static void missing(struct replay *r, const struct frame *f)
+{
+	if (!r->mismatch)
+		return;
+	for (const struct frame *g = f + 1; g <= r->top; g++)
+		if (g->node && !frame_is_construct(g) && is_region(g->node->key))
+			r->mismatch(r->ctx, g->node->key, true, g->depth + 1);
+}
+
 /* The innermost call of the top frame ends. */
 static void leave_call(struct replay *r, uint64_t t)
 {
@@ -187,9 +244,10 @@ void replay_leave(struct replay *r, uint32_t id, uint64_t t)
 		}
 		f = find_open(r, id);
 		if (!f) {
-			r->counts.stray++;
+			stray(r, id);
 			return;
 		}
+		missing(r, f);
 		replay_close_above(r, f, t);
 	}
 	leave_call(r, t);

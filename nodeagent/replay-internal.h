@@ -6,6 +6,8 @@
 #include <stdbool.h>
 #include "nodeagent/map64.h"
 #include "nodeagent/replay.h"
+#include "nodeagent/sampling.h"
+#include "shm/counters.h"
 #include "shm/record.h"
 
 #define EPOCH_BITS ((uint64_t)0xfff << KEY_WIDE_EPOCH_SHIFT)
@@ -87,10 +89,17 @@ struct replay {
 	uint64_t vain, vain_sites; /* frames walked over in vain */
 	unsigned slow;		   /* SLOW_ bits */
 	struct traffic_lane *lane;
+	struct sampling_lane *sampled; /* or NULL */
+	struct gpu *gpu;	       /* or NULL */
 	struct replay_counts counts;
 	replay_same_function same;
+	replay_mismatch mismatch; /* or NULL */
+	int (*is_main)(void *ctx, uint64_t key); /* or NULL: it was seen, or need not be */
 	void *ctx;
 	const char *error;
+
+	uint32_t n_counters;
+	uint64_t counter[COUNTERS_MAX]; /* as last recorded */
 
 	/* OpenMP: replay-openmp.c, replay-shells.c */
 	struct openmp *openmp;
@@ -110,6 +119,54 @@ static inline uint64_t elapsed(uint64_t from, uint64_t to)
 {
 	return (int64_t)(to - from) > 0 ? to - from : 0;
 }
+
+/* ---- the sampling file, where r->sampled: replay-samples.c */
+
+/* node_extra.stack: 0 or, once it was asked for, the number there and a flag. */
+#define SAMPLE_PRECISE ((uint32_t)1 << 31)  /* only known if there is an interval */
+#define SAMPLE_NONE    (SAMPLE_PRECISE - 1) /* it has no number yet */
+
+uint32_t replay_new_sample(struct replay *r, struct node *n);
+uint32_t replay_judge_sample(struct replay *r, struct node *n);
+
+/* Its stack there. */
+static inline uint32_t replay_sample(struct replay *r, struct node *n)
+{
+	uint32_t stack = n->extra ? n->extra->stack & ~SAMPLE_PRECISE : 0;
+
+	return likely(stack - 1 < SAMPLE_NONE - 1) ? stack : replay_new_sample(r, n);
+}
+
+/* What is not sampled gets no number: few calls are, of many paths. */
+static inline bool sample_is_due(struct replay *r, struct node *n, uint64_t t)
+{
+	struct sampling_lane *l = r->sampled;
+	uint32_t stack = n->extra ? n->extra->stack : 0;
+
+	if (unlikely(!stack))
+		stack = replay_judge_sample(r, n);
+	if (stack & SAMPLE_PRECISE)
+		return true;
+	if (t <= l->next)
+		return false;
+	l->next = t + l->interval;
+	return true;
+}
+
+static inline void sample_enter(struct replay *r, struct node *n, uint64_t t)
+{
+	if (!r->sampled->interval || sample_is_due(r, n, t))
+		vfd_enter(r->sampled->lane, replay_sample(r, n), t);
+}
+
+static inline void sample_exit(struct replay *r, struct node *n, uint64_t t)
+{
+	if (!r->sampled->interval || sample_is_due(r, n, t))
+		vfd_exit(r->sampled->lane, replay_sample(r, n), t);
+}
+
+/* A child of the root is entered that was not expected: is it main, at last? */
+void replay_prelude(struct replay *r, struct node *n);
 
 /* The node that new frames hang on: that of the nearest frame that has one. */
 struct node *replay_node(struct frame *f);
@@ -139,6 +196,9 @@ struct node *shell_place(struct replay *r, uint32_t team, uint32_t region, uint3
 /* The path of a node in this tree; *team: below the frame of that one, or 0. */
 const struct node *shell_path(struct replay *r, struct node *n, uint32_t *team);
 void shells_free(struct replay *r);
+
+/* A COUNTERS record (replay-counters.c). Returns the words taken. */
+unsigned replay_counters(struct replay *r, const uint64_t *word, unsigned left, uint64_t w);
 
 /* While paused, the time goes to a pseudo-frame on top of the open ones. */
 void replay_pause(struct replay *r, uint64_t t);

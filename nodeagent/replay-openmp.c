@@ -328,6 +328,8 @@ static void begin_team(struct replay *r, uint32_t team, uint32_t region, uint64_
 		return;
 	}
 	openmp_enter(r->openmp, &part);
+	if (r->sampled)
+		sampling_openmp(r->sampled, part.level, part.number);
 	if (c) {
 		c->entered = true;
 		c = push(r, OPEN_TEAM, t);

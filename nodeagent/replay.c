@@ -2,6 +2,7 @@
 #include "nodeagent/replay.h"
 
 #include <stdlib.h>
+#include "nodeagent/gpu.h"
 #include "nodeagent/replay-internal.h"
 #include "nodeagent/traffic.h"
 #include "nodeagent/util.h"
@@ -89,9 +90,35 @@ static unsigned message(struct replay *r, const uint64_t *word, unsigned left, u
 		.level = (uint32_t)(f - r->base),
 		.depth = f->depth,
 		.since = f->since};
+	if (r->sampled)
+		place.stack = replay_sample(r, place.node);
 	r->error = traffic_record(r->lane, copy, &place, r->now);
 	if (traffic_pending(r->lane))
 		r->slow |= SLOW_PENDING;
+	return n;
+}
+
+void replay_set_gpu(struct replay *r, struct gpu *g)
+{
+	r->gpu = g;
+}
+
+/* The call in whose frame we are has a number. Returns the words taken. */
+static unsigned gpu_number(struct replay *r, const uint64_t *word, unsigned left, uint64_t w)
+{
+	unsigned n = record_words(w);
+	uint64_t number;
+
+	if (n > left) {
+		r->error = "a record crosses the end of its block";
+		return left;
+	}
+	number = load_acquire(&word[1]);
+	if (!number || !r->gpu) /* never completed */
+		return n;
+	r->counts.records++;
+	gpu_call(r->gpu, replay_node(r->top), RECORD_GPU_FUNCTION(w), (uint32_t)number,
+		r->top->since);
 	return n;
 }
 
@@ -173,6 +200,10 @@ static unsigned slow_word(struct replay *r, const uint64_t *word, unsigned left,
 
 	if (!w)
 		return 1;
+	if (id == RECORD_COUNTERS)
+		return replay_counters(r, word, left, w);
+	if (id == RECORD_GPU_CALL)
+		return gpu_number(r, word, left, w);
 	if (id < RECORD_ID_MPI)
 		return record_is_message(id) ? message(r, word, left, w)
 					     : control(r, word, left, w, epoch);
@@ -193,8 +224,10 @@ static unsigned slow_word(struct replay *r, const uint64_t *word, unsigned left,
 	return 1;
 }
 
-const char *replay_block(struct replay *r, const uint64_t *block, unsigned from, unsigned to,
-	const struct replay_epoch *epoch, uint64_t now)
+/* Compiled twice, with and without samples. */
+static inline __attribute__((always_inline)) const char *words(struct replay *r,
+	const uint64_t *block, unsigned from, unsigned to, const struct replay_epoch *epoch,
+	uint64_t now, const bool sampled)
 {
 	uint64_t above = (uint64_t)epoch->epoch << KEY_EPOCH_SHIFT;
 	uint32_t low = epoch->low, bytes = epoch->bytes;
@@ -250,6 +283,8 @@ const char *replay_block(struct replay *r, const uint64_t *block, unsigned from,
 			n = parent->child;
 			if (unlikely(n->key != key)) {
 				n = calltree_child(r->tree, parent, f->last, key);
+				if (unlikely(f == r->base && r->is_main))
+					replay_prelude(r, n);
 				if (unlikely(n == parent)) {
 					f->depth++;
 					n->calls++;
@@ -262,6 +297,8 @@ const char *replay_block(struct replay *r, const uint64_t *block, unsigned from,
 			f[1].since = t;
 			f[1].depth = 0;
 			r->top = f + 1;
+			if (sampled)
+				sample_enter(r, n, t);
 		} else {
 			struct node *n = f->node;
 
@@ -273,6 +310,8 @@ const char *replay_block(struct replay *r, const uint64_t *block, unsigned from,
 				f->depth--;
 				continue;
 			}
+			if (sampled)
+				sample_exit(r, n, t);
 			n->ticks += elapsed(f->since, t);
 			n->parent->child = n->next;
 			f[-1].last = n;
@@ -286,12 +325,21 @@ const char *replay_block(struct replay *r, const uint64_t *block, unsigned from,
 	return r->error;
 }
 
+const char *replay_block(struct replay *r, const uint64_t *block, unsigned from, unsigned to,
+	const struct replay_epoch *epoch, uint64_t now)
+{
+	return r->sampled ? words(r, block, from, to, epoch, now, true)
+			  : words(r, block, from, to, epoch, now, false);
+}
+
 int replay_lost(struct replay *r, uint64_t calls, uint64_t ticks)
 {
 	/* a slow counter may stand still for some calls */
 	if (calls / 1024 > elapsed(r->start, ticks))
 		return 0;
 	calltree_extra(replay_node(r->slow & SLOW_PAUSED ? r->top - 1 : r->top))->lost += calls;
+	if (r->sampled)
+		vfd_lost(r->sampled->lane, calls, ticks);
 	r->counts.lost += calls;
 	return 1;
 }
@@ -306,7 +354,7 @@ unsigned replay_split(const struct replay *r, const uint64_t *block, unsigned fr
 
 		if ((uint32_t)w == RECORD_SYNC)
 			high = w >> RECORD_TIME_SHIFT << RECORD_TIME_BITS;
-		else if (w && !record_is_message((uint32_t)w) &&
+		else if (w && record_has_time((uint32_t)w) &&
 			 (high | w >> RECORD_TIME_SHIFT) > ticks)
 			return i;
 		i += w ? record_words(w) : 1;

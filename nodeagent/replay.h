@@ -24,8 +24,10 @@
 #include <stdint.h>
 #include "nodeagent/calltree.h"
 
+struct gpu;
 struct openmp;
 struct replay;
+struct sampling_lane;
 struct traffic_lane;
 
 /* Keys of frames whose low half lies in [low, low + bytes) carry the epoch. */
@@ -49,7 +51,20 @@ struct replay_counts {
 typedef int (*replay_same_function)(void *ctx, uint64_t key, uint64_t site);
 
 struct replay *replay_new(uint64_t start_ticks, replay_same_function same, void *ctx);
+
+/*
+ * Told of a region of the user's whose end came while it was not open, or
+ * (missing) did not come before the end of what is around it; never of jumps.
+ */
+typedef void (*replay_mismatch)(void *ctx, uint64_t key, bool missing, uint64_t times);
+void replay_set_mismatch(struct replay *r, replay_mismatch mismatch);
 void replay_free(struct replay *r);
+
+/*
+ * What ran before the function that is_main() knows by its key is not counted; to be
+ * asked for the first thread of a process. ctx is that of replay_new().
+ */
+void replay_drop_prelude(struct replay *r, int (*is_main)(void *ctx, uint64_t key));
 
 /* Records of communication go there, and must make sense to it; without a lane
  * they are counted and no more. It must outlive the last frame. */
@@ -60,6 +75,16 @@ void replay_set_lane(struct replay *r, struct traffic_lane *lane);
  * OpenMP's records are frames like others. It must outlive the last frame.
  */
 void replay_set_openmp(struct replay *r, struct openmp *o, uint32_t thread);
+
+/* Calls that start something on a GPU are told there; it must outlive the last frame. */
+void replay_set_gpu(struct replay *r, struct gpu *g);
+
+/* So many hardware counters come with its records; 0: none are believed. */
+void replay_set_counters(struct replay *r, uint32_t n);
+
+/* Its frames go to the sampling file from now on; NULL: no longer. */
+void replay_set_sampled(struct replay *r, struct sampling_lane *l);
+struct sampling_lane *replay_sampled(const struct replay *r);
 
 /* What the thread did for teams whose place was not known goes there, if it is
  * known now. Returns whether nothing is left. */

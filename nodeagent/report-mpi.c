@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Numbers and words about communication that the logs and the JSON share. */
+#include "conf/conf.h"
+#include "nodeagent/imbalance.h"
 #include "nodeagent/report.h"
 #include "nodeagent/util.h"
 #include "shm/wire.h"
@@ -44,11 +46,18 @@ double report_function_mean_s(const struct profile *p, const struct profile_func
 	return report_mean(f->ns, report_members(p, f)) * 1e-9;
 }
 
-double report_function_imbalance(const struct profile *p, const struct profile_function *f)
+double report_function_imbalance(const struct report *r, const struct profile_function *f)
 {
-	double mean = report_function_mean_s(p, f), max = f->max_ns * 1e-9;
+	uint32_t members = report_members(r->p, f);
+	struct spread spread = {
+		.n = members,
+		.sum = f->ns,
+		.min = f->ranks < members ? 0 : f->min_ns, /* some never called it */
+		.max = f->max_ns,
+		.sumsq = f->sumsq_ns2,
+	};
 
-	return mean > 0.0 && max > mean ? 100.0 * (max - mean) / mean : 0.0;
+	return imbalance(r->c->profile_table_imbalance_formula, &spread, NULL);
 }
 
 const char *report_comm_kind(const struct profile_comm *c)

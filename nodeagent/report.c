@@ -3,6 +3,7 @@
  * Prepares a profile for printing, in time linear in the number of stacks:
  * deep mutual recursion and 100 000 paths must not cost more than the writing.
  */
+#include "nodeagent/hwprof.h"
 #include "nodeagent/report.h"
 
 #include <errno.h>
@@ -11,6 +12,7 @@
 
 #include "conf/conf.h"
 #include "nodeagent/demangle.h"
+#include "nodeagent/imbalance.h"
 #include "nodeagent/table.h"
 #include "nodeagent/util.h"
 
@@ -180,6 +182,7 @@ void report_init(struct report *r, const struct profile *p, const struct conf *c
 	prepare_names(r);
 	prepare_ids(r, global_hashes, n);
 	prepare_tree(r);
+	r->hwprof = hwprof_new(p, c);
 	for (size_t i = 0; i < p->n_stacks; i++)
 		r->excl_s += p->stacks[i].excl_ns * 1e-9;
 }
@@ -190,6 +193,7 @@ void report_done(struct report *r)
 		free(r->shown[i]);
 		free(r->cell[i]);
 	}
+	hwprof_free(r->hwprof);
 	free(r->shown);
 	free(r->cell);
 	free(r->group);
@@ -246,17 +250,17 @@ double report_overhead_s(const struct report *r, uint64_t calls)
 double report_imbalance(const struct report *r, uint32_t stack, uint32_t *rank)
 {
 	const struct profile_stack *s = &r->p->stacks[stack];
-	__int128 sum = s->excl_ns;
-	__int128 above = (__int128)s->excl_max_ns * s->ranks - sum;
-	__int128 below = sum - (__int128)s->excl_min_ns * s->ranks;
+	struct spread spread = {
+		.n = s->ranks,
+		.sum = s->excl_ns,
+		.min = s->excl_min_ns,
+		.max = s->excl_max_ns,
+		.rank_min = profile_rank_shown(r->p, s->rank_min),
+		.rank_max = profile_rank_shown(r->p, s->rank_max),
+		.sumsq = s->excl_sumsq_ns2,
+	};
 
-	*rank = profile_rank_shown(r->p, s->rank_max);
-	if (!s->excl_ns || (above <= 0 && below <= 0))
-		return 0.0;
-	if (above >= below)
-		return 100.0 * (double)above / (double)sum;
-	*rank = profile_rank_shown(r->p, s->rank_min);
-	return -100.0 * (double)below / (double)sum;
+	return imbalance(r->c->profile_table_imbalance_formula, &spread, rank);
 }
 
 char *report_end(const struct profile_process *process)

@@ -30,12 +30,13 @@ struct report {
 	uint32_t *group; /* names that are shown alike have the same number */
 	uint32_t n_groups;
 	/* by stack */
-	uint64_t *id;	    /* printed id, or REPORT_NO_ID */
-	uint32_t *parent;   /* as in the profile, but PROFILE_NONE where that is no tree */
-	size_t *path_bytes; /* without NUL */
-	bool *outermost;    /* no caller on the path has the same group */
-	size_t path_limit;  /* longer paths are cut when printed */
-	double excl_s;	    /* sum over all stacks */
+	uint64_t *id;	       /* printed id, or REPORT_NO_ID */
+	uint32_t *parent;      /* as in the profile, but PROFILE_NONE where that is no tree */
+	size_t *path_bytes;    /* without NUL */
+	bool *outermost;       /* no caller on the path has the same group */
+	size_t path_limit;     /* longer paths are cut when printed */
+	double excl_s;	       /* sum over all stacks */
+	struct hwprof *hwprof; /* hardware counters (hwprof.h), or NULL */
 };
 
 /* global_hashes as in output_node(). p and c must outlive the report. */
@@ -47,7 +48,7 @@ void report_done(struct report *r);
 char *report_path(const struct report *r, uint32_t stack);
 /* Estimated time in hooks, summed over ranks. */
 double report_overhead_s(const struct report *r, uint64_t calls);
-/* Largest deviation from the mean in percent and the rank (as printed) that has it. */
+/* By the configured formula (imbalance.h), and the rank (as printed) that it is due to. */
 double report_imbalance(const struct report *r, uint32_t stack, uint32_t *rank);
 /* How a process ended: "exited 0", "signal 9 (Killed)" ...; the caller frees. */
 char *report_end(const struct profile_process *process);
@@ -83,8 +84,8 @@ const char *report_function(const struct profile_function *f);
 /* Processes that a mean over ranks counts: those of the MPI job, also if they never called f. */
 uint32_t report_members(const struct profile *p, const struct profile_function *f);
 double report_function_mean_s(const struct profile *p, const struct profile_function *f);
-/* How far the slowest rank is above the mean, in percent of the mean. */
-double report_function_imbalance(const struct profile *p, const struct profile_function *f);
+/* The same for a function's time over these processes. */
+double report_function_imbalance(const struct report *r, const struct profile_function *f);
 /* "split"; a word for each enum wire_comm_kind. */
 const char *report_comm_kind(const struct profile_comm *c);
 /* Name that MPI or the user gave it, or NULL. */
@@ -107,6 +108,11 @@ void section_config(FILE *f, const struct report *r);
 /* One sentence each, if there is something to say. */
 void section_lost_messages(FILE *f, const struct profile *p);
 
+/* Matched messages (section-matching.c): how many; what is wrong; from thread to thread. */
+void section_matching(FILE *f, const struct report *r);
+void section_matching_faults(FILE *f, const struct profile *p);
+void section_thread_pairs(FILE *f, const struct report *r);
+
 /* Tables of the logs (section-table.c). */
 void section_profile(FILE *f, const struct report *r, bool over_ranks);
 void section_lost(FILE *f, const struct report *r);
@@ -114,6 +120,8 @@ void section_minmax(FILE *f, const struct report *r);
 void section_grouped(FILE *f, const struct report *r);
 void section_stacks(FILE *f, const struct report *r);
 void section_agents(FILE *f, const struct report *r);
+/* The clocks of several nodes (section-clocks.c), where they were compared. */
+void section_clocks(FILE *f, const struct report *r);
 /* The tree of processes of a node (section-processes.c). */
 void section_processes(FILE *f, const struct report *r);
 /* The tree of threads (section-threads.c), if they are known one by one. */
@@ -129,7 +137,19 @@ void section_cell_caller(struct table *t, const struct report *r, uint32_t stack
 void section_cell_id(struct table *t, const struct report *r, uint32_t stack);
 void section_cell_path(struct table *t, const struct report *r, uint32_t stack);
 
-/* All tables of communication (section-mpi.c), none where nothing happened. */
+/* GPUs (section-gpu.c): is there anything to be shown of them? */
+bool report_has_gpu(const struct profile *p, const struct conf *c);
+void section_gpu(FILE *f, const struct report *r);
+/* Summary lines: the time of all activities, in Vftrace's three sorts. */
+void section_gpu_times(FILE *f, const struct report *r);
+
+/* Hardware counters and observables (section-hwprof.c): are there tables of them? */
+bool report_has_hwprof(const struct profile *p, const struct conf *c);
+void section_hwprof(FILE *f, const struct report *r);
+
+/* Whether there is any table of communication to be shown (section-mpi.c). */
+bool report_has_mpi(const struct profile *p, const struct conf *c);
+/* All of them, none where nothing happened. */
 void section_mpi(FILE *f, const struct report *r);
 /* Those of one process: its peers instead of the matrix. */
 void section_mpi_rank(FILE *f, const struct report *r, uint32_t rank);
@@ -145,6 +165,14 @@ void section_more(FILE *f, size_t n, const char *things);
 
 /* BASE_all.json (jsonout.c). */
 void json_report(FILE *f, const struct report *r);
+/* Its member about the clocks of several nodes (json-clocks.c), where they were compared. */
+void json_clocks(struct json *j, const struct report *r);
+/* The same for both: were they? And the rate of one in ppm, as its offset changes. */
+bool report_has_clocks(const struct profile *p);
+double report_drift_ppm(const struct profile_clock *c);
+/* Its members about matched messages (json-matching.c), where there were any. */
+void json_matching(struct json *j, const struct report *r);
+bool report_has_matching(const struct profile *p);
 /* Its member about single processes (json-processes.c). */
 void json_processes(struct json *j, const struct report *r);
 /* Its member about single threads (json-threads.c). */
@@ -153,6 +181,11 @@ void json_threads(struct json *j, const struct report *r);
 void json_thread_range(struct json *j, const struct report *r, uint32_t stack);
 /* Its members about OpenMP (json-openmp.c), where it was used. */
 void json_openmp(struct json *j, const struct report *r);
+/* Its members about GPUs (json-gpu.c), where there were any. */
+void json_gpu(struct json *j, const struct report *r);
+/* Its members about hardware counters (json-hwprof.c), and those of a stack. */
+void json_hwprof(struct json *j, const struct report *r);
+void json_hwprof_stack(struct json *j, const struct report *r, uint32_t stack);
 /* Its members about communication (json-mpi.c). */
 void json_mpi(struct json *j, const struct report *r);
 

@@ -79,6 +79,7 @@ static void print_messages(FILE *f, const struct report *r)
 }
 
 struct function_row {
+	const struct report *r;
 	const struct profile *p;
 	const struct profile_function *f;
 };
@@ -125,7 +126,7 @@ static void cell_avg(struct table *t, const struct function_row *row)
 
 static void cell_imbalance(struct table *t, const struct function_row *row)
 {
-	table_real(t, 6, 2, report_function_imbalance(row->p, row->f));
+	table_real(t, 6, 2, report_function_imbalance(row->r, row->f));
 }
 
 static void cell_sends(struct table *t, const struct function_row *row)
@@ -183,7 +184,7 @@ static void print_functions(FILE *f, const struct report *r, bool over_ranks)
 		if (over_ranks || !function_columns[k].only_over_ranks)
 			table_column(t, function_columns[k].title, TABLE_RIGHT);
 	for (size_t i = 0; i < p->n_functions; i++) {
-		struct function_row row = {p, &p->functions[order[i]]};
+		struct function_row row = {r, p, &p->functions[order[i]]};
 
 		for (size_t k = 0; k < ARRAY_SIZE(function_columns); k++)
 			if (over_ranks || !function_columns[k].only_over_ranks)
@@ -195,6 +196,11 @@ static void print_functions(FILE *f, const struct report *r, bool over_ranks)
 	}
 	table_free(t);
 	free(order);
+}
+
+bool report_has_mpi(const struct profile *p, const struct conf *c)
+{
+	return c->mpi_show_table && (p->n_messages || p->n_functions || p->n_pairs || p->n_comms);
 }
 
 void section_mpi(FILE *f, const struct report *r)

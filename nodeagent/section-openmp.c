@@ -17,7 +17,7 @@
 #define PLACE_ROWS   200 /* more are not shown one by one */
 #define PLACE_DEPTH  32	 /* longer paths are cut */
 #define INDENT_MAX   16
-#define TEXT_COLUMNS 60
+#define SERVED_SHOWN 8
 
 double report_balance(const struct profile_openmp *o)
 {
@@ -31,10 +31,15 @@ static void cell_seconds(struct table *t, uint64_t ns)
 
 static void cell_threads(struct table *t, const struct profile_openmp *o)
 {
-	char *text = o->size_min == o->size_max
-			     ? xasprintf("%" PRIu32, o->size_max)
-			     : xasprintf("%" PRIu32 "-%" PRIu32, o->size_min, o->size_max);
+	char *text;
 
+	if (!o->size_max) { /* no team was complete */
+		table_text(t, NOTHING);
+		return;
+	}
+	text = o->size_min == o->size_max
+		       ? xasprintf("%" PRIu32, o->size_max)
+		       : xasprintf("%" PRIu32 "-%" PRIu32, o->size_min, o->size_max);
 	table_text(t, text);
 	free(text);
 }
@@ -82,6 +87,7 @@ void section_openmp(FILE *f, const struct report *r)
 	fputs("\nOpenMP parallel regions\n", f);
 	table_print(t, f);
 	section_more(f, p->n_openmp, "parallel regions");
+	fputs("Between them threads are idle, which is part of the exclusive time of init.\n", f);
 	table_free(t);
 	free(order);
 }
@@ -104,13 +110,33 @@ static char *place_name(const struct profile *p, uint32_t i)
 	return text;
 }
 
+/* The first threads by their numbers, the others by how many they are. */
+static void cell_served(struct table *t, const struct profile_openmp_thread *e)
+{
+	const char *rest = e->threads;
+	size_t shown = 0, more = 0;
+	char *text;
+
+	for (; *rest && shown < SERVED_SHOWN; shown++) {
+		rest += strspn(rest, " ");
+		rest += strcspn(rest, " ");
+	}
+	for (const char *at = rest; *at; at += strcspn(at, " ")) {
+		at += strspn(at, " ");
+		more += *at != '\0';
+	}
+	text = more || e->more ? xasprintf("%.*s and %s%zu more", (int)(rest - e->threads),
+					 e->threads, e->more ? "over " : "", more)
+			       : xstrdup(e->threads);
+	table_text(t, text);
+	free(text);
+}
+
 static void place_row(struct table *t, const struct report *r, uint32_t i, bool several_ranks)
 {
 	const struct profile_openmp_thread *e = &r->p->openmp_threads[i];
-	char *name = place_name(r->p, i), *numbers, *cell;
+	char *name = place_name(r->p, i);
 
-	numbers = xasprintf("%s%s", e->threads, e->more ? " ..." : "");
-	cell = text_short(numbers, TEXT_COLUMNS);
 	if (several_ranks)
 		table_uint(t, profile_rank_shown(r->p, e->rank));
 	table_text(t, name);
@@ -120,9 +146,7 @@ static void place_row(struct table *t, const struct report *r, uint32_t i, bool 
 		table_text(t, NOTHING);
 	else
 		cell_seconds(t, e->ns);
-	table_text(t, cell);
-	free(cell);
-	free(numbers);
+	cell_served(t, e);
 	free(name);
 }
 
@@ -182,7 +206,7 @@ static uint32_t places_next(const struct places *s, uint32_t i)
 
 void section_openmp_threads(FILE *f, const struct report *r, bool several_ranks)
 {
-	static const char *const titles[] = {"Level", "Tasks", "t_total[s]"};
+	static const char *const titles[] = {"Level", "Teams", "t_total[s]"};
 	const struct profile *p = r->p;
 	struct places s;
 	struct table *t;

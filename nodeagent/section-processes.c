@@ -16,6 +16,7 @@
 #define EXECUTABLE_COLUMNS 60
 #define INDENT_MAX	   16
 #define PROCESS_ROWS	   1000 /* more are not shown one by one */
+#define PROGRAMS_SHOWN	   8
 
 /* What a row is made of. */
 struct row {
@@ -148,6 +149,43 @@ static bool wanted(const struct profile *p, size_t column)
 	return !columns[column].only || sum;
 }
 
+static const char *program_of(const struct profile_process *q)
+{
+	const char *slash = q->executable ? strrchr(q->executable, '/') : NULL;
+
+	return slash && slash[1] ? slash + 1 : q->executable;
+}
+
+/* A profile of one program is what most expect. */
+static void print_programs(FILE *f, const struct profile *p)
+{
+	const char *seen[PROGRAMS_SHOWN];
+	bool more = false;
+	size_t n = 0;
+
+	for (size_t k = 0; k < p->n_processes; k++) {
+		const char *name = program_of(&p->processes[k]);
+		size_t i = 0;
+
+		while (name && i < n && strcmp(name, seen[i]))
+			i++;
+		if (name && i == n && n < PROGRAMS_SHOWN)
+			seen[n++] = name;
+		else if (name && i == n)
+			more = true;
+	}
+	if (n < 2)
+		return;
+	fputs("Several programs ran:", f);
+	for (size_t i = 0; i < n; i++) {
+		char *name = text_plain(seen[i]);
+
+		fprintf(f, "%s %s", i ? "," : "", name);
+		free(name);
+	}
+	fprintf(f, "%s\n", more ? " and others" : "");
+}
+
 static void print_incomplete(FILE *f, const struct profile *p)
 {
 	for (size_t k = 0; k < p->n_processes; k++) {
@@ -192,5 +230,6 @@ void section_processes(FILE *f, const struct report *r)
 	table_free(t);
 	if (p->n_processes > rows)
 		fprintf(f, "... and %zu processes more\n", p->n_processes - rows);
+	print_programs(f, p);
 	print_incomplete(f, p);
 }

@@ -123,25 +123,38 @@ void section_bytes(FILE *f, const char *label, double bytes)
 	fprintf(f, "%-22s%8.2f %s\n", label, bytes, units[unit]);
 }
 
-/* The hooks' share is by calls: a wrapper costs about what a hook costs. */
+static double overhead_of(const struct report *r, const char *prefix)
+{
+	uint64_t calls = 0;
+
+	for (size_t i = 0; i < r->p->n_stacks; i++)
+		if (!strncmp(r->p->names[r->p->stacks[i].name], prefix, strlen(prefix)))
+			calls += r->p->stacks[i].calls;
+	return report_overhead_s(r, calls);
+}
+
+/* The shares are by calls: a wrapper costs about what a hook costs. */
 void section_times(FILE *f, const struct report *r, double runtime_s)
 {
 	double ranks = r->p->ranks ? r->p->ranks : 1;
 	double overhead = report_overhead_s(r, r->p->calls) / ranks;
-	uint64_t mpi_calls = 0;
-
-	for (size_t i = 0; i < r->p->n_stacks; i++)
-		if (!strncmp(r->p->names[r->p->stacks[i].name], "MPI_", 4))
-			mpi_calls += r->p->stacks[i].calls;
-
-	double mpi = report_overhead_s(r, mpi_calls) / ranks;
+	double mpi = overhead_of(r, "MPI_") / ranks;
+	double openmp = r->p->n_openmp ? overhead_of(r, "omp_") / ranks : 0.0;
+	double cuda = r->p->n_gpu ? overhead_of(r, "cuda") / ranks : 0.0;
+	double others = mpi + openmp + cuda;
 
 	section_seconds(f, "Total runtime:", runtime_s);
 	section_seconds(f, "Application time:", overhead < runtime_s ? runtime_s - overhead : 0.0);
 	section_seconds(f, "Overhead:", overhead);
-	section_seconds(f, "   Function hooks:", overhead > mpi ? overhead - mpi : 0.0);
+	section_seconds(f, "   Function hooks:", overhead > others ? overhead - others : 0.0);
 	if (r->p->world_size)
 		section_seconds(f, "   MPI wrappers:", mpi);
+	if (r->p->n_openmp)
+		section_seconds(f, "   OMP callbacks:", openmp);
+	if (r->p->n_gpu) {
+		section_seconds(f, "   CUDA callbacks:", cuda);
+		section_gpu_times(f, r);
+	}
 }
 
 static void print_death(FILE *f, const struct profile *p, const struct profile_process *d)
@@ -220,6 +233,7 @@ static void print_sentences(FILE *f, const struct report *r, bool whole_job)
 			whole_job ? "the node logs name the ranks"
 				  : "the table below names the ranks");
 	section_lost_messages(f, p);
+	section_matching_faults(f, p);
 	if (p->blocked_ns)
 		fprintf(f, "Time ranks waited for room in their rings: %.2f s\n",
 			p->blocked_ns * 1e-9);

@@ -7,10 +7,13 @@
 #include <unistd.h>
 #include "conf/conf.h"
 #include "nodeagent/agent.h"
+#include "nodeagent/clock-sync.h"
 #include "nodeagent/collate.h"
+#include "nodeagent/courier.h"
 #include "nodeagent/peer.h"
 #include "nodeagent/process.h"
 #include "nodeagent/profile.h"
+#include "nodeagent/sessions.h"
 #include "nodeagent/util.h"
 
 #define TAG_STATE  500 /* to agent 0: struct state */
@@ -18,20 +21,24 @@
 #define TAG_NAME   502 /* from agent 0: name of the job, without NUL */
 #define START_S	   60.0
 #define NAME_S	   5.0	/* after a collation all are there */
+#define LAST_S	   2.0	/* for the last comparison of clocks, or less */
+#define STOP_S	   0.5	/* how often it is asked whether agent 0 wants to stop */
 #define LOOK_S	   0.2	/* how often an agent without processes looks */
 #define PATIENCE_S 10.0 /* for ranks that were announced and never seen */
 
-enum { BUSY, IDLE, DONE };
+enum { BUSY, IDLE, DONE, GONE };
 
 struct state {
 	int what;
 	int ended; /* ranks that ended on this node */
 	int world; /* ranks of the job, 0 if unknown */
+	int ever;  /* processes that have attached on this node */
 };
 
 static struct state *states; /* agent 0: what each one said last */
 static struct state said = {.what = -1};
-static double all_quiet_since;
+static double all_quiet_since, began;
+static bool finish_said;
 
 static char *plugin_directory(void)
 {
@@ -43,34 +50,121 @@ static char *plugin_directory(void)
 	return xasprintf("%.*s/../lib/vftr", slash ? (int)(slash - path) : 0, path);
 }
 
-int siblings_join(struct agent *a, char **error)
+/* The others are known. */
+static void begin(struct agent *a)
 {
-	char *dir = plugin_directory();
-	int failed;
-
-	*error = NULL;
-	a->peer = peer_open(dir, NULL, error);
-	free(dir);
-	if (!a->peer)
-		return *error ? -1 : 0;
-	failed = collate_start(a->peer, a->host, START_S);
-	if (failed)
-		agent_warn(a, true, "not all agents answered at the start: %s", strerror(-failed));
+	began = peer_now();
 	if (a->peer->rank == 0) {
 		states = xcalloc((size_t)a->peer->size, sizeof(*states));
 		for (int i = 0; i < a->peer->size; i++)
 			states[i].what = IDLE;
 	} else {
-		struct state will = {.what = DONE};
+		struct state will = {.what = GONE};
 
 		peer_will(a->peer, 0, TAG_STATE, &will, sizeof(will));
 	}
+}
+
+static void hear_states(struct agent *a)
+{
+	void *buf;
+	size_t bytes;
+	int who;
+
+	while (!a->peer->receive(a->peer, PEER_ANY, TAG_STATE, &buf, &bytes, &who, 0)) {
+		if (bytes == sizeof(struct state) && who >= 0 && who < a->peer->size) {
+			memcpy(&states[who], buf, bytes);
+			if (states[who].what == GONE)
+				sessions_agent_gone(a, who);
+		}
+		free(buf);
+	}
+}
+
+static int join_by_tcp(struct agent *a, char **contact, char **error)
+{
+	char *text;
+
+	if (!courier_there()) {
+		*error = xasprintf("cannot join the other agents: fork failed");
+		return -1;
+	}
+	if (!courier_join(a->host, a->session, a->conf->agent_deadline_s,
+		    a->conf->clock_sync_interval_s, &text)) {
+		*error = text;
+		return -1;
+	}
+	*contact = text;
+	a->joining = true;
+	return 0;
+}
+
+double siblings_attend(struct agent *a)
+{
+	static double next;
+	double now;
+	void *buf;
+	size_t bytes;
+	int who;
+
+	if (!a->several)
+		return 3600;
+	now = peer_now();
+	if (now < next)
+		return next - now;
+	next = now + (a->joining ? LOOK_S : STOP_S);
+	if (a->joining) {
+		int error = courier_joined(&a->peer);
+
+		if (error == -EAGAIN)
+			return LOOK_S;
+		a->joining = false;
+		if (error)
+			siblings_give_up(a);
+		else
+			begin(a);
+	} else if (a->n_live && a->peer && a->peer->rank && !a->told_to_stop &&
+		   !a->peer->receive(a->peer, 0, TAG_FINISH, &buf, &bytes, &who, 0)) {
+		free(buf);
+		a->told_to_stop = a->at_once = true;
+	} else if (a->peer && !a->peer->rank) {
+		hear_states(a);
+	}
+	return next - now;
+}
+
+void siblings_give_up(struct agent *a)
+{
+	a->joining = false;
+	a->orphaned = true;
+	agent_warn(a, true, "agent 0 of the session did not answer: this node is on its own");
+}
+
+int siblings_join(struct agent *a, char **contact, char **error)
+{
+	char *dir;
+	int failed;
+
+	*error = NULL;
+	*contact = NULL;
+	if (a->several)
+		return join_by_tcp(a, contact, error);
+	dir = plugin_directory();
+	a->peer = peer_open(dir, NULL, error);
+	free(dir);
+	if (!a->peer)
+		return *error ? -1 : 0;
+	failed = collate_start(a->peer, a->host, START_S);
+	courier_compare_clocks(a->peer, a->conf->clock_sync_interval_s);
+	if (failed)
+		agent_warn(a, true, "not all agents answered at the start: %s", strerror(-failed));
+	begin(a);
 	return 0;
 }
 
 static struct state present_state(const struct agent *a, int what)
 {
-	struct state s = {.what = what};
+	struct state s = {.what = what, .ever = (int)a->n_ever};
 
 	for (const struct process *p = a->processes; p; p = p->next) {
 		int rank = p->rank != WIRE_UNKNOWN ? p->rank : p->rank_hint;
@@ -84,6 +178,7 @@ static struct state present_state(const struct agent *a, int what)
 	}
 	if (a->adopted) {
 		s.ended += (int)(a->adopted->ranks - a->adopted->unranked);
+		s.ever += (int)a->adopted->ranks;
 		if ((int)a->adopted->world_size > s.world)
 			s.world = (int)a->adopted->world_size;
 	}
@@ -99,8 +194,9 @@ static void tell(struct agent *a, int what)
 	said = s;
 	/* should we die, the others must not wait for our word */
 	if (a->peer->rank) {
-		struct state will = {.what = DONE, .ended = s.ended, .world = s.world};
+		struct state will = s;
 
+		will.what = GONE;
 		peer_will(a->peer, 0, TAG_STATE, &will, sizeof(will));
 	}
 	if (a->peer->rank == 0)
@@ -111,41 +207,40 @@ static void tell(struct agent *a, int what)
 
 void siblings_busy(struct agent *a)
 {
-	if (a->peer && said.what != BUSY && said.what != -1)
+	if (a->peer && said.what != BUSY && (said.what != -1 || a->several))
 		tell(a, BUSY);
-}
-
-static void hear_states(struct agent *a)
-{
-	void *buf;
-	size_t bytes;
-	int who;
-
-	while (!a->peer->receive(a->peer, PEER_ANY, TAG_STATE, &buf, &bytes, &who, 0)) {
-		if (bytes == sizeof(struct state) && who >= 0 && who < a->peer->size)
-			memcpy(&states[who], buf, bytes);
-		free(buf);
-	}
 }
 
 static bool over_everywhere(struct agent *a)
 {
-	bool any_done = false;
+	bool any_done = false, any_gone = false;
 	int ended = 0, world = 0;
+	unsigned ever = 0;
 
 	for (int i = 0; i < a->peer->size; i++) {
 		if (states[i].what == BUSY)
 			return false;
+		any_gone |= states[i].what == GONE;
 		any_done |= states[i].what == DONE;
+		ever += (unsigned)states[i].ever;
 		ended += states[i].ended;
 		if (states[i].world > world)
 			world = states[i].world;
 	}
-	if (!any_done)
+	if (a->expect && ever < a->expect && !any_gone)
+		return a->within_s > 0 && peer_now() - began > a->within_s;
+	if (!any_done && !any_gone)
 		return false;
 	if (!all_quiet_since)
 		all_quiet_since = peer_now();
 	return ended >= world || peer_now() - all_quiet_since > PATIENCE_S;
+}
+
+static void say_finish(struct agent *a)
+{
+	for (int i = 1; i < a->peer->size && !finish_said; i++)
+		a->peer->send(a->peer, i, TAG_FINISH, "", 1, peer_now() + 1);
+	finish_said = true;
 }
 
 bool siblings_finished(struct agent *a, bool local, double *wait_s)
@@ -172,9 +267,42 @@ bool siblings_finished(struct agent *a, bool local, double *wait_s)
 			all_quiet_since = 0;
 		return false;
 	}
-	for (int i = 1; i < a->peer->size; i++)
-		a->peer->send(a->peer, i, TAG_FINISH, "", 1, peer_now() + 1);
+	say_finish(a);
 	return true;
+}
+
+void siblings_stop(struct agent *a)
+{
+	if (!a->several || !a->peer || a->orphaned)
+		return;
+	if (a->peer->rank)
+		tell(a, DONE);
+	else
+		say_finish(a);
+}
+
+void siblings_notes(struct agent *a)
+{
+	char *notes = courier_there() && a->several ? courier_notes() : NULL, *save = NULL;
+
+	for (char *line = notes ? strtok_r(notes, "\n", &save) : NULL; line;
+		line = strtok_r(NULL, "\n", &save))
+		agent_warn(a, false, "%s", line);
+	free(notes);
+}
+
+void siblings_clock(struct agent *a, bool last)
+{
+	double last_s = a->conf->agent_deadline_s / 8;
+	struct clock_sync c;
+
+	if (!a->peer || !courier_clock(a->peer, !last ? 0 : last_s < LAST_S ? last_s : LAST_S, &c))
+		return;
+	if (a->clock)
+		clock_sync_clear(a->clock);
+	else
+		a->clock = xmalloc(sizeof(*a->clock));
+	*a->clock = c;
 }
 
 int siblings_collate(struct agent *a, const struct profile *node, struct profile **whole,

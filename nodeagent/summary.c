@@ -24,6 +24,7 @@ static void summary_lines(FILE *f, const struct report *r)
 		section_number(f, "Nr. of threads:", p->threads);
 	if (p->n_agents > 1)
 		section_number(f, "Nr. of nodes:", p->n_agents);
+	section_matching(f, r);
 	section_times(f, r, p->runtime_s);
 	section_bytes(f, "Vftrace used memory:", (double)p->ring_bytes);
 }
@@ -42,9 +43,15 @@ static void fill_log(FILE *f, const struct report *r, const void *ctx)
 		section_minmax(f, r);
 	if (c->name_grouped_profile_table_show_table && !c->profile_table_separate)
 		section_grouped(f, r);
-	section_openmp(f, r);
-	section_mpi(f, r);
+	if (!c->profile_table_separate) {
+		section_openmp(f, r);
+		section_mpi(f, r);
+		section_gpu(f, r);
+		section_hwprof(f, r);
+	}
+	section_thread_pairs(f, r);
 	section_agents(f, r);
+	section_clocks(f, r);
 	section_stacks(f, r);
 	section_config(f, r);
 }
@@ -59,6 +66,30 @@ static void fill_grouped(FILE *f, const struct report *r, const void *ctx)
 {
 	section_head(f, r);
 	section_grouped(f, r);
+}
+
+static void fill_mpi(FILE *f, const struct report *r, const void *ctx)
+{
+	section_head(f, r);
+	section_mpi(f, r);
+}
+
+static void fill_openmp(FILE *f, const struct report *r, const void *ctx)
+{
+	section_head(f, r);
+	section_openmp(f, r);
+}
+
+static void fill_gpu(FILE *f, const struct report *r, const void *ctx)
+{
+	section_head(f, r);
+	section_gpu(f, r);
+}
+
+static void fill_hwprof(FILE *f, const struct report *r, const void *ctx)
+{
+	section_head(f, r);
+	section_hwprof(f, r);
 }
 
 static void fill_json(FILE *f, const struct report *r, const void *ctx)
@@ -80,6 +111,11 @@ int output_summary(const struct profile *p, const struct conf *c, const char *di
 			c->profile_table_separate && c->profile_table_show_minmax_summary},
 		{"_all_namegroup.log", fill_grouped,
 			c->profile_table_separate && c->name_grouped_profile_table_show_table},
+		{"_all_mpi.log", fill_mpi, c->profile_table_separate && report_has_mpi(p, c)},
+		{"_all_openmp.log", fill_openmp, c->profile_table_separate && p->n_openmp},
+		{"_all_cuda.log", fill_gpu, c->profile_table_separate && report_has_gpu(p, c)},
+		{"_all_hwprof.log", fill_hwprof,
+			c->profile_table_separate && report_has_hwprof(p, c)},
 	};
 	struct report r;
 	int first = 0;

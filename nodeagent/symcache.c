@@ -18,7 +18,8 @@
 extern const char *const vftr_mpi_names[];
 extern const unsigned vftr_mpi_n;
 
-#define UNKNOWN "(unknown)"
+#define UNKNOWN	    "(unknown)"
+#define NO_FUNCTION "(UnknownFunctionName)" /* as Vftrace says it */
 
 struct file {
 	char *path;
@@ -131,6 +132,16 @@ static const char *region_name(struct symcache *s, const struct process *p, uint
 
 static const char *mpi_name(uint32_t function)
 {
+	static const char *const logged[LOGGED_CALLS] = {
+		[LOGGED_SEND] = "vftrace_log_send",
+		[LOGGED_RECEIVE] = "vftrace_log_receive",
+		[LOGGED_COLLECTIVE] = "vftrace_log_collective",
+		[LOGGED_DATA] = "vftrace_log_data",
+	};
+	const uint32_t first = RECORD_ID_LOGGED - RECORD_ID_MPI;
+
+	if (function >= first && function < first + LOGGED_CALLS)
+		return logged[function - first];
 	return function < vftr_mpi_n ? vftr_mpi_names[function] : UNKNOWN;
 }
 
@@ -179,7 +190,7 @@ const char *symcache_name(struct symcache *s, const struct process *p, uint64_t 
 			return region_name(s, p, id - RECORD_ID_REGION);
 	}
 	if (!codemap_find_key(p->code, key, &place))
-		return UNKNOWN;
+		return NO_FUNCTION;
 	name = symcache_find(s, &place, place.address, NULL);
 	return name ? name : made_name(s, &place);
 }

@@ -4,13 +4,17 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 #include <unistd.h>
 #include "conf/conf.h"
 #include "nodeagent/agent.h"
+#include "nodeagent/counters.h"
 #include "nodeagent/drain.h"
 #include "nodeagent/openmp.h"
 #include "nodeagent/forks.h"
 #include "nodeagent/process.h"
+#include "nodeagent/regions.h"
+#include "nodeagent/sampling.h"
 #include "nodeagent/symcache.h"
 #include "nodeagent/threads-past.h"
 #include "nodeagent/traffic.h"
@@ -39,6 +43,14 @@ static int same_function(void *ctx, uint64_t key, uint64_t site)
 	/* the call site is the return address: one past the call */
 	return symcache_find(p->agent->symbols, &here, here.address - 1, &start) &&
 	       start == frame.address;
+}
+
+/* As Vftrace knows it: Fortran's MAIN__ is called by a main() of its own. */
+static int is_main(void *ctx, uint64_t key)
+{
+	const struct process *p = ctx;
+
+	return !strcasecmp(symcache_name(p->agent->symbols, p, key), "main");
 }
 
 /* The first thread of a child starts inside the functions its parent was in. */
@@ -113,24 +125,32 @@ static void set_name(struct thread_ring *t, const char *name)
 	snprintf(t->name, sizeof(t->name), "%s", name);
 }
 
-static struct thread_ring *thread_new(struct process *p, const struct wire_thread *m)
+static struct thread_ring *thread_new(
+	struct process *p, const struct wire_thread *m, const char *name)
 {
 	struct thread_ring *t = xcalloc(1, sizeof(*t));
 	bool first = !p->threads_ever;
 
 	t->process = p;
 	t->tid = m->tid;
+	set_name(t, name);
 	t->parent = m->parent && m->parent <= p->threads_ever ? m->parent - 1 : PROFILE_NONE;
 	t->number = p->threads_ever++;
 	t->start_ticks = first ? p->start_ticks : m->head.ticks;
 	t->replay = replay_new(t->start_ticks, same_function, p);
+	replay_set_mismatch(t->replay, regions_mismatched);
 	t->lane = traffic_lane_new(p->traffic, replay_tree(t->replay));
 	replay_set_lane(t->replay, t->lane);
 	if (!p->openmp)
 		p->openmp = openmp_new(p);
 	replay_set_openmp(t->replay, p->openmp, t->number);
+	replay_set_gpu(t->replay, p->gpu);
+	replay_set_counters(t->replay, p->agent->counters->wanted.n);
+	replay_set_sampled(t->replay, sampling_thread_begin(t, t->name));
 	if (first)
 		inherit_frames(p, t->replay);
+	if (first && !p->agent->conf->include_cxx_prelude)
+		replay_drop_prelude(t->replay, is_main);
 	t->epoch = codemap_epochs(p->code) - 1;
 	return t;
 }
@@ -154,8 +174,7 @@ void threads_begin(struct process *p, const struct wire_thread *m, const char *n
 			process_name(p), (unsigned long long)reply.ring_size >> 10,
 			strerror(-reply.error), m->tid);
 	} else {
-		t = thread_new(p, m);
-		set_name(t, name);
+		t = thread_new(p, m, name);
 		t->ring = p->slots[reply.index].ring;
 		p->slots[reply.index].ring.base = NULL;
 		p->threads[reply.index] = t;
@@ -168,15 +187,18 @@ void threads_begin(struct process *p, const struct wire_thread *m, const char *n
 
 void threads_name(struct process *p, uint64_t index, const char *name)
 {
-	if (index < p->n_threads && p->threads[index])
-		set_name(p->threads[index], name);
+	if (index >= p->n_threads || !p->threads[index])
+		return;
+	set_name(p->threads[index], name);
+	sampling_thread_name(p->threads[index]);
 }
 
 static void count(struct process *p, struct thread_ring *t)
 {
 	const struct replay_counts *c = replay_counts(t->replay);
-	const struct ring_producer_shm *shm = t->ring.producer;
+	struct ring_producer_shm *shm = t->ring.producer;
 
+	counters_note(p->agent->counters, shm);
 	p->past_counts.records += c->records;
 	p->past_counts.calls += c->calls;
 	p->past_counts.lost += c->lost;
@@ -194,6 +216,8 @@ static void finish(struct process *p, struct thread_ring *t, uint64_t ticks)
 {
 	drain_last(t);
 	replay_end(t->replay, ticks);
+	sampling_thread_end(t, replay_sampled(t->replay), replay_last_ticks(t->replay));
+	replay_set_sampled(t->replay, NULL);
 	count(p, t);
 }
 
@@ -270,8 +294,10 @@ void threads_end(struct process *p, uint64_t index, uint64_t ticks, const char *
 	if (index >= p->n_threads || !p->threads[index])
 		return;
 	t = p->threads[index];
-	if (name[0])
+	if (name[0]) {
 		set_name(t, name);
+		sampling_thread_name(t);
+	}
 	ring = t->ring;
 	keep = keep && !t->error;
 	finish(p, t, ticks);

@@ -9,6 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include "nodeagent/traffic-internal.h"
+#include "shm/session.h"
 
 #define NAME_MAX_BYTES 255
 
@@ -39,6 +40,7 @@ void comm_drop(struct traffic *t, struct comm *c)
 {
 	if (!c || --c->refs)
 		return;
+	match_comm_gone(t, c);
 	t->n_comms--;
 	t->n_runs -= c->n_runs;
 	free(c->runs);
@@ -162,6 +164,7 @@ static struct comm *first_packet(struct traffic *t, const struct wire_comm *m)
 	*c = (struct comm){.id = m->id,
 		.number = m->number,
 		.kind = m->kind,
+		.job = m->number >= SESSION_COMM_FIRST ? t->session_job : 0,
 		.size = m->size,
 		.remote_size = m->remote_size,
 		.refs = 1,

@@ -7,6 +7,7 @@
 #include "nodeagent/map64.h"
 #include "nodeagent/profile.h"
 #include "nodeagent/traffic-order.h"
+#include "nodeagent/traffic-tap.h"
 #include "nodeagent/traffic.h"
 #include "shm/message.h"
 
@@ -39,6 +40,8 @@ struct comm {
 	uint32_t refs;		  /* its number, windows, open requests, messages in open frames */
 	uint32_t sums;		  /* index into sums.comms, or NO_SUMS */
 	uint32_t local, local_of; /* members on this node, as counted by traffic-sync.c */
+	uint32_t told;		  /* its number in the tap, or 0 */
+	uint64_t job;		  /* that its members are ranks of; 0: the process's own */
 	char *name;
 	struct run *runs;
 	size_t n_runs, cap_runs;
@@ -52,6 +55,11 @@ static inline uint32_t comm_ranks(const struct comm *c)
 
 /* World rank, or PROFILE_ELSEWHERE; rank < comm_ranks(c), or c NULL. */
 uint32_t comm_world(const struct comm *c, uint32_t rank);
+/* The same, if it is a rank of the process's own job. */
+static inline uint32_t comm_peer(const struct comm *c, uint32_t rank)
+{
+	return c && c->job ? PROFILE_ELSEWHERE : comm_world(c, rank);
+}
 bool comm_has_world(const struct comm *c, uint32_t world);
 
 /*
@@ -93,6 +101,7 @@ struct pending {
 	uint64_t since;
 	uint64_t depth;
 	uint32_t level;
+	uint32_t stack; /* of struct traffic_frame */
 	bool timed;
 };
 
@@ -105,9 +114,15 @@ struct request {
 	uint32_t next_free;
 };
 
+/* A DONE, and the call and thread that learnt of it. */
+struct completion {
+	struct message m;
+	uint64_t since, ticks;
+	uint32_t thread;
+};
+
 struct early {
-	struct message m; /* DONE; POST: the record of a probe that no longer counts */
-	uint64_t ticks;
+	struct completion c; /* kind POST: the record of a probe that no longer counts */
 	uint32_t next_free;
 };
 
@@ -123,7 +138,7 @@ struct requests {
 
 /* Results as of traffic_left(). */
 const char *request_post(struct traffic_lane *l, const struct pending *p);
-const char *request_done(struct traffic *t, const struct message *m, uint64_t ticks);
+const char *request_done(struct traffic *t, const struct completion *c);
 /* An Mrecv has received what a probe of this number had found. */
 void request_received(struct traffic *t, uint32_t number);
 /* Whether it is the node of a function that takes messages out of the queue by probing. */
@@ -133,6 +148,15 @@ void requests_move(struct traffic_lane *l);
 /* Only those at `from` and below it; the lane goes on. */
 void requests_moved(struct traffic_lane *l, const struct node *from);
 void requests_free(struct traffic *t);
+
+/* ---- matching: traffic-match.c; nothing without a matcher --------------------- */
+
+/* A SEND, RECV or POST; until: when its call ended. */
+void match_call(struct traffic_lane *l, const struct pending *p, uint64_t until, bool failed);
+/* c is known no more. */
+void match_comm_gone(struct traffic *t, const struct comm *c);
+/* q has ended. */
+void match_completion(const struct traffic *t, const struct request *q, const struct completion *c);
 
 /* ---- sums: traffic-sums.c --------------------------------------------------- */
 
@@ -154,11 +178,25 @@ uint32_t sums_of_file(struct traffic *t, const char *name);
 /* Index of the sums of a communicator, made if need be; c may be NULL. */
 uint32_t sums_of_comm(struct traffic *t, struct comm *c);
 void sums_rank_changed(struct traffic *t);
+/* Whether messages to and from it count; peer: world rank. */
+bool sums_is_listed(const struct traffic *t, uint32_t peer);
 void sums_free(struct traffic *t);
+
+/* ---- each for itself: traffic-tap.c ------------------------------------------ */
+
+/* It is over. done: NULL if it has no request, or what has completed it. */
+void tap_tell(struct traffic *t, uint32_t thread, const struct pending *p,
+	const struct message *done, uint64_t ticks);
 
 struct traffic {
 	const struct conf *conf;
 	struct sync *sync;
+	struct traffic_tap tap;	     /* message NULL: nobody listens */
+	struct match_process *match; /* or NULL */
+	struct matching *matching;   /* or NULL */
+	uint64_t match_job;
+	struct match_process *session_match; /* of communicators with a job of their own */
+	uint64_t session_job;
 	uint64_t job;
 	int rank;
 	bool all_ranks, listed; /* mpi.only_for_ranks: is everybody, am I? */
@@ -194,6 +232,7 @@ struct traffic_lane {
 	struct pending *pending;
 	size_t n, cap;
 	size_t n_open; /* requests it has posted */
+	uint64_t earlier; /* when the next message took place, or 0 */
 };
 
 static inline uint64_t ticks_between(uint64_t from, uint64_t to)

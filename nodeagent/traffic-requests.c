@@ -95,21 +95,21 @@ static void drop_early(struct requests *r, uint32_t number)
 		return;
 	i = *at;
 	map32_remove(&r->early, number);
-	r->early_at[i].m.request = 0;
+	r->early_at[i].c.m.request = 0;
 	r->early_at[i].next_free = r->free_early;
 	r->free_early = i;
 }
 
-static void keep_early(struct traffic *t, const struct message *m, uint64_t ticks)
+static void keep_early(struct traffic *t, const struct completion *c)
 {
 	struct requests *r = &t->requests;
 	uint32_t i;
 
-	drop_early(r, m->request);
+	drop_early(r, c->m.request);
 	if (r->early.n >= TRAFFIC_EARLY_MAX) { /* the next in turn, most likely the oldest */
 		t->limits |= 1u << LIMIT_EARLY;
 		r->hand = (r->hand + 1) % r->n_early;
-		drop_early(r, r->early_at[r->hand].m.request);
+		drop_early(r, r->early_at[r->hand].c.m.request);
 	}
 	i = r->free_early;
 	if (i != NONE) {
@@ -118,8 +118,8 @@ static void keep_early(struct traffic *t, const struct message *m, uint64_t tick
 		r->early_at = grow(r->early_at, r->n_early, &r->cap_early, sizeof(*r->early_at));
 		i = (uint32_t)r->n_early++;
 	}
-	r->early_at[i] = (struct early){.m = *m, .ticks = ticks};
-	map32_add(&r->early, m->request, i);
+	r->early_at[i] = (struct early){.c = *c};
+	map32_add(&r->early, c->m.request, i);
 }
 
 static struct early *find_early(struct traffic *t, uint32_t number)
@@ -132,9 +132,9 @@ static struct early *find_early(struct traffic *t, uint32_t number)
 /* The record of the probe with this number is still to come, and no longer counts. */
 static void expect_probe(struct traffic *t, uint32_t number)
 {
-	struct message m = {.kind = RECORD_POST, .request = number};
+	struct completion c = {.m = {.kind = RECORD_POST, .request = number}};
 
-	keep_early(t, &m, 0);
+	keep_early(t, &c);
 }
 
 /* ---- completion --------------------------------------------------------------------- */
@@ -162,9 +162,11 @@ static void send_over(
 {
 	uint32_t peer = comm_world(q->of.comm, q->of.m.peer);
 
+	if (done->flags & MESSAGE_UNKNOWN)
+		return;
 	if (done->flags & MESSAGE_CANCELLED)
 		sums_send_cancelled(t, &q->of, peer, q->of.m.bytes);
-	else if (!(done->flags & MESSAGE_UNKNOWN))
+	else
 		sums_send_time(t, &q->of, peer, q->of.m.bytes, duration);
 }
 
@@ -251,8 +253,7 @@ static const char *finish(
 	return why;
 }
 
-static const char *complete(
-	struct traffic *t, struct request *q, const struct message *done, uint64_t ticks)
+static const char *complete(struct traffic *t, struct request *q, const struct completion *c)
 {
 	uint32_t number = q->of.m.request;
 	bool probe_to_come = q->of.m.flags & MESSAGE_MATCHED && !q->probed;
@@ -262,8 +263,10 @@ static const char *complete(
 
 	if (!q->lane && n->extra)
 		before = n->extra->messages;
-	why = finish(t, q, done, ticks);
-
+	match_completion(t, q, c);
+	why = finish(t, q, &c->m, c->ticks);
+	if (!why)
+		tap_tell(t, q->thread, &q->of, &c->m, c->ticks);
 	if (!q->lane && n->extra)
 		note_late(t, q->thread, &before, &n->extra->messages);
 	close_request(t, q);
@@ -272,13 +275,13 @@ static const char *complete(
 	return why;
 }
 
-const char *request_done(struct traffic *t, const struct message *m, uint64_t ticks)
+const char *request_done(struct traffic *t, const struct completion *c)
 {
-	struct request *q = find_open(t, m->request);
+	struct request *q = find_open(t, c->m.request);
 
 	if (q && !(q->probed && !q->taken))
-		return complete(t, q, m, ticks);
-	keep_early(t, m, ticks);
+		return complete(t, q, c);
+	keep_early(t, c);
 	return NULL;
 }
 
@@ -361,7 +364,7 @@ const char *request_post(struct traffic_lane *l, const struct pending *p)
 	struct early early = found ? *found : (struct early){0};
 	bool probe = is_probe(p, q);
 
-	if (probe && early.m.kind == RECORD_POST) {
+	if (probe && early.c.m.kind == RECORD_POST) {
 		drop_early(&t->requests, number);
 		return NULL;
 	}
@@ -370,10 +373,10 @@ const char *request_post(struct traffic_lane *l, const struct pending *p)
 		pair_up(l, q, p, probe);
 	else
 		q = post_anew(l, q, p, probe);
-	if (!q || !q->taken || early.m.kind != RECORD_DONE)
+	if (!q || !q->taken || early.c.m.kind != RECORD_DONE)
 		return NULL;
 	drop_early(&t->requests, number);
-	return complete(t, q, &early.m, early.ticks);
+	return complete(t, q, &early.c);
 }
 
 void requests_free(struct traffic *t)

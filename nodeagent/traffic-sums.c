@@ -25,7 +25,7 @@ static unsigned size_class(uint64_t bytes)
 
 /* ---- peers ------------------------------------------------------------------------ */
 
-static bool is_listed(const struct traffic *t, uint32_t peer)
+bool sums_is_listed(const struct traffic *t, uint32_t peer)
 {
 	return t->all_ranks || (t->listed && peer < PROFILE_UNRANKED &&
 				       rank_list_has(t->conf->mpi_only_for_ranks, peer));
@@ -36,7 +36,7 @@ void sums_rank_changed(struct traffic *t)
 	t->listed = t->all_ranks ||
 		    (t->rank >= 0 && rank_list_has(t->conf->mpi_only_for_ranks, (unsigned)t->rank));
 	for (size_t i = 0; i < t->sums.n_peers; i++)
-		t->sums.peers[i].listed = is_listed(t, t->sums.peers[i].peer);
+		t->sums.peers[i].listed = sums_is_listed(t, t->sums.peers[i].peer);
 }
 
 static struct traffic_peer *peer_of(struct traffic *t, uint32_t peer)
@@ -57,7 +57,8 @@ static struct traffic_peer *peer_of(struct traffic *t, uint32_t peer)
 	}
 	map64_add(&t->peer_at, peer, (uint32_t)s->n_peers);
 	s->peers = grow(s->peers, s->n_peers, &s->cap_peers, sizeof(*s->peers));
-	s->peers[s->n_peers] = (struct traffic_peer){.peer = peer, .listed = is_listed(t, peer)};
+	s->peers[s->n_peers] =
+		(struct traffic_peer){.peer = peer, .listed = sums_is_listed(t, peer)};
 	return &s->peers[s->n_peers++];
 }
 

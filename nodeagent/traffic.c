@@ -6,6 +6,7 @@
 #include "conf/conf.h"
 #include "nodeagent/traffic-internal.h"
 #include "nodeagent/traffic-sync.h"
+#include "shm/session.h"
 
 extern const char *const vftr_mpi_names[]; /* generated from mpi/mpi.tab */
 extern const unsigned vftr_mpi_n;
@@ -191,7 +192,7 @@ static const char *look_up(struct traffic *t, struct pending *p)
 
 /* The call has failed: what it has recorded did not take place. What it has
  * completed is complete. */
-static void fail(struct traffic_lane *l, const struct traffic_frame *f)
+static void fail(struct traffic_lane *l, const struct traffic_frame *f, uint64_t now)
 {
 	size_t from = l->n, to;
 
@@ -200,16 +201,40 @@ static void fail(struct traffic_lane *l, const struct traffic_frame *f)
 		from--;
 	to = from;
 	for (size_t i = from; i < l->n; i++) {
-		if (l->pending[i].m.kind == RECORD_DONE)
+		if (l->pending[i].m.kind == RECORD_DONE) {
 			l->pending[to++] = l->pending[i];
-		else
-			comm_drop(l->traffic, l->pending[i].comm);
+			continue;
+		}
+		match_call(l, &l->pending[i], now, true);
+		comm_drop(l->traffic, l->pending[i].comm);
 	}
 	l->traffic->n_pending -= l->n - to;
 	l->n = to;
 }
 
 /* ---- what a frame told, when it is over --------------------------------------- */
+
+/* What a program logs without MPI, is shown as what MPI would call it. */
+static uint32_t logged_function(uint32_t function)
+{
+	static const char *const names[SESSION_COLLECTIVES] = {
+		[SESSION_BARRIER] = "MPI_Barrier",
+		[SESSION_BROADCAST] = "MPI_Bcast",
+		[SESSION_REDUCE] = "MPI_Reduce",
+		[SESSION_ALLREDUCE] = "MPI_Allreduce",
+		[SESSION_GATHER] = "MPI_Gather",
+		[SESSION_ALLGATHER] = "MPI_Allgather",
+		[SESSION_SCATTER] = "MPI_Scatter",
+		[SESSION_ALLTOALL] = "MPI_Alltoall",
+	};
+	uint32_t id = 0;
+
+	if (function < SESSION_FUNCTION || function - SESSION_FUNCTION >= SESSION_COLLECTIVES)
+		return function;
+	while (id < vftr_mpi_n && strcmp(vftr_mpi_names[id], names[function - SESSION_FUNCTION]))
+		id++;
+	return id;
+}
 
 static bool is_barrier(uint32_t function)
 {
@@ -263,7 +288,7 @@ static void note_order(struct traffic_lane *l, const struct pending *p, uint64_t
 static const char *settle_rma(struct traffic_lane *l, const struct pending *p, uint64_t ticks)
 {
 	struct traffic *t = l->traffic;
-	uint32_t peer = comm_world(p->comm, p->m.peer);
+	uint32_t peer = comm_peer(p->comm, p->m.peer);
 	uint64_t duration = ticks_between(p->since, ticks);
 
 	if (p->m.bytes)
@@ -279,7 +304,7 @@ static const char *settle_rma(struct traffic_lane *l, const struct pending *p, u
 	return NULL;
 }
 
-static const char *settle(struct traffic_lane *l, const struct pending *p, uint64_t ticks)
+static const char *count(struct traffic_lane *l, const struct pending *p, uint64_t ticks)
 {
 	struct traffic *t = l->traffic;
 	uint64_t duration = ticks_between(p->since, ticks);
@@ -287,9 +312,10 @@ static const char *settle(struct traffic_lane *l, const struct pending *p, uint6
 
 	switch (p->m.kind) {
 	case RECORD_SEND:
-		peer = comm_world(p->comm, p->m.peer);
+		peer = comm_peer(p->comm, p->m.peer);
 		sums_send(t, p, peer, p->m.bytes);
 		note_order(l, p, ticks);
+		match_call(l, p, ticks, false);
 		if (p->m.request)
 			return request_post(l, p);
 		if (p->timed)
@@ -297,7 +323,8 @@ static const char *settle(struct traffic_lane *l, const struct pending *p, uint6
 		return NULL;
 	case RECORD_RECV:
 		note_order(l, p, ticks);
-		peer = comm_world(p->comm, p->m.peer);
+		match_call(l, p, ticks, false);
+		peer = comm_peer(p->comm, p->m.peer);
 		if (p->m.request)
 			request_received(t, p->m.request);
 		sums_receive(t, p, peer, p->m.bytes);
@@ -306,9 +333,10 @@ static const char *settle(struct traffic_lane *l, const struct pending *p, uint6
 		return NULL;
 	case RECORD_POST:
 		note_order(l, p, ticks);
+		match_call(l, p, ticks, false);
 		return request_post(l, p);
 	case RECORD_DONE:
-		return request_done(t, &p->m, ticks);
+		return request_done(t, &(struct completion){p->m, p->since, ticks, l->number});
 	case RECORD_COLLECTIVE:
 		return settle_collective(l, p, ticks);
 	case RECORD_RMA:
@@ -321,6 +349,17 @@ static const char *settle(struct traffic_lane *l, const struct pending *p, uint6
 	default:
 		return NULL;
 	}
+}
+
+/* What becomes a request is told when that is over. */
+static const char *settle(struct traffic_lane *l, const struct pending *p, uint64_t ticks)
+{
+	const char *why = count(l, p, ticks);
+
+	if (!why && p->m.kind != RECORD_POST && p->m.kind != RECORD_DONE &&
+		(!p->m.request || p->m.kind == RECORD_RECV))
+		tap_tell(l->traffic, l->number, p, NULL, ticks);
+	return why;
 }
 
 static void keep(struct traffic_lane *l, const struct pending *p)
@@ -338,6 +377,7 @@ const char *traffic_record(
 		.since = f->call ? f->since : now,
 		.level = f->level,
 		.depth = f->depth,
+		.stack = f->stack,
 		.timed = f->call};
 	const char *why;
 
@@ -345,12 +385,21 @@ const char *traffic_record(
 		return "a record of communication that contradicts its format";
 	if ((p.m.kind == RECORD_POST || p.m.kind == RECORD_DONE) && !p.m.request)
 		return "a request without a number";
+	if (p.m.kind == RECORD_EARLIER) {
+		l->earlier = p.m.offset;
+		return NULL;
+	}
+	if (l->earlier && l->earlier < p.since)
+		p.since = l->earlier;
+	l->earlier = 0;
+	if (p.m.kind == RECORD_COLLECTIVE)
+		p.m.field = logged_function(p.m.field);
 	why = look_up(t, &p);
 	if (why)
 		return why;
 	switch (p.m.kind) {
 	case RECORD_FAILED:
-		fail(l, f);
+		fail(l, f, now);
 		return NULL;
 	case RECORD_PARTITION:
 	case RECORD_EPOCH:

@@ -26,6 +26,8 @@
 #include "shm/wire.h"
 
 struct conf;
+struct match_process;
+struct matching;
 struct sync;
 struct traffic;
 struct traffic_lane; /* one thread */
@@ -66,6 +68,7 @@ struct traffic_frame {
 	uint32_t level;
 	uint64_t depth; /* level, depth: frames that are left later are not larger */
 	uint64_t since;
+	uint32_t stack; /* for the tap (traffic-tap.h) */
 };
 
 /*
@@ -95,6 +98,19 @@ bool traffic_in_use(const struct traffic *t);
 
 /* World rank of this process, and of which job. */
 void traffic_rank(struct traffic *t, int rank, uint64_t job);
+
+/*
+ * From now on its messages go to the matcher, with ranks in this job. matching: is told
+ * what communicators are gone; NULL: nobody is. match NULL: no more.
+ */
+void traffic_match(
+	struct traffic *t, struct match_process *match, struct matching *matching, uint64_t job);
+
+/*
+ * An MPI process has joined a session (sessions.h): communicators from SESSION_COMM_FIRST on
+ * have ranks of this job, and their messages go to `match`, which may be NULL.
+ */
+void traffic_session(struct traffic *t, struct match_process *match, uint64_t job);
 
 /* One sentence per limit above that was reached, or NULL; i = 0, 1, ... */
 const char *traffic_limit_reached(const struct traffic *t, unsigned i);

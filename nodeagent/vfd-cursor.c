@@ -9,6 +9,7 @@
 
 #include "conf/conf.h"
 #include "nodeagent/util.h"
+#include "nodeagent/vfd-match.h"
 #include "nodeagent/vfd-message.h"
 #include "nodeagent/vfd-reader.h"
 #include "nodeagent/vfd-walk.h"
@@ -179,6 +180,7 @@ static bool messages_next(struct messages *m, struct vfd_event *e)
 		if (message->stack > l->n_stacks)
 			message->stack = (uint32_t)l->n_stacks;
 		message->start = p->time;
+		reader_match(m->f, message);
 		message->end = reader_time(m->f, (uint64_t)message->end);
 		*e = (struct vfd_event){.kind = VFD_MESSAGE,
 			.file = m->file,

@@ -5,7 +5,27 @@
 #include "mpi_id.h"
 #include "nodeagent/json.h"
 #include "nodeagent/vfd-dump.h"
+#include "nodeagent/vfd-format.h"
 #include "nodeagent/vfd-mpitype.h"
+
+static void block_bytes(struct json *j, const struct vfd_facts *x)
+{
+	static const char *const names[VFD_BLOCK_KINDS] = {[VFD_BLOCK_HEADER] = "header",
+		[VFD_BLOCK_DEFINITIONS] = "definitions",
+		[VFD_BLOCK_SAMPLES] = "samples",
+		[VFD_BLOCK_MESSAGES] = "messages",
+		[VFD_BLOCK_CLOCK] = "clock",
+		[VFD_BLOCK_COUNTERS] = "counters",
+		[VFD_BLOCK_INDEX] = "index",
+		[VFD_BLOCK_END] = "end",
+		[VFD_BLOCK_MATCHES] = "matches"};
+
+	json_object(j, "block_bytes");
+	for (size_t i = 1; i < VFD_BLOCK_KINDS; i++)
+		if (x->block_bytes[i])
+			json_uint(j, names[i], x->block_bytes[i]);
+	json_close(j);
+}
 
 static void facts(struct json *j, struct vfd_file *f)
 {
@@ -23,6 +43,9 @@ static void facts(struct json *j, struct vfd_file *f)
 	json_int(j, "interval_ns", x->interval_ns);
 	json_uint(j, "samples", x->samples);
 	json_uint(j, "messages", x->messages);
+	json_uint(j, "matches", x->matches);
+	json_uint(j, "bytes", x->bytes);
+	block_bytes(j, x);
 	json_uint(j, "lost_calls", x->lost_calls);
 	json_uint(j, "thinned_calls", x->thinned_calls);
 	json_bool(j, "closed", x->closed);

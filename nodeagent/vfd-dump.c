@@ -20,7 +20,7 @@
 const char *const vfd_event_names[VFD_EVENT_KINDS] = {
 	"call", "exit", "message", "gap", "thinning", "thinned", "lost"};
 const char *const vfd_match_names[VFD_MATCHES] = {
-	"none", "exact", "ambiguous", "assumed", "broken"};
+	"none", "exact", "ambiguous", "assumed", "broken", "guess"};
 const char *const vfd_message_names[VFD_FILE + 1] = {"send", "recv", "collective", "rma", "file"};
 
 bool vfd_dump_wants(const struct vfd_dump *d, const struct vfd_process *p)

@@ -36,6 +36,7 @@ enum vfd_kind {
 	VFD_BLOCK_COUNTERS, /* reserved */
 	VFD_BLOCK_INDEX,
 	VFD_BLOCK_END,
+	VFD_BLOCK_MATCHES,
 	VFD_BLOCK_KINDS
 };
 
@@ -127,6 +128,9 @@ enum vfd_mark {
 
 /* MESSAGES: records, each varint kind, varint fields that are not zero (bit
  * set), and these, in the order of vfd_message_fields[]. */
+
+/* MATCHES: records, each varint process, communicator and ticket of a receive, what
+ * (partitioned, match << 1), the sender's ticket, and its thread +1. */
 
 /* CLOCK: records, each varint kind and fields. */
 enum vfd_clock_record {

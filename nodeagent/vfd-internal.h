@@ -33,7 +33,7 @@ struct vfd_writer {
 	uint32_t block_bytes;
 	unsigned level; /* of thinning */
 	bool mute;	/* no event is written any more */
-	struct vfd_page definitions, messages;
+	struct vfd_page definitions, messages, matches;
 	int64_t last_message; /* start of the one before in this block */
 	uint64_t message_time;
 	struct lane *lanes;
@@ -45,7 +45,7 @@ struct vfd_writer {
 	size_t n_texts, cap_texts;
 	struct vfd_index_entry *index;
 	size_t n_index, cap_index;
-	uint64_t events, n_messages, thinned, dropped_blocks;
+	uint64_t events, n_messages, n_matches, thinned, dropped_blocks;
 	char *trouble;
 };
 

@@ -22,6 +22,8 @@
 /* Checksums that may be wrong, in file lengths: hostile files can't keep us for hours. */
 #define PATIENCE 64u
 
+_Static_assert(VFD_BLOCK_KINDS <= 16, "vfd_facts.block_bytes");
+
 /* Part of the file in memory. */
 struct window {
 	struct vfd_file *f;
@@ -147,8 +149,7 @@ static const char *scan_block(struct vfd_file *f, const struct vfd_block *b,
 	struct vfd_end end;
 
 	if (b->kind < VFD_BLOCK_KINDS)
-		f->facts.block_bytes[b->kind % ARRAY_SIZE(f->facts.block_bytes)] +=
-			sizeof(*b) + vfd_padded(b->bytes);
+		f->facts.block_bytes[b->kind] += sizeof(*b) + vfd_padded(b->bytes);
 	f->facts.closed = false;
 	switch (b->kind) {
 	case VFD_BLOCK_HEADER:
@@ -164,6 +165,10 @@ static const char *scan_block(struct vfd_file *f, const struct vfd_block *b,
 	case VFD_BLOCK_MESSAGES:
 		add_block(f, b, offset);
 		f->facts.messages += b->records;
+		return NULL;
+	case VFD_BLOCK_MATCHES:
+		add_block(f, b, offset);
+		f->facts.matches += b->records;
 		return NULL;
 	case VFD_BLOCK_CLOCK:
 		return reader_clock(f, &r, b->records) ? NULL
@@ -335,6 +340,7 @@ void vfd_close(struct vfd_file *f)
 	if (f->fd >= 0)
 		close(f->fd);
 	free(f->blocks);
+	free(f->pairs);
 	free(f->damage);
 	free(f->path);
 	free(f->host);

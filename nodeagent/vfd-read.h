@@ -19,12 +19,18 @@ struct vfd_file *vfd_open(const char *path, char **error);
 /* The same from memory, which must stay; name is for messages. */
 struct vfd_file *vfd_open_bytes(const void *bytes, size_t n, const char *name, char **error);
 void vfd_close(struct vfd_file *f);
+/*
+ * Files of one run, before they are read together: those without knots of the
+ * clock are moved to where their UNIX clocks say that they are, after the first.
+ */
+void vfd_line_up(struct vfd_file *const *files, size_t n);
 
 struct vfd_facts {
 	const char *path, *host, *application, *writer;
 	uint64_t bytes;			    /* of the file when it was opened */
 	uint64_t blocks, samples, messages; /* readable; samples: enters, exits and marks */
-	uint64_t block_bytes[8];	    /* by enum vfd_kind, with headers */
+	uint64_t matches;		    /* messages whose sender is told apart */
+	uint64_t block_bytes[16];	    /* by enum vfd_kind, with headers */
 	int64_t start_unix_ns;		    /* of the agent */
 	int64_t job_unix_ns;		    /* of the job: time 0 */
 	int64_t start, end;		    /* of the recording */

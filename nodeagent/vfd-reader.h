@@ -23,6 +23,14 @@ struct read_lane {
 	size_t n_blocks, cap_blocks;
 };
 
+/* A sender that was told apart from its receive: vfd-match.c. */
+struct read_pair {
+	uint64_t key; /* of the receive */
+	uint64_t sender_ticket;
+	uint32_t sender_thread;
+	enum vfd_match match;
+};
+
 struct clock_knot {
 	int64_t raw, offset, half_width;
 };
@@ -47,10 +55,14 @@ struct vfd_file {
 	size_t n_texts, n_processes, n_threads, n_functions, n_comms, n_objects;
 	size_t cap_objects;
 	size_t all_stacks; /* places in the tables of all lanes */
+	struct read_pair *pairs;
+	size_t n_pairs, cap_pairs;
+	bool pairs_loaded;
 	struct clock_knot *knots;
 	size_t n_knots, cap_knots;
 	uint64_t start_units, last_pair_units, end_units;
 	int64_t start_raw, last_pair_raw, zero;
+	int64_t later; /* than the first file, by vfd_line_up() */
 	bool header_seen, pair_seen, zero_seen;
 	struct reader_symbols {
 		const char *module; /* text of ours */

@@ -70,7 +70,8 @@ int64_t reader_time(const struct vfd_file *f, uint64_t units)
 	int64_t raw;
 
 	if (!f->n_knots)
-		return sum(since, difference(f->facts.start_unix_ns, f->facts.job_unix_ns));
+		return sum(sum(since, difference(f->facts.start_unix_ns, f->facts.job_unix_ns)),
+			f->later);
 	raw = sum(f->start_raw, since);
 	return difference(sum(raw, offset_at(f, raw)), f->zero);
 }
@@ -112,4 +113,32 @@ void reader_finish_clock(struct vfd_file *f)
 	if (n && !f->zero_seen)
 		f->zero = difference(sum(f->start_raw, offset_at(f, f->start_raw)),
 			difference(f->facts.start_unix_ns, f->facts.job_unix_ns));
+}
+
+static void move(struct vfd_file *f, int64_t by)
+{
+	f->later = sum(f->later, by);
+	f->facts.start = sum(f->facts.start, by);
+	f->facts.end = sum(f->facts.end, by);
+	for (size_t i = 0; i < f->n_threads; i++) {
+		f->threads[i].start = sum(f->threads[i].start, by);
+		f->threads[i].end = sum(f->threads[i].end, by);
+	}
+	for (size_t i = 0; i < f->n_processes; i++) {
+		f->processes[i].start = sum(f->processes[i].start, by);
+		f->processes[i].end = sum(f->processes[i].end, by);
+	}
+}
+
+void vfd_line_up(struct vfd_file *const *files, size_t n)
+{
+	int64_t first = INT64_MAX;
+
+	for (size_t i = 0; i < n; i++)
+		if (files[i]->header_seen && files[i]->facts.job_unix_ns < first)
+			first = files[i]->facts.job_unix_ns;
+	for (size_t i = 0; i < n; i++)
+		if (files[i]->header_seen && !files[i]->n_knots)
+			move(files[i], difference(difference(files[i]->facts.job_unix_ns, first),
+					       files[i]->later));
 }

@@ -95,6 +95,7 @@ enum vfd_match {
 	VFD_MATCH_AMBIGUOUS, /* one of several that threads sent at once */
 	VFD_MATCH_ASSUMED,   /* a receive before it was never seen to end */
 	VFD_MATCH_BROKEN,    /* records were lost on the way */
+	VFD_MATCH_GUESS,     /* messages may overtake each other here */
 	VFD_MATCHES
 };
 
@@ -124,7 +125,8 @@ struct vfd_message {
 	uint64_t bytes;		 /* sent or received; RMA: to the target */
 	uint64_t bytes_received; /* COLLECTIVE; RMA: from the target */
 	uint64_t ticket;   /* SEND: among those to peer on comm; RECEIVE: among those posted on
-			      comm; COLLECTIVE: instance on comm; RMA: epoch */
+			      comm; COLLECTIVE: instance on comm; RMA: epoch. PARTITIONED:
+			      number of the init, and above 32 bits that of the start */
 	uint32_t function; /* index in vftr_mpi_names: COLLECTIVE, RMA */
 	uint32_t flags;
 	uint64_t offset; /* FILE */
@@ -132,6 +134,16 @@ struct vfd_message {
 	enum vfd_match match;
 	uint64_t sender_ticket;
 	uint32_t sender_thread; /* number in its process */
+};
+
+/* The same, told apart from the receive: that of this ticket, posted by the process. */
+struct vfd_pair {
+	uint32_t process, comm; /* numbers in the file */
+	uint64_t ticket;
+	bool partitioned;
+	enum vfd_match match;
+	uint64_t sender_ticket;
+	uint32_t sender_thread; /* number in its process, or VFD_NONE */
 };
 
 #endif

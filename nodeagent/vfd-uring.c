@@ -104,11 +104,13 @@ static void collect(struct outfile *o)
 
 static void hand_over(struct outfile *o, struct slab *s)
 {
-	struct io_uring_sqe *q = o->way == OUTFILE_PWRITE ? NULL : io_uring_get_sqe(&o->ring);
+	struct io_uring_sqe *q = NULL; /* one that was taken would be submitted in any case */
 	const unsigned left = (unsigned)(s->filled - s->written);
 	int rc;
 
-	if (!q || o->error) {
+	if (o->way != OUTFILE_PWRITE && !o->error)
+		q = io_uring_get_sqe(&o->ring);
+	if (!q) {
 		write_here(o, s);
 		return;
 	}

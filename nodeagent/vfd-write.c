@@ -8,6 +8,7 @@
 
 #include "nodeagent/util.h"
 #include "nodeagent/vfd-internal.h"
+#include "nodeagent/vfd-match.h"
 #include "nodeagent/vfd-message.h"
 
 #define BLOCK_LEAST 1024u
@@ -95,6 +96,28 @@ void vfd_write_messages(struct vfd_writer *w)
 		w->n_messages += n;
 	else
 		w->dropped_blocks++;
+}
+
+static void write_matches(struct vfd_writer *w)
+{
+	const uint32_t n = w->matches.records;
+
+	if (!n)
+		return;
+	if (vfd_page_write(w, &w->matches, VFD_BLOCK_MATCHES, 0))
+		w->n_matches += n;
+	else
+		w->dropped_blocks++;
+}
+
+void vfd_pair(struct vfd_writer *w, const struct vfd_pair *p)
+{
+	if (w->mute || w->level == VFD_THINNING_ALL)
+		return;
+	vfd_page_done(&w->matches, vfd_pair_put(vfd_page_room(&w->matches, VFD_PAIR_ROOM), p));
+	w->matches.records++;
+	if (w->matches.used >= SHARED_BLOCK_BYTES)
+		write_matches(w);
 }
 
 void vfd_message(struct vfd_writer *w, struct vfd_lane *l, const struct vfd_message *m)
@@ -283,6 +306,7 @@ int vfd_writer_close(struct vfd_writer *w, uint64_t ticks, double seconds)
 	if (!outfile_ready(w->out))
 		outfile_wait(w->out, seconds);
 	vfd_write_messages(w);
+	write_matches(w);
 	vfd_write_definitions(w);
 	vfd_write_index(w, ticks >> w->shift);
 	rc = outfile_close(w->out, seconds);
@@ -292,6 +316,7 @@ int vfd_writer_close(struct vfd_writer *w, uint64_t ticks, double seconds)
 	map64_free(&w->text_numbers);
 	free(w->definitions.bytes);
 	free(w->messages.bytes);
+	free(w->matches.bytes);
 	free(w->precise);
 	free(w->index);
 	free(w->trouble);
@@ -311,6 +336,7 @@ void vfd_writer_flush(struct vfd_writer *w)
 	for (struct lane *l = w->lanes; l; l = l->next)
 		lane_push(l);
 	vfd_write_messages(w);
+	write_matches(w);
 	vfd_write_definitions(w);
 	outfile_flush(w->out);
 }
@@ -340,6 +366,7 @@ struct vfd_written vfd_writer_written(const struct vfd_writer *w)
 		.blocks = w->n_index,
 		.events = w->events,
 		.messages = w->n_messages,
+		.matches = w->n_matches,
 		.thinned = w->thinned,
 		.dropped_blocks = w->dropped_blocks,
 		.level = w->level,

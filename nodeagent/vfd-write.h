@@ -52,7 +52,7 @@ void vfd_writer_flush(struct vfd_writer *w);
 const char *vfd_writer_trouble(struct vfd_writer *w);
 
 struct vfd_written {
-	uint64_t bytes, blocks, events, messages;
+	uint64_t bytes, blocks, events, messages, matches;
 	uint64_t thinned;	 /* calls left out to keep max_size, so far */
 	uint64_t dropped_blocks; /* because the disk was behind */
 	unsigned level;		 /* row of VFD_THINNING_ROWS */
@@ -151,5 +151,7 @@ void vfd_lost(struct vfd_lane *l, uint64_t calls, uint64_t ticks);
 /* m->lane is ignored; l: the lane of m->stack, or NULL if it has ended: then
  * m->lane counts, and m->stack must have been used in it. */
 void vfd_message(struct vfd_writer *w, struct vfd_lane *l, const struct vfd_message *m);
+/* The sender of a message that was or will be given without one. */
+void vfd_pair(struct vfd_writer *w, const struct vfd_pair *p);
 
 #endif

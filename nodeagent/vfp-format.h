@@ -3,6 +3,7 @@
 #ifndef VFTR_NODEAGENT_VFP_FORMAT_H
 #define VFTR_NODEAGENT_VFP_FORMAT_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -24,9 +25,10 @@ struct vfp_section {
 	size_t n_fields;
 	size_t element_bytes; /* in memory; 0: the profile itself */
 	size_t count, array;  /* where in struct profile */
+	bool optional;	      /* a file without it has none */
 };
 
-#define VFP_N_SECTIONS 20
+#define VFP_N_SECTIONS 26
 extern const struct vfp_section vfp_sections[VFP_N_SECTIONS];
 
 struct vfp_header {

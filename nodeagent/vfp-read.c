@@ -118,7 +118,7 @@ static bool find_sections(struct reader *r)
 		at += vfp_padded(h.count * h.record_bytes);
 	}
 	for (size_t i = 0; i < VFP_N_SECTIONS; i++) {
-		if (!r->found[i].at)
+		if (!r->found[i].at && !vfp_sections[i].optional)
 			return fail(r, xasprintf("damaged: no section %.8s", vfp_sections[i].tag));
 	}
 	return r->text_at ? true : fail(r, xstrdup("damaged: no section of texts"));

@@ -21,7 +21,11 @@
 #define AT(kind, type, member) { kind, offsetof(struct type, member) }
 #define LIST(tag, fields, element, member) \
 	{ tag, fields, ARRAY_SIZE(fields), sizeof(element), \
-	  offsetof(struct profile, n_##member), offsetof(struct profile, member) }
+	  offsetof(struct profile, n_##member), offsetof(struct profile, member), false }
+/* of which earlier files have none */
+#define LATER(tag, fields, element, member) \
+	{ tag, fields, ARRAY_SIZE(fields), sizeof(element), \
+	  offsetof(struct profile, n_##member), offsetof(struct profile, member), true }
 
 static const struct vfp_field job_fields[] = {
 	AT(TEXT_OR_NULL, profile, application),
@@ -229,6 +233,43 @@ static const struct vfp_field pair_fields[] = {
 	AT(U64, profile_pair, bytes_received),
 };
 
+static const struct vfp_field matching_fields[] = {
+	AT(U64, profile, matching.pairs[0]),
+	AT(U64, profile, matching.pairs[1]),
+	AT(U64, profile, matching.pairs[2]),
+	AT(U64, profile, matching.pairs[3]),
+	AT(U64, profile, matching.pairs[4]),
+	AT(U64, profile, matching.unmatched_sends[0]),
+	AT(U64, profile, matching.unmatched_sends[1]),
+	AT(U64, profile, matching.unmatched_sends[2]),
+	AT(U64, profile, matching.unmatched_sends[3]),
+	AT(U64, profile, matching.unmatched_sends[4]),
+	AT(U64, profile, matching.unmatched_receives[0]),
+	AT(U64, profile, matching.unmatched_receives[1]),
+	AT(U64, profile, matching.unmatched_receives[2]),
+	AT(U64, profile, matching.unmatched_receives[3]),
+	AT(U64, profile, matching.unmatched_receives[4]),
+	AT(U64, profile, matching.not_shipped),
+	AT(U64, profile, matching.lost_sends),
+	AT(U64, profile, matching.lost_receives),
+	AT(U64, profile, matching.late),
+	AT(U64, profile, matching.overflow),
+	AT(U64, profile, matching.too_long),
+	AT(U64, profile, matching.violations),
+	AT(U64, profile, matching.worst_ns),
+	AT(U32, profile, matching.worst_from),
+	AT(U32, profile, matching.worst_to),
+};
+
+static const struct vfp_field thread_pair_fields[] = {
+	AT(U32, profile_thread_pair, from),
+	AT(U32, profile_thread_pair, from_thread),
+	AT(U32, profile_thread_pair, to),
+	AT(U32, profile_thread_pair, to_thread),
+	AT(U64, profile_thread_pair, messages),
+	AT(U64, profile_thread_pair, bytes),
+};
+
 static const struct vfp_field comm_fields[] = {
 	AT(U64, profile_comm, id),
 	AT(TEXT_OR_NULL, profile_comm, name),
@@ -266,8 +307,59 @@ static const struct vfp_field place_fields[] = {
 	AT(TEXT, profile_place, host),
 };
 
+static const struct vfp_field counter_fields[] = {
+	AT(U32, profile_counter, number),
+	AT(U32, profile_counter, source),
+	AT(U64, profile_counter, enabled_ns),
+	AT(U64, profile_counter, running_ns),
+	AT(TEXT, profile_counter, name),
+};
+
+static const struct vfp_field count_fields[] = {
+	AT(U32, profile_count, stack),
+	AT(U32, profile_count, counter),
+	AT(U64, profile_count, value),
+};
+
+static const struct vfp_field gpu_fields[] = {
+	AT(U32, profile_gpu, stack),
+	AT(U32, profile_gpu, kind),
+	AT(U32, profile_gpu, detail),
+	AT(U32, profile_gpu, function),
+	AT(COUNT, profile_gpu, ranks),
+	AT(U32, profile_gpu, registers),
+	AT(U32, profile_gpu, shared_bytes),
+	AT(U32, profile_gpu, threads_min),
+	AT(U32, profile_gpu, threads_max),
+	AT(U64, profile_gpu, calls),
+	AT(U64, profile_gpu, ns),
+	AT(U64, profile_gpu, min_ns),
+	AT(U64, profile_gpu, max_ns),
+	AT(U64, profile_gpu, bytes),
+	AT(U64, profile_gpu, started),
+	AT(U64, profile_gpu, latency_ns),
+	AT(U64, profile_gpu, blocks_min),
+	AT(U64, profile_gpu, blocks_max),
+	AT(TEXT, profile_gpu, name),
+};
+
+static const struct vfp_field gpu_stream_fields[] = {
+	AT(U32, profile_gpu_stream, rank),
+	AT(U32, profile_gpu_stream, device),
+	AT(U32, profile_gpu_stream, context),
+	AT(U32, profile_gpu_stream, stream),
+	AT(U64, profile_gpu_stream, calls),
+	AT(U64, profile_gpu_stream, kernels),
+	AT(U64, profile_gpu_stream, bytes),
+	AT(U64, profile_gpu_stream, busy_ns),
+	AT(U64, profile_gpu_stream, kernel_ns),
+	AT(U64, profile_gpu_stream, copy_ns),
+	AT(U64, profile_gpu_stream, span_ns),
+	AT(TEXT_OR_NULL, profile_gpu_stream, name),
+};
+
 const struct vfp_section vfp_sections[VFP_N_SECTIONS] = {
-	{ "job     ", job_fields, ARRAY_SIZE(job_fields), 0, 0, 0 },
+	{ "job     ", job_fields, ARRAY_SIZE(job_fields), 0, 0, 0, false },
 	LIST("programs", text_fields, char *, executables),
 	LIST("names   ", text_fields, char *, names),
 	LIST("stacks  ", stack_fields, struct profile_stack, stacks),
@@ -286,6 +378,12 @@ const struct vfp_section vfp_sections[VFP_N_SECTIONS] = {
 	LIST("comms   ", comm_fields, struct profile_comm, comms),
 	LIST("files   ", file_fields, struct profile_file, files),
 	LIST("places  ", place_fields, struct profile_place, places),
+	{ "matching", matching_fields, ARRAY_SIZE(matching_fields), 0, 0, 0, false },
+	LIST("thrpairs", thread_pair_fields, struct profile_thread_pair, thread_pairs),
+	LATER("counters", counter_fields, struct profile_counter, counters),
+	LATER("counts  ", count_fields, struct profile_count, counts),
+	LATER("gpu     ", gpu_fields, struct profile_gpu, gpu),
+	LATER("gpustrms", gpu_stream_fields, struct profile_gpu_stream, gpu_streams),
 	LIST("warnings", text_fields, char *, warnings),
 };
 /* clang-format on */
@@ -305,7 +403,13 @@ _Static_assert(sizeof(struct profile_file) == 72, "a new member needs a row abov
 _Static_assert(sizeof(struct profile_place) == 16, "a new member needs a row above");
 _Static_assert(sizeof(struct profile_openmp) == 112, "a new member needs a row above");
 _Static_assert(sizeof(struct profile_openmp_thread) == 48, "a new member needs a row above");
-_Static_assert(sizeof(struct profile) == 440, "a new member needs a row or a list above");
+_Static_assert(sizeof(struct profile_thread_pair) == 32, "a new member needs a row above");
+_Static_assert(sizeof(struct profile_matching) == 192, "a new member needs a row above");
+_Static_assert(sizeof(struct profile_counter) == 32, "a new member needs a row above");
+_Static_assert(sizeof(struct profile_count) == 16, "a new member needs a row above");
+_Static_assert(sizeof(struct profile_gpu) == 120, "a new member needs a row above");
+_Static_assert(sizeof(struct profile_gpu_stream) == 80, "a new member needs a row above");
+_Static_assert(sizeof(struct profile) == 712, "a new member needs a row or a list above");
 
 static uint64_t fnv(uint64_t h, const unsigned char *p, size_t n)
 {

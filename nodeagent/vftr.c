@@ -16,18 +16,13 @@ static const struct {
 } commands[] = {
 	{"collate", cmd_collate, "merge the node profiles of a directory into the summary"},
 	{"config", cmd_config, "print the default configuration, or check a file"},
+	{"diff", cmd_diff, "compare two profiles by call path"},
 	{"doctor", cmd_doctor, "say whether a program will be traced, and why not"},
 	{"dump", cmd_dump, "print what is in a sampling file"},
 	{"export", cmd_export, "turn sampling files into what other viewers open"},
+	{"flags", cmd_flags, "print what to add when compiling and linking"},
 	{"help", cmd_help, "explain a subcommand"},
-};
-
-/* Names under which Vftrace's own tools were known. */
-static const struct {
-	const char *link, *command, *verb;
-} links[] = {
-	{"vftrace_check_config", "config", "check"},
-	{"vftrace_generate_default_config", "config", "default"},
+	{"histogram", cmd_histogram, "show how large the messages were"},
 };
 
 static void usage(FILE *f)
@@ -110,34 +105,14 @@ static int cmd_help(int argc, char **argv)
 	return run(2, passed);
 }
 
-/* vftrace_check_config FILE is vftr config check FILE. */
-static int run_link(const char *command, const char *verb, int argc, char **argv)
-{
-	char **args = xcalloc((size_t)argc + 2, sizeof(*args));
-	char *copies[] = {xstrdup(command), xstrdup(verb)};
-	int rc;
-
-	args[0] = copies[0];
-	args[1] = copies[1];
-	for (int i = 1; i < argc; i++)
-		args[i + 1] = argv[i];
-	rc = run(argc + 1, args);
-	free(copies[0]);
-	free(copies[1]);
-	free(args);
-	return rc;
-}
-
 static int dispatch(int argc, char **argv)
 {
 	const char *slash = argc ? strrchr(argv[0], '/') : NULL;
 	const char *name = slash ? slash + 1 : argc ? argv[0] : "vftr";
+	int status;
 
-	for (size_t i = 0; i < ARRAY_SIZE(links); i++)
-		if (!strcmp(name, links[i].link)) {
-			program_name = links[i].link;
-			return run_link(links[i].command, links[i].verb, argc, argv);
-		}
+	if (vftrace_link(name, argc, argv, &status))
+		return status;
 	if (argc < 2) {
 		usage(stderr);
 		return 2;

@@ -22,6 +22,7 @@
  *                             bytes to the target; MARK | bytes from the target
  *   EPOCH       function      window<<32 | target; MARK | epoch
  *   FILE        function      file<<32 | request; offset; MARK | flags | bytes
+ *   EARLIER     0             MARK | ticks: when the next record of this frame took place
  *
  *   subject: communicator<<40 | type<<32 | request
  *
@@ -107,7 +108,7 @@ struct message {
 	uint32_t sends, receives; /* COLLECTIVE */
 	uint64_t bytes;		  /* COLLECTIVE: sent; RMA: to the target */
 	uint64_t bytes_received;  /* COLLECTIVE; RMA: from the target */
-	uint64_t offset;	  /* FILE */
+	uint64_t offset;	  /* FILE; EARLIER: ticks */
 };
 
 /* What the words w[0 .. record_words(w[0])) say. False: they contradict the format. */
@@ -154,6 +155,9 @@ static inline int message_read(const uint64_t *w, struct message *m)
 			m->comm = (uint32_t)last;
 		return 1;
 	case RECORD_FAILED:
+		return 1;
+	case RECORD_EARLIER:
+		m->offset = last & ~MESSAGE_MARK;
 		return 1;
 	case RECORD_RMA:
 		m->comm = (uint32_t)(w[1] >> 32);

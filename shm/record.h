@@ -23,7 +23,7 @@
 
 #include <stdint.h>
 
-#define RECORD_FORMAT 3 /* raised whenever a word changes its meaning */
+#define RECORD_FORMAT 4 /* raised whenever a word changes its meaning */
 
 #ifndef BLOCK_BYTES /* smaller in a model test */
 #define BLOCK_BYTES 4096u
@@ -50,6 +50,8 @@ enum record_id {
 	RECORD_TASK = 10,
 	RECORD_WAIT = 11,
 
+	RECORD_COUNTERS = 12, /* hardware counters, right before an event; see below */
+
 	/* inside of the frame of an MPI call; shm/message.h */
 	RECORD_SEND = 16,
 	RECORD_RECV = 17,
@@ -63,10 +65,18 @@ enum record_id {
 	RECORD_FILE = 25,
 	RECORD_COMPLETE = 26,
 
+	RECORD_EARLIER = 48, /* word 1 = MARK | ticks at which the next message took place */
+
+	RECORD_GPU_CALL = 32, /* inside of the frame of a call into CUDA; see below */
+
 	RECORD_ID_MPI = 1024,	   /* + index of the function in mpi/mpi.tab */
+	RECORD_ID_LOGGED = 4064,   /* + enum logged_call: communication without MPI */
 	RECORD_ID_REGION = 4096,   /* + region number, below 4096 */
 	RECORD_ID_FUNCTION = 8192, /* low half of an address */
 };
+
+/* Frames of what a program logs itself; as those of MPI, they hold records of shm/message.h. */
+enum logged_call { LOGGED_SEND, LOGGED_RECEIVE, LOGGED_COLLECTIVE, LOGGED_DATA, LOGGED_CALLS };
 
 #define RECORD_REGIONS_SHORT 4096u
 /* Key of region n as the payload of a WIDE record: no code lives up there, and
@@ -74,6 +84,20 @@ enum record_id {
 #define RECORD_REGION_KEY(n)	((uint64_t)1 << 63 | (uint64_t)1 << 31 | (n))
 #define RECORD_REGION_NUMBER(k) ((k) & (((uint64_t)1 << 31) - 1))
 #define RECORD_IS_REGION(key)	((key) >> 63)
+
+/*
+ * COUNTERS: the values of n counters of the thread since its ring began, each
+ * modulo 2^63, one a word behind the header, which has n in place of the time.
+ * In the last word COUNTER_MARK is set. What they have grown by since the last
+ * such record belongs to the frame that is on top when it is read.
+ */
+#define RECORD_COUNTERS_N(w) ((unsigned)((w) >> RECORD_TIME_SHIFT))
+#define COUNTER_MARK	     ((uint64_t)1 << 63)
+
+static inline uint64_t record_counters_word(uint32_t n)
+{
+	return (uint64_t)n << RECORD_TIME_SHIFT | RECORD_COUNTERS;
+}
 
 static inline uint64_t record_word(uint64_t ticks, uint64_t exit_bit, uint32_t id)
 {
@@ -96,6 +120,8 @@ static inline unsigned record_words(uint64_t w)
 	case RECORD_CLOSE:
 	case RECORD_WAIT:
 	case RECORD_FAILED:
+	case RECORD_GPU_CALL:
+	case RECORD_EARLIER:
 		return 2;
 	case RECORD_FORK:
 	case RECORD_TEAM:
@@ -113,9 +139,24 @@ static inline unsigned record_words(uint64_t w)
 		return 5;
 	case RECORD_COLLECTIVE:
 		return 6;
+	case RECORD_COUNTERS:
+		return 1 + RECORD_COUNTERS_N(w);
 	default:
 		return 1;
 	}
+}
+
+/*
+ * GPU_CALL: in place of the time the function, its interface << 24 | its number
+ * there; word 1 = MARK | the number by which activities of the GPU (shm/gpu.h)
+ * name the call in whose frame this stands.
+ */
+#define RECORD_GPU_MARK	    ((uint64_t)1 << 63)
+#define RECORD_GPU_FUNCTION(w) ((uint32_t)((w) >> RECORD_TIME_SHIFT))
+
+static inline uint64_t record_gpu_call_word(uint32_t function)
+{
+	return (uint64_t)function << RECORD_TIME_SHIFT | RECORD_GPU_CALL;
 }
 
 /*
@@ -150,10 +191,17 @@ static inline int record_is_openmp(uint32_t id)
 /* Whether this is a record of shm/message.h: no time, and bit 32 is data. */
 static inline int record_is_message(uint32_t id)
 {
-	return id >= RECORD_SEND && id <= RECORD_COMPLETE;
+	return (id >= RECORD_SEND && id <= RECORD_COMPLETE) || id == RECORD_EARLIER;
+}
+
+/* Whether the bits of the time are the time. */
+static inline int record_has_time(uint32_t id)
+{
+	return id != RECORD_COUNTERS && id != RECORD_GPU_CALL && !record_is_message(id);
 }
 
 _Static_assert(BLOCK_BYTES % 64 == 0, "blocks are copied in whole cache lines");
+_Static_assert(RECORD_ID_LOGGED + LOGGED_CALLS <= RECORD_ID_REGION, "id ranges touch");
 _Static_assert(RECORD_ID_REGION + RECORD_REGIONS_SHORT == RECORD_ID_FUNCTION, "id ranges touch");
 
 #endif

@@ -21,6 +21,7 @@
 
 #include <stddef.h>
 #include <stdint.h>
+#include "shm/counters.h"
 #include "shm/record.h"
 
 #define SEGMENT_MAGIC 0x314752465456ull /* "VTFRG1" */
@@ -32,6 +33,7 @@ struct control_agent_shm {
 	uint32_t clock_source; /* enum clock_source */
 	uint32_t sleeping;     /* 1: the agent waits for its doorbell */
 	uint32_t closing;      /* 1: the agent is leaving, stop recording */
+	uint32_t outcomes;     /* counts outcomes of requests (shm/session.h); a futex */
 };
 
 struct control_app_shm {
@@ -39,6 +41,7 @@ struct control_app_shm {
 	uint64_t blocked_ns;  /* time all threads waited for room, ns */
 	uint64_t attach_ns;   /* time spent in attaching, ns */
 	uint64_t lost_nested; /* calls of signal handlers that could not be stored */
+	uint64_t hook_ps;     /* measured cost of one hook, ps; 0: unknown */
 };
 
 /* Words the producer writes, and nobody else. */
@@ -62,6 +65,9 @@ struct ring_consumer_shm {
 	uint32_t retired; /* 1: quarantined, nothing is read from it any more */
 };
 
+/* Hardware counters lie behind the other words of a page: the agent's of
+ * the control segment says which, the application's of a ring how they went. */
+#define COUNTERS_OFFSET		 512u
 #define CONTROL_BYTES		 (2 * SEGMENT_PAGE)
 #define RING_STAGE_OFFSET	 (2 * SEGMENT_PAGE)
 #define RING_STAGE_APART	 (2 * SEGMENT_PAGE)
@@ -81,6 +87,16 @@ struct ring {
 	void *base;
 	size_t bytes;
 };
+
+static inline struct counters_shm *control_counters(struct control_agent_shm *agent)
+{
+	return (struct counters_shm *)(void *)((char *)agent + COUNTERS_OFFSET);
+}
+
+static inline struct counter_state_shm *ring_counters(struct ring_producer_shm *producer)
+{
+	return (struct counter_state_shm *)(void *)((char *)producer + COUNTERS_OFFSET);
+}
 
 /* A ring that was used before must not be taken for started before it is again. */
 static inline uint64_t ring_magic(uint32_t uses)
@@ -105,8 +121,9 @@ void segment_unmap_ring(struct ring *ring);
 /* Application's side: private memory of zeroes instead of a mapping. */
 void segment_blank(void *base, size_t bytes);
 
-_Static_assert(sizeof(struct control_agent_shm) <= SEGMENT_PAGE, "one page");
-_Static_assert(sizeof(struct ring_producer_shm) <= SEGMENT_PAGE, "one page");
+_Static_assert(sizeof(struct control_agent_shm) <= COUNTERS_OFFSET, "one page with them");
+_Static_assert(sizeof(struct ring_producer_shm) <= COUNTERS_OFFSET, "one page with them");
+_Static_assert(COUNTERS_OFFSET + sizeof(struct counters_shm) <= SEGMENT_PAGE, "one page");
 _Static_assert(offsetof(struct ring_producer_shm, head) == 16, "on the wire");
 _Static_assert(offsetof(struct ring_producer_shm, stage) == 24, "on the wire");
 _Static_assert(offsetof(struct ring_producer_shm, tid) == 68, "on the wire");

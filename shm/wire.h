@@ -19,6 +19,9 @@
  *   COMM groups, GONE, WINDOW, FILE name, NAME  ->     before a record can speak of it
  *   STACK                          ->
  *                                  <-      STACK text
+ *   GPU activities, GPU_NAME name  ->      shm/gpu.h
+ *   SESSION                        ->      sessions without MPI: shm/session.h
+ *                                  <-      SESSION_ANSWER text
  *   (one byte)                     ->      the doorbell: wake up
  *   BYE                            ->      it ended well
  *   (hang-up)                              it ended
@@ -28,7 +31,7 @@
 
 #include <stdint.h>
 
-#define WIRE_VERSION  4u
+#define WIRE_VERSION  6u
 #define WIRE_TEXT_MAX 16384u
 #define WIRE_BUILD_ID 20
 #define WIRE_UNKNOWN  (-1)
@@ -54,7 +57,11 @@ enum wire_kind {
 	WIRE_NAME, /* the user has named a communicator or window */
 	WIRE_THREAD_NAME,
 	WIRE_CONSTRUCT,
-	WIRE_NOTE, /* text: what the user should know, once */
+	WIRE_NOTE,    /* text: what the user should know, once */
+	WIRE_SESSION, /* shm/session.h */
+	WIRE_SESSION_ANSWER,
+	WIRE_GPU, /* shm/gpu.h */
+	WIRE_GPU_NAME,
 	WIRE_KINDS
 };
 
@@ -85,6 +92,8 @@ struct wire_welcome {
 	uint32_t drop_when_full; /* 0 block, 1 drop */
 	uint32_t off;		 /* 1: configured off; do nothing */
 	uint32_t messages;	 /* 1: record communication, 0: only the calls */
+	uint32_t publish_forks;	 /* 1: what precedes a team is wanted before what it does */
+	uint32_t gpu;		 /* 1: record what GPUs do */
 	uint32_t reserved;
 };
 
@@ -196,7 +205,7 @@ struct wire_object {
 
 enum wire_object_kind { WIRE_OBJECT_COMM, WIRE_OBJECT_WINDOW, WIRE_OBJECT_FILE };
 
-/* NAME (text: the name) and GONE. */
+/* NAME (text: the name) and GONE; GPU_NAME with an object of shm/gpu.h. */
 struct wire_about {
 	struct wire_head head;
 	uint32_t number;
@@ -205,6 +214,13 @@ struct wire_about {
 
 /* Above the index in THREAD_END: the process keeps the ring mapped as a spare one. */
 #define WIRE_RING_KEPT ((uint64_t)1 << 32)
+
+/* The thread of ring `index` forks, the process' fork `number`. */
+struct wire_fork {
+	struct wire_head head;
+	uint32_t index, number;
+	uint64_t position; /* published in that ring: the frames open then are the child's */
+};
 
 /* MODULE_GONE carries `low` of the module; THREAD_END, THREAD_NAME (text: the
  * name) and STACK the ring's index; FORK the ring's index and above it, from bit 32, the number of

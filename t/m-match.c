@@ -7,6 +7,7 @@
 #include <check.h>
 #include <time.h>
 #include "match-world.h"
+#include "nodeagent/match-wire.h"
 
 static struct world world;
 static struct match *match;
@@ -46,11 +47,80 @@ static void on_pair(void *arg, const struct match_send *s, const struct match_re
 			o->partner ? o->partner - world.ops : -1, match_label_names[label]);
 }
 
+/* ---- processes of another node: their sends come at the end ------------------------------ */
+
+static bool two_nodes;
+static struct far {
+	struct match_send *sends;
+	size_t n, cap;
+	struct match_receive *deferred; /* from there */
+	size_t n_deferred, cap_deferred;
+} fars[PROCESSES];
+
+static bool is_far(void *arg, uint64_t place)
+{
+	return two_nodes && place % 2;
+}
+
+static void back_from_batch(void *arg, const struct match_receive *r)
+{
+	*(struct match_receive *)arg = *r;
+}
+
+static bool defer(void *arg, const struct match_receive *r)
+{
+	struct far *f = &fars[(uint32_t)r->done.source];
+	struct match_batch b = {0};
+
+	if (chance(3))
+		return false;
+	f->deferred = grow(f->deferred, f->n_deferred, &f->cap_deferred, sizeof(*f->deferred));
+	match_batch_receive(&b, r);
+	ck_assert(
+		match_batch_receives(b.bytes, b.n, back_from_batch, &f->deferred[f->n_deferred++]));
+	match_batch_free(&b);
+	return true;
+}
+
+static void keep_send(const struct match_send *s)
+{
+	struct far *f = &fars[(uint32_t)s->source];
+
+	f->sends = grow(f->sends, f->n, &f->cap, sizeof(*f->sends));
+	f->sends[f->n++] = *s;
+}
+
+/* In any mixture, but receives in their order. */
+static void meet(struct far *f)
+{
+	size_t sent = 0, back = 0;
+
+	while (sent < f->n || back < f->n_deferred) {
+		if (back == f->n_deferred || (sent < f->n && chance(50)))
+			match_send(match, &f->sends[sent++]);
+		else
+			match_deferred(match, &f->deferred[back++]);
+	}
+	free(f->sends);
+	free(f->deferred);
+	*f = (struct far){0};
+}
+
+static void meet_all(void)
+{
+	match_defer_no_more(match);
+	for (unsigned p = 0; p < PROCESSES; p++)
+		meet(&fars[p]);
+}
+
 static void give(const struct record *r)
 {
 	switch (r->what) {
 	case OF_SEND:
-		match_send(match, &r->send);
+		if (is_far(NULL, r->send.source))
+			keep_send(&r->send);
+		else
+			match_send(match, &r->send);
 		break;
 	case OF_RECEIVE:
 		match_receive(match, &r->receive);
@@ -115,23 +185,26 @@ static void read_rings(void)
 		left -= n;
 		while (n--)
 			give(&r->at[r->read++]);
-		if (chance(30))
+		if (chance(30) && !is_far(NULL, p))
 			match_progress(match, place_of(p), read_to(p));
 	}
 }
 
 static void run_one(const struct plan *plan)
 {
-	const struct match_options o = {.latency = 1, .pair = on_pair};
+	const struct match_options o = {
+		.latency = 1, .pair = on_pair, .is_far = is_far, .defer = defer};
 	const struct match_counts *c;
 
 	random_state = seed * 0x9e3779b97f4a7c15u + 1;
 	world_run(&world, plan);
+	two_nodes = chance(50);
 	match = match_new(&o);
 	told = wrong = 0;
 	if (lossy)
 		lose_some();
 	read_rings();
+	meet_all();
 	match_end(match);
 	c = match_counts(match);
 	ck_assert_uint_eq(match_in_flight(match), 0);

@@ -240,26 +240,7 @@ void agent_kick(void)
 		consume();
 }
 
-void modules_refresh_rarely(uint64_t ticks)
-{
-}
-
-bool thread_is_guest(const struct thread *t)
-{
-	return false;
-}
-
-void process_born(void)
-{
-}
-
-void process_attach(void)
-{
-}
-
-void thread_attach(struct thread *t)
-{
-}
+#include "t/m-ring-stubs.h"
 
 void process_switch_off(void)
 {

@@ -341,6 +341,69 @@ static inline void throw_openmp(struct dice *d, struct profile *p, uint32_t node
 	}
 }
 
+static inline void throw_gpu(struct dice *d, struct profile *p, uint32_t node)
+{
+	static const char *const names[] = {"axpy", "gemm", "memcpy HtoD"};
+
+	for (uint32_t i = 0; i < p->n_stacks; i++)
+		for (uint32_t k = 0; k < 3; k++) {
+			struct profile_gpu *g;
+
+			if (throw_dice(d, 3))
+				continue;
+			g = ADD_ELEMENT(p, gpu);
+			*g = (struct profile_gpu){.stack = i,
+				.kind = k / 2,
+				.detail = k / 2,
+				.function = throw_dice(d, 400),
+				.ranks = 1 + throw_dice(d, 4),
+				.registers = throw_dice(d, 256),
+				.threads_min = throw_dice(d, 1024),
+				.threads_max = 1024 + throw_dice(d, 1024),
+				.name = xstrdup(names[k])};
+			for (uint64_t *n = &g->calls; n <= &g->blocks_max; n++)
+				*n = 1 + throw_dice(d, 1u << 30);
+		}
+	for (uint32_t i = 0; i < throw_dice(d, 6); i++) {
+		struct profile_gpu_stream *s = ADD_ELEMENT(p, gpu_streams);
+
+		*s = (struct profile_gpu_stream){.rank = 4 * node,
+			.device = i,
+			.context = throw_dice(d, 2) ? i : PROFILE_NONE,
+			.stream = throw_dice(d, 100),
+			.name = throw_dice(d, 2) ? xstrdup("a device") : NULL};
+		for (uint64_t *n = &s->calls; n <= &s->span_ns; n++)
+			*n = throw_dice(d, 1u << 30);
+	}
+}
+
+static inline void throw_matching(struct dice *d, struct profile *p, uint32_t node)
+{
+	struct profile_matching *m = &p->matching;
+
+	for (int i = 0; i < PROFILE_MATCH_LABELS; i++)
+		m->pairs[i] = throw_dice(d, 100);
+	m->unmatched_sends[0] = throw_dice(d, 3);
+	m->unmatched_receives[1] = throw_dice(d, 3);
+	m->violations = throw_dice(d, 2);
+	if (m->violations) {
+		m->worst_ns = throw_dice(d, 3);
+		m->worst_from = throw_dice(d, 2) ? 4 * node : PROFILE_ELSEWHERE;
+		m->worst_to = 4 * node + throw_dice(d, 2);
+	}
+	for (uint32_t i = 0; i < throw_dice(d, 6); i++) {
+		struct profile_thread_pair *q = ADD_ELEMENT(p, thread_pairs);
+
+		q->from = throw_dice(d, 4); /* of any node */
+		q->from_thread = i;
+		q->to = 4 * node;
+		q->messages = 1 + throw_dice(d, 100);
+		q->bytes = throw_dice(d, 1000);
+		if (i && q->from < q[-1].from)
+			q->from = q[-1].from;
+	}
+}
+
 /* A valid node profile of "nodeNODE" with up to n_stacks stacks. */
 static inline struct profile *random_profile(
 	struct dice *d, uint32_t node, uint32_t n_stacks, uint64_t hash_mask)
@@ -388,6 +451,15 @@ static inline struct profile *random_profile(
 	p->agents[0].cpu_s = throw_dice(d, 1000) / 3.0;
 	p->agents[0].place = throw_dice(d, 2) ? xstrdup("cpu 3") : NULL;
 	p->agents[0].processes = p->ranks;
+	if (throw_dice(d, 2))
+		p->agents[0].clock = (struct profile_clock){.state = PROFILE_CLOCK_COMPARED,
+			.from_ns = throw_dice(d, 1000),
+			.to_ns = 1000 + throw_dice(d, 1000),
+			.offset_ns = (int64_t)throw_dice(d, 1000) - 500,
+			.offset_end_ns = (int64_t)throw_dice(d, 1000) - 500,
+			.error_ns = throw_dice(d, 1000),
+			.bursts = throw_dice(d, 10),
+			.checks = throw_dice(d, 3)};
 	p->n_processes = p->ranks;
 	p->processes = xcalloc(p->n_processes, sizeof(*p->processes));
 	for (uint32_t i = 0; i < p->n_processes; i++)
@@ -398,9 +470,11 @@ static inline struct profile *random_profile(
 		throw_process(d, &p->dead[0], PROFILE_UNRANKED + p->unranked - 1);
 	}
 	throw_communication(d, p, node);
+	throw_matching(d, p, node);
 	if (n_stacks) {
 		throw_threads(d, p, node);
 		throw_openmp(d, p, node);
+		throw_gpu(d, p, node);
 	}
 	return p;
 }

@@ -16,7 +16,7 @@ files() {
 }
 
 source_files() {
-	files | grep -E '\.(c|h|cpp|f90|F90|awk|sh|mk)$|^t/bench/run$|^Makefile$|^\.ci/|^man/'
+	files | grep -E '\.(c|h|cpp|f90|F90|awk|sh|mk)$|^t/bench/run$|^Makefile$|^\.ci/|^man/' | grep -v '\.png$'
 }
 
 none() {

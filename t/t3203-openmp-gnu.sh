@@ -42,7 +42,7 @@ test_expect 'the tree of threads has the levels and ancestors that the runtime s
 		done
 	done | sort | uniq -c | awk "{ print \$2, \$3, \$1 }" >wanted
 	jq -r ".openmp_threads[] | select(.level > 0) |
-		\"\(.level) \(.ancestors | join(\",\")) \(.tasks)\"" $OPENMP_JSON | sort >got
+		\"\(.level) \(.ancestors | join(\",\")) \(.teams)\"" $OPENMP_JSON | sort >got
 	diff -U0 wanted got'
 for how in recursive dependent groups undeferred copies detached loops; do
 	test_expect "tasks: $how" "

@@ -25,7 +25,7 @@ same_tree() {
 	# as many implicit tasks as lines at each place
 	cut -d' ' -f1 told | sort | uniq -c | awk '{ print $2, $1 }' >wanted
 	jq -r '.openmp_threads[] | select(.level > 0) |
-		"\(.ancestors | map(tostring) | join(".")) \(.tasks)"' "$1_all.json" | sort >got
+		"\(.ancestors | map(tostring) | join(".")) \(.teams)"' "$1_all.json" | sort >got
 	diff -U0 wanted got
 }
 
@@ -53,6 +53,34 @@ test_expect 'the tree is in the logs of ranks and nodes, indented' '
 			has table "| $place"
 		done
 	done'
+cat >many.c <<-"EOF"
+	#include <pthread.h>
+	#include <unistd.h>
+	static void *run(void *unused)
+	{
+	#pragma omp parallel num_threads(2)
+		usleep(1000);
+		return unused;
+	}
+	int main(void)
+	{
+		pthread_t t;
+		for (int i = 0; i < 12; i++)
+			if (pthread_create(&t, NULL, run, NULL) || pthread_join(t, NULL))
+				return 1;
+		run(NULL);
+		return usleep(100000);
+	}
+EOF
+test_expect 'of many threads at one place the first are named; idle time is shown' '
+	TEST_FLAGS="$TEST_FLAGS -fopenmp"
+	cc_traced many many.c
+	traced -q -- ./many
+	sed -n "/^OpenMP threads/,/^$/p" many_node_*.log >table
+	has table "| Level | Teams |"
+	has table "| 0 1 3 5 7 9 11 13 and 5 more "
+	is "[13,13]" "$(jq -c "[.openmp_threads[] | select(.level == 1) | .teams]" many_all.json)"
+	has many_all.log "threads are idle, which is part of the exclusive time of init"'
 
 region() { # STACK-OF-REGION NAME...: the values
 	json_region=$1

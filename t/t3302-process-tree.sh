@@ -39,6 +39,13 @@ test_expect 'the node log shows them below each other' '
 		"  exec processes|exited 6" "  processes|exited 3" >wanted
 	diff wanted table'
 
+test_expect 'if there were several programs, it says which' '
+	cp "$BIN/processes" "$BIN/other"
+	hasnt "$(ls processes_node_*.log)" "Several programs ran"
+	rm -f both_*
+	traced -q -k outfile_basename=both -- sh -c "\"$BIN/processes\" tree; \"$BIN/other\" tree; :" 2>err
+	has "$(ls both_node_*.log)" "Several programs ran: processes, other"'
+
 test_expect 'vftr collate of the node profile shows the same tree' '
 	mkdir -p again
 	"$VFTR" collate -o again . >/dev/null

@@ -54,7 +54,10 @@ test_expect 'it finds programs in this directory and on PATH' '
 	doctor 0 linked
 	mkdir -p elsewhere
 	cp linked elsewhere/onpath
-	(export PATH="$PWD/elsewhere:$PATH"; doctor 0 onpath)'
+	(export PATH="$PWD/elsewhere:$PATH"; doctor 0 onpath)
+	mkdir onpath
+	(export PATH="$PWD/elsewhere:$PATH"; doctor 0 onpath)
+	rmdir onpath'
 
 test_expect 'a program that is not instrumented will not, and it names the option' '
 	doctor 1 ./uninstrumented
@@ -81,7 +84,7 @@ test_expect 'the library inside an executable counts, dynamic or static, strippe
 	has said "libvftrace.a inside"
 	strip -o inside-stripped inside
 	doctor 0 ./inside-stripped
-	gcc -static -o static main.o "$LIB/libvftrace.a" -ldl -lpthread
+	gcc -static -o static main.o "$LIB/libvftrace-static.a" -ldl -lpthread
 	doctor 0 ./static
 	has said "statically linked"
 	strip -o static-stripped static
@@ -90,10 +93,10 @@ test_expect 'the library inside an executable counts, dynamic or static, strippe
 test_expect 'a static program without the library is told what to do' '
 	gcc -static -o static-bare main.o
 	doctor 1 ./static-bare
-	has said "libvftrace.a"
+	has said "libvftrace-static.a"
 	strip -o static-bare-stripped static-bare
 	doctor 1 ./static-bare-stripped
-	has said "holds no trace of libvftrace.a"
+	has said "holds no trace of libvftrace-static.a"
 	gcc -static -o static-un main.c
 	doctor 1 ./static-un
 	has said "-finstrument-functions"'

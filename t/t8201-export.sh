@@ -231,6 +231,8 @@ test_expect '--from and --to cut, --ranks chooses, and calls stay balanced' '
 		.args.name[0:6]" cut.json | tr "\n" " " | sed "s/ \$//")"
 	jq -e "[.traceEvents[] | select(.ph == \"B\") | .ts] | min >= 100 and max < 200" cut.json
 	[ "$(grep -c . cut)" -lt "$(of_chrome all.json | wc -l)" ]
+	export_to speedscope -o cut.speedscope --from 100us --to 0.2ms
+	jq -e "[.profiles[] | .startValue >= 100000 and .endValue <= 200000] | all" cut.speedscope
 	export_to folded -o none --from 90s
 	[ ! -s none ]'
 

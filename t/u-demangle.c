@@ -52,6 +52,13 @@ static const struct {
 	{"a\033[2Jb", "a?[2Jb", PLAIN},
 	{"_Z3fo\nv", "_Z3fo?v", CXX},
 	{"f@a\nb.c", "f@a?b.c", PLAIN},
+	{"omp_parallel@_ZN4heat4stepEv+0x1c", "omp_parallel@heat::step()+0x1c", CXX},
+	{"omp_parallel@_ZN4heat4stepEv+0x1c", "omp_parallel@_ZN4heat4stepEv+0x1c", MODULES},
+	{"omp_critical(c)@__heat_MOD_step+0x10", "omp_critical(c)@step+0x10", MODULES},
+	{"omp_parallel@step_+0x10", "omp_parallel@step+0x10", PLAIN},
+	{"omp_parallel@libheat.so.1+0x10", "omp_parallel@libheat.so.1+0x10", MODULES | CXX},
+	{"omp_parallel@step_+0x1g", "omp_parallel@step_+0x1g", PLAIN},
+	{"f@+0x1", "f@+0x1", CXX},
 	{"gr\303\266\303\237e_", "gr\303\266\303\237e", PLAIN},
 };
 

@@ -431,7 +431,7 @@ START_TEST(losses)
 	log = summary();
 	has(log, "0 sends and 9 receives are ambiguous.");
 	free(log);
-	ck_assert_int_eq(output_node(p, conf, dir, "app", "n1", NULL, 0, &error), 0);
+	ck_assert_int_eq(output_node(p, conf, dir, "app", "n1", NULL, NULL, 0, &error), 0);
 	log = slurp("app_node_n1.log");
 	has(log, "   Lost messages:           12\n   Open requests:            3\n");
 	free(log);

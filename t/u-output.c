@@ -395,7 +395,7 @@ START_TEST(node_log)
 		.quarantined = xstrdup("an unknown record")};
 	p->unranked = 1;
 	ck_assert_int_eq(
-		output_node(p, conf, dir, "app", "n1", hashes, 2 * p->n_stacks, &error), 0);
+		output_node(p, conf, dir, "app", "n1", NULL, hashes, 2 * p->n_stacks, &error), 0);
 	ck_assert_ptr_null(error);
 	char *log = slurp("app_node_n1.log");
 

@@ -89,7 +89,8 @@ static inline void hand_begin(struct hand *h, const struct vfd_setup *setup)
 	s.application = "heat";
 	s.start_ticks = HAND_START;
 	s.start_raw_ns = 5000000000;
-	s.start_unix_ns = 1700000000123456789;
+	if (!s.start_unix_ns)
+		s.start_unix_ns = 1700000000123456789;
 	s.ns_per_tick = 0.5;
 	h->w = vfd_writer_new(&s, &error);
 	if (!h->w)

@@ -152,9 +152,11 @@ int main(int argc, char **argv)
 			reference = p;
 		unlink(path);
 	}
-	printf("sampling file     %6.1f ns/event  %5.2f bytes/call  %7.0f MB/s, plain io_uring "
-	       "%7.0f "
-	       "MB/s\n",
-		best.ns, best.bytes, best.rate, reference);
+	printf("%-58s %10.1f %s\n", "sampling file, time of the writer per enter or exit", best.ns,
+		"ns");
+	printf("%-58s %10.0f %-12s (plain io_uring: %.0f)\n", "sampling file, written", best.rate,
+		"MB/s", reference);
+	printf("%-58s %10.2f %-12s %s\n", "the same over plain io_uring, one write after the other",
+		best.rate / reference, "x", "at least 0.5");
 	return 0;
 }

@@ -1,0 +1,47 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* What the files of this folder share. All run in the application's process. */
+#ifndef VFTR_CUPTI_CUPTI_H
+#define VFTR_CUPTI_CUPTI_H
+
+#include <stdbool.h>
+#include "cupti/abi.h"
+#include "shm/gpu.h"
+
+/* CUPTI's functions, found in load.c; those that are not needed may be NULL. */
+struct cupti_library {
+	int (*subscribe)(void **subscriber, cupti_on_call *f, void *context);
+	int (*unsubscribe)(void *subscriber);
+	int (*enable_domain)(uint32_t enable, void *subscriber, uint32_t domain);
+	int (*register_callbacks)(cupti_on_request *request, cupti_on_complete *complete);
+	int (*enable)(uint32_t kind);
+	int (*next)(uint8_t *buffer, size_t valid, struct cupti_record **record);
+	int (*dropped)(void *context, uint32_t stream, size_t *n);
+	int (*flush_all)(uint32_t flags);
+	int (*timestamp)(uint64_t *ns);
+	/* not in all versions */
+	int (*flush_period)(uint32_t ms);
+	int (*memory_config)(struct cupti_memory_config *config, uint32_t n);
+	int (*version)(uint32_t *version);
+};
+
+extern struct cupti_library cupti;
+extern const struct gpu_host *gpu_host;
+
+/* part.c: gpu_host where something else than libvftrace has loaded us, or NULL. */
+const struct gpu_host *cupti_host(void);
+
+/* load.c: finds CUPTI. NULL, or a sentence on why there is none. */
+const char *cupti_load(void);
+
+/* callback.c */
+cupti_on_call cupti_call;
+/* Calls seen in this life of the process: without any, nothing needs to be flushed. */
+bool cupti_was_called(void);
+
+/* activity.c */
+cupti_on_request cupti_request;
+cupti_on_complete cupti_complete;
+/* Tells the agent how the clocks and the buffers stand. */
+void cupti_tell_state(void);
+
+#endif

@@ -1,0 +1,219 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Counters by perf_event_open(2). Events of a PMU are opened one by one, so that
+ * the kernel may take turns with them, and read by one instruction where it lets
+ * us; else by a call each. Software events are one group that one call reads.
+ * A page that is mapped keeps its event alive, so that most need no descriptor.
+ */
+#include <errno.h>
+#include <linux/perf_event.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <sys/mman.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+#include "libhook/counters.h"
+#include "shm/atomic.h"
+#include "shm/clock.h"
+
+#define TIMES (PERF_FORMAT_TOTAL_TIME_ENABLED | PERF_FORMAT_TOTAL_TIME_RUNNING)
+#define VALUE (COUNTER_MARK - 1)
+
+static int open_event(const struct counter_shm *w, int group, bool in_group)
+{
+	struct perf_event_attr attr = {
+		.size = sizeof(attr),
+		.type = w->type,
+		.config = w->config,
+		.config1 = w->config1,
+		.config2 = w->config2,
+		.exclude_kernel = (w->flags & COUNTER_USER) != 0,
+		.exclude_user = (w->flags & COUNTER_KERNEL) != 0,
+		.exclude_hv = (w->flags & (COUNTER_USER | COUNTER_KERNEL)) != 0,
+		.read_format = TIMES | (in_group ? PERF_FORMAT_GROUP : 0),
+	};
+
+	return (int)syscall(SYS_perf_event_open, &attr, 0, -1, group, PERF_FLAG_FD_CLOEXEC);
+}
+
+/* Those that count by themselves; a clock is only brought up to date when it is
+ * read as the first one of its group. */
+static bool goes_in_group(const struct counter_shm *w)
+{
+	return w->type == PERF_TYPE_SOFTWARE && w->config != PERF_COUNT_SW_CPU_CLOCK &&
+	       w->config != PERF_COUNT_SW_TASK_CLOCK;
+}
+
+static bool is_readable_by_instruction(const struct perf_counter *p)
+{
+#if defined(__x86_64__)
+	const struct perf_event_mmap_page *page = p->page;
+
+	return page && page->cap_user_rdpmc && page->pmc_width;
+#else
+	return false;
+#endif
+}
+
+void perf_open(struct counters *c, uint32_t i)
+{
+	struct perf_counter *p = &c->perf[i];
+	bool is_software = goes_in_group(&c->wanted->at[i]);
+	bool is_member = is_software && c->group >= 0;
+	int fd = descriptor_aside(
+		open_event(&c->wanted->at[i], is_member ? c->perf[c->group].fd : -1, is_software));
+
+	if (fd < 0) {
+		c->state[i].error = fd;
+		return;
+	}
+	p->fd = fd;
+	if (ioctl(fd, PERF_EVENT_IOC_ID, &p->id))
+		p->id = 0;
+	p->page = mmap(NULL, (size_t)sysconf(_SC_PAGESIZE), PROT_READ, MAP_SHARED, fd, 0);
+	if (p->page == MAP_FAILED)
+		p->page = NULL;
+	if (is_software) {
+		if (!is_member)
+			c->group = (int)i;
+		c->member[c->group_n++] = i;
+	}
+	p->by_instruction = !is_software && is_readable_by_instruction(p);
+	c->state[i].ways = p->by_instruction ? COUNTER_BY_INSTRUCTION : COUNTER_BY_CALL;
+	if (p->page && (p->by_instruction || is_member)) {
+		close(fd);
+		p->fd = -1;
+	}
+}
+
+/* The program may have closed it, and opened something else there. */
+static bool is_ours(const struct perf_counter *p)
+{
+	uint64_t id;
+
+	return p->fd >= 0 && !ioctl(p->fd, PERF_EVENT_IOC_ID, &id) && id == p->id;
+}
+
+/* Never less than before: what is estimated may shrink. */
+static void store(
+	struct counters *c, uint32_t i, uint64_t count, uint64_t enabled, uint64_t running)
+{
+	struct perf_counter *p = &c->perf[i];
+
+	if (running && running < enabled)
+		count = (uint64_t)((unsigned __int128)count * enabled / running);
+	if ((running || !enabled) && count > p->last)
+		p->last = count;
+	c->word[1 + i] = p->last & VALUE;
+	store_relaxed(&c->state[i].enabled_ns, enabled);
+	store_relaxed(&c->state[i].running_ns, running);
+}
+
+/* Times that are not known to the call are those of the last change. */
+static void by_instruction(struct counters *c, uint32_t i)
+{
+#if defined(__x86_64__)
+	const struct perf_event_mmap_page *page = c->perf[i].page;
+	uint64_t enabled, running, count;
+	uint32_t turn;
+
+	do {
+		uint32_t index;
+
+		turn = load_acquire(&page->lock);
+		enabled = load_relaxed(&page->time_enabled);
+		running = load_relaxed(&page->time_running);
+		index = load_relaxed(&page->index);
+		count = load_relaxed(&page->offset);
+		if (page->cap_user_time && enabled != running) {
+			uint64_t ticks = clock_counter(), shift = page->time_shift;
+			uint64_t rest = ticks & (((uint64_t)1 << shift) - 1);
+			uint64_t since = page->time_offset + (ticks >> shift) * page->time_mult +
+					 ((rest * page->time_mult) >> shift);
+
+			enabled += since;
+			running += index ? since : 0;
+		}
+		if (index) {
+			unsigned above = 64u - page->pmc_width;
+
+			count += (uint64_t)((int64_t)((uint64_t)__builtin_ia32_rdpmc((int)index - 1)
+						      << above) >>
+					    above);
+		}
+		fence_acquire();
+	} while (load_relaxed(&page->lock) != turn);
+	store(c, i, count, enabled, running);
+#endif
+}
+
+static void by_call(struct counters *c, uint32_t i)
+{
+	struct perf_counter *p = &c->perf[i];
+	uint64_t word[3]; /* value, enabled, running */
+
+	if (!is_ours(p) || read(p->fd, word, sizeof(word)) != (ssize_t)sizeof(word))
+		return;
+	c->own_calls++;
+	c->own_bytes += sizeof(word);
+	store(c, i, word[0], word[1], word[2]);
+}
+
+static void read_group(struct counters *c)
+{
+	uint64_t word[3 + COUNTERS_MAX]; /* number, enabled, running, values */
+	struct perf_counter *leader = &c->perf[c->group];
+	ssize_t n;
+
+	if (!is_ours(leader) || (n = read(leader->fd, word, sizeof(word))) < 24)
+		return;
+	c->own_calls++;
+	c->own_bytes += (uint64_t)n;
+	for (uint32_t k = 0; k < c->group_n && k < word[0]; k++)
+		store(c, c->member[k], word[3 + k], word[1], word[2]);
+}
+
+void perf_read(struct counters *c)
+{
+	for (uint32_t i = 0; i < c->n; i++) {
+		const struct counter_shm *w = &c->wanted->at[i];
+
+		if (w->source != COUNTER_PERF || goes_in_group(w))
+			continue;
+		if (c->perf[i].by_instruction)
+			by_instruction(c, i);
+		else if (c->perf[i].fd >= 0)
+			by_call(c, i);
+		else
+			c->word[1 + i] = 0;
+	}
+	if (c->group >= 0)
+		read_group(c);
+}
+
+static void close_ours(struct perf_counter *p)
+{
+	if (is_ours(p))
+		close(p->fd);
+	p->fd = -1;
+}
+
+void perf_close(struct counters *c, bool forked)
+{
+	for (uint32_t i = 0; i < c->n; i++) {
+		close_ours(&c->perf[i]);
+		if (c->perf[i].page && !forked)
+			munmap(c->perf[i].page, (size_t)sysconf(_SC_PAGESIZE));
+	}
+}
+
+/* The pages are not in a child's memory: blank ones take their place. */
+void perf_forget(struct counters *c)
+{
+	for (uint32_t i = 0; i < c->n; i++) {
+		close_ours(&c->perf[i]);
+		if (c->perf[i].page)
+			mmap(c->perf[i].page, (size_t)sysconf(_SC_PAGESIZE), PROT_READ,
+				MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED, -1, 0);
+	}
+}

@@ -1,0 +1,24 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Names of events, as perf(1) has them, and what perf_event_open(2) wants to hear. */
+#ifndef VFTR_NODEAGENT_COUNTER_EVENTS_H
+#define VFTR_NODEAGENT_COUNTER_EVENTS_H
+
+#include "shm/counters.h"
+
+/*
+ * Sets source, type, configs and flags of *to: "cycles", "L1-dcache-load-misses",
+ * "r01c2", "cpu/event=0xc2,umask=1/", "page-faults", each with ":u", ":k" or ":uk"
+ * behind it. Events of a PMU count user mode only unless told otherwise. 0, or -1
+ * and *why (a few words, the caller frees).
+ */
+int counter_event(const char *name, struct counter_shm *to, char **why);
+
+/* The same for "io:rchar" and the other lines of /proc/PID/io. -1: it is none. */
+int counter_io(const char *name, struct counter_shm *to);
+
+/* Can it be opened here? 0 or -errno. */
+int counter_event_try(const struct counter_shm *event);
+/* Why not, in words. */
+const char *counter_error(int error);
+
+#endif

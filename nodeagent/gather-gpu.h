@@ -1,0 +1,19 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* What GPUs did on its way into a profile; used by gather.c. */
+#ifndef VFTR_NODEAGENT_GATHER_GPU_H
+#define VFTR_NODEAGENT_GATHER_GPU_H
+
+#include <stdint.h>
+
+struct agent;
+struct process;
+struct profile;
+
+/* place() gives the node of the union tree below `parent` for the key of a frame. */
+void gather_gpu_add(struct agent *a, const struct process *p, uint32_t rank, struct profile *out,
+	uint32_t (*place)(void *ctx, uint32_t parent, uint64_t key), void *ctx);
+
+/* Node i of the union tree is stack id[i]. */
+void gather_gpu_store(struct profile *p, const uint32_t *id);
+
+#endif

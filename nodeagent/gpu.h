@@ -1,0 +1,66 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * What the GPUs of one process have done. Activities (shm/gpu.h) come on the
+ * socket, the calls that started them in the rings, in any order: an activity
+ * waits for its call, by the number that both have, and belongs to the call's
+ * path. Times are ticks of this node.
+ *
+ * Bounds: CALLS_MAX calls are remembered, ACTIVITIES_MAX activities wait; what
+ * finds no call belongs to the root, and is counted.
+ */
+#ifndef VFTR_NODEAGENT_GPU_H
+#define VFTR_NODEAGENT_GPU_H
+
+#include <stdbool.h>
+#include <stdint.h>
+#include "nodeagent/gpu-busy.h"
+#include "shm/gpu.h"
+
+struct calltree;
+struct node;
+struct process;
+struct profile;
+
+/* Activities of one kind and name, started at one path. */
+struct gpu_sum {
+	const struct node *path; /* in gpu_paths() */
+	uint32_t kind, detail, name, function;
+	uint64_t n, bytes, ticks, min_ticks, max_ticks;
+	uint64_t started, latency; /* those with a known call; ticks from it to their start */
+	uint32_t registers, shared_bytes;
+	uint64_t blocks_min, blocks_max, threads_min, threads_max; /* of kernels; per block */
+};
+
+/* One stream, or (context and stream GPU_NO_STREAM) one device. */
+struct gpu_stream {
+	uint32_t device, context, stream;
+	uint64_t n, kernels, bytes;
+	struct gpu_busy busy, computing, copying;
+	uint64_t first, last;
+};
+
+struct gpu *gpu_new(struct process *p);
+void gpu_free(struct gpu *g);
+
+/* From the socket. False: it makes no sense. */
+bool gpu_packet(struct gpu *g, const struct wire_gpu *m, const void *data);
+bool gpu_name(struct gpu *g, const struct wire_about *m, const char *text);
+
+/* A GPU_CALL in the frame of `frame`, a node of a thread's tree, begun at `since`. */
+void gpu_call(struct gpu *g, const struct node *frame, uint32_t function, uint32_t number,
+	uint64_t since);
+
+/* The process has ended: what has waited is given its place; what was lost is said. */
+void gpu_end(struct gpu *g);
+
+/* Has anything been heard of GPUs? */
+bool gpu_is_used(const struct gpu *g);
+struct node *gpu_root(struct gpu *g);
+const struct gpu_sum *gpu_sums(const struct gpu *g, size_t *n);
+const struct gpu_stream *gpu_streams(const struct gpu *g, size_t *n);
+/* "saxpy(float*)" as it came, "memcpy HtoD" ... */
+const char *gpu_sum_name(const struct gpu *g, const struct gpu_sum *s);
+/* Or NULL. */
+const char *gpu_device_name(const struct gpu *g, uint32_t device);
+
+#endif

@@ -1,0 +1,47 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * The hardware counters of a profile, ready to be printed: which there are, what
+ * each has counted at a stack, and the observables that hwprof.observables makes
+ * of them. A report has one.
+ */
+#ifndef VFTR_NODEAGENT_HWPROF_H
+#define VFTR_NODEAGENT_HWPROF_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+struct conf;
+struct profile;
+
+struct hwprof {
+	const struct profile *p;
+	const struct conf *c;
+	uint32_t *first;    /* by stack: its counts begin there; one more for the end */
+	char **symbol;	    /* of each counter; then T and CALLS */
+	size_t n_symbols;   /* counters and these two */
+	struct formula **f; /* by observable; NULL: it is no formula */
+	double *value;	    /* by symbol */
+};
+
+/* NULL if there are neither counters nor observables, or they are not wanted. */
+struct hwprof *hwprof_new(const struct profile *p, const struct conf *c);
+void hwprof_free(struct hwprof *h);
+
+/* All formulas are right, or -1 and *error (one sentence, the caller frees). */
+int hwprof_check(const struct conf *c, char **error);
+
+/* Exclusive, and over ranks. Of all stacks: stack = PROFILE_NONE. */
+uint64_t hwprof_count(const struct hwprof *h, size_t counter, uint32_t stack);
+/* May be infinite or no number: then it has none. */
+double hwprof_observable(const struct hwprof *h, size_t observable, uint32_t stack);
+/* "Perf"; how the tables' titles call the source. */
+const char *hwprof_type(const struct conf *c);
+/* The counter's name without its symbol. */
+const char *hwprof_name(const struct hwprof *h, size_t counter);
+
+/* 0 .. n_stacks-1 by falling observable hwprof.sort_by_column, else by that counter;
+ * ties by stack. The caller frees. */
+uint32_t *hwprof_sort(const struct hwprof *h);
+
+#endif

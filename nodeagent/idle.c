@@ -1,0 +1,156 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "nodeagent/idle.h"
+
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+#include "conf/conf.h"
+#include "nodeagent/agent.h"
+#include "nodeagent/demangle.h"
+#include "nodeagent/interim.h"
+#include "nodeagent/process.h"
+#include "nodeagent/sessions.h"
+#include "nodeagent/symcache.h"
+#include "nodeagent/util.h"
+#include "shm/atomic.h"
+
+#define NEVER_S 3600.0
+#define STOP_S	0.5 /* how often the stop file is looked for */
+#define LOOKS	4   /* in agent.deadlock_s */
+#define FRAMES	256
+#define MIX	0x9e3779b97f4a7c15u
+
+/* Changes whenever a thread stores a word, published or not. */
+static uint64_t stored(const struct thread_ring *t)
+{
+	uint64_t sum = load_relaxed(&t->ring.producer->head);
+
+	for (unsigned k = 0; k < 2; k++)
+		for (size_t i = 0; i < BLOCK_WORDS; i++)
+			sum = (sum ^ load_relaxed(&t->ring.stage[k][i])) * MIX;
+	return sum;
+}
+
+static uint64_t all_stored(const struct agent *a)
+{
+	uint64_t sum = a->n_ever + a->n_live * MIX;
+
+	for (const struct process *p = a->processes; p; p = p->next) {
+		if (!p->greeted || p->ended)
+			continue;
+		sum = (sum ^ p->definitions) * MIX;
+		for (size_t i = 0; i < p->n_threads; i++)
+			if (p->threads[i])
+				sum = (sum ^ stored(p->threads[i])) * MIX;
+	}
+	return sum;
+}
+
+void idle_report(struct agent *a)
+{
+	agent_warn(a, true,
+		"no thread has recorded anything for %g s: their call stacks are in "
+		"%s/stacks_%s.log",
+		a->conf->agent_deadlock_s, a->output_directory, a->host);
+	interim_now(a);
+}
+
+static char *stack_text(struct agent *a, const struct thread_ring *t)
+{
+	const struct name_style style = {a->conf->strip_module_names, a->conf->demangle_cxx};
+	static uint64_t keys[FRAMES];
+	size_t n = replay_stack(t->replay, keys, FRAMES);
+	char *text = xstrdup("");
+
+	for (size_t i = 0; i < n; i++) {
+		char *name = name_shown(symcache_name(a->symbols, t->process, keys[i]), &style);
+		char *longer = xasprintf("%s%s<", text, name);
+
+		free(name);
+		free(text);
+		text = longer;
+	}
+	return text;
+}
+
+void idle_write_stacks(struct agent *a)
+{
+	char *path = xasprintf("%s/stacks_%s.log", a->output_directory, a->host), *tmp;
+	FILE *f;
+	int error = write_begin(&f, &tmp, path);
+
+	if (error) {
+		complain("%s: %s", path, strerror(-error));
+		return;
+	}
+	for (const struct process *p = a->processes; p; p = p->next) {
+		for (size_t i = 0; p->greeted && !p->ended && i < p->n_threads; i++) {
+			char *text = p->threads[i] ? stack_text(a, p->threads[i]) : NULL;
+
+			if (text)
+				fprintf(f, "%s, thread %u: %sinit\n", process_name(p),
+					p->threads[i]->number, text);
+			free(text);
+		}
+	}
+	error = write_end(f, tmp, path);
+	if (error)
+		complain("%s: %s", path, strerror(-error));
+	free(path);
+}
+
+static double look_for_deadlock(struct agent *a)
+{
+	static uint64_t last, since, due;
+	static bool told;
+	const double limit_s = a->conf->agent_deadlock_s;
+	uint64_t now = clock_raw_ns(), sum;
+
+	if (limit_s <= 0 || !a->n_live)
+		return NEVER_S;
+	if (now < due)
+		return 1e-9 * (double)(due - now);
+	due = now + (uint64_t)(limit_s / LOOKS * 1e9);
+	sum = all_stored(a);
+	if (sum != last || !since) {
+		last = sum;
+		since = now;
+		if (told)
+			sessions_idle(a, false);
+		told = false;
+	} else if (!told && 1e-9 * (double)(now - since) >= limit_s) {
+		told = true;
+		if (!sessions_idle(a, true))
+			idle_report(a);
+	}
+	return limit_s / LOOKS;
+}
+
+static double look_for_stop_file(struct agent *a)
+{
+	static uint64_t due;
+	static bool seen;
+	const char *file = a->conf->agent_stop_file;
+	uint64_t now = clock_raw_ns();
+
+	if (!file || !file[0] || seen)
+		return NEVER_S;
+	if (now < due)
+		return 1e-9 * (double)(due - now);
+	due = now + (uint64_t)(STOP_S * 1e9);
+	if (access(file, F_OK))
+		return STOP_S;
+	seen = true;
+	agent_warn(a, true, "%s is there: the run is stopped", file);
+	raise(SIGTERM); /* the same as if somebody else had sent it */
+	return 0;
+}
+
+double idle_tick(struct agent *a)
+{
+	double deadlock = look_for_deadlock(a), stop = look_for_stop_file(a);
+
+	return deadlock < stop ? deadlock : stop;
+}

@@ -1,0 +1,98 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* From places to ranks as the outputs show them, and from ticks to time. */
+#include <stddef.h>
+#include <stdlib.h>
+#include <string.h>
+#include "nodeagent/agent.h"
+#include "nodeagent/gather-mpi.h"
+#include "nodeagent/matching-internal.h"
+#include "nodeagent/process.h"
+#include "nodeagent/profile-mpi.h"
+#include "nodeagent/profile.h"
+#include "nodeagent/util.h"
+
+_Static_assert(PROFILE_MATCH_LABELS == MATCH_LABELS, "as in match.h");
+_Static_assert(PROFILE_MATCH_REASONS == MATCH_REASONS, "as in match.h");
+
+static uint32_t shown(const struct agent *a, uint64_t place)
+{
+	if (place == MATCH_ELSEWHERE)
+		return PROFILE_ELSEWHERE;
+	for (const struct process *p = a->processes; p; p = p->next)
+		if (p->greeted && p->ended && p->job_rank >= 0 &&
+			(p->match_place == place || (p->session_place && p->session_place == place)))
+			return (uint32_t)p->rank;
+	/* on another node: there the main job has the same ranks */
+	for (const struct process *p = a->processes; p; p = p->next)
+		if (p->main_job && match_place(p->job, (uint32_t)place) == place)
+			return (uint32_t)place < (uint32_t)p->size ? (uint32_t)place
+								   : PROFILE_ELSEWHERE;
+	return PROFILE_ELSEWHERE;
+}
+
+static uint64_t ns(const struct agent *a, uint64_t ticks)
+{
+	return clocks_ns(&a->clocks, ticks);
+}
+
+static void store_counts(const struct matching *m, struct profile_matching *to)
+{
+	const struct match_counts *c = match_counts(matching_core(m));
+
+	memcpy(to->pairs, c->pairs, sizeof(to->pairs));
+	memcpy(to->unmatched_sends, c->unmatched_sends, sizeof(to->unmatched_sends));
+	memcpy(to->unmatched_receives, c->unmatched_receives, sizeof(to->unmatched_receives));
+	to->not_shipped = m->not_shipped;
+	to->lost_sends = c->lost_sends;
+	to->lost_receives = c->lost_receives;
+	to->late = c->late;
+	to->overflow = c->overflow;
+	to->too_long = c->too_long;
+	to->violations = c->violations;
+	if (!c->violations)
+		return;
+	to->worst_ns = ns(m->agent, c->worst);
+	to->worst_from = shown(m->agent, c->worst_source);
+	to->worst_to = shown(m->agent, c->worst_destination);
+}
+
+void matching_store(const struct agent *a, struct profile *p)
+{
+	const struct matching *m = a->matching;
+	uint32_t *rank; /* by index of the place */
+
+	if (!m)
+		return;
+	store_counts(m, &p->matching);
+	rank = xmalloc((m->index.n + 1) * sizeof(*rank));
+	for (size_t i = 0; m->index.slots && i <= m->index.mask; i++)
+		if (m->index.slots[i].used)
+			rank[m->index.slots[i].value] = shown(a, m->index.slots[i].key);
+	p->thread_pairs = xcalloc(m->pairs.used + 1, sizeof(*p->thread_pairs));
+	for (size_t i = 0; m->pair_at.slots && i <= m->pair_at.mask; i++) {
+		const struct match_slot *s = &m->pair_at.slots[i];
+		const struct thread_pair *from = s->value;
+
+		if (from)
+			p->thread_pairs[p->n_thread_pairs++] =
+				(struct profile_thread_pair){.from = rank[s->a >> 32],
+					.from_thread = from->from_thread,
+					.to = rank[(uint32_t)s->a],
+					.to_thread = from->to_thread,
+					.messages = from->messages,
+					.bytes = from->bytes};
+	}
+	if (m->others)
+		p->thread_pairs[p->n_thread_pairs++] =
+			(struct profile_thread_pair){.from = PROFILE_ELSEWHERE,
+				.from_thread = PROFILE_NONE,
+				.to = PROFILE_ELSEWHERE,
+				.to_thread = PROFILE_NONE,
+				.messages = m->others->messages,
+				.bytes = m->others->bytes};
+	free(rank);
+	/* processes of other jobs may be shown alike */
+	for (size_t i = 0; i < PROFILE_N_LISTS; i++)
+		if (profile_lists[i].array == offsetof(struct profile, thread_pairs))
+			gather_combine(p, &profile_lists[i]);
+}

@@ -1,0 +1,331 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "nodeagent/matching.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include "conf/conf.h"
+#include "nodeagent/agent.h"
+#include "nodeagent/match-wire.h"
+#include "nodeagent/matching-internal.h"
+#include "nodeagent/peer.h"
+#include "nodeagent/process.h"
+#include "nodeagent/traffic.h"
+#include "nodeagent/util.h"
+
+/* ---- what was found ------------------------------------------------------------- */
+
+static uint32_t index_of(struct matching *m, uint64_t place)
+{
+	const uint32_t *at = map64_find(&m->index, place);
+
+	if (at)
+		return *at;
+	map64_add(&m->index, place, (uint32_t)m->index.n);
+	return (uint32_t)m->index.n - 1;
+}
+
+static struct thread_pair *new_pair(struct matching *m, uint64_t a, uint64_t b)
+{
+	struct thread_pair *p;
+
+	if (m->pairs.used >= MATCHING_THREAD_PAIRS_MAX && m->others)
+		return m->others;
+	p = match_pool_take(&m->pairs);
+	if (m->pairs.used >= MATCHING_THREAD_PAIRS_MAX) {
+		p->from = p->to = MATCH_ELSEWHERE;
+		m->others = p;
+	} else {
+		match_table_add(&m->pair_at, a, b, p);
+	}
+	return p;
+}
+
+static struct thread_pair *pair_of(
+	struct matching *m, const struct match_send *s, const struct match_receive *r)
+{
+	struct thread_pair *p = m->recent;
+	uint64_t a, b;
+
+	if (p && p->from == s->source && p->to == r->destination && p->from_thread == s->thread &&
+		p->to_thread == r->thread)
+		return p;
+	a = (uint64_t)index_of(m, s->source) << 32 | index_of(m, r->destination);
+	b = (uint64_t)s->thread << 32 | r->thread;
+	p = match_table_find(&m->pair_at, a, b);
+	if (!p)
+		p = new_pair(m, a, b);
+	if (p != m->others) {
+		p->from = s->source;
+		p->to = r->destination;
+		p->from_thread = s->thread;
+		p->to_thread = r->thread;
+		m->recent = p;
+	}
+	return p;
+}
+
+static uint32_t rank_of(uint64_t place)
+{
+	return (uint32_t)place;
+}
+
+static void dump_pair(
+	FILE *f, const struct match_send *s, const struct match_receive *r, enum match_label label)
+{
+	fprintf(f,
+		"pair %s comm %" PRIx64 " from %" PRIu32 ".%" PRIu32 " ticket %" PRIu32
+		" tag %" PRIu32 " bytes %" PRIu64 " to %" PRIu32 ".%" PRIu32 " ticket %" PRIu32
+		" bytes %" PRIu64 " done %" PRIu32 "\n",
+		match_label_names[label], s->comm, rank_of(s->source), s->thread, s->ticket, s->tag,
+		s->bytes, rank_of(r->destination), r->thread, r->ticket, r->done.bytes,
+		r->done.thread);
+}
+
+static void on_pair(void *arg, const struct match_send *s, const struct match_receive *r,
+	enum match_label label)
+{
+	struct matching *m = arg;
+	struct thread_pair *p = pair_of(m, s, r);
+
+	p->messages++;
+	p->bytes += r->done.unknown ? s->bytes : r->done.bytes;
+	if (m->tap.pair)
+		m->tap.pair(m->tap.arg, s, r, label);
+	if (m->dump)
+		dump_pair(m->dump, s, r, label);
+}
+
+static void on_unmatched(void *arg, const struct match_send *s, const struct match_receive *r,
+	enum match_reason reason)
+{
+	struct matching *m = arg;
+
+	if (!m->dump)
+		return;
+	if (s)
+		fprintf(m->dump,
+			"send comm %" PRIx64 " from %" PRIu32 ".%" PRIu32 " ticket %" PRIu32
+			" tag %" PRIu32 " bytes %" PRIu64 " to %" PRIu32 ": %s\n",
+			s->comm, rank_of(s->source), s->thread, s->ticket, s->tag, s->bytes,
+			rank_of(s->destination), match_reason_names[reason]);
+	else
+		fprintf(m->dump,
+			"receive comm %" PRIx64 " to %" PRIu32 ".%" PRIu32 " ticket %" PRIu32
+			": %s\n",
+			r->comm, rank_of(r->destination), r->thread, r->ticket,
+			match_reason_names[reason]);
+}
+
+/* ---- processes --------------------------------------------------------------------- */
+
+static bool is_here(void *arg, uint64_t place)
+{
+	struct matching *m = arg;
+
+	return map64_find(&m->here, place);
+}
+
+static bool is_far(void *arg, uint64_t place)
+{
+	return !is_here(arg, place);
+}
+
+static bool defer(void *arg, const struct match_receive *r)
+{
+	struct matching *m = arg;
+
+	return match_outbox_receive(m->inbox, r);
+}
+
+static void ship(void *arg, const struct match_send *s)
+{
+	struct matching *m = arg;
+
+	match_outbox_send(m->outbox, s);
+}
+
+static void ship_loss(void *arg, uint64_t place)
+{
+	struct matching *m = arg;
+
+	if (map64_find(&m->is_lost, place))
+		return;
+	map64_add(&m->is_lost, place, 1);
+	m->lost = grow(m->lost, m->n_lost, &m->cap_lost, sizeof(*m->lost));
+	m->lost[m->n_lost++] = place;
+}
+
+static FILE *open_dump(const char *host)
+{
+	const char *base = getenv("VFTR_TEST_PAIRS");
+	char *path = base && base[0] ? xasprintf("%s.%s", base, host) : NULL;
+	FILE *f = path ? fopen(path, "w") : NULL;
+
+	free(path);
+	return f;
+}
+
+static struct matching *matching_of(struct agent *a)
+{
+	struct matching *m = a->matching;
+	struct match_node_options o;
+
+	if (m)
+		return m;
+	m = xcalloc(1, sizeof(*m));
+	o = (struct match_node_options){.match = {.pair = on_pair,
+						.unmatched = on_unmatched,
+						.is_far = is_far,
+						.defer = defer,
+						.arg = m},
+		.is_here = is_here,
+		.ship = ship,
+		.ship_loss = ship_loss,
+		.arg = m};
+	m->agent = a;
+	m->node = match_node_new(&o);
+	m->pairs.bytes = sizeof(struct thread_pair);
+	m->outbox = match_outbox_new(getenv("TMPDIR") ? getenv("TMPDIR") : "/tmp");
+	m->inbox = match_outbox_new(getenv("TMPDIR") ? getenv("TMPDIR") : "/tmp");
+	m->dump = open_dump(a->host);
+	a->matching = m;
+	return m;
+}
+
+static void give_receive(void *arg, const struct match_receive *r)
+{
+	match_deferred(arg, r);
+}
+
+uint64_t matching_take_receives(struct matching *m, uint64_t source)
+{
+	struct match_piece p;
+
+	if (!match_outbox_piece(m->inbox, source, &p))
+		return 0;
+	if (!p.bytes || !match_batch_receives(p.bytes, p.n, give_receive, matching_core(m)))
+		match_deferred_lost(matching_core(m));
+	free(p.bytes);
+	return p.records;
+}
+
+/* Others may have written to it, or received from it, before we heard of it. */
+static void come_home(struct matching *m, uint64_t place)
+{
+	struct match_piece p;
+
+	while (matching_take_receives(m, place))
+		;
+	while (match_outbox_piece(m->outbox, place, &p)) {
+		if (!p.bytes || match_batch_give(p.bytes, p.n, matching_core(m)))
+			m->not_shipped += p.records;
+		free(p.bytes);
+	}
+}
+
+void matching_join(struct process *p, bool concurrent)
+{
+	struct agent *a = p->agent;
+	uint64_t job = p->job, place = match_place(job, (uint32_t)p->job_rank);
+	struct matching *m;
+
+	if (p->match || !a->conf->mpi_match || !a->conf->mpi_log_messages)
+		return;
+	m = matching_of(a);
+	/* two programs that are rank 0 of jobs of their own: neither has seen the other */
+	while (map64_find(&m->here, place)) {
+		job += 0x9e3779b97f4a7c15u;
+		place = match_place(job, (uint32_t)p->job_rank);
+	}
+	map64_add(&m->here, place, 1);
+	p->match_place = place;
+	p->match = match_process_new(m->node, place, concurrent);
+	traffic_match(p->traffic, p->match, m, job);
+	come_home(m, place);
+}
+
+static void leave_session(struct process *p)
+{
+	traffic_session(p->traffic, NULL, 0);
+	match_process_end(p->session_match);
+	p->session_match = NULL;
+}
+
+void matching_join_session(struct process *p, uint32_t rank, uint64_t job)
+{
+	struct agent *a = p->agent;
+	struct matching *m;
+
+	leave_session(p);
+	if (a->conf->mpi_match && a->conf->mpi_log_messages) {
+		m = matching_of(a);
+		p->session_place = match_place(job, rank);
+		if (!map64_find(&m->here, p->session_place))
+			map64_add(&m->here, p->session_place, 1);
+		p->session_match = match_process_new(m->node, p->session_place, true);
+		come_home(m, p->session_place);
+	}
+	traffic_session(p->traffic, p->session_match, job);
+}
+
+void matching_leave(struct process *p)
+{
+	leave_session(p);
+	traffic_match(p->traffic, NULL, NULL, 0);
+	match_process_end(p->match);
+	p->match = NULL;
+}
+
+void matching_comm_gone(struct matching *m, uint64_t comm, uint64_t members)
+{
+	uintptr_t n = (uintptr_t)match_table_find(&m->gone, comm, 0) + 1;
+
+	if (n < members) {
+		match_table_add(&m->gone, comm, 0, (void *)n);
+		return;
+	}
+	match_table_remove(&m->gone, comm, 0);
+	match_gone(matching_core(m), comm);
+}
+
+void matching_set_tap(struct agent *a, const struct matching_tap *tap)
+{
+	if (a->conf->mpi_match)
+		matching_of(a)->tap = *tap;
+}
+
+void matching_end(struct agent *a)
+{
+	struct matching *m;
+
+	if (!a->conf->mpi_match || !a->conf->mpi_log_messages)
+		return;
+	/* the others wait for a word of an agent without messages, too */
+	m = matching_of(a);
+	if (a->peer && a->peer->size > 1)
+		matching_exchange(m);
+	m->not_shipped += match_outbox_left(m->outbox);
+	match_node_end(m->node);
+	if (m->dump)
+		fclose(m->dump);
+	m->dump = NULL;
+}
+
+void matching_free(struct matching *m)
+{
+	if (!m)
+		return;
+	match_node_free(m->node);
+	match_outbox_free(m->outbox);
+	match_outbox_free(m->inbox);
+	match_table_free(&m->pair_at);
+	match_pool_free(&m->pairs);
+	map64_free(&m->here);
+	map64_free(&m->index);
+	map64_free(&m->is_lost);
+	match_table_free(&m->gone);
+	free(m->lost);
+	free(m);
+}

@@ -1,0 +1,228 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * What the files of the TCP transport share, and what is on the wire. Two agents meet by
+ *
+ *	dialer     HELLO            PROOF      frames ...
+ *	listener          WELCOME              frames ...
+ *
+ * in which each proves by HMAC-SHA256 that it knows the secret; numbers are in the byte
+ * order of the machine, which HELLO tells. From the proofs come the keys of the checksums
+ * of all frames. Of two agents the one with the higher rank dials.
+ */
+#ifndef VFTR_NODEAGENT_PEER_TCP_INTERNAL_H
+#define VFTR_NODEAGENT_PEER_TCP_INTERNAL_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "nodeagent/addresses.h"
+#include "nodeagent/contact.h"
+#include "nodeagent/peer-tcp.h"
+#include "nodeagent/peer.h"
+#include "nodeagent/sha256.h"
+
+#define TCP_MAGIC	"vftrpeer"
+#define TCP_VERSION	1
+#define TCP_BYTE_ORDER	0x01020304u
+#define TCP_NONCE_BYTES 32
+#define TCP_HOST_BYTES	64
+#define TCP_PART_BYTES	(256u << 10) /* of a longer message in one frame */
+#define TCP_FRAME_MOST	(1u << 20)   /* a longer one is refused */
+#define TCP_LISTENERS	16
+#define TCP_MEETINGS	64   /* at a time, with others that dialed */
+#define TCP_QUICK_MOST	256  /* small messages that have not left */
+#define TCP_SMALL_MOST	4096 /* that nobody has taken */
+#define TCP_NOTES_MOST	200
+
+enum tcp_purpose { TCP_LINK = 1, TCP_INVITATION };
+
+enum tcp_verdict {
+	TCP_WELCOME = 0,
+	TCP_OTHER_VERSION,
+	TCP_OTHER_ORDER,
+	TCP_OTHER_LIST,
+	TCP_ANOTHER_LIFE,
+	TCP_NOT_YET,
+	TCP_INVITED, /* already */
+	TCP_VERDICTS
+};
+
+struct tcp_hello {
+	char magic[8];
+	uint32_t version, order;
+	uint32_t purpose, from, to, size; /* ranks, number of agents */
+	uint64_t life;			  /* another one after a restart */
+	uint64_t received;		  /* frames that need not be sent again */
+	unsigned char nonce[TCP_NONCE_BYTES];
+	char host[TCP_HOST_BYTES];
+};
+
+struct tcp_welcome {
+	char magic[8];
+	uint32_t version, order, verdict, unused;
+	uint64_t life, received;
+	unsigned char nonce[TCP_NONCE_BYTES];
+	char host[TCP_HOST_BYTES];
+	unsigned char proof[SHA256_BYTES];
+};
+
+enum tcp_kind {
+	TCP_MESSAGE = 1, /* part of one */
+	TCP_WILL,	 /* ... of one that counts if its sender dies */
+	TCP_BYE,	 /* the sender leaves, all went well */
+	TCP_SMALL,	 /* whole; lost where a connection is lost */
+	TCP_ALIVE,	 /* nothing but the acknowledgement */
+	TCP_INVITE,	 /* after HELLO with TCP_INVITATION: the contacts of all */
+	TCP_KINDS
+};
+
+struct tcp_frame {
+	uint64_t mac;  /* SipHash of the frame, with its number on this connection here */
+	uint64_t seq;  /* from 1; 0: not repeated on another connection */
+	uint64_t ack;  /* all up to this one have come */
+	uint64_t left; /* bytes of the message, this part included */
+	uint32_t kind, tag, bytes, unused;
+};
+
+_Static_assert(sizeof(struct tcp_hello) == 144, "no padding");
+_Static_assert(sizeof(struct tcp_welcome) == 168, "no padding");
+_Static_assert(sizeof(struct tcp_frame) == 48, "no padding");
+
+struct tcp_chunk {
+	struct tcp_chunk *next;
+	struct tcp_frame frame;
+	char content[];
+};
+
+/* A connection after both have proved who they are. */
+struct tcp_link {
+	int fd; /* -1: none */
+	unsigned char key_out[SIPHASH_KEY_BYTES], key_in[SIPHASH_KEY_BYTES];
+	uint64_t n_out, n_in;
+	struct tcp_chunk *now; /* being written, frame and content */
+	size_t now_at;
+	struct tcp_chunk *quick, **quick_end; /* before all that is kept */
+	unsigned n_quick;
+	struct tcp_frame in;
+	size_t in_at;
+	char *content;
+	bool wants_out;
+};
+
+/* Another agent. */
+struct tcp_agent {
+	int rank;
+	const struct contact *contact;
+	struct addresses addresses;
+	char host[TCP_HOST_BYTES]; /* empty: never met */
+	uint64_t life;
+	struct tcp_link link;
+
+	/* sent and not acknowledged; from `unsent` on not even sent on this connection */
+	struct tcp_chunk *kept, **kept_end, *unsent;
+	uint64_t last_seq, acked;
+	uint64_t received, told; /* what came; and of that what it knows of */
+
+	/* a message that comes in parts */
+	char *partial;
+	uint32_t partial_kind, partial_tag;
+	uint64_t partial_total, partial_have, partial_room;
+
+	unsigned n_small; /* of those in the inbox */
+	struct {
+		int tag;
+		void *buf;
+		size_t bytes;
+	} will;
+
+	bool left, dead, lost_noted;
+	unsigned nonsense; /* frames that make none */
+	double heard, sent, down_since, refused_since, next_dial, pause;
+	size_t next_address;
+	int meetings; /* dialed and under way */
+};
+
+struct tcp_message {
+	struct tcp_message *next;
+	int from, tag;
+	bool small;
+	size_t bytes;
+	void *buf;
+};
+
+struct tcp_meeting {
+	struct tcp_meeting *next;
+	int fd;
+	enum { MEET_CONNECT, MEET_HELLO, MEET_WELCOME, MEET_PROOF, MEET_INVITE } state;
+	bool dialed, probe; /* probe: only to see whether there is still somebody */
+	enum tcp_purpose purpose;
+	int rank; /* whom we dialed */
+	struct tcp_hello hello;
+	struct tcp_welcome welcome;
+	struct tcp_frame frame;
+	char *content;
+	size_t have;
+	double until;
+	char *who; /* its address */
+};
+
+struct tcp {
+	struct peer peer; /* first: the two are converted by a cast */
+	const struct peer_tcp_options *options;
+	char *secret, *session;
+	size_t secret_bytes;
+	char host[TCP_HOST_BYTES];
+	uint64_t life;
+	double deadline, started, next; /* s; next: when timers are looked at */
+	int epoll, listener[TCP_LISTENERS];
+	size_t n_listeners;
+	unsigned port;
+	struct contacts list;
+	struct tcp_agent *agents; /* by rank; our own is not used */
+	struct tcp_meeting *meetings;
+	unsigned n_accepted;
+	struct tcp_message *inbox, **inbox_end;
+	char *notes;
+	unsigned n_notes;
+	bool leaving;
+};
+
+enum tcp_watch { TCP_WATCH_LISTENER, TCP_WATCH_MEETING, TCP_WATCH_AGENT };
+
+/* peer-tcp.c */
+int tcp_watch(struct tcp *t, int fd, enum tcp_watch kind, const void *p, bool out, bool again);
+void tcp_note(struct tcp *t, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
+void tcp_deliver(struct tcp *t, int from, int tag, bool small, void *buf, size_t bytes);
+/* The next of these; the caller frees it and its content. NULL: there is none. */
+struct tcp_message *tcp_take(struct tcp *t, int from, int tag);
+/* The list is known: who is who. False if it makes no sense for rank me. */
+bool tcp_adopt_list(struct tcp *t, int me);
+/* For texts: "node2 (10.0.0.2:8387)"; good until the next call. */
+const char *tcp_name(const struct tcp_agent *a);
+
+/* peer-tcp-link.c: frames of one agent, in and out. Both return 0 or -errno: the connection is
+ * to be closed; -EPROTO if what came makes no sense. */
+int tcp_link_read(struct tcp *t, struct tcp_agent *a);
+int tcp_link_write(struct tcp *t, struct tcp_agent *a);
+/* A connection from now on; the other side has `received` of our frames. */
+void tcp_link_open(struct tcp *t, struct tcp_agent *a, int fd, const unsigned char *keys,
+	bool dialed, uint64_t received);
+void tcp_link_close(struct tcp *t, struct tcp_agent *a);
+/* What is sent again where a connection breaks; and what is not. */
+void tcp_keep(struct tcp_agent *a, enum tcp_kind kind, int tag, const void *buf, size_t bytes);
+bool tcp_quick(struct tcp_agent *a, enum tcp_kind kind, int tag, const void *buf, size_t bytes);
+void tcp_agent_clear(struct tcp_agent *a);
+uint64_t tcp_mac(
+	const unsigned char *key, uint64_t number, struct tcp_frame f, const void *content);
+
+/* peer-tcp-meet.c */
+void tcp_meet(struct tcp *t, int fd, const struct sockaddr_storage *from);
+void tcp_dial(struct tcp *t, struct tcp_agent *a, enum tcp_purpose purpose, bool probe);
+void tcp_meeting_event(struct tcp *t, struct tcp_meeting *m);
+void tcp_meeting_end(struct tcp *t, struct tcp_meeting *m);
+void tcp_keys(const struct tcp *t, const struct tcp_meeting *m, unsigned char keys[SHA256_BYTES]);
+
+/* peer-tcp-open.c: before anybody is met. Why not, or NULL; the caller frees. */
+char *tcp_prepare(struct tcp *t);
+
+#endif

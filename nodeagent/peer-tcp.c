@@ -1,0 +1,509 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "nodeagent/peer-tcp.h"
+
+#include <errno.h>
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/epoll.h>
+#include <sys/random.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include "nodeagent/peer-tcp-internal.h"
+#include "nodeagent/util.h"
+
+#define KIND_MASK     ((uint64_t)7)
+#define EVENTS_MOST   64
+#define PAUSE_FIRST_S 0.05 /* between attempts to reach somebody */
+#define PAUSE_MOST_S  2.0
+#define REFUSED_S     1.0 /* so long nobody listens where an agent was: it has ended */
+#define GOODBYE_S     2.0
+#define NONSENSE_MOST 3
+#define NEVER	      1e18
+
+static struct tcp *tcp_of(struct peer *p)
+{
+	return (struct tcp *)p;
+}
+
+int tcp_watch(struct tcp *t, int fd, enum tcp_watch kind, const void *p, bool out, bool again)
+{
+	struct epoll_event e = {
+		.events = out && kind == TCP_WATCH_MEETING ? EPOLLOUT
+			  : out				   ? EPOLLIN | EPOLLOUT
+							   : EPOLLIN,
+		.data.u64 = (uintptr_t)p | kind,
+	};
+
+	return epoll_ctl(t->epoll, again ? EPOLL_CTL_MOD : EPOLL_CTL_ADD, fd, &e) ? -errno : 0;
+}
+
+void tcp_note(struct tcp *t, const char *fmt, ...)
+{
+	char text[512], *all;
+	va_list args;
+
+	if (t->n_notes > TCP_NOTES_MOST)
+		return;
+	va_start(args, fmt);
+	vsnprintf(text, sizeof(text), fmt, args);
+	va_end(args);
+	if (t->n_notes++ == TCP_NOTES_MOST)
+		strcpy(text, "more about connections is not said");
+	complain("%s", text);
+	all = xasprintf("%s%s\n", t->notes ? t->notes : "", text);
+	free(t->notes);
+	t->notes = all;
+}
+
+char *peer_tcp_notes(struct peer *p)
+{
+	char *notes = tcp_of(p)->notes;
+
+	tcp_of(p)->notes = NULL;
+	return notes;
+}
+
+const char *tcp_name(const struct tcp_agent *a)
+{
+	static char text[TCP_HOST_BYTES + CONTACT_BYTES_MAX + 8];
+
+	snprintf(text, sizeof(text), a->host[0] ? "%s (%.200s)" : "%s%.200s", a->host,
+		a->contact->text);
+	return text;
+}
+
+/* Messages that came */
+
+void tcp_deliver(struct tcp *t, int from, int tag, bool small, void *buf, size_t bytes)
+{
+	struct tcp_message *m = xmalloc(sizeof(*m));
+
+	*m = (struct tcp_message){
+		.from = from, .tag = tag, .small = small, .bytes = bytes, .buf = buf};
+	*t->inbox_end = m;
+	t->inbox_end = &m->next;
+}
+
+struct tcp_message *tcp_take(struct tcp *t, int from, int tag)
+{
+	for (struct tcp_message **at = &t->inbox; *at; at = &(*at)->next) {
+		struct tcp_message *m = *at;
+
+		if (m->tag != tag || (from != PEER_ANY && m->from != from))
+			continue;
+		*at = m->next;
+		if (!m->next)
+			t->inbox_end = at;
+		if (m->small)
+			t->agents[m->from].n_small--;
+		return m;
+	}
+	return NULL;
+}
+
+/* Connections that break, agents that die */
+
+static void lost(struct tcp *t, struct tcp_agent *a, const char *why)
+{
+	tcp_link_close(t, a);
+	if (a->left || t->leaving)
+		return;
+	if (!a->lost_noted)
+		tcp_note(t, "the connection to the agent on %s broke: %s", tcp_name(a), why);
+	a->lost_noted = true;
+}
+
+static void die_of(struct tcp *t, struct tcp_agent *a, const char *why)
+{
+	a->dead = true;
+	if (!t->leaving)
+		tcp_note(t, "the agent on %s %s", tcp_name(a), why);
+	a->lost_noted = true;
+	if (a->will.buf)
+		tcp_deliver(t, a->rank, a->will.tag, false, a->will.buf, a->will.bytes);
+	a->will.buf = NULL;
+}
+
+static void on_link(struct tcp *t, struct tcp_agent *a, uint32_t events)
+{
+	int error = 0;
+
+	if (a->link.fd < 0)
+		return;
+	if (events & EPOLLOUT)
+		error = tcp_link_write(t, a);
+	if (!error && events & ~(uint32_t)EPOLLOUT)
+		error = tcp_link_read(t, a);
+	if (error == -EPROTO && ++a->nonsense >= NONSENSE_MOST) {
+		lost(t, a, "what comes makes no sense");
+		a->left = true; /* it is not called again */
+		die_of(t, a, "is not trusted any more");
+	} else if (error) {
+		lost(t, a, error == -EPROTO ? "what came makes no sense" : strerror(-error));
+	}
+}
+
+static void accept_all(struct tcp *t, int fd)
+{
+	struct sockaddr_storage from;
+	socklen_t bytes = sizeof(from);
+	int got;
+
+	while ((got = accept4(
+			fd, (struct sockaddr *)&from, &bytes, SOCK_CLOEXEC | SOCK_NONBLOCK)) >= 0) {
+		tcp_meet(t, got, &from);
+		bytes = sizeof(from);
+	}
+}
+
+static void on_event(struct tcp *t, const struct epoll_event *e)
+{
+	void *p = (void *)(uintptr_t)(e->data.u64 & ~KIND_MASK);
+
+	switch (e->data.u64 & KIND_MASK) {
+	case TCP_WATCH_LISTENER:
+		accept_all(t, t->listener[(uintptr_t)p >> 3]);
+		break;
+	case TCP_WATCH_MEETING:
+		tcp_meeting_event(t, p);
+		break;
+	case TCP_WATCH_AGENT:
+		on_link(t, p, e->events);
+		break;
+	}
+}
+
+/* Timers */
+
+/* How often an agent says that it is alive; without a word for three times that, it is cut. */
+static double period(const struct tcp *t)
+{
+	double s = t->deadline / 6;
+
+	return s < 0.2 ? 0.2 : s > 10 ? 10 : s;
+}
+
+static double tick_connected(struct tcp *t, struct tcp_agent *a, double now)
+{
+	if (now - a->heard > 3 * period(t)) {
+		lost(t, a, "it is silent");
+		return now;
+	}
+	if (now - a->sent >= period(t)) {
+		tcp_quick(a, TCP_ALIVE, 0, NULL, 0);
+		a->sent = now;
+		if (tcp_link_write(t, a))
+			lost(t, a, strerror(EPIPE));
+	}
+	return (a->sent < a->heard ? a->sent : a->heard) + period(t);
+}
+
+/* Of two agents the one with the higher rank dials; the other one only looks. */
+static double tick_apart(struct tcp *t, struct tcp_agent *a, double now)
+{
+	bool met = a->life != 0, dials = a->rank < t->peer.rank;
+	bool invites = t->options->lead && !met;
+
+	if (a->left)
+		return NEVER;
+	if (!a->dead && met && a->refused_since && now - a->refused_since > REFUSED_S)
+		die_of(t, a, "has ended without a word");
+	if (!a->dead && now - a->down_since > t->deadline)
+		die_of(t, a, met ? "cannot be reached any more" : "did not come");
+	if (!dials && !invites && !met)
+		return a->dead ? NEVER : a->down_since + t->deadline;
+	if (!a->meetings && now >= a->next_dial) {
+		a->pause = a->pause > 0 ? 1.5 * a->pause : PAUSE_FIRST_S;
+		if (a->pause > PAUSE_MOST_S)
+			a->pause = PAUSE_MOST_S;
+		a->next_dial = now + a->pause;
+		tcp_dial(t, a, invites ? TCP_INVITATION : TCP_LINK, !dials && !invites);
+	}
+	return a->next_dial > now ? a->next_dial : now + PAUSE_FIRST_S;
+}
+
+static void tick(struct tcp *t)
+{
+	double now = peer_now(), next = NEVER;
+
+	if (now < t->next)
+		return;
+	for (int i = 0; i < t->peer.size; i++) {
+		struct tcp_agent *a = &t->agents[i];
+		double then;
+
+		if (i == t->peer.rank)
+			continue;
+		then = a->link.fd >= 0 ? tick_connected(t, a, now) : tick_apart(t, a, now);
+		next = then < next ? then : next;
+	}
+	for (struct tcp_meeting *m = t->meetings, *after; m; m = after) {
+		after = m->next;
+		if (m->until <= now) {
+			if (!m->dialed)
+				tcp_note(t, "refused a connection from %s: it said nothing in time",
+					m->who);
+			tcp_meeting_end(t, m);
+		} else if (m->until < next) {
+			next = m->until;
+		}
+	}
+	t->next = next;
+}
+
+/* Serves the connections; sleeps until something happens or `until`. */
+static void pump(struct peer *p, double until)
+{
+	struct tcp *t = tcp_of(p);
+	struct epoll_event e;
+	double wait_s, now;
+
+	tick(t);
+	now = peer_now();
+	wait_s = (t->next < until ? t->next : until) - now;
+	/* one by one: an event may end what another one is about */
+	for (int i = 0; i < EVENTS_MOST; i++) {
+		int ms = i || wait_s <= 0 ? 0 : wait_s > 60 ? 60000 : (int)(wait_s * 1000) + 1;
+
+		if (epoll_wait(t->epoll, &e, 1, ms) != 1)
+			break;
+		on_event(t, &e);
+	}
+	tick(t);
+}
+
+static double next_time(struct peer *p)
+{
+	return tcp_of(p)->next - peer_now();
+}
+
+/* The operations of struct peer */
+
+static bool gone(const struct tcp_agent *a)
+{
+	return (a->left || a->dead) && a->link.fd < 0;
+}
+
+static bool nobody_left(const struct tcp *t, int from)
+{
+	for (int i = 0; i < t->peer.size; i++)
+		if (i != t->peer.rank && (from == PEER_ANY || from == i) && !gone(&t->agents[i]))
+			return false;
+	return true;
+}
+
+static bool is_other(const struct tcp *t, int rank)
+{
+	return rank >= 0 && rank < t->peer.size && rank != t->peer.rank;
+}
+
+static int send_message(
+	struct peer *p, int to, int tag, const void *buf, size_t bytes, double until)
+{
+	struct tcp *t = tcp_of(p);
+	struct tcp_agent *a;
+
+	if (to == p->rank && tag >= 0 && tag <= PEER_TAG_MAX) {
+		char *copy = xmalloc(bytes + 1);
+
+		memcpy(copy, buf, bytes);
+		tcp_deliver(t, to, tag, false, copy, bytes);
+		return 0;
+	}
+	if (!is_other(t, to) || tag < 0 || tag > PEER_TAG_MAX)
+		return -EINVAL;
+	a = &t->agents[to];
+	if (a->left)
+		return -ECONNRESET;
+	tcp_keep(a, TCP_MESSAGE, tag, buf, bytes);
+	if (tcp_link_write(t, a))
+		lost(t, a, strerror(EPIPE));
+	return 0;
+}
+
+static void set_will(struct peer *p, int to, int tag, const void *buf, size_t bytes)
+{
+	struct tcp *t = tcp_of(p);
+
+	if (!is_other(t, to))
+		return;
+	tcp_keep(&t->agents[to], TCP_WILL, tag, buf, bytes);
+	if (tcp_link_write(t, &t->agents[to]))
+		lost(t, &t->agents[to], strerror(EPIPE));
+}
+
+static int receive_message(
+	struct peer *p, int from, int tag, void **buf, size_t *bytes, int *who, double until)
+{
+	struct tcp *t = tcp_of(p);
+
+	if (from != PEER_ANY && !is_other(t, from) && from != p->rank)
+		return -EINVAL;
+	for (bool last = false;;) {
+		struct tcp_message *m = tcp_take(t, from, tag);
+
+		if (m) {
+			*buf = m->buf;
+			*bytes = m->bytes;
+			*who = m->from;
+			free(m);
+			return 0;
+		}
+		if (t->peer.size > 1 && nobody_left(t, from))
+			return -ECONNRESET;
+		if (last)
+			return -ETIMEDOUT;
+		last = peer_now() >= until;
+		pump(p, until);
+	}
+}
+
+static int post_small(struct peer *p, int to, int tag, const void *buf, size_t bytes)
+{
+	struct tcp *t = tcp_of(p);
+
+	if (!is_other(t, to) || bytes > PEER_SMALL_MAX)
+		return -EINVAL;
+	if (!tcp_quick(&t->agents[to], TCP_SMALL, tag, buf, bytes))
+		return -EAGAIN;
+	if (tcp_link_write(t, &t->agents[to]))
+		lost(t, &t->agents[to], strerror(EPIPE));
+	return 0;
+}
+
+static int look_small(struct peer *p, int from, int tag, void *buf, size_t bytes, int *who)
+{
+	struct tcp *t = tcp_of(p);
+	struct tcp_message *m = tcp_take(t, from, tag);
+
+	if (!m) {
+		pump(p, 0);
+		m = tcp_take(t, from, tag);
+	}
+	if (!m)
+		return -EAGAIN;
+	*who = m->from;
+	memset(buf, 0, bytes);
+	memcpy(buf, m->buf, m->bytes < bytes ? m->bytes : bytes);
+	free(m->buf);
+	free(m);
+	return 0;
+}
+
+static bool all_acknowledged(const struct tcp *t)
+{
+	for (int i = 0; i < t->peer.size; i++)
+		if (is_other(t, i) && t->agents[i].kept && !gone(&t->agents[i]))
+			return false;
+	return true;
+}
+
+static void free_all(struct tcp *t)
+{
+	for (int i = 0; i < t->peer.size; i++) {
+		if (!is_other(t, i))
+			continue;
+		tcp_link_close(t, &t->agents[i]);
+		tcp_agent_clear(&t->agents[i]);
+	}
+	while (t->meetings)
+		tcp_meeting_end(t, t->meetings);
+	while (t->inbox) {
+		struct tcp_message *m = t->inbox;
+
+		t->inbox = m->next;
+		free(m->buf);
+		free(m);
+	}
+	for (size_t i = 0; i < t->n_listeners; i++)
+		close(t->listener[i]);
+	if (t->epoll >= 0)
+		close(t->epoll);
+	contacts_clear(&t->list);
+	free(t->agents);
+	free(t->notes);
+	free(t->secret);
+	free(t->session);
+	free(t);
+}
+
+static void finish(struct peer *p, int together, int status, double until)
+{
+	struct tcp *t = tcp_of(p);
+	double most = peer_now() + GOODBYE_S;
+
+	/* those that are still there get what is under way, and know that this is no death */
+	for (int i = 0; i < p->size; i++)
+		if (is_other(t, i) && t->agents[i].life)
+			tcp_keep(&t->agents[i], TCP_BYE, 0, NULL, 0);
+	t->leaving = true;
+	if (!together && until > most)
+		until = most;
+	for (int i = 0; i < p->size; i++)
+		if (is_other(t, i) && t->agents[i].link.fd >= 0 && tcp_link_write(t, &t->agents[i]))
+			tcp_link_close(t, &t->agents[i]);
+	while (!all_acknowledged(t) && peer_now() < until)
+		pump(p, until);
+	free_all(t);
+}
+
+/* Start */
+
+bool tcp_adopt_list(struct tcp *t, int me)
+{
+	size_t n = t->list.n;
+
+	if (!n || me < 0 || me >= (int)n)
+		return false;
+	t->agents = xcalloc(n, sizeof(*t->agents));
+	t->peer.rank = me;
+	t->peer.size = (int)n;
+	for (size_t i = 0; i < n; i++) {
+		struct tcp_agent *a = &t->agents[i];
+
+		a->rank = (int)i;
+		a->contact = &t->list.at[i];
+		a->link.fd = -1;
+		a->kept_end = &a->kept;
+		a->down_since = peer_now();
+	}
+	t->started = peer_now();
+	t->next = 0;
+	return true;
+}
+
+struct peer *peer_tcp_open(const struct peer_tcp_options *o, const char *host, const char *session,
+	double deadline_s, char **error)
+{
+	struct tcp *t = xcalloc(1, sizeof(*t));
+
+	*error = NULL;
+	t->options = o;
+	t->deadline = deadline_s > 0.1 ? deadline_s : 0.1;
+	t->epoll = epoll_create1(EPOLL_CLOEXEC);
+	t->inbox_end = &t->inbox;
+	t->session = session ? xstrdup(session) : NULL;
+	t->started = peer_now();
+	t->peer.rank = -1;
+	snprintf(t->host, sizeof(t->host), "%s", host);
+	t->peer.send = send_message;
+	t->peer.receive = receive_message;
+	t->peer.finish = finish;
+	t->peer.post = post_small;
+	t->peer.look = look_small;
+	t->peer.will = set_will;
+	t->peer.pump = pump;
+	t->peer.next = next_time;
+	t->peer.fd = t->epoll;
+	if (getrandom(&t->life, sizeof(t->life), 0) != sizeof(t->life) || t->epoll < 0)
+		*error = xstrdup("no random numbers, or no epoll");
+	t->life |= 1;
+	if (!*error)
+		*error = tcp_prepare(t);
+	if (!*error)
+		return &t->peer;
+	free_all(t);
+	return NULL;
+}

@@ -1,0 +1,57 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * The stack that a node of the call tree is in the sampling file. A shell
+ * (replay-shells.c) is its region below the root: what is in the file stays there
+ * when the counts move. Its nodes forget their stacks then.
+ */
+#include "nodeagent/openmp.h"
+#include "nodeagent/replay-internal.h"
+
+static bool is_in_shell(const struct replay *r, const struct node *n)
+{
+	while (r->n_shells && n->parent) {
+		if (key_is_shell(n->key))
+			return true;
+		n = n->parent;
+	}
+	return false;
+}
+
+uint32_t replay_new_sample(struct replay *r, struct node *n)
+{
+	uint64_t key = n->key;
+	struct node_extra *e;
+	uint32_t caller, number;
+
+	if (!n->parent)
+		return 0;
+	if (key_is_shell(key)) {
+		uint32_t region = r->shells[(uint32_t)key].region;
+
+		if (region == OPENMP_NONE)
+			return 0;
+		key = openmp_region_key(region);
+	}
+	caller = replay_sample(r, n->parent);
+	number = sampling_stack(r->sampled, caller, key, is_in_shell(r, n));
+	e = calltree_extra(n);
+	e->stack = (e->stack & SAMPLE_PRECISE) | number;
+	return number;
+}
+
+uint32_t replay_judge_sample(struct replay *r, struct node *n)
+{
+	bool precise = key_is_shell(n->key) || sampling_is_precise(r->sampled, n->key);
+
+	return calltree_extra(n)->stack = SAMPLE_NONE | (precise ? SAMPLE_PRECISE : 0);
+}
+
+void replay_set_sampled(struct replay *r, struct sampling_lane *l)
+{
+	r->sampled = l;
+}
+
+struct sampling_lane *replay_sampled(const struct replay *r)
+{
+	return r->sampled;
+}

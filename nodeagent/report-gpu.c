@@ -1,0 +1,213 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "nodeagent/report-gpu.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "conf/conf.h"
+#include "nodeagent/demangle.h"
+#include "nodeagent/report.h"
+#include "nodeagent/util.h"
+
+enum gpu_column gpu_column_of(uint32_t kind)
+{
+	switch (kind) {
+	case GPU_KERNEL:
+		return GPU_COMPUTE;
+	case GPU_COPY:
+	case GPU_SET:
+		return GPU_MEMCPY;
+	default:
+		return GPU_OTHER;
+	}
+}
+
+uint64_t gpu_to_device(const struct profile_gpu *g)
+{
+	return (g->kind == GPU_COPY && g->detail == GPU_COPY_TO_DEVICE) ||
+			       (g->kind == GPU_MEMORY && g->detail == GPU_MEMORY_TO_DEVICE)
+		       ? g->bytes
+		       : 0;
+}
+
+uint64_t gpu_to_host(const struct profile_gpu *g)
+{
+	return (g->kind == GPU_COPY && g->detail == GPU_COPY_TO_HOST) ||
+			       (g->kind == GPU_MEMORY && g->detail == GPU_MEMORY_TO_HOST)
+		       ? g->bytes
+		       : 0;
+}
+
+struct gpu_efficiency gpu_efficiency(const struct profile *p)
+{
+	struct gpu_efficiency e = {0};
+	double most_useful = 0, most_active = 0;
+
+	for (size_t i = 0; i < p->n_gpu_streams; i++) {
+		const struct profile_gpu_stream *s = &p->gpu_streams[i];
+		double useful = 1e-9 * (double)s->kernel_ns, active = 1e-9 * (double)s->busy_ns;
+
+		if (s->stream != PROFILE_NONE || s->context != PROFILE_NONE)
+			continue;
+		e.devices++;
+		e.useful_s += useful;
+		e.active_s += active;
+		most_useful = useful > most_useful ? useful : most_useful;
+		most_active = active > most_active ? active : most_active;
+	}
+	for (size_t i = 0; i < p->n_gpu; i++)
+		if (p->gpu[i].kind == GPU_WAIT && p->gpu[i].detail != GPU_WAIT_STREAM_EVENT)
+			e.host_wait_s += 1e-9 * (double)p->gpu[i].ns;
+	if (!e.devices || !(p->runtime_s > 0))
+		return e;
+	e.parallel = e.useful_s / (p->runtime_s * e.devices);
+	e.balance = most_useful > 0 ? e.useful_s / (most_useful * e.devices) : 0;
+	e.communication = most_active > 0 ? most_useful / most_active : 0;
+	e.orchestration = most_active / p->runtime_s;
+	return e;
+}
+
+/* ---- order ------------------------------------------------------------------------------- */
+
+static uint64_t key_time(const struct profile_gpu *g)
+{
+	return g->ns;
+}
+
+static uint64_t key_bytes(const struct profile_gpu *g)
+{
+	return gpu_to_device(g) + gpu_to_host(g);
+}
+
+static uint64_t key_cbid(const struct profile_gpu *g)
+{
+	return GPU_CBID(g->function);
+}
+
+static uint64_t key_calls(const struct profile_gpu *g)
+{
+	return g->calls;
+}
+
+static const struct {
+	const char *column;
+	uint64_t (*key)(const struct profile_gpu *g);
+} columns[] = {
+	{"time", key_time},
+	{"memcpy", key_bytes},
+	{"cbid", key_cbid},
+	{"calls", key_calls},
+};
+
+struct keyed {
+	uint64_t key;
+	uint32_t i;
+};
+
+static int rising(const void *a, const void *b)
+{
+	const struct keyed *x = a, *y = b;
+
+	if (x->key != y->key)
+		return x->key < y->key ? -1 : 1;
+	return x->i < y->i ? -1 : x->i > y->i;
+}
+
+uint32_t *gpu_sort(const struct report *r)
+{
+	size_t n = r->p->n_gpu;
+	struct keyed *keyed = xcalloc(n, sizeof(*keyed));
+	uint32_t *order = xcalloc(n, sizeof(*order));
+	uint64_t (*key)(const struct profile_gpu *g) = NULL;
+
+	for (size_t k = 0; k < ARRAY_SIZE(columns); k++)
+		if (!strcmp(r->c->cuda_sort_table_column, columns[k].column))
+			key = columns[k].key;
+	for (size_t i = 0; i < n; i++) {
+		uint64_t value = key ? key(&r->p->gpu[i]) : 0;
+
+		keyed[i].key = r->c->cuda_sort_table_ascending ? value : ~value;
+		keyed[i].i = (uint32_t)i;
+	}
+	qsort(keyed, n, sizeof(*keyed), rising);
+	for (size_t i = 0; i < n; i++)
+		order[i] = keyed[i].i;
+	free(keyed);
+	return order;
+}
+
+char *gpu_shown(const struct report *r, const char *name)
+{
+	const struct name_style style = {r->c->strip_module_names, r->c->demangle_cxx};
+
+	return name_shown(name, &style);
+}
+
+/* ---- totals ------------------------------------------------------------------------------ */
+
+static int by_name(const void *a, const void *b)
+{
+	const struct profile_gpu *x = *(const struct profile_gpu *const *)a,
+				 *y = *(const struct profile_gpu *const *)b;
+
+	if (x->kind != y->kind)
+		return x->kind < y->kind ? -1 : 1;
+	return strcmp(x->name, y->name);
+}
+
+static int by_time(const void *a, const void *b)
+{
+	const struct gpu_total *x = a, *y = b;
+
+	if (x->kind != y->kind)
+		return x->kind < y->kind ? -1 : 1;
+	if (x->ns != y->ns)
+		return x->ns > y->ns ? -1 : 1;
+	return strcmp(x->name, y->name);
+}
+
+#define LEAST(to, value) ((to) = (value) < (to) ? (value) : (to))
+#define MOST(to, value)	 ((to) = (value) > (to) ? (value) : (to))
+
+static void add(struct gpu_total *t, const struct profile_gpu *g)
+{
+	t->calls += g->calls;
+	t->ns += g->ns;
+	t->bytes += g->bytes;
+	t->started += g->started;
+	t->latency_ns += g->latency_ns;
+	LEAST(t->min_ns, g->min_ns);
+	LEAST(t->threads_min, g->threads_min);
+	LEAST(t->blocks_min, g->blocks_min);
+	MOST(t->max_ns, g->max_ns);
+	MOST(t->threads_max, g->threads_max);
+	MOST(t->blocks_max, g->blocks_max);
+	MOST(t->registers, g->registers);
+	MOST(t->shared_bytes, g->shared_bytes);
+}
+
+struct gpu_total *gpu_totals(const struct profile *p, size_t *n)
+{
+	const struct profile_gpu **sorted = xcalloc(p->n_gpu, sizeof(*sorted));
+	struct gpu_total *t = xcalloc(p->n_gpu, sizeof(*t));
+
+	*n = 0;
+	for (size_t i = 0; i < p->n_gpu; i++)
+		sorted[i] = &p->gpu[i];
+	qsort(sorted, p->n_gpu, sizeof(*sorted), by_name);
+	for (size_t i = 0; i < p->n_gpu; i++) {
+		const struct profile_gpu *g = sorted[i];
+
+		if (!*n || by_name(&sorted[i - 1], &sorted[i])) {
+			t[(*n)++] = (struct gpu_total){.name = g->name,
+				.kind = g->kind,
+				.min_ns = UINT64_MAX,
+				.threads_min = UINT32_MAX,
+				.blocks_min = UINT64_MAX};
+		}
+		add(&t[*n - 1], g);
+	}
+	qsort(t, *n, sizeof(*t), by_time);
+	free(sorted);
+	return t;
+}

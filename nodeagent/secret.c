@@ -1,0 +1,107 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "nodeagent/secret.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <pwd.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/random.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "nodeagent/util.h"
+
+#define RANDOM_BYTES 32
+
+static char *default_path(void)
+{
+	const char *home = getenv("HOME");
+	struct passwd *me = home && home[0] ? NULL : getpwuid(geteuid());
+
+	return xasprintf("%s/.vftr-secret", home && home[0] ? home : me ? me->pw_dir : "");
+}
+
+/* Whole under its name or not at all, also on a file system that several nodes share. */
+static int make(const char *path)
+{
+	unsigned char bytes[RANDOM_BYTES];
+	char text[2 * RANDOM_BYTES + 2], host[65] = "", *tmp;
+	int fd, error = 0;
+
+	if (getrandom(bytes, sizeof(bytes), 0) != sizeof(bytes))
+		return -EIO;
+	for (int i = 0; i < RANDOM_BYTES; i++)
+		snprintf(text + 2 * i, 3, "%02x", bytes[i]);
+	memcpy(text + 2 * RANDOM_BYTES, "\n", 2);
+	gethostname(host, sizeof(host) - 1);
+	tmp = xasprintf("%s.%s.%d", path, host, (int)getpid());
+	fd = open(tmp, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0600);
+	if (fd < 0) {
+		error = -errno;
+		free(tmp);
+		return error;
+	}
+	errno = EIO;
+	if (write(fd, text, strlen(text)) != (ssize_t)strlen(text) || fsync(fd))
+		error = -errno;
+	close(fd);
+	if (!error && link(tmp, path) && errno != EEXIST)
+		error = -errno;
+	unlink(tmp);
+	free(tmp);
+	return error;
+}
+
+/* Why it is none, or NULL; *fd is open then. */
+static const char *open_it(const char *path, int *fd)
+{
+	struct stat st;
+
+	*fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+	if (*fd < 0 || fstat(*fd, &st))
+		return strerror(errno);
+	if (!S_ISREG(st.st_mode))
+		return "it is not a file";
+	if (st.st_uid != geteuid())
+		return "it belongs to another user";
+	if (st.st_mode & 077)
+		return "others may read or write it (it must have mode 0600)";
+	return NULL;
+}
+
+int secret_read(const char *path, char **secret, size_t *bytes, char **error)
+{
+	char *name = path ? xstrdup(path) : default_path(), *buf = xcalloc(1, SECRET_BYTES_MAX + 1);
+	const char *why = NULL;
+	ssize_t n = 0;
+	int fd = -1, made = 0;
+
+	*error = NULL;
+	if (!path && access(name, F_OK) && errno == ENOENT)
+		made = make(name);
+	why = made ? strerror(-made) : open_it(name, &fd);
+	if (!why) {
+		n = read(fd, buf, SECRET_BYTES_MAX + 1);
+		if (n < 0)
+			why = strerror(errno);
+		else if (n > SECRET_BYTES_MAX)
+			why = "it has more than 4096 bytes";
+		while (n > 0 && strchr(" \t\r\n", buf[n - 1]))
+			n--;
+		if (!why && n < SECRET_BYTES_MIN)
+			why = "it has less than 16 bytes";
+	}
+	if (why)
+		*error = xasprintf("the agents' secret %s: %s", name, why);
+	if (fd >= 0)
+		close(fd);
+	free(name);
+	if (why) {
+		free(buf);
+		return -1;
+	}
+	*secret = buf;
+	*bytes = (size_t)n;
+	return 0;
+}

@@ -1,0 +1,198 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Messages whose sender and receiver are known, in the logs. */
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "nodeagent/match.h"
+#include "nodeagent/report.h"
+#include "nodeagent/table.h"
+#include "nodeagent/util.h"
+
+#define ROWS_MAX 64
+
+static uint64_t sum(const uint64_t *n, size_t from, size_t to)
+{
+	uint64_t all = 0;
+
+	for (size_t i = from; i < to; i++)
+		all += n[i];
+	return all;
+}
+
+bool report_has_matching(const struct profile *p)
+{
+	const struct profile_matching *m = &p->matching;
+
+	return sum(m->pairs, 0, MATCH_LABELS) || sum(m->unmatched_sends, 0, MATCH_REASONS) ||
+	       sum(m->unmatched_receives, 0, MATCH_REASONS) || m->not_shipped;
+}
+
+/* ", 3 because ..." for each reason. */
+static void print_reasons(FILE *f, const uint64_t *n, uint64_t other_node)
+{
+	const char *comma = ": ";
+
+	for (int i = 0; i < MATCH_REASONS; i++) {
+		if (!n[i])
+			continue;
+		fprintf(f, "%s%" PRIu64 " as %s", comma, n[i], match_reason_names[i]);
+		comma = ", ";
+	}
+	if (other_node)
+		fprintf(f, "%s%" PRIu64 " as another node's agent did not get them", comma,
+			other_node);
+	fputs(".\n", f);
+}
+
+static void print_rank(FILE *f, const struct profile *p, uint32_t rank)
+{
+	if (rank == PROFILE_ELSEWHERE)
+		fputs("elsewhere", f);
+	else
+		fprintf(f, "%" PRIu32, profile_rank_shown(p, rank));
+}
+
+void section_matching(FILE *f, const struct report *r)
+{
+	const struct profile *p = r->p;
+	const struct profile_matching *m = &p->matching;
+	uint64_t pairs = sum(m->pairs, 0, MATCH_LABELS),
+		 sends = sum(m->unmatched_sends, 0, MATCH_REASONS) + m->not_shipped,
+		 receives = sum(m->unmatched_receives, 0, MATCH_REASONS);
+
+	if (!report_has_matching(p))
+		return;
+	section_number(f, "Matched messages:", pairs);
+	for (int i = 0; i < MATCH_LABELS && m->pairs[MATCH_EXACT] != pairs; i++) {
+		char label[32];
+
+		snprintf(label, sizeof(label), "   %s:", match_label_names[i]);
+		if (m->pairs[i])
+			section_number(f, label, m->pairs[i]);
+	}
+	if (sends)
+		section_number(f, "Unmatched sends:", sends);
+	if (receives)
+		section_number(f, "Unmatched recvs:", receives);
+	if (report_has_clocks(p)) /* beyond the bounds in the table of the clocks */
+		section_number(f, "Clock violations:", m->violations);
+}
+
+void section_matching_faults(FILE *f, const struct profile *p)
+{
+	const struct profile_matching *m = &p->matching;
+	uint64_t sends = sum(m->unmatched_sends, 0, MATCH_REASONS) + m->not_shipped,
+		 receives = sum(m->unmatched_receives, 0, MATCH_REASONS);
+
+	if (sends) {
+		fprintf(f, "%" PRIu64 " sends have no known receiver", sends);
+		print_reasons(f, m->unmatched_sends, m->not_shipped);
+	}
+	if (receives) {
+		fprintf(f, "%" PRIu64 " receives have no known sender", receives);
+		print_reasons(f, m->unmatched_receives, 0);
+	}
+	if (m->too_long)
+		fprintf(f, "%" PRIu64 " matched messages received more bytes than were sent.\n",
+			m->too_long);
+	if (m->violations) {
+		fprintf(f,
+			"%" PRIu64 " matched messages were received before they were sent, by "
+			"%.6f s at most (from rank ",
+			m->violations, 1e-9 * (double)m->worst_ns);
+		print_rank(f, p, m->worst_from);
+		fputs(" to ", f);
+		print_rank(f, p, m->worst_to);
+		fputs("): the clocks are wrong.\n", f);
+	}
+}
+
+/* ---- from thread to thread ------------------------------------------------------------ */
+
+struct end {
+	uint32_t rank, thread;
+};
+
+static int end_cmp(const void *x, const void *y)
+{
+	const struct end *a = x, *b = y;
+
+	if (a->rank != b->rank)
+		return a->rank < b->rank ? -1 : 1;
+	return (a->thread > b->thread) - (a->thread < b->thread);
+}
+
+/* Does any process have several threads that communicate? */
+static bool has_threads(const struct profile *p)
+{
+	struct end *ends = xcalloc(2 * p->n_thread_pairs + 1, sizeof(*ends));
+	size_t n = 0;
+	bool found = false;
+
+	for (size_t i = 0; i < p->n_thread_pairs; i++) {
+		const struct profile_thread_pair *q = &p->thread_pairs[i];
+
+		ends[n++] = (struct end){q->from, q->from_thread};
+		ends[n++] = (struct end){q->to, q->to_thread};
+	}
+	qsort(ends, n, sizeof(*ends), end_cmp);
+	for (size_t i = 1; i < n && !found; i++)
+		found = ends[i].rank == ends[i - 1].rank && ends[i].thread != ends[i - 1].thread;
+	free(ends);
+	return found;
+}
+
+static void cell_end(struct table *t, const struct profile *p, uint32_t rank, uint32_t thread)
+{
+	char text[32];
+
+	if (rank == PROFILE_ELSEWHERE)
+		strcpy(text, "others");
+	else
+		snprintf(text, sizeof(text), "%" PRIu32 ".%" PRIu32, profile_rank_shown(p, rank),
+			thread);
+	table_text(t, text);
+}
+
+static uint64_t messages_of(const struct profile *p, uint32_t i)
+{
+	return p->thread_pairs[i].messages;
+}
+
+void section_thread_pairs(FILE *f, const struct report *r)
+{
+	const struct profile *p = r->p;
+	struct profile_thread_pair rest = {.from = PROFILE_ELSEWHERE, .to = PROFILE_ELSEWHERE};
+	struct table *t;
+	uint32_t *order;
+
+	if (!has_threads(p))
+		return;
+	t = table_new(TABLE_FRAMED);
+	order = sort_falling(p, p->n_thread_pairs, messages_of);
+	table_column(t, "From", TABLE_RIGHT);
+	table_column(t, "To", TABLE_RIGHT);
+	table_column(t, "Messages", TABLE_RIGHT);
+	table_column(t, "Bytes", TABLE_RIGHT);
+	for (size_t i = 0; i <= p->n_thread_pairs; i++) {
+		const struct profile_thread_pair *q =
+			i < p->n_thread_pairs ? &p->thread_pairs[order[i]] : &rest;
+
+		if (q != &rest && i >= ROWS_MAX - 1 && p->n_thread_pairs > ROWS_MAX) {
+			rest.messages += q->messages;
+			rest.bytes += q->bytes;
+			continue;
+		}
+		if (!q->messages)
+			continue;
+		cell_end(t, p, q->from, q->from_thread);
+		cell_end(t, p, q->to, q->to_thread);
+		table_uint(t, q->messages);
+		table_uint(t, q->bytes);
+	}
+	fputs("\nMessages from thread to thread (rank.thread)\n", f);
+	table_print(t, f);
+	table_free(t);
+	free(order);
+}

@@ -1,0 +1,520 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* What members of a session ask for; see sessions-coordinator.h. */
+#include "nodeagent/sessions-coordinator.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/random.h>
+#include "nodeagent/agent.h"
+#include "nodeagent/collate.h"
+#include "nodeagent/peer.h"
+#include "nodeagent/util.h"
+
+static struct coordinator *the_one;
+
+static struct coordinator *coordinator(struct agent *a)
+{
+	struct coordinator *c = the_one;
+
+	if (c)
+		return c;
+	c = the_one = xcalloc(1, sizeof(*c));
+	c->agent = a;
+	if (getrandom(&c->session, sizeof(c->session), 0) != sizeof(c->session))
+		c->session = a->start_raw_ns;
+	c->groups = xcalloc(1, sizeof(*c->groups));
+	c->groups->expected = a->expect;
+	return c;
+}
+
+static const char *host_of(const struct agent *a, int agent)
+{
+	const char *host = a->peer && a->peer->plan ? collate_host(a->peer, (unsigned)agent) : NULL;
+
+	return host ? host : a->host;
+}
+
+const char *member_text(const struct coordinator *c, uint32_t member)
+{
+	static char text[4][SESSION_NAME_MAX + 300];
+	static unsigned next;
+	const struct member *m = &c->members[member];
+	char *to = text[next++ % 4];
+
+	snprintf(to, sizeof(text[0]), "%s (pid %d on %s)", m->name, m->pid,
+		host_of(c->agent, m->agent));
+	return to;
+}
+
+bool member_lives(const struct coordinator *c, uint32_t member)
+{
+	return !c->members[member].dead && !c->members[member].left;
+}
+
+const char *member_fate(const struct coordinator *c, uint32_t member)
+{
+	const struct member *m = &c->members[member];
+
+	return m->left ? "has left" : m->killed ? "has died" : "has ended";
+}
+
+static struct group *group_of_contact(struct coordinator *c, uint64_t contact)
+{
+	struct group *g = c->groups;
+
+	while (g && g->contact != contact)
+		g = g->next;
+	return g;
+}
+
+/* The key behind the last '#', or 0. */
+static uint64_t key_in(const char *contact)
+{
+	const char *mark = strrchr(contact, '#');
+	char *end;
+	uint64_t key;
+
+	if (!mark || strlen(mark) != 17 || strspn(mark + 1, "0123456789abcdef") != 16)
+		return 0;
+	key = strtoull(mark + 1, &end, 16);
+	return *end ? 0 : key;
+}
+
+static bool known_member(const struct coordinator *c, uint64_t key, uint32_t *member)
+{
+	const uint32_t *at = key ? map64_find(&c->by_key, key) : NULL;
+
+	if (!at || !member_lives(c, *at))
+		return false;
+	*member = *at;
+	return true;
+}
+
+/* ---- joining -------------------------------------------------------------------------- */
+
+/* Before it is a member, it is told by its key. */
+static void refuse(struct coordinator *c, const struct session_request *r, enum session_code code,
+	const char *text)
+{
+	struct session_outcome *o;
+	size_t bytes = strlen(text) + 1;
+
+	o = xcalloc(1, sizeof(*o) + bytes);
+	o->key = r->key;
+	o->request = r->request;
+	o->code = code;
+	o->text_bytes = (uint32_t)bytes;
+	memcpy(o + 1, text, bytes);
+	sessions_deliver(c->agent, r->agent, o, sizeof(*o) + bytes);
+	free(o);
+}
+
+/* NULL: refused. */
+static struct group *group_to_join(
+	struct coordinator *c, const struct session_request *r, const char *contact)
+{
+	struct group *g = c->groups;
+	char text[SESSION_CONTACT_MAX + 100];
+	uint32_t leader;
+	uint64_t key;
+
+	while (g->next)
+		g = g->next; /* the first one is the last in the list */
+	if (!*contact)
+		return g;
+	if (!strncmp(contact, "S:", 2)) {
+		if (known_member(c, key_in(contact + 2), &leader))
+			return c->members[leader].group;
+	} else {
+		key = key_in(contact);
+		g = key ? group_of_contact(c, key) : NULL;
+		if (g)
+			return g;
+	}
+	snprintf(text, sizeof(text),
+		"vftrace_join: no process of this session has given the "
+		"contact `%.*s'",
+		SESSION_CONTACT_MAX, contact);
+	refuse(c, r, SESSION_CONTACT, text);
+	return NULL;
+}
+
+static bool number_is_free(
+	struct coordinator *c, const struct session_request *r, const struct group *g)
+{
+	char text[400 + SESSION_NAME_MAX];
+
+	for (uint32_t i = 0; i < c->n_members && r->number >= 0; i++) {
+		const struct member *m = &c->members[i];
+
+		if (m->group != g || m->number != r->number || !member_lives(c, i))
+			continue;
+		snprintf(text, sizeof(text), "vftrace_join: %s has number %d", member_text(c, i),
+			r->number);
+		refuse(c, r, SESSION_NUMBER, text);
+		return false;
+	}
+	if (!g->expected || g->joined < g->expected)
+		return true;
+	snprintf(text, sizeof(text), "vftrace_join: all %u processes have joined", g->expected);
+	refuse(c, r, SESSION_LIMIT, text);
+	return false;
+}
+
+static void on_join(struct coordinator *c, const struct session_request *r, const char *data)
+{
+	size_t name_bytes = strnlen(data, r->bytes);
+	const char *contact = name_bytes + 1 < r->bytes ? data + name_bytes + 1 : "";
+	struct group *g;
+	struct member *m;
+	uint32_t there;
+
+	if (known_member(c, r->key, &there)) {
+		refuse(c, r, SESSION_ALREADY, "vftrace_join: this process has joined already");
+		return;
+	}
+	if (name_bytes > SESSION_NAME_MAX || !name_bytes || c->n_members >= SESSION_MEMBERS_MAX ||
+		r->number < -1) {
+		refuse(c, r, SESSION_ARGUMENT, "");
+		return;
+	}
+	g = group_to_join(c, r, contact);
+	if (!g || !number_is_free(c, r, g))
+		return;
+	c->members = grow(c->members, c->n_members, &c->cap_members, sizeof(*c->members));
+	m = &c->members[c->n_members];
+	*m = (struct member){.key = r->key,
+		.agent = r->agent,
+		.pid = r->pid,
+		.number = r->number,
+		.rank = -1,
+		.name = xasprintf("%.*s", (int)name_bytes, data),
+		.group = g};
+	for (char *x = m->name; *x; x++)
+		if ((unsigned char)*x < ' ' || *x == 127)
+			*x = '?';
+	if (map64_find(&c->by_key, r->key))
+		*map64_find(&c->by_key, r->key) = (uint32_t)c->n_members;
+	else
+		map64_add(&c->by_key, r->key, (uint32_t)c->n_members);
+	g->joined++;
+	if (g->lost)
+		g->lost--;
+	outcome_tell(c, (uint32_t)c->n_members++, r->request, SESSION_OK, "%s#%016llx",
+		sessions_place(c->agent), (unsigned long long)r->key);
+}
+
+static void on_expect(
+	struct coordinator *c, uint32_t member, const struct session_request *r, const char *data)
+{
+	struct group *g = c->members[member].group;
+	const char *end = data + r->bytes;
+	uint32_t other;
+
+	for (const char *s = data; s < end; s += strlen(s) + 1) {
+		if (known_member(c, key_in(s), &other) && c->members[other].group == g)
+			continue;
+		outcome_tell(c, member, r->request, SESSION_CONTACT,
+			"vftrace_expect: no process that has joined has the contact `%.300s'", s);
+		return;
+	}
+	if (r->count < 1 || (uint32_t)r->count < g->joined ||
+		(uint32_t)r->count > SESSION_MEMBERS_MAX) {
+		outcome_tell(c, member, r->request, SESSION_ARGUMENT,
+			"vftrace_expect: %d processes, and %u have joined already", r->count,
+			g->joined);
+		return;
+	}
+	g->expected = (uint32_t)r->count;
+	outcome_tell(c, member, r->request, SESSION_OK, NULL);
+	for (struct operation *o = c->operations; o; o = o->next)
+		if (o->kind == STARTING && c->members[o->arrivals[0].member].group == g) {
+			operation_try(c, o);
+			return;
+		}
+}
+
+/* ---- collective operations -------------------------------------------------------------- */
+
+static void on_start(struct coordinator *c, uint32_t member, const struct session_request *r)
+{
+	struct group *g = c->members[member].group;
+	struct operation *o;
+
+	if (c->members[member].rank >= 0) {
+		outcome_tell(c, member, r->request, SESSION_ALREADY, NULL);
+		return;
+	}
+	if (g->lost && !g->started) {
+		outcome_tell(c, member, r->request, SESSION_DEAD, "vftrace_start: %s has died",
+			g->lost_name);
+		return;
+	}
+	o = operation_arrive(c, STARTING, member, r->request, 0, NULL, 0);
+	if (o)
+		operation_try(c, o);
+}
+
+static void on_finish(struct coordinator *c, uint32_t member, const struct session_request *r)
+{
+	struct operation *o;
+
+	if (c->members[member].rank < 0) {
+		outcome_tell(c, member, r->request, SESSION_NOT_STARTED, NULL);
+		return;
+	}
+	o = operation_arrive(c, FINISHING, member, r->request, 0, NULL, 0);
+	if (o)
+		operation_try(c, o);
+}
+
+static void on_children(struct coordinator *c, uint32_t member, const struct session_request *r)
+{
+	struct group *g = xcalloc(1, sizeof(*g));
+
+	while (getrandom(&g->contact, sizeof(g->contact), 0) != sizeof(g->contact) || !g->contact)
+		;
+	g->next = c->groups;
+	c->groups = g;
+	outcome_tell(c, member, r->request, SESSION_OK, "%s#%016llx", sessions_place(c->agent),
+		(unsigned long long)g->contact);
+}
+
+/* If the member is in the communicator, 0: of itself only; else NULL, and it is told. */
+static struct communicator *comm_of(
+	struct coordinator *c, uint32_t member, const struct session_request *r)
+{
+	struct communicator *comm =
+		r->comm ? communicator_find(c, r->comm) : communicator_new(c, &member, 1);
+
+	for (uint32_t i = 0; comm && i < comm->n; i++)
+		if (comm->who[i] == member)
+			return comm;
+	outcome_tell(c, member, r->request, SESSION_ARGUMENT, NULL);
+	return NULL;
+}
+
+static void on_create(
+	struct coordinator *c, uint32_t member, const struct session_request *r, const char *data)
+{
+	const struct communicator *comm = comm_of(c, member, r);
+	uint32_t n = r->bytes / sizeof(int32_t), *who;
+	struct operation *o;
+
+	if (!comm)
+		return;
+	who = xcalloc(n + 1, sizeof(*who));
+	for (uint32_t i = 0; i < n; i++) {
+		int32_t rank;
+
+		memcpy(&rank, data + i * sizeof(rank), sizeof(rank));
+		who[i] = rank >= 0 && (uint32_t)rank < comm->n ? comm->who[rank] : UINT32_MAX;
+		for (uint32_t k = 0; k < i && who[i] != UINT32_MAX; k++)
+			if (who[k] == who[i])
+				who[i] = UINT32_MAX;
+		if (who[i] != UINT32_MAX)
+			continue;
+		outcome_tell(c, member, r->request, SESSION_ARGUMENT,
+			"vftrace_comm_create: rank %d is not in the communicator, or is there "
+			"twice",
+			rank);
+		free(who);
+		return;
+	}
+	o = operation_arrive(c, CREATING, member, r->request, comm->id, who, n);
+	free(who);
+	if (o)
+		operation_try(c, o);
+}
+
+static void on_attach(
+	struct coordinator *c, uint32_t member, const struct session_request *r, const char *data)
+{
+	const struct communicator *comm = comm_of(c, member, r);
+	struct operation *o;
+	struct group *g;
+
+	if (!comm)
+		return;
+	o = operation_arrive(c, ATTACHING, member, r->request, comm->id, comm->who, comm->n);
+	if (!o)
+		return;
+	if (o->root >= 0 && o->root != r->number) {
+		operation_fail(c, o, SESSION_MISMATCH,
+			"%s says that rank %d is the root, others %d", member_text(c, member),
+			r->number, o->root);
+		return;
+	}
+	o->root = r->number;
+	if (r->number >= 0 && (uint32_t)r->number < comm->n && comm->who[r->number] == member) {
+		g = group_of_contact(c, key_in(data));
+		if (!g || !g->contact || g->attaching || g->again || r->count < 1) {
+			operation_fail(c, o, SESSION_CONTACT,
+				"`%.300s' is no contact for children, or was used before", data);
+			return;
+		}
+		g->expected = (uint32_t)r->count;
+		g->attaching = o;
+		o->children = g;
+		if (g->lost || g->joined > g->expected) {
+			operation_fail(c, o, g->lost ? SESSION_DEAD : SESSION_LIMIT, "%s",
+				g->lost ? g->lost_name : "more children than this have joined");
+			return;
+		}
+	}
+	operation_try(c, o);
+}
+
+/* ---- leaving ----------------------------------------------------------------------------- */
+
+/* To all agents: SESSION_OK to stop their processes, else their processes are idle. */
+static void tell_all(struct coordinator *c, enum session_code code)
+{
+	struct session_outcome *o = xcalloc(1, sizeof(*o) + 1);
+	int n = c->agent->peer ? c->agent->peer->size : 1;
+
+	o->text_bytes = 1;
+	o->code = code;
+	for (int i = 0; i < n; i++)
+		sessions_deliver(c->agent, i, o, sizeof(*o) + 1);
+	free(o);
+}
+
+static void on_gone(struct coordinator *c, uint32_t member, bool died, bool killed)
+{
+	struct member *m = &c->members[member];
+	struct group *g = m->group;
+	bool in_round = m->rank >= 0;
+
+	m->dead = died;
+	m->left = !died;
+	m->killed = killed;
+	g->joined--;
+	if (died) {
+		g->lost++;
+		free(g->lost_name);
+		g->lost_name = xasprintf("%s %s", member_text(c, member), member_fate(c, member));
+	}
+	operations_of_member(c, member, SESSION_DEAD);
+	if (!g->joined) { /* the next ones begin anew */
+		g->started = g->lost = 0;
+		g->expected = g->contact ? 0 : c->agent->expect;
+	}
+	if (died && in_round) {
+		agent_warn(c->agent, true, "session: %s before round %u was finished", g->lost_name,
+			c->round);
+		if (c->agent->abort_on_death)
+			tell_all(c, SESSION_OK);
+	}
+}
+
+static void on_reset(struct coordinator *c, uint32_t member)
+{
+	struct group *g = c->members[member].group;
+	bool anyone = false;
+
+	c->members[member].rank = -1;
+	operations_of_member(c, member, SESSION_MISMATCH); /* as the others go on */
+	for (uint32_t i = 0; i < c->n_members; i++)
+		anyone |= c->members[i].group == g && member_lives(c, i) && c->members[i].rank >= 0;
+	if (!anyone)
+		group_is_free(c, g);
+}
+
+static void on_idle(struct coordinator *c, const struct session_request *r)
+{
+	int n = c->agent->peer ? c->agent->peer->size : 1;
+
+	if (c->n_idle < n) {
+		c->idle = xrealloc(c->idle, (size_t)n * sizeof(*c->idle));
+		memset(c->idle + c->n_idle, 0, (size_t)(n - c->n_idle) * sizeof(*c->idle));
+		c->n_idle = n;
+	}
+	if (r->agent < 0 || r->agent >= n)
+		return;
+	c->idle[r->agent] = r->number;
+	for (uint32_t i = 0; i < c->n_members; i++)
+		if (member_lives(c, i) && c->members[i].agent < n && !c->idle[c->members[i].agent])
+			return;
+	if (r->number)
+		tell_all(c, SESSION_TIMEOUT);
+}
+
+static void on_free(struct coordinator *c, const struct session_request *r)
+{
+	struct communicator *comm = communicator_find(c, r->comm);
+
+	if (comm && ++comm->freed == comm->n)
+		communicator_free(c, comm);
+}
+
+void coordinator_agent_gone(struct agent *a, int agent)
+{
+	struct coordinator *c = coordinator(a);
+
+	for (uint32_t i = 0; i < c->n_members; i++)
+		if (c->members[i].agent == agent && member_lives(c, i))
+			on_gone(c, i, true, true);
+}
+
+void coordinator_take(struct agent *a, const struct session_request *r, const void *data)
+{
+	struct coordinator *c = coordinator(a);
+	uint32_t member;
+
+	if (r->operation == SESSION_IDLE) {
+		on_idle(c, r);
+		return;
+	}
+	if (r->operation == SESSION_JOIN) {
+		on_join(c, r, data);
+		return;
+	}
+	if (!known_member(c, r->key, &member)) {
+		if (r->operation != SESSION_DIED && r->operation != SESSION_FREE)
+			refuse(c, r, SESSION_NOT_JOINED, "");
+		return;
+	}
+	switch (r->operation) {
+	case SESSION_EXPECT:
+		on_expect(c, member, r, data);
+		break;
+	case SESSION_START:
+		on_start(c, member, r);
+		break;
+	case SESSION_FINISH:
+		on_finish(c, member, r);
+		break;
+	case SESSION_CHILDREN:
+		on_children(c, member, r);
+		break;
+	case SESSION_CREATE:
+		on_create(c, member, r, data);
+		break;
+	case SESSION_ATTACH:
+		on_attach(c, member, r, data);
+		break;
+	case SESSION_ABORT:
+		operations_of_member(c, member, SESSION_ABORTED);
+		break;
+	case SESSION_RESET:
+		on_reset(c, member);
+		break;
+	case SESSION_FREE:
+		on_free(c, r);
+		break;
+	case SESSION_LEAVE:
+		on_gone(c, member, false, false);
+		break;
+	case SESSION_DIED: /* who has finished may go as he likes */
+		on_gone(c, member,
+			r->number || c->members[member].rank >= 0 ||
+				!c->members[member].group->again,
+			r->number);
+		break;
+	case SESSION_GIVE_UP:
+		operation_give_up(c, member, (uint32_t)r->number);
+		break;
+	}
+}

@@ -1,0 +1,551 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* The processes of this node that are in a session; see sessions.h. */
+#include "nodeagent/sessions.h"
+
+#include <errno.h>
+#include <linux/futex.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/random.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+#include "nodeagent/agent.h"
+#include "nodeagent/drain.h"
+#include "nodeagent/idle.h"
+#include "nodeagent/matching.h"
+#include "nodeagent/peer.h"
+#include "nodeagent/process.h"
+#include "nodeagent/sessions-internal.h"
+#include "nodeagent/traffic.h"
+#include "nodeagent/util.h"
+#include "shm/atomic.h"
+
+#define TAG_REQUEST 510 /* to agent 0 */
+#define TAG_OUTCOME 511 /* from agent 0 */
+#define SEND_S	    1.0
+#define SOON_S	    0.002 /* how often agents look, while a process waits for others */
+#define LATER_S	    0.05
+#define NEVER_S	    3600.0
+
+struct pending {
+	uint32_t request, operation;
+	uint64_t comm; /* of FREE and the like */
+	bool over;
+	struct wire_session_answer answer;
+	char *text;
+};
+
+struct known_comm {
+	uint32_t number;
+	uint64_t id; /* 0: of the process itself only */
+};
+
+/* What a process has of sessions; p->session, from its first request on. */
+struct session_process {
+	uint64_t key;
+	bool in_mpi; /* its rank is that of MPI */
+	uint32_t next_comm;
+	struct pending pending[SESSION_PENDING_MAX];
+	size_t n_pending;
+	struct known_comm *comms;
+	size_t n_comms, cap_comms;
+};
+
+/* One per agent. */
+static struct {
+	bool in_use, heard;
+	size_t waiting; /* requests without an outcome, of this node */
+	/* for the coordinator, before the agents have met: struct session_request and data */
+	void **queue;
+	size_t n_queue, cap_queue;
+} node;
+
+const char *sessions_place(const struct agent *a)
+{
+	static char text[512];
+
+	if (a->contact)
+		return a->contact;
+	snprintf(text, sizeof(text), "%s/%s", a->host, a->session);
+	return text;
+}
+
+static bool is_coordinator(const struct agent *a)
+{
+	return a->peer ? !a->peer->rank : !a->several || !a->joining;
+}
+
+/* ---- to the coordinator -------------------------------------------------------- */
+
+static void forward(struct agent *a, struct session_request *r, const void *data)
+{
+	size_t bytes = sizeof(*r) + r->bytes;
+	char *copy;
+
+	node.in_use = true;
+	if (!a->joining && is_coordinator(a)) {
+		r->agent = 0;
+		coordinator_take(a, r, data);
+		return;
+	}
+	copy = xmalloc(bytes + 1);
+	memcpy(copy, r, sizeof(*r));
+	memcpy(copy + sizeof(*r), data, r->bytes);
+	copy[bytes] = '\0';
+	if (a->joining) {
+		node.queue = grow(node.queue, node.n_queue, &node.cap_queue, sizeof(*node.queue));
+		node.queue[node.n_queue++] = copy;
+		return;
+	}
+	if (a->peer->send(a->peer, 0, TAG_REQUEST, copy, bytes, peer_now() + SEND_S) != -ETIMEDOUT)
+		free(copy); /* else it may be read yet */
+}
+
+static void send_queue(struct agent *a)
+{
+	size_t n = node.n_queue;
+
+	node.n_queue = 0;
+	for (size_t i = 0; i < n; i++) {
+		struct session_request *r = node.queue[i];
+
+		forward(a, r, r + 1);
+		free(r);
+	}
+}
+
+/* ---- outcomes --------------------------------------------------------------------- */
+
+static struct process *process_of(struct agent *a, uint64_t key)
+{
+	for (struct process *p = a->processes; p; p = p->next)
+		if (p->session && p->session->key == key)
+			return p;
+	return NULL;
+}
+
+static struct pending *pending_of(struct session_process *s, uint32_t request)
+{
+	for (size_t i = 0; i < s->n_pending; i++)
+		if (s->pending[i].request == request)
+			return &s->pending[i];
+	return NULL;
+}
+
+static void forget_pending(struct session_process *s, struct pending *q)
+{
+	if (!q->over)
+		node.waiting--;
+	free(q->text);
+	*q = s->pending[--s->n_pending];
+}
+
+/* Tells our own traffic of a communicator. Members are ranks in the session. */
+static void define(struct process *p, const struct session_members *m, const int32_t *ranks,
+	struct wire_session_comm *out, enum wire_comm_kind kind)
+{
+	struct session_process *s = p->session;
+	struct {
+		struct wire_comm m;
+		struct wire_run runs[];
+	} * w;
+	uint32_t runs = 0;
+	const char *why;
+
+	if (!m->id || m->rank >= m->n || s->next_comm >= SESSION_COMM_FIRST)
+		return;
+	w = xcalloc(1, sizeof(*w) + m->n * sizeof(w->runs[0]));
+	for (uint32_t i = 0; i < m->n; i++) {
+		struct wire_run *last = runs ? &w->runs[runs - 1] : NULL;
+
+		if (last && (last->count == 1 || last->stride == ranks[i] - ranks[i - 1]) &&
+			ranks[i] != ranks[i - 1]) {
+			last->stride = ranks[i] - ranks[i - 1];
+			last->count++;
+		} else {
+			w->runs[runs++] = (struct wire_run){ranks[i], 0, 1};
+		}
+	}
+	out->number = SESSION_COMM_FIRST + s->next_comm++;
+	out->rank = m->rank;
+	out->size = m->n;
+	w->m = (struct wire_comm){.head = {.kind = WIRE_COMM, .ticks = agent_ticks(p->agent)},
+		.id = m->id,
+		.number = out->number,
+		.kind = kind,
+		.rank = m->rank,
+		.size = m->n};
+	why = NULL;
+	for (uint32_t from = 0; from < runs && !why; from += w->m.runs) {
+		w->m.runs_before = from;
+		w->m.runs = runs - from < WIRE_RUNS_MAX ? runs - from : WIRE_RUNS_MAX;
+		memmove(w->runs, w->runs + (from ? WIRE_RUNS_MAX : 0),
+			(from ? runs - from : 0) * sizeof(w->runs[0]));
+		why = traffic_define_comm(p->traffic, &w->m, w->m.runs * sizeof(w->runs[0]));
+	}
+	free(w);
+	if (why)
+		process_quarantine(p, "%s", why);
+	s->comms = grow(s->comms, s->n_comms, &s->cap_comms, sizeof(*s->comms));
+	s->comms[s->n_comms++] = (struct known_comm){out->number, m->id};
+}
+
+static void name_comm(struct process *p, uint32_t number, const char *name)
+{
+	const struct wire_about m = {.number = number, .object = WIRE_OBJECT_COMM};
+
+	if (number)
+		traffic_name(p->traffic, &m, name);
+}
+
+/* A round begins: its messages are those of another job. */
+static void begin_round(struct process *p, const struct session_outcome *o)
+{
+	struct wire_rank m = {.rank = o->rank, .size = o->size, .job = o->job, .thread_level = 3};
+
+	drain_process(p);
+	if (p->session->in_mpi) {
+		matching_join_session(p, (uint32_t)o->rank, o->job);
+		return;
+	}
+	if (p->match && (p->job != o->job || p->job_rank != o->rank))
+		matching_leave(p);
+	process_set_rank(p, &m);
+}
+
+static void fill_answer(struct process *p, struct pending *q, const struct session_outcome *o)
+{
+	const int32_t *ranks = (const int32_t *)(const void *)(o + 1);
+	struct session_process *s = p->session;
+	struct wire_session_answer *w = &q->answer;
+
+	w->code = o->code;
+	w->epoch = o->epoch;
+	if (q->operation == SESSION_START && !o->code) {
+		struct session_members self = {.id = o->made.id ^ (s->key | 1) << 1, .n = 1};
+
+		s->in_mpi = s->in_mpi || (p->job_rank != WIRE_UNKNOWN && !s->next_comm);
+		begin_round(p, o);
+		define(p, &o->made, ranks, &w->comm, WIRE_COMM_PREDEFINED);
+		define(p, &self, &o->rank, &w->self, WIRE_COMM_PREDEFINED);
+		if (w->self.number) /* only we know it */
+			s->comms[s->n_comms - 1].id = 0;
+		define(p, &o->parent, ranks + o->made.n, &w->parent, WIRE_COMM_PARENT);
+		name_comm(p, w->comm.number, "VFTRACE_COMM_WORLD");
+		name_comm(p, w->self.number, "VFTRACE_COMM_SELF");
+		name_comm(p, w->parent.number, "VFTRACE_COMM_PARENT");
+	} else if (o->made.id) {
+		define(p, &o->made, ranks, &w->comm,
+			q->operation == SESSION_ATTACH ? WIRE_COMM_SPAWN : WIRE_COMM_CREATE);
+	}
+	if (q->operation == SESSION_FINISH)
+		drain_process(p);
+}
+
+/* One has died, and --on-death is abort. */
+static void stop_processes(struct agent *a)
+{
+	for (const struct process *p = a->processes; p; p = p->next)
+		if (p->session && !p->ended && p->pid > 0)
+			kill(p->pid, SIGTERM);
+}
+
+static void arrived(struct agent *a, const struct session_outcome *o, size_t bytes)
+{
+	const uint64_t members = (uint64_t)o->made.n + o->parent.n;
+	struct process *p = o->key ? process_of(a, o->key) : NULL;
+	struct pending *q = p ? pending_of(p->session, o->request) : NULL;
+
+	if (bytes < sizeof(*o) || members > SESSION_MEMBERS_MAX * 2 ||
+		bytes != sizeof(*o) + members * sizeof(int32_t) + o->text_bytes || !o->text_bytes ||
+		((const char *)o)[bytes - 1] || o->code < 0 || o->code >= SESSION_CODES)
+		return;
+	if (!o->key && o->code)
+		idle_report(a);
+	else if (!o->key)
+		stop_processes(a);
+	if (!p || p->ended || !q || q->over)
+		return;
+	q->over = true;
+	node.waiting--;
+	free(q->text);
+	q->text = xstrdup((const char *)o + bytes - o->text_bytes);
+	fill_answer(p, q, o);
+	if (!p->control)
+		return;
+	store_release(&p->control->outcomes, p->control->outcomes + 1); /* pairs with its look */
+	syscall(SYS_futex, &p->control->outcomes, FUTEX_WAKE, INT32_MAX, NULL, NULL, 0);
+}
+
+void sessions_deliver(struct agent *a, int agent, const struct session_outcome *o, size_t bytes)
+{
+	char *copy;
+
+	if (!agent) {
+		arrived(a, o, bytes);
+		return;
+	}
+	copy = xmalloc(bytes);
+	memcpy(copy, o, bytes);
+	if (a->peer->send(a->peer, agent, TAG_OUTCOME, copy, bytes, peer_now() + SEND_S) !=
+		-ETIMEDOUT)
+		free(copy);
+}
+
+/* ---- from the process ------------------------------------------------------------- */
+
+static struct session_process *session_of(struct process *p)
+{
+	if (!p->session) {
+		p->session = xcalloc(1, sizeof(*p->session));
+		while (getrandom(&p->session->key, sizeof(p->session->key), 0) !=
+				sizeof(p->session->key) ||
+			!p->session->key)
+			;
+	}
+	return p->session;
+}
+
+static void answer(struct process *p, struct wire_session_answer *w, const char *text)
+{
+	w->head.kind = WIRE_SESSION_ANSWER;
+	process_answer(p, &w->head, sizeof(*w), text ? text : "", -1);
+}
+
+static void answer_code(struct process *p, uint32_t request, enum session_code code)
+{
+	struct wire_session_answer w = {.request = request, .code = code};
+
+	answer(p, &w, NULL);
+}
+
+static void answer_pending(struct process *p, uint32_t request)
+{
+	struct wire_session_answer w = {.request = request, .pending = 1};
+
+	answer(p, &w, NULL);
+}
+
+static void on_ask(struct process *p, uint32_t request)
+{
+	struct session_process *s = p->session;
+	struct pending *q = pending_of(s, request);
+	struct pending copy;
+
+	if (!q) {
+		answer_code(p, request, SESSION_ARGUMENT);
+		return;
+	}
+	if (!q->over) {
+		answer_pending(p, request);
+		return;
+	}
+	copy = *q;
+	q->text = NULL;
+	forget_pending(s, q);
+	answer(p, &copy.answer, copy.text);
+	free(copy.text);
+}
+
+static bool comm_id(const struct session_process *s, uint32_t number, uint64_t *id)
+{
+	for (size_t i = s->n_comms; i--;)
+		if (s->comms[i].number == number) {
+			*id = s->comms[i].id;
+			return true;
+		}
+	return false;
+}
+
+static void on_free(struct process *p, const struct wire_session *m, struct session_request *r)
+{
+	const struct wire_about gone = {.head = {.kind = WIRE_GONE, .ticks = m->head.ticks},
+		.number = m->comm,
+		.object = WIRE_OBJECT_COMM};
+	struct session_process *s = p->session;
+
+	for (size_t i = 0; i < s->n_comms; i++) {
+		if (s->comms[i].number != m->comm)
+			continue;
+		traffic_gone(p->traffic, &gone);
+		r->comm = s->comms[i].id;
+		r->bytes = 0;
+		s->comms[i] = s->comms[--s->n_comms];
+		answer_code(p, m->request, SESSION_OK);
+		forward(p->agent, r, "");
+		return;
+	}
+	answer_code(p, m->request, SESSION_ARGUMENT);
+}
+
+static struct session_request request_of(const struct process *p, const struct wire_session *m)
+{
+	return (struct session_request){.operation = m->operation,
+		.request = m->request,
+		.key = p->session->key,
+		.pid = p->pid,
+		.number = m->number,
+		.count = m->count,
+		.bytes = m->head.text_bytes};
+}
+
+/* At once: nothing comes back but OK. */
+static bool is_notice(uint32_t operation)
+{
+	return operation == SESSION_ABORT || operation == SESSION_RESET ||
+	       operation == SESSION_LEAVE || operation == SESSION_GIVE_UP;
+}
+
+void sessions_request(struct process *p, const struct wire_session *m, const void *data)
+{
+	struct session_process *s = session_of(p);
+	struct session_request r = request_of(p, m);
+	struct pending *q;
+
+	if (!m->operation || m->operation >= SESSION_OPERATIONS ||
+		m->head.text_bytes > WIRE_TEXT_MAX) {
+		process_quarantine(p, "a request to its session that makes no sense");
+		return;
+	}
+	if (m->operation == SESSION_ASK) {
+		on_ask(p, (uint32_t)m->number);
+		return;
+	}
+	if (m->operation == SESSION_FREE) {
+		on_free(p, m, &r);
+		return;
+	}
+	if ((m->operation == SESSION_CREATE || m->operation == SESSION_ATTACH) &&
+		!comm_id(s, m->comm, &r.comm)) {
+		answer_code(p, m->request, SESSION_ARGUMENT);
+		return;
+	}
+	if (is_notice(m->operation)) {
+		if (m->operation == SESSION_GIVE_UP) {
+			q = pending_of(s, (uint32_t)m->number);
+			if (!q || q->over) {
+				on_ask(p, (uint32_t)m->number);
+				return;
+			}
+			answer_pending(p, m->request);
+		} else {
+			answer_code(p, m->request, SESSION_OK);
+		}
+		forward(p->agent, &r, data);
+		return;
+	}
+	if (s->n_pending >= SESSION_PENDING_MAX || pending_of(s, m->request)) {
+		answer_code(p, m->request, SESSION_LIMIT);
+		return;
+	}
+	s->pending[s->n_pending++] = (struct pending){
+		.request = m->request, .operation = m->operation, .answer.request = m->request};
+	node.waiting++;
+	/* its outcome may be there when this returns */
+	forward(p->agent, &r, data);
+	on_ask(p, m->request);
+}
+
+void sessions_process_ended(struct process *p)
+{
+	struct session_request r = {.operation = SESSION_DIED};
+
+	if (!p->session)
+		return;
+	r.key = p->session->key;
+	r.pid = p->pid;
+	r.number = p->end == PROCESS_KILLED ? 1 : 0;
+	while (p->session->n_pending)
+		forget_pending(p->session, &p->session->pending[0]);
+	forward(p->agent, &r, "");
+}
+
+void sessions_process_free(struct process *p)
+{
+	if (!p->session)
+		return;
+	while (p->session->n_pending)
+		forget_pending(p->session, &p->session->pending[0]);
+	free(p->session->comms);
+	free(p->session);
+	p->session = NULL;
+}
+
+bool sessions_idle(struct agent *a, bool idle)
+{
+	struct session_request r = {.operation = SESSION_IDLE, .number = idle};
+	bool any = false;
+
+	for (const struct process *p = a->processes; p; p = p->next)
+		any = any || (p->session && !p->ended);
+	if (any && a->peer && a->peer->size > 1)
+		forward(a, &r, "");
+	return any && a->peer && a->peer->size > 1;
+}
+
+void sessions_agent_gone(struct agent *a, int agent)
+{
+	if (is_coordinator(a))
+		coordinator_agent_gone(a, agent);
+}
+
+/* ---- other agents -------------------------------------------------------------------- */
+
+static void hear_requests(struct agent *a)
+{
+	struct session_request *r;
+	void *buf;
+	size_t bytes;
+	int who;
+
+	while (!a->peer->receive(a->peer, PEER_ANY, TAG_REQUEST, &buf, &bytes, &who, 0)) {
+		r = buf;
+		if (bytes >= sizeof(*r) && bytes - sizeof(*r) == r->bytes &&
+			r->bytes <= WIRE_TEXT_MAX) {
+			r = xrealloc(buf, bytes + 1);
+			buf = r;
+			((char *)buf)[bytes] = '\0';
+			r->agent = who;
+			node.heard = true;
+			coordinator_take(a, r, r + 1);
+		}
+		free(buf);
+	}
+}
+
+static void hear_outcomes(struct agent *a)
+{
+	void *buf;
+	size_t bytes;
+	int who;
+
+	while (!a->peer->receive(a->peer, 0, TAG_OUTCOME, &buf, &bytes, &who, 0)) {
+		if (bytes >= sizeof(struct session_outcome))
+			arrived(a, buf, bytes);
+		free(buf);
+	}
+}
+
+double sessions_tick(struct agent *a)
+{
+	static double next;
+	double now;
+
+	if (!a->several && !node.in_use)
+		return NEVER_S;
+	if (a->joining)
+		return node.n_queue ? LATER_S : NEVER_S;
+	send_queue(a);
+	if (!a->peer || a->peer->size < 2)
+		return NEVER_S;
+	now = peer_now();
+	if (now < next)
+		return next - now;
+	if (is_coordinator(a))
+		hear_requests(a);
+	else if (node.in_use)
+		hear_outcomes(a);
+	next = now + (node.waiting ? SOON_S : node.heard ? 5 * SOON_S : LATER_S);
+	return node.in_use || is_coordinator(a) ? next - now : NEVER_S;
+}

@@ -1,0 +1,187 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "nodeagent/traffic-tap.h"
+
+#include <stdlib.h>
+
+#include "nodeagent/traffic-internal.h"
+
+_Static_assert((int)VFD_MESSAGE_ANY_SOURCE == MESSAGE_ANY_SOURCE &&
+		       (int)VFD_MESSAGE_ANY_TAG == MESSAGE_ANY_TAG &&
+		       (int)VFD_MESSAGE_MATCHED == MESSAGE_MATCHED &&
+		       (int)VFD_MESSAGE_PARTITIONED == MESSAGE_PARTITIONED &&
+		       (int)VFD_MESSAGE_CANCELLED == MESSAGE_CANCELLED &&
+		       (int)VFD_MESSAGE_UNKNOWN == MESSAGE_UNKNOWN,
+	"flags of records are flags of messages");
+
+#define OF_POST (MESSAGE_ANY_SOURCE | MESSAGE_ANY_TAG | MESSAGE_MATCHED | MESSAGE_PARTITIONED)
+#define OF_DONE (MESSAGE_CANCELLED | MESSAGE_UNKNOWN)
+
+void traffic_tap_set(struct traffic *t, const struct traffic_tap *tap)
+{
+	t->tap = *tap;
+}
+
+/* ---- what numbers stand for --------------------------------------------------- */
+
+static uint32_t comm_told(struct traffic *t, struct comm *c)
+{
+	struct vfd_comm told;
+	struct wire_run *runs;
+
+	if (!c)
+		return 0;
+	if (c->told)
+		return c->told;
+	told = (struct vfd_comm){.id = c->id,
+		.kind = (enum wire_comm_kind)c->kind,
+		.name = c->name,
+		.size = c->size,
+		.remote_size = c->remote_size};
+	runs = xcalloc(c->n_runs + 1, sizeof(*runs));
+	/* the members on this side of an intercommunicator are not known here */
+	if (c->remote_size)
+		runs[told.n_runs++] = (struct wire_run){WIRE_UNKNOWN, 0, (int32_t)c->size};
+	for (size_t i = 0; i < c->n_runs; i++) {
+		const struct run *r = &c->runs[i];
+		uint32_t end = i + 1 < c->n_runs ? r[1].before : c->members;
+
+		runs[told.n_runs++] =
+			(struct wire_run){r->first, r->stride, (int32_t)(end - r->before)};
+	}
+	told.runs = runs;
+	c->told = t->tap.comm(t->tap.ctx, &told);
+	free(runs);
+	return c->told;
+}
+
+static uint32_t object_told(struct traffic *t, const struct pending *p)
+{
+	struct vfd_object told = {.number = p->m.comm, .kind = WIRE_OBJECT_WINDOW};
+
+	if (p->m.kind == RECORD_FILE) {
+		if (p->m.comm == NO_SUMS)
+			return 0;
+		told.kind = WIRE_OBJECT_FILE;
+		told.name = t->sums.files[p->m.comm].name;
+	} else {
+		told.comm = comm_told(t, p->comm);
+	}
+	return t->tap.object(t->tap.ctx, &told);
+}
+
+static uint32_t peer_told(const struct comm *c, uint32_t rank)
+{
+	uint32_t world = c && rank < comm_ranks(c) ? comm_peer(c, rank) : PROFILE_ELSEWHERE;
+
+	return world == PROFILE_ELSEWHERE ? VFD_NONE : world;
+}
+
+/* ---- messages ------------------------------------------------------------------- */
+
+/* From the status of a receive that was posted, as far as that says more. */
+static void receive(struct vfd_message *m, const struct pending *p, const struct message *done)
+{
+	bool as_posted = done->flags & MESSAGE_AS_POSTED;
+
+	m->bytes = as_posted ? p->m.bytes : done->bytes;
+	m->tag = (int32_t)(as_posted ? p->m.field : done->field);
+	if (p->m.flags & MESSAGE_ANY_SOURCE && !as_posted)
+		m->peer = peer_told(p->comm, done->peer);
+}
+
+static bool in_file(struct vfd_message *m, const struct pending *p, const struct message *done)
+{
+	m->bytes = p->m.bytes;
+	if (done && !(done->flags & (MESSAGE_AS_POSTED | OF_DONE)))
+		m->bytes = done->bytes;
+	m->offset = p->m.offset;
+	m->flags = (p->m.flags & MESSAGE_READ ? VFD_MESSAGE_READ : 0) |
+		   (p->m.flags & MESSAGE_WRITE ? VFD_MESSAGE_WRITE : 0);
+	return !done || !(done->flags & MESSAGE_CANCELLED);
+}
+
+/* False: it is not told. */
+static bool fill(struct traffic *t, struct vfd_message *m, const struct pending *p,
+	const struct message *done)
+{
+	uint32_t flags = done ? done->flags & OF_DONE : 0;
+
+	m->flags = p->m.flags & OF_POST;
+	m->bytes = p->m.bytes;
+	m->ticket = p->m.ticket;
+	switch (p->m.kind) {
+	case RECORD_SEND:
+	case RECORD_RECV:
+	case RECORD_POST:
+		m->kind = p->m.kind == RECORD_SEND ? VFD_SEND : VFD_RECEIVE;
+		m->tag = (int32_t)p->m.field;
+		m->peer = peer_told(p->comm, p->m.peer);
+		if (m->kind == VFD_RECEIVE && flags)
+			return false;
+		if (p->m.kind == RECORD_POST)
+			receive(m, p, done);
+		break;
+	case RECORD_COLLECTIVE:
+		m->kind = VFD_COLLECTIVE;
+		m->function = p->m.field;
+		m->flags = 0;
+		m->bytes_received = p->m.bytes_received;
+		m->peer = p->m.peer == MESSAGE_ROOT_HERE && t->rank >= 0
+				  ? (uint32_t)t->rank
+				  : peer_told(p->comm, p->m.peer);
+		break;
+	case RECORD_RMA:
+		m->kind = VFD_RMA;
+		m->function = p->m.field;
+		m->flags = 0;
+		m->bytes_received = p->m.bytes_received;
+		m->peer = peer_told(p->comm, p->m.peer);
+		break;
+	case RECORD_FILE:
+		m->kind = VFD_FILE;
+		m->ticket = 0;
+		if (!in_file(m, p, done))
+			return false;
+		break;
+	default:
+		return false;
+	}
+	m->flags |= flags | (p->m.request && done ? 0 : VFD_MESSAGE_BLOCKING);
+	return true;
+}
+
+static bool is_wanted(struct traffic *t, const struct vfd_message *m)
+{
+	if (t->all_ranks || m->kind == VFD_FILE)
+		return true;
+	return t->listed && (m->kind == VFD_COLLECTIVE || sums_is_listed(t, m->peer));
+}
+
+void tap_tell(struct traffic *t, uint32_t thread, const struct pending *p,
+	const struct message *done, uint64_t ticks)
+{
+	struct vfd_message m = {.stack = p->stack,
+		.start = (int64_t)p->since,
+		.end = (int64_t)(p->since + ticks_between(p->since, ticks)),
+		.type = p->m.type,
+		.peer = VFD_NONE,
+		.sender_thread = VFD_NONE};
+
+	if (!t->tap.message || !fill(t, &m, p, done) || !is_wanted(t, &m))
+		return;
+	m.comm =
+		m.kind == VFD_RMA || m.kind == VFD_FILE ? object_told(t, p) : comm_told(t, p->comm);
+	t->tap.message(t->tap.ctx, thread, &m);
+}
+
+void traffic_tap_rest(struct traffic *t, uint64_t ticks)
+{
+	const struct message unknown = {.kind = RECORD_DONE, .flags = MESSAGE_UNKNOWN};
+
+	for (size_t i = 0; t->tap.message && i < t->requests.n; i++) {
+		const struct request *q = &t->requests.at[i];
+
+		if (q->of.node && q->taken && q->of.m.kind == RECORD_SEND)
+			tap_tell(t, q->thread, &q->of, &unknown, ticks);
+	}
+}

@@ -1,0 +1,60 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Hardware counters: what the agent wants to be read, on its control page, and
+ * how each of them went, on the page of each ring that its thread writes.
+ * Names are resolved by the agent; the process only opens and reads. The values
+ * travel in COUNTERS records (record.h).
+ */
+#ifndef VFTR_SHM_COUNTERS_H
+#define VFTR_SHM_COUNTERS_H
+
+#include <stdint.h>
+
+#define COUNTERS_MAX	   32u
+#define COUNTER_NAME_BYTES 64u
+
+enum counter_source {
+	COUNTER_NONE = 0, /* not to be had here: its value is always 0 */
+	COUNTER_DUMMY,	  /* counter i grows by i + 1 at each event; for tests */
+	COUNTER_PERF,	  /* perf_event_open() of type, config ... */
+	COUNTER_PAPI,	  /* PAPI's event of that name */
+	COUNTER_IO,	  /* line `config` of /proc/thread-self/io */
+	COUNTER_SOURCES
+};
+
+#define COUNTER_IO_LINES 7u
+
+/* One counter. flags: enum counter_flag. */
+struct counter_shm {
+	uint32_t source; /* enum counter_source */
+	uint32_t type;	 /* of a perf event, as are the configs */
+	uint64_t config, config1, config2;
+	uint32_t flags;
+	uint32_t reserved;
+	char name[COUNTER_NAME_BYTES]; /* PAPI's; ends in NUL */
+};
+
+enum counter_flag {
+	COUNTER_USER = 1,   /* only what runs in user mode */
+	COUNTER_KERNEL = 2, /* only what runs in the kernel */
+};
+
+struct counters_shm {
+	uint32_t n; /* 0: nothing is read */
+	uint32_t reserved;
+	struct counter_shm at[COUNTERS_MAX];
+};
+
+/* How a thread's counter went. */
+struct counter_state_shm {
+	uint64_t enabled_ns, running_ns; /* it was wanted, and it counted; 0: always counted */
+	int32_t error;			 /* -errno: it is not counted */
+	uint32_t ways;			 /* COUNTER_BY_ bits: how it is read */
+};
+
+enum { COUNTER_BY_CALL = 1, COUNTER_BY_INSTRUCTION = 2 };
+
+_Static_assert(sizeof(struct counter_shm) == 104, "on the wire");
+_Static_assert(sizeof(struct counter_state_shm) == 24, "on the wire");
+
+#endif

@@ -1,0 +1,140 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * GPUs. What a process says of them to the agent, and the seam in the process
+ * between libvftrace and the part that knows a vendor's interface, a library of
+ * its own (libvftrace-cupti.so for CUDA; others would offer the same table).
+ *
+ * Calls into the GPU's interface are frames of regions in the ring of the
+ * calling thread. Inside of such a frame a record GPU_CALL (shm/record.h) gives
+ * the number by which activities name the call that has started them. The
+ * activities themselves come long after, on threads of the vendor's library: they
+ * travel on the socket, many in a packet.
+ */
+#ifndef VFTR_SHM_GPU_H
+#define VFTR_SHM_GPU_H
+
+#include <stdbool.h>
+#include <stdint.h>
+#include "shm/wire.h"
+
+/* ---- on the socket ------------------------------------------------------------------- */
+
+enum gpu_kind {
+	GPU_KERNEL = 0,
+	GPU_COPY,
+	GPU_SET,
+	GPU_WAIT,     /* the host waits for the GPU */
+	GPU_MEMORY,   /* unified memory: pages that moved, faults */
+	GPU_OVERHEAD, /* of the vendor's library itself */
+	GPU_KINDS
+};
+
+/* detail of GPU_COPY */
+enum gpu_copy {
+	GPU_COPY_UNKNOWN = 0,
+	GPU_COPY_TO_DEVICE,
+	GPU_COPY_TO_HOST,
+	GPU_COPY_ON_DEVICE,
+	GPU_COPY_ON_HOST,
+	GPU_COPY_PEER,
+	GPU_COPIES
+};
+
+/* detail of GPU_MEMORY */
+enum gpu_memory {
+	GPU_MEMORY_OTHER = 0,
+	GPU_MEMORY_TO_DEVICE,
+	GPU_MEMORY_TO_HOST,
+	GPU_MEMORY_ON_DEVICE,
+	GPU_MEMORY_HOST_FAULT,
+	GPU_MEMORY_DEVICE_FAULT,
+	GPU_MEMORY_THRASHING,
+	GPU_MEMORIES
+};
+
+/* detail of GPU_WAIT */
+enum gpu_wait {
+	GPU_WAIT_UNKNOWN = 0,
+	GPU_WAIT_EVENT,
+	GPU_WAIT_STREAM_EVENT, /* a stream waits, the host does not */
+	GPU_WAIT_STREAM,
+	GPU_WAIT_CONTEXT,
+	GPU_WAITS
+};
+
+#define GPU_NO_STREAM UINT32_MAX
+
+struct gpu_activity {
+	uint64_t start, end; /* ns, by the GPU's clock as the vendor's library gives it */
+	uint64_t bytes;	     /* of a copy, set, or migration; number of faults */
+	uint32_t kind, detail;
+	uint32_t name; /* of a kernel: number of its NAME, 0: unknown */
+	uint32_t call; /* number in a GPU_CALL record, 0: none */
+	uint32_t device, context, stream;
+	uint32_t grid[3], block[3];
+	uint32_t registers, shared_bytes;
+};
+
+#define GPU_BATCH 180u /* at most so many in a packet */
+
+/*
+ * WIRE_GPU: activities, and how things stand. The clocks were read together:
+ * the GPU's showed `gpu_ns` within `width` ticks before head.ticks.
+ */
+struct wire_gpu {
+	struct wire_head head;
+	uint64_t gpu_ns;
+	uint32_t width;
+	uint32_t n;		       /* struct gpu_activity behind this */
+	uint32_t requested, completed; /* buffers so far */
+	uint64_t dropped;	       /* activities for which there was no room, so far */
+};
+
+/* WIRE_GPU_NAME: text: the name of kernel `number` (from 1), or of a device. */
+enum wire_gpu_object { WIRE_GPU_KERNEL_NAME, WIRE_GPU_DEVICE_NAME };
+
+_Static_assert(sizeof(struct gpu_activity) == 88, "a format");
+_Static_assert(sizeof(struct wire_gpu) == 48, "a format");
+_Static_assert(GPU_BATCH * sizeof(struct gpu_activity) <= WIRE_TEXT_MAX, "packets are too small");
+
+/* ---- the seam in the process --------------------------------------------------------- */
+
+#define GPU_SEAM_VERSION 1u
+
+struct gpu_part;
+
+/* What libvftrace offers to such a part. Nothing here fails; errno is kept. */
+struct gpu_host {
+	uint32_t version;
+	/* Whether anything is recorded in this process. */
+	bool (*active)(void);
+	/* Counts forks: what a part has begun in another life is not ours. */
+	uint32_t (*life)(void);
+	/* A frame of this name (at most `most` bytes) begins, or ends (exit != 0). */
+	void (*call)(bool exit, const char *name, uint64_t most);
+	/* Inside of it: activities name this call by `number`; function: the interface's. */
+	void (*number)(uint32_t function, uint32_t number);
+	/* A message of this page to the agent; head.ticks is set if it is 0. */
+	void (*send)(struct wire_head *m, uint64_t fixed, const void *data, uint64_t bytes);
+	uint64_t (*ticks)(void);
+	/* A sentence for the user, in the logs. */
+	void (*note)(const char *text);
+	/* A part that something else than libvftrace has loaded hands itself over. */
+	void (*use)(const struct gpu_part *part);
+};
+
+/* What a part offers. It is never unloaded. */
+struct gpu_part {
+	uint32_t version;
+	const char *name;
+	/* Once; the host table stays valid. Failure is the part's to note(). */
+	void (*begin)(const struct gpu_host *host);
+	/* The process ends: what is still in buffers is to be sent now. May come again. */
+	void (*flush)(void);
+};
+
+/* Each part exports this, as `vftrace_gpu_part'; libvftrace the other one. */
+typedef const struct gpu_part *gpu_part_function(void);
+typedef const struct gpu_host *gpu_host_function(void);
+
+#endif

@@ -1,0 +1,150 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Uses the GPU that standin-cuda.h stands for. What it does is its arguments,
+ * one after the other:
+ *
+ *   copy N        N bytes to the device and back
+ *   kernels N NS  N kernels of NS ns, one after the other
+ *   graph N NS    a graph of N kernels
+ *   streams S N NS  N kernels each in S streams
+ *   threads T N NS  T threads with N kernels each
+ *   devices D N NS  N kernels each on D devices, one thread each
+ *   memory        memset, peer copy, unified memory
+ *   wait          for all of it
+ *   fork N NS     a child with N kernels
+ *   kill          itself
+ *   sleep MS
+ */
+#include "standin-cuda.h"
+
+#include <pthread.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+static char host[1 << 20], device[1 << 20];
+
+static void copy_there(size_t bytes)
+{
+	cudaMemcpyAsync(device, host, bytes, cudaMemcpyHostToDevice, NULL);
+}
+
+static void copy_back(size_t bytes)
+{
+	cudaMemcpyAsync(host, device, bytes, cudaMemcpyDeviceToHost, NULL);
+	cudaStreamSynchronize(NULL);
+}
+
+static void solve(unsigned n, uint64_t ns, cudaStream_t s)
+{
+	for (unsigned i = 0; i < n; i++) {
+		cudaLaunchKernel("_Z5saxpyfPKfPf", 100 + i % 2, 256, ns, s);
+		cudaGetLastError();
+	}
+}
+
+static void graph(unsigned n, uint64_t ns)
+{
+	cudaGraphLaunch("node_kernel", n, ns, NULL);
+}
+
+struct work {
+	unsigned n;
+	int device;
+	uint64_t ns;
+};
+
+static void *thread(void *argument)
+{
+	const struct work *w = argument;
+	cudaStream_t s;
+
+	cudaSetDevice(w->device);
+	cudaStreamCreate(&s);
+	solve(w->n, w->ns, s);
+	cudaStreamSynchronize(s);
+	return NULL;
+}
+
+static void threads(unsigned t, unsigned n, uint64_t ns, int devices)
+{
+	pthread_t id[64];
+	struct work w[64];
+
+	for (unsigned i = 0; i < t && i < 64; i++) {
+		w[i] = (struct work){n, (int)(i % (unsigned)devices), ns};
+		pthread_create(&id[i], NULL, thread, &w[i]);
+	}
+	for (unsigned i = 0; i < t && i < 64; i++)
+		pthread_join(id[i], NULL);
+}
+
+static void streams(unsigned k, unsigned n, uint64_t ns)
+{
+	cudaStream_t s;
+
+	for (unsigned i = 0; i < k; i++) {
+		cudaStreamCreate(&s);
+		solve(n, ns, s);
+	}
+	cudaDeviceSynchronize();
+}
+
+static void memory(void)
+{
+	cudaMemsetAsync(device, 1, 4096, NULL);
+	cudaMemcpyPeerAsync(device, 1, host, 0, 2000, NULL);
+	cudaMemPrefetchAsync(device, 65536, 0, NULL);
+	cudaDeviceSynchronize();
+}
+
+static void in_child(unsigned n, uint64_t ns)
+{
+	pid_t child = fork();
+
+	if (!child) {
+		solve(n, ns, NULL);
+		cudaDeviceSynchronize();
+		exit(0);
+	}
+	waitpid(child, NULL, 0);
+}
+
+int main(int n, char **word)
+{
+	for (int i = 1; i < n; i++) {
+		unsigned long a[3] = {0};
+
+		for (int k = 0; k < 3 && i + 1 + k < n; k++)
+			a[k] = strtoul(word[i + 1 + k], NULL, 10);
+		if (!strcmp(word[i], "copy")) {
+			copy_there(a[0]);
+			copy_back(a[0]);
+		} else if (!strcmp(word[i], "kernels")) {
+			solve((unsigned)a[0], a[1], NULL);
+		} else if (!strcmp(word[i], "graph")) {
+			graph((unsigned)a[0], a[1]);
+		} else if (!strcmp(word[i], "streams")) {
+			streams((unsigned)a[0], (unsigned)a[1], a[2]);
+		} else if (!strcmp(word[i], "threads")) {
+			threads((unsigned)a[0], (unsigned)a[1], a[2], 1);
+		} else if (!strcmp(word[i], "devices")) {
+			threads((unsigned)a[0], (unsigned)a[1], a[2], (int)a[0]);
+		} else if (!strcmp(word[i], "memory")) {
+			memory();
+		} else if (!strcmp(word[i], "wait")) {
+			cudaDeviceSynchronize();
+		} else if (!strcmp(word[i], "fork")) {
+			in_child((unsigned)a[0], a[1]);
+		} else if (!strcmp(word[i], "kill")) {
+			raise(SIGKILL);
+		} else if (!strcmp(word[i], "sleep")) {
+			usleep((useconds_t)a[0] * 1000);
+		}
+	}
+	puts("done");
+	return 0;
+}

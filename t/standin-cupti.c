@@ -1,0 +1,285 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * The stand-in for libcupti: see standin-cuda.h. Buffers are given back by a
+ * thread of its own. STANDIN_CUPTI in the environment, a list of words, changes
+ * what it does:
+ *
+ *   busy        another tool has subscribed
+ *   records=N   a buffer is full after N records
+ *   drop=N      each N-th record finds no room
+ *   late        buffers are given back at a flush only, the last ones first
+ *   never       ... and not even then
+ *   denied      activities are refused
+ *   garbage     correlations, times and kinds are random numbers
+ */
+#include "standin-cuda.h"
+
+#include <pthread.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include "cupti/abi.h"
+
+#define FULL_MAX 4096
+
+struct buffer {
+	uint8_t *at;
+	size_t bytes, used;
+	unsigned records;
+};
+
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+static pthread_cond_t more = PTHREAD_COND_INITIALIZER;
+static cupti_on_call *on_call;
+static void *on_call_context;
+static cupti_on_request *on_request;
+static cupti_on_complete *on_complete;
+static bool domains[8], kinds[64], has_thread;
+static struct buffer now, full[FULL_MAX];
+static unsigned n_full, n_records, in_work;
+static size_t dropped;
+
+static bool word(const char *name, unsigned *value)
+{
+	const char *all = getenv("STANDIN_CUPTI"), *at = all ? strstr(all, name) : NULL;
+
+	if (at && value && at[strlen(name)] == '=')
+		*value = (unsigned)atoi(at + strlen(name) + 1);
+	return at;
+}
+
+static const size_t sizes[64] = {[KIND_COPY] = 88,
+	[KIND_SET] = 88,
+	[KIND_KERNEL] = 200,
+	[KIND_DEVICE] = sizeof(struct cupti_device),
+	[KIND_OVERHEAD] = sizeof(struct cupti_overhead),
+	[KIND_PEER_COPY] = 96,
+	[KIND_MEMORY] = 72,
+	[KIND_WAIT] = sizeof(struct cupti_wait)};
+
+/* ---- what the library's user calls --------------------------------------------------------- */
+
+static void deliver(struct buffer *b)
+{
+	on_complete(NULL, 0, b->at, b->bytes, b->used);
+	b->at = NULL;
+}
+
+static void *worker(void *unused)
+{
+	struct buffer b;
+
+	(void)unused;
+	pthread_mutex_lock(&lock);
+	for (;;) {
+		while (!n_full || word("late", NULL) || word("never", NULL))
+			pthread_cond_wait(&more, &lock);
+		b = full[0];
+		memmove(full, full + 1, --n_full * sizeof(b));
+		in_work++;
+		pthread_mutex_unlock(&lock);
+		deliver(&b);
+		pthread_mutex_lock(&lock);
+		in_work--;
+	}
+	return NULL;
+}
+
+static void push_now(void)
+{
+	if (now.at && n_full < FULL_MAX)
+		full[n_full++] = now;
+	memset(&now, 0, sizeof(now));
+	pthread_cond_signal(&more);
+}
+
+static void scramble(void *record, size_t bytes)
+{
+	static unsigned seed = 1;
+	uint8_t *at = record;
+
+	for (int k = 0; k < 6; k++)
+		at[4 + (unsigned)rand_r(&seed) % (bytes > 100 ? 92 : bytes - 4)] =
+			(uint8_t)rand_r(&seed);
+}
+
+static void record(const void *r, size_t bytes)
+{
+	uint32_t kind = ((const struct cupti_record *)r)->kind;
+	unsigned most = 0, every = 0;
+	uint8_t *to;
+
+	if (kind >= 64 || !kinds[kind])
+		return;
+	word("records", &most);
+	word("drop", &every);
+	pthread_mutex_lock(&lock);
+	n_records++;
+	if (every && n_records % every == 0) {
+		dropped++;
+		goto out;
+	}
+	if (now.at && (now.used + bytes > now.bytes || (most && now.records >= most)))
+		push_now();
+	if (!now.at) {
+		size_t records_max;
+
+		pthread_mutex_unlock(&lock);
+		on_request(&to, &bytes, &records_max);
+		pthread_mutex_lock(&lock);
+		if (now.at) { /* somebody was faster: his goes first */
+			push_now();
+		}
+		now = (struct buffer){to, bytes, 0, 0};
+	}
+	bytes = sizes[kind];
+	if (!now.at || now.used + bytes > now.bytes) {
+		dropped++;
+		goto out;
+	}
+	to = now.at + now.used;
+	memcpy(to, r, bytes);
+	if (word("garbage", NULL) && kind == KIND_KERNEL) {
+		const char *name = ((struct cupti_kernel *)to)->name;
+
+		scramble(to, bytes);
+		((struct cupti_kernel *)to)->name = name;
+	}
+	now.used += bytes;
+	now.records++;
+out:
+	pthread_mutex_unlock(&lock);
+}
+
+static void call(
+	uint32_t where, uint32_t domain, uint32_t function, const char *name, uint32_t correlation)
+{
+	struct cupti_call c = {
+		.site = where, .function = name, .context_id = 1, .correlation = correlation};
+
+	if (on_call && domains[domain])
+		on_call(on_call_context, domain, function, &c);
+}
+
+static struct standin_hooks hooks = {call, record};
+
+int cuptiSubscribe(void **subscriber, cupti_on_call *f, void *context);
+int cuptiSubscribe(void **subscriber, cupti_on_call *f, void *context)
+{
+	if (word("busy", NULL) || on_call)
+		return CUPTI_BUSY;
+	on_call = f;
+	on_call_context = context;
+	*subscriber = &hooks;
+	standin_hooks = &hooks;
+	return CUPTI_OK;
+}
+
+int cuptiUnsubscribe(void *subscriber);
+int cuptiUnsubscribe(void *subscriber)
+{
+	(void)subscriber;
+	on_call = NULL;
+	return CUPTI_OK;
+}
+
+int cuptiEnableDomain(uint32_t enable, void *subscriber, uint32_t domain);
+int cuptiEnableDomain(uint32_t enable, void *subscriber, uint32_t domain)
+{
+	(void)subscriber;
+	domains[domain % 8] = enable;
+	return CUPTI_OK;
+}
+
+int cuptiActivityRegisterCallbacks(cupti_on_request *request, cupti_on_complete *complete);
+int cuptiActivityRegisterCallbacks(cupti_on_request *request, cupti_on_complete *complete)
+{
+	on_request = request;
+	on_complete = complete;
+	return CUPTI_OK;
+}
+
+int cuptiActivityEnable(uint32_t kind);
+int cuptiActivityEnable(uint32_t kind)
+{
+	pthread_t thread;
+
+	if (word("denied", NULL) || kind >= 64)
+		return 35; /* INSUFFICIENT_PRIVILEGES */
+	kinds[kind] = true;
+	if (!has_thread)
+		has_thread = !pthread_create(&thread, NULL, worker, NULL);
+	if (kind == KIND_DEVICE) {
+		struct cupti_device d = {.kind = KIND_DEVICE, .id = 0, .name = "Stand-in GPU"};
+
+		record(&d, sizeof(d));
+	}
+	return CUPTI_OK;
+}
+
+int cuptiActivityGetNextRecord(uint8_t *buffer, size_t valid, struct cupti_record **r);
+int cuptiActivityGetNextRecord(uint8_t *buffer, size_t valid, struct cupti_record **r)
+{
+	uint8_t *next = *r ? (uint8_t *)*r + sizes[(*r)->kind] : buffer;
+
+	if (next >= buffer + valid)
+		return CUPTI_LIMIT;
+	*r = (struct cupti_record *)next;
+	return CUPTI_OK;
+}
+
+int cuptiActivityGetNumDroppedRecords(void *context, uint32_t stream, size_t *n);
+int cuptiActivityGetNumDroppedRecords(void *context, uint32_t stream, size_t *n)
+{
+	(void)context;
+	(void)stream;
+	pthread_mutex_lock(&lock);
+	*n = dropped;
+	dropped = 0;
+	pthread_mutex_unlock(&lock);
+	return CUPTI_OK;
+}
+
+int cuptiActivityFlushAll(uint32_t flags);
+int cuptiActivityFlushAll(uint32_t flags)
+{
+	struct buffer b;
+
+	if (word("never", NULL) || !flags)
+		return CUPTI_OK;
+	pthread_mutex_lock(&lock);
+	push_now();
+	while (n_full) {
+		b = full[--n_full];
+		pthread_mutex_unlock(&lock);
+		deliver(&b);
+		pthread_mutex_lock(&lock);
+	}
+	while (in_work) {
+		pthread_mutex_unlock(&lock);
+		sched_yield();
+		pthread_mutex_lock(&lock);
+	}
+	pthread_mutex_unlock(&lock);
+	return CUPTI_OK;
+}
+
+int cuptiGetTimestamp(uint64_t *ns);
+int cuptiGetTimestamp(uint64_t *ns)
+{
+	*ns = standin_time();
+	return CUPTI_OK;
+}
+
+int cuptiActivityFlushPeriod(uint32_t ms);
+int cuptiActivityFlushPeriod(uint32_t ms)
+{
+	return ms ? CUPTI_OK : 1;
+}
+
+int cuptiActivityConfigureUnifiedMemoryCounter(struct cupti_memory_config *config, uint32_t n);
+int cuptiActivityConfigureUnifiedMemoryCounter(struct cupti_memory_config *config, uint32_t n)
+{
+	return config && n ? CUPTI_OK : 1;
+}

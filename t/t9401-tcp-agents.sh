@@ -1,0 +1,137 @@
+#!/bin/sh
+# SPDX-License-Identifier: BSD-3-Clause
+# Agents that find each other over TCP: plain processes on three (pseudo-)nodes, one
+# summary.
+TEST_SECONDS=200
+test_description='agents over TCP, without MPI'
+. "$(dirname "$0")/lib.sh"
+need jq ip
+need_built "$AGENT" "$LIB/libvftrace.so"
+nodes_up 3
+. "$T/tcp.sh"
+
+test_expect 'plain processes on 3 nodes: one summary, as with MPI' '
+	three plain
+	for node in node1 node2 node3 node3; do run plain $node "$BIN/service" 1.5 & done
+	statuses plain 0 0 0
+	complete plain/service_all.json 4
+	is "3 0 false" "$(json plain/service_all.json "\"\\(.nodes) \\(.dead_ranks | length) \\([.agents[].missing // false] | any)\"")"
+	is 1 "$(ls plain | grep -c "_all.json")"
+	is 3 "$(ls plain | grep -c "_node_.*log")"
+	cat plain/*.err
+	is 1 "$(cat plain/*.err | wc -l)" "lines on standard error"'
+
+test_expect 'vftr collate of the node profiles gives the identical summary' '
+	mkdir again
+	"$VFTR" collate -o again plain
+	cmp plain/service_all.json again/service_all.json'
+
+test_expect 'clocks: offsets are within the printed bounds, which are below 1 ms' '
+	json plain/service_all.json ".clocks[] | \"# \\(.host) \\(.state) \\(.offset_ns) ns, bound \\(.error_s)\""
+	is "reference compared compared" "$(json plain/service_all.json "[.clocks[].state] | join(\" \")")"
+	is true "$(json plain/service_all.json "[.clocks[1,2] | (.offset_ns | fabs) <= .error_s * 1e9 + 20] | all")"
+	is true "$(json plain/service_all.json "[.clocks[1,2].error_s < 1e-3] | all")"'
+
+test_expect 'a command on each node, agents joined: each has its own exit status' '
+	mkdir command
+	for n in 1 2 3; do
+		start command node$n --peers $peers -- "$BIN/service" 0.$((n * 3)) $n
+	done
+	statuses command 1 2 3
+	complete command/service_all.json 3'
+
+test_expect 'a late agent, and one that was told its place and port' '
+	printf "# three\nnode1:7002\nnode2:7002 # second\n\nnode3:7002\n" >list
+	start late node1 --peers @$PWD/list --me 0
+	start late node2 --peers @$PWD/list --listen :7002
+	up late node1 node2
+	run late node1 "$BIN/service" 3 &
+	run late node2 "$BIN/service" 3 &
+	sleep 1.5
+	start late node3 --peers @$PWD/list --interface eth0
+	up late node3
+	run late node3 "$BIN/service" 1 &
+	statuses late 0 0 0
+	complete late/service_all.json 3
+	is 0 "$(json late/service_all.json "[.agents[] | select(.missing)] | length")"'
+
+test_expect '--expect: waits for processes on agents that it invites; exit status 0' '
+	for node in node2 node3; do
+		start expect $node --listen :0 --print-contact=$PWD/expect/$node.contact
+	done
+	wait_for 10 "test -s expect/node2.contact && test -s expect/node3.contact"
+	hasnt expect/node2.contact " "
+	start expect node1 --listen node1:7004 --expect 4 $(cat expect/node2.contact) $(cat expect/node3.contact)
+	up expect node1 node2 node3
+	run expect node1 "$BIN/service" 0.3
+	run expect node2 "$BIN/service" 0.3
+	sleep 2.5
+	[ ! -e expect/node1.status ]
+	run expect node2 "$BIN/service" 0.1
+	run expect node3 "$BIN/service" 0.1
+	statuses expect 0 0 0
+	complete expect/service_all.json 4'
+
+test_expect '--expect --within: exit status 3 when not all came' '
+	start within node1 --expect 3 --within 2
+	up within node1
+	run within node1 "$BIN/service" 0.1
+	statuses within 3
+	complete within/service_all.json 1'
+
+test_expect '--expect stopped by a signal: all agents write what they have, status 3' '
+	start stopped node2 --listen :7005
+	start stopped node1 --expect 3 node2:7005
+	up stopped node1 node2
+	run stopped node1 "$BIN/service" 30 &
+	run stopped node2 "$BIN/service" 30 &
+	sleep 2
+	nodes_run node1 kill -TERM "$(agent_of stopped node1)"
+	statuses stopped 3 0
+	is 2 "$(json stopped/service_all.json .ranks)"'
+
+test_if 'mpi_list | grep -x openmpi' 'no Open MPI here' \
+	'MPI ranks beside a plain process, agents without MPI: one summary, messages matched' '
+	mpicc_traced openmpi "$BIN/match" "$T/app-mpi-match.c" -pthread
+	three mpi
+	run mpi node2 "$BIN/service" 4 &
+	limit $(nodes_mpirun 1) -x VFTR_RUNTIME_DIR -x VFTR_SESSION=mpi -np 3 "$BIN/match" \
+		single 1 20 "$PWD/mpi/truth"
+	statuses mpi 0 0 0
+	all=mpi/$(cd mpi && echo *_all.json)
+	ls mpi
+	json $all .matching
+	is "4 3" "$(json $all "\"\(.processes) \(.ranks)\"")" "processes and ranks"
+	is 100 "$(calls_of $all "step<main<init")"
+	sent=$(cat mpi/truth.* | wc -l)
+	[ "$sent" -gt 100 ]
+	is $sent "$(json $all ".matching.pairs | add")" "pairs of messages"
+	is "0 0" "$(json $all "\"\(.matching.unmatched_sends | add) \(.matching.unmatched_recvs | add)\"")" unmatched'
+
+test_expect 'what makes no sense is refused in one sentence' '
+	echo 0123456789abcdef >other
+	chmod 644 other
+	(umask 077 && echo too short >short)
+	no() {
+		words=$1
+		shift
+		status_of 125 limit "$AGENT" "$@" 2>err
+		cat err
+		is 1 "$(wc -l <err)"
+		has err "$words"
+	}
+	no "must have mode 0600" --peers node1,localhost --secret other
+	no "less than 16 bytes" --peers node1,localhost --secret short
+	no "it is not a file" --peers node1,localhost --secret /tmp
+	no "no address of this node" --peers 192.0.2.77:1,192.0.2.78:1 --secret secret
+	no "a port is a number" --peers localhost:70000 --secret secret
+	no "an IPv6 address stands in" --peers ::1:80 --secret secret
+	no "No such file" --peers @nothing --secret secret
+	no "--peers has 1 contacts" --peers localhost:1 --me 3 --secret secret
+	no "--interface nothing0" --peers localhost:7009 --interface nothing0 --secret secret
+	no "not a whole number" --expect 1.5
+	no "which is not there" --me 1
+	no "which is not there" --within 3
+	no "need --peers" --interface eth0'
+
+done_testing

@@ -1,0 +1,104 @@
+#!/bin/sh
+# SPDX-License-Identifier: BSD-3-Clause
+TEST_SECONDS=240
+test_description='sessions of processes without MPI, on three (pseudo-)nodes'
+. "$(dirname "$0")/lib.sh"
+need jq ip
+need_built "$AGENT" "$LIB/libvftrace.so"
+nodes_up 3
+. "$T/tcp.sh"
+
+$TEST_CC $TEST_FLAGS -I"$TOP/libhook" -o "$BIN/one" "$T/app-session.c" -pthread $(test_link vftrace) ||
+	skip_all 'app-session.c cannot be compiled'
+
+# one DIR NODE NAME STEP...: a process there, in the background; its words in DIR/NAME.out
+one() {
+	one_dir=$1 one_node=$2 one_name=$3
+	shift 3
+	(
+		cd "$one_dir"
+		run "$one_dir" "$one_node" "$BIN/one" "$one_name" "$@" >"$one_name.out" 2>"$one_name.err"
+	) &
+}
+
+# said DIR NAME WORDS
+said() {
+	wait_for 20 "grep -qF '$2: $3' $1/$2.out" || { cat "$1"/*.out "$1"/*.err; return 1; }
+}
+
+matched() {
+	is "$2" "$(json "$1" .matching.pairs.exact)" 'messages matched exactly'
+	is "0 0" "$(json "$1" '"\(.matching.unmatched_sends | add) \(.matching.unmatched_recvs | add)"')" unmatched
+}
+
+test_expect '1, 2, 24: three processes on three nodes: one summary, all messages matched' '
+	three world
+	one world node1 a join=0 expect=3 start ring=w=20 finish
+	one world node2 b join=1 start ring=w=20 finish
+	one world node3 c join=2 start ring=w=20 finish
+	said world a "start 0 0/3 round 1"
+	said world c "start 0 2/3 round 1"
+	said world b "finish 0"
+	statuses world 0 0 0
+	ls world
+	matched world/one_all.json 60
+	is 3 "$(json world/one_all.json .ranks)"
+	grep -q "^[^ ]*#[0-9a-f]*$" world/a.contact'
+
+test_expect '3, 15: contacts from other nodes, rounds, and communicators across nodes' '
+	three contacts
+	one contacts node2 a join=1 start create=w=2,1=5 ring=n=5 finish start ring=w=2 finish
+	one contacts node3 b join=2 start create=w=2,1=5 ring=n=5 finish start ring=w=2 finish
+	one contacts node1 lead join=0 expect=3=a.contact,b.contact start finish start ring=w=2 finish
+	said contacts a "create 0 1/2"
+	said contacts lead "start 0 0/3 round 2"
+	statuses contacts 0 0 0
+	matched contacts/one_all.json 16'
+
+test_expect '13, 14: children on other nodes than their parents' '
+	three family
+	one family node2 a join=0 expect=1 start children=x.contact attach=0=w=2=x.contact ring=n=4 finish
+	one family node1 b join===x.contact start ring=p=4 finish
+	one family node3 c join===x.contact start ring=p=4 finish
+	said family a "attach 0 0/3"
+	statuses family 0 0 0
+	matched family/one_all.json 12'
+
+test_expect '10, 11: one is killed on another node: the others go on, and are told' '
+	three killed
+	one killed node1 a join=0 expect=3 start ring=w=3 wait=go finish
+	one killed node2 b join=1 start ring=w=3 wait=go create=w=1,2=5 finish
+	one killed node3 c join=2 start ring=w=3 touch=ready sleep=0.3 die=9
+	wait_for 10 "test -e killed/ready"
+	sleep 1
+	touch killed/go
+	said killed a "finish 9 vftrace_finish: c (pid"
+	said killed b "create 9 vftrace_comm_create: c (pid"
+	has killed/b.out "on node3"
+	statuses killed 0 0 0
+	matched killed/one_all.json 9'
+
+test_expect '5, 6: numbers and time-outs across nodes' '
+	three numbers
+	one numbers node2 a join=1 start=4
+	said numbers a "join 0"
+	one numbers node3 b join=1 join=0 expect=3 start=1
+	said numbers b "join 5 vftrace_join: a (pid"
+	said numbers b "start 7 vftrace_start: 2 of 3 processes have come; 1 have not joined"
+	statuses numbers 0 0 0'
+
+test_expect 'an agent that is killed: its processes go on, the others are told who is missing' '
+	three agentless
+	one agentless node1 a join=0 expect=3 start wait=go finish=5
+	one agentless node2 b join=1 start wait=go finish=5
+	one agentless node3 c join=2 start touch=ready wait=go finish=5 send=w=0=1=1
+	wait_for 10 "test -e agentless/ready"
+	nodes_run node3 kill -9 "$(agent_of agentless node3)"
+	sleep 1.5
+	touch agentless/go
+	said agentless c "finish 1"
+	said agentless a "finish 9 vftrace_finish: c (pid"
+	said agentless b "finish 9 vftrace_finish: c (pid"
+	wait_for 30 "test -s agentless/node1.status"'
+
+done_testing
