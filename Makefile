@@ -210,7 +210,10 @@ $(O)/t/f-%: t/f-%.c $(shm_src) $(conf_src) $(agent_src) $(O)/gen/mpi_name.c
 	$(Q)$(FUZZ_CC) $(STD) -w -g -O1 -fsanitize=fuzzer,address,undefined -o $@ $^ $(AGENT_LIBS)
 
 PROVE ?= prove
-PROVEFLAGS ?= -j$(JOBS)
+# Tests wait more than they compute; those that take longest begin first.
+PROVEFLAGS ?= -j$(shell expr $(JOBS) + 1)
+long_tests := $(wildcard t/t9201-*.sh t/t4101-*.sh t/t4105-*.sh)
+all_tests  = $(long_tests) $(filter-out $(long_tests),$(sort $(unit_tests)) $(sort $(tap_tests)))
 prove = O=$(O) BUILD=$(abspath $(O)) SANITIZE='$(SANITIZE)' $(PROVE) -e '' --timer $(PROVEFLAGS)
 
 .PHONY: deps deps-tests demo check check-long check-build bench asan tsan help
@@ -225,11 +228,11 @@ demo: deps
 
 check: deps-tests
 	@$(MAKE) --no-print-directory -j$(JOBS) check-build
-	@$(prove) $(sort $(unit_tests)) $(sort $(tap_tests))
+	@$(prove) $(all_tests)
 
 check-long: deps-tests
 	@$(MAKE) --no-print-directory -j$(JOBS) check-build $(fuzzers)
-	@VFTR_LONG=1 $(prove) $(sort $(unit_tests)) $(sort $(tap_tests))
+	@VFTR_LONG=1 $(prove) $(all_tests)
 	@for f in $(fuzzers); do sh t/fuzz $$f 60 || exit; done
 
 check-build: all $(unit_tests)

@@ -220,7 +220,7 @@ static void run(const struct program *p)
 			say("needs %d ranks", p->ranks);
 		return;
 	}
-	alarm(60);
+	alarm(30);
 	MPI_Comm_dup(MPI_COMM_WORLD, &comm);
 	MPI_Comm_set_errhandler(comm, MPI_ERRORS_RETURN);
 	errors_counted = 0;
@@ -310,7 +310,7 @@ int main(int argc, char **argv)
 	each_group(false, except, argc - optind, argv + optind);
 	running = "end";
 	MPI_Errhandler_free(&counting);
-	alarm(60);
+	alarm(30);
 	MPI_Finalize();
 	MPI_Initialized(&flag);
 	MPI_Finalized(&done);

@@ -17,8 +17,8 @@ static void prepare(void)
 	memset(in, 0xff, sizeof(in));
 }
 
-/* All the calls. */
-static void exchange(MPI_Comm with)
+/* All the calls, and of the non-blocking ones that many, 1 or 5, open at once. */
+static void exchange(MPI_Comm with, int open)
 {
 	int counts[MOST], places[MOST];
 	MPI_Aint bytes[MOST];
@@ -48,15 +48,36 @@ static void exchange(MPI_Comm with)
 	OK(MPI_Neighbor_alltoallv(out, counts, places, MPI_INT, in, counts, places, MPI_INT, with));
 	say_in("alltoallv");
 	memset(others, 0xff, sizeof(others));
-	OK(MPI_Ineighbor_allgather(out, N, MPI_INT, others[0], N, MPI_INT, with, &requests[0]));
-	OK(MPI_Ineighbor_allgatherv(
-		out, N, MPI_INT, others[1], counts, places, MPI_INT, with, &requests[1]));
-	OK(MPI_Ineighbor_alltoall(out, N, MPI_INT, others[2], N, MPI_INT, with, &requests[2]));
-	OK(MPI_Ineighbor_alltoallv(out, counts, places, MPI_INT, others[3], counts, places, MPI_INT,
-		with, &requests[3]));
-	OK(MPI_Ineighbor_alltoallw(
-		out, counts, bytes, types, others[4], counts, bytes, types, with, &requests[4]));
-	OK(MPI_Waitall(5, requests, MPI_STATUSES_IGNORE));
+	for (int i = 0; i < 5; i++) {
+		MPI_Request *request = &requests[i];
+
+		switch (i) {
+		case 0:
+			OK(MPI_Ineighbor_allgather(
+				out, N, MPI_INT, others[i], N, MPI_INT, with, request));
+			break;
+		case 1:
+			OK(MPI_Ineighbor_allgatherv(out, N, MPI_INT, others[i], counts, places,
+				MPI_INT, with, request));
+			break;
+		case 2:
+			OK(MPI_Ineighbor_alltoall(
+				out, N, MPI_INT, others[i], N, MPI_INT, with, request));
+			break;
+		case 3:
+			OK(MPI_Ineighbor_alltoallv(out, counts, places, MPI_INT, others[i], counts,
+				places, MPI_INT, with, request));
+			break;
+		case 4:
+			OK(MPI_Ineighbor_alltoallw(out, counts, bytes, types, others[i], counts,
+				bytes, types, with, request));
+			break;
+		}
+		if (open < 5)
+			OK(MPI_Wait(request, MPI_STATUS_IGNORE));
+	}
+	if (open == 5)
+		OK(MPI_Waitall(5, requests, MPI_STATUSES_IGNORE));
 	CHECK(memcmp(others[0], others[1], sizeof(in)) == 0);
 	say("non-blocking %08x", checksum(others, sizeof(others)));
 }
@@ -72,7 +93,7 @@ static void cart_periodic(void)
 	OK(MPI_Cart_coords(ring, rank, 1, coords));
 	OK(MPI_Cart_rank(ring, (int[]){coords[0] + size}, &r));
 	CHECK(r == rank);
-	exchange(ring);
+	exchange(ring, 5);
 	CHECK(is_filled(in, N, 100 * down + (size == 2 ? 0 : N)) || size <= 2);
 	OK(MPI_Comm_free(&ring));
 }
@@ -91,7 +112,7 @@ static void cart_open(void)
 	OK(MPI_Cart_get(grid, 2, got, got_periods, coords));
 	say("dims %d: %d %d periods %d %d at %d %d", n, got[0], got[1], got_periods[0],
 		got_periods[1], coords[0], coords[1]);
-	exchange(grid);
+	exchange(grid, 5);
 	OK(MPI_Cart_shift(grid, 0, 1, &from, &to));
 	say("shift %d %d", from, to);
 	mark(&status, 1);
@@ -143,7 +164,7 @@ static void graph(void)
 	OK(MPI_Graph_neighbors_count(line, rank, &mine));
 	OK(MPI_Graph_neighbors(line, rank, mine, near));
 	say("neighbours %d first %d", mine, near[0]);
-	exchange(line);
+	exchange(line, 5);
 	OK(MPI_Comm_free(&line));
 }
 
@@ -169,7 +190,8 @@ static void dist_graph_adjacent(void)
 	OK(MPI_Dist_graph_neighbors(
 		star, in_degree, got, got_weights, out_degree, got_to, got_to_weights));
 	say("in %d out %d weighted %d", in_degree, out_degree, weighted);
-	exchange(star);
+	/* MPICH 4.0.2 loses a message now and then where five are open on a star. */
+	exchange(star, 1);
 	if (rank == 0)
 		CHECK(is_filled(in, N, 100));
 	OK(MPI_Comm_free(&star));
@@ -185,7 +207,7 @@ static void dist_graph(void)
 		comm, 1, source, degree, to, MPI_UNWEIGHTED, MPI_INFO_NULL, 0, &ring));
 	OK(MPI_Dist_graph_neighbors_count(ring, &in_degree, &out_degree, &weighted));
 	CHECK(in_degree == 1 && out_degree == 1 && !weighted);
-	exchange(ring);
+	exchange(ring, 5);
 	CHECK(is_filled(in, N, 100 * ((rank + size - 1) % size)));
 	OK(MPI_Comm_free(&ring));
 }
