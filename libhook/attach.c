@@ -284,6 +284,10 @@ void thread_attach(struct thread *t)
 	t->jumped = NULL;
 	request.tid = (int32_t)syscall(SYS_gettid);
 	process_lock();
+	if (vftr_process.state == PROCESS_NEW) { /* a signal handler has forked: we are the child */
+		process_unlock();
+		return;
+	}
 	thread_own_name(name);
 	request.spare = rings_take_spare();
 	error = message_send(&request.head, sizeof(request), &text);

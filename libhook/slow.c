@@ -529,6 +529,7 @@ void vftr_slow(uint64_t ticks, uint64_t exit_bit, uint64_t key, const void *site
 		return;
 	}
 	busy_begin_surely(t, site);
+attach:
 	if (load_acquire(&vftr_process.state) == PROCESS_NEW) {
 		process_attach();
 		ticks = clock_counter(); /* looking for the agent is not the program's time */
@@ -541,6 +542,8 @@ void vftr_slow(uint64_t ticks, uint64_t exit_bit, uint64_t key, const void *site
 	if (t->state == THREAD_NEW || t->life != vftr_process.life) {
 		thread_attach(t);
 		ticks = clock_counter();
+		if (t->state == THREAD_NEW)
+			goto attach;
 	}
 	if (t->state == THREAD_OFF)
 		goto out;

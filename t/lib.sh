@@ -18,7 +18,9 @@ case $BUILD in /*) ;; *) BUILD=$PWD/$BUILD ;; esac
 AGENT=$BUILD/bin/vftr-node-agent
 VFTR=$BUILD/bin/vftr
 LIB=$BUILD/lib
-: "${TEST_SECONDS:=150}" "${TEST_COMMAND_SECONDS:=60}" "${VFTR_LONG:=}"
+: "${VFTR_LONG:=}"
+: "${TEST_SECONDS:=${VFTR_LONG:+1500}}" "${TEST_COMMAND_SECONDS:=${VFTR_LONG:+500}}"
+: "${TEST_SECONDS:=150}" "${TEST_COMMAND_SECONDS:=60}"
 export T TOP BUILD AGENT VFTR LIB
 
 # ---- one outer shell cleans up whatever becomes of the test itself ----------
