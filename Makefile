@@ -203,11 +203,21 @@ $(O)/t/m-%: t/m-%.c $(core_lib)
 	$(call say,CC,$@)
 	$(Q)$(CC) $(ALL_CFLAGS) -It $(LDFLAGS) -o $@ $< $(call obj,$(filter nodeagent/cmd-%,$(tool_src))) $(core_lib) $$(pkg-config --libs check) $(AGENT_LIBS)
 
-FUZZ_CC ?= clang
-$(O)/t/f-%: t/f-%.c $(shm_src) $(conf_src) $(agent_src) $(O)/gen/mpi_name.c
+FUZZ_CC    ?= clang
+FUZZ_FLAGS := $(STD) -w -g -O1 -fno-sanitize-recover=undefined
+fuzz_obj   := $(patsubst $(O)/%,$(O)/fuzz/%,$(core_obj))
+$(O)/fuzz/%.o: %.c
 	$(call say,FUZZ,$@)
 	@mkdir -p $(@D)
-	$(Q)$(FUZZ_CC) $(STD) -w -g -O1 -fsanitize=fuzzer,address,undefined -o $@ $^ $(AGENT_LIBS)
+	$(Q)$(FUZZ_CC) $(FUZZ_FLAGS) -MMD -MP -fsanitize=fuzzer-no-link,address,undefined -c -o $@ $<
+$(O)/fuzz/gen/%.o: $(O)/gen/%.c
+	$(call say,FUZZ,$@)
+	@mkdir -p $(@D)
+	$(Q)$(FUZZ_CC) $(FUZZ_FLAGS) -MMD -MP -fsanitize=fuzzer-no-link,address,undefined -c -o $@ $<
+$(O)/t/f-%: t/f-%.c $(fuzz_obj)
+	$(call say,FUZZ,$@)
+	@mkdir -p $(@D)
+	$(Q)$(FUZZ_CC) $(FUZZ_FLAGS) -It -fsanitize=fuzzer,address,undefined -o $@ $^ $(AGENT_LIBS)
 
 PROVE ?= prove
 # Tests wait more than they compute; those that take longest begin first.

@@ -7,6 +7,7 @@
 #include "conf/internal.h"
 
 #define KEY_BYTES 100 /* of a longer key only the beginning is compared */
+#define SHORTEST  3   /* part of a name that tells which is meant */
 #define NAMES_MAX (sizeof(((struct names *)0)->at) / sizeof(char *))
 
 static void add(struct names *names, const char *s, size_t bytes)
@@ -84,14 +85,25 @@ static size_t distance(const char *a, size_t a_bytes, const char *b, size_t b_by
 	return row[b_bytes];
 }
 
+/* What differs in more than half of the letters was not meant, unless it is a longer name. */
+static bool is_like(const char *key, size_t bytes, const char *name, size_t name_bytes, size_t d)
+{
+	if (d <= (bytes < KEY_BYTES ? bytes : KEY_BYTES) / 2)
+		return true;
+	for (size_t i = 0; bytes >= SHORTEST && i + bytes <= name_bytes; i++)
+		if (!strncasecmp(name + i, key, bytes))
+			return true;
+	return false;
+}
+
 size_t names_nearest(const struct names *names, const char *key)
 {
-	size_t bytes = strlen(key), nearest = 0, least = SIZE_MAX;
+	size_t bytes = strlen(key), nearest = names->n, least = SIZE_MAX;
 
 	for (size_t i = 0; i < names->n; i++) {
 		size_t d = distance(key, bytes, names->at[i], names->bytes[i]);
 
-		if (d < least) {
+		if (d < least && is_like(key, bytes, names->at[i], names->bytes[i], d)) {
 			least = d;
 			nearest = i;
 		}
@@ -102,7 +114,7 @@ size_t names_nearest(const struct names *names, const char *key)
 char *conf_nearest(const char *key)
 {
 	size_t bytes = strlen(key), least = SIZE_MAX;
-	const char *nearest = "";
+	const char *nearest = NULL;
 	int nearest_bytes = 0;
 
 	for (size_t i = 0; i < CONF_N_OPTIONS; i++) {
@@ -112,7 +124,7 @@ char *conf_nearest(const char *key)
 		for (size_t n = strcspn(path, ".");; n += 1 + strcspn(path + n + 1, ".")) {
 			size_t d = distance(key, bytes, path, n);
 
-			if (d < least) {
+			if (d < least && is_like(key, bytes, path, n, d)) {
 				least = d;
 				nearest = path;
 				nearest_bytes = (int)n;
@@ -121,5 +133,5 @@ char *conf_nearest(const char *key)
 				break;
 		}
 	}
-	return text_of("%.*s", nearest_bytes, nearest);
+	return nearest ? text_of("%.*s", nearest_bytes, nearest) : NULL;
 }

@@ -137,12 +137,15 @@ int conf_scenario(
 
 /* As JSON, with 3 blanks of indentation; conf_load() accepts it. */
 void conf_print(const struct conf *c, FILE *f);
+
+/* Is there a value that is neither the default nor from the file? */
+bool conf_is_changed(const struct conf *c);
 /* The value of one key, as JSON; indent is for lists. */
 void conf_print_value(const struct conf *c, enum conf_id id, int indent, FILE *f);
 
 /* Row of a key (any case), or CONF_N_OPTIONS. */
 enum conf_id conf_find(const char *key);
-/* The known key or section nearest to key; the caller frees. */
+/* The known key or section nearest to key; the caller frees. NULL: none is like it. */
 char *conf_nearest(const char *key);
 /* "one of block, drop", "true or false" ...; the caller frees. */
 char *conf_accepted(const struct conf_option *o);

@@ -66,6 +66,9 @@ int line_of_key(const struct lines *l, const cJSON *item);
 int line_of_value(const struct lines *l, const cJSON *item);
 void lines_free(struct lines *l);
 
+/* parse.c: a whole file; no more than one byte above the limit. NULL and errno on error. */
+char *file_text(const char *file, size_t *bytes);
+
 /* check.c: what keys say about each other; as conf_check_paths(). */
 int check_whole(const struct conf *c, char **error);
 
@@ -80,7 +83,7 @@ void names_of_section(struct names *names, const char *prefix);
 void names_of_list(struct names *names, enum conf_type type);
 /* Index of the name that equals key in any case, or -1. */
 int names_find(const struct names *names, const char *key, size_t bytes);
-/* Index of the first name of the least edit distance. */
+/* Index of the first name of the least edit distance; n if none is like it. */
 size_t names_nearest(const struct names *names, const char *key);
 
 #endif

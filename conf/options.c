@@ -85,8 +85,9 @@ int conf_set(struct conf *c, const char *key, const char *value, char **error)
 	if (id == CONF_N_OPTIONS) {
 		char *nearest = conf_nearest(key);
 
-		*error = text_of("\"%s\" is not a valid vftrace option; did you mean \"%s\"?",
-			quoted(buf, key, strlen(key)), nearest ? nearest : "");
+		*error = text_of("\"%s\" is not a valid vftrace option%s%s%s",
+			quoted(buf, key, strlen(key)), nearest ? "; did you mean \"" : "",
+			nearest ? nearest : "", nearest ? "\"?" : "");
 		free(nearest);
 		return -1;
 	}

@@ -96,7 +96,7 @@ X(BOOL, sampling_active, "sampling.active", "false", 0, 0, NULL, false, \
 X(DOUBLE, sampling_sample_interval, "sampling.sample_interval", "0.005", 0, CONF_SECONDS, NULL, false, \
   "Least time in seconds between two ordinary samples.") \
 X(INT, sampling_outbuffer_size, "sampling.outbuffer_size", "8", 1, 65536, NULL, false, \
-  "Buffer of the sampling file in MiB.") \
+  "MiB of the sampling file that may wait for the disk, before rings fill.") \
 X(REGEX, sampling_precise_functions, "sampling.precise_functions", NULL, 0, 0, NULL, true, \
   "Functions of which every call is sampled.") \
 X(SIZE, sampling_max_size, "sampling.max_size", NULL, CONF_MIB, 1024 * 1024 * CONF_GIB, NULL, true, \

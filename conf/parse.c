@@ -58,7 +58,9 @@ static void warn_unknown(struct reader *r, const struct names *names, const cJSO
 	warn(r, text_of("%s:%d: Warning: \"%s\" is not a valid vftrace option.", r->file,
 			line_of_key(&r->lines, item),
 			quoted(buf, item->string, strlen(item->string))));
-	warn(r, text_of("         Did you mean \"%.*s\"?", (int)names->bytes[i], names->at[i]));
+	if (i < names->n)
+		warn(r, text_of("         Did you mean \"%.*s\"?", (int)names->bytes[i],
+				names->at[i]));
 }
 
 static void warn_again(struct reader *r, const cJSON *item, const cJSON *last)
@@ -208,8 +210,7 @@ int conf_load_text(struct conf **out, const char *file, const char *text, size_t
 	return e;
 }
 
-/* Whole file; no more than one byte above the limit. NULL and errno on error. */
-static char *slurp(const char *file, size_t *bytes)
+char *file_text(const char *file, size_t *bytes)
 {
 	size_t n = 0, cap = 0;
 	char *text = NULL;
@@ -251,7 +252,7 @@ int conf_load(struct conf **out, const char *file, char **error,
 	void (*warn)(const char *line, void *ctx), void *ctx)
 {
 	size_t bytes = 0;
-	char *text = slurp(file, &bytes);
+	char *text = file_text(file, &bytes);
 	int e;
 
 	*out = NULL;

@@ -3,6 +3,7 @@
  * The configuration as JSON, in the shape that Vftrace's users know from the
  * end of their logs: 3 blanks of indentation, numbers as %f.
  */
+#include <stdlib.h>
 #include <string.h>
 
 #include "conf/internal.h"
@@ -65,4 +66,37 @@ void conf_print(const struct conf *c, FILE *f)
 	}
 	close_sections(depth, 0, f);
 	fputs("\n}\n", f);
+}
+
+static char *value_text(const struct conf *c, enum conf_id id)
+{
+	char *s = NULL;
+	size_t bytes;
+	FILE *f = open_memstream(&s, &bytes);
+
+	if (!f)
+		return NULL;
+	conf_print_value(c, id, 0, f);
+	fclose(f);
+	return s;
+}
+
+bool conf_is_changed(const struct conf *c)
+{
+	struct conf *usual = conf_default();
+	bool changed = false;
+
+	for (size_t i = 0; usual && !changed && i < CONF_N_OPTIONS; i++) {
+		char *is, *was;
+
+		if (c->line[i])
+			continue;
+		is = value_text(c, (enum conf_id)i);
+		was = value_text(usual, (enum conf_id)i);
+		changed = is && was && strcmp(is, was);
+		free(is);
+		free(was);
+	}
+	conf_free(usual);
+	return changed;
 }

@@ -10,26 +10,6 @@
 
 #include "conf/internal.h"
 
-static char *slurp(const char *file, size_t *bytes)
-{
-	FILE *f = fopen(file, "re");
-	char *text = malloc(CONF_FILE_MAX + 1);
-
-	*bytes = 0;
-	if (f && text)
-		*bytes = fread(text, 1, CONF_FILE_MAX, f);
-	if (!f || (f && ferror(f))) {
-		int error = errno;
-
-		free(text);
-		text = NULL;
-		errno = error;
-	}
-	if (f)
-		fclose(f);
-	return text;
-}
-
 static bool has_section(const char *text, size_t bytes)
 {
 	cJSON *root = cJSON_ParseWithLength(text, bytes);
@@ -44,6 +24,11 @@ static char *wrap(const char *text, size_t *bytes)
 {
 	static const char before[] = "{\"hwprof\":", after[] = "}";
 	char *longer = malloc(*bytes + sizeof(before) + sizeof(after));
+
+	if (*bytes >= 3 && memcmp(text, "\xef\xbb\xbf", 3) == 0) {
+		text += 3;
+		*bytes -= 3;
+	}
 
 	if (!longer)
 		return NULL;
@@ -68,7 +53,7 @@ int conf_scenario(
 		return 0;
 	if (check_whole(c, error) < 0)
 		return -1;
-	text = slurp(file, &bytes);
+	text = file_text(file, &bytes);
 	if (!text) {
 		*error = text_of(
 			"hwprof.default_scenario: \"%s\" can't be read: %s", file, strerror(errno));
@@ -85,6 +70,8 @@ int conf_scenario(
 		c->hwprof_observables = scenario->hwprof_observables;
 		scenario->hwprof_counters = counters;
 		scenario->hwprof_observables = observables;
+		c->line[CONF_ID_hwprof_counters] = c->line[CONF_ID_hwprof_default_scenario];
+		c->line[CONF_ID_hwprof_observables] = c->line[CONF_ID_hwprof_default_scenario];
 		c->hwprof_default_scenario[0] = '\0'; /* what is printed can be read again */
 	}
 	if (config != text)

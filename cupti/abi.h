@@ -18,6 +18,7 @@
 #define CUPTI_FLUSH_FORCED 1u
 #define CUPTI_NO_STREAM	   UINT32_MAX
 #define CUPTI_RECORD_ALIGN 8
+#define CUPTI_HAS_MIG	   18 /* version of the API from which a device tells of MIG */
 
 enum cupti_domain { DOMAIN_DRIVER = 1, DOMAIN_RUNTIME = 2, DOMAIN_NVTX = 5 };
 
@@ -27,6 +28,7 @@ enum cupti_kind {
 	KIND_COPY = 1,
 	KIND_SET = 2,
 	KIND_DEVICE = 8,
+	KIND_CONTEXT = 9,
 	KIND_KERNEL = 10, /* concurrent ones */
 	KIND_OVERHEAD = 17,
 	KIND_PEER_COPY = 22,
@@ -108,10 +110,26 @@ struct cupti_overhead {
 
 struct cupti_device {
 	uint32_t kind, flags;
-	uint64_t unused[13];
-	uint32_t id;
-	uint32_t more[5];
+	uint64_t bandwidth, memory;
+	uint32_t constant_memory, cache, warp_threads, clock, copy_engines;
+	uint32_t multiprocessors, instructions;
+	/* of one multiprocessor ... */
+	uint32_t warps, blocks, shared_bytes, registers;
+	/* ... and of one block */
+	uint32_t block_registers, block_shared_bytes, block_threads;
+	uint32_t block_size[3], grid_size[3];
+	uint32_t major, minor, id, ecc;
+	uint8_t uuid[16];
 	const char *name;
+	/* from CUPTI_HAS_MIG on */
+	uint8_t visible, is_mig, reserved[6];
+	uint32_t instance, compute_instance;
+	uint8_t mig_uuid[16];
+};
+
+struct cupti_context {
+	uint32_t kind, id, device;
+	uint16_t interface, default_stream;
 };
 
 struct cupti_memory_config {
@@ -133,6 +151,9 @@ _Static_assert(offsetof(struct cupti_set, correlation) == 44, "layout of CUPTI")
 _Static_assert(offsetof(struct cupti_wait, correlation) == 24, "layout of CUPTI");
 _Static_assert(offsetof(struct cupti_memory, from) == 40, "layout of CUPTI");
 _Static_assert(offsetof(struct cupti_overhead, start) == 24, "layout of CUPTI");
+_Static_assert(offsetof(struct cupti_device, uuid) == 120, "layout of CUPTI");
 _Static_assert(offsetof(struct cupti_device, name) == 136, "layout of CUPTI");
+_Static_assert(offsetof(struct cupti_device, mig_uuid) == 160, "layout of CUPTI");
+_Static_assert(offsetof(struct cupti_context, default_stream) == 14, "layout of CUPTI");
 
 #endif

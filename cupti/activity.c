@@ -42,6 +42,12 @@ static struct {
 
 /* ---- buffers ---------------------------------------------------------------------------- */
 
+void activity_after_fork(void)
+{
+	pthread_mutex_init(&pool_lock, NULL);
+	pthread_mutex_init(&lock, NULL);
+}
+
 /* A child of fork() has told its agent nothing yet. */
 static void take_lock(void)
 {
@@ -59,8 +65,9 @@ static void take_lock(void)
 static void take_pool(void)
 {
 	pthread_mutex_lock(&pool_lock);
+	/* the table may have been half written when a child of fork() got its copy */
 	if (pool_life != gpu_host->life())
-		requested = completed = 0;
+		requested = completed = n_spare = 0;
 	pool_life = gpu_host->life();
 }
 
@@ -78,7 +85,7 @@ static void read_clocks(struct wire_gpu *m)
 
 	m->gpu_ns = 0;
 	m->head.ticks = gpu_host->ticks();
-	for (int i = 0; i < CLOCK_TRIES; i++) {
+	for (int i = 0; cupti.timestamp && i < CLOCK_TRIES; i++) {
 		uint64_t ns, before = gpu_host->ticks(), after;
 
 		if (cupti.timestamp(&ns) != CUPTI_OK)
@@ -102,7 +109,9 @@ static void send_batch(void)
 	read_clocks(&batch.m);
 	batch.m.head.kind = WIRE_GPU;
 	batch.m.dropped = dropped;
-	gpu_host->send(&batch.m.head, sizeof(batch.m), batch.at, batch.m.n * sizeof(batch.at[0]));
+	if (!gpu_host->send(
+		    &batch.m.head, sizeof(batch.m), batch.at, batch.m.n * sizeof(batch.at[0])))
+		dropped += batch.m.n;
 	batch.m.n = 0;
 }
 
@@ -194,7 +203,8 @@ static void from_kernel(struct gpu_activity *a, const void *record)
 		.context = k->context,
 		.stream = k->stream,
 		.registers = k->registers,
-		.shared_bytes = (uint32_t)(k->static_shared + k->dynamic_shared)};
+		.shared_bytes = (uint32_t)k->static_shared + (uint32_t)k->dynamic_shared,
+		.local_bytes = k->local_per_thread};
 	for (int i = 0; i < 3; i++) {
 		a->grid[i] = (uint32_t)k->grid[i];
 		a->block[i] = (uint32_t)k->block[i];
@@ -235,6 +245,8 @@ static void from_peer_copy(struct gpu_activity *a, const void *record)
 	from_copy(a, record); /* the same beginning */
 	a->detail = GPU_COPY_PEER;
 	a->call = c->correlation;
+	a->from = c->from_device;
+	a->to = c->to_device;
 }
 
 static void from_set(struct gpu_activity *a, const void *record)
@@ -260,7 +272,7 @@ static void from_wait(struct gpu_activity *a, const void *record)
 		.start = w->start,
 		.end = w->end,
 		.call = w->correlation,
-		.device = GPU_NO_STREAM,
+		.device = GPU_NO_DEVICE,
 		.context = w->context,
 		.stream = w->stream};
 }
@@ -277,14 +289,23 @@ static void from_memory(struct gpu_activity *a, const void *record)
 {
 	const struct cupti_memory *m = record;
 	uint32_t detail = m->counter < sizeof(memories) ? memories[m->counter] : 0;
+	bool of_host = detail == GPU_MEMORY_HOST_FAULT;
 
 	*a = (struct gpu_activity){.kind = GPU_MEMORY,
 		.detail = detail,
 		.start = m->start,
 		.end = m->end > m->start ? m->end : m->start,
-		.bytes = detail == GPU_MEMORY_HOST_FAULT ? 1 : m->value,
+		.bytes = of_host ? 1 : m->value,
 		.device = detail == GPU_MEMORY_TO_DEVICE ? m->to : m->from,
-		.stream = GPU_NO_STREAM};
+		.stream = GPU_NO_STREAM,
+		.from = detail == GPU_MEMORY_TO_DEVICE || of_host ? GPU_NO_DEVICE : m->from,
+		.to = detail == GPU_MEMORY_TO_DEVICE || detail == GPU_MEMORY_ON_DEVICE
+			      ? m->to
+			      : GPU_NO_DEVICE};
+	if (detail == GPU_MEMORY_THRASHING) { /* their mask: the first of those that fight */
+		a->device = a->from = m->from ? (uint32_t)__builtin_ctz(m->from) : GPU_NO_DEVICE;
+		a->bytes = 1;
+	}
 }
 
 static void from_overhead(struct gpu_activity *a, const void *record)
@@ -295,7 +316,7 @@ static void from_overhead(struct gpu_activity *a, const void *record)
 		.detail = o->type >> 16,
 		.start = o->start,
 		.end = o->end,
-		.device = GPU_NO_STREAM,
+		.device = GPU_NO_DEVICE,
 		.stream = GPU_NO_STREAM};
 }
 
@@ -312,13 +333,52 @@ static const struct {
 	{KIND_OVERHEAD, from_overhead},
 };
 
+static void tell_device(const void *record)
+{
+	static const char unknown[] = "";
+	const struct cupti_device *d = record;
+	struct wire_gpu_device m = {.head = {.kind = WIRE_GPU_DEVICE},
+		.memory_bytes = d->memory,
+		.device = d->id,
+		.multiprocessors = d->multiprocessors,
+		.limits = {.capability = 10 * d->major + d->minor,
+			.warp_threads = d->warp_threads,
+			.warps = d->warps,
+			.blocks = d->blocks,
+			.registers = d->registers,
+			.shared_bytes = d->shared_bytes,
+			.block_registers = d->block_registers,
+			.block_threads = d->block_threads}};
+	const char *name = d->name ? d->name : unknown;
+	uint32_t version;
+
+	memcpy(m.uuid, d->uuid, sizeof(m.uuid));
+	if (cupti.version && cupti.version(&version) == CUPTI_OK && version >= CUPTI_HAS_MIG &&
+		d->is_mig)
+		memcpy(m.uuid, d->mig_uuid, sizeof(m.uuid));
+	gpu_host->send(&m.head, sizeof(m), name, strnlen(name, WIRE_TEXT_MAX - 1) + 1);
+}
+
+static void tell_context(const void *record)
+{
+	static const char name[] = "default";
+	const struct cupti_context *c = record;
+	struct wire_gpu_stream m = {.head = {.kind = WIRE_GPU_STREAM},
+		.device = c->device,
+		.context = c->id,
+		.stream = c->default_stream};
+
+	gpu_host->send(&m.head, sizeof(m), name, sizeof(name));
+}
+
 static void take_record(const struct cupti_record *r)
 {
 	if (r->kind == KIND_DEVICE) {
-		const struct cupti_device *d = (const void *)r;
-
-		if (d->name)
-			tell_name(WIRE_GPU_DEVICE_NAME, d->id, d->name);
+		tell_device(r);
+		return;
+	}
+	if (r->kind == KIND_CONTEXT) {
+		tell_context(r);
 		return;
 	}
 	for (size_t i = 0; i < sizeof(converters) / sizeof(converters[0]); i++)
@@ -334,14 +394,35 @@ void cupti_complete(void *context, uint32_t stream, uint8_t *buffer, size_t byte
 {
 	struct cupti_record *r = NULL;
 	size_t lost = 0;
+	int end = CUPTI_LIMIT;
 
 	if (cupti.dropped(context, stream, &lost) != CUPTI_OK)
 		lost = 0;
 	take_lock();
-	while (buffer && valid && cupti.next(buffer, valid, &r) == CUPTI_OK)
+	while (buffer && valid && !(end = cupti.next(buffer, valid, &r)))
 		take_record(r);
 	dropped += lost;
 	give_back(buffer, bytes);
+	send_batch();
+	pthread_mutex_unlock(&lock);
+	if (end != CUPTI_LIMIT)
+		gpu_host->note("CUPTI could not read a buffer of its own: activities of GPUs "
+			       "are missing");
+}
+
+void cupti_range(const char *name, uint32_t call, uint64_t from, uint64_t to)
+{
+	take_lock();
+	if (batch.m.n == GPU_BATCH)
+		send_batch();
+	batch.at[batch.m.n++] = (struct gpu_activity){.kind = GPU_RANGE,
+		.start = from,
+		.end = to,
+		.name = name_number(name),
+		.call = call,
+		.device = GPU_NO_DEVICE,
+		.context = GPU_NO_STREAM,
+		.stream = GPU_NO_STREAM};
 	send_batch();
 	pthread_mutex_unlock(&lock);
 }

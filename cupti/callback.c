@@ -25,6 +25,7 @@ static const char *const ignored[] = {
 	"cuGetErrorName",
 	"cuGetProcAddress",
 	"cuGetExportTable",
+	"cuStreamGetCtx",
 };
 
 /* Beginnings, behind cuda or cu, of those that start something or wait. */
@@ -113,8 +114,10 @@ void cupti_call(void *context, uint32_t domain, uint32_t function, const struct 
 	uint32_t class;
 
 	(void)context;
-	if ((domain != DOMAIN_RUNTIME && domain != DOMAIN_DRIVER) || !call || !call->function ||
-		!gpu_host->active())
+	if ((domain != DOMAIN_RUNTIME && domain != DOMAIN_DRIVER) || !call || !call->function)
+		return;
+	/* what has begun ends, although another thread may have paused recording meanwhile */
+	if (!depth && (call->site != SITE_ENTER || !gpu_host->active()))
 		return;
 	class = class_of(domain, function, call->function);
 	if (class % (1 << CLASS_BITS) == IGNORED)
@@ -122,7 +125,7 @@ void cupti_call(void *context, uint32_t domain, uint32_t function, const struct 
 	if (call->site == SITE_ENTER) {
 		if (!depth++)
 			enter(domain, function, call, class);
-	} else if (depth && !--depth) {
+	} else if (!--depth) {
 		gpu_host->call(true, call->function, class >> CLASS_BITS);
 	}
 }

@@ -22,6 +22,8 @@ struct cupti_library {
 	int (*flush_period)(uint32_t ms);
 	int (*memory_config)(struct cupti_memory_config *config, uint32_t n);
 	int (*version)(uint32_t *version);
+	int (*context_id)(void *context, uint32_t *id);
+	int (*stream_id)(void *context, void *stream, uint8_t per_thread, uint32_t *id);
 };
 
 extern struct cupti_library cupti;
@@ -41,6 +43,15 @@ bool cupti_was_called(void);
 /* activity.c */
 cupti_on_request cupti_request;
 cupti_on_complete cupti_complete;
+/* A range of the program, in ticks, as an activity; call: as for number() of shm/gpu.h. */
+void cupti_range(const char *name, uint32_t call, uint64_t from, uint64_t to);
+/* In a child of fork(): threads that are not there may have held the locks. */
+void activity_after_fork(void);
+void nvtx_after_fork(void);
+void nvtx_range_after_fork(void);
+/* part.c: has that done from now on; may be called again. */
+void cupti_watch_forks(void);
+
 /* Tells the agent how the clocks and the buffers stand. */
 void cupti_tell_state(void);
 

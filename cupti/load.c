@@ -32,6 +32,8 @@ static const struct {
 	{"cuptiActivityFlushPeriod", &cupti.flush_period, false},
 	{"cuptiActivityConfigureUnifiedMemoryCounter", &cupti.memory_config, false},
 	{"cuptiGetVersion", &cupti.version, false},
+	{"cuptiGetContextId", &cupti.context_id, false},
+	{"cuptiGetStreamIdEx", &cupti.stream_id, false},
 };
 
 /* The newest first; with CUDA 11 the minor version is part of the name. */

@@ -3,17 +3,19 @@
  * Ranges of NVTX as regions. A program that uses NVTX loads the library that
  * NVTX_INJECTION64_PATH names at its first call, asks for InitializeInjectionNvtx2(),
  * and has its functions replaced; CUDA is not needed for it. Ranges are pushed and
- * popped on one thread; those that start on one and end on another are no regions.
+ * popped on one thread; what starts here and ends anywhere, and names, are nvtx-range.c's.
+ * A mark is a region without length. Categories, colours and payloads are not kept.
  */
 #include <pthread.h>
 #include <string.h>
 #include <sys/mman.h>
 #include "cupti/cupti.h"
 #include "cupti/nvtx-abi.h"
+#include "cupti/nvtx-range.h"
 
 #define EXPORT	   __attribute__((visibility("default")))
 #define DEPTH_MAX  64
-#define NAME_BYTES 96 /* what is kept of a name */
+#define NAME_BYTES NVTX_NAME_BYTES
 #define POOL_BYTES ((size_t)1 << 20)
 
 struct range {
@@ -28,6 +30,11 @@ static __thread int depth; /* of all, also of those that have no place */
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static char *pool;
 static size_t used;
+
+void nvtx_after_fork(void)
+{
+	pthread_mutex_init(&lock, NULL);
+}
 
 static const void *keep(const char *text)
 {
@@ -90,17 +97,36 @@ static const char *from_wide(const wchar_t *wide, char *text)
 	return text;
 }
 
+/* text: room for NAME_BYTES. NULL: it has none. */
+static const char *name_of(const struct nvtx_attributes *a, char *text)
+{
+	if (!a || a->size < sizeof(*a))
+		return NULL;
+	if (a->message_type == NVTX_MESSAGE_WIDE)
+		return from_wide(a->message, text);
+	if (a->message_type == NVTX_MESSAGE_ASCII || a->message_type == NVTX_MESSAGE_REGISTERED)
+		return a->message;
+	return NULL;
+}
+
 static int push_attributes(const void *domain, const struct nvtx_attributes *a)
 {
 	char text[NAME_BYTES];
 
-	if (!a || a->size < sizeof(*a))
-		return push(domain, NULL);
-	if (a->message_type == NVTX_MESSAGE_WIDE)
-		return push(domain, from_wide(a->message, text));
-	if (a->message_type == NVTX_MESSAGE_ASCII || a->message_type == NVTX_MESSAGE_REGISTERED)
-		return push(domain, a->message);
-	return push(domain, NULL);
+	return push(domain, name_of(a, text));
+}
+
+static uint64_t start(const char *name)
+{
+	return nvtx_range_start(name && name[0] ? name : "(range)");
+}
+
+static void mark(const char *name)
+{
+	if (!name || !name[0])
+		name = "(mark)";
+	gpu_host->call(false, name, NAME_BYTES);
+	gpu_host->call(true, name, NAME_BYTES);
 }
 
 /* ---- what the program's functions become ------------------------------------------------ */
@@ -137,10 +163,63 @@ static int domain_pop(const void *domain)
 	return pop(domain);
 }
 
+static void mark_ex(const struct nvtx_attributes *a)
+{
+	char text[NAME_BYTES];
+
+	mark(name_of(a, text));
+}
+
+static void mark_wide(const wchar_t *name)
+{
+	char text[NAME_BYTES];
+
+	mark(from_wide(name, text));
+}
+
+static void domain_mark(const void *domain, const struct nvtx_attributes *a)
+{
+	(void)domain;
+	mark_ex(a);
+}
+
+static uint64_t start_ex(const struct nvtx_attributes *a)
+{
+	char text[NAME_BYTES];
+
+	return start(name_of(a, text));
+}
+
+static uint64_t start_wide(const wchar_t *name)
+{
+	char text[NAME_BYTES];
+
+	return start(from_wide(name, text));
+}
+
+static uint64_t domain_start(const void *domain, const struct nvtx_attributes *a)
+{
+	(void)domain;
+	return start_ex(a);
+}
+
+static void domain_end(const void *domain, uint64_t number)
+{
+	(void)domain;
+	nvtx_range_end(number);
+}
+
 static const void *domain_string(const void *domain, const char *text)
 {
 	(void)domain;
 	return text ? keep(text) : NULL;
+}
+
+static const void *domain_string_wide(const void *domain, const wchar_t *wide)
+{
+	char text[NAME_BYTES];
+
+	return wide ? domain_string(domain, from_wide(wide, text)) : NULL;
 }
 
 static const void *domain_create(const char *name)
@@ -148,18 +227,89 @@ static const void *domain_create(const char *name)
 	return name ? keep(name) : NULL;
 }
 
+static const void *domain_create_wide(const wchar_t *wide)
+{
+	char text[NAME_BYTES];
+
+	return wide ? keep(from_wide(wide, text)) : NULL;
+}
+
+static void name_thread(uint32_t tid, const char *name)
+{
+	if (name && name[0])
+		nvtx_name_thread(tid, name);
+}
+
+static void name_thread_wide(uint32_t tid, const wchar_t *wide)
+{
+	char text[NAME_BYTES];
+
+	name_thread(tid, from_wide(wide, text));
+}
+
+static void name_device(int device, const char *name)
+{
+	if (device >= 0 && name && name[0])
+		nvtx_name_device((uint32_t)device, name);
+}
+
+static void name_device_wide(int device, const wchar_t *wide)
+{
+	char text[NAME_BYTES];
+
+	name_device(device, from_wide(wide, text));
+}
+
+static void name_stream(void *stream, const char *name)
+{
+	if (name && name[0])
+		nvtx_name_stream(stream, name);
+}
+
+static void name_stream_wide(void *stream, const wchar_t *wide)
+{
+	char text[NAME_BYTES];
+
+	name_stream(stream, from_wide(wide, text));
+}
+
+#define ROW(module, number, f)                                                                     \
+	{                                                                                          \
+		NVTX_MODULE_##module, NVTX_##number, (nvtx_function *)(f)                          \
+	}
+
 static const struct {
 	uint32_t module, number;
 	nvtx_function *f;
 } functions[] = {
-	{NVTX_MODULE_CORE, NVTX_PUSH_EX, (nvtx_function *)range_push_ex},
-	{NVTX_MODULE_CORE, NVTX_PUSH, (nvtx_function *)range_push},
-	{NVTX_MODULE_CORE, NVTX_PUSH_WIDE, (nvtx_function *)range_push_wide},
-	{NVTX_MODULE_CORE, NVTX_POP, (nvtx_function *)range_pop},
-	{NVTX_MODULE_CORE2, NVTX_DOMAIN_PUSH, (nvtx_function *)domain_push},
-	{NVTX_MODULE_CORE2, NVTX_DOMAIN_POP, (nvtx_function *)domain_pop},
-	{NVTX_MODULE_CORE2, NVTX_DOMAIN_STRING, (nvtx_function *)domain_string},
-	{NVTX_MODULE_CORE2, NVTX_DOMAIN_CREATE, (nvtx_function *)domain_create},
+	ROW(CORE, MARK_EX, mark_ex),
+	ROW(CORE, MARK, mark),
+	ROW(CORE, MARK_WIDE, mark_wide),
+	ROW(CORE, START_EX, start_ex),
+	ROW(CORE, START, start),
+	ROW(CORE, START_WIDE, start_wide),
+	ROW(CORE, END, nvtx_range_end),
+	ROW(CORE, PUSH_EX, range_push_ex),
+	ROW(CORE, PUSH, range_push),
+	ROW(CORE, PUSH_WIDE, range_push_wide),
+	ROW(CORE, POP, range_pop),
+	ROW(CORE, NAME_THREAD, name_thread),
+	ROW(CORE, NAME_THREAD_WIDE, name_thread_wide),
+	ROW(CORE2, DOMAIN_MARK, domain_mark),
+	ROW(CORE2, DOMAIN_START, domain_start),
+	ROW(CORE2, DOMAIN_END, domain_end),
+	ROW(CORE2, DOMAIN_PUSH, domain_push),
+	ROW(CORE2, DOMAIN_POP, domain_pop),
+	ROW(CORE2, DOMAIN_STRING, domain_string),
+	ROW(CORE2, DOMAIN_STRING_WIDE, domain_string_wide),
+	ROW(CORE2, DOMAIN_CREATE, domain_create),
+	ROW(CORE2, DOMAIN_CREATE_WIDE, domain_create_wide),
+	ROW(CUDA, CUDA_NAME_STREAM, name_stream),
+	ROW(CUDA, CUDA_NAME_STREAM_WIDE, name_stream_wide),
+	ROW(CUDART, CUDART_NAME_DEVICE, name_device),
+	ROW(CUDART, CUDART_NAME_DEVICE_WIDE, name_device_wide),
+	ROW(CUDART, CUDART_NAME_STREAM, name_stream),
+	ROW(CUDART, CUDART_NAME_STREAM_WIDE, name_stream_wide),
 };
 
 /* 1: we listen; 0: nobody does, and the program's calls cost nothing. */
@@ -170,6 +320,7 @@ int InitializeInjectionNvtx2(nvtx_tables *tables)
 
 	if (!c || c->bytes < sizeof(*c) || !cupti_host())
 		return 0;
+	cupti_watch_forks();
 	for (size_t i = 0; i < sizeof(functions) / sizeof(functions[0]); i++) {
 		nvtx_function ***table;
 		unsigned n;

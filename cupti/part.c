@@ -4,37 +4,83 @@
  * process has CUDA loaded, or by CUDA's driver itself, which asks for
  * InitializeInjection() if CUDA_INJECTION64_PATH names this library.
  */
+#include <dirent.h>
 #include <dlfcn.h>
+#include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include "cupti/cupti.h"
 #include "shm/atomic.h"
 
-#define EXPORT	  __attribute__((visibility("default")))
-#define PERIOD_MS 500 /* how long finished activities may stay with CUPTI */
+#define EXPORT	     __attribute__((visibility("default")))
+#define PERIOD_MS    500 /* how long finished activities may stay with CUPTI */
+#define DEVICES_MOST 64
 
 const struct gpu_host *gpu_host;
 static void *subscriber;
 static uint32_t state;
 enum { NEW = 0, BEGUN, RUNNING };
 
-static const uint32_t kinds[] = {
-	KIND_DEVICE, KIND_KERNEL, KIND_COPY, KIND_PEER_COPY, KIND_SET, KIND_WAIT, KIND_OVERHEAD};
+/* missed: what is missing without it, or NULL if nothing that would be noticed. */
+static const struct {
+	uint32_t kind;
+	const char *missed;
+} kinds[] = {{KIND_DEVICE, NULL}, {KIND_CONTEXT, NULL}, {KIND_KERNEL, "kernels"},
+	{KIND_COPY, "copies"}, {KIND_PEER_COPY, "copies between GPUs"}, {KIND_SET, "sets"},
+	{KIND_WAIT, "synchronisation"}, {KIND_OVERHEAD, NULL}};
+
+/* GPUs of this machine; the process may see fewer. The driver is not asked, as it begins. */
+static uint32_t machine_devices(void)
+{
+	DIR *dir = opendir("/proc/driver/nvidia/gpus");
+	struct dirent *e;
+	uint32_t n = 0;
+
+	while (dir && (e = readdir(dir)))
+		n += e->d_name[0] != '.';
+	if (dir)
+		closedir(dir);
+	return n < 1 ? 1 : n > DEVICES_MOST ? DEVICES_MOST : n;
+}
 
 /* Unified memory: of all devices, what has moved and what has faulted. */
 static void enable_memory(void)
 {
 	static const uint32_t counters[] = {1, 2, 3, 4, 5, 8};
-	struct cupti_memory_config config[sizeof(counters) / sizeof(counters[0])];
 	const uint32_t n = sizeof(counters) / sizeof(counters[0]);
+	struct cupti_memory_config config[DEVICES_MOST * (sizeof(counters) / sizeof(counters[0]))];
 
 	if (!cupti.memory_config)
 		return;
-	for (uint32_t i = 0; i < n; i++) /* scope 1: this process, one device */
-		config[i] = (struct cupti_memory_config){1, counters[i], 0, 1};
-	if (cupti.memory_config(config, n) == CUPTI_OK)
-		cupti.enable(KIND_MEMORY);
+	/* one device too many is refused */
+	for (uint32_t devices = machine_devices(); devices; devices--) {
+		for (uint32_t i = 0; i < n * devices; i++) /* scope 1: this process, one device */
+			config[i] = (struct cupti_memory_config){1, counters[i % n], i / n, 1};
+		if (cupti.memory_config(config, n * devices) == CUPTI_OK) {
+			cupti.enable(KIND_MEMORY);
+			return;
+		}
+	}
+}
+
+static void after_fork(void)
+{
+	activity_after_fork();
+	nvtx_after_fork();
+	nvtx_range_after_fork();
+}
+
+static void watch_forks(void)
+{
+	pthread_atfork(NULL, NULL, after_fork);
+}
+
+void cupti_watch_forks(void)
+{
+	static pthread_once_t once = PTHREAD_ONCE_INIT;
+
+	pthread_once(&once, watch_forks);
 }
 
 static void flush(void)
@@ -48,6 +94,7 @@ static void flush(void)
 static const char *start(void)
 {
 	static char text[128];
+	const char *missed = NULL;
 	uint32_t enabled = 0;
 	int error;
 
@@ -65,16 +112,27 @@ static const char *start(void)
 		subscriber = NULL;
 		return "CUPTI takes no buffers for activities: GPUs are not traced";
 	}
-	for (size_t i = 0; i < sizeof(kinds) / sizeof(kinds[0]); i++)
-		enabled += cupti.enable(kinds[i]) == CUPTI_OK;
+	for (size_t i = 0; i < sizeof(kinds) / sizeof(kinds[0]); i++) {
+		error = cupti.enable(kinds[i].kind);
+		enabled += error == CUPTI_OK;
+		if (!error || !kinds[i].missed)
+			continue;
+		if (!missed)
+			snprintf(text, sizeof(text),
+				"CUPTI refuses to tell of %s (error %d): they are missing",
+				kinds[i].missed, error);
+		missed = kinds[i].missed;
+	}
 	enable_memory();
-	cupti.enable_domain(1, subscriber, DOMAIN_RUNTIME);
-	cupti.enable_domain(1, subscriber, DOMAIN_DRIVER);
+	error = cupti.enable_domain(1, subscriber, DOMAIN_RUNTIME);
+	if (cupti.enable_domain(1, subscriber, DOMAIN_DRIVER) || error)
+		return "CUPTI refuses to tell of calls: the paths of what GPUs do are not known";
 	if (cupti.flush_period)
 		cupti.flush_period(PERIOD_MS);
-	return enabled ? NULL
-		       : "CUPTI gives no activities (may its user see the GPU's counters?): only "
-			 "calls into CUDA are traced";
+	if (!enabled)
+		return "CUPTI gives no activities (may its user see the GPU's counters?): only "
+		       "calls into CUDA are traced";
+	return missed ? text : NULL;
 }
 
 static void begin(const struct gpu_host *host)
@@ -84,6 +142,7 @@ static void begin(const struct gpu_host *host)
 	if (!host || host->version != GPU_SEAM_VERSION || !claim_u32(&state, NEW, BEGUN))
 		return;
 	gpu_host = host;
+	cupti_watch_forks();
 	trouble = cupti_load();
 	if (!trouble)
 		trouble = start();

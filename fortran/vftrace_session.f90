@@ -39,6 +39,9 @@ module vftrace_session
   integer(c_int), parameter, public :: vftrace_scatter = 6
   integer(c_int), parameter, public :: vftrace_alltoall = 7
 
+  integer(c_int), parameter, public :: vftrace_counter_integer = 0
+  integer(c_int), parameter, public :: vftrace_counter_real = 1
+
   public :: vftrace_join
   public :: vftrace_expect
   public :: vftrace_start
@@ -70,6 +73,9 @@ module vftrace_session
   public :: vftrace_location
   public :: vftrace_enter
   public :: vftrace_leave_state
+  public :: vftrace_counter_define
+  public :: vftrace_counter_set
+  public :: vftrace_counter_set_integer
   public :: vftrace_time
   public :: vftrace_error_text
   public :: vftrace_last_error
@@ -292,6 +298,31 @@ module vftrace_session
       integer(c_int) :: code
     end function vftrace_leave_state
 
+    function c_counter_define(name, unit, type, number) &
+      bind(c, name="vftrace_counter_define") result(code)
+      import :: c_int, c_char
+      character(kind=c_char), intent(in) :: name(*)
+      character(kind=c_char), intent(in) :: unit(*)
+      integer(c_int), value :: type
+      integer(c_int), intent(out) :: number
+      integer(c_int) :: code
+    end function c_counter_define
+
+    function vftrace_counter_set(number, value) bind(c, name="vftrace_counter_set") result(code)
+      import :: c_int, c_double
+      integer(c_int), value :: number
+      real(c_double), value :: value
+      integer(c_int) :: code
+    end function vftrace_counter_set
+
+    function vftrace_counter_set_integer(number, value) &
+      bind(c, name="vftrace_counter_set_integer") result(code)
+      import :: c_int, c_int64_t
+      integer(c_int), value :: number
+      integer(c_int64_t), value :: value
+      integer(c_int) :: code
+    end function vftrace_counter_set_integer
+
     function vftrace_time() bind(c, name="vftrace_time") result(code)
       import :: c_int64_t
       integer(c_int64_t) :: code
@@ -435,6 +466,20 @@ contains
     call to_c(file, c)
     code = c_location(c, line, number)
   end function vftrace_location
+
+  ! unit: blank if there is none.
+  function vftrace_counter_define(name, unit, type, number) result(code)
+    character(len=*), intent(in) :: name, unit
+    integer(c_int), intent(in) :: type
+    integer(c_int), intent(out) :: number
+    integer(c_int) :: code
+    character(kind=c_char) :: c(name_most + 2), u(name_most + 2)
+
+    number = 0
+    call to_c(name, c)
+    call to_c(unit, u)
+    code = c_counter_define(c, u, type, number)
+  end function vftrace_counter_define
 
   subroutine vftrace_error_text(code, text)
     integer(c_int), intent(in) :: code

@@ -24,6 +24,7 @@
 #include "libhook/find-agent.h"
 #include "libhook/process.h"
 #include "libhook/session.h"
+#include "libhook/switches.h"
 
 struct process vftr_process = {.socket = -1, .life = 1};
 
@@ -102,11 +103,19 @@ static int number_from(const char *const *names)
 static const char *const rank_variables[] = {"OMPI_COMM_WORLD_RANK", "PMI_RANK", "PMIX_RANK", NULL};
 static const char *const size_variables[] = {"OMPI_COMM_WORLD_SIZE", "PMI_SIZE", NULL};
 
-static void executable_name(char *out, size_t bytes)
+void executable_path(char *out, size_t bytes)
 {
+	const char *as_run = (const char *)getauxval(AT_EXECFN);
 	ssize_t n = readlink("/proc/self/exe", out, bytes - 1);
+	size_t used;
 
 	out[n > 0 ? n : 0] = '\0';
+	if (n > 0 || !as_run)
+		return;
+	if (as_run[0] != '/' && !getcwd(out, bytes))
+		out[0] = '\0';
+	used = strlen(out);
+	snprintf(out + used, bytes - used, "%s%s", used ? "/" : "", as_run);
 }
 
 /* argv[0], from the kernel's copy: the program may have changed its own. */
@@ -118,6 +127,47 @@ static void invocation_name(char *out, size_t bytes)
 	out[n > 0 ? n : 0] = '\0';
 	if (fd >= 0)
 		close(fd);
+}
+
+/*
+ * The thread that attaches asks for its ring with the same breath: one time to wait
+ * for the agent instead of two. With the lock held.
+ */
+static struct {
+	int32_t tid; /* whose it is, until it takes it; 0: nobody's */
+	struct wire_ring reply;
+	struct ring ring;
+} early;
+
+static int ask_for_ring(int fd)
+{
+	struct wire_thread request = {.head = {.kind = WIRE_THREAD, .ticks = process_ticks()},
+		.tid = (int32_t)syscall(SYS_gettid),
+		.parent = vftr_thread.parent};
+	char name[THREAD_NAME_BYTES];
+	struct wire_text text = {{name}};
+
+	thread_own_name(name);
+	early.tid = request.tid;
+	return message_send_on(fd, &request.head, sizeof(request), &text);
+}
+
+static int early_ring(int socket)
+{
+	size_t got = 0;
+	int fd = -1,
+	    error = message_receive_on(socket, &early.reply, sizeof(early.reply), &fd, &got);
+
+	if (!error && (got < sizeof(early.reply) || early.reply.head.kind != WIRE_RING ||
+			      early.reply.uses))
+		error = -EPROTO;
+	if (!error && !early.reply.error)
+		early.reply.error = rings_use(&early.reply, fd, &early.ring);
+	if (fd >= 0)
+		close(fd);
+	/* as message_send() would: pairs with drain_process() */
+	add_release_u64(&vftr_process.app->definitions, 1);
+	return error;
 }
 
 union reply {
@@ -144,11 +194,13 @@ static int say_hello(int fd, union reply *reply, size_t *got, int *control)
 	struct wire_text text = {{executable, invoked, directory}};
 	int error;
 
-	executable_name(executable, sizeof(executable));
+	executable_path(executable, sizeof(executable));
 	invocation_name(invoked, sizeof(invoked));
 	if (!getcwd(directory, sizeof(directory)))
 		directory[0] = '\0';
 	error = message_send_on(fd, &hello.head, sizeof(hello), &text);
+	if (!error)
+		error = ask_for_ring(fd);
 	return error ? error : message_receive_on(fd, reply, sizeof(*reply) - 1, control, got);
 }
 
@@ -189,6 +241,9 @@ static int attach_to(int fd)
 		error = -EPROTO;
 	} else {
 		accept_welcome(&reply.welcome);
+		error = early_ring(fd);
+		if (error)
+			say("the agent does not answer", strerror(-error));
 	}
 	if (control >= 0)
 		close(control);
@@ -202,6 +257,7 @@ void process_gate(void)
 
 	store_relaxed(&vftr_own.gate, slowly			  ? GATE_ALL
 				      : vftr_process.modules_wide ? GATE_CODE
+				      : vftr_process.switches	  ? GATE_SWITCHES
 								  : GATE_FUNCTIONS);
 }
 
@@ -219,11 +275,14 @@ static enum process_state attach_now(void)
 		const char *agent = getenv("VFTR_AGENT");
 
 		if (fd != -ECANCELED && !(nobody_there(fd) && agent && !strcmp(agent, "off")))
-			say(fd == -EPERM ? "the agent's socket belongs to another user"
-					 : "no agent could be reached or started",
-				fd == -EPERM ? "" : strerror(-fd));
+			say(fd == -EPERM	 ? "the agent's socket belongs to another user"
+				: fd == -ENOEXEC ? "what was started as the agent is none (see "
+						   "VFTR_AGENT)"
+						 : "no agent could be reached or started",
+				fd == -EPERM || fd == -ENOEXEC ? "" : strerror(-fd));
 		return PROCESS_OFF;
 	}
+	early.tid = 0;
 	if (fstat(fd, &st) || attach_to(fd)) {
 		close(fd);
 		return PROCESS_OFF;
@@ -239,6 +298,7 @@ static enum process_state attach_now(void)
 	regions_announce();
 	constructs_announce();
 	life_install();
+	switches_attach();
 	process_gate();
 	vftr_process.app->hook_ps = hook_cost_ps();
 	vftr_process.app->attach_ns = clock_raw_ns() - from;
@@ -261,20 +321,55 @@ static void ring_begin(struct thread *t, const struct wire_ring *reply, int32_t 
 	t->index = reply->index;
 	t->number = reply->number;
 	ring_start(&t->ring, (uint32_t)tid, ticks);
+	switches_begin(t);
 	t->stage = 0;
 	t->cur = t->at = t->ring.stage[0] + 1;
 	t->high = ticks >> RECORD_TIME_BITS;
 	thread_end_install();
 }
 
-void thread_attach(struct thread *t)
+static int take_early(struct wire_ring *reply, struct ring *ring)
 {
-	struct wire_thread request = {.head = {.kind = WIRE_THREAD}, .parent = t->parent};
+	early.tid = 0;
+	*reply = early.reply;
+	*ring = early.ring;
+	return reply->error;
+}
+
+static int new_ring(struct thread *t, int32_t tid, struct wire_ring *reply)
+{
+	struct wire_thread request = {
+		.head = {.kind = WIRE_THREAD}, .tid = tid, .parent = t->parent};
 	char name[THREAD_NAME_BYTES];
 	struct wire_text text = {{name}};
-	struct wire_ring reply = {.index = 0};
 	size_t got = 0;
 	int fd = -1, error;
+
+	thread_own_name(name);
+	request.spare = rings_take_spare();
+	error = message_send(&request.head, sizeof(request), &text);
+	if (!error)
+		error = message_receive(reply, sizeof(*reply), &fd, &got);
+	if (error) /* a late answer would be taken for that to the next question */
+		process_switch_off();
+	if (!error && (got < sizeof(*reply) || reply->head.kind != WIRE_RING))
+		error = -EPROTO;
+	if (!error && request.spare && reply->uses != 0 && reply->index + 1 != request.spare)
+		error = -EPROTO;
+	if (!error && request.spare && reply->uses == 0)
+		rings_leave(request.spare - 1, false); /* the agent has another one for us */
+	if (!error)
+		error = reply->error ? reply->error : rings_use(reply, fd, &t->ring);
+	if (fd >= 0)
+		close(fd);
+	return error;
+}
+
+void thread_attach(struct thread *t)
+{
+	struct wire_ring reply = {.index = 0};
+	int32_t tid;
+	int error;
 
 	t->state = THREAD_NEW;
 	memset(&t->ring, 0, sizeof(t->ring));
@@ -282,32 +377,16 @@ void thread_attach(struct thread *t)
 	t->kicked_at = 0;
 	t->skipped_depth = t->lost_here = t->unclosed = 0;
 	t->jumped = NULL;
-	request.tid = (int32_t)syscall(SYS_gettid);
+	tid = (int32_t)syscall(SYS_gettid);
 	process_lock();
 	if (vftr_process.state == PROCESS_NEW) { /* a signal handler has forked: we are the child */
 		process_unlock();
 		return;
 	}
-	thread_own_name(name);
-	request.spare = rings_take_spare();
-	error = message_send(&request.head, sizeof(request), &text);
-	if (!error)
-		error = message_receive(&reply, sizeof(reply), &fd, &got);
-	if (error) /* a late answer would be taken for that to the next question */
-		process_switch_off();
-	if (!error && (got < sizeof(reply) || reply.head.kind != WIRE_RING))
-		error = -EPROTO;
-	if (!error && request.spare && reply.uses != 0 && reply.index + 1 != request.spare)
-		error = -EPROTO;
-	if (!error && request.spare && reply.uses == 0)
-		rings_leave(request.spare - 1, false); /* the agent has another one for us */
-	if (!error)
-		error = reply.error ? reply.error : rings_use(&reply, fd, &t->ring);
-	if (fd >= 0)
-		close(fd);
+	error = early.tid == tid ? take_early(&reply, &t->ring) : new_ring(t, tid, &reply);
 	t->limit = NULL;
 	if (!error)
-		ring_begin(t, &reply, request.tid);
+		ring_begin(t, &reply, tid);
 	t->state = error ? THREAD_OFF : THREAD_ACTIVE;
 	process_unlock(); /* what a signal handler that waits may leave by a jump, is whole */
 	if (!error)
@@ -358,6 +437,7 @@ int process_forget(bool interrupted)
 
 	lock = fresh; /* whoever held it is not here */
 	session_forget_lock();
+	early.tid = 0;
 	t->limit = NULL;
 	t->parent = t->endings = t->guests = 0;
 	counters_forget(t, interrupted);

@@ -13,6 +13,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 #include "libhook/counters.h"
+#include "libhook/perf-page.h"
 #include "shm/atomic.h"
 #include "shm/clock.h"
 
@@ -47,9 +48,7 @@ static bool goes_in_group(const struct counter_shm *w)
 static bool is_readable_by_instruction(const struct perf_counter *p)
 {
 #if defined(__x86_64__)
-	const struct perf_event_mmap_page *page = p->page;
-
-	return page && page->cap_user_rdpmc && page->pmc_width;
+	return perf_page_is_readable(p->page);
 #else
 	return false;
 #endif
@@ -94,56 +93,30 @@ static bool is_ours(const struct perf_counter *p)
 	return p->fd >= 0 && !ioctl(p->fd, PERF_EVENT_IOC_ID, &id) && id == p->id;
 }
 
-/* Never less than before: what is estimated may shrink. */
-static void store(
-	struct counters *c, uint32_t i, uint64_t count, uint64_t enabled, uint64_t running)
+static void store(struct counters *c, uint32_t i, const struct perf_reading *r)
 {
 	struct perf_counter *p = &c->perf[i];
 
-	if (running && running < enabled)
-		count = (uint64_t)((unsigned __int128)count * enabled / running);
-	if ((running || !enabled) && count > p->last)
-		p->last = count;
+	p->last = perf_scaled(p->last, r);
 	c->word[1 + i] = p->last & VALUE;
-	store_relaxed(&c->state[i].enabled_ns, enabled);
-	store_relaxed(&c->state[i].running_ns, running);
+	store_relaxed(&c->state[i].enabled_ns, r->enabled);
+	store_relaxed(&c->state[i].running_ns, r->running);
 }
+
+#if defined(__x86_64__)
+static inline uint64_t read_pmc(uint32_t index)
+{
+	return (uint64_t)__builtin_ia32_rdpmc((int)index);
+}
+#endif
 
 /* Times that are not known to the call are those of the last change. */
 static void by_instruction(struct counters *c, uint32_t i)
 {
 #if defined(__x86_64__)
-	const struct perf_event_mmap_page *page = c->perf[i].page;
-	uint64_t enabled, running, count;
-	uint32_t turn;
+	struct perf_reading r = perf_page_read(c->perf[i].page, read_pmc, clock_counter);
 
-	do {
-		uint32_t index;
-
-		turn = load_acquire(&page->lock);
-		enabled = load_relaxed(&page->time_enabled);
-		running = load_relaxed(&page->time_running);
-		index = load_relaxed(&page->index);
-		count = load_relaxed(&page->offset);
-		if (page->cap_user_time && enabled != running) {
-			uint64_t ticks = clock_counter(), shift = page->time_shift;
-			uint64_t rest = ticks & (((uint64_t)1 << shift) - 1);
-			uint64_t since = page->time_offset + (ticks >> shift) * page->time_mult +
-					 ((rest * page->time_mult) >> shift);
-
-			enabled += since;
-			running += index ? since : 0;
-		}
-		if (index) {
-			unsigned above = 64u - page->pmc_width;
-
-			count += (uint64_t)((int64_t)((uint64_t)__builtin_ia32_rdpmc((int)index - 1)
-						      << above) >>
-					    above);
-		}
-		fence_acquire();
-	} while (load_relaxed(&page->lock) != turn);
-	store(c, i, count, enabled, running);
+	store(c, i, &r);
 #endif
 }
 
@@ -156,7 +129,7 @@ static void by_call(struct counters *c, uint32_t i)
 		return;
 	c->own_calls++;
 	c->own_bytes += sizeof(word);
-	store(c, i, word[0], word[1], word[2]);
+	store(c, i, &(struct perf_reading){word[0], word[1], word[2]});
 }
 
 static void read_group(struct counters *c)
@@ -170,7 +143,7 @@ static void read_group(struct counters *c)
 	c->own_calls++;
 	c->own_bytes += (uint64_t)n;
 	for (uint32_t k = 0; k < c->group_n && k < word[0]; k++)
-		store(c, c->member[k], word[3 + k], word[1], word[2]);
+		store(c, c->member[k], &(struct perf_reading){word[3 + k], word[1], word[2]});
 }
 
 void perf_read(struct counters *c)

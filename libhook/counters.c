@@ -122,6 +122,10 @@ static void open_one(struct counters *c, uint32_t i)
 		io_open(c);
 		c->state[i].error = c->io_fd < 0 ? c->io_fd : 0;
 		break;
+	case COUNTER_RUSAGE:
+	case COUNTER_ENERGY:
+		c->state[i].ways = COUNTER_BY_CALL;
+		break;
 	default:
 		break;
 	}
@@ -146,6 +150,10 @@ void counters_read(struct counters *c)
 		papi_read(c);
 	if (HAS(c, COUNTER_IO))
 		io_read(c);
+	if (HAS(c, COUNTER_RUSAGE))
+		rusage_read(c);
+	if (HAS(c, COUNTER_ENERGY))
+		energy_read(c);
 	*last |= COUNTER_MARK;
 }
 
@@ -194,6 +202,8 @@ void counters_begin(struct thread *t)
 		open_one(c, i);
 	if (HAS(c, COUNTER_PAPI))
 		papi_begin(c);
+	if (HAS(c, COUNTER_RUSAGE))
+		rusage_begin(c);
 	if (HAS(c, COUNTER_IO)) {
 		io_read(c);
 		for (uint32_t i = 0; i < c->n; i++)
@@ -210,6 +220,7 @@ void counters_end(struct thread *t)
 
 void counters_forget(struct thread *t, bool interrupted)
 {
+	process_counters_forget();
 	if (!interrupted)
 		finish(t, true);
 	else if (t->counters) /* its reading will go on */

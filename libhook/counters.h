@@ -71,6 +71,17 @@ void perf_forget(struct counters *c);
 /* Moves a descriptor out of the way of the program's own; -errno if there is no room. */
 int descriptor_aside(int fd);
 
+/* counter-process.c: values of getrusage(2) since the ring began; and of energy. */
+void rusage_begin(struct counters *c);
+void rusage_read(struct counters *c);
+void energy_read(struct counters *c);
+/* Child of fork. */
+void process_counters_forget(void);
+/* The number that text begins with. False: there is none. */
+bool counter_number(const char *text, uint64_t *to);
+/* Of a counter that goes from 0 to range (0: unknown) and begins anew. */
+uint64_t energy_growth(uint64_t before, uint64_t now, uint64_t range);
+
 /* counter-papi.c: the same with PAPI. */
 void papi_open(struct counters *c, uint32_t i);
 void papi_begin(struct counters *c); /* all have been opened */

@@ -11,6 +11,7 @@
 #define vftr_thread    scratch_thread
 #define vftr_slow      scratch_slow
 #define vftr_overtaken scratch_overtaken
+#define vftr_gated     scratch_gated
 #include "libhook/thread.h"
 
 #include "libhook/hook-cost.h"
@@ -28,6 +29,10 @@ void scratch_slow(uint64_t ticks, uint64_t exit_bit, uint64_t key, const void *s
 {
 	/* the 31 bits of the time have wrapped: this round is not the fastest */
 	scratch_thread.high = ticks >> RECORD_TIME_BITS;
+}
+
+void scratch_gated(uint64_t exit_bit, uint64_t key, const void *site)
+{
 }
 
 void scratch_overtaken(

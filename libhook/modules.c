@@ -14,6 +14,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 #include "libhook/process.h"
+#include "libhook/switches.h"
 
 #define MODULES_MAX	    4096
 #define LOOK_INTERVAL_TICKS 20000000u /* about 10 ms at some GHz */
@@ -86,9 +87,7 @@ static void announce(const struct dl_phdr_info *info, uint64_t low, uint64_t hig
 	static char executable[4096]; /* one thread looks at a time, maybe on a small stack */
 
 	if (!info->dlpi_name || !info->dlpi_name[0]) {
-		ssize_t n = readlink("/proc/self/exe", executable, sizeof(executable) - 1);
-
-		executable[n > 0 ? n : 0] = '\0';
+		executable_path(executable, sizeof(executable));
 		path.s[0] = executable;
 	}
 	read_build_id(info, &m);
@@ -206,6 +205,7 @@ static void forget_unseen(void)
 		}
 		message_send(&gone.head, sizeof(gone), NULL);
 		constructs_unloaded(known[i].low, known[i].high, known[i].identity);
+		switches_unloaded(known[i].low, known[i].high);
 	}
 	n_known = kept;
 }
@@ -236,8 +236,8 @@ static void refresh(unsigned times)
 	dl_iterate_phdr(mark_known, NULL);
 	forget_unseen(); /* before what may have taken their place is announced */
 	dl_iterate_phdr(announce_new, NULL);
-	if (vftr_process.modules_wide)
-		claim_u64(&vftr_own.gate, GATE_FUNCTIONS, GATE_CODE);
+	if (vftr_process.modules_wide && !claim_u64(&vftr_own.gate, GATE_FUNCTIONS, GATE_CODE))
+		claim_u64(&vftr_own.gate, GATE_SWITCHES, GATE_CODE);
 out:
 	store_release(&looking, 0);
 }

@@ -49,6 +49,7 @@ struct process {
 	uint64_t modules_wide;	  /* modules whose low halves overlap */
 	uint32_t gpu;		  /* enum gpu_state */
 	uint32_t gpu_wanted;
+	uint32_t switches;	  /* functions that are switched off (switches.h), at most */
 	unsigned counter_words;	  /* of a COUNTERS record, 0: none are wanted */
 	struct control_agent_shm *agent;
 	struct control_app_shm *app;
@@ -221,9 +222,11 @@ int message_send_on(int fd, struct wire_head *head, size_t fixed, const struct w
 int message_receive_on(int socket, void *buffer, size_t bytes, int *fd, size_t *got);
 
 /* spawn.c: start an agent for this session; 0 or -errno; -ECANCELED: the agent
- * itself has said why it does not want to. */
+ * itself has said why it does not want to; -ENOEXEC: something else was started. */
 int agent_spawn(const char *session);
 
+/* attach.c: where the program is; without /proc as it was called, from here. */
+void executable_path(char *out, size_t bytes);
 /* modules.c: tell the agent what was loaded and unloaded since the last look. */
 void modules_refresh(void);
 /* ... also if another thread is looking now, and may have begun before. */

@@ -256,6 +256,7 @@ int session_wait(uint32_t request, double timeout_s, union session_packet *p)
 {
 	double until = timeout_s > 0 ? now_s() + timeout_s : NO_LIMIT;
 	struct wire_session stop = {.operation = SESSION_GIVE_UP, .number = (int32_t)request};
+	const char *leader;
 	int code = look_until(request, until, p);
 
 	if (code || !p->answer.pending)
@@ -267,8 +268,10 @@ int session_wait(uint32_t request, double timeout_s, union session_packet *p)
 	if (code || !p->answer.pending)
 		return code;
 	p->answer.code = VFTRACE_ERROR_AGENT_GONE;
+	leader = p->bytes + sizeof(p->answer);
 	return session_fail(VFTRACE_ERROR_AGENT_GONE,
-		"after %g s, the agent that leads the session has not answered", timeout_s);
+		"after %g s, %s, which leads the session, has not answered", timeout_s,
+		leader[0] ? leader : "the agent");
 }
 
 int session_do(struct wire_session *m, const void *data, size_t bytes, double timeout_s,

@@ -186,6 +186,11 @@ EXPORT int vftrace_end_unordered(void)
 	return VFTRACE_OK;
 }
 
+uint64_t session_earlier(void)
+{
+	return own.ticks;
+}
+
 EXPORT uint64_t vftrace_time(void)
 {
 	return session_ready() ? 0 : process_ticks();

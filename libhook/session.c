@@ -186,6 +186,7 @@ static int ask_start(union session_packet *p, uint32_t *request)
 		return session_fail(VFTRACE_ERROR_ALREADY, "this round has started already");
 	if (load_relaxed(&mine.starting))
 		return session_fail(VFTRACE_ERROR_BUSY, "this process is starting already");
+	thread_publish(&vftr_thread); /* it belongs to what was before */
 	code = session_ask(&m, NULL, 0, p);
 	*request = m.request;
 	if (code)

@@ -68,6 +68,9 @@ int session_ask(struct wire_session *m, const void *data, size_t bytes, union se
 /* The outcome of request m, which is pending: as session_do(). */
 int session_wait(uint32_t request, double timeout_s, union session_packet *p);
 
+/* session-log.c: the time of vftrace_begin_unordered() on this thread, in ticks, or 0. */
+uint64_t session_earlier(void);
+
 /* session-comm.c */
 struct session_comm *session_comm(int comm);
 /* A handle of VFTRACE_COMM_WORLD to PARENT gets another meaning; w->number 0: none. */

@@ -12,6 +12,7 @@
 #include "libhook/counters.h"
 #include "libhook/emit.h"
 #include "libhook/process.h"
+#include "libhook/switches.h"
 
 #ifndef SPINS_BEFORE_SLEEP /* fewer in a model test */
 #define SPINS_BEFORE_SLEEP 200
@@ -161,6 +162,7 @@ static bool stage_flush(struct thread *t, uint64_t ticks)
 	ring_publish(&t->ring, full);
 	kick_if_needed(t);
 	modules_refresh_rarely(ticks);
+	switches_follow();
 	return true;
 }
 

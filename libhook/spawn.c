@@ -19,7 +19,8 @@
 #include <unistd.h>
 #include "libhook/process.h"
 
-#define STACK_BYTES (64u << 10)
+#define STACK_BYTES   (64u << 10)
+#define AGENT_FAILURE 125 /* its exit status then */
 
 extern char **environ;
 
@@ -60,7 +61,7 @@ static int run_between(void *context)
 		s->error = errno;
 	while (pid > 0 && waitpid(pid, &status, 0) < 0 && errno == EINTR)
 		;
-	leave(status ? 1 : 0);
+	leave(WIFEXITED(status) ? WEXITSTATUS(status) : 1);
 }
 
 /* $VFTR_AGENT, or ../bin/vftr-node-agent beside our library, or as installed. */
@@ -125,8 +126,9 @@ int agent_spawn(const char *session)
 	if (pid > 0)
 		while (waitpid(pid, &status, __WCLONE) < 0 && errno == EINTR)
 			;
-	if (!error && status)
-		error = -ECANCELED; /* it has said why, on standard error */
+	if (!error && status) /* the agent has said why, on standard error; others do not */
+		error = WIFEXITED(status) && WEXITSTATUS(status) == AGENT_FAILURE ? -ECANCELED
+										  : -ENOEXEC;
 	munmap(memory, STACK_BYTES + sizeof(*s) + 65536);
 	return error;
 }

@@ -82,7 +82,8 @@ extern __thread struct thread vftr_thread
  * Ids whose complement is not below the gate take the slow path: with
  * GATE_FUNCTIONS those below RECORD_ID_FUNCTION, so that the few addresses that
  * look like a fixed id are stored in full; with GATE_CODE those of all code (modules
- * 4 GiB apart); with GATE_ALL every event, because it needs a closer look (paused,
+ * 4 GiB apart); with GATE_SWITCHES as well, because some function is switched off
+ * (switches.h); with GATE_ALL every event, because it needs a closer look (paused,
  * slow clock, not attached).
  * The gate is alone on pages that the kernel zeroes in the copy of a fork: a
  * child that was not told to our handlers begins with GATE_ALL and `here` unset,
@@ -90,6 +91,7 @@ extern __thread struct thread vftr_thread
  */
 #define GATE_ALL       ((uint64_t)0)
 #define GATE_CODE      ((uint64_t)1)
+#define GATE_SWITCHES  ((uint64_t)2)
 #define GATE_FUNCTIONS (GATE_NONE - RECORD_ID_FUNCTION)
 #define GATE_NONE      ((uint64_t)1 << 32)
 #if defined(__x86_64__)
@@ -109,6 +111,10 @@ extern struct own_pages vftr_own __attribute__((visibility("hidden")));
  */
 void vftr_slow(uint64_t ticks, uint64_t exit_bit, uint64_t key, const void *site)
 	__attribute__((visibility("hidden"), noinline, cold));
+
+/* An event that the gate does not let pass: switches.c. */
+void vftr_gated(uint64_t exit_bit, uint64_t key, const void *site)
+	__attribute__((visibility("hidden"), noinline));
 
 /* An OpenMP record of shm/record.h, slowly: a and, if it has three words, b. */
 void vftr_openmp_slow(uint64_t exit_bit, enum record_id kind, uint64_t a, uint64_t b)
@@ -138,17 +144,15 @@ static inline __attribute__((always_inline)) bool has_place(
 	return (uintptr_t)limit - (uintptr_t)to - 8 * (uintptr_t)n < BLOCK_BYTES - 8 * (uintptr_t)n;
 }
 
-static inline __attribute__((always_inline)) void vftr_record(
-	uint64_t exit_bit, uint64_t key, uint64_t gate, const void *site)
+/* The rest of the fast path. */
+static inline __attribute__((always_inline)) void vftr_store(
+	uint64_t ticks, uint64_t exit_bit, uint64_t key, const void *site)
 {
 	struct thread *t = &vftr_thread;
-	uint64_t ticks = clock_counter();
-	uint32_t id = (uint32_t)key;
 	uint64_t *word, *limit, value;
 	uint32_t turn;
 
-	/* relaxed: a thread may notice a change of the gate an event later */
-	if (unlikely((uint32_t)~id >= gate || ticks >> RECORD_TIME_BITS != t->high)) {
+	if (unlikely(ticks >> RECORD_TIME_BITS != t->high)) {
 		vftr_slow(ticks, exit_bit, key, site);
 		return;
 	}
@@ -161,11 +165,21 @@ static inline __attribute__((always_inline)) void vftr_record(
 		vftr_slow(ticks, exit_bit, key, site);
 		return;
 	}
-	value = record_word(ticks, exit_bit, id);
+	value = record_word(ticks, exit_bit, (uint32_t)key);
 	store_relaxed(word, value);
 	KILLPOINT("fast.stored");
 	if (unlikely(load_relaxed(&t->turns) != turn))
 		vftr_overtaken(word, value, turn, key, site);
+}
+
+static inline __attribute__((always_inline)) void vftr_record(
+	uint64_t exit_bit, uint64_t key, uint64_t gate, const void *site)
+{
+	/* relaxed: a thread may notice a change of the gate an event later */
+	if (unlikely((uint32_t) ~(uint32_t)key >= gate))
+		vftr_gated(exit_bit, key, site);
+	else
+		vftr_store(clock_counter(), exit_bit, key, site);
 }
 
 #endif

@@ -46,6 +46,9 @@
 	X(vftrace_location) \
 	X(vftrace_enter) \
 	X(vftrace_leave_state) \
+	X(vftrace_counter_define) \
+	X(vftrace_counter_set) \
+	X(vftrace_counter_set_integer) \
 	X(vftrace_time) \
 	X(vftrace_error_text) \
 	X(vftrace_last_error)
@@ -140,6 +143,12 @@ VFTRACE_DYNAMIC(int, VFTRACE_NO_AGENT, vftrace_location, (const char *file, int 
 VFTRACE_DYNAMIC(int, VFTRACE_NO_AGENT, vftrace_enter, (int state, int location), (state, location))
 VFTRACE_DYNAMIC(
 	int, VFTRACE_NO_AGENT, vftrace_leave_state, (int state, int location), (state, location))
+VFTRACE_DYNAMIC(int, VFTRACE_NO_AGENT, vftrace_counter_define,
+	(const char *name, const char *unit, int type, int *number), (name, unit, type, number))
+VFTRACE_DYNAMIC(
+	int, VFTRACE_NO_AGENT, vftrace_counter_set, (int number, double value), (number, value))
+VFTRACE_DYNAMIC(int, VFTRACE_NO_AGENT, vftrace_counter_set_integer, (int number, int64_t value),
+	(number, value))
 VFTRACE_DYNAMIC(uint64_t, 0, vftrace_time, (void), ())
 VFTRACE_DYNAMIC(const char *, "there is no libvftrace", vftrace_error_text, (int code), (code))
 VFTRACE_DYNAMIC(const char *, "", vftrace_last_error, (void), ())
@@ -148,39 +157,42 @@ VFTRACE_DYNAMIC(const char *, "", vftrace_last_error, (void), ())
 #undef VFTRACE_DYNAMIC_NAME
 #undef VFTRACE_DYNAMIC_NUMBER
 
-#define vftrace_join		 vftrace_join_dynamic
-#define vftrace_expect		 vftrace_expect_dynamic
-#define vftrace_start		 vftrace_start_dynamic
-#define vftrace_start_async	 vftrace_start_async_dynamic
-#define vftrace_test		 vftrace_test_dynamic
-#define vftrace_finish		 vftrace_finish_dynamic
-#define vftrace_abort		 vftrace_abort_dynamic
-#define vftrace_reset		 vftrace_reset_dynamic
-#define vftrace_leave		 vftrace_leave_dynamic
-#define vftrace_enabled		 vftrace_enabled_dynamic
-#define vftrace_round		 vftrace_round_dynamic
-#define vftrace_comm_rank	 vftrace_comm_rank_dynamic
-#define vftrace_comm_size	 vftrace_comm_size_dynamic
-#define vftrace_comm_create	 vftrace_comm_create_dynamic
-#define vftrace_comm_free	 vftrace_comm_free_dynamic
-#define vftrace_children	 vftrace_children_dynamic
-#define vftrace_attach		 vftrace_attach_dynamic
-#define vftrace_parent		 vftrace_parent_dynamic
-#define vftrace_log_send	 vftrace_log_send_dynamic
-#define vftrace_log_receive	 vftrace_log_receive_dynamic
-#define vftrace_collective_begin vftrace_collective_begin_dynamic
-#define vftrace_collective_end	 vftrace_collective_end_dynamic
-#define vftrace_log_collective	 vftrace_log_collective_dynamic
-#define vftrace_log_data	 vftrace_log_data_dynamic
-#define vftrace_begin_unordered	 vftrace_begin_unordered_dynamic
-#define vftrace_end_unordered	 vftrace_end_unordered_dynamic
-#define vftrace_class		 vftrace_class_dynamic
-#define vftrace_state		 vftrace_state_dynamic
-#define vftrace_location	 vftrace_location_dynamic
-#define vftrace_enter		 vftrace_enter_dynamic
-#define vftrace_leave_state	 vftrace_leave_state_dynamic
-#define vftrace_time		 vftrace_time_dynamic
-#define vftrace_error_text	 vftrace_error_text_dynamic
-#define vftrace_last_error	 vftrace_last_error_dynamic
+#define vftrace_join		    vftrace_join_dynamic
+#define vftrace_expect		    vftrace_expect_dynamic
+#define vftrace_start		    vftrace_start_dynamic
+#define vftrace_start_async	    vftrace_start_async_dynamic
+#define vftrace_test		    vftrace_test_dynamic
+#define vftrace_finish		    vftrace_finish_dynamic
+#define vftrace_abort		    vftrace_abort_dynamic
+#define vftrace_reset		    vftrace_reset_dynamic
+#define vftrace_leave		    vftrace_leave_dynamic
+#define vftrace_enabled		    vftrace_enabled_dynamic
+#define vftrace_round		    vftrace_round_dynamic
+#define vftrace_comm_rank	    vftrace_comm_rank_dynamic
+#define vftrace_comm_size	    vftrace_comm_size_dynamic
+#define vftrace_comm_create	    vftrace_comm_create_dynamic
+#define vftrace_comm_free	    vftrace_comm_free_dynamic
+#define vftrace_children	    vftrace_children_dynamic
+#define vftrace_attach		    vftrace_attach_dynamic
+#define vftrace_parent		    vftrace_parent_dynamic
+#define vftrace_log_send	    vftrace_log_send_dynamic
+#define vftrace_log_receive	    vftrace_log_receive_dynamic
+#define vftrace_collective_begin    vftrace_collective_begin_dynamic
+#define vftrace_collective_end	    vftrace_collective_end_dynamic
+#define vftrace_log_collective	    vftrace_log_collective_dynamic
+#define vftrace_log_data	    vftrace_log_data_dynamic
+#define vftrace_begin_unordered	    vftrace_begin_unordered_dynamic
+#define vftrace_end_unordered	    vftrace_end_unordered_dynamic
+#define vftrace_class		    vftrace_class_dynamic
+#define vftrace_state		    vftrace_state_dynamic
+#define vftrace_location	    vftrace_location_dynamic
+#define vftrace_enter		    vftrace_enter_dynamic
+#define vftrace_leave_state	    vftrace_leave_state_dynamic
+#define vftrace_counter_define	    vftrace_counter_define_dynamic
+#define vftrace_counter_set	    vftrace_counter_set_dynamic
+#define vftrace_counter_set_integer vftrace_counter_set_integer_dynamic
+#define vftrace_time		    vftrace_time_dynamic
+#define vftrace_error_text	    vftrace_error_text_dynamic
+#define vftrace_last_error	    vftrace_last_error_dynamic
 
 #endif

@@ -113,7 +113,7 @@ int vftrace_log_collective(
 /* A mark that so much data of this kind was handled here. */
 int vftrace_log_data(uint64_t bytes, const char *label);
 
-/* Messages that this thread logs until end took place at `time`, of vftrace_time(). */
+/* Messages and values that this thread logs until end took place at `time`, of vftrace_time(). */
 int vftrace_begin_unordered(uint64_t time);
 int vftrace_end_unordered(void);
 
@@ -124,6 +124,16 @@ int vftrace_state(const char *name, int class_number, int *number);
 int vftrace_location(const char *file, int line, int *number);
 int vftrace_enter(int state, int location);
 int vftrace_leave_state(int state, int location);
+
+/*
+ * Counters: values that the program sets, as the length of a queue. They need no joining.
+ * unit: "items", or NULL. The same name, unit and type are the same counter. A value is
+ * taken as the counter's type; real ones must be finite.
+ */
+enum vftrace_counter_type { VFTRACE_COUNTER_INTEGER, VFTRACE_COUNTER_REAL };
+int vftrace_counter_define(const char *name, const char *unit, int type, int *number);
+int vftrace_counter_set(int number, double value);
+int vftrace_counter_set_integer(int number, int64_t value);
 
 /* A time stamp, for begin_unordered; in units of the trace's clock. */
 uint64_t vftrace_time(void);

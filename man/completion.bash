@@ -43,7 +43,7 @@ _vftr()
 	dump)
 		case $before:$word in
 		-r:* | --rank:* | -f:* | --from:* | -t:* | --to:*) ;;
-		*:-*) _vftr_words "-r --rank -f --from -t --to -H --header -j --json -h --help" "$word" ;;
+		*:-*) _vftr_words "-r --rank -f --from -t --to -H --header -j --json -p --peers -h --help" "$word" ;;
 		*) COMPREPLY=($(compgen -f -- "$word")) ;;
 		esac
 		;;

@@ -26,6 +26,7 @@
 #include "nodeagent/peer-tcp.h"
 #include "nodeagent/place.h"
 #include "nodeagent/process.h"
+#include "nodeagent/ring-store.h"
 #include "nodeagent/session.h"
 #include "nodeagent/siblings.h"
 #include "nodeagent/symcache.h"
@@ -382,10 +383,10 @@ static void parse(int argc, char **argv, struct agent *a, struct launch *l, stru
 			break;
 		case 'h':
 			usage();
-			exit(0);
+			exit(fflush(stdout) ? OWN_FAILURE : 0);
 		case 'V':
 			printf("vftr-node-agent %s\n", VFTR_VERSION);
-			exit(0);
+			exit(fflush(stdout) ? OWN_FAILURE : 0);
 		default:
 			if (parse_tcp(k, optarg, a, c))
 				break;
@@ -462,6 +463,8 @@ static void join(struct agent *a, const struct command_line *c)
 		session_close(a);
 		die(OWN_FAILURE, "%s", error);
 	}
+	if (courier_bell() >= 0)
+		agent_watch(a, courier_bell(), WATCH_BELL, NULL);
 	if (contact && c->print_contact)
 		print_contact(contact, c->contact_file);
 	a->contact = contact;
@@ -481,6 +484,7 @@ static int serve(struct agent *a, const struct launch *l, const struct command_l
 		session_close(a);
 		die(OWN_FAILURE, "%s", error);
 	}
+	ring_store_prepare(a->rings);
 	agent_serve(a);
 	session_close(a);
 	if (l->command && !a->n_ever && !a->conf->off && !getenv("VFTR_OFF"))
@@ -503,7 +507,8 @@ int main(int argc, char **argv)
 	char host[256] = "localhost";
 
 	program_name = "vftr-node-agent";
-	launch_remember_signals();
+	launch_remember();
+	signal(SIGXFSZ, SIG_IGN); /* a full file is an error like others */
 	parse(argc, argv, &a, &l, &c);
 	if (a.embedded) /* nothing of the process that started us stays open */
 		close_range(3, ~0u, 0);
@@ -531,8 +536,7 @@ int main(int argc, char **argv)
 	clock_gettime(CLOCK_REALTIME, &now);
 	a.start_s = now.tv_sec;
 	a.start_exact_s = (double)now.tv_sec + 1e-9 * (double)now.tv_nsec;
-	a.ring_bytes = RING_SEGMENT_BYTES(a.conf->shm_ring_size);
-	a.ring_bytes_most = (uint64_t)sysconf(_SC_PHYS_PAGES) * (uint64_t)sysconf(_SC_PAGESIZE) / 2;
+	a.rings = ring_store_new(a.conf->shm_ring_size, ring_store_memory);
 	clocks_init(&a.clocks, a.conf->clock_source);
 	take_session(&a);
 	a.symbols = symcache_new(&a);

@@ -12,6 +12,7 @@
 #include <sys/types.h>
 #include "nodeagent/clocks.h"
 
+struct budget;
 struct clock_sync;
 struct conf;
 struct counter_watch;
@@ -19,6 +20,7 @@ struct matching;
 struct peer;
 struct profile;
 struct process;
+struct ring_store;
 struct sampling;
 struct symcache;
 struct sync;
@@ -34,6 +36,7 @@ struct agent {
 	struct clocks clocks;
 	struct symcache *symbols;
 	struct counter_watch *counters; /* of hardware: counters.h */
+	struct budget *budget;		/* budget.h; NULL until it looks */
 	struct process *processes;	/* newest first */
 	unsigned n_live, n_ever;
 	/* children of forks that were announced, and that have connected */
@@ -51,8 +54,7 @@ struct agent {
 
 	/* what it costs */
 	uint64_t start_raw_ns, drained_bytes, wakeups;
-	uint64_t ring_bytes;			   /* of one ring segment */
-	uint64_t ring_bytes_live, ring_bytes_most; /* of all rings; at most half the memory */
+	struct ring_store *rings; /* ring-store.h */
 	char *place;
 	double spent_s; /* CPU time of copies that wrote results (interim.h) */
 
@@ -68,6 +70,7 @@ struct agent {
 	bool orphaned;	      /* ... but our launcher is gone: there is nobody to collate with */
 	bool several;	      /* joins others over TCP (--peers, --listen, --expect) */
 	bool joining;	      /* ... who are not all known yet: peer is NULL */
+	bool news;	      /* ... of whom the courier has some (courier_bell()) */
 	unsigned expect;      /* processes that have to come, on all nodes (--expect) */
 	bool abort_on_death;  /* of a process in a session: the others are to end, too */
 	double within_s;      /* so long they are waited for; 0: for ever */
@@ -76,6 +79,7 @@ struct agent {
 	int command_status;   /* as from waitpid() */
 	uint64_t quiet_since; /* raw ns; 0: processes are attached */
 	uint64_t stop_since;  /* raw ns of told_to_stop with processes alive */
+	uint32_t refused_version; /* of the library of a process that was told so, or 0 */
 	char **warnings;
 	size_t n_warnings, cap_warnings;
 };
@@ -93,7 +97,7 @@ void agent_warn(struct agent *a, bool urgent, const char *fmt, ...)
 /* loop.c: serve until it is time to stop. */
 void agent_serve(struct agent *a);
 /* Watch a descriptor; the tag says what it is (loop.c). */
-enum watch_kind { WATCH_LISTENER, WATCH_SIGNALS, WATCH_SOCKET, WATCH_PIDFD };
+enum watch_kind { WATCH_LISTENER, WATCH_SIGNALS, WATCH_SOCKET, WATCH_PIDFD, WATCH_BELL };
 int agent_watch(struct agent *a, int fd, enum watch_kind kind, struct process *p);
 
 #endif

@@ -2,6 +2,7 @@
 /* `vftr collate`: the summary from node profile files, as agent 0 would have written it. */
 #include "nodeagent/cmd.h"
 
+#include <errno.h>
 #include <getopt.h>
 #include <stdbool.h>
 #include <stdlib.h>
@@ -95,7 +96,8 @@ static int collate_one(const struct request *r, struct collate_files *set)
 
 	whole = collate_read(set->paths, set->n, &bad, show_progress, &progress);
 	if (!whole) {
-		complain("%s: none of %zu node profiles can be read", set->base, set->n);
+		if (set->n > 1)
+			complain("%s: none of %zu node profiles can be read", set->base, set->n);
 		return 2;
 	}
 	dir = r->output ? xstrdup(r->output) : directory_of(set->paths[0]);
@@ -141,7 +143,11 @@ static bool add_argument(
 	struct stat st;
 	char *error;
 
-	if (stat(arg, &st) || !S_ISDIR(st.st_mode)) {
+	if (stat(arg, &st)) {
+		complain("%s: %s", arg, strerror(errno));
+		return false;
+	}
+	if (!S_ISDIR(st.st_mode)) {
 		add_path(sets, n, r->base, arg);
 		return true;
 	}

@@ -11,7 +11,8 @@
 #include "nodeagent/vfd-dump.h"
 
 static const char usage[] =
-	"usage: vftr dump [--rank LIST] [--from S] [--to S] [--header] [--json] FILE\n"
+	"usage: vftr dump [--rank LIST] [--from S] [--to S] [--header] [--json]\n"
+	"                 [--peers] FILE\n"
 	"\n"
 	"Prints a sampling file BASE_HOST.vfd: header, threads, call paths, samples and\n"
 	"messages of each process. Of a damaged file everything else is printed.\n"
@@ -21,6 +22,8 @@ static const char usage[] =
 	"  -t, --to S       only events before this time\n"
 	"  -H, --header     no samples and messages\n"
 	"  -j, --json       as JSON; see vftr-vfd(5)\n"
+	"  -p, --peers      a collective or one-sided call as sends and receives with\n"
+	"                   their peers, as Vftrace prints it\n"
 	"  -h, --help       this text\n"
 	"\n"
 	"Exit status: 0 done, 1 the file is damaged or has no end, 2 nothing could be\n"
@@ -89,6 +92,7 @@ int cmd_dump(int argc, char **argv)
 		{"to", required_argument, NULL, 't'},
 		{"header", no_argument, NULL, 'H'},
 		{"json", no_argument, NULL, 'j'},
+		{"peers", no_argument, NULL, 'p'},
 		{"help", no_argument, NULL, 'h'},
 		{0},
 	};
@@ -97,7 +101,7 @@ int cmd_dump(int argc, char **argv)
 	int option;
 
 	optind = 1;
-	while ((option = getopt_long(argc, argv, "r:f:t:Hjh", options, NULL)) != -1) {
+	while ((option = getopt_long(argc, argv, "r:f:t:Hjph", options, NULL)) != -1) {
 		switch (option) {
 		case 'r':
 			d.ranks = optarg;
@@ -119,6 +123,9 @@ int cmd_dump(int argc, char **argv)
 			break;
 		case 'j':
 			json = true;
+			break;
+		case 'p':
+			d.peers = true;
 			break;
 		case 'h':
 			fputs(usage, stdout);

@@ -11,6 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "nodeagent/classic-dump.h"
 #include "nodeagent/util.h"
 #include "nodeagent/vfd-dump.h"
 
@@ -25,11 +26,11 @@ static const char dump_usage[] =
 	"      --output=WHERE     stdout (default), stderr, or a file\n"
 	"      --only_header      nothing but the header\n"
 	"      --skip_samples     no samples\n"
-	"      --show_threadtree  the tree of threads (it is always shown)\n"
+	"      --show_threadtree  the tree of threads (always shown of files of vftr)\n"
 	"  -?, --help             this text\n"
 	"      --usage            a short one\n"
 	"  -V, --version          print the version\n"
-	"Today: vftr dump FILE\n";
+	"Today: vftr dump --peers FILE\n";
 
 /* One of the subcommands, with up to two words before args[0 .. n). */
 static int run(int (*command)(int argc, char **argv), const char *name, const char *word, int n,
@@ -94,39 +95,60 @@ static int diff_profiles(int argc, char **argv)
 
 /* ---- vftrace_vfd_dump -------------------------------------------------------------- */
 
-static int dump(const char *path, const char *output, const struct vfd_dump *d)
+/* A file of ours; 1 and a complaint if it is none, or not whole. */
+static int dump_ours(const char *path, const struct vfd_dump *d, FILE *out)
 {
-	struct vfd_file *f;
 	const char *why;
-	FILE *out = stdout;
 	size_t damaged;
 	char *error;
-	int status = 0;
+	struct vfd_file *f = vfd_open(path, &error);
 
-	f = vfd_open(path, &error);
 	if (!f) {
 		complain("%s", error);
 		free(error);
 		return 1;
 	}
-	if (!strcmp(output, "stderr"))
-		out = stderr;
-	else if (strcmp(output, "stdout"))
-		out = fopen(output, "we");
-	if (!out) {
-		complain("%s: %s", output, strerror(errno));
-		vfd_close(f);
-		return 1;
-	}
 	vfd_dump_text(f, d, out);
 	vfd_damage(f, &damaged);
 	why = damaged ? "damaged" : vfd_facts(f)->closed ? NULL : "cut short, or being written";
-	if (why) {
-		fflush(out);
-		complain("%s: it is %s; the rest is there", path, why);
-		status = 1;
-	}
 	vfd_close(f);
+	if (!why)
+		return 0;
+	fflush(out);
+	complain("%s: it is %s; the rest is there", path, why);
+	return 1;
+}
+
+static int dump_classic(const char *path, FILE *in, const struct classic_dump *d, FILE *out)
+{
+	char *error;
+
+	if (classic_dump(in, d, out, &error))
+		return 0;
+	fflush(out);
+	complain("%s: %s", path, error);
+	free(error);
+	return 1;
+}
+
+static int dump(const char *path, const char *output, const struct vfd_dump *ours,
+	const struct classic_dump *theirs)
+{
+	FILE *in = fopen(path, "re"), *out = stdout;
+	int status;
+
+	if (!strcmp(output, "stderr"))
+		out = stderr;
+	else if (strcmp(output, "stdout") && (!in || !(out = fopen(output, "we")))) {
+		complain("%s: %s", in ? output : path, strerror(errno));
+		if (in)
+			fclose(in);
+		return 1;
+	}
+	status = in && classic_is(in) ? dump_classic(path, in, theirs, out)
+				      : dump_ours(path, ours, out);
+	if (in)
+		fclose(in);
 	if (out != stdout && out != stderr && fclose(out)) {
 		complain("%s: %s", output, strerror(errno));
 		status = 1;
@@ -147,7 +169,8 @@ static int vfd_dump_link(int argc, char **argv)
 		{0},
 	};
 	const char *output = "stdout";
-	struct vfd_dump d = {0};
+	struct vfd_dump ours = {.peers = true};
+	struct classic_dump theirs = {0};
 	int option;
 
 	if (argc == 2 && !strcmp(argv[1], "-?")) {
@@ -161,12 +184,14 @@ static int vfd_dump_link(int argc, char **argv)
 			output = optarg;
 			break;
 		case 'O':
-			d.ranks = ""; /* of no rank */
+			ours.ranks = ""; /* of no rank */
+			theirs.only_header = true;
 			break;
 		case 'S':
-			d.brief = true;
+			ours.brief = theirs.skip_samples = true;
 			break;
 		case 'T':
+			theirs.threadtree = true;
 			break;
 		case 'h':
 			fputs(dump_usage, stdout);
@@ -187,7 +212,7 @@ static int vfd_dump_link(int argc, char **argv)
 		fputs(dump_usage, stderr);
 		return 1;
 	}
-	return dump(argv[optind], output, &d);
+	return dump(argv[optind], output, &ours, &theirs);
 }
 
 static const struct {

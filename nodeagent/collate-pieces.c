@@ -63,23 +63,29 @@ static void drop_overlaps(struct pieces *p)
 	p->n = kept;
 }
 
+/* As a tree: of thousands of pieces, the first ones are not walked once for each. */
+static struct profile *merge_range(struct piece *at, size_t n)
+{
+	if (n == 1)
+		return at[0].profile;
+	return profile_merge(merge_range(at, n / 2), merge_range(at + n / 2, n - n / 2));
+}
+
 void pieces_join(struct pieces *p)
 {
-	size_t kept = 0;
+	size_t kept = 0, end;
 
 	drop_overlaps(p);
 	if (p->n)
 		qsort(p->at, p->n, sizeof(*p->at), piece_cmp);
-	for (size_t i = 1; i < p->n; i++) {
-		if (p->at[kept].end == p->at[i].first) {
-			p->at[kept].profile = profile_merge(p->at[kept].profile, p->at[i].profile);
-			p->at[kept].end = p->at[i].end;
-		} else {
-			p->at[++kept] = p->at[i];
-		}
+	for (size_t i = 0; i < p->n; i = end) {
+		end = i + 1;
+		while (end < p->n && p->at[end - 1].end == p->at[end].first)
+			end++;
+		p->at[kept++] = (struct piece){
+			p->at[i].first, p->at[end - 1].end, merge_range(p->at + i, end - i)};
 	}
-	if (p->n)
-		p->n = kept + 1;
+	p->n = kept;
 }
 
 void *pieces_pack(const struct pieces *p, uint64_t run, size_t *bytes)

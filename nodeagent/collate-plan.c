@@ -3,6 +3,7 @@
 #include "nodeagent/collate.h"
 
 #include <errno.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -15,6 +16,7 @@ struct plan_message {
 	uint64_t n, position, level, n_levels, n_children;
 	int64_t parent;
 	int64_t child[LEVELS_MAX];
+	char root_host[64];
 };
 
 int send_and_free(struct peer *peer, int to, enum tag tag, void *buf, size_t bytes, double until)
@@ -71,6 +73,7 @@ static void plan_one(struct plan_message *m, uint32_t n, uint32_t position, uint
 	uint32_t v = (position + n - root) % n;
 
 	memset(m, 0, sizeof(*m));
+	snprintf(m->root_host, sizeof(m->root_host), "%s", seats[root].host);
 	m->n = n;
 	m->position = position;
 	m->parent = -1;
@@ -101,6 +104,7 @@ static void adopt(struct peer *peer, const struct plan_message *m)
 	plan->n_children = m->n_children;
 	for (uint32_t k = 0; k < plan->n_children; k++)
 		plan->child[k] = m->child[k];
+	snprintf(plan->root_host, sizeof(plan->root_host), "%s", m->root_host);
 	peer->plan = plan;
 }
 
@@ -164,6 +168,7 @@ bool collate_plan_take(struct peer *peer, const void *buf, size_t bytes)
 	if (bytes != sizeof(m))
 		return false;
 	memcpy(&m, buf, bytes);
+	m.root_host[sizeof(m.root_host) - 1] = '\0';
 	if (m.n != (uint64_t)peer->size || m.n_children > LEVELS_MAX || m.position >= m.n ||
 		m.parent < 0 || m.parent >= peer->size || m.level > LEVELS_MAX ||
 		m.n_levels > LEVELS_MAX)
@@ -266,4 +271,14 @@ const char *collate_host(const struct peer *peer, unsigned i)
 	const struct collate_plan *plan = peer ? peer->plan : NULL;
 
 	return plan && plan->hosts && i < plan->n ? plan->hosts[i] : NULL;
+}
+
+const char *collate_host_of(const struct peer *peer, int rank)
+{
+	const struct collate_plan *plan = peer ? peer->plan : NULL;
+
+	for (uint32_t i = 0; plan && plan->hosts && i < plan->n; i++)
+		if (plan->ranks[i] == rank)
+			return plan->hosts[i];
+	return plan && !rank && plan->root_host[0] ? plan->root_host : NULL;
 }

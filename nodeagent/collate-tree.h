@@ -27,6 +27,7 @@ struct collate_plan {
 	bool complete;	    /* nobody was missing in the last run */
 	uint32_t n_present; /* in the last run */
 	bool cut_off;	    /* our own MPI has gone */
+	char root_host[64]; /* of agent 0; cut if it is longer */
 
 	/* at agent 0 only */
 	char **hosts; /* by position */

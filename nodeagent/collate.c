@@ -81,14 +81,18 @@ static void take_children(struct peer *peer, struct pieces *p, double begin, dou
 /* Whether one may still come that has lost its parent. */
 static bool orphans_possible(const struct collate_plan *plan, const struct pieces *p)
 {
-	for (uint32_t v = 1; v < plan->n; v++) {
+	bool *covered = xcalloc(plan->n, sizeof(*covered)), possible = false;
+
+	for (size_t i = 0; i < p->n; i++)
+		memset(covered + p->at[i].first, true, p->at[i].end - p->at[i].first);
+	for (uint32_t v = 1; v < plan->n && !possible; v++) {
 		uint32_t parent = v & (v - 1);
 
-		if (parent && !pieces_cover(p, (v + plan->position) % plan->n) &&
-			!pieces_cover(p, (parent + plan->position) % plan->n))
-			return true;
+		possible = parent && !covered[(v + plan->position) % plan->n] &&
+			   !covered[(parent + plan->position) % plan->n];
 	}
-	return false;
+	free(covered);
+	return possible;
 }
 
 static struct profile *missing_agent(const char *host)

@@ -23,6 +23,8 @@ int collate_start(struct peer *peer, const char *host, double deadline_s);
 
 /* At agent 0, after collate_start(): host of the i-th agent, or NULL behind the last. */
 const char *collate_host(const struct peer *peer, unsigned i);
+/* Of the agent with this rank; at another agent than 0 that of agent 0 only. NULL: not known. */
+const char *collate_host_of(const struct peer *peer, int rank);
 
 /*
  * At the end, called by each agent within half of deadline_s of the others.

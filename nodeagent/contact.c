@@ -94,6 +94,8 @@ int contact_parse(const char *text, struct contact *c, char **error)
 	for (const char *p = text; *p; p++)
 		if ((unsigned char)*p <= ' ' || *p == 0x7f || *p == ',')
 			why = "it has no blanks and no commas";
+	if (text[0] == '@')
+		why = "only a whole list can be that of a file";
 	copy = xstrdup(text);
 	if (!why)
 		why = parse(copy, c);

@@ -92,6 +92,18 @@ static const char *const io_lines[COUNTER_IO_LINES] = {
 	"cancelled_write_bytes",
 };
 
+static const char *const rusage_lines[COUNTER_RUSAGE_LINES] = {
+	[RUSAGE_MAXRSS] = "maxrss",
+	[RUSAGE_UTIME] = "utime",
+	[RUSAGE_STIME] = "stime",
+	[RUSAGE_MINFLT] = "minflt",
+	[RUSAGE_MAJFLT] = "majflt",
+	[RUSAGE_NVCSW] = "nvcsw",
+	[RUSAGE_NIVCSW] = "nivcsw",
+	[RUSAGE_INBLOCK] = "inblock",
+	[RUSAGE_OUBLOCK] = "oublock",
+};
+
 static bool find_cache(const char *name, struct counter_shm *to)
 {
 	char text[TEXT_BYTES];
@@ -306,6 +318,20 @@ int counter_io(const char *name, struct counter_shm *to)
 	for (size_t i = 0; i < ARRAY_SIZE(others); i++)
 		if (!strcmp(name, others[i].name)) {
 			to->config = others[i].line;
+			return 0;
+		}
+	return -1;
+}
+
+int counter_rusage(const char *name, struct counter_shm *to)
+{
+	static const char prefix[] = "rusage:";
+
+	for (uint32_t i = 0; i < COUNTER_RUSAGE_LINES; i++)
+		if (!strncmp(name, prefix, sizeof(prefix) - 1) &&
+			!strcmp(name + sizeof(prefix) - 1, rusage_lines[i])) {
+			to->source = COUNTER_RUSAGE;
+			to->config = i;
 			return 0;
 		}
 	return -1;

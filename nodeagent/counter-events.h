@@ -13,8 +13,12 @@
  */
 int counter_event(const char *name, struct counter_shm *to, char **why);
 
-/* The same for "io:rchar" and the other lines of /proc/PID/io. -1: it is none. */
+/* The same for "io:rchar" and the other lines of /proc/PID/io, and for "rusage:maxrss"
+ * and others of getrusage(2). -1: it is none. */
 int counter_io(const char *name, struct counter_shm *to);
+int counter_rusage(const char *name, struct counter_shm *to);
+/* "energy:package", "power/energy-pkg/" ... -1: it is none; 0 and *why: not here. */
+int counter_energy(const char *name, struct counter_shm *to, char **why);
 
 /* Can it be opened here? 0 or -errno. */
 int counter_event_try(const struct counter_shm *event);

@@ -10,6 +10,7 @@
 #include "nodeagent/calltree.h"
 #include "nodeagent/counter-events.h"
 #include "nodeagent/gather-mpi.h"
+#include "nodeagent/process.h"
 #include "nodeagent/profile-mpi.h"
 #include "nodeagent/profile.h"
 #include "nodeagent/util.h"
@@ -24,7 +25,9 @@ static void resolve(
 		to->source = COUNTER_DUMMY;
 		return;
 	}
-	if (!counter_io(name, to))
+	if (!counter_io(name, to) || !counter_rusage(name, to))
+		return;
+	if (!counter_energy(name, to, &sum->why))
 		return;
 	if (!strcmp(type, "papi")) {
 		to->source = COUNTER_PAPI;
@@ -78,6 +81,29 @@ void counters_note(struct counter_watch *w, struct ring_producer_shm *ring)
 			sum->error = error < 0 && error > -4096 ? error : -EIO;
 		}
 	}
+}
+
+static bool reads_energy(const struct process *p)
+{
+	const struct counters_shm *s = control_counters(p->control);
+
+	for (uint32_t i = 0; i < s->n; i++)
+		if (s->at[i].source == COUNTER_ENERGY)
+			return true;
+	return false;
+}
+
+void counters_ask(const struct agent *a, struct process *p)
+{
+	struct counters_shm *s = control_counters(p->control);
+	bool taken = false;
+
+	for (const struct process *q = a->processes; q && !taken; q = q->next)
+		taken = q != p && q->control && !q->ended && reads_energy(q);
+	*s = a->counters->wanted;
+	for (uint32_t i = 0; taken && i < s->n; i++)
+		if (s->at[i].source == COUNTER_ENERGY)
+			s->at[i].source = COUNTER_NONE;
 }
 
 /* ---- what became of it -------------------------------------------------------------- */

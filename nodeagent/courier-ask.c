@@ -19,7 +19,7 @@
 
 #define GRACE_S 10.0 /* beyond the deadline that the courier itself keeps */
 
-static int to_courier = -1;
+static int to_courier = -1, its_bell = -1;
 static const struct peer_tcp_options *tcp_options;
 
 bool courier_transfer(int fd, void *buf, size_t bytes, bool out, double until)
@@ -220,9 +220,15 @@ bool courier_clock(struct peer *peer, double last_s, struct clock_sync *c)
 	return known;
 }
 
-void courier_found(int fd)
+void courier_found(int fd, int bell)
 {
 	to_courier = fd;
+	its_bell = bell;
+}
+
+int courier_bell(void)
+{
+	return its_bell;
 }
 
 /* Without MPI */

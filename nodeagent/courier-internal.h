@@ -42,8 +42,8 @@ struct join_request {
 /* Both directions, whole or not at all. */
 bool courier_transfer(int fd, void *buf, size_t bytes, bool out, double until);
 
-/* In the agent: the socket to its courier. */
-void courier_found(int fd);
+/* In the agent: the socket to its courier, and the bell that it rings, or -1. */
+void courier_found(int fd, int bell);
 
 struct peer_tcp_options;
 /* As courier_use_tcp() was told, in both processes; NULL: MPI. */

@@ -7,7 +7,9 @@
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/eventfd.h>
 #include <sys/prctl.h>
+#include <sys/resource.h>
 #include <sys/signalfd.h>
 #include <sys/socket.h>
 #include <sys/wait.h>
@@ -23,7 +25,9 @@
 #include "nodeagent/util.h"
 
 struct courier {
-	int fd; /* to the agent; -1 when that has hung up */
+	int fd;	       /* to the agent; -1 when that has hung up */
+	int bell;      /* eventfd, -1 without TCP */
+	uint64_t rung; /* news that the agent was told of */
 	struct peer *peer;
 	struct clock_burst *clock; /* NULL: not compared */
 	char *host;
@@ -109,6 +113,7 @@ static void join_on(struct courier *c)
 	if (!c->joining || !peer_tcp_joined(c->peer))
 		return;
 	c->joining = false;
+	c->peer->news++; /* that is some, too */
 	if (c->peer->size > 1)
 		c->clock = clock_burst_new(c->peer, c->sync_interval_s);
 }
@@ -330,9 +335,31 @@ static bool child_ended(int signals, pid_t child, int *status)
 	return waitpid(child, status, WNOHANG) == child;
 }
 
-static _Noreturn void carry(int fd, pid_t child, const sigset_t *mask)
+static void ring(struct courier *c)
 {
-	struct courier c = {.fd = fd};
+	const uint64_t one = 1;
+
+	if (!c->peer || c->bell < 0 || c->rung == c->peer->news)
+		return;
+	c->rung = c->peer->news;
+	while (write(c->bell, &one, sizeof(one)) < 0 && errno == EINTR)
+		;
+}
+
+/* One for each other agent, and some for strangers. */
+static void more_descriptors(void)
+{
+	struct rlimit limit;
+
+	if (getrlimit(RLIMIT_NOFILE, &limit))
+		return;
+	limit.rlim_cur = limit.rlim_max;
+	setrlimit(RLIMIT_NOFILE, &limit);
+}
+
+static _Noreturn void carry(int fd, int bell, pid_t child, const sigset_t *mask)
+{
+	struct courier c = {.fd = fd, .bell = bell};
 	int signals = signalfd(-1, mask, SFD_CLOEXEC), status = 0;
 
 	for (;;) {
@@ -355,6 +382,7 @@ static _Noreturn void carry(int fd, pid_t child, const sigset_t *mask)
 			break;
 		if (p[1].revents)
 			serve(&c);
+		ring(&c);
 	}
 	if (!WIFSIGNALED(status)) {
 		stand_in(&c);
@@ -374,7 +402,7 @@ void peer_shield(void)
 	static const int passed_on[] = {SIGCHLD, SIGTERM, SIGINT, SIGHUP, SIGUSR1};
 	sigset_t mask, old;
 	pid_t child;
-	int pair[2];
+	int pair[2], bell;
 
 	if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, pair))
 		return;
@@ -382,17 +410,19 @@ void peer_shield(void)
 	for (size_t i = 0; i < ARRAY_SIZE(passed_on); i++)
 		sigaddset(&mask, passed_on[i]);
 	sigprocmask(SIG_BLOCK, &mask, &old);
+	bell = courier_tcp() ? eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK) : -1;
 	child = fork();
 	if (child > 0) {
 		close(pair[1]);
-		carry(pair[0], child, &mask);
+		more_descriptors();
+		carry(pair[0], bell, child, &mask);
 	}
 	close(pair[0]);
 	if (child == 0) {
 		setsid();
 		prctl(PR_SET_PDEATHSIG, SIGTERM);
 		signal(SIGPIPE, SIG_IGN); /* standard output ends with the launcher */
-		courier_found(pair[1]);
+		courier_found(pair[1], bell);
 	} else {
 		close(pair[1]);
 	}

@@ -40,6 +40,9 @@ bool courier_join(const char *host, const char *session, double deadline_s, doub
 int courier_joined(struct peer **peer);
 char *courier_notes(void);
 
+/* An eventfd, rung by a courier that speaks TCP when there is news (peer.h); else -1. */
+int courier_bell(void);
+
 /*
  * What the courier needs to take the agent's place: its plan, host and time to
  * wait, to be told after collate_start(). collated: a run is over, only the

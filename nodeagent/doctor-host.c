@@ -8,6 +8,7 @@
 #include <string.h>
 #include <strings.h>
 #include <sys/mman.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "conf/conf.h"
@@ -63,6 +64,13 @@ static void look_at_config(struct diagnosis *d, const char *file)
 	conf_free(c);
 }
 
+static bool is_program(const char *path)
+{
+	struct stat st;
+
+	return !stat(path, &st) && S_ISREG(st.st_mode) && !access(path, X_OK);
+}
+
 /* dirname(of)/relative, if it can be executed. The caller frees. */
 static char *beside(const char *of, const char *relative)
 {
@@ -72,7 +80,7 @@ static char *beside(const char *of, const char *relative)
 	if (!slash)
 		return NULL;
 	path = xasprintf("%.*s/%s", (int)(slash - of), of, relative);
-	if (!access(path, X_OK)) {
+	if (is_program(path)) {
 		if (realpath(path, real)) {
 			free(path);
 			path = xstrdup(real);
@@ -94,7 +102,7 @@ static void look_for_agent(struct diagnosis *d, const char *library)
 			"VFTR_AGENT=off: it is traced only if an agent is already there");
 		return;
 	}
-	if (named && *named && access(named, X_OK)) {
+	if (named && *named && !is_program(named)) {
 		diagnose(d, FINDING_NO, "VFTR_AGENT=%s cannot be executed", named);
 		diagnose(d, FINDING_DO, "set it to the path of %s, or unset it", AGENT);
 		return;

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Trace events of Chrome as JSON, one on a line: calls as B and E, communications
- * as instants, messages also as s and f, between which viewers draw an arrow.
+ * as instants, messages also as s and f, between which viewers draw an arrow; as do calls
+ * and what they have started on a GPU.
  */
 #include <inttypes.h>
 #include <stdlib.h>
@@ -12,7 +13,7 @@
 
 struct chrome {
 	struct exporter *x;
-	char **names, **comms; /* as JSON strings */
+	char **names, **comms, **counters; /* as JSON strings */
 	bool filled;
 };
 
@@ -51,6 +52,9 @@ void *chrome_begin(struct exporter *x)
 	f->x = x;
 	f->names = xcalloc(x->n_regions, sizeof(char *));
 	f->comms = xcalloc(x->n_comms, sizeof(char *));
+	f->counters = xcalloc(x->n_counters, sizeof(char *));
+	for (size_t i = 0; i < x->n_counters; i++)
+		f->counters[i] = export_quoted(x->counters[i].name);
 	for (size_t i = 0; i < x->n_regions; i++)
 		f->names[i] = export_quoted(x->regions[i].name);
 	for (size_t i = 0; i < x->n_comms; i++)
@@ -118,11 +122,38 @@ static void put_message(struct chrome *f, const struct export_event *e)
 		m->flow, send ? "" : ",\"bp\":\"e\"");
 }
 
+static void put_arrows(struct chrome *f, const struct export_event *e)
+{
+	for (size_t i = 0; i < e->n_arrows; i++) {
+		put_event(f, e->arrows[i].out ? "s" : "f", e);
+		fprintf(f->x->out,
+			",\"cat\":\"launch\",\"name\":\"launch\",\"id\":\"0x%" PRIx64 "\"%s}",
+			e->arrows[i].flow, e->arrows[i].out ? "" : ",\"bp\":\"e\"");
+	}
+}
+
 static void put_mark(struct chrome *f, const struct export_event *e, const char *text)
 {
 	put_event(f, "i", e);
 	fprintf(f->x->out, ",\"s\":\"t\",\"name\":\"%s\",\"args\":{\"calls\":%" PRIu64 "}}", text,
 		e->count);
+}
+
+/* Viewers have them per process: the id tells threads apart. */
+static void put_counts(struct chrome *f, const struct export_event *e)
+{
+	for (uint32_t i = 0; i < e->counts->n; i++) {
+		const uint32_t counter = e->counts->counters[i];
+		const uint64_t value = e->counts->values[i];
+
+		put_event(f, "C", e);
+		fprintf(f->x->out, ",\"id\":\"%u\",\"name\":%s,\"args\":{\"value\":", e->thread->id,
+			f->counters[counter]);
+		if (f->x->counters[counter].kind == VFD_COUNTER_REAL)
+			fprintf(f->x->out, "%.17g}}", export_real(value));
+		else
+			fprintf(f->x->out, "%" PRId64 "}}", (int64_t)value);
+	}
 }
 
 void chrome_event(void *state, const struct export_event *e)
@@ -134,6 +165,7 @@ void chrome_event(void *state, const struct export_event *e)
 		put_event(f, "B", e);
 		fprintf(f->x->out, ",\"cat\":\"%s\",\"name\":%s}",
 			categories[f->x->regions[e->region].kind], f->names[e->region]);
+		put_arrows(f, e);
 		break;
 	case EXPORT_EXIT:
 		/* the name is needed by readers that find the call by it */
@@ -157,6 +189,11 @@ void chrome_event(void *state, const struct export_event *e)
 	case EXPORT_LOST:
 		put_mark(f, e, "calls lost");
 		break;
+	case EXPORT_COUNTERS:
+		put_counts(f, e);
+		break;
+	case EXPORT_ARROW: /* not given to us */
+		break;
 	}
 }
 
@@ -169,6 +206,9 @@ void chrome_end(void *state, bool good)
 		free(f->names[i]);
 	for (size_t i = 0; i < f->x->n_comms; i++)
 		free(f->comms[i]);
+	for (size_t i = 0; i < f->x->n_counters; i++)
+		free(f->counters[i]);
+	free(f->counters);
 	free(f->names);
 	free(f->comms);
 	free(f);

@@ -121,6 +121,8 @@ static char *thread_name(const struct vfd_thread *t)
 {
 	if (t->lane == VFD_NONE)
 		return xstrdup("(lost)");
+	if (t->number >= VFD_THREAD_STREAM && t->name)
+		return xstrdup(t->name);
 	if (t->name && *t->name)
 		return xasprintf("thread %u %s", t->number, t->name);
 	if (t->openmp && t->number)
@@ -249,8 +251,8 @@ static uint32_t region_number(
 	map64_add(&x->region_hash, hash, (uint32_t)x->n_regions);
 	x->regions = grow(x->regions, x->n_regions, &x->cap_regions, sizeof(*x->regions));
 	clean = cleaned(name);
-	x->regions[x->n_regions] =
-		(struct export_region){clean ? clean : name, module, clean, kind};
+	x->regions[x->n_regions] = (struct export_region){
+		.name = clean ? clean : name, .module = module, .cleaned = clean, .kind = kind};
 	return (uint32_t)x->n_regions++;
 }
 
@@ -296,6 +298,23 @@ uint32_t export_caller(
 
 /* ---- communicators and messages ---------------------------------------------------- */
 
+/* MPI has names for two that nobody named. */
+static const char *comm_name(const struct exporter *x, uint32_t file, const struct vfd_comm *c)
+{
+	size_t n;
+	const struct vfd_process *p = vfd_processes(x->files[file], &n);
+	uint32_t job = 0;
+
+	if (c->name && *c->name)
+		return c->name;
+	for (size_t i = 0; i < n; i++)
+		if (p[i].number != VFD_NONE && p[i].rank >= 0 && p[i].size > job)
+			job = p[i].size;
+	if (c->kind != WIRE_COMM_PREDEFINED || c->remote_size)
+		return "communicator";
+	return c->size == job ? "MPI_COMM_WORLD" : c->size == 1 ? "MPI_COMM_SELF" : "communicator";
+}
+
 static void add_comms(struct exporter *x, uint32_t file)
 {
 	size_t n;
@@ -313,8 +332,7 @@ static void add_comms(struct exporter *x, uint32_t file)
 		}
 		map64_add(&x->comm_of, all[i].id, (uint32_t)x->n_comms);
 		x->comms = grow(x->comms, x->n_comms, &x->cap_comms, sizeof(*x->comms));
-		x->comms[x->n_comms++] = (struct export_comm){
-			&all[i], all[i].name && *all[i].name ? all[i].name : "communicator"};
+		x->comms[x->n_comms++] = (struct export_comm){&all[i], comm_name(x, file, &all[i])};
 	}
 }
 
@@ -427,6 +445,22 @@ static void find_span(struct exporter *x)
 	x->duration = export_time(x, end);
 }
 
+static void find_streams(struct exporter *x)
+{
+	for (size_t i = 0; i < x->n_threads; i++) {
+		struct export_thread *t = &x->threads[i];
+		size_t n;
+
+		t->stream = t->number >= VFD_THREAD_STREAM;
+		if (!t->stream)
+			continue;
+		t->region = region_number(x, t->name, NULL, VFD_FUNCTION_OTHER);
+		vfd_stacks(x->files[t->file], t->lane, &n);
+		for (uint32_t k = 1; k + 1 < n; k++)
+			x->regions[export_region_of(x, t->file, t->lane, k)].on_gpu = true;
+	}
+}
+
 void export_model_new(struct exporter *x)
 {
 	size_t cap = 0;
@@ -434,6 +468,7 @@ void export_model_new(struct exporter *x)
 	find_span(x);
 	x->thread_of = xcalloc(x->n_files, sizeof(*x->thread_of));
 	x->region_of = xcalloc(x->n_files, sizeof(*x->region_of));
+	x->counter_of = xcalloc(x->n_files, sizeof(*x->counter_of));
 	x->region_init = region_number(x, "init", NULL, VFD_FUNCTION_OTHER);
 	x->region_lost = region_number(x, "(lost)", NULL, VFD_FUNCTION_OTHER);
 	for (uint32_t i = 0; i < x->n_files; i++) {
@@ -445,12 +480,14 @@ void export_model_new(struct exporter *x)
 		add_processes(x, i);
 		add_regions(x, i);
 		add_comms(x, i);
+		export_add_counters(x, i);
 	}
 	if (x->n_processes)
 		qsort(x->processes, x->n_processes, sizeof(*x->processes), by_rank);
 	for (uint32_t i = 0; i < x->n_files; i++)
 		add_threads(x, i, &cap);
 	number_threads(x);
+	find_streams(x);
 }
 
 void export_model_free(struct exporter *x)
@@ -458,6 +495,7 @@ void export_model_free(struct exporter *x)
 	for (size_t i = 0; i < x->n_files; i++) {
 		free(x->thread_of[i]);
 		free(x->region_of[i]);
+		free(x->counter_of[i]);
 	}
 	for (size_t i = 0; i < x->n_processes; i++)
 		free(x->processes[i].name);
@@ -467,6 +505,8 @@ void export_model_free(struct exporter *x)
 		free(x->regions[i].cleaned);
 	free(x->thread_of);
 	free(x->region_of);
+	free(x->counter_of);
+	free(x->counters);
 	free(x->processes);
 	free(x->threads);
 	free(x->regions);

@@ -18,6 +18,7 @@ struct OTF2_DefWriter_struct;
 struct OTF2_GlobalDefWriter_struct;
 struct OTF2_AttributeList_struct;
 struct OTF2_FlushCallbacks;
+union OTF2_MetricValue_union; /* 64 bits, as the type of the value says */
 
 #define OTF2_ARCHIVE struct OTF2_Archive_struct *
 #define OTF2_EVENTS  struct OTF2_EvtWriter_struct *
@@ -70,6 +71,21 @@ typedef int (*otf2_on_error)(
 		(OTF2_GLOBAL, uint32_t, uint32_t, uint32_t, uint32_t, uint32_t))                   \
 	_(int, intercomm, OTF2_GlobalDefWriter_WriteInterComm,                                     \
 		(OTF2_GLOBAL, uint32_t, uint32_t, uint32_t, uint32_t, uint32_t, uint32_t))         \
+	_(int, window, OTF2_GlobalDefWriter_WriteRmaWin,                                           \
+		(OTF2_GLOBAL, uint32_t, uint32_t, uint32_t, uint32_t))                             \
+	_(int, put, OTF2_EvtWriter_RmaPut, (OTF2_EVENT, uint32_t, uint32_t, uint64_t, uint64_t))   \
+	_(int, get, OTF2_EvtWriter_RmaGet, (OTF2_EVENT, uint32_t, uint32_t, uint64_t, uint64_t))   \
+	_(int, copied, OTF2_EvtWriter_RmaOpCompleteBlocking, (OTF2_EVENT, uint32_t, uint64_t))     \
+	_(int, paradigm, OTF2_GlobalDefWriter_WriteParadigm,                                       \
+		(OTF2_GLOBAL, uint8_t, uint32_t, uint8_t))                                         \
+	_(int, metric_member, OTF2_GlobalDefWriter_WriteMetricMember,                              \
+		(OTF2_GLOBAL, uint32_t, uint32_t, uint32_t, uint8_t, uint8_t, uint8_t, uint8_t,    \
+			int64_t, uint32_t))                                                        \
+	_(int, metric_class, OTF2_GlobalDefWriter_WriteMetricClass,                                \
+		(OTF2_GLOBAL, uint32_t, uint8_t, const uint32_t *, uint8_t, uint8_t))              \
+	_(int, metric, OTF2_EvtWriter_Metric,                                                      \
+		(OTF2_EVENT, uint32_t, uint8_t, const uint8_t *,                                   \
+			const union OTF2_MetricValue_union *))                                     \
 	_(int, enter, OTF2_EvtWriter_Enter, (OTF2_EVENT, uint32_t))                                \
 	_(int, leave, OTF2_EvtWriter_Leave, (OTF2_EVENT, uint32_t))                                \
 	_(int, send, OTF2_EvtWriter_MpiSend, (OTF2_EVENT, uint32_t, uint32_t, uint32_t, uint64_t)) \
@@ -105,6 +121,17 @@ struct otf2_api {
 	_(CHUNK_DEFINITIONS, OTF2_CHUNK_SIZE_DEFINITIONS_DEFAULT, 4 * 1024 * 1024)                 \
 	_(DO_FLUSH, OTF2_FLUSH, 1)                                                                 \
 	_(FUNCTION, OTF2_REGION_ROLE_FUNCTION, 1)                                                  \
+	_(BARRIER, OTF2_REGION_ROLE_BARRIER, 15)                                                   \
+	_(ONE_TO_ALL, OTF2_REGION_ROLE_COLL_ONE2ALL, 23)                                           \
+	_(ALL_TO_ONE, OTF2_REGION_ROLE_COLL_ALL2ONE, 24)                                           \
+	_(ALL_TO_ALL, OTF2_REGION_ROLE_COLL_ALL2ALL, 25)                                           \
+	_(COLLECTIVE, OTF2_REGION_ROLE_COLL_OTHER, 26)                                             \
+	_(FILE_IO, OTF2_REGION_ROLE_FILE_IO, 27)                                                   \
+	_(POINT_TO_POINT, OTF2_REGION_ROLE_POINT2POINT, 28)                                        \
+	_(ONE_SIDED, OTF2_REGION_ROLE_RMA, 29)                                                     \
+	_(OF_PROCESSES, OTF2_PARADIGM_CLASS_PROCESS, 0)                                            \
+	_(OF_THREADS, OTF2_PARADIGM_CLASS_THREAD_FORK_JOIN, 1)                                     \
+	_(OF_ACCELERATORS, OTF2_PARADIGM_CLASS_ACCELERATOR, 3)                                     \
 	_(CODE, OTF2_REGION_ROLE_CODE, 4)                                                          \
 	_(PARALLEL, OTF2_REGION_ROLE_PARALLEL, 5)                                                  \
 	_(ARTIFICIAL, OTF2_REGION_ROLE_ARTIFICIAL, 31)                                             \
@@ -117,8 +144,22 @@ struct otf2_api {
 	_(DOMAIN_NODE, OTF2_SYSTEM_TREE_DOMAIN_SHARED_MEMORY, 1)                                   \
 	_(PROCESS, OTF2_LOCATION_GROUP_TYPE_PROCESS, 1)                                            \
 	_(THREAD, OTF2_LOCATION_TYPE_CPU_THREAD, 1)                                                \
+	_(STREAM, OTF2_LOCATION_TYPE_ACCELERATOR_STREAM, 2)                                        \
+	_(BY_CUDA, OTF2_PARADIGM_CUDA, 5)                                                          \
 	_(COMM_LOCATIONS, OTF2_GROUP_TYPE_COMM_LOCATIONS, 4)                                       \
 	_(COMM_GROUP, OTF2_GROUP_TYPE_COMM_GROUP, 5)                                               \
+	_(METRIC_OTHER, OTF2_METRIC_TYPE_OTHER, 0)                                                 \
+	_(METRIC_PAPI, OTF2_METRIC_TYPE_PAPI, 1)                                                   \
+	_(METRIC_USER, OTF2_METRIC_TYPE_USER, 3)                                                   \
+	_(METRIC_SUM, OTF2_METRIC_ACCUMULATED_START, 0)                                            \
+	_(METRIC_LEVEL, OTF2_METRIC_ABSOLUTE_POINT, 17)                                            \
+	_(METRIC_AT_CALLS, OTF2_METRIC_SYNCHRONOUS, 1)                                             \
+	_(METRIC_ANY_TIME, OTF2_METRIC_ASYNCHRONOUS, 2)                                            \
+	_(RECORDER_CPU, OTF2_RECORDER_KIND_CPU, 2)                                                 \
+	_(UINT64, OTF2_TYPE_UINT64, 4)                                                             \
+	_(INT64, OTF2_TYPE_INT64, 8)                                                               \
+	_(DOUBLE, OTF2_TYPE_DOUBLE, 10)                                                            \
+	_(DECIMAL, OTF2_BASE_DECIMAL, 1)                                                           \
 	_(CREATES, OTF2_COLLECTIVE_OP_CREATE_HANDLE, 17)                                           \
 	_(DESTROYS, OTF2_COLLECTIVE_OP_DESTROY_HANDLE, 18)
 

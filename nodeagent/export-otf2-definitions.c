@@ -6,6 +6,7 @@
  * the user) gets an empty location.
  */
 #include <stdlib.h>
+#include <string.h>
 
 #include "nodeagent/export-otf2.h"
 #include "nodeagent/util.h"
@@ -18,13 +19,65 @@ struct definitions {
 	uint32_t strings, groups;
 };
 
-static uint32_t string(struct definitions *d, const char *text)
+static uint32_t string(void *ctx, const char *text)
 {
+	struct definitions *d = ctx;
+
 	OTF2_CALL(d->f, string, d->to, d->strings, text);
 	return d->strings++;
 }
 
 /* ---- regions -------------------------------------------------------------------------- */
+
+/* Words in the names of MPI's functions; the first row that has one decides. */
+static const struct {
+	const char *word;
+	uint8_t role;
+} words[] = {
+	{"File_", OUR_FILE_IO},
+	{"Win_", OUR_ONE_SIDED},
+	{"Put", OUR_ONE_SIDED},
+	{"MPI_Rget", OUR_ONE_SIDED},
+	{"Rput", OUR_ONE_SIDED},
+	{"ccumulate", OUR_ONE_SIDED},
+	{"Fetch_and", OUR_ONE_SIDED},
+	{"Compare_and", OUR_ONE_SIDED},
+	{"Comm_", OUR_FUNCTION},
+	{"Type_", OUR_FUNCTION},
+	{"Group_", OUR_FUNCTION},
+	{"arrier", OUR_BARRIER},
+	{"cast", OUR_ONE_TO_ALL},
+	{"educe_scatter", OUR_ALL_TO_ALL},
+	{"llreduce", OUR_ALL_TO_ALL},
+	{"llgather", OUR_ALL_TO_ALL},
+	{"lltoall", OUR_ALL_TO_ALL},
+	{"catter", OUR_ONE_TO_ALL},
+	{"ather", OUR_ALL_TO_ONE},
+	{"educe", OUR_ALL_TO_ONE},
+	{"scan", OUR_COLLECTIVE},
+	{"Scan", OUR_COLLECTIVE},
+	{"send", OUR_POINT_TO_POINT},
+	{"Send", OUR_POINT_TO_POINT},
+	{"recv", OUR_POINT_TO_POINT},
+	{"Recv", OUR_POINT_TO_POINT},
+	{"robe", OUR_POINT_TO_POINT},
+	{"Wait", OUR_POINT_TO_POINT},
+	{"Test", OUR_POINT_TO_POINT},
+	{"Start", OUR_POINT_TO_POINT},
+	{"Pready", OUR_POINT_TO_POINT},
+	{"Parrived", OUR_POINT_TO_POINT},
+};
+
+static uint8_t role_of(const char *name)
+{
+	/* MPI_Get_count and others only ask for something */
+	if (!strcmp(name, "MPI_Get") || !strcmp(name, "MPI_Get_c"))
+		return OUR_ONE_SIDED;
+	for (size_t i = 0; i < ARRAY_SIZE(words); i++)
+		if (strstr(name, words[i].word))
+			return words[i].role;
+	return OUR_FUNCTION;
+}
 
 static void put_regions(struct definitions *d)
 {
@@ -44,9 +97,31 @@ static void put_regions(struct definitions *d)
 		const uint32_t name = string(d, r->name);
 		const uint32_t module = r->module ? string(d, r->module) : 0;
 
-		OTF2_CALL(d->f, region, d->to, (uint32_t)i, name, name, 0, kinds[r->kind].role,
-			kinds[r->kind].paradigm, 0, module, 0, 0);
+		OTF2_CALL(d->f, region, d->to, (uint32_t)i, name, name, 0,
+			r->on_gpu		      ? OUR_FUNCTION
+			: r->kind == VFD_FUNCTION_MPI ? role_of(r->name)
+						      : kinds[r->kind].role,
+			r->on_gpu ? OUR_BY_CUDA : kinds[r->kind].paradigm, 0, module, 0, 0);
 	}
+}
+
+static void put_paradigms(struct definitions *d)
+{
+	const struct exporter *x = d->f->x;
+	bool openmp = false, cuda = false;
+
+	for (size_t i = 0; i < x->n_regions; i++)
+		openmp |= x->regions[i].kind == VFD_FUNCTION_OPENMP;
+	for (size_t i = 0; i < x->n_threads; i++)
+		cuda |= x->threads[i].stream;
+	if (d->f->n_ranks)
+		OTF2_CALL(d->f, paradigm, d->to, OUR_BY_MPI, string(d, "MPI"), OUR_OF_PROCESSES);
+	if (openmp)
+		OTF2_CALL(
+			d->f, paradigm, d->to, OUR_BY_OPENMP, string(d, "OpenMP"), OUR_OF_THREADS);
+	if (cuda)
+		OTF2_CALL(
+			d->f, paradigm, d->to, OUR_BY_CUDA, string(d, "CUDA"), OUR_OF_ACCELERATORS);
 }
 
 /* ---- places --------------------------------------------------------------------------- */
@@ -72,8 +147,9 @@ static void put_threads(struct definitions *d)
 		OTF2_CALL(d->f, location_group, d->to, (uint32_t)i, string(d, x->processes[i].name),
 			OUR_PROCESS, x->processes[i].node + 1, OUR_NONE);
 	for (size_t i = 0; i < x->n_threads; i++)
-		OTF2_CALL(d->f, location, d->to, i, string(d, x->threads[i].name), OUR_THREAD,
-			d->f->events[i], x->threads[i].process);
+		OTF2_CALL(d->f, location, d->to, i, string(d, x->threads[i].name),
+			x->threads[i].stream ? OUR_STREAM : OUR_THREAD, d->f->events[i],
+			x->threads[i].process);
 }
 
 /* ---- ranks and communicators ------------------------------------------------------------ */
@@ -231,11 +307,14 @@ void otf2_definitions(struct otf2 *f)
 	}
 	OTF2_CALL(f, clock, d.to, 1000000000, 0, length, (uint64_t)x->start_unix_ns);
 	string(&d, "");
+	put_paradigms(&d);
 	put_regions(&d);
 	put_machine(&d);
 	put_threads(&d);
+	otf2_metrics(f, d.to, string, &d);
 	if (f->n_ranks + f->strangers) {
 		put_ranks(&d);
 		put_comms(&d);
 	}
+	otf2_copies_define(f, d.to, d.groups, string, &d);
 }

@@ -260,18 +260,25 @@ static void put_message(struct otf2 *f, const struct export_event *e)
 void otf2_event(void *state, const struct export_event *e)
 {
 	struct otf2 *f = state;
+	struct OTF2_EvtWriter_struct *to;
 
 	f->last = e->time;
 	switch (e->kind) {
 	case EXPORT_ENTER:
-		OTF2_CALL(f, enter, writer_of(f, e->thread), NULL, e->time, e->region);
+		to = writer_of(f, e->thread);
+		OTF2_CALL(f, enter, to, NULL, e->time, e->region);
+		otf2_copy_begin(f, e, to);
 		break;
 	case EXPORT_EXIT:
+		otf2_copy_end(f, e, f->writers[e->thread - f->x->threads]);
 		OTF2_CALL(f, leave, writer_of(f, e->thread), NULL, e->time, e->region);
 		break;
 	case EXPORT_BEGIN:
 	case EXPORT_END:
 		put_message(f, e);
+		break;
+	case EXPORT_COUNTERS:
+		otf2_counts(f, e, writer_of(f, e->thread));
 		break;
 	default:
 		break;
@@ -301,6 +308,8 @@ void otf2_end(void *state, bool good)
 			(unsigned long long)f->left_out);
 	if (f->library && f->api.on_error)
 		f->api.on_error(NULL, NULL);
+	otf2_copies_free(f);
+	free(f->classes);
 	free(f->writers);
 	free(f->events);
 	free(f->location_of);

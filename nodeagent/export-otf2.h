@@ -19,11 +19,33 @@ struct otf2 {
 	uint64_t n_locations;			/* threads, then the empty ones */
 	uint64_t last;				/* time of the last event */
 	uint64_t left_out;			/* communications OTF2 has no place for */
+	struct otf2_class *classes;		/* export-otf2-metrics.c */
+	size_t n_classes, cap_classes;
+	struct otf2_copies *copies; /* export-otf2-copies.c, or NULL */
 };
 
 /* The first error ends the export; so nobody else looks at what OTF2 returns. */
 #define OTF2_CALL(f, name, ...) otf2_check(f, (f)->api.name(__VA_ARGS__))
 void otf2_check(struct otf2 *f, int code);
+
+/* ---- export-otf2-metrics.c */
+
+/* An event with values of counters. */
+void otf2_counts(struct otf2 *f, const struct export_event *e, struct OTF2_EvtWriter_struct *to);
+/* Their definitions; string: makes a text known, and gives its number. */
+void otf2_metrics(struct otf2 *f, struct OTF2_GlobalDefWriter_struct *to,
+	uint32_t (*string)(void *ctx, const char *text), void *ctx);
+
+/* ---- export-otf2-copies.c */
+
+/* After the enter of what ran in a stream; before its leave. */
+void otf2_copy_begin(
+	struct otf2 *f, const struct export_event *e, struct OTF2_EvtWriter_struct *to);
+void otf2_copy_end(struct otf2 *f, const struct export_event *e, struct OTF2_EvtWriter_struct *to);
+/* Their definitions; group: the first number that no group has. */
+void otf2_copies_define(struct otf2 *f, struct OTF2_GlobalDefWriter_struct *to, uint32_t group,
+	uint32_t (*string)(void *ctx, const char *text), void *ctx);
+void otf2_copies_free(struct otf2 *f);
 
 /* ---- export-otf2-definitions.c */
 

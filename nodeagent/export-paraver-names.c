@@ -52,6 +52,30 @@ static void put_type(FILE *to, int type, const char *text)
 	fprintf(to, "\nEVENT_TYPE\n0    %d    %s\n", type, text);
 }
 
+/* A line is an entry. */
+static void put_name(FILE *to, const char *name)
+{
+	for (; *name; name++)
+		fputc((unsigned char)*name < ' ' ? ' ' : *name, to);
+}
+
+/* 7: drawn as a gradient, not as a choice of colours */
+static void put_counters(const struct exporter *x, FILE *to)
+{
+	for (size_t i = 0; i < x->n_counters; i++) {
+		const struct export_counter *c = &x->counters[i];
+
+		fprintf(to, "%s7  %zu ", i ? "" : "\nEVENT_TYPE\n", PARAVER_COUNTER + i);
+		put_name(to, c->name);
+		if (*c->unit) {
+			fputs(" [", to);
+			put_name(to, c->unit);
+			fputc(']', to);
+		}
+		fputc('\n', to);
+	}
+}
+
 static void put_regions(const struct exporter *x, FILE *to, int mpi)
 {
 	fprintf(to, "VALUES\n0      End\n");
@@ -61,9 +85,7 @@ static void put_regions(const struct exporter *x, FILE *to, int mpi)
 		if (mpi && (r->kind != VFD_FUNCTION_MPI || paraver_mpi_type(r->name) != mpi))
 			continue;
 		fprintf(to, "%zu      ", i + 1);
-		/* a line is an entry */
-		for (const char *s = r->name; *s; s++)
-			fputc((unsigned char)*s < ' ' ? ' ' : *s, to);
+		put_name(to, r->name);
 		fputc('\n', to);
 	}
 	fputc('\n', to);
@@ -90,6 +112,7 @@ static void put_pcf(const struct exporter *x, FILE *to)
 	put_type(to, PARAVER_LOST, "Calls that were not recorded");
 	put_type(to, PARAVER_LEFT_OUT, "Calls left out to keep the size of the file");
 	put_type(to, PARAVER_GAP, "Not recorded until here");
+	put_counters(x, to);
 }
 
 static void put_row(const struct exporter *x, FILE *to)

@@ -28,6 +28,7 @@ struct paraver {
 	struct open_calls *open; /* by thread */
 	char **places;		 /* by thread: "cpu:1:task:thread" */
 	uint32_t *by_start;	 /* threads */
+	uint64_t **sums;	 /* by thread: as they were last, by counter; or NULL */
 	size_t started;
 	char *stem; /* of the output, without .prv */
 };
@@ -140,8 +141,17 @@ static void note_message(void *ctx, const struct export_event *e)
 {
 	struct paraver *f = ctx;
 	const struct export_message *m = e->message;
-	const bool send = m->m.kind == VFD_SEND;
-	const struct pair_end end = {m->start, m->end, m->m.lane};
+	const struct export_arrow *a = e->arrows;
+	bool send;
+	struct pair_end end;
+
+	if (e->kind == EXPORT_ARROW) {
+		end = (struct pair_end){e->time, e->time, (uint32_t)(e->thread - f->x->threads)};
+		pairs_add(f->pairs, a->flow, a->out, &end, a->bytes, 0);
+		return;
+	}
+	send = m->m.kind == VFD_SEND;
+	end = (struct pair_end){m->start, m->end, m->m.lane};
 
 	if (m->flow && e->kind == EXPORT_END)
 		pairs_add(f->pairs, m->flow, send, &end, m->m.bytes, m->m.tag);
@@ -183,6 +193,7 @@ void *paraver_begin(struct exporter *x)
 	f->stem = stem_of(x->options->output);
 	f->pairs = pairs_new(x->options->output, 0);
 	f->open = xcalloc(x->n_threads, sizeof(*f->open));
+	f->sums = xcalloc(x->n_threads, sizeof(*f->sums));
 	name_places(f);
 	sort_threads(f);
 	if (!strcmp(x->options->output, "-"))
@@ -261,6 +272,51 @@ static void put_event(struct paraver *f, const struct export_event *e, int type,
 		at_most(f, e->time), type, value);
 }
 
+/* Paraver adds up: of sums it gets what they have grown by. Its values have no sign and
+ * no fraction. */
+static uint64_t value_of(struct paraver *f, size_t thread, uint32_t counter, uint64_t value)
+{
+	const enum vfd_counter_kind kind = f->x->counters[counter].kind;
+	double real;
+	uint64_t *last;
+
+	if (kind == VFD_COUNTER_REAL) {
+		real = export_real(value);
+		return real < 0.5 ? 0 : real < 0x1p63 ? (uint64_t)(real + 0.5) : INT64_MAX;
+	}
+	if (kind == VFD_COUNTER_INTEGER)
+		return (int64_t)value > 0 ? value : 0;
+	last = &f->sums[thread][counter];
+	if (*last < value) {
+		const uint64_t before = *last;
+
+		*last = value;
+		return value - before;
+	}
+	*last = value;
+	return 0;
+}
+
+static void put_counts(struct paraver *f, const struct export_event *e)
+{
+	const size_t thread = (size_t)(e->thread - f->x->threads);
+
+	if (!f->sums[thread]) {
+		f->sums[thread] = xcalloc(f->x->n_counters, sizeof(**f->sums));
+		/* what was before --from is not what happened here */
+		for (uint32_t i = 0; f->x->options->from_set && i < e->counts->n; i++)
+			f->sums[thread][e->counts->counters[i]] = e->counts->values[i];
+	}
+	fprintf(f->x->out, "2:%s:%" PRIu64, f->places[thread], at_most(f, e->time));
+	for (uint32_t i = 0; i < e->counts->n; i++) {
+		const uint32_t counter = e->counts->counters[i];
+
+		fprintf(f->x->out, ":%" PRIu64 ":%" PRIu64, (uint64_t)PARAVER_COUNTER + counter,
+			value_of(f, thread, counter, e->counts->values[i]));
+	}
+	fputc('\n', f->x->out);
+}
+
 void paraver_event(void *state, const struct export_event *e)
 {
 	struct paraver *f = state;
@@ -286,6 +342,9 @@ void paraver_event(void *state, const struct export_event *e)
 	case EXPORT_LOST:
 		put_event(f, e, PARAVER_LOST, e->count);
 		break;
+	case EXPORT_COUNTERS:
+		put_counts(f, e);
+		break;
 	default:
 		break;
 	}
@@ -306,10 +365,12 @@ void paraver_end(void *state, bool good)
 	for (size_t i = 0; i < f->x->n_threads; i++) {
 		free(f->open[i].regions);
 		free(f->places[i]);
+		free(f->sums[i]);
 	}
 	pairs_free(f->pairs);
 	free(f->open);
 	free(f->places);
+	free(f->sums);
 	free(f->by_start);
 	free(f->stem);
 	free(f);

@@ -15,6 +15,7 @@ struct exporter;
 #define PARAVER_LOST	       90000001
 #define PARAVER_LEFT_OUT       90000002
 #define PARAVER_GAP	       90000003
+#define PARAVER_COUNTER	       42100000 /* + number of the counter */
 
 /* One of the three, by the name of the function. */
 int paraver_mpi_type(const char *name);

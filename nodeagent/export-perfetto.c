@@ -5,8 +5,10 @@
  * stands as a number. A call is a slice; a communication is an instant inside it,
  * with its details, and the instants of both ends of a message have one flow id:
  * the viewer draws an arrow. A send stands where it began, a receive where it ended.
+ * Slices have such ids, too: a call, and what it started on a GPU.
  */
 #include <stdlib.h>
+#include <string.h>
 
 #include "nodeagent/export-formats.h"
 #include "nodeagent/export-protobuf.h"
@@ -23,7 +25,15 @@ enum packet {
 	PACKET_FLAGS = 13,
 	PACKET_TRACK = 60,
 };
-enum track { TRACK_UUID = 1, TRACK_PROCESS = 3, TRACK_THREAD = 4, TRACK_PARENT = 5 };
+enum track {
+	TRACK_UUID = 1,
+	TRACK_NAME = 2,
+	TRACK_PROCESS = 3,
+	TRACK_THREAD = 4,
+	TRACK_PARENT = 5,
+	TRACK_COUNTER = 8,
+};
+enum track_counter { COUNTER_UNIT = 3, COUNTER_UNIT_NAME = 6 };
 enum track_process { PROCESS_PID = 1, PROCESS_NAME = 6 };
 enum track_thread { THREAD_PID = 1, THREAD_TID = 2, THREAD_NAME = 5 };
 enum track_event {
@@ -33,6 +43,8 @@ enum track_event {
 	EVENT_NAME = 10, /* interned */
 	EVENT_TRACK = 11,
 	EVENT_NAME_TEXT = 23,
+	EVENT_COUNT = 30,
+	EVENT_COUNT_REAL = 44,
 	EVENT_FLOW = 47,
 };
 enum annotation {
@@ -44,11 +56,13 @@ enum annotation {
 enum interned { INTERNED_CATEGORY = 1, INTERNED_NAME = 2, INTERNED_ANNOTATION = 3 };
 enum interned_entry { ENTRY_NUMBER = 1, ENTRY_TEXT = 2 };
 
-enum slice_type { SLICE_BEGIN = 1, SLICE_END = 2, INSTANT = 3 };
+enum slice_type { SLICE_BEGIN = 1, SLICE_END = 2, INSTANT = 3, COUNTER = 4 };
+enum unit { UNIT_TIME_NS = 1, UNIT_COUNT = 2, UNIT_BYTES = 3 };
 enum sequence_flag { SEQUENCE_CLEARED = 1, SEQUENCE_NEEDS_INTERNED = 2 };
 
 #define SEQUENCE	1
-#define FIRST_THREAD_ID (UINT64_C(1) << 32) /* tracks of processes are below */
+#define FIRST_THREAD_ID (UINT64_C(1) << 32) /* tracks of processes are below, */
+#define FIRST_COUNTER	2		    /* ... of counters above: in the upper half */
 
 static const char *const categories[] = {"code", "mpi", "region", "openmp", "other", "message"};
 enum { CATEGORY_MESSAGE = 5 };
@@ -60,7 +74,8 @@ enum detail { PEER, TAG, BYTES, COMMUNICATOR, MATCHING, BYTES_RECEIVED, OFFSET, 
 struct perfetto {
 	struct exporter *x;
 	struct protobuf p;
-	bool *named; /* by region: it was written */
+	bool *named;	       /* by region: it was written */
+	struct map64 counters; /* tracks that were */
 };
 
 static void packet_end(struct perfetto *f)
@@ -136,6 +151,44 @@ static void put_thread(struct perfetto *f, const struct export_thread *t)
 	packet_end(f);
 }
 
+static void put_unit(struct protobuf *p, const struct export_counter *c)
+{
+	static const struct {
+		const char *text;
+		enum unit unit;
+	} units[] = {{"ns", UNIT_TIME_NS}, {"bytes", UNIT_BYTES}, {"", UNIT_COUNT}};
+
+	for (size_t i = 0; i < ARRAY_SIZE(units); i++)
+		if (!strcmp(units[i].text, c->unit)) {
+			protobuf_uint(p, COUNTER_UNIT, units[i].unit);
+			return;
+		}
+	protobuf_text(p, COUNTER_UNIT_NAME, c->unit);
+}
+
+/* Each counter of a thread has a track below it, from its first value on. */
+static uint64_t counter_track(struct perfetto *f, const struct export_thread *t, uint32_t counter)
+{
+	const uint64_t track = ((uint64_t)counter + FIRST_COUNTER) << 32 | t->id;
+	const struct export_counter *c = &f->x->counters[counter];
+	struct protobuf *p = &f->p;
+
+	if (map64_find(&f->counters, track))
+		return track;
+	map64_add(&f->counters, track, 1);
+	packet_begin(f);
+	protobuf_open(p, PACKET_TRACK);
+	protobuf_uint(p, TRACK_UUID, track);
+	protobuf_text(p, TRACK_NAME, c->name);
+	protobuf_uint(p, TRACK_PARENT, track_of(t));
+	protobuf_open(p, TRACK_COUNTER);
+	put_unit(p, c);
+	protobuf_close(p);
+	protobuf_close(p);
+	packet_end(f);
+	return track;
+}
+
 void *perfetto_begin(struct exporter *x)
 {
 	struct perfetto *f = xcalloc(1, sizeof(*f));
@@ -180,6 +233,8 @@ static void put_call(struct perfetto *f, const struct export_event *e)
 	event_begin(f, e, SLICE_BEGIN);
 	protobuf_uint(&f->p, EVENT_NAME, (uint64_t)e->region + 1);
 	protobuf_uint(&f->p, EVENT_CATEGORY, f->x->regions[e->region].kind + 1);
+	for (size_t i = 0; i < e->n_arrows; i++)
+		protobuf_fixed64(&f->p, EVENT_FLOW, e->arrows[i].flow);
 	event_end(f);
 }
 
@@ -241,6 +296,29 @@ static void put_mark(struct perfetto *f, const struct export_event *e, const cha
 	event_end(f);
 }
 
+static void put_count(struct perfetto *f, const struct export_event *e, uint32_t i)
+{
+	const uint32_t counter = e->counts->counters[i];
+	const uint64_t track = counter_track(f, e->thread, counter);
+	uint64_t value = e->counts->values[i];
+	struct protobuf *p = &f->p;
+	double real;
+
+	packet_begin(f);
+	protobuf_uint(p, PACKET_TIMESTAMP, e->time);
+	protobuf_open(p, PACKET_EVENT);
+	protobuf_uint(p, EVENT_TYPE, COUNTER);
+	protobuf_uint(p, EVENT_TRACK, track);
+	if (f->x->counters[counter].kind == VFD_COUNTER_REAL) {
+		real = export_real(value);
+		memcpy(&value, &real, sizeof(value));
+		protobuf_fixed64(p, EVENT_COUNT_REAL, value);
+	} else {
+		protobuf_int(p, EVENT_COUNT, (int64_t)value);
+	}
+	event_end(f);
+}
+
 void perfetto_event(void *state, const struct export_event *e)
 {
 	struct perfetto *f = state;
@@ -270,6 +348,12 @@ void perfetto_event(void *state, const struct export_event *e)
 	case EXPORT_LOST:
 		put_mark(f, e, "calls lost");
 		break;
+	case EXPORT_COUNTERS:
+		for (uint32_t i = 0; i < e->counts->n; i++)
+			put_count(f, e, i);
+		break;
+	case EXPORT_ARROW: /* not given to us */
+		break;
 	}
 }
 
@@ -278,6 +362,7 @@ void perfetto_end(void *state, bool good)
 	struct perfetto *f = state;
 
 	protobuf_free(&f->p);
+	map64_free(&f->counters);
 	free(f->named);
 	free(f);
 }

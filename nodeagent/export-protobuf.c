@@ -36,10 +36,7 @@ static void put(struct protobuf *p, uint64_t value)
 	p->n += varint(room(p, VARINT_MAX), value);
 }
 
-static void put_tag(struct protobuf *p, uint32_t field,
-#define VARINT_MAX 10
-
-	enum wire_type type)
+static void put_tag(struct protobuf *p, uint32_t field, enum wire_type type)
 {
 	put(p, (uint64_t)field << 3 | type);
 }

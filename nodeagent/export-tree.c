@@ -67,7 +67,9 @@ void tree_event(struct tree *t, const struct export_event *e)
 		t->nodes[h->open].exclusive += e->time - h->since;
 	h->since = e->time;
 	if (e->kind == EXPORT_ENTER) {
-		if (!h->open)
+		if (!h->open && e->thread->stream)
+			h->open = h->on = below(t, root, e->thread->region, process);
+		else if (!h->open)
 			h->open = h->on = outside(t, e, root);
 		h->open = below(t, h->open, e->region, process);
 		t->nodes[h->open].calls++;

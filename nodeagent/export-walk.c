@@ -14,6 +14,7 @@
 #define CHECK_EVERY 4096u /* events */
 #define DRAW_EVERY  0.1	  /* s */
 #define BAR	    40
+#define ARROWS_MOST 16384u /* from the calls of one moment */
 
 struct walk {
 	struct exporter *x;
@@ -22,7 +23,19 @@ struct walk {
 	struct export_message *heap; /* by end */
 	size_t n, cap;
 	uint64_t time; /* of the last event given */
+	uint32_t counters[EXPORT_COUNTS_MOST];
+	struct export_counts counts;
 	uint64_t messages;
+	/* ends of arrows at the calls that come next, at the same time */
+	struct arrow_end {
+		const struct export_thread *thread;
+		uint32_t stack;
+		struct export_arrow arrow;
+	} * ends;
+	size_t n_ends, cap_ends;
+	int64_t ends_time;
+	struct export_arrow *arrows; /* of the event given */
+	size_t cap_arrows;
 };
 
 /* ---- the heap of ends --------------------------------------------------------------- */
@@ -85,6 +98,57 @@ static void give_ends(struct walk *w, uint64_t until)
 	}
 }
 
+/* What is not followed by its call is dropped: that was left out, or is before --from. */
+static void add_arrow(struct walk *w, const struct vfd_event *v, bool alone)
+{
+	const struct export_thread *t = export_thread_of(w->x, v->file, v->lane);
+	const struct vfd_launch *l = v->launch;
+	struct export_arrow arrow = {.out = v->kind == VFD_LAUNCH,
+		.kind = l->kind,
+		.flow = vfd_launch_flow(w->x->files[v->file], l),
+		.bytes = l->bytes,
+		.from = export_thread_of(w->x, v->file, l->lane)};
+
+	if (!t || !arrow.from)
+		return;
+	if (alone) {
+		give(w, &(struct export_event){.kind = EXPORT_ARROW,
+				.time = export_time(w->x, v->time),
+				.thread = t,
+				.arrows = &arrow,
+				.n_arrows = 1});
+		return;
+	}
+	if (v->time != w->ends_time)
+		w->n_ends = 0;
+	w->ends_time = v->time;
+	if (w->n_ends >= ARROWS_MOST)
+		return;
+	w->ends = grow(w->ends, w->n_ends, &w->cap_ends, sizeof(*w->ends));
+	w->ends[w->n_ends++] = (struct arrow_end){t, v->stack, arrow};
+}
+
+static void take_arrows(struct walk *w, const struct vfd_event *v, struct export_event *e)
+{
+	size_t kept = 0;
+
+	if (v->time != w->ends_time)
+		w->n_ends = 0;
+	for (size_t i = 0; i < w->n_ends; i++) {
+		const struct arrow_end *end = &w->ends[i];
+
+		if (end->thread == e->thread && end->stack == v->stack) {
+			w->arrows =
+				grow(w->arrows, e->n_arrows, &w->cap_arrows, sizeof(*w->arrows));
+			w->arrows[e->n_arrows++] = end->arrow;
+		} else {
+			w->ends[kept++] = *end;
+		}
+	}
+	w->n_ends = kept;
+	e->arrows = w->arrows;
+}
+
 static bool convert(struct walk *w, const struct vfd_event *v, struct export_event *e)
 {
 	*e = (struct export_event){.time = export_time(w->x, v->time),
@@ -105,6 +169,11 @@ static bool convert(struct walk *w, const struct vfd_event *v, struct export_eve
 		break;
 	case VFD_LOST:
 		e->kind = EXPORT_LOST;
+		break;
+	case VFD_COUNTERS:
+		e->kind = EXPORT_COUNTERS;
+		export_counts_of(w->x, v->file, v->counts, w->counters, &w->counts);
+		e->counts = &w->counts;
 		break;
 	default:
 		return false;
@@ -199,8 +268,13 @@ void export_walk(struct exporter *x, const struct export_walk *want,
 		give_ends(&w, export_time(x, v.time));
 		if (v.kind == VFD_MESSAGE)
 			give_message(&w, &v);
-		else if (convert(&w, &v, &e))
+		else if (v.kind == VFD_LAUNCH || v.kind == VFD_STARTED)
+			add_arrow(&w, &v, want->no_calls);
+		else if (convert(&w, &v, &e)) {
+			if (w.n_ends && v.kind == VFD_ENTER)
+				take_arrows(&w, &v, &e);
 			give(&w, &e);
+		}
 		if (n % CHECK_EVERY == 0) {
 			check(x);
 			export_progress(x, vfd_cursor_progress(c));
@@ -210,6 +284,8 @@ void export_walk(struct exporter *x, const struct export_walk *want,
 		give_ends(&w, UINT64_MAX);
 	vfd_cursor_free(c);
 	free(w.heap);
+	free(w.ends);
+	free(w.arrows);
 	x->steps_done++;
 	export_progress(x, 0);
 	check(x);

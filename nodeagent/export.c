@@ -108,7 +108,8 @@ static void close_file(struct exporter *x, struct output *o)
 			export_fail(x, "%s: can't be written: %s", o->path, strerror(-error));
 	} else if (x->out) {
 		fclose(x->out);
-		unlink(o->tmp);
+		if (o->tmp)
+			unlink(o->tmp);
 		free(o->tmp);
 	}
 }
@@ -193,6 +194,10 @@ static bool tell_damage(struct vfd_file **files, size_t n)
 			complain(
 				"%s: %zu more places are left out", path, n_damage - DAMAGES_SHOWN);
 		any |= n_damage > 0;
+		if (vfd_facts(files[i])->unknown_blocks)
+			complain("%s: %llu blocks of kinds that this vftr does not know are left "
+				 "out",
+				path, (unsigned long long)vfd_facts(files[i])->unknown_blocks);
 	}
 	return any;
 }

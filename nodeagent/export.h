@@ -32,7 +32,9 @@ struct export_process {
 struct export_thread {
 	uint32_t file, lane, process, number, id;
 	uint64_t start, end; /* ns; end: of the recording if it was never seen to end */
-	char *name;	     /* "thread 0", or "thread 2 OpenMP 1" */
+	char *name;	     /* "thread 0", "thread 2 OpenMP 1", or "GPU 0 stream 1.7" */
+	bool stream;	     /* of a GPU */
+	uint32_t region;     /* stream: one of its name, below which flame graphs have it */
 };
 
 /* What calls are of: functions of the same kind, name and module are one. */
@@ -40,6 +42,13 @@ struct export_region {
 	const char *name, *module; /* name: UTF-8; module: path or NULL */
 	char *cleaned;		   /* the name, if it had to be made UTF-8 */
 	enum vfd_function_kind kind;
+	bool on_gpu; /* it ran in a stream */
+};
+
+/* A counter; those of several files and processes that are called the same are one. */
+struct export_counter {
+	const char *name, *unit; /* never NULL; unit "": a number */
+	enum vfd_counter_kind kind;
 };
 
 /* A communicator; the parts of it in several files are one. */
@@ -50,12 +59,14 @@ struct export_comm {
 
 enum export_kind {
 	EXPORT_ENTER,
-	EXPORT_EXIT,	/* of the last call of the thread that is still open */
-	EXPORT_BEGIN,	/* of a communication */
-	EXPORT_END,	/* the same communication again, when it ended */
-	EXPORT_GAP,	/* nothing was recorded since the thread's event before */
-	EXPORT_THINNED, /* count calls were left out, to keep the size of the file */
-	EXPORT_LOST	/* count calls were not recorded */
+	EXPORT_EXIT,	 /* of the last call of the thread that is still open */
+	EXPORT_BEGIN,	 /* of a communication */
+	EXPORT_END,	 /* the same communication again, when it ended */
+	EXPORT_GAP,	 /* nothing was recorded since the thread's event before */
+	EXPORT_THINNED,	 /* count calls were left out, to keep the size of the file */
+	EXPORT_LOST,	 /* count calls were not recorded */
+	EXPORT_COUNTERS, /* values; sums are those at the thread's next call or exit */
+	EXPORT_ARROW	 /* only if calls are not wanted: one end of an arrow */
 };
 
 struct export_message {
@@ -68,6 +79,21 @@ struct export_message {
 	uint64_t number;      /* running, the same at BEGIN and END */
 };
 
+struct export_counts {
+	uint32_t n;
+	const uint32_t *counters; /* in counters[] */
+	const uint64_t *values;	  /* as their kind says */
+};
+
+/* A call has started something on a GPU: the end of an arrow, of which this is one. */
+struct export_arrow {
+	bool out; /* the call; else what it started */
+	enum vfd_launch_kind kind;
+	uint64_t flow;			  /* the same at both ends */
+	uint64_t bytes;			  /* copied or set */
+	const struct export_thread *from; /* of the call */
+};
+
 struct export_event {
 	enum export_kind kind;
 	uint64_t time; /* ns since the start of the trace, never less than that before */
@@ -76,6 +102,9 @@ struct export_event {
 	uint32_t stack;	 /* ENTER: for export_caller() */
 	uint64_t count;
 	const struct export_message *message; /* BEGIN, END */
+	const struct export_counts *counts;   /* COUNTERS */
+	const struct export_arrow *arrows;    /* ENTER: those that begin or end there; ARROW */
+	size_t n_arrows;
 };
 
 struct export_options {
@@ -93,8 +122,9 @@ struct exporter {
 	struct export_thread *threads;
 	struct export_region *regions;
 	struct export_comm *comms;
+	struct export_counter *counters;
 	const char **hosts;
-	size_t n_processes, n_threads, n_regions, n_comms, n_hosts;
+	size_t n_processes, n_threads, n_regions, n_comms, n_counters, n_hosts;
 	uint64_t duration; /* ns */
 	int64_t start_unix_ns;
 
@@ -108,10 +138,11 @@ struct exporter {
 	/* export-model.c's own */
 	uint32_t **thread_of;		   /* by file and lane; EXPORT_NONE: left out */
 	uint32_t **region_of;		   /* by file and function */
+	uint32_t **counter_of;		   /* by file and number */
 	uint32_t region_init, region_lost; /* of what has no function */
 	struct map64 comm_of, region_hash; /* by id, by hash of what makes them one */
 	int64_t origin;			   /* the reader's time of our 0 */
-	size_t cap_processes, cap_regions, cap_comms, cap_hosts;
+	size_t cap_processes, cap_regions, cap_comms, cap_counters, cap_hosts;
 };
 
 struct export_format {
@@ -174,6 +205,17 @@ uint64_t export_time(const struct exporter *x, int64_t ns);
 /* Everything about a message but its bytes. */
 void export_message_of(const struct exporter *x, uint32_t file, const struct vfd_message *m,
 	struct export_message *to);
+
+/* ---- export-counters.c */
+
+#define EXPORT_COUNTS_MOST 64u
+
+void export_add_counters(struct exporter *x, uint32_t file);
+/* to->counters is `counters`, which has room for EXPORT_COUNTS_MOST. */
+void export_counts_of(const struct exporter *x, uint32_t file, const struct vfd_counts *counts,
+	uint32_t *counters, struct export_counts *to);
+/* A real one's value; 0 if it is no number. */
+double export_real(uint64_t value);
 
 /* ---- export-text.c: words for messages */
 

@@ -16,6 +16,7 @@
 #include "nodeagent/process.h"
 #include "nodeagent/profile.h"
 #include "nodeagent/regions.h"
+#include "nodeagent/rounds.h"
 #include "nodeagent/sampling.h"
 #include "nodeagent/siblings.h"
 #include "nodeagent/util.h"
@@ -142,16 +143,15 @@ static const char *name_of(const struct agent *a, const struct profile *node)
 	return node->application ? node->application : "unknown";
 }
 
-static int write_node_logs(struct agent *a, const struct profile *node, uint32_t nranks,
-	const char *base, const uint64_t *hashes, size_t n)
+static int write_node_log(struct agent *a, const struct profile *node, const char *base,
+	const uint64_t *hashes, size_t n)
 {
 	const struct sampling_sum sampling = sampling_sum(a);
 	char *error = NULL;
-	int failed = report(output_node(node, a->conf, a->output_directory, base, a->host,
-				    &sampling, hashes, n, &error),
-		error);
 
-	return failed | write_rank_logs(a, node, nranks, base, hashes, n);
+	return report(output_node(node, a->conf, a->output_directory, base, a->host, &sampling,
+			      hashes, n, &error),
+		error);
 }
 
 int agent_finish(struct agent *a)
@@ -203,7 +203,8 @@ int agent_finish(struct agent *a)
 	if (a->n_ever) {
 		uint32_t nranks = whole ? whole->ranks : node->world_size + node->unranked;
 
-		failed |= write_node_logs(a, node, nranks, base, hashes, n_hashes);
+		failed |= write_node_log(a, node, base, hashes, n_hashes);
+		failed |= write_rank_logs(a, node, nranks, base, hashes, n_hashes);
 	}
 	if (!a->quiet && !failed && is_part_of_job(a, node))
 		complain("node profile: %s/%s_%s.vfp (vftr collate %s makes the summary)",
@@ -214,37 +215,60 @@ int agent_finish(struct agent *a)
 	profile_free(node);
 	free(hashes);
 	free(base);
+	return failed | rounds_end(a);
+}
+
+/* All files that this node alone can write; ranks: also of single ranks. */
+static int write_alone(struct agent *a, const struct profile *node, const char *base, bool ranks)
+{
+	char *error = NULL;
+	uint64_t *hashes;
+	int failed = write_node_profile(a, node, base);
+
+	if (!a->peer && !is_part_of_job(a, node))
+		failed |= report(
+			output_summary(node, a->conf, a->output_directory, base, &error), error);
+	hashes = collate_hashes(node);
+	failed |= write_node_log(a, node, base, hashes, node->n_stacks);
+	if (ranks)
+		failed |= write_rank_logs(
+			a, node, node->world_size + node->unranked, base, hashes, node->n_stacks);
+	free(hashes);
 	return failed;
 }
 
-int agent_write_so_far(struct agent *a)
+unsigned agent_close_copy(struct agent *a)
 {
 	unsigned running = 0;
-	struct profile *node;
-	const char *base;
-	char *error = NULL;
-	uint64_t *hashes;
-	int failed;
 
 	for (struct process *p = a->processes; p; p = p->next) {
 		running += p->greeted && !p->ended;
 		process_finish(p, PROCESS_RUNNING);
 	}
 	gather_ranks(a);
-	node = gather(a, NULL);
+	return running;
+}
+
+int agent_write_so_far(struct agent *a)
+{
+	unsigned running = agent_close_copy(a);
+	struct profile *node = gather(a, NULL);
+	int failed;
+
 	put_clock(a, node);
 	matching_store(a, node);
 	profile_warn(node, "these are results on the way: %u of %u processes were running", running,
 		node->ranks);
-	base = name_of(a, node);
-	failed = write_node_profile(a, node, base);
-	if (!a->peer && !is_part_of_job(a, node))
-		failed |= report(
-			output_summary(node, a->conf, a->output_directory, base, &error), error);
-	hashes = collate_hashes(node);
-	failed |= write_node_logs(
-		a, node, node->world_size + node->unranked, base, hashes, node->n_stacks);
-	free(hashes);
+	failed = write_alone(a, node, name_of(a, node), true);
 	profile_free(node);
+	return failed;
+}
+
+int agent_write_round(struct agent *a, const struct profile *node, unsigned round)
+{
+	char *base = xasprintf("%s.round%u", name_of(a, node), round);
+	int failed = write_alone(a, node, base, false);
+
+	free(base);
 	return failed;
 }

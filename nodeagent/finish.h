@@ -4,6 +4,7 @@
 #define VFTR_NODEAGENT_FINISH_H
 
 struct agent;
+struct profile;
 
 /*
  * Closes all books and writes this node's files; with other agents it collates,
@@ -17,5 +18,11 @@ int agent_finish(struct agent *a);
  * that run are shown as running; without other nodes the summary is written, too.
  */
 int agent_write_so_far(struct agent *a);
+
+/* The first half of it: all processes are taken as ended. How many were running. */
+unsigned agent_close_copy(struct agent *a);
+
+/* The files of a round (rounds.h), from the profile of this node; 0, or 1: said. */
+int agent_write_round(struct agent *a, const struct profile *node, unsigned round);
 
 #endif

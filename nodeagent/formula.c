@@ -188,6 +188,9 @@ static void fail(struct reading *r, const char *what)
 		r->error = xasprintf("%s at \"%.*s\"", what, SHOWN, r->at);
 	else
 		r->error = xasprintf("%s at its end", what);
+	for (char *s = r->error; *s; s++) /* the text may have lines, or worse */
+		if (iscntrl((unsigned char)*s))
+			*s = '?';
 }
 
 static char look(struct reading *r)

@@ -340,6 +340,7 @@ void gather_mpi_store(struct gather_mpi *g, struct profile *out, const uint32_t 
 		*(void **)((char *)out + l->array) = *(void **)((char *)s + l->array);
 	}
 	join_places(out);
+	profile_pairs_limit(out, PROFILE_PAIRS_MAX);
 	out->lost_messages = s->lost_messages;
 	out->open_requests = s->open_requests;
 	out->ambiguous_sends = s->ambiguous_sends;

@@ -21,6 +21,30 @@ struct placing {
 	void *ctx;
 };
 
+static void add_count(
+	struct profile *out, uint32_t thread, uint32_t stack, uint32_t counter, uint64_t value)
+{
+	if (value)
+		out->thread_counts[out->n_thread_counts++] = (struct profile_thread_count){
+			.thread = thread, .stack = stack, .counter = counter, .value = value};
+}
+
+/* What hardware counters counted; node: its nodes in the union tree, or NULL. */
+static void add_counts(
+	struct profile *out, const struct thread_past *past, uint32_t thread, const uint32_t *node)
+{
+	uint32_t n = past->n_counters;
+	size_t nodes = node && past->node_counts ? past->n_nodes : 0;
+
+	out->thread_counts = xrealloc(out->thread_counts,
+		(out->n_thread_counts + (node ? nodes : 1) * n) * sizeof(*out->thread_counts) + 1);
+	for (size_t i = 0; i < nodes; i++)
+		for (uint32_t k = 0; k < n; k++)
+			add_count(out, thread, node[i], k, past->node_counts[i * n + k]);
+	for (uint32_t k = 0; !node && k < n; k++)
+		add_count(out, thread, PROFILE_NONE, k, past->counts[k]);
+}
+
 /*
  * Frames of one name below the same caller are one stack. While they are added
  * up, incl_ns are ticks and excl_ns the time of what is below.
@@ -69,6 +93,7 @@ static void add_stacks(struct placing *g, const struct thread_past *past, uint32
 			out->thread_stacks[caller[i - first]].excl_ns += s->incl_ns;
 	}
 	out->n_thread_stacks = n;
+	add_counts(out, past, thread, node);
 	free(node);
 	free(caller);
 	map64_free(&seen);
@@ -172,6 +197,7 @@ void gather_threads_add(struct agent *a, const struct process *p, uint32_t rank,
 		add_late(p, t, &listed, &out->each[out->n_each]);
 		if (t->n_nodes)
 			add_stacks(&g, t, (uint32_t)out->n_each);
+		add_counts(out, t, (uint32_t)out->n_each, NULL);
 		out->n_each++;
 	}
 	add_ranges(&g, p, rank);
@@ -179,8 +205,38 @@ void gather_threads_add(struct agent *a, const struct process *p, uint32_t rank,
 	free(order);
 }
 
+static int by_thread(const void *a, const void *b)
+{
+	const struct profile_thread_count *x = a, *y = b;
+
+	if (x->thread != y->thread)
+		return x->thread < y->thread ? -1 : 1;
+	if (x->stack != y->stack)
+		return x->stack < y->stack ? -1 : 1;
+	return x->counter < y->counter ? -1 : x->counter > y->counter;
+}
+
+static void store_counts(struct profile *p, const uint32_t *id)
+{
+	struct profile_thread_count *c = p->thread_counts;
+	size_t kept = 0;
+
+	for (size_t i = 0; i < p->n_thread_counts; i++)
+		if (c[i].stack != PROFILE_NONE)
+			c[i].stack = id[c[i].stack];
+	if (p->n_thread_counts)
+		qsort(c, p->n_thread_counts, sizeof(*c), by_thread);
+	for (size_t i = 0; i < p->n_thread_counts; i++)
+		if (kept && !by_thread(&c[kept - 1], &c[i]))
+			c[kept - 1].value += c[i].value;
+		else
+			c[kept++] = c[i];
+	p->n_thread_counts = kept;
+}
+
 void gather_threads_store(struct profile *p, const uint32_t *id)
 {
+	store_counts(p, id);
 	for (size_t i = 0; i < p->n_thread_stacks; i++)
 		p->thread_stacks[i].stack = id[p->thread_stacks[i].stack];
 	for (size_t i = 0; i < p->n_thread_ranges; i++)

@@ -11,6 +11,7 @@
 #include <time.h>
 #include <sys/resource.h>
 #include "nodeagent/agent.h"
+#include "nodeagent/budget.h"
 #include "nodeagent/counters.h"
 #include "nodeagent/gather-gpu.h"
 #include "nodeagent/gather-mpi.h"
@@ -19,7 +20,9 @@
 #include "nodeagent/hash.h"
 #include "nodeagent/map64.h"
 #include "nodeagent/process.h"
+#include "nodeagent/ring-store.h"
 #include "nodeagent/symcache.h"
+#include "nodeagent/user-counters.h"
 #include "shm/atomic.h"
 
 struct union_node {
@@ -41,6 +44,7 @@ struct gathering {
 	uint32_t *name_next;   /* next name with the same hash */
 	size_t cap_next;
 	uint32_t stamp;
+	uint64_t first_start, last_end, ring_bytes;
 };
 
 static uint64_t text_hash(const char *s)
@@ -221,7 +225,7 @@ static void describe(struct agent *a, const struct process *p, struct profile_pr
 		.blocked_ns = p->past_blocked_ns,
 		.closed_frames = c.closed,
 		.open_frames = c.open,
-		.ring_bytes = p->n_threads * a->ring_bytes,
+		.ring_bytes = p->ring_bytes_most,
 		.quarantined = p->quarantined ? xstrdup(p->quarantined) : NULL};
 }
 
@@ -247,10 +251,14 @@ static void count_process(
 	out->calls += d->calls;
 	out->lost_calls += d->lost_calls;
 	out->blocked_ns += d->blocked_ns;
-	out->ring_bytes += d->ring_bytes;
+	g->ring_bytes += d->ring_bytes;
 	out->hook_ns_total += (uint64_t)((double)d->records * hook_ns(g->agent, p));
 	if (d->runtime_s > out->runtime_s)
 		out->runtime_s = d->runtime_s;
+	if (p->end_ticks > g->last_end)
+		g->last_end = p->end_ticks;
+	if (p->start_ticks < g->first_start)
+		g->first_start = p->start_ticks;
 	if (!out->start_s || p->start_s < out->start_s)
 		out->start_s = p->start_s;
 	if (p->end_s > out->end_s)
@@ -351,6 +359,7 @@ static void store(struct gathering *g)
 	gather_openmp_store(p, id);
 	counters_gather_store(p, id);
 	gather_gpu_store(p, id);
+	user_counters_store(p);
 	free(s);
 	free(id);
 }
@@ -403,14 +412,34 @@ void gather_ranks(struct agent *a)
 	free(all);
 }
 
+/*
+ * Ranks of MPI run side by side; what a shell starts comes one after the other,
+ * with the time of all together and the rings of those that lived at once.
+ */
+static void whole_job(struct gathering *g, bool only_one)
+{
+	struct profile *out = g->out;
+	uint64_t peak = g->agent->rings ? ring_store_peak(g->agent->rings) : 0;
+
+	out->ring_bytes = peak && !only_one ? peak : g->ring_bytes;
+	if (!out->world_size && g->last_end > g->first_start)
+		out->runtime_s =
+			1e-9 * (double)clocks_ns(&g->agent->clocks, g->last_end - g->first_start);
+}
+
 struct profile *gather(struct agent *a, const struct process *only)
 {
-	struct gathering g = {.agent = a, .out = profile_new(), .mpi = gather_mpi_new(a)};
+	struct gathering g = {.agent = a,
+		.out = profile_new(),
+		.mpi = gather_mpi_new(a),
+		.first_start = UINT64_MAX};
 	size_t n;
 	struct process **all = list(a, only, &n);
 
 	node_of(&g, PROFILE_NONE, intern(&g, "init"));
 	counters_gather(a, g.out);
+	if (!only)
+		budget_gather(a, g.out);
 	g.out->processes = xcalloc(n, sizeof(*g.out->processes));
 	g.out->dead = xcalloc(n, sizeof(*g.out->dead));
 	for (size_t i = 0; i < n; i++) {
@@ -426,7 +455,10 @@ struct profile *gather(struct agent *a, const struct process *only)
 		gather_threads_add(a, all[i], d->rank, g.out, place, &(struct placing){&g, all[i]});
 		gather_openmp_add(a, all[i], d->rank, g.out, place, &(struct placing){&g, all[i]});
 		gather_gpu_add(a, all[i], d->rank, g.out, place, &(struct placing){&g, all[i]});
+		user_counters_gather(a, all[i], d->rank, g.out);
 	}
+	whole_job(&g, only != NULL);
+	gather_gpu_devices(a, all, n, g.out);
 	store(&g);
 	add_agent(a, g.out);
 	for (size_t i = 0; i < a->n_warnings; i++)

@@ -17,7 +17,7 @@ struct gpu_interval {
 struct gpu_busy {
 	struct gpu_interval *at; /* sorted, and they do not touch */
 	size_t n, cap;
-	size_t most; /* so many of them, then the older half is folded; 0: 4096 */
+	size_t most;	 /* so many of them, then the older half is folded; 0: 4096 */
 	uint64_t folded; /* length of those that are not in at[] any more */
 };
 

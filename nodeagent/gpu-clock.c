@@ -3,6 +3,7 @@
 
 #include "nodeagent/clocks.h"
 
+#define FAR_TICKS    0x1p62 /* centuries */
 #define BASE_NS	     1000000 /* nearer pairs say nothing of how fast a clock goes */
 #define RATE_OFF_MAX 0.01    /* more is no clock that drifts, but one that was set */
 
@@ -39,5 +40,7 @@ uint64_t gpu_clock_ticks(const struct gpu_clock *g, uint64_t gpu_ns)
 
 	if (d < 0 && -d >= (double)g->ticks)
 		return 0;
+	if (d >= FAR_TICKS)
+		return g->ticks + (uint64_t)FAR_TICKS;
 	return d < 0 ? g->ticks - (uint64_t)-d : g->ticks + (uint64_t)d;
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "nodeagent/gpu.h"
+#include "nodeagent/gpu-internal.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -7,60 +7,17 @@
 #include <string.h>
 #include "nodeagent/agent.h"
 #include "nodeagent/calltree.h"
-#include "nodeagent/gpu-clock.h"
-#include "nodeagent/map64.h"
 #include "nodeagent/process.h"
-#include "nodeagent/sampling-gpu.h"
 #include "nodeagent/util.h"
 
 #define CALLS_FIRST    4096u
 #define CALLS_MAX      (1u << 20) /* a power of two */
 #define ACTIVITIES_MAX (1u << 18)
-#define NAMES_MAX      (1u << 16)
-#define STREAMS_MAX    1024u
+#define WAITING_SHARE  16u /* of those that wait, so many calls are worth a look at all */
+#define LINKS_MAX      4096u
 #define DEVICE_MOST    65536u /* intervals: its streams come one after the other */
-#define NAMES_BYTES    (64u << 20)
-#define DEVICES_MAX    1024u
 #define SUMS_MAX       (1u << 20)
 #define PATH_MAX_DEPTH (DEPTH_MAX + 2)
-
-struct call {
-	uint32_t number, function;
-	const struct node *path; /* NULL: free */
-	uint64_t since;
-};
-
-/* An activity whose call has not been read, in ticks. */
-struct waiting {
-	struct gpu_activity activity;
-	uint64_t from, to;
-};
-
-struct gpu {
-	struct process *process;
-	bool used;
-	struct calltree *paths;
-	struct call *calls; /* by number modulo n_calls, which is a power of two */
-	size_t n_calls;
-	uint64_t calls_added, calls_seen; /* until the last look at those that wait */
-	struct waiting *waiting;
-	size_t n_waiting, cap_waiting;
-	struct gpu_sum *sums;
-	size_t n_sums, cap_sums;
-	struct map64 paths_by_node, sums_by_key;
-	uint32_t n_paths;
-	struct gpu_stream *streams; /* devices among them */
-	size_t n_streams, cap_streams;
-	char **names;
-	size_t n_names, cap_names;
-	char **devices;
-	size_t n_devices, cap_devices;
-	size_t names_bytes; /* of all */
-	struct gpu_clock clock;
-	struct sampling_gpu *sampled; /* or NULL */
-	uint32_t requested, completed;
-	uint64_t dropped, without_call, too_many;
-};
 
 struct gpu *gpu_new(struct process *p)
 {
@@ -68,13 +25,6 @@ struct gpu *gpu_new(struct process *p)
 
 	g->process = p;
 	return g;
-}
-
-static void free_texts(char **texts, size_t n)
-{
-	for (size_t i = 0; i < n; i++)
-		free(texts[i]);
-	free(texts);
 }
 
 void gpu_free(struct gpu *g)
@@ -86,8 +36,8 @@ void gpu_free(struct gpu *g)
 		gpu_busy_free(&g->streams[i].computing);
 		gpu_busy_free(&g->streams[i].copying);
 	}
-	free_texts(g->names, g->n_names);
-	free_texts(g->devices, g->n_devices);
+	gpu_names_free(g);
+	gpu_waits_free(g);
 	map64_free(&g->paths_by_node);
 	map64_free(&g->sums_by_key);
 	if (g->paths)
@@ -96,6 +46,7 @@ void gpu_free(struct gpu *g)
 	free(g->waiting);
 	free(g->sums);
 	free(g->streams);
+	free(g->links);
 	free(g);
 }
 
@@ -131,7 +82,7 @@ static const struct node *keep_path(struct gpu *g, const struct node *frame)
 static void grow_calls(struct gpu *g)
 {
 	size_t n = g->n_calls ? 4 * g->n_calls : CALLS_FIRST;
-	struct call *old = g->calls, *calls = xcalloc(n, sizeof(*calls));
+	struct gpu_call *old = g->calls, *calls = xcalloc(n, sizeof(*calls));
 
 	for (size_t i = 0; i < g->n_calls; i++)
 		if (old[i].path)
@@ -141,26 +92,10 @@ static void grow_calls(struct gpu *g)
 	g->n_calls = n;
 }
 
-void gpu_call(
-	struct gpu *g, const struct node *frame, uint32_t function, uint32_t number, uint64_t since)
+static const struct gpu_call *find_call(const struct gpu *g, uint32_t number)
 {
-	struct call *c;
-
-	if (!number)
-		return;
-	g->used = true;
-	while (!g->n_calls || (g->calls[number & (g->n_calls - 1)].path &&
-				      g->calls[number & (g->n_calls - 1)].number != number &&
-				      g->n_calls < CALLS_MAX))
-		grow_calls(g);
-	c = &g->calls[number & (g->n_calls - 1)];
-	*c = (struct call){number, function, keep_path(g, frame), since};
-	g->calls_added++;
-}
-
-static const struct call *find_call(const struct gpu *g, uint32_t number)
-{
-	const struct call *c = g->n_calls && number ? &g->calls[number & (g->n_calls - 1)] : NULL;
+	const struct gpu_call *c =
+		g->n_calls && number ? &g->calls[number & (g->n_calls - 1)] : NULL;
 
 	return c && c->path && c->number == number ? c : NULL;
 }
@@ -182,7 +117,8 @@ static uint32_t path_number(struct gpu *g, const struct node *path)
 static struct gpu_sum *sum_of(
 	struct gpu *g, const struct node *path, const struct gpu_activity *a, uint32_t function)
 {
-	uint32_t what = a->kind == GPU_KERNEL ? a->name : a->detail;
+	bool named = a->kind == GPU_KERNEL || a->kind == GPU_RANGE;
+	uint32_t what = (named ? a->name : a->detail) & ((1u << KIND_SHIFT) - 1);
 	uint64_t key = (uint64_t)path_number(g, path) << 32 | a->kind << KIND_SHIFT | what;
 	uint32_t *known = map64_find(&g->sums_by_key, key);
 
@@ -194,8 +130,8 @@ static struct gpu_sum *sum_of(
 	g->sums = grow(g->sums, g->n_sums, &g->cap_sums, sizeof(*g->sums));
 	g->sums[g->n_sums] = (struct gpu_sum){.path = path,
 		.kind = a->kind,
-		.detail = a->kind == GPU_KERNEL ? 0 : a->detail,
-		.name = a->kind == GPU_KERNEL ? a->name : 0,
+		.detail = named ? 0 : a->detail,
+		.name = named ? a->name : 0,
 		.function = function,
 		.min_ticks = UINT64_MAX,
 		.blocks_min = UINT64_MAX,
@@ -211,10 +147,32 @@ static void range(uint64_t *least, uint64_t *most, uint64_t value)
 		*most = value;
 }
 
-static void count(struct gpu *g, const struct waiting *w, const struct call *c)
+uint64_t gpu_product(const uint32_t n[3])
+{
+	unsigned __int128 all = (unsigned __int128)n[0] * n[1] * n[2];
+
+	return all < UINT64_MAX ? (uint64_t)all : UINT64_MAX;
+}
+
+static void count_kernel(struct gpu_sum *s, const struct gpu_activity *a)
+{
+	uint64_t blocks = gpu_product(a->grid), threads = gpu_product(a->block);
+
+	if (!s->largest.grid[0] || (unsigned __int128)blocks * threads >
+					   (unsigned __int128)gpu_product(s->largest.grid) *
+						   gpu_product(s->largest.block))
+		s->largest = *a;
+	s->registers = a->registers > s->registers ? a->registers : s->registers;
+	s->shared_bytes = a->shared_bytes > s->shared_bytes ? a->shared_bytes : s->shared_bytes;
+	range(&s->blocks_min, &s->blocks_max, blocks);
+	range(&s->threads_min, &s->threads_max, threads);
+}
+
+static void count(struct gpu *g, const struct gpu_placed *w, const struct gpu_call *c)
 {
 	const struct gpu_activity *a = &w->activity;
-	struct gpu_sum *s = sum_of(g, c ? c->path : gpu_root(g), a, c ? c->function : 0);
+	const struct node *path = c ? c->path : gpu_root(g);
+	struct gpu_sum *s = sum_of(g, path, a, c ? c->function : 0);
 
 	if (!s) {
 		g->too_many++;
@@ -228,14 +186,53 @@ static void count(struct gpu *g, const struct waiting *w, const struct call *c)
 		s->started++;
 		s->latency += w->from - c->since;
 	}
-	if (a->kind == GPU_KERNEL) {
-		s->registers = a->registers > s->registers ? a->registers : s->registers;
-		s->shared_bytes =
-			a->shared_bytes > s->shared_bytes ? a->shared_bytes : s->shared_bytes;
-		range(&s->blocks_min, &s->blocks_max,
-			(uint64_t)a->grid[0] * a->grid[1] * a->grid[2]);
-		range(&s->threads_min, &s->threads_max,
-			(uint64_t)a->block[0] * a->block[1] * a->block[2]);
+	if (a->kind == GPU_KERNEL)
+		count_kernel(s, a);
+	if (a->kind == GPU_WAIT)
+		gpu_waits_count(g, path, path_number(g, path), w);
+	if (c && c->lane != VFD_NONE && w->drawn.lane != VFD_NONE)
+		gpu_draw_launch(g, w, c);
+}
+
+/* A call of the interface: it may start nothing. Ranges start in calls of another one. */
+static void count_call(struct gpu *g, const struct node *path, uint32_t function)
+{
+	const struct gpu_activity a = {.kind = GPU_API, .detail = function};
+	struct gpu_sum *s = NULL;
+
+	if (GPU_INTERFACE(function) != GPU_INTERFACE_NVTX)
+		s = sum_of(g, path, &a, function);
+	if (!s)
+		return;
+	s->n++;
+	s->min_ticks = 0;
+}
+
+void gpu_call(
+	struct gpu *g, const struct node *frame, uint32_t function, uint32_t number, uint64_t since)
+{
+	struct gpu_call *c;
+
+	if (!number)
+		return;
+	g->used = true;
+	while (!g->n_calls || (g->calls[number & (g->n_calls - 1)].path &&
+				      g->calls[number & (g->n_calls - 1)].number != number &&
+				      g->n_calls < CALLS_MAX))
+		grow_calls(g);
+	c = &g->calls[number & (g->n_calls - 1)];
+	*c = (struct gpu_call){number, function, keep_path(g, frame), since, VFD_NONE, 0};
+	count_call(g, c->path, function);
+	g->calls_added++;
+}
+
+void gpu_call_sampled(struct gpu *g, uint32_t number, uint32_t lane, uint32_t stack)
+{
+	struct gpu_call *c = g->n_calls ? &g->calls[number & (g->n_calls - 1)] : NULL;
+
+	if (c && c->path && c->number == number) {
+		c->lane = lane;
+		c->stack = stack;
 	}
 }
 
@@ -246,7 +243,7 @@ static struct gpu_stream *stream_of(
 		if (g->streams[i].device == device && g->streams[i].context == context &&
 			g->streams[i].stream == stream)
 			return &g->streams[i];
-	if (g->n_streams >= STREAMS_MAX)
+	if (g->n_streams >= GPU_STREAMS_MAX)
 		return NULL;
 	g->streams = grow(g->streams, g->n_streams, &g->cap_streams, sizeof(*g->streams));
 	g->streams[g->n_streams] = (struct gpu_stream){
@@ -257,7 +254,7 @@ static struct gpu_stream *stream_of(
 	return &g->streams[g->n_streams++];
 }
 
-static void occupy(struct gpu_stream *s, const struct waiting *w)
+static void occupy(struct gpu_stream *s, const struct gpu_placed *w)
 {
 	uint32_t kind = w->activity.kind;
 
@@ -274,6 +271,37 @@ static void occupy(struct gpu_stream *s, const struct waiting *w)
 		s->last = w->to;
 }
 
+static void move(struct gpu *g, const struct gpu_placed *w)
+{
+	const struct gpu_activity *a = &w->activity;
+	uint32_t from = a->device, to = a->device;
+	struct gpu_link *l = g->links, *end = g->links + g->n_links;
+
+	if (a->kind == GPU_MEMORY || a->detail == GPU_COPY_PEER) {
+		from = a->from;
+		to = a->to;
+	} else if (a->detail == GPU_COPY_TO_DEVICE) {
+		from = GPU_NO_DEVICE;
+	} else if (a->detail == GPU_COPY_TO_HOST) {
+		to = GPU_NO_DEVICE;
+	} else if (a->detail == GPU_COPY_ON_HOST) {
+		from = to = GPU_NO_DEVICE;
+	}
+	while (l < end &&
+		(l->from != from || l->to != to || l->kind != a->kind || l->detail != a->detail))
+		l++;
+	if (l == end) {
+		if (g->n_links >= LINKS_MAX)
+			return;
+		g->links = grow(g->links, g->n_links, &g->cap_links, sizeof(*g->links));
+		l = &g->links[g->n_links++];
+		*l = (struct gpu_link){a->kind, a->detail, from, to, 0, 0, 0};
+	}
+	l->n++;
+	l->bytes += a->bytes;
+	l->ticks += w->to - w->from;
+}
+
 /* ---- packets ----------------------------------------------------------------------------- */
 
 /* Those whose call is known by now, or (all) those that will never have one. */
@@ -282,7 +310,7 @@ static void place_waiting(struct gpu *g, bool all)
 	size_t kept = 0;
 
 	for (size_t i = 0; i < g->n_waiting; i++) {
-		const struct call *c = find_call(g, g->waiting[i].activity.call);
+		const struct gpu_call *c = find_call(g, g->waiting[i].activity.call);
 
 		if (!c && !all) {
 			g->waiting[kept++] = g->waiting[i];
@@ -302,55 +330,76 @@ static bool is_sane(const struct gpu_activity *a)
 		[GPU_SET] = 1,
 		[GPU_WAIT] = GPU_WAITS,
 		[GPU_MEMORY] = GPU_MEMORIES,
-		[GPU_OVERHEAD] = 1u << 16};
+		[GPU_OVERHEAD] = 1u << 16,
+		[GPU_RANGE] = 1};
 
-	return a->kind < GPU_KINDS && a->detail < details[a->kind] && a->name <= NAMES_MAX;
+	return a->kind < GPU_KINDS && a->detail < details[a->kind] && a->name <= GPU_NAMES_MAX;
 }
 
-/* In the sampling file; a stream's number there is its place in streams[]. */
-static void draw(struct gpu *g, const struct gpu_stream *s, const struct waiting *w)
+/* A process has done nothing before it began, nor anything in the future. */
+static uint64_t in_life(const struct process *p, uint64_t ticks)
+{
+	const uint64_t now = agent_ticks(p->agent);
+
+	if (ticks < p->start_ticks)
+		ticks = p->start_ticks;
+	return ticks < now ? ticks : now;
+}
+
+/* a start of 0 is CUPTI's for a time that could not be had */
+static void to_ticks(const struct gpu *g, struct gpu_placed *w)
 {
 	const struct gpu_activity *a = &w->activity;
-	uint32_t what = a->kind == GPU_KERNEL ? a->name : a->detail;
-	const struct gpu_sum named = {.kind = a->kind, .detail = a->detail, .name = a->name};
-	char title[64];
 
-	if (!s || !g->process->sampled)
-		return;
-	if (!g->sampled)
-		g->sampled = sampling_gpu_new(g->process);
-	snprintf(title, sizeof(title), "GPU %" PRIu32 " stream %" PRIu32 ".%" PRIu32, s->device,
-		s->context, s->stream);
-	sampling_gpu_ran(g->sampled, (uint32_t)(s - g->streams), title,
-		(uint64_t)a->kind << 32 | what, gpu_sum_name(g, &named), w->from, w->to);
+	if (a->kind == GPU_RANGE) {
+		w->from = a->start;
+		w->to = a->end;
+	} else {
+		w->from = a->start ? gpu_clock_ticks(&g->clock, a->start) : g->clock.ticks;
+		w->to = a->end > a->start && a->start ? gpu_clock_ticks(&g->clock, a->end)
+						      : w->from;
+	}
+	w->from = in_life(g->process, w->from);
+	w->to = in_life(g->process, w->to);
+	if (w->to < w->from)
+		w->to = w->from;
 }
 
-static void take(struct gpu *g, const struct gpu_activity *a)
+void gpu_place(struct gpu *g, const struct gpu_placed *w)
 {
-	struct waiting w = {.activity = *a};
-	struct gpu_stream *s;
-	const struct call *c;
+	const struct gpu_call *c = find_call(g, w->activity.call);
 
-	/* a start of 0 is CUPTI's for a time that could not be had */
-	w.from = a->start ? gpu_clock_ticks(&g->clock, a->start) : g->clock.ticks;
-	w.to = a->end > a->start && a->start ? gpu_clock_ticks(&g->clock, a->end) : w.from;
-	if (w.to < w.from)
-		w.to = w.from;
-	if (a->kind == GPU_KERNEL || a->kind == GPU_COPY || a->kind == GPU_SET) {
-		occupy(stream_of(g, a->device, GPU_NO_STREAM, GPU_NO_STREAM), &w);
-		s = stream_of(g, a->device, a->context, a->stream);
-		occupy(s, &w);
-		draw(g, s, &w);
-	}
-	c = find_call(g, a->call);
-	if (c || !a->call) {
-		count(g, &w, c);
+	if (c || !w->activity.call) {
+		count(g, w, c);
 		return;
 	}
 	if (g->n_waiting >= ACTIVITIES_MAX)
 		place_waiting(g, true);
 	g->waiting = grow(g->waiting, g->n_waiting, &g->cap_waiting, sizeof(*g->waiting));
-	g->waiting[g->n_waiting++] = w;
+	g->waiting[g->n_waiting++] = *w;
+}
+
+static void take(struct gpu *g, const struct gpu_activity *a)
+{
+	struct gpu_placed w = {.activity = *a, .drawn = {.lane = VFD_NONE}};
+	struct gpu_stream *s;
+
+	to_ticks(g, &w);
+	if (a->kind == GPU_KERNEL || a->kind == GPU_COPY || a->kind == GPU_SET) {
+		occupy(stream_of(g, a->device, GPU_NO_STREAM, GPU_NO_STREAM), &w);
+		s = stream_of(g, a->device, a->context, a->stream);
+		occupy(s, &w);
+		gpu_draw(g, s, &w);
+		gpu_waits_ran(g, &w);
+	}
+	if (a->kind == GPU_RANGE)
+		gpu_draw_range(g, &w);
+	if (a->kind == GPU_COPY || a->kind == GPU_MEMORY)
+		move(g, &w);
+	if (a->kind == GPU_WAIT)
+		gpu_waits_add(g, &w);
+	else
+		gpu_place(g, &w);
 }
 
 bool gpu_packet(struct gpu *g, const struct wire_gpu *m, const void *data)
@@ -373,35 +422,8 @@ bool gpu_packet(struct gpu *g, const struct wire_gpu *m, const void *data)
 			return false;
 		take(g, &a);
 	}
-	if (g->n_waiting && g->calls_seen != g->calls_added)
+	if (g->n_waiting && g->calls_added - g->calls_seen > g->n_waiting / WAITING_SHARE)
 		place_waiting(g, false);
-	return true;
-}
-
-static char **text_at(char ***texts, size_t *n, size_t *cap, size_t i)
-{
-	while (*n <= i) {
-		*texts = grow(*texts, *n, cap, sizeof(**texts));
-		(*texts)[(*n)++] = NULL;
-	}
-	return &(*texts)[i];
-}
-
-bool gpu_name(struct gpu *g, const struct wire_about *m, const char *text)
-{
-	char **to;
-
-	if (m->object == WIRE_GPU_KERNEL_NAME && m->number && m->number <= NAMES_MAX)
-		to = text_at(&g->names, &g->n_names, &g->cap_names, m->number);
-	else if (m->object == WIRE_GPU_DEVICE_NAME && m->number < DEVICES_MAX)
-		to = text_at(&g->devices, &g->n_devices, &g->cap_devices, m->number);
-	else
-		return m->object == WIRE_GPU_DEVICE_NAME;
-	if (g->names_bytes > NAMES_BYTES)
-		return true;
-	g->names_bytes += strlen(text);
-	free(*to);
-	*to = xstrdup(text);
 	return true;
 }
 
@@ -435,6 +457,7 @@ void gpu_end(struct gpu *g)
 {
 	if (!g->used)
 		return;
+	gpu_waits_end(g);
 	place_waiting(g, true);
 	sampling_gpu_end(g->sampled, g->process->end_ticks);
 	g->sampled = NULL;
@@ -455,38 +478,8 @@ const struct gpu_stream *gpu_streams(const struct gpu *g, size_t *n)
 	return g->streams;
 }
 
-const char *gpu_device_name(const struct gpu *g, uint32_t device)
+const struct gpu_link *gpu_links(const struct gpu *g, size_t *n)
 {
-	return device < g->n_devices ? g->devices[device] : NULL;
-}
-
-static const char *const copies[GPU_COPIES] = {
-	"memcpy", "memcpy HtoD", "memcpy DtoH", "memcpy DtoD", "memcpy HtoH", "memcpy PtoP"};
-static const char *const waits[GPU_WAITS] = {"synchronize", "event synchronize",
-	"stream waits for event", "stream synchronize", "context synchronize"};
-static const char *const memories[GPU_MEMORIES] = {"unified memory", "unified memory HtoD",
-	"unified memory DtoH", "unified memory DtoD", "host page faults", "GPU page faults",
-	"unified memory thrashing"};
-static const char *const overheads[] = {"CUDA compiler", "CUPTI buffer flush",
-	"CUPTI instrumentation", "CUPTI resource", "CUPTI other"};
-
-const char *gpu_sum_name(const struct gpu *g, const struct gpu_sum *s)
-{
-	size_t last = ARRAY_SIZE(overheads) - 1;
-
-	switch (s->kind) {
-	case GPU_KERNEL:
-		return s->name < g->n_names && g->names[s->name] ? g->names[s->name]
-								 : "(unknown kernel)";
-	case GPU_COPY:
-		return copies[s->detail];
-	case GPU_SET:
-		return "memset";
-	case GPU_WAIT:
-		return waits[s->detail];
-	case GPU_MEMORY:
-		return memories[s->detail];
-	default:
-		return overheads[s->detail < last ? s->detail : last];
-	}
+	*n = g->n_links;
+	return g->links;
 }

@@ -21,14 +21,40 @@ struct node;
 struct process;
 struct profile;
 
-/* Activities of one kind and name, started at one path. */
+/*
+ * Activities of one kind and name, started at one path; or (GPU_API) the calls of one
+ * function there, which have no ticks.
+ */
 struct gpu_sum {
-	const struct node *path; /* in gpu_paths() */
+	const struct node *path; /* below gpu_root() */
 	uint32_t kind, detail, name, function;
 	uint64_t n, bytes, ticks, min_ticks, max_ticks;
 	uint64_t started, latency; /* those with a known call; ticks from it to their start */
 	uint32_t registers, shared_bytes;
 	uint64_t blocks_min, blocks_max, threads_min, threads_max; /* of kernels; per block */
+	struct gpu_activity largest; /* of kernels, the one with the most threads */
+};
+
+struct gpu_device {
+	uint8_t uuid[16]; /* all 0: not known */
+	uint64_t memory_bytes;
+	uint32_t multiprocessors;
+	struct gpu_limits limits;
+	char *name; /* or NULL */
+};
+
+/* What went, by copies or unified memory, from one device (GPU_NO_DEVICE: the host) to another. */
+struct gpu_link {
+	uint32_t kind, detail, from, to;
+	uint64_t n, bytes, ticks;
+};
+
+/* The host waited at one path for one thing. */
+struct gpu_host_wait {
+	const struct node *path;
+	uint32_t detail, context, stream;
+	uint64_t what; /* for gpu_what_name(), 0: nothing ran */
+	uint64_t n, ticks, max_ticks;
 };
 
 /* One stream, or (context and stream GPU_NO_STREAM) one device. */
@@ -45,10 +71,15 @@ void gpu_free(struct gpu *g);
 /* From the socket. False: it makes no sense. */
 bool gpu_packet(struct gpu *g, const struct wire_gpu *m, const void *data);
 bool gpu_name(struct gpu *g, const struct wire_about *m, const char *text);
+void gpu_device_told(struct gpu *g, const struct wire_gpu_device *m, const char *text);
+void gpu_stream_told(struct gpu *g, const struct wire_gpu_stream *m, const char *text);
 
 /* A GPU_CALL in the frame of `frame`, a node of a thread's tree, begun at `since`. */
 void gpu_call(struct gpu *g, const struct node *frame, uint32_t function, uint32_t number,
 	uint64_t since);
+
+/* The same call is that of this stack of a lane in the sampling file. */
+void gpu_call_sampled(struct gpu *g, uint32_t number, uint32_t lane, uint32_t stack);
 
 /* The process has ended: what has waited is given its place; what was lost is said. */
 void gpu_end(struct gpu *g);
@@ -58,9 +89,16 @@ bool gpu_is_used(const struct gpu *g);
 struct node *gpu_root(struct gpu *g);
 const struct gpu_sum *gpu_sums(const struct gpu *g, size_t *n);
 const struct gpu_stream *gpu_streams(const struct gpu *g, size_t *n);
+/* Blocks of a grid, threads of a block. */
+uint64_t gpu_product(const uint32_t n[3]);
+const struct gpu_link *gpu_links(const struct gpu *g, size_t *n);
+const struct gpu_host_wait *gpu_host_waits(const struct gpu *g, size_t *n);
 /* "saxpy(float*)" as it came, "memcpy HtoD" ... */
 const char *gpu_sum_name(const struct gpu *g, const struct gpu_sum *s);
-/* Or NULL. */
+const char *gpu_what_name(const struct gpu *g, uint64_t what);
+/* Each or NULL: nothing was told. */
+const struct gpu_device *gpu_device(const struct gpu *g, uint32_t device);
 const char *gpu_device_name(const struct gpu *g, uint32_t device);
+const char *gpu_stream_name(const struct gpu *g, uint32_t context, uint32_t stream);
 
 #endif

@@ -19,6 +19,7 @@
 /* Apart for people who see few colours, too. */
 static const char *const colours[HISTOGRAM_WAYS] = {"#0072b2", "#e69f00"};
 static const char *const names[HISTOGRAM_WAYS] = {"sends", "receives"};
+static const char *const one[HISTOGRAM_WAYS] = {"send", "receive"};
 
 static void put_text(const char *text, FILE *f)
 {
@@ -98,6 +99,7 @@ static void put_bars(const struct histogram *h, const struct histogram_view *v, 
 				colours[way], text,
 				v->bytes && way ? "received"
 				: v->bytes	? "sent"
+				: value == 1	? one[way]
 						: names[way]);
 		k++;
 	}

@@ -84,6 +84,8 @@ int hwprof_check(const struct conf *c, char **error)
 	const struct conf_counters *k = &c->hwprof_counters;
 	const struct conf_observables *o = &c->hwprof_observables;
 	const char **name = xcalloc(k->n + OWN_SYMBOLS, sizeof(*name));
+	const int line = c->line[CONF_ID_hwprof_observables];
+	char *place = c->file && line ? xasprintf("%s:%d: ", c->file, line) : xstrdup("");
 
 	*error = NULL;
 	for (size_t i = 0; i < k->n; i++)
@@ -95,10 +97,11 @@ int hwprof_check(const struct conf *c, char **error)
 
 		formula_free(formula_new(o->at[i].formula, name, k->n + OWN_SYMBOLS, &why));
 		if (why)
-			*error = xasprintf("hwprof.observables: element %zu: formula: \"%s\": %s",
-				i + 1, o->at[i].formula, why);
+			*error = xasprintf("%shwprof.observables: element %zu: formula: \"%s\": %s",
+				place, i + 1, o->at[i].formula, why);
 		free(why);
 	}
+	free(place);
 	free(name);
 	return *error ? -1 : 0;
 }
@@ -116,23 +119,63 @@ uint64_t hwprof_count(const struct hwprof *h, size_t counter, uint32_t stack)
 	return sum;
 }
 
-double hwprof_observable(const struct hwprof *h, size_t observable, uint32_t stack)
+double hwprof_formula(const struct hwprof *h, size_t observable, const uint64_t *values,
+	uint64_t excl_ns, uint64_t calls)
 {
-	const struct profile *p = h->p;
-	double *own = h->value + p->n_counters;
+	size_t n = h->p->n_counters;
 
 	if (!h->f[observable])
 		return NAN;
-	for (size_t i = 0; i < p->n_counters; i++)
-		h->value[i] = (double)hwprof_count(h, i, stack);
-	own[0] = own[1] = 0;
-	for (size_t i = stack == PROFILE_NONE ? 0 : stack; i < p->n_stacks; i++) {
-		own[0] += (double)p->stacks[i].excl_ns * 1e-9;
-		own[1] += (double)p->stacks[i].calls;
-		if (stack != PROFILE_NONE)
-			break;
-	}
+	for (size_t i = 0; i < n; i++)
+		h->value[i] = (double)values[i];
+	h->value[n] = (double)excl_ns * 1e-9;
+	h->value[n + 1] = (double)calls;
 	return formula_value(h->f[observable], h->value);
+}
+
+double hwprof_observable(const struct hwprof *h, size_t observable, uint32_t stack)
+{
+	const struct profile *p = h->p;
+	uint64_t *values = xmalloc(p->n_counters * sizeof(*values) + 1), excl_ns = 0, calls = 0;
+	bool all = stack == PROFILE_NONE;
+	double result;
+
+	for (size_t i = 0; i < p->n_counters; i++)
+		values[i] = hwprof_count(h, i, stack);
+	for (size_t i = all ? 0 : stack; i < (all ? p->n_stacks : stack + (size_t)1); i++) {
+		excl_ns += p->stacks[i].excl_ns;
+		calls += p->stacks[i].calls;
+	}
+	result = hwprof_formula(h, observable, values, excl_ns, calls);
+	free(values);
+	return result;
+}
+
+/* P5: sorted by thread, then stack. */
+void hwprof_thread(const struct hwprof *h, uint32_t thread, uint32_t stack, uint64_t *values)
+{
+	const struct profile *p = h->p;
+	size_t from = 0, to = p->n_thread_counts;
+
+	memset(values, 0, p->n_counters * sizeof(*values));
+	while (from < to) {
+		size_t middle = (from + to) / 2;
+		const struct profile_thread_count *c = &p->thread_counts[middle];
+
+		if (c->thread < thread || (c->thread == thread && c->stack < stack))
+			from = middle + 1;
+		else
+			to = middle;
+	}
+	for (; from < p->n_thread_counts; from++) {
+		const struct profile_thread_count *c = &p->thread_counts[from];
+
+		if (c->thread != thread || c->stack != stack)
+			break;
+		for (size_t i = 0; i < p->n_counters; i++)
+			if (p->counters[i].number == c->counter)
+				values[i] += c->value;
+	}
 }
 
 const char *hwprof_type(const struct conf *c)

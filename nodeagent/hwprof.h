@@ -35,6 +35,13 @@ int hwprof_check(const struct conf *c, char **error);
 uint64_t hwprof_count(const struct hwprof *h, size_t counter, uint32_t stack);
 /* May be infinite or no number: then it has none. */
 double hwprof_observable(const struct hwprof *h, size_t observable, uint32_t stack);
+/*
+ * What each counter has counted in a thread (index into each[]), into values[0..n_counters):
+ * at one stack, or with PROFILE_NONE in all. And an observable of such values.
+ */
+void hwprof_thread(const struct hwprof *h, uint32_t thread, uint32_t stack, uint64_t *values);
+double hwprof_formula(const struct hwprof *h, size_t observable, const uint64_t *values,
+	uint64_t excl_ns, uint64_t calls);
 /* "Perf"; how the tables' titles call the source. */
 const char *hwprof_type(const struct conf *c);
 /* The counter's name without its symbol. */

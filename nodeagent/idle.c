@@ -104,12 +104,17 @@ void idle_write_stacks(struct agent *a)
 static double look_for_deadlock(struct agent *a)
 {
 	static uint64_t last, since, due;
-	static bool told;
+	static enum session_activity told = SESSION_NOBODY;
 	const double limit_s = a->conf->agent_deadlock_s;
 	uint64_t now = clock_raw_ns(), sum;
 
-	if (limit_s <= 0 || !a->n_live)
+	if (limit_s <= 0)
 		return NEVER_S;
+	if (!a->n_live) {
+		if (told != SESSION_NOBODY)
+			sessions_idle(a, told = SESSION_NOBODY);
+		return NEVER_S;
+	}
 	if (now < due)
 		return 1e-9 * (double)(due - now);
 	due = now + (uint64_t)(limit_s / LOOKS * 1e9);
@@ -117,12 +122,10 @@ static double look_for_deadlock(struct agent *a)
 	if (sum != last || !since) {
 		last = sum;
 		since = now;
-		if (told)
-			sessions_idle(a, false);
-		told = false;
-	} else if (!told && 1e-9 * (double)(now - since) >= limit_s) {
-		told = true;
-		if (!sessions_idle(a, true))
+		if (told != SESSION_BUSY_NODE)
+			sessions_idle(a, told = SESSION_BUSY_NODE);
+	} else if (told != SESSION_QUIET && 1e-9 * (double)(now - since) >= limit_s) {
+		if (!sessions_idle(a, told = SESSION_QUIET))
 			idle_report(a);
 	}
 	return limit_s / LOOKS;

@@ -20,6 +20,7 @@
 #include "nodeagent/finish.h"
 #include "nodeagent/idle.h"
 #include "nodeagent/process.h"
+#include "nodeagent/rounds.h"
 #include "nodeagent/traffic-tap.h"
 #include "nodeagent/util.h"
 #include "shm/ring.h"
@@ -57,7 +58,10 @@ static void *own_copy(const void *shared, size_t bytes)
 	return memcpy(xmalloc(bytes), shared, bytes);
 }
 
-static void leave_alone(struct process *p)
+static uint64_t round_ticks; /* its end */
+
+/* A round has ended when its copy was made: nothing that was stored since then counts. */
+static void leave_alone(struct process *p, bool round)
 {
 	if (p->socket >= 0)
 		close(p->socket);
@@ -68,6 +72,9 @@ static void leave_alone(struct process *p)
 		p->control = own_copy(p->control, sizeof(*p->control));
 	traffic_tap_set(p->traffic, &(struct traffic_tap){0});
 	p->sampled = NULL;
+	p->session = NULL;
+	if (round)
+		p->end_ticks = round_ticks;
 	for (size_t i = 0; i < p->n_threads; i++) {
 		struct thread_ring *t = p->threads[i];
 
@@ -75,11 +82,15 @@ static void leave_alone(struct process *p)
 			continue;
 		t->ring.consumer = own_copy(t->ring.consumer, sizeof(*t->ring.consumer));
 		replay_set_sampled(t->replay, NULL);
-		drain_copy(t);
+		if (!round)
+			drain_copy(t);
+		t->error = true;
 	}
 }
 
-static void write_all(struct agent *a, bool stacks)
+enum what { SO_FAR, SO_FAR_AND_STACKS, ROUND };
+
+static void write_all(struct agent *a, enum what what)
 {
 	close(a->listener);
 	close(a->epoll);
@@ -87,13 +98,17 @@ static void write_all(struct agent *a, bool stacks)
 	a->sampling = NULL;
 	for (struct process *p = a->processes; p; p = p->next)
 		if (p->traffic && !p->ended)
-			leave_alone(p);
-	if (stacks)
+			leave_alone(p, what == ROUND);
+	if (what == SO_FAR_AND_STACKS)
 		idle_write_stacks(a);
+	if (what == ROUND) {
+		agent_close_copy(a);
+		_exit(rounds_write(a));
+	}
 	_exit(agent_write_so_far(a));
 }
 
-static void begin(struct agent *a, bool stacks)
+static void begin(struct agent *a, enum what what)
 {
 	struct rusage own;
 	pid_t child;
@@ -103,7 +118,7 @@ static void begin(struct agent *a, bool stacks)
 	child = fork();
 	if (!child) {
 		a->spent_s += seconds(&own); /* its own begins at 0 */
-		write_all(a, stacks);
+		write_all(a, what);
 	}
 	if (child < 0)
 		agent_warn(
@@ -115,7 +130,14 @@ static void begin(struct agent *a, bool stacks)
 void interim_now(struct agent *a)
 {
 	if (reaped(a, WNOHANG))
-		begin(a, true);
+		begin(a, SO_FAR_AND_STACKS);
+}
+
+void interim_round(struct agent *a)
+{
+	reaped(a, 0);
+	round_ticks = agent_ticks(a);
+	begin(a, ROUND);
 }
 
 double interim_tick(struct agent *a)
@@ -132,7 +154,7 @@ double interim_tick(struct agent *a)
 	if (!reaped(a, WNOHANG))
 		return LATE_S;
 	a->interim_due = now + (uint64_t)(every * 1e9);
-	begin(a, false);
+	begin(a, SO_FAR);
 	return every;
 }
 

@@ -13,6 +13,8 @@ struct agent;
 double interim_tick(struct agent *a);
 /* Writes now, and call stacks (idle.h), unless it is writing already. */
 void interim_now(struct agent *a);
+/* The round that is over (rounds.h), in any case. */
+void interim_round(struct agent *a);
 /* Waits until a child that writes is done: before the last results are written. */
 void interim_end(struct agent *a);
 

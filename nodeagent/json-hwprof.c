@@ -1,9 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* The members of BASE_all.json about hardware counters, where there are any. */
+#include <stdlib.h>
+
 #include "conf/conf.h"
 #include "nodeagent/hwprof.h"
 #include "nodeagent/json.h"
 #include "nodeagent/report.h"
+#include "nodeagent/util.h"
 
 void json_hwprof_stack(struct json *j, const struct report *r, uint32_t stack)
 {
@@ -23,6 +26,22 @@ void json_hwprof_stack(struct json *j, const struct report *r, uint32_t stack)
 			json_real(j, NULL, hwprof_observable(h, i, stack));
 		json_close(j);
 	}
+}
+
+void json_hwprof_thread(struct json *j, const struct report *r, uint32_t thread, uint32_t stack)
+{
+	const struct hwprof *h = r->hwprof;
+	uint64_t *values;
+
+	if (!h || !h->p->n_counters || !h->p->n_thread_counts)
+		return;
+	values = xcalloc(h->p->n_counters, sizeof(*values));
+	hwprof_thread(h, thread, stack, values);
+	json_object(j, "counters");
+	for (size_t i = 0; i < h->p->n_counters; i++)
+		json_uint(j, h->symbol[i], values[i]);
+	json_close(j);
+	free(values);
 }
 
 void json_hwprof(struct json *j, const struct report *r)

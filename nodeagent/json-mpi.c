@@ -99,6 +99,7 @@ static void write_rank(struct json *j, const char *key, const struct profile *p,
 
 static void write_matrix(struct json *j, const struct profile *p)
 {
+	json_uint(j, "communication_matrix_ranks", p->pair_ranks ? p->pair_ranks : 1);
 	json_array(j, "communication_matrix");
 	for (size_t i = 0; i < p->n_pairs; i++) {
 		const struct profile_pair *q = &p->pairs[i];

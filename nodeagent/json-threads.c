@@ -22,6 +22,7 @@ static void write_stacks(struct json *j, const struct report *r, size_t *at, uin
 		json_seconds(j, "t_incl_s", s->incl_ns);
 		json_seconds(j, "t_excl_s", s->excl_ns);
 		json_uint(j, "lost", s->lost_calls);
+		json_hwprof_thread(j, r, thread, s->stack);
 		json_close(j);
 	}
 	json_close(j);
@@ -41,9 +42,9 @@ void json_thread_range(struct json *j, const struct report *r, uint32_t stack)
 		else
 			to = middle;
 	}
-	t = &p->thread_ranges[from];
-	if (from == p->n_thread_ranges || t->stack != stack)
+	if (from == p->n_thread_ranges || p->thread_ranges[from].stack != stack)
 		return;
+	t = &p->thread_ranges[from];
 	json_uint(j, "threads", t->threads);
 	json_seconds(j, "t_excl_thread_min_s", t->min_ns);
 	json_seconds(j, "t_excl_thread_max_s", t->max_ns);
@@ -83,6 +84,7 @@ void json_threads(struct json *j, const struct report *r)
 		json_uint(j, "recvs", t->receives);
 		json_uint(j, "bytes_sent", t->bytes_sent);
 		json_uint(j, "bytes_received", t->bytes_received);
+		json_hwprof_thread(j, r, (uint32_t)i, PROFILE_NONE);
 		if (p->n_thread_stacks)
 			write_stacks(j, r, &at, (uint32_t)i);
 		json_close(j);

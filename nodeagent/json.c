@@ -132,6 +132,15 @@ void json_real(struct json *j, const char *key, double value)
 		fputs("null", j->f);
 }
 
+void json_exact(struct json *j, const char *key, double value)
+{
+	element(j, key);
+	if (isfinite(value))
+		fprintf(j->f, "%.17g", value);
+	else
+		fputs("null", j->f);
+}
+
 void json_seconds(struct json *j, const char *key, uint64_t ns)
 {
 	element(j, key);

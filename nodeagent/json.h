@@ -32,6 +32,8 @@ void json_int(struct json *j, const char *key, int64_t value);
 void json_bool(struct json *j, const char *key, bool value);
 /* 9 decimals; what is no number becomes null. */
 void json_real(struct json *j, const char *key, double value);
+/* As many digits as tell it from others. */
+void json_exact(struct json *j, const char *key, double value);
 /* ns as seconds, exactly. */
 void json_seconds(struct json *j, const char *key, uint64_t ns);
 /* NULL becomes null; each byte that is no UTF-8 becomes U+FFFD. */

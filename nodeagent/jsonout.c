@@ -195,5 +195,7 @@ void json_report(FILE *f, const struct report *r)
 	json_matching(&j, r);
 	json_gpu(&j, r);
 	json_hwprof(&j, r);
+	json_switched(&j, r);
+	json_user_counters(&j, r);
 	json_close(&j);
 }

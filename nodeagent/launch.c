@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/prctl.h>
+#include <sys/resource.h>
 #include <sys/wait.h>
 #include <unistd.h>
 #include "nodeagent/agent.h"
@@ -121,23 +122,26 @@ void launch_environment(
 	free(library);
 }
 
-/* Signals that we treat in our own way; COMMAND gets them as we did. */
-static const int ours[] = {SIGPIPE, SIGINT, SIGTERM, SIGHUP, SIGCHLD, SIGUSR1};
+/* Signals and limits that we treat in our own way; COMMAND gets them as we did. */
+static const int ours[] = {SIGPIPE, SIGXFSZ, SIGINT, SIGTERM, SIGHUP, SIGCHLD, SIGUSR1};
 static struct sigaction before[ARRAY_SIZE(ours)];
 static sigset_t mask_before;
+static struct rlimit files_before;
 
-void launch_remember_signals(void)
+void launch_remember(void)
 {
 	for (size_t i = 0; i < ARRAY_SIZE(ours); i++)
 		sigaction(ours[i], NULL, &before[i]);
 	sigprocmask(SIG_SETMASK, NULL, &mask_before);
+	getrlimit(RLIMIT_NOFILE, &files_before);
 }
 
-static void restore_signals(void)
+static void restore(void)
 {
 	for (size_t i = 0; i < ARRAY_SIZE(ours); i++)
 		sigaction(ours[i], &before[i], NULL);
 	sigprocmask(SIG_SETMASK, &mask_before, NULL);
+	setrlimit(RLIMIT_NOFILE, &files_before);
 }
 
 /* Runs argv as a child; its exec error comes back. */
@@ -151,7 +155,7 @@ pid_t launch_child(char *const *argv, int when_we_die, int *exec_error)
 		return -1;
 	pid = fork();
 	if (pid == 0) {
-		restore_signals();
+		restore();
 		if (when_we_die)
 			prctl(PR_SET_PDEATHSIG, when_we_die);
 		execvp(argv[0], argv);
@@ -181,8 +185,13 @@ int launch_command(struct agent *a, const struct launch *l, char **error)
 		launcher_pass_environment(launcher_kind(l->command[0]), l->command, pass.v, &argv);
 		a->command = launch_child(argv.v, 0, &exec_error);
 		if (a->command < 0) {
-			*error = xasprintf("cannot run %s: %s", l->command[0],
-				strerror(exec_error ? exec_error : errno));
+			bool here = exec_error == ENOENT && !strchr(l->command[0], '/') &&
+				    !access(l->command[0], X_OK);
+
+			*error = xasprintf("cannot run %s: %s%s%s", l->command[0],
+				strerror(exec_error ? exec_error : errno),
+				here ? "; for the one of this directory write ./" : "",
+				here ? l->command[0] : "");
 			a->command = 0;
 		}
 	}

@@ -42,8 +42,8 @@ void launch_environment(
 /* Pid of a child that runs argv, or -1 and errno in *exec_error. It gets the
  * signal when_we_die (0: none) when this process ends. */
 pid_t launch_child(char *const *argv, int when_we_die, int *exec_error);
-/* First thing in main: children start with these signals. */
-void launch_remember_signals(void);
+/* First thing in main: children start with these signals and this limit of files. */
+void launch_remember(void);
 
 /* 0..255 for exit, 128+n for signal n. */
 int launch_exit_status(int wait_status);

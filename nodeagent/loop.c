@@ -16,6 +16,8 @@
 #include "conf/conf.h"
 #include "nodeagent/adopt.h"
 #include "nodeagent/agent.h"
+#include "nodeagent/budget.h"
+#include "nodeagent/courier.h"
 #include "nodeagent/drain.h"
 #include "nodeagent/idle.h"
 #include "nodeagent/interim.h"
@@ -96,6 +98,14 @@ static void on_signal(struct agent *a)
 	}
 }
 
+static void on_bell(struct agent *a)
+{
+	uint64_t n;
+
+	if (read(courier_bell(), &n, sizeof(n)) == sizeof(n))
+		a->news = true;
+}
+
 static void on_event(struct agent *a, const struct epoll_event *e)
 {
 	struct process *p = (struct process *)(uintptr_t)(e->data.u64 & ~KIND_MASK);
@@ -110,6 +120,9 @@ static void on_event(struct agent *a, const struct epoll_event *e)
 	case WATCH_SOCKET:
 		if (p->socket >= 0 && !process_receive(p))
 			process_hung_up(p);
+		break;
+	case WATCH_BELL:
+		on_bell(a);
 		break;
 	case WATCH_PIDFD:
 		epoll_ctl(a->epoll, EPOLL_CTL_DEL, p->pidfd, NULL);
@@ -237,8 +250,10 @@ static bool over(struct agent *a, double *wait_s)
 static bool finished(struct agent *a, double *wait_s)
 {
 	double again = siblings_attend(a), session = sessions_tick(a), idle = idle_tick(a);
-	bool now = over(a, wait_s);
+	bool now;
 
+	a->news = false;
+	now = over(a, wait_s);
 	if (session < again)
 		again = session;
 	if (idle < again)
@@ -263,12 +278,15 @@ void agent_serve(struct agent *a)
 
 	while (!finished(a, &wait_s)) {
 		int n, timeout = 0;
-		double flush_s = sampling_tick(a), interim_s;
+		double flush_s = sampling_tick(a), interim_s, budget_s;
 		uint64_t bytes = drain_all(a);
 
 		interim_s = interim_tick(a);
 		if (interim_s < flush_s)
 			flush_s = interim_s;
+		budget_s = budget_tick(a);
+		if (budget_s < flush_s)
+			flush_s = budget_s;
 		if (!bytes || !urgent(a)) {
 			set_sleeping(a, 1);
 			/* pairs with the producers, who publish and then read sleeping */

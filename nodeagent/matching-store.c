@@ -95,4 +95,5 @@ void matching_store(const struct agent *a, struct profile *p)
 	for (size_t i = 0; i < PROFILE_N_LISTS; i++)
 		if (profile_lists[i].array == offsetof(struct profile, thread_pairs))
 			gather_combine(p, &profile_lists[i]);
+	profile_pairs_group_threads(p);
 }

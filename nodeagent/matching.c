@@ -11,6 +11,7 @@
 #include "nodeagent/matching-internal.h"
 #include "nodeagent/peer.h"
 #include "nodeagent/process.h"
+#include "nodeagent/sampling.h"
 #include "nodeagent/traffic.h"
 #include "nodeagent/util.h"
 
@@ -248,7 +249,7 @@ void matching_join(struct process *p, bool concurrent)
 
 static void leave_session(struct process *p)
 {
-	traffic_session(p->traffic, NULL, 0);
+	traffic_session(p->traffic, NULL, 0, 0);
 	match_process_end(p->session_match);
 	p->session_match = NULL;
 }
@@ -266,8 +267,9 @@ void matching_join_session(struct process *p, uint32_t rank, uint64_t job)
 			map64_add(&m->here, p->session_place, 1);
 		p->session_match = match_process_new(m->node, p->session_place, true);
 		come_home(m, p->session_place);
+		sampling_process_session(p);
 	}
-	traffic_session(p->traffic, p->session_match, job);
+	traffic_session(p->traffic, p->session_match, rank, job);
 }
 
 void matching_leave(struct process *p)

@@ -33,6 +33,10 @@ void profile_mpi_shift(struct profile *p, uint32_t by)
 	}
 	for (size_t i = 0; i < p->n_gpu_streams; i++)
 		shift(&p->gpu_streams[i].rank, by);
+	for (size_t i = 0; i < p->n_gpu_devices; i++)
+		shift(&p->gpu_devices[i].rank, by);
+	for (size_t i = 0; i < p->n_user_counters; i++)
+		shift(&p->user_counters[i].rank, by);
 	shift(&p->matching.worst_from, by);
 	shift(&p->matching.worst_to, by);
 	for (size_t i = 0; i < p->n_places; i++) {
@@ -159,12 +163,13 @@ void profile_mpi_merge(
 		a->counts[i].stack = place_a[a->counts[i].stack];
 	for (size_t i = 0; i < b->n_counts; i++)
 		b->counts[i].stack = place_b[b->counts[i].stack];
-	for (size_t i = 0; i < a->n_gpu; i++)
-		a->gpu[i].stack = place_a[a->gpu[i].stack];
-	for (size_t i = 0; i < b->n_gpu; i++)
-		b->gpu[i].stack = place_b[b->gpu[i].stack];
+	profile_gpu_place(a, place_a);
+	profile_gpu_place(b, place_b);
+	profile_pairs_fold(a, b->pair_ranks);
+	profile_pairs_fold(b, a->pair_ranks);
 	for (size_t i = 0; i < PROFILE_N_LISTS; i++)
 		merge_list(a, b, &profile_lists[i]);
+	profile_pairs_limit(a, PROFILE_PAIRS_MAX);
 	join_places(a);
 	a->lost_messages += b->lost_messages;
 	a->open_requests += b->open_requests;

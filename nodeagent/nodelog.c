@@ -16,7 +16,7 @@
 #include "nodeagent/util.h"
 
 struct node_sums {
-	uint64_t ring_bytes, blocked_ns, lost_calls;
+	uint64_t blocked_ns, lost_calls;
 };
 
 static struct node_sums add_up(const struct profile *p)
@@ -26,7 +26,6 @@ static struct node_sums add_up(const struct profile *p)
 	for (size_t i = 0; i < p->n_processes; i++) {
 		const struct profile_process *process = &p->processes[i];
 
-		sums.ring_bytes += process->ring_bytes;
 		sums.blocked_ns += process->blocked_ns;
 		sums.lost_calls += process->lost_calls;
 	}
@@ -39,7 +38,7 @@ static void print_rings(FILE *f, const struct report *r, const struct node_sums 
 
 	fputs("\nRings\n", f);
 	section_number(f, "   Threads:", p->threads);
-	section_bytes(f, "   Ring memory:", sums->ring_bytes);
+	section_bytes(f, "   Ring memory:", (double)p->ring_bytes);
 	section_number(f, "   Records:", p->records);
 	section_number(f, "   Calls:", p->calls);
 	section_number(f, "   Lost calls:", sums->lost_calls);
@@ -99,6 +98,8 @@ static void print_sampling(FILE *f, const struct sampling_sum *s)
 	section_bytes(f, "   Size:", w->bytes);
 	section_number(f, "   Enters and exits:", w->events);
 	section_number(f, "   Messages:", w->messages);
+	if (w->launches)
+		section_number(f, "   GPU launches:", w->launches);
 	if (w->events)
 		fprintf(f, "%-22s%8.2f\n",
 			"   Bytes per call:", 2.0 * (double)w->bytes / (double)w->events);
@@ -144,6 +145,7 @@ static void fill_node(FILE *f, const struct report *r, const void *ctx)
 	section_openmp_threads(f, r, true);
 	section_threads(f, r, true);
 	section_thread_pairs(f, r);
+	section_user_counters(f, r);
 	section_stacks(f, r);
 }
 

@@ -4,6 +4,7 @@
 
 #include <dirent.h>
 #include <errno.h>
+#include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -101,19 +102,53 @@ void collate_files_free(struct collate_files *sets, size_t n)
 	free(sets);
 }
 
-/* Files sorted by host, though only what is read tells it. */
+/*
+ * Nodes are merged in the sequence of their hosts, though only what is read tells these.
+ * Files are named after them, so that this is the order of the names as a rule; then each
+ * is merged as it comes, and what is in memory does not grow with the number of nodes.
+ */
 struct node_file {
-	const char *host;
-	size_t index; /* breaks ties: several agents on one host */
+	const char *path;
+	size_t index;	    /* breaks ties: several agents on one host */
+	size_t name_length; /* without suffix */
+	bool bad;
 	struct profile *profile;
 };
+
+static const char *host_of(const struct node_file *f)
+{
+	return f->profile->n_agents ? f->profile->agents[0].host : "";
+}
+
+static int index_cmp(const struct node_file *a, const struct node_file *b)
+{
+	return (a->index > b->index) - (a->index < b->index);
+}
 
 static int host_cmp(const void *x, const void *y)
 {
 	const struct node_file *a = x, *b = y;
-	int order = strcmp(a->host, b->host);
+	int order = strcmp(host_of(a), host_of(b));
 
-	return order ? order : (a->index > b->index) - (a->index < b->index);
+	return order ? order : index_cmp(a, b);
+}
+
+static const char *name_of(const struct node_file *f)
+{
+	const char *slash = strrchr(f->path, '/');
+
+	return slash ? slash + 1 : f->path;
+}
+
+static int name_cmp(const void *x, const void *y)
+{
+	const struct node_file *a = x, *b = y;
+	size_t m = a->name_length, n = b->name_length;
+	int order = memcmp(name_of(a), name_of(b), m < n ? m : n);
+
+	if (!order && m != n)
+		order = m < n ? -1 : 1;
+	return order ? order : index_cmp(a, b);
 }
 
 /* As a tree, so that the whole is not walked once per node. */
@@ -126,33 +161,134 @@ static struct profile *merge_range(struct node_file *at, size_t n)
 	return profile_merge(merge_range(at, n / 2), merge_range(at + n / 2, n - n / 2));
 }
 
+/* The same tree while the leaves come: runs of 1, 2, 4 ... nodes, the longest first. */
+#define RUNS_MAX 64
+struct runs {
+	size_t n;
+	size_t nodes[RUNS_MAX];
+	struct profile *profile[RUNS_MAX];
+};
+
+static void join_last(struct runs *r)
+{
+	r->n--;
+	r->nodes[r->n - 1] += r->nodes[r->n];
+	r->profile[r->n - 1] = profile_merge(r->profile[r->n - 1], r->profile[r->n]);
+}
+
+static void add_run(struct runs *r, struct profile *p)
+{
+	r->nodes[r->n] = 1;
+	r->profile[r->n++] = p;
+	while (r->n > 1 && r->nodes[r->n - 2] == r->nodes[r->n - 1])
+		join_last(r);
+}
+
+static struct profile *end_runs(struct runs *r)
+{
+	while (r->n > 1)
+		join_last(r);
+	return r->n ? r->profile[0] : NULL;
+}
+
+/* Whether it can be read. */
+static bool read_one(struct node_file *f, size_t n)
+{
+	char *error;
+
+	f->profile = f->bad ? NULL : vfp_read(f->path, &error);
+	if (f->profile && n > 1)
+		profile_drop_processes(f->profile);
+	if (!f->profile && !f->bad) {
+		complain("%s", error);
+		free(error);
+		f->bad = true;
+	}
+	return f->profile;
+}
+
+struct watch {
+	void (*done)(size_t, void *);
+	void *ctx;
+};
+
+static void tell(const struct watch *w, size_t n)
+{
+	if (w->done)
+		w->done(n, w->ctx);
+}
+
+/* By their names. False: that is not the sequence of their hosts. */
+static bool merge_by_names(
+	struct node_file *at, size_t n, const struct watch *w, struct profile **whole)
+{
+	struct node_file last = {0};
+	char *last_host = NULL;
+	struct runs runs = {0};
+	bool ordered = true;
+
+	for (size_t i = 0; i < n && ordered; i++) {
+		int order;
+
+		if (read_one(&at[i], n)) {
+			order = last_host ? strcmp(last_host, host_of(&at[i])) : -1;
+			ordered = order < 0 || (!order && index_cmp(&last, &at[i]) < 0);
+			last = at[i];
+			free(last_host);
+			last_host = xstrdup(host_of(&at[i]));
+			add_run(&runs, at[i].profile);
+		}
+		if (ordered)
+			tell(w, i + 1);
+	}
+	free(last_host);
+	*whole = end_runs(&runs);
+	if (!ordered)
+		profile_free(*whole);
+	return ordered;
+}
+
+/* All of them in memory, then sorted. */
+static struct profile *merge_by_hosts(struct node_file *at, size_t n, const struct watch *w)
+{
+	size_t good = 0;
+
+	for (size_t i = 0; i < n; i++) {
+		struct node_file f = at[i];
+
+		const bool can = read_one(&f, n);
+
+		at[i] = can ? at[good] : f;
+		if (can)
+			at[good++] = f;
+		tell(w, i + 1);
+	}
+	if (good)
+		qsort(at, good, sizeof(*at), host_cmp);
+	return merge_range(at, good);
+}
+
 struct profile *collate_read(
 	char **paths, size_t n, size_t *n_bad, void (*done)(size_t, void *), void *ctx)
 {
 	struct node_file *at = xcalloc(n, sizeof(*at));
+	const struct watch watch = {done, ctx};
 	struct profile *whole;
-	size_t good = 0;
 
 	*n_bad = 0;
 	for (size_t i = 0; i < n; i++) {
-		char *error;
-		struct profile *p = vfp_read(paths[i], &error);
-
-		if (p) {
-			if (n > 1)
-				profile_drop_processes(p);
-			at[good++] = (struct node_file){p->n_agents ? p->agents[0].host : "", i, p};
-		} else {
-			complain("%s", error);
-			free(error);
-			++*n_bad;
-		}
-		if (done)
-			done(i + 1, ctx);
+		at[i].path = paths[i];
+		at[i].index = i;
+		at[i].name_length = stem_length(name_of(&at[i]));
+		if (!at[i].name_length)
+			at[i].name_length = strlen(name_of(&at[i]));
 	}
-	if (good)
-		qsort(at, good, sizeof(*at), host_cmp);
-	whole = merge_range(at, good);
+	if (n)
+		qsort(at, n, sizeof(*at), name_cmp);
+	if (!merge_by_names(at, n, &watch, &whole))
+		whole = merge_by_hosts(at, n, &watch);
+	for (size_t i = 0; i < n; i++)
+		*n_bad += at[i].bad;
 	free(at);
 	return whole;
 }

@@ -33,6 +33,7 @@
 #define TCP_QUICK_MOST	256  /* small messages that have not left */
 #define TCP_SMALL_MOST	4096 /* that nobody has taken */
 #define TCP_NOTES_MOST	200
+#define TCP_STRANGERS	64 /* that are not named again */
 
 enum tcp_purpose { TCP_LINK = 1, TCP_INVITATION };
 
@@ -44,6 +45,7 @@ enum tcp_verdict {
 	TCP_ANOTHER_LIFE,
 	TCP_NOT_YET,
 	TCP_INVITED, /* already */
+	TCP_TAKEN,   /* ... by somebody else */
 	TCP_VERDICTS
 };
 
@@ -172,7 +174,7 @@ struct tcp {
 	char *secret, *session;
 	size_t secret_bytes;
 	char host[TCP_HOST_BYTES];
-	uint64_t life;
+	uint64_t life, inviter;		/* of whom we know the others, or 0 */
 	double deadline, started, next; /* s; next: when timers are looked at */
 	int epoll, listener[TCP_LISTENERS];
 	size_t n_listeners;
@@ -184,6 +186,8 @@ struct tcp {
 	struct tcp_message *inbox, **inbox_end;
 	char *notes;
 	unsigned n_notes;
+	uint64_t strangers[TCP_STRANGERS]; /* hashes of what was said of them */
+	unsigned next_stranger;
 	bool leaving;
 };
 

@@ -58,8 +58,9 @@ void tcp_keep(struct tcp_agent *a, enum tcp_kind kind, int tag, const void *buf,
 		a->kept_end = &c->next;
 		if (!a->unsent)
 			a->unsent = c;
-		at += part;
 		left -= part;
+		if (left)
+			at += part;
 	} while (left);
 }
 

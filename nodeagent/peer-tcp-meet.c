@@ -26,6 +26,7 @@ static const char *const refusals[TCP_VERDICTS] = {
 	[TCP_ANOTHER_LIFE] = "it was started anew, or there are two of it",
 	[TCP_NOT_YET] = "it does not know the others yet",
 	[TCP_INVITED] = "it knows the others",
+	[TCP_TAKEN] = "another agent has invited it before",
 };
 
 /* Refused in the course of a normal start. */
@@ -84,8 +85,17 @@ void tcp_meeting_end(struct tcp *t, struct tcp_meeting *m)
 	free(m);
 }
 
+/* Said once of an address, whatever its port: most try again and again. */
 static void stranger(struct tcp *t, const struct tcp_meeting *m, const char *why)
 {
+	static const unsigned char key[SIPHASH_KEY_BYTES];
+	const char *port = strrchr(m->who, ':');
+	uint64_t hash = siphash(key, m->who, port ? (size_t)(port - m->who) : 0, why, strlen(why));
+
+	for (size_t i = 0; i < TCP_STRANGERS; i++)
+		if (t->strangers[i] == hash)
+			return;
+	t->strangers[t->next_stranger++ % TCP_STRANGERS] = hash;
 	tcp_note(t, "refused a connection from %s: %s", m->who, why);
 }
 
@@ -142,7 +152,9 @@ static enum tcp_verdict judge(const struct tcp *t, const struct tcp_hello *h)
 	if (h->version != TCP_VERSION)
 		return TCP_OTHER_VERSION;
 	if (h->purpose == TCP_INVITATION)
-		return t->peer.size ? TCP_INVITED : TCP_WELCOME;
+		return !t->peer.size	       ? TCP_WELCOME
+		       : h->life == t->inviter ? TCP_INVITED
+					       : TCP_TAKEN;
 	if (!t->peer.size)
 		return TCP_NOT_YET;
 	if (h->purpose != TCP_LINK || h->size != (uint32_t)t->peer.size || h->from >= h->size ||
@@ -197,7 +209,9 @@ static void on_hello(struct tcp *t, struct tcp_meeting *m)
 		return;
 	}
 	if (w->verdict != TCP_WELCOME && !comes_too_often(w->verdict))
-		stranger(t, m, refusals[w->verdict]);
+		stranger(t, m,
+			w->verdict == TCP_TAKEN ? "another agent has invited this one before"
+						: refusals[w->verdict]);
 	if (w->verdict != TCP_WELCOME) {
 		tcp_meeting_end(t, m);
 		return;
@@ -211,6 +225,12 @@ static void link_up(struct tcp *t, struct tcp_meeting *m, struct tcp_agent *a, u
 	unsigned char keys[SHA256_BYTES];
 	bool lost = a->lost_noted;
 	int error;
+
+	if (a->dead) { /* the others were told its will */
+		t->peer.news++;
+		if (a->will.buf)
+			tcp_deliver(t, a->rank, a->will.tag, false, xcalloc(1, 1), 0);
+	}
 
 	tcp_keys(t, m, keys);
 	memcpy(a->host, host, sizeof(a->host));
@@ -269,10 +289,13 @@ static void accept_invitation(struct tcp *t, struct tcp_meeting *m)
 	long rank = strtol(m->content, &end, 10);
 
 	contacts_clear(&t->list);
-	if (*end != ' ' || contacts_add(&t->list, end + 1, &error) ||
+	/* never a file of ours */
+	if (*end != ' ' || end[1] == '@' || contacts_add(&t->list, end + 1, &error) ||
 		!tcp_adopt_list(t, rank > 0 && rank < CONTACTS_MAX ? (int)rank : -1)) {
 		stranger(t, m, error ? error : "its list of contacts makes no sense");
 		contacts_clear(&t->list);
+	} else {
+		t->inviter = m->hello.life;
 	}
 	free(error);
 }
@@ -299,7 +322,7 @@ static void on_invite(struct tcp *t, struct tcp_meeting *m)
 		return;
 	tcp_keys(t, m, keys);
 	if (got > 0 && !t->peer.size && tcp_mac(keys, 0, *f, m->content) == f->mac &&
-		strlen(m->content) == f->bytes && m->content[0] != '@')
+		strlen(m->content) == f->bytes)
 		accept_invitation(t, m);
 	tcp_meeting_end(t, m);
 }

@@ -113,6 +113,17 @@ static int listen_at(struct tcp *t, const struct addresses *a, unsigned port)
 	return error;
 }
 
+/* Many machines have their own name at 127.0.0.1, where others cannot find them. */
+static bool is_own_name(const struct tcp *t, const char *host, const struct addresses *a)
+{
+	size_t n = strcspn(host, ".");
+
+	for (size_t i = 0; i < a->n; i++)
+		if (!address_is_loopback(&a->at[i]))
+			return false;
+	return a->n && !strncmp(host, t->host, n) && strcspn(t->host, ".") == n;
+}
+
 static int listen_somewhere(struct tcp *t, const struct wish *w, unsigned port)
 {
 	struct contact c = {.n = 1, .at = {{w->host, CONTACT_PORT}}};
@@ -125,7 +136,10 @@ static int listen_somewhere(struct tcp *t, const struct wish *w, unsigned port)
 		addresses_of(&c, &a);
 	else
 		addresses_own(t->options->interface, &a);
-	error = listen_at(t, &a, port);
+	if (w->host && !t->options->interface && is_own_name(t, w->host, &a))
+		error = listen_any(t, port);
+	else
+		error = listen_at(t, &a, port);
 	addresses_clear(&a);
 	return error;
 }

@@ -84,6 +84,7 @@ void tcp_deliver(struct tcp *t, int from, int tag, bool small, void *buf, size_t
 		.from = from, .tag = tag, .small = small, .bytes = bytes, .buf = buf};
 	*t->inbox_end = m;
 	t->inbox_end = &m->next;
+	t->peer.news += !small;
 }
 
 struct tcp_message *tcp_take(struct tcp *t, int from, int tag)
@@ -117,13 +118,18 @@ static void lost(struct tcp *t, struct tcp_agent *a, const char *why)
 
 static void die_of(struct tcp *t, struct tcp_agent *a, const char *why)
 {
+	char *copy;
+
 	a->dead = true;
 	if (!t->leaving)
 		tcp_note(t, "the agent on %s %s", tcp_name(a), why);
 	a->lost_noted = true;
-	if (a->will.buf)
-		tcp_deliver(t, a->rank, a->will.tag, false, a->will.buf, a->will.bytes);
-	a->will.buf = NULL;
+	t->peer.news++;
+	if (!a->will.buf)
+		return;
+	copy = xmalloc(a->will.bytes + 1);
+	memcpy(copy, a->will.buf, a->will.bytes);
+	tcp_deliver(t, a->rank, a->will.tag, false, copy, a->will.bytes);
 }
 
 static void on_link(struct tcp *t, struct tcp_agent *a, uint32_t events)

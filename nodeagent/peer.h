@@ -8,6 +8,7 @@
 #define VFTR_NODEAGENT_PEER_H
 
 #include <stddef.h>
+#include <stdint.h>
 
 #define PEER_ANY       (-1)
 #define PEER_TAG_MAX   1000
@@ -52,14 +53,16 @@ struct peer {
 
 	/*
 	 * Of a transport without MPI (peer-tcp.h), else NULL. will: a message that `to` gets
-	 * when this agent dies; replaces the last one. pump: does what is to be done, and
-	 * sleeps until there is something, or `until`; next: seconds until it should be called,
-	 * also before fd is readable.
+	 * when this agent dies; replaces the last one. Should it come back, an empty message
+	 * with that tag says so. pump: does what is to be done, and sleeps until there is
+	 * something, or `until`; next: seconds until it should be called, also before fd is
+	 * readable. news: grows when a message for receive() has come, or somebody has gone.
 	 */
 	void (*will)(struct peer *p, int to, int tag, const void *buf, size_t bytes);
 	void (*pump)(struct peer *p, double until);
 	double (*next)(struct peer *p);
 	int fd;
+	uint64_t news;
 
 	struct collate_plan *plan; /* of collate.c */
 };

@@ -12,6 +12,7 @@
 #include <unistd.h>
 #include "conf/conf.h"
 #include "nodeagent/agent.h"
+#include "nodeagent/budget.h"
 #include "nodeagent/counters.h"
 #include "nodeagent/demangle.h"
 #include "nodeagent/drain.h"
@@ -27,6 +28,7 @@
 #include "nodeagent/threads.h"
 #include "nodeagent/traffic-sync.h"
 #include "nodeagent/traffic.h"
+#include "nodeagent/user-counters.h"
 #include "nodeagent/util.h"
 #include "shm/ring.h"
 
@@ -39,6 +41,8 @@ union packet {
 	struct wire_head head;
 	struct wire_hello hello;
 	struct wire_gpu gpu;
+	struct wire_gpu_device gpu_device;
+	struct wire_gpu_stream gpu_stream;
 	struct wire_about about;
 	struct wire_module module;
 	struct wire_thread thread;
@@ -48,6 +52,7 @@ union packet {
 	struct wire_number number;
 	struct wire_fork fork;
 	struct wire_session session;
+	struct wire_counter counter;
 	char bytes[PACKET_BYTES + 1];
 };
 
@@ -86,9 +91,11 @@ void process_free(struct process *p)
 	free(p->quarantined);
 	forks_free(p);
 	sampling_process_free(p);
+	budget_process_free(p->budget);
 	sessions_process_free(p);
 	codemap_free(p->code);
 	gpu_free(p->gpu);
+	user_counters_free(p->user_counters);
 	match_process_end(p->match);
 	match_process_end(p->session_match);
 	traffic_free(p->traffic);
@@ -186,8 +193,28 @@ static void refuse(struct process *p, const char *fmt, ...)
 	va_start(args, fmt);
 	vsnprintf(text, sizeof(text), fmt, args);
 	va_end(args);
+	p->turned_away = true;
 	process_answer(p, &m, sizeof(m), text, -1);
 	agent_warn(p->agent, false, "process %d was refused: %s", p->pid, text);
+	shutdown(p->socket, SHUT_RDWR);
+}
+
+/* The first process is told, and says it; the others are switched off without a word. */
+static void refuse_version(struct process *p, uint32_t version)
+{
+	struct wire_welcome off = {
+		.head = {.kind = WIRE_WELCOME}, .version = WIRE_VERSION, .off = 1};
+
+	if (p->agent->refused_version != version) {
+		p->agent->refused_version = version;
+		refuse(p, "the library speaks version %u, the agent (" VFTR_VERSION ") version %u",
+			version, WIRE_VERSION);
+		return;
+	}
+	agent_warn(p->agent, false, "more processes were refused: their library has version %u",
+		version);
+	p->turned_away = true;
+	process_answer(p, &off.head, sizeof(off), NULL, -1);
 	shutdown(p->socket, SHUT_RDWR);
 }
 
@@ -217,18 +244,17 @@ static void on_hello(struct process *p, const union packet *m)
 	int fd, error;
 
 	if (m->hello.version != WIRE_VERSION) {
-		refuse(p, "the library speaks version %u, the agent (" VFTR_VERSION ") version %u",
-			m->hello.version, WIRE_VERSION);
+		refuse_version(p, m->hello.version);
 		return;
 	}
 	error = segment_create_control(&fd, &p->control, &app);
 	if (error) {
-		refuse(p, "no memory for a control page (%s)", strerror(-error));
+		refuse(p, "cannot make a control page: %s", strerror(-error));
 		return;
 	}
 	p->control_app = app;
 	p->control->clock_source = a->clocks.source;
-	*control_counters(p->control) = a->counters->wanted;
+	counters_ask(a, p);
 	p->parent_pid = m->hello.ppid;
 	p->parent_traced = m->hello.parent_traced;
 	p->parent_fork = m->hello.parent_fork;
@@ -244,11 +270,13 @@ static void on_hello(struct process *p, const union packet *m)
 		a->first_start_ticks = p->connected_ticks;
 	p->start_s = time(NULL);
 	p->greeted = !a->conf->off;
+	p->turned_away = !p->greeted;
 	a->n_ever += p->greeted;
 	a->n_live += p->greeted;
 	if (!p->parent_fork) /* nobody has announced it */
 		a->children_seen--;
 	sampling_process_begin(p);
+	budget_process_begin(p);
 	process_members_changed(a);
 	process_answer(p, &w.head, sizeof(w), NULL, fd);
 	close(fd);
@@ -319,7 +347,10 @@ static const size_t fixed_bytes[WIRE_KINDS] = {
 	[WIRE_NAME] = sizeof(struct wire_about),
 	[WIRE_GPU] = sizeof(struct wire_gpu),
 	[WIRE_GPU_NAME] = sizeof(struct wire_about),
+	[WIRE_GPU_DEVICE] = sizeof(struct wire_gpu_device),
+	[WIRE_GPU_STREAM] = sizeof(struct wire_gpu_stream),
 	[WIRE_SESSION] = sizeof(struct wire_session),
+	[WIRE_COUNTER] = sizeof(struct wire_counter),
 };
 
 static void on_packet(struct process *p, union packet *m, size_t bytes)
@@ -385,6 +416,16 @@ static void on_packet(struct process *p, union packet *m, size_t bytes)
 		if (!gpu_name(p->gpu, &m->about, text_of(m, sizeof(m->about), 0)))
 			process_quarantine(p, "a name of a GPU or kernel that makes no sense");
 		break;
+	case WIRE_GPU_DEVICE:
+		gpu_device_told(p->gpu, &m->gpu_device, text_of(m, sizeof(m->gpu_device), 0));
+		break;
+	case WIRE_GPU_STREAM:
+		gpu_stream_told(p->gpu, &m->gpu_stream, text_of(m, sizeof(m->gpu_stream), 0));
+		break;
+	case WIRE_COUNTER:
+		user_counters_define(p, &m->counter, text_of(m, sizeof(m->counter), 0),
+			text_of(m, sizeof(m->counter), 1));
+		break;
 	case WIRE_BYE:
 		p->said_bye = true;
 		break;
@@ -411,7 +452,7 @@ static enum received receive(struct process *p)
 		if ((size_t)n < sizeof(m.head))
 			continue; /* the doorbell */
 		m.bytes[n] = '\0';
-		if (!p->quarantined)
+		if (!p->quarantined && !p->turned_away)
 			on_packet(p, &m, (size_t)n);
 	}
 	return p->socket >= 0 ? MORE_TO_READ : HUNG_UP;

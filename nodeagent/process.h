@@ -17,6 +17,7 @@
 #include "shm/wire.h"
 
 struct agent;
+struct budget_process;
 struct gpu;
 struct match_process;
 struct process;
@@ -24,6 +25,7 @@ struct sampling_process;
 struct session_process;
 struct traffic;
 struct traffic_lane;
+struct user_counters;
 
 struct thread_ring {
 	struct process *process;
@@ -39,6 +41,8 @@ struct thread_ring {
 	int tid;
 	uint32_t number, parent; /* of the thread; of its creator, or PROFILE_NONE */
 	char name[16];
+	bool named; /* by the user, who knows better than the system */
+	uint64_t records_seen;	  /* by budget.c */
 	uint64_t lost_seen;	  /* calls and messages lost, as told to the matcher */
 	bool error;		  /* quarantined */
 	struct thread_ring *next; /* in process.unsettled */
@@ -72,6 +76,8 @@ struct process {
 	struct ring_slot *slots; /* threads.c: rings that wait for their next thread */
 	size_t cap_slots;
 	uint32_t free_slot;	  /* 1 + index of one without a ring, or 0 */
+	uint64_t ring_bytes, ring_bytes_most; /* of its rings, now and at one time */
+	uint32_t untraced_threads;	      /* there was no memory for a ring */
 	struct thread_past *each; /* ended threads one by one, if they are wanted */
 	size_t n_each, cap_each, each_nodes;
 	struct thread_ranges *ranges;  /* threads-past.h; NULL: none */
@@ -79,6 +85,7 @@ struct process {
 	struct thread_ring *unsettled; /* ended, but parts in OpenMP teams have no place yet */
 	size_t n_unsettled;
 	struct gpu *gpu;
+	struct user_counters *user_counters; /* or NULL: it has defined none */
 	struct traffic *traffic;
 	struct match_process *match;	  /* or NULL */
 	uint64_t match_place;		  /* valid if it had one */
@@ -90,6 +97,7 @@ struct process {
 	struct fork_frames *forks;	  /* forks.c */
 	uint32_t parent_fork;
 	struct replay_counts past_counts;
+	struct budget_process *budget; /* or NULL */
 	uint64_t past_lost, past_blocked_ns, past_lost_messages;
 	uint64_t connected_ticks; /* a child of fork() connects before it attaches */
 	uint64_t start_ticks, end_ticks;
@@ -97,6 +105,7 @@ struct process {
 	enum process_end end;
 	int exit_status; /* exit code or signal, -1 unknown */
 	bool greeted, said_bye, ended;
+	bool turned_away; /* it has sent more with its HELLO, which does not count */
 	char *quarantined; /* why, or NULL */
 	struct process *next;
 };

@@ -6,8 +6,8 @@
 #include <string.h>
 
 #include "nodeagent/profile.h"
+#include "nodeagent/user-counters.h"
 #include "nodeagent/util.h"
-#include "shm/gpu.h"
 
 #define NO_TEXT SIZE_MAX
 
@@ -55,32 +55,31 @@ static int thread_pair_cmp(const void *x, const void *y)
 	return 0;
 }
 
+static int user_counter_cmp(const void *x, const void *y)
+{
+	const struct profile_user_counter *a = x, *b = y;
+
+	const int order = strcmp(a->name, b->name);
+
+	COMPARE(a->rank, b->rank);
+	if (order)
+		return order;
+	COMPARE(a->real, b->real);
+	return 0;
+}
+
+static int switched_cmp(const void *x, const void *y)
+{
+	return strcmp(((const struct profile_switched *)x)->name,
+		((const struct profile_switched *)y)->name);
+}
+
 static int count_cmp(const void *x, const void *y)
 {
 	const struct profile_count *a = x, *b = y;
 
 	COMPARE(a->stack, b->stack);
 	COMPARE(a->counter, b->counter);
-	return 0;
-}
-
-static int gpu_cmp(const void *x, const void *y)
-{
-	const struct profile_gpu *a = x, *b = y;
-
-	COMPARE(a->stack, b->stack);
-	COMPARE(a->kind, b->kind);
-	return strcmp(a->name, b->name);
-}
-
-static int gpu_stream_cmp(const void *x, const void *y)
-{
-	const struct profile_gpu_stream *a = x, *b = y;
-
-	COMPARE(a->rank, b->rank);
-	COMPARE(a->device, b->device);
-	COMPARE(a->context, b->context);
-	COMPARE(a->stream, b->stream);
 	return 0;
 }
 
@@ -278,52 +277,49 @@ static void add_count(void *x, const void *y)
 
 #define LEAST(to, from, member)                                                                    \
 	((to)->member = (from)->member < (to)->member ? (from)->member : (to)->member)
-#define MOST(to, from, member)                                                                     \
-	((to)->member = (from)->member > (to)->member ? (from)->member : (to)->member)
 
-static void add_gpu(void *x, const void *y)
+static void add_switched(void *x, const void *y)
 {
-	struct profile_gpu *to = x;
-	const struct profile_gpu *from = y;
+	struct profile_switched *to = x;
+	const struct profile_switched *from = y;
 
-	if (from->calls) {
-		LEAST(to, from, min_ns);
-		LEAST(to, from, threads_min);
-		LEAST(to, from, blocks_min);
-	}
-	MOST(to, from, max_ns);
-	MOST(to, from, threads_max);
-	MOST(to, from, blocks_max);
-	MOST(to, from, registers);
-	MOST(to, from, shared_bytes);
-	MOST(to, from, function);
-	MOST(to, from, detail);
-	to->ranks += from->ranks;
+	LEAST(to, from, from_ns);
 	to->calls += from->calls;
-	to->ns += from->ns;
-	to->bytes += from->bytes;
-	to->started += from->started;
-	to->latency_ns += from->latency_ns;
+	to->processes += from->processes;
 }
 
-static void add_gpu_stream(void *x, const void *y)
+static void add_user_counter(void *x, const void *y)
 {
-	struct profile_gpu_stream *to = x;
-	const struct profile_gpu_stream *from = y;
+	struct profile_user_counter *to = x;
+	const struct profile_user_counter *from = y;
+	union user_value sum = {.bits = to->sum}, more = {.bits = from->sum};
 
-	MOST(to, from, span_ns);
-	to->calls += from->calls;
-	to->kernels += from->kernels;
-	to->bytes += from->bytes;
-	to->busy_ns += from->busy_ns;
-	to->kernel_ns += from->kernel_ns;
-	to->copy_ns += from->copy_ns;
+	if (user_value_less(to->real, (union user_value){.bits = from->min},
+		    (union user_value){.bits = to->min}))
+		to->min = from->min;
+	if (user_value_less(to->real, (union user_value){.bits = to->max},
+		    (union user_value){.bits = from->max}))
+		to->max = from->max;
+	if (from->last_ns > to->last_ns) {
+		to->last = from->last;
+		to->last_ns = from->last_ns;
+	}
+	to->values += from->values;
+	sum.real += more.real;
+	to->sum = sum.bits;
 }
 
 #define LIST(type, member, text, add)                                                              \
 	{                                                                                          \
 		offsetof(struct profile, n_##member), offsetof(struct profile, member),            \
 			sizeof(struct profile_##type), text, type##_cmp, add                       \
+	}
+
+#define GPU_LIST(type, member, text)                                                               \
+	{                                                                                          \
+		offsetof(struct profile, n_##member), offsetof(struct profile, member),            \
+			sizeof(struct profile_##type), text, profile_##type##_cmp,                 \
+			profile_##type##_add                                                       \
 	}
 
 const struct profile_list profile_lists[PROFILE_N_LISTS] = {
@@ -339,8 +335,14 @@ const struct profile_list profile_lists[PROFILE_N_LISTS] = {
 	LIST(thread_pair, thread_pairs, NO_TEXT, add_thread_pair),
 	LIST(counter, counters, offsetof(struct profile_counter, name), add_counter),
 	LIST(count, counts, NO_TEXT, add_count),
-	LIST(gpu, gpu, offsetof(struct profile_gpu, name), add_gpu),
-	LIST(gpu_stream, gpu_streams, offsetof(struct profile_gpu_stream, name), add_gpu_stream),
+	GPU_LIST(gpu, gpu, offsetof(struct profile_gpu, name)),
+	GPU_LIST(gpu_stream, gpu_streams, offsetof(struct profile_gpu_stream, name)),
+	LIST(user_counter, user_counters, offsetof(struct profile_user_counter, name),
+		add_user_counter),
+	LIST(switched, switched, offsetof(struct profile_switched, name), add_switched),
+	GPU_LIST(gpu_device, gpu_devices, offsetof(struct profile_gpu_device, name)),
+	GPU_LIST(gpu_link, gpu_links, NO_TEXT),
+	GPU_LIST(gpu_wait, gpu_waits, offsetof(struct profile_gpu_wait, name)),
 };
 
 static size_t *count_of(struct profile *p, const struct profile_list *l)
@@ -422,6 +424,8 @@ const char *profile_mpi_valid(const struct profile *p)
 	for (size_t i = 0; i < p->n_pairs; i++)
 		if (!is_end_of_pair(p, p->pairs[i].from) || !is_end_of_pair(p, p->pairs[i].to))
 			return "a message's rank is not in the profile";
+	if (profile_pairs_valid(p))
+		return profile_pairs_valid(p);
 	for (size_t i = 0; i < p->n_thread_pairs; i++)
 		if (!is_end_of_pair(p, p->thread_pairs[i].from) ||
 			!is_end_of_pair(p, p->thread_pairs[i].to))
@@ -445,13 +449,20 @@ const char *profile_mpi_valid(const struct profile *p)
 	for (size_t i = 0; i < p->n_counts; i++)
 		if (p->counts[i].stack >= p->n_stacks)
 			return "a counter counted at a stack that is not in the profile";
-	for (size_t i = 0; i < p->n_gpu; i++)
-		if (p->gpu[i].stack >= p->n_stacks || !p->gpu[i].name ||
-			p->gpu[i].kind >= GPU_KINDS)
-			return "what GPUs did was started at a stack that is not in the profile";
 	for (size_t i = 0; i < p->n_gpu_streams; i++)
 		if (!is_rank(p, p->gpu_streams[i].rank))
 			return "a stream's rank is not in the profile";
+	for (size_t i = 0; i < p->n_gpu_devices; i++)
+		if (!is_rank(p, p->gpu_devices[i].rank))
+			return "a GPU's rank is not in the profile";
+	if (profile_gpu_valid(p))
+		return profile_gpu_valid(p);
+	for (size_t i = 0; i < p->n_user_counters; i++)
+		if (!is_rank(p, p->user_counters[i].rank) || !p->user_counters[i].name)
+			return "a counter's rank is not in the profile";
+	for (size_t i = 0; i < p->n_switched; i++)
+		if (!p->switched[i].name)
+			return "a function that was switched off has no name";
 	for (size_t i = 0; i < p->n_files; i++)
 		if (!p->files[i].name)
 			return "a file has no name";

@@ -22,10 +22,37 @@ struct profile_list {
 };
 
 #define PROFILE_MPI_LISTS 7
-#define PROFILE_N_LISTS	  14
+#define PROFILE_N_LISTS	  19
 /* messages, functions, sizes, pairs, comms, files, places, thread_ranges, openmp,
- * thread_pairs, counters, counts, gpu, gpu_streams, in this order. */
+ * thread_pairs, counters, counts, gpu, gpu_streams, user_counters, switched,
+ * gpu_devices, gpu_links, gpu_waits, in this order. */
 extern const struct profile_list profile_lists[PROFILE_N_LISTS];
+
+/* profile-gpu.c: the order of the lists about GPUs, and how two of one key are added. */
+int profile_gpu_cmp(const void *x, const void *y);
+int profile_gpu_stream_cmp(const void *x, const void *y);
+int profile_gpu_device_cmp(const void *x, const void *y);
+int profile_gpu_link_cmp(const void *x, const void *y);
+int profile_gpu_wait_cmp(const void *x, const void *y);
+void profile_gpu_add(void *x, const void *y);
+void profile_gpu_stream_add(void *x, const void *y);
+void profile_gpu_device_add(void *x, const void *y);
+void profile_gpu_link_add(void *x, const void *y);
+void profile_gpu_wait_add(void *x, const void *y);
+/* NULL, or what is wrong with one of them. */
+const char *profile_gpu_valid(const struct profile *p);
+/* Where its stacks are now. */
+void profile_gpu_place(struct profile *p, const uint32_t *place);
+
+/*
+ * profile-pairs.c: pairs[] and thread_pairs[] of groups of this many ranks, a power of 2;
+ * of the least ones with which each has at most so many entries; what is wrong with them.
+ */
+void profile_pairs_fold(struct profile *p, uint32_t ranks);
+void profile_pairs_limit(struct profile *p, size_t most);
+/* thread_pairs[] have come later: as pair_ranks says. */
+void profile_pairs_group_threads(struct profile *p);
+const char *profile_pairs_valid(const struct profile *p);
 
 void profile_mpi_free(struct profile *p);
 /* c is a flat copy of a profile: its arrays become its own. */

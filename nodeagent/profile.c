@@ -43,6 +43,7 @@ static void each_free(struct profile *p)
 		free(p->openmp_threads[i].threads);
 	free(p->openmp_threads);
 	free(p->thread_stacks);
+	free(p->thread_counts);
 }
 
 void profile_free(struct profile *p)
@@ -75,8 +76,9 @@ void profile_drop_processes(struct profile *p)
 	each_free(p);
 	p->each = NULL;
 	p->thread_stacks = NULL;
+	p->thread_counts = NULL;
 	p->openmp_threads = NULL;
-	p->n_each = p->n_thread_stacks = p->n_openmp_threads = 0;
+	p->n_each = p->n_thread_stacks = p->n_thread_counts = p->n_openmp_threads = 0;
 }
 
 static char *dup_or_null(const char *s)
@@ -135,6 +137,8 @@ struct profile *profile_copy(const struct profile *p)
 		c->each[i].name = dup_or_null(p->each[i].name);
 	c->thread_stacks =
 		array_copy(p->thread_stacks, p->n_thread_stacks, sizeof(*c->thread_stacks));
+	c->thread_counts =
+		array_copy(p->thread_counts, p->n_thread_counts, sizeof(*c->thread_counts));
 	c->openmp_threads =
 		array_copy(p->openmp_threads, p->n_openmp_threads, sizeof(*c->openmp_threads));
 	for (size_t i = 0; i < p->n_openmp_threads; i++)
@@ -346,6 +350,13 @@ const char *profile_valid(const struct profile *p)
 		if (s->thread >= p->n_each || s->stack >= p->n_stacks ||
 			(i && s->thread < s[-1].thread))
 			return "a thread or its stack is not in the profile";
+	}
+	for (size_t i = 0; i < p->n_thread_counts; i++) {
+		const struct profile_thread_count *c = &p->thread_counts[i];
+
+		if (c->thread >= p->n_each || (i && c->thread < c[-1].thread) ||
+			(c->stack >= p->n_stacks && c->stack != PROFILE_NONE))
+			return "a counter of a thread that is not in the profile";
 	}
 	for (size_t i = 0; i < p->n_openmp_threads; i++) {
 		const struct profile_openmp_thread *t = &p->openmp_threads[i];

@@ -96,6 +96,14 @@ struct profile_thread_stack {
 	uint64_t calls, lost_calls, incl_ns, excl_ns;
 };
 
+/* What a hardware counter has counted in one thread. */
+struct profile_thread_count {
+	uint32_t thread;  /* index into each[] */
+	uint32_t stack;	  /* index into stacks[], exclusive; PROFILE_NONE: all of them */
+	uint32_t counter; /* number of the counter */
+	uint64_t value;
+};
+
 /* The exclusive times of the threads that were at one stack, with profile_table.threads. */
 struct profile_thread_range {
 	uint32_t stack; /* index into stacks[] */
@@ -213,6 +221,7 @@ struct profile_pair {
 	uint64_t receives, bytes_received; /* as `to` did */
 };
 #define PROFILE_ELSEWHERE (UINT32_MAX - 1) /* a rank of another MPI job */
+#define PROFILE_PAIRS_MAX (1u << 21)	   /* more, and ranks are grouped: pair_ranks */
 
 struct profile_comm {
 	uint64_t id;
@@ -274,19 +283,64 @@ struct profile_count {
 	uint64_t value;
 };
 
+/* A function that overhead.budget_percent has switched off, on all nodes together. */
+struct profile_switched {
+	char *name;	  /* raw */
+	uint64_t from_ns; /* since the first process of the node began; the earliest */
+	uint64_t calls;	  /* that were not recorded */
+	uint32_t processes;
+};
+
 /* What GPUs did that was started at one stack: all of one name, a kernel's or "memcpy HtoD". */
 struct profile_gpu {
-	uint32_t stack;	   /* of the call that started it; index into stacks[] */
-	uint32_t kind;	   /* enum gpu_kind */
-	uint32_t detail;   /* of the kind, shm/gpu.h */
-	uint32_t function; /* that started it: its interface << 24 | its number (CBID), 0: unknown */
+	uint32_t stack;	 /* of the call that started it; index into stacks[] */
+	uint32_t kind;	 /* enum gpu_kind */
+	uint32_t detail; /* of the kind, shm/gpu.h */
+	uint32_t
+		function; /* that started it: its interface << 24 | its number (CBID), 0: unknown */
 	uint32_t ranks;
 	uint32_t registers, shared_bytes;  /* of a kernel, the most */
 	uint32_t threads_min, threads_max; /* in a block of it */
 	uint64_t calls, ns, min_ns, max_ns, bytes;
 	uint64_t started, latency_ns; /* those with a known call; from its begin to their start */
 	uint64_t blocks_min, blocks_max;
+	uint64_t calls_min, calls_max; /* of one process */
+	/* of the launch with the most threads */
+	uint32_t grid[3], block[3];
+	uint32_t local_bytes;	  /* of a thread */
+	uint32_t occupancy;	  /* in 1/1000, 0: not known */
+	uint32_t occupancy_bound; /* enum gpu_bound */
 	char *name;
+};
+
+/* A GPU as all processes together have used it; times are those in which anything ran. */
+struct profile_gpu_device {
+	uint64_t uuid[2];  /* the first 8 bytes, the highest first, and the others */
+	uint32_t rank;	   /* the least of those that used it */
+	uint32_t number;   /* of the device in that process */
+	uint32_t processes;
+	uint32_t multiprocessors, capability; /* 10 * major + minor */
+	uint64_t memory_bytes;
+	uint64_t calls, kernels, bytes;
+	uint64_t busy_ns, kernel_ns, copy_ns;
+	uint64_t sum_ns; /* of the times in which it was busy for each process */
+	char *name;	 /* or NULL */
+};
+
+/* What went from one GPU (both words 0: the host) to another, by copies or unified memory. */
+struct profile_gpu_link {
+	uint64_t from[2], to[2]; /* uuid[] */
+	uint32_t kind, detail;	 /* shm/gpu.h */
+	uint64_t calls, bytes, ns;
+};
+
+/* Host threads waited in a call, in one stream, for one thing. */
+struct profile_gpu_wait {
+	uint32_t stack, detail; /* enum gpu_wait */
+	uint32_t context, stream;
+	uint32_t ranks;
+	uint64_t calls, ns, max_ns;
+	char *name; /* what they waited for; "": nothing ran */
 };
 
 /*
@@ -298,7 +352,20 @@ struct profile_gpu_stream {
 	uint64_t calls, kernels, bytes;
 	uint64_t busy_ns, kernel_ns, copy_ns;
 	uint64_t span_ns; /* from the first begin to the last end */
-	char *name;	  /* of the device, or NULL */
+	char *name;	  /* of the device; of a stream its own; or NULL */
+};
+
+/*
+ * A counter of the user's in one process. Values are an int64_t or, if real, the bits of
+ * a double; so is the sum, always of a double.
+ */
+struct profile_user_counter {
+	uint32_t rank;
+	bool real;
+	uint64_t values; /* how often it was set */
+	uint64_t min, max, last, last_ns;
+	uint64_t sum;
+	char *name; /* its name, a line's end, its unit */
 };
 
 /* Ranks first to last ran on this host. */
@@ -313,7 +380,7 @@ struct profile {
 	size_t n_executables;	/* several only where ranks run different programs */
 	char **executables;	/* paths, sorted, each once; profile_add_executable() */
 	int64_t start_s, end_s; /* UNIX time of first attach and last end */
-	double runtime_s;	/* of the longest process */
+	double runtime_s;	/* of the longest process; without MPI, first start to last end */
 	uint32_t world_size;	/* MPI ranks of the job, 0 without MPI */
 	uint32_t ranks;		/* processes that are in this profile */
 	uint32_t unranked;	/* ... of which these many in no MPI job */
@@ -322,7 +389,7 @@ struct profile {
 	uint64_t blocked_ns;
 	uint64_t hook_ns_total; /* estimated time spent in hooks, all ranks */
 	uint64_t lost_messages; /* records of communication that were not stored */
-	uint64_t ring_bytes;	/* of all rings; each serves one thread after the other */
+	uint64_t ring_bytes;	/* of the rings there were at one time, at most */
 	uint64_t open_requests; /* posted, and never seen to complete */
 	/* threads were in calls at once whose order MPI does not define */
 	uint64_t ambiguous_sends, ambiguous_receives;
@@ -344,6 +411,8 @@ struct profile {
 	struct profile_thread *each; /* by rank, then number */
 	size_t n_thread_stacks;
 	struct profile_thread_stack *thread_stacks; /* by thread; with "all" */
+	size_t n_thread_counts;
+	struct profile_thread_count *thread_counts; /* by thread, stack, counter */
 	size_t n_openmp_threads;
 	struct profile_openmp_thread *openmp_threads; /* by rank; dropped with processes[] */
 	/* communication, each array sorted by its key, each key once */
@@ -353,6 +422,9 @@ struct profile {
 	struct profile_function *functions; /* by id */
 	size_t n_sizes;
 	struct profile_size *sizes; /* by log2 */
+	/* 0, or a power of 2: a rank below PROFILE_UNRANKED in pairs[] and thread_pairs[]
+	 * stands for so many, from that one on */
+	uint32_t pair_ranks;
 	size_t n_pairs;
 	struct profile_pair *pairs; /* by from, to */
 	size_t n_comms;
@@ -375,6 +447,16 @@ struct profile {
 	struct profile_gpu *gpu; /* by stack, kind, name */
 	size_t n_gpu_streams;
 	struct profile_gpu_stream *gpu_streams; /* by rank, device, context, stream */
+	size_t n_gpu_devices;
+	struct profile_gpu_device *gpu_devices; /* by uuid */
+	size_t n_gpu_links;
+	struct profile_gpu_link *gpu_links; /* by from, to, kind, detail */
+	size_t n_gpu_waits;
+	struct profile_gpu_wait *gpu_waits; /* by stack, detail, context, stream, name */
+	size_t n_switched;
+	struct profile_switched *switched; /* by name */
+	size_t n_user_counters;
+	struct profile_user_counter *user_counters; /* by rank, then name */
 	size_t n_warnings;
 	char **warnings;
 };

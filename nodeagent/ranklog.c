@@ -70,12 +70,12 @@ static void process_lines(FILE *f, const struct report *r, const struct profile_
 		r->p->open_requests || r->p->ambiguous_sends || r->p->ambiguous_receives)
 		fputc('\n', f);
 	if (who->lost_calls)
-		fprintf(f, "%" PRIu64 " calls were not recorded because a ring was full.\n",
-			who->lost_calls);
+		fprintf(f, "%" PRIu64 " %s not recorded because a ring was full.\n",
+			who->lost_calls, one_or_many(who->lost_calls, "call was", "calls were"));
 	section_lost_messages(f, r->p);
 	if (who->blocked_ns)
-		fprintf(f, "Time the rank waited for room in its rings: %.2f s\n",
-			who->blocked_ns * 1e-9);
+		fprintf(f, "Time the rank waited for room in its rings: %.*f s\n",
+			who->blocked_ns < 10000000 ? 6 : 2, who->blocked_ns * 1e-9);
 	if (who->quarantined) {
 		char *why = text_plain(who->quarantined);
 
@@ -105,7 +105,9 @@ static void fill_rank(FILE *f, const struct report *r, const void *ctx)
 		section_gpu(f, r);
 		section_hwprof(f, r);
 	}
+	section_user_counters(f, r);
 	section_stacks(f, r);
+	section_gpu_functions(f, r);
 	section_config(f, r);
 }
 

@@ -6,6 +6,7 @@
  * frame of the pause.
  */
 #include "nodeagent/replay-internal.h"
+#include "nodeagent/sampling-counters.h"
 #include "shm/atomic.h"
 
 void replay_set_counters(struct replay *r, uint32_t n)
@@ -44,5 +45,19 @@ unsigned replay_counters(struct replay *r, const uint64_t *word, unsigned left, 
 			to->of[i] += growth(r->counter[i], value);
 		r->counter[i] = value;
 	}
+	if (r->sampled) {
+		r->slow |= SLOW_COUNTED;
+		r->counted_at = r->sampled->lane->at;
+	}
 	return 1 + n;
+}
+
+void replay_counted(struct replay *r, uint32_t id)
+{
+	/* these stand before the event */
+	if (id == RECORD_COUNTERS || id == RECORD_SYNC || id == RECORD_SITE)
+		return;
+	r->slow &= ~SLOW_COUNTED;
+	if (r->sampled && r->sampled->lane->at != r->counted_at)
+		sampling_counters(r->sampled, r->counter, r->n_counters, r->now);
 }

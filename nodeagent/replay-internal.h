@@ -16,7 +16,11 @@
 #define unlikely(x) __builtin_expect(!!(x), 0)
 
 /* Why the fast way of replay_block() is not enough. */
-enum { SLOW_PAUSED = 1, SLOW_PENDING = 2 /* messages wait for the end of their frame */ };
+enum {
+	SLOW_PAUSED = 1,
+	SLOW_PENDING = 2, /* messages wait for the end of their frame */
+	SLOW_COUNTED = 4, /* counters are there, their event comes next */
+};
 
 struct frame {
 	struct node *node; /* NULL: entered while recording was paused */
@@ -89,17 +93,19 @@ struct replay {
 	uint64_t vain, vain_sites; /* frames walked over in vain */
 	unsigned slow;		   /* SLOW_ bits */
 	struct traffic_lane *lane;
-	struct sampling_lane *sampled; /* or NULL */
-	struct gpu *gpu;	       /* or NULL */
+	struct sampling_lane *sampled;		    /* or NULL */
+	struct gpu *gpu;			    /* or NULL */
+	struct user_counters *const *user_counters; /* or NULL */
 	struct replay_counts counts;
 	replay_same_function same;
-	replay_mismatch mismatch; /* or NULL */
+	replay_mismatch mismatch;		 /* or NULL */
 	int (*is_main)(void *ctx, uint64_t key); /* or NULL: it was seen, or need not be */
 	void *ctx;
 	const char *error;
 
 	uint32_t n_counters;
-	uint64_t counter[COUNTERS_MAX]; /* as last recorded */
+	uint64_t counter[COUNTERS_MAX];	 /* as last recorded */
+	const unsigned char *counted_at; /* SLOW_COUNTED: where the lane was then */
 
 	/* OpenMP: replay-openmp.c, replay-shells.c */
 	struct openmp *openmp;
@@ -165,6 +171,9 @@ static inline void sample_exit(struct replay *r, struct node *n, uint64_t t)
 		vfd_exit(r->sampled->lane, replay_sample(r, n), t);
 }
 
+/* The call of a GPU's interface in whose frame we are has this number: gpu.h. */
+void replay_sampled_launch(struct replay *r, uint32_t number);
+
 /* A child of the root is entered that was not expected: is it main, at last? */
 void replay_prelude(struct replay *r, struct node *n);
 
@@ -199,6 +208,9 @@ void shells_free(struct replay *r);
 
 /* A COUNTERS record (replay-counters.c). Returns the words taken. */
 unsigned replay_counters(struct replay *r, const uint64_t *word, unsigned left, uint64_t w);
+/* SLOW_COUNTED, and a word of this id was taken: if it has put an event into the
+ * sampling file, that gets the counters, too. */
+void replay_counted(struct replay *r, uint32_t id);
 
 /* While paused, the time goes to a pseudo-frame on top of the open ones. */
 void replay_pause(struct replay *r, uint64_t t);

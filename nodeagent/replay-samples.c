@@ -4,6 +4,7 @@
  * (replay-shells.c) is its region below the root: what is in the file stays there
  * when the counts move. Its nodes forget their stacks then.
  */
+#include "nodeagent/gpu.h"
 #include "nodeagent/openmp.h"
 #include "nodeagent/replay-internal.h"
 
@@ -44,6 +45,16 @@ uint32_t replay_judge_sample(struct replay *r, struct node *n)
 	bool precise = key_is_shell(n->key) || sampling_is_precise(r->sampled, n->key);
 
 	return calltree_extra(n)->stack = SAMPLE_NONE | (precise ? SAMPLE_PRECISE : 0);
+}
+
+void replay_sampled_launch(struct replay *r, uint32_t number)
+{
+	const struct vfd_lane *l = r->sampled->lane;
+	const struct node *n = replay_node(r->top);
+	const uint32_t stack = n->extra ? n->extra->stack & ~SAMPLE_PRECISE : 0;
+
+	if (vfd_is_entering(l, stack, r->top->since))
+		gpu_call_sampled(r->gpu, number, vfd_lane_number(l), stack);
 }
 
 void replay_set_sampled(struct replay *r, struct sampling_lane *l)

@@ -5,6 +5,7 @@
 #include "nodeagent/gpu.h"
 #include "nodeagent/replay-internal.h"
 #include "nodeagent/traffic.h"
+#include "nodeagent/user-counters.h"
 #include "nodeagent/util.h"
 #include "shm/atomic.h"
 
@@ -119,6 +120,8 @@ static unsigned gpu_number(struct replay *r, const uint64_t *word, unsigned left
 	r->counts.records++;
 	gpu_call(r->gpu, replay_node(r->top), RECORD_GPU_FUNCTION(w), (uint32_t)number,
 		r->top->since);
+	if (r->sampled)
+		replay_sampled_launch(r, (uint32_t)number);
 	return n;
 }
 
@@ -204,6 +207,8 @@ static unsigned slow_word(struct replay *r, const uint64_t *word, unsigned left,
 		return replay_counters(r, word, left, w);
 	if (id == RECORD_GPU_CALL)
 		return gpu_number(r, word, left, w);
+	if (id == RECORD_USER_COUNTER)
+		return replay_user_counter(r, word, left, w);
 	if (id < RECORD_ID_MPI)
 		return record_is_message(id) ? message(r, word, left, w)
 					     : control(r, word, left, w, epoch);
@@ -233,7 +238,7 @@ static inline __attribute__((always_inline)) const char *words(struct replay *r,
 	uint32_t low = epoch->low, bytes = epoch->bytes;
 	uint64_t w = load_relaxed(&block[0]);
 	uint64_t calls = 0, records = 0, t = r->now;
-	unsigned i = from;
+	unsigned i = from, n_words;
 
 	if (from == 0) {
 		if ((uint32_t)w != RECORD_SYNC || (w & RECORD_EXIT))
@@ -254,7 +259,10 @@ static inline __attribute__((always_inline)) const char *words(struct replay *r,
 		if (unlikely(id < RECORD_ID_MPI || r->slow)) {
 			if (t > r->now)
 				r->now = t;
-			i += slow_word(r, block + i, to - i, w, epoch);
+			n_words = slow_word(r, block + i, to - i, w, epoch);
+			i += n_words;
+			if (unlikely(r->slow & SLOW_COUNTED) && n_words)
+				replay_counted(r, id);
 			if (unlikely(r->error))
 				break;
 			continue;

@@ -29,6 +29,7 @@ struct openmp;
 struct replay;
 struct sampling_lane;
 struct traffic_lane;
+struct user_counters;
 
 /* Keys of frames whose low half lies in [low, low + bytes) carry the epoch. */
 struct replay_epoch {
@@ -78,6 +79,9 @@ void replay_set_openmp(struct replay *r, struct openmp *o, uint32_t thread);
 
 /* Calls that start something on a GPU are told there; it must outlive the last frame. */
 void replay_set_gpu(struct replay *r, struct gpu *g);
+
+/* Values of the user's counters go to *u, if it is not NULL; u must outlive the replay. */
+void replay_set_user_counters(struct replay *r, struct user_counters *const *u);
 
 /* So many hardware counters come with its records; 0: none are believed. */
 void replay_set_counters(struct replay *r, uint32_t n);

@@ -1,13 +1,30 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "nodeagent/report-gpu.h"
 
+#include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "conf/conf.h"
 #include "nodeagent/demangle.h"
+#include "nodeagent/gpu-occupancy.h"
 #include "nodeagent/report.h"
 #include "nodeagent/util.h"
+
+bool gpu_is_cuda(const struct profile_gpu *g)
+{
+	return g->kind != GPU_RANGE;
+}
+
+uint64_t gpu_ns(const struct profile *p, const struct profile_gpu *g)
+{
+	return g->kind == GPU_API ? p->stacks[g->stack].incl_ns : g->ns;
+}
+
+const char *gpu_name_of(const struct profile *p, const struct profile_gpu *g)
+{
+	return g->kind == GPU_API ? p->names[p->stacks[g->stack].name] : g->name;
+}
 
 enum gpu_column gpu_column_of(uint32_t kind)
 {
@@ -43,12 +60,10 @@ struct gpu_efficiency gpu_efficiency(const struct profile *p)
 	struct gpu_efficiency e = {0};
 	double most_useful = 0, most_active = 0;
 
-	for (size_t i = 0; i < p->n_gpu_streams; i++) {
-		const struct profile_gpu_stream *s = &p->gpu_streams[i];
-		double useful = 1e-9 * (double)s->kernel_ns, active = 1e-9 * (double)s->busy_ns;
+	for (size_t i = 0; i < p->n_gpu_devices; i++) {
+		const struct profile_gpu_device *d = &p->gpu_devices[i];
+		double useful = 1e-9 * (double)d->kernel_ns, active = 1e-9 * (double)d->busy_ns;
 
-		if (s->stream != PROFILE_NONE || s->context != PROFILE_NONE)
-			continue;
 		e.devices++;
 		e.useful_s += useful;
 		e.active_s += active;
@@ -69,29 +84,32 @@ struct gpu_efficiency gpu_efficiency(const struct profile *p)
 
 /* ---- order ------------------------------------------------------------------------------- */
 
-static uint64_t key_time(const struct profile_gpu *g)
+static uint64_t key_time(const struct profile *p, const struct profile_gpu *g)
 {
-	return g->ns;
+	return gpu_ns(p, g);
 }
 
-static uint64_t key_bytes(const struct profile_gpu *g)
+static uint64_t key_bytes(const struct profile *p, const struct profile_gpu *g)
 {
+	(void)p;
 	return gpu_to_device(g) + gpu_to_host(g);
 }
 
-static uint64_t key_cbid(const struct profile_gpu *g)
+static uint64_t key_cbid(const struct profile *p, const struct profile_gpu *g)
 {
+	(void)p;
 	return GPU_CBID(g->function);
 }
 
-static uint64_t key_calls(const struct profile_gpu *g)
+static uint64_t key_calls(const struct profile *p, const struct profile_gpu *g)
 {
+	(void)p;
 	return g->calls;
 }
 
 static const struct {
 	const char *column;
-	uint64_t (*key)(const struct profile_gpu *g);
+	uint64_t (*key)(const struct profile *p, const struct profile_gpu *g);
 } columns[] = {
 	{"time", key_time},
 	{"memcpy", key_bytes},
@@ -113,24 +131,39 @@ static int rising(const void *a, const void *b)
 	return x->i < y->i ? -1 : x->i > y->i;
 }
 
-uint32_t *gpu_sort(const struct report *r)
+/* gpu[] is sorted by stack, then kind. */
+static bool is_shown(const struct profile *p, size_t i)
 {
-	size_t n = r->p->n_gpu;
-	struct keyed *keyed = xcalloc(n, sizeof(*keyed));
-	uint32_t *order = xcalloc(n, sizeof(*order));
-	uint64_t (*key)(const struct profile_gpu *g) = NULL;
+	const struct profile_gpu *g = &p->gpu[i];
 
+	if (!gpu_is_cuda(g))
+		return false;
+	if (g->kind != GPU_API)
+		return true;
+	return !(i && g[-1].stack == g->stack && gpu_is_cuda(&g[-1]));
+}
+
+uint32_t *gpu_sort(const struct report *r, size_t *n)
+{
+	const struct profile *p = r->p;
+	struct keyed *keyed = xcalloc(p->n_gpu, sizeof(*keyed));
+	uint32_t *order = xcalloc(p->n_gpu, sizeof(*order));
+	uint64_t (*key)(const struct profile *p, const struct profile_gpu *g) = NULL;
+
+	*n = 0;
 	for (size_t k = 0; k < ARRAY_SIZE(columns); k++)
 		if (!strcmp(r->c->cuda_sort_table_column, columns[k].column))
 			key = columns[k].key;
-	for (size_t i = 0; i < n; i++) {
-		uint64_t value = key ? key(&r->p->gpu[i]) : 0;
+	for (size_t i = 0; i < p->n_gpu; i++) {
+		uint64_t value = key ? key(p, &p->gpu[i]) : 0;
 
-		keyed[i].key = r->c->cuda_sort_table_ascending ? value : ~value;
-		keyed[i].i = (uint32_t)i;
+		if (!is_shown(p, i))
+			continue;
+		keyed[*n].key = r->c->cuda_sort_table_ascending ? value : ~value;
+		keyed[(*n)++].i = (uint32_t)i;
 	}
-	qsort(keyed, n, sizeof(*keyed), rising);
-	for (size_t i = 0; i < n; i++)
+	qsort(keyed, *n, sizeof(*keyed), rising);
+	for (size_t i = 0; i < *n; i++)
 		order[i] = keyed[i].i;
 	free(keyed);
 	return order;
@@ -166,11 +199,22 @@ static int by_time(const void *a, const void *b)
 	return strcmp(x->name, y->name);
 }
 
+static double launch_threads(const struct profile_gpu *g)
+{
+	double n = 1;
+
+	for (int i = 0; i < 3; i++)
+		n *= (double)g->grid[i] * g->block[i];
+	return n;
+}
+
 #define LEAST(to, value) ((to) = (value) < (to) ? (value) : (to))
 #define MOST(to, value)	 ((to) = (value) > (to) ? (value) : (to))
 
 static void add(struct gpu_total *t, const struct profile_gpu *g)
 {
+	if (!t->largest || launch_threads(g) > launch_threads(t->largest))
+		t->largest = g;
 	t->calls += g->calls;
 	t->ns += g->ns;
 	t->bytes += g->bytes;
@@ -190,12 +234,14 @@ struct gpu_total *gpu_totals(const struct profile *p, size_t *n)
 {
 	const struct profile_gpu **sorted = xcalloc(p->n_gpu, sizeof(*sorted));
 	struct gpu_total *t = xcalloc(p->n_gpu, sizeof(*t));
+	size_t n_sorted = 0;
 
 	*n = 0;
 	for (size_t i = 0; i < p->n_gpu; i++)
-		sorted[i] = &p->gpu[i];
-	qsort(sorted, p->n_gpu, sizeof(*sorted), by_name);
-	for (size_t i = 0; i < p->n_gpu; i++) {
+		if (p->gpu[i].kind != GPU_API)
+			sorted[n_sorted++] = &p->gpu[i];
+	qsort(sorted, n_sorted, sizeof(*sorted), by_name);
+	for (size_t i = 0; i < n_sorted; i++) {
 		const struct profile_gpu *g = sorted[i];
 
 		if (!*n || by_name(&sorted[i - 1], &sorted[i])) {
@@ -210,4 +256,73 @@ struct gpu_total *gpu_totals(const struct profile *p, size_t *n)
 	qsort(t, *n, sizeof(*t), by_time);
 	free(sorted);
 	return t;
+}
+
+/* ---- words ------------------------------------------------------------------------------- */
+
+const char *gpu_bound_name(uint32_t bound)
+{
+	static const char *const names[GPU_BOUNDS] = {
+		"unknown", "warps", "blocks", "registers", "shared memory"};
+
+	return names[bound < GPU_BOUNDS ? bound : 0];
+}
+
+const char *gpu_wait_name(uint32_t detail)
+{
+	static const char *const names[GPU_WAITS] = {"synchronize", "event synchronize",
+		"stream waits for event", "stream synchronize", "context synchronize"};
+
+	return names[detail < GPU_WAITS ? detail : 0];
+}
+
+const char *gpu_link_name(const struct profile_gpu_link *l)
+{
+	static const char *const copies[GPU_COPIES] = {"memcpy", "memcpy HtoD", "memcpy DtoH",
+		"memcpy DtoD", "memcpy HtoH", "memcpy PtoP"};
+	static const char *const memories[GPU_MEMORIES] = {"unified memory", "unified memory HtoD",
+		"unified memory DtoH", "unified memory DtoD", "host page faults", "GPU page faults",
+		"unified memory thrashing"};
+
+	return l->kind == GPU_COPY ? copies[l->detail] : memories[l->detail];
+}
+
+/* ---- GPUs -------------------------------------------------------------------------------- */
+
+static const struct profile_gpu_device *device_of(const struct profile *p, const uint64_t uuid[2])
+{
+	for (size_t i = 0; i < p->n_gpu_devices; i++)
+		if (p->gpu_devices[i].uuid[0] == uuid[0] && p->gpu_devices[i].uuid[1] == uuid[1])
+			return &p->gpu_devices[i];
+	return NULL;
+}
+
+char *gpu_uuid_text(const uint64_t uuid[2])
+{
+	if (!uuid[0] && !uuid[1])
+		return xstrdup("host");
+	if (uuid[0] == UINT64_MAX)
+		return xasprintf("unknown-%" PRIx64, uuid[1]);
+	return xasprintf("GPU-%08" PRIx64 "-%04" PRIx64 "-%04" PRIx64 "-%04" PRIx64 "-%012" PRIx64,
+		uuid[0] >> 32, uuid[0] >> 16 & 0xffff, uuid[0] & 0xffff, uuid[1] >> 48,
+		uuid[1] & 0xffffffffffff);
+}
+
+char *gpu_label(const struct profile *p, const uint64_t uuid[2])
+{
+	const struct profile_gpu_device *d = device_of(p, uuid);
+	char *text = gpu_uuid_text(uuid);
+
+	if (!d)
+		return text;
+	free(text);
+	return xasprintf("%" PRIu32 ".%" PRIu32, profile_rank_shown(p, d->rank), d->number);
+}
+
+const char *gpu_host_name(const struct profile *p, const struct profile_gpu_device *d)
+{
+	for (size_t i = 0; i < p->n_places; i++)
+		if (p->places[i].first <= d->rank && d->rank <= p->places[i].last)
+			return p->places[i].host;
+	return p->n_agents == 1 ? p->agents[0].host : NULL;
 }

@@ -140,12 +140,26 @@ void section_cell_path(struct table *t, const struct report *r, uint32_t stack);
 /* GPUs (section-gpu.c): is there anything to be shown of them? */
 bool report_has_gpu(const struct profile *p, const struct conf *c);
 void section_gpu(FILE *f, const struct report *r);
+/* The numbers of CUDA's functions in it (section-gpu-calls.c). */
+void section_gpu_functions(FILE *f, const struct report *r);
 /* Summary lines: the time of all activities, in Vftrace's three sorts. */
 void section_gpu_times(FILE *f, const struct report *r);
 
 /* Hardware counters and observables (section-hwprof.c): are there tables of them? */
 bool report_has_hwprof(const struct profile *p, const struct conf *c);
 void section_hwprof(FILE *f, const struct report *r);
+/* Of each thread in each[]; and of one, whose stacks these n are, in their order. */
+void section_hwprof_threads(FILE *f, const struct report *r, bool several_ranks);
+void section_hwprof_thread(FILE *f, const struct report *r,
+	const struct profile_thread_stack *const *stacks, size_t n);
+
+/* What overhead.budget_percent has switched off, if anything; the same in JSON. */
+void section_switched(FILE *f, const struct report *r);
+void json_switched(struct json *j, const struct report *r);
+
+/* The user's counters (section-user-counters.c), where there are any; the same in JSON. */
+void section_user_counters(FILE *f, const struct report *r);
+void json_user_counters(struct json *j, const struct report *r);
 
 /* Whether there is any table of communication to be shown (section-mpi.c). */
 bool report_has_mpi(const struct profile *p, const struct conf *c);
@@ -168,6 +182,13 @@ void json_report(FILE *f, const struct report *r);
 /* Its member about the clocks of several nodes (json-clocks.c), where they were compared. */
 void json_clocks(struct json *j, const struct report *r);
 /* The same for both: were they? And the rate of one in ppm, as its offset changes. */
+/*
+ * Which agents a table shows: all, or of very many those of the greatest weight, in their
+ * sequence. The caller frees.
+ */
+size_t *report_agents(const struct profile *p, double (*weight)(const struct profile_agent *),
+	size_t *n_shown);
+
 bool report_has_clocks(const struct profile *p);
 double report_drift_ppm(const struct profile_clock *c);
 /* Its members about matched messages (json-matching.c), where there were any. */
@@ -186,6 +207,8 @@ void json_gpu(struct json *j, const struct report *r);
 /* Its members about hardware counters (json-hwprof.c), and those of a stack. */
 void json_hwprof(struct json *j, const struct report *r);
 void json_hwprof_stack(struct json *j, const struct report *r, uint32_t stack);
+/* Of a thread at a stack, or PROFILE_NONE: at all. */
+void json_hwprof_thread(struct json *j, const struct report *r, uint32_t thread, uint32_t stack);
 /* Its members about communication (json-mpi.c). */
 void json_mpi(struct json *j, const struct report *r);
 

@@ -232,6 +232,14 @@ void sampling_process_rank(struct process *p, int rank, int size, uint64_t job)
 	vfd_define_rank(writer(s), s->number, rank, size > 0 ? (uint32_t)size : 0, job);
 }
 
+void sampling_process_session(struct process *p)
+{
+	struct sampling_process *s = p->sampled;
+
+	if (s && p->session_match && !map64_find(&s->sampling->places, p->session_place))
+		map64_add(&s->sampling->places, p->session_place, s->number);
+}
+
 void sampling_process_end(struct process *p)
 {
 	static const uint32_t hows[] = {

@@ -8,8 +8,6 @@
 #include "nodeagent/sampling-internal.h"
 #include "nodeagent/util.h"
 
-#define FIRST_NUMBER (1u << 20) /* of the threads that streams are in the file */
-
 struct track {
 	struct vfd_lane *lane;
 	struct map64 stacks; /* function -> stack of this lane */
@@ -47,7 +45,7 @@ static struct track *track_of(
 		g->tracks[g->n_tracks++] = (struct track){0};
 	}
 	if (!g->tracks[stream].lane) {
-		told.number = FIRST_NUMBER + stream;
+		told.number = VFD_THREAD_STREAM + stream;
 		g->tracks[stream].lane = vfd_lane_new(g->process->sampling->writer, &told);
 		g->tracks[stream].last = from;
 	}
@@ -82,25 +80,35 @@ static uint32_t stack_of(struct track *t, uint32_t function)
 	return stack;
 }
 
-void sampling_gpu_ran(struct sampling_gpu *g, uint32_t stream, const char *title, uint64_t what,
-	const char *name, uint64_t from, uint64_t to)
+struct sampling_gpu_place sampling_gpu_ran(struct sampling_gpu *g, uint32_t stream,
+	const char *title, uint64_t what, const char *name, uint64_t from, uint64_t to)
 {
+	struct sampling_gpu_place place = {.lane = VFD_NONE};
 	struct track *t;
 	uint32_t stack;
 
 	if (!g || !g->process->sampling->writer)
-		return;
+		return place;
 	t = track_of(g, stream, title, from);
 	if (from < t->last)
 		from = t->last;
 	if (to <= from) /* delivered late: something else is there already */
-		return;
+		return place;
 	stack = stack_of(t, function_of(g, what, name));
 	if (stack == VFD_NONE)
-		return;
+		return place;
 	vfd_enter(t->lane, stack, from);
+	if (vfd_is_entering(t->lane, stack, from))
+		place = (struct sampling_gpu_place){vfd_lane_number(t->lane), stack, from};
 	vfd_exit(t->lane, stack, to);
 	t->last = to;
+	return place;
+}
+
+void sampling_gpu_launched(struct sampling_gpu *g, const struct vfd_launch *l)
+{
+	if (g && g->process->sampling->writer)
+		vfd_launch(g->process->sampling->writer, l);
 }
 
 void sampling_gpu_end(struct sampling_gpu *g, uint64_t ticks)

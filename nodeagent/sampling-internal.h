@@ -5,6 +5,7 @@
 
 #include <regex.h>
 #include "nodeagent/sampling.h"
+#include "shm/counters.h"
 
 /* A pair that the matcher has found; the receive may be told a moment later. */
 struct sampled_match {
@@ -31,6 +32,7 @@ struct sampling {
 	struct map64 starts;	       /* of partitioned messages, by sampling_start() */
 	struct sampled_match *matches; /* room for SAMPLED_MATCHES; not told yet */
 	uint32_t n_matches;
+	uint32_t counters[COUNTERS_MAX], n_counters; /* of hwprof; 0: not defined yet */
 	struct vfd_written written;
 };
 

@@ -16,6 +16,7 @@
 
 #define SUFFIX	 ".vfd"
 #define FLUSH_NS 1000000000u /* what a crash of the agent costs at most */
+#define AGAIN_NS 10000000u   /* there were too many lanes for once */
 #define TRIES	 4
 #define IDLE_S	 3600.0
 /* A disk that we have filled still has this for the profile. */
@@ -95,6 +96,7 @@ static void open_file(struct sampling *s, const struct process *p)
 		.start_raw_ns = a->clocks.start.raw_ns,
 		.interval_ns = (uint64_t)(c->sampling_sample_interval * 1e9 + 0.5),
 		.max_size = c->sampling_max_size,
+		.buffer_bytes = (uint64_t)c->sampling_outbuffer_size << 20,
 		.way = OUTFILE_REGISTERED};
 	char *error = NULL;
 
@@ -165,21 +167,23 @@ bool sampling_is_behind(const struct agent *a)
 double sampling_tick(struct agent *a)
 {
 	struct sampling *s = a->sampling;
-	uint64_t now;
+	uint64_t now, again = FLUSH_NS;
 
 	if (!s || !s->writer || !a->n_live)
 		return IDLE_S;
 	now = clock_raw_ns();
 	if (now < s->next_flush)
 		return 1e-9 * (double)(s->next_flush - now);
-	s->next_flush = now + FLUSH_NS;
 	if (a->drained_bytes != s->drained) {
 		clock_pair(s);
 		sampling_tell_matches(s);
-		vfd_writer_flush(s->writer);
-		s->drained = a->drained_bytes;
+		if (vfd_writer_flush(s->writer))
+			s->drained = a->drained_bytes;
+		else
+			again = AGAIN_NS;
 	}
-	return 1e-9 * FLUSH_NS;
+	s->next_flush = now + again;
+	return 1e-9 * (double)again;
 }
 
 /* ---- the end -------------------------------------------------------------------------- */

@@ -52,6 +52,8 @@ struct sampling_sum sampling_sum(const struct agent *a);
 void sampling_process_begin(struct process *p);
 /* It is rank `rank` of `size` in a job. */
 void sampling_process_rank(struct process *p, int rank, int size, uint64_t job);
+/* An MPI rank is in a session, too, and has a second place in the matcher. */
+void sampling_process_session(struct process *p);
 /* Its threads have ended, and its end is known. */
 void sampling_process_end(struct process *p);
 void sampling_process_free(struct process *p);

@@ -7,7 +7,8 @@
 #include "nodeagent/table.h"
 #include "nodeagent/util.h"
 
-#define NOTHING "----"
+#define NOTHING	  "----"
+#define LINES_MAX 50
 
 bool report_has_clocks(const struct profile *p)
 {
@@ -123,20 +124,34 @@ static void print_sentences(FILE *f, const struct profile_agent *a)
 	if (a->clock.state == PROFILE_CLOCK_UNKNOWN && !a->missing)
 		fprintf(f, "The clock of %s could not be compared with the others.\n", host);
 	if (a->clock.jumps)
-		fprintf(f, "The clock of %s jumped %" PRIu32 " times (suspended?).\n", host,
-			a->clock.jumps);
+		fprintf(f, "The clock of %s jumped %" PRIu32 " %s (suspended?).\n", host,
+			a->clock.jumps, one_or_many(a->clock.jumps, "time", "times"));
 	if (a->clock.checks_beyond)
 		fprintf(f,
-			"%" PRIu64 " of %" PRIu64 " checks of the clock of %s were outside of "
-			"the bounds.\n",
-			a->clock.checks_beyond, a->clock.checks, host);
+			"%" PRIu64 " of %" PRIu64 " checks of the clock of %s %s outside of the "
+			"bounds.\n",
+			a->clock.checks_beyond, a->clock.checks, host,
+			one_or_many(a->clock.checks_beyond, "was", "were"));
 	free(host);
+}
+
+static bool is_odd(const struct profile_agent *a)
+{
+	return (a->clock.state == PROFILE_CLOCK_UNKNOWN && !a->missing) || a->clock.jumps ||
+	       a->clock.checks_beyond;
+}
+
+/* The reference stands in each table. */
+static double error_or_reference(const struct profile_agent *a)
+{
+	return a->clock.state == PROFILE_CLOCK_REFERENCE ? 1e30 : (double)a->clock.error_ns;
 }
 
 void section_clocks(FILE *f, const struct report *r)
 {
 	const struct profile *p = r->p;
 	struct table *t;
+	size_t *shown, n;
 
 	if (!report_has_clocks(p))
 		return;
@@ -144,11 +159,19 @@ void section_clocks(FILE *f, const struct report *r)
 	table_column(t, "Host", TABLE_RIGHT);
 	for (size_t i = 0; i < ARRAY_SIZE(columns); i++)
 		table_column(t, columns[i].title, TABLE_RIGHT);
-	for (size_t i = 0; i < p->n_agents; i++)
-		print_row(t, &p->agents[i]);
+	shown = report_agents(p, error_or_reference, &n);
+	for (size_t i = 0; i < n; i++)
+		print_row(t, &p->agents[shown[i]]);
 	fputs("\nClocks\n", f);
 	table_print(t, f);
 	table_free(t);
-	for (size_t i = 0; i < p->n_agents; i++)
-		print_sentences(f, &p->agents[i]);
+	free(shown);
+	if (n < p->n_agents)
+		fprintf(f, "Those with the greatest error of %zu clocks.\n", p->n_agents);
+	for (size_t i = n = 0; i < p->n_agents; i++)
+		if (is_odd(&p->agents[i]) && n++ < LINES_MAX)
+			print_sentences(f, &p->agents[i]);
+	if (n > LINES_MAX)
+		fprintf(f, "... and %zu clocks more that are not as they should be.\n",
+			n - LINES_MAX);
 }

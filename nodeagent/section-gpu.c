@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * GPUs in the logs: Vftrace's CUDA table, by the call path that started things;
- * kernels and copies by name; streams and devices; and how well the devices
- * were used.
+ * kernels and copies by name; how well the devices were used. Others are in
+ * section-gpu-devices.c and section-gpu-calls.c.
  */
 #include <inttypes.h>
 #include <stdlib.h>
@@ -14,10 +14,9 @@
 #include "nodeagent/table.h"
 #include "nodeagent/util.h"
 
-#define NOTHING	     "----"
 #define NAME_COLUMNS 60
 
-static struct table *begin(const char *const *titles, size_t n)
+struct table *gpu_table(const char *const *titles, size_t n)
 {
 	struct table *t = table_new(TABLE_FRAMED);
 
@@ -26,14 +25,14 @@ static struct table *begin(const char *const *titles, size_t n)
 	return t;
 }
 
-static void end(struct table *t, FILE *f, const char *title)
+void gpu_table_end(struct table *t, FILE *f, const char *title)
 {
 	fprintf(f, "\n%s\n", title);
 	table_print(t, f);
 	table_free(t);
 }
 
-static void cell_name(struct table *t, const struct report *r, const char *name)
+void gpu_cell_name(struct table *t, const struct report *r, const char *name)
 {
 	char *shown = gpu_shown(r, name), *cut = text_short(shown, NAME_COLUMNS);
 
@@ -51,12 +50,20 @@ static void cell_range(struct table *t, uint64_t least, uint64_t most)
 	free(text);
 }
 
-static void cell_us(struct table *t, uint64_t ns, uint64_t n)
+void gpu_cell_us(struct table *t, uint64_t ns, uint64_t n)
 {
 	if (n)
 		table_real(t, 0, 2, 1e-3 * (double)ns / (double)n);
 	else
-		table_text(t, NOTHING);
+		table_text(t, GPU_NOTHING);
+}
+
+void gpu_cell_percent(struct table *t, double part, double whole)
+{
+	if (whole > 0)
+		table_real(t, 0, 1, 100 * part / whole);
+	else
+		table_text(t, GPU_NOTHING);
 }
 
 /* ---- by call path ------------------------------------------------------------------------- */
@@ -66,51 +73,70 @@ static void print_paths(FILE *f, const struct report *r)
 	static const char *const titles[] = {"STID", "cudaName", "CBID", "#Calls", "t_compute[s]",
 		"t_memcpy[s]", "t_other[s]", "Host->Device[B]", "Device->Host[B]", "Started by"};
 	const struct profile *p = r->p;
-	struct table *t = begin(titles, ARRAY_SIZE(titles));
-	uint32_t *order = gpu_sort(r);
+	struct table *t = gpu_table(titles, ARRAY_SIZE(titles));
+	size_t n;
+	uint32_t *order = gpu_sort(r, &n);
 
-	for (size_t i = 0; i < p->n_gpu && i < SECTION_ROWS; i++) {
+	for (size_t i = 0; i < n && i < SECTION_ROWS; i++) {
 		const struct profile_gpu *g = &p->gpu[order[i]];
 		enum gpu_column column = gpu_column_of(g->kind);
 
 		section_cell_id(t, r, g->stack);
-		cell_name(t, r, g->name);
+		gpu_cell_name(t, r, gpu_name_of(p, g));
 		table_uint(t, GPU_CBID(g->function));
 		table_uint(t, g->calls);
 		for (int k = GPU_COMPUTE; k <= GPU_OTHER; k++)
-			table_real(t, 0, 3, k == (int)column ? 1e-9 * (double)g->ns : 0);
+			table_real(t, 0, 3, k == (int)column ? 1e-9 * (double)gpu_ns(p, g) : 0);
 		table_uint(t, gpu_to_device(g));
 		table_uint(t, gpu_to_host(g));
 		section_cell_path(t, r, g->stack);
 	}
 	free(order);
-	end(t, f, "--Cuda Summary--");
-	section_more(f, p->n_gpu, "entries");
+	if (!n) {
+		table_free(t);
+		return;
+	}
+	gpu_table_end(t, f, "--Cuda Summary--");
+	section_more(f, n, "entries");
 }
 
 /* ---- by name ------------------------------------------------------------------------------ */
+
+static void cell_launch(struct table *t, const struct profile_gpu *g)
+{
+	char *text =
+		xasprintf("%" PRIu32 "x%" PRIu32 "x%" PRIu32 "/%" PRIu32 "x%" PRIu32 "x%" PRIu32,
+			g->grid[0], g->grid[1], g->grid[2], g->block[0], g->block[1], g->block[2]);
+
+	table_uint(t, g->local_bytes);
+	table_text(t, text);
+	gpu_cell_percent(t, g->occupancy, g->occupancy ? 1000 : 0);
+	table_text(t, g->occupancy ? gpu_bound_name(g->occupancy_bound) : GPU_NOTHING);
+	free(text);
+}
 
 static void print_kernels(FILE *f, const struct report *r, const struct gpu_total *g, size_t n)
 {
 	static const char *const titles[] = {"#Calls", "t_total[s]", "t_min[us]", "t_avg[us]",
 		"t_max[us]", "Latency[us]", "Blocks", "Threads/block", "Registers", "Shared[B]",
-		"Kernel"};
-	struct table *t = begin(titles, ARRAY_SIZE(titles));
+		"Local[B]", "Largest launch", "Occupancy[%]", "Bound by", "Kernel"};
+	struct table *t = gpu_table(titles, ARRAY_SIZE(titles));
 
 	for (size_t i = 0; i < n && i < SECTION_ROWS; i++, g++) {
 		table_uint(t, g->calls);
 		table_real(t, 0, 3, 1e-9 * (double)g->ns);
-		cell_us(t, g->min_ns, 1);
-		cell_us(t, g->ns, g->calls);
-		cell_us(t, g->max_ns, 1);
-		cell_us(t, g->latency_ns, g->started);
+		gpu_cell_us(t, g->min_ns, 1);
+		gpu_cell_us(t, g->ns, g->calls);
+		gpu_cell_us(t, g->max_ns, 1);
+		gpu_cell_us(t, g->latency_ns, g->started);
 		cell_range(t, g->blocks_min, g->blocks_max);
 		cell_range(t, g->threads_min, g->threads_max);
 		table_uint(t, g->registers);
 		table_uint(t, g->shared_bytes);
-		cell_name(t, r, g->name);
+		cell_launch(t, g->largest);
+		gpu_cell_name(t, r, g->name);
 	}
-	end(t, f, "GPU kernels");
+	gpu_table_end(t, f, "GPU kernels");
 	section_more(f, n, "kernels");
 }
 
@@ -118,72 +144,28 @@ static void print_others(FILE *f, const struct report *r, const struct gpu_total
 {
 	static const char *const titles[] = {"Calls", "t_total[s]", "t_min[us]", "t_avg[us]",
 		"t_max[us]", "Latency[us]", "Bytes", "GB/s", "Activity"};
-	struct table *t = begin(titles, ARRAY_SIZE(titles));
+	struct table *t = gpu_table(titles, ARRAY_SIZE(titles));
 
 	for (size_t i = 0; i < n; i++, g++) {
 		bool moves = g->ns && g->kind != GPU_WAIT && g->kind != GPU_OVERHEAD && g->bytes;
 
 		table_uint(t, g->calls);
 		table_real(t, 0, 3, 1e-9 * (double)g->ns);
-		cell_us(t, g->min_ns, 1);
-		cell_us(t, g->ns, g->calls);
-		cell_us(t, g->max_ns, 1);
-		cell_us(t, g->latency_ns, g->kind == GPU_WAIT ? 0 : g->started);
+		gpu_cell_us(t, g->min_ns, 1);
+		gpu_cell_us(t, g->ns, g->calls);
+		gpu_cell_us(t, g->max_ns, 1);
+		gpu_cell_us(t, g->latency_ns, g->kind == GPU_WAIT ? 0 : g->started);
 		table_uint(t, g->bytes);
 		if (moves)
 			table_real(t, 0, 2, (double)g->bytes / (double)g->ns);
 		else
-			table_text(t, NOTHING);
-		cell_name(t, r, g->name);
+			table_text(t, GPU_NOTHING);
+		gpu_cell_name(t, r, g->name);
 	}
-	end(t, f, "GPU copies, synchronisation and overhead");
+	gpu_table_end(t, f, "GPU copies, synchronisation and overhead");
 }
 
-/* ---- streams and devices ------------------------------------------------------------------ */
-
-static bool is_device(const struct profile_gpu_stream *s)
-{
-	return s->stream == PROFILE_NONE && s->context == PROFILE_NONE;
-}
-
-static void cell_percent(struct table *t, double part, double whole)
-{
-	if (whole > 0)
-		table_real(t, 0, 1, 100 * part / whole);
-	else
-		table_text(t, NOTHING);
-}
-
-static void print_streams(FILE *f, const struct report *r)
-{
-	static const char *const titles[] = {"Rank", "Device", "Stream", "Activities", "Kernels",
-		"Busy[s]", "Busy[%]", "Compute[s]", "Copy[s]", "Idle between[s]", "Name"};
-	const struct profile *p = r->p;
-	struct table *t = begin(titles, ARRAY_SIZE(titles));
-
-	for (size_t i = 0; i < p->n_gpu_streams && i < SECTION_ROWS; i++) {
-		const struct profile_gpu_stream *s = &p->gpu_streams[i];
-		char *stream = is_device(s)
-				       ? xstrdup("all")
-				       : xasprintf("%" PRIu32 ".%" PRIu32, s->context, s->stream);
-
-		table_uint(t, profile_rank_shown(p, s->rank));
-		table_uint(t, s->device);
-		table_text(t, stream);
-		table_uint(t, s->calls);
-		table_uint(t, s->kernels);
-		table_real(t, 0, 3, 1e-9 * (double)s->busy_ns);
-		cell_percent(t, 1e-9 * (double)s->busy_ns, p->runtime_s);
-		table_real(t, 0, 3, 1e-9 * (double)s->kernel_ns);
-		table_real(t, 0, 3, 1e-9 * (double)s->copy_ns);
-		table_real(t, 0, 3,
-			s->span_ns > s->busy_ns ? 1e-9 * (double)(s->span_ns - s->busy_ns) : 0);
-		table_text(t, s->name ? s->name : NOTHING);
-		free(stream);
-	}
-	end(t, f, "GPU devices and streams (context.stream)");
-	section_more(f, p->n_gpu_streams, "streams");
-}
+/* ---- all of it --------------------------------------------------------------------------- */
 
 static void print_efficiency(FILE *f, const struct report *r)
 {
@@ -203,9 +185,17 @@ void section_gpu_times(FILE *f, const struct report *r)
 {
 	static const char *const labels[] = {"   Compute:", "   Memcpy:", "   Other:"};
 	double s[ARRAY_SIZE(labels)] = {0};
+	size_t n;
+	uint32_t *order = gpu_sort(r, &n);
 
-	for (size_t i = 0; i < r->p->n_gpu; i++)
-		s[gpu_column_of(r->p->gpu[i].kind)] += 1e-9 * (double)r->p->gpu[i].ns;
+	for (size_t i = 0; i < n; i++) {
+		const struct profile_gpu *g = &r->p->gpu[order[i]];
+
+		s[gpu_column_of(g->kind)] += 1e-9 * (double)gpu_ns(r->p, g);
+	}
+	free(order);
+	if (!n)
+		return;
 	section_seconds(f, "Total CUDA time:", s[GPU_COMPUTE] + s[GPU_MEMCPY] + s[GPU_OTHER]);
 	for (size_t i = 0; i < ARRAY_SIZE(labels); i++)
 		section_seconds(f, labels[i], s[i]);
@@ -219,20 +209,26 @@ bool report_has_gpu(const struct profile *p, const struct conf *c)
 void section_gpu(FILE *f, const struct report *r)
 {
 	struct gpu_total *totals;
-	size_t n, kernels = 0;
+	size_t n, kernels = 0, cuda;
 
 	if (!report_has_gpu(r->p, r->c))
 		return;
 	totals = gpu_totals(r->p, &n);
 	while (kernels < n && totals[kernels].kind == GPU_KERNEL)
 		kernels++;
+	for (cuda = kernels; cuda < n && totals[cuda].kind != GPU_RANGE;)
+		cuda++;
 	print_paths(f, r);
+	section_gpu_ratios(f, r);
 	if (kernels)
 		print_kernels(f, r, totals, kernels);
-	if (n > kernels)
-		print_others(f, r, totals + kernels, n - kernels);
-	if (r->p->n_gpu_streams)
-		print_streams(f, r);
+	if (cuda > kernels)
+		print_others(f, r, totals + kernels, cuda - kernels);
+	section_gpu_waits(f, r);
+	section_gpu_streams(f, r);
+	section_gpu_devices(f, r);
+	section_gpu_links(f, r);
+	section_gpu_ranges(f, r, totals + cuda, n - cuda);
 	print_efficiency(f, r);
 	free(totals);
 }

@@ -13,7 +13,8 @@
 #include "nodeagent/table.h"
 #include "nodeagent/util.h"
 
-#define NOTHING "----"
+#define NOTHING	 "----"
+#define REAL_MAX 1e15 /* larger numbers have an exponent */
 
 static bool is_root(const struct report *r, uint32_t stack)
 {
@@ -22,7 +23,9 @@ static bool is_root(const struct report *r, uint32_t stack)
 
 static char *value_text(double value)
 {
-	return isfinite(value) ? xasprintf("%f", value) : xstrdup(NOTHING);
+	if (!isfinite(value))
+		return xstrdup(NOTHING);
+	return xasprintf(fabs(value) < REAL_MAX ? "%f" : "%e", value);
 }
 
 static struct table *begin(char **titles, size_t n)

@@ -86,21 +86,24 @@ void section_matching_faults(FILE *f, const struct profile *p)
 		 receives = sum(m->unmatched_receives, 0, MATCH_REASONS);
 
 	if (sends) {
-		fprintf(f, "%" PRIu64 " sends have no known receiver", sends);
+		fprintf(f, "%" PRIu64 " %s no known receiver", sends,
+			one_or_many(sends, "send has", "sends have"));
 		print_reasons(f, m->unmatched_sends, m->not_shipped);
 	}
 	if (receives) {
-		fprintf(f, "%" PRIu64 " receives have no known sender", receives);
+		fprintf(f, "%" PRIu64 " %s no known sender", receives,
+			one_or_many(receives, "receive has", "receives have"));
 		print_reasons(f, m->unmatched_receives, 0);
 	}
 	if (m->too_long)
-		fprintf(f, "%" PRIu64 " matched messages received more bytes than were sent.\n",
-			m->too_long);
+		fprintf(f, "%" PRIu64 " matched %s received more bytes than were sent.\n",
+			m->too_long, one_or_many(m->too_long, "message", "messages"));
 	if (m->violations) {
-		fprintf(f,
-			"%" PRIu64 " matched messages were received before they were sent, by "
-			"%.6f s at most (from rank ",
-			m->violations, 1e-9 * (double)m->worst_ns);
+		fprintf(f, "%" PRIu64 " matched %s sent, by %.6f s at most (from rank ",
+			m->violations,
+			one_or_many(m->violations, "message was received before it was",
+				"messages were received before they were"),
+			1e-9 * (double)m->worst_ns);
 		print_rank(f, p, m->worst_from);
 		fputs(" to ", f);
 		print_rank(f, p, m->worst_to);

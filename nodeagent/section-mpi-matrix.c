@@ -144,11 +144,15 @@ static void matrix_init(struct matrix *m, const struct profile *p)
 	find_extra_ranks(m);
 	hosts = number_hosts(m);
 	m->n = p->world_size + (uint64_t)m->n_extra;
-	if (m->n > GROUPS_MAX) {
+	if (p->pair_ranks > 1) {
+		m->unit = BY_RANKS;
+	} else if (m->n > GROUPS_MAX) {
 		m->unit = hosts > 1 ? BY_NODE : BY_RANKS;
 		m->n = hosts > 1 ? hosts : m->n;
 	}
 	m->per = m->n > GROUPS_MAX ? (m->n + GROUPS_MAX - 1) / GROUPS_MAX : 1;
+	if (p->pair_ranks > 1)
+		m->per = (m->per + p->pair_ranks - 1) / p->pair_ranks * p->pair_ranks;
 	for (uint64_t i = 0; i < m->n; i += m->per)
 		m->used[i / m->per] = true;
 	for (size_t i = 0; i < p->n_pairs; i++) {
@@ -342,8 +346,18 @@ void section_peers(FILE *f, const struct report *r, uint32_t rank)
 	};
 	struct table *t = table_new(TABLE_FRAMED);
 	struct peer_sums *peers;
-	size_t n = find_peers(r->p, rank, &peers), shown = n < PEERS_MAX ? n : PEERS_MAX;
+	size_t n, shown;
 
+	if (r->p->pair_ranks > 1) {
+		table_free(t);
+		fprintf(f,
+			"\nMessages by peer: too many pairs of ranks; they are kept for groups of "
+			"%" PRIu32 " ranks.\n",
+			r->p->pair_ranks);
+		return;
+	}
+	n = find_peers(r->p, rank, &peers);
+	shown = n < PEERS_MAX ? n : PEERS_MAX;
 	if (n > shown) {
 		qsort(peers, n, sizeof(*peers), by_bytes);
 		qsort(peers, shown, sizeof(*peers), by_rank);
@@ -365,7 +379,8 @@ void section_peers(FILE *f, const struct report *r, uint32_t rank)
 		table_print(t, f);
 	}
 	if (n > shown)
-		fprintf(f, "... and %zu peers more, with fewer bytes.\n", n - shown);
+		fprintf(f, "... and %zu %s more, with fewer bytes.\n", n - shown,
+			one_or_many(n - shown, "peer", "peers"));
 	table_free(t);
 	free(peers);
 }

@@ -231,5 +231,6 @@ void section_openmp_threads(FILE *f, const struct report *r, bool several_ranks)
 	table_print(t, f);
 	table_free(t);
 	if (p->n_openmp_threads > rows)
-		fprintf(f, "... and %zu places more\n", p->n_openmp_threads - rows);
+		fprintf(f, "... and %zu %s more\n", p->n_openmp_threads - rows,
+			one_or_many(p->n_openmp_threads - rows, "place", "places"));
 }

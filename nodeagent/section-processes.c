@@ -229,7 +229,8 @@ void section_processes(FILE *f, const struct report *r)
 	table_print(t, f);
 	table_free(t);
 	if (p->n_processes > rows)
-		fprintf(f, "... and %zu processes more\n", p->n_processes - rows);
+		fprintf(f, "... and %zu %s more\n", p->n_processes - rows,
+			one_or_many(p->n_processes - rows, "process", "processes"));
 	print_programs(f, p);
 	print_incomplete(f, p);
 }

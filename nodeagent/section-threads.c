@@ -188,7 +188,9 @@ void section_threads(FILE *f, const struct report *r, bool several_ranks)
 	table_print(t, f);
 	table_free(t);
 	if (p->n_each > rows)
-		fprintf(f, "... and %zu threads more\n", p->n_each - rows);
+		fprintf(f, "... and %zu %s more\n", p->n_each - rows,
+			one_or_many(p->n_each - rows, "thread", "threads"));
+	section_hwprof_threads(f, r, several_ranks);
 }
 
 static int by_time(const void *a, const void *b)
@@ -230,6 +232,7 @@ static void print_profile(FILE *f, const struct report *r, const struct profile_
 	fprintf(f, "\nRuntime profile of thread %" PRIu32 " (%s)\n", e->number, name);
 	table_print(t, f);
 	table_free(t);
+	section_hwprof_thread(f, r, order, n);
 	free(name);
 	free(order);
 }

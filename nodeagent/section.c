@@ -18,6 +18,9 @@
 /* Longer lists of deaths and warnings are cut, with the number of the rest. */
 #define LINES_MAX 50
 
+#define LABEL_WIDTH 22
+#define VALUE_WIDTH 8
+
 static void print_date(FILE *f, const char *label, int64_t seconds)
 {
 	time_t t = seconds;
@@ -101,14 +104,22 @@ void section_banner(FILE *f, const struct report *r)
 	free(line);
 }
 
+/* Values end in one column, also those of labels that are longer than most. */
+static int width_behind(const char *label)
+{
+	const int left = LABEL_WIDTH + VALUE_WIDTH - (int)strlen(label);
+
+	return left > VALUE_WIDTH ? VALUE_WIDTH : left > 1 ? left : 1;
+}
+
 void section_seconds(FILE *f, const char *label, double seconds)
 {
-	fprintf(f, "%-22s%8.2f s\n", label, seconds);
+	fprintf(f, "%-*s%*.2f s\n", LABEL_WIDTH, label, width_behind(label), seconds);
 }
 
 void section_number(FILE *f, const char *label, uint64_t number)
 {
-	fprintf(f, "%-22s%8" PRIu64 "\n", label, number);
+	fprintf(f, "%-*s%*" PRIu64 "\n", LABEL_WIDTH, label, width_behind(label), number);
 }
 
 void section_bytes(FILE *f, const char *label, double bytes)
@@ -120,7 +131,7 @@ void section_bytes(FILE *f, const char *label, double bytes)
 		bytes /= 1024.0;
 		unit++;
 	}
-	fprintf(f, "%-22s%8.2f %s\n", label, bytes, units[unit]);
+	fprintf(f, "%-*s%*.2f %s\n", LABEL_WIDTH, label, width_behind(label), bytes, units[unit]);
 }
 
 static double overhead_of(const struct report *r, const char *prefix)
@@ -133,14 +144,31 @@ static double overhead_of(const struct report *r, const char *prefix)
 	return report_overhead_s(r, calls);
 }
 
+/*
+ * Processes, or how many threads ran at once on average where that is more; without
+ * MPI, where processes come one after the other, where it is less, too.
+ */
+static double side_by_side(const struct report *r, double runtime_s)
+{
+	double lived_s = 0.0, ranks = r->p->ranks ? r->p->ranks : 1;
+
+	for (size_t i = 0; i < r->p->n_stacks; i++)
+		lived_s += (double)r->p->stacks[i].excl_ns * 1e-9;
+	if (runtime_s <= 0.0)
+		return ranks;
+	if (!r->p->world_size && lived_s < ranks * runtime_s)
+		return lived_s > runtime_s ? lived_s / runtime_s : 1.0;
+	return lived_s > ranks * runtime_s ? lived_s / runtime_s : ranks;
+}
+
 /* The shares are by calls: a wrapper costs about what a hook costs. */
 void section_times(FILE *f, const struct report *r, double runtime_s)
 {
-	double ranks = r->p->ranks ? r->p->ranks : 1;
-	double overhead = report_overhead_s(r, r->p->calls) / ranks;
-	double mpi = overhead_of(r, "MPI_") / ranks;
-	double openmp = r->p->n_openmp ? overhead_of(r, "omp_") / ranks : 0.0;
-	double cuda = r->p->n_gpu ? overhead_of(r, "cuda") / ranks : 0.0;
+	double lanes = side_by_side(r, runtime_s);
+	double overhead = report_overhead_s(r, r->p->calls) / lanes;
+	double mpi = overhead_of(r, "MPI_") / lanes;
+	double openmp = r->p->n_openmp ? overhead_of(r, "omp_") / lanes : 0.0;
+	double cuda = r->p->n_gpu ? overhead_of(r, "cuda") / lanes : 0.0;
 	double others = mpi + openmp + cuda;
 
 	section_seconds(f, "Total runtime:", runtime_s);
@@ -184,14 +212,18 @@ static void print_death(FILE *f, const struct profile *p, const struct profile_p
 static void print_missing(FILE *f, const struct profile *p)
 {
 	uint32_t ranked = p->ranks > p->unranked ? p->ranks - p->unranked : 0;
+	size_t n = 0;
 
 	for (size_t i = 0; i < p->n_agents; i++) {
-		if (!p->agents[i].missing)
+		if (!p->agents[i].missing || n++ >= LINES_MAX)
 			continue;
 		fputs("No data from node ", f);
 		print_plain(f, p->agents[i].host);
 		fputs(": its agent did not answer.\n", f);
 	}
+	if (n > LINES_MAX)
+		fprintf(f, "... nor from %zu %s more.\n", n - LINES_MAX,
+			one_or_many(n - LINES_MAX, "node", "nodes"));
 	if (ranked < p->world_size)
 		fprintf(f, "The data are those of %" PRIu32 " of %" PRIu32 " MPI ranks.\n", ranked,
 			p->world_size);
@@ -201,19 +233,26 @@ void section_lost_messages(FILE *f, const struct profile *p)
 {
 	if (p->lost_messages)
 		fprintf(f,
-			"%" PRIu64 " records of communication were not stored because rings were "
-			"full; the tables of messages lack them.\n",
-			p->lost_messages);
+			"%" PRIu64 " %s not stored because rings were full; the tables of "
+			"messages lack %s.\n",
+			p->lost_messages,
+			one_or_many(p->lost_messages, "record of communication was",
+				"records of communication were"),
+			one_or_many(p->lost_messages, "it", "them"));
 	if (p->open_requests)
 		fprintf(f,
-			"%" PRIu64 " requests were posted and never seen to complete; what they "
+			"%" PRIu64 " %s posted and never seen to complete; what %s "
 			"should have received is not counted.\n",
-			p->open_requests);
+			p->open_requests,
+			one_or_many(p->open_requests, "request was", "requests were"),
+			one_or_many(p->open_requests, "it", "they"));
 	if (p->ambiguous_sends || p->ambiguous_receives)
 		fprintf(f,
 			"Threads were in calls at once whose order MPI does not define: %" PRIu64
-			" sends and %" PRIu64 " receives are ambiguous.\n",
-			p->ambiguous_sends, p->ambiguous_receives);
+			" %s and %" PRIu64 " %s are ambiguous.\n",
+			p->ambiguous_sends, one_or_many(p->ambiguous_sends, "send", "sends"),
+			p->ambiguous_receives,
+			one_or_many(p->ambiguous_receives, "receive", "receives"));
 }
 
 static void print_sentences(FILE *f, const struct report *r, bool whole_job)
@@ -223,27 +262,29 @@ static void print_sentences(FILE *f, const struct report *r, bool whole_job)
 	for (size_t i = 0; i < p->n_dead && i < LINES_MAX; i++)
 		print_death(f, p, &p->dead[i]);
 	if (p->n_dead > LINES_MAX)
-		fprintf(f, "... and %zu processes more that did not end by themselves.\n",
-			p->n_dead - LINES_MAX);
+		fprintf(f, "... and %zu %s more that did not end by %s.\n", p->n_dead - LINES_MAX,
+			one_or_many(p->n_dead - LINES_MAX, "process", "processes"),
+			one_or_many(p->n_dead - LINES_MAX, "itself", "themselves"));
 	if (whole_job)
 		print_missing(f, p);
 	if (p->lost_calls)
-		fprintf(f, "%" PRIu64 " calls were not recorded because rings were full; %s.\n",
-			p->lost_calls,
+		fprintf(f, "%" PRIu64 " %s not recorded because rings were full; %s.\n",
+			p->lost_calls, one_or_many(p->lost_calls, "call was", "calls were"),
 			whole_job ? "the node logs name the ranks"
 				  : "the table below names the ranks");
 	section_lost_messages(f, p);
 	section_matching_faults(f, p);
 	if (p->blocked_ns)
-		fprintf(f, "Time ranks waited for room in their rings: %.2f s\n",
-			p->blocked_ns * 1e-9);
+		fprintf(f, "Time ranks waited for room in their rings: %.*f s\n",
+			p->blocked_ns < 10000000 ? 6 : 2, p->blocked_ns * 1e-9);
 	for (size_t i = 0; i < p->n_warnings && i < LINES_MAX; i++) {
 		fputs("Warning: ", f);
 		print_plain(f, p->warnings[i]);
 		fputc('\n', f);
 	}
 	if (p->n_warnings > LINES_MAX)
-		fprintf(f, "... and %zu warnings more.\n", p->n_warnings - LINES_MAX);
+		fprintf(f, "... and %zu %s more.\n", p->n_warnings - LINES_MAX,
+			one_or_many(p->n_warnings - LINES_MAX, "warning", "warnings"));
 }
 
 void section_warnings(FILE *f, const struct report *r, bool whole_job)
@@ -264,15 +305,19 @@ void section_warnings(FILE *f, const struct report *r, bool whole_job)
 
 void section_config(FILE *f, const struct report *r)
 {
+	const char *changed = "";
+
 	if (!r->c->print_config)
 		return;
+	if (conf_is_changed(r->c))
+		changed = ", changed on the command line or by VFTR_SET";
 	fputc('\n', f);
 	if (r->c->file) {
 		fputs("Vftrace configuration read from \"", f);
 		print_plain(f, r->c->file);
-		fputs("\"\n", f);
+		fprintf(f, "\"%s\n", changed);
 	} else {
-		fputs("Vftrace default configuration:\n", f);
+		fprintf(f, "Vftrace default configuration%s:\n", changed);
 	}
 	conf_print(r->c, f);
 }

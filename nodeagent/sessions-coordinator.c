@@ -28,9 +28,34 @@ static struct coordinator *coordinator(struct agent *a)
 	return c;
 }
 
+void coordinator_free(void)
+{
+	struct coordinator *c = the_one;
+
+	while (c && c->operations)
+		operation_free(c, c->operations);
+	for (struct group *g = c ? c->groups : NULL, *next; g; g = next) {
+		next = g->next;
+		free(g->lost_name);
+		free(g);
+	}
+	for (size_t i = 0; c && i < c->n_members; i++)
+		free(c->members[i].name);
+	for (size_t i = 0; c && i < c->n_comms; i++)
+		free(c->comms[i].who);
+	if (!c)
+		return;
+	map64_free(&c->by_key);
+	free(c->members);
+	free(c->comms);
+	free(c->activity);
+	free(c);
+	the_one = NULL;
+}
+
 static const char *host_of(const struct agent *a, int agent)
 {
-	const char *host = a->peer && a->peer->plan ? collate_host(a->peer, (unsigned)agent) : NULL;
+	const char *host = collate_host_of(a->peer, agent);
 
 	return host ? host : a->host;
 }
@@ -56,7 +81,10 @@ const char *member_fate(const struct coordinator *c, uint32_t member)
 {
 	const struct member *m = &c->members[member];
 
-	return m->left ? "has left" : m->killed ? "has died" : "has ended";
+	return m->left	   ? "has left"
+	       : m->away   ? "cannot be reached any more"
+	       : m->killed ? "has died"
+			   : "has ended";
 }
 
 static struct group *group_of_contact(struct coordinator *c, uint64_t contact)
@@ -422,23 +450,32 @@ static void on_reset(struct coordinator *c, uint32_t member)
 		group_is_free(c, g);
 }
 
+/* One is busy, or none has processes: nothing is said. Once only, until one is busy again. */
+static void look_for_quiet(struct coordinator *c)
+{
+	bool quiet = false, busy = false;
+
+	for (int i = 0; i < c->n_activity; i++) {
+		quiet |= c->activity[i] == SESSION_QUIET;
+		busy |= c->activity[i] == SESSION_BUSY_NODE;
+	}
+	if (quiet && !busy && !c->all_quiet)
+		tell_all(c, SESSION_TIMEOUT);
+	c->all_quiet = quiet && !busy;
+}
+
 static void on_idle(struct coordinator *c, const struct session_request *r)
 {
 	int n = c->agent->peer ? c->agent->peer->size : 1;
 
-	if (c->n_idle < n) {
-		c->idle = xrealloc(c->idle, (size_t)n * sizeof(*c->idle));
-		memset(c->idle + c->n_idle, 0, (size_t)(n - c->n_idle) * sizeof(*c->idle));
-		c->n_idle = n;
+	if (!c->activity) {
+		c->n_activity = n;
+		c->activity = xcalloc((size_t)n, sizeof(*c->activity));
 	}
-	if (r->agent < 0 || r->agent >= n)
+	if (r->agent < 0 || r->agent >= c->n_activity || r->number < 0 || r->number > SESSION_QUIET)
 		return;
-	c->idle[r->agent] = r->number;
-	for (uint32_t i = 0; i < c->n_members; i++)
-		if (member_lives(c, i) && c->members[i].agent < n && !c->idle[c->members[i].agent])
-			return;
-	if (r->number)
-		tell_all(c, SESSION_TIMEOUT);
+	c->activity[r->agent] = (enum session_activity)r->number;
+	look_for_quiet(c);
 }
 
 static void on_free(struct coordinator *c, const struct session_request *r)
@@ -454,8 +491,29 @@ void coordinator_agent_gone(struct agent *a, int agent)
 	struct coordinator *c = coordinator(a);
 
 	for (uint32_t i = 0; i < c->n_members; i++)
-		if (c->members[i].agent == agent && member_lives(c, i))
-			on_gone(c, i, true, true);
+		if (c->members[i].agent == agent && member_lives(c, i)) {
+			c->members[i].away = true;
+			on_gone(c, i, true, false);
+		}
+	if (agent < c->n_activity)
+		c->activity[agent] = SESSION_NOBODY;
+	look_for_quiet(c);
+}
+
+/* It has not joined; or its agent was away for so long that all went on without it. */
+static void refuse_unknown(struct coordinator *c, const struct session_request *r)
+{
+	const uint32_t *at = map64_find(&c->by_key, r->key);
+
+	if (r->operation == SESSION_DIED || r->operation == SESSION_FREE ||
+		r->operation == SESSION_LEAVE || r->operation == SESSION_GIVE_UP)
+		return;
+	if (at && c->members[*at].dead)
+		refuse(c, r, SESSION_DEAD,
+			"the agent of this node could not be reached for too long: the session "
+			"has gone on without this process");
+	else
+		refuse(c, r, SESSION_NOT_JOINED, "");
 }
 
 void coordinator_take(struct agent *a, const struct session_request *r, const void *data)
@@ -472,8 +530,7 @@ void coordinator_take(struct agent *a, const struct session_request *r, const vo
 		return;
 	}
 	if (!known_member(c, r->key, &member)) {
-		if (r->operation != SESSION_DIED && r->operation != SESSION_FREE)
-			refuse(c, r, SESSION_NOT_JOINED, "");
+		refuse_unknown(c, r);
 		return;
 	}
 	switch (r->operation) {

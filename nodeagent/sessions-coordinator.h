@@ -8,6 +8,7 @@
 #define VFTR_NODEAGENT_SESSIONS_COORDINATOR_H
 
 #include "nodeagent/map64.h"
+#include "nodeagent/sessions.h"
 #include "nodeagent/sessions-internal.h"
 
 struct group;
@@ -20,6 +21,7 @@ struct member {
 	int rank;   /* in the session, in this round; -1: not started */
 	bool dead, left;
 	bool killed; /* by a signal */
+	bool away;   /* its agent cannot be reached */
 	char *name;
 	struct group *group;
 };
@@ -72,8 +74,9 @@ struct coordinator {
 	struct communicator *comms;
 	size_t n_comms, cap_comms;
 	struct operation *operations;
-	bool *idle; /* by agent */
-	int n_idle;
+	enum session_activity *activity; /* by agent */
+	int n_activity;
+	bool all_quiet; /* and they were told */
 };
 
 /* "worker (pid 17 on node2)"; valid for the next four calls. */

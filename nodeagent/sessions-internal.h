@@ -14,10 +14,8 @@
 
 struct agent;
 
-#define SESSION_DIED SESSION_OPERATIONS /* one more: a member has */
-#define SESSION_IDLE                                                                               \
-	(SESSION_OPERATIONS + 1) /* and another: number 1: an agent's processes are                \
-				  */
+#define SESSION_DIED	SESSION_OPERATIONS	 /* one more: a member has */
+#define SESSION_IDLE	(SESSION_OPERATIONS + 1) /* number: what an agent's processes do */
 #define SESSION_LONGEST (WIRE_TEXT_MAX + SESSION_CONTACT_MAX)
 
 /* To the coordinator; `bytes` follow. */
@@ -49,13 +47,28 @@ struct session_outcome {
 	struct session_members made, parent;
 };
 
-/* sessions.c: takes an outcome, which is for one of our own processes or for another agent. */
+/* sessions-agents.c: to the coordinator, wherever it is. */
+void sessions_forward(struct agent *a, struct session_request *r, const void *data);
+/* Takes an outcome, which is for one of our own processes or for another agent. */
 void sessions_deliver(struct agent *a, int agent, const struct session_outcome *o, size_t bytes);
 /* How this agent is reached, for contacts. */
 const char *sessions_place(const struct agent *a);
+/* "the agent on node1", or "" if that is this one; good until the next call. */
+const char *sessions_leader(const struct agent *a);
+/* Whether it does not answer any more. */
+bool sessions_leader_gone(void);
+
+/* sessions.c: an outcome for this agent. It may have come from another one. */
+void sessions_arrived(struct agent *a, const struct session_outcome *o, size_t bytes);
+/* Nothing will come of what processes wait for. */
+void sessions_leader_lost(struct agent *a);
+/* How many requests have no outcome yet. */
+size_t sessions_waiting(void);
 
 /* sessions-coordinator.c; r->bytes were checked, and a NUL is behind them. */
 void coordinator_take(struct agent *a, const struct session_request *r, const void *data);
 void coordinator_agent_gone(struct agent *a, int agent);
+/* Nobody is in a session any more. */
+void coordinator_free(void);
 
 #endif

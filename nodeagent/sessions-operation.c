@@ -498,41 +498,74 @@ void operation_give_up(struct coordinator *c, uint32_t member, uint32_t request)
 	/* what came before it is on its way */
 }
 
+static void leave_arrivals(struct operation *o, uint32_t member)
+{
+	for (size_t i = o->n_arrivals; i--;)
+		if (o->arrivals[i].member == member)
+			o->arrivals[i] = o->arrivals[--o->n_arrivals];
+}
+
+/* Who finishes does not wait for one that is gone, and no others need it to start. */
+static bool must_fail(const struct coordinator *c, const struct operation *o, uint32_t member,
+	enum session_code code)
+{
+	if (!takes_part(c, o, member))
+		return false;
+	if (o->kind == FINISHING)
+		return code == SESSION_ABORTED;
+	return o->kind != STARTING || has_arrived(o, member) ||
+	       (code != SESSION_MISMATCH && !c->members[member].left);
+}
+
+/* What ends one may end others, too: each time from the beginning. */
+static struct operation *next_to_fail(
+	const struct coordinator *c, uint32_t member, enum session_code code)
+{
+	struct operation *o = c->operations;
+
+	while (o && !must_fail(c, o, member, code))
+		o = o->next;
+	return o;
+}
+
+static bool has_finished(const struct coordinator *c, const struct operation *o)
+{
+	return o->kind == FINISHING &&
+	       (!o->n_arrivals ||
+		       o->n_arrivals >= living(c, c->members[o->arrivals[0].member].group, true));
+}
+
+static struct operation *next_finished(const struct coordinator *c)
+{
+	struct operation *o = c->operations;
+
+	while (o && !has_finished(c, o))
+		o = o->next;
+	return o;
+}
+
 void operations_of_member(struct coordinator *c, uint32_t member, enum session_code code)
 {
 	const char *what = code == SESSION_ABORTED    ? "has called vftrace_abort()"
 			   : code == SESSION_MISMATCH ? "has called vftrace_reset()"
 						      : member_fate(c, member);
-	bool again = true;
+	struct operation *o;
 
-	while (again) {
-		again = false;
-		for (struct operation *o = c->operations; o && !again; o = o->next) {
-			if (!takes_part(c, o, member) ||
-				((code == SESSION_MISMATCH || c->members[member].left) &&
-					o->kind == STARTING && !has_arrived(o, member)))
-				continue;
-			if (o->kind == FINISHING && code != SESSION_ABORTED) {
-				for (size_t i = o->n_arrivals; i--;)
-					if (o->arrivals[i].member == member)
-						o->arrivals[i] = o->arrivals[--o->n_arrivals];
-				continue;
-			}
-			for (size_t i = o->n_arrivals; i-- && code != SESSION_ABORTED;)
-				if (o->arrivals[i].member == member)
-					o->arrivals[i] = o->arrivals[--o->n_arrivals];
-			if (o->n_arrivals)
-				operation_fail(c, o, code, "%s %s", member_text(c, member), what);
-			else
-				operation_free(c, o);
-			again = true;
-		}
-	}
-	for (struct operation *o = c->operations, *next; o; o = next) {
-		next = o->next;
-		if (o->kind == FINISHING && !o->n_arrivals)
+	while ((o = next_to_fail(c, member, code))) {
+		if (code != SESSION_ABORTED)
+			leave_arrivals(o, member);
+		if (o->n_arrivals)
+			operation_fail(c, o, code, "%s %s", member_text(c, member), what);
+		else
 			operation_free(c, o);
-		else if (o->kind == FINISHING)
+	}
+	for (o = c->operations; o && code != SESSION_ABORTED; o = o->next)
+		if (o->kind == FINISHING)
+			leave_arrivals(o, member);
+	while ((o = next_finished(c))) {
+		if (o->n_arrivals)
 			operation_try(c, o);
+		else
+			operation_free(c, o);
 	}
 }

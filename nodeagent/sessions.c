@@ -14,24 +14,17 @@
 #include "nodeagent/drain.h"
 #include "nodeagent/idle.h"
 #include "nodeagent/matching.h"
-#include "nodeagent/peer.h"
 #include "nodeagent/process.h"
+#include "nodeagent/rounds.h"
 #include "nodeagent/sessions-internal.h"
 #include "nodeagent/traffic.h"
 #include "nodeagent/util.h"
 #include "shm/atomic.h"
 
-#define TAG_REQUEST 510 /* to agent 0 */
-#define TAG_OUTCOME 511 /* from agent 0 */
-#define SEND_S	    1.0
-#define SOON_S	    0.002 /* how often agents look, while a process waits for others */
-#define LATER_S	    0.05
-#define NEVER_S	    3600.0
-
 struct pending {
 	uint32_t request, operation;
 	uint64_t comm; /* of FREE and the like */
-	bool over;
+	bool over, given_up;
 	struct wire_session_answer answer;
 	char *text;
 };
@@ -52,67 +45,11 @@ struct session_process {
 	size_t n_comms, cap_comms;
 };
 
-/* One per agent. */
-static struct {
-	bool in_use, heard;
-	size_t waiting; /* requests without an outcome, of this node */
-	/* for the coordinator, before the agents have met: struct session_request and data */
-	void **queue;
-	size_t n_queue, cap_queue;
-} node;
+static size_t waiting; /* requests without an outcome, of this node */
 
-const char *sessions_place(const struct agent *a)
+size_t sessions_waiting(void)
 {
-	static char text[512];
-
-	if (a->contact)
-		return a->contact;
-	snprintf(text, sizeof(text), "%s/%s", a->host, a->session);
-	return text;
-}
-
-static bool is_coordinator(const struct agent *a)
-{
-	return a->peer ? !a->peer->rank : !a->several || !a->joining;
-}
-
-/* ---- to the coordinator -------------------------------------------------------- */
-
-static void forward(struct agent *a, struct session_request *r, const void *data)
-{
-	size_t bytes = sizeof(*r) + r->bytes;
-	char *copy;
-
-	node.in_use = true;
-	if (!a->joining && is_coordinator(a)) {
-		r->agent = 0;
-		coordinator_take(a, r, data);
-		return;
-	}
-	copy = xmalloc(bytes + 1);
-	memcpy(copy, r, sizeof(*r));
-	memcpy(copy + sizeof(*r), data, r->bytes);
-	copy[bytes] = '\0';
-	if (a->joining) {
-		node.queue = grow(node.queue, node.n_queue, &node.cap_queue, sizeof(*node.queue));
-		node.queue[node.n_queue++] = copy;
-		return;
-	}
-	if (a->peer->send(a->peer, 0, TAG_REQUEST, copy, bytes, peer_now() + SEND_S) != -ETIMEDOUT)
-		free(copy); /* else it may be read yet */
-}
-
-static void send_queue(struct agent *a)
-{
-	size_t n = node.n_queue;
-
-	node.n_queue = 0;
-	for (size_t i = 0; i < n; i++) {
-		struct session_request *r = node.queue[i];
-
-		forward(a, r, r + 1);
-		free(r);
-	}
+	return waiting;
 }
 
 /* ---- outcomes --------------------------------------------------------------------- */
@@ -136,7 +73,7 @@ static struct pending *pending_of(struct session_process *s, uint32_t request)
 static void forget_pending(struct session_process *s, struct pending *q)
 {
 	if (!q->over)
-		node.waiting--;
+		waiting--;
 	free(q->text);
 	*q = s->pending[--s->n_pending];
 }
@@ -204,6 +141,7 @@ static void begin_round(struct process *p, const struct session_outcome *o)
 {
 	struct wire_rank m = {.rank = o->rank, .size = o->size, .job = o->job, .thread_level = 3};
 
+	rounds_begin(p->agent, o->epoch);
 	drain_process(p);
 	if (p->session->in_mpi) {
 		matching_join_session(p, (uint32_t)o->rank, o->job);
@@ -214,15 +152,16 @@ static void begin_round(struct process *p, const struct session_outcome *o)
 	process_set_rank(p, &m);
 }
 
-static void fill_answer(struct process *p, struct pending *q, const struct session_outcome *o)
+/* Reading rings reads sockets, too: other requests of the process may come in between. */
+static void fill_answer(struct process *p, uint32_t operation, const struct session_outcome *o,
+	struct wire_session_answer *w)
 {
 	const int32_t *ranks = (const int32_t *)(const void *)(o + 1);
 	struct session_process *s = p->session;
-	struct wire_session_answer *w = &q->answer;
 
 	w->code = o->code;
 	w->epoch = o->epoch;
-	if (q->operation == SESSION_START && !o->code) {
+	if (operation == SESSION_START && !o->code) {
 		struct session_members self = {.id = o->made.id ^ (s->key | 1) << 1, .n = 1};
 
 		s->in_mpi = s->in_mpi || (p->job_rank != WIRE_UNKNOWN && !s->next_comm);
@@ -237,9 +176,9 @@ static void fill_answer(struct process *p, struct pending *q, const struct sessi
 		name_comm(p, w->parent.number, "VFTRACE_COMM_PARENT");
 	} else if (o->made.id) {
 		define(p, &o->made, ranks, &w->comm,
-			q->operation == SESSION_ATTACH ? WIRE_COMM_SPAWN : WIRE_COMM_CREATE);
+			operation == SESSION_ATTACH ? WIRE_COMM_SPAWN : WIRE_COMM_CREATE);
 	}
-	if (q->operation == SESSION_FINISH)
+	if (operation == SESSION_FINISH)
 		drain_process(p);
 }
 
@@ -251,46 +190,102 @@ static void stop_processes(struct agent *a)
 			kill(p->pid, SIGTERM);
 }
 
-static void arrived(struct agent *a, const struct session_outcome *o, size_t bytes)
+static void wake(const struct process *p)
 {
-	const uint64_t members = (uint64_t)o->made.n + o->parent.n;
-	struct process *p = o->key ? process_of(a, o->key) : NULL;
-	struct pending *q = p ? pending_of(p->session, o->request) : NULL;
-
-	if (bytes < sizeof(*o) || members > SESSION_MEMBERS_MAX * 2 ||
-		bytes != sizeof(*o) + members * sizeof(int32_t) + o->text_bytes || !o->text_bytes ||
-		((const char *)o)[bytes - 1] || o->code < 0 || o->code >= SESSION_CODES)
-		return;
-	if (!o->key && o->code)
-		idle_report(a);
-	else if (!o->key)
-		stop_processes(a);
-	if (!p || p->ended || !q || q->over)
-		return;
-	q->over = true;
-	node.waiting--;
-	free(q->text);
-	q->text = xstrdup((const char *)o + bytes - o->text_bytes);
-	fill_answer(p, q, o);
 	if (!p->control)
 		return;
 	store_release(&p->control->outcomes, p->control->outcomes + 1); /* pairs with its look */
 	syscall(SYS_futex, &p->control->outcomes, FUTEX_WAKE, INT32_MAX, NULL, NULL, 0);
 }
 
-void sessions_deliver(struct agent *a, int agent, const struct session_outcome *o, size_t bytes)
+static void settle(struct pending *q, const char *text)
 {
-	char *copy;
+	q->over = true;
+	waiting--;
+	free(q->text);
+	q->text = xstrdup(text);
+}
 
-	if (!agent) {
-		arrived(a, o, bytes);
+static bool makes_sense(const struct session_outcome *o, size_t bytes)
+{
+	const int32_t *ranks = (const int32_t *)(const void *)(o + 1);
+	uint64_t members;
+
+	if (bytes < sizeof(*o))
+		return false;
+	members = (uint64_t)o->made.n + o->parent.n;
+	if (members > SESSION_MEMBERS_MAX * 2 ||
+		bytes != sizeof(*o) + members * sizeof(*ranks) + o->text_bytes || !o->text_bytes ||
+		((const char *)o)[bytes - 1] || o->code < 0 || o->code >= SESSION_CODES ||
+		o->size < 0 || o->size > (int32_t)SESSION_MEMBERS_MAX || o->rank < 0 ||
+		o->rank > o->size)
+		return false;
+	/* -1: not in this round */
+	for (uint64_t i = 0; i < members; i++)
+		if (ranks[i] < -1 || ranks[i] >= (int32_t)SESSION_MEMBERS_MAX)
+			return false;
+	return true;
+}
+
+void sessions_arrived(struct agent *a, const struct session_outcome *o, size_t bytes)
+{
+	struct wire_session_answer w = {.request = o->request};
+	struct process *p;
+	struct pending *q;
+
+	if (!makes_sense(o, bytes))
 		return;
+	if (!o->key && o->code)
+		idle_report(a);
+	else if (!o->key)
+		stop_processes(a);
+	p = o->key ? process_of(a, o->key) : NULL;
+	q = p ? pending_of(p->session, o->request) : NULL;
+	if (!p || p->ended || !q || q->over)
+		return;
+	fill_answer(p, q->operation, o, &w);
+	q = pending_of(p->session, o->request); /* it may have moved, or gone with the process */
+	if (!q || q->over)
+		return;
+	q->answer = w;
+	settle(q, (const char *)o + bytes - o->text_bytes);
+	wake(p);
+}
+
+/* Should it come back, it is to forget what they wanted. */
+static void withdraw(struct process *p, const struct pending *q)
+{
+	struct session_request r = {
+		.operation = q->operation == SESSION_JOIN ? SESSION_LEAVE : SESSION_GIVE_UP,
+		.key = p->session->key,
+		.pid = p->pid,
+		.number = (int32_t)q->request};
+
+	sessions_forward(p->agent, &r, "");
+}
+
+static char *leader_lost(const struct agent *a)
+{
+	return xasprintf("%s, which leads the session, cannot be reached", sessions_leader(a));
+}
+
+void sessions_leader_lost(struct agent *a)
+{
+	char *why = leader_lost(a);
+
+	for (struct process *p = a->processes; p; p = p->next) {
+		for (size_t i = 0; p->session && i < p->session->n_pending; i++) {
+			struct pending *q = &p->session->pending[i];
+
+			if (q->over)
+				continue;
+			withdraw(p, q);
+			q->answer.code = SESSION_AGENT_GONE;
+			settle(q, why);
+			wake(p);
+		}
 	}
-	copy = xmalloc(bytes);
-	memcpy(copy, o, bytes);
-	if (a->peer->send(a->peer, agent, TAG_OUTCOME, copy, bytes, peer_now() + SEND_S) !=
-		-ETIMEDOUT)
-		free(copy);
+	free(why);
 }
 
 /* ---- from the process ------------------------------------------------------------- */
@@ -324,7 +319,8 @@ static void answer_pending(struct process *p, uint32_t request)
 {
 	struct wire_session_answer w = {.request = request, .pending = 1};
 
-	answer(p, &w, NULL);
+	/* in case that there is never an outcome */
+	answer(p, &w, sessions_leader(p->agent));
 }
 
 static void on_ask(struct process *p, uint32_t request)
@@ -373,7 +369,7 @@ static void on_free(struct process *p, const struct wire_session *m, struct sess
 		r->bytes = 0;
 		s->comms[i] = s->comms[--s->n_comms];
 		answer_code(p, m->request, SESSION_OK);
-		forward(p->agent, r, "");
+		sessions_forward(p->agent, r, "");
 		return;
 	}
 	answer_code(p, m->request, SESSION_ARGUMENT);
@@ -428,22 +424,35 @@ void sessions_request(struct process *p, const struct wire_session *m, const voi
 				on_ask(p, (uint32_t)m->number);
 				return;
 			}
+			q->given_up = true;
 			answer_pending(p, m->request);
 		} else {
 			answer_code(p, m->request, SESSION_OK);
 		}
-		forward(p->agent, &r, data);
+		sessions_forward(p->agent, &r, data);
 		return;
 	}
+	if (sessions_leader_gone()) {
+		struct wire_session_answer w = {.request = m->request, .code = SESSION_AGENT_GONE};
+		char *why = leader_lost(p->agent);
+
+		answer(p, &w, why);
+		free(why);
+		return;
+	}
+	/* those that nobody asks for any more */
+	for (size_t i = s->n_pending; s->n_pending >= SESSION_PENDING_MAX && i--;)
+		if (s->pending[i].given_up)
+			forget_pending(s, &s->pending[i]);
 	if (s->n_pending >= SESSION_PENDING_MAX || pending_of(s, m->request)) {
 		answer_code(p, m->request, SESSION_LIMIT);
 		return;
 	}
 	s->pending[s->n_pending++] = (struct pending){
 		.request = m->request, .operation = m->operation, .answer.request = m->request};
-	node.waiting++;
+	waiting++;
 	/* its outcome may be there when this returns */
-	forward(p->agent, &r, data);
+	sessions_forward(p->agent, &r, data);
 	on_ask(p, m->request);
 }
 
@@ -458,7 +467,7 @@ void sessions_process_ended(struct process *p)
 	r.number = p->end == PROCESS_KILLED ? 1 : 0;
 	while (p->session->n_pending)
 		forget_pending(p->session, &p->session->pending[0]);
-	forward(p->agent, &r, "");
+	sessions_forward(p->agent, &r, "");
 }
 
 void sessions_process_free(struct process *p)
@@ -470,82 +479,4 @@ void sessions_process_free(struct process *p)
 	free(p->session->comms);
 	free(p->session);
 	p->session = NULL;
-}
-
-bool sessions_idle(struct agent *a, bool idle)
-{
-	struct session_request r = {.operation = SESSION_IDLE, .number = idle};
-	bool any = false;
-
-	for (const struct process *p = a->processes; p; p = p->next)
-		any = any || (p->session && !p->ended);
-	if (any && a->peer && a->peer->size > 1)
-		forward(a, &r, "");
-	return any && a->peer && a->peer->size > 1;
-}
-
-void sessions_agent_gone(struct agent *a, int agent)
-{
-	if (is_coordinator(a))
-		coordinator_agent_gone(a, agent);
-}
-
-/* ---- other agents -------------------------------------------------------------------- */
-
-static void hear_requests(struct agent *a)
-{
-	struct session_request *r;
-	void *buf;
-	size_t bytes;
-	int who;
-
-	while (!a->peer->receive(a->peer, PEER_ANY, TAG_REQUEST, &buf, &bytes, &who, 0)) {
-		r = buf;
-		if (bytes >= sizeof(*r) && bytes - sizeof(*r) == r->bytes &&
-			r->bytes <= WIRE_TEXT_MAX) {
-			r = xrealloc(buf, bytes + 1);
-			buf = r;
-			((char *)buf)[bytes] = '\0';
-			r->agent = who;
-			node.heard = true;
-			coordinator_take(a, r, r + 1);
-		}
-		free(buf);
-	}
-}
-
-static void hear_outcomes(struct agent *a)
-{
-	void *buf;
-	size_t bytes;
-	int who;
-
-	while (!a->peer->receive(a->peer, 0, TAG_OUTCOME, &buf, &bytes, &who, 0)) {
-		if (bytes >= sizeof(struct session_outcome))
-			arrived(a, buf, bytes);
-		free(buf);
-	}
-}
-
-double sessions_tick(struct agent *a)
-{
-	static double next;
-	double now;
-
-	if (!a->several && !node.in_use)
-		return NEVER_S;
-	if (a->joining)
-		return node.n_queue ? LATER_S : NEVER_S;
-	send_queue(a);
-	if (!a->peer || a->peer->size < 2)
-		return NEVER_S;
-	now = peer_now();
-	if (now < next)
-		return next - now;
-	if (is_coordinator(a))
-		hear_requests(a);
-	else if (node.in_use)
-		hear_outcomes(a);
-	next = now + (node.waiting ? SOON_S : node.heard ? 5 * SOON_S : LATER_S);
-	return node.in_use || is_coordinator(a) ? next - now : NEVER_S;
 }

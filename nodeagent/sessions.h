@@ -22,9 +22,10 @@ void sessions_process_ended(struct process *p);
 void sessions_process_free(struct process *p);
 /* To be called again and again. Seconds until the next call. */
 double sessions_tick(struct agent *a);
-/* Whether no process of this node makes progress. False: none of them is in a session, and
- * nobody else cares; otherwise idle_report() follows when all are. */
-bool sessions_idle(struct agent *a, bool idle);
+/* What the processes of this node do, MPI ranks or not. False: there are no other nodes that
+ * could be asked; else idle_report() follows when no node is busy and one is quiet. */
+enum session_activity { SESSION_NOBODY, SESSION_BUSY_NODE, SESSION_QUIET };
+bool sessions_idle(struct agent *a, enum session_activity what);
 /* Another agent is gone, and with it its processes. */
 void sessions_agent_gone(struct agent *a, int agent);
 

@@ -35,7 +35,8 @@ struct state {
 	int ever;  /* processes that have attached on this node */
 };
 
-static struct state *states; /* agent 0: what each one said last */
+/* agent 0: what each one said last, and what those said before that are gone */
+static struct state *states, *before;
 static struct state said = {.what = -1};
 static double all_quiet_since, began;
 static bool finish_said;
@@ -56,6 +57,7 @@ static void begin(struct agent *a)
 	began = peer_now();
 	if (a->peer->rank == 0) {
 		states = xcalloc((size_t)a->peer->size, sizeof(*states));
+		before = xcalloc((size_t)a->peer->size, sizeof(*before));
 		for (int i = 0; i < a->peer->size; i++)
 			states[i].what = IDLE;
 	} else {
@@ -65,6 +67,22 @@ static void begin(struct agent *a)
 	}
 }
 
+/* Nothing: it was taken for dead, and is here again. */
+static void take_state(struct agent *a, int who, const void *buf, size_t bytes)
+{
+	if (!bytes && states[who].what == GONE) {
+		states[who] = before[who];
+		return;
+	}
+	if (bytes != sizeof(struct state))
+		return;
+	if (states[who].what != GONE)
+		before[who] = states[who];
+	memcpy(&states[who], buf, bytes);
+	if (states[who].what == GONE)
+		sessions_agent_gone(a, who);
+}
+
 static void hear_states(struct agent *a)
 {
 	void *buf;
@@ -72,11 +90,8 @@ static void hear_states(struct agent *a)
 	int who;
 
 	while (!a->peer->receive(a->peer, PEER_ANY, TAG_STATE, &buf, &bytes, &who, 0)) {
-		if (bytes == sizeof(struct state) && who >= 0 && who < a->peer->size) {
-			memcpy(&states[who], buf, bytes);
-			if (states[who].what == GONE)
-				sessions_agent_gone(a, who);
-		}
+		if (who >= 0 && who < a->peer->size)
+			take_state(a, who, buf, bytes);
 		free(buf);
 	}
 }
@@ -110,7 +125,7 @@ double siblings_attend(struct agent *a)
 	if (!a->several)
 		return 3600;
 	now = peer_now();
-	if (now < next)
+	if (now < next && !a->news)
 		return next - now;
 	next = now + (a->joining ? LOOK_S : STOP_S);
 	if (a->joining) {

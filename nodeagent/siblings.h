@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * The other agents of the session: when the job is over on all nodes, and the
- * collation. An agent whose processes run never looks at its siblings.
+ * collation. Without a session or agent.deadlock_s, an agent whose processes run hardly looks at
+ * its siblings: agent 0 does twice a second.
  */
 #ifndef VFTR_NODEAGENT_SIBLINGS_H
 #define VFTR_NODEAGENT_SIBLINGS_H

@@ -39,6 +39,7 @@ static void fill_log(FILE *f, const struct report *r, const void *ctx)
 	section_warnings(f, r, true);
 	section_profile(f, r, true);
 	section_lost(f, r);
+	section_switched(f, r);
 	if (c->profile_table_show_minmax_summary && !c->profile_table_separate)
 		section_minmax(f, r);
 	if (c->name_grouped_profile_table_show_table && !c->profile_table_separate)
@@ -49,10 +50,12 @@ static void fill_log(FILE *f, const struct report *r, const void *ctx)
 		section_gpu(f, r);
 		section_hwprof(f, r);
 	}
+	section_user_counters(f, r);
 	section_thread_pairs(f, r);
 	section_agents(f, r);
 	section_clocks(f, r);
 	section_stacks(f, r);
+	section_gpu_functions(f, r);
 	section_config(f, r);
 }
 

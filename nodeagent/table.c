@@ -6,16 +6,21 @@
 #include "nodeagent/table.h"
 
 #include <inttypes.h>
-#include <string.h>
+#include <math.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "nodeagent/util.h"
 
 /* List columns are not padded beyond this: paths may be very long. */
 #define LIST_PADDING 80
 
+/* Larger numbers are written with an exponent: doubles know no more digits. */
+#define REAL_MAX 1e15
+#define NOTHING	 "----"
+
 struct column {
-	const char *title;
+	char *title;
 	enum table_align align;
 	size_t width;
 };
@@ -41,6 +46,8 @@ void table_free(struct table *t)
 {
 	if (!t)
 		return;
+	for (size_t i = 0; i < t->n_columns; i++)
+		free(t->columns[i].title);
 	free(t->columns);
 	free(t->text);
 	free(t);
@@ -50,7 +57,7 @@ void table_column(struct table *t, const char *title, enum table_align align)
 {
 	t->columns = grow(t->columns, t->n_columns, &t->cap_columns, sizeof(*t->columns));
 	t->columns[t->n_columns++] = (struct column){
-		.title = title,
+		.title = text_plain(title),
 		.align = align,
 		.width = text_columns(title),
 	};
@@ -88,16 +95,23 @@ void table_uint(struct table *t, uint64_t value)
 
 void table_real(struct table *t, int width, int decimals, double value)
 {
-	char cell[400];
-	int n = snprintf(cell, sizeof(cell), "%*.*f", width, decimals, value);
+	char cell[40];
+	int n;
 
+	if (!isfinite(value))
+		n = snprintf(cell, sizeof(cell), "%*s", width, NOTHING);
+	else if (fabs(value) < REAL_MAX)
+		n = snprintf(cell, sizeof(cell), "%*.*f", width, decimals, value);
+	else
+		n = snprintf(cell, sizeof(cell), "%*.*e", width, decimals, value);
 	append(t, cell, n, n);
 }
 
 void table_scientific(struct table *t, int decimals, double value)
 {
 	char cell[64];
-	int n = snprintf(cell, sizeof(cell), "%.*e", decimals, value);
+	int n = isfinite(value) ? snprintf(cell, sizeof(cell), "%.*e", decimals, value)
+				: snprintf(cell, sizeof(cell), NOTHING);
 
 	append(t, cell, n, n);
 }

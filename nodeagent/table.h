@@ -22,11 +22,12 @@ enum table_align { TABLE_RIGHT, TABLE_LEFT };
 struct table *table_new(enum table_style style);
 void table_free(struct table *t);
 
-/* All columns are named before the first cell; title is not copied. */
+/* All columns are named before the first cell. */
 void table_column(struct table *t, const char *title, enum table_align align);
 
 void table_text(struct table *t, const char *text);
 void table_uint(struct table *t, uint64_t value);
+/* What is no number is ----; from 1e15 on there is an exponent. */
 void table_real(struct table *t, int width, int decimals, double value);
 /* 1.234e+05 */
 void table_scientific(struct table *t, int decimals, double value);

@@ -5,6 +5,7 @@
 #include <string.h>
 #include "conf/conf.h"
 #include "nodeagent/agent.h"
+#include "nodeagent/counters.h"
 #include "nodeagent/map64.h"
 #include "nodeagent/process.h"
 #include "nodeagent/threads.h"
@@ -25,12 +26,28 @@ static uint64_t function_ticks(struct calltree *tree)
 	return sum;
 }
 
+static const struct node_counters *counters_of(const struct node *n)
+{
+	return n->extra ? n->extra->counters : NULL;
+}
+
+static void add_counts(uint64_t *to, uint32_t n_counters, const struct node *n)
+{
+	const struct node_counters *from = counters_of(n);
+
+	for (uint32_t i = 0; from && i < from->n && i < n_counters; i++)
+		to[i] += from->of[i];
+}
+
 /* The tree as an array. KEY_DEEP gets the sum of what is below it: calltree.h. */
 static void keep_nodes(struct thread_past *past, struct calltree *tree)
 {
 	struct map64 place = {0};
 
 	past->nodes = xcalloc(calltree_nodes(tree), sizeof(*past->nodes));
+	if (past->n_counters)
+		past->node_counts =
+			xcalloc(calltree_nodes(tree) * past->n_counters, sizeof(uint64_t));
 	for (size_t i = 0; i < calltree_nodes(tree); i++) {
 		const struct node *n = calltree_at(tree, i);
 		struct past_node *to = &past->nodes[past->n_nodes];
@@ -44,6 +61,9 @@ static void keep_nodes(struct thread_past *past, struct calltree *tree)
 			.parent = i ? *map64_find(&place, (uintptr_t)n->parent) : PROFILE_NONE};
 		if (i && n->parent->key == KEY_DEEP)
 			past->nodes[to->parent].ticks += n->ticks;
+		if (past->n_counters)
+			add_counts(past->node_counts + past->n_nodes * past->n_counters,
+				past->n_counters, n);
 		map64_add(&place, (uintptr_t)n, (uint32_t)past->n_nodes++);
 	}
 	map64_free(&place);
@@ -95,6 +115,10 @@ void threads_past_add(struct process *p, const struct thread_ring *t, struct cal
 	       p->n_each >= THREADS_KEPT ||
 	       (all && p->each_nodes + calltree_nodes(tree) > PAST_NODES_MAX);
 	past = full ? others(p) : new_entry(p);
+	if (!past->counts && p->agent->counters->wanted.n) {
+		past->n_counters = p->agent->counters->wanted.n;
+		past->counts = xcalloc(past->n_counters, sizeof(*past->counts));
+	}
 	if (!full) {
 		past->number = t->number;
 		past->parent = t->parent;
@@ -116,6 +140,15 @@ void threads_past_add(struct process *p, const struct thread_ring *t, struct cal
 	past->team_ticks += replay_team_times(t->replay)->ticks;
 	past->team_parts += replay_team_times(t->replay)->parts;
 	add_messages(past, tree);
+	for (size_t i = 0; past->n_counters && i < calltree_nodes(tree); i++)
+		add_counts(past->counts, past->n_counters, calltree_at(tree, i));
+}
+
+void threads_past_done(struct thread_past *past)
+{
+	free(past->nodes);
+	free(past->counts);
+	free(past->node_counts);
 }
 
 /* ---- exclusive times over threads ------------------------------------------------- */

@@ -8,10 +8,14 @@
 struct calltree;
 struct node;
 struct process;
+struct thread_past;
 struct thread_ring;
 
 /* t has ended and this is its tree; nothing happens without profile_table.threads. */
 void threads_past_add(struct process *p, const struct thread_ring *t, struct calltree *tree);
+
+/* Frees what it has. */
+void threads_past_done(struct thread_past *past);
 
 /* Exclusive times of threads at one node of process.past, in ticks. */
 struct thread_range {

@@ -8,12 +8,14 @@
 #include <unistd.h>
 #include "conf/conf.h"
 #include "nodeagent/agent.h"
+#include "nodeagent/budget.h"
 #include "nodeagent/counters.h"
 #include "nodeagent/drain.h"
 #include "nodeagent/openmp.h"
 #include "nodeagent/forks.h"
 #include "nodeagent/process.h"
 #include "nodeagent/regions.h"
+#include "nodeagent/ring-store.h"
 #include "nodeagent/sampling.h"
 #include "nodeagent/symcache.h"
 #include "nodeagent/threads-past.h"
@@ -24,10 +26,10 @@
 #define THREADS_LIMIT (1u << 20) /* rings one process may have at a time */
 #define UNSETTLED_MAX 4096u	 /* ended threads that wait for their place */
 
-/* What there is at an index while no thread has it. */
+/* What there is at an index, whether or not a thread has it now. */
 struct ring_slot {
-	struct ring ring; /* base NULL: none */
-	uint32_t uses;	  /* of the ring */
+	struct stored_ring stored;
+	uint32_t uses; /* of the ring, by threads of this process before */
 	uint32_t next_free;
 };
 
@@ -93,31 +95,42 @@ static bool spare_ring(struct process *p, uint32_t spare, struct wire_ring *repl
 	if (!spare || spare > p->n_threads || p->threads[spare - 1])
 		return false;
 	s = &p->slots[spare - 1];
-	if (!s->ring.base)
+	if (!s->stored.ring.base)
 		return false;
 	reply->index = spare - 1;
+	reply->ring_size = s->stored.ring.size;
 	reply->uses = ++s->uses;
 	if (!s->uses) /* 0 is for fresh ones */
 		reply->uses = ++s->uses;
-	ring_use_again(&s->ring, s->uses);
+	ring_use_again(&s->stored.ring, s->uses);
 	return true;
 }
 
-static int fresh_ring(struct process *p, struct wire_ring *reply, int *fd)
+static int fresh_ring(struct process *p, struct wire_ring *reply)
 {
-	struct agent *a = p->agent;
-	struct ring ring;
-	int error;
+	struct stored_ring stored;
+	int error = ring_store_take(p->agent->rings, &stored);
 
-	if (a->ring_bytes_live + RING_SEGMENT_BYTES(reply->ring_size) > a->ring_bytes_most)
-		return -ENOMEM;
-	error = segment_create_ring(reply->ring_size, fd, &ring);
 	if (error)
 		return error;
-	a->ring_bytes_live += ring.bytes;
 	reply->index = free_index(p);
-	p->slots[reply->index].ring = ring;
+	reply->ring_size = stored.ring.size;
+	p->slots[reply->index].stored = stored;
+	if (stored.ring.size < p->agent->conf->shm_ring_size)
+		agent_warn(p->agent, false,
+			"memory is short: some threads have rings smaller than shm.ring_size");
+	p->ring_bytes += stored.ring.bytes;
+	if (p->ring_bytes > p->ring_bytes_most)
+		p->ring_bytes_most = p->ring_bytes;
 	return 0;
+}
+
+static void free_ring(struct process *p, struct ring_slot *slot, bool again)
+{
+	if (!slot->stored.ring.base)
+		return;
+	p->ring_bytes -= slot->stored.ring.bytes;
+	ring_store_leave(p->agent->rings, &slot->stored, again);
 }
 
 static void set_name(struct thread_ring *t, const char *name)
@@ -145,6 +158,7 @@ static struct thread_ring *thread_new(
 		p->openmp = openmp_new(p);
 	replay_set_openmp(t->replay, p->openmp, t->number);
 	replay_set_gpu(t->replay, p->gpu);
+	replay_set_user_counters(t->replay, &p->user_counters);
 	replay_set_counters(t->replay, p->agent->counters->wanted.n);
 	replay_set_sampled(t->replay, sampling_thread_begin(t, t->name));
 	if (first)
@@ -155,42 +169,63 @@ static struct thread_ring *thread_new(
 	return t;
 }
 
+/* Said of the first, and of how many in the logs. */
+static void no_ring(struct process *p, int tid, int error)
+{
+	if (p->untraced_threads++)
+		return;
+	agent_warn(p->agent, true,
+		"%s: cannot make a ring (%s): thread %d is not traced, nor are others until "
+		"one can be made",
+		process_name(p), strerror(-error), tid);
+}
+
 void threads_begin(struct process *p, const struct wire_thread *m, const char *name)
 {
-	struct wire_ring reply = {
-		.head = {.kind = WIRE_RING}, .ring_size = p->agent->conf->shm_ring_size};
+	struct wire_ring reply = {.head = {.kind = WIRE_RING}};
+	struct ring_slot *fresh = NULL;
 	struct thread_ring *t;
-	int fd = -1;
 
 	if (p->n_threads >= THREADS_LIMIT && !p->free_slot && !m->spare) {
 		process_quarantine(p, "it asked for more than %u rings", THREADS_LIMIT);
 		return;
 	}
-	if (!spare_ring(p, m->spare, &reply))
-		reply.error = fresh_ring(p, &reply, &fd);
+	if (!spare_ring(p, m->spare, &reply)) {
+		reply.error = fresh_ring(p, &reply);
+		fresh = reply.error ? NULL : &p->slots[reply.index];
+	}
 	if (reply.error) {
-		agent_warn(p->agent, true,
-			"%s: no memory for a ring of %llu KiB (%s): thread %d is not traced",
-			process_name(p), (unsigned long long)reply.ring_size >> 10,
-			strerror(-reply.error), m->tid);
+		no_ring(p, m->tid, reply.error);
 	} else {
 		t = thread_new(p, m, name);
-		t->ring = p->slots[reply.index].ring;
-		p->slots[reply.index].ring.base = NULL;
+		t->ring = p->slots[reply.index].stored.ring;
 		p->threads[reply.index] = t;
 		reply.number = t->number;
 	}
-	process_answer(p, &reply.head, sizeof(reply), NULL, fd);
-	if (fd >= 0)
-		close(fd);
+	process_answer(p, &reply.head, sizeof(reply), NULL, fresh ? fresh->stored.fd : -1);
+	if (fresh)
+		ring_store_sent(p->agent->rings, &fresh->stored);
 }
 
 void threads_name(struct process *p, uint64_t index, const char *name)
 {
-	if (index >= p->n_threads || !p->threads[index])
+	if (index >= p->n_threads || !p->threads[index] || p->threads[index]->named)
 		return;
 	set_name(p->threads[index], name);
 	sampling_thread_name(p->threads[index]);
+}
+
+void threads_name_tid(struct process *p, uint32_t tid, const char *name)
+{
+	for (size_t i = 0; i < p->n_threads; i++) {
+		struct thread_ring *t = p->threads[i];
+
+		if (!t || (uint32_t)t->tid != tid)
+			continue;
+		set_name(t, name);
+		t->named = true;
+		sampling_thread_name(t);
+	}
 }
 
 static void count(struct process *p, struct thread_ring *t)
@@ -199,6 +234,7 @@ static void count(struct process *p, struct thread_ring *t)
 	struct ring_producer_shm *shm = t->ring.producer;
 
 	counters_note(p->agent->counters, shm);
+	budget_note(p, shm);
 	p->past_counts.records += c->records;
 	p->past_counts.calls += c->calls;
 	p->past_counts.lost += c->lost;
@@ -278,35 +314,25 @@ void threads_settle(struct process *p)
 	}
 }
 
-static void free_ring(struct process *p, struct ring *r)
-{
-	p->agent->ring_bytes_live -= r->bytes;
-	segment_unmap_ring(r);
-}
-
 void threads_end(struct process *p, uint64_t index, uint64_t ticks, const char *name)
 {
 	bool keep = index & WIRE_RING_KEPT;
 	struct thread_ring *t;
-	struct ring ring;
 
 	index &= ~WIRE_RING_KEPT;
 	if (index >= p->n_threads || !p->threads[index])
 		return;
 	t = p->threads[index];
-	if (name[0]) {
+	if (name[0] && !t->named) {
 		set_name(t, name);
 		sampling_thread_name(t);
 	}
-	ring = t->ring;
 	keep = keep && !t->error;
 	finish(p, t, ticks);
 	p->threads[index] = NULL;
 	close_books_in_time(p, t);
-	if (keep) {
-		p->slots[index].ring = ring;
-	} else {
-		free_ring(p, &ring);
+	if (!keep) {
+		free_ring(p, &p->slots[index], false);
 		give_up_index(p, (uint32_t)index);
 	}
 }
@@ -321,6 +347,9 @@ static void warn_limits(const struct process *p)
 
 void threads_all_end(struct process *p, uint64_t ticks)
 {
+	/* of a process that was killed, a child of vfork() may still run, and write */
+	bool well = p->end == PROCESS_EXITED && !p->quarantined;
+
 	/* all are read before anything is given a place that may be wrong */
 	for (size_t i = 0; i < p->n_threads; i++)
 		if (p->threads[i])
@@ -328,29 +357,32 @@ void threads_all_end(struct process *p, uint64_t ticks)
 	if (p->openmp)
 		openmp_no_more(p->openmp);
 	for (size_t i = 0; i < p->n_threads; i++) {
-		struct ring ring = p->slots[i].ring;
+		bool again = well;
 
 		if (p->threads[i]) {
-			ring = p->threads[i]->ring;
+			again = again && !p->threads[i]->error;
 			replay_settle(p->threads[i]->replay);
 			close_books(p, p->threads[i]);
 			p->threads[i] = NULL;
 		}
-		if (ring.base)
-			free_ring(p, &ring);
-		p->slots[i].ring.base = NULL;
+		free_ring(p, &p->slots[i], again);
 	}
 	threads_settle(p);
 	if (p->openmp) {
 		openmp_end(p->openmp);
 		warn_limits(p);
 	}
+	if (p->untraced_threads)
+		agent_warn(p->agent, false, "%s: %u %s not traced", process_name(p),
+			p->untraced_threads,
+			one_or_many(p->untraced_threads, "thread had no ring and was",
+				"threads had no ring and were"));
 }
 
 void threads_free(struct process *p)
 {
 	for (size_t i = 0; i < p->n_each; i++)
-		free(p->each[i].nodes);
+		threads_past_done(&p->each[i]);
 	free(p->each);
 	threads_past_free(p);
 	free(p->threads);

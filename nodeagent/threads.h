@@ -38,12 +38,17 @@ struct thread_past {
 	uint64_t team_ticks, team_parts; /* in OpenMP teams: struct replay_team_times */
 	struct past_node *nodes;	 /* only with "all" */
 	size_t n_nodes;
+	uint32_t n_counters;   /* of hardware */
+	uint64_t *counts;      /* what they have counted */
+	uint64_t *node_counts; /* ... at nodes[i]: from i * n_counters on; or NULL */
 };
 
 /* Messages of the process; index and texts are checked. */
 void threads_begin(struct process *p, const struct wire_thread *m, const char *name);
 void threads_end(struct process *p, uint64_t index, uint64_t ticks, const char *name);
 void threads_name(struct process *p, uint64_t index, const char *name);
+/* The user's name for a thread that lives; it keeps it. */
+void threads_name_tid(struct process *p, uint32_t tid, const char *name);
 
 /* What was done for OpenMP teams goes to its place, where that is known by now. */
 void threads_settle(struct process *p);

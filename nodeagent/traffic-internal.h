@@ -197,6 +197,7 @@ struct traffic {
 	uint64_t match_job;
 	struct match_process *session_match; /* of communicators with a job of their own */
 	uint64_t session_job;
+	uint32_t session_rank;
 	uint64_t job;
 	int rank;
 	bool all_ranks, listed; /* mpi.only_for_ranks: is everybody, am I? */

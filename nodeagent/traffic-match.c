@@ -12,8 +12,9 @@ void traffic_match(
 	t->match_job = job;
 }
 
-void traffic_session(struct traffic *t, struct match_process *match, uint64_t job)
+void traffic_session(struct traffic *t, struct match_process *match, uint32_t rank, uint64_t job)
 {
+	t->session_rank = rank;
 	t->session_match = match;
 	t->session_job = job;
 }
@@ -23,7 +24,8 @@ static uint64_t place_of(const struct traffic *t, const struct comm *c, uint32_t
 {
 	uint32_t world = rank < comm_ranks(c) ? comm_world(c, rank) : PROFILE_ELSEWHERE;
 
-	return world == PROFILE_ELSEWHERE ? MATCH_ELSEWHERE : match_place(c->job ? c->job : t->match_job, world);
+	return world == PROFILE_ELSEWHERE ? MATCH_ELSEWHERE
+					  : match_place(c->job ? c->job : t->match_job, world);
 }
 
 void match_call(struct traffic_lane *l, const struct pending *p, uint64_t until, bool failed)

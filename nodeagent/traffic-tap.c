@@ -71,7 +71,7 @@ static uint32_t object_told(struct traffic *t, const struct pending *p)
 
 static uint32_t peer_told(const struct comm *c, uint32_t rank)
 {
-	uint32_t world = c && rank < comm_ranks(c) ? comm_peer(c, rank) : PROFILE_ELSEWHERE;
+	uint32_t world = c && rank < comm_ranks(c) ? comm_world(c, rank) : PROFILE_ELSEWHERE;
 
 	return world == PROFILE_ELSEWHERE ? VFD_NONE : world;
 }
@@ -126,9 +126,12 @@ static bool fill(struct traffic *t, struct vfd_message *m, const struct pending 
 		m->function = p->m.field;
 		m->flags = 0;
 		m->bytes_received = p->m.bytes_received;
-		m->peer = p->m.peer == MESSAGE_ROOT_HERE && t->rank >= 0
-				  ? (uint32_t)t->rank
-				  : peer_told(p->comm, p->m.peer);
+		m->sends = p->m.sends;
+		m->receives = p->m.receives;
+		m->peer = p->m.peer != MESSAGE_ROOT_HERE ? peer_told(p->comm, p->m.peer)
+			  : p->comm && p->comm->job	 ? t->session_rank
+			  : t->rank >= 0		 ? (uint32_t)t->rank
+							 : VFD_NONE;
 		break;
 	case RECORD_RMA:
 		m->kind = VFD_RMA;
@@ -165,7 +168,8 @@ void tap_tell(struct traffic *t, uint32_t thread, const struct pending *p,
 		.end = (int64_t)(p->since + ticks_between(p->since, ticks)),
 		.type = p->m.type,
 		.peer = VFD_NONE,
-		.sender_thread = VFD_NONE};
+		.sender_thread = VFD_NONE,
+		.self = p->comm && p->comm->job ? t->session_rank + 1 : 0};
 
 	if (!t->tap.message || !fill(t, &m, p, done) || !is_wanted(t, &m))
 		return;

@@ -108,9 +108,10 @@ void traffic_match(
 
 /*
  * An MPI process has joined a session (sessions.h): communicators from SESSION_COMM_FIRST on
- * have ranks of this job, and their messages go to `match`, which may be NULL.
+ * have ranks of this job, where it is `rank`, and their messages go to `match`, which may be
+ * NULL.
  */
-void traffic_session(struct traffic *t, struct match_process *match, uint64_t job);
+void traffic_session(struct traffic *t, struct match_process *match, uint32_t rank, uint64_t job);
 
 /* One sentence per limit above that was reached, or NULL; i = 0, 1, ... */
 const char *traffic_limit_reached(const struct traffic *t, unsigned i);

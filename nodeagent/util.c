@@ -3,8 +3,10 @@
 
 #include <errno.h>
 #include <stdarg.h>
+#include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 const char *program_name = "vftr";
@@ -89,10 +91,19 @@ void *grow(void *array, size_t n, size_t *cap, size_t element_bytes)
 	return xrealloc(array, *cap * element_bytes);
 }
 
+/* /dev/stdout, which may lead to a file, or a device of another name. */
+static bool is_device(const char *path)
+{
+	struct stat st;
+
+	return !strncmp(path, "/dev/fd/", 8) || !strncmp(path, "/dev/std", 8) ||
+	       !strncmp(path, "/proc/", 6) || (!stat(path, &st) && S_ISCHR(st.st_mode));
+}
+
 int write_begin(FILE **f, char **tmp, const char *path)
 {
-	*tmp = xasprintf("%s.tmp.%d", path, (int)getpid());
-	*f = fopen(*tmp, "we");
+	*tmp = is_device(path) ? NULL : xasprintf("%s.tmp.%d", path, (int)getpid());
+	*f = fopen(*tmp ? *tmp : path, "we");
 	if (!*f) {
 		int error = -errno;
 
@@ -117,9 +128,9 @@ int write_end(FILE *f, char *tmp, const char *path)
 	}
 	if (fclose(f) && !error)
 		error = errno ? -errno : -EIO;
-	if (!error && rename(tmp, path))
+	if (!error && tmp && rename(tmp, path))
 		error = -errno;
-	if (error)
+	if (error && tmp)
 		unlink(tmp);
 	free(tmp);
 	return error;

@@ -4,12 +4,19 @@
 #define VFTR_NODEAGENT_UTIL_H
 
 #include <stddef.h>
+#include <stdint.h>
 #include <stdio.h>
 
 #define ARRAY_SIZE(a) (sizeof(a) / sizeof((a)[0]))
 
 /* Program name for messages; set once in main. */
 extern const char *program_name;
+
+/* The one that fits n things: "1 call was", "2 calls were". */
+static inline const char *one_or_many(uint64_t n, const char *one, const char *many)
+{
+	return n == 1 ? one : many;
+}
 
 /* "PROGRAM: text" and a newline on stderr. */
 void complain(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
@@ -28,8 +35,9 @@ void *grow(void *array, size_t n, size_t *cap, size_t element_bytes);
 
 /*
  * Output files are never half-written: write_begin() opens "PATH.tmp.PID",
- * write_end() flushes, checks and renames it to PATH, or removes it. Both
- * return 0 or -errno; write_begin() sets *f to NULL on error.
+ * write_end() flushes, checks and renames it to PATH, or removes it. Devices such
+ * as /dev/stdout are written as they are, with *tmp NULL. Both return 0 or -errno;
+ * write_begin() sets *f to NULL on error.
  */
 int write_begin(FILE **f, char **tmp, const char *path);
 int write_end(FILE *f, char *tmp, const char *path);

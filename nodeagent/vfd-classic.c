@@ -12,6 +12,8 @@
 #include <time.h>
 
 #include "nodeagent/util.h"
+#include "nodeagent/vfd-expand.h"
+#include "nodeagent/vfd-latest.h"
 #include "nodeagent/vfd-mpitype.h"
 #include "nodeagent/vfd-paths.h"
 
@@ -26,6 +28,7 @@ struct header {
 	int nprocesses, rank, nthreads;
 	double runtime;
 	uint32_t functions, messages, stacks;
+	size_t counters, observables;
 	int64_t samples_at, stacks_at, threads_at, hardware_at;
 };
 
@@ -34,6 +37,7 @@ struct out {
 	struct vfd_file *file;
 	const struct vfd_process *process;
 	struct vfd_paths *paths;
+	struct vfd_latest *latest;
 	struct header h;
 };
 
@@ -70,8 +74,8 @@ static void put_header(FILE *f, const struct header *h)
 	put_int(f, h->functions);
 	put_int(f, h->messages);
 	put_int(f, h->stacks);
-	put_int(f, 0); /* counters */
-	put_int(f, 0); /* observables */
+	put_int(f, (int64_t)h->counters);
+	put_int(f, (int64_t)h->observables);
 	put_long(f, h->samples_at);
 	put_long(f, h->stacks_at);
 	put_long(f, h->threads_at);
@@ -94,27 +98,30 @@ static int64_t since_zero(int64_t time)
 	return time < 0 ? 0 : time;
 }
 
-static void put_call(struct out *o, enum classic_kind kind, uint32_t path, int64_t time)
+static void put_call(
+	struct out *o, enum classic_kind kind, uint32_t path, int64_t time, const uint64_t *values)
 {
 	put_int(o->f, kind);
 	put_int(o->f, path);
 	put_long(o->f, since_zero(time));
+	for (size_t i = 0; i < o->h.counters; i++)
+		put_long(o->f, (int64_t)values[i]);
 	o->h.functions++;
 }
 
-static void put_message(struct out *o, const struct vfd_message *m, bool send, uint64_t bytes)
+static void put_message(struct out *o, const struct vfd_message *m)
 {
 	const struct vfd_mpitype *type = vfd_mpitype(m->type);
-	const bool tagged = m->kind == VFD_SEND || m->kind == VFD_RECEIVE;
 	size_t n;
 
 	put_int(o->f, CLASSIC_MESSAGE);
-	put_int(o->f, send ? 0 : 1);
+	put_int(o->f, m->kind == VFD_SEND ? 0 : 1);
 	put_int(o->f, (int32_t)m->peer);
 	put_int(o->f, type->classic);
-	put_int(o->f, (int64_t)(bytes / type->bytes));
+	put_int(o->f,
+		(int64_t)(m->bytes / type->bytes > INT32_MAX ? INT32_MAX : m->bytes / type->bytes));
 	put_int(o->f, type->bytes);
-	put_int(o->f, tagged ? m->tag : -1);
+	put_int(o->f, m->tag);
 	put_long(o->f, since_zero(m->start));
 	put_long(o->f, since_zero(m->end));
 	put_int(o->f, vfd_paths_find(o->paths, m->lane, m->stack));
@@ -122,30 +129,51 @@ static void put_message(struct out *o, const struct vfd_message *m, bool send, u
 	o->h.messages++;
 }
 
+/* Those without another end are not there. Nothing has a number above 32 bits. */
+static void put_messages(struct out *o, const struct vfd_message *m)
+{
+	struct vfd_expansion x;
+
+	if (m->kind == VFD_FILE || m->flags & VFD_MESSAGE_CANCELLED ||
+		(m->kind != VFD_COLLECTIVE && m->peer == VFD_NONE))
+		return;
+	vfd_expand(&x, o->file, m);
+	while (o->h.messages < UINT32_MAX && (m = vfd_expand_next(&x)))
+		put_message(o, m);
+}
+
 static void put_event(struct out *o, const struct vfd_event *e)
 {
-	const struct vfd_message *m = e->message;
-
 	switch (e->kind) {
 	case VFD_ENTER:
 	case VFD_EXIT:
 		if (e->stack)
 			put_call(o, e->kind == VFD_ENTER ? CLASSIC_ENTRY : CLASSIC_EXIT,
-				vfd_paths_find(o->paths, e->lane, e->stack), e->time);
+				vfd_paths_find(o->paths, e->lane, e->stack), e->time,
+				vfd_latest_values(o->latest, e->lane));
+		break;
+	case VFD_COUNTERS:
+		vfd_latest_note(o->latest, e);
 		break;
 	case VFD_MESSAGE:
-		if (m->flags & VFD_MESSAGE_CANCELLED || m->peer == VFD_NONE)
-			break;
-		if (m->kind == VFD_SEND || m->kind == VFD_RECEIVE)
-			put_message(o, m, m->kind == VFD_SEND, m->bytes);
-		if (m->kind == VFD_RMA && m->bytes_received)
-			put_message(o, m, false, m->bytes_received);
-		if (m->kind == VFD_RMA && m->bytes)
-			put_message(o, m, true, m->bytes);
+		put_messages(o, e->message);
 		break;
 	default:
 		break;
 	}
+}
+
+/* Its calls end when init does. */
+static uint32_t first_lane(const struct out *o)
+{
+	size_t n;
+	const struct vfd_thread *t = vfd_threads(o->file, &n);
+	uint32_t lane = 0;
+
+	for (size_t i = 0; i < n; i++)
+		if (t[i].lane != VFD_NONE && t[i].process == o->process->number && !t[i].number)
+			lane = (uint32_t)i;
+	return lane;
 }
 
 static void put_samples(struct out *o)
@@ -154,11 +182,13 @@ static void put_samples(struct out *o)
 		.lane = VFD_NONE, .raw = true, .process_set = true, .process = o->process->number};
 	struct vfd_cursor *c = vfd_cursor_new(&o->file, 1, &filter);
 	struct vfd_event e;
+	size_t n;
 
 	while (vfd_next(c, &e))
-		put_event(o, &e);
+		if (vfd_threads(o->file, &n)[e.lane].number < VFD_THREAD_STREAM)
+			put_event(o, &e);
 	vfd_cursor_free(c);
-	put_call(o, CLASSIC_EXIT, 0, o->process->end);
+	put_call(o, CLASSIC_EXIT, 0, o->process->end, vfd_latest_values(o->latest, first_lane(o)));
 }
 
 static void put_stacks(struct out *o)
@@ -187,7 +217,8 @@ static void put_threads(struct out *o)
 	const struct vfd_thread **threads = xcalloc(n + 1, sizeof(*threads));
 
 	for (size_t i = 0; i < n; i++)
-		if (all[i].lane != VFD_NONE && all[i].process == o->process->number)
+		if (all[i].lane != VFD_NONE && all[i].process == o->process->number &&
+			all[i].number < VFD_THREAD_STREAM)
 			threads[mine++] = &all[i];
 	qsort(threads, mine, sizeof(*threads), by_number);
 	for (size_t i = 0; i < mine; i++) {
@@ -202,6 +233,41 @@ static void put_threads(struct out *o)
 	free(threads);
 }
 
+static void put_counters(struct out *o)
+{
+	size_t n, n_all, n_observables;
+	const uint32_t *sums = vfd_latest_counters(o->latest, &n);
+	const struct vfd_counter *all = vfd_counters(o->file, &n_all);
+	const struct vfd_observable *observables = vfd_observables(o->file, &n_observables);
+
+	for (size_t i = 0; i < n; i++) {
+		put_text(o->f, all[sums[i]].name ? all[sums[i]].name : "");
+		put_text(o->f, all[sums[i]].symbol ? all[sums[i]].symbol : "");
+	}
+	for (size_t i = 0; i < n_observables; i++) {
+		const struct vfd_observable *b = &observables[i];
+
+		if (!b->number)
+			continue;
+		put_text(o->f, b->name ? b->name : "");
+		put_text(o->f, b->formula ? b->formula : "");
+		if (b->unit && *b->unit)
+			put_text(o->f, b->unit);
+		else
+			put_int(o->f, 0);
+	}
+}
+
+static void count_counters(struct out *o)
+{
+	size_t n;
+	const struct vfd_observable *observables = vfd_observables(o->file, &n);
+
+	for (size_t i = 0; i < n; i++)
+		o->h.observables += observables[i].number > 0;
+	vfd_latest_counters(o->latest, &o->h.counters);
+}
+
 static void put_all(struct out *o)
 {
 	const struct vfd_facts *facts = vfd_facts(o->file);
@@ -212,6 +278,7 @@ static void put_all(struct out *o)
 	o->h.nprocesses = o->process->size ? (int)o->process->size : 1;
 	o->h.rank = o->process->rank < 0 ? 0 : o->process->rank;
 	o->h.runtime = (double)since_zero(o->process->end) / 1e9;
+	count_counters(o);
 	put_header(o->f, &o->h);
 	o->h.samples_at = ftell(o->f);
 	put_samples(o);
@@ -220,6 +287,7 @@ static void put_all(struct out *o)
 	o->h.threads_at = ftell(o->f);
 	put_threads(o);
 	o->h.hardware_at = ftell(o->f);
+	put_counters(o);
 	rewind(o->f);
 	put_header(o->f, &o->h);
 }
@@ -240,7 +308,9 @@ bool vfd_classic_write(struct vfd_file *f, uint32_t process, const char *path, c
 	rc = write_begin(&o.f, &tmp, path);
 	if (!rc) {
 		o.paths = vfd_paths_new(f, process);
+		o.latest = vfd_latest_new(f);
 		put_all(&o);
+		vfd_latest_free(o.latest);
 		vfd_paths_free(o.paths);
 		rc = write_end(o.f, tmp, path);
 	}

@@ -7,7 +7,7 @@
 
 /*
  * The process with this number in f to the file at path, whole or not at all.
- * Collective calls are enters and exits only. False and *error (caller frees).
+ * Collective calls are messages, as in vfd-expand.h. False and *error (caller frees).
  */
 bool vfd_classic_write(struct vfd_file *f, uint32_t process, const char *path, char **error);
 

@@ -9,6 +9,8 @@
 
 #include "conf/conf.h"
 #include "nodeagent/util.h"
+#include "nodeagent/vfd-counters.h"
+#include "nodeagent/vfd-launch.h"
 #include "nodeagent/vfd-match.h"
 #include "nodeagent/vfd-message.h"
 #include "nodeagent/vfd-reader.h"
@@ -39,9 +41,15 @@ struct messages {
 };
 
 struct stream {
-	struct walk *walk;	   /* either */
+	struct walk *walk;	   /* either, and */
+	struct values *values;	   /* ... of the same lane, */
 	struct messages *messages; /* or */
+	struct launches *launches; /* or */
 	struct vfd_event event;	   /* its next one */
+	/* with values: the next of each */
+	struct vfd_event call, value;
+	bool has_call, has_value, begun;
+	bool before_call; /* the last one given were sums, those of the next call */
 };
 
 struct vfd_cursor {
@@ -82,8 +90,9 @@ static const struct cached *payload_of(struct messages *m, uint32_t block)
 	return oldest->block ? oldest : NULL;
 }
 
-static bool wanted(const struct vfd_cursor *c, const struct vfd_file *f, uint32_t lane)
+static bool wanted(const void *ctx, const struct vfd_file *f, uint32_t lane)
 {
+	const struct vfd_cursor *c = ctx;
 	int rank;
 
 	if (c->filter.lane != VFD_NONE && lane != c->filter.lane)
@@ -199,7 +208,9 @@ static bool before(const struct stream *a, const struct stream *b)
 {
 	if (a->event.time != b->event.time)
 		return a->event.time < b->event.time;
-	/* a call begins before its message */
+	/* a call begins before its message, and behind what tells of it */
+	if (!a->launches != !b->launches)
+		return a->launches;
 	if (!a->messages != !b->messages)
 		return !a->messages;
 	return a < b;
@@ -223,17 +234,44 @@ static void sink(struct vfd_cursor *c, size_t i)
 	}
 }
 
+/* Sums stand before the call at which they were read: it has the same time. */
+static bool lane_next(struct stream *s)
+{
+	if (!s->begun) {
+		s->has_call = s->walk && walk_next(s->walk, &s->call);
+		s->has_value = values_next(s->values, &s->value);
+		s->begun = true;
+	} else if (s->event.kind == VFD_COUNTERS) {
+		s->has_value = values_next(s->values, &s->value);
+	} else {
+		s->has_call = walk_next(s->walk, &s->call);
+	}
+	if (s->has_value && (!s->has_call || s->value.time < s->call.time ||
+				    (s->value.time == s->call.time && !s->before_call))) {
+		s->event = s->value;
+		s->before_call = values_are_sums(s->values);
+		return true;
+	}
+	s->event = s->call;
+	s->before_call = false;
+	return s->has_call;
+}
+
 static bool stream_next(struct stream *s)
 {
+	if (s->values)
+		return lane_next(s);
+	if (s->launches)
+		return launches_next(s->launches, &s->event);
 	return s->walk ? walk_next(s->walk, &s->event) : messages_next(s->messages, &s->event);
 }
 
-static void add_stream(struct vfd_cursor *c, struct walk *w, struct messages *m)
+static void add_stream(struct vfd_cursor *c, const struct stream *s)
 {
-	if (!w && !m)
+	if (!s->walk && !s->values && !s->messages && !s->launches)
 		return;
 	c->streams = grow(c->streams, c->n_streams, &c->cap_streams, sizeof(*c->streams));
-	c->streams[c->n_streams++] = (struct stream){.walk = w, .messages = m};
+	c->streams[c->n_streams++] = *s;
 }
 
 struct vfd_cursor *vfd_cursor_new(
@@ -247,9 +285,15 @@ struct vfd_cursor *vfd_cursor_new(
 	for (size_t i = 0; i < n; i++) {
 		for (uint32_t k = 0; !c->filter.no_samples && k < files[i]->n_threads; k++)
 			if (wanted(c, files[i], k))
-				add_stream(c, walk_new(files[i], (uint32_t)i, k, &c->filter), NULL);
-		if (!c->filter.no_messages)
-			add_stream(c, NULL, messages_new(c, files[i], (uint32_t)i));
+				add_stream(c, &(struct stream){.walk = walk_new(files[i],
+								       (uint32_t)i, k, &c->filter),
+						      .values = values_new(files[i], (uint32_t)i, k,
+							      &c->filter)});
+		if (c->filter.no_messages)
+			continue;
+		add_stream(c, &(struct stream){.messages = messages_new(c, files[i], (uint32_t)i)});
+		add_stream(c, &(struct stream){.launches = launches_new(files[i], (uint32_t)i,
+						       &c->filter, wanted, c)});
 	}
 	c->heap = xcalloc(c->n_streams, sizeof(*c->heap));
 	for (size_t i = 0; i < c->n_streams; i++)
@@ -280,9 +324,13 @@ double vfd_cursor_progress(const struct vfd_cursor *c)
 	for (size_t i = 0; i < c->n_streams; i++) {
 		const struct messages *m = c->streams[i].messages;
 
-		if (c->streams[i].walk) {
+		if (c->streams[i].walk)
 			walk_progress(c->streams[i].walk, &done, &all);
-		} else {
+		if (c->streams[i].values)
+			values_progress(c->streams[i].values, &done, &all);
+		if (c->streams[i].launches)
+			launches_progress(c->streams[i].launches, &done, &all);
+		if (m) {
 			/* some hundred of them are a block */
 			done += m->next / 512;
 			all += m->n / 512;
@@ -297,6 +345,8 @@ void vfd_cursor_free(struct vfd_cursor *c)
 		return;
 	for (size_t i = 0; i < c->n_streams; i++) {
 		walk_free(c->streams[i].walk);
+		values_free(c->streams[i].values);
+		launches_free(c->streams[i].launches);
 		if (c->streams[i].messages)
 			messages_free(c->streams[i].messages);
 	}

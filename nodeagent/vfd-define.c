@@ -187,3 +187,24 @@ uint32_t vfd_define_object(struct vfd_writer *w, const struct vfd_object *o)
 	RECORD(w, VFD_DEFINE_OBJECT, number, o->kind, name, o->comm);
 	return number;
 }
+
+uint32_t vfd_define_counter(struct vfd_writer *w, const struct vfd_counter *c)
+{
+	const uint32_t number = w->n_counters++;
+	const uint64_t name = text_number(w, c->name), symbol = text_number(w, c->symbol);
+	const uint64_t unit = text_number(w, c->unit), source = text_number(w, c->source);
+
+	RECORD(w, VFD_DEFINE_COUNTER, number, plus_one(c->process), c->kind, name, symbol, unit,
+		source);
+	return number;
+}
+
+uint32_t vfd_define_observable(struct vfd_writer *w, const struct vfd_observable *o)
+{
+	const uint32_t number = w->n_observables++;
+	const uint64_t name = text_number(w, o->name), formula = text_number(w, o->formula);
+	const uint64_t unit = text_number(w, o->unit);
+
+	RECORD(w, VFD_DEFINE_OBSERVABLE, number, name, formula, unit);
+	return number;
+}

@@ -1,12 +1,15 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* A sampling file as JSON: definitions, then one object per event. Times are ns. */
 #include <stdlib.h>
+#include <string.h>
 
 #include "mpi_id.h"
 #include "nodeagent/json.h"
 #include "nodeagent/vfd-dump.h"
+#include "nodeagent/vfd-expand.h"
 #include "nodeagent/vfd-format.h"
 #include "nodeagent/vfd-mpitype.h"
+#include "nodeagent/vfd-paths.h"
 
 static void block_bytes(struct json *j, const struct vfd_facts *x)
 {
@@ -18,7 +21,8 @@ static void block_bytes(struct json *j, const struct vfd_facts *x)
 		[VFD_BLOCK_COUNTERS] = "counters",
 		[VFD_BLOCK_INDEX] = "index",
 		[VFD_BLOCK_END] = "end",
-		[VFD_BLOCK_MATCHES] = "matches"};
+		[VFD_BLOCK_MATCHES] = "matches",
+		[VFD_BLOCK_LAUNCHES] = "launches"};
 
 	json_object(j, "block_bytes");
 	for (size_t i = 1; i < VFD_BLOCK_KINDS; i++)
@@ -44,6 +48,9 @@ static void facts(struct json *j, struct vfd_file *f)
 	json_uint(j, "samples", x->samples);
 	json_uint(j, "messages", x->messages);
 	json_uint(j, "matches", x->matches);
+	json_uint(j, "counts", x->counts);
+	json_uint(j, "launches", x->launches);
+	json_uint(j, "unknown_blocks", x->unknown_blocks);
 	json_uint(j, "bytes", x->bytes);
 	block_bytes(j, x);
 	json_uint(j, "lost_calls", x->lost_calls);
@@ -95,13 +102,13 @@ static bool wants_lane(struct vfd_file *f, const struct vfd_dump *d, const struc
 	return vfd_dump_wants(d, &p[t->process]);
 }
 
-static void stacks(struct json *j, struct vfd_file *f, uint32_t lane)
+static void stacks(struct json *j, struct vfd_file *f, uint32_t lane, bool lost)
 {
 	size_t n;
 	const struct vfd_stack *s = vfd_stacks(f, lane, &n);
 
 	json_array(j, "stacks");
-	for (uint32_t i = 0; i < n; i++) {
+	for (uint32_t i = 0; i < n - !lost; i++) {
 		json_object(j, NULL);
 		json_uint(j, "id", i);
 		json_int(j, "caller", i ? (int64_t)s[i].caller : -1);
@@ -116,6 +123,7 @@ static void threads(struct json *j, struct vfd_file *f, const struct vfd_dump *d
 {
 	size_t n;
 	const struct vfd_thread *t = vfd_threads(f, &n);
+	bool *lost = vfd_paths_lost(f, VFD_NONE);
 
 	json_array(j, "threads");
 	for (uint32_t i = 0; i < n; i++) {
@@ -128,43 +136,138 @@ static void threads(struct json *j, struct vfd_file *f, const struct vfd_dump *d
 		json_int(j, "creator", t[i].creator == VFD_NONE ? -1 : (int64_t)t[i].creator);
 		json_int(j, "tid", t[i].tid);
 		json_string(j, "name", t[i].name);
-		stacks(j, f, i);
+		stacks(j, f, i, lost[i]);
+		json_close(j);
+	}
+	json_close(j);
+	free(lost);
+}
+
+static void counters(struct json *j, const struct vfd_file *f)
+{
+	size_t n, n_observables;
+	const struct vfd_counter *c = vfd_counters(f, &n);
+	const struct vfd_observable *o = vfd_observables(f, &n_observables);
+
+	json_array(j, "counters");
+	for (size_t i = 0; i < n; i++) {
+		if (!c[i].number)
+			continue;
+		json_object(j, NULL);
+		json_uint(j, "id", i);
+		json_int(j, "process", c[i].process == VFD_NONE ? -1 : (int64_t)c[i].process);
+		json_string(j, "kind", vfd_counter_kinds[c[i].kind]);
+		json_string(j, "name", c[i].name);
+		json_string(j, "symbol", c[i].symbol);
+		json_string(j, "unit", c[i].unit);
+		json_string(j, "source", c[i].source);
+		json_close(j);
+	}
+	json_close(j);
+	json_array(j, "observables");
+	for (size_t i = 0; i < n_observables; i++) {
+		if (!o[i].number)
+			continue;
+		json_object(j, NULL);
+		json_string(j, "name", o[i].name);
+		json_string(j, "formula", o[i].formula);
+		json_string(j, "unit", o[i].unit);
 		json_close(j);
 	}
 	json_close(j);
 }
 
-static void message(struct json *j, struct vfd_file *f, const struct vfd_message *m)
+static void values(struct json *j, const struct vfd_file *f, const struct vfd_counts *counts)
 {
-	const struct vfd_comm *c = vfd_comm(f, m->comm);
+	size_t n;
+	const struct vfd_counter *all = vfd_counters(f, &n);
+
+	json_object(j, "values");
+	for (uint32_t i = 0; i < counts->n; i++) {
+		const uint64_t value = counts->values[i];
+		char id[16];
+		double real;
+
+		snprintf(id, sizeof(id), "%u", counts->counters[i]);
+		memcpy(&real, &value, sizeof(real));
+		if (all[counts->counters[i]].kind == VFD_COUNTER_SUM)
+			json_uint(j, id, value);
+		else if (all[counts->counters[i]].kind == VFD_COUNTER_INTEGER)
+			json_int(j, id, (int64_t)value);
+		else
+			json_exact(j, id, real);
+	}
+	json_close(j);
+}
+
+/* of: the operation that it is of, or itself. */
+/* 64 bits are more than a JSON number holds everywhere. */
+static void put_flow(struct json *j, uint64_t flow)
+{
+	char text[17];
+
+	snprintf(text, sizeof(text), "%016llx", (unsigned long long)flow);
+	json_string(j, "flow", text);
+}
+
+static void launch(struct json *j, const struct vfd_file *f, const struct vfd_launch *l)
+{
+	json_string(j, "kind", vfd_launch_names[l->kind]);
+	json_uint(j, "launch", l->id);
+	json_uint(j, "bytes", l->bytes);
+	put_flow(j, vfd_launch_flow(f, l));
+}
+
+static void message(struct json *j, struct vfd_file *f, const struct vfd_message *m,
+	const struct vfd_message *of)
+{
+	const struct vfd_comm *c = of->kind == VFD_RMA ? NULL : vfd_comm(f, m->comm);
 	const bool p2p = m->kind == VFD_SEND || m->kind == VFD_RECEIVE;
 
 	json_string(j, "kind", vfd_message_names[m->kind]);
 	json_int(j, "end_ns", m->end);
 	json_int(j, "peer", m->peer == VFD_NONE ? -1 : (int64_t)m->peer);
 	json_uint(j, "bytes", m->bytes);
-	json_uint(j, "ticket", m->ticket);
+	json_uint(j, "ticket", of->ticket);
 	if (p2p) {
 		json_int(j, "tag", m->tag);
 		json_string(j, "type", vfd_mpitype(m->type)->name);
 		json_string(j, "comm", c ? c->name : NULL);
-		/* 64 bits are more than a JSON number holds everywhere */
-		char flow[17];
-
-		snprintf(flow, sizeof(flow), "%016llx", (unsigned long long)vfd_message_flow(f, m));
-		json_string(j, "flow", flow);
 	} else {
 		json_uint(j, "bytes_received", m->bytes_received);
 	}
-	if (m->kind == VFD_COLLECTIVE || m->kind == VFD_RMA)
+	if (p2p && of == m) {
+		put_flow(j, vfd_message_flow(f, m));
+	}
+	if (vfd_expands(of))
 		json_string(j, "function",
-			m->function < vftr_mpi_n ? vftr_mpi_names[m->function] : NULL);
-	if (m->kind == VFD_RECEIVE) {
+			of->function < vftr_mpi_n ? vftr_mpi_names[of->function] : NULL);
+	if (m->kind == VFD_RECEIVE && of == m) {
 		json_string(j, "match", vfd_match_names[m->match]);
 		json_uint(j, "sender_ticket", m->sender_ticket);
 		json_int(j, "sender_thread",
 			m->sender_thread == VFD_NONE ? -1 : (int64_t)m->sender_thread);
 	}
+}
+
+static void event(
+	struct json *j, struct vfd_file *f, const struct vfd_event *e, const struct vfd_message *m)
+{
+	json_object(j, NULL);
+	json_int(j, "t_ns", e->time);
+	json_uint(j, "lane", e->lane);
+	json_string(j, "event", vfd_event_names[e->kind]);
+	if (e->kind != VFD_COUNTERS)
+		json_uint(j, "stack", e->stack);
+	if (e->kind == VFD_COUNTERS)
+		values(j, f, e->counts);
+	else if (e->kind == VFD_MESSAGE)
+		message(j, f, m, e->message);
+	else if (e->kind == VFD_LAUNCH || e->kind == VFD_STARTED)
+		launch(j, f, e->launch);
+	else if (e->kind >= VFD_THINNING)
+		json_uint(j, "count", e->count);
+	json_close(j);
 }
 
 static void events(struct json *j, struct vfd_file *f, const struct vfd_dump *d, FILE *out)
@@ -177,20 +280,19 @@ static void events(struct json *j, struct vfd_file *f, const struct vfd_dump *d,
 		.from = d->from,
 		.to = d->to};
 	struct vfd_cursor *c = vfd_cursor_new(&f, 1, &filter);
+	const struct vfd_message *m;
+	struct vfd_expansion x;
 	struct vfd_event e;
 
 	json_array(j, "events");
 	while (vfd_next(c, &e) && !ferror(out)) {
-		json_object(j, NULL);
-		json_int(j, "t_ns", e.time);
-		json_uint(j, "lane", e.lane);
-		json_string(j, "event", vfd_event_names[e.kind]);
-		json_uint(j, "stack", e.stack);
-		if (e.kind == VFD_MESSAGE)
-			message(j, f, e.message);
-		else if (e.kind >= VFD_THINNING)
-			json_uint(j, "count", e.count);
-		json_close(j);
+		if (e.kind != VFD_MESSAGE || !d->peers || !vfd_expands(e.message)) {
+			event(j, f, &e, e.message);
+			continue;
+		}
+		vfd_expand(&x, f, e.message);
+		while (!ferror(out) && (m = vfd_expand_next(&x)))
+			event(j, f, &e, m);
 	}
 	json_close(j);
 	vfd_cursor_free(c);
@@ -205,6 +307,7 @@ void vfd_dump_json(struct vfd_file *f, const struct vfd_dump *d, FILE *out)
 	facts(&j, f);
 	processes(&j, f, d);
 	threads(&j, f, d);
+	counters(&j, f);
 	if (!d->brief)
 		events(&j, f, d, out);
 	json_close(&j);

@@ -11,6 +11,7 @@ struct vfd_dump {
 	bool from_set, to_set;
 	int64_t from, to; /* ns */
 	bool brief;	  /* no samples and no messages */
+	bool peers;	  /* operations are messages, as in vfd-expand.h */
 };
 
 /* In the line formats of Vftrace's tool, one process after the other. */
@@ -22,6 +23,8 @@ void vfd_dump_json(struct vfd_file *f, const struct vfd_dump *d, FILE *out);
 extern const char *const vfd_event_names[VFD_EVENT_KINDS];
 extern const char *const vfd_match_names[VFD_MATCHES];
 extern const char *const vfd_message_names[VFD_FILE + 1];
+extern const char *const vfd_counter_kinds[VFD_COUNTER_KINDS];
+extern const char *const vfd_launch_names[VFD_LAUNCH_KINDS];
 /* Whether a process is wanted. */
 bool vfd_dump_wants(const struct vfd_dump *d, const struct vfd_process *p);
 /* Those of its threads that are defined. */

@@ -12,7 +12,7 @@
 #include <stdint.h>
 
 #define VFD_MAGIC	"VFTRVFD\n"
-#define VFD_VERSION	1u
+#define VFD_VERSION	2u
 #define VFD_BYTE_ORDER	0x0102030405060708u
 #define VFD_BLOCK_MAGIC 0x6b4c4256u /* "VBLk" */
 #define VFD_NO_LANE	UINT32_MAX
@@ -33,10 +33,11 @@ enum vfd_kind {
 	VFD_BLOCK_SAMPLES, /* of one lane */
 	VFD_BLOCK_MESSAGES,
 	VFD_BLOCK_CLOCK,
-	VFD_BLOCK_COUNTERS, /* reserved */
+	VFD_BLOCK_COUNTERS, /* of one lane */
 	VFD_BLOCK_INDEX,
 	VFD_BLOCK_END,
 	VFD_BLOCK_MATCHES,
+	VFD_BLOCK_LAUNCHES,
 	VFD_BLOCK_KINDS
 };
 
@@ -44,6 +45,7 @@ enum vfd_block_flag {
 	VFD_HAS_STACKS = 1 << 0, /* SAMPLES: stacks are defined in it */
 	VFD_HAS_MARKS = 1 << 2,	 /* SAMPLES: a mark from VFD_MARK_GAP on is in it */
 	VFD_RECAP = 1 << 1,	 /* SAMPLES: repeats the stacks of a lane, and has no events */
+	VFD_GOES_BACK = 1 << 3,	 /* COUNTERS: a time is earlier than one before it in the lane */
 };
 
 /* The payload follows, filled up with zeros to a multiple of VFD_ALIGN. */
@@ -102,6 +104,8 @@ enum vfd_definition {
 	VFD_DEFINE_COMM,   /* number, id, kind, name, size, remote size, runs: first, stride, count,
 			      all three zigzag */
 	VFD_DEFINE_OBJECT, /* number, kind, name, communicator */
+	VFD_DEFINE_COUNTER,    /* number, process +1, kind, name, symbol, unit, source */
+	VFD_DEFINE_OBSERVABLE, /* number, name, formula, unit */
 	VFD_DEFINITIONS
 };
 
@@ -131,6 +135,12 @@ enum vfd_mark {
 
 /* MATCHES: records, each varint process, communicator and ticket of a receive, what
  * (partitioned, match << 1), the sender's ticket, and its thread +1. */
+
+/* LAUNCHES: records, each the number (since that of the record before), kind, lane and
+ * stack of a call, its time (zigzag, since that of the record before; at first the
+ * block's), lane and stack of what it started, its time (zigzag, since the call), bytes. */
+
+/* COUNTERS: values at a time; nodeagent/vfd-counters.h. */
 
 /* CLOCK: records, each varint kind and fields. */
 enum vfd_clock_record {

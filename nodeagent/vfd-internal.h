@@ -33,11 +33,14 @@ struct vfd_writer {
 	uint32_t block_bytes;
 	unsigned level; /* of thinning */
 	bool mute;	/* no event is written any more */
-	struct vfd_page definitions, messages, matches;
+	struct vfd_page definitions, messages, matches, launches;
+	struct vfd_launch last_launch; /* of this block */
+	uint64_t launch_time;
 	int64_t last_message; /* start of the one before in this block */
 	uint64_t message_time;
 	struct lane *lanes;
 	uint32_t n_processes, n_functions, n_comms, n_objects[2], n_lanes;
+	uint32_t n_counters, n_observables;
 	bool *precise; /* by function */
 	size_t cap_precise;
 	struct map64 text_numbers; /* by hash */
@@ -45,7 +48,8 @@ struct vfd_writer {
 	size_t n_texts, cap_texts;
 	struct vfd_index_entry *index;
 	size_t n_index, cap_index;
-	uint64_t events, n_messages, n_matches, thinned, dropped_blocks;
+	uint64_t events, n_messages, n_matches, n_counts, n_launches, launch_id;
+	uint64_t thinned, dropped_blocks;
 	char *trouble;
 };
 
@@ -90,7 +94,7 @@ struct lane {
 	unsigned char *buffer, *limit; /* limit: an event may begin below it; NULL: no block */
 	uint32_t number;
 	struct lane_stack *stacks;
-	uint32_t *links;
+	struct vfd_link *links;
 	size_t n_stacks, cap_stacks;
 	uint32_t stacks_used, blocks;
 	bool has_stacks, has_marks, recap;
@@ -107,6 +111,7 @@ struct lane {
 		uint64_t units;
 	} waiting[PENDING_MOST];
 	uint32_t n_waiting;
+	struct lane_counters *counters; /* or NULL: vfd-counters.c */
 };
 
 static inline void thin_count(struct lane *l, uint64_t calls)
@@ -132,6 +137,10 @@ void lane_put_aside(struct lane *l, uint32_t stack, uint64_t units);
 /* An event of this kind with up to two numbers, at this time or the last event's
  * if that is later. False: nothing is written any more. */
 bool lane_put_mark(struct lane *l, unsigned mark, uint64_t a, uint64_t b, uint64_t units);
+
+/* vfd-counters.c: the open block of counters goes to the file; its memory. */
+void lane_push_counters(struct lane *l);
+void lane_free_counters(struct lane *l);
 
 /* vfd-thin.c: while the file is thinned. */
 void thin_level(struct lane *l, uint64_t units);

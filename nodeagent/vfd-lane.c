@@ -9,8 +9,8 @@
 #include "nodeagent/util.h"
 #include "nodeagent/vfd-internal.h"
 
-#define STACKS_MOST (1u << 31)
-#define UNUSED	    VFD_NONE /* in links[] */
+#define STACKS_MOST (1u << 28)
+#define UNUSED	    VFD_NONE /* callers in links[] */
 
 static struct vfd_block *block_of(struct lane *l)
 {
@@ -132,14 +132,15 @@ static bool put_stack(struct lane *l, uint32_t stack, uint64_t units)
 void lane_use_stack(struct lane *l, uint32_t stack, uint64_t units)
 {
 	/* callers first; the way up again has no list, so it is walked anew */
-	while (l->links[stack] == UNUSED) {
+	while (l->links[stack].caller == UNUSED) {
 		uint32_t first = stack;
 
-		while (l->links[l->stacks[first].caller] == UNUSED && l->stacks[first].caller)
+		while (l->links[l->stacks[first].caller].caller == UNUSED &&
+			l->stacks[first].caller)
 			first = l->stacks[first].caller;
 		if (!put_stack(l, first, units))
 			return;
-		l->links[first] = l->stacks[first].caller;
+		l->links[first].caller = l->stacks[first].caller;
 		l->stacks_used++;
 	}
 }
@@ -147,7 +148,7 @@ void lane_use_stack(struct lane *l, uint32_t stack, uint64_t units)
 void lane_put_enter(struct lane *l, uint32_t stack, uint64_t units)
 {
 	lane_use_stack(l, stack, units);
-	if (l->links[stack] != l->fast.current) {
+	if (l->links[stack].caller != l->fast.current) {
 		if (!lane_put_mark(l, VFD_MARK_ENTER_AT, stack, 0, units))
 			return;
 	} else {
@@ -306,7 +307,7 @@ struct vfd_lane *vfd_lane_new(struct vfd_writer *w, const struct vfd_thread *t)
 		l->next->prev = l;
 	w->lanes = l;
 	vfd_stack_new(&l->fast, VFD_NONE, VFD_NONE);
-	l->links[0] = VFD_NONE - 1;
+	l->links[0].caller = VFD_NONE - 1;
 	vfd_define_thread(w, &numbered);
 	return &l->fast;
 }
@@ -334,7 +335,7 @@ uint32_t vfd_stack_new(struct vfd_lane *fast, uint32_t caller, uint32_t function
 		l->cap_stacks = cap;
 	}
 	l->stacks[l->n_stacks] = (struct lane_stack){caller, function, depth};
-	l->links[l->n_stacks] = UNUSED;
+	l->links[l->n_stacks] = (struct vfd_link){UNUSED, varint_code((uint32_t)l->n_stacks)};
 	return (uint32_t)l->n_stacks++;
 }
 
@@ -359,7 +360,7 @@ static void recapitulate(struct lane *l)
 	l->fast.current = l->fast.base = 0;
 	l->recap = true;
 	for (uint32_t i = 1; left && i < l->n_stacks; i++) {
-		if (l->links[i] == UNUSED)
+		if (l->links[i].caller == UNUSED)
 			continue;
 		if (!put_stack(l, i, l->fast.units))
 			return;
@@ -380,11 +381,13 @@ void vfd_lane_end(struct vfd_lane *fast, uint64_t ticks)
 		lane_put_mark(l, VFD_MARK_THINNED, n, 0, ticks >> fast->shift);
 	}
 	lane_push(l);
+	lane_push_counters(l);
 	recapitulate(l);
 	vfd_define_thread_end(l->writer, l->number, ticks);
 	if (l->next)
 		l->next->prev = l->prev;
 	*(l->prev ? &l->prev->next : &l->writer->lanes) = l->next;
+	lane_free_counters(l);
 	free(l->buffer);
 	free(l->stacks);
 	free(l->links);

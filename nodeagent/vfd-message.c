@@ -30,6 +30,9 @@ static const struct {
 	FIELD(sender_ticket, PLAIN64),
 	FIELD(sender_thread, PLUS_ONE),
 	FIELD(offset, PLAIN64),
+	FIELD(self, PLAIN32),
+	FIELD(sends, PLAIN32),
+	FIELD(receives, PLAIN32),
 };
 
 _Static_assert((ARRAY_SIZE(fields) + 5) * VARINT_MAX + 8 <= VFD_MESSAGE_ROOM, "a record fits");

@@ -6,7 +6,7 @@
 #include "nodeagent/vfd-types.h"
 #include "nodeagent/vfd-varint.h"
 
-#define VFD_MESSAGE_ROOM 192u /* no record is longer */
+#define VFD_MESSAGE_ROOM 224u /* no record is longer */
 
 /* start and end in units; *last: start of the record before, at first the
  * block's time. Returns the place behind it. */

@@ -124,7 +124,7 @@ static uint64_t mix(uint64_t h, uint64_t x)
 uint64_t vfd_message_flow(const struct vfd_file *f, const struct vfd_message *m)
 {
 	const struct vfd_comm *c = vfd_comm(f, m->comm);
-	const int self = vfd_rank(f, m->lane);
+	const int self = m->self ? (int)(m->self - 1) : vfd_rank(f, m->lane);
 	uint32_t from = (uint32_t)self, to = m->peer;
 	uint64_t ticket = m->ticket, flow;
 
@@ -141,5 +141,15 @@ uint64_t vfd_message_flow(const struct vfd_file *f, const struct vfd_message *m)
 	}
 	flow = mix(
 		mix(mix(mix(mix(1, c->id), from), to), ticket), m->flags & VFD_MESSAGE_PARTITIONED);
+	return flow ? flow : 1;
+}
+
+uint64_t vfd_launch_flow(const struct vfd_file *f, const struct vfd_launch *l)
+{
+	uint64_t flow = mix(2, (uint64_t)f->facts.start_unix_ns);
+
+	for (const char *c = f->host; c && *c; c++)
+		flow = mix(flow, (unsigned char)*c);
+	flow = mix(flow, l->id);
 	return flow ? flow : 1;
 }

@@ -27,13 +27,38 @@ static uint32_t add(struct vfd_paths *p, uint32_t caller, uint32_t lane, uint32_
 	return (uint32_t)p->n++;
 }
 
-static void add_lane(struct vfd_paths *p, struct map64 *known, uint32_t lane)
+bool *vfd_paths_lost(struct vfd_file *f, uint32_t process)
+{
+	struct vfd_filter filter = {.lane = VFD_NONE,
+		.raw = true,
+		.process_set = process != VFD_NONE,
+		.process = process};
+	struct vfd_cursor *c;
+	struct vfd_event e;
+	size_t n, damaged;
+	bool *lost;
+
+	vfd_threads(f, &n);
+	lost = xcalloc(n + 1, sizeof(*lost));
+	vfd_damage(f, &damaged);
+	if (!damaged && vfd_facts(f)->closed)
+		return lost;
+	c = vfd_cursor_new(&f, 1, &filter);
+	while (vfd_next(c, &e)) {
+		vfd_stacks(f, e.lane, &n);
+		lost[e.lane] |= e.stack + 1 == n;
+	}
+	vfd_cursor_free(c);
+	return lost;
+}
+
+static void add_lane(struct vfd_paths *p, struct map64 *known, uint32_t lane, bool lost)
 {
 	size_t n;
 	const struct vfd_stack *stacks = vfd_stacks(p->f, lane, &n);
 	uint32_t *numbers = xcalloc(n, sizeof(*numbers));
 
-	for (size_t i = 1; i < n; i++) {
+	for (size_t i = 1; i < n - !lost; i++) {
 		uint32_t caller = numbers[stacks[i].caller];
 		uint64_t key = (uint64_t)caller << 32 | stacks[i].function;
 		uint32_t *at = map64_find(known, key);
@@ -49,6 +74,7 @@ struct vfd_paths *vfd_paths_new(struct vfd_file *f, uint32_t process)
 {
 	struct vfd_paths *p = xcalloc(1, sizeof(*p));
 	const struct vfd_thread *threads = vfd_threads(f, &p->n_lanes);
+	bool *lost = vfd_paths_lost(f, process);
 	struct map64 known = {0};
 
 	p->f = f;
@@ -56,8 +82,9 @@ struct vfd_paths *vfd_paths_new(struct vfd_file *f, uint32_t process)
 	add(p, VFD_NONE, 0, 0);
 	for (size_t i = 0; i < p->n_lanes; i++)
 		if (threads[i].process == process)
-			add_lane(p, &known, (uint32_t)i);
+			add_lane(p, &known, (uint32_t)i, lost[i]);
 	map64_free(&known);
+	free(lost);
 	return p;
 }
 

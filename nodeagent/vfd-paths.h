@@ -20,4 +20,11 @@ uint32_t vfd_paths_caller(const struct vfd_paths *p, uint32_t path);
 const char *vfd_paths_name(struct vfd_paths *p, uint32_t path);
 const char *vfd_paths_text(struct vfd_paths *p, uint32_t path);
 
+/*
+ * By lane: whether an event is of a stack that is not defined, the last one of
+ * vfd_stacks(). Events are read for that only if a part of the file is missing.
+ * process VFD_NONE: of all. Caller frees.
+ */
+bool *vfd_paths_lost(struct vfd_file *f, uint32_t process);
+
 #endif

@@ -104,6 +104,11 @@ static void add_block(struct vfd_file *f, const struct vfd_block *b, uint64_t of
 			l->blocks[l->n_blocks++] = (uint32_t)f->n_blocks;
 		}
 	}
+	if (b->kind == VFD_BLOCK_COUNTERS && (l = reader_lane(f, b->lane))) {
+		l->value_blocks = grow(l->value_blocks, l->n_value_blocks, &l->cap_value_blocks,
+			sizeof(*l->value_blocks));
+		l->value_blocks[l->n_value_blocks++] = (uint32_t)f->n_blocks;
+	}
 	f->n_blocks++;
 }
 
@@ -126,6 +131,9 @@ static bool scan_samples(struct vfd_file *f, const unsigned char *payload)
 	if (!samples_begin(&s, NULL, b, payload))
 		return false;
 	while ((rc = samples_next(&s, &e)) > 0) {
+		/* samples are enters and exits */
+		if (!(b->flags & VFD_RECAP) && (e.stack_defined || e.kind > VFD_EXIT))
+			f->facts.samples--;
 		if (e.stack_defined) {
 			if (!reader_stack(f, b->lane, e.stack, e.caller, e.function))
 				return false;
@@ -170,6 +178,16 @@ static const char *scan_block(struct vfd_file *f, const struct vfd_block *b,
 		add_block(f, b, offset);
 		f->facts.matches += b->records;
 		return NULL;
+	case VFD_BLOCK_LAUNCHES:
+		add_block(f, b, offset);
+		f->facts.launches += b->records;
+		return NULL;
+	case VFD_BLOCK_COUNTERS:
+		add_block(f, b, offset);
+		f->facts.counts += b->records;
+		if (b->time > f->end_units)
+			f->end_units = b->time;
+		return b->lane < f->n_threads ? NULL : "a block of counters is of no thread";
 	case VFD_BLOCK_CLOCK:
 		return reader_clock(f, &r, b->records) ? NULL
 						       : "a block of the clock makes no sense";
@@ -179,6 +197,12 @@ static const char *scan_block(struct vfd_file *f, const struct vfd_block *b,
 		memcpy(&end, payload, sizeof(end));
 		f->end_units = end.time;
 		f->facts.closed = true;
+		return NULL;
+	case VFD_BLOCK_INDEX:
+		return NULL;
+	default:
+		f->facts.unknown_blocks++;
+		return NULL;
 	}
 	return NULL;
 }
@@ -388,6 +412,18 @@ const struct vfd_stack *vfd_stacks(const struct vfd_file *f, uint32_t lane, size
 	}
 	*n = f->lanes[lane].n_stacks + 1;
 	return f->lanes[lane].stacks;
+}
+
+const struct vfd_counter *vfd_counters(const struct vfd_file *f, size_t *n)
+{
+	*n = f->n_counters;
+	return f->counters;
+}
+
+const struct vfd_observable *vfd_observables(const struct vfd_file *f, size_t *n)
+{
+	*n = f->n_observables;
+	return f->observables;
 }
 
 const struct vfd_comm *vfd_comms(const struct vfd_file *f, size_t *n)

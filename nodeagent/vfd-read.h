@@ -28,8 +28,11 @@ void vfd_line_up(struct vfd_file *const *files, size_t n);
 struct vfd_facts {
 	const char *path, *host, *application, *writer;
 	uint64_t bytes;			    /* of the file when it was opened */
-	uint64_t blocks, samples, messages; /* readable; samples: enters, exits and marks */
+	uint64_t blocks, samples, messages; /* readable; samples: enters and exits */
 	uint64_t matches;		    /* messages whose sender is told apart */
+	uint64_t counts;		    /* records with values of counters */
+	uint64_t launches;		    /* by calls, of what ran on GPUs */
+	uint64_t unknown_blocks;	    /* of kinds that a later writer knows */
 	uint64_t block_bytes[16];	    /* by enum vfd_kind, with headers */
 	int64_t start_unix_ns;		    /* of the agent */
 	int64_t job_unix_ns;		    /* of the job: time 0 */
@@ -66,6 +69,10 @@ uint32_t vfd_comm_rank(const struct vfd_comm *c, uint32_t rank, bool remote);
 const struct vfd_object *vfd_object(
 	const struct vfd_file *f, enum wire_object_kind kind, uint32_t number);
 
+/* By number; number 0: not defined. */
+const struct vfd_counter *vfd_counters(const struct vfd_file *f, size_t *n);
+const struct vfd_observable *vfd_observables(const struct vfd_file *f, size_t *n);
+
 /* World rank of a lane's process, or -1. */
 int vfd_rank(const struct vfd_file *f, uint32_t lane);
 /*
@@ -84,6 +91,8 @@ char *vfd_stack_path(struct vfd_file *f, uint32_t lane, uint32_t stack, bool sta
  * match is VFD_MATCH_NONE. Other messages have other numbers (64-bit hash).
  */
 uint64_t vfd_message_flow(const struct vfd_file *f, const struct vfd_message *m);
+/* The same for a launch: no message or launch of any file has the same. */
+uint64_t vfd_launch_flow(const struct vfd_file *f, const struct vfd_launch *l);
 
 enum vfd_event_kind {
 	VFD_ENTER,
@@ -93,6 +102,10 @@ enum vfd_event_kind {
 	VFD_THINNING, /* from here on calls shorter than count ns, or below depth, are left out */
 	VFD_THINNED,  /* count calls were left out of this lane since it last said so */
 	VFD_LOST,     /* count calls below the open frame were not recorded */
+	VFD_COUNTERS, /* values at this time: sums stand right before the ENTER or EXIT of the
+			 lane at which they were read */
+	VFD_LAUNCH,   /* the call of the lane that entered at this time has started ... */
+	VFD_STARTED,  /* ... what enters in this lane at this time; see launch */
 	VFD_EVENT_KINDS
 };
 
@@ -102,22 +115,25 @@ struct vfd_event {
 			  lies between the lane's event before and this one */
 	uint32_t file; /* index in the files of the cursor */
 	uint32_t lane;
-	uint32_t stack; /* ENTER, EXIT, MESSAGE: where; else the innermost open one */
+	uint32_t stack; /* ENTER, EXIT, MESSAGE: where; COUNTERS: 0; else the innermost open one */
 	uint32_t depth; /* THINNING */
 	int64_t time;
 	uint64_t count;
-	const struct vfd_message *message; /* valid until the next call */
+	const struct vfd_message *message; /* valid until the next call, as is */
+	const struct vfd_counts *counts;   /* COUNTERS */
+	const struct vfd_launch *launch;   /* LAUNCH, STARTED */
 };
 
 struct vfd_filter {
 	const char *ranks; /* as "0,2-5"; NULL: all processes, ranks or not */
 	uint32_t lane;	   /* VFD_NONE: all */
 	bool from_set, to_set;
-	int64_t from, to; /* [from, to) */
-	bool raw;	  /* exactly what was recorded, without implied
-			     events; else enters and exits are balanced: each EXIT is of the last
-			     ENTER of its lane that is still open, and none stays open */
-	bool no_samples, no_messages;
+	int64_t from, to;	      /* [from, to) */
+	bool raw;		      /* exactly what was recorded, without implied
+					 events; else enters and exits are balanced: each EXIT is of the last
+					 ENTER of its lane that is still open, and none stays open */
+	bool no_samples, no_messages; /* no_samples: no counters either; no_messages: no
+					 launches either */
 	bool process_set;
 	uint32_t process; /* number in the file: only its lanes */
 };
@@ -125,8 +141,9 @@ struct vfd_filter {
 struct vfd_cursor;
 
 /* All events of the files in the order of time; those of one lane with equal
- * time stay in their order. f NULL: everything. Memory: a few KiB per lane, and
- * 24 bytes per message. The files must stay open. */
+ * time stay in their order, and the ends of launches stand before the calls that they
+ * belong to. f NULL: everything. Memory: a few KiB per lane, 24 bytes per message, and
+ * 96 per launch. The files must stay open. */
 struct vfd_cursor *vfd_cursor_new(
 	struct vfd_file *const *files, size_t n, const struct vfd_filter *filter);
 bool vfd_next(struct vfd_cursor *c, struct vfd_event *e);

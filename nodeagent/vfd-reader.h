@@ -21,6 +21,8 @@ struct read_lane {
 	size_t n_stacks, cap_stacks;
 	uint32_t *blocks; /* indexes of its SAMPLES, in the order of the file */
 	size_t n_blocks, cap_blocks;
+	uint32_t *value_blocks; /* of its COUNTERS */
+	size_t n_value_blocks, cap_value_blocks;
 };
 
 /* A sender that was told apart from its receive: vfd-match.c. */
@@ -52,8 +54,10 @@ struct vfd_file {
 	char **names; /* of functions, made by vfd_function_name() */
 	struct vfd_comm *comms;
 	struct vfd_object *objects;
+	struct vfd_counter *counters;
+	struct vfd_observable *observables;
 	size_t n_texts, n_processes, n_threads, n_functions, n_comms, n_objects;
-	size_t cap_objects;
+	size_t cap_objects, n_counters, n_observables;
 	size_t all_stacks; /* places in the tables of all lanes */
 	struct read_pair *pairs;
 	size_t n_pairs, cap_pairs;

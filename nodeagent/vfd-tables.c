@@ -35,6 +35,8 @@ static const struct vfd_thread no_thread = {
 	.lane = VFD_NONE, .process = VFD_NONE, .creator = VFD_NONE};
 static const struct vfd_function no_function = {.number = VFD_NONE, .process = VFD_NONE};
 static const struct vfd_comm no_comm = {.number = VFD_NONE};
+static const struct vfd_counter no_counter;
+static const struct vfd_observable no_observable;
 static const struct read_lane no_lane;
 static char *const no_text;
 
@@ -263,6 +265,39 @@ static bool get_object(struct vfd_file *f, struct varint_reader *r)
 	return true;
 }
 
+static bool get_counter(struct vfd_file *f, struct varint_reader *r)
+{
+	const uint64_t number = varint_get(r);
+	struct vfd_counter *c = number ? ELEMENT(f, counters, number, no_counter) : NULL;
+	uint64_t kind;
+
+	if (!c)
+		return false;
+	c->number = (uint32_t)number;
+	c->process = minus_one(varint_get(r));
+	kind = varint_get(r);
+	c->kind = kind < VFD_COUNTER_KINDS ? (enum vfd_counter_kind)kind : VFD_COUNTER_INTEGER;
+	c->name = text_at(f, optional(r));
+	c->symbol = text_at(f, optional(r));
+	c->unit = text_at(f, optional(r));
+	c->source = text_at(f, optional(r));
+	return true;
+}
+
+static bool get_observable(struct vfd_file *f, struct varint_reader *r)
+{
+	const uint64_t number = varint_get(r);
+	struct vfd_observable *o = number ? ELEMENT(f, observables, number, no_observable) : NULL;
+
+	if (!o)
+		return false;
+	o->number = (uint32_t)number;
+	o->name = text_at(f, varint_get(r));
+	o->formula = text_at(f, varint_get(r));
+	o->unit = text_at(f, optional(r));
+	return true;
+}
+
 static bool definition(struct vfd_file *f, uint64_t kind, struct varint_reader *r)
 {
 	switch (kind) {
@@ -288,6 +323,10 @@ static bool definition(struct vfd_file *f, uint64_t kind, struct varint_reader *
 		return get_comm(f, r);
 	case VFD_DEFINE_OBJECT:
 		return get_object(f, r);
+	case VFD_DEFINE_COUNTER:
+		return get_counter(f, r);
+	case VFD_DEFINE_OBSERVABLE:
+		return get_observable(f, r);
 	}
 	return true; /* of a later version */
 }
@@ -300,11 +339,11 @@ bool reader_definitions(struct vfd_file *f, struct varint_reader *r, uint32_t re
 		uint64_t kind = varint_get(r);
 		size_t n;
 		const char *at = varint_get_text(r, &n);
-		struct varint_reader fields = {
-			(const unsigned char *)at, (const unsigned char *)at + n, false};
+		struct varint_reader fields = {.at = (const unsigned char *)at};
 
 		if (!at || r->bad)
 			return false;
+		fields.end = fields.at + n;
 		if (!definition(f, kind, &fields) || fields.bad)
 			ok = false;
 	}
@@ -389,6 +428,7 @@ void reader_free_tables(struct vfd_file *f)
 	for (size_t i = 0; i < f->n_threads; i++) {
 		free(f->lanes[i].stacks);
 		free(f->lanes[i].blocks);
+		free(f->lanes[i].value_blocks);
 	}
 	for (size_t i = 0; i < f->n_comms; i++)
 		free((void *)f->comms[i].runs);
@@ -405,6 +445,8 @@ void reader_free_tables(struct vfd_file *f)
 	free(f->functions);
 	free(f->comms);
 	free(f->objects);
+	free(f->counters);
+	free(f->observables);
 	free(f->knots);
 }
 

@@ -27,6 +27,9 @@ struct vfd_process {
 	int32_t exit_status;
 };
 
+/* Numbers of threads from here on: streams of a GPU, and what runs there. */
+#define VFD_THREAD_STREAM (1u << 20)
+
 /* A thread of a process. Its lane is its number in the file. */
 struct vfd_thread {
 	uint32_t lane; /* VFD_NONE in arrays of the reader: not defined */
@@ -86,6 +89,34 @@ struct vfd_object {
 	uint32_t comm; /* or 0 */
 };
 
+enum vfd_counter_kind {
+	VFD_COUNTER_SUM,     /* of what happened since the thread began, modulo 2^63 */
+	VFD_COUNTER_INTEGER, /* a level, int64_t */
+	VFD_COUNTER_REAL,    /* a level, the bits of a double */
+	VFD_COUNTER_KINDS
+};
+
+struct vfd_counter {
+	uint32_t number;  /* in the file, from 1; 0 in arrays of the reader: not defined */
+	uint32_t process; /* it is a counter of, or VFD_NONE: of any */
+	enum vfd_counter_kind kind;
+	const char *name, *symbol, *unit; /* "cycles", "CYC", "ns" */
+	const char *source;		  /* "perf" ...; NULL: it could not be counted */
+};
+
+/* What is computed from sums of counters: a formula of their symbols, T and CALLS. */
+struct vfd_observable {
+	uint32_t number; /* from 1; 0: not defined */
+	const char *name, *formula, *unit;
+};
+
+/* Values of n counters at one time. */
+struct vfd_counts {
+	uint32_t n;
+	const uint32_t *counters; /* numbers in the file, reader: index of vfd_counters() */
+	const uint64_t *values;
+};
+
 enum vfd_message_kind { VFD_SEND, VFD_RECEIVE, VFD_COLLECTIVE, VFD_RMA, VFD_FILE };
 
 /* How the sender of a received message is known. */
@@ -134,6 +165,10 @@ struct vfd_message {
 	enum vfd_match match;
 	uint64_t sender_ticket;
 	uint32_t sender_thread; /* number in its process */
+	/* 1 + the own rank in what comm's ranks are of, where that is not the process's job */
+	uint32_t self;
+	/* COLLECTIVE: messages that bytes and bytes_received are of; see vfd-expand.h */
+	uint32_t sends, receives;
 };
 
 /* The same, told apart from the receive: that of this ticket, posted by the process. */
@@ -144,6 +179,26 @@ struct vfd_pair {
 	enum vfd_match match;
 	uint64_t sender_ticket;
 	uint32_t sender_thread; /* number in its process, or VFD_NONE */
+};
+
+enum vfd_launch_kind {
+	VFD_LAUNCH_KERNEL,
+	VFD_LAUNCH_TO_DEVICE, /* copies */
+	VFD_LAUNCH_TO_HOST,
+	VFD_LAUNCH_COPY, /* another one */
+	VFD_LAUNCH_SET,
+	VFD_LAUNCH_KINDS
+};
+
+/* A call has started something in a stream of a GPU. */
+struct vfd_launch {
+	uint64_t id; /* in the file, from 1 */
+	enum vfd_launch_kind kind;
+	uint32_t lane, stack;	    /* of the call, ... */
+	int64_t time;		    /* ... whose enter was then; writer: ticks; reader: ns */
+	uint32_t to_lane, to_stack; /* of the stream, and what began there ... */
+	int64_t start;		    /* ... then */
+	uint64_t bytes;		    /* copied or set */
 };
 
 #endif

@@ -22,23 +22,31 @@
 #ifndef SLAB_BYTES
 #define SLAB_BYTES (512u << 10)
 #endif
-#define SLABS	   8u  /* registered */
-#define SLABS_MOST 64u /* more are made when the caller goes on although we are not ready */
+#define WRITE_MOST  (1u << 30)
+#define REGISTERED  8u	/* slabs, at most */
+#define READY_MOST  64u /* a larger buffer has larger slabs */
+#define EXTRA_MOST  48u /* more are made when the caller goes on although we are not ready, ... */
+#define EXTRA_BYTES (24u << 20) /* ... or one that is larger than this */
+#define SLABS_MOST  (READY_MOST + EXTRA_MOST)
 
 struct slab {
 	struct slab *next; /* in the list of free ones */
 	unsigned char *bytes;
 	size_t filled, written;
 	uint64_t offset; /* in the file */
-	unsigned index;	 /* below SLABS: registered */
+	unsigned index;	 /* in slabs[] */
 };
 
 struct outfile {
 	int fd;
 	enum outfile_way way;
 	struct io_uring ring;
+	bool has_ring;
 	struct slab slabs[SLABS_MOST];
+	size_t slab_bytes;
 	unsigned n_slabs, in_flight;
+	unsigned n_ready, n_most; /* slabs, while we are ready, and in any case */
+	unsigned n_registered;
 	struct slab *filling, *free;
 	uint64_t bytes;
 	int error;
@@ -73,6 +81,13 @@ static void write_here(struct outfile *o, struct slab *s)
 	give_back(o, s);
 }
 
+static void no_uring(struct outfile *o, const char *what, int error)
+{
+	o->way = OUTFILE_PWRITE;
+	if (!o->note)
+		o->note = xasprintf("%s: %s", what, strerror(error));
+}
+
 static void hand_over(struct outfile *o, struct slab *s);
 
 /* A write has ended with this result. */
@@ -81,7 +96,9 @@ static void arrived(struct outfile *o, struct slab *s, int result)
 	o->in_flight--;
 	if (result > 0)
 		s->written += (size_t)result;
-	else if (result != -EINTR && result != -EAGAIN)
+	else if (result == -EAGAIN || result == -ECANCELED) /* no thread for it, or no memory */
+		no_uring(o, "io_uring", -result);
+	else if (result != -EINTR)
 		failed(o, result ? -result : ENOSPC);
 	if (s->written < s->filled && !o->error)
 		hand_over(o, s);
@@ -89,10 +106,24 @@ static void arrived(struct outfile *o, struct slab *s, int result)
 		give_back(o, s);
 }
 
+static void submit(struct outfile *o)
+{
+	int rc;
+
+	do {
+		rc = io_uring_submit(&o->ring);
+	} while (rc == -EINTR);
+	/* -EBUSY, -EAGAIN: the next time */
+	if (rc < 0 && rc != -EBUSY && rc != -EAGAIN)
+		failed(o, -rc);
+}
+
 static void collect(struct outfile *o)
 {
 	struct io_uring_cqe *c;
 
+	if (o->has_ring && io_uring_sq_ready(&o->ring))
+		submit(o);
 	while (o->in_flight && !io_uring_peek_cqe(&o->ring, &c)) {
 		struct slab *s = io_uring_cqe_get_data(c);
 		int result = c->res;
@@ -106,7 +137,6 @@ static void hand_over(struct outfile *o, struct slab *s)
 {
 	struct io_uring_sqe *q = NULL; /* one that was taken would be submitted in any case */
 	const unsigned left = (unsigned)(s->filled - s->written);
-	int rc;
 
 	if (o->way != OUTFILE_PWRITE && !o->error)
 		q = io_uring_get_sqe(&o->ring);
@@ -114,19 +144,14 @@ static void hand_over(struct outfile *o, struct slab *s)
 		write_here(o, s);
 		return;
 	}
-	if (o->way == OUTFILE_REGISTERED && s->index < SLABS)
+	if (o->way == OUTFILE_REGISTERED && s->index < o->n_registered)
 		io_uring_prep_write_fixed(
 			q, o->fd, s->bytes + s->written, left, s->offset + s->written, s->index);
 	else
 		io_uring_prep_write(q, o->fd, s->bytes + s->written, left, s->offset + s->written);
 	io_uring_sqe_set_data(q, s);
 	o->in_flight++;
-	do {
-		rc = io_uring_submit(&o->ring);
-	} while (rc == -EINTR);
-	/* -EBUSY, -EAGAIN: it goes along with the next one, or at the end */
-	if (rc < 0 && rc != -EBUSY && rc != -EAGAIN)
-		failed(o, -rc);
+	submit(o);
 }
 
 static bool new_slab(struct outfile *o)
@@ -134,27 +159,44 @@ static bool new_slab(struct outfile *o)
 	struct slab *s = &o->slabs[o->n_slabs];
 	void *bytes;
 
-	if (o->n_slabs == SLABS_MOST)
+	if (o->n_slabs == o->n_most)
 		return false;
-	bytes = mmap(NULL, SLAB_BYTES, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-	if (bytes == MAP_FAILED)
+	bytes = mmap(
+		NULL, o->slab_bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	if (bytes == MAP_FAILED) {
+		if (o->n_ready > o->n_slabs)
+			o->n_ready = o->n_slabs;
 		return false;
+	}
 	*s = (struct slab){.bytes = bytes, .index = o->n_slabs++};
 	give_back(o, s);
 	return true;
 }
 
-static void no_uring(struct outfile *o, const char *what, int error)
+/* How many slabs, and how large. Two at least: one fills while the other travels. */
+static void divide(struct outfile *o, uint64_t buffer_bytes)
 {
-	if (!o->note)
-		o->note = xasprintf("%s: %s", what, strerror(error));
+	uint64_t n = buffer_bytes / SLAB_BYTES;
+
+	o->slab_bytes = SLAB_BYTES;
+	if (n > READY_MOST) {
+		n = READY_MOST;
+		o->slab_bytes = (size_t)(buffer_bytes / n) & ~(size_t)4095;
+		if (o->slab_bytes > WRITE_MOST)
+			o->slab_bytes = WRITE_MOST;
+	}
+	o->n_ready = n < 2 ? 2 : (unsigned)n;
+	n = EXTRA_BYTES / o->slab_bytes;
+	o->n_most = o->n_ready + (n > EXTRA_MOST ? EXTRA_MOST : n ? (unsigned)n : 1);
 }
 
 static void open_ring(struct outfile *o, enum outfile_way way)
 {
-	struct iovec vectors[SLABS];
+	struct iovec vectors[REGISTERED];
+	unsigned n = 0;
 	int rc;
 
+	o->way = way;
 	if (way == OUTFILE_PWRITE)
 		return;
 	rc = io_uring_queue_init(SLABS_MOST, &o->ring, 0);
@@ -162,23 +204,28 @@ static void open_ring(struct outfile *o, enum outfile_way way)
 		no_uring(o, "io_uring_setup", -rc);
 		return;
 	}
+	o->has_ring = true;
 	o->way = OUTFILE_URING;
-	if (way == OUTFILE_URING || o->n_slabs < SLABS)
+	/* the kernel pins them: not so if they are large */
+	if (way == OUTFILE_URING || o->slab_bytes > SLAB_BYTES)
 		return;
-	for (unsigned i = 0; i < SLABS; i++)
-		vectors[i] = (struct iovec){o->slabs[i].bytes, SLAB_BYTES};
+	for (; n < REGISTERED && n < o->n_slabs; n++)
+		vectors[n] = (struct iovec){o->slabs[n].bytes, o->slab_bytes};
 	/* RLIMIT_MEMLOCK may be small */
-	if (!io_uring_register_buffers(&o->ring, vectors, SLABS))
-		o->way = OUTFILE_REGISTERED;
+	if (io_uring_register_buffers(&o->ring, vectors, n))
+		return;
+	o->n_registered = n;
+	o->way = OUTFILE_REGISTERED;
 }
 
-struct outfile *outfile_open(const char *path, enum outfile_way way, char **error)
+struct outfile *outfile_open(
+	const char *path, enum outfile_way way, uint64_t buffer_bytes, char **error)
 {
 	struct outfile *o = xcalloc(1, sizeof(*o));
 	struct stat st;
 
 	*error = NULL;
-	o->way = OUTFILE_PWRITE;
+	divide(o, buffer_bytes);
 	/* not through a FIFO or device: those have no places */
 	o->fd = open(path, O_WRONLY | O_CREAT | O_CLOEXEC | O_NONBLOCK | O_NOCTTY, 0666);
 	if (o->fd < 0 || fstat(o->fd, &st))
@@ -187,7 +234,7 @@ struct outfile *outfile_open(const char *path, enum outfile_way way, char **erro
 		*error = xasprintf("%s: not a regular file", path);
 	else if (ftruncate(o->fd, 0))
 		*error = xasprintf("%s: %s", path, strerror(errno));
-	while (!*error && o->n_slabs < SLABS)
+	while (!*error && o->n_slabs < REGISTERED && o->n_slabs < o->n_ready)
 		if (!new_slab(o))
 			*error = xasprintf("%s: %s", path, strerror(ENOMEM));
 	if (*error) {
@@ -231,9 +278,9 @@ bool outfile_append(struct outfile *o, const void *bytes, size_t n)
 	const unsigned char *from = bytes;
 
 	/* all or nothing: is there room for the rest? */
-	if (o->error || n > SLAB_BYTES)
+	if (o->error || n > o->slab_bytes)
 		return false;
-	if (o->filling && SLAB_BYTES - o->filling->filled < n && !o->free) {
+	if (o->filling && o->slab_bytes - o->filling->filled < n && !o->free) {
 		collect(o);
 		if (!o->free && !new_slab(o))
 			return false;
@@ -245,7 +292,7 @@ bool outfile_append(struct outfile *o, const void *bytes, size_t n)
 			o->filling = take_slab(o);
 		if (!o->filling)
 			return false;
-		part = SLAB_BYTES - o->filling->filled;
+		part = o->slab_bytes - o->filling->filled;
 		if (part > n)
 			part = n;
 		memcpy(o->filling->bytes + o->filling->filled, from, part);
@@ -253,7 +300,7 @@ bool outfile_append(struct outfile *o, const void *bytes, size_t n)
 		o->bytes += part;
 		from += part;
 		n -= part;
-		if (o->filling->filled == SLAB_BYTES)
+		if (o->filling->filled == o->slab_bytes)
 			outfile_flush(o);
 	}
 	return !o->error;
@@ -263,7 +310,7 @@ bool outfile_ready(struct outfile *o)
 {
 	if (o->in_flight)
 		collect(o);
-	return o->free || o->error || o->way == OUTFILE_PWRITE;
+	return o->free || o->n_slabs < o->n_ready || o->error || o->way == OUTFILE_PWRITE;
 }
 
 void outfile_wait(struct outfile *o, double seconds)
@@ -275,8 +322,9 @@ void outfile_wait(struct outfile *o, double seconds)
 		struct __kernel_timespec slice = {.tv_nsec = 50000000};
 		struct io_uring_cqe *c;
 
-		io_uring_submit(&o->ring);
-		io_uring_wait_cqe_timeout(&o->ring, &c, &slice);
+		collect(o);
+		if (o->in_flight)
+			io_uring_wait_cqe_timeout(&o->ring, &c, &slice);
 		collect(o);
 		clock_gettime(CLOCK_MONOTONIC, &now);
 		if ((double)(now.tv_sec - start.tv_sec) +
@@ -299,10 +347,10 @@ int outfile_close(struct outfile *o, double seconds)
 		/* the kernel still reads the slabs: they and the ring stay */
 		return error ? -error : -ETIMEDOUT;
 	}
-	if (o->n_slabs && o->way != OUTFILE_PWRITE)
+	if (o->has_ring)
 		io_uring_queue_exit(&o->ring);
 	for (unsigned i = 0; i < o->n_slabs; i++)
-		munmap(o->slabs[i].bytes, SLAB_BYTES);
+		munmap(o->slabs[i].bytes, o->slab_bytes);
 	if (o->fd >= 0 && close(o->fd) && !error)
 		error = errno;
 	free(o->note);

@@ -18,9 +18,13 @@ struct outfile;
 /* How a slab may travel; the latter ones are fall-backs. */
 enum outfile_way { OUTFILE_REGISTERED, OUTFILE_URING, OUTFILE_PWRITE };
 
-/* An existing file is emptied. NULL and *error (caller frees) if there can be none. Not
- * better ways than `way` are tried. */
-struct outfile *outfile_open(const char *path, enum outfile_way way, char **error);
+/*
+ * An existing file is emptied. NULL and *error (caller frees) if there can be none. Not
+ * better ways than `way` are tried. So many bytes may wait for the disk until we are not
+ * ready any more, 1 MiB at least; memory is taken as it is needed.
+ */
+struct outfile *outfile_open(
+	const char *path, enum outfile_way way, uint64_t buffer_bytes, char **error);
 
 /* All bytes, or none of them: then too much is waiting for the disk, or there
  * was an error. */

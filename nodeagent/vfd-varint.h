@@ -16,22 +16,50 @@
 
 #define VARINT_MAX 9u
 
+#define VARINT_SHORT_BITS 56
+
+/* The varint_put() of a value below 2^VARINT_SHORT_BITS. */
+static inline unsigned char *varint_put_short(unsigned char *to, uint64_t value)
+{
+	const unsigned highest = 63 ^ (unsigned)__builtin_clzll(value | 1);
+	const unsigned more = (highest * 9 + 9) >> 6; /* highest / 7 for these */
+	const uint64_t word = htole64((value << 1 | 1) << more);
+
+	memcpy(to, &word, sizeof(word));
+	return to + more + 1;
+}
+
 /* Behind the varint. Writes 8 bytes at least: so much room must be there. */
 static inline unsigned char *varint_put(unsigned char *to, uint64_t value)
 {
-	/* (bits + 6) / 7 for up to 63 bits, without a division */
-	unsigned bytes = ((63 - (unsigned)__builtin_clzll(value | 1)) * 9 + 73) >> 6;
 	uint64_t word;
 
-	if (__builtin_expect(value >> 56 != 0, 0)) {
-		*to++ = 0;
-		bytes = 8;
-		word = htole64(value);
-	} else {
-		word = htole64(((value << 1) | 1) << (bytes - 1));
-	}
+	if (__builtin_expect(value >> VARINT_SHORT_BITS == 0, 1))
+		return varint_put_short(to, value);
+	*to++ = 0;
+	word = htole64(value);
 	memcpy(to, &word, sizeof(word));
-	return to + bytes;
+	return to + sizeof(word);
+}
+
+/* A varint of a number below 2^28, for varint_copy(). */
+static inline uint32_t varint_code(uint32_t value)
+{
+	unsigned char bytes[8];
+	uint32_t code;
+
+	varint_put_short(bytes, value);
+	memcpy(&code, bytes, sizeof(code));
+	return le32toh(code);
+}
+
+/* Behind it. Writes 4 bytes. */
+static inline unsigned char *varint_copy(unsigned char *to, uint32_t code)
+{
+	const uint32_t word = htole32(code);
+
+	memcpy(to, &word, sizeof(word));
+	return to + (unsigned)__builtin_ctz(code) + 1;
 }
 
 static inline uint64_t zigzag(int64_t value)

@@ -8,11 +8,15 @@
 
 #include "nodeagent/util.h"
 #include "nodeagent/vfd-internal.h"
+#include "nodeagent/vfd-launch.h"
 #include "nodeagent/vfd-match.h"
 #include "nodeagent/vfd-message.h"
+#include "shm/clock.h"
 
-#define BLOCK_LEAST 1024u
-#define INDEX_ENTRY (7 * VARINT_MAX)
+#define BLOCK_LEAST  1024u
+#define BUFFER_BYTES (8u << 20)
+#define HELD_MOST    (128u << 10)
+#define INDEX_ENTRY  (7 * VARINT_MAX)
 
 /* ---- pages ------------------------------------------------------------------------ */
 
@@ -53,8 +57,7 @@ bool vfd_page_write(struct vfd_writer *w, struct vfd_page *p, enum vfd_kind kind
 
 bool vfd_write_block(struct vfd_writer *w, struct vfd_block *b)
 {
-	struct vfd_index_entry e = {.offset = outfile_bytes(w->out),
-		.time = b->time,
+	struct vfd_index_entry e = {.time = b->time,
 		.lane = b->lane,
 		.records = b->records,
 		.bytes = b->bytes,
@@ -82,8 +85,20 @@ bool vfd_write_block(struct vfd_writer *w, struct vfd_block *b)
 
 void vfd_write_definitions(struct vfd_writer *w)
 {
-	if (w->definitions.records)
-		vfd_page_write(w, &w->definitions, VFD_BLOCK_DEFINITIONS, 0);
+	struct vfd_page *p = &w->definitions;
+	const uint32_t n = p->records;
+	const size_t used = p->used;
+
+	if (!n || vfd_page_write(w, p, VFD_BLOCK_DEFINITIONS, 0) || w->mute)
+		return;
+	if (used > HELD_MOST) {
+		w->dropped_blocks++;
+		return;
+	}
+	/* no memory now: much depends on them, so they are kept for the next time */
+	p->used = used;
+	p->records = n;
+	w->sequence--;
 }
 
 void vfd_write_messages(struct vfd_writer *w)
@@ -108,6 +123,39 @@ static void write_matches(struct vfd_writer *w)
 		w->n_matches += n;
 	else
 		w->dropped_blocks++;
+}
+
+static void write_launches(struct vfd_writer *w)
+{
+	const uint32_t n = w->launches.records;
+
+	if (!n)
+		return;
+	if (vfd_page_write(w, &w->launches, VFD_BLOCK_LAUNCHES, w->launch_time))
+		w->n_launches += n;
+	else
+		w->dropped_blocks++;
+}
+
+void vfd_launch(struct vfd_writer *w, const struct vfd_launch *l)
+{
+	struct vfd_launch in_units = *l;
+	unsigned char *to;
+
+	in_units.time = (int64_t)((uint64_t)l->time >> w->shift);
+	in_units.start = (int64_t)((uint64_t)l->start >> w->shift);
+	if (w->mute || w->level == VFD_THINNING_ALL || in_units.time < 0 || in_units.start < 0)
+		return;
+	in_units.id = ++w->launch_id;
+	if (!w->launches.records) {
+		w->launch_time = (uint64_t)in_units.time;
+		w->last_launch = (struct vfd_launch){.time = in_units.time};
+	}
+	to = vfd_page_room(&w->launches, VFD_LAUNCH_ROOM);
+	vfd_page_done(&w->launches, vfd_launch_put(to, &in_units, &w->last_launch));
+	w->launches.records++;
+	if (w->launches.used >= SHARED_BLOCK_BYTES)
+		write_launches(w);
 }
 
 void vfd_pair(struct vfd_writer *w, const struct vfd_pair *p)
@@ -231,7 +279,8 @@ static bool write_header(struct vfd_writer *w, const struct vfd_setup *s, double
 struct vfd_writer *vfd_writer_new(const struct vfd_setup *s, char **error)
 {
 	const double ns_per_tick = s->ns_per_tick > 0 ? s->ns_per_tick : 1;
-	struct outfile *out = outfile_open(s->path, s->way, error);
+	const uint64_t buffer = s->buffer_bytes ? s->buffer_bytes : BUFFER_BYTES;
+	struct outfile *out = outfile_open(s->path, s->way, buffer, error);
 	struct vfd_writer *w;
 
 	if (!out)
@@ -252,6 +301,7 @@ struct vfd_writer *vfd_writer_new(const struct vfd_setup *s, char **error)
 	if (w->block_bytes > VFD_BLOCK_MAX / 4)
 		w->block_bytes = VFD_BLOCK_MAX / 4;
 	w->n_comms = w->n_objects[0] = w->n_objects[1] = 1;
+	w->n_counters = w->n_observables = 1;
 	write_header(w, s, 1 / w->units_per_ns);
 	outfile_flush(w->out);
 	return w;
@@ -293,23 +343,36 @@ void vfd_write_index(struct vfd_writer *w, uint64_t units)
 	free(p.bytes);
 }
 
+static double seconds_left(double deadline)
+{
+	const double left = deadline - 1e-9 * (double)clock_raw_ns();
+
+	return left > 0 ? left : 0;
+}
+
+static void wait_until(struct vfd_writer *w, double deadline)
+{
+	if (!outfile_ready(w->out))
+		outfile_wait(w->out, seconds_left(deadline));
+}
+
 int vfd_writer_close(struct vfd_writer *w, uint64_t ticks, double seconds)
 {
+	const double deadline = 1e-9 * (double)clock_raw_ns() + seconds;
 	int rc;
 
 	/* now we may wait, so that nothing is left out for want of memory */
 	while (w->lanes) {
-		if (!outfile_ready(w->out))
-			outfile_wait(w->out, seconds);
+		wait_until(w, deadline);
 		vfd_lane_end(&w->lanes->fast, ticks);
 	}
-	if (!outfile_ready(w->out))
-		outfile_wait(w->out, seconds);
+	wait_until(w, deadline);
 	vfd_write_messages(w);
 	write_matches(w);
+	write_launches(w);
 	vfd_write_definitions(w);
 	vfd_write_index(w, ticks >> w->shift);
-	rc = outfile_close(w->out, seconds);
+	rc = outfile_close(w->out, seconds_left(deadline));
 	for (size_t i = 0; i < w->n_texts; i++)
 		free(w->texts[i]);
 	free(w->texts);
@@ -317,6 +380,7 @@ int vfd_writer_close(struct vfd_writer *w, uint64_t ticks, double seconds)
 	free(w->definitions.bytes);
 	free(w->messages.bytes);
 	free(w->matches.bytes);
+	free(w->launches.bytes);
 	free(w->precise);
 	free(w->index);
 	free(w->trouble);
@@ -331,14 +395,22 @@ bool vfd_writer_ready(struct vfd_writer *w)
 	return outfile_ready(w->out);
 }
 
-void vfd_writer_flush(struct vfd_writer *w)
+bool vfd_writer_flush(struct vfd_writer *w)
 {
-	for (struct lane *l = w->lanes; l; l = l->next)
+	bool all = true;
+
+	/* thousands of lanes would be more than may wait for the disk */
+	for (struct lane *l = w->lanes; l && all; l = l->next) {
 		lane_push(l);
+		lane_push_counters(l);
+		all = outfile_ready(w->out);
+	}
 	vfd_write_messages(w);
 	write_matches(w);
+	write_launches(w);
 	vfd_write_definitions(w);
 	outfile_flush(w->out);
+	return all;
 }
 
 const char *vfd_writer_trouble(struct vfd_writer *w)
@@ -367,6 +439,8 @@ struct vfd_written vfd_writer_written(const struct vfd_writer *w)
 		.events = w->events,
 		.messages = w->n_messages,
 		.matches = w->n_matches,
+		.counts = w->n_counts,
+		.launches = w->n_launches,
 		.thinned = w->thinned,
 		.dropped_blocks = w->dropped_blocks,
 		.level = w->level,

@@ -25,8 +25,9 @@ struct vfd_setup {
 	int64_t job_unix_ns;   /* start of the job, the same in all its files; 0: start_unix_ns */
 	double ns_per_tick;
 	uint64_t interval_ns; /* sampling.sample_interval; 0: everything */
-	uint64_t max_size; /* bytes, or 0; passed by definitions, the index, and 64 KiB at most */
-	uint32_t block_bytes; /* of a lane's buffer; 0: 16 KiB */
+	uint64_t max_size; /* bytes, or 0; passed by definitions, the index, and 96 KiB at most */
+	uint32_t block_bytes;  /* of a lane's buffer; 0: 16 KiB */
+	uint64_t buffer_bytes; /* that may wait for the disk; 0: 8 MiB */
 	enum outfile_way way;
 };
 
@@ -41,18 +42,19 @@ int vfd_writer_close(struct vfd_writer *w, uint64_t ticks, double seconds);
 /*
  * False: the disk is behind. The caller should leave the rings alone for a while, so that
  * their full policy acts; what it gives us nevertheless is kept in memory up to
- * 32 MiB, then left out and counted.
+ * 24 MiB, then left out and counted.
  */
 bool vfd_writer_ready(struct vfd_writer *w);
 /* Everything that was given goes on its way to the disk, half-filled blocks, too.
- * For once a second: it is what a crash of the agent costs at most. */
-void vfd_writer_flush(struct vfd_writer *w);
+ * For once a second: it is what a crash of the agent costs at most. False: the disk got
+ * behind; call it again soon for the rest. */
+bool vfd_writer_flush(struct vfd_writer *w);
 /* A sentence for the log: what went wrong, or why writing is slower. NULL if nothing; valid until
  * close. */
 const char *vfd_writer_trouble(struct vfd_writer *w);
 
 struct vfd_written {
-	uint64_t bytes, blocks, events, messages, matches;
+	uint64_t bytes, blocks, events, messages, matches, counts, launches;
 	uint64_t thinned;	 /* calls left out to keep max_size, so far */
 	uint64_t dropped_blocks; /* because the disk was behind */
 	unsigned level;		 /* row of VFD_THINNING_ROWS */
@@ -62,8 +64,8 @@ struct vfd_written vfd_writer_written(const struct vfd_writer *w);
 
 /*
  * Definitions. Texts are copied; `number` (lane) of the argument is ignored, and
- * the new one is returned. Functions, processes: from 0; communicators and
- * objects (of each kind): from 1.
+ * the new one is returned. Functions, processes: from 0; communicators, objects
+ * (of each kind), counters and observables: from 1.
  */
 uint32_t vfd_define_process(struct vfd_writer *w, const struct vfd_process *p);
 void vfd_define_rank(
@@ -75,6 +77,8 @@ uint32_t vfd_define_function(struct vfd_writer *w, const struct vfd_function *f)
 void vfd_define_name(struct vfd_writer *w, uint32_t function, const char *name, bool precise);
 uint32_t vfd_define_comm(struct vfd_writer *w, const struct vfd_comm *c);
 uint32_t vfd_define_object(struct vfd_writer *w, const struct vfd_object *o);
+uint32_t vfd_define_counter(struct vfd_writer *w, const struct vfd_counter *c);
+uint32_t vfd_define_observable(struct vfd_writer *w, const struct vfd_observable *o);
 
 /* Clock: ticks and CLOCK_MONOTONIC_RAW read together, now and then and at the
  * end; knots of the node's clock (global = raw + offset); the job's start. */
@@ -83,14 +87,19 @@ void vfd_clock_knot(
 	struct vfd_writer *w, uint64_t raw_ns, int64_t offset_ns, uint64_t half_width_ns);
 void vfd_clock_zero(struct vfd_writer *w, uint64_t global_ns);
 
+struct vfd_link {
+	uint32_t caller; /* its stack, or what is no stack until this one was used */
+	uint32_t code;	 /* its number, as a varint of 1 to 4 bytes */
+};
+
 /* The part of a lane that the functions below need; the rest is behind it. */
 struct vfd_lane {
-	unsigned char *at, *high; /* a fast event may begin below high */
-	uint64_t units;		  /* time of the last event */
-	const uint32_t *links;	  /* by stack: its caller, or what is no stack until it was used */
-	uint32_t current;	  /* innermost open stack, as a reader knows it */
-	uint32_t base;		  /* first frame of its path, 0: the thread's own */
-	uint32_t events;	  /* in this block */
+	unsigned char *at, *high;     /* a fast event may begin below high */
+	uint64_t units;		      /* time of the last event */
+	const struct vfd_link *links; /* by stack */
+	uint32_t current;	      /* innermost open stack, as a reader knows it */
+	uint32_t base;		      /* first frame of its path, 0: the thread's own */
+	uint32_t events;	      /* in this block */
 	uint32_t shift;
 };
 
@@ -100,44 +109,50 @@ void vfd_lane_name(struct vfd_lane *l, const char *name);
 void vfd_lane_openmp(struct vfd_lane *l, uint32_t level, uint32_t number);
 void vfd_lane_end(struct vfd_lane *l, uint64_t ticks);
 uint32_t vfd_lane_number(const struct vfd_lane *l);
-/* A new stack of the lane. caller: of this lane, or 0. VFD_NONE at 2^31 of them. */
+/* A new stack of the lane. caller: of this lane, or 0. VFD_NONE at 2^28 of them. */
 uint32_t vfd_stack_new(struct vfd_lane *l, uint32_t caller, uint32_t function);
 
 void vfd_enter_slow(struct vfd_lane *l, uint32_t stack, uint64_t ticks);
 void vfd_exit_slow(struct vfd_lane *l, uint32_t stack, uint64_t ticks);
 
+/* Neither backwards nor for very long: then two times it and one fit a short varint. */
+static inline bool vfd_delta_is_plain(uint64_t delta)
+{
+	return delta >> (VARINT_SHORT_BITS - 1) == 0;
+}
+
 /* Ticks that go backwards count as no time. stack: from vfd_stack_new() of this lane. */
 static inline void vfd_enter(struct vfd_lane *l, uint32_t stack, uint64_t ticks)
 {
-	const uint64_t units = ticks >> l->shift;
-	uint64_t delta = units - l->units;
+	const uint64_t units = ticks >> l->shift, delta = units - l->units;
+	const struct vfd_link *link = &l->links[stack];
 
 	if (__builtin_expect(
-		    l->at >= l->high || l->links[stack] != l->current || (int64_t)delta < 0, 0)) {
+		    l->at >= l->high || link->caller != l->current || !vfd_delta_is_plain(delta),
+		    0)) {
 		vfd_enter_slow(l, stack, ticks);
 		return;
 	}
 	l->units = units;
 	l->current = stack;
 	l->events++;
-	l->at = varint_put(varint_put(l->at, delta << 1 | 1), stack);
+	l->at = varint_copy(varint_put_short(l->at, delta << 1 | 1), link->code);
 }
 
 static inline void vfd_exit(struct vfd_lane *l, uint32_t stack, uint64_t ticks)
 {
-	const uint64_t units = ticks >> l->shift;
-	uint64_t delta = units - l->units;
+	const uint64_t units = ticks >> l->shift, delta = units - l->units;
 
 	if (__builtin_expect(l->at >= l->high || stack != l->current || stack == l->base ||
-				     (int64_t)delta < 0,
+				     !vfd_delta_is_plain(delta),
 		    0)) {
 		vfd_exit_slow(l, stack, ticks);
 		return;
 	}
 	l->units = units;
-	l->current = l->links[stack];
+	l->current = l->links[stack].caller;
 	l->events++;
-	l->at = varint_put(l->at, delta << 1);
+	l->at = varint_put_short(l->at, delta << 1);
 }
 
 /* A frame that does not hang on the one below it (of a task, of a thread that
@@ -148,10 +163,24 @@ void vfd_gap(struct vfd_lane *l, uint32_t stack, uint64_t ticks);
 /* So many calls below the open frame were not recorded. */
 void vfd_lost(struct vfd_lane *l, uint64_t calls, uint64_t ticks);
 
+/* Values of counters, at most VFD_COUNTS_MOST (vfd-counters.h), of this lane; real[]:
+ * which of them are bits of a double. Times may go back. */
+void vfd_counts(
+	struct vfd_lane *l, const struct vfd_counts *counts, const bool *real, uint64_t ticks);
+
 /* m->lane is ignored; l: the lane of m->stack, or NULL if it has ended: then
  * m->lane counts, and m->stack must have been used in it. */
 void vfd_message(struct vfd_writer *w, struct vfd_lane *l, const struct vfd_message *m);
 /* The sender of a message that was or will be given without one. */
 void vfd_pair(struct vfd_writer *w, const struct vfd_pair *p);
+/* l->id is ignored. Both stacks must have been used in their lanes. */
+void vfd_launch(struct vfd_writer *w, const struct vfd_launch *l);
+
+/* The last event of the lane is the enter of this stack at that time; else it was left
+ * out, or something else has come since. */
+static inline bool vfd_is_entering(const struct vfd_lane *l, uint32_t stack, uint64_t ticks)
+{
+	return stack && stack == l->current && l->units == ticks >> l->shift;
+}
 
 #endif

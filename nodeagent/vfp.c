@@ -1,21 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Writing a profile, and the tables that describe the records of each section.
- * Text stands in one section and is referred to by its number, each text by
- * one record only, so that a small file can't ask for much memory.
+ * The tables that describe the records of each section of a node profile, for
+ * vfp-write.c and vfp-read.c.
  */
-#include "nodeagent/vfp.h"
-
-#include <errno.h>
-#include <math.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
+#include "nodeagent/vfp-format.h"
 
 #include "nodeagent/profile.h"
 #include "nodeagent/util.h"
-#include "nodeagent/vfp-format.h"
 
 /* clang-format off */
 #define AT(kind, type, member) { kind, offsetof(struct type, member) }
@@ -341,6 +332,17 @@ static const struct vfp_field gpu_fields[] = {
 	AT(U64, profile_gpu, blocks_min),
 	AT(U64, profile_gpu, blocks_max),
 	AT(TEXT, profile_gpu, name),
+	AT(U64, profile_gpu, calls_min),
+	AT(U64, profile_gpu, calls_max),
+	AT(U32, profile_gpu, grid[0]),
+	AT(U32, profile_gpu, grid[1]),
+	AT(U32, profile_gpu, grid[2]),
+	AT(U32, profile_gpu, block[0]),
+	AT(U32, profile_gpu, block[1]),
+	AT(U32, profile_gpu, block[2]),
+	AT(U32, profile_gpu, local_bytes),
+	AT(U32, profile_gpu, occupancy),
+	AT(U32, profile_gpu, occupancy_bound),
 };
 
 static const struct vfp_field gpu_stream_fields[] = {
@@ -356,6 +358,79 @@ static const struct vfp_field gpu_stream_fields[] = {
 	AT(U64, profile_gpu_stream, copy_ns),
 	AT(U64, profile_gpu_stream, span_ns),
 	AT(TEXT_OR_NULL, profile_gpu_stream, name),
+};
+
+static const struct vfp_field gpu_device_fields[] = {
+	AT(U64, profile_gpu_device, uuid[0]),
+	AT(U64, profile_gpu_device, uuid[1]),
+	AT(U32, profile_gpu_device, rank),
+	AT(U32, profile_gpu_device, number),
+	AT(COUNT, profile_gpu_device, processes),
+	AT(U32, profile_gpu_device, multiprocessors),
+	AT(U32, profile_gpu_device, capability),
+	AT(U64, profile_gpu_device, memory_bytes),
+	AT(U64, profile_gpu_device, calls),
+	AT(U64, profile_gpu_device, kernels),
+	AT(U64, profile_gpu_device, bytes),
+	AT(U64, profile_gpu_device, busy_ns),
+	AT(U64, profile_gpu_device, kernel_ns),
+	AT(U64, profile_gpu_device, copy_ns),
+	AT(U64, profile_gpu_device, sum_ns),
+	AT(TEXT_OR_NULL, profile_gpu_device, name),
+};
+
+static const struct vfp_field gpu_link_fields[] = {
+	AT(U64, profile_gpu_link, from[0]),
+	AT(U64, profile_gpu_link, from[1]),
+	AT(U64, profile_gpu_link, to[0]),
+	AT(U64, profile_gpu_link, to[1]),
+	AT(U32, profile_gpu_link, kind),
+	AT(U32, profile_gpu_link, detail),
+	AT(U64, profile_gpu_link, calls),
+	AT(U64, profile_gpu_link, bytes),
+	AT(U64, profile_gpu_link, ns),
+};
+
+static const struct vfp_field gpu_wait_fields[] = {
+	AT(U32, profile_gpu_wait, stack),
+	AT(U32, profile_gpu_wait, detail),
+	AT(U32, profile_gpu_wait, context),
+	AT(U32, profile_gpu_wait, stream),
+	AT(COUNT, profile_gpu_wait, ranks),
+	AT(U64, profile_gpu_wait, calls),
+	AT(U64, profile_gpu_wait, ns),
+	AT(U64, profile_gpu_wait, max_ns),
+	AT(TEXT, profile_gpu_wait, name),
+};
+
+static const struct vfp_field user_counter_fields[] = {
+	AT(U32, profile_user_counter, rank),
+	AT(FLAG, profile_user_counter, real),
+	AT(U64, profile_user_counter, values),
+	AT(U64, profile_user_counter, min),
+	AT(U64, profile_user_counter, max),
+	AT(U64, profile_user_counter, last),
+	AT(U64, profile_user_counter, last_ns),
+	AT(U64, profile_user_counter, sum),
+	AT(TEXT, profile_user_counter, name),
+};
+
+static const struct vfp_field thread_count_fields[] = {
+	AT(U32, profile_thread_count, thread),
+	AT(U32, profile_thread_count, stack),
+	AT(U32, profile_thread_count, counter),
+	AT(U64, profile_thread_count, value),
+};
+
+static const struct vfp_field pair_unit_fields[] = {
+	AT(U32, profile, pair_ranks),
+};
+
+static const struct vfp_field switched_fields[] = {
+	AT(TEXT, profile_switched, name),
+	AT(U64, profile_switched, from_ns),
+	AT(U64, profile_switched, calls),
+	AT(COUNT, profile_switched, processes),
 };
 
 const struct vfp_section vfp_sections[VFP_N_SECTIONS] = {
@@ -384,6 +459,13 @@ const struct vfp_section vfp_sections[VFP_N_SECTIONS] = {
 	LATER("counts  ", count_fields, struct profile_count, counts),
 	LATER("gpu     ", gpu_fields, struct profile_gpu, gpu),
 	LATER("gpustrms", gpu_stream_fields, struct profile_gpu_stream, gpu_streams),
+	LATER("thrcount", thread_count_fields, struct profile_thread_count, thread_counts),
+	LATER("switched", switched_fields, struct profile_switched, switched),
+	LATER("gpudevs ", gpu_device_fields, struct profile_gpu_device, gpu_devices),
+	LATER("gpulinks", gpu_link_fields, struct profile_gpu_link, gpu_links),
+	LATER("gpuwaits", gpu_wait_fields, struct profile_gpu_wait, gpu_waits),
+	{ "pairunit", pair_unit_fields, ARRAY_SIZE(pair_unit_fields), 0, 0, 0, true },
+	LATER("usercnts", user_counter_fields, struct profile_user_counter, user_counters),
 	LIST("warnings", text_fields, char *, warnings),
 };
 /* clang-format on */
@@ -407,191 +489,12 @@ _Static_assert(sizeof(struct profile_thread_pair) == 32, "a new member needs a r
 _Static_assert(sizeof(struct profile_matching) == 192, "a new member needs a row above");
 _Static_assert(sizeof(struct profile_counter) == 32, "a new member needs a row above");
 _Static_assert(sizeof(struct profile_count) == 16, "a new member needs a row above");
-_Static_assert(sizeof(struct profile_gpu) == 120, "a new member needs a row above");
+_Static_assert(sizeof(struct profile_gpu) == 176, "a new member needs a row above");
+_Static_assert(sizeof(struct profile_gpu_device) == 112, "a new member needs a row above");
+_Static_assert(sizeof(struct profile_gpu_link) == 64, "a new member needs a row above");
+_Static_assert(sizeof(struct profile_gpu_wait) == 56, "a new member needs a row above");
 _Static_assert(sizeof(struct profile_gpu_stream) == 80, "a new member needs a row above");
-_Static_assert(sizeof(struct profile) == 712, "a new member needs a row or a list above");
-
-static uint64_t fnv(uint64_t h, const unsigned char *p, size_t n)
-{
-	for (size_t i = 0; i < n; i++)
-		h = (h ^ p[i]) * 0x100000001b3u;
-	return h;
-}
-
-uint64_t vfp_checksum(const unsigned char *buf, size_t bytes)
-{
-	size_t at = offsetof(struct vfp_header, checksum);
-	uint64_t h = fnv(0xcbf29ce484222325u, buf, at);
-
-	return fnv(h, buf + sizeof(struct vfp_header), bytes - sizeof(struct vfp_header));
-}
-
-size_t vfp_record_bytes(const struct vfp_section *s)
-{
-	size_t words = s->n_fields;
-
-	for (size_t i = 0; i < s->n_fields; i++)
-		words += s->fields[i].kind == U128;
-	return words * 8;
-}
-
-struct bytes {
-	unsigned char *at;
-	size_t n, cap;
-	bool failed;
-};
-
-static void put(struct bytes *b, const void *from, size_t n)
-{
-	if (b->n + n > b->cap && !b->failed) {
-		size_t cap = 2 * b->cap + n + 4096;
-		unsigned char *at = realloc(b->at, cap);
-
-		b->failed = !at;
-		if (at) {
-			b->at = at;
-			b->cap = cap;
-		}
-	}
-	if (b->failed)
-		return;
-	if (n)
-		memcpy(b->at + b->n, from, n);
-	b->n += n;
-}
-
-static void put_word(struct bytes *b, uint64_t word)
-{
-	put(b, &word, sizeof(word));
-}
-
-struct writer {
-	struct bytes out, text;
-	uint64_t n_texts;
-};
-
-static uint64_t put_text(struct writer *w, const char *s)
-{
-	if (!s)
-		return VFP_NO_TEXT;
-	put(&w->text, s, strlen(s) + 1);
-	return w->n_texts++;
-}
-
-static void put_field(struct writer *w, enum vfp_kind kind, const void *from)
-{
-	uint64_t word;
-	double real;
-
-	switch (kind) {
-	case U64:
-	case I64:
-		put(&w->out, from, 8);
-		return;
-	case REAL:
-		/* a clock that went wrong must not make the file unreadable */
-		memcpy(&real, from, sizeof(real));
-		real = isfinite(real) && real > 0 ? real : 0;
-		put(&w->out, &real, sizeof(real));
-		return;
-	case U128: {
-		unsigned __int128 x;
-
-		memcpy(&x, from, sizeof(x));
-		put_word(&w->out, (uint64_t)x);
-		put_word(&w->out, (uint64_t)(x >> 64));
-		return;
-	}
-	case U32:
-	case COUNT:
-		word = *(const uint32_t *)from;
-		break;
-	case I32:
-		word = (uint64_t)(int64_t) * (const int32_t *)from;
-		break;
-	case FLAG:
-		word = *(const bool *)from;
-		break;
-	case END:
-		word = *(const enum process_end *)from;
-		break;
-	default:
-		word = put_text(w, *(char *const *)from);
-		break;
-	}
-	put_word(&w->out, word);
-}
-
-static void put_section_header(struct bytes *b, const char *tag, uint64_t count, uint64_t bytes)
-{
-	struct vfp_section_header h = {.count = count, .record_bytes = bytes};
-
-	memcpy(h.tag, tag, sizeof(h.tag));
-	put(b, &h, sizeof(h));
-}
-
-static void put_section(struct writer *w, const struct vfp_section *s, const struct profile *p)
-{
-	const char *base = (const char *)p;
-	size_t n = 1;
-
-	if (s->element_bytes) {
-		n = *(const size_t *)(base + s->count);
-		base = *(const char *const *)(base + s->array);
-	}
-	put_section_header(&w->out, s->tag, n, vfp_record_bytes(s));
-	for (size_t i = 0; i < n; i++) {
-		for (size_t k = 0; k < s->n_fields; k++)
-			put_field(w, s->fields[k].kind,
-				base + i * s->element_bytes + s->fields[k].offset);
-	}
-}
-
-int vfp_encode(const struct profile *p, unsigned char **buf, size_t *bytes)
-{
-	static const unsigned char zeros[8];
-	struct vfp_header h = {.magic = VFP_MAGIC,
-		.version = VFP_VERSION,
-		.byte_order = VFP_BYTE_ORDER,
-		.n_sections = VFP_N_SECTIONS + 1};
-	struct writer w = {0};
-
-	put(&w.out, &h, sizeof(h));
-	for (size_t i = 0; i < VFP_N_SECTIONS; i++)
-		put_section(&w, &vfp_sections[i], p);
-	put_section_header(&w.out, VFP_TEXT_TAG, w.text.n, 1);
-	put(&w.out, w.text.at, w.text.n);
-	put(&w.out, zeros, vfp_padded(w.out.n) - w.out.n);
-	free(w.text.at);
-	if (w.out.failed || w.text.failed) {
-		free(w.out.at);
-		return -ENOMEM;
-	}
-	h.bytes = w.out.n;
-	memcpy(w.out.at, &h, sizeof(h));
-	h.checksum = vfp_checksum(w.out.at, w.out.n);
-	memcpy(w.out.at, &h, sizeof(h));
-	*buf = w.out.at;
-	*bytes = w.out.n;
-	return 0;
-}
-
-int vfp_write(const struct profile *p, const char *path)
-{
-	unsigned char *buf;
-	size_t bytes;
-	char *tmp;
-	FILE *f;
-	int error = vfp_encode(p, &buf, &bytes);
-
-	if (error)
-		return error;
-	error = write_begin(&f, &tmp, path);
-	if (!error) {
-		/* a short write shows in write_end() */
-		(void)!fwrite(buf, 1, bytes, f);
-		error = write_end(f, tmp, path);
-	}
-	free(buf);
-	return error;
-}
+_Static_assert(sizeof(struct profile_user_counter) == 64, "a new member needs a row above");
+_Static_assert(sizeof(struct profile_switched) == 32, "a new member needs a row above");
+_Static_assert(sizeof(struct profile_thread_count) == 24, "a new member needs a row above");
+_Static_assert(sizeof(struct profile) == 816, "a new member needs a row or a list above");

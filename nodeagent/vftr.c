@@ -79,11 +79,16 @@ static const char *nearest(const char *name)
 
 static int run(int argc, char **argv)
 {
+	static char title[64];
 	const char *guess;
 
-	for (size_t i = 0; i < ARRAY_SIZE(commands); i++)
-		if (!strcmp(argv[0], commands[i].name))
-			return commands[i].run(argc, argv);
+	for (size_t i = 0; i < ARRAY_SIZE(commands); i++) {
+		if (strcmp(argv[0], commands[i].name))
+			continue;
+		snprintf(title, sizeof(title), "vftr: %s", argv[0]);
+		argv[0] = title; /* what getopt's own messages begin with */
+		return commands[i].run(argc, argv);
+	}
 	guess = nearest(argv[0]);
 	if (guess)
 		complain("unknown subcommand `%s'; did you mean `%s'?", argv[0], guess);

@@ -19,10 +19,26 @@ enum counter_source {
 	COUNTER_PERF,	  /* perf_event_open() of type, config ... */
 	COUNTER_PAPI,	  /* PAPI's event of that name */
 	COUNTER_IO,	  /* line `config` of /proc/thread-self/io */
+	COUNTER_RUSAGE,	  /* `config` is an enum counter_rusage */
+	COUNTER_ENERGY,	  /* of `type` zones below the folder `name`, as counter_zone() has them */
 	COUNTER_SOURCES
 };
 
 #define COUNTER_IO_LINES 7u
+
+/* Of getrusage(2); times in us, maxrss in bytes. */
+enum counter_rusage {
+	RUSAGE_MAXRSS,
+	RUSAGE_UTIME,
+	RUSAGE_STIME,
+	RUSAGE_MINFLT,
+	RUSAGE_MAJFLT,
+	RUSAGE_NVCSW,
+	RUSAGE_NIVCSW,
+	RUSAGE_INBLOCK,
+	RUSAGE_OUBLOCK,
+	COUNTER_RUSAGE_LINES
+};
 
 /* One counter. flags: enum counter_flag. */
 struct counter_shm {
@@ -31,8 +47,26 @@ struct counter_shm {
 	uint64_t config, config1, config2;
 	uint32_t flags;
 	uint32_t reserved;
-	char name[COUNTER_NAME_BYTES]; /* PAPI's; ends in NUL */
+	char name[COUNTER_NAME_BYTES]; /* PAPI's, or a folder; ends in NUL */
 };
+
+/*
+ * The zones of /sys/class/powercap that an energy counter adds up, in uJ: a byte each in
+ * config, config1 and config2: package << 4 | 1 + part, or 0 for the package itself.
+ */
+#define COUNTER_ZONES		24u
+#define COUNTER_ZONE_PACKAGE(z) ((z) >> 4)
+#define COUNTER_ZONE_PART(z)	((z)&15u)
+
+static inline uint64_t *counter_zone_word(struct counter_shm *c, unsigned k)
+{
+	return k < 8 ? &c->config : k < 16 ? &c->config1 : &c->config2;
+}
+
+static inline unsigned counter_zone(const struct counter_shm *c, unsigned k)
+{
+	return *counter_zone_word((struct counter_shm *)(uintptr_t)c, k) >> k % 8 * 8 & 255;
+}
 
 enum counter_flag {
 	COUNTER_USER = 1,   /* only what runs in user mode */

@@ -26,6 +26,8 @@ enum gpu_kind {
 	GPU_WAIT,     /* the host waits for the GPU */
 	GPU_MEMORY,   /* unified memory: pages that moved, faults */
 	GPU_OVERHEAD, /* of the vendor's library itself */
+	GPU_RANGE,    /* of the program, from one call to another one, on any thread */
+	GPU_API,      /* a call of the interface; the agent's, no activity is of this kind */
 	GPU_KINDS
 };
 
@@ -63,19 +65,29 @@ enum gpu_wait {
 };
 
 #define GPU_NO_STREAM UINT32_MAX
+#define GPU_NO_DEVICE UINT32_MAX
+
+/* Interfaces, function >> 24 of a GPU_CALL record; the lower 24 bits: the function's number. */
+#define GPU_INTERFACE(function) ((function) >> 24)
+#define GPU_INTERFACE_NVTX	5u
 
 struct gpu_activity {
-	uint64_t start, end; /* ns, by the GPU's clock as the vendor's library gives it */
-	uint64_t bytes;	     /* of a copy, set, or migration; number of faults */
+	/* ns, by the GPU's clock as the vendor's library gives it; of a range, ticks */
+	uint64_t start, end;
+	uint64_t bytes; /* of a copy, set, or migration; number of faults */
 	uint32_t kind, detail;
-	uint32_t name; /* of a kernel: number of its NAME, 0: unknown */
+	uint32_t name; /* of a kernel or range: number of its NAME, 0: unknown */
 	uint32_t call; /* number in a GPU_CALL record, 0: none */
 	uint32_t device, context, stream;
 	uint32_t grid[3], block[3];
 	uint32_t registers, shared_bytes;
+	uint32_t local_bytes; /* of a kernel, for each thread */
+	/* of copies between devices, and of unified memory; GPU_NO_DEVICE: the host */
+	uint32_t from, to;
+	uint32_t reserved;
 };
 
-#define GPU_BATCH 180u /* at most so many in a packet */
+#define GPU_BATCH 150u /* at most so many in a packet */
 
 /*
  * WIRE_GPU: activities, and how things stand. The clocks were read together:
@@ -90,16 +102,42 @@ struct wire_gpu {
 	uint64_t dropped;	       /* activities for which there was no room, so far */
 };
 
-/* WIRE_GPU_NAME: text: the name of kernel `number` (from 1), or of a device. */
-enum wire_gpu_object { WIRE_GPU_KERNEL_NAME, WIRE_GPU_DEVICE_NAME };
+/* WIRE_GPU_NAME: text: of kernel or range `number` (from 1), or of the thread with this tid. */
+enum wire_gpu_object { WIRE_GPU_KERNEL_NAME, WIRE_GPU_THREAD_NAME };
 
-_Static_assert(sizeof(struct gpu_activity) == 88, "a format");
+/* Of a multiprocessor (SM) of a device: what bounds how many blocks run there at once. */
+struct gpu_limits {
+	uint32_t capability; /* 10 * major + minor of its compute capability */
+	uint32_t warp_threads, warps, blocks, registers, shared_bytes;
+	uint32_t block_registers, block_threads; /* the most of one block */
+};
+
+/* WIRE_GPU_DEVICE: a device, by its number in the process. Text: its name. */
+struct wire_gpu_device {
+	struct wire_head head;
+	uint8_t uuid[16]; /* all 0: not known */
+	uint64_t memory_bytes;
+	uint32_t device, multiprocessors;
+	struct gpu_limits limits;
+};
+
+/* WIRE_GPU_STREAM: a stream has a name; or (stream GPU_NO_STREAM) a context a device. */
+struct wire_gpu_stream {
+	struct wire_head head;
+	uint32_t device; /* GPU_NO_DEVICE: the one of its context */
+	uint32_t context, stream, reserved;
+	/* text: its name */
+};
+
+_Static_assert(sizeof(struct gpu_activity) == 104, "a format");
 _Static_assert(sizeof(struct wire_gpu) == 48, "a format");
+_Static_assert(sizeof(struct wire_gpu_device) == 80, "a format");
+_Static_assert(sizeof(struct wire_gpu_stream) == 32, "a format");
 _Static_assert(GPU_BATCH * sizeof(struct gpu_activity) <= WIRE_TEXT_MAX, "packets are too small");
 
 /* ---- the seam in the process --------------------------------------------------------- */
 
-#define GPU_SEAM_VERSION 1u
+#define GPU_SEAM_VERSION 3u
 
 struct gpu_part;
 
@@ -114,8 +152,9 @@ struct gpu_host {
 	void (*call)(bool exit, const char *name, uint64_t most);
 	/* Inside of it: activities name this call by `number`; function: the interface's. */
 	void (*number)(uint32_t function, uint32_t number);
-	/* A message of this page to the agent; head.ticks is set if it is 0. */
-	void (*send)(struct wire_head *m, uint64_t fixed, const void *data, uint64_t bytes);
+	/* A message of this page to the agent; head.ticks is set if it is 0. False: it was
+	 * not taken within 5 s, or one before was not; and at once, as long as that is so. */
+	bool (*send)(struct wire_head *m, uint64_t fixed, const void *data, uint64_t bytes);
 	uint64_t (*ticks)(void);
 	/* A sentence for the user, in the logs. */
 	void (*note)(const char *text);

@@ -65,7 +65,8 @@ enum record_id {
 	RECORD_FILE = 25,
 	RECORD_COMPLETE = 26,
 
-	RECORD_EARLIER = 48, /* word 1 = MARK | ticks at which the next message took place */
+	RECORD_EARLIER = 48,	  /* word 1 = MARK | ticks at which the next message took place */
+	RECORD_USER_COUNTER = 49, /* a value of a counter of the user's; see below */
 
 	RECORD_GPU_CALL = 32, /* inside of the frame of a call into CUDA; see below */
 
@@ -129,6 +130,7 @@ static inline unsigned record_words(uint64_t w)
 	case RECORD_DONE:
 	case RECORD_PARTITION:
 	case RECORD_EPOCH:
+	case RECORD_USER_COUNTER:
 		return 3;
 	case RECORD_SEND:
 	case RECORD_RECV:
@@ -147,11 +149,19 @@ static inline unsigned record_words(uint64_t w)
 }
 
 /*
+ * USER_COUNTER: in place of the time the counter's number (wire.h, COUNTER); word 1
+ * the value, an int64_t or the bits of a double by the counter's type; word 2 = MARK |
+ * ticks at which it had this value, which may be earlier than what is around it.
+ */
+#define RECORD_USER_NUMBER(w) ((uint32_t)((w) >> RECORD_TIME_SHIFT))
+#define RECORD_USER_MARK      ((uint64_t)1 << 63)
+
+/*
  * GPU_CALL: in place of the time the function, its interface << 24 | its number
  * there; word 1 = MARK | the number by which activities of the GPU (shm/gpu.h)
  * name the call in whose frame this stands.
  */
-#define RECORD_GPU_MARK	    ((uint64_t)1 << 63)
+#define RECORD_GPU_MARK	       ((uint64_t)1 << 63)
 #define RECORD_GPU_FUNCTION(w) ((uint32_t)((w) >> RECORD_TIME_SHIFT))
 
 static inline uint64_t record_gpu_call_word(uint32_t function)
@@ -197,7 +207,8 @@ static inline int record_is_message(uint32_t id)
 /* Whether the bits of the time are the time. */
 static inline int record_has_time(uint32_t id)
 {
-	return id != RECORD_COUNTERS && id != RECORD_GPU_CALL && !record_is_message(id);
+	return id != RECORD_COUNTERS && id != RECORD_GPU_CALL && id != RECORD_USER_COUNTER &&
+	       !record_is_message(id);
 }
 
 _Static_assert(BLOCK_BYTES % 64 == 0, "blocks are copied in whole cache lines");

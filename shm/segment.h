@@ -23,6 +23,7 @@
 #include <stdint.h>
 #include "shm/counters.h"
 #include "shm/record.h"
+#include "shm/switches.h"
 
 #define SEGMENT_MAGIC 0x314752465456ull /* "VTFRG1" */
 #define SEGMENT_PAGE  4096u
@@ -66,8 +67,11 @@ struct ring_consumer_shm {
 };
 
 /* Hardware counters lie behind the other words of a page: the agent's of
- * the control segment says which, the application's of a ring how they went. */
+ * the control segment says which, the application's of a ring how they went. So
+ * do the functions that are switched off. */
 #define COUNTERS_OFFSET		 512u
+#define SWITCHES_OFFSET		 3856u
+#define SWITCHED_OFFSET		 2048u
 #define CONTROL_BYTES		 (2 * SEGMENT_PAGE)
 #define RING_STAGE_OFFSET	 (2 * SEGMENT_PAGE)
 #define RING_STAGE_APART	 (2 * SEGMENT_PAGE)
@@ -98,6 +102,16 @@ static inline struct counter_state_shm *ring_counters(struct ring_producer_shm *
 	return (struct counter_state_shm *)(void *)((char *)producer + COUNTERS_OFFSET);
 }
 
+static inline struct switches_shm *control_switches(struct control_agent_shm *agent)
+{
+	return (struct switches_shm *)(void *)((char *)agent + SWITCHES_OFFSET);
+}
+
+static inline struct switched_shm *ring_switched(struct ring_producer_shm *producer)
+{
+	return (struct switched_shm *)(void *)((char *)producer + SWITCHED_OFFSET);
+}
+
 /* A ring that was used before must not be taken for started before it is again. */
 static inline uint64_t ring_magic(uint32_t uses)
 {
@@ -123,7 +137,11 @@ void segment_blank(void *base, size_t bytes);
 
 _Static_assert(sizeof(struct control_agent_shm) <= COUNTERS_OFFSET, "one page with them");
 _Static_assert(sizeof(struct ring_producer_shm) <= COUNTERS_OFFSET, "one page with them");
-_Static_assert(COUNTERS_OFFSET + sizeof(struct counters_shm) <= SEGMENT_PAGE, "one page");
+_Static_assert(COUNTERS_OFFSET + sizeof(struct counters_shm) <= SWITCHES_OFFSET, "one page");
+_Static_assert(SWITCHES_OFFSET + sizeof(struct switches_shm) <= SEGMENT_PAGE, "one page");
+_Static_assert(COUNTERS_OFFSET + COUNTERS_MAX * sizeof(struct counter_state_shm) <= SWITCHED_OFFSET,
+	"one page");
+_Static_assert(SWITCHED_OFFSET + sizeof(struct switched_shm) <= SEGMENT_PAGE, "one page");
 _Static_assert(offsetof(struct ring_producer_shm, head) == 16, "on the wire");
 _Static_assert(offsetof(struct ring_producer_shm, stage) == 24, "on the wire");
 _Static_assert(offsetof(struct ring_producer_shm, tid) == 68, "on the wire");

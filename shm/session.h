@@ -84,7 +84,8 @@ struct wire_session_comm {
 	uint32_t rank, size;
 };
 
-/* WIRE_SESSION_ANSWER. text: a contact, or a sentence if there is an error. */
+/* WIRE_SESSION_ANSWER. text: a contact; or a sentence if there is an error; if pending, which
+ * agent will say it, or nothing. */
 struct wire_session_answer {
 	struct wire_head head;
 	uint32_t request;

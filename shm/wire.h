@@ -10,7 +10,7 @@
  *                                  <-      WELCOME + control fd
  *                                          or REFUSED text, and the socket is closed
  *   MODULE path                    ->      before a record can name its code
- *   THREAD name                    ->
+ *   THREAD name                    ->      the first may follow HELLO at once
  *                                  <-      RING + ring fd, or without one: the
  *                                          ring of an ended thread again
  *   THREAD_END name                ->      its last act: the ring is the agent's
@@ -20,6 +20,8 @@
  *   STACK                          ->
  *                                  <-      STACK text
  *   GPU activities, GPU_NAME name  ->      shm/gpu.h
+ *   GPU_DEVICE name, GPU_STREAM name  ->
+ *   COUNTER name unit              ->      before a record has a value of it
  *   SESSION                        ->      sessions without MPI: shm/session.h
  *                                  <-      SESSION_ANSWER text
  *   (one byte)                     ->      the doorbell: wake up
@@ -31,7 +33,7 @@
 
 #include <stdint.h>
 
-#define WIRE_VERSION  6u
+#define WIRE_VERSION  7u
 #define WIRE_TEXT_MAX 16384u
 #define WIRE_BUILD_ID 20
 #define WIRE_UNKNOWN  (-1)
@@ -62,6 +64,9 @@ enum wire_kind {
 	WIRE_SESSION_ANSWER,
 	WIRE_GPU, /* shm/gpu.h */
 	WIRE_GPU_NAME,
+	WIRE_COUNTER,
+	WIRE_GPU_DEVICE,
+	WIRE_GPU_STREAM,
 	WIRE_KINDS
 };
 
@@ -211,6 +216,17 @@ struct wire_about {
 	uint32_t number;
 	uint32_t object; /* enum wire_object_kind */
 };
+
+enum wire_counter_type { WIRE_COUNTER_INTEGER, WIRE_COUNTER_REAL };
+
+/* A counter of the user's; numbers from 1. Names and units do not have a line's end. */
+struct wire_counter {
+	struct wire_head head;
+	uint32_t number;
+	uint32_t type; /* enum wire_counter_type */
+		       /* text: name, unit */
+};
+#define COUNTER_NUMBER_MAX (1u << 20)
 
 /* Above the index in THREAD_END: the process keeps the ring mapped as a spare one. */
 #define WIRE_RING_KEPT ((uint64_t)1 << 32)

@@ -12,7 +12,9 @@
  *   memory        memset, peer copy, unified memory
  *   wait          for all of it
  *   fork N NS     a child with N kernels
- *   kill          itself
+ *   kill          itself; abort: as if by a bug
+ *   prefetch N    N bytes of unified memory to the host
+ *   peak          prints the most memory it had, in KiB
  *   sleep MS
  */
 #include "standin-cuda.h"
@@ -97,8 +99,26 @@ static void memory(void)
 {
 	cudaMemsetAsync(device, 1, 4096, NULL);
 	cudaMemcpyPeerAsync(device, 1, host, 0, 2000, NULL);
+	cudaMemcpyPeerAsync(device, 0, host, 1, 500, NULL);
 	cudaMemPrefetchAsync(device, 65536, 0, NULL);
 	cudaDeviceSynchronize();
+}
+
+static void prefetch(size_t bytes)
+{
+	cudaMemPrefetchAsync(device, bytes, -1, NULL);
+}
+
+static void peak(void)
+{
+	FILE *f = fopen("/proc/self/status", "r");
+	char line[256];
+
+	while (f && fgets(line, sizeof(line), f))
+		if (!strncmp(line, "VmHWM:", 6))
+			printf("peak %ld\n", atol(line + 6));
+	if (f)
+		fclose(f);
 }
 
 static void in_child(unsigned n, uint64_t ns)
@@ -141,6 +161,12 @@ int main(int n, char **word)
 			in_child((unsigned)a[0], a[1]);
 		} else if (!strcmp(word[i], "kill")) {
 			raise(SIGKILL);
+		} else if (!strcmp(word[i], "abort")) {
+			abort();
+		} else if (!strcmp(word[i], "prefetch")) {
+			prefetch(a[0]);
+		} else if (!strcmp(word[i], "peak")) {
+			peak();
 		} else if (!strcmp(word[i], "sleep")) {
 			usleep((useconds_t)a[0] * 1000);
 		}

@@ -10,6 +10,7 @@
  *   fork    a child does `calls', too
  *   closes  closes all descriptors it may have, opens a file, and works on
  *   flood N N calls of bar
+ *   energy FOLDER  uses() makes the counters of two packages go on (t3501)
  */
 #define _GNU_SOURCE
 #include <fcntl.h>
@@ -167,6 +168,31 @@ KEEP static void closes(void)
 			exit(5);
 }
 
+UNTRACED static void put(const char *folder, int zone, long value)
+{
+	char path[256];
+	FILE *f;
+
+	snprintf(path, sizeof(path), "%s/intel-rapl:%d/energy_uj", folder, zone);
+	f = fopen(path, "w");
+	if (!f || fprintf(f, "%ld\n", value) < 0 || fclose(f))
+		exit(6);
+}
+
+/* Longer than the library takes a value for good. */
+KEEP static void uses(const char *folder, long first, long second)
+{
+	usleep(5000);
+	put(folder, 0, first);
+	put(folder, 1, second);
+}
+
+KEEP static void energy(const char *folder)
+{
+	uses(folder, 2000, 1000000);
+	uses(folder, 5000, 200);
+}
+
 int main(int argc, char **argv)
 {
 	const char *what = argc > 1 ? argv[1] : "";
@@ -195,6 +221,8 @@ int main(int argc, char **argv)
 		waitpid(pid, NULL, 0);
 	} else if (!strcmp(what, "closes")) {
 		closes();
+	} else if (!strcmp(what, "energy")) {
+		energy(argv[2]);
 	} else if (!strcmp(what, "flood")) {
 		for (long i = 0; i < n; i++)
 			bar();

@@ -307,6 +307,26 @@ CASE(inter_barrier)
 	MPI_Barrier(halves);
 }
 
+/* ---- a sub-communicator: {3, 1} and {2, 0} ---- */
+
+CASE(backwards)
+{
+	MPI_Comm two;
+	int r;
+
+	MPI_Comm_split(WORLD, rank % 2, -rank, &two);
+	MPI_Comm_rank(two, &r);
+	check("backwards", r, rank < 2);
+	MPI_Barrier(two);
+	MPI_Bcast(in, N, MPI_INT, 0, two);
+	MPI_Gather(in, N, MPI_INT, out, N, MPI_INT, 0, two);
+	MPI_Gatherv(in, r + 1, MPI_INT, out, counts, places, MPI_INT, 1, two);
+	MPI_Reduce(in, out, N, MPI_INT, MPI_SUM, 1, two);
+	MPI_Allreduce(in, out, N, MPI_INT, MPI_SUM, two);
+	MPI_Alltoall(in, N, MPI_INT, out, N, MPI_INT, two);
+	MPI_Comm_free(&two);
+}
+
 /* ---- errors ---- */
 
 CASE(failing)
@@ -322,7 +342,7 @@ static void (*const cases[])(void) = {barrier, bcast, gather, gather_in_place, g
 	alltoallv_in_place, alltoallw, allreduce, allreduce_in_place, reduce_scatter,
 	reduce_scatter_in_place, reduce_scatter_block, scan, exscan, iallreduce, igatherv,
 	persistent, large, cart, graph, inter_bcast, inter_gather, inter_scatter, inter_allgather,
-	inter_alltoall, inter_allreduce, inter_barrier, failing};
+	inter_alltoall, inter_allreduce, inter_barrier, backwards, failing};
 
 int main(int argc, char **argv)
 {

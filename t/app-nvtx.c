@@ -3,8 +3,15 @@
  * Ranges as NVTX makes them. With NVTX's header its own code; without, what that does:
  * the library in NVTX_INJECTION64_PATH fills a table of functions, or is not there.
  */
+#define _GNU_SOURCE
+#include <pthread.h>
+#include <stdint.h>
 #include <stdio.h>
 #include <string.h>
+#include <unistd.h>
+#ifdef HAS_CUDA
+#include "standin-cuda.h"
+#endif
 
 #ifdef HAS_NVTX
 #include <nvtx3/nvToolsExt.h>
@@ -18,17 +25,27 @@ static int (*push_a)(const char *), (*pop_a)(void);
 static int (*push_domain)(const void *, const struct nvtx_attributes *);
 static int (*pop_domain)(const void *);
 static const void *(*string)(const void *, const char *), *(*create)(const char *);
-static void **core[16] = {[NVTX_PUSH] = (void **)&push_a, [NVTX_POP] = (void **)&pop_a};
+static void (*mark_a)(const char *), (*end)(uint64_t), (*name_a)(uint32_t, const char *);
+static uint64_t (*start_a)(const char *);
+static void **core[16] = {[NVTX_PUSH] = (void **)&push_a,
+	[NVTX_POP] = (void **)&pop_a,
+	[NVTX_MARK] = (void **)&mark_a,
+	[NVTX_START] = (void **)&start_a,
+	[NVTX_END] = (void **)&end,
+	[NVTX_NAME_THREAD] = (void **)&name_a};
 static void **core2[16] = {[NVTX_DOMAIN_PUSH] = (void **)&push_domain,
 	[NVTX_DOMAIN_POP] = (void **)&pop_domain,
 	[NVTX_DOMAIN_STRING] = (void **)&string,
 	[NVTX_DOMAIN_CREATE] = (void **)&create};
+static void (*name_stream)(void *, const char *);
+static void **cudart[16] = {[NVTX_CUDART_NAME_STREAM] = (void **)&name_stream};
 
 static int functions(uint32_t module, nvtx_function ****table, unsigned *n)
 {
-	void ***from = module == NVTX_MODULE_CORE    ? core
-		       : module == NVTX_MODULE_CORE2 ? core2
-						     : NULL;
+	void ***from = module == NVTX_MODULE_CORE     ? core
+		       : module == NVTX_MODULE_CORE2  ? core2
+		       : module == NVTX_MODULE_CUDART ? cudart
+						      : NULL;
 
 	memcpy(table, &from, sizeof(from));
 	*n = 16;
@@ -88,6 +105,35 @@ static void nvtxDomainRangePop(const void *domain)
 	if (pop_domain)
 		pop_domain(domain);
 }
+
+static void nvtxMarkA(const char *name)
+{
+	if (mark_a)
+		mark_a(name);
+}
+
+static uint64_t nvtxRangeStartA(const char *name)
+{
+	return start_a ? start_a(name) : 0;
+}
+
+static void nvtxRangeEnd(uint64_t range)
+{
+	if (end)
+		end(range);
+}
+
+static void nvtxNameOsThreadA(uint32_t tid, const char *name)
+{
+	if (name_a)
+		name_a(tid, name);
+}
+
+__attribute__((unused)) static void nvtxNameCudaStreamA(void *stream, const char *name)
+{
+	if (name_stream)
+		name_stream(stream, name);
+}
 #define nvtxDomainHandle_t const void *
 #define nvtxStringHandle_t const void *
 #endif
@@ -112,6 +158,40 @@ static void step(nvtxDomainHandle_t domain, nvtxStringHandle_t name)
 	nvtxDomainRangePop(domain);
 }
 
+static void *end_there(void *range)
+{
+	usleep(2000);
+	nvtxRangeEnd(*(uint64_t *)range);
+	nvtxRangeEnd(4711); /* none has this number */
+	return NULL;
+}
+
+/* Started here, ended on another thread; two at once. */
+static void across(void)
+{
+	uint64_t first = nvtxRangeStartA("across"), second = nvtxRangeStartA("across");
+	pthread_t thread;
+
+	nvtxNameOsThreadA((uint32_t)gettid(), "pilot");
+	pthread_create(&thread, NULL, end_there, &first);
+	nvtxMarkA("beacon");
+	nvtxMarkA("beacon");
+	nvtxRangeEnd(second);
+	pthread_join(thread, NULL);
+}
+
+#ifdef HAS_CUDA
+static void named_stream(void)
+{
+	cudaStream_t s;
+
+	cudaStreamCreate(&s);
+	nvtxNameCudaStreamA(s, "halo");
+	cudaLaunchKernel("exchange", 1, 32, 5000000, s);
+	cudaStreamSynchronize(s);
+}
+#endif
+
 int main(void)
 {
 	nvtxDomainHandle_t domain = nvtxDomainCreateA("mine");
@@ -126,6 +206,10 @@ int main(void)
 		nvtxRangePushA("deep");
 	for (int i = 0; i < 100; i++)
 		nvtxRangePop();
+	across();
+#ifdef HAS_CUDA
+	named_stream();
+#endif
 	puts("done");
 	return 0;
 }

@@ -247,6 +247,39 @@ static int enter(void)
 	return code ? code : vftrace_enter(s, 0);
 }
 
+/* Counter NAME UNIT has the values V V V; those with a dot are real. */
+static int counter(void)
+{
+	char *save = NULL;
+	int c, code, real = !!strchr(text(2), '.');
+
+	code = vftrace_counter_define(text(0), text(1), real, &c);
+	for (char *v = strtok_r(value[2], ",", &save); v && !code; v = strtok_r(NULL, ",", &save))
+		code = real ? vftrace_counter_set(c, atof(v))
+			    : vftrace_counter_set_integer(c, atoll(v));
+	return code;
+}
+
+/* What they must refuse, and what they make of values of the other type. */
+static int counters_wrong(void)
+{
+	int c, r, again;
+	int code = vftrace_counter_define("mixed", NULL, VFTRACE_COUNTER_INTEGER, &c);
+
+	if (code)
+		return code;
+	if (vftrace_counter_define("mixed", "", VFTRACE_COUNTER_INTEGER, &again) || again != c ||
+		vftrace_counter_define("mixed", "", VFTRACE_COUNTER_REAL, &r) || r == c)
+		return 101;
+	if (!vftrace_counter_define("", "", 0, &again) ||
+		!vftrace_counter_define("x", "", 7, &again) ||
+		!vftrace_counter_define("a\nb", "", 0, &again) || !vftrace_counter_set(99, 1) ||
+		!vftrace_counter_set(0, 1) || !vftrace_counter_set(r, 0.0 / 0.0) ||
+		!vftrace_counter_set(c, 1e30))
+		return 102;
+	return vftrace_counter_set(c, -2.6) || vftrace_counter_set_integer(r, 4) ? 103 : 0;
+}
+
 static int parent(void)
 {
 	int c, code = vftrace_parent(&c);
@@ -266,6 +299,19 @@ static int unordered(void)
 	if (!code)
 		code = vftrace_end_unordered();
 	return code ? code : vftrace_log_receive(VFTRACE_COMM_SELF, 0, 1, 8);
+}
+
+/* So many MiB, used. */
+static int eat(void)
+{
+	for (int i = 0; i < number(0); i++) {
+		char *room = malloc(1 << 20);
+
+		if (!room)
+			return -1;
+		memset(room, 1, 1 << 20);
+	}
+	return 0;
 }
 
 static int perform(const char *word)
@@ -301,6 +347,10 @@ static int perform(const char *word)
 		return c = comm(0), vftrace_comm_free(&c);
 	if (IS("children"))
 		return children();
+	if (IS("counter"))
+		return counter();
+	if (IS("counterswrong"))
+		return counters_wrong();
 	if (IS("parent"))
 		return parent();
 	if (IS("attach")) {
@@ -337,6 +387,8 @@ static int perform(const char *word)
 		return write_file(text(0), "there"), 0;
 	if (IS("wait"))
 		return free(read_file(text(0))), 0;
+	if (IS("eat"))
+		return eat();
 	if (IS("die"))
 		return raise(number(0));
 	if (IS("exit"))
@@ -362,6 +414,7 @@ int main(int argc, char **argv)
 		took = now() - since;
 		if (getenv("SESSION_TIMES"))
 			printf("%s: %s took %.6f\n", name, word, took);
+		fflush(stdout);
 	}
 	return 0;
 }

@@ -37,6 +37,10 @@ program app_session
   call check('location', vftrace_location('file.f90', 7, place))
   call check('enter', vftrace_enter(state, place))
   call check('leave', vftrace_leave_state(state, place))
+  call check('counter', vftrace_counter_define('queue ', 'items ', vftrace_counter_integer, class))
+  call check('set', vftrace_counter_set_integer(class, 7_c_int64_t))
+  call check('counter', vftrace_counter_define('load', ' ', vftrace_counter_real, class))
+  call check('set', vftrace_counter_set(class, 0.25_c_double))
   call check('free', vftrace_comm_free(comm))
   call check('finish', vftrace_finish(5.0_c_double))
   print '(a)', 'done'

@@ -10,6 +10,7 @@
  *
  * Agents serve until they are killed.
  */
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -60,7 +61,7 @@ static int connect_to(const char *path)
 	return fd;
 }
 
-static int old_process(const char *path)
+static int old_process(const char *path, bool off)
 {
 	static const char text[] = "/bin/old\0old\0/";
 	struct {
@@ -78,6 +79,12 @@ static int old_process(const char *path)
 	if (send(fd, &m, sizeof(m.hello) + sizeof(text), 0) < 0)
 		return 99;
 	n = recv(fd, reply, sizeof(reply) - 1, 0);
+	if (off && n >= (ssize_t)sizeof(struct wire_welcome)) {
+		struct wire_welcome *w = (void *)reply;
+
+		puts(w->head.kind == WIRE_WELCOME && w->off ? "off" : "on");
+		return 0;
+	}
 	if (n <= (ssize_t)head || ((struct wire_head *)(void *)reply)->kind != WIRE_REFUSED)
 		return 98;
 	reply[n] = '\0';
@@ -143,8 +150,8 @@ static int bad_agent(const char *path, const char *how)
 
 int main(int argc, char **argv)
 {
-	if (argc == 3 && !strcmp(argv[1], "old"))
-		return old_process(argv[2]);
+	if (argc == 3 && (!strcmp(argv[1], "old") || !strcmp(argv[1], "off")))
+		return old_process(argv[2], argv[1][1] == 'f');
 	if (argc == 3 && !strcmp(argv[1], "noise"))
 		return noise(argv[2]);
 	if (argc == 3 && (!strcmp(argv[1], "refuse") || !strcmp(argv[1], "silent") ||

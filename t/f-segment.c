@@ -311,6 +311,7 @@ static void prepare(void)
 	a.conf->shm_ring_size = RING_SIZE_MIN;
 	a.conf->mpi_show_sync_time = true;
 	a.host = host;
+	a.counters = counters_new(a.conf);
 	clocks_init(&a.clocks, "raw");
 	clocks_calibrate(&a.clocks);
 	/* what is urgent goes to stderr, and there is much of it */

@@ -58,6 +58,8 @@ static void walk(struct vfd_file *f, struct vfd_filter filter)
 		vfd_stack_name(f, e.lane, e.stack);
 		if (e.message)
 			vfd_message_flow(f, e.message);
+		if (e.launch)
+			vfd_launch_flow(f, e.launch);
 		balance += (e.kind == VFD_ENTER) - (e.kind == VFD_EXIT);
 	}
 	if (!filter.raw && balance)

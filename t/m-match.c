@@ -8,6 +8,7 @@
 #include <time.h>
 #include "match-world.h"
 #include "nodeagent/match-wire.h"
+#include "t/suite.h"
 
 static struct world world;
 static struct match *match;
@@ -372,8 +373,6 @@ int main(void)
 	const TTest *const tests[] = {one_thread, serialized, multiple, never_completed,
 		lossy_one_thread, lossy_multiple, speed};
 	Suite *s = suite_create("match");
-	SRunner *sr;
-	int failures;
 
 	for (size_t i = 0; i < ARRAY_SIZE(tests); i++) {
 		TCase *c = tcase_create(tests[i]->name);
@@ -382,10 +381,5 @@ int main(void)
 		tcase_add_test(c, tests[i]);
 		suite_add_tcase(s, c);
 	}
-	sr = srunner_create(s);
-	srunner_set_tap(sr, "-");
-	srunner_run_all(sr, CK_SILENT);
-	failures = srunner_ntests_failed(sr);
-	srunner_free(sr);
-	return failures ? 1 : 0;
+	return run_suite(s);
 }

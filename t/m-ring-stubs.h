@@ -9,6 +9,15 @@ void modules_refresh_rarely(uint64_t ticks)
 {
 }
 
+void switches_follow(void)
+{
+}
+
+void vftr_gated(uint64_t exit_bit, uint64_t key, const void *site)
+{
+	vftr_slow(clock_counter(), exit_bit, key, site);
+}
+
 bool slow_path_left(const struct thread *t, uintptr_t here, const void *site)
 {
 	return false;

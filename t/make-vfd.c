@@ -1,14 +1,16 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * make-vfd DIRECTORY [ROUNDS [whole]]: the sampling files of a job that never ran, with a
+ * make-vfd DIRECTORY [ROUNDS [whole|counted]]: the sampling files of a job that never ran, with a
  * known number of everything: 2 nodes, 4 ranks, 2 threads each, and a process
  * without MPI. Each round a rank sends to the next one (blocking) and to the one
  * before (not blocking), to another on a split communicator, and takes part in
  * MPI_Allreduce; some messages have no partner; some calls are
- * missing, but for `whole'.
+ * missing, but for `whole'. `counted' is whole, and has two sums of each thread at
+ * each call and exit, and each round two levels.
  */
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "mpi_id.h"
 #include "nodeagent/util.h"
@@ -59,11 +61,40 @@ struct lane {
 	uint32_t stack[16], depth; /* open, stack[0] is the root */
 	uint32_t known[64][2], stacks[64], n;
 	uint64_t ticks;
+	uint64_t sums[2];
 };
 
 static struct vfd_writer *w;
 static bool whole; /* no gap, nothing lost */
+static bool counted;
+static uint32_t counters[4]; /* two sums, an integer, a real number */
 static uint32_t function_of[FUNCTIONS], world, halves[2], inter, window, file;
+
+static void count(struct lane *l)
+{
+	static const bool real[2];
+
+	l->sums[0] += 3;
+	l->sums[1] += 1000000007 * (l->ticks % 7);
+	if (counted)
+		vfd_counts(l->lane, &(struct vfd_counts){2, counters, l->sums}, real, l->ticks);
+}
+
+static void tell_levels(struct lane *l, int rank, uint64_t round)
+{
+	const double real = rank + (double)round / 8 + 0.01;
+	uint64_t value;
+
+	if (!counted)
+		return;
+	value = (uint64_t)((int64_t)round - 5);
+	vfd_counts(l->lane, &(struct vfd_counts){1, &counters[2], &value}, &(bool){false},
+		l->ticks + 1);
+	memcpy(&value, &real, sizeof(value));
+	/* late: it belongs before what has been told */
+	vfd_counts(l->lane, &(struct vfd_counts){1, &counters[3], &value}, &(bool){true},
+		l->ticks - STEP / 2);
+}
 
 static void enter(struct lane *l, enum function f)
 {
@@ -80,12 +111,14 @@ static void enter(struct lane *l, enum function f)
 	l->stack[++l->depth] = l->stacks[i];
 	l->ticks += STEP;
 	vfd_enter(l->lane, l->stacks[i], l->ticks);
+	count(l);
 }
 
 static void leave(struct lane *l)
 {
 	l->ticks += STEP;
 	vfd_exit(l->lane, l->stack[l->depth--], l->ticks);
+	count(l);
 }
 
 /* A message of the innermost open call, from its beginning until now + STEP. */
@@ -159,12 +192,15 @@ static void one_round(struct lane *l, int rank, uint64_t round)
 	m = (struct vfd_message){.kind = VFD_COLLECTIVE,
 		.comm = world,
 		.peer = VFD_NONE,
-		.bytes = 8,
-		.bytes_received = 8,
+		.sends = 4,
+		.receives = 4,
+		.bytes = 32,
+		.bytes_received = 32,
 		.ticket = round,
 		.function = VFTR_MPI_ALLREDUCE,
 		.flags = VFD_MESSAGE_BLOCKING};
 	call(l, ALLREDUCE, m);
+	tell_levels(l, rank, round);
 	leave(l);
 }
 
@@ -197,6 +233,23 @@ static void odd_ones(struct lane *l, int rank)
 		.offset = 8192,
 		.flags = VFD_MESSAGE_BLOCKING | VFD_MESSAGE_WRITE};
 	call(l, FILE_WRITE, m);
+}
+
+static void define_counters(void)
+{
+	static const struct vfd_counter told[] = {
+		{.name = "instructions", .symbol = "I", .source = "perf"},
+		{.name = "PAPI_TOT_CYC", .symbol = "C", .unit = "cycles", .source = "papi"},
+		{.name = "queue \"q\"", .kind = VFD_COUNTER_INTEGER, .source = "user"},
+		{.name = "temperature", .unit = "K", .kind = VFD_COUNTER_REAL, .source = "user"},
+	};
+
+	for (size_t i = 0; i < ARRAY_SIZE(told); i++) {
+		struct vfd_counter c = told[i];
+
+		c.process = VFD_NONE;
+		counters[i] = vfd_define_counter(w, &c);
+	}
 }
 
 static void define(unsigned node)
@@ -303,6 +356,8 @@ static void one_node(const char *dir, unsigned node, uint64_t rounds)
 	if (!w)
 		die(99, "%s", error);
 	define(node);
+	if (counted)
+		define_counters();
 	for (int i = 0; i < PER_NODE + (node == 0); i++) {
 		p.rank = i < PER_NODE ? (int)(PER_NODE * node) + i : -1;
 		p.job = p.rank < 0 ? 0 : 99;
@@ -322,8 +377,9 @@ int main(int argc, char **argv)
 	const uint64_t rounds = argc > 2 ? strtoull(argv[2], NULL, 10) : 3;
 
 	if (argc < 2)
-		die(2, "usage: make-vfd DIRECTORY [ROUNDS [whole]]");
+		die(2, "usage: make-vfd DIRECTORY [ROUNDS [whole|counted]]");
 	whole = argc > 3;
+	counted = whole && !strcmp(argv[3], "counted");
 	one_node(argv[1], 0, rounds);
 	one_node(argv[1], 1, rounds);
 	return 0;

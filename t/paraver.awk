@@ -108,7 +108,7 @@ $1 == 3 {
 { fault("no record") }
 
 END {
-	if (seen != comms) {
+	if (seen + 0 != comms + 0) {
 		print "communicators: " seen + 0 " of " comms
 		faults++
 	}

@@ -309,6 +309,31 @@ static inline void throw_threads(struct dice *d, struct profile *p, uint32_t nod
 		s->stack = throw_dice(d, p->n_stacks);
 		s->calls = throw_dice(d, 100);
 	}
+	for (uint32_t i = 0; i < 2 * p->n_each; i++) {
+		struct profile_thread_count *c = ADD_ELEMENT(p, thread_counts);
+
+		c->thread = i / 2;
+		c->stack = i % 2 ? PROFILE_NONE : throw_dice(d, p->n_stacks);
+		c->counter = throw_dice(d, 4);
+		c->value = throw_dice(d, 1000);
+	}
+}
+
+static inline void throw_switched(struct dice *d, struct profile *p)
+{
+	static const char *const names[] = {"first", "second", "third"};
+
+	for (uint32_t i = 0; i < 3; i++) {
+		struct profile_switched *s;
+
+		if (throw_dice(d, 3))
+			continue;
+		s = ADD_ELEMENT(p, switched);
+		s->name = xstrdup(names[i]);
+		s->from_ns = throw_dice(d, 3);
+		s->calls = throw_dice(d, 1u << 30);
+		s->processes = throw_dice(d, 10);
+	}
 }
 
 static inline void throw_openmp(struct dice *d, struct profile *p, uint32_t node)
@@ -360,8 +385,12 @@ static inline void throw_gpu(struct dice *d, struct profile *p, uint32_t node)
 				.registers = throw_dice(d, 256),
 				.threads_min = throw_dice(d, 1024),
 				.threads_max = 1024 + throw_dice(d, 1024),
+				.grid = {throw_dice(d, 9), 1, 1},
+				.block = {throw_dice(d, 9), 2, 1},
+				.local_bytes = throw_dice(d, 9),
+				.occupancy = throw_dice(d, 1000),
 				.name = xstrdup(names[k])};
-			for (uint64_t *n = &g->calls; n <= &g->blocks_max; n++)
+			for (uint64_t *n = &g->calls; n <= &g->calls_max; n++)
 				*n = 1 + throw_dice(d, 1u << 30);
 		}
 	for (uint32_t i = 0; i < throw_dice(d, 6); i++) {
@@ -374,6 +403,58 @@ static inline void throw_gpu(struct dice *d, struct profile *p, uint32_t node)
 			.name = throw_dice(d, 2) ? xstrdup("a device") : NULL};
 		for (uint64_t *n = &s->calls; n <= &s->span_ns; n++)
 			*n = throw_dice(d, 1u << 30);
+	}
+}
+
+static inline void throw_user_counters(struct dice *d, struct profile *p, uint32_t node)
+{
+	for (uint32_t i = 0; i < throw_dice(d, 4); i++) {
+		struct profile_user_counter *c = ADD_ELEMENT(p, user_counters);
+
+		*c = (struct profile_user_counter){.rank = 4 * node,
+			.real = throw_dice(d, 2),
+			.values = 1 + throw_dice(d, 1u << 20),
+			.last_ns = throw_dice(d, 1u << 30),
+			.name = xasprintf("counter %u\n%s", i, i % 2 ? "B" : "")};
+		for (uint64_t *n = &c->min; n <= &c->last; n++)
+			*n = throw_dice(d, 1u << 30);
+	}
+}
+
+static inline void throw_gpu_devices(struct dice *d, struct profile *p, uint32_t node)
+{
+	for (uint32_t i = 0; i < throw_dice(d, 4); i++) {
+		struct profile_gpu_device *g = ADD_ELEMENT(p, gpu_devices);
+
+		*g = (struct profile_gpu_device){.uuid = {7, 10 * (node % 2) + i},
+			.rank = 4 * node + i,
+			.processes = 1 + throw_dice(d, 3),
+			.name = xstrdup("a GPU")};
+		for (uint64_t *n = &g->calls; n <= &g->sum_ns; n++)
+			*n = throw_dice(d, 1u << 30);
+	}
+	for (uint32_t i = 0; i < throw_dice(d, 5); i++) {
+		struct profile_gpu_link *l = ADD_ELEMENT(p, gpu_links);
+
+		*l = (struct profile_gpu_link){.from = {0, i},
+			.to = {7, throw_dice(d, 30)},
+			.kind = 1,
+			.calls = throw_dice(d, 99),
+			.bytes = throw_dice(d, 1u << 20)};
+	}
+	for (uint32_t i = 0; i < p->n_stacks; i++) {
+		struct profile_gpu_wait *w;
+
+		if (throw_dice(d, 4))
+			continue;
+		w = ADD_ELEMENT(p, gpu_waits);
+		*w = (struct profile_gpu_wait){.stack = i,
+			.detail = throw_dice(d, 4),
+			.stream = throw_dice(d, 3),
+			.ranks = 1,
+			.calls = throw_dice(d, 99),
+			.ns = throw_dice(d, 1u << 30),
+			.name = xstrdup(throw_dice(d, 2) ? "axpy" : "")};
 	}
 }
 
@@ -471,10 +552,13 @@ static inline struct profile *random_profile(
 	}
 	throw_communication(d, p, node);
 	throw_matching(d, p, node);
+	throw_switched(d, p);
+	throw_user_counters(d, p, node);
 	if (n_stacks) {
 		throw_threads(d, p, node);
 		throw_openmp(d, p, node);
 		throw_gpu(d, p, node);
+		throw_gpu_devices(d, p, node);
 	}
 	return p;
 }

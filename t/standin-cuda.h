@@ -24,6 +24,9 @@ extern struct standin_hooks *standin_hooks;
 /* The GPU's clock: ns, neither the host's time nor quite its speed. */
 uint64_t standin_time(void);
 
+/* Numbers of a cudaStream_t and its context, as activities have them. */
+void standin_stream_is(void *stream, uint32_t *context, uint32_t *number);
+
 /* What programs use; "functions" are names of kernels. */
 typedef struct standin_stream *cudaStream_t;
 enum {

@@ -121,6 +121,14 @@ static struct standin_stream *stream_of(cudaStream_t s)
 	return &defaults[device];
 }
 
+void standin_stream_is(void *stream, uint32_t *context, uint32_t *number)
+{
+	const struct standin_stream *s = stream_of(stream);
+
+	*context = s->device + 1;
+	*number = s->number;
+}
+
 /* The stream does something for ns; from when on. */
 static uint64_t begin(struct standin_stream *s, uint64_t ns)
 {
@@ -280,7 +288,7 @@ static void waited(const struct call *c, uint32_t type, uint32_t stream, uint64_
 		.start = from,
 		.end = standin_time(),
 		.correlation = c->correlation,
-		.context = 1,
+		.context = device + 1,
 		.stream = stream};
 
 	record(&w, sizeof(w));
@@ -328,6 +336,20 @@ int cudaMemPrefetchAsync(void *at, size_t bytes, int to, cudaStream_t s)
 	r.of.start = begin(stream_of(s), 5000);
 	r.of.end = r.of.start + 5000;
 	r.of.to = (uint32_t)to;
+	if (to < 0) { /* the host */
+		r.of.counter = 2;
+		r.of.from = device;
+	}
 	record(&r, sizeof(r));
+	r.of = (struct cupti_memory){KIND_MEMORY, 4, 3, r.of.end, r.of.end, 0, device, 0, 0, 0};
+	record(&r, sizeof(r)); /* three page faults of the GPU */
 	return leave(&c);
+}
+
+/* Of the driver, as far as the names of streams need it. */
+int cuStreamGetCtx(void *stream, void **context);
+int cuStreamGetCtx(void *stream, void **context)
+{
+	*context = stream;
+	return 0;
 }

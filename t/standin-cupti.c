@@ -11,6 +11,8 @@
  *   never       ... and not even then
  *   denied      activities are refused
  *   garbage     correlations, times and kinds are random numbers
+ *   devices=N   tells of N devices and their default streams, not only of the first
+ *   fail=N      the N-th call of its functions fails
  */
 #include "standin-cuda.h"
 
@@ -53,10 +55,26 @@ static const size_t sizes[64] = {[KIND_COPY] = 88,
 	[KIND_SET] = 88,
 	[KIND_KERNEL] = 200,
 	[KIND_DEVICE] = sizeof(struct cupti_device),
+	[KIND_CONTEXT] = 32,
 	[KIND_OVERHEAD] = sizeof(struct cupti_overhead),
 	[KIND_PEER_COPY] = 96,
 	[KIND_MEMORY] = 72,
 	[KIND_WAIT] = sizeof(struct cupti_wait)};
+
+static bool fails(void)
+{
+	static unsigned calls;
+	unsigned at = 0;
+
+	word("fail", &at);
+	return at && __atomic_add_fetch(&calls, 1, __ATOMIC_RELAXED) == at;
+}
+
+#define FAIL_IF_WANTED                                                                             \
+	do {                                                                                       \
+		if (fails())                                                                       \
+			return 999;                                                                \
+	} while (0)
 
 /* ---- what the library's user calls --------------------------------------------------------- */
 
@@ -167,6 +185,7 @@ static struct standin_hooks hooks = {call, record};
 int cuptiSubscribe(void **subscriber, cupti_on_call *f, void *context);
 int cuptiSubscribe(void **subscriber, cupti_on_call *f, void *context)
 {
+	FAIL_IF_WANTED;
 	if (word("busy", NULL) || on_call)
 		return CUPTI_BUSY;
 	on_call = f;
@@ -179,6 +198,7 @@ int cuptiSubscribe(void **subscriber, cupti_on_call *f, void *context)
 int cuptiUnsubscribe(void *subscriber);
 int cuptiUnsubscribe(void *subscriber)
 {
+	FAIL_IF_WANTED;
 	(void)subscriber;
 	on_call = NULL;
 	return CUPTI_OK;
@@ -187,6 +207,7 @@ int cuptiUnsubscribe(void *subscriber)
 int cuptiEnableDomain(uint32_t enable, void *subscriber, uint32_t domain);
 int cuptiEnableDomain(uint32_t enable, void *subscriber, uint32_t domain)
 {
+	FAIL_IF_WANTED;
 	(void)subscriber;
 	domains[domain % 8] = enable;
 	return CUPTI_OK;
@@ -195,25 +216,56 @@ int cuptiEnableDomain(uint32_t enable, void *subscriber, uint32_t domain)
 int cuptiActivityRegisterCallbacks(cupti_on_request *request, cupti_on_complete *complete);
 int cuptiActivityRegisterCallbacks(cupti_on_request *request, cupti_on_complete *complete)
 {
+	FAIL_IF_WANTED;
 	on_request = request;
 	on_complete = complete;
 	return CUPTI_OK;
+}
+
+/* As an H100, the same ones in every process. */
+static void tell_device(unsigned i)
+{
+	struct cupti_device d = {.kind = KIND_DEVICE,
+		.memory = (uint64_t)80 << 30,
+		.warp_threads = 32,
+		.multiprocessors = 132,
+		.warps = 64,
+		.blocks = 32,
+		.shared_bytes = 233472,
+		.registers = 65536,
+		.block_registers = 65536,
+		.block_threads = 1024,
+		.major = 9,
+		.id = i,
+		.uuid = {0x9e, 0x37, 0x79, 0xb9, [15] = (uint8_t)(i + 1)},
+		.name = "Stand-in GPU"};
+
+	record(&d, sizeof(d));
 }
 
 int cuptiActivityEnable(uint32_t kind);
 int cuptiActivityEnable(uint32_t kind)
 {
 	pthread_t thread;
+	unsigned n = 0;
 
+	FAIL_IF_WANTED;
 	if (word("denied", NULL) || kind >= 64)
 		return 35; /* INSUFFICIENT_PRIVILEGES */
 	kinds[kind] = true;
 	if (!has_thread)
 		has_thread = !pthread_create(&thread, NULL, worker, NULL);
-	if (kind == KIND_DEVICE) {
-		struct cupti_device d = {.kind = KIND_DEVICE, .id = 0, .name = "Stand-in GPU"};
+	word("devices", &n);
+	if (kind == KIND_DEVICE)
+		for (unsigned i = 0; i < (n ? n : 1); i++)
+			tell_device(i);
+	for (unsigned i = 0; kind == KIND_CONTEXT && i < n; i++) {
+		union {
+			struct cupti_context of;
+			uint8_t room[32];
+		} c = {.of = {KIND_CONTEXT, i + 1, i, 1, 7}};
 
-		record(&d, sizeof(d));
+		record(&c, sizeof(c));
 	}
 	return CUPTI_OK;
 }
@@ -223,6 +275,7 @@ int cuptiActivityGetNextRecord(uint8_t *buffer, size_t valid, struct cupti_recor
 {
 	uint8_t *next = *r ? (uint8_t *)*r + sizes[(*r)->kind] : buffer;
 
+	FAIL_IF_WANTED;
 	if (next >= buffer + valid)
 		return CUPTI_LIMIT;
 	*r = (struct cupti_record *)next;
@@ -232,6 +285,7 @@ int cuptiActivityGetNextRecord(uint8_t *buffer, size_t valid, struct cupti_recor
 int cuptiActivityGetNumDroppedRecords(void *context, uint32_t stream, size_t *n);
 int cuptiActivityGetNumDroppedRecords(void *context, uint32_t stream, size_t *n)
 {
+	FAIL_IF_WANTED;
 	(void)context;
 	(void)stream;
 	pthread_mutex_lock(&lock);
@@ -246,6 +300,7 @@ int cuptiActivityFlushAll(uint32_t flags)
 {
 	struct buffer b;
 
+	FAIL_IF_WANTED;
 	if (word("never", NULL) || !flags)
 		return CUPTI_OK;
 	pthread_mutex_lock(&lock);
@@ -268,6 +323,7 @@ int cuptiActivityFlushAll(uint32_t flags)
 int cuptiGetTimestamp(uint64_t *ns);
 int cuptiGetTimestamp(uint64_t *ns)
 {
+	FAIL_IF_WANTED;
 	*ns = standin_time();
 	return CUPTI_OK;
 }
@@ -275,11 +331,35 @@ int cuptiGetTimestamp(uint64_t *ns)
 int cuptiActivityFlushPeriod(uint32_t ms);
 int cuptiActivityFlushPeriod(uint32_t ms)
 {
+	FAIL_IF_WANTED;
 	return ms ? CUPTI_OK : 1;
 }
 
 int cuptiActivityConfigureUnifiedMemoryCounter(struct cupti_memory_config *config, uint32_t n);
 int cuptiActivityConfigureUnifiedMemoryCounter(struct cupti_memory_config *config, uint32_t n)
 {
+	FAIL_IF_WANTED;
 	return config && n ? CUPTI_OK : 1;
+}
+
+int cuptiGetContextId(void *context, uint32_t *id);
+int cuptiGetContextId(void *context, uint32_t *id)
+{
+	uint32_t stream;
+
+	FAIL_IF_WANTED;
+	standin_stream_is(context, id, &stream);
+	return CUPTI_OK;
+}
+
+int cuptiGetStreamIdEx(void *context, void *stream, uint8_t per_thread, uint32_t *id);
+int cuptiGetStreamIdEx(void *context, void *stream, uint8_t per_thread, uint32_t *id)
+{
+	uint32_t of;
+
+	(void)context;
+	(void)per_thread;
+	FAIL_IF_WANTED;
+	standin_stream_is(stream, &of, id);
+	return CUPTI_OK;
 }

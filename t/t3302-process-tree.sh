@@ -51,4 +51,13 @@ test_expect 'vftr collate of the node profile shows the same tree' '
 	"$VFTR" collate -o again . >/dev/null
 	is "$(jq -c .each_process $ALL)" "$(jq -c .each_process again/$ALL)"'
 
+test_expect 'one after the other: the time of all, and the rings of those that lived at once' '
+	rm -f script_*
+	traced -q -k outfile_basename=script -- \
+		sh -c "for i in 1 2 3 4 5 6 7 8 9; do \"$BIN/processes\" usage; sleep 0.02; done; :" 2>err
+	is 9 "$(json script_all.json .processes)"
+	jq -e ".runtime_s > 0.16 and .runtime_s > ([.each_process[].runtime_s] | max)" script_all.json
+	awk "/^Vftrace used memory:/ { found = 1; many = \$5 != \"MiB\" || \$4 > 20 }
+		END { exit many || !found }" script_all.log'
+
 done_testing

@@ -12,7 +12,6 @@ stride=43
 if [ -n "$VFTR_LONG" ]; then
 	seconds=10
 	stride=1
-	TEST_COMMAND_SECONDS=140
 fi
 
 # exact JSON COUNTS: each function was recorded as often as it says that it ran;

@@ -67,6 +67,21 @@ test_expect 'counters are those of each thread, and add up' '
 	is 160 "$(value A "bar<foo<calls<thread<threads<main<init")" ||
 		is 160 "$(value A "bar<foo<calls<thread<init")"'
 
+test_expect 'each thread has its own values, in all and by path, in logs and JSON' '
+	traced -q -c dummy.json -k profile_table.threads=all -k logfile_for_ranks=all -- \
+		"$BIN/hw" threads 3
+	is "138 138 138" "$(jq -r "[.each_thread[] | select(.thread > 0) | .counters.A] |
+		join(\" \")" hw_all.json)"
+	is true "$(jq "([.each_thread[].counters.B] | add) == ([.stacks[].counters.B] | add) and
+		all(.each_thread[]; .counters.A == ([.stacks[].counters.A] | add))" hw_all.json)"
+	grep -q "^|    0 |      2 | hw   |     69 | *2.000000 |.*|  *138 |  *276 |$" hw_node_*.log
+	grep -q "^HWProf - Threads (Dummy)$" hw_0.log
+	is 4 "$(grep -c "^HWProf - Thread [0-9] (Dummy)$" hw_0.log)"
+	traced -q -c dummy.json -k profile_table.threads=summary -- "$BIN/hw" threads 3
+	is "138 null" "$(jq -r ".each_thread[2] | \"\(.counters.A) \(.stacks)\"" hw_all.json)"
+	traced -q -c dummy.json -k profile_table.threads=none -- "$BIN/hw" threads 3
+	hasnt hw_node_*.log "HWProf - Threads"'
+
 test_expect 'frames that a longjmp left have what they counted' '
 	traced -q -c dummy.json -- "$BIN/hw" jump
 	is 1 "$(value A "jumps<between<jump<main<init")"
@@ -153,6 +168,51 @@ test_expect 'a formula that is none is refused, with its place' '
 	status_of 125 traced -c wrong.json -- "$BIN/hw" calls 2>err
 	grep -qF "neither a symbol nor a function at \"B\"" err'
 
+# ---- in the sampling file ------------------------------------------------------------
+
+# Growth of the first counter between the lines of calls, by the path that it belongs to.
+growth() {
+	awk '/ (call|exit) / {
+		own = $5; gsub(/\*/, "", own)
+		if ($4 == "call") sub(/^[^<]*</, "", own)
+		sum[own] += $2 - last; last = $2
+	}
+	END { for (path in sum) if (sum[path]) print path, sum[path] }' "$1" | sort
+}
+
+test_expect 'each call in the sampling file has its counters, and they add up to the table' '
+	traced -q -c dummy.json -k sampling.active=true -k sampling.sample_interval=0 -- "$BIN/hw" calls
+	"$VFTR" dump hw_*.vfd >dump
+	growth dump >got
+	jq -r ".stacks[] | select(.counters.A > 0) | \"\(.path) \(.counters.A)\"" hw_all.json | sort | diff - got
+	is 142 "$(awk "/ exit main/ { print \$2 }" dump)"
+	is 0 "$(awk "/ (call|exit) / && \$3 != 2 * \$2" dump | wc -l)"
+	grep -qx "HW counters:     2" dump
+	grep -qx "   EVENT_B -> B" dump
+	grep -qx "   ratio: B / A \[1\]" dump'
+
+test_expect 'so has each thread, with a sampling interval as without' '
+	for interval in 0 0.0002; do
+		traced -q -c dummy.json -k sampling.active=true -k sampling.sample_interval=$interval \
+			-- "$BIN/hw" threads 4
+		"$VFTR" dump --json hw_*.vfd >dump.json
+		jq -e "[.events[] | select(.event == \"call\" or .event == \"exit\")] as \$c |
+			[.events[] | select(.event == \"counters\")] as \$v | (\$c | length) > 4 and
+			([\$c[] | [.lane, .t_ns]] | sort) == ([\$v[] | [.lane, .t_ns]] | sort) and
+			([\$v | group_by(.lane)[] | [.[].values[\"1\"]] | . == (sort | unique)] | all) and
+			(.counters[0] | .kind == \"sum\" and .name == \"EVENT_A\" and .symbol == \"A\" and
+				.source == \"dummy\")" dump.json
+	done'
+
+test_expect 'values that a program tells stand in it, too, at their times' '
+	cc_traced "$BIN/session" "$T/app-session.c"
+	traced -q -k sampling.active=true -k sampling.sample_interval=0 -- \
+		"$BIN/session" me counter=queue=jobs=5,-3,17 counter=temperature=K=1.5,-2.25
+	"$VFTR" dump session_*.vfd | sed -n "s/^ *[0-9.]* counter //p" >got
+	printf "%s\n" "5 queue" "-3 queue" "17 queue" "1.5 temperature" "-2.25 temperature" | diff - got
+	"$VFTR" dump --json session_*.vfd | jq -e "[.counters[] | [.name, .unit, .kind, .process]] ==
+		[[\"queue\", \"jobs\", \"integer\", 0], [\"temperature\", \"K\", \"real\", 0]]"'
+
 # ---- events of the kernel ---------------------------------------------------------
 
 config perf.json perf 'page-faults F task-clock NS'
@@ -173,6 +233,55 @@ test_expect 'bytes and calls of /proc/PID/io are counted without those of the re
 	is 4 "$(value SR "reads<main<init")"
 	is 0 "$(value R "bar<reads<main<init")"
 	is 0 "$(value SR "bar<reads<main<init")"'
+
+test_expect 'getrusage: faults of each thread, and the memory that each path has made grow' '
+	config rusage.json perf "rusage:minflt F rusage:maxrss M rusage:utime U rusage:nvcsw S"
+	traced -q -c rusage.json -- "$BIN/hw" fault
+	n=$(value F "touch<fault<main<init")
+	[ "$n" -ge 1000 ] && [ "$n" -le 1020 ]
+	m=$(value M "touch<fault<main<init") # the kernel counts pages in batches
+	[ "$m" -ge $((900 * 4096)) ] && [ "$m" -le $((1100 * 4096)) ]
+	[ "$(value M "bar<fault<main<init")" -le $((100 * 4096)) ]
+	[ "$(value M init)" -gt 100000 ]
+	traced -q -c rusage.json -- "$BIN/hw" threads 4
+	[ "$(jq "[.stacks[].counters.M] | add" hw_all.json)" -lt 100000000 ]'
+
+# Two packages, of which one wraps around while nobody looks.
+powercap() {
+	rm -rf cap
+	for zone in intel-rapl:0:package-0:1000 intel-rapl:1:package-1:900 \
+		intel-rapl:0:0:dram:7 intel-rapl:1:0:dram:8 intel-rapl:1:1:core:9; do
+		folder=cap/${zone%:*:*}
+		mkdir -p "$folder"
+		zone_name=${zone%:*}
+		echo "${zone_name##*:}" >"$folder/name"
+		echo "${zone##*:}" >"$folder/energy_uj"
+		echo 1000000 >"$folder/max_energy_range_uj"
+	done
+}
+
+test_expect 'energy of all packages is counted, by one process, over the end of its range' '
+	powercap
+	config energy.json perf "energy:package E power/energy-ram/ D bar:x X"
+	status_of 0 traced -q -c energy.json -- env VFTR_TEST_POWERCAP=cap "$BIN/hw" energy cap
+	is false "$(jq ".counters[0].counted" hw_all.json)" # the agent is asked, not the program
+	powercap
+	VFTR_TEST_POWERCAP=cap status_of 0 traced -q -c energy.json -- "$BIN/hw" energy cap
+	is "true true false" "$(jq -r "[.counters[].counted | tostring] | join(\" \")" hw_all.json)"
+	is 1003300 "$(jq "[.stacks[].counters.E] | add" hw_all.json)"
+	is 1003300 "$(value E "uses<energy<main<init")"
+	is 0 "$(jq "[.stacks[].counters.D] | add" hw_all.json)"'
+
+test_expect 'a machine that does not tell of energy says so, and which file may not be read' '
+	config energy.json perf "energy:psys P power/energy-cores/ C"
+	powercap
+	VFTR_TEST_POWERCAP=cap status_of 0 traced -q -c energy.json -- "$BIN/hw" calls
+	grep -q "energy:psys (this machine does not tell: no zone \"psys\" in cap)" hw_all.log
+	is true "$(jq ".counters[1].counted" hw_all.json)"
+	rm cap/intel-rapl:1:1/energy_uj
+	VFTR_TEST_POWERCAP=cap status_of 0 traced -q -c energy.json -- "$BIN/hw" calls
+	grep -q "cores/ (cap/intel-rapl:1:1/energy_uj cannot be read: No such file or directory)" \
+		hw_all.log'
 
 test_expect 'events that are not there are named in one warning, and count 0' '
 	config none.json perf "page-faults F no-such-event X cpu/nonsense=1/ Y pmu_of_mars/a/ Z"

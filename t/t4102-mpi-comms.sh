@@ -78,6 +78,12 @@ collectives() {
 	alltoallv MPI_Alltoallv 16 16 192 192
 	alltoallv_in_place MPI_Alltoallv 12 12 144 144
 	alltoallw MPI_Alltoallw 16 16 64 64
+	backwards MPI_Allreduce 8 8 320 320
+	backwards MPI_Alltoall 8 8 320 320
+	backwards MPI_Bcast 4 2 160 80
+	backwards MPI_Gather 4 4 160 160
+	backwards MPI_Gatherv 4 4 24 24
+	backwards MPI_Reduce 4 4 160 160
 	bcast MPI_Bcast 4 3 160 120
 	cart MPI_Neighbor_allgather 6 6 24 24
 	cart MPI_Neighbor_alltoallv 6 6 60 60

@@ -70,11 +70,64 @@ test_expect 'random numbers for times, kinds and names do no harm' '
 	has out done
 	jq -e ".gpu | length > 0" app_all.json'
 
+test_expect 'a call that ends while another thread has paused recording has ended' '
+	unset STANDIN_CUPTI
+	echo "#include <pthread.h>
+		#include <unistd.h>
+		#include \"standin-cuda.h\"
+		#include \"vftrace.h\"
+		static volatile int waits, waited, go;
+		static void *work(void *x) {
+			cudaLaunchKernel(\"long\", 1, 32, 300000000, 0);
+			waits = 1;
+			cudaDeviceSynchronize();
+			waited = 1;
+			while (!go) usleep(1000);
+			for (int i = 0; i < 10; i++) cudaLaunchKernel(\"short\", 1, 32, 1000, 0);
+			return x;
+		}
+		int main(void) {
+			pthread_t t;
+			pthread_create(&t, 0, work, 0);
+			while (!waits) usleep(1000);
+			usleep(50000);
+			vftrace_pause();
+			while (!waited) usleep(1000);
+			vftrace_resume();
+			go = 1;
+			pthread_join(t, 0);
+			return cudaDeviceSynchronize();
+		}" >paused.c
+	cc_traced paused -I"$T" -I"$TOP/libhook" paused.c ./libcudart.so.12 -pthread -Wl,-rpath,"$PWD"
+	traced -- ./paused
+	is 10 "$(gpu paused_all.json short with_latency)"
+	is 11 "$(jq "[.stacks[] | select(.path | startswith(\"cudaLaunchKernel<work<\")) | .calls] | add" paused_all.json)"'
+
+[ -z "$VFTR_LONG" ] || test_expect 'an agent that stands still costs 5 s, not 5 s for each packet' '
+	unset STANDIN_CUPTI
+	rm -f app_* pid
+	"$AGENT" -q -k shm.when_full=drop -- sh -c "./app kernels 1000 0 wait sleep 2000 \
+		kernels 20000 0 wait >out; echo \$? >status" &
+	agent=$!
+	sleep 1.5
+	kill -STOP $agent
+	wait_for 60 "[ -s status ]"
+	kill -CONT $agent
+	wait $agent || :
+	is 0 "$(cat status)"
+	n=$(gpu app_all.json _Z5saxpyfPKfPf calls)
+	lost=$(gpu_warnings | sed -n "s/.*no room for \([0-9]*\) activities.*/\1/p")
+	[ "$n" -ge 1000 ] && [ $((n + ${lost:-0})) -le 21000 ]'
+
 test_expect 'two processes at once, and a child of fork, have their own' '
 	unset STANDIN_CUPTI
 	traced -- sh -c "./app kernels 40 1000 wait & ./app kernels 60 1000 wait; wait" >out
 	is 100 "$(gpu app_all.json _Z5saxpyfPKfPf calls)"
 	is 2 "$(jq ".gpu_devices | length" app_all.json)"
+	# but they shared one GPU
+	jq -e "(.gpus | length) == 1 and .gpus[0].processes == 2 and .gpus[0].kernels == 100 and
+		.gpu_efficiency.devices == 1 and
+		.gpus[0].t_busy_s <= .gpus[0].t_sum_of_processes_s + 1e-9" app_all.json
 	traced -- ./app kernels 5 1000 wait fork 20 1000 >out
 	is 25 "$(jq "[.stacks[] | select(.path | startswith(\"cudaLaunchKernel\")) | .calls] | add" \
 		app_all.json)"'
@@ -124,6 +177,45 @@ test_expect 'the driver can load the library itself, before anything else is kno
 	traced -- ./late "$PWD/libcudart.so.12" "$LIB/libvftrace-cupti.so"
 	is 7 "$(gpu late_all.json inside calls)"
 	is "cudaLaunchKernel<work<main<init" "$(path_of late_all.json inside)"'
+
+test_expect 'whichever call of CUPTI fails, the program runs as it does without' '
+	unset STANDIN_CUPTI CUDA_INJECTION64_PATH
+	traced -- sh -c "for n in \$(seq 1 40); do
+		STANDIN_CUPTI=fail=\$n,records=3 ./app kernels 3 1000 copy 10 wait >out.\$n || echo \$n: \$? &
+		done; wait" >out
+	is "" "$(cat out)"
+	is 40 "$(cat out.* | grep -c "^done$")"
+	is 40 "$(jq ".processes | length" app_all.json)"
+	gpu_warnings | grep "CUPTI refuses its callbacks (error 999)"
+	gpu_warnings | grep "CUPTI refuses to tell of kernels (error 999)"
+	gpu_warnings | grep "CUPTI could not read a buffer of its own"
+	[ "$(gpu_warnings | wc -l)" -le 40 ]'
+
+test_expect 'of 100000 kernels none is lost, and memory does not grow with them' '
+	unset STANDIN_CUPTI CUDA_INJECTION64_PATH
+	VFTR_OFF=1 ./app kernels 1 0 peak >plain
+	traced -- ./app kernels 100000 0 wait peak >out
+	is 100000 "$(gpu app_all.json _Z5saxpyfPKfPf calls)"
+	is 100000 "$(gpu app_all.json _Z5saxpyfPKfPf with_latency)"
+	is "" "$(gpu_warnings)"
+	# rings and buffers; the records themselves are 20 MB
+	kib() { sed -n "s/^peak //p" "$1"; }
+	[ "$(kib out)" -lt $(($(kib plain) + 100000)) ]'
+
+test_expect 'a program that has CUDA and never uses it does not load CUPTI' '
+	unset STANDIN_CUPTI CUDA_INJECTION64_PATH
+	rm -f loaded.*
+	LD_DEBUG=files LD_DEBUG_OUTPUT=$PWD/loaded traced -- ./app sleep 1 >out
+	has out done
+	! cat loaded.* | grep "calling init.*libcupti"
+	is 0 "$(jq "[.gpu[]?] | length" app_all.json)"'
+
+test_expect 'a program that aborts keeps its status and what was delivered' '
+	unset CUDA_INJECTION64_PATH
+	export STANDIN_CUPTI=records=20
+	status_of 134 traced -- ./app kernels 50 100000000 sleep 200 abort
+	is 39 "$(gpu app_all.json _Z5saxpyfPKfPf calls)"
+	gpu_warnings | grep "1 buffers .* not delivered"'
 
 test_expect 'the driver is told of the library, unless another tool has told it of its own' '
 	unset CUDA_INJECTION64_PATH

@@ -17,18 +17,47 @@ same_ranges() {
 	# 64 of 100 ranges in each other have a place, and they are one recursion
 	is 64 "$(calls_of "$1_all.json" "deep<main<init")"
 	is 0 "$(jq ".warnings | length" "$1_all.json")"
+	is 2 "$(calls_of "$1_all.json" "beacon<across<main<init")"
+	# started here and ended on another thread
+	jq -e "(.stacks | map({(.id | tostring): .path}) | add) as \$p |
+		[.gpu[] | select(.kind == \"range\")] | length == 1 and .[0].name == \"across\" and
+		.[0].calls == 2 and .[0].t_max_s > 0.0019 and
+		\$p[.[0].id | tostring] == \"across<main<init\"" "$1_all.json"
+	has "$1_all.log" "NVTX ranges"
+	hasnt "$1_all.log" "Cuda Summary"
 }
 
-$TEST_CC $TEST_FLAGS -finstrument-functions -I"$TOP" -o plain "$T/app-nvtx.c" $(test_link vftrace) -ldl ||
+$TEST_CC $TEST_FLAGS -finstrument-functions -I"$TOP" -o plain "$T/app-nvtx.c" $(test_link vftrace) -ldl -pthread ||
 	exit 99
 
 test_expect 'a program that does what the header of NVTX does' 'same_ranges plain'
+
+test_expect 'threads have the names that NVTX gives them, and ranges are tracks' '
+	echo "{\"sampling\": {\"active\": true}}" >c.json
+	traced --config c.json -- ./plain >out
+	"$VFTR" dump plain_*.vfd >dump
+	grep -w pilot dump
+	# two ranges at once
+	is 2 "$(grep -c "NVTX ranges [01]\$" dump)"
+	is 2 "$(grep -c "call across.*thread=" dump)"'
+
+. "$T/cuda.sh"
+test_expect 'and streams of CUDA, in tables, waits and tracks' '
+	cuda_build
+	$TEST_CC $TEST_FLAGS -finstrument-functions -DHAS_CUDA -I"$TOP" -I"$T" -o named "$T/app-nvtx.c" \
+		./libcudart.so.12 -pthread -Wl,-rpath,"$PWD" $(test_link vftrace) -ldl -pthread
+	echo "{\"sampling\": {\"active\": true}}" >c.json
+	traced --config c.json -- ./named >out
+	has out done
+	is halo "$(jq -r ".gpu_streams[] | .name // empty" named_all.json)"
+	"$VFTR" dump named_*.vfd | grep -F "(halo)"
+	jq -e ".gpu_host_waits[] | .waited_for == \"exchange\" and .calls == 1" named_all.json'
 
 test_expect 'untraced the library is loaded and not in the way' '
 	has_no_tracer() { NVTX_INJECTION64_PATH=$LIB/libvftrace-cupti.so "$@"; }
 	VFTR_OFF=1 has_no_tracer ./plain >out
 	has out done
-	$TEST_CC $TEST_FLAGS -I"$TOP" -o alone "$T/app-nvtx.c" -ldl
+	$TEST_CC $TEST_FLAGS -I"$TOP" -o alone "$T/app-nvtx.c" -ldl -pthread
 	has_no_tracer ./alone >out
 	has out done'
 
@@ -44,7 +73,7 @@ done
 test_if '[ -n "$nvtx" ]' 'no header of NVTX on this machine' \
 	'a program that is compiled with the header of NVTX' '
 	$TEST_CC $TEST_FLAGS -finstrument-functions -DHAS_NVTX -isystem "$nvtx" -o real "$T/app-nvtx.c" \
-		$(test_link vftrace) -ldl
+		$(test_link vftrace) -ldl -pthread
 	same_ranges real'
 
 done_testing

@@ -9,7 +9,7 @@ need_built "$BUILD/core.a"
 
 app=$BIN/app-collate
 ${TEST_CC} -std=gnu11 -D_GNU_SOURCE $TEST_FLAGS $CFLAGS $SANITIZE -I"$TOP" -o "$app" "$T/app-collate.c" \
-	"$BUILD/core.a" -lelf -lcjson -luring -ldl -lpthread -lm || {
+	"$BUILD/core.a" -ldw -lelf -lcjson -luring -ldl -lpthread -lm || {
 	echo 'Bail out! app-collate does not compile'
 	exit 1
 }

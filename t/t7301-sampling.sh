@@ -206,6 +206,62 @@ test_expect 'max_size: the file stays below it, is whole, and says what is missi
 	grep -qx "Complete:        yes" out
 	has tree_node_*.log "sampling.max_size"'
 
+# ---- a disk that is slower than the program ----
+
+# What the agent gives to the disk goes there one part in 50 ms: 10 MB/s.
+cat >slow-disk.c <<'END'
+#define _GNU_SOURCE
+#include <dlfcn.h>
+#include <errno.h>
+#include <time.h>
+struct io_uring;
+int io_uring_submit(struct io_uring *ring)
+{
+	static double next;
+	int (*real)(struct io_uring *) = (int (*)(struct io_uring *))dlsym(RTLD_NEXT, "io_uring_submit");
+	struct timespec t;
+	clock_gettime(CLOCK_MONOTONIC, &t);
+	double now = t.tv_sec + 1e-9 * t.tv_nsec;
+	if (now < next)
+		return -EAGAIN;
+	next = now + 0.05;
+	return real(ring);
+}
+END
+gcc -shared -fPIC -o "$BIN/slow-disk.so" slow-disk.c
+behind=(-k sampling.outbuffer_size=1 -k shm.ring_size=256KiB)
+
+# on_slow_disk POLICY: the tree on it; its last words in "out"
+on_slow_disk() {
+	rm -f tree_*
+	LD_PRELOAD=$BIN/slow-disk.so traced "${all[@]}" "${behind[@]}" -k shm.when_full=$1 \
+		-- $BIN/tree 15 >out
+	"$VFTR" dump -H tree_*.vfd >header
+	grep -qx "Complete:        yes" header
+	cut -d" " -f1-2 out >words
+}
+
+test_expect 'a slow disk, block: the program waits, nothing is missing in profile and file' '
+	rm -f tree_*
+	traced "${all[@]}" -- $BIN/tree 15 | cut -d" " -f1-2 >words.fast
+	json tree_all.json .calls >calls.fast
+	on_slow_disk block
+	diff words.fast words
+	is "$(cat calls.fast)" "$(json tree_all.json .calls)" calls
+	is 0 "$(json tree_all.json .lost)" lost
+	samples_are $(cat calls.fast) <header
+	# 4 MB, of which one may wait
+	jq -e ".blocked_s > 0 and .runtime_s > 0.2" tree_all.json'
+
+test_expect 'a slow disk, drop: the program does not wait, what is missing is counted' '
+	on_slow_disk drop
+	diff words.fast words
+	lost=$(json tree_all.json .lost)
+	[ $lost -gt 0 ]
+	is "$(cat calls.fast)" $(($(json tree_all.json .calls) + lost)) "calls and lost"
+	jq -e ".blocked_s == 0" tree_all.json
+	grep -qx "Lost calls: *$lost" header'
+
 # ---- ends of all kinds ----
 
 test_expect 'kill -9 of the program at 8 moments: what it did until then is there' '

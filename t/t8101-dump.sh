@@ -19,6 +19,7 @@ test_expect 'a whole file: status 0, header, threads, stacks and samples of each
 	[ "$(grep -c "^Process: " out)" = 3 ]
 	[ "$(grep -c "^Threadtree:" out)" = 3 ]
 	[ "$(grep -c "^   0: init" out)" = 3 ]
+	! grep -qF ": (lost)<init" out
 	grep -qx "0<1 worker (OpenMP level 1, thread 1)" out'
 
 test_expect 'lines of calls and messages as Vftrace prints them' '
@@ -40,6 +41,13 @@ test_expect 'the stacks of the messages stand in the list' '
 	for n in $(sed -n "s/.* in stackID \([0-9]*\) .*/\1/p" out | sort -u); do
 		grep -q "^   $n: .*init$" out || exit 1
 	done'
+
+test_expect '--peers leaves messages between two ranks as they are' '
+	make_file a.vfd
+	"$VFTR" dump a.vfd >out
+	"$VFTR" dump --peers a.vfd | diff out -
+	"$VFTR" dump -j a.vfd >out
+	"$VFTR" dump -jp a.vfd | diff out -'
 
 test_expect 'json holds the same, and is json' '
 	make_file a.vfd

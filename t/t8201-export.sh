@@ -74,6 +74,62 @@ of_paraver() {
 	}' "$1.pcf" "$1.prv"
 }
 
+# Values of counters, from each reader: "TRACK TIME VALUE NAME", numbers as people write them.
+values() {
+	awk '{ if ($3 !~ /^-?[0-9]+$/) $3 = sprintf("%.6g", $3); print }' | sort
+}
+
+values_of_dump() {
+	for f; do
+		"$VFTR" dump --json "$f" | jq -r '
+			(.processes | map({key: "\(.id)", value: .rank}) | from_entries) as $rank |
+			(.threads | map({key: "\(.lane)", value: (.number + 2 * ($rank["\(.process)"] |
+				if . < 0 then 4 else . end))}) | from_entries) as $t |
+			(.counters | map({key: "\(.id)", value: .name}) | from_entries) as $c |
+			.events[] | select(.event == "counters") | . as $e | .values | to_entries[] |
+			"\($t["\($e.lane)"]) \($e.t_ns) \(.value) \($c[.key])"'
+	done | values
+}
+
+values_of_perfetto() {
+	protoc --decode perfetto.protos.Trace -I "$T" "$T/perfetto.proto" <"$1" | awk '
+	/^packet/ { type = track = value = "" }
+	/^  timestamp:/ { time = $2 }
+	/^    (uuid|track_uuid):/ { track = $2 }
+	/^    name:/ { sub(/^ *name: "/, ""); sub(/"$/, ""); gsub(/\\"/, "\""); name[track] = $0 }
+	/^    type:/ { type = $2 }
+	/^    (double_)?counter_value:/ { value = $2 }
+	/^}/ && type == "TYPE_COUNTER" { print track % 4294967296 - 1, time, value, name[track] }' | values
+}
+
+values_of_chrome() {
+	jq -r '.traceEvents[] | select(.ph == "C") |
+		"\((.id | tonumber) - 1) \(.ts * 1000 | round) \(.args.value) \(.name)"' "$1" | values
+}
+
+values_of_otf2() {
+	otf2-print "$1" | sed -n 's/^METRIC  *//p' | awk '{
+		track = $1; time = $2; sub(/^[^(]*/, "")
+		for (n = split($0, part, /\), \(/); n; n--) {
+			text = part[n]; gsub(/^\(|\)$/, "", text)
+			value = text; sub(/.*; /, "", value)
+			sub(/^"/, "", text); sub(/" <[0-9]+>; .*/, "", text)
+			print track, time, value, text
+		} }' | values
+}
+
+values_of_paraver() { # sums grow, what has a sign or a fraction has lost it
+	awk -F: 'FNR == 1 { file++ }
+	file == 1 { if (/^7  4210/) { split($0, w, " "); name[w[2]] = $0
+		sub(/^7  [0-9]+ /, "", name[w[2]]); sub(/ \[.*/, "", name[w[2]]) }; next }
+	$1 == 2 && $7 >= 42100000 && $7 < 42200000 { track = 2 * ($4 - 1) + $5 - 1
+		for (i = 7; i < NF; i += 2) {
+			sum = name[$i] ~ /instructions|PAPI/
+			value[track, $i] = sum ? value[track, $i] + $(i + 1) : $(i + 1)
+			printf "%d %d %d %s\n", track, $6, value[track, $i], name[$i]
+		} }' "$1.pcf" "$1.prv" | sort
+}
+
 # Calls of each path on each track, and communications of each kind.
 count() {
 	sed 's/operator<.*/ODD/' | awk '
@@ -90,8 +146,8 @@ export_to() { # FORMAT OUT [OPTION...]
 
 gcc $SANITIZE -std=gnu11 -D_GNU_SOURCE= -I"$TOP" -I"$BUILD/gen" -o make-vfd "$T/make-vfd.c" "$BUILD/core.a" \
 	-ldw -lelf -lcjson -luring -ldl -lpthread -lm || { echo "Bail out! make-vfd.c"; exit 1; }
-mkdir in gaps
-./make-vfd in 20 whole && ./make-vfd gaps 20 || { echo "Bail out! make-vfd"; exit 1; }
+mkdir in gaps counted
+./make-vfd in 20 whole && ./make-vfd gaps 20 && ./make-vfd counted 10 counted || { echo "Bail out! make-vfd"; exit 1; }
 of_dump in/*.vfd >dump
 count <dump >counts
 
@@ -176,6 +232,9 @@ test_expect 'OTF2: otf2-print reads the same calls, messages and collectives' '
 	grep -qE "COMM_GROUP, .* 2 Members: 1 .*, 3 " definitions
 	[ "$(grep -c "^LOCATION  " definitions)" = 10 ]
 	grep -q "^INTER_COMM .*\"nodes\"" definitions
+	grep -q "^PARADIGM .*Name: \"MPI\".*Class: PROCESS" definitions
+	grep -q "^REGION .*\"MPI_Irecv\".*Role: POINT2POINT, Paradigm: .MPI" definitions
+	grep -q "^REGION .*\"MPI_Allreduce\".*Role: COLL_ALL2ALL, Paradigm: .MPI" definitions
 	[ "$(otf2-print o/traces.otf2 | grep -c "^MPI_SEND .*Receiver: 1 .*\"nodes\"")" = 2 ]
 	[ "$(otf2-print o/traces.otf2 | grep -c "^MPI_SEND .*Receiver: 1 .*\"even\".*Tag: 2,")" = 20 ]'
 
@@ -260,9 +319,57 @@ test_expect 'a file without its header is still one of the run' '
 	grep -q "heat_nodeA.vfd: bytes .* are left out: " err
 	jq -e ".traceEvents | length > 100" headless/heat.trace.json'
 
+values_of_dump counted/*.vfd >values
+test_expect 'counters: a track for each thread and counter, with the same values at the same times' '
+	is "$(of_dump counted/*.vfd | grep -c "^[BE]")" "$(grep -c " instructions\$" values)"
+	is 40 "$(grep -c " temperature\$" values)"
+	grep -qx "6 24517 3.01 temperature" values
+	grep -qx "0 25001 -5 queue \"q\"" values
+	for f in perfetto chrome otf2 paraver; do "$VFTR" export counted -f $f -o "v-$f.prv"; done
+	values_of_perfetto v-perfetto.prv | diff values -
+	values_of_chrome v-chrome.prv | diff values -
+	values_of_otf2 v-otf2.prv/traces.otf2 | diff values -
+	awk -f "$T/paraver.awk" v-paraver.prv
+	awk "/queue|temperature/ { \$3 = \$3 < 0.5 ? 0 : int(\$3 + 0.5) } { print }" values | sort >rounded
+	values_of_paraver v-paraver | diff rounded -'
+
+test_expect 'counters: kinds and units are told, and sums stand before their calls' '
+	otf2-print -G v-otf2.prv/traces.otf2 >definitions
+	grep -q "^METRIC_MEMBER .*\"PAPI_TOT_CYC\".* Type: PAPI, Mode: ACCUMULATED_START.*Unit: \"cycles\"" definitions
+	grep -q "^METRIC_MEMBER .*\"temperature\".* Type: USER, Mode: ABSOLUTE_POINT, Value Type: DOUBLE" definitions
+	otf2-print v-otf2.prv/traces.otf2 | awk "/^(ENTER|LEAVE)/ && before[\$2] != \$3 { bad++ }
+		/^METRIC/ && /instructions/ { before[\$2] = \$3 } END { exit bad != 1 }" # main of rank 3 was killed
+	mkdir plain
+	./make-vfd plain 10 whole
+	for f in folded speedscope; do
+		"$VFTR" export counted -f $f -o with
+		"$VFTR" export plain -f $f -o without
+		cmp with without
+	done'
+
+test_expect 'counters: --from cuts them, and Paraver adds up what is left' '
+	"$VFTR" export counted -f paraver -o cut.prv --from 100us --to 200us
+	awk -f "$T/paraver.awk" cut.prv
+	values_of_paraver cut | awk "/^0 .* instructions/ && \$3 > n { n = \$3 } END { print n }" >most
+	is "$(awk "/^0 .* instructions/ && \$2 >= 100000 && \$2 < 200000 {
+		if (!a || \$3 < a) a = \$3; if (\$3 > b) b = \$3 } END { print b - a }" values)" "$(cat most)"'
+
 test_expect 'vfd3: a file of Vftrace per rank' '
 	export_to vfd3 -o three
 	is "heat_0.vfd heat_1.vfd heat_2.vfd heat_3.vfd" "$(ls three | tr "\n" " " | sed "s/ \$//")"
+	# an Allreduce in each of the rounds: 4 sends and 4 receives of a rank
+	ln -s "$VFTR" vftrace_vfd_dump
+	./vftrace_vfd_dump three/heat_2.vfd >dump
+	stack=$(sed -n "s/^   \([0-9]*\): MPI_Allreduce<.*/\1/p" dump)
+	for way in send recv; do
+		grep -A1 " $way in stackID $stack " dump | grep -o "count=.*(1Bytes)\|peer=.*" |
+			paste -d " " - - | sort | uniq -c | awk "{ \$1 = \$1; print }" >got
+		rounds=$(sed -n "1s/ .*//p" got)
+		[ "$rounds" -gt 0 ]
+		for peer in 0 1 2 3; do
+			echo "$rounds count=8 type=MPI_DERIVED(1Bytes) peer=$peer tag=-1"
+		done | diff - got
+	done
 	# they lie beside ours without being taken for them
 	mkdir both
 	cp in/*.vfd three/*.vfd both
@@ -304,6 +411,7 @@ test_expect 'the output has a name only when it is complete; - is the standard o
 	export_to folded
 	export_to folded -o - >f
 	cmp f in/heat.folded
+	"$VFTR" export in -f folded -o /proc/self/fd/1 | cmp f -
 	rm in/heat.folded
 	status_of 2 "$VFTR" export in -f folded -o - >/dev/full 2>err
 	grep -q "can.t be written" err'

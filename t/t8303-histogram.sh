@@ -45,7 +45,7 @@ import sys, xml.dom.minidom
 d = xml.dom.minidom.parse(\"picture.svg\")
 bars = [r for r in d.getElementsByTagName(\"rect\") if r.getElementsByTagName(\"title\")]
 assert len(bars) == 12, len(bars)
-assert bars[0].getElementsByTagName(\"title\")[0].firstChild.data == \"1 sends\"
+assert bars[0].getElementsByTagName(\"title\")[0].firstChild.data == \"1 send\"
 for b in bars:
 	assert float(b.getAttribute(\"height\")) >= 0 and float(b.getAttribute(\"y\")) > 0
 texts = [t.firstChild.data for t in d.getElementsByTagName(\"text\")]
@@ -87,6 +87,12 @@ test_expect 'what has no sizes is refused, the other files are shown' '
 	status_of 2 "$VFTR" histogram 2>err
 	status_of 1 "$VFTR" histogram --svg nowhere/picture.svg sizes.json 2>err
 	has err "nowhere/picture.svg: "'
+
+test_expect 'a device is written as it is, and not replaced by a file' '
+	mknod full c 1 7 || { echo "no devices here: the other half is tested"; : >no-device; }
+	"$VFTR" histogram --svg /proc/self/fd/1 sizes.json | grep -q "<svg"
+	[ -e no-device ] || status_of 1 "$VFTR" histogram --svg full sizes.json
+	[ -e no-device ] || [ -c full ]'
 
 # ---- the tools of Vftrace ---------------------------------------------------------
 

@@ -70,6 +70,13 @@ test_if 'unshare --mount mount -t tmpfs tmpfs /mnt' 'mounting is not allowed her
 
 # ---- session ----
 
+test_if 'unshare --mount mount -t tmpfs tmpfs /mnt' 'mounting is not allowed here' \
+	'without /proc the profile has the name of the program, and its functions' '
+	rm -f end_*
+	(cd "$BIN" && status_of 3 unshare --mount sh -c "mount -t tmpfs tmpfs /proc &&
+		exec $AGENT -q -o $OLDPWD -- ./end exit3")
+	is 10 "$(calls_of end_all.json "leaf<work<outer<main<init")"'
+
 test_expect 'a stale socket is replaced' '
 	"$AGENT" -q -s stale -- sleep 3 &
 	wait_for 10 "[ -S $VFTR_RUNTIME_DIR/stale.sock ]"
@@ -146,6 +153,19 @@ test_expect 'a process of another version is refused with both versions' '
 	grep -qw "$mine" out
 	grep -qw $((mine + 41)) out'
 
+test_expect 'of a thousand processes of another version one is told why, the others are off' '
+	at=$VFTR_RUNTIME_DIR/versions.sock
+	traced -q -s versions -- \
+		sh -c "$BIN/wire old $at; for i in 1 2 3; do $BIN/wire off $at; done" >out 2>err
+	is 1 "$(grep -c version out)"
+	is 3 "$(grep -c ^off out)"'
+
+test_expect 'something else than an agent is started: one sentence, and untraced' '
+	rm -f end_*
+	status_of 3 limit env VFTR_AGENT=/bin/false "$BIN/end" exit3 2>err
+	is 1 "$(wc -l <err)"
+	has err VFTR_AGENT'
+
 test_expect 'a process refused by an agent says why once and runs untraced' '
 	"$BIN/wire" refuse "$DEFAULT" &
 	wait_for 10 "[ -S $DEFAULT ]"
@@ -192,6 +212,26 @@ test_expect 'no descriptors left for the agent: the program runs' '
 		limit "$AGENT" -q -- "$BIN/end" exit3
 	) 2>err || status=$?
 	[ "$status" = 3 ] || [ "$status" = 125 ]'
+
+test_expect 'no file may be written: the program runs untraced, and its status is kept' '
+	rm -f end_*
+	status=$( (
+		ulimit -f 0
+		limit "$AGENT" -- "$BIN/end" exit3 2>&1 >/dev/null | cat >&4
+		echo "${PIPESTATUS[0]}"
+	) 4>&1 | tee all | tail -1)
+	is 3 "$status" "exit status"
+	grep -q "too large" all'
+
+test_expect 'the command has the limits and signals that the agent was given' '
+	ask="ulimit -Sa; grep -E \"^(SigBlk|SigIgn|Cpus_allowed|Seccomp)\" /proc/self/status; nice"
+	(
+		ulimit -Sn 200
+		trap "" USR2
+		sh -c "$ask" >without
+		limit "$AGENT" -q -- sh -c "$ask" >with 2>err
+	)
+	diff without with'
 
 test_expect 'a hundred processes at once' '
 	rm -f end_*
@@ -260,6 +300,9 @@ test_expect 'a command that does not exist: status and sentence of a shell' '
 	status=0
 	limit "$AGENT" -- ./no-such-program 2>err || status=$?
 	[ "$status" = 127 ] || [ "$status" = 125 ]
-	says err no-such-program'
+	says err no-such-program
+	cp "$BIN/end" here
+	status_of 125 limit "$AGENT" -- here exit3 2>err
+	says err "\./here"'
 
 done_testing

@@ -5,7 +5,7 @@
 TEST_SECONDS=200
 test_description='agents over TCP, without MPI'
 . "$(dirname "$0")/lib.sh"
-need jq ip
+need jq ip ss
 need_built "$AGENT" "$LIB/libvftrace.so"
 nodes_up 3
 . "$T/tcp.sh"
@@ -107,6 +107,53 @@ test_if 'mpi_list | grep -x openmpi' 'no Open MPI here' \
 	[ "$sent" -gt 100 ]
 	is $sent "$(json $all ".matching.pairs | add")" "pairs of messages"
 	is "0 0" "$(json $all "\"\(.matching.unmatched_sends | add) \(.matching.unmatched_recvs | add)\"")" unmatched'
+
+# addresses of IPv6 beside those that the nodes have
+for n in 1 2 3; do
+	nodes_run node$n ip -6 addr add fd00:77::$n/64 dev eth0 nodad 2>/dev/null || ipv6=no
+done
+
+test_if '[ "${ipv6-yes}" = yes ]' 'no IPv6 here' \
+	'IPv6 addresses, in any sequence of starts, one of them later than the deadline' '
+	six="[fd00:77::2]:7011,[fd00:77::1]:7011,[fd00:77::3]:7011"
+	start six node3 --peers "$six" -k agent.deadline_s=1.5
+	up six node3
+	start six node2 --peers "$six" -k agent.deadline_s=1.5
+	up six node2
+	run six node2 "$BIN/service" 4 &
+	run six node3 "$BIN/service" 4 &
+	wait_for 10 "grep -q \"fd00:77::1.*did not come\" six/node2.err"
+	start six node1 --peers "$six"
+	up six node1
+	run six node1 "$BIN/service" 0.5 &
+	statuses six 0 0 0
+	cat six/*.err
+	complete six/service_all.json 3'
+
+test_expect 'a node whose name is 127.0.0.1 there; an agent that two invite; contacts of an interface' '
+	{ echo "127.0.0.1 node2"; grep -v node2 "$NODES/hosts"; } >hosts
+	nodes_run node2 mount --bind "$PWD/hosts" /etc/hosts
+	start two node2 --listen node2:7012 --print-contact=$PWD/two/node2.contact
+	wait_for 10 "test -s two/node2.contact"
+	cat two/node2.contact
+	hasnt two/node2.contact 127.0.0.1
+	start two node1 --listen :7012 --expect 2 $(cat two/node2.contact)
+	up two node1
+	wait_for 10 "nodes_run node1 ss -Htn state established sport = 7012 | grep -q 7012"
+	start two node3 --listen :7012 --expect 1 node2:7012
+	wait_for 10 "grep -q \"another agent has invited this one before\" two/node2.err"
+	wait_for 10 "grep -q \"cannot join the agent.*another agent has invited it before\" two/node3.err"
+	run two node1 "$BIN/service" 0.1 &
+	run two node2 "$BIN/service" 0.1 &
+	run two node3 "$BIN/service" 0.1 &
+	statuses two 0 0 3
+	cat two/*.err
+	is 1 "$(grep -c "invited this one" two/node2.err)"
+	start lo node1 --interface lo --listen :0 --print-contact=$PWD/lo.contact
+	wait_for 10 "test -s lo.contact"
+	grep -x "127.0.0.1:[0-9]*\(+.*\)*/lo" lo.contact
+	nodes_run node1 kill "$(agent_of lo node1)"
+	nodes_run node2 umount /etc/hosts'
 
 test_expect 'what makes no sense is refused in one sentence' '
 	echo 0123456789abcdef >other

@@ -10,6 +10,9 @@ $TEST_CC $TEST_FLAGS -I"$TOP/libhook" -o "$BIN/one" "$T/app-session.c" -pthread 
 	skip_all 'app-session.c cannot be compiled'
 $TEST_CC $TEST_FLAGS -DDYNAMIC -I"$TOP/libhook" -o "$BIN/free" "$T/app-session.c" -pthread
 
+SESSION_TIMES=1
+export SESSION_TIMES
+
 # agent DIR [OPTION...]: one in the background, and the folder of its processes
 agent() {
 	mkdir -p "$1"
@@ -27,12 +30,21 @@ one() {
 	limit "$BIN/one" "$@" >"$1.out" 2>"$1.err" &
 }
 
-# over STATUS: the agent has ended with it, and all processes
+# over STATUS: the agent has ended with it, and all processes; neither has left anything
 over() {
 	wait_for 20 'test -s agent.status'
 	cat ./*.out agent.err
 	is "$1" "$(cat agent.status)" 'exit status of the agent'
 	wait
+	is '' "$(ls "$VFTR_RUNTIME_DIR" | grep "^${VFTR_SESSION}[.]")" 'files of the session'
+	is '' "$(ls /dev/shm | grep -i vftr)" 'shared memory'
+	is '' "$(agent_pids)" agents
+}
+
+# in_time NAME STEP: each such step took less than 5 s
+in_time() {
+	awk -v what="$1: $2 took" 'index($0, what) == 1 { n++; late += $NF >= 5 }
+		END { exit !n || late }' "$1.out"
 }
 
 # said NAME WORDS
@@ -45,7 +57,7 @@ matched() {
 	is "0 0" "$(json one_all.json '"\(.matching.unmatched_sends | add) \(.matching.unmatched_recvs | add)"')" unmatched
 }
 
-test_expect '3: clients first: the one that leads gets their contacts' '
+test_expect 'checklist 3: clients first: the one that leads gets their contacts' '
 	agent clients
 	one a join=1 start ring=w=5 finish
 	one b join=2 start ring=w=5 finish
@@ -56,7 +68,7 @@ test_expect '3: clients first: the one that leads gets their contacts' '
 	said a "finish 0"
 	matched 15'
 
-test_expect '3: server first: the others get its contact, behind \"S:\"' '
+test_expect 'checklist 3: server first: the others get its contact, behind \"S:\"' '
 	agent server
 	one lead join=0 expect=3 start ring=w=5 finish
 	one a join==S:=lead.contact start ring=w=5 finish
@@ -65,7 +77,7 @@ test_expect '3: server first: the others get its contact, behind \"S:\"' '
 	said lead "start 0 0/3"
 	matched 15'
 
-test_expect '3, 13: parents contact: children of an attach; the parents come first' '
+test_expect 'checklist 3, 13: parents contact: children of an attach; the parents come first' '
 	agent parent
 	one a join=0 expect=2 start children=for.contact attach=0=w=2=for.contact ring=n=4 ring=w=4 finish
 	one b join=1 start attach=0=w ring=n=4 ring=w=4 finish
@@ -80,7 +92,7 @@ test_expect '3, 13: parents contact: children of an attach; the parents come fir
 	matched 32
 	json one_all.json ".communication_matrix | tostring" | head -c 2000'
 
-test_expect '14: children of children; those of the first round have no parent' '
+test_expect 'checklist 14: children of children; those of the first round have no parent' '
 	agent deeper
 	one a join=0 expect=1 start parent children=x.contact attach=0=w=1=x.contact ring=n=3 finish
 	one b join===x.contact start parent children=y.contact attach=0=w=2=y.contact ring=p=3 ring=n=2 finish
@@ -92,7 +104,7 @@ test_expect '14: children of children; those of the first round have no parent' 
 	said b "attach 0 0/3"
 	matched 12'
 
-test_expect '15: communicators of the users own, freed and made again' '
+test_expect 'checklist 15: communicators of the users own, freed and made again' '
 	agent own
 	for i in 0 1 2 3; do
 		case $i in
@@ -107,7 +119,7 @@ test_expect '15: communicators of the users own, freed and made again' '
 	said p0 "create 0 3/4"
 	matched 20'
 
-test_expect '5: a number that is taken, or too large, fails and names who has it' '
+test_expect 'checklist 5: a number that is taken, or too large, fails and names who has it' '
 	agent numbers
 	one a join=1 start=8
 	said a "join 0"
@@ -118,7 +130,7 @@ test_expect '5: a number that is taken, or too large, fails and names who has it
 	said a "start 5"
 	over 0'
 
-test_expect '5: numbers that nobody has asked for are given out' '
+test_expect 'checklist 5: numbers that nobody has asked for are given out' '
 	agent automatic
 	one a join=2 expect=3 start finish
 	said a "join 0"
@@ -130,7 +142,7 @@ test_expect '5: numbers that nobody has asked for are given out' '
 	said b "start 0 0/3"
 	said c "start 0 1/3"'
 
-test_expect '6: start has a time-out, which says who is missing; it may be called again' '
+test_expect 'checklist 6: start has a time-out, which says who is missing; it may be called again' '
 	agent timeout
 	one a join=0 expect=3 start=0.3 start=10 finish
 	one b join=1 touch=b.there wait=go start finish
@@ -141,7 +153,7 @@ test_expect '6: start has a time-out, which says who is missing; it may be calle
 	over 0
 	said a "start 0 0/3"'
 
-test_expect '6: start without waiting, and test' '
+test_expect 'checklist 6: start without waiting, and test' '
 	agent async
 	one a join=0 expect=2 async test=0.05 test=10 ring=w=1 finish
 	said a "test -1"
@@ -150,13 +162,14 @@ test_expect '6: start without waiting, and test' '
 	said a "test 0 0/2"
 	matched 2'
 
-test_expect '6, 10: a process that is killed before the start: the others are told who' '
+test_expect 'checklist 6, 10: a process that is killed before the start: the others are told who' '
 	agent before
 	one a join=0 expect=2 start=10
 	said a "join 0"
 	one b join=1 sleep=0.3 die=9
 	said a "start 9 vftrace_start: b (pid"
-	over 0'
+	over 0
+	in_time a start'
 
 test_expect 'who comes in the place of the dead is welcome' '
 	agent again
@@ -168,15 +181,17 @@ test_expect 'who comes in the place of the dead is welcome' '
 	said c "start 0 1/2"
 	said a "finish 0"'
 
-test_expect '7: abort of another thread ends what waits, in all processes' '
+test_expect 'checklist 7: abort of another thread ends what waits, in all processes' '
 	agent abort
 	one a join=0 expect=3 abortafter=0.5 start=20
 	one b join=1 start=20
 	said a "start 8 vftrace_start: a (pid"
 	said b "start 8 vftrace_start: a (pid"
-	over 0'
+	over 0
+	in_time a start
+	in_time b start'
 
-test_expect '8: several rounds in one life' '
+test_expect 'checklist 8: several rounds in one life' '
 	agent rounds
 	for i in 0 1; do
 		one p$i join=$i expect=2 start ring=w=2 finish start ring=w=3 finish start ring=w=4 finish
@@ -184,9 +199,17 @@ test_expect '8: several rounds in one life' '
 	over 0
 	said p1 "start 0 1/2 round 3"
 	matched 18
-	is 2 "$(json one_all.json .ranks)"'
+	is 2 "$(json one_all.json .ranks)"
+	for n in 1 2 3; do
+		is "2 $((2 * (n + 1)))" "$(json one.round${n}_all.json \
+			"\"\(.ranks) \([.communication_matrix[] | .sends] | add)\"")" "round $n"
+		is $((2 * (n + 1))) "$(calls_of one.round${n}_all.json "vftrace_log_receive<init")"
+	done
+	rm one.round2_all.json
+	"$VFTR" collate -b one.round2 .
+	is 6 "$(calls_of one.round2_all.json "vftrace_log_send<init")"'
 
-test_expect '9: reset: as if the round had never begun; leave: as if it had not joined' '
+test_expect 'checklist 9: reset: as if the round had never begun; leave: as if it had not joined' '
 	agent reset
 	for i in 0 1; do
 		one p$i join=$i expect=2 start ring=w=2 reset ring=w=1 start ring=w=2 finish leave start join=$i
@@ -197,7 +220,7 @@ test_expect '9: reset: as if the round had never begun; leave: as if it had not 
 	said p1 "start 2 this process has not joined"
 	matched 8'
 
-test_expect '10, 11: killed in the round: the others finish, and are told' '
+test_expect 'checklist 10, 11: killed in the round: the others finish, and are told' '
 	agent killed
 	one a join=0 expect=3 start ring=w=2 wait=go finish
 	one b join=1 start ring=w=2 wait=go finish
@@ -208,15 +231,17 @@ test_expect '10, 11: killed in the round: the others finish, and are told' '
 	over 0
 	said a "finish 9 vftrace_finish: c (pid"
 	said b "finish 9"
+	in_time c create
 	matched 6
 	has agent.err "has died before round 1 was finished"'
 
-test_expect '10: --on-death abort ends the others' '
+test_expect 'checklist 10: --on-death abort ends the others' '
 	agent ondeath --on-death abort
 	one a join=0 expect=2 start sleep=20
 	one b join=1 start sleep=0.2 die=11
 	over 0
-	hasnt a.out "sleep"'
+	hasnt a.out "sleep took"
+	[ ! -e one.round1_all.json ]'
 
 test_expect 'create with a dead member, and with a list that the others do not have' '
 	agent wrong
@@ -245,7 +270,7 @@ test_expect 'contacts that nobody has given, and calls in the wrong order' '
 	is 3 "$(grep -c "send 11" a.out)"
 	said a "attach 6"'
 
-test_expect '16, 17: self messages, tags, and sizes beyond 4 GiB' '
+test_expect 'checklist 16, 17: self messages, tags, and sizes beyond 4 GiB' '
 	agent sizes
 	one a join=0 expect=2 start send=s=0=1=5000000000 recv=s=0=1=5000000000 send=w=1=5=1 send=w=1=6=2 recv=w=1=0=3 finish
 	one b join=1 start recv=w=0=6=2 recv=w=0=5=1 send=w=0=0=3 send=w=0=9=4 finish
@@ -254,7 +279,7 @@ test_expect '16, 17: self messages, tags, and sizes beyond 4 GiB' '
 	is 1 "$(json one_all.json ".matching.unmatched_sends | add")"
 	is 5000000000 "$(json one_all.json "[.communicators[].bytes_sent] | max")"'
 
-test_expect '18: classes and states with their source' '
+test_expect 'checklist 18: classes and states with their source' '
 	agent states
 	one a join=0 expect=1 start states data=input=4096 data=input=1000 coll=0=w=-1=0 coll=3=w=-1=8 unordered finish
 	over 0
@@ -263,20 +288,38 @@ test_expect '18: classes and states with their source' '
 	has one_all.json "(data) input"
 	matched 1'
 
-test_expect '22: a program without the library runs, and does nothing' '
+test_expect 'counters of the program: least, mean, greatest, last; what is no value is refused' '
+	agent counters
+	one a join=0 expect=2 start counter=queue=items=3,-5,4294967298,4 counter=load==0.5,1e-300,2.5 finish
+	one b join=1 start counter=queue=items=7 counterswrong finish
+	over 0
+	said b "counterswrong 0"
+	is "0 queue items integer 4 -5 4294967298 4,1 queue items integer 1 7 7 7" "$(json one_all.json \
+		"[.user_counters[] | select(.name == \"queue\") | \"\(.rank) \(.name) \(.unit) \(.type) \(.values) \(.min) \(.max) \(.last)\"] | join(\",\")")"
+	is "1 1e-300" "$(json one_all.json ".user_counters[] | select(.name == \"load\") | \"\(.mean) \(.min)\"")"
+	is "integer -3 real 4" "$(json one_all.json \
+		"[.user_counters[] | select(.name == \"mixed\") | \"\(.type) \(.last)\"] | join(\" \")")"
+	grep -q "| *0 | *queue | items | *4 | *-5 | *1073741825 | 4294967298 | *4 |" one_node_*.log
+	mkdir again
+	"$VFTR" collate -o again .
+	is "$(json one_all.json ".user_counters | tostring")" "$(json again/one_all.json ".user_counters | tostring")"'
+
+test_expect 'checklist 22: a program without the library runs, and does nothing' '
 	agent dynamic
 	limit "$BIN/free" x join expect=1 start ring=w=2 finish load=$LIB/libvftrace.so join expect=1 start ring=w=2 finish >x.out
 	is 5 "$(grep -c "x: [a-z]* 1" x.out)"
+	is 0 "$(nm -D -u "$BIN/free" | grep -c vftrace_)" "undefined symbols of the library"
 	said x "finish 0"
 	wait_for 10 "test -s agent.status"
 	is 2 "$(json free_all.json .matching.pairs.exact)"'
 
-test_if 'command -v $TEST_FC' 'no Fortran compiler' '21: the same from Fortran' '
+test_if 'command -v $TEST_FC' 'no Fortran compiler' 'checklist 21: the same from Fortran' '
 	agent fortran
 	$TEST_FC $TEST_FLAGS -I"$BUILD/include" -J. -o "$BIN/fs" "$T/app-session.f90" $(test_link vftrace)
 	is done "$(limit "$BIN/fs")"
 	wait_for 10 "test -s agent.status"
 	is 1 "$(json fs_all.json .matching.pairs.exact)"
+	is "7 0.25" "$(json fs_all.json "[.user_counters[].last] | sort | reverse | join(\" \")")"
 	is 1 "$(calls_of fs_all.json "class:state@file.f90:7<init")"'
 
 test_expect 'without an agent all calls return, and nothing is said' '
@@ -284,9 +327,7 @@ test_expect 'without an agent all calls return, and nothing is said' '
 	is 8 "$(grep -c "x: [a-z]* 1 there is no agent" x.out)"
 	is 0 "$(wc -c <x.err)"'
 
-test_expect '25: attach of a child takes less than 5 ms; the fastest of some' '
-	SESSION_TIMES=1
-	export SESSION_TIMES
+test_expect 'checklist 25: attach of a child takes less than 5 ms; the fastest of some' '
 	for try in 1 2 3 4; do
 		(
 			agent attach$try

@@ -31,8 +31,8 @@ matched() {
 	is "0 0" "$(json "$1" '"\(.matching.unmatched_sends | add) \(.matching.unmatched_recvs | add)"')" unmatched
 }
 
-test_expect '1, 2, 24: three processes on three nodes: one summary, all messages matched' '
-	three world
+test_expect 'checklist 1, 2, 24: three processes on three nodes: one summary, all messages matched' '
+	three world -k agent.linger_s=0.3
 	one world node1 a join=0 expect=3 start ring=w=20 finish
 	one world node2 b join=1 start ring=w=20 finish
 	one world node3 c join=2 start ring=w=20 finish
@@ -45,8 +45,8 @@ test_expect '1, 2, 24: three processes on three nodes: one summary, all messages
 	is 3 "$(json world/one_all.json .ranks)"
 	grep -q "^[^ ]*#[0-9a-f]*$" world/a.contact'
 
-test_expect '3, 15: contacts from other nodes, rounds, and communicators across nodes' '
-	three contacts
+test_expect 'checklist 3, 15: contacts from other nodes, rounds, and communicators across nodes' '
+	three contacts -k agent.linger_s=0.3
 	one contacts node2 a join=1 start create=w=2,1=5 ring=n=5 finish start ring=w=2 finish
 	one contacts node3 b join=2 start create=w=2,1=5 ring=n=5 finish start ring=w=2 finish
 	one contacts node1 lead join=0 expect=3=a.contact,b.contact start finish start ring=w=2 finish
@@ -55,8 +55,8 @@ test_expect '3, 15: contacts from other nodes, rounds, and communicators across 
 	statuses contacts 0 0 0
 	matched contacts/one_all.json 16'
 
-test_expect '13, 14: children on other nodes than their parents' '
-	three family
+test_expect 'checklist 13, 14: children on other nodes than their parents' '
+	three family -k agent.linger_s=0.3
 	one family node2 a join=0 expect=1 start children=x.contact attach=0=w=2=x.contact ring=n=4 finish
 	one family node1 b join===x.contact start ring=p=4 finish
 	one family node3 c join===x.contact start ring=p=4 finish
@@ -64,8 +64,8 @@ test_expect '13, 14: children on other nodes than their parents' '
 	statuses family 0 0 0
 	matched family/one_all.json 12'
 
-test_expect '10, 11: one is killed on another node: the others go on, and are told' '
-	three killed
+test_expect 'checklist 10, 11: one is killed on another node: the others go on, and are told' '
+	three killed -k agent.linger_s=0.3
 	one killed node1 a join=0 expect=3 start ring=w=3 wait=go finish
 	one killed node2 b join=1 start ring=w=3 wait=go create=w=1,2=5 finish
 	one killed node3 c join=2 start ring=w=3 touch=ready sleep=0.3 die=9
@@ -78,8 +78,8 @@ test_expect '10, 11: one is killed on another node: the others go on, and are to
 	statuses killed 0 0 0
 	matched killed/one_all.json 9'
 
-test_expect '5, 6: numbers and time-outs across nodes' '
-	three numbers
+test_expect 'checklist 5, 6: numbers and time-outs across nodes' '
+	three numbers -k agent.linger_s=0.3
 	one numbers node2 a join=1 start=4
 	said numbers a "join 0"
 	one numbers node3 b join=1 join=0 expect=3 start=1
@@ -88,7 +88,7 @@ test_expect '5, 6: numbers and time-outs across nodes' '
 	statuses numbers 0 0 0'
 
 test_expect 'an agent that is killed: its processes go on, the others are told who is missing' '
-	three agentless
+	three agentless -k agent.linger_s=0.3
 	one agentless node1 a join=0 expect=3 start wait=go finish=5
 	one agentless node2 b join=1 start wait=go finish=5
 	one agentless node3 c join=2 start touch=ready wait=go finish=5 send=w=0=1=1

@@ -24,7 +24,7 @@ one() {
 	limit "$BIN/one" "$@" >"$1.out" 2>"$1.err" &
 }
 
-test_expect '12: nobody makes progress: call stacks, and the results so far' '
+test_expect 'checklist 12: nobody makes progress: call stacks, and the results so far' '
 	agent deadlock -k agent.deadlock_s=0.8
 	one a join=0 expect=2 start ring=w=3 enter=receiving wait=go
 	one b join=1 start ring=w=3 enter=sending wait=go
@@ -46,7 +46,7 @@ test_expect 'who makes progress slowly is not called idle' '
 	hasnt agent.err "no thread"
 	[ ! -e stacks_*.log ]'
 
-test_expect '20: a stop file ends the run; the results are written, the processes live' '
+test_expect 'checklist 20: a stop file ends the run; the results are written, the processes live' '
 	agent stopped -k agent.stop_file=$PWD/stop
 	one a join=0 expect=1 start ring=w=3 wait=go touch=alive
 	wait_for 10 "grep -q ring a.out"
@@ -59,7 +59,7 @@ test_expect '20: a stop file ends the run; the results are written, the processe
 	touch go
 	wait_for 10 "test -e alive"'
 
-test_expect '20: with a command, that gets the signal' '
+test_expect 'checklist 20: with a command, that gets the signal' '
 	rm -f stop
 	(sleep 0.5; touch stop) &
 	status_of 143 traced -q -k agent.stop_file=$PWD/stop -- "$BIN/one" x join=0 expect=1 start sleep=20'
@@ -67,7 +67,7 @@ test_expect '20: with a command, that gets the signal' '
 nodes_up 2
 . "$T/tcp.sh"
 
-test_expect '12: on two nodes, all have to be idle' '
+test_expect 'checklist 12: on two nodes, all have to be idle' '
 	for n in 1 2; do
 		start both node$n --peers node1:7001,node2:7001 -k agent.deadlock_s=1
 	done

@@ -41,13 +41,28 @@ test_expect 'fork-tree: attached level by level, with a library that is loaded; 
 	matched fork-tree_all.json 24
 	is 13 "$(json fork-tree_all.json .ranks)"'
 
-test_expect 'errors: four faults and two successes, each in less than 5 s; nothing is left' '
+test_expect 'simple: rounds, each with its files; messages to oneself, a state, a counter' '
+	example simple
+	is "sum 60" "$(traced -q -- "$BIN/simple" 3 2)"
+	matched simple_all.json 96
+	is "33 63" "$(echo $(for n in 1 2; do
+		json simple.round${n}_all.json "[.communication_matrix[] | .sends] | add"
+	done))"
+	is 3 "$(json simple.round1_all.json "[.stacks[] | select(.path | startswith(\"ring:passing@\")) | .calls] | add")"
+	is "sum 30 60" "$(json simple_all.json ".user_counters[0] | \"\(.name) \(.values) \(.last)\"")"
+	is "sum 90" "$(VFTR_AGENT=off limit "$BIN/simple" 3 3)"'
+
+test_expect 'errors: six faults and two successes, each in less than 5 s; nothing is left' '
 	example errors
 	traced -q -- "$BIN/errors" >out 2>err || { cat out err; false; }
 	cat out err
 	has out "all as expected"
 	is "" "$(agent_pids)"
-	is "" "$(ls $VFTR_RUNTIME_DIR)"'
+	is "" "$(ls $VFTR_RUNTIME_DIR)"
+	is 8 "$(grep -c " [0-4]\.[0-9] s$" out)" "tries in time"
+	is "" "$(ls /dev/shm | grep -i vftr)"
+	is "" "$(grep -lzxF "VFTR_TEST_DIR=$VFTR_TEST_DIR" /proc/[0-9]*/environ 2>/dev/null |
+		sed "s,environ,comm," | xargs cat 2>/dev/null | grep -x errors)" "processes left"'
 
 test_expect 'key-value, without an agent: it runs and says nothing' '
 	$TEST_CC $TEST_FLAGS -I"$TOP/libhook" -o "$BIN/key-value" "$T/examples/key-value.c"

@@ -15,6 +15,7 @@
 #include "nodeagent/traffic-internal.h"
 #include "nodeagent/traffic-sync.h"
 #include "nodeagent/util.h"
+#include "t/suite.h"
 
 #define START	((uint64_t)3 << RECORD_TIME_BITS)
 #define FN(f)	(RECORD_ID_MPI + VFTR_MPI_##f)
@@ -316,20 +317,13 @@ static inline int run_tests(const char *name, const struct row *rows, size_t n)
 {
 	Suite *s = suite_create(name);
 	TCase *c = tcase_create(name);
-	SRunner *sr;
-	int failures;
 
 	tcase_add_checked_fixture(c, setup, teardown);
 	tcase_set_timeout(c, 60);
 	for (size_t i = 0; i < n; i++)
 		tcase_add_loop_test(c, rows[i].test, 0, rows[i].times);
 	suite_add_tcase(s, c);
-	sr = srunner_create(s);
-	srunner_set_tap(sr, "-");
-	srunner_run_all(sr, CK_SILENT);
-	failures = srunner_ntests_failed(sr);
-	srunner_free(sr);
-	return failures ? 1 : 0;
+	return run_suite(s);
 }
 
 #endif

@@ -20,6 +20,7 @@
 #include "nodeagent/peer.h"
 #include "nodeagent/profile.h"
 #include "nodeagent/util.h"
+#include "t/suite.h"
 
 #define SIZE	 20
 #define MAIL_MAX 4096
@@ -234,17 +235,11 @@ int main(void)
 {
 	Suite *s = suite_create("clock-burst");
 	TCase *t = tcase_create("clock-burst");
-	SRunner *r = srunner_create(s);
-	int failed;
 
 	tcase_set_timeout(t, 60);
 	tcase_add_test(t, all_clocks_become_known);
 	tcase_add_test(t, who_is_gone_is_not_waited_for);
 	tcase_add_test(t, who_never_comes_costs_only_windows);
 	suite_add_tcase(s, t);
-	srunner_set_tap(r, "-");
-	srunner_run_all(r, CK_SILENT);
-	failed = srunner_ntests_failed(r);
-	srunner_free(r);
-	return failed ? 1 : 0;
+	return run_suite(s);
 }

@@ -7,6 +7,7 @@
 
 #include "nodeagent/clock-sync.h"
 #include "nodeagent/profile.h"
+#include "t/suite.h"
 
 #define S	   1000000000ll
 #define US	   1000ll
@@ -464,8 +465,6 @@ int main(void)
 {
 	Suite *s = suite_create("clock-sync");
 	TCase *t = tcase_create("clock-sync");
-	SRunner *r = srunner_create(s);
-	int failed;
 
 	tcase_add_test(t, a_burst_contains_the_truth);
 	tcase_add_test(t, samples_that_make_no_sense_are_left_out);
@@ -485,9 +484,5 @@ int main(void)
 	tcase_add_test(t, beyond_poor_knots_the_rate_is_a_usual_one);
 	tcase_add_test(t, packing_keeps_everything);
 	suite_add_tcase(s, t);
-	srunner_set_tap(r, "-");
-	srunner_run_all(r, CK_SILENT);
-	failed = srunner_ntests_failed(r);
-	srunner_free(r);
-	return failed ? 1 : 0;
+	return run_suite(s);
 }

@@ -8,6 +8,7 @@
 #include "nodeagent/replay.h"
 #include "nodeagent/util.h"
 #include "shm/record.h"
+#include "t/suite.h"
 
 #define LOW  0x7f1000000000u
 #define HIGH 0x7f1000010000u
@@ -195,18 +196,11 @@ int main(void)
 	TCase *c = tcase_create("codemap");
 	const TTest *const tests[] = {one_module, across_four_gib, reused_addresses, neighbours,
 		wide_keys_and_epochs, recursion_across_epochs, nonsense};
-	SRunner *sr;
-	int failed;
 
 	tcase_add_checked_fixture(c, setup, teardown);
 	tcase_set_timeout(c, 30);
 	for (size_t i = 0; i < ARRAY_SIZE(tests); i++)
 		tcase_add_test(c, tests[i]);
 	suite_add_tcase(s, c);
-	sr = srunner_create(s);
-	srunner_set_tap(sr, "-");
-	srunner_run_all(sr, CK_SILENT);
-	failed = srunner_ntests_failed(sr);
-	srunner_free(sr);
-	return failed ? 1 : 0;
+	return run_suite(s);
 }

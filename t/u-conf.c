@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "conf/conf.h"
+#include "t/suite.h"
 
 /* What Vftrace itself writes for a user to start from. */
 static const char vftrace_default[] = "{\n"
@@ -349,6 +350,88 @@ START_TEST(errors_name_line_and_cause)
 }
 END_TEST
 
+/* KEY with this value in line 3 of a file: accepted, or refused by FILE:LINE, key and value. */
+static bool accepts(const struct conf_option *o, const char *value, const char *shown)
+{
+	char *text = strdup("{"), *longer, *error, *wanted, path[128];
+	int depth = 1;
+	struct conf *c;
+
+	strcpy(path, o->path);
+	for (char *key = path, *dot; key; key = dot) {
+		dot = strchr(key, '.');
+		if (dot)
+			*dot++ = '\0';
+		ck_assert_int_gt(asprintf(&longer, "%s%s\"%s\":%s", text, dot ? "" : "\n\n", key,
+					 dot ? "{" : " "),
+			0);
+		free(text);
+		text = longer;
+		depth += !!dot;
+	}
+	ck_assert_int_gt(asprintf(&longer, "%s%s%.*s", text, value, depth, "}}}}}}"), 0);
+	c = load(longer, &error);
+	if (!c) {
+		ck_assert_int_gt(asprintf(&wanted, "f:3: %s: %s is not ", o->path, shown), 0);
+		ck_assert_msg(
+			!strncmp(error, wanted, strlen(wanted)), "%s, wanted %s", error, wanted);
+		free(wanted);
+	}
+	conf_free(c);
+	free(error);
+	free(longer);
+	free(text);
+	return c;
+}
+
+START_TEST(every_key_refuses)
+{
+	for (size_t i = 0; i < CONF_N_OPTIONS; i++) {
+		const struct conf_option *o = &conf_options[i];
+		bool number = o->type == CONF_INT || o->type == CONF_DOUBLE || o->type == CONF_SIZE;
+		bool list = o->type == CONF_COUNTERS || o->type == CONF_OBSERVABLES;
+		char outside[64];
+
+		ck_assert_int_eq(accepts(o, "true", "true"), o->type == CONF_BOOL);
+		ck_assert_int_eq(accepts(o, "null", "null"), o->null_ok);
+		ck_assert_int_eq(accepts(o, "[]", "a list"), list);
+		ck_assert(!accepts(o, "{}", "an object"));
+		ck_assert(!accepts(o, "-1e30", "-1e+30"));
+		ck_assert(!accepts(o, "1e30", "1e+30"));
+		ck_assert_int_eq(accepts(o, "\"x y\"", "\"x y\""),
+			o->type == CONF_STRING || o->type == CONF_REGEX);
+		if (!number)
+			continue;
+		ck_assert(!accepts(o, "\"many\"", "\"many\""));
+		snprintf(outside, sizeof(outside), "%.15g", o->min - 1);
+		ck_assert(!accepts(o, outside, outside));
+		snprintf(outside, sizeof(outside), "%.15g", o->max * 2);
+		ck_assert(!accepts(o, outside, outside));
+		if (o->type != CONF_DOUBLE)
+			ck_assert(!accepts(o, "8.5", "8.5"));
+	}
+}
+END_TEST
+
+START_TEST(changes_beyond_the_file_are_known)
+{
+	struct conf *c = conf_default();
+	char *error;
+
+	ck_assert(!conf_is_changed(c));
+	ck_assert_int_eq(conf_set(c, "off", "false", &error), 0);
+	ck_assert(!conf_is_changed(c));
+	ck_assert_int_eq(conf_set(c, "mpi.sort_table.column", "messages", &error), 0);
+	ck_assert(conf_is_changed(c));
+	conf_free(c);
+	c = good("{\"off\": true, \"sampling\": {\"sample_interval\": 1}}");
+	ck_assert(!conf_is_changed(c));
+	ck_assert_int_eq(conf_set(c, "sampling.sample_interval", "2", &error), 0);
+	ck_assert(conf_is_changed(c));
+	conf_free(c);
+}
+END_TEST
+
 static const struct {
 	const char *text, *warnings;
 } warned[] = {
@@ -373,8 +456,10 @@ static const struct {
 		"         Did you mean \"unit\"?\n"},
 	{"{\"off\": true,\n\"Off\": false}",
 		"f:1: Warning: \"off\" is given again in line 2; the last one counts.\n"},
-	{"{\n\n\"\\u001b[2J\": 1}", "f:3: Warning: \"\\x1b[2J\" is not a valid vftrace option.\n"
-				    "         Did you mean \"off\"?\n"},
+	{"{\n\n\"\\u001b[2J\": 1}", "f:3: Warning: \"\\x1b[2J\" is not a valid vftrace option.\n"},
+	{"{\"x\": 1,\n\"nonsense\": 1}",
+		"f:1: Warning: \"x\" is not a valid vftrace option.\n"
+		"f:2: Warning: \"nonsense\" is not a valid vftrace option.\n"},
 	{"\xef\xbb\xbf{\r\n\"off\": false\r\n}", ""},
 };
 
@@ -402,13 +487,13 @@ END_TEST
 START_TEST(warnings_end)
 {
 	size_t n = 300, bytes = 0;
-	char *text = malloc(n * 8 + 8), *s;
+	char *text = malloc(n * 9 + 9), *s;
 	struct conf *c;
 	int lines = 0;
 
 	text[bytes++] = '{';
 	for (size_t i = 0; i < n; i++)
-		bytes += (size_t)sprintf(text + bytes, "%s\"x\": 1", i ? "," : "");
+		bytes += (size_t)sprintf(text + bytes, "%s\"of\": 1", i ? "," : "");
 	strcpy(text + bytes, "}");
 	c = good(text);
 	for (s = warnings; (s = strchr(s, '\n')); s++)
@@ -444,9 +529,9 @@ START_TEST(unreadable_file)
 	struct conf *c;
 	char *error;
 
-	ck_assert_int_eq(conf_load(&c, "/nonexistent/f", &error, NULL, NULL), -1);
+	ck_assert_int_eq(conf_load(&c, "/nonexistent/folder/f", &error, NULL, NULL), -1);
 	ck_assert_str_eq(
-		error, "/nonexistent/f: the file can't be read: No such file or directory");
+		error, "/nonexistent/folder/f: the file can't be read: No such file or directory");
 	free(error);
 	ck_assert_int_eq(conf_load(&c, "/", &error, NULL, NULL), -1);
 	ck_assert_str_eq(error, "/: the file can't be read: Is a directory");
@@ -483,6 +568,7 @@ START_TEST(command_line)
 			"\"mpi.show_tabel\" is not a valid vftrace option; did you mean "
 			"\"mpi.show_table\"?"},
 		{"mpii", "1", "\"mpii\" is not a valid vftrace option; did you mean \"mpi\"?"},
+		{"nonsense.key", "1", "\"nonsense.key\" is not a valid vftrace option"},
 	};
 	struct conf *c = conf_default();
 	char *error;
@@ -506,12 +592,13 @@ END_TEST
 
 START_TEST(paths)
 {
-	struct conf *c = good("{\n\"output_directory\": \"/nonexistent\"}");
+	struct conf *c = good("{\n\"output_directory\": \"/nonexistent/folder\"}");
 	char *error;
 
 	ck_assert_int_eq(conf_check_paths(c, &error), -1);
-	ck_assert_str_eq(error, "f:2: output_directory: \"/nonexistent\" can't be written to: "
-				"No such file or directory");
+	ck_assert_str_eq(error,
+		"f:2: output_directory: \"/nonexistent/folder\" can't be written to: "
+		"No such file or directory");
 	free(error);
 	ck_assert_int_eq(conf_set(c, "output_directory", "/dev/null", &error), 0);
 	ck_assert_int_eq(conf_check_paths(c, &error), -1);
@@ -597,8 +684,6 @@ int main(void)
 {
 	Suite *suite = suite_create("conf");
 	TCase *t = tcase_create("conf");
-	SRunner *sr = srunner_create(suite);
-	int failed;
 
 	tcase_set_timeout(t, 30);
 	tcase_add_test(t, defaults);
@@ -608,6 +693,8 @@ int main(void)
 	tcase_add_test(t, vftrace_default_is_accepted);
 	tcase_add_test(t, default_looks_like_vftrace);
 	tcase_add_loop_test(t, errors_name_line_and_cause, 0, sizeof(refused) / sizeof(refused[0]));
+	tcase_add_test(t, every_key_refuses);
+	tcase_add_test(t, changes_beyond_the_file_are_known);
 	tcase_add_loop_test(t, unknown_keys_are_advised, 0, sizeof(warned) / sizeof(warned[0]));
 	tcase_add_test(t, last_section_counts);
 	tcase_add_test(t, warnings_end);
@@ -618,9 +705,5 @@ int main(void)
 	tcase_add_test(t, ranks);
 	tcase_add_test(t, mutations);
 	suite_add_tcase(suite, t);
-	srunner_set_tap(sr, "-");
-	srunner_run_all(sr, CK_SILENT);
-	failed = srunner_ntests_failed(sr);
-	srunner_free(sr);
-	return failed ? 1 : 0;
+	return run_suite(suite);
 }

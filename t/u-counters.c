@@ -7,6 +7,7 @@
 #include "nodeagent/replay.h"
 #include "nodeagent/util.h"
 #include "shm/record.h"
+#include "t/suite.h"
 
 #define F 0x10000
 #define G 0x20000
@@ -193,8 +194,6 @@ int main(void)
 {
 	Suite *s = suite_create("counters");
 	TCase *c = tcase_create("counters");
-	SRunner *sr;
-	int failed;
 
 	tcase_add_test(c, test_frames);
 	tcase_add_test(c, test_parts_and_sums);
@@ -203,10 +202,5 @@ int main(void)
 	tcase_add_test(c, test_refused);
 	tcase_add_test(c, test_split_takes_no_value_for_a_time);
 	suite_add_tcase(s, c);
-	sr = srunner_create(s);
-	srunner_set_tap(sr, "-");
-	srunner_run_all(sr, CK_SILENT);
-	failed = srunner_ntests_failed(sr);
-	srunner_free(sr);
-	return failed != 0;
+	return run_suite(s);
 }

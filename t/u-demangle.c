@@ -7,6 +7,7 @@
 #include <time.h>
 
 #include "nodeagent/demangle.h"
+#include "t/suite.h"
 
 enum { PLAIN = 0, MODULES = 1, CXX = 2 };
 
@@ -117,17 +118,10 @@ int main(void)
 {
 	Suite *s = suite_create("demangle");
 	TCase *c = tcase_create("names");
-	SRunner *sr;
-	int failed;
 
 	tcase_add_loop_test(c, test_name, 0, (int)(sizeof(names) / sizeof(names[0])));
 	tcase_add_test(c, test_long_and_nested);
 	tcase_add_test(c, test_hundred_thousand);
 	suite_add_tcase(s, c);
-	sr = srunner_create(s);
-	srunner_set_tap(sr, "-");
-	srunner_run_all(sr, CK_SILENT);
-	failed = srunner_ntests_failed(sr);
-	srunner_free(sr);
-	return failed != 0;
+	return run_suite(s);
 }

@@ -7,6 +7,7 @@
 
 #include "nodeagent/export-pairs.h"
 #include "nodeagent/export-protobuf.h"
+#include "t/suite.h"
 
 static void same(const struct protobuf *p, const char *bytes, size_t n)
 {
@@ -164,8 +165,6 @@ int main(void)
 {
 	Suite *s = suite_create("export");
 	TCase *c = tcase_create("protobuf");
-	SRunner *sr;
-	int failed;
 
 	tcase_add_test(c, test_numbers);
 	tcase_add_test(c, test_texts);
@@ -176,10 +175,5 @@ int main(void)
 	tcase_add_loop_test(c, test_pairs, 0, 5);
 	tcase_add_test(c, test_pairs_without_a_disk);
 	suite_add_tcase(s, c);
-	sr = srunner_create(s);
-	srunner_set_tap(sr, "-");
-	srunner_run_all(sr, CK_SILENT);
-	failed = srunner_ntests_failed(sr);
-	srunner_free(sr);
-	return failed != 0;
+	return run_suite(s);
 }

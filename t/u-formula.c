@@ -7,6 +7,7 @@
 
 #include "nodeagent/counter-events.h"
 #include "nodeagent/formula.h"
+#include "t/suite.h"
 
 static const char *const names[] = {"A", "B", "L1_miss", "e", "T", "CALLS"};
 static const double values[] = {10, 4, 0.5, 7, 2, 3};
@@ -253,8 +254,6 @@ int main(void)
 {
 	Suite *s = suite_create("formula");
 	TCase *c = tcase_create("formulas"), *e = tcase_create("events");
-	SRunner *sr;
-	int failed;
 
 	tcase_add_loop_test(c, test_value, 0, (int)(sizeof(good) / sizeof(good[0])));
 	tcase_add_loop_test(c, test_error, 0, (int)(sizeof(bad) / sizeof(bad[0])));
@@ -266,10 +265,5 @@ int main(void)
 	tcase_add_test(e, test_io);
 	suite_add_tcase(s, c);
 	suite_add_tcase(s, e);
-	sr = srunner_create(s);
-	srunner_set_tap(sr, "-");
-	srunner_run_all(sr, CK_SILENT);
-	failed = srunner_ntests_failed(sr);
-	srunner_free(sr);
-	return failed != 0;
+	return run_suite(s);
 }

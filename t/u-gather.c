@@ -15,6 +15,7 @@
 #include "nodeagent/traffic.h"
 #include "nodeagent/util.h"
 #include "shm/message.h"
+#include "t/suite.h"
 
 #define START ((uint64_t)3 << RECORD_TIME_BITS)
 #define FN(f) (RECORD_ID_MPI + VFTR_MPI_##f)
@@ -358,17 +359,10 @@ int main(void)
 		two_ranks, nested_functions, spawned_jobs, files_and_places, without_mpi};
 	Suite *s = suite_create("gather");
 	TCase *c = tcase_create("gather");
-	SRunner *sr;
-	int failed;
 
 	tcase_add_checked_fixture(c, setup, teardown);
 	for (size_t i = 0; i < ARRAY_SIZE(tests); i++)
 		tcase_add_test(c, tests[i]);
 	suite_add_tcase(s, c);
-	sr = srunner_create(s);
-	srunner_set_tap(sr, "-");
-	srunner_run_all(sr, CK_SILENT);
-	failed = srunner_ntests_failed(sr);
-	srunner_free(sr);
-	return failed ? 1 : 0;
+	return run_suite(s);
 }

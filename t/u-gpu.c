@@ -2,7 +2,7 @@
 /*
  * GPUs at the agent: the union of intervals against a plain count, the GPU's
  * clock against a known line, activities that come before and after their calls,
- * and packets that make no sense.
+ * what the host waited for, and packets that make no sense.
  */
 #include <check.h>
 #include <stdlib.h>
@@ -14,6 +14,8 @@
 #include "nodeagent/gpu-clock.h"
 #include "nodeagent/gpu.h"
 #include "nodeagent/process.h"
+#include "nodeagent/util.h"
+#include "t/suite.h"
 
 #define SLOTS 4000
 
@@ -139,10 +141,15 @@ static bool packet(uint32_t n, const struct gpu_activity *a)
 static const struct gpu_sum *only_sum(void)
 {
 	size_t n;
-	const struct gpu_sum *s = gpu_sums(gpu, &n);
+	const struct gpu_sum *s = gpu_sums(gpu, &n), *only = NULL;
 
-	ck_assert_uint_eq(n, 1);
-	return s;
+	for (; n; n--, s++)
+		if (s->kind != GPU_API) { /* the call itself */
+			ck_assert_ptr_null(only);
+			only = s;
+		}
+	ck_assert_ptr_nonnull(only);
+	return only;
 }
 
 START_TEST(test_any_order)
@@ -217,8 +224,8 @@ START_TEST(test_names)
 	ck_assert_str_eq(gpu_sum_name(gpu, only_sum()), "(unknown kernel)");
 	ck_assert(gpu_name(gpu, &m, "saxpy"));
 	ck_assert_str_eq(gpu_sum_name(gpu, only_sum()), "saxpy");
-	m = (struct wire_about){.number = 3, .object = WIRE_GPU_DEVICE_NAME};
-	ck_assert(gpu_name(gpu, &m, "Tesla"));
+	gpu_device_told(gpu, &(struct wire_gpu_device){.device = 3}, "Tesla");
+	gpu_device_told(gpu, &(struct wire_gpu_device){.device = UINT32_MAX}, "none");
 	ck_assert_str_eq(gpu_device_name(gpu, 3), "Tesla");
 	ck_assert_ptr_null(gpu_device_name(gpu, 2));
 	m.number = 0;
@@ -226,6 +233,15 @@ START_TEST(test_names)
 	ck_assert(!gpu_name(gpu, &m, "x"));
 	m.object = 9;
 	ck_assert(!gpu_name(gpu, &m, "x"));
+	gpu_stream_told(gpu, &(struct wire_gpu_stream){.context = 1, .stream = 7}, "default");
+	gpu_stream_told(gpu, &(struct wire_gpu_stream){.context = 1, .stream = 7}, "mine");
+	gpu_stream_told(gpu,
+		&(struct wire_gpu_stream){
+			.device = 3, .context = GPU_NO_STREAM, .stream = GPU_NO_STREAM},
+		"renamed");
+	ck_assert_str_eq(gpu_stream_name(gpu, 1, 7), "mine");
+	ck_assert_ptr_null(gpu_stream_name(gpu, 2, 7));
+	ck_assert_str_eq(gpu_device_name(gpu, 3), "renamed");
 }
 END_TEST
 
@@ -250,6 +266,141 @@ START_TEST(test_no_sense)
 }
 END_TEST
 
+static struct gpu_activity wait_for(uint32_t stream, uint32_t detail, uint64_t start, uint64_t end)
+{
+	return (struct gpu_activity){.kind = GPU_WAIT,
+		.detail = detail,
+		.stream = stream,
+		.device = GPU_NO_DEVICE,
+		.start = start,
+		.end = end};
+}
+
+static struct gpu_activity in_stream(uint32_t stream, uint32_t name, uint64_t start, uint64_t end)
+{
+	struct gpu_activity a = kernel(0, start, end);
+
+	a.stream = stream;
+	a.name = name;
+	return a;
+}
+
+/* Ends of kernels and waits, in ns; the records come in any order. */
+START_TEST(test_waits)
+{
+	struct gpu_activity a[] = {in_stream(1, 1, 100000, 200000), in_stream(2, 2, 100000, 400000),
+		wait_for(1, GPU_WAIT_STREAM, 150000, 200500),
+		wait_for(2, GPU_WAIT_STREAM, 300000, 400500),
+		wait_for(GPU_NO_STREAM, GPU_WAIT_CONTEXT, 450000, 600500),
+		in_stream(1, 3, 410000, 600000), /* after the wait for it */
+		in_stream(1, 4, 700000, 800000),
+		wait_for(1, GPU_WAIT_STREAM, 900000, 900010), /* it was over */
+		in_stream(1, 5, 900500, 901000),	      /* and this came later */
+		wait_for(1, GPU_WAIT_STREAM_EVENT, 900000, 990000) /* not the host */};
+	static const struct {
+		uint64_t what, ticks;
+	} wanted[] = {{1, 50500}, {2, 100500}, {3, 150500}, {0, 10}};
+	const struct gpu_host_wait *w;
+	size_t n;
+
+	ck_assert(packet(ARRAY_SIZE(a), a));
+	gpu_end(gpu);
+	w = gpu_host_waits(gpu, &n);
+	ck_assert_uint_eq(n, ARRAY_SIZE(wanted));
+	for (size_t i = 0; i < n; i++) {
+		size_t k = 0;
+
+		while (k < n && wanted[k].what != (uint32_t)w[i].what)
+			k++;
+		ck_assert_uint_lt(k, n);
+		ck_assert_uint_eq(w[i].n, 1);
+		ck_assert_uint_eq(w[i].ticks, wanted[k].ticks);
+	}
+}
+END_TEST
+
+START_TEST(test_links)
+{
+	struct gpu_activity a[] = {{.kind = GPU_COPY, .detail = GPU_COPY_TO_DEVICE, .bytes = 10},
+		{.kind = GPU_COPY, .detail = GPU_COPY_TO_DEVICE, .bytes = 20},
+		{.kind = GPU_COPY, .detail = GPU_COPY_PEER, .bytes = 5, .from = 1, .to = 2},
+		{.kind = GPU_COPY, .detail = GPU_COPY_PEER, .bytes = 6, .from = 2, .to = 1},
+		{.kind = GPU_MEMORY,
+			.detail = GPU_MEMORY_TO_HOST,
+			.bytes = 7,
+			.from = 3,
+			.to = GPU_NO_DEVICE}};
+	const struct gpu_link *l;
+	size_t n;
+
+	for (size_t i = 0; i < ARRAY_SIZE(a); i++) {
+		a[i].start = 1000 * i + 1;
+		a[i].end = 1000 * i + 101;
+	}
+	ck_assert(packet(ARRAY_SIZE(a), a));
+	l = gpu_links(gpu, &n);
+	ck_assert_uint_eq(n, 4);
+	ck_assert(l[0].from == GPU_NO_DEVICE && l[0].to == 0 && l[0].bytes == 30 && l[0].n == 2);
+	ck_assert(l[1].from == 1 && l[1].to == 2 && l[1].bytes == 5 && l[1].ticks == 100);
+	ck_assert(l[2].from == 2 && l[2].to == 1 && l[2].bytes == 6);
+	ck_assert(l[3].from == 3 && l[3].to == GPU_NO_DEVICE && l[3].bytes == 7);
+}
+END_TEST
+
+START_TEST(test_range)
+{
+	struct gpu_activity a = {
+		.kind = GPU_RANGE, .name = 1, .call = 0xc0000001, .start = 500, .end = 700};
+	const struct gpu_sum *s;
+
+	gpu_call(gpu, frame, GPU_INTERFACE_NVTX << 24 | 5, 0xc0000001, 400);
+	ck_assert(packet(1, &a));
+	s = only_sum();
+	ck_assert_uint_eq(s->ticks, 200); /* ticks as they are */
+	ck_assert_uint_eq(s->path->key, 9001);
+	a.end = UINT64_MAX; /* a process cannot know the future */
+	ck_assert(packet(1, &a));
+	ck_assert_uint_lt(only_sum()->max_ticks, UINT64_MAX / 2);
+}
+END_TEST
+
+/* A clock that is wrong moves nothing to before the process began, or into the future. */
+START_TEST(test_wrong_clock)
+{
+	struct gpu_activity a[] = {kernel(0, 10, 700), kernel(0, UINT64_MAX / 2, UINT64_MAX - 9)};
+	const struct gpu_stream *s;
+	size_t n;
+
+	process.start_ticks = 500;
+	ck_assert(packet(ARRAY_SIZE(a), a));
+	s = gpu_streams(gpu, &n);
+	ck_assert_uint_eq(n, 2);
+	ck_assert_uint_eq(s[1].first, 500);
+	ck_assert_uint_ge(s[1].last, 700);
+	ck_assert_uint_le(s[1].last, agent_ticks(&agent));
+}
+END_TEST
+
+/* While recording pauses activities come whose calls are not known: later ones pay little. */
+START_TEST(test_waiting_in_vain)
+{
+	struct gpu_activity a[100];
+
+	for (uint32_t i = 0; i < 2500; i++) {
+		for (uint32_t k = 0; k < 100; k++)
+			a[k] = kernel(2000000 + 100 * i + k, 10, 20);
+		ck_assert(packet(100, a));
+	}
+	for (uint32_t i = 1; i <= 20000; i++) {
+		a[0] = kernel(i, 100 * (uint64_t)i, 100 * (uint64_t)i + 5);
+		gpu_call(gpu, frame, 1, i, 100 * (uint64_t)i - 10);
+		ck_assert(packet(1, a));
+	}
+	gpu_end(gpu);
+	ck_assert(agent.n_warnings > 1 && strstr(agent.warnings[1], "250000 activities"));
+}
+END_TEST
+
 /* Whatever the numbers are, nothing breaks, and no time is negative. */
 START_TEST(test_random)
 {
@@ -262,7 +413,7 @@ START_TEST(test_random)
 		for (int k = 0; k < 4; k++) {
 			for (size_t b = 0; b < sizeof(a[k]); b++)
 				((unsigned char *)&a[k])[b] = (unsigned char)rand();
-			a[k].kind %= GPU_KINDS;
+			a[k].kind %= GPU_API;
 			a[k].detail = 0;
 			a[k].name %= 50;
 			a[k].call %= 1000;
@@ -284,8 +435,6 @@ int main(void)
 	Suite *s = suite_create("gpu");
 	TCase *plain = tcase_create("intervals and clocks");
 	TCase *with = tcase_create("activities");
-	SRunner *sr;
-	int failed;
 
 	tcase_add_test(plain, test_union);
 	tcase_add_test(plain, test_union_of_many);
@@ -295,15 +444,15 @@ int main(void)
 	tcase_add_test(with, test_without_call);
 	tcase_add_test(with, test_many_calls);
 	tcase_add_test(with, test_names);
+	tcase_add_test(with, test_waits);
+	tcase_add_test(with, test_links);
+	tcase_add_test(with, test_range);
 	tcase_add_test(with, test_no_sense);
 	tcase_add_test(with, test_random);
+	tcase_add_test(with, test_wrong_clock);
+	tcase_add_test(with, test_waiting_in_vain);
 	tcase_set_timeout(with, 30);
 	suite_add_tcase(s, plain);
 	suite_add_tcase(s, with);
-	sr = srunner_create(s);
-	srunner_set_tap(sr, "-");
-	srunner_run_all(sr, CK_SILENT);
-	failed = srunner_ntests_failed(sr);
-	srunner_free(sr);
-	return failed != 0;
+	return run_suite(s);
 }

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* The stack hash gives the values that other implementations of the recipe give. */
 #include "nodeagent/hash.h"
+#include "t/suite.h"
 
 #include <check.h>
 #include <stdlib.h>
@@ -61,16 +62,10 @@ int main(void)
 {
 	Suite *s = suite_create("hash");
 	TCase *t = tcase_create("hash");
-	SRunner *r = srunner_create(s);
-	int failed;
 
 	tcase_add_loop_test(t, known_values, 0, sizeof(known) / sizeof(known[0]));
 	tcase_add_test(t, bytes_above_127_and_any_alignment);
 	tcase_add_test(t, long_paths);
 	suite_add_tcase(s, t);
-	srunner_set_tap(r, "-");
-	srunner_run_all(r, CK_SILENT);
-	failed = srunner_ntests_failed(r);
-	srunner_free(r);
-	return failed ? 1 : 0;
+	return run_suite(s);
 }

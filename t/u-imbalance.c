@@ -6,6 +6,7 @@
 
 #include "nodeagent/imbalance.h"
 #include "nodeagent/util.h"
+#include "t/suite.h"
 
 /* Of these times, in ns; rank i has element i. */
 static struct spread of(const uint64_t *times, size_t n)
@@ -118,17 +119,11 @@ int main(void)
 {
 	Suite *s = suite_create("imbalance");
 	TCase *c = tcase_create("imbalance");
-	SRunner *sr = srunner_create(s);
-	int failed;
 
 	tcase_add_loop_test(c, by_hand, 0, ARRAY_SIZE(cases));
 	tcase_add_test(c, one_rank);
 	tcase_add_test(c, long_times);
 	tcase_add_test(c, damaged);
 	suite_add_tcase(s, c);
-	srunner_set_tap(sr, "-");
-	srunner_run_all(sr, CK_SILENT);
-	failed = srunner_ntests_failed(sr);
-	srunner_free(sr);
-	return failed ? 1 : 0;
+	return run_suite(s);
 }

@@ -7,6 +7,7 @@
 #include "nodeagent/json-in.h"
 #include "nodeagent/json.h"
 #include "nodeagent/util.h"
+#include "t/suite.h"
 
 static FILE *text_file(const char *text)
 {
@@ -222,8 +223,6 @@ int main(void)
 {
 	Suite *s = suite_create("json-in");
 	TCase *c = tcase_create("json-in");
-	SRunner *sr = srunner_create(s);
-	int failed;
 
 	tcase_add_test(c, numbers);
 	tcase_add_test(c, not_numbers);
@@ -232,9 +231,5 @@ int main(void)
 	tcase_add_test(c, across_buffers);
 	tcase_add_test(c, long_keys_are_cut);
 	suite_add_tcase(s, c);
-	srunner_set_tap(sr, "-");
-	srunner_run_all(sr, CK_SILENT);
-	failed = srunner_ntests_failed(sr);
-	srunner_free(sr);
-	return failed ? 1 : 0;
+	return run_suite(s);
 }

@@ -14,6 +14,7 @@
 #include "nodeagent/elf.h"
 #include "nodeagent/lines.h"
 #include "nodeagent/util.h"
+#include "t/suite.h"
 
 static char dir[] = "/tmp/vftr-u-lines-XXXXXX";
 static struct source_lines *l;
@@ -227,7 +228,6 @@ int main(void)
 		separate_debug_file, another_file_than_ran, names_that_would_break_a_path, spoilt};
 	Suite *s = suite_create("lines");
 	TCase *c = tcase_create("lines");
-	SRunner *sr;
 	char line[64];
 	int failed;
 
@@ -238,13 +238,9 @@ int main(void)
 	for (size_t i = 0; i < ARRAY_SIZE(tests); i++)
 		tcase_add_test(c, tests[i]);
 	suite_add_tcase(s, c);
-	sr = srunner_create(s);
-	srunner_set_tap(sr, "-");
-	srunner_run_all(sr, CK_SILENT);
-	failed = srunner_ntests_failed(sr);
-	srunner_free(sr);
+	failed = run_suite(s);
 	snprintf(line, sizeof(line), "rm -rf %s", dir);
 	if (system(line))
 		fputs("# left a directory in /tmp\n", stderr);
-	return failed ? 1 : 0;
+	return failed;
 }

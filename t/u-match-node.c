@@ -10,6 +10,7 @@
 #include "nodeagent/match-node.h"
 #include "nodeagent/match-wire.h"
 #include "nodeagent/util.h"
+#include "t/suite.h"
 
 static struct node {
 	struct match_node *n;
@@ -372,18 +373,11 @@ int main(void)
 		too_many_requests, other_node, round_trip, sizes, garbage};
 	Suite *s = suite_create("match-node");
 	TCase *c = tcase_create("match-node");
-	SRunner *sr;
-	int failures;
 
 	tcase_add_checked_fixture(c, setup, teardown);
 	tcase_set_timeout(c, 60);
 	for (size_t i = 0; i < ARRAY_SIZE(tests); i++)
 		tcase_add_test(c, tests[i]);
 	suite_add_tcase(s, c);
-	sr = srunner_create(s);
-	srunner_set_tap(sr, "-");
-	srunner_run_all(sr, CK_SILENT);
-	failures = srunner_ntests_failed(sr);
-	srunner_free(sr);
-	return failures ? 1 : 0;
+	return run_suite(s);
 }

@@ -13,6 +13,7 @@
 #define MATCH_OUTBOX_PIECE  ((size_t)16 << 10)
 #include "nodeagent/match-outbox.c"
 #include "nodeagent/places.h"
+#include "t/suite.h"
 
 #define PLACES 5
 
@@ -284,18 +285,11 @@ int main(void)
 		sends_come_back, one_place, receives_come_back, full, no_file, sets_of_places};
 	Suite *s = suite_create("match-outbox");
 	TCase *c = tcase_create("match-outbox");
-	SRunner *sr;
-	int failures;
 
 	tcase_add_checked_fixture(c, setup, teardown);
 	tcase_set_timeout(c, 60);
 	for (size_t i = 0; i < ARRAY_SIZE(tests); i++)
 		tcase_add_test(c, tests[i]);
 	suite_add_tcase(s, c);
-	sr = srunner_create(s);
-	srunner_set_tap(sr, "-");
-	srunner_run_all(sr, CK_SILENT);
-	failures = srunner_ntests_failed(sr);
-	srunner_free(sr);
-	return failures ? 1 : 0;
+	return run_suite(s);
 }

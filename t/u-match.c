@@ -9,6 +9,7 @@
 #include <string.h>
 #include "nodeagent/match.h"
 #include "nodeagent/util.h"
+#include "t/suite.h"
 
 #define ANY    MATCH_ANYWHERE
 #define ANYTAG MATCH_ANY_TAG
@@ -739,8 +740,6 @@ int main(void)
 		elsewhere_and_leftovers, gone, limits};
 	Suite *s = suite_create("match");
 	TCase *c = tcase_create("match");
-	SRunner *sr;
-	int failures;
 
 	tcase_add_checked_fixture(c, setup, teardown);
 	tcase_set_timeout(c, 60);
@@ -748,10 +747,5 @@ int main(void)
 		tcase_add_test(c, tests[i]);
 	tcase_add_loop_test(c, nonsense, 0, 20);
 	suite_add_tcase(s, c);
-	sr = srunner_create(s);
-	srunner_set_tap(sr, "-");
-	srunner_run_all(sr, CK_SILENT);
-	failures = srunner_ntests_failed(sr);
-	srunner_free(sr);
-	return failures ? 1 : 0;
+	return run_suite(s);
 }

@@ -9,6 +9,7 @@
 #include "nodeagent/profile.h"
 #include "nodeagent/vfp.h"
 #include "t/random-profile.h"
+#include "t/suite.h"
 
 #define NODES 7
 
@@ -368,8 +369,6 @@ int main(void)
 {
 	Suite *s = suite_create("merge");
 	TCase *t = tcase_create("merge");
-	SRunner *r = srunner_create(s);
-	int failed;
 
 	tcase_add_loop_test(t, every_tree_gives_the_same, 0, 12);
 	tcase_add_test(t, equal_hashes_of_different_paths_are_kept_apart);
@@ -384,9 +383,5 @@ int main(void)
 	tcase_add_test(t, nothing_and_empty);
 	tcase_add_test(t, deep_paths);
 	suite_add_tcase(s, t);
-	srunner_set_tap(r, "-");
-	srunner_run_all(r, CK_SILENT);
-	failed = srunner_ntests_failed(r);
-	srunner_free(r);
-	return failed ? 1 : 0;
+	return run_suite(s);
 }

@@ -14,6 +14,7 @@
 #include "nodeagent/replay.h"
 #include "nodeagent/util.h"
 #include "shm/record.h"
+#include "t/suite.h"
 
 #define SOLVE 0x10000u
 #define BODY  0x20000u
@@ -689,8 +690,6 @@ int main(void)
 		nested_very_deep, nonsense_does_no_harm};
 	Suite *s = suite_create("openmp");
 	TCase *c = tcase_create("openmp");
-	SRunner *sr;
-	int failed;
 
 	tcase_add_checked_fixture(c, setup, teardown);
 	tcase_set_timeout(c, 60);
@@ -699,10 +698,5 @@ int main(void)
 	tcase_add_loop_test(c, nested_in_any_order, 0, 12);
 	tcase_add_loop_test(c, tasks_of_a_worker_in_the_join, 0, 2);
 	suite_add_tcase(s, c);
-	sr = srunner_create(s);
-	srunner_set_tap(sr, "-");
-	srunner_run_all(sr, CK_SILENT);
-	failed = srunner_ntests_failed(sr);
-	srunner_free(sr);
-	return failed ? 1 : 0;
+	return run_suite(s);
 }

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* The clocks of several nodes in the summary log and in BASE_all.json. */
 #include "t/output-files.h"
+#include "t/suite.h"
 
 static void add_agent(const char *host, struct profile_clock clock)
 {
@@ -106,17 +107,11 @@ int main(void)
 {
 	Suite *s = suite_create("output-clocks");
 	TCase *t = tcase_create("output-clocks");
-	SRunner *r = srunner_create(s);
-	int failed;
 
 	tcase_add_checked_fixture(t, setup_files, teardown);
 	tcase_add_test(t, table_and_members);
 	tcase_add_test(t, what_is_wrong_is_said);
 	tcase_add_test(t, nothing_without_several_nodes);
 	suite_add_tcase(s, t);
-	srunner_set_tap(r, "-");
-	srunner_run_all(r, CK_SILENT);
-	failed = srunner_ntests_failed(r);
-	srunner_free(r);
-	return failed ? 1 : 0;
+	return run_suite(s);
 }

@@ -7,6 +7,7 @@
 #include <sys/stat.h>
 
 #include "t/output-files.h"
+#include "t/suite.h"
 
 #define ODD  "odd\"\\\n\xff name"
 #define LONG "a_very_long_name_of_a_function_that_only_a_template_can_have"
@@ -83,10 +84,29 @@ START_TEST(sections)
 			"Vftrace used memory:     16.00 MiB\n", "\nRuntime profile\n+-",
 			"\n\n\n Summary: Min/Max runtime across all ranks\n+-",
 			"\nRuntime profile (Grouped by function name)\n+-", "\nAgents\n+-",
-			"\nGlobal call stacks:\n", "\nVftrace default configuration:\n{\n", NULL});
+			"\nGlobal call stacks:\n",
+			"\nVftrace default configuration, changed on the command line or by "
+			"VFTR_SET:\n{\n",
+			NULL});
 	has(log, "No data from node n2: its agent did not answer.\n");
 	has_not(log, "cancelled by signal");
 	has_not(log, "not recorded");
+	free(log);
+}
+END_TEST
+
+/* Eight threads a rank that all spend half of their time in hooks. */
+START_TEST(overhead_of_threads)
+{
+	p->threads = 32;
+	p->hook_ns_total = 24000 * MS;
+	for (size_t i = 0; i < p->n_stacks; i++)
+		p->stacks[i].excl_ns = 0;
+	p->stacks[0].excl_ns = 48000 * MS;
+	char *log = summary();
+
+	has(log, "Total runtime:            1.50 s\nApplication time:         0.75 s\n"
+		 "Overhead:                 0.75 s\n");
 	free(log);
 }
 END_TEST
@@ -405,8 +425,8 @@ START_TEST(node_log)
 			"0.05 Mrecords/s per busy core\n", "Ran on: cpu 3\n", "\nRuntime profile\n",
 			"\nGlobal call stacks:\n", NULL});
 	const char *first = row(log, "Processes", 0), *second = row(log, "Processes", 1);
-	static const char *const cells[] = {"0", "4711", "4700", "app", "2", "0.000", "1.500", "99", "49",
-		"7", "0.050", "8.00", "0", "exited 3"};
+	static const char *const cells[] = {"0", "4711", "4700", "app", "2", "0.000", "1.500", "99",
+		"49", "7", "0.050", "8.00", "0", "exited 3"};
 
 	for (unsigned i = 0; i < ARRAY_SIZE(cells); i++)
 		cell_is(first, i, cells[i]);
@@ -531,23 +551,17 @@ END_TEST
 
 int main(void)
 {
-	const TTest *const tests[] = {sections, profile_table, optional_columns,
-		sorted_as_configured, json_equals_the_log, json_strings, grouped, minmax,
-		separate_files, deaths_and_losses, node_log, rank_log, unwritable,
+	const TTest *const tests[] = {sections, overhead_of_threads, profile_table,
+		optional_columns, sorted_as_configured, json_equals_the_log, json_strings, grouped,
+		minmax, separate_files, deaths_and_losses, node_log, rank_log, unwritable,
 		deep_mutual_recursion, empty};
 	Suite *s = suite_create("output");
 	TCase *c = tcase_create("output");
-	SRunner *sr = srunner_create(s);
-	int failed;
 
 	tcase_add_checked_fixture(c, setup, teardown);
 	tcase_set_timeout(c, 30);
 	for (size_t i = 0; i < ARRAY_SIZE(tests); i++)
 		tcase_add_test(c, tests[i]);
 	suite_add_tcase(s, c);
-	srunner_set_tap(sr, "-");
-	srunner_run_all(sr, CK_SILENT);
-	failed = srunner_ntests_failed(sr);
-	srunner_free(sr);
-	return failed ? 1 : 0;
+	return run_suite(s);
 }

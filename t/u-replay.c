@@ -12,6 +12,7 @@
 #include "nodeagent/replay.h"
 #include "nodeagent/util.h"
 #include "shm/record.h"
+#include "t/suite.h"
 
 #define A    0x10000u
 #define B    0x20000u
@@ -97,6 +98,14 @@ static void end(void)
 {
 	ck_assert_ptr_null(flush());
 	replay_end(r, ticks);
+}
+
+static void user_counter(uint32_t number, uint64_t value, uint64_t at)
+{
+	put(0, RECORD_USER_COUNTER, 0);
+	block[used - 3] = (uint64_t)number << RECORD_TIME_SHIFT | RECORD_USER_COUNTER;
+	block[used - 2] = value;
+	block[used - 1] = at;
 }
 
 /* The node with these keys below the root, outermost first; NULL if none. */
@@ -670,6 +679,32 @@ START_TEST(random_words)
 }
 END_TEST
 
+/* Whatever their numbers, values and times are, they change nothing else; see t9501 for the rest.
+ */
+START_TEST(counters_of_the_user)
+{
+	struct user_counters *none = NULL;
+
+	replay_set_user_counters(r, &none);
+	in(A);
+	user_counter(1, 7, RECORD_USER_MARK | ticks);
+	user_counter(0x7fffffff, UINT64_MAX, UINT64_MAX);
+	user_counter(0, 0, RECORD_USER_MARK);
+	user_counter(3, 1, 0); /* never completed */
+	out(A);
+	end();
+	ck_assert_uint_eq(replay_counts(r)->records, 5);
+	ck_assert_uint_eq(replay_counts(r)->calls, 1);
+	ck_assert_uint_eq(replay_last_ticks(r), ticks);
+	block[0] = record_sync_word(ticks);
+	for (unsigned i = 1; i < BLOCK_WORDS; i++)
+		block[i] = RECORD_USER_COUNTER;
+	block[BLOCK_WORDS - 2] = (uint64_t)1 << RECORD_TIME_SHIFT | RECORD_USER_COUNTER;
+	block[BLOCK_WORDS - 3] = 0;
+	ck_assert_ptr_nonnull(replay_block(r, block, 0, BLOCK_WORDS, &no_epoch, NOW));
+}
+END_TEST
+
 int main(void)
 {
 	const TTest *const tests[] = {nesting, many_siblings, direct_recursion,
@@ -679,21 +714,14 @@ int main(void)
 		time_goes_backwards, time_wraps, absurd_times, absurd_times_later, no_time,
 		record_across_the_end, too_many_losses, unknown_kind, frames_without_end,
 		mutual_recursion, in_parts, stack_of_a_thread, trees_add_up, too_many_paths,
-		random_words};
+		counters_of_the_user, random_words};
 	Suite *s = suite_create("replay");
 	TCase *c = tcase_create("replay");
-	SRunner *sr;
-	int failed;
 
 	tcase_add_checked_fixture(c, setup, teardown);
 	tcase_set_timeout(c, 60);
 	for (size_t i = 0; i < ARRAY_SIZE(tests); i++)
 		tcase_add_test(c, tests[i]);
 	suite_add_tcase(s, c);
-	sr = srunner_create(s);
-	srunner_set_tap(sr, "-");
-	srunner_run_all(sr, CK_SILENT);
-	failed = srunner_ntests_failed(sr);
-	srunner_free(sr);
-	return failed ? 1 : 0;
+	return run_suite(s);
 }

@@ -14,6 +14,7 @@
 #include <unistd.h>
 #include "nodeagent/util.h"
 #include "shm/ring.h"
+#include "t/suite.h"
 
 #define WORDS	10000000u
 #define TICKS	((uint64_t)7 << RECORD_TIME_BITS)
@@ -295,18 +296,11 @@ int main(void)
 	TCase *c = tcase_create("ring");
 	const TTest *const tests[] = {ten_million_words, not_started, room, bad_heads, unpublished,
 		unpublished_no_more, unpublished_lies, used_again, wake_up};
-	SRunner *sr;
-	int failed;
 
 	tcase_add_checked_fixture(c, setup, teardown);
 	tcase_set_timeout(c, 60);
 	for (size_t i = 0; i < ARRAY_SIZE(tests); i++)
 		tcase_add_test(c, tests[i]);
 	suite_add_tcase(s, c);
-	sr = srunner_create(s);
-	srunner_set_tap(sr, "-");
-	srunner_run_all(sr, CK_SILENT);
-	failed = srunner_ntests_failed(sr);
-	srunner_free(sr);
-	return failed ? 1 : 0;
+	return run_suite(s);
 }

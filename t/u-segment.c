@@ -15,6 +15,7 @@
 #include <unistd.h>
 #include "nodeagent/util.h"
 #include "shm/segment.h"
+#include "t/suite.h"
 
 static int fd = -1;
 static struct ring agent_ring, app_ring;
@@ -182,8 +183,6 @@ int main(void)
 	const TTest *const faults[] = {app_writes_tail, app_writes_control, agent_writes_head,
 		agent_writes_stage, agent_writes_data, agent_writes_app_control};
 	struct rlimit no_core = {0, 0};
-	SRunner *sr;
-	int failed;
 
 	setrlimit(RLIMIT_CORE, &no_core);
 	for (size_t i = 0; i < ARRAY_SIZE(tests); i++)
@@ -191,10 +190,5 @@ int main(void)
 	for (size_t i = 0; i < ARRAY_SIZE(faults); i++)
 		tcase_add_test_raise_signal(c, faults[i], SIGSEGV);
 	suite_add_tcase(s, c);
-	sr = srunner_create(s);
-	srunner_set_tap(sr, "-");
-	srunner_run_all(sr, CK_SILENT);
-	failed = srunner_ntests_failed(sr);
-	srunner_free(sr);
-	return failed ? 1 : 0;
+	return run_suite(s);
 }

@@ -14,6 +14,7 @@
 
 #include "nodeagent/elf.h"
 #include "nodeagent/sym.h"
+#include "t/suite.h"
 
 static char dir[] = "/tmp/vftr-u-sym-XXXXXX";
 
@@ -417,7 +418,6 @@ int main(void)
 {
 	Suite *s = suite_create("sym");
 	TCase *c = tcase_create("symbols");
-	SRunner *sr;
 	int failed;
 
 	if (!setup())
@@ -437,11 +437,7 @@ int main(void)
 	tcase_add_test(c, test_truncated);
 	tcase_add_test(c, test_spoilt);
 	suite_add_tcase(s, c);
-	sr = srunner_create(s);
-	srunner_set_tap(sr, "-");
-	srunner_run_all(sr, CK_SILENT);
-	failed = srunner_ntests_failed(sr);
-	srunner_free(sr);
+	failed = run_suite(s);
 	teardown();
-	return failed != 0;
+	return failed;
 }

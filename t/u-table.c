@@ -1,10 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Text tables: widths, alignment, and cells that would break the frame. */
 #include <check.h>
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "nodeagent/table.h"
+#include "t/suite.h"
 
 static char *printed(struct table *t)
 {
@@ -103,6 +105,28 @@ START_TEST(numbers)
 }
 END_TEST
 
+START_TEST(numbers_that_are_none_or_huge)
+{
+	struct table *t = table_new(TABLE_FRAMED);
+
+	table_column(t, "a\nb", TABLE_RIGHT);
+	table_column(t, "c", TABLE_RIGHT);
+	table_real(t, 0, 3, NAN);
+	table_scientific(t, 3, -INFINITY);
+	table_real(t, 0, 3, 999999999999999.0);
+	table_real(t, 6, 2, -1e300);
+	table_real(t, 0, 1, 1e15);
+	table_uint(t, UINT64_MAX);
+	expect(t, "+---------------------+----------------------+\n"
+		  "|         a?b         |          c           |\n"
+		  "+---------------------+----------------------+\n"
+		  "|                ---- |                 ---- |\n"
+		  "| 999999999999999.000 |           -1.00e+300 |\n"
+		  "|             1.0e+15 | 18446744073709551615 |\n"
+		  "+---------------------+----------------------+\n");
+}
+END_TEST
+
 START_TEST(compact_numbers)
 {
 	static const struct {
@@ -198,21 +222,16 @@ int main(void)
 {
 	Suite *s = suite_create("table");
 	TCase *c = tcase_create("table");
-	SRunner *sr = srunner_create(s);
-	int failed;
 
 	tcase_add_test(c, frame);
 	tcase_add_test(c, list);
 	tcase_add_test(c, list_padding_is_bounded);
 	tcase_add_test(c, numbers);
+	tcase_add_test(c, numbers_that_are_none_or_huge);
 	tcase_add_test(c, compact_numbers);
 	tcase_add_test(c, no_rows);
 	tcase_add_test(c, names_cannot_break_the_frame);
 	tcase_add_test(c, shortened);
 	suite_add_tcase(s, c);
-	srunner_set_tap(sr, "-");
-	srunner_run_all(sr, CK_SILENT);
-	failed = srunner_ntests_failed(sr);
-	srunner_free(sr);
-	return failed ? 1 : 0;
+	return run_suite(s);
 }

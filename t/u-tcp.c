@@ -21,6 +21,7 @@
 #include "nodeagent/secret.h"
 #include "nodeagent/sha256.h"
 #include "nodeagent/util.h"
+#include "t/suite.h"
 
 /* Digests */
 
@@ -122,6 +123,7 @@ static const struct {
 	{"a/", NULL, NULL},
 	{"a/b/c", NULL, NULL},
 	{"a b", NULL, NULL},
+	{"@file", NULL, NULL},
 	{"a,b", NULL, NULL},
 	{"a\tb", NULL, NULL},
 	{"1+2+3+4+5+6+7+8+9+10+11+12+13+14+15+16+17", NULL, NULL},
@@ -383,6 +385,7 @@ START_TEST(a_will_is_told_once_and_only_after_death)
 {
 	struct peer *leaver;
 	pthread_t thread;
+	uint64_t news;
 	size_t bytes;
 	void *buf;
 	int who;
@@ -409,9 +412,15 @@ START_TEST(a_will_is_told_once_and_only_after_death)
 		peers[0]->receive(peers[0], PEER_ANY, 9, &buf, &bytes, &who, 0), -ECONNRESET);
 	/* and it is back when it speaks again, as after a cut */
 	ck_assert_int_eq(peers[1]->send(peers[1], 0, 5, "here", 4, 0), 0);
+	news = peers[0]->news;
 	pump_all(1);
+	ck_assert_uint_gt(peers[0]->news, news);
 	ck_assert_int_eq(peers[0]->receive(peers[0], 1, 5, &buf, &bytes, &who, 0), 0);
 	free(buf);
+	ck_assert_int_eq(peers[0]->receive(peers[0], 1, 9, &buf, &bytes, &who, 0), 0);
+	ck_assert_uint_eq(bytes, 0);
+	free(buf);
+	ck_assert_int_eq(peers[0]->receive(peers[0], 1, 9, &buf, &bytes, &who, 0), -ETIMEDOUT);
 	part();
 }
 END_TEST
@@ -479,8 +488,6 @@ int main(void)
 {
 	Suite *s = suite_create("tcp");
 	TCase *t = tcase_create("tcp");
-	SRunner *r = srunner_create(s);
-	int failed;
 
 	program_name = "u-tcp";
 	tcase_set_timeout(t, 60);
@@ -495,9 +502,5 @@ int main(void)
 	tcase_add_test(t, small_messages_and_wrong_use);
 	tcase_add_test(t, forged_frames_are_seen);
 	suite_add_tcase(s, t);
-	srunner_set_tap(r, "-");
-	srunner_run_all(r, CK_SILENT);
-	failed = srunner_ntests_failed(r);
-	srunner_free(r);
-	return failed ? 1 : 0;
+	return run_suite(s);
 }

@@ -8,8 +8,10 @@
 #include <unistd.h>
 
 #include "nodeagent/vfd-classic.h"
+#include "nodeagent/vfd-expand.h"
 #include "nodeagent/vfd-mpitype.h"
 #include "t/vfd-by-hand.h"
+#include "t/suite.h"
 
 static char dir[] = "/tmp/u-vfd-classic.XXXXXX";
 static char path[64], classic[64];
@@ -55,13 +57,23 @@ static const char *get_text(struct bytes *b)
 	return text;
 }
 
+static void read_file(struct bytes *b)
+{
+	struct stat st;
+	FILE *in;
+
+	ck_assert_int_eq(stat(classic, &st), 0);
+	*b = (struct bytes){.buf = malloc((size_t)st.st_size), .n = (size_t)st.st_size};
+	in = fopen(classic, "r");
+	ck_assert_uint_eq(fread(b->buf, 1, b->n, in), b->n);
+	fclose(in);
+}
+
 static struct vfd_file *make(struct hand *h, int process, struct bytes *b)
 {
 	struct vfd_setup s = {.path = path};
 	struct vfd_file *f;
-	struct stat st;
 	char *error;
-	FILE *in;
 
 	*h = (struct hand){.state = 5};
 	hand_begin(h, &s);
@@ -70,11 +82,7 @@ static struct vfd_file *make(struct hand *h, int process, struct bytes *b)
 	f = vfd_open(path, &error);
 	ck_assert_ptr_nonnull(f);
 	ck_assert_msg(vfd_classic_write(f, (uint32_t)process, classic, &error), "%s", error);
-	ck_assert_int_eq(stat(classic, &st), 0);
-	*b = (struct bytes){.buf = malloc((size_t)st.st_size), .n = (size_t)st.st_size};
-	in = fopen(classic, "r");
-	ck_assert_uint_eq(fread(b->buf, 1, b->n, in), b->n);
-	fclose(in);
+	read_file(b);
 	return f;
 }
 
@@ -252,11 +260,261 @@ START_TEST(types_have_the_numbers_of_vftrace)
 }
 END_TEST
 
+/* ---- operations as messages ---- */
+
+enum on { NOWHERE, ODD, INTER, MANY, ONS };
+
+/* World ranks 1, 3, 5 of which the process is the first; two ranks and 4, 0; many. */
+static void define_comms(struct hand *h, uint32_t *number)
+{
+	static const struct wire_run odd[] = {{1, 2, 3}}, inter[] = {{-1, 0, 2}, {4, -4, 2}},
+				     many[] = {{1, 1, 1}, {20000, -1, 9998}, {0, 0, 1}};
+	const struct vfd_comm comms[ONS] = {[ODD] = {.id = 1, .size = 3, .runs = odd, .n_runs = 1},
+		[INTER] = {.id = 2, .size = 2, .remote_size = 2, .runs = inter, .n_runs = 2},
+		[MANY] = {.id = 3, .size = 10000, .runs = many, .n_runs = 3}};
+
+	for (int i = ODD; i < ONS; i++)
+		number[i] = vfd_define_comm(h->w, &comms[i]);
+}
+
+static const struct operation {
+	const char *messages; /* s or r, peer, bytes */
+	enum on on;
+	uint32_t function, peer, sends, receives;
+	uint64_t bytes, bytes_received;
+} operations[] = {
+	{"", ODD, VFTR_MPI_BARRIER, VFD_NONE, 0, 0, 0, 0},
+	{"s1:40 s3:40 s5:40 ", ODD, VFTR_MPI_BCAST, 1, 3, 0, 120, 0},
+	{"s1:0 s3:0 s5:0 ", ODD, VFTR_MPI_BCAST_C, 1, 3, 0, 0, 0},
+	{"r5:40 ", ODD, VFTR_MPI_IBCAST, 5, 0, 1, 0, 40},
+	{"s1:8 r1:8 r3:8 r5:8 ", ODD, VFTR_MPI_GATHER, 1, 1, 3, 8, 24},
+	{"r3:8 r5:8 ", ODD, VFTR_MPI_GATHER_INIT, 1, 0, 2, 0, 16},
+	{"s3:8 ", ODD, VFTR_MPI_GATHER, 3, 1, 0, 8, 0},
+	{"s1:4 r-1:24 ", ODD, VFTR_MPI_GATHERV, 1, 1, 3, 4, 24},
+	{"s1:0 r1:0 r3:0 r5:0 ", ODD, VFTR_MPI_IGATHERV_C, 1, 1, 3, 0, 0},
+	{"s1:8 s3:8 s5:8 r1:8 ", ODD, VFTR_MPI_SCATTER, 1, 3, 1, 24, 8},
+	{"s-1:24 r1:4 ", ODD, VFTR_MPI_SCATTERV, 1, 3, 1, 24, 4},
+	{"s1:8 r1:8 r3:8 r5:8 ", ODD, VFTR_MPI_REDUCE, 1, 1, 3, 8, 24},
+	{"s1:8 s3:8 s5:8 r1:8 r3:8 r5:8 ", ODD, VFTR_MPI_ALLREDUCE, VFD_NONE, 3, 3, 24, 24},
+	{"s3:8 s5:8 r3:8 r5:8 ", ODD, VFTR_MPI_IALLREDUCE, VFD_NONE, 2, 2, 16, 16},
+	{"s1:8 s3:8 s5:8 r1:8 r3:8 r5:8 ", ODD, VFTR_MPI_ALLTOALL, VFD_NONE, 3, 3, 24, 24},
+	{"s-1:24 r-1:25 ", ODD, VFTR_MPI_ALLTOALLV, VFD_NONE, 3, 3, 24, 25},
+	{"s1:8 s3:8 s5:8 r-1:24 ", ODD, VFTR_MPI_ALLGATHERV, VFD_NONE, 3, 3, 24, 24},
+	{"s3:8 ", ODD, VFTR_MPI_SCAN, VFD_NONE, 1, 0, 8, 0},
+	{"s1:24 r1:24 r3:24 r5:24 s1:4 s-1:20 r1:4 ", ODD, VFTR_MPI_REDUCE_SCATTER, VFD_NONE, 4, 4,
+		48, 76},
+	{"s1:30 r1:30 r3:30 r5:30 s1:10 s3:10 s5:10 r1:10 ", ODD, VFTR_MPI_REDUCE_SCATTER_BLOCK,
+		VFD_NONE, 4, 4, 60, 100},
+	{"s3:10 s5:10 r3:30 r5:30 ", ODD, VFTR_MPI_REDUCE_SCATTER_BLOCK, VFD_NONE, 2, 2, 20, 60},
+	{"s-1:8 r-1:12 ", ODD, VFTR_MPI_NEIGHBOR_ALLGATHER, VFD_NONE, 2, 3, 8, 12},
+	{"s4:40 s0:40 ", INTER, VFTR_MPI_BCAST, 1, 2, 0, 80, 0},
+	{"s4:40 ", INTER, VFTR_MPI_GATHER, 4, 1, 0, 40, 0},
+	{"s4:8 s0:8 r4:8 r0:8 ", INTER, VFTR_MPI_ALLREDUCE, VFD_NONE, 2, 2, 16, 16},
+	{"s4:20 r4:20 r0:20 s-1:20 r-1:10 ", INTER, VFTR_MPI_REDUCE_SCATTER_BLOCK, VFD_NONE, 3, 3,
+		40, 50},
+	/* numbers that can't be, and operations that are not known */
+	{"s-1:24 r-1:24 ", ODD, VFTR_MPI_ALLTOALL, VFD_NONE, 7, 7, 24, 24},
+	{"s-1:25 r1:8 r3:8 r5:8 ", ODD, VFTR_MPI_ALLTOALL, VFD_NONE, 3, 3, 25, 24},
+	{"s-1:24 r-1:24 ", ODD, VFTR_MPI_ALLTOALL, VFD_NONE, 0, 0, 24, 24},
+	{"s-1:24 r-1:24 ", NOWHERE, VFTR_MPI_ALLTOALL, VFD_NONE, 3, 3, 24, 24},
+	{"s-1:24 ", ODD, 100000, VFD_NONE, 3, 0, 24, 0},
+	{"s-1:4294967295 r-1:9 ", ODD, VFTR_MPI_REDUCE_SCATTER, VFD_NONE, UINT32_MAX, UINT32_MAX,
+		UINT32_MAX, 9},
+};
+
+static struct vfd_message message_of(const struct operation *o, const uint32_t *comms)
+{
+	return (struct vfd_message){.kind = VFD_COLLECTIVE,
+		.lane = 2, /* of rank 1 */
+		.comm = o->on ? comms[o->on] : 4711,
+		.function = o->function,
+		.peer = o->peer,
+		.sends = o->sends,
+		.receives = o->receives,
+		.bytes = o->bytes,
+		.bytes_received = o->bytes_received,
+		.type = 8,
+		.start = HAND_START + 100,
+		.end = HAND_START + 200,
+		.ticket = 77,
+		.sender_thread = VFD_NONE};
+}
+
+static struct vfd_file *with_comms(struct hand *h, uint32_t *comms, bool messages)
+{
+	struct vfd_setup s = {.path = path};
+	struct vfd_file *f;
+	char *error;
+
+	*h = (struct hand){.state = 5};
+	hand_begin(h, &s);
+	define_comms(h, comms);
+	for (size_t i = 0; messages && i < ARRAY_SIZE(operations); i++) {
+		struct vfd_message m = message_of(&operations[i], comms);
+
+		vfd_message(h->w, h->lanes[2], &m);
+	}
+	ck_assert_int_eq(hand_end(h), 0);
+	f = vfd_open(path, &error);
+	ck_assert_ptr_nonnull(f);
+	return f;
+}
+
+static void expanded(struct vfd_file *f, const struct vfd_message *m, char *to, size_t bytes)
+{
+	struct vfd_expansion x;
+	const struct vfd_message *one;
+	uint64_t n;
+
+	*to = 0;
+	vfd_expand(&x, f, m);
+	n = vfd_expand_count(&x);
+	while ((one = vfd_expand_next(&x))) {
+		size_t used = strlen(to);
+
+		ck_assert_int_eq(one->tag, -1);
+		ck_assert_uint_eq(one->ticket, 0);
+		ck_assert_uint_eq(one->comm, m->comm);
+		snprintf(to + used, bytes - used, "%c%d:%llu ", one->kind == VFD_SEND ? 's' : 'r',
+			(int)one->peer, (unsigned long long)one->bytes);
+		n--;
+	}
+	ck_assert_uint_eq(n, 0);
+}
+
+START_TEST(operations_are_the_messages_of_vftrace)
+{
+	struct vfd_message m;
+	uint32_t comms[ONS];
+	struct vfd_file *f;
+	char got[256];
+	struct hand h;
+
+	f = with_comms(&h, comms, false);
+	for (size_t i = 0; i < ARRAY_SIZE(operations); i++) {
+		m = message_of(&operations[i], comms);
+		expanded(f, &m, got, sizeof(got));
+		ck_assert_msg(!strcmp(got, operations[i].messages), "%zu: wanted %s, got %s", i,
+			operations[i].messages, got);
+	}
+	m = (struct vfd_message){.kind = VFD_RMA, .peer = 3, .bytes = 8, .bytes_received = 16};
+	expanded(f, &m, got, sizeof(got));
+	ck_assert_str_eq(got, "r3:16 s3:8 ");
+	vfd_close(f);
+	hand_free(&h);
+}
+END_TEST
+
+START_TEST(many_ranks_are_gone_through_one_by_one)
+{
+	const struct operation all = {
+		"", MANY, VFTR_MPI_ALLTOALL, VFD_NONE, 10000, 10000, 80000, 80000};
+	const struct vfd_message *one;
+	struct vfd_expansion x;
+	struct vfd_message m;
+	uint32_t comms[ONS], n = 0;
+	struct vfd_file *f;
+	struct hand h;
+
+	f = with_comms(&h, comms, false);
+	m = message_of(&all, comms);
+	vfd_expand(&x, f, &m);
+	ck_assert_uint_eq(vfd_expand_count(&x), 20000);
+	for (; (one = vfd_expand_next(&x)); n++) {
+		const uint32_t rank = n % 10000;
+
+		ck_assert_uint_eq(one->bytes, 8);
+		ck_assert_int_eq(one->kind, n < 10000 ? VFD_SEND : VFD_RECEIVE);
+		ck_assert_uint_eq(one->peer, !rank ? 1 : rank < 9999 ? 20001 - rank : 0);
+	}
+	ck_assert_uint_eq(n, 20000);
+	vfd_close(f);
+	hand_free(&h);
+}
+END_TEST
+
+START_TEST(no_byte_is_lost_or_made_up)
+{
+	const struct vfd_message *one;
+	struct vfd_expansion x;
+	uint32_t comms[ONS];
+	struct vfd_file *f;
+	struct hand h;
+
+	f = with_comms(&h, comms, false);
+	for (int i = 0; i < 20000; i++) {
+		const struct operation any = {"", hand_dice(&h, MANY), hand_dice(&h, 300),
+			hand_dice(&h, 6), hand_dice(&h, 9), hand_dice(&h, 9), hand_dice(&h, 100),
+			hand_dice(&h, 100)};
+		struct vfd_message m = message_of(&any, comms);
+		uint64_t bytes[2] = {0}, n;
+
+		vfd_expand(&x, f, &m);
+		for (n = vfd_expand_count(&x); (one = vfd_expand_next(&x)); n--)
+			bytes[one->kind == VFD_RECEIVE] += one->bytes;
+		if (n || bytes[0] != m.bytes || bytes[1] != m.bytes_received)
+			ck_abort_msg("function %u on %u: %u sends of %u, %u receives of %u",
+				any.function, m.comm, m.sends, (unsigned)m.bytes, m.receives,
+				(unsigned)m.bytes_received);
+	}
+	vfd_close(f);
+	hand_free(&h);
+}
+END_TEST
+
+/* Their records in the order of the list: every field. */
+START_TEST(operations_stand_in_files_of_vftrace)
+{
+	size_t n = 0, counted = 0;
+	uint32_t comms[ONS];
+	struct vfd_file *f;
+	struct bytes b;
+	struct hand h;
+	char *error;
+
+	f = with_comms(&h, comms, true);
+	ck_assert_msg(vfd_classic_write(f, 1, classic, &error), "%s", error);
+	vfd_close(f);
+	read_file(&b);
+	for (size_t i = 0; i < ARRAY_SIZE(operations); i++)
+		for (const char *at = operations[i].messages; *at; at++)
+			counted += *at == ':';
+	b.at = 156 - 32 - 16;
+	ck_assert_int_eq(get_int(&b), (int)counted);
+	b.at = 156;
+	for (size_t i = 0; i < ARRAY_SIZE(operations); i++) {
+		const char *at = operations[i].messages;
+		char way;
+		unsigned long long bytes;
+		int peer, length;
+
+		for (; sscanf(at, "%c%d:%llu %n", &way, &peer, &bytes, &length) == 3;
+			at += length) {
+			ck_assert_int_eq(get_int(&b), 2);
+			ck_assert_int_eq(get_int(&b), way == 'r');
+			ck_assert_int_eq(get_int(&b), peer);
+			ck_assert_int_eq(get_int(&b), 2); /* MPI_INT */
+			ck_assert_int_eq(get_int(&b), (int)(bytes / 4));
+			ck_assert_int_eq(get_int(&b), 4);
+			ck_assert_int_eq(get_int(&b), -1);
+			ck_assert_int_eq(get_long(&b), 50);
+			ck_assert_int_eq(get_long(&b), 100);
+			ck_assert_int_eq(get_int(&b), 0);
+			ck_assert_int_eq(get_int(&b), 0);
+			n++;
+		}
+	}
+	ck_assert_uint_eq(n, counted);
+	ck_assert_int_eq(get_int(&b), 1); /* init's exit */
+	free(b.buf);
+	hand_free(&h);
+}
+END_TEST
+
 int main(void)
 {
 	Suite *s = suite_create("vfd-classic");
 	TCase *t = tcase_create("all");
-	SRunner *sr;
 	int failed;
 
 	program_name = "u-vfd-classic";
@@ -270,14 +528,14 @@ int main(void)
 	tcase_add_test(t, a_process_that_is_not_there_is_refused);
 	tcase_add_test(t, names_have_as_many_digits_as_ranks);
 	tcase_add_test(t, types_have_the_numbers_of_vftrace);
+	tcase_add_test(t, operations_are_the_messages_of_vftrace);
+	tcase_add_test(t, many_ranks_are_gone_through_one_by_one);
+	tcase_add_test(t, no_byte_is_lost_or_made_up);
+	tcase_add_test(t, operations_stand_in_files_of_vftrace);
 	suite_add_tcase(s, t);
-	sr = srunner_create(s);
-	srunner_set_tap(sr, "-");
-	srunner_run_all(sr, CK_SILENT);
-	failed = srunner_ntests_failed(sr);
-	srunner_free(sr);
+	failed = run_suite(s);
 	unlink(path);
 	unlink(classic);
 	rmdir(dir);
-	return failed != 0;
+	return failed;
 }

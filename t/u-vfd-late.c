@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include "t/vfd-by-hand.h"
+#include "t/suite.h"
 
 #define RECEIVES 3000u
 #define SHORT_NS 300u
@@ -255,7 +256,6 @@ int main(void)
 {
 	Suite *s = suite_create("vfd-late");
 	TCase *t = tcase_create("all");
-	SRunner *sr;
 	int failed;
 
 	if (!mkdtemp(dir))
@@ -266,13 +266,9 @@ int main(void)
 	tcase_add_test(t, files_lie_as_their_unix_clocks_say);
 	tcase_add_test(t, short_and_deep_calls_are_left_out_first);
 	suite_add_tcase(s, t);
-	sr = srunner_create(s);
-	srunner_set_tap(sr, "-");
-	srunner_run_all(sr, CK_SILENT);
-	failed = srunner_ntests_failed(sr);
-	srunner_free(sr);
+	failed = run_suite(s);
 	unlink(path);
 	unlink(other);
 	rmdir(dir);
-	return failed != 0;
+	return failed;
 }

@@ -19,6 +19,7 @@
 #include "nodeagent/vfd-message.h"
 #include "nodeagent/vfd-sample.h"
 #include "t/vfd-by-hand.h"
+#include "t/suite.h"
 
 #define RANDOM_EVENTS 20000u
 
@@ -667,7 +668,6 @@ int main(int argc, char **argv)
 {
 	Suite *s = suite_create("vfd");
 	TCase *t = tcase_create("all");
-	SRunner *sr;
 	int failed;
 
 	program_name = "u-vfd";
@@ -695,12 +695,8 @@ int main(int argc, char **argv)
 	tcase_add_test(t, what_is_no_file_is_refused);
 	tcase_add_test(t, without_io_uring_it_is_written_all_the_same);
 	suite_add_tcase(s, t);
-	sr = srunner_create(s);
-	srunner_set_tap(sr, "-");
-	srunner_run_all(sr, CK_SILENT);
-	failed = srunner_ntests_failed(sr);
-	srunner_free(sr);
+	failed = run_suite(s);
 	unlink(path);
 	rmdir(dir);
-	return failed != 0;
+	return failed;
 }

@@ -1,0 +1,130 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * The table is open addressing over words that are stored at once, so that hooks
+ * read it without a lock: id << 32 | 1 + number. Entries are only added; of code
+ * that was unloaded the number becomes 0.
+ */
+#include "libhook/switches.h"
+
+#include <string.h>
+#include "libhook/process.h"
+
+#define SLOTS 256u /* a power of two, and always mostly free */
+
+static uint64_t table[SLOTS];
+static uint32_t following;
+
+_Static_assert(2 * SWITCHES_MAX < SLOTS, "a search ends");
+
+static inline unsigned first_slot(uint32_t id)
+{
+	return (id * 0x9e3779b1u) >> 24;
+}
+
+/* 1 + number, or 0. */
+static inline uint32_t find(uint32_t id)
+{
+	uint64_t entry;
+
+	for (unsigned i = first_slot(id); (entry = load_relaxed(&table[i])); i = (i + 1) % SLOTS)
+		if (entry >> 32 == id)
+			return (uint32_t)entry;
+	return 0;
+}
+
+/* With `following` held. Unloaded code that is there again is another function. */
+static void add(uint32_t id, uint32_t number)
+{
+	unsigned i = first_slot(id);
+
+	while (load_relaxed(&table[i])) {
+		if (load_relaxed(&table[i]) >> 32 == id)
+			return;
+		i = (i + 1) % SLOTS;
+	}
+	store_relaxed(&table[i], (uint64_t)id << 32 | (number + 1));
+}
+
+void switches_follow(void)
+{
+	const struct switches_shm *s = control_switches(vftr_process.agent);
+	uint32_t n = load_acquire(&s->n);
+
+	if (!n || n > SWITCHES_MAX || !claim_u32(&following, 0, 1))
+		return;
+	for (uint32_t i = 0; i < n; i++) {
+		uint32_t id = load_relaxed(&s->id[i]);
+
+		if (id)
+			add(id, i);
+	}
+	store_relaxed(&vftr_process.switches, n);
+	claim_u64(&vftr_own.gate, GATE_FUNCTIONS, GATE_SWITCHES);
+	store_release(&following, 0);
+}
+
+void switches_attach(void)
+{
+	uint32_t n = load_acquire(&control_switches(vftr_process.agent)->n);
+
+	store_relaxed(&following, 0); /* a thread of the parent */
+	if (n >= vftr_process.switches)
+		return;
+	memset(table, 0, sizeof(table));
+	vftr_process.switches = 0;
+}
+
+void switches_begin(struct thread *t)
+{
+	memset(ring_switched(t->ring.producer), 0, sizeof(struct switched_shm));
+}
+
+void switches_unloaded(uint64_t low, uint64_t high)
+{
+	for (unsigned i = 0; load_relaxed(&vftr_process.switches) && i < SLOTS; i++) {
+		uint64_t entry = load_relaxed(&table[i]);
+
+		if ((uint32_t)((entry >> 32) - low) < high - low && entry)
+			store_relaxed(&table[i], entry >> 32 << 32);
+	}
+}
+
+/* Whether it is the event of a call that is not recorded. */
+static inline bool is_off(struct thread *t, uint64_t exit_bit, uint64_t key)
+{
+	uint32_t number = find((uint32_t)key);
+	struct switched_shm *s;
+
+	/* a child that is not told of yet would count for its parent; and where modules
+	 * overlap in the low half, an id may be another function's as well */
+	if (!number || !t->ring.base || !load_relaxed(&vftr_own.here) || vftr_process.modules_wide)
+		return false;
+	s = ring_switched(t->ring.producer);
+	number--;
+	if (!exit_bit) {
+		s->calls[number] += !load_relaxed(&vftr_process.pauses);
+		s->open[number]++;
+		return true;
+	}
+	if (!s->open[number])
+		return false;
+	s->open[number]--;
+	return true;
+}
+
+/* Events that the gate does not let pass: most of them for one of the reasons here. */
+__attribute__((hot)) void vftr_gated(uint64_t exit_bit, uint64_t key, const void *site)
+{
+	struct thread *t = &vftr_thread;
+	bool is_code = (uint32_t)key >= RECORD_ID_FUNCTION && !RECORD_IS_REGION(key);
+
+	if (is_code && load_relaxed(&vftr_process.switches) && !t->guests &&
+		is_off(t, exit_bit, key))
+		return;
+	if (t->state == THREAD_OFF && load_relaxed(&vftr_process.state) == PROCESS_OFF)
+		return;
+	if (is_code && load_relaxed(&vftr_own.gate) == GATE_SWITCHES)
+		vftr_store(clock_counter(), exit_bit, key, site);
+	else
+		vftr_slow(clock_counter(), exit_bit, key, site);
+}

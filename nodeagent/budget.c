@@ -1,0 +1,404 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * A function is a place in a file, the same in all processes; a key of calltree.h is
+ * one in one process. Calls are those of the call trees, which only grow: what a look
+ * finds more than the one before is what was called in between.
+ */
+#include "nodeagent/budget.h"
+
+#include <math.h>
+#include <regex.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "conf/conf.h"
+#include "nodeagent/agent.h"
+#include "nodeagent/calltree.h"
+#include "nodeagent/demangle.h"
+#include "nodeagent/gather-mpi.h"
+#include "nodeagent/map64.h"
+#include "nodeagent/process.h"
+#include "nodeagent/profile-mpi.h"
+#include "nodeagent/profile.h"
+#include "nodeagent/symcache.h"
+#include "nodeagent/util.h"
+#include "shm/atomic.h"
+
+#define LOOK_S	   0.1	/* between two looks, at least ... */
+#define LOOK_SHARE 100	/* ... and so many times what the last one took */
+#define TIME_LEAST 20e6 /* ns of all threads in between; a shorter time says little */
+#define WORTH	   64	/* what costs less than this part of the budget stays on */
+#define HOOK_MOST  1e5	/* ns; more is no measurement */
+#define NONE	   UINT32_MAX
+#define NEVER_S	   3600
+
+struct function {
+	char *path;
+	uint64_t address;
+	uint32_t next;	 /* with the same hash, or NONE */
+	uint32_t number; /* shm/switches.h, or NONE: on */
+	bool stays;	 /* on: its place may become another one's, or overhead.keep names it */
+	bool calls_others;
+	double cost_ns; /* since the last look */
+	/* once it is off */
+	char *name;
+	uint64_t off_ticks, calls;
+	uint32_t processes;
+};
+
+struct budget {
+	regex_t keep;
+	bool has_keep;
+	struct function *functions;
+	size_t n, cap;
+	struct map64 by_place;
+	uint32_t off[SWITCHES_MAX], n_off;
+	uint64_t due_ns; /* of the next look */
+};
+
+struct key_calls {
+	uint64_t key, before, now;
+	uint32_t function; /* or NONE */
+};
+
+struct budget_process {
+	struct key_calls *keys;
+	size_t n, cap;
+	struct map64 by_key;
+	uint64_t looked_ticks;
+	bool counted[SWITCHES_MAX];
+};
+
+/* ---- functions -------------------------------------------------------------------- */
+
+static uint64_t place_hash(const struct code_place *place)
+{
+	uint64_t h = 0xcbf29ce484222325u ^ place->address;
+
+	for (const char *s = place->path; *s; s++)
+		h = (h ^ (unsigned char)*s) * 0x100000001b3u;
+	return h;
+}
+
+static uint32_t function_at(struct budget *b, const struct code_place *place)
+{
+	uint64_t hash = place_hash(place);
+	uint32_t *first = map64_find(&b->by_place, hash), i;
+
+	for (i = first ? *first : NONE; i != NONE; i = b->functions[i].next)
+		if (b->functions[i].address == place->address &&
+			!strcmp(b->functions[i].path, place->path))
+			return i;
+	b->functions = grow(b->functions, b->n, &b->cap, sizeof(*b->functions));
+	b->functions[b->n] = (struct function){.path = xstrdup(place->path),
+		.address = place->address,
+		.next = first ? *first : NONE,
+		.number = NONE};
+	map64_add(&b->by_place, hash, (uint32_t)b->n);
+	return (uint32_t)b->n++;
+}
+
+static bool is_code(uint64_t key)
+{
+	if (RECORD_IS_REGION(key) || (key & KEY_INIT))
+		return false;
+	return (key & KEY_WIDE) || (uint32_t)key >= RECORD_ID_FUNCTION;
+}
+
+/* Whole addresses, and those where something was ever unloaded, are not switched. */
+static bool is_fit(uint64_t key)
+{
+	return key >> KEY_EPOCH_SHIFT == 0;
+}
+
+static struct key_calls *calls_of(struct budget *b, struct process *p, uint64_t key)
+{
+	struct budget_process *own = p->budget;
+	uint32_t *known = map64_find(&own->by_key, key);
+	struct code_place place;
+	struct key_calls *k;
+
+	if (known)
+		return &own->keys[*known];
+	own->keys = grow(own->keys, own->n, &own->cap, sizeof(*own->keys));
+	map64_add(&own->by_key, key, (uint32_t)own->n);
+	k = &own->keys[own->n++];
+	*k = (struct key_calls){.key = key, .function = NONE};
+	if (is_code(key) && codemap_find_key(p->code, key, &place)) {
+		k->function = function_at(b, &place);
+		b->functions[k->function].stays |= !is_fit(key);
+	}
+	return k;
+}
+
+static bool is_kept(const struct budget *b, const struct agent *a, const char *name)
+{
+	const struct name_style style = {a->conf->strip_module_names, a->conf->demangle_cxx};
+	char *shown;
+	bool found;
+
+	if (!b->has_keep)
+		return false;
+	shown = name_shown(name, &style);
+	found = !regexec(&b->keep, shown, 0, NULL, 0) || !regexec(&b->keep, name, 0, NULL, 0);
+	free(shown);
+	return found;
+}
+
+/* ---- looking ---------------------------------------------------------------------- */
+
+static struct budget_process *own_of(struct process *p)
+{
+	if (!p->budget) {
+		p->budget = xcalloc(1, sizeof(*p->budget));
+		p->budget->looked_ticks = p->start_ticks;
+	}
+	return p->budget;
+}
+
+static double hook_ns(const struct agent *a, const struct process *p)
+{
+	double ns = 1e-3 * (double)load_relaxed(&p->control_app->hook_ps);
+
+	return ns > a->clocks.read_ns && ns < HOOK_MOST ? ns : a->clocks.read_ns;
+}
+
+/* What is off has no calls: it does not make its caller one that calls others. */
+static void add_tree(struct budget *b, struct process *p, struct calltree *t)
+{
+	for (size_t i = 1; t && i < calltree_nodes(t); i++) {
+		const struct node *n = calltree_at(t, i);
+		struct key_calls *k = calls_of(b, p, n->key);
+		uint32_t caller;
+
+		k->now += n->calls;
+		if (!is_code(n->parent->key) ||
+			(k->function != NONE && b->functions[k->function].number != NONE))
+			continue;
+		caller = calls_of(b, p, n->parent->key)->function;
+		if (caller != NONE)
+			b->functions[caller].calls_others = true;
+	}
+}
+
+/* Threads that have recorded something since the last look. */
+static unsigned busy_threads(struct process *p)
+{
+	unsigned n = 0;
+
+	for (size_t i = 0; i < p->n_threads; i++) {
+		struct thread_ring *t = p->threads[i];
+		uint64_t records = t ? replay_counts(t->replay)->records : 0;
+
+		if (t && records != t->records_seen) {
+			t->records_seen = records;
+			n++;
+		}
+	}
+	return n;
+}
+
+/* Adds what it has called to *cost_ns, and the time that its threads had to *time_ns. */
+static void look_at(struct agent *a, struct process *p, double *cost_ns, double *time_ns)
+{
+	struct budget *b = a->budget;
+	struct budget_process *own = own_of(p);
+	uint64_t now = agent_ticks(a);
+	double call_ns = 2 * hook_ns(a, p);
+
+	*time_ns += busy_threads(p) * (double)clocks_ns(&a->clocks, now - own->looked_ticks);
+	own->looked_ticks = now;
+	add_tree(b, p, p->past);
+	for (size_t i = 0; i < p->n_threads; i++)
+		if (p->threads[i])
+			add_tree(b, p, replay_tree(p->threads[i]->replay));
+	for (size_t i = 0; i < own->n; i++) {
+		struct key_calls *k = &own->keys[i];
+		double ns = k->now > k->before ? (double)(k->now - k->before) * call_ns : 0;
+
+		*cost_ns += ns;
+		if (k->function != NONE)
+			b->functions[k->function].cost_ns += ns;
+		k->before = k->now;
+		k->now = 0;
+	}
+}
+
+/* The page of a process says by number where the functions are that it has called. */
+static void publish(const struct budget *b, struct process *p)
+{
+	struct switches_shm *s = control_switches(p->control);
+
+	for (size_t i = 0; p->budget && i < p->budget->n; i++) {
+		const struct key_calls *k = &p->budget->keys[i];
+		uint32_t number = k->function != NONE ? b->functions[k->function].number : NONE;
+
+		if (number != NONE && is_fit(k->key))
+			store_relaxed(&s->id[number], (uint32_t)k->key);
+	}
+	store_release(&s->n, b->n_off);
+}
+
+/* ---- deciding --------------------------------------------------------------------- */
+
+static const char *name_of(struct agent *a, uint32_t function)
+{
+	for (struct process *p = a->processes; p; p = p->next)
+		for (size_t i = 0; p->budget && i < p->budget->n; i++)
+			if (p->budget->keys[i].function == function)
+				return symcache_name(a->symbols, p, p->budget->keys[i].key);
+	return "";
+}
+
+/* The dearest one that may go, or NULL. */
+static struct function *dearest(struct agent *a)
+{
+	struct budget *b = a->budget;
+	struct function *best;
+
+	do {
+		const char *name;
+
+		best = NULL;
+		for (size_t i = 0; i < b->n; i++) {
+			struct function *f = &b->functions[i];
+
+			if (f->number == NONE && !f->stays && !f->calls_others &&
+				f->cost_ns > (best ? best->cost_ns : 0))
+				best = f;
+		}
+		if (!best)
+			return NULL;
+		name = name_of(a, (uint32_t)(best - b->functions));
+		best->stays = is_kept(b, a, name);
+		if (!best->stays)
+			best->name = xstrdup(name);
+	} while (best->stays);
+	return best;
+}
+
+static void switch_off(struct agent *a, double cost_ns, double budget_ns)
+{
+	struct budget *b = a->budget;
+
+	while (cost_ns > budget_ns && b->n_off < SWITCHES_MAX) {
+		struct function *f = dearest(a);
+
+		if (!f)
+			break;
+		if (f->cost_ns * WORTH < budget_ns) {
+			free(f->name);
+			f->name = NULL;
+			break;
+		}
+		f->number = b->n_off;
+		f->off_ticks = agent_ticks(a);
+		b->off[b->n_off++] = (uint32_t)(f - b->functions);
+		cost_ns -= f->cost_ns;
+	}
+}
+
+static void look(struct agent *a)
+{
+	struct budget *b = a->budget;
+	double cost_ns = 0, time_ns = 0;
+
+	for (size_t i = 0; i < b->n; i++) {
+		b->functions[i].cost_ns = 0;
+		b->functions[i].calls_others = false;
+	}
+	for (struct process *p = a->processes; p; p = p->next)
+		if (p->greeted && !p->ended && !p->quarantined)
+			look_at(a, p, &cost_ns, &time_ns);
+	if (time_ns >= TIME_LEAST)
+		switch_off(a, cost_ns, time_ns * a->conf->overhead_budget_percent / 100);
+	for (struct process *p = a->processes; b->n_off && p; p = p->next)
+		if (p->greeted && !p->ended && !p->quarantined)
+			publish(b, p);
+}
+
+static struct budget *begin(const struct conf *c)
+{
+	struct budget *b = xcalloc(1, sizeof(*b));
+
+	b->has_keep =
+		c->overhead_keep && !regcomp(&b->keep, c->overhead_keep, REG_EXTENDED | REG_NOSUB);
+	return b;
+}
+
+double budget_tick(struct agent *a)
+{
+	uint64_t now, took;
+
+	if (isnan(a->conf->overhead_budget_percent) || !a->n_live)
+		return NEVER_S;
+	if (!a->budget)
+		a->budget = begin(a->conf);
+	now = clock_raw_ns();
+	if (!a->budget->due_ns)
+		a->budget->due_ns = now + (uint64_t)(LOOK_S * 1e9);
+	if (now >= a->budget->due_ns) {
+		clocks_calibrate(&a->clocks);
+		look(a);
+		took = clock_raw_ns() - now;
+		now += took;
+		a->budget->due_ns = now + (uint64_t)(LOOK_S * 1e9) + LOOK_SHARE * took;
+	}
+	return 1e-9 * (double)(a->budget->due_ns - now);
+}
+
+/* ---- processes and results -------------------------------------------------------- */
+
+void budget_process_begin(struct process *p)
+{
+	if (p->agent->budget)
+		publish(p->agent->budget, p);
+}
+
+void budget_note(struct process *p, struct ring_producer_shm *ring)
+{
+	struct budget *b = p->agent->budget;
+	const struct switched_shm *s = ring_switched(ring);
+
+	for (uint32_t i = 0; b && i < b->n_off; i++) {
+		struct function *f = &b->functions[b->off[i]];
+		uint64_t calls = load_relaxed(&s->calls[i]);
+
+		if (!calls)
+			continue;
+		f->calls += calls;
+		f->processes += !own_of(p)->counted[i];
+		p->budget->counted[i] = true;
+	}
+}
+
+void budget_process_free(struct budget_process *b)
+{
+	if (!b)
+		return;
+	free(b->keys);
+	map64_free(&b->by_key);
+	free(b);
+}
+
+void budget_gather(const struct agent *a, struct profile *out)
+{
+	const struct budget *b = a->budget;
+	const struct profile_list *l = profile_lists;
+
+	if (!b || !b->n_off)
+		return;
+	out->switched = xcalloc(b->n_off, sizeof(*out->switched));
+	for (uint32_t i = 0; i < b->n_off; i++) {
+		const struct function *f = &b->functions[b->off[i]];
+
+		out->switched[out->n_switched++] = (struct profile_switched){
+			.name = xstrdup(f->name),
+			.from_ns = clocks_ns(&a->clocks, f->off_ticks - a->first_start_ticks),
+			.calls = f->calls,
+			.processes = f->processes};
+	}
+	while (l->array != offsetof(struct profile, switched))
+		l++;
+	gather_combine(out, l);
+}

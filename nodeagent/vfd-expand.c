@@ -1,0 +1,373 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Which messages they are is decided where the call was recorded: how many, and
+ * their bytes, stand in the record. Here is how they are spread over the ranks.
+ * A number that does not fit the communicator is not believed.
+ */
+#include "nodeagent/vfd-expand.h"
+
+#include "mpi_id.h"
+#include "nodeagent/util.h"
+
+/* A call, and what is known of its communicator. */
+struct call {
+	struct vfd_expansion *x;
+	const struct vfd_message *m;
+	uint32_t peers, group; /* ranks that messages go to; of the own group */
+	bool inter;
+	uint32_t self, rank; /* own world rank, and rank in comm; or VFD_NONE */
+};
+
+struct shape {
+	void (*spread)(const struct call *, const struct shape *);
+	bool sent_even, received_even; /* each message is as long as the others */
+};
+
+/* ---- parts ------------------------------------------------------------------------ */
+
+static void add(const struct call *k, struct vfd_part part)
+{
+	if (part.n && k->x->n_parts < VFD_PARTS_MOST)
+		k->x->parts[k->x->n_parts++] = part;
+}
+
+static void one(const struct call *k, bool send, uint32_t peer, uint64_t bytes)
+{
+	add(k, (struct vfd_part){.send = send, .peer = peer, .n = 1, .bytes = bytes});
+}
+
+/* n of together that many bytes, which can't be told apart. */
+static void heap(const struct call *k, bool send, uint32_t n, uint64_t bytes)
+{
+	if (n || bytes)
+		one(k, send, VFD_NONE, bytes);
+}
+
+/* Messages to or from the ranks of a group. */
+struct many {
+	bool send, own; /* own: the own group, else that of the peers */
+	uint32_t first; /* rank to begin with */
+	uint32_t n;
+	bool even;
+	uint64_t bytes; /* of all n */
+};
+
+static void all(const struct call *k, const struct many *a)
+{
+	const uint32_t group = a->own ? k->group : k->peers;
+	const uint32_t ranks = group > a->first ? group - a->first : 0;
+	const bool but_me = !k->inter && a->n < ranks && k->rank != VFD_NONE && k->rank >= a->first;
+	/* the runs of an intercommunicator have the other group only */
+	const bool known = !(a->own && k->inter) && a->n && a->n + but_me == ranks;
+
+	if (known && a->bytes % a->n == 0 && (a->even || !a->bytes || a->n == 1))
+		add(k, (struct vfd_part){.send = a->send,
+			       .remote = k->inter,
+			       .all = true,
+			       .first = a->first,
+			       .without = but_me ? k->rank : VFD_NONE,
+			       .n = a->n,
+			       .bytes = a->bytes / a->n});
+	else
+		heap(k, a->send, a->n, a->bytes);
+}
+
+static void send_all(const struct call *k, const struct shape *s)
+{
+	all(k, &(struct many){
+		       .send = true, .n = k->m->sends, .even = s->sent_even, .bytes = k->m->bytes});
+}
+
+static void receive_all(const struct call *k, const struct shape *s)
+{
+	all(k, &(struct many){.n = k->m->receives,
+		       .even = s->received_even,
+		       .bytes = k->m->bytes_received});
+}
+
+/* ---- how operations are spread ------------------------------------------------------ */
+
+/* The root has a message to itself but for MPI_IN_PLACE; so it has of MPI_Bcast. */
+static void to_root(const struct call *k, const struct shape *s)
+{
+	if (k->m->sends)
+		one(k, true, k->m->peer, k->m->bytes);
+	receive_all(k, s);
+}
+
+static void from_root(const struct call *k, const struct shape *s)
+{
+	send_all(k, s);
+	if (k->m->receives)
+		one(k, false, k->m->peer, k->m->bytes_received);
+}
+
+static void between_all(const struct call *k, const struct shape *s)
+{
+	send_all(k, s);
+	receive_all(k, s);
+}
+
+/* World rank of a rank of the communicator, or VFD_NONE. */
+static uint32_t world_of(const struct call *k, uint32_t rank, bool remote)
+{
+	return remote || !k->inter ? vfd_comm_rank(k->x->comm, rank, remote) : VFD_NONE;
+}
+
+static void chain(const struct call *k, const struct shape *s)
+{
+	const bool known = k->rank != VFD_NONE;
+
+	if (k->m->sends)
+		one(k, true, known ? world_of(k, k->rank + 1, false) : VFD_NONE, k->m->bytes);
+	if (k->m->receives)
+		one(k, false, known ? world_of(k, k->rank - 1, false) : VFD_NONE,
+			k->m->bytes_received);
+}
+
+/* What rank 0 has of a reduction and a scattering, each with a message to itself. */
+static void reduce_scatter_zero(const struct call *k, const struct shape *s)
+{
+	const struct vfd_message *m = k->m;
+	const uint32_t from = m->receives - 1, zero = k->inter ? VFD_NONE : k->self;
+	const uint64_t reduced = m->bytes / 2, own = m->bytes_received - reduced * from;
+	struct many scattered = {.send = true,
+		.own = true,
+		.n = m->sends - 1,
+		.even = s->sent_even,
+		.bytes = reduced};
+
+	one(k, true, k->inter ? world_of(k, 0, true) : zero, reduced);
+	all(k, &(struct many){.n = from, .even = true, .bytes = reduced * from});
+	if (!s->sent_even && !k->inter && own <= reduced) {
+		one(k, true, zero, own);
+		scattered.first = 1;
+		scattered.n--;
+		scattered.bytes -= own;
+	}
+	all(k, &scattered);
+	one(k, false, zero, own);
+}
+
+/* To rank 0, of the other group if there are two, which then scatters to its own. */
+static void reduce_scatter(const struct call *k, const struct shape *s)
+{
+	const struct vfd_message *m = k->m;
+	const bool is_zero = m->sends > 1 || k->rank == 0;
+
+	if (!is_zero) {
+		if (m->sends)
+			one(k, true, world_of(k, 0, k->inter), m->bytes);
+		if (m->receives)
+			one(k, false, world_of(k, 0, false), m->bytes_received);
+	} else if (!k->inter && m->sends < k->group) {
+		between_all(k, s); /* in place */
+	} else if (m->sends > 1 && m->receives > 1 && m->bytes % 2 == 0 &&
+		   m->bytes / 2 <= m->bytes_received / (m->receives - 1)) {
+		reduce_scatter_zero(k, s);
+	} else {
+		heap(k, true, m->sends, m->bytes);
+		heap(k, false, m->receives, m->bytes_received);
+	}
+}
+
+/* Which ranks they are is not recorded. */
+static void neighbours(const struct call *k, const struct shape *s)
+{
+	heap(k, true, k->m->sends, k->m->bytes);
+	heap(k, false, k->m->receives, k->m->bytes_received);
+}
+
+/* In the order of the table of MPI's functions. */
+#define SHAPES(ROW)                                                                                \
+	ROW(ALLGATHER, between_all, true, true)                                                    \
+	ROW(ALLGATHERV, between_all, true, false)                                                  \
+	ROW(ALLREDUCE, between_all, true, true)                                                    \
+	ROW(ALLTOALL, between_all, true, true)                                                     \
+	ROW(ALLTOALLV, between_all, false, false)                                                  \
+	ROW(ALLTOALLW, between_all, false, false)                                                  \
+	ROW(BARRIER, between_all, true, true)                                                      \
+	ROW(BCAST, from_root, true, true)                                                          \
+	ROW(EXSCAN, chain, true, true)                                                             \
+	ROW(GATHER, to_root, true, true)                                                           \
+	ROW(GATHERV, to_root, true, false)                                                         \
+	ROW(REDUCE, to_root, true, true)                                                           \
+	ROW(REDUCE_SCATTER, reduce_scatter, false, true)                                           \
+	ROW(REDUCE_SCATTER_BLOCK, reduce_scatter, true, true)                                      \
+	ROW(SCAN, chain, true, true)                                                               \
+	ROW(SCATTER, from_root, true, true)                                                        \
+	ROW(SCATTERV, from_root, false, true)                                                      \
+	ROW(NEIGHBOR_ALLGATHER, neighbours, true, true)                                            \
+	ROW(NEIGHBOR_ALLGATHERV, neighbours, true, false)                                          \
+	ROW(NEIGHBOR_ALLTOALL, neighbours, true, true)                                             \
+	ROW(NEIGHBOR_ALLTOALLV, neighbours, false, false)                                          \
+	ROW(NEIGHBOR_ALLTOALLW, neighbours, false, false)
+
+/* Each has a form with large counts behind it; non-blocking and persistent ones are alike. */
+#define PLACE(name) ((VFTR_MPI_##name - VFTR_MPI_ALLGATHER) / 2)
+#define ROW(name, spread, sent_even, received_even)                                                \
+	[PLACE(name)] = {spread, sent_even, received_even},
+static const struct shape shapes[] = {SHAPES(ROW)};
+#undef ROW
+#define ROW(name, spread, sent_even, received_even)                                                \
+	_Static_assert(                                                                            \
+		(VFTR_MPI_I##name - VFTR_MPI_IALLGATHER) / 2 == PLACE(name) &&                     \
+			(VFTR_MPI_##name##_INIT - VFTR_MPI_ALLGATHER_INIT) / 2 == PLACE(name),     \
+		"the forms of MPI_" #name " have different places");
+SHAPES(ROW)
+#undef ROW
+
+static const struct shape *shape_of(uint32_t function)
+{
+	static const struct shape unknown = {neighbours, false, false};
+	static const uint32_t begins[] = {
+		VFTR_MPI_ALLGATHER, VFTR_MPI_IALLGATHER, VFTR_MPI_ALLGATHER_INIT};
+
+	for (size_t i = 0; i < ARRAY_SIZE(begins); i++)
+		if (function >= begins[i] && (function - begins[i]) / 2 < ARRAY_SIZE(shapes))
+			return &shapes[(function - begins[i]) / 2];
+	return &unknown;
+}
+
+/* ---- an operation ------------------------------------------------------------------- */
+
+/* Rank of the process in a communicator with one group. */
+static uint32_t rank_of(const struct vfd_comm *c, uint32_t world)
+{
+	uint64_t before = 0;
+
+	for (size_t i = 0; i < c->n_runs && world != VFD_NONE; i++) {
+		const struct wire_run *r = &c->runs[i];
+		const int64_t way = (int64_t)world - r->first,
+			      step = r->stride ? way / r->stride : 0;
+
+		if (r->first >= 0 && step >= 0 && step < r->count && step * r->stride == way)
+			return before + (uint64_t)step < c->size ? (uint32_t)(before + step)
+								 : VFD_NONE;
+		before += r->count > 0 ? (uint64_t)r->count : 0;
+	}
+	return VFD_NONE;
+}
+
+static void collective(
+	struct vfd_expansion *x, const struct vfd_file *f, const struct vfd_message *m)
+{
+	const struct vfd_comm *c = vfd_comm(f, m->comm);
+	struct call k = {.x = x, .m = m, .rank = VFD_NONE};
+	const struct shape *s = shape_of(m->function);
+	const int rank = vfd_rank(f, m->lane);
+
+	x->comm = c;
+	k.self = m->self ? m->self - 1 : rank < 0 ? VFD_NONE : (uint32_t)rank;
+	/* of a file that does not say how many messages there were */
+	if (!c || (!m->sends && m->bytes) || (!m->receives && m->bytes_received)) {
+		neighbours(&k, NULL);
+		return;
+	}
+	k.inter = c->remote_size > 0;
+	k.group = c->size;
+	k.peers = k.inter ? c->remote_size : c->size;
+	if (!k.inter)
+		k.rank = rank_of(c, k.self);
+	s->spread(&k, s);
+}
+
+void vfd_expand(struct vfd_expansion *x, const struct vfd_file *f, const struct vfd_message *m)
+{
+	struct call k = {.x = x, .m = m};
+
+	*x = (struct vfd_expansion){.message = *m};
+	x->as_is = !vfd_expands(m);
+	if (x->as_is) {
+		one(&k, false, m->peer, m->bytes);
+		return;
+	}
+	if (m->kind == VFD_COLLECTIVE) {
+		collective(x, f, m);
+	} else {
+		if (m->bytes_received)
+			one(&k, false, m->peer, m->bytes_received);
+		if (m->bytes)
+			one(&k, true, m->peer, m->bytes);
+	}
+	x->message.tag = -1;
+	x->message.ticket = x->message.bytes_received = 0;
+	x->message.sends = x->message.receives = 0;
+	x->message.match = VFD_MATCH_NONE;
+	x->message.sender_thread = VFD_NONE;
+}
+
+uint64_t vfd_expand_count(const struct vfd_expansion *x)
+{
+	uint64_t n = 0;
+
+	for (uint32_t i = 0; i < x->n_parts; i++)
+		n += x->parts[i].n;
+	return n;
+}
+
+/* ---- one message after the other ------------------------------------------------------ */
+
+/* To the rank in the group with this number. Runs are gone through once. */
+static void seek(struct vfd_expansion *x, uint64_t ranks)
+{
+	for (; x->run < x->comm->n_runs; x->run++, x->at = 0) {
+		const struct wire_run *r = &x->comm->runs[x->run];
+		const uint64_t left = r->count > 0 ? (uint64_t)r->count - x->at : 0;
+
+		if (ranks < left) {
+			x->at += (uint32_t)ranks;
+			return;
+		}
+		ranks -= left;
+	}
+}
+
+static uint32_t world_here(const struct vfd_expansion *x)
+{
+	const struct wire_run *r;
+
+	if (x->run >= x->comm->n_runs)
+		return VFD_NONE;
+	r = &x->comm->runs[x->run];
+	return r->first < 0 ? VFD_NONE : (uint32_t)(r->first + (int64_t)x->at * r->stride);
+}
+
+static uint32_t next_of_group(struct vfd_expansion *x, const struct vfd_part *p)
+{
+	uint32_t world;
+
+	if (!x->done) {
+		x->rank = p->first;
+		x->run = x->at = 0;
+		seek(x, p->first + (p->remote ? (uint64_t)x->comm->size : 0));
+	}
+	if (x->rank == p->without) {
+		seek(x, 1);
+		x->rank++;
+	}
+	world = world_here(x);
+	seek(x, 1);
+	x->rank++;
+	return world;
+}
+
+const struct vfd_message *vfd_expand_next(struct vfd_expansion *x)
+{
+	const struct vfd_part *p;
+
+	while (x->part < x->n_parts && x->done == x->parts[x->part].n) {
+		x->part++;
+		x->done = 0;
+	}
+	if (x->part == x->n_parts)
+		return NULL;
+	p = &x->parts[x->part];
+	if (!x->as_is) {
+		x->message.kind = p->send ? VFD_SEND : VFD_RECEIVE;
+		x->message.peer = p->all ? next_of_group(x, p) : p->peer;
+		x->message.bytes = p->bytes;
+	}
+	x->done++;
+	return &x->message;
+}

@@ -1,0 +1,21 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* How every unit test runs its suite: TAP on stdout. */
+#ifndef VFTR_T_SUITE_H
+#define VFTR_T_SUITE_H
+
+#include <check.h>
+
+/* Frees the suite; the exit status: 1 if a test failed. */
+static inline int run_suite(Suite *suite)
+{
+	SRunner *runner = srunner_create(suite);
+	int failed;
+
+	srunner_set_tap(runner, "-");
+	srunner_run_all(runner, CK_SILENT);
+	failed = srunner_ntests_failed(runner);
+	srunner_free(runner);
+	return failed ? 1 : 0;
+}
+
+#endif

@@ -1,0 +1,107 @@
+#!/bin/sh
+# SPDX-License-Identifier: BSD-3-Clause
+test_description='overhead.budget_percent: what costs too much is switched off, exactly'
+. "$(dirname "$0")/lib.sh"
+need jq
+need_built "$AGENT" "$VFTR" "$LIB/libvftrace.so"
+
+cc_traced "$BIN/budget" "$T/app-budget.c" || skip_all 'app-budget.c cannot be compiled'
+
+# budget PERCENT WHAT SECONDS [THREADS] [-- OPTION...]: the counts are in `counts'
+budget() {
+	budget_percent=$1
+	shift
+	budget_args=
+	while [ $# -gt 0 ] && [ "$1" != -- ]; do
+		budget_args="$budget_args $1"
+		shift
+	done
+	[ $# -eq 0 ] || shift
+	traced -q -k "overhead.budget_percent=$budget_percent" "$@" -- \
+		"$BIN/budget" $budget_args >counts
+}
+
+# FUNCTION: calls that were recorded, and counted where it was off
+recorded() {
+	jq "[.stacks[] | select(.function == \"$1\") | .calls] | add // 0" budget_all.json
+}
+unrecorded() {
+	jq "[.switched_off[] | select(.function == \"$1\") | .calls] | add // 0" budget_all.json
+}
+called() {
+	awk -v f="$1" '$1 == f { n += $2 } END { print n }' counts
+}
+
+# exact FUNCTION...: no call is missing, nor is any there twice
+exact() {
+	for f; do
+		is "$(called "$f")" $(($(recorded "$f") + $(unrecorded "$f")))
+	done
+}
+
+is_off() {
+	[ "$(unrecorded "$1")" -gt 0 ]
+}
+
+test_expect 'what costs most is switched off, and no call is missing or there twice' '
+	budget 2 loop 0.4
+	is_off tiny
+	exact tiny kept turn work
+	is 0 "$(unrecorded turn)"
+	jq -e ".switched_off[] | select(.function == \"tiny\") |
+		.from_s > 0 and .from_s < 60 and .processes == 1" budget_all.json'
+
+test_expect 'the time of the others is right: that of their callers has what is missing' '
+	jq -e "(.stacks[] | select(.function == \"work\") | .t_incl_s) as \$work |
+		(.stacks[] | select(.function == \"turn\") | .t_incl_s) > 0.9 * \$work" budget_all.json
+	exclusive_sums_up budget_all.json'
+
+test_expect 'overhead.keep is on whatever the budget says' '
+	budget 0.01 loop 0.4 -- -k "overhead.keep=^(kept|turn)$"
+	is_off tiny
+	is 0 "$(unrecorded kept)"
+	exact tiny kept turn'
+
+test_expect 'calls that are open when their function goes off end when they do' '
+	budget 1 deep 0.4
+	is_off sink
+	exact sink
+	jq -e ".stacks[] | select(.function == \"sink\") | .t_incl_s > 0.39" budget_all.json
+	is 0 "$(jq .lost budget_all.json)"
+	! grep -q "closed by" budget_node_*.log'
+
+test_expect 'threads switch alike, and count on their own' '
+	budget 1 loop 0.4 3
+	is_off tiny
+	exact tiny kept turn work'
+
+test_expect 'a child of fork goes on as its parent was' '
+	budget 1 fork 0.3
+	is_off tiny
+	exact tiny kept turn work
+	is 2 "$(jq "[.switched_off[].processes] | max" budget_all.json)"'
+
+test_expect 'what a pause leaves out is not counted as switched off' '
+	budget 1 pause 0.4
+	is $(($(called tiny) / 2)) $(($(recorded tiny) + $(unrecorded tiny)))
+	exact kept turn'
+
+test_expect 'it is in the log, with the option that leaves them out for good' '
+	has budget_all.log "Functions switched off (overhead.budget_percent)"
+	grep -q "^| tiny  *| *[0-9.]* | *$(unrecorded tiny) | *1 |$" budget_all.log
+	grep -qE "^   -finstrument-functions-exclude-function-list=.*tiny" budget_all.log'
+
+test_expect 'the node profile has it, and collating says the same' '
+	jq -S .switched_off budget_all.json >before
+	mkdir -p again
+	"$VFTR" collate -o again . >/dev/null
+	jq -S .switched_off again/budget_all.json | cmp before -'
+
+test_expect 'without a budget, or with one that is kept, nothing is switched off' '
+	traced -q -- "$BIN/budget" loop 0.25 >counts
+	is null "$(jq .switched_off budget_all.json)"
+	hasnt budget_all.log "switched off"
+	budget 100 loop 0.25
+	is "[]" "$(jq -c .switched_off budget_all.json)"'
+
+done_testing
