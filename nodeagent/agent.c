@@ -484,7 +484,6 @@ static int serve(struct agent *a, const struct launch *l, const struct command_l
 		session_close(a);
 		die(OWN_FAILURE, "%s", error);
 	}
-	ring_store_prepare(a->rings);
 	agent_serve(a);
 	session_close(a);
 	if (l->command && !a->n_ever && !a->conf->off && !getenv("VFTR_OFF"))

@@ -51,6 +51,9 @@ static void look_at_group(struct memory_left *m, const char *directory, const st
 	snprintf(path, sizeof(path), "%.3000s/%s", directory, c->limit);
 	if (!number_in(path, "", &limit)) /* or it is "max" */
 		return;
+	/* what is used takes long to find out, and more than the machine has limits nothing */
+	if (limit >= m->most)
+		return;
 	snprintf(path, sizeof(path), "%.3000s/%s", directory, c->use);
 	if (!number_in(path, "", &use))
 		return;

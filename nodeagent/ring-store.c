@@ -82,18 +82,6 @@ static void keep(struct ring_store *s, const struct stored_ring *r)
 	s->kept_bytes += r->ring.bytes;
 }
 
-void ring_store_prepare(struct ring_store *s)
-{
-	struct stored_ring r = {.fd = -1};
-
-	if (s->n_kept || make(s, &r))
-		return;
-	if (r.ring.size == s->ring_size && s->ring_size <= KEPT_BYTES)
-		keep(s, &r);
-	else
-		destroy(&r);
-}
-
 /* All that a ring_start() of a fresh ring takes for granted. */
 static bool clear(struct stored_ring *r)
 {

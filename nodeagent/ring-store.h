@@ -4,8 +4,7 @@
  * and how many there can be.
  *
  * Making a ring of megabytes and giving it back costs more than a short process,
- * so one is made before the first process comes, and some of those that ended
- * processes have left are kept for the next ones.
+ * so some of those that ended processes have left are kept for the next ones.
  *
  * All rings together have at most half of the memory (of the control group, if
  * it has less), and half of what is left when one is made, but for a reserve. While
@@ -33,9 +32,6 @@ struct ring_store *ring_store_new(uint64_t ring_size, struct memory_left (*left)
 
 /* What machine and control group have. */
 struct memory_left ring_store_memory(void);
-
-/* Makes a ring ahead, while there is time for it. */
-void ring_store_prepare(struct ring_store *s);
 
 /* An empty ring with all words zero but those of its data. 0 or -errno. */
 int ring_store_take(struct ring_store *s, struct stored_ring *out);

@@ -63,7 +63,6 @@ START_TEST(rings_serve_the_next_process)
 	struct stored_ring r[40];
 	const void *first;
 
-	ring_store_prepare(s);
 	ck_assert_int_eq(ring_store_take(s, &r[0]), 0);
 	ring_store_sent(s, &r[0]);
 	is_fresh(&r[0]);
@@ -129,7 +128,6 @@ START_TEST(what_others_have_taken)
 	machine.left = 64 << 10;
 	ck_assert_int_eq(ring_store_take(s, &r), -ENOMEM);
 	s = store_of(64 * MIB, 0, 0);
-	ring_store_prepare(s);
 	ck_assert_int_eq(ring_store_take(s, &r), -ENOMEM);
 	s = store_of(MIB, UINT64_MAX, UINT64_MAX);
 	ck_assert_int_eq(ring_store_take(s, &r), 0);
