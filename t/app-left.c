@@ -115,7 +115,7 @@ UNTRACED static void from_deep(void)
 		deep(300);
 	memset(&every, 0, sizeof(every));
 	setitimer(ITIMER_REAL, &every, NULL);
-	usleep(100000);
+	usleep(900000); /* the agent may have to wait for a CPU */
 	work(EVENTS);
 }
 

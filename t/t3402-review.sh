@@ -27,13 +27,16 @@ counted() {
 	awk -v f="$1" '$2 == f { print $1 }' counts
 }
 
-# jumped JSON: each call is there; where a jump came between the enter and the body,
+# jumped JSON [drop]: each call is there; where a jump came between the enter and the body,
 # there is one more. What was called before the jump had been noticed is counted.
 jumped() {
 	n=$(counted jumps)
 	lost=$(json "$1" .lost)
-	[ "$n" -gt 20 ] && [ "$lost" -le "$n" ]
-	is '[]' "$(jq -c .warnings "$1")" warnings
+	[ "$n" -gt 20 ]
+	if [ "$2" != drop ]; then # or the ring was full because the agent had no CPU
+		[ "$lost" -le "$n" ]
+		is '[]' "$(jq -c .warnings "$1")" warnings
+	fi
 	for f in leaf work; do
 		got=$(calls "$f(@[^<]*)?" "$1")
 		all=$(counted $f)
@@ -85,7 +88,7 @@ test_if "$steps" 'x86-64 only' "... and after each ${stride}th of the turn of a 
 	step vftr_slow $stride
 	jumped stepped_all.json
 	step vftr_slow $stride -k shm.ring_size=32KiB -k shm.when_full=drop
-	jumped stepped_all.json'
+	jumped stepped_all.json drop'
 
 test_expect 'the first call of a process in a handler on a stack of 8 KiB' '
 	left altstack
