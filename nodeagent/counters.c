@@ -58,13 +58,6 @@ struct counter_watch *counters_new(const struct conf *c)
 	return w;
 }
 
-void counters_free(struct counter_watch *w)
-{
-	for (size_t i = 0; w && i < COUNTERS_MAX; i++)
-		free(w->of[i].why);
-	free(w);
-}
-
 void counters_note(struct counter_watch *w, struct ring_producer_shm *ring)
 {
 	for (uint32_t i = 0; i < w->wanted.n; i++) {

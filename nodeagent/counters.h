@@ -30,7 +30,6 @@ struct counter_watch {
 
 /* Of the configuration; what cannot be counted here has COUNTER_NONE. */
 struct counter_watch *counters_new(const struct conf *c);
-void counters_free(struct counter_watch *w);
 
 /* Tells a process what to read. Energy is the machine's: one process at a time reads it. */
 void counters_ask(const struct agent *a, struct process *p);

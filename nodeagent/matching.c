@@ -314,20 +314,3 @@ void matching_end(struct agent *a)
 		fclose(m->dump);
 	m->dump = NULL;
 }
-
-void matching_free(struct matching *m)
-{
-	if (!m)
-		return;
-	match_node_free(m->node);
-	match_outbox_free(m->outbox);
-	match_outbox_free(m->inbox);
-	match_table_free(&m->pair_at);
-	match_pool_free(&m->pairs);
-	map64_free(&m->here);
-	map64_free(&m->index);
-	map64_free(&m->is_lost);
-	match_table_free(&m->gone);
-	free(m->lost);
-	free(m);
-}

@@ -35,7 +35,6 @@ void matching_comm_gone(struct matching *m, uint64_t comm, uint64_t members);
 void matching_end(struct agent *a);
 /* What was found; after the processes have their ranks. */
 void matching_store(const struct agent *a, struct profile *p);
-void matching_free(struct matching *m);
 
 /* Each pair, too, is told to this; label: enum match_label. Set before the first. */
 struct matching_tap {

@@ -63,6 +63,17 @@ bool reader_load(const struct vfd_file *f, const struct read_block *b, unsigned 
 	return read_at(f, b->offset + sizeof(struct vfd_block), buf, b->bytes) == b->bytes;
 }
 
+bool reader_load_grown(
+	const struct vfd_file *f, const struct read_block *b, unsigned char **buf, size_t *room)
+{
+	if (b->bytes > *room || !*buf) {
+		*room = b->bytes;
+		free(*buf);
+		*buf = xmalloc(b->bytes + 1);
+	}
+	return reader_load(f, b, *buf);
+}
+
 void reader_damage(struct vfd_file *f, uint64_t from, uint64_t to, const char *why)
 {
 	f->damage = grow(f->damage, f->n_damage, &f->cap_damage, sizeof(*f->damage));

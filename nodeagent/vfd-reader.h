@@ -84,6 +84,9 @@ static inline bool reader_possible(const struct vfd_file *f, uint64_t number)
 /* Payload of a block into buf (room for VFD_BLOCK_MAX); false: it can't be read
  * or is no longer what it was. */
 bool reader_load(const struct vfd_file *f, const struct read_block *b, unsigned char *buf);
+/* The same into *buf, which has *room, begins as NULL and 0, and is the caller's to free. */
+bool reader_load_grown(
+	const struct vfd_file *f, const struct read_block *b, unsigned char **buf, size_t *room);
 void reader_damage(struct vfd_file *f, uint64_t from, uint64_t to, const char *why);
 
 /* ---- vfd-tables.c. False: nonsense. */

@@ -50,12 +50,7 @@ static bool load_block(struct values *v)
 {
 	const struct read_block *b = &v->f->blocks[v->l->value_blocks[v->next_block++]];
 
-	if (b->bytes > v->payload_room || !v->payload) {
-		v->payload_room = b->bytes;
-		free(v->payload);
-		v->payload = xmalloc(b->bytes + 1);
-	}
-	if (!reader_load(v->f, b, v->payload))
+	if (!reader_load_grown(v->f, b, &v->payload, &v->payload_room))
 		return false;
 	v->r = (struct varint_reader){v->payload, v->payload + b->bytes, false};
 	v->left = b->records;

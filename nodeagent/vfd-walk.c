@@ -106,12 +106,7 @@ static bool load_block(struct walk *w)
 {
 	const struct read_block *b = &w->f->blocks[w->lane->blocks[w->next_block++]];
 
-	if (b->bytes > w->payload_room || !w->payload) {
-		w->payload_room = b->bytes;
-		free(w->payload);
-		w->payload = xmalloc(b->bytes + 1);
-	}
-	return reader_load(w->f, b, w->payload) &&
+	return reader_load_grown(w->f, b, &w->payload, &w->payload_room) &&
 	       samples_begin(&w->samples, w->lane, b, w->payload);
 }
 
