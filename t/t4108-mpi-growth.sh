@@ -22,11 +22,13 @@ for mpi in $mpis; do
 	need_built "$LIB/libvftrace-$mpi.so"
 	test_expect "$mpi: it runs, and all messages are there" "
 		mpicc.$mpi -O1 -w -o growth-$mpi $T/app-mpi-growth.c
-		TEST_COMMAND_SECONDS=60 limit $AGENT -q --preload -k shm.ring_size=1MiB -- ./growth-$mpi 10 >out
-		is 11060000 \"\$(jq '[.communication_matrix[].sends] | add' growth-${mpi}_all.json)\" sends
-		is 11060000 \"\$(jq '[.communication_matrix[].recvs] | add' growth-${mpi}_all.json)\" receives
+		limit $AGENT -q --preload -k shm.ring_size=1MiB -- ./growth-$mpi 10 >out
+		sent=\$(sed -n 's/^sent //p' out)
+		[ \"\$sent\" -gt 10000000 ]
+		is \"\$sent\" \"\$(jq '[.communication_matrix[].sends] | add' growth-${mpi}_all.json)\" sends
+		is \"\$sent\" \"\$(jq '[.communication_matrix[].recvs] | add' growth-${mpi}_all.json)\" receives
 		is '0 0' \"\$(json growth-${mpi}_all.json '\"\(.lost_messages) \(.open_requests)\"')\" lost"
-	test_expect "$mpi: ten million messages" 'grown messages 256 2304' # the agent's part: the ring, where it had not touched it, and what it matches of a full ring
+	test_expect "$mpi: ten million messages" 'grown messages 256 256'
 	test_expect "$mpi: ten thousand open requests" 'grown requests 256 256'
 	test_expect "$mpi: twenty thousand communicators" 'grown communicators 512 1024'
 done
