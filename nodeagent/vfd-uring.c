@@ -23,8 +23,9 @@
 #define SLAB_BYTES (512u << 10)
 #endif
 #define WRITE_MOST  (1u << 30)
-#define REGISTERED  8u	/* slabs, at most */
-#define READY_MOST  64u /* a larger buffer has larger slabs */
+#define SYNC_BYTES  (8u << 20) /* what is that long goes to the disk while we go on */
+#define REGISTERED  8u	       /* slabs, at most */
+#define READY_MOST  64u	       /* a larger buffer has larger slabs */
 #define EXTRA_MOST  48u /* more are made when the caller goes on although we are not ready, ... */
 #define EXTRA_BYTES (24u << 20) /* ... or one that is larger than this */
 #define SLABS_MOST  (READY_MOST + EXTRA_MOST)
@@ -49,6 +50,8 @@ struct outfile {
 	unsigned n_registered;
 	struct slab *filling, *free;
 	uint64_t bytes;
+	uint64_t arrived, asked; /* bytes the kernel has, and those it shall bring to the disk */
+	bool syncing;
 	int error;
 	char *note;
 };
@@ -90,22 +93,6 @@ static void no_uring(struct outfile *o, const char *what, int error)
 
 static void hand_over(struct outfile *o, struct slab *s);
 
-/* A write has ended with this result. */
-static void arrived(struct outfile *o, struct slab *s, int result)
-{
-	o->in_flight--;
-	if (result > 0)
-		s->written += (size_t)result;
-	else if (result == -EAGAIN || result == -ECANCELED) /* no thread for it, or no memory */
-		no_uring(o, "io_uring", -result);
-	else if (result != -EINTR)
-		failed(o, result ? -result : ENOSPC);
-	if (s->written < s->filled && !o->error)
-		hand_over(o, s);
-	else
-		give_back(o, s);
-}
-
 static void submit(struct outfile *o)
 {
 	int rc;
@@ -118,19 +105,62 @@ static void submit(struct outfile *o)
 		failed(o, -rc);
 }
 
+/*
+ * Left alone, the kernel would begin to bring the file to the disk when it is 30 s old or
+ * fills a tenth of the memory: then all of it at once, while others wait. What it answers
+ * does not matter, and slabs that overtook others are asked for the next time or by it.
+ */
+static void begin_to_disk(struct outfile *o)
+{
+	const uint64_t n = o->arrived - o->asked;
+	struct io_uring_sqe *q;
+
+	if (o->syncing || n < SYNC_BYTES || n > UINT32_MAX || !o->has_ring)
+		return;
+	q = io_uring_get_sqe(&o->ring);
+	if (!q)
+		return;
+	io_uring_prep_sync_file_range(q, o->fd, (unsigned)n, o->asked, SYNC_FILE_RANGE_WRITE);
+	io_uring_sqe_set_data(q, NULL);
+	o->asked = o->arrived;
+	o->syncing = true;
+	submit(o);
+}
+
+/* A write has ended with this result. */
+static void arrived(struct outfile *o, struct slab *s, int result)
+{
+	o->in_flight--;
+	if (result > 0) {
+		s->written += (size_t)result;
+		o->arrived += (size_t)result;
+	} else if (result == -EAGAIN || result == -ECANCELED) /* no thread for it, or no memory */
+		no_uring(o, "io_uring", -result);
+	else if (result != -EINTR)
+		failed(o, result ? -result : ENOSPC);
+	if (s->written < s->filled && !o->error)
+		hand_over(o, s);
+	else
+		give_back(o, s);
+}
+
 static void collect(struct outfile *o)
 {
 	struct io_uring_cqe *c;
 
 	if (o->has_ring && io_uring_sq_ready(&o->ring))
 		submit(o);
-	while (o->in_flight && !io_uring_peek_cqe(&o->ring, &c)) {
+	while ((o->in_flight || o->syncing) && !io_uring_peek_cqe(&o->ring, &c)) {
 		struct slab *s = io_uring_cqe_get_data(c);
 		int result = c->res;
 
 		io_uring_cqe_seen(&o->ring, c);
-		arrived(o, s, result);
+		if (s)
+			arrived(o, s, result);
+		else
+			o->syncing = false;
 	}
+	begin_to_disk(o);
 }
 
 static void hand_over(struct outfile *o, struct slab *s)
