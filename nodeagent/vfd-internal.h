@@ -5,25 +5,13 @@
 
 #include "nodeagent/map64.h"
 #include "nodeagent/vfd-block.h"
+#include "nodeagent/vfd-index.h"
+#include "nodeagent/vfd-page.h"
 #include "nodeagent/vfd-sample.h"
 #include "nodeagent/vfd-write.h"
 
 #define LANE_BLOCK_BYTES    (16u << 10)
-#define SHARED_BLOCK_BYTES  (32u << 10)
 #define SHARED_PAYLOAD_MOST (VFD_BLOCK_MAX / 2)
-
-/* A block that fills, of whatever is not a lane's. Its payload begins behind the header. */
-struct vfd_page {
-	unsigned char *bytes;
-	size_t used, room; /* of the payload; room for a varint stays behind it */
-	uint32_t records;
-};
-
-struct vfd_index_entry {
-	uint64_t offset, time;
-	uint32_t lane, records, bytes;
-	uint16_t kind, flags;
-};
 
 struct vfd_writer {
 	struct outfile *out;
@@ -46,8 +34,7 @@ struct vfd_writer {
 	struct map64 text_numbers; /* by hash */
 	char **texts;
 	size_t n_texts, cap_texts;
-	struct vfd_index_entry *index;
-	size_t n_index, cap_index;
+	struct vfd_index index;
 	uint64_t events, n_messages, n_matches, n_counts, n_launches, launch_id;
 	uint64_t thinned, dropped_blocks;
 	char *trouble;
@@ -57,15 +44,8 @@ struct vfd_writer {
  * records and time are set, and its payload stands behind it. */
 bool vfd_write_block(struct vfd_writer *w, struct vfd_block *b);
 
-/* Room for n bytes of payload; write at the result. */
-unsigned char *vfd_page_room(struct vfd_page *p, size_t n);
-void vfd_page_done(struct vfd_page *p, const unsigned char *end);
-/* Writes it as a block and empties it. */
-bool vfd_page_write(struct vfd_writer *w, struct vfd_page *p, enum vfd_kind kind, uint64_t time);
-
 void vfd_write_definitions(struct vfd_writer *w);
 void vfd_write_messages(struct vfd_writer *w);
-void vfd_write_index(struct vfd_writer *w, uint64_t units);
 
 /* ---- definitions of threads */
 void vfd_define_thread(struct vfd_writer *w, const struct vfd_thread *t);

@@ -16,69 +16,26 @@
 #define BLOCK_LEAST  1024u
 #define BUFFER_BYTES (8u << 20)
 #define HELD_MOST    (128u << 10)
-#define INDEX_ENTRY  (7 * VARINT_MAX)
-
-/* ---- pages ------------------------------------------------------------------------ */
-
-unsigned char *vfd_page_room(struct vfd_page *p, size_t n)
-{
-	if (p->used + n > p->room || !p->bytes) {
-		p->room = 2 * (p->used + n);
-		if (p->room < 4096)
-			p->room = 4096;
-		p->bytes = xrealloc(
-			p->bytes, sizeof(struct vfd_block) + p->room + VFD_ALIGN + VARINT_MAX);
-	}
-	return p->bytes + sizeof(struct vfd_block) + p->used;
-}
-
-void vfd_page_done(struct vfd_page *p, const unsigned char *end)
-{
-	p->used = (size_t)(end - p->bytes) - sizeof(struct vfd_block);
-}
-
-bool vfd_page_write(struct vfd_writer *w, struct vfd_page *p, enum vfd_kind kind, uint64_t time)
-{
-	struct vfd_block *b = (struct vfd_block *)p->bytes;
-	bool ok;
-
-	*b = (struct vfd_block){.kind = (uint16_t)kind,
-		.lane = VFD_NO_LANE,
-		.bytes = (uint32_t)p->used,
-		.records = p->records,
-		.time = time};
-	ok = vfd_write_block(w, b);
-	p->used = 0;
-	p->records = 0;
-	return ok;
-}
 
 /* ---- blocks ----------------------------------------------------------------------- */
 
 bool vfd_write_block(struct vfd_writer *w, struct vfd_block *b)
 {
-	struct vfd_index_entry e = {.time = b->time,
-		.lane = b->lane,
-		.records = b->records,
-		.bytes = b->bytes,
-		.kind = b->kind,
-		.flags = b->flags};
+	uint64_t offset;
 	size_t n;
 
 	if (b->kind != VFD_BLOCK_DEFINITIONS)
 		vfd_write_definitions(w);
 	b->sequence = w->sequence++;
 	n = vfd_block_seal(b);
-	e.offset = outfile_bytes(w->out);
+	offset = outfile_bytes(w->out);
 	if (!outfile_append(w->out, b, n)) {
 		if (outfile_error(w->out))
 			w->mute = true;
 		return false;
 	}
-	if (b->kind != VFD_BLOCK_INDEX && b->kind != VFD_BLOCK_END) {
-		w->index = grow(w->index, w->n_index, &w->cap_index, sizeof(*w->index));
-		w->index[w->n_index++] = e;
-	}
+	if (b->kind != VFD_BLOCK_INDEX && b->kind != VFD_BLOCK_END)
+		vfd_index_add(&w->index, offset, b);
 	w->level = vfd_thinning_level(outfile_bytes(w->out), w->max_size);
 	return true;
 }
@@ -309,40 +266,6 @@ struct vfd_writer *vfd_writer_new(const struct vfd_setup *s, char **error)
 
 /* ---- the end ---------------------------------------------------------------------- */
 
-void vfd_write_index(struct vfd_writer *w, uint64_t units)
-{
-	struct vfd_end end = {.index = outfile_bytes(w->out), .blocks = w->n_index, .time = units};
-	struct vfd_page p = {0};
-	uint64_t offset = 0, time = 0;
-
-	for (size_t i = 0; i < w->n_index; i++) {
-		const struct vfd_index_entry *e = &w->index[i];
-		unsigned char *at = vfd_page_room(&p, INDEX_ENTRY);
-
-		at = varint_put(at, (e->offset - offset) / VFD_ALIGN);
-		at = varint_put(at, e->kind);
-		at = varint_put(at, e->flags);
-		at = varint_put(at, (uint32_t)(e->lane + 1));
-		at = varint_put(at, e->records);
-		at = varint_put(at, e->bytes);
-		at = varint_put(at, zigzag((int64_t)(e->time - time)));
-		offset = e->offset;
-		time = e->time;
-		vfd_page_done(&p, at);
-		p.records++;
-		if (p.used > SHARED_BLOCK_BYTES || i + 1 == w->n_index) {
-			vfd_page_write(w, &p, VFD_BLOCK_INDEX, 0);
-			/* each block can be read alone */
-			offset = time = 0;
-		}
-	}
-	memcpy(vfd_page_room(&p, sizeof(end)), &end, sizeof(end));
-	p.used = sizeof(end);
-	p.records = 1;
-	vfd_page_write(w, &p, VFD_BLOCK_END, units);
-	free(p.bytes);
-}
-
 static double seconds_left(double deadline)
 {
 	const double left = deadline - 1e-9 * (double)clock_raw_ns();
@@ -371,7 +294,7 @@ int vfd_writer_close(struct vfd_writer *w, uint64_t ticks, double seconds)
 	write_matches(w);
 	write_launches(w);
 	vfd_write_definitions(w);
-	vfd_write_index(w, ticks >> w->shift);
+	vfd_index_write(&w->index, w, outfile_bytes(w->out), ticks >> w->shift);
 	rc = outfile_close(w->out, seconds_left(deadline));
 	for (size_t i = 0; i < w->n_texts; i++)
 		free(w->texts[i]);
@@ -382,7 +305,7 @@ int vfd_writer_close(struct vfd_writer *w, uint64_t ticks, double seconds)
 	free(w->matches.bytes);
 	free(w->launches.bytes);
 	free(w->precise);
-	free(w->index);
+	vfd_index_free(&w->index);
 	free(w->trouble);
 	free(w);
 	return rc;
@@ -435,7 +358,7 @@ const char *vfd_writer_trouble(struct vfd_writer *w)
 struct vfd_written vfd_writer_written(const struct vfd_writer *w)
 {
 	struct vfd_written done = {.bytes = outfile_bytes(w->out),
-		.blocks = w->n_index,
+		.blocks = w->index.blocks,
 		.events = w->events,
 		.messages = w->n_messages,
 		.matches = w->n_matches,
