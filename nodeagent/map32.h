@@ -21,12 +21,16 @@ struct map32 {
 	uint64_t seed;
 };
 
+/* Keys are numbers given in a row: eight of those, a cache line, are neighbours. */
+#define MAP32_ROW 3
+
 static inline size_t map32_home(const struct map32 *m, uint32_t key)
 {
-	uint64_t h = (key + m->seed) * 0x9e3779b97f4a7c15u;
+	const uint32_t row = key >> MAP32_ROW, place = key & ((1u << MAP32_ROW) - 1);
+	uint64_t h = (row + m->seed) * 0x9e3779b97f4a7c15u;
 
 	h = (h ^ h >> 32) * 0xd6e8feb86659fd93u;
-	return (size_t)(h ^ h >> 32) & m->mask;
+	return (size_t)((h ^ h >> 32) << MAP32_ROW | place) & m->mask;
 }
 
 static inline size_t map32_slot(const struct map32 *m, uint32_t key)

@@ -23,13 +23,17 @@ struct match_table {
 	uint64_t seed;
 };
 
+/* Most second words are numbers given in a row: eight of those are neighbours. */
+#define MATCH_TABLE_ROW 3
+
 static inline size_t match_table_home(const struct match_table *t, uint64_t a, uint64_t b)
 {
+	const uint64_t row = b >> MATCH_TABLE_ROW, place = b & ((1u << MATCH_TABLE_ROW) - 1);
 	uint64_t h = (a + t->seed) * 0x9e3779b97f4a7c15u;
 
-	h = (h ^ h >> 32 ^ b) * 0xd6e8feb86659fd93u;
+	h = (h ^ h >> 32 ^ row) * 0xd6e8feb86659fd93u;
 	h = (h ^ h >> 32) * 0x9e3779b97f4a7c15u;
-	return (size_t)(h ^ h >> 29) & t->mask;
+	return (size_t)((h ^ h >> 29) << MATCH_TABLE_ROW | place) & t->mask;
 }
 
 static inline struct match_slot *match_table_slot(
