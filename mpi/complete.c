@@ -222,8 +222,9 @@ static void end_all(struct mpi_call *k)
 {
 	const struct before *b = k->own;
 
-	if (k->rc == MPI_SUCCESS && k->language == LANGUAGE_C && !vftr_mpi_multiple)
-		vftr_requests_complete(b->handle, b->n, k->status);
+	if (k->rc == MPI_SUCCESS && k->language == LANGUAGE_C && !vftr_mpi_multiple &&
+		!vftr_requests_complete(b->handle, b->n, k->status))
+		return;
 	for (int i = 0; is_answered(k) && i < b->n; i++)
 		end_element(k, i, i);
 }

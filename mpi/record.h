@@ -30,6 +30,16 @@ static inline void record_complete(uint32_t request)
 	vftr_emit_1(message_head(RECORD_COMPLETE, request));
 }
 
+/* The same of n requests, first and those that were made after it. */
+static inline void record_complete_range(uint32_t first, uint32_t n)
+{
+	if (n > 1)
+		vftr_emit((const uint64_t[EMIT_WORDS]){
+			message_head(RECORD_COMPLETE_RANGE, first), MESSAGE_MARK | n});
+	else if (n)
+		record_complete(first);
+}
+
 static inline void record_collective(uint32_t function, const struct mpi_comm *c, uint32_t root,
 	uint32_t ticket, uint32_t type, uint32_t request, uint32_t sends, uint32_t receives,
 	uint64_t bytes_sent, uint64_t bytes_received)

@@ -355,20 +355,34 @@ static inline bool is_plain(const struct entry *e, const MPI_Status *s)
 	       (e->what == (REQUEST_RECEIVE | EXACT) && status_count(s) == e->bytes);
 }
 
-void vftr_requests_complete(MPI_Request *handle, int n, const MPI_Status *status)
+/* What was made one after the other is mostly waited for so: one record tells of all. */
+int vftr_requests_complete(MPI_Request *handle, int n, const MPI_Status *status)
 {
+	uint32_t first = 0, known = 0, number;
+	int others = 0;
+
 	for (int i = 0; i < n; i++) {
 		uint32_t *at;
 
 		if (is_over_at_once(handle[i]))
 			continue;
 		at = find(HANDLE_KEY(handle[i]), 0);
-		if (!*at || !is_plain(&entry[*at], &status[i]))
+		if (!*at || !is_plain(&entry[*at], &status[i])) {
+			others++;
 			continue;
+		}
 		handle[i] = MPI_REQUEST_NULL;
-		record_complete(entry[*at].number);
+		number = entry[*at].number;
 		take_out(at);
+		if (number != first + known || known == MESSAGE_RANGE_MOST) {
+			record_complete_range(first, known);
+			first = number;
+			known = 0;
+		}
+		known++;
 	}
+	record_complete_range(first, known);
+	return others;
 }
 
 void vftr_request_update(const struct request *r)

@@ -82,8 +82,9 @@ bool vftr_request_complete(MPI_Request handle, uint32_t number, struct request *
 /*
  * The calling thread's call has completed all of these, and there are no threads:
  * says so of those of which that is all to say, which become MPI_REQUEST_NULL here.
+ * Returns how many others may have more to say.
  */
-void vftr_requests_complete(MPI_Request *handle, int n, const MPI_Status *status);
+int vftr_requests_complete(MPI_Request *handle, int n, const MPI_Status *status);
 /* Writes back the number and cancelled of what vftr_request_get() gave. */
 void vftr_request_update(const struct request *r);
 /* The same for matched messages. */

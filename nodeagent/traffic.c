@@ -369,10 +369,38 @@ static void keep(struct traffic_lane *l, const struct pending *p)
 	l->traffic->n_pending++;
 }
 
+/* A record of a frame, taken apart. */
+static const char *take(
+	struct traffic_lane *l, struct pending *p, const struct traffic_frame *f, uint64_t now)
+{
+	struct traffic *t = l->traffic;
+	const char *why = look_up(t, p);
+
+	if (why)
+		return why;
+	switch (p->m.kind) {
+	case RECORD_FAILED:
+		fail(l, f, now);
+		return NULL;
+	case RECORD_PARTITION:
+	case RECORD_EPOCH:
+		return NULL; /* nothing that is summed up */
+	default:
+		break;
+	}
+	if (f->call && t->n_pending < TRAFFIC_PENDING_MAX) {
+		keep(l, p);
+		return NULL;
+	}
+	p->timed = false;
+	why = settle(l, p, now);
+	comm_drop(t, p->comm);
+	return why;
+}
+
 const char *traffic_record(
 	struct traffic_lane *l, const uint64_t *words, const struct traffic_frame *f, uint64_t now)
 {
-	struct traffic *t = l->traffic;
 	struct pending p = {.node = f->node,
 		.since = f->call ? f->since : now,
 		.level = f->level,
@@ -380,6 +408,7 @@ const char *traffic_record(
 		.stack = f->stack,
 		.timed = f->call};
 	const char *why;
+	uint32_t more;
 
 	if (!message_read(words, &p.m))
 		return "a record of communication that contradicts its format";
@@ -394,26 +423,13 @@ const char *traffic_record(
 	l->earlier = 0;
 	if (p.m.kind == RECORD_COLLECTIVE)
 		p.m.field = logged_function(p.m.field);
-	why = look_up(t, &p);
-	if (why)
-		return why;
-	switch (p.m.kind) {
-	case RECORD_FAILED:
-		fail(l, f, now);
-		return NULL;
-	case RECORD_PARTITION:
-	case RECORD_EPOCH:
-		return NULL; /* nothing that is summed up */
-	default:
-		break;
+	more = p.m.more;
+	p.m.more = 0;
+	why = take(l, &p, f, now);
+	for (; more && !why; more--) {
+		p.m.request++;
+		why = take(l, &p, f, now);
 	}
-	if (f->call && t->n_pending < TRAFFIC_PENDING_MAX) {
-		keep(l, &p);
-		return NULL;
-	}
-	p.timed = false;
-	why = settle(l, &p, now);
-	comm_drop(t, p.comm);
 	return why;
 }
 

@@ -14,6 +14,7 @@
  *   POST        tag or 0      ticket<<32 | source; subject; MARK | flags | room in bytes
  *   DONE        actual tag    request<<32 | actual source; MARK | flags | bytes
  *   COMPLETE    request       (none: a DONE with the source, tag and bytes as posted)
+ *   COMPLETE_RANGE  request   MARK | n: a COMPLETE of each of the n requests from this one on
  *   FAILED      error class   MARK
  *   COLLECTIVE  function      ticket<<32 | root; subject; sends<<32 | receives;
  *                             bytes sent; MARK | bytes received
@@ -32,7 +33,7 @@
  * arrive anywhere; FAILED takes back what its frame has recorded. Requests are
  * numbered from 1 per process and not reused within 2^31 requests; request 0
  * is none. A SEND, POST, COLLECTIVE, RMA or FILE with a request is followed by
- * a DONE or COMPLETE, in whatever thread and frame its completion was learnt, or never.
+ * a DONE or COMPLETE(_RANGE), in whatever thread and frame its completion was learnt, or never.
  *
  * Matched probes: Mprobe records POST with MESSAGE_MATCHED, the actual source
  * and tag, and a request number of its own. Imrecv records POST with the same
@@ -60,17 +61,19 @@ enum message_flag {
 	MESSAGE_PARTITIONED = 1 << 3,
 	MESSAGE_CANCELLED = 1 << 4, /* DONE: it did not take place */
 	MESSAGE_UNKNOWN = 1 << 5,   /* DONE: freed by the user or in error; bytes unknown */
-	MESSAGE_AS_POSTED = 1 << 6, /* message_read() of a COMPLETE; never stored */
+	MESSAGE_AS_POSTED = 1 << 6, /* message_read() of a COMPLETE(_RANGE); never stored */
 	/* of a FILE record, in the same place */
 	MESSAGE_READ = 1 << 0,
 	MESSAGE_WRITE = 1 << 1,
 };
 
-#define MESSAGE_COMM_NONE  0u /* communicators are numbered from 1 ... */
-#define MESSAGE_COMM_LIMIT (1u << 24)
-#define MESSAGE_NO_RANK	   UINT32_MAX	    /* no root, or MPI_PROC_NULL as root */
-#define MESSAGE_ROOT_HERE  (UINT32_MAX - 1) /* MPI_ROOT on an intercommunicator */
-#define MESSAGE_NO_OFFSET  UINT64_MAX	    /* the file's own position */
+#define MESSAGE_COMM_NONE    0u /* communicators are numbered from 1 ... */
+#define MESSAGE_COMM_LIMIT   (1u << 24)
+#define MESSAGE_NO_RANK	     UINT32_MAX	      /* no root, or MPI_PROC_NULL as root */
+#define MESSAGE_ROOT_HERE    (UINT32_MAX - 1) /* MPI_ROOT on an intercommunicator */
+#define MESSAGE_NO_OFFSET    UINT64_MAX	      /* the file's own position */
+#define MESSAGE_REQUEST_MOST 0x7fffffffu
+#define MESSAGE_RANGE_MOST   4096u /* n of a COMPLETE_RANGE, from 1 */
 /* Types: index into the list of predefined types in mpi/types.tab from 1. */
 #define MESSAGE_TYPE_DERIVED 0u
 
@@ -102,6 +105,7 @@ struct message {
 	uint32_t ticket; /* RMA and EPOCH: epoch */
 	uint32_t peer;	 /* source, destination, root, target, first partition */
 	uint32_t comm;	 /* RMA and EPOCH: window; FILE: file; PARTITION: number of them */
+	uint32_t more;	 /* DONE: so many requests after this one are over, too */
 	uint32_t type;
 	uint32_t request;
 	uint32_t flags;
@@ -120,12 +124,15 @@ static inline int message_read(const uint64_t *w, struct message *m)
 	*m = (struct message){.kind = (enum record_id)kind, .field = (uint32_t)(w[0] >> 33)};
 	if (w[0] & RECORD_EXIT || (words > 1 && !(last & MESSAGE_MARK)))
 		return 0;
-	if (kind == RECORD_COMPLETE) {
+	if (kind == RECORD_COMPLETE || kind == RECORD_COMPLETE_RANGE) {
+		const uint64_t n = kind == RECORD_COMPLETE ? 1 : last & ~MESSAGE_MARK;
+
 		m->kind = RECORD_DONE;
 		m->request = m->field;
 		m->flags = MESSAGE_AS_POSTED;
 		m->field = 0;
-		return 1;
+		m->more = (uint32_t)n - 1;
+		return n && n <= MESSAGE_RANGE_MOST && m->request + m->more <= MESSAGE_REQUEST_MOST;
 	}
 	m->bytes = last & MESSAGE_BYTES;
 	m->flags = (uint32_t)(last >> MESSAGE_FLAGS_AT) & 0x7f;

@@ -23,7 +23,7 @@
 
 #include <stdint.h>
 
-#define RECORD_FORMAT 4 /* raised whenever a word changes its meaning */
+#define RECORD_FORMAT 5 /* raised whenever a word changes its meaning */
 
 #ifndef BLOCK_BYTES /* smaller in a model test */
 #define BLOCK_BYTES 4096u
@@ -64,6 +64,7 @@ enum record_id {
 	RECORD_EPOCH = 24,
 	RECORD_FILE = 25,
 	RECORD_COMPLETE = 26,
+	RECORD_COMPLETE_RANGE = 27,
 
 	RECORD_EARLIER = 48,	  /* word 1 = MARK | ticks at which the next message took place */
 	RECORD_USER_COUNTER = 49, /* a value of a counter of the user's; see below */
@@ -121,6 +122,7 @@ static inline unsigned record_words(uint64_t w)
 	case RECORD_CLOSE:
 	case RECORD_WAIT:
 	case RECORD_FAILED:
+	case RECORD_COMPLETE_RANGE:
 	case RECORD_GPU_CALL:
 	case RECORD_EARLIER:
 		return 2;
@@ -201,7 +203,7 @@ static inline int record_is_openmp(uint32_t id)
 /* Whether this is a record of shm/message.h: no time, and bit 32 is data. */
 static inline int record_is_message(uint32_t id)
 {
-	return (id >= RECORD_SEND && id <= RECORD_COMPLETE) || id == RECORD_EARLIER;
+	return (id >= RECORD_SEND && id <= RECORD_COMPLETE_RANGE) || id == RECORD_EARLIER;
 }
 
 /* Whether the bits of the time are the time. */

@@ -211,7 +211,10 @@ START_TEST(lies_about_communicators)
 		"a message from a rank that its communicator lacks",
 		"a record of communication that contradicts its format",
 		"a record of communication that contradicts its format",
-		"a request without a number", "a message with a rank that its communicator lacks"};
+		"a request without a number", "a message with a rank that its communicator lacks",
+		"a record of communication that contradicts its format",
+		"a record of communication that contradicts its format",
+		"a record of communication that contradicts its format"};
 
 	ck_assert_ptr_null(define(&me, 2, 200, 8, 0, 0, RUNS({0, 1, 4})));
 	in(T0, FN(SEND));
@@ -253,6 +256,16 @@ START_TEST(lies_about_communicators)
 		break;
 	case 11:
 		received(T0, WORLD, 8, 0, 0, 8);
+		break;
+	case 12:
+		PUT(T0, message_head(RECORD_COMPLETE_RANGE, 1), MESSAGE_MARK);
+		break;
+	case 13:
+		PUT(T0, message_head(RECORD_COMPLETE_RANGE, 1),
+			MESSAGE_MARK | (MESSAGE_RANGE_MOST + 1));
+		break;
+	case 14:
+		PUT(T0, message_head(RECORD_COMPLETE_RANGE, 0x7fffffff), MESSAGE_MARK | 2);
 		break;
 	}
 	refused(T0, why[_i]);
@@ -575,7 +588,7 @@ int main(void)
 {
 	const struct row rows[] = {{members, 1}, {intercommunicator, 1}, {no_communicator, 1},
 		{definitions_that_cannot_be, 1}, {freed, 1}, {many_communicators, 1},
-		{too_many_communicators, 1}, {names, 1}, {lies_about_communicators, 12},
+		{too_many_communicators, 1}, {names, 1}, {lies_about_communicators, 15},
 		{collectives, 1}, {nonblocking_collectives, 1}, {one_sided, 1}, {files, 1},
 		{too_many_files, 1}, {only_for_ranks, 2}, {waiting, 1}, {waiting_for_ever, 1},
 		{limits, 1}, {numbers_that_go, 1}};

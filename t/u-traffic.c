@@ -159,6 +159,34 @@ START_TEST(nonblocking)
 }
 END_TEST
 
+/* A Waitall says in one record what became of requests that were made in a row. */
+START_TEST(completed_in_a_row)
+{
+	for (uint32_t request = 1; request <= 3; request++) {
+		in(T0, FN(ISEND));
+		send_to(T0, WORLD, 3, request, 64);
+		out(T0, FN(ISEND));
+	}
+	for (uint32_t request = 4; request <= 6; request++) {
+		in(T0, FN(IRECV));
+		post(T0, WORLD, 2, request, 0);
+		out(T0, FN(IRECV));
+	}
+	in(T0, FN(WAITALL));
+	PUT(T0, message_head(RECORD_COMPLETE_RANGE, 2), MESSAGE_MARK | 4);
+	PUT(T0, message_head(RECORD_COMPLETE, 6));
+	out(T0, FN(WAITALL));
+	in(T0, FN(WAITALL));
+	PUT(T0, message_head(RECORD_COMPLETE_RANGE, 1), MESSAGE_MARK | 1);
+	out(T0, FN(WAITALL));
+	end();
+	ck_assert_uint_eq(peer(3).sends, 3);
+	ck_assert_uint_eq(peer(2).receives, 3);
+	ck_assert_uint_eq(peer(2).bytes_received, 3 * 9999);
+	nothing_is_open();
+}
+END_TEST
+
 START_TEST(posted_and_done_in_one_call)
 {
 	in(T0, FN(ISENDRECV));
@@ -521,7 +549,7 @@ static uint64_t any(void)
 /* A record that is mostly sane, in its numbers at least. */
 static void random_record(struct thread *t)
 {
-	uint32_t id = RECORD_SEND + (uint32_t)(any() % 10);
+	uint32_t id = RECORD_SEND + (uint32_t)(any() % (RECORD_COMPLETE_RANGE - RECORD_SEND + 1));
 	uint64_t w[6] = {message_head(id, (uint32_t)any())};
 	unsigned n = record_words(id);
 
@@ -530,7 +558,9 @@ static void random_record(struct thread *t)
 	if (id <= RECORD_POST || id == RECORD_COLLECTIVE)
 		w[2] = message_subject(
 			(uint32_t)(any() % 3), (uint32_t)any(), (uint32_t)(any() % 6));
-	w[n - 1] = MESSAGE_MARK | (any() % 64) << MESSAGE_FLAGS_AT | any() % 4096;
+	if (n > 1)
+		w[n - 1] = MESSAGE_MARK | any() % 4096 |
+			   (id == RECORD_COMPLETE_RANGE ? 1 : (any() % 64) << MESSAGE_FLAGS_AT);
 	if (any() % 5000 == 0)
 		w[any() % n] = any();
 	put(t, n, w);
@@ -583,7 +613,7 @@ END_TEST
 int main(void)
 {
 	const struct row rows[] = {{blocking, 1}, {sizes, 1}, {frames_left_by_other_ways, 1},
-		{calls_within_calls, 1}, {lost_enter, 1}, {nonblocking, 1},
+		{calls_within_calls, 1}, {lost_enter, 1}, {nonblocking, 1}, {completed_in_a_row, 1},
 		{posted_and_done_in_one_call, 1}, {never_done, 1}, {failures, 1},
 		{cancelled_and_freed, 1}, {posted_twice, 1}, {many_starts, 1},
 		{done_by_another_thread, 1}, {posted_by_a_thread_that_ended, 1},
