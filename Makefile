@@ -46,7 +46,7 @@ AGENT_LIBS := -ldw -lelf -lcjson -luring -ldl -lpthread -lm
 
 # these stand in for functions of others, or load libraries: not for programs that are
 # linked with -static
-interposed   := $(wildcard libhook/interpose.c libhook/gomp*.c) libhook/counter-papi.c libhook/gpu.c
+interposed   := $(wildcard libhook/interpose.c libhook/gomp*.c libhook/openacc*.c) libhook/counter-papi.c libhook/gpu.c
 # Fortran's module, of gfortran only: a program of another compiler brings its own
 module_obj   := $(if $(findstring gfortran,$(FC)),$(if $(shell command -v $(FC)),$(O)/fortran/vftrace.o $(O)/fortran/vftrace_session.o))
 module       := $(module_obj:$(O)/fortran/%.o=$(O)/include/%.mod)
@@ -224,7 +224,7 @@ PROVE ?= prove
 PROVEFLAGS ?= -j$(shell expr $(JOBS) + 1)
 long_tests := $(wildcard t/t9201-*.sh t/t4101-*.sh t/t4105-*.sh)
 all_tests  = $(long_tests) $(filter-out $(long_tests),$(sort $(unit_tests)) $(sort $(tap_tests)))
-prove = O=$(O) BUILD=$(abspath $(O)) SANITIZE='$(SANITIZE)' $(PROVE) -e '' --timer $(PROVEFLAGS)
+prove = O=$(O) BUILD=$(abspath $(O)) SANITIZE='$(SANITIZE)' CK_TIMEOUT_MULTIPLIER=10 $(PROVE) -e '' --timer $(PROVEFLAGS)
 
 .PHONY: deps deps-tests demo check check-long check-build bench asan tsan help
 deps:
@@ -254,7 +254,7 @@ bench: deps
 # The same tests with the agent, the tools and the unit tests under a sanitizer;
 # the library in the application stays as it is.
 asan:
-	@ASAN_OPTIONS=detect_leaks=0:handle_segv=0 $(MAKE) --no-print-directory O=$(O)/asan \
+	@ASAN_OPTIONS=detect_leaks=0:handle_segv=0:verify_asan_link_order=0 $(MAKE) --no-print-directory O=$(O)/asan \
 		SANITIZE="-O1 -fsanitize=address,undefined -fno-sanitize-recover=undefined" check
 
 tsan:

@@ -29,8 +29,12 @@ static bool has_scenario(const struct conf *c)
 int check_whole(const struct conf *c, char **error)
 {
 	size_t n = c->hwprof_observables.n;
+	const char *launcher = c->agent_launcher;
 
 	*error = NULL;
+	if (launcher && !launcher[strspn(launcher, " \t\n")])
+		return wrong(c, CONF_ID_agent_launcher,
+			text_of("\"%s\" is not a command", launcher), error);
 	if (has_scenario(c) && (n > 0 || c->hwprof_counters.n > 0))
 		return wrong(c, CONF_ID_hwprof_default_scenario,
 			text_of("it excludes hwprof.counters and hwprof.observables"), error);
@@ -43,9 +47,10 @@ int check_whole(const struct conf *c, char **error)
 	return 0;
 }
 
-static int check_directory(const struct conf *c, char **error)
+/* 0, or -1 as wrong(). */
+static int check_directory(const struct conf *c, enum conf_id id, const char *dir, char **error)
 {
-	const char *dir = c->output_directory, *cause = NULL;
+	const char *cause = NULL;
 	char buf[QUOTE_BYTES];
 	struct stat st;
 
@@ -57,9 +62,30 @@ static int check_directory(const struct conf *c, char **error)
 		cause = strerror(errno);
 	if (!cause)
 		return 0;
-	return wrong(c, CONF_ID_output_directory,
+	return wrong(c, id,
 		text_of("\"%s\" can't be written to: %s", quoted(buf, dir, strlen(dir)), cause),
 		error);
+}
+
+/* It may lead to a folder below the output directory. */
+static int check_basename(const struct conf *c, char **error)
+{
+	const char *base = c->outfile_basename, *slash = base ? strrchr(base, '/') : NULL;
+	size_t bytes = base ? strlen(slash ? slash + 1 : base) : 0;
+	char *dir;
+	int e;
+
+	if (bytes > CONF_BASENAME_MAX)
+		return wrong(c, CONF_ID_outfile_basename,
+			text_of("a file name of %zu bytes; %d are the limit", bytes,
+				CONF_BASENAME_MAX),
+			error);
+	if (!slash)
+		return 0;
+	dir = text_of("%s/%.*s", c->output_directory, (int)(slash - base), base);
+	e = dir ? check_directory(c, CONF_ID_outfile_basename, dir, error) : -1;
+	free(dir);
+	return e;
 }
 
 int conf_check_paths(const struct conf *c, char **error)
@@ -67,7 +93,9 @@ int conf_check_paths(const struct conf *c, char **error)
 	const char *scenario = c->hwprof_default_scenario;
 	char buf[QUOTE_BYTES];
 
-	if (check_whole(c, error) < 0 || check_directory(c, error) < 0)
+	if (check_whole(c, error) < 0 ||
+		check_directory(c, CONF_ID_output_directory, c->output_directory, error) < 0 ||
+		check_basename(c, error) < 0)
 		return -1;
 	if (has_scenario(c) && access(scenario, R_OK) < 0)
 		return wrong(c, CONF_ID_hwprof_default_scenario,

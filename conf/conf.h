@@ -16,6 +16,8 @@
 
 /* Files larger than this are refused. */
 #define CONF_FILE_MAX (16u << 20)
+/* Bytes of outfile_basename behind its last '/': hosts and endings follow them. */
+#define CONF_BASENAME_MAX 150
 
 enum conf_type {
 	CONF_BOOL,	  /* bool */
@@ -114,12 +116,6 @@ int conf_assign(struct conf *c, const char *assignment, char **error);
 char *conf_next_assignment(const char **list);
 /* All of that list (may be NULL). 0, or -1 and *error = "VFTR_SET: KEY: cause". */
 int conf_assign_all(struct conf *c, const char *list, char **error);
-
-/*
- * Why a key changes nothing in this build, as part of a sentence, or NULL: most
- * do something.
- */
-const char *conf_without_effect(enum conf_id id);
 
 /*
  * What only the file system and other keys can tell: directories and files

@@ -61,21 +61,6 @@ enum conf_id conf_find(const char *key)
 	return (enum conf_id)i;
 }
 
-const char *conf_without_effect(enum conf_id id)
-{
-	static const struct {
-		const char *section, *why;
-	} sections[] = {
-		{"openacc.", "nothing here records OpenACC"},
-	};
-
-	for (size_t i = 0; i < sizeof(sections) / sizeof(sections[0]); i++)
-		if (!strncmp(conf_options[id].path, sections[i].section,
-			    strlen(sections[i].section)))
-			return sections[i].why;
-	return NULL;
-}
-
 int conf_set(struct conf *c, const char *key, const char *value, char **error)
 {
 	enum conf_id id = conf_find(key);

@@ -89,6 +89,20 @@ static double copied_size(const char *p)
 	return sum[0];
 }
 
+/* \1 to \9, which regcomp() takes though POSIX has none here: matching one may never end. */
+static bool refers_back(const char *p)
+{
+	for (; *p; p++) {
+		if (*p == '[')
+			p = bracket_end(p);
+		else if (*p == '\\' && *++p >= '1' && *p <= '9')
+			return true;
+		if (!*p)
+			return false;
+	}
+	return false;
+}
+
 int regex_check(const char *pattern, char **why)
 {
 	regex_t re;
@@ -103,6 +117,8 @@ int regex_check(const char *pattern, char **why)
 		return fail(why, "it is nested deeper than %d", PATTERN_DEPTH);
 	if (size > PATTERN_SIZE)
 		return fail(why, "its repetitions are too large");
+	if (refers_back(pattern))
+		return fail(why, "it refers back to a group");
 	e = regcomp(&re, pattern, REG_EXTENDED | REG_NOSUB);
 	if (e) {
 		regerror(e, &re, text, sizeof(text));

@@ -73,6 +73,7 @@ int conf_scenario(
 		c->line[CONF_ID_hwprof_counters] = c->line[CONF_ID_hwprof_default_scenario];
 		c->line[CONF_ID_hwprof_observables] = c->line[CONF_ID_hwprof_default_scenario];
 		c->hwprof_default_scenario[0] = '\0'; /* what is printed can be read again */
+		e = check_whole(c, error);
 	}
 	if (config != text)
 		free(config);

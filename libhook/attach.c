@@ -76,7 +76,7 @@ static void say(const char *what, const char *more)
 }
 
 /* A program with more rights than its user must not do what his environment says. */
-static bool switched_off(void)
+bool user_has_switched_off(void)
 {
 	static const char *const yes[] = {"1", "yes", "on", "true"};
 	const char *v = getenv("VFTR_OFF");
@@ -176,6 +176,12 @@ union reply {
 	char bytes[1024];
 };
 
+/* Who refuses us says why, and may be gone before our second message comes. */
+static bool hung_up(int error)
+{
+	return error == -EPIPE || error == -ECONNRESET;
+}
+
 static int say_hello(int fd, union reply *reply, size_t *got, int *control)
 {
 	/* not on the stack, which may be a small one; the lock is held */
@@ -201,18 +207,24 @@ static int say_hello(int fd, union reply *reply, size_t *got, int *control)
 	error = message_send_on(fd, &hello.head, sizeof(hello), &text);
 	if (!error)
 		error = ask_for_ring(fd);
-	return error ? error : message_receive_on(fd, reply, sizeof(*reply) - 1, control, got);
+	if (!error || hung_up(error))
+		error = message_receive_on(fd, reply, sizeof(*reply) - 1, control, got);
+	if (hung_up(error)) /* the kernel tells that once, before what was said */
+		error = message_receive_on(fd, reply, sizeof(*reply) - 1, control, got);
+	return error;
 }
 
 static void accept_welcome(const struct wire_welcome *w)
 {
 	vftr_process.ring_size = w->ring_size;
 	vftr_process.drop_when_full = w->drop_when_full;
-	vftr_process.no_messages = !w->messages;
+	vftr_process.no_messages = w->messages == WIRE_MESSAGES_NONE;
+	vftr_process.lengths_wanted = w->messages == WIRE_MESSAGES_EACH;
 	vftr_process.publish_forks = w->publish_forks;
 	vftr_process.clock_is_raw = w->clock_source == CLOCK_SOURCE_RAW;
 	vftr_process.counter_words = counters_wanted();
 	vftr_process.gpu_wanted = w->gpu;
+	vftr_process.openacc_wanted = w->openacc;
 }
 
 /* 0 and a mapped control segment, or -errno after saying why. */
@@ -267,7 +279,7 @@ static enum process_state attach_now(void)
 	struct stat st;
 	int fd;
 
-	if (switched_off())
+	if (user_has_switched_off())
 		return PROCESS_OFF;
 	vftr_process.pid = getpid();
 	fd = find_agent();
@@ -297,6 +309,8 @@ static enum process_state attach_now(void)
 	modules_refresh();
 	regions_announce();
 	constructs_announce();
+	if (openacc_announce)
+		openacc_announce();
 	life_install();
 	switches_attach();
 	process_gate();
@@ -308,8 +322,10 @@ static enum process_state attach_now(void)
 void process_attach(void)
 {
 	process_lock();
+	vftr_thread.own = true;
 	if (vftr_process.state == PROCESS_NEW)
 		store_release(&vftr_process.state, attach_now());
+	vftr_thread.own = false;
 	process_unlock();
 }
 
@@ -383,7 +399,9 @@ void thread_attach(struct thread *t)
 		process_unlock();
 		return;
 	}
+	t->own = true;
 	error = early.tid == tid ? take_early(&reply, &t->ring) : new_ring(t, tid, &reply);
+	t->own = false;
 	t->limit = NULL;
 	if (!error)
 		ring_begin(t, &reply, tid);
@@ -403,6 +421,7 @@ void thread_detach(struct thread *t)
 	counters_end(t);
 	session_thread_end();
 	process_lock();
+	t->own = true;
 	if (t->state != THREAD_OFF && load_acquire(&vftr_process.state) == PROCESS_ON) {
 		keep = rings_keep(t->index);
 		end.number |= keep ? WIRE_RING_KEPT : 0;
@@ -413,6 +432,7 @@ void thread_detach(struct thread *t)
 	t->state = THREAD_NEW;
 	if (had_one)
 		rings_leave(t->index, keep);
+	t->own = false;
 	process_unlock();
 }
 

@@ -106,6 +106,11 @@ bool vftr_messages_wanted(void)
 	       load_relaxed(&vftr_process.state) != PROCESS_OFF;
 }
 
+bool vftr_lengths_wanted(void)
+{
+	return load_relaxed(&vftr_process.lengths_wanted);
+}
+
 void vftr_define(struct wire_head *message, size_t fixed, const void *data, size_t bytes)
 {
 	struct thread *t = &vftr_thread;

@@ -33,6 +33,8 @@ bool vftr_active(void);
 
 /* Whether communication may be recorded: false once the agent said no, or is gone. */
 bool vftr_messages_wanted(void);
+/* And with it the length of each message of a collective call, where they may differ. */
+bool vftr_lengths_wanted(void);
 
 /*
  * Tells the agent what records will speak of: a message of shm/wire.h with

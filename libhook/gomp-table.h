@@ -214,13 +214,23 @@ typedef void (*gomp_function)(void *);
 	_(void, GOMP_parallel_loop_runtime_start, OLD_RANGE_, LOOP)                                \
 	_(void, GOMP_parallel_sections_start, (, unsigned n), (, n), SECTIONS)
 
-/* Written out in gomp.c and gomp-task.c; and what they ask libgomp for. */
+/* Written out in gomp.c, gomp-task.c and gomp-openacc.c; and what they ask libgomp for. */
 #define GOMP_OTHERS(_)                                                                             \
 	_(GOMP_parallel_end)                                                                       \
 	_(GOMP_single_copy_start)                                                                  \
 	_(GOMP_task)                                                                               \
 	_(GOMP_taskloop)                                                                           \
 	_(GOMP_taskloop_ull)                                                                       \
+	_(GOACC_parallel_keyed)                                                                    \
+	_(GOACC_parallel)                                                                          \
+	_(GOACC_data_start)                                                                        \
+	_(GOACC_data_end)                                                                          \
+	_(GOACC_enter_exit_data)                                                                   \
+	_(GOACC_enter_data)                                                                        \
+	_(GOACC_exit_data)                                                                         \
+	_(GOACC_update)                                                                            \
+	_(GOACC_wait)                                                                              \
+	_(GOACC_declare)                                                                           \
 	_(omp_get_level)                                                                           \
 	_(omp_get_num_threads)                                                                     \
 	_(omp_get_thread_num)

@@ -31,7 +31,9 @@ static void before_fork(void)
 	fork.index = t->index;
 	if (t->ring.base && t->life == vftr_process.life)
 		fork.position = load_relaxed(&t->ring.producer->head);
+	t->own = true;
 	message_send(&fork.head, sizeof(fork), NULL);
+	t->own = false;
 }
 
 static void after_fork_in_parent(void)
@@ -46,6 +48,7 @@ static void after_fork_in_child(void)
 	struct thread *t = &vftr_thread;
 	int saved_errno = errno, parents;
 
+	t->own = true;
 	/* a parent that was not attached yet leaves us the place of its own */
 	if (vftr_process.state == PROCESS_ON)
 		vftr_process.parent_fork = vftr_process.forks;
@@ -54,6 +57,7 @@ static void after_fork_in_child(void)
 		agent_expect();
 	if (parents >= 0) /* until now the agent has seen one of the two */
 		close(parents);
+	t->own = false;
 	t->busy--;
 	errno = saved_errno;
 	process_child_unlock();

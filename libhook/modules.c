@@ -205,6 +205,8 @@ static void forget_unseen(void)
 		}
 		message_send(&gone.head, sizeof(gone), NULL);
 		constructs_unloaded(known[i].low, known[i].high, known[i].identity);
+		if (openacc_unloaded)
+			openacc_unloaded(known[i].low, known[i].high);
 		switches_unloaded(known[i].low, known[i].high);
 	}
 	n_known = kept;

@@ -39,18 +39,20 @@ struct process {
 	uint32_t parent_fork;
 	bool drop_when_full;
 	bool clock_is_raw;
-	uint32_t no_messages;	/* the user wants no records of communication */
-	uint32_t publish_forks; /* a team is told of before its threads tell of it */
-	uint64_t lost_early;	/* calls of signal handlers before there was a control page */
-	uint32_t pauses;	/* nesting of vftrace_pause(), all threads */
-	char session[128];	/* the one we are attached to; children of fork() follow */
+	uint32_t no_messages;	 /* the user wants no records of communication */
+	uint32_t lengths_wanted; /* of each message of a collective call */
+	uint32_t publish_forks;	 /* a team is told of before its threads tell of it */
+	uint64_t lost_early;	 /* calls of signal handlers before there was a control page */
+	uint32_t pauses;	 /* nesting of vftrace_pause(), all threads */
+	char session[128];	 /* the one we are attached to; children of fork() follow */
 	uint64_t ring_size;
 	uint64_t modules_checked; /* ticks of the last look at the module list */
 	uint64_t modules_wide;	  /* modules whose low halves overlap */
 	uint32_t gpu;		  /* enum gpu_state */
 	uint32_t gpu_wanted;
-	uint32_t switches;	  /* functions that are switched off (switches.h), at most */
-	unsigned counter_words;	  /* of a COUNTERS record, 0: none are wanted */
+	uint32_t openacc_wanted;
+	uint32_t switches;	/* functions that are switched off (switches.h), at most */
+	unsigned counter_words; /* of a COUNTERS record, 0: none are wanted */
 	struct control_agent_shm *agent;
 	struct control_app_shm *app;
 };
@@ -136,7 +138,9 @@ void process_lock(void);
 void process_unlock(void);
 uint64_t process_ticks(void);
 
-/* attach.c: find the agent and say hello; afterwards state is ON or OFF. */
+/* attach.c: by VFTR_OFF, which is looked at before anything else. */
+bool user_has_switched_off(void);
+/* find the agent and say hello; afterwards state is ON or OFF. */
 void process_attach(void);
 /* A ring for the calling thread; state ACTIVE or OFF. */
 void thread_attach(struct thread *t);
@@ -258,6 +262,9 @@ void regions_announce(void);
 void constructs_announce(void);
 /* Those of code that is not there any more, of the module with this identity. */
 void constructs_unloaded(uint64_t low, uint64_t high, uint64_t module);
+/* The same two for OpenACC (openacc-sites.c), not in programs that are linked statically. */
+void openacc_announce(void) __attribute__((weak));
+void openacc_unloaded(uint64_t low, uint64_t high) __attribute__((weak));
 
 /* slow.c: publish what the thread has stored so far, so that the agent sees it. */
 void thread_publish(struct thread *t);

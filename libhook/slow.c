@@ -227,7 +227,8 @@ static void put_counters(struct thread *t, bool now)
 
 /*
  * A signal handler that finds us busy is not recorded. If the first of its
- * frames still were, they end here: it has returned.
+ * frames still were, they end here: it has returned. What we call ourselves,
+ * where a program has a read() or malloc() of its own, is no call of the program.
  */
 static void close_nested(struct thread *t, uint64_t ticks)
 {
@@ -240,6 +241,8 @@ static void close_nested(struct thread *t, uint64_t ticks)
 
 static void nested(struct thread *t, uint64_t exit_bit)
 {
+	if (t->own)
+		return;
 	if (!exit_bit) {
 		t->nested_depth++;
 		if (vftr_process.app)

@@ -67,6 +67,7 @@ struct thread {
 	uint64_t unclosed;	   /* recorded frames whose exit found no room */
 	uint64_t nested_depth;	   /* frames of signal handlers that found us busy */
 	uint64_t nested_open;	   /* their recorded frames whose exit did */
+	bool own;		   /* attaching, signals blocked: what is called is our own doing */
 	uint64_t kicked_at;	   /* head when the doorbell was rung last */
 	const void *jumped;	   /* set by longjmp(): next enter states its site */
 	uint64_t payload[2];	   /* of an OpenMP record on its way through the slow path */

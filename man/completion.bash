@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # Completion of vftr and vftr-node-agent for bash. Keys are asked of `vftr config list'.
+# Where nothing is offered here, bash offers files (-o default), with blanks quoted.
 
 _vftr_keys()
 {
@@ -29,33 +30,28 @@ _vftr()
 	config)
 		case $COMP_CWORD:$before in
 		2:*) _vftr_words "default check explain list" "$word" ;;
-		3:check) COMPREPLY=($(compgen -f -- "$word")) ;;
 		3:explain) _vftr_words "$(_vftr_keys "$1")" "$word" ;;
 		esac
 		;;
 	collate)
 		case $before:$word in
-		-o:* | --output:*) COMPREPLY=($(compgen -d -- "$word")) ;;
 		*:-*) _vftr_words "-o --output -c --config -b --base -h --help" "$word" ;;
-		*) COMPREPLY=($(compgen -f -- "$word")) ;;
 		esac
 		;;
 	dump)
 		case $before:$word in
-		-r:* | --rank:* | -f:* | --from:* | -t:* | --to:*) ;;
-		*:-*) _vftr_words "-r --rank -f --from -t --to -H --header -j --json -p --peers -h --help" "$word" ;;
-		*) COMPREPLY=($(compgen -f -- "$word")) ;;
+		-r:* | --rank:* | -f:* | --from:* | -t:* | --to:* | -R:* | --round:*) ;;
+		*:-*) _vftr_words "-r --rank -f --from -t --to -R --round -H --header -j --json -p --peers -h --help" "$word" ;;
 		esac
 		;;
 	export)
 		case $before:$word in
 		-f:* | --format:*) _vftr_words "perfetto chrome otf2 paraver folded speedscope vfd3" "$word" ;;
-		-r:* | --ranks:* | --from:* | --to:* | -b:* | --base:*) ;;
+		-r:* | --ranks:* | --from:* | --to:* | --round:* | -b:* | --base:*) ;;
 		*:-*)
-			_vftr_words "-f --format -o --output -r --ranks --from --to --sum
+			_vftr_words "-f --format -o --output -r --ranks --from --to --round --sum
 				-b --base -h --help" "$word"
 			;;
-		*) COMPREPLY=($(compgen -f -- "$word")) ;;
 		esac
 		;;
 	diff)
@@ -68,14 +64,11 @@ _vftr()
 			_vftr_words "-t --time -p --per -f --function -s --sort -l --limit -m --min
 				-S --significant -x --fail -j --json -V --vftrace -h --help" "$word"
 			;;
-		*) COMPREPLY=($(compgen -f -- "$word")) ;;
 		esac
 		;;
 	histogram)
 		case $before:$word in
-		-o:* | --svg:*) COMPREPLY=($(compgen -f -- "$word")) ;;
 		*:-*) _vftr_words "-s --send -r --recv -b --bytes -o --svg -h --help" "$word" ;;
-		*) COMPREPLY=($(compgen -f -- "$word")) ;;
 		esac
 		;;
 	doctor)
@@ -136,8 +129,7 @@ _vftr_node_agent()
 		return
 	fi
 	case $before in
-	-c | --config | --secret) COMPREPLY=($(compgen -f -- "$word")) ;;
-	-o | --output) COMPREPLY=($(compgen -d -- "$word")) ;;
+	-c | --config | -o | --output | --secret) ;;
 	--interface) COMPREPLY=($(compgen -W "$(ls /sys/class/net)" -- "$word")) ;;
 	-k | --set)
 		compopt -o nospace 2>/dev/null
@@ -162,11 +154,10 @@ _vftrace_vfd_dump()
 		_vftr_words "--output= --only_header --skip_samples --show_threadtree --help
 			--usage --version" "$word"
 		;;
-	*) COMPREPLY=($(compgen -f -- "$word")) ;;
 	esac
 }
 
-complete -F _vftr vftr
-complete -f vftrace_check_config vftrace_diff_profiles
-complete -F _vftrace_vfd_dump vftrace_vfd_dump
+complete -o default -F _vftr vftr
+complete -o default vftrace_check_config vftrace_diff_profiles
+complete -o default -F _vftrace_vfd_dump vftrace_vfd_dump
 complete -o default -F _vftr_node_agent vftr-node-agent

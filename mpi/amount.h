@@ -21,6 +21,12 @@ enum amount {
 	AMOUNT_RCOUNTS_TYPES, /* k->rcounts[i] of k->rtypes[i] */
 };
 
+/* Whether it may be another one for each rank. */
+static inline bool amount_differs(enum amount a)
+{
+	return a >= AMOUNT_COUNTS && a != AMOUNT_RCOUNTS_OWN;
+}
+
 #define NOT_THERE UINT32_MAX
 
 /* The ranks 0 to n - 1 but for `self` and, of the first 64, those missing. */

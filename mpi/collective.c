@@ -7,6 +7,7 @@
  * arguments that are significant on this rank are looked at.
  */
 #include "mpi/amount.h"
+#include "mpi/lengths.h"
 #include "mpi/record.h"
 #include "mpi/recorders.h"
 
@@ -16,6 +17,10 @@ struct moved {
 	uint32_t sends, receives;
 	uint64_t bytes_sent, bytes_received;
 	uint32_t type;
+	struct lengths {
+		enum amount amount; /* NONE: all are alike */
+		struct whom whom;
+	} sent, received;
 };
 
 struct pattern {
@@ -30,6 +35,8 @@ static void send_to(const struct mpi_call *k, const struct mpi_comm *c, enum amo
 	m->sends += whom_number(whom);
 	m->bytes_sent = plus(m->bytes_sent, amount_for(k, c, a, whom));
 	m->type = amount_type(k, a);
+	if (amount_differs(a))
+		m->sent = (struct lengths){a, *whom};
 }
 
 static void receive_from(const struct mpi_call *k, const struct mpi_comm *c, enum amount a,
@@ -41,6 +48,8 @@ static void receive_from(const struct mpi_call *k, const struct mpi_comm *c, enu
 	m->bytes_received = plus(m->bytes_received, bytes);
 	if (!m->sends)
 		m->type = amount_type(k, a);
+	if (amount_differs(a))
+		m->received = (struct lengths){a, *whom};
 }
 
 static const struct whom one = {.n = 1, .self = NOT_THERE};
@@ -227,6 +236,27 @@ static struct moved measure(const struct mpi_call *k, struct mpi_comm *c, enum m
 	return m;
 }
 
+/* Few calls have messages of different lengths. */
+static void record_lengths(const struct mpi_call *k, const struct mpi_comm *c, enum mpi_id first,
+	const struct moved *m)
+{
+	const size_t row = (k->id - first) / 2;
+	uint32_t flags = 0;
+
+	if (m->sent.amount == AMOUNT_NONE && m->received.amount == AMOUNT_NONE)
+		return;
+	if (row < N_PATTERNS && patterns[row].measure == neighbours)
+		flags = LENGTHS_NEIGHBOURS;
+	else if (!vftr_lengths_wanted())
+		return;
+	if (first == VFTR_MPI_ALLGATHER_INIT)
+		flags |= LENGTHS_PERSISTENT;
+	if (m->sent.amount != AMOUNT_NONE)
+		vftr_lengths(k, c, m->sent.amount, &m->sent.whom, flags);
+	if (m->received.amount != AMOUNT_NONE)
+		vftr_lengths(k, c, m->received.amount, &m->received.whom, flags | LENGTHS_RECEIVED);
+}
+
 static void record(const struct mpi_call *k, const struct mpi_comm *c, const struct moved *m)
 {
 	record_collective((uint32_t)k->id, c, m->root, k->ticket, m->type, k->request_number,
@@ -249,6 +279,7 @@ static void begin(struct mpi_call *k, enum mpi_id first, bool has_request)
 	m = measure(k, c, first);
 	k->on = c;
 	k->request_number = has_request ? vftr_request_number() : 0;
+	record_lengths(k, c, first, &m);
 	record(k, c, &m);
 }
 
@@ -297,6 +328,7 @@ void vftr_end_collective_init(struct mpi_call *k)
 	if (k->rc != MPI_SUCCESS || !c || !comm_peers(c))
 		return;
 	m = measure(k, c, VFTR_MPI_ALLGATHER_INIT);
+	record_lengths(k, c, VFTR_MPI_ALLGATHER_INIT, &m);
 	r.function = (uint16_t)k->id;
 	r.comm = c;
 	r.peer = m.root;

@@ -12,8 +12,7 @@ static size_t members_bytes(uint32_t n_runs)
 	return sizeof(struct comm_members) + n_runs * sizeof(struct wire_run);
 }
 
-/* The runs so far are n; returns how many they are with this rank behind them. */
-static uint32_t append(struct wire_run *run, uint32_t n, int rank)
+uint32_t vftr_run_append(struct wire_run *run, uint32_t n, int rank)
 {
 	struct wire_run *last = n ? &run[n - 1] : run;
 
@@ -49,7 +48,7 @@ static uint32_t translate(MPI_Group group, uint32_t size, MPI_Group world, struc
 		if (PMPI_Group_translate_ranks(group, some, from, world, to) != MPI_SUCCESS)
 			memset(to, 0xff, sizeof(to));
 		for (int i = 0; i < some; i++)
-			n = append(run, n, to[i]);
+			n = vftr_run_append(run, n, to[i]);
 	}
 	return n;
 }

@@ -20,6 +20,12 @@ struct comm_members *vftr_members_new(const struct mpi_comm *c);
 struct comm_members *vftr_members_share(struct comm_members *m);
 void vftr_members_drop(struct comm_members *m); /* NULL is ignored */
 
+/*
+ * The ranks that n runs have, and behind them this one (negative: WIRE_UNKNOWN); returns
+ * how many runs they are then.
+ */
+uint32_t vftr_run_append(struct wire_run *run, uint32_t n, int rank);
+
 /* Tells the agent of c and its members. */
 void vftr_members_define(const struct mpi_comm *c);
 

@@ -31,7 +31,7 @@ $(O)/gen/mpi_type.h: mpi/types.tab
 	$(Q)$(AWK) '/^MPI/ { printf "#ifdef %s\nTYPE(%d, %s)\n#endif\n", $$1, ++n, $$1 }' $< >$@.new && mv $@.new $@
 
 # some of the agent's files include it; after the first build, *.d says which
-$(core_obj): | $(O)/gen/mpi_id.h
+$(core_obj) $(core_obj:$(O)/%=$(O)/fuzz/%): | $(O)/gen/mpi_id.h
 
 $(O)/gen/mpi_name.o: $(O)/gen/mpi_name.c $(O)/gen/mpi_id.h
 	$(call say,CC,$@)

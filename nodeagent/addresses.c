@@ -137,32 +137,53 @@ static void loopback_last(struct addresses *a)
 	*a = sorted;
 }
 
+/* Why not, or NULL. */
+static const char *add_host(struct addresses *a, const struct contact_address *c, int flags)
+{
+	struct addrinfo wanted = {
+		.ai_family = AF_UNSPEC, .ai_socktype = SOCK_STREAM, .ai_flags = flags};
+	struct addrinfo *found;
+	int failed = getaddrinfo(c->host, NULL, &wanted, &found);
+
+	if (failed)
+		return gai_strerror(failed);
+	for (struct addrinfo *f = found; f; f = f->ai_next) {
+		struct sockaddr_storage s = {0};
+
+		if (f->ai_addrlen > sizeof(s) ||
+			(f->ai_family != AF_INET && f->ai_family != AF_INET6))
+			continue;
+		memcpy(&s, f->ai_addr, f->ai_addrlen);
+		address_set_port(&s, c->port);
+		add(a, (const struct sockaddr *)&s);
+	}
+	freeaddrinfo(found);
+	return NULL;
+}
+
 const char *addresses_of(const struct contact *c, struct addresses *a)
 {
-	struct addrinfo wanted = {.ai_family = AF_UNSPEC, .ai_socktype = SOCK_STREAM};
 	const char *why = "no address";
 
 	*a = (struct addresses){0};
 	for (size_t i = 0; i < c->n; i++) {
-		struct addrinfo *found;
-		int failed = getaddrinfo(c->at[i].host, NULL, &wanted, &found);
+		const char *failed = add_host(a, &c->at[i], 0);
 
-		if (failed) {
-			why = gai_strerror(failed);
-			continue;
-		}
-		for (struct addrinfo *f = found; f; f = f->ai_next) {
-			struct sockaddr_storage s = {0};
-
-			if (f->ai_addrlen > sizeof(s) ||
-				(f->ai_family != AF_INET && f->ai_family != AF_INET6))
-				continue;
-			memcpy(&s, f->ai_addr, f->ai_addrlen);
-			address_set_port(&s, c->at[i].port);
-			add(a, (const struct sockaddr *)&s);
-		}
-		freeaddrinfo(found);
+		if (failed)
+			why = failed;
 	}
 	loopback_last(a);
 	return a->n ? NULL : why;
+}
+
+bool addresses_given(const struct contact *c, struct addresses *a)
+{
+	*a = (struct addresses){0};
+	for (size_t i = 0; i < c->n; i++)
+		if (add_host(a, &c->at[i], AI_NUMERICHOST)) {
+			addresses_clear(a);
+			return false;
+		}
+	loopback_last(a);
+	return a->n > 0;
 }

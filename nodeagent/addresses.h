@@ -28,6 +28,9 @@ bool addresses_own(const char *interface, struct addresses *a);
  */
 const char *addresses_of(const struct contact *c, struct addresses *a);
 
+/* The same without asking anybody. False, and none, if there are names among the hosts. */
+bool addresses_given(const struct contact *c, struct addresses *a);
+
 bool address_is_loopback(const struct sockaddr_storage *s);
 /* "All addresses of this machine", for listening. */
 bool address_is_any(const struct sockaddr_storage *s);

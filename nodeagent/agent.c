@@ -373,6 +373,9 @@ static void parse(int argc, char **argv, struct agent *a, struct launch *l, stru
 			l->preload = true;
 			break;
 		case OPTION_LAUNCHER:
+			if (!optarg[strspn(optarg, " \t\n")])
+				die(OWN_FAILURE, "--agent-launcher: \"%s\" is not a command",
+					optarg);
 			l->agent_launcher = optarg;
 			break;
 		case OPTION_EMBEDDED:

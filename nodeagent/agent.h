@@ -38,6 +38,7 @@ struct agent {
 	struct counter_watch *counters; /* of hardware: counters.h */
 	struct budget *budget;		/* budget.h; NULL until it looks */
 	struct process *processes;	/* newest first */
+	struct process *live;		/* have not ended, or only just */
 	unsigned n_live, n_ever;
 	/* children of forks that were announced, and that have connected */
 	uint64_t forks_announced, children_seen;

@@ -233,11 +233,12 @@ static void add_extra(struct node *node, const struct node_extra *from)
 	struct node_extra *to;
 
 	add_counters(node, from->counters);
-	if (!from->lost && !b->sends && !b->receives)
+	if (!from->lost && !b->sends && !b->receives && !from->openacc_bytes)
 		return;
 	to = calltree_extra(node);
 	a = &to->messages;
 	to->lost += from->lost;
+	to->openacc_bytes += from->openacc_bytes;
 	a->sends += b->sends;
 	a->receives += b->receives;
 	a->bytes_sent += b->bytes_sent;
@@ -275,7 +276,8 @@ static int counts_nothing(const struct node *n)
 
 	if (n->calls || n->ticks)
 		return 0;
-	if (n->extra && (n->extra->lost || n->extra->messages.sends || n->extra->messages.receives))
+	if (n->extra && (n->extra->lost || n->extra->messages.sends ||
+				n->extra->messages.receives || n->extra->openacc_bytes))
 		return 0;
 	if (first == &calltree_none)
 		return 1;

@@ -68,6 +68,7 @@ struct node_extra {
 	uint64_t lost;	/* calls below it that were not recorded */
 	uint32_t stack; /* in the sampling file (replay-samples.c) */
 	struct node_messages messages;
+	uint64_t openacc_bytes;		/* of events of OpenACC */
 	struct node_counters *counters; /* or NULL */
 };
 

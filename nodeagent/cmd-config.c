@@ -38,31 +38,6 @@ static char *value_shown(const struct conf *c, size_t id)
 	return s;
 }
 
-/* One line for each section of which something is set that changes nothing. */
-static void print_without_effect(const struct conf *c)
-{
-	struct conf *fallback = conf_default();
-	const char *said = NULL;
-
-	for (size_t id = 0; fallback && id < CONF_N_OPTIONS; id++) {
-		const char *why = conf_without_effect((enum conf_id)id);
-		char *value, *usual;
-
-		if (!why || why == said || !c->line[id])
-			continue;
-		value = value_shown(c, id);
-		usual = value_shown(fallback, id);
-		if (strcmp(value, usual)) {
-			said = why;
-			printf("%s:%d: %s has no effect: %s\n", c->file, c->line[id],
-				conf_options[id].path, why);
-		}
-		free(value);
-		free(usual);
-	}
-	conf_free(fallback);
-}
-
 static int run_check(const char *file)
 {
 	struct conf *c;
@@ -77,10 +52,8 @@ static int run_check(const char *file)
 		e = hwprof_check(c, &error);
 	if (e < 0)
 		fprintf(stderr, "%s\n", error ? error : "out of memory");
-	if (e == 0) {
-		print_without_effect(c);
+	if (e == 0)
 		printf("Checking of config file %s is complete\n", file);
-	}
 	free(error);
 	conf_free(c);
 	return e < 0 ? 1 : 0;
@@ -100,15 +73,12 @@ static void explain_option(const struct conf *c, size_t id)
 {
 	const struct conf_option *o = &conf_options[id];
 	char *value = default_shown(c, id), *accepted = conf_accepted(o);
-	const char *why = conf_without_effect((enum conf_id)id);
 
 	printf("%s\n", o->path);
 	printf("   type:     %s\n", conf_type_name(o->type));
 	printf("   default:  %s\n", value);
 	printf("   accepted: %s\n", accepted ? accepted : "");
 	printf("   meaning:  %s\n", o->text);
-	if (why)
-		printf("   effect:   none, as %s\n", why);
 	free(accepted);
 	free(value);
 }

@@ -11,8 +11,8 @@
 #include "nodeagent/vfd-dump.h"
 
 static const char usage[] =
-	"usage: vftr dump [--rank LIST] [--from S] [--to S] [--header] [--json]\n"
-	"                 [--peers] FILE\n"
+	"usage: vftr dump [--rank LIST] [--from S] [--to S] [--round N] [--header]\n"
+	"                 [--json] [--peers] FILE\n"
 	"\n"
 	"Prints a sampling file BASE_HOST.vfd: header, threads, call paths, samples and\n"
 	"messages of each process. Of a damaged file everything else is printed.\n"
@@ -20,6 +20,7 @@ static const char usage[] =
 	"  -r, --rank LIST  only these ranks, as 0,2-5\n"
 	"  -f, --from S     only events from this time on, in seconds since the job's start\n"
 	"  -t, --to S       only events before this time\n"
+	"  -R, --round N    only events of this round of a session, from 1\n"
 	"  -H, --header     no samples and messages\n"
 	"  -j, --json       as JSON; see vftr-vfd(5)\n"
 	"  -p, --peers      a collective or one-sided call as sends and receives with\n"
@@ -50,7 +51,25 @@ static bool rank_list(const char *text)
 	return false;
 }
 
-static int dump(const char *path, const struct vfd_dump *d, bool json)
+/* Times instead of the number. */
+static bool cut_round(const char *path, struct vfd_file *f, struct vfd_dump *d, uint64_t round)
+{
+	struct vfd_span span;
+
+	if (!round)
+		return true;
+	if (!vfd_round_span(&f, 1, round, &span)) {
+		complain("%s: there is no round %llu in it", path, (unsigned long long)round);
+		return false;
+	}
+	d->from_set = span.from_set;
+	d->from = span.from;
+	d->to_set = span.to_set;
+	d->to = span.to;
+	return true;
+}
+
+static int dump(const char *path, struct vfd_dump *d, bool json, uint64_t round)
 {
 	const struct vfd_damage *damage;
 	struct vfd_file *f;
@@ -62,6 +81,10 @@ static int dump(const char *path, const struct vfd_dump *d, bool json)
 	if (!f) {
 		complain("%s", error);
 		free(error);
+		return 2;
+	}
+	if (!cut_round(path, f, d, round)) {
+		vfd_close(f);
 		return 2;
 	}
 	if (json)
@@ -90,6 +113,7 @@ int cmd_dump(int argc, char **argv)
 		{"rank", required_argument, NULL, 'r'},
 		{"from", required_argument, NULL, 'f'},
 		{"to", required_argument, NULL, 't'},
+		{"round", required_argument, NULL, 'R'},
 		{"header", no_argument, NULL, 'H'},
 		{"json", no_argument, NULL, 'j'},
 		{"peers", no_argument, NULL, 'p'},
@@ -98,10 +122,11 @@ int cmd_dump(int argc, char **argv)
 	};
 	struct vfd_dump d = {0};
 	bool json = false;
+	uint64_t round = 0;
 	int option;
 
 	optind = 1;
-	while ((option = getopt_long(argc, argv, "r:f:t:Hjph", options, NULL)) != -1) {
+	while ((option = getopt_long(argc, argv, "r:f:t:R:Hjph", options, NULL)) != -1) {
 		switch (option) {
 		case 'r':
 			d.ranks = optarg;
@@ -116,6 +141,10 @@ int cmd_dump(int argc, char **argv)
 		case 't':
 			d.to_set = true;
 			if (!seconds(optarg, &d.to))
+				return 2;
+			break;
+		case 'R':
+			if (!vfd_round_number(optarg, &round))
 				return 2;
 			break;
 		case 'H':
@@ -134,9 +163,13 @@ int cmd_dump(int argc, char **argv)
 			return 2;
 		}
 	}
+	if (round && (d.from_set || d.to_set)) {
+		complain("dump: --round says from when to when; not with --from or --to");
+		return 2;
+	}
 	if (optind + 1 != argc) {
 		complain("dump: name one sampling file; see vftr dump --help");
 		return 2;
 	}
-	return dump(argv[optind], &d, json);
+	return dump(argv[optind], &d, json, round);
 }

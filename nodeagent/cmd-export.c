@@ -33,6 +33,7 @@ static const char usage_tail[] =
 	"      --from T        only from then on; T is in seconds since the start of the\n"
 	"                      job, or with a unit: 2.5, 300ms, 40us, 7ns\n"
 	"      --to T          only before\n"
+	"      --round N       only this round of a session, from 1\n"
 	"      --sum           flame graphs: one for all processes together\n"
 	"  -b, --base BASE     only the run of this name\n"
 	"  -h, --help          this text\n"
@@ -231,8 +232,27 @@ static bool ranks_are_good(const char *ranks)
 	return false;
 }
 
-static int export_files(
-	const struct export_format *format, struct export_options *o, char **args, int n_args)
+/* Times instead of the number. */
+static bool cut_round(struct inputs *in, struct export_options *o, uint64_t round)
+{
+	struct vfd_span span;
+
+	if (!round)
+		return true;
+	if (!vfd_round_span(in->files, in->n, round, &span)) {
+		complain("there is no round %llu in the sampling files of `%s'",
+			(unsigned long long)round, in->base);
+		return false;
+	}
+	o->from_set = span.from_set;
+	o->from = span.from;
+	o->to_set = span.to_set;
+	o->to = span.to;
+	return true;
+}
+
+static int export_files(const struct export_format *format, struct export_options *o,
+	uint64_t round, char **args, int n_args)
 {
 	struct inputs in = {.wanted = o->base};
 	char *output = NULL;
@@ -245,7 +265,8 @@ static int export_files(
 			o->output = output =
 				xasprintf("%s/%s%s", in.directory, in.base, format->suffix);
 		vfd_line_up(in.files, in.n);
-		status = export_run(format, o, in.files, in.n, in.base);
+		if (cut_round(&in, o, round))
+			status = export_run(format, o, in.files, in.n, in.base);
 		if (!status && in.bad)
 			status = 1;
 	} else if (!in.n && !in.bad) {
@@ -256,7 +277,7 @@ static int export_files(
 	return status;
 }
 
-enum { OPTION_FROM = 256, OPTION_TO, OPTION_SUM };
+enum { OPTION_FROM = 256, OPTION_TO, OPTION_SUM, OPTION_ROUND };
 
 int cmd_export(int argc, char **argv)
 {
@@ -266,6 +287,7 @@ int cmd_export(int argc, char **argv)
 		{"ranks", required_argument, NULL, 'r'},
 		{"from", required_argument, NULL, OPTION_FROM},
 		{"to", required_argument, NULL, OPTION_TO},
+		{"round", required_argument, NULL, OPTION_ROUND},
 		{"sum", no_argument, NULL, OPTION_SUM},
 		{"base", required_argument, NULL, 'b'},
 		{"help", no_argument, NULL, 'h'},
@@ -274,6 +296,7 @@ int cmd_export(int argc, char **argv)
 	const struct export_format *format;
 	struct export_options o = {0};
 	const char *name = NULL;
+	uint64_t round = 0;
 	int option;
 
 	optind = 1;
@@ -299,6 +322,10 @@ int cmd_export(int argc, char **argv)
 			if (!parse_time(optarg, &o.to, &o.to_set))
 				return 2;
 			break;
+		case OPTION_ROUND:
+			if (!vfd_round_number(optarg, &round))
+				return 2;
+			break;
 		case OPTION_SUM:
 			o.sum = true;
 			break;
@@ -312,6 +339,10 @@ int cmd_export(int argc, char **argv)
 	format = find_format(name);
 	if (!format || !ranks_are_good(o.ranks))
 		return 2;
+	if (round && (o.from_set || o.to_set)) {
+		complain("export: --round says from when to when; not with --from or --to");
+		return 2;
+	}
 	if (o.from_set && o.to_set && o.from >= o.to) {
 		complain("--from is not before --to: nothing lies between them");
 		return 2;
@@ -320,5 +351,5 @@ int cmd_export(int argc, char **argv)
 		complain("export: name a directory or sampling files; see vftr export --help");
 		return 2;
 	}
-	return export_files(format, &o, argv + optind, argc - optind);
+	return export_files(format, &o, round, argv + optind, argc - optind);
 }

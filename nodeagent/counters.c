@@ -91,7 +91,7 @@ void counters_ask(const struct agent *a, struct process *p)
 	struct counters_shm *s = control_counters(p->control);
 	bool taken = false;
 
-	for (const struct process *q = a->processes; q && !taken; q = q->next)
+	for (const struct process *q = a->live; q && !taken; q = q->next_live)
 		taken = q != p && q->control && !q->ended && reads_energy(q);
 	*s = a->counters->wanted;
 	for (uint32_t i = 0; taken && i < s->n; i++)

@@ -127,7 +127,7 @@ static char *agree_on_name(struct agent *a, const struct profile *whole, char *b
 
 	if (whole && whole->application && !a->conf->outfile_basename) {
 		free(base);
-		base = xstrdup(whole->application);
+		base = file_base(whole->application);
 	}
 	base = siblings_agree(a, base);
 	if (a->n_ever)
@@ -136,11 +136,11 @@ static char *agree_on_name(struct agent *a, const struct profile *whole, char *b
 	return base;
 }
 
-static const char *name_of(const struct agent *a, const struct profile *node)
+static char *name_of(const struct agent *a, const struct profile *node)
 {
 	if (a->conf->outfile_basename)
-		return a->conf->outfile_basename;
-	return node->application ? node->application : "unknown";
+		return xstrdup(a->conf->outfile_basename);
+	return file_base(node->application ? node->application : "unknown");
 }
 
 static int write_node_log(struct agent *a, const struct profile *node, const char *base,
@@ -181,7 +181,7 @@ int agent_finish(struct agent *a)
 	put_clock(a, node);
 	if (!a->adopted)
 		matching_store(a, node);
-	base = xstrdup(name_of(a, node));
+	base = name_of(a, node);
 	if (a->n_ever)
 		failed |= write_node_profile(a, node, base);
 	if (a->peer) {
@@ -253,22 +253,39 @@ int agent_write_so_far(struct agent *a)
 {
 	unsigned running = agent_close_copy(a);
 	struct profile *node = gather(a, NULL);
+	char *base;
 	int failed;
 
 	put_clock(a, node);
 	matching_store(a, node);
 	profile_warn(node, "these are results on the way: %u of %u processes were running", running,
 		node->ranks);
-	failed = write_alone(a, node, name_of(a, node), true);
+	base = name_of(a, node);
+	failed = write_alone(a, node, base, true);
+	free(base);
 	profile_free(node);
 	return failed;
 }
 
 int agent_write_round(struct agent *a, const struct profile *node, unsigned round)
 {
-	char *base = xasprintf("%s.round%u", name_of(a, node), round);
+	char *name = name_of(a, node), *base = xasprintf("%s.round%u", name, round);
 	int failed = write_alone(a, node, base, false);
 
 	free(base);
+	free(name);
 	return failed;
+}
+
+struct profile *agent_read_round(const struct agent *a, const struct profile *like, unsigned round)
+{
+	char *name = name_of(a, like), *base = xasprintf("%s.round%u", name, round);
+	char *path = node_profile_path(a, base), *error = NULL;
+	struct profile *p = vfp_read(path, &error);
+
+	free(error);
+	free(path);
+	free(base);
+	free(name);
+	return p;
 }

@@ -10,11 +10,13 @@
 #include <string.h>
 #include <time.h>
 #include <sys/resource.h>
+#include "conf/conf.h"
 #include "nodeagent/agent.h"
 #include "nodeagent/budget.h"
 #include "nodeagent/counters.h"
 #include "nodeagent/gather-gpu.h"
 #include "nodeagent/gather-mpi.h"
+#include "nodeagent/gather-openacc.h"
 #include "nodeagent/gather-openmp.h"
 #include "nodeagent/gather-threads.h"
 #include "nodeagent/hash.h"
@@ -137,6 +139,7 @@ static void lay_over(struct gathering *g, const struct process *p, uint32_t rank
 	}
 	gather_mpi_add(g->mpi, p, rank, t, to);
 	counters_gather_tree(g->out, t, to);
+	gather_openacc_tree(g->agent, p, t, to, g->out);
 	free(to);
 	map64_free(&place);
 	map64_free(&names);
@@ -359,6 +362,7 @@ static void store(struct gathering *g)
 	gather_openmp_store(p, id);
 	counters_gather_store(p, id);
 	gather_gpu_store(p, id);
+	gather_openacc_store(p, id);
 	user_counters_store(p);
 	free(s);
 	free(id);
@@ -452,7 +456,9 @@ struct profile *gather(struct agent *a, const struct process *only)
 		g.stamp++;
 		lay_over(&g, all[i], d->rank);
 		add_process(&g, d->rank);
-		gather_threads_add(a, all[i], d->rank, g.out, place, &(struct placing){&g, all[i]});
+		if (only || strcmp(a->conf->profile_table_threads, "none"))
+			gather_threads_add(
+				a, all[i], d->rank, g.out, place, &(struct placing){&g, all[i]});
 		gather_openmp_add(a, all[i], d->rank, g.out, place, &(struct placing){&g, all[i]});
 		gather_gpu_add(a, all[i], d->rank, g.out, place, &(struct placing){&g, all[i]});
 		user_counters_gather(a, all[i], d->rank, g.out);

@@ -37,7 +37,7 @@ static uint64_t all_stored(const struct agent *a)
 {
 	uint64_t sum = a->n_ever + a->n_live * MIX;
 
-	for (const struct process *p = a->processes; p; p = p->next) {
+	for (const struct process *p = a->live; p; p = p->next_live) {
 		if (!p->greeted || p->ended)
 			continue;
 		sum = (sum ^ p->definitions) * MIX;

@@ -12,15 +12,20 @@
 
 #include "nodeagent/util.h"
 
+static double difference(unsigned __int128 a, unsigned __int128 b)
+{
+	return a >= b ? (double)(a - b) : -(double)(b - a);
+}
+
 /* n times the distance of the maximum and of the minimum from the mean. */
 static double above(const struct spread *s)
 {
-	return (double)((__int128)s->max * (__int128)s->n - (__int128)s->sum);
+	return difference((unsigned __int128)s->max * s->n, s->sum);
 }
 
 static double below(const struct spread *s)
 {
-	return (double)((__int128)s->sum - (__int128)s->min * (__int128)s->n);
+	return difference(s->sum, (unsigned __int128)s->min * s->n);
 }
 
 static bool minimum_is_farther(const struct spread *s)

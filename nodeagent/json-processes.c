@@ -17,7 +17,7 @@ static void write_process(
 	struct json *j, const struct profile *p, const struct process_tree *t, size_t i)
 {
 	const struct profile_process *q = &p->processes[i];
-	uint32_t parent = t->parent[i];
+	uint32_t parent = t->forest.parent[i];
 
 	json_object(j, NULL);
 	json_uint(j, "rank", profile_rank_shown(p, q->rank));
@@ -52,7 +52,7 @@ void json_processes(struct json *j, const struct report *r)
 		return;
 	process_tree_init(&tree, p);
 	json_array(j, "each_process");
-	for (uint32_t i = tree.first; i != PROFILE_NONE; i = process_tree_next(&tree, i))
+	for (uint32_t i = tree.forest.first; i != FOREST_NONE; i = forest_next(&tree.forest, i))
 		write_process(j, p, &tree, i);
 	json_close(j);
 	process_tree_done(&tree);

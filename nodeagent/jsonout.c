@@ -194,6 +194,7 @@ void json_report(FILE *f, const struct report *r)
 	json_mpi(&j, r);
 	json_matching(&j, r);
 	json_gpu(&j, r);
+	json_openacc(&j, r);
 	json_hwprof(&j, r);
 	json_switched(&j, r);
 	json_user_counters(&j, r);

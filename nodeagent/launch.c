@@ -91,6 +91,21 @@ static void offer_gpu(const struct launch *l, struct arguments *pass)
 	free(path);
 }
 
+/* The shared runtime of gcc's address sanitizer ends programs that have another library first. */
+static void allow_before_asan(struct arguments *pass)
+{
+	static const char option[] = "verify_asan_link_order";
+	const char *old = getenv("ASAN_OPTIONS");
+	char *value;
+
+	if (old && strstr(old, option))
+		return;
+	value = xasprintf("%s=0%s%s", option, old && old[0] ? ":" : "", old ? old : "");
+	setenv("ASAN_OPTIONS", value, 1);
+	arguments_add(pass, "ASAN_OPTIONS");
+	free(value);
+}
+
 void launch_environment(
 	const struct launch *l, const char *session, struct arguments *pass, char **error)
 {
@@ -112,6 +127,7 @@ void launch_environment(
 	library = preload_library(l, error);
 	if (!library)
 		return;
+	allow_before_asan(pass);
 	variable =
 		xasprintf("LD_PRELOAD=%s%s%s", library, old && old[0] ? ":" : "", old ? old : "");
 	if (kind == LAUNCHER_NONE || kind == LAUNCHER_SLURM)

@@ -135,7 +135,7 @@ static void on_event(struct agent *a, const struct epoll_event *e)
 
 static void set_sleeping(struct agent *a, uint32_t value)
 {
-	for (struct process *p = a->processes; p; p = p->next)
+	for (struct process *p = a->live; p; p = p->next_live)
 		if (p->control && !p->ended)
 			store_relaxed(&p->control->sleeping, value);
 }
@@ -144,7 +144,7 @@ static uint64_t drain_all(struct agent *a)
 {
 	uint64_t bytes = 0;
 
-	for (struct process *p = a->processes; p; p = p->next)
+	for (struct process *p = a->live; p; p = p->next_live)
 		if (!p->ended)
 			bytes += drain_process(p);
 	return bytes;
@@ -152,7 +152,7 @@ static uint64_t drain_all(struct agent *a)
 
 static bool urgent(const struct agent *a)
 {
-	for (const struct process *p = a->processes; p; p = p->next)
+	for (const struct process *p = a->live; p; p = p->next_live)
 		if (!p->ended && drain_is_urgent(p))
 			return true;
 	return false;
@@ -160,7 +160,7 @@ static bool urgent(const struct agent *a)
 
 static bool somebody_deaf(const struct agent *a)
 {
-	for (const struct process *p = a->processes; p; p = p->next)
+	for (const struct process *p = a->live; p; p = p->next_live)
 		if (p->greeted && !p->ended && p->socket < 0)
 			return true;
 	return false;
@@ -278,8 +278,8 @@ void agent_serve(struct agent *a)
 
 	while (!finished(a, &wait_s)) {
 		int n, timeout = 0;
-		double flush_s = sampling_tick(a), interim_s, budget_s;
 		uint64_t bytes = drain_all(a);
+		double flush_s = sampling_tick(a), interim_s, budget_s;
 
 		interim_s = interim_tick(a);
 		if (interim_s < flush_s)

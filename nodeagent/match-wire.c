@@ -5,14 +5,13 @@
  * bit says that more follow. Signed differences have their sign in bit 0.
  *
  *   PLACES  communicator, source, destination, 8 bytes each, lowest first
- *   LOST    (alone) a place, 8 bytes
  *   TAG, THREAD, BYTES, FLAGS  the number, if it is another one than before
  *   A receive has the same fields, with its actual source and tag and the bytes that
  *   came; then a byte of bits that say what it was posted with and what else follows:
  *   DONE_THREAD the thread that completed it. Last: begin of that call less the end of
  *   the other, its end less its begin.
  *
- *   always, but with LOST: ticket less the last one less 1, enter less the last one,
+ *   always, ticket less the last one less 1, enter less the last one,
  *           leave less enter
  */
 #include "nodeagent/match-wire.h"
@@ -23,7 +22,7 @@
 
 static const uint8_t magic[4] = {'V', 'M', 'S', 1};
 
-enum part { PLACES = 1, TAG = 2, THREAD = 4, BYTES = 8, FLAGS = 16, LOST = 32 };
+enum part { PLACES = 1, TAG = 2, THREAD = 4, BYTES = 8, FLAGS = 16, PARTS_END = 32 };
 
 enum tail { ANY_SOURCE = 1, ANY_TAG = 2, UNKNOWN = 4, DONE_THREAD = 8 };
 
@@ -117,13 +116,6 @@ void match_batch_receive(struct match_batch *b, const struct match_receive *r)
 	put_difference(b, r->done.leave - r->done.enter);
 }
 
-void match_batch_lost(struct match_batch *b, uint64_t place)
-{
-	make_room(b);
-	b->bytes[b->n++] = LOST;
-	put_word(b, place);
-}
-
 void match_batch_clear(struct match_batch *b)
 {
 	b->n = 0;
@@ -206,9 +198,8 @@ static void get_send(struct reader *r, unsigned parts, struct match_send *s)
 	s->leave = s->enter + get_difference(r);
 }
 
-const char *match_batch_each(const void *bytes, size_t n,
-	void (*send)(void *arg, const struct match_send *s),
-	void (*lost)(void *arg, uint64_t place), void *arg)
+const char *match_batch_each(
+	const void *bytes, size_t n, void (*send)(void *arg, const struct match_send *s), void *arg)
 {
 	struct reader r = {bytes, (const uint8_t *)bytes + n, false};
 	struct match_send s = {0};
@@ -221,20 +212,12 @@ const char *match_batch_each(const void *bytes, size_t n,
 	while (r.at < r.end) {
 		unsigned parts = *r.at++;
 
-		if (parts == LOST) {
-			uint64_t place = get_word(&r);
-
-			if (!r.bad && lost)
-				lost(arg, place);
-		} else if (parts < LOST) {
-			get_send(&r, parts, &s);
-			if (!r.bad)
-				send(arg, &s);
-		} else {
+		if (parts >= PARTS_END)
 			return "a batch of sends with an unknown record";
-		}
+		get_send(&r, parts, &s);
 		if (r.bad)
 			return "a batch of sends that is cut off";
+		send(arg, &s);
 	}
 	return NULL;
 }
@@ -279,7 +262,7 @@ bool match_batch_receives(const void *bytes, size_t n,
 		unsigned parts = *r.at++;
 		struct match_receive q;
 
-		if (parts >= LOST)
+		if (parts >= PARTS_END)
 			return false;
 		get_send(&r, parts, &head);
 		q = get_receive(&r, &head);
@@ -295,12 +278,7 @@ static void give_send(void *arg, const struct match_send *s)
 	match_send(arg, s);
 }
 
-static void give_lost(void *arg, uint64_t place)
-{
-	match_lost(arg, place);
-}
-
 const char *match_batch_give(const void *bytes, size_t n, struct match *m)
 {
-	return match_batch_each(bytes, n, give_send, give_lost, m);
+	return match_batch_each(bytes, n, give_send, m);
 }

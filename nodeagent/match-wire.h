@@ -23,19 +23,16 @@ struct match_batch {
 void match_batch_send(struct match_batch *b, const struct match_send *s);
 /* In a batch of its own kind: a receive that is complete, for match_batch_receives(). */
 void match_batch_receive(struct match_batch *b, const struct match_receive *r);
-/* Records of this process were lost about here: match_lost(). */
-void match_batch_lost(struct match_batch *b, uint64_t place);
 /* It is empty again, and keeps its memory. */
 void match_batch_clear(struct match_batch *b);
 void match_batch_free(struct match_batch *b);
 
 /*
- * All of a batch, one after the other; lost may be NULL. NULL, or what is wrong with it;
- * then the rest was not given.
+ * All of a batch, one after the other. NULL, or what is wrong with it; then the rest was
+ * not given.
  */
 const char *match_batch_each(const void *bytes, size_t n,
-	void (*send)(void *arg, const struct match_send *s),
-	void (*lost)(void *arg, uint64_t place), void *arg);
+	void (*send)(void *arg, const struct match_send *s), void *arg);
 /* All of a batch of receives. False: it is damaged, and the rest was not given. */
 bool match_batch_receives(const void *bytes, size_t n,
 	void (*receive)(void *arg, const struct match_receive *r), void *arg);

@@ -144,7 +144,7 @@ static bool give_round(struct exchange *x, const struct places *places)
 		if (!match_outbox_piece(x->m->outbox, places->at[i], &p))
 			continue;
 		any = true;
-		if (!p.bytes || match_batch_each(p.bytes, p.n, give_send, NULL, x))
+		if (!p.bytes || match_batch_each(p.bytes, p.n, give_send, x))
 			x->lost_sends += p.records;
 		free(p.bytes);
 	}
@@ -241,7 +241,7 @@ static void take(struct exchange *x, int from)
 			x->peer, from, TAG_CHUNK, (void **)&buf, &bytes, &who, patience(x));
 		if (error)
 			break;
-		wrong = bytes ? match_batch_each(buf, bytes - 1, take_send, NULL, x)
+		wrong = bytes ? match_batch_each(buf, bytes - 1, take_send, x)
 			      : "an empty message";
 		last = !bytes || buf[bytes - 1] == LAST;
 		if (wrong)

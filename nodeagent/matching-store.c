@@ -16,12 +16,14 @@ _Static_assert(PROFILE_MATCH_REASONS == MATCH_REASONS, "as in match.h");
 
 static uint32_t shown(const struct agent *a, uint64_t place)
 {
+	const struct matching *m = a->matching;
+	const uint32_t *owner = map64_find(&m->here, place);
+	const struct process *here = owner ? m->owners[*owner] : NULL;
+
 	if (place == MATCH_ELSEWHERE)
 		return PROFILE_ELSEWHERE;
-	for (const struct process *p = a->processes; p; p = p->next)
-		if (p->greeted && p->ended && p->job_rank >= 0 &&
-			(p->match_place == place || (p->session_place && p->session_place == place)))
-			return (uint32_t)p->rank;
+	if (here && here->greeted && here->ended)
+		return (uint32_t)here->rank;
 	/* on another node: there the main job has the same ranks */
 	for (const struct process *p = a->processes; p; p = p->next)
 		if (p->main_job && match_place(p->job, (uint32_t)place) == place)
@@ -56,6 +58,40 @@ static void store_counts(const struct matching *m, struct profile_matching *to)
 	to->worst_to = shown(m->agent, c->worst_destination);
 }
 
+void matching_store_pairs(struct profile *p, const struct match_table *pairs, size_t n,
+	const struct thread_pair *others, const uint32_t *ranks)
+{
+	free(p->thread_pairs);
+	p->n_thread_pairs = 0;
+	p->thread_pairs = xcalloc(n + 1, sizeof(*p->thread_pairs));
+	for (size_t i = 0; pairs->slots && i <= pairs->mask; i++) {
+		const struct match_slot *s = &pairs->slots[i];
+		const struct thread_pair *from = s->value;
+
+		if (from)
+			p->thread_pairs[p->n_thread_pairs++] =
+				(struct profile_thread_pair){.from = ranks[s->a >> 32],
+					.from_thread = from->from_thread,
+					.to = ranks[(uint32_t)s->a],
+					.to_thread = from->to_thread,
+					.messages = from->messages,
+					.bytes = from->bytes};
+	}
+	if (others)
+		p->thread_pairs[p->n_thread_pairs++] =
+			(struct profile_thread_pair){.from = PROFILE_ELSEWHERE,
+				.from_thread = PROFILE_NONE,
+				.to = PROFILE_ELSEWHERE,
+				.to_thread = PROFILE_NONE,
+				.messages = others->messages,
+				.bytes = others->bytes};
+	/* processes of other jobs may be shown alike */
+	for (size_t i = 0; i < PROFILE_N_LISTS; i++)
+		if (profile_lists[i].array == offsetof(struct profile, thread_pairs))
+			gather_combine(p, &profile_lists[i]);
+	profile_pairs_group_threads(p);
+}
+
 void matching_store(const struct agent *a, struct profile *p)
 {
 	const struct matching *m = a->matching;
@@ -68,32 +104,6 @@ void matching_store(const struct agent *a, struct profile *p)
 	for (size_t i = 0; m->index.slots && i <= m->index.mask; i++)
 		if (m->index.slots[i].used)
 			rank[m->index.slots[i].value] = shown(a, m->index.slots[i].key);
-	p->thread_pairs = xcalloc(m->pairs.used + 1, sizeof(*p->thread_pairs));
-	for (size_t i = 0; m->pair_at.slots && i <= m->pair_at.mask; i++) {
-		const struct match_slot *s = &m->pair_at.slots[i];
-		const struct thread_pair *from = s->value;
-
-		if (from)
-			p->thread_pairs[p->n_thread_pairs++] =
-				(struct profile_thread_pair){.from = rank[s->a >> 32],
-					.from_thread = from->from_thread,
-					.to = rank[(uint32_t)s->a],
-					.to_thread = from->to_thread,
-					.messages = from->messages,
-					.bytes = from->bytes};
-	}
-	if (m->others)
-		p->thread_pairs[p->n_thread_pairs++] =
-			(struct profile_thread_pair){.from = PROFILE_ELSEWHERE,
-				.from_thread = PROFILE_NONE,
-				.to = PROFILE_ELSEWHERE,
-				.to_thread = PROFILE_NONE,
-				.messages = m->others->messages,
-				.bytes = m->others->bytes};
+	matching_store_pairs(p, &m->pair_at, m->pairs.used, m->others, rank);
 	free(rank);
-	/* processes of other jobs may be shown alike */
-	for (size_t i = 0; i < PROFILE_N_LISTS; i++)
-		if (profile_lists[i].array == offsetof(struct profile, thread_pairs))
-			gather_combine(p, &profile_lists[i]);
-	profile_pairs_group_threads(p);
 }

@@ -17,7 +17,7 @@
 
 /* ---- what was found ------------------------------------------------------------- */
 
-static uint32_t index_of(struct matching *m, uint64_t place)
+uint32_t matching_index(struct matching *m, uint64_t place)
 {
 	const uint32_t *at = map64_find(&m->index, place);
 
@@ -52,7 +52,7 @@ static struct thread_pair *pair_of(
 	if (p && p->from == s->source && p->to == r->destination && p->from_thread == s->thread &&
 		p->to_thread == r->thread)
 		return p;
-	a = (uint64_t)index_of(m, s->source) << 32 | index_of(m, r->destination);
+	a = (uint64_t)matching_index(m, s->source) << 32 | matching_index(m, r->destination);
 	b = (uint64_t)s->thread << 32 | r->thread;
 	p = match_table_find(&m->pair_at, a, b);
 	if (!p)
@@ -92,6 +92,8 @@ static void on_pair(void *arg, const struct match_send *s, const struct match_re
 
 	p->messages++;
 	p->bytes += r->done.unknown ? s->bytes : r->done.bytes;
+	if (m->n_rounds)
+		matching_round_pair(m, s, r, label);
 	if (m->tap.pair)
 		m->tap.pair(m->tap.arg, s, r, label);
 	if (m->dump)
@@ -103,6 +105,8 @@ static void on_unmatched(void *arg, const struct match_send *s, const struct mat
 {
 	struct matching *m = arg;
 
+	if (m->n_rounds)
+		matching_round_unmatched(m, s, r, reason);
 	if (!m->dump)
 		return;
 	if (s)
@@ -226,6 +230,20 @@ static void come_home(struct matching *m, uint64_t place)
 	}
 }
 
+/* From now on, though it may get another place later. */
+static void set_owner(struct matching *m, uint64_t place, const struct process *p)
+{
+	uint32_t *known = map64_find(&m->here, place);
+
+	if (!known) {
+		map64_add(&m->here, place, 0);
+		known = map64_find(&m->here, place);
+	}
+	*known = (uint32_t)m->n_owners;
+	m->owners = grow(m->owners, m->n_owners, &m->cap_owners, sizeof(struct process *));
+	m->owners[m->n_owners++] = p;
+}
+
 void matching_join(struct process *p, bool concurrent)
 {
 	struct agent *a = p->agent;
@@ -240,7 +258,7 @@ void matching_join(struct process *p, bool concurrent)
 		job += 0x9e3779b97f4a7c15u;
 		place = match_place(job, (uint32_t)p->job_rank);
 	}
-	map64_add(&m->here, place, 1);
+	set_owner(m, place, p);
 	p->match_place = place;
 	p->match = match_process_new(m->node, place, concurrent);
 	traffic_match(p->traffic, p->match, m, job);
@@ -263,8 +281,7 @@ void matching_join_session(struct process *p, uint32_t rank, uint64_t job)
 	if (a->conf->mpi_match && a->conf->mpi_log_messages) {
 		m = matching_of(a);
 		p->session_place = match_place(job, rank);
-		if (!map64_find(&m->here, p->session_place))
-			map64_add(&m->here, p->session_place, 1);
+		set_owner(m, p->session_place, p);
 		p->session_match = match_process_new(m->node, p->session_place, true);
 		come_home(m, p->session_place);
 		sampling_process_session(p);

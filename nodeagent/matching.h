@@ -36,6 +36,15 @@ void matching_end(struct agent *a);
 /* What was found; after the processes have their ranks. */
 void matching_store(const struct agent *a, struct profile *p);
 
+/*
+ * Of a session with several rounds (rounds.h). The first one is over: it has what was found.
+ * Then what belongs to one of them, as far as it is known; rank() is that of a process in p,
+ * or PROFILE_ELSEWHERE. False if that is what it was when it was stored last.
+ */
+void matching_round_over(struct agent *a, unsigned round);
+bool matching_store_round(const struct agent *a, unsigned round, struct profile *p,
+	uint32_t (*rank)(void *arg, const struct process *p), void *arg);
+
 /* Each pair, too, is told to this; label: enum match_label. Set before the first. */
 struct matching_tap {
 	void (*pair)(void *arg, const struct match_send *s, const struct match_receive *r,

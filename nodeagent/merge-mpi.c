@@ -165,6 +165,8 @@ void profile_mpi_merge(
 		b->counts[i].stack = place_b[b->counts[i].stack];
 	profile_gpu_place(a, place_a);
 	profile_gpu_place(b, place_b);
+	profile_openacc_place(a, place_a);
+	profile_openacc_place(b, place_b);
 	profile_pairs_fold(a, b->pair_ranks);
 	profile_pairs_fold(b, a->pair_ranks);
 	for (size_t i = 0; i < PROFILE_N_LISTS; i++)

@@ -17,6 +17,7 @@
 
 #include "nodeagent/addresses.h"
 #include "nodeagent/contact.h"
+#include "nodeagent/lookup.h"
 #include "nodeagent/peer-tcp.h"
 #include "nodeagent/peer.h"
 #include "nodeagent/sha256.h"
@@ -30,6 +31,8 @@
 #define TCP_FRAME_MOST	(1u << 20)   /* a longer one is refused */
 #define TCP_LISTENERS	16
 #define TCP_MEETINGS	64   /* at a time, with others that dialed */
+#define TCP_DIALS	32   /* that we began within TCP_PATIENCE_S */
+#define TCP_PATIENCE_S	1.0  /* with one side of a meeting, if others wait */
 #define TCP_QUICK_MOST	256  /* small messages that have not left */
 #define TCP_SMALL_MOST	4096 /* that nobody has taken */
 #define TCP_NOTES_MOST	200
@@ -115,7 +118,10 @@ struct tcp_link {
 struct tcp_agent {
 	int rank;
 	const struct contact *contact;
-	struct addresses addresses;
+	struct addresses addresses; /* none yet: */
+	struct lookup *lookup;	    /* under way, or NULL */
+	double lookup_since;
+	bool lookup_noted;
 	char host[TCP_HOST_BYTES]; /* empty: never met */
 	uint64_t life;
 	struct tcp_link link;
@@ -164,7 +170,7 @@ struct tcp_meeting {
 	struct tcp_frame frame;
 	char *content;
 	size_t have;
-	double until;
+	double began, until;
 	char *who; /* its address */
 };
 
@@ -177,7 +183,10 @@ struct tcp {
 	uint64_t life, inviter;		/* of whom we know the others, or 0 */
 	double deadline, started, next; /* s; next: when timers are looked at */
 	int epoll, listener[TCP_LISTENERS];
+	int bell; /* eventfd: a name was looked up */
 	size_t n_listeners;
+	bool full; /* others that dial wait */
+	int turn;  /* who is the next to be dialed */
 	unsigned port;
 	struct contacts list;
 	struct tcp_agent *agents; /* by rank; our own is not used */
@@ -191,7 +200,7 @@ struct tcp {
 	bool leaving;
 };
 
-enum tcp_watch { TCP_WATCH_LISTENER, TCP_WATCH_MEETING, TCP_WATCH_AGENT };
+enum tcp_watch { TCP_WATCH_LISTENER, TCP_WATCH_MEETING, TCP_WATCH_AGENT, TCP_WATCH_BELL };
 
 /* peer-tcp.c */
 int tcp_watch(struct tcp *t, int fd, enum tcp_watch kind, const void *p, bool out, bool again);
@@ -203,6 +212,13 @@ struct tcp_message *tcp_take(struct tcp *t, int from, int tag);
 bool tcp_adopt_list(struct tcp *t, int me);
 /* For texts: "node2 (10.0.0.2:8387)"; good until the next call. */
 const char *tcp_name(const struct tcp_agent *a);
+
+/* The connection is closed, and made again; or nobody is there any more. */
+void tcp_lost(struct tcp *t, struct tcp_agent *a, const char *why);
+void tcp_die_of(struct tcp *t, struct tcp_agent *a, const char *why);
+
+/* peer-tcp-timers.c: whatever is due; t->next is when to come back. */
+void tcp_tick(struct tcp *t);
 
 /* peer-tcp-link.c: frames of one agent, in and out. Both return 0 or -errno: the connection is
  * to be closed; -EPROTO if what came makes no sense. */
@@ -220,6 +236,9 @@ uint64_t tcp_mac(
 	const unsigned char *key, uint64_t number, struct tcp_frame f, const void *content);
 
 /* peer-tcp-meet.c */
+/* For another connection from outside; if not, others wait, until tcp_room() is true again. */
+bool tcp_room(struct tcp *t);
+void tcp_listen_again(struct tcp *t, bool yes);
 void tcp_meet(struct tcp *t, int fd, const struct sockaddr_storage *from);
 void tcp_dial(struct tcp *t, struct tcp_agent *a, enum tcp_purpose purpose, bool probe);
 void tcp_meeting_event(struct tcp *t, struct tcp_meeting *m);

@@ -365,4 +365,5 @@ void tcp_agent_clear(struct tcp_agent *a)
 	free(a->partial);
 	free(a->will.buf);
 	addresses_clear(&a->addresses);
+	lookup_drop(a->lookup);
 }

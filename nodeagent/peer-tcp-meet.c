@@ -10,6 +10,7 @@
 #include <string.h>
 #include <netinet/in.h>
 #include <netinet/tcp.h>
+#include <sys/epoll.h>
 #include <sys/random.h>
 #include <sys/socket.h>
 #include <unistd.h>
@@ -17,7 +18,9 @@
 #include "nodeagent/peer-tcp-internal.h"
 #include "nodeagent/util.h"
 
-#define MEETING_S 5.0
+#define CONNECT_S 5.0  /* then another address is tried */
+#define MEETING_S 15.0 /* on a busy node, too */
+#define LOOKUP_S  5.0  /* then it is said that a name is waited for */
 
 static const char *const refusals[TCP_VERDICTS] = {
 	[TCP_OTHER_VERSION] = "it speaks another version of the agents' protocol",
@@ -52,13 +55,19 @@ void tcp_keys(const struct tcp *t, const struct tcp_meeting *m, unsigned char ke
 	sign(t, m, "keys", keys);
 }
 
+static double meeting_s(const struct tcp *t)
+{
+	return t->deadline < MEETING_S ? t->deadline : MEETING_S;
+}
+
 static struct tcp_meeting *meeting_new(struct tcp *t, int fd)
 {
 	struct tcp_meeting *m = xcalloc(1, sizeof(*m));
 
 	m->fd = fd;
 	m->rank = -1;
-	m->until = peer_now() + (t->deadline < MEETING_S ? t->deadline : MEETING_S);
+	m->began = peer_now();
+	m->until = m->began + meeting_s(t);
 	m->next = t->meetings;
 	t->meetings = m;
 	if (m->until < t->next)
@@ -76,10 +85,14 @@ void tcp_meeting_end(struct tcp *t, struct tcp_meeting *m)
 	*at = m->next;
 	if (m->fd >= 0)
 		close(m->fd);
-	if (m->dialed && t->agents)
+	if (m->dialed && t->agents) {
 		t->agents[m->rank].meetings--;
-	else
+		t->next = 0; /* others may be dialed */
+	} else {
 		t->n_accepted--;
+		if (t->full)
+			tcp_listen_again(t, true);
+	}
 	free(m->content);
 	free(m->who);
 	free(m);
@@ -125,17 +138,50 @@ static int receive_more(struct tcp_meeting *m, void *buf, size_t bytes)
 
 /* The listener's side */
 
+void tcp_listen_again(struct tcp *t, bool yes)
+{
+	t->full = !yes;
+	for (size_t i = 0; i < t->n_listeners; i++) {
+		struct epoll_event e = {
+			.events = yes ? EPOLLIN : 0, .data.u64 = i << 3 | TCP_WATCH_LISTENER};
+
+		epoll_ctl(t->epoll, EPOLL_CTL_MOD, t->listener[i], &e);
+	}
+	if (!yes && t->next > peer_now() + TCP_PATIENCE_S)
+		t->next = peer_now() + TCP_PATIENCE_S;
+}
+
+bool tcp_room(struct tcp *t)
+{
+	struct tcp_meeting *oldest = NULL;
+	unsigned state;
+
+	if (t->n_accepted < TCP_MEETINGS)
+		return true;
+	for (struct tcp_meeting *m = t->meetings; m; m = m->next)
+		if (!m->dialed)
+			oldest = m;
+	if (!oldest || peer_now() - oldest->began < TCP_PATIENCE_S)
+		return false;
+	/* it may be we who did not listen */
+	state = oldest->state;
+	tcp_meeting_event(t, oldest);
+	if (t->n_accepted < TCP_MEETINGS)
+		return true;
+	if (oldest->state != state) {
+		oldest->began = peer_now();
+		return false;
+	}
+	stranger(t, oldest, "others wait, and it has not said who it is");
+	tcp_meeting_end(t, oldest);
+	return true;
+}
+
 void tcp_meet(struct tcp *t, int fd, const struct sockaddr_storage *from)
 {
 	struct tcp_meeting *m;
 	int on = 1;
 
-	if (t->n_accepted >= TCP_MEETINGS) {
-		close(fd);
-		tcp_note(t, "refused a connection: %d others have not said who they are",
-			TCP_MEETINGS);
-		return;
-	}
 	setsockopt(fd, IPPROTO_TCP, TCP_NODELAY, &on, sizeof(on));
 	m = meeting_new(t, fd);
 	t->n_accepted++;
@@ -352,13 +398,39 @@ static void on_refused(struct tcp_agent *a)
 		a->refused_since = peer_now();
 }
 
+static double lookup_s(const struct tcp *t)
+{
+	return t->deadline / 2 < LOOKUP_S ? t->deadline / 2 : LOOKUP_S;
+}
+
+/* Whether addresses are there. */
+static bool look_up(struct tcp *t, struct tcp_agent *a)
+{
+	const char *why = NULL;
+
+	if (a->addresses.n)
+		return true;
+	if (!a->lookup) {
+		a->lookup = lookup_begin(a->contact, t->bell);
+		a->lookup_since = peer_now();
+	}
+	if (!lookup_take(&a->lookup, &a->addresses, &why) &&
+		peer_now() - a->lookup_since > lookup_s(t))
+		why = "the name server does not answer";
+	if (why && !a->lookup_noted) {
+		a->lookup_noted = true;
+		tcp_note(t, "the agent at %s is looked for in vain: %s", a->contact->text, why);
+	}
+	return a->addresses.n > 0;
+}
+
 void tcp_dial(struct tcp *t, struct tcp_agent *a, enum tcp_purpose purpose, bool probe)
 {
 	const struct sockaddr_storage *to;
 	struct tcp_meeting *m;
 	int fd, error, on = 1;
 
-	if (!a->addresses.n && addresses_of(a->contact, &a->addresses))
+	if (!look_up(t, a))
 		return;
 	to = &a->addresses.at[a->next_address++ % a->addresses.n];
 	fd = socket(to->ss_family, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
@@ -379,6 +451,8 @@ void tcp_dial(struct tcp *t, struct tcp_agent *a, enum tcp_purpose purpose, bool
 	m->rank = a->rank;
 	m->who = address_text(to);
 	m->state = MEET_CONNECT;
+	if (m->until > m->began + CONNECT_S)
+		m->until = m->began + CONNECT_S;
 	a->meetings++;
 	if (tcp_watch(t, fd, TCP_WATCH_MEETING, m, true, false))
 		tcp_meeting_end(t, m);
@@ -411,6 +485,7 @@ static void on_connected(struct tcp *t, struct tcp_meeting *m)
 	h->received = a->received;
 	memcpy(h->host, t->host, sizeof(h->host));
 	m->state = MEET_WELCOME;
+	m->until = peer_now() + meeting_s(t);
 	if (!fill_nonce(h->nonce) || !send_all(m, h, sizeof(*h)) ||
 		tcp_watch(t, m->fd, TCP_WATCH_MEETING, m, false, true))
 		tcp_meeting_end(t, m);

@@ -2,6 +2,7 @@
 /* The start of the TCP transport: who we are in the list, and where we listen. */
 #include <errno.h>
 #include <netinet/in.h>
+#include <poll.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
@@ -11,7 +12,9 @@
 #include "nodeagent/secret.h"
 #include "nodeagent/util.h"
 
-#define BACKLOG 256
+#define BACKLOG		  1024
+#define LOOKUPS_MOST_S	  30.0
+#define LOOKUP_PATIENCE_S 2.0 /* then a place further down in the list may be ours */
 
 /* What --listen says. */
 struct wish {
@@ -124,17 +127,35 @@ static bool is_own_name(const struct tcp *t, const char *host, const struct addr
 	return a->n && !strncmp(host, t->host, n) && strcspn(t->host, ".") == n;
 }
 
+/* How long one may wait for the name server before anything is known of the others. */
+static double patience_s(const struct tcp *t)
+{
+	return t->deadline < LOOKUPS_MOST_S ? t->deadline : LOOKUPS_MOST_S;
+}
+
+/* False: no answer in time. */
+static bool look_up_now(const struct tcp *t, const char *host, struct addresses *a)
+{
+	struct contact c = {.text = contact_address_text(host, CONTACT_PORT)};
+	struct lookup *l = lookup_begin(&c, -1);
+	const char *why;
+	bool answered = lookup_wait(&l, a, &why, patience_s(t));
+
+	lookup_drop(l);
+	free(c.text);
+	return answered;
+}
+
 static int listen_somewhere(struct tcp *t, const struct wish *w, unsigned port)
 {
-	struct contact c = {.n = 1, .at = {{w->host, CONTACT_PORT}}};
 	struct addresses a = {0};
 	int error;
 
 	if (!w->host && !t->options->interface)
 		return listen_any(t, port);
-	if (w->host)
-		addresses_of(&c, &a);
-	else
+	if (w->host && !look_up_now(t, w->host, &a))
+		return -ETIMEDOUT;
+	if (!w->host)
 		addresses_own(t->options->interface, &a);
 	if (w->host && !t->options->interface && is_own_name(t, w->host, &a))
 		error = listen_any(t, port);
@@ -144,51 +165,101 @@ static int listen_somewhere(struct tcp *t, const struct wish *w, unsigned port)
 	return error;
 }
 
-static bool is_own(const struct contact *c, const struct addresses *own, unsigned *port)
+static bool is_own(const struct addresses *a, const struct addresses *own, unsigned *port)
 {
-	struct addresses a;
-	bool found = false;
-
-	addresses_of(c, &a);
-	for (size_t i = 0; i < a.n && !found; i++)
-		for (size_t k = 0; k < own->n && !found; k++) {
-			found = address_equal(&a.at[i], &own->at[k]);
-			*port = address_port(&a.at[i]);
-		}
-	addresses_clear(&a);
-	return found;
+	for (size_t i = 0; i < a->n; i++)
+		for (size_t k = 0; k < own->n; k++)
+			if (address_equal(&a->at[i], &own->at[k])) {
+				*port = address_port(&a->at[i]);
+				return true;
+			}
+	return false;
 }
 
+/* Places of the list that may be ours. */
+struct search {
+	const struct wish *wish;
+	struct addresses own;
+	struct lookup **names; /* by place; NULL: that one was looked at */
+	size_t unanswered;     /* the first place of those, or the number of places */
+	bool any;	       /* of them is on this node */
+	int error;	       /* of the last one */
+};
+
 /*
- * Several agents of one list may be on one node: the first of its places whose port nobody
- * listens at is ours.
+ * Of several agents on one node each has the first place whose port nobody listens at. all:
+ * not only those before the first one without an answer. -1: none is known.
  */
+static int look_for_me(struct tcp *t, struct search *s, bool all)
+{
+	s->unanswered = t->list.n;
+	for (size_t i = 0; i < t->list.n; i++) {
+		struct addresses a;
+		const char *why;
+		unsigned port;
+		bool ours;
+
+		if (!s->names[i])
+			continue;
+		if (!lookup_take(&s->names[i], &a, &why)) {
+			if (s->unanswered == t->list.n)
+				s->unanswered = i;
+			if (all)
+				continue;
+			break;
+		}
+		ours = is_own(&a, &s->own, &port) && (!s->wish->port || s->wish->port == port);
+		addresses_clear(&a);
+		if (!ours)
+			continue;
+		s->any = true;
+		s->error = listen_somewhere(t, s->wish, port);
+		if (!s->error)
+			return (int)i;
+	}
+	return -1;
+}
+
+static char *not_found(const struct tcp *t, const struct search *s)
+{
+	if (s->any)
+		return xasprintf("none of the ports that --peers has for this node can be used: %s",
+			strerror(-s->error));
+	if (s->unanswered < t->list.n)
+		return xasprintf("--peers has no address of this node, as far as the name server "
+				 "answers, which it does not for %s; --me N says which place is "
+				 "this agent's",
+			t->list.at[s->unanswered].text);
+	return xstrdup("--peers has no address of this node; --me N says which place is this "
+		       "agent's");
+}
+
 static char *find_me(struct tcp *t, const struct wish *w, int *me)
 {
-	struct addresses own;
-	bool any = false;
-	int error = 0;
+	const double since = peer_now(), half = patience_s(t) / 2;
+	const double in_turn = half < LOOKUP_PATIENCE_S ? half : LOOKUP_PATIENCE_S;
+	struct search s = {.wish = w};
+	char *error = NULL;
 
-	addresses_own(NULL, &own);
-	for (size_t i = 0; i < t->list.n; i++) {
-		unsigned port;
+	addresses_own(NULL, &s.own);
+	s.names = xcalloc(t->list.n, sizeof(struct lookup *));
+	for (size_t i = 0; i < t->list.n; i++)
+		s.names[i] = lookup_begin(&t->list.at[i], -1);
+	for (;;) {
+		const double waited = peer_now() - since;
 
-		if (!is_own(&t->list.at[i], &own, &port) || (w->port && w->port != port))
-			continue;
-		any = true;
-		error = listen_somewhere(t, w, port);
-		if (error)
-			continue;
-		*me = (int)i;
-		break;
+		*me = look_for_me(t, &s, waited > in_turn);
+		if (*me >= 0 || s.unanswered == t->list.n || waited > patience_s(t))
+			break;
+		poll(NULL, 0, 5);
 	}
-	addresses_clear(&own);
-	if (*me >= 0)
-		return NULL;
-	return any ? xasprintf("none of the ports that --peers has for this node can be used: %s",
-			     strerror(-error))
-		   : xstrdup("--peers has no address of this node; --me N says which place is "
-			     "this agent's");
+	if (*me < 0)
+		error = not_found(t, &s);
+	for (size_t i = 0; i < t->list.n; i++)
+		lookup_drop(s.names[i]);
+	free(s.names);
+	addresses_clear(&s.own);
+	return error;
 }
 
 static char *listen_as(struct tcp *t, const struct wish *w, int me)
@@ -199,7 +270,8 @@ static char *listen_as(struct tcp *t, const struct wish *w, int me)
 	if (!error)
 		return NULL;
 	return xasprintf("cannot listen at %s%sport %u: %s", w->host ? w->host : "",
-		w->host ? ", " : "", port, strerror(-error));
+		w->host ? ", " : "", port,
+		error == -ETIMEDOUT ? "the name server does not answer" : strerror(-error));
 }
 
 /* Contacts of the others, ourselves in front. */

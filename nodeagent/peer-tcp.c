@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/epoll.h>
+#include <sys/eventfd.h>
 #include <sys/random.h>
 #include <sys/socket.h>
 #include <unistd.h>
@@ -15,12 +16,8 @@
 
 #define KIND_MASK     ((uint64_t)7)
 #define EVENTS_MOST   64
-#define PAUSE_FIRST_S 0.05 /* between attempts to reach somebody */
-#define PAUSE_MOST_S  2.0
-#define REFUSED_S     1.0 /* so long nobody listens where an agent was: it has ended */
 #define GOODBYE_S     2.0
 #define NONSENSE_MOST 3
-#define NEVER	      1e18
 
 static struct tcp *tcp_of(struct peer *p)
 {
@@ -106,7 +103,7 @@ struct tcp_message *tcp_take(struct tcp *t, int from, int tag)
 
 /* Connections that break, agents that die */
 
-static void lost(struct tcp *t, struct tcp_agent *a, const char *why)
+void tcp_lost(struct tcp *t, struct tcp_agent *a, const char *why)
 {
 	tcp_link_close(t, a);
 	if (a->left || t->leaving)
@@ -116,7 +113,7 @@ static void lost(struct tcp *t, struct tcp_agent *a, const char *why)
 	a->lost_noted = true;
 }
 
-static void die_of(struct tcp *t, struct tcp_agent *a, const char *why)
+void tcp_die_of(struct tcp *t, struct tcp_agent *a, const char *why)
 {
 	char *copy;
 
@@ -143,11 +140,11 @@ static void on_link(struct tcp *t, struct tcp_agent *a, uint32_t events)
 	if (!error && events & ~(uint32_t)EPOLLOUT)
 		error = tcp_link_read(t, a);
 	if (error == -EPROTO && ++a->nonsense >= NONSENSE_MOST) {
-		lost(t, a, "what comes makes no sense");
+		tcp_lost(t, a, "what comes makes no sense");
 		a->left = true; /* it is not called again */
-		die_of(t, a, "is not trusted any more");
+		tcp_die_of(t, a, "is not trusted any more");
 	} else if (error) {
-		lost(t, a, error == -EPROTO ? "what came makes no sense" : strerror(-error));
+		tcp_lost(t, a, error == -EPROTO ? "what came makes no sense" : strerror(-error));
 	}
 }
 
@@ -157,11 +154,32 @@ static void accept_all(struct tcp *t, int fd)
 	socklen_t bytes = sizeof(from);
 	int got;
 
-	while ((got = accept4(
-			fd, (struct sockaddr *)&from, &bytes, SOCK_CLOEXEC | SOCK_NONBLOCK)) >= 0) {
+	while (tcp_room(t)) {
+		got = accept4(fd, (struct sockaddr *)&from, &bytes, SOCK_CLOEXEC | SOCK_NONBLOCK);
+		/* one that is gone again */
+		if (got < 0 && (errno == ECONNABORTED || errno == EINTR))
+			continue;
+		if (got < 0 && errno == EAGAIN)
+			return;
+		if (got < 0) /* no descriptor can be had now */
+			break;
 		tcp_meet(t, got, &from);
 		bytes = sizeof(from);
 	}
+	tcp_listen_again(t, false);
+}
+
+/* Names that were looked up: their agents are dialed at once. */
+static void on_bell(struct tcp *t)
+{
+	uint64_t rung;
+
+	if (read(t->bell, &rung, sizeof(rung)) != sizeof(rung))
+		return;
+	for (int i = 0; i < t->peer.size; i++)
+		if (t->agents[i].lookup)
+			t->agents[i].next_dial = 0;
+	t->next = 0;
 }
 
 static void on_event(struct tcp *t, const struct epoll_event *e)
@@ -178,85 +196,10 @@ static void on_event(struct tcp *t, const struct epoll_event *e)
 	case TCP_WATCH_AGENT:
 		on_link(t, p, e->events);
 		break;
+	case TCP_WATCH_BELL:
+		on_bell(t);
+		break;
 	}
-}
-
-/* Timers */
-
-/* How often an agent says that it is alive; without a word for three times that, it is cut. */
-static double period(const struct tcp *t)
-{
-	double s = t->deadline / 6;
-
-	return s < 0.2 ? 0.2 : s > 10 ? 10 : s;
-}
-
-static double tick_connected(struct tcp *t, struct tcp_agent *a, double now)
-{
-	if (now - a->heard > 3 * period(t)) {
-		lost(t, a, "it is silent");
-		return now;
-	}
-	if (now - a->sent >= period(t)) {
-		tcp_quick(a, TCP_ALIVE, 0, NULL, 0);
-		a->sent = now;
-		if (tcp_link_write(t, a))
-			lost(t, a, strerror(EPIPE));
-	}
-	return (a->sent < a->heard ? a->sent : a->heard) + period(t);
-}
-
-/* Of two agents the one with the higher rank dials; the other one only looks. */
-static double tick_apart(struct tcp *t, struct tcp_agent *a, double now)
-{
-	bool met = a->life != 0, dials = a->rank < t->peer.rank;
-	bool invites = t->options->lead && !met;
-
-	if (a->left)
-		return NEVER;
-	if (!a->dead && met && a->refused_since && now - a->refused_since > REFUSED_S)
-		die_of(t, a, "has ended without a word");
-	if (!a->dead && now - a->down_since > t->deadline)
-		die_of(t, a, met ? "cannot be reached any more" : "did not come");
-	if (!dials && !invites && !met)
-		return a->dead ? NEVER : a->down_since + t->deadline;
-	if (!a->meetings && now >= a->next_dial) {
-		a->pause = a->pause > 0 ? 1.5 * a->pause : PAUSE_FIRST_S;
-		if (a->pause > PAUSE_MOST_S)
-			a->pause = PAUSE_MOST_S;
-		a->next_dial = now + a->pause;
-		tcp_dial(t, a, invites ? TCP_INVITATION : TCP_LINK, !dials && !invites);
-	}
-	return a->next_dial > now ? a->next_dial : now + PAUSE_FIRST_S;
-}
-
-static void tick(struct tcp *t)
-{
-	double now = peer_now(), next = NEVER;
-
-	if (now < t->next)
-		return;
-	for (int i = 0; i < t->peer.size; i++) {
-		struct tcp_agent *a = &t->agents[i];
-		double then;
-
-		if (i == t->peer.rank)
-			continue;
-		then = a->link.fd >= 0 ? tick_connected(t, a, now) : tick_apart(t, a, now);
-		next = then < next ? then : next;
-	}
-	for (struct tcp_meeting *m = t->meetings, *after; m; m = after) {
-		after = m->next;
-		if (m->until <= now) {
-			if (!m->dialed)
-				tcp_note(t, "refused a connection from %s: it said nothing in time",
-					m->who);
-			tcp_meeting_end(t, m);
-		} else if (m->until < next) {
-			next = m->until;
-		}
-	}
-	t->next = next;
 }
 
 /* Serves the connections; sleeps until something happens or `until`. */
@@ -266,7 +209,7 @@ static void pump(struct peer *p, double until)
 	struct epoll_event e;
 	double wait_s, now;
 
-	tick(t);
+	tcp_tick(t);
 	now = peer_now();
 	wait_s = (t->next < until ? t->next : until) - now;
 	/* one by one: an event may end what another one is about */
@@ -277,7 +220,7 @@ static void pump(struct peer *p, double until)
 			break;
 		on_event(t, &e);
 	}
-	tick(t);
+	tcp_tick(t);
 }
 
 static double next_time(struct peer *p)
@@ -325,7 +268,7 @@ static int send_message(
 		return -ECONNRESET;
 	tcp_keep(a, TCP_MESSAGE, tag, buf, bytes);
 	if (tcp_link_write(t, a))
-		lost(t, a, strerror(EPIPE));
+		tcp_lost(t, a, strerror(EPIPE));
 	return 0;
 }
 
@@ -337,7 +280,7 @@ static void set_will(struct peer *p, int to, int tag, const void *buf, size_t by
 		return;
 	tcp_keep(&t->agents[to], TCP_WILL, tag, buf, bytes);
 	if (tcp_link_write(t, &t->agents[to]))
-		lost(t, &t->agents[to], strerror(EPIPE));
+		tcp_lost(t, &t->agents[to], strerror(EPIPE));
 }
 
 static int receive_message(
@@ -375,7 +318,7 @@ static int post_small(struct peer *p, int to, int tag, const void *buf, size_t b
 	if (!tcp_quick(&t->agents[to], TCP_SMALL, tag, buf, bytes))
 		return -EAGAIN;
 	if (tcp_link_write(t, &t->agents[to]))
-		lost(t, &t->agents[to], strerror(EPIPE));
+		tcp_lost(t, &t->agents[to], strerror(EPIPE));
 	return 0;
 }
 
@@ -427,6 +370,8 @@ static void free_all(struct tcp *t)
 		close(t->listener[i]);
 	if (t->epoll >= 0)
 		close(t->epoll);
+	if (t->bell >= 0)
+		close(t->bell);
 	contacts_clear(&t->list);
 	free(t->agents);
 	free(t->notes);
@@ -475,6 +420,7 @@ bool tcp_adopt_list(struct tcp *t, int me)
 		a->kept_end = &a->kept;
 		a->down_since = peer_now();
 	}
+	t->turn = me;
 	t->started = peer_now();
 	t->next = 0;
 	return true;
@@ -489,6 +435,7 @@ struct peer *peer_tcp_open(const struct peer_tcp_options *o, const char *host, c
 	t->options = o;
 	t->deadline = deadline_s > 0.1 ? deadline_s : 0.1;
 	t->epoll = epoll_create1(EPOLL_CLOEXEC);
+	t->bell = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
 	t->inbox_end = &t->inbox;
 	t->session = session ? xstrdup(session) : NULL;
 	t->started = peer_now();
@@ -503,7 +450,8 @@ struct peer *peer_tcp_open(const struct peer_tcp_options *o, const char *host, c
 	t->peer.pump = pump;
 	t->peer.next = next_time;
 	t->peer.fd = t->epoll;
-	if (getrandom(&t->life, sizeof(t->life), 0) != sizeof(t->life) || t->epoll < 0)
+	if (getrandom(&t->life, sizeof(t->life), 0) != sizeof(t->life) || t->epoll < 0 ||
+		t->bell < 0 || tcp_watch(t, t->bell, TCP_WATCH_BELL, NULL, false, false))
 		*error = xstrdup("no random numbers, or no epoll");
 	t->life |= 1;
 	if (!*error)

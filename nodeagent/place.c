@@ -57,7 +57,7 @@ void place_init(struct agent *a)
 	if (sched_setaffinity(0, sizeof(wanted), &wanted))
 		agent_warn(a, true, "agent.cpu: no CPU of \"%s\" may be used; running on any",
 			a->conf->agent_cpu);
-	else
+	else if (!sched_getaffinity(0, sizeof(wanted), &wanted)) /* that exist */
 		describe(a, &wanted, "as configured");
 }
 
@@ -67,7 +67,7 @@ static bool free_cpus(const struct agent *a, cpu_set_t *out)
 	cpu_set_t used, one;
 
 	CPU_ZERO(&used);
-	for (const struct process *p = a->processes; p; p = p->next)
+	for (const struct process *p = a->live; p; p = p->next_live)
 		if (p->greeted && !p->ended && p->pid > 0 &&
 			!sched_getaffinity(p->pid, sizeof(one), &one))
 			CPU_OR(&used, &used, &one);
@@ -103,7 +103,7 @@ static bool quiet_cpus(const struct agent *a, cpu_set_t *out)
 	int threads = 0, n = CPU_COUNT(&allowed);
 
 	*out = allowed;
-	for (const struct process *p = a->processes; p; p = p->next) {
+	for (const struct process *p = a->live; p; p = p->next_live) {
 		for (size_t i = 0; !p->ended && i < p->n_threads; i++) {
 			struct thread_ring *t = p->threads[i];
 			int cpu;

@@ -6,6 +6,7 @@
 #include "nodeagent/matching.h"
 #include "nodeagent/process.h"
 #include "nodeagent/sampling.h"
+#include "nodeagent/traffic-neighbours.h"
 #include "nodeagent/traffic-sync.h"
 #include "nodeagent/traffic.h"
 #include "nodeagent/util.h"
@@ -54,6 +55,10 @@ void process_define(struct process *p, const struct wire_head *m, const void *da
 	switch (m->kind) {
 	case WIRE_COMM:
 		why = traffic_define_comm(p->traffic, (const struct wire_comm *)m, m->text_bytes);
+		break;
+	case WIRE_NEIGHBOURS:
+		why = traffic_define_neighbours(
+			p->traffic, (const struct wire_neighbours *)m, m->text_bytes);
 		break;
 	case WIRE_WINDOW:
 	case WIRE_FILE:

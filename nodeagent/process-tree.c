@@ -21,14 +21,6 @@ static int by_start(const void *a, const void *b)
 	return x->index < y->index ? -1 : x->index > y->index;
 }
 
-static uint32_t *none(size_t n)
-{
-	uint32_t *all = xmalloc(n * sizeof(*all) + 1);
-
-	memset(all, 0xff, n * sizeof(*all));
-	return all;
-}
-
 /*
  * In the order of their starts, so that a pid that was used twice means the
  * process that had it then. next_life[i] is what process i became by exec.
@@ -49,10 +41,10 @@ static void find_parents(struct process_tree *t, const struct profile *p, uint32
 
 		if (before && p->processes[*before].end == PROCESS_EXECED) {
 			next_life[*before] = i;
-			t->parent[i] = t->parent[*before];
+			t->forest.parent[i] = t->forest.parent[*before];
 			t->life[i] = t->life[*before] + 1;
 		} else if (parent && q->parent_pid > 0 && q->parent_pid != q->pid) {
-			t->parent[i] = *parent;
+			t->forest.parent[i] = *parent;
 		}
 		map64_add(&last, (uint32_t)q->pid, i);
 	}
@@ -62,49 +54,27 @@ static void find_parents(struct process_tree *t, const struct profile *p, uint32
 
 void process_tree_init(struct process_tree *t, const struct profile *p)
 {
-	uint32_t *next_life = none(p->n_processes);
+	const size_t bytes = p->n_processes * sizeof(uint32_t);
+	uint32_t *next_life = memset(xmalloc(bytes + 1), 0xff, bytes);
 
-	t->first = PROFILE_NONE;
-	t->parent = none(p->n_processes);
-	t->child = none(p->n_processes);
-	t->sibling = none(p->n_processes);
+	forest_init(&t->forest, p->n_processes);
 	t->life = xcalloc(p->n_processes + 1, sizeof(*t->life));
-	t->level = xcalloc(p->n_processes + 1, sizeof(*t->level));
 	find_parents(t, p, next_life);
 	/* from the last to the first, so that children are in the order of processes[] */
 	for (size_t i = p->n_processes; i-- > 0;) {
-		uint32_t above = t->parent[i], last = (uint32_t)i;
-		uint32_t *head = above == PROFILE_NONE ? &t->first : &t->child[above];
+		uint32_t last = (uint32_t)i;
 
 		if (t->life[i])
 			continue;
-		for (; next_life[last] != PROFILE_NONE; last = t->sibling[last])
-			t->sibling[last] = next_life[last];
-		t->sibling[last] = *head;
-		*head = (uint32_t)i;
+		for (; next_life[last] != FOREST_NONE; last = next_life[last])
+			t->forest.sibling[last] = next_life[last];
+		forest_put_first(&t->forest, (uint32_t)i, last);
 	}
 	free(next_life);
 }
 
 void process_tree_done(struct process_tree *t)
 {
-	free(t->parent);
-	free(t->child);
-	free(t->sibling);
+	forest_done(&t->forest);
 	free(t->life);
-	free(t->level);
-}
-
-uint32_t process_tree_next(struct process_tree *t, uint32_t i)
-{
-	if (t->child[i] != PROFILE_NONE) {
-		t->level[t->child[i]] = t->level[i] + 1;
-		return t->child[i];
-	}
-	while (i != PROFILE_NONE && t->sibling[i] == PROFILE_NONE)
-		i = t->parent[i];
-	if (i == PROFILE_NONE)
-		return i;
-	t->level[t->sibling[i]] = t->level[i];
-	return t->sibling[i];
 }

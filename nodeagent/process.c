@@ -20,6 +20,7 @@
 #include "nodeagent/gpu.h"
 #include "nodeagent/match-node.h"
 #include "nodeagent/matching.h"
+#include "nodeagent/openmp.h"
 #include "nodeagent/procfs.h"
 #include "nodeagent/regions.h"
 #include "nodeagent/sampling.h"
@@ -30,6 +31,7 @@
 #include "nodeagent/traffic.h"
 #include "nodeagent/user-counters.h"
 #include "nodeagent/util.h"
+#include "shm/openacc.h"
 #include "shm/ring.h"
 
 #define PACKET_BYTES	(sizeof(struct wire_module) + WIRE_TEXT_MAX)
@@ -53,6 +55,7 @@ union packet {
 	struct wire_fork fork;
 	struct wire_session session;
 	struct wire_counter counter;
+	struct wire_openacc openacc;
 	char bytes[PACKET_BYTES + 1];
 };
 
@@ -78,6 +81,8 @@ struct process *process_new(struct agent *a, int socket, int pid)
 	p->traffic = traffic_new(a->conf, a->sync);
 	p->next = a->processes;
 	a->processes = p;
+	p->next_live = a->live;
+	a->live = p;
 	return p;
 }
 
@@ -85,6 +90,7 @@ void process_free(struct process *p)
 {
 	regions_free(p);
 	threads_free(p);
+	openmp_free(p->openmp);
 	free(p->executable);
 	free(p->invoked_as);
 	free(p->directory);
@@ -110,7 +116,19 @@ void process_free(struct process *p)
 
 void processes_sweep(struct agent *a)
 {
-	for (struct process **at = &a->processes; *at;) {
+	bool strangers = false;
+
+	for (struct process **at = &a->live; *at;) {
+		struct process *p = *at;
+
+		if (p->ended) {
+			strangers |= !p->executable;
+			*at = p->next_live;
+		} else {
+			at = &p->next_live;
+		}
+	}
+	for (struct process **at = &a->processes; strangers && *at;) {
 		struct process *p = *at;
 
 		if (p->ended && !p->executable) {
@@ -237,8 +255,11 @@ static void on_hello(struct process *p, const union packet *m)
 		.ring_size = a->conf->shm_ring_size,
 		.drop_when_full = !strcmp(a->conf->shm_when_full, "drop"),
 		.off = a->conf->off,
-		.messages = a->conf->mpi_log_messages,
+		.messages = !a->conf->mpi_log_messages ? WIRE_MESSAGES_NONE
+			    : a->conf->sampling_active ? WIRE_MESSAGES_EACH
+						       : WIRE_MESSAGES_SUMS,
 		.gpu = a->conf->cuda_show_table || a->conf->sampling_active,
+		.openacc = a->conf->openacc_active,
 		.publish_forks = a->conf->sampling_active};
 	struct control_app_shm *app;
 	int fd, error;
@@ -341,6 +362,7 @@ static const size_t fixed_bytes[WIRE_KINDS] = {
 	[WIRE_STACK] = sizeof(struct wire_number),
 	[WIRE_BYE] = sizeof(struct wire_head),
 	[WIRE_COMM] = sizeof(struct wire_comm),
+	[WIRE_NEIGHBOURS] = sizeof(struct wire_neighbours),
 	[WIRE_GONE] = sizeof(struct wire_about),
 	[WIRE_WINDOW] = sizeof(struct wire_object),
 	[WIRE_FILE] = sizeof(struct wire_object),
@@ -351,6 +373,7 @@ static const size_t fixed_bytes[WIRE_KINDS] = {
 	[WIRE_GPU_STREAM] = sizeof(struct wire_gpu_stream),
 	[WIRE_SESSION] = sizeof(struct wire_session),
 	[WIRE_COUNTER] = sizeof(struct wire_counter),
+	[WIRE_OPENACC] = sizeof(struct wire_openacc),
 };
 
 static void on_packet(struct process *p, union packet *m, size_t bytes)
@@ -425,6 +448,10 @@ static void on_packet(struct process *p, union packet *m, size_t bytes)
 	case WIRE_COUNTER:
 		user_counters_define(p, &m->counter, text_of(m, sizeof(m->counter), 0),
 			text_of(m, sizeof(m->counter), 1));
+		break;
+	case WIRE_OPENACC:
+		regions_openacc_define(p, &m->openacc, text_of(m, sizeof(m->openacc), 0),
+			text_of(m, sizeof(m->openacc), 1), text_of(m, sizeof(m->openacc), 2));
 		break;
 	case WIRE_BYE:
 		p->said_bye = true;

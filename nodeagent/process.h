@@ -107,7 +107,7 @@ struct process {
 	bool greeted, said_bye, ended;
 	bool turned_away; /* it has sent more with its HELLO, which does not count */
 	char *quarantined; /* why, or NULL */
-	struct process *next;
+	struct process *next, *next_live;
 };
 
 /* A connection was accepted. Owned by the agent's list. */

@@ -343,6 +343,7 @@ const struct profile_list profile_lists[PROFILE_N_LISTS] = {
 	GPU_LIST(gpu_device, gpu_devices, offsetof(struct profile_gpu_device, name)),
 	GPU_LIST(gpu_link, gpu_links, NO_TEXT),
 	GPU_LIST(gpu_wait, gpu_waits, offsetof(struct profile_gpu_wait, name)),
+	GPU_LIST(openacc, openacc, offsetof(struct profile_openacc, text)),
 };
 
 static size_t *count_of(struct profile *p, const struct profile_list *l)
@@ -457,6 +458,8 @@ const char *profile_mpi_valid(const struct profile *p)
 			return "a GPU's rank is not in the profile";
 	if (profile_gpu_valid(p))
 		return profile_gpu_valid(p);
+	if (profile_openacc_valid(p))
+		return profile_openacc_valid(p);
 	for (size_t i = 0; i < p->n_user_counters; i++)
 		if (!is_rank(p, p->user_counters[i].rank) || !p->user_counters[i].name)
 			return "a counter's rank is not in the profile";

@@ -22,10 +22,10 @@ struct profile_list {
 };
 
 #define PROFILE_MPI_LISTS 7
-#define PROFILE_N_LISTS	  19
+#define PROFILE_N_LISTS	  20
 /* messages, functions, sizes, pairs, comms, files, places, thread_ranges, openmp,
  * thread_pairs, counters, counts, gpu, gpu_streams, user_counters, switched,
- * gpu_devices, gpu_links, gpu_waits, in this order. */
+ * gpu_devices, gpu_links, gpu_waits, openacc, in this order. */
 extern const struct profile_list profile_lists[PROFILE_N_LISTS];
 
 /* profile-gpu.c: the order of the lists about GPUs, and how two of one key are added. */
@@ -43,6 +43,11 @@ void profile_gpu_wait_add(void *x, const void *y);
 const char *profile_gpu_valid(const struct profile *p);
 /* Where its stacks are now. */
 void profile_gpu_place(struct profile *p, const uint32_t *place);
+/* profile-openacc.c: the same for events of OpenACC. */
+int profile_openacc_cmp(const void *x, const void *y);
+void profile_openacc_add(void *x, const void *y);
+const char *profile_openacc_valid(const struct profile *p);
+void profile_openacc_place(struct profile *p, const uint32_t *place);
 
 /*
  * profile-pairs.c: pairs[] and thread_pairs[] of groups of this many ranks, a power of 2;

@@ -368,6 +368,22 @@ struct profile_user_counter {
 	char *name; /* its name, a line's end, its unit */
 };
 
+/*
+ * Events of OpenACC (shm/openacc.h) at one stack. own_ns is without those that are inside
+ * of them. text: file, lines ("42-50"), function, and name of the variable or kernel, each
+ * but the last with a line's end behind it; what is not known is empty.
+ */
+#define PROFILE_OPENACC_TEXTS 4
+struct profile_openacc {
+	uint32_t stack;	 /* of the event; index into stacks[] */
+	uint32_t event;	 /* enum openacc_event */
+	uint32_t parent; /* OPENACC_PARENTS, or OPENACC_NO_PARENT */
+	uint32_t ranks;
+	uint64_t calls, ns, own_ns, bytes;
+	uint64_t calls_min, calls_max; /* of one process */
+	char *text;
+};
+
 /* Ranks first to last ran on this host. */
 struct profile_place {
 	uint32_t first, last;
@@ -453,6 +469,8 @@ struct profile {
 	struct profile_gpu_link *gpu_links; /* by from, to, kind, detail */
 	size_t n_gpu_waits;
 	struct profile_gpu_wait *gpu_waits; /* by stack, detail, context, stream, name */
+	size_t n_openacc;
+	struct profile_openacc *openacc; /* by stack, event, parent, text */
 	size_t n_switched;
 	struct profile_switched *switched; /* by name */
 	size_t n_user_counters;

@@ -4,18 +4,22 @@
 
 #include <inttypes.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "conf/conf.h"
 #include "nodeagent/report.h"
 #include "nodeagent/table.h"
 #include "nodeagent/util.h"
 
-/* Each thread's part of the overhead, where threads are known one by one. */
+#define THREAD_LINES 200
+
+/* Each thread's part of the overhead. */
 static void thread_lines(FILE *f, const struct report *r)
 {
 	const struct profile *p = r->p;
+	size_t n = p->n_each < THREAD_LINES ? p->n_each : THREAD_LINES;
 
-	for (size_t i = 0; p->n_each > 1 && p->records && i < p->n_each; i++) {
+	for (size_t i = 0; n > 1 && p->records && i < n; i++) {
 		const struct profile_thread *t = &p->each[i];
 		double share = (double)t->records / (double)p->records;
 		char label[40];
@@ -97,17 +101,20 @@ static void fill_rank(FILE *f, const struct report *r, const void *ctx)
 		section_openmp(f, r);
 		section_openmp_threads(f, r, false);
 	}
-	section_threads(f, r, false);
+	if (strcmp(r->c->profile_table_threads, "none"))
+		section_threads(f, r, false);
 	section_thread_profiles(f, r);
 	if (!r->c->profile_table_separate)
 		section_mpi_rank(f, r, who->rank);
 	if (!r->c->profile_table_separate) {
 		section_gpu(f, r);
+		section_openacc(f, r);
 		section_hwprof(f, r);
 	}
 	section_user_counters(f, r);
 	section_stacks(f, r);
 	section_gpu_functions(f, r);
+	section_openacc_numbers(f, r);
 	section_config(f, r);
 }
 
@@ -132,6 +139,12 @@ static void fill_gpu(FILE *f, const struct report *r, const void *ctx)
 	section_gpu(f, r);
 }
 
+static void fill_openacc(FILE *f, const struct report *r, const void *ctx)
+{
+	section_head(f, r);
+	section_openacc(f, r);
+}
+
 static void fill_hwprof(FILE *f, const struct report *r, const void *ctx)
 {
 	section_head(f, r);
@@ -151,6 +164,8 @@ int output_rank(const struct profile *one_rank, const struct profile_process *wh
 		{"_mpi", fill_mpi, c->profile_table_separate && report_has_mpi(one_rank, c)},
 		{"_openmp", fill_openmp, c->profile_table_separate && one_rank->n_openmp},
 		{"_cuda", fill_gpu, c->profile_table_separate && report_has_gpu(one_rank, c)},
+		{"_accprof", fill_openacc,
+			c->profile_table_separate && report_has_openacc(one_rank, c)},
 		{"_hwprof", fill_hwprof,
 			c->profile_table_separate && report_has_hwprof(one_rank, c)},
 	};

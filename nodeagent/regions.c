@@ -6,6 +6,7 @@
 #include "nodeagent/agent.h"
 #include "nodeagent/codemap.h"
 #include "nodeagent/lines.h"
+#include "nodeagent/openacc.h"
 #include "nodeagent/process.h"
 #include "nodeagent/symcache.h"
 #include "nodeagent/util.h"
@@ -16,17 +17,15 @@
 struct region {
 	char *name; /* NULL: not defined, or not made yet */
 	bool is_construct;
-	uint32_t kind;		 /* enum construct */
-	char *user_name;	 /* of a construct */
-	struct code_place place; /* of the byte before the address; path NULL: unknown */
+	uint32_t kind;			/* enum construct */
+	char *user_name;		/* of a construct */
+	struct code_place place;	/* of the byte before the address; path NULL: unknown */
+	struct openacc_region *openacc; /* or NULL; a construct of no kind */
 	uint64_t surplus_ends, missing_ends;
 };
 
-static const struct {
-	const char *name;
-	bool waits;
-} constructs[CONSTRUCT_KINDS] = {
-#define CONSTRUCT_ROW(kind, name, waits) [CONSTRUCT_##kind] = {name, waits},
+static const char *const constructs[CONSTRUCT_KINDS] = {
+#define CONSTRUCT_ROW(kind, name, waits) [CONSTRUCT_##kind] = name,
 	CONSTRUCTS(CONSTRUCT_ROW)
 #undef CONSTRUCT_ROW
 };
@@ -46,6 +45,7 @@ static struct region *region_at(struct process *p, uint64_t number)
 	r = &p->regions[number];
 	free(r->name);
 	free(r->user_name);
+	openacc_region_free(r->openacc);
 	empty.surplus_ends = r->surplus_ends;
 	empty.missing_ends = r->missing_ends;
 	*r = empty;
@@ -84,8 +84,30 @@ void regions_free(struct process *p)
 	for (size_t i = 0; i < p->n_regions; i++) {
 		free(p->regions[i].name);
 		free(p->regions[i].user_name);
+		openacc_region_free(p->regions[i].openacc);
 	}
 	free(p->regions);
+}
+
+void regions_openacc_define(struct process *p, const struct wire_openacc *m, const char *file,
+	const char *function, const char *name)
+{
+	struct openacc_region *openacc = openacc_region_new(m, file, function, name);
+	struct region *r = openacc ? region_at(p, m->number) : NULL;
+
+	if (!openacc)
+		process_quarantine(p, "it defined an event of OpenACC of kind %u", m->event);
+	if (!r) {
+		openacc_region_free(openacc);
+		return;
+	}
+	r->is_construct = true;
+	r->kind = CONSTRUCT_KINDS;
+	r->openacc = openacc;
+	r->user_name = openacc->name[0] ? xstrdup(openacc->name) : NULL;
+	if (!m->address || openacc->file[0] ||
+		!codemap_find_address(p->code, m->address - 1, &r->place))
+		r->place.path = NULL;
 }
 
 /* Lines are asked for all at once: opening a file takes its time. */
@@ -119,12 +141,14 @@ static char *place_name(struct symcache *s, const struct code_place *place)
 
 static void make_name(struct symcache *s, struct region *r)
 {
-	const char *what = constructs[r->kind].name;
-	char *place = r->place.path ? place_name(s, &r->place) : NULL;
+	const char *what = r->openacc ? openacc_event_name(r->openacc->event) : constructs[r->kind];
+	char *place = r->place.path ? place_name(s, &r->place)
+		      : r->openacc  ? openacc_region_place(r->openacc)
+				    : NULL;
 
-	r->name = xasprintf("%s%s%s%s%s%s", what, r->user_name ? "(" : "",
-		r->user_name ? r->user_name : "", r->user_name ? ")" : "", place ? "@" : "",
-		place ? place : "");
+	r->name = xasprintf("%s%s%s%s%s%s%s", r->openacc ? "acc_" : "", what,
+		r->user_name ? "(" : "", r->user_name ? r->user_name : "", r->user_name ? ")" : "",
+		place ? "@" : "", place ? place : "");
 	free(place);
 }
 
@@ -150,18 +174,38 @@ enum construct regions_kind(const struct process *p, uint64_t number)
 		       : CONSTRUCT_KINDS;
 }
 
-enum construct regions_kind_of_key(const struct process *p, uint64_t key)
+/* The region of a frame's key, or NULL. */
+static const struct region *region_of_key(const struct process *p, uint64_t key)
 {
+	uint64_t number = UINT64_MAX;
+
 	if (RECORD_IS_REGION(key))
-		return regions_kind(p, RECORD_REGION_NUMBER(key));
-	if (key >= RECORD_ID_REGION && key < RECORD_ID_FUNCTION)
-		return regions_kind(p, key - RECORD_ID_REGION);
-	return CONSTRUCT_KINDS;
+		number = RECORD_REGION_NUMBER(key);
+	else if (key >= RECORD_ID_REGION && key < RECORD_ID_FUNCTION)
+		number = key - RECORD_ID_REGION;
+	return number < p->n_regions ? &p->regions[number] : NULL;
 }
 
-bool construct_waits(enum construct kind)
+enum construct regions_kind_of_key(const struct process *p, uint64_t key)
 {
-	return kind < CONSTRUCT_KINDS && constructs[kind].waits;
+	const struct region *r = region_of_key(p, key);
+
+	return r && r->is_construct ? (enum construct)r->kind : CONSTRUCT_KINDS;
+}
+
+const struct openacc_region *regions_openacc(const struct process *p, uint64_t key)
+{
+	const struct region *r = region_of_key(p, key);
+
+	return r ? r->openacc : NULL;
+}
+
+const char *regions_address_place(const struct process *p, uint64_t key)
+{
+	const struct region *r = region_of_key(p, key);
+	const char *at = r && r->place.path && r->name ? strrchr(r->name, '@') : NULL;
+
+	return at ? at + 1 : NULL;
 }
 
 /* ---- begins and ends that do not match ------------------------------------ */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The regions of a process: those the user named, and the constructs of
- * OpenMP, whose name is made of their kind and the place of their code.
+ * The regions of a process: those the user named, and the constructs of OpenMP and events
+ * of OpenACC, whose name is made of their kind and the place of their code.
  */
 #ifndef VFTR_NODEAGENT_REGIONS_H
 #define VFTR_NODEAGENT_REGIONS_H
@@ -11,13 +11,17 @@
 #include "shm/construct.h"
 
 struct agent;
+struct openacc_region;
 struct process;
 struct symcache;
 struct wire_construct;
+struct wire_openacc;
 
 /* Messages of the process; number and text are untrusted. */
 void regions_define(struct process *p, uint64_t number, const char *name);
 void regions_construct(struct process *p, const struct wire_construct *m, const char *name);
+void regions_openacc_define(struct process *p, const struct wire_openacc *m, const char *file,
+	const char *function, const char *name);
 void regions_free(struct process *p);
 
 /* The raw name, or NULL: it was never defined. Valid until it is defined anew. */
@@ -27,7 +31,11 @@ const char *regions_name(struct symcache *s, const struct process *p, uint64_t n
 enum construct regions_kind(const struct process *p, uint64_t number);
 /* The same for the key of a frame (calltree.h). */
 enum construct regions_kind_of_key(const struct process *p, uint64_t key);
-bool construct_waits(enum construct kind);
+
+/* What the key of a frame is an event of OpenACC (openacc.h), or NULL. */
+const struct openacc_region *regions_openacc(const struct process *p, uint64_t key);
+/* Where the address that was told of it is, once it has got its name, or NULL: "heat.c:42". */
+const char *regions_address_place(const struct process *p, uint64_t key);
 
 /* A replay_mismatch of replay.h; ctx is the process. */
 void regions_mismatched(void *ctx, uint64_t key, bool missing, uint64_t times);

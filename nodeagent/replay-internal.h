@@ -212,6 +212,9 @@ unsigned replay_counters(struct replay *r, const uint64_t *word, unsigned left, 
  * sampling file, that gets the counters, too. */
 void replay_counted(struct replay *r, uint32_t id);
 
+/* An OPENACC record (replay-openacc.c). Returns the words taken. */
+unsigned replay_openacc(struct replay *r, const uint64_t *word, unsigned left, uint64_t w);
+
 /* While paused, the time goes to a pseudo-frame on top of the open ones. */
 void replay_pause(struct replay *r, uint64_t t);
 void replay_go_on(struct replay *r, uint64_t t, uint64_t unrecorded);

@@ -91,8 +91,10 @@ static unsigned message(struct replay *r, const uint64_t *word, unsigned left, u
 		.level = (uint32_t)(f - r->base),
 		.depth = f->depth,
 		.since = f->since};
-	if (r->sampled)
+	if (r->sampled) {
 		place.stack = replay_sample(r, place.node);
+		place.entered = vfd_is_entering(r->sampled->lane, place.stack, f->since);
+	}
 	r->error = traffic_record(r->lane, copy, &place, r->now);
 	if (traffic_pending(r->lane))
 		r->slow |= SLOW_PENDING;
@@ -207,6 +209,8 @@ static unsigned slow_word(struct replay *r, const uint64_t *word, unsigned left,
 		return replay_counters(r, word, left, w);
 	if (id == RECORD_GPU_CALL)
 		return gpu_number(r, word, left, w);
+	if (id == RECORD_OPENACC)
+		return replay_openacc(r, word, left, w);
 	if (id == RECORD_USER_COUNTER)
 		return replay_user_counter(r, word, left, w);
 	if (id < RECORD_ID_MPI)

@@ -145,6 +145,14 @@ void section_gpu_functions(FILE *f, const struct report *r);
 /* Summary lines: the time of all activities, in Vftrace's three sorts. */
 void section_gpu_times(FILE *f, const struct report *r);
 
+/* OpenACC (section-openacc.c): is there anything to be shown of it? */
+bool report_has_openacc(const struct profile *p, const struct conf *c);
+void section_openacc(FILE *f, const struct report *r);
+/* The numbers of the events in the detailed table. */
+void section_openacc_numbers(FILE *f, const struct report *r);
+/* Summary lines, where there was any: the time of all events. */
+void section_openacc_times(FILE *f, const struct report *r);
+
 /* Hardware counters and observables (section-hwprof.c): are there tables of them? */
 bool report_has_hwprof(const struct profile *p, const struct conf *c);
 void section_hwprof(FILE *f, const struct report *r);
@@ -204,6 +212,8 @@ void json_thread_range(struct json *j, const struct report *r, uint32_t stack);
 void json_openmp(struct json *j, const struct report *r);
 /* Its members about GPUs (json-gpu.c), where there were any. */
 void json_gpu(struct json *j, const struct report *r);
+/* Its member about OpenACC (json-openacc.c), where it was used. */
+void json_openacc(struct json *j, const struct report *r);
 /* Its members about hardware counters (json-hwprof.c), and those of a stack. */
 void json_hwprof(struct json *j, const struct report *r);
 void json_hwprof_stack(struct json *j, const struct report *r, uint32_t stack);

@@ -15,28 +15,54 @@
 #include "nodeagent/agent.h"
 #include "nodeagent/drain.h"
 #include "nodeagent/finish.h"
+#include "nodeagent/gather-mpi.h"
 #include "nodeagent/gather.h"
 #include "nodeagent/interim.h"
+#include "nodeagent/matching.h"
 #include "nodeagent/merge.h"
 #include "nodeagent/process.h"
+#include "nodeagent/profile-mpi.h"
 #include "nodeagent/profile.h"
+#include "nodeagent/sampling.h"
 #include "nodeagent/subtract.h"
+#include "nodeagent/user-counters.h"
 #include "nodeagent/util.h"
 #include "nodeagent/vfp.h"
 
 #define ROUNDS_MAX 100 /* that have files of their own */
 
-/* In the file, before the bytes of a profile. */
+/* In the file, before the bytes of a profile: of a process, or (pid 0) of all together. */
 struct earlier {
 	int64_t pid;
 	uint64_t start_ticks, ended, bytes;
 };
 
 static struct {
-	uint32_t round; /* that goes on, 0: none yet */
-	int before;	/* what the last one has left, or -1 */
-	int after;	/* for the next one */
+	uint32_t round;			/* that goes on, 0: none yet */
+	int before;			/* what the last one has left, or -1 */
+	int after;			/* for the next one */
+	uint64_t began[ROUNDS_MAX + 1]; /* ticks */
 } now = {.before = -1, .after = -1};
+
+unsigned rounds_at(uint64_t ticks)
+{
+	unsigned round = now.round < ROUNDS_MAX ? now.round : ROUNDS_MAX;
+
+	while (round > 1 && ticks < now.began[round])
+		round--;
+	return round;
+}
+
+/* Those that no process of this node was in took no time here. */
+static void set_round(struct agent *a, uint32_t round)
+{
+	const uint64_t ticks = agent_ticks(a);
+
+	for (uint32_t i = now.round + 1; i <= round && i <= ROUNDS_MAX; i++)
+		now.began[i] = ticks;
+	now.round = round;
+	sampling_round(a, round, ticks);
+}
 
 void rounds_begin(struct agent *a, uint32_t epoch)
 {
@@ -47,6 +73,7 @@ void rounds_begin(struct agent *a, uint32_t epoch)
 	if (over && over < ROUNDS_MAX) {
 		for (struct process *p = a->processes; p; p = p->next)
 			drain_process(p);
+		matching_round_over(a, over);
 		now.after = memfd_create("round", MFD_CLOEXEC);
 		if (now.after >= 0)
 			interim_round(a);
@@ -57,10 +84,12 @@ void rounds_begin(struct agent *a, uint32_t epoch)
 			close(now.before);
 		now.before = now.after;
 		now.after = -1;
+		for (struct process *p = a->processes; p; p = p->next)
+			user_counters_new_round(p->user_counters);
 	}
 	if (epoch == ROUNDS_MAX)
 		agent_warn(a, false, "rounds from %u on have no files of their own", ROUNDS_MAX);
-	now.round = epoch;
+	set_round(a, epoch);
 }
 
 /* ---- what the last one has left ------------------------------------------------ */
@@ -84,8 +113,8 @@ static const char *map_file(int fd, size_t *bytes)
 	return at;
 }
 
-/* What there was of p; NULL: nothing. */
-static const struct earlier *find(const char *at, size_t bytes, const struct process *p)
+/* What there was of a process; NULL: nothing. */
+static const struct earlier *find(const char *at, size_t bytes, int64_t pid, uint64_t start_ticks)
 {
 	size_t used = 0;
 
@@ -94,7 +123,7 @@ static const struct earlier *find(const char *at, size_t bytes, const struct pro
 
 		if (e->bytes > bytes - used - sizeof(*e))
 			return NULL;
-		if (e->pid == p->pid && e->start_ticks == p->start_ticks)
+		if (e->pid == pid && e->start_ticks == start_ticks)
 			return e;
 		used += sizeof(*e) + padded(e->bytes);
 	}
@@ -110,11 +139,11 @@ static bool put(const void *from, size_t bytes)
 static void leave(const struct process *p, const struct profile *one)
 {
 	static const char zeros[8];
-	struct earlier e = {.pid = p->pid, .start_ticks = p->start_ticks};
+	struct earlier e = {.pid = p ? p->pid : 0, .start_ticks = p ? p->start_ticks : 0};
 	unsigned char *buf;
 	size_t bytes;
 
-	e.ended = p->end != PROCESS_RUNNING;
+	e.ended = p && p->end != PROCESS_RUNNING;
 	if (now.after < 0 || vfp_encode(one, &buf, &bytes))
 		return;
 	e.bytes = bytes;
@@ -186,6 +215,73 @@ static uint32_t in_round(const struct profile *p, uint32_t rank)
 	return PROFILE_NONE;
 }
 
+/* Threads that are at no place go with their processes; those that stay keep their order. */
+static void settle_openmp(struct profile *p)
+{
+	uint32_t *to = xmalloc((p->n_openmp_threads + 1) * sizeof(*to)), kept = 0;
+
+	for (size_t i = 0; i < p->n_openmp_threads; i++) {
+		struct profile_openmp_thread t = p->openmp_threads[i];
+		const uint32_t rank = in_round(p, t.rank);
+
+		to[i] = PROFILE_NONE;
+		if (rank == PROFILE_NONE ||
+			(t.parent != PROFILE_NONE && to[t.parent] == PROFILE_NONE)) {
+			free(t.threads);
+			continue;
+		}
+		to[i] = kept;
+		t.rank = rank;
+		t.parent = t.parent == PROFILE_NONE ? PROFILE_NONE : to[t.parent];
+		p->openmp_threads[kept++] = t;
+	}
+	p->n_openmp_threads = kept;
+	free(to);
+}
+
+static uint32_t in_round_or_elsewhere(const struct profile *p, uint32_t rank)
+{
+	const uint32_t in = in_round(p, rank);
+
+	return in == PROFILE_NONE ? PROFILE_ELSEWHERE : in;
+}
+
+static void combine(struct profile *p, size_t array)
+{
+	for (size_t i = 0; i < PROFILE_N_LISTS; i++)
+		if (profile_lists[i].array == array)
+			gather_combine(p, &profile_lists[i]);
+}
+
+static void settle_threads(struct profile *p)
+{
+	size_t kept = 0;
+
+	for (size_t i = 0; i < p->n_each; i++)
+		p->each[i].rank = in_round(p, p->each[i].rank);
+	for (size_t i = 0; i < p->n_thread_ranges; i++) {
+		p->thread_ranges[i].rank_min = in_round(p, p->thread_ranges[i].rank_min);
+		p->thread_ranges[i].rank_max = in_round(p, p->thread_ranges[i].rank_max);
+	}
+	for (size_t i = 0; i < p->n_thread_pairs; i++) {
+		p->thread_pairs[i].from = in_round_or_elsewhere(p, p->thread_pairs[i].from);
+		p->thread_pairs[i].to = in_round_or_elsewhere(p, p->thread_pairs[i].to);
+	}
+	combine(p, offsetof(struct profile, thread_pairs));
+	for (size_t i = 0; i < p->n_user_counters; i++) {
+		struct profile_user_counter c = p->user_counters[i];
+
+		c.rank = in_round(p, c.rank);
+		if (c.rank == PROFILE_NONE)
+			free(c.name);
+		else
+			p->user_counters[kept++] = c;
+	}
+	p->n_user_counters = kept;
+	combine(p, offsetof(struct profile, user_counters));
+	settle_openmp(p);
+}
+
 /* By rank; those without one have the numbers 0, 1 ... */
 static void settle_ranks(struct profile *p)
 {
@@ -205,6 +301,7 @@ static void settle_ranks(struct profile *p)
 		p->dead[i].rank = in_round(p, p->dead[i].rank);
 	for (size_t i = 0; i < p->n_gpu_streams; i++)
 		p->gpu_streams[i].rank = in_round(p, p->gpu_streams[i].rank);
+	settle_threads(p);
 	for (size_t i = 0; i < p->n_pairs; i++) {
 		struct profile_pair q = p->pairs[i];
 
@@ -255,6 +352,28 @@ static void set_name(const struct agent *a, struct profile *to)
 	to->application = xstrdup(slash ? slash + 1 : first->executable);
 }
 
+static uint32_t rank_of_process(void *unused, const struct process *p)
+{
+	return p->greeted && p->ended ? (uint32_t)p->rank : PROFILE_ELSEWHERE;
+}
+
+/* What only the whole node can say. */
+static void add_node(struct agent *a, struct profile *round, const char *at, size_t bytes)
+{
+	const struct earlier *e = find(at, bytes, 0, 0);
+	struct profile *all = gather(a, NULL), *before = NULL;
+	char *error = NULL;
+
+	leave(NULL, all);
+	if (e)
+		before = vfp_decode((const unsigned char *)(e + 1), e->bytes, &error);
+	free(error);
+	profile_subtract_node(round, all, before);
+	matching_store_round(a, now.round, round, rank_of_process, NULL);
+	profile_free(all);
+	profile_free(before);
+}
+
 static int write_round(struct agent *a, struct profile *p)
 {
 	set_name(a, p);
@@ -274,12 +393,14 @@ int rounds_write(struct agent *a)
 	int failed;
 
 	for (struct process *p = a->processes; p; p = p->next) {
-		const struct earlier *e = p->greeted ? find(at, bytes, p) : NULL;
+		const struct earlier *e =
+			p->greeted ? find(at, bytes, p->pid, p->start_ticks) : NULL;
 		struct profile *one, *before = NULL;
 		char *error;
 
 		if (!p->greeted || !p->ended)
 			continue;
+		user_counters_only_round(p->user_counters);
 		one = profile_of(a, p);
 		leave(p, one);
 		if (e)
@@ -293,14 +414,48 @@ int rounds_write(struct agent *a)
 	}
 	if (!node)
 		return 0;
+	add_node(a, node, at, bytes);
 	failed = write_round(a, node);
 	profile_free(node);
 	return failed;
 }
 
+/* ---- at the end of the run ------------------------------------------------------- */
+
+/* In the profile of a round. */
+static uint32_t rank_by_pid(void *arg, const struct process *p)
+{
+	const struct profile *round = arg;
+
+	for (size_t i = 0; i < round->n_processes; i++)
+		if (round->processes[i].pid == p->pid)
+			return round->processes[i].rank;
+	return PROFILE_ELSEWHERE;
+}
+
+/* Messages between nodes have been matched now: those of a round that is over, too. */
+static int complete(struct agent *a, const struct profile *like, unsigned round)
+{
+	struct profile *p = agent_read_round(a, like, round);
+	int failed = 0;
+
+	if (p && matching_store_round(a, round, p, rank_by_pid, p))
+		failed = agent_write_round(a, p, round);
+	profile_free(p);
+	return failed;
+}
+
 int rounds_end(struct agent *a)
 {
-	if (now.round < 2 || now.round >= ROUNDS_MAX || a->adopted)
+	struct profile *like;
+	int failed = 0;
+
+	if (now.round < 2 || a->adopted)
 		return 0;
-	return rounds_write(a);
+	like = profile_new();
+	set_name(a, like);
+	for (unsigned i = 1; i < now.round && i < ROUNDS_MAX; i++)
+		failed |= complete(a, like, i);
+	profile_free(like);
+	return now.round < ROUNDS_MAX ? failed | rounds_write(a) : failed;
 }

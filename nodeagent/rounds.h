@@ -12,6 +12,9 @@
 
 struct agent;
 
+/* The round to which a time (in ticks) belongs; the first one began with the processes. */
+unsigned rounds_at(uint64_t ticks);
+
 /* A process of this node is about to be told that round `epoch` has begun. */
 void rounds_begin(struct agent *a, uint32_t epoch);
 

@@ -56,7 +56,8 @@ static enum vfd_function_kind kind_of(const struct process *p, uint64_t key)
 
 static bool is_precise(enum vfd_function_kind kind, uint64_t key)
 {
-	return kind != VFD_FUNCTION_CODE && (kind != VFD_FUNCTION_OTHER || key == KEY_PAUSE);
+	return kind != VFD_FUNCTION_CODE &&
+	       (kind != VFD_FUNCTION_OTHER || key == KEY_PAUSE || (key & KEY_SYNC) == KEY_SYNC);
 }
 
 static void find_code(const struct process *p, uint64_t key, struct vfd_function *f)
@@ -124,6 +125,11 @@ static uint32_t function_of(struct sampling_process *s, uint64_t key)
 	number = define(s, key);
 	map64_add(&s->functions, key, number);
 	return number;
+}
+
+uint32_t sampling_function(struct sampling_process *s, uint64_t key)
+{
+	return function_of(s, key) >> 1;
 }
 
 bool sampling_is_precise(struct sampling_lane *l, uint64_t key)
@@ -238,6 +244,12 @@ void sampling_process_session(struct process *p)
 
 	if (s && p->session_match && !map64_find(&s->sampling->places, p->session_place))
 		map64_add(&s->sampling->places, p->session_place, s->number);
+}
+
+void sampling_round(const struct agent *a, uint32_t number, uint64_t ticks)
+{
+	if (a->sampling && a->sampling->writer)
+		vfd_define_round(a->sampling->writer, number, ticks);
 }
 
 void sampling_process_end(struct process *p)

@@ -65,6 +65,9 @@ struct sampling_process {
 /* sampling-define.c: the names of all functions that were used. */
 void sampling_name_functions(struct sampling_process *s);
 
+/* The number of the function with this key, defined if need be. */
+uint32_t sampling_function(struct sampling_process *s, uint64_t key);
+
 /* sampling-message.c: the process's traffic is listened to from now on. */
 void sampling_listen(struct sampling_process *s);
 /* So are all matches of the node; and they are told, as far as they are known. */

@@ -84,10 +84,45 @@ static void on_message(void *ctx, uint32_t thread, const struct vfd_message *m)
 	vfd_message(s->sampling->writer, s->threads[thread].lane, &told);
 }
 
+static void on_neighbours(void *ctx, const struct vfd_neighbours *n)
+{
+	struct sampling_process *s = ctx;
+	struct vfd_neighbours told = *n;
+
+	told.process = s->number;
+	vfd_define_neighbours(s->sampling->writer, &told);
+}
+
+static void on_lengths(void *ctx, const struct vfd_lengths *l)
+{
+	struct sampling_process *s = ctx;
+	struct vfd_lengths told = *l;
+
+	told.process = s->number;
+	vfd_lengths(s->sampling->writer, &told);
+}
+
+static void on_wait(void *ctx, uint32_t thread, uint64_t key, const struct vfd_wait *wait)
+{
+	struct sampling_process *s = ctx;
+	struct vfd_wait told = *wait;
+
+	if (thread >= s->n_threads || s->threads[thread].number == VFD_NONE || !s->sampling->writer)
+		return;
+	told.lane = s->threads[thread].number;
+	told.function = sampling_function(s, key);
+	vfd_wait(s->sampling->writer, &told);
+}
+
 void sampling_listen(struct sampling_process *s)
 {
-	const struct traffic_tap tap = {
-		.comm = on_comm, .object = on_object, .message = on_message, .ctx = s};
+	const struct traffic_tap tap = {.comm = on_comm,
+		.object = on_object,
+		.message = on_message,
+		.neighbours = on_neighbours,
+		.lengths = on_lengths,
+		.wait = on_wait,
+		.ctx = s};
 
 	traffic_tap_set(s->process->traffic, &tap);
 }

@@ -88,7 +88,9 @@ static void open_file(struct sampling *s, const struct process *p)
 {
 	struct agent *a = s->agent;
 	const struct conf *c = a->conf;
-	const char *name = application(p), *base = c->outfile_basename;
+	const char *name = application(p);
+	char *base = c->outfile_basename ? xstrdup(c->outfile_basename)
+					 : file_base(*name ? name : "unknown");
 	struct vfd_setup setup = {.host = a->host,
 		.application = name,
 		.start_unix_ns = (int64_t)(a->start_exact_s * 1e9),
@@ -104,7 +106,8 @@ static void open_file(struct sampling *s, const struct process *p)
 	setup.ns_per_tick = a->clocks.ns_per_tick;
 	if (c->sampling_sample_interval > 0 && !setup.interval_ns)
 		setup.interval_ns = 1;
-	s->path = path_of(a, base ? base : *name ? name : "unknown");
+	s->path = path_of(a, base);
+	free(base);
 	setup.path = s->path;
 	s->writer = vfd_writer_new(&setup, &error);
 	if (!s->writer) {

@@ -46,6 +46,9 @@ struct sampling_sum {
 };
 struct sampling_sum sampling_sum(const struct agent *a);
 
+/* A round of a session has begun (rounds.h). */
+void sampling_round(const struct agent *a, uint32_t number, uint64_t ticks);
+
 /* ---- processes: process->sampled ---------------------------------------------- */
 
 /* The process has greeted; with the first one the file begins. */

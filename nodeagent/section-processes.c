@@ -216,9 +216,9 @@ void section_processes(FILE *f, const struct report *r)
 				columns[i].cell == cell_executable ? TABLE_LEFT : TABLE_RIGHT);
 	}
 	process_tree_init(&tree, p);
-	for (uint32_t k = tree.first; k != PROFILE_NONE && rows < PROCESS_ROWS;
-		k = process_tree_next(&tree, k), rows++) {
-		struct row row = {p, &p->processes[k], tree.level[k], tree.life[k]};
+	for (uint32_t k = tree.forest.first; k != FOREST_NONE && rows < PROCESS_ROWS;
+		k = forest_next(&tree.forest, k), rows++) {
+		struct row row = {p, &p->processes[k], tree.forest.level[k], tree.life[k]};
 
 		for (size_t i = 0; i < ARRAY_SIZE(columns); i++)
 			if (show[i])

@@ -1,14 +1,13 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Threads in the node and rank logs: who created whom, and what each one did.
- * Threads stand below the one that created them; the tree may be as deep as
- * there are threads, so it is walked without recursion.
+ * Threads stand below the one that created them.
  */
 #include <inttypes.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include "conf/conf.h"
+#include "nodeagent/forest.h"
 #include "nodeagent/map64.h"
 #include "nodeagent/report.h"
 #include "nodeagent/table.h"
@@ -19,66 +18,31 @@
 #define INDENT_MAX   16
 #define NAME_COLUMNS 60
 
-struct tree {
-	uint32_t *child, *sibling; /* by index in each[]; PROFILE_NONE: no more */
-	uint32_t *parent, *level;
-	uint32_t first;
-};
-
 static uint64_t key_of(uint32_t rank, uint32_t number)
 {
 	return (uint64_t)rank << 32 | number;
 }
 
 /* From the last to the first, so that children are in the order of each[]. */
-static void tree_init(struct tree *t, const struct profile *p)
+static void tree_of(struct forest *f, const struct profile *p)
 {
 	struct map64 place = {0};
 
-	t->child = xmalloc(p->n_each * sizeof(uint32_t) + 1);
-	t->sibling = xmalloc(p->n_each * sizeof(uint32_t) + 1);
-	t->parent = xmalloc(p->n_each * sizeof(uint32_t) + 1);
-	t->level = xcalloc(p->n_each + 1, sizeof(uint32_t));
-	t->first = PROFILE_NONE;
+	forest_init(f, p->n_each);
 	for (size_t i = 0; i < p->n_each; i++)
 		map64_add(&place, key_of(p->each[i].rank, p->each[i].number), (uint32_t)i);
-	memset(t->child, 0xff, p->n_each * sizeof(uint32_t));
 	for (size_t i = p->n_each; i-- > 0;) {
 		const struct profile_thread *e = &p->each[i];
 		/* a thread is younger than its creator: there are no rings */
-		uint32_t *above = e->parent < e->number
-					  ? map64_find(&place, key_of(e->rank, e->parent))
-					  : NULL;
-		uint32_t *head = above ? &t->child[*above] : &t->first;
+		const uint32_t *above = e->parent < e->number
+						? map64_find(&place, key_of(e->rank, e->parent))
+						: NULL;
 
-		t->parent[i] = above ? *above : PROFILE_NONE;
-		t->sibling[i] = *head;
-		*head = (uint32_t)i;
+		if (above)
+			f->parent[i] = *above;
+		forest_put_first(f, (uint32_t)i, (uint32_t)i);
 	}
 	map64_free(&place);
-}
-
-static void tree_done(struct tree *t)
-{
-	free(t->child);
-	free(t->sibling);
-	free(t->parent);
-	free(t->level);
-}
-
-/* The next one in the order in which they are printed. */
-static uint32_t tree_next(struct tree *t, uint32_t i)
-{
-	if (t->child[i] != PROFILE_NONE) {
-		t->level[t->child[i]] = t->level[i] + 1;
-		return t->child[i];
-	}
-	while (i != PROFILE_NONE && t->sibling[i] == PROFILE_NONE)
-		i = t->parent[i];
-	if (i == PROFILE_NONE)
-		return i;
-	t->level[t->sibling[i]] = t->level[i];
-	return t->sibling[i];
 }
 
 static void cell_number(struct table *t, uint32_t number)
@@ -159,7 +123,7 @@ void section_threads(FILE *f, const struct report *r, bool several_ranks)
 	static const char *const message_titles[] = {"Sends", "Receives", "Sent[B]", "Received[B]"};
 	const struct profile *p = r->p;
 	struct table *t;
-	struct tree tree;
+	struct forest tree;
 	size_t rows = 0;
 	bool messages = have_messages(p), teams = have_teams(p);
 
@@ -179,11 +143,11 @@ void section_threads(FILE *f, const struct report *r, bool several_ranks)
 	}
 	for (size_t i = 0; messages && i < ARRAY_SIZE(message_titles); i++)
 		table_column(t, message_titles[i], TABLE_RIGHT);
-	tree_init(&tree, p);
-	for (uint32_t i = tree.first; i != PROFILE_NONE && rows < THREAD_ROWS;
-		i = tree_next(&tree, i), rows++)
+	tree_of(&tree, p);
+	for (uint32_t i = tree.first; i != FOREST_NONE && rows < THREAD_ROWS;
+		i = forest_next(&tree, i), rows++)
 		thread_row(t, r, &p->each[i], tree.level[i], several_ranks, teams, messages);
-	tree_done(&tree);
+	forest_done(&tree);
 	fputs("\nThreads\n", f);
 	table_print(t, f);
 	table_free(t);

@@ -169,7 +169,8 @@ void section_times(FILE *f, const struct report *r, double runtime_s)
 	double mpi = overhead_of(r, "MPI_") / lanes;
 	double openmp = r->p->n_openmp ? overhead_of(r, "omp_") / lanes : 0.0;
 	double cuda = r->p->n_gpu ? overhead_of(r, "cuda") / lanes : 0.0;
-	double others = mpi + openmp + cuda;
+	double openacc = r->p->n_openacc ? overhead_of(r, "acc_") / lanes : 0.0;
+	double others = mpi + openmp + cuda + openacc;
 
 	section_seconds(f, "Total runtime:", runtime_s);
 	section_seconds(f, "Application time:", overhead < runtime_s ? runtime_s - overhead : 0.0);
@@ -182,6 +183,10 @@ void section_times(FILE *f, const struct report *r, double runtime_s)
 	if (r->p->n_gpu) {
 		section_seconds(f, "   CUDA callbacks:", cuda);
 		section_gpu_times(f, r);
+	}
+	if (r->p->n_openacc) {
+		section_seconds(f, "   OpenACC callbacks:", openacc);
+		section_openacc_times(f, r);
 	}
 }
 
@@ -268,7 +273,9 @@ static void print_sentences(FILE *f, const struct report *r, bool whole_job)
 	if (whole_job)
 		print_missing(f, p);
 	if (p->lost_calls)
-		fprintf(f, "%" PRIu64 " %s not recorded because rings were full; %s.\n",
+		fprintf(f,
+			"%" PRIu64 " %s not recorded because rings were full or a signal came in "
+			"between; %s.\n",
 			p->lost_calls, one_or_many(p->lost_calls, "call was", "calls were"),
 			whole_job ? "the node logs name the ranks"
 				  : "the table below names the ranks");

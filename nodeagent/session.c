@@ -4,17 +4,25 @@
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/file.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/un.h>
+#include <time.h>
 #include <unistd.h>
 #include "nodeagent/agent.h"
 #include "nodeagent/util.h"
 
-#define BACKLOG 1024
+#define BACKLOG	      1024
+#define LOOKS_AGAIN   100 /* at a lock of nobody who lives ... */
+#define LOOK_AGAIN_NS 2000000
+
+/* of one length: a path that has room for one has room for both */
+#define SOCKET	     ".sock"
+#define SOCKET_TO_BE ".soon"
 
 char *runtime_directory(char **error)
 {
@@ -76,9 +84,36 @@ static void read_owner(const char *path, char *out, size_t bytes)
 		close(fd);
 }
 
+/* Who looks for files that killed agents have left holds any lock for a moment. */
+static bool owner_lives(const char *owner)
+{
+	int pid = atoi(owner);
+
+	return pid > 0 && (!kill(pid, 0) || errno != ESRCH);
+}
+
+/* As lock_file(); owner: who has it, or empty. */
+static int lock_session(const char *path, char *owner, size_t bytes)
+{
+	const struct timespec pause = {0, LOOK_AGAIN_NS};
+	int fd;
+
+	owner[0] = '\0';
+	for (int looks = 0; (fd = lock_file(path)) == -EWOULDBLOCK && looks < LOOKS_AGAIN;
+		looks++) {
+		read_owner(path, owner, bytes);
+		if (owner_lives(owner))
+			break;
+		nanosleep(&pause, NULL);
+	}
+	return fd;
+}
+
+/* The socket has its name when it is served, not before: who sees it can connect. */
 static int listen_at(const char *path, char **error)
 {
 	struct sockaddr_un address = {.sun_family = AF_UNIX};
+	size_t kind;
 	int fd;
 
 	if (strlen(path) >= sizeof(address.sun_path)) {
@@ -89,20 +124,26 @@ static int listen_at(const char *path, char **error)
 		return -1;
 	}
 	strcpy(address.sun_path, path);
-	/* we hold the lock: a socket that is there belongs to nobody alive */
+	kind = strlen(path) - strlen(SOCKET);
+	strcpy(address.sun_path + kind, SOCKET_TO_BE);
+	/* we hold the lock: sockets that are there belong to nobody alive */
 	unlink(path);
+	unlink(address.sun_path);
 	fd = socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
-	if (fd < 0 || bind(fd, (struct sockaddr *)&address, sizeof(address)) || chmod(path, 0600) ||
-		listen(fd, BACKLOG)) {
+	if (fd < 0 || bind(fd, (struct sockaddr *)&address, sizeof(address)) ||
+		chmod(address.sun_path, 0600) || listen(fd, BACKLOG) ||
+		rename(address.sun_path, path)) {
 		*error = xasprintf("cannot listen on %s: %s", path, strerror(errno));
-		if (fd >= 0)
+		if (fd >= 0) {
+			unlink(address.sun_path);
 			close(fd);
+		}
 		return -1;
 	}
 	return fd;
 }
 
-/* Sessions whose agent was killed leave their two files behind. */
+/* Sessions whose agent was killed leave their files behind. */
 static void sweep(const char *dir)
 {
 	DIR *d = opendir(dir);
@@ -110,21 +151,26 @@ static void sweep(const char *dir)
 
 	while (d && (e = readdir(d))) {
 		size_t n = strlen(e->d_name);
-		char *lock, *sock;
-		int fd;
+		char *lock, *sock, *soon, owner[32];
+		int fd = -1;
 
 		if (n < 6 || strcmp(e->d_name + n - 5, ".lock"))
 			continue;
 		lock = xasprintf("%s/%s", dir, e->d_name);
-		sock = xasprintf("%s/%.*s.sock", dir, (int)n - 5, e->d_name);
-		fd = lock_file(lock);
+		sock = xasprintf("%s/%.*s" SOCKET, dir, (int)n - 5, e->d_name);
+		soon = xasprintf("%s/%.*s" SOCKET_TO_BE, dir, (int)n - 5, e->d_name);
+		read_owner(lock, owner, sizeof(owner));
+		if (!owner_lives(owner)) /* else one among many need not be touched */
+			fd = lock_file(lock);
 		if (fd >= 0) {
 			unlink(sock);
+			unlink(soon);
 			unlink(lock);
 			close(fd);
 		}
 		free(lock);
 		free(sock);
+		free(soon);
 	}
 	if (d)
 		closedir(d);
@@ -148,11 +194,10 @@ int session_open(struct agent *a, char **error)
 		return -1;
 	sweep(dir);
 	a->lock_path = xasprintf("%s/%s.lock", dir, a->session);
-	a->socket_path = xasprintf("%s/%s.sock", dir, a->session);
+	a->socket_path = xasprintf("%s/%s" SOCKET, dir, a->session);
 	free(dir);
-	a->lock = lock_file(a->lock_path);
+	a->lock = lock_session(a->lock_path, owner, sizeof(owner));
 	if (a->lock == -EWOULDBLOCK) {
-		read_owner(a->lock_path, owner, sizeof(owner));
 		*error = xasprintf("another agent (pid %s) serves session `%s' on this node",
 			owner[0] ? owner : "unknown", a->session);
 		return 1;

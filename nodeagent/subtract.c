@@ -30,8 +30,6 @@ static const struct {
 	NO_SUM(gpu, profile_gpu, blocks_max),
 	NO_SUM(gpu, profile_gpu, calls_min),
 	NO_SUM(gpu, profile_gpu, calls_max),
-	NO_SUM(gpu, profile_gpu, calls_min),
-	NO_SUM(gpu, profile_gpu, calls_max),
 	NO_SUM(gpu_devices, profile_gpu_device, uuid[0]),
 	NO_SUM(gpu_devices, profile_gpu_device, uuid[1]),
 	NO_SUM(gpu_devices, profile_gpu_device, memory_bytes),
@@ -40,6 +38,8 @@ static const struct {
 	NO_SUM(gpu_links, profile_gpu_link, to[0]),
 	NO_SUM(gpu_links, profile_gpu_link, to[1]),
 	NO_SUM(gpu_waits, profile_gpu_wait, max_ns),
+	NO_SUM(openacc, profile_openacc, calls_min),
+	NO_SUM(openacc, profile_openacc, calls_max),
 #undef NO_SUM
 };
 
@@ -57,6 +57,14 @@ static const size_t kept_lists[] = {
 	offsetof(struct profile, counts),
 	offsetof(struct profile, gpu),
 	offsetof(struct profile, gpu_streams),
+	offsetof(struct profile, openacc),
+	offsetof(struct profile, gpu_waits),
+};
+
+/* Those of which a node has what is more than the sum over its processes. */
+static const size_t node_lists[] = {
+	offsetof(struct profile, gpu_devices),
+	offsetof(struct profile, gpu_links),
 };
 
 /* Lists of which the first member of an element is the number of a stack. */
@@ -66,6 +74,7 @@ static const size_t at_stacks[] = {
 	offsetof(struct profile, counts),
 	offsetof(struct profile, gpu),
 	offsetof(struct profile, gpu_waits),
+	offsetof(struct profile, openacc),
 };
 
 static bool is_in(size_t array, const size_t *list, size_t n)
@@ -139,8 +148,8 @@ static void drop_element(char *at, const struct profile_list *l)
 }
 
 /* Both sorted, before's elements among those of now: of one process, or gone with its stack. */
-static void subtract_list(
-	struct profile *now, const struct profile *before, const struct profile_list *l)
+static void subtract_list(struct profile *now, const struct profile *before,
+	const struct profile_list *l, const size_t *kept_ones, size_t n_kept)
 {
 	const struct vfp_section *s = section_of(l);
 	size_t *n = (size_t *)(void *)((char *)now + l->count), kept = 0, k = 0;
@@ -149,7 +158,7 @@ static void subtract_list(
 	char *at = *(char **)(void *)((char *)now + l->array);
 	const char *other =
 		before ? *(char *const *)(const void *)((const char *)before + l->array) : NULL;
-	const bool drop = !s || !is_in(l->array, kept_lists, ARRAY_SIZE(kept_lists));
+	const bool drop = !s || !is_in(l->array, kept_ones, n_kept);
 
 	for (size_t i = 0; i < *n; i++) {
 		char *e = at + i * l->element_bytes;
@@ -325,7 +334,7 @@ void profile_subtract(struct profile *now, const struct profile *before)
 	subtract_stacks(now, before, same);
 	then = before ? with_stacks_of(before, now, same) : NULL;
 	for (size_t i = 0; i < PROFILE_N_LISTS; i++)
-		subtract_list(now, then, &profile_lists[i]);
+		subtract_list(now, then, &profile_lists[i], kept_lists, ARRAY_SIZE(kept_lists));
 	for (size_t i = 0; i < now->n_functions; i++) {
 		struct profile_function *f = &now->functions[i];
 
@@ -339,4 +348,25 @@ void profile_subtract(struct profile *now, const struct profile *before)
 	}
 	profile_free(then);
 	free(same);
+}
+
+void profile_subtract_devices(
+	struct profile *round, struct profile *now, const struct profile *before)
+{
+	for (const struct profile_list *l = profile_lists; l < profile_lists + PROFILE_N_LISTS;
+		l++) {
+		size_t *n = (size_t *)(void *)((char *)round + l->count);
+		size_t *n_now = (size_t *)(void *)((char *)now + l->count);
+		void **at = (void **)(void *)((char *)round + l->array);
+		void **at_now = (void **)(void *)((char *)now + l->array);
+
+		if (!is_in(l->array, node_lists, ARRAY_SIZE(node_lists)))
+			continue;
+		subtract_list(now, before, l, node_lists, ARRAY_SIZE(node_lists));
+		free(*at); /* they were dropped from single processes: it is empty */
+		*at = *at_now;
+		*n = *n_now;
+		*at_now = NULL;
+		*n_now = 0;
+	}
 }

@@ -48,6 +48,7 @@ static void fill_log(FILE *f, const struct report *r, const void *ctx)
 		section_openmp(f, r);
 		section_mpi(f, r);
 		section_gpu(f, r);
+		section_openacc(f, r);
 		section_hwprof(f, r);
 	}
 	section_user_counters(f, r);
@@ -56,6 +57,7 @@ static void fill_log(FILE *f, const struct report *r, const void *ctx)
 	section_clocks(f, r);
 	section_stacks(f, r);
 	section_gpu_functions(f, r);
+	section_openacc_numbers(f, r);
 	section_config(f, r);
 }
 
@@ -89,6 +91,12 @@ static void fill_gpu(FILE *f, const struct report *r, const void *ctx)
 	section_gpu(f, r);
 }
 
+static void fill_openacc(FILE *f, const struct report *r, const void *ctx)
+{
+	section_head(f, r);
+	section_openacc(f, r);
+}
+
 static void fill_hwprof(FILE *f, const struct report *r, const void *ctx)
 {
 	section_head(f, r);
@@ -117,6 +125,8 @@ int output_summary(const struct profile *p, const struct conf *c, const char *di
 		{"_all_mpi.log", fill_mpi, c->profile_table_separate && report_has_mpi(p, c)},
 		{"_all_openmp.log", fill_openmp, c->profile_table_separate && p->n_openmp},
 		{"_all_cuda.log", fill_gpu, c->profile_table_separate && report_has_gpu(p, c)},
+		{"_all_accprof.log", fill_openacc,
+			c->profile_table_separate && report_has_openacc(p, c)},
 		{"_all_hwprof.log", fill_hwprof,
 			c->profile_table_separate && report_has_hwprof(p, c)},
 	};

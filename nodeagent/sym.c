@@ -67,8 +67,10 @@ static int by_address(const void *va, const void *vb)
 
 static bool is_function(const struct elf_symbol *s)
 {
-	if (!s->defined || !s->address)
+	if (!s->address)
 		return false;
+	if (!s->defined) /* a stub: what &f of a library's f is all over a non-PIE program */
+		return s->type == STT_FUNC;
 	switch (s->type) {
 	case STT_FUNC:
 	case STT_GNU_IFUNC:
@@ -97,8 +99,8 @@ static bool collect(struct symtab *t, const struct elf_file *file, enum elf_tabl
 		*f = (struct function){.start = s.address, .name = s.name, .file = s.file};
 		f->type = s.type;
 		f->bind = s.bind;
-		f->sized = s.size && s.address + s.size > s.address;
-		f->end = f->sized ? s.address + s.size : s.limit;
+		f->sized = !s.defined || (s.size && s.address + s.size > s.address);
+		f->end = !s.defined ? s.address + 1 : f->sized ? s.address + s.size : s.limit;
 	}
 	if (t->n) {
 		t->strings = elf_symbols_end_keep(&cursor);

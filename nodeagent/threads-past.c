@@ -109,7 +109,7 @@ void threads_past_add(struct process *p, const struct thread_ring *t, struct cal
 	bool all = !strcmp(wanted, "all"), full;
 	struct thread_past *past;
 
-	if (!strcmp(wanted, "none"))
+	if (!strcmp(wanted, "none") && !strcmp(p->agent->conf->logfile_for_ranks, "none"))
 		return;
 	full = (p->n_each && p->each[p->n_each - 1].number == PROFILE_NONE) ||
 	       p->n_each >= THREADS_KEPT ||

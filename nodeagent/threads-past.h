@@ -11,7 +11,10 @@ struct process;
 struct thread_past;
 struct thread_ring;
 
-/* t has ended and this is its tree; nothing happens without profile_table.threads. */
+/*
+ * t has ended and this is its tree; nothing happens without profile_table.threads
+ * and logs of ranks.
+ */
 void threads_past_add(struct process *p, const struct thread_ring *t, struct calltree *tree);
 
 /* Frees what it has. */

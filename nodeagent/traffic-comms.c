@@ -9,6 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include "nodeagent/traffic-internal.h"
+#include "nodeagent/traffic-neighbours.h"
 #include "shm/session.h"
 
 #define NAME_MAX_BYTES 255
@@ -41,6 +42,7 @@ void comm_drop(struct traffic *t, struct comm *c)
 	if (!c || --c->refs)
 		return;
 	match_comm_gone(t, c);
+	topology_free(t, c->topology);
 	t->n_comms--;
 	t->n_runs -= c->n_runs;
 	free(c->runs);

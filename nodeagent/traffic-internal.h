@@ -45,6 +45,7 @@ struct comm {
 	char *name;
 	struct run *runs;
 	size_t n_runs, cap_runs;
+	struct topology *topology; /* traffic-neighbours.h, or NULL */
 };
 
 /* Ranks that records may name: of the remote group, if there is one. */
@@ -102,7 +103,7 @@ struct pending {
 	uint64_t depth;
 	uint32_t level;
 	uint32_t stack; /* of struct traffic_frame */
-	bool timed;
+	bool timed, entered;
 };
 
 struct request {
@@ -168,6 +169,8 @@ void sums_send_time(
 void sums_receive(struct traffic *t, const struct pending *p, uint32_t peer, uint64_t bytes);
 void sums_receive_time(
 	struct traffic *t, const struct pending *p, uint32_t peer, uint64_t bytes, uint64_t ticks);
+/* A message of a collective call of neighbours: in the matrix only. */
+void sums_neighbour(struct traffic *t, uint32_t peer, bool received, uint64_t bytes);
 /* A collective call: what it sends when it is posted, the rest when it is over. */
 void sums_collective(struct traffic *t, const struct pending *p);
 void sums_collective_over(struct traffic *t, const struct pending *p);
@@ -184,6 +187,8 @@ void sums_free(struct traffic *t);
 
 /* ---- each for itself: traffic-tap.c ------------------------------------------ */
 
+/* The number that the tap has for c, or 0. */
+uint32_t tap_comm(struct traffic *t, struct comm *c);
 /* It is over. done: NULL if it has no request, or what has completed it. */
 void tap_tell(struct traffic *t, uint32_t thread, const struct pending *p,
 	const struct message *done, uint64_t ticks);
@@ -208,6 +213,7 @@ struct traffic {
 	uint32_t *vacant; /* slots */
 	size_t n_vacant, cap_vacant;
 	size_t n_comms, n_runs; /* alive */
+	size_t n_lengths;	/* kept, of messages between neighbours */
 	struct gone *gone;	/* oldest first from first_gone on */
 	size_t first_gone, n_gone, cap_gone;
 

@@ -212,6 +212,16 @@ void sums_receive(struct traffic *t, const struct pending *p, uint32_t peer, uin
 	m->bytes_received += bytes;
 }
 
+void sums_neighbour(struct traffic *t, uint32_t peer, bool received, uint64_t bytes)
+{
+	struct traffic_peer *with = peer_of(t, peer);
+
+	if (!with->listed)
+		return;
+	*(received ? &with->receives : &with->sends) += 1;
+	*(received ? &with->bytes_received : &with->bytes_sent) += bytes;
+}
+
 void sums_send_time(
 	struct traffic *t, const struct pending *p, uint32_t peer, uint64_t bytes, uint64_t ticks)
 {

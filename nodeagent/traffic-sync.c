@@ -13,6 +13,7 @@ struct arrival {
 	struct calltree *tree;
 	struct node *node;
 	uint64_t since, until;
+	uint32_t thread, stack; /* for the tap; stack 0: it is not told */
 };
 
 struct instance {
@@ -134,6 +135,17 @@ static bool is_complete(const struct sync *s, const struct instance *i)
 	return true;
 }
 
+static void tell(const struct arrival *a, uint64_t end)
+{
+	const struct traffic_tap *tap = &a->traffic->tap;
+	const struct vfd_wait wait = {.stack = a->stack,
+		.start = (int64_t)a->since,
+		.end = (int64_t)(a->since + ticks_between(a->since, end))};
+
+	if (tap->wait && a->stack)
+		tap->wait(tap->ctx, a->thread, KEY_SYNC | a->node->key, &wait);
+}
+
 /* What the call of each waited is the time until the last one came. */
 static void finish(struct sync *s, struct instance *i)
 {
@@ -152,27 +164,29 @@ static void finish(struct sync *s, struct instance *i)
 		n = calltree_child(a->tree, a->node, NULL, KEY_SYNC | a->node->key);
 		n->calls++;
 		n->ticks += ticks_between(a->since, end);
+		tell(a, end);
 	}
 	drop(s, i);
 }
 
-void sync_arrive(struct sync *s, struct traffic_lane *l, struct comm *c, uint32_t ticket,
-	struct node *node, uint64_t since, uint64_t until)
+void sync_arrive(struct sync *s, struct traffic_lane *l, const struct pending *p, uint64_t until)
 {
 	struct traffic *t = l->traffic;
-	struct instance *i = *place_of(s, c->id, ticket);
+	struct comm *c = p->comm;
+	struct instance *i = *place_of(s, c->id, p->m.ticket);
 
 	if (c->local_of != s->generation) {
 		c->local = count_local(s, c, t->job);
 		c->local_of = s->generation;
 	}
 	if (!i)
-		i = add(s, t, c, ticket);
+		i = add(s, t, c, p->m.ticket);
 	for (size_t k = 0; k < i->n; k++)
 		if (i->arrivals[k].traffic == t)
 			return; /* twice: it lies */
 	i->arrivals = grow(i->arrivals, i->n, &i->cap, sizeof(*i->arrivals));
-	i->arrivals[i->n++] = (struct arrival){t, l, l->tree, node, since, until};
+	i->arrivals[i->n++] = (struct arrival){
+		t, l, l->tree, p->node, p->since, until, l->number, p->entered ? p->stack : 0};
 	if (i->n >= c->local && is_complete(s, i))
 		finish(s, i);
 }

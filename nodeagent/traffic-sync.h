@@ -9,7 +9,7 @@
  * Each instance of a collective call (communicator, ticket) is kept until all
  * members that live on this node have left it. Then each gets a child of its
  * call, "MPI_Xxx_sync", with the time from its own enter to the latest one, or
- * to its own exit if that was earlier.
+ * to its own exit if that was earlier. A tap (traffic-tap.h) is told the same.
  */
 #ifndef VFTR_NODEAGENT_TRAFFIC_SYNC_H
 #define VFTR_NODEAGENT_TRAFFIC_SYNC_H
@@ -19,8 +19,8 @@
 #include <stdint.h>
 
 struct calltree;
-struct comm;
 struct node;
+struct pending;
 struct sync;
 struct traffic;
 struct traffic_lane;
@@ -43,9 +43,8 @@ void sync_free(struct sync *s);
 /* Who lives here now (copied). Instances that wait only for the gone are complete. */
 void sync_set_members(struct sync *s, const struct sync_member *m, size_t n);
 
-/* A member has left instance `ticket` on c, which it had entered at `since`. */
-void sync_arrive(struct sync *s, struct traffic_lane *l, struct comm *c, uint32_t ticket,
-	struct node *node, uint64_t since, uint64_t until);
+/* A member has left the collective call p on a communicator. */
+void sync_arrive(struct sync *s, struct traffic_lane *l, const struct pending *p, uint64_t until);
 
 /* As traffic_lane_end(). */
 void sync_move(struct sync *s, struct traffic_lane *l, struct calltree *past);

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 
 #include "nodeagent/traffic-internal.h"
+#include "nodeagent/traffic-neighbours.h"
 
 _Static_assert((int)VFD_MESSAGE_ANY_SOURCE == MESSAGE_ANY_SOURCE &&
 		       (int)VFD_MESSAGE_ANY_TAG == MESSAGE_ANY_TAG &&
@@ -23,7 +24,7 @@ void traffic_tap_set(struct traffic *t, const struct traffic_tap *tap)
 
 /* ---- what numbers stand for --------------------------------------------------- */
 
-static uint32_t comm_told(struct traffic *t, struct comm *c)
+uint32_t tap_comm(struct traffic *t, struct comm *c)
 {
 	struct vfd_comm told;
 	struct wire_run *runs;
@@ -64,7 +65,7 @@ static uint32_t object_told(struct traffic *t, const struct pending *p)
 		told.kind = WIRE_OBJECT_FILE;
 		told.name = t->sums.files[p->m.comm].name;
 	} else {
-		told.comm = comm_told(t, p->comm);
+		told.comm = tap_comm(t, p->comm);
 	}
 	return t->tap.object(t->tap.ctx, &told);
 }
@@ -173,8 +174,9 @@ void tap_tell(struct traffic *t, uint32_t thread, const struct pending *p,
 
 	if (!t->tap.message || !fill(t, &m, p, done) || !is_wanted(t, &m))
 		return;
-	m.comm =
-		m.kind == VFD_RMA || m.kind == VFD_FILE ? object_told(t, p) : comm_told(t, p->comm);
+	m.comm = m.kind == VFD_RMA || m.kind == VFD_FILE ? object_told(t, p) : tap_comm(t, p->comm);
+	if (m.kind == VFD_COLLECTIVE && p->comm)
+		neighbours_tell(t, p->comm, m.comm);
 	t->tap.message(t->tap.ctx, thread, &m);
 }
 

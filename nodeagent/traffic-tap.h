@@ -26,6 +26,13 @@ struct traffic_tap {
 	/* thread: number of the lane; m->lane is not set, times are ticks, m->stack is what
 	 * struct traffic_frame said when it was posted. */
 	void (*message)(void *ctx, uint32_t thread, const struct vfd_message *m);
+	/* Of the communicator that has this number; before the first call of neighbours on it. */
+	void (*neighbours)(void *ctx, const struct vfd_neighbours *n);
+	/* Of some messages of a collective call, which is told later, or fails. */
+	void (*lengths)(void *ctx, const struct vfd_lengths *l);
+	/* What a collective call waited for others, by its key in the call tree; wait->start is
+	 * the call's enter, which it said that it has. wait->lane, function are not set. */
+	void (*wait)(void *ctx, uint32_t thread, uint64_t key, const struct vfd_wait *wait);
 	void *ctx;
 };
 

@@ -5,6 +5,7 @@
 #include <string.h>
 #include "conf/conf.h"
 #include "nodeagent/traffic-internal.h"
+#include "nodeagent/traffic-neighbours.h"
 #include "nodeagent/traffic-sync.h"
 #include "shm/session.h"
 
@@ -247,6 +248,7 @@ static const char *settle_collective(
 	struct traffic *t = l->traffic;
 
 	sums_collective(t, p);
+	neighbours_count(t, p);
 	if (p->m.request)
 		return request_post(l, p);
 	sums_collective_over(t, p);
@@ -255,7 +257,7 @@ static const char *settle_collective(
 	sums_collective_time(t, p, ticks_between(p->since, ticks));
 	if (t->sync && p->comm && !p->comm->remote_size && key_mpi(p->node->key) != KEY_NO_MPI &&
 		!is_barrier(key_mpi(p->node->key)))
-		sync_arrive(t->sync, l, p->comm, p->m.ticket, p->node, p->since, ticks);
+		sync_arrive(t->sync, l, p, ticks);
 	return NULL;
 }
 
@@ -406,7 +408,8 @@ const char *traffic_record(
 		.level = f->level,
 		.depth = f->depth,
 		.stack = f->stack,
-		.timed = f->call};
+		.timed = f->call,
+		.entered = f->entered};
 	const char *why;
 	uint32_t more;
 
@@ -414,6 +417,8 @@ const char *traffic_record(
 		return "a record of communication that contradicts its format";
 	if ((p.m.kind == RECORD_POST || p.m.kind == RECORD_DONE) && !p.m.request)
 		return "a request without a number";
+	if (p.m.kind == RECORD_LENGTHS)
+		return traffic_lengths(l->traffic, words);
 	if (p.m.kind == RECORD_EARLIER) {
 		l->earlier = p.m.offset;
 		return NULL;

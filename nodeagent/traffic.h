@@ -69,6 +69,7 @@ struct traffic_frame {
 	uint64_t depth; /* level, depth: frames that are left later are not larger */
 	uint64_t since;
 	uint32_t stack; /* for the tap (traffic-tap.h) */
+	bool entered;	/* what the tap tells to has the enter of that stack */
 };
 
 /*

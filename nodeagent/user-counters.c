@@ -80,6 +80,11 @@ struct user_counter *user_counters_set(
 		c->min = value;
 	if (!c->values || user_value_less(c->real, c->max, value))
 		c->max = value;
+	if (!c->in_round || user_value_less(c->real, value, c->round_min))
+		c->round_min = value;
+	if (!c->in_round || user_value_less(c->real, c->round_max, value))
+		c->round_max = value;
+	c->in_round = true;
 	if (!c->values || ticks >= c->last_at) {
 		c->last = value;
 		c->last_at = ticks;
@@ -87,6 +92,20 @@ struct user_counter *user_counters_set(
 	c->values++;
 	c->sum += user_value_real(c->real, value);
 	return c;
+}
+
+void user_counters_new_round(struct user_counters *u)
+{
+	for (size_t i = 0; u && i < u->n; i++)
+		u->at[i].in_round = false;
+}
+
+void user_counters_only_round(struct user_counters *u)
+{
+	for (size_t i = 0; u && i < u->n; i++) {
+		u->at[i].min = u->at[i].round_min;
+		u->at[i].max = u->at[i].round_max;
+	}
 }
 
 /* ---- to the profile ----------------------------------------------------------- */

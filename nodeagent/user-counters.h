@@ -33,6 +33,8 @@ struct user_counter {
 	uint64_t last_at; /* ticks */
 	union user_value min, max, last;
 	double sum;
+	bool in_round; /* set in this round of a session, and then: */
+	union user_value round_min, round_max;
 };
 
 /* Message of the process; number, type and texts are untrusted. */
@@ -43,6 +45,10 @@ void user_counters_free(struct user_counters *u);
 /* Counter `number` takes this value; NULL: it is not defined, or that is no value. */
 struct user_counter *user_counters_set(
 	struct user_counters *u, uint32_t number, union user_value value, uint64_t ticks);
+
+/* A round of a session begins (rounds.h); or least and greatest are those of this one alone. */
+void user_counters_new_round(struct user_counters *u);
+void user_counters_only_round(struct user_counters *u);
 
 /* a < b, as values of such a counter. */
 bool user_value_less(bool real, union user_value a, union user_value b);

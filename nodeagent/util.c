@@ -9,6 +9,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "conf/conf.h"
+
 const char *program_name = "vftr";
 
 static void say(const char *fmt, va_list args)
@@ -89,6 +91,16 @@ void *grow(void *array, size_t n, size_t *cap, size_t element_bytes)
 		return array;
 	*cap = *cap ? *cap * 2 : 16;
 	return xrealloc(array, *cap * element_bytes);
+}
+
+char *file_base(const char *program)
+{
+	size_t n = strlen(program);
+
+	if (n > CONF_BASENAME_MAX)
+		for (n = CONF_BASENAME_MAX; (program[n] & 0xc0) == 0x80 && n > 1;) /* UTF-8 */
+			n--;
+	return xasprintf("%.*s", (int)n, program);
 }
 
 /* /dev/stdout, which may lead to a file, or a device of another name. */

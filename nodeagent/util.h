@@ -34,6 +34,12 @@ char *xasprintf(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
 void *grow(void *array, size_t n, size_t *cap, size_t element_bytes);
 
 /*
+ * What the names of a program's files begin with: its name, or as much of it as
+ * leaves room for what follows. The caller frees.
+ */
+char *file_base(const char *program);
+
+/*
  * Output files are never half-written: write_begin() opens "PATH.tmp.PID",
  * write_end() flushes, checks and renames it to PATH, or removes it. Devices such
  * as /dev/stdout are written as they are, with *tmp NULL. Both return 0 or -errno;

@@ -101,6 +101,11 @@ void vfd_define_process_end(
 		plus_one((uint32_t)exit_status));
 }
 
+void vfd_define_round(struct vfd_writer *w, uint32_t number, uint64_t ticks)
+{
+	RECORD(w, VFD_DEFINE_ROUND, number, ticks >> w->shift);
+}
+
 void vfd_define_thread(struct vfd_writer *w, const struct vfd_thread *t)
 {
 	const uint64_t name = text_number(w, t->name);
@@ -155,28 +160,42 @@ void vfd_define_name(struct vfd_writer *w, uint32_t function, const char *name, 
 	RECORD(w, VFD_DEFINE_NAME, function, text, precise);
 }
 
+/* Many in several records, as the first with more behind it. */
+static void record_runs(struct vfd_writer *w, enum vfd_definition kind, const uint64_t *fields,
+	size_t n_fields, const struct wire_run *runs, size_t n_runs)
+{
+	size_t n = 0;
+
+	do {
+		const size_t part = n_runs - n < RUNS_A_RECORD ? n_runs - n : RUNS_A_RECORD;
+		unsigned char *buf = xmalloc(3 * VARINT_MAX * (part + 1)), *at = buf;
+
+		for (size_t i = n; i < n + part; i++) {
+			at = varint_put(at, zigzag(runs[i].first));
+			at = varint_put(at, zigzag(runs[i].stride));
+			at = varint_put(at, zigzag(runs[i].count));
+		}
+		record(w, kind, fields, n_fields, buf, (size_t)(at - buf));
+		free(buf);
+		n += part;
+	} while (n < n_runs);
+}
+
 uint32_t vfd_define_comm(struct vfd_writer *w, const struct vfd_comm *c)
 {
 	const uint32_t number = w->n_comms++;
 	const uint64_t name = text_number(w, c->name);
 	const uint64_t fields[] = {number, c->id, c->kind, name, c->size, c->remote_size};
-	size_t n = 0;
 
-	/* the runs of many members in several records, as the first with more behind it */
-	do {
-		const size_t part = c->n_runs - n < RUNS_A_RECORD ? c->n_runs - n : RUNS_A_RECORD;
-		unsigned char *buf = xmalloc(3 * VARINT_MAX * (part + 1)), *at = buf;
-
-		for (size_t i = n; i < n + part; i++) {
-			at = varint_put(at, zigzag(c->runs[i].first));
-			at = varint_put(at, zigzag(c->runs[i].stride));
-			at = varint_put(at, zigzag(c->runs[i].count));
-		}
-		record(w, VFD_DEFINE_COMM, fields, ARRAY_SIZE(fields), buf, (size_t)(at - buf));
-		free(buf);
-		n += part;
-	} while (n < c->n_runs);
+	record_runs(w, VFD_DEFINE_COMM, fields, ARRAY_SIZE(fields), c->runs, c->n_runs);
 	return number;
+}
+
+void vfd_define_neighbours(struct vfd_writer *w, const struct vfd_neighbours *n)
+{
+	const uint64_t fields[] = {n->process, n->comm, n->received};
+
+	record_runs(w, VFD_DEFINE_NEIGHBOURS, fields, ARRAY_SIZE(fields), n->runs, n->n_runs);
 }
 
 uint32_t vfd_define_object(struct vfd_writer *w, const struct vfd_object *o)

@@ -22,13 +22,33 @@ static void block_bytes(struct json *j, const struct vfd_facts *x)
 		[VFD_BLOCK_INDEX] = "index",
 		[VFD_BLOCK_END] = "end",
 		[VFD_BLOCK_MATCHES] = "matches",
-		[VFD_BLOCK_LAUNCHES] = "launches"};
+		[VFD_BLOCK_LAUNCHES] = "launches",
+		[VFD_BLOCK_WAITS] = "waits",
+		[VFD_BLOCK_LENGTHS] = "lengths"};
 
 	json_object(j, "block_bytes");
 	for (size_t i = 1; i < VFD_BLOCK_KINDS; i++)
 		if (x->block_bytes[i])
 			json_uint(j, names[i], x->block_bytes[i]);
 	json_close(j);
+}
+
+static void rounds(struct json *j, const struct vfd_file *f)
+{
+	size_t n;
+	struct vfd_round *r = vfd_rounds(f, &n);
+
+	if (n) {
+		json_array(j, "rounds");
+		for (size_t i = 0; i < n; i++) {
+			json_object(j, NULL);
+			json_uint(j, "number", r[i].number);
+			json_int(j, "begin_ns", r[i].begin);
+			json_close(j);
+		}
+		json_close(j);
+	}
+	free(r);
 }
 
 static void facts(struct json *j, struct vfd_file *f)
@@ -58,6 +78,7 @@ static void facts(struct json *j, struct vfd_file *f)
 	json_bool(j, "closed", x->closed);
 	json_bool(j, "synchronised", x->synchronised);
 	json_int(j, "clock_error_ns", x->clock_error_ns);
+	rounds(j, f);
 	json_array(j, "damage");
 	for (size_t i = 0; i < n; i++) {
 		json_object(j, NULL);

@@ -101,6 +101,17 @@ static uint64_t count_messages(struct vfd_file *f, bool peers)
 	return n;
 }
 
+static void header_rounds(const struct vfd_file *f, FILE *out)
+{
+	size_t n;
+	struct vfd_round *r = vfd_rounds(f, &n);
+
+	for (size_t i = 0; i < n; i++)
+		fprintf(out, "%-17s%" PRIu64 " from %.6f seconds on\n", "Round:", r[i].number,
+			(double)r[i].begin / 1e9);
+	free(r);
+}
+
 static void header(struct vfd_file *f, bool peers, FILE *out)
 {
 	const struct vfd_facts *facts = vfd_facts(f);
@@ -137,6 +148,7 @@ static void header(struct vfd_file *f, bool peers, FILE *out)
 	fprintf(out, "%-17s%" PRIu64 "\n", "   Function:", facts->samples);
 	fprintf(out, "%-17s%" PRIu64 "\n", "   Messages:", messages);
 	header_counters(f, out);
+	header_rounds(f, out);
 	if (facts->launches)
 		fprintf(out, "%-17s%" PRIu64 "\n", "GPU launches:", facts->launches);
 	fprintf(out, "%-17s%" PRIu64 " bytes in %" PRIu64 " blocks\n", "Size:", facts->bytes,

@@ -2,12 +2,14 @@
 /*
  * Which messages they are is decided where the call was recorded: how many, and
  * their bytes, stand in the record. Here is how they are spread over the ranks.
- * A number that does not fit the communicator is not believed.
+ * A number that does not fit the communicator, the neighbours or the lengths is
+ * not believed.
  */
 #include "nodeagent/vfd-expand.h"
 
 #include "mpi_id.h"
 #include "nodeagent/util.h"
+#include "nodeagent/vfd-reader.h"
 
 /* A call, and what is known of its communicator. */
 struct call {
@@ -16,6 +18,7 @@ struct call {
 	uint32_t peers, group; /* ranks that messages go to; of the own group */
 	bool inter;
 	uint32_t self, rank; /* own world rank, and rank in comm; or VFD_NONE */
+	uint32_t process;
 };
 
 struct shape {
@@ -52,23 +55,48 @@ struct many {
 	uint64_t bytes; /* of all n */
 };
 
+/*
+ * Each with its own length, if they have one or the file knows it. False: they can't be
+ * told apart. part: who they are with.
+ */
+static bool each(const struct call *k, struct vfd_part part, uint64_t bytes, bool even)
+{
+	const struct vfd_lengths which = {.process = k->process,
+		.comm = k->m->comm,
+		.ticket = k->m->ticket,
+		.received = !part.send,
+		.n = part.n};
+
+	if (!part.n)
+		return !bytes;
+	if (even || !bytes || part.n == 1) {
+		part.bytes = bytes / part.n;
+		if (bytes % part.n)
+			return false;
+	} else {
+		part.differ = true;
+		if (!reader_lengths(k->x->file, &part.lengths, &which, bytes))
+			return false;
+	}
+	add(k, part);
+	return true;
+}
+
 static void all(const struct call *k, const struct many *a)
 {
 	const uint32_t group = a->own ? k->group : k->peers;
 	const uint32_t ranks = group > a->first ? group - a->first : 0;
 	const bool but_me = !k->inter && a->n < ranks && k->rank != VFD_NONE && k->rank >= a->first;
-	/* the runs of an intercommunicator have the other group only */
-	const bool known = !(a->own && k->inter) && a->n && a->n + but_me == ranks;
+	const struct vfd_part part = {.send = a->send,
+		.runs = k->x->comm->runs,
+		.n_runs = k->x->comm->n_runs,
+		.first = a->first + (k->inter ? (uint64_t)k->x->comm->size : 0),
+		.without = but_me ? k->rank : UINT64_MAX,
+		.n = a->n};
 
-	if (known && a->bytes % a->n == 0 && (a->even || !a->bytes || a->n == 1))
-		add(k, (struct vfd_part){.send = a->send,
-			       .remote = k->inter,
-			       .all = true,
-			       .first = a->first,
-			       .without = but_me ? k->rank : VFD_NONE,
-			       .n = a->n,
-			       .bytes = a->bytes / a->n});
-	else
+	/* the runs of an intercommunicator have the other group only */
+	if (!part.n_runs || (a->own && k->inter) || !a->n || a->n + but_me != ranks ||
+		!each(k, part, a->bytes, a->even))
 		heap(k, a->send, a->n, a->bytes);
 }
 
@@ -118,11 +146,22 @@ static void chain(const struct call *k, const struct shape *s)
 {
 	const bool known = k->rank != VFD_NONE;
 
+	(void)s;
 	if (k->m->sends)
 		one(k, true, known ? world_of(k, k->rank + 1, false) : VFD_NONE, k->m->bytes);
 	if (k->m->receives)
 		one(k, false, known ? world_of(k, k->rank - 1, false) : VFD_NONE,
 			k->m->bytes_received);
+}
+
+/* Whether the file has the lengths of n messages sent. */
+static bool knows(const struct call *k, uint32_t n, uint64_t bytes)
+{
+	const struct vfd_lengths which = {
+		.process = k->process, .comm = k->m->comm, .ticket = k->m->ticket, .n = n};
+	struct lengths l;
+
+	return reader_lengths(k->x->file, &l, &which, bytes);
 }
 
 /* What rank 0 has of a reduction and a scattering, each with a message to itself. */
@@ -139,7 +178,7 @@ static void reduce_scatter_zero(const struct call *k, const struct shape *s)
 
 	one(k, true, k->inter ? world_of(k, 0, true) : zero, reduced);
 	all(k, &(struct many){.n = from, .even = true, .bytes = reduced * from});
-	if (!s->sent_even && !k->inter && own <= reduced) {
+	if (!s->sent_even && !k->inter && own <= reduced && !knows(k, scattered.n, reduced)) {
 		one(k, true, zero, own);
 		scattered.first = 1;
 		scattered.n--;
@@ -171,11 +210,34 @@ static void reduce_scatter(const struct call *k, const struct shape *s)
 	}
 }
 
-/* Which ranks they are is not recorded. */
-static void neighbours(const struct call *k, const struct shape *s)
+/* Nothing is known of them. */
+static void unknown(const struct call *k, const struct shape *s)
 {
+	(void)s;
 	heap(k, true, k->m->sends, k->m->bytes);
 	heap(k, false, k->m->receives, k->m->bytes_received);
+}
+
+static void with_neighbours(const struct call *k, bool send, bool even)
+{
+	const uint32_t n = send ? k->m->sends : k->m->receives;
+	const uint64_t bytes = send ? k->m->bytes : k->m->bytes_received;
+	const struct read_neighbours *who =
+		reader_neighbours(k->x->file, k->process, k->m->comm, !send, n);
+	const struct vfd_part part = {.send = send,
+		.runs = who ? who->runs : NULL,
+		.n_runs = who ? who->n_runs : 0,
+		.without = UINT64_MAX,
+		.n = n};
+
+	if (!who || !each(k, part, bytes, even))
+		heap(k, send, n, bytes);
+}
+
+static void neighbours(const struct call *k, const struct shape *s)
+{
+	with_neighbours(k, true, s->sent_even);
+	with_neighbours(k, false, s->received_even);
 }
 
 /* In the order of the table of MPI's functions. */
@@ -219,14 +281,14 @@ SHAPES(ROW)
 
 static const struct shape *shape_of(uint32_t function)
 {
-	static const struct shape unknown = {neighbours, false, false};
+	static const struct shape none = {unknown, false, false};
 	static const uint32_t begins[] = {
 		VFTR_MPI_ALLGATHER, VFTR_MPI_IALLGATHER, VFTR_MPI_ALLGATHER_INIT};
 
 	for (size_t i = 0; i < ARRAY_SIZE(begins); i++)
 		if (function >= begins[i] && (function - begins[i]) / 2 < ARRAY_SIZE(shapes))
 			return &shapes[(function - begins[i]) / 2];
-	return &unknown;
+	return &none;
 }
 
 /* ---- an operation ------------------------------------------------------------------- */
@@ -249,8 +311,7 @@ static uint32_t rank_of(const struct vfd_comm *c, uint32_t world)
 	return VFD_NONE;
 }
 
-static void collective(
-	struct vfd_expansion *x, const struct vfd_file *f, const struct vfd_message *m)
+static void collective(struct vfd_expansion *x, struct vfd_file *f, const struct vfd_message *m)
 {
 	const struct vfd_comm *c = vfd_comm(f, m->comm);
 	struct call k = {.x = x, .m = m, .rank = VFD_NONE};
@@ -258,10 +319,11 @@ static void collective(
 	const int rank = vfd_rank(f, m->lane);
 
 	x->comm = c;
+	k.process = m->lane < f->n_threads ? f->threads[m->lane].process : VFD_NONE;
 	k.self = m->self ? m->self - 1 : rank < 0 ? VFD_NONE : (uint32_t)rank;
 	/* of a file that does not say how many messages there were */
 	if (!c || (!m->sends && m->bytes) || (!m->receives && m->bytes_received)) {
-		neighbours(&k, NULL);
+		unknown(&k, NULL);
 		return;
 	}
 	k.inter = c->remote_size > 0;
@@ -272,11 +334,11 @@ static void collective(
 	s->spread(&k, s);
 }
 
-void vfd_expand(struct vfd_expansion *x, const struct vfd_file *f, const struct vfd_message *m)
+void vfd_expand(struct vfd_expansion *x, struct vfd_file *f, const struct vfd_message *m)
 {
 	struct call k = {.x = x, .m = m};
 
-	*x = (struct vfd_expansion){.message = *m};
+	*x = (struct vfd_expansion){.message = *m, .file = f};
 	x->as_is = !vfd_expands(m);
 	if (x->as_is) {
 		one(&k, false, m->peer, m->bytes);
@@ -308,11 +370,12 @@ uint64_t vfd_expand_count(const struct vfd_expansion *x)
 
 /* ---- one message after the other ------------------------------------------------------ */
 
-/* To the rank in the group with this number. Runs are gone through once. */
-static void seek(struct vfd_expansion *x, uint64_t ranks)
+/* So many places further. Runs are gone through once. */
+static void seek(struct vfd_expansion *x, const struct vfd_part *p, uint64_t ranks)
 {
-	for (; x->run < x->comm->n_runs; x->run++, x->at = 0) {
-		const struct wire_run *r = &x->comm->runs[x->run];
+	x->rank += ranks;
+	for (; x->run < p->n_runs; x->run++, x->at = 0) {
+		const struct wire_run *r = &p->runs[x->run];
 		const uint64_t left = r->count > 0 ? (uint64_t)r->count - x->at : 0;
 
 		if (ranks < left) {
@@ -323,38 +386,29 @@ static void seek(struct vfd_expansion *x, uint64_t ranks)
 	}
 }
 
-static uint32_t world_here(const struct vfd_expansion *x)
+static uint32_t next_peer(struct vfd_expansion *x, const struct vfd_part *p)
 {
 	const struct wire_run *r;
-
-	if (x->run >= x->comm->n_runs)
-		return VFD_NONE;
-	r = &x->comm->runs[x->run];
-	return r->first < 0 ? VFD_NONE : (uint32_t)(r->first + (int64_t)x->at * r->stride);
-}
-
-static uint32_t next_of_group(struct vfd_expansion *x, const struct vfd_part *p)
-{
-	uint32_t world;
+	uint32_t world = VFD_NONE;
 
 	if (!x->done) {
-		x->rank = p->first;
-		x->run = x->at = 0;
-		seek(x, p->first + (p->remote ? (uint64_t)x->comm->size : 0));
+		x->rank = x->run = x->at = 0;
+		seek(x, p, p->first);
 	}
-	if (x->rank == p->without) {
-		seek(x, 1);
-		x->rank++;
+	if (x->rank == p->without)
+		seek(x, p, 1);
+	if (x->run < p->n_runs) {
+		r = &p->runs[x->run];
+		if (r->first >= 0)
+			world = (uint32_t)(r->first + (int64_t)x->at * r->stride);
 	}
-	world = world_here(x);
-	seek(x, 1);
-	x->rank++;
+	seek(x, p, 1);
 	return world;
 }
 
 const struct vfd_message *vfd_expand_next(struct vfd_expansion *x)
 {
-	const struct vfd_part *p;
+	struct vfd_part *p;
 
 	while (x->part < x->n_parts && x->done == x->parts[x->part].n) {
 		x->part++;
@@ -365,8 +419,8 @@ const struct vfd_message *vfd_expand_next(struct vfd_expansion *x)
 	p = &x->parts[x->part];
 	if (!x->as_is) {
 		x->message.kind = p->send ? VFD_SEND : VFD_RECEIVE;
-		x->message.peer = p->all ? next_of_group(x, p) : p->peer;
-		x->message.bytes = p->bytes;
+		x->message.peer = p->n_runs ? next_peer(x, p) : p->peer;
+		x->message.bytes = p->differ ? lengths_next(x->file, &p->lengths) : p->bytes;
 	}
 	x->done++;
 	return &x->message;

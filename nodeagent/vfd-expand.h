@@ -6,24 +6,27 @@
  * record per call and rank; this makes its messages one by one, in memory that
  * does not grow with the number of ranks.
  *
- * What the record does not tell is not made up: where the messages of one
- * direction differ in length (v- and w-forms), or their other ends are not known
- * (neighbours), they are one message, of all their bytes, whose peer is VFD_NONE.
+ * What the file does not tell is not made up: where the messages of one direction
+ * differ in length (v- and w-forms), or their other ends are neighbours, and it does not
+ * say how and who, they are one message, of all their bytes, whose peer is VFD_NONE.
  */
 #ifndef VFTR_NODEAGENT_VFD_EXPAND_H
 #define VFTR_NODEAGENT_VFD_EXPAND_H
 
+#include "nodeagent/vfd-lengths.h"
 #include "nodeagent/vfd-read.h"
 
-/* n messages of the same length in one direction. */
+/* n messages in one direction. */
 struct vfd_part {
-	bool send, remote;
-	bool all;	/* to or from all of a group but for the rank `without` ... */
-	uint32_t peer;	/* ... else to or from this world rank, or VFD_NONE */
-	uint32_t first; /* rank in the group to begin with */
-	uint32_t without;
+	bool send;
+	bool differ;		     /* in length: lengths */
+	const struct wire_run *runs; /* world ranks of their other ends, but for `without`; */
+	size_t n_runs;		     /* 0: it is `peer`, a world rank, or VFD_NONE */
+	uint32_t peer;
+	uint64_t first, without; /* places in the runs; first: to begin with */
 	uint32_t n;
 	uint64_t bytes; /* of each */
+	struct lengths lengths;
 };
 
 #define VFD_PARTS_MOST 6
@@ -31,15 +34,18 @@ struct vfd_part {
 struct vfd_expansion {
 	struct vfd_message message; /* the next one */
 	bool as_is;
+	struct vfd_file *file;
 	const struct vfd_comm *comm;
 	struct vfd_part parts[VFD_PARTS_MOST];
 	uint32_t n_parts, part;
-	uint32_t done;		/* messages of this part */
-	uint32_t rank, run, at; /* next rank of the group: its place in the runs */
+	uint32_t done; /* messages of this part */
+	uint64_t rank; /* place of the next one in the part's runs, and: */
+	size_t run;
+	uint32_t at;
 };
 
-/* Other messages, and files, are their only message. m may go away. */
-void vfd_expand(struct vfd_expansion *x, const struct vfd_file *f, const struct vfd_message *m);
+/* Other messages, and files, are their only message. m may go away, f not. */
+void vfd_expand(struct vfd_expansion *x, struct vfd_file *f, const struct vfd_message *m);
 /* NULL: that was all. Valid until the next call. Those of operations have no ticket, and
  * the tag -1. */
 const struct vfd_message *vfd_expand_next(struct vfd_expansion *x);

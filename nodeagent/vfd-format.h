@@ -38,6 +38,8 @@ enum vfd_kind {
 	VFD_BLOCK_END,
 	VFD_BLOCK_MATCHES,
 	VFD_BLOCK_LAUNCHES,
+	VFD_BLOCK_WAITS,
+	VFD_BLOCK_LENGTHS,
 	VFD_BLOCK_KINDS
 };
 
@@ -106,6 +108,9 @@ enum vfd_definition {
 	VFD_DEFINE_OBJECT, /* number, kind, name, communicator */
 	VFD_DEFINE_COUNTER,    /* number, process +1, kind, name, symbol, unit, source */
 	VFD_DEFINE_OBSERVABLE, /* number, name, formula, unit */
+	VFD_DEFINE_NEIGHBOURS, /* process, communicator, 1 if it receives from them, runs as above
+				*/
+	VFD_DEFINE_ROUND, /* number, units: one of a session has begun */
 	VFD_DEFINITIONS
 };
 
@@ -139,6 +144,14 @@ enum vfd_mark {
 /* LAUNCHES: records, each the number (since that of the record before), kind, lane and
  * stack of a call, its time (zigzag, since that of the record before; at first the
  * block's), lane and stack of what it started, its time (zigzag, since the call), bytes. */
+
+/* WAITS: records, each lane and stack of a collective call, the function that its wait is
+ * shown as, time of the call's enter (zigzag, since that of the record before; at first the
+ * block's), how long it waited. */
+
+/* LENGTHS: records, each process, communicator and ticket of a collective call; the first
+ * message << 1 | 1 if it receives them; how many << 1 | 1 if all are as long; the bytes of
+ * each, or of all. */
 
 /* COUNTERS: values at a time; nodeagent/vfd-counters.h. */
 

@@ -21,9 +21,10 @@ struct vfd_writer {
 	uint32_t block_bytes;
 	unsigned level; /* of thinning */
 	bool mute;	/* no event is written any more */
-	struct vfd_page definitions, messages, matches, launches;
-	struct vfd_launch last_launch; /* of this block */
-	uint64_t launch_time;
+	struct vfd_page definitions, messages, matches, launches, waits, lengths;
+	struct vfd_launch last_launch;	 /* of this block */
+	uint64_t launch_time, wait_time; /* of these blocks */
+	int64_t last_wait;
 	int64_t last_message; /* start of the one before in this block */
 	uint64_t message_time;
 	struct lane *lanes;
@@ -46,6 +47,8 @@ bool vfd_write_block(struct vfd_writer *w, struct vfd_block *b);
 
 void vfd_write_definitions(struct vfd_writer *w);
 void vfd_write_messages(struct vfd_writer *w);
+void vfd_write_waits(struct vfd_writer *w);
+void vfd_write_lengths(struct vfd_writer *w);
 
 /* ---- definitions of threads */
 void vfd_define_thread(struct vfd_writer *w, const struct vfd_thread *t);

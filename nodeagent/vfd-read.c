@@ -193,6 +193,10 @@ static const char *scan_block(struct vfd_file *f, const struct vfd_block *b,
 		add_block(f, b, offset);
 		f->facts.launches += b->records;
 		return NULL;
+	case VFD_BLOCK_WAITS:
+	case VFD_BLOCK_LENGTHS:
+		add_block(f, b, offset);
+		return NULL;
 	case VFD_BLOCK_COUNTERS:
 		add_block(f, b, offset);
 		f->facts.counts += b->records;
@@ -314,6 +318,7 @@ static struct vfd_file *open_file(struct vfd_file *f, const char *name, char **w
 		return NULL;
 	}
 	reader_finish_clock(f);
+	reader_waits(f);
 	f->facts.path = f->path;
 	f->facts.host = f->host;
 	f->facts.application = f->application;

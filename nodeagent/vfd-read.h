@@ -69,6 +69,27 @@ uint32_t vfd_comm_rank(const struct vfd_comm *c, uint32_t rank, bool remote);
 const struct vfd_object *vfd_object(
 	const struct vfd_file *f, enum wire_object_kind kind, uint32_t number);
 
+/*
+ * Rounds of a session: their numbers and begins, as many as *n says; the caller frees.
+ */
+struct vfd_round {
+	uint64_t number;
+	int64_t begin;
+};
+struct vfd_round *vfd_rounds(const struct vfd_file *f, size_t *n);
+/*
+ * When a round was, in files of one run: until the next one began, the first one from the
+ * beginning on. False if there is no such round.
+ */
+struct vfd_span {
+	bool from_set, to_set;
+	int64_t from, to; /* [from, to) */
+};
+bool vfd_round_span(
+	struct vfd_file *const *files, size_t n, uint64_t number, struct vfd_span *span);
+/* A number of a round from a command line; false: said. */
+bool vfd_round_number(const char *text, uint64_t *number);
+
 /* By number; number 0: not defined. */
 const struct vfd_counter *vfd_counters(const struct vfd_file *f, size_t *n);
 const struct vfd_observable *vfd_observables(const struct vfd_file *f, size_t *n);

@@ -3,6 +3,7 @@
 #ifndef VFTR_NODEAGENT_VFD_READER_H
 #define VFTR_NODEAGENT_VFD_READER_H
 
+#include "nodeagent/map64.h"
 #include "nodeagent/vfd-format.h"
 #include "nodeagent/vfd-read.h"
 #include "nodeagent/vfd-varint.h"
@@ -19,10 +20,13 @@ struct read_block {
 struct read_lane {
 	struct vfd_stack *stacks; /* one more than n_stacks: what is not defined */
 	size_t n_stacks, cap_stacks;
+	size_t n_written; /* of them; those behind are of waits */
 	uint32_t *blocks; /* indexes of its SAMPLES, in the order of the file */
 	size_t n_blocks, cap_blocks;
 	uint32_t *value_blocks; /* of its COUNTERS */
 	size_t n_value_blocks, cap_value_blocks;
+	struct read_wait *waits; /* by start */
+	size_t n_waits, cap_waits;
 };
 
 /* A sender that was told apart from its receive: vfd-match.c. */
@@ -31,6 +35,24 @@ struct read_pair {
 	uint64_t sender_ticket;
 	uint32_t sender_thread;
 	enum vfd_match match;
+};
+
+struct read_neighbours {
+	struct wire_run *runs;
+	size_t n_runs, cap_runs;
+	uint64_t ranks;
+};
+
+/* A record of vfd-lengths.c. */
+struct read_lengths {
+	uint64_t key; /* of the call, and the direction */
+	uint32_t first, block, offset;
+};
+
+/* Of a lane: the frame `own` from start to end, below stack. */
+struct read_wait {
+	uint64_t start, end;
+	uint32_t stack, own;
 };
 
 struct clock_knot {
@@ -62,6 +84,19 @@ struct vfd_file {
 	struct read_pair *pairs;
 	size_t n_pairs, cap_pairs;
 	bool pairs_loaded;
+	struct read_neighbours *neighbours;
+	size_t n_neighbours, cap_neighbours;
+	struct map64 neighbours_at;   /* vfd-lengths.c */
+	struct read_lengths *lengths; /* sorted, once they are loaded */
+	size_t n_lengths, cap_lengths;
+	bool lengths_loaded;
+	unsigned char *lengths_payload; /* of the block that was read last, + 1 */
+	size_t lengths_room;
+	uint32_t lengths_block;
+	struct read_round {
+		uint64_t number, units;
+	} * rounds; /* in the order of the file */
+	size_t n_rounds, cap_rounds;
 	struct clock_knot *knots;
 	size_t n_knots, cap_knots;
 	uint64_t start_units, last_pair_units, end_units;
@@ -100,6 +135,16 @@ bool reader_stack(
 /* After all blocks. */
 void reader_finish_tables(struct vfd_file *f);
 void reader_free_tables(struct vfd_file *f);
+
+/* ---- vfd-wait.c: after all blocks, before reader_finish_tables(). */
+void reader_waits(struct vfd_file *f);
+
+/* ---- vfd-lengths.c. False: nonsense. */
+bool reader_get_neighbours(struct vfd_file *f, struct varint_reader *r);
+void reader_free_lengths(struct vfd_file *f);
+
+/* ---- vfd-rounds.c. False: nonsense. */
+bool reader_get_round(struct vfd_file *f, struct varint_reader *r);
 
 /* ---- vfd-time.c */
 int64_t reader_time(const struct vfd_file *f, uint64_t units);

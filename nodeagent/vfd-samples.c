@@ -7,7 +7,7 @@ static uint32_t known(const struct samples *s, uint64_t stack)
 {
 	if (!s->lane)
 		return stack < VFD_NONE ? (uint32_t)stack : 0;
-	if (stack < s->lane->n_stacks)
+	if (stack < s->lane->n_written)
 		return (uint32_t)stack;
 	return (uint32_t)s->lane->n_stacks;
 }

@@ -323,10 +323,14 @@ static bool definition(struct vfd_file *f, uint64_t kind, struct varint_reader *
 		return get_comm(f, r);
 	case VFD_DEFINE_OBJECT:
 		return get_object(f, r);
+	case VFD_DEFINE_NEIGHBOURS:
+		return reader_get_neighbours(f, r);
 	case VFD_DEFINE_COUNTER:
 		return get_counter(f, r);
 	case VFD_DEFINE_OBSERVABLE:
 		return get_observable(f, r);
+	case VFD_DEFINE_ROUND:
+		return reader_get_round(f, r);
 	}
 	return true; /* of a later version */
 }
@@ -429,6 +433,7 @@ void reader_free_tables(struct vfd_file *f)
 		free(f->lanes[i].stacks);
 		free(f->lanes[i].blocks);
 		free(f->lanes[i].value_blocks);
+		free(f->lanes[i].waits);
 	}
 	for (size_t i = 0; i < f->n_comms; i++)
 		free((void *)f->comms[i].runs);
@@ -447,7 +452,9 @@ void reader_free_tables(struct vfd_file *f)
 	free(f->objects);
 	free(f->counters);
 	free(f->observables);
+	free(f->rounds);
 	free(f->knots);
+	reader_free_lengths(f);
 }
 
 /* ---- header and clock ------------------------------------------------------------- */

@@ -181,6 +181,30 @@ struct vfd_pair {
 	uint32_t sender_thread; /* number in its process, or VFD_NONE */
 };
 
+/* What a collective call waited for others, from its enter on: known when all have left. */
+struct vfd_wait {
+	uint32_t lane, stack; /* of the call */
+	uint32_t function;    /* what the wait is shown as, below the call */
+	int64_t start, end;   /* writer: ticks; start: the call's enter */
+};
+
+/* Neighbours of a process in the topology of a communicator, in the order of its messages. */
+struct vfd_neighbours {
+	uint32_t process, comm;	     /* numbers in the file */
+	bool received;		     /* it receives from them; else it sends to them */
+	const struct wire_run *runs; /* world ranks */
+	size_t n_runs;
+};
+
+/* How long the messages [first, first + n) of a collective call in one direction are. */
+struct vfd_lengths {
+	uint32_t process, comm; /* numbers in the file */
+	bool received, same;	/* same: all are bytes[0] */
+	uint64_t ticket;	/* of the call */
+	uint32_t first, n;
+	const uint64_t *bytes;
+};
+
 enum vfd_launch_kind {
 	VFD_LAUNCH_KERNEL,
 	VFD_LAUNCH_TO_DEVICE, /* copies */

@@ -4,6 +4,9 @@
  * Each recorded event has a goal, the path that must be open before it; frames
  * are closed and opened one by one until they are that path. Frames that hang
  * aside (of tasks) begin a level of their own above what is suspended.
+ *
+ * What a collective call waited (vfd-wait.h) is a frame that begins with it, and ends at
+ * the latest when the call does something: that is put between the recorded events.
  */
 #include "nodeagent/vfd-walk.h"
 
@@ -26,7 +29,11 @@ struct walk {
 	size_t payload_room;
 	struct samples samples;
 	bool in_block, have, over, begun;
-	struct sample now; /* the event that is to be given */
+	struct sample now;   /* the event that is to be given */
+	struct sample ahead; /* with has_ahead: the recorded one behind it */
+	bool has_ahead;
+	size_t next_wait;			/* of the lane's */
+	const struct read_wait *waiting, *open; /* begins next; has begun */
 	/* what a block says is open, when that is not what we have: given as a gap */
 	struct read_path restore[READER_SEGMENTS_MOST];
 	uint32_t n_restore, restored;
@@ -117,17 +124,17 @@ static void remember_paths(struct walk *w)
 	w->last_units = w->samples.units;
 }
 
-/* The next recorded event into now. False: the lane has ended. */
-static bool fetch(struct walk *w)
+/* The next recorded event into ahead. False: the lane has ended. */
+static bool fetch_recorded(struct walk *w)
 {
 	for (;;) {
 		if (w->in_block) {
-			if (samples_next(&w->samples, &w->now) > 0) {
-				if (w->now.stack_defined)
+			if (samples_next(&w->samples, &w->ahead) > 0) {
+				if (w->ahead.stack_defined)
 					continue;
 				/* only at blocks are all paths needed */
 				w->last_units = w->samples.units;
-				return w->have = true;
+				return w->has_ahead = true;
 			}
 			w->in_block = false;
 			remember_paths(w);
@@ -146,12 +153,62 @@ static bool fetch(struct walk *w)
 		memcpy(w->restore, w->samples.paths, w->n_restore * sizeof(*w->restore));
 		w->restored = 0;
 		w->restoring = true;
-		w->now = (struct sample){.kind = VFD_GAP,
+		w->ahead = (struct sample){.kind = VFD_GAP,
 			.units = w->samples.units,
 			.stack = w->samples.paths[w->n_restore - 1].top};
 		w->last_units = w->samples.units;
-		return w->have = true;
+		return w->has_ahead = true;
 	}
+}
+
+/* The wait of the call that is entered, or, where the lane is met in a call, goes on. */
+static const struct read_wait *wait_of(struct walk *w, const struct sample *s)
+{
+	const bool enters = s->kind == VFD_ENTER && !s->aside;
+
+	if (!enters && (s->kind != VFD_GAP || w->filter->raw))
+		return NULL;
+	while (w->next_wait < w->lane->n_waits && w->lane->waits[w->next_wait].start <= s->units) {
+		const struct read_wait *x = &w->lane->waits[w->next_wait++];
+
+		if (x->stack == s->stack && (enters ? x->start == s->units : x->end > s->units))
+			return x;
+	}
+	return NULL;
+}
+
+static bool put_wait(struct walk *w, enum vfd_event_kind kind, uint32_t stack, uint64_t units)
+{
+	w->now = (struct sample){.kind = kind, .stack = stack, .units = units};
+	if (units > w->last_units)
+		w->last_units = units;
+	return w->have = true;
+}
+
+/* The next event into now: recorded, or of a wait. False: the lane has ended. */
+static bool fetch(struct walk *w)
+{
+	const struct read_wait *open = w->open, *waiting = w->waiting;
+
+	w->waiting = NULL;
+	if (waiting) {
+		w->open = waiting;
+		return put_wait(w, VFD_ENTER, waiting->own, w->now.units);
+	}
+	if (!w->has_ahead)
+		fetch_recorded(w);
+	if (open && (!w->has_ahead || w->ahead.units >= open->end || w->ahead.kind <= VFD_EXIT ||
+			    w->ahead.kind == VFD_GAP)) {
+		w->open = NULL;
+		return put_wait(w, VFD_EXIT, open->own,
+			w->has_ahead && w->ahead.units < open->end ? w->ahead.units : open->end);
+	}
+	if (!w->has_ahead)
+		return false;
+	w->has_ahead = false;
+	w->now = w->ahead;
+	w->waiting = wait_of(w, &w->now);
+	return w->have = true;
 }
 
 static void give(const struct walk *w, struct vfd_event *e, int64_t time)

@@ -293,6 +293,8 @@ int vfd_writer_close(struct vfd_writer *w, uint64_t ticks, double seconds)
 	vfd_write_messages(w);
 	write_matches(w);
 	write_launches(w);
+	vfd_write_waits(w);
+	vfd_write_lengths(w);
 	vfd_write_definitions(w);
 	vfd_index_write(&w->index, w, outfile_bytes(w->out), ticks >> w->shift);
 	rc = outfile_close(w->out, seconds_left(deadline));
@@ -304,6 +306,8 @@ int vfd_writer_close(struct vfd_writer *w, uint64_t ticks, double seconds)
 	free(w->messages.bytes);
 	free(w->matches.bytes);
 	free(w->launches.bytes);
+	free(w->waits.bytes);
+	free(w->lengths.bytes);
 	free(w->precise);
 	vfd_index_free(&w->index);
 	free(w->trouble);
@@ -331,6 +335,8 @@ bool vfd_writer_flush(struct vfd_writer *w)
 	vfd_write_messages(w);
 	write_matches(w);
 	write_launches(w);
+	vfd_write_waits(w);
+	vfd_write_lengths(w);
 	vfd_write_definitions(w);
 	outfile_flush(w->out);
 	return all;

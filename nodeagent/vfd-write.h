@@ -173,6 +173,14 @@ void vfd_counts(
 void vfd_message(struct vfd_writer *w, struct vfd_lane *l, const struct vfd_message *m);
 /* The sender of a message that was or will be given without one. */
 void vfd_pair(struct vfd_writer *w, const struct vfd_pair *p);
+/* A round of a session has begun. */
+void vfd_define_round(struct vfd_writer *w, uint32_t number, uint64_t ticks);
+/* Once for each process, communicator and direction. */
+void vfd_define_neighbours(struct vfd_writer *w, const struct vfd_neighbours *n);
+/* At most LENGTHS_MOST (shm/message.h) that are not the same; in their order. */
+void vfd_lengths(struct vfd_writer *w, const struct vfd_lengths *l);
+/* The enter of wait->stack at wait->start was recorded; the lane may have ended. */
+void vfd_wait(struct vfd_writer *w, const struct vfd_wait *wait);
 /* l->id is ignored. Both stacks must have been used in their lanes. */
 void vfd_launch(struct vfd_writer *w, const struct vfd_launch *l);
 

@@ -415,6 +415,20 @@ static const struct vfp_field user_counter_fields[] = {
 	AT(TEXT, profile_user_counter, name),
 };
 
+static const struct vfp_field openacc_fields[] = {
+	AT(U32, profile_openacc, stack),
+	AT(U32, profile_openacc, event),
+	AT(U32, profile_openacc, parent),
+	AT(COUNT, profile_openacc, ranks),
+	AT(U64, profile_openacc, calls),
+	AT(U64, profile_openacc, ns),
+	AT(U64, profile_openacc, own_ns),
+	AT(U64, profile_openacc, bytes),
+	AT(U64, profile_openacc, calls_min),
+	AT(U64, profile_openacc, calls_max),
+	AT(TEXT, profile_openacc, text),
+};
+
 static const struct vfp_field thread_count_fields[] = {
 	AT(U32, profile_thread_count, thread),
 	AT(U32, profile_thread_count, stack),
@@ -466,6 +480,7 @@ const struct vfp_section vfp_sections[VFP_N_SECTIONS] = {
 	LATER("gpuwaits", gpu_wait_fields, struct profile_gpu_wait, gpu_waits),
 	{ "pairunit", pair_unit_fields, ARRAY_SIZE(pair_unit_fields), 0, 0, 0, true },
 	LATER("usercnts", user_counter_fields, struct profile_user_counter, user_counters),
+	LATER("openacc ", openacc_fields, struct profile_openacc, openacc),
 	LIST("warnings", text_fields, char *, warnings),
 };
 /* clang-format on */
@@ -495,6 +510,7 @@ _Static_assert(sizeof(struct profile_gpu_link) == 64, "a new member needs a row 
 _Static_assert(sizeof(struct profile_gpu_wait) == 56, "a new member needs a row above");
 _Static_assert(sizeof(struct profile_gpu_stream) == 80, "a new member needs a row above");
 _Static_assert(sizeof(struct profile_user_counter) == 64, "a new member needs a row above");
+_Static_assert(sizeof(struct profile_openacc) == 72, "a new member needs a row above");
 _Static_assert(sizeof(struct profile_switched) == 32, "a new member needs a row above");
 _Static_assert(sizeof(struct profile_thread_count) == 24, "a new member needs a row above");
-_Static_assert(sizeof(struct profile) == 816, "a new member needs a row or a list above");
+_Static_assert(sizeof(struct profile) == 832, "a new member needs a row or a list above");

@@ -18,6 +18,8 @@
  *   FAILED      error class   MARK
  *   COLLECTIVE  function      ticket<<32 | root; subject; sends<<32 | receives;
  *                             bytes sent; MARK | bytes received
+ *   LENGTHS     first         ticket<<32 | communicator<<8 | enum lengths_flag; four words of
+ *                             bytes, MARK in the last one
  *   PARTITION   0             request<<32 | first; MARK | how many
  *   RMA         function      window<<32 | target; epoch<<40 | type<<32 | request;
  *                             bytes to the target; MARK | bytes from the target
@@ -34,6 +36,10 @@
  * numbered from 1 per process and not reused within 2^31 requests; request 0
  * is none. A SEND, POST, COLLECTIVE, RMA or FILE with a request is followed by
  * a DONE or COMPLETE(_RANGE), in whatever thread and frame its completion was learnt, or never.
+ *
+ * LENGTHS stand before the COLLECTIVE with their ticket, or in the init of a
+ * persistent one: of its messages in one direction, in the order of the peers, the
+ * bytes of those from `first` on.
  *
  * Matched probes: Mprobe records POST with MESSAGE_MATCHED, the actual source
  * and tag, and a request number of its own. Imrecv records POST with the same
@@ -97,6 +103,24 @@ static inline uint64_t message_last(uint32_t flags, uint64_t bytes)
 	return MESSAGE_MARK | (uint64_t)(flags & 0x7f) << MESSAGE_FLAGS_AT |
 	       (bytes & MESSAGE_BYTES);
 }
+
+enum lengths_flag {
+	LENGTHS_RECEIVED = 1 << 0,   /* of the messages received, else of those sent */
+	LENGTHS_PERSISTENT = 1 << 1, /* of all that are started */
+	LENGTHS_NEIGHBOURS = 1 << 2, /* the peers are those of a topology */
+	LENGTHS_WIDE = 1 << 3,	     /* one a word, else two of 31 bits */
+	LENGTHS_SAME = 1 << 4,	     /* word 2: how many, all of the bytes in word 5 */
+	LENGTHS_N_AT = 5,	     /* not SAME: how many - 1, in 3 bits */
+};
+#define LENGTHS_MOST   8u
+#define LENGTHS_NARROW 0x7fffffffu
+
+/* A LENGTHS record, taken apart. */
+struct message_lengths {
+	uint32_t comm, ticket, flags; /* enum lengths_flag */
+	uint32_t first, n;
+	uint64_t bytes[LENGTHS_MOST]; /* SAME: of each is bytes[0] */
+};
 
 /* A record, taken apart. Members that its kind does not have are 0. */
 struct message {
@@ -162,6 +186,7 @@ static inline int message_read(const uint64_t *w, struct message *m)
 			m->comm = (uint32_t)last;
 		return 1;
 	case RECORD_FAILED:
+	case RECORD_LENGTHS:
 		return 1;
 	case RECORD_EARLIER:
 		m->offset = last & ~MESSAGE_MARK;
@@ -188,6 +213,28 @@ static inline int message_read(const uint64_t *w, struct message *m)
 		return 1;
 	}
 	return 0;
+}
+
+/* The same for LENGTHS, which message_read() has accepted. */
+static inline int message_lengths_read(const uint64_t *w, struct message_lengths *l)
+{
+	const uint32_t flags = w[1] & 0xff;
+
+	*l = (struct message_lengths){.comm = (uint32_t)w[1] >> 8,
+		.ticket = (uint32_t)(w[1] >> 32),
+		.flags = flags,
+		.first = (uint32_t)(w[0] >> 33),
+		.n = (flags >> LENGTHS_N_AT) + 1};
+	if (flags & LENGTHS_SAME) {
+		l->n = (uint32_t)w[2];
+		l->bytes[0] = w[5] & ~MESSAGE_MARK;
+		return l->n && w[2] <= LENGTHS_NARROW;
+	}
+	for (uint32_t i = 0; i < l->n && flags & LENGTHS_WIDE && i < 4; i++)
+		l->bytes[i] = w[2 + i] & ~MESSAGE_MARK;
+	for (uint32_t i = 0; i < l->n && !(flags & LENGTHS_WIDE); i++)
+		l->bytes[i] = w[2 + i / 2] >> i % 2 * 32 & LENGTHS_NARROW;
+	return !(flags & LENGTHS_WIDE) || l->n <= 4;
 }
 
 #endif

@@ -65,11 +65,13 @@ enum record_id {
 	RECORD_FILE = 25,
 	RECORD_COMPLETE = 26,
 	RECORD_COMPLETE_RANGE = 27,
+	RECORD_LENGTHS = 28,
 
 	RECORD_EARLIER = 48,	  /* word 1 = MARK | ticks at which the next message took place */
 	RECORD_USER_COUNTER = 49, /* a value of a counter of the user's; see below */
 
 	RECORD_GPU_CALL = 32, /* inside of the frame of a call into CUDA; see below */
+	RECORD_OPENACC = 33,  /* inside of the frame of an event of OpenACC; see below */
 
 	RECORD_ID_MPI = 1024,	   /* + index of the function in mpi/mpi.tab */
 	RECORD_ID_LOGGED = 4064,   /* + enum logged_call: communication without MPI */
@@ -124,6 +126,7 @@ static inline unsigned record_words(uint64_t w)
 	case RECORD_FAILED:
 	case RECORD_COMPLETE_RANGE:
 	case RECORD_GPU_CALL:
+	case RECORD_OPENACC:
 	case RECORD_EARLIER:
 		return 2;
 	case RECORD_FORK:
@@ -142,6 +145,7 @@ static inline unsigned record_words(uint64_t w)
 	case RECORD_RMA:
 		return 5;
 	case RECORD_COLLECTIVE:
+	case RECORD_LENGTHS:
 		return 6;
 	case RECORD_COUNTERS:
 		return 1 + RECORD_COUNTERS_N(w);
@@ -170,6 +174,9 @@ static inline uint64_t record_gpu_call_word(uint32_t function)
 {
 	return (uint64_t)function << RECORD_TIME_SHIFT | RECORD_GPU_CALL;
 }
+
+/* OPENACC: no time; word 1 = MARK | bytes that were moved or allocated (shm/openacc.h). */
+#define RECORD_OPENACC_MARK ((uint64_t)1 << 63)
 
 /*
  * OpenMP. A team has a number in its process, from 1; 0 is none. `region` is
@@ -203,14 +210,14 @@ static inline int record_is_openmp(uint32_t id)
 /* Whether this is a record of shm/message.h: no time, and bit 32 is data. */
 static inline int record_is_message(uint32_t id)
 {
-	return (id >= RECORD_SEND && id <= RECORD_COMPLETE_RANGE) || id == RECORD_EARLIER;
+	return (id >= RECORD_SEND && id <= RECORD_LENGTHS) || id == RECORD_EARLIER;
 }
 
 /* Whether the bits of the time are the time. */
 static inline int record_has_time(uint32_t id)
 {
-	return id != RECORD_COUNTERS && id != RECORD_GPU_CALL && id != RECORD_USER_COUNTER &&
-	       !record_is_message(id);
+	return id != RECORD_COUNTERS && id != RECORD_GPU_CALL && id != RECORD_OPENACC &&
+	       id != RECORD_USER_COUNTER && !record_is_message(id);
 }
 
 _Static_assert(BLOCK_BYTES % 64 == 0, "blocks are copied in whole cache lines");

@@ -17,11 +17,13 @@
  *   MODULE_GONE, REGION name, RANK, THREAD_NAME name, FORK ->
  *   CONSTRUCT name, NOTE text      ->
  *   COMM groups, GONE, WINDOW, FILE name, NAME  ->     before a record can speak of it
+ *   NEIGHBOURS ranks               ->      before a collective call of neighbours
  *   STACK                          ->
  *                                  <-      STACK text
  *   GPU activities, GPU_NAME name  ->      shm/gpu.h
  *   GPU_DEVICE name, GPU_STREAM name  ->
  *   COUNTER name unit              ->      before a record has a value of it
+ *   OPENACC file function name     ->      a region of OpenACC: shm/openacc.h
  *   SESSION                        ->      sessions without MPI: shm/session.h
  *                                  <-      SESSION_ANSWER text
  *   (one byte)                     ->      the doorbell: wake up
@@ -33,7 +35,7 @@
 
 #include <stdint.h>
 
-#define WIRE_VERSION  7u
+#define WIRE_VERSION  8u
 #define WIRE_TEXT_MAX 16384u
 #define WIRE_BUILD_ID 20
 #define WIRE_UNKNOWN  (-1)
@@ -67,6 +69,8 @@ enum wire_kind {
 	WIRE_COUNTER,
 	WIRE_GPU_DEVICE,
 	WIRE_GPU_STREAM,
+	WIRE_OPENACC, /* shm/openacc.h */
+	WIRE_NEIGHBOURS,
 	WIRE_KINDS
 };
 
@@ -89,6 +93,12 @@ struct wire_hello {
 			 /* text: executable, argv[0], working directory */
 };
 
+enum wire_messages {
+	WIRE_MESSAGES_NONE, /* record only the calls */
+	WIRE_MESSAGES_SUMS, /* of a collective call, what it moves in all */
+	WIRE_MESSAGES_EACH, /* the length of each of its messages where they differ */
+};
+
 struct wire_welcome {
 	struct wire_head head;
 	uint32_t version;
@@ -96,10 +106,10 @@ struct wire_welcome {
 	uint64_t ring_size;
 	uint32_t drop_when_full; /* 0 block, 1 drop */
 	uint32_t off;		 /* 1: configured off; do nothing */
-	uint32_t messages;	 /* 1: record communication, 0: only the calls */
+	uint32_t messages;	 /* enum wire_messages */
 	uint32_t publish_forks;	 /* 1: what precedes a team is wanted before what it does */
 	uint32_t gpu;		 /* 1: record what GPUs do */
-	uint32_t reserved;
+	uint32_t openacc;	 /* 1: record what OpenACC's runtime tells of */
 };
 
 struct wire_module {
@@ -199,6 +209,21 @@ struct wire_comm {
 	uint32_t remote_size; /* 0: an intracommunicator */
 	uint32_t runs_before; /* runs in earlier packets */
 	uint32_t runs;	      /* in this packet; behind the struct as struct wire_run[] */
+};
+
+/*
+ * Neighbours of this process in the topology of a communicator, as neighbourhood
+ * collectives have them, without MPI_PROC_NULL. Ranks in it follow as runs, WIRE_UNKNOWN
+ * where MPI does not say; a rank may be there twice. Several packets as for COMM.
+ */
+struct wire_neighbours {
+	struct wire_head head;
+	uint32_t comm;
+	uint32_t received;    /* 1: it receives from them; 0: it sends to them */
+	uint32_t n;	      /* of them in all packets */
+	uint32_t runs_before; /* runs in earlier packets */
+	uint32_t runs;	      /* in this packet; behind the struct as struct wire_run[] */
+	uint32_t reserved;
 };
 
 /* A window or file; numbers of their own, from 1, never reused. text: file name */

@@ -97,7 +97,7 @@ int main(int argc, char **argv)
 	n = peer->size - 1 - peer->rank;
 	d.state = n;
 	mine = random_profile(&d, n, 200 + 100 * n, UINT64_MAX);
-	error = collate_start(peer, mine->agents[0].host, 10);
+	error = collate_start(peer, mine->agents[0].host, 60);
 	if (error)
 		die(1, "collate_start: %s", strerror(-error));
 	if (peer->rank == killed)
@@ -134,7 +134,7 @@ int main(int argc, char **argv)
 	if (getenv("V"))
 		printf("%d: %.3f\n", peer->rank, took);
 	fflush(stdout);
-	collate_end(peer, 0, 5);
+	collate_end(peer, 0, silent < 0 && courier < 0 && killed != 0 ? 30 : 5);
 	profile_free(mine);
 	profile_free(whole);
 	free(hashes);

@@ -18,24 +18,10 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#define KEEP	 __attribute__((noinline))
-#define UNTRACED __attribute__((no_instrument_function))
-#define EVENTS	 300 /* calls of leaf() in a round: more than a block has room for */
+#include "app-leaf.h"
 
-static volatile long leaves, works, jumps;
+static volatile long jumps;
 static sigjmp_buf before;
-
-KEEP static void leaf(void)
-{
-	leaves++;
-}
-
-KEEP static void work(int n)
-{
-	works++;
-	for (int i = 0; i < n; i++)
-		leaf();
-}
 
 /* Its frame begins where those of others do, and ends far below. */
 KEEP static void large(int n)

@@ -98,7 +98,7 @@ static void round_trip(int group, int n)
 	uint32_t n_runs = 0;
 
 	for (int i = 0; i < n; i++)
-		n_runs = append(run, n_runs, ranks[i]);
+		n_runs = vftr_run_append(run, n_runs, ranks[i]);
 	c.members = members_of_runs(run, n_runs);
 	n_got = n_packets = runs_so_far = 0;
 	vftr_members_define(&c);

@@ -360,13 +360,13 @@ static void exscan(struct call *k)
 
 /* ---- neighbours ----------------------------------------------------------------------- */
 
-static int there(const int *ranks, int n)
+static struct shares shares_even(const int *ranks, int n, int elements)
 {
-	int found = 0;
+	struct shares s = {.total = 0};
 
 	for (int i = 0; i < n; i++)
-		found += ranks[i] != MPI_PROC_NULL;
-	return found;
+		share(&s, i, ranks[i] < 0 ? 0 : elements);
+	return s;
 }
 
 static struct shares shares_near(const struct call *k, const int *ranks, int n)
@@ -387,33 +387,58 @@ static struct shares shares_from(const struct call *k, const int *ranks, int n)
 	return s;
 }
 
-static void count_near(struct call *k, long long out, long long in)
+static void count_near(struct call *k, const struct shares *out, const struct shares *in)
 {
-	sends(k, there(k->on->out, k->on->n_out), out);
-	receives(k, there(k->on->in, k->on->n_in), in);
+	const struct group *g = k->on;
+
+	for (int i = 0; i < g->n_out; i++) {
+		const long long bytes = (long long)out->counts[i] * k->bytes;
+
+		if (g->out[i] == MPI_PROC_NULL)
+			continue;
+		sends(k, 1, out->counts[i]);
+		count_neighbour(
+			g->world[0][g->out[i]], &(struct tally){.sends = 1, .bytes_sent = bytes});
+	}
+	for (int i = 0; i < g->n_in; i++) {
+		const long long bytes = (long long)in->counts[i] * k->bytes;
+
+		if (g->in[i] == MPI_PROC_NULL)
+			continue;
+		receives(k, 1, in->counts[i]);
+		count_neighbour(g->world[0][g->in[i]],
+			&(struct tally){.receives = 1, .bytes_received = bytes});
+	}
+}
+
+static void count_near_even(struct call *k, int sent, const struct shares *in)
+{
+	const struct shares out = shares_even(k->on->out, k->on->n_out, sent);
+
+	count_near(k, &out, in);
 }
 
 static void neighbor_allgather(struct call *k)
 {
 	const struct group *g = k->on;
+	const struct shares from = shares_even(g->in, g->n_in, k->count);
 	void *in = memory(k, k->count), *out = memory(k, (long long)g->n_in * k->count);
 
 	COLLECT(DO_LARGE, Neighbor_allgather, neighbor_allgather, in, k->count, k->type, out,
 		k->count, k->type, g->comm);
-	count_near(k, (long long)there(g->out, g->n_out) * k->count,
-		(long long)there(g->in, g->n_in) * k->count);
+	count_near_even(k, k->count, &from);
 }
 
 static void neighbor_alltoall(struct call *k)
 {
 	const struct group *g = k->on;
+	const struct shares from = shares_even(g->in, g->n_in, k->count);
 	void *in = memory(k, (long long)g->n_out * k->count);
 	void *out = memory(k, (long long)g->n_in * k->count);
 
 	COLLECT(DO_LARGE, Neighbor_alltoall, neighbor_alltoall, in, k->count, k->type, out,
 		k->count, k->type, g->comm);
-	count_near(k, (long long)there(g->out, g->n_out) * k->count,
-		(long long)there(g->in, g->n_in) * k->count);
+	count_near_even(k, k->count, &from);
 }
 
 static void neighbor_allgatherv(struct call *k)
@@ -424,7 +449,7 @@ static void neighbor_allgatherv(struct call *k)
 
 	COLLECT(DO, Neighbor_allgatherv, neighbor_allgatherv, memory(k, mine), mine, k->type,
 		memory(k, s->total), s->counts, s->at, k->type, g->comm);
-	count_near(k, (long long)there(g->out, g->n_out) * mine, s->total);
+	count_near_even(k, mine, s);
 }
 
 static void neighbor_alltoallv(struct call *k)
@@ -435,7 +460,7 @@ static void neighbor_alltoallv(struct call *k)
 
 	COLLECT(DO, Neighbor_alltoallv, neighbor_alltoallv, memory(k, out->total), out->counts,
 		out->at, k->type, memory(k, in->total), in->counts, in->at, k->type, g->comm);
-	count_near(k, out->total, in->total);
+	count_near(k, out, in);
 }
 
 static void neighbor_alltoallw(struct call *k)
@@ -452,7 +477,7 @@ static void neighbor_alltoallw(struct call *k)
 	}
 	COLLECT(DO, Neighbor_alltoallw, neighbor_alltoallw, memory(k, out->total), out->counts, at,
 		types, memory(k, in->total), in->counts, at + RANKS_MAX, types, g->comm);
-	count_near(k, out->total, in->total);
+	count_near(k, out, in);
 }
 
 /* ---- drawing ---------------------------------------------------------------------------- */

@@ -88,6 +88,11 @@ void count_collective(const struct group *g, const struct tally *t)
 	add(&counts->functions[counts->function].all, t);
 }
 
+void count_neighbour(int world, const struct tally *t)
+{
+	add(&counts->peers[world], t);
+}
+
 static void write_tally(FILE *f, const struct tally *t)
 {
 	fprintf(f, " %lld %lld %lld %lld", t->sends, t->bytes_sent, t->receives, t->bytes_received);

@@ -50,6 +50,8 @@ void count_send(const struct group *g, int world, long long bytes);
 void count_receive(const struct group *g, int world, long long bytes);
 void count_one_sided(const struct group *g, int world, long long out, long long in);
 void count_collective(const struct group *g, const struct tally *t);
+/* One message of a collective call of neighbours: with this world rank, beside that. */
+void count_neighbour(int world, const struct tally *t);
 /* Lines for awk; the program's own rank is `rank`. */
 void counts_write(FILE *f, const struct counts *c, int rank);
 

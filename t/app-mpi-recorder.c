@@ -81,3 +81,8 @@ bool vftr_messages_wanted(void)
 {
 	return true;
 }
+
+bool vftr_lengths_wanted(void)
+{
+	return true;
+}

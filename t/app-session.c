@@ -21,7 +21,7 @@
 #include "vftrace-session.h"
 #endif
 
-#define WAIT_S 20
+#define WAIT_S 180
 
 static const char *name;
 static int newest = VFTRACE_COMM_INVALID;
@@ -54,7 +54,7 @@ static int number(int i)
 
 static double seconds(int i)
 {
-	return value[i] ? atof(value[i]) : 10;
+	return value[i] ? atof(value[i]) : 60;
 }
 
 static int comm(int i)

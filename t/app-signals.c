@@ -16,27 +16,13 @@
 #include <time.h>
 #include <unistd.h>
 
-#define KEEP	 __attribute__((noinline))
-#define UNTRACED __attribute__((no_instrument_function))
-#define EVENTS	 300 /* calls of leaf() in a round: more than a block has room for */
+#include "app-leaf.h"
 
-static volatile long leaves, works, deeps, handlers, inners, threads, ticks;
+static volatile long deeps, handlers, inners, threads, ticks;
 static volatile int per_handler;
 static int one_by_one;
 static pid_t self;
 static double seconds;
-
-KEEP static void leaf(void)
-{
-	leaves++;
-}
-
-KEEP static void work(int n)
-{
-	works++;
-	for (int i = 0; i < n; i++)
-		leaf();
-}
 
 KEEP static void deep(int depth)
 {

@@ -123,8 +123,10 @@ static int bad_agent(const char *path, const char *how)
 	struct sockaddr_un a;
 	int fd = open_socket(path, &a);
 
-	unlink(path);
-	if (bind(fd, (struct sockaddr *)&a, sizeof(a)) || listen(fd, 16)) {
+	strcat(a.sun_path, "-");
+	unlink(a.sun_path);
+	if (bind(fd, (struct sockaddr *)&a, sizeof(a)) || listen(fd, 16) ||
+		rename(a.sun_path, path)) {
 		perror(path);
 		return 99;
 	}
@@ -145,6 +147,8 @@ static int bad_agent(const char *path, const char *how)
 			memcpy(m + sizeof(head), text, sizeof(text));
 		}
 		send(peer, m, bytes, MSG_NOSIGNAL);
+		if (!strcmp(how, "refuse"))
+			close(peer);
 	}
 }
 

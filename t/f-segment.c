@@ -25,14 +25,17 @@
 #include "conf/conf.h"
 #include "nodeagent/agent.h"
 #include "nodeagent/calltree.h"
+#include "nodeagent/counters.h"
 #include "nodeagent/drain.h"
 #include "nodeagent/gather.h"
 #include "nodeagent/process.h"
 #include "nodeagent/profile.h"
+#include "nodeagent/ring-store.h"
 #include "nodeagent/symcache.h"
 #include "nodeagent/traffic-sync.h"
 #include "nodeagent/util.h"
 #include "shm/message.h"
+#include "shm/openacc.h"
 #include "shm/ring.h"
 #include "shm/wire.h"
 
@@ -154,10 +157,12 @@ static void fixed_packet(void)
 		{WIRE_FORK, sizeof(struct wire_fork)},
 		{WIRE_STACK, sizeof(struct wire_number)},
 		{WIRE_COMM, sizeof(struct wire_comm)},
+		{WIRE_NEIGHBOURS, sizeof(struct wire_neighbours)},
 		{WIRE_WINDOW, sizeof(struct wire_object)},
 		{WIRE_FILE, sizeof(struct wire_object)},
 		{WIRE_NAME, sizeof(struct wire_about)},
 		{WIRE_GONE, sizeof(struct wire_about)},
+		{WIRE_OPENACC, sizeof(struct wire_openacc)},
 	};
 	unsigned k = byte() % ARRAY_SIZE(kinds);
 
@@ -191,6 +196,8 @@ static unsigned message(uint64_t *words, uint64_t w)
 		words[i] = (uint64_t)byte() << 40 | (uint64_t)byte() << 32 | byte();
 	if (n == 4 || n == 6) /* the type is of no interest, the communicator is */
 		words[2] = message_subject(byte(), 0, byte());
+	if ((uint32_t)w == RECORD_LENGTHS)
+		words[1] = message_pair(byte(), byte() << 8 | byte());
 	words[n - 1] = byte() == 255 ? number(8) : message_last(byte(), byte());
 	return n;
 }
@@ -312,6 +319,7 @@ static void prepare(void)
 	a.conf->mpi_show_sync_time = true;
 	a.host = host;
 	a.counters = counters_new(a.conf);
+	a.rings = ring_store_new(a.conf->shm_ring_size, ring_store_memory);
 	clocks_init(&a.clocks, "raw");
 	clocks_calibrate(&a.clocks);
 	/* what is urgent goes to stderr, and there is much of it */
@@ -330,7 +338,7 @@ static void forget(struct process *p)
 	process_free(p);
 	sync_free(a.sync);
 	a.sync = NULL;
-	a.processes = NULL;
+	a.processes = a.live = NULL;
 	symcache_free(a.symbols);
 	for (size_t i = 0; i < a.n_warnings; i++)
 		free(a.warnings[i]);

@@ -233,7 +233,7 @@ static void far_agent(void)
 	process_hung_up(p);
 	process_finish(p, PROCESS_KILLED);
 	process_free(p);
-	a.processes = NULL;
+	a.processes = a.live = NULL;
 	sync_free(a.sync);
 	a.sync = NULL;
 }

@@ -10,6 +10,7 @@
 #include "nodeagent/util.h"
 #include "nodeagent/vfd-block.h"
 #include "nodeagent/vfd-dump.h"
+#include "nodeagent/vfd-expand.h"
 #include "nodeagent/vfd-read.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t bytes);
@@ -42,6 +43,16 @@ static void sign(uint8_t *data, size_t bytes)
 	}
 }
 
+/* A few of its messages: a hostile file may have any number. */
+static void expand(struct vfd_file *f, const struct vfd_message *m)
+{
+	struct vfd_expansion x;
+
+	vfd_expand(&x, f, m);
+	for (int i = 0; i < 300 && vfd_expand_next(&x); i++)
+		;
+}
+
 static void walk(struct vfd_file *f, struct vfd_filter filter)
 {
 	struct vfd_cursor *c = vfd_cursor_new(&f, 1, &filter);
@@ -56,8 +67,10 @@ static void walk(struct vfd_file *f, struct vfd_filter filter)
 			abort();
 		last = e.time;
 		vfd_stack_name(f, e.lane, e.stack);
-		if (e.message)
+		if (e.message) {
 			vfd_message_flow(f, e.message);
+			expand(f, e.message);
+		}
 		if (e.launch)
 			vfd_launch_flow(f, e.launch);
 		balance += (e.kind == VFD_ENTER) - (e.kind == VFD_EXIT);

@@ -20,7 +20,7 @@ VFTR=$BUILD/bin/vftr
 LIB=$BUILD/lib
 : "${VFTR_LONG:=}"
 : "${TEST_SECONDS:=${VFTR_LONG:+1500}}" "${TEST_COMMAND_SECONDS:=${VFTR_LONG:+500}}"
-: "${TEST_SECONDS:=150}" "${TEST_COMMAND_SECONDS:=60}"
+: "${TEST_SECONDS:=600}" "${TEST_COMMAND_SECONDS:=180}" # only what hangs takes as long
 export T TOP BUILD AGENT VFTR LIB
 
 # ---- one outer shell cleans up whatever becomes of the test itself ----------
@@ -183,9 +183,9 @@ traced() {
 	limit "$AGENT" "$@"
 }
 
-# wait_for SECONDS CODE: until CODE holds
+# wait_for SECONDS CODE: until CODE holds; three times as long where the machine is busy
 wait_for() {
-	test_left=$(($1 * 20))
+	test_left=$(($1 * 60))
 	until (eval "$2") >/dev/null 2>&1; do
 		test_left=$((test_left - 1))
 		if [ "$test_left" -le 0 ]; then

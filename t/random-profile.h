@@ -458,6 +458,28 @@ static inline void throw_gpu_devices(struct dice *d, struct profile *p, uint32_t
 	}
 }
 
+static inline void throw_openacc(struct dice *d, struct profile *p)
+{
+	for (uint32_t i = 0; i < p->n_stacks; i++) {
+		struct profile_openacc *o;
+		uint64_t calls = 1 + throw_dice(d, 99);
+
+		if (throw_dice(d, 4))
+			continue;
+		o = ADD_ELEMENT(p, openacc);
+		*o = (struct profile_openacc){.stack = i,
+			.event = 6 + throw_dice(d, 5),
+			.parent = throw_dice(d, 3),
+			.ranks = 1,
+			.calls = calls,
+			.calls_min = calls,
+			.calls_max = calls,
+			.ns = throw_dice(d, 1u << 30),
+			.bytes = throw_dice(d, 1u << 20),
+			.text = xstrdup(throw_dice(d, 2) ? "heat.c\n42-50\nmain\na" : "\n\n\n")};
+	}
+}
+
 static inline void throw_matching(struct dice *d, struct profile *p, uint32_t node)
 {
 	struct profile_matching *m = &p->matching;
@@ -559,6 +581,7 @@ static inline struct profile *random_profile(
 		throw_openmp(d, p, node);
 		throw_gpu(d, p, node);
 		throw_gpu_devices(d, p, node);
+		throw_openacc(d, p);
 	}
 	return p;
 }

@@ -4,6 +4,13 @@
 #define VFTR_T_SUITE_H
 
 #include <check.h>
+#include <stdlib.h>
+
+/* Time-outs are for tests that hang, not for a machine that is busy. */
+static void __attribute__((constructor)) be_patient(void)
+{
+	setenv("CK_TIMEOUT_MULTIPLIER", "10", 0);
+}
 
 /* Frees the suite; the exit status: 1 if a test failed. */
 static inline int run_suite(Suite *suite)

@@ -66,8 +66,9 @@ test_if 'command -v shellcheck' 'no shellcheck' 'shellcheck finds no error in sc
 	shellcheck -S error $(scripts sh) $(scripts bash)'
 
 test_if 'command -v mandoc && ls man/*.[1-8]' 'no mandoc, or no pages' \
-	'manual pages are clean at level warning' '
-	mandoc -T lint -W warning man/*.[1-8]'
+	'manual pages have no lint' '
+	# which other pages are installed does not concern us
+	mandoc -T lint man/*.[1-8] 2>/dev/null | grep -v "referenced manual not found" | none'
 
 test_if 'command -v mawk' 'no mawk' 'awk scripts are accepted by mawk' '
 	for f in $(files | grep "\.awk$"); do

@@ -35,6 +35,8 @@ start_agent() {
 	export VFTR_SESSION=hostile VFTR_AGENT=off
 	rm -rf out
 	mkdir out
+	[ ! -e "$VFTR_RUNTIME_DIR/hostile.lock" ] || kill -9 "$(cat "$VFTR_RUNTIME_DIR/hostile.lock")" # after a failure
+	rm -f "$VFTR_RUNTIME_DIR"/hostile.*
 	"$AGENT" --session hostile -q -o out --set outfile_basename=p --set agent.linger_s=600 \
 		--set shm.ring_size=64KiB "$@" >said 2>&1 &
 	agent_pid=$!
@@ -89,8 +91,9 @@ done
 
 test_expect 'an agent that is told to stop does not wait for a process that goes on' '
 	start_agent
-	./hostile undead "$seed" 20000 &
+	./hostile undead "$seed" 100000 &
 	bad_pid=$!
+	wait_for 20 "grep -q memfd: /proc/$bad_pid/maps" # it is attached
 	limit ./good 20000
 	finish_agent
 	kill $bad_pid

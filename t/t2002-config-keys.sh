@@ -123,16 +123,6 @@ test_expect 'a key of any level that is not known gets the nearest of its level'
 	is 8 "$(grep -c "Did you mean" err)"
 '
 
-test_expect 'keys without effect are named by check, once for each section, and by explain' '
-	jq -n "{openacc: {active: false, show_table: false}, cuda: {show_table: false}}" >c.json
-	"$VFTR" config check c.json >out 2>err
-	[ ! -s err ]
-	is 1 "$(grep -c "openacc.* has no effect" out)"
-	is 0 "$(grep -c "cuda.* has no effect" out)"
-	"$VFTR" config explain openacc.show_table | grep -q "effect: *none"
-	is 0 "$("$VFTR" config explain off | grep -c effect:)"
-'
-
 test_expect 'off: nothing is written, the program runs as ever' '
 	run -k off=true
 	[ ! -e logs_all.log ]
@@ -148,6 +138,32 @@ test_expect 'output_directory and outfile_basename' '
 	mkdir -p there
 	run -k output_directory=there -k outfile_basename=name
 	[ -e there/name_all.log ] && [ -e there/name_all.json ] && [ ! -e name_all.log ]
+	run -k outfile_basename=there/two -k sampling.active=true
+	[ -e there/two_all.log ] && ls there/two_*.vfd
+	# what could not be written at the end is refused at the start
+	status_of 125 traced -k outfile_basename=nowhere/name -- "$BIN/logs" 2>err
+	has err "outfile_basename: \"./nowhere\" can'"'"'t be written to"
+	status_of 125 traced -k outfile_basename="$(printf %0200d 0)" -- "$BIN/logs" 2>err
+	has err "outfile_basename: a file name of 200 bytes; 150 are the limit"
+'
+
+test_expect 'a program whose name is as long as names may be has its files' '
+	long=$(printf %0250d 0)
+	cp "$BIN/logs" "$BIN/$long"
+	traced -q -k logfile_for_ranks=all -k sampling.active=true -- "$BIN/$long"
+	for end in all.log all.json 0.log "*.vfp" "*.vfd"; do
+		ls "$(printf %0150d 0)"_$end
+	done
+	has "$(printf %0150d 0)_all.log" "Runtime profile for application: $long"
+'
+
+test_expect 'agent.cpu: the agent runs where it is told, and says so' '
+	cpu=$(sed -n "s/^Cpus_allowed_list:[^0-9]*\([0-9]*\).*/\1/p" /proc/self/status)
+	run -k agent.cpu="$cpu,1000"
+	has logs_all.log "| cpu $cpu, as configured |"
+	run -k agent.cpu=1000 2>err
+	has err "agent.cpu: no CPU of \"1000\" may be used; running on any"
+	has logs_all.log "| any cpu |"
 '
 
 test_expect 'print_config, stacklist.show_stacklist, profile_table.show_table' '

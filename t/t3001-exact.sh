@@ -71,6 +71,11 @@ for flags in '-O1' '-O2 -fno-pie -no-pie'; do
 		fc_traced $BIN/countf \$T/app-count.f90 counter-f.o
 		exact $BIN/countf"
 done
+test_if 'echo "int main(void) { return 0; }" | gcc -fsanitize=address -x c - && ./a.out' 'no address sanitizer' \
+	'gcc -fsanitize=address, whose runtime wants to be the first library, preloaded' "
+	gcc $TEST_FLAGS -finstrument-functions -fsanitize=address -o $BIN/count-asan $T/app-count.c
+	exact $BIN/count-asan --preload"
+
 test_if 'command -v gfortran' 'no gfortran' 'Fortran, preloaded' "
 	$build_fortran
 	gfortran -g -O1 -finstrument-functions -o $BIN/countf \$T/app-count.f90 counter-f.o

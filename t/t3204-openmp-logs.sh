@@ -52,7 +52,14 @@ test_expect 'the tree is in the logs of ranks and nodes, indented' '
 		for place in "0 " "  0.0 " "  0.3 " "    0.2.1 " "      0.2.1.1 "; do
 			has table "| $place"
 		done
-	done'
+	done
+	# the lines of Vftrace, one for each thread; no table unless it is asked for
+	is 1 "$(grep -c "^Nr. of OMP threads: *4$" tree_0.log)"
+	is 1 "$(grep -c "^   OMP callbacks: " tree_0.log)"
+	is "$(sed -n "s/^Nr. of threads: *//p" tree_0.log)" \
+		"$(grep -cE "^ +Thread [0-9]+: +[0-9]+\.[0-9]{2} s$" tree_0.log)"
+	is 0 "$(cat tree_*.log | grep -c "^Threads$")"
+	jq -e "has(\"each_thread\") | not" tree_all.json'
 cat >many.c <<-"EOF"
 	#include <pthread.h>
 	#include <unistd.h>

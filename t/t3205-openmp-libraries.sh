@@ -121,7 +121,7 @@ test_expect 'a team made by the constructor of a plug-in: its threads need the l
 		gcc -g -O1 -fPIC -fopenmp -finstrument-functions -c plugin.c team.c
 		gcc -shared -o "team-$x.so" plugin.o team.o "./libgom$x.so.1" -Wl,-rpath,"$PWD"
 	done
-	TEST_COMMAND_SECONDS=10
+	TEST_COMMAND_SECONDS=60
 	traced -q --preload -- "$BIN/host" ./team-a.so ./team-b.so
 	is 24 "$(calls_with host_all.json omp_parallel@)"
 	gcc -shared -o team.so plugin.o team.o -lgomp

@@ -107,6 +107,34 @@ test_expect 'a bare fork whose child calls something in a new thread first' '
 	is 1200 $(calls leaf)
 	is 0 "$(json left_all.json .lost)" lost'
 
+test_expect 'a program with a close(), sendmsg() and getenv() of its own: what we call is no loss of its' '
+	cat >own.c <<-"EOF"
+		#define _GNU_SOURCE
+		#include <dlfcn.h>
+		#include <stdlib.h>
+		#include <sys/socket.h>
+		#include <sys/wait.h>
+		#include <unistd.h>
+		int close(int fd) { return ((int (*)(int))dlsym(RTLD_NEXT, "close"))(fd); }
+		char *getenv(const char *n) { return ((char *(*)(const char *))dlsym(RTLD_NEXT, "getenv"))(n); }
+		ssize_t sendmsg(int fd, const struct msghdr *m, int flags)
+		{
+			return ((ssize_t(*)(int, const struct msghdr *, int))dlsym(RTLD_NEXT, "sendmsg"))(fd, m, flags);
+		}
+		int main(void)
+		{
+			for (int i = 0; i < 3; i++)
+				if (!fork())
+					_exit(close(dup(0)));
+			for (int i = 0; i < 3; i++)
+				wait(NULL);
+			return 0;
+		}
+	EOF
+	cc_traced own own.c -ldl
+	traced -q -- ./own
+	is "3 0" "$(calls close own_all.json) $(json own_all.json .lost)"'
+
 test_expect 'clone() with the memory of a thread that has not called anything yet' '
 	left guest
 	is 3300 $(calls leaf)'
@@ -143,7 +171,7 @@ test_expect 'a constructor of a plug-in that waits for a thread that throws' '
 	g++ $TEST_FLAGS -fPIC -shared -finstrument-functions -o throws.so throws.cc -pthread
 	cxx_traced loads loads.cc -ldl
 	rm -f loads_*
-	TEST_COMMAND_SECONDS=20
+	TEST_COMMAND_SECONDS=60
 	is "caught 1" "$(traced -q -- ./loads ./throws.so)"'
 
 cat >plugin.c <<-"EOF"

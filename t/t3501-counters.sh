@@ -126,6 +126,9 @@ test_expect 'tables go to files of their own, and away, as the configuration say
 	traced -q -c dummy.json -k profile_table.separate=true -- "$BIN/hw" calls
 	has hw_all_hwprof.log "HWProf - Observables (Dummy)"
 	hasnt hw_all.log "HWProf -"
+	traced -q -c dummy.json -k hwprof.show_summary=false -- "$BIN/hw" calls
+	has hw_all.log "HWProf - Observables (Dummy)"
+	hasnt hw_all.log "summary:"
 	traced -q -c dummy.json -k hwprof.show_observables=false -k hwprof.show_counters=false \
 		-- "$BIN/hw" calls
 	hasnt hw_all.log "HWProf"
@@ -154,6 +157,9 @@ test_expect 'a scenario file has the counters and observables' '
 	is 200000 "$(value B "reads<main<init")"
 	grep -q "Read I/O \[MB / s\]" hw_all.log
 	grep -q "\"hwc_name\": \"READ_BYTES\"" hw_all.log
+	status_of 125 traced -k hwprof.default_scenario=scenario.json -k hwprof.sort_by_column=1 \
+		-- "$BIN/hw" io 2>err
+	has err "hwprof.sort_by_column: 1 is not the position of an observable: there are 1"
 	echo "{\"counters\": [{\"hwc_name\": \"A\"}]}" >broken.json
 	status_of 125 traced -k hwprof.default_scenario=broken.json -- "$BIN/hw" io 2>err
 	grep -q "broken.json:1: hwprof.counters: element 1: \"symbol\" is missing" err'

@@ -43,9 +43,20 @@ is_off() {
 	[ "$(unrecorded "$1")" -gt 0 ]
 }
 
+# off FUNCTION PERCENT WHAT SECONDS ...: as budget, and it must be off in the end; an agent
+# that has to wait for a CPU gets more time
+off() {
+	off_function=$1 off_percent=$2 off_what=$3 off_seconds=$4
+	shift 4
+	for longer in 1 5 25; do
+		budget "$off_percent" "$off_what" "$(awk "BEGIN { print $off_seconds * $longer }")" "$@"
+		is_off "$off_function" && return 0
+	done
+	return 1
+}
+
 test_expect 'what costs most is switched off, and no call is missing or there twice' '
-	budget 2 loop 0.4
-	is_off tiny
+	off tiny 2 loop 0.4
 	exact tiny kept turn work
 	is 0 "$(unrecorded turn)"
 	jq -e ".switched_off[] | select(.function == \"tiny\") |
@@ -57,27 +68,23 @@ test_expect 'the time of the others is right: that of their callers has what is 
 	exclusive_sums_up budget_all.json'
 
 test_expect 'overhead.keep is on whatever the budget says' '
-	budget 0.01 loop 0.4 -- -k "overhead.keep=^(kept|turn)$"
-	is_off tiny
+	off tiny 0.01 loop 0.4 -- -k "overhead.keep=^(kept|turn)$"
 	is 0 "$(unrecorded kept)"
 	exact tiny kept turn'
 
 test_expect 'calls that are open when their function goes off end when they do' '
-	budget 1 deep 0.4
-	is_off sink
+	off sink 1 deep 0.4
 	exact sink
 	jq -e ".stacks[] | select(.function == \"sink\") | .t_incl_s > 0.39" budget_all.json
 	is 0 "$(jq .lost budget_all.json)"
 	! grep -q "closed by" budget_node_*.log'
 
 test_expect 'threads switch alike, and count on their own' '
-	budget 1 loop 0.4 3
-	is_off tiny
+	off tiny 1 loop 0.4 3
 	exact tiny kept turn work'
 
 test_expect 'a child of fork goes on as its parent was' '
-	budget 1 fork 0.3
-	is_off tiny
+	off tiny 1 fork 0.3
 	exact tiny kept turn work
 	is 2 "$(jq "[.switched_off[].processes] | max" budget_all.json)"'
 

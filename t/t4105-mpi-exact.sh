@@ -61,11 +61,11 @@ exact() {
 	# MPICH 4.0 stops now and then, most often with threads, untraced as well
 	for try in 1 2 3 4; do
 		rm -f said.* "$exact_json"
-		TEST_COMMAND_SECONDS=20 traced -q $exact_preload -- "$@" && break
+		TEST_COMMAND_SECONDS=$((20 * try)) traced -q $exact_preload -- "$@" && break
 		echo "try $try of $exact_mpi, seed $exact_seed, stopped or failed"
 	done
 	if [ ! -s said.0 ]; then
-		! TEST_COMMAND_SECONDS=20 limit "$@" || return 1
+		! TEST_COMMAND_SECONDS=40 limit "$@" || return 1
 		echo "$exact_mpi stops or fails there untraced, too"
 		return 77
 	fi

@@ -19,8 +19,8 @@ run() {
 	shift 2
 	rm -f ambiguous_* said
 	cp "$BIN/ambiguous-$run_mpi" ambiguous
-	for try in 1 2 3; do
-		TEST_COMMAND_SECONDS=20 traced -q -k profile_table.threads=all "$@" -- \
+	for try in 1 2 3 4; do
+		TEST_COMMAND_SECONDS=$((20 * try)) traced -q -k profile_table.threads=all "$@" -- \
 			$(mpirun_of "$run_mpi") -np 2 ./ambiguous "$how" >said && break
 		echo "try $try of $run_mpi stopped or failed"
 	done

@@ -24,7 +24,7 @@ run() {
 	last=
 	[ "$run_mpi" = mpich ] && last=partitioned
 	for try in 1 2 3; do
-		VFTR_TEST_PAIRS=$PWD/pairs TEST_COMMAND_SECONDS=30 traced -q "$@" -- \
+		VFTR_TEST_PAIRS=$PWD/pairs TEST_COMMAND_SECONDS=$((30 * try)) traced -q "$@" -- \
 			$(mpirun_of "$run_mpi") -np 4 ./match "$run_level" "$run_seed" $rounds truth $last &&
 			break
 		echo "try $try of $run_mpi stopped or failed"

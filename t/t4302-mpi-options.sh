@@ -81,7 +81,8 @@ test_expect 'mpi.log_messages=false: functions with their times, and nothing is 
 	is "0 0 0 0" "$(json app_all.json "[(.mpi, .message_sizes, .communication_matrix,
 		.communicators) | length] | join(\" \")")"
 	is 12 "$(calls_of app_all.json "MPI_Sendrecv<others<main<init")"
-	table app_all.log "MPI functions" | grep -q "^|MPI_Bcast|4|0\.[2-9].*|0|0|0|0|$"
+	table app_all.log "MPI functions" | grep "^|MPI_Bcast|4|.*|0|0|0|0|$" >bcast
+	awk -F"|" "{ exit !(\$4 > 0.2) }" bcast
 	hasnt app_1.log "Communication profile"
 	hasnt app_1.log "Messages by peer"
 '
@@ -121,7 +122,7 @@ test_expect 'mpi.show_sync_time: waiting for the last rank is a function of its 
 	jq -e ".stacks | map({(.path): .}) | add |
 		.[\"MPI_Bcast_sync<MPI_Bcast<late<main<init\"] as \$s |
 		.[\"MPI_Bcast<late<main<init\"] as \$b |
-		\$s.t_excl_s > 0.5 and \$s.t_excl_s <= \$b.t_incl_s and
+		\$s.t_excl_s > 0.3 and \$s.t_excl_s <= \$b.t_incl_s and
 		((\$b.t_incl_s - \$b.t_excl_s - \$s.t_incl_s) | fabs) < 1e-6" app_all.json
 	jq -e "[.stacks[].function | select(endswith(\"_sync\"))] | unique == [\"MPI_Bcast_sync\"]" \
 		app_all.json

@@ -13,7 +13,7 @@ gpu_warnings() {
 
 test_expect 'a killed process keeps what was delivered; the unfinished buffer is counted' '
 	export STANDIN_CUPTI=records=50
-	status_of 137 traced -- ./app kernels 120 1000 sleep 200 kill
+	status_of 137 traced -- ./app kernels 120 1000 sleep 500 kill
 	# two full buffers, of which one record is the device
 	is 99 "$(gpu app_all.json _Z5saxpyfPKfPf calls)"
 	is 99 "$(gpu app_all.json _Z5saxpyfPKfPf with_latency)"
@@ -90,7 +90,7 @@ test_expect 'a call that ends while another thread has paused recording has ende
 			pthread_t t;
 			pthread_create(&t, 0, work, 0);
 			while (!waits) usleep(1000);
-			usleep(50000);
+			usleep(150000);
 			vftrace_pause();
 			while (!waited) usleep(1000);
 			vftrace_resume();
@@ -213,7 +213,7 @@ test_expect 'a program that has CUDA and never uses it does not load CUPTI' '
 test_expect 'a program that aborts keeps its status and what was delivered' '
 	unset CUDA_INJECTION64_PATH
 	export STANDIN_CUPTI=records=20
-	status_of 134 traced -- ./app kernels 50 100000000 sleep 200 abort
+	status_of 134 traced -- ./app kernels 50 100000000 sleep 500 abort
 	is 39 "$(gpu app_all.json _Z5saxpyfPKfPf calls)"
 	gpu_warnings | grep "1 buffers .* not delivered"'
 

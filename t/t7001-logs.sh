@@ -123,8 +123,11 @@ test_expect 'agent.write_every_s: results on the way are whole, say so, and the 
 	cat >every.c <<-END
 	#include <unistd.h>
 	__attribute__((noinline)) void leaf(void) { __asm__ volatile(""); }
-	__attribute__((noinline)) void work(void) { for (int i = 0; i < 1000; i++) leaf(); usleep(10000); }
-	int main(void) { for (int i = 0; i < 250; i++) work(); return 0; }
+	__attribute__((noinline)) void work(void) { for (int i = 0; i < 1000; i++) leaf(); usleep(1000); }
+	int main(void) {
+		for (int i = 0; i < 250; i++) { while (i == 200 && access("go", F_OK)) usleep(1000); work(); }
+		return 0;
+	}
 	END
 	cc_traced "$BIN/every" every.c
 	traced -q -k agent.write_every_s=0.2 -k logfile_for_ranks=all -k sampling.active=true \
@@ -133,6 +136,7 @@ test_expect 'agent.write_every_s: results on the way are whole, say so, and the 
 	cp every_all.json early.json
 	cp every_all.log early.log
 	cp every_*.vfp early_host.vfp
+	touch go
 	is 1 "$(grep -c "results on the way: 1 of 1 processes were running" early.log)"
 	# complete, and of a program that was in the middle of it
 	jq -e ".stacks | map(select(.path == \"work<main<init\")) | .[0].calls | . > 0 and . < 250" early.json

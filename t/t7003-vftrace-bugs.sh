@@ -21,6 +21,8 @@ cat >elsewhere <<'END'
 2a: sorting messages by size divides by zero|t4302|mpi.sort_table: by each column
 2a: the advisor does not know all sections|t2002|a key of any level that is not known gets the nearest of its level
 2a: the echo is no JSON with counters, and lacks keys|t2002|the echo in the log is JSON that is accepted again
+2a: the echo lacks OpenACC|t6004|the echo of the configuration has the section
+2a: OpenACC in rank logs is sorted as CUDA is|t6004|each table has its order and its switch
 2a: numbers out of range are accepted|u-conf|every_key_refuses
 2a: demangled names end at the first bracket|t7202|demangle_cxx keeps what follows the first template bracket
 2a: counters are read where there are none|t3501|without counters nothing is read
@@ -67,6 +69,8 @@ cat >elsewhere <<'END'
 2g: CUDA: streams are serialised|t6001|streams and devices are busy for the union of what runs there
 2g: CUDA: one thread only|t6001|from several threads, with small buffers
 2g: CUDA: bytes of plain copies only|t6001|copies, sets, peer copies and unified memory have bytes
+2g: OpenACC needs one compiler|t6005|constructs are frames at their lines
+2g: OpenACC: events that do not match are lost|t6004|what makes no sense is no harm
 2g: counters: recursion gives negative values|t3501|the dummy source counts every event once, at its path
 2g: counters: an unknown event aborts|t3501|and unknown ones named
 2g: counters: a wrong formula aborts|t3501|a formula that is none is refused, with its place
@@ -235,7 +239,17 @@ for mpi in $mpis; do
 		[ ! -s err ]
 		grep -qx "Complete:        yes" dump
 		grep -qE "^ +[0-9.]+ [0-9]+ call MPI_Bcast\*<together<main<init" dump
-		is 4 "$(grep -c " exit MPI_Bcast\*<together<main<init" dump)"'
+		is 4 "$(grep -c " exit MPI_Bcast\*<together<main<init" dump)"
+		is 4 "$(grep -cE "^ +[0-9.]+ [0-9]+ call MPI_Bcast_sync\*<MPI_Bcast\*<together<main<init" dump)"
+		is 4 "$(grep -cE "^ +[0-9.]+ [0-9]+ exit MPI_Bcast_sync\*<MPI_Bcast\*<together<main<init" dump)"
+		rm -rf ranks
+		"$VFTR" export mpi_*.vfd --format vfd3 --output ranks
+		ln -sf "$VFTR" vftrace_vfd_dump
+		for rank in 0 1 2 3; do
+			./vftrace_vfd_dump ranks/mpi_$rank.vfd >dump 2>err
+			[ ! -s err ]
+			is 1 "$(grep -c " call MPI_Bcast_sync\*<MPI_Bcast\*<together<main<init" dump)"
+		done'
 	test_expect "$mpi, 2f: open requests cost functions nothing" '
 		traced -q -- '"$run"' -np 1 "$BIN/mpi" open >out
 		awk "{ exit !(\$1 > 0 && \$1 < 10) }" out || { cat out; exit 1; }

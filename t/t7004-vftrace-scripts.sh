@@ -235,7 +235,9 @@ test_expect 'messages of the communication profile, by the fields of the table' 
 test_expect 'sync rows: one for each function that waits, below it' '
 	is 4 "$(sh calls.sh options_all.log MPI_Bcast_sync MPI_Bcast)"
 	grep -q "STID[0-9]* *MPI_Bcast_sync<MPI_Bcast<late<main<init" options_all.log
-	is 1 "$(sh column.sh options_all.log Function | grep -c "^MPI_Bcast_sync\$")"'
+	is 1 "$(sh column.sh options_all.log Function | grep -c "^MPI_Bcast_sync\$")"
+	is 4 "$(sh samples.sh options_*.vfd "MPI_Bcast_sync*")"
+	is 4 "$(vftrace_vfd_dump options_*.vfd | grep -c " exit MPI_Bcast_sync\*<MPI_Bcast\*<late<main<init")"'
 
 test_expect 'messages of a dump: count=, type=, peer= and tag= of each' '
 	sh messages.sh options_*.vfd | sort | uniq -c | awk "{ \$1 = \$1; print }" >got
@@ -260,6 +262,7 @@ test_expect 'a file for each rank, as Vftrace has them, out of vftr export' '
 		is "$rank of 4" "$(sh header.sh ranks/options_$rank.vfd Processes)"
 		n=$(sh header.sh ranks/options_$rank.vfd Function)
 		is "$n" "$(vftrace_vfd_dump ranks/options_$rank.vfd | grep -cE "^ +[0-9.]+ (call|exit) ")"
+		is 1 "$(sh samples.sh ranks/options_$rank.vfd "MPI_Bcast_sync*")"
 		sh messages.sh ranks/options_$rank.vfd >>got
 	done
 	sh messages.sh options_*.vfd | sort >wanted
@@ -279,7 +282,7 @@ test_expect 'collective operations are messages between each rank and its peers'
 	is "recv 10 3" "$(got 1 "MPI_Bcast*<backwards")"
 	is "recv 10 1,recv 10 3,send 10 3" "$(got 3 "MPI_Gather*<backwards")"
 	is "send 10 3" "$(got 1 "MPI_Gather*<backwards")"
-	is "recv 3 -1,send 2 1" "$(got 1 "MPI_Gatherv*<backwards")"
+	is "recv 1 3,recv 2 1,send 2 1" "$(got 1 "MPI_Gatherv*<backwards")"
 	is "send 1 1" "$(got 3 "MPI_Gatherv*<backwards")"
 	is "recv 10 1,recv 10 3,send 10 1" "$(got 1 "MPI_Reduce*<backwards")"
 	is "send 10 0" "$(got 2 "MPI_Reduce*<backwards")"
@@ -294,7 +297,15 @@ test_expect 'collective operations are messages between each rank and its peers'
 	is "" "$(got 1 "MPI_Bcast*<inter_bcast")"
 	is "recv 10 0,send 10 2" "$(got 1 "MPI_Scan*<scan")"
 	is "recv 2 0,send 10 0" "$(got 1 "MPI_Reduce_scatter*<reduce_scatter")"
-	is "recv 8 -1,send 8 -1" "$(got 1 "MPI_Alltoallv*<alltoallv_in_place")"
+	is "recv 1 0,recv 10 0,recv 10 1,recv 10 2,recv 10 3,send 1 0,send 10 0,send 2 1,send 3 2,send 4 3" \
+		"$(got 0 "MPI_Reduce_scatter*<reduce_scatter")"
+	is "recv 1 0,recv 3 2,recv 4 3,send 1 0,send 3 2,send 4 3" \
+		"$(got 1 "MPI_Alltoallv*<alltoallv_in_place")"
+	is "send 1 0,send 2 1,send 3 2,send 4 3" "$(got 0 "MPI_Scatterv*<scatterv" | sed "s/recv[^,]*,//")"
+	is "recv 1 0,recv 1 2,send 1 0,send 1 2" "$(got 1 "MPI_Neighbor_allgather*<cart")"
+	is "recv 2 2,recv 3 0,send 2 0,send 3 2" "$(got 1 "MPI_Neighbor_alltoallv*<cart")"
+	is "recv 2 1,send 3 1" "$(got 0 "MPI_Neighbor_alltoallv*<cart")"
+	is "recv 2 1,recv 2 2,send 2 0,send 2 1" "$(got 3 "MPI_Neighbor_alltoall*<graph")"
 	# of our file the same, and as many as the header says
 	for f in "Alltoall*<backwards" "Allgatherv*<allgatherv" "Reduce_scatter*<reduce_scatter"; do
 		for rank in 0 1 2 3; do
@@ -313,8 +324,19 @@ test_expect 'vftr dump has a line for each collective call, and messages with --
 	"$VFTR" dump --peers coll_*.vfd >peers
 	vftrace_vfd_dump coll_*.vfd | diff peers -
 	"$VFTR" dump --peers --json coll_*.vfd >peers.json
+	hasnt peers "peer=-1"
 	is "$(grep -c " in stackID" peers)" \
 		"$(jq "[.events[] | select(.event == \"message\")] | length" peers.json)"
-	is 0 "$(jq "[.threads[].stacks[] | select(.function == \"(lost)\")] | length" peers.json)"'
+	is 0 "$(jq "[.threads[].stacks[] | select(.function == \"(lost)\")] | length" peers.json)"
+	# what one sends in such a call, its peer receives
+	jq -r "(.processes | map({(.id | tostring): .rank}) | add) as \$rank |
+		(.threads | map({(.lane | tostring): \$rank[.process | tostring]}) | add) as \$of |
+		.events[] | select(.event == \"message\" and ((.function // \"\") | test(\"[vw]\$|Neighbor\"))) |
+		\$of[.lane | tostring] as \$me |
+		if .kind == \"send\" then \"s \(\$me) \(.peer) \(.bytes) \(.function)\"
+		else \"r \(.peer) \(\$me) \(.bytes) \(.function)\" end" peers.json >each
+	[ $(wc -l <each) -gt 200 ]
+	sed -n "s/^s //p" each | sort >sent
+	sed -n "s/^r //p" each | sort | diff sent -'
 
 done_testing

@@ -130,6 +130,17 @@ test_if 'command -v gfortran' 'no gfortran' 'Fortran: module names are cut off o
 
 names ''
 
+test_expect 'not PIE: the address that a program has for a function of a library' '
+	echo "int shared(int x) { return x + 1; }" >shared.c
+	echo "int shared(int); int (*volatile f)(int) = shared; int main(void) { return f(-1); }" >nopie.c
+	gcc $hooked -shared -fPIC -o libshared.so shared.c
+	gcc $hooked -fno-pie -no-pie -o nopie nopie.c -L. -lshared -Wl,-rpath,"$PWD" $found
+	for form in kept stripped; do
+		run ./nopie
+		is 1 "$(json nopie_all.json "[.stacks[] | select(.function == \"shared\") | .calls] | add")" "$form"
+		strip nopie
+	done'
+
 gcc $hooked -o host "$T/app-plugin.c" $found -ldl
 for p in alpha beta; do
 	gcc $hooked -shared -fPIC -DWORK=work_$p -o $p.so "$T/app-plugin-lib.c"

@@ -3,37 +3,22 @@
 # Two nodes with clocks that are seconds apart and drift: their sampling files, read
 # together, are one time line, and each arrow goes from the thread that sent to the one
 # that received. What the truth is stands in the length of each message.
-TEST_SECONDS=180
 test_description='sampling files of two nodes: one clock, and arrows between all threads'
 . "$(dirname "$0")/lib.sh"
 need mpirun.openmpi jq awk protoc otf2-print
 need_built "$AGENT" "$VFTR" "$LIB/libvftrace-openmpi.so" "$LIB/vftr/peer-openmpi.so"
 nodes_up 2
+. "$T/clocks.sh"
 mpicc_traced openmpi "$BIN/arrows" "$T/app-mpi-arrows.c" -pthread
 
-# seconds, ppm, amplitude of the wander
 echo 0,0,0 >clock.node1
 echo 3.25,50,0 >clock.node2
-cat >agent <<-END
-	#!/bin/sh
-	VFTR_TEST_CLOCK=\$(cat $PWD/clock.\$(hostname))
-	export VFTR_TEST_CLOCK
-	exec $AGENT "\$@"
-END
-chmod +x agent
 
-# side DIR SECONDS [AGENT OPTION...]: agents with these clocks, and a job beside them
+# side DIR SECONDS: agents with these clocks, and a job beside them
 side() {
-	dir=$1
-	seconds=$2
-	shift 2
-	mkdir "$dir"
-	limit $(nodes_mpirun 1) --map-by ppr:1:node -x VFTR_RUNTIME_DIR -x VFTR_SESSION="$dir" \
-		${ASAN_OPTIONS:+-x ASAN_OPTIONS} "$PWD/agent" -q -k sampling.active=true -o "$PWD/$dir" "$@" &
-	for node in node1 node2; do
-		wait_for 20 "nodes_run $node test -S $VFTR_RUNTIME_DIR/$dir.sock"
-	done
-	limit $(nodes_mpirun 2) -x VFTR_RUNTIME_DIR -x VFTR_SESSION="$dir" -np 4 "$BIN/arrows" "$seconds" >"$dir/messages"
+	mkdir "$1"
+	agents_up "$1" -k sampling.active=true
+	limit $(nodes_mpirun 2) -x VFTR_RUNTIME_DIR -x VFTR_SESSION="$1" -np 4 "$BIN/arrows" "$2" >"$1/messages"
 	wait
 }
 

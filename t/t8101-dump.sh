@@ -92,7 +92,9 @@ test_expect 'a file that is cut short is printed up to there' '
 
 test_expect 'after kill -9 of its writer everything up to there is readable' '
 	for i in 1 2 3 4 5; do
+		rm -f k.vfd
 		"$BUILD/t/u-vfd" --endless k.vfd &
+		wait_for 20 "[ \$(stat -c %s k.vfd) -gt 20000 ]"
 		sleep 0.$i
 		kill -9 $!
 		wait $! || :

@@ -1,7 +1,6 @@
 #!/bin/sh
 # SPDX-License-Identifier: BSD-3-Clause
 # Jobs on several (pseudo-)nodes: one agent each, one summary.
-TEST_SECONDS=300
 test_description='several nodes: agents collate over MPI'
 . "$(dirname "$0")/lib.sh"
 need mpirun.openmpi jq

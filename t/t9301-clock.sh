@@ -2,26 +2,18 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # One clock over all nodes. The agents of three nodes see clocks that are seconds
 # apart, drift and wander, as VFTR_TEST_CLOCK says; the truth is known here.
-TEST_SECONDS=180
 test_description='clocks of several nodes'
 . "$(dirname "$0")/lib.sh"
 need mpirun.openmpi jq awk
 need_built "$AGENT" "$LIB/libvftrace-openmpi.so" "$LIB/vftr/peer-openmpi.so"
 nodes_up 3
+. "$T/clocks.sh"
 
 mpicc_traced openmpi "$BIN/job" "$T/app-job.c"
 
-# seconds, ppm, amplitude of the wander in us (period 20 s)
 echo 0,0,0 >clock.node1
 echo 3.25,50,5 >clock.node2
 echo 7200,-50,0 >clock.node3
-cat >agent <<-END
-	#!/bin/sh
-	VFTR_TEST_CLOCK=\$(cat $PWD/clock.\$(hostname))
-	export VFTR_TEST_CLOCK
-	exec $AGENT "\$@"
-END
-chmod +x agent
 
 # side DIR SECONDS [AGENT OPTION...]: agents with these clocks, and a job beside them
 side() {
@@ -29,11 +21,7 @@ side() {
 	seconds=$2
 	shift 2
 	mkdir "$dir"
-	limit $(nodes_mpirun 1) --map-by ppr:1:node -x VFTR_RUNTIME_DIR -x VFTR_SESSION="$dir" \
-		${ASAN_OPTIONS:+-x ASAN_OPTIONS} "$PWD/agent" -q -o "$PWD/$dir" "$@" &
-	for node in node1 node2 node3; do
-		wait_for 20 "nodes_run $node test -S $VFTR_RUNTIME_DIR/$dir.sock"
-	done
+	agents_up "$dir" "$@"
 	limit $(nodes_mpirun 1) -x VFTR_RUNTIME_DIR -x VFTR_SESSION="$dir" -np 3 "$BIN/job" "$seconds"
 	wait
 }

@@ -2,7 +2,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # Agents that find each other over TCP: plain processes on three (pseudo-)nodes, one
 # summary.
-TEST_SECONDS=200
 test_description='agents over TCP, without MPI'
 . "$(dirname "$0")/lib.sh"
 need jq ip ss
@@ -45,12 +44,14 @@ test_expect 'a late agent, and one that was told its place and port' '
 	start late node1 --peers @$PWD/list --me 0
 	start late node2 --peers @$PWD/list --listen :7002
 	up late node1 node2
-	run late node1 "$BIN/service" 3 &
-	run late node2 "$BIN/service" 3 &
-	sleep 1.5
+	run late node1 "$BIN/service" 1 0 $PWD/late/go &
+	run late node2 "$BIN/service" 1 0 $PWD/late/go &
+	wait_for 10 "[ \$(ls late | grep -c ^go.here) = 2 ]"
+	sleep 0.5
 	start late node3 --peers @$PWD/list --interface eth0
 	up late node3
 	run late node3 "$BIN/service" 1 &
+	touch late/go
 	statuses late 0 0 0
 	complete late/service_all.json 3
 	is 0 "$(json late/service_all.json "[.agents[] | select(.missing)] | length")"'
@@ -73,7 +74,7 @@ test_expect '--expect: waits for processes on agents that it invites; exit statu
 	complete expect/service_all.json 4'
 
 test_expect '--expect --within: exit status 3 when not all came' '
-	start within node1 --expect 3 --within 2
+	start within node1 --expect 3 --within 4
 	up within node1
 	run within node1 "$BIN/service" 0.1
 	statuses within 3
@@ -83,9 +84,11 @@ test_expect '--expect stopped by a signal: all agents write what they have, stat
 	start stopped node2 --listen :7005
 	start stopped node1 --expect 3 node2:7005
 	up stopped node1 node2
-	run stopped node1 "$BIN/service" 30 &
-	run stopped node2 "$BIN/service" 30 &
-	sleep 2
+	run stopped node1 "$BIN/service" 1 0 $PWD/stopped/go &
+	run stopped node2 "$BIN/service" 1 0 $PWD/stopped/go &
+	wait_for 10 "[ \$(ls stopped | grep -c ^go.here) = 2 ]"
+	wait_for 10 "nodes_run node2 ss -Htn state established | grep -q ."
+	sleep 0.5
 	nodes_run node1 kill -TERM "$(agent_of stopped node1)"
 	statuses stopped 3 0
 	is 2 "$(json stopped/service_all.json .ranks)"'
@@ -116,16 +119,17 @@ done
 test_if '[ "${ipv6-yes}" = yes ]' 'no IPv6 here' \
 	'IPv6 addresses, in any sequence of starts, one of them later than the deadline' '
 	six="[fd00:77::2]:7011,[fd00:77::1]:7011,[fd00:77::3]:7011"
-	start six node3 --peers "$six" -k agent.deadline_s=1.5
+	start six node3 --peers "$six" -k agent.deadline_s=3
 	up six node3
-	start six node2 --peers "$six" -k agent.deadline_s=1.5
+	start six node2 --peers "$six" -k agent.deadline_s=3
 	up six node2
-	run six node2 "$BIN/service" 4 &
-	run six node3 "$BIN/service" 4 &
+	run six node2 "$BIN/service" 1 0 $PWD/six/go &
+	run six node3 "$BIN/service" 1 0 $PWD/six/go &
 	wait_for 10 "grep -q \"fd00:77::1.*did not come\" six/node2.err"
 	start six node1 --peers "$six"
 	up six node1
 	run six node1 "$BIN/service" 0.5 &
+	touch six/go
 	statuses six 0 0 0
 	cat six/*.err
 	complete six/service_all.json 3'
@@ -133,14 +137,14 @@ test_if '[ "${ipv6-yes}" = yes ]' 'no IPv6 here' \
 test_expect 'a node whose name is 127.0.0.1 there; an agent that two invite; contacts of an interface' '
 	{ echo "127.0.0.1 node2"; grep -v node2 "$NODES/hosts"; } >hosts
 	nodes_run node2 mount --bind "$PWD/hosts" /etc/hosts
-	start two node2 --listen node2:7012 --print-contact=$PWD/two/node2.contact
+	start two node2 -k agent.deadline_s=8 --listen node2:7012 --print-contact=$PWD/two/node2.contact
 	wait_for 10 "test -s two/node2.contact"
 	cat two/node2.contact
 	hasnt two/node2.contact 127.0.0.1
-	start two node1 --listen :7012 --expect 2 $(cat two/node2.contact)
+	start two node1 -k agent.deadline_s=8 --listen :7012 --expect 2 $(cat two/node2.contact)
 	up two node1
 	wait_for 10 "nodes_run node1 ss -Htn state established sport = 7012 | grep -q 7012"
-	start two node3 --listen :7012 --expect 1 node2:7012
+	start two node3 -k agent.deadline_s=8 --listen :7012 --expect 1 node2:7012
 	wait_for 10 "grep -q \"another agent has invited this one before\" two/node2.err"
 	wait_for 10 "grep -q \"cannot join the agent.*another agent has invited it before\" two/node3.err"
 	run two node1 "$BIN/service" 0.1 &

@@ -1,6 +1,5 @@
 #!/bin/sh
 # SPDX-License-Identifier: BSD-3-Clause
-TEST_SECONDS=200
 test_description='sessions of processes without MPI, on one node'
 . "$(dirname "$0")/lib.sh"
 need jq
@@ -192,9 +191,10 @@ test_expect 'checklist 7: abort of another thread ends what waits, in all proces
 	in_time b start'
 
 test_expect 'checklist 8: several rounds in one life' '
-	agent rounds
+	agent rounds -k profile_table.threads=all -k sampling.active=true
 	for i in 0 1; do
-		one p$i join=$i expect=2 start ring=w=2 finish start ring=w=3 finish start ring=w=4 finish
+		one p$i join=$i expect=2 start ring=w=2 counter=load==5,2 finish \
+			start ring=w=3 counter=load==3,4,$i finish start ring=w=4 finish
 	done
 	over 0
 	said p1 "start 0 1/2 round 3"
@@ -204,7 +204,35 @@ test_expect 'checklist 8: several rounds in one life' '
 		is "2 $((2 * (n + 1)))" "$(json one.round${n}_all.json \
 			"\"\(.ranks) \([.communication_matrix[] | .sends] | add)\"")" "round $n"
 		is $((2 * (n + 1))) "$(calls_of one.round${n}_all.json "vftrace_log_receive<init")"
+		is $((2 * (n + 1))) "$(json one.round${n}_all.json .matching.pairs.exact)" matched
+		is "0 1 $((n + 1)),1 0 $((n + 1))" "$(json one.round${n}_all.json \
+			"[.thread_pairs[] | \"\(.from) \(.to) \(.messages)\"] | join(\",\")")"
+		is "$((n + 1)) $((n + 1)) true" "$(json one.round${n}_all.json \
+			"\"\([.each_thread[].sends] | join(\" \")) \(.calls == ([.each_thread[].calls] | add))\"")"
 	done
+	counters="[.user_counters[] | \"\(.rank) \(.values) \(.min) \(.mean) \(.max)\"] | join(\",\")"
+	is "0 2 2 3.5 5,1 2 2 3.5 5" "$(json one.round1_all.json "$counters")"
+	is "0 3 0 2.3333333333333335 4,1 3 1 2.6666666666666665 4" "$(json one.round2_all.json "$counters")"
+	is "" "$(json one.round3_all.json "$counters")"
+	is "0 5 0 2.8 5,1 5 1 3 5" "$(json one_all.json "$counters")"
+	for n in 1 2 3; do
+		"$VFTR" dump --json --round $n one_*.vfd >cut.json
+		is $((2 * (n + 1))) "$(json cut.json "[.events[] | select(.kind == \"send\")] | length")" sends
+		is "1 2 3" "$(json cut.json "[.rounds[].number] | join(\" \")")"
+		is $((2 * (n + 1))) "$("$VFTR" export -f chrome --round $n -o - . |
+			jq "[.traceEvents[] | select(.ph == \"s\")] | length")" arrows
+	done
+	{
+		status_of 2 "$VFTR" dump --round 4 one_*.vfd
+		status_of 2 "$VFTR" export -f chrome -o - --round 4 .
+		status_of 2 "$VFTR" dump --round 0 one_*.vfd
+		status_of 2 "$VFTR" export -f chrome -o - --round 1 --to 3 .
+	} 2>words
+	cat words
+	is "2 1 1" "$(echo $(grep -c "no round 4" words) $(grep -c "not a number of a round" words) \
+		$(grep -c "not with --from" words))"
+	is "0 1 9,1 0 9" "$(json one_all.json \
+		"[.thread_pairs[] | \"\(.from) \(.to) \(.messages)\"] | join(\",\")")"
 	rm one.round2_all.json
 	"$VFTR" collate -b one.round2 .
 	is 6 "$(calls_of one.round2_all.json "vftrace_log_send<init")"'

@@ -1,6 +1,5 @@
 #!/bin/sh
 # SPDX-License-Identifier: BSD-3-Clause
-TEST_SECONDS=240
 test_description='sessions of processes without MPI, on three (pseudo-)nodes'
 . "$(dirname "$0")/lib.sh"
 need jq ip
@@ -47,13 +46,18 @@ test_expect 'checklist 1, 2, 24: three processes on three nodes: one summary, al
 
 test_expect 'checklist 3, 15: contacts from other nodes, rounds, and communicators across nodes' '
 	three contacts -k agent.linger_s=0.3
-	one contacts node2 a join=1 start create=w=2,1=5 ring=n=5 finish start ring=w=2 finish
-	one contacts node3 b join=2 start create=w=2,1=5 ring=n=5 finish start ring=w=2 finish
+	one contacts node2 a join=1 start create=w=2,1 ring=n=5 finish start ring=w=2 finish
+	one contacts node3 b join=2 start create=w=2,1 ring=n=5 finish start ring=w=2 finish
 	one contacts node1 lead join=0 expect=3=a.contact,b.contact start finish start ring=w=2 finish
 	said contacts a "create 0 1/2"
 	said contacts lead "start 0 0/3 round 2"
 	statuses contacts 0 0 0
-	matched contacts/one_all.json 16'
+	matched contacts/one_all.json 16
+	for n in 1 2; do "$VFTR" collate -b one.round$n contacts; done
+	is "10 6" "$(echo $(json contacts/one.round1_all.json .matching.pairs.exact) \
+		$(json contacts/one.round2_all.json .matching.pairs.exact))" "matched in each round"
+	is "0 1 2,1 2 2,2 0 2" "$(json contacts/one.round2_all.json \
+		"[.thread_pairs[] | \"\(.from) \(.to) \(.messages)\"] | join(\",\")")"'
 
 test_expect 'checklist 13, 14: children on other nodes than their parents' '
 	three family -k agent.linger_s=0.3
@@ -64,10 +68,31 @@ test_expect 'checklist 13, 14: children on other nodes than their parents' '
 	statuses family 0 0 0
 	matched family/one_all.json 12'
 
+# A process that gets SIGTERM and does not care learns in its next call who is missing.
+test_expect '--on-death abort: one dies on a node, those of the others are freed, told, and ended' '
+	three abort -k agent.linger_s=0.3 --on-death abort
+	one abort node2 lead join=0 expect=3 start ring=w=3 touch=ready sleep=60
+	echo $! >lead.pid
+	(cd abort && run abort node3 sh -c "trap \"\" TERM; exec \"\$0\" \"\$@\"" "$BIN/one" deaf join=2 \
+		start ring=w=3 create=w=0,1,2=60 finish=5 >deaf.out 2>deaf.err) &
+	one abort node1 loser join=1 start ring=w=3 wait=ready die=9
+	wait "$(cat lead.pid)" || status=$?
+	cat abort/*.out abort/*.err
+	is 143 "$status" "exit status of the process on node2"
+	statuses abort 0 0 0
+	said abort deaf "create 9 vftrace_comm_create: loser (pid"
+	has abort/node1.err "loser (pid"
+	is "2 3" "$(json abort/one_all.json "\"\(.dead_ranks | length) \(.ranks)\"")"
+	matched abort/one_all.json 9
+	for node in node1 node2 node3; do
+		is "" "$(nodes_run $node ls "$VFTR_RUNTIME_DIR" | grep "^abort")" "files of the session"
+		is "" "$(nodes_run $node ls /dev/shm | grep -i vftr)" "shared memory"
+	done'
+
 test_expect 'checklist 10, 11: one is killed on another node: the others go on, and are told' '
 	three killed -k agent.linger_s=0.3
 	one killed node1 a join=0 expect=3 start ring=w=3 wait=go finish
-	one killed node2 b join=1 start ring=w=3 wait=go create=w=1,2=5 finish
+	one killed node2 b join=1 start ring=w=3 wait=go create=w=1,2=60 finish
 	one killed node3 c join=2 start ring=w=3 touch=ready sleep=0.3 die=9
 	wait_for 10 "test -e killed/ready"
 	sleep 1
@@ -80,18 +105,19 @@ test_expect 'checklist 10, 11: one is killed on another node: the others go on, 
 
 test_expect 'checklist 5, 6: numbers and time-outs across nodes' '
 	three numbers -k agent.linger_s=0.3
-	one numbers node2 a join=1 start=4
+	one numbers node2 a join=1 async wait=go leave
 	said numbers a "join 0"
 	one numbers node3 b join=1 join=0 expect=3 start=1
 	said numbers b "join 5 vftrace_join: a (pid"
 	said numbers b "start 7 vftrace_start: 2 of 3 processes have come; 1 have not joined"
+	touch numbers/go
 	statuses numbers 0 0 0'
 
 test_expect 'an agent that is killed: its processes go on, the others are told who is missing' '
 	three agentless -k agent.linger_s=0.3
-	one agentless node1 a join=0 expect=3 start wait=go finish=5
-	one agentless node2 b join=1 start wait=go finish=5
-	one agentless node3 c join=2 start touch=ready wait=go finish=5 send=w=0=1=1
+	one agentless node1 a join=0 expect=3 start wait=go finish
+	one agentless node2 b join=1 start wait=go finish
+	one agentless node3 c join=2 start touch=ready wait=go finish send=w=0=1=1
 	wait_for 10 "test -e agentless/ready"
 	nodes_run node3 kill -9 "$(agent_of agentless node3)"
 	sleep 1.5

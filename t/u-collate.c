@@ -20,31 +20,12 @@
 #include "nodeagent/profile.h"
 #include "nodeagent/vfp.h"
 #include "t/random-profile.h"
+#include "t/same-profile.h"
 #include "t/suite.h"
 
 #define FEW 9
 
 static char folder[] = "/tmp/u-collate.XXXXXX";
-
-static void assert_same(const struct profile *a, const struct profile *b)
-{
-	unsigned char *x, *y;
-	size_t m, n;
-
-	ck_assert_int_eq(vfp_encode(a, &x, &m), 0);
-	ck_assert_int_eq(vfp_encode(b, &y, &n), 0);
-	ck_assert_uint_eq(m, n);
-	ck_assert_mem_eq(x, y, n);
-	free(x);
-	free(y);
-}
-
-static void assert_valid(const struct profile *p)
-{
-	const char *why = profile_valid(p);
-
-	ck_assert_msg(!why, "%s", why);
-}
 
 static char *write_one(struct profile *p, uint32_t name)
 {

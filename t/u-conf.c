@@ -315,6 +315,10 @@ static const struct {
 		"f:2: overhead.keep: \"((a{200}){200}){200}\" is not a POSIX extended regular "
 		"expression "
 		"or null: its repetitions are too large"},
+	{"{\"overhead\": {\n\"keep\": \"[\\\\1](a*)\\\\1b\"}}",
+		"f:2: overhead.keep: \"[\\1](a*)\\1b\" is not a POSIX extended regular expression "
+		"or null: it refers back to a group"},
+	{"{\"agent\": {\n\"launcher\": \" \"}}", "f:2: agent.launcher: \" \" is not a command"},
 	{"{\"hwprof\": {\n\"counters\": {}}}", "f:2: hwprof.counters: an object is not a list of "
 					       "{\"hwc_name\": ..., \"symbol\": ...}"},
 	{"{\"hwprof\": {\"counters\": [\n{\"hwc_name\": \"a\"}]}}",

@@ -136,6 +136,7 @@ static void teardown(void)
 		process_free(a.processes);
 		a.processes = next;
 	}
+	a.live = NULL;
 	symcache_free(a.symbols);
 	conf_free(a.conf);
 }

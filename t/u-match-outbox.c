@@ -116,7 +116,7 @@ START_TEST(sends_come_back)
 	for (uint32_t k = 0; k < PLACES; k++)
 		while (match_outbox_piece(box, k, &p)) {
 			ck_assert_ptr_nonnull(p.bytes);
-			ck_assert_ptr_null(match_batch_each(p.bytes, p.n, on_send, NULL, NULL));
+			ck_assert_ptr_null(match_batch_each(p.bytes, p.n, on_send, NULL));
 			free(p.bytes);
 		}
 	ck_assert_uint_eq(came, n);
@@ -185,7 +185,7 @@ START_TEST(full)
 			if (!p.bytes)
 				dropped += p.records;
 			else
-				match_batch_each(p.bytes, p.n, on_send, NULL, NULL);
+				match_batch_each(p.bytes, p.n, on_send, NULL);
 			free(p.bytes);
 		}
 	ck_assert_uint_gt(dropped, n / 2);

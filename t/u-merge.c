@@ -7,8 +7,8 @@
 #include <string.h>
 
 #include "nodeagent/profile.h"
-#include "nodeagent/vfp.h"
 #include "t/random-profile.h"
+#include "t/same-profile.h"
 #include "t/suite.h"
 
 #define NODES 7
@@ -33,26 +33,6 @@ static struct profile *merge_left(struct profile **at, int n)
 	for (int i = 1; i < n; i++)
 		p = profile_merge(p, profile_copy(at[i]));
 	return p;
-}
-
-static void assert_same(const struct profile *a, const struct profile *b)
-{
-	unsigned char *x, *y;
-	size_t m, n;
-
-	ck_assert_int_eq(vfp_encode(a, &x, &m), 0);
-	ck_assert_int_eq(vfp_encode(b, &y, &n), 0);
-	ck_assert_uint_eq(m, n);
-	ck_assert_mem_eq(x, y, n);
-	free(x);
-	free(y);
-}
-
-static void assert_valid(const struct profile *p)
-{
-	const char *why = profile_valid(p);
-
-	ck_assert_msg(!why, "%s", why);
 }
 
 static void check_sums(struct profile **at, int n, const struct profile *whole)

@@ -358,7 +358,8 @@ START_TEST(deaths_and_losses)
 			"\nApplication was cancelled by signal: Killed\n****",
 			"Process of rank 3 (pid 123) was killed by signal 9 (Killed) after 1.23 s; "
 			"its data are complete up to its last record.\n",
-			"12345 calls were not recorded because rings were full;",
+			"12345 calls were not recorded because rings were full or a signal came in "
+			"between;",
 			"Time ranks waited for room in their rings: 0.12 s\n",
 			"Warning: two?lines\n", "Runtime profile\n", NULL});
 	cell_is(row(log, "Calls that were not recorded", 0), 0, "12345");

@@ -705,6 +705,39 @@ START_TEST(counters_of_the_user)
 }
 END_TEST
 
+static void openacc(uint64_t bytes)
+{
+	put(0, RECORD_OPENACC, bytes ? RECORD_OPENACC_MARK | bytes : 0);
+}
+
+/* They belong to the frame they stand in, take no time, and move with their node. */
+START_TEST(bytes_of_openacc)
+{
+	struct calltree *sum = calltree_new();
+
+	in(A);
+	openacc(100);
+	in(B);
+	openacc(7);
+	openacc(0); /* never completed */
+	out(B);
+	out(A);
+	end();
+	expect(AT(A), 1, 3);
+	ck_assert_uint_eq(AT(A)->extra->openacc_bytes, 100);
+	ck_assert_uint_eq(AT(A, B)->extra->openacc_bytes, 7);
+	ck_assert_uint_eq(replay_counts(r)->records, 6);
+	calltree_add(sum, replay_tree(r));
+	calltree_add(sum, replay_tree(r));
+	ck_assert_uint_eq(calltree_root(sum)->child->extra->openacc_bytes, 200);
+	calltree_free(sum);
+	block[0] = record_sync_word(ticks);
+	for (unsigned i = 1; i < BLOCK_WORDS; i++)
+		block[i] = i + 1 < BLOCK_WORDS ? 0 : RECORD_OPENACC;
+	ck_assert_ptr_nonnull(replay_block(r, block, 0, BLOCK_WORDS, &no_epoch, NOW));
+}
+END_TEST
+
 int main(void)
 {
 	const TTest *const tests[] = {nesting, many_siblings, direct_recursion,
@@ -714,7 +747,7 @@ int main(void)
 		time_goes_backwards, time_wraps, absurd_times, absurd_times_later, no_time,
 		record_across_the_end, too_many_losses, unknown_kind, frames_without_end,
 		mutual_recursion, in_parts, stack_of_a_thread, trees_add_up, too_many_paths,
-		counters_of_the_user, random_words};
+		counters_of_the_user, bytes_of_openacc, random_words};
 	Suite *s = suite_create("replay");
 	TCase *c = tcase_create("replay");
 

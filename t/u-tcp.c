@@ -6,8 +6,12 @@
 #include "nodeagent/peer-tcp.h"
 
 #include <check.h>
+#include <dlfcn.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <netdb.h>
+#include <netinet/in.h>
+#include <poll.h>
 #include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
@@ -16,7 +20,9 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "nodeagent/addresses.h"
 #include "nodeagent/contact.h"
+#include "nodeagent/lookup.h"
 #include "nodeagent/peer-tcp-internal.h"
 #include "nodeagent/secret.h"
 #include "nodeagent/sha256.h"
@@ -484,6 +490,203 @@ START_TEST(forged_frames_are_seen)
 }
 END_TEST
 
+/* More than can be listened to at a time, in one thread: as on a busy node. */
+START_TEST(many_meet)
+{
+	enum { MANY = 135 };
+	static struct peer_tcp_options o[MANY];
+	static char *found[MANY];
+	static struct peer *all[MANY];
+	const int n = getenv("VFTR_LONG") && *getenv("VFTR_LONG") ? MANY : 40;
+	char *error = NULL, *secret = secret_file("a secret of more than 16 bytes", 0600);
+	int links = 0;
+
+	for (int i = n - 1; i >= 0; i--) {
+		o[i] = (struct peer_tcp_options){.listen = "127.0.0.1:0",
+			.secret = secret,
+			.me = -1,
+			.lead = i == 0,
+			.contacts = found + 1,
+			.n_contacts = i ? 0 : n - 1};
+		all[i] = peer_tcp_open(&o[i], "host", "s", 50, &error);
+		ck_assert_msg(all[i] != NULL, "%s", error ? error : "");
+		found[i] = xasprintf("127.0.0.1:%u", ((struct tcp *)all[i])->port);
+	}
+	unlink(secret);
+	for (double until = peer_now() + 50; links < n * (n - 1) && peer_now() < until;) {
+		links = 0;
+		for (int i = 0; i < n; i++) {
+			struct tcp *t = (struct tcp *)all[i];
+
+			all[i]->pump(all[i], 0);
+			ck_assert_uint_le(t->n_accepted, TCP_MEETINGS);
+			for (int k = 0; k < t->peer.size; k++)
+				links += k != i && t->agents[k].link.fd >= 0;
+		}
+	}
+	ck_assert_int_eq(links, n * (n - 1));
+	for (int i = 0; i < n; i++) {
+		all[i]->finish(all[i], 0, 0, 0);
+		free(found[i]);
+	}
+	free(secret);
+}
+END_TEST
+
+/* More than may try are there, and silent: they make room for one that is none of them. */
+START_TEST(strangers_make_room)
+{
+	struct sockaddr_in at = {.sin_family = AF_INET, .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
+	struct tcp *t;
+	int silent[TCP_MEETINGS + 8];
+	double until;
+
+	meet(20);
+	t = (struct tcp *)peers[0];
+	at.sin_port = htons((uint16_t)t->port);
+	for (size_t i = 0; i < ARRAY_SIZE(silent); i++) {
+		silent[i] = socket(AF_INET, SOCK_STREAM, 0);
+		ck_assert_int_eq(connect(silent[i], (struct sockaddr *)&at, sizeof(at)), 0);
+	}
+	pump_all(0.1);
+	ck_assert_uint_eq(t->n_accepted, TCP_MEETINGS);
+	shutdown(t->agents[2].link.fd, SHUT_RDWR);
+	pump_all(0.1);
+	ck_assert_int_lt(t->agents[2].link.fd, 0);
+	for (until = peer_now() + 10; t->agents[2].link.fd < 0 && peer_now() < until;)
+		pump_all(0.01);
+	ck_assert_int_ge(t->agents[2].link.fd, 0);
+	ck_assert(peer_now() < until);
+	for (size_t i = 0; i < ARRAY_SIZE(silent); i++)
+		close(silent[i]);
+	pump_all(0.1);
+	ck_assert_uint_eq(t->n_accepted, 0);
+	part();
+}
+END_TEST
+
+/* Names */
+
+static double slow_s = 1e9;
+
+/* A name server that never answers for some names, and late for others. */
+int getaddrinfo(const char *host, const char *service, const struct addrinfo *wanted,
+	struct addrinfo **found)
+{
+	int (*real)(const char *, const char *, const struct addrinfo *, struct addrinfo **) =
+		(__typeof__(real))dlsym(RTLD_NEXT, "getaddrinfo");
+
+	if (wanted->ai_flags & AI_NUMERICHOST)
+		return real(host, service, wanted, found);
+	if (strstr(host, "hangs"))
+		poll(NULL, 0, -1);
+	if (strstr(host, "none"))
+		return EAI_NONAME;
+	if (strstr(host, "slow"))
+		poll(NULL, 0, (int)(slow_s * 1000));
+	return real("127.0.0.1", service, wanted, found);
+}
+
+static struct contact contact_of(const char *text)
+{
+	struct contact c;
+	char *error;
+
+	ck_assert_int_eq(contact_parse(text, &c, &error), 0);
+	return c;
+}
+
+START_TEST(names_that_hang)
+{
+	struct contact number = contact_of("127.0.0.1:7+[::1]:8"), slow = contact_of("slow:7"),
+		       hangs = contact_of("hangs"), none = contact_of("none");
+	struct lookup *l, *many[100];
+	struct addresses a;
+	const char *why;
+
+	slow_s = 0.3;
+	for (size_t i = 0; i < ARRAY_SIZE(many); i++)
+		many[i] = lookup_begin(i < 20 ? &hangs : &slow, -1);
+	l = lookup_begin(&number, -1);
+	ck_assert(lookup_take(&l, &a, &why));
+	ck_assert_ptr_null(l);
+	ck_assert_uint_eq(a.n, 2);
+	addresses_clear(&a);
+	l = lookup_begin(&none, -1);
+	ck_assert(lookup_wait(&l, &a, &why, 30));
+	ck_assert_uint_eq(a.n, 0);
+	ck_assert_str_eq(why, gai_strerror(EAI_NONAME));
+	for (size_t i = 20; i < ARRAY_SIZE(many); i += 2) {
+		ck_assert(lookup_wait(&many[i], &a, &why, 30));
+		ck_assert_uint_eq(a.n, 1);
+		ck_assert_uint_eq(address_port(a.at), 7);
+		addresses_clear(&a);
+		lookup_drop(many[i + 1]);
+	}
+	for (size_t i = 0; i < 20; i++) {
+		ck_assert(!lookup_take(&many[i], &a, &why));
+		lookup_drop(many[i]);
+	}
+	contact_clear(&number);
+	contact_clear(&slow);
+	contact_clear(&hangs);
+	contact_clear(&none);
+}
+END_TEST
+
+static struct tcp *open_by_names(
+	const char *list, const char *listen, double deadline_s, char **error)
+{
+	static struct peer_tcp_options o;
+	char *secret = secret_file("a secret of more than 16 bytes", 0600);
+	struct peer *p;
+
+	o = (struct peer_tcp_options){.peers = list, .listen = listen, .secret = secret, .me = -1};
+	p = peer_tcp_open(&o, "host", "s", deadline_s, error);
+	unlink(secret);
+	free(secret);
+	return (struct tcp *)p;
+}
+
+/* Nobody else waits for such a name, and it is said which one it is. */
+START_TEST(a_name_server_that_does_not_answer)
+{
+	char *error, *notes;
+	double before = peer_now();
+	struct tcp *t = open_by_names("hangs1:7,none2:7,numbers:27183", NULL, 1.6, &error);
+
+	ck_assert_msg(t != NULL, "%s", error ? error : "");
+	ck_assert_int_eq(t->peer.rank, 2);
+	ck_assert(peer_now() - before < 30);
+	for (double until = peer_now() + 2.5; peer_now() < until;) {
+		double begun = peer_now();
+
+		t->peer.pump(&t->peer, begun + 0.2);
+		ck_assert(peer_now() - begun < 3);
+	}
+	notes = peer_tcp_notes(&t->peer);
+	ck_assert_ptr_nonnull(notes);
+	ck_assert_msg(
+		strstr(notes, "hangs1:7 is looked for in vain: the name server does not answer"),
+		"%s", notes);
+	ck_assert_msg(strstr(notes, "none2:7 is looked for in vain: "), "%s", notes);
+	ck_assert_msg(strstr(notes, "none2:7 did not come, no address of its name is known"), "%s",
+		notes);
+	ck_assert_msg(strstr(notes, "hangs1:7 did not come, no address"), "%s", notes);
+	free(notes);
+	t->peer.finish(&t->peer, 0, 0, 0);
+	before = peer_now();
+	ck_assert_ptr_null(open_by_names("hangs1:7,hangs2:8", NULL, 0.3, &error));
+	ck_assert_msg(strstr(error, "does not for hangs1:7; --me N says"), "%s", error);
+	free(error);
+	ck_assert_ptr_null(open_by_names("127.0.0.1:7", "hangs3:7", 0.3, &error));
+	ck_assert(strstr(error, "the name server does not answer") ||
+		  strstr(error, "none of the ports"));
+	free(error);
+	ck_assert(peer_now() - before < 30);
+}
+END_TEST
+
 int main(void)
 {
 	Suite *s = suite_create("tcp");
@@ -501,6 +704,10 @@ int main(void)
 	tcase_add_test(t, a_will_is_told_once_and_only_after_death);
 	tcase_add_test(t, small_messages_and_wrong_use);
 	tcase_add_test(t, forged_frames_are_seen);
+	tcase_add_test(t, many_meet);
+	tcase_add_test(t, strangers_make_room);
+	tcase_add_test(t, names_that_hang);
+	tcase_add_test(t, a_name_server_that_does_not_answer);
 	suite_add_tcase(s, t);
 	return run_suite(s);
 }

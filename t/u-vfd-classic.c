@@ -405,6 +405,103 @@ START_TEST(operations_are_the_messages_of_vftrace)
 }
 END_TEST
 
+/* Of the process of lane 2: neighbours 3 and 3, from 5 and somebody; lengths of calls. */
+static void define_more(struct hand *h, const uint32_t *comms)
+{
+	static const struct wire_run to[] = {{3, 0, 2}}, from[] = {{5, 1, 1}, {-1, 0, 1}};
+	static const uint64_t few[] = {4, 8, 12}, more[] = {9, 9, 6};
+	struct vfd_neighbours n = {.process = 1, .comm = comms[ODD], .runs = to, .n_runs = 1};
+	struct vfd_lengths l = {
+		.process = 1, .comm = comms[ODD], .ticket = 1, .n = 3, .bytes = few};
+
+	vfd_define_neighbours(h->w, &n);
+	n.received = true;
+	n.runs = from;
+	n.n_runs = 2;
+	vfd_define_neighbours(h->w, &n);
+	vfd_lengths(h->w, &l); /* ticket 1: both ways, in pieces that come in any order */
+	l.received = true;
+	l.first = 1;
+	l.n = 2;
+	vfd_lengths(h->w, &l);
+	l.first = 0;
+	l.n = 1;
+	l.bytes = more;
+	vfd_lengths(h->w, &l);
+	l = (struct vfd_lengths){.process = 1,
+		.comm = comms[MANY],
+		.ticket = 2,
+		.n = 9997,
+		.same = true,
+		.bytes = few};
+	vfd_lengths(h->w, &l);
+	l.first = 9997;
+	l.same = false;
+	l.n = 3;
+	vfd_lengths(h->w, &l);
+}
+
+START_TEST(lengths_and_neighbours)
+{
+	static const struct {
+		struct operation o;
+		uint64_t ticket;
+	} rows[] = {
+		{{"s1:4 s3:8 s5:12 r1:9 r3:4 r5:8 ", ODD, VFTR_MPI_ALLTOALLV, VFD_NONE, 3, 3, 24,
+			 21},
+			1},
+		{{"s1:4 s3:8 s5:12 r5:7 ", ODD, VFTR_MPI_SCATTERV, 5, 3, 1, 24, 7}, 1},
+		{{"s1:24 r1:24 r3:24 r5:24 s1:4 s3:8 s5:12 r1:4 ", ODD, VFTR_MPI_REDUCE_SCATTER,
+			 VFD_NONE, 4, 4, 48, 76},
+			1},
+		/* other sums, other numbers, another call */
+		{{"s-1:23 r-1:21 ", ODD, VFTR_MPI_ALLTOALLV, VFD_NONE, 2, 2, 23, 21}, 1},
+		{{"s-1:12 r-1:20 ", ODD, VFTR_MPI_ALLTOALLV, VFD_NONE, 3, 3, 12, 20}, 1},
+		{{"s-1:24 r-1:21 ", ODD, VFTR_MPI_ALLTOALLV, VFD_NONE, 3, 3, 24, 21}, 3},
+		{{"s3:4 s3:4 r5:6 r-1:6 ", ODD, VFTR_MPI_NEIGHBOR_ALLGATHER, VFD_NONE, 2, 2, 8, 12},
+			1},
+		{{"s-1:9 r-1:12 ", ODD, VFTR_MPI_NEIGHBOR_ALLTOALL, VFD_NONE, 2, 3, 9, 12}, 1},
+		{{"s-1:8 r5:0 r-1:0 ", ODD, VFTR_MPI_NEIGHBOR_ALLTOALLV, VFD_NONE, 2, 2, 8, 0}, 1},
+		{{"s-1:8 ", INTER, VFTR_MPI_NEIGHBOR_ALLGATHER, VFD_NONE, 2, 0, 8, 0}, 1},
+	};
+	struct vfd_setup setup = {.path = path};
+	uint32_t comms[ONS], n = 0;
+	const struct vfd_message *one;
+	struct vfd_expansion x;
+	struct vfd_message m;
+	struct vfd_file *f;
+	struct hand h = {.state = 5};
+	uint64_t sum = 0;
+	char got[256], *error;
+
+	hand_begin(&h, &setup);
+	define_comms(&h, comms);
+	define_more(&h, comms);
+	ck_assert_int_eq(hand_end(&h), 0);
+	f = vfd_open(path, &error);
+	ck_assert_ptr_nonnull(f);
+	for (size_t i = 0; i < ARRAY_SIZE(rows); i++) {
+		m = message_of(&rows[i].o, comms);
+		m.ticket = rows[i].ticket;
+		expanded(f, &m, got, sizeof(got));
+		ck_assert_msg(!strcmp(got, rows[i].o.messages), "%zu: wanted %s, got %s", i,
+			rows[i].o.messages, got);
+	}
+	m = message_of(&(struct operation){"", MANY, VFTR_MPI_SCATTERV, VFD_NONE, 10000, 0,
+			       9997 * 4 + 24, 0},
+		comms);
+	m.ticket = 2;
+	for (vfd_expand(&x, f, &m); (one = vfd_expand_next(&x)); n++) {
+		ck_assert_uint_eq(one->bytes, n < 9998 ? 4 : n == 9998 ? 8 : 12);
+		sum += one->bytes;
+	}
+	ck_assert_uint_eq(n, 10000);
+	ck_assert_uint_eq(sum, m.bytes);
+	vfd_close(f);
+	hand_free(&h);
+}
+END_TEST
+
 START_TEST(many_ranks_are_gone_through_one_by_one)
 {
 	const struct operation all = {
@@ -529,6 +626,7 @@ int main(void)
 	tcase_add_test(t, names_have_as_many_digits_as_ranks);
 	tcase_add_test(t, types_have_the_numbers_of_vftrace);
 	tcase_add_test(t, operations_are_the_messages_of_vftrace);
+	tcase_add_test(t, lengths_and_neighbours);
 	tcase_add_test(t, many_ranks_are_gone_through_one_by_one);
 	tcase_add_test(t, no_byte_is_lost_or_made_up);
 	tcase_add_test(t, operations_stand_in_files_of_vftrace);

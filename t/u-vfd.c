@@ -441,7 +441,7 @@ START_TEST(a_file_that_still_grows_can_be_read)
 		vfd_close(f);
 		hand_run(&h, 1000, 400);
 		vfd_writer_flush(h.w);
-		for (int k = 0; k < 200; k++) { /* it is on its way */
+		for (int k = 0; k < 3000; k++) { /* it is on its way */
 			f = vfd_open(path, &error);
 			if (f && vfd_facts(f)->samples > before)
 				break;

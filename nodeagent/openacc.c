@@ -1,0 +1,90 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "nodeagent/openacc.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+#include "nodeagent/util.h"
+
+static const struct {
+	const char *name;
+	bool ends;
+	enum openacc_time time;
+} events[OPENACC_EVENT_LAST] = {
+#define ROW(event, number, what, has_end, column) [number] = {what, has_end, column},
+	OPENACC_EVENTS(ROW)
+#undef ROW
+};
+
+static const char *const parents[] = {
+#define ROW(number, name) [number] = name,
+	OPENACC_PARENTS(ROW)
+#undef ROW
+};
+
+const char *openacc_event_name(uint32_t event)
+{
+	return event < OPENACC_EVENT_LAST ? events[event].name : NULL;
+}
+
+bool openacc_event_ends(uint32_t event)
+{
+	return event < OPENACC_EVENT_LAST && events[event].ends;
+}
+
+enum openacc_time openacc_event_time(uint32_t event)
+{
+	return event < OPENACC_EVENT_LAST ? events[event].time : OPENACC_OTHER;
+}
+
+const char *openacc_parent_name(uint32_t parent)
+{
+	return parent < ARRAY_SIZE(parents) ? parents[parent] : "";
+}
+
+static char *one_line(const char *text)
+{
+	char *copy = xstrdup(text);
+
+	for (char *c = copy; *c; c++)
+		if (*c == '\n' || *c == '\r')
+			*c = ' ';
+	return copy;
+}
+
+struct openacc_region *openacc_region_new(
+	const struct wire_openacc *m, const char *file, const char *function, const char *name)
+{
+	struct openacc_region *r;
+
+	if (!openacc_event_name(m->event))
+		return NULL;
+	r = xcalloc(1, sizeof(*r));
+	r->event = m->event;
+	r->parent = m->parent;
+	r->line = m->line;
+	r->last = m->last > m->line ? m->last : m->line;
+	r->file = one_line(file);
+	r->function = one_line(function);
+	r->name = one_line(name);
+	return r;
+}
+
+void openacc_region_free(struct openacc_region *r)
+{
+	if (!r)
+		return;
+	free(r->file);
+	free(r->function);
+	free(r->name);
+	free(r);
+}
+
+char *openacc_region_place(const struct openacc_region *r)
+{
+	const char *slash = strrchr(r->file, '/'), *file = slash ? slash + 1 : r->file;
+
+	if (!r->file[0])
+		return NULL;
+	return r->line ? xasprintf("%s:%" PRIu32, file, r->line) : xstrdup(file);
+}

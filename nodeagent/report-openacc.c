@@ -1,0 +1,238 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "nodeagent/report-openacc.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "conf/conf.h"
+#include "nodeagent/report.h"
+#include "nodeagent/util.h"
+
+/* ---- of one entry --------------------------------------------------------------------- */
+
+struct openacc_texts openacc_texts(const struct profile_openacc *o)
+{
+	struct openacc_texts t = {.all = xstrdup(o->text)};
+	const char **const to[] = {&t.file, &t.lines, &t.function, &t.name};
+	char *at = t.all;
+
+	for (size_t i = 0; i < ARRAY_SIZE(to); i++) {
+		char *end = strchr(at, '\n');
+
+		*to[i] = at;
+		at = end ? end + 1 : at + strlen(at);
+		if (end)
+			*end = '\0';
+	}
+	return t;
+}
+
+static bool is_event(const struct profile *p, uint32_t stack)
+{
+	size_t low = 0, high = p->n_openacc;
+
+	while (low < high) { /* openacc[] is sorted by stack */
+		size_t middle = low + (high - low) / 2;
+
+		if (p->openacc[middle].stack == stack)
+			return true;
+		if (p->openacc[middle].stack < stack)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	return false;
+}
+
+uint32_t openacc_caller(const struct report *r, uint32_t stack)
+{
+	while (stack != PROFILE_NONE && is_event(r->p, stack))
+		stack = r->parent[stack];
+	return stack;
+}
+
+struct openacc_texts openacc_texts_shown(const struct report *r, const struct profile_openacc *o)
+{
+	struct openacc_texts t = openacc_texts(o);
+	uint32_t caller = t.function[0] ? PROFILE_NONE : openacc_caller(r, o->stack);
+
+	if (caller != PROFILE_NONE)
+		t.function = r->cell[r->p->stacks[caller].name];
+	return t;
+}
+
+uint64_t openacc_region_id(const struct profile_openacc *o)
+{
+	uint64_t h = 0xcbf29ce484222325u; /* FNV-1a, of file, lines and event */
+	int texts = 0;
+
+	for (const char *c = o->text; *c && texts < 2; c++) {
+		h = (h ^ (unsigned char)*c) * 0x100000001b3u;
+		texts += *c == '\n';
+	}
+	return (h ^ o->event) * 0x100000001b3u;
+}
+
+uint64_t openacc_to_device(const struct profile_openacc *o)
+{
+	return o->event == OPENACC_UPLOAD_EVENT ? o->bytes : 0;
+}
+
+uint64_t openacc_to_host(const struct profile_openacc *o)
+{
+	return o->event == OPENACC_DOWNLOAD_EVENT ? o->bytes : 0;
+}
+
+/* ---- order ---------------------------------------------------------------------------- */
+
+struct keyed {
+	uint64_t key;
+	uint32_t i;
+};
+
+static int rising(const void *a, const void *b)
+{
+	const struct keyed *x = a, *y = b;
+
+	if (x->key != y->key)
+		return x->key < y->key ? -1 : 1;
+	return x->i < y->i ? -1 : x->i > y->i;
+}
+
+static uint64_t key_of(const struct conf *c, uint64_t ns, uint64_t bytes, uint64_t calls)
+{
+	const char *column = c->openacc_sort_table_column;
+	uint64_t key;
+
+	if (!strcmp(column, "none"))
+		return 0;
+	key = !strcmp(column, "memcpy") ? bytes : !strcmp(column, "calls") ? calls : ns;
+	return c->openacc_sort_table_ascending ? key : ~key;
+}
+
+static uint32_t *sorted(struct keyed *keyed, size_t n)
+{
+	uint32_t *order = xcalloc(n + 1, sizeof(*order));
+
+	qsort(keyed, n, sizeof(*keyed), rising);
+	for (size_t i = 0; i < n; i++)
+		order[i] = keyed[i].i;
+	free(keyed);
+	return order;
+}
+
+uint32_t *openacc_sort(const struct report *r)
+{
+	const struct profile *p = r->p;
+	struct keyed *keyed = xcalloc(p->n_openacc + 1, sizeof(*keyed));
+
+	for (uint32_t i = 0; i < p->n_openacc; i++) {
+		const struct profile_openacc *o = &p->openacc[i];
+
+		keyed[i].i = i;
+		keyed[i].key = key_of(
+			r->c, o->own_ns, openacc_to_device(o) + openacc_to_host(o), o->calls);
+	}
+	return sorted(keyed, p->n_openacc);
+}
+
+/* ---- by position ---------------------------------------------------------------------- */
+
+static int by_position(const void *a, const void *b)
+{
+	const struct openacc_total *x = a, *y = b;
+	int order = strcmp(x->position, y->position);
+
+	return order ? order : strcmp(x->function, y->function);
+}
+
+static void add(struct openacc_total *to, const struct openacc_total *from)
+{
+	to->calls += from->calls;
+	for (int k = 0; k <= OPENACC_WAIT; k++)
+		to->ns[k] += from->ns[k];
+	to->to_device += from->to_device;
+	to->to_host += from->to_host;
+	to->on_device += from->on_device;
+}
+
+static struct openacc_total total_of(
+	const struct report *r, const struct profile_openacc *o, uint32_t memory_event)
+{
+	struct openacc_texts texts = openacc_texts_shown(r, o);
+	const char *slash = strrchr(texts.file, '/'), *file = slash ? slash + 1 : texts.file;
+	struct openacc_total t = {
+		.position = xasprintf("%s%s%s", file, texts.lines[0] ? ":" : "", texts.lines),
+		.function = xstrdup(texts.function),
+		.calls = o->calls,
+		.to_device = openacc_to_device(o),
+		.to_host = openacc_to_host(o),
+		.on_device = o->event == memory_event ? o->bytes : 0};
+
+	t.ns[openacc_event_time(o->event)] = o->own_ns;
+	free(texts.all);
+	return t;
+}
+
+static struct openacc_total *in_order(const struct report *r, struct openacc_total *all, size_t n)
+{
+	struct openacc_total *t = xcalloc(n + 1, sizeof(*t));
+	struct keyed *keyed = xcalloc(n + 1, sizeof(*keyed));
+	uint32_t *order;
+
+	for (size_t i = 0; i < n; i++) {
+		uint64_t ns = 0;
+
+		for (int k = 0; k <= OPENACC_WAIT; k++)
+			ns += all[i].ns[k];
+		keyed[i].i = (uint32_t)i;
+		keyed[i].key = key_of(r->c, ns, all[i].to_device + all[i].to_host, all[i].calls);
+	}
+	order = sorted(keyed, n);
+	for (size_t i = 0; i < n; i++)
+		t[i] = all[order[i]];
+	free(order);
+	free(all);
+	return t;
+}
+
+/* What is allocated may be more, or less often, than what is created in it. */
+static uint32_t memory_event(const struct profile *p)
+{
+	for (size_t i = 0; i < p->n_openacc; i++)
+		if (p->openacc[i].event == OPENACC_CREATE_EVENT && p->openacc[i].bytes)
+			return OPENACC_CREATE_EVENT;
+	return OPENACC_ALLOC_EVENT;
+}
+
+struct openacc_total *openacc_totals(const struct report *r, size_t *n)
+{
+	const struct profile *p = r->p;
+	struct openacc_total *all = xcalloc(p->n_openacc + 1, sizeof(*all));
+	uint32_t memory = memory_event(p);
+	size_t kept = 0;
+
+	for (size_t i = 0; i < p->n_openacc; i++)
+		all[i] = total_of(r, &p->openacc[i], memory);
+	qsort(all, p->n_openacc, sizeof(*all), by_position);
+	for (size_t i = 0; i < p->n_openacc; i++) {
+		if (kept && !by_position(&all[kept - 1], &all[i])) {
+			add(&all[kept - 1], &all[i]);
+			free(all[i].position);
+			free(all[i].function);
+			continue;
+		}
+		all[kept++] = all[i];
+	}
+	*n = kept;
+	return in_order(r, all, kept);
+}
+
+void openacc_totals_free(struct openacc_total *t, size_t n)
+{
+	for (size_t i = 0; i < n; i++) {
+		free(t[i].position);
+		free(t[i].function);
+	}
+	free(t);
+}

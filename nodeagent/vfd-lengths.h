@@ -1,0 +1,45 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Collective calls message by message: lengths in the LENGTHS blocks of a sampling file,
+ * and neighbours among its definitions. A reader keeps 24 bytes for each record of
+ * lengths, from when they are first asked for.
+ */
+#ifndef VFTR_NODEAGENT_VFD_LENGTHS_H
+#define VFTR_NODEAGENT_VFD_LENGTHS_H
+
+#include "shm/message.h"
+#include "nodeagent/vfd-types.h"
+#include "nodeagent/vfd-varint.h"
+
+struct vfd_file;
+
+#define VFD_LENGTHS_ROOM 144u /* no record is longer */
+
+/* Returns the place behind it. */
+unsigned char *vfd_lengths_put(unsigned char *to, const struct vfd_lengths *l);
+/* False: there is none that makes sense. l->bytes is set to bytes. */
+bool vfd_lengths_get(struct varint_reader *r, struct vfd_lengths *l, uint64_t bytes[LENGTHS_MOST]);
+
+/* The lengths of a call's messages in one direction, one by one. */
+struct lengths {
+	size_t at; /* next record of the file */
+	uint64_t key;
+	struct vfd_lengths now;
+	uint64_t bytes[LENGTHS_MOST];
+	uint32_t given; /* of now */
+};
+
+/*
+ * Those of the messages sent (or received) by a process in its call with this ticket.
+ * False: the file does not have all n, or they are not so many bytes in all.
+ */
+bool reader_lengths(
+	struct vfd_file *f, struct lengths *l, const struct vfd_lengths *which, uint64_t bytes);
+/* Not more often than there are. */
+uint64_t lengths_next(struct vfd_file *f, struct lengths *l);
+
+/* Neighbours of a process; NULL: the file does not say, or they are not n. */
+const struct read_neighbours *reader_neighbours(
+	const struct vfd_file *f, uint32_t process, uint32_t comm, bool received, uint32_t n);
+
+#endif
