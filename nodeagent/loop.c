@@ -278,6 +278,7 @@ void agent_serve(struct agent *a)
 
 	while (!finished(a, &wait_s)) {
 		int n, timeout = 0;
+		bool waits = false; /* for the disk */
 		uint64_t bytes = drain_all(a);
 		double flush_s = sampling_tick(a), interim_s, budget_s;
 
@@ -291,11 +292,14 @@ void agent_serve(struct agent *a)
 			set_sleeping(a, 1);
 			/* pairs with the producers, who publish and then read sleeping */
 			fence_full();
-			timeout = urgent(a) ? (int)sampling_is_behind(a)
-					    : sleep_ms(a, flush_s < wait_s ? flush_s : wait_s);
+			waits = urgent(a) && sampling_is_behind(a);
+			if (waits)
+				sampling_wait(a);
+			else if (!urgent(a))
+				timeout = sleep_ms(a, flush_s < wait_s ? flush_s : wait_s);
 		}
 		n = epoll_wait(a->epoll, events, EVENTS, timeout);
-		if (timeout) {
+		if (timeout || waits) {
 			set_sleeping(a, 0);
 			a->wakeups++;
 		}

@@ -167,6 +167,11 @@ bool sampling_is_behind(const struct agent *a)
 	return a->sampling && a->sampling->writer && !vfd_writer_ready(a->sampling->writer);
 }
 
+void sampling_wait(struct agent *a)
+{
+	vfd_writer_wait(a->sampling->writer, 1e-3);
+}
+
 double sampling_tick(struct agent *a)
 {
 	struct sampling *s = a->sampling;

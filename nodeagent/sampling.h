@@ -26,6 +26,8 @@ struct thread_ring;
 
 /* The disk is behind: rings should be left alone for a while. */
 bool sampling_is_behind(const struct agent *a);
+/* It is: sleeps until that has changed, a millisecond at most. */
+void sampling_wait(struct agent *a);
 /*
  * From the agent's loop: once a second everything goes on its way to the disk.
  * Returns in how many seconds it wants to be called again; 3600: whenever.

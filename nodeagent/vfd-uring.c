@@ -343,6 +343,15 @@ bool outfile_ready(struct outfile *o)
 	return o->free || o->n_slabs < o->n_ready || o->error || o->way == OUTFILE_PWRITE;
 }
 
+void outfile_wait_ready(struct outfile *o, double seconds)
+{
+	struct __kernel_timespec most = {.tv_nsec = (long long)(seconds * 1e9)};
+	struct io_uring_cqe *c;
+
+	if (!outfile_ready(o) && o->has_ring)
+		io_uring_wait_cqe_timeout(&o->ring, &c, &most);
+}
+
 void outfile_wait(struct outfile *o, double seconds)
 {
 	struct timespec start, now;

@@ -31,6 +31,8 @@ struct outfile *outfile_open(
 bool outfile_append(struct outfile *o, const void *bytes, size_t n);
 /* Whether a slab is free: else better come back later. */
 bool outfile_ready(struct outfile *o);
+/* Waits until one is, at most so many seconds, below 1. */
+void outfile_wait_ready(struct outfile *o, double seconds);
 /* Hands over what has been collected, full slab or not. */
 void outfile_flush(struct outfile *o);
 /* Waits until all that was handed over is written, at most so many seconds. */

@@ -322,6 +322,11 @@ bool vfd_writer_ready(struct vfd_writer *w)
 	return outfile_ready(w->out);
 }
 
+void vfd_writer_wait(struct vfd_writer *w, double seconds)
+{
+	outfile_wait_ready(w->out, seconds);
+}
+
 bool vfd_writer_flush(struct vfd_writer *w)
 {
 	bool all = true;

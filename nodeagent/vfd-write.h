@@ -45,6 +45,8 @@ int vfd_writer_close(struct vfd_writer *w, uint64_t ticks, double seconds);
  * 24 MiB, then left out and counted.
  */
 bool vfd_writer_ready(struct vfd_writer *w);
+/* Sleeps while it is behind, at most so many seconds, below 1. */
+void vfd_writer_wait(struct vfd_writer *w, double seconds);
 /* Everything that was given goes on its way to the disk, half-filled blocks, too.
  * For once a second: it is what a crash of the agent costs at most. False: the disk got
  * behind; call it again soon for the rest. */

@@ -136,7 +136,7 @@ static struct result ours(const char *path, uint64_t bytes)
 		ticks = feed(l, ticks);
 		events += walked;
 		while (!vfd_writer_ready(w)) /* as the agent */
-			usleep(1000);
+			vfd_writer_wait(w, 1e-3);
 		done = vfd_writer_written(w);
 	} while (done.bytes < bytes);
 	if (vfd_writer_close(w, ticks, 60))
