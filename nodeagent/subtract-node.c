@@ -358,6 +358,7 @@ static void keep_counters(struct subtraction *s)
 	struct profile *r = s->round, *now = s->now;
 	struct map64 ranks = {0};
 
+	free(r->user_counters); /* they were dropped from single processes: it is empty */
 	r->user_counters = xcalloc(now->n_user_counters + 1, sizeof(*r->user_counters));
 	for (size_t i = 0; i < now->n_user_counters; i++) {
 		struct profile_user_counter c = now->user_counters[i];

@@ -19,8 +19,8 @@
 
 #define THREADS_DEEP 64 /* indentation of the tree */
 
-const char *const vfd_event_names[VFD_EVENT_KINDS] = {
-	"call", "exit", "message", "gap", "thinning", "thinned", "lost", "counters", "launch", "started"};
+const char *const vfd_event_names[VFD_EVENT_KINDS] = {"call", "exit", "message", "gap", "thinning",
+	"thinned", "lost", "counters", "launch", "started"};
 const char *const vfd_match_names[VFD_MATCHES] = {
 	"none", "exact", "ambiguous", "assumed", "broken", "guess"};
 const char *const vfd_launch_names[VFD_LAUNCH_KINDS] = {
@@ -164,8 +164,7 @@ static void header(struct vfd_file *f, bool peers, FILE *out)
 		fprintf(out, "%-17s%" PRIu64 " calls left out to stay below %" PRIu64 " bytes\n",
 			"Thinned:", facts->thinned_calls, facts->max_size);
 	if (facts->unknown_blocks)
-		fprintf(out,
-			"%-17s%" PRIu64 " blocks of kinds that this vftr does not know\n",
+		fprintf(out, "%-17s%" PRIu64 " blocks of kinds that this vftr does not know\n",
 			"Left out:", facts->unknown_blocks);
 	fprintf(out, "%-17s%s\n", "Complete:",
 		!facts->closed ? "no, it has no end"
