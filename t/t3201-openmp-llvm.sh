@@ -36,7 +36,10 @@ test_expect 'the process ends inside of a region, by exit() on one of its thread
 for how in dependent groups undeferred copies detached; do
 	test_expect "tasks: $how" "same_openmp openmp-tasks $how 4"
 done
+# LLVM 14 hangs in untied tasks now and then, each thread waiting for the lock of another's
+# queue: one run of 30 on two idle cores, with no word of ours in the program.
 test_expect 'tasks: recursive; untied ones begin here and go on there' '
+	OPENMP_HANGS=5 TEST_COMMAND_SECONDS=20
 	OPENMP_ANYWHERE="^omp_task@"
 	same_openmp openmp-tasks recursive 4'
 test_expect 'tasks: loops; the runtime shows their taskgroups, and hides where they are' '
