@@ -16,8 +16,6 @@
 #define CUPTI_BUSY	   39 /* another tool has subscribed */
 #define CUPTI_LIMIT	   12 /* ... or ended a buffer: no more records in it */
 #define CUPTI_FLUSH_FORCED 1u
-#define CUPTI_NO_STREAM	   UINT32_MAX
-#define CUPTI_RECORD_ALIGN 8
 #define CUPTI_HAS_MIG	   18 /* version of the API from which a device tells of MIG */
 
 enum cupti_domain { DOMAIN_DRIVER = 1, DOMAIN_RUNTIME = 2, DOMAIN_NVTX = 5 };

@@ -55,7 +55,6 @@ typedef void (*gomp_function)(void *);
 	(bool up, ull a, ull b, ull c, long how, ull chunk, ull *from, ull *to,                    \
 		uintptr_t *reductions, void **memory),                                             \
 		(up, a, b, c, how, chunk, from, to, reductions, memory)
-#define ULL_PART (ull * from, ull * to), (from, to)
 #define ULL_CROSS                                                                                  \
 	(unsigned n, ull *counts, ull chunk, ull *from, ull *to), (n, counts, chunk, from, to)
 #define ULL_CROSS_ (unsigned n, ull *counts, ull *from, ull *to), (n, counts, from, to)

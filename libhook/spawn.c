@@ -19,8 +19,9 @@
 #include <unistd.h>
 #include "libhook/process.h"
 
-#define STACK_BYTES   (64u << 10)
-#define AGENT_FAILURE 125 /* its exit status then */
+#define STACK_BYTES	  (64u << 10)
+#define ENVIRONMENT_BYTES (64u << 10) /* its pointers: what is beyond the agent does not get */
+#define AGENT_FAILURE	  125	      /* its exit status then */
 
 extern char **environ;
 
@@ -102,8 +103,8 @@ int agent_spawn(const char *session)
 	static char embedded[] = "--embedded", option[] = "--session";
 	char name[128];
 	struct start *s;
-	char *memory = mmap(NULL, STACK_BYTES + sizeof(*s) + 65536, PROT_READ | PROT_WRITE,
-		MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	char *memory = mmap(NULL, STACK_BYTES + sizeof(*s) + ENVIRONMENT_BYTES,
+		PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 	sigset_t all, old;
 	int pid, error, status = 0;
 
@@ -116,7 +117,7 @@ int agent_spawn(const char *session)
 	s->argv[1] = embedded;
 	s->argv[2] = option;
 	s->argv[3] = name;
-	s->envp = clean_environment((char **)(void *)(s + 1), 65536 / sizeof(char *));
+	s->envp = clean_environment((char **)(void *)(s + 1), ENVIRONMENT_BYTES / sizeof(char *));
 	/* no handler of the application may run in the child */
 	sigfillset(&all);
 	pthread_sigmask(SIG_SETMASK, &all, &old);
@@ -129,6 +130,6 @@ int agent_spawn(const char *session)
 	if (!error && status) /* the agent has said why, on standard error; others do not */
 		error = WIFEXITED(status) && WEXITSTATUS(status) == AGENT_FAILURE ? -ECANCELED
 										  : -ENOEXEC;
-	munmap(memory, STACK_BYTES + sizeof(*s) + 65536);
+	munmap(memory, STACK_BYTES + sizeof(*s) + ENVIRONMENT_BYTES);
 	return error;
 }

@@ -135,7 +135,7 @@ int vftrace_counter_define(const char *name, const char *unit, int type, int *nu
 int vftrace_counter_set(int number, double value);
 int vftrace_counter_set_integer(int number, int64_t value);
 
-/* A time stamp, for begin_unordered; in units of the trace's clock. */
+/* A time stamp, for vftrace_begin_unordered(); in units of the trace's clock. */
 uint64_t vftrace_time(void);
 
 #ifdef __cplusplus

@@ -67,7 +67,7 @@ bool address_equal(const struct sockaddr_storage *a, const struct sockaddr_stora
 	       ((const struct sockaddr_in *)b)->sin_addr.s_addr;
 }
 
-char *address_host_text(const struct sockaddr_storage *s)
+static char *host_text(const struct sockaddr_storage *s)
 {
 	char host[NI_MAXHOST];
 	const struct sockaddr_in6 *six = (const struct sockaddr_in6 *)s;
@@ -86,7 +86,7 @@ char *address_host_text(const struct sockaddr_storage *s)
 
 char *address_text(const struct sockaddr_storage *s)
 {
-	char *host = address_host_text(s), *text = contact_address_text(host, address_port(s));
+	char *host = host_text(s), *text = contact_address_text(host, address_port(s));
 
 	free(host);
 	return text;

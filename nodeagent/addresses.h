@@ -43,7 +43,5 @@ void address_set_port(struct sockaddr_storage *s, unsigned port);
 socklen_t address_bytes(const struct sockaddr_storage *s);
 /* "10.0.0.1:8387"; the caller frees. */
 char *address_text(const struct sockaddr_storage *s);
-/* The host only. */
-char *address_host_text(const struct sockaddr_storage *s);
 
 #endif

@@ -12,6 +12,9 @@
 #include <sys/types.h>
 #include "nodeagent/clocks.h"
 
+/* Seconds, where somebody is asked when to be called again: nothing is due. */
+#define NEVER_S 3600.0
+
 struct budget;
 struct clock_sync;
 struct conf;

@@ -30,7 +30,6 @@
 #define WORTH	   64	/* what costs less than this part of the budget stays on */
 #define HOOK_MOST  1e5	/* ns; more is no measurement */
 #define NONE	   UINT32_MAX
-#define NEVER_S	   3600
 
 struct function {
 	char *path;

@@ -48,7 +48,7 @@ struct elf_symbol {
 	uint64_t size;	    /* bytes, 0 if not known */
 	uint64_t limit;	    /* end of its section, or UINT64_MAX */
 	uint8_t type, bind; /* STT_*, STB_* */
-	uint16_t version;   /* index for elf_version_needed(), 0 or 1 if none */
+	uint16_t version;   /* index in the versions it needs, 0 or 1 if none */
 	bool defined;
 	bool code; /* lies in an executable section */
 };

@@ -194,23 +194,13 @@ void pairs_add(struct pairs *p, uint64_t flow, bool send, const struct pair_end 
 static bool fill(struct pairs *p, struct row *r)
 {
 	const size_t size = sizeof(*r->pairs);
-	size_t done = 0, bytes;
 
 	r->at = 0;
 	r->n = r->left < READ_ROOM ? (uint32_t)r->left : READ_ROOM;
-	bytes = r->n * size;
-	while (done < bytes) {
-		ssize_t n = pread(p->fd, (char *)r->pairs + done, bytes - done,
-			(off_t)(r->next * size + done));
-
-		if (n <= 0 && errno == EINTR && n)
-			continue;
-		if (n <= 0) {
-			p->error = n ? errno : EIO;
-			r->n = 0;
-			return false;
-		}
-		done += (size_t)n;
+	if (read_at(p->fd, r->pairs, r->n * size, r->next * size) < r->n * size) {
+		p->error = errno ? errno : EIO;
+		r->n = 0;
+		return false;
 	}
 	r->next += r->n;
 	r->left -= r->n;

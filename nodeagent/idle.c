@@ -16,11 +16,10 @@
 #include "nodeagent/util.h"
 #include "shm/atomic.h"
 
-#define NEVER_S 3600.0
-#define STOP_S	0.5 /* how often the stop file is looked for */
-#define LOOKS	4   /* in agent.deadlock_s */
-#define FRAMES	256
-#define MIX	0x9e3779b97f4a7c15u
+#define STOP_S 0.5 /* how often the stop file is looked for */
+#define LOOKS  4   /* in agent.deadlock_s */
+#define FRAMES 256
+#define MIX    0x9e3779b97f4a7c15u
 
 /* Changes whenever a thread stores a word, published or not. */
 static uint64_t stored(const struct thread_ring *t)

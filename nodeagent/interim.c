@@ -25,7 +25,6 @@
 #include "nodeagent/util.h"
 #include "shm/ring.h"
 
-#define NEVER_S	   3600.0
 #define LATE_S	   0.25 /* the last writing is not done yet */
 #define NOT_SHARED (-1)
 

@@ -6,6 +6,7 @@
  */
 #include "nodeagent/json-in.h"
 
+#include <errno.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -45,7 +46,7 @@ static bool refill(struct json_in *j)
 	j->at = 0;
 	j->end = fread(j->buf, 1, BUFFER_BYTES, j->f);
 	if (!j->end && ferror(j->f))
-		json_in_fail(j, "it can't be read");
+		j->error = xasprintf("it can't be read: %s", strerror(errno));
 	return j->end > 0;
 }
 
@@ -87,7 +88,8 @@ static void unexpected(struct json_in *j, const char *wanted)
 	free(why);
 }
 
-int json_in_type(struct json_in *j)
+/* First byte of the next value: { [ " t f n, a digit or -; 0 after an error. */
+static int next_type(struct json_in *j)
 {
 	int c = next_token(j);
 
@@ -322,7 +324,7 @@ size_t json_in_text(struct json_in *j, struct text_store *to)
 {
 	size_t at = to->n;
 
-	if (json_in_type(j) == 'n')
+	if (next_type(j) == 'n')
 		word(j, "null");
 	else
 		read_text(j, to);
@@ -341,7 +343,7 @@ static bool in_number(int c)
 static bool number(struct json_in *j, char *digits)
 {
 	size_t n = 0;
-	int c = json_in_type(j);
+	int c = next_type(j);
 
 	if (c == 'n') {
 		word(j, "null");
@@ -437,7 +439,7 @@ static void skip_level(struct json_in *j, bool members)
 
 void json_in_skip(struct json_in *j)
 {
-	int c = json_in_type(j);
+	int c = next_type(j);
 
 	switch (c) {
 	case '{':

@@ -49,9 +49,6 @@ void json_in_begin(struct json_in *j, FILE *f);
  */
 char *json_in_end(struct json_in *j);
 
-/* First byte of the next value: { [ " t f n, a digit or -; 0 after an error. */
-int json_in_type(struct json_in *j);
-
 void json_in_object(struct json_in *j);
 /* The next member's key, which lives until the next call; NULL behind the last. */
 const char *json_in_member(struct json_in *j);

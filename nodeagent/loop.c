@@ -204,7 +204,7 @@ static bool over(struct agent *a, double *wait_s)
 	if (a->n_live) {
 		siblings_busy(a);
 		a->quiet_since = 0;
-		*wait_s = 3600;
+		*wait_s = NEVER_S;
 		if (a->told_to_stop && !a->at_once)
 			*wait_s = patience(a);
 		return a->at_once || (a->told_to_stop && *wait_s <= 0);
@@ -217,11 +217,11 @@ static bool over(struct agent *a, double *wait_s)
 		return *wait_s <= 0;
 	}
 	if (a->command) { /* everyday form: its end is what counts */
-		*wait_s = 3600;
+		*wait_s = NEVER_S;
 		return false;
 	}
 	if (a->sibling && !a->orphaned) { /* we are told by SIGUSR1 */
-		*wait_s = 3600;
+		*wait_s = NEVER_S;
 		return false;
 	}
 	adopted = !a->n_ever && !a->embedded && adopt_look(a);
@@ -235,7 +235,7 @@ static bool over(struct agent *a, double *wait_s)
 		return siblings_finished(
 			a, adopted || a->told_to_stop || (a->n_ever && quiet >= linger), wait_s);
 	if (a->expect > a->n_ever && !adopted) {
-		*wait_s = a->within_s > 0 ? a->within_s - seconds_since(a->start_raw_ns) : 3600;
+		*wait_s = a->within_s > 0 ? a->within_s - seconds_since(a->start_raw_ns) : NEVER_S;
 		return *wait_s <= 0;
 	}
 	if (!a->n_ever) {
@@ -268,7 +268,9 @@ static int sleep_ms(const struct agent *a, double wait_s)
 {
 	if (somebody_deaf(a))
 		return DEAF_PERIOD_MS;
-	return wait_s <= 0 ? 0 : wait_s > 3600 ? 3600000 : (int)(wait_s * 1000) + 1;
+	if (wait_s > NEVER_S)
+		wait_s = NEVER_S;
+	return wait_s <= 0 ? 0 : (int)(wait_s * 1000) + 1;
 }
 
 void agent_serve(struct agent *a)

@@ -186,7 +186,8 @@ static void enter_doubt(struct channel *c)
 	move_cursor(c);
 }
 
-void channel_unsure(struct channel *c)
+/* From here on the label is no better than MATCH_ASSUMED. */
+static void make_unsure(struct channel *c)
 {
 	c->unsure = true;
 	enter_doubt(c);
@@ -329,7 +330,7 @@ void channel_send(struct match *m, struct send *s)
 	if (c->doubt && !c->cursor && s->ordinal >= c->received)
 		c->cursor = s;
 	if (s->call.flags & MATCH_UNSURE)
-		channel_unsure(c);
+		make_unsure(c);
 	if (c->doubt)
 		work_in_doubt(m, c);
 	else if (stream->receives)
@@ -359,7 +360,7 @@ void channel_take(struct match *m, struct stream *stream, struct receive *r)
 	call_append(&c->receives, &r->call);
 	c->space->unpaired++;
 	if (r->done.unknown)
-		channel_unsure(c);
+		make_unsure(c);
 	if (c->doubt)
 		work_in_doubt(m, c);
 	else if (stream->sends)
@@ -389,7 +390,7 @@ void receives_lost(struct match *m, struct space *s, uint64_t n)
 	m->counts.lost_receives += n;
 	s->lost_receives = true;
 	for (struct channel *c = s->channels; c; c = c->next) {
-		channel_unsure(c);
+		make_unsure(c);
 		c->tainted |= c->deferred || channel_is_far(m, c);
 	}
 	if (only && only->tags < 2 && !s->unattributed) {

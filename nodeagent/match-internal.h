@@ -277,8 +277,6 @@ void channel_send(struct match *m, struct send *s);
 void channel_receive(struct match *m, struct stream *s, struct receive *r);
 void sends_lost(struct match *m, struct channel *c, uint64_t n);
 void receives_lost(struct match *m, struct space *s, uint64_t n);
-/* From here on the label is no better than MATCH_ASSUMED. */
-void channel_unsure(struct channel *c);
 /* What is left in streams is unmatched. */
 void space_leave(struct match *m, struct space *s);
 void space_free(struct match *m, struct space *s);

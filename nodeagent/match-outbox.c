@@ -121,22 +121,6 @@ static bool write_at(int fd, const uint8_t *bytes, size_t n, uint64_t at)
 	return true;
 }
 
-static bool read_at(int fd, uint8_t *bytes, size_t n, uint64_t at)
-{
-	while (n) {
-		ssize_t done = pread(fd, bytes, n, (off_t)at);
-
-		if (done < 0 && errno == EINTR)
-			continue;
-		if (done <= 0)
-			return false;
-		bytes += done;
-		at += (size_t)done;
-		n -= (size_t)done;
-	}
-	return true;
-}
-
 static bool to_file(struct match_outbox *o, struct shelf *f)
 {
 	const struct extent e = {o->file_bytes, f->in_batch, f->batch.n};
@@ -243,7 +227,7 @@ static void take_extent(struct match_outbox *o, struct shelf *f, struct match_pi
 	const struct extent e = f->extents[f->first++];
 
 	*p = (struct match_piece){.bytes = xmalloc(e.bytes), .n = e.bytes, .records = e.records};
-	if (!read_at(o->fd, p->bytes, e.bytes, e.at)) {
+	if (read_at(o->fd, p->bytes, e.bytes, e.at) < e.bytes) {
 		free(p->bytes);
 		p->bytes = NULL;
 	}

@@ -10,6 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "nodeagent/compare.h"
 #include "nodeagent/profile-mpi.h"
 #include "nodeagent/profile.h"
 #include "nodeagent/util.h"
@@ -225,12 +226,6 @@ static void shift_unranked(struct profile *p, uint32_t by)
 	}
 	profile_mpi_shift(p, by);
 }
-
-#define COMPARE(x, y)                                                                              \
-	do {                                                                                       \
-		if ((x) != (y))                                                                    \
-			return (x) < (y) ? -1 : 1;                                                 \
-	} while (0)
 
 static int text_cmp(const char *a, const char *b)
 {

@@ -2,20 +2,10 @@
 /* The lists of a profile about GPUs: their order, and adding those of several processes. */
 #include <string.h>
 
+#include "nodeagent/compare.h"
 #include "nodeagent/profile.h"
 #include "nodeagent/profile-mpi.h"
 #include "shm/gpu.h"
-
-#define COMPARE(x, y)                                                                              \
-	do {                                                                                       \
-		if ((x) != (y))                                                                    \
-			return (x) < (y) ? -1 : 1;                                                 \
-	} while (0)
-
-#define LEAST(to, from, member)                                                                    \
-	((to)->member = (from)->member < (to)->member ? (from)->member : (to)->member)
-#define MOST(to, from, member)                                                                     \
-	((to)->member = (from)->member > (to)->member ? (from)->member : (to)->member)
 
 int profile_gpu_cmp(const void *x, const void *y)
 {

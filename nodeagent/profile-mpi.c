@@ -5,17 +5,12 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "nodeagent/compare.h"
 #include "nodeagent/profile.h"
 #include "nodeagent/user-counters.h"
 #include "nodeagent/util.h"
 
 #define NO_TEXT SIZE_MAX
-
-#define COMPARE(x, y)                                                                              \
-	do {                                                                                       \
-		if ((x) != (y))                                                                    \
-			return (x) < (y) ? -1 : 1;                                                 \
-	} while (0)
 
 #define BY(type, member)                                                                           \
 	static int type##_cmp(const void *x, const void *y)                                        \
@@ -274,9 +269,6 @@ static void add_count(void *x, const void *y)
 {
 	((struct profile_count *)x)->value += ((const struct profile_count *)y)->value;
 }
-
-#define LEAST(to, from, member)                                                                    \
-	((to)->member = (from)->member < (to)->member ? (from)->member : (to)->member)
 
 static void add_switched(void *x, const void *y)
 {

@@ -2,15 +2,10 @@
 /* The list of a profile about OpenACC: its order, and adding those of several processes. */
 #include <string.h>
 
+#include "nodeagent/compare.h"
 #include "nodeagent/openacc.h"
 #include "nodeagent/profile-mpi.h"
 #include "nodeagent/profile.h"
-
-#define COMPARE(x, y)                                                                              \
-	do {                                                                                       \
-		if ((x) != (y))                                                                    \
-			return (x) < (y) ? -1 : 1;                                                 \
-	} while (0)
 
 int profile_openacc_cmp(const void *x, const void *y)
 {

@@ -228,19 +228,13 @@ void profile_warn(struct profile *p, const char *fmt, ...)
 	p->warnings[p->n_warnings++] = text;
 }
 
-static const char *name_as_is(const char *name, void *ctx)
-{
-	return name;
-}
-
-char *profile_path_shown(const struct profile *p, uint32_t stack,
-	const char *(*show)(const char *, void *), void *ctx)
+char *profile_path(const struct profile *p, uint32_t stack)
 {
 	size_t n = 0, cap = 256;
 	char *text = xmalloc(cap);
 
 	for (; stack != PROFILE_NONE; stack = p->stacks[stack].parent) {
-		const char *name = show(p->names[p->stacks[stack].name], ctx);
+		const char *name = p->names[p->stacks[stack].name];
 		size_t bytes = strlen(name);
 
 		if (n + bytes + 2 > cap) {
@@ -254,11 +248,6 @@ char *profile_path_shown(const struct profile *p, uint32_t stack,
 	}
 	text[n] = '\0';
 	return text;
-}
-
-char *profile_path(const struct profile *p, uint32_t stack)
-{
-	return profile_path_shown(p, stack, name_as_is, NULL);
 }
 
 int profile_stack_cmp(const struct profile *a, uint32_t i, const struct profile *b, uint32_t j)

@@ -2,7 +2,7 @@
 /*
  * A profile: call paths with their numbers, over one process, one node or the
  * whole job. The agents build one per node, merge them (merge.h), store them
- * in files (vfp.h) and print them (summary.h, json.h). Times are ns.
+ * in files (vfp.h) and print them (output.h). Times are ns.
  *
  * Invariants (profile_valid() checks them):
  *  P1  stacks are sorted by hash, then by path (profile_stack_cmp()); the
@@ -498,9 +498,6 @@ const char *profile_valid(const struct profile *p);
 
 /* "foo<bar<main<init"; the caller frees. */
 char *profile_path(const struct profile *p, uint32_t stack);
-/* Same, with each name passed through show(name, ctx) (result not freed). */
-char *profile_path_shown(const struct profile *p, uint32_t stack,
-	const char *(*show)(const char *, void *), void *ctx);
 
 /*
  * Order of P1 between stack i of a and stack j of b: hash, then the names from

@@ -90,7 +90,7 @@ static void process_lines(FILE *f, const struct report *r, const struct profile_
 
 static void fill_rank(FILE *f, const struct report *r, const void *ctx)
 {
-	const struct profile_process *who = ctx;
+	const struct profile_process *who = r->process;
 
 	section_head(f, r);
 	section_banner(f, r);
@@ -118,76 +118,40 @@ static void fill_rank(FILE *f, const struct report *r, const void *ctx)
 	section_config(f, r);
 }
 
-static void fill_mpi(FILE *f, const struct report *r, const void *ctx)
+static void mpi_sections(FILE *f, const struct report *r)
 {
-	const struct profile_process *who = ctx;
-
-	section_head(f, r);
-	section_mpi_rank(f, r, who->rank);
+	section_mpi_rank(f, r, r->process->rank);
 }
 
-static void fill_openmp(FILE *f, const struct report *r, const void *ctx)
+static void openmp_sections(FILE *f, const struct report *r)
 {
-	section_head(f, r);
 	section_openmp(f, r);
 	section_openmp_threads(f, r, false);
-}
-
-static void fill_gpu(FILE *f, const struct report *r, const void *ctx)
-{
-	section_head(f, r);
-	section_gpu(f, r);
-}
-
-static void fill_openacc(FILE *f, const struct report *r, const void *ctx)
-{
-	section_head(f, r);
-	section_openacc(f, r);
-}
-
-static void fill_hwprof(FILE *f, const struct report *r, const void *ctx)
-{
-	section_head(f, r);
-	section_hwprof(f, r);
 }
 
 int output_rank(const struct profile *one_rank, const struct profile_process *who, unsigned nranks,
 	const struct conf *c, const char *dir, const char *base, const uint64_t *global_hashes,
 	size_t n, char **error)
 {
-	const struct {
-		const char *suffix;
-		void (*fill)(FILE *f, const struct report *r, const void *ctx);
-		bool wanted;
-	} files[] = {
-		{"", fill_rank, true},
-		{"_mpi", fill_mpi, c->profile_table_separate && report_has_mpi(one_rank, c)},
-		{"_openmp", fill_openmp, c->profile_table_separate && one_rank->n_openmp},
-		{"_cuda", fill_gpu, c->profile_table_separate && report_has_gpu(one_rank, c)},
-		{"_accprof", fill_openacc,
-			c->profile_table_separate && report_has_openacc(one_rank, c)},
-		{"_hwprof", fill_hwprof,
-			c->profile_table_separate && report_has_hwprof(one_rank, c)},
+	const struct report_table tables[] = {
+		{"mpi", mpi_sections, report_has_mpi(one_rank, c)},
+		{"openmp", openmp_sections, one_rank->n_openmp},
+		{"cuda", section_gpu, report_has_gpu(one_rank, c)},
+		{"accprof", section_openacc, report_has_openacc(one_rank, c)},
+		{"hwprof", section_hwprof, report_has_hwprof(one_rank, c)},
 	};
-	int digits = snprintf(NULL, 0, "%u", nranks);
+	int digits = snprintf(NULL, 0, "%u", nranks), first, rc;
+	char *prefix = xasprintf("_%0*" PRIu32, digits, profile_rank_shown(one_rank, who->rank));
+	char *suffix = xasprintf("%s.log", prefix);
 	struct report r;
-	int first = 0;
 
 	*error = NULL;
 	report_init(&r, one_rank, c, global_hashes, n);
-	for (size_t i = 0; i < ARRAY_SIZE(files); i++) {
-		char *suffix;
-		int rc;
-
-		if (!files[i].wanted)
-			continue;
-		suffix = xasprintf("_%0*" PRIu32 "%s.log", digits,
-			profile_rank_shown(one_rank, who->rank), files[i].suffix);
-		rc = report_write(dir, base, suffix, files[i].fill, &r, who, error);
-		if (!first)
-			first = rc;
-		free(suffix);
-	}
+	r.process = who;
+	first = report_write(dir, base, suffix, fill_rank, &r, NULL, error);
+	rc = report_write_tables(dir, base, prefix, tables, ARRAY_SIZE(tables), &r, error);
 	report_done(&r);
-	return first;
+	free(suffix);
+	free(prefix);
+	return first ? first : rc;
 }

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "conf/conf.h"
+#include "nodeagent/compare.h"
 #include "nodeagent/demangle.h"
 #include "nodeagent/gpu-occupancy.h"
 #include "nodeagent/report.h"
@@ -117,20 +118,6 @@ static const struct {
 	{"calls", key_calls},
 };
 
-struct keyed {
-	uint64_t key;
-	uint32_t i;
-};
-
-static int rising(const void *a, const void *b)
-{
-	const struct keyed *x = a, *y = b;
-
-	if (x->key != y->key)
-		return x->key < y->key ? -1 : 1;
-	return x->i < y->i ? -1 : x->i > y->i;
-}
-
 /* gpu[] is sorted by stack, then kind. */
 static bool is_shown(const struct profile *p, size_t i)
 {
@@ -146,27 +133,18 @@ static bool is_shown(const struct profile *p, size_t i)
 uint32_t *gpu_sort(const struct report *r, size_t *n)
 {
 	const struct profile *p = r->p;
-	struct keyed *keyed = xcalloc(p->n_gpu, sizeof(*keyed));
-	uint32_t *order = xcalloc(p->n_gpu, sizeof(*order));
+	struct sort_key *keys = xcalloc(p->n_gpu, sizeof(*keys));
 	uint64_t (*key)(const struct profile *p, const struct profile_gpu *g) = NULL;
 
 	*n = 0;
 	for (size_t k = 0; k < ARRAY_SIZE(columns); k++)
 		if (!strcmp(r->c->cuda_sort_table_column, columns[k].column))
 			key = columns[k].key;
-	for (size_t i = 0; i < p->n_gpu; i++) {
-		uint64_t value = key ? key(p, &p->gpu[i]) : 0;
-
-		if (!is_shown(p, i))
-			continue;
-		keyed[*n].key = r->c->cuda_sort_table_ascending ? value : ~value;
-		keyed[(*n)++].i = (uint32_t)i;
-	}
-	qsort(keyed, *n, sizeof(*keyed), rising);
-	for (size_t i = 0; i < *n; i++)
-		order[i] = keyed[i].i;
-	free(keyed);
-	return order;
+	for (uint32_t i = 0; i < p->n_gpu; i++)
+		if (is_shown(p, i))
+			keys[(*n)++] =
+				(struct sort_key){.key = key ? key(p, &p->gpu[i]) : 0, .i = i};
+	return sort_by_key(keys, *n, r->c->cuda_sort_table_ascending);
 }
 
 char *gpu_shown(const struct report *r, const char *name)
@@ -208,9 +186,6 @@ static double launch_threads(const struct profile_gpu *g)
 	return n;
 }
 
-#define LEAST(to, value) ((to) = (value) < (to) ? (value) : (to))
-#define MOST(to, value)	 ((to) = (value) > (to) ? (value) : (to))
-
 static void add(struct gpu_total *t, const struct profile_gpu *g)
 {
 	if (!t->largest || launch_threads(g) > launch_threads(t->largest))
@@ -220,14 +195,14 @@ static void add(struct gpu_total *t, const struct profile_gpu *g)
 	t->bytes += g->bytes;
 	t->started += g->started;
 	t->latency_ns += g->latency_ns;
-	LEAST(t->min_ns, g->min_ns);
-	LEAST(t->threads_min, g->threads_min);
-	LEAST(t->blocks_min, g->blocks_min);
-	MOST(t->max_ns, g->max_ns);
-	MOST(t->threads_max, g->threads_max);
-	MOST(t->blocks_max, g->blocks_max);
-	MOST(t->registers, g->registers);
-	MOST(t->shared_bytes, g->shared_bytes);
+	LEAST(t, g, min_ns);
+	LEAST(t, g, threads_min);
+	LEAST(t, g, blocks_min);
+	MOST(t, g, max_ns);
+	MOST(t, g, threads_max);
+	MOST(t, g, blocks_max);
+	MOST(t, g, registers);
+	MOST(t, g, shared_bytes);
 }
 
 struct gpu_total *gpu_totals(const struct profile *p, size_t *n)

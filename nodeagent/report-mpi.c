@@ -32,7 +32,8 @@ const char *report_function(const struct profile_function *f)
 	return f->id < vftr_mpi_n ? vftr_mpi_names[f->id] : "unknown MPI function";
 }
 
-uint32_t report_members(const struct profile *p, const struct profile_function *f)
+/* Processes that a mean over ranks counts: those of the MPI job, also if they never called f. */
+static uint32_t members_of(const struct profile *p, const struct profile_function *f)
 {
 	uint32_t n = p->ranks;
 
@@ -43,12 +44,12 @@ uint32_t report_members(const struct profile *p, const struct profile_function *
 
 double report_function_mean_s(const struct profile *p, const struct profile_function *f)
 {
-	return report_mean(f->ns, report_members(p, f)) * 1e-9;
+	return report_mean(f->ns, members_of(p, f)) * 1e-9;
 }
 
 double report_function_imbalance(const struct report *r, const struct profile_function *f)
 {
-	uint32_t members = report_members(r->p, f);
+	uint32_t members = members_of(r->p, f);
 	struct spread spread = {
 		.n = members,
 		.sum = f->ns,

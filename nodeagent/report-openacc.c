@@ -73,67 +73,40 @@ uint64_t openacc_region_id(const struct profile_openacc *o)
 	return (h ^ o->event) * 0x100000001b3u;
 }
 
-uint64_t openacc_to_device(const struct profile_openacc *o)
+static uint64_t bytes_to_device(const struct profile_openacc *o)
 {
 	return o->event == OPENACC_UPLOAD_EVENT ? o->bytes : 0;
 }
 
-uint64_t openacc_to_host(const struct profile_openacc *o)
+static uint64_t bytes_to_host(const struct profile_openacc *o)
 {
 	return o->event == OPENACC_DOWNLOAD_EVENT ? o->bytes : 0;
 }
 
 /* ---- order ---------------------------------------------------------------------------- */
 
-struct keyed {
-	uint64_t key;
-	uint32_t i;
-};
-
-static int rising(const void *a, const void *b)
-{
-	const struct keyed *x = a, *y = b;
-
-	if (x->key != y->key)
-		return x->key < y->key ? -1 : 1;
-	return x->i < y->i ? -1 : x->i > y->i;
-}
-
 static uint64_t key_of(const struct conf *c, uint64_t ns, uint64_t bytes, uint64_t calls)
 {
 	const char *column = c->openacc_sort_table_column;
-	uint64_t key;
 
 	if (!strcmp(column, "none"))
 		return 0;
-	key = !strcmp(column, "memcpy") ? bytes : !strcmp(column, "calls") ? calls : ns;
-	return c->openacc_sort_table_ascending ? key : ~key;
-}
-
-static uint32_t *sorted(struct keyed *keyed, size_t n)
-{
-	uint32_t *order = xcalloc(n + 1, sizeof(*order));
-
-	qsort(keyed, n, sizeof(*keyed), rising);
-	for (size_t i = 0; i < n; i++)
-		order[i] = keyed[i].i;
-	free(keyed);
-	return order;
+	return !strcmp(column, "memcpy") ? bytes : !strcmp(column, "calls") ? calls : ns;
 }
 
 uint32_t *openacc_sort(const struct report *r)
 {
 	const struct profile *p = r->p;
-	struct keyed *keyed = xcalloc(p->n_openacc + 1, sizeof(*keyed));
+	struct sort_key *keys = xcalloc(p->n_openacc, sizeof(*keys));
 
 	for (uint32_t i = 0; i < p->n_openacc; i++) {
 		const struct profile_openacc *o = &p->openacc[i];
+		uint64_t bytes = bytes_to_device(o) + bytes_to_host(o);
 
-		keyed[i].i = i;
-		keyed[i].key = key_of(
-			r->c, o->own_ns, openacc_to_device(o) + openacc_to_host(o), o->calls);
+		keys[i] =
+			(struct sort_key){.key = key_of(r->c, o->own_ns, bytes, o->calls), .i = i};
 	}
-	return sorted(keyed, p->n_openacc);
+	return sort_by_key(keys, p->n_openacc, r->c->openacc_sort_table_ascending);
 }
 
 /* ---- by position ---------------------------------------------------------------------- */
@@ -165,8 +138,8 @@ static struct openacc_total total_of(
 		.position = xasprintf("%s%s%s", file, texts.lines[0] ? ":" : "", texts.lines),
 		.function = xstrdup(texts.function),
 		.calls = o->calls,
-		.to_device = openacc_to_device(o),
-		.to_host = openacc_to_host(o),
+		.to_device = bytes_to_device(o),
+		.to_host = bytes_to_host(o),
 		.on_device = o->event == memory_event ? o->bytes : 0};
 
 	t.ns[openacc_event_time(o->event)] = o->own_ns;
@@ -177,18 +150,19 @@ static struct openacc_total total_of(
 static struct openacc_total *in_order(const struct report *r, struct openacc_total *all, size_t n)
 {
 	struct openacc_total *t = xcalloc(n + 1, sizeof(*t));
-	struct keyed *keyed = xcalloc(n + 1, sizeof(*keyed));
+	struct sort_key *keys = xcalloc(n, sizeof(*keys));
 	uint32_t *order;
 
-	for (size_t i = 0; i < n; i++) {
+	for (uint32_t i = 0; i < n; i++) {
+		const struct openacc_total *o = &all[i];
 		uint64_t ns = 0;
 
 		for (int k = 0; k <= OPENACC_WAIT; k++)
-			ns += all[i].ns[k];
-		keyed[i].i = (uint32_t)i;
-		keyed[i].key = key_of(r->c, ns, all[i].to_device + all[i].to_host, all[i].calls);
+			ns += o->ns[k];
+		keys[i] = (struct sort_key){
+			.key = key_of(r->c, ns, o->to_device + o->to_host, o->calls), .i = i};
 	}
-	order = sorted(keyed, n);
+	order = sort_by_key(keys, n, r->c->openacc_sort_table_ascending);
 	for (size_t i = 0; i < n; i++)
 		t[i] = all[order[i]];
 	free(order);

@@ -24,9 +24,6 @@ struct openacc_texts openacc_texts_shown(const struct report *r, const struct pr
 uint32_t openacc_caller(const struct report *r, uint32_t stack);
 /* The same number for what happens at one place in the source. */
 uint64_t openacc_region_id(const struct profile_openacc *o);
-/* Bytes to the device, back, and allocated there, of one entry. */
-uint64_t openacc_to_device(const struct profile_openacc *o);
-uint64_t openacc_to_host(const struct profile_openacc *o);
 
 /* All events at one position in one function. */
 struct openacc_total {

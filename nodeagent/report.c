@@ -305,3 +305,31 @@ int report_write(const char *dir, const char *base, const char *suffix,
 	free(path);
 	return rc;
 }
+
+static void fill_table(FILE *f, const struct report *r, const void *ctx)
+{
+	const struct report_table *table = ctx;
+
+	section_head(f, r);
+	table->section(f, r);
+}
+
+int report_write_tables(const char *dir, const char *base, const char *prefix,
+	const struct report_table *tables, size_t n, const struct report *r, char **error)
+{
+	int first = 0;
+
+	for (size_t i = 0; i < n && r->c->profile_table_separate; i++) {
+		char *suffix;
+		int rc;
+
+		if (!tables[i].wanted)
+			continue;
+		suffix = xasprintf("%s_%s.log", prefix, tables[i].name);
+		rc = report_write(dir, base, suffix, fill_table, r, &tables[i], error);
+		if (!first)
+			first = rc;
+		free(suffix);
+	}
+	return first;
+}

@@ -37,6 +37,8 @@ struct report {
 	size_t path_limit;     /* longer paths are cut when printed */
 	double excl_s;	       /* sum over all stacks */
 	struct hwprof *hwprof; /* hardware counters (hwprof.h), or NULL */
+	/* whose log it is (output_rank()), or NULL */
+	const struct profile_process *process;
 };
 
 /* global_hashes as in output_node(). p and c must outlive the report. */
@@ -67,6 +69,15 @@ struct report_group {
 /* One entry per group that has stacks; the caller frees both arrays. */
 size_t report_groups(const struct report *r, struct report_group **groups, uint32_t **members);
 
+/* What something is sorted by: key; if equal, id as it rises; then i, its index. */
+struct sort_key {
+	uint64_t key, id;
+	uint32_t i;
+};
+
+/* The indices in order. Frees keys; the caller frees the result. */
+uint32_t *sort_by_key(struct sort_key *keys, size_t n, bool ascending);
+
 /* Stacks in the order of a configured column; ties by id. The caller frees. */
 uint32_t *sort_stacks(const struct report *r, const char *column, bool ascending);
 /* In place; without a known column by first stack id. */
@@ -81,10 +92,8 @@ uint32_t *sort_falling(
 
 /* Communication (report-mpi.c). */
 const char *report_function(const struct profile_function *f);
-/* Processes that a mean over ranks counts: those of the MPI job, also if they never called f. */
-uint32_t report_members(const struct profile *p, const struct profile_function *f);
+/* Of a function's time, over the processes of the MPI job, also those that never called it. */
 double report_function_mean_s(const struct profile *p, const struct profile_function *f);
-/* The same for a function's time over these processes. */
 double report_function_imbalance(const struct report *r, const struct profile_function *f);
 /* "split"; a word for each enum wire_comm_kind. */
 const char *report_comm_kind(const struct profile_comm *c);
@@ -229,5 +238,19 @@ void json_mpi(struct json *j, const struct report *r);
 int report_write(const char *dir, const char *base, const char *suffix,
 	void (*fill)(FILE *f, const struct report *r, const void *ctx), const struct report *r,
 	const void *ctx, char **error);
+
+/* A table that may have a file of its own (profile_table.separate). */
+struct report_table {
+	const char *name; /* "mpi": the file is DIR/BASE PREFIX_mpi.log */
+	void (*section)(FILE *f, const struct report *r);
+	bool wanted;
+};
+
+/*
+ * Where tables are kept separate, the files of those that are wanted. Errors as above;
+ * returns the first, or 0.
+ */
+int report_write_tables(const char *dir, const char *base, const char *prefix,
+	const struct report_table *tables, size_t n, const struct report *r, char **error);
 
 #endif

@@ -141,7 +141,7 @@ bool sampling_is_precise(struct sampling_lane *l, uint64_t key)
 	return function_of(l->process, key) & 1;
 }
 
-void sampling_name_functions(struct sampling_process *s)
+static void name_functions(struct sampling_process *s)
 {
 	for (size_t i = 0; i < s->n_unnamed; i++) {
 		const struct sampled_function *f = &s->unnamed[i];
@@ -261,7 +261,7 @@ void sampling_process_end(struct process *p)
 	if (!s)
 		return;
 	traffic_tap_rest(p->traffic, p->end_ticks);
-	sampling_name_functions(s);
+	name_functions(s);
 	if (p->end != PROCESS_RUNNING)
 		vfd_define_process_end(
 			writer(s), s->number, p->end_ticks, hows[p->end], p->exit_status);

@@ -29,7 +29,7 @@ struct sampling {
 	uint32_t *mpi;		       /* as sampling_process.functions, +1, or 0 */
 	struct map64 comms;	       /* identity -> number */
 	struct map64 places;	       /* of the matcher -> number of the process */
-	struct map64 starts;	       /* of partitioned messages, by sampling_start() */
+	struct map64 starts;	       /* of partitioned messages: how many (sampling-message.c) */
 	struct sampled_match *matches; /* room for SAMPLED_MATCHES; not told yet */
 	uint32_t n_matches;
 	uint32_t counters[COUNTERS_MAX], n_counters; /* of hwprof; 0: not defined yet */
@@ -62,10 +62,7 @@ struct sampling_process {
 	struct map64 objects; /* kind and number -> number in the file */
 };
 
-/* sampling-define.c: the names of all functions that were used. */
-void sampling_name_functions(struct sampling_process *s);
-
-/* The number of the function with this key, defined if need be. */
+/* sampling-define.c: the number of the function with this key, defined if need be. */
 uint32_t sampling_function(struct sampling_process *s, uint64_t key);
 
 /* sampling-message.c: the process's traffic is listened to from now on. */

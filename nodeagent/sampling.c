@@ -18,7 +18,6 @@
 #define FLUSH_NS 1000000000u /* what a crash of the agent costs at most */
 #define AGAIN_NS 10000000u   /* there were too many lanes for once */
 #define TRIES	 4
-#define IDLE_S	 3600.0
 /* A disk that we have filled still has this for the profile. */
 #define RESERVE_BYTES (4 << 20)
 
@@ -178,7 +177,7 @@ double sampling_tick(struct agent *a)
 	uint64_t now, again = FLUSH_NS;
 
 	if (!s || !s->writer || !a->n_live)
-		return IDLE_S;
+		return NEVER_S;
 	now = clock_raw_ns();
 	if (now < s->next_flush)
 		return 1e-9 * (double)(s->next_flush - now);

@@ -30,7 +30,7 @@ bool sampling_is_behind(const struct agent *a);
 void sampling_wait(struct agent *a);
 /*
  * From the agent's loop: once a second everything goes on its way to the disk.
- * Returns in how many seconds it wants to be called again; 3600: whenever.
+ * Returns in how many seconds it wants to be called again; NEVER_S: whenever.
  */
 double sampling_tick(struct agent *a);
 /*

@@ -21,7 +21,6 @@
 #define SEND_S	    1.0
 #define JOINING_S   0.05
 #define BELL_S	    5.0 /* with a bell, in case that it was not heard */
-#define NEVER_S	    3600.0
 
 /* Without a bell: a twentieth of the time since something came or left, in these bounds. */
 #define LOOKS	      20

@@ -14,9 +14,8 @@
 
 struct agent;
 
-#define SESSION_DIED	SESSION_OPERATIONS	 /* one more: a member has */
-#define SESSION_IDLE	(SESSION_OPERATIONS + 1) /* number: what an agent's processes do */
-#define SESSION_LONGEST (WIRE_TEXT_MAX + SESSION_CONTACT_MAX)
+#define SESSION_DIED SESSION_OPERATIONS	      /* one more: a member has */
+#define SESSION_IDLE (SESSION_OPERATIONS + 1) /* number: what an agent's processes do */
 
 /* To the coordinator; `bytes` follow. */
 struct session_request {

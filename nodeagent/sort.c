@@ -42,15 +42,9 @@ static const struct stack_column {
 	{"lost", stack_lost},
 };
 
-struct keyed {
-	uint64_t key;
-	uint64_t id;
-	uint32_t i;
-};
-
 static int ascending_keys(const void *x, const void *y)
 {
-	const struct keyed *a = x, *b = y;
+	const struct sort_key *a = x, *b = y;
 
 	if (a->key != b->key)
 		return a->key < b->key ? -1 : 1;
@@ -61,30 +55,36 @@ static int ascending_keys(const void *x, const void *y)
 
 static int descending_keys(const void *x, const void *y)
 {
-	const struct keyed *a = x, *b = y;
+	const struct sort_key *a = x, *b = y;
 
 	if (a->key != b->key)
 		return a->key > b->key ? -1 : 1;
 	return ascending_keys(x, y);
 }
 
+uint32_t *sort_by_key(struct sort_key *keys, size_t n, bool ascending)
+{
+	uint32_t *order = xcalloc(n, sizeof(*order));
+
+	qsort(keys, n, sizeof(*keys), ascending ? ascending_keys : descending_keys);
+	for (size_t i = 0; i < n; i++)
+		order[i] = keys[i].i;
+	free(keys);
+	return order;
+}
+
 uint32_t *sort_stacks(const struct report *r, const char *column, bool ascending)
 {
 	size_t n = r->p->n_stacks;
-	struct keyed *keyed = xcalloc(n, sizeof(*keyed));
-	uint32_t *order = xcalloc(n, sizeof(*order));
+	struct sort_key *keys = xcalloc(n, sizeof(*keys));
 	const struct stack_column *by = NULL;
 
 	for (size_t i = 0; i < ARRAY_SIZE(stack_columns); i++)
 		if (column && !strcmp(column, stack_columns[i].name))
 			by = &stack_columns[i];
 	for (uint32_t i = 0; i < n; i++)
-		keyed[i] = (struct keyed){by ? by->value(r, i) : 0, r->id[i], i};
-	qsort(keyed, n, sizeof(*keyed), ascending ? ascending_keys : descending_keys);
-	for (size_t i = 0; i < n; i++)
-		order[i] = keyed[i].i;
-	free(keyed);
-	return order;
+		keys[i] = (struct sort_key){by ? by->value(r, i) : 0, r->id[i], i};
+	return sort_by_key(keys, n, ascending);
 }
 
 static uint64_t real_key(double value)
@@ -126,8 +126,7 @@ static const struct {
 uint32_t *sort_messages(const struct report *r, const char *column, bool ascending)
 {
 	size_t n = r->p->n_messages;
-	struct keyed *keyed = xcalloc(n, sizeof(*keyed));
-	uint32_t *order = xcalloc(n, sizeof(*order));
+	struct sort_key *keys = xcalloc(n, sizeof(*keys));
 	uint64_t (*value)(const struct report *r, const struct profile_messages *m) = NULL;
 
 	for (size_t i = 0; i < ARRAY_SIZE(messages_columns); i++)
@@ -136,28 +135,19 @@ uint32_t *sort_messages(const struct report *r, const char *column, bool ascendi
 	for (uint32_t i = 0; i < n; i++) {
 		const struct profile_messages *m = &r->p->messages[i];
 
-		keyed[i] = (struct keyed){value ? value(r, m) : 0, r->id[m->stack], i};
+		keys[i] = (struct sort_key){value ? value(r, m) : 0, r->id[m->stack], i};
 	}
-	qsort(keyed, n, sizeof(*keyed), ascending ? ascending_keys : descending_keys);
-	for (size_t i = 0; i < n; i++)
-		order[i] = keyed[i].i;
-	free(keyed);
-	return order;
+	return sort_by_key(keys, n, ascending);
 }
 
 uint32_t *sort_falling(
 	const struct profile *p, size_t n, uint64_t (*key)(const struct profile *p, uint32_t i))
 {
-	struct keyed *keyed = xcalloc(n, sizeof(*keyed));
-	uint32_t *order = xcalloc(n, sizeof(*order));
+	struct sort_key *keys = xcalloc(n, sizeof(*keys));
 
 	for (uint32_t i = 0; i < n; i++)
-		keyed[i] = (struct keyed){key(p, i), i, i};
-	qsort(keyed, n, sizeof(*keyed), descending_keys);
-	for (size_t i = 0; i < n; i++)
-		order[i] = keyed[i].i;
-	free(keyed);
-	return order;
+		keys[i] = (struct sort_key){.key = key(p, i), .i = i};
+	return sort_by_key(keys, n, false);
 }
 
 size_t report_groups(const struct report *r, struct report_group **groups, uint32_t **members)
@@ -209,19 +199,20 @@ static uint64_t group_value(const struct report_group *g, const char *column)
 void sort_groups(struct report_group *groups, size_t n, const struct report *r,
 	const uint32_t *members, const char *column, bool ascending)
 {
-	struct keyed *keyed = xcalloc(n, sizeof(*keyed));
+	struct sort_key *keys = xcalloc(n, sizeof(*keys));
 	struct report_group *sorted = xcalloc(n, sizeof(*sorted));
+	uint32_t *order;
 
 	for (uint32_t i = 0; i < n; i++)
-		keyed[i] = (struct keyed){
+		keys[i] = (struct sort_key){
 			.key = column ? group_value(&groups[i], column) : 0,
 			.id = r->id[members[groups[i].first]],
 			.i = i,
 		};
-	qsort(keyed, n, sizeof(*keyed), ascending ? ascending_keys : descending_keys);
+	order = sort_by_key(keys, n, ascending);
 	for (size_t i = 0; i < n; i++)
-		sorted[i] = groups[keyed[i].i];
+		sorted[i] = groups[order[i]];
 	memcpy(groups, sorted, n * sizeof(*groups));
-	free(keyed);
+	free(order);
 	free(sorted);
 }

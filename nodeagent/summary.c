@@ -7,6 +7,7 @@
 
 #include "conf/conf.h"
 #include "nodeagent/report.h"
+#include "nodeagent/util.h"
 
 static void summary_lines(FILE *f, const struct report *r)
 {
@@ -61,48 +62,6 @@ static void fill_log(FILE *f, const struct report *r, const void *ctx)
 	section_config(f, r);
 }
 
-static void fill_minmax(FILE *f, const struct report *r, const void *ctx)
-{
-	section_head(f, r);
-	section_minmax(f, r);
-}
-
-static void fill_grouped(FILE *f, const struct report *r, const void *ctx)
-{
-	section_head(f, r);
-	section_grouped(f, r);
-}
-
-static void fill_mpi(FILE *f, const struct report *r, const void *ctx)
-{
-	section_head(f, r);
-	section_mpi(f, r);
-}
-
-static void fill_openmp(FILE *f, const struct report *r, const void *ctx)
-{
-	section_head(f, r);
-	section_openmp(f, r);
-}
-
-static void fill_gpu(FILE *f, const struct report *r, const void *ctx)
-{
-	section_head(f, r);
-	section_gpu(f, r);
-}
-
-static void fill_openacc(FILE *f, const struct report *r, const void *ctx)
-{
-	section_head(f, r);
-	section_openacc(f, r);
-}
-
-static void fill_hwprof(FILE *f, const struct report *r, const void *ctx)
-{
-	section_head(f, r);
-	section_hwprof(f, r);
-}
-
 static void fill_json(FILE *f, const struct report *r, const void *ctx)
 {
 	json_report(f, r);
@@ -111,39 +70,25 @@ static void fill_json(FILE *f, const struct report *r, const void *ctx)
 int output_summary(const struct profile *p, const struct conf *c, const char *dir, const char *base,
 	char **error)
 {
-	const struct {
-		const char *suffix;
-		void (*fill)(FILE *f, const struct report *r, const void *ctx);
-		bool wanted;
-	} files[] = {
-		{"_all.log", fill_log, true},
-		{"_all.json", fill_json, true},
-		{"_all_minmax.log", fill_minmax,
-			c->profile_table_separate && c->profile_table_show_minmax_summary},
-		{"_all_namegroup.log", fill_grouped,
-			c->profile_table_separate && c->name_grouped_profile_table_show_table},
-		{"_all_mpi.log", fill_mpi, c->profile_table_separate && report_has_mpi(p, c)},
-		{"_all_openmp.log", fill_openmp, c->profile_table_separate && p->n_openmp},
-		{"_all_cuda.log", fill_gpu, c->profile_table_separate && report_has_gpu(p, c)},
-		{"_all_accprof.log", fill_openacc,
-			c->profile_table_separate && report_has_openacc(p, c)},
-		{"_all_hwprof.log", fill_hwprof,
-			c->profile_table_separate && report_has_hwprof(p, c)},
+	const struct report_table tables[] = {
+		{"minmax", section_minmax, c->profile_table_show_minmax_summary},
+		{"namegroup", section_grouped, c->name_grouped_profile_table_show_table},
+		{"mpi", section_mpi, report_has_mpi(p, c)},
+		{"openmp", section_openmp, p->n_openmp},
+		{"cuda", section_gpu, report_has_gpu(p, c)},
+		{"accprof", section_openacc, report_has_openacc(p, c)},
+		{"hwprof", section_hwprof, report_has_hwprof(p, c)},
 	};
 	struct report r;
-	int first = 0;
+	int first, rc;
 
 	*error = NULL;
 	report_init(&r, p, c, NULL, 0);
-	for (size_t i = 0; i < sizeof(files) / sizeof(files[0]); i++) {
-		if (!files[i].wanted)
-			continue;
-
-		int rc = report_write(dir, base, files[i].suffix, files[i].fill, &r, NULL, error);
-
-		if (!first)
-			first = rc;
-	}
+	first = report_write(dir, base, "_all.log", fill_log, &r, NULL, error);
+	rc = report_write(dir, base, "_all.json", fill_json, &r, NULL, error);
+	if (!first)
+		first = rc;
+	rc = report_write_tables(dir, base, "_all", tables, ARRAY_SIZE(tables), &r, error);
 	report_done(&r);
-	return first;
+	return first ? first : rc;
 }

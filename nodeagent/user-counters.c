@@ -64,11 +64,6 @@ bool user_value_less(bool real, union user_value a, union user_value b)
 	return real ? a.real < b.real : a.integer < b.integer;
 }
 
-double user_value_real(bool real, union user_value v)
-{
-	return real ? v.real : (double)v.integer;
-}
-
 struct user_counter *user_counters_set(
 	struct user_counters *u, uint32_t number, union user_value value, uint64_t ticks)
 {
@@ -90,7 +85,7 @@ struct user_counter *user_counters_set(
 		c->last_at = ticks;
 	}
 	c->values++;
-	c->sum += user_value_real(c->real, value);
+	c->sum += c->real ? value.real : (double)value.integer;
 	return c;
 }
 

@@ -52,7 +52,6 @@ void user_counters_only_round(struct user_counters *u);
 
 /* a < b, as values of such a counter. */
 bool user_value_less(bool real, union user_value a, union user_value b);
-double user_value_real(bool real, union user_value v);
 
 /* replay-user-counters.c: a USER_COUNTER record. Returns the words taken. */
 unsigned replay_user_counter(struct replay *r, const uint64_t *word, unsigned left, uint64_t w);

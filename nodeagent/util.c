@@ -147,3 +147,21 @@ int write_end(FILE *f, char *tmp, const char *path)
 	free(tmp);
 	return error;
 }
+
+size_t read_at(int fd, void *to, size_t n, uint64_t offset)
+{
+	size_t done = 0;
+
+	while (done < n) {
+		ssize_t got = pread(fd, (char *)to + done, n - done, (off_t)(offset + done));
+
+		if (got < 0 && errno == EINTR)
+			continue;
+		if (!got)
+			errno = 0;
+		if (got <= 0)
+			break;
+		done += (size_t)got;
+	}
+	return done;
+}

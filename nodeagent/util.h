@@ -48,4 +48,10 @@ char *file_base(const char *program);
 int write_begin(FILE **f, char **tmp, const char *path);
 int write_end(FILE *f, char *tmp, const char *path);
 
+/*
+ * Bytes of a file from this offset on, however often it takes. Returns how many; fewer
+ * than n where the file ends (errno is 0 then) or cannot be read.
+ */
+size_t read_at(int fd, void *to, size_t n, uint64_t offset);
+
 #endif

@@ -17,8 +17,6 @@
 #include "nodeagent/vfd-mpitype.h"
 #include "nodeagent/vfd-paths.h"
 
-#define THREADS_DEEP 64 /* indentation of the tree */
-
 const char *const vfd_event_names[VFD_EVENT_KINDS] = {"call", "exit", "message", "gap", "thinning",
 	"thinned", "lost", "counters", "launch", "started"};
 const char *const vfd_match_names[VFD_MATCHES] = {
@@ -35,7 +33,8 @@ bool vfd_dump_wants(const struct vfd_dump *d, const struct vfd_process *p)
 	return !d->ranks || (p->rank >= 0 && rank_list_has(d->ranks, (unsigned)p->rank));
 }
 
-size_t vfd_dump_threads(const struct vfd_file *f, const struct vfd_process *p)
+/* Those of its threads that are defined. */
+static size_t threads_of(const struct vfd_file *f, const struct vfd_process *p)
 {
 	size_t n, mine = 0;
 	const struct vfd_thread *t = vfd_threads(f, &n);
@@ -127,7 +126,7 @@ static void header(struct vfd_file *f, bool peers, FILE *out)
 		ranks += p[i].rank >= 0;
 		if (p[i].rank >= 0 && p[i].size > size)
 			size = p[i].size;
-		threads += vfd_dump_threads(f, &p[i]);
+		threads += threads_of(f, &p[i]);
 	}
 	vfd_damage(f, &damaged);
 	fprintf(out, "%-17s%s\n", "Version ID:", facts->writer ? facts->writer : "?");
@@ -380,7 +379,7 @@ static void process(
 	else
 		fprintf(out, "\nProcess:         pid %d", p->pid);
 	fprintf(out, "%s%s\n", p->executable ? ", " : "", p->executable ? p->executable : "");
-	fprintf(out, "Threads:         %zu\n", vfd_dump_threads(f, p));
+	fprintf(out, "Threads:         %zu\n", threads_of(f, p));
 	fprintf(out, "Unique stacks:   %zu\n", vfd_paths_count(paths));
 	tree(f, p, out);
 	fprintf(out, "\nStacks list:\n");

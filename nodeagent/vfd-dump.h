@@ -27,7 +27,5 @@ extern const char *const vfd_counter_kinds[VFD_COUNTER_KINDS];
 extern const char *const vfd_launch_names[VFD_LAUNCH_KINDS];
 /* Whether a process is wanted. */
 bool vfd_dump_wants(const struct vfd_dump *d, const struct vfd_process *p);
-/* Those of its threads that are defined. */
-size_t vfd_dump_threads(const struct vfd_file *f, const struct vfd_process *p);
 
 #endif

@@ -136,7 +136,7 @@ enum vfd_mark {
 };
 
 /* MESSAGES: records, each varint kind, varint fields that are not zero (bit
- * set), and these, in the order of vfd_message_fields[]. */
+ * set), and these, in the order of the table in vfd-message.c. */
 
 /* MATCHES: records, each varint process, communicator and ticket of a receive, what
  * (partitioned, match << 1), the sender's ticket, and its thread +1. */

@@ -10,8 +10,7 @@
 #include "nodeagent/vfd-sample.h"
 #include "nodeagent/vfd-write.h"
 
-#define LANE_BLOCK_BYTES    (16u << 10)
-#define SHARED_PAYLOAD_MOST (VFD_BLOCK_MAX / 2)
+#define LANE_BLOCK_BYTES (16u << 10)
 
 struct vfd_writer {
 	struct outfile *out;
@@ -46,7 +45,6 @@ struct vfd_writer {
 bool vfd_write_block(struct vfd_writer *w, struct vfd_block *b);
 
 void vfd_write_definitions(struct vfd_writer *w);
-void vfd_write_messages(struct vfd_writer *w);
 void vfd_write_waits(struct vfd_writer *w);
 void vfd_write_lengths(struct vfd_writer *w);
 
@@ -116,7 +114,6 @@ void lane_use_stack(struct lane *l, uint32_t stack, uint64_t units);
 /* vfd-lane.c, encoding without any question whether. */
 void lane_put_enter(struct lane *l, uint32_t stack, uint64_t units);
 void lane_put_exit(struct lane *l, uint32_t stack, uint64_t units);
-void lane_put_aside(struct lane *l, uint32_t stack, uint64_t units);
 /* An event of this kind with up to two numbers, at this time or the last event's
  * if that is later. False: nothing is written any more. */
 bool lane_put_mark(struct lane *l, unsigned mark, uint64_t a, uint64_t b, uint64_t units);

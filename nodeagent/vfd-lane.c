@@ -186,7 +186,7 @@ void lane_put_exit(struct lane *l, uint32_t stack, uint64_t units)
 	leave(l, stack);
 }
 
-void lane_put_aside(struct lane *l, uint32_t stack, uint64_t units)
+static void put_aside(struct lane *l, uint32_t stack, uint64_t units)
 {
 	if (l->n_suspended == SEGMENTS_MOST) {
 		lane_put_enter(l, stack, units);
@@ -260,7 +260,7 @@ void vfd_enter_aside(struct vfd_lane *fast, uint32_t stack, uint64_t ticks)
 		thin_count(l, 1);
 		return;
 	}
-	lane_put_aside(l, stack, units);
+	put_aside(l, stack, units);
 }
 
 void vfd_gap(struct vfd_lane *fast, uint32_t stack, uint64_t ticks)

@@ -32,7 +32,8 @@ static int64_t after(int64_t time, uint64_t difference)
 	return (int64_t)((uint64_t)time + (uint64_t)unzigzag(difference));
 }
 
-bool vfd_launch_get(struct varint_reader *r, struct vfd_launch *l, struct vfd_launch *last)
+/* False: there is none that makes sense. */
+static bool get(struct varint_reader *r, struct vfd_launch *l, struct vfd_launch *last)
 {
 	uint64_t kind;
 
@@ -87,8 +88,7 @@ static void add_block(struct launches *l, struct vfd_file *f, const struct read_
 	struct varint_reader r = {payload, payload + b->bytes, false};
 	struct vfd_launch one, last = {.time = (int64_t)b->time};
 
-	for (uint32_t i = 0; i < b->records && r.at < r.end && vfd_launch_get(&r, &one, &last);
-		i++) {
+	for (uint32_t i = 0; i < b->records && r.at < r.end && get(&r, &one, &last); i++) {
 		if (one.lane >= f->n_threads || one.to_lane >= f->n_threads ||
 			!wanted(ctx, f, one.lane) || !wanted(ctx, f, one.to_lane))
 			continue;

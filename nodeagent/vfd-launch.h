@@ -7,7 +7,6 @@
 #define VFTR_NODEAGENT_VFD_LAUNCH_H
 
 #include "nodeagent/vfd-types.h"
-#include "nodeagent/vfd-varint.h"
 
 #define VFD_LAUNCH_ROOM 96u /* no record is longer */
 
@@ -15,8 +14,6 @@
  * units. Returns the place behind it. */
 unsigned char *vfd_launch_put(
 	unsigned char *to, const struct vfd_launch *l, struct vfd_launch *last);
-/* False: there is none that makes sense. */
-bool vfd_launch_get(struct varint_reader *r, struct vfd_launch *l, struct vfd_launch *last);
 
 /* ---- reading: both ends of each, in the order of time ---------------------------- */
 

@@ -12,9 +12,11 @@
 #include "nodeagent/vfd-internal.h"
 #include "nodeagent/vfd-reader.h"
 
-_Static_assert((6 + LENGTHS_MOST) * VARINT_MAX <= VFD_LENGTHS_ROOM, "a record fits");
+#define RECORD_ROOM 144u /* bytes; no record is longer */
+_Static_assert((6 + LENGTHS_MOST) * VARINT_MAX <= RECORD_ROOM, "a record fits");
 
-unsigned char *vfd_lengths_put(unsigned char *to, const struct vfd_lengths *l)
+/* Returns the place behind it. */
+static unsigned char *put(unsigned char *to, const struct vfd_lengths *l)
 {
 	to = varint_put(to, l->process);
 	to = varint_put(to, l->comm);
@@ -26,7 +28,8 @@ unsigned char *vfd_lengths_put(unsigned char *to, const struct vfd_lengths *l)
 	return to;
 }
 
-bool vfd_lengths_get(struct varint_reader *r, struct vfd_lengths *l, uint64_t bytes[LENGTHS_MOST])
+/* False: there is none that makes sense. l->bytes is set to bytes. */
+static bool get(struct varint_reader *r, struct vfd_lengths *l, uint64_t bytes[LENGTHS_MOST])
 {
 	uint64_t first, n;
 
@@ -60,8 +63,7 @@ void vfd_lengths(struct vfd_writer *w, const struct vfd_lengths *l)
 {
 	if (w->mute || w->level == VFD_THINNING_ALL)
 		return;
-	vfd_page_done(
-		&w->lengths, vfd_lengths_put(vfd_page_room(&w->lengths, VFD_LENGTHS_ROOM), l));
+	vfd_page_done(&w->lengths, put(vfd_page_room(&w->lengths, RECORD_ROOM), l));
 	w->lengths.records++;
 	if (w->lengths.used >= SHARED_BLOCK_BYTES)
 		vfd_write_lengths(w);
@@ -111,7 +113,7 @@ static void add_block(struct vfd_file *f, uint32_t block)
 	for (uint32_t i = 0; i < b->records && r.at < r.end; i++) {
 		const uint32_t offset = (uint32_t)(r.at - f->lengths_payload);
 
-		if (!vfd_lengths_get(&r, &l, bytes))
+		if (!get(&r, &l, bytes))
 			return;
 		f->lengths = grow(f->lengths, f->n_lengths, &f->cap_lengths, sizeof(*f->lengths));
 		f->lengths[f->n_lengths++] =
@@ -132,16 +134,19 @@ static void load(struct vfd_file *f)
 /* The next record of the same call into now. */
 static bool next_record(struct vfd_file *f, struct lengths *l)
 {
-	const struct read_lengths *x = &f->lengths[l->at];
+	const struct read_lengths *x;
 	struct varint_reader r;
 
-	if (l->at >= f->n_lengths || x->key != l->key || !load_block(f, x->block))
+	if (l->at >= f->n_lengths)
+		return false;
+	x = &f->lengths[l->at];
+	if (x->key != l->key || !load_block(f, x->block))
 		return false;
 	r = (struct varint_reader){f->lengths_payload + x->offset,
 		f->lengths_payload + f->blocks[x->block].bytes, false};
 	l->at++;
 	l->given = 0;
-	return vfd_lengths_get(&r, &l->now, l->bytes);
+	return get(&r, &l->now, l->bytes);
 }
 
 static size_t first_of(const struct vfd_file *f, uint64_t key)

@@ -9,16 +9,8 @@
 
 #include "shm/message.h"
 #include "nodeagent/vfd-types.h"
-#include "nodeagent/vfd-varint.h"
 
 struct vfd_file;
-
-#define VFD_LENGTHS_ROOM 144u /* no record is longer */
-
-/* Returns the place behind it. */
-unsigned char *vfd_lengths_put(unsigned char *to, const struct vfd_lengths *l);
-/* False: there is none that makes sense. l->bytes is set to bytes. */
-bool vfd_lengths_get(struct varint_reader *r, struct vfd_lengths *l, uint64_t bytes[LENGTHS_MOST]);
 
 /* The lengths of a call's messages in one direction, one by one. */
 struct lengths {

@@ -22,7 +22,8 @@ unsigned char *vfd_pair_put(unsigned char *to, const struct vfd_pair *p)
 	return varint_put(to, (uint64_t)(p->sender_thread + 1));
 }
 
-bool vfd_pair_get(struct varint_reader *r, struct vfd_pair *p)
+/* False: there is none that makes sense. */
+static bool get(struct varint_reader *r, struct vfd_pair *p)
 {
 	uint64_t process = varint_get(r), comm = varint_get(r), ticket = varint_get(r),
 		 what = varint_get(r), sender_ticket = varint_get(r), thread = varint_get(r);
@@ -65,7 +66,7 @@ static void add_block(struct vfd_file *f, const struct read_block *b, const unsi
 	struct varint_reader r = {payload, payload + b->bytes, false};
 	struct vfd_pair p;
 
-	for (uint32_t i = 0; i < b->records && r.at < r.end && vfd_pair_get(&r, &p); i++) {
+	for (uint32_t i = 0; i < b->records && r.at < r.end && get(&r, &p); i++) {
 		f->pairs = grow(f->pairs, f->n_pairs, &f->cap_pairs, sizeof(*f->pairs));
 		f->pairs[f->n_pairs++] =
 			(struct read_pair){key_of(p.process, p.comm, p.ticket, p.partitioned),

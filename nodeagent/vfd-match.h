@@ -8,7 +8,6 @@
 #define VFTR_NODEAGENT_VFD_MATCH_H
 
 #include "nodeagent/vfd-types.h"
-#include "nodeagent/vfd-varint.h"
 
 struct vfd_file;
 
@@ -16,8 +15,6 @@ struct vfd_file;
 
 /* Returns the place behind it. */
 unsigned char *vfd_pair_put(unsigned char *to, const struct vfd_pair *p);
-/* False: there is none that makes sense. */
-bool vfd_pair_get(struct varint_reader *r, struct vfd_pair *p);
 
 /* The sender of a receive, if the file knows it: match, sender_ticket, sender_thread. */
 void reader_match(struct vfd_file *f, struct vfd_message *m);

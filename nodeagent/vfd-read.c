@@ -33,10 +33,8 @@ struct window {
 };
 
 /* Bytes read, less at the end of the file or an error. */
-static size_t read_at(const struct vfd_file *f, uint64_t offset, unsigned char *buf, size_t n)
+static size_t bytes_at(const struct vfd_file *f, uint64_t offset, unsigned char *buf, size_t n)
 {
-	size_t done = 0;
-
 	if (offset >= f->facts.bytes)
 		return 0;
 	if (n > f->facts.bytes - offset)
@@ -45,22 +43,13 @@ static size_t read_at(const struct vfd_file *f, uint64_t offset, unsigned char *
 		memcpy(buf, f->memory + offset, n);
 		return n;
 	}
-	while (done < n) {
-		ssize_t got = pread(f->fd, buf + done, n - done, (off_t)(offset + done));
-
-		if (got < 0 && errno == EINTR)
-			continue;
-		if (got <= 0)
-			break;
-		done += (size_t)got;
-	}
-	return done;
+	return read_at(f->fd, buf, n, offset);
 }
 
 bool reader_load(const struct vfd_file *f, const struct read_block *b, unsigned char *buf)
 {
 	/* it was right when the file was opened; another may have been written over it */
-	return read_at(f, b->offset + sizeof(struct vfd_block), buf, b->bytes) == b->bytes;
+	return bytes_at(f, b->offset + sizeof(struct vfd_block), buf, b->bytes) == b->bytes;
 }
 
 bool reader_load_grown(
@@ -74,7 +63,7 @@ bool reader_load_grown(
 	return reader_load(f, b, *buf);
 }
 
-void reader_damage(struct vfd_file *f, uint64_t from, uint64_t to, const char *why)
+static void add_damage(struct vfd_file *f, uint64_t from, uint64_t to, const char *why)
 {
 	f->damage = grow(f->damage, f->n_damage, &f->cap_damage, sizeof(*f->damage));
 	f->damage[f->n_damage++] = (struct vfd_damage){from, to, why};
@@ -87,7 +76,7 @@ static size_t look(struct window *w, uint64_t offset, size_t n)
 
 	if (offset < w->offset || (offset + n > end && end < w->f->facts.bytes)) {
 		w->offset = offset;
-		w->bytes = read_at(w->f, offset, w->buf, w->room);
+		w->bytes = bytes_at(w->f, offset, w->buf, w->room);
 		/* cut off meanwhile, or an error of the disk */
 		if (w->bytes < w->room)
 			w->f->facts.bytes = offset + w->bytes;
@@ -238,13 +227,13 @@ static void scan(struct vfd_file *f, struct window *w)
 			struct vfd_block b;
 
 			if (bad_why)
-				reader_damage(f, bad, at, bad_why);
+				add_damage(f, bad, at, bad_why);
 			bad_why = NULL;
 			memcpy(&b, p, sizeof(b));
 			why = scan_block(f, &b, p + sizeof(b), at);
 			f->facts.blocks++;
 			if (why)
-				reader_damage(f, at, at + n, why);
+				add_damage(f, at, at + n, why);
 			at += n;
 			continue;
 		}
@@ -266,7 +255,7 @@ static void scan(struct vfd_file *f, struct window *w)
 		at += VFD_ALIGN;
 	}
 	if (bad_why)
-		reader_damage(f, bad, f->facts.bytes, bad_why);
+		add_damage(f, bad, f->facts.bytes, bad_why);
 }
 
 /* The time of the last event of a file that has no end. */
@@ -297,7 +286,7 @@ static struct vfd_file *open_file(struct vfd_file *f, const char *name, char **w
 
 	f->path = xstrdup(name);
 	f->facts.ns_per_unit = 1;
-	if (read_at(f, 0, (unsigned char *)&p, sizeof(p)) < sizeof(p))
+	if (bytes_at(f, 0, (unsigned char *)&p, sizeof(p)) < sizeof(p))
 		*why = xstrdup("cut short: not even a header is there");
 	else if (memcmp(p.magic, VFD_MAGIC, sizeof(p.magic)))
 		*why = xstrdup("not a sampling file of vftr");

@@ -122,7 +122,6 @@ bool reader_load(const struct vfd_file *f, const struct read_block *b, unsigned 
 /* The same into *buf, which has *room, begins as NULL and 0, and is the caller's to free. */
 bool reader_load_grown(
 	const struct vfd_file *f, const struct read_block *b, unsigned char **buf, size_t *room);
-void reader_damage(struct vfd_file *f, uint64_t from, uint64_t to, const char *why);
 
 /* ---- vfd-tables.c. False: nonsense. */
 bool reader_header(struct vfd_file *f, struct varint_reader *r);

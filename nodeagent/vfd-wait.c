@@ -4,15 +4,19 @@
  * behind those that the lane has, and keeps all waits of each lane sorted by time: 24
  * bytes for each. The walk along the lane (vfd-walk.c) puts them between the events.
  */
-#include "nodeagent/vfd-wait.h"
-
 #include <stdlib.h>
 
 #include "nodeagent/util.h"
 #include "nodeagent/vfd-internal.h"
 #include "nodeagent/vfd-reader.h"
 
-unsigned char *vfd_wait_put(unsigned char *to, const struct vfd_wait *wait, int64_t *last)
+#define RECORD_ROOM 56u /* bytes; no record is longer */
+
+/*
+ * Times in units; *last: start of the record before, at first the block's time. Returns
+ * the place behind it.
+ */
+static unsigned char *put(unsigned char *to, const struct vfd_wait *wait, int64_t *last)
 {
 	to = varint_put(to, wait->lane);
 	to = varint_put(to, wait->stack);
@@ -23,7 +27,8 @@ unsigned char *vfd_wait_put(unsigned char *to, const struct vfd_wait *wait, int6
 	return to;
 }
 
-bool vfd_wait_get(struct varint_reader *r, struct vfd_wait *wait, int64_t *last)
+/* False: there is none that makes sense. */
+static bool get(struct varint_reader *r, struct vfd_wait *wait, int64_t *last)
 {
 	uint64_t length;
 
@@ -59,8 +64,8 @@ void vfd_wait(struct vfd_writer *w, const struct vfd_wait *wait)
 		w->wait_time = (uint64_t)in_units.start;
 		w->last_wait = in_units.start;
 	}
-	vfd_page_done(&w->waits,
-		vfd_wait_put(vfd_page_room(&w->waits, VFD_WAIT_ROOM), &in_units, &w->last_wait));
+	vfd_page_done(
+		&w->waits, put(vfd_page_room(&w->waits, RECORD_ROOM), &in_units, &w->last_wait));
 	w->waits.records++;
 	if (w->waits.used >= SHARED_BLOCK_BYTES)
 		vfd_write_waits(w);
@@ -93,8 +98,7 @@ static void add_block(struct vfd_file *f, struct map64 *known, const struct read
 	int64_t last = (int64_t)b->time;
 	struct vfd_wait wait;
 
-	for (uint32_t i = 0; i < b->records && r.at < r.end && vfd_wait_get(&r, &wait, &last);
-		i++) {
+	for (uint32_t i = 0; i < b->records && r.at < r.end && get(&r, &wait, &last); i++) {
 		struct read_lane *l = wait.lane < f->n_threads ? &f->lanes[wait.lane] : NULL;
 		uint32_t own;
 

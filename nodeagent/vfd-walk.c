@@ -5,7 +5,7 @@
  * are closed and opened one by one until they are that path. Frames that hang
  * aside (of tasks) begin a level of their own above what is suspended.
  *
- * What a collective call waited (vfd-wait.h) is a frame that begins with it, and ends at
+ * What a collective call waited (vfd-wait.c) is a frame that begins with it, and ends at
  * the latest when the call does something: that is put between the recorded events.
  */
 #include "nodeagent/vfd-walk.h"

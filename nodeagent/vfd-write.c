@@ -58,40 +58,44 @@ void vfd_write_definitions(struct vfd_writer *w)
 	w->sequence--;
 }
 
-void vfd_write_messages(struct vfd_writer *w)
+/* *written: how many records the file has of the kind. */
+static void write_records(struct vfd_writer *w, struct vfd_page *p, enum vfd_kind kind,
+	uint64_t time, uint64_t *written)
 {
-	const uint32_t n = w->messages.records;
+	const uint32_t n = p->records;
 
 	if (!n)
 		return;
-	if (vfd_page_write(w, &w->messages, VFD_BLOCK_MESSAGES, w->message_time))
-		w->n_messages += n;
+	if (vfd_page_write(w, p, kind, time))
+		*written += n;
 	else
 		w->dropped_blocks++;
+}
+
+static void write_messages(struct vfd_writer *w)
+{
+	write_records(w, &w->messages, VFD_BLOCK_MESSAGES, w->message_time, &w->n_messages);
 }
 
 static void write_matches(struct vfd_writer *w)
 {
-	const uint32_t n = w->matches.records;
-
-	if (!n)
-		return;
-	if (vfd_page_write(w, &w->matches, VFD_BLOCK_MATCHES, 0))
-		w->n_matches += n;
-	else
-		w->dropped_blocks++;
+	write_records(w, &w->matches, VFD_BLOCK_MATCHES, 0, &w->n_matches);
 }
 
 static void write_launches(struct vfd_writer *w)
 {
-	const uint32_t n = w->launches.records;
+	write_records(w, &w->launches, VFD_BLOCK_LAUNCHES, w->launch_time, &w->n_launches);
+}
 
-	if (!n)
-		return;
-	if (vfd_page_write(w, &w->launches, VFD_BLOCK_LAUNCHES, w->launch_time))
-		w->n_launches += n;
-	else
-		w->dropped_blocks++;
+/* Whatever does not belong to a lane. */
+static void write_all(struct vfd_writer *w)
+{
+	write_messages(w);
+	write_matches(w);
+	write_launches(w);
+	vfd_write_waits(w);
+	vfd_write_lengths(w);
+	vfd_write_definitions(w);
 }
 
 void vfd_launch(struct vfd_writer *w, const struct vfd_launch *l)
@@ -146,7 +150,7 @@ void vfd_message(struct vfd_writer *w, struct vfd_lane *l, const struct vfd_mess
 					    &in_units, &w->last_message));
 	w->messages.records++;
 	if (w->messages.used >= SHARED_BLOCK_BYTES)
-		vfd_write_messages(w);
+		write_messages(w);
 }
 
 /* ---- the clock -------------------------------------------------------------------- */
@@ -290,12 +294,7 @@ int vfd_writer_close(struct vfd_writer *w, uint64_t ticks, double seconds)
 		vfd_lane_end(&w->lanes->fast, ticks);
 	}
 	wait_until(w, deadline);
-	vfd_write_messages(w);
-	write_matches(w);
-	write_launches(w);
-	vfd_write_waits(w);
-	vfd_write_lengths(w);
-	vfd_write_definitions(w);
+	write_all(w);
 	vfd_index_write(&w->index, w, outfile_bytes(w->out), ticks >> w->shift);
 	rc = outfile_close(w->out, seconds_left(deadline));
 	for (size_t i = 0; i < w->n_texts; i++)
@@ -337,12 +336,7 @@ bool vfd_writer_flush(struct vfd_writer *w)
 		lane_push_counters(l);
 		all = outfile_ready(w->out);
 	}
-	vfd_write_messages(w);
-	write_matches(w);
-	write_launches(w);
-	vfd_write_waits(w);
-	vfd_write_lengths(w);
-	vfd_write_definitions(w);
+	write_all(w);
 	outfile_flush(w->out);
 	return all;
 }

@@ -10,13 +10,12 @@
 
 /* clang-format off */
 #define AT(kind, type, member) { kind, offsetof(struct type, member) }
-#define LIST(tag, fields, element, member) \
+#define SECTION(tag, fields, element, member, later) \
 	{ tag, fields, ARRAY_SIZE(fields), sizeof(element), \
-	  offsetof(struct profile, n_##member), offsetof(struct profile, member), false }
+	  offsetof(struct profile, n_##member), offsetof(struct profile, member), later }
+#define LIST(tag, fields, element, member) SECTION(tag, fields, element, member, false)
 /* of which earlier files have none */
-#define LATER(tag, fields, element, member) \
-	{ tag, fields, ARRAY_SIZE(fields), sizeof(element), \
-	  offsetof(struct profile, n_##member), offsetof(struct profile, member), true }
+#define LATER(tag, fields, element, member) SECTION(tag, fields, element, member, true)
 
 static const struct vfp_field job_fields[] = {
 	AT(TEXT_OR_NULL, profile, application),

@@ -6,29 +6,7 @@ need jq ip
 need_built "$AGENT" "$LIB/libvftrace.so"
 nodes_up 3
 . "$T/tcp.sh"
-
-$TEST_CC $TEST_FLAGS -I"$TOP/libhook" -o "$BIN/one" "$T/app-session.c" -pthread $(test_link vftrace) ||
-	skip_all 'app-session.c cannot be compiled'
-
-# one DIR NODE NAME STEP...: a process there, in the background; its words in DIR/NAME.out
-one() {
-	one_dir=$1 one_node=$2 one_name=$3
-	shift 3
-	(
-		cd "$one_dir"
-		run "$one_dir" "$one_node" "$BIN/one" "$one_name" "$@" >"$one_name.out" 2>"$one_name.err"
-	) &
-}
-
-# said DIR NAME WORDS
-said() {
-	wait_for 20 "grep -qF '$2: $3' $1/$2.out" || { cat "$1"/*.out "$1"/*.err; return 1; }
-}
-
-matched() {
-	is "$2" "$(json "$1" .matching.pairs.exact)" 'messages matched exactly'
-	is "0 0" "$(json "$1" '"\(.matching.unmatched_sends | add) \(.matching.unmatched_recvs | add)"')" unmatched
-}
+. "$T/session.sh"
 
 test_expect 'checklist 1, 2, 24: three processes on three nodes: one summary, all messages matched' '
 	three world -k agent.linger_s=0.3

@@ -7,29 +7,9 @@ need jq ip perl
 need_built "$AGENT" "$LIB/libvftrace.so"
 nodes_up 3
 . "$T/tcp.sh"
-
-$TEST_CC $TEST_FLAGS -I"$TOP/libhook" -o "$BIN/one" "$T/app-session.c" -pthread $(test_link vftrace) ||
-	skip_all 'app-session.c cannot be compiled'
-
-# one DIR NODE NAME STEP...: a process there, in the background; its words in DIR/NAME.out
-one() {
-	one_dir=$1 one_node=$2 one_name=$3
-	shift 3
-	(
-		cd "$one_dir"
-		SESSION_TIMES=1 run "$one_dir" "$one_node" "$BIN/one" "$one_name" "$@" >"$one_name.out" 2>"$one_name.err"
-	) &
-}
-
-# said DIR NAME WORDS
-said() {
-	wait_for 30 "grep -qF '$2: $3' $1/$2.out" || { tail "$1"/*.out "$1"/*.err; return 1; }
-}
-
-matched() {
-	is "$2" "$(json "$1" .matching.pairs.exact)" 'messages matched exactly'
-	is "0 0" "$(json "$1" '"\(.matching.unmatched_sends | add) \(.matching.unmatched_recvs | add)"')" unmatched
-}
+. "$T/session.sh"
+SESSION_TIMES=1
+export SESSION_TIMES
 
 # node2 comes back in time; node3 only after it has been taken for dead
 test_expect 'two nodes are cut off: calls end and name who is missing; one goes on, one is out' '

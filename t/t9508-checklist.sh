@@ -8,27 +8,11 @@ need jq ip nm
 need_built "$AGENT" "$LIB/libvftrace.so"
 nodes_up 2
 . "$T/tcp.sh"
+. "$T/session.sh"
 
-$TEST_CC $TEST_FLAGS -I"$TOP/libhook" -o "$BIN/one" "$T/app-session.c" -pthread $(test_link vftrace) &&
-	$TEST_CC $TEST_FLAGS -DDYNAMIC -I"$TOP/libhook" -o "$BIN/free" "$T/app-session.c" -pthread &&
+$TEST_CC $TEST_FLAGS -DDYNAMIC -I"$TOP/libhook" -o "$BIN/free" "$T/app-session.c" -pthread &&
 	$TEST_CC -D_GNU_SOURCE -I"$TOP" -o "$BIN/wire" "$T/app-wire.c" ||
 	skip_all 'the programs of this test cannot be compiled'
-
-# program DIR NODE PROGRAM NAME STEP...: in the background; its words in DIR/NAME.out
-program() {
-	one_dir=$1 one_node=$2 one_name=$4
-	one_program=$BIN/$3
-	shift 4
-	(
-		cd "$one_dir"
-		run "$one_dir" "$one_node" "$one_program" "$one_name" "$@" >"$one_name.out" 2>"$one_name.err"
-	) &
-}
-
-# said DIR NAME WORDS
-said() {
-	wait_for 20 "grep -qF '$2: $3' $1/$2.out" || { cat "$1"/*.out "$1"/*.err; return 1; }
-}
 
 # invited DIR PROCESSES [OPTION...]: an agent on node1 that invites the one on node2
 invited() {
