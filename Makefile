@@ -252,10 +252,13 @@ bench: deps
 	@BUILD=$(abspath $(O)) t/bench/run
 
 # The same tests with the agent, the tools and the unit tests under a sanitizer;
-# the library in the application stays as it is.
+# the library in the application stays as it is. LEAKS=0 where ptrace is forbidden.
+LEAKS ?= 1
 asan:
-	@ASAN_OPTIONS=detect_leaks=0:handle_segv=0:verify_asan_link_order=0 $(MAKE) --no-print-directory O=$(O)/asan \
-		SANITIZE="-O1 -fsanitize=address,undefined -fno-sanitize-recover=undefined" check
+	@ASAN_OPTIONS=detect_leaks=$(LEAKS):handle_segv=0:verify_asan_link_order=0 \
+		LSAN_OPTIONS=suppressions=$(abspath t/leaks.supp):print_suppressions=0 \
+		$(MAKE) --no-print-directory O=$(O)/asan check \
+		SANITIZE="-O1 -fno-omit-frame-pointer -fsanitize=address,undefined -fno-sanitize-recover=undefined"
 
 tsan:
 	@$(MAKE) --no-print-directory O=$(O)/tsan SANITIZE="-O1 -fsanitize=thread" $(O)/tsan/t/u-ring

@@ -231,6 +231,18 @@ bool collate_plan_unpack(struct peer *peer, const void *buf, size_t bytes)
 	return true;
 }
 
+void collate_plan_free(struct collate_plan *plan)
+{
+	for (uint32_t i = 0; plan && plan->hosts && i < plan->n; i++)
+		free(plan->hosts[i]);
+	if (plan) {
+		free(plan->hosts);
+		free(plan->ranks);
+		free(plan->direct);
+	}
+	free(plan);
+}
+
 static int start_other(struct peer *peer, const char *host, double until)
 {
 	struct plan_message *m;

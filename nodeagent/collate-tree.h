@@ -78,6 +78,8 @@ bool collate_plan_take(struct peer *peer, const void *buf, size_t bytes);
 /* Plan and hosts, from one process to another. The caller frees; false: it makes no sense. */
 void *collate_plan_pack(const struct peer *peer, size_t *bytes);
 bool collate_plan_unpack(struct peer *peer, const void *buf, size_t bytes);
+/* May be NULL. */
+void collate_plan_free(struct collate_plan *plan);
 
 /* Sends what was allocated; frees it unless MPI may still read it. */
 int send_and_free(struct peer *peer, int to, enum tag tag, void *buf, size_t bytes, double until);

@@ -409,20 +409,11 @@ void collate_stand_in(struct peer *peer, const char *host, bool collated)
 void collate_end(struct peer *peer, int status, double deadline_s)
 {
 	double until = peer_now() + deadline_s;
-	struct collate_plan *plan;
 	bool together;
 
 	if (!peer)
 		return;
 	together = everybody_ended(peer, until);
-	plan = peer->plan;
-	for (uint32_t i = 0; plan && plan->hosts && i < plan->n; i++)
-		free(plan->hosts[i]);
-	if (plan) {
-		free(plan->hosts);
-		free(plan->ranks);
-		free(plan->direct);
-	}
-	free(plan);
+	collate_plan_free(peer->plan);
 	peer->finish(peer, together, status, until);
 }

@@ -23,11 +23,13 @@
 #include "nodeagent/vfp.h"
 #include "shm/atomic.h"
 
-static int report(int result, char *error)
+/* Takes the message by its place: arguments are evaluated in any order. */
+static int report(int result, char **error)
 {
-	if (error)
-		complain("%s", error);
-	free(error);
+	if (*error)
+		complain("%s", *error);
+	free(*error);
+	*error = NULL;
 	return result ? 1 : 0;
 }
 
@@ -80,7 +82,7 @@ static int write_rank_logs(struct agent *a, const struct profile *node, uint32_t
 		one->world_size = node->world_size;
 		failed |= report(output_rank(one, &one->processes[0], nranks, a->conf,
 					 a->output_directory, base, hashes, n, &error),
-			error);
+			&error);
 		profile_free(one);
 	}
 	return failed;
@@ -151,7 +153,7 @@ static int write_node_log(struct agent *a, const struct profile *node, const cha
 
 	return report(output_node(node, a->conf, a->output_directory, base, a->host, &sampling,
 			      hashes, n, &error),
-		error);
+		&error);
 }
 
 int agent_finish(struct agent *a)
@@ -199,7 +201,7 @@ int agent_finish(struct agent *a)
 	else if (whole || (!a->peer && !is_part_of_job(a, node)))
 		failed |= report(output_summary(whole ? whole : node, a->conf, a->output_directory,
 					 base, &error),
-			error);
+			&error);
 	if (a->n_ever) {
 		uint32_t nranks = whole ? whole->ranks : node->world_size + node->unranked;
 
@@ -227,7 +229,7 @@ static int write_alone(struct agent *a, const struct profile *node, const char *
 
 	if (!a->peer && !is_part_of_job(a, node))
 		failed |= report(
-			output_summary(node, a->conf, a->output_directory, base, &error), error);
+			output_summary(node, a->conf, a->output_directory, base, &error), &error);
 	hashes = collate_hashes(node);
 	failed |= write_node_log(a, node, base, hashes, node->n_stacks);
 	if (ranks)

@@ -396,7 +396,7 @@ int rounds_write(struct agent *a)
 		const struct earlier *e =
 			p->greeted ? find(at, bytes, p->pid, p->start_ticks) : NULL;
 		struct profile *one, *before = NULL;
-		char *error;
+		char *error = NULL;
 
 		if (!p->greeted || !p->ended)
 			continue;
@@ -405,6 +405,7 @@ int rounds_write(struct agent *a)
 		leave(p, one);
 		if (e)
 			before = vfp_decode((const unsigned char *)(e + 1), e->bytes, &error);
+		free(error);
 		profile_subtract(one, before);
 		if (e && e->ended)
 			profile_free(one);

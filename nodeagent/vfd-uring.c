@@ -383,7 +383,9 @@ int outfile_close(struct outfile *o, double seconds)
 		outfile_wait(o, seconds);
 	error = o->error;
 	if (o->in_flight) {
-		/* the kernel still reads the slabs: they and the ring stay */
+		/* the kernel still reads the slabs: they and the ring's memory stay */
+		free(o->note);
+		free(o);
 		return error ? -error : -ETIMEDOUT;
 	}
 	if (o->has_ring)

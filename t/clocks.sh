@@ -19,7 +19,7 @@ agents_up() {
 	shift
 	limit $(nodes_mpirun 1) --map-by ppr:1:node -x VFTR_RUNTIME_DIR -x VFTR_SESSION="$dir" \
 		${VFTR_TEST_PAIRS:+-x VFTR_TEST_PAIRS} ${ASAN_OPTIONS:+-x ASAN_OPTIONS} \
-		"$PWD/agent" -q -o "$PWD/$dir" "$@" &
+		${LSAN_OPTIONS:+-x LSAN_OPTIONS} "$PWD/agent" -q -o "$PWD/$dir" "$@" &
 	agents=$!
 	for clock in clock.*; do
 		wait_for 20 "nodes_run ${clock#clock.} test -S $VFTR_RUNTIME_DIR/$dir.sock"

@@ -151,7 +151,7 @@ static void frames(struct peer *p, const uint8_t *data, size_t bytes)
 		if (tag == 40)
 			tag = PEER_TAG_MAX - 40;
 	}
-	free(p->plan);
+	collate_plan_free(p->plan);
 	p->plan = NULL;
 }
 

@@ -48,7 +48,8 @@ launched() {
 	(
 		got=0
 		limit $(nodes_mpirun 1) --map-by ppr:1:node -x VFTR_RUNTIME_DIR -x VFTR_SESSION="$dir" \
-			${ASAN_OPTIONS:+-x ASAN_OPTIONS} "$AGENT" -q -o "$PWD/$dir" "$@" >"$dir/agents.out" 2>&1 || got=$?
+			${ASAN_OPTIONS:+-x ASAN_OPTIONS} ${LSAN_OPTIONS:+-x LSAN_OPTIONS} \
+			"$AGENT" -q -o "$PWD/$dir" "$@" >"$dir/agents.out" 2>&1 || got=$?
 		echo $got >"$dir/status"
 	) &
 	up "$dir" node1 node2

@@ -21,6 +21,7 @@
 #include <unistd.h>
 
 #include "nodeagent/addresses.h"
+#include "nodeagent/collate-tree.h"
 #include "nodeagent/contact.h"
 #include "nodeagent/lookup.h"
 #include "nodeagent/peer-tcp-internal.h"
@@ -290,7 +291,7 @@ static void part(void)
 {
 	for (int i = 0; i < AGENTS; i++)
 		if (peers[i]) {
-			free(peers[i]->plan);
+			collate_plan_free(peers[i]->plan);
 			peers[i]->finish(peers[i], 0, 0, peer_now() + 0.1);
 		}
 	memset(peers, 0, sizeof(peers));
@@ -404,6 +405,8 @@ START_TEST(a_will_is_told_once_and_only_after_death)
 	ck_assert_int_eq(peers[0]->receive(peers[0], 1, 9, &buf, &bytes, &who, 0), -ETIMEDOUT);
 	/* one leaves as it should, one only falls silent */
 	leaver = peers[2];
+	collate_plan_free(leaver->plan);
+	leaver->plan = NULL;
 	peers[2] = NULL;
 	ck_assert_int_eq(pthread_create(&thread, NULL, leave, leaver), 0);
 	pump_all(0.5);

@@ -655,19 +655,22 @@ static int make_file(const char *name, bool endless)
 {
 	struct vfd_setup s = {.path = name, .interval_ns = 5000000};
 	struct hand h = {.state = 11};
+	int error;
 
 	hand_begin(&h, &s);
 	do {
 		hand_run(&h, 3000, 20000);
 		vfd_writer_flush(h.w);
 	} while (endless);
-	return hand_end(&h) ? 1 : 0;
+	error = hand_end(&h);
+	hand_free(&h);
+	return error ? 1 : 0;
 }
 
 int main(int argc, char **argv)
 {
-	Suite *s = suite_create("vfd");
-	TCase *t = tcase_create("all");
+	Suite *s;
+	TCase *t;
 	int failed;
 
 	program_name = "u-vfd";
@@ -675,6 +678,8 @@ int main(int argc, char **argv)
 		return make_file(argv[2], false);
 	if (argc == 3 && !strcmp(argv[1], "--endless"))
 		return make_file(argv[2], true);
+	s = suite_create("vfd");
+	t = tcase_create("all");
 	if (!mkdtemp(dir))
 		return 99;
 	snprintf(path, sizeof(path), "%s/a.vfd", dir);
