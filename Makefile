@@ -53,6 +53,7 @@ module       := $(module_obj:$(O)/fortran/%.o=$(O)/include/%.mod)
 only_static  := libhook/static.c
 hook_obj     := $(call obj,$(filter-out $(interposed) $(only_static),$(hook_src))) $(module_obj)
 hook_shared  := $(hook_obj) $(call obj,$(interposed))
+hook_so      := $(hook_shared:%/interpose.o=%/interpose-so.o)
 hook_shm_obj := $(O)/shm/segment.o $(O)/shm/killpoint.o
 programs := $(O)/bin/vftr-node-agent $(O)/bin/vftr
 libs     := $(O)/lib/libvftrace.so $(O)/lib/libvftrace.a $(O)/lib/libvftrace-static.a $(O)/lib/libvftrace-cupti.so $(foreach M,$(MPIS),\
@@ -87,7 +88,9 @@ $(O)/prefix: prefix-now
 	@mkdir -p $(@D)
 	@echo '$(PREFIX)' | cmp -s - $@ || echo '$(PREFIX)' >$@
 
-$(O)/lib/libvftrace.so: $(hook_shared) $(hook_shm_obj) libhook/lib.map
+$(O)/libhook/interpose-so.o: $(O)/libhook/interpose.o libhook/lib.names
+	$(Q)$(OBJCOPY) --redefine-syms=libhook/lib.names $< $@
+$(O)/lib/libvftrace.so: $(hook_so) $(hook_shm_obj) libhook/lib.map
 	$(call say,LD,$@)
 	@mkdir -p $(@D)
 	$(Q)$(CC) $(HOOK_LDFLAGS) -o $@ $(filter %.o,$^) -ldl -lpthread

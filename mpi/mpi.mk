@@ -89,7 +89,7 @@ $(O)/mpi/$(1)/%.o: mpi/%.c $(O)/gen/mpi_id.h $(O)/gen/mpi_type.h
 	$$(call say,MPICC,$$@)
 	$(Q)$$(MPICC_$(1)) $$(HOOK_CFLAGS) $(MPI_CPPFLAGS) -c $$< -o $$@
 
-$(O)/lib/libvftrace-$(1).so: $$(mpi_obj_$(1)) $(hook_shared) $(hook_shm_obj) libhook/lib.map
+$(O)/lib/libvftrace-$(1).so: $$(mpi_obj_$(1)) $(hook_so) $(hook_shm_obj) libhook/lib.map
 	@mkdir -p $$(@D)
 	$$(call say,LD,$$@)
 	$(Q)$$(MPICC_$(1)) $$(HOOK_LDFLAGS) -o $$@ $$(filter %.o,$$^) \
