@@ -137,6 +137,7 @@ static struct {
 	int32_t tid; /* whose it is, until it takes it; 0: nobody's */
 	struct wire_ring reply;
 	struct ring ring;
+	bool refused; /* by us: it cannot be mapped */
 } early;
 
 static int ask_for_ring(int fd)
@@ -161,8 +162,11 @@ static int early_ring(int socket)
 	if (!error && (got < sizeof(early.reply) || early.reply.head.kind != WIRE_RING ||
 			      early.reply.uses))
 		error = -EPROTO;
-	if (!error && !early.reply.error)
+	early.refused = false;
+	if (!error && !early.reply.error) {
 		early.reply.error = rings_use(&early.reply, fd, &early.ring);
+		early.refused = early.reply.error != 0;
+	}
 	if (fd >= 0)
 		close(fd);
 	/* as message_send() would: pairs with drain_process() */
@@ -273,6 +277,25 @@ void process_gate(void)
 								  : GATE_FUNCTIONS);
 }
 
+static void say_no_agent(int error)
+{
+	switch (error) {
+	case EPERM:
+		say("the agent's socket belongs to another user", "");
+		break;
+	case ENOEXEC:
+		say("what was started as the agent is none (see VFTR_AGENT)", "");
+		break;
+	case ECHILD:
+		say("process 1 of a container starts no agent, which would end with it (use "
+		    "vftr-node-agent -- COMMAND)",
+			"");
+		break;
+	default:
+		say("no agent could be reached or started", strerror(error));
+	}
+}
+
 static enum process_state attach_now(void)
 {
 	uint64_t from = clock_raw_ns();
@@ -287,11 +310,7 @@ static enum process_state attach_now(void)
 		const char *agent = getenv("VFTR_AGENT");
 
 		if (fd != -ECANCELED && !(nobody_there(fd) && agent && !strcmp(agent, "off")))
-			say(fd == -EPERM	 ? "the agent's socket belongs to another user"
-				: fd == -ENOEXEC ? "what was started as the agent is none (see "
-						   "VFTR_AGENT)"
-						 : "no agent could be reached or started",
-				fd == -EPERM || fd == -ENOEXEC ? "" : strerror(-fd));
+			say_no_agent(-fd);
 		return PROCESS_OFF;
 	}
 	early.tid = 0;
@@ -344,11 +363,35 @@ static void ring_begin(struct thread *t, const struct wire_ring *reply, int32_t 
 	thread_end_install();
 }
 
+/* A ring that could not be received or mapped is the agent's again, and the user is told. */
+static void give_back(const struct wire_ring *reply, int error)
+{
+	struct wire_number end = {.head = {.kind = WIRE_THREAD_END}, .number = reply->index};
+	struct wire_head note = {.kind = WIRE_NOTE};
+	struct wire_text text = {{""}};
+	static uint32_t told; /* of this life */
+	char line[160];
+
+	message_send(&end.head, sizeof(end), &text);
+	if (told == vftr_process.life)
+		return;
+	told = vftr_process.life;
+	if (error == -EPROTO) /* without a descriptor */
+		error = -EMFILE;
+	snprintf(line, sizeof(line),
+		"process %d: a thread, maybe more, had no ring and was not traced: %s",
+		vftr_process.pid, strerror(-error));
+	text.s[0] = line;
+	message_send(&note, sizeof(note), &text);
+}
+
 static int take_early(struct wire_ring *reply, struct ring *ring)
 {
 	early.tid = 0;
 	*reply = early.reply;
 	*ring = early.ring;
+	if (early.refused)
+		give_back(reply, reply->error);
 	return reply->error;
 }
 
@@ -375,7 +418,9 @@ static int new_ring(struct thread *t, int32_t tid, struct wire_ring *reply)
 	if (!error && request.spare && reply->uses == 0)
 		rings_leave(request.spare - 1, false); /* the agent has another one for us */
 	if (!error)
-		error = reply->error ? reply->error : rings_use(reply, fd, &t->ring);
+		error = reply->error;
+	if (!error && (error = rings_use(reply, fd, &t->ring)))
+		give_back(reply, error);
 	if (fd >= 0)
 		close(fd);
 	return error;

@@ -162,6 +162,8 @@ int find_agent(void)
 		return fd;
 	if (vftr_process.parent_traced) /* its run is over: what it has written stays */
 		return -ECANCELED;
+	if (vftr_process.pid == 1) /* it would be found by wait(), and killed at our end */
+		return -ECHILD;
 	error = agent_spawn(vftr_process.session);
 	if (error)
 		return error;
