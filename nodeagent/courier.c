@@ -22,6 +22,7 @@
 #include "nodeagent/matching-directory.h"
 #include "nodeagent/peer.h"
 #include "nodeagent/peer-tcp.h"
+#include "nodeagent/session.h"
 #include "nodeagent/util.h"
 
 struct courier {
@@ -390,6 +391,7 @@ static _Noreturn void carry(int fd, int bell, pid_t child, const sigset_t *mask)
 	}
 	complain("the agent on this node was ended by signal %d (%s)", WTERMSIG(status),
 		strsignal(WTERMSIG(status)));
+	session_sweep();
 	/* without MPI the status is all that others can see */
 	if (!c.peer)
 		_exit(128 + WTERMSIG(status));

@@ -8,8 +8,8 @@
  *	launcher -> courier (MPI) <-- requests, answers --> agent
  *
  * If the agent dies, the courier takes its place in the collation, with
- * nothing but the host's name. If the courier dies, the agent finds itself
- * alone: every operation gives -ECONNRESET.
+ * nothing but the host's name, and removes the files of its session. If the
+ * courier dies, the agent finds itself alone: every operation gives -ECONNRESET.
  */
 #ifndef VFTR_NODEAGENT_COURIER_H
 #define VFTR_NODEAGENT_COURIER_H

@@ -243,7 +243,6 @@ void tcp_meet(struct tcp *t, int fd, const struct sockaddr_storage *from);
 void tcp_dial(struct tcp *t, struct tcp_agent *a, enum tcp_purpose purpose, bool probe);
 void tcp_meeting_event(struct tcp *t, struct tcp_meeting *m);
 void tcp_meeting_end(struct tcp *t, struct tcp_meeting *m);
-void tcp_keys(const struct tcp *t, const struct tcp_meeting *m, unsigned char keys[SHA256_BYTES]);
 
 /* peer-tcp-open.c: before anybody is met. Why not, or NULL; the caller frees. */
 char *tcp_prepare(struct tcp *t);

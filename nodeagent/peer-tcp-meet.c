@@ -50,7 +50,8 @@ static void sign(const struct tcp *t, const struct tcp_meeting *m, const char *w
 	hmac_sha256(t->secret, t->secret_bytes, parts, ARRAY_SIZE(parts), mac);
 }
 
-void tcp_keys(const struct tcp *t, const struct tcp_meeting *m, unsigned char keys[SHA256_BYTES])
+static void derive_keys(
+	const struct tcp *t, const struct tcp_meeting *m, unsigned char keys[SHA256_BYTES])
 {
 	sign(t, m, "keys", keys);
 }
@@ -151,17 +152,24 @@ void tcp_listen_again(struct tcp *t, bool yes)
 		t->next = peer_now() + TCP_PATIENCE_S;
 }
 
+/* Who has said something may have to wait for us, too. */
+static double patience_s(const struct tcp_meeting *m)
+{
+	return m->state == MEET_HELLO ? TCP_PATIENCE_S : MEETING_S / 3;
+}
+
 bool tcp_room(struct tcp *t)
 {
+	const double now = peer_now();
 	struct tcp_meeting *oldest = NULL;
 	unsigned state;
 
 	if (t->n_accepted < TCP_MEETINGS)
 		return true;
 	for (struct tcp_meeting *m = t->meetings; m; m = m->next)
-		if (!m->dialed)
+		if (!m->dialed && now - m->began >= patience_s(m))
 			oldest = m;
-	if (!oldest || peer_now() - oldest->began < TCP_PATIENCE_S)
+	if (!oldest)
 		return false;
 	/* it may be we who did not listen */
 	state = oldest->state;
@@ -169,7 +177,7 @@ bool tcp_room(struct tcp *t)
 	if (t->n_accepted < TCP_MEETINGS)
 		return true;
 	if (oldest->state != state) {
-		oldest->began = peer_now();
+		oldest->began = now;
 		return false;
 	}
 	stranger(t, oldest, "others wait, and it has not said who it is");
@@ -278,7 +286,7 @@ static void link_up(struct tcp *t, struct tcp_meeting *m, struct tcp_agent *a, u
 			tcp_deliver(t, a->rank, a->will.tag, false, xcalloc(1, 1), 0);
 	}
 
-	tcp_keys(t, m, keys);
+	derive_keys(t, m, keys);
 	memcpy(a->host, host, sizeof(a->host));
 	if (!a->host[0])
 		strcpy(a->host, "?");
@@ -366,7 +374,7 @@ static void on_invite(struct tcp *t, struct tcp_meeting *m)
 	got = receive_more(m, m->content, f->bytes);
 	if (!got)
 		return;
-	tcp_keys(t, m, keys);
+	derive_keys(t, m, keys);
 	if (got > 0 && !t->peer.size && tcp_mac(keys, 0, *f, m->content) == f->mac &&
 		strlen(m->content) == f->bytes)
 		accept_invitation(t, m);
@@ -498,7 +506,7 @@ static bool send_invitation(struct tcp *t, struct tcp_meeting *m)
 	unsigned char keys[SHA256_BYTES];
 	bool sent;
 
-	tcp_keys(t, m, keys);
+	derive_keys(t, m, keys);
 	f.mac = tcp_mac(keys, 0, f, text);
 	sent = send_all(m, &f, sizeof(f)) && send_all(m, text, f.bytes);
 	free(list);

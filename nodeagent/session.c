@@ -16,9 +16,10 @@
 #include "nodeagent/agent.h"
 #include "nodeagent/util.h"
 
-#define BACKLOG	      1024
-#define LOOKS_AGAIN   100 /* at a lock of nobody who lives ... */
-#define LOOK_AGAIN_NS 2000000
+#define BACKLOG	       1024
+#define LOOKS_AGAIN    100  /* at a lock of nobody who lives ... */
+#define LOOKS_UNSIGNED 2500 /* ... of nobody yet: on a busy node who holds it may have to wait */
+#define LOOK_AGAIN_NS  2000000
 
 /* of one length: a path that has room for one has room for both */
 #define SOCKET	     ".sock"
@@ -99,10 +100,9 @@ static int lock_session(const char *path, char *owner, size_t bytes)
 	int fd;
 
 	owner[0] = '\0';
-	for (int looks = 0; (fd = lock_file(path)) == -EWOULDBLOCK && looks < LOOKS_AGAIN;
-		looks++) {
+	for (int looks = 0; (fd = lock_file(path)) == -EWOULDBLOCK; looks++) {
 		read_owner(path, owner, bytes);
-		if (owner_lives(owner))
+		if (owner_lives(owner) || looks >= (owner[0] ? LOOKS_AGAIN : LOOKS_UNSIGNED))
 			break;
 		nanosleep(&pause, NULL);
 	}
@@ -143,7 +143,6 @@ static int listen_at(const char *path, char **error)
 	return fd;
 }
 
-/* Sessions whose agent was killed leave their files behind. */
 static void sweep(const char *dir)
 {
 	DIR *d = opendir(dir);
@@ -162,18 +161,30 @@ static void sweep(const char *dir)
 		read_owner(lock, owner, sizeof(owner));
 		if (!owner_lives(owner)) /* else one among many need not be touched */
 			fd = lock_file(lock);
-		if (fd >= 0) {
+		/* without a name in it, for it is not the dead one that has the lock now */
+		if (fd >= 0 && !ftruncate(fd, 0)) {
 			unlink(sock);
 			unlink(soon);
 			unlink(lock);
-			close(fd);
 		}
+		if (fd >= 0)
+			close(fd);
 		free(lock);
 		free(sock);
 		free(soon);
 	}
 	if (d)
 		closedir(d);
+}
+
+void session_sweep(void)
+{
+	char *error = NULL, *dir = runtime_directory(&error);
+
+	if (dir)
+		sweep(dir);
+	free(dir);
+	free(error);
 }
 
 void session_sign(struct agent *a)

@@ -23,6 +23,9 @@ int session_open(struct agent *a, char **error);
 /* Writes our pid into the lock file, again after a fork. */
 void session_sign(struct agent *a);
 
+/* Removes the files of all sessions whose agent was killed; session_open() does so, too. */
+void session_sweep(void);
+
 /* Removes both files. */
 void session_close(struct agent *a);
 

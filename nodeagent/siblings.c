@@ -16,15 +16,16 @@
 #include "nodeagent/sessions.h"
 #include "nodeagent/util.h"
 
-#define TAG_STATE  500 /* to agent 0: struct state */
-#define TAG_FINISH 501 /* from agent 0: one byte */
-#define TAG_NAME   502 /* from agent 0: name of the job, without NUL */
-#define START_S	   60.0
-#define NAME_S	   5.0	/* after a collation all are there */
-#define LAST_S	   2.0	/* for the last comparison of clocks, or less */
-#define STOP_S	   0.5	/* how often it is asked whether agent 0 wants to stop */
-#define LOOK_S	   0.2	/* how often an agent without processes looks */
-#define PATIENCE_S 10.0 /* for ranks that were announced and never seen */
+#define TAG_STATE	500 /* to agent 0: struct state */
+#define TAG_FINISH	501 /* from agent 0: one byte */
+#define TAG_NAME	502 /* from agent 0: name of the job, without NUL */
+#define START_S		60.0
+#define NAME_S		5.0  /* after a collation all are there */
+#define LAST_S		2.0  /* for the last comparison of clocks, or less */
+#define STOP_S		0.5  /* how often it is asked whether agent 0 wants to stop */
+#define LOOK_S		0.2  /* how often an agent without processes looks */
+#define PATIENCE_S	10.0 /* for ranks that were announced and never seen */
+#define PATIENCE_GONE_S 2.0  /* ... when an agent is gone, and its ranks with it */
 
 enum { BUSY, IDLE, DONE, GONE };
 
@@ -123,7 +124,7 @@ double siblings_attend(struct agent *a)
 	int who;
 
 	if (!a->several)
-		return 3600;
+		return NEVER_S;
 	now = peer_now();
 	if (now < next && !a->news)
 		return next - now;
@@ -248,7 +249,8 @@ static bool over_everywhere(struct agent *a)
 		return false;
 	if (!all_quiet_since)
 		all_quiet_since = peer_now();
-	return ended >= world || peer_now() - all_quiet_since > PATIENCE_S;
+	return ended >= world ||
+	       peer_now() - all_quiet_since > (any_gone ? PATIENCE_GONE_S : PATIENCE_S);
 }
 
 static void say_finish(struct agent *a)

@@ -159,6 +159,30 @@ test_expect 'a node whose name is 127.0.0.1 there; an agent that two invite; con
 	nodes_run node1 kill "$(agent_of lo node1)"
 	nodes_run node2 umount /etc/hosts'
 
+test_if '[ -n "$VFTR_LONG" ]' 'only in the long form' \
+	'300 agents on one host meet, each one with each other one, and end together' '
+	mkdir -p many
+	for i in $(seq 0 299); do echo "127.0.0.1:$((21000 + i))"; done >many/list
+	for i in $(seq 0 299); do
+		(
+			got=0
+			limit "$AGENT" -s "many$i" -o "$PWD/many" --secret "$PWD/secret" --me "$i" \
+				-k agent.deadline_s=300 -k agent.linger_s=1000 --peers "@$PWD/many/list" \
+				>"many/$i.out" 2>"many/$i.err" || got=$?
+			echo $got >"many/$i.status"
+		) &
+	done
+	began=$(date +%s)
+	wait_for 300 "[ \$(ss -Htn state established \"sport >= :21000 and sport <= :21299\" | wc -l) = 44850 ]"
+	echo "# all met after $(($(date +%s) - began)) s"
+	VFTR_SESSION=many0 VFTR_AGENT=off "$BIN/service" 0.5
+	VFTR_SESSION=many299 VFTR_AGENT=off "$BIN/service" 0.5
+	kill "$(cat "$VFTR_RUNTIME_DIR/many0.lock")"
+	wait_for 300 "[ \$(ls many/*.status | wc -l) = 300 ]"
+	is 0 "$(cat many/*.status | sort -u)" "exit statuses"
+	complete many/service_all.json 2
+	is 300 "$(json many/service_all.json "[.agents[] | select(.missing | not)] | length")"'
+
 test_expect 'what makes no sense is refused in one sentence' '
 	echo 0123456789abcdef >other
 	chmod 644 other
