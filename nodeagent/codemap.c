@@ -173,3 +173,14 @@ bool codemap_find_address(const struct codemap *map, uint64_t address, struct co
 			return place_in(&map->modules[i], address, place);
 	return false;
 }
+
+bool codemap_has(const struct codemap *map, const char *name)
+{
+	for (size_t i = 0; i < map->n; i++) {
+		const char *path = map->modules[i].path, *slash = strrchr(path, '/');
+
+		if (!strncmp(slash ? slash + 1 : path, name, strlen(name)))
+			return true;
+	}
+	return false;
+}

@@ -42,4 +42,7 @@ struct code_place {
 bool codemap_find_key(const struct codemap *map, uint64_t key, struct code_place *place);
 bool codemap_find_address(const struct codemap *map, uint64_t address, struct code_place *place);
 
+/* Whether a file whose name begins so was ever loaded. */
+bool codemap_has(const struct codemap *map, const char *name);
+
 #endif

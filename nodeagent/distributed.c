@@ -62,14 +62,12 @@ static void agents_command(const struct launch *l, const char *session, const ch
 	char **set, int n_set, char *const *pass, struct arguments *out)
 {
 	struct arguments launcher = {0};
-	enum launcher_kind kind;
 
 	if (l->agent_launcher)
 		split(l->agent_launcher, &launcher);
 	else
-		launcher_one_per_node(launcher_kind(l->command[0]), l->command, &launcher);
-	kind = launcher.n ? launcher_kind(launcher.v[0]) : LAUNCHER_NONE;
-	launcher_pass_environment(kind, launcher.v, pass, out);
+		launcher_one_per_node(l->command, &launcher);
+	launcher_pass_environment(launcher.v, pass, out);
 	arguments_free(&launcher);
 	arguments_add(out, l->program);
 	arguments_add(out, "--sibling");
@@ -271,7 +269,7 @@ static void ensure_summary(struct front *f)
 int launch_distributed(
 	struct agent *a, const struct launch *l, const char *config, char **set, int n_set)
 {
-	struct front f = {.agent = a, .started = time(NULL)};
+	static struct front f; /* the thread may outlive us */
 	struct arguments pass = {0}, agents = {0}, command = {0};
 	char *session = xasprintf("run-%s-%d", a->host ? a->host : "node", (int)getpid()),
 	     *error = NULL;
@@ -282,6 +280,7 @@ int launch_distributed(
 	pthread_t forwarder;
 	int exec_error, status;
 
+	f = (struct front){.agent = a, .started = time(NULL)};
 	sigaction(SIGTERM, &action, NULL);
 	sigaction(SIGHUP, &action, NULL);
 	signal(SIGINT, SIG_IGN); /* the terminal sends it to the command, too */
@@ -305,7 +304,7 @@ int launch_distributed(
 	}
 	if (old_preload)
 		setenv("LD_PRELOAD", old_preload, 1);
-	launcher_pass_environment(launcher_kind(l->command[0]), l->command, pass.v, &command);
+	launcher_pass_environment(l->command, pass.v, &command);
 	f.command = launch_child(command.v, 0, &exec_error);
 	if (f.command < 0) {
 		kill(f.agents, SIGTERM);
@@ -314,5 +313,10 @@ int launch_distributed(
 	status = wait_for_command(&f);
 	wait_for_agents(&f, 2 * a->conf->agent_deadline_s + 10);
 	ensure_summary(&f);
+	arguments_free(&pass);
+	arguments_free(&agents);
+	arguments_free(&command);
+	free(old_preload);
+	free(session);
 	return launch_exit_status(status);
 }

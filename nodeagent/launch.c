@@ -3,6 +3,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
@@ -22,8 +23,7 @@ int launch_exit_status(int wait_status)
 
 bool launch_is_distributed(const struct launch *l)
 {
-	return l->agent_launcher ||
-	       launcher_is_distributed(launcher_kind(l->command[0]), l->command);
+	return l->agent_launcher || launcher_is_distributed(l->command);
 }
 
 /* Which MPI a program is linked with: "openmpi", "mpich" or NULL. */
@@ -53,15 +53,35 @@ static char *library_path(const struct launch *l, const char *mpi)
 		slash ? l->program : ".", mpi ? "-" : "", mpi ? mpi : "");
 }
 
-/* The library to preload for this command. NULL and *error if it is not there. */
-static char *preload_library(const struct launch *l, char **error)
+/* The first word that says it; others start it: timeout, env, nice, numactl. */
+static const char *mpi_of_command(char *const *command)
 {
 	static const char *const mpi_of_kind[] = {[LAUNCHER_OPENMPI] = "openmpi",
 		[LAUNCHER_HYDRA] = "mpich",
 		[LAUNCHER_SLURM] = "openmpi"};
-	enum launcher_kind kind = launcher_kind(l->command[0]);
-	const char *mpi = kind == LAUNCHER_NONE ? mpi_of_program(l->command[0]) : mpi_of_kind[kind];
-	char *path = library_path(l, mpi), real[4096];
+	const char *mpi = NULL;
+
+	for (char *const *word = command; *word && !mpi; word++) {
+		enum launcher_kind kind = launcher_kind(*word);
+		char path[PATH_MAX];
+
+		if (kind != LAUNCHER_NONE)
+			return mpi_of_kind[kind];
+		if (launcher_resolve(*word, path))
+			mpi = mpi_of_program(path);
+	}
+	return mpi;
+}
+
+bool launch_names_mpi(const struct launch *l)
+{
+	return mpi_of_command(l->command);
+}
+
+/* The library to preload for this command. NULL and *error if it is not there. */
+static char *preload_library(const struct launch *l, char **error)
+{
+	char *path = library_path(l, mpi_of_command(l->command)), real[4096];
 
 	if (realpath(path, real)) {
 		free(path);
@@ -110,7 +130,8 @@ void launch_environment(
 	const struct launch *l, const char *session, struct arguments *pass, char **error)
 {
 	const char *old = getenv("LD_PRELOAD"), *dir = getenv("VFTR_RUNTIME_DIR");
-	enum launcher_kind kind = launcher_kind(l->command[0]);
+	char *const *launcher = launcher_words(l->command);
+	enum launcher_kind kind = launcher ? launcher_kind(launcher[0]) : LAUNCHER_NONE;
 	char *library = NULL, *variable;
 
 	setenv("VFTR_SESSION", session, 1);
@@ -198,7 +219,7 @@ int launch_command(struct agent *a, const struct launch *l, char **error)
 	*error = NULL;
 	launch_environment(l, a->session, &pass, error);
 	if (!*error) {
-		launcher_pass_environment(launcher_kind(l->command[0]), l->command, pass.v, &argv);
+		launcher_pass_environment(l->command, pass.v, &argv);
 		a->command = launch_child(argv.v, 0, &exec_error);
 		if (a->command < 0) {
 			bool here = exec_error == ENOENT && !strchr(l->command[0], '/') &&

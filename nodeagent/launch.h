@@ -21,6 +21,9 @@ struct launch {
 /* Does COMMAND start processes on other nodes than this one? */
 bool launch_is_distributed(const struct launch *l);
 
+/* Does COMMAND say which MPI its processes use? A script does not. */
+bool launch_names_mpi(const struct launch *l);
+
 /*
  * Starts COMMAND traced, as a->command, with signals as they were. 0, or -1
  * and *error: COMMAND was not run.

@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 #include "nodeagent/util.h"
 
@@ -136,18 +137,25 @@ static const struct place_option *const skipped[] = {[LAUNCHER_OPENMPI] = openmp
 	[LAUNCHER_HYDRA] = hydra_skipped,
 	[LAUNCHER_SLURM] = slurm_skipped};
 
-static bool resolve(const char *name, char *out)
+static bool is_executable(const char *path)
 {
-	char path[PATH_MAX];
+	struct stat st;
+
+	return !access(path, X_OK) && !stat(path, &st) && S_ISREG(st.st_mode);
+}
+
+bool launcher_resolve(const char *name, char *path)
+{
+	char tried[PATH_MAX];
 	const char *dirs = getenv("PATH");
 
 	if (strchr(name, '/'))
-		return realpath(name, out) != NULL;
+		return is_executable(name) && realpath(name, path);
 	while (dirs && *dirs) {
 		size_t n = strcspn(dirs, ":");
 
-		snprintf(path, sizeof(path), "%.*s/%s", (int)n, dirs, name);
-		if (!access(path, X_OK) && realpath(path, out))
+		snprintf(tried, sizeof(tried), "%.*s/%s", (int)n, dirs, name);
+		if (is_executable(tried) && realpath(tried, path))
 			return true;
 		dirs += n + (dirs[n] == ':');
 	}
@@ -170,7 +178,7 @@ enum launcher_kind launcher_kind(const char *argv0)
 	if (strncmp(named, "mpirun", 6) && strncmp(named, "mpiexec", 7) && strcmp(named, "srun") &&
 		strncmp(named, "orterun", 7) && strncmp(named, "prterun", 7))
 		return LAUNCHER_NONE;
-	if (!resolve(argv0, path))
+	if (!launcher_resolve(argv0, path))
 		return LAUNCHER_NONE;
 	for (size_t i = 0; i < ARRAY_SIZE(files); i++)
 		if (strstr(base_name(path), files[i].part))
@@ -178,6 +186,25 @@ enum launcher_kind launcher_kind(const char *argv0)
 	/* mpirun of an MPI we have not met: most are hydra's children */
 	return !strncmp(named, "mpirun", 6) || !strncmp(named, "mpiexec", 7) ? LAUNCHER_HYDRA
 									     : LAUNCHER_NONE;
+}
+
+char *const *launcher_words(char *const *command)
+{
+	static const char *const starters[] = {"timeout", "env", "nice", "ionice", "chrt",
+		"taskset", "numactl", "nohup", "setsid", "stdbuf", "time"};
+	char path[PATH_MAX];
+
+	for (; *command; command++) {
+		bool passes = false;
+
+		if (launcher_kind(*command) != LAUNCHER_NONE)
+			return command;
+		for (size_t i = 0; i < ARRAY_SIZE(starters); i++)
+			passes |= !strcmp(base_name(*command), starters[i]);
+		if (!passes && launcher_resolve(*command, path))
+			return NULL;
+	}
+	return NULL;
 }
 
 static const struct place_option *option_in(const struct place_option *table, const char *word)
@@ -261,14 +288,15 @@ static void look_for_hosts(void *ctx, const struct place_option *o, char *const 
 		*(bool *)ctx = true;
 }
 
-bool launcher_is_distributed(enum launcher_kind kind, char *const *argv)
+bool launcher_is_distributed(char *const *command)
 {
 	const char *nodes = getenv("SLURM_JOB_NUM_NODES"), *pbs = getenv("PBS_NODEFILE");
+	char *const *argv = launcher_words(command);
 	bool others = false;
 
-	if (kind == LAUNCHER_NONE)
+	if (!argv)
 		return false;
-	each_option(kind, argv, look_for_hosts, &others);
+	each_option(launcher_kind(argv[0]), argv, look_for_hosts, &others);
 	return others || (nodes && atoi(nodes) > 1) || (pbs && file_names_others(pbs));
 }
 
@@ -304,10 +332,14 @@ static void pass_one(enum launcher_kind kind, const char *variable, struct argum
 	}
 }
 
-void launcher_pass_environment(
-	enum launcher_kind kind, char *const *argv, char *const *variables, struct arguments *out)
+void launcher_pass_environment(char *const *command, char *const *variables, struct arguments *out)
 {
-	for (int i = 0; argv[i]; i++) {
+	char *const *argv = launcher_words(command);
+	enum launcher_kind kind = argv ? launcher_kind(argv[0]) : LAUNCHER_NONE;
+
+	for (; *command && command != argv; command++)
+		arguments_add(out, *command);
+	for (int i = 0; argv && argv[i]; i++) {
 		bool separator = kind == LAUNCHER_OPENMPI && i && !strcmp(argv[i], ":");
 
 		arguments_add(out, argv[i]);
@@ -322,14 +354,19 @@ static void keep(void *ctx, const struct place_option *o, char *const *words, in
 		arguments_add(ctx, words[i]);
 }
 
-void launcher_one_per_node(enum launcher_kind kind, char *const *argv, struct arguments *out)
+void launcher_one_per_node(char *const *command, struct arguments *out)
 {
 	static const char *const rest[][8] = {
 		[LAUNCHER_OPENMPI] = {"--map-by", "ppr:1:node", "--bind-to", "none"},
 		[LAUNCHER_HYDRA] = {"-ppn", "1"},
 		[LAUNCHER_SLURM] = {"--overlap", "--ntasks-per-node=1", "--cpu-bind=none", "-K0"},
 	};
+	char *const *argv = launcher_words(command);
+	enum launcher_kind kind;
 
+	if (!argv)
+		return;
+	kind = launcher_kind(argv[0]);
 	arguments_add(out, argv[0]);
 	each_option(kind, argv, keep, out);
 	for (size_t i = 0; i < ARRAY_SIZE(rest[0]) && rest[kind][i]; i++)

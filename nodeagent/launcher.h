@@ -11,8 +11,17 @@ enum launcher_kind { LAUNCHER_NONE, LAUNCHER_OPENMPI, LAUNCHER_HYDRA, LAUNCHER_S
 /* How argv[0] starts processes: by the name of the file behind it. */
 enum launcher_kind launcher_kind(const char *argv0);
 
-/* Do its options, or the batch system's environment, name more than this node? */
-bool launcher_is_distributed(enum launcher_kind kind, char *const *argv);
+/* The file that would be run by this name: PATH_MAX bytes. False: none is executable. */
+bool launcher_resolve(const char *name, char *path);
+
+/*
+ * The words of a command from its launcher on: the first one, or behind programs that
+ * only start another one, as timeout, env or nice. NULL: there is none.
+ */
+char *const *launcher_words(char *const *command);
+
+/* Do the launcher's options, or the batch system's environment, name more than this node? */
+bool launcher_is_distributed(char *const *command);
 
 /* A growing, NULL-terminated argument list; texts are copied. */
 struct arguments {
@@ -23,18 +32,17 @@ void arguments_add(struct arguments *a, const char *text);
 void arguments_free(struct arguments *a);
 
 /*
- * argv with options inserted that hand the variables (NAME or NAME=VALUE,
- * NULL-terminated) to the started processes; NAME=VALUE is for those that the
- * launcher itself must not see.
+ * The command with options of its launcher inserted that hand the variables (NAME or
+ * NAME=VALUE, NULL-terminated) to the started processes; NAME=VALUE is for those that
+ * the launcher itself must not see.
  */
-void launcher_pass_environment(
-	enum launcher_kind kind, char *const *argv, char *const *variables, struct arguments *out);
+void launcher_pass_environment(char *const *command, char *const *variables, struct arguments *out);
 
 /*
- * The launcher and those of its options that say where and how to start
+ * The command's launcher, and those of its options that say where and how to start
  * (hosts, remote shell, interface ...), then what places one unbound process
- * on each node.
+ * on each node. Nothing, if there is none.
  */
-void launcher_one_per_node(enum launcher_kind kind, char *const *argv, struct arguments *out);
+void launcher_one_per_node(char *const *command, struct arguments *out);
 
 #endif

@@ -112,3 +112,24 @@ void process_warn_limits(const struct process *p)
 			k < a->n_warnings ? "others, too" : process_name(p), text);
 	}
 }
+
+void process_warn_unseen(const struct process *p)
+{
+	static const struct {
+		const char *file, *mpi;
+	} libraries[] = {
+		{"libmpi.so.40", "openmpi"}, {"libmpich.so", "mpich"}, {"libmpi.so.12", "mpich"}};
+
+	if (!p->greeted || p->job_rank != WIRE_UNKNOWN || p->rank_hint == WIRE_UNKNOWN ||
+		!codemap_has(p->code, "libvftrace.so"))
+		return;
+	for (size_t i = 0; i < ARRAY_SIZE(libraries); i++)
+		if (codemap_has(p->code, libraries[i].file)) {
+			agent_warn(p->agent, false,
+				"%s: its MPI calls were not seen: link it with -lvftrace-%s in "
+				"place of -lvftrace, or run "
+				"`vftr-node-agent --preload -- mpirun ...'",
+				p->executable, libraries[i].mpi);
+			return;
+		}
+}

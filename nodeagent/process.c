@@ -572,6 +572,7 @@ void process_finish(struct process *p, enum process_end how)
 		p->agent->n_live--;
 	process_members_changed(p->agent);
 	process_warn_limits(p);
+	process_warn_unseen(p);
 }
 
 struct replay_counts process_counts(const struct process *p)

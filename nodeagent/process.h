@@ -137,6 +137,8 @@ void process_define(struct process *p, const struct wire_head *m, const void *da
 void process_members_changed(struct agent *a);
 /* What limits its communication has reached, as warnings. */
 void process_warn_limits(const struct process *p);
+/* It has loaded an MPI, and a library of ours that knows none. */
+void process_warn_unseen(const struct process *p);
 
 /* Answers on the socket, with a descriptor if fd >= 0. text may be NULL. */
 bool process_answer(struct process *p, struct wire_head *m, size_t fixed, const char *text, int fd);

@@ -73,6 +73,7 @@ void section_openmp(FILE *f, const struct report *r)
 		"Balance[%]", "Start[s]", "Barrier[s]", "Wait[s]", "Join[s]", "Tasks", "t_tasks[s]",
 		"Region", "Caller", "STID"};
 	const struct profile *p = r->p;
+	uint32_t threads = 0;
 	struct table *t;
 	uint32_t *order;
 
@@ -82,12 +83,19 @@ void section_openmp(FILE *f, const struct report *r)
 	order = sort_falling(p, p->n_openmp, region_time);
 	for (size_t i = 0; i < ARRAY_SIZE(titles); i++)
 		table_column(t, titles[i], TABLE_RIGHT);
-	for (size_t i = 0; i < p->n_openmp && i < SECTION_ROWS; i++)
-		region_row(t, r, &p->openmp[order[i]]);
+	for (size_t i = 0; i < p->n_openmp && i < SECTION_ROWS; i++) {
+		const struct profile_openmp *o = &p->openmp[order[i]];
+
+		region_row(t, r, o);
+		threads = o->size_max > threads ? o->size_max : threads;
+	}
 	fputs("\nOpenMP parallel regions\n", f);
 	table_print(t, f);
 	section_more(f, p->n_openmp, "parallel regions");
-	fputs("Between them threads are idle, which is part of the exclusive time of init.\n", f);
+	if (threads > 1)
+		fputs("Between them threads are idle, which is part of the exclusive time of "
+		      "init.\n",
+			f);
 	table_free(t);
 	free(order);
 }

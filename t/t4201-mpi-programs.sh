@@ -81,11 +81,12 @@ hpcc_input() {
 }
 
 # What it found: each check, and the summary but for what it measured. Lines by CPU time
-# are there only if the clock has ticked.
+# are there only if the clock has ticked. The rounding of HPL's solution, HPL_RnormI, is
+# another one in each untraced run where its BLAS has threads.
 hpcc_results() {
 	grep -v "^CPU" "$1" | grep -oE "PASSED|FAILED|Found [0-9]+ errors.*|Node\(s\) with error.*|[0-9]+ tests.*"
 	sed -n "/^Begin of Summary/,/^End of Summary/p" "$1" |
-		sed -E "s/^(.*([fF]lops|GUPs|GBs|GBytes|usec|[tT]ime[0-9]*|_Copy|_Scale|_Add|_Triad))=.*/\1/"
+		sed -E "s/^(.*([fF]lops|GUPs|GBs|GBytes|usec|[tT]ime[0-9]*|_Copy|_Scale|_Add|_Triad|RnormI))=.*/\1/"
 }
 
 hpcc_same() {
@@ -164,5 +165,45 @@ test_if "$have_python" 'no python3-mpi4py for an MPI we have' \
 test_if "$have_python" 'no python3-mpi4py for an MPI we have' 'mpi4py: pickled objects, on 4 ranks' '
 	py_same 4 pickled
 '
+
+# ---- how they are started -------------------------------------------------------
+
+cat >start.c <<-'EOF'
+	#include <mpi.h>
+	int main(int argc, char **argv)
+	{
+		MPI_Init(&argc, &argv);
+		return MPI_Finalize();
+	}
+EOF
+
+# started_by COMMAND...: preloaded; the program is called start
+started_by() {
+	rm -f start_all.json
+	limit "$AGENT" -q --preload -- "$@"
+}
+
+# inits: how many calls of MPI_Init there were, and the warnings
+inits() {
+	json start_all.json '"\([.functions[] | select(.function == "MPI_Init") | .calls] | add) \(.warnings)"'
+}
+
+for mpi in $(mpi_list); do
+	run="$(mpirun_of "$mpi") -np 2 ./start"
+
+	test_expect "$mpi: --preload finds the MPI behind other commands, or of a program in PATH" '
+		"mpicc.$mpi" -finstrument-functions -o start start.c
+		started_by env START=1 timeout 300 $run
+		is "2 []" "$(inits)"
+		PATH=$PWD:$PATH
+		started_by start
+		is "1 []" "$(inits)"
+	'
+	test_expect "$mpi: of a script it is not known, and the log says what was not seen" '
+		started_by sh -c "$run"
+		is 2 "$(json start_all.json .ranks)"
+		has start_all.log "start: its MPI calls were not seen: link it with -lvftrace-$mpi in"
+	'
+done
 
 done_testing

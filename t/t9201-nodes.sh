@@ -71,10 +71,11 @@ test_expect 'ranks with different programs (MPMD)' '
 	is 1 "$(ls mpmd | grep -c "_all.json")"
 	is "job_node1.vfp job_node2.vfp job_node3.vfp" "$(cd mpmd && echo *.vfp)"'
 
-test_expect 'a node that hosts no rank' '
+test_expect 'a node that hosts no rank, and a launcher behind others' '
 	mkdir empty
-	traced -q -o empty -- $(nodes_mpirun 2) -np 4 "$BIN/job"
+	traced -q -o empty -- env EMPTY=1 timeout 300 $(nodes_mpirun 2) -np 4 "$BIN/job"
 	right_calls empty/job_all.json 4
+	is 2 "$(ls empty | grep -c "\.vfp$")" nodes
 	is 4 "$(json empty/job_all.json .ranks)"'
 
 test_expect 'sidecar form: agents alongside, started first' '
@@ -93,7 +94,7 @@ test_expect 'sidecar form, but the job was first and started agents of its own' 
 	limit $(nodes_mpirun 2) -x VFTR_RUNTIME_DIR -np 6 "$BIN/job" 2 &
 	wait_for 30 "nodes_run node3 pgrep -x job"
 	limit $(nodes_mpirun 1) --map-by ppr:1:node -x VFTR_RUNTIME_DIR ${ASAN_OPTIONS:+-x ASAN_OPTIONS} \
-		"$AGENT" -q
+		${LSAN_OPTIONS:+-x LSAN_OPTIONS} "$AGENT" -q
 	wait
 	right_calls job_all.json 6
 	is 3 "$(json job_all.json .nodes)"'

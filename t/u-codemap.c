@@ -72,6 +72,19 @@ START_TEST(one_module)
 }
 END_TEST
 
+START_TEST(by_name)
+{
+	add("/usr/lib/libmpi.so.40.30", LOW, HIGH, 10);
+	add("app", HIGH, HIGH + 0x1000, 10);
+	ck_assert(codemap_has(map, "libmpi.so.40"));
+	ck_assert(codemap_has(map, "app"));
+	ck_assert(!codemap_has(map, "lib/"));
+	ck_assert(!codemap_has(map, "libmpi.so.12"));
+	codemap_gone(map, LOW, 20);
+	ck_assert(codemap_has(map, "libmpi.so.40"));
+}
+END_TEST
+
 START_TEST(across_four_gib)
 {
 	uint64_t low = 0x7f10ffffff00u, high = low + 0x1000;
@@ -194,8 +207,8 @@ int main(void)
 {
 	Suite *s = suite_create("codemap");
 	TCase *c = tcase_create("codemap");
-	const TTest *const tests[] = {one_module, across_four_gib, reused_addresses, neighbours,
-		wide_keys_and_epochs, recursion_across_epochs, nonsense};
+	const TTest *const tests[] = {one_module, by_name, across_four_gib, reused_addresses,
+		neighbours, wide_keys_and_epochs, recursion_across_epochs, nonsense};
 
 	tcase_add_checked_fixture(c, setup, teardown);
 	tcase_set_timeout(c, 30);
