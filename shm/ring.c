@@ -43,25 +43,29 @@ static bool take_stage(const struct ring *r, unsigned s, uint64_t at, uint64_t *
 	/* pairs with the release in ring_stage_open() */
 	if (load_acquire(&r->producer->stage[s]) != at)
 		return false;
-	for (unsigned i = 0; i < BLOCK_WORDS; i++)
-		out[i] = load_relaxed(&r->stage[s][i]);
+	/* backwards: one that lives stores forwards, so no word is missing before another */
+	for (unsigned i = BLOCK_WORDS; i-- > 0;)
+		out[i] = load_acquire(&r->stage[s][i]);
 	/* a producer that lives may have published and zeroed it meanwhile;
 	 * pairs with the fence in ring_publish() */
 	fence_acquire();
 	return (int64_t)(load_relaxed(&r->producer->head) - at) <= 0;
 }
 
+static bool take_position(const struct ring *r, uint64_t at, uint64_t *out)
+{
+	return take_stage(r, 0, at, out) || take_stage(r, 1, at, out);
+}
+
 unsigned ring_unpublished(const struct ring *r, uint64_t head, uint64_t (*out)[BLOCK_WORDS])
 {
-	unsigned n = 0;
+	bool second;
 
 	if (load_acquire(&r->producer->magic) != r->magic)
 		return 0;
-	for (uint64_t at = head; at <= head + BLOCK_BYTES; at += BLOCK_BYTES) {
-		if (take_stage(r, 0, at, out[n]) || take_stage(r, 1, at, out[n]))
-			n++;
-		else
-			break; /* R5: without the first there is no second */
-	}
-	return n;
+	/* the later one first, again backwards */
+	second = take_position(r, head + BLOCK_BYTES, out[1]);
+	if (!take_position(r, head, out[0]))
+		return 0; /* R5: without the first there is no second */
+	return second ? 2 : 1;
 }

@@ -19,7 +19,7 @@
  * non-temporal stores, so the lines of the ring never have to be fetched from
  * the consumer's cache, wherever it runs.
  *
- * Invariants (ring_valid() checks what the consumer can see):
+ * Invariants (ring_check() checks what the consumer can see):
  *  R1  head and tail are multiples of BLOCK_BYTES and only grow
  *  R2  tail <= head <= tail + size, as differences
  *  R3  the blocks in [tail, head) are complete

@@ -34,6 +34,7 @@
 #include "nodeagent/symcache.h"
 #include "nodeagent/traffic-sync.h"
 #include "nodeagent/util.h"
+#include "shm/gpu.h"
 #include "shm/message.h"
 #include "shm/openacc.h"
 #include "shm/ring.h"
@@ -163,6 +164,12 @@ static void fixed_packet(void)
 		{WIRE_NAME, sizeof(struct wire_about)},
 		{WIRE_GONE, sizeof(struct wire_about)},
 		{WIRE_OPENACC, sizeof(struct wire_openacc)},
+		{WIRE_THREAD_NAME, sizeof(struct wire_number)},
+		{WIRE_COUNTER, sizeof(struct wire_counter)},
+		{WIRE_GPU, sizeof(struct wire_gpu)},
+		{WIRE_GPU_NAME, sizeof(struct wire_about)},
+		{WIRE_GPU_DEVICE, sizeof(struct wire_gpu_device)},
+		{WIRE_GPU_STREAM, sizeof(struct wire_gpu_stream)},
 	};
 	unsigned k = byte() % ARRAY_SIZE(kinds);
 
@@ -182,7 +189,7 @@ static void good_comm(void)
 	if (byte() & 1)
 		c.m.remote_size = size;
 	c.m.head = (struct wire_head){WIRE_COMM, sizeof(c.run), agent_ticks(&a)};
-	if (send(theirs, &c, sizeof(c), MSG_DONTWAIT | MSG_NOSIGNAL) >= 0 && app)
+	if (send(theirs, &c, sizeof(c.m) + sizeof(c.run), MSG_DONTWAIT | MSG_NOSIGNAL) >= 0 && app)
 		app->definitions++;
 }
 
@@ -198,7 +205,8 @@ static unsigned message(uint64_t *words, uint64_t w)
 		words[2] = message_subject(byte(), 0, byte());
 	if ((uint32_t)w == RECORD_LENGTHS)
 		words[1] = message_pair(byte(), byte() << 8 | byte());
-	words[n - 1] = byte() == 255 ? number(8) : message_last(byte(), byte());
+	if (n > 1)
+		words[n - 1] = byte() == 255 ? number(8) : message_last(byte(), byte());
 	return n;
 }
 
@@ -218,6 +226,17 @@ static unsigned openmp(uint64_t *words, uint64_t w)
 	if (place == 255)
 		words[1] = number * 0x1000193u, words[2] = OPENMP_MARK | byte() << 20 | byte();
 	return 3;
+}
+
+/* GPU_CALL, OPENACC and USER_COUNTER. */
+static unsigned numbered(uint64_t *words, uint32_t kind)
+{
+	unsigned n = record_words(kind);
+
+	words[0] = (uint64_t)byte() << RECORD_TIME_SHIFT | kind;
+	words[1] = byte();
+	words[n - 1] = byte() == 255 ? number(8) : RECORD_USER_MARK | byte();
+	return n;
 }
 
 static unsigned records(uint64_t *block, unsigned n)
@@ -241,8 +260,10 @@ static unsigned records(uint64_t *block, unsigned n)
 			block[used++] = w;
 			if (record_words(w) == 2)
 				block[used++] = byte() < 200 ? byte() : number(8);
-		} else if (kind <= RECORD_FILE) {
+		} else if (record_is_message(kind)) {
 			used += message(block + used, message_head(kind, byte()));
+		} else if (kind < 64 && !record_has_time(kind)) {
+			used += numbered(block + used, kind);
 		} else {
 			block[used++] = record_word(ticks, exit_bit,
 				kind < 64 ? RECORD_ID_MPI + kind : RECORD_ID_FUNCTION * kind);
@@ -256,7 +277,8 @@ static void publish(struct ring *r)
 	uint64_t block[BLOCK_WORDS] = {0}, head = r->producer->head;
 
 	records(block, byte());
-	memcpy(r->data + (head & (r->size - 1)) / 8, block, BLOCK_BYTES);
+	/* scribble() may have moved head */
+	memcpy(r->data + (head & (r->size - BLOCK_BYTES)) / 8, block, BLOCK_BYTES);
 	r->producer->head = head + BLOCK_BYTES;
 }
 

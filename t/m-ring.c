@@ -8,8 +8,9 @@
  * exactly the stored words, in their order, each once (R1-R6 of vftr-ring(7)).
  * A producer that sleeps is woken only by a wake-up, never by its time-out.
  *
- * A second part delivers a signal, whose handler records, before each step.
- * A third breaks the protocol on purpose; that must be noticed.
+ * A second part delivers a signal, whose handler records, before each step. In a
+ * third the consumer looks at the staging blocks while the producer goes on. A
+ * fourth breaks the protocol on purpose; that must be noticed.
  */
 #include <signal.h>
 #include <stdarg.h>
@@ -25,71 +26,9 @@
 #include <linux/futex.h>
 #include <sys/syscall.h>
 
-#define BLOCK_BYTES	   128u
-#define SPINS_BEFORE_SLEEP 1
-#define RING_BYTES	   (2 * BLOCK_BYTES)
+#include "t/m-ring-atomic.h"
 
-enum mutation { NONE, HEAD_BEFORE_COPY, ZERO_BEFORE_HEAD, NO_ROOM_CHECK, NOT_ZEROED, NOT_WAITING };
-static enum mutation mutation;
-
-static void step(void);
-static void stored(const void *p, uint64_t value);
-static bool is_tail(const void *p);
-static bool is_waiting(const void *p);
-static uint64_t head_now(void);
-
-/* in place of shm/atomic.h: the same, with a stop before each access */
-#define load_relaxed(p)                                                                            \
-	({                                                                                         \
-		step();                                                                            \
-		mutation == NO_ROOM_CHECK &&is_tail(p) ? (__typeof__(*(p)))(uintptr_t)head_now()   \
-						       : __atomic_load_n((p), __ATOMIC_SEQ_CST);   \
-	})
-#define load_acquire(p) load_relaxed(p)
-#define store_relaxed(p, v)                                                                        \
-	do {                                                                                       \
-		__typeof__(*(p)) v_ = (v);                                                         \
-		step();                                                                            \
-		if (!(mutation == NOT_WAITING && is_waiting(p)))                                   \
-			__atomic_store_n((p), v_, __ATOMIC_SEQ_CST);                               \
-		stored((p), (uint64_t)(uintptr_t)v_);                                              \
-	} while (0)
-#define store_release(p, v) store_relaxed(p, v)
-#define fence_full()	    ((void)0)
-#define fence_release()	    ((void)0)
-#define fence_acquire()	    ((void)0)
-#define fence_signal()	    step()
-
-/* in place of shm/killpoint.h, shm/clock.h, shm/copy.h */
-#define VFTR_SHM_KILLPOINT_H
-#define KILLPOINT(name) step()
-#define VFTR_SHM_CLOCK_H
-#define TICKS (((uint64_t)5 << 31) + 7)
-static inline uint64_t clock_counter(void)
-{
-	return TICKS;
-}
-static inline uint64_t clock_raw_ns(void)
-{
-	return 0;
-}
-#define VFTR_SHM_COPY_H
-static void publish_early(void);
-static inline void zero_block(uint64_t *block)
-{
-	step();
-	if (mutation != NOT_ZEROED)
-		memset(block, 0, BLOCK_BYTES);
-}
-static inline void copy_block(uint64_t *to, const uint64_t *from)
-{
-	step();
-	if (mutation == HEAD_BEFORE_COPY)
-		publish_early();
-	memcpy(to, from, BLOCK_BYTES);
-	if (mutation == ZERO_BEFORE_HEAD)
-		zero_block((uint64_t *)(uintptr_t)from);
-}
+#define RING_BYTES (2 * BLOCK_BYTES)
 
 static long model_futex(long number, ...);
 #define syscall		 model_futex
@@ -108,7 +47,7 @@ static long model_futex(long number, ...);
 #define STACK_BYTES 16384
 #define SLACK	    256
 
-enum who { PRODUCER, CONSUMER, NOBODY };
+enum who { PRODUCER, CONSUMER, NOBODY, LOOKER };
 
 static struct world {
 	struct ring_producer_shm producer;
@@ -118,11 +57,12 @@ static struct world {
 	/* the gap between the staging blocks is as in a segment */
 	uint64_t stage0[BLOCK_WORDS], gap[BLOCK_WORDS], stage1[BLOCK_WORDS],
 		data[2 * BLOCK_WORDS] __attribute__((aligned(64)));
-	uint64_t ghost[POSITIONS]; /* what was stored, by position */
-	uint64_t taken[POSITIONS]; /* what the consumer has read, by position */
-	uint64_t read;		   /* position of the next word it reads */
-	uint64_t tail;		   /* the consumer's own copy */
-	unsigned called, nested;   /* events of the program, calls of the handler */
+	uint64_t ghost[POSITIONS];		/* what was stored, by position */
+	uint64_t taken[POSITIONS];		/* what the consumer has read, by position */
+	uint64_t sync[POSITIONS / BLOCK_WORDS]; /* with which each block begins */
+	uint64_t read;				/* position of the next word it reads */
+	uint64_t tail;				/* the consumer's own copy */
+	unsigned called, nested;		/* events of the program, calls of the handler */
 	bool asleep[2], doorbell, over[2];
 	void *low[2]; /* end of the live part of each stack */
 } w __attribute__((aligned(64)));
@@ -146,22 +86,28 @@ static void fail(const char *why)
 		failure = why;
 }
 
-static bool is_tail(const void *p)
+bool is_tail(const void *p)
 {
 	return p == &w.consumer.tail;
 }
 
-static bool is_waiting(const void *p)
+bool is_waiting(const void *p)
 {
 	return p == &w.producer.waiting;
 }
 
-static uint64_t head_now(void)
+uint64_t head_now(void)
 {
 	return w.producer.head;
 }
 
-static void publish_early(void)
+/* The second half of the program runs later. */
+uint64_t ticks_now(void)
+{
+	return signal_at < 0 && w.called > n_events / 2 ? LATER : TICKS;
+}
+
+void publish_early(void)
 {
 	/* the real store comes later, with the same value */
 	w.producer.head += BLOCK_BYTES;
@@ -169,12 +115,14 @@ static void publish_early(void)
 }
 
 /* Keeps the ghost: a word that was stored in an open staging block counts. */
-static void stored(const void *p, uint64_t value)
+void stored(const void *p, uint64_t value)
 {
 	for (unsigned s = 0; s < 2; s++) {
 		const uint64_t *from = s ? w.stage1 : w.stage0;
 		uintptr_t i = ((uintptr_t)p - (uintptr_t)from) / 8;
 
+		if (p == &w.producer.stage[s])
+			w.sync[value / BLOCK_BYTES] = *from;
 		if ((uintptr_t)p <= (uintptr_t)from || i >= BLOCK_WORDS)
 			continue;
 		if ((int64_t)(w.producer.stage[s] - w.producer.head) >= 0)
@@ -185,13 +133,18 @@ static void stored(const void *p, uint64_t value)
 /* ---- coroutines ---------------------------------------------------------- */
 
 static void handler(void);
+static void go_on(void);
 
-static __attribute__((noinline)) void step(void)
+__attribute__((noinline)) void step(void)
 {
 	enum who me = running;
 
 	if (me == NOBODY)
 		return;
+	if (me == LOOKER) {
+		go_on();
+		return;
+	}
 	if (me == PRODUCER && signal_at >= 0) {
 		if (!in_handler && steps_taken++ == signal_at)
 			handler();
@@ -249,7 +202,7 @@ void process_switch_off(void)
 
 uint64_t process_ticks(void)
 {
-	return TICKS;
+	return ticks_now();
 }
 
 int message_send_data(struct wire_head *head, size_t fixed, const void *data, size_t bytes)
@@ -275,7 +228,7 @@ static void take(uint64_t *into, uint64_t position, const uint64_t *block)
 		if (i % 5 == 0)
 			step();
 		word = block[i];
-		if (i == 0 && word != record_sync_word(TICKS))
+		if (i == 0 && word != w.sync[position / BLOCK_BYTES])
 			fail("a block does not start with its time");
 		if (position / 8 + i >= POSITIONS)
 			fail("more words than were ever stored");
@@ -338,7 +291,7 @@ static const char *after_death(void)
 	for (; at < head; at += 8)
 		if (at % BLOCK_BYTES)
 			found[at / 8] = w.data[at % RING_BYTES / 8];
-		else if (w.data[at % RING_BYTES / 8] != record_sync_word(TICKS))
+		else if (w.data[at % RING_BYTES / 8] != w.sync[at / BLOCK_BYTES])
 			fail("R3: a published block does not start with its time");
 	n = ring_unpublished(&view, head, last);
 	for (unsigned i = 0; i < n; i++)
@@ -432,6 +385,7 @@ static void begin(bool drop)
 	memset(t, 0, sizeof(*t));
 	failure = NULL;
 	steps_taken = 0;
+	w.sync[0] = record_sync_word(TICKS);
 	vftr_process = (struct process){.state = PROCESS_ON,
 		.life = 1,
 		.drop_when_full = drop,
@@ -459,17 +413,23 @@ static const char *judge(bool drop)
 	uint32_t open[256];
 	unsigned depth = 0, next = 0;
 	uint64_t lost = 0, recorded = 0, calls = w.nested, messages = 0, all_messages = 0;
+	uint64_t high = 0;
 
 	for (unsigned i = 0; i < n_events; i++) {
 		all_messages += program[i].message != 0;
 		calls += !program[i].exit_bit && !program[i].message;
 	}
 	for (unsigned i = 0; i < POSITIONS; i++) {
-		uint64_t word = w.ghost[i];
+		uint64_t word = i % BLOCK_WORDS ? w.ghost[i] : w.sync[i / BLOCK_WORDS];
 		uint32_t id = (uint32_t)word;
 
+		if (id == RECORD_SYNC)
+			high = word >> RECORD_TIME_SHIFT << RECORD_TIME_BITS;
 		if (!word || id == RECORD_SYNC)
 			continue;
+		if (record_has_time(id) && (high | word >> RECORD_TIME_SHIFT) != TICKS &&
+			(high | word >> RECORD_TIME_SHIFT) != LATER)
+			return "a time that the clock has not shown";
 		if (id == RECORD_LOST || id == RECORD_CLOSE) {
 			uint64_t n = w.ghost[++i];
 
@@ -644,6 +604,40 @@ static void explore(unsigned depth, bool drop)
 
 static int reports, wrong;
 
+/* ---- a look at a producer that goes on ------------------------------------ */
+
+static unsigned pace; /* its steps between two loads of ours */
+
+static void go_on(void)
+{
+	for (unsigned i = 0; i < pace && !w.over[PRODUCER]; i++)
+		turn(PRODUCER);
+	running = LOOKER;
+}
+
+/* Of what it stored in this order nothing may be missing before what is found. */
+static const char *look_in_passing(void)
+{
+	static uint64_t last[2][BLOCK_WORDS];
+	const uint64_t head = w.producer.head;
+	bool missing = false;
+	unsigned n;
+
+	running = LOOKER;
+	n = ring_unpublished(&view, head, last);
+	running = NOBODY;
+	for (unsigned i = 0; i < n * BLOCK_WORDS; i++) {
+		const uint64_t word = last[0][i], is = w.ghost[head / 8 + i];
+
+		if (i % BLOCK_WORDS == 0)
+			continue;
+		if (word && (missing || word != is))
+			return "a word is missing before what was found";
+		missing |= !word && is;
+	}
+	return NULL;
+}
+
 static void report(bool ok, const char *what, const char *detail)
 {
 	wrong += !ok;
@@ -709,6 +703,28 @@ static void every_signal(const char *what, bool drop)
 	report(!failure, what, text);
 }
 
+static void every_look(const char *what)
+{
+	static const unsigned paces[] = {1, 2, 3, 7, 40};
+	const char *why = NULL;
+
+	mutation = NONE;
+	write_program(14);
+	for (unsigned k = 0; k < sizeof(paces) / sizeof(paces[0]) && !why; k++) {
+		pace = paces[k];
+		begin(false);
+		for (unsigned from = 0; !w.over[PRODUCER] && !why; from++) {
+			begin(false);
+			for (unsigned i = 0; i < from && !w.over[PRODUCER]; i++) {
+				turn(PRODUCER);
+				consume();
+			}
+			why = failure ? failure : look_in_passing();
+		}
+	}
+	report(!why, what, why);
+}
+
 int main(void)
 {
 #if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
@@ -722,6 +738,7 @@ int main(void)
 	every_interleaving("a full ring drops", 36, true, NONE);
 	every_signal("signals while a full ring blocks", false);
 	every_signal("signals while a full ring drops", true);
+	every_look("a look while the producer goes on");
 	every_interleaving("noticed: head stored before the copy", 36, false, HEAD_BEFORE_COPY);
 	every_interleaving("noticed: zeroed before head is stored", 36, false, ZERO_BEFORE_HEAD);
 	every_interleaving("noticed: no look at tail", 36, false, NO_ROOM_CHECK);

@@ -99,4 +99,9 @@ test_expect 'an agent that is told to stop does not wait for a process that goes
 	kill $bad_pid
 	is 20000 "$(calls_of out/p_all.json "middle<main<init")" middle'
 
+test_expect 'vftr-ring(7) describes the versions that the headers have' '
+	format=$(sed -n "s/^#define RECORD_FORMAT \([0-9]*\).*/\1/p" "$TOP/shm/record.h")
+	version=$(sed -n "s/^#define WIRE_VERSION *\([0-9]*\)u.*/\1/p" "$TOP/shm/wire.h")
+	grep -q "record format $format and protocol version $version\." "$TOP/man/vftr-ring.7"'
+
 done_testing

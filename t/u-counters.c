@@ -190,6 +190,27 @@ START_TEST(test_split_takes_no_value_for_a_time)
 }
 END_TEST
 
+/* Nor what else stands in the place of the time. */
+START_TEST(test_split_takes_no_number_for_a_time)
+{
+	static const uint32_t ids[] = {RECORD_SEND, RECORD_DONE, RECORD_COMPLETE,
+		RECORD_COMPLETE_RANGE, RECORD_LENGTHS, RECORD_EARLIER, RECORD_USER_COUNTER,
+		RECORD_GPU_CALL, RECORD_OPENACC};
+
+	for (size_t i = 0; i < sizeof(ids) / sizeof(ids[0]); i++) {
+		begin();
+		enter(F);
+		put((uint64_t)0x7fffffff << RECORD_TIME_SHIFT | ids[i]);
+		for (unsigned words = record_words(ids[i]); words > 1; words--)
+			put(UINT64_MAX);
+		leave(F);
+		ck_assert_uint_eq(replay_split(r, block, 0, 900), BLOCK_WORDS);
+		ck_assert_uint_eq(replay_split(r, block, 0, 2), n - 1);
+		replay_free(r);
+	}
+}
+END_TEST
+
 int main(void)
 {
 	Suite *s = suite_create("counters");
@@ -201,6 +222,7 @@ int main(void)
 	tcase_add_test(c, test_never_completed);
 	tcase_add_test(c, test_refused);
 	tcase_add_test(c, test_split_takes_no_value_for_a_time);
+	tcase_add_test(c, test_split_takes_no_number_for_a_time);
 	suite_add_tcase(s, c);
 	return run_suite(s);
 }

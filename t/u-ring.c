@@ -256,6 +256,7 @@ START_TEST(used_again)
 		theirs.stage[1][1] = 22;
 		theirs.producer->lost = 33;
 		ring_stage_open(&theirs, 0, 1, TICKS);
+		theirs.stage[0][1] = 44;
 		ring_release(&ours, BLOCK_BYTES);
 
 		ring_use_again(&ours, uses);
