@@ -70,9 +70,14 @@ int conf_set(struct conf *c, const char *key, const char *value, char **error)
 	if (id == CONF_N_OPTIONS) {
 		char *nearest = conf_nearest(key);
 
-		*error = text_of("\"%s\" is not a valid vftrace option%s%s%s",
-			quoted(buf, key, strlen(key)), nearest ? "; did you mean \"" : "",
-			nearest ? nearest : "", nearest ? "\"?" : "");
+		if (nearest && strcasecmp(nearest, key) == 0)
+			*error = text_of("\"%s\" is a section; `vftr config explain %s' lists "
+					 "its keys",
+				nearest, nearest);
+		else
+			*error = text_of("\"%s\" is not a valid vftrace option%s%s%s",
+				quoted(buf, key, strlen(key)), nearest ? "; did you mean \"" : "",
+				nearest ? nearest : "", nearest ? "\"?" : "");
 		free(nearest);
 		return -1;
 	}

@@ -40,8 +40,8 @@ _vftr()
 		;;
 	dump)
 		case $before:$word in
-		-r:* | --rank:* | -f:* | --from:* | -t:* | --to:* | -R:* | --round:*) ;;
-		*:-*) _vftr_words "-r --rank -f --from -t --to -R --round -H --header -j --json -p --peers -h --help" "$word" ;;
+		-r:* | --ranks:* | -f:* | --from:* | -t:* | --to:* | -R:* | --round:*) ;;
+		*:-*) _vftr_words "-r --ranks -f --from -t --to -R --round -H --header -j --json -p --peers -h --help" "$word" ;;
 		esac
 		;;
 	export)
@@ -72,7 +72,11 @@ _vftr()
 		esac
 		;;
 	doctor)
-		COMPREPLY=($(compgen -c -f -- "$word"))
+		case $before:$word in
+		-c:* | --config:*) ;;
+		*:-*) _vftr_words "-c --config -h --help" "$word" ;;
+		*) COMPREPLY=($(compgen -c -f -- "$word")) ;;
+		esac
 		;;
 	flags)
 		case $before in
@@ -130,12 +134,13 @@ _vftr_node_agent()
 	fi
 	case $before in
 	-c | --config | -o | --output | --secret) ;;
+	--on-death) _vftr_words "keep abort" "$word" ;;
 	--interface) COMPREPLY=($(compgen -W "$(ls /sys/class/net)" -- "$word")) ;;
 	-k | --set)
 		compopt -o nospace 2>/dev/null
 		COMPREPLY=($(compgen -S = -W "$(_vftr_keys "$1")" -- "$word"))
 		;;
-	-s | --session | --agent-launcher | --peers | --listen | --me | --expect | --within | --on-death) ;;
+	-s | --session | --agent-launcher | --peers | --listen | --me | --expect | --within) ;;
 	*)
 		_vftr_words "-c --config -o --output -k --set -s --session --preload
 			--agent-launcher --peers --listen --me --interface --secret --expect --on-death

@@ -64,6 +64,9 @@ static const struct {
 		"preload the tracing library into COMMAND's processes"},
 	{{"agent-launcher", required_argument, NULL, OPTION_LAUNCHER}, "CMD",
 		"start the agents of several nodes with CMD, one per node"},
+	{{"quiet", no_argument, NULL, 'q'}, NULL, "do not say where the profile is"},
+	{{"help", no_argument, NULL, 'h'}, NULL, "print this"},
+	{{"version", no_argument, NULL, 'V'}, NULL, "print the version"},
 	{{"peers", required_argument, NULL, OPTION_PEERS}, "HOST:PORT,...",
 		"join the agents of these contacts over TCP, or of those in the file @FILE"},
 	{{"listen", required_argument, NULL, OPTION_LISTEN}, "ADDR:PORT",
@@ -81,9 +84,6 @@ static const struct {
 		"what becomes of a session's processes when one of them dies"},
 	{{"print-contact", optional_argument, NULL, OPTION_PRINT_CONTACT}, "[=FILE]",
 		"say where this agent can be reached"},
-	{{"quiet", no_argument, NULL, 'q'}, NULL, "do not say where the profile is"},
-	{{"help", no_argument, NULL, 'h'}, NULL, "print this"},
-	{{"version", no_argument, NULL, 'V'}, NULL, "print the version"},
 	{{"embedded", no_argument, NULL, OPTION_EMBEDDED}, NULL, NULL},
 	{{"sibling", no_argument, NULL, OPTION_SIBLING}, NULL, NULL},
 };
@@ -101,6 +101,9 @@ static void usage(void)
 
 		if (!options[i].text)
 			continue;
+		if (options[i].o.val == OPTION_PEERS)
+			printf("\nSessions, and several nodes without MPI; see "
+			       "vftr-distributed(7):\n");
 		if (options[i].o.val < 256)
 			snprintf(letter, sizeof(letter), "-%c, ", options[i].o.val);
 		snprintf(name, sizeof(name), "%s--%s%s%s", letter, options[i].o.name,
@@ -473,6 +476,21 @@ static void join(struct agent *a, const struct command_line *c)
 	a->contact = contact;
 }
 
+/* `mpirun -np 4 vftr-node-agent -- ./app' is the wrong way round; one of the four says so. */
+static void warn_inside_launcher(void)
+{
+	static const char *const ranks[] = {"OMPI_COMM_WORLD_RANK", "PMI_RANK", "PMIX_RANK"};
+
+	for (size_t i = 0; i < ARRAY_SIZE(ranks); i++) {
+		const char *rank = getenv(ranks[i]);
+
+		if (rank && strcmp(rank, "0"))
+			return;
+	}
+	complain("each process of this job has an agent and a profile of its own; for one of all "
+		 "run vftr-node-agent -- LAUNCHER ... PROGRAM");
+}
+
 static int serve(struct agent *a, const struct launch *l, const struct command_line *c)
 {
 	char *error = NULL;
@@ -487,11 +505,19 @@ static int serve(struct agent *a, const struct launch *l, const struct command_l
 		session_close(a);
 		die(OWN_FAILURE, "%s", error);
 	}
+	if (l->command && !a->several && !a->quiet && peer_wanted())
+		warn_inside_launcher();
+	/* who typed this sees nothing otherwise */
+	if (!l->command && !a->quiet && isatty(STDERR_FILENO))
+		complain("waiting for processes of session `%s'; Ctrl-C ends it", a->session);
 	agent_serve(a);
 	session_close(a);
 	if (l->command && !a->n_ever && !a->conf->off && !getenv("VFTR_OFF"))
-		complain("no process of %s was traced (see vftr doctor %s)", l->command[0],
-			l->command[0]);
+		complain("no process of %s was traced (see vftr doctor %s)%s", l->command[0],
+			l->command[0],
+			l->preload && !launch_names_mpi(l)
+				? "; if it is a script: put vftr-node-agent before its mpirun"
+				: "");
 	failed = agent_finish(a);
 	if (!failed && a->expect && a->partial)
 		failed = PARTIAL;
@@ -503,9 +529,10 @@ static int serve(struct agent *a, const struct launch *l, const struct command_l
 int main(int argc, char **argv)
 {
 	struct timespec now;
-	struct agent a = {.lock = -1, .listener = -1};
-	struct launch l = {0};
-	struct command_line c = {.tcp.me = -1};
+	/* static: what is in them to the end is no leak */
+	static struct agent a = {.lock = -1, .listener = -1};
+	static struct launch l;
+	static struct command_line c = {.tcp.me = -1};
 	char host[256] = "localhost";
 
 	program_name = "vftr-node-agent";

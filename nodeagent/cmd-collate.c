@@ -106,8 +106,8 @@ static int collate_one(const struct request *r, struct collate_files *set)
 		complain("%s", error ? error : "the summary can't be written");
 		status = 1;
 	} else {
-		printf("%s/%s_all.log: %zu node profiles%s\n", dir, set->base, set->n - bad,
-			bad ? ", some were unreadable" : "");
+		printf("%s/%s_all.log: %zu node profile%s%s\n", dir, set->base, set->n - bad,
+			set->n - bad == 1 ? "" : "s", bad ? ", some were unreadable" : "");
 	}
 	free(error);
 	free(dir);

@@ -217,6 +217,22 @@ static int doctor(const char *name, const char *config)
 	return rc;
 }
 
+static const char usage[] =
+	"usage: vftr doctor [OPTION...] PROGRAM\n"
+	"\n"
+	"Says whether PROGRAM will be traced when it is run as it is, here, and if not,\n"
+	"why not. It is not run.\n"
+	"\n"
+	"  -c, --config FILE  check this configuration, too; default: $VFTR_CONFIG\n"
+	"  -h, --help         this text\n"
+	"\n"
+	"Exit status: 0 it will, 1 it will not, 2 it cannot be read, or wrong usage.\n";
+
+static bool is_config(const char *option)
+{
+	return !strcmp(option, "-c") || !strcmp(option, "--config");
+}
+
 int cmd_doctor(int argc, char **argv)
 {
 	const char *config = NULL;
@@ -224,24 +240,20 @@ int cmd_doctor(int argc, char **argv)
 
 	for (; i < argc && argv[i][0] == '-' && argv[i][1]; i++) {
 		if (!strcmp(argv[i], "--help") || !strcmp(argv[i], "-h")) {
-			puts("usage: vftr doctor [--config FILE] PROGRAM\n"
-			     "Says whether PROGRAM will be traced when it is run, and if not, why "
-			     "not.\n"
-			     "Exit status: 0 it will, 1 it will not, 2 it cannot be read.");
+			fputs(usage, stdout);
 			return 0;
 		}
 		if (!strcmp(argv[i], "--")) {
 			i++;
 			break;
 		}
-		if (!strcmp(argv[i], "--config") && i + 1 < argc) {
+		if (is_config(argv[i]) && i + 1 < argc) {
 			config = argv[++i];
 		} else if (!strncmp(argv[i], "--config=", 9)) {
 			config = argv[i] + 9;
 		} else {
 			complain("doctor: %s `%s'",
-				strcmp(argv[i], "--config") ? "unknown option" : "no file after",
-				argv[i]);
+				is_config(argv[i]) ? "no file after" : "unknown option", argv[i]);
 			return 2;
 		}
 	}

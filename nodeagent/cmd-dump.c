@@ -3,23 +3,21 @@
 #include "nodeagent/cmd.h"
 
 #include <getopt.h>
-#include <math.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include "nodeagent/util.h"
 #include "nodeagent/vfd-dump.h"
 
 static const char usage[] =
-	"usage: vftr dump [--rank LIST] [--from S] [--to S] [--round N] [--header]\n"
-	"                 [--json] [--peers] FILE\n"
+	"usage: vftr dump [OPTION...] FILE\n"
 	"\n"
 	"Prints a sampling file BASE_HOST.vfd: header, threads, call paths, samples and\n"
 	"messages of each process. Of a damaged file everything else is printed.\n"
 	"\n"
-	"  -r, --rank LIST  only these ranks, as 0,2-5\n"
-	"  -f, --from S     only events from this time on, in seconds since the job's start\n"
-	"  -t, --to S       only events before this time\n"
+	"  -r, --ranks LIST only these ranks, as 0,2-5\n"
+	"  -f, --from T     only events from then on; T is in seconds since the start of\n"
+	"                   the job, or with a unit: 2.5, 300ms, 40us, 7ns\n"
+	"  -t, --to T       only events before then\n"
 	"  -R, --round N    only events of this round of a session, from 1\n"
 	"  -H, --header     no samples and messages\n"
 	"  -j, --json       as JSON; see vftr-vfd(5)\n"
@@ -30,25 +28,18 @@ static const char usage[] =
 	"Exit status: 0 done, 1 the file is damaged or has no end, 2 nothing could be\n"
 	"read, or wrong usage.\n";
 
-static bool seconds(const char *text, int64_t *ns)
+/* Whether a process of these ranks is in it. */
+static bool has_ranks(const char *path, const struct vfd_file *f, const struct vfd_dump *d)
 {
-	char *end;
-	double s = strtod(text, &end);
+	size_t n;
+	const struct vfd_process *p = vfd_processes(f, &n);
 
-	if (end == text || *end || !isfinite(s) || fabs(s) > 1e9) {
-		complain("dump: %s: not a time in seconds", text);
-		return false;
-	}
-	*ns = (int64_t)(s * 1e9);
-	return true;
-}
-
-static bool rank_list(const char *text)
-{
-	if (*text && strspn(text, "0123456789,-") == strlen(text))
-		return true;
-	complain("dump: %s: not a list of ranks as 0,2-5", text);
-	return false;
+	for (size_t i = 0; d->ranks && i < n; i++)
+		if (vfd_dump_wants(d, &p[i]))
+			return true;
+	if (d->ranks)
+		complain("%s: there are no processes of ranks %s in it", path, d->ranks);
+	return !d->ranks;
 }
 
 /* Times instead of the number. */
@@ -83,7 +74,7 @@ static int dump(const char *path, struct vfd_dump *d, bool json, uint64_t round)
 		free(error);
 		return 2;
 	}
-	if (!cut_round(path, f, d, round)) {
+	if (!has_ranks(path, f, d) || !cut_round(path, f, d, round)) {
 		vfd_close(f);
 		return 2;
 	}
@@ -110,7 +101,7 @@ static int dump(const char *path, struct vfd_dump *d, bool json, uint64_t round)
 int cmd_dump(int argc, char **argv)
 {
 	static const struct option options[] = {
-		{"rank", required_argument, NULL, 'r'},
+		{"ranks", required_argument, NULL, 'r'},
 		{"from", required_argument, NULL, 'f'},
 		{"to", required_argument, NULL, 't'},
 		{"round", required_argument, NULL, 'R'},
@@ -130,17 +121,13 @@ int cmd_dump(int argc, char **argv)
 		switch (option) {
 		case 'r':
 			d.ranks = optarg;
-			if (!rank_list(optarg))
-				return 2;
 			break;
 		case 'f':
-			d.from_set = true;
-			if (!seconds(optarg, &d.from))
+			if (!cmd_time(optarg, &d.from, &d.from_set))
 				return 2;
 			break;
 		case 't':
-			d.to_set = true;
-			if (!seconds(optarg, &d.to))
+			if (!cmd_time(optarg, &d.to, &d.to_set))
 				return 2;
 			break;
 		case 'R':
@@ -163,6 +150,8 @@ int cmd_dump(int argc, char **argv)
 			return 2;
 		}
 	}
+	if (!cmd_ranks(d.ranks) || !cmd_in_order(d.from_set, d.from, d.to_set, d.to))
+		return 2;
 	if (round && (d.from_set || d.to_set)) {
 		complain("dump: --round says from when to when; not with --from or --to");
 		return 2;

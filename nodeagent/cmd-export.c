@@ -4,13 +4,11 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <getopt.h>
-#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "conf/conf.h"
 #include "nodeagent/cmd.h"
 #include "nodeagent/export.h"
 #include "nodeagent/util.h"
@@ -191,24 +189,6 @@ static void inputs_free(struct inputs *in)
 
 /* ---- options -------------------------------------------------------------------------- */
 
-static bool parse_time(const char *text, int64_t *ns, bool *set)
-{
-	static const struct {
-		const char *unit;
-		double ns;
-	} units[] = {{"", 1e9}, {"s", 1e9}, {"ms", 1e6}, {"us", 1e3}, {"ns", 1}};
-	char *end;
-	double value = strtod(text, &end);
-
-	for (size_t i = 0; end != text && i < ARRAY_SIZE(units); i++)
-		if (!strcmp(end, units[i].unit) && fabs(value * units[i].ns) < 0x1p62) {
-			*ns = llround(value * units[i].ns);
-			return *set = true;
-		}
-	complain("`%s' is no time; write 2.5, 300ms, 40us or 7ns", text);
-	return false;
-}
-
 static const struct export_format *find_format(const char *name)
 {
 	for (size_t i = 0; name && i < export_n_formats; i++)
@@ -219,17 +199,6 @@ static const struct export_format *find_format(const char *name)
 	else
 		complain("export: say which format with --format; see vftr export --help");
 	return NULL;
-}
-
-static bool ranks_are_good(const char *ranks)
-{
-	char *why = NULL;
-
-	if (!ranks || !rank_list_check(ranks, false, &why))
-		return true;
-	complain("--ranks %s: %s", ranks, why ? why : "is no list of ranks");
-	free(why);
-	return false;
 }
 
 /* Times instead of the number. */
@@ -315,11 +284,11 @@ int cmd_export(int argc, char **argv)
 			o.base = optarg;
 			break;
 		case OPTION_FROM:
-			if (!parse_time(optarg, &o.from, &o.from_set))
+			if (!cmd_time(optarg, &o.from, &o.from_set))
 				return 2;
 			break;
 		case OPTION_TO:
-			if (!parse_time(optarg, &o.to, &o.to_set))
+			if (!cmd_time(optarg, &o.to, &o.to_set))
 				return 2;
 			break;
 		case OPTION_ROUND:
@@ -337,16 +306,14 @@ int cmd_export(int argc, char **argv)
 		}
 	}
 	format = find_format(name);
-	if (!format || !ranks_are_good(o.ranks))
+	if (!format || !cmd_ranks(o.ranks))
 		return 2;
 	if (round && (o.from_set || o.to_set)) {
 		complain("export: --round says from when to when; not with --from or --to");
 		return 2;
 	}
-	if (o.from_set && o.to_set && o.from >= o.to) {
-		complain("--from is not before --to: nothing lies between them");
+	if (!cmd_in_order(o.from_set, o.from, o.to_set, o.to))
 		return 2;
-	}
 	if (optind == argc) {
 		complain("export: name a directory or sampling files; see vftr export --help");
 		return 2;

@@ -10,6 +10,7 @@
 #define VFTR_NODEAGENT_CMD_H
 
 #include <stdbool.h>
+#include <stdint.h>
 
 int cmd_collate(int argc, char **argv);
 int cmd_config(int argc, char **argv);
@@ -25,5 +26,14 @@ int cmd_histogram(int argc, char **argv);
  * and sets *status. (cmd-vftrace.c)
  */
 bool vftrace_link(const char *name, int argc, char **argv, int *status);
+
+/*
+ * Arguments of options, in cmd-arguments.c; false: what is wrong has been said.
+ * A time in ns from seconds or with a unit; a list of ranks such as 0,2-5, or NULL;
+ * a span of time that is not empty.
+ */
+bool cmd_time(const char *text, int64_t *ns, bool *set);
+bool cmd_ranks(const char *list);
+bool cmd_in_order(bool from_set, int64_t from, bool to_set, int64_t to);
 
 #endif

@@ -31,12 +31,19 @@ static size_t rows_shown(const struct diff *d, size_t limit)
 
 /* ---- for people --------------------------------------------------------------------- */
 
-static void print_side(FILE *f, char letter, const struct diff_profile *p)
+static const char *things(bool function, size_t n)
+{
+	return function ? one_or_many(n, "function", "functions")
+			: one_or_many(n, "call path", "call paths");
+}
+
+static void print_side(FILE *f, char letter, const struct diff_profile *p, bool function)
 {
 	char *file = text_plain(p->file);
 
-	fprintf(f, "%c: %s (%s, %" PRIu64 " rank%s, %.3f s, %zu)\n", letter, file, p->kind,
-		p->ranks, p->ranks == 1 ? "" : "s", p->runtime_s, p->n_stacks);
+	fprintf(f, "%c: %s (%s, %" PRIu64 " rank%s, %.3f s, %zu %s)\n", letter, file, p->kind,
+		p->ranks, p->ranks == 1 ? "" : "s", p->runtime_s, p->n_stacks,
+		things(function, p->n_stacks));
 	free(file);
 }
 
@@ -56,16 +63,14 @@ static void print_total(FILE *f, const char *label, double a, double b)
 
 static void print_head(const struct diff *d, bool function, FILE *f)
 {
-	const char *things = function ? "functions" : "call paths";
-
-	print_side(f, 'A', d->a);
-	print_side(f, 'B', d->b);
-	fprintf(f, "(kind of file, ranks, runtime, %s)\n\n", things);
-	fprintf(f, "%-22s%12s %12s %12s\n", "", "A", "B", "B - A");
+	print_side(f, 'A', d->a, function);
+	print_side(f, 'B', d->b, function);
+	fprintf(f, "\n%-22s%12s %12s %12s\n", "", "A", "B", "B - A");
 	print_total(f, "Total runtime[s]:", d->a->runtime_s, d->b->runtime_s);
 	print_total(f, d->per_rank ? "Functions per rank[s]:" : "Functions[s]:", d->total_a_s,
 		d->total_b_s);
-	fprintf(f, "\n%zu %s only in A, %zu only in B; ", d->only_a, things, d->only_b);
+	fprintf(f, "\n%zu %s only in A, %zu only in B; ", d->only_a, things(function, d->only_a),
+		d->only_b);
 	if (d->inclusive)
 		fputs("inclusive times have no imbalance to compare with.\n", f);
 	else

@@ -62,7 +62,7 @@ void section_user_counters(FILE *f, const struct report *r)
 		table_column(t, titles[i], TABLE_RIGHT);
 	for (size_t i = 0; i < p->n_user_counters && i < SECTION_ROWS; i++)
 		add_row(t, p, &p->user_counters[i]);
-	fputs("\nCounters of the program\n\n", f);
+	fputs("\nCounters of the program\n", f);
 	table_print(t, f);
 	table_free(t);
 	section_more(f, p->n_user_counters, "counters");

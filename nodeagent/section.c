@@ -161,6 +161,19 @@ static double side_by_side(const struct report *r, double runtime_s)
 	return lived_s > ranks * runtime_s ? lived_s / runtime_s : ranks;
 }
 
+/* Of the time of all ranks and threads; what the wrappers cost is another thing. */
+static void mpi_share(FILE *f, const struct report *r)
+{
+	double ns = 0.0;
+
+	for (size_t i = 0; i < r->p->n_stacks; i++)
+		if (!strncmp(r->p->names[r->p->stacks[i].name], "MPI_", 4))
+			ns += (double)r->p->stacks[i].excl_ns;
+	if (ns > 0.0 && r->excl_s > 0.0)
+		fprintf(f, "%-*s%*.2f %%\n", LABEL_WIDTH, "Time in MPI:", VALUE_WIDTH,
+			100.0 * ns * 1e-9 / r->excl_s);
+}
+
 /* The shares are by calls: a wrapper costs about what a hook costs. */
 void section_times(FILE *f, const struct report *r, double runtime_s)
 {
@@ -188,6 +201,7 @@ void section_times(FILE *f, const struct report *r, double runtime_s)
 		section_seconds(f, "   OpenACC callbacks:", openacc);
 		section_openacc_times(f, r);
 	}
+	mpi_share(f, r);
 }
 
 static void print_death(FILE *f, const struct profile *p, const struct profile_process *d)

@@ -66,6 +66,9 @@ static const char *nearest(const char *name)
 	const char *found = NULL;
 	unsigned best = 3; /* edits; more is another word */
 
+	for (size_t i = 0; strlen(name) > 2 && i < ARRAY_SIZE(commands); i++)
+		if (!strncmp(name, commands[i].name, strlen(name)))
+			return commands[i].name;
 	for (size_t i = 0; i < ARRAY_SIZE(commands); i++) {
 		unsigned d = distance(name, commands[i].name);
 

@@ -53,6 +53,36 @@ test_expect 'no path of a developer machine, and nothing left for later' '
 		grep -HnIF -e "$TOP/" -e "$HOME/" "$f" || :
 	done | none'
 
+# strays FOLDER: files that no line of its README names, and names of it that fit no file
+strays() {
+	ls "$1"/*.[ch] | sed 's|.*/||; s|\.[ch]$||' | sort -u | awk -F '\t' '
+		FNR == NR {
+			n = /^\t[a-z]/ ? split($2, word, " ") : 0
+			for (i = 1; i <= n; i++) {
+				fits = "^" word[i] "$"
+				gsub(/\*/, "[a-z0-9-]*", fits)
+				words[fits] = word[i]
+			}
+			next
+		}
+		{
+			found = 0
+			for (fits in words)
+				if ($0 ~ fits)
+					found = used[fits] = 1
+			if (!found)
+				print $0 ": in no group"
+		}
+		END {
+			for (fits in words)
+				if (!(fits in used))
+					print words[fits] ": no such file"
+		}' "$1/README" -
+}
+
+test_expect 'nodeagent/README has each file in a group' '
+	strays nodeagent | none'
+
 test_expect 'shell scripts are shell' '
 	for f in $(scripts sh) t/lib.sh; do sh -n "$f" && bash -n "$f" || echo "$f"; done | none
 	for f in $(scripts bash); do bash -n "$f" || echo "$f"; done | none'

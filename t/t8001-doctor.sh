@@ -205,7 +205,8 @@ test_expect 'a configuration is checked' '
 	echo "{ \"off\": true }" >off.json
 	echo "{ \"off\": tru }" >bad.json
 	echo "{ \"output_directory\": \".\" }" >good.json
-	status_of 1 limit "$VFTR" doctor --config off.json ./linked >said
+	status_of 1 limit "$VFTR" doctor -c off.json ./linked >said
+	status_of 1 limit "$VFTR" doctor --config off.json ./linked | diff said -
 	has said "\"off\": true"
 	(export VFTR_CONFIG=bad.json; doctor 1 ./linked)
 	has said "bad.json:1"
@@ -238,6 +239,8 @@ test_expect 'vftr has help, a version, and guesses what was meant' '
 	for c in doctor config collate; do "$VFTR" help $c; done
 	status_of 2 "$VFTR" docter 2>err
 	has err "did you mean"
+	status_of 2 "$VFTR" hist 2>err
+	has err histogram
 	status_of 2 "$VFTR"
 	[ ! -e /dev/full ] || status_of 1 "$VFTR" --help >/dev/full'
 

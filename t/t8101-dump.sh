@@ -60,6 +60,8 @@ test_expect 'json holds the same, and is json' '
 
 test_expect '--from and --to cut a part out, --header leaves all events out' '
 	make_file a.vfd
+	"$VFTR" dump --from 1ms --to 2000us a.vfd >units
+	"$VFTR" dump --from 0.001 --to 0.002 a.vfd | diff - units
 	"$VFTR" dump --from 0.001 --to 0.002 a.vfd | grep -E "^ +[0-9.]+ (call|exit) " | cut -c1-16 >times
 	[ -s times ]
 	[ -z "$(awk "\$1 < 0.001 || \$1 > 0.002" times)" ]
@@ -119,10 +121,14 @@ test_expect 'what is no sampling file gives one sentence and status 2' '
 	"$VFTR" dump x 2>err || rc=$?
 	[ $rc = 2 ]
 	grep -q "x: not a sampling file of vftr" err
-	for bad in "--rank x a" "--from soon a" "--nothing a" "" "a b"; do
+	make_file a.vfd
+	for bad in "--ranks x a.vfd" "--ranks 3-1 a.vfd" "-r 77 a.vfd" "--from soon a.vfd" \
+		"-f 2 -t 1 a.vfd" "--nothing a.vfd" "" "a b"; do
 		rc=0
 		"$VFTR" dump $bad >out 2>err || rc=$?
 		[ $rc = 2 ]
+		[ $(wc -l <err) = 1 ]
+		[ ! -s out ]
 	done'
 
 test_expect 'a full disk is not silent' '

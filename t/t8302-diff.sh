@@ -57,7 +57,8 @@ test_expect 'a difference counts if it exceeds the imbalance over ranks' '
 
 test_expect 'a path of one run only is shown, and told' '
 	"$VFTR" diff a.json b.json >text
-	has text "1 call paths only in A, 1 only in B"
+	has text "1 call path only in A, 1 only in B"
+	has text "A: a.json (summary, 4 ranks, 4.000 s, 4 call paths)"
 	grep -q "^| *0.500 | *---- | *-0.500 | .*gone<main<init" text
 	grep -q "^| *---- | *0.100 | *0.100 | .*fresh<main<init" text'
 

@@ -101,6 +101,32 @@ test_expect 'the pages name every option that --help names' '
 		done
 	done'
 
+test_expect 'vftr(1) names the options of those that have no page' '
+	mandoc -T ascii "$TOP/man/vftr.1" | sed "s/.\x08//g" >page
+	for c in collate dump; do
+		vftr "$c" --help >help
+		for o in $(options_of help); do
+			grep -qF -e "$o" page || { echo "$c: $o"; exit 1; }
+		done
+	done'
+
+test_expect 'vftr-logs(5) names the lines and columns of the logs of an MPI job' '
+	vftr-node-agent -q -k profile_table.show_calltime_imbalances=true -k logfile_for_ranks=0 \
+		-k profile_table.show_minmax_summary=true -k profile_table.show_overhead=true \
+		-k profile_table.threads=summary -k name_grouped_profile_table.show_table=true \
+		-- mpirun -np 2 ./heat-few 40 40 3 >out
+	mandoc -T ascii -O width=500 "$TOP/man/vftr-logs.5" | sed "s/.\x08//g" >page
+	{
+		grep -h "^|" heat-few_all.log heat-few_node_*.log heat-few_0.log |
+			grep "[a-z]" | grep -v "| *[0-9.]* |" | tr "|" "\n"
+		sed -n "s/^\([A-Z][A-Za-z. ]*\): .*[0-9] [s%MKG].*/\1/p" heat-few_all.log
+	} | sed "s/^ *//; s/ *$//" | grep "[a-z]" | sort -u >words
+	[ "$(wc -l <words)" -ge 40 ]
+	while read -r word; do
+		grep -qF -e "${word%\[*}" page || echo "$word"
+	done <words >missing
+	is "" "$(cat missing)"'
+
 test_expect 'completion offers every subcommand, and every option of each' '
 	for c in $(cat subcommands); do
 		bash -c ". \"$TOP/man/completion.bash\"; COMP_WORDS=(vftr \"\"); COMP_CWORD=1; _vftr vftr;
@@ -108,7 +134,7 @@ test_expect 'completion offers every subcommand, and every option of each' '
 		vftr "$c" --help >help 2>&1
 		bash -c ". \"$TOP/man/completion.bash\"; COMP_WORDS=(vftr $c -); COMP_CWORD=2; _vftr vftr;
 			printf \"%s\n\" \"\${COMPREPLY[@]}\"" >offered
-		case $c in config | doctor | help) continue ;; esac
+		case $c in config | help) continue ;; esac
 		for o in $(options_of help); do
 			grep -qxF -e "$o" offered || { echo "$c: $o is not offered"; exit 1; }
 		done

@@ -272,6 +272,45 @@ test_expect 'no file may be written: the program runs untraced, and its status i
 	is 3 "$status" "exit status"
 	grep -q "too large" all'
 
+test_expect 'logs that cannot be written are named, and the rest is there' '
+	rm -rf end_*
+	node=end_node_$(uname -n | cut -d. -f1).log
+	mkdir -p end_all.log/kept $node/kept
+	status_of 3 limit "$AGENT" -- "$BIN/end" exit3 2>err
+	is 1 "$(grep -c "cannot write $PWD/end_all.log: " err)" "sentences on the summary"
+	is 1 "$(grep -c "cannot write $PWD/$node: " err)" "sentences on the log of the node"
+	[ -s end_all.json ]
+	rm -rf end_*'
+
+test_expect 'threads that have no descriptor for a ring: they run, the profile says so, and the agent has it back' '
+	cat >limited.c <<-END
+		#include <pthread.h>
+		#include <sys/resource.h>
+		static void *run(void *n)
+		{
+			return n;
+		}
+		int main(void)
+		{
+			struct rlimit none = {3, 3};
+			pthread_t t;
+			setrlimit(RLIMIT_NOFILE, &none);
+			for (long i = 0; i < 50; i++)
+				if (pthread_create(&t, 0, run, (void *)i) || pthread_join(t, 0))
+					return 1;
+			return 3;
+		}
+	END
+	cc_traced "$BIN/limited" limited.c
+	status_of 3 traced -q -- "$BIN/limited"
+	is 1 "$(json limited_all.json .warnings[] | grep -c "had no ring and was not traced: Too many")"
+	is 1 "$(calls_of limited_all.json "main<init")"
+	grep "Vftrace used memory" limited_all.log | awk "{ exit \$4 > 20 }"
+	[ -z "$SANITIZE" ] || exit 0
+	rm -f end_*
+	status_of 3 traced -q -k shm.ring_size=64MiB -- sh -c "ulimit -v 50000; $BIN/end exit3"
+	is 1 "$(json end_all.json .warnings[] | grep -c "had no ring and was not traced: Cannot")"'
+
 test_expect 'the command has the limits and signals that the agent was given' '
 	ask="ulimit -Sa; grep -E \"^(SigBlk|SigIgn|Cpus_allowed|Seccomp)\" /proc/self/status; nice"
 	(
@@ -286,6 +325,31 @@ test_expect 'a hundred processes at once' '
 	rm -f end_*
 	traced -q -- sh -c "for i in \$(seq 100); do $BIN/end return & done; wait"
 	is 100 "$(calls_of end_all.json "main<init")"'
+
+test_if 'command -v script && script -qec true /dev/null' 'no script(1)' \
+	'an agent that was typed without a command says for whom it waits; others are silent' '
+	rm -f end_*
+	script -qfec "$AGENT -s typed -k agent.linger_s=0.2" tty.out >/dev/null </dev/null &
+	wait_for 20 "grep -q \"waiting for processes of session .typed.;\" tty.out"
+	status_of 3 limit env VFTR_SESSION=typed VFTR_AGENT=off "$BIN/end" exit3
+	wait $!
+	is 1 "$(calls_of end_all.json "main<init")"
+	rm -f end_*
+	limit "$AGENT" -s piped -k agent.linger_s=0.2 2>err &
+	wait_for 20 "[ -e $VFTR_RUNTIME_DIR/piped.sock ]"
+	status_of 3 limit env VFTR_SESSION=piped VFTR_AGENT=off "$BIN/end" exit3
+	wait $!
+	has err "profile: "
+	hasnt err waiting'
+
+test_expect 'an agent with a command for each rank of a launcher: the first one says what to do' '
+	for rank in 0 1; do
+		OMPI_COMM_WORLD_SIZE=2 OMPI_COMM_WORLD_RANK=$rank \
+			status_of 3 limit "$AGENT" -- "$BIN/end" exit3 2>err.$rank
+	done
+	has err.0 "run vftr-node-agent -- LAUNCHER"
+	is 2 "$(wc -l <err.0)"
+	is 1 "$(wc -l <err.1)"'
 
 # ---- configuration ----
 
@@ -305,7 +369,9 @@ test_expect 'a configuration file that is not there is refused' '
 
 test_expect 'a --set that names no key is refused, with the nearest one' '
 	options=(-k shm.ring_sise=1MiB)
-	refused_with ring_sise ring_size'
+	refused_with ring_sise ring_size
+	options=(-k Sampling=true)
+	refused_with "\"sampling\" is a section"'
 
 test_expect 'an unknown key in a file warns with the nearest one' '
 	printf "{ \"shm\": { \"ring_sise\": \"1MiB\" } }\n" >warn.json
@@ -344,6 +410,28 @@ test_expect 'an agent that cannot be executed: said once' '
 	rm -f end_*
 	status_of 3 limit env "${settings[@]}" "$BIN/end" exit3 2>err
 	says err untraced'
+
+test_if 'unshare --pid --fork --mount-proc true' 'no process namespaces here' \
+	'process 1 of a container, which waits for all its children, finds none of ours' '
+	cat >first.c <<-END
+		#include <sys/wait.h>
+		#include <unistd.h>
+		int main(void)
+		{
+			int n = 0;
+			if (!fork())
+				_exit(0);
+			while (wait(0) > 0)
+				n++;
+			return n;
+		}
+	END
+	cc_traced "$BIN/first" first.c
+	status_of 1 limit env VFTR_AGENT="$AGENT" unshare --pid --fork --mount-proc "$BIN/first" 2>err
+	says err "process 1" "vftr-node-agent -- COMMAND"
+	[ ! -e first_all.json ]
+	status_of 1 traced -q -- unshare --pid --fork --mount-proc "$BIN/first"
+	is 1 "$(calls_of first_all.json "main<init")"'
 
 test_expect 'a command that does not exist: status and sentence of a shell' '
 	status=0

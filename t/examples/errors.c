@@ -11,7 +11,8 @@
  *	  the others give up: ERROR_ABORTED
  *	6 no agent can be started                           NO_AGENT from all calls
  * and the last two are fine. Each process goes on as if nothing had happened: no fault may
- * cost the program more than a sentence, and none leaves anything behind.
+ * cost the program more than a sentence, and none leaves anything behind. Compile it without
+ * -finstrument-functions: a traced main() has an agent before the sixth try.
  *	errors
  */
 #include <signal.h>
