@@ -89,13 +89,27 @@ recorded() {
 	}
 }
 
+# dies PROGRAM POINT N CALLS [AGENT OPTION...]: of the kill point
+dies() {
+	program=$1 point=$2 nth=$3 calls=$4 tries=3
+	shift 4
+	# one process in 1000 or more has two modules whose addresses are alike in their lower
+	# half, stores all calls in full, and may not pass the point
+	while
+		rm -f "$program"_*
+		head -c 16 /dev/zero >counts
+		test_got=0
+		env VFTR_KILLPOINT="$point:$nth" "$AGENT" -q "$@" -- "./$program" counts "$calls" ||
+			test_got=$?
+		tries=$((tries - 1))
+		[ $test_got = 0 ] && [ $tries -gt 0 ]
+	do :; done
+	status_of 137 sh -c "exit $test_got"
+}
+
 # killed POINT N CALLS [AGENT OPTION...]
 killed() {
-	point=$1 nth=$2 calls=$3
-	shift 3
-	rm -f count_*
-	head -c 16 /dev/zero >counts
-	status_of 137 env VFTR_KILLPOINT="$point:$nth" "$AGENT" -q "$@" -- ./count counts "$calls"
+	dies count "$@"
 	recorded "leaf<middle<main<init" "$(at 0)"
 	recorded "middle<main<init" "$(at 1)"
 	is 0 "$(json count_all.json .lost)" lost
@@ -105,11 +119,7 @@ killed() {
 
 # killed_emitting POINT N CALLS [AGENT OPTION...]
 killed_emitting() {
-	point=$1 nth=$2 calls=$3
-	shift 3
-	rm -f emit_*
-	head -c 16 /dev/zero >counts
-	status_of 137 env VFTR_KILLPOINT="$point:$nth" "$AGENT" -q "$@" -- ./emit counts "$calls"
+	dies emit "$@"
 	got=$(json emit_all.json "[.mpi[].sends] | add // 0")
 	[ "$got" = "$(at 0)" ] || [ "$got" = $(($(at 0) + 1)) ] || {
 		echo "$got sends in the profile, $(at 0) counted" >&2
