@@ -32,6 +32,7 @@ struct clock_burst {
 	int first_child, n_children, level, n_levels;
 	bool gone[FAN_OUT];		      /* by child */
 	bool served[FAN_OUT], wants[FAN_OUT]; /* in the present window; another one */
+	bool last[FAN_OUT];		      /* has had its last one, in whatever window */
 	int64_t first_want;		      /* when a child said so; 0: none has */
 	int64_t start;			      /* local */
 	int64_t round, interval; /* time of the round since the start; between rounds */
@@ -263,10 +264,10 @@ static void run_ask(struct clock_burst *b)
 		accept_measure(b, &b->best);
 }
 
-static bool all_served(const struct clock_burst *b)
+static bool all_served(const struct clock_burst *b, const bool *served)
 {
 	for (int i = 0; i < b->n_children; i++)
-		if (!b->served[i] && !b->gone[i])
+		if (!served[i] && !b->gone[i])
 			return false;
 	return true;
 }
@@ -279,6 +280,17 @@ static int child_served(
 
 	return s->complete && s->purpose == purpose && child >= 0 && child < b->n_children ? child
 											   : -1;
+}
+
+/* A child may end while we are in a window yet: it does not come again. */
+static struct clock_served serve(struct clock_burst *b)
+{
+	struct clock_served s = clock_talk_serve(&b->talk);
+	int child = child_served(b, &s, CLOCK_LAST);
+
+	if (child >= 0)
+		b->last[child] = !s.again;
+	return s;
 }
 
 /* The window ends. Those who want it have another one. */
@@ -303,8 +315,8 @@ static void run_serve(struct clock_burst *b)
 {
 	int64_t pause = 0;
 
-	while (!all_served(b) && clock_talk_now() < b->serve.until) {
-		struct clock_served s = clock_talk_serve(&b->talk);
+	while (!all_served(b, b->served) && clock_talk_now() < b->serve.until) {
+		struct clock_served s = serve(b);
 		int child = child_served(b, &s, CLOCK_EDGE);
 
 		if (child >= 0) {
@@ -348,7 +360,7 @@ static void run_check(struct clock_burst *b)
 		return;
 	}
 	while (clock_talk_now() < b->check.until) {
-		struct clock_served s = clock_talk_serve(&b->talk);
+		struct clock_served s = serve(b);
 
 		if (s.who == b->partner && s.complete)
 			break;
@@ -400,16 +412,10 @@ void clock_burst_last(struct clock_burst *b, double seconds, const struct pollfd
 	b->ask = b->serve = b->check = nothing;
 	hear_goodbyes(b);
 	ask_last(b, clock_talk_now() + limit);
-	for (int i = 0; i < FAN_OUT; i++)
-		b->served[i] = false;
 	until = clock_talk_now() + limit;
-	while (!all_served(b) && clock_talk_now() < until) {
-		struct clock_served s = clock_talk_serve(&b->talk);
+	while (!all_served(b, b->last) && clock_talk_now() < until) {
+		struct clock_served s = serve(b);
 
-		int child = child_served(b, &s, CLOCK_LAST);
-
-		if (child >= 0)
-			b->served[child] = !s.again;
 		if (s.who >= 0) {
 			pause = 0;
 			continue;
