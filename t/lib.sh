@@ -37,6 +37,7 @@ test_kill_left() {
 test_outer_end() {
 	trap '' EXIT HUP INT TERM
 	test_kill_left "$test_dir"
+	[ -d "$test_dir/nodes/slurm" ] && sh "$T/slurm.sh" down "$test_dir/nodes"
 	[ -d "$test_dir/nodes" ] && sh "$T/nodes.sh" down "$test_dir/nodes"
 	test_kill_left "$test_dir"
 	if [ -n "$TEST_KEEP" ]; then
@@ -369,4 +370,41 @@ nodes_run() {
 # one sometimes fail to start.
 nodes_mpirun() {
 	sh "$T/nodes.sh" mpirun "$NODES" "$@"
+}
+
+# ---- a real Slurm ------------------------------------------------------------------
+
+# slurm_up N [cgroup] [LINE...]: pseudo-nodes node1..nodeN with a Slurm over them, until
+# the end of the test; this side is its login node. Skips the file where impossible.
+slurm_up() {
+	test_nodes=$1
+	shift
+	nodes_up "$test_nodes"
+	test_status=0
+	sh "$T/slurm.sh" up "$NODES" "$@" >"$VFTR_TEST_DIR/output" 2>&1 || test_status=$?
+	[ "$test_status" = 77 ] && skip_all "$(tail -n 1 "$VFTR_TEST_DIR/output")"
+	[ "$test_status" = 0 ] || { echo "Bail out! $(tail -n 1 "$VFTR_TEST_DIR/output")"; exit 1; }
+	SLURM_CONF=$NODES/slurm/slurm.conf
+	read -r test_net <"$NODES/set"
+	# the processes of one job meet on the set's bridge only
+	OMPI_MCA_oob_tcp_if_include=10.77.$test_net.0/24
+	OMPI_MCA_btl_tcp_if_include=10.77.$test_net.0/24
+	export SLURM_CONF OMPI_MCA_oob_tcp_if_include OMPI_MCA_btl_tcp_if_include
+}
+
+# slurm_batch SCRIPT [SBATCH OPTION...]: submits `sh SCRIPT' and waits for its end;
+# returns its exit status. What it printed is in SCRIPT.out.
+slurm_batch() {
+	test_script=$1
+	shift
+	rm -f "$test_script.status"
+	test_job=$(sbatch --parsable -o "$test_script.out" "$@" --wrap \
+		"sh $test_script; echo \$? >$test_script.ends; mv $test_script.ends $test_script.status") ||
+		return
+	wait_for "$TEST_COMMAND_SECONDS" "[ -e $test_script.status ]" || {
+		scancel "$test_job"
+		tail -n 30 "$test_script.out" >&2
+		return 1
+	}
+	return "$(cat "$test_script.status")"
 }
