@@ -64,17 +64,6 @@ uint64_t process_ticks(void)
 	return vftr_process.clock_is_raw ? clock_raw_ns() : clock_counter();
 }
 
-static void say(const char *what, const char *more)
-{
-	char line[512];
-	int n = snprintf(line, sizeof(line), "vftrace: %s%s%s; running untraced\n", what,
-		more[0] ? ": " : "", more);
-
-	if (n > 0 && write(STDERR_FILENO, line,
-			     (size_t)n < sizeof(line) ? (size_t)n : sizeof(line) - 1) < 0)
-		return;
-}
-
 /* A program with more rights than its user must not do what his environment says. */
 bool user_has_switched_off(void)
 {
@@ -282,6 +271,14 @@ static void say_no_agent(int error)
 	switch (error) {
 	case EPERM:
 		say("the agent's socket belongs to another user", "");
+		break;
+	case NOT_OUR_DIRECTORY:
+		say("the runtime directory belongs to another user, is no directory, or others may "
+		    "enter it (it must have mode 0700)",
+			"");
+		break;
+	case NOT_A_SESSION:
+		say("VFTR_SESSION: a session's name has no `/' and does not begin with `.'", "");
 		break;
 	case ENOEXEC:
 		say("what was started as the agent is none (see VFTR_AGENT)", "");

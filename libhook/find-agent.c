@@ -34,6 +34,24 @@ static int runtime_directory(char *out, size_t bytes)
 	return n > 0 && (size_t)n < bytes ? 0 : -ENAMETOOLONG;
 }
 
+/* As the agent does, session.c: who else may write there can put a socket of his own there. */
+static int directory_is_ours(const char *directory)
+{
+	struct stat st;
+
+	if (lstat(directory, &st))
+		return -errno;
+	return S_ISDIR(st.st_mode) && st.st_uid == geteuid() && !(st.st_mode & 077)
+		       ? 0
+		       : -NOT_OUR_DIRECTORY;
+}
+
+/* It is part of a file's name. */
+static bool session_is_name(const char *session)
+{
+	return session[0] != '.' && !strchr(session, '/');
+}
+
 /* The session an agent of our own would have: one per job on this node. */
 static void job_session(char *out, size_t bytes)
 {
@@ -67,8 +85,10 @@ static int connect_to(const char *directory, const char *session, bool wait)
 	struct sockaddr_un a = {.sun_family = AF_UNIX};
 	struct ucred peer;
 	socklen_t bytes = sizeof(peer);
-	int n, fd, high;
+	int n = directory_is_ours(directory), fd, high;
 
+	if (n)
+		return n;
 	n = snprintf(a.sun_path, sizeof(a.sun_path), "%s/%s.sock", directory, session);
 	if (n < 0 || (size_t)n >= sizeof(a.sun_path))
 		return -ENAMETOOLONG;
@@ -145,6 +165,8 @@ int find_agent(void)
 		return fd;
 	if (error)
 		return error;
+	if (named && !session_is_name(named))
+		return -NOT_A_SESSION;
 	if (vftr_process.session[0]) {
 		fd = connect_to(directory, vftr_process.session, true);
 		if (!nobody_there(fd))

@@ -5,6 +5,10 @@
 
 #include <stdbool.h>
 
+/* Errors of find_agent() beside those of the system. */
+#define NOT_OUR_DIRECTORY 10001 /* the runtime directory: session.c has the rules */
+#define NOT_A_SESSION	  10002 /* VFTR_SESSION is no file's name */
+
 #pragma GCC visibility push(hidden)
 
 /*

@@ -138,6 +138,12 @@ void process_lock(void);
 void process_unlock(void);
 uint64_t process_ticks(void);
 
+/*
+ * say.c: "vftrace: WHAT: MORE; running untraced" on the standard error of the start, if that
+ * is still there and takes it at once; more may be empty. Raises no signal. Keeps errno.
+ */
+void say(const char *what, const char *more);
+
 /* attach.c: by VFTR_OFF, which is looked at before anything else. */
 bool user_has_switched_off(void);
 /* find the agent and say hello; afterwards state is ON or OFF. */

@@ -223,9 +223,15 @@ static char *own_path(const char *argv0)
 static char *session_name(const struct launch *l, const char *wanted)
 {
 	const char *named = getenv("VFTR_SESSION");
+	const char *name = wanted ? wanted : named && named[0] ? named : NULL;
 
-	if (wanted || (named && named[0]))
-		return xstrdup(wanted ? wanted : named);
+	if (name && (!name[0] || name[0] == '.' || strchr(name, '/')))
+		die(OWN_FAILURE,
+			"%s `%s': a session's name is not empty, has no `/' and does not begin "
+			"with `.'",
+			wanted ? "--session" : "VFTR_SESSION", name);
+	if (name)
+		return xstrdup(name);
 	return l->command ? xasprintf("run-%d", (int)getpid()) : xstrdup("default");
 }
 
@@ -362,11 +368,6 @@ static void parse(int argc, char **argv, struct agent *a, struct launch *l, stru
 						   : xasprintf("output_directory=%s", optarg));
 			break;
 		case 's':
-			if (!optarg[0] || strchr(optarg, '/'))
-				die(OWN_FAILURE,
-					"--session `%s': a session's name is not empty and has no "
-					"`/'",
-					optarg);
 			c->session = optarg;
 			break;
 		case 'q':

@@ -170,6 +170,7 @@ if [ "$(id -u)" = 0 ]; then
 		(cd shared && exec setpriv --reuid=65534 --regid=65534 --clear-groups \
 			"$BIN/wire" silent ./default.sock) &
 		wait_for 10 "[ -S shared/default.sock ]"
+		chmod 700 shared
 		export VFTR_RUNTIME_DIR=$PWD/shared
 		settings=(VFTR_AGENT=off)
 		untraced "another user"
