@@ -19,10 +19,13 @@ struct budget;
 struct clock_sync;
 struct conf;
 struct counter_watch;
+struct gathering;
 struct matching;
 struct peer;
+struct pids;
 struct profile;
 struct process;
+struct process_past;
 struct ring_store;
 struct sampling;
 struct symcache;
@@ -40,9 +43,14 @@ struct agent {
 	struct symcache *symbols;
 	struct counter_watch *counters; /* of hardware: counters.h */
 	struct budget *budget;		/* budget.h; NULL until it looks */
-	struct process *processes;	/* newest first */
-	struct process *live;		/* have not ended, or only just */
+	struct process *processes;	/* that have said HELLO, newest first */
+	struct process *live;		/* have not ended, or only just; before HELLO, too */
+	struct pids *pids;		/* pids.h; NULL until a process has said HELLO */
 	unsigned n_live, n_ever;
+	struct process_past *past;  /* process-past.h; NULL until thousands have ended */
+	struct gathering *gathered; /* gather.h: the books of those that were let go, or NULL */
+	bool has_main_job;	    /* of MPI: whose ranks the outputs number ... */
+	uint64_t main_job;	    /* ... and which */
 	/* children of forks that were announced, and that have connected */
 	uint64_t forks_announced, children_seen;
 	uint64_t first_start_ticks; /* of all processes */
@@ -103,5 +111,8 @@ void agent_serve(struct agent *a);
 /* Watch a descriptor; the tag says what it is (loop.c). */
 enum watch_kind { WATCH_LISTENER, WATCH_SIGNALS, WATCH_SOCKET, WATCH_PIDFD, WATCH_BELL };
 int agent_watch(struct agent *a, int fd, enum watch_kind kind, struct process *p);
+/* No more events of *fd, which copies of the agent may still have open; closes it, sets it to -1.
+ */
+void agent_close(struct agent *a, int *fd);
 
 #endif

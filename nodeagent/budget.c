@@ -306,12 +306,12 @@ static void look(struct agent *a)
 		b->functions[i].cost_ns = 0;
 		b->functions[i].calls_others = false;
 	}
-	for (struct process *p = a->processes; p; p = p->next)
+	for (struct process *p = a->live; p; p = p->next_live)
 		if (p->greeted && !p->ended && !p->quarantined)
 			look_at(a, p, &cost_ns, &time_ns);
 	if (time_ns >= TIME_LEAST)
 		switch_off(a, cost_ns, time_ns * a->conf->overhead_budget_percent / 100);
-	for (struct process *p = a->processes; b->n_off && p; p = p->next)
+	for (struct process *p = a->live; b->n_off && p; p = p->next_live)
 		if (p->greeted && !p->ended && !p->quarantined)
 			publish(b, p);
 }

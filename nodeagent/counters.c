@@ -166,6 +166,9 @@ void counters_gather(const struct agent *a, struct profile *out)
 
 	if (!w)
 		return;
+	for (uint32_t i = 0; i < out->n_counters; i++)
+		free(out->counters[i].name);
+	free(out->counters);
 	out->n_counters = w->wanted.n;
 	out->counters = xcalloc(w->wanted.n, sizeof(*out->counters));
 	for (uint32_t i = 0; i < w->wanted.n; i++) {

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include "nodeagent/agent.h"
 #include "nodeagent/drain.h"
+#include "nodeagent/pids.h"
 #include "nodeagent/process.h"
 #include "nodeagent/util.h"
 
@@ -18,10 +19,27 @@ struct fork_frames {
 	uint64_t keys[];
 };
 
+static void free_list(struct fork_frames **list)
+{
+	while (*list) {
+		struct fork_frames *f = *list;
+
+		*list = f->next;
+		free(f);
+	}
+}
+
+static void keep_last(struct fork_frames **list)
+{
+	for (int i = 0; *list && i < FORKS_KEPT; i++)
+		list = &(*list)->next;
+	free_list(list);
+}
+
 void forks_add(struct process *p, const struct wire_fork *m)
 {
 	uint32_t index = m->index;
-	struct fork_frames *f, **old = &p->forks;
+	struct fork_frames *f;
 
 	p->agent->forks_announced++;
 	if (index >= p->n_threads || !p->threads[index])
@@ -33,35 +51,47 @@ void forks_add(struct process *p, const struct wire_fork *m)
 	f->number = m->number;
 	f->next = p->forks;
 	p->forks = f;
-	for (int i = 0; *old && i < FORKS_KEPT; i++)
-		old = &(*old)->next;
-	if (*old) {
-		free(*old); /* the list is never longer */
-		*old = NULL;
-	}
+	keep_last(&p->forks);
+}
+
+static const struct fork_frames *find(const struct fork_frames *f, uint32_t number)
+{
+	while (f && f->number != number)
+		f = f->next;
+	return f;
 }
 
 size_t forks_inherited(const struct process *p, const uint64_t **keys)
 {
-	for (const struct process *q = p->parent_traced ? p->agent->processes : NULL; q;
-		q = q->next) {
-		if (q->pid != p->parent_traced || q == p)
-			continue;
-		for (const struct fork_frames *f = q->forks; f; f = f->next)
-			if (f->number == p->parent_fork) {
-				*keys = f->keys;
-				return f->n;
-			}
-	}
-	return 0;
+	const struct fork_frames *f = NULL;
+	const struct process *q;
+
+	if (!p->parent_traced)
+		return 0;
+	for (q = pids_newest(p->agent, p->parent_traced); q && !f; q = q->namesake)
+		if (q != p)
+			f = find(q->forks, p->parent_fork);
+	if (!f)
+		f = find(pids_forks(p->agent, p->parent_traced), p->parent_fork);
+	if (!f)
+		return 0;
+	*keys = f->keys;
+	return f->n;
+}
+
+void forks_leave(struct process *p, struct fork_frames **to)
+{
+	struct fork_frames **last = &p->forks;
+
+	while (*last)
+		last = &(*last)->next;
+	*last = *to;
+	*to = p->forks;
+	p->forks = NULL;
+	keep_last(to);
 }
 
 void forks_free(struct process *p)
 {
-	while (p->forks) {
-		struct fork_frames *f = p->forks;
-
-		p->forks = f->next;
-		free(f);
-	}
+	free_list(&p->forks);
 }

@@ -10,6 +10,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+struct fork_frames;
 struct process;
 struct wire_fork;
 
@@ -18,6 +19,9 @@ void forks_add(struct process *p, const struct wire_fork *m);
 
 /* Frames that were open in the parent of p, innermost first (not owned); their number. */
 size_t forks_inherited(const struct process *p, const uint64_t **keys);
+
+/* They are needed when p is gone: to the front of *to, where the last few hundred stay. */
+void forks_leave(struct process *p, struct fork_frames **to);
 
 void forks_free(struct process *p);
 

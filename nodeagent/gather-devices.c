@@ -121,7 +121,7 @@ void gather_gpu_devices(struct agent *a, struct process *const *all, size_t n, s
 
 	for (size_t i = 0; i < n; i++) {
 		const struct gpu *g = all[i]->gpu;
-		uint32_t rank = out->processes[i].rank;
+		uint32_t rank = (uint32_t)all[i]->rank;
 		size_t n_streams;
 		const struct gpu_stream *s;
 

@@ -21,6 +21,8 @@
 #include "nodeagent/gather-threads.h"
 #include "nodeagent/hash.h"
 #include "nodeagent/map64.h"
+#include "nodeagent/pids.h"
+#include "nodeagent/process-past.h"
 #include "nodeagent/process.h"
 #include "nodeagent/ring-store.h"
 #include "nodeagent/symcache.h"
@@ -41,6 +43,9 @@ struct gathering {
 	struct gather_mpi *mpi;
 	struct union_node *nodes;
 	size_t n, cap, cap_names;
+	uint32_t *touched; /* of the process at hand, as they came */
+	size_t n_touched, cap_touched;
+	size_t cap_processes, cap_dead;
 	struct map64 children; /* (parent, name) -> node */
 	struct map64 texts;    /* hash of a text -> first name with it */
 	uint32_t *name_next;   /* next name with the same hash */
@@ -95,6 +100,8 @@ static void stamp(struct gathering *g, struct union_node *u)
 	if (u->stamp == g->stamp)
 		return;
 	u->stamp = g->stamp;
+	g->touched = grow(g->touched, g->n_touched, &g->cap_touched, sizeof(*g->touched));
+	g->touched[g->n_touched++] = (uint32_t)(u - g->nodes);
 	u->calls = u->lost = u->ticks = u->ns = u->below_ns = 0;
 }
 
@@ -158,16 +165,22 @@ static uint32_t place(void *ctx, uint32_t parent, uint64_t key)
 	return node_of(at->g, parent, intern(at->g, name));
 }
 
-/* The numbers of the process at hand go into the sums. */
-static void add_process(struct gathering *g, uint32_t rank)
+static int from_the_end(const void *a, const void *b)
 {
-	for (size_t i = g->n; i-- > 0;) {
-		struct union_node *u = &g->nodes[i];
+	uint32_t x = *(const uint32_t *)a, y = *(const uint32_t *)b;
+
+	return x > y ? -1 : x < y;
+}
+
+/* The numbers of the process at hand go into the sums, children before their parents. */
+static void add_tree(struct gathering *g, uint32_t rank)
+{
+	qsort(g->touched, g->n_touched, sizeof(*g->touched), from_the_end);
+	for (size_t i = 0; i < g->n_touched; i++) {
+		struct union_node *u = &g->nodes[g->touched[i]];
 		struct profile_stack *s = &u->sum;
 		uint64_t excl;
 
-		if (u->stamp != g->stamp)
-			continue;
 		u->ns = clocks_ns(&g->agent->clocks, u->ticks);
 		if (u->ns < u->below_ns)
 			u->ns = u->below_ns; /* rounding */
@@ -191,6 +204,7 @@ static void add_process(struct gathering *g, uint32_t rank)
 		}
 		s->ranks++;
 	}
+	g->n_touched = 0;
 }
 
 static uint32_t shown_rank(const struct process *p)
@@ -201,9 +215,8 @@ static uint32_t shown_rank(const struct process *p)
 /* The parent may have ended, untraced, before the process attached. */
 static int parent_of(const struct agent *a, const struct process *p)
 {
-	for (const struct process *q = p->parent_traced ? a->processes : NULL; q; q = q->next)
-		if (q->greeted && q->pid == p->parent_pid)
-			return p->parent_pid;
+	if (p->parent_traced && pids_known(a, p->parent_pid))
+		return p->parent_pid;
 	return p->parent_traced ? p->parent_traced : p->parent_pid;
 }
 
@@ -409,7 +422,7 @@ void gather_ranks(struct agent *a)
 			p->rank = p->rank_hint;
 			map64_add(&taken, (uint64_t)p->rank, 1);
 		} else {
-			p->rank = (int)(PROFILE_UNRANKED + unranked++);
+			p->rank = (int)process_past_number(a, unranked++);
 		}
 	}
 	map64_free(&taken);
@@ -431,49 +444,101 @@ static void whole_job(struct gathering *g, bool only_one)
 			1e-9 * (double)clocks_ns(&g->agent->clocks, g->last_end - g->first_start);
 }
 
+static struct gathering *begin(struct agent *a)
+{
+	struct gathering *g = xcalloc(1, sizeof(*g));
+
+	g->agent = a;
+	g->out = profile_new();
+	g->mpi = gather_mpi_new(a);
+	g->first_start = UINT64_MAX;
+	node_of(g, PROFILE_NONE, intern(g, "init"));
+	counters_gather(a, g->out);
+	return g;
+}
+
+static void add_process(struct gathering *g, const struct process *p, bool threads)
+{
+	struct profile *out = g->out;
+	struct placing at = {g, p};
+	struct profile_process *d;
+
+	out->processes =
+		grow(out->processes, out->n_processes, &g->cap_processes, sizeof(*out->processes));
+	d = &out->processes[out->n_processes++];
+	describe(g->agent, p, d);
+	count_process(g, p, d);
+	if (d->end == PROCESS_KILLED) {
+		out->dead = grow(out->dead, out->n_dead, &g->cap_dead, sizeof(*out->dead));
+		describe(g->agent, p, &out->dead[out->n_dead++]);
+	}
+	g->stamp++;
+	lay_over(g, p, d->rank);
+	add_tree(g, d->rank);
+	if (threads || strcmp(g->agent->conf->profile_table_threads, "none"))
+		gather_threads_add(g->agent, p, d->rank, out, place, &at);
+	gather_openmp_add(g->agent, p, d->rank, out, place, &at);
+	gather_gpu_add(g->agent, p, d->rank, out, place, &at);
+	user_counters_gather(g->agent, p, d->rank, out);
+}
+
+void gather_let_go(struct agent *a, const struct process *p)
+{
+	if (!a->gathered)
+		a->gathered = begin(a);
+	add_process(a->gathered, p, false);
+}
+
+static int by_shown_rank(const void *a, const void *b)
+{
+	const struct profile_process *p = a, *q = b;
+
+	return p->rank < q->rank ? -1 : p->rank > q->rank;
+}
+
+/* Those that were let go came first, and are not first. */
+static void put_in_order(struct gathering *g, const struct process *first)
+{
+	struct profile *out = g->out;
+
+	qsort(out->processes, out->n_processes, sizeof(*out->processes), by_shown_rank);
+	qsort(out->dead, out->n_dead, sizeof(*out->dead), by_shown_rank);
+	free(out->executable);
+	free(out->application);
+	out->executable = out->application = NULL;
+	profile_add_executable(out, first->executable);
+	counters_gather(g->agent, out); /* what they are is known, how long they ran is not */
+}
+
 struct profile *gather(struct agent *a, const struct process *only)
 {
-	struct gathering g = {.agent = a,
-		.out = profile_new(),
-		.mpi = gather_mpi_new(a),
-		.first_start = UINT64_MAX};
+	struct gathering *g = only || !a->gathered ? begin(a) : a->gathered;
+	struct profile *out = g->out;
+	bool some_let_go = g == a->gathered;
 	size_t n;
 	struct process **all = list(a, only, &n);
 
-	node_of(&g, PROFILE_NONE, intern(&g, "init"));
-	counters_gather(a, g.out);
 	if (!only)
-		budget_gather(a, g.out);
-	g.out->processes = xcalloc(n, sizeof(*g.out->processes));
-	g.out->dead = xcalloc(n, sizeof(*g.out->dead));
-	for (size_t i = 0; i < n; i++) {
-		struct profile_process *d = &g.out->processes[g.out->n_processes++];
-
-		describe(a, all[i], d);
-		count_process(&g, all[i], d);
-		if (d->end == PROCESS_KILLED)
-			describe(a, all[i], &g.out->dead[g.out->n_dead++]);
-		g.stamp++;
-		lay_over(&g, all[i], d->rank);
-		add_process(&g, d->rank);
-		if (only || strcmp(a->conf->profile_table_threads, "none"))
-			gather_threads_add(
-				a, all[i], d->rank, g.out, place, &(struct placing){&g, all[i]});
-		gather_openmp_add(a, all[i], d->rank, g.out, place, &(struct placing){&g, all[i]});
-		gather_gpu_add(a, all[i], d->rank, g.out, place, &(struct placing){&g, all[i]});
-		user_counters_gather(a, all[i], d->rank, g.out);
+		budget_gather(a, out);
+	for (size_t i = 0; i < n; i++)
+		add_process(g, all[i], only != NULL);
+	whole_job(g, only != NULL);
+	gather_gpu_devices(a, all, n, out);
+	if (some_let_go) {
+		a->gathered = NULL;
+		put_in_order(g, all[0]);
 	}
-	whole_job(&g, only != NULL);
-	gather_gpu_devices(a, all, n, g.out);
-	store(&g);
-	add_agent(a, g.out);
+	store(g);
+	add_agent(a, out);
 	for (size_t i = 0; i < a->n_warnings; i++)
-		profile_warn(g.out, "%s", a->warnings[i]);
-	profile_warn_programs(g.out);
+		profile_warn(out, "%s", a->warnings[i]);
+	profile_warn_programs(out);
 	free(all);
-	free(g.nodes);
-	free(g.name_next);
-	map64_free(&g.children);
-	map64_free(&g.texts);
-	return g.out;
+	free(g->nodes);
+	free(g->touched);
+	free(g->name_next);
+	map64_free(&g->children);
+	map64_free(&g->texts);
+	free(g);
+	return out;
 }

@@ -84,7 +84,7 @@ void idle_write_stacks(struct agent *a)
 		complain("%s: %s", path, strerror(-error));
 		return;
 	}
-	for (const struct process *p = a->processes; p; p = p->next) {
+	for (const struct process *p = a->live; p; p = p->next_live) {
 		for (size_t i = 0; p->greeted && !p->ended && i < p->n_threads; i++) {
 			char *text = p->threads[i] ? stack_text(a, p->threads[i]) : NULL;
 

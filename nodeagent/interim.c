@@ -93,6 +93,7 @@ static void write_all(struct agent *a, enum what what)
 {
 	close(a->listener);
 	close(a->epoll);
+	a->epoll = -1; /* it is the agent's */
 	close(a->signals);
 	a->sampling = NULL;
 	for (struct process *p = a->processes; p; p = p->next)

@@ -43,6 +43,15 @@ int agent_watch(struct agent *a, int fd, enum watch_kind kind, struct process *p
 	return epoll_ctl(a->epoll, EPOLL_CTL_ADD, fd, &e) ? -errno : 0;
 }
 
+void agent_close(struct agent *a, int *fd)
+{
+	if (*fd < 0)
+		return;
+	epoll_ctl(a->epoll, EPOLL_CTL_DEL, *fd, NULL);
+	close(*fd);
+	*fd = -1;
+}
+
 static void accept_all(struct agent *a)
 {
 	int fd, pid;
@@ -176,7 +185,7 @@ static bool somebody_expected(const struct agent *a)
 {
 	if (a->forks_announced > a->children_seen)
 		return true;
-	for (const struct process *p = a->processes; p; p = p->next)
+	for (const struct process *p = a->live; p; p = p->next_live)
 		if (process_is_expected(p))
 			return true;
 	return false;

@@ -22,10 +22,7 @@ static bool is_main_job(const struct process *p, const struct wire_rank *m)
 {
 	if (m->spawned)
 		return false;
-	for (const struct process *q = p->agent->processes; q; q = q->next)
-		if (q != p && q->main_job)
-			return q->job == m->job;
-	return true;
+	return !p->agent->has_main_job || p->agent->main_job == m->job;
 }
 
 void process_set_rank(struct process *p, const struct wire_rank *m)
@@ -37,6 +34,8 @@ void process_set_rank(struct process *p, const struct wire_rank *m)
 	/* a further round of a session (sessions.h) is the same job to the outputs */
 	p->main_job = p->main_job || is_main_job(p, m);
 	if (p->main_job) {
+		p->agent->has_main_job = true;
+		p->agent->main_job = m->job;
 		p->rank = m->rank;
 		p->size = m->size;
 	} else {
@@ -84,7 +83,7 @@ void process_members_changed(struct agent *a)
 	if (!a->sync)
 		return;
 	m = xmalloc((a->n_ever + 1) * sizeof(*m));
-	for (const struct process *p = a->processes; p; p = p->next) {
+	for (const struct process *p = a->live; p; p = p->next_live) {
 		bool told = p->job_rank != WIRE_UNKNOWN;
 		int rank = told ? p->job_rank : p->rank_hint;
 

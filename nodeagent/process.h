@@ -41,7 +41,7 @@ struct thread_ring {
 	int tid;
 	uint32_t number, parent; /* of the thread; of its creator, or PROFILE_NONE */
 	char name[16];
-	bool named; /* by the user, who knows better than the system */
+	bool named;		  /* by the user, who knows better than the system */
 	uint64_t records_seen;	  /* by budget.c */
 	uint64_t lost_seen;	  /* calls and messages lost, as told to the matcher */
 	bool error;		  /* quarantined */
@@ -75,10 +75,10 @@ struct process {
 	uint32_t threads_ever;	 /* number of the next thread */
 	struct ring_slot *slots; /* threads.c: rings that wait for their next thread */
 	size_t cap_slots;
-	uint32_t free_slot;	  /* 1 + index of one without a ring, or 0 */
+	uint32_t free_slot;		      /* 1 + index of one without a ring, or 0 */
 	uint64_t ring_bytes, ring_bytes_most; /* of its rings, now and at one time */
 	uint32_t untraced_threads;	      /* there was no memory for a ring */
-	struct thread_past *each; /* ended threads one by one, if they are wanted */
+	struct thread_past *each;	      /* ended threads one by one, if they are wanted */
 	size_t n_each, cap_each, each_nodes;
 	struct thread_ranges *ranges;  /* threads-past.h; NULL: none */
 	struct openmp *openmp;	       /* or NULL: no thread yet */
@@ -87,14 +87,14 @@ struct process {
 	struct gpu *gpu;
 	struct user_counters *user_counters; /* or NULL: it has defined none */
 	struct traffic *traffic;
-	struct match_process *match;	  /* or NULL */
-	uint64_t match_place;		  /* valid if it had one */
+	struct match_process *match;	     /* or NULL */
+	uint64_t match_place;		     /* valid if it had one */
 	struct match_process *session_match; /* of an MPI process in a session, or NULL */
-	uint64_t session_place;		  /* ... or 0 */
-	struct sampling_process *sampled; /* or NULL */
-	struct session_process *session;  /* sessions.c; or NULL */
-	struct calltree *past;		  /* of threads that ended */
-	struct fork_frames *forks;	  /* forks.c */
+	uint64_t session_place;		     /* ... or 0 */
+	struct sampling_process *sampled;    /* or NULL */
+	struct session_process *session;     /* sessions.c; or NULL */
+	struct calltree *past;		     /* of threads that ended */
+	struct fork_frames *forks;	     /* forks.c */
 	uint32_t parent_fork;
 	struct replay_counts past_counts;
 	struct budget_process *budget; /* or NULL */
@@ -105,16 +105,21 @@ struct process {
 	enum process_end end;
 	int exit_status; /* exit code or signal, -1 unknown */
 	bool greeted, said_bye, ended;
-	bool turned_away; /* it has sent more with its HELLO, which does not count */
-	char *quarantined; /* why, or NULL */
-	struct process *next, *next_live;
+	bool turned_away;	    /* it has sent more with its HELLO, which does not count */
+	char *quarantined;	    /* why, or NULL */
+	struct process *next, **at; /* in agent.processes: and what points here */
+	struct process *next_live;  /* in agent.live, then in process_past */
+	struct process *namesake;   /* pids.h: an older one with this pid */
 };
 
-/* A connection was accepted. Owned by the agent's list. */
+/* A connection was accepted. Owned by the agent's lists: of the living, and from HELLO on of all.
+ */
 struct process *process_new(struct agent *a, int socket, int pid);
+/* It has said HELLO: it is in agent.processes until it is freed. */
+void process_enlist(struct process *p);
 void process_free(struct process *p);
 
-/* Reads what is on the socket. False: the other side hung up. */
+/* process-messages.c: reads what is on the socket. False: the other side hung up. */
 bool process_receive(struct process *p);
 /* Reads until nothing is there. False: there was more, and the others are due. */
 bool process_receive_all(struct process *p);
@@ -149,7 +154,7 @@ static inline bool process_is_expected(const struct process *p)
 	return !p->greeted && !p->ended;
 }
 
-/* Frees those that have come and gone without a HELLO. */
+/* Those that have ended leave the living; those that were never traced are freed. */
 void processes_sweep(struct agent *a);
 
 /* Totals over living and ended threads. */

@@ -239,33 +239,54 @@ static int by_name(const void *va, const void *vb)
 	return strcmp(a->name, b->name);
 }
 
-static struct mismatch *mismatches(const struct agent *a, size_t *n)
+struct mismatches {
+	struct mismatch *at;
+	size_t n, cap;
+};
+
+static void collect(struct mismatches *to, const struct process *p, bool copy)
 {
-	struct mismatch *all = NULL;
-	size_t cap = 0, kept = 0;
+	for (size_t i = 0; i < p->n_regions; i++) {
+		const struct region *r = &p->regions[i];
 
-	*n = 0;
-	for (const struct process *p = a->processes; p; p = p->next)
-		for (size_t i = 0; i < p->n_regions; i++) {
-			const struct region *r = &p->regions[i];
+		if (!r->name || !(r->surplus_ends | r->missing_ends))
+			continue;
+		to->at = grow(to->at, to->n, &to->cap, sizeof(*to->at));
+		to->at[to->n++] = (struct mismatch){
+			copy ? xstrdup(r->name) : r->name, r->surplus_ends, r->missing_ends};
+	}
+}
 
-			if (!r->name || !(r->surplus_ends | r->missing_ends))
-				continue;
-			all = grow(all, *n, &cap, sizeof(*all));
-			all[(*n)++] = (struct mismatch){r->name, r->surplus_ends, r->missing_ends};
-		}
-	if (*n)
-		qsort(all, *n, sizeof(*all), by_name);
-	for (size_t i = 0; i < *n; i++) {
-		if (!kept || strcmp(all[kept - 1].name, all[i].name)) {
-			all[kept++] = all[i];
+/* One for each name; copies: names that are no longer used are freed. */
+static void add_up(struct mismatches *all, bool copies)
+{
+	struct mismatch *at = all->at;
+	size_t kept = 0;
+
+	if (all->n)
+		qsort(at, all->n, sizeof(*at), by_name);
+	for (size_t i = 0; i < all->n; i++) {
+		if (!kept || strcmp(at[kept - 1].name, at[i].name)) {
+			at[kept++] = at[i];
 			continue;
 		}
-		all[kept - 1].surplus += all[i].surplus;
-		all[kept - 1].missing += all[i].missing;
+		at[kept - 1].surplus += at[i].surplus;
+		at[kept - 1].missing += at[i].missing;
+		if (copies)
+			free((void *)(uintptr_t)at[i].name);
 	}
-	*n = kept;
-	return all;
+	all->n = kept;
+}
+
+static struct mismatches let_go; /* their names are copies */
+
+void regions_let_go(const struct process *p)
+{
+	size_t n = let_go.n;
+
+	collect(&let_go, p, true);
+	if (let_go.n > n)
+		add_up(&let_go, true);
 }
 
 static void warn_of(struct agent *a, const char *name, uint64_t n, const char *what)
@@ -279,16 +300,24 @@ static void warn_of(struct agent *a, const char *name, uint64_t n, const char *w
 
 void regions_warn(struct agent *a)
 {
-	size_t n;
-	struct mismatch *all = mismatches(a, &n);
+	struct mismatches all = {0};
 
-	for (size_t i = 0; i < n && i < MISMATCHES_SHOWN; i++) {
-		warn_of(a, all[i].name, all[i].surplus, "an end without a begin was ignored");
-		warn_of(a, all[i].name, all[i].missing,
+	for (size_t i = 0; i < let_go.n; i++) {
+		all.at = grow(all.at, all.n, &all.cap, sizeof(*all.at));
+		all.at[all.n++] = let_go.at[i];
+	}
+	for (const struct process *p = a->processes; p; p = p->next)
+		collect(&all, p, false);
+	add_up(&all, false);
+	for (size_t i = 0; i < all.n && i < MISMATCHES_SHOWN; i++) {
+		const struct mismatch *m = &all.at[i];
+
+		warn_of(a, m->name, m->surplus, "an end without a begin was ignored");
+		warn_of(a, m->name, m->missing,
 			"the end was missing, it was closed with what is around it");
 	}
-	if (n > MISMATCHES_SHOWN)
+	if (all.n > MISMATCHES_SHOWN)
 		agent_warn(a, false, "%zu more regions have begins and ends that do not match",
-			n - MISMATCHES_SHOWN);
-	free(all);
+			all.n - MISMATCHES_SHOWN);
+	free(all.at);
 }

@@ -37,6 +37,9 @@ const struct openacc_region *regions_openacc(const struct process *p, uint64_t k
 /* Where the address that was told of it is, once it has got its name, or NULL: "heat.c:42". */
 const char *regions_address_place(const struct process *p, uint64_t key);
 
+/* It will be freed: its begins and ends that do not match are kept for regions_warn(). */
+void regions_let_go(const struct process *p);
+
 /* A replay_mismatch of replay.h; ctx is the process. */
 void regions_mismatched(void *ctx, uint64_t key, bool missing, uint64_t times);
 /* Warns of what was told there, over all processes of the agent, by name. */

@@ -64,6 +64,11 @@ static void set_round(struct agent *a, uint32_t round)
 	sampling_round(a, round, ticks);
 }
 
+bool rounds_begun(void)
+{
+	return now.round > 0;
+}
+
 void rounds_begin(struct agent *a, uint32_t epoch)
 {
 	uint32_t over = now.round;

@@ -8,12 +8,16 @@
 #ifndef VFTR_NODEAGENT_ROUNDS_H
 #define VFTR_NODEAGENT_ROUNDS_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 struct agent;
 
 /* The round to which a time (in ticks) belongs; the first one began with the processes. */
 unsigned rounds_at(uint64_t ticks);
+
+/* Whether any round has begun: a session is in use. */
+bool rounds_begun(void);
 
 /* A process of this node is about to be told that round `epoch` has begun. */
 void rounds_begin(struct agent *a, uint32_t epoch);

@@ -11,6 +11,7 @@
 #include "conf/conf.h"
 #include "nodeagent/agent.h"
 #include "nodeagent/clock-sync.h"
+#include "nodeagent/pids.h"
 #include "nodeagent/process.h"
 #include "nodeagent/util.h"
 
@@ -148,15 +149,18 @@ void sampling_process_begin(struct process *p)
 	}
 	if (!a->sampling->writer)
 		return;
-	for (const struct process *q = p->next; q && told.parent == VFD_NONE; q = q->next)
-		if (q->sampled && q->pid == p->parent_pid)
-			told.parent = q->sampled->number;
+	told.parent = pids_sampled(p, p->parent_pid);
 	s = xcalloc(1, sizeof(*s));
 	s->sampling = a->sampling;
 	s->process = p;
 	s->number = vfd_define_process(a->sampling->writer, &told);
 	p->sampled = s;
 	sampling_listen(s);
+}
+
+uint32_t sampling_number(const struct process *p)
+{
+	return p->sampled ? p->sampled->number : PIDS_NOT_SAMPLED;
 }
 
 /* ---- while it is written ------------------------------------------------------------ */

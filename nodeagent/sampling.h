@@ -62,6 +62,8 @@ void sampling_process_session(struct process *p);
 /* Its threads have ended, and its end is known. */
 void sampling_process_end(struct process *p);
 void sampling_process_free(struct process *p);
+/* Its number in the file, or UINT32_MAX. */
+uint32_t sampling_number(const struct process *p);
 
 /* ---- threads: their replays have a lane ------------------------------------------ */
 
