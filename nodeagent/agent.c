@@ -220,7 +220,8 @@ static char *own_path(const char *argv0)
 	return xstrdup(path);
 }
 
-static char *session_name(const struct launch *l, const char *wanted)
+/* By option or environment, or NULL. */
+static const char *named_session(const char *wanted)
 {
 	const char *named = getenv("VFTR_SESSION");
 	const char *name = wanted ? wanted : named && named[0] ? named : NULL;
@@ -230,8 +231,15 @@ static char *session_name(const struct launch *l, const char *wanted)
 			"%s `%s': a session's name is not empty, has no `/' and does not begin "
 			"with `.'",
 			wanted ? "--session" : "VFTR_SESSION", name);
-	if (name)
-		return xstrdup(name);
+	return name;
+}
+
+static char *session_name(const struct launch *l, const char *wanted)
+{
+	const char *named = named_session(wanted);
+
+	if (named)
+		return xstrdup(named);
 	return l->command ? xasprintf("run-%d", (int)getpid()) : xstrdup("default");
 }
 
@@ -542,6 +550,7 @@ int main(int argc, char **argv)
 	parse(argc, argv, &a, &l, &c);
 	if (a.embedded) /* nothing of the process that started us stays open */
 		close_range(3, ~0u, 0);
+	c.tcp.any_session = !named_session(c.session);
 	if (a.several)
 		courier_use_tcp(&c.tcp);
 	if (a.several || (!l.command && !a.embedded && peer_wanted()))

@@ -58,7 +58,7 @@ char *peer_tcp_contact(const struct peer *p)
 			break;
 		}
 		if (!address_is_link_local(&at) || t->options->interface)
-			text = add_address(text, at, t->port);
+			text = add_address(text, at, address_port(&at));
 	}
 	if (t->session && t->session[0]) {
 		char *longer = xasprintf("%s/%s", text, t->session);

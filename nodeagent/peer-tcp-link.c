@@ -9,7 +9,8 @@
 #include "nodeagent/peer-tcp-internal.h"
 #include "nodeagent/util.h"
 
-#define READS_MOST 64 /* frames at a time: others want to be read, too */
+#define READS_MOST 64  /* frames at a time: others want to be read, too */
+#define CALM_S	   2.0 /* a connection that lived so long did not break at once */
 
 /* What a frame of each kind may be. */
 static const struct {
@@ -23,10 +24,44 @@ static const struct {
 	[TCP_ALIVE] = {0, false},
 };
 
-uint64_t tcp_mac(const unsigned char *key, uint64_t number, struct tcp_frame f, const void *content)
+/* The places of the checksums have the frame's number, and whether the content counts. */
+static uint64_t checksum(const unsigned char *key, uint64_t number, struct tcp_frame f,
+	const void *content, size_t bytes)
 {
-	f.mac = number;
-	return siphash(key, &f, sizeof(f), content, f.bytes);
+	f.head = number;
+	f.mac = content != NULL;
+	return siphash(key, &f, sizeof(f), content, bytes);
+}
+
+static uint64_t whole(
+	const unsigned char *key, uint64_t number, const struct tcp_frame *f, const void *content)
+{
+	return checksum(key, number, *f, f->bytes ? content : "", f->bytes);
+}
+
+void tcp_frame_sign(
+	const unsigned char *key, uint64_t number, struct tcp_frame *f, const void *content)
+{
+	f->head = checksum(key, number, *f, NULL, 0);
+	f->mac = whole(key, number, f, content);
+}
+
+bool tcp_frame_head_is_right(const unsigned char *key, uint64_t number, const struct tcp_frame *f)
+{
+	return f->head == checksum(key, number, *f, NULL, 0);
+}
+
+bool tcp_frame_is_right(
+	const unsigned char *key, uint64_t number, const struct tcp_frame *f, const void *content)
+{
+	return f->mac == whole(key, number, f, content);
+}
+
+const char *tcp_link_error(int error)
+{
+	return error == -EPROTO	   ? "what came makes no sense"
+	       : error == -EBADMSG ? "what came was changed on the way"
+				   : strerror(-error);
 }
 
 /* Out */
@@ -133,8 +168,7 @@ int tcp_link_write(struct tcp *t, struct tcp_agent *a)
 				break;
 			l->now_at = 0;
 			l->now->frame.ack = a->told = a->received;
-			l->now->frame.mac =
-				tcp_mac(l->key_out, l->n_out++, l->now->frame, l->now->content);
+			tcp_frame_sign(l->key_out, l->n_out++, &l->now->frame, l->now->content);
 		}
 		error = write_chunk(a, l->now);
 		if (error && error != -EAGAIN)
@@ -280,14 +314,17 @@ static int read_frame(struct tcp *t, struct tcp_agent *a)
 		if (l->in_at < sizeof(l->in))
 			continue;
 		if (!l->content) {
+			if (!tcp_frame_head_is_right(l->key_in, l->n_in, &l->in))
+				return -EBADMSG;
 			if (!frame_makes_sense(&l->in))
 				return -EPROTO;
 			l->content = xmalloc(l->in.bytes + 1);
 		}
 		if (l->in_at < sizeof(l->in) + l->in.bytes)
 			continue;
-		if (tcp_mac(l->key_in, l->n_in++, l->in, l->content) != l->in.mac)
-			return -EPROTO;
+		if (!tcp_frame_is_right(l->key_in, l->n_in, &l->in, l->content))
+			return -EBADMSG;
+		l->n_in++;
 		error = take_frame(t, a, &l->in);
 		free(l->content);
 		l->content = NULL;
@@ -317,7 +354,7 @@ void tcp_link_open(struct tcp *t, struct tcp_agent *a, int fd, const unsigned ch
 	tcp_link_close(t, a);
 	a->unsent = NULL;
 	acknowledge(a, received);
-	*l = (struct tcp_link){.fd = fd};
+	*l = (struct tcp_link){.fd = fd, .opened = peer_now()};
 	l->quick_end = &l->quick;
 	memcpy(l->key_out, keys + (dialed ? 0 : SIPHASH_KEY_BYTES), SIPHASH_KEY_BYTES);
 	memcpy(l->key_in, keys + (dialed ? SIPHASH_KEY_BYTES : 0), SIPHASH_KEY_BYTES);
@@ -327,9 +364,24 @@ void tcp_link_open(struct tcp *t, struct tcp_agent *a, int fd, const unsigned ch
 	a->refused_since = 0;
 }
 
+/* Where connections break one after the other, the next one waits for a while. */
+static double pause_after(struct tcp_agent *a, double now)
+{
+	double s = PAUSE_FIRST_S;
+
+	if (now - a->link.opened >= CALM_S)
+		a->breaks = 0;
+	if (!a->breaks++)
+		return 0;
+	for (unsigned i = 2; i < a->breaks && s < PAUSE_MOST_S; i++)
+		s *= 1.5;
+	return s < PAUSE_MOST_S ? s : PAUSE_MOST_S;
+}
+
 void tcp_link_close(struct tcp *t, struct tcp_agent *a)
 {
 	struct tcp_link *l = &a->link;
+	double now = peer_now();
 
 	if (l->fd < 0)
 		return;
@@ -348,9 +400,11 @@ void tcp_link_close(struct tcp *t, struct tcp_agent *a)
 	free(l->content);
 	l->content = NULL;
 	a->unsent = a->kept;
-	a->down_since = peer_now();
-	a->next_dial = 0;
-	a->pause = 0;
+	/* one over which nothing came as it was sent was none */
+	if (l->n_in)
+		a->down_since = now;
+	a->pause = pause_after(a, now);
+	a->next_dial = a->pause > 0 ? now + a->pause : 0;
 	t->next = 0;
 }
 

@@ -5,6 +5,7 @@
 #include <poll.h>
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
@@ -146,6 +147,75 @@ static bool look_up_now(const struct tcp *t, const char *host, struct addresses 
 	return answered;
 }
 
+static bool is_own(const struct addresses *a, const struct addresses *own, unsigned *port)
+{
+	for (size_t i = 0; i < a->n; i++)
+		for (size_t k = 0; k < own->n; k++)
+			if (address_equal(&a->at[i], &own->at[k])) {
+				*port = address_port(&a->at[i]);
+				return true;
+			}
+	return false;
+}
+
+static void stop_listening(struct tcp *t)
+{
+	while (t->n_listeners)
+		close(t->listener[--t->n_listeners]);
+}
+
+static bool is_this_machine(const char *host)
+{
+	return !strcasecmp(host, "localhost") || !strncasecmp(host, "localhost.", 10) ||
+	       !strcasecmp(host, "ip6-localhost") || !strcasecmp(host, "ip6-loopback");
+}
+
+/* A name that leads others here, but on this node only to itself, as many have it. */
+static bool is_known_elsewhere(const struct contact *c, const struct addresses *a)
+{
+	struct addresses numbers;
+
+	for (size_t i = 0; i < a->n; i++)
+		if (!address_is_loopback(&a->at[i]))
+			return false;
+	for (size_t i = 0; i < c->n; i++)
+		if (is_this_machine(c->at[i].host))
+			return false;
+	if (addresses_given(c, &numbers)) {
+		addresses_clear(&numbers);
+		return false;
+	}
+	return a->n > 0;
+}
+
+/*
+ * At the addresses of our own contact, and no others. -EADDRINUSE where another agent has
+ * one of them: it has this place.
+ */
+static int listen_as_contact(struct tcp *t, const struct contact *c, const struct addresses *a)
+{
+	struct addresses own;
+	int error = -EADDRNOTAVAIL;
+
+	if (is_known_elsewhere(c, a))
+		return listen_any(t, address_port(&a->at[0]));
+	addresses_own(NULL, &own);
+	for (size_t i = 0; i < a->n && t->n_listeners < TCP_LISTENERS; i++) {
+		unsigned port;
+		const struct addresses one = {.n = 1, .at = &a->at[i]};
+		int failed = is_own(&one, &own, &port) ? listen_one(t, &a->at[i], false)
+						       : -EADDRNOTAVAIL;
+
+		error = t->n_listeners && failed != -EADDRINUSE ? 0 : failed;
+		if (failed == -EADDRINUSE)
+			break;
+	}
+	addresses_clear(&own);
+	if (error)
+		stop_listening(t);
+	return error;
+}
+
 static int listen_somewhere(struct tcp *t, const struct wish *w, unsigned port)
 {
 	struct addresses a = {0};
@@ -163,17 +233,6 @@ static int listen_somewhere(struct tcp *t, const struct wish *w, unsigned port)
 		error = listen_at(t, &a, port);
 	addresses_clear(&a);
 	return error;
-}
-
-static bool is_own(const struct addresses *a, const struct addresses *own, unsigned *port)
-{
-	for (size_t i = 0; i < a->n; i++)
-		for (size_t k = 0; k < own->n; k++)
-			if (address_equal(&a->at[i], &own->at[k])) {
-				*port = address_port(&a->at[i]);
-				return true;
-			}
-	return false;
 }
 
 /* Places of the list that may be ours. */
@@ -208,13 +267,18 @@ static int look_for_me(struct tcp *t, struct search *s, bool all)
 				continue;
 			break;
 		}
-		ours = is_own(&a, &s->own, &port) && (!s->wish->port || s->wish->port == port);
+		ours = is_own(&a, &s->own, &port) && (!s->wish->port || s->wish->port == port) &&
+		       tcp_session_fits(t, &t->list.at[i], t->named);
+		if (ours) {
+			s->any = true;
+			s->error = s->wish->given || t->options->interface ? listen_somewhere(t,
+										     s->wish, port)
+									   : listen_as_contact(t,
+										     &t->list.at[i],
+										     &a);
+		}
 		addresses_clear(&a);
-		if (!ours)
-			continue;
-		s->any = true;
-		s->error = listen_somewhere(t, s->wish, port);
-		if (!s->error)
+		if (ours && !s->error)
 			return (int)i;
 	}
 	return -1;
@@ -262,11 +326,67 @@ static char *find_me(struct tcp *t, const struct wish *w, int *me)
 	return error;
 }
 
-static char *listen_as(struct tcp *t, const struct wish *w, int me)
+/* The place is known, and nothing is said of where to listen. */
+static char *listen_in_place(struct tcp *t, const struct contact *c)
 {
-	unsigned port = w->given ? w->port : me >= 0 ? t->list.at[me].at[0].port : CONTACT_PORT;
-	int error = listen_somewhere(t, w, port);
+	struct lookup *l = lookup_begin(c, -1);
+	struct addresses a = {0};
+	const char *why = NULL;
+	int error = -ETIMEDOUT;
 
+	if (lookup_wait(&l, &a, &why, patience_s(t)) && a.n)
+		error = listen_as_contact(t, c, &a);
+	lookup_drop(l);
+	addresses_clear(&a);
+	if (!error)
+		return NULL;
+	return xasprintf("cannot listen at %s: %s; --listen :PORT listens at all addresses of "
+			 "this node",
+		c->text,
+		why			  ? why
+		: error == -ETIMEDOUT	  ? "the name server does not answer"
+		: error == -EADDRNOTAVAIL ? "this node has none of its addresses"
+					  : strerror(-error));
+}
+
+/* All that we are to invite are on this machine. */
+static bool invites_neighbours_only(const struct peer_tcp_options *o)
+{
+	bool all = o->lead;
+
+	for (int i = 0; i < o->n_contacts && all; i++) {
+		struct contact c;
+		struct addresses a;
+		char *error;
+
+		if (contact_parse(o->contacts[i], &c, &error)) {
+			free(error);
+			return false;
+		}
+		for (size_t k = 0; k < c.n; k++)
+			all &= is_this_machine(c.at[k].host) ||
+			       strchr("[0123456789", c.at[k].host[0]);
+		if (addresses_given(&c, &a)) {
+			for (size_t k = 0; k < a.n; k++)
+				all &= address_is_loopback(&a.at[k]);
+			addresses_clear(&a);
+		}
+		contact_clear(&c);
+	}
+	return all;
+}
+
+static char *listen_as(struct tcp *t, struct wish *w, int me)
+{
+	const bool place = me >= 0 && !w->given && !t->options->interface;
+	unsigned port = w->given ? w->port : me >= 0 ? t->list.at[me].at[0].port : CONTACT_PORT;
+	int error;
+
+	if (place)
+		return listen_in_place(t, &t->list.at[me]);
+	if (!w->given && !t->options->interface && invites_neighbours_only(t->options))
+		w->host = xstrdup("127.0.0.1");
+	error = listen_somewhere(t, w, port);
 	if (!error)
 		return NULL;
 	return xasprintf("cannot listen at %s%sport %u: %s", w->host ? w->host : "",
@@ -324,6 +444,10 @@ char *tcp_prepare(struct tcp *t)
 		me = 0;
 		error = make_list_of_lead(t);
 	}
+	if (!error && o->peers && !tcp_session_fits(t, &t->list.at[me], t->named))
+		error = xasprintf(
+			"--peers has the session `%s' in place %d, and this agent's is `%s'",
+			t->list.at[me].session, me, t->named);
 	if (!error && (o->peers || o->lead) && !tcp_adopt_list(t, me))
 		error = xstrdup("the list of contacts makes no sense");
 	free(w.host);

@@ -12,10 +12,8 @@
 #include "nodeagent/peer-tcp-internal.h"
 #include "nodeagent/util.h"
 
-#define PAUSE_FIRST_S 0.05 /* between attempts to reach somebody */
-#define PAUSE_MOST_S  2.0
-#define REFUSED_S     1.0 /* so long nobody listens where an agent was: it has ended */
-#define NEVER	      1e18
+#define REFUSED_S 1.0 /* so long nobody listens where an agent was: it has ended */
+#define NEVER	  1e18
 
 /* How often an agent says that it is alive; without a word for three times that, it is cut. */
 static double period(const struct tcp *t)
@@ -46,7 +44,7 @@ static void tick_silent(struct tcp *t, struct tcp_agent *a, double now)
 	int error = tcp_link_read(t, a);
 
 	if (error)
-		tcp_lost(t, a, error == -EPROTO ? "what came makes no sense" : strerror(-error));
+		tcp_lost(t, a, tcp_link_error(error));
 	else if (now - a->heard > silence_s(t, a))
 		tcp_lost(t, a, "it is silent");
 }
@@ -151,7 +149,7 @@ void tcp_tick(struct tcp *t)
 
 	if (now < t->next)
 		return;
-	if (t->full && tcp_room(t))
+	if (t->full)
 		tcp_listen_again(t, true);
 	t->next = NEVER;
 	next = tick_agents(t, now);
@@ -159,8 +157,7 @@ void tcp_tick(struct tcp *t)
 		after = m->next;
 		if (m->until <= now) {
 			if (!m->dialed)
-				tcp_note(t, "refused a connection from %s: it said nothing in time",
-					m->who);
+				tcp_stranger(t, m, "it said nothing in time");
 			tcp_meeting_end(t, m);
 		} else if (m->until < next) {
 			next = m->until;

@@ -144,29 +144,8 @@ static void on_link(struct tcp *t, struct tcp_agent *a, uint32_t events)
 		a->left = true; /* it is not called again */
 		tcp_die_of(t, a, "is not trusted any more");
 	} else if (error) {
-		tcp_lost(t, a, error == -EPROTO ? "what came makes no sense" : strerror(-error));
+		tcp_lost(t, a, tcp_link_error(error));
 	}
-}
-
-static void accept_all(struct tcp *t, int fd)
-{
-	struct sockaddr_storage from;
-	socklen_t bytes = sizeof(from);
-	int got;
-
-	while (tcp_room(t)) {
-		got = accept4(fd, (struct sockaddr *)&from, &bytes, SOCK_CLOEXEC | SOCK_NONBLOCK);
-		/* one that is gone again */
-		if (got < 0 && (errno == ECONNABORTED || errno == EINTR))
-			continue;
-		if (got < 0 && errno == EAGAIN)
-			return;
-		if (got < 0) /* no descriptor can be had now */
-			break;
-		tcp_meet(t, got, &from);
-		bytes = sizeof(from);
-	}
-	tcp_listen_again(t, false);
 }
 
 /* Names that were looked up: their agents are dialed at once. */
@@ -188,7 +167,7 @@ static void on_event(struct tcp *t, const struct epoll_event *e)
 
 	switch (e->data.u64 & KIND_MASK) {
 	case TCP_WATCH_LISTENER:
-		accept_all(t, t->listener[(uintptr_t)p >> 3]);
+		tcp_accept(t, t->listener[(uintptr_t)p >> 3]);
 		break;
 	case TCP_WATCH_MEETING:
 		tcp_meeting_event(t, p);
@@ -402,6 +381,17 @@ static void finish(struct peer *p, int together, int status, double until)
 
 /* Start */
 
+static void digest_of_list(struct tcp *t)
+{
+	char *text = contacts_text(&t->list);
+	struct sha256 s;
+
+	sha256_begin(&s);
+	sha256_add(&s, text, strlen(text));
+	sha256_end(&s, t->digest);
+	free(text);
+}
+
 bool tcp_adopt_list(struct tcp *t, int me)
 {
 	size_t n = t->list.n;
@@ -420,6 +410,7 @@ bool tcp_adopt_list(struct tcp *t, int me)
 		a->kept_end = &a->kept;
 		a->down_since = peer_now();
 	}
+	digest_of_list(t);
 	t->turn = me;
 	t->started = peer_now();
 	t->next = 0;
@@ -441,6 +432,8 @@ struct peer *peer_tcp_open(const struct peer_tcp_options *o, const char *host, c
 	t->started = peer_now();
 	t->peer.rank = -1;
 	snprintf(t->host, sizeof(t->host), "%s", host);
+	if (session && !o->any_session)
+		snprintf(t->named, sizeof(t->named), "%s", session);
 	t->peer.send = send_message;
 	t->peer.receive = receive_message;
 	t->peer.finish = finish;

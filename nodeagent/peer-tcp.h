@@ -19,6 +19,7 @@ struct peer_tcp_options {
 	const char *secret;    /* file; NULL: the default one */
 	const char *interface; /* NULL: all */
 	int me;		       /* place in peers, -1: find out */
+	bool any_session;      /* the session's name is of our own making: others' may differ */
 	/* this is agent 0, and these n contacts are those of the others, which wait to be told */
 	bool lead;
 	char **contacts;

@@ -87,16 +87,35 @@ static void stranger(struct peer *p, const uint8_t *data, size_t bytes)
 	close(theirs);
 }
 
-/* HELLO with the header made right, then frames of the one who sends it. */
+/*
+ * HELLO with the head made right, and by the second byte signed, of this job or both; then
+ * what its sender says next.
+ */
 static void hello(struct peer *p, const uint8_t *data, size_t bytes)
 {
-	struct tcp_hello h = {.version = TCP_VERSION, .order = TCP_BYTE_ORDER};
-	uint8_t buf[sizeof(h) + SHA256_BYTES] = {0};
-	size_t head = 16;
+	struct tcp *t = (struct tcp *)p;
+	const unsigned how = bytes ? *data : 0;
+	uint8_t buf[sizeof(struct tcp_hello) + SHA256_BYTES] = {0};
+	struct tcp_hello h;
 
+	memcpy(buf + TCP_HEAD_BYTES, data + (bytes > 0),
+		bytes > sizeof(buf) - TCP_HEAD_BYTES ? sizeof(buf) - TCP_HEAD_BYTES
+						     : bytes - (bytes > 0));
+	memcpy(&h, buf, sizeof(h));
 	memcpy(h.magic, TCP_MAGIC, sizeof(h.magic));
-	memcpy(buf, &h, head);
-	memcpy(buf + head, data, bytes < sizeof(buf) - head ? bytes : sizeof(buf) - head);
+	h.version = TCP_VERSION - !(how % 16);
+	h.order = TCP_BYTE_ORDER;
+	if (how & 1) {
+		memcpy(h.list, t->digest, sizeof(h.list));
+		h.purpose = TCP_LINK;
+		h.from = 2;
+		h.to = 1;
+		h.size = 3;
+		h.received &= 1;
+	}
+	if (how & 2)
+		tcp_sign_hello(t, &h, h.proof);
+	memcpy(buf, &h, sizeof(h));
 	stranger(p, buf, sizeof(buf));
 }
 
@@ -130,7 +149,7 @@ static void frames(struct peer *p, const uint8_t *data, size_t bytes)
 		f.bytes = f.bytes > bytes ? (uint32_t)bytes : f.bytes;
 		if (!(f.left >> 32) && f.left > f.bytes && f.left == content)
 			f.left = f.bytes;
-		f.mac = tcp_mac(keys, n++, f, data);
+		tcp_frame_sign(keys, n++, &f, data);
 		put(theirs, &f, sizeof(f));
 		put(theirs, data, f.bytes);
 		data += f.bytes;

@@ -162,7 +162,7 @@ test_expect 'a node whose name is 127.0.0.1 there; an agent that two invite; con
 test_if '[ -n "$VFTR_LONG" ]' 'only in the long form' \
 	'300 agents on one host meet, each one with each other one, and end together' '
 	mkdir -p many
-	for i in $(seq 0 299); do echo "127.0.0.1:$((21000 + i))"; done >many/list
+	for i in $(seq 0 299); do echo "127.0.0.1:$((21000 + i))/many$i"; done >many/list
 	for i in $(seq 0 299); do
 		(
 			got=0

@@ -58,7 +58,7 @@ test_if 'nodes_run node3 tc qdisc add dev eth0 root netem delay 40ms rate 2mbit'
 cat >relay.pl <<-'END'
 	use IO::Socket::INET; use IO::Select; use Time::HiRes qw(time sleep);
 	my ($port, $to) = @ARGV;
-	my $l = IO::Socket::INET->new(LocalPort => $port, Listen => 9, ReuseAddr => 1) or die;
+	my $l = IO::Socket::INET->new(LocalAddr => "127.0.0.1", LocalPort => $port, Listen => 9, ReuseAddr => 1) or die;
 	my $s = IO::Select->new($l); my (%other, %queue);
 	while (1) {
 		for my $r ($s->can_read(0.01)) {
@@ -79,13 +79,21 @@ cat >relay.pl <<-'END'
 END
 
 test_expect 'a slow way to agent 0, by a relay: nothing is lost, and the clock is bounded' '
-	nodes_run node3 perl relay.pl 7101 node1:7001 &
-	start relay node1 --peers $peers
-	start relay node2 --peers $peers
-	start relay node3 --peers 127.0.0.1:7101,node2:7001,node3:7001 --me 2
+	# head is node1, to which node3 has another way
+	read -r one rest <<-END
+		$(grep -w node1 "$NODES/hosts")
+	END
+	{ echo "$one head"; cat "$NODES/hosts"; } >hosts
+	{ echo "127.0.0.1 head"; cat "$NODES/hosts"; } >hosts3
+	for n in 1 2; do nodes_run node$n mount --bind "$PWD/hosts" /etc/hosts; done
+	nodes_run node3 mount --bind "$PWD/hosts3" /etc/hosts
+	nodes_run node3 perl relay.pl 7001 $one:7001 &
+	ways=head:7001,node2:7001,node3:7001
+	for n in 1 2 3; do start relay node$n --peers $ways --me $((n - 1)); done
 	up relay node1 node2 node3
 	for node in node1 node2 node3; do run relay $node "$BIN/service" 2 & done
 	statuses relay 0 0 0
+	for n in 1 2 3; do nodes_run node$n umount /etc/hosts; done
 	cat relay/*.err
 	complete relay/service_all.json 3
 	is 0 "$(json relay/service_all.json "[.agents[] | select(.missing)] | length")"
@@ -174,6 +182,9 @@ test_expect 'strangers: noise, oversized words and silence are refused and named
 	complete strange/service_all.json 3
 	is 0 "$(json strange/service_all.json "[.agents[] | select(.missing)] | length")"
 	for n in 1; do
+		has strange/node$n.err "it speaks version 1 of the agents"
+		has strange/node$n.err "protocol, and this agent version 2;"
+		has strange/node$n.err "protocol, and this agent version 2;"
 		has strange/node$n.err "refused a connection from"
 		has strange/node$n.err "it is no agent"
 		has strange/service_node_node$n.log "it is no agent"

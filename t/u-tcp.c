@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * The agents' TCP: digests by published vectors, contacts, the secret's file, and three
- * agents in one process whose connections are torn at random.
+ * agents in one process whose connections are torn at random. How they meet is in u-tcp-meet.
  */
 #include "nodeagent/peer-tcp.h"
 
@@ -29,6 +29,7 @@
 #include "nodeagent/sha256.h"
 #include "nodeagent/util.h"
 #include "t/suite.h"
+#include "t/tcp-agents.h"
 
 /* Digests */
 
@@ -186,19 +187,6 @@ START_TEST(contact_lists)
 }
 END_TEST
 
-static char *secret_file(const char *content, mode_t mode)
-{
-	char *path = xasprintf("/tmp/u-tcp-secret.%d", (int)getpid());
-	int fd;
-
-	unlink(path);
-	fd = open(path, O_WRONLY | O_CREAT | O_EXCL, 0600);
-	ck_assert_int_eq(write(fd, content, strlen(content)), (ssize_t)strlen(content));
-	ck_assert_int_eq(fchmod(fd, mode), 0);
-	close(fd);
-	return path;
-}
-
 START_TEST(secrets)
 {
 	char *path = secret_file("0123456789abcdef \n", 0600), *secret, *error, *again;
@@ -235,67 +223,6 @@ START_TEST(secrets)
 	free(path);
 }
 END_TEST
-
-/* Agents */
-
-#define AGENTS 3
-
-static struct peer_tcp_options options[AGENTS];
-static struct peer *peers[AGENTS];
-
-static void pump_all(double seconds)
-{
-	for (double until = peer_now() + seconds; peer_now() < until;)
-		for (int i = 0; i < AGENTS; i++)
-			if (peers[i])
-				peers[i]->pump(peers[i], 0);
-}
-
-static bool all_joined(void)
-{
-	bool all = true;
-
-	for (int i = 0; i < AGENTS; i++)
-		all &= peer_tcp_joined(peers[i]);
-	return all;
-}
-
-/* Agents at ports that are free, which agent 0 learns by its contacts. */
-static void meet(double deadline_s)
-{
-	static char *found[AGENTS], *secret;
-	char *error = NULL;
-
-	secret = secret_file("a secret of more than 16 bytes", 0600);
-	for (int i = AGENTS - 1; i >= 0; i--) {
-		char host[16];
-
-		snprintf(host, sizeof(host), "host%d", i);
-		options[i] = (struct peer_tcp_options){.listen = "127.0.0.1:0",
-			.secret = secret,
-			.me = -1,
-			.lead = i == 0,
-			.contacts = found + 1,
-			.n_contacts = i ? 0 : AGENTS - 1};
-		peers[i] = peer_tcp_open(&options[i], host, "s", deadline_s, &error);
-		ck_assert_msg(peers[i] != NULL, "%s", error ? error : "");
-		found[i] = xasprintf("127.0.0.1:%u", ((struct tcp *)peers[i])->port);
-	}
-	unlink(secret);
-	for (double until = peer_now() + 20; !all_joined() && peer_now() < until;)
-		pump_all(0.005);
-	ck_assert(all_joined());
-}
-
-static void part(void)
-{
-	for (int i = 0; i < AGENTS; i++)
-		if (peers[i]) {
-			collate_plan_free(peers[i]->plan);
-			peers[i]->finish(peers[i], 0, 0, peer_now() + 0.1);
-		}
-	memset(peers, 0, sizeof(peers));
-}
 
 static uint32_t dice = 1;
 
@@ -467,107 +394,6 @@ START_TEST(small_messages_and_wrong_use)
 }
 END_TEST
 
-/* Whatever is changed in what passes, by anybody on the way, breaks the connection only. */
-START_TEST(forged_frames_are_seen)
-{
-	struct tcp *t;
-	struct tcp_agent *a;
-	void *buf;
-	size_t bytes;
-	int who;
-
-	meet(10);
-	t = (struct tcp *)peers[2];
-	a = &t->agents[1];
-	for (int i = 0; i < 2; i++) {
-		a->link.key_out[i] ^= 1;
-		ck_assert_int_eq(peers[2]->send(peers[2], 1, 5, "forged", 6, 0), 0);
-		pump_all(0.3);
-		/* it was sent again over a new connection, with the right keys */
-		ck_assert_int_eq(peers[1]->receive(peers[1], 2, 5, &buf, &bytes, &who, 0), 0);
-		ck_assert_mem_eq(buf, "forged", 6);
-		free(buf);
-	}
-	ck_assert_uint_eq(((struct tcp *)peers[1])->agents[2].nonsense, 2);
-	part();
-}
-END_TEST
-
-/* More than can be listened to at a time, in one thread: as on a busy node. */
-START_TEST(many_meet)
-{
-	enum { MANY = 135 };
-	static struct peer_tcp_options o[MANY];
-	static char *found[MANY];
-	static struct peer *all[MANY];
-	const int n = getenv("VFTR_LONG") && *getenv("VFTR_LONG") ? MANY : 40;
-	char *error = NULL, *secret = secret_file("a secret of more than 16 bytes", 0600);
-	int links = 0;
-
-	for (int i = n - 1; i >= 0; i--) {
-		o[i] = (struct peer_tcp_options){.listen = "127.0.0.1:0",
-			.secret = secret,
-			.me = -1,
-			.lead = i == 0,
-			.contacts = found + 1,
-			.n_contacts = i ? 0 : n - 1};
-		all[i] = peer_tcp_open(&o[i], "host", "s", 50, &error);
-		ck_assert_msg(all[i] != NULL, "%s", error ? error : "");
-		found[i] = xasprintf("127.0.0.1:%u", ((struct tcp *)all[i])->port);
-	}
-	unlink(secret);
-	for (double until = peer_now() + 50; links < n * (n - 1) && peer_now() < until;) {
-		links = 0;
-		for (int i = 0; i < n; i++) {
-			struct tcp *t = (struct tcp *)all[i];
-
-			all[i]->pump(all[i], 0);
-			ck_assert_uint_le(t->n_accepted, TCP_MEETINGS);
-			for (int k = 0; k < t->peer.size; k++)
-				links += k != i && t->agents[k].link.fd >= 0;
-		}
-	}
-	ck_assert_int_eq(links, n * (n - 1));
-	for (int i = 0; i < n; i++) {
-		all[i]->finish(all[i], 0, 0, 0);
-		free(found[i]);
-	}
-	free(secret);
-}
-END_TEST
-
-/* More than may try are there, and silent: they make room for one that is none of them. */
-START_TEST(strangers_make_room)
-{
-	struct sockaddr_in at = {.sin_family = AF_INET, .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
-	struct tcp *t;
-	int silent[TCP_MEETINGS + 8];
-	double until;
-
-	meet(20);
-	t = (struct tcp *)peers[0];
-	at.sin_port = htons((uint16_t)t->port);
-	for (size_t i = 0; i < ARRAY_SIZE(silent); i++) {
-		silent[i] = socket(AF_INET, SOCK_STREAM, 0);
-		ck_assert_int_eq(connect(silent[i], (struct sockaddr *)&at, sizeof(at)), 0);
-	}
-	pump_all(0.1);
-	ck_assert_uint_eq(t->n_accepted, TCP_MEETINGS);
-	shutdown(t->agents[2].link.fd, SHUT_RDWR);
-	pump_all(0.1);
-	ck_assert_int_lt(t->agents[2].link.fd, 0);
-	for (until = peer_now() + 10; t->agents[2].link.fd < 0 && peer_now() < until;)
-		pump_all(0.01);
-	ck_assert_int_ge(t->agents[2].link.fd, 0);
-	ck_assert(peer_now() < until);
-	for (size_t i = 0; i < ARRAY_SIZE(silent); i++)
-		close(silent[i]);
-	pump_all(0.1);
-	ck_assert_uint_eq(t->n_accepted, 0);
-	part();
-}
-END_TEST
-
 /* Names */
 
 static double slow_s = 1e9;
@@ -706,9 +532,6 @@ int main(void)
 	tcase_add_loop_test(t, torn_connections_lose_nothing, 0, 3);
 	tcase_add_test(t, a_will_is_told_once_and_only_after_death);
 	tcase_add_test(t, small_messages_and_wrong_use);
-	tcase_add_test(t, forged_frames_are_seen);
-	tcase_add_test(t, many_meet);
-	tcase_add_test(t, strangers_make_room);
 	tcase_add_test(t, names_that_hang);
 	tcase_add_test(t, a_name_server_that_does_not_answer);
 	suite_add_tcase(s, t);
