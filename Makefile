@@ -227,7 +227,12 @@ PROVE ?= prove
 PROVEFLAGS ?= -j$(shell expr $(JOBS) + 1)
 long_tests := $(wildcard t/t9201-*.sh t/t4101-*.sh t/t4105-*.sh)
 all_tests  = $(long_tests) $(filter-out $(long_tests),$(sort $(unit_tests)) $(sort $(tap_tests)))
-prove = O=$(O) BUILD=$(abspath $(O)) SANITIZE='$(SANITIZE)' CK_TIMEOUT_MULTIPLIER=10 $(PROVE) -e '' --timer $(PROVEFLAGS)
+skips := $(O)/skipped
+prove = O=$(O) BUILD='$(abspath $(O))' SANITIZE='$(SANITIZE)' TEST_SKIPS='$(CURDIR)/$(skips)' CK_TIMEOUT_MULTIPLIER=10 \
+	$(PROVE) -e '' --timer $(PROVEFLAGS)
+# what was skipped, and why, is the last that is said
+run_tests = rm -f $(skips); : >$(skips); status=0; $(prove) $(all_tests) || status=$$?; \
+	sort $(skips); echo "$$(wc -l <$(skips)) skipped, each for the reason above"; exit $$status
 
 .PHONY: deps deps-tests demo check check-long check-build bench asan tsan help
 deps:
@@ -237,22 +242,23 @@ deps-tests:
 
 demo: deps
 	@$(MAKE) --no-print-directory all
-	@BUILD=$(abspath $(O)) t/demo/run
+	@BUILD='$(abspath $(O))' t/demo/run
 
 check: deps-tests
 	@$(MAKE) --no-print-directory -j$(JOBS) check-build
-	@$(prove) $(all_tests)
+	@$(run_tests)
 
 check-long: deps-tests
 	@$(MAKE) --no-print-directory -j$(JOBS) check-build $(fuzzers)
-	@VFTR_LONG=1 $(prove) $(all_tests)
+	@export VFTR_LONG=1; $(run_tests)
 	@for f in $(fuzzers); do sh t/fuzz $$f 60 || exit; done
+	@sh t/bare
 
 check-build: all $(unit_tests)
 
 bench: deps
 	@$(MAKE) --no-print-directory all
-	@BUILD=$(abspath $(O)) t/bench/run
+	@BUILD='$(abspath $(O))' t/bench/run
 
 # The same tests with the agent, the tools and the unit tests under a sanitizer;
 # the library in the application stays as it is. LEAKS=0 where ptrace is forbidden.

@@ -12,7 +12,8 @@ apt="build-essential:cc gfortran:gfortran openmpi-bin:mpirun.openmpi libopenmpi-
 mpich:mpiexec.hydra libmpich-dev:mpicc.mpich libelf-dev:libelf.h libdw-dev:elfutils/libdw.h
 libcjson-dev:cjson/cJSON.h liburing-dev:liburing.h pkg-config:pkg-config"
 apt_tests="check:check.h mandoc:mandoc jq:jq gawk:gawk iproute2:ip perl:prove clang:clang
-util-linux:unshare tini:tini procps:pgrep gcc-aarch64-linux-gnu:aarch64-linux-gnu-gcc qemu-user:qemu-aarch64
+util-linux:unshare tini:tini procps:pgrep gcc-aarch64-linux-gnu:aarch64-linux-gnu-gcc
+libc6-dev-arm64-cross:/usr/aarch64-linux-gnu/include/stdio.h qemu-user:qemu-aarch64
 libomp-dev:/usr/lib/llvm-*/lib/libomp.so
 cmake:cmake meson:meson ninja-build:ninja autoconf:autoconf automake:automake hpcc:hpcc primecount-bin:primecount
 python3-mpi4py:/usr/lib/python3/dist-packages/mpi4py/__init__.py

@@ -18,7 +18,7 @@ case $BUILD in /*) ;; *) BUILD=$PWD/$BUILD ;; esac
 AGENT=$BUILD/bin/vftr-node-agent
 VFTR=$BUILD/bin/vftr
 LIB=$BUILD/lib
-: "${VFTR_LONG:=}"
+: "${VFTR_LONG:=}" "${TEST_SKIPS:=}"
 : "${TEST_SECONDS:=${VFTR_LONG:+1500}}" "${TEST_COMMAND_SECONDS:=${VFTR_LONG:+500}}"
 : "${TEST_SECONDS:=600}" "${TEST_COMMAND_SECONDS:=180}" # only what hangs takes as long
 export T TOP BUILD AGENT VFTR LIB
@@ -114,7 +114,13 @@ test_expect() {
 # test_skip SENTENCE REASON: counted and shown, not run
 test_skip() {
 	test_n=$((test_n + 1))
+	test_note_skip "$1: $2"
 	echo "ok $test_n - $1 # SKIP $2"
+}
+
+# `make check` prints these at its end
+test_note_skip() {
+	[ -z "$TEST_SKIPS" ] || echo "${0##*/}: $1" >>"$TEST_SKIPS"
 }
 
 # test_if CONDITION REASON SENTENCE CODE: skipped with REASON unless CONDITION
@@ -126,8 +132,13 @@ test_if() {
 	fi
 }
 
-# skip_all REASON: nothing in this file can run here
+# skip_all REASON: nothing in this file can run here, or nothing that follows
 skip_all() {
+	if [ "$test_n" -gt 0 ]; then
+		test_skip 'the rest of this file' "$1"
+		done_testing
+	fi
+	test_note_skip "all of it: $1"
 	echo "1..0 # SKIP $1"
 	exit 0
 }

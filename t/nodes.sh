@@ -206,15 +206,29 @@ print_mpirun() {
 		"--oversubscribe --bind-to none -H $hosts"
 }
 
+may_unshare() {
+	unshare $user --net --mount --pid --fork --mount-proc \
+		ip link add vftr-may type bridge 2>&1
+}
+
 with() {
 	n=$1
 	shift
-	if [ "$(id -u)" = 0 ]; then user=; else user="--user --map-root-user"; fi
+	command -v unshare >/dev/null || cannot "no unshare"
+	# root in a container may lack the right, where users of their own may have it
+	user=
+	[ "$(id -u)" = 0 ] && may_unshare >/dev/null || user="--user --map-root-user"
+	why=$(may_unshare) || cannot "$(echo "$why" | head -n 1)"
 	exec unshare $user --net --mount --pid --fork --kill-child --mount-proc \
 		sh "$me" _with "$n" "$@"
 }
 
-inside_with() {
+inside_may_unshare() {
+	unshare $user --net --mount --pid --fork --mount-proc \
+		ip link add vftr-may type bridge 2>&1
+}
+
+with() {
 	n=$1
 	shift
 	ip link set lo up
