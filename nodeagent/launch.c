@@ -3,6 +3,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <inttypes.h>
 #include <limits.h>
 #include <signal.h>
 #include <stdlib.h>
@@ -14,6 +15,8 @@
 #include "nodeagent/agent.h"
 #include "nodeagent/launcher.h"
 #include "nodeagent/elf.h"
+#include "nodeagent/hash.h"
+#include "nodeagent/session.h"
 #include "nodeagent/util.h"
 
 int launch_exit_status(int wait_status)
@@ -78,6 +81,37 @@ bool launch_names_mpi(const struct launch *l)
 	return mpi_of_command(l->command);
 }
 
+/*
+ * LD_PRELOAD ends a name at a blank or a colon. Such a folder gets a link in the runtime
+ * directory, which stays: processes that outlive the job still name it. Frees `library`.
+ */
+static char *preloadable(const struct launch *l, char *library, char **error)
+{
+	char *slash = strrchr(library, '/'), *dir, *link, *result = NULL;
+
+	if (!strpbrk(library, " :\t\n"))
+		return library;
+	if (launch_is_distributed(l)) {
+		*error = xasprintf("--preload: LD_PRELOAD cannot name '%s' on other nodes, as it "
+				   "has a blank or a colon",
+			library);
+		free(library);
+		return NULL;
+	}
+	*slash = '\0';
+	dir = runtime_directory(error);
+	link = dir ? xasprintf("%s/lib-%016" PRIx64, dir, stack_hash(library, strlen(library) + 1))
+		   : NULL;
+	if (link && symlink(library, link) && errno != EEXIST)
+		*error = xasprintf("--preload: cannot make the link %s: %s", link, strerror(errno));
+	else if (link)
+		result = xasprintf("%s/%s", link, slash + 1);
+	free(link);
+	free(dir);
+	free(library);
+	return result;
+}
+
 /* The library to preload for this command. NULL and *error if it is not there. */
 static char *preload_library(const struct launch *l, char **error)
 {
@@ -85,7 +119,7 @@ static char *preload_library(const struct launch *l, char **error)
 
 	if (realpath(path, real)) {
 		free(path);
-		return xstrdup(real);
+		return preloadable(l, xstrdup(real), error);
 	}
 	*error = xasprintf("--preload: no library %s", path);
 	free(path);

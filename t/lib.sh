@@ -67,6 +67,10 @@ if [ -z "$VFTR_TEST_DIR" ]; then
 fi
 
 mkdir -p "$VFTR_TEST_DIR/work" "$VFTR_TEST_DIR/run" "$VFTR_TEST_DIR/bin"
+# MPI's compilers and LD_PRELOAD know no path with a blank: the tests go round by links
+case $TOP in *[[:space:]]*) ln -sfn "$TOP" "$VFTR_TEST_DIR/top" && TOP=$VFTR_TEST_DIR/top T=$TOP/t ;; esac
+case $BUILD in *[[:space:]]*) ln -sfn "$BUILD" "$VFTR_TEST_DIR/build" && BUILD=$VFTR_TEST_DIR/build ;; esac
+AGENT=$BUILD/bin/vftr-node-agent VFTR=$BUILD/bin/vftr LIB=$BUILD/lib
 chmod 700 "$VFTR_TEST_DIR/run"
 VFTR_RUNTIME_DIR=$VFTR_TEST_DIR/run
 BIN=$VFTR_TEST_DIR/bin

@@ -434,6 +434,18 @@ test_if 'unshare --pid --fork --mount-proc true' 'no process namespaces here' \
 	status_of 1 traced -q -- unshare --pid --fork --mount-proc "$BIN/first"
 	is 1 "$(calls_of first_all.json "main<init")"'
 
+test_expect 'installed in a folder with a blank in its name: --preload works, but not on several nodes' '
+	mkdir -p "with a blank"
+	cp -R "$BUILD/bin" "$BUILD/lib" "with a blank/"
+	cc_plain "$BIN/preloaded" "$T/app-end.c"
+	rm -f preloaded_all.json
+	status_of 3 limit "with a blank/bin/vftr-node-agent" -q --preload -- "$BIN/preloaded" exit3 2>err
+	is 0 "$(wc -c <err)" "bytes on stderr"
+	[ "$(json preloaded_all.json .ranks)" = 1 ] && [ "$(json preloaded_all.json ".stacks | length")" -gt 3 ]
+	status_of 125 limit "with a blank/bin/vftr-node-agent" --agent-launcher "sh x" --preload -- "$BIN/preloaded" exit3 2>err
+	says err "with a blank" "other nodes"
+	rm -r "with a blank"'
+
 test_expect 'a command that does not exist: status and sentence of a shell' '
 	status=0
 	limit "$AGENT" -- ./no-such-program 2>err || status=$?
