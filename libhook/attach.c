@@ -432,7 +432,7 @@ void thread_attach(struct thread *t)
 	t->state = THREAD_NEW;
 	memset(&t->ring, 0, sizeof(t->ring));
 	t->life = vftr_process.life;
-	t->kicked_at = 0;
+	t->kicked_at = t->blocked = t->blocked_until = 0;
 	t->skipped_depth = t->lost_here = t->unclosed = 0;
 	t->jumped = NULL;
 	tid = (int32_t)syscall(SYS_gettid);

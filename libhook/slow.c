@@ -17,7 +17,8 @@
 #ifndef SPINS_BEFORE_SLEEP /* fewer in a model test */
 #define SPINS_BEFORE_SLEEP 200
 #endif
-#define SLEEP_NS 10000000
+#define SLEEP_NS      10000000
+#define BLOCKED_WORDS 3
 
 static uint64_t *stage_end(struct thread *t)
 {
@@ -67,6 +68,15 @@ static void put(struct thread *t, uint64_t word, uint64_t payload)
 	KILLPOINT("slow.put");
 }
 
+/* A wait for room is over; the record of it follows the one that room was wanted for. */
+static void note_blocked(struct thread *t, uint64_t from)
+{
+	uint64_t now = process_ticks();
+
+	t->blocked += now - from;
+	t->blocked_until = now | !now;
+}
+
 static void sleep_on_ring(struct thread *t)
 {
 	struct ring_producer_shm *p = t->ring.producer;
@@ -84,7 +94,7 @@ static void sleep_on_ring(struct thread *t)
 /* Waits until a block fits. False: the agent is gone. */
 static bool wait_for_room(struct thread *t)
 {
-	uint64_t from = clock_raw_ns();
+	uint64_t from = clock_raw_ns(), from_ticks = process_ticks();
 	unsigned rounds = 0;
 	bool alive = true;
 
@@ -105,6 +115,7 @@ static bool wait_for_room(struct thread *t)
 		}
 	}
 	t->ring.producer->blocked_ns += clock_raw_ns() - from;
+	note_blocked(t, from_ticks);
 	return alive;
 }
 
@@ -194,6 +205,24 @@ static void put_words(struct thread *t, const uint64_t *word, unsigned n)
 	store_release(&at[n - 1], word[n - 1]);
 }
 
+/* What the thread has waited for room, if it has. The fast path stays off then. */
+static void put_blocked(struct thread *t)
+{
+	const uint64_t word[BLOCKED_WORDS] = {
+		RECORD_BLOCKED, t->blocked, RECORD_BLOCKED_MARK | t->blocked_until};
+
+	if (likely(!t->blocked_until))
+		return;
+	t->limit = NULL;
+	fence_signal();
+	if (!t->guests)
+		t->at = t->cur;
+	if (stage_room(t) < BLOCKED_WORDS)
+		return;
+	put_words(t, word, BLOCKED_WORDS);
+	t->blocked = t->blocked_until = 0;
+}
+
 static void put_event(struct thread *t, uint64_t ticks, uint64_t exit_bit, uint64_t key)
 {
 	bool is_short = key < RECORD_ID_FUNCTION ||
@@ -221,9 +250,12 @@ static void put_counters(struct thread *t, bool now)
 	put_words(t, t->counters->word, vftr_process.counter_words);
 }
 
-/* Room for SYNC, CLOSE, and COUNTERS + SITE + an OpenMP record or PAUSE/RESUME + LOST. */
-#define ROOM	  (8 + vftr_process.counter_words)
-#define EMIT_ROOM (3 + EMIT_WORDS) /* SYNC and CLOSE may come first */
+/*
+ * Room for SYNC, CLOSE, and COUNTERS + SITE + an OpenMP record or PAUSE/RESUME + LOST,
+ * and BLOCKED behind them.
+ */
+#define ROOM	  (8 + vftr_process.counter_words + BLOCKED_WORDS)
+#define EMIT_ROOM (3 + EMIT_WORDS + BLOCKED_WORDS) /* SYNC and CLOSE may come first */
 
 /*
  * A signal handler that finds us busy is not recorded. If the first of its
@@ -426,33 +458,13 @@ static void record_slowly(
 
 void thread_publish(struct thread *t)
 {
+	busy_begin(t);
 	if (t->state == THREAD_ACTIVE || t->state == THREAD_PAUSED)
 		stage_flush(t, process_ticks());
-	if (t->state != THREAD_ACTIVE)
-		t->limit = NULL;
-}
-
-void vftr_overtaken(uint64_t *word, uint64_t value, uint32_t turn, uint64_t key, const void *site)
-{
-	struct thread *t = &vftr_thread;
-	const struct ring_producer_shm *p = t->ring.producer;
-	unsigned s = word >= t->ring.stage[1];
-
-	/* stored in time, published, and zeroed since */
-	if (!t->ring.base || load_relaxed(word) != value)
-		return;
-	if ((int64_t)(load_relaxed(&p->stage[s]) - load_relaxed(&p->head)) >= 0) {
-		/* it stands where it should, in a block not yet published ... */
-		if (t->turns - turn == 1)
-			return;
-		/* ... or in place of a word of the handler in a later block */
-		if (s != t->stage || word < t->cur) {
-			add_relaxed_u64(&vftr_process.app->lost_nested, 1);
-			return;
-		}
-	}
-	store_relaxed(word, 0);
-	vftr_slow(process_ticks(), value & RECORD_EXIT, key, site);
+	if (t->state == THREAD_ACTIVE || t->state == THREAD_PAUSED)
+		put_blocked(t);
+	t->limit = t->state == THREAD_ACTIVE ? fast_limit(t) : NULL;
+	busy_end(t);
 }
 
 void vftr_emit_slow(const uint64_t *word)
@@ -468,46 +480,12 @@ void vftr_emit_slow(const uint64_t *word)
 		put_words(t, word, record_words(word[0]));
 	else if (t->state == THREAD_DROPPING)
 		t->ring.producer->lost_messages++;
-	if (t->state == THREAD_ACTIVE)
+	if (t->state == THREAD_ACTIVE) {
+		put_blocked(t);
 		t->limit = fast_limit(t);
+	}
 	busy_end_surely(t);
 	errno = saved_errno;
-}
-
-/*
- * As vftr_overtaken(), for all words of a record at once. Whether it is gone,
- * and must be recorded again.
- */
-static bool words_overtaken(struct thread *t, uint64_t *to, const uint64_t *word, uint32_t turn)
-{
-	const struct ring_producer_shm *p = t->ring.producer;
-	unsigned s = to >= t->ring.stage[1], n = record_words(word[0]);
-
-	if (!t->ring.base || load_relaxed(&to[n - 1]) != word[n - 1])
-		return false;
-	if ((int64_t)(load_relaxed(&p->stage[s]) - load_relaxed(&p->head)) >= 0) {
-		if (t->turns - turn == 1)
-			return false;
-		/* part of it stands among words of the handler: better none of them */
-		if (s != t->stage || to < t->cur)
-			add_relaxed_u64(&vftr_process.app->lost_nested, n);
-	}
-	for (unsigned i = 0; i < n; i++)
-		store_relaxed(&to[i], 0);
-	return true;
-}
-
-void vftr_emit_overtaken(uint64_t *to, const uint64_t *word, uint32_t turn)
-{
-	if (words_overtaken(&vftr_thread, to, word, turn))
-		vftr_emit_slow(word);
-}
-
-void vftr_openmp_overtaken(uint64_t *to, const uint64_t *word, uint32_t turn)
-{
-	if (words_overtaken(&vftr_thread, to, word, turn))
-		vftr_openmp_slow(
-			word[0] & RECORD_EXIT, (enum record_id)(uint32_t)word[0], word[1], word[2]);
 }
 
 /* Key 0 makes the slow path attach and follow a pause, and records nothing. */
@@ -563,6 +541,8 @@ attach:
 		thread_pause(t, ticks);
 	else if (t->state == THREAD_PAUSED && !load_relaxed(&vftr_process.pauses))
 		thread_resume(t, ticks);
+	if (t->state == THREAD_ACTIVE || t->state == THREAD_PAUSED)
+		put_blocked(t);
 out:
 	if (t->state == THREAD_ACTIVE && t->life == vftr_process.life)
 		t->limit = fast_limit(t);

@@ -68,6 +68,8 @@ struct thread {
 	uint64_t nested_depth;	   /* frames of signal handlers that found us busy */
 	uint64_t nested_open;	   /* their recorded frames whose exit did */
 	bool own;		   /* attaching, signals blocked: what is called is our own doing */
+	uint64_t blocked;	   /* ticks of waits for room that no record speaks of yet ... */
+	uint64_t blocked_until;	   /* ... and when the last of them ended; 0: there were none */
 	uint64_t kicked_at;	   /* head when the doorbell was rung last */
 	const void *jumped;	   /* set by longjmp(): next enter states its site */
 	uint64_t payload[2];	   /* of an OpenMP record on its way through the slow path */

@@ -19,7 +19,7 @@
 static void write_head(struct json *j, const struct report *r)
 {
 	const struct profile *p = r->p;
-	uint64_t per_rank = p->hook_ns_total / (p->ranks ? p->ranks : 1);
+	uint64_t ranks = p->ranks ? p->ranks : 1;
 
 	json_string(j, "format", FORMAT);
 	json_uint(j, "version", VERSION);
@@ -37,7 +37,8 @@ static void write_head(struct json *j, const struct report *r)
 	json_uint(j, "threads", p->threads);
 	json_uint(j, "nodes", p->n_agents);
 	json_real(j, "runtime_s", p->runtime_s);
-	json_seconds(j, "overhead_s", per_rank);
+	json_seconds(j, "overhead_s", (p->hook_ns_total + p->blocked_ns) / ranks);
+	json_seconds(j, "hooks_s", p->hook_ns_total / ranks);
 	json_uint(j, "events", p->records);
 	json_uint(j, "calls", p->calls);
 	json_uint(j, "lost", p->lost_calls);

@@ -90,6 +90,8 @@ struct replay {
 	uint64_t start;
 	uint64_t now;		   /* latest time seen */
 	uint64_t not_after;	   /* no stamp may be later */
+	uint64_t blocked;	   /* ticks of waits for room ... */
+	uint64_t blocked_until;	   /* ... the last of which ended then */
 	uint64_t vain, vain_sites; /* frames walked over in vain */
 	unsigned slow;		   /* SLOW_ bits */
 	struct traffic_lane *lane;
@@ -214,6 +216,11 @@ void replay_counted(struct replay *r, uint32_t id);
 
 /* An OPENACC record (replay-openacc.c). Returns the words taken. */
 unsigned replay_openacc(struct replay *r, const uint64_t *word, unsigned left, uint64_t w);
+
+/* A BLOCKED record (replay-blocked.c). Returns the words taken. */
+unsigned replay_blocked(struct replay *r, const uint64_t *word, unsigned left, uint64_t w);
+/* No frame is open any more: where time went backwards, no node has less than none. */
+void replay_blocked_end(struct replay *r);
 
 /* While paused, the time goes to a pseudo-frame on top of the open ones. */
 void replay_pause(struct replay *r, uint64_t t);

@@ -211,6 +211,8 @@ static unsigned slow_word(struct replay *r, const uint64_t *word, unsigned left,
 		return gpu_number(r, word, left, w);
 	if (id == RECORD_OPENACC)
 		return replay_openacc(r, word, left, w);
+	if (id == RECORD_BLOCKED)
+		return replay_blocked(r, word, left, w);
 	if (id == RECORD_USER_COUNTER)
 		return replay_user_counter(r, word, left, w);
 	if (id < RECORD_ID_MPI)
@@ -383,6 +385,7 @@ void replay_end(struct replay *r, uint64_t end_ticks)
 		replay_pop(r, t);
 	}
 	calltree_root(r->tree)->ticks += elapsed(r->base->since, t);
+	replay_blocked_end(r);
 	r->base->since = t;
 	r->now = t;
 }

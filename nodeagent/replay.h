@@ -13,6 +13,7 @@
  *    region's own. What lies below it on the stack is suspended meanwhile: its
  *    time does not run. The frames of the other path get the time of what is
  *    below them, and no calls.
+ *  - what the thread has waited for room in its ring is no time of any frame
  *  - time that goes backwards counts as no time
  *  - any sequence of words is accepted; replay_block() says when a block
  *    cannot come from a sane producer
@@ -125,6 +126,9 @@ int replay_lost(struct replay *r, uint64_t calls, uint64_t ticks);
 
 /* Closes all frames at end_ticks (or the last record's time if later). */
 void replay_end(struct replay *r, uint64_t end_ticks);
+
+/* Ticks in which the thread waited for room in its ring: no frame has them. */
+uint64_t replay_blocked_ticks(const struct replay *r);
 
 const struct replay_counts *replay_counts(const struct replay *r);
 struct calltree *replay_tree(struct replay *r);

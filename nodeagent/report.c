@@ -247,6 +247,11 @@ double report_overhead_s(const struct report *r, uint64_t calls)
 	return (double)calls * ((double)r->p->hook_ns_total / (double)r->p->calls) * 1e-9;
 }
 
+double report_blocked_s(const struct report *r)
+{
+	return 1e-9 * (double)(r->process ? r->process->blocked_ns : r->p->blocked_ns);
+}
+
 double report_imbalance(const struct report *r, uint32_t stack, uint32_t *rank)
 {
 	const struct profile_stack *s = &r->p->stacks[stack];

@@ -50,6 +50,8 @@ void report_done(struct report *r);
 char *report_path(const struct report *r, uint32_t stack);
 /* Estimated time in hooks, summed over ranks. */
 double report_overhead_s(const struct report *r, uint64_t calls);
+/* Time in which threads waited for room in their rings, summed over ranks. */
+double report_blocked_s(const struct report *r);
 /* By the configured formula (imbalance.h), and the rank (as printed) that it is due to. */
 double report_imbalance(const struct report *r, uint32_t stack, uint32_t *rank);
 /* How a process ended: "exited 0", "signal 9 (Killed)" ...; the caller frees. */
@@ -104,13 +106,20 @@ double report_balance(const struct profile_openmp *o);
 /* sum / n; 0 for n = 0. */
 double report_mean(unsigned __int128 sum, uint64_t n);
 
+/* Columns of the lines of text: label, then a number. */
+#define SECTION_LABEL 22
+#define SECTION_VALUE 8
+
 /* Sections of the logs (section.c). */
 void section_head(FILE *f, const struct report *r);
 void section_banner(FILE *f, const struct report *r);
 void section_seconds(FILE *f, const char *label, double seconds);
 void section_number(FILE *f, const char *label, uint64_t number);
 void section_bytes(FILE *f, const char *label, double bytes);
+/* The overhead and what it consists of (section-overhead.c). */
 void section_times(FILE *f, const struct report *r, double runtime_s);
+/* A sentence, if tracing has taken much of the run. */
+void section_overhead_warning(FILE *f, const struct report *r, double runtime_s);
 /* Deaths, losses, warnings; whole_job: also what is missing of the job. */
 void section_warnings(FILE *f, const struct report *r, bool whole_job);
 void section_config(FILE *f, const struct report *r);
@@ -203,8 +212,8 @@ void json_clocks(struct json *j, const struct report *r);
  * Which agents a table shows: all, or of very many those of the greatest weight, in their
  * sequence. The caller frees.
  */
-size_t *report_agents(const struct profile *p, double (*weight)(const struct profile_agent *),
-	size_t *n_shown);
+size_t *report_agents(
+	const struct profile *p, double (*weight)(const struct profile_agent *), size_t *n_shown);
 
 bool report_has_clocks(const struct profile *p);
 double report_drift_ppm(const struct profile_clock *c);

@@ -18,9 +18,6 @@
 /* Longer lists of deaths and warnings are cut, with the number of the rest. */
 #define LINES_MAX 50
 
-#define LABEL_WIDTH 22
-#define VALUE_WIDTH 8
-
 static void print_date(FILE *f, const char *label, int64_t seconds)
 {
 	time_t t = seconds;
@@ -107,19 +104,19 @@ void section_banner(FILE *f, const struct report *r)
 /* Values end in one column, also those of labels that are longer than most. */
 static int width_behind(const char *label)
 {
-	const int left = LABEL_WIDTH + VALUE_WIDTH - (int)strlen(label);
+	const int left = SECTION_LABEL + SECTION_VALUE - (int)strlen(label);
 
-	return left > VALUE_WIDTH ? VALUE_WIDTH : left > 1 ? left : 1;
+	return left > SECTION_VALUE ? SECTION_VALUE : left > 1 ? left : 1;
 }
 
 void section_seconds(FILE *f, const char *label, double seconds)
 {
-	fprintf(f, "%-*s%*.2f s\n", LABEL_WIDTH, label, width_behind(label), seconds);
+	fprintf(f, "%-*s%*.2f s\n", SECTION_LABEL, label, width_behind(label), seconds);
 }
 
 void section_number(FILE *f, const char *label, uint64_t number)
 {
-	fprintf(f, "%-*s%*" PRIu64 "\n", LABEL_WIDTH, label, width_behind(label), number);
+	fprintf(f, "%-*s%*" PRIu64 "\n", SECTION_LABEL, label, width_behind(label), number);
 }
 
 void section_bytes(FILE *f, const char *label, double bytes)
@@ -131,77 +128,7 @@ void section_bytes(FILE *f, const char *label, double bytes)
 		bytes /= 1024.0;
 		unit++;
 	}
-	fprintf(f, "%-*s%*.2f %s\n", LABEL_WIDTH, label, width_behind(label), bytes, units[unit]);
-}
-
-static double overhead_of(const struct report *r, const char *prefix)
-{
-	uint64_t calls = 0;
-
-	for (size_t i = 0; i < r->p->n_stacks; i++)
-		if (!strncmp(r->p->names[r->p->stacks[i].name], prefix, strlen(prefix)))
-			calls += r->p->stacks[i].calls;
-	return report_overhead_s(r, calls);
-}
-
-/*
- * Processes, or how many threads ran at once on average where that is more; without
- * MPI, where processes come one after the other, where it is less, too.
- */
-static double side_by_side(const struct report *r, double runtime_s)
-{
-	double lived_s = 0.0, ranks = r->p->ranks ? r->p->ranks : 1;
-
-	for (size_t i = 0; i < r->p->n_stacks; i++)
-		lived_s += (double)r->p->stacks[i].excl_ns * 1e-9;
-	if (runtime_s <= 0.0)
-		return ranks;
-	if (!r->p->world_size && lived_s < ranks * runtime_s)
-		return lived_s > runtime_s ? lived_s / runtime_s : 1.0;
-	return lived_s > ranks * runtime_s ? lived_s / runtime_s : ranks;
-}
-
-/* Of the time of all ranks and threads; what the wrappers cost is another thing. */
-static void mpi_share(FILE *f, const struct report *r)
-{
-	double ns = 0.0;
-
-	for (size_t i = 0; i < r->p->n_stacks; i++)
-		if (!strncmp(r->p->names[r->p->stacks[i].name], "MPI_", 4))
-			ns += (double)r->p->stacks[i].excl_ns;
-	if (ns > 0.0 && r->excl_s > 0.0)
-		fprintf(f, "%-*s%*.2f %%\n", LABEL_WIDTH, "Time in MPI:", VALUE_WIDTH,
-			100.0 * ns * 1e-9 / r->excl_s);
-}
-
-/* The shares are by calls: a wrapper costs about what a hook costs. */
-void section_times(FILE *f, const struct report *r, double runtime_s)
-{
-	double lanes = side_by_side(r, runtime_s);
-	double overhead = report_overhead_s(r, r->p->calls) / lanes;
-	double mpi = overhead_of(r, "MPI_") / lanes;
-	double openmp = r->p->n_openmp ? overhead_of(r, "omp_") / lanes : 0.0;
-	double cuda = r->p->n_gpu ? overhead_of(r, "cuda") / lanes : 0.0;
-	double openacc = r->p->n_openacc ? overhead_of(r, "acc_") / lanes : 0.0;
-	double others = mpi + openmp + cuda + openacc;
-
-	section_seconds(f, "Total runtime:", runtime_s);
-	section_seconds(f, "Application time:", overhead < runtime_s ? runtime_s - overhead : 0.0);
-	section_seconds(f, "Overhead:", overhead);
-	section_seconds(f, "   Function hooks:", overhead > others ? overhead - others : 0.0);
-	if (r->p->world_size)
-		section_seconds(f, "   MPI wrappers:", mpi);
-	if (r->p->n_openmp)
-		section_seconds(f, "   OMP callbacks:", openmp);
-	if (r->p->n_gpu) {
-		section_seconds(f, "   CUDA callbacks:", cuda);
-		section_gpu_times(f, r);
-	}
-	if (r->p->n_openacc) {
-		section_seconds(f, "   OpenACC callbacks:", openacc);
-		section_openacc_times(f, r);
-	}
-	mpi_share(f, r);
+	fprintf(f, "%-*s%*.2f %s\n", SECTION_LABEL, label, width_behind(label), bytes, units[unit]);
 }
 
 static void print_death(FILE *f, const struct profile *p, const struct profile_process *d)
@@ -274,7 +201,7 @@ void section_lost_messages(FILE *f, const struct profile *p)
 			one_or_many(p->ambiguous_receives, "receive", "receives"));
 }
 
-static void print_sentences(FILE *f, const struct report *r, bool whole_job)
+static void print_sentences(FILE *f, const struct report *r, double runtime_s, bool whole_job)
 {
 	const struct profile *p = r->p;
 
@@ -298,6 +225,7 @@ static void print_sentences(FILE *f, const struct report *r, bool whole_job)
 	if (p->blocked_ns)
 		fprintf(f, "Time ranks waited for room in their rings: %.*f s\n",
 			p->blocked_ns < 10000000 ? 6 : 2, p->blocked_ns * 1e-9);
+	section_overhead_warning(f, r, runtime_s);
 	for (size_t i = 0; i < p->n_warnings && i < LINES_MAX; i++) {
 		fputs("Warning: ", f);
 		print_plain(f, p->warnings[i]);
@@ -316,7 +244,7 @@ void section_warnings(FILE *f, const struct report *r, bool whole_job)
 
 	if (!sentences)
 		die(125, "out of memory");
-	print_sentences(sentences, r, whole_job);
+	print_sentences(sentences, r, r->p->runtime_s, whole_job);
 	if (fclose(sentences))
 		die(125, "out of memory");
 	if (bytes)

@@ -131,7 +131,7 @@ void threads_past_add(struct process *p, const struct thread_ring *t, struct cal
 		}
 	}
 	past->threads++;
-	past->alive_ticks += calltree_root(tree)->ticks;
+	past->alive_ticks += calltree_root(tree)->ticks + replay_blocked_ticks(t->replay);
 	past->function_ticks += function_ticks(tree);
 	past->calls += c->calls;
 	past->records += c->records;

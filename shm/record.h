@@ -23,7 +23,7 @@
 
 #include <stdint.h>
 
-#define RECORD_FORMAT 5 /* raised whenever a word changes its meaning */
+#define RECORD_FORMAT 6 /* raised whenever a word changes its meaning */
 
 #ifndef BLOCK_BYTES /* smaller in a model test */
 #define BLOCK_BYTES 4096u
@@ -51,6 +51,7 @@ enum record_id {
 	RECORD_WAIT = 11,
 
 	RECORD_COUNTERS = 12, /* hardware counters, right before an event; see below */
+	RECORD_BLOCKED = 13,  /* the thread has waited for room; see below */
 
 	/* inside of the frame of an MPI call; shm/message.h */
 	RECORD_SEND = 16,
@@ -136,6 +137,7 @@ static inline unsigned record_words(uint64_t w)
 	case RECORD_PARTITION:
 	case RECORD_EPOCH:
 	case RECORD_USER_COUNTER:
+	case RECORD_BLOCKED:
 		return 3;
 	case RECORD_SEND:
 	case RECORD_RECV:
@@ -153,6 +155,12 @@ static inline unsigned record_words(uint64_t w)
 		return 1;
 	}
 }
+
+/*
+ * BLOCKED: no time; behind the record that was to be stored when there was no room.
+ * Word 1 = ticks that the thread has waited; word 2 = MARK | ticks at which it went on.
+ */
+#define RECORD_BLOCKED_MARK ((uint64_t)1 << 63)
 
 /*
  * USER_COUNTER: in place of the time the counter's number (wire.h, COUNTER); word 1
@@ -217,7 +225,7 @@ static inline int record_is_message(uint32_t id)
 static inline int record_has_time(uint32_t id)
 {
 	return id != RECORD_COUNTERS && id != RECORD_GPU_CALL && id != RECORD_OPENACC &&
-	       id != RECORD_USER_COUNTER && !record_is_message(id);
+	       id != RECORD_USER_COUNTER && id != RECORD_BLOCKED && !record_is_message(id);
 }
 
 _Static_assert(BLOCK_BYTES % 64 == 0, "blocks are copied in whole cache lines");

@@ -1,0 +1,66 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * A signal handler has gone on to another block while the fast path was storing what
+ * it had reserved a place for: is it in the block that was published?
+ */
+#include "libhook/emit.h"
+#include "libhook/process.h"
+
+void vftr_overtaken(uint64_t *word, uint64_t value, uint32_t turn, uint64_t key, const void *site)
+{
+	struct thread *t = &vftr_thread;
+	const struct ring_producer_shm *p = t->ring.producer;
+	unsigned s = word >= t->ring.stage[1];
+
+	/* stored in time, published, and zeroed since */
+	if (!t->ring.base || load_relaxed(word) != value)
+		return;
+	if ((int64_t)(load_relaxed(&p->stage[s]) - load_relaxed(&p->head)) >= 0) {
+		/* it stands where it should, in a block not yet published ... */
+		if (t->turns - turn == 1)
+			return;
+		/* ... or in place of a word of the handler in a later block */
+		if (s != t->stage || word < t->cur) {
+			add_relaxed_u64(&vftr_process.app->lost_nested, 1);
+			return;
+		}
+	}
+	store_relaxed(word, 0);
+	vftr_slow(process_ticks(), value & RECORD_EXIT, key, site);
+}
+
+/*
+ * As vftr_overtaken(), for all words of a record at once. Whether it is gone,
+ * and must be recorded again.
+ */
+static bool words_overtaken(struct thread *t, uint64_t *to, const uint64_t *word, uint32_t turn)
+{
+	const struct ring_producer_shm *p = t->ring.producer;
+	unsigned s = to >= t->ring.stage[1], n = record_words(word[0]);
+
+	if (!t->ring.base || load_relaxed(&to[n - 1]) != word[n - 1])
+		return false;
+	if ((int64_t)(load_relaxed(&p->stage[s]) - load_relaxed(&p->head)) >= 0) {
+		if (t->turns - turn == 1)
+			return false;
+		/* part of it stands among words of the handler: better none of them */
+		if (s != t->stage || to < t->cur)
+			add_relaxed_u64(&vftr_process.app->lost_nested, n);
+	}
+	for (unsigned i = 0; i < n; i++)
+		store_relaxed(&to[i], 0);
+	return true;
+}
+
+void vftr_emit_overtaken(uint64_t *to, const uint64_t *word, uint32_t turn)
+{
+	if (words_overtaken(&vftr_thread, to, word, turn))
+		vftr_emit_slow(word);
+}
+
+void vftr_openmp_overtaken(uint64_t *to, const uint64_t *word, uint32_t turn)
+{
+	if (words_overtaken(&vftr_thread, to, word, turn))
+		vftr_openmp_slow(
+			word[0] & RECORD_EXIT, (enum record_id)(uint32_t)word[0], word[1], word[2]);
+}
