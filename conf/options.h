@@ -94,7 +94,7 @@ X(BOOL, name_grouped_profile_table_sort_table_ascending, \
 X(BOOL, sampling_active, "sampling.active", "false", 0, 0, NULL, false, \
   "Write a sampling file: enters and exits along the time line.") \
 X(DOUBLE, sampling_sample_interval, "sampling.sample_interval", "0.005", 0, CONF_SECONDS, NULL, false, \
-  "Least time in seconds between two ordinary samples.") \
+  "Least time in seconds between two ordinary samples; 0 records every call.") \
 X(INT, sampling_outbuffer_size, "sampling.outbuffer_size", "8", 1, 65536, NULL, false, \
   "MiB of the sampling file that may wait for the disk, before rings fill.") \
 X(REGEX, sampling_precise_functions, "sampling.precise_functions", NULL, 0, 0, NULL, true, \

@@ -163,8 +163,9 @@ void chrome_event(void *state, const struct export_event *e)
 	switch (e->kind) {
 	case EXPORT_ENTER:
 		put_event(f, "B", e);
-		fprintf(f->x->out, ",\"cat\":\"%s\",\"name\":%s}",
-			categories[f->x->regions[e->region].kind], f->names[e->region]);
+		fprintf(f->x->out, ",\"cat\":\"%s\",\"name\":%s%s}",
+			categories[f->x->regions[e->region].kind], f->names[e->region],
+			e->sampled ? ",\"args\":{\"sampled\":true}" : "");
 		put_arrows(f, e);
 		break;
 	case EXPORT_EXIT:

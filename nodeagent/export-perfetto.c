@@ -67,9 +67,9 @@ enum sequence_flag { SEQUENCE_CLEARED = 1, SEQUENCE_NEEDS_INTERNED = 2 };
 static const char *const categories[] = {"code", "mpi", "region", "openmp", "other", "message"};
 enum { CATEGORY_MESSAGE = 5 };
 
-static const char *const details[] = {
-	"peer", "tag", "bytes", "communicator", "matching", "bytes received", "offset", "calls"};
-enum detail { PEER, TAG, BYTES, COMMUNICATOR, MATCHING, BYTES_RECEIVED, OFFSET, CALLS };
+static const char *const details[] = {"peer", "tag", "bytes", "communicator", "matching",
+	"bytes received", "offset", "calls", "sampled"};
+enum detail { PEER, TAG, BYTES, COMMUNICATOR, MATCHING, BYTES_RECEIVED, OFFSET, CALLS, SAMPLED };
 
 struct perfetto {
 	struct exporter *x;
@@ -228,16 +228,6 @@ static void event_end(struct perfetto *f)
 	packet_end(f);
 }
 
-static void put_call(struct perfetto *f, const struct export_event *e)
-{
-	event_begin(f, e, SLICE_BEGIN);
-	protobuf_uint(&f->p, EVENT_NAME, (uint64_t)e->region + 1);
-	protobuf_uint(&f->p, EVENT_CATEGORY, f->x->regions[e->region].kind + 1);
-	for (size_t i = 0; i < e->n_arrows; i++)
-		protobuf_fixed64(&f->p, EVENT_FLOW, e->arrows[i].flow);
-	event_end(f);
-}
-
 static void detail_begin(struct perfetto *f, enum detail d)
 {
 	protobuf_open(&f->p, EVENT_ANNOTATION);
@@ -256,6 +246,18 @@ static void put_text(struct perfetto *f, enum detail d, const char *text)
 	detail_begin(f, d);
 	protobuf_text(&f->p, ANNOTATION_TEXT, text);
 	protobuf_close(&f->p);
+}
+
+static void put_call(struct perfetto *f, const struct export_event *e)
+{
+	event_begin(f, e, SLICE_BEGIN);
+	protobuf_uint(&f->p, EVENT_NAME, (uint64_t)e->region + 1);
+	protobuf_uint(&f->p, EVENT_CATEGORY, f->x->regions[e->region].kind + 1);
+	for (size_t i = 0; i < e->n_arrows; i++)
+		protobuf_fixed64(&f->p, EVENT_FLOW, e->arrows[i].flow);
+	if (e->sampled)
+		put_number(f, SAMPLED, 1);
+	event_end(f);
 }
 
 static void put_message(struct perfetto *f, const struct export_event *e)

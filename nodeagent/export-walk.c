@@ -160,6 +160,7 @@ static bool convert(struct walk *w, const struct vfd_event *v, struct export_eve
 		e->kind = v->kind == VFD_ENTER ? EXPORT_ENTER : EXPORT_EXIT;
 		e->region = export_region_of(w->x, v->file, v->lane, v->stack);
 		e->stack = v->stack;
+		e->sampled = v->sampled;
 		break;
 	case VFD_GAP:
 		e->kind = EXPORT_GAP;

@@ -202,6 +202,20 @@ static bool tell_damage(struct vfd_file **files, size_t n)
 	return any;
 }
 
+/* Of calls that an interval leaves out, some are shown, for as long as all take. */
+static void tell_interval(struct vfd_file **files, size_t n)
+{
+	int64_t longest = 0;
+
+	for (size_t i = 0; i < n; i++)
+		if (vfd_facts(files[i])->interval_ns > longest)
+			longest = vfd_facts(files[i])->interval_ns;
+	if (longest)
+		complain("sampled every %g ms: of calls shorter than that, one that was drawn "
+			 "stands for several",
+			(double)longest / 1e6);
+}
+
 int export_run(const struct export_format *format, const struct export_options *o,
 	struct vfd_file **files, size_t n, const char *base)
 {
@@ -228,6 +242,8 @@ int export_run(const struct export_format *format, const struct export_options *
 		complain("%s", x.error);
 		status = 2;
 	}
+	if (!x.error)
+		tell_interval(files, n);
 	free(x.error);
 	export_model_free(&x);
 	if (export_stopped())

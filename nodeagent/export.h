@@ -99,6 +99,7 @@ struct export_event {
 	uint64_t time; /* ns since the start of the trace, never less than that before */
 	const struct export_thread *thread;
 	uint32_t region; /* ENTER, EXIT */
+	bool sampled;	 /* ENTER: when it was is not known; as in vfd-read.h */
 	uint32_t stack;	 /* ENTER: for export_caller() */
 	uint64_t count;
 	const struct export_message *message; /* BEGIN, END */

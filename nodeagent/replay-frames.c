@@ -108,7 +108,7 @@ void replay_open_at(struct replay *r, struct node *n, uint64_t t)
 		return;
 	*++r->top = (struct frame){.node = n, .since = t};
 	if (r->sampled)
-		vfd_enter_aside(r->sampled->lane, replay_sample(r, n), t);
+		replay_sample_aside(r, n, replay_node(r->top - 1), t);
 }
 
 /* Epochs do not matter: what is open has not been unloaded. */
@@ -148,7 +148,7 @@ void replay_pop(struct replay *r, uint64_t t)
 	if (!n)
 		return;
 	if (r->sampled)
-		sample_exit(r, n, t);
+		sample_exit(r, n, f->since, t);
 	n->ticks += elapsed(f->since, t);
 	if (frame_is_construct(f))
 		construct_left(r, t, elapsed(f->since, t));

@@ -145,33 +145,42 @@ static inline uint32_t replay_sample(struct replay *r, struct node *n)
 	return likely(stack - 1 < SAMPLE_NONE - 1) ? stack : replay_new_sample(r, n);
 }
 
-/* What is not sampled gets no number: few calls are, of many paths. */
-static inline bool sample_is_due(struct replay *r, struct node *n, uint64_t t)
+/*
+ * An event at t, before which `ran` ran; of a call that has taken so long, if it is an exit.
+ * What is not sampled gets no number: few calls are, of many paths.
+ */
+bool replay_decide_sample(
+	struct replay *r, struct node *ran, uint64_t t, uint64_t took, bool precise);
+
+static inline bool sample_is_due(
+	struct replay *r, struct node *n, struct node *ran, uint64_t t, uint64_t took)
 {
 	struct sampling_lane *l = r->sampled;
 	uint32_t stack = n->extra ? n->extra->stack : 0;
 
 	if (unlikely(!stack))
 		stack = replay_judge_sample(r, n);
-	if (stack & SAMPLE_PRECISE)
-		return true;
-	if (t <= l->next)
+	if (likely(t <= l->wake && took <= l->long_call && !(stack & SAMPLE_PRECISE))) {
+		l->window.last = t;
 		return false;
-	l->next = t + l->interval;
-	return true;
+	}
+	return replay_decide_sample(r, ran, t, took, stack & SAMPLE_PRECISE);
 }
 
 static inline void sample_enter(struct replay *r, struct node *n, uint64_t t)
 {
-	if (!r->sampled->interval || sample_is_due(r, n, t))
+	if (!r->sampled->interval || sample_is_due(r, n, n->parent ? n->parent : n, t, 0))
 		vfd_enter(r->sampled->lane, replay_sample(r, n), t);
 }
 
-static inline void sample_exit(struct replay *r, struct node *n, uint64_t t)
+static inline void sample_exit(struct replay *r, struct node *n, uint64_t since, uint64_t t)
 {
-	if (!r->sampled->interval || sample_is_due(r, n, t))
+	if (!r->sampled->interval || sample_is_due(r, n, n, t, elapsed(since, t)))
 		vfd_exit(r->sampled->lane, replay_sample(r, n), t);
 }
+
+/* n is entered, and what ran before is suspended. */
+void replay_sample_aside(struct replay *r, struct node *n, struct node *ran, uint64_t t);
 
 /* The call of a GPU's interface in whose frame we are has this number: gpu.h. */
 void replay_sampled_launch(struct replay *r, uint32_t number);

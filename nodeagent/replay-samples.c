@@ -47,6 +47,44 @@ uint32_t replay_judge_sample(struct replay *r, struct node *n)
 	return calltree_extra(n)->stack = SAMPLE_NONE | (precise ? SAMPLE_PRECISE : 0);
 }
 
+/* The recorded events begin anew at t; what was left out before that is told. */
+static void told_window(struct replay *r, struct sampling_lane *l, uint64_t t)
+{
+	if (vfd_window_has(&l->window))
+		vfd_sample(l->lane, replay_sample(r, l->picked), l->window.last);
+	vfd_window_open(&l->window, t);
+	l->wake = t;
+}
+
+bool replay_decide_sample(
+	struct replay *r, struct node *ran, uint64_t t, uint64_t took, bool precise)
+{
+	struct sampling_lane *l = r->sampled;
+
+	if (!precise && t <= l->next && took <= l->long_call) {
+		if (vfd_window_pass(&l->window, t))
+			l->picked = ran;
+		l->wake = l->window.next < l->next ? l->window.next : l->next;
+		return false;
+	}
+	if (!precise && t > l->next)
+		l->next = t + l->interval;
+	told_window(r, l, t);
+	vfd_call_took(l->lane, took);
+	return true;
+}
+
+void replay_sample_aside(struct replay *r, struct node *n, struct node *ran, uint64_t t)
+{
+	struct sampling_lane *l = r->sampled;
+
+	if (l->interval) {
+		told_window(r, l, t);
+		vfd_sample(l->lane, replay_sample(r, ran), t);
+	}
+	vfd_enter_aside(l->lane, replay_sample(r, n), t);
+}
+
 void replay_sampled_launch(struct replay *r, uint32_t number)
 {
 	const struct vfd_lane *l = r->sampled->lane;

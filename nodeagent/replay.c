@@ -325,7 +325,7 @@ static inline __attribute__((always_inline)) const char *words(struct replay *r,
 				continue;
 			}
 			if (sampled)
-				sample_exit(r, n, t);
+				sample_exit(r, n, f->since, t);
 			n->ticks += elapsed(f->since, t);
 			n->parent->child = n->next;
 			f[-1].last = n;

@@ -170,6 +170,8 @@ struct sampling_lane *sampling_thread_begin(struct thread_ring *t, const char *n
 	told.process = s->number;
 	l->process = s;
 	l->interval = s->sampling->interval;
+	l->long_call = 2 * l->interval;
+	l->window.random = ((uint64_t)told.process << 32 | told.number) * 2 + 0x9e3779b97f4a7c15u;
 	l->lane = vfd_lane_new(writer(s), &told);
 	while (s->n_threads <= t->number) {
 		s->threads = grow(s->threads, s->n_threads, &s->cap_threads, sizeof(*s->threads));

@@ -14,6 +14,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 #include "nodeagent/map64.h"
+#include "nodeagent/vfd-sample.h"
 #include "nodeagent/vfd-write.h"
 
 struct agent;
@@ -72,6 +73,10 @@ struct sampling_lane {
 	struct sampling_process *process;
 	struct map64 stacks;	 /* caller and function -> stack, of those asked for */
 	uint64_t interval, next; /* ticks; as in vfd-sample.h, but never shorter */
+	uint64_t wake;		 /* until then only long calls matter: no later than next */
+	uint64_t long_call;	 /* the end of a longer one is always recorded */
+	struct vfd_window window;
+	struct node *picked; /* what ran at its instant */
 	uint32_t openmp_level, openmp_number;
 };
 

@@ -286,7 +286,7 @@ static void event(
 		message(j, f, m, e->message);
 	else if (e->kind == VFD_LAUNCH || e->kind == VFD_STARTED)
 		launch(j, f, e->launch);
-	else if (e->kind >= VFD_THINNING)
+	else if (e->kind >= VFD_THINNING && e->kind != VFD_SAMPLED)
 		json_uint(j, "count", e->count);
 	json_close(j);
 }

@@ -18,7 +18,7 @@
 #include "nodeagent/vfd-paths.h"
 
 const char *const vfd_event_names[VFD_EVENT_KINDS] = {"call", "exit", "message", "gap", "thinning",
-	"thinned", "lost", "counters", "launch", "started"};
+	"thinned", "lost", "counters", "launch", "started", "sampled"};
 const char *const vfd_match_names[VFD_MATCHES] = {
 	"none", "exact", "ambiguous", "assumed", "broken", "guess"};
 const char *const vfd_launch_names[VFD_LAUNCH_KINDS] = {

@@ -11,12 +11,13 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#define VFD_MAGIC	"VFTRVFD\n"
-#define VFD_VERSION	2u
-#define VFD_BYTE_ORDER	0x0102030405060708u
-#define VFD_BLOCK_MAGIC 0x6b4c4256u /* "VBLk" */
-#define VFD_NO_LANE	UINT32_MAX
-#define VFD_ALIGN	8u
+#define VFD_MAGIC	  "VFTRVFD\n"
+#define VFD_VERSION	  3u
+#define VFD_VERSION_LEAST 2u /* the oldest that is read: no VFD_MARK_SAMPLED */
+#define VFD_BYTE_ORDER	  0x0102030405060708u
+#define VFD_BLOCK_MAGIC	  0x6b4c4256u /* "VBLk" */
+#define VFD_NO_LANE	  UINT32_MAX
+#define VFD_ALIGN	  8u
 /* Of one block, its header included; a longer one is damage. */
 #define VFD_BLOCK_MAX (1u << 20)
 
@@ -110,7 +111,7 @@ enum vfd_definition {
 	VFD_DEFINE_OBSERVABLE, /* number, name, formula, unit */
 	VFD_DEFINE_NEIGHBOURS, /* process, communicator, 1 if it receives from them, runs as above
 				*/
-	VFD_DEFINE_ROUND, /* number, units: one of a session has begun */
+	VFD_DEFINE_ROUND,      /* number, units: one of a session has begun */
 	VFD_DEFINITIONS
 };
 
@@ -132,6 +133,8 @@ enum vfd_mark {
 	VFD_MARK_THINNED,     /* calls: so many were left out, to keep the size */
 	VFD_MARK_THINNING,    /* units, depth: from here on calls that are shorter or deeper are */
 	VFD_MARK_LOST,	      /* calls: not recorded below the open frame */
+	VFD_MARK_SAMPLED,     /* stack: ran at an instant since the event before that was drawn by
+				 chance; events were left out since that */
 	VFD_MARKS
 };
 

@@ -58,6 +58,7 @@ void vfd_define_openmp(struct vfd_writer *w, uint32_t lane, uint32_t level, uint
 
 #define LANE_SLACK    96u /* an event, and what a varint writes too far */
 #define PENDING_MOST  64u
+#define SAMPLED_MOST  2u
 #define SEGMENTS_MOST 255u
 
 struct vfd_path {
@@ -82,6 +83,12 @@ struct lane {
 	struct vfd_path suspended[SEGMENTS_MOST];
 	uint32_t n_suspended;
 	struct vfd_sampler sampler;
+	struct lane_sampled {
+		uint32_t stack;
+		uint64_t units;
+	} sampled[SAMPLED_MOST]; /* before the next event, if that is recorded */
+	uint32_t n_sampled;
+	uint64_t call_units; /* the next event ends a call that was so long */
 	unsigned level;
 	uint64_t thin_units;
 	uint32_t thin_depth;

@@ -204,15 +204,45 @@ static bool precise(const struct lane *l, uint32_t stack)
 	return stack && l->writer->precise[l->stacks[stack].function];
 }
 
+static bool wanted(struct lane *l, uint32_t stack, uint64_t units, bool exit)
+{
+	/* what was suspended must go on */
+	if (exit && stack && stack == l->fast.base)
+		return true;
+	/* else it would be one with the next call of the same path */
+	if (exit && l->sampler.interval && l->call_units / 2 > l->sampler.interval)
+		return true;
+	return vfd_sampled(&l->sampler, units, precise(l, stack) && !l->thin_precise);
+}
+
 /* Whether an event comes to nothing, because of the writer or the interval. */
 static bool skipped(struct lane *l, uint32_t stack, uint64_t units, bool exit)
 {
-	if (l->writer->mute || stack >= l->n_stacks)
-		return true;
-	/* what was suspended must go on */
-	if (exit && stack && stack == l->fast.base)
-		return false;
-	return !vfd_sampled(&l->sampler, units, precise(l, stack) && !l->thin_precise);
+	const uint32_t n = l->n_sampled;
+	bool skip = l->writer->mute || stack >= l->n_stacks || !wanted(l, stack, units, exit);
+
+	for (uint32_t i = 0; i < n && !skip; i++) {
+		const struct lane_sampled *s = &l->sampled[i];
+
+		lane_use_stack(l, s->stack, s->units);
+		lane_put_mark(l, VFD_MARK_SAMPLED, s->stack, 0, s->units);
+	}
+	l->n_sampled = 0;
+	l->call_units = 0;
+	return skip;
+}
+
+void vfd_sample(struct vfd_lane *fast, uint32_t stack, uint64_t ticks)
+{
+	struct lane *l = lane_of(fast);
+
+	if (l->n_sampled < SAMPLED_MOST && stack < l->n_stacks)
+		l->sampled[l->n_sampled++] = (struct lane_sampled){stack, ticks >> fast->shift};
+}
+
+void vfd_call_took(struct vfd_lane *fast, uint64_t ticks)
+{
+	lane_of(fast)->call_units = ticks >> fast->shift;
 }
 
 /* With an interval, thinning makes that longer, until nothing is left. */

@@ -292,9 +292,9 @@ static struct vfd_file *open_file(struct vfd_file *f, const char *name, char **w
 		*why = xstrdup("not a sampling file of vftr");
 	else if (p.byte_order != VFD_BYTE_ORDER)
 		*why = xstrdup("written on a machine with another byte order");
-	else if (p.version != VFD_VERSION)
-		*why = xasprintf("format version %u, but this program reads version %u", p.version,
-			VFD_VERSION);
+	else if (p.version < VFD_VERSION_LEAST || p.version > VFD_VERSION)
+		*why = xasprintf("format version %u, but this program reads versions %u to %u",
+			p.version, VFD_VERSION_LEAST, VFD_VERSION);
 	if (*why)
 		return NULL;
 	w.room = f->facts.bytes < WINDOW_BYTES ? f->facts.bytes : WINDOW_BYTES;

@@ -127,13 +127,16 @@ enum vfd_event_kind {
 			 lane at which they were read */
 	VFD_LAUNCH,   /* the call of the lane that entered at this time has started ... */
 	VFD_STARTED,  /* ... what enters in this lane at this time; see launch */
+	VFD_SAMPLED,  /* raw only: of the time since the lane's event before, this stack ran at an
+			 instant that was drawn by chance */
 	VFD_EVENT_KINDS
 };
 
 struct vfd_event {
 	enum vfd_event_kind kind;
-	bool implied;  /* ENTER, EXIT: was not recorded, follows from what was; its real time
-			  lies between the lane's event before and this one */
+	bool implied;  /* ENTER, EXIT: was not recorded, follows from what was */
+	bool sampled;  /* implied, and the file has an interval: the time is where what was left
+			  out begins, so that on average each stack has the time it took */
 	uint32_t file; /* index in the files of the cursor */
 	uint32_t lane;
 	uint32_t stack; /* ENTER, EXIT, MESSAGE: where; COUNTERS: 0; else the innermost open one */

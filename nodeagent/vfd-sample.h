@@ -2,7 +2,8 @@
 /*
  * Which enters and exits of a thread are recorded: of the ordinary ones those
  * that come more than an interval after the last ordinary one that was; those
- * of precise functions always. An interval of 0 records everything.
+ * of precise functions always, and the end of a call of more than two intervals. An
+ * interval of 0 records everything.
  */
 #ifndef VFTR_NODEAGENT_VFD_SAMPLE_H
 #define VFTR_NODEAGENT_VFD_SAMPLE_H
@@ -21,6 +22,46 @@ static inline bool vfd_sampled(struct vfd_sampler *s, uint64_t time, bool precis
 	if (time <= s->next)
 		return false;
 	s->next = time + s->interval;
+	return true;
+}
+
+/*
+ * What is left out between two events that are recorded: one instant of that time is
+ * drawn, each as likely as any other, and the stack that ran then stands for all of
+ * it. So each function has its share, whatever the rhythm of the program. If the last
+ * instant was e after the beginning, the next one is e / u after it, with u evenly
+ * between 0 and 1: then, whenever the time ends, the last one is evenly in it.
+ */
+struct vfd_window {
+	uint64_t begin;	 /* the event that was recorded last */
+	uint64_t last;	 /* the last event */
+	uint64_t next;	 /* the first event after that moves the instant */
+	uint64_t random; /* never 0 */
+};
+
+static inline void vfd_window_open(struct vfd_window *w, uint64_t time)
+{
+	w->begin = w->last = w->next = time;
+}
+
+static inline bool vfd_window_has(const struct vfd_window *w)
+{
+	return w->last > w->begin;
+}
+
+/* An event that is left out. True: the instant is now in what ran until then. */
+static inline bool vfd_window_pass(struct vfd_window *w, uint64_t time)
+{
+	double e;
+
+	w->last = time;
+	if (time <= w->next)
+		return false;
+	w->random ^= w->random << 13;
+	w->random ^= w->random >> 7;
+	w->random ^= w->random << 17;
+	e = (double)(time - w->begin) / (((double)(w->random >> 11) + 1) * 0x1p-53);
+	w->next = e < 0x1p62 ? w->begin + (uint64_t)e : UINT64_MAX;
 	return true;
 }
 

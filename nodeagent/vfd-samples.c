@@ -98,6 +98,10 @@ static int mark(struct samples *s, struct sample *e)
 		e->kind = VFD_LOST;
 		e->count = number;
 		break;
+	case VFD_MARK_SAMPLED:
+		e->kind = VFD_SAMPLED;
+		e->stack = known(s, number);
+		break;
 	default:
 		return -1;
 	}

@@ -41,6 +41,9 @@ struct walk {
 	struct read_path paths[READER_SEGMENTS_MOST]; /* after the last event */
 	uint32_t n_paths;
 	uint64_t last_units;
+	/* what was left out until the event in now began there, if the file has an interval */
+	uint64_t since;
+	bool has_since;
 	/* balanced only */
 	uint32_t *frames;
 	size_t n_frames, cap_frames;
@@ -198,7 +201,7 @@ static bool fetch(struct walk *w)
 	if (!w->has_ahead)
 		fetch_recorded(w);
 	if (open && (!w->has_ahead || w->ahead.units >= open->end || w->ahead.kind <= VFD_EXIT ||
-			    w->ahead.kind == VFD_GAP)) {
+			    w->ahead.kind == VFD_GAP || w->ahead.kind == VFD_SAMPLED)) {
 		w->open = NULL;
 		return put_wait(w, VFD_EXIT, open->own,
 			w->has_ahead && w->ahead.units < open->end ? w->ahead.units : open->end);
@@ -360,6 +363,42 @@ static uint32_t caller_of(const struct walk *w, uint32_t stack)
 	return stack ? w->lane->stacks[stack].caller : 0;
 }
 
+/*
+ * One step towards what ran until the event in now. Of a file with an interval, that was
+ * so since the event before, or since the last event that was left out, which a
+ * VFD_SAMPLED stands for. False: it is reached, or nothing is known of it.
+ */
+static bool approach(struct walk *w, int64_t time, struct vfd_event *e)
+{
+	const struct vfd_filter *f = w->filter;
+	uint32_t goal = w->now.stack;
+	int64_t since;
+
+	if (w->now.kind > VFD_EXIT && w->now.kind != VFD_SAMPLED)
+		return false;
+	if (w->now.kind == VFD_ENTER) {
+		if (w->now.aside)
+			return false;
+		goal = caller_of(w, goal);
+	}
+	if (!w->f->facts.interval_ns || !w->has_since)
+		return step(w, goal, time, e);
+	since = time_of(w, w->since);
+	if (f->from_set && since < f->from && time >= f->from)
+		since = f->from;
+	if (!step(w, goal, since < time ? since : time, e))
+		return false;
+	return e->sampled = true;
+}
+
+static void note_since(struct walk *w)
+{
+	if (w->now.kind > VFD_GAP && w->now.kind != VFD_SAMPLED)
+		return;
+	w->since = w->now.units;
+	w->has_since = true;
+}
+
 /* Does something about the event in now: true, and an event if *given. */
 static bool advance(struct walk *w, int64_t time, struct vfd_event *e, bool *given)
 {
@@ -367,19 +406,21 @@ static bool advance(struct walk *w, int64_t time, struct vfd_event *e, bool *giv
 
 	w->begun |= w->now.kind != VFD_GAP;
 	*given = true;
+	if (approach(w, time, e))
+		return true;
+	note_since(w);
 	switch (w->now.kind) {
 	case VFD_GAP:
 		return gap(w, time, e, given);
+	case VFD_SAMPLED:
+		w->have = *given = false;
+		return true;
 	case VFD_ENTER:
 		if (w->now.aside && w->n_levels < READER_SEGMENTS_MOST)
 			w->levels[w->n_levels++] = (struct level){(uint32_t)w->n_frames, stack};
-		else if (!w->now.aside && step(w, caller_of(w, stack), time, e))
-			return true;
 		push(w, stack);
 		break;
 	case VFD_EXIT:
-		if (step(w, stack, time, e))
-			return true;
 		if (w->n_frames && w->frames[w->n_frames - 1] == stack &&
 			w->n_frames > w->levels[w->n_levels - 1].floor)
 			w->n_frames--;
@@ -428,6 +469,9 @@ static bool next_balanced(struct walk *w, struct vfd_event *e)
 			w->over = true;
 		time = w->over ? end_of(w) : time_of(w, w->now.units);
 		if (!w->over && f->to_set && time >= f->to) {
+			if (!w->silent && w->has_since && time_of(w, w->since) < f->to &&
+				approach(w, time, e))
+				return true;
 			w->over = true;
 			time = f->to;
 		}

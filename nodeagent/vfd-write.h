@@ -157,6 +157,12 @@ static inline void vfd_exit(struct vfd_lane *l, uint32_t stack, uint64_t ticks)
 	l->at = varint_put_short(l->at, delta << 1);
 }
 
+/* Before an event of a file with an interval: events since the last one were left out, the
+ * last of them at `ticks`; this stack ran at an instant since (vfd-sample.h). Once more:
+ * what ran from there on. It is forgotten if that event is not recorded. */
+void vfd_sample(struct vfd_lane *l, uint32_t stack, uint64_t ticks);
+/* Before an exit: how long the call was. */
+void vfd_call_took(struct vfd_lane *l, uint64_t ticks);
 /* A frame that does not hang on the one below it (of a task, of a thread that
  * works for a parallel region): that is suspended until its vfd_exit(). */
 void vfd_enter_aside(struct vfd_lane *l, uint32_t stack, uint64_t ticks);

@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* The small parts of sampling files: varints, checksums, the rules of sampling and thinning. */
 #include <check.h>
+#include <math.h>
 
+#include "nodeagent/util.h"
 #include "nodeagent/vfd-block.h"
 #include "nodeagent/vfd-sample.h"
 #include "nodeagent/vfd-varint.h"
@@ -61,6 +63,36 @@ START_TEST(the_sampling_rule)
 }
 END_TEST
 
+/* Whatever the rhythm, what was drawn has the share of the time that it took. */
+START_TEST(a_window_draws_evenly)
+{
+	static const unsigned took[] = {1, 300, 20, 1000, 7, 60};
+	uint64_t drawn[ARRAY_SIZE(took)] = {0}, windows = 0, time = 0, sum = 0;
+	struct vfd_window w = {.random = 88172645463325252u};
+	size_t ran = 0, picked = 0;
+
+	for (size_t i = 0; i < ARRAY_SIZE(took); i++)
+		sum += took[i];
+	ck_assert(!vfd_window_has(&w));
+	for (vfd_window_open(&w, 0); windows < 20000; ran = (ran + 1) % ARRAY_SIZE(took)) {
+		time += took[ran];
+		if (vfd_window_pass(&w, time))
+			picked = ran;
+		if (time - w.begin != 3 * sum)
+			continue;
+		ck_assert(vfd_window_has(&w));
+		drawn[picked]++;
+		windows++;
+		vfd_window_open(&w, time);
+	}
+	for (size_t i = 0; i < ARRAY_SIZE(took); i++) {
+		const double p = (double)took[i] / (double)sum, n = (double)windows;
+
+		ck_assert_double_eq_tol((double)drawn[i], n * p, 4 * sqrt(n * p * (1 - p)));
+	}
+}
+END_TEST
+
 START_TEST(thinning_levels)
 {
 	ck_assert_uint_eq(vfd_thinning_level(1u << 30, 0), 0);
@@ -81,6 +113,7 @@ int main(void)
 	tcase_add_test(t, varints);
 	tcase_add_test(t, checksums);
 	tcase_add_test(t, the_sampling_rule);
+	tcase_add_test(t, a_window_draws_evenly);
 	tcase_add_test(t, thinning_levels);
 	suite_add_tcase(s, t);
 	return run_suite(s);
