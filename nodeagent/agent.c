@@ -29,6 +29,7 @@
 #include "nodeagent/ring-store.h"
 #include "nodeagent/session.h"
 #include "nodeagent/siblings.h"
+#include "nodeagent/supervisor.h"
 #include "nodeagent/symcache.h"
 #include "nodeagent/util.h"
 
@@ -111,8 +112,8 @@ static void usage(void)
 			options[i].argument ? options[i].argument : "");
 		printf("  %-28s %s\n", name, options[i].text);
 	}
-	printf("\nThe exit status is COMMAND's, 128+n if signal n ended it, or 125 if it was not "
-	       "run.\n"
+	printf("\nThe exit status is COMMAND's, 128+n if signal n ended it; 127 if there is no\n"
+	       "COMMAND, 126 if it cannot be executed, 125 if it was not run otherwise.\n"
 	       "See vftr-node-agent(1).\n");
 }
 
@@ -142,16 +143,20 @@ static void set_key(struct agent *a, const char *assignment)
 		die(OWN_FAILURE, "--set %s", error ? error : "out of memory");
 }
 
+/* All but those of our own mistakes: a step's batch system sends any to all of its processes. */
 static void catch_signals(struct agent *a)
 {
+	static const int fatal[] = {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGABRT, SIGSYS, SIGTRAP};
 	sigset_t set;
 
-	sigemptyset(&set);
-	sigaddset(&set, SIGCHLD);
-	sigaddset(&set, SIGTERM);
-	sigaddset(&set, SIGINT);
-	sigaddset(&set, SIGHUP);
-	sigaddset(&set, SIGUSR1);
+	sigfillset(&set);
+	for (size_t i = 0; i < ARRAY_SIZE(fatal); i++)
+		sigdelset(&set, fatal[i]);
+	if (!supervised_is()) { /* the terminal's */
+		sigdelset(&set, SIGTSTP);
+		sigdelset(&set, SIGTTIN);
+		sigdelset(&set, SIGTTOU);
+	}
 	sigprocmask(SIG_BLOCK, &set, NULL);
 	signal(SIGPIPE, SIG_IGN);
 	a->signals = signalfd(-1, &set, SFD_CLOEXEC | SFD_NONBLOCK);
@@ -502,7 +507,6 @@ static void warn_inside_launcher(void)
 
 static int serve(struct agent *a, const struct launch *l, const struct command_line *c)
 {
-	char *error = NULL;
 	int failed;
 
 	agent_watch(a, a->listener, WATCH_LISTENER, NULL);
@@ -510,9 +514,14 @@ static int serve(struct agent *a, const struct launch *l, const struct command_l
 		join(a, c);
 	if (a->sibling && (!a->peer || a->peer->rank == 0))
 		say_ready(a);
-	if (l->command && launch_command(a, l, &error)) {
+	if (l->command && supervised_run(a)) { /* it has been said */
 		session_close(a);
-		die(OWN_FAILURE, "%s", error);
+		return OWN_FAILURE;
+	}
+	if (l->command) {
+		agent_watch(a, supervised_link(), WATCH_SUPERVISOR, NULL);
+		if (supervised_end() >= 0)
+			agent_watch(a, supervised_end(), WATCH_COMMAND, NULL);
 	}
 	if (l->command && !a->several && !a->quiet && peer_wanted())
 		warn_inside_launcher();
@@ -532,7 +541,7 @@ static int serve(struct agent *a, const struct launch *l, const struct command_l
 		failed = PARTIAL;
 	if (a->peer)
 		siblings_leave(a, failed);
-	return l->command ? launch_exit_status(a->command_status) : failed;
+	return failed;
 }
 
 int main(int argc, char **argv)
@@ -553,7 +562,7 @@ int main(int argc, char **argv)
 	c.tcp.any_session = !named_session(c.session);
 	if (a.several)
 		courier_use_tcp(&c.tcp);
-	if (a.several || (!l.command && !a.embedded && peer_wanted()))
+	if (!l.command && (a.several || (!a.embedded && peer_wanted())))
 		peer_shield();
 	read_configuration(&a, c.config && c.config[0] ? c.config : NULL);
 	for (int i = 0; i < c.n_set; i++)
@@ -571,6 +580,10 @@ int main(int argc, char **argv)
 	host[strcspn(host, ".")] = '\0';
 	a.host = host;
 	a.session = session_name(&l, c.session);
+	if (l.command)
+		launch_supervised(&a, &l, NULL, NULL);
+	if (l.command && a.several)
+		peer_shield();
 	a.start_raw_ns = clock_raw_ns();
 	clock_gettime(CLOCK_REALTIME, &now);
 	a.start_s = now.tv_sec;

@@ -87,7 +87,7 @@ struct agent {
 	bool abort_on_death;  /* of a process in a session: the others are to end, too */
 	double within_s;      /* so long they are waited for; 0: for ever */
 	bool partial;	      /* of those, or of their data, something is missing */
-	pid_t command;	      /* the everyday form's child, 0: none or ended */
+	pid_t command;	      /* of the everyday form, 0: none or ended */
 	int command_status;   /* as from waitpid() */
 	uint64_t quiet_since; /* raw ns; 0: processes are attached */
 	uint64_t stop_since;  /* raw ns of told_to_stop with processes alive */
@@ -109,7 +109,15 @@ void agent_warn(struct agent *a, bool urgent, const char *fmt, ...)
 /* loop.c: serve until it is time to stop. */
 void agent_serve(struct agent *a);
 /* Watch a descriptor; the tag says what it is (loop.c). */
-enum watch_kind { WATCH_LISTENER, WATCH_SIGNALS, WATCH_SOCKET, WATCH_PIDFD, WATCH_BELL };
+enum watch_kind {
+	WATCH_LISTENER,
+	WATCH_SIGNALS,
+	WATCH_SOCKET,
+	WATCH_PIDFD,
+	WATCH_BELL,
+	WATCH_SUPERVISOR,
+	WATCH_COMMAND
+};
 int agent_watch(struct agent *a, int fd, enum watch_kind kind, struct process *p);
 /* No more events of *fd, which copies of the agent may still have open; closes it, sets it to -1.
  */

@@ -23,6 +23,7 @@
 #include "nodeagent/peer.h"
 #include "nodeagent/peer-tcp.h"
 #include "nodeagent/session.h"
+#include "nodeagent/supervisor.h"
 #include "nodeagent/util.h"
 
 struct courier {
@@ -416,6 +417,7 @@ void peer_shield(void)
 	child = fork();
 	if (child > 0) {
 		close(pair[1]);
+		supervised_leave();
 		more_descriptors();
 		carry(pair[0], bell, child, &mask);
 	}

@@ -7,10 +7,13 @@
  */
 #include <errno.h>
 #include <fcntl.h>
+#include <poll.h>
 #include <pthread.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
+#include <sys/signalfd.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <time.h>
@@ -23,28 +26,33 @@
 #include "nodeagent/output.h"
 #include "nodeagent/merge.h"
 #include "nodeagent/profile.h"
+#include "nodeagent/supervisor.h"
 #include "nodeagent/util.h"
 #include "shm/atomic.h"
 
 #define READY_S	    120
 #define OWN_FAILURE 125
 #define ORPHANS_S   5 /* agents without a launcher write within this time */
+#define LOOK_MS	    500
+#define HOSTS_BYTES (1 << 20)
+
+/* What another process needs to make the summary if the front is killed. */
+struct front_hosts {
+	uint32_t ready;		 /* all agents are there, and names is filled */
+	char names[HOSTS_BYTES]; /* with blanks between them */
+};
 
 struct front {
 	struct agent *agent;
-	pid_t agents, command;
-	int agents_output;
-	uint32_t ready; /* all agents are there, and hosts is filled */
-	struct arguments hosts;
-	bool agents_gone;
+	pid_t agents; /* their launcher, 0: it has ended */
+	int agents_output, signals;
+	struct front_hosts *hosts; /* shared with the supervisor */
 	time_t started;
 };
 
-static volatile sig_atomic_t terminate;
-
-static void on_terminate(int signal)
+static double now_s(void)
 {
-	terminate = signal;
+	return 1e-9 * (double)clock_raw_ns();
 }
 
 /* "mpirun -H a,b" as words; no quoting: what needs it can be a script. */
@@ -121,8 +129,9 @@ static void *forward_output(void *front)
 
 	while (in && getline(&line, &bytes, in) > 0) {
 		if (!strncmp(line, AGENTS_READY, strlen(AGENTS_READY))) {
-			split(line + strlen(AGENTS_READY), &f->hosts);
-			store_release(&f->ready, 1);
+			snprintf(f->hosts->names, sizeof(f->hosts->names), "%s",
+				line + strlen(AGENTS_READY));
+			store_release(&f->hosts->ready, 1);
 		} else if (!strstr(line, "Forwarding signal"))
 			fputs(line, stderr);
 	}
@@ -130,66 +139,97 @@ static void *forward_output(void *front)
 	return NULL;
 }
 
+/* Their launcher has ended, or did before. */
+static bool agents_ended(struct front *f, int *status)
+{
+	*status = 0;
+	if (!f->agents || waitpid(f->agents, status, WNOHANG) == f->agents)
+		f->agents = 0;
+	return !f->agents;
+}
+
 static bool wait_ready(struct front *f)
 {
-	double until = (double)time(NULL) + READY_S;
+	double until = now_s() + READY_S;
 	struct timespec pause = {0, 2000000};
 	int status;
 
-	while (!load_acquire(&f->ready) && (double)time(NULL) < until && !terminate) {
-		if (waitpid(f->agents, &status, WNOHANG) == f->agents)
+	while (!load_acquire(&f->hosts->ready) && now_s() < until) {
+		if (agents_ended(f, &status))
 			return false;
 		nanosleep(&pause, NULL);
 	}
-	return load_acquire(&f->ready);
+	return load_acquire(&f->hosts->ready);
 }
 
-static int wait_for_command(struct front *f)
+static void on_signals(struct front *f)
 {
-	int status, sent = 0;
-	pid_t pid;
+	struct signalfd_siginfo s;
+	int status;
 
-	for (;;) {
-		pid = waitpid(-1, &status, 0);
-		if (pid == f->command)
-			return status;
-		if (pid == f->agents) {
-			f->agents_gone = true;
+	while (read(f->signals, &s, sizeof(s)) == sizeof(s)) {
+		if (s.ssi_signo == SIGCHLD && f->agents && agents_ended(f, &status))
 			complain(
 				"the agents' launcher ended early (status %d); the command goes on",
 				launch_exit_status(status));
-		}
-		if (pid < 0 && errno == EINTR && terminate != sent) {
-			sent = terminate;
-			kill(f->command, terminate);
-		}
-		if (pid < 0 && errno == ECHILD)
-			return 0;
+		/* with a supervisor, he alone says what is to be done */
+		if (!supervised_is() &&
+			(s.ssi_signo == SIGTERM || s.ssi_signo == SIGINT || s.ssi_signo == SIGHUP))
+			f->agent->told_to_stop = true;
 	}
 }
 
-/* False if the agents did not end well in time. */
+static void wait_for_command(struct front *f)
+{
+	struct agent *a = f->agent;
+
+	while (a->command && !a->told_to_stop) {
+		struct pollfd p[] = {{.fd = f->signals, .events = POLLIN},
+			{.fd = supervised_link(), .events = POLLIN},
+			{.fd = supervised_is() ? -1 : supervised_end(), .events = POLLIN}};
+
+		poll(p, ARRAY_SIZE(p), supervised_is() ? -1 : LOOK_MS);
+		if (p[0].revents)
+			on_signals(f);
+		if (p[1].revents)
+			supervised_news(a);
+		if (p[2].revents)
+			supervised_ended(a);
+		supervised_look(a);
+	}
+}
+
+/* Until the agents have ended, or this time; false: they have not. */
+static bool agents_end_by(struct front *f, double until, int *status)
+{
+	struct timespec pause = {0, 10000000};
+
+	for (;;) {
+		if (agents_ended(f, status))
+			return true;
+		if (now_s() > until || f->agent->at_once)
+			return false;
+		nanosleep(&pause, NULL);
+		supervised_news(f->agent);
+	}
+}
+
+/* False if they did not end well in time. */
 static bool wait_for_agents(struct front *f, double seconds)
 {
-	double until = (double)time(NULL) + seconds;
 	int status;
 
-	if (f->agents_gone) {
-		sleep(ORPHANS_S);
+	if (!f->agents)
 		return false;
-	}
 	kill(f->agents, SIGUSR1);
-	while ((double)time(NULL) < until) {
-		struct timespec pause = {0, 10000000};
-
-		if (waitpid(f->agents, &status, WNOHANG) == f->agents)
-			return status == 0;
-		nanosleep(&pause, NULL);
-	}
+	kill(f->agents, SIGCONT);
+	if (agents_end_by(f, now_s() + seconds, &status))
+		return status == 0;
 	kill(f->agents, SIGTERM);
-	sleep(2);
-	kill(f->agents, SIGKILL);
-	waitpid(f->agents, &status, 0);
+	if (!agents_end_by(f, now_s() + 2, &status)) {
+		kill(f->agents, SIGKILL);
+		waitpid(f->agents, &status, 0);
+	}
 	return false;
 }
 
@@ -203,19 +243,22 @@ static bool written_since(const char *path, time_t when)
 /* Hosts that had an agent and left no profile. */
 static void name_missing(const struct front *f, struct profile *p)
 {
+	struct arguments hosts = {0};
 	size_t n = p->n_agents;
 
-	for (size_t i = 0; i < f->hosts.n; i++) {
+	split(f->hosts->names, &hosts);
+	for (size_t i = 0; i < hosts.n; i++) {
 		size_t k = 0;
 
-		while (k < n && strcmp(p->agents[k].host, f->hosts.v[i]))
+		while (k < n && strcmp(p->agents[k].host, hosts.v[i]))
 			k++;
 		if (k < n)
 			continue;
 		p->agents = xrealloc(p->agents, (p->n_agents + 1) * sizeof(*p->agents));
 		p->agents[p->n_agents++] =
-			(struct profile_agent){.host = xstrdup(f->hosts.v[i]), .missing = true};
+			(struct profile_agent){.host = xstrdup(hosts.v[i]), .missing = true};
 	}
+	arguments_free(&hosts);
 	profile_sort(p);
 }
 
@@ -266,57 +309,66 @@ static void ensure_summary(struct front *f)
 	collate_files_free(sets, n);
 }
 
+/* In a child of the supervisor: the front was killed. */
+static void on_bereaved(void *front)
+{
+	struct front *f = front;
+
+	sleep(ORPHANS_S); /* the agents' launcher ends with the front: they write by themselves */
+	ensure_summary(f);
+}
+
+static void catch_signals(struct front *f)
+{
+	sigset_t all;
+
+	sigfillset(&all);
+	sigprocmask(SIG_BLOCK, &all, NULL);
+	signal(SIGPIPE, SIG_IGN);
+	f->signals = signalfd(-1, &all, SFD_CLOEXEC | SFD_NONBLOCK);
+	if (f->signals < 0)
+		die(OWN_FAILURE, "cannot watch signals: %s", strerror(errno));
+}
+
 int launch_distributed(
 	struct agent *a, const struct launch *l, const char *config, char **set, int n_set)
 {
 	static struct front f; /* the thread may outlive us */
-	struct arguments pass = {0}, agents = {0}, command = {0};
-	char *session = xasprintf("run-%s-%d", a->host ? a->host : "node", (int)getpid()),
-	     *error = NULL;
-	struct sigaction action = {.sa_handler = on_terminate};
-	char *none[] = {NULL}, *runtime[] = {"VFTR_RUNTIME_DIR", NULL};
+	struct arguments agents = {0};
+	char *error = NULL, *none[] = {NULL}, *runtime[] = {"VFTR_RUNTIME_DIR", NULL};
 	const char *dir = getenv("VFTR_RUNTIME_DIR");
-	char *old_preload;
 	pthread_t forwarder;
-	int exec_error, status;
 
+	a->session = xasprintf("run-%s-%d", a->host ? a->host : "node", (int)getpid());
 	f = (struct front){.agent = a, .started = time(NULL)};
-	sigaction(SIGTERM, &action, NULL);
-	sigaction(SIGHUP, &action, NULL);
-	signal(SIGINT, SIG_IGN); /* the terminal sends it to the command, too */
-	launch_environment(l, session, &pass, &error);
-	if (error)
-		die(OWN_FAILURE, "%s", error);
-	old_preload = getenv("LD_PRELOAD") ? xstrdup(getenv("LD_PRELOAD")) : NULL;
-	if (old_preload) /* the agents are not to be traced */
-		unsetenv("LD_PRELOAD");
-	agents_command(l, session, config, set, n_set, dir && dir[0] ? runtime : none, &agents);
+	f.hosts = mmap(
+		NULL, sizeof(*f.hosts), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+	if (f.hosts == MAP_FAILED)
+		die(OWN_FAILURE, "no memory: %s", strerror(errno));
+	launch_supervised(a, l, on_bereaved, &f);
+	catch_signals(&f);
+	unsetenv("LD_PRELOAD"); /* the agents are not to be traced */
+	agents_command(l, a->session, config, set, n_set, dir && dir[0] ? runtime : none, &agents);
 	if (start_agents(&f, agents.v, &error))
 		die(OWN_FAILURE, "%s", error);
 	if (pthread_create(&forwarder, NULL, forward_output, &f))
 		die(OWN_FAILURE, "no thread for the output of the agents");
 	pthread_detach(forwarder);
 	if (!wait_ready(&f)) {
-		kill(f.agents, SIGTERM);
+		if (f.agents)
+			kill(f.agents, SIGTERM);
 		die(OWN_FAILURE,
 			"the agents did not start; COMMAND was not run. Their launcher was: %s ...",
 			agents.v[0]);
 	}
-	if (old_preload)
-		setenv("LD_PRELOAD", old_preload, 1);
-	launcher_pass_environment(l->command, pass.v, &command);
-	f.command = launch_child(command.v, 0, &exec_error);
-	if (f.command < 0) {
+	if (supervised_run(a)) { /* it has been said */
 		kill(f.agents, SIGTERM);
-		die(OWN_FAILURE, "cannot run %s: %s", l->command[0], strerror(exec_error));
+		return OWN_FAILURE;
 	}
-	status = wait_for_command(&f);
-	wait_for_agents(&f, 2 * a->conf->agent_deadline_s + 10);
+	wait_for_command(&f);
+	if (!wait_for_agents(&f, 2 * a->conf->agent_deadline_s + 10))
+		sleep(ORPHANS_S);
 	ensure_summary(&f);
-	arguments_free(&pass);
 	arguments_free(&agents);
-	arguments_free(&command);
-	free(old_preload);
-	free(session);
-	return launch_exit_status(status);
+	return 0;
 }

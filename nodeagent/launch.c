@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "nodeagent/launch.h"
 
+#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
@@ -12,12 +13,17 @@
 #include <sys/resource.h>
 #include <sys/wait.h>
 #include <unistd.h>
+#include "conf/conf.h"
 #include "nodeagent/agent.h"
 #include "nodeagent/launcher.h"
 #include "nodeagent/elf.h"
 #include "nodeagent/hash.h"
 #include "nodeagent/session.h"
+#include "nodeagent/supervisor.h"
 #include "nodeagent/util.h"
+
+#define OWN_FAILURE 125
+#define IDLE_S	    15 /* an agent that has done nothing for so long does not answer */
 
 int launch_exit_status(int wait_status)
 {
@@ -194,13 +200,52 @@ void launch_environment(
 }
 
 /* Signals and limits that we treat in our own way; COMMAND gets them as we did. */
-static const int ours[] = {SIGPIPE, SIGXFSZ, SIGINT, SIGTERM, SIGHUP, SIGCHLD, SIGUSR1};
+static const int ours[] = {SIGPIPE, SIGXFSZ, SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGCHLD, SIGUSR1,
+	SIGTTIN, SIGTTOU, SIGTSTP};
 static struct sigaction before[ARRAY_SIZE(ours)];
 static sigset_t mask_before;
 static struct rlimit files_before;
+static int *inherited; /* descriptors */
+static size_t n_inherited;
+
+static void remember_descriptors(void)
+{
+	DIR *d = opendir("/proc/self/fd");
+	size_t cap = 0;
+	struct dirent *e;
+
+	while (d && (e = readdir(d))) {
+		int fd = atoi(e->d_name);
+
+		if (fd <= STDERR_FILENO || fd == dirfd(d))
+			continue;
+		inherited = grow(inherited, n_inherited + 1, &cap, sizeof(*inherited));
+		inherited[n_inherited++] = fd;
+	}
+	if (d)
+		closedir(d);
+}
+
+void launch_close_inherited(void)
+{
+	for (size_t i = 0; i < n_inherited; i++)
+		close(inherited[i]);
+	free(inherited);
+	inherited = NULL;
+	n_inherited = 0;
+}
+
+bool launch_ignored(int signal)
+{
+	for (size_t i = 0; i < ARRAY_SIZE(ours); i++)
+		if (ours[i] == signal)
+			return before[i].sa_handler == SIG_IGN;
+	return false;
+}
 
 void launch_remember(void)
 {
+	remember_descriptors();
 	for (size_t i = 0; i < ARRAY_SIZE(ours); i++)
 		sigaction(ours[i], NULL, &before[i]);
 	sigprocmask(SIG_SETMASK, NULL, &mask_before);
@@ -245,28 +290,23 @@ pid_t launch_child(char *const *argv, int when_we_die, int *exec_error)
 	return pid;
 }
 
-int launch_command(struct agent *a, const struct launch *l, char **error)
+void launch_supervised(
+	const struct agent *a, const struct launch *l, void (*bereaved)(void *ctx), void *ctx)
 {
-	struct arguments pass = {0}, argv = {0};
-	int exec_error;
+	static struct arguments argv; /* of the supervisor, to its end */
+	static struct supervision s;
+	struct arguments pass = {0};
+	char *error = NULL;
 
-	*error = NULL;
-	launch_environment(l, a->session, &pass, error);
-	if (!*error) {
-		launcher_pass_environment(l->command, pass.v, &argv);
-		a->command = launch_child(argv.v, 0, &exec_error);
-		if (a->command < 0) {
-			bool here = exec_error == ENOENT && !strchr(l->command[0], '/') &&
-				    !access(l->command[0], X_OK);
-
-			*error = xasprintf("cannot run %s: %s%s%s", l->command[0],
-				strerror(exec_error ? exec_error : errno),
-				here ? "; for the one of this directory write ./" : "",
-				here ? l->command[0] : "");
-			a->command = 0;
-		}
-	}
+	launch_environment(l, a->session, &pass, &error);
+	if (error)
+		die(OWN_FAILURE, "%s", error);
+	launcher_pass_environment(l->command, pass.v, &argv);
+	s = (struct supervision){.argv = argv.v, .bereaved = bereaved, .ctx = ctx};
+	s.patience_s = a->conf->agent_deadline_s < IDLE_S ? a->conf->agent_deadline_s : IDLE_S;
+	if (a->several)
+		s.patience_s = 2 * a->conf->agent_deadline_s + IDLE_S;
 	arguments_free(&pass);
-	arguments_free(&argv);
-	return *error ? -1 : 0;
+	if (supervise(&s))
+		die(OWN_FAILURE, "cannot start the agent: %s", strerror(errno));
 }

@@ -25,14 +25,17 @@ bool launch_is_distributed(const struct launch *l);
 bool launch_names_mpi(const struct launch *l);
 
 /*
- * Starts COMMAND traced, as a->command, with signals as they were. 0, or -1
- * and *error: COMMAND was not run.
+ * COMMAND is to be a child of the supervisor, which stays behind here; returns as the agent,
+ * which has yet to call supervised_run(). bereaved and ctx as in supervisor.h. What cannot
+ * be done is said and ends us with 125.
  */
-int launch_command(struct agent *a, const struct launch *l, char **error);
+void launch_supervised(
+	const struct agent *a, const struct launch *l, void (*bereaved)(void *ctx), void *ctx);
 
 /*
- * Several nodes: starts the agents, then COMMAND, waits for both. Returns
- * COMMAND's exit status as the shell would, or 125.
+ * Several nodes: the front. Starts the agents, then COMMAND, waits for both and sees to
+ * it that there is a summary. Returns 0, as the status is the supervisor's, or 125:
+ * COMMAND was not run.
  */
 int launch_distributed(
 	struct agent *a, const struct launch *l, const char *config, char **set, int n_set);
@@ -47,6 +50,10 @@ void launch_environment(
 pid_t launch_child(char *const *argv, int when_we_die, int *exec_error);
 /* First thing in main: children start with these signals and this limit of files. */
 void launch_remember(void);
+/* Was this signal ignored then? */
+bool launch_ignored(int signal);
+/* Closes what was open then, but for standard input, output and error. */
+void launch_close_inherited(void);
 
 /* 0..255 for exit, 128+n for signal n. */
 int launch_exit_status(int wait_status);

@@ -11,7 +11,6 @@
 #include <string.h>
 #include <sys/epoll.h>
 #include <sys/signalfd.h>
-#include <sys/wait.h>
 #include <unistd.h>
 #include "conf/conf.h"
 #include "nodeagent/adopt.h"
@@ -27,6 +26,7 @@
 #include "nodeagent/session.h"
 #include "nodeagent/sessions.h"
 #include "nodeagent/siblings.h"
+#include "nodeagent/supervisor.h"
 #include "nodeagent/util.h"
 #include "shm/atomic.h"
 
@@ -66,42 +66,29 @@ static void accept_all(struct agent *a)
 	}
 }
 
-static void reap_command(struct agent *a)
-{
-	int status;
-
-	if (!a->command || waitpid(a->command, &status, WNOHANG) != a->command)
-		return;
-	a->command = 0;
-	a->command_status = status;
-	a->told_to_stop = true;
-}
-
+/* Signals to a whole step reach agents, too; the others do not concern us. */
 static void on_signal(struct agent *a)
 {
 	struct signalfd_siginfo s;
 
 	while (read(a->signals, &s, sizeof(s)) == sizeof(s)) {
+		if (supervised_is()) /* it tells what is to be done */
+			continue;
 		switch (s.ssi_signo) {
-		case SIGCHLD:
-			reap_command(a);
-			break;
 		case SIGUSR1: /* the command ended on the node of the launcher */
-			a->told_to_stop = true;
+			if (a->sibling)
+				a->told_to_stop = true;
 			break;
 		case SIGTERM:
 		case SIGHUP:
-			/* everyday form: pass it on, and stay until the command has ended */
-			if (a->command)
-				kill(a->command, (int)s.ssi_signo);
-			else if (a->sibling) /* our launcher is giving up, the command is not */
+			if (a->sibling) /* our launcher is giving up, the command is not */
 				a->orphaned = true;
 			else
 				a->told_to_stop = a->at_once = true;
 			break;
-		case SIGINT: /* from the terminal: the command has got it, too */
-			if (!a->command)
-				a->told_to_stop = a->at_once = true;
+		case SIGINT:
+		case SIGQUIT:
+			a->told_to_stop = a->at_once = true;
 			break;
 		}
 	}
@@ -132,6 +119,13 @@ static void on_event(struct agent *a, const struct epoll_event *e)
 		break;
 	case WATCH_BELL:
 		on_bell(a);
+		break;
+	case WATCH_SUPERVISOR:
+		supervised_news(a);
+		break;
+	case WATCH_COMMAND:
+		epoll_ctl(a->epoll, EPOLL_CTL_DEL, supervised_end(), NULL);
+		supervised_ended(a);
 		break;
 	case WATCH_PIDFD:
 		epoll_ctl(a->epoll, EPOLL_CTL_DEL, p->pidfd, NULL);
@@ -226,7 +220,7 @@ static bool over(struct agent *a, double *wait_s)
 		return *wait_s <= 0;
 	}
 	if (a->command) { /* everyday form: its end is what counts */
-		*wait_s = NEVER_S;
+		*wait_s = supervised_is() ? NEVER_S : LOOK_AROUND_S;
 		return false;
 	}
 	if (a->sibling && !a->orphaned) { /* we are told by SIGUSR1 */
@@ -261,6 +255,7 @@ static bool finished(struct agent *a, double *wait_s)
 	double again = siblings_attend(a), session = sessions_tick(a), idle = idle_tick(a);
 	bool now;
 
+	supervised_look(a);
 	a->news = false;
 	now = over(a, wait_s);
 	if (session < again)

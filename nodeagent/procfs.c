@@ -54,24 +54,83 @@ static bool from_pidfd(int pidfd, int *status)
 	return true;
 }
 
-/* Of a process that nobody has waited for yet: the last field of its line. */
-static bool from_zombie(int pid, int *status)
+/* The fields from its state on, or NULL. */
+static char *stat_of(int pid, char *line, size_t bytes)
 {
-	char path[64], line[2048], *p, *last;
-	bool ok = false;
+	char path[64], *p = NULL;
 	FILE *f;
 
 	snprintf(path, sizeof(path), "/proc/%d/stat", pid);
 	f = fopen(path, "re");
 	if (!f)
-		return false;
-	if (fgets(line, sizeof(line), f) && (p = strrchr(line, ')')) && p[1] == ' ' &&
-		p[2] == 'Z' && (last = strrchr(p, ' '))) {
-		*status = atoi(last + 1);
-		ok = true;
-	}
+		return NULL;
+	if (fgets(line, (int)bytes, f) && (p = strrchr(line, ')')))
+		p = p[1] == ' ' ? p + 2 : NULL;
 	fclose(f);
-	return ok;
+	return p;
+}
+
+/* Of a process that nobody has waited for yet: the last field of its line. */
+static bool from_zombie(int pid, int *status)
+{
+	char line[2048], *p = stat_of(pid, line, sizeof(line)), *last;
+
+	if (!p || *p != 'Z' || !(last = strrchr(p, ' ')))
+		return false;
+	*status = atoi(last + 1);
+	return true;
+}
+
+int procfs_parent(int pid)
+{
+	char line[2048], *p = stat_of(pid, line, sizeof(line));
+
+	return p && p[1] ? atoi(p + 2) : 0;
+}
+
+bool procfs_is_stopped(int pid)
+{
+	char line[2048], *p = stat_of(pid, line, sizeof(line));
+
+	return p && *p == 'T';
+}
+
+/* Its ticks of CPU time, and how often its first thread has been switched. */
+static uint64_t own_work(int pid)
+{
+	unsigned long long n, user, system;
+	uint64_t sum = 0;
+	char path[64], line[2048], *p = stat_of(pid, line, sizeof(line));
+	FILE *f;
+
+	if (p && sscanf(p, "%*c %*d %*d %*d %*d %*d %*u %*u %*u %*u %*u %llu %llu", &user,
+			 &system) == 2)
+		sum = user + system;
+	snprintf(path, sizeof(path), "/proc/%d/status", pid);
+	f = fopen(path, "re");
+	while (f && fgets(line, sizeof(line), f))
+		if (sscanf(line, "voluntary_ctxt_switches: %llu", &n) == 1 ||
+			sscanf(line, "nonvoluntary_ctxt_switches: %llu", &n) == 1)
+			sum += n;
+	if (f)
+		fclose(f);
+	return sum;
+}
+
+uint64_t procfs_work(int pid)
+{
+	uint64_t sum = own_work(pid);
+	char path[64];
+	int child;
+	FILE *f;
+
+	snprintf(path, sizeof(path), "/proc/%d/task/%d/children", pid, pid);
+	f = fopen(path, "re");
+	while (f && fscanf(f, "%d", &child) == 1)
+		sum += own_work(child);
+	if (f)
+		fclose(f);
+	return sum;
 }
 
 bool procfs_exit_status(int pidfd, int pid, int *status)

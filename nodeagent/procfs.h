@@ -13,6 +13,16 @@ int procfs_maps_has(int pid, const char *text);
 /* A number of the file that it runs, 0 if unknown. */
 uint64_t procfs_program(int pid);
 
+/* Its parent, 0 if unknown. */
+int procfs_parent(int pid);
+
+/* A signal has stopped it: not a debugger. */
+bool procfs_is_stopped(int pid);
+
+/* A number that changes whenever it or a child of it has run, also if it only waited; 0 if
+ * unknown. */
+uint64_t procfs_work(int pid);
+
 /* Status as from waitpid() of a process that ended and is not our child. False
  * if the kernel does not tell (older than 6.15, and already reaped). */
 bool procfs_exit_status(int pidfd, int pid, int *status);

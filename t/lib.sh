@@ -353,12 +353,15 @@ number_in() {
 	od -An -t d8 -N 8 "$1" | tr -d " "
 }
 
-# agent_pids: the agents of this test that are running now
+# agent_pids: the agents of this test that are running now; not the supervisor of one
 agent_pids() {
 	for test_p in $(grep -lzxF "VFTR_TEST_DIR=$VFTR_TEST_DIR" /proc/[0-9]*/environ 2>/dev/null); do
 		test_p=${test_p#/proc/}
 		test_p=${test_p%/environ}
-		case $(cat "/proc/$test_p/comm" 2>/dev/null) in vftr-node-agent) echo "$test_p" ;; esac
+		case $(cat "/proc/$test_p/comm" 2>/dev/null) in
+		vftr-agent) echo "$test_p" ;;
+		vftr-node-agent) pgrep -P "$test_p" -x vftr-agent >/dev/null || echo "$test_p" ;;
+		esac
 	done
 }
 

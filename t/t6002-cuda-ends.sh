@@ -108,12 +108,13 @@ test_expect 'a call that ends while another thread has paused recording has ende
 	rm -f app_* pid
 	"$AGENT" -q -k shm.when_full=drop -- sh -c "./app kernels 1000 0 wait sleep 2000 \
 		kernels 20000 0 wait >out; echo \$? >status" &
-	agent=$!
+	job=$!
 	sleep 1.5
+	agent=$(agent_pids)
 	kill -STOP $agent
 	wait_for 60 "[ -s status ]"
 	kill -CONT $agent
-	wait $agent || :
+	wait $job || :
 	is 0 "$(cat status)"
 	n=$(gpu app_all.json _Z5saxpyfPKfPf calls)
 	lost=$(gpu_warnings | sed -n "s/.*no room for \([0-9]*\) activities.*/\1/p")

@@ -152,20 +152,23 @@ test_expect 'a killed agent does not harm the program (everyday form)' '
 	rm -f counter
 	"$AGENT" -q -- sh -c "$BIN/end counted 1.5 counter; echo \$? >status" &
 	wait_for 20 "[ -s counter ] && [ \$(number_in counter) -gt 0 ]"
-	kill -9 $!
+	kill -9 $(agent_pids)
 	wait_for 20 "[ -s status ]"
-	is 0 "$(cat status)" "exit status of the program"'
+	is 0 "$(cat status)" "exit status of the program"
+	status_of 0 wait $!'
 
 test_expect 'a killed agent does not harm a program that blocks on a full ring' '
 	rm -f counter status
 	"$AGENT" -q -k shm.ring_size=32KiB -- \
 		sh -c "$BIN/end counted 2 counter; echo \$? >status" &
 	wait_for 20 "[ -s counter ] && [ \$(number_in counter) -gt 0 ]"
-	kill -STOP $!
+	agent=$(agent_pids)
+	kill -STOP $agent
 	sleep 0.3
-	kill -9 $!
+	kill -9 $agent
 	wait_for 20 "[ -s status ]"
-	is 0 "$(cat status)" "exit status of the program"'
+	is 0 "$(cat status)" "exit status of the program"
+	status_of 0 wait $!'
 
 test_expect 'a killed agent that the program had started itself does no harm' '
 	rm -f counter

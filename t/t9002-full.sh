@@ -43,12 +43,12 @@ test_expect 'block, on one CPU with the agent: nothing lost, the waiting is repo
 test_expect 'block, agent stopped for half a second: the program waits and goes on' "
 	rm -f end_*
 	$AGENT -q $SMALL -- $BIN/end storm $few &
-	agent=\$!
-	sleep 0.02
+	wait_for 10 '[ -n \"\$(agent_pids)\" ]'
+	agent=\$(agent_pids)
 	kill -STOP \$agent
 	sleep 0.5
 	kill -CONT \$agent
-	wait \$agent
+	wait \$!
 	exact_storm $few"
 
 test_expect "drop, 32 KiB rings, $calls calls: what is missing is counted exactly" "
