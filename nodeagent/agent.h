@@ -16,6 +16,7 @@
 #define NEVER_S 3600.0
 
 struct budget;
+struct callers;
 struct clock_sync;
 struct conf;
 struct counter_watch;
@@ -30,6 +31,7 @@ struct ring_store;
 struct sampling;
 struct symcache;
 struct sync;
+struct warning_kind;
 
 struct agent {
 	struct conf *conf;
@@ -44,7 +46,9 @@ struct agent {
 	struct counter_watch *counters; /* of hardware: counters.h */
 	struct budget *budget;		/* budget.h; NULL until it looks */
 	struct process *processes;	/* that have said HELLO, newest first */
-	struct process *live;		/* have not ended, or only just; before HELLO, too */
+	struct process *live;		/* of those, who have not ended, or only just */
+	struct callers *callers;	/* callers.h: before HELLO; NULL until the first came */
+	bool callers_ended;		/* some of them */
 	struct pids *pids;		/* pids.h; NULL until a process has said HELLO */
 	unsigned n_live, n_ever;
 	struct process_past *past;  /* process-past.h; NULL until thousands have ended */
@@ -92,8 +96,12 @@ struct agent {
 	uint64_t quiet_since; /* raw ns; 0: processes are attached */
 	uint64_t stop_since;  /* raw ns of told_to_stop with processes alive */
 	uint32_t refused_version; /* of the library of a process that was told so, or 0 */
-	char **warnings;
+	char **warnings; /* warn.c */
 	size_t n_warnings, cap_warnings;
+	struct warning_kind *warning_kinds;
+	size_t n_warning_kinds, cap_warning_kinds;
+	unsigned more_warnings; /* that are not in the list */
+	unsigned unkept_said;	/* of kinds that are not, on standard error */
 };
 
 /* Present time in the ticks that records carry. */

@@ -16,6 +16,7 @@
 #include "nodeagent/adopt.h"
 #include "nodeagent/agent.h"
 #include "nodeagent/budget.h"
+#include "nodeagent/callers.h"
 #include "nodeagent/courier.h"
 #include "nodeagent/drain.h"
 #include "nodeagent/idle.h"
@@ -50,20 +51,6 @@ void agent_close(struct agent *a, int *fd)
 	epoll_ctl(a->epoll, EPOLL_CTL_DEL, *fd, NULL);
 	close(*fd);
 	*fd = -1;
-}
-
-static void accept_all(struct agent *a)
-{
-	int fd, pid;
-
-	while ((fd = session_accept(a, &pid)) >= 0) {
-		struct process *p = process_new(a, fd, pid);
-
-		a->children_seen++; /* or any other process: then HELLO says so at once */
-		agent_watch(a, fd, WATCH_SOCKET, p);
-		if (p->pidfd >= 0)
-			agent_watch(a, p->pidfd, WATCH_PIDFD, p);
-	}
 }
 
 /* Signals to a whole step reach agents, too; the others do not concern us. */
@@ -108,7 +95,7 @@ static void on_event(struct agent *a, const struct epoll_event *e)
 
 	switch (e->data.u64 & KIND_MASK) {
 	case WATCH_LISTENER:
-		accept_all(a);
+		callers_accept(a);
 		break;
 	case WATCH_SIGNALS:
 		on_signal(a);
@@ -179,10 +166,7 @@ static bool somebody_expected(const struct agent *a)
 {
 	if (a->forks_announced > a->children_seen)
 		return true;
-	for (const struct process *p = a->live; p; p = p->next_live)
-		if (process_is_expected(p))
-			return true;
-	return false;
+	return callers_any(a);
 }
 
 /* What outlives the command has the same time as it would have to start. */
@@ -253,6 +237,7 @@ static bool over(struct agent *a, double *wait_s)
 static bool finished(struct agent *a, double *wait_s)
 {
 	double again = siblings_attend(a), session = sessions_tick(a), idle = idle_tick(a);
+	double callers = callers_tick(a);
 	bool now;
 
 	supervised_look(a);
@@ -262,6 +247,8 @@ static bool finished(struct agent *a, double *wait_s)
 		again = session;
 	if (idle < again)
 		again = idle;
+	if (callers < again)
+		again = callers;
 
 	if (again < *wait_s)
 		*wait_s = again;

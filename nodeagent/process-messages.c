@@ -7,8 +7,10 @@
 #include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/ioctl.h>
 #include <sys/socket.h>
 #include <sys/syscall.h>
+#include <linux/sockios.h>
 #include <time.h>
 #include <unistd.h>
 #include "conf/conf.h"
@@ -38,8 +40,10 @@
 #include "shm/ring.h"
 
 #define PACKET_BYTES	(sizeof(struct wire_module) + WIRE_TEXT_MAX)
-#define PACKETS_AT_ONCE 4096 /* then the others have their turn */
-#define TIMES_AT_ONCE	16   /* ... unless records wait for what they say */
+#define PACKETS_AT_ONCE 4096		  /* or as many as can be read in ... */
+#define TURN_NS		UINT64_C(5000000) /* then the others have their turn */
+#define UNREAD_BYTES	16384 /* of answers, as the kernel counts: it asks, and does not listen */
+#define TIMES_AT_ONCE	16    /* ... unless records wait for what they say */
 #define STACK_FRAMES	4096
 
 union packet {
@@ -269,6 +273,22 @@ static const size_t fixed_bytes[WIRE_KINDS] = {
 	[WIRE_OPENACC] = sizeof(struct wire_openacc),
 };
 
+/* Nobody is left to read an answer. */
+static bool is_gone(const struct process *p)
+{
+	struct pollfd f = {p->socket, 0, 0};
+
+	return poll(&f, 1, 0) == 1 && (f.revents & (POLLHUP | POLLERR));
+}
+
+/* Two at most are on their way when a process asks again: WELCOME, and its first RING. */
+static bool reads_answers(const struct process *p)
+{
+	int unread;
+
+	return ioctl(p->socket, SIOCOUTQ, &unread) || unread <= UNREAD_BYTES;
+}
+
 static void on_packet(struct process *p, union packet *m, size_t bytes)
 {
 	uint32_t kind = m->head.kind;
@@ -294,7 +314,13 @@ static void on_packet(struct process *p, union packet *m, size_t bytes)
 	case WIRE_MODULE_GONE:
 		codemap_gone(p->code, m->number.number, m->head.ticks);
 		break;
-	case WIRE_THREAD:
+	case WIRE_THREAD: /* what it costs is only for one who wants it */
+		if (is_gone(p))
+			break;
+		if (!reads_answers(p)) {
+			process_quarantine(p, "it asks for rings and does not read the answers");
+			break;
+		}
 		threads_begin(p, &m->thread, text_of(m, sizeof(m->thread), 0));
 		break;
 	case WIRE_THREAD_END:
@@ -358,6 +384,7 @@ enum received { ALL_READ, MORE_TO_READ, HUNG_UP };
 
 static enum received receive(struct process *p)
 {
+	uint64_t until = clock_raw_ns() + TURN_NS;
 	union packet m;
 
 	for (int left = PACKETS_AT_ONCE; left && p->socket >= 0; left--) {
@@ -374,6 +401,8 @@ static enum received receive(struct process *p)
 		m.bytes[n] = '\0';
 		if (!p->quarantined && !p->turned_away)
 			on_packet(p, &m, (size_t)n);
+		if (clock_raw_ns() > until)
+			break;
 	}
 	return p->socket >= 0 ? MORE_TO_READ : HUNG_UP;
 }

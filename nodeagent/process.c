@@ -13,6 +13,7 @@
 #include "conf/conf.h"
 #include "nodeagent/agent.h"
 #include "nodeagent/budget.h"
+#include "nodeagent/callers.h"
 #include "nodeagent/counters.h"
 #include "nodeagent/demangle.h"
 #include "nodeagent/drain.h"
@@ -48,14 +49,13 @@ struct process *process_new(struct agent *a, int socket, int pid)
 	p->rank = p->size = p->rank_hint = p->size_hint = p->job_rank = WIRE_UNKNOWN;
 	p->exit_status = -1;
 	p->connected_ticks = agent_ticks(a);
+	p->connected_raw_ns = clock_raw_ns();
 	p->code = codemap_new();
 	p->past = calltree_new();
 	if (a->conf->mpi_show_sync_time && !a->sync)
 		a->sync = sync_new();
 	p->gpu = gpu_new(p);
 	p->traffic = traffic_new(a->conf, a->sync);
-	p->next_live = a->live;
-	a->live = p;
 	return p;
 }
 
@@ -68,6 +68,9 @@ void process_enlist(struct process *p)
 	if (p->next)
 		p->next->at = &p->next;
 	a->processes = p;
+	callers_leave(p);
+	p->next_live = a->live;
+	a->live = p;
 	pids_add(p);
 }
 
@@ -112,11 +115,9 @@ void processes_sweep(struct agent *a)
 			continue;
 		}
 		*at = p->next_live;
-		if (p->greeted)
-			process_past_add(p);
-		else
-			process_free(p);
+		process_past_add(p);
 	}
+	callers_sweep(a);
 }
 
 const char *process_name(const struct process *p)
@@ -159,6 +160,14 @@ static bool has_exited(const struct process *p)
 	return p->pidfd < 0 || (poll(&f, 1, 0) == 1 && (f.revents & POLLIN));
 }
 
+void process_drop(struct process *p)
+{
+	p->ended = true;
+	p->agent->callers_ended = true;
+	agent_close(p->agent, &p->socket);
+	agent_close(p->agent, &p->pidfd);
+}
+
 void process_hung_up(struct process *p)
 {
 	if (p->socket >= 0) {
@@ -171,10 +180,7 @@ void process_hung_up(struct process *p)
 	if (!p->greeted) { /* somebody who came and went, or a daemon that closes what it has */
 		if (!has_exited(p) && p->program && procfs_program(p->pid) == p->program)
 			return;
-		p->ended = true;
-		agent_close(p->agent, &p->pidfd);
-		calltree_free(p->past);
-		p->past = NULL;
+		process_drop(p);
 		return;
 	}
 	if (has_exited(p)) {

@@ -68,8 +68,8 @@ struct process {
 	const struct control_app_shm *control_app;
 	uint64_t definitions; /* messages received */
 	struct codemap *code;
-	struct region *regions; /* regions.c */
-	size_t n_regions, cap_regions;
+	struct region **regions; /* regions.c: in chunks */
+	size_t n_regions, cap_regions, region_bytes;
 	struct thread_ring **threads; /* by ring index; NULL: ended and added to past */
 	size_t n_threads, cap_threads;
 	uint32_t threads_ever;	 /* number of the next thread */
@@ -109,13 +109,17 @@ struct process {
 	char *quarantined;	    /* why, or NULL */
 	struct process *next, **at; /* in agent.processes: and what points here */
 	struct process *next_live;  /* in agent.live, then in process_past */
-	struct process *namesake;   /* pids.h: an older one with this pid */
+	struct process *next_caller, *prev_caller; /* in agent.callers, until HELLO */
+	uint64_t connected_raw_ns;
+	bool awaited;		  /* callers.c: the child of a process that is traced */
+	struct process *namesake; /* pids.h: an older one with this pid */
 };
 
-/* A connection was accepted. Owned by the agent's lists: of the living, and from HELLO on of all.
- */
+/* A connection was accepted. Owned by callers.c, and from HELLO on by the agent's lists. */
 struct process *process_new(struct agent *a, int socket, int pid);
-/* It has said HELLO: it is in agent.processes until it is freed. */
+/* Of a caller: its connection is closed; to be freed by callers_sweep(). */
+void process_drop(struct process *p);
+/* It has said HELLO: it is in agent.processes until it is freed, and among the living. */
 void process_enlist(struct process *p);
 void process_free(struct process *p);
 
@@ -154,7 +158,7 @@ static inline bool process_is_expected(const struct process *p)
 	return !p->greeted && !p->ended;
 }
 
-/* Those that have ended leave the living; those that were never traced are freed. */
+/* Those that have ended leave the living. */
 void processes_sweep(struct agent *a);
 
 /* Totals over living and ended threads. */

@@ -12,7 +12,9 @@
 #include "nodeagent/util.h"
 #include "shm/record.h"
 
-#define REGIONS_LIMIT (1u << 20) /* of one process */
+#define REGIONS_LIMIT (1u << 20)  /* of one process */
+#define NAMES_LIMIT   (80u << 20) /* bytes of their names: more than the library sends */
+#define CHUNK	      64u
 
 struct region {
 	char *name; /* NULL: not defined, or not made yet */
@@ -30,6 +32,15 @@ static const char *const constructs[CONSTRUCT_KINDS] = {
 #undef CONSTRUCT_ROW
 };
 
+/* NULL: nobody has told of one near it. */
+static struct region *find(const struct process *p, uint64_t number)
+{
+	struct region *chunk = number < p->n_regions ? p->regions[number / CHUNK] : NULL;
+
+	return chunk ? &chunk[number % CHUNK] : NULL;
+}
+
+/* Numbers may come in any order, and some never: a forked child tells what is left of them. */
 static struct region *region_at(struct process *p, uint64_t number)
 {
 	struct region *r, empty = {0};
@@ -39,10 +50,14 @@ static struct region *region_at(struct process *p, uint64_t number)
 		return NULL;
 	}
 	while (p->n_regions <= number) {
-		p->regions = grow(p->regions, p->n_regions, &p->cap_regions, sizeof(*p->regions));
-		p->regions[p->n_regions++] = (struct region){0};
+		p->regions = grow(
+			p->regions, p->n_regions / CHUNK, &p->cap_regions, sizeof(*p->regions));
+		p->regions[p->n_regions / CHUNK] = NULL;
+		p->n_regions += CHUNK;
 	}
-	r = &p->regions[number];
+	if (!p->regions[number / CHUNK])
+		p->regions[number / CHUNK] = xcalloc(CHUNK, sizeof(**p->regions));
+	r = &p->regions[number / CHUNK][number % CHUNK];
 	free(r->name);
 	free(r->user_name);
 	openacc_region_free(r->openacc);
@@ -56,8 +71,12 @@ void regions_define(struct process *p, uint64_t number, const char *name)
 {
 	struct region *r = region_at(p, number);
 
-	if (r)
-		r->name = xstrdup(name);
+	if (!r)
+		return;
+	r->name = xstrdup(name);
+	p->region_bytes += strlen(name) + 1;
+	if (p->region_bytes > NAMES_LIMIT)
+		process_quarantine(p, "its names of regions have more than %u bytes", NAMES_LIMIT);
 }
 
 void regions_construct(struct process *p, const struct wire_construct *m, const char *name)
@@ -82,10 +101,16 @@ void regions_construct(struct process *p, const struct wire_construct *m, const 
 void regions_free(struct process *p)
 {
 	for (size_t i = 0; i < p->n_regions; i++) {
-		free(p->regions[i].name);
-		free(p->regions[i].user_name);
-		openacc_region_free(p->regions[i].openacc);
+		struct region *r = find(p, i);
+
+		if (!r)
+			continue;
+		free(r->name);
+		free(r->user_name);
+		openacc_region_free(r->openacc);
 	}
+	for (size_t i = 0; i < p->n_regions / CHUNK; i++)
+		free(p->regions[i]);
 	free(p->regions);
 }
 
@@ -115,9 +140,12 @@ static void read_lines(struct symcache *s, const struct process *p)
 {
 	struct code_place *places = xcalloc(p->n_regions, sizeof(*places));
 
-	for (size_t i = 0; i < p->n_regions; i++)
-		if (p->regions[i].is_construct && !p->regions[i].name)
-			places[i] = p->regions[i].place;
+	for (size_t i = 0; i < p->n_regions; i++) {
+		const struct region *r = find(p, i);
+
+		if (r && r->is_construct && !r->name)
+			places[i] = r->place;
+	}
 	source_lines_read(symcache_lines(s), places, p->n_regions);
 	free(places);
 }
@@ -154,11 +182,10 @@ static void make_name(struct symcache *s, struct region *r)
 
 const char *regions_name(struct symcache *s, const struct process *p, uint64_t number)
 {
-	struct region *r;
+	struct region *r = find(p, number);
 
-	if (number >= p->n_regions)
+	if (!r)
 		return NULL;
-	r = &p->regions[number];
 	if (r->is_construct && !r->name) {
 		if (r->place.path)
 			read_lines(s, p);
@@ -169,9 +196,9 @@ const char *regions_name(struct symcache *s, const struct process *p, uint64_t n
 
 enum construct regions_kind(const struct process *p, uint64_t number)
 {
-	return number < p->n_regions && p->regions[number].is_construct
-		       ? (enum construct)p->regions[number].kind
-		       : CONSTRUCT_KINDS;
+	const struct region *r = find(p, number);
+
+	return r && r->is_construct ? (enum construct)r->kind : CONSTRUCT_KINDS;
 }
 
 /* The region of a frame's key, or NULL. */
@@ -183,7 +210,7 @@ static const struct region *region_of_key(const struct process *p, uint64_t key)
 		number = RECORD_REGION_NUMBER(key);
 	else if (key >= RECORD_ID_REGION && key < RECORD_ID_FUNCTION)
 		number = key - RECORD_ID_REGION;
-	return number < p->n_regions ? &p->regions[number] : NULL;
+	return find(p, number);
 }
 
 enum construct regions_kind_of_key(const struct process *p, uint64_t key)
@@ -222,7 +249,7 @@ void regions_mismatched(void *ctx, uint64_t key, bool missing, uint64_t times)
 	struct process *p = ctx;
 	uint64_t number =
 		RECORD_IS_REGION(key) ? RECORD_REGION_NUMBER(key) : key - RECORD_ID_REGION;
-	struct region *r = number < p->n_regions ? &p->regions[number] : NULL;
+	struct region *r = find(p, number);
 
 	if (!r || r->is_construct)
 		return;
@@ -247,9 +274,9 @@ struct mismatches {
 static void collect(struct mismatches *to, const struct process *p, bool copy)
 {
 	for (size_t i = 0; i < p->n_regions; i++) {
-		const struct region *r = &p->regions[i];
+		const struct region *r = find(p, i);
 
-		if (!r->name || !(r->surplus_ends | r->missing_ends))
+		if (!r || !r->name || !(r->surplus_ends | r->missing_ends))
 			continue;
 		to->at = grow(to->at, to->n, &to->cap, sizeof(*to->at));
 		to->at[to->n++] = (struct mismatch){

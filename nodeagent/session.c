@@ -240,16 +240,17 @@ int session_accept(struct agent *a, int *pid)
 {
 	struct ucred peer;
 	socklen_t bytes = sizeof(peer);
-	int fd = accept4(a->listener, NULL, NULL, SOCK_CLOEXEC | SOCK_NONBLOCK);
+	int fd;
 
-	if (fd < 0)
-		return -1;
-	if (getsockopt(fd, SOL_SOCKET, SO_PEERCRED, &peer, &bytes) || peer.uid != geteuid()) {
+	while ((fd = accept4(a->listener, NULL, NULL, SOCK_CLOEXEC | SOCK_NONBLOCK)) >= 0) {
+		if (!getsockopt(fd, SOL_SOCKET, SO_PEERCRED, &peer, &bytes) &&
+			peer.uid == geteuid()) {
+			*pid = peer.pid;
+			return fd;
+		}
 		agent_warn(a, true, "refused a connection of another user (uid %u)",
 			(unsigned)peer.uid);
 		close(fd);
-		return session_accept(a, pid);
 	}
-	*pid = peer.pid;
-	return fd;
+	return -errno;
 }

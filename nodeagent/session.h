@@ -29,7 +29,7 @@ void session_sweep(void);
 /* Removes both files. */
 void session_close(struct agent *a);
 
-/* A connection that waits, or -1. *pid is the peer's, 0 if it is not visible. */
+/* A connection that waits, or -errno. *pid is the peer's, 0 if it is not visible. */
 int session_accept(struct agent *a, int *pid);
 
 #endif

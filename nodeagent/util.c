@@ -10,21 +10,26 @@
 #include <unistd.h>
 
 #include "conf/conf.h"
+#include "nodeagent/table.h"
 
 const char *program_name = "vftr";
 
 static void say(const char *fmt, va_list args)
 {
-	char line[2048];
+	char line[2048], *plain;
 
 	/* one write, so that the lines of several agents do not mix */
 	int n = snprintf(line, sizeof(line), "%s: ", program_name);
 	n += vsnprintf(line + n, sizeof(line) - n - 1, fmt, args);
 	if (n > (int)sizeof(line) - 2)
 		n = sizeof(line) - 2;
-	line[n++] = '\n';
-	if (write(STDERR_FILENO, line, n) < 0)
-		return;
+	line[n] = '\0';
+	plain = text_plain(line); /* names are in it, which may hold anything */
+	n = (int)strlen(plain);
+	plain[n++] = '\n';
+	if (write(STDERR_FILENO, plain, (size_t)n) < 0)
+		n = 0;
+	free(plain);
 }
 
 void complain(const char *fmt, ...)

@@ -18,7 +18,7 @@ static inline const char *one_or_many(uint64_t n, const char *one, const char *m
 	return n == 1 ? one : many;
 }
 
-/* "PROGRAM: text" and a newline on stderr. */
+/* "PROGRAM: text" and a newline on stderr; control characters in it are question marks. */
 void complain(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
 /* The same, then exit(status). */
 void die(int status, const char *fmt, ...) __attribute__((format(printf, 2, 3), noreturn));

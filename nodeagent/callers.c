@@ -1,0 +1,225 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "nodeagent/callers.h"
+
+#include <errno.h>
+#include <string.h>
+#include <sys/epoll.h>
+#include <sys/resource.h>
+#include <sys/socket.h>
+#include <unistd.h>
+#include "nodeagent/agent.h"
+#include "nodeagent/map64.h"
+#include "nodeagent/pids.h"
+#include "nodeagent/process.h"
+#include "nodeagent/procfs.h"
+#include "nodeagent/session.h"
+#include "nodeagent/util.h"
+#include "shm/clock.h"
+
+#define HELLO_WITHIN_S 10.0
+#define SURELY_IDLE_S  1.0 /* when descriptors are short */
+#define PER_PROCESS    16u
+#define RESERVED       16 /* descriptors for control pages, rings and files */
+#define DEAF_S	       0.1
+
+struct callers {
+	struct process *first, *last; /* oldest first, through next_caller */
+	struct map64 of;	      /* pid -> how many */
+	uint64_t deaf_since;	      /* raw ns: the listener is not watched; 0: it is */
+	uint64_t due;		      /* of callers_tick(), raw ns */
+};
+
+static struct callers *callers_of(struct agent *a)
+{
+	if (!a->callers)
+		a->callers = xcalloc(1, sizeof(*a->callers));
+	return a->callers;
+}
+
+static double age_s(const struct process *p)
+{
+	return 1e-9 * (double)(clock_raw_ns() - p->connected_raw_ns);
+}
+
+/* The child of a process that is traced has all the time it wants. */
+static bool is_child(struct process *p)
+{
+	if (!p->awaited)
+		p->awaited = pids_known(p->agent, procfs_parent(p->pid));
+	return p->awaited;
+}
+
+/* It stays in the list: events of it may have been fetched already. */
+static void hang_up(struct process *p)
+{
+	p->agent->children_seen--;
+	process_drop(p);
+}
+
+static uint32_t *count_of(struct callers *c, int pid)
+{
+	if (!map64_find(&c->of, (uint32_t)pid))
+		map64_add(&c->of, (uint32_t)pid, 0);
+	return map64_find(&c->of, (uint32_t)pid);
+}
+
+static void enter(struct callers *c, struct process *p)
+{
+	p->prev_caller = c->last;
+	*(c->last ? &c->last->next_caller : &c->first) = p;
+	c->last = p;
+	++*count_of(c, p->pid);
+}
+
+void callers_leave(struct process *p)
+{
+	struct callers *c = p->agent->callers;
+
+	*(p->prev_caller ? &p->prev_caller->next_caller : &c->first) = p->next_caller;
+	*(p->next_caller ? &p->next_caller->prev_caller : &c->last) = p->prev_caller;
+	p->next_caller = p->prev_caller = NULL;
+	--*count_of(c, p->pid);
+}
+
+void callers_sweep(struct agent *a)
+{
+	struct process *p, *next;
+
+	for (p = a->callers && a->callers_ended ? a->callers->first : NULL; p; p = next) {
+		next = p->next_caller;
+		if (!p->ended)
+			continue;
+		callers_leave(p);
+		process_free(p);
+	}
+	a->callers_ended = false;
+}
+
+bool callers_any(const struct agent *a)
+{
+	for (const struct process *p = a->callers ? a->callers->first : NULL; p; p = p->next_caller)
+		if (!p->ended)
+			return true;
+	return false;
+}
+
+/* ---- too many ----------------------------------------------------------------------- */
+
+/* No process has two for long. */
+static void close_surplus(struct callers *c, const struct process *last)
+{
+	uint32_t live = 0;
+
+	if (*count_of(c, last->pid) <= PER_PROCESS)
+		return;
+	for (struct process *p = c->last; p; p = p->prev_caller)
+		if (p->pid == last->pid && !p->ended && ++live > PER_PROCESS) {
+			hang_up(p);
+			agent_warn(p->agent, false,
+				"process %d had more than %u connections without saying who it is: "
+				"older ones were closed",
+				p->pid, PER_PROCESS);
+			return;
+		}
+}
+
+static bool close_an_idle_one(struct callers *c)
+{
+	for (struct process *p = c->first; p; p = p->next_caller)
+		if (!p->ended && age_s(p) > SURELY_IDLE_S && !is_child(p)) {
+			hang_up(p);
+			return true;
+		}
+	return false;
+}
+
+static bool is_short(int fd)
+{
+	struct rlimit limit;
+
+	return !getrlimit(RLIMIT_NOFILE, &limit) && (rlim_t)fd + RESERVED >= limit.rlim_cur;
+}
+
+/* Its HELLO is taken, else the hang-up would discard the answer. */
+static void turn_away(struct agent *a, int fd, int pid)
+{
+	static const char why[] = "the agent has no descriptors left (see ulimit -n)";
+	struct {
+		struct wire_head head;
+		char text[sizeof(why)];
+	} answer = {.head = {.kind = WIRE_REFUSED, .text_bytes = sizeof(why)}};
+	char hello[64];
+
+	memcpy(answer.text, why, sizeof(why));
+	if (recv(fd, hello, sizeof(hello), MSG_DONTWAIT) >= 0 || errno == EAGAIN)
+		send(fd, &answer, sizeof(answer.head) + sizeof(why), MSG_NOSIGNAL | MSG_DONTWAIT);
+	close(fd);
+	agent_warn(a, true, "process %d was refused: %s", pid, why);
+}
+
+static void listen_again(struct agent *a, bool yes)
+{
+	struct epoll_event e = {.events = yes ? EPOLLIN : 0, .data.u64 = WATCH_LISTENER};
+
+	epoll_ctl(a->epoll, EPOLL_CTL_MOD, a->listener, &e);
+	a->callers->deaf_since = yes ? 0 : clock_raw_ns();
+	if (!yes)
+		a->callers->due = 0;
+}
+
+/* ---- coming and waiting --------------------------------------------------------------- */
+
+void callers_accept(struct agent *a)
+{
+	struct callers *c = callers_of(a);
+	int fd, pid;
+
+	while ((fd = session_accept(a, &pid)) >= 0) {
+		struct process *p;
+
+		if (is_short(fd) && !close_an_idle_one(c)) {
+			turn_away(a, fd, pid);
+			continue;
+		}
+		p = process_new(a, fd, pid);
+		a->children_seen++; /* or any other process: then HELLO says so at once */
+		enter(c, p);
+		close_surplus(c, p);
+		agent_watch(a, fd, WATCH_SOCKET, p);
+		if (p->pidfd >= 0)
+			agent_watch(a, p->pidfd, WATCH_PIDFD, p);
+		c->due = 0;
+	}
+	if (fd != -EAGAIN && fd != -EINTR && fd != -ECONNABORTED)
+		listen_again(a, false);
+}
+
+double callers_tick(struct agent *a)
+{
+	struct callers *c = a->callers;
+	uint64_t now = clock_raw_ns();
+	double again = NEVER_S;
+
+	if (!c)
+		return NEVER_S;
+	if (now < c->due)
+		return 1e-9 * (double)(c->due - now);
+	if (c->deaf_since && 1e-9 * (double)(now - c->deaf_since) >= DEAF_S)
+		listen_again(a, true);
+	if (c->deaf_since)
+		again = DEAF_S;
+	for (struct process *p = c->first; p; p = p->next_caller) {
+		double left = HELLO_WITHIN_S - age_s(p);
+
+		if (p->ended || p->awaited)
+			continue;
+		if (left > 0) { /* as those behind it have */
+			again = left < again ? left : again;
+			break;
+		}
+		if (!is_child(p))
+			hang_up(p);
+	}
+	c->due = now + (uint64_t)(again * 1e9);
+	return again;
+}
