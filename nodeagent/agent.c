@@ -458,7 +458,7 @@ static void take_session(struct agent *a)
 static void print_contact(const char *contact, const char *file)
 {
 	FILE *f = stdout;
-	char *tmp;
+	struct writing *tmp;
 	int error;
 
 	if (!file) {
@@ -469,7 +469,7 @@ static void print_contact(const char *contact, const char *file)
 	error = write_begin(&f, &tmp, file);
 	if (!error) {
 		fprintf(f, "%s\n", contact);
-		error = write_end(f, tmp, file);
+		error = write_end(f, tmp);
 	}
 	if (error)
 		complain("--print-contact: %s: %s", file, strerror(-error));

@@ -30,7 +30,7 @@ static int write_picture(
 	const char *path, const struct histogram *all, size_t n, const struct histogram_view *v)
 {
 	FILE *f;
-	char *tmp;
+	struct writing *tmp;
 	int rc;
 
 	if (!strcmp(path, "-")) {
@@ -40,7 +40,7 @@ static int write_picture(
 	rc = write_begin(&f, &tmp, path);
 	if (!rc) {
 		histogram_svg(all, n, v, f);
-		rc = write_end(f, tmp, path);
+		rc = write_end(f, tmp);
 	}
 	if (rc)
 		complain("%s: %s", path, strerror(-rc));

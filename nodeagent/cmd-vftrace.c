@@ -135,12 +135,15 @@ static int dump(const char *path, const char *output, const struct vfd_dump *our
 	const struct classic_dump *theirs)
 {
 	FILE *in = fopen(path, "re"), *out = stdout;
-	int status;
+	struct writing *writing = NULL;
+	int status, error = 0;
 
 	if (!strcmp(output, "stderr"))
 		out = stderr;
-	else if (strcmp(output, "stdout") && (!in || !(out = fopen(output, "we")))) {
-		complain("%s: %s", in ? output : path, strerror(errno));
+	else if (strcmp(output, "stdout"))
+		error = in ? write_begin(&out, &writing, output) : -errno;
+	if (error) {
+		complain("%s: %s", in ? output : path, strerror(-error));
 		if (in)
 			fclose(in);
 		return 1;
@@ -149,8 +152,9 @@ static int dump(const char *path, const char *output, const struct vfd_dump *our
 				      : dump_ours(path, ours, out);
 	if (in)
 		fclose(in);
-	if (out != stdout && out != stderr && fclose(out)) {
-		complain("%s: %s", output, strerror(errno));
+	error = writing ? write_end(out, writing) : 0;
+	if (error) {
+		complain("%s: %s", output, strerror(-error));
 		status = 1;
 	}
 	return status;

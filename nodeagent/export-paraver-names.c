@@ -132,13 +132,14 @@ static void put_row(const struct exporter *x, FILE *to)
 static void write_file(struct exporter *x, const char *stem, const char *suffix,
 	void (*put)(const struct exporter *x, FILE *to))
 {
-	char *path = xasprintf("%s%s", stem, suffix), *tmp;
+	char *path = xasprintf("%s%s", stem, suffix);
+	struct writing *tmp;
 	FILE *f;
 	int error = write_begin(&f, &tmp, path);
 
 	if (!error) {
 		put(x, f);
-		error = write_end(f, tmp, path);
+		error = write_end(f, tmp);
 	}
 	if (error)
 		export_fail(x, "%s: can't be written: %s", path, strerror(-error));

@@ -52,7 +52,8 @@ void export_fail(struct exporter *x, const char *fmt, ...)
 
 struct output {
 	const char *path;
-	char *tmp;
+	char *tmp; /* folder */
+	struct writing *writing;
 	bool folder, standard;
 };
 
@@ -66,15 +67,19 @@ static void remove_folder(const char *path)
 	nftw(path, remove_one, 16, FTW_DEPTH | FTW_PHYS);
 }
 
-/* An existing folder is never overwritten: what is in it may be the user's. */
+/* It is ours alone until it is complete. An existing folder is never overwritten: what is in it may
+ * be the user's. */
 static void open_folder(struct exporter *x, struct output *o)
 {
-	o->tmp = xasprintf("%s.tmp.%d", o->path, (int)getpid());
+	char *suffix = write_suffix();
+
+	o->tmp = xasprintf("%s%s", o->path, suffix);
+	free(suffix);
 	if (rmdir(o->path) && errno != ENOENT)
 		export_fail(x, "%s: %s; remove it, or choose another folder with -o", o->path,
 			errno == ENOTEMPTY || errno == EEXIST ? "is there and not empty"
 							      : strerror(errno));
-	else if (mkdir(o->tmp, 0777))
+	else if (mkdir(o->tmp, 0700))
 		export_fail(x, "%s: the folder can't be made: %s", o->tmp, strerror(errno));
 	x->path = o->tmp;
 }
@@ -89,7 +94,7 @@ static void open_output(struct exporter *x, struct output *o)
 	} else if (o->standard) {
 		x->out = stdout;
 	} else {
-		error = write_begin(&x->out, &o->tmp, o->path);
+		error = write_begin(&x->out, &o->writing, o->path);
 		if (error)
 			export_fail(x, "%s: can't be written: %s", o->path, strerror(-error));
 	}
@@ -103,24 +108,25 @@ static void close_file(struct exporter *x, struct output *o)
 		if (fflush(stdout) || ferror(stdout))
 			export_fail(x, "the standard output can't be written");
 	} else if (!x->error) {
-		error = write_end(x->out, o->tmp, o->path);
+		error = write_end(x->out, o->writing);
 		if (error)
 			export_fail(x, "%s: can't be written: %s", o->path, strerror(-error));
 	} else if (x->out) {
-		fclose(x->out);
-		if (o->tmp)
-			unlink(o->tmp);
-		free(o->tmp);
+		write_abort(x->out, o->writing);
 	}
 }
 
 static void close_output(struct exporter *x, struct output *o)
 {
+	mode_t mask;
+
 	if (!o->folder) {
 		close_file(x, o);
 		return;
 	}
-	if (!x->error && rename(o->tmp, o->path))
+	mask = umask(077);
+	umask(mask);
+	if (!x->error && (chmod(o->tmp, 0777 & ~mask) || rename(o->tmp, o->path)))
 		export_fail(x, "%s: can't be made: %s", o->path, strerror(errno));
 	if (x->error)
 		remove_folder(o->tmp);

@@ -76,7 +76,8 @@ static char *stack_text(struct agent *a, const struct thread_ring *t)
 
 void idle_write_stacks(struct agent *a)
 {
-	char *path = xasprintf("%s/stacks_%s.log", a->output_directory, a->host), *tmp;
+	char *path = xasprintf("%s/stacks_%s.log", a->output_directory, a->host);
+	struct writing *tmp;
 	FILE *f;
 	int error = write_begin(&f, &tmp, path);
 
@@ -94,7 +95,7 @@ void idle_write_stacks(struct agent *a)
 			free(text);
 		}
 	}
-	error = write_end(f, tmp, path);
+	error = write_end(f, tmp);
 	if (error)
 		complain("%s: %s", path, strerror(-error));
 	free(path);

@@ -3,6 +3,7 @@
 
 #include <inttypes.h>
 #include <stdio.h>
+#include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
 #include "conf/conf.h"
@@ -166,10 +167,10 @@ static FILE *open_dump(const char *host)
 {
 	const char *base = getenv("VFTR_TEST_PAIRS");
 	char *path = base && base[0] ? xasprintf("%s.%s", base, host) : NULL;
-	FILE *f = path ? fopen(path, "w") : NULL;
+	int fd = path ? open_replaced(path, O_WRONLY) : -1;
 
 	free(path);
-	return f;
+	return fd < 0 ? NULL : fdopen(fd, "w");
 }
 
 static struct matching *matching_of(struct agent *a)

@@ -297,13 +297,16 @@ int report_write(const char *dir, const char *base, const char *suffix,
 	void (*fill)(FILE *f, const struct report *r, const void *ctx), const struct report *r,
 	const void *ctx, char **error)
 {
-	char *path = xasprintf("%s/%s%s", dir, base, suffix), *tmp;
+	char *path = xasprintf("%s/%s%s", dir, base, suffix);
+	struct writing *tmp;
 	FILE *f;
 	int rc = write_begin(&f, &tmp, path);
 
 	if (!rc) {
 		fill(f, r, ctx);
-		rc = write_end(f, tmp, path);
+		if (!strncmp(suffix, "_all", 4))
+			write_durable(tmp);
+		rc = write_end(f, tmp);
 	}
 	if (rc && !*error)
 		*error = xasprintf("cannot write %s: %s", path, strerror(-rc));

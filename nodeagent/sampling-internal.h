@@ -20,7 +20,8 @@ struct sampling {
 	struct agent *agent;
 	struct vfd_writer *writer; /* NULL: could not be opened, or is closed */
 	char *path;
-	int reserve; /* an open file without a name, or -1 */
+	bool replaced; /* another run's file has its name */
+	int reserve;   /* an open file without a name, or -1 */
 	regex_t precise;
 	bool has_precise;
 	uint64_t interval;	       /* ticks */

@@ -237,6 +237,7 @@ void sampling_close(struct agent *a)
 	trouble = vfd_writer_trouble(s->writer);
 	known = trouble ? xstrdup(trouble) : NULL;
 	s->written = vfd_writer_written(s->writer);
+	s->replaced = !vfd_writer_is_at(s->writer, s->path);
 	/* the others wait for us as long, and we must not be the last */
 	error = vfd_writer_close(s->writer, agent_ticks(a), a->conf->agent_deadline_s / 2);
 	s->writer = NULL;
@@ -246,6 +247,12 @@ void sampling_close(struct agent *a)
 		close(s->reserve);
 	complain_of(s, known, error || s->written.dropped_blocks);
 	free(known);
+	if (s->replaced) {
+		agent_warn(a, true, "%s is that of another run now, and the one of this run is gone",
+			s->path);
+		free(s->path);
+		s->path = NULL;
+	}
 }
 
 int sampling_rename(struct agent *a, const char *base)

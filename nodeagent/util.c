@@ -108,51 +108,6 @@ char *file_base(const char *program)
 	return xasprintf("%.*s", (int)n, program);
 }
 
-/* /dev/stdout, which may lead to a file, or a device of another name. */
-static bool is_device(const char *path)
-{
-	struct stat st;
-
-	return !strncmp(path, "/dev/fd/", 8) || !strncmp(path, "/dev/std", 8) ||
-	       !strncmp(path, "/proc/", 6) || (!stat(path, &st) && S_ISCHR(st.st_mode));
-}
-
-int write_begin(FILE **f, char **tmp, const char *path)
-{
-	*tmp = is_device(path) ? NULL : xasprintf("%s.tmp.%d", path, (int)getpid());
-	*f = fopen(*tmp ? *tmp : path, "we");
-	if (!*f) {
-		int error = -errno;
-
-		free(*tmp);
-		*tmp = NULL;
-		return error;
-	}
-	return 0;
-}
-
-int write_end(FILE *f, char *tmp, const char *path)
-{
-	int error = 0;
-
-	errno = 0;
-	if (ferror(f)) { /* earlier; once more, to learn the cause */
-		clearerr(f);
-		fputc('\n', f);
-		error = fflush(f) && errno ? -errno : -EIO;
-	} else if (fflush(f)) {
-		error = errno ? -errno : -EIO;
-	}
-	if (fclose(f) && !error)
-		error = errno ? -errno : -EIO;
-	if (!error && tmp && rename(tmp, path))
-		error = -errno;
-	if (error && tmp)
-		unlink(tmp);
-	free(tmp);
-	return error;
-}
-
 size_t read_at(int fd, void *to, size_t n, uint64_t offset)
 {
 	size_t done = 0;

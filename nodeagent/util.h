@@ -40,13 +40,24 @@ void *grow(void *array, size_t n, size_t *cap, size_t element_bytes);
 char *file_base(const char *program);
 
 /*
- * Output files are never half-written: write_begin() opens "PATH.tmp.PID",
- * write_end() flushes, checks and renames it to PATH, or removes it. Devices such
- * as /dev/stdout are written as they are, with *tmp NULL. Both return 0 or -errno;
- * write_begin() sets *f to NULL on error.
+ * Output files are new ones, and never half-written: write_begin() makes one beside
+ * PATH, under a name that nobody can guess and through no link; write_end() flushes,
+ * checks and renames it to PATH, or removes it; write_abort() removes it. All stay in the
+ * directory that PATH was in at first. Devices such as /dev/stdout are written as they
+ * are. Two runs that write one PATH do not see each other: the last one is there.
+ * Return 0 or -errno; on error write_begin() sets *f to NULL, and w must not be used.
  */
-int write_begin(FILE **f, char **tmp, const char *path);
-int write_end(FILE *f, char *tmp, const char *path);
+struct writing;
+int write_begin(FILE **f, struct writing **w, const char *path);
+int write_end(FILE *f, struct writing *w);
+void write_abort(FILE *f, struct writing *w);
+/* write_end() will wait until the disk has it: it outlives a crash of the node. */
+void write_durable(struct writing *w);
+
+/* What follows PATH in the name of a new file or folder. The caller frees. */
+char *write_suffix(void);
+/* An empty file in place of whatever regular file or link is there. -1 and errno: none. */
+int open_replaced(const char *path, int flags);
 
 /*
  * Bytes of a file from this offset on, however often it takes. Returns how many; fewer

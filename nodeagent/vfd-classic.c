@@ -296,7 +296,7 @@ bool vfd_classic_write(struct vfd_file *f, uint32_t process, const char *path, c
 {
 	struct out o = {.file = f};
 	size_t n;
-	char *tmp;
+	struct writing *tmp;
 	int rc;
 
 	*error = NULL;
@@ -312,7 +312,7 @@ bool vfd_classic_write(struct vfd_file *f, uint32_t process, const char *path, c
 		put_all(&o);
 		vfd_latest_free(o.latest);
 		vfd_paths_free(o.paths);
-		rc = write_end(o.f, tmp, path);
+		rc = write_end(o.f, tmp);
 	}
 	if (rc)
 		*error = xasprintf("%s: %s", path, strerror(-rc));

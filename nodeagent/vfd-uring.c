@@ -257,12 +257,10 @@ struct outfile *outfile_open(
 	*error = NULL;
 	divide(o, buffer_bytes);
 	/* not through a FIFO or device: those have no places */
-	o->fd = open(path, O_WRONLY | O_CREAT | O_CLOEXEC | O_NONBLOCK | O_NOCTTY, 0666);
-	if (o->fd < 0 || fstat(o->fd, &st))
-		*error = xasprintf("%s: %s", path, strerror(errno));
-	else if (!S_ISREG(st.st_mode))
+	o->fd = open_replaced(path, O_WRONLY | O_NONBLOCK | O_NOCTTY);
+	if (o->fd < 0 && errno == EEXIST)
 		*error = xasprintf("%s: not a regular file", path);
-	else if (ftruncate(o->fd, 0))
+	else if (o->fd < 0 || fstat(o->fd, &st))
 		*error = xasprintf("%s: %s", path, strerror(errno));
 	while (!*error && o->n_slabs < REGISTERED && o->n_slabs < o->n_ready)
 		if (!new_slab(o))
@@ -275,6 +273,14 @@ struct outfile *outfile_open(
 	fcntl(o->fd, F_SETFL, fcntl(o->fd, F_GETFL) & ~O_NONBLOCK);
 	open_ring(o, way);
 	return o;
+}
+
+bool outfile_is_at(const struct outfile *o, const char *path)
+{
+	struct stat mine, there;
+
+	return !fstat(o->fd, &mine) && !lstat(path, &there) && mine.st_dev == there.st_dev &&
+	       mine.st_ino == there.st_ino;
 }
 
 static struct slab *take_slab(struct outfile *o)

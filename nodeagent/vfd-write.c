@@ -341,6 +341,11 @@ bool vfd_writer_flush(struct vfd_writer *w)
 	return all;
 }
 
+bool vfd_writer_is_at(const struct vfd_writer *w, const char *path)
+{
+	return outfile_is_at(w->out, path);
+}
+
 const char *vfd_writer_trouble(struct vfd_writer *w)
 {
 	const int error = outfile_error(w->out);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Writing a sampling file, vftr-vfd(5). It is written under its final name, and
- * what was there before is lost: after a crash, what has reached the disk can be
+ * Writing a sampling file, vftr-vfd(5). It is a new file under its final name, and
+ * what was there before is gone: after a crash, what has reached the disk can be
  * read. One thread; nothing waits for the disk but vfd_writer_close(). After an
  * error of the file nothing more is written, and every call is cheap and harmless.
  *
@@ -54,6 +54,9 @@ bool vfd_writer_flush(struct vfd_writer *w);
 /* A sentence for the log: what went wrong, or why writing is slower. NULL if nothing; valid until
  * close. */
 const char *vfd_writer_trouble(struct vfd_writer *w);
+
+/* The file is still the one that this path leads to: no other run has replaced it. */
+bool vfd_writer_is_at(const struct vfd_writer *w, const char *path);
 
 struct vfd_written {
 	uint64_t bytes, blocks, events, messages, matches, counts, launches;

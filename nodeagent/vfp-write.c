@@ -185,7 +185,7 @@ int vfp_write(const struct profile *p, const char *path)
 {
 	unsigned char *buf;
 	size_t bytes;
-	char *tmp;
+	struct writing *tmp;
 	FILE *f;
 	int error = vfp_encode(p, &buf, &bytes);
 
@@ -195,7 +195,8 @@ int vfp_write(const struct profile *p, const char *path)
 	if (!error) {
 		/* a short write shows in write_end() */
 		(void)!fwrite(buf, 1, bytes, f);
-		error = write_end(f, tmp, path);
+		write_durable(tmp);
+		error = write_end(f, tmp);
 	}
 	free(buf);
 	return error;
