@@ -2,7 +2,8 @@
 /*
  * A function is a place in a file, the same in all processes; a key of calltree.h is
  * one in one process. Calls are those of the call trees, which only grow: what a look
- * finds more than the one before is what was called in between.
+ * finds more than the one before is what was called in between. A process whose CPU time
+ * cannot be read has none.
  */
 #include "nodeagent/budget.h"
 
@@ -10,6 +11,7 @@
 #include <regex.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
 #include "conf/conf.h"
 #include "nodeagent/agent.h"
@@ -17,6 +19,7 @@
 #include "nodeagent/demangle.h"
 #include "nodeagent/gather-mpi.h"
 #include "nodeagent/map64.h"
+#include "nodeagent/place.h"
 #include "nodeagent/process.h"
 #include "nodeagent/profile-mpi.h"
 #include "nodeagent/profile.h"
@@ -26,7 +29,7 @@
 
 #define LOOK_S	   0.1	/* between two looks, at least ... */
 #define LOOK_SHARE 100	/* ... and so many times what the last one took */
-#define TIME_LEAST 20e6 /* ns of all threads in between; a shorter time says little */
+#define TIME_LEAST 20e6 /* ns of CPU time in between; a shorter time says little */
 #define WORTH	   64	/* what costs less than this part of the budget stays on */
 #define HOOK_MOST  1e5	/* ns; more is no measurement */
 #define NONE	   UINT32_MAX
@@ -53,6 +56,8 @@ struct budget {
 	struct map64 by_place;
 	uint32_t off[SWITCHES_MAX], n_off;
 	uint64_t due_ns; /* of the next look */
+	uint64_t own_ns; /* the agent's CPU time at the last one */
+	bool in_vain;	 /* it cost too much, and nothing more could go */
 };
 
 struct key_calls {
@@ -64,8 +69,14 @@ struct budget_process {
 	struct key_calls *keys;
 	size_t n, cap;
 	struct map64 by_key;
-	uint64_t looked_ticks;
+	uint64_t cpu_ns, blocked_ns; /* at the last look */
 	bool counted[SWITCHES_MAX];
+};
+
+/* What was spent since the last look, in ns. */
+struct spent {
+	double hooks, waits; /* waits: for room, or for a CPU that the agent has taken */
+	double cpu;	     /* of the processes */
 };
 
 /* ---- functions -------------------------------------------------------------------- */
@@ -148,10 +159,8 @@ static bool is_kept(const struct budget *b, const struct agent *a, const char *n
 
 static struct budget_process *own_of(struct process *p)
 {
-	if (!p->budget) {
+	if (!p->budget)
 		p->budget = xcalloc(1, sizeof(*p->budget));
-		p->budget->looked_ticks = p->start_ticks;
-	}
 	return p->budget;
 }
 
@@ -180,33 +189,45 @@ static void add_tree(struct budget *b, struct process *p, struct calltree *t)
 	}
 }
 
-/* Threads that have recorded something since the last look. */
-static unsigned busy_threads(struct process *p)
+static uint64_t cpu_ns(clockid_t id)
 {
-	unsigned n = 0;
+	struct timespec t;
 
-	for (size_t i = 0; i < p->n_threads; i++) {
-		struct thread_ring *t = p->threads[i];
-		uint64_t records = t ? replay_counts(t->replay)->records : 0;
-
-		if (t && records != t->records_seen) {
-			t->records_seen = records;
-			n++;
-		}
-	}
-	return n;
+	return clock_gettime(id, &t) ? 0 : (uint64_t)t.tv_sec * 1000000000 + (uint64_t)t.tv_nsec;
 }
 
-/* Adds what it has called to *cost_ns, and the time that its threads had to *time_ns. */
-static void look_at(struct agent *a, struct process *p, double *cost_ns, double *time_ns)
+/* What it has grown by; 0 if it could not be read. */
+static double grown(uint64_t *before, uint64_t now)
+{
+	double by = now > *before ? (double)(now - *before) : 0;
+
+	if (now)
+		*before = now;
+	return by;
+}
+
+/* How long the threads that live have waited for room. */
+static uint64_t blocked_ns(const struct process *p)
+{
+	uint64_t ns = p->past_blocked_ns;
+
+	for (size_t i = 0; i < p->n_threads; i++)
+		if (p->threads[i])
+			ns += load_relaxed(&p->threads[i]->ring.producer->blocked_ns);
+	return ns;
+}
+
+/* Adds what it has called, and what it and its threads had of CPUs. */
+static void look_at(struct agent *a, struct process *p, struct spent *spent)
 {
 	struct budget *b = a->budget;
 	struct budget_process *own = own_of(p);
-	uint64_t now = agent_ticks(a);
 	double call_ns = 2 * hook_ns(a, p);
+	clockid_t clock;
 
-	*time_ns += busy_threads(p) * (double)clocks_ns(&a->clocks, now - own->looked_ticks);
-	own->looked_ticks = now;
+	if (!clock_getcpuclockid(p->pid, &clock))
+		spent->cpu += grown(&own->cpu_ns, cpu_ns(clock));
+	spent->waits += grown(&own->blocked_ns, blocked_ns(p));
 	add_tree(b, p, p->past);
 	for (size_t i = 0; i < p->n_threads; i++)
 		if (p->threads[i])
@@ -215,7 +236,7 @@ static void look_at(struct agent *a, struct process *p, double *cost_ns, double 
 		struct key_calls *k = &own->keys[i];
 		double ns = k->now > k->before ? (double)(k->now - k->before) * call_ns : 0;
 
-		*cost_ns += ns;
+		spent->hooks += ns;
 		if (k->function != NONE)
 			b->functions[k->function].cost_ns += ns;
 		k->before = k->now;
@@ -295,23 +316,37 @@ static void switch_off(struct agent *a, double cost_ns, double budget_ns)
 		b->off[b->n_off++] = (uint32_t)(f - b->functions);
 		cost_ns -= f->cost_ns;
 	}
+	b->in_vain = cost_ns > budget_ns;
+}
+
+/* Waiting comes from having much to read: each function has its part of that, too. */
+static void spread(struct budget *b, const struct spent *spent)
+{
+	for (size_t i = 0; spent->hooks > 0 && i < b->n; i++)
+		b->functions[i].cost_ns *= 1 + spent->waits / spent->hooks;
 }
 
 static void look(struct agent *a)
 {
 	struct budget *b = a->budget;
-	double cost_ns = 0, time_ns = 0;
+	struct spent spent = {0};
+	double own;
 
 	for (size_t i = 0; i < b->n; i++) {
 		b->functions[i].cost_ns = 0;
 		b->functions[i].calls_others = false;
 	}
-	for (struct process *p = a->live; p; p = p->next_live)
+	for (struct process *p = a->processes; p; p = p->next)
 		if (p->greeted && !p->ended && !p->quarantined)
-			look_at(a, p, &cost_ns, &time_ns);
-	if (time_ns >= TIME_LEAST)
-		switch_off(a, cost_ns, time_ns * a->conf->overhead_budget_percent / 100);
-	for (struct process *p = a->live; b->n_off && p; p = p->next_live)
+			look_at(a, p, &spent);
+	own = grown(&b->own_ns, cpu_ns(CLOCK_PROCESS_CPUTIME_ID));
+	if (place_is_shared())
+		spent.waits += own;
+	spread(b, &spent);
+	if (spent.cpu >= TIME_LEAST)
+		switch_off(a, spent.hooks + spent.waits,
+			spent.cpu * a->conf->overhead_budget_percent / 100);
+	for (struct process *p = a->processes; b->n_off && p; p = p->next)
 		if (p->greeted && !p->ended && !p->quarantined)
 			publish(b, p);
 }
@@ -385,6 +420,10 @@ void budget_gather(const struct agent *a, struct profile *out)
 	const struct budget *b = a->budget;
 	const struct profile_list *l = profile_lists;
 
+	if (b && b->in_vain)
+		profile_warn(out, "overhead.budget_percent: in the end tracing still cost more; "
+				  "what costs most calls others that are traced, or may not be "
+				  "switched off");
 	if (!b || !b->n_off)
 		return;
 	out->switched = xcalloc(b->n_off, sizeof(*out->switched));

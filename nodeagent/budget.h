@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * overhead.budget_percent: from time to time the calls of all threads since the last
- * look, times the cost of two hooks, are compared with the time that they had. While
- * they cost too much, functions are switched off (shm/switches.h), those with the
+ * overhead.budget_percent: from time to time what tracing has cost since the last look
+ * is compared with the CPU time of the processes: calls times the cost of two hooks,
+ * waits for room in the rings, and the agent's own CPU time where it shares their CPUs.
+ * While that is too much, functions are switched off (shm/switches.h), those with the
  * most calls first. Only functions go that call nothing else that is recorded, so
  * that no call path changes but by their absence.
  */

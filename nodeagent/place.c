@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "nodeagent/place.h"
 
+#include <errno.h>
 #include <sched.h>
 #include <stdlib.h>
 #include <string.h>
@@ -11,14 +12,14 @@
 #include "nodeagent/util.h"
 #include "shm/ring.h"
 
-#define LOOK_NS	   100000000u
-#define LOWER_NICE 5
+#define LOOK_NS	  100000000u
+#define NICE_MOST 19
 
 static cpu_set_t allowed;
 static uint64_t looked_at;
 static unsigned placed_for; /* n_ever at the last decision */
 static bool moving;	    /* unbound processes: follow the threads */
-static bool lowered;
+static bool shared;	    /* no CPU is free of threads that record */
 
 static void describe(struct agent *a, const cpu_set_t *set, const char *why)
 {
@@ -121,13 +122,38 @@ static bool quiet_cpus(const struct agent *a, cpu_set_t *out)
 	return threads > 0 && CPU_COUNT(out) > 0;
 }
 
-static void lower(struct agent *a)
+/*
+ * As nice as the least nice of the processes, and no nicer: while it waits for a CPU,
+ * rings fill up, and then all of them wait for it. It cannot be undone, as a rule.
+ */
+static void follow_nice(struct agent *a)
 {
-	if (lowered)
+	int own = getpriority(PRIO_PROCESS, 0), least = NICE_MOST + 1;
+
+	for (const struct process *p = a->live; p; p = p->next_live) {
+		int nice;
+
+		errno = 0;
+		nice = p->pid > 0 ? getpriority(PRIO_PROCESS, (id_t)p->pid) : NICE_MOST;
+		if (!errno && !p->ended && nice < least)
+			least = nice;
+	}
+	if (least <= NICE_MOST && least > own)
+		setpriority(PRIO_PROCESS, 0, least);
+}
+
+static void share(struct agent *a)
+{
+	if (shared)
 		return;
-	lowered = true;
-	setpriority(PRIO_PROCESS, 0, LOWER_NICE);
-	describe(a, &allowed, "shared with the application, nice 5");
+	shared = true;
+	follow_nice(a);
+	describe(a, &allowed, "shared with the application");
+}
+
+bool place_is_shared(void)
+{
+	return shared;
 }
 
 void place_again(struct agent *a)
@@ -150,10 +176,11 @@ void place_again(struct agent *a)
 		moving = true;
 	}
 	if (quiet_cpus(a, &set)) {
+		shared = false;
 		if (!sched_setaffinity(0, sizeof(set), &set))
 			describe(a, &allowed, "moving away from busy threads");
 	} else if (CPU_COUNT(&allowed) <= (int)a->n_live) {
 		sched_setaffinity(0, sizeof(allowed), &allowed);
-		lower(a);
+		share(a);
 	}
 }

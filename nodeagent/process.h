@@ -42,7 +42,6 @@ struct thread_ring {
 	uint32_t number, parent; /* of the thread; of its creator, or PROFILE_NONE */
 	char name[16];
 	bool named;		  /* by the user, who knows better than the system */
-	uint64_t records_seen;	  /* by budget.c */
 	uint64_t lost_seen;	  /* calls and messages lost, as told to the matcher */
 	bool error;		  /* quarantined */
 	struct thread_ring *next; /* in process.unsettled */

@@ -13,6 +13,13 @@
 #include "nodeagent/table.h"
 #include "nodeagent/util.h"
 
+#define SAVED 0.65 /* of a call's cost: it is not recorded, but its hooks still are called */
+
+static double saved_s(const struct report *r, const struct profile_switched *s)
+{
+	return SAVED * report_overhead_s(r, s->calls);
+}
+
 static char *name_of(const struct report *r, const struct profile_switched *s)
 {
 	return name_shown(
@@ -44,12 +51,18 @@ void section_switched(FILE *f, const struct report *r)
 {
 	struct table *t;
 
-	if (!r->p->n_switched)
+	if (!r->p->n_switched) {
+		if (!isnan(r->c->overhead_budget_percent))
+			fprintf(f,
+				"\nNo function was switched off: overhead.budget_percent is %g.\n",
+				r->c->overhead_budget_percent);
 		return;
+	}
 	t = table_new(TABLE_FRAMED);
 	table_column(t, "Function", TABLE_LEFT);
 	table_column(t, "From[s]", TABLE_RIGHT);
 	table_column(t, "Calls not recorded", TABLE_RIGHT);
+	table_column(t, "Saved[s]", TABLE_RIGHT);
 	table_column(t, "Processes", TABLE_RIGHT);
 	for (size_t i = 0; i < r->p->n_switched; i++) {
 		const struct profile_switched *s = &r->p->switched[i];
@@ -58,6 +71,7 @@ void section_switched(FILE *f, const struct report *r)
 		table_text(t, name);
 		table_real(t, 0, 3, (double)s->from_ns * 1e-9);
 		table_uint(t, s->calls);
+		table_real(t, 0, 3, saved_s(r, s));
 		table_uint(t, s->processes);
 		free(name);
 	}
@@ -81,6 +95,7 @@ void json_switched(struct json *j, const struct report *r)
 		json_string(j, "function", name);
 		json_seconds(j, "from_s", s->from_ns);
 		json_uint(j, "calls", s->calls);
+		json_real(j, "saved_s", saved_s(r, s));
 		json_uint(j, "processes", s->processes);
 		json_close(j);
 		free(name);

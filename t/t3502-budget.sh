@@ -89,13 +89,13 @@ test_expect 'a child of fork goes on as its parent was' '
 	is 2 "$(jq "[.switched_off[].processes] | max" budget_all.json)"'
 
 test_expect 'what a pause leaves out is not counted as switched off' '
-	budget 1 pause 0.4
+	off tiny 1 pause 0.4
 	is $(($(called tiny) / 2)) $(($(recorded tiny) + $(unrecorded tiny)))
 	exact kept turn'
 
 test_expect 'it is in the log, with the option that leaves them out for good' '
 	has budget_all.log "Functions switched off (overhead.budget_percent)"
-	grep -q "^| tiny  *| *[0-9.]* | *$(unrecorded tiny) | *1 |$" budget_all.log
+	grep -q "^| tiny  *| *[0-9.]* | *$(unrecorded tiny) | *[0-9.]* | *1 |$" budget_all.log
 	grep -qE "^   -finstrument-functions-exclude-function-list=.*tiny" budget_all.log'
 
 test_expect 'the node profile has it, and collating says the same' '
