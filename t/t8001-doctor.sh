@@ -44,7 +44,7 @@ test_expect 'a program linked with the library will be traced' '
 	doctor 0 ./linked
 	is "./linked: will be traced" "$(head -n 1 said)"
 	has said "hooks are those of $LIB/libvftrace.so"
-	has said "the node agent is $AGENT"'
+	has said "the node agent is $(readlink -f "$AGENT")"'
 
 test_expect 'what it says is what happens' '
 	limit "$AGENT" -- ./linked

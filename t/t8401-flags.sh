@@ -5,6 +5,15 @@ test_description='vftr flags, pkg-config, CMake, Meson, autotools: from flags to
 need jq gfortran
 need_built "$AGENT" "$LIB/libvftrace.so" "$BUILD/include/vftrace.mod" "$BUILD/prefix"
 
+# what it prints is split at blanks, as with every such tool: not from such a folder
+case $(readlink -f "$BUILD") in
+*[[:space:]]*)
+	mkdir "$VFTR_TEST_DIR/built"
+	cp -R "$BUILD/bin" "$BUILD/lib" "$BUILD/include" "$BUILD/prefix" "$VFTR_TEST_DIR/built"
+	BUILD=$VFTR_TEST_DIR/built AGENT=$VFTR_TEST_DIR/built/bin/vftr-node-agent
+	LIB=$BUILD/lib
+	;;
+esac
 VFTR=$BUILD/bin/vftr
 E=$T/examples-build
 ROOT=$PWD/in\ stalled # with a blank

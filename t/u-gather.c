@@ -42,6 +42,7 @@ static struct process *start(int rank, int size, uint64_t job, bool spawned)
 	p->executable = xstrdup("/bin/program");
 	p->start_ticks = START + a.n_ever++;
 	p->end_ticks = START + 1000000;
+	process_enlist(p);
 	if (rank >= 0) {
 		process_set_rank(p, &m);
 		world.m.head = (struct wire_head){WIRE_COMM, sizeof(world.run), START};
@@ -130,12 +131,8 @@ static void teardown(void)
 {
 	profile_free(profile);
 	profile = NULL;
-	while (a.processes) {
-		struct process *next = a.processes->next;
-
+	while (a.processes)
 		process_free(a.processes);
-		a.processes = next;
-	}
 	a.live = NULL;
 	symcache_free(a.symbols);
 	conf_free(a.conf);
