@@ -15,8 +15,11 @@
 #include "nodeagent/session.h"
 #include "nodeagent/util.h"
 #include "nodeagent/vfp.h"
+#include "shm/clock.h"
 
-#define BEFORE_S 5 /* a job may be that much older than we are */
+#define BEFORE_S	 5 /* a job may be that much older than we are */
+#define FIRST_PAUSE_NS	 UINT64_C(500000000)
+#define LONGEST_PAUSE_NS UINT64_C(5000000000)
 
 static bool seen;
 
@@ -105,13 +108,43 @@ static struct profile *profiles_left(const struct agent *a)
 	return all;
 }
 
+/* Whether it is time to list the output directory, and worth it. */
+static bool output_has_changed(const struct agent *a)
+{
+	static struct timespec changed;
+	static bool again; /* in the same tick of its clock there may be more */
+	static uint64_t due, pause = FIRST_PAUSE_NS;
+	uint64_t now = clock_raw_ns();
+	struct stat st;
+
+	if (now < due)
+		return false;
+	due = now + pause;
+	pause = pause * 2 < LONGEST_PAUSE_NS ? pause * 2 : LONGEST_PAUSE_NS;
+	if (stat(a->output_directory, &st))
+		return false;
+	if (st.st_mtim.tv_sec == changed.tv_sec && st.st_mtim.tv_nsec == changed.tv_nsec) {
+		bool more = again;
+
+		again = false;
+		return more;
+	}
+	changed = st.st_mtim;
+	return again = true;
+}
+
 bool adopt_look(struct agent *a)
 {
+	static bool listed; /* since their end */
+
 	if (somebody_else(a)) {
 		seen = true;
+		listed = false;
 		return false;
 	}
-	if (!a->adopted)
+	if (!a->adopted && ((seen && !listed) || output_has_changed(a))) {
 		a->adopted = profiles_left(a);
+		listed = seen;
+	}
 	return seen || a->adopted;
 }

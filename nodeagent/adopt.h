@@ -6,6 +6,11 @@
  * which nobody comes looks for agents that processes started on its node since
  * (or just before) it began, waits for them, and takes the node profile that
  * they wrote for its own.
+ *
+ * The runtime directory, which is this node's, is looked at each time. The output
+ * directory may be one of thousands of agents and on another machine: it is listed
+ * when such an agent was seen, or when the directory has changed, which is asked for
+ * ever less often, every 5 s in the end.
  */
 #ifndef VFTR_NODEAGENT_ADOPT_H
 #define VFTR_NODEAGENT_ADOPT_H

@@ -3,7 +3,10 @@
  * The two kinds of shared memory between a process and its agent: one control
  * segment per process and one ring segment per thread. The agent creates both
  * with memfd_create, so there are no names to clean up, allocates them in
- * full and seals their size, so that neither side can ever take SIGBUS.
+ * full and seals their size: no access is ever beyond their end. The seals do not
+ * forbid to punch holes. A process that does so to its own ring reads zeros there,
+ * which the agent refuses as records; and who touches the hole needs a page again,
+ * which a system without memory, or with strict overcommit, may answer by SIGBUS.
  *
  * Words of the two writers lie on different pages. Each side maps the other's
  * pages read-only. Types that live here end in _shm.

@@ -136,4 +136,11 @@ test_expect 'a name for terminals is plain where it is said' '
 	grep "profile: .*/?\[31mred?_all.log" said
 	is 0 "$(tr -d "\n\t -~" <said | wc -c)" "bytes that are no text"'
 
+# each agent of a job asks the same file server: 4096 of them listed it 8000 times a second
+test_if 'command -v strace' 'no strace' 'an agent to which nobody comes lists its output directory twice' '
+	mkdir alone && cd alone
+	limit timeout -s TERM 6 strace -f -qq -e trace=openat -o calls \
+		"$AGENT" -q --session alone -o "$PWD" 2>said || true
+	no_more_than 3 "$(grep -c "openat(AT_FDCWD, \"$PWD\", .*O_DIRECTORY" calls)" listings'
+
 done_testing
