@@ -9,10 +9,17 @@
 #include <ctype.h>
 #include <dlfcn.h>
 #include <pthread.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
+#include <unistd.h>
 
 #include "nodeagent/util.h"
+
+#define DEMANGLED_MOST (16u << 10) /* a longer one stays as the linker has it */
+#define DEMANGLED_ROOM (4u << 20)
+#define PARTS_MOST     12u /* no name with fewer becomes 4 MiB long */
 
 /* What stands between a module's name and its procedure's, by compiler. */
 static const char *const module_marks[] = {
@@ -40,6 +47,59 @@ static bool is_printable(const char *s)
 	return true;
 }
 
+/* Bytes of address space that this process has, or 0. */
+static uint64_t address_space(void)
+{
+	FILE *f = fopen("/proc/self/statm", "re");
+	unsigned long long pages = 0;
+
+	if (f && fscanf(f, "%llu", &pages) != 1)
+		pages = 0;
+	if (f)
+		fclose(f);
+	return pages * (uint64_t)sysconf(_SC_PAGESIZE);
+}
+
+/*
+ * Each part of a name that stands for an earlier one may double it, and the demangler
+ * knows no limit but that of memory: so it is given little. Nobody else may ask meanwhile.
+ */
+static char *demangled_in_little(const char *name, int *status)
+{
+	static pthread_mutex_t one = PTHREAD_MUTEX_INITIALIZER;
+	struct rlimit before, little;
+	char *s = NULL;
+	uint64_t now;
+
+	pthread_mutex_lock(&one);
+#if !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__) /* these want all of it */
+	now = address_space();
+#else
+	now = 0;
+#endif
+	if (now && !getrlimit(RLIMIT_AS, &before)) {
+		little = before;
+		if (now + DEMANGLED_ROOM < before.rlim_cur)
+			little.rlim_cur = now + DEMANGLED_ROOM;
+		if (!setrlimit(RLIMIT_AS, &little)) {
+			s = demangler(name, NULL, NULL, status);
+			setrlimit(RLIMIT_AS, &before);
+		}
+	}
+	pthread_mutex_unlock(&one);
+	return s;
+}
+
+/* Parts that stand for earlier ones: S_, S0_, T_, T0_ ... Others may be among them. */
+static unsigned parts_repeated(const char *name)
+{
+	unsigned n = 0;
+
+	for (; *name; name++)
+		n += *name == 'S' || *name == 'T';
+	return n;
+}
+
 /* Allocated by malloc, or NULL. */
 static char *demangled(const char *name)
 {
@@ -49,8 +109,9 @@ static char *demangled(const char *name)
 	pthread_once(&demangler_once, demangler_load);
 	if (!demangler || !is_printable(name))
 		return NULL;
-	s = demangler(name, NULL, NULL, &status);
-	if (s && !status && is_printable(s))
+	s = parts_repeated(name) > PARTS_MOST ? demangled_in_little(name, &status)
+					      : demangler(name, NULL, NULL, &status);
+	if (s && !status && strlen(s) <= DEMANGLED_MOST && is_printable(s))
 		return s;
 	free(s);
 	return NULL;

@@ -38,7 +38,7 @@ static const char *const mpi_names[] = {
 
 static Elf_Data *dynamic_entries(const struct elf_file *f, GElf_Shdr *sh)
 {
-	Elf_Data *d = elf_section_data(elf_section(f, SHT_DYNAMIC, NULL, sh));
+	Elf_Data *d = elf_section_data(f, elf_section(f, SHT_DYNAMIC, NULL, sh));
 
 	return d && d->d_type == ELF_T_DYN ? d : NULL;
 }
@@ -115,7 +115,7 @@ static void read_interpreter(struct elf_facts *facts, const struct elf_file *f)
 static char *version_needed(const struct elf_file *f, unsigned index)
 {
 	GElf_Shdr sh;
-	Elf_Data *d = elf_section_data(elf_section(f, SHT_GNU_verneed, NULL, &sh));
+	Elf_Data *d = elf_section_data(f, elf_section(f, SHT_GNU_verneed, NULL, &sh));
 	GElf_Verneed need;
 	GElf_Vernaux aux;
 	size_t at = 0;
@@ -200,7 +200,7 @@ static bool holds_text(const struct elf_file *f, const char *text)
 		if (!gelf_getshdr(scn, &sh) || sh.sh_type != SHT_PROGBITS ||
 			!(sh.sh_flags & SHF_ALLOC) || (sh.sh_flags & SHF_EXECINSTR))
 			continue;
-		d = elf_section_data(scn);
+		d = elf_section_data(f, scn);
 		if (d && memmem(d->d_buf, d->d_size, text, strlen(text)))
 			return true;
 	}

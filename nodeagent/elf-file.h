@@ -11,6 +11,7 @@ struct elf_file {
 	int fd;
 	Elf *elf;
 	GElf_Ehdr header;
+	uint64_t bytes_most; /* of a section */
 	dev_t device;
 	ino_t inode;
 };
@@ -19,6 +20,6 @@ struct elf_file {
 bool elf_program_header(const struct elf_file *file, unsigned type, GElf_Phdr *ph);
 Elf_Scn *elf_section(const struct elf_file *file, unsigned type, const char *name, GElf_Shdr *sh);
 /* Its contents: never NULL buffer, never empty; NULL if it has none. scn may be NULL. */
-Elf_Data *elf_section_data(Elf_Scn *scn);
+Elf_Data *elf_section_data(const struct elf_file *file, Elf_Scn *scn);
 
 #endif

@@ -18,9 +18,8 @@
 #include "nodeagent/elf-file.h"
 #include "nodeagent/util.h"
 
-#define DEBUG_ROOT	  "/usr/lib/debug"
-#define NOTE_BYTES_MAX	  (1u << 20)
-#define SECTION_BYTES_MAX (4ull << 30)
+#define DEBUG_ROOT     "/usr/lib/debug"
+#define NOTE_BYTES_MAX (1u << 20)
 
 static const struct {
 	int error;
@@ -58,6 +57,19 @@ static int open_regular(const char *path, struct stat *st)
 	return fd;
 }
 
+/* libelf reads a section of strings whole, for the first one of them. */
+static bool has_holes(const struct elf_file *f)
+{
+	Elf_Scn *scn = NULL;
+	GElf_Shdr sh;
+
+	while ((scn = elf_nextscn(f->elf, scn)))
+		if (gelf_getshdr(scn, &sh) && sh.sh_type == SHT_STRTAB &&
+			sh.sh_size > f->bytes_most)
+			return true;
+	return false;
+}
+
 int elf_open(const char *path, struct elf_file **file, const char **why)
 {
 	const char *unused;
@@ -75,6 +87,7 @@ int elf_open(const char *path, struct elf_file **file, const char **why)
 	f->fd = fd;
 	f->device = st.st_dev;
 	f->inode = st.st_ino;
+	f->bytes_most = plausible_bytes(&st);
 	elf_version(EV_CURRENT);
 	f->elf = elf_begin(fd, ELF_C_READ, NULL);
 	if (!f->elf || elf_kind(f->elf) != ELF_K_ELF || !gelf_getehdr(f->elf, &f->header)) {
@@ -83,6 +96,10 @@ int elf_open(const char *path, struct elf_file **file, const char **why)
 	}
 	if (f->header.e_type != ET_EXEC && f->header.e_type != ET_DYN) {
 		*why = "is neither an executable nor a shared library";
+		goto not_ours;
+	}
+	if (has_holes(f)) {
+		*why = "has a table of strings that is larger than what is on its disk";
 		goto not_ours;
 	}
 	*file = f;
@@ -134,13 +151,13 @@ Elf_Scn *elf_section(const struct elf_file *f, unsigned type, const char *name, 
 	return NULL;
 }
 
-Elf_Data *elf_section_data(Elf_Scn *scn)
+Elf_Data *elf_section_data(const struct elf_file *f, Elf_Scn *scn)
 {
 	GElf_Shdr sh;
 	Elf_Data *data;
 
 	if (!scn || !gelf_getshdr(scn, &sh) || sh.sh_type == SHT_NOBITS ||
-		sh.sh_size > SECTION_BYTES_MAX)
+		sh.sh_size > f->bytes_most)
 		return NULL;
 	data = elf_getdata(scn, NULL);
 	return data && data->d_buf && data->d_size ? data : NULL;
@@ -178,7 +195,7 @@ size_t elf_file_build_id(const struct elf_file *f, uint8_t id[static ELF_BUILD_I
 	while (!bytes && (scn = elf_nextscn(f->elf, scn)))
 		if (gelf_getshdr(scn, &sh) && sh.sh_type == SHT_NOTE &&
 			sh.sh_size <= NOTE_BYTES_MAX)
-			bytes = build_id_in(elf_section_data(scn), id);
+			bytes = build_id_in(elf_section_data(f, scn), id);
 	if (bytes || elf_getphdrnum(f->elf, &n))
 		return bytes;
 	for (size_t i = 0; !bytes && i < n && i < PN_XNUM; i++)
@@ -245,7 +262,7 @@ static struct elf_file *debug_by_build_id(const struct elf_file *f)
 static struct elf_file *debug_by_link(const struct elf_file *f, const char *path)
 {
 	GElf_Shdr sh;
-	Elf_Data *data = elf_section_data(elf_section(f, SHT_PROGBITS, ".gnu_debuglink", &sh));
+	Elf_Data *data = elf_section_data(f, elf_section(f, SHT_PROGBITS, ".gnu_debuglink", &sh));
 	struct elf_file *debug;
 	const char *link;
 	char real[PATH_MAX], *slash;
@@ -295,7 +312,7 @@ bool elf_symbols_begin(struct elf_symbols *s, const struct elf_file *f, enum elf
 {
 	GElf_Shdr sh, strings_sh;
 	Elf_Scn *scn = elf_section(f, which == ELF_SYMTAB ? SHT_SYMTAB : SHT_DYNSYM, NULL, &sh);
-	Elf_Data *table = elf_section_data(scn), *strings;
+	Elf_Data *table = elf_section_data(f, scn), *strings;
 	size_t each = gelf_fsize(f->elf, ELF_T_SYM, 1, EV_CURRENT);
 	Elf_Scn *link;
 
@@ -305,11 +322,11 @@ bool elf_symbols_begin(struct elf_symbols *s, const struct elf_file *f, enum elf
 	link = elf_getscn(f->elf, sh.sh_link);
 	if (!link || !gelf_getshdr(link, &strings_sh) || strings_sh.sh_type != SHT_STRTAB)
 		return false;
-	strings = elf_section_data(link);
+	strings = elf_section_data(f, link);
 	if (!strings)
 		return false;
 	if (which == ELF_DYNSYM) {
-		Elf_Data *v = elf_section_data(elf_section(f, SHT_GNU_versym, NULL, &sh));
+		Elf_Data *v = elf_section_data(f, elf_section(f, SHT_GNU_versym, NULL, &sh));
 
 		s->versions = v && v->d_type == ELF_T_HALF ? v : NULL;
 	}

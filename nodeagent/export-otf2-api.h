@@ -18,6 +18,7 @@ struct OTF2_DefWriter_struct;
 struct OTF2_GlobalDefWriter_struct;
 struct OTF2_AttributeList_struct;
 struct OTF2_FlushCallbacks;
+struct OTF2_MemoryCallbacks;
 union OTF2_MetricValue_union; /* 64 bits, as the type of the value says */
 
 #define OTF2_ARCHIVE struct OTF2_Archive_struct *
@@ -37,6 +38,8 @@ typedef int (*otf2_on_error)(
 	_(int, close, OTF2_Archive_Close, (OTF2_ARCHIVE))                                          \
 	_(int, set_flush, OTF2_Archive_SetFlushCallbacks,                                          \
 		(OTF2_ARCHIVE, const struct OTF2_FlushCallbacks *, void *))                        \
+	_(int, set_memory, OTF2_Archive_SetMemoryCallbacks,                                        \
+		(OTF2_ARCHIVE, const struct OTF2_MemoryCallbacks *, void *))                       \
 	_(int, set_serial, OTF2_Archive_SetSerialCollectiveCallbacks, (OTF2_ARCHIVE))              \
 	_(int, set_creator, OTF2_Archive_SetCreator, (OTF2_ARCHIVE, const char *))                 \
 	_(int, open_events, OTF2_Archive_OpenEvtFiles, (OTF2_ARCHIVE))                             \
@@ -120,6 +123,7 @@ struct otf2_api {
 	_(CHUNK_EVENTS, OTF2_CHUNK_SIZE_MIN, 256 * 1024)                                           \
 	_(CHUNK_DEFINITIONS, OTF2_CHUNK_SIZE_DEFINITIONS_DEFAULT, 4 * 1024 * 1024)                 \
 	_(DO_FLUSH, OTF2_FLUSH, 1)                                                                 \
+	_(EVENTS, OTF2_FILETYPE_EVENTS, 3)                                                         \
 	_(FUNCTION, OTF2_REGION_ROLE_FUNCTION, 1)                                                  \
 	_(BARRIER, OTF2_REGION_ROLE_BARRIER, 15)                                                   \
 	_(ONE_TO_ALL, OTF2_REGION_ROLE_COLL_ONE2ALL, 23)                                           \
@@ -173,6 +177,13 @@ enum otf2_constant {
 struct otf2_flush {
 	uint8_t (*before)(void *ctx, uint8_t file, uint64_t location, void *caller, bool final);
 	uint64_t (*after)(void *ctx, uint8_t file, uint64_t location);
+};
+
+/* As its own: struct OTF2_MemoryCallbacks. */
+struct otf2_memory {
+	void *(*allocate)(
+		void *ctx, uint8_t file, uint64_t location, void **buffer, uint64_t bytes);
+	void (*free_all)(void *ctx, uint8_t file, uint64_t location, void **buffer, bool final);
 };
 
 #endif

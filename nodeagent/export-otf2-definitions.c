@@ -11,7 +11,7 @@
 #include "nodeagent/export-otf2.h"
 #include "nodeagent/util.h"
 
-#define RANKS_MOST (1u << 22) /* more is damage */
+#define RANKS_MOST 100000u /* with two files each; those above are one place */
 
 struct definitions {
 	struct otf2 *f;
@@ -170,9 +170,26 @@ static size_t members(const struct export_comm *c, size_t most, uint64_t *to)
 	return n;
 }
 
+/* How many ranks a communicator may name: no more than a job of the files has. */
+static int64_t ranks_most(const struct exporter *x)
+{
+	uint32_t most = 0;
+	size_t n;
+
+	for (size_t i = 0; i < x->n_files; i++) {
+		const struct vfd_process *p = vfd_processes(x->files[i], &n);
+
+		for (size_t k = 0; k < n; k++)
+			if (p[k].number != VFD_NONE && p[k].rank >= 0 && p[k].size > most)
+				most = p[k].size;
+	}
+	return most && most < RANKS_MOST ? most : RANKS_MOST;
+}
+
 static void count_ranks(struct otf2 *f)
 {
 	const struct exporter *x = f->x;
+	const int64_t ranks = ranks_most(x);
 
 	for (size_t i = 0; i < x->n_processes; i++)
 		if (x->processes[i].rank >= (int64_t)f->n_ranks &&
@@ -187,9 +204,9 @@ static void count_ranks(struct otf2 *f)
 			const int64_t last = first + ((int64_t)r->count - 1) * r->stride;
 			const int64_t most = first > last ? first : last;
 
-			f->strangers |= r->first < 0 || most >= RANKS_MOST;
-			if (most >= (int64_t)f->n_ranks && most < RANKS_MOST)
-				f->n_ranks = (uint32_t)most + 1;
+			f->strangers |= first < 0 || last < 0 || most >= ranks;
+			if (most >= (int64_t)f->n_ranks)
+				f->n_ranks = (uint32_t)(most < ranks ? most + 1 : ranks);
 		}
 	}
 }
@@ -222,7 +239,7 @@ static void put_ranks(struct definitions *d)
 	const struct exporter *x = f->x;
 	uint32_t group = (uint32_t)x->n_processes;
 
-	for (size_t r = 0; r < f->n_ranks + f->strangers; r++) {
+	for (size_t r = 0; r < f->n_ranks + f->strangers && export_goes_on(d->f->x); r++) {
 		char *name;
 
 		if (f->location_of[r] < x->n_threads)
@@ -282,7 +299,7 @@ static void put_comms(struct definitions *d)
 static void put_local(struct otf2 *f)
 {
 	OTF2_CALL(f, open_definitions, f->archive);
-	for (size_t i = 0; !f->x->error && i < f->n_locations; i++) {
+	for (size_t i = 0; i < f->n_locations && export_goes_on(f->x); i++) {
 		struct OTF2_DefWriter_struct *w = f->api.definition_writer(f->archive, i);
 
 		if (w)

@@ -15,6 +15,9 @@
 #include "nodeagent/export-otf2.h"
 #include "nodeagent/util.h"
 
+#define EVENT_CHUNKS 2u
+#define CHUNKS_MOST  32u
+
 static const char *const libraries[] = {"libopen-trace-format2.so.10", "libotf2.so.10",
 	"libotf2.so.11", "libopen-trace-format2.so.11"};
 
@@ -85,6 +88,37 @@ static uint8_t before_flush(void *ctx, uint8_t file, uint64_t location, void *ca
 	return OUR_DO_FLUSH;
 }
 
+/*
+ * A thread's events go to its file when so many chunks are full; by itself the library
+ * would keep 128 MiB of each. Definitions are kept, as they are written last.
+ */
+struct chunks {
+	unsigned n;
+	void *chunk[CHUNKS_MOST];
+};
+
+static void *allocate(void *ctx, uint8_t file, uint64_t location, void **buffer, uint64_t bytes)
+{
+	struct chunks *c = *buffer = *buffer ? *buffer : calloc(1, sizeof(*c));
+
+	if (!c || c->n == (file == OUR_EVENTS ? EVENT_CHUNKS : CHUNKS_MOST))
+		return NULL;
+	c->chunk[c->n] = malloc(bytes);
+	return c->chunk[c->n] ? c->chunk[c->n++] : NULL;
+}
+
+static void free_all(void *ctx, uint8_t file, uint64_t location, void **buffer, bool final)
+{
+	struct chunks *c = *buffer;
+
+	while (c && c->n)
+		free(c->chunk[--c->n]);
+	if (final) {
+		free(c);
+		*buffer = NULL;
+	}
+}
+
 /* A file of each thread is open. */
 static void raise_limit(void)
 {
@@ -99,7 +133,7 @@ static void raise_limit(void)
 /* Readers want a file of each location, with events or without. */
 static void open_writers(struct otf2 *f)
 {
-	for (uint64_t i = 0; !f->x->error && i < f->n_locations; i++) {
+	for (uint64_t i = 0; i < f->n_locations && export_goes_on(f->x); i++) {
 		struct OTF2_EvtWriter_struct *w = f->api.event_writer(f->archive, i);
 
 		if (!w)
@@ -114,6 +148,7 @@ static void open_writers(struct otf2 *f)
 void *otf2_begin(struct exporter *x)
 {
 	static const struct otf2_flush flush = {before_flush, NULL};
+	static const struct otf2_memory memory = {allocate, free_all};
 	struct otf2 *f = xcalloc(1, sizeof(*f));
 
 	f->x = x;
@@ -131,6 +166,7 @@ void *otf2_begin(struct exporter *x)
 		return f;
 	}
 	OTF2_CALL(f, set_flush, f->archive, (const struct OTF2_FlushCallbacks *)&flush, NULL);
+	OTF2_CALL(f, set_memory, f->archive, (const struct OTF2_MemoryCallbacks *)&memory, NULL);
 	OTF2_CALL(f, set_serial, f->archive);
 	OTF2_CALL(f, set_creator, f->archive, "vftr " VFTR_VERSION);
 	OTF2_CALL(f, open_events, f->archive);

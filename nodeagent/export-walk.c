@@ -245,6 +245,12 @@ static void check(struct exporter *x)
 		export_fail(x, "the output can't be written");
 }
 
+bool export_goes_on(struct exporter *x)
+{
+	check(x);
+	return !x->error;
+}
+
 void export_walk(struct exporter *x, const struct export_walk *want,
 	void (*event)(void *ctx, const struct export_event *e), void *ctx)
 {

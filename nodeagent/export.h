@@ -186,6 +186,8 @@ void export_walk(struct exporter *x, const struct export_walk *w,
 /* A handler of signals: walks fail soon. export_stopped(): the signal, or 0. */
 void export_stop(int signal);
 int export_stopped(void);
+/* False: there was an error, or a signal. For loops without a walk. */
+bool export_goes_on(struct exporter *x);
 /* Draws the bar, if there is a terminal and a while has passed. part: of this step. */
 void export_progress(struct exporter *x, double part);
 

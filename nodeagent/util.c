@@ -108,6 +108,16 @@ char *file_base(const char *program)
 	return xasprintf("%.*s", (int)n, program);
 }
 
+uint64_t plausible_bytes(const struct stat *st)
+{
+	const uint64_t least = 16u << 20, most = 1u << 30, times = 4;
+	const uint64_t bytes = (uint64_t)st->st_blocks * 512;
+
+	if (bytes > most / times)
+		return most;
+	return bytes * times > least ? bytes * times : least;
+}
+
 size_t read_at(int fd, void *to, size_t n, uint64_t offset)
 {
 	size_t done = 0;

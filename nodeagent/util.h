@@ -65,4 +65,11 @@ int open_replaced(const char *path, int flags);
  */
 size_t read_at(int fd, void *to, size_t n, uint64_t offset);
 
+/*
+ * The most that a file of others may make us read at once: about what is on its disk
+ * (compressed perhaps), not what a hole in it claims; never more than 1 GiB.
+ */
+struct stat;
+uint64_t plausible_bytes(const struct stat *st);
+
 #endif

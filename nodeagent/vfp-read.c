@@ -281,7 +281,7 @@ struct profile *vfp_read(const char *path, char **error)
 		why = xstrdup("not a regular file");
 		goto out;
 	}
-	buf = malloc(st.st_size + 1);
+	buf = (uint64_t)st.st_size <= plausible_bytes(&st) ? malloc(st.st_size + 1) : NULL;
 	if (!buf) {
 		why = xasprintf("too large (%lld bytes)", (long long)st.st_size);
 		goto out;

@@ -256,6 +256,7 @@ OTF2_API(SAME)
 #define EQUAL(name, symbol, value) _Static_assert((uint64_t)OUR_##name == (uint64_t)(symbol), #symbol);
 OTF2_CONSTANTS(EQUAL)
 _Static_assert(sizeof(struct otf2_flush) == sizeof(OTF2_FlushCallbacks), "callbacks");
+_Static_assert(sizeof(struct otf2_memory) == sizeof(OTF2_MemoryCallbacks), "callbacks");
 END
 	gcc -fsyntax-only -I"$TOP" api.c'
 

@@ -2,8 +2,10 @@
 /* Names as people read them. */
 #include <check.h>
 #include <dlfcn.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <time.h>
 
 #include "nodeagent/demangle.h"
@@ -114,6 +116,30 @@ START_TEST(test_hundred_thousand)
 }
 END_TEST
 
+/* 22 pairs, each of the one before twice: 138 MB of text, if somebody writes it */
+START_TEST(test_bomb)
+{
+	static const char digits[] = "0123456789ABCDEFGHIJK";
+	const struct name_style style = {false, true};
+	char raw[512] = "_Z1fSt4pairIiiES_IS0_S0_E", *s, *at = raw + strlen(raw);
+	struct rusage before, after;
+
+	for (int i = 1; digits[i]; i++)
+		at += sprintf(at, "S_IS%c_S%c_E", digits[i], digits[i]);
+	getrusage(RUSAGE_SELF, &before);
+	s = name_shown(raw, &style);
+	getrusage(RUSAGE_SELF, &after);
+	ck_assert_str_eq(s, raw);
+	free(s);
+	ck_assert_int_lt(after.ru_maxrss - before.ru_maxrss, 32 << 10); /* KiB */
+	/* much repeated, and no longer than it may be */
+	s = name_shown("_Z1fSt4pairIiiES_IS0_S0_ES_IS1_S1_ES_IS2_S2_ES_IS3_S3_ES_IS4_S4_E", &style);
+	if (dlopen("libstdc++.so.6", RTLD_NOW))
+		ck_assert_int_eq(strncmp(s, "f(std::pair<int, int>, std::pair<std::pair<", 43), 0);
+	free(s);
+}
+END_TEST
+
 int main(void)
 {
 	Suite *s = suite_create("demangle");
@@ -122,6 +148,7 @@ int main(void)
 	tcase_add_loop_test(c, test_name, 0, (int)(sizeof(names) / sizeof(names[0])));
 	tcase_add_test(c, test_long_and_nested);
 	tcase_add_test(c, test_hundred_thousand);
+	tcase_add_test(c, test_bomb);
 	suite_add_tcase(s, c);
 	return run_suite(s);
 }
