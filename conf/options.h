@@ -160,6 +160,8 @@ X(SIZE, shm_ring_size, "shm.ring_size", "4MiB", 32 * CONF_KIB, CONF_GIB, "power 
   "Size of the ring of each thread.") \
 X(CHOICE, shm_when_full, "shm.when_full", "block", 0, 0, "block|drop", false, \
   "What a thread does when its ring is full: wait for the agent, or leave out calls and count them.") \
+X(DOUBLE, shm_block_most_s, "shm.block_most_s", "30", 0.1, 1e6, NULL, false, \
+  "Seconds that a program waits for an agent that gives no sign; then it goes on untraced.") \
 \
 X(CPU, agent_cpu, "agent.cpu", "auto", 0, 0, NULL, false, \
   "Where the agent runs: auto takes a CPU to which no rank is bound, any leaves it to the kernel.") \

@@ -41,6 +41,8 @@ static ssize_t ask_stack(struct thread *t, char *text, size_t bytes)
 	error = message_send(&request.head, sizeof(request), NULL);
 	if (!error)
 		error = message_receive(text, bytes - 1, &fd, &got);
+	if (error && error != -EBADF) /* a late answer would be taken for another one */
+		process_switch_off();
 	process_unlock();
 	if (error)
 		return error;

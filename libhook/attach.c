@@ -31,6 +31,7 @@ struct process vftr_process = {.socket = -1, .life = 1};
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static int cancel_state; /* of its holder */
 static sigset_t signals; /* ... and what was blocked before */
+static int holder;	 /* his tid */
 
 /*
  * A signal handler of the holder may fork, or leave by siglongjmp(): it waits.
@@ -47,6 +48,20 @@ void process_lock(void)
 	pthread_mutex_lock(&lock);
 	cancel_state = old;
 	signals = blocked;
+	store_relaxed(&holder, (int)syscall(SYS_gettid));
+}
+
+bool process_is_to_end(void)
+{
+	static const int asks[] = {SIGTERM, SIGINT, SIGHUP, SIGQUIT, SIGXCPU};
+	sigset_t pending;
+
+	if (load_relaxed(&holder) != (int)syscall(SYS_gettid) || sigpending(&pending))
+		return false;
+	for (unsigned i = 0; i < sizeof(asks) / sizeof(asks[0]); i++)
+		if (sigismember(&pending, asks[i]) && !sigismember(&signals, asks[i]))
+			return true;
+	return false;
 }
 
 void process_unlock(void)
@@ -54,6 +69,7 @@ void process_unlock(void)
 	int old = cancel_state;
 	sigset_t blocked = signals;
 
+	store_relaxed(&holder, 0);
 	pthread_mutex_unlock(&lock);
 	cancel_restore(old);
 	pthread_sigmask(SIG_SETMASK, &blocked, NULL);
@@ -129,7 +145,7 @@ static struct {
 	bool refused; /* by us: it cannot be mapped */
 } early;
 
-static int ask_for_ring(int fd)
+static int ask_for_ring(int fd, struct patience *patience)
 {
 	struct wire_thread request = {.head = {.kind = WIRE_THREAD, .ticks = process_ticks()},
 		.tid = (int32_t)syscall(SYS_gettid),
@@ -139,14 +155,14 @@ static int ask_for_ring(int fd)
 
 	thread_own_name(name);
 	early.tid = request.tid;
-	return message_send_on(fd, &request.head, sizeof(request), &text);
+	return message_send_on(fd, &request.head, sizeof(request), &text, patience);
 }
 
-static int early_ring(int socket)
+static int early_ring(int socket, struct patience *patience)
 {
 	size_t got = 0;
-	int fd = -1,
-	    error = message_receive_on(socket, &early.reply, sizeof(early.reply), &fd, &got);
+	int fd = -1, error = message_receive_on(
+			     socket, &early.reply, sizeof(early.reply), &fd, &got, patience);
 
 	if (!error && (got < sizeof(early.reply) || early.reply.head.kind != WIRE_RING ||
 			      early.reply.uses))
@@ -175,7 +191,8 @@ static bool hung_up(int error)
 	return error == -EPIPE || error == -ECONNRESET;
 }
 
-static int say_hello(int fd, union reply *reply, size_t *got, int *control)
+static int say_hello(
+	int fd, union reply *reply, size_t *got, int *control, struct patience *patience)
 {
 	/* not on the stack, which may be a small one; the lock is held */
 	static char executable[4096], invoked[1024], directory[4096];
@@ -197,13 +214,13 @@ static int say_hello(int fd, union reply *reply, size_t *got, int *control)
 	invocation_name(invoked, sizeof(invoked));
 	if (!getcwd(directory, sizeof(directory)))
 		directory[0] = '\0';
-	error = message_send_on(fd, &hello.head, sizeof(hello), &text);
+	error = message_send_on(fd, &hello.head, sizeof(hello), &text, patience);
 	if (!error)
-		error = ask_for_ring(fd);
+		error = ask_for_ring(fd, patience);
 	if (!error || hung_up(error))
-		error = message_receive_on(fd, reply, sizeof(*reply) - 1, control, got);
+		error = message_receive_on(fd, reply, sizeof(*reply) - 1, control, got, patience);
 	if (hung_up(error)) /* the kernel tells that once, before what was said */
-		error = message_receive_on(fd, reply, sizeof(*reply) - 1, control, got);
+		error = message_receive_on(fd, reply, sizeof(*reply) - 1, control, got, patience);
 	return error;
 }
 
@@ -211,6 +228,7 @@ static void accept_welcome(const struct wire_welcome *w)
 {
 	vftr_process.ring_size = w->ring_size;
 	vftr_process.drop_when_full = w->drop_when_full;
+	vftr_process.block_most_ns = (uint64_t)w->block_most_ms * 1000000;
 	vftr_process.no_messages = w->messages == WIRE_MESSAGES_NONE;
 	vftr_process.lengths_wanted = w->messages == WIRE_MESSAGES_EACH;
 	vftr_process.publish_forks = w->publish_forks;
@@ -220,15 +238,23 @@ static void accept_welcome(const struct wire_welcome *w)
 	vftr_process.openacc_wanted = w->openacc;
 }
 
+static void not_answered(int fd, int error)
+{
+	if (error == -ETIMEDOUT)
+		message_throw(fd, WIRE_GAVE_UP);
+	if (error != -ETIMEDOUT || patience_over())
+		say("the agent does not answer", strerror(-error));
+}
+
 /* 0 and a mapped control segment, or -errno after saying why. */
-static int attach_to(int fd)
+static int attach_to(int fd, struct patience *patience)
 {
 	static union reply reply; /* the lock is held */
 	size_t got = 0;
-	int control, error = say_hello(fd, &reply, &got, &control);
+	int control, error = say_hello(fd, &reply, &got, &control, patience);
 
 	if (error) {
-		say("the agent does not answer", strerror(-error));
+		not_answered(fd, error);
 		return error;
 	}
 	reply.bytes[got < sizeof(reply) ? got : sizeof(reply) - 1] = '\0';
@@ -246,9 +272,9 @@ static int attach_to(int fd)
 		error = -EPROTO;
 	} else {
 		accept_welcome(&reply.welcome);
-		error = early_ring(fd);
+		error = early_ring(fd, patience);
 		if (error)
-			say("the agent does not answer", strerror(-error));
+			not_answered(fd, error);
 	}
 	if (control >= 0)
 		close(control);
@@ -296,13 +322,15 @@ static void say_no_agent(int error)
 static enum process_state attach_now(void)
 {
 	uint64_t from = clock_raw_ns();
+	struct patience patience;
 	struct stat st;
 	int fd;
 
 	if (user_has_switched_off())
 		return PROCESS_OFF;
 	vftr_process.pid = getpid();
-	fd = find_agent();
+	patience_begin(&patience);
+	fd = find_agent(&patience);
 	if (fd < 0) {
 		const char *agent = getenv("VFTR_AGENT");
 
@@ -311,7 +339,7 @@ static enum process_state attach_now(void)
 		return PROCESS_OFF;
 	}
 	early.tid = 0;
-	if (fstat(fd, &st) || attach_to(fd)) {
+	if (fstat(fd, &st) || attach_to(fd, &patience)) {
 		close(fd);
 		return PROCESS_OFF;
 	}
@@ -332,7 +360,8 @@ static enum process_state attach_now(void)
 	process_gate();
 	vftr_process.app->hook_ps = hook_cost_ps();
 	vftr_process.app->attach_ns = clock_raw_ns() - from;
-	return PROCESS_ON;
+	/* it may have given up in the middle of what it had to say */
+	return load_relaxed(&vftr_process.state) == PROCESS_OFF ? PROCESS_OFF : PROCESS_ON;
 }
 
 void process_attach(void)
@@ -484,6 +513,17 @@ void process_switch_off(void)
 	store_relaxed(&vftr_own.gate, GATE_ALL);
 }
 
+void process_give_up(void)
+{
+	if (load_acquire(&vftr_process.state) == PROCESS_OFF)
+		return;
+	process_switch_off();
+	store_release(&vftr_process.app->gave_up, process_ticks());
+	message_throw(vftr_process.socket, WIRE_GAVE_UP);
+	if (patience_over())
+		say("the agent does not answer any more", "");
+}
+
 /*
  * What the parent records with is not ours. If a signal handler has forked, what
  * it has interrupted still uses it when it goes on: private memory takes its
@@ -498,6 +538,7 @@ int process_forget(bool interrupted)
 	int parents = vftr_process.socket;
 
 	lock = fresh; /* whoever held it is not here */
+	store_relaxed(&holder, 0);
 	session_forget_lock();
 	early.tid = 0;
 	t->limit = NULL;

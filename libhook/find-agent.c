@@ -15,8 +15,6 @@
 #include "libhook/find-agent.h"
 #include "libhook/process.h"
 
-#define REPLY_SECONDS	5
-#define START_SECONDS	10
 #define LOW_DESCRIPTORS 200 /* shells and daemons use and close the lowest ones */
 
 static int runtime_directory(char *out, size_t bytes)
@@ -71,16 +69,17 @@ static void job_session(char *out, size_t bytes)
 			*out = '-';
 }
 
-static void set_patience(int fd, long s, long us)
+/* Of each call: the caller asks again as long as he is patient. */
+static void set_slice(int fd, long us)
 {
-	struct timeval limit = {s, us};
+	struct timeval limit = {0, us};
 
 	setsockopt(fd, SOL_SOCKET, SO_RCVTIMEO, &limit, sizeof(limit));
 	setsockopt(fd, SOL_SOCKET, SO_SNDTIMEO, &limit, sizeof(limit));
 }
 
-/* Descriptor of a connection to the agent of this session, or -errno. */
-static int connect_to(const char *directory, const char *session, bool wait)
+/* Descriptor of a connection to the agent of this session, or -errno. NULL: never waits. */
+static int connect_to(const char *directory, const char *session, struct patience *patience)
 {
 	struct sockaddr_un a = {.sun_family = AF_UNIX};
 	struct ucred peer;
@@ -100,9 +99,16 @@ static int connect_to(const char *directory, const char *session, bool wait)
 		close(fd);
 		fd = high;
 	}
-	set_patience(fd, wait ? REPLY_SECONDS : 0, wait ? 0 : 1);
-	if (connect(fd, (struct sockaddr *)&a, sizeof(a))) {
+	patience_of(directory, session);
+	set_slice(fd, patience ? patience_slice() / 1000 : 1);
+	while (connect(fd, (struct sockaddr *)&a, sizeof(a))) {
 		n = -errno;
+		if (patience && (n == -EAGAIN || n == -EINTR)) { /* many wait before us */
+			if (patience_left(patience))
+				continue;
+			patience_over_unseen();
+			n = patience_over() ? -ETIMEDOUT : -ECANCELED;
+		}
 		close(fd);
 		return n;
 	}
@@ -127,7 +133,7 @@ static int early(void)
 	if (fd < 0 || !socket_is(fd))
 		return -EBADF;
 	if (socket_answers(fd)) {
-		set_patience(fd, REPLY_SECONDS, 0);
+		set_slice(fd, patience_slice() / 1000);
 		return fd;
 	}
 	close(fd);
@@ -141,7 +147,7 @@ void agent_expect(void)
 	int fd = runtime_directory(directory, sizeof(directory));
 
 	if (!fd)
-		fd = connect_to(directory, vftr_process.session, false);
+		fd = connect_to(directory, vftr_process.session, NULL);
 	if (fd < 0)
 		return;
 	if (fstat(fd, &st)) {
@@ -152,7 +158,7 @@ void agent_expect(void)
 	vftr_process.socket_inode = st.st_ino;
 }
 
-int find_agent(void)
+int find_agent(struct patience *patience)
 {
 	char directory[256];
 	const char *named = getenv("VFTR_SESSION");
@@ -168,18 +174,18 @@ int find_agent(void)
 	if (named && !session_is_name(named))
 		return -NOT_A_SESSION;
 	if (vftr_process.session[0]) {
-		fd = connect_to(directory, vftr_process.session, true);
+		fd = connect_to(directory, vftr_process.session, patience);
 		if (!nobody_there(fd))
 			return fd;
 	}
 	snprintf(vftr_process.session, sizeof(vftr_process.session), "%.100s",
 		named && named[0] ? named : "default");
-	fd = connect_to(directory, vftr_process.session, true);
+	fd = connect_to(directory, vftr_process.session, patience);
 	if (!nobody_there(fd) || (agent && !strcmp(agent, "off")))
 		return fd;
 	if (!named || !named[0])
 		job_session(vftr_process.session, sizeof(vftr_process.session));
-	fd = connect_to(directory, vftr_process.session, true);
+	fd = connect_to(directory, vftr_process.session, patience);
 	if (!nobody_there(fd))
 		return fd;
 	if (vftr_process.parent_traced) /* its run is over: what it has written stays */
@@ -190,11 +196,11 @@ int find_agent(void)
 	if (error)
 		return error;
 	/* ours, or that of a faster rank: whoever got the lock answers */
-	for (int i = 0; i < START_SECONDS * 500; i++) {
-		fd = connect_to(directory, vftr_process.session, true);
+	do {
+		fd = connect_to(directory, vftr_process.session, patience);
 		if (!nobody_there(fd))
 			return fd;
 		nanosleep(&pause, NULL);
-	}
+	} while (patience_left(patience));
 	return -ETIMEDOUT;
 }

@@ -4,6 +4,7 @@
 #define VFTR_LIBHOOK_FIND_AGENT_H
 
 #include <stdbool.h>
+#include "libhook/patience.h"
 
 /* Errors of find_agent() beside those of the system. */
 #define NOT_OUR_DIRECTORY 10001 /* the runtime directory: session.c has the rules */
@@ -13,9 +14,10 @@
 
 /*
  * Descriptor of a connection to the agent of our session, which is started if
- * there is none and that is wanted, or -errno. With the lock held.
+ * there is none and that is wanted, or -errno. With the lock held. -ETIMEDOUT: it does
+ * not let us in, and all patience is gone.
  */
-int find_agent(void);
+int find_agent(struct patience *patience);
 
 /* Does this -errno say that no agent listens there? */
 bool nobody_there(int error);

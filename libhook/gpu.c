@@ -45,26 +45,13 @@ static void gpu_number(uint32_t function, uint32_t number)
 	vftr_emit(word);
 }
 
-static uint32_t behind; /* the agent has not taken a message for 5 s */
-
-static bool socket_has_room(void)
-{
-	struct pollfd socket = {.fd = vftr_process.socket, .events = POLLOUT};
-	const struct timespec now = {0};
-
-	return syscall(SYS_ppoll, &socket, 1, &now, NULL, 0) > 0;
-}
-
 /* On threads of others, which are not recorded: only the socket is used. */
 static bool gpu_send(struct wire_head *m, uint64_t fixed, const void *data, uint64_t bytes)
 {
 	int saved_errno = errno, error = -EAGAIN;
 
-	/* a thread of CUPTI may have thousands: they must not wait for 5 s each */
-	if (process_is_on() && (!load_relaxed(&behind) || socket_has_room())) {
+	if (process_is_on())
 		error = message_send_data(m, fixed, data, bytes);
-		store_relaxed(&behind, error == -EAGAIN);
-	}
 	m->ticks = 0;
 	errno = saved_errno;
 	return !error;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Packets to and from the agent. Never raises SIGPIPE; gives up after 5 s. The
- * system is called directly: the C library's functions are cancellation points,
- * and the program's calls are not.
+ * Packets to and from the agent. Never raises SIGPIPE; waits as patience.h says, on
+ * a socket that is waited for a slice at a time. The system is called directly: the C
+ * library's functions are cancellation points, and the program's calls are not.
  */
 #include <errno.h>
 #include <string.h>
@@ -12,11 +12,31 @@
 #include <unistd.h>
 #include "libhook/process.h"
 
-int message_send_on(int fd, struct wire_head *head, size_t fixed, const struct wire_text *text)
+/* After a call that has failed: 1 once more, 0 no, with *error set. */
+static bool again(struct patience *patience, int *error)
+{
+	*error = -errno;
+	if (errno != EINTR && errno != EAGAIN && errno != EWOULDBLOCK)
+		return false;
+	*error = -ETIMEDOUT;
+	return patience_left(patience);
+}
+
+static int send_packet(int fd, const struct msghdr *m, struct patience *patience)
+{
+	int error = 0;
+
+	while (syscall(SYS_sendmsg, fd, m, MSG_NOSIGNAL) < 0)
+		if (!again(patience, &error))
+			return error;
+	return 0;
+}
+
+int message_send_on(int fd, struct wire_head *head, size_t fixed, const struct wire_text *text,
+	struct patience *patience)
 {
 	struct iovec part[4] = {{head, fixed}};
 	struct msghdr m = {.msg_iov = part, .msg_iovlen = 1};
-	ssize_t n;
 
 	head->text_bytes = 0;
 	for (int i = 0; text && i < 3 && text->s[i]; i++) {
@@ -26,13 +46,19 @@ int message_send_on(int fd, struct wire_head *head, size_t fixed, const struct w
 		part[m.msg_iovlen++].iov_len = bytes;
 		head->text_bytes += (uint32_t)bytes;
 	}
-	do {
-		n = syscall(SYS_sendmsg, fd, &m, MSG_NOSIGNAL);
-	} while (n < 0 && errno == EINTR);
-	return n < 0 ? -errno : 0;
+	return send_packet(fd, &m, patience);
 }
 
-int message_receive_on(int socket, void *buffer, size_t bytes, int *fd, size_t *got)
+void message_throw(int fd, enum wire_kind kind)
+{
+	struct wire_head m = {.kind = kind, .ticks = process_ticks()};
+
+	if (syscall(SYS_sendto, fd, &m, sizeof(m), MSG_DONTWAIT | MSG_NOSIGNAL, NULL, 0) < 0)
+		return;
+}
+
+int message_receive_on(
+	int socket, void *buffer, size_t bytes, int *fd, size_t *got, struct patience *patience)
 {
 	union {
 		struct cmsghdr align;
@@ -45,13 +71,12 @@ int message_receive_on(int socket, void *buffer, size_t bytes, int *fd, size_t *
 		.msg_controllen = sizeof(control)};
 	struct cmsghdr *c;
 	ssize_t n;
+	int error = 0;
 
 	*fd = -1;
-	do {
-		n = syscall(SYS_recvmsg, socket, &m, MSG_CMSG_CLOEXEC);
-	} while (n < 0 && errno == EINTR);
-	if (n < 0)
-		return -errno;
+	while ((n = syscall(SYS_recvmsg, socket, &m, MSG_CMSG_CLOEXEC)) < 0)
+		if (!again(patience, &error))
+			return error;
 	for (c = CMSG_FIRSTHDR(&m); c; c = CMSG_NXTHDR(&m, c))
 		if (c->cmsg_level == SOL_SOCKET && c->cmsg_type == SCM_RIGHTS)
 			memcpy(fd, CMSG_DATA(c), sizeof(*fd));
@@ -81,8 +106,11 @@ static int prepare(struct wire_head *head)
 	return 0;
 }
 
-static int count_sent(int error)
+/* What was said, counts: the agent reads on until it has heard it. */
+static int sent(int error)
 {
+	if (error == -ETIMEDOUT)
+		process_give_up();
 	if (!error && vftr_process.app)
 		add_release_u64(&vftr_process.app->definitions, 1); /* pairs with drain_process() */
 	return error;
@@ -91,8 +119,12 @@ static int count_sent(int error)
 int message_send(struct wire_head *head, size_t fixed, const struct wire_text *text)
 {
 	int error = prepare(head);
+	struct patience patience;
 
-	return error ? error : count_sent(message_send_on(vftr_process.socket, head, fixed, text));
+	if (error)
+		return error;
+	patience_begin(&patience);
+	return sent(message_send_on(vftr_process.socket, head, fixed, text, &patience));
 }
 
 int message_send_data(struct wire_head *head, size_t fixed, const void *data, size_t bytes)
@@ -100,22 +132,27 @@ int message_send_data(struct wire_head *head, size_t fixed, const void *data, si
 	struct iovec part[2] = {{head, fixed}, {(void *)(uintptr_t)data, bytes}};
 	struct msghdr m = {.msg_iov = part, .msg_iovlen = bytes ? 2 : 1};
 	int error = prepare(head);
-	ssize_t n;
+	struct patience patience;
 
 	if (error)
 		return error;
 	head->text_bytes = (uint32_t)bytes;
-	do {
-		n = syscall(SYS_sendmsg, vftr_process.socket, &m, MSG_NOSIGNAL);
-	} while (n < 0 && errno == EINTR);
-	return count_sent(n < 0 ? -errno : 0);
+	patience_begin(&patience);
+	return sent(send_packet(vftr_process.socket, &m, &patience));
 }
 
 int message_receive(void *buffer, size_t bytes, int *fd, size_t *got)
 {
+	struct patience patience;
+	int error;
+
 	if (!socket_is_ours())
 		return -EBADF;
-	return message_receive_on(vftr_process.socket, buffer, bytes, fd, got);
+	patience_begin(&patience);
+	error = message_receive_on(vftr_process.socket, buffer, bytes, fd, got, &patience);
+	if (error == -ETIMEDOUT)
+		process_give_up();
+	return error;
 }
 
 bool socket_answers(int fd)

@@ -13,6 +13,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 #include <sys/stat.h>
+#include "libhook/patience.h"
 #include "libhook/thread.h"
 #include "shm/wire.h"
 
@@ -44,6 +45,7 @@ struct process {
 	uint32_t publish_forks;	 /* a team is told of before its threads tell of it */
 	uint64_t lost_early;	 /* calls of signal handlers before there was a control page */
 	uint32_t pauses;	 /* nesting of vftrace_pause(), all threads */
+	uint64_t block_most_ns;	 /* without a sign of the agent; 0: not known yet */
 	char session[128];	 /* the one we are attached to; children of fork() follow */
 	uint64_t ring_size;
 	uint64_t modules_checked; /* ticks of the last look at the module list */
@@ -154,6 +156,10 @@ void thread_attach(struct thread *t);
 void thread_detach(struct thread *t);
 /* The agent is gone or useless: record nothing from now on. */
 void process_switch_off(void);
+/* It has not given a sign for too long (patience.h): the same, and it will know. Never waits. */
+void process_give_up(void);
+/* The caller has the lock, and a signal waits that asks the program to end. */
+bool process_is_to_end(void);
 /* Is the agent still at the other end? */
 bool agent_alive(void);
 /* Is the descriptor still the socket that we opened, and is the other end open? */
@@ -219,7 +225,10 @@ void thread_named(uintptr_t pthread_self, const char *name);
 #define THREAD_NAME_BYTES 16
 void thread_own_name(char name[THREAD_NAME_BYTES]);
 
-/* message.c: one packet; 0 or -errno. Texts are NUL-terminated strings. */
+/*
+ * message.c: one packet; 0 or -errno. Texts are NUL-terminated strings. If the agent
+ * does not take it or answer in time, the process has given up when they return.
+ */
 struct wire_text {
 	const char *s[3];
 };
@@ -227,9 +236,13 @@ int message_send(struct wire_head *head, size_t fixed, const struct wire_text *t
 /* The same with data behind the fixed part. */
 int message_send_data(struct wire_head *head, size_t fixed, const void *data, size_t bytes);
 int message_receive(void *buffer, size_t bytes, int *fd, size_t *got);
-/* The same on any socket; for attaching. */
-int message_send_on(int fd, struct wire_head *head, size_t fixed, const struct wire_text *text);
-int message_receive_on(int socket, void *buffer, size_t bytes, int *fd, size_t *got);
+/* The same on any socket, with -ETIMEDOUT; for attaching. */
+int message_send_on(int fd, struct wire_head *head, size_t fixed, const struct wire_text *text,
+	struct patience *patience);
+int message_receive_on(int socket, void *buffer, size_t bytes, int *fd, size_t *got,
+	struct patience *patience);
+/* One without text, if there is room at once. */
+void message_throw(int fd, enum wire_kind kind);
 
 /* spawn.c: start an agent for this session; 0 or -errno; -ECANCELED: the agent
  * itself has said why it does not want to; -ENOEXEC: something else was started. */

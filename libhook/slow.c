@@ -91,13 +91,15 @@ static void sleep_on_ring(struct thread *t)
 	store_relaxed(&p->waiting, 0);
 }
 
-/* Waits until a block fits. False: the agent is gone. */
+/* Waits until a block fits. False: the agent is gone, or all patience with it. */
 static bool wait_for_room(struct thread *t)
 {
 	uint64_t from = clock_raw_ns(), from_ticks = process_ticks();
+	struct patience patience;
 	unsigned rounds = 0;
 	bool alive = true;
 
+	patience_begin(&patience); /* any block that is taken ends the wait */
 	agent_kick();
 	while (!ring_has_room(&t->ring, 1)) {
 		if (load_relaxed(&t->ring.consumer->retired)) {
@@ -109,6 +111,11 @@ static bool wait_for_room(struct thread *t)
 			continue;
 		}
 		sleep_on_ring(t);
+		if (!patience_left(&patience)) {
+			process_give_up();
+			alive = false;
+			break;
+		}
 		if (rounds % 8 == 0 && !agent_alive()) {
 			alive = false;
 			break;

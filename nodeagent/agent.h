@@ -51,6 +51,7 @@ struct agent {
 	bool callers_ended;		/* some of them */
 	struct pids *pids;		/* pids.h; NULL until a process has said HELLO */
 	unsigned n_live, n_ever;
+	unsigned lost_processes; /* that have given up before the agent could answer */
 	struct process_past *past;  /* process-past.h; NULL until thousands have ended */
 	struct gathering *gathered; /* gather.h: the books of those that were let go, or NULL */
 	bool has_main_job;	    /* of MPI: whose ranks the outputs number ... */

@@ -184,6 +184,7 @@ void callers_accept(struct agent *a)
 			continue;
 		}
 		p = process_new(a, fd, pid);
+		session_lives(a);
 		a->children_seen++; /* or any other process: then HELLO says so at once */
 		enter(c, p);
 		close_surplus(c, p);
@@ -194,6 +195,25 @@ void callers_accept(struct agent *a)
 	}
 	if (fd != -EAGAIN && fd != -EINTR && fd != -ECONNABORTED)
 		listen_again(a, false);
+}
+
+void callers_hear(struct agent *a)
+{
+	struct process *p, *next;
+
+	for (p = a->callers ? a->callers->first : NULL; p; p = next) {
+		next = p->next_caller; /* who says HELLO, leaves */
+		if (!p->ended)
+			process_receive_all(p);
+	}
+}
+
+/* We may have been stopped, and have not read it yet. */
+static bool has_said_something(const struct process *p)
+{
+	char byte;
+
+	return recv(p->socket, &byte, 1, MSG_PEEK | MSG_DONTWAIT) > 0;
 }
 
 double callers_tick(struct agent *a)
@@ -219,7 +239,7 @@ double callers_tick(struct agent *a)
 			again = left < again ? left : again;
 			break;
 		}
-		if (!is_child(p))
+		if (!is_child(p) && !has_said_something(p))
 			hang_up(p);
 	}
 	c->due = now + (uint64_t)(again * 1e9);

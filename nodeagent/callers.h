@@ -20,6 +20,8 @@ void callers_accept(struct agent *a);
 double callers_tick(struct agent *a);
 /* It has said HELLO, and is no caller any more. */
 void callers_leave(struct process *p);
+/* Takes what they have said, before the end. */
+void callers_hear(struct agent *a);
 /* Frees those that have ended. */
 void callers_sweep(struct agent *a);
 /* Whether a process may say HELLO yet. */

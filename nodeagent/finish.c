@@ -18,6 +18,7 @@
 #include "nodeagent/regions.h"
 #include "nodeagent/rounds.h"
 #include "nodeagent/sampling.h"
+#include "nodeagent/session.h"
 #include "nodeagent/siblings.h"
 #include "nodeagent/util.h"
 #include "nodeagent/vfp.h"
@@ -120,7 +121,8 @@ static bool is_partial(const struct agent *a, const struct profile *p)
 	for (size_t i = 0; i < p->n_agents; i++)
 		if (p->agents[i].missing)
 			return true;
-	return p->ranks < a->expect || p->n_dead || p->lost_calls || p->lost_messages;
+	return p->ranks < a->expect || p->n_dead || p->lost_calls || p->lost_messages ||
+	       p->lost_processes;
 }
 
 static char *agree_on_name(struct agent *a, const struct profile *whole, char *base)
@@ -168,6 +170,11 @@ int agent_finish(struct agent *a)
 	leave_processes(a);
 	siblings_stop(a);
 	siblings_clock(a, true);
+	a->lost_processes += session_unseen(a);
+	if (a->lost_processes)
+		complain("%u %s gave up waiting for this agent and %s not in the profile",
+			a->lost_processes, one_or_many(a->lost_processes, "process", "processes"),
+			one_or_many(a->lost_processes, "is", "are"));
 	if (!a->n_ever && !a->peer && !a->adopted) {
 		a->partial = true;
 		return 0;

@@ -528,6 +528,7 @@ struct profile *gather(struct agent *a, const struct process *only)
 		a->gathered = NULL;
 		put_in_order(g, all[0]);
 	}
+	out->lost_processes = only ? 0 : a->lost_processes;
 	store(g);
 	add_agent(a, out);
 	for (size_t i = 0; i < a->n_warnings; i++)

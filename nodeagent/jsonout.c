@@ -42,6 +42,7 @@ static void write_head(struct json *j, const struct report *r)
 	json_uint(j, "events", p->records);
 	json_uint(j, "calls", p->calls);
 	json_uint(j, "lost", p->lost_calls);
+	json_uint(j, "lost_processes", p->lost_processes);
 	json_seconds(j, "blocked_s", p->blocked_ns);
 }
 

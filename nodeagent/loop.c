@@ -264,6 +264,14 @@ static int sleep_ms(const struct agent *a, double wait_s)
 	return wait_s <= 0 ? 0 : (int)(wait_s * 1000) + 1;
 }
 
+/* Who has not been let in yet: he may have given up waiting, and is to be counted. */
+static void hear_the_last(struct agent *a)
+{
+	callers_accept(a);
+	callers_hear(a);
+	processes_sweep(a);
+}
+
 void agent_serve(struct agent *a)
 {
 	struct epoll_event events[EVENTS];
@@ -301,4 +309,5 @@ void agent_serve(struct agent *a)
 		processes_sweep(a);
 		place_again(a);
 	}
+	hear_the_last(a);
 }

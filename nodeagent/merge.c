@@ -339,6 +339,7 @@ static void merge_job(struct profile *a, struct profile *b)
 	a->records += b->records;
 	a->calls += b->calls;
 	a->lost_calls += b->lost_calls;
+	a->lost_processes += b->lost_processes;
 	a->blocked_ns += b->blocked_ns;
 	a->hook_ns_total += b->hook_ns_total;
 	a->ring_bytes += b->ring_bytes;

@@ -155,6 +155,7 @@ static void on_hello(struct process *p, const union packet *m)
 						       : WIRE_MESSAGES_SUMS,
 		.gpu = a->conf->cuda_show_table || a->conf->sampling_active,
 		.openacc = a->conf->openacc_active,
+		.block_most_ms = (uint32_t)(1e3 * a->conf->shm_block_most_s),
 		.publish_forks = a->conf->sampling_active};
 	struct control_app_shm *app;
 	int fd, error;
@@ -271,6 +272,7 @@ static const size_t fixed_bytes[WIRE_KINDS] = {
 	[WIRE_SESSION] = sizeof(struct wire_session),
 	[WIRE_COUNTER] = sizeof(struct wire_counter),
 	[WIRE_OPENACC] = sizeof(struct wire_openacc),
+	[WIRE_GAVE_UP] = sizeof(struct wire_head),
 };
 
 /* Nobody is left to read an answer. */
@@ -374,6 +376,9 @@ static void on_packet(struct process *p, union packet *m, size_t bytes)
 		break;
 	case WIRE_BYE:
 		p->said_bye = true;
+		break;
+	case WIRE_GAVE_UP:
+		process_gave_up(p);
 		break;
 	default:
 		process_define(p, &m->head, m->bytes + fixed_bytes[kind]);

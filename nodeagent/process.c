@@ -115,7 +115,10 @@ void processes_sweep(struct agent *a)
 			continue;
 		}
 		*at = p->next_live;
-		process_past_add(p);
+		if (p->lost)
+			process_free(p);
+		else
+			process_past_add(p);
 	}
 	callers_sweep(a);
 }
@@ -213,6 +216,8 @@ void process_finish(struct process *p, enum process_end how)
 		return;
 	if (p->socket >= 0) /* what its last records speak of */
 		process_receive_all(p);
+	if (p->ended) /* by its own word */
+		return;
 	p->ended = true;
 	p->end = how;
 	p->end_s = time(NULL);
@@ -228,6 +233,7 @@ void process_finish(struct process *p, enum process_end how)
 	if (p->greeted)
 		p->agent->n_live--;
 	process_members_changed(p->agent);
+	process_warn_gave_up(p);
 	process_warn_limits(p);
 	process_warn_unseen(p);
 	agent_close(p->agent, &p->pidfd); /* nobody asks for its status any more */

@@ -104,6 +104,7 @@ struct process {
 	enum process_end end;
 	int exit_status; /* exit code or signal, -1 unknown */
 	bool greeted, said_bye, ended;
+	bool lost;		    /* it gave up before it was attached, and is in no sum */
 	bool turned_away;	    /* it has sent more with its HELLO, which does not count */
 	char *quarantined;	    /* why, or NULL */
 	struct process *next, **at; /* in agent.processes: and what points here */
@@ -145,6 +146,9 @@ void process_define(struct process *p, const struct wire_head *m, const void *da
 void process_members_changed(struct agent *a);
 /* What limits its communication has reached, as warnings. */
 void process_warn_limits(const struct process *p);
+/* process-lost.c: it says that it goes on untraced; it did so, when its books are closed. */
+void process_gave_up(struct process *p);
+void process_warn_gave_up(const struct process *p);
 /* It has loaded an MPI, and a library of ours that knows none. */
 void process_warn_unseen(const struct process *p);
 

@@ -404,6 +404,7 @@ struct profile {
 	uint64_t records, calls, lost_calls;
 	uint64_t blocked_ns;
 	uint64_t hook_ns_total; /* estimated time spent in hooks, all ranks */
+	uint64_t lost_processes; /* gave up waiting for their agent; in no other sum */
 	uint64_t lost_messages; /* records of communication that were not stored */
 	uint64_t ring_bytes;	/* of the rings there were at one time, at most */
 	uint64_t open_requests; /* posted, and never seen to complete */

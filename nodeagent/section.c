@@ -205,6 +205,12 @@ static void print_sentences(FILE *f, const struct report *r, double runtime_s, b
 {
 	const struct profile *p = r->p;
 
+	if (p->lost_processes)
+		fprintf(f,
+			"%" PRIu64 " %s gave up waiting for this agent and %s not in the "
+			"profile.\n",
+			p->lost_processes, one_or_many(p->lost_processes, "process", "processes"),
+			one_or_many(p->lost_processes, "is", "are"));
 	for (size_t i = 0; i < p->n_dead && i < LINES_MAX; i++)
 		print_death(f, p, &p->dead[i]);
 	if (p->n_dead > LINES_MAX)

@@ -13,10 +13,11 @@
 #include <sys/un.h>
 #include <time.h>
 #include <unistd.h>
+#include "conf/conf.h"
 #include "nodeagent/agent.h"
 #include "nodeagent/util.h"
 
-#define BACKLOG	       1024
+#define BACKLOG	       4096 /* as many as may wait; see also net.core.somaxconn */
 #define LOOKS_AGAIN    100  /* at a lock of nobody who lives ... */
 #define LOOKS_UNSIGNED 2500 /* ... of nobody yet: on a busy node who holds it may have to wait */
 #define LOOK_AGAIN_NS  2000000
@@ -24,6 +25,8 @@
 /* of one length: a path that has room for one has room for both */
 #define SOCKET	     ".sock"
 #define SOCKET_TO_BE ".soon"
+#define HUNG	     ".hung" /* patience.h of libhook */
+#define UNSEEN	     ".lost-"
 
 char *runtime_directory(char **error)
 {
@@ -189,10 +192,10 @@ void session_sweep(void)
 
 void session_sign(struct agent *a)
 {
-	char pid[32];
+	char pid[64];
 
-	snprintf(pid, sizeof(pid), "%d\n", (int)getpid());
-	/* only for messages: whether the lock is held is what counts */
+	/* whether the lock is held is what counts; the lines are for messages and patience.c */
+	snprintf(pid, sizeof(pid), "%d\n%.0f\n", (int)getpid(), 1e3 * a->conf->shm_block_most_s);
 	if (ftruncate(a->lock, 0) || pwrite(a->lock, pid, strlen(pid), 0) < 0)
 		agent_warn(a, false, "cannot write %s: %s", a->lock_path, strerror(errno));
 }
@@ -218,12 +221,52 @@ int session_open(struct agent *a, char **error)
 		return -1;
 	}
 	session_sign(a);
+	session_lives(a);
+	session_unseen(a); /* by an earlier agent */
 	a->listener = listen_at(a->socket_path, error);
 	return a->listener < 0 ? -1 : 0;
 }
 
+/* DIRECTORY/SESSION and this behind it. */
+static char *beside_socket(const struct agent *a, const char *behind)
+{
+	return xasprintf(
+		"%.*s%s", (int)(strlen(a->socket_path) - strlen(SOCKET)), a->socket_path, behind);
+}
+
+void session_lives(const struct agent *a)
+{
+	char *mark = a->socket_path ? beside_socket(a, HUNG) : NULL;
+
+	if (mark)
+		unlink(mark);
+	free(mark);
+}
+
+unsigned session_unseen(const struct agent *a)
+{
+	char *path = a->socket_path ? beside_socket(a, UNSEEN) : NULL, *name;
+	unsigned n = 0;
+	struct dirent *e;
+	DIR *d;
+
+	if (!path)
+		return 0;
+	name = strrchr(path, '/');
+	*name++ = '\0';
+	d = opendir(path);
+	while (d && (e = readdir(d)))
+		if (!strncmp(e->d_name, name, strlen(name)))
+			n += !unlinkat(dirfd(d), e->d_name, 0);
+	if (d)
+		closedir(d);
+	free(path);
+	return n;
+}
+
 void session_close(struct agent *a)
 {
+	session_lives(a);
 	if (a->listener >= 0) {
 		unlink(a->socket_path);
 		close(a->listener);

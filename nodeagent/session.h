@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * A session is a name below the runtime directory: NAME.sock, where processes
- * find the agent, and NAME.lock, which says that there is one.
+ * find the agent, and NAME.lock, which says that there is one: its first line is the
+ * agent's process, the second how long its processes wait for it, in ms.
  */
 #ifndef VFTR_NODEAGENT_SESSION_H
 #define VFTR_NODEAGENT_SESSION_H
@@ -25,6 +26,11 @@ void session_sign(struct agent *a);
 
 /* Removes the files of all sessions whose agent was killed; session_open() does so, too. */
 void session_sweep(void);
+
+/* The agent is at work: the mark of those who have waited in vain (libhook/patience.h) goes. */
+void session_lives(const struct agent *a);
+/* How many processes have not even been let in; counted once. */
+unsigned session_unseen(const struct agent *a);
 
 /* Removes both files. */
 void session_close(struct agent *a);

@@ -37,6 +37,7 @@ static const struct vfp_field job_fields[] = {
 	AT(U64, profile, ring_bytes),
 	AT(U64, profile, ambiguous_sends),
 	AT(U64, profile, ambiguous_receives),
+	AT(U64, profile, lost_processes),
 };
 
 static const struct vfp_field text_fields[] = {{ TEXT, 0 }};
@@ -512,4 +513,4 @@ _Static_assert(sizeof(struct profile_user_counter) == 64, "a new member needs a 
 _Static_assert(sizeof(struct profile_openacc) == 72, "a new member needs a row above");
 _Static_assert(sizeof(struct profile_switched) == 32, "a new member needs a row above");
 _Static_assert(sizeof(struct profile_thread_count) == 24, "a new member needs a row above");
-_Static_assert(sizeof(struct profile) == 832, "a new member needs a row or a list above");
+_Static_assert(sizeof(struct profile) == 840, "a new member needs a row or a list above");

@@ -13,7 +13,7 @@
 struct profile;
 
 #define VFP_MAGIC   "VFTRVFP\n"
-#define VFP_VERSION 5
+#define VFP_VERSION 6
 #define VFP_SUFFIX  ".vfp"
 
 /* 0 or -ENOMEM; the caller frees *buf. */

@@ -46,6 +46,7 @@ struct control_app_shm {
 	uint64_t attach_ns;   /* time spent in attaching, ns */
 	uint64_t lost_nested; /* calls of signal handlers that could not be stored */
 	uint64_t hook_ps;     /* measured cost of one hook, ps; 0: unknown */
+	uint64_t gave_up;     /* ticks when it gave up waiting for the agent, or 0 */
 };
 
 /* Words the producer writes, and nobody else. */

@@ -27,6 +27,7 @@
  *   SESSION                        ->      sessions without MPI: shm/session.h
  *                                  <-      SESSION_ANSWER text
  *   (one byte)                     ->      the doorbell: wake up
+ *   GAVE_UP                        ->      it goes on untraced
  *   BYE                            ->      it ended well
  *   (hang-up)                              it ended
  */
@@ -35,7 +36,7 @@
 
 #include <stdint.h>
 
-#define WIRE_VERSION  8u
+#define WIRE_VERSION  9u
 #define WIRE_TEXT_MAX 16384u
 #define WIRE_BUILD_ID 20
 #define WIRE_UNKNOWN  (-1)
@@ -71,6 +72,7 @@ enum wire_kind {
 	WIRE_GPU_STREAM,
 	WIRE_OPENACC, /* shm/openacc.h */
 	WIRE_NEIGHBOURS,
+	WIRE_GAVE_UP, /* the agent has not answered for too long: it goes on untraced */
 	WIRE_KINDS
 };
 
@@ -110,6 +112,8 @@ struct wire_welcome {
 	uint32_t publish_forks;	 /* 1: what precedes a team is wanted before what it does */
 	uint32_t gpu;		 /* 1: record what GPUs do */
 	uint32_t openacc;	 /* 1: record what OpenACC's runtime tells of */
+	uint32_t block_most_ms;	 /* without a sign of the agent; then it goes on untraced */
+	uint32_t reserved;
 };
 
 struct wire_module {

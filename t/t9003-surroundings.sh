@@ -227,12 +227,13 @@ test_expect 'a process refused by an agent says why once and runs untraced' '
 
 test_expect 'an agent that babbles or is silent costs seconds, not the program' '
 	for how in babble silent; do
+		printf "1\n1000\n" >"${DEFAULT%.sock}.lock" # a second, not the default of 30
 		"$BIN/wire" $how "$DEFAULT" &
 		wait_for 10 "[ -S $DEFAULT ]"
 		settings=(X=1)
 		untraced
 		kill $!
-		rm -f "$DEFAULT"
+		rm -f "${DEFAULT%.sock}".*
 	done'
 
 test_expect 'noise on the socket does not disturb the agent or its other processes' '

@@ -67,4 +67,115 @@ for name in ../escaped .hidden a/b; do
 		[ ! -e "$VFTR_RUNTIME_DIR/../escaped.lock" ]'
 done
 
+# ---- what becomes of the agent ----
+
+for mpi in $(mpi_list); do
+	mpicc_traced "$mpi" "$BIN/mpi-$mpi" "$T/app-unharmed-mpi.c" || exit 1
+done
+
+# kind: its argument; what it prints is either of the two
+declare -A size=([loop]=400 [regions]=30000 [stack]=20000 [fork]=60 [exec]=40)
+kinds=(loop regions stack fork exec)
+for mpi in $(mpi_list); do
+	kinds+=("$mpi")
+	size[$mpi]=500
+done
+
+# program KIND: in the directory and session of its agent; result is what it came to
+program() {
+	local status=0
+	case $1 in
+	openmpi | mpich) limit $(mpirun_of "$1") -np 2 "$BIN/mpi-$1" "${size[$1]}" ;;
+	*) limit "$BIN/unharmed" "$1" "${size[$1]}" ;;
+	esac >out 2>err || status=$?
+	grep -v "^vftrace: .*running untraced$" err >others || :
+	echo "$status $(cat out) $(cat others)" >result
+}
+
+wanted() {
+	case $1 in
+	openmpi | mpich) echo "0 mpi $((size[$1] * (size[$1] - 1))) " ;;
+	*) echo "7 $1 ${size[$1]} " ;;
+	esac
+}
+
+# do_harm HARM PID SOCKET
+do_harm() {
+	case $1 in
+	STOP | KILL) kill -"$1" "$2" ;;
+	PAUSE)
+		kill -STOP "$2"
+		sleep 0.1
+		kill -CONT "$2"
+		;;
+	FLOOD) for _ in 1 2 3; do "$BIN/wire" noise "$3"; done ;;
+	esac >/dev/null 2>&1
+}
+
+# harmed NAME KIND POLICY HARM AT_MS BLOCK_S MOST_S: a word, and why, if the program was harmed
+harmed() {
+	local agent running
+	mkdir "$1"
+	cd "$1" || return 1
+	"$AGENT" -q -s "u$1" -o . -k shm.block_most_s="$6" -k shm.when_full="$3" \
+		-k shm.ring_size=64KiB 2>agent.err &
+	agent=$!
+	wait_for 20 "[ -S $VFTR_RUNTIME_DIR/u$1.sock ]" || return 1
+	export VFTR_SESSION="u$1" VFTR_AGENT=off
+	date +%s%N >began
+	(program "$2"; date +%s%N >ended) &
+	running=$!
+	sleep "$(printf '%d.%03d' $(($5 / 1000)) $(($5 % 1000)))"
+	do_harm "$4" $agent "$VFTR_RUNTIME_DIR/u$1.sock"
+	wait $running
+	{ kill -CONT $agent; kill -TERM $agent; wait $agent; } 2>/dev/null
+	[ "$(cat result)" = "$(wanted "$2")" ] || echo "harmed: $2 $3 $4 at $5 ms: $(cat result)"
+	[ $((($(cat ended) - $(cat began)) / 1000000)) -lt $(($7 * 1000)) ] ||
+		echo "late: $2 $3 $4 at $5 ms: $((($(cat ended) - $(cat began)) / 1000000)) ms"
+	# who waited until the end is named, if the agent still can; who need not wait is there
+	if [ "$4" = STOP ] && grep -q "does not answer" err && [ ! -s agent.err ]; then
+		echo "not named: $2 $3 at $5 ms"
+	fi
+	case $4 in
+	PAUSE | FLOOD) if [ -s err ]; then echo "untraced: $2 $3 $4 at $5 ms: $(cat err)"; fi ;;
+	esac
+	echo "done"
+}
+
+# verdict N FILE...: N runs have come to their end, and there is no word of harm
+verdict() {
+	local n=$1
+	shift
+	! grep -hE "^(harmed|late|not named|untraced)" "$@" >&2 || return 1
+	is "$n" "$(grep -hx "done" "$@" | wc -l)" runs || { cat "$@" >&2; return 1; }
+}
+
+# instants N BLOCK_S MOST_S: all kinds, policies and harms in turn, at random instants
+instants() {
+	local harms=(STOP KILL PAUSE FLOOD) policies=(block drop) i
+	local block=("$2" "$2" 30 30) # a busy machine is no reason to give up
+	rm -rf run-* verdict-*
+	for ((i = 0; i < $1; i++)); do # as 7 and 8 have no common factor, all pairs come
+		[ $i -lt 4 ] || wait -n || :
+		(harmed "run-$i" "${kinds[i % ${#kinds[@]}]}" "${policies[i / 4 % 2]}" \
+			"${harms[i % 4]}" $((RANDOM % 500)) "${block[i % 4]}" "$3" >"verdict-$i" 2>&1) &
+	done
+	wait
+	verdict "$1" verdict-*
+}
+
+rounds=28
+[ -z "$VFTR_LONG" ] || rounds=500
+test_expect "the agent is stopped, killed, paused, flooded at $rounds instants: status and output are as without it" '
+	instants $rounds 0.5 25'
+
+# 30 s with each policy, once: 31 and never 60
+[ -z "$VFTR_LONG" ] || for kind in "${kinds[@]}"; do
+	for policy in block drop; do
+		test_expect "... with the default of 30 s: $kind, $policy" '
+			harmed real-'"$kind-$policy $kind $policy"' STOP 150 30 40 >verdict 2>&1
+			cd .. && verdict 1 verdict'
+	done
+done
+
 done_testing
