@@ -115,6 +115,7 @@ do_harm() {
 # harmed NAME KIND POLICY HARM AT_MS BLOCK_S MOST_S: a word, and why, if the program was harmed
 harmed() {
 	local agent running
+	set +e
 	mkdir "$1"
 	cd "$1" || return 1
 	"$AGENT" -q -s "u$1" -o . -k shm.block_most_s="$6" -k shm.when_full="$3" \
