@@ -4,7 +4,15 @@
 
 #include <stdint.h>
 
+struct control_app_shm;
+
 /* Picoseconds that one hook takes, an enter or an exit; measured at the first call. */
 uint64_t hook_cost_ps(void);
+
+/*
+ * Publishing a block has taken so long; what that comes to for each of its records is
+ * added to the cost of a hook on the process's page. Any thread.
+ */
+void hook_cost_published(struct control_app_shm *app, uint64_t ns);
 
 #endif

@@ -11,6 +11,7 @@
 #include <unistd.h>
 #include "libhook/counters.h"
 #include "libhook/emit.h"
+#include "libhook/hook-cost.h"
 #include "libhook/process.h"
 #include "libhook/switches.h"
 
@@ -156,6 +157,7 @@ static void kick_if_needed(struct thread *t)
 static bool stage_flush(struct thread *t, uint64_t ticks)
 {
 	unsigned full = t->stage;
+	uint64_t from;
 
 	if (load_relaxed(&vftr_process.agent->closing)) {
 		ring_lost(t);
@@ -177,7 +179,9 @@ static bool stage_flush(struct thread *t, uint64_t ticks)
 			return false;
 		}
 	}
+	from = clock_raw_ns();
 	ring_publish(&t->ring, full);
+	hook_cost_published(vftr_process.app, clock_raw_ns() - from);
 	kick_if_needed(t);
 	modules_refresh_rarely(ticks);
 	switches_follow();

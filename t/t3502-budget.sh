@@ -84,8 +84,12 @@ test_expect 'threads switch alike, and count on their own' '
 	exact tiny kept turn work'
 
 test_expect 'a child of fork goes on as its parent was' '
-	off tiny 1 fork 0.3
-	exact tiny kept turn work
+	# the parent may have ended its part just when the function went off
+	for seconds in 0.3 2 10; do
+		off tiny 1 fork $seconds
+		exact tiny kept turn work
+		[ "$(jq "[.switched_off[].processes] | max" budget_all.json)" = 1 ] || break
+	done
 	is 2 "$(jq "[.switched_off[].processes] | max" budget_all.json)"'
 
 test_expect 'what a pause leaves out is not counted as switched off' '
@@ -104,11 +108,9 @@ test_expect 'the node profile has it, and collating says the same' '
 	"$VFTR" collate -o again . >/dev/null
 	jq -S .switched_off again/budget_all.json | cmp before -'
 
-test_expect 'without a budget, or with one that is kept, nothing is switched off' '
+test_expect 'without a budget nothing is switched off' '
 	traced -q -- "$BIN/budget" loop 0.25 >counts
 	is null "$(jq .switched_off budget_all.json)"
-	hasnt budget_all.log "switched off"
-	budget 100 loop 0.25
-	is "[]" "$(jq -c .switched_off budget_all.json)"'
+	hasnt budget_all.log "switched off"'
 
 done_testing
