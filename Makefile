@@ -26,7 +26,14 @@ STD  := -std=gnu11 -D_GNU_SOURCE= -I. -I$(O)/gen -DVFTR_VERSION='"$(VERSION)"'
 SANITIZE    ?=
 HOOK_CFLAGS = $(STD) $(WARN) -MMD -MP -fPIC $(CFLAGS) -fvisibility=hidden -ftls-model=initial-exec -fno-stack-protector \
 	      -DVFTR_BINDIR='"$(PREFIX)/bin"'
-ALL_CFLAGS  = $(STD) $(WARN) -MMD -MP -fPIC $(CFLAGS) $(SANITIZE)
+# What the agent, the tools and the agent's plug-ins have against bad input: what the
+# compiler knows of it. Not what applications load, and not with a sanitizer.
+hardening_wanted := -fstack-protector-strong -fstack-clash-protection -fcf-protection
+hardening := $(if $(SANITIZE),,$(foreach F,$(hardening_wanted),\
+	     $(shell $(CC) -Werror $(F) -c -xc -o /dev/null /dev/null 2>/dev/null && echo $(F))) \
+	     $(if $(filter-out -O0,$(filter -O%,$(CFLAGS))),-U_FORTIFY_SOURCE -D_FORTIFY_SOURCE=2))
+hardening_ld := -Wl,-z,relro,-z,now
+ALL_CFLAGS  = $(STD) $(WARN) -MMD -MP -fPIC $(CFLAGS) $(hardening) $(SANITIZE)
 
 Q := $(if $(V),,@)
 say = $(if $(V),,@echo "  $(1)	$(2)")
@@ -119,17 +126,17 @@ $(core_lib): $(core_obj) $(call obj,$(filter-out nodeagent/cmd-%,$(tool_src)))
 $(O)/bin/vftr-node-agent: $(O)/nodeagent/agent.o $(core_lib)
 	$(call say,LD,$@)
 	@mkdir -p $(@D)
-	$(Q)$(CC) $(CFLAGS) $(SANITIZE) $(LDFLAGS) -o $@ $^ $(AGENT_LIBS)
+	$(Q)$(CC) $(CFLAGS) $(SANITIZE) -pie $(hardening_ld) $(LDFLAGS) -o $@ $^ $(AGENT_LIBS)
 
 $(O)/bin/vftr: $(O)/nodeagent/vftr.o $(call obj,$(filter nodeagent/cmd-%,$(tool_src))) $(core_lib)
 	$(call say,LD,$@)
 	@mkdir -p $(@D)
-	$(Q)$(CC) $(CFLAGS) $(SANITIZE) $(LDFLAGS) -o $@ $^ $(AGENT_LIBS)
+	$(Q)$(CC) $(CFLAGS) $(SANITIZE) -pie $(hardening_ld) $(LDFLAGS) -o $@ $^ $(AGENT_LIBS)
 
 $(O)/lib/vftr/peer-%.so: nodeagent/peer-mpi.c
 	$(call say,MPICC,$@)
 	@mkdir -p $(@D)
-	$(Q)$(MPICC_$*) $(STD) $(WARN) -fPIC $(CFLAGS) -MMD -MP -MF $(@:.so=.d) -shared -o $@ $< -lpthread
+	$(Q)$(MPICC_$*) $(STD) $(WARN) -fPIC $(CFLAGS) $(hardening) -MMD -MP -MF $(@:.so=.d) -shared $(hardening_ld) -o $@ $< -lpthread
 
 $(O)/include/%.h: libhook/%.h
 	@mkdir -p $(@D)
