@@ -171,6 +171,8 @@ X(DOUBLE, agent_write_every_s, "agent.write_every_s", "0", 0, CONF_SECONDS, NULL
   "Seconds between two writings of the results so far; 0 writes them at the end only.") \
 X(DOUBLE, agent_deadline_s, "agent.deadline_s", "60", 0.001, CONF_SECONDS, NULL, false, \
   "Seconds that the agents wait for each other before they go on without the missing one.") \
+X(DOUBLE, agent_start_s, "agent.start_s", "60", 0.001, CONF_SECONDS, NULL, false, \
+  "Seconds that the agents of several nodes may take to start and to meet.") \
 X(DOUBLE, agent_deadlock_s, "agent.deadlock_s", "0", 0, CONF_SECONDS, NULL, false, \
   "Seconds without any record after which call stacks and the results so far are written; 0: never.") \
 X(STRING, agent_stop_file, "agent.stop_file", NULL, 0, 0, NULL, true, \

@@ -18,10 +18,12 @@
 #include "nodeagent/counters.h"
 #include "nodeagent/hwprof.h"
 #include "nodeagent/collate.h"
+#include "nodeagent/company.h"
 #include "nodeagent/contact.h"
 #include "nodeagent/courier.h"
 #include "nodeagent/finish.h"
 #include "nodeagent/launch.h"
+#include "nodeagent/launcher.h"
 #include "nodeagent/peer.h"
 #include "nodeagent/peer-tcp.h"
 #include "nodeagent/place.h"
@@ -425,18 +427,6 @@ static void parse(int argc, char **argv, struct agent *a, struct launch *l, stru
 		c->config = getenv("VFTR_CONFIG");
 }
 
-/* The agent that runs the command waits for this on our standard output. */
-static void say_ready(const struct agent *a)
-{
-	const char *host;
-
-	printf(AGENTS_READY);
-	for (unsigned i = 0; (host = collate_host(a->peer, i)); i++)
-		printf(" %s", host);
-	putchar('\n');
-	fflush(stdout);
-}
-
 /* The session is ours, or this does not return. */
 static void take_session(struct agent *a)
 {
@@ -446,6 +436,8 @@ static void take_session(struct agent *a)
 	/* of several ranks that start one, all but one give way in silence */
 	if (taken == 1 && a->embedded)
 		exit(0);
+	if (taken == 1 && a->in_company)
+		company_refuse(a, error);
 	if (taken)
 		die(OWN_FAILURE, "%s", error);
 	if (a->embedded) { /* what is wrong has been said */
@@ -512,8 +504,7 @@ static int serve(struct agent *a, const struct launch *l, const struct command_l
 	agent_watch(a, a->listener, WATCH_LISTENER, NULL);
 	if ((!l->command && !a->embedded) || a->several)
 		join(a, c);
-	if (a->sibling && (!a->peer || a->peer->rank == 0))
-		say_ready(a);
+	company_met(a);
 	if (l->command && supervised_run(a)) { /* it has been said */
 		session_close(a);
 		return OWN_FAILURE;
@@ -574,14 +565,23 @@ int main(int argc, char **argv)
 	if (l.command && a.several && launch_is_distributed(&l))
 		die(OWN_FAILURE, "the launcher in COMMAND starts on several nodes: its agents find "
 				 "each other without --peers");
+	if (l.command && !l.agent_launcher && !a.several && !a.conf->off && !getenv("VFTR_OFF")) {
+		char *why = launcher_refusal(l.command);
+
+		if (why)
+			die(OWN_FAILURE, "%s", why);
+	}
 	if (l.command && launch_is_distributed(&l))
 		return launch_distributed(&a, &l, c.config, c.set, c.n_set);
+	a.in_company = !l.command && !a.embedded;
+	if (a.in_company)
+		company_expect(&a);
 	gethostname(host, sizeof(host) - 1);
 	host[strcspn(host, ".")] = '\0';
 	a.host = host;
 	a.session = session_name(&l, c.session);
 	if (l.command)
-		launch_supervised(&a, &l, NULL, NULL);
+		launch_supervised(&a, &l, NULL, NULL, NULL);
 	if (l.command && a.several)
 		peer_shield();
 	a.start_raw_ns = clock_raw_ns();

@@ -83,6 +83,7 @@ struct agent {
 	bool quiet;	      /* no line about where the files are */
 	bool told_to_stop;    /* a signal, or the command ended */
 	bool at_once;	      /* ... and live processes are not waited for */
+	bool in_company;      /* no command, not embedded: a launcher may have started others */
 	bool sibling;	      /* started by the agent that runs the command, with others */
 	bool orphaned;	      /* ... but our launcher is gone: there is nobody to collate with */
 	bool several;	      /* joins others over TCP (--peers, --listen, --expect) */

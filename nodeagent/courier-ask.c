@@ -141,10 +141,10 @@ static struct peer *peer_behind(const struct answer *a)
 	return p;
 }
 
-struct peer *courier_open(const char *plugin, char **error)
+struct peer *courier_open(const char *plugin, double start_s, char **error)
 {
 	/* MPI_Init has a deadline of its own */
-	struct request q = {OPEN, .bytes = strlen(plugin) + 1, .until = peer_now() + 60};
+	struct request q = {OPEN, .bytes = strlen(plugin) + 1, .until = peer_now() + start_s};
 	struct answer a;
 	void *text;
 	int failed = ask(&q, plugin, &a, &text);

@@ -54,11 +54,11 @@ static void answer(struct courier *c, struct answer a, const void *buf)
 	}
 }
 
-static void answer_open(struct courier *c, const char *plugin)
+static void answer_open(struct courier *c, const char *plugin, double until)
 {
 	char *error = NULL;
 
-	c->peer = peer_load(plugin, &error);
+	c->peer = peer_load(plugin, until - peer_now(), &error);
 	if (c->peer)
 		answer(c, (struct answer){.who = c->peer->rank, .size = c->peer->size}, NULL);
 	else
@@ -212,7 +212,7 @@ static void serve_one(struct courier *c, const struct request *q, void *buf)
 	int error = 0;
 
 	if (q->operation == OPEN && !c->peer) {
-		answer_open(c, buf);
+		answer_open(c, buf, q->until);
 		free(buf);
 		return;
 	}

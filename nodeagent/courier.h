@@ -25,7 +25,7 @@ struct peer_tcp_options;
 bool courier_there(void);
 
 /* Lets the courier load the plug-in. As peer_open(). */
-struct peer *courier_open(const char *plugin, char **error);
+struct peer *courier_open(const char *plugin, double start_s, char **error);
 
 /*
  * Before peer_shield(): the courier speaks TCP (peer-tcp.h), and these options stay. Then

@@ -30,7 +30,8 @@
 #include "nodeagent/util.h"
 #include "shm/atomic.h"
 
-#define READY_S	    120
+#define PATIENCE_S  30 /* then we say what we wait for */
+#define LEAVE_S	    2  /* for an agents' launcher that is told to end */
 #define OWN_FAILURE 125
 #define ORPHANS_S   5 /* agents without a launcher write within this time */
 #define LOOK_MS	    500
@@ -38,7 +39,8 @@
 
 /* What another process needs to make the summary if the front is killed. */
 struct front_hosts {
-	uint32_t ready;		 /* all agents are there, and names is filled */
+	uint32_t ready;		 /* all agents are there, and the texts are filled */
+	char nodes[HOSTS_BYTES]; /* where Slurm has put them, "node[1-3]"; else empty */
 	char names[HOSTS_BYTES]; /* with blanks between them */
 };
 
@@ -46,6 +48,9 @@ struct front {
 	struct agent *agent;
 	pid_t agents; /* their launcher, 0: it has ended */
 	int agents_output, signals;
+	bool told_nodes;	   /* COMMAND's launcher is told where the agents are */
+	uint32_t failed;	   /* an agent has said that it can't be one of them */
+	uint32_t output_ended;	   /* all that they have said has been passed on */
 	struct front_hosts *hosts; /* shared with the supervisor */
 	time_t started;
 };
@@ -75,7 +80,7 @@ static void agents_command(const struct launch *l, const char *session, const ch
 		split(l->agent_launcher, &launcher);
 	else
 		launcher_one_per_node(l->command, &launcher);
-	launcher_pass_environment(launcher.v, pass, out);
+	launcher_pass_environment(launcher.v, pass, NULL, out);
 	arguments_free(&launcher);
 	arguments_add(out, l->program);
 	arguments_add(out, "--sibling");
@@ -91,9 +96,11 @@ static void agents_command(const struct launch *l, const char *session, const ch
 	}
 }
 
-static int start_agents(struct front *f, char *const *argv, char **error)
+/* same: the command, if the agents have its launcher, or NULL. */
+static int start_agents(struct front *f, char *const *argv, char *const *same, char **error)
 {
 	int fds[2], saved[2], exec_error;
+	char **environment = environ;
 
 	if (pipe2(fds, O_CLOEXEC)) {
 		*error = xasprintf("pipe: %s", strerror(errno));
@@ -103,7 +110,10 @@ static int start_agents(struct front *f, char *const *argv, char **error)
 	saved[1] = dup(STDERR_FILENO);
 	dup2(fds[1], STDOUT_FILENO);
 	dup2(fds[1], STDERR_FILENO);
+	environ = launcher_agents_environment(same);
 	f->agents = launch_child(argv, SIGTERM, &exec_error);
+	free(environ);
+	environ = environment;
 	dup2(saved[0], STDOUT_FILENO);
 	dup2(saved[1], STDERR_FILENO);
 	close(saved[0]);
@@ -116,9 +126,15 @@ static int start_agents(struct front *f, char *const *argv, char **error)
 	return -1;
 }
 
+/* Of launchers, about what we have told them: nothing is wrong. */
+static bool is_noise(const char *line)
+{
+	return strstr(line, "Forwarding signal") || strstr(line, "lacks support for cpu binding");
+}
+
 /*
  * What the agents and their launcher print goes to standard error, without the
- * word that we wait for and without mpirun's remark on the signal we send it.
+ * words that we wait for and without launchers' remarks on what we tell them.
  */
 static void *forward_output(void *front)
 {
@@ -132,10 +148,18 @@ static void *forward_output(void *front)
 			snprintf(f->hosts->names, sizeof(f->hosts->names), "%s",
 				line + strlen(AGENTS_READY));
 			store_release(&f->hosts->ready, 1);
-		} else if (!strstr(line, "Forwarding signal"))
+		} else if (!strncmp(line, AGENTS_NODES, strlen(AGENTS_NODES))) {
+			line[strcspn(line, "\n")] = '\0';
+			snprintf(f->hosts->nodes, sizeof(f->hosts->nodes), "%s",
+				f->told_nodes ? line + strlen(AGENTS_NODES) : "");
+		} else if (!strncmp(line, AGENTS_FAILED, strlen(AGENTS_FAILED))) {
+			store_release(&f->failed, 1);
+		} else if (!is_noise(line)) {
 			fputs(line, stderr);
+		}
 	}
 	free(line);
+	store_release(&f->output_ended, 1);
 	return NULL;
 }
 
@@ -148,18 +172,70 @@ static bool agents_ended(struct front *f, int *status)
 	return !f->agents;
 }
 
-static bool wait_ready(struct front *f)
+static void rest(void)
 {
-	double until = now_s() + READY_S;
-	struct timespec pause = {0, 2000000};
+	nanosleep(&(struct timespec){.tv_nsec = 2000000}, NULL);
+}
+
+/* In one line what runs, for those who wonder what we are waiting for. */
+static char *as_words(char *const *argv)
+{
+	char *text = xstrdup("");
+
+	for (int i = 0; argv[i]; i++) {
+		char *longer = xasprintf("%s%s%s", text, i ? " " : "", argv[i]);
+
+		free(text);
+		text = longer;
+	}
+	return text;
+}
+
+static void say_waiting(char *const *argv, double most_s)
+{
+	char *words = as_words(argv);
+
+	complain("the agents are not there after %d s; COMMAND is not run before them, nor if they "
+		 "need more than %g s (twice agent.start_s). They are started with: %s\n"
+		 "If that cannot work here, start them in another way with --agent-launcher CMD, "
+		 "or inside of the job: LAUNCHER vftr-node-agent --in-step -- PROGRAM",
+		PATIENCE_S, most_s, words);
+	free(words);
+}
+
+static bool wait_ready(struct front *f, char *const *argv)
+{
+	double start = now_s(), most_s = 2 * f->agent->conf->agent_start_s;
+	bool said = false;
 	int status;
 
-	while (!load_acquire(&f->hosts->ready) && now_s() < until) {
-		if (agents_ended(f, &status))
+	while (!load_acquire(&f->hosts->ready) && now_s() < start + most_s) {
+		if (load_acquire(&f->failed) || agents_ended(f, &status))
 			return false;
-		nanosleep(&pause, NULL);
+		if (!said && now_s() > start + PATIENCE_S) {
+			say_waiting(argv, most_s);
+			said = true;
+		}
+		rest();
 	}
 	return load_acquire(&f->hosts->ready);
+}
+
+/* They did not start: none of them stays, and what they said has been passed on. */
+static void end_agents(struct front *f)
+{
+	double until = now_s() + LEAVE_S;
+	int status;
+
+	if (f->agents)
+		kill(f->agents, SIGTERM);
+	while (!agents_ended(f, &status) && now_s() < until)
+		rest();
+	if (f->agents)
+		kill(f->agents, SIGKILL);
+	until = now_s() + LEAVE_S;
+	while (!load_acquire(&f->output_ended) && now_s() < until)
+		rest();
 }
 
 static void on_signals(struct front *f)
@@ -345,21 +421,21 @@ int launch_distributed(
 		NULL, sizeof(*f.hosts), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
 	if (f.hosts == MAP_FAILED)
 		die(OWN_FAILURE, "no memory: %s", strerror(errno));
-	launch_supervised(a, l, on_bereaved, &f);
+	f.told_nodes = launcher_chooses_nodes(l->command);
+	launch_supervised(a, l, f.hosts->nodes, on_bereaved, &f);
 	catch_signals(&f);
 	unsetenv("LD_PRELOAD"); /* the agents are not to be traced */
 	agents_command(l, a->session, config, set, n_set, dir && dir[0] ? runtime : none, &agents);
-	if (start_agents(&f, agents.v, &error))
+	if (start_agents(&f, agents.v, l->agent_launcher ? NULL : l->command, &error))
 		die(OWN_FAILURE, "%s", error);
 	if (pthread_create(&forwarder, NULL, forward_output, &f))
 		die(OWN_FAILURE, "no thread for the output of the agents");
 	pthread_detach(forwarder);
-	if (!wait_ready(&f)) {
-		if (f.agents)
-			kill(f.agents, SIGTERM);
+	if (!wait_ready(&f, agents.v)) {
+		end_agents(&f);
 		die(OWN_FAILURE,
-			"the agents did not start; COMMAND was not run. Their launcher was: %s ...",
-			agents.v[0]);
+			"the agents did not start; COMMAND was not run. Their launcher was: %s",
+			as_words(agents.v));
 	}
 	if (supervised_run(a)) { /* it has been said */
 		kill(f.agents, SIGTERM);

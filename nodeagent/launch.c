@@ -16,6 +16,7 @@
 #include "conf/conf.h"
 #include "nodeagent/agent.h"
 #include "nodeagent/launcher.h"
+#include "nodeagent/launcher-slurm.h"
 #include "nodeagent/elf.h"
 #include "nodeagent/hash.h"
 #include "nodeagent/session.h"
@@ -62,18 +63,30 @@ static char *library_path(const struct launch *l, const char *mpi)
 		slash ? l->program : ".", mpi ? "-" : "", mpi ? mpi : "");
 }
 
+/* srun starts programs of any MPI: what the program is linked with, then what --mpi is for. */
+static const char *mpi_of_step(char *const *argv)
+{
+	const char *program = launcher_program(argv), *mpi = NULL;
+	char path[PATH_MAX];
+
+	if (program && launcher_resolve(program, path))
+		mpi = mpi_of_program(path);
+	return mpi ? mpi : slurm_mpi(argv);
+}
+
 /* The first word that says it; others start it: timeout, env, nice, numactl. */
 static const char *mpi_of_command(char *const *command)
 {
-	static const char *const mpi_of_kind[] = {[LAUNCHER_OPENMPI] = "openmpi",
-		[LAUNCHER_HYDRA] = "mpich",
-		[LAUNCHER_SLURM] = "openmpi"};
+	static const char *const mpi_of_kind[] = {
+		[LAUNCHER_OPENMPI] = "openmpi", [LAUNCHER_HYDRA] = "mpich"};
 	const char *mpi = NULL;
 
 	for (char *const *word = command; *word && !mpi; word++) {
 		enum launcher_kind kind = launcher_kind(*word);
 		char path[PATH_MAX];
 
+		if (kind == LAUNCHER_SLURM)
+			return mpi_of_step(word);
 		if (kind != LAUNCHER_NONE)
 			return mpi_of_kind[kind];
 		if (launcher_resolve(*word, path))
@@ -290,23 +303,36 @@ pid_t launch_child(char *const *argv, int when_we_die, int *exec_error)
 	return pid;
 }
 
-void launch_supervised(
-	const struct agent *a, const struct launch *l, void (*bereaved)(void *ctx), void *ctx)
+/* What the supervisor runs, and what it needs to make it. To its end. */
+static struct {
+	char *const *command;
+	struct arguments pass, argv;
+	const char *nodes;
+} to_run;
+
+static char *const *command_now(void)
 {
-	static struct arguments argv; /* of the supervisor, to its end */
+	const char *nodes = to_run.nodes && to_run.nodes[0] ? to_run.nodes : NULL;
+
+	launcher_pass_environment(to_run.command, to_run.pass.v, nodes, &to_run.argv);
+	return to_run.argv.v;
+}
+
+void launch_supervised(const struct agent *a, const struct launch *l, const char *nodes,
+	void (*bereaved)(void *ctx), void *ctx)
+{
 	static struct supervision s;
-	struct arguments pass = {0};
 	char *error = NULL;
 
-	launch_environment(l, a->session, &pass, &error);
+	to_run.command = l->command;
+	to_run.nodes = nodes;
+	launch_environment(l, a->session, &to_run.pass, &error);
 	if (error)
 		die(OWN_FAILURE, "%s", error);
-	launcher_pass_environment(l->command, pass.v, &argv);
-	s = (struct supervision){.argv = argv.v, .bereaved = bereaved, .ctx = ctx};
+	s = (struct supervision){.command = command_now, .bereaved = bereaved, .ctx = ctx};
 	s.patience_s = a->conf->agent_deadline_s < IDLE_S ? a->conf->agent_deadline_s : IDLE_S;
 	if (a->several)
 		s.patience_s = 2 * a->conf->agent_deadline_s + IDLE_S;
-	arguments_free(&pass);
 	if (supervise(&s))
 		die(OWN_FAILURE, "cannot start the agent: %s", strerror(errno));
 }

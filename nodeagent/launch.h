@@ -10,6 +10,10 @@ struct agent;
 
 /* What the first of several agents prints when all of them are there. */
 #define AGENTS_READY "vftr-agents-ready"
+/* Before it: where they are, "node[1-3]", where Slurm has started them. */
+#define AGENTS_NODES "vftr-agents-nodes "
+/* One of them has failed, and told why. */
+#define AGENTS_FAILED "vftr-agents-failed"
 
 struct launch {
 	char **command; /* NULL-terminated */
@@ -26,11 +30,12 @@ bool launch_names_mpi(const struct launch *l);
 
 /*
  * COMMAND is to be a child of the supervisor, which stays behind here; returns as the agent,
- * which has yet to call supervised_run(). bereaved and ctx as in supervisor.h. What cannot
- * be done is said and ends us with 125.
+ * which has yet to call supervised_run(). nodes: NULL, or in memory that the two share, to be
+ * filled before that: where srun is to start the processes, if not empty. bereaved and ctx as in
+ * supervisor.h. What cannot be done is said and ends us with 125.
  */
-void launch_supervised(
-	const struct agent *a, const struct launch *l, void (*bereaved)(void *ctx), void *ctx);
+void launch_supervised(const struct agent *a, const struct launch *l, const char *nodes,
+	void (*bereaved)(void *ctx), void *ctx);
 
 /*
  * Several nodes: the front. Starts the agents, then COMMAND, waits for both and sees to

@@ -7,6 +7,9 @@
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
+
+#include "nodeagent/launcher-options.h"
+#include "nodeagent/launcher-slurm.h"
 #include "nodeagent/util.h"
 
 /* Names of the files that launchers' names lead to. */
@@ -22,120 +25,21 @@ static const struct {
 	{"srun", LAUNCHER_SLURM},
 };
 
-/*
- * Options that say where processes go: kept when the agents are started with
- * the same launcher. values: words that follow; hosts: the value lists hosts
- * (1) or names a file of them (2).
- */
-struct place_option {
-	const char *name;
-	int values, hosts;
+/* Launchers beside which we cannot start agents; the second word tells them from programs. */
+static const struct {
+	const char *name, *verbs; /* verbs: " run submit ", NULL: any */
+} others[] = {
+	{"aprun", NULL},
+	{"ccc_mprun", NULL},
+	{"flux", " run submit bulksubmit batch alloc mini exec start proxy "},
+	{"ibrun", NULL},
+	{"jsrun", NULL},
+	{"lrun", NULL},
+	{"mpprun", NULL},
+	{"poe", NULL},
+	{"prun", NULL},
+	{"yhrun", NULL},
 };
-
-static const struct place_option openmpi_options[] = {
-	{"-H", 1, 1},
-	{"-host", 1, 1},
-	{"--host", 1, 1},
-	{"-hostfile", 1, 2},
-	{"--hostfile", 1, 2},
-	{"-machinefile", 1, 2},
-	{"--machinefile", 1, 2},
-	{"-mca", 2, 0},
-	{"--mca", 2, 0},
-	{"-gmca", 2, 0},
-	{"--gmca", 2, 0},
-	{"--prefix", 1, 0},
-	{"-launch-agent", 1, 0},
-	{"--launch-agent", 1, 0},
-	{"--allow-run-as-root", 0, 0},
-	{"-allow-run-as-root", 0, 0},
-	{"--oversubscribe", 0, 0},
-	{"-oversubscribe", 0, 0},
-	{"--enable-recovery", 0, 0},
-	{NULL, 0, 0},
-};
-static const struct place_option hydra_options[] = {
-	{"-hosts", 1, 1},
-	{"-host", 1, 1},
-	{"-f", 1, 2},
-	{"-hostfile", 1, 2},
-	{"-machinefile", 1, 2},
-	{"-launcher", 1, 0},
-	{"-launcher-exec", 1, 0},
-	{"-bootstrap", 1, 0},
-	{"-bootstrap-exec", 1, 0},
-	{"-iface", 1, 0},
-	{"-rmk", 1, 0},
-	{NULL, 0, 0},
-};
-static const struct place_option slurm_options[] = {
-	{"-w", 1, 1},
-	{"--nodelist", 1, 1},
-	{"-p", 1, 0},
-	{"--partition", 1, 0},
-	{"-N", 1, 0},
-	{"--nodes", 1, 0},
-	{"--jobid", 1, 0},
-	{"--mpi", 1, 0},
-	{"-A", 1, 0},
-	{"--account", 1, 0},
-	{NULL, 0, 0},
-};
-
-/* Other options with a word behind them, so that it is not taken for the program. */
-static const struct place_option openmpi_skipped[] = {
-	{"-np", 1, 0},
-	{"-n", 1, 0},
-	{"-c", 1, 0},
-	{"--np", 1, 0},
-	{"--n", 1, 0},
-	{"-x", 1, 0},
-	{"--map-by", 1, 0},
-	{"-map-by", 1, 0},
-	{"--bind-to", 1, 0},
-	{"-bind-to", 1, 0},
-	{"--rank-by", 1, 0},
-	{"-wdir", 1, 0},
-	{"--wdir", 1, 0},
-	{"-N", 1, 0},
-	{"-npernode", 1, 0},
-	{"--npernode", 1, 0},
-	{"--output-filename", 1, 0},
-	{"--stdin", 1, 0},
-	{"--cpu-set", 1, 0},
-	{"--timeout", 1, 0},
-	{"-rf", 1, 0},
-	{NULL, 0, 0},
-};
-static const struct place_option hydra_skipped[] = {
-	{"-n", 1, 0},
-	{"-np", 1, 0},
-	{"-ppn", 1, 0},
-	{"-genv", 2, 0},
-	{"-env", 2, 0},
-	{"-genvlist", 1, 0},
-	{"-envlist", 1, 0},
-	{"-wdir", 1, 0},
-	{"-bind-to", 1, 0},
-	{"-map-by", 1, 0},
-	{"-perhost", 1, 0},
-	{NULL, 0, 0},
-};
-static const struct place_option slurm_skipped[] = {
-	{"-n", 1, 0},
-	{"--ntasks", 1, 0},
-	{"-c", 1, 0},
-	{"-t", 1, 0},
-	{"-J", 1, 0},
-	{NULL, 0, 0},
-};
-
-static const struct place_option *const placing[] = {[LAUNCHER_OPENMPI] = openmpi_options,
-	[LAUNCHER_HYDRA] = hydra_options,
-	[LAUNCHER_SLURM] = slurm_options};
-static const struct place_option *const skipped[] = {[LAUNCHER_OPENMPI] = openmpi_skipped,
-	[LAUNCHER_HYDRA] = hydra_skipped,
-	[LAUNCHER_SLURM] = slurm_skipped};
 
 static bool is_executable(const char *path)
 {
@@ -180,6 +84,8 @@ enum launcher_kind launcher_kind(const char *argv0)
 		return LAUNCHER_NONE;
 	if (!launcher_resolve(argv0, path))
 		return LAUNCHER_NONE;
+	if (strstr(path, "/pals/"))
+		return LAUNCHER_NONE;
 	for (size_t i = 0; i < ARRAY_SIZE(files); i++)
 		if (strstr(base_name(path), files[i].part))
 			return files[i].kind;
@@ -188,33 +94,54 @@ enum launcher_kind launcher_kind(const char *argv0)
 									     : LAUNCHER_NONE;
 }
 
-char *const *launcher_words(char *const *command)
+/* Programs whose arguments are a command that they become, or wait for. */
+static bool starts_another(const char *word)
 {
 	static const char *const starters[] = {"timeout", "env", "nice", "ionice", "chrt",
 		"taskset", "numactl", "nohup", "setsid", "stdbuf", "time"};
+
+	for (size_t i = 0; i < ARRAY_SIZE(starters); i++)
+		if (!strcmp(base_name(word), starters[i]))
+			return true;
+	return false;
+}
+
+char *const *launcher_words(char *const *command)
+{
 	char path[PATH_MAX];
 
 	for (; *command; command++) {
-		bool passes = false;
-
 		if (launcher_kind(*command) != LAUNCHER_NONE)
 			return command;
-		for (size_t i = 0; i < ARRAY_SIZE(starters); i++)
-			passes |= !strcmp(base_name(*command), starters[i]);
-		if (!passes && launcher_resolve(*command, path))
+		if (!starts_another(*command) && launcher_resolve(*command, path))
 			return NULL;
 	}
 	return NULL;
 }
 
-static const struct place_option *option_in(const struct place_option *table, const char *word)
+/* The name of a launcher that we cannot start agents with, or NULL. */
+static const char *other_launcher(char *const *command)
 {
-	for (; table && table->name; table++) {
-		size_t n = strlen(table->name);
+	char path[PATH_MAX];
 
-		if (!strcmp(word, table->name) ||
-			(table->name[1] == '-' && !strncmp(word, table->name, n) && word[n] == '='))
-			return table;
+	for (; *command; command++) {
+		const char *name = base_name(*command);
+
+		for (size_t i = 0; i < ARRAY_SIZE(others); i++) {
+			char *verb = command[1] ? xasprintf(" %s ", command[1]) : xstrdup("");
+			bool is = !strcmp(name, others[i].name) &&
+				  (!others[i].verbs || (verb[0] && strstr(others[i].verbs, verb)));
+
+			free(verb);
+			if (is)
+				return *command;
+		}
+		/* Cray's PALS has an mpiexec of its own */
+		if (!strncmp(name, "mpiexec", 7) && launcher_resolve(*command, path) &&
+			strstr(path, "/pals/"))
+			return *command;
+		if (!starts_another(*command) && launcher_resolve(*command, path))
+			return NULL;
 	}
 	return NULL;
 }
@@ -261,43 +188,40 @@ static bool file_names_others(const char *path)
 	return others;
 }
 
-/* Calls take(option, words) for each option before the program's name. */
-static void each_option(enum launcher_kind kind, char *const *argv,
-	void (*take)(void *ctx, const struct place_option *o, char *const *words, int n), void *ctx)
+static void look_for_hosts(void *ctx, const struct launcher_seen *seen)
 {
-	for (int i = 1; argv[i] && argv[i][0] == '-';) {
-		const struct place_option *o = option_in(placing[kind], argv[i]);
-		const struct place_option *any = o ? o : option_in(skipped[kind], argv[i]);
-		int n = 1, values = any && !strchr(argv[i], '=') ? any->values : 0;
+	const char *value = seen->values[0] ? seen->values[0] : "";
 
-		while (values-- && argv[i + n])
-			n++;
-		if (o)
-			take(ctx, o, argv + i, n);
-		i += n;
-	}
-}
-
-static void look_for_hosts(void *ctx, const struct place_option *o, char *const *words, int n)
-{
-	const char *value = strchr(words[0], '=') ? strchr(words[0], '=') + 1
-			    : n > 1		  ? words[1]
-						  : "";
-
-	if ((o->hosts == 1 && names_others(value)) || (o->hosts == 2 && file_names_others(value)))
+	if ((seen->option->role == OPTION_HOSTS && names_others(value)) ||
+		(seen->option->role == OPTION_HOSTFILE && file_names_others(value)))
 		*(bool *)ctx = true;
 }
 
 bool launcher_is_distributed(char *const *command)
 {
-	const char *nodes = getenv("SLURM_JOB_NUM_NODES"), *pbs = getenv("PBS_NODEFILE");
+	const char *pbs = getenv("PBS_NODEFILE");
 	char *const *argv = launcher_words(command);
-	bool others = false;
+	bool named = false;
 
 	if (!argv)
 		return false;
-	each_option(launcher_kind(argv[0]), argv, look_for_hosts, &others);
-	return others || (nodes && atoi(nodes) > 1) || (pbs && file_names_others(pbs));
+	if (launcher_kind(argv[0]) == LAUNCHER_SLURM)
+		return slurm_is_distributed(argv);
+	launcher_read_options(launcher_kind(argv[0]), argv, look_for_hosts, &named);
+	return named || slurm_job_is_elsewhere() || (pbs && file_names_others(pbs));
+}
+
+char *launcher_refusal(char *const *command)
+{
+	char *const *argv = launcher_words(command);
+
+	if (argv && launcher_kind(argv[0]) == LAUNCHER_SLURM)
+		return slurm_refusal(argv);
+	if (argv || !other_launcher(command))
+		return NULL;
+	return xasprintf("no agents can be started beside %s; use the form that runs inside of it: "
+			 "%s ... vftr-node-agent --in-step -- PROGRAM",
+		other_launcher(command), other_launcher(command));
 }
 
 void arguments_add(struct arguments *a, const char *text)
@@ -332,13 +256,18 @@ static void pass_one(enum launcher_kind kind, const char *variable, struct argum
 	}
 }
 
-void launcher_pass_environment(char *const *command, char *const *variables, struct arguments *out)
+void launcher_pass_environment(
+	char *const *command, char *const *variables, const char *nodes, struct arguments *out)
 {
 	char *const *argv = launcher_words(command);
 	enum launcher_kind kind = argv ? launcher_kind(argv[0]) : LAUNCHER_NONE;
 
 	for (; *command && command != argv; command++)
 		arguments_add(out, *command);
+	if (kind == LAUNCHER_SLURM) {
+		slurm_command(argv, variables, nodes, out);
+		return;
+	}
 	for (int i = 0; argv && argv[i]; i++) {
 		bool separator = kind == LAUNCHER_OPENMPI && i && !strcmp(argv[i], ":");
 
@@ -348,27 +277,95 @@ void launcher_pass_environment(char *const *command, char *const *variables, str
 	}
 }
 
-static void keep(void *ctx, const struct place_option *o, char *const *words, int n)
+struct kept {
+	const char *dashes; /* before a name of several letters */
+	struct arguments *out;
+};
+
+static void keep(void *ctx, const struct launcher_seen *seen)
 {
-	for (int i = 0; i < n; i++)
-		arguments_add(ctx, words[i]);
+	struct kept *k = ctx;
+	char *name;
+
+	if (seen->option->role == OPTION_OTHER)
+		return;
+	name = xasprintf("%s%s", seen->option->name[1] ? k->dashes : "-", seen->option->name);
+	arguments_add(k->out, name);
+	free(name);
+	for (int i = 0; i < 2 && seen->values[i]; i++)
+		arguments_add(k->out, seen->values[i]);
 }
 
 void launcher_one_per_node(char *const *command, struct arguments *out)
 {
-	static const char *const rest[][8] = {
-		[LAUNCHER_OPENMPI] = {"--map-by", "ppr:1:node", "--bind-to", "none"},
-		[LAUNCHER_HYDRA] = {"-ppn", "1"},
-		[LAUNCHER_SLURM] = {"--overlap", "--ntasks-per-node=1", "--cpu-bind=none", "-K0"},
-	};
+	static const char *const openmpi[] = {"--map-by", "ppr:1:node", "--bind-to", "none"};
+	static const char *const hydra[] = {"-ppn", "1"};
 	char *const *argv = launcher_words(command);
+	struct kept kept = {"--", out};
 	enum launcher_kind kind;
 
 	if (!argv)
 		return;
 	kind = launcher_kind(argv[0]);
+	if (kind == LAUNCHER_HYDRA)
+		kept.dashes = "-";
 	arguments_add(out, argv[0]);
-	each_option(kind, argv, keep, out);
-	for (size_t i = 0; i < ARRAY_SIZE(rest[0]) && rest[kind][i]; i++)
-		arguments_add(out, rest[kind][i]);
+	if (kind == LAUNCHER_SLURM) {
+		slurm_one_per_node(argv, out);
+		return;
+	}
+	launcher_read_options(kind, argv, keep, &kept);
+	for (size_t i = 0; kind == LAUNCHER_OPENMPI && i < ARRAY_SIZE(openmpi); i++)
+		arguments_add(out, openmpi[i]);
+	for (size_t i = 0; kind == LAUNCHER_HYDRA && i < ARRAY_SIZE(hydra); i++)
+		arguments_add(out, hydra[i]);
+}
+
+bool launcher_chooses_nodes(char *const *command)
+{
+	char *const *argv = launcher_words(command);
+
+	return argv && launcher_kind(argv[0]) == LAUNCHER_SLURM && slurm_chooses_nodes(argv);
+}
+
+static void look_for_list(void *ctx, const struct launcher_seen *seen)
+{
+	*(bool *)ctx |= seen->option->role == OPTION_PROGRAMS;
+}
+
+const char *launcher_program(char *const *command)
+{
+	char *const *argv = launcher_words(command);
+	bool list = false;
+	int i;
+
+	if (!argv)
+		return command[0];
+	i = launcher_read_options(launcher_kind(argv[0]), argv, look_for_list, &list);
+	return list ? NULL : argv[i];
+}
+
+char **launcher_agents_environment(char *const *command)
+{
+	char *const *argv = command ? launcher_words(command) : NULL;
+	bool own_step = argv && launcher_kind(argv[0]) == LAUNCHER_SLURM;
+	static char overlap[] = "SLURM_OVERLAP=1"; /* beside the command's step; mpirun's, too */
+	static const char *const alone[] = {
+		"SLURM_OVERLAP=", "SLURM_EXCLUSIVE=", "SLURM_EXACT=", "SLURM_WHOLE="};
+	size_t n = 0, all = 0;
+	char **wanted;
+
+	while (environ[all])
+		all++;
+	wanted = xcalloc(all + 2, sizeof(*wanted));
+	for (size_t i = 0; i < all; i++) {
+		bool drop = own_step && !slurm_agents_want(environ[i]);
+
+		for (size_t k = 0; k < ARRAY_SIZE(alone); k++)
+			drop |= !strncmp(environ[i], alone[k], strlen(alone[k]));
+		if (!drop)
+			wanted[n++] = environ[i];
+	}
+	wanted[n] = overlap;
+	return wanted;
 }

@@ -20,6 +20,16 @@ bool launcher_resolve(const char *name, char *path);
  */
 char *const *launcher_words(char *const *command);
 
+/*
+ * Why agents cannot be started beside this command, as a sentence with what to do instead;
+ * NULL: they can. The caller frees.
+ */
+char *launcher_refusal(char *const *command);
+
+/* The program that the launcher starts, as it was written; the first word where there is no
+ * launcher; NULL: unknown. */
+const char *launcher_program(char *const *command);
+
 /* Do the launcher's options, or the batch system's environment, name more than this node? */
 bool launcher_is_distributed(char *const *command);
 
@@ -34,9 +44,20 @@ void arguments_free(struct arguments *a);
 /*
  * The command with options of its launcher inserted that hand the variables (NAME or
  * NAME=VALUE, NULL-terminated) to the started processes; NAME=VALUE is for those that
- * the launcher itself must not see.
+ * the launcher itself must not see. nodes: where srun is to start them, or NULL.
  */
-void launcher_pass_environment(char *const *command, char *const *variables, struct arguments *out);
+void launcher_pass_environment(
+	char *const *command, char *const *variables, const char *nodes, struct arguments *out);
+
+/* Will srun choose some of the job's nodes? Then it is told those that have agents. */
+bool launcher_chooses_nodes(char *const *command);
+
+/*
+ * Our environment for the agents' launcher, NULL-terminated; the array is the caller's, the
+ * texts are not. Steps of Slurm's may overlap the command's. Where the agents' launcher is
+ * the srun of the command (NULL: it is not), without what is meant for the command's step.
+ */
+char **launcher_agents_environment(char *const *command);
 
 /*
  * The command's launcher, and those of its options that say where and how to start

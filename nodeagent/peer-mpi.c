@@ -23,8 +23,7 @@
 #define SLEEP_FIRST_NS 50000l
 #define SLEEP_MOST_NS  20000000l
 #define SLEEP_MOVE_NS  500000l /* while a message moves: MPI moves some of it in each call only */
-#define INIT_SECONDS   60.0
-#define PART_SECONDS   2.0 /* for the content, at least, once the header is here */
+#define PART_SECONDS   2.0     /* for the content, at least, once the header is here */
 
 #define POSTED_MAX 256 /* small messages that have not left */
 
@@ -305,6 +304,8 @@ static void finish(struct peer *p, int together, int status, double until)
 	struct mpi_peer *m = (struct mpi_peer *)p;
 	struct watchdog dog = {.until = until, .status = status};
 
+	if (together == PEER_ABORT)
+		MPI_Abort(MPI_COMM_WORLD, status);
 	if (together) {
 		watchdog_start(&dog);
 		MPI_Finalize();
@@ -314,17 +315,18 @@ static void finish(struct peer *p, int together, int status, double until)
 	free(m);
 }
 
-__attribute__((visibility("default"))) struct peer *vftr_peer_open(char **error);
+__attribute__((visibility("default"))) struct peer *vftr_peer_open(double start_s, char **error);
 
-struct peer *vftr_peer_open(char **error)
+struct peer *vftr_peer_open(double start_s, char **error)
 {
-	struct watchdog dog = {.until = now() + INIT_SECONDS,
-		.status = 125,
-		.what = "the agents did not find each other: MPI_Init did not end within 60 s"};
+	char what[100];
+	struct watchdog dog = {.until = now() + start_s, .status = 125, .what = what};
 	struct mpi_peer *m = calloc(1, sizeof(*m));
 	int failed, provided;
 
 	*error = NULL;
+	snprintf(what, sizeof(what),
+		"the agents did not find each other: MPI_Init did not end within %g s", start_s);
 	if (!m)
 		return NULL;
 	watchdog_start(&dog);

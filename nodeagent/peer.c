@@ -47,7 +47,7 @@ const char *peer_wanted(void)
 	return NULL;
 }
 
-struct peer *peer_load(const char *plugin, char **error)
+struct peer *peer_load(const char *plugin, double start_s, char **error)
 {
 	peer_open_function *open_it;
 	struct peer *p;
@@ -65,13 +65,13 @@ struct peer *peer_load(const char *plugin, char **error)
 		*error = xasprintf("the agents' MPI can't be loaded: %s", dlerror());
 		return NULL;
 	}
-	p = open_it(error);
+	p = open_it(start_s, error);
 	if (!p && !*error)
 		*error = xasprintf("the agents' MPI (%s) did not start", plugin);
 	return p;
 }
 
-struct peer *peer_open(const char *plugin_dir, const char *mpi, char **error)
+struct peer *peer_open(const char *plugin_dir, const char *mpi, double start_s, char **error)
 {
 	struct peer *p;
 	char *plugin;
@@ -82,7 +82,8 @@ struct peer *peer_open(const char *plugin_dir, const char *mpi, char **error)
 	if (!mpi)
 		return NULL;
 	plugin = xasprintf("%s/peer-%s.so", plugin_dir, mpi);
-	p = courier_there() ? courier_open(plugin, error) : peer_load(plugin, error);
+	p = courier_there() ? courier_open(plugin, start_s, error)
+			    : peer_load(plugin, start_s, error);
 	free(plugin);
 	return p;
 }

@@ -37,9 +37,11 @@ struct peer {
 	/*
 	 * Leaves MPI and frees p. If `together`, all agents call it and it waits
 	 * for them; when that has not happened by the deadline the process ends
-	 * with status. Otherwise MPI is left as it is, and the process should
+	 * with status. PEER_ABORT: the launcher ends all of them with
+	 * status. Otherwise MPI is left as it is, and the process should
 	 * end soon, by _exit().
 	 */
+#define PEER_ABORT (-1)
 	void (*finish)(struct peer *p, int together, int status, double until);
 
 	/*
@@ -73,11 +75,11 @@ double peer_now(void);
 /*
  * Joins the other agents, if the environment says that a launcher started
  * several: loads PLUGIN_DIR/peer-MPI.so. mpi is "openmpi" or "mpich", or NULL
- * to tell by the environment. NULL with *error NULL: this is the only agent.
- * NULL with *error: a sentence (caller frees). An agent that was started by a
- * traced process must not call this: it has the environment of that process.
+ * to tell by the environment. They have start_s seconds to meet. NULL with *error NULL: this is the
+ * only agent. NULL with *error: a sentence (caller frees). An agent that was started by a traced
+ * process must not call this: it has the environment of that process.
  */
-struct peer *peer_open(const char *plugin_dir, const char *mpi, char **error);
+struct peer *peer_open(const char *plugin_dir, const char *mpi, double start_s, char **error);
 
 /* Which plug-in peer_open() would take: "openmpi", "mpich" or NULL for none. */
 const char *peer_wanted(void);
@@ -97,10 +99,10 @@ void peer_shield(void);
 void peer_will(struct peer *peer, int to, int tag, const void *buf, size_t bytes);
 
 /* Loads a plug-in into this process. As peer_open(). */
-struct peer *peer_load(const char *plugin, char **error);
+struct peer *peer_load(const char *plugin, double start_s, char **error);
 
 /* The one symbol of a plug-in. */
-typedef struct peer *peer_open_function(char **error);
+typedef struct peer *peer_open_function(double start_s, char **error);
 #define PEER_OPEN_SYMBOL "vftr_peer_open"
 
 #endif

@@ -166,7 +166,7 @@ int siblings_join(struct agent *a, char **contact, char **error)
 	if (a->several)
 		return join_by_tcp(a, contact, error);
 	dir = plugin_directory();
-	a->peer = peer_open(dir, NULL, error);
+	a->peer = peer_open(dir, NULL, a->conf->agent_start_s, error);
 	free(dir);
 	if (!a->peer)
 		return *error ? -1 : 0;
@@ -176,6 +176,17 @@ int siblings_join(struct agent *a, char **contact, char **error)
 		agent_warn(a, true, "not all agents answered at the start: %s", strerror(-failed));
 	begin(a);
 	return 0;
+}
+
+void siblings_refuse(struct agent *a)
+{
+	char *error, *dir = plugin_directory();
+	struct peer *p = peer_open(dir, NULL, a->conf->agent_start_s, &error);
+
+	if (p)
+		p->finish(p, PEER_ABORT, 125, peer_now() + 1);
+	free(dir);
+	free(error);
 }
 
 static struct state present_state(const struct agent *a, int what)

@@ -19,6 +19,9 @@ struct profile;
  * *contact is then how this agent can be reached (the caller frees), else NULL. */
 int siblings_join(struct agent *a, char **contact, char **error);
 
+/* Meets the others only to end them all, where this one must not be one of them. */
+void siblings_refuse(struct agent *a);
+
 /*
  * To be called again and again while processes are served; does little. Goes on joining,
  * and over TCP hears agent 0 say that the run is to stop. Seconds until the next call.

@@ -102,14 +102,15 @@ static void pass_on(struct supervisor *s, const struct signalfd_siginfo *i);
 
 static void run_command(struct supervisor *s)
 {
+	char *const *argv = s->what->command();
 	int when_we_die = 0, error, pidfd;
 
 	/* who asked for our end with his would have asked for COMMAND's */
 	if (prctl(PR_GET_PDEATHSIG, &when_we_die) || when_we_die != SIGKILL)
 		when_we_die = 0;
-	s->command = launch_child(s->what->argv, when_we_die, &error);
+	s->command = launch_child(argv, when_we_die, &error);
 	if (s->command < 0) {
-		say_not_run(s->what->argv[0], error ? error : errno);
+		say_not_run(argv[0], error ? error : errno);
 		close(s->link); /* the agent ends */
 		if (s->agent > 0)
 			waitpid(s->agent, NULL, 0);

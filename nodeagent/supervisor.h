@@ -16,7 +16,8 @@
 struct agent;
 
 struct supervision {
-	char *const *argv; /* COMMAND, with our environment */
+	/* COMMAND, in the supervisor, when it is to run with our environment. */
+	char *const *(*command)(void);
 	/* The agent may do nothing at all for so long, at the start and at the end. Then
 	 * COMMAND is run without it, or it is left behind: both are said. */
 	double patience_s;

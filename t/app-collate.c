@@ -91,7 +91,7 @@ int main(int argc, char **argv)
 	signal(SIGUSR1, SIG_IGN);
 	/* the end of a courier */
 	signal(SIGTERM, SIG_IGN);
-	peer = peer_open(argv[1], NULL, &why);
+	peer = peer_open(argv[1], NULL, 60, &why);
 	if (!peer)
 		die(1, "%s", why ? why : "this is the only agent");
 	n = peer->size - 1 - peer->rank;

@@ -1,17 +1,202 @@
 #!/bin/sh
 # SPDX-License-Identifier: BSD-3-Clause
+# The everyday form in jobs of a real Slurm: whatever srun and mpirun are told, each rank
+# and each message is in one summary, or COMMAND is not run and a sentence says why.
 test_description='the everyday form under a real Slurm on three nodes'
 . "$(dirname "$0")/lib.sh"
-need srun sbatch
-
+need srun sbatch salloc mpirun.openmpi jq
+need_built "$AGENT" "$LIB/libvftrace-openmpi.so" "$LIB/vftr/peer-openmpi.so"
 slurm_up 3
+srun --mpi=list 2>&1 | grep -q pmix || skip_all 'this Slurm has no PMIx'
+
+mpicc_traced openmpi "$BIN/ring" "$T/app-ring.c" || skip_all 'app-ring.c cannot be compiled'
+mpicc.openmpi -g -O1 -finstrument-functions -o "$BIN/plain" "$T/app-ring.c"
+[ ! -e "$LIB/libvftrace-mpich.so" ] || mpicc_traced mpich "$BIN/ring-mpich" "$T/app-ring.c"
+cp "$BIN/ring" ring
+printf 'node1\nnode1\nnode3\nnode3\n' >hosts
+echo "0-5 $BIN/ring 100" >programs
+
+# summary RANKS MESSAGES [FILE]: of the run in this folder, the only one
+summary() {
+	is 1 "$(ls out/*_all.json | wc -l)" summaries
+	is "$1 $2 0" "$(json out/*_all.json \
+		'"\(.ranks) \(.matching.pairs.exact) \(.matching.unmatched_sends | add)"')" \
+		'ranks, messages, and sends without a receive'
+}
+
+fresh() {
+	rm -rf out && mkdir out
+}
+
+seconds() {
+	date +%s.%N
+}
+
+# job RANKS ALLOCATION COMMAND: in a job, traced; 100 messages of each rank. In the long
+# form the job is run untraced, too: it may last 5 s longer than that.
+job() {
+	ranks=$1 allocation=$2 command=$3
+	fresh
+	begin=$(seconds)
+	limit salloc -Q $allocation sh -c "$AGENT -q -o out $traced_by -- $command" >stdout
+	end=$(seconds)
+	summary "$ranks" "$((ranks * 100))"
+	[ -z "$VFTR_LONG" ] && return
+	VFTR_OFF=1 limit salloc -Q $allocation sh -c "$command" >stdout.off
+	awk "BEGIN { own = $(seconds) - $end; exit !($end - $begin < own + 5) }"
+}
+traced_by=
+
+# row SENTENCE RANKS ALLOCATION COMMAND
+row() {
+	test_expect "$1" "job $2 '$3' '$4'"
+}
+
+# row_long: the same, in the long form only
+row_long() {
+	[ -z "$VFTR_LONG" ] || row "$@"
+}
 
 test_expect 'three nodes run a step, from the login node, a batch script and a node' '
 	is 3 "$(srun -N3 -n6 hostname | sort -u | wc -l)"
 	echo "srun hostname; exit 7" >script
 	status_of 7 slurm_batch script -N3 -n6
 	is 6 "$(grep -c node script.out)"
-	is 2 "$(nodes_run node2 srun -n2 hostname | grep -c node)"
-'
+	is 2 "$(nodes_run node2 srun -n2 hostname | grep -c node)"'
+
+test_expect 'the table of options is what the srun of this machine has' '
+	sed -n "/srun_options\[\]/,/^};/p" "$TOP/nodeagent/launcher-tables.c" >table
+	sed -n "s/.*{\"\([^\"]*\)\", .*WORDS_\(.\).*/\1 \2/p" table >names
+	[ "$(wc -l <names)" -gt 140 ]
+	while read -r name wanted; do
+		says=$(srun "--$name" 2>&1 </dev/null) || true
+		case $says in
+		*unrecognized*) continue ;; # of another version
+		*"requires an argument"*) got=1 ;;
+		*) case $(srun "--$name=zz" --version 2>&1 </dev/null || true) in
+			*"allow an argument"*) got=0 ;;
+			*) got=G ;;
+			esac ;;
+		esac
+		# a value that only later versions take
+		[ "$name $wanted $got" = "pty G 0" ] || is "$name $wanted" "$name $got"
+	done <names
+	for letter in $(sed -n "s/.*, .\(.\)., WORDS_1.*/\1/p" table); do
+		says=$(srun "-$letter" 2>&1 </dev/null) || true
+		case $says in
+		*"requires an argument"* | *"invalid option"*) ;;
+		*) is "a value" none "-$letter" ;;
+		esac
+	done'
+
+row 'srun in a job of 3 nodes and 6 tasks' 6 '-N3 -n6' 'srun --mpi=pmix ./ring 100'
+row 'options with values of their own words, and a job with tasks per node' 6 \
+	'-N3 --ntasks-per-node=2' 'srun --ntasks-per-node 2 -o log.txt -n6 --mpi pmix ./ring 100'
+row_long 'options glued together, and a beginning of one' 6 '-N3 -n6' \
+	'srun -lN3 -n6 --mp=pmix -ofile ./ring 100'
+row_long 'memory, GPUs and network' 6 '-N3 -n6 --mem-per-cpu=100' \
+	'srun --mpi=pmix --mem=0 --gpus-per-node 0 --network=x -c 1 -m block:block ./ring 100'
+row_long 'wishes in the environment' 6 '-N3 -n6' 'env SLURM_MPI_TYPE=pmix SLURM_CPU_BIND=none \
+	SLURM_THREADS_PER_CORE=1 SLURM_LABELIO=1 SLURM_KILL_BAD_EXIT=1 srun ./ring 100'
+row 'a step of one of three nodes: the agents are where it runs' 2 '-N3 -n6' \
+	'srun -N1 -n2 --mpi=pmix ./ring 100; test $(ls out/*.vfp | wc -l) = 1'
+row_long 'fewer tasks than nodes' 2 '-N3 --ntasks-per-node=2' 'srun -n2 --mpi=pmix ./ring 100'
+row 'a step on named nodes' 4 '-N3 --ntasks-per-node=2' \
+	'srun -w node2,node3 -N2 -n4 --mpi=pmix ./ring 100'
+row_long 'a step beside a node' 4 '-N3 --ntasks-per-node=2' \
+	'srun -x node2 -N2 -n4 --mpi=pmix ./ring 100'
+row_long 'a step from the second node on' 4 '-N3 --ntasks-per-node=2' \
+	'srun -r 1 -N2 -n4 --mpi=pmix ./ring 100'
+row_long 'hosts of a file, as the distribution says' 4 '-N3 -n6' \
+	'env SLURM_HOSTFILE=$PWD/hosts srun -n4 -m arbitrary --mpi=pmix ./ring 100'
+row 'an environment that srun is not to pass on' 6 '-N3 -n6' \
+	'srun --export=NONE --mpi=pmix ./ring 100'
+row_long 'a list of programs' 6 '-N3 -n6' 'srun --mpi=pmix --multi-prog programs'
+row 'mpirun in a job: its daemons are a step beside the agents' 6 '-N3 -n6' \
+	'mpirun.openmpi -np 6 ./ring 100'
+row 'a job of one node that is not this one' 2 '-N1 -n2' 'srun --mpi=pmix ./ring 100'
+row_long 'the same with mpirun' 2 '-N1 -n2' 'mpirun.openmpi -np 2 ./ring 100'
+traced_by=--preload
+row 'the library preloaded' 6 '-N3 -n6' "srun --mpi=pmix $BIN/plain 100"
+traced_by="--agent-launcher 'srun --mpi=pmix --overlap -N3 -n3 --ntasks-per-node=1 -K0'"
+row_long 'agents started by a command of the user' 6 '-N3 -n6' 'srun --mpi=pmix ./ring 100'
+traced_by=
+
+if [ -e "$BIN/ring-mpich" ]; then
+	row 'MPICH, by PMI-2, on one node of three' 2 '-N3 -n6' \
+		"srun --mpi=pmi2 -N1 -n2 $BIN/ring-mpich 100"
+else
+	test_skip 'MPICH by PMI-2' 'no MPICH on this machine'
+fi
+
+test_expect 'in a batch script; the exit status is the command' '
+	fresh
+	echo "$AGENT -q -o out -- srun --mpi=pmix ./ring 100 && $AGENT -q -- srun -N3 -n3 --mpi=pmix \\
+		sh -c \"exit 5\"" >script
+	status_of 5 slurm_batch script -N3 -n6
+	has script.out "6 ranks"
+	summary 6 600'
+
+test_expect 'in a batch script on one node the agent needs no step' '
+	fresh
+	echo "$AGENT -q -o out -- srun --mpi=pmix ./ring 100" >script
+	slurm_batch script -N1 -n4
+	summary 4 400
+	hasnt script.out "--sibling"'
+
+# refused WORDS ALLOCATION ARGUMENT...: at once, and COMMAND does not run
+refused() {
+	words=$1 allocation=$2
+	shift 2
+	fresh; rm -f stdout
+	begin=$(date +%s)
+	status_of 125 limit $allocation "$AGENT" -q -o out "$@" >stdout 2>stderr
+	[ $(($(date +%s) - begin)) -lt 20 ]
+	has stderr "$words"
+	hasnt stdout ranks
+}
+
+test_expect 'on a login node: refused, with what to do' '
+	refused "sbatch or salloc" "" -- srun -N3 -n6 --mpi=pmix ./ring 100
+	refused "--in-step" "" -- srun -N1 --mpi=pmix ./ring 100'
+
+test_expect 'components of a heterogeneous step: refused' '
+	refused "--in-step" "salloc -Q -N3 -n6" -- srun -n1 --mpi=pmix ./ring 1 : -n1 ./ring 1'
+
+test_expect 'agents without MPI end at once' '
+	refused "--mpi=pmix" "salloc -Q -N3 -n6" -- srun ./ring 100'
+
+test_expect 'two agents on a node end at once, all of them' '
+	refused "each node has one" "salloc -Q -N3 -n6" --agent-launcher \
+		"srun --mpi=pmix --overlap -N3 -n6 -K0" -- srun --mpi=pmix ./ring 100
+	refused "each node has one" "salloc -Q -N3 -n6" --agent-launcher \
+		"mpirun.openmpi -np 6" -- srun --mpi=pmix ./ring 100
+	# beside a job, without a front
+	status_of 125 limit salloc -Q -N3 -n6 srun --mpi=pmix "$AGENT" -q 2>stderr || is 1 "$test_got"
+	has stderr "each node has one"'
+
+test_expect 'standard input reaches the application' '
+	head -c ${VFTR_LONG:+100}300000 /dev/urandom >in
+	for launcher in "srun --input 0 --mpi=pmix" "mpirun.openmpi -np 6"; do
+		fresh; rm -f stdin
+		limit salloc -Q -N3 -n6 "$AGENT" -q -o out -- $launcher ./ring 10 0 read <in
+		cmp in stdin
+		summary 6 60
+	done'
+
+test_expect 'an agents'\'' launcher that does not come has agent.start_s and as long again' '
+	begin=$(date +%s)
+	refused "did not start" "" -k agent.start_s=1 --agent-launcher "sleep 100" -- mpirun.openmpi -np 2 ./ring 1
+	[ $(($(date +%s) - begin)) -lt 30 ]'
+
+test_expect 'scancel: a summary of what was done' '
+	fresh
+	echo "$AGENT -q -o out -- srun --mpi=pmix ./ring 100 60" >script
+	slurm_batch script -N3 -n6 &
+	wait_for 30 "grep -q ranks script.out"
+	scancel --name=wrap -b --full || true
+	wait_for 40 "ls out/*_all.json"
+	summary 6 600
+	wait'
 
 done_testing
