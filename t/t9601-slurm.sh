@@ -35,10 +35,17 @@ seconds() {
 # job RANKS ALLOCATION COMMAND: in a job, traced; 100 messages of each rank. In the long
 # form the job is run untraced, too: it may last 5 s longer than that.
 job() {
-	ranks=$1 allocation=$2 command=$3
-	fresh
-	begin=$(seconds)
-	limit salloc -Q $allocation sh -c "$AGENT -q -o out $traced_by -- $command" >stdout
+	ranks=$1 allocation=$2 command=$3 tries=0
+	while :; do
+		fresh
+		begin=$(seconds)
+		limit salloc -Q $allocation sh -c "$AGENT -q -o out $traced_by -- $command" \
+			>stdout 2>stderr && break
+		cat stderr
+		tries=$((tries + 1))
+		# Open MPI on a busy machine, untraced as well: two connections cross
+		grep -q "connect() to\|Segmentation fault" stderr && [ $tries -lt 3 ]
+	done
 	end=$(seconds)
 	summary "$ranks" "$((ranks * 100))"
 	[ -z "$VFTR_LONG" ] && return
@@ -191,12 +198,12 @@ test_expect 'an agents'\'' launcher that does not come has agent.start_s and as 
 
 test_expect 'scancel: a summary of what was done' '
 	fresh
-	echo "$AGENT -q -o out -- srun --mpi=pmix ./ring 100 60" >script
-	slurm_batch script -N3 -n6 &
-	wait_for 30 "grep -q ranks script.out"
-	scancel --name=wrap -b --full || true
+	job=$(sbatch --parsable -N3 -n6 -o cancelled.out --wrap \
+		"exec $AGENT -q -o out -- srun --mpi=pmix ./ring 100 60")
+	wait_for 30 "grep -q ranks cancelled.out"
+	scancel "$job"
 	wait_for 40 "ls out/*_all.json"
 	summary 6 600
-	wait'
+	wait_for 40 "! squeue -h -j $job | grep -q ."'
 
 done_testing
