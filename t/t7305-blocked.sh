@@ -26,7 +26,7 @@ blocked() {
 	echo >&8
 	exec 8>&-
 	sleep 1
-	kill -CONT $blocked_pids
+	kill -CONT $blocked_pids 2>/dev/null || : # who drops may have ended
 	wait $blocked_agent
 }
 
