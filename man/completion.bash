@@ -142,7 +142,7 @@ _vftr_node_agent()
 		;;
 	-s | --session | --agent-launcher | --peers | --listen | --me | --expect | --within) ;;
 	*)
-		_vftr_words "-c --config -o --output -k --set -s --session --preload
+		_vftr_words "-c --config -o --output -k --set -s --session --preload --in-step
 			--agent-launcher --peers --listen --me --interface --secret --expect --on-death
 			--within --print-contact -q --quiet -h --help -V --version --" "$word"
 		;;

@@ -22,6 +22,7 @@
 #include "nodeagent/contact.h"
 #include "nodeagent/courier.h"
 #include "nodeagent/finish.h"
+#include "nodeagent/in-step.h"
 #include "nodeagent/launch.h"
 #include "nodeagent/launcher.h"
 #include "nodeagent/peer.h"
@@ -41,6 +42,7 @@
 enum {
 	OPTION_PRELOAD = 256,
 	OPTION_LAUNCHER,
+	OPTION_IN_STEP,
 	OPTION_EMBEDDED,
 	OPTION_SIBLING,
 	OPTION_PEERS,
@@ -67,6 +69,8 @@ static const struct {
 		"preload the tracing library into COMMAND's processes"},
 	{{"agent-launcher", required_argument, NULL, OPTION_LAUNCHER}, "CMD",
 		"start the agents of several nodes with CMD, one per node"},
+	{{"in-step", no_argument, NULL, OPTION_IN_STEP}, NULL,
+		"this process is one of those that a launcher starts"},
 	{{"quiet", no_argument, NULL, 'q'}, NULL, "do not say where the profile is"},
 	{{"help", no_argument, NULL, 'h'}, NULL, "print this"},
 	{{"version", no_argument, NULL, 'V'}, NULL, "print the version"},
@@ -94,6 +98,7 @@ static const struct {
 static void usage(void)
 {
 	printf("Usage: vftr-node-agent [OPTIONS] -- COMMAND [ARGS...]   run COMMAND traced\n"
+	       "  or:  srun|mpirun ... vftr-node-agent --in-step [OPTIONS] -- COMMAND\n"
 	       "  or:  mpirun --map-by ppr:1:node vftr-node-agent [OPTIONS]   beside another "
 	       "mpirun\n"
 	       "  or:  vftr-node-agent --peers HOST:PORT,... [OPTIONS]   on each node, without "
@@ -255,7 +260,7 @@ struct command_line {
 	char *set[64];
 	int n_set;
 	struct peer_tcp_options tcp;
-	bool print_contact;
+	bool print_contact, in_step;
 	const char *contact_file; /* NULL: standard output */
 };
 
@@ -342,6 +347,8 @@ static void check_tcp(struct agent *a, struct launch *l, struct command_line *c)
 	if (!a->several && (t->interface || c->print_contact))
 		die(OWN_FAILURE, "--interface and --print-contact need --peers, --listen or "
 				 "--expect with contacts");
+	if (c->in_step && (!l->command || a->several))
+		die(OWN_FAILURE, "--in-step needs a COMMAND, and no --peers or --listen");
 	if (l->command && t->listen && !t->peers)
 		die(OWN_FAILURE, "--listen with a COMMAND needs --peers");
 }
@@ -396,6 +403,9 @@ static void parse(int argc, char **argv, struct agent *a, struct launch *l, stru
 				die(OWN_FAILURE, "--agent-launcher: \"%s\" is not a command",
 					optarg);
 			l->agent_launcher = optarg;
+			break;
+		case OPTION_IN_STEP:
+			c->in_step = true;
 			break;
 		case OPTION_EMBEDDED:
 			a->embedded = a->quiet = true;
@@ -482,27 +492,12 @@ static void join(struct agent *a, const struct command_line *c)
 	a->contact = contact;
 }
 
-/* `mpirun -np 4 vftr-node-agent -- ./app' is the wrong way round; one of the four says so. */
-static void warn_inside_launcher(void)
-{
-	static const char *const ranks[] = {"OMPI_COMM_WORLD_RANK", "PMI_RANK", "PMIX_RANK"};
-
-	for (size_t i = 0; i < ARRAY_SIZE(ranks); i++) {
-		const char *rank = getenv(ranks[i]);
-
-		if (rank && strcmp(rank, "0"))
-			return;
-	}
-	complain("each process of this job has an agent and a profile of its own; for one of all "
-		 "run vftr-node-agent -- LAUNCHER ... PROGRAM");
-}
-
 static int serve(struct agent *a, const struct launch *l, const struct command_line *c)
 {
 	int failed;
 
 	agent_watch(a, a->listener, WATCH_LISTENER, NULL);
-	if ((!l->command && !a->embedded) || a->several)
+	if (((!l->command && !a->embedded) || a->several) && !a->step)
 		join(a, c);
 	company_met(a);
 	if (l->command && supervised_run(a)) { /* it has been said */
@@ -514,12 +509,13 @@ static int serve(struct agent *a, const struct launch *l, const struct command_l
 		if (supervised_end() >= 0)
 			agent_watch(a, supervised_end(), WATCH_COMMAND, NULL);
 	}
-	if (l->command && !a->several && !a->quiet && peer_wanted())
-		warn_inside_launcher();
+	if (a->step)
+		in_step_ready(a);
 	/* who typed this sees nothing otherwise */
-	if (!l->command && !a->quiet && isatty(STDERR_FILENO))
+	if (!l->command && !a->step && !a->quiet && isatty(STDERR_FILENO))
 		complain("waiting for processes of session `%s'; Ctrl-C ends it", a->session);
 	agent_serve(a);
+	in_step_writes(a);
 	session_close(a);
 	if (l->command && !a->n_ever && !a->conf->off && !getenv("VFTR_OFF"))
 		complain("no process of %s was traced (see vftr doctor %s)%s", l->command[0],
@@ -532,6 +528,7 @@ static int serve(struct agent *a, const struct launch *l, const struct command_l
 		failed = PARTIAL;
 	if (a->peer)
 		siblings_leave(a, failed);
+	in_step_end(a);
 	return failed;
 }
 
@@ -560,6 +557,8 @@ int main(int argc, char **argv)
 		set_key(&a, c.set[i]);
 	check_output(&a);
 	l.program = own_path(argv[0]);
+	if (c.in_step || (l.command && !a.several && in_step_wanted(&l)))
+		in_step_start(&a, &l, c.session);
 	if (!l.agent_launcher)
 		l.agent_launcher = a.conf->agent_launcher;
 	if (l.command && a.several && launch_is_distributed(&l))
@@ -579,7 +578,8 @@ int main(int argc, char **argv)
 	gethostname(host, sizeof(host) - 1);
 	host[strcspn(host, ".")] = '\0';
 	a.host = host;
-	a.session = session_name(&l, c.session);
+	if (!a.session)
+		a.session = session_name(&l, c.session);
 	if (l.command)
 		launch_supervised(&a, &l, NULL, NULL, NULL);
 	if (l.command && a.several)

@@ -20,6 +20,7 @@ struct callers;
 struct clock_sync;
 struct conf;
 struct counter_watch;
+struct in_step;
 struct gathering;
 struct matching;
 struct peer;
@@ -93,6 +94,7 @@ struct agent {
 	bool abort_on_death;  /* of a process in a session: the others are to end, too */
 	double within_s;      /* so long they are waited for; 0: for ever */
 	bool partial;	      /* of those, or of their data, something is missing */
+	struct in_step *step; /* in-step.h; NULL: another form */
 	pid_t command;	      /* of the everyday form, 0: none or ended */
 	int command_status;   /* as from waitpid() */
 	uint64_t quiet_since; /* raw ns; 0: processes are attached */
@@ -126,7 +128,8 @@ enum watch_kind {
 	WATCH_PIDFD,
 	WATCH_BELL,
 	WATCH_SUPERVISOR,
-	WATCH_COMMAND
+	WATCH_COMMAND,
+	WATCH_STEP
 };
 int agent_watch(struct agent *a, int fd, enum watch_kind kind, struct process *p);
 /* No more events of *fd, which copies of the agent may still have open; closes it, sets it to -1.

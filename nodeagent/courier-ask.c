@@ -244,10 +244,12 @@ const struct peer_tcp_options *courier_tcp(void)
 }
 
 bool courier_join(const char *host, const char *session, double deadline_s, double sync_interval_s,
-	char **text)
+	const char *contacts, char **text)
 {
 	struct join_request j = {deadline_s, sync_interval_s};
-	size_t h = strlen(host) + 1, s = strlen(session) + 1, n = sizeof(j) + h + s;
+	size_t h = strlen(host) + 1, s = strlen(session) + 1,
+	       k = contacts ? strlen(contacts) + 1 : 0;
+	size_t n = sizeof(j) + h + s + k;
 	/* names are looked up, which may take its time */
 	struct request q = {JOIN, .bytes = n, .until = peer_now() + 60};
 	char *buf = xmalloc(n);
@@ -258,6 +260,8 @@ bool courier_join(const char *host, const char *session, double deadline_s, doub
 	memcpy(buf, &j, sizeof(j));
 	memcpy(buf + sizeof(j), host, h);
 	memcpy(buf + sizeof(j) + h, session, s);
+	if (contacts)
+		memcpy(buf + sizeof(j) + h + s, contacts, k);
 	error = ask(&q, buf, &a, &content);
 	free(buf);
 	*text = content ? content : xstrdup("the courier of the agent has ended");

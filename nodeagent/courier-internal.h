@@ -34,7 +34,7 @@ struct answer {
 	uint64_t bytes; /* that follow */
 };
 
-/* Content of JOIN, followed by "HOST\0SESSION\0". */
+/* Content of JOIN, followed by "HOST\0SESSION\0", and "CONTACTS\0" if they are to be invited. */
 struct join_request {
 	double deadline_s, sync_interval_s;
 };

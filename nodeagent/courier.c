@@ -86,7 +86,9 @@ static void answer_receive(struct courier *c, const struct request *q)
 /* Over TCP: takes part from now on; the answer is our contact, or what failed. */
 static void answer_join(struct courier *c, const char *buf, size_t bytes)
 {
-	const char *host = buf + sizeof(struct join_request), *session;
+	const char *host = buf + sizeof(struct join_request), *session, *contacts;
+	static struct peer_tcp_options inviting;
+	static char *invited[1];
 	struct join_request j;
 	char *text = NULL;
 
@@ -96,8 +98,16 @@ static void answer_join(struct courier *c, const char *buf, size_t bytes)
 	}
 	memcpy(&j, buf, sizeof(j));
 	session = host + strlen(host) + 1;
-	c->peer = peer_tcp_open(
-		courier_tcp(), host, session < buf + bytes ? session : "", j.deadline_s, &text);
+	contacts = session < buf + bytes ? session + strlen(session) + 1 : buf + bytes;
+	if (contacts < buf + bytes) {
+		inviting = *courier_tcp();
+		invited[0] = xstrdup(contacts);
+		inviting.lead = true;
+		inviting.contacts = invited;
+		inviting.n_contacts = 1;
+	}
+	c->peer = peer_tcp_open(inviting.lead ? &inviting : courier_tcp(), host,
+		session < buf + bytes ? session : "", j.deadline_s, &text);
 	if (c->peer) {
 		text = peer_tcp_contact(c->peer);
 		free(c->host);

@@ -29,14 +29,15 @@ struct peer *courier_open(const char *plugin, double start_s, char **error);
 
 /*
  * Before peer_shield(): the courier speaks TCP (peer-tcp.h), and these options stay. Then
- * courier_join() begins; *text is this agent's contact, or if it fails, false, a sentence;
+ * courier_join() begins; contacts: those that this agent invites, whatever the options say, or
+ * NULL; *text is this agent's contact, or if it fails, false, a sentence;
  * the caller frees. courier_joined(): 0 and *peer, with its plan; -EAGAIN: the others are not
  * all there yet; another -errno: the courier has gone. Clocks are compared from then on.
  * courier_notes(): lines for the log, or NULL; the caller frees.
  */
 void courier_use_tcp(const struct peer_tcp_options *options);
 bool courier_join(const char *host, const char *session, double deadline_s, double sync_interval_s,
-	char **text);
+	const char *contacts, char **text);
 int courier_joined(struct peer **peer);
 char *courier_notes(void);
 

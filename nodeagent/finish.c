@@ -10,6 +10,7 @@
 #include "nodeagent/collate.h"
 #include "nodeagent/counters.h"
 #include "nodeagent/gather.h"
+#include "nodeagent/in-step.h"
 #include "nodeagent/interim.h"
 #include "nodeagent/matching.h"
 #include "nodeagent/output.h"
@@ -195,6 +196,8 @@ int agent_finish(struct agent *a)
 		failed |= write_node_profile(a, node, base);
 	if (a->peer) {
 		failed |= siblings_collate(a, node, &whole, &hashes, &n_hashes);
+		if (whole)
+			in_step_name_missing(a, whole);
 		base = agree_on_name(a, whole, base);
 	}
 	failed |= sampling_rename(a, base);

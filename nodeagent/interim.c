@@ -127,6 +127,12 @@ static void begin(struct agent *a, enum what what)
 		a->interim = child;
 }
 
+void interim_so_far(struct agent *a)
+{
+	if (reaped(a, WNOHANG))
+		begin(a, SO_FAR);
+}
+
 void interim_now(struct agent *a)
 {
 	if (reaped(a, WNOHANG))

@@ -11,7 +11,9 @@ struct agent;
 
 /* Writes if it is time. Returns the seconds after which to ask again. */
 double interim_tick(struct agent *a);
-/* Writes now, and call stacks (idle.h), unless it is writing already. */
+/* Writes now, unless it is writing already. */
+void interim_so_far(struct agent *a);
+/* The same, and call stacks (idle.h). */
 void interim_now(struct agent *a);
 /* The round that is over (rounds.h), in any case. */
 void interim_round(struct agent *a);

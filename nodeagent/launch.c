@@ -273,6 +273,13 @@ static void restore(void)
 	setrlimit(RLIMIT_NOFILE, &files_before);
 }
 
+int launch_exec(char *const *argv)
+{
+	restore();
+	execvp(argv[0], argv);
+	return errno;
+}
+
 /* Runs argv as a child; its exec error comes back. */
 pid_t launch_child(char *const *argv, int when_we_die, int *exec_error)
 {

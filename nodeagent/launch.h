@@ -53,6 +53,8 @@ void launch_environment(
 /* Pid of a child that runs argv, or -1 and errno in *exec_error. It gets the
  * signal when_we_die (0: none) when this process ends. */
 pid_t launch_child(char *const *argv, int when_we_die, int *exec_error);
+/* This process becomes argv, with signals as they were; else an errno. */
+int launch_exec(char *const *argv);
 /* First thing in main: children start with these signals and this limit of files. */
 void launch_remember(void);
 /* Was this signal ignored then? */

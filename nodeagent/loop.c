@@ -20,6 +20,7 @@
 #include "nodeagent/courier.h"
 #include "nodeagent/drain.h"
 #include "nodeagent/idle.h"
+#include "nodeagent/in-step.h"
 #include "nodeagent/interim.h"
 #include "nodeagent/place.h"
 #include "nodeagent/process.h"
@@ -68,14 +69,19 @@ static void on_signal(struct agent *a)
 			break;
 		case SIGTERM:
 		case SIGHUP:
-			if (a->sibling) /* our launcher is giving up, the command is not */
+			if (a->step)
+				in_step_hurry(a);
+			else if (a->sibling) /* our launcher is giving up, the command is not */
 				a->orphaned = true;
 			else
 				a->told_to_stop = a->at_once = true;
 			break;
 		case SIGINT:
 		case SIGQUIT:
-			a->told_to_stop = a->at_once = true;
+			if (a->step)
+				in_step_hurry(a);
+			else
+				a->told_to_stop = a->at_once = true;
 			break;
 		}
 	}
@@ -113,6 +119,8 @@ static void on_event(struct agent *a, const struct epoll_event *e)
 	case WATCH_COMMAND:
 		epoll_ctl(a->epoll, EPOLL_CTL_DEL, supervised_end(), NULL);
 		supervised_ended(a);
+		break;
+	case WATCH_STEP: /* in_step_tick() looks at all of them */
 		break;
 	case WATCH_PIDFD:
 		epoll_ctl(a->epoll, EPOLL_CTL_DEL, p->pidfd, NULL);
@@ -211,10 +219,15 @@ static bool over(struct agent *a, double *wait_s)
 		*wait_s = NEVER_S;
 		return false;
 	}
-	adopted = !a->n_ever && !a->embedded && adopt_look(a);
+	if (a->step && !a->told_to_stop && !a->joining) { /* our tasks are what counts */
+		*wait_s = NEVER_S;
+		return false;
+	}
+	adopted = !a->n_ever && !a->embedded && !a->step && adopt_look(a);
 	if (a->joining) {
 		*wait_s = LOOK_AROUND_S;
-		if (a->n_ever && quiet > a->conf->agent_deadline_s + LOOK_AROUND_S)
+		if ((a->n_ever || a->told_to_stop) &&
+			quiet > a->conf->agent_deadline_s + LOOK_AROUND_S)
 			siblings_give_up(a);
 		return false;
 	}
@@ -237,7 +250,7 @@ static bool over(struct agent *a, double *wait_s)
 static bool finished(struct agent *a, double *wait_s)
 {
 	double again = siblings_attend(a), session = sessions_tick(a), idle = idle_tick(a);
-	double callers = callers_tick(a);
+	double callers = callers_tick(a), step = in_step_tick(a);
 	bool now;
 
 	supervised_look(a);
@@ -249,7 +262,8 @@ static bool finished(struct agent *a, double *wait_s)
 		again = idle;
 	if (callers < again)
 		again = callers;
-
+	if (step < again)
+		again = step;
 	if (again < *wait_s)
 		*wait_s = again;
 	return now;

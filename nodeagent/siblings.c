@@ -10,6 +10,7 @@
 #include "nodeagent/clock-sync.h"
 #include "nodeagent/collate.h"
 #include "nodeagent/courier.h"
+#include "nodeagent/in-step.h"
 #include "nodeagent/peer.h"
 #include "nodeagent/process.h"
 #include "nodeagent/profile.h"
@@ -106,7 +107,7 @@ static int join_by_tcp(struct agent *a, char **contact, char **error)
 		return -1;
 	}
 	if (!courier_join(a->host, a->session, a->conf->agent_deadline_s,
-		    a->conf->clock_sync_interval_s, &text)) {
+		    a->conf->clock_sync_interval_s, NULL, &text)) {
 		*error = text;
 		return -1;
 	}
@@ -123,7 +124,7 @@ double siblings_attend(struct agent *a)
 	size_t bytes;
 	int who;
 
-	if (!a->several)
+	if (!a->several || in_step_meets(a))
 		return NEVER_S;
 	now = peer_now();
 	if (now < next && !a->news)
@@ -240,13 +241,14 @@ void siblings_busy(struct agent *a)
 
 static bool over_everywhere(struct agent *a)
 {
-	bool any_done = false, any_gone = false;
+	bool any_done = false, any_gone = false, all_done = true;
 	int ended = 0, world = 0;
 	unsigned ever = 0;
 
 	for (int i = 0; i < a->peer->size; i++) {
 		if (states[i].what == BUSY)
 			return false;
+		all_done &= states[i].what != IDLE;
 		any_gone |= states[i].what == GONE;
 		any_done |= states[i].what == DONE;
 		ever += (unsigned)states[i].ever;
@@ -254,6 +256,8 @@ static bool over_everywhere(struct agent *a)
 		if (states[i].world > world)
 			world = states[i].world;
 	}
+	if (a->step) /* each knows when its tasks have ended */
+		return all_done;
 	if (a->expect && ever < a->expect && !any_gone)
 		return a->within_s > 0 && peer_now() - began > a->within_s;
 	if (!any_done && !any_gone)

@@ -1,0 +1,56 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * The in-step form: a launcher starts this program in place of each process of the job. On
+ * each node the first of these tasks becomes the parent of its program and of the node's
+ * agent, and ends when both have ended; the others become their programs. So nothing runs
+ * beside the job, and nothing of it when the launcher's step is over.
+ *
+ *	task 0: parent --+-- COMMAND		task n: COMMAND
+ *			 +-- courier -- agent
+ *
+ * Agents of several nodes meet by a folder in the output directory (in-step-meet.c) and talk
+ * over TCP. in-step.c: in each task, before COMMAND. in-step-parent.c: the parent.
+ * in-step-agent.c: in the agent.
+ */
+#ifndef VFTR_NODEAGENT_IN_STEP_H
+#define VFTR_NODEAGENT_IN_STEP_H
+
+#include <stdbool.h>
+
+struct agent;
+struct launch;
+struct profile;
+
+/* Is this process one of several tasks of a launcher, and COMMAND no launcher itself? */
+bool in_step_wanted(const struct launch *l);
+
+/*
+ * In each task, with configuration and output directory known. Returns in the process that
+ * is to be the node's agent, with a->session and a->step set, a->several if there are other
+ * nodes, and without l->command. All others become COMMAND, or exit with its status; or with
+ * 125, after saying why, if the agent cannot be.
+ */
+void in_step_start(struct agent *a, struct launch *l, const char *session);
+
+/*
+ * The rest is the agent's. ready: processes can connect. tick: to be called again and again,
+ * and when a WATCH_STEP descriptor can be read; sets a->told_to_stop when all tasks of this
+ * node have ended, and begins to join the other agents. Seconds until the next call.
+ */
+void in_step_ready(struct agent *a);
+double in_step_tick(struct agent *a);
+
+/* Where and who the others are is not known yet: there is nobody to join. */
+bool in_step_meets(const struct agent *a);
+
+/* SIGTERM has come: the step is going to be ended, but COMMAND first. */
+void in_step_hurry(struct agent *a);
+
+/* The files are written next, the parent waits for that. And they are. */
+void in_step_writes(struct agent *a);
+void in_step_end(struct agent *a);
+
+/* At agent 0: marks those nodes of the step as missing of which no agent has come. */
+void in_step_name_missing(const struct agent *a, struct profile *whole);
+
+#endif
