@@ -34,6 +34,7 @@
 #define HOLD_S	   5.0	/* a launcher that watches its tasks is not kept longer */
 #define FAILED_S   3.0	/* ... nor any other, where COMMAND has failed */
 #define HURRY_S	   8.0	/* after SIGTERM, SIGKILL follows */
+#define HURRIED_S  5.0	/* then nobody is waited for longer */
 
 static double since(uint64_t raw_ns)
 {
@@ -151,6 +152,8 @@ static void hear_parent(struct agent *a)
 			s->own_ended = true;
 			s->own_status = m.value;
 			s->own_ended_at = clock_raw_ns();
+		} else if (n == sizeof(m) && m.kind == IN_STEP_HURRY) {
+			in_step_hurry(a);
 		} else if (n == 0) { /* it was killed, and COMMAND with it */
 			agent_close(a, &s->link);
 			s->own_ended = s->let_go = true;
@@ -195,6 +198,13 @@ static void attend_parent(struct agent *a)
 		s->told_at = clock_raw_ns();
 		tell(s, IN_STEP_WAIT, MORE_S);
 	}
+}
+
+double in_step_deadline(const struct agent *a)
+{
+	double s = a->conf->agent_deadline_s;
+
+	return a->step && a->step->hurried_at && s > HURRIED_S ? HURRIED_S : s;
 }
 
 bool in_step_meets(const struct agent *a)

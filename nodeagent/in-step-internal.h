@@ -17,6 +17,7 @@ enum in_step_kind {
 	IN_STEP_ENDED,	/* to the agent; value: status as from waitpid() */
 	IN_STEP_WAIT,	/* from the agent: so many seconds more */
 	IN_STEP_LET_GO, /* ... or not at all */
+	IN_STEP_HURRY,	/* to the agent: the step is going to be ended */
 };
 
 struct in_step_message {

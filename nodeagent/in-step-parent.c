@@ -32,6 +32,7 @@ struct parent {
 	pid_t command, agent; /* 0: has ended */
 	int status, agent_status;
 	bool ready, ended, let_go;
+	bool alone; /* who signals this process does not mean COMMAND, too */
 	double until;
 };
 
@@ -60,22 +61,21 @@ static void reap(struct parent *p)
 	}
 }
 
-/*
- * Launchers send signals to the process group of a task, so that COMMAND has got it, and who
- * calls kill() names a process, which is this one.
- */
+/* Most launchers send signals to a task's process group, so that COMMAND has got it. */
 static void pass_on(const struct parent *p, const struct signalfd_siginfo *i)
 {
-	bool to_group = i->ssi_code == SI_KERNEL ||
-			(i->ssi_pid == (uint32_t)getppid() && getpgrp() == getpid()) ||
+	const struct in_step_message hurry = {IN_STEP_HURRY, 0};
+	bool launcher = i->ssi_pid == (uint32_t)getppid() && getpgrp() == getpid();
+	bool to_group = i->ssi_code == SI_KERNEL || (launcher && !p->alone) ||
 			i->ssi_pid == (uint32_t)p->command;
 
 	if (!p->command) /* it would have ended the task */
 		exit(128 + (int)i->ssi_signo);
 	if (!p->ended && !to_group)
 		kill(p->command, (int)i->ssi_signo);
-	else if (p->ended && p->agent && i->ssi_signo == SIGTERM)
-		kill(p->agent, SIGTERM);
+	/* the agent is in another process group, and SIGKILL may follow */
+	if (p->agent && i->ssi_signo == SIGTERM)
+		send(p->step->link, &hurry, sizeof(hurry), MSG_NOSIGNAL | MSG_DONTWAIT);
 }
 
 static void on_signals(struct parent *p)
@@ -171,7 +171,10 @@ _Noreturn static void end_as(int status)
 _Noreturn void in_step_parent(
 	const struct in_step *s, const struct launch *l, const char *session, pid_t agent)
 {
-	struct parent p = {.step = s, .agent = agent, .until = peer_now() + START_S};
+	struct parent p = {.step = s,
+		.agent = agent,
+		.until = peer_now() + START_S,
+		.alone = step_signals_tasks_only(&s->step)};
 	sigset_t all;
 
 	sigfillset(&all);

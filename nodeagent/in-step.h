@@ -46,6 +46,9 @@ bool in_step_meets(const struct agent *a);
 /* SIGTERM has come: the step is going to be ended, but COMMAND first. */
 void in_step_hurry(struct agent *a);
 
+/* agent.deadline_s, or less when SIGTERM has come. */
+double in_step_deadline(const struct agent *a);
+
 /* The files are written next, the parent waits for that. And they are. */
 void in_step_writes(struct agent *a);
 void in_step_end(struct agent *a);

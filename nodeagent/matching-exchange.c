@@ -17,6 +17,7 @@
 #include "conf/conf.h"
 #include "nodeagent/agent.h"
 #include "nodeagent/clock-sync.h"
+#include "nodeagent/in-step.h"
 #include "nodeagent/match-wire.h"
 #include "nodeagent/matching-directory.h"
 #include "nodeagent/matching-internal.h"
@@ -241,8 +242,7 @@ static void take(struct exchange *x, int from)
 			x->peer, from, TAG_CHUNK, (void **)&buf, &bytes, &who, patience(x));
 		if (error)
 			break;
-		wrong = bytes ? match_batch_each(buf, bytes - 1, take_send, x)
-			      : "an empty message";
+		wrong = bytes ? match_batch_each(buf, bytes - 1, take_send, x) : "an empty message";
 		last = !bytes || buf[bytes - 1] == LAST;
 		if (wrong)
 			agent_warn(x->m->agent, false, "agent %d sent %s", from, wrong);
@@ -335,7 +335,7 @@ static uint64_t *keys(const struct map64 *m)
 void matching_exchange(struct matching *m)
 {
 	const struct agent *a = m->agent;
-	double seconds = a->conf->agent_deadline_s / PART;
+	double seconds = in_step_deadline(a) / PART;
 	struct exchange x = {.m = m,
 		.peer = a->peer,
 		.until = peer_now() + seconds,

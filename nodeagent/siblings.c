@@ -325,7 +325,7 @@ void siblings_notes(struct agent *a)
 
 void siblings_clock(struct agent *a, bool last)
 {
-	double last_s = a->conf->agent_deadline_s / 8;
+	double last_s = in_step_deadline(a) / 8;
 	struct clock_sync c;
 
 	if (!a->peer || !courier_clock(a->peer, !last ? 0 : last_s < LAST_S ? last_s : LAST_S, &c))
@@ -340,7 +340,7 @@ void siblings_clock(struct agent *a, bool last)
 int siblings_collate(struct agent *a, const struct profile *node, struct profile **whole,
 	uint64_t **hashes, size_t *n_hashes)
 {
-	int error = collate_run(a->peer, node, a->conf->agent_deadline_s, whole, hashes, n_hashes);
+	int error = collate_run(a->peer, node, in_step_deadline(a), whole, hashes, n_hashes);
 
 	if (error == -ECONNRESET && a->sibling) {
 		/* all node profiles are in files: who started us makes the summary of them */

@@ -132,6 +132,22 @@ void step_read(struct step *s)
 		strcpy(s->hosts, hosts);
 }
 
+/* Slurm's plug-in has the freezer of version 1, and each step a group of its own. */
+bool step_signals_tasks_only(const struct step *s)
+{
+	FILE *f = s->launcher && !strcmp(s->launcher, "srun") ? fopen("/proc/self/cgroup", "re")
+							      : NULL;
+	char line[4096];
+	bool found = false;
+
+	while (f && !found && fgets(line, sizeof(line), f))
+		found = (strstr(line, ":freezer:") || !strncmp(line, "0::", 3)) &&
+			strstr(line, "/step_");
+	if (f)
+		fclose(f);
+	return found;
+}
+
 /* One part of the list, up to a comma outside of brackets. */
 static size_t part_length(const char *text)
 {

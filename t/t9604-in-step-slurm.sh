@@ -81,4 +81,26 @@ test_expect 'the agents are killed: the job ends as it would have' '
 	wait $job
 	left'
 
+test_expect 'scancel --signal: each rank gets it once' '
+	in_folder signal; mkdir pids
+	$E3 -J signalled srun --mpi=pmix "$AGENT" --in-step -- "$BIN/app.openmpi" signal 4 pids </dev/null >out 2>err &
+	wait_for 30 "[ \$(ls pids | wc -l) = 6 ]"
+	scancel -s USR1 "$(squeue -h -n signalled -o %i).0"
+	wait
+	for r in 0 1 2 3 4 5; do echo "rank $r: 1 signal"; done >want
+	sort out | diff want -
+	whole app.openmpi_all.json 6 600
+	left'
+
+test_expect 'scancel while it runs: a summary of all 6 ranks' '
+	in_folder cancel; mkdir pids
+	$E3 -J cancelled srun --mpi=pmix "$AGENT" --in-step -- "$BIN/app.openmpi" wait 100 pids </dev/null 2>err &
+	wait_for 30 "[ \$(ls pids | wc -l) = 6 ]"
+	sleep 1
+	scancel -n cancelled
+	wait || :
+	wait_for 20 "[ -s app.openmpi_all.json ]"
+	is 6 "$(json app.openmpi_all.json .ranks)"
+	left'
+
 done_testing
