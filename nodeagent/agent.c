@@ -34,6 +34,7 @@
 #include "nodeagent/siblings.h"
 #include "nodeagent/supervisor.h"
 #include "nodeagent/symcache.h"
+#include "nodeagent/untraced.h"
 #include "nodeagent/util.h"
 
 #define OWN_FAILURE 125 /* as env, nice and timeout: COMMAND was not run */
@@ -518,11 +519,7 @@ static int serve(struct agent *a, const struct launch *l, const struct command_l
 	in_step_writes(a);
 	session_close(a);
 	if (l->command && !a->n_ever && !a->conf->off && !getenv("VFTR_OFF"))
-		complain("no process of %s was traced (see vftr doctor %s)%s", l->command[0],
-			l->command[0],
-			l->preload && !launch_names_mpi(l)
-				? "; if it is a script: put vftr-node-agent before its mpirun"
-				: "");
+		untraced_say(l);
 	failed = agent_finish(a);
 	if (!failed && a->expect && a->partial)
 		failed = PARTIAL;

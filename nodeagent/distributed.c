@@ -27,6 +27,7 @@
 #include "nodeagent/merge.h"
 #include "nodeagent/profile.h"
 #include "nodeagent/supervisor.h"
+#include "nodeagent/untraced.h"
 #include "nodeagent/util.h"
 #include "shm/atomic.h"
 
@@ -49,6 +50,7 @@ struct front {
 	pid_t agents; /* their launcher, 0: it has ended */
 	int agents_output, signals;
 	bool told_nodes;	   /* COMMAND's launcher is told where the agents are */
+	uint32_t untraced;	   /* no process came to any agent */
 	uint32_t failed;	   /* an agent has said that it can't be one of them */
 	uint32_t output_ended;	   /* all that they have said has been passed on */
 	struct front_hosts *hosts; /* shared with the supervisor */
@@ -154,6 +156,8 @@ static void *forward_output(void *front)
 				f->told_nodes ? line + strlen(AGENTS_NODES) : "");
 		} else if (!strncmp(line, AGENTS_FAILED, strlen(AGENTS_FAILED))) {
 			store_release(&f->failed, 1);
+		} else if (strstr(line, AGENTS_UNTRACED)) {
+			store_release(&f->untraced, 1);
 		} else if (!is_noise(line)) {
 			fputs(line, stderr);
 		}
@@ -196,10 +200,10 @@ static void say_waiting(char *const *argv, double most_s)
 	char *words = as_words(argv);
 
 	complain("the agents are not there after %d s; COMMAND is not run before them, nor if they "
-		 "need more than %g s (twice agent.start_s). They are started with: %s\n"
-		 "If that cannot work here, start them in another way with --agent-launcher CMD, "
-		 "or inside of the job: LAUNCHER vftr-node-agent --in-step -- PROGRAM",
+		 "need more than %g s (twice agent.start_s). They are started with: %s",
 		PATIENCE_S, most_s, words);
+	complain("If that cannot work here, start them in another way with --agent-launcher CMD, "
+		 "or inside of the job: LAUNCHER vftr-node-agent --in-step -- PROGRAM");
 	free(words);
 }
 
@@ -445,6 +449,8 @@ int launch_distributed(
 	if (!wait_for_agents(&f, 2 * a->conf->agent_deadline_s + 10))
 		sleep(ORPHANS_S);
 	ensure_summary(&f);
+	if (load_acquire(&f.untraced) && !a->conf->off && !getenv("VFTR_OFF"))
+		untraced_say(l);
 	arguments_free(&agents);
 	return 0;
 }

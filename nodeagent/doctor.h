@@ -26,6 +26,22 @@ struct diagnosis {
 	char *limits; /* what alone will be traced, "its MPI calls", or NULL: functions */
 };
 
+struct doctor_question {
+	const char *name;   /* as it was written */
+	const char *path;   /* of the file */
+	bool host;	    /* and its surroundings: diagnose_host() */
+	const char *config; /* for it */
+};
+
+/* Adds what is found. NULL, or why there is nothing to examine. */
+const char *doctor_examine(struct diagnosis *d, const struct doctor_question *q);
+void diagnosis_free(struct diagnosis *d);
+
+/* A program in this directory or on PATH, else the name itself. The caller frees. */
+char *doctor_find(const char *name);
+
+/* ---- its parts --------------------------------------------------------------- */
+
 void diagnose(struct diagnosis *d, enum finding finding, const char *fmt, ...)
 	__attribute__((format(printf, 3, 4)));
 

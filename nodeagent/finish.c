@@ -12,6 +12,7 @@
 #include "nodeagent/gather.h"
 #include "nodeagent/in-step.h"
 #include "nodeagent/interim.h"
+#include "nodeagent/launch.h"
 #include "nodeagent/matching.h"
 #include "nodeagent/output.h"
 #include "nodeagent/process.h"
@@ -177,6 +178,8 @@ int agent_finish(struct agent *a)
 			a->lost_processes, one_or_many(a->lost_processes, "process", "processes"),
 			one_or_many(a->lost_processes, "is", "are"));
 	if (!a->n_ever && !a->peer && !a->adopted) {
+		if (a->sibling) /* the only one; who started it has not seen that */
+			complain(AGENTS_UNTRACED " (see vftr doctor)");
 		a->partial = true;
 		return 0;
 	}
@@ -207,7 +210,7 @@ int agent_finish(struct agent *a)
 	}
 	a->partial = is_partial(a, whole ? whole : node);
 	if (whole && !whole->ranks)
-		complain("no process was traced (see vftr doctor)");
+		complain(AGENTS_UNTRACED " (see vftr doctor)");
 	else if (whole || (!a->peer && !is_part_of_job(a, node)))
 		failed |= report(output_summary(whole ? whole : node, a->conf, a->output_directory,
 					 base, &error),

@@ -131,6 +131,13 @@ static char *preloadable(const struct launch *l, char *library, char **error)
 	return result;
 }
 
+static char *preloads; /* LD_PRELOAD=... */
+
+const char *launch_preloads(void)
+{
+	return preloads ? preloads + strlen("LD_PRELOAD=") : NULL;
+}
+
 /* The library to preload for this command. NULL and *error if it is not there. */
 static char *preload_library(const struct launch *l, char **error)
 {
@@ -208,7 +215,8 @@ void launch_environment(
 		setenv("LD_PRELOAD", variable + strlen("LD_PRELOAD="), 1);
 	else
 		arguments_add(pass, variable);
-	free(variable);
+	free(preloads);
+	preloads = variable;
 	free(library);
 }
 

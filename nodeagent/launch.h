@@ -14,6 +14,8 @@ struct agent;
 #define AGENTS_NODES "vftr-agents-nodes "
 /* One of them has failed, and told why. */
 #define AGENTS_FAILED "vftr-agents-failed"
+/* At the end: no process came to any of them. */
+#define AGENTS_UNTRACED "no process was traced"
 
 struct launch {
 	char **command; /* NULL-terminated */
@@ -44,6 +46,9 @@ void launch_supervised(const struct agent *a, const struct launch *l, const char
  */
 int launch_distributed(
 	struct agent *a, const struct launch *l, const char *config, char **set, int n_set);
+
+/* The value of LD_PRELOAD that launch_supervised() gives to COMMAND's processes, or NULL. */
+const char *launch_preloads(void);
 
 /* Parts of the two above. Sets our environment; *pass gets what a launcher
  * must pass on. *error if something is missing. */

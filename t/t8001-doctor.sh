@@ -244,6 +244,42 @@ test_expect 'vftr has help, a version, and guesses what was meant' '
 	status_of 2 "$VFTR"
 	[ ! -e /dev/full ] || status_of 1 "$VFTR" --help >/dev/full'
 
+# untraced WORDS COMMAND...: it ends as it does without us, and the agent says these words
+untraced() {
+	words=$1
+	shift
+	"$@" >/dev/null 2>&1 && own=0 || own=$?
+	status_of "$own" limit "$AGENT" $options -- "$@" >said 2>&1
+	has said "$words"
+	hasnt said "see vftr doctor"
+}
+
+test_expect 'after a run without a traced process its diagnosis is there' '
+	options=
+	untraced "no    it is not instrumented" ./uninstrumented
+	has said "no process of ./uninstrumented was traced"
+	has said "> compile it with"
+	is 3 "$(grep -c "^vftr-node-agent:" said)"
+	untraced "no    it runs a script" sh -c true
+	options=--preload
+	untraced "put vftr-node-agent before that mpirun" sh -c true
+	untraced "no    it is not instrumented" ./uninstrumented'
+
+mpi=$(set -- $mpis; echo "${1:-none}")
+test_if "[ $mpi != none ]" 'no MPI' 'the program behind mpirun is diagnosed, not mpirun' '
+	options=
+	untraced "no    it is not instrumented" mpirun.$mpi -np 1 ./uninstrumented
+	hasnt said "doctor mpirun"
+	untraced "no    there is no such file here" mpirun.$mpi -np 1 ./typo
+	has said "vftr doctor ./typo"
+	untraced "no    it is neither on PATH nor" mpirun.$mpi -np 1 typo'
+
+test_if "echo $mpis | grep -q openmpi" 'no Open MPI' 'the same where the agents have a launcher' '
+	limit "$AGENT" --agent-launcher "mpirun.openmpi -np 1" -- mpirun.openmpi -np 1 \
+		./uninstrumented >said 2>&1
+	has said "no    it is not instrumented"
+	hasnt said "see vftr doctor"'
+
 test_expect 'the tools of Vftrace are still there under their names' '
 	ln -sf "$VFTR" vftrace_check_config
 	ln -sf "$VFTR" vftrace_generate_default_config

@@ -1,0 +1,13 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#ifndef VFTR_NODEAGENT_UNTRACED_H
+#define VFTR_NODEAGENT_UNTRACED_H
+
+struct launch;
+
+/*
+ * COMMAND has ended and none of its processes was traced: says so, and what of the program
+ * that it starts prevents that, as `vftr doctor' would. Sets LD_PRELOAD as the processes had it.
+ */
+void untraced_say(const struct launch *l);
+
+#endif
