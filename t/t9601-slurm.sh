@@ -6,6 +6,7 @@ test_description='the everyday form under a real Slurm on three nodes'
 . "$(dirname "$0")/lib.sh"
 need srun sbatch salloc mpirun.openmpi jq
 need_built "$AGENT" "$LIB/libvftrace-openmpi.so" "$LIB/vftr/peer-openmpi.so"
+ulimit -c unlimited # of the ranks, too
 slurm_up 3
 srun --mpi=list 2>&1 | grep -q pmix || skip_all 'this Slurm has no PMIx'
 
@@ -32,6 +33,22 @@ seconds() {
 	date +%s.%N
 }
 
+# Two faults of Open MPI 4.1.4 on a busy machine: connections of two ranks cross, and a rank
+# that is still in PMPI_Init gets the first message of another one and jumps to address 0, as
+# nothing has been registered for it (untraced ranks that start some 10 ms apart: 6 runs in
+# 314, each with both). Another crash is none of these.
+open_mpi_broke() {
+	core=$(ls core* 2>/dev/null | head -n 1)
+	if [ -n "$core" ]; then
+		gdb -batch -ex bt ./ring "$core" >stack 2>/dev/null || true
+		rm -f core*
+		cat stack
+		grep -q "^#0 *0x0* in" stack && grep -q "^#1 .*mca_btl_tcp" stack
+	else
+		grep -q "connect() to" stderr && ! grep -q "Segmentation fault" stderr
+	fi
+}
+
 # job RANKS ALLOCATION COMMAND: in a job, traced; 100 messages of each rank. In the long
 # form the job is run untraced, too: it may last 5 s longer than that.
 job() {
@@ -43,8 +60,7 @@ job() {
 			>stdout 2>stderr && break
 		cat stderr
 		tries=$((tries + 1))
-		# Open MPI on a busy machine, untraced as well: two connections cross
-		grep -q "connect() to\|Segmentation fault" stderr && [ $tries -lt 3 ]
+		[ $tries -lt 3 ] && open_mpi_broke
 	done
 	end=$(seconds)
 	summary "$ranks" "$((ranks * 100))"
