@@ -236,6 +236,7 @@ static void accept_welcome(const struct wire_welcome *w)
 	vftr_process.counter_words = counters_wanted();
 	vftr_process.gpu_wanted = w->gpu;
 	vftr_process.openacc_wanted = w->openacc;
+	vftr_process.last_words_ms = w->last_words_ms;
 }
 
 static void not_answered(int fd, int error)

@@ -100,7 +100,8 @@ static void goodbye(void)
 		gpu_flush();
 	busy_begin(t);
 	modules_refresh();
-	message_send(&bye, sizeof(bye), NULL);
+	if (!message_send(&bye, sizeof(bye), NULL))
+		last_words_wait();
 	busy_end(t);
 	t->limit = NULL; /* the next event sets it again, if that is right */
 }

@@ -46,6 +46,7 @@ struct process {
 	uint64_t lost_early;	 /* calls of signal handlers before there was a control page */
 	uint32_t pauses;	 /* nesting of vftrace_pause(), all threads */
 	uint64_t block_most_ns;	 /* without a sign of the agent; 0: not known yet */
+	uint32_t last_words_ms;	 /* to wait at the end: last-words.c; or 0 */
 	char session[128];	 /* the one we are attached to; children of fork() follow */
 	uint64_t ring_size;
 	uint64_t modules_checked; /* ticks of the last look at the module list */
@@ -145,6 +146,10 @@ uint64_t process_ticks(void);
  * is still there and takes it at once; more may be empty. Raises no signal. Keeps errno.
  */
 void say(const char *what, const char *more);
+void say_late(uint32_t ms); /* the agent, with what it has to write at the end */
+
+/* last-words.c: after BYE. */
+void last_words_wait(void);
 
 /* attach.c: by VFTR_OFF, which is looked at before anything else. */
 bool user_has_switched_off(void);

@@ -82,14 +82,30 @@ static void write_quietly(char *line, size_t n)
 	pthread_sigmask(SIG_SETMASK, &old, NULL);
 }
 
+static void say_line(char *line, size_t bytes, int n)
+{
+	int saved_errno = errno;
+
+	if (n > 0 && is_as_at_start())
+		write_quietly(line, (size_t)n < bytes ? (size_t)n : bytes - 1);
+	errno = saved_errno;
+}
+
 void say(const char *what, const char *more)
 {
 	char line[512]; /* at most PIPE_BUF: all of it or nothing */
 	int n = snprintf(line, sizeof(line), "vftrace: %s%s%s; running untraced\n", what,
 		more[0] ? ": " : "", more);
-	int saved_errno = errno;
 
-	if (n > 0 && is_as_at_start())
-		write_quietly(line, (size_t)n < sizeof(line) ? (size_t)n : sizeof(line) - 1);
-	errno = saved_errno;
+	say_line(line, sizeof(line), n);
+}
+
+void say_late(uint32_t ms)
+{
+	char line[128];
+	int n = snprintf(line, sizeof(line),
+		"vftrace: the agent has written nothing for %u s; Slurm may end it with the step\n",
+		ms / 1000);
+
+	say_line(line, sizeof(line), n);
 }

@@ -106,7 +106,7 @@ static void leave_processes(struct agent *a)
 			continue;
 		if (p->control)
 			store_relaxed(&p->control->closing, 1);
-		process_finish(p, PROCESS_RUNNING);
+		process_finish(p, p->held ? PROCESS_EXITED : PROCESS_RUNNING);
 	}
 }
 

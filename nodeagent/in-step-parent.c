@@ -174,7 +174,7 @@ _Noreturn void in_step_parent(
 	struct parent p = {.step = s,
 		.agent = agent,
 		.until = peer_now() + START_S,
-		.alone = step_signals_tasks_only(&s->step)};
+		.alone = s->step.launcher && !strcmp(s->step.launcher, "srun") && step_has_group()};
 	sigset_t all;
 
 	sigfillset(&all);

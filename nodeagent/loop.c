@@ -22,6 +22,7 @@
 #include "nodeagent/idle.h"
 #include "nodeagent/in-step.h"
 #include "nodeagent/interim.h"
+#include "nodeagent/last-words.h"
 #include "nodeagent/place.h"
 #include "nodeagent/process.h"
 #include "nodeagent/sampling.h"
@@ -196,7 +197,7 @@ static bool over(struct agent *a, double *wait_s)
 	double linger = a->conf->agent_linger_s, quiet;
 	bool adopted;
 
-	if (a->n_live) {
+	if (a->n_live && !last_words_all_held(a)) {
 		siblings_busy(a);
 		a->quiet_since = 0;
 		*wait_s = NEVER_S;
@@ -242,7 +243,7 @@ static bool over(struct agent *a, double *wait_s)
 		*wait_s = a->embedded ? NOBODY_CAME_S - quiet : LOOK_AROUND_S;
 		return adopted || *wait_s <= 0;
 	}
-	*wait_s = linger - quiet;
+	*wait_s = last_words_complete(a) ? 0 : linger - quiet;
 	return *wait_s <= 0;
 }
 
@@ -254,6 +255,7 @@ static bool finished(struct agent *a, double *wait_s)
 	bool now;
 
 	supervised_look(a);
+	last_words_tick(a);
 	a->news = false;
 	now = over(a, wait_s);
 	if (session < again)

@@ -21,6 +21,7 @@
 #include "nodeagent/drain.h"
 #include "nodeagent/forks.h"
 #include "nodeagent/gpu.h"
+#include "nodeagent/last-words.h"
 #include "nodeagent/match-node.h"
 #include "nodeagent/matching.h"
 #include "nodeagent/openmp.h"
@@ -156,7 +157,8 @@ static void on_hello(struct process *p, const union packet *m)
 		.gpu = a->conf->cuda_show_table || a->conf->sampling_active,
 		.openacc = a->conf->openacc_active,
 		.block_most_ms = (uint32_t)(1e3 * a->conf->shm_block_most_s),
-		.publish_forks = a->conf->sampling_active};
+		.publish_forks = a->conf->sampling_active,
+		.last_words_ms = last_words_ms(a)};
 	struct control_app_shm *app;
 	int fd, error;
 
@@ -376,6 +378,7 @@ static void on_packet(struct process *p, union packet *m, size_t bytes)
 		break;
 	case WIRE_BYE:
 		p->said_bye = true;
+		last_words_bye(p);
 		break;
 	case WIRE_GAVE_UP:
 		process_gave_up(p);

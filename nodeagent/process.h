@@ -104,6 +104,7 @@ struct process {
 	enum process_end end;
 	int exit_status; /* exit code or signal, -1 unknown */
 	bool greeted, said_bye, ended;
+	bool was_task, held;	    /* last-words.h */
 	bool lost;		    /* it gave up before it was attached, and is in no sum */
 	bool turned_away;	    /* it has sent more with its HELLO, which does not count */
 	char *quarantined;	    /* why, or NULL */

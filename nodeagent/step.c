@@ -132,11 +132,10 @@ void step_read(struct step *s)
 		strcpy(s->hosts, hosts);
 }
 
-/* Slurm's plug-in has the freezer of version 1, and each step a group of its own. */
-bool step_signals_tasks_only(const struct step *s)
+/* Slurm's plug-in has the freezer of version 1, or all of version 2. */
+bool step_has_group(void)
 {
-	FILE *f = s->launcher && !strcmp(s->launcher, "srun") ? fopen("/proc/self/cgroup", "re")
-							      : NULL;
+	FILE *f = fopen("/proc/self/cgroup", "re");
 	char line[4096];
 	bool found = false;
 

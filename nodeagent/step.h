@@ -23,8 +23,11 @@ struct step {
 /* Reads the environment of this process, which should be a task. */
 void step_read(struct step *s);
 
-/* Slurm with proctrack/cgroup: a signal to a step reaches its tasks, and nobody below them. */
-bool step_signals_tasks_only(const struct step *s);
+/*
+ * Slurm with proctrack/cgroup: a signal to a step reaches its tasks and nobody below them,
+ * and what is left of a step is killed when its tasks have ended.
+ */
+bool step_has_group(void);
 
 /* The n-th of "a[1-3],b" into out; false: there are not so many, or it makes no sense. */
 bool step_host(const char *hosts, unsigned n, char *out, unsigned bytes);

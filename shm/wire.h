@@ -29,6 +29,7 @@
  *   (one byte)                     ->      the doorbell: wake up
  *   GAVE_UP                        ->      it goes on untraced
  *   BYE                            ->      it ended well
+ *                                  <-      MAY_END, if WELCOME has said so
  *   (hang-up)                              it ended
  */
 #ifndef VFTR_SHM_WIRE_H
@@ -36,7 +37,7 @@
 
 #include <stdint.h>
 
-#define WIRE_VERSION  9u
+#define WIRE_VERSION  10u
 #define WIRE_TEXT_MAX 16384u
 #define WIRE_BUILD_ID 20
 #define WIRE_UNKNOWN  (-1)
@@ -73,6 +74,7 @@ enum wire_kind {
 	WIRE_OPENACC, /* shm/openacc.h */
 	WIRE_NEIGHBOURS,
 	WIRE_GAVE_UP, /* the agent has not answered for too long: it goes on untraced */
+	WIRE_MAY_END, /* the agent's answer to BYE */
 	WIRE_KINDS
 };
 
@@ -113,7 +115,7 @@ struct wire_welcome {
 	uint32_t gpu;		 /* 1: record what GPUs do */
 	uint32_t openacc;	 /* 1: record what OpenACC's runtime tells of */
 	uint32_t block_most_ms;	 /* without a sign of the agent; then it goes on untraced */
-	uint32_t reserved;
+	uint32_t last_words_ms;	 /* wait so long for MAY_END after BYE; 0: not at all */
 };
 
 struct wire_module {

@@ -345,14 +345,18 @@ test_if 'command -v script && script -qec true /dev/null' 'no script(1)' \
 	has err "profile: "
 	hasnt err waiting'
 
-test_expect 'an agent with a command for each rank of a launcher: the first one says what to do' '
+test_expect 'an agent with a command for each rank of a launcher: they are one' '
+	rm -f end_*
 	for rank in 0 1; do
-		OMPI_COMM_WORLD_SIZE=2 OMPI_COMM_WORLD_RANK=$rank \
-			status_of 3 limit "$AGENT" -- "$BIN/end" exit3 2>err.$rank
+		(export OMPI_COMM_WORLD_SIZE=2 OMPI_COMM_WORLD_RANK=$rank PMIX_NAMESPACE=one
+		export OMPI_COMM_WORLD_LOCAL_SIZE=2 OMPI_COMM_WORLD_LOCAL_RANK=$rank
+		status_of 3 limit "$AGENT" -- "$BIN/end" exit3 2>err.$rank; echo $? >status.$rank) &
 	done
-	has err.0 "run vftr-node-agent -- LAUNCHER"
-	is 2 "$(wc -l <err.0)"
-	is 1 "$(wc -l <err.1)"'
+	wait_for 20 "[ -s status.0 ] && [ -s status.1 ]"
+	is "0 0" "$(cat status.0 status.1 | paste -sd" ")" "both ended with 3"
+	wait_for 20 "[ -s end_all.json ]"
+	is 2 "$(json end_all.json .processes)"
+	is "" "$(ls -d .vftr-* 2>/dev/null)"'
 
 # ---- configuration ----
 

@@ -12,6 +12,7 @@ for mpi in $(mpi_list); do
 	mpicc_traced $mpi "$BIN/app.$mpi" "$T/app-in-step.c"
 done
 mpicc.openmpi -O1 -o "$BIN/bare" "$T/app-in-step.c"
+cc_traced "$BIN/serial" "$T/app-end.c" || exit 1
 
 # whole JSON RANKS MESSAGES: that many, none lost or without a partner, no node missing
 whole() {
@@ -54,6 +55,66 @@ test_if '[ -e "$BIN/app.mpich" ]' 'no MPICH' 'MPICH, pmi2, one node: 4 ranks' '
 	in_folder mpich
 	limit salloc -Q -N1 -n4 srun --mpi=pmi2 "$AGENT" --in-step -- "$BIN/app.mpich" ok </dev/null 2>err
 	whole app.mpich_all.json 4 400
+	left'
+
+# Without an agent that somebody has started: what each node leaves, before its step's end.
+for how in "" "--ntasks-per-node=2" "-m cyclic"; do
+	test_expect "no agent started, srun $how: a profile of each node, of all 6 ranks" '
+		in_folder "embedded$how"
+		begin=$(date +%s%N)
+		status_of 7 $E3 srun --mpi=pmix $how "$BIN/app.openmpi" status </dev/null 2>err || { cat err; false; }
+		echo "# $((($(date +%s%N) - begin) / 1000000)) ms"
+		is "" "$(grep vftr err)"
+		is 3 "$(ls | grep -c "[.]vfp$")"
+		"$VFTR" collate . >/dev/null
+		is "6 0" "$(json app.openmpi_all.json "\"\(.ranks) \(.dead | length)\"")" "ranks, dead"
+		left'
+done
+
+test_expect 'no agent started, one node: a summary' '
+	in_folder embedded1
+	limit salloc -Q -N1 -n4 srun --mpi=pmix "$BIN/app.openmpi" ok </dev/null 2>err
+	whole app.openmpi_all.json 4 400
+	left'
+
+test_expect 'no agent started: no MPI, two of three tasks are not traced' '
+	in_folder serial
+	limit salloc -Q -N1 -n3 srun sh -c "[ \$SLURM_PROCID = 1 ] || exit 0; exec $BIN/serial return" </dev/null 2>err
+	is 1 "$(json serial_all.json .processes)"
+	left'
+
+# stop_agents SIGNAL: those that the ranks of the job in this folder have started
+stop_agents() {
+	wait_for 30 "[ \$(ls pids | wc -l) = 6 ]"
+	for p in $(agent_pids); do
+		kill -$1 $p
+	done
+}
+
+test_expect 'no agent started, and then killed: the step ends as it would have' '
+	in_folder killed; mkdir pids
+	$E3 srun --mpi=pmix "$BIN/app.openmpi" wait 3 pids </dev/null 2>err &
+	job=$!
+	stop_agents KILL
+	begin=$(date +%s%N)
+	wait $job
+	took=$((($(date +%s%N) - begin) / 1000000))
+	echo "# $took ms"
+	[ $took -lt 9000 ]
+	left'
+
+test_expect 'no agent started, and then stopped: the step waits 11 s at most, and says so' '
+	in_folder stopped; mkdir pids
+	$E3 srun --mpi=pmix "$BIN/app.openmpi" wait 2 pids </dev/null 2>err &
+	job=$!
+	stop_agents STOP
+	begin=$(date +%s%N)
+	wait $job
+	took=$((($(date +%s%N) - begin) / 1000000))
+	echo "# $took ms"
+	[ $took -lt 20000 ]
+	cat err
+	is 3 "$(grep -c "Slurm may end it" err)" "nodes that say so"
 	left'
 
 test_expect 'no longer than the program and 5 s; exit status 7 of rank 0' '

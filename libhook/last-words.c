@@ -1,0 +1,46 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Slurm kills what is left of a step when its tasks have ended, also an agent that they
+ * have started for themselves. It says in its WELCOME that it is such a one; the process then
+ * ends when the agent has answered to BYE: at once, or, to the last one, by its own end when
+ * the files of this node are written. It waits for a bounded time, whatever becomes of the agent.
+ */
+#include <poll.h>
+#include <sys/socket.h>
+#include <sys/syscall.h>
+#include <time.h>
+#include <unistd.h>
+#include "libhook/process.h"
+#include "shm/clock.h"
+
+#define SLICE_MS 100
+
+/* What answers another thread's question stays: that one reads it. */
+static bool may_end(int fd)
+{
+	struct wire_head m;
+
+	return syscall(SYS_recvfrom, fd, &m, sizeof(m), MSG_DONTWAIT | MSG_PEEK, NULL, NULL) ==
+		       sizeof(m) &&
+	       m.kind == WIRE_MAY_END;
+}
+
+void last_words_wait(void)
+{
+	const uint64_t until = clock_raw_ns() + (uint64_t)vftr_process.last_words_ms * 1000000;
+	const struct timespec slice = {0, SLICE_MS * 1000000}, moment = {0, 1000000};
+	struct pollfd p = {.fd = vftr_process.socket, .events = POLLIN | POLLRDHUP};
+
+	if (!vftr_process.last_words_ms || p.fd < 0 || !socket_is(p.fd))
+		return;
+	while (clock_raw_ns() < until) {
+		p.revents = 0;
+		if (syscall(SYS_ppoll, &p, 1, &slice, NULL, 0) <= 0)
+			continue;
+		if (p.revents & (POLLHUP | POLLRDHUP | POLLERR | POLLNVAL) || may_end(p.fd))
+			return;
+		syscall(SYS_nanosleep, &moment, NULL);
+	}
+	if (patience_over())
+		say_late(vftr_process.last_words_ms);
+}
