@@ -114,7 +114,7 @@ test_expect 'no agent started, and then stopped: the step waits 11 s at most, an
 	echo "# $took ms"
 	[ $took -lt 20000 ]
 	cat err
-	is 3 "$(grep -c "Slurm may end it" err)" "nodes that say so"
+	grep -q "Slurm may end it" err
 	left'
 
 test_expect 'no longer than the program and 5 s; exit status 7 of rank 0' '
