@@ -46,6 +46,7 @@ enum {
 	OPTION_IN_STEP,
 	OPTION_EMBEDDED,
 	OPTION_SIBLING,
+	OPTION_RUN,
 	OPTION_PEERS,
 	OPTION_LISTEN,
 	OPTION_ME,
@@ -94,6 +95,7 @@ static const struct {
 		"say where this agent can be reached"},
 	{{"embedded", no_argument, NULL, OPTION_EMBEDDED}, NULL, NULL},
 	{{"sibling", no_argument, NULL, OPTION_SIBLING}, NULL, NULL},
+	{{"run", required_argument, NULL, OPTION_RUN}, NULL, NULL},
 };
 
 static void usage(void)
@@ -411,6 +413,9 @@ static void parse(int argc, char **argv, struct agent *a, struct launch *l, stru
 		case OPTION_EMBEDDED:
 			a->embedded = a->quiet = true;
 			break;
+		case OPTION_RUN:
+			a->run = strtoull(optarg, NULL, 16);
+			break;
 		case OPTION_SIBLING:
 			a->sibling = a->quiet = true;
 			break;
@@ -457,27 +462,6 @@ static void take_session(struct agent *a)
 	}
 }
 
-/* Whoever waits for the file sees all of it or nothing. */
-static void print_contact(const char *contact, const char *file)
-{
-	FILE *f = stdout;
-	struct writing *tmp;
-	int error;
-
-	if (!file) {
-		printf("%s\n", contact);
-		fflush(stdout);
-		return;
-	}
-	error = write_begin(&f, &tmp, file);
-	if (!error) {
-		fprintf(f, "%s\n", contact);
-		error = write_end(f, tmp);
-	}
-	if (error)
-		complain("--print-contact: %s: %s", file, strerror(-error));
-}
-
 static void join(struct agent *a, const struct command_line *c)
 {
 	char *error = NULL, *contact;
@@ -489,7 +473,7 @@ static void join(struct agent *a, const struct command_line *c)
 	if (courier_bell() >= 0)
 		agent_watch(a, courier_bell(), WATCH_BELL, NULL);
 	if (contact && c->print_contact)
-		print_contact(contact, c->contact_file);
+		contact_print(contact, c->contact_file);
 	a->contact = contact;
 }
 
@@ -542,6 +526,8 @@ int main(int argc, char **argv)
 	launch_remember();
 	signal(SIGXFSZ, SIG_IGN); /* a full file is an error like others */
 	parse(argc, argv, &a, &l, &c);
+	if (!a.embedded && !a.run) /* those of other nodes do not know each other */
+		a.run = random_word();
 	if (a.embedded) /* nothing of the process that started us stays open */
 		close_range(3, ~0u, 0);
 	c.tcp.any_session = !named_session(c.session);

@@ -41,6 +41,7 @@ struct agent {
 	char *socket_path;
 	char *lock_path;
 	char *host;
+	uint64_t run; /* a number for all files of this run; 0: not known */
 	int lock, listener, epoll, signals;
 	struct clocks clocks;
 	struct symcache *symbols;

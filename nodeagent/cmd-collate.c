@@ -15,6 +15,7 @@
 #include "nodeagent/output.h"
 #include "nodeagent/profile.h"
 #include "nodeagent/util.h"
+#include "nodeagent/vfp.h"
 
 #define PROGRESS_FROM 50 /* files; fewer are read in no time */
 
@@ -85,13 +86,35 @@ static char *directory_of(const char *path)
 	return slash == path ? xstrdup("/") : xasprintf("%.*s", (int)(slash - path), path);
 }
 
+static int by_value(const void *a, const void *b)
+{
+	uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
+
+	return x < y ? -1 : x > y;
+}
+
+/* How many different ones have left these files; those that do not say it do not count. */
+static size_t count_runs(const struct collate_files *set)
+{
+	uint64_t *all = xcalloc(set->n + 1, sizeof(*all));
+	size_t n = 0;
+
+	for (size_t i = 0; i < set->n; i++)
+		all[i] = vfp_run(set->paths[i]);
+	qsort(all, set->n, sizeof(*all), by_value);
+	for (size_t i = 0; i < set->n; i++)
+		n += all[i] && (!i || all[i] != all[i - 1]);
+	free(all);
+	return n;
+}
+
 /* Exit status for one run. */
 static int collate_one(const struct request *r, struct collate_files *set)
 {
 	struct progress progress = {set->n, set->n > PROGRESS_FROM && isatty(STDERR_FILENO)};
 	struct profile *whole;
 	char *dir, *error = NULL;
-	size_t bad;
+	size_t bad, runs;
 	int status;
 
 	whole = collate_read(set->paths, set->n, &bad, show_progress, &progress);
@@ -99,6 +122,12 @@ static int collate_one(const struct request *r, struct collate_files *set)
 		if (set->n > 1)
 			complain("%s: none of %zu node profiles can be read", set->base, set->n);
 		return 2;
+	}
+	runs = count_runs(set);
+	if (runs > 1) {
+		complain("%s: these node profiles are of %zu runs, and are added up", set->base,
+			runs);
+		profile_warn(whole, "the node profiles are of %zu runs, and are added up", runs);
 	}
 	dir = r->output ? xstrdup(r->output) : directory_of(set->paths[0]);
 	status = bad ? 1 : 0;

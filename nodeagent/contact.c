@@ -214,3 +214,23 @@ char *contact_address_text(const char *host, unsigned port)
 	return strchr(host, ':') ? xasprintf("[%s]:%u", host, port)
 				 : xasprintf("%s:%u", host, port);
 }
+
+void contact_print(const char *contact, const char *file)
+{
+	FILE *f = stdout;
+	struct writing *tmp;
+	int error;
+
+	if (!file) {
+		printf("%s\n", contact);
+		fflush(stdout);
+		return;
+	}
+	error = write_begin(&f, &tmp, file);
+	if (!error) {
+		fprintf(f, "%s\n", contact);
+		error = write_end(f, tmp);
+	}
+	if (error)
+		complain("--print-contact: %s: %s", file, strerror(-error));
+}

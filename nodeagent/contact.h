@@ -51,4 +51,8 @@ char *contacts_text(const struct contacts *list);
 /* "HOST:PORT", with brackets if there is a colon in host; the caller frees. */
 char *contact_address_text(const char *host, unsigned port);
 
+/* To the file, or standard output without one; whoever waits for the file sees all of it or
+ * nothing. What fails is said. */
+void contact_print(const char *contact, const char *file);
+
 #endif

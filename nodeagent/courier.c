@@ -412,7 +412,7 @@ static _Noreturn void carry(int fd, int bell, pid_t child, const sigset_t *mask)
 
 void peer_shield(void)
 {
-	static const int passed_on[] = {SIGCHLD, SIGTERM, SIGINT, SIGHUP, SIGUSR1};
+	static const int passed_on[] = {SIGCHLD, SIGTERM, SIGINT, SIGHUP, SIGUSR1, SIGCONT};
 	sigset_t mask, old;
 	pid_t child;
 	int pair[2], bell;

@@ -7,6 +7,7 @@
  */
 #include <errno.h>
 #include <fcntl.h>
+#include <inttypes.h>
 #include <poll.h>
 #include <pthread.h>
 #include <signal.h>
@@ -14,18 +15,14 @@
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/signalfd.h>
-#include <sys/stat.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
 #include "conf/conf.h"
 #include "nodeagent/agent.h"
-#include "nodeagent/collate.h"
 #include "nodeagent/launch.h"
 #include "nodeagent/launcher.h"
-#include "nodeagent/output.h"
-#include "nodeagent/merge.h"
-#include "nodeagent/profile.h"
+#include "nodeagent/salvage.h"
 #include "nodeagent/supervisor.h"
 #include "nodeagent/untraced.h"
 #include "nodeagent/util.h"
@@ -34,7 +31,7 @@
 #define PATIENCE_S  30 /* then we say what we wait for */
 #define LEAVE_S	    2  /* for an agents' launcher that is told to end */
 #define OWN_FAILURE 125
-#define ORPHANS_S   5 /* agents without a launcher write within this time */
+#define CONTINUE_S  1
 #define LOOK_MS	    500
 #define HOSTS_BYTES (1 << 20)
 
@@ -54,7 +51,6 @@ struct front {
 	uint32_t failed;	   /* an agent has said that it can't be one of them */
 	uint32_t output_ended;	   /* all that they have said has been passed on */
 	struct front_hosts *hosts; /* shared with the supervisor */
-	time_t started;
 };
 
 static double now_s(void)
@@ -73,10 +69,11 @@ static void split(const char *text, struct arguments *out)
 	free(copy);
 }
 
-static void agents_command(const struct launch *l, const char *session, const char *config,
+static void agents_command(const struct agent *a, const struct launch *l, const char *config,
 	char **set, int n_set, char *const *pass, struct arguments *out)
 {
 	struct arguments launcher = {0};
+	char run[17];
 
 	if (l->agent_launcher)
 		split(l->agent_launcher, &launcher);
@@ -85,9 +82,12 @@ static void agents_command(const struct launch *l, const char *session, const ch
 	launcher_pass_environment(launcher.v, pass, NULL, out);
 	arguments_free(&launcher);
 	arguments_add(out, l->program);
+	snprintf(run, sizeof(run), "%016" PRIx64, a->run);
 	arguments_add(out, "--sibling");
+	arguments_add(out, "--run");
+	arguments_add(out, run);
 	arguments_add(out, "--session");
-	arguments_add(out, session);
+	arguments_add(out, a->session);
 	if (config && config[0]) {
 		arguments_add(out, "--config");
 		arguments_add(out, config);
@@ -302,9 +302,12 @@ static bool wait_for_agents(struct front *f, double seconds)
 	if (!f->agents)
 		return false;
 	kill(f->agents, SIGUSR1);
-	kill(f->agents, SIGCONT);
-	if (agents_end_by(f, now_s() + seconds, &status))
-		return status == 0;
+	/* what somebody has stopped goes on to its end */
+	for (double until = now_s() + seconds; now_s() < until && !f->agent->at_once;) {
+		kill(f->agents, SIGCONT);
+		if (agents_end_by(f, now_s() + CONTINUE_S, &status))
+			return status == 0;
+	}
 	kill(f->agents, SIGTERM);
 	if (!agents_end_by(f, now_s() + 2, &status)) {
 		kill(f->agents, SIGKILL);
@@ -313,80 +316,16 @@ static bool wait_for_agents(struct front *f, double seconds)
 	return false;
 }
 
-static bool written_since(const char *path, time_t when)
+static void salvage(const struct front *f, bool orphans)
 {
-	struct stat st;
+	const struct agent *a = f->agent;
+	const struct salvage s = {.conf = a->conf,
+		.directory = a->output_directory,
+		.hosts = f->hosts->names,
+		.run = a->run,
+		.quiet = a->quiet};
 
-	return !stat(path, &st) && st.st_mtime >= when;
-}
-
-/* Hosts that had an agent and left no profile. */
-static void name_missing(const struct front *f, struct profile *p)
-{
-	struct arguments hosts = {0};
-	size_t n = p->n_agents;
-
-	split(f->hosts->names, &hosts);
-	for (size_t i = 0; i < hosts.n; i++) {
-		size_t k = 0;
-
-		while (k < n && strcmp(p->agents[k].host, hosts.v[i]))
-			k++;
-		if (k < n)
-			continue;
-		p->agents = xrealloc(p->agents, (p->n_agents + 1) * sizeof(*p->agents));
-		p->agents[p->n_agents++] =
-			(struct profile_agent){.host = xstrdup(hosts.v[i]), .missing = true};
-	}
-	arguments_free(&hosts);
-	profile_sort(p);
-}
-
-/* A summary of this run is there, or is made from this run's node profiles. */
-static void ensure_summary(struct front *f)
-{
-	const char *dir = f->agent->output_directory;
-	struct collate_files *sets = NULL;
-	size_t n = 0;
-	char *error = NULL;
-
-	if (collate_find(dir, &sets, &n, &error)) {
-		complain("%s", error ? error : "no node profiles");
-		free(error);
-		return;
-	}
-	for (size_t i = 0; i < n; i++) {
-		char *log = xasprintf("%s/%s_all.log", dir, sets[i].base);
-		size_t fresh = 0, bad;
-
-		for (size_t k = 0; k < sets[i].n; k++)
-			if (written_since(sets[i].paths[k], f->started)) {
-				char *path = sets[i].paths[k];
-
-				sets[i].paths[k] = sets[i].paths[fresh];
-				sets[i].paths[fresh++] = path;
-			}
-		if (fresh && !written_since(log, f->started)) {
-			struct profile *p = collate_read(sets[i].paths, fresh, &bad, NULL, NULL);
-
-			if (p) {
-				name_missing(f, p);
-				profile_warn(p,
-					"collated from %zu node profiles, as not all agents "
-					"could finish together",
-					fresh);
-				if (output_summary(p, f->agent->conf, dir, sets[i].base, &error))
-					complain("%s", error);
-				free(error);
-				error = NULL;
-			}
-			profile_free(p);
-		}
-		if (fresh && !f->agent->quiet)
-			complain("profile: %s", log);
-		free(log);
-	}
-	collate_files_free(sets, n);
+	salvage_summary(&s, orphans);
 }
 
 /* In a child of the supervisor: the front was killed. */
@@ -394,8 +333,7 @@ static void on_bereaved(void *front)
 {
 	struct front *f = front;
 
-	sleep(ORPHANS_S); /* the agents' launcher ends with the front: they write by themselves */
-	ensure_summary(f);
+	salvage(f, true); /* the agents' launcher ends with the front: they write by themselves */
 }
 
 static void catch_signals(struct front *f)
@@ -420,7 +358,7 @@ int launch_distributed(
 	pthread_t forwarder;
 
 	a->session = xasprintf("run-%s-%d", a->host ? a->host : "node", (int)getpid());
-	f = (struct front){.agent = a, .started = time(NULL)};
+	f = (struct front){.agent = a};
 	f.hosts = mmap(
 		NULL, sizeof(*f.hosts), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
 	if (f.hosts == MAP_FAILED)
@@ -428,8 +366,9 @@ int launch_distributed(
 	f.told_nodes = launcher_chooses_nodes(l->command);
 	launch_supervised(a, l, f.hosts->nodes, on_bereaved, &f);
 	catch_signals(&f);
-	unsetenv("LD_PRELOAD"); /* the agents are not to be traced */
-	agents_command(l, a->session, config, set, n_set, dir && dir[0] ? runtime : none, &agents);
+	unsetenv("LD_PRELOAD");				     /* the agents are not to be traced */
+	setenv("OMPI_MCA_orte_forward_job_control", "1", 1); /* SIGCONT reaches them */
+	agents_command(a, l, config, set, n_set, dir && dir[0] ? runtime : none, &agents);
 	if (start_agents(&f, agents.v, l->agent_launcher ? NULL : l->command, &error))
 		die(OWN_FAILURE, "%s", error);
 	if (pthread_create(&forwarder, NULL, forward_output, &f))
@@ -446,9 +385,7 @@ int launch_distributed(
 		return OWN_FAILURE;
 	}
 	wait_for_command(&f);
-	if (!wait_for_agents(&f, 2 * a->conf->agent_deadline_s + 10))
-		sleep(ORPHANS_S);
-	ensure_summary(&f);
+	salvage(&f, !wait_for_agents(&f, 2 * a->conf->agent_deadline_s + 10));
 	if (load_acquire(&f.untraced) && !a->conf->off && !getenv("VFTR_OFF"))
 		untraced_say(l);
 	arguments_free(&agents);

@@ -518,6 +518,7 @@ struct profile *gather(struct agent *a, const struct process *only)
 	size_t n;
 	struct process **all = list(a, only, &n);
 
+	out->run = a->run;
 	if (!only)
 		budget_gather(a, out);
 	for (size_t i = 0; i < n; i++)

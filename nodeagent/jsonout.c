@@ -20,10 +20,15 @@ static void write_head(struct json *j, const struct report *r)
 {
 	const struct profile *p = r->p;
 	uint64_t ranks = p->ranks ? p->ranks : 1;
+	char run[17];
 
 	json_string(j, "format", FORMAT);
 	json_uint(j, "version", VERSION);
 	json_string(j, "package", "vftr " VFTR_VERSION);
+	if (p->run && p->run != PROFILE_RUNS_MIXED) {
+		snprintf(run, sizeof(run), "%016" PRIx64, p->run);
+		json_string(j, "run", run);
+	}
 	json_string(j, "application", p->application);
 	json_array(j, "executables");
 	for (size_t i = 0; i < p->n_executables; i++)

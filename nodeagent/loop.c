@@ -25,6 +25,7 @@
 #include "nodeagent/last-words.h"
 #include "nodeagent/place.h"
 #include "nodeagent/process.h"
+#include "nodeagent/procfs.h"
 #include "nodeagent/sampling.h"
 #include "nodeagent/session.h"
 #include "nodeagent/sessions.h"
@@ -216,8 +217,10 @@ static bool over(struct agent *a, double *wait_s)
 		*wait_s = supervised_is() ? NEVER_S : LOOK_AROUND_S;
 		return false;
 	}
-	if (a->sibling && !a->orphaned) { /* we are told by SIGUSR1 */
-		*wait_s = NEVER_S;
+	if (a->sibling && !a->orphaned) { /* we are told by SIGUSR1, through our courier */
+		*wait_s = LOOK_AROUND_S;
+		if (procfs_is_stopped(getppid()))
+			kill(getppid(), SIGCONT);
 		return false;
 	}
 	if (a->step && !a->told_to_stop && !a->joining) { /* our tasks are what counts */

@@ -325,6 +325,10 @@ static void merge_job(struct profile *a, struct profile *b)
 	for (size_t i = 0; i < b->n_executables; i++)
 		profile_add_executable(a, b->executables[i]);
 
+	if (!a->run)
+		a->run = b->run;
+	else if (b->run && b->run != a->run)
+		a->run = PROFILE_RUNS_MIXED;
 	if (!a->start_s || (b->start_s && b->start_s < a->start_s))
 		a->start_s = b->start_s;
 	if (b->end_s > a->end_s)

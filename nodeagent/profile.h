@@ -315,9 +315,9 @@ struct profile_gpu {
 
 /* A GPU as all processes together have used it; times are those in which anything ran. */
 struct profile_gpu_device {
-	uint64_t uuid[2];  /* the first 8 bytes, the highest first, and the others */
-	uint32_t rank;	   /* the least of those that used it */
-	uint32_t number;   /* of the device in that process */
+	uint64_t uuid[2]; /* the first 8 bytes, the highest first, and the others */
+	uint32_t rank;	  /* the least of those that used it */
+	uint32_t number;  /* of the device in that process */
 	uint32_t processes;
 	uint32_t multiprocessors, capability; /* 10 * major + minor */
 	uint64_t memory_bytes;
@@ -390,11 +390,15 @@ struct profile_place {
 	char *host;
 };
 
+/* Files of several runs were put together. */
+#define PROFILE_RUNS_MIXED UINT64_MAX
+
 struct profile {
 	char *application; /* basename of the executable */
 	char *executable;
 	size_t n_executables;	/* several only where ranks run different programs */
 	char **executables;	/* paths, sorted, each once; profile_add_executable() */
+	uint64_t run;		/* by which its files know each other; 0: not known */
 	int64_t start_s, end_s; /* UNIX time of first attach and last end */
 	double runtime_s;	/* of the longest process; without MPI, first start to last end */
 	uint32_t world_size;	/* MPI ranks of the job, 0 without MPI */

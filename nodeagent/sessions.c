@@ -182,12 +182,20 @@ static void fill_answer(struct process *p, uint32_t operation, const struct sess
 		drain_process(p);
 }
 
+/* Its pid may be another's by now. */
+static void terminate(const struct process *p)
+{
+	if (p->pidfd < 0 ||
+		(syscall(SYS_pidfd_send_signal, p->pidfd, SIGTERM, NULL, 0) && errno == ENOSYS))
+		kill(p->pid, SIGTERM);
+}
+
 /* One has died, and --on-death is abort. */
 static void stop_processes(struct agent *a)
 {
 	for (const struct process *p = a->processes; p; p = p->next)
 		if (p->session && !p->ended && p->pid > 0)
-			kill(p->pid, SIGTERM);
+			terminate(p);
 }
 
 static void wake(const struct process *p)

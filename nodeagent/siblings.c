@@ -18,7 +18,7 @@
 #include "nodeagent/util.h"
 
 #define TAG_STATE	500 /* to agent 0: struct state */
-#define TAG_FINISH	501 /* from agent 0: one byte */
+#define TAG_FINISH	501 /* from agent 0: the number of the run */
 #define TAG_NAME	502 /* from agent 0: name of the job, without NUL */
 #define START_S		60.0
 #define NAME_S		5.0  /* after a collation all are there */
@@ -63,6 +63,7 @@ static void begin(struct agent *a)
 		for (int i = 0; i < a->peer->size; i++)
 			states[i].what = IDLE;
 	} else {
+		a->run = a->sibling ? a->run : 0; /* until agent 0 says it */
 		struct state will = {.what = GONE};
 
 		peer_will(a->peer, 0, TAG_STATE, &will, sizeof(will));
@@ -116,6 +117,14 @@ static int join_by_tcp(struct agent *a, char **contact, char **error)
 	return 0;
 }
 
+/* All agents of a run write its number, which agent 0 has. */
+static void take_finish(struct agent *a, void *buf, size_t bytes)
+{
+	if (bytes == sizeof(a->run))
+		memcpy(&a->run, buf, bytes);
+	free(buf);
+}
+
 double siblings_attend(struct agent *a)
 {
 	static double next;
@@ -142,7 +151,7 @@ double siblings_attend(struct agent *a)
 			begin(a);
 	} else if (a->n_live && a->peer && a->peer->rank && !a->told_to_stop &&
 		   !a->peer->receive(a->peer, 0, TAG_FINISH, &buf, &bytes, &who, 0)) {
-		free(buf);
+		take_finish(a, buf, bytes);
 		a->told_to_stop = a->at_once = true;
 	} else if (a->peer && !a->peer->rank) {
 		hear_states(a);
@@ -271,7 +280,7 @@ static bool over_everywhere(struct agent *a)
 static void say_finish(struct agent *a)
 {
 	for (int i = 1; i < a->peer->size && !finish_said; i++)
-		a->peer->send(a->peer, i, TAG_FINISH, "", 1, peer_now() + 1);
+		a->peer->send(a->peer, i, TAG_FINISH, &a->run, sizeof(a->run), peer_now() + 1);
 	finish_said = true;
 }
 
@@ -290,7 +299,7 @@ bool siblings_finished(struct agent *a, bool local, double *wait_s)
 			a->orphaned = error != -ETIMEDOUT; /* cut off from the others */
 			return false;
 		}
-		free(buf);
+		take_finish(a, buf, bytes);
 		return true;
 	}
 	hear_states(a);

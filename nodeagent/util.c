@@ -6,6 +6,8 @@
 #include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/random.h>
+#include <time.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -134,4 +136,13 @@ size_t read_at(int fd, void *to, size_t n, uint64_t offset)
 		done += (size_t)got;
 	}
 	return done;
+}
+
+uint64_t random_word(void)
+{
+	uint64_t x = 0;
+
+	if (getrandom(&x, sizeof(x), 0) != sizeof(x) || !x || !~x)
+		x = (uint64_t)getpid() << 32 ^ (uint64_t)time(NULL) ^ 1;
+	return x;
 }

@@ -30,6 +30,9 @@ void *xrealloc(void *p, size_t n);
 char *xstrdup(const char *s);
 char *xasprintf(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
 
+/* Not 0, and not the same again. */
+uint64_t random_word(void);
+
 /* Room for one more element in an array of n with capacity *cap (grows x 2). */
 void *grow(void *array, size_t n, size_t *cap, size_t element_bytes);
 

@@ -37,6 +37,7 @@ struct vfp_header {
 	uint64_t byte_order;
 	uint64_t bytes; /* of everything, this header included */
 	uint64_t n_sections;
+	uint64_t run;	   /* 0: not known */
 	uint64_t checksum; /* of everything but this word */
 };
 

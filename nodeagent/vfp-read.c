@@ -231,6 +231,7 @@ struct profile *vfp_decode(const unsigned char *buf, size_t bytes, char **error)
 	for (size_t i = 0; ok && i < VFP_N_SECTIONS; i++)
 		ok = get_section(&r, i, p);
 	if (ok) {
+		memcpy(&p->run, buf + offsetof(struct vfp_header, run), sizeof(p->run));
 		invalid = profile_valid(p);
 		if (invalid)
 			ok = fail(&r, xasprintf("damaged: %s", invalid));
@@ -242,6 +243,19 @@ struct profile *vfp_decode(const unsigned char *buf, size_t bytes, char **error)
 	}
 	*error = r.error;
 	return p;
+}
+
+uint64_t vfp_run(const char *path)
+{
+	struct vfp_header h;
+	FILE *f = fopen(path, "re");
+	bool ours = f && fread(&h, sizeof(h), 1, f) == 1 &&
+		    !memcmp(h.magic, VFP_MAGIC, sizeof(h.magic)) && h.version == VFP_VERSION &&
+		    h.byte_order == VFP_BYTE_ORDER;
+
+	if (f)
+		fclose(f);
+	return ours ? h.run : 0;
 }
 
 static ssize_t read_all(int fd, unsigned char *buf, size_t bytes)

@@ -158,6 +158,7 @@ int vfp_encode(const struct profile *p, unsigned char **buf, size_t *bytes)
 	struct vfp_header h = {.magic = VFP_MAGIC,
 		.version = VFP_VERSION,
 		.byte_order = VFP_BYTE_ORDER,
+		.run = p->run,
 		.n_sections = VFP_N_SECTIONS + 1};
 	struct writer w = {0};
 

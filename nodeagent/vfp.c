@@ -513,4 +513,4 @@ _Static_assert(sizeof(struct profile_user_counter) == 64, "a new member needs a 
 _Static_assert(sizeof(struct profile_openacc) == 72, "a new member needs a row above");
 _Static_assert(sizeof(struct profile_switched) == 32, "a new member needs a row above");
 _Static_assert(sizeof(struct profile_thread_count) == 24, "a new member needs a row above");
-_Static_assert(sizeof(struct profile) == 840, "a new member needs a row or a list above");
+_Static_assert(sizeof(struct profile) == 848, "a new member needs a row or a list above");

@@ -9,11 +9,12 @@
 #define VFTR_NODEAGENT_VFP_H
 
 #include <stddef.h>
+#include <stdint.h>
 
 struct profile;
 
 #define VFP_MAGIC   "VFTRVFP\n"
-#define VFP_VERSION 6
+#define VFP_VERSION 7
 #define VFP_SUFFIX  ".vfp"
 
 /* 0 or -ENOMEM; the caller frees *buf. */
@@ -27,5 +28,8 @@ int vfp_write(const struct profile *p, const char *path);
 
 /* NULL on error; then *error is "PATH: why" (caller frees). */
 struct profile *vfp_read(const char *path, char **error);
+
+/* The run that wrote the file; 0: it is not known, or the file is none of this version. */
+uint64_t vfp_run(const char *path);
 
 #endif
