@@ -14,6 +14,7 @@
 #include "nodeagent/agent.h"
 #include "nodeagent/budget.h"
 #include "nodeagent/counters.h"
+#include "nodeagent/first-end.h"
 #include "nodeagent/gather-gpu.h"
 #include "nodeagent/gather-mpi.h"
 #include "nodeagent/gather-openacc.h"
@@ -535,6 +536,8 @@ struct profile *gather(struct agent *a, const struct process *only)
 	for (size_t i = 0; i < a->n_warnings; i++)
 		profile_warn(out, "%s", a->warnings[i]);
 	profile_warn_programs(out);
+	if (!only)
+		first_end_warn(out, a->host);
 	free(all);
 	free(g->nodes);
 	free(g->touched);

@@ -92,6 +92,30 @@ NODES_USED=1
 test_expect "one node, $DEATHS_ONE times: agent or rank" '
 	rounds $DEATHS_ONE "front rank" $(mpirun_of openmpi) -np 2 "$BIN/deathjob" 1'
 
+cat >first.c <<-END
+	#include <mpi.h>
+	#include <stdlib.h>
+	#include <unistd.h>
+	int main(int argc, char **argv)
+	{
+		int rank;
+		MPI_Init(&argc, &argv);
+		MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+		if (rank == 2)
+			exit(5);
+		sleep(60);
+		MPI_Finalize();
+		return 0;
+	}
+END
+mpicc_traced openmpi "$BIN/first" first.c
+test_expect "the summary names the first that ended, not those that the launcher ended then" '
+	rm -rf out && mkdir out
+	status_of 5 traced -q -o out -- $(mpirun_of openmpi) --oversubscribe -np 4 "$BIN/first"
+	awk "/STID/ { exit } { print }" out/first_all.log >above
+	grep -q "Rank 2 exited with status 5 at t=[0-9.]* s; ranks 0-1,3 were then ended by" above
+	jq -e ".warnings[] | select(startswith(\"Rank 2 exited with status 5\"))" out/first_all.json'
+
 nodes_up 3
 NODES_USED=3
 test_expect "another run in the same directory is neither announced nor collated nor touched" '
