@@ -1,222 +1,253 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Signals and job control as a program sees them. What it saw is in the file `state'.
- *	app-signals program [SIGNAL...]   counts these (none: all that can be caught), until
- *	                                  state->end; then exits with 7
- *	app-signals get NAME [SIGNAL]     prints a number of the file
- *	app-signals end                   ends the program
- *	app-signals terminal COMMAND...   a small shell on a terminal of its own: types ^C, ^\,
- *	                                  ^Z, stops, continues, and prints what it sees
- *	app-signals hang PID SECONDS      nothing runs in PID, though it is not stopped
+ * Programs with instrumented signal handlers that count their own calls; at the
+ * end a line "CALLS NAME" for each function. argv[1] chooses what happens, and
+ * argv[2] how often a handler calls inner(). Rounds are those of app-stepper.c.
  */
 #include <errno.h>
-#include <fcntl.h>
-#include <pty.h>
+#include <pthread.h>
 #include <signal.h>
+#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/ioctl.h>
-#include <sys/mman.h>
-#include <sys/ptrace.h>
+#include <sys/time.h>
 #include <sys/wait.h>
+#include <time.h>
 #include <unistd.h>
 
-#define PATIENCE_MS 30000
+#include "app-leaf.h"
 
-struct state {
-	volatile int ready, beat, foreground, want_read, was_read, end, value;
-	volatile int count[66];
-};
+static volatile long deeps, handlers, inners, threads, ticks;
+static volatile int per_handler;
+static int one_by_one;
+static pid_t self;
+static double seconds;
 
-static struct state *state;
-
-static void open_state(void)
+KEEP static void deep(int depth)
 {
-	int fd = open("state", O_RDWR | O_CREAT | O_CLOEXEC, 0666);
-
-	if (fd < 0 || ftruncate(fd, sizeof(*state)))
-		exit(99);
-	state = mmap(NULL, sizeof(*state), PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
-	close(fd);
-}
-
-static void count(int signal, siginfo_t *info, void *context)
-{
-	__atomic_add_fetch(&state->count[signal], 1, __ATOMIC_RELAXED);
-	if (info->si_code == SI_QUEUE)
-		state->value = info->si_value.sival_int;
-}
-
-static int work(int n)
-{
-	return n + 1;
-}
-
-static int program(int n, char **signals)
-{
-	struct sigaction a = {.sa_sigaction = count, .sa_flags = SA_SIGINFO | SA_RESTART};
-
-	for (int i = 0; i < n; i++)
-		sigaction(atoi(signals[i]), &a, NULL);
-	for (int i = 1; !n && i <= SIGRTMAX; i++)
-		if (i < 32 || i >= SIGRTMIN)
-			if (i != SIGTSTP && i != SIGTTIN && i != SIGTTOU && i != SIGCHLD)
-				sigaction(i, &a, NULL);
-	state->foreground = tcgetpgrp(STDIN_FILENO) == getpgrp();
-	state->ready = 1;
-	while (!state->end) {
-		char c;
-
-		usleep(2000);
-		state->beat = work(state->beat);
-		if (state->want_read) {
-			state->want_read = 0;
-			state->was_read = (int)read(STDIN_FILENO, &c, 1);
-		}
-	}
-	return 7;
-}
-
-#define UNTIL(condition)                                                                           \
-	do {                                                                                       \
-		int ms = 0;                                                                        \
-		while (!(condition) && ms++ < PATIENCE_MS)                                         \
-			usleep(1000);                                                              \
-		if (!(condition))                                                                  \
-			printf("not: %s\n", #condition);                                           \
-	} while (0)
-
-static void goes_on(void)
-{
-	int beat = state->beat;
-
-	UNTIL(state->beat > beat + 2);
-}
-
-static void say_stop(pid_t job, const char *how)
-{
-	int status = 0, ms = 0;
-
-	while (waitpid(job, &status, WUNTRACED | WNOHANG) != job && ms++ < PATIENCE_MS)
-		usleep(1000);
-	if (WIFSTOPPED(status))
-		printf("%s: stopped by %s\n", how, strsignal(WSTOPSIG(status)));
+	deeps++;
+	if (depth)
+		deep(depth - 1);
 	else
-		printf("%s: status %x\n", how, status);
+		leaf();
 }
 
-/* Session leader with a terminal; types into it through the other end. */
-static int shell(int master, char **command)
+KEEP static void inner(void)
 {
-	struct winsize size = {.ws_row = 33, .ws_col = 99};
-	pid_t job;
+	inners++;
+}
+
+KEEP static void handler(int signal)
+{
+	int n = per_handler;
+
+	(void)signal;
+	handlers++;
+	for (int i = 0; i < n; i++)
+		inner();
+}
+
+UNTRACED static void tick(int signal)
+{
+	(void)signal;
+	ticks++;
+}
+
+/* The child goes on where the parent was interrupted, to the end of the round. */
+UNTRACED static void forking_handler(int signal)
+{
 	int status;
-
-	signal(SIGTTOU, SIG_IGN);
-	signal(SIGHUP, SIG_IGN);
-	job = fork();
-	if (!job) {
-		setpgid(0, 0);
-		tcsetpgrp(STDIN_FILENO, getpid());
-		signal(SIGTTOU, SIG_DFL);
-		signal(SIGHUP, SIG_DFL);
-		execvp(command[0], command);
-		_exit(98);
-	}
-	UNTIL(state->ready);
-	printf("in the foreground: %d\n", state->foreground);
-	(void)!write(master, "\003", 1);
-	UNTIL(state->count[SIGINT]);
-	(void)!write(master, "\034", 1);
-	UNTIL(state->count[SIGQUIT]);
-	ioctl(master, TIOCSWINSZ, &size);
-	UNTIL(state->count[SIGWINCH]);
-	(void)!write(master, "\032", 1);
-	say_stop(job, "^Z");
-	kill(-job, SIGCONT);
-	goes_on();
-	kill(job, SIGTSTP);
-	say_stop(job, "TSTP to it alone");
-	kill(job, SIGCONT);
-	goes_on();
-	kill(-job, SIGSTOP);
-	say_stop(job, "STOP to its group");
-	kill(-job, SIGCONT);
-	goes_on();
-	tcsetpgrp(STDIN_FILENO, getpgrp());
-	state->want_read = 1;
-	say_stop(job, "reading in the background");
-	tcsetpgrp(STDIN_FILENO, job);
-	kill(-job, SIGCONT);
-	(void)!write(master, "x\n", 2);
-	UNTIL(state->was_read);
-	printf("read: %d\n", state->was_read);
-	kill(job, SIGINT); /* to it alone */
-	UNTIL(state->count[SIGINT] > 1);
-	usleep(100000);
-	printf("INT %d, QUIT %d, WINCH %d\n", state->count[SIGINT], state->count[SIGQUIT],
-		state->count[SIGWINCH]);
-	state->end = 1;
-	waitpid(job, &status, 0);
-	printf("status %d\n", WEXITSTATUS(status));
-	fflush(stdout);
-	return 0;
-}
-
-static int terminal(char **command)
-{
-	int master, slave, out = dup(STDOUT_FILENO);
-	char drain[256];
 	pid_t pid;
 
-	if (openpty(&master, &slave, NULL, NULL, NULL))
-		return 99;
+	(void)signal;
+	handlers++;
 	pid = fork();
-	if (!pid) {
-		setsid();
-		ioctl(slave, TIOCSCTTY, 0);
-		dup2(slave, STDIN_FILENO);
-		dup2(out, STDOUT_FILENO);
-		fcntl(master, F_SETFD, FD_CLOEXEC);
-		exit(shell(master, command));
-	}
-	close(slave);
-	fcntl(master, F_SETFL, O_NONBLOCK);
-	while (!waitpid(pid, NULL, WNOHANG)) {
-		while (read(master, drain, sizeof(drain)) > 0)
-			;
-		usleep(2000);
-	}
-	return 0;
+	if (pid > 0 && (waitpid(pid, &status, 0) != pid || status != 0))
+		_exit(95);
 }
 
-static int hang(pid_t pid, int seconds)
+UNTRACED static void on(int signal, void (*handle)(int), int flags)
 {
-	if (ptrace(PTRACE_SEIZE, pid, NULL, NULL) || ptrace(PTRACE_INTERRUPT, pid, NULL, NULL))
-		return 99;
-	sleep((unsigned)seconds);
-	return 0;
+	struct sigaction a = {.sa_handler = handle, .sa_flags = flags};
+
+	sigaction(signal, &a, NULL);
 }
 
-int main(int argc, char **argv)
+UNTRACED static double now(void)
 {
-	open_state();
-	if (argc > 1 && !strcmp(argv[1], "program"))
-		return program(argc - 2, argv + 2);
-	if (argc > 2 && !strcmp(argv[1], "terminal"))
-		return terminal(argv + 2);
-	if (argc > 3 && !strcmp(argv[1], "hang"))
-		return hang(atoi(argv[2]), atoi(argv[3]));
-	if (argc > 1 && !strcmp(argv[1], "end"))
-		state->end = 1;
-	else if (argc > 2 && !strcmp(argv[2], "ready"))
-		printf("%d\n", state->ready);
-	else if (argc > 2 && !strcmp(argv[2], "value"))
-		printf("%d\n", state->value);
-	else if (argc > 3 && !strcmp(argv[2], "count"))
-		printf("%d\n", state->count[atoi(argv[3])]);
+	struct timespec t;
+
+	clock_gettime(CLOCK_MONOTONIC, &t);
+	return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
+}
+
+UNTRACED static void every_ms(int which, int n)
+{
+	struct itimerval every = {{0, 1000 * n}, {0, 1000 * n}};
+
+	setitimer(which, &every, NULL);
+}
+
+/* Is there another round? */
+UNTRACED static int round_begins(void)
+{
+	long more = 0;
+
+	if (getpid() != self)
+		exit(0);
+#if defined(__x86_64__)
+	__asm__ volatile("int3" : "+a"(more) : : "memory");
+#endif
+	return more != 0;
+}
+
+/* ---- single steps ---- */
+
+UNTRACED static void by_rounds(void)
+{
+	on(SIGUSR1, handler, 0);
+	while (round_begins())
+		work(EVENTS);
+}
+
+UNTRACED static void with_forks(void)
+{
+	on(SIGUSR1, forking_handler, 0);
+	while (round_begins())
+		work(EVENTS);
+}
+
+KEEP static void *in_thread(void *unused)
+{
+	(void)unused;
+	threads++;
+	leaf();
+	return NULL;
+}
+
+/* The first event of a thread. */
+UNTRACED static void with_threads(void)
+{
+	pthread_t t;
+
+	on(SIGUSR1, handler, 0);
+	while (round_begins())
+		if (pthread_create(&t, NULL, in_thread, NULL) || pthread_join(t, NULL))
+			exit(94);
+}
+
+/* ---- timers ---- */
+
+UNTRACED static void arm(void)
+{
+	struct itimerval once = {{0, 0}, {0, 1000}};
+
+	setitimer(ITIMER_REAL, &once, NULL);
+}
+
+UNTRACED static void calls(void)
+{
+	double until = now() + seconds;
+	long seen = handlers;
+
+	do {
+		deep(200);
+		work(100);
+		if (one_by_one && handlers != seen) {
+			seen = handlers;
+			arm();
+		}
+	} while (now() < until);
+}
+
+/* Long handlers not one after the other at the same instruction, where the CPU was late:
+ * together they would fill a block. */
+UNTRACED static void by_timer(void)
+{
+	on(SIGALRM, handler, SA_RESTART);
+	one_by_one = per_handler > 100;
+	if (one_by_one)
+		arm();
 	else
-		return 99;
-	return 0;
+		every_ms(ITIMER_REAL, 1);
+	calls();
+	every_ms(ITIMER_REAL, 0);
+}
+
+UNTRACED static void other_stack(void)
+{
+	stack_t stack = {.ss_sp = malloc(1 << 17), .ss_size = 1 << 17};
+
+	if (sigaltstack(&stack, NULL))
+		exit(94);
+	on(SIGALRM, handler, SA_RESTART | SA_ONSTACK);
+	every_ms(ITIMER_REAL, 1);
+	calls();
+	every_ms(ITIMER_REAL, 0);
+}
+
+/* A profiler in the program: it gets as many signals as the CPU time says. */
+UNTRACED static void profiler(void)
+{
+	double cpu;
+
+	on(SIGPROF, tick, SA_RESTART);
+	every_ms(ITIMER_PROF, 10);
+	calls();
+	cpu = (double)clock() / CLOCKS_PER_SEC;
+	every_ms(ITIMER_PROF, 0);
+	if ((double)ticks + 3 < 40 * cpu || (double)ticks - 3 > 110 * cpu)
+		exit(93);
+}
+
+/* Blocking calls are interrupted, or not, as without us. */
+UNTRACED static void interrupted(void)
+{
+	char byte;
+	int pipes[2];
+
+	work(10);
+	if (pipe(pipes))
+		exit(94);
+	for (int i = 0; i < 20; i++) {
+		on(SIGALRM, handler, 0);
+		every_ms(ITIMER_REAL, 5);
+		if (read(pipes[0], &byte, 1) != -1 || errno != EINTR)
+			exit(93);
+	}
+	every_ms(ITIMER_REAL, 0);
+}
+
+UNTRACED static void print(void)
+{
+	printf("%ld leaf\n%ld work\n%ld deep\n%ld handler\n%ld inner\n%ld in_thread\n", leaves,
+		works, deeps, handlers, inners, threads);
+}
+
+static const struct {
+	const char *name;
+	void (*run)(void);
+} ways[] = {
+	{"rounds", by_rounds},
+	{"forks", with_forks},
+	{"threads", with_threads},
+	{"timer", by_timer},
+	{"altstack", other_stack},
+	{"profiler", profiler},
+	{"interrupted", interrupted},
+};
+
+UNTRACED int main(int argc, char **argv)
+{
+	self = getpid();
+	per_handler = argc > 2 ? atoi(argv[2]) : 2;
+	seconds = argc > 3 ? atof(argv[3]) : 1;
+	for (unsigned i = 0; argc > 1 && i < sizeof(ways) / sizeof(ways[0]); i++)
+		if (!strcmp(argv[1], ways[i].name)) {
+			ways[i].run();
+			print();
+			return 0;
+		}
+	return 2;
 }

@@ -3,8 +3,8 @@
 test_description='the supervisor: the caller sees the command, whatever becomes of the agent'
 . "$(dirname "$0")/lib.sh"
 
-cc_plain "$BIN/look" -O1 "$T/app-signals.c" -lutil
-cc_traced "$BIN/signals" "$T/app-signals.c" -lutil
+cc_plain "$BIN/look" -O1 "$T/app-supervised.c" -lutil
+cc_traced "$BIN/signals" "$T/app-supervised.c" -lutil
 
 got() {
 	"$BIN/look" get "$@"
