@@ -46,4 +46,10 @@ void vftr_define(struct wire_head *message, size_t fixed, const void *data, size
 /* This process is world rank `rank` of `size` in the MPI job `job`. */
 void vftr_set_rank(struct wire_rank *place);
 
+/*
+ * Before main(), this process is to be untraced; WHAT: MORE is said, unless what
+ * is NULL or the user has switched us off himself.
+ */
+void vftr_stay_off(const char *what, const char *more) __attribute__((visibility("hidden")));
+
 #endif

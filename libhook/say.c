@@ -13,6 +13,7 @@
 #include <sys/syscall.h>
 #include <sys/uio.h>
 #include <unistd.h>
+#include "libhook/emit.h"
 #include "libhook/process.h"
 
 #define RWF_DO_NOT_WAIT 8 /* RWF_NOWAIT of linux/fs.h */
@@ -108,4 +109,12 @@ void say_late(uint32_t ms)
 		ms / 1000);
 
 	say_line(line, sizeof(line), n);
+}
+
+void vftr_stay_off(const char *what, const char *more)
+{
+	vftr_process.state = PROCESS_OFF;
+	process_gate();
+	if (what && !user_has_switched_off())
+		say(what, more);
 }

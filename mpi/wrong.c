@@ -1,0 +1,180 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * A program that was linked, or is preloaded, with the library for another MPI than
+ * its own. Handles have other types and constants there, so that no function of ours
+ * could pass a call on. Before main() the calls of all objects that are loaded are
+ * therefore led past us, to the MPI that comes next; a sentence says so, and the
+ * process is untraced. For a program with the right MPI nothing is changed.
+ */
+#include <dlfcn.h>
+#include <link.h>
+#include <mpi.h>
+#include <stdbool.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
+#include "libhook/emit.h"
+
+#ifdef OPEN_MPI
+#define OURS   true
+#define NAMES  "libvftrace-openmpi is for Open MPI, and the program's MPI is %s"
+#define ADVICE "use libvftrace-mpich"
+#else
+#define OURS   false
+#define NAMES  "libvftrace-mpich is for MPICH, and the program's MPI is %s"
+#define ADVICE "use libvftrace-openmpi"
+#endif
+
+#if defined(__x86_64__)
+enum { SLOT = R_X86_64_JUMP_SLOT, ADDRESS = R_X86_64_GLOB_DAT, DATA = R_X86_64_64 };
+#elif defined(__aarch64__)
+enum { SLOT = R_AARCH64_JUMP_SLOT, ADDRESS = R_AARCH64_GLOB_DAT, DATA = R_AARCH64_ABS64 };
+#endif
+
+static void *base_of(void *address, const char **file)
+{
+	Dl_info info;
+
+	if (!address || !dladdr(address, &info))
+		return NULL;
+	if (file)
+		*file = info.dli_fname;
+	return info.dli_fbase;
+}
+
+/* Open MPI's handles are variables, MPICH's are numbers. */
+static bool is_open_mpi(const char *file, void *base)
+{
+	void *library = dlopen(file, RTLD_LAZY | RTLD_NOLOAD);
+	void *world = library ? dlsym(library, "ompi_mpi_comm_world") : NULL;
+	bool is = !library ? OURS : world && base_of(world, NULL) == base;
+
+	if (library)
+		dlclose(library);
+	return is;
+}
+
+/* The MPI function that would be called if we were not there, or NULL: it is none of ours. */
+static void *past_us(const char *name, void *own)
+{
+	void *first, *next;
+
+	if (strncmp(name, "MPI_", 4) && strncmp(name, "mpi_", 4))
+		return NULL;
+	first = dlsym(RTLD_DEFAULT, name);
+	next = dlsym(RTLD_NEXT, name);
+	return first && next && base_of(first, NULL) == own ? next : NULL;
+}
+
+struct object {
+	uintptr_t base;
+	const ElfW(Sym) * symbols;
+	const char *names;
+};
+
+static void lead_past(const struct object *o, const ElfW(Rela) * r, size_t n, void *own)
+{
+	for (; n; n--, r++) {
+		uint32_t type = (uint32_t)ELF64_R_TYPE(r->r_info);
+		void *next, **slot = (void **)(o->base + r->r_offset);
+
+		if (type != SLOT && type != ADDRESS && type != DATA)
+			continue;
+		next = past_us(o->names + o->symbols[ELF64_R_SYM(r->r_info)].st_name, own);
+		if (next && !r->r_addend)
+			*slot = next;
+	}
+}
+
+/* As the dynamic linker left them; what it made read-only is so again afterwards. */
+static void protect(const struct dl_phdr_info *module, int how)
+{
+	const uintptr_t page = (uintptr_t)sysconf(_SC_PAGESIZE) - 1;
+
+	for (unsigned i = 0; i < module->dlpi_phnum; i++) {
+		const ElfW(Phdr) *p = &module->dlpi_phdr[i];
+		uintptr_t from = (module->dlpi_addr + p->p_vaddr) & ~page;
+		uintptr_t to = (module->dlpi_addr + p->p_vaddr + p->p_memsz) & ~page;
+
+		if (p->p_type == PT_GNU_RELRO && to > from)
+			mprotect((void *)from, to - from, how);
+	}
+}
+
+static int visit(struct dl_phdr_info *module, size_t bytes, void *own)
+{
+	struct object o = {.base = module->dlpi_addr};
+	const ElfW(Rela) *all = NULL, *slots = NULL;
+	size_t all_bytes = 0, slots_bytes = 0;
+	const ElfW(Dyn) *d = NULL;
+
+	(void)bytes;
+	for (unsigned i = 0; i < module->dlpi_phnum; i++)
+		if (module->dlpi_phdr[i].p_type == PT_DYNAMIC)
+			d = (const void *)(o.base + module->dlpi_phdr[i].p_vaddr);
+	for (; d && d->d_tag != DT_NULL; d++) {
+		/* the dynamic linker has added the base, but for an object that it cannot write */
+		uintptr_t at = d->d_un.d_ptr < o.base ? o.base + d->d_un.d_ptr : d->d_un.d_ptr;
+
+		switch (d->d_tag) {
+		case DT_SYMTAB:
+			o.symbols = (const void *)at;
+			break;
+		case DT_STRTAB:
+			o.names = (const void *)at;
+			break;
+		case DT_RELA:
+			all = (const void *)at;
+			break;
+		case DT_RELASZ:
+			all_bytes = d->d_un.d_val;
+			break;
+		case DT_JMPREL:
+			slots = (const void *)at;
+			break;
+		case DT_PLTRELSZ:
+			slots_bytes = d->d_un.d_val;
+			break;
+		}
+	}
+	if (!o.symbols || !o.names || o.base == (uintptr_t)own)
+		return 0;
+	protect(module, PROT_READ | PROT_WRITE);
+	if (all)
+		lead_past(&o, all, all_bytes / sizeof(*all), own);
+	if (slots)
+		lead_past(&o, slots, slots_bytes / sizeof(*slots), own);
+	protect(module, PROT_READ);
+	return 0;
+}
+
+/* One of many ranks says it. */
+static bool is_another_rank(void)
+{
+	static const char *const ranks[] = {"OMPI_COMM_WORLD_RANK", "PMI_RANK", "SLURM_PROCID"};
+
+	for (size_t i = 0; i < sizeof(ranks) / sizeof(ranks[0]); i++) {
+		const char *rank = getenv(ranks[i]);
+
+		if (rank && strcmp(rank, "0"))
+			return true;
+	}
+	return false;
+}
+
+__attribute__((constructor)) static void look(void)
+{
+	void *own = base_of((void *)(uintptr_t)look, NULL), *base;
+	const char *file = "";
+	char what[512];
+
+	base = base_of(dlsym(RTLD_NEXT, "PMPI_Init"), &file);
+	if (!base || base == own || is_open_mpi(file, base) == OURS)
+		return;
+	dl_iterate_phdr(visit, own);
+	snprintf(what, sizeof(what), NAMES, file);
+	vftr_stay_off(is_another_rank() ? NULL : what, ADVICE);
+}
