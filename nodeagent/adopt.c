@@ -20,6 +20,7 @@
 #define BEFORE_S	 5 /* a job may be that much older than we are */
 #define FIRST_PAUSE_NS	 UINT64_C(500000000)
 #define LONGEST_PAUSE_NS UINT64_C(5000000000)
+#define REFUSALS_MOST	 100
 
 static bool seen;
 
@@ -80,6 +81,43 @@ static bool is_left_for_us(const struct agent *a, const struct stat *st)
 	return seen ? is_recent(a, st) : written > a->start_exact_s;
 }
 
+/* We look again and again, and say it once of a file. */
+static void refuse(const char *path, const struct stat *st, const char *why)
+{
+	static ino_t said[REFUSALS_MOST];
+	static size_t n;
+
+	for (size_t i = 0; i < n; i++)
+		if (said[i] == st->st_ino)
+			return;
+	if (n == REFUSALS_MOST)
+		return;
+	said[n++] = st->st_ino;
+	complain("%s is not taken for a profile of this run: %s", path, why);
+}
+
+/* Anybody who may write there may have put it there: only one of ours is taken. */
+static struct profile *take(const struct agent *a, const char *path, const struct stat *st)
+{
+	const char *why = not_own_file(path, st);
+	char *error = NULL;
+	struct profile *p;
+
+	if (why) {
+		refuse(path, st, why);
+		return NULL;
+	}
+	p = vfp_read_own(path, &error);
+	if (error)
+		complain("%s", error);
+	else if (!a->quiet)
+		complain("%s is taken as the profile of this node, which another agent of this "
+			 "user has left",
+			path);
+	free(error);
+	return p;
+}
+
 static struct profile *profiles_left(const struct agent *a)
 {
 	char *suffix = xasprintf("_%s" VFP_SUFFIX, a->host);
@@ -88,15 +126,12 @@ static struct profile *profiles_left(const struct agent *a)
 	struct dirent *e;
 
 	while (d && (e = readdir(d))) {
-		char *path = xasprintf("%s/%s", a->output_directory, e->d_name), *error = NULL;
+		char *path = xasprintf("%s/%s", a->output_directory, e->d_name);
 		struct stat st;
 
-		if (ends_with(e->d_name, suffix) && !stat(path, &st) && is_left_for_us(a, &st)) {
-			struct profile *p = vfp_read(path, &error);
+		if (ends_with(e->d_name, suffix) && !lstat(path, &st) && is_left_for_us(a, &st)) {
+			struct profile *p = take(a, path, &st);
 
-			if (error)
-				complain("%s", error);
-			free(error);
 			if (p)
 				all = all ? profile_merge(all, p) : p;
 		}

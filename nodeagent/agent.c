@@ -560,7 +560,7 @@ int main(int argc, char **argv)
 		company_expect(&a);
 	gethostname(host, sizeof(host) - 1);
 	host[strcspn(host, ".")] = '\0';
-	a.host = host;
+	a.host = file_base(host[0] ? host : "localhost");
 	if (!a.session)
 		a.session = session_name(&l, c.session);
 	if (l.command)

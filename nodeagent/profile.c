@@ -298,6 +298,8 @@ const char *profile_valid(const struct profile *p)
 
 	if (p->n_stacks >= PROFILE_NONE || p->n_names >= PROFILE_NONE)
 		return "more stacks or names than can be numbered";
+	if (p->application && strchr(p->application, '/'))
+		return "the application's name is a path";
 	for (size_t i = 0; i < p->n_names; i++) {
 		if (!p->names[i])
 			return "a name is missing";

@@ -4,6 +4,7 @@
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <time.h>
 #include "nodeagent/collate.h"
 #include "nodeagent/merge.h"
@@ -55,7 +56,11 @@ static struct found find(const struct salvage *s)
 		size_t before = f.n;
 
 		for (size_t k = 0; k < sets[i].n && !is_of_round(sets[i].base); k++) {
-			if (vfp_run(sets[i].paths[k]) != s->run)
+			struct stat st;
+
+			if (lstat(sets[i].paths[k], &st) ||
+				not_own_file(sets[i].paths[k], &st) ||
+				vfp_run(sets[i].paths[k]) != s->run)
 				continue;
 			f.paths = grow(f.paths, f.n + 1, &f.cap, sizeof(*f.paths));
 			f.paths[f.n++] = xstrdup(sets[i].paths[k]);

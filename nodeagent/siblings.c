@@ -377,8 +377,14 @@ char *siblings_agree(struct agent *a, char *mine)
 	if (a->peer->receive(a->peer, 0, TAG_NAME, &buf, &bytes, &who, peer_now() + NAME_S))
 		return mine;
 	if (bytes && bytes < 256 && !memchr(buf, '/', bytes) && !memchr(buf, 0, bytes)) {
-		free(mine);
-		mine = xasprintf("%.*s", (int)bytes, (char *)buf);
+		char *its = xasprintf("%.*s", (int)bytes, (char *)buf);
+
+		/* one that we would have chosen, too, may be the user's own wish */
+		if (strcmp(its, mine)) {
+			free(mine);
+			mine = file_base(its);
+		}
+		free(its);
 	}
 	free(buf);
 	return mine;

@@ -103,11 +103,33 @@ void *grow(void *array, size_t n, size_t *cap, size_t element_bytes)
 char *file_base(const char *program)
 {
 	size_t n = strlen(program);
+	char *base;
 
 	if (n > CONF_BASENAME_MAX)
 		for (n = CONF_BASENAME_MAX; (program[n] & 0xc0) == 0x80 && n > 1;) /* UTF-8 */
 			n--;
-	return xasprintf("%.*s", (int)n, program);
+	if (!n)
+		return xstrdup("unknown");
+	base = xasprintf("%.*s", (int)n, program);
+	for (char *c = base; *c; c++)
+		if (*c == '/' || (unsigned char)*c < ' ' || *c == 0x7f || (c == base && *c == '.'))
+			*c = '_';
+	return base;
+}
+
+const char *not_own_file(const char *path, const struct stat *st)
+{
+	struct stat now;
+
+	if (!st) {
+		if (lstat(path, &now))
+			return strerror(errno);
+		st = &now;
+	}
+	return S_ISLNK(st->st_mode)	 ? "it is a link"
+	       : !S_ISREG(st->st_mode)	 ? "it is not a regular file"
+	       : st->st_uid != geteuid() ? "it belongs to another user"
+					 : NULL;
 }
 
 uint64_t plausible_bytes(const struct stat *st)

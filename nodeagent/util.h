@@ -37,10 +37,15 @@ uint64_t random_word(void);
 void *grow(void *array, size_t n, size_t *cap, size_t element_bytes);
 
 /*
- * What the names of a program's files begin with: its name, or as much of it as
- * leaves room for what follows. The caller frees.
+ * The name of a program or node, which anybody may have chosen, as a part of the name of a
+ * file: as much of it as leaves room for what follows, without '/', control characters and
+ * a '.' in front, for which there is '_'; "unknown" for none. The caller frees.
  */
 char *file_base(const char *program);
+
+/* Why what lies there is no file that this user has made, or NULL. st: of lstat(), or NULL. */
+struct stat;
+const char *not_own_file(const char *path, const struct stat *st);
 
 /*
  * Output files are new ones, and never half-written: write_begin() makes one beside

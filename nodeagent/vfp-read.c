@@ -276,10 +276,10 @@ static ssize_t read_all(int fd, unsigned char *buf, size_t bytes)
 	return n;
 }
 
-struct profile *vfp_read(const char *path, char **error)
+static struct profile *read_it(const char *path, bool own, char **error)
 {
 	/* O_NONBLOCK: a FIFO of that name must not stop us */
-	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | (own ? O_NOFOLLOW : 0));
 	unsigned char *buf = NULL;
 	struct profile *p = NULL;
 	struct stat st;
@@ -293,6 +293,10 @@ struct profile *vfp_read(const char *path, char **error)
 	}
 	if (!S_ISREG(st.st_mode)) {
 		why = xstrdup("not a regular file");
+		goto out;
+	}
+	if (own && not_own_file(path, &st)) {
+		why = xstrdup(not_own_file(path, &st));
 		goto out;
 	}
 	buf = (uint64_t)st.st_size <= plausible_bytes(&st) ? malloc(st.st_size + 1) : NULL;
@@ -313,4 +317,14 @@ out:
 	if (fd >= 0)
 		close(fd);
 	return p;
+}
+
+struct profile *vfp_read(const char *path, char **error)
+{
+	return read_it(path, false, error);
+}
+
+struct profile *vfp_read_own(const char *path, char **error)
+{
+	return read_it(path, true, error);
 }

@@ -28,6 +28,8 @@ int vfp_write(const struct profile *p, const char *path);
 
 /* NULL on error; then *error is "PATH: why" (caller frees). */
 struct profile *vfp_read(const char *path, char **error);
+/* Only a regular file of this user, and not through a link: in a directory of others, too. */
+struct profile *vfp_read_own(const char *path, char **error);
 
 /* The run that wrote the file; 0: it is not known, or the file is none of this version. */
 uint64_t vfp_run(const char *path);

@@ -224,6 +224,11 @@ static void file_without_name(struct profile *p)
 	ADD_ELEMENT(p, files);
 }
 
+static void program_with_a_path(struct profile *p)
+{
+	p->application = xstrdup("../escaped");
+}
+
 static const struct {
 	void (*spoil)(struct profile *p);
 	const char *error;
@@ -236,6 +241,7 @@ static const struct {
 	{place_of_all, "a place is no range of ranks"},
 	{endless_size, "larger than 2^64"},
 	{file_without_name, "a text is missing"},
+	{program_with_a_path, "the application's name is a path"},
 };
 
 START_TEST(communication_that_contradicts_itself_is_refused)
@@ -298,6 +304,34 @@ START_TEST(a_clock_gone_wrong_is_still_readable)
 }
 END_TEST
 
+static const struct {
+	const char *name, *base;
+} bases[] = {
+	{"a.out", "a.out"},
+	{"two words", "two words"},
+	{"", "unknown"},
+	{"..", "_."},
+	{".hidden", "_hidden"},
+	{"../escaped", "_._escaped"},
+	{"/etc/passwd", "_etc_passwd"},
+	{"red\033[31m\n\177", "red_[31m__"},
+	{"gr\xc3\xbc\xc3\x9f", "gr\xc3\xbc\xc3\x9f"},
+};
+
+START_TEST(names_of_files)
+{
+	char *base = file_base(bases[_i].name), longer[5000];
+
+	ck_assert_str_eq(base, bases[_i].base);
+	free(base);
+	memset(longer, 'x', sizeof(longer));
+	longer[sizeof(longer) - 1] = '\0';
+	base = file_base(longer);
+	ck_assert_uint_lt(strlen(base), 255);
+	free(base);
+}
+END_TEST
+
 START_TEST(files)
 {
 	char dir[] = "/tmp/vftr-u-vfp-XXXXXX", *path, *error;
@@ -347,6 +381,7 @@ int main(void)
 	tcase_add_test(t, stacks_that_call_each_other_are_refused);
 	tcase_add_loop_test(
 		t, communication_that_contradicts_itself_is_refused, 0, ARRAY_SIZE(spoilers));
+	tcase_add_loop_test(t, names_of_files, 0, ARRAY_SIZE(bases));
 	tcase_add_loop_test(t, bad_headers_are_named, 0, ARRAY_SIZE(headers));
 	tcase_add_test(t, a_clock_gone_wrong_is_still_readable);
 	tcase_add_test(t, files);
