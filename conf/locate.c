@@ -58,6 +58,13 @@ static int unexpected(struct scan *c, const char *wanted)
 		return fail(c->why, "the file ends where %s is expected", wanted);
 	if (ch == '#' || (ch == '/' && c->end - c->s > 1 && strchr("/*", c->s[1])))
 		return fail(c->why, "JSON has no comments");
+	if (ch == '"') {
+		const char *s = c->s + 1;
+		size_t n = strcspn(s, "\"\n");
+
+		return fail(c->why, "%s is expected, not the string \"%s\"", wanted,
+			quoted(buf, s, n < 30 ? n : 30));
+	}
 	if (ch == '\'')
 		return fail(c->why, "%s is expected; JSON has no strings in single quotes", wanted);
 	return fail(c->why, "%s is expected, not \"%s\"", wanted, here(c, buf));

@@ -86,12 +86,31 @@ uint64_t amount_for(
 	return p.many_types ? sum : times((MPI_Count)sum, element(k, &p, 0));
 }
 
-uint32_t amount_type(const struct mpi_call *k, enum amount a)
+/* That of all elements, if there is one; where nothing is sent any type may stand. */
+static uint32_t common_type(const struct mpi_call *k, const struct place *p, const struct whom *w)
+{
+	uint32_t common = MESSAGE_TYPE_DERIVED, index;
+
+	for (uint32_t i = 0; i < w->n; i++) {
+		if (!whom_has(w, i) || call_count(k, p->counts, (int)i) <= 0)
+			continue;
+		vftr_type_size(call_type(k, p->types, (int)i), &index);
+		if (index == MESSAGE_TYPE_DERIVED ||
+			(common != MESSAGE_TYPE_DERIVED && index != common))
+			return MESSAGE_TYPE_DERIVED;
+		common = index;
+	}
+	return common;
+}
+
+uint32_t amount_type(const struct mpi_call *k, enum amount a, const struct whom *w)
 {
 	const struct place p = place_of(k, a);
 	uint32_t index = MESSAGE_TYPE_DERIVED;
 
-	if (!p.many_types && a != AMOUNT_NONE)
+	if (p.many_types)
+		return is_bad(&p) ? index : common_type(k, &p, w);
+	if (a != AMOUNT_NONE)
 		vftr_type_size(p.type, &index);
 	return index;
 }

@@ -71,6 +71,6 @@ static inline uint64_t times(MPI_Count n, uint64_t size)
 uint64_t amount_of(const struct mpi_call *k, enum amount a, uint32_t i);
 uint64_t amount_for(
 	const struct mpi_call *k, const struct mpi_comm *c, enum amount a, const struct whom *w);
-uint32_t amount_type(const struct mpi_call *k, enum amount a);
+uint32_t amount_type(const struct mpi_call *k, enum amount a, const struct whom *w);
 
 #endif

@@ -34,7 +34,7 @@ static void send_to(const struct mpi_call *k, const struct mpi_comm *c, enum amo
 {
 	m->sends += whom_number(whom);
 	m->bytes_sent = plus(m->bytes_sent, amount_for(k, c, a, whom));
-	m->type = amount_type(k, a);
+	m->type = amount_type(k, a, whom);
 	if (amount_differs(a))
 		m->sent = (struct lengths){a, *whom};
 }
@@ -47,7 +47,7 @@ static void receive_from(const struct mpi_call *k, const struct mpi_comm *c, enu
 	m->receives += whom_number(whom);
 	m->bytes_received = plus(m->bytes_received, bytes);
 	if (!m->sends)
-		m->type = amount_type(k, a);
+		m->type = amount_type(k, a, whom);
 	if (amount_differs(a))
 		m->received = (struct lengths){a, *whom};
 }
@@ -147,7 +147,7 @@ static void reduce_scatter(
 	const struct whom all = peers(c, alone);
 	const uint64_t total = amount_for(k, c, p->sent, &group);
 
-	m->type = amount_type(k, p->sent);
+	m->type = amount_type(k, p->sent, &group);
 	if (!(first && alone)) {
 		m->sends = 1;
 		m->bytes_sent = total;

@@ -107,12 +107,22 @@ static uint64_t size_of(MPI_Datatype type)
 	return PMPI_Type_size_x(type, &n) == MPI_SUCCESS && n > 0 ? (uint64_t)n : 0;
 }
 
+/*
+ * A handle may have two names. That of the later row counts, as MPI_LONG_LONG_INT does in
+ * Vftrace; but MPI_C_COMPLEX is the name of MPI_C_FLOAT_COMPLEX, too.
+ */
+static bool is_second_name(size_t i, MPI_Datatype handle)
+{
+	return i && handle == MPI_C_COMPLEX && *predefined[i - 1].handle == handle;
+}
+
 void vftr_type_start(void)
 {
 	if (named.at)
 		return;
 	for (size_t i = 0; i < sizeof(predefined) / sizeof(predefined[0]); i++)
-		if (*predefined[i].handle != MPI_DATATYPE_NULL)
+		if (*predefined[i].handle != MPI_DATATYPE_NULL &&
+			!is_second_name(i, *predefined[i].handle))
 			put(&named, *predefined[i].handle, size_of(*predefined[i].handle),
 				predefined[i].index);
 }

@@ -226,7 +226,7 @@ static void print_message(struct classic *c, FILE *out)
 	int tag = get_int(c);
 	double from = (double)get_long(c) * 1e-9, to = (double)get_long(c) * 1e-9;
 	int stack = get_int(c), thread = get_int(c);
-	const char *name = type < 0 ? "DERIVED" : "UNKNOWN";
+	const char *name = type < 0 ? "DERIVED_TYPE" : "UNKNOWN";
 
 	if (c->bad)
 		return;

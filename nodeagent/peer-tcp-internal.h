@@ -35,6 +35,7 @@
 #define TCP_LISTENERS		16
 #define TCP_MEETINGS		512  /* at a time, with others that dialed */
 #define TCP_SHARE		128  /* ... of those, with one address that have not said HELLO */
+#define TCP_SHARES		4096 /* that are told apart */
 #define TCP_HELLOS		1024 /* that are known again */
 #define TCP_DIALS		32   /* that we began within TCP_PATIENCE_S */
 #define TCP_PATIENCE_S		1.0  /* with one side of a meeting, if others wait */
@@ -192,6 +193,7 @@ struct tcp_meeting {
 	double began, until;
 	char *who;	/* its address */
 	uint64_t share; /* ... by which it has its share of places */
+	bool silent;	/* has a place of those */
 };
 
 struct tcp {
@@ -213,6 +215,7 @@ struct tcp {
 	struct tcp_agent *agents; /* by rank; our own is not used */
 	struct tcp_meeting *meetings;
 	unsigned n_accepted;
+	uint16_t silent[TCP_SHARES]; /* meetings, by share */
 	struct tcp_message *inbox, **inbox_end;
 	char *notes;
 	unsigned n_notes, n_stranger_notes;
@@ -296,6 +299,8 @@ void tcp_listen_again(struct tcp *t, bool yes);
 void tcp_meet(struct tcp *t, int fd, const struct sockaddr_storage *from);
 /* Named once of an address, whatever its port: most try again and again. */
 void tcp_stranger(struct tcp *t, const struct tcp_meeting *m, const char *why);
+/* Whether it has not said who it is yet, and counts for its share. */
+void tcp_silent(struct tcp *t, struct tcp_meeting *m, bool yes);
 void tcp_on_hello(struct tcp *t, struct tcp_meeting *m);
 void tcp_on_proof(struct tcp *t, struct tcp_meeting *m);
 void tcp_on_invite(struct tcp *t, struct tcp_meeting *m);

@@ -70,52 +70,46 @@ static uint64_t share_of(const struct sockaddr_storage *from)
 	return network;
 }
 
-static bool is_silent(const struct tcp_meeting *m)
+static uint16_t *places_of(struct tcp *t, uint64_t share)
 {
-	return !m->dialed && m->state == MEET_HELLO;
+	return &t->silent[(share * 0x9e3779b97f4a7c15u >> 32) % TCP_SHARES];
 }
 
-static unsigned places_of(const struct tcp *t, uint64_t share)
+void tcp_silent(struct tcp *t, struct tcp_meeting *m, bool yes)
 {
-	unsigned n = 0;
-
-	for (const struct tcp_meeting *m = t->meetings; m; m = m->next)
-		n += is_silent(m) && m->share == share;
-	return n;
+	if (m->silent == yes)
+		return;
+	m->silent = yes;
+	*places_of(t, m->share) += yes ? 1 : -1;
 }
 
 /* The newest are first in the list, so the last one that fits is the oldest. */
-static struct tcp_meeting *oldest_silent(const struct tcp *t, uint64_t share)
+static struct tcp_meeting *oldest_of(const struct tcp *t, uint64_t share)
 {
 	struct tcp_meeting *oldest = NULL;
 
 	for (struct tcp_meeting *m = t->meetings; m; m = m->next)
-		if (is_silent(m) && m->share == share)
+		if (m->silent && m->share == share)
 			oldest = m;
 	return oldest;
 }
 
 /* The oldest of the address that has most; or one that has signed and has had its time. */
-static struct tcp_meeting *who_has_to_go(const struct tcp *t)
+static struct tcp_meeting *who_has_to_go(struct tcp *t)
 {
 	const double now = peer_now();
 	struct tcp_meeting *slow = NULL, *last = NULL;
 	unsigned most = 0;
 
 	for (struct tcp_meeting *m = t->meetings; m; m = m->next) {
-		if (is_silent(m)) {
-			const unsigned n =
-				last && last->share == m->share ? most : places_of(t, m->share);
-
-			if (n >= most) {
-				most = n;
-				last = m;
-			}
-		} else if (!m->dialed && now - m->began >= TCP_PATIENCE_S) {
+		if (m->silent && *places_of(t, m->share) >= most) {
+			most = *places_of(t, m->share);
+			last = m;
+		} else if (!m->silent && !m->dialed && now - m->began >= TCP_PATIENCE_S) {
 			slow = m;
 		}
 	}
-	return last ? oldest_silent(t, last->share) : slow;
+	return last ? last : slow;
 }
 
 /* It may be we who did not listen: then it has its place. False: m stays. */
@@ -158,6 +152,7 @@ void tcp_meet(struct tcp *t, int fd, const struct sockaddr_storage *from)
 	m->who = from ? address_text(from) : xstrdup("a test");
 	m->share = share;
 	m->state = MEET_HELLO;
+	tcp_silent(t, m, true);
 	if (tcp_watch(t, fd, TCP_WATCH_MEETING, m, false, false)) {
 		tcp_meeting_end(t, m);
 		return;
@@ -167,10 +162,9 @@ void tcp_meet(struct tcp *t, int fd, const struct sockaddr_storage *from)
 	tcp_meeting_event(t, m);
 	if (t->n_accepted < before || m->state != MEET_HELLO)
 		return;
-	if (places_of(t, share) > TCP_SHARE) {
-		oldest = oldest_silent(t, share);
+	oldest = *places_of(t, share) > TCP_SHARE ? oldest_of(t, share) : NULL;
+	if (oldest && oldest != m)
 		send_away(t, oldest);
-	}
 }
 
 void tcp_accept(struct tcp *t, int fd)
@@ -295,6 +289,7 @@ static void answer_hello(struct tcp *t, struct tcp_meeting *m)
 	}
 	if (w->verdict == TCP_WELCOME) {
 		m->state = MEET_PROOF;
+		tcp_silent(t, m, false);
 		m->began = peer_now();
 		return;
 	}

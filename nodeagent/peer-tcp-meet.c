@@ -131,6 +131,7 @@ void tcp_meeting_end(struct tcp *t, struct tcp_meeting *m)
 	*at = m->next;
 	if (m->fd >= 0)
 		close(m->fd);
+	tcp_silent(t, m, false);
 	if (m->dialed && t->agents) {
 		t->agents[m->rank].meetings--;
 		t->next = 0; /* others may be dialed */

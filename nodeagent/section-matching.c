@@ -45,6 +45,23 @@ static void print_reasons(FILE *f, const uint64_t *n, uint64_t other_node)
 	fputs(".\n", f);
 }
 
+static const char *host_of(const struct profile *p, uint32_t rank)
+{
+	for (size_t i = 0; i < p->n_places; i++)
+		if (p->places[i].first <= rank && rank <= p->places[i].last)
+			return p->places[i].host;
+	return NULL;
+}
+
+/* Both ends of the worst message. */
+static bool on_one_host(const struct profile *p)
+{
+	const char *from = host_of(p, p->matching.worst_from),
+		   *to = host_of(p, p->matching.worst_to);
+
+	return from && to ? !strcmp(from, to) : p->n_agents == 1;
+}
+
 static void print_rank(FILE *f, const struct profile *p, uint32_t rank)
 {
 	if (rank == PROFILE_ELSEWHERE)
@@ -107,7 +124,10 @@ void section_matching_faults(FILE *f, const struct profile *p)
 		print_rank(f, p, m->worst_from);
 		fputs(" to ", f);
 		print_rank(f, p, m->worst_to);
-		fputs("): the clocks are wrong.\n", f);
+		fputs(on_one_host(p) ? "): on one host, with one clock, the program has logged "
+				       "them in that order.\n"
+				     : "): the clocks are wrong.\n",
+			f);
 	}
 }
 

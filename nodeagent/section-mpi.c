@@ -38,6 +38,11 @@ static void messages_row(struct table *t, const struct report *r, const struct p
 		section_cell_path(t, r, m->stack);
 }
 
+static bool is_mpi_run(const struct profile *p)
+{
+	return p->n_messages || p->n_functions || p->n_pairs || p->n_comms;
+}
+
 static void print_messages(FILE *f, const struct report *r)
 {
 	static const char *const titles[] = {
@@ -67,7 +72,8 @@ static void print_messages(FILE *f, const struct report *r)
 		if (m->sends || m->receives)
 			messages_row(t, r, m);
 	}
-	if (table_rows(t)) {
+	/* scripts look for it in each log of an MPI run, messages or not */
+	if (table_rows(t) || (c->mpi_log_messages && is_mpi_run(r->p))) {
 		fputs("\nCommunication profile", f);
 		if (ranks && strcmp(ranks, "all"))
 			fprintf(f, " for ranks: %s", ranks);
@@ -162,7 +168,7 @@ static const struct {
 	{"t_max[s]", cell_max, true},
 	{"on rank", cell_max_rank, true},
 	{"t_avg[s]", cell_avg, true},
-	{"Imbalances[%]", cell_imbalance, true},
+	{"Imbalance[%]", cell_imbalance, true}, /* other than in the runtime profile */
 	{"Sends", cell_sends, false},
 	{"Receives", cell_receives, false},
 	{"Sent[B]", cell_sent, false},
@@ -200,7 +206,7 @@ static void print_functions(FILE *f, const struct report *r, bool over_ranks)
 
 bool report_has_mpi(const struct profile *p, const struct conf *c)
 {
-	return c->mpi_show_table && (p->n_messages || p->n_functions || p->n_pairs || p->n_comms);
+	return c->mpi_show_table && is_mpi_run(p);
 }
 
 void section_mpi(FILE *f, const struct report *r)

@@ -81,7 +81,7 @@ static const struct vfd_mpitype types[] = {
 	{"MPI_CXX_LONG_DOUBLE_COMPLEX", 32, -1},
 };
 
-static const struct vfd_mpitype derived = {"MPI_DERIVED", 1, -1};
+static const struct vfd_mpitype derived = {"MPI_DERIVED_TYPE", 1, -1};
 
 const struct vfd_mpitype *vfd_mpitype(uint32_t type)
 {

@@ -368,7 +368,7 @@ test_expect 'vfd3: a file of Vftrace per rank' '
 		rounds=$(sed -n "1s/ .*//p" got)
 		[ "$rounds" -gt 0 ]
 		for peer in 0 1 2 3; do
-			echo "$rounds count=8 type=MPI_DERIVED(1Bytes) peer=$peer tag=-1"
+			echo "$rounds count=8 type=MPI_DERIVED_TYPE(1Bytes) peer=$peer tag=-1"
 		done | diff - got
 	done
 	# they lie beside ours without being taken for them

@@ -84,8 +84,9 @@ besieged() {
 
 test_expect "$hellos false HELLOs at a time do not keep an agent out" '
 	besieged hello hello $hellos 1
-	has hello/0.err "it has another secret"
-	has hello/0/service_node_*.log "it has another secret"'
+	# or, of very many, that they were sent away before they had said it
+	grep "it has another secret\|it has not said who it is" hello/0/service_node_*.log
+	grep -q "it has another secret\|it has not said who it is" hello/0.err'
 
 test_expect "... nor those of $hellos agents of version 1, and both versions are named" '
 	besieged old old $hellos 3
@@ -101,13 +102,13 @@ test_if '[ -n "$VFTR_LONG" ]' 'only in the long form' \
 	besieged many idle $idle 200
 	besieged noise garbage $hellos 50'
 
-# One bit in half a second is another one, in what passes and in how they meet.
+# One bit of each tenth piece that passes is another one, also where they meet.
 cat >relay.pl <<-'END'
-	use IO::Socket::INET; use IO::Select; use Time::HiRes qw(time);
+	use IO::Socket::INET; use IO::Select;
 	my ($port, $to, $most, $count) = @ARGV;
 	my $l = IO::Socket::INET->new(LocalAddr => "127.0.0.3", LocalPort => $port, Listen => 9,
 		ReuseAddr => 1) or die;
-	my $s = IO::Select->new($l); my %other; my $next = time + 0.3; my $flips = 0; srand(7);
+	my $s = IO::Select->new($l); my %other; my $pieces = 0; my $flips = 0; srand(7);
 	while (1) {
 		for my $r ($s->can_read(1)) {
 			if ($r == $l) {
@@ -117,9 +118,9 @@ cat >relay.pl <<-'END'
 			} elsif (!sysread($r, my $x, 65536)) {
 				my $o = $other{$r}; $s->remove($r, $o); close $o; close $r; last;
 			} else {
-				if (time > $next && $flips < $most) {
+				if (++$pieces % 10 == 0 && $flips < $most) {
 					substr($x, rand length $x, 1) ^= chr(1 << rand 8);
-					$next = time + 0.4; $flips++;
+					$flips++;
 					open my $c, ">", $count; print $c $flips; close $c;
 				}
 				syswrite $other{$r}, $x;
@@ -133,8 +134,8 @@ test_expect "a network that flips $flips bits: no agent loses its trust, nothing
 	list=127.0.0.3:$p/flip0,127.0.0.1:$q/flip1
 	perl relay.pl $p 127.0.0.1:$r $flips flips &
 	relay=$!
-	start flip 0 --peers $list --listen 127.0.0.1:$r --me 0 -k agent.deadline_s=6
-	start flip 1 --peers $list --me 1 -k agent.deadline_s=6
+	start flip 0 --peers $list --listen 127.0.0.1:$r --me 0 -k agent.deadline_s=4
+	start flip 1 --peers $list --me 1 -k agent.deadline_s=4
 	up flip 0
 	up flip 1
 	run flip 0 1 0 "$PWD/flip/go" &

@@ -259,6 +259,7 @@ static const struct {
 	{"{\n\"off\": true,\n}", "f:3: there is a ',' too many before the '}'"},
 	{"{\n\"off\": true\n\"mpi\": {}\n}", "f:3: a ',' is missing before this key"},
 	{"{\n\"off\" true}", "f:2: a ':' after the key is expected, not \"true\""},
+	{"{\n\"off\" \"true\"}", "f:2: a ':' after the key is expected, not the string \"true\""},
 	{"{\n// no\n\"off\": true}", "f:2: JSON has no comments"},
 	{"{\n/* no */\"off\": true}", "f:2: JSON has no comments"},
 	{"{\n\"off\": true # no\n}", "f:2: JSON has no comments"},

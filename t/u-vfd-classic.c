@@ -250,7 +250,7 @@ END_TEST
 
 START_TEST(types_have_the_numbers_of_vftrace)
 {
-	ck_assert_str_eq(vfd_mpitype(0)->name, "MPI_DERIVED");
+	ck_assert_str_eq(vfd_mpitype(0)->name, "MPI_DERIVED_TYPE");
 	ck_assert_int_eq(vfd_mpitype(0)->classic, -1);
 	ck_assert_str_eq(vfd_mpitype(8)->name, "MPI_INT");
 	ck_assert_int_eq(vfd_mpitype(8)->classic, 2);
