@@ -181,7 +181,7 @@ test_expect 'an agent listens at the address of its contact only' '
 	ss -Htln "sport = $p"
 	is 1 "$(ss -Htln "sport = $p" | wc -l)" listeners
 	is "127.0.0.1:$p" "$(ss -Htln "sport = $p" | awk "{print \$4}")"
-	kill "$(cat "$VFTR_RUNTIME_DIR/here0.lock")"
+	kill "$(head -n 1 "$VFTR_RUNTIME_DIR/here0.lock")"
 	wait_for 10 "test -s here/0.status"
 	start there 0 --peers 192.0.2.7:$p,127.0.0.1:$q --me 0
 	wait_for 10 "test -s there/0.status"
