@@ -49,7 +49,7 @@ begin() {
 
 # agent_of DIR NODE: the agent itself, not its courier
 agent_of() {
-	nodes_run "$2" cat "$VFTR_RUNTIME_DIR/$1.lock"
+	nodes_run "$2" head -n 1 "$VFTR_RUNTIME_DIR/$1.lock"
 }
 
 # three DIR [AGENT OPTION...]: agents on all nodes
