@@ -186,7 +186,7 @@ X(DOUBLE, clock_sync_interval_s, "clock.sync_interval_s", "10", 0.001, CONF_SECO
   "Seconds between two comparisons of the clocks of the nodes.") \
 \
 X(DOUBLE, overhead_budget_percent, "overhead.budget_percent", NULL, 0.01, 100, NULL, true, \
-  "Share of the run time that tracing may cost; null sets no limit.") \
+  "Share of the CPU time of the traced processes that tracing may cost; null sets no limit.") \
 X(REGEX, overhead_keep, "overhead.keep", NULL, 0, 0, NULL, true, \
   "Functions that are traced whatever the budget says.")
 /* clang-format on */

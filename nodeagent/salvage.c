@@ -107,7 +107,7 @@ static struct found wait_for_all(const struct salvage *s)
 static size_t summarized(const struct salvage *s, const char *base)
 {
 	char *path = xasprintf("%s/%s_all.json", s->directory, base), *line = NULL,
-	     *run = xasprintf("\"run\": \"%016" PRIx64 "\"", s->run);
+	     *run = xasprintf("\"run\":\"%016" PRIx64 "\"", s->run);
 	size_t bytes = 0, n = 0, read = 0;
 	FILE *f = fopen(path, "re");
 	bool ours = false;
@@ -117,7 +117,7 @@ static size_t summarized(const struct salvage *s, const char *base)
 		ours |= read < HEAD_BYTES && strstr(line, run);
 		if (!ours && read >= HEAD_BYTES)
 			break;
-		for (const char *p = line; (p = strstr(p, "\"missing\": false")); p++)
+		for (const char *p = line; (p = strstr(p, "\"missing\":false")); p++)
 			n++;
 	}
 	if (f)

@@ -28,7 +28,7 @@ export T TOP BUILD AGENT VFTR LIB
 # Kills what the test left: its session, and agents that have one of their own.
 test_kill_left() {
 	for test_p in "$1"/run/*.lock; do
-		[ -s "$test_p" ] && kill -9 "$(cat "$test_p")" 2>/dev/null
+		[ -s "$test_p" ] && kill -9 "$(head -n 1 "$test_p")" 2>/dev/null
 	done
 	[ -n "$test_session" ] && pkill -9 -s "$test_session"
 	return 0

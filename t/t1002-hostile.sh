@@ -35,7 +35,7 @@ start_agent() {
 	export VFTR_SESSION=hostile VFTR_AGENT=off
 	rm -rf out
 	mkdir out
-	[ ! -e "$VFTR_RUNTIME_DIR/hostile.lock" ] || kill -9 "$(cat "$VFTR_RUNTIME_DIR/hostile.lock")" # after a failure
+	[ ! -e "$VFTR_RUNTIME_DIR/hostile.lock" ] || kill -9 "$(head -n 1 "$VFTR_RUNTIME_DIR/hostile.lock")" # after a failure
 	rm -f "$VFTR_RUNTIME_DIR"/hostile.*
 	"$AGENT" --session hostile -q -o out --set outfile_basename=p --set agent.linger_s=600 \
 		--set shm.ring_size=64KiB "$@" >said 2>&1 &

@@ -87,7 +87,7 @@ test_expect 'explain tells type, default, accepted values and meaning' '
 	has out "meaning:"
 	"$VFTR" config explain Shm >out
 	has out shm.ring_size
-	is 2 "$(wc -l <out)"
+	is 3 "$(wc -l <out)"
 '
 
 test_expect 'explain of an unknown key tells the nearest' '

@@ -145,7 +145,7 @@ test_expect 'sidecar form: an agent is killed, the others finish with the job' '
 	job=$!
 	wait_for 30 "nodes_run node3 pgrep -x job"
 	sleep 1
-	nodes_run node3 sh -c "kill -9 \$(cat $VFTR_RUNTIME_DIR/sidekill.lock)"
+	nodes_run node3 sh -c "kill -9 \$(head -n 1 $VFTR_RUNTIME_DIR/sidekill.lock)"
 	status_of 0 wait $job
 	wait $agents || true
 	is 406 "$(calls_of sidekill/job_all.json "common<main<init")"

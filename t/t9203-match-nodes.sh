@@ -94,7 +94,7 @@ test_expect 'an agent is killed: its pairs are missing and counted, the others a
 	limit $(nodes_mpirun 2) --mca mpi_yield_when_idle 1 -x VFTR_RUNTIME_DIR -x VFTR_SESSION=killed \
 		-np 6 "$BIN/match" single 4 "$rounds" "$PWD/truth" wait "$PWD/go" &
 	wait_for 20 "test -e truth.5 && test \$(wc -l <truth.0) -gt 0"
-	nodes_run node2 sh -c "kill -9 \$(cat $VFTR_RUNTIME_DIR/killed.lock)"
+	nodes_run node2 sh -c "kill -9 \$(head -n 1 $VFTR_RUNTIME_DIR/killed.lock)"
 	: >go
 	since=$(date +%s)
 	wait $agents

@@ -149,7 +149,7 @@ test_expect 'an agent is killed: the end is not late, and the other clock is kno
 	pid=$!
 	wait_for 30 "nodes_run node2 pgrep -x job"
 	sleep 1
-	nodes_run node2 sh -c "kill -9 \$(cat $VFTR_RUNTIME_DIR/run-*.lock)"
+	nodes_run node2 sh -c "kill -9 \$(head -n 1 $VFTR_RUNTIME_DIR/run-*.lock)"
 	status_of 0 wait $pid
 	is "node1 reference, node2 unknown, node3 compared" \
 		"$(json killed/job_all.json "[.clocks[] | \"\\(.host) \\(.state)\"] | join(\", \")")"'
