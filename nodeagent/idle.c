@@ -147,7 +147,11 @@ static double look_for_stop_file(struct agent *a)
 		return STOP_S;
 	seen = true;
 	agent_warn(a, true, "%s is there: the run is stopped", file);
-	raise(SIGTERM); /* the same as if somebody else had sent it */
+	/* the same as if somebody else had sent it to who waits for the command, or to us */
+	if (a->command)
+		kill(a->command, SIGTERM);
+	else
+		raise(SIGTERM);
 	return 0;
 }
 

@@ -60,7 +60,7 @@ cat >relay.pl <<-'END'
 			next;
 		}
 		if (!$l) {
-			$l = IO::Socket::INET->new(LocalPort => $port, Listen => 9, ReuseAddr => 1) or die;
+			$l = IO::Socket::INET->new(LocalAddr => "127.0.0.1", LocalPort => $port, Listen => 9, ReuseAddr => 1) or die;
 			$s->add($l);
 		}
 		for my $r ($s->can_read(0.002)) {
@@ -81,9 +81,14 @@ cat >relay.pl <<-'END'
 END
 
 test_expect 'a slow way that breaks: calls wait for it, end when nobody is there, and go on after' '
-	nodes_run node2 sh -c "echo \$\$ >relay.pid; exec perl relay.pl 7101 node1:7001" &
-	start slow node1 --peers node1:7001,node2:7001
-	start slow node2 --peers 127.0.0.1:7101,node2:7001 --me 1
+	# head is node1, to which node2 has another way
+	one_ip=$(sed -n "s/ node1$//p" "$NODES/hosts")
+	{ echo "$one_ip head"; cat "$NODES/hosts"; } >hosts1
+	{ echo "127.0.0.1 head"; cat "$NODES/hosts"; } >hosts2
+	for n in 1 2; do nodes_run node$n mount --bind "$PWD/hosts$n" /etc/hosts; done
+	nodes_run node2 sh -c "echo \$\$ >relay.pid; exec perl relay.pl 7001 $one_ip:7001" &
+	start slow node1 --peers head:7001,node2:7001 --me 0
+	start slow node2 --peers head:7001,node2:7001 --me 1
 	up slow node1 node2
 	one slow node1 a join=0 expect=2 start create=w=0,1 ring=n=5 wait=again create=w=0,1 ring=n=5 finish
 	one slow node2 b join=1 start create=w=0,1 ring=n=5 create=w=1,0 wait=again create=w=0,1 ring=n=5 finish
