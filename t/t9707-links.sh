@@ -98,10 +98,13 @@ test_expect 'a FIFO or device in the place of the sampling file is refused, the 
 
 # two at once in one folder: whose files are whole, whose are there
 two_at_once() {
-	rm -rf out && mkdir out
-	traced -q -o out -k sampling.active=true -k sampling.sample_interval=0 -- "$BIN/end" storm 1500000 2>err1 &
+	rm -rf out second && mkdir out
+	# the first has not ended when the second does
+	traced -q -o out -k sampling.active=true -k sampling.sample_interval=0 -- \
+		sh -c "\"$BIN/end\" storm 1500000; until [ -e second ]; do sleep 0.05; done" 2>err1 &
 	wait_for 10 '[ -s out/end_*.vfd ]'
 	traced -q -o out -k sampling.active=true -k sampling.sample_interval=0 -- "$BIN/end" storm 300000 2>err2
+	touch second
 	wait $!
 	"$VFTR" dump -H out/end_*.vfd >header
 	grep -qx "Complete:        yes" header
