@@ -353,14 +353,21 @@ number_in() {
 	od -An -t d8 -N 8 "$1" | tr -d " "
 }
 
-# agent_pids: the agents of this test that are running now; not the supervisor of one
+# agent_pids: the agents of this test that are running now; not the supervisor of one, which
+# has the agent's name and, for an instant, no child
 agent_pids() {
 	for test_p in $(grep -lzxF "VFTR_TEST_DIR=$VFTR_TEST_DIR" /proc/[0-9]*/environ 2>/dev/null); do
 		test_p=${test_p#/proc/}
 		test_p=${test_p%/environ}
 		case $(cat "/proc/$test_p/comm" 2>/dev/null) in
 		vftr-agent) echo "$test_p" ;;
-		vftr-node-agent) pgrep -P "$test_p" -x vftr-agent >/dev/null || echo "$test_p" ;;
+		vftr-node-agent)
+			pgrep -P "$test_p" -x vftr-agent >/dev/null && continue
+			case "$(tr '\0' ' ' <"/proc/$test_p/cmdline" 2>/dev/null)" in
+			*' --in-step '*) echo "$test_p" ;;
+			*' -- '*) ;;
+			*) echo "$test_p" ;;
+			esac ;;
 		esac
 	done
 }

@@ -42,14 +42,15 @@ test_expect 'block, on one CPU with the agent: nothing lost, the waiting is repo
 
 test_expect 'block, agent stopped for half a second: the program waits and goes on' "
 	rm -f end_*
-	$AGENT -q $SMALL -- $BIN/end storm $few &
+	$AGENT -q $SMALL -- $BIN/end storm $calls &
 	wait_for 10 '[ -n \"\$(agent_pids)\" ]'
 	agent=\$(agent_pids)
 	kill -STOP \$agent
 	sleep 0.5
 	kill -CONT \$agent
 	wait \$!
-	exact_storm $few"
+	exact_storm $calls
+	jq -e '.blocked_s > 0.2' $ALL"
 
 test_expect "drop, 32 KiB rings, $calls calls: what is missing is counted exactly" "
 	rm -f end_*
