@@ -223,12 +223,7 @@ with() {
 		sh "$me" _with "$n" "$@"
 }
 
-inside_may_unshare() {
-	unshare $user --net --mount --pid --fork --mount-proc \
-		ip link add vftr-may type bridge 2>&1
-}
-
-with() {
+inside_with() {
 	n=$1
 	shift
 	ip link set lo up

@@ -186,4 +186,12 @@ test_if 'timeout 25 mpiexec.hydra -launcher ssh -launcher-exec "$NODES/rsh" -ifa
 		"$BIN/mpich-job" || true
 	right_calls hydra/mpich-job_all.json 6'
 
+test_if 'sh "$T/nodes.sh" with 1 true || [ $? != 77 ]' 'no namespaces of a user here' \
+	'a command with nodes of its own, in a network of its own, which go with it' '
+	status_of 3 limit sh "$T/nodes.sh" with 2 sh -c "sh $T/nodes.sh run node2 hostname
+		readlink /proc/self/ns/net; echo \$NODES; exit 3" >stdout
+	is node2 "$(head -n 1 stdout)"
+	[ "$(sed -n 2p stdout)" != "$(readlink /proc/self/ns/net)" ]
+	[ ! -e "$(tail -n 1 stdout)" ]'
+
 done_testing
