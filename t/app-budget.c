@@ -6,7 +6,8 @@
  *            several frames, when it is switched off
  *   fork     `loop', then a child of fork does the same
  *   pause    `loop' with a pause in each turn
- * With THREADS all of them do so. It prints how often each function was called.
+ * With THREADS all of them do so. It prints how often each function was called, and
+ * how many seconds passed in the first sink().
  */
 #include <pthread.h>
 #include <stdint.h>
@@ -27,7 +28,7 @@ static uint64_t totals[FUNCTIONS];
 static __thread uint64_t count[FUNCTIONS];
 static __thread volatile uint64_t value;
 static const char *what;
-static double seconds;
+static double seconds, in_sink;
 
 UNTRACED static double now(void)
 {
@@ -76,6 +77,8 @@ KEEP static void work(double until)
 /* depth 3 lasts; those below it are open meanwhile. */
 KEEP static void sink(int depth, double until)
 {
+	double begin = depth ? 0 : now();
+
 	count[SINK]++;
 	if (depth == 3)
 		do
@@ -86,6 +89,8 @@ KEEP static void sink(int depth, double until)
 		sink(depth + 1, until);
 	if (depth < 3)
 		sink(9, 0);
+	if (!depth)
+		in_sink = now() - begin;
 }
 
 KEEP static void *run(void *unused)
@@ -119,6 +124,7 @@ int main(int argc, char **argv)
 		pthread_join(t[i], NULL);
 	for (int i = 0; i < FUNCTIONS; i++)
 		printf("%s %llu\n", names[i], (unsigned long long)totals[i]);
+	printf("in_sink %.6f\n", in_sink);
 	fflush(stdout);
 	if (!strcmp(what, "fork")) {
 		pid_t pid = fork();
