@@ -149,6 +149,12 @@ const char *conf_type_name(enum conf_type type);
 
 /* Whether "all", "none" or "0,2-5" holds a rank. A list that is not valid holds none. */
 bool rank_list_has(const char *list, unsigned rank);
+struct rank_range {
+	unsigned first, last;
+};
+/* The list as n ranges, ascending, none next to another; to be freed. Like rank_list_has(), but
+ * "all" is not for it. */
+struct rank_range *rank_list_ranges(const char *list, size_t *n);
 /* 0, or -1 and *why (caller frees). words: "all" and "none" are good, too. */
 int rank_list_check(const char *list, bool words, char **why);
 

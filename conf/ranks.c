@@ -81,3 +81,30 @@ bool rank_list_has(const char *list, unsigned rank)
 	}
 	return found;
 }
+
+static int by_first(const void *a, const void *b)
+{
+	const struct rank_range *x = a, *y = b;
+
+	return (x->first > y->first) - (x->first < y->first);
+}
+
+struct rank_range *rank_list_ranges(const char *list, size_t *n)
+{
+	struct rank_range *r = calloc(strlen(list) + 1, sizeof(*r)), next;
+	size_t read = 0;
+
+	*n = 0;
+	if (!r)
+		abort();
+	while (*list && range(&list, &next.first, &next.last) && next.first <= next.last)
+		r[read++] = next;
+	qsort(r, read, sizeof(*r), by_first);
+	for (size_t i = 0; i < read; i++) {
+		if (!*n || r[i].first > r[*n - 1].last + 1)
+			r[(*n)++] = r[i];
+		else if (r[i].last > r[*n - 1].last)
+			r[*n - 1].last = r[i].last;
+	}
+	return r;
+}

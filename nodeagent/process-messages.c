@@ -152,8 +152,10 @@ static void on_hello(struct process *p, const union packet *m)
 		.drop_when_full = !strcmp(a->conf->shm_when_full, "drop"),
 		.off = a->conf->off,
 		.messages = !a->conf->mpi_log_messages ? WIRE_MESSAGES_NONE
-			    : a->conf->sampling_active ? WIRE_MESSAGES_EACH
-						       : WIRE_MESSAGES_SUMS,
+			    : a->conf->sampling_active ||
+					    strcmp(a->conf->mpi_only_for_ranks, "all") != 0
+				    ? WIRE_MESSAGES_EACH
+				    : WIRE_MESSAGES_SUMS,
 		.gpu = a->conf->cuda_show_table || a->conf->sampling_active,
 		.openacc = a->conf->openacc_active,
 		.block_most_ms = (uint32_t)(1e3 * a->conf->shm_block_most_s),

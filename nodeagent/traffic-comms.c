@@ -43,6 +43,7 @@ void comm_drop(struct traffic *t, struct comm *c)
 		return;
 	match_comm_gone(t, c);
 	topology_free(t, c->topology);
+	shares_free(t, c->shares);
 	t->n_comms--;
 	t->n_runs -= c->n_runs;
 	free(c->runs);
@@ -167,6 +168,7 @@ static struct comm *first_packet(struct traffic *t, const struct wire_comm *m)
 		.number = m->number,
 		.kind = m->kind,
 		.job = m->number >= SESSION_COMM_FIRST ? t->session_job : 0,
+		.rank = m->rank,
 		.size = m->size,
 		.remote_size = m->remote_size,
 		.refs = 1,

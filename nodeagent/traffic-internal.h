@@ -7,6 +7,7 @@
 #include "nodeagent/map64.h"
 #include "nodeagent/profile.h"
 #include "nodeagent/traffic-order.h"
+#include "nodeagent/traffic-share.h"
 #include "nodeagent/traffic-tap.h"
 #include "nodeagent/traffic.h"
 #include "shm/message.h"
@@ -36,6 +37,7 @@ struct run {
 struct comm {
 	uint64_t id;
 	uint32_t number, kind, size, remote_size;
+	uint32_t rank;		  /* of the process in it */
 	uint32_t members;	  /* that runs[] give */
 	uint32_t refs;		  /* its number, windows, open requests, messages in open frames */
 	uint32_t sums;		  /* index into sums.comms, or NO_SUMS */
@@ -46,6 +48,7 @@ struct comm {
 	struct run *runs;
 	size_t n_runs, cap_runs;
 	struct topology *topology; /* traffic-neighbours.h, or NULL */
+	struct shares *shares;	   /* traffic-share.h, or NULL */
 };
 
 /* Ranks that records may name: of the remote group, if there is one. */
@@ -104,6 +107,7 @@ struct pending {
 	uint32_t level;
 	uint32_t stack; /* of struct traffic_frame */
 	bool timed, entered;
+	struct share share; /* COLLECTIVE: what of it counts */
 };
 
 struct request {
@@ -205,7 +209,9 @@ struct traffic {
 	uint32_t session_rank;
 	uint64_t job;
 	int rank;
-	bool all_ranks, listed; /* mpi.only_for_ranks: is everybody, am I? */
+	bool all_ranks, listed;	   /* mpi.only_for_ranks: is everybody, am I? */
+	struct rank_range *ranges; /* the list, or NULL */
+	size_t n_ranges;
 
 	struct numbers numbers[3]; /* by enum wire_object_kind */
 	struct comm **slots;	   /* of communicators and windows */
@@ -238,7 +244,7 @@ struct traffic_lane {
 	uint32_t number;
 	struct pending *pending;
 	size_t n, cap;
-	size_t n_open; /* requests it has posted */
+	size_t n_open;	  /* requests it has posted */
 	uint64_t earlier; /* when the next message took place, or 0 */
 };
 

@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "mpi_id.h"
+#include "nodeagent/collective.h"
 #include "nodeagent/traffic-internal.h"
 
 #define KEPT_MOST 64u /* calls of one communicator that have not come, but persistent ones */
@@ -178,28 +178,14 @@ const char *traffic_lengths(struct traffic *t, const uint64_t *words)
 						   .first = l.first,
 						   .n = l.n,
 						   .bytes = l.bytes});
-	if (l.flags & LENGTHS_NEIGHBOURS && c->topology)
+	if (!(l.flags & LENGTHS_NEIGHBOURS))
+		share_lengths(t, c, &l);
+	else if (c->topology)
 		keep(t, c->topology, &l);
 	return NULL;
 }
 
 /* ---- the matrix ---------------------------------------------------------------------- */
-
-/* In the order of the table; whether all messages sent, or received, have one length. */
-static const bool even[][2] = {
-	{true, true}, {true, false}, {true, true}, {false, false}, {false, false}};
-
-/* Its row there; NULL: it is none of neighbours. */
-static const bool *even_of(uint32_t function)
-{
-	static const uint32_t begins[] = {VFTR_MPI_NEIGHBOR_ALLGATHER, VFTR_MPI_INEIGHBOR_ALLGATHER,
-		VFTR_MPI_NEIGHBOR_ALLGATHER_INIT};
-
-	for (size_t i = 0; i < ARRAY_SIZE(begins); i++)
-		if (function >= begins[i] && (function - begins[i]) / 2 < ARRAY_SIZE(even))
-			return even[(function - begins[i]) / 2];
-	return NULL;
-}
 
 static bool makes_up(const struct kept *k, uint64_t bytes)
 {
@@ -210,8 +196,27 @@ static bool makes_up(const struct kept *k, uint64_t bytes)
 	return k->known == k->n && sum == bytes;
 }
 
-/* What is not known of each message counts nowhere. */
-static void count(struct traffic *t, const struct pending *p, bool received, bool is_even)
+/* One of a call's messages. */
+typedef void each_message(
+	struct traffic *t, struct share *s, uint32_t peer, bool received, uint64_t bytes);
+
+static void in_matrix(
+	struct traffic *t, struct share *s, uint32_t peer, bool received, uint64_t bytes)
+{
+	(void)s;
+	sums_neighbour(t, peer, received, bytes);
+}
+
+static void in_share(
+	struct traffic *t, struct share *s, uint32_t peer, bool received, uint64_t bytes)
+{
+	if (sums_is_listed(t, peer))
+		share_add(s, received, 1, bytes);
+}
+
+/* What is not known of each message is not told. */
+static void tell_each(struct traffic *t, const struct pending *p, bool received, bool is_even,
+	each_message *tell, struct share *to)
 {
 	const uint32_t n = received ? p->m.receives : p->m.sends;
 	const uint64_t bytes = received ? p->m.bytes_received : p->m.bytes;
@@ -230,26 +235,37 @@ static void count(struct traffic *t, const struct pending *p, bool received, boo
 					? PROFILE_ELSEWHERE
 					: comm_peer(p->comm, (uint32_t)(r->first + j * r->stride));
 
-			sums_neighbour(t, peer, received, k ? k->bytes[at] : bytes / n);
+			tell(t, to, peer, received, k ? k->bytes[at] : bytes / n);
 		}
 }
 
 void neighbours_count(struct traffic *t, const struct pending *p)
 {
 	struct topology *y = p->comm ? p->comm->topology : NULL;
-	const bool *is_even = y ? even_of(p->m.field) : NULL;
+	const struct collective_shape *shape = collective_shape(p->m.field);
 
-	if (!is_even)
+	if (!y || shape->kind != COLLECTIVE_NEIGHBOURS)
 		return;
 	for (int received = 0; received < 2; received++) {
+		const bool even = received ? shape->received_even : shape->sent_even;
 		const struct kept *k;
 
 		if (t->listed)
-			count(t, p, received, is_even[received]);
+			tell_each(t, p, received, even, in_matrix, NULL);
 		k = find(y, p->m.ticket, received);
 		if (k && !k->persistent)
 			drop(t, y, (size_t)(k - y->kept));
 	}
+}
+
+void neighbours_share(struct traffic *t, const struct pending *p, struct share *s)
+{
+	const struct collective_shape *shape = collective_shape(p->m.field);
+
+	if (!p->comm->topology)
+		return;
+	tell_each(t, p, false, shape->sent_even, in_share, s);
+	tell_each(t, p, true, shape->received_even, in_share, s);
 }
 
 /* ---- the tap ------------------------------------------------------------------------- */

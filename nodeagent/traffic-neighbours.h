@@ -14,6 +14,7 @@
 struct comm;
 struct message;
 struct pending;
+struct share;
 struct topology; /* of a communicator */
 struct traffic;
 struct wire_neighbours;
@@ -30,6 +31,8 @@ const char *traffic_define_neighbours(
 const char *traffic_lengths(struct traffic *t, const uint64_t *words);
 /* A collective call that did not fail: counts its messages, if it is one of neighbours. */
 void neighbours_count(struct traffic *t, const struct pending *p);
+/* Adds those of its messages whose ranks are all listed, before neighbours_count(). */
+void neighbours_share(struct traffic *t, const struct pending *p, struct share *s);
 /* The tap has this number for c, and is to know its neighbours. */
 void neighbours_tell(struct traffic *t, struct comm *c, uint32_t told);
 void topology_free(struct traffic *t, struct topology *y);

@@ -250,6 +250,7 @@ void sums_receive_time(
 
 void sums_collective(struct traffic *t, const struct pending *p)
 {
+	const struct share *s = &p->share;
 	struct traffic_comm *c;
 	struct node_messages *m;
 
@@ -257,43 +258,45 @@ void sums_collective(struct traffic *t, const struct pending *p)
 		return;
 	c = comm_sums(t, p->comm);
 	c->collectives++;
-	c->collective_bytes_sent += p->m.bytes;
-	if (!p->m.sends && !p->m.bytes)
+	c->collective_bytes_sent += s->bytes;
+	if (!s->sends && !s->bytes)
 		return;
 	m = &calltree_extra(p->node)->messages;
-	m->sends += p->m.sends;
-	m->bytes_sent += p->m.bytes;
+	m->sends += s->sends;
+	m->bytes_sent += s->bytes;
 }
 
 void sums_collective_over(struct traffic *t, const struct pending *p)
 {
+	const struct share *s = &p->share;
 	struct node_messages *m;
 
 	if (!t->listed)
 		return;
-	comm_sums(t, p->comm)->collective_bytes_received += p->m.bytes_received;
-	if (!p->m.receives && !p->m.bytes_received)
+	comm_sums(t, p->comm)->collective_bytes_received += s->bytes_received;
+	if (!s->receives && !s->bytes_received)
 		return;
 	m = &calltree_extra(p->node)->messages;
-	m->receives += p->m.receives;
-	m->bytes_received += p->m.bytes_received;
+	m->receives += s->receives;
+	m->bytes_received += s->bytes_received;
 }
 
 /* Each of its messages takes as long as the call, at an equal share of the bytes. */
 void sums_collective_time(struct traffic *t, const struct pending *p, uint64_t ticks)
 {
+	const struct share *s = &p->share;
 	struct node_messages *m;
 
 	if (!t->listed)
 		return;
 	comm_sums(t, p->comm)->collective_ticks += ticks;
-	if (!p->m.sends && !p->m.receives)
+	if (!s->sends && !s->receives)
 		return;
 	m = &calltree_extra(p->node)->messages;
-	m->send_ticks += p->m.sends * ticks;
-	m->receive_ticks += p->m.receives * ticks;
-	m->send_bandwidth += p->m.sends ? bandwidth(p->m.bytes, ticks) : 0;
-	m->receive_bandwidth += p->m.receives ? bandwidth(p->m.bytes_received, ticks) : 0;
+	m->send_ticks += s->sends * ticks;
+	m->receive_ticks += s->receives * ticks;
+	m->send_bandwidth += s->sends ? bandwidth(s->bytes, ticks) : 0;
+	m->receive_bandwidth += s->receives ? bandwidth(s->bytes_received, ticks) : 0;
 }
 
 /* ---- files -------------------------------------------------------------------------------- */

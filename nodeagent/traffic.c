@@ -20,6 +20,8 @@ struct traffic *traffic_new(const struct conf *c, struct sync *sync)
 	t->sync = sync;
 	t->rank = WIRE_UNKNOWN;
 	t->all_ranks = t->listed = !strcmp(c->mpi_only_for_ranks, "all");
+	if (!t->all_ranks)
+		t->ranges = rank_list_ranges(c->mpi_only_for_ranks, &t->n_ranges);
 	t->order = order_new();
 	t->requests.free_at = t->requests.free_early = UINT32_MAX;
 	return t;
@@ -37,6 +39,7 @@ void traffic_free(struct traffic *t)
 	order_free(t->order);
 	map32_free(&t->late_at);
 	free(t->late);
+	free(t->ranges);
 	free(t);
 }
 
@@ -387,6 +390,9 @@ static const char *take(
 	case RECORD_PARTITION:
 	case RECORD_EPOCH:
 		return NULL; /* nothing that is summed up */
+	case RECORD_COLLECTIVE:
+		share_collective(t, p);
+		break;
 	default:
 		break;
 	}

@@ -12,7 +12,7 @@
  *  - a send counts when it was posted, a receive when it is complete; durations
  *    and bandwidths count when it is known that the call or request has ended
  *  - mpi.only_for_ranks: a message counts if this rank and the peer's are in the
- *    list, a collective call if this rank is; files always count
+ *    list, also one of a collective call (traffic-share.h); files always count
  *  - records of threads are read one thread after the other: a DONE may be read
  *    before what it completes, and waits for it
  */

@@ -7,7 +7,7 @@
  */
 #include "nodeagent/vfd-expand.h"
 
-#include "mpi_id.h"
+#include "nodeagent/collective.h"
 #include "nodeagent/util.h"
 #include "nodeagent/vfd-reader.h"
 
@@ -19,11 +19,6 @@ struct call {
 	bool inter;
 	uint32_t self, rank; /* own world rank, and rank in comm; or VFD_NONE */
 	uint32_t process;
-};
-
-struct shape {
-	void (*spread)(const struct call *, const struct shape *);
-	bool sent_even, received_even; /* each message is as long as the others */
 };
 
 /* ---- parts ------------------------------------------------------------------------ */
@@ -100,13 +95,13 @@ static void all(const struct call *k, const struct many *a)
 		heap(k, a->send, a->n, a->bytes);
 }
 
-static void send_all(const struct call *k, const struct shape *s)
+static void send_all(const struct call *k, const struct collective_shape *s)
 {
 	all(k, &(struct many){
 		       .send = true, .n = k->m->sends, .even = s->sent_even, .bytes = k->m->bytes});
 }
 
-static void receive_all(const struct call *k, const struct shape *s)
+static void receive_all(const struct call *k, const struct collective_shape *s)
 {
 	all(k, &(struct many){.n = k->m->receives,
 		       .even = s->received_even,
@@ -116,21 +111,21 @@ static void receive_all(const struct call *k, const struct shape *s)
 /* ---- how operations are spread ------------------------------------------------------ */
 
 /* The root has a message to itself but for MPI_IN_PLACE; so it has of MPI_Bcast. */
-static void to_root(const struct call *k, const struct shape *s)
+static void to_root(const struct call *k, const struct collective_shape *s)
 {
 	if (k->m->sends)
 		one(k, true, k->m->peer, k->m->bytes);
 	receive_all(k, s);
 }
 
-static void from_root(const struct call *k, const struct shape *s)
+static void from_root(const struct call *k, const struct collective_shape *s)
 {
 	send_all(k, s);
 	if (k->m->receives)
 		one(k, false, k->m->peer, k->m->bytes_received);
 }
 
-static void between_all(const struct call *k, const struct shape *s)
+static void between_all(const struct call *k, const struct collective_shape *s)
 {
 	send_all(k, s);
 	receive_all(k, s);
@@ -142,7 +137,7 @@ static uint32_t world_of(const struct call *k, uint32_t rank, bool remote)
 	return remote || !k->inter ? vfd_comm_rank(k->x->comm, rank, remote) : VFD_NONE;
 }
 
-static void chain(const struct call *k, const struct shape *s)
+static void chain(const struct call *k, const struct collective_shape *s)
 {
 	const bool known = k->rank != VFD_NONE;
 
@@ -165,7 +160,7 @@ static bool knows(const struct call *k, uint32_t n, uint64_t bytes)
 }
 
 /* What rank 0 has of a reduction and a scattering, each with a message to itself. */
-static void reduce_scatter_zero(const struct call *k, const struct shape *s)
+static void reduce_scatter_zero(const struct call *k, const struct collective_shape *s)
 {
 	const struct vfd_message *m = k->m;
 	const uint32_t from = m->receives - 1, zero = k->inter ? VFD_NONE : k->self;
@@ -189,7 +184,7 @@ static void reduce_scatter_zero(const struct call *k, const struct shape *s)
 }
 
 /* To rank 0, of the other group if there are two, which then scatters to its own. */
-static void reduce_scatter(const struct call *k, const struct shape *s)
+static void reduce_scatter(const struct call *k, const struct collective_shape *s)
 {
 	const struct vfd_message *m = k->m;
 	const bool is_zero = m->sends > 1 || k->rank == 0;
@@ -211,7 +206,7 @@ static void reduce_scatter(const struct call *k, const struct shape *s)
 }
 
 /* Nothing is known of them. */
-static void unknown(const struct call *k, const struct shape *s)
+static void unknown(const struct call *k, const struct collective_shape *s)
 {
 	(void)s;
 	heap(k, true, k->m->sends, k->m->bytes);
@@ -234,62 +229,22 @@ static void with_neighbours(const struct call *k, bool send, bool even)
 		heap(k, send, n, bytes);
 }
 
-static void neighbours(const struct call *k, const struct shape *s)
+static void neighbours(const struct call *k, const struct collective_shape *s)
 {
 	with_neighbours(k, true, s->sent_even);
 	with_neighbours(k, false, s->received_even);
 }
 
-/* In the order of the table of MPI's functions. */
-#define SHAPES(ROW)                                                                                \
-	ROW(ALLGATHER, between_all, true, true)                                                    \
-	ROW(ALLGATHERV, between_all, true, false)                                                  \
-	ROW(ALLREDUCE, between_all, true, true)                                                    \
-	ROW(ALLTOALL, between_all, true, true)                                                     \
-	ROW(ALLTOALLV, between_all, false, false)                                                  \
-	ROW(ALLTOALLW, between_all, false, false)                                                  \
-	ROW(BARRIER, between_all, true, true)                                                      \
-	ROW(BCAST, from_root, true, true)                                                          \
-	ROW(EXSCAN, chain, true, true)                                                             \
-	ROW(GATHER, to_root, true, true)                                                           \
-	ROW(GATHERV, to_root, true, false)                                                         \
-	ROW(REDUCE, to_root, true, true)                                                           \
-	ROW(REDUCE_SCATTER, reduce_scatter, false, true)                                           \
-	ROW(REDUCE_SCATTER_BLOCK, reduce_scatter, true, true)                                      \
-	ROW(SCAN, chain, true, true)                                                               \
-	ROW(SCATTER, from_root, true, true)                                                        \
-	ROW(SCATTERV, from_root, false, true)                                                      \
-	ROW(NEIGHBOR_ALLGATHER, neighbours, true, true)                                            \
-	ROW(NEIGHBOR_ALLGATHERV, neighbours, true, false)                                          \
-	ROW(NEIGHBOR_ALLTOALL, neighbours, true, true)                                             \
-	ROW(NEIGHBOR_ALLTOALLV, neighbours, false, false)                                          \
-	ROW(NEIGHBOR_ALLTOALLW, neighbours, false, false)
-
-/* Each has a form with large counts behind it; non-blocking and persistent ones are alike. */
-#define PLACE(name) ((VFTR_MPI_##name - VFTR_MPI_ALLGATHER) / 2)
-#define ROW(name, spread, sent_even, received_even)                                                \
-	[PLACE(name)] = {spread, sent_even, received_even},
-static const struct shape shapes[] = {SHAPES(ROW)};
-#undef ROW
-#define ROW(name, spread, sent_even, received_even)                                                \
-	_Static_assert(                                                                            \
-		(VFTR_MPI_I##name - VFTR_MPI_IALLGATHER) / 2 == PLACE(name) &&                     \
-			(VFTR_MPI_##name##_INIT - VFTR_MPI_ALLGATHER_INIT) / 2 == PLACE(name),     \
-		"the forms of MPI_" #name " have different places");
-SHAPES(ROW)
-#undef ROW
-
-static const struct shape *shape_of(uint32_t function)
-{
-	static const struct shape none = {unknown, false, false};
-	static const uint32_t begins[] = {
-		VFTR_MPI_ALLGATHER, VFTR_MPI_IALLGATHER, VFTR_MPI_ALLGATHER_INIT};
-
-	for (size_t i = 0; i < ARRAY_SIZE(begins); i++)
-		if (function >= begins[i] && (function - begins[i]) / 2 < ARRAY_SIZE(shapes))
-			return &shapes[(function - begins[i]) / 2];
-	return &none;
-}
+static void (*const spread[COLLECTIVE_KINDS])(
+	const struct call *, const struct collective_shape *) = {
+	[COLLECTIVE_UNKNOWN] = unknown,
+	[COLLECTIVE_BETWEEN_ALL] = between_all,
+	[COLLECTIVE_FROM_ROOT] = from_root,
+	[COLLECTIVE_TO_ROOT] = to_root,
+	[COLLECTIVE_CHAIN] = chain,
+	[COLLECTIVE_REDUCE_SCATTER] = reduce_scatter,
+	[COLLECTIVE_NEIGHBOURS] = neighbours,
+};
 
 /* ---- an operation ------------------------------------------------------------------- */
 
@@ -315,7 +270,7 @@ static void collective(struct vfd_expansion *x, struct vfd_file *f, const struct
 {
 	const struct vfd_comm *c = vfd_comm(f, m->comm);
 	struct call k = {.x = x, .m = m, .rank = VFD_NONE};
-	const struct shape *s = shape_of(m->function);
+	const struct collective_shape *s = collective_shape(m->function);
 	const int rank = vfd_rank(f, m->lane);
 
 	x->comm = c;
@@ -331,7 +286,7 @@ static void collective(struct vfd_expansion *x, struct vfd_file *f, const struct
 	k.peers = k.inter ? c->remote_size : c->size;
 	if (!k.inter)
 		k.rank = rank_of(c, k.self);
-	s->spread(&k, s);
+	spread[s->kind](&k, s);
 }
 
 void vfd_expand(struct vfd_expansion *x, struct vfd_file *f, const struct vfd_message *m)

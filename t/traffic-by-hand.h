@@ -143,6 +143,8 @@ static const char *define(struct person *p, uint32_t number, uint64_t id, uint32
 		.m = {.number = number,
 			.id = id,
 			.kind = number == WORLD ? WIRE_COMM_PREDEFINED : WIRE_COMM_SPLIT,
+			.rank = number == WORLD && p->traffic->rank > 0 ? (uint32_t)p->traffic->rank
+									: 0,
 			.size = size,
 			.remote_size = remote,
 			.runs_before = before,

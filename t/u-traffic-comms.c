@@ -410,33 +410,6 @@ START_TEST(too_many_files)
 }
 END_TEST
 
-START_TEST(only_for_ranks)
-{
-	char *error = NULL;
-
-	ck_assert_int_eq(conf_set(conf, "mpi.only_for_ranks", _i ? "2-3" : "3-4", &error), 0);
-	die_out(&me);
-	be_born(&me, NULL, 2);
-	in(T0, FN(SENDRECV));
-	send_to(T0, WORLD, 3, 0, 8);
-	received(T0, WORLD, 3, 0, 0, 8);
-	send_to(T0, WORLD, 4, 0, 8);
-	received(T0, WORLD, 4, 0, 0, 8);
-	out(T0, FN(SENDRECV));
-	in(T0, FN(ALLREDUCE));
-	collective(T0, WORLD, 1, 0, 7, 7, 70, 70);
-	out(T0, FN(ALLREDUCE));
-	end();
-	sent_by(FN(SENDRECV), _i, _i * 8, _i);
-	received_by(FN(SENDRECV), _i, _i * 8, _i);
-	ck_assert_uint_eq(peer(3).sends, _i);
-	ck_assert_uint_eq(peer(4).sends, 0);
-	ck_assert_uint_eq(comm(100).sends, _i);
-	ck_assert_uint_eq(comm(100).collectives, _i);
-	ck_assert_uint_eq(of(FN(ALLREDUCE)).sends, _i * 7);
-}
-END_TEST
-
 /* ---- waiting for others -----------------------------------------------------------------------
  */
 
@@ -590,8 +563,8 @@ int main(void)
 		{definitions_that_cannot_be, 1}, {freed, 1}, {many_communicators, 1},
 		{too_many_communicators, 1}, {names, 1}, {lies_about_communicators, 15},
 		{collectives, 1}, {nonblocking_collectives, 1}, {one_sided, 1}, {files, 1},
-		{too_many_files, 1}, {only_for_ranks, 2}, {waiting, 1}, {waiting_for_ever, 1},
-		{limits, 1}, {numbers_that_go, 1}};
+		{too_many_files, 1}, {waiting, 1}, {waiting_for_ever, 1}, {limits, 1},
+		{numbers_that_go, 1}};
 
 	return run_tests("traffic-comms", rows, ARRAY_SIZE(rows));
 }
