@@ -215,7 +215,7 @@ $(O)/t/m-%: t/m-%.c $(core_lib)
 
 FUZZ_CC    ?= clang
 FUZZ_FLAGS := $(STD) -w -g -O1 -fno-sanitize-recover=undefined
-fuzz_obj   := $(patsubst $(O)/%,$(O)/fuzz/%,$(core_obj))
+fuzz_obj   := $(patsubst $(O)/%,$(O)/fuzz/%,$(core_obj) $(call obj,$(filter-out nodeagent/cmd-%,$(tool_src))))
 $(O)/fuzz/%.o: %.c
 	$(call say,FUZZ,$@)
 	@mkdir -p $(@D)
