@@ -142,19 +142,41 @@ void tcp_on_connected(struct tcp *t, struct tcp_meeting *m)
 		tcp_meeting_end(t, m);
 }
 
-static bool send_invitation(struct tcp *t, struct tcp_meeting *m)
+/* It may be longer than what a socket takes at once. */
+static void invite(struct tcp *t, struct tcp_meeting *m)
 {
 	char *list = contacts_text(&t->list), *text = xasprintf("%d %s", m->rank, list);
 	struct tcp_frame f = {.kind = TCP_INVITE, .bytes = (uint32_t)strlen(text)};
 	unsigned char keys[SHA256_BYTES];
-	bool sent;
 
 	tcp_sign(t, m, "keys", keys);
 	tcp_frame_sign(keys, 0, &f, text);
-	sent = tcp_send_all(m, &f, sizeof(f)) && tcp_send_all(m, text, f.bytes);
+	m->bytes = sizeof(f) + f.bytes;
+	m->content = xmalloc(m->bytes);
+	memcpy(m->content, &f, sizeof(f));
+	memcpy(m->content + sizeof(f), text, f.bytes);
 	free(list);
 	free(text);
-	return sent;
+	m->state = MEET_INVITING;
+	if (tcp_watch(t, m->fd, TCP_WATCH_MEETING, m, true, true))
+		tcp_meeting_end(t, m);
+	else
+		tcp_on_inviting(t, m);
+}
+
+void tcp_on_inviting(struct tcp *t, struct tcp_meeting *m)
+{
+	while (m->have < m->bytes) {
+		ssize_t n = send(m->fd, m->content + m->have, m->bytes - m->have,
+			MSG_NOSIGNAL | MSG_DONTWAIT);
+
+		if (n < 0 && errno == EAGAIN)
+			return;
+		if (n < 0 && errno != EINTR)
+			break;
+		m->have += n > 0 ? (size_t)n : 0;
+	}
+	tcp_meeting_end(t, m);
 }
 
 static bool needs_no_proof(uint32_t verdict)
@@ -233,10 +255,11 @@ void tcp_on_welcome(struct tcp *t, struct tcp_meeting *m)
 	if (got > 0) {
 		tcp_sign(t, m, "dialer", proof);
 		if (tcp_send_all(m, proof, sizeof(proof))) {
-			if (m->purpose == TCP_INVITATION)
-				send_invitation(t, m);
-			else
-				tcp_link_up(t, m, a, w->life, w->host, w->received);
+			if (m->purpose == TCP_INVITATION) {
+				invite(t, m);
+				return;
+			}
+			tcp_link_up(t, m, a, w->life, w->host, w->received);
 		}
 	}
 	tcp_meeting_end(t, m);

@@ -181,7 +181,14 @@ struct tcp_message {
 struct tcp_meeting {
 	struct tcp_meeting *next;
 	int fd;
-	enum { MEET_CONNECT, MEET_HELLO, MEET_WELCOME, MEET_PROOF, MEET_INVITE } state;
+	enum {
+		MEET_CONNECT,
+		MEET_HELLO,
+		MEET_WELCOME,
+		MEET_PROOF,
+		MEET_INVITE,
+		MEET_INVITING
+	} state;
 	bool dialed, probe; /* probe: only to see whether there is still somebody */
 	enum tcp_purpose purpose;
 	int rank; /* whom we dialed */
@@ -189,7 +196,7 @@ struct tcp_meeting {
 	struct tcp_welcome welcome;
 	struct tcp_frame frame;
 	char *content;
-	size_t have;
+	size_t have, bytes; /* ... of content, where it is sent */
 	double began, until;
 	char *who;	/* its address */
 	uint64_t share; /* ... by which it has its share of places */
@@ -230,6 +237,8 @@ enum tcp_watch { TCP_WATCH_LISTENER, TCP_WATCH_MEETING, TCP_WATCH_AGENT, TCP_WAT
 
 /* peer-tcp.c */
 int tcp_watch(struct tcp *t, int fd, enum tcp_watch kind, const void *p, bool out, bool again);
+/* It is closed, and tells us nothing more, even if a copy of our process has it open, too. */
+void tcp_close(struct tcp *t, int fd);
 void tcp_note(struct tcp *t, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
 void tcp_deliver(struct tcp *t, int from, int tag, bool small, void *buf, size_t bytes);
 /* The next of these; the caller frees it and its content. NULL: there is none. */
@@ -309,6 +318,7 @@ void tcp_on_invite(struct tcp *t, struct tcp_meeting *m);
 void tcp_dial(struct tcp *t, struct tcp_agent *a, enum tcp_purpose purpose, bool probe);
 void tcp_on_connected(struct tcp *t, struct tcp_meeting *m);
 void tcp_on_welcome(struct tcp *t, struct tcp_meeting *m);
+void tcp_on_inviting(struct tcp *t, struct tcp_meeting *m);
 
 /* peer-tcp-open.c: before anybody is met. Why not, or NULL; the caller frees. */
 char *tcp_prepare(struct tcp *t);

@@ -4,7 +4,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
-#include <unistd.h>
 
 #include "nodeagent/peer-tcp-internal.h"
 #include "nodeagent/util.h"
@@ -385,7 +384,7 @@ void tcp_link_close(struct tcp *t, struct tcp_agent *a)
 
 	if (l->fd < 0)
 		return;
-	close(l->fd);
+	tcp_close(t, l->fd);
 	l->fd = -1;
 	if (l->now && !is_kept(l->now))
 		free(l->now);

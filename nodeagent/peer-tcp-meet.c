@@ -130,7 +130,7 @@ void tcp_meeting_end(struct tcp *t, struct tcp_meeting *m)
 		at = &(*at)->next;
 	*at = m->next;
 	if (m->fd >= 0)
-		close(m->fd);
+		tcp_close(t, m->fd);
 	tcp_silent(t, m, false);
 	if (m->dialed && t->agents) {
 		t->agents[m->rank].meetings--;
@@ -214,6 +214,9 @@ void tcp_meeting_event(struct tcp *t, struct tcp_meeting *m)
 		break;
 	case MEET_INVITE:
 		tcp_on_invite(t, m);
+		break;
+	case MEET_INVITING:
+		tcp_on_inviting(t, m);
 		break;
 	}
 }

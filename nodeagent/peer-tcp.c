@@ -36,6 +36,12 @@ int tcp_watch(struct tcp *t, int fd, enum tcp_watch kind, const void *p, bool ou
 	return epoll_ctl(t->epoll, again ? EPOLL_CTL_MOD : EPOLL_CTL_ADD, fd, &e) ? -errno : 0;
 }
 
+void tcp_close(struct tcp *t, int fd)
+{
+	epoll_ctl(t->epoll, EPOLL_CTL_DEL, fd, NULL);
+	close(fd);
+}
+
 void tcp_note(struct tcp *t, const char *fmt, ...)
 {
 	char text[512], *all;

@@ -8,9 +8,13 @@
 #include <check.h>
 #include <errno.h>
 #include <netinet/in.h>
+#include <netinet/tcp.h>
+#include <poll.h>
+#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include "nodeagent/peer-tcp-internal.h"
@@ -301,6 +305,84 @@ START_TEST(words_that_are_repeated)
 }
 END_TEST
 
+/* What a socket does not take at once is sent later: as on a network, of small packets. */
+START_TEST(long_invitation)
+{
+	enum { MANY = 2000, SEGMENT = 1448 };
+	static char *contacts[MANY], at[] = "127.0.0.1:1+127.0.0.1:1+127.0.0.1:1+127.0.0.1:1";
+	struct peer_tcp_options *o = options;
+	char *error = NULL, *secret = secret_file("a secret of more than 16 bytes", 0600);
+	const int segment = SEGMENT;
+	struct tcp *invited;
+
+	o[1] = (struct peer_tcp_options){.listen = "127.0.0.1:0", .secret = secret, .me = -1};
+	peers[1] = peer_tcp_open(&o[1], "host1", "s", 10, &error);
+	ck_assert_msg(peers[1] != NULL, "%s", error ? error : "");
+	invited = (struct tcp *)peers[1];
+	ck_assert_int_eq(setsockopt(invited->listener[0], IPPROTO_TCP, TCP_MAXSEG, &segment,
+				 sizeof(segment)),
+		0);
+	contacts[0] = xasprintf("127.0.0.1:%u", invited->port);
+	for (int i = 1; i < MANY; i++)
+		contacts[i] = xasprintf("%s+%s+%s+%s", at, at, at, at);
+	o[0] = (struct peer_tcp_options){.listen = "127.0.0.1:0",
+		.secret = secret,
+		.me = -1,
+		.lead = true,
+		.contacts = contacts,
+		.n_contacts = MANY};
+	peers[0] = peer_tcp_open(&o[0], "host0", "s", 10, &error);
+	ck_assert_msg(peers[0] != NULL, "%s", error ? error : "");
+	for (double until = peer_now() + 8; !peers[1]->size && peer_now() < until;)
+		pump_all(0.01);
+	ck_assert_int_eq(peers[1]->size, MANY + 1);
+	part();
+	unlink(secret);
+	free(secret);
+	for (int i = 0; i < MANY; i++)
+		free(contacts[i]);
+}
+END_TEST
+
+/* A copy of the process that has our descriptors: what we have closed tells us nothing more. */
+START_TEST(copies_of_closed_ones)
+{
+	static struct peer_tcp_options o;
+	char *error = NULL, *secret = secret_file("a secret of more than 16 bytes", 0600);
+	struct sockaddr_in at = {.sin_family = AF_INET, .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
+	struct pollfd news;
+	struct tcp *t;
+	int fd = socket(AF_INET, SOCK_STREAM, 0);
+	pid_t copy;
+
+	o = (struct peer_tcp_options){.listen = "127.0.0.1:0", .secret = secret, .me = -1};
+	t = (struct tcp *)peer_tcp_open(&o, "host", "s", 10, &error);
+	ck_assert_msg(t != NULL, "%s", error ? error : "");
+	at.sin_port = htons((uint16_t)t->port);
+	ck_assert_int_eq(connect(fd, (struct sockaddr *)&at, sizeof(at)), 0);
+	while (!t->n_accepted)
+		t->peer.pump(&t->peer, peer_now() + 1);
+	copy = fork();
+	if (!copy) {
+		pause();
+		_exit(0);
+	}
+	ck_assert_int_gt(copy, 0);
+	ck_assert_int_eq(send(fd, "not what an agent says", 22, 0), 22);
+	while (t->n_accepted)
+		t->peer.pump(&t->peer, peer_now() + 1);
+	ck_assert_int_eq(send(fd, "and more", 8, MSG_NOSIGNAL), 8);
+	close(fd);
+	news = (struct pollfd){.fd = t->epoll, .events = POLLIN};
+	ck_assert_int_eq(poll(&news, 1, 200), 0);
+	kill(copy, SIGKILL);
+	ck_assert_int_eq(waitpid(copy, NULL, 0), copy);
+	t->peer.finish(&t->peer, 0, 0, 0);
+	unlink(secret);
+	free(secret);
+}
+END_TEST
+
 /* Where an agent listens that is told no address: at those of its contact. */
 static const struct {
 	const char *peers;
@@ -353,6 +435,8 @@ int main(void)
 	tcase_add_test(t, strangers_make_room);
 	tcase_add_loop_test(t, first_words, 0, ARRAY_SIZE(answers));
 	tcase_add_test(t, words_that_are_repeated);
+	tcase_add_test(t, long_invitation);
+	tcase_add_test(t, copies_of_closed_ones);
 	tcase_add_loop_test(t, listening_places, 0, ARRAY_SIZE(places));
 	suite_add_tcase(s, t);
 	return run_suite(s);
