@@ -13,10 +13,12 @@
 #include "nodeagent/clock-sync.h"
 #include "nodeagent/collate-tree.h"
 #include "nodeagent/courier-internal.h"
+#include "nodeagent/ending.h"
 #include "nodeagent/peer.h"
 #include "nodeagent/peer-tcp.h"
 #include "nodeagent/util.h"
 
+#define PIECE_S 0.5
 #define GRACE_S 10.0 /* beyond the deadline that the courier itself keeps */
 
 static int to_courier = -1, its_bell = -1;
@@ -64,9 +66,9 @@ static int lost(void)
 }
 
 /* *content is what the answer carries, NUL-terminated; the caller frees. */
-static int ask(const struct request *q, const void *buf, struct answer *a, void **content)
+static int ask_by(
+	const struct request *q, const void *buf, struct answer *a, void **content, double until)
 {
-	double until = (q->until > peer_now() ? q->until : peer_now()) + GRACE_S;
 	char *in;
 
 	*content = NULL;
@@ -86,6 +88,12 @@ static int ask(const struct request *q, const void *buf, struct answer *a, void 
 	return a->error;
 }
 
+static int ask(const struct request *q, const void *buf, struct answer *a, void **content)
+{
+	return ask_by(
+		q, buf, a, content, (q->until > peer_now() ? q->until : peer_now()) + GRACE_S);
+}
+
 static int ask_only(const struct request *q, const void *buf)
 {
 	struct answer a;
@@ -99,7 +107,8 @@ static int ask_only(const struct request *q, const void *buf)
 static int courier_send(
 	struct peer *p, int to, int tag, const void *buf, size_t bytes, double until)
 {
-	struct request q = {SEND, .who = to, .tag = tag, .bytes = bytes, .until = until};
+	struct request q = {
+		SEND, .who = to, .tag = tag, .bytes = bytes, .until = ending_until(until)};
 
 	return ask_only(&q, buf);
 }
@@ -107,10 +116,21 @@ static int courier_send(
 static int courier_receive(
 	struct peer *p, int from, int tag, void **buf, size_t *bytes, int *who, double until)
 {
-	struct request q = {RECEIVE, .who = from, .tag = tag, .until = until};
+	struct request q = {RECEIVE, .who = from, .tag = tag};
 	struct answer a;
-	int error = ask(&q, NULL, &a, buf);
+	int error;
 
+	for (;;) { /* in pieces: SIGTERM may come, which the courier passes on in between */
+		double now = peer_now();
+
+		until = ending_until(until);
+		q.until = until > now + PIECE_S ? now + PIECE_S : until;
+		error = ask_by(&q, NULL, &a, buf, (until > now ? until : now) + GRACE_S);
+		if (error != -ETIMEDOUT || q.until >= until)
+			break;
+		free(*buf);
+		ending_hear();
+	}
 	if (error) {
 		free(*buf);
 		*buf = NULL;

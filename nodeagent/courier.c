@@ -19,6 +19,7 @@
 #include "nodeagent/clock-sync.h"
 #include "nodeagent/collate-tree.h"
 #include "nodeagent/courier-internal.h"
+#include "nodeagent/ending.h"
 #include "nodeagent/matching-directory.h"
 #include "nodeagent/peer.h"
 #include "nodeagent/peer-tcp.h"
@@ -342,6 +343,8 @@ static bool child_ended(int signals, pid_t child, int *status)
 
 	if (read(signals, &s, sizeof(s)) != sizeof(s))
 		return false;
+	if (s.ssi_signo == SIGTERM || s.ssi_signo == SIGUSR2)
+		ending_begin();
 	if (s.ssi_signo != SIGCHLD)
 		kill(child, (int)s.ssi_signo);
 	return waitpid(child, status, WNOHANG) == child;
@@ -412,7 +415,8 @@ static _Noreturn void carry(int fd, int bell, pid_t child, const sigset_t *mask)
 
 void peer_shield(void)
 {
-	static const int passed_on[] = {SIGCHLD, SIGTERM, SIGINT, SIGHUP, SIGUSR1, SIGCONT};
+	static const int passed_on[] = {
+		SIGCHLD, SIGTERM, SIGINT, SIGHUP, SIGUSR1, SIGUSR2, SIGCONT};
 	sigset_t mask, old;
 	pid_t child;
 	int pair[2], bell;

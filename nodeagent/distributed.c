@@ -20,6 +20,7 @@
 #include <unistd.h>
 #include "conf/conf.h"
 #include "nodeagent/agent.h"
+#include "nodeagent/ending.h"
 #include "nodeagent/launch.h"
 #include "nodeagent/launcher.h"
 #include "nodeagent/salvage.h"
@@ -29,6 +30,7 @@
 #include "shm/atomic.h"
 
 #define PATIENCE_S  30 /* then we say what we wait for */
+#define SALVAGE_S   10 /* of the time before SIGKILL: to end them and to make the summary */
 #define LEAVE_S	    2  /* for an agents' launcher that is told to end */
 #define OWN_FAILURE 125
 #define CONTINUE_S  1
@@ -46,6 +48,8 @@ struct front {
 	struct agent *agent;
 	pid_t agents; /* their launcher, 0: it has ended */
 	int agents_output, signals;
+	bool passes_on;		   /* their launcher, SIGUSR2 */
+	bool told_term;		   /* they know that SIGTERM has come */
 	bool told_nodes;	   /* COMMAND's launcher is told where the agents are */
 	uint32_t untraced;	   /* no process came to any agent */
 	uint32_t failed;	   /* an agent has said that it can't be one of them */
@@ -259,6 +263,19 @@ static void on_signals(struct front *f)
 	}
 }
 
+/*
+ * SIGTERM has come: so the agents know it, where their launcher is one that passes this signal
+ * on. Others are left alone, as it would end them.
+ */
+static void tell_term(struct front *f)
+{
+	if (!ending_is() || f->told_term || !f->agents)
+		return;
+	f->told_term = true;
+	if (f->passes_on)
+		kill(f->agents, SIGUSR2);
+}
+
 static void wait_for_command(struct front *f)
 {
 	struct agent *a = f->agent;
@@ -273,10 +290,17 @@ static void wait_for_command(struct front *f)
 			on_signals(f);
 		if (p[1].revents)
 			supervised_news(a);
+		tell_term(f);
 		if (p[2].revents)
 			supervised_ended(a);
 		supervised_look(a);
 	}
+}
+
+/* Somebody has asked us to end, and did not leave time for it. */
+static bool at_once(const struct front *f)
+{
+	return f->agent->at_once && !ending_is();
 }
 
 /* Until the agents have ended, or this time; false: they have not. */
@@ -287,23 +311,31 @@ static bool agents_end_by(struct front *f, double until, int *status)
 	for (;;) {
 		if (agents_ended(f, status))
 			return true;
-		if (now_s() > until || f->agent->at_once)
+		if (now_s() > until || at_once(f))
 			return false;
 		nanosleep(&pause, NULL);
 		supervised_news(f->agent);
+		tell_term(f);
 	}
 }
 
 /* False if they did not end well in time. */
 static bool wait_for_agents(struct front *f, double seconds)
 {
+	double until = now_s() + seconds;
+	bool term = false;
 	int status;
 
 	if (!f->agents)
 		return false;
+	ending_writes();
 	kill(f->agents, SIGUSR1);
 	/* what somebody has stopped goes on to its end */
-	for (double until = now_s() + seconds; now_s() < until && !f->agent->at_once;) {
+	while (now_s() < until && !at_once(f)) {
+		if (!term && ending_is()) {
+			term = true;
+			until = now_s() + ending_left(until - now_s(), SALVAGE_S);
+		}
 		kill(f->agents, SIGCONT);
 		if (agents_end_by(f, now_s() + CONTINUE_S, &status))
 			return status == 0;
@@ -369,6 +401,7 @@ int launch_distributed(
 	unsetenv("LD_PRELOAD");				     /* the agents are not to be traced */
 	setenv("OMPI_MCA_orte_forward_job_control", "1", 1); /* SIGCONT reaches them */
 	agents_command(a, l, config, set, n_set, dir && dir[0] ? runtime : none, &agents);
+	f.passes_on = launcher_kind(agents.v[0]) != LAUNCHER_NONE;
 	if (start_agents(&f, agents.v, l->agent_launcher ? NULL : l->command, &error))
 		die(OWN_FAILURE, "%s", error);
 	if (pthread_create(&forwarder, NULL, forward_output, &f))

@@ -9,6 +9,7 @@
 #include "nodeagent/clock-sync.h"
 #include "nodeagent/collate.h"
 #include "nodeagent/counters.h"
+#include "nodeagent/ending.h"
 #include "nodeagent/gather.h"
 #include "nodeagent/in-step.h"
 #include "nodeagent/interim.h"
@@ -168,6 +169,7 @@ int agent_finish(struct agent *a)
 	char *base, *error = NULL;
 	int failed = 0;
 
+	ending_writes();
 	interim_end(a);
 	leave_processes(a);
 	siblings_stop(a);

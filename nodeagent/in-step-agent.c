@@ -18,6 +18,7 @@
 
 #include "conf/conf.h"
 #include "nodeagent/agent.h"
+#include "nodeagent/ending.h"
 #include "nodeagent/in-step-internal.h"
 #include "nodeagent/in-step.h"
 #include "nodeagent/interim.h"
@@ -34,7 +35,6 @@
 #define HOLD_S	   5.0	/* a launcher that watches its tasks is not kept longer */
 #define FAILED_S   3.0	/* ... nor any other, where COMMAND has failed */
 #define HURRY_S	   8.0	/* after SIGTERM, SIGKILL follows */
-#define HURRIED_S  5.0	/* then nobody is waited for longer */
 
 static double since(uint64_t raw_ns)
 {
@@ -200,20 +200,20 @@ static void attend_parent(struct agent *a)
 	}
 }
 
-double in_step_deadline(const struct agent *a)
-{
-	double s = a->conf->agent_deadline_s;
-
-	return a->step && a->step->hurried_at && s > HURRIED_S ? HURRIED_S : s;
-}
-
 bool in_step_meets(const struct agent *a)
 {
 	return a->step && !a->step->meeting.joined;
 }
 
+void in_step_hear(struct agent *a)
+{
+	if (a->step)
+		hear_parent(a);
+}
+
 void in_step_hurry(struct agent *a)
 {
+	ending_begin();
 	if (!a->step->hurried_at)
 		a->step->hurried_at = clock_raw_ns();
 }
@@ -254,7 +254,8 @@ double in_step_tick(struct agent *a)
 void in_step_writes(struct agent *a)
 {
 	if (a->step)
-		tell(a->step, IN_STEP_WAIT, (int)(2 * a->conf->agent_deadline_s) + MORE_S);
+		tell(a->step, IN_STEP_WAIT,
+			(int)ending_left(2 * a->conf->agent_deadline_s + MORE_S, 0));
 }
 
 void in_step_end(struct agent *a)

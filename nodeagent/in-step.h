@@ -46,8 +46,8 @@ bool in_step_meets(const struct agent *a);
 /* SIGTERM has come: the step is going to be ended, but COMMAND first. */
 void in_step_hurry(struct agent *a);
 
-/* agent.deadline_s, or less when SIGTERM has come. */
-double in_step_deadline(const struct agent *a);
+/* What the parent has said since; to be called now and then while files are written. */
+void in_step_hear(struct agent *a);
 
 /* The files are written next, the parent waits for that. And they are. */
 void in_step_writes(struct agent *a);

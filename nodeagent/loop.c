@@ -19,6 +19,7 @@
 #include "nodeagent/callers.h"
 #include "nodeagent/courier.h"
 #include "nodeagent/drain.h"
+#include "nodeagent/ending.h"
 #include "nodeagent/idle.h"
 #include "nodeagent/in-step.h"
 #include "nodeagent/interim.h"
@@ -69,7 +70,13 @@ static void on_signal(struct agent *a)
 			if (a->sibling)
 				a->told_to_stop = true;
 			break;
+		case SIGUSR2: /* the same had SIGTERM */
+			if (a->sibling)
+				ending_begin();
+			break;
 		case SIGTERM:
+			ending_begin();
+			/* fall through */
 		case SIGHUP:
 			if (a->step)
 				in_step_hurry(a);
@@ -87,6 +94,16 @@ static void on_signal(struct agent *a)
 			break;
 		}
 	}
+}
+
+/* While agents exchange what they have, nobody looks at events. */
+static void hear(void *agent)
+{
+	struct agent *a = agent;
+
+	on_signal(a);
+	supervised_news(a);
+	in_step_hear(a);
 }
 
 static void on_bell(struct agent *a)
@@ -296,6 +313,7 @@ void agent_serve(struct agent *a)
 	struct epoll_event events[EVENTS];
 	double wait_s = 0;
 
+	ending_listen(hear, a);
 	while (!finished(a, &wait_s)) {
 		int n, timeout = 0;
 		bool waits = false; /* for the disk */

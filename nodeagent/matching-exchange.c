@@ -17,7 +17,7 @@
 #include "conf/conf.h"
 #include "nodeagent/agent.h"
 #include "nodeagent/clock-sync.h"
-#include "nodeagent/in-step.h"
+#include "nodeagent/ending.h"
 #include "nodeagent/match-wire.h"
 #include "nodeagent/matching-directory.h"
 #include "nodeagent/matching-internal.h"
@@ -335,7 +335,7 @@ static uint64_t *keys(const struct map64 *m)
 void matching_exchange(struct matching *m)
 {
 	const struct agent *a = m->agent;
-	double seconds = in_step_deadline(a) / PART;
+	double seconds = ending_exchange(a->conf->agent_deadline_s) / PART;
 	struct exchange x = {.m = m,
 		.peer = a->peer,
 		.until = peer_now() + seconds,

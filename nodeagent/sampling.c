@@ -11,12 +11,14 @@
 #include "conf/conf.h"
 #include "nodeagent/agent.h"
 #include "nodeagent/clock-sync.h"
+#include "nodeagent/ending.h"
 #include "nodeagent/pids.h"
 #include "nodeagent/process.h"
 #include "nodeagent/util.h"
 
 #define SUFFIX	 ".vfd"
 #define FLUSH_NS 1000000000u /* what a crash of the agent costs at most */
+#define KEEP_S	 12.0	     /* before SIGKILL, for all that comes after this file */
 #define AGAIN_NS 10000000u   /* there were too many lanes for once */
 #define TRIES	 4
 /* A disk that we have filled still has this for the profile. */
@@ -239,7 +241,8 @@ void sampling_close(struct agent *a)
 	s->written = vfd_writer_written(s->writer);
 	s->replaced = !vfd_writer_is_at(s->writer, s->path);
 	/* the others wait for us as long, and we must not be the last */
-	error = vfd_writer_close(s->writer, agent_ticks(a), a->conf->agent_deadline_s / 2);
+	error = vfd_writer_close(
+		s->writer, agent_ticks(a), ending_left(a->conf->agent_deadline_s / 2, KEEP_S));
 	s->writer = NULL;
 	if (error && !known)
 		known = xasprintf("the end of the sampling file is missing: %s", strerror(-error));
@@ -248,8 +251,8 @@ void sampling_close(struct agent *a)
 	complain_of(s, known, error || s->written.dropped_blocks);
 	free(known);
 	if (s->replaced) {
-		agent_warn(a, true, "%s is that of another run now, and the one of this run is gone",
-			s->path);
+		agent_warn(a, true,
+			"%s is that of another run now, and the one of this run is gone", s->path);
 		free(s->path);
 		s->path = NULL;
 	}

@@ -10,6 +10,7 @@
 #include "nodeagent/clock-sync.h"
 #include "nodeagent/collate.h"
 #include "nodeagent/courier.h"
+#include "nodeagent/ending.h"
 #include "nodeagent/in-step.h"
 #include "nodeagent/peer.h"
 #include "nodeagent/process.h"
@@ -23,6 +24,9 @@
 #define START_S		60.0
 #define NAME_S		5.0  /* after a collation all are there */
 #define LAST_S		2.0  /* for the last comparison of clocks, or less */
+#define LEAVE_S		10.0 /* until all have written */
+#define KEEP_S		2.0  /* ... of what is left before SIGKILL */
+#define HURRIED_S	1.5  /* before SIGKILL, the others are waited for so long */
 #define STOP_S		0.5  /* how often it is asked whether agent 0 wants to stop */
 #define LOOK_S		0.2  /* how often an agent without processes looks */
 #define PATIENCE_S	10.0 /* for ranks that were announced and never seen */
@@ -284,8 +288,21 @@ static void say_finish(struct agent *a)
 	finish_said = true;
 }
 
+/* SIGTERM has come, this node is done, and another one says nothing. */
+static bool too_late(bool local)
+{
+	static double since;
+
+	if (!local || !ending_is())
+		since = 0;
+	else if (since == 0)
+		since = peer_now();
+	return since > 0 && peer_now() - since > HURRIED_S;
+}
+
 bool siblings_finished(struct agent *a, bool local, double *wait_s)
 {
+	bool late = too_late(local);
 	void *buf = NULL;
 	size_t bytes;
 	int who;
@@ -296,14 +313,14 @@ bool siblings_finished(struct agent *a, bool local, double *wait_s)
 		int error = a->peer->receive(a->peer, 0, TAG_FINISH, &buf, &bytes, &who, 0);
 
 		if (error) {
-			a->orphaned = error != -ETIMEDOUT; /* cut off from the others */
+			a->orphaned = late || error != -ETIMEDOUT; /* cut off from the others */
 			return false;
 		}
 		take_finish(a, buf, bytes);
 		return true;
 	}
 	hear_states(a);
-	if (!over_everywhere(a)) {
+	if (!over_everywhere(a) && !late) {
 		if (!local)
 			all_quiet_since = 0;
 		return false;
@@ -334,7 +351,7 @@ void siblings_notes(struct agent *a)
 
 void siblings_clock(struct agent *a, bool last)
 {
-	double last_s = in_step_deadline(a) / 8;
+	double last_s = ending_exchange(a->conf->agent_deadline_s) / 8;
 	struct clock_sync c;
 
 	if (!a->peer || !courier_clock(a->peer, !last ? 0 : last_s < LAST_S ? last_s : LAST_S, &c))
@@ -349,7 +366,8 @@ void siblings_clock(struct agent *a, bool last)
 int siblings_collate(struct agent *a, const struct profile *node, struct profile **whole,
 	uint64_t **hashes, size_t *n_hashes)
 {
-	int error = collate_run(a->peer, node, in_step_deadline(a), whole, hashes, n_hashes);
+	int error = collate_run(
+		a->peer, node, ending_exchange(a->conf->agent_deadline_s), whole, hashes, n_hashes);
 
 	if (error == -ECONNRESET && a->sibling) {
 		/* all node profiles are in files: who started us makes the summary of them */
@@ -392,6 +410,6 @@ char *siblings_agree(struct agent *a, char *mine)
 
 void siblings_leave(struct agent *a, int status)
 {
-	collate_end(a->peer, status, 10);
+	collate_end(a->peer, status, ending_left(LEAVE_S, KEEP_S));
 	a->peer = NULL;
 }

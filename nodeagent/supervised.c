@@ -9,6 +9,7 @@
 #include <sys/socket.h>
 #include <unistd.h>
 #include "nodeagent/agent.h"
+#include "nodeagent/ending.h"
 #include "nodeagent/launch.h"
 #include "nodeagent/procfs.h"
 #include "nodeagent/supervisor.h"
@@ -116,6 +117,13 @@ static void ended(struct agent *a, int status)
 	a->told_to_stop = true;
 }
 
+static void hurry(struct agent *a, int signal)
+{
+	if (signal == SIGTERM)
+		ending_begin();
+	a->told_to_stop = a->at_once = true;
+}
+
 void supervised_news(struct agent *a)
 {
 	struct supervision_message m;
@@ -123,8 +131,10 @@ void supervised_news(struct agent *a)
 	while (link_fd >= 0 && receive(&m, MSG_DONTWAIT)) {
 		if (m.kind == SUPERVISION_ENDED)
 			ended(a, m.value);
+		else if (m.kind == SUPERVISION_TERM)
+			ending_begin();
 		else if (m.kind == SUPERVISION_HURRY)
-			a->told_to_stop = a->at_once = true;
+			hurry(a, m.value);
 	}
 	if (!alone || link_fd < 0)
 		return;

@@ -21,12 +21,15 @@
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
+#include "nodeagent/ending.h"
 #include "nodeagent/launch.h"
 #include "nodeagent/procfs.h"
 #include "nodeagent/util.h"
 
 #define LOOK_MS		250 /* how often we ask whether the agent does anything */
 #define HELD_MAX	64
+#define LEAST_S		2.0 /* an agent that is idle for less may be waiting for another */
+#define KEEP_S		1.0 /* before SIGKILL */
 #define CANNOT_RUN	126
 #define NOT_FOUND	127
 #define GENERATIONS_MAX 64 /* between COMMAND and a process that signals us */
@@ -170,6 +173,10 @@ static void pass_on(struct supervisor *s, const struct signalfd_siginfo *i)
 		return; /* all of the group got it */
 	if (i->ssi_code == SI_KERNEL && is_of_terminal(signal))
 		return;
+	if (signal == SIGTERM && !is_from_command(s, (pid_t)i->ssi_pid)) {
+		ending_begin();
+		tell(s, SUPERVISION_TERM, 0, -1);
+	}
 	if (i->ssi_code == SI_QUEUE)
 		sigqueue(s->command, signal, (union sigval){.sival_ptr = (void *)i->ssi_ptr});
 	else if (i->ssi_code == SI_KERNEL || !is_from_command(s, (pid_t)i->ssi_pid))
@@ -277,6 +284,8 @@ static void after_command(struct supervisor *s, int signal)
 		return;
 	s->leaves = s->hurried;
 	s->hurried = true;
+	if (signal == SIGTERM)
+		ending_begin();
 	tell(s, SUPERVISION_HURRY, signal, -1);
 }
 
@@ -369,11 +378,15 @@ static void start(struct supervisor *s)
 static void wait_for_agent(struct supervisor *s, const char *does)
 {
 	s->works_since = now_s();
+	ending_writes();
 	/* its courier may be what we know and be dead: then the socket tells */
 	while ((s->agent > 0 || s->link >= 0) && !s->leaves) {
-		if (idle_s(s) > s->what->patience_s) {
+		double idle = idle_s(s);
+
+		if (idle > s->what->patience_s ||
+			(idle > LEAST_S && ending_left(KEEP_S, 0) < KEEP_S)) {
 			complain("what %s has done nothing for %.0f s and is left behind", does,
-				s->what->patience_s);
+				idle);
 			return;
 		}
 		wait_for_news(s, LOOK_MS);

@@ -32,6 +32,7 @@ enum supervision_kind {
 	SUPERVISION_RUN,     /* from the agent: start COMMAND */
 	SUPERVISION_STARTED, /* value: its pid; with its pidfd, if the kernel has them */
 	SUPERVISION_ENDED,   /* value: as from waitpid() */
+	SUPERVISION_TERM,    /* before: somebody sent SIGTERM (ending.h) */
 	SUPERVISION_HURRY,   /* after ENDED somebody sent SIGTERM or the like */
 };
 
