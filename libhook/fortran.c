@@ -4,6 +4,10 @@
  * come as Fortran passes text: the address, and after all arguments the length,
  * blanks at the end included. Compilers spell the names of such procedures
  * differently; the commonest spelling is the function, the others are aliases.
+ *
+ * In the module of Vftrace 2.0 regions are procedures of the module: objects that
+ * gfortran has compiled with that one call them by gfortran's names for these, with
+ * the same arguments.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -36,12 +40,14 @@ EXPORT void vftrace_fortran_begin_(const char *name, size_t bytes)
 	region_event(0, name, trimmed(name, bytes), __builtin_return_address(0));
 }
 SPELLINGS(vftrace_fortran_begin, VFTRACE_FORTRAN_BEGIN);
+SPELLING(__vftrace_MOD_vftrace_region_begin, vftrace_fortran_begin_);
 
 EXPORT void vftrace_fortran_end_(const char *name, size_t bytes)
 {
 	region_event(RECORD_EXIT, name, trimmed(name, bytes), __builtin_return_address(0));
 }
 SPELLINGS(vftrace_fortran_end, VFTRACE_FORTRAN_END);
+SPELLING(__vftrace_MOD_vftrace_region_end, vftrace_fortran_end_);
 
 /* The call path, to be freed by the next function; 0 bytes without memory. */
 EXPORT char *vftrace_fortran_stack(size_t *bytes)

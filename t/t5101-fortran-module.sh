@@ -84,6 +84,21 @@ test_expect 'the static archives have the module, too' "
 	traced -q -- $BIN/api-s regions
 	same_calls regions.counts api-s_all.json"
 
+test_expect 'objects compiled with the module of Vftrace 2.0 run: regions, pause, get_stack' "
+	mkdir -p theirs
+	(cd theirs && gfortran -c -o module.o \$T/app-module.f90 &&
+		gfortran -c -g -O1 -finstrument-functions -I. -o api.o \$T/app-api.f90)
+	nm theirs/api.o | grep -w U | grep -w __vftrace_MOD_vftrace_region_begin
+	nm theirs/api.o | grep -w U | grep -w __vftrace_MOD_vftrace_region_end
+	gfortran -o $BIN/theirs theirs/api.o \$(test_link vftrace)
+	traced -q -- $BIN/theirs regions
+	same_calls regions.counts theirs_all.json
+	traced -q -- $BIN/theirs stack >got
+	traced -q -- $BIN/api stack >out
+	diff out got
+	traced -q -- $BIN/theirs pause
+	is 2 \$(calls_of theirs_all.json '__steps_MOD_leaf<__steps_MOD_pauses<MAIN<main<init')"
+
 for o in -O0 -O3 -fno-underscoring -fsecond-underscore; do
 	test_expect "$o: the same" "
 		fc_traced flags $module -J. $o \$T/app-api.f90
