@@ -391,13 +391,28 @@ contains
     if (code == vftrace_ok) call from_c(at, contact, contact_most)
   end function vftrace_join
 
-  function vftrace_expect(processes) result(code)
+  ! contacts: of processes that have joined; any number, or left out.
+  function vftrace_expect(processes, contacts) result(code)
     integer(c_int), intent(in) :: processes
+    character(len=*), intent(in), optional :: contacts(:)
     integer(c_int) :: code
-    type(c_ptr) :: none(1)
+    character(kind=c_char), allocatable, target :: text(:, :)
+    type(c_ptr), allocatable :: at(:)
+    integer :: failed, i, n
 
-    none(1) = c_null_ptr
-    code = c_expect(processes, 0, none)
+    n = 0
+    if (present(contacts)) n = size(contacts)
+    allocate(text(contact_most + 2, n), at(n + 1), stat=failed)
+    if (failed /= 0) then
+      code = vftrace_error_limit
+      return
+    end if
+    at(n + 1) = c_null_ptr
+    do i = 1, n
+      call to_c(contacts(i), text(:, i))
+      at(i) = c_loc(text(1, i))
+    end do
+    code = c_expect(processes, n, at)
   end function vftrace_expect
 
   function vftrace_children(contact) result(code)

@@ -1,5 +1,6 @@
 ! SPDX-License-Identifier: BSD-3-Clause
-! A session of one process, from Fortran; says what went wrong.
+! A session of one process, from Fortran; says what went wrong. With names of files as arguments it
+! leads processes whose contacts are in these, and sends 5 messages around.
 program app_session
   use, intrinsic :: iso_c_binding, only: c_double, c_int, c_int64_t
   use vftrace_session
@@ -10,6 +11,10 @@ program app_session
 
   contact = ' '
   call check('join', vftrace_join(0, 'fortran ', contact))
+  if (command_argument_count() > 0) then
+    call lead()
+    stop
+  end if
   if (index(trim(contact), ' ') /= 0 .or. index(contact, '#') == 0) stop 2
   if (vftrace_join(0, 'again', contact) /= vftrace_error_already) stop 3
   call vftrace_last_error(text)
@@ -46,6 +51,34 @@ program app_session
   print '(a)', 'done'
 
 contains
+
+  subroutine lead()
+    character(len=1000) :: file
+    character(len=2000) :: contacts(command_argument_count())
+    integer :: i, unit
+    integer(c_int) :: n
+
+    n = command_argument_count()
+    contacts = '#'
+    if (vftrace_expect(n + 1, contacts) /= vftrace_error_contact) stop 8
+    contacts(n) = ' '
+    if (vftrace_expect(n + 1, contacts(n:)) /= vftrace_error_contact) stop 9
+    if (vftrace_expect(n - 1, contacts) /= vftrace_error_argument) stop 10
+    do i = 1, n
+      call get_command_argument(i, file)
+      open (newunit=unit, file=file, status='old')
+      read (unit, '(a)') contacts(n + 1 - i)
+      close (unit)
+    end do
+    call check('expect', vftrace_expect(n + 1, contacts(n:1:-1)))
+    call check('start', vftrace_start(20.0_c_double))
+    do i = 1, 5
+      call check('send', vftrace_log_send(vftrace_comm_world, 1, 7, 64_c_int64_t))
+      call check('receive', vftrace_log_receive(vftrace_comm_world, n, 7, 64_c_int64_t))
+    end do
+    call check('finish', vftrace_finish(20.0_c_double))
+    print '(a)', 'led'
+  end subroutine lead
 
   subroutine check(what, code)
     character(len=*), intent(in) :: what

@@ -350,6 +350,17 @@ test_if 'command -v $TEST_FC' 'no Fortran compiler' 'checklist 21: the same from
 	is "7 0.25" "$(json fs_all.json "[.user_counters[].last] | sort | reverse | join(\" \")")"
 	is 1 "$(calls_of fs_all.json "class:state@file.f90:7<init")"'
 
+test_if 'command -v $TEST_FC' 'no Fortran compiler' 'clients first, led from Fortran: contacts are an argument of expect' '
+	agent fortran-leads
+	one a join=1 start ring=w=5 finish
+	one b join=2 start ring=w=5 finish
+	said a "join 0"
+	said b "join 0"
+	is led "$(limit "$BIN/fs" a.contact b.contact)"
+	over 0
+	said a "start 0 1/3 round 1"
+	is 15 "$(json fs_all.json .matching.pairs.exact)"'
+
 test_expect 'without an agent all calls return, and nothing is said' '
 	VFTR_AGENT=off VFTR_SESSION=nobody limit "$BIN/one" x join expect=1 start send=w=0=1=1 test parent finish leave >x.out 2>x.err
 	is 8 "$(grep -c "x: [a-z]* 1 there is no agent" x.out)"
