@@ -225,6 +225,13 @@ static void add_counters(struct node *node, const struct node_counters *from)
 		to->of[i] += from->of[i];
 }
 
+/* Of its own: counters aside. */
+static int has_counts(const struct node_extra *e)
+{
+	return e->lost || e->messages.sends || e->messages.receives || e->openacc_bytes ||
+	       e->open[OPEN_SEND] || e->open[OPEN_RECEIVE] || e->open[OPEN_OTHER];
+}
+
 /* A stack is what it is in the other tree, or not at all. */
 static void add_extra(struct node *node, const struct node_extra *from)
 {
@@ -233,12 +240,14 @@ static void add_extra(struct node *node, const struct node_extra *from)
 	struct node_extra *to;
 
 	add_counters(node, from->counters);
-	if (!from->lost && !b->sends && !b->receives && !from->openacc_bytes)
+	if (!has_counts(from))
 		return;
 	to = calltree_extra(node);
 	a = &to->messages;
 	to->lost += from->lost;
 	to->openacc_bytes += from->openacc_bytes;
+	for (int k = 0; k < OPEN_KINDS; k++)
+		to->open[k] += from->open[k];
 	a->sends += b->sends;
 	a->receives += b->receives;
 	a->bytes_sent += b->bytes_sent;
@@ -276,8 +285,7 @@ static int counts_nothing(const struct node *n)
 
 	if (n->calls || n->ticks)
 		return 0;
-	if (n->extra && (n->extra->lost || n->extra->messages.sends ||
-				n->extra->messages.receives || n->extra->openacc_bytes))
+	if (n->extra && has_counts(n->extra))
 		return 0;
 	if (first == &calltree_none)
 		return 1;

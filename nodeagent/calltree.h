@@ -63,12 +63,16 @@ struct node_counters {
 	uint64_t of[];
 };
 
+/* By what a request was posted for. */
+enum node_open { OPEN_SEND, OPEN_RECEIVE, OPEN_OTHER, OPEN_KINDS };
+
 /* What few nodes have. */
 struct node_extra {
 	uint64_t lost;	/* calls below it that were not recorded */
 	uint32_t stack; /* in the sampling file (replay-samples.c) */
 	struct node_messages messages;
 	uint64_t openacc_bytes;		/* of events of OpenACC */
+	uint64_t open[OPEN_KINDS];	/* requests that were given up, being open */
 	struct node_counters *counters; /* or NULL */
 };
 

@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include "nodeagent/agent.h"
+#include "nodeagent/compare.h"
 #include "nodeagent/process.h"
 #include "nodeagent/profile-mpi.h"
 #include "nodeagent/traffic.h"
@@ -27,6 +28,7 @@ struct gather_mpi {
 	struct agent *agent;
 	struct profile sum; /* the arrays of communication only */
 	size_t cap_messages, cap_functions, cap_sizes, cap_pairs, cap_comms, cap_files, cap_places;
+	size_t cap_open;
 	struct function functions[FUNCTIONS]; /* of the process at hand */
 };
 
@@ -101,19 +103,83 @@ static void add_call(struct gather_mpi *g, const struct node *n)
 	f->bytes_received += m->bytes_received;
 }
 
-static void add_tree(struct gather_mpi *g, struct calltree *tree, const uint32_t *place)
+/* What the tree's nodes have left open; a stack may get several elements of one kind. */
+struct open_at {
+	struct traffic_open *at; /* by node */
+	size_t n;
+	uint32_t rank;
+};
+
+static void add_open(
+	struct gather_mpi *g, const struct open_at *open, const struct node *n, uint32_t place)
 {
+	size_t from = 0, to = open->n;
+
+	while (from < to) {
+		size_t middle = from + (to - from) / 2;
+
+		if ((uintptr_t)open->at[middle].node < (uintptr_t)n)
+			from = middle + 1;
+		else
+			to = middle;
+	}
+	for (uint32_t kind = 0; kind < OPEN_KINDS; kind++) {
+		uint64_t requests = n->extra ? n->extra->open[kind] : 0;
+		struct profile_open *o;
+
+		if (from < open->n && open->at[from].node == n && open->at[from].kind == kind)
+			requests += open->at[from++].requests;
+		if (!requests)
+			continue;
+		o = APPEND(g, open);
+		*o = (struct profile_open){place, kind, 1, open->rank, open->rank, requests};
+	}
+}
+
+static int open_order(const void *x, const void *y)
+{
+	const struct profile_open *a = x, *b = y;
+
+	COMPARE(a->stack, b->stack);
+	COMPARE(a->kind, b->kind);
+	return 0;
+}
+
+/* The elements from first on are of one process, which is one rank for each stack. */
+static void join_open(struct profile *p, size_t first)
+{
+	size_t kept = first;
+
+	if (p->n_open == first)
+		return;
+	qsort(p->open + first, p->n_open - first, sizeof(*p->open), open_order);
+	for (size_t i = first + 1; i < p->n_open; i++)
+		if (open_order(&p->open[kept], &p->open[i]))
+			p->open[++kept] = p->open[i];
+		else
+			p->open[kept].requests += p->open[i].requests;
+	p->n_open = kept + 1;
+}
+
+static void add_tree(struct gather_mpi *g, struct calltree *tree, const uint32_t *place,
+	const struct open_at *open)
+{
+	size_t first = g->sum.n_open;
+
 	for (size_t i = 0; i < calltree_nodes(tree); i++) {
 		struct node *n = calltree_at(tree, i);
 		bool is_mpi = key_mpi(n->key) < vftr_mpi_n && key_mpi(n->key) < FUNCTIONS;
 
 		if (n->extra)
 			add_messages(g, &n->extra->messages, place[i]);
+		if (n->extra || open->n)
+			add_open(g, open, n, place[i]);
 		if (is_mpi)
 			add_call(g, n);
 		/* the tree does not grow any more: next is free */
 		n->next = is_mpi ? n : n->parent ? n->parent->next : NULL;
 	}
+	join_open(&g->sum, first);
 }
 
 static void add_functions(struct gather_mpi *g, uint32_t rank)
@@ -246,8 +312,11 @@ void gather_mpi_add(struct gather_mpi *g, const struct process *p, uint32_t rank
 	struct calltree *tree, const uint32_t *place)
 {
 	const struct traffic_sums *s = traffic_sums(p->traffic);
+	struct open_at open = {.rank = rank};
 
-	add_tree(g, tree, place);
+	open.at = traffic_open(p->traffic, &open.n);
+	add_tree(g, tree, place, &open);
+	free(open.at);
 	add_functions(g, rank);
 	add_pairs(g, p, rank, s);
 	add_sizes(g, s);
@@ -332,6 +401,8 @@ void gather_mpi_store(struct gather_mpi *g, struct profile *out, const uint32_t 
 
 	for (size_t i = 0; i < s->n_messages; i++)
 		s->messages[i].stack = stack[s->messages[i].stack];
+	for (size_t i = 0; i < s->n_open; i++)
+		s->open[i].stack = stack[s->open[i].stack];
 	for (size_t i = 0; i < PROFILE_MPI_LISTS; i++) {
 		const struct profile_list *l = &profile_lists[i];
 

@@ -192,7 +192,7 @@ void json_mpi(struct json *j, const struct report *r)
 	write_files(j, r->p);
 	write_places(j, r->p);
 	json_uint(j, "lost_messages", r->p->lost_messages);
-	json_uint(j, "open_requests", r->p->open_requests);
+	json_open_requests(j, r);
 	json_uint(j, "ambiguous_sends", r->p->ambiguous_sends);
 	json_uint(j, "ambiguous_recvs", r->p->ambiguous_receives);
 }

@@ -23,6 +23,10 @@ void profile_mpi_shift(struct profile *p, uint32_t by)
 		shift(&p->pairs[i].from, by);
 		shift(&p->pairs[i].to, by);
 	}
+	for (size_t i = 0; i < p->n_open; i++) {
+		shift(&p->open[i].rank_min, by);
+		shift(&p->open[i].rank_max, by);
+	}
 	for (size_t i = 0; i < p->n_thread_ranges; i++) {
 		shift(&p->thread_ranges[i].rank_min, by);
 		shift(&p->thread_ranges[i].rank_max, by);
@@ -155,6 +159,10 @@ void profile_mpi_merge(
 		a->thread_ranges[i].stack = place_a[a->thread_ranges[i].stack];
 	for (size_t i = 0; i < b->n_thread_ranges; i++)
 		b->thread_ranges[i].stack = place_b[b->thread_ranges[i].stack];
+	for (size_t i = 0; i < a->n_open; i++)
+		a->open[i].stack = place_a[a->open[i].stack];
+	for (size_t i = 0; i < b->n_open; i++)
+		b->open[i].stack = place_b[b->open[i].stack];
 	for (size_t i = 0; i < a->n_openmp; i++)
 		a->openmp[i].stack = place_a[a->openmp[i].stack];
 	for (size_t i = 0; i < b->n_openmp; i++)

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "nodeagent/calltree.h"
 #include "nodeagent/compare.h"
 #include "nodeagent/profile.h"
 #include "nodeagent/user-counters.h"
@@ -29,6 +30,15 @@ BY(place, first)
 BY(thread_range, stack)
 BY(openmp, stack)
 BY(counter, number)
+
+static int open_cmp(const void *x, const void *y)
+{
+	const struct profile_open *a = x, *b = y;
+
+	COMPARE(a->stack, b->stack);
+	COMPARE(a->kind, b->kind);
+	return 0;
+}
 
 static int pair_cmp(const void *x, const void *y)
 {
@@ -191,6 +201,17 @@ static void add_file(void *x, const void *y)
 	to->write_ns += from->write_ns;
 }
 
+static void add_open(void *x, const void *y)
+{
+	struct profile_open *to = x;
+	const struct profile_open *from = y;
+
+	LEAST(to, from, rank_min);
+	MOST(to, from, rank_max);
+	to->ranks += from->ranks;
+	to->requests += from->requests;
+}
+
 /* By time, then by rank and thread, so that the order of adding does not matter. */
 static bool is_less(uint64_t ns, uint32_t rank, uint32_t thread, uint64_t than_ns,
 	uint32_t than_rank, uint32_t than_thread)
@@ -322,6 +343,7 @@ const struct profile_list profile_lists[PROFILE_N_LISTS] = {
 	LIST(comm, comms, offsetof(struct profile_comm, name), add_comm),
 	LIST(file, files, offsetof(struct profile_file, name), add_file),
 	LIST(place, places, offsetof(struct profile_place, host), NULL),
+	LIST(open, open, NO_TEXT, add_open),
 	LIST(thread_range, thread_ranges, NO_TEXT, add_thread_range),
 	LIST(openmp, openmp, NO_TEXT, add_openmp),
 	LIST(thread_pair, thread_pairs, NO_TEXT, add_thread_pair),
@@ -411,6 +433,13 @@ const char *profile_mpi_valid(const struct profile *p)
 	for (size_t i = 0; i < p->n_messages; i++)
 		if (p->messages[i].stack >= p->n_stacks)
 			return "messages belong to a stack that is not in the profile";
+	for (size_t i = 0; i < p->n_open; i++) {
+		const struct profile_open *o = &p->open[i];
+
+		if (o->stack >= p->n_stacks || o->kind >= OPEN_KINDS || !is_rank(p, o->rank_min) ||
+			!is_rank(p, o->rank_max))
+			return "open requests that cannot be";
+	}
 	for (size_t i = 0; i < p->n_sizes; i++)
 		if (p->sizes[i].log2 > 64)
 			return "messages are larger than 2^64 bytes";

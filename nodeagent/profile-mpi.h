@@ -21,8 +21,8 @@ struct profile_list {
 	void (*add)(void *, const void *);	/* numbers of one element to another's; no texts */
 };
 
-#define PROFILE_MPI_LISTS 7
-#define PROFILE_N_LISTS	  20
+#define PROFILE_MPI_LISTS 8
+#define PROFILE_N_LISTS	  21
 /* messages, functions, sizes, pairs, comms, files, places, thread_ranges, openmp,
  * thread_pairs, counters, counts, gpu, gpu_streams, user_counters, switched,
  * gpu_devices, gpu_links, gpu_waits, openacc, in this order. */

@@ -384,6 +384,14 @@ struct profile_openacc {
 	char *text;
 };
 
+/* Requests of one kind that one stack has posted, and that were never seen to complete. */
+struct profile_open {
+	uint32_t stack;			    /* index into stacks[] */
+	uint32_t kind;			    /* enum node_open (calltree.h) */
+	uint32_t ranks, rank_min, rank_max; /* how many ranks have some; the lowest, the highest */
+	uint64_t requests;
+};
+
 /* Ranks first to last ran on this host. */
 struct profile_place {
 	uint32_t first, last;
@@ -407,11 +415,11 @@ struct profile {
 	uint32_t threads;
 	uint64_t records, calls, lost_calls;
 	uint64_t blocked_ns;
-	uint64_t hook_ns_total; /* estimated time spent in hooks, all ranks */
+	uint64_t hook_ns_total;	 /* estimated time spent in hooks, all ranks */
 	uint64_t lost_processes; /* gave up waiting for their agent; in no other sum */
-	uint64_t lost_messages; /* records of communication that were not stored */
-	uint64_t ring_bytes;	/* of the rings there were at one time, at most */
-	uint64_t open_requests; /* posted, and never seen to complete */
+	uint64_t lost_messages;	 /* records of communication that were not stored */
+	uint64_t ring_bytes;	 /* of the rings there were at one time, at most */
+	uint64_t open_requests;	 /* posted, and never seen to complete */
 	/* threads were in calls at once whose order MPI does not define */
 	uint64_t ambiguous_sends, ambiguous_receives;
 
@@ -454,6 +462,8 @@ struct profile {
 	struct profile_file *files; /* by name */
 	size_t n_places;
 	struct profile_place *places; /* by first; do not overlap */
+	size_t n_open;
+	struct profile_open *open; /* by stack, kind; all of open_requests of which it is known */
 	size_t n_thread_ranges;
 	struct profile_thread_range *thread_ranges; /* by stack */
 	size_t n_openmp;

@@ -71,7 +71,8 @@ static void process_lines(FILE *f, const struct report *r, const struct profile_
 	fprintf(f, "%-22s%8s\n", "End:", end);
 	free(end);
 	if (who->lost_calls || who->blocked_ns || who->quarantined || r->p->lost_messages ||
-		r->p->open_requests || r->p->ambiguous_sends || r->p->ambiguous_receives)
+		r->p->open_requests || r->p->n_open || r->p->ambiguous_sends ||
+		r->p->ambiguous_receives)
 		fputc('\n', f);
 	if (who->lost_calls)
 		fprintf(f, "%" PRIu64 " %s not recorded because a ring was full.\n",
@@ -95,6 +96,7 @@ static void fill_rank(FILE *f, const struct report *r, const void *ctx)
 	section_head(f, r);
 	section_banner(f, r);
 	process_lines(f, r, who);
+	section_open_requests(f, r);
 	section_profile(f, r, false);
 	section_lost(f, r);
 	if (!r->c->profile_table_separate) {

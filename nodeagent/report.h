@@ -125,6 +125,11 @@ void section_warnings(FILE *f, const struct report *r, bool whole_job);
 void section_config(FILE *f, const struct report *r);
 /* One sentence each, if there is something to say. */
 void section_lost_messages(FILE *f, const struct profile *p);
+/* Requests that were never seen to complete (section-requests.c), where there are any: how
+ * many, in a sentence; a table of who has posted them; the same in JSON. */
+void section_open_sentence(FILE *f, const struct profile *p);
+void section_open_requests(FILE *f, const struct report *r);
+void json_open_requests(struct json *j, const struct report *r);
 
 /* Matched messages (section-matching.c): how many; what is wrong; from thread to thread. */
 void section_matching(FILE *f, const struct report *r);

@@ -302,6 +302,10 @@ static void settle_ranks(struct profile *p)
 		p->functions[i].rank_min = in_round(p, p->functions[i].rank_min);
 		p->functions[i].rank_max = in_round(p, p->functions[i].rank_max);
 	}
+	for (size_t i = 0; i < p->n_open; i++) {
+		p->open[i].rank_min = in_round(p, p->open[i].rank_min);
+		p->open[i].rank_max = in_round(p, p->open[i].rank_max);
+	}
 	for (size_t i = 0; i < p->n_dead; i++)
 		p->dead[i].rank = in_round(p, p->dead[i].rank);
 	for (size_t i = 0; i < p->n_gpu_streams; i++)

@@ -185,13 +185,7 @@ void section_lost_messages(FILE *f, const struct profile *p)
 			one_or_many(p->lost_messages, "record of communication was",
 				"records of communication were"),
 			one_or_many(p->lost_messages, "it", "them"));
-	if (p->open_requests)
-		fprintf(f,
-			"%" PRIu64 " %s posted and never seen to complete; what %s "
-			"should have received is not counted.\n",
-			p->open_requests,
-			one_or_many(p->open_requests, "request was", "requests were"),
-			one_or_many(p->open_requests, "it", "they"));
+	section_open_sentence(f, p);
 	if (p->ambiguous_sends || p->ambiguous_receives)
 		fprintf(f,
 			"Threads were in calls at once whose order MPI does not define: %" PRIu64
@@ -256,6 +250,7 @@ void section_warnings(FILE *f, const struct report *r, bool whole_job)
 	if (bytes)
 		fprintf(f, "\n%s", text);
 	free(text);
+	section_open_requests(f, r);
 }
 
 void section_config(FILE *f, const struct report *r)

@@ -52,6 +52,7 @@ static const size_t kept_lists[] = {
 	offsetof(struct profile, comms),
 	offsetof(struct profile, files),
 	offsetof(struct profile, places),
+	offsetof(struct profile, open),
 	offsetof(struct profile, openmp),
 	offsetof(struct profile, counters),
 	offsetof(struct profile, counts),
@@ -70,6 +71,7 @@ static const size_t node_lists[] = {
 /* Lists of which the first member of an element is the number of a stack. */
 static const size_t at_stacks[] = {
 	offsetof(struct profile, messages),
+	offsetof(struct profile, open),
 	offsetof(struct profile, openmp),
 	offsetof(struct profile, counts),
 	offsetof(struct profile, gpu),

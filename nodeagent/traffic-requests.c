@@ -7,6 +7,7 @@
  */
 #include <stdlib.h>
 #include <string.h>
+#include "nodeagent/compare.h"
 #include "nodeagent/traffic-internal.h"
 
 #define NONE UINT32_MAX
@@ -51,10 +52,54 @@ static void close_request(struct traffic *t, struct request *q)
 	r->free_at = (uint32_t)(q - r->at);
 }
 
+static uint32_t open_kind(const struct message *m)
+{
+	return m->kind == RECORD_SEND	? OPEN_SEND
+	       : m->kind == RECORD_POST ? OPEN_RECEIVE
+					: OPEN_OTHER;
+}
+
+/* What p has posted will be followed no more: it stays open. */
+static void give_up(struct traffic *t, const struct pending *p)
+{
+	calltree_extra(p->node)->open[open_kind(&p->m)]++;
+	t->requests.forgotten++;
+}
+
 static void forget(struct traffic *t, struct request *q)
 {
+	give_up(t, &q->of);
 	close_request(t, q);
-	t->requests.forgotten++;
+}
+
+static int by_node(const void *x, const void *y)
+{
+	const struct traffic_open *a = x, *b = y;
+
+	COMPARE((uintptr_t)a->node, (uintptr_t)b->node);
+	COMPARE(a->kind, b->kind);
+	return 0;
+}
+
+struct traffic_open *traffic_open(const struct traffic *t, size_t *n)
+{
+	const struct requests *r = &t->requests;
+	struct traffic_open *all = xcalloc(r->open.n, sizeof(*all));
+	size_t found = 0, kept = 0;
+
+	for (size_t i = 0; i < r->n && found < r->open.n; i++)
+		if (r->at[i].of.node)
+			all[found++] = (struct traffic_open){
+				r->at[i].of.node, open_kind(&r->at[i].of.m), 1};
+	if (found)
+		qsort(all, found, sizeof(*all), by_node);
+	for (size_t i = 1; i < found; i++)
+		if (by_node(&all[kept], &all[i]))
+			all[++kept] = all[i];
+		else
+			all[kept].requests++;
+	*n = found ? kept + 1 : 0;
+	return all;
 }
 
 void requests_move(struct traffic_lane *l)
@@ -66,6 +111,11 @@ void requests_move(struct traffic_lane *l)
 
 		if (!q->of.node || q->lane != l)
 			continue;
+		if (!q->of.node->next) { /* calltree_forget(): nobody counts it any more */
+			close_request(l->traffic, q);
+			r->forgotten++;
+			continue;
+		}
 		q->of.node = q->of.node->next;
 		q->lane = NULL;
 		l->n_open--;
@@ -345,7 +395,7 @@ static struct request *post_anew(
 		forget(t, q);
 	if (t->requests.open.n >= TRAFFIC_REQUESTS_MAX) {
 		t->limits |= 1u << LIMIT_REQUESTS;
-		t->requests.forgotten++;
+		give_up(t, p);
 		return NULL;
 	}
 	q = open_request(t, p->m.request);

@@ -163,6 +163,18 @@ const struct traffic_sums *traffic_sums(const struct traffic *t);
 /* Requests that were posted and never seen to complete. */
 uint64_t traffic_open_requests(const struct traffic *t);
 
+/* Those of one kind (enum node_open) that one node has posted. */
+struct traffic_open {
+	const struct node *node;
+	uint32_t kind;
+	uint64_t requests;
+};
+/*
+ * The same ones by what has posted them, sorted by node and kind, each once. Not in it are
+ * those that were given up: they are in the extra of their nodes. The caller frees it.
+ */
+struct traffic_open *traffic_open(const struct traffic *t, size_t *n);
+
 /* What a lane has posted and what was completed, or taken back, after its end. */
 struct traffic_thread {
 	uint32_t thread; /* number of the lane, or PROFILE_NONE: of several */

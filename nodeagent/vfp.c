@@ -298,6 +298,15 @@ static const struct vfp_field place_fields[] = {
 	AT(TEXT, profile_place, host),
 };
 
+static const struct vfp_field open_fields[] = {
+	AT(U32, profile_open, stack),
+	AT(U32, profile_open, kind),
+	AT(COUNT, profile_open, ranks),
+	AT(U32, profile_open, rank_min),
+	AT(U32, profile_open, rank_max),
+	AT(U64, profile_open, requests),
+};
+
 static const struct vfp_field counter_fields[] = {
 	AT(U32, profile_counter, number),
 	AT(U32, profile_counter, source),
@@ -481,6 +490,7 @@ const struct vfp_section vfp_sections[VFP_N_SECTIONS] = {
 	{ "pairunit", pair_unit_fields, ARRAY_SIZE(pair_unit_fields), 0, 0, 0, true },
 	LATER("usercnts", user_counter_fields, struct profile_user_counter, user_counters),
 	LATER("openacc ", openacc_fields, struct profile_openacc, openacc),
+	LATER("requests", open_fields, struct profile_open, open),
 	LIST("warnings", text_fields, char *, warnings),
 };
 /* clang-format on */
@@ -513,4 +523,5 @@ _Static_assert(sizeof(struct profile_user_counter) == 64, "a new member needs a 
 _Static_assert(sizeof(struct profile_openacc) == 72, "a new member needs a row above");
 _Static_assert(sizeof(struct profile_switched) == 32, "a new member needs a row above");
 _Static_assert(sizeof(struct profile_thread_count) == 24, "a new member needs a row above");
-_Static_assert(sizeof(struct profile) == 848, "a new member needs a row or a list above");
+_Static_assert(sizeof(struct profile_open) == 32, "a new member needs a row above");
+_Static_assert(sizeof(struct profile) == 864, "a new member needs a row or a list above");

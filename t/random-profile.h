@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "nodeagent/hash.h"
+#include "nodeagent/calltree.h"
 #include "nodeagent/profile.h"
 #include "nodeagent/util.h"
 
@@ -232,6 +233,15 @@ static inline void throw_file(struct dice *d, struct profile_file *f, uint32_t n
 	f->write_ns = throw_dice(d, 1u << 30);
 }
 
+static inline void throw_open(struct dice *d, struct profile *p, uint32_t rank)
+{
+	for (uint32_t i = 0; i < OPEN_KINDS * p->n_stacks; i++)
+		if (!throw_dice(d, 5))
+			*ADD_ELEMENT(p, open) = (struct profile_open){i / OPEN_KINDS,
+				i % OPEN_KINDS, 1 + throw_dice(d, 3), rank,
+				p->unranked ? PROFILE_UNRANKED : rank, 1 + throw_dice(d, 10)};
+}
+
 static inline void throw_communication(struct dice *d, struct profile *p, uint32_t node)
 {
 	uint32_t gap = throw_dice(d, 3);
@@ -241,6 +251,7 @@ static inline void throw_communication(struct dice *d, struct profile *p, uint32
 	p->ambiguous_sends = throw_dice(d, 3) ? 0 : throw_dice(d, 10);
 	p->ambiguous_receives = throw_dice(d, 3) ? 0 : throw_dice(d, 10);
 	throw_stack_messages(d, p);
+	throw_open(d, p, 4 * node);
 	throw_functions(d, p, 4 * node);
 	for (uint32_t i = 0; i <= 64; i++) {
 		if (throw_dice(d, 8))

@@ -89,6 +89,24 @@ test_expect 'mpi.only_for_ranks holds across nodes, mpi.show_sync_time within a 
 	exit 1
 '
 
+test_expect 'requests left open on both nodes: one row for each call path' '
+	mkdir open
+	mpicc_traced openmpi "$BIN/open" "$T/app-mpi-open.c"
+	traced -q -o open -k outfile_basename=app -- $(nodes_mpirun 2) --mca mpi_yield_when_idle 1 -np 4 "$BIN/open"
+	jq -r ".open_request_paths[] | [.requests, .kind, .ranks, .rank_min, .rank_max, .path] |
+		join(\" \")" open/app_all.json | sort >got
+	sort >expected <<-END
+	14 send 4 0 3 MPI_Isend<first<main<init
+	12 receive 4 0 3 MPI_Irecv<second<deeper<main<init
+	4 send 4 0 3 MPI_Issend<second<deeper<main<init
+	4 receive 4 0 3 MPI_Start<third<main<init
+	3 other 3 1 3 MPI_Ibarrier<fourth<main<init
+	END
+	diff expected got
+	grep -q "^37 requests were .*: 18 sends (.*), 16 receives (.*), 3 others (" open/app_all.log
+	grep -q "^21 requests were .*: 11 sends (.*), 8 receives (.*), 2 others (" open/app_node_node2.log
+'
+
 test_expect 'above 32 ranks the log has nodes for rows and columns' '
 	mkdir many
 	traced -q -o many -- $(nodes_mpirun 17) --mca mpi_yield_when_idle 1 -np 34 "$BIN/app"
@@ -102,7 +120,7 @@ test_expect 'above 32 ranks the log has nodes for rows and columns' '
 '
 
 test_expect 'vftr collate of the node profiles gives the identical JSON' '
-	for d in slot turn options many; do
+	for d in slot turn options open many; do
 		mkdir again-$d
 		"$VFTR" collate -o again-$d $d
 		cmp $d/app_all.json again-$d/app_all.json

@@ -304,6 +304,26 @@ static inline struct traffic_comm comm(uint64_t id)
 	return (struct traffic_comm){.id = id};
 }
 
+/* Requests of a kind, open now or given up, that a function's calls have posted. */
+static inline uint64_t open_at(uint64_t id, uint32_t kind)
+{
+	uint64_t requests = 0;
+	size_t n;
+	struct traffic_open *open = traffic_open(me.traffic, &n);
+
+	for (size_t i = 0; i < n; i++)
+		if (open[i].kind == kind && open[i].node->key == id)
+			requests += open[i].requests;
+	free(open);
+	for (size_t i = 0; i < calltree_nodes(me.past); i++) {
+		const struct node *node = calltree_at(me.past, i);
+
+		if (node->extra && node->key == id)
+			requests += node->extra->open[kind];
+	}
+	return requests;
+}
+
 static inline void nothing_is_open(void)
 {
 	ck_assert_uint_eq(traffic_open_requests(me.traffic), 0);

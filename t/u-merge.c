@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "nodeagent/calltree.h"
 #include "nodeagent/profile.h"
 #include "t/random-profile.h"
 #include "t/same-profile.h"
@@ -220,6 +221,8 @@ static struct profile *communication(uint32_t rank, const char *host, const char
 	p->comms[0].ambiguous_receives = p->ambiguous_receives = 4;
 	p->lost_messages = 1;
 	p->open_requests = 2;
+	*ADD_ELEMENT(p, open) = (struct profile_open){
+		.kind = OPEN_SEND, .ranks = 1, .rank_min = rank, .rank_max = rank, .requests = 2};
 	return p;
 }
 
@@ -241,6 +244,11 @@ START_TEST(communication_adds_up)
 	ck_assert_uint_eq(p->comms[0].size, 5);
 	ck_assert_uint_eq(p->lost_messages, 4);
 	ck_assert_uint_eq(p->open_requests, 8);
+	ck_assert_uint_eq(p->n_open, 1);
+	ck_assert_uint_eq(p->open[0].requests, 8);
+	ck_assert_uint_eq(p->open[0].ranks, 4);
+	ck_assert_uint_eq(p->open[0].rank_min, 0);
+	ck_assert_uint_eq(p->open[0].rank_max, 4);
 	ck_assert_uint_eq(p->ambiguous_sends, 12);
 	ck_assert_uint_eq(p->ambiguous_receives, 16);
 	ck_assert_uint_eq(p->comms[0].ambiguous_sends, 12);
@@ -272,6 +280,8 @@ START_TEST(unranked_ends_of_messages_are_numbered_on)
 	ck_assert_uint_eq(p->pairs[3].to, PROFILE_ELSEWHERE);
 	ck_assert_uint_eq(p->places[1].first, PROFILE_UNRANKED + 1);
 	ck_assert_uint_eq(p->thread_ranges[0].rank_max, PROFILE_UNRANKED);
+	ck_assert_uint_eq(p->open[0].rank_min, PROFILE_UNRANKED);
+	ck_assert_uint_eq(p->open[0].rank_max, PROFILE_UNRANKED + 1);
 	profile_free(p);
 }
 END_TEST

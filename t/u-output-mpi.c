@@ -4,6 +4,7 @@
  * ranks on 5 nodes, more nodes than a log shows, nothing, and huge numbers.
  */
 #include "mpi_id.h"
+#include "nodeagent/calltree.h"
 #include "shm/wire.h"
 #include "t/output-files.h"
 #include "t/suite.h"
@@ -425,7 +426,9 @@ START_TEST(losses)
 	p->open_requests = 3;
 	log = summary();
 	has(log, "12 records of communication were not stored because rings were full;");
-	has(log, "3 requests were posted and never seen to complete;");
+	has(log, "\n3 requests were posted and never seen to complete: "
+		 "3 of which it is not known where they were posted.\n");
+	has_not(log, "by what has posted them");
 	has_not(log, "ambiguous");
 	free(log);
 	p->ambiguous_receives = 9;
@@ -445,7 +448,8 @@ START_TEST(losses)
 	log = summary();
 	has(log, "\n1 record of communication was not stored because rings were full; the tables "
 		 "of messages lack it.\n");
-	has(log, "\n1 request was posted and never seen to complete; what it should have ");
+	has(log, "\n1 request was posted and never seen to complete: "
+		 "1 of which it is not known where it was posted.\n");
 	has(log, "1 send and 1 receive are ambiguous.\n");
 	has(log, "\n1 send has no known receiver");
 	has(log, "\n1 receive has no known sender");
@@ -501,6 +505,76 @@ static const cJSON *element(const cJSON *json, const char *array, int i)
 	ck_assert_msg(at != NULL, "no element %d in %s", i, array);
 	return at;
 }
+
+/* requests of a kind at a stack; at the second one of 2 ranks */
+static void left_open(uint32_t stack, uint32_t kind, uint64_t requests)
+{
+	struct profile_open o = {stack, kind, 1 + stack % 2, 1, 1 + stack % 2, requests};
+
+	*ADD_ELEMENT(p, open) = o;
+}
+
+START_TEST(open_requests)
+{
+	uint32_t send = find_stack(p, "MPI_Send<main<init");
+	uint32_t receive = find_stack(p, "MPI_Recv<main<init");
+	char *log, *error;
+	cJSON *all;
+
+	p->open_requests = 9;
+	if (send < receive)
+		left_open(send, OPEN_SEND, 1);
+	left_open(receive, OPEN_RECEIVE, 4);
+	left_open(receive, OPEN_OTHER, 2);
+	if (send > receive)
+		left_open(send, OPEN_SEND, 1);
+	log = summary();
+	has(log, "\n9 requests were posted and never seen to complete: 1 send (counted as sent, "
+		 "but not the time taken), 4 receives (not counted as received), 2 others (of "
+		 "which only what was sent is counted), 2 of which it is not known where they "
+		 "were posted.\n");
+	has(log, "\nRequests that were never seen to complete, by what has posted them\n");
+	has(log, "|        4 | receive |");
+	has(log, " MPI_Recv<main<init |");
+	has_not(log, "open_request_paths");
+	free(log);
+	all = parsed();
+	ck_assert_int_eq(number(all, "open_requests"), 9);
+	ck_assert_int_eq(number(element(all, "open_request_paths", 0), "requests"), 4);
+	ck_assert_int_eq(number(element(all, "open_request_paths", 0), "id"), receive);
+	ck_assert_str_eq(string(element(all, "open_request_paths", 0), "kind"), "receive");
+	ck_assert_str_eq(string(element(all, "open_request_paths", 1), "kind"), "other");
+	ck_assert_str_eq(
+		string(element(all, "open_request_paths", 2), "path"), "MPI_Send<main<init");
+	ck_assert_int_eq(number(element(all, "open_request_paths", 2), "rank_min"), 1);
+	cJSON_Delete(all);
+	ck_assert_int_eq(output_node(p, conf, dir, "app", "n1", NULL, NULL, 0, &error), 0);
+	log = slurp("app_node_n1.log");
+	has(log, "|        4 | receive |");
+	free(log);
+}
+END_TEST
+
+/* At most 10 rows, and what the rest is. */
+START_TEST(many_open_requests)
+{
+	char *log;
+
+	p->n_open = 0;
+	for (uint32_t i = 0; i < p->n_stacks && p->n_open < 12; i++)
+		for (uint32_t kind = 0; kind < OPEN_KINDS && p->n_open < 12; kind++)
+			left_open(i, kind, 1 + p->n_open);
+	ck_assert_uint_eq(p->n_open, 12);
+	p->open_requests = 12 * 13 / 2;
+	log = summary();
+	has(log, "\n78 requests were posted");
+	has(log, "\n... and 2 rows more, see open_request_paths in BASE_all.json.\n");
+	has(log, "\n|       12 |");
+	has(log, "\n|        3 |");
+	has_not(log, "\n|        2 |");
+	free(log);
+}
+END_TEST
 
 START_TEST(json)
 {
@@ -633,8 +707,9 @@ int main(void)
 {
 	const TTest *const tests[] = {communication_profile, sorted_as_configured, functions, sizes,
 		matrix_of_ranks, matrix_of_nodes, matrix_of_groups, interleaved_ranks,
-		communicators, files, losses, rank_log, many_peers, json, one_rank, huge_numbers,
-		no_tables_where_nothing_happened, no_tables_where_none_are_wanted};
+		communicators, files, losses, open_requests, many_open_requests, rank_log,
+		many_peers, json, one_rank, huge_numbers, no_tables_where_nothing_happened,
+		no_tables_where_none_are_wanted};
 	Suite *s = suite_create("output");
 	TCase *c = tcase_create("mpi");
 

@@ -531,6 +531,7 @@ START_TEST(limits)
 	ck_assert_uint_eq(peer(3).receives, TRAFFIC_EARLY_MAX);
 	ck_assert_uint_eq(me.traffic->requests.open.n, TRAFFIC_REQUESTS_MAX);
 	ck_assert_uint_eq(traffic_open_requests(me.traffic), TRAFFIC_REQUESTS_MAX + 1010);
+	ck_assert_uint_eq(open_at(FN(IRECV), OPEN_RECEIVE), TRAFFIC_REQUESTS_MAX + 1010);
 	ck_assert_ptr_nonnull(traffic_limit_reached(me.traffic, 1));
 }
 END_TEST

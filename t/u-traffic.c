@@ -215,6 +215,51 @@ START_TEST(never_done)
 	sent_by(FN(ISEND), 1, 64, 0);
 	received_by(FN(IRECV), 0, 0, 0);
 	ck_assert_uint_eq(traffic_open_requests(me.traffic), 2);
+	ck_assert_uint_eq(open_at(FN(ISEND), OPEN_SEND), 1);
+	ck_assert_uint_eq(open_at(FN(IRECV), OPEN_RECEIVE), 1);
+	ck_assert_uint_eq(open_at(FN(IRECV), OPEN_SEND), 0);
+}
+END_TEST
+
+/* A number that comes again gives up what it stood for: that stays where it was posted. */
+START_TEST(a_number_that_comes_again)
+{
+	in(T0, FN(ISEND));
+	send_to(T0, WORLD, 3, 1, 64);
+	out(T0, FN(ISEND));
+	in(T0, FN(IRECV));
+	post(T0, WORLD, 4, 1, 0);
+	out(T0, FN(IRECV));
+	end();
+	ck_assert_uint_eq(traffic_open_requests(me.traffic), 2);
+	ck_assert_uint_eq(open_at(FN(ISEND), OPEN_SEND), 1);
+	ck_assert_uint_eq(open_at(FN(IRECV), OPEN_RECEIVE), 1);
+}
+END_TEST
+
+static int is_caller(void *ctx, uint64_t key)
+{
+	(void)ctx;
+	return key == CALLER;
+}
+
+/* What ran before main() is forgotten; what it has posted may still be completed. */
+START_TEST(posted_before_main)
+{
+	replay_drop_prelude(T0->r, is_caller);
+	in(T0, FN(ISEND));
+	send_to(T0, WORLD, 3, 1, 64);
+	out(T0, FN(ISEND));
+	in(T0, CALLER);
+	out(T0, CALLER);
+	end_thread(&me, 0);
+	ck_assert_uint_eq(traffic_open_requests(me.traffic), 1);
+	ck_assert_uint_eq(open_at(FN(ISEND), OPEN_SEND), 0);
+	in(T1, FN(WAIT));
+	done(T1, 1, 0, 0, 0);
+	out(T1, FN(WAIT));
+	end();
+	ck_assert_uint_eq(traffic_open_requests(me.traffic), 1);
 }
 END_TEST
 
@@ -424,6 +469,7 @@ START_TEST(probed_and_never_received)
 	probe();
 	end();
 	ck_assert_uint_eq(traffic_open_requests(me.traffic), 1);
+	ck_assert_uint_eq(open_at(FN(MPROBE), OPEN_RECEIVE), 1);
 	ck_assert_uint_eq(peer(4).receives, 0);
 }
 END_TEST
@@ -614,9 +660,9 @@ int main(void)
 {
 	const struct row rows[] = {{blocking, 1}, {sizes, 1}, {frames_left_by_other_ways, 1},
 		{calls_within_calls, 1}, {lost_enter, 1}, {nonblocking, 1}, {completed_in_a_row, 1},
-		{posted_and_done_in_one_call, 1}, {never_done, 1}, {failures, 1},
-		{cancelled_and_freed, 1}, {posted_twice, 1}, {many_starts, 1},
-		{done_by_another_thread, 1}, {posted_by_a_thread_that_ended, 1},
+		{posted_and_done_in_one_call, 1}, {never_done, 1}, {a_number_that_comes_again, 1},
+		{posted_before_main, 1}, {failures, 1}, {cancelled_and_freed, 1}, {posted_twice, 1},
+		{many_starts, 1}, {done_by_another_thread, 1}, {posted_by_a_thread_that_ended, 1},
 		{matched_probes, 6}, {matched_receives, 2}, {probed_and_never_received, 1},
 		{memory_does_not_grow, 1}, {endless_frame, 1}, {messages_have_no_time, 1},
 		{split_passes_over_messages, 1}, {message_across_the_end, 1},
