@@ -2,14 +2,15 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # One process of a job or of vftr is killed or stopped at a random instant.
 test_description='deaths at random instants: the status of the job, a summary, nothing left'
+[ -z "$VFTR_LONG" ] || : "${TEST_SECONDS:=3500}" "${TEST_COMMAND_SECONDS:=500}"
 . "$(dirname "$0")/lib.sh"
 need mpirun.openmpi jq
 need_built "$AGENT" "$LIB/libvftrace-openmpi.so" "$LIB/vftr/peer-openmpi.so"
 
 : "${DEATHS_NODES:=${VFTR_LONG:+300}}" "${DEATHS_ONE:=${VFTR_LONG:+300}}" "${DEATHS_SEED:=$$}"
-: "${DEATHS_NODES:=6}" "${DEATHS_ONE:=6}"
-RANDOM=$DEATHS_SEED
-: "${DEATHS_LOG:=}" # a line for each, there
+: "${DEATHS_NODES:=6}" "${DEATHS_ONE:=6}" "${DEATHS_LANES:=${VFTR_LONG:+4}}"
+: "${DEATHS_LANES:=2}" # so many at a time, which load each other
+: "${DEATHS_LOG:=}"    # a line for each, there
 echo "# DEATHS_SEED=$DEATHS_SEED"
 
 mpicc_traced openmpi "$BIN/deathjob" "$T/app-job.c"
@@ -31,66 +32,120 @@ parts() {
 		for p in $(pgrep -P "$p" mpirun); do echo "$p launcher"; done
 	done
 	for p in $(pgrep -x deathjob); do
-		grep -qzxF "VFTR_TEST_DIR=$VFTR_TEST_DIR" "/proc/$p/environ" 2>/dev/null &&
-			echo "$p rank"
+		grep -qzxF "DEATHS_LANE=$DEATHS_LANE" "/proc/$p/environ" 2>/dev/null && echo "$p rank"
 	done
 }
 
-# One of a kind (agent courier launcher front rank) gets a signal: its name and pid
+# what must be gone when the job has ended, also launchers and their daemons
+left() {
+	parts
+	pgrep -f -- "orte_tmpdir_base $lane_tmp( |\$)"
+}
+
+# stops PID; not if it has ended, and is only not waited for
+stops() {
+	kill -STOP "$1" || return 1
+	until grep -q "^State:.T" "/proc/$1/status"; do
+		grep -q "^State:.[^XZ]" "/proc/$1/status" || return 1
+	done
+}
+
+# One of a kind (agent courier launcher front rank) gets a signal, as soon as there is one
 hit() {
 	local victim
-	victim=$(parts | awk -v what="$1" '$2 == what { print $1 }' | shuf -n 1)
-	[ -n "$victim" ] || return 1
-	kill -"$2" "$victim" || return 1
+	until victim=$(parts | awk -v what="$1" '$2 == what { print $1 }' | shuf -n 1) &&
+		[ -n "$victim" ] && stops "$victim"; do
+		[ -d "/proc/$job" ] && sleep 0.05 || return 1
+	done 2>/dev/null
+	[ "$2" = STOP ] || kill -"$2" "$victim"
 	echo "$2 to $1 $victim"
 	# who stops a rank continues it: the job would wait for it untraced, too
 	[ "$1 $2" != "rank STOP" ] || (sleep 0.7; kill -CONT "$victim")
 }
 
-# round COMMAND...: starts it, hits one, and looks at what becomes of it
+start() {
+	rm -rf out && mkdir out
+	"$AGENT" -k agent.deadline_s=5 -o out -- "$@" >stdout 2>said &
+	job=$!
+	wait_for 60 "pgrep -P $job | grep -qvx \"\$(pgrep -P $job -x vftr-agent)\" || [ ! -d /proc/$job ]"
+}
+
+# round KINDS COMMAND...: starts it, hits one, and looks at what becomes of it; 2 if all was
+# over before
 round() {
-	local kinds=$1 status=0 what signal wanted=0 t said
+	local kinds=$1 status=0 what signal wanted=0 t said at
 	shift
 	read -ra kinds <<<"$kinds"
 	what=${kinds[RANDOM % ${#kinds[@]}]}
 	signal=KILL
 	[ $((RANDOM % 3)) -gt 0 ] || signal=STOP
-	rm -rf out && mkdir out
-	VFTR_TEST_DIR=$VFTR_TEST_DIR "$AGENT" -k agent.deadline_s=5 -o out -- "$@" >stdout 2>said &
-	job=$!
-	wait_for 60 "pgrep -P $job | grep -qvx \"\$(pgrep -P $job -x vftr-agent)\" || [ ! -d /proc/$job ]"
-	sleep "$(printf '%d.%02d' $((RANDOM % 2)) $((RANDOM % 100)))"
-	hit "$what" $signal >hit || echo "nothing to hit: $what" >hit
+	start "$@"
+	at=$((RANDOM % span_ms))
+	sleep "$(printf '%d.%03d' $((at / 1000)) $((at % 1000)))"
+	hit "$what" $signal >hit || { wait $job || :; return 2; }
 	t=$SECONDS
-	timeout 90 tail --pid=$job -f /dev/null || { echo "still running"; ps -ef; return 1; }
+	timeout 90 tail --pid=$job -f /dev/null || { echo "still running: $(cat hit) at $at ms"; ps -ef | grep "$job\|$DEATHS_LANE\|$lane_tmp\|deathjob"; return 1; }
 	wait $job || status=$?
 	grep -q "KILL to rank" hit && wanted=137
-	said="$(cat hit), after $((SECONDS - t)) s: status $status; $(grep -v "^\(--\|mpirun\|Prim\|\$\)" said | tail -n 3)"
+	said="$(cat hit) at $at ms, after $((SECONDS - t)) s: status $status; $(grep "^vftr-node-agent:" said | tail -n 3)"
 	is $wanted $status "status: $said" || return 1
+	if [ -n "$DEATHS_LOG" ]; then
+		said="$said; processes $(cat out/*_all.json 2>/dev/null | jq -c "[.ranks, .lost_processes]")"
+		echo "$said" | paste -s -d "|" >>"$DEATHS_LOG"
+	fi
 	# on one node all of it is in the agent
 	if grep -q "KILL to front" hit && [ "$NODES_USED" = 1 ]; then
 		grep -q "ended the agent: there is no profile" said && return 0
 	fi
 	[ -s out/deathjob_all.json ] || [ -s out/mpirun_all.json ] || ! echo "no summary: $said" || return 1
 	# nothing stays behind for long
-	wait_for 15 '[ -z "$(parts)" ]' || { echo "left: $(parts | tr "\n" " "): $said"; return 1; }
-	[ -z "$DEATHS_LOG" ] || echo "$said" >>"$DEATHS_LOG"
+	wait_for 15 '[ -z "$(left)" ]' || { echo "left: $(left | tr "\n" " "): $said"; return 1; }
 }
 
-rounds() {
-	local n=$1 kinds=$2 bad=0 i
+# lane NUMBER N KINDS COMMAND...: N of them one after the other
+lane() {
+	local n=$2 i=0 tries=0 status
+	export DEATHS_LANE="$NODES_USED.$1.$$"
+	RANDOM=$((DEATHS_SEED + $1))
+	mkdir "lane$1" && cd "lane$1" || return 1
+	lane_tmp=$(mktemp -d "$VFTR_TEST_DIR/ompi.XXXXXX")
 	shift 2
-	for i in $(seq "$n"); do
-		round "$kinds" "$@" || { bad=$((bad + 1)); cat said; }
+	# its own directory of Open MPI: by that its launchers and daemons are known
+	set -- "${@//ORTE_TMP/"$lane_tmp"}" -x DEATHS_LANE -np $((2 * NODES_USED)) "$BIN/deathjob" 1
+	start "${@:2}"
+	local began=$(date +%s%3N)
+	wait $job || { cat said; return 1; }
+	span_ms=$((($(date +%s%3N) - began) * 11 / 10))
+	echo "an undisturbed run: $span_ms ms"
+	while [ $i -lt "$n" ] && [ $tries -lt $((3 * n + 10)) ]; do
+		status=0
+		round "$@" || status=$?
+		tries=$((tries + 1))
+		[ $status = 2 ] || i=$((i + 1))
+		[ $status != 0 ] || echo "good"
+		[ $status != 1 ] || { echo "bad"; cat said; cp -r out "bad.$i"; }
 		sleep 0.1
+	done >verdict 2>&1
+}
+
+# rounds N KINDS COMMAND...: N of them in all lanes together
+rounds() {
+	local n=$1 i lanes=() good
+	shift
+	rm -rf lane*
+	for ((i = 0; i < DEATHS_LANES; i++)); do
+		lane $i $(((n + i) / DEATHS_LANES)) "$@" >lane-$i 2>&1 &
+		lanes+=($!)
 	done
-	echo "$((n - bad)) of $n"
-	[ $bad = 0 ]
+	wait "${lanes[@]}" || :
+	good=$(cat lane*/verdict | grep -cx good) || :
+	[ "$good" = "$n" ] || cat lane-* lane*/verdict | grep -vx good
+	is "$n" "$good" "good ones"
 }
 
 NODES_USED=1
 test_expect "one node, $DEATHS_ONE times: agent or rank" '
-	rounds $DEATHS_ONE "front rank" $(mpirun_of openmpi) -np 2 "$BIN/deathjob" 1'
+	rounds $DEATHS_ONE "front rank" $(mpirun_of openmpi) --mca orte_tmpdir_base ORTE_TMP'
 
 cat >first.c <<-END
 	#include <mpi.h>
@@ -147,7 +202,7 @@ test_expect "vftr collate says so where the files of one name are of several run
 	hasnt said runs'
 
 test_expect "3 nodes, $DEATHS_NODES times: agents, couriers, their mpirun, front, ranks" '
-	rounds $DEATHS_NODES "agent courier launcher front rank" $(nodes_mpirun 2) \
-		-x VFTR_TEST_DIR -np 6 "$BIN/deathjob" 1'
+	rounds $DEATHS_NODES "agent courier launcher front rank" \
+		$(nodes_mpirun 2 | sed "s/\\(orte_tmpdir_base\\) [^ ]*/\\1 ORTE_TMP/")'
 
 done_testing
