@@ -135,7 +135,8 @@ static int start_agents(struct front *f, char *const *argv, char *const *same, c
 /* Of launchers, about what we have told them: nothing is wrong. */
 static bool is_noise(const char *line)
 {
-	return strstr(line, "Forwarding signal") || strstr(line, "lacks support for cpu binding");
+	return strstr(line, "Forwarding signal") || strstr(line, "got SIGCONT") ||
+	       strstr(line, "lacks support for cpu binding");
 }
 
 /*

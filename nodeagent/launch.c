@@ -247,6 +247,18 @@ static void remember_descriptors(void)
 		closedir(d);
 }
 
+/* Else a file of ours would have such a number; COMMAND has it closed, as the caller wants. */
+static void fill_standard(void)
+{
+	int fd;
+
+	do
+		fd = open("/dev/null", O_RDWR | O_CLOEXEC);
+	while (fd >= 0 && fd <= STDERR_FILENO);
+	if (fd >= 0)
+		close(fd);
+}
+
 void launch_close_inherited(void)
 {
 	for (size_t i = 0; i < n_inherited; i++)
@@ -267,6 +279,7 @@ bool launch_ignored(int signal)
 void launch_remember(void)
 {
 	remember_descriptors();
+	fill_standard();
 	for (size_t i = 0; i < ARRAY_SIZE(ours); i++)
 		sigaction(ours[i], NULL, &before[i]);
 	sigprocmask(SIG_SETMASK, NULL, &mask_before);

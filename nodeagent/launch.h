@@ -60,7 +60,8 @@ void launch_environment(
 pid_t launch_child(char *const *argv, int when_we_die, int *exec_error);
 /* This process becomes argv, with signals as they were; else an errno. */
 int launch_exec(char *const *argv);
-/* First thing in main: children start with these signals and this limit of files. */
+/* First thing in main: children start with these signals, this limit of files, and without
+ * what of standard input, output and error is closed now (/dev/null for us). */
 void launch_remember(void);
 /* Was this signal ignored then? */
 bool launch_ignored(int signal);

@@ -63,6 +63,7 @@ job() {
 		[ $tries -lt 3 ] && open_mpi_broke
 	done
 	end=$(seconds)
+	hasnt stderr SIGCONT # srun says so of what we tell it
 	summary "$ranks" "$((ranks * 100))"
 	[ -z "$VFTR_LONG" ] && return
 	VFTR_OFF=1 limit salloc -Q $allocation sh -c "$command" >stdout.off
