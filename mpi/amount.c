@@ -86,15 +86,22 @@ uint64_t amount_for(
 	return p.many_types ? sum : times((MPI_Count)sum, element(k, &p, 0));
 }
 
-/* That of all elements, if there is one; where nothing is sent any type may stand. */
-static uint32_t common_type(const struct mpi_call *k, const struct place *p, const struct whom *w)
+/*
+ * That of all elements, if there is one; where nothing is sent any type may stand. Apart:
+ * most calls have one type for all, and save no registers for this.
+ */
+static __attribute__((noinline)) uint32_t common_type(
+	const struct mpi_call *k, enum amount a, const struct whom *w)
 {
+	const struct place p = place_of(k, a);
 	uint32_t common = MESSAGE_TYPE_DERIVED, index;
 
+	if (is_bad(&p))
+		return MESSAGE_TYPE_DERIVED;
 	for (uint32_t i = 0; i < w->n; i++) {
-		if (!whom_has(w, i) || call_count(k, p->counts, (int)i) <= 0)
+		if (!whom_has(w, i) || call_count(k, p.counts, (int)i) <= 0)
 			continue;
-		vftr_type_size(call_type(k, p->types, (int)i), &index);
+		vftr_type_size(call_type(k, p.types, (int)i), &index);
 		if (index == MESSAGE_TYPE_DERIVED ||
 			(common != MESSAGE_TYPE_DERIVED && index != common))
 			return MESSAGE_TYPE_DERIVED;
@@ -109,7 +116,7 @@ uint32_t amount_type(const struct mpi_call *k, enum amount a, const struct whom 
 	uint32_t index = MESSAGE_TYPE_DERIVED;
 
 	if (p.many_types)
-		return is_bad(&p) ? index : common_type(k, &p, w);
+		return common_type(k, a, w);
 	if (a != AMOUNT_NONE)
 		vftr_type_size(p.type, &index);
 	return index;
