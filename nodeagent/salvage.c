@@ -1,11 +1,14 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "nodeagent/salvage.h"
 
+#include <fcntl.h>
 #include <inttypes.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <time.h>
+#include <unistd.h>
 #include "nodeagent/collate.h"
 #include "nodeagent/merge.h"
 #include "nodeagent/output.h"
@@ -58,8 +61,7 @@ static struct found find(const struct salvage *s)
 		for (size_t k = 0; k < sets[i].n && !is_of_round(sets[i].base); k++) {
 			struct stat st;
 
-			if (lstat(sets[i].paths[k], &st) ||
-				not_own_file(sets[i].paths[k], &st) ||
+			if (lstat(sets[i].paths[k], &st) || not_own_file(sets[i].paths[k], &st) ||
 				vfp_run(sets[i].paths[k]) != s->run)
 				continue;
 			f.paths = grow(f.paths, f.n + 1, &f.cap, sizeof(*f.paths));
@@ -103,13 +105,25 @@ static struct found wait_for_all(const struct salvage *s)
 	return f;
 }
 
+/* What others have put in the place of a summary is not read: it may have no end, or no writer. */
+static FILE *open_own(const char *path)
+{
+	const int fd = open(path, O_RDONLY | O_NONBLOCK | O_NOFOLLOW | O_NOCTTY | O_CLOEXEC);
+	struct stat st;
+	FILE *f = fd < 0 || fstat(fd, &st) || not_own_file(path, &st) ? NULL : fdopen(fd, "r");
+
+	if (!f && fd >= 0)
+		close(fd);
+	return f;
+}
+
 /* How many agents are in the summary of this run; 0: there is none. */
 static size_t summarized(const struct salvage *s, const char *base)
 {
 	char *path = xasprintf("%s/%s_all.json", s->directory, base), *line = NULL,
 	     *run = xasprintf("\"run\":\"%016" PRIx64 "\"", s->run);
 	size_t bytes = 0, n = 0, read = 0;
-	FILE *f = fopen(path, "re");
+	FILE *f = open_own(path);
 	bool ours = false;
 
 	while (f && getline(&line, &bytes, f) > 0) {

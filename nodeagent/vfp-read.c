@@ -245,19 +245,6 @@ struct profile *vfp_decode(const unsigned char *buf, size_t bytes, char **error)
 	return p;
 }
 
-uint64_t vfp_run(const char *path)
-{
-	struct vfp_header h;
-	FILE *f = fopen(path, "re");
-	bool ours = f && fread(&h, sizeof(h), 1, f) == 1 &&
-		    !memcmp(h.magic, VFP_MAGIC, sizeof(h.magic)) && h.version == VFP_VERSION &&
-		    h.byte_order == VFP_BYTE_ORDER;
-
-	if (f)
-		fclose(f);
-	return ours ? h.run : 0;
-}
-
 static ssize_t read_all(int fd, unsigned char *buf, size_t bytes)
 {
 	size_t n = 0;
@@ -276,10 +263,28 @@ static ssize_t read_all(int fd, unsigned char *buf, size_t bytes)
 	return n;
 }
 
+/* A FIFO of that name must not stop us. */
+static int open_it(const char *path, bool own)
+{
+	return open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY | (own ? O_NOFOLLOW : 0));
+}
+
+uint64_t vfp_run(const char *path)
+{
+	struct vfp_header h;
+	const int fd = open_it(path, false);
+	const bool ours = fd >= 0 && read_all(fd, (unsigned char *)&h, sizeof(h)) == sizeof(h) &&
+			  !memcmp(h.magic, VFP_MAGIC, sizeof(h.magic)) &&
+			  h.version == VFP_VERSION && h.byte_order == VFP_BYTE_ORDER;
+
+	if (fd >= 0)
+		close(fd);
+	return ours ? h.run : 0;
+}
+
 static struct profile *read_it(const char *path, bool own, char **error)
 {
-	/* O_NONBLOCK: a FIFO of that name must not stop us */
-	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | (own ? O_NOFOLLOW : 0));
+	int fd = open_it(path, own);
 	unsigned char *buf = NULL;
 	struct profile *p = NULL;
 	struct stat st;

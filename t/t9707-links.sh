@@ -60,6 +60,14 @@ test_expect 'vftr collate' '
 	"$VFTR" collate out
 	unharmed out end_all.log end_all.json'
 
+test_expect 'vftr collate: a FIFO among the profiles is named, and nobody waits for it' '
+	plant out
+	cp truth/*.vfp out
+	mkfifo out/end_zzz.vfp
+	timeout 20 "$VFTR" collate out >collated 2>&1 || [ $? = 1 ]
+	grep -q "end_zzz.vfp: not a regular file" collated
+	unharmed out end_all.log end_all.json'
+
 test_expect 'vftr export, each format that is a file, and what Paraver has beside it' '
 	for f in perfetto chrome folded speedscope paraver; do
 		to=x.$f

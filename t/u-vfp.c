@@ -8,7 +8,9 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "conf/conf.h"
 #include "nodeagent/profile.h"
+#include "nodeagent/salvage.h"
 #include "nodeagent/vfp-format.h"
 #include "t/random-profile.h"
 #include "t/suite.h"
@@ -358,11 +360,48 @@ START_TEST(files)
 	ck_assert_ptr_null(vfp_read(path, &error));
 	ck_assert_ptr_nonnull(strstr(error, "not a regular file"));
 	free(error);
+	alarm(10); /* who waits for a writer is ended */
+	ck_assert_uint_eq(vfp_run(path), 0);
+	alarm(0);
 	unlink(path);
 	rmdir(dir);
 	ck_assert_int_lt(vfp_write(p, path), 0);
 	profile_free(p);
 	free(path);
+}
+END_TEST
+
+/* In the place of a summary somebody has put what is none: a new one is made. */
+START_TEST(planted_summary)
+{
+	char dir[] = "/tmp/vftr-u-vfp-XXXXXX", *path, *summary;
+	struct dice d = {.state = 1};
+	struct profile *p = random_profile(&d, 0, 30, UINT64_MAX);
+	struct conf *c = conf_default();
+	struct salvage s = {.conf = c, .directory = dir, .hosts = "", .run = 7, .quiet = true};
+	struct stat st;
+
+	ck_assert_ptr_nonnull(mkdtemp(dir));
+	path = xasprintf("%s/app_node0.vfp", dir);
+	summary = xasprintf("%s/app_all.json", dir);
+	p->run = 7;
+	ck_assert_int_eq(vfp_write(p, path), 0);
+	ck_assert_int_eq(mkfifo(summary, 0600), 0);
+	alarm(10);
+	salvage_summary(&s, false);
+	alarm(0);
+	ck_assert_int_eq(lstat(summary, &st), 0);
+	ck_assert(S_ISREG(st.st_mode) && st.st_size > 0);
+	unlink(summary);
+	unlink(path);
+	free(path);
+	path = xasprintf("%s/app_all.log", dir);
+	unlink(path);
+	ck_assert_int_eq(rmdir(dir), 0);
+	conf_free(c);
+	profile_free(p);
+	free(path);
+	free(summary);
 }
 END_TEST
 
@@ -385,6 +424,7 @@ int main(void)
 	tcase_add_loop_test(t, bad_headers_are_named, 0, ARRAY_SIZE(headers));
 	tcase_add_test(t, a_clock_gone_wrong_is_still_readable);
 	tcase_add_test(t, files);
+	tcase_add_test(t, planted_summary);
 	suite_add_tcase(s, t);
 	return run_suite(s);
 }
