@@ -337,7 +337,7 @@ int counter_rusage(const char *name, struct counter_shm *to)
 	return -1;
 }
 
-int counter_event_try(const struct counter_shm *event)
+static int try_event(const struct counter_shm *event)
 {
 	struct perf_event_attr attr = {
 		.size = sizeof(attr),
@@ -354,6 +354,39 @@ int counter_event_try(const struct counter_shm *event)
 	if (fd < 0)
 		return -errno;
 	close(fd);
+	return 0;
+}
+
+/* The others are events of the kernel alone: without it they would be 0. */
+static bool happens_in_user_mode(const struct counter_shm *event)
+{
+	if (event->type != PERF_TYPE_SOFTWARE)
+		return event->type != PERF_TYPE_TRACEPOINT;
+	switch (event->config) {
+	case PERF_COUNT_SW_CPU_CLOCK:
+	case PERF_COUNT_SW_TASK_CLOCK:
+	case PERF_COUNT_SW_PAGE_FAULTS:
+	case PERF_COUNT_SW_PAGE_FAULTS_MIN:
+	case PERF_COUNT_SW_PAGE_FAULTS_MAJ:
+	case PERF_COUNT_SW_ALIGNMENT_FAULTS:
+	case PERF_COUNT_SW_EMULATION_FAULTS:
+		return true;
+	default:
+		return false;
+	}
+}
+
+int counter_event_allow(struct counter_shm *event, bool *user_only)
+{
+	struct counter_shm user = *event;
+	int error = try_event(event);
+
+	user.flags |= COUNTER_USER;
+	*user_only = (error == -EACCES || error == -EPERM) && !event->flags &&
+		     happens_in_user_mode(event) && !try_event(&user);
+	if (!*user_only)
+		return error;
+	*event = user;
 	return 0;
 }
 

@@ -3,6 +3,7 @@
 #ifndef VFTR_NODEAGENT_COUNTER_EVENTS_H
 #define VFTR_NODEAGENT_COUNTER_EVENTS_H
 
+#include <stdbool.h>
 #include "shm/counters.h"
 
 /*
@@ -20,8 +21,12 @@ int counter_rusage(const char *name, struct counter_shm *to);
 /* "energy:package", "power/energy-pkg/" ... -1: it is none; 0 and *why: not here. */
 int counter_energy(const char *name, struct counter_shm *to, char **why);
 
-/* Can it be opened here? 0 or -errno. */
-int counter_event_try(const struct counter_shm *event);
+/*
+ * Can it be opened here? 0 or -errno. *user_only: what the kernel does is not counted with
+ * it, as that is not allowed, and the event is changed to say so; only for events that
+ * happen in user mode, too.
+ */
+int counter_event_allow(struct counter_shm *event, bool *user_only);
 /* Why not, in words. */
 const char *counter_error(int error);
 

@@ -37,7 +37,7 @@ static void resolve(
 			sum->why = xstrdup("its name is too long");
 	} else if (!strcmp(type, "perf")) {
 		if (!counter_event(name, to, &sum->why))
-			sum->error = counter_event_try(to);
+			sum->error = counter_event_allow(to, &sum->user_only);
 	} else {
 		sum->why = xasprintf("vftr does not offer hwprof.type %s", type);
 	}
@@ -136,10 +136,22 @@ static void say_shared(const struct counter_watch *w, const struct conf *c, FILE
 	}
 }
 
+static void say_user_only(const struct counter_watch *w, const struct conf *c, FILE *f)
+{
+	const char *before =
+		"Counted in user mode only (see /proc/sys/kernel/perf_event_paranoid): ";
+
+	for (uint32_t i = 0; i < w->wanted.n; i++)
+		if (w->of[i].user_only) {
+			fprintf(f, "%s%s", before, c->hwprof_counters.at[i].hwc_name);
+			before = ", ";
+		}
+}
+
 void counters_warn(struct agent *a)
 {
 	static void (*const say[])(const struct counter_watch *, const struct conf *, FILE *) = {
-		say_missing, say_shared};
+		say_missing, say_user_only, say_shared};
 
 	for (size_t i = 0; i < ARRAY_SIZE(say); i++) {
 		char *text = NULL;

@@ -6,6 +6,7 @@
 #ifndef VFTR_NODEAGENT_COUNTERS_H
 #define VFTR_NODEAGENT_COUNTERS_H
 
+#include <stdbool.h>
 #include <stdint.h>
 #include "shm/segment.h"
 
@@ -19,8 +20,9 @@ struct counter_sum {
 	uint64_t enabled_ns, running_ns; /* over threads */
 	uint64_t threads, failed;
 	uint32_t ways;
-	int error; /* the first */
-	char *why; /* ... or in words, if it was never tried */
+	bool user_only; /* the kernel's part is not allowed here */
+	int error;	/* the first */
+	char *why;	/* ... or in words, if it was never tried */
 };
 
 struct counter_watch {

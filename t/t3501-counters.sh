@@ -222,7 +222,14 @@ test_expect 'values that a program tells stand in it, too, at their times' '
 # ---- events of the kernel ---------------------------------------------------------
 
 config perf.json perf 'page-faults F task-clock NS'
-test_expect 'software events are counted where they happen' '
+perf_is_allowed() {
+	traced -q -c perf.json -- "$BIN/hw" fault
+	hasnt hw_all.log "not allowed here"
+}
+perf_is_allowed >/dev/null 2>&1 && allowed=yes || allowed=
+
+test_if '[ -n "$allowed" ]' 'perf_event_open(2) is not allowed here' \
+	'software events are counted where they happen' '
 	traced -q -c perf.json -- "$BIN/hw" fault
 	n=$(value F "touch<fault<main<init") ns=$(value NS "touch<fault<main<init")
 	more=$(value F "fault<main<init")
@@ -231,6 +238,21 @@ test_expect 'software events are counted where they happen' '
 	[ "$ns" -gt 10000 ]
 	[ "$more" -le 10 ]
 	is Perf "$(sed -n "s/^HWProf - Hardware Counters (\(.*\))/\1/p" hw_all.log)"'
+
+test_if '[ "$(id -u)" = 0 ] && [ "$(cat /proc/sys/kernel/perf_event_paranoid)" -eq 2 ]' \
+	'needs root, and perf_event_paranoid=2' \
+	'who may not count the kernel has what happens in user mode, and that is said' '
+	config user.json perf "page-faults F context-switches S"
+	# below the directory of this test others find nothing
+	user=$(mktemp -d /tmp/vftr-user.XXXXXX)
+	cp user.json "$BIN/hw" "$user" && chown -R 65534 "$user"
+	(cd "$user" && VFTR_RUNTIME_DIR=$user setpriv --reuid=65534 --regid=65534 --clear-groups \
+		"$AGENT" -q -c user.json -- ./hw fault)
+	cp "$user"/hw_all.* . && rm -r "$user"
+	n=$(value F "touch<fault<main<init")
+	[ "$n" -ge 1000 ] && [ "$n" -le 1020 ]
+	has hw_all.log "Counted in user mode only (see /proc/sys/kernel/perf_event_paranoid): page-faults."
+	has hw_all.log "Not counted, and 0 in the tables: context-switches (not allowed here"'
 
 test_expect 'bytes and calls of /proc/PID/io are counted without those of the reading' '
 	config io.json perf "io:rchar R io:wchar W io:syscr SR io:syscw SW page-faults F"
