@@ -61,7 +61,7 @@ only_static  := libhook/static.c
 hook_obj     := $(call obj,$(filter-out $(interposed) $(only_static),$(hook_src))) $(module_obj)
 hook_shared  := $(hook_obj) $(call obj,$(interposed))
 hook_so      := $(hook_shared:%/interpose.o=%/interpose-so.o)
-hook_shm_obj := $(O)/shm/segment.o $(O)/shm/killpoint.o
+hook_shm_obj := $(O)/shm/segment.o $(O)/shm/runtime-dir.o $(O)/shm/killpoint.o
 programs := $(O)/bin/vftr-node-agent $(O)/bin/vftr
 libs     := $(O)/lib/libvftrace.so $(O)/lib/libvftrace.a $(O)/lib/libvftrace-static.a $(O)/lib/libvftrace-cupti.so $(foreach M,$(MPIS),\
 	    $(O)/lib/libvftrace-$(M).so $(O)/lib/libvftrace-$(M).a $(O)/lib/vftr/peer-$(M).so)

@@ -14,23 +14,9 @@
 #include <unistd.h>
 #include "libhook/find-agent.h"
 #include "libhook/process.h"
+#include "shm/runtime-dir.h"
 
 #define LOW_DESCRIPTORS 200 /* shells and daemons use and close the lowest ones */
-
-static int runtime_directory(char *out, size_t bytes)
-{
-	const char *dir = getenv("VFTR_RUNTIME_DIR");
-	const char *xdg = getenv("XDG_RUNTIME_DIR");
-	int n;
-
-	if (dir && dir[0])
-		n = snprintf(out, bytes, "%s", dir);
-	else if (xdg && xdg[0])
-		n = snprintf(out, bytes, "%s/vftr", xdg);
-	else
-		n = snprintf(out, bytes, "/tmp/vftr-%u", (unsigned)getuid());
-	return n > 0 && (size_t)n < bytes ? 0 : -ENAMETOOLONG;
-}
 
 /* As the agent does, session.c: who else may write there can put a socket of his own there. */
 static int directory_is_ours(const char *directory)
@@ -144,7 +130,7 @@ void agent_expect(void)
 {
 	char directory[256];
 	struct stat st;
-	int fd = runtime_directory(directory, sizeof(directory));
+	int fd = runtime_dir(directory, NULL, sizeof(directory));
 
 	if (!fd)
 		fd = connect_to(directory, vftr_process.session, NULL);
@@ -164,7 +150,7 @@ int find_agent(struct patience *patience)
 	const char *named = getenv("VFTR_SESSION");
 	const char *agent = getenv("VFTR_AGENT");
 	struct timespec pause = {0, 2000000};
-	int fd, error = runtime_directory(directory, sizeof(directory));
+	int fd, error = runtime_dir(directory, NULL, sizeof(directory));
 
 	fd = early();
 	if (fd >= 0)
@@ -197,6 +183,7 @@ int find_agent(struct patience *patience)
 		return error;
 	/* ours, or that of a faster rank: whoever got the lock answers */
 	do {
+		runtime_dir(directory, NULL, sizeof(directory)); /* it may have been made now */
 		fd = connect_to(directory, vftr_process.session, patience);
 		if (!nobody_there(fd))
 			return fd;

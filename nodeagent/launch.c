@@ -22,6 +22,7 @@
 #include "nodeagent/session.h"
 #include "nodeagent/supervisor.h"
 #include "nodeagent/util.h"
+#include "shm/runtime-dir.h"
 
 #define OWN_FAILURE 125
 #define IDLE_S	    15 /* an agent that has done nothing for so long does not answer */
@@ -186,6 +187,20 @@ static void allow_before_asan(struct arguments *pass)
 	free(value);
 }
 
+/* The usual directory is another user's: should he let it go, processes still find the agent. */
+static void keep_directory(void)
+{
+	char directory[PATH_MAX], passed[PATH_MAX], *error = NULL, *dir;
+
+	if (runtime_dir(directory, passed, sizeof(directory)) || !passed[0])
+		return;
+	dir = runtime_directory(&error);
+	if (dir)
+		setenv("VFTR_RUNTIME_DIR", dir, 1);
+	free(error); /* who needs it says it */
+	free(dir);
+}
+
 void launch_environment(
 	const struct launch *l, const char *session, struct arguments *pass, char **error)
 {
@@ -200,6 +215,8 @@ void launch_environment(
 	arguments_add(pass, "VFTR_AGENT");
 	if (dir && dir[0])
 		arguments_add(pass, "VFTR_RUNTIME_DIR");
+	else if (!launch_is_distributed(l))
+		keep_directory();
 	if (getenv("VFTR_OFF"))
 		arguments_add(pass, "VFTR_OFF");
 	offer_gpu(l, pass);

@@ -4,6 +4,7 @@
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
@@ -16,6 +17,7 @@
 #include "conf/conf.h"
 #include "nodeagent/agent.h"
 #include "nodeagent/util.h"
+#include "shm/runtime-dir.h"
 
 #define BACKLOG	       4096 /* as many as may wait; see also net.core.somaxconn */
 #define LOOKS_AGAIN    100  /* at a lock of nobody who lives ... */
@@ -30,14 +32,15 @@
 
 char *runtime_directory(char **error)
 {
-	const char *named = getenv("VFTR_RUNTIME_DIR"), *xdg = getenv("XDG_RUNTIME_DIR");
-	char *dir = named && named[0] ? xstrdup(named)
-		    : xdg && xdg[0]   ? xasprintf("%s/vftr", xdg)
-				      : xasprintf("/tmp/vftr-%u", (unsigned)getuid());
-	struct stat st;
+	char dir[PATH_MAX], passed[PATH_MAX];
 	const char *why = NULL;
+	static bool said;
+	struct stat st;
 
-	if (mkdir(dir, 0700) && errno != EEXIST)
+	*error = NULL;
+	if (runtime_dir(dir, passed, sizeof(dir)))
+		why = strerror(ENAMETOOLONG);
+	else if (mkdir(dir, 0700) && errno != EEXIST)
 		why = strerror(errno);
 	else if (lstat(dir, &st))
 		why = strerror(errno);
@@ -47,11 +50,17 @@ char *runtime_directory(char **error)
 		why = "it belongs to another user";
 	else if (st.st_mode & 077)
 		why = "others may enter it (it must have mode 0700)";
-	if (!why)
-		return dir;
-	*error = xasprintf("runtime directory %s: %s", dir, why);
-	free(dir);
-	return NULL;
+	if (why) {
+		*error = xasprintf("runtime directory %s: %s", dir, why);
+		return NULL;
+	}
+	if (passed[0] && !said && !lstat(passed, &st) && st.st_uid != geteuid())
+		complain("%s belongs to another user (uid %u); %s is used instead", passed,
+			(unsigned)st.st_uid, dir);
+	else if (passed[0] && !said)
+		complain("there can be no %s; %s is used instead", passed, dir);
+	said |= passed[0];
+	return xstrdup(dir);
 }
 
 /* The file that is locked must still be the one with this name. */

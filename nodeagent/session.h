@@ -10,8 +10,8 @@
 struct agent;
 
 /*
- * $VFTR_RUNTIME_DIR, $XDG_RUNTIME_DIR/vftr or /tmp/vftr-UID, made if need be.
- * It must be a directory of ours that nobody else may enter. NULL and *error
+ * As shm/runtime-dir.h says, made if need be; if it is another one than usual, that is said
+ * once. It must be a directory of ours that nobody else may enter. NULL and *error
  * (a sentence) otherwise. The caller frees both.
  */
 char *runtime_directory(char **error);

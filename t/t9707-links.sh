@@ -144,4 +144,56 @@ test_if 'command -v strace' 'no strace' 'the profile and the summary are on the 
 	strace -f -o log -e trace=fsync,fdatasync,renameat,renameat2,rename "$AGENT" -q -o out -- "$BIN/end" storm 2000
 	awk "/fsync/ { synced++ } /rename.*(vfp|_all)/ { n++; if (synced < n) bad = 1 } END { exit bad || n < 3 }" log'
 
+# A user that this test has for itself; who takes his usual places is uid 65534.
+stranger=$((200000 + $$))
+as_user() {
+	(cd home && exec setpriv --reuid=$stranger --regid=$stranger --clear-groups env -u VFTR_RUNTIME_DIR \
+		HOME="$PWD" timeout 60 "$@")
+}
+taken() {
+	setpriv --reuid=65534 --regid=65534 --clear-groups mkdir -m 755 "$1"
+}
+free_places() {
+	rm -rf /tmp/vftr-$stranger /dev/shm/vftr-$stranger home
+	mkdir home
+	chown $stranger home
+}
+if [ "$(id -u)" = 0 ]; then
+	chmod 711 "$VFTR_TEST_DIR" . "$BIN"
+	test_expect 'another user has made /tmp/vftr-UID: a line, another place, and all is traced' '
+		free_places
+		taken /tmp/vftr-$stranger
+		status_of 3 as_user "$AGENT" -o . -- "$BIN/end" exit3 2>said || { cat said; false; }
+		is 1 "$(grep -c "/tmp/vftr-$stranger belongs to another user (uid 65534); /dev/shm/vftr-$stranger is used" said)" "$(cat said)"
+		is 1 "$(calls_of home/end_all.json "main<init")"
+		# a process that starts its agent itself, and one that finds an agent which is there
+		rm -f home/end_*
+		status_of 3 as_user env VFTR_AGENT="$AGENT" "$BIN/end" exit3 2>said
+		wait_for 20 "[ -s home/end_all.json ]"
+		is 1 "$(calls_of home/end_all.json "main<init")"
+		rm -f home/end_*
+		as_user "$AGENT" -q -s beside -o . 2>said &
+		wait_for 10 "[ -S /dev/shm/vftr-$stranger/beside.sock ]"
+		status_of 3 as_user env VFTR_AGENT=off VFTR_SESSION=beside "$BIN/end" exit3
+		wait
+		is 1 "$(calls_of home/end_all.json "main<init")"
+		free_places'
+	test_expect '... /dev/shm/vftr-UID, too: below $HOME, with the name of the node' '
+		free_places
+		taken /tmp/vftr-$stranger
+		taken /dev/shm/vftr-$stranger
+		status_of 3 as_user "$AGENT" -o . -- "$BIN/end" exit3 2>said || { cat said; false; }
+		cat said; 		has said "$PWD/home/.vftr-$(hostname) is used"
+		is 1 "$(calls_of home/end_all.json "main<init")"
+		free_places'
+	test_expect '... an XDG_RUNTIME_DIR that is not there, as in a job whose login node has it' '
+		free_places
+		status_of 3 as_user env XDG_RUNTIME_DIR=/run/user/none "$AGENT" -o . -- "$BIN/end" exit3 2>said
+		has said "there can be no /run/user/none/vftr; /tmp/vftr-$stranger is used"
+		is 1 "$(calls_of home/end_all.json "main<init")"
+		free_places'
+else
+	test_skip 'another user has the usual runtime directory' 'needs root'
+fi
+
 done_testing
