@@ -61,7 +61,7 @@ static bool look_up(struct tcp *t, struct tcp_agent *a)
 		why = "the name server does not answer";
 	if (why && !a->lookup_noted) {
 		a->lookup_noted = true;
-		tcp_note(t, "the agent at %s is looked for in vain: %s", a->contact->text, why);
+		tcp_note(t, a, "the agent at %s is looked for in vain: %s", a->contact->text, why);
 	}
 	return a->addresses.n > 0;
 }
@@ -226,7 +226,7 @@ static void on_refusal(struct tcp *t, struct tcp_meeting *m, char *why)
 
 	if (!tcp_comes_too_often(m->welcome.verdict) && !a->lost_noted) {
 		a->lost_noted = true;
-		tcp_note(t, "cannot join the agent at %s: %s", m->who, why);
+		tcp_note(t, a, "cannot join the agent at %s: %s", m->who, why);
 	}
 	free(why);
 	tcp_meeting_end(t, m);

@@ -22,6 +22,7 @@
 #include "nodeagent/lookup.h"
 #include "nodeagent/peer-tcp.h"
 #include "nodeagent/peer.h"
+#include "nodeagent/quota.h"
 #include "nodeagent/sha256.h"
 
 #define TCP_MAGIC		"vftrpeer"
@@ -43,9 +44,10 @@
 #define PAUSE_MOST_S		2.0
 #define TCP_QUICK_MOST		256  /* small messages that have not left */
 #define TCP_SMALL_MOST		4096 /* that nobody has taken */
-#define TCP_NOTES_MOST		200
-#define TCP_STRANGERS		64 /* that are not named again */
-#define TCP_STRANGER_NOTES_MOST 50 /* of TCP_NOTES_MOST */
+#define TCP_NOTES_MOST		200  /* about agents */
+#define TCP_NOTES_EACH		10   /* of them, of one kind about one agent */
+#define TCP_STRANGER_NOTES_MOST 50   /* about others */
+#define TCP_STRANGER_NOTES_EACH 4    /* of them, about one address */
 
 enum tcp_purpose { TCP_LINK = 1, TCP_INVITATION };
 
@@ -225,11 +227,9 @@ struct tcp {
 	uint16_t silent[TCP_SHARES]; /* meetings, by share */
 	struct tcp_message *inbox, **inbox_end;
 	char *notes;
-	unsigned n_notes, n_stranger_notes;
+	struct quota about_agents, strangers;
 	uint64_t hellos[TCP_HELLOS]; /* beginnings of their proofs */
 	unsigned next_hello;
-	uint64_t strangers[TCP_STRANGERS]; /* hashes of what was said of them */
-	unsigned next_stranger;
 	bool leaving;
 };
 
@@ -239,7 +239,10 @@ enum tcp_watch { TCP_WATCH_LISTENER, TCP_WATCH_MEETING, TCP_WATCH_AGENT, TCP_WAT
 int tcp_watch(struct tcp *t, int fd, enum tcp_watch kind, const void *p, bool out, bool again);
 /* It is closed, and tells us nothing more, even if a copy of our process has it open, too. */
 void tcp_close(struct tcp *t, int fd);
-void tcp_note(struct tcp *t, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
+/* A line for log and standard error: about this agent, if it has not had too many; or any. */
+void tcp_note(struct tcp *t, const struct tcp_agent *a, const char *fmt, ...)
+	__attribute__((format(printf, 3, 4)));
+void tcp_say(struct tcp *t, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
 void tcp_deliver(struct tcp *t, int from, int tag, bool small, void *buf, size_t bytes);
 /* The next of these; the caller frees it and its content. NULL: there is none. */
 struct tcp_message *tcp_take(struct tcp *t, int from, int tag);

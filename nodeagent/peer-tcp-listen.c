@@ -21,21 +21,10 @@
 
 void tcp_stranger(struct tcp *t, const struct tcp_meeting *m, const char *why)
 {
-	static const unsigned char key[SIPHASH_KEY_BYTES];
-	const char *port = strrchr(m->who, ':');
-	uint64_t hash = siphash(key, m->who, 0, m->who, port ? (size_t)(port - m->who) : 0) ^
-			siphash(key, why, 0, why, strlen(why));
+	const char *port = strrchr(m->who, ':'); /* another one each time */
 
-	for (size_t i = 0; i < TCP_STRANGERS; i++)
-		if (t->strangers[i] == hash)
-			return;
-	t->strangers[t->next_stranger++ % TCP_STRANGERS] = hash;
-	if (t->n_stranger_notes > TCP_STRANGER_NOTES_MOST)
-		return;
-	if (t->n_stranger_notes++ == TCP_STRANGER_NOTES_MOST)
-		tcp_note(t, "more about strangers is not said");
-	else
-		tcp_note(t, "refused a connection from %s: %s", m->who, why);
+	if (quota_take(&t->strangers, m->who, port ? (size_t)(port - m->who) : strlen(m->who), why))
+		tcp_say(t, "refused a connection from %s: %s", m->who, why);
 }
 
 /* Places */

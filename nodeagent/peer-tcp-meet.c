@@ -190,7 +190,7 @@ void tcp_link_up(struct tcp *t, struct tcp_meeting *m, struct tcp_agent *a, uint
 	tcp_link_open(t, a, m->fd, keys, m->dialed, received);
 	m->fd = -1;
 	if (lost)
-		tcp_note(t, "the agent on %s is connected again", tcp_name(a));
+		tcp_note(t, a, "the agent on %s is connected again", tcp_name(a));
 	error = tcp_watch(t, a->link.fd, TCP_WATCH_AGENT, a, false, true);
 	if (error || tcp_link_write(t, a))
 		tcp_link_close(t, a);

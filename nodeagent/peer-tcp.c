@@ -42,29 +42,51 @@ void tcp_close(struct tcp *t, int fd)
 	close(fd);
 }
 
-void tcp_note(struct tcp *t, const char *fmt, ...)
+static void put(struct tcp *t, const char *text)
 {
-	char text[512], *all;
-	va_list args;
+	char *all = xasprintf("%s%s\n", t->notes ? t->notes : "", text);
 
-	if (t->n_notes > TCP_NOTES_MOST)
-		return;
-	va_start(args, fmt);
-	vsnprintf(text, sizeof(text), fmt, args);
-	va_end(args);
-	if (t->n_notes++ == TCP_NOTES_MOST)
-		strcpy(text, "more about connections is not said");
 	complain("%s", text);
-	all = xasprintf("%s%s\n", t->notes ? t->notes : "", text);
 	free(t->notes);
 	t->notes = all;
 }
 
+void tcp_say(struct tcp *t, const char *fmt, ...)
+{
+	char text[512];
+	va_list args;
+
+	va_start(args, fmt);
+	vsnprintf(text, sizeof(text), fmt, args);
+	va_end(args);
+	put(t, text);
+}
+
+void tcp_note(struct tcp *t, const struct tcp_agent *a, const char *fmt, ...)
+{
+	char text[512], kind[512];
+	va_list args;
+
+	snprintf(kind, sizeof(kind), "%s %s", a->contact->text, fmt);
+	if (!quota_take(&t->about_agents, kind, strlen(kind), NULL))
+		return;
+	va_start(args, fmt);
+	vsnprintf(text, sizeof(text), fmt, args);
+	va_end(args);
+	put(t, text);
+}
+
 char *peer_tcp_notes(struct peer *p)
 {
-	char *notes = tcp_of(p)->notes;
+	struct tcp *t = tcp_of(p);
+	char *notes, text[128];
 
-	tcp_of(p)->notes = NULL;
+	if (quota_more(&t->about_agents, "agents", text, sizeof(text)))
+		put(t, text);
+	if (quota_more(&t->strangers, "strangers", text, sizeof(text)))
+		put(t, text);
+	notes = t->notes;
+	t->notes = NULL;
 	return notes;
 }
 
@@ -115,7 +137,7 @@ void tcp_lost(struct tcp *t, struct tcp_agent *a, const char *why)
 	if (a->left || t->leaving)
 		return;
 	if (!a->lost_noted)
-		tcp_note(t, "the connection to the agent on %s broke: %s", tcp_name(a), why);
+		tcp_note(t, a, "the connection to the agent on %s broke: %s", tcp_name(a), why);
 	a->lost_noted = true;
 }
 
@@ -125,7 +147,7 @@ void tcp_die_of(struct tcp *t, struct tcp_agent *a, const char *why)
 
 	a->dead = true;
 	if (!t->leaving)
-		tcp_note(t, "the agent on %s %s", tcp_name(a), why);
+		tcp_note(t, a, "the agent on %s %s", tcp_name(a), why);
 	a->lost_noted = true;
 	t->peer.news++;
 	if (!a->will.buf)
@@ -434,6 +456,9 @@ struct peer *peer_tcp_open(const struct peer_tcp_options *o, const char *host, c
 	t->epoll = epoll_create1(EPOLL_CLOEXEC);
 	t->bell = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
 	t->inbox_end = &t->inbox;
+	t->about_agents = (struct quota){.each = TCP_NOTES_EACH, .all = TCP_NOTES_MOST};
+	t->strangers =
+		(struct quota){.each = TCP_STRANGER_NOTES_EACH, .all = TCP_STRANGER_NOTES_MOST};
 	t->session = session ? xstrdup(session) : NULL;
 	t->started = peer_now();
 	t->peer.rank = -1;
