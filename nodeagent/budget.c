@@ -31,7 +31,6 @@
 #define LOOK_SHARE 100	/* ... and so many times what the last one took */
 #define TIME_LEAST 20e6 /* ns of CPU time in between; a shorter time says little */
 #define WORTH	   64	/* what costs less than this part of the budget stays on */
-#define HOOK_MOST  1e5	/* ns; more is no measurement */
 #define NONE	   UINT32_MAX
 
 struct function {
@@ -164,13 +163,6 @@ static struct budget_process *own_of(struct process *p)
 	return p->budget;
 }
 
-static double hook_ns(const struct agent *a, const struct process *p)
-{
-	double ns = 1e-3 * (double)load_relaxed(&p->control_app->hook_ps);
-
-	return ns > a->clocks.read_ns && ns < HOOK_MOST ? ns : a->clocks.read_ns;
-}
-
 /* What is off has no calls: it does not make its caller one that calls others. */
 static void add_tree(struct budget *b, struct process *p, struct calltree *t)
 {
@@ -222,7 +214,7 @@ static void look_at(struct agent *a, struct process *p, struct spent *spent)
 {
 	struct budget *b = a->budget;
 	struct budget_process *own = own_of(p);
-	double call_ns = 2 * hook_ns(a, p);
+	double call_ns = 2 * clocks_hook_ns(&a->clocks, load_relaxed(&p->control_app->hook_ps));
 	clockid_t clock;
 
 	if (!clock_getcpuclockid(p->pid, &clock))

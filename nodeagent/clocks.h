@@ -34,6 +34,12 @@ uint64_t clocks_raw_ns(void);
 
 uint64_t clocks_ns(const struct clocks *c, uint64_t ticks);
 
+/*
+ * What one hook adds, in ns, by what its process has measured, in ps. Where that cannot
+ * be, or the clock is a call (its hooks take the slow path), it is what reading costs.
+ */
+double clocks_hook_ns(const struct clocks *c, uint64_t measured_ps);
+
 static inline uint64_t clocks_ticks(const struct clocks *c)
 {
 	return c->source == CLOCK_SOURCE_RAW ? clock_raw_ns() : clock_counter();

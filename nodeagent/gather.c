@@ -246,14 +246,10 @@ static void describe(struct agent *a, const struct process *p, struct profile_pr
 		.quarantined = p->quarantined ? xstrdup(p->quarantined) : NULL};
 }
 
-#define HOOK_NS_MOST 1e5 /* more is no measurement */
-
-/* As the process has measured it, if that can be; never less than a look at the clock. */
 static double hook_ns(const struct agent *a, const struct process *p)
 {
-	double ns = p->control_app ? 1e-3 * (double)load_relaxed(&p->control_app->hook_ps) : 0.0;
-
-	return ns > a->clocks.read_ns && ns < HOOK_NS_MOST ? ns : a->clocks.read_ns;
+	return clocks_hook_ns(
+		&a->clocks, p->control_app ? load_relaxed(&p->control_app->hook_ps) : 0);
 }
 
 static void count_process(
