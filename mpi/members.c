@@ -103,6 +103,25 @@ static uint64_t hash_of_both(uint64_t a, uint64_t b)
 	return a < b ? vftr_mix(a, b) : vftr_mix(b, a);
 }
 
+/* Of both groups; these are dropped. */
+static struct comm_members *members_of_both(struct comm_members *local, struct comm_members *remote)
+{
+	struct comm_members *m = NULL;
+
+	if (local && remote)
+		m = vftr_memory_take(members_bytes(local->n_runs + remote->n_runs));
+	if (m) {
+		m->references = 1;
+		m->n_runs = local->n_runs + remote->n_runs;
+		m->hash = hash_of_both(local->hash, remote->hash);
+		memcpy(m->run, remote->run, remote->n_runs * sizeof(*m->run));
+		memcpy(m->run + remote->n_runs, local->run, local->n_runs * sizeof(*m->run));
+	}
+	vftr_members_drop(local);
+	vftr_members_drop(remote);
+	return m;
+}
+
 struct comm_members *vftr_members_new(const struct mpi_comm *c)
 {
 	struct comm_members *local, *remote;
@@ -115,12 +134,7 @@ struct comm_members *vftr_members_new(const struct mpi_comm *c)
 					  PMPI_Comm_remote_group)
 				: NULL;
 	vftr_world_close(&w);
-	if (!c->remote_size)
-		return local;
-	if (local && remote)
-		remote->hash = hash_of_both(local->hash, remote->hash);
-	vftr_members_drop(local);
-	return remote;
+	return c->remote_size ? members_of_both(local, remote) : local;
 }
 
 struct comm_members *vftr_members_share(struct comm_members *m)
@@ -146,9 +160,10 @@ void vftr_members_define(const struct mpi_comm *c)
 		.rank = c->rank,
 		.size = c->size,
 		.remote_size = c->remote_size};
-	const struct wire_run unknown = {WIRE_UNKNOWN, 0, (int32_t)comm_peers(c)};
-	const struct wire_run *run = c->members ? c->members->run : &unknown;
-	const uint32_t n = c->members ? c->members->n_runs : 1;
+	const struct wire_run unknown[] = {
+		{WIRE_UNKNOWN, 0, (int32_t)comm_peers(c)}, {WIRE_UNKNOWN, 0, (int32_t)c->size}};
+	const struct wire_run *run = c->members ? c->members->run : unknown;
+	const uint32_t n = c->members ? c->members->n_runs : c->remote_size ? 2 : 1;
 
 	if (!c->number || !vftr_active() || !vftr_messages_wanted())
 		return;

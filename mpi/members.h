@@ -12,7 +12,7 @@ struct comm_members {
 	uint32_t references;
 	uint32_t n_runs;
 	uint64_t hash;	       /* of the local and the remote group */
-	struct wire_run run[]; /* of the remote group, if there is one */
+	struct wire_run run[]; /* of the remote group first, if there is one */
 };
 
 /* Asks MPI about c->handle, which must be good; c->remote_size is set. NULL: no memory. */

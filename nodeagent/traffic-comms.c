@@ -106,8 +106,9 @@ bool comm_has_world(const struct comm *c, uint32_t world)
 static const char *check_run(const struct comm *c, const struct wire_run *r)
 {
 	int64_t last = r->first + (int64_t)r->stride * ((int64_t)r->count - 1);
+	uint32_t end = c->members < comm_ranks(c) ? comm_ranks(c) : comm_all(c);
 
-	if (r->count < 1 || (uint32_t)r->count > comm_ranks(c) - c->members)
+	if (r->count < 1 || (uint32_t)r->count > end - c->members)
 		return "a communicator with a wrong number of members";
 	if (r->first == WIRE_UNKNOWN)
 		return r->stride ? "a communicator whose members are unknown in a wrong way" : NULL;
@@ -327,7 +328,7 @@ const char *find_comm(struct traffic *t, uint32_t number, struct comm **c)
 	if (number > t->numbers[WIRE_OBJECT_COMM].highest)
 		return "a message on a communicator that was not defined";
 	*c = live_comm(t, number);
-	if (*c && (*c)->members < comm_ranks(*c))
+	if (*c && (*c)->members < comm_all(*c))
 		return "a message on a communicator that was defined in part";
 	return NULL;
 }

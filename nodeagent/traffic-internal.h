@@ -57,7 +57,14 @@ static inline uint32_t comm_ranks(const struct comm *c)
 	return c->remote_size ? c->remote_size : c->size;
 }
 
-/* World rank, or PROFILE_ELSEWHERE; rank < comm_ranks(c), or c NULL. */
+/* With those of the own group, where that is another one. */
+static inline uint32_t comm_all(const struct comm *c)
+{
+	return c->remote_size + c->size;
+}
+
+/* World rank, or PROFILE_ELSEWHERE; rank < comm_ranks(c), or c NULL. Of the own group of an
+ * intercommunicator: rank + remote_size. */
 uint32_t comm_world(const struct comm *c, uint32_t rank);
 /* The same, if it is a rank of the process's own job. */
 static inline uint32_t comm_peer(const struct comm *c, uint32_t rank)

@@ -15,6 +15,7 @@
 enum whom {
 	WHOM_ALL,    /* all whom messages on the communicator go to */
 	WHOM_OTHERS, /* all but oneself, in one with one group */
+	WHOM_GROUP,  /* the own group of an intercommunicator */
 	WHOMS
 };
 
@@ -90,6 +91,10 @@ static uint64_t listed(
 		from += from >= c->rank;
 		to += to > c->rank;
 	}
+	if (whom == WHOM_GROUP) {
+		from += c->remote_size;
+		to += c->remote_size;
+	}
 	return listed_ranks(t, c, from, to) - own;
 }
 
@@ -155,7 +160,7 @@ void share_lengths(struct traffic *t, struct comm *c, const struct message_lengt
 	k = find(c->shares, l->ticket, l->flags & LENGTHS_RECEIVED);
 	if (!k && !l->first)
 		k = make(t, c, l);
-	if (!k || l->first != k->known || l->n > comm_ranks(c) - k->known)
+	if (!k || l->first != k->known || l->n > comm_all(c) - k->known)
 		return;
 	if (l->flags & LENGTHS_SAME)
 		add(t, c, k, l->n, l->bytes[0]);
@@ -166,16 +171,15 @@ void share_lengths(struct traffic *t, struct comm *c, const struct message_lengt
 
 /* ---- what of a call counts ----------------------------------------------------------- */
 
-/* n messages of together so many bytes, with all, or all but oneself. */
-static void with_all(
-	const struct traffic *t, struct pending *p, bool received, uint32_t n, uint64_t bytes)
+/* n messages of together so many bytes. */
+static void with_some(const struct traffic *t, struct pending *p, bool received, enum whom whom,
+	uint32_t n, uint64_t bytes)
 {
 	const struct comm *c = p->comm;
-	const enum whom whom = n < comm_ranks(c) && !c->remote_size ? WHOM_OTHERS : WHOM_ALL;
 	const struct lengths *k = find(c->shares, p->m.ticket, received);
 	uint32_t counting;
 
-	if (!n || n + (whom == WHOM_OTHERS) != comm_ranks(c))
+	if (!n || n + (whom == WHOM_OTHERS) != (whom == WHOM_GROUP ? c->size : comm_ranks(c)))
 		return;
 	counting = (uint32_t)listed(t, c, whom, 0, n);
 	if (k && k->known == n && k->all == bytes)
@@ -183,6 +187,15 @@ static void with_all(
 	else
 		bytes = (uint64_t)((unsigned __int128)bytes * counting / n);
 	share_add(&p->share, received, counting, bytes);
+}
+
+/* With all, or all but oneself. */
+static void with_all(
+	const struct traffic *t, struct pending *p, bool received, uint32_t n, uint64_t bytes)
+{
+	const bool but_me = n < comm_ranks(p->comm) && !p->comm->remote_size;
+
+	with_some(t, p, received, but_me ? WHOM_OTHERS : WHOM_ALL, n, bytes);
 }
 
 static void with(const struct traffic *t, struct pending *p, bool received, uint32_t rank)
@@ -193,7 +206,6 @@ static void with(const struct traffic *t, struct pending *p, bool received, uint
 		share_add(&p->share, received, n, received ? p->m.bytes_received : p->m.bytes);
 }
 
-/* The rank 0 of the own group of an intercommunicator is known to itself only. */
 static void reduce_scatter(const struct traffic *t, struct pending *p)
 {
 	const struct comm *c = p->comm;
@@ -202,8 +214,8 @@ static void reduce_scatter(const struct traffic *t, struct pending *p)
 
 	if (c->rank) {
 		with(t, p, false, 0);
-		if (!c->remote_size)
-			with(t, p, true, 0);
+		if (m->receives && sums_is_listed(t, comm_peer(c, c->remote_size)))
+			share_add(&p->share, true, m->receives, m->bytes_received);
 	} else if (!c->remote_size && m->sends + 1 == c->size) { /* in place */
 		with_all(t, p, false, m->sends, m->bytes);
 		with_all(t, p, true, m->receives, m->bytes_received);
@@ -213,8 +225,7 @@ static void reduce_scatter(const struct traffic *t, struct pending *p)
 		total = m->bytes / 2;
 		if (is_listed(t, c, 0))
 			share_add(&p->share, false, 1, total);
-		if (!c->remote_size)
-			with_all(t, p, false, m->sends - 1, total);
+		with_some(t, p, false, c->remote_size ? WHOM_GROUP : WHOM_ALL, m->sends - 1, total);
 		with_all(t, p, true, others, total * others);
 		share_add(&p->share, true, 1, m->bytes_received - total * others);
 	}

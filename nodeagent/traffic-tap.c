@@ -28,6 +28,7 @@ uint32_t tap_comm(struct traffic *t, struct comm *c)
 {
 	struct vfd_comm told;
 	struct wire_run *runs;
+	size_t remote = 0; /* runs */
 
 	if (!c)
 		return 0;
@@ -39,10 +40,10 @@ uint32_t tap_comm(struct traffic *t, struct comm *c)
 		.size = c->size,
 		.remote_size = c->remote_size};
 	runs = xcalloc(c->n_runs + 1, sizeof(*runs));
-	/* the members on this side of an intercommunicator are not known here */
-	if (c->remote_size)
-		runs[told.n_runs++] = (struct wire_run){WIRE_UNKNOWN, 0, (int32_t)c->size};
-	for (size_t i = 0; i < c->n_runs; i++) {
+	while (remote < c->n_runs && c->runs[remote].before < c->remote_size)
+		remote++;
+	for (size_t k = 0; k < c->n_runs; k++) {
+		size_t i = (k + remote) % c->n_runs; /* the own group first */
 		const struct run *r = &c->runs[i];
 		uint32_t end = i + 1 < c->n_runs ? r[1].before : c->members;
 

@@ -85,12 +85,12 @@ static void all(const struct call *k, const struct many *a)
 	const struct vfd_part part = {.send = a->send,
 		.runs = k->x->comm->runs,
 		.n_runs = k->x->comm->n_runs,
-		.first = a->first + (k->inter ? (uint64_t)k->x->comm->size : 0),
+		.first = a->first + (k->inter && !a->own ? (uint64_t)k->x->comm->size : 0),
 		.without = but_me ? k->rank : UINT64_MAX,
 		.n = a->n};
 
-	/* the runs of an intercommunicator have the other group only */
-	if (!part.n_runs || (a->own && k->inter) || !a->n || a->n + but_me != ranks ||
+	/* older files have of an intercommunicator the other group only */
+	if (!part.n_runs || (a->own && part.runs[0].first < 0) || !a->n || a->n + but_me != ranks ||
 		!each(k, part, a->bytes, a->even))
 		heap(k, a->send, a->n, a->bytes);
 }
@@ -134,7 +134,7 @@ static void between_all(const struct call *k, const struct collective_shape *s)
 /* World rank of a rank of the communicator, or VFD_NONE. */
 static uint32_t world_of(const struct call *k, uint32_t rank, bool remote)
 {
-	return remote || !k->inter ? vfd_comm_rank(k->x->comm, rank, remote) : VFD_NONE;
+	return vfd_comm_rank(k->x->comm, rank, remote);
 }
 
 static void chain(const struct call *k, const struct collective_shape *s)
@@ -163,7 +163,7 @@ static bool knows(const struct call *k, uint32_t n, uint64_t bytes)
 static void reduce_scatter_zero(const struct call *k, const struct collective_shape *s)
 {
 	const struct vfd_message *m = k->m;
-	const uint32_t from = m->receives - 1, zero = k->inter ? VFD_NONE : k->self;
+	const uint32_t from = m->receives - 1, zero = k->self;
 	const uint64_t reduced = m->bytes / 2, own = m->bytes_received - reduced * from;
 	struct many scattered = {.send = true,
 		.own = true,
@@ -173,7 +173,7 @@ static void reduce_scatter_zero(const struct call *k, const struct collective_sh
 
 	one(k, true, k->inter ? world_of(k, 0, true) : zero, reduced);
 	all(k, &(struct many){.n = from, .even = true, .bytes = reduced * from});
-	if (!s->sent_even && !k->inter && own <= reduced && !knows(k, scattered.n, reduced)) {
+	if (!s->sent_even && own <= reduced && !knows(k, scattered.n, reduced)) {
 		one(k, true, zero, own);
 		scattered.first = 1;
 		scattered.n--;
@@ -248,7 +248,7 @@ static void (*const spread[COLLECTIVE_KINDS])(
 
 /* ---- an operation ------------------------------------------------------------------- */
 
-/* Rank of the process in a communicator with one group. */
+/* Rank of the process in its group of the communicator. */
 static uint32_t rank_of(const struct vfd_comm *c, uint32_t world)
 {
 	uint64_t before = 0;
@@ -284,8 +284,7 @@ static void collective(struct vfd_expansion *x, struct vfd_file *f, const struct
 	k.inter = c->remote_size > 0;
 	k.group = c->size;
 	k.peers = k.inter ? c->remote_size : c->size;
-	if (!k.inter)
-		k.rank = rank_of(c, k.self);
+	k.rank = rank_of(c, k.self);
 	spread[s->kind](&k, s);
 }
 

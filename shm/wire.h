@@ -37,7 +37,7 @@
 
 #include <stdint.h>
 
-#define WIRE_VERSION  10u
+#define WIRE_VERSION  11u
 #define WIRE_TEXT_MAX 16384u
 #define WIRE_BUILD_ID 20
 #define WIRE_UNKNOWN  (-1)
@@ -200,9 +200,10 @@ struct wire_run {
 #define WIRE_RUNS_MAX (WIRE_TEXT_MAX / sizeof(struct wire_run))
 
 /*
- * A communicator. Its members (of the remote group, if there is one) follow as
- * runs, in several packets if they are many: the first has n_runs = 0 runs
- * before it, and so on; it is complete when `size` or `remote_size` ranks are.
+ * A communicator. Its members follow as runs, those of the remote group first if there
+ * is one, which no run has together with others; in several packets if they are many: the
+ * first has n_runs = 0 runs before it, and so on; it is complete when `size` and
+ * `remote_size` ranks are.
  */
 struct wire_comm {
 	struct wire_head head;

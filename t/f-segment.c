@@ -182,14 +182,18 @@ static void good_comm(void)
 	uint32_t size = byte() % 16 + 1;
 	struct {
 		struct wire_comm m;
-		struct wire_run run;
+		struct wire_run run[2];
 	} c = {.m = {.number = byte(), .id = byte(), .size = size, .runs = 1},
-		.run = {byte(), 1, (int32_t)size}};
+		.run = {{byte(), 1, (int32_t)size}, {byte(), 1, (int32_t)size}}};
+	size_t bytes;
 
-	if (byte() & 1)
+	if (byte() & 1) {
 		c.m.remote_size = size;
-	c.m.head = (struct wire_head){WIRE_COMM, sizeof(c.run), agent_ticks(&a)};
-	if (send(theirs, &c, sizeof(c.m) + sizeof(c.run), MSG_DONTWAIT | MSG_NOSIGNAL) >= 0 && app)
+		c.m.runs = 2;
+	}
+	bytes = c.m.runs * sizeof(c.run[0]);
+	c.m.head = (struct wire_head){WIRE_COMM, (uint32_t)bytes, agent_ticks(&a)};
+	if (send(theirs, &c, sizeof(c.m) + bytes, MSG_DONTWAIT | MSG_NOSIGNAL) >= 0 && app)
 		app->definitions++;
 }
 

@@ -193,4 +193,78 @@ test_expect 'MPI_C_COMPLEX has its own name' '
 	for f in classic/*.vfd; do ./vftrace_vfd_dump "$f"; done >classic.all
 	grep -q "type=MPI_C_COMPLEX(8Bytes)" classic.all'
 
+cat >inter.c <<-'END'
+	#include <mpi.h>
+	static int in[64], out[64];
+	/* groups of ranks 0, 1 and 2, 3; of 10 integers rank 0 of a group gets 4, the other 6 */
+	int main(int c, char **v)
+	{
+		int rank, group, counts[2] = {4, 6};
+		MPI_Comm half, both;
+		MPI_Request r;
+		MPI_Init(&c, &v);
+		MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+		group = rank / 2;
+		MPI_Comm_split(MPI_COMM_WORLD, group, rank, &half);
+		MPI_Intercomm_create(half, 0, MPI_COMM_WORLD, group ? 0 : 2, 7, &both);
+		switch (v[1][0]) {
+		case '0':
+			MPI_Reduce_scatter(out, in, counts, MPI_INT, MPI_SUM, both);
+			break;
+		case '1':
+			MPI_Ireduce_scatter(out, in, counts, MPI_INT, MPI_SUM, both, &r);
+			MPI_Wait(&r, MPI_STATUS_IGNORE);
+			break;
+		case '2':
+			MPI_Reduce_scatter_block(out, in, 5, MPI_INT, MPI_SUM, both);
+			break;
+		default:
+			MPI_Ireduce_scatter_block(out, in, 5, MPI_INT, MPI_SUM, both, &r);
+			MPI_Wait(&r, MPI_STATUS_IGNORE);
+		}
+		MPI_Comm_free(&both);
+		MPI_Comm_free(&half);
+		MPI_Finalize();
+		return 0;
+	}
+END
+
+# scattered RANK COUNTS: what this rank has of the call, as send or receive, count, peer
+wanted() {
+	other=$((2 - $1 / 2 * 2))
+	own=$(($1 / 2 * 2))
+	case $1 in
+	0 | 2)
+		printf "%s\n" "send 10 $other" "recv 10 $other" "recv 10 $((other + 1))" \
+			"send $2 $own" "send $((10 - $2)) $((own + 1))" "recv $2 $own"
+		;;
+	*) printf "%s\n" "send 10 $other" "recv $((10 - $2)) $own" ;;
+	esac | sort
+}
+
+test_expect 'what rank 0 of a group of an intercommunicator scatters has its ranks and lengths' '
+	mpicc_traced "$mpi" "$BIN/inter" "$PWD/inter.c"
+	ln -sf "$VFTR" vftrace_vfd_dump
+	for form in 0 1 2 3; do
+		rm -rf inter_* classic
+		traced -q --set sampling.active=true -- $(mpirun_of "$mpi") -np 4 "$BIN/inter" $form
+		"$VFTR" export -f vfd3 -o classic inter_*.vfd
+		for rank in 0 1 2 3; do
+			wanted $rank $((form < 2 ? 4 : 5)) >wanted
+			for f in classic/*_$rank.vfd; do ./vftrace_vfd_dump "$f"; done |
+				sed -n "s/.* \\(send\\|recv\\) in .*/\\1/p; s/ *count=\\([0-9]*\\) .*peer=\\(-*[0-9]*\\) tag=-1.*/\\1 \\2/p" |
+				paste -d" " - - | sort >got
+			diff wanted got || { echo "form $form, rank $rank"; ls classic; exit 1; }
+		done
+	done'
+
+# Ranks 0 and 2 are rank 0 of their groups, and send each other all; 0 scatters to itself.
+test_expect 'mpi.only_for_ranks: of a scattering in a group, too' '
+	traced -q --set mpi.only_for_ranks=0,2 -- $(mpirun_of "$mpi") -np 4 "$BIN/inter" 0
+	is "4 4 112 112" "$(json inter_all.json "[.mpi[] | select(.function == \"MPI_Reduce_scatter\") |
+		[.sends, .recvs, .bytes_sent, .bytes_received]] | transpose | map(add | tostring) | join(\" \")")"
+	traced -q --set mpi.only_for_ranks=0,1 -- $(mpirun_of "$mpi") -np 4 "$BIN/inter" 0
+	is "2 2 40 40" "$(json inter_all.json "[.mpi[] | select(.function == \"MPI_Reduce_scatter\") |
+		[.sends, .recvs, .bytes_sent, .bytes_received]] | transpose | map(add | tostring) | join(\" \")")"'
+
 done_testing

@@ -35,7 +35,7 @@ END_TEST
 /* Ranks are those of the remote group. */
 START_TEST(intercommunicator)
 {
-	ck_assert_ptr_null(define(&me, 2, 200, 2, 3, 0, RUNS({5, 1, 3})));
+	ck_assert_ptr_null(define(&me, 2, 200, 2, 3, 0, RUNS({5, 1, 3}, {2, 1, 2})));
 	in(T0, FN(SEND));
 	send_to(T0, 2, 2, 0, 8);
 	out(T0, FN(SEND));
@@ -78,7 +78,7 @@ START_TEST(definitions_that_cannot_be)
 		{9, 0, 0, 8, 0, 0, 1, {-2, 1, 8}}, {10, 0, 0, 8, 0, 0, 1, {INT32_MAX, 1, 8}},
 		{11, 0, 0, 8, 0, 0, 1, {1, INT32_MAX, 8}}, {12, 0, 0, 8, 0, 0, 1, {-1, 1, 8}},
 		{2, 0, 0, 8, 0, 0, 1, {0, 1, 8}}, {2, 0, 0, 8, 0, 1, 1, {0, 1, 1}},
-		{2, 0, 0, 9, 0, 1, 1, {0, 1, 1}}};
+		{2, 0, 0, 9, 0, 1, 1, {0, 1, 1}}, {13, 0, 0, 2, 3, 0, 1, {0, 1, 4}}};
 
 	ck_assert_ptr_null(traffic_define_comm(me.traffic, m, sizeof(struct wire_run)));
 	for (size_t i = 0; i < ARRAY_SIZE(bad); i++) {

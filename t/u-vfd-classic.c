@@ -262,15 +262,20 @@ END_TEST
 
 /* ---- operations as messages ---- */
 
-enum on { NOWHERE, ODD, INTER, MANY, ONS };
+enum on { NOWHERE, ODD, INTER, TURNED, OLD_INTER, MANY, ONS };
 
-/* World ranks 1, 3, 5 of which the process is the first; two ranks and 4, 0; many. */
+/* World ranks 1, 3, 5 of which the process is the first; 1, 2 and 4, 0; 2, 1 and 4, 0; as older
+ * files have it, some and 4, 0; many. */
 static void define_comms(struct hand *h, uint32_t *number)
 {
-	static const struct wire_run odd[] = {{1, 2, 3}}, inter[] = {{-1, 0, 2}, {4, -4, 2}},
+	static const struct wire_run odd[] = {{1, 2, 3}}, inter[] = {{1, 1, 2}, {4, -4, 2}},
+				     turned[] = {{2, -1, 2}, {4, -4, 2}},
+				     old[] = {{-1, 0, 2}, {4, -4, 2}},
 				     many[] = {{1, 1, 1}, {20000, -1, 9998}, {0, 0, 1}};
 	const struct vfd_comm comms[ONS] = {[ODD] = {.id = 1, .size = 3, .runs = odd, .n_runs = 1},
 		[INTER] = {.id = 2, .size = 2, .remote_size = 2, .runs = inter, .n_runs = 2},
+		[TURNED] = {.id = 5, .size = 2, .remote_size = 2, .runs = turned, .n_runs = 2},
+		[OLD_INTER] = {.id = 4, .size = 2, .remote_size = 2, .runs = old, .n_runs = 2},
 		[MANY] = {.id = 3, .size = 10000, .runs = many, .n_runs = 3}};
 
 	for (int i = ODD; i < ONS; i++)
@@ -310,8 +315,14 @@ static const struct operation {
 	{"s4:40 s0:40 ", INTER, VFTR_MPI_BCAST, 1, 2, 0, 80, 0},
 	{"s4:40 ", INTER, VFTR_MPI_GATHER, 4, 1, 0, 40, 0},
 	{"s4:8 s0:8 r4:8 r0:8 ", INTER, VFTR_MPI_ALLREDUCE, VFD_NONE, 2, 2, 16, 16},
-	{"s4:20 r4:20 r0:20 s-1:20 r-1:10 ", INTER, VFTR_MPI_REDUCE_SCATTER_BLOCK, VFD_NONE, 3, 3,
-		40, 50},
+	{"s4:20 r4:20 r0:20 s1:10 s2:10 r1:10 ", INTER, VFTR_MPI_REDUCE_SCATTER_BLOCK, VFD_NONE, 3,
+		3, 40, 50},
+	{"s4:20 r4:20 r0:20 s1:9 s2:11 r1:9 ", INTER, VFTR_MPI_IREDUCE_SCATTER, VFD_NONE, 3, 3, 40,
+		49},
+	{"s4:20 r2:10 ", TURNED, VFTR_MPI_REDUCE_SCATTER_BLOCK, VFD_NONE, 1, 1, 20, 10},
+	{"s4:20 r4:20 r0:20 s-1:20 r1:10 ", OLD_INTER, VFTR_MPI_REDUCE_SCATTER_BLOCK, VFD_NONE, 3,
+		3, 40, 50},
+	{"s4:20 r-1:10 ", OLD_INTER, VFTR_MPI_REDUCE_SCATTER_BLOCK, VFD_NONE, 1, 1, 20, 10},
 	/* numbers that can't be, and operations that are not known */
 	{"s-1:24 r-1:24 ", ODD, VFTR_MPI_ALLTOALL, VFD_NONE, 7, 7, 24, 24},
 	{"s-1:25 r1:8 r3:8 r5:8 ", ODD, VFTR_MPI_ALLTOALL, VFD_NONE, 3, 3, 25, 24},
