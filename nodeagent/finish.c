@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 #include "conf/conf.h"
 #include "nodeagent/agent.h"
 #include "nodeagent/clock-sync.h"
@@ -294,13 +295,16 @@ int agent_write_round(struct agent *a, const struct profile *node, unsigned roun
 	return failed;
 }
 
-struct profile *agent_read_round(const struct agent *a, const struct profile *like, unsigned round)
+struct profile *agent_read_round(
+	const struct agent *a, const struct profile *like, unsigned round, char **error)
 {
 	char *name = name_of(a, like), *base = xasprintf("%s.round%u", name, round);
-	char *path = node_profile_path(a, base), *error = NULL;
-	struct profile *p = vfp_read(path, &error);
+	char *path = node_profile_path(a, base);
+	struct profile *p = NULL;
 
-	free(error);
+	*error = NULL;
+	if (!access(path, F_OK) || errno != ENOENT)
+		p = vfp_read(path, error);
 	free(path);
 	free(base);
 	free(name);

@@ -24,8 +24,11 @@ unsigned agent_close_copy(struct agent *a);
 
 /* The files of a round (rounds.h), from the profile of this node; 0, or 1: said. */
 int agent_write_round(struct agent *a, const struct profile *node, unsigned round);
-/* The node profile that it has written of this application; NULL: it cannot be read. */
+/*
+ * The node profile that it has written of this application. NULL: there is none, or it
+ * cannot be read: then *error says why, and the caller frees it.
+ */
 struct profile *agent_read_round(
-	const struct agent *a, const struct profile *like, unsigned round);
+	const struct agent *a, const struct profile *like, unsigned round, char **error);
 
 #endif

@@ -287,6 +287,40 @@ static void settle_threads(struct profile *p)
 	settle_openmp(p);
 }
 
+/*
+ * Who used a GPU first may have ended before this round: then the least rank of the round
+ * that uses one of that number stands for it, or the first of all.
+ */
+static uint32_t user_in_round(const struct profile *p, const struct profile_gpu_device *d)
+{
+	uint32_t least = in_round(p, d->rank);
+
+	if (least != PROFILE_NONE || !p->n_processes)
+		return least;
+	for (size_t i = 0; i < p->n_gpu_streams; i++)
+		if (p->gpu_streams[i].device == d->number && p->gpu_streams[i].rank < least)
+			least = p->gpu_streams[i].rank;
+	return least != PROFILE_NONE ? least : in_round(p, p->processes[0].rank);
+}
+
+static void settle_gpus(struct profile *p)
+{
+	size_t kept = 0;
+
+	for (size_t i = 0; i < p->n_gpu_streams; i++)
+		p->gpu_streams[i].rank = in_round(p, p->gpu_streams[i].rank);
+	for (size_t i = 0; i < p->n_gpu_devices; i++) {
+		struct profile_gpu_device d = p->gpu_devices[i];
+
+		d.rank = user_in_round(p, &d);
+		if (d.rank == PROFILE_NONE)
+			free(d.name);
+		else
+			p->gpu_devices[kept++] = d;
+	}
+	p->n_gpu_devices = kept;
+}
+
 /* By rank; those without one have the numbers 0, 1 ... */
 static void settle_ranks(struct profile *p)
 {
@@ -308,8 +342,7 @@ static void settle_ranks(struct profile *p)
 	}
 	for (size_t i = 0; i < p->n_dead; i++)
 		p->dead[i].rank = in_round(p, p->dead[i].rank);
-	for (size_t i = 0; i < p->n_gpu_streams; i++)
-		p->gpu_streams[i].rank = in_round(p, p->gpu_streams[i].rank);
+	settle_gpus(p);
 	settle_threads(p);
 	for (size_t i = 0; i < p->n_pairs; i++) {
 		struct profile_pair q = p->pairs[i];
@@ -446,9 +479,13 @@ static uint32_t rank_by_pid(void *arg, const struct process *p)
 /* Messages between nodes have been matched now: those of a round that is over, too. */
 static int complete(struct agent *a, const struct profile *like, unsigned round)
 {
-	struct profile *p = agent_read_round(a, like, round);
-	int failed = 0;
+	char *error;
+	struct profile *p = agent_read_round(a, like, round, &error);
+	int failed = error != NULL;
 
+	if (error)
+		agent_warn(a, false, "round %u: %s", round, error);
+	free(error);
 	if (p && matching_store_round(a, round, p, rank_by_pid, p))
 		failed = agent_write_round(a, p, round);
 	profile_free(p);
