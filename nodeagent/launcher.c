@@ -149,10 +149,13 @@ static const char *other_launcher(char *const *command)
 static bool is_this_host(const char *name, size_t n)
 {
 	char host[256] = "";
+	const char *ours[] = {host, "localhost", "127.0.0.1"};
 
 	gethostname(host, sizeof(host) - 1);
-	return (n == strlen(host) && !strncmp(name, host, n)) ||
-	       (n == 9 && !strncmp(name, "localhost", 9)) || !strncmp(name, "127.0.0.1", n);
+	for (size_t i = 0; i < ARRAY_SIZE(ours); i++)
+		if (n == strlen(ours[i]) && !strncmp(name, ours[i], n))
+			return true;
+	return false;
 }
 
 /* "a:2,b:2" and lines of "a slots=2": is there a host other than this one? */

@@ -268,6 +268,29 @@ START_TEST(unknown_launchers)
 }
 END_TEST
 
+/* Open MPI and MPICH on this host or on others. */
+static const struct {
+	const char *line;
+	bool others;
+} hosts[] = {
+	{"mpirun -H localhost,127.0.0.1:4 true", false},
+	{"mpirun -H 1 true", true},
+	{"mpirun -H 12:2 true", true},
+	{"mpirun -H localhost,127 true", true},
+	{"mpirun -H 127.0.0.11 true", true},
+};
+
+START_TEST(other_hosts)
+{
+	static const char *const names[] = {"mpirun", NULL};
+
+	unsetenv("SLURM_JOB_ID");
+	unsetenv("PBS_NODEFILE");
+	look_like(names);
+	ck_assert_int_eq(launcher_is_distributed(words(hosts[_i].line)), hosts[_i].others);
+}
+END_TEST
+
 int main(void)
 {
 	Suite *suite = suite_create("launcher");
@@ -280,6 +303,7 @@ int main(void)
 	tcase_add_loop_test(c, command_finds_its_agents, 0, ARRAY_SIZE(commands));
 	tcase_add_test(c, wishes_for_the_command_only);
 	tcase_add_test(c, unknown_launchers);
+	tcase_add_loop_test(c, other_hosts, 0, ARRAY_SIZE(hosts));
 	suite_add_tcase(suite, c);
 	return run_suite(suite);
 }
