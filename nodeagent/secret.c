@@ -87,7 +87,7 @@ int secret_read(const char *path, char **secret, size_t *bytes, char **error)
 			why = strerror(errno);
 		else if (n > SECRET_BYTES_MAX)
 			why = "it has more than 4096 bytes";
-		while (n > 0 && strchr(" \t\r\n", buf[n - 1]))
+		while (n > 0 && memchr(" \t\r\n", buf[n - 1], 4)) /* a NUL is part of it */
 			n--;
 		if (!why && n < SECRET_BYTES_MIN)
 			why = "it has less than 16 bytes";

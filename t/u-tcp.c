@@ -192,6 +192,7 @@ START_TEST(secrets)
 	char *path = secret_file("0123456789abcdef \n", 0600), *secret, *error, *again;
 	char home[] = "/tmp/u-tcp.XXXXXX";
 	size_t bytes, bytes_again;
+	FILE *f;
 
 	ck_assert_int_eq(secret_read(path, &secret, &bytes, &error), 0);
 	ck_assert_uint_eq(bytes, 16);
@@ -205,6 +206,16 @@ START_TEST(secrets)
 	ck_assert_int_ne(secret_read(path, &secret, &bytes, &error), 0);
 	ck_assert(strstr(error, "less than 16 bytes"));
 	free(error);
+	unlink(path);
+	free(path);
+	/* blanks at the end are no part of it, a NUL is */
+	path = secret_file("", 0600);
+	f = fopen(path, "w");
+	fwrite("0123456789abcde\0\n", 1, 17, f);
+	fclose(f);
+	ck_assert_int_eq(secret_read(path, &secret, &bytes, &error), 0);
+	ck_assert_uint_eq(bytes, 16);
+	free(secret);
 	unlink(path);
 	free(path);
 	/* the default one is made once */
