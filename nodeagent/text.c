@@ -46,7 +46,7 @@ static size_t printable(const char *s)
 	uint32_t code;
 	size_t n = utf8_length(s, &code);
 
-	if (code < 0x20 || (code >= 0x7f && code < 0xa0) || code == 0x2028 || code == 0x2029)
+	if (!n || code < 0x20 || (code >= 0x7f && code < 0xa0) || code == 0x2028 || code == 0x2029)
 		return 0;
 	return n;
 }
