@@ -37,8 +37,7 @@
 #include "nodeagent/untraced.h"
 #include "nodeagent/util.h"
 
-#define OWN_FAILURE 125 /* as env, nice and timeout: COMMAND was not run */
-#define PARTIAL	    3	/* of what --expect asked for, something is missing */
+#define PARTIAL 3 /* of what --expect asked for, something is missing */
 
 enum {
 	OPTION_PRELOAD = 256,
@@ -471,7 +470,7 @@ static void join(struct agent *a, const struct command_line *c)
 		die(OWN_FAILURE, "%s", error);
 	}
 	if (courier_bell() >= 0)
-		agent_watch(a, courier_bell(), WATCH_BELL, NULL);
+		agent_must_watch(a, courier_bell(), WATCH_BELL);
 	if (contact && c->print_contact)
 		contact_print(contact, c->contact_file);
 	a->contact = contact;
@@ -481,7 +480,7 @@ static int serve(struct agent *a, const struct launch *l, const struct command_l
 {
 	int failed;
 
-	agent_watch(a, a->listener, WATCH_LISTENER, NULL);
+	agent_must_watch(a, a->listener, WATCH_LISTENER);
 	if (((!l->command && !a->embedded) || a->several) && !a->step)
 		join(a, c);
 	company_met(a);
@@ -490,9 +489,9 @@ static int serve(struct agent *a, const struct launch *l, const struct command_l
 		return OWN_FAILURE;
 	}
 	if (l->command) {
-		agent_watch(a, supervised_link(), WATCH_SUPERVISOR, NULL);
+		agent_must_watch(a, supervised_link(), WATCH_SUPERVISOR);
 		if (supervised_end() >= 0)
-			agent_watch(a, supervised_end(), WATCH_COMMAND, NULL);
+			agent_must_watch(a, supervised_end(), WATCH_COMMAND);
 	}
 	if (a->step)
 		in_step_ready(a);

@@ -122,6 +122,9 @@ void agent_warn(struct agent *a, bool urgent, const char *fmt, ...)
 /* loop.c: serve until it is time to stop. */
 void agent_serve(struct agent *a);
 /* Watch a descriptor; the tag says what it is (loop.c). */
+/* Exit status where COMMAND was not run, as of env(1), nice(1) and timeout(1). */
+#define OWN_FAILURE 125
+
 enum watch_kind {
 	WATCH_LISTENER,
 	WATCH_SIGNALS,
@@ -133,6 +136,8 @@ enum watch_kind {
 	WATCH_STEP
 };
 int agent_watch(struct agent *a, int fd, enum watch_kind kind, struct process *p);
+/* What the agent cannot be without; where that fails it ends with a sentence. */
+void agent_must_watch(struct agent *a, int fd, enum watch_kind kind);
 /* No more events of *fd, which copies of the agent may still have open; closes it, sets it to -1.
  */
 void agent_close(struct agent *a, int *fd);

@@ -143,19 +143,19 @@ static bool is_short(int fd)
 }
 
 /* Its HELLO is taken, else the hang-up would discard the answer. */
-static void turn_away(struct agent *a, int fd, int pid)
+static void turn_away(struct agent *a, int fd, int pid, const char *why)
 {
-	static const char why[] = "the agent has no descriptors left (see ulimit -n)";
 	struct {
 		struct wire_head head;
-		char text[sizeof(why)];
-	} answer = {.head = {.kind = WIRE_REFUSED, .text_bytes = sizeof(why)}};
+		char text[128];
+	} answer = {.head = {.kind = WIRE_REFUSED}};
+	const size_t bytes = strlen(why) + 1;
 	char hello[64];
 
-	memcpy(answer.text, why, sizeof(why));
+	answer.head.text_bytes = (uint32_t)bytes;
+	memcpy(answer.text, why, bytes);
 	if (recv(fd, hello, sizeof(hello), MSG_DONTWAIT) >= 0 || errno == EAGAIN)
-		send(fd, &answer, sizeof(answer.head) + sizeof(why), MSG_NOSIGNAL | MSG_DONTWAIT);
-	close(fd);
+		send(fd, &answer, sizeof(answer.head) + bytes, MSG_NOSIGNAL | MSG_DONTWAIT);
 	agent_warn(a, true, "process %d was refused: %s", pid, why);
 }
 
@@ -180,16 +180,23 @@ void callers_accept(struct agent *a)
 		struct process *p;
 
 		if (is_short(fd) && !close_an_idle_one(c)) {
-			turn_away(a, fd, pid);
+			turn_away(a, fd, pid, "the agent has no descriptors left (see ulimit -n)");
+			close(fd);
 			continue;
 		}
 		p = process_new(a, fd, pid);
+		if (agent_watch(a, fd, WATCH_SOCKET, p)) {
+			turn_away(a, fd, pid,
+				"the agent can watch no more of them (see epoll(7), "
+				"max_user_watches)");
+			process_free(p);
+			continue;
+		}
 		session_lives(a);
 		a->children_seen++; /* or any other process: then HELLO says so at once */
 		enter(c, p);
 		close_surplus(c, p);
-		agent_watch(a, fd, WATCH_SOCKET, p);
-		if (p->pidfd >= 0)
+		if (p->pidfd >= 0) /* without it the socket tells its end */
 			agent_watch(a, p->pidfd, WATCH_PIDFD, p);
 		c->due = 0;
 	}

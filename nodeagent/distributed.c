@@ -32,7 +32,6 @@
 #define PATIENCE_S  30 /* then we say what we wait for */
 #define SALVAGE_S   10 /* of the time before SIGKILL: to end them and to make the summary */
 #define LEAVE_S	    2  /* for an agents' launcher that is told to end */
-#define OWN_FAILURE 125
 #define CONTINUE_S  1
 #define LOOK_MS	    500
 #define HOSTS_BYTES (1 << 20)

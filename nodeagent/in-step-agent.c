@@ -54,7 +54,7 @@ void in_step_ready(struct agent *a)
 	struct in_step *s = a->step;
 
 	s->ready_at = clock_raw_ns();
-	agent_watch(a, s->link, WATCH_STEP, NULL);
+	agent_must_watch(a, s->link, WATCH_STEP);
 	tell(s, IN_STEP_READY, 0);
 }
 

@@ -17,14 +17,14 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "nodeagent/agent.h"
 #include "nodeagent/in-step-internal.h"
 #include "nodeagent/launch.h"
 #include "nodeagent/peer.h"
 #include "nodeagent/util.h"
 
-#define OWN_FAILURE 125
-#define START_S	    30.0 /* for the agent to begin; then COMMAND runs without it */
-#define SILENCE_S   15.0 /* ... and to say something after COMMAND's end */
+#define START_S	  30.0 /* for the agent to begin; then COMMAND runs without it */
+#define SILENCE_S 15.0 /* ... and to say something after COMMAND's end */
 
 struct parent {
 	const struct in_step *step;

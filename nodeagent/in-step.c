@@ -19,7 +19,6 @@
 #include "nodeagent/session.h"
 #include "nodeagent/util.h"
 
-#define OWN_FAILURE    125
 #define PATIENCE_S     30	      /* until the agent of this node has come */
 #define MARK	       "VFTR_IN_STEP" /* in the environment of COMMAND: the session */
 #define LOOK_NS	       2000000

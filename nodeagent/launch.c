@@ -24,7 +24,6 @@
 #include "nodeagent/util.h"
 #include "shm/runtime-dir.h"
 
-#define OWN_FAILURE 125
 #define IDLE_S	    15 /* an agent that has done nothing for so long does not answer */
 
 int launch_exit_status(int wait_status)

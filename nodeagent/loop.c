@@ -48,6 +48,17 @@ int agent_watch(struct agent *a, int fd, enum watch_kind kind, struct process *p
 	return epoll_ctl(a->epoll, EPOLL_CTL_ADD, fd, &e) ? -errno : 0;
 }
 
+void agent_must_watch(struct agent *a, int fd, enum watch_kind kind)
+{
+	int error = agent_watch(a, fd, kind, NULL);
+
+	if (!error)
+		return;
+	session_close(a);
+	die(OWN_FAILURE, "cannot wait for events: %s (see epoll(7), max_user_watches)",
+		strerror(-error));
+}
+
 void agent_close(struct agent *a, int *fd)
 {
 	if (*fd < 0)
