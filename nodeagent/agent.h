@@ -118,6 +118,8 @@ static inline uint64_t agent_ticks(const struct agent *a)
 /* A sentence for the logs. Also on stderr if it is urgent. */
 void agent_warn(struct agent *a, bool urgent, const char *fmt, ...)
 	__attribute__((format(printf, 3, 4)));
+/* Forgets all of them: where one run follows another in one process. */
+void agent_warnings_free(struct agent *a);
 
 /* loop.c: serve until it is time to stop. */
 void agent_serve(struct agent *a);

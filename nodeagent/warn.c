@@ -150,3 +150,13 @@ void agent_warn(struct agent *a, bool urgent, const char *fmt, ...)
 		say(a, k, text);
 	keep(a, k, text);
 }
+
+void agent_warnings_free(struct agent *a)
+{
+	for (size_t i = 0; i < a->n_warnings; i++)
+		free(a->warnings[i]);
+	for (size_t i = 0; i < a->n_warning_kinds; i++)
+		free(a->warning_kinds[i].what);
+	a->n_warnings = a->n_warning_kinds = 0;
+	a->more_warnings = a->unkept_said = 0;
+}

@@ -277,9 +277,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t bytes)
 		far_agent();
 	coordinator_free();
 	symcache_free(a.symbols);
-	for (size_t i = 0; i < a.n_warnings; i++)
-		free(a.warnings[i]);
-	a.n_warnings = 0;
+	agent_warnings_free(&a);
 	a.n_live = a.n_ever = 0;
 	return 0;
 }
