@@ -520,7 +520,8 @@ void process_give_up(void)
 		return;
 	process_switch_off();
 	store_release(&vftr_process.app->gave_up, process_ticks());
-	message_throw(vftr_process.socket, WIRE_GAVE_UP);
+	if (socket_is(vftr_process.socket)) /* not one of the program's that has its number now */
+		message_throw(vftr_process.socket, WIRE_GAVE_UP);
 	if (patience_over())
 		say("the agent does not answer any more", "");
 }

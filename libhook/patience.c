@@ -92,9 +92,14 @@ bool patience_over(void)
 {
 	char path[sizeof(place) + 8];
 
-	if (!agent[0] || load_relaxed(&in_a_hurry) || marked())
+	if (!agent[0] || load_relaxed(&in_a_hurry))
 		return false;
 	snprintf(path, sizeof(path), "%s.hung", place);
+	/* all of a job come at one moment: who has made it is the one */
+	if (!symlink(agent, path))
+		return true;
+	if (errno != EEXIST || marked())
+		return false;
 	unlink(path); /* of an earlier agent */
 	return !symlink(agent, path);
 }
