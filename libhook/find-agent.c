@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Which agent is ours: the one of the session that we were attached to before a
- * fork, of VFTR_SESSION, of "default", of our job, or a new one.
+ * fork, of VFTR_SESSION, of a contact that we join with, of "default", of our job, or
+ * a new one.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -142,6 +143,32 @@ void agent_expect(void)
 	}
 	vftr_process.socket = fd;
 	vftr_process.socket_inode = st.st_ino;
+}
+
+/* HOST/SESSION#KEY, or S: and that. Agents of several nodes give contacts of other forms. */
+void find_agent_of(const char *contact)
+{
+	const char *host = contact + (strncmp(contact, "S:", 2) ? 0 : 2);
+	const char *slash = strchr(host, '/'), *key = strrchr(host, '#');
+	const char *named = getenv("VFTR_SESSION");
+	char mine[256] = "", session[sizeof(vftr_process.session)];
+	size_t bytes = slash && key > slash ? (size_t)(key - slash - 1) : 0;
+
+	if (!bytes || bytes >= sizeof(session) || (named && named[0]))
+		return;
+	memcpy(session, slash + 1, bytes);
+	session[bytes] = '\0';
+	gethostname(mine, sizeof(mine) - 1);
+	mine[strcspn(mine, ".")] = '\0';
+	if (strlen(mine) != (size_t)(slash - host) || memcmp(mine, host, strlen(mine)) ||
+		!session_is_name(session))
+		return;
+	process_lock();
+	vftr_thread.own = true;
+	if (vftr_process.state == PROCESS_NEW && !vftr_process.session[0])
+		memcpy(vftr_process.session, session, bytes + 1);
+	vftr_thread.own = false;
+	process_unlock();
 }
 
 int find_agent(struct patience *patience)

@@ -19,6 +19,12 @@
  */
 int find_agent(struct patience *patience);
 
+/*
+ * Before a process has an agent: it is to be the one that gave this contact (shm/session.h), if
+ * that is on this host. VFTR_SESSION is stronger, and a child of fork() follows its parent.
+ */
+void find_agent_of(const char *contact);
+
 /* Does this -errno say that no agent listens there? */
 bool nobody_there(int error);
 

@@ -3,6 +3,7 @@
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>
+#include "libhook/find-agent.h"
 #include "libhook/process.h"
 #include "libhook/session.h"
 
@@ -85,8 +86,10 @@ EXPORT int vftrace_join(int number, const char *name, const char **contact)
 	char text[SESSION_NAME_MAX + SESSION_CONTACT_MAX + 2];
 	const char *other = contact && *contact ? *contact : "";
 	union session_packet p;
-	int code = session_ready(), bytes;
+	int code, bytes;
 
+	find_agent_of(other);
+	code = session_ready();
 	if (code)
 		return code;
 	if (is_joined())

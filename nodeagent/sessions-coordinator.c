@@ -138,14 +138,31 @@ static void refuse(struct coordinator *c, const struct session_request *r, enum 
 	free(o);
 }
 
+/* Whether a contact is of another session on this host, and its name. */
+static bool is_elsewhere(const struct agent *a, const char *contact, int *bytes, const char **name)
+{
+	const char *host = contact + (strncmp(contact, "S:", 2) ? 0 : 2);
+	const char *slash = strchr(host, '/'), *key = strrchr(host, '#');
+
+	if (a->several || !slash || !key || key <= slash + 1 ||
+		strlen(a->host) != (size_t)(slash - host) ||
+		memcmp(a->host, host, (size_t)(slash - host)))
+		return false;
+	*name = slash + 1;
+	*bytes = (int)(key - slash - 1);
+	return strlen(a->session) != (size_t)*bytes || memcmp(a->session, *name, (size_t)*bytes);
+}
+
 /* NULL: refused. */
 static struct group *group_to_join(
 	struct coordinator *c, const struct session_request *r, const char *contact)
 {
 	struct group *g = c->groups;
-	char text[SESSION_CONTACT_MAX + 100];
+	char text[SESSION_CONTACT_MAX + 200];
+	const char *name;
 	uint32_t leader;
 	uint64_t key;
+	int bytes;
 
 	while (g->next)
 		g = g->next; /* the first one is the last in the list */
@@ -160,10 +177,16 @@ static struct group *group_to_join(
 		if (g)
 			return g;
 	}
-	snprintf(text, sizeof(text),
-		"vftrace_join: no process of this session has given the "
-		"contact `%.*s'",
-		SESSION_CONTACT_MAX, contact);
+	if (is_elsewhere(c->agent, contact, &bytes, &name))
+		snprintf(text, sizeof(text),
+			"vftrace_join: the contact `%.300s' is of another agent than the one that "
+			"this process has (session %.60s): start the process with "
+			"VFTR_SESSION=%.*s",
+			contact, c->agent->session, bytes < 100 ? bytes : 100, name);
+	else
+		snprintf(text, sizeof(text),
+			"vftrace_join: no process of this session has given the contact `%.*s'",
+			SESSION_CONTACT_MAX, contact);
 	refuse(c, r, SESSION_CONTACT, text);
 	return NULL;
 }

@@ -76,6 +76,46 @@ test_expect 'checklist 3: server first: the others get its contact, behind \"S:\
 	said lead "start 0 0/3"
 	matched 15'
 
+# alone NAME STEP...: as one, without an agent or session before
+alone() {
+	(unset VFTR_SESSION; VFTR_AGENT=$AGENT VFTR_CONFIG=$PWD/quick.json limit "$BIN/$program" "$@" \
+		>"$1.out" 2>"$1.err") &
+}
+
+test_expect 'a contact leads to the agent that a process has started itself' '
+	mkdir own
+	cd own
+	echo "{\"agent\": {\"linger_s\": 0.3}}" >quick.json
+	program=one
+	alone lead join=0 expect=3 start ring=w=5 finish
+	alone a join==S:=lead.contact start ring=w=5 finish
+	said a "join 0"
+	alone b join==S:=lead.contact start ring=w=5 finish
+	said lead "start 0 0/3 round 1"
+	wait
+	wait_for 20 "test -s one_all.json"
+	matched 15
+	is 3 "$(json one_all.json ".processes | length")"
+	wait_for 20 "test -z \"\$(agent_pids)\""'
+
+test_expect 'one that has an agent of its own is told which VFTR_SESSION it needs' '
+	mkdir two
+	cd two
+	echo "{\"agent\": {\"linger_s\": 0.3}}" >quick.json
+	program=one
+	alone lead join=0 expect=2 start ring=w=5 finish
+	wait_for 20 "test -s lead.contact"
+	program=traced
+	cc_traced "$BIN/traced" -I"$TOP/libhook" "$T/app-session.c" -pthread
+	alone a join==S:=lead.contact
+	said a "join 6 vftrace_join: the contact "
+	sed -n "s/.*VFTR_SESSION=\(process-[0-9]*\)$/\1/p" a.out >session
+	VFTR_SESSION=$(cat session) limit "$BIN/traced" b join==S:=lead.contact start ring=w=5 finish >b.out
+	said b "start 0 1/2"
+	wait
+	wait_for 20 "test -z \"\$(agent_pids)\""
+	matched 10'
+
 test_expect 'checklist 3, 13: parents contact: children of an attach; the parents come first' '
 	agent parent
 	one a join=0 expect=2 start children=for.contact attach=0=w=2=for.contact ring=n=4 ring=w=4 finish
