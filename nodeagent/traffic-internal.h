@@ -12,6 +12,9 @@
 #include "nodeagent/traffic.h"
 #include "shm/message.h"
 
+/* In the id of a function: its form with large counts (MPI_Send_c). */
+#define LARGE_COUNT 1u
+
 #define NO_SUMS UINT32_MAX
 
 enum traffic_limit {

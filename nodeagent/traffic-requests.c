@@ -7,13 +7,11 @@
  */
 #include <stdlib.h>
 #include <string.h>
+#include "mpi_id.h"
 #include "nodeagent/compare.h"
 #include "nodeagent/traffic-internal.h"
 
 #define NONE UINT32_MAX
-
-extern const char *const vftr_mpi_names[]; /* generated from mpi/mpi.tab */
-extern const unsigned vftr_mpi_n;
 
 /* ---- open requests ----------------------------------------------------------- */
 
@@ -349,10 +347,9 @@ void request_received(struct traffic *t, uint32_t number)
 
 bool is_matched_probe(const struct node *n)
 {
-	uint32_t function = key_mpi(n->key);
-	const char *name = function < vftr_mpi_n ? vftr_mpi_names[function] : "";
+	const uint32_t function = key_mpi(n->key) & ~LARGE_COUNT;
 
-	return !strcmp(name, "MPI_Mprobe") || !strcmp(name, "MPI_Improbe");
+	return function == VFTR_MPI_MPROBE || function == VFTR_MPI_IMPROBE;
 }
 
 /* Is it the record of a probe that found a message, not that of its Imrecv? */

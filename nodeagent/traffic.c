@@ -4,13 +4,11 @@
 #include <stdlib.h>
 #include <string.h>
 #include "conf/conf.h"
+#include "mpi_id.h"
 #include "nodeagent/traffic-internal.h"
 #include "nodeagent/traffic-neighbours.h"
 #include "nodeagent/traffic-sync.h"
 #include "shm/session.h"
-
-extern const char *const vftr_mpi_names[]; /* generated from mpi/mpi.tab */
-extern const unsigned vftr_mpi_n;
 
 struct traffic *traffic_new(const struct conf *c, struct sync *sync)
 {
@@ -221,28 +219,25 @@ static void fail(struct traffic_lane *l, const struct traffic_frame *f, uint64_t
 /* What a program logs without MPI, is shown as what MPI would call it. */
 static uint32_t logged_function(uint32_t function)
 {
-	static const char *const names[SESSION_COLLECTIVES] = {
-		[SESSION_BARRIER] = "MPI_Barrier",
-		[SESSION_BROADCAST] = "MPI_Bcast",
-		[SESSION_REDUCE] = "MPI_Reduce",
-		[SESSION_ALLREDUCE] = "MPI_Allreduce",
-		[SESSION_GATHER] = "MPI_Gather",
-		[SESSION_ALLGATHER] = "MPI_Allgather",
-		[SESSION_SCATTER] = "MPI_Scatter",
-		[SESSION_ALLTOALL] = "MPI_Alltoall",
+	static const uint32_t ids[SESSION_COLLECTIVES] = {
+		[SESSION_BARRIER] = VFTR_MPI_BARRIER,
+		[SESSION_BROADCAST] = VFTR_MPI_BCAST,
+		[SESSION_REDUCE] = VFTR_MPI_REDUCE,
+		[SESSION_ALLREDUCE] = VFTR_MPI_ALLREDUCE,
+		[SESSION_GATHER] = VFTR_MPI_GATHER,
+		[SESSION_ALLGATHER] = VFTR_MPI_ALLGATHER,
+		[SESSION_SCATTER] = VFTR_MPI_SCATTER,
+		[SESSION_ALLTOALL] = VFTR_MPI_ALLTOALL,
 	};
-	uint32_t id = 0;
 
 	if (function < SESSION_FUNCTION || function - SESSION_FUNCTION >= SESSION_COLLECTIVES)
 		return function;
-	while (id < vftr_mpi_n && strcmp(vftr_mpi_names[id], names[function - SESSION_FUNCTION]))
-		id++;
-	return id;
+	return ids[function - SESSION_FUNCTION];
 }
 
 static bool is_barrier(uint32_t function)
 {
-	return function < vftr_mpi_n && !strcmp(vftr_mpi_names[function], "MPI_Barrier");
+	return (function & ~LARGE_COUNT) == VFTR_MPI_BARRIER;
 }
 
 static const char *settle_collective(
