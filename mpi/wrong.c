@@ -57,23 +57,103 @@ static bool is_open_mpi(const char *file, void *base)
 	return is;
 }
 
-/* The MPI function that would be called if we were not there, or NULL: it is none of ours. */
-static void *past_us(const char *name, void *own)
-{
-	void *first, *next;
+/*
+ * The libraries that the program names, in their order, with all that each of these needs: there
+ * is its own MPI. The linker's order of all libraries does not tell it: behind a preloaded one
+ * come those that this one needs, and Fortran's programs name their MPI only by way of another.
+ */
+static struct {
+	void *handles[128];
+	unsigned n;
+	void *base;
+} program;
 
-	if (strncmp(name, "MPI_", 4) && strncmp(name, "mpi_", 4))
-		return NULL;
-	first = dlsym(RTLD_DEFAULT, name);
-	next = dlsym(RTLD_NEXT, name);
-	return first && next && base_of(first, NULL) == own ? next : NULL;
+static void read_program(void)
+{
+	void *self = dlopen(NULL, RTLD_LAZY);
+	const char *names = NULL;
+	struct link_map *map;
+
+	if (!self || dlinfo(self, RTLD_DI_LINKMAP, &map))
+		return;
+	program.base = base_of(map->l_ld, NULL);
+	for (const ElfW(Dyn) *d = map->l_ld; d && d->d_tag != DT_NULL; d++)
+		if (d->d_tag == DT_STRTAB)
+			names = (const char *)(d->d_un.d_ptr < map->l_addr
+						       ? d->d_un.d_ptr + map->l_addr
+						       : d->d_un.d_ptr);
+	for (const ElfW(Dyn) *d = map->l_ld; names && d->d_tag != DT_NULL; d++) {
+		void *one = d->d_tag != DT_NEEDED
+				    ? NULL
+				    : dlopen(names + d->d_un.d_val, RTLD_LAZY | RTLD_NOLOAD);
+
+		if (one && program.n < sizeof(program.handles) / sizeof(program.handles[0]))
+			program.handles[program.n++] = one;
+	}
+	dlclose(self);
+}
+
+static void forget_program(void)
+{
+	while (program.n)
+		dlclose(program.handles[--program.n]);
+}
+
+/* Ours is among them where it was linked: then its function may hide the right one there. */
+static bool is_ours(void *handle, void *own)
+{
+	struct link_map *map;
+
+	return dlinfo(handle, RTLD_DI_LINKMAP, &map) || map->l_addr == (uintptr_t)own;
+}
+
+/* What the program calls by this name without us. `next`: else what comes behind us. */
+static void *of_program(const char *name, void *own, void *next)
+{
+	for (unsigned i = 0; i < program.n; i++) {
+		void *found =
+			is_ours(program.handles[i], own) ? NULL : dlsym(program.handles[i], name);
+
+		if (found && base_of(found, NULL) != own)
+			return found;
+	}
+	return next;
 }
 
 struct object {
 	uintptr_t base;
 	const ElfW(Sym) * symbols;
 	const char *names;
+	void *handle; /* NULL: the program itself */
 };
+
+static bool is_of_mpi(const char *name)
+{
+	if (*name == 'P' || *name == 'p')
+		name++;
+	return !strncmp(name, "MPI_", 4) || !strncmp(name, "mpi_", 4);
+}
+
+/*
+ * The MPI function that this object would call if we were not there, nor the libraries that came
+ * with us; NULL: it does already. What is in the program, as Fortran's constants, stays.
+ */
+static void *past_us(const struct object *o, const char *name, void *own)
+{
+	void *first, *next = NULL, *in;
+
+	if (!is_of_mpi(name))
+		return NULL;
+	first = dlsym(RTLD_DEFAULT, name);
+	in = base_of(first, NULL);
+	if (!in || in == program.base)
+		return NULL;
+	if (o->handle)
+		next = dlsym(o->handle, name);
+	if (!next || base_of(next, NULL) == own)
+		next = of_program(name, own, in == own ? dlsym(RTLD_NEXT, name) : NULL);
+	return next == first ? NULL : next;
+}
 
 static void lead_past(const struct object *o, const ElfW(Rela) * r, size_t n, void *own)
 {
@@ -83,7 +163,7 @@ static void lead_past(const struct object *o, const ElfW(Rela) * r, size_t n, vo
 
 		if (type != SLOT && type != ADDRESS && type != DATA)
 			continue;
-		next = past_us(o->names + o->symbols[ELF64_R_SYM(r->r_info)].st_name, own);
+		next = past_us(o, o->names + o->symbols[ELF64_R_SYM(r->r_info)].st_name, own);
 		if (next && !r->r_addend)
 			*slot = next;
 	}
@@ -142,12 +222,16 @@ static int visit(struct dl_phdr_info *module, size_t bytes, void *own)
 	}
 	if (!o.symbols || !o.names || o.base == (uintptr_t)own)
 		return 0;
+	if (module->dlpi_name && module->dlpi_name[0])
+		o.handle = dlopen(module->dlpi_name, RTLD_LAZY | RTLD_NOLOAD);
 	protect(module, PROT_READ | PROT_WRITE);
 	if (all)
 		lead_past(&o, all, all_bytes / sizeof(*all), own);
 	if (slots)
 		lead_past(&o, slots, slots_bytes / sizeof(*slots), own);
 	protect(module, PROT_READ);
+	if (o.handle)
+		dlclose(o.handle);
 	return 0;
 }
 
@@ -171,10 +255,14 @@ __attribute__((constructor)) static void look(void)
 	const char *file = "";
 	char what[512];
 
-	base = base_of(dlsym(RTLD_NEXT, "PMPI_Init"), &file);
-	if (!base || base == own || is_open_mpi(file, base) == OURS)
+	read_program();
+	base = base_of(of_program("PMPI_Init", own, dlsym(RTLD_NEXT, "PMPI_Init")), &file);
+	if (!base || base == own || is_open_mpi(file, base) == OURS) {
+		forget_program();
 		return;
+	}
 	dl_iterate_phdr(visit, own);
+	forget_program();
 	snprintf(what, sizeof(what), NAMES, file);
 	vftr_stay_off(is_another_rank() ? NULL : what, ADVICE);
 }

@@ -63,7 +63,9 @@ for mpi in openmpi mpich; do
 	for how in linked plain; do
 		test_expect "$mpi, $how, with the library for $other: in C" "works $mpi $other $how c"
 	done
-	test_expect "... in Fortran" "works $mpi $other linked f"
+	for how in linked plain; do
+		test_expect "$mpi, $how, with the library for $other: in Fortran" "works $mpi $other $how f"
+	done
 	test_expect "$mpi with its own library: not a word" "
 		mpicc_traced $mpi right sum.c
 		traced -q -o . -- $(mpirun_of $mpi) -np 2 ./right >out 2>err
