@@ -68,6 +68,13 @@ void agent_close(struct agent *a, int *fd)
 	*fd = -1;
 }
 
+/* For those processes of the command that may still come, our time begins now. */
+static void orphaned(struct agent *a)
+{
+	a->orphaned = true;
+	a->quiet_since = 0;
+}
+
 /* Signals to a whole step reach agents, too; the others do not concern us. */
 static void on_signal(struct agent *a)
 {
@@ -92,7 +99,7 @@ static void on_signal(struct agent *a)
 			if (a->step)
 				in_step_hurry(a);
 			else if (a->sibling) /* our launcher is giving up, the command is not */
-				a->orphaned = true;
+				orphaned(a);
 			else
 				a->told_to_stop = a->at_once = true;
 			break;
@@ -271,7 +278,9 @@ static bool over(struct agent *a, double *wait_s)
 		return *wait_s <= 0;
 	}
 	if (!a->n_ever) {
-		*wait_s = a->embedded ? NOBODY_CAME_S - quiet : LOOK_AROUND_S;
+		*wait_s = a->embedded		      ? NOBODY_CAME_S - quiet
+			  : a->sibling && a->orphaned ? a->conf->agent_start_s - quiet
+						      : LOOK_AROUND_S;
 		return adopted || *wait_s <= 0;
 	}
 	*wait_s = last_words_complete(a) ? 0 : linger - quiet;

@@ -185,6 +185,10 @@ int siblings_join(struct agent *a, char **contact, char **error)
 	if (!a->peer)
 		return *error ? -1 : 0;
 	failed = collate_start(a->peer, a->host, START_S);
+	if (failed == -ECONNRESET && a->sibling) { /* the front runs no command then */
+		*error = xstrdup("the launcher of the agents ended before they had met");
+		return -1;
+	}
 	courier_compare_clocks(a->peer, a->conf->clock_sync_interval_s);
 	if (failed)
 		agent_warn(a, true, "not all agents answered at the start: %s", strerror(-failed));
