@@ -21,6 +21,7 @@
 #include "nodeagent/hash.h"
 #include "nodeagent/session.h"
 #include "nodeagent/supervisor.h"
+#include "nodeagent/untraced.h"
 #include "nodeagent/util.h"
 #include "shm/runtime-dir.h"
 
@@ -377,6 +378,8 @@ void launch_supervised(const struct agent *a, const struct launch *l, const char
 	s.patience_s = a->conf->agent_deadline_s < IDLE_S ? a->conf->agent_deadline_s : IDLE_S;
 	if (a->several)
 		s.patience_s = 2 * a->conf->agent_deadline_s + IDLE_S;
+	if (!a->several && !launch_is_distributed(l) && !a->conf->off && !getenv("VFTR_OFF"))
+		untraced_elsewhere(l);
 	if (supervise(&s))
 		die(OWN_FAILURE, "cannot start the agent: %s", strerror(errno));
 }

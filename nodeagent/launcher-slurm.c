@@ -10,6 +10,7 @@
 #include "nodeagent/launcher-options.h"
 #include "nodeagent/util.h"
 
+#define STEP_OF_SLURM 0xfffffff0ul /* batch, interactive ... have numbers from here on */
 #define IN_STEP                                                                                    \
 	"use the form that runs inside of the step: srun ... vftr-node-agent --in-step -- PROGRAM"
 
@@ -417,4 +418,31 @@ bool slurm_agents_want(const char *variable)
 		if (!strncmp(variable, wanted[i], strlen(wanted[i])))
 			return true;
 	return false;
+}
+
+/* A step of its own, not the one in which salloc runs the user's shell on one node. */
+static bool is_real_step(void)
+{
+	const char *id = getenv("SLURM_STEP_ID");
+
+	return id && strtoul(id, NULL, 10) < STEP_OF_SLURM;
+}
+
+unsigned slurm_nodes(const char **of)
+{
+	const char *job = getenv("SLURM_JOB_ID"), *nodes = getenv("SLURM_STEP_NUM_NODES");
+	static char text[80];
+
+	*of = text;
+	if (!job)
+		return 0;
+	if (nodes && is_real_step()) {
+		snprintf(text, sizeof(text), "step %.30s.%.30s", job, getenv("SLURM_STEP_ID"));
+		return (unsigned)strtoul(nodes, NULL, 10);
+	}
+	snprintf(text, sizeof(text), "job %.30s", job);
+	nodes = getenv("SLURM_JOB_NUM_NODES");
+	if (!nodes)
+		nodes = getenv("SLURM_NNODES");
+	return nodes ? (unsigned)strtoul(nodes, NULL, 10) : 0;
 }

@@ -39,4 +39,10 @@ const char *slurm_mpi(char *const *argv);
 /* Does a step of agents want this variable ("NAME=VALUE") of the job's environment? */
 bool slurm_agents_want(const char *variable);
 
+/*
+ * How many nodes this process may start others on: those of its step, else of its job; 0
+ * outside of jobs. *of: "step 12.0" or "job 12", a text that lives until the next call.
+ */
+unsigned slurm_nodes(const char **of);
+
 #endif

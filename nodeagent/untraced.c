@@ -1,12 +1,15 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "nodeagent/untraced.h"
 
+#include <limits.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
 #include "nodeagent/doctor.h"
 #include "nodeagent/launch.h"
+#include "nodeagent/launcher-slurm.h"
 #include "nodeagent/launcher.h"
 #include "nodeagent/util.h"
 
@@ -24,6 +27,34 @@ static bool is_interpreter(const char *program)
 			return true;
 	}
 	return false;
+}
+
+/* A file that begins with #!. */
+static bool is_script(const char *path)
+{
+	char begin[2] = "";
+	FILE *f = fopen(path, "re");
+	bool is = f && fread(begin, 1, 2, f) == 2 && !memcmp(begin, "#!", 2);
+
+	if (f)
+		fclose(f);
+	return is;
+}
+
+void untraced_elsewhere(const struct launch *l)
+{
+	const char *program = launcher_program(l->command), *job;
+	unsigned nodes = slurm_nodes(&job);
+	char path[PATH_MAX];
+
+	if (nodes < 2 || launcher_words(l->command) || !program)
+		return;
+	if (!is_interpreter(program) && !(launcher_resolve(program, path) && is_script(path)))
+		return;
+	complain("%s has %u nodes, and %s is a script: what it starts on other nodes than this one "
+		 "is not traced; in it, write srun|mpirun ... vftr-node-agent --in-step -- PROGRAM "
+		 "instead",
+		job, nodes, program);
 }
 
 static void say_lines(const struct diagnosis *d)

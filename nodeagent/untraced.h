@@ -10,4 +10,10 @@ struct launch;
  */
 void untraced_say(const struct launch *l);
 
+/*
+ * Before COMMAND is run with an agent on this node alone: says so if it is a script in a job of
+ * Slurm's with several nodes, where the script may start processes that nobody traces.
+ */
+void untraced_elsewhere(const struct launch *l);
+
 #endif

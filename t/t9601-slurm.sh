@@ -199,6 +199,27 @@ test_expect 'two agents on a node end at once, all of them' '
 	status_of 125 limit salloc -Q -N3 -n6 srun --mpi=pmix "$AGENT" -q 2>stderr || is 1 "$test_got"
 	has stderr "each node has one"'
 
+test_expect 'agents that are refused as two are on one host: none stays, and no lock' '
+	for n in 1 2 3; do
+		refused "each node has one" "" --agent-launcher "mpirun.openmpi --oversubscribe -np 2" \
+			-- mpirun.openmpi --oversubscribe -np 2 ./ring 1
+		wait_for 10 "! pgrep -f -- \"--sibling .*$PWD/out\" && ! pgrep -f -- \"--sibling .*output_directory=out\""
+		is "" "$(ls "$VFTR_RUNTIME_DIR" | grep run-)"
+	done'
+
+test_expect 'a script as COMMAND in a job of 3 nodes: a line says what is not traced, on one node none' '
+	printf "#!/bin/sh\nexit 7\n" >script && chmod +x script
+	for nodes in 3 1; do
+		for command in "sh script" ./script; do
+			status_of 7 limit salloc -Q -N$nodes "$AGENT" -o . -- $command 2>stderr
+			is $((nodes / 3)) "$(grep -c "has 3 nodes, and .*script: .*not traced.*--in-step" stderr)" \
+				"$(cat stderr)"
+		done
+	done
+	# a program is what the user says it is
+	limit salloc -Q -N3 "$AGENT" -q -o . -- ./ring 1 2>stderr || :
+	hasnt stderr "has 3 nodes"'
+
 test_expect 'standard input reaches the application' '
 	head -c ${VFTR_LONG:+100}300000 /dev/urandom >in
 	for launcher in "srun --input 0 --mpi=pmix" "mpirun.openmpi -np 6"; do
