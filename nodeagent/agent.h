@@ -53,7 +53,7 @@ struct agent {
 	bool callers_ended;		/* some of them */
 	struct pids *pids;		/* pids.h; NULL until a process has said HELLO */
 	unsigned n_live, n_ever;
-	unsigned lost_processes; /* that have given up before the agent could answer */
+	unsigned lost_processes;    /* that have given up before the agent could answer */
 	struct process_past *past;  /* process-past.h; NULL until thousands have ended */
 	struct gathering *gathered; /* gather.h: the books of those that were let go, or NULL */
 	bool has_main_job;	    /* of MPI: whose ranks the outputs number ... */
@@ -61,6 +61,7 @@ struct agent {
 	/* children of forks that were announced, and that have connected */
 	uint64_t forks_announced, children_seen;
 	uint64_t first_start_ticks; /* of all processes */
+	uint64_t heard_raw_ns;	    /* what is heard of now has happened since */
 	struct sync *sync;	    /* who waits in collective calls; with mpi.show_sync_time */
 	struct sampling *sampling;  /* sampling.h; NULL without sampling.active */
 	struct matching *matching;  /* matching.h; NULL until a process has a rank */
@@ -101,7 +102,7 @@ struct agent {
 	uint64_t quiet_since; /* raw ns; 0: processes are attached */
 	uint64_t stop_since;  /* raw ns of told_to_stop with processes alive */
 	uint32_t refused_version; /* of the library of a process that was told so, or 0 */
-	char **warnings; /* warn.c */
+	char **warnings;	  /* warn.c */
 	size_t n_warnings, cap_warnings;
 	struct warning_kind *warning_kinds;
 	size_t n_warning_kinds, cap_warning_kinds;

@@ -131,3 +131,9 @@ double clocks_hook_ns(const struct clocks *c, uint64_t measured_ps)
 		return c->read_ns;
 	return ns > c->read_ns / HOOK_PART && ns < HOOK_NS_MOST ? ns : c->read_ns;
 }
+
+int64_t clocks_raw_of(const struct clocks *c, uint64_t ticks)
+{
+	return (int64_t)c->start.raw_ns +
+	       (int64_t)((double)(int64_t)(ticks - c->start.ticks) * c->ns_per_tick);
+}

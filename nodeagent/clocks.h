@@ -40,6 +40,9 @@ uint64_t clocks_ns(const struct clocks *c, uint64_t ticks);
  */
 double clocks_hook_ns(const struct clocks *c, uint64_t measured_ps);
 
+/* What clocks_raw_ns() was at these ticks; after clocks_calibrate(). */
+int64_t clocks_raw_of(const struct clocks *c, uint64_t ticks);
+
 static inline uint64_t clocks_ticks(const struct clocks *c)
 {
 	return c->source == CLOCK_SOURCE_RAW ? clock_raw_ns() : clock_counter();

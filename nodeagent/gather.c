@@ -14,7 +14,7 @@
 #include "nodeagent/agent.h"
 #include "nodeagent/budget.h"
 #include "nodeagent/counters.h"
-#include "nodeagent/first-end.h"
+#include "nodeagent/gather-ends.h"
 #include "nodeagent/gather-gpu.h"
 #include "nodeagent/gather-mpi.h"
 #include "nodeagent/gather-openacc.h"
@@ -465,6 +465,7 @@ static void add_process(struct gathering *g, const struct process *p, bool threa
 	d = &out->processes[out->n_processes++];
 	describe(g->agent, p, d);
 	count_process(g, p, d);
+	gather_ends_add(g->agent, p, out);
 	if (d->end == PROCESS_KILLED) {
 		out->dead = grow(out->dead, out->n_dead, &g->cap_dead, sizeof(*out->dead));
 		describe(g->agent, p, &out->dead[out->n_dead++]);
@@ -532,8 +533,7 @@ struct profile *gather(struct agent *a, const struct process *only)
 	for (size_t i = 0; i < a->n_warnings; i++)
 		profile_warn(out, "%s", a->warnings[i]);
 	profile_warn_programs(out);
-	if (!only)
-		first_end_warn(out, a->host);
+	gather_ends_store(a, out);
 	free(all);
 	free(g->nodes);
 	free(g->touched);

@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "nodeagent/first-end.h"
 #include "nodeagent/json.h"
 #include "nodeagent/report.h"
 
@@ -102,7 +103,12 @@ static void write_agents(struct json *j, const struct profile *p)
 
 static void write_warnings(struct json *j, const struct profile *p)
 {
+	char *first_end = first_end_sentence(p);
+
 	json_array(j, "warnings");
+	if (first_end)
+		json_string(j, NULL, first_end);
+	free(first_end);
 	for (size_t i = 0; i < p->n_warnings; i++)
 		json_string(j, NULL, p->warnings[i]);
 	json_close(j);
@@ -187,6 +193,7 @@ void json_report(FILE *f, const struct report *r)
 	json_object(&j, NULL);
 	write_head(&j, r);
 	write_deaths(&j, r->p);
+	json_first_end(&j, r->p);
 	write_agents(&j, r->p);
 	json_clocks(&j, r);
 	write_warnings(&j, r->p);

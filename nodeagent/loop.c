@@ -40,6 +40,7 @@
 #define NOBODY_CAME_S  20.0 /* an embedded agent without any process ends */
 #define LOOK_AROUND_S  0.5  /* a sidecar to which nobody comes */
 #define KIND_MASK      ((uint64_t)7)
+#define ASLEEP_NS      20000 /* less takes who finds something at once */
 
 int agent_watch(struct agent *a, int fd, enum watch_kind kind, struct process *p)
 {
@@ -328,6 +329,19 @@ static void hear_the_last(struct agent *a)
 	processes_sweep(a);
 }
 
+/* Who was woken hears of what happens now; who was busy, of what has happened meanwhile. */
+static int wait_for_events(struct agent *a, struct epoll_event *events, int timeout)
+{
+	static uint64_t back;
+	uint64_t before = clock_raw_ns();
+	int n = epoll_wait(a->epoll, events, EVENTS, timeout);
+	uint64_t now = clock_raw_ns();
+
+	a->heard_raw_ns = now - before > ASLEEP_NS || !back ? now : back;
+	back = now;
+	return n;
+}
+
 void agent_serve(struct agent *a)
 {
 	struct epoll_event events[EVENTS];
@@ -356,7 +370,7 @@ void agent_serve(struct agent *a)
 			else if (!urgent(a))
 				timeout = sleep_ms(a, flush_s < wait_s ? flush_s : wait_s);
 		}
-		n = epoll_wait(a->epoll, events, EVENTS, timeout);
+		n = wait_for_events(a, events, timeout);
 		if (timeout || waits) {
 			set_sleeping(a, 0);
 			a->wakeups++;

@@ -49,15 +49,9 @@ struct exchange {
 
 /* ---- time ----------------------------------------------------------------------- */
 
-static int64_t raw_of(const struct clocks *c, uint64_t ticks)
-{
-	return (int64_t)c->start.raw_ns +
-	       (int64_t)((double)(int64_t)(ticks - c->start.ticks) * c->ns_per_tick);
-}
-
 static uint64_t global_of(const struct agent *a, uint64_t ticks)
 {
-	int64_t raw = raw_of(&a->clocks, ticks);
+	int64_t raw = clocks_raw_of(&a->clocks, ticks);
 
 	return (uint64_t)(a->clock ? clock_sync_global(a->clock, raw) : raw);
 }

@@ -325,6 +325,10 @@ static void merge_job(struct profile *a, struct profile *b)
 	for (size_t i = 0; i < b->n_executables; i++)
 		profile_add_executable(a, b->executables[i]);
 
+	if (b->begin_known && (!a->begin_known || b->begin_ns < a->begin_ns)) {
+		a->begin_known = true;
+		a->begin_ns = b->begin_ns;
+	}
 	if (!a->run)
 		a->run = b->run;
 	else if (b->run && b->run != a->run)

@@ -171,12 +171,20 @@ void process_drop(struct process *p)
 	agent_close(p->agent, &p->pidfd);
 }
 
+static void note_end(struct process *p)
+{
+	const struct agent *a = p->agent;
+
+	p->end_ticks = agent_ticks(a);
+	p->end_late_ns = a->heard_raw_ns ? clock_raw_ns() - a->heard_raw_ns : 0;
+}
+
 void process_hung_up(struct process *p)
 {
 	if (p->socket >= 0) {
 		process_receive_all(p);
 		agent_close(p->agent, &p->socket);
-		p->end_ticks = agent_ticks(p->agent);
+		note_end(p);
 	}
 	if (p->ended)
 		return;
@@ -224,7 +232,7 @@ void process_finish(struct process *p, enum process_end how)
 	if (how != PROCESS_RUNNING)
 		find_status(p);
 	if (!p->end_ticks)
-		p->end_ticks = agent_ticks(p->agent);
+		note_end(p);
 	threads_all_end(p, p->end_ticks);
 	gpu_end(p->gpu);
 	matching_leave(p);

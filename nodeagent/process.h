@@ -100,6 +100,7 @@ struct process {
 	uint64_t past_lost, past_blocked_ns, past_lost_messages;
 	uint64_t connected_ticks; /* a child of fork() connects before it attaches */
 	uint64_t start_ticks, end_ticks;
+	uint64_t end_late_ns;	/* its end may have been so much earlier */
 	int64_t start_s, end_s; /* UNIX time */
 	enum process_end end;
 	int exit_status; /* exit code or signal, -1 unknown */

@@ -11,7 +11,8 @@
 #include "nodeagent/user-counters.h"
 #include "nodeagent/util.h"
 
-#define NO_TEXT SIZE_MAX
+#define NO_TEXT	  SIZE_MAX
+#define TIME_MOST (INT64_MAX / 4) /* ns: 73 years */
 
 #define BY(type, member)                                                                           \
 	static int type##_cmp(const void *x, const void *y)                                        \
@@ -29,6 +30,7 @@ BY(comm, id)
 BY(place, first)
 BY(thread_range, stack)
 BY(openmp, stack)
+BY(bad_end, rank)
 BY(counter, number)
 
 static int open_cmp(const void *x, const void *y)
@@ -212,6 +214,16 @@ static void add_open(void *x, const void *y)
 	to->requests += from->requests;
 }
 
+/* Of two processes of one rank the one that was first. */
+static void add_bad_end(void *x, const void *y)
+{
+	struct profile_bad_end *to = x;
+	const struct profile_bad_end *from = y;
+
+	if (from->end_ns < to->end_ns || (from->end_ns == to->end_ns && from->pid < to->pid))
+		*to = *from;
+}
+
 /* By time, then by rank and thread, so that the order of adding does not matter. */
 static bool is_less(uint64_t ns, uint32_t rank, uint32_t thread, uint64_t than_ns,
 	uint32_t than_rank, uint32_t than_thread)
@@ -344,6 +356,7 @@ const struct profile_list profile_lists[PROFILE_N_LISTS] = {
 	LIST(file, files, offsetof(struct profile_file, name), add_file),
 	LIST(place, places, offsetof(struct profile_place, host), NULL),
 	LIST(open, open, NO_TEXT, add_open),
+	LIST(bad_end, ends, NO_TEXT, add_bad_end),
 	LIST(thread_range, thread_ranges, NO_TEXT, add_thread_range),
 	LIST(openmp, openmp, NO_TEXT, add_openmp),
 	LIST(thread_pair, thread_pairs, NO_TEXT, add_thread_pair),
@@ -440,6 +453,16 @@ const char *profile_mpi_valid(const struct profile *p)
 			!is_rank(p, o->rank_max))
 			return "open requests that cannot be";
 	}
+	for (size_t i = 0; i < p->n_ends; i++) {
+		const struct profile_bad_end *e = &p->ends[i];
+
+		if (e->rank >= PROFILE_UNRANKED || e->exit_status <= 0 || e->end_ns < -TIME_MOST ||
+			e->end_ns > TIME_MOST ||
+			(e->end != PROCESS_EXITED && e->end != PROCESS_KILLED))
+			return "the end of a rank that cannot be";
+	}
+	if (p->begin_ns < -TIME_MOST || p->begin_ns > TIME_MOST)
+		return "a begin that cannot be";
 	for (size_t i = 0; i < p->n_sizes; i++)
 		if (p->sizes[i].log2 > 64)
 			return "messages are larger than 2^64 bytes";

@@ -22,7 +22,7 @@ struct profile_list {
 };
 
 #define PROFILE_MPI_LISTS 8
-#define PROFILE_N_LISTS	  21
+#define PROFILE_N_LISTS	  22
 /* messages, functions, sizes, pairs, comms, files, places, thread_ranges, openmp,
  * thread_pairs, counters, counts, gpu, gpu_streams, user_counters, switched,
  * gpu_devices, gpu_links, gpu_waits, openacc, in this order. */

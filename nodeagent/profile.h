@@ -392,6 +392,18 @@ struct profile_open {
 	uint64_t requests;
 };
 
+/* A rank that ended with a status that is not 0, or by a signal. */
+struct profile_bad_end {
+	uint32_t rank; /* below PROFILE_UNRANKED */
+	int32_t pid;
+	enum process_end end; /* PROCESS_EXITED or PROCESS_KILLED */
+	int exit_status;      /* or signal; more than 0 */
+	uint64_t since_ns;    /* since the first process of its node began */
+	/* by the clock of all nodes, and its error; by that of the node alone: UINT64_MAX */
+	int64_t end_ns;
+	uint64_t error_ns;
+};
+
 /* Ranks first to last ran on this host. */
 struct profile_place {
 	uint32_t first, last;
@@ -464,6 +476,10 @@ struct profile {
 	struct profile_place *places; /* by first; do not overlap */
 	size_t n_open;
 	struct profile_open *open; /* by stack, kind; all of open_requests of which it is known */
+	size_t n_ends;
+	struct profile_bad_end *ends; /* by rank */
+	bool begin_known;
+	int64_t begin_ns; /* of the first process, by the clock of all nodes */
 	size_t n_thread_ranges;
 	struct profile_thread_range *thread_ranges; /* by stack */
 	size_t n_openmp;

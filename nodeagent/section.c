@@ -11,6 +11,7 @@
 #include <time.h>
 
 #include "conf/conf.h"
+#include "nodeagent/first-end.h"
 #include "nodeagent/report.h"
 #include "nodeagent/table.h"
 #include "nodeagent/util.h"
@@ -72,9 +73,12 @@ static int causality(int signal)
 void section_banner(FILE *f, const struct report *r)
 {
 	const struct profile *p = r->p;
+	const struct profile_bad_end *first = first_end(p);
 	int cause = 0;
 	char *line;
 
+	if (first && first->end == PROCESS_EXITED) /* signals came after it */
+		return;
 	for (size_t i = 0; i < p->n_dead; i++) {
 		const struct profile_process *d = &p->dead[i];
 
@@ -85,6 +89,8 @@ void section_banner(FILE *f, const struct report *r)
 		if (!cause || causality(d->exit_status) > causality(cause))
 			cause = d->exit_status;
 	}
+	if (first)
+		cause = first->exit_status;
 	if (!cause)
 		return;
 	line = xasprintf("Application was cancelled by signal: %s", strsignal(cause));
@@ -195,6 +201,15 @@ void section_lost_messages(FILE *f, const struct profile *p)
 			one_or_many(p->ambiguous_receives, "receive", "receives"));
 }
 
+static void print_first_end(FILE *f, const struct profile *p)
+{
+	char *text = first_end_sentence(p);
+
+	if (text)
+		fprintf(f, "Warning: %s\n", text);
+	free(text);
+}
+
 static void print_sentences(FILE *f, const struct report *r, double runtime_s, bool whole_job)
 {
 	const struct profile *p = r->p;
@@ -226,6 +241,7 @@ static void print_sentences(FILE *f, const struct report *r, double runtime_s, b
 		fprintf(f, "Time ranks waited for room in their rings: %.*f s\n",
 			p->blocked_ns < 10000000 ? 6 : 2, p->blocked_ns * 1e-9);
 	section_overhead_warning(f, r, runtime_s);
+	print_first_end(f, p);
 	for (size_t i = 0; i < p->n_warnings && i < LINES_MAX; i++) {
 		fputs("Warning: ", f);
 		print_plain(f, p->warnings[i]);

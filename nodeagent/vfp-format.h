@@ -28,7 +28,7 @@ struct vfp_section {
 	bool optional;	      /* a file without it has none */
 };
 
-#define VFP_N_SECTIONS 35
+#define VFP_N_SECTIONS 37
 extern const struct vfp_section vfp_sections[VFP_N_SECTIONS];
 
 struct vfp_header {

@@ -307,6 +307,21 @@ static const struct vfp_field open_fields[] = {
 	AT(U64, profile_open, requests),
 };
 
+static const struct vfp_field end_fields[] = {
+	AT(U32, profile_bad_end, rank),
+	AT(I32, profile_bad_end, pid),
+	AT(END, profile_bad_end, end),
+	AT(I32, profile_bad_end, exit_status),
+	AT(U64, profile_bad_end, since_ns),
+	AT(I64, profile_bad_end, end_ns),
+	AT(U64, profile_bad_end, error_ns),
+};
+
+static const struct vfp_field begin_fields[] = {
+	AT(FLAG, profile, begin_known),
+	AT(I64, profile, begin_ns),
+};
+
 static const struct vfp_field counter_fields[] = {
 	AT(U32, profile_counter, number),
 	AT(U32, profile_counter, source),
@@ -491,6 +506,8 @@ const struct vfp_section vfp_sections[VFP_N_SECTIONS] = {
 	LATER("usercnts", user_counter_fields, struct profile_user_counter, user_counters),
 	LATER("openacc ", openacc_fields, struct profile_openacc, openacc),
 	LATER("requests", open_fields, struct profile_open, open),
+	LATER("ends    ", end_fields, struct profile_bad_end, ends),
+	{ "begin   ", begin_fields, ARRAY_SIZE(begin_fields), 0, 0, 0, true },
 	LIST("warnings", text_fields, char *, warnings),
 };
 /* clang-format on */
@@ -524,4 +541,5 @@ _Static_assert(sizeof(struct profile_openacc) == 72, "a new member needs a row a
 _Static_assert(sizeof(struct profile_switched) == 32, "a new member needs a row above");
 _Static_assert(sizeof(struct profile_thread_count) == 24, "a new member needs a row above");
 _Static_assert(sizeof(struct profile_open) == 32, "a new member needs a row above");
-_Static_assert(sizeof(struct profile) == 864, "a new member needs a row or a list above");
+_Static_assert(sizeof(struct profile_bad_end) == 40, "a new member needs a row above");
+_Static_assert(sizeof(struct profile) == 896, "a new member needs a row or a list above");

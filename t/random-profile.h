@@ -8,19 +8,10 @@
 #include <string.h>
 
 #include "nodeagent/hash.h"
-#include "nodeagent/calltree.h"
 #include "nodeagent/profile.h"
 #include "nodeagent/util.h"
-
-struct dice {
-	uint64_t state;
-};
-
-static inline uint32_t throw_dice(struct dice *d, uint32_t sides)
-{
-	d->state = d->state * 6364136223846793005u + 1442695040888963407u;
-	return (uint32_t)(d->state >> 33) % sides;
-}
+#include "t/dice.h"
+#include "t/random-ends.h"
 
 static const struct profile *sorting;
 
@@ -122,17 +113,6 @@ static inline void throw_process(struct dice *d, struct profile_process *w, uint
 		w->quarantined = xstrdup("the ring held an unknown record");
 }
 
-static inline void *add_element(void **array, size_t *n, size_t bytes)
-{
-	*array = xrealloc(*array, (*n + 1) * bytes);
-	return memset((char *)*array + (*n)++ * bytes, 0, bytes);
-}
-
-/* One more element, all zero, in an array of a profile. */
-#define ADD_ELEMENT(p, member)                                                                     \
-	((__typeof__((p)->member))add_element(                                                     \
-		(void **)&(p)->member, &(p)->n_##member, sizeof(*(p)->member)))
-
 /* The counts from `sends` to `bytes_received`, in whatever order they stand. */
 #define THROW_MESSAGES(d, x)                                                                       \
 	((x)->sends = throw_dice(d, 1000), (x)->receives = throw_dice(d, 1000),                    \
@@ -231,15 +211,6 @@ static inline void throw_file(struct dice *d, struct profile_file *f, uint32_t n
 	f->bytes_written = throw_dice(d, 1u << 30);
 	f->read_ns = throw_dice(d, 1u << 30);
 	f->write_ns = throw_dice(d, 1u << 30);
-}
-
-static inline void throw_open(struct dice *d, struct profile *p, uint32_t rank)
-{
-	for (uint32_t i = 0; i < OPEN_KINDS * p->n_stacks; i++)
-		if (!throw_dice(d, 5))
-			*ADD_ELEMENT(p, open) = (struct profile_open){i / OPEN_KINDS,
-				i % OPEN_KINDS, 1 + throw_dice(d, 3), rank,
-				p->unranked ? PROFILE_UNRANKED : rank, 1 + throw_dice(d, 10)};
 }
 
 static inline void throw_communication(struct dice *d, struct profile *p, uint32_t node)
