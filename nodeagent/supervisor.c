@@ -102,6 +102,7 @@ static void let_go(void)
 }
 
 static void pass_on(struct supervisor *s, const struct signalfd_siginfo *i);
+static void wait_for_agent(struct supervisor *s, const char *does);
 
 static void run_command(struct supervisor *s)
 {
@@ -115,8 +116,8 @@ static void run_command(struct supervisor *s)
 	if (s->command < 0) {
 		say_not_run(argv[0], error ? error : errno);
 		close(s->link); /* the agent ends */
-		if (s->agent > 0)
-			waitpid(s->agent, NULL, 0);
+		s->link = -1;
+		wait_for_agent(s, "was to write a profile");
 		exit(error == ENOENT ? NOT_FOUND : CANNOT_RUN);
 	}
 	s->started = true;

@@ -141,6 +141,24 @@ test_expect 'the agent is killed or hangs before it could start the command, whi
 		[ -e ran ]
 	done'
 
+# looking for a command in so many directories takes long enough to stop the agent meanwhile
+test_expect 'the agent is stopped while a command is looked for that is not there: 127' '
+	many=$(printf "/x:%.0s" {1..40000})
+	for i in 1 2; do
+		env PATH="${many}/bin" "$AGENT" -- no-such-command-anywhere 2>said &
+		job=$!
+		agent=
+		until [ -n "$agent" ] || [ ! -d /proc/$job ]; do
+			read -r first second </proc/$job/task/$job/children || :
+			[ -z "$second" ] || agent=$first
+		done 2>nothing
+		[ -z "$agent" ] || kill -STOP $agent || :
+		wait_for 20 "[ ! -d /proc/$job ] || grep -q \"^State:.Z\" /proc/$job/status" ||
+			{ kill -CONT $agent; false; }
+		status_of 127 wait $job
+		has said "cannot run no-such-command-anywhere"
+	done'
+
 test_expect 'the supervisor is killed: the command goes on, and the profile is written' '
 	start -q
 	agent=$(agent_pids)
