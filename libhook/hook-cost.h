@@ -13,9 +13,9 @@ struct control_app_shm;
 uint64_t hook_cost_ps(void);
 
 /*
- * Publishing a block has taken so long; what that comes to for each of its records is
- * added to the cost of a hook on the process's page, which is measured anew from time
- * to time. Any thread.
+ * Publishing a block has taken so long, waits apart; what that comes to for each of its
+ * records is added to the cost of a hook on the process's page, which is measured anew
+ * from time to time. Any thread.
  */
 void hook_cost_published(struct control_app_shm *app, uint64_t ns);
 

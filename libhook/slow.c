@@ -157,7 +157,7 @@ static void kick_if_needed(struct thread *t)
 static bool stage_flush(struct thread *t, uint64_t ticks)
 {
 	unsigned full = t->stage;
-	uint64_t from;
+	uint64_t from = clock_raw_ns();
 
 	if (load_relaxed(&vftr_process.agent->closing)) {
 		ring_lost(t);
@@ -178,13 +178,13 @@ static bool stage_flush(struct thread *t, uint64_t ticks)
 			ring_lost(t);
 			return false;
 		}
+		from = clock_raw_ns();
 	}
-	from = clock_raw_ns();
 	ring_publish(&t->ring, full);
-	hook_cost_published(vftr_process.app, clock_raw_ns() - from);
 	kick_if_needed(t);
 	modules_refresh_rarely(ticks);
 	switches_follow();
+	hook_cost_published(vftr_process.app, clock_raw_ns() - from);
 	return true;
 }
 
