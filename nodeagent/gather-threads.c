@@ -236,10 +236,14 @@ static void store_counts(struct profile *p, const uint32_t *id)
 
 void gather_threads_store(struct profile *p, const uint32_t *id)
 {
+	const struct profile_list *l = profile_lists;
+
 	store_counts(p, id);
 	for (size_t i = 0; i < p->n_thread_stacks; i++)
 		p->thread_stacks[i].stack = id[p->thread_stacks[i].stack];
 	for (size_t i = 0; i < p->n_thread_ranges; i++)
 		p->thread_ranges[i].stack = id[p->thread_ranges[i].stack];
-	gather_combine(p, &profile_lists[PROFILE_MPI_LISTS]);
+	while (l->array != offsetof(struct profile, thread_ranges))
+		l++;
+	gather_combine(p, l);
 }
