@@ -98,7 +98,8 @@ static bool is_part_of_job(const struct agent *a, const struct profile *p)
 {
 	if (a->several)
 		return !a->peer;
-	return !a->peer && p->world_size > p->ranks - p->unranked && a->embedded;
+	return !a->peer && p->world_size > p->ranks - p->unranked &&
+	       (a->embedded || in_step_may_have_others(a->step));
 }
 
 static void leave_processes(struct agent *a)

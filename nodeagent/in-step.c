@@ -152,6 +152,11 @@ static void close_all_but(int one, int other)
 	close_range((unsigned)high + 1, ~0u, 0);
 }
 
+bool in_step_may_have_others(const struct in_step *s)
+{
+	return s && s->step.size < 0;
+}
+
 /* The process that goes on as the agent: away from signals that are meant for the task. */
 static void become_agent(struct agent *a, struct launch *l, struct in_step *s)
 {

@@ -53,6 +53,10 @@ void in_step_hear(struct agent *a);
 void in_step_writes(struct agent *a);
 void in_step_end(struct agent *a);
 
+/* The launcher does not say how many tasks there are. s: or NULL. */
+struct in_step;
+bool in_step_may_have_others(const struct in_step *s);
+
 /* At agent 0: marks those nodes of the step as missing of which no agent has come. */
 void in_step_name_missing(const struct agent *a, struct profile *whole);
 

@@ -348,6 +348,22 @@ const char *launcher_program(char *const *command)
 	return list ? NULL : argv[i];
 }
 
+/* "NAME=VALUE", as env has it before a launcher, but for what is about tracing. */
+static bool is_for_launcher(const char *word)
+{
+	size_t n = strspn(word, "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz_0123456789");
+
+	return n && word[n] == '=' && strncmp(word, "LD_PRELOAD=", 11) && strncmp(word, "VFTR_", 5);
+}
+
+static bool is_given(char *const *variables, size_t n, const char *variable)
+{
+	for (size_t i = 0; i < n; i++)
+		if (!strncmp(variables[i], variable, strcspn(variables[i], "=") + 1))
+			return true;
+	return false;
+}
+
 char **launcher_agents_environment(char *const *command)
 {
 	char *const *argv = command ? launcher_words(command) : NULL;
@@ -355,14 +371,19 @@ char **launcher_agents_environment(char *const *command)
 	static char overlap[] = "SLURM_OVERLAP=1"; /* beside the command's step; mpirun's, too */
 	static const char *const alone[] = {
 		"SLURM_OVERLAP=", "SLURM_EXCLUSIVE=", "SLURM_EXACT=", "SLURM_WHOLE="};
-	size_t n = 0, all = 0;
+	size_t n = 0, all = 0, given;
 	char **wanted;
 
 	while (environ[all])
 		all++;
-	wanted = xcalloc(all + 2, sizeof(*wanted));
+	wanted = xcalloc(all + (size_t)(argv ? argv - command : 0) + 2, sizeof(*wanted));
+	for (char *const *word = command; argv && word < argv; word++)
+		if (is_for_launcher(*word) && (!own_step || slurm_agents_want(*word)))
+			wanted[n++] = *word;
+	given = n;
 	for (size_t i = 0; i < all; i++) {
-		bool drop = own_step && !slurm_agents_want(environ[i]);
+		bool drop = (own_step && !slurm_agents_want(environ[i])) ||
+			    is_given(wanted, given, environ[i]);
 
 		for (size_t k = 0; k < ARRAY_SIZE(alone); k++)
 			drop |= !strncmp(environ[i], alone[k], strlen(alone[k]));

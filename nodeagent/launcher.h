@@ -53,9 +53,10 @@ void launcher_pass_environment(
 bool launcher_chooses_nodes(char *const *command);
 
 /*
- * Our environment for the agents' launcher, NULL-terminated; the array is the caller's, the
- * texts are not. Steps of Slurm's may overlap the command's. Where the agents' launcher is
- * the srun of the command (NULL: it is not), without what is meant for the command's step.
+ * Our environment for the agents' launcher, NULL-terminated, with what `env NAME=VALUE' sets in
+ * front of the command's; the array is the caller's, the texts are not. Steps of Slurm's may
+ * overlap the command's. Where the agents' launcher is the srun of the command (NULL: it is
+ * not), without what is meant for the command's step.
  */
 char **launcher_agents_environment(char *const *command);
 

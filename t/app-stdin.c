@@ -2,13 +2,15 @@
 /*
  * What a program sees of its standard input. Built with -DUSE_MPI it is a rank.
  *
- *	app-stdin sum [FILE]	reads it whole, in bites of many sizes; what cksum(1) would print of
- *				it is then the file sum.RANK. With FILE, which has the number of
- *bytes read so far, 0 alone reads app-stdin send FILE	copies it to standard output, 16 KB ahead of
- *that number at most app-stdin bytes N	reads N bytes and prints them app-stdin nothing	reads
- *nothing app-stdin close FILE	closes it, and waits until FILE is there, 20 s at most app-stdin
- *kind		prints what descriptor 0 is, and which number open() gives next app-stdin lines
- *says whether it is a terminal, "ready", and each line, to its end
+ *	app-stdin sum [FILE]	reads all of it in bites of many sizes; what cksum(1) would print
+ *				of it is then the file sum.RANK. With FILE, rank 0 alone reads,
+ *				and FILE is how many bytes that were so far
+ *	app-stdin send FILE	copies it to standard output, at most 16 KB ahead of that number
+ *	app-stdin bytes N	reads N bytes and prints them
+ *	app-stdin nothing	reads nothing
+ *	app-stdin close FILE	closes it, and waits until FILE is there, 20 s at most
+ *	app-stdin kind		prints what descriptor 0 is, and which number open() gives next
+ *	app-stdin lines		says whether it is a terminal, "ready", each line, and its end
  */
 #ifdef USE_MPI
 #include <mpi.h>

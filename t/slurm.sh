@@ -79,7 +79,7 @@ write_conf() { # LINE...
 		MailProg=/bin/true
 		PropagateResourceLimits=NONE
 		ReturnToService=2
-		SchedulerParameters=batch_sched_delay=0,sched_min_interval=0
+		SchedulerParameters=batch_sched_delay=0,sched_min_interval=0,bf_interval=1
 		$(sed -n 's/^\(10.77.*\) \(node.*\)/NodeName=\2 NodeAddr=\1 CPUs=8 RealMemory=16000/p' "$dir/hosts")
 		PartitionName=main Nodes=ALL Default=YES MaxTime=INFINITE OverSubscribe=NO State=UP
 	END

@@ -230,6 +230,38 @@ START_TEST(wishes_for_the_command_only)
 }
 END_TEST
 
+/* The value that the agents' launcher finds, or NULL. */
+static const char *given(char **environment, const char *name)
+{
+	for (; *environment; environment++)
+		if (!strncmp(*environment, name, strlen(name)) &&
+			(*environment)[strlen(name)] == '=')
+			return *environment + strlen(name) + 1;
+	return NULL;
+}
+
+START_TEST(agents_have_what_env_sets_before_the_launcher)
+{
+	char **e;
+
+	in_job();
+	setenv("SLURM_MPI_TYPE", "none", 1);
+	e = launcher_agents_environment(words("env SLURM_MPI_TYPE=pmix SLURM_NTASKS=9 A_1=b=c "
+					      "LD_PRELOAD=x.so VFTR_OFF=1 srun D=e app"));
+	ck_assert_str_eq(given(e, "SLURM_MPI_TYPE"), "pmix");
+	ck_assert_str_eq(given(e, "A_1"), "b=c");
+	ck_assert_ptr_null(given(e, "SLURM_NTASKS"));
+	ck_assert_ptr_null(given(e, "LD_PRELOAD"));
+	ck_assert_ptr_null(given(e, "VFTR_OFF"));
+	ck_assert_ptr_null(given(e, "D"));
+	ck_assert_str_eq(given(e, "SLURM_OVERLAP"), "1");
+	free(e);
+	e = launcher_agents_environment(words("env SLURM_NTASKS=9 mpirun app"));
+	ck_assert_str_eq(given(e, "SLURM_NTASKS"), "9");
+	free(e);
+}
+END_TEST
+
 /* Executable files of these names in the first folder of PATH. */
 static void look_like(const char *const *names)
 {
@@ -302,6 +334,7 @@ int main(void)
 	tcase_add_test(c, one_group_of_several);
 	tcase_add_loop_test(c, command_finds_its_agents, 0, ARRAY_SIZE(commands));
 	tcase_add_test(c, wishes_for_the_command_only);
+	tcase_add_test(c, agents_have_what_env_sets_before_the_launcher);
 	tcase_add_test(c, unknown_launchers);
 	tcase_add_loop_test(c, other_hosts, 0, ARRAY_SIZE(hosts));
 	suite_add_tcase(suite, c);
