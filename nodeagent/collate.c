@@ -34,8 +34,8 @@ static int send_words(struct peer *peer, int to, enum tag tag, uint64_t a, uint6
 	return send_and_free(peer, to, tag, words, 2 * sizeof(*words), until);
 }
 
-/* One message from below, if there is one before the deadline. */
-static int take_one(struct peer *peer, struct pieces *p, double until)
+/* One message from below, if there is one before the deadline, and before `of` has died. */
+static int take_one(struct peer *peer, struct pieces *p, int of, double until)
 {
 	struct collate_plan *plan = peer->plan;
 	size_t bytes;
@@ -43,7 +43,7 @@ static int take_one(struct peer *peer, struct pieces *p, double until)
 	int who, error;
 	bool child = false;
 
-	error = peer->receive(peer, PEER_ANY, TAG_UP, &buf, &bytes, &who, until);
+	error = peer_receive(peer, PEER_ANY, of, TAG_UP, &buf, &bytes, &who, until);
 	plan->cut_off |= error == -ECONNRESET;
 	if (error)
 		return error;
@@ -73,14 +73,15 @@ static void take_children(struct peer *peer, struct pieces *p, double begin, dou
 	for (uint32_t k = 0; k < plan->n_children; k++) {
 		double until = level_deadline(plan, begin, s, k);
 
-		while (!plan->delivered[k] && !take_one(peer, p, until))
+		while (!plan->delivered[k] && !take_one(peer, p, plan->child[k], until))
 			;
 	}
 }
 
 /* Whether one may still come that has lost its parent. */
-static bool orphans_possible(const struct collate_plan *plan, const struct pieces *p)
+static bool orphans_possible(struct peer *peer, const struct pieces *p, int *rank)
 {
+	const struct collate_plan *plan = peer->plan;
 	bool *covered = xcalloc(plan->n, sizeof(*covered)), possible = false;
 
 	for (size_t i = 0; i < p->n; i++)
@@ -90,6 +91,8 @@ static bool orphans_possible(const struct collate_plan *plan, const struct piece
 
 		possible = parent && !covered[(v + plan->position) % plan->n] &&
 			   !covered[(parent + plan->position) % plan->n];
+		*rank = plan->ranks[(v + plan->position) % plan->n];
+		possible = possible && !(peer->gone && peer->gone(peer, *rank));
 	}
 	free(covered);
 	return possible;
@@ -126,7 +129,7 @@ static struct profile *finish_root(struct collate_plan *plan, struct pieces *p)
 	return whole;
 }
 
-static int wait_for_ack(struct peer *peer, double until)
+static int wait_for_ack(struct peer *peer, int of, double until)
 {
 	for (;;) {
 		uint64_t *words;
@@ -134,7 +137,7 @@ static int wait_for_ack(struct peer *peer, double until)
 		size_t bytes;
 		int who, error, good;
 
-		error = peer->receive(peer, PEER_ANY, TAG_ACK, &buf, &bytes, &who, until);
+		error = peer_receive(peer, PEER_ANY, of, TAG_ACK, &buf, &bytes, &who, until);
 		if (error)
 			return error;
 		words = buf;
@@ -159,11 +162,11 @@ static int deliver(struct peer *peer, struct pieces *p, double begin, double s)
 		until = end;
 	error = peer->send(peer, plan->parent, TAG_UP, buf, bytes, until);
 	if (!error)
-		error = wait_for_ack(peer, until);
+		error = wait_for_ack(peer, plan->parent, until);
 	if (error && plan->parent) {
 		error = peer->send(peer, 0, TAG_UP, buf, bytes, end);
 		if (!error)
-			error = wait_for_ack(peer, end);
+			error = wait_for_ack(peer, 0, end);
 	}
 	/* a message that has not left keeps its memory */
 	if (!error)
@@ -204,13 +207,18 @@ static void send_hashes(struct peer *peer, const struct profile *whole, double u
 
 static int receive_hashes(struct peer *peer, uint64_t **hashes, size_t *n, double until)
 {
+	int of = peer->plan->parent;
+
+	if (peer->gone && peer->gone(peer, of)) /* agent 0 has got what we have */
+		of = 0;
+
 	for (;;) {
 		uint64_t *words;
 		void *buf;
 		size_t bytes;
 		int who, error;
 
-		error = peer->receive(peer, PEER_ANY, TAG_DOWN, &buf, &bytes, &who, until);
+		error = peer_receive(peer, PEER_ANY, of, TAG_DOWN, &buf, &bytes, &who, until);
 		if (error)
 			return error;
 		words = buf;
@@ -275,10 +283,13 @@ static int run_root(struct peer *peer, struct pieces *p, double begin, double s,
 	struct profile **whole, uint64_t **hashes, size_t *n_hashes)
 {
 	struct collate_plan *plan = peer->plan;
+	int of, error;
 
 	take_children(peer, p, begin, s);
-	while (orphans_possible(plan, p) && !take_one(peer, p, begin + s))
-		;
+	while (orphans_possible(peer, p, &of)) /* asks again where that one has died */
+		if ((error = take_one(peer, p, of, begin + s)) &&
+			(error != -ETIMEDOUT || peer_now() >= begin + s))
+			break;
 	*whole = finish_root(plan, p);
 	*hashes = collate_hashes(*whole);
 	*n_hashes = (*whole)->n_stacks;
@@ -347,7 +358,7 @@ static void run_in_place_of(struct peer *peer, const char *host)
 
 	begin_run(plan);
 	pieces_add(&p, plan->position, plan->position + 1, missing_agent(host));
-	if (plan->n_children && take_one(peer, &p, peer_now() + FOREVER_S)) {
+	if (plan->n_children && take_one(peer, &p, -1, peer_now() + FOREVER_S)) {
 		pieces_free(&p);
 		return;
 	}
@@ -389,7 +400,7 @@ static bool everybody_ended(struct peer *peer, double until)
 	}
 	send_words(peer, 0, TAG_BYE, 0, 0, until);
 	/* agent 0 may have a lot to write */
-	if (peer->receive(peer, 0, TAG_END, &buf, &bytes, &who, until + STAND_IN_S))
+	if (peer_receive(peer, 0, 0, TAG_END, &buf, &bytes, &who, until + STAND_IN_S))
 		return false;
 	words = buf;
 	complete = bytes >= sizeof(*words) && words[0];

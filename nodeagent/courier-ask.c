@@ -149,6 +149,17 @@ static void courier_finish(struct peer *p, int together, int status, double unti
 	free(p);
 }
 
+static bool courier_gone(struct peer *p, int rank)
+{
+	struct request q = {GONE, .who = rank, .until = peer_now()};
+	struct answer a;
+	void *content;
+	bool gone = !ask(&q, NULL, &a, &content) && a.size;
+
+	free(content);
+	return gone;
+}
+
 static struct peer *peer_behind(const struct answer *a)
 {
 	struct peer *p = xcalloc(1, sizeof(*p));
@@ -158,6 +169,7 @@ static struct peer *peer_behind(const struct answer *a)
 	p->send = courier_send;
 	p->receive = courier_receive;
 	p->finish = courier_finish;
+	p->gone = tcp_options ? courier_gone : NULL;
 	return p;
 }
 

@@ -19,7 +19,8 @@ enum operation {
 	CLOCK,
 	JOIN,
 	JOINED,
-	NOTES
+	NOTES,
+	GONE
 };
 
 struct request {

@@ -275,6 +275,13 @@ static void serve_one(struct courier *c, const struct request *q, void *buf)
 		answer_notes(c);
 		free(buf);
 		return;
+	case GONE: {
+		struct peer *p = c->peer;
+
+		answer(c, (struct answer){.size = p->gone && p->gone(p, q->who)}, NULL);
+		free(buf);
+		return;
+	}
 	case COLLATED:
 		c->collated = true;
 		break;

@@ -199,14 +199,21 @@ static struct words make_answer(const struct hub *h, int agent)
 static void collect(struct peer *peer, struct hub *h, double until)
 {
 	bool *heard = xcalloc((size_t)h->size, sizeof(*heard));
-	int left = h->size - 1;
+	int left = h->size - 1, next = 1; /* next: of whom nothing has come yet */
 
 	while (left) {
 		size_t bytes;
 		void *buf;
-		int who,
-			error = peer->receive(peer, PEER_ANY, TAG_ENTRY, &buf, &bytes, &who, until);
+		int who, error;
 
+		while (next < h->size && heard[next])
+			next++;
+		error = peer_receive(peer, PEER_ANY, next, TAG_ENTRY, &buf, &bytes, &who, until);
+		if (error == -ETIMEDOUT && peer_now() < until && next < h->size) {
+			heard[next] = true; /* it has died */
+			left--;
+			continue;
+		}
 		if (error)
 			break;
 		if (who > 0 && who < h->size && !heard[who]) {
@@ -279,7 +286,7 @@ int directory_ask(
 	if (error != -ETIMEDOUT)
 		words_free(&w);
 	if (!error)
-		error = peer->receive(peer, 0, TAG_ANSWER, &buf, &bytes, &who, begin + seconds);
+		error = peer_receive(peer, 0, 0, TAG_ANSWER, &buf, &bytes, &who, begin + seconds);
 	if (error)
 		return error;
 	error = unpack_answer(d, buf, bytes, peer->size);

@@ -156,7 +156,7 @@ static void give(struct exchange *x, int to)
 	if (!t)
 		return;
 	x->to = to;
-	x->error = x->peer->receive(x->peer, to, TAG_READY, &buf, &bytes, &who, patience(x));
+	x->error = peer_receive(x->peer, to, to, TAG_READY, &buf, &bytes, &who, patience(x));
 	if (!x->error)
 		free(buf);
 	while (!x->error && give_round(x, &t->places))
@@ -232,8 +232,8 @@ static void take(struct exchange *x, int from)
 		uint8_t *buf;
 		int who;
 
-		error = x->peer->receive(
-			x->peer, from, TAG_CHUNK, (void **)&buf, &bytes, &who, patience(x));
+		error = peer_receive(
+			x->peer, from, from, TAG_CHUNK, (void **)&buf, &bytes, &who, patience(x));
 		if (error)
 			break;
 		wrong = bytes ? match_batch_each(buf, bytes - 1, take_send, x) : "an empty message";

@@ -445,6 +445,13 @@ bool tcp_adopt_list(struct tcp *t, int me)
 	return true;
 }
 
+static bool is_gone(struct peer *p, int rank)
+{
+	struct tcp *t = tcp_of(p);
+
+	return rank >= 0 && rank < p->size && rank != p->rank && t->agents && t->agents[rank].dead;
+}
+
 struct peer *peer_tcp_open(const struct peer_tcp_options *o, const char *host, const char *session,
 	double deadline_s, char **error)
 {
@@ -467,6 +474,7 @@ struct peer *peer_tcp_open(const struct peer_tcp_options *o, const char *host, c
 		snprintf(t->named, sizeof(t->named), "%s", session);
 	t->peer.send = send_message;
 	t->peer.receive = receive_message;
+	t->peer.gone = is_gone;
 	t->peer.finish = finish;
 	t->peer.post = post_small;
 	t->peer.look = look_small;

@@ -15,12 +15,31 @@
 #include "nodeagent/courier.h"
 #include "nodeagent/util.h"
 
+#define LOOK_S 0.2
+
 double peer_now(void)
 {
 	struct timespec t;
 
 	clock_gettime(CLOCK_MONOTONIC, &t);
 	return t.tv_sec + t.tv_nsec * 1e-9;
+}
+
+int peer_receive(struct peer *p, int from, int for_whom, int tag, void **buf, size_t *bytes,
+	int *who, double until)
+{
+	for (;;) {
+		double now = peer_now(), look = until > now + LOOK_S ? now + LOOK_S : until;
+		bool gone;
+		int error;
+
+		if (!p->gone)
+			return p->receive(p, from, tag, buf, bytes, who, until);
+		gone = p->gone(p, for_whom); /* what it has sent before is there now */
+		error = p->receive(p, from, tag, buf, bytes, who, gone ? now : look);
+		if (error != -ETIMEDOUT || gone || look >= until)
+			return error;
+	}
 }
 
 /* What launchers leave in the environment; the first variable that is set decides. */

@@ -7,6 +7,7 @@
 #ifndef VFTR_NODEAGENT_PEER_H
 #define VFTR_NODEAGENT_PEER_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -59,7 +60,9 @@ struct peer {
 	 * with that tag says so. pump: does what is to be done, and sleeps until there is
 	 * something, or `until`; next: seconds until it should be called, also before fd is
 	 * readable. news: grows when a message for receive() has come, or somebody has gone.
+	 * gone: this agent has died, as far as is known. NULL also means: nobody knows.
 	 */
+	bool (*gone)(struct peer *p, int rank);
 	void (*will)(struct peer *p, int to, int tag, const void *buf, size_t bytes);
 	void (*pump)(struct peer *p, double until);
 	double (*next)(struct peer *p);
@@ -71,6 +74,13 @@ struct peer {
 
 /* Monotonic time in seconds. */
 double peer_now(void);
+
+/*
+ * As p->receive(), but the wait ends soon, by -ETIMEDOUT, when the agent `for_whom` has died: it
+ * is from it, or through it, that the message should come.
+ */
+int peer_receive(struct peer *p, int from, int for_whom, int tag, void **buf, size_t *bytes,
+	int *who, double until);
 
 /*
  * Joins the other agents, if the environment says that a launcher started

@@ -396,7 +396,7 @@ char *siblings_agree(struct agent *a, char *mine)
 				a->peer, i, TAG_NAME, mine, strlen(mine), peer_now() + NAME_S);
 		return mine;
 	}
-	if (a->peer->receive(a->peer, 0, TAG_NAME, &buf, &bytes, &who, peer_now() + NAME_S))
+	if (peer_receive(a->peer, 0, 0, TAG_NAME, &buf, &bytes, &who, peer_now() + NAME_S))
 		return mine;
 	if (bytes && bytes < 256 && !memchr(buf, '/', bytes) && !memchr(buf, 0, bytes)) {
 		char *its = xasprintf("%.*s", (int)bytes, (char *)buf);

@@ -85,6 +85,34 @@ fi
 test_expect 'the agent of a node hangs: SIGTERM to the front, the others are in the summary' '
 	killed_job node3'
 
+# killed_agent NODE: courier and agent of an in-step job are killed; it ends soon after its ranks
+killed_agent() {
+	local p victims="" begin
+	rm -rf out && mkdir out
+	VFTR_TEST_DIR=$VFTR_TEST_DIR $(nodes_mpirun 2) -np 6 "$AGENT" -o out --in-step -- \
+		"$BIN/killjob" 3 >stdout 2>said &
+	job=$!
+	wait_for 60 "[ \$(traced_ranks) = 6 ]"
+	begin=$(date +%s.%N)
+	for p in $(pgrep -f -- "$AGENT.*--in-step"); do # each of them leads a session
+		[ "$(readlink "/proc/$p/exe")" = "$AGENT" ] && [ "$(nsenter -t "$p" -u hostname)" = "$1" ] &&
+			[ "$(ps -o sid= -p "$p" | tr -d " ")" = "$p" ] && victims="$victims $p"
+	done
+	is 2 "$(echo $victims | wc -w)" victims
+	kill -9 $victims
+	wait $job
+	took=$(echo "$(date +%s.%N) - $begin" | bc)
+	echo "took $took s: $(tail -n 3 said | tr "\n" "|")"
+	[ "$(echo "$took < 3 + 12" | bc)" = 1 ]
+}
+
+test_expect 'courier and agent of a node are killed in the in-step form: nobody waits for agent.deadline_s' '
+	killed_agent node3
+	is "node3 4" "$(missing)"'
+test_if '[ -n "${VFTR_LONG:-}" ]' 'VFTR_LONG is not set' '... also those of agent 0: node profiles are left' '
+	killed_agent node1
+	is 2 "$(ls out/*.vfp | wc -l)"'
+
 # cancelled NODE COMMAND: the same in a job of Slurm that scancel ends
 cancelled() {
 	local node=$1 begin id
