@@ -14,10 +14,20 @@
 #include "nodeagent/util.h"
 #include "t/suite.h"
 
-/* "a b c" as words; at most 60. */
+/* Of one test, each of which is a process. */
+static void *kept[64];
+
+static void *keep(void *p)
+{
+	static size_t n;
+
+	return n < ARRAY_SIZE(kept) ? kept[n++] = p : p;
+}
+
+/* "a b c" as words; at most 60. Kept. */
 static char **words(const char *text)
 {
-	char **v = xcalloc(61, sizeof(*v)), *save, *copy = xstrdup(text);
+	char **v = keep(xcalloc(61, sizeof(*v))), *save, *copy = keep(xstrdup(text));
 	size_t n = 0;
 
 	for (char *w = strtok_r(copy, " ", &save); w && n < 60; w = strtok_r(NULL, " ", &save))
@@ -25,6 +35,7 @@ static char **words(const char *text)
 	return v;
 }
 
+/* Kept. */
 static char *joined(const struct arguments *a)
 {
 	char *text = xstrdup("");
@@ -35,7 +46,7 @@ static char *joined(const struct arguments *a)
 		free(text);
 		text = longer;
 	}
-	return text;
+	return keep(text);
 }
 
 static void note(void *ctx, const struct launcher_seen *s)
@@ -94,7 +105,7 @@ static const struct {
 
 START_TEST(every_spelling)
 {
-	struct arguments a = {0};
+	static struct arguments a;
 	char **argv = words(lines[_i].line);
 	int program = launcher_read_options(lines[_i].kind, argv, note, &a);
 
@@ -139,8 +150,8 @@ static void in_job(void)
 
 START_TEST(step_of_agents)
 {
-	struct arguments a = {0};
-	char *wanted = xasprintf("%s" REST, steps[_i].agents);
+	static struct arguments a;
+	char *wanted = keep(xasprintf("%s" REST, steps[_i].agents));
 
 	in_job();
 	slurm_one_per_node(words(steps[_i].line), &a);
@@ -153,7 +164,7 @@ END_TEST
 
 START_TEST(arbitrary_hosts)
 {
-	struct arguments a = {0};
+	static struct arguments a;
 	char path[] = "/tmp/u-launcher.XXXXXX";
 	FILE *f = fdopen(mkstemp(path), "w");
 
@@ -169,7 +180,7 @@ END_TEST
 
 START_TEST(one_group_of_several)
 {
-	struct arguments a = {0};
+	static struct arguments a;
 
 	in_job();
 	setenv("SLURM_HET_SIZE", "2", 1);
@@ -179,8 +190,9 @@ START_TEST(one_group_of_several)
 	slurm_one_per_node(words("srun --het-group=1 -n8 app"), &a);
 	ck_assert_str_eq(joined(&a), "--het-group=1 -N2 -n2" REST);
 	ck_assert_ptr_nonnull(
-		strstr(slurm_refusal(words("srun --het-group=0,1 app")), "--in-step"));
-	ck_assert_ptr_nonnull(strstr(slurm_refusal(words("srun -n1 a : -n2 b")), "--in-step"));
+		strstr(keep(slurm_refusal(words("srun --het-group=0,1 app"))), "--in-step"));
+	ck_assert_ptr_nonnull(
+		strstr(keep(slurm_refusal(words("srun -n1 a : -n2 b"))), "--in-step"));
 }
 END_TEST
 
@@ -202,7 +214,7 @@ static const struct {
 
 START_TEST(command_finds_its_agents)
 {
-	struct arguments a = {0};
+	static struct arguments a;
 	char *variables[] = {"VFTR_A", "VFTR_B", NULL};
 
 	in_job();
@@ -280,6 +292,7 @@ static void look_like(const char *const *names)
 	}
 	path = xasprintf("%s:%s", dir, getenv("PATH"));
 	setenv("PATH", path, 1);
+	free(path);
 }
 
 START_TEST(unknown_launchers)
@@ -291,7 +304,7 @@ START_TEST(unknown_launchers)
 
 	look_like(names);
 	for (size_t i = 0; i < ARRAY_SIZE(refused); i++) {
-		char *why = launcher_refusal(words(refused[i]));
+		char *why = keep(launcher_refusal(words(refused[i])));
 
 		ck_assert_msg(why && strstr(why, "--in-step"), "%s: %s", refused[i], why);
 	}
