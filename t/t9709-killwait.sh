@@ -94,7 +94,7 @@ killed_agent() {
 	job=$!
 	wait_for 60 "[ \$(traced_ranks) = 6 ]"
 	begin=$(date +%s.%N)
-	for p in $(pgrep -f -- "$AGENT.*--in-step"); do # each of them leads a session
+	for p in $(pgrep -f -- "--in-step -- $BIN/killjob"); do # each of them leads a session
 		[ "$(readlink "/proc/$p/exe")" = "$AGENT" ] && [ "$(nsenter -t "$p" -u hostname)" = "$1" ] &&
 			[ "$(ps -o sid= -p "$p" | tr -d " ")" = "$p" ] && victims="$victims $p"
 	done
@@ -121,6 +121,7 @@ cancelled() {
 	id=$(sbatch --parsable -N3 -n6 --ntasks-per-node=2 -o said --wrap "$*")
 	wait_for 60 "[ \$(traced_ranks) = 6 ]"
 	hang "$(pgrep -f -- "$AGENT" | while read -r p; do
+		grep -qzxF "VFTR_TEST_DIR=$VFTR_TEST_DIR" "/proc/$p/environ" || continue
 		[ "$(nsenter -t "$p" -u hostname)" = "$node" ] || continue
 		[ "$(readlink "/proc/$(ps -o ppid= -p "$p" | tr -d " ")/exe")" != "$AGENT" ] ||
 			[ -n "$(pgrep -P "$p")" ] || echo "$p"
