@@ -263,6 +263,14 @@ static void on_signals(struct front *f)
 	}
 }
 
+/* MPICH's hydra does not, but dies of it; what scripts do, nobody knows. */
+static bool passes_sigusr2_on(const char *agents_launcher)
+{
+	const enum launcher_kind kind = launcher_kind(agents_launcher);
+
+	return kind == LAUNCHER_OPENMPI || kind == LAUNCHER_SLURM;
+}
+
 /*
  * SIGTERM has come: so the agents know it, where their launcher is one that passes this signal
  * on. Others are left alone, as it would end them.
@@ -401,7 +409,7 @@ int launch_distributed(
 	unsetenv("LD_PRELOAD");				     /* the agents are not to be traced */
 	setenv("OMPI_MCA_orte_forward_job_control", "1", 1); /* SIGCONT reaches them */
 	agents_command(a, l, config, set, n_set, dir && dir[0] ? runtime : none, &agents);
-	f.passes_on = launcher_kind(agents.v[0]) != LAUNCHER_NONE;
+	f.passes_on = passes_sigusr2_on(agents.v[0]);
 	if (start_agents(&f, agents.v, l->agent_launcher ? NULL : l->command, &error))
 		die(OWN_FAILURE, "%s", error);
 	if (pthread_create(&forwarder, NULL, forward_output, &f))
