@@ -43,6 +43,7 @@ struct state {
 
 /* agent 0: what each one said last, and what those said before that are gone */
 static struct state *states, *before;
+static bool *heard; /* of whom a word has come: its last one, too, if it dies */
 static struct state said = {.what = -1};
 static double all_quiet_since, began;
 static bool finish_said;
@@ -64,6 +65,7 @@ static void begin(struct agent *a)
 	if (a->peer->rank == 0) {
 		states = xcalloc((size_t)a->peer->size, sizeof(*states));
 		before = xcalloc((size_t)a->peer->size, sizeof(*before));
+		heard = xcalloc((size_t)a->peer->size, sizeof(*heard));
 		for (int i = 0; i < a->peer->size; i++)
 			states[i].what = IDLE;
 	} else {
@@ -83,6 +85,7 @@ static void take_state(struct agent *a, int who, const void *buf, size_t bytes)
 	}
 	if (bytes != sizeof(struct state))
 		return;
+	heard[who] = true;
 	if (states[who].what != GONE)
 		before[who] = states[who];
 	memcpy(&states[who], buf, bytes);
@@ -101,6 +104,12 @@ static void hear_states(struct agent *a)
 			take_state(a, who, buf, bytes);
 		free(buf);
 	}
+	for (who = 1; a->peer->gone && who < a->peer->size; who++)
+		if (!heard[who] && a->peer->gone(a->peer, who)) {
+			const struct state gone = {.what = GONE};
+
+			take_state(a, who, &gone, sizeof(gone));
+		}
 }
 
 static int join_by_tcp(struct agent *a, char **contact, char **error)

@@ -161,9 +161,10 @@ test_expect 'a terminal: each line when it is typed, a part of one, its end, the
 test_expect 'job control: stopped when it reads in the background, and by ^Z; goes on' '
 	forms="around preload embedded embedded-preload"
 	PS1="? "; export PS1
+	stopped="Stopped                 ./it lines"
 	on_terminal "bash --norc --noprofile --noediting -i" "? " "set -b\n" \
-		"? " "./it lines &\n" Stopped "fg\n" "./it lines" "hello\n" "read: hello" "\z" \
-		Stopped "fg\n" "./it lines" "\d" "the end" "echo is \$?\n" "is 5" "exit 3\n"
+		"? " "./it lines &\n" "$stopped" "fg\n" "./it lines" "hello\n" "read: hello" "\z" \
+		"$stopped" "fg\n" "./it lines" "\d" "the end" "echo is \$?\n" "is 5" "exit 3\n"
 	is 2 "$(grep -c Stopped untraced.out)"
 	has untraced.out "status 3"'
 
