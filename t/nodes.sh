@@ -105,7 +105,7 @@ write_rsh() {
 		shift
 		[ -r "$dir/\$host.pid" ] || { echo "rsh: no node \$host" >&2; exit 255; }
 		read -r _ inner <"$dir/\$host.pid"
-		exec nsenter -t "\$inner" -m -u -i -n -p --wd="\$PWD" -- env -i HOME="\$HOME" \\
+		exec nsenter -t "\$inner" -m -u -i -n -p -r --wd="\$PWD" -- env -i HOME="\$HOME" \\
 			PATH="\$PATH" SHELL=/bin/sh USER="\${USER:-root}" LC_ALL=C /bin/sh -c "\$*"
 	END
 	chmod +x "$dir/rsh"
@@ -185,7 +185,7 @@ run_in() {
 	[ -r "$dir/$1.pid" ] || fail "no node $1 in $dir"
 	read -r _ inner <"$dir/$1.pid"
 	shift
-	exec nsenter -t "$inner" -m -u -i -n -p --wd="$PWD" -- "$@"
+	exec nsenter -t "$inner" -m -u -i -n -p -r --wd="$PWD" -- "$@"
 }
 
 print_mpirun() {
