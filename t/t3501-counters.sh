@@ -245,8 +245,8 @@ test_if '[ "$(id -u)" = 0 ] && [ "$(cat /proc/sys/kernel/perf_event_paranoid)" -
 	config user.json perf "page-faults F context-switches S"
 	# below the directory of this test others find nothing
 	user=$(mktemp -d /tmp/vftr-user.XXXXXX)
-	cp user.json "$BIN/hw" "$user" && chown -R 65534 "$user"
-	(cd "$user" && VFTR_RUNTIME_DIR=$user setpriv --reuid=65534 --regid=65534 --clear-groups \
+	cp user.json "$BIN/hw" "$LIB/libvftrace.so" "$user" && chown -R 65534 "$user"
+	(cd "$user" && VFTR_RUNTIME_DIR=$user LD_LIBRARY_PATH=$user setpriv --reuid=65534 --regid=65534 --clear-groups \
 		"$AGENT" -q -c user.json -- ./hw fault)
 	cp "$user"/hw_all.* . && rm -r "$user"
 	n=$(value F "touch<fault<main<init")

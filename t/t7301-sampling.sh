@@ -322,8 +322,8 @@ test_expect 'kill -9 of the agent: all until the last second is readable' '
 		called=$(number_in counter)
 		sleep 1.2
 		kill -9 $(agent_pids)
-		wait $job || :
 		kill -9 $(cat pid)
+		wait $job || :
 		status=0
 		"$VFTR" dump slow_*.vfd >out 2>err || status=$?
 		is 1 $status

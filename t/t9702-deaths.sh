@@ -19,9 +19,9 @@ mpicc_traced openmpi "$BIN/deathjob" "$T/app-job.c"
 parts() {
 	local p parent
 	for p in $(pgrep -f -- "--session run-[^ ]*-$job( |\$)"); do
-		[ "$(readlink "/proc/$p/exe")" = "$AGENT" ] || continue
+		[ "/proc/$p/exe" -ef "$AGENT" ] || continue
 		parent=$(ps -o ppid= -p "$p" | tr -d " ")
-		if [ "$(readlink "/proc/$parent/exe")" = "$AGENT" ]; then
+		if [ "/proc/$parent/exe" -ef "$AGENT" ]; then
 			echo "$p agent"
 		else
 			echo "$p courier"

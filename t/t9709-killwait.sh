@@ -16,9 +16,8 @@ cc_plain "$BIN/look" "$T/app-supervised.c" -lutil
 agents_of() {
 	local p
 	for p in $(pgrep -f -- "--session run-[^ ]*-$1( |\$)"); do
-		[ "$(readlink "/proc/$p/exe")" = "$AGENT" ] || continue
-		[ "$(readlink "/proc/$(ps -o ppid= -p "$p" | tr -d " ")/exe")" != "$AGENT" ] ||
-			echo "$p"
+		[ "/proc/$p/exe" -ef "$AGENT" ] || continue
+		[ ! "/proc/$(ps -o ppid= -p "$p" | tr -d " ")/exe" -ef "$AGENT" ] || echo "$p"
 	done
 }
 
@@ -95,7 +94,7 @@ killed_agent() {
 	wait_for 60 "[ \$(traced_ranks) = 6 ]"
 	begin=$(date +%s.%N)
 	for p in $(pgrep -f -- "--in-step -- $BIN/killjob"); do # each of them leads a session
-		[ "$(readlink "/proc/$p/exe")" = "$AGENT" ] && [ "$(nsenter -t "$p" -u hostname)" = "$1" ] &&
+		[ "/proc/$p/exe" -ef "$AGENT" ] && [ "$(nsenter -t "$p" -u hostname)" = "$1" ] &&
 			[ "$(ps -o sid= -p "$p" | tr -d " ")" = "$p" ] && victims="$victims $p"
 	done
 	is 2 "$(echo $victims | wc -w)" victims
@@ -123,7 +122,7 @@ cancelled() {
 	hang "$(pgrep -f -- "$AGENT" | while read -r p; do
 		grep -qzxF "VFTR_TEST_DIR=$VFTR_TEST_DIR" "/proc/$p/environ" || continue
 		[ "$(nsenter -t "$p" -u hostname)" = "$node" ] || continue
-		[ "$(readlink "/proc/$(ps -o ppid= -p "$p" | tr -d " ")/exe")" != "$AGENT" ] ||
+		[ ! "/proc/$(ps -o ppid= -p "$p" | tr -d " ")/exe" -ef "$AGENT" ] ||
 			[ -n "$(pgrep -P "$p")" ] || echo "$p"
 	done)"
 	begin=$(date +%s.%N)
