@@ -149,11 +149,11 @@ static void turn_away(struct agent *a, int fd, int pid, const char *why)
 		struct wire_head head;
 		char text[128];
 	} answer = {.head = {.kind = WIRE_REFUSED}};
-	const size_t bytes = strlen(why) + 1;
+	const size_t bytes = strnlen(why, sizeof(answer.text) - 1) + 1;
 	char hello[64];
 
 	answer.head.text_bytes = (uint32_t)bytes;
-	memcpy(answer.text, why, bytes);
+	memcpy(answer.text, why, bytes - 1); /* the NUL is there */
 	if (recv(fd, hello, sizeof(hello), MSG_DONTWAIT) >= 0 || errno == EAGAIN)
 		send(fd, &answer, sizeof(answer.head) + bytes, MSG_NOSIGNAL | MSG_DONTWAIT);
 	agent_warn(a, true, "process %d was refused: %s", pid, why);

@@ -244,11 +244,13 @@ test_if '[ "$(id -u)" = 0 ] && [ "$(cat /proc/sys/kernel/perf_event_paranoid)" -
 	'who may not count the kernel has what happens in user mode, and that is said' '
 	config user.json perf "page-faults F context-switches S"
 	# below the directory of this test others find nothing
-	user=$(mktemp -d /tmp/vftr-user.XXXXXX)
+	user=$(mktemp -d /tmp/vftr-user.XXXXXX) status=0
 	cp user.json "$BIN/hw" "$LIB/libvftrace.so" "$user" && chown -R 65534 "$user"
 	(cd "$user" && VFTR_RUNTIME_DIR=$user LD_LIBRARY_PATH=$user setpriv --reuid=65534 --regid=65534 --clear-groups \
-		"$AGENT" -q -c user.json -- ./hw fault)
-	cp "$user"/hw_all.* . && rm -r "$user"
+		"$AGENT" -q -c user.json -- ./hw fault) || status=$?
+	cp "$user"/hw_all.* . || status=$?
+	rm -r "$user"
+	is 0 $status
 	n=$(value F "touch<fault<main<init")
 	[ "$n" -ge 1000 ] && [ "$n" -le 1020 ]
 	has hw_all.log "Counted in user mode only (see /proc/sys/kernel/perf_event_paranoid): page-faults."
