@@ -39,21 +39,21 @@ Q := $(if $(V),,@)
 say = $(if $(V),,@echo "  $(1)	$(2)")
 
 shm_src   := $(wildcard shm/*.c)
-hook_src  := $(wildcard libhook/*.c)
+hook_src  := $(wildcard libhook/*.c libhook/*/*.c)
 conf_src  := $(wildcard conf/*.c)
-mains     := nodeagent/agent.c nodeagent/vftr.c nodeagent/peer-mpi.c
-tool_src  := $(wildcard nodeagent/cmd-*.c nodeagent/doctor*.c nodeagent/loaded.c)
-agent_src := $(filter-out $(mains) $(tool_src),$(wildcard nodeagent/*.c))
+mains     := nodeagent/agent/main.c nodeagent/tool/vftr.c nodeagent/net/mpi.c
+tool_src  := $(filter-out $(mains),$(wildcard nodeagent/tool/*.c))
+agent_src := $(filter-out $(mains) $(tool_src),$(wildcard nodeagent/*/*.c nodeagent/*/*/*.c))
 obj = $(patsubst %.c,$(O)/%.o,$(1))
 core_obj := $(call obj,$(shm_src) $(conf_src) $(agent_src)) $(O)/gen/mpi_name.o
 
-AGENT_LIBS := -ldw -lelf -lcjson -luring -ldl -lpthread -lm
+AGENT_LIBS := -ldw -lelf -lcjson -luring -lsodium -lanl -ldl -lpthread -lm
 
 # ---- what is built ----------------------------------------------------------
 
 # these stand in for functions of others, or load libraries: not for programs that are
 # linked with -static
-interposed   := $(wildcard libhook/interpose.c libhook/gomp*.c libhook/openacc*.c) libhook/counter-papi.c libhook/gpu.c
+interposed   := libhook/interpose.c $(wildcard libhook/openmp/gomp*.c libhook/accelerator/*.c) libhook/counter/papi.c
 # Fortran's module, of gfortran only: a program of another compiler brings its own
 module_obj   := $(if $(findstring gfortran,$(FC)),$(if $(shell command -v $(FC)),$(O)/fortran/vftrace.o $(O)/fortran/vftrace_session.o))
 module       := $(module_obj:$(O)/fortran/%.o=$(O)/include/%.mod)
@@ -119,21 +119,22 @@ $(O)/lib/libvftrace-mpi.so: $(O)/lib/libvftrace-$(firstword $(MPIS)).so
 	@ln -sf $(<F) $@
 
 core_lib := $(O)/core.a
-$(core_lib): $(core_obj) $(call obj,$(filter-out nodeagent/cmd-%,$(tool_src)))
+# thin: members of different folders have the same name
+$(core_lib): $(core_obj)
 	@rm -f $@
-	$(Q)$(AR) rcs $@ $^
+	$(Q)$(AR) rcsT $@ $^
 
-$(O)/bin/vftr-node-agent: $(O)/nodeagent/agent.o $(core_lib)
+$(O)/bin/vftr-node-agent: $(O)/nodeagent/agent/main.o $(core_lib)
 	$(call say,LD,$@)
 	@mkdir -p $(@D)
 	$(Q)$(CC) $(CFLAGS) $(SANITIZE) -pie $(hardening_ld) $(LDFLAGS) -o $@ $^ $(AGENT_LIBS)
 
-$(O)/bin/vftr: $(O)/nodeagent/vftr.o $(call obj,$(filter nodeagent/cmd-%,$(tool_src))) $(core_lib)
+$(O)/bin/vftr: $(O)/nodeagent/tool/vftr.o $(call obj,$(tool_src)) $(core_lib)
 	$(call say,LD,$@)
 	@mkdir -p $(@D)
 	$(Q)$(CC) $(CFLAGS) $(SANITIZE) -pie $(hardening_ld) $(LDFLAGS) -o $@ $^ $(AGENT_LIBS)
 
-$(O)/lib/vftr/peer-%.so: nodeagent/peer-mpi.c
+$(O)/lib/vftr/peer-%.so: nodeagent/net/mpi.c
 	$(call say,MPICC,$@)
 	@mkdir -p $(@D)
 	$(Q)$(MPICC_$*) $(STD) $(WARN) -fPIC $(CFLAGS) $(hardening) -MMD -MP -MF $(@:.so=.d) -shared $(hardening_ld) -o $@ $< -lpthread
@@ -168,11 +169,11 @@ install: all
 	install -m 644 $(addprefix libhook/,$(headers)) $(module) $(DESTDIR)$(PREFIX)/include
 	install -d $(DESTDIR)$(PREFIX)/share/vftrace
 	install -m 644 fortran/vftrace.f90 fortran/vftrace_session.f90 $(DESTDIR)$(PREFIX)/share/vftrace
-	for n in $(pc_names); do sed "s|@NAME@|$$n|; s|@VERSION@|$(VERSION)|" libhook/vftrace.pc.in \
+	for n in $(pc_names); do sed "s|@NAME@|$$n|; s|@VERSION@|$(VERSION)|" packaging/vftrace.pc.in \
 		>$(DESTDIR)$(PREFIX)/lib/pkgconfig/$$n.pc || exit; done
 	install -d $(DESTDIR)$(CMAKEDIR)
-	install -m 644 libhook/vftrace-config.cmake $(DESTDIR)$(CMAKEDIR)
-	sed 's|@VERSION@|$(VERSION)|' libhook/vftrace-config-version.cmake.in \
+	install -m 644 packaging/vftrace-config.cmake $(DESTDIR)$(CMAKEDIR)
+	sed 's|@VERSION@|$(VERSION)|' packaging/vftrace-config-version.cmake.in \
 		>$(DESTDIR)$(CMAKEDIR)/vftrace-config-version.cmake
 	install -d $(DESTDIR)$(PREFIX)/share/doc/vftr/examples
 	install -m 644 t/demo/heat.c t/demo/heat.f90 $(DESTDIR)$(PREFIX)/share/doc/vftr/examples
@@ -200,22 +201,30 @@ deb: all
 
 # ---- tests ------------------------------------------------------------------
 
-unit_tests := $(patsubst t/%.c,$(O)/t/%,$(wildcard t/u-*.c t/m-*.c))
-tap_tests  := $(wildcard t/t[0-9]*.sh)
-fuzzers    := $(patsubst t/%.c,$(O)/t/%,$(wildcard t/f-*.c))
-$(O)/t/u-%: t/u-%.c $(core_lib) $(call obj,$(filter nodeagent/cmd-%,$(tool_src)))
+unit_tests := $(patsubst %.c,$(O)/%,$(wildcard t/unit/*/u-*.c t/model/m-*.c))
+tap_tests  := $(wildcard t/*/t[0-9]*.sh)
+fuzzers    := $(patsubst %.c,$(O)/%,$(wildcard t/fuzz/f-*.c))
+$(unit_tests): $(O)/%: %.c $(core_lib) $(call obj,$(tool_src))
 	@mkdir -p $(@D)
 	$(call say,CC,$@)
-	$(Q)$(CC) $(ALL_CFLAGS) -It $(LDFLAGS) -o $@ $< $(call obj,$(filter nodeagent/cmd-%,$(tool_src))) $(core_lib) $$(pkg-config --libs check) $(AGENT_LIBS)
+	$(Q)$(CC) $(ALL_CFLAGS) $(LDFLAGS) -o $@ $< $(call obj,$(tool_src)) $(core_lib) $$(pkg-config --libs check) $(AGENT_LIBS)
 
-$(O)/t/m-%: t/m-%.c $(core_lib)
+# a name service, for getaddrinfo() in u-tcp
+nss_standin := $(O)/t/unit/net/libnss_standin.so.2
+$(nss_standin): t/unit/net/nss-standin.c
 	@mkdir -p $(@D)
 	$(call say,CC,$@)
-	$(Q)$(CC) $(ALL_CFLAGS) -It $(LDFLAGS) -o $@ $< $(call obj,$(filter nodeagent/cmd-%,$(tool_src))) $(core_lib) $$(pkg-config --libs check) $(AGENT_LIBS)
+	$(Q)$(CC) $(CFLAGS) -fPIC -shared -Wl,-soname,$(@F) -o $@ $<
+$(O)/t/unit/net/u-tcp: | $(nss_standin)
+
+$(O)/t/golden/make-golden: t/golden/make-golden.c $(core_lib)
+	@mkdir -p $(@D)
+	$(call say,CC,$@)
+	$(Q)$(CC) $(ALL_CFLAGS) $(LDFLAGS) -o $@ $< $(core_lib) $(AGENT_LIBS)
 
 FUZZ_CC    ?= clang
 FUZZ_FLAGS := $(STD) -w -g -O1 -fno-sanitize-recover=undefined
-fuzz_obj   := $(patsubst $(O)/%,$(O)/fuzz/%,$(core_obj) $(call obj,$(filter-out nodeagent/cmd-%,$(tool_src))))
+fuzz_obj   := $(patsubst $(O)/%,$(O)/fuzz/%,$(core_obj))
 $(O)/fuzz/%.o: %.c
 	$(call say,FUZZ,$@)
 	@mkdir -p $(@D)
@@ -224,24 +233,28 @@ $(O)/fuzz/gen/%.o: $(O)/gen/%.c
 	$(call say,FUZZ,$@)
 	@mkdir -p $(@D)
 	$(Q)$(FUZZ_CC) $(FUZZ_FLAGS) -MMD -MP -fsanitize=fuzzer-no-link,address,undefined -c -o $@ $<
-$(O)/t/f-%: t/f-%.c $(fuzz_obj)
+$(fuzzers): $(O)/%: %.c $(fuzz_obj)
 	$(call say,FUZZ,$@)
 	@mkdir -p $(@D)
-	$(Q)$(FUZZ_CC) $(FUZZ_FLAGS) -It -fsanitize=fuzzer,address,undefined -o $@ $^ $(AGENT_LIBS)
+	$(Q)$(FUZZ_CC) $(FUZZ_FLAGS) -fsanitize=fuzzer,address,undefined -o $@ $^ $(AGENT_LIBS)
 
 PROVE ?= prove
 # Tests wait more than they compute; those that take longest begin first.
 PROVEFLAGS ?= -j$(shell expr $(JOBS) + 1)
-long_tests := $(wildcard t/t9201-*.sh t/t4101-*.sh t/t4105-*.sh)
+long_tests := $(wildcard t/*/t9201-*.sh t/*/t4101-*.sh t/*/t4105-*.sh)
 all_tests  = $(long_tests) $(filter-out $(long_tests),$(sort $(unit_tests)) $(sort $(tap_tests)))
-skips := $(O)/skipped
-prove = O=$(O) BUILD='$(abspath $(O))' SANITIZE='$(SANITIZE)' TEST_SKIPS='$(CURDIR)/$(skips)' CK_TIMEOUT_MULTIPLIER=10 \
-	$(PROVE) -e '' --timer $(PROVEFLAGS)
-# what was skipped, and why, is the last that is said
-run_tests = rm -f $(skips); : >$(skips); status=0; $(prove) $(all_tests) || status=$$?; \
-	sort $(skips); echo "$$(wc -l <$(skips)) skipped, each for the reason above"; exit $$status
+skips    := $(O)/skipped
+failures := $(O)/failed
+prove = O=$(O) BUILD='$(abspath $(O))' SANITIZE='$(SANITIZE)' CK_TIMEOUT_MULTIPLIER=10 \
+	TEST_SKIPS='$(CURDIR)/$(skips)' TEST_FAILURES='$(CURDIR)/$(failures)' \
+	$(PROVE) -e 'sh t/lib/run-test' --timer $(PROVEFLAGS)
+# What was skipped, what failed, and why, is the last that is said; of more than 40 lines the names.
+run_tests = : >$(skips); : >$(failures); status=0; $(prove) $(all_tests) || status=$$?; \
+	sort $(skips); echo "$$(wc -l <$(skips)) skipped, each for the reason above"; \
+	awk 'NR <= 40 || !/^\t/' $(failures); echo "$$(grep -vc '^	' $(failures)) failed, as said above"; \
+	exit $$status
 
-.PHONY: deps deps-tests demo check check-long check-build bench asan tsan help
+.PHONY: deps deps-tests demo check check-long check-build bench count asan tsan help
 deps:
 	@sh t/deps.sh
 deps-tests:
@@ -258,27 +271,31 @@ check: deps-tests
 check-long: deps-tests
 	@$(MAKE) --no-print-directory -j$(JOBS) check-build $(fuzzers)
 	@export VFTR_LONG=1; $(run_tests)
-	@for f in $(fuzzers); do sh t/fuzz $$f 60 || exit; done
+	@for f in $(fuzzers); do sh t/fuzz/run $$f 60 || exit; done
 	@sh t/bare
 
-check-build: all $(unit_tests)
+check-build: all $(unit_tests) $(O)/t/golden/make-golden
 
 bench: deps
 	@$(MAKE) --no-print-directory all
 	@BUILD='$(abspath $(O))' t/bench/run
+
+count:
+	@$(MAKE) --no-print-directory all
+	@BUILD='$(abspath $(O))' CC='$(CC)' CFLAGS='$(CFLAGS)' t/bench/count
 
 # The same tests with the agent, the tools and the unit tests under a sanitizer;
 # the library in the application stays as it is. LEAKS=0 where ptrace is forbidden.
 LEAKS ?= 1
 asan:
 	@ASAN_OPTIONS=detect_leaks=$(LEAKS):handle_segv=0:verify_asan_link_order=0 \
-		LSAN_OPTIONS=suppressions=$(abspath t/leaks.supp):print_suppressions=0 \
+		LSAN_OPTIONS=suppressions=$(abspath t/lib/leaks.supp):print_suppressions=0 \
 		$(MAKE) --no-print-directory O=$(O)/asan check \
 		SANITIZE="-O1 -fno-omit-frame-pointer -fsanitize=address,undefined -fno-sanitize-recover=undefined"
 
 tsan:
-	@$(MAKE) --no-print-directory O=$(O)/tsan SANITIZE="-O1 -fsanitize=thread" $(O)/tsan/t/u-ring
-	$(O)/tsan/t/u-ring
+	@$(MAKE) --no-print-directory O=$(O)/tsan SANITIZE="-O1 -fsanitize=thread" $(O)/tsan/t/unit/shm/u-ring
+	$(O)/tsan/t/unit/shm/u-ring
 
 help:
 	@echo "make            the libraries and programs, in $(O)/"
@@ -286,6 +303,7 @@ help:
 	@echo "make check      install what is missing, build, run every test"
 	@echo "make check-long the same with longer runs and fuzzing"
 	@echo "make bench      what tracing costs, measured side by side"
+	@echo "make count      instructions of what is done for each event, by valgrind, against t/bench/count.reference"
 	@echo "make install    to PREFIX=$(PREFIX) (DESTDIR for packagers); make uninstall"
 	@echo "make deb        a Debian package, in $(O)/"
 	@echo "make asan tsan  tests under sanitizers;  make clean"

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Names of one level of the file, and which of them was probably meant. */
 #include <ctype.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "conf/internal.h"
@@ -54,8 +53,12 @@ int names_find(const struct names *names, const char *key, size_t bytes)
 	return -1;
 }
 
-/* Levenshtein's distance of unit costs, in any case of letters. */
-static size_t distance(const char *a, size_t a_bytes, const char *b, size_t b_bytes)
+static bool is_same(char a, char b, bool any_case)
+{
+	return any_case ? tolower((unsigned char)a) == tolower((unsigned char)b) : a == b;
+}
+
+size_t conf_distance(const char *a, size_t a_bytes, const char *b, size_t b_bytes, bool any_case)
 {
 	size_t row[KEY_BYTES + 1];
 
@@ -70,9 +73,7 @@ static size_t distance(const char *a, size_t a_bytes, const char *b, size_t b_by
 
 		row[0] = i;
 		for (size_t j = 1; j <= b_bytes; j++) {
-			bool same = tolower((unsigned char)a[i - 1]) ==
-				    tolower((unsigned char)b[j - 1]);
-			size_t best = diagonal + !same;
+			size_t best = diagonal + !is_same(a[i - 1], b[j - 1], any_case);
 
 			diagonal = row[j];
 			if (row[j] + 1 < best)
@@ -101,7 +102,7 @@ size_t names_nearest(const struct names *names, const char *key)
 	size_t bytes = strlen(key), nearest = names->n, least = SIZE_MAX;
 
 	for (size_t i = 0; i < names->n; i++) {
-		size_t d = distance(key, bytes, names->at[i], names->bytes[i]);
+		size_t d = conf_distance(key, bytes, names->at[i], names->bytes[i], true);
 
 		if (d < least && is_like(key, bytes, names->at[i], names->bytes[i], d)) {
 			least = d;
@@ -122,7 +123,7 @@ char *conf_nearest(const char *key)
 
 		/* the key itself, and each section it stands in */
 		for (size_t n = strcspn(path, ".");; n += 1 + strcspn(path + n + 1, ".")) {
-			size_t d = distance(key, bytes, path, n);
+			size_t d = conf_distance(key, bytes, path, n, true);
 
 			if (d < least && is_like(key, bytes, path, n, d)) {
 				least = d;

@@ -67,7 +67,7 @@ static int check_directory(const struct conf *c, enum conf_id id, const char *di
 		error);
 }
 
-/* It may lead to a folder below the output directory. */
+/* Checks outfile_basename, which may contain the path of a folder. */
 static int check_basename(const struct conf *c, char **error)
 {
 	const char *base = c->outfile_basename, *slash = base ? strrchr(base, '/') : NULL;

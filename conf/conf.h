@@ -71,8 +71,8 @@ struct conf {
 #define CONF_FIELD(type, field, ...) CONF_C_##type field;
 	CONF_OPTIONS(CONF_FIELD)
 #undef CONF_FIELD
-	char *file;		  /* where it was read from, or NULL */
-	int line[CONF_N_OPTIONS]; /* where in file, by enum conf_id; 0: not there */
+	char *file;		  /* that it was read from, or NULL */
+	int line[CONF_N_OPTIONS]; /* of each key in file; 0: not there */
 };
 
 /* A row of the table, for programs that show it. */
@@ -110,17 +110,17 @@ int conf_set(struct conf *c, const char *key, const char *value, char **error);
 /* The same from "KEY=VALUE". */
 int conf_assign(struct conf *c, const char *assignment, char **error);
 /*
- * The environment variable VFTR_SET is a list of such, separated by ';'. The next
- * one (the caller frees), or NULL at the end; *list moves on, and may be NULL.
+ * The environment variable VFTR_SET is a list of assignments, separated by ';'. Returns the
+ * next one (the caller frees), or NULL at the end; *list moves on, and may be NULL.
  */
 char *conf_next_assignment(const char **list);
-/* All of that list (may be NULL). 0, or -1 and *error = "VFTR_SET: KEY: cause". */
+/* Assigns all of that list (may be NULL). 0, or -1 and *error = "VFTR_SET: KEY: cause". */
 int conf_assign_all(struct conf *c, const char *list, char **error);
 
 /*
- * What only the file system and other keys can tell: directories and files
- * exist, keys do not exclude each other. 0, or -1 and *error, with FILE:LINE
- * where known. Done by the agent at its start, after conf_set().
+ * Checks that directories and files exist and that keys do not exclude each
+ * other. 0, or -1 and *error, with FILE:LINE if known. The agent calls it at its
+ * start, after conf_set().
  */
 int conf_check_paths(const struct conf *c, char **error);
 
@@ -131,29 +131,30 @@ int conf_check_paths(const struct conf *c, char **error);
 int conf_scenario(
 	struct conf *c, char **error, void (*warn)(const char *line, void *ctx), void *ctx);
 
-/* As JSON, with 3 blanks of indentation; conf_load() accepts it. */
+/* Prints it as JSON, with 3 blanks of indentation; conf_load() accepts that. */
 void conf_print(const struct conf *c, FILE *f);
 
-/* Is there a value that is neither the default nor from the file? */
+/* True if a value is neither the default nor from the file. */
 bool conf_is_changed(const struct conf *c);
-/* The value of one key, as JSON; indent is for lists. */
+/* Prints the value of one key, as JSON; indent: blanks before the lines of a list. */
 void conf_print_value(const struct conf *c, enum conf_id id, int indent, FILE *f);
 
 /* Row of a key (any case), or CONF_N_OPTIONS. */
 enum conf_id conf_find(const char *key);
-/* The known key or section nearest to key; the caller frees. NULL: none is like it. */
+/* The known key or section most like `key`; the caller frees. NULL: none is like it. */
 char *conf_nearest(const char *key);
+/* Edits that make a into b (Levenshtein); of longer texts the first 100 bytes count. */
+size_t conf_distance(const char *a, size_t a_bytes, const char *b, size_t b_bytes, bool any_case);
 /* "one of block, drop", "true or false" ...; the caller frees. */
 char *conf_accepted(const struct conf_option *o);
 const char *conf_type_name(enum conf_type type);
 
-/* Whether "all", "none" or "0,2-5" holds a rank. A list that is not valid holds none. */
+/* True if "all", "none" or "0,2-5" has the rank. A list that is not valid has none. */
 bool rank_list_has(const char *list, unsigned rank);
 struct rank_range {
 	unsigned first, last;
 };
-/* The list as n ranges, ascending, none next to another; to be freed. Like rank_list_has(), but
- * "all" is not for it. */
+/* The list as n ranges, ascending, with gaps between them; the caller frees. Not for "all". */
 struct rank_range *rank_list_ranges(const char *list, size_t *n);
 /* 0, or -1 and *why (caller frees). words: "all" and "none" are good, too. */
 int rank_list_check(const char *list, bool words, char **why);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What the files of conf/ share; nobody else includes this. */
+/* Declarations for the files of conf/ only. */
 #ifndef VFTR_CONF_INTERNAL_H
 #define VFTR_CONF_INTERNAL_H
 
@@ -34,7 +34,7 @@ void value_free(const struct conf_option *o, void *field);
 /* show.c */
 void value_print(const struct conf_option *o, const void *field, int indent, FILE *f);
 void string_print(const char *s, FILE *f);
-/* cJSON's value as a message shows it; the result lies in buf or is static. */
+/* A value of cJSON for a message; the result lies in buf or is static. */
 const char *json_shown(char buf[static QUOTE_BYTES], const cJSON *json);
 
 /* list.c: hwprof.counters and hwprof.observables. */
@@ -66,13 +66,13 @@ int line_of_key(const struct lines *l, const cJSON *item);
 int line_of_value(const struct lines *l, const cJSON *item);
 void lines_free(struct lines *l);
 
-/* parse.c: a whole file; no more than one byte above the limit. NULL and errno on error. */
+/* parse.c: a file, at most CONF_FILE_MAX + 1 bytes; the caller frees. NULL and errno on error. */
 char *file_text(const char *file, size_t *bytes);
 
-/* check.c: what keys say about each other; as conf_check_paths(). */
+/* check.c: checks keys against each other; results as of conf_check_paths(). */
 int check_whole(const struct conf *c, char **error);
 
-/* advise.c: names of one level, and the one nearest to what was written. */
+/* advise.c: the names of one level, and the one most like a word of the user. */
 struct names {
 	size_t n;
 	const char *at[64]; /* need not be terminated: bytes[] says the length */

@@ -26,7 +26,7 @@ static size_t count(enum conf_type type, const void *field)
 				     : ((const struct conf_observables *)field)->n;
 }
 
-/* Where the text of key k of element i is kept. */
+/* The member that has the text of key k of element i. */
 static char **slot(enum conf_type type, const void *field, size_t i, size_t k)
 {
 	if (type == CONF_COUNTERS) {

@@ -231,7 +231,7 @@ static int key(struct scan *c, int *key_line)
 	return 0;
 }
 
-/* What follows a value: brackets that close, then a comma. 1: a value follows. */
+/* Scans after a value: closing brackets, then a comma. 1: a value follows. */
 static int after_value(struct scan *c)
 {
 	while (c->depth > 0) {

@@ -32,7 +32,7 @@ static int wrong(struct reader *r, int line, const char *key, char *cause)
 	return -1;
 }
 
-/* One line to the caller; consumes it. */
+/* Gives the caller a line, and frees it. */
 static void warn(struct reader *r, char *line)
 {
 	if (line && r->warn)

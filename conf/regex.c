@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Whether a pattern is a POSIX extended regular expression. regcomp() copies
+ * Checks that a pattern is a POSIX extended regular expression. regcomp() copies
  * what a '+' or {n,m} repeats, so that nested repetitions take memory without
  * bound: the size is estimated first.
  */

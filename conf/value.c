@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * One value: from JSON or from a command line, checked against its row of the
+ * Reads one value, from JSON or from a command line, checked against its row of the
  * table. A command-line text is turned into JSON first, so that there is one
  * set of checks.
  */

@@ -10,6 +10,7 @@
 #include <sys/mman.h>
 #include "cupti/cupti.h"
 #include "shm/atomic.h"
+#include "shm/fnv.h"
 
 #define BUFFER_BYTES ((size_t)1 << 20)
 #define SPARE_MAX    64u
@@ -17,17 +18,17 @@
 #define CLOCK_TRIES  5
 
 /*
- * Of the buffers; nothing is called while it is held, as CUPTI may ask for a buffer
- * with locks of its own.
+ * Lock of the buffers. No function is called while it is held, as CUPTI may ask for a
+ * buffer while it holds locks of its own.
  */
 static pthread_mutex_t pool_lock = PTHREAD_MUTEX_INITIALIZER;
 static uint8_t *spare[SPARE_MAX];
-static uint32_t n_spare, requested, completed, pool_life;
+static uint32_t n_spare, requested, completed, pool_generation;
 
-/* Of the rest. */
+/* Lock of the rest. */
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static uint64_t dropped;
-static uint32_t life;
+static uint32_t generation;
 
 static struct {
 	uint64_t hash; /* 0: free */
@@ -52,9 +53,9 @@ void activity_after_fork(void)
 static void take_lock(void)
 {
 	pthread_mutex_lock(&lock);
-	if (life == gpu_host->life())
+	if (generation == gpu_host->generation())
 		return;
-	life = gpu_host->life();
+	generation = gpu_host->generation();
 	dropped = 0;
 	batch.m.n = 0;
 	n_names = 0;
@@ -66,9 +67,9 @@ static void take_pool(void)
 {
 	pthread_mutex_lock(&pool_lock);
 	/* the table may have been half written when a child of fork() got its copy */
-	if (pool_life != gpu_host->life())
+	if (pool_generation != gpu_host->generation())
 		requested = completed = n_spare = 0;
-	pool_life = gpu_host->life();
+	pool_generation = gpu_host->generation();
 }
 
 static void *pages(size_t bytes)
@@ -78,7 +79,7 @@ static void *pages(size_t bytes)
 	return p == MAP_FAILED ? NULL : p;
 }
 
-/* Both clocks, read together as well as a few tries can do. */
+/* Reads both clocks together: the closest pair of a few tries. */
 static void read_clocks(struct wire_gpu *m)
 {
 	uint64_t least = UINT64_MAX;
@@ -166,7 +167,7 @@ static void tell_name(uint32_t object, uint32_t number, const char *text)
 
 static uint32_t name_number(const char *text)
 {
-	uint64_t h = 0xcbf29ce484222325u;
+	uint64_t h;
 	size_t i;
 
 	if (!text || !text[0])
@@ -175,9 +176,7 @@ static uint32_t name_number(const char *text)
 		names = pages(NAMES * sizeof(*names));
 	if (!names)
 		return 0;
-	for (const char *s = text; *s; s++)
-		h = (h ^ (unsigned char)*s) * 0x100000001b3u;
-	h |= 1;
+	h = fnv_text(FNV_BEGIN, text) | 1;
 	for (i = h & (NAMES - 1); names[i].hash && names[i].hash != h;)
 		i = (i + 1) & (NAMES - 1);
 	if (!names[i].hash) {

@@ -45,7 +45,7 @@ static uint32_t called_in;
 
 static __thread uint32_t depth; /* of calls that we are in */
 
-/* Without the version that ends it: _v2, _v7000, _v3020_ptsz */
+/* Length of a name without the version at its end: _v2, _v7000, _v3020_ptsz */
 static uint32_t name_bytes(const char *name)
 {
 	size_t n = strnlen(name, BYTES_MOST);
@@ -96,13 +96,13 @@ static uint32_t class_of(uint32_t domain, uint32_t function, const char *name)
 
 bool cupti_was_called(void)
 {
-	return load_relaxed(&called_in) == gpu_host->life();
+	return load_relaxed(&called_in) == gpu_host->generation();
 }
 
 static void enter(uint32_t domain, uint32_t function, const struct cupti_call *call, uint32_t class)
 {
-	if (load_relaxed(&called_in) != gpu_host->life())
-		store_relaxed(&called_in, gpu_host->life());
+	if (load_relaxed(&called_in) != gpu_host->generation())
+		store_relaxed(&called_in, gpu_host->generation());
 	gpu_host->call(false, call->function, class >> CLASS_BITS);
 	if (class % (1 << CLASS_BITS) == STARTING)
 		gpu_host->number(domain << 24 | (function & 0xffffff), call->correlation);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What the files of this folder share. All run in the application's process. */
+/* Declarations for the files of this folder. All run in the application's process. */
 #ifndef VFTR_CUPTI_CUPTI_H
 #define VFTR_CUPTI_CUPTI_H
 
@@ -29,7 +29,7 @@ struct cupti_library {
 extern struct cupti_library cupti;
 extern const struct gpu_host *gpu_host;
 
-/* part.c: gpu_host where something else than libvftrace has loaded us, or NULL. */
+/* part.c: gpu_host if this library was not loaded by libvftrace, or NULL. */
 const struct gpu_host *cupti_host(void);
 
 /* load.c: finds CUPTI. NULL, or a sentence on why there is none. */
@@ -37,7 +37,7 @@ const char *cupti_load(void);
 
 /* callback.c */
 cupti_on_call cupti_call;
-/* Calls seen in this life of the process: without any, nothing needs to be flushed. */
+/* True if a call was seen since the last fork; if not, there is nothing to flush. */
 bool cupti_was_called(void);
 
 /* activity.c */
@@ -45,14 +45,14 @@ cupti_on_request cupti_request;
 cupti_on_complete cupti_complete;
 /* A range of the program, in ticks, as an activity; call: as for number() of shm/gpu.h. */
 void cupti_range(const char *name, uint32_t call, uint64_t from, uint64_t to);
-/* In a child of fork(): threads that are not there may have held the locks. */
+/* Child of fork(): reset locks, which threads that are not here may have held. */
 void activity_after_fork(void);
 void nvtx_after_fork(void);
 void nvtx_range_after_fork(void);
-/* part.c: has that done from now on; may be called again. */
+/* part.c: calls these after each fork from now on; may be called again. */
 void cupti_watch_forks(void);
 
-/* Tells the agent how the clocks and the buffers stand. */
+/* Sends the agent the state of the clocks and of the buffers. */
 void cupti_tell_state(void);
 
 #endif

@@ -8,7 +8,7 @@ CUPTI_INCLUDE ?= $(firstword $(patsubst %/cupti.h,%,$(wildcard $(foreach D,$(CUD
 CUDA_INCLUDE  ?= $(firstword $(patsubst %/cuda.h,%,$(wildcard $(foreach D,$(CUDA_HOME) /usr/local/cuda /usr,$(D)/include/cuda.h))))
 .PHONY: check-gpu
 check-gpu: all
-	@BUILD='$(abspath $(O))' sh t/cuda/run
+	@BUILD='$(abspath $(O))' sh t/gpu/real/run
 
 $(cupti_obj): ALL_CFLAGS := $(filter-out -ftls-model=%,$(HOOK_CFLAGS))
 $(O)/lib/libvftrace-cupti.so: $(cupti_obj) cupti/abi-check.c

@@ -97,7 +97,7 @@ void nvtx_name_device(uint32_t device, const char *name)
 	tell_stream(device, GPU_NO_STREAM, GPU_NO_STREAM, name);
 }
 
-/* By the driver, which is loaded if there is a stream. */
+/* Asks the driver, which is loaded if there is a stream. */
 static void *context_of(void *stream)
 {
 	void *driver = dlopen("libcuda.so.1", RTLD_LAZY | RTLD_NOLOAD), *context = NULL;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * What NVTX knows beside regions: ranges that start with one call and end with
+ * The parts of NVTX that are no regions: ranges that start with one call and end with
  * another one, on any thread, and names of streams, devices and threads. Each
  * function may be called on any thread of the program, and none fails visibly.
  */
@@ -9,16 +9,16 @@
 
 #include <stdint.h>
 
-#define NVTX_NAME_BYTES 96 /* what is kept of a name */
+#define NVTX_NAME_BYTES 96 /* longer names are cut */
 
-/* The number that ends it, never 0; a range for which there is no room is not kept. */
+/* Starts a range; returns the number that ends it, never 0. Without room it is not kept. */
 uint64_t nvtx_range_start(const char *name);
-/* A number that no open range has is nothing. */
+/* Ends the open range with this number, if there is one. */
 void nvtx_range_end(uint64_t number);
 
 void nvtx_name_thread(uint32_t tid, const char *name);
 void nvtx_name_device(uint32_t device, const char *name);
-/* A CUstream or cudaStream_t; nothing without CUPTI. */
+/* stream: a CUstream or cudaStream_t. Does nothing without CUPTI. */
 void nvtx_name_stream(void *stream, const char *name);
 
 #endif

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * How Fortran compilers spell MPI_Send. The wrapper has the commonest name,
+ * The names that Fortran compilers give to MPI_Send. The wrapper has the commonest,
  * mpi_send_; the other spellings are aliases of it, as in the MPI libraries.
  * mpi_f08 routines are always called by the name the MPI library's own module
  * was compiled with, so they need none.
@@ -8,7 +8,7 @@
 #ifndef VFTR_FORTRAN_MANGLE_H
 #define VFTR_FORTRAN_MANGLE_H
 
-/* In a section of their own: an MPI's Fortran may jump to its C (mpi/call.c). */
+/* The wrappers have a section of their own: an MPI's Fortran may jump to its C (mpi/call.c). */
 #define VFTR_EXPORT __attribute__((visibility("default"), section("vftr_fortran")))
 
 #define VFTR_SPELLING(name, target)                                                                \

@@ -44,7 +44,7 @@ static void know_mpich(void)
 		mpich_init_fortran();
 }
 
-bool call_in_place(const struct mpi_call *k, const void *buffer)
+bool vftr_call_in_place(const struct mpi_call *k, const void *buffer)
 {
 	if (k->language == LANGUAGE_C)
 		return buffer == MPI_IN_PLACE;
@@ -63,7 +63,7 @@ static bool points_to(const void *status, void *const *ignore)
 	return ignore && status == *ignore;
 }
 
-bool call_status_ignored(const struct mpi_call *k)
+bool vftr_call_status_ignored(const struct mpi_call *k)
 {
 	if (k->language == LANGUAGE_C)
 		return k->status == MPI_STATUS_IGNORE || k->status == MPI_STATUSES_IGNORE;
@@ -93,7 +93,7 @@ static int mpich_first(void)
 }
 #endif
 
-int call_first_position(const struct mpi_call *k)
+int vftr_call_first_position(const struct mpi_call *k)
 {
 #ifdef MPICH
 	if (k->language == LANGUAGE_F08 || k->language == LANGUAGE_F08TS)

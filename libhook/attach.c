@@ -26,7 +26,7 @@
 #include "libhook/session.h"
 #include "libhook/switches.h"
 
-struct process vftr_process = {.socket = -1, .life = 1};
+struct process vftr_process = {.socket = -1, .generation = 1};
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static int cancel_state; /* of its holder */
@@ -37,7 +37,7 @@ static int holder;	 /* his tid */
  * A signal handler of the holder may fork, or leave by siglongjmp(): it waits.
  * That is never long, nor does it happen often.
  */
-void process_lock(void)
+void vftr_process_lock(void)
 {
 	sigset_t all, blocked;
 	int old;
@@ -51,7 +51,7 @@ void process_lock(void)
 	store_relaxed(&holder, (int)syscall(SYS_gettid));
 }
 
-bool process_is_to_end(void)
+bool vftr_process_is_to_end(void)
 {
 	static const int asks[] = {SIGTERM, SIGINT, SIGHUP, SIGQUIT, SIGXCPU};
 	sigset_t pending;
@@ -64,7 +64,7 @@ bool process_is_to_end(void)
 	return false;
 }
 
-void process_unlock(void)
+void vftr_process_unlock(void)
 {
 	int old = cancel_state;
 	sigset_t blocked = signals;
@@ -75,13 +75,13 @@ void process_unlock(void)
 	pthread_sigmask(SIG_SETMASK, &blocked, NULL);
 }
 
-uint64_t process_ticks(void)
+uint64_t vftr_process_ticks(void)
 {
 	return vftr_process.clock_is_raw ? clock_raw_ns() : clock_counter();
 }
 
 /* A program with more rights than its user must not do what his environment says. */
-bool user_has_switched_off(void)
+bool vftr_user_has_switched_off(void)
 {
 	static const char *const yes[] = {"1", "yes", "on", "true"};
 	const char *v = getenv("VFTR_OFF");
@@ -108,7 +108,7 @@ static int number_from(const char *const *names)
 static const char *const rank_variables[] = {"OMPI_COMM_WORLD_RANK", "PMI_RANK", "PMIX_RANK", NULL};
 static const char *const size_variables[] = {"OMPI_COMM_WORLD_SIZE", "PMI_SIZE", NULL};
 
-void executable_path(char *out, size_t bytes)
+void vftr_executable_path(char *out, size_t bytes)
 {
 	const char *as_run = (const char *)getauxval(AT_EXECFN);
 	ssize_t n = readlink("/proc/self/exe", out, bytes - 1);
@@ -147,21 +147,21 @@ static struct {
 
 static int ask_for_ring(int fd, struct patience *patience)
 {
-	struct wire_thread request = {.head = {.kind = WIRE_THREAD, .ticks = process_ticks()},
+	struct wire_thread request = {.head = {.kind = WIRE_THREAD, .ticks = vftr_process_ticks()},
 		.tid = (int32_t)syscall(SYS_gettid),
 		.parent = vftr_thread.parent};
 	char name[THREAD_NAME_BYTES];
 	struct wire_text text = {{name}};
 
-	thread_own_name(name);
+	vftr_thread_own_name(name);
 	early.tid = request.tid;
-	return message_send_on(fd, &request.head, sizeof(request), &text, patience);
+	return vftr_message_send_on(fd, &request.head, sizeof(request), &text, patience);
 }
 
 static int early_ring(int socket, struct patience *patience)
 {
 	size_t got = 0;
-	int fd = -1, error = message_receive_on(
+	int fd = -1, error = vftr_message_receive_on(
 			     socket, &early.reply, sizeof(early.reply), &fd, &got, patience);
 
 	if (!error && (got < sizeof(early.reply) || early.reply.head.kind != WIRE_RING ||
@@ -169,12 +169,12 @@ static int early_ring(int socket, struct patience *patience)
 		error = -EPROTO;
 	early.refused = false;
 	if (!error && !early.reply.error) {
-		early.reply.error = rings_use(&early.reply, fd, &early.ring);
+		early.reply.error = vftr_rings_use(&early.reply, fd, &early.ring);
 		early.refused = early.reply.error != 0;
 	}
 	if (fd >= 0)
 		close(fd);
-	/* as message_send() would: pairs with drain_process() */
+	/* as vftr_message_send() would: pairs with drain_process() */
 	add_release_u64(&vftr_process.app->definitions, 1);
 	return error;
 }
@@ -185,7 +185,7 @@ union reply {
 	char bytes[1024];
 };
 
-/* Who refuses us says why, and may be gone before our second message comes. */
+/* An agent that refuses us sends the reason, and may hang up before our second message. */
 static bool hung_up(int error)
 {
 	return error == -EPIPE || error == -ECONNRESET;
@@ -210,17 +210,19 @@ static int say_hello(
 	struct wire_text text = {{executable, invoked, directory}};
 	int error;
 
-	executable_path(executable, sizeof(executable));
+	vftr_executable_path(executable, sizeof(executable));
 	invocation_name(invoked, sizeof(invoked));
 	if (!getcwd(directory, sizeof(directory)))
 		directory[0] = '\0';
-	error = message_send_on(fd, &hello.head, sizeof(hello), &text, patience);
+	error = vftr_message_send_on(fd, &hello.head, sizeof(hello), &text, patience);
 	if (!error)
 		error = ask_for_ring(fd, patience);
 	if (!error || hung_up(error))
-		error = message_receive_on(fd, reply, sizeof(*reply) - 1, control, got, patience);
+		error = vftr_message_receive_on(
+			fd, reply, sizeof(*reply) - 1, control, got, patience);
 	if (hung_up(error)) /* the kernel tells that once, before what was said */
-		error = message_receive_on(fd, reply, sizeof(*reply) - 1, control, got, patience);
+		error = vftr_message_receive_on(
+			fd, reply, sizeof(*reply) - 1, control, got, patience);
 	return error;
 }
 
@@ -233,7 +235,7 @@ static void accept_welcome(const struct wire_welcome *w)
 	vftr_process.lengths_wanted = w->messages == WIRE_MESSAGES_EACH;
 	vftr_process.publish_forks = w->publish_forks;
 	vftr_process.clock_is_raw = w->clock_source == CLOCK_SOURCE_RAW;
-	vftr_process.counter_words = counters_wanted();
+	vftr_process.counter_words = vftr_counters_wanted();
 	vftr_process.gpu_wanted = w->gpu;
 	vftr_process.openacc_wanted = w->openacc;
 	vftr_process.last_words_ms = w->last_words_ms;
@@ -242,9 +244,9 @@ static void accept_welcome(const struct wire_welcome *w)
 static void not_answered(int fd, int error)
 {
 	if (error == -ETIMEDOUT)
-		message_throw(fd, WIRE_GAVE_UP);
-	if (error != -ETIMEDOUT || patience_over())
-		say("the agent does not answer", strerror(-error));
+		vftr_message_throw(fd, WIRE_GAVE_UP);
+	if (error != -ETIMEDOUT || vftr_patience_over())
+		vftr_say("the agent does not answer", strerror(-error));
 }
 
 /* 0 and a mapped control segment, or -errno after saying why. */
@@ -260,16 +262,16 @@ static int attach_to(int fd, struct patience *patience)
 	}
 	reply.bytes[got < sizeof(reply) ? got : sizeof(reply) - 1] = '\0';
 	if (reply.head.kind == WIRE_REFUSED && got > sizeof(reply.head)) {
-		say(reply.bytes + sizeof(reply.head), "");
+		vftr_say(reply.bytes + sizeof(reply.head), "");
 		error = -EACCES;
 	} else if (reply.head.kind != WIRE_WELCOME || got < sizeof(reply.welcome)) {
-		say("the agent speaks another language", "");
+		vftr_say("the agent speaks another language", "");
 		error = -EPROTO;
 	} else if (reply.welcome.off) {
 		error = -ECANCELED;
-	} else if (control < 0 ||
-		   (error = segment_map_control(control, &vftr_process.agent, &vftr_process.app))) {
-		say("no shared memory from the agent", strerror(error ? -error : EPROTO));
+	} else if (control < 0 || (error = vftr_segment_map_control(
+					   control, &vftr_process.agent, &vftr_process.app))) {
+		vftr_say("no shared memory from the agent", strerror(error ? -error : EPROTO));
 		error = -EPROTO;
 	} else {
 		accept_welcome(&reply.welcome);
@@ -282,7 +284,7 @@ static int attach_to(int fd, struct patience *patience)
 	return error;
 }
 
-void process_gate(void)
+void vftr_process_gate(void)
 {
 	bool slowly = vftr_process.pauses || vftr_process.clock_is_raw ||
 		      vftr_process.counter_words || vftr_process.state == PROCESS_OFF;
@@ -297,26 +299,27 @@ static void say_no_agent(int error)
 {
 	switch (error) {
 	case EPERM:
-		say("the agent's socket belongs to another user", "");
+		vftr_say("the agent's socket belongs to another user", "");
 		break;
 	case NOT_OUR_DIRECTORY:
-		say("the runtime directory belongs to another user, is no directory, or others may "
-		    "enter it (it must have mode 0700)",
+		vftr_say("the runtime directory belongs to another user, is no directory, or "
+			 "others may enter it (it must have mode 0700)",
 			"");
 		break;
 	case NOT_A_SESSION:
-		say("VFTR_SESSION: a session's name has no `/' and does not begin with `.'", "");
+		vftr_say("VFTR_SESSION: a session's name has no `/' and does not begin with `.'",
+			"");
 		break;
 	case ENOEXEC:
-		say("what was started as the agent is none (see VFTR_AGENT)", "");
+		vftr_say("what was started as the agent is none (see VFTR_AGENT)", "");
 		break;
 	case ECHILD:
-		say("process 1 of a container starts no agent, which would end with it (use "
-		    "vftr-node-agent -- COMMAND)",
+		vftr_say("process 1 of a container starts no agent, which would end with it (use "
+			 "vftr-node-agent -- COMMAND)",
 			"");
 		break;
 	default:
-		say("no agent could be reached or started", strerror(error));
+		vftr_say("no agent could be reached or started", strerror(error));
 	}
 }
 
@@ -327,15 +330,15 @@ static enum process_state attach_now(void)
 	struct stat st;
 	int fd;
 
-	if (user_has_switched_off())
+	if (vftr_user_has_switched_off())
 		return PROCESS_OFF;
 	vftr_process.pid = getpid();
-	patience_begin(&patience);
-	fd = find_agent(&patience);
+	vftr_patience_begin(&patience);
+	fd = vftr_find_agent(&patience);
 	if (fd < 0) {
 		const char *agent = getenv("VFTR_AGENT");
 
-		if (fd != -ECANCELED && !(nobody_there(fd) && agent && !strcmp(agent, "off")))
+		if (fd != -ECANCELED && !(vftr_nobody_there(fd) && agent && !strcmp(agent, "off")))
 			say_no_agent(-fd);
 		return PROCESS_OFF;
 	}
@@ -350,44 +353,44 @@ static enum process_state attach_now(void)
 	madvise(&vftr_own, sizeof(vftr_own), MADV_WIPEONFORK);
 	store_relaxed(&vftr_own.here, 1);
 	add_relaxed_u64(&vftr_process.app->lost_nested, vftr_process.lost_early);
-	modules_forget(); /* one that a fork in a signal handler interrupted */
-	modules_refresh();
-	regions_announce();
-	constructs_announce();
-	if (openacc_announce)
-		openacc_announce();
-	life_install();
-	switches_attach();
-	process_gate();
-	vftr_process.app->hook_ps = hook_cost_ps();
+	vftr_modules_forget(); /* one that a fork in a signal handler interrupted */
+	vftr_modules_refresh();
+	vftr_regions_announce();
+	vftr_constructs_announce();
+	if (vftr_openacc_announce)
+		vftr_openacc_announce();
+	vftr_generation_install();
+	vftr_switches_attach();
+	vftr_process_gate();
+	vftr_process.app->hook_ps = vftr_hook_cost_ps();
 	vftr_process.app->attach_ns = clock_raw_ns() - from;
 	/* it may have given up in the middle of what it had to say */
 	return load_relaxed(&vftr_process.state) == PROCESS_OFF ? PROCESS_OFF : PROCESS_ON;
 }
 
-void process_attach(void)
+void vftr_process_attach(void)
 {
-	process_lock();
+	vftr_process_lock();
 	vftr_thread.own = true;
 	if (vftr_process.state == PROCESS_NEW)
 		store_release(&vftr_process.state, attach_now());
 	vftr_thread.own = false;
-	process_unlock();
+	vftr_process_unlock();
 }
 
-/* After the request: a ring's first time is not before its definition. */
+/* To be called after the request, so that a ring's first time is not before its definition. */
 static void ring_begin(struct thread *t, const struct wire_ring *reply, int32_t tid)
 {
-	uint64_t ticks = process_ticks();
+	uint64_t ticks = vftr_process_ticks();
 
 	t->index = reply->index;
 	t->number = reply->number;
 	ring_start(&t->ring, (uint32_t)tid, ticks);
-	switches_begin(t);
+	vftr_switches_begin(t);
 	t->stage = 0;
 	t->cur = t->at = t->ring.stage[0] + 1;
 	t->high = ticks >> RECORD_TIME_BITS;
-	thread_end_install();
+	vftr_thread_end_install();
 }
 
 /* A ring that could not be received or mapped is the agent's again, and the user is told. */
@@ -396,20 +399,20 @@ static void give_back(const struct wire_ring *reply, int error)
 	struct wire_number end = {.head = {.kind = WIRE_THREAD_END}, .number = reply->index};
 	struct wire_head note = {.kind = WIRE_NOTE};
 	struct wire_text text = {{""}};
-	static uint32_t told; /* of this life */
+	static uint32_t told; /* of this generation */
 	char line[160];
 
-	message_send(&end.head, sizeof(end), &text);
-	if (told == vftr_process.life)
+	vftr_message_send(&end.head, sizeof(end), &text);
+	if (told == vftr_process.generation)
 		return;
-	told = vftr_process.life;
+	told = vftr_process.generation;
 	if (error == -EPROTO) /* without a descriptor */
 		error = -EMFILE;
 	snprintf(line, sizeof(line),
 		"process %d: a thread, maybe more, had no ring and was not traced: %s",
 		vftr_process.pid, strerror(-error));
 	text.s[0] = line;
-	message_send(&note, sizeof(note), &text);
+	vftr_message_send(&note, sizeof(note), &text);
 }
 
 static int take_early(struct wire_ring *reply, struct ring *ring)
@@ -431,29 +434,29 @@ static int new_ring(struct thread *t, int32_t tid, struct wire_ring *reply)
 	size_t got = 0;
 	int fd = -1, error;
 
-	thread_own_name(name);
-	request.spare = rings_take_spare();
-	error = message_send(&request.head, sizeof(request), &text);
+	vftr_thread_own_name(name);
+	request.spare = vftr_rings_take_spare();
+	error = vftr_message_send(&request.head, sizeof(request), &text);
 	if (!error)
-		error = message_receive(reply, sizeof(*reply), &fd, &got);
+		error = vftr_message_receive(reply, sizeof(*reply), &fd, &got);
 	if (error) /* a late answer would be taken for that to the next question */
-		process_switch_off();
+		vftr_process_switch_off();
 	if (!error && (got < sizeof(*reply) || reply->head.kind != WIRE_RING))
 		error = -EPROTO;
 	if (!error && request.spare && reply->uses != 0 && reply->index + 1 != request.spare)
 		error = -EPROTO;
 	if (!error && request.spare && reply->uses == 0)
-		rings_leave(request.spare - 1, false); /* the agent has another one for us */
+		vftr_rings_leave(request.spare - 1, false); /* the agent has another one for us */
 	if (!error)
 		error = reply->error;
-	if (!error && (error = rings_use(reply, fd, &t->ring)))
+	if (!error && (error = vftr_rings_use(reply, fd, &t->ring)))
 		give_back(reply, error);
 	if (fd >= 0)
 		close(fd);
 	return error;
 }
 
-void thread_attach(struct thread *t)
+void vftr_thread_attach(struct thread *t)
 {
 	struct wire_ring reply = {.index = 0};
 	int32_t tid;
@@ -461,14 +464,14 @@ void thread_attach(struct thread *t)
 
 	t->state = THREAD_NEW;
 	memset(&t->ring, 0, sizeof(t->ring));
-	t->life = vftr_process.life;
+	t->generation = vftr_process.generation;
 	t->kicked_at = t->blocked = t->blocked_until = 0;
 	t->skipped_depth = t->lost_here = t->unclosed = 0;
 	t->jumped = NULL;
 	tid = (int32_t)syscall(SYS_gettid);
-	process_lock();
+	vftr_process_lock();
 	if (vftr_process.state == PROCESS_NEW) { /* a signal handler has forked: we are the child */
-		process_unlock();
+		vftr_process_unlock();
 		return;
 	}
 	t->own = true;
@@ -478,60 +481,61 @@ void thread_attach(struct thread *t)
 	if (!error)
 		ring_begin(t, &reply, tid);
 	t->state = error ? THREAD_OFF : THREAD_ACTIVE;
-	process_unlock(); /* what a signal handler that waits may leave by a jump, is whole */
+	vftr_process_unlock(); /* what a signal handler that waits may leave by a jump, is whole */
 	if (!error)
-		counters_begin(t);
+		vftr_counters_begin(t);
 }
 
-void thread_detach(struct thread *t)
+void vftr_thread_detach(struct thread *t)
 {
 	struct wire_number end = {.head = {.kind = WIRE_THREAD_END}, .number = t->index};
 	char name[THREAD_NAME_BYTES];
 	struct wire_text text = {{name}};
 	bool keep = false, had_one = t->ring.base != NULL;
 
-	counters_end(t);
-	session_thread_end();
-	process_lock();
+	vftr_counters_end(t);
+	vftr_session_thread_end();
+	vftr_process_lock();
 	t->own = true;
 	if (t->state != THREAD_OFF && load_acquire(&vftr_process.state) == PROCESS_ON) {
-		keep = rings_keep(t->index);
+		keep = vftr_rings_keep(t->index);
 		end.number |= keep ? WIRE_RING_KEPT : 0;
-		thread_own_name(name);
-		keep = !message_send(&end.head, sizeof(end), &text) && keep;
+		vftr_thread_own_name(name);
+		keep = !vftr_message_send(&end.head, sizeof(end), &text) && keep;
 	}
 	memset(&t->ring, 0, sizeof(t->ring));
 	t->state = THREAD_NEW;
 	if (had_one)
-		rings_leave(t->index, keep);
+		vftr_rings_leave(t->index, keep);
 	t->own = false;
-	process_unlock();
+	vftr_process_unlock();
 }
 
-void process_switch_off(void)
+void vftr_process_switch_off(void)
 {
 	store_release(&vftr_process.state, PROCESS_OFF);
 	store_relaxed(&vftr_own.gate, GATE_ALL);
 }
 
-void process_give_up(void)
+void vftr_process_give_up(void)
 {
 	if (load_acquire(&vftr_process.state) == PROCESS_OFF)
 		return;
-	process_switch_off();
-	store_release(&vftr_process.app->gave_up, process_ticks());
-	if (socket_is(vftr_process.socket)) /* not one of the program's that has its number now */
-		message_throw(vftr_process.socket, WIRE_GAVE_UP);
-	if (patience_over())
-		say("the agent does not answer any more", "");
+	vftr_process_switch_off();
+	store_release(&vftr_process.app->gave_up, vftr_process_ticks());
+	if (vftr_socket_is(
+		    vftr_process.socket)) /* not one of the program's that has its number now */
+		vftr_message_throw(vftr_process.socket, WIRE_GAVE_UP);
+	if (vftr_patience_over())
+		vftr_say("the agent does not answer any more", "");
 }
 
 /*
- * What the parent records with is not ours. If a signal handler has forked, what
- * it has interrupted still uses it when it goes on: private memory takes its
+ * The parent's control page and rings are not ours. If a signal handler has forked,
+ * the interrupted code still uses them when it goes on: so private memory takes their
  * place.
  */
-int process_forget(bool interrupted)
+int vftr_process_forget(bool interrupted)
 {
 	static const pthread_mutex_t fresh = PTHREAD_MUTEX_INITIALIZER;
 	struct thread *t = &vftr_thread;
@@ -541,26 +545,26 @@ int process_forget(bool interrupted)
 
 	lock = fresh; /* whoever held it is not here */
 	store_relaxed(&holder, 0);
-	session_forget_lock();
+	vftr_session_forget_lock();
 	early.tid = 0;
 	t->limit = NULL;
-	t->parent = t->endings = t->guests = 0;
-	counters_forget(t, interrupted);
+	t->parent = t->endings = t->vfork_children = 0;
+	vftr_counters_forget(t, interrupted);
 	if (interrupted) {
-		rings_blank();
-		segment_blank(control, CONTROL_BYTES);
+		vftr_rings_blank();
+		vftr_segment_blank(control, CONTROL_BYTES);
 	} else {
 		t->state = THREAD_NEW;
 		t->cur = NULL;
 		memset(&t->ring, 0, sizeof(t->ring));
 		fence_signal();
-		rings_forget();
+		vftr_rings_forget();
 		/* the fast path may have been interrupted just before its store */
-		segment_blank(ring ? ring + RING_STAGE_OFFSET : NULL,
+		vftr_segment_blank(ring ? ring + RING_STAGE_OFFSET : NULL,
 			RING_DATA_OFFSET - RING_STAGE_OFFSET);
 	}
 	vftr_process.socket = -1;
-	if (parents >= 0 && !socket_is(parents))
+	if (parents >= 0 && !vftr_socket_is(parents))
 		parents = -1; /* the program has closed it */
 	if (vftr_process.state != PROCESS_ON)
 		return parents;
@@ -568,28 +572,28 @@ int process_forget(bool interrupted)
 		vftr_process.agent = NULL;
 		vftr_process.app = NULL; /* before it goes: signal handlers look at it */
 		fence_signal();
-		segment_unmap_control(control);
+		vftr_segment_unmap_control(control);
 	}
 	vftr_process.parent_traced = vftr_process.pid;
 	vftr_process.lost_early = 0;
-	vftr_process.life++;
-	modules_forget();
+	vftr_process.generation++;
+	vftr_modules_forget();
 	vftr_process.state = PROCESS_NEW;
 	return parents;
 }
 
-void process_born(void)
+void vftr_process_born(void)
 {
 	int saved_errno = errno, parents;
 
 	vftr_process.parent_fork = 0; /* our parent has not announced us */
-	parents = process_forget(vftr_thread.busy != 0);
+	parents = vftr_process_forget(vftr_thread.busy != 0);
 	if (parents >= 0)
 		close(parents);
 	errno = saved_errno;
 }
 
-void process_child_unlock(void)
+void vftr_process_child_unlock(void)
 {
 	cancel_restore(cancel_state);
 	pthread_sigmask(SIG_SETMASK, &signals, NULL);

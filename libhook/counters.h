@@ -2,9 +2,8 @@
 /*
  * Hardware counters of a thread (shm/counters.h): opened when it gets its ring,
  * read at each event, on the slow path only: with counters there is no other.
- * What cannot be opened or read counts as 0, and its state says why. Called
- * with vftr_thread.busy set; nothing here changes errno's meaning to the caller,
- * who restores it.
+ * A counter that cannot be opened or read is 0, and its state says why. Called
+ * with vftr_thread.busy set; errno may change, and the caller restores it.
  */
 #ifndef VFTR_LIBHOOK_COUNTERS_H
 #define VFTR_LIBHOOK_COUNTERS_H
@@ -27,7 +26,7 @@ struct perf_counter {
 	uint64_t last; /* value */
 };
 
-/* Of one thread; it lies in pages of its own. */
+/* The counters of one thread, in pages of their own. */
 struct counters {
 	uint32_t n;
 	uint32_t sources;		   /* 1 << enum counter_source */
@@ -50,43 +49,43 @@ struct counters {
 #pragma GCC visibility push(hidden)
 
 /* After attaching: how many words a record of counters has, 0: none are wanted. */
-unsigned counters_wanted(void);
+unsigned vftr_counters_wanted(void);
 /* For t, which has a ring now; t->counters is NULL if there is no memory. */
-void counters_begin(struct thread *t);
-void counters_end(struct thread *t);
+void vftr_counters_begin(struct thread *t);
+void vftr_counters_end(struct thread *t);
 /* Child of fork: the descriptors are copies of the parent's, the pages are gone.
- * interrupted: what has been interrupted may be reading them. */
-void counters_forget(struct thread *t, bool interrupted);
-/* An event begins: what an exit ends is read at once. */
-void counters_event(struct counters *c, bool is_exit);
+ * interrupted: the interrupted code may be reading them. */
+void vftr_counters_forget(struct thread *t, bool interrupted);
+/* An event begins: at an exit, reads the values at once. */
+void vftr_counters_event(struct counters *c, bool is_exit);
 /* Makes c->word[] a record of the present values. */
-void counters_read(struct counters *c);
+void vftr_counters_read(struct counters *c);
 
-/* counter-perf.c: opens number i; reads all that are open. */
-void perf_open(struct counters *c, uint32_t i);
-void perf_read(struct counters *c);
-void perf_close(struct counters *c, bool forked);
+/* perf.c: opens number i; reads all that are open. */
+void vftr_perf_open(struct counters *c, uint32_t i);
+void vftr_perf_read(struct counters *c);
+void vftr_perf_close(struct counters *c, bool forked);
 /* Child of fork: closes all; reading goes on, and finds nothing. */
-void perf_forget(struct counters *c);
-/* Moves a descriptor out of the way of the program's own; -errno if there is no room. */
-int descriptor_aside(int fd);
+void vftr_perf_forget(struct counters *c);
+/* Moves a descriptor to a high number, away from the program's own; -errno: no room. */
+int vftr_descriptor_aside(int fd);
 
-/* counter-process.c: values of getrusage(2) since the ring began; and of energy. */
-void rusage_begin(struct counters *c);
-void rusage_read(struct counters *c);
-void energy_read(struct counters *c);
+/* process.c: values of getrusage(2) since the ring began; and of energy. */
+void vftr_rusage_begin(struct counters *c);
+void vftr_rusage_read(struct counters *c);
+void vftr_energy_read(struct counters *c);
 /* Child of fork. */
-void process_counters_forget(void);
+void vftr_process_counters_forget(void);
 /* The number that text begins with. False: there is none. */
-bool counter_number(const char *text, uint64_t *to);
-/* Of a counter that goes from 0 to range (0: unknown) and begins anew. */
-uint64_t energy_growth(uint64_t before, uint64_t now, uint64_t range);
+bool vftr_counter_number(const char *text, uint64_t *to);
+/* Growth of a counter that wraps from range (0: unknown) to 0. */
+uint64_t vftr_energy_growth(uint64_t before, uint64_t now, uint64_t range);
 
-/* counter-papi.c: the same with PAPI. */
-void papi_open(struct counters *c, uint32_t i);
-void papi_begin(struct counters *c); /* all have been opened */
-void papi_read(struct counters *c);
-void papi_close(struct counters *c);
+/* papi.c: the same with PAPI. */
+void vftr_papi_open(struct counters *c, uint32_t i);
+void vftr_papi_begin(struct counters *c); /* after all were opened */
+void vftr_papi_read(struct counters *c);
+void vftr_papi_close(struct counters *c);
 
 #pragma GCC visibility pop
 

@@ -119,7 +119,7 @@ void vftr_define(struct wire_head *message, size_t fixed, const void *data, size
 	vftr_slow(clock_counter(), 0, 0, NULL); /* attaches if need be */
 	if (process_is_on()) {
 		busy_begin(t);
-		message_send_data(message, fixed, data, bytes);
+		vftr_message_send_data(message, fixed, data, bytes);
 		busy_end(t);
 	}
 	errno = saved_errno;

@@ -28,16 +28,16 @@ void vftr_emit_1(uint64_t a);
 void vftr_emit_3(uint64_t a, uint64_t b, uint64_t c);
 void vftr_emit_4(uint64_t a, uint64_t b, uint64_t c, uint64_t d);
 
-/* Whether anything is recorded in this process now or may be later. */
+/* True if this process records now or may do so later. */
 bool vftr_active(void);
 
-/* Whether communication may be recorded: false once the agent said no, or is gone. */
+/* True if communication may be recorded: false once the agent said no, or is gone. */
 bool vftr_messages_wanted(void);
-/* And with it the length of each message of a collective call, where they may differ. */
+/* True if that includes the length of each message of a collective call, where they differ. */
 bool vftr_lengths_wanted(void);
 
 /*
- * Tells the agent what records will speak of: a message of shm/wire.h with
+ * Defines what later records name: sends the agent a message of shm/wire.h with
  * `bytes` of data behind its fixed part. Later records on this thread, and on
  * threads that learn of it from this one, are read after it.
  */
@@ -47,8 +47,8 @@ void vftr_define(struct wire_head *message, size_t fixed, const void *data, size
 void vftr_set_rank(struct wire_rank *place);
 
 /*
- * Before main(), this process is to be untraced; WHAT: MORE is said, unless what
- * is NULL or the user has switched us off himself.
+ * Before main(): leaves this process untraced, and prints WHAT: MORE, unless what
+ * is NULL or the user has switched tracing off.
  */
 void vftr_stay_off(const char *what, const char *more) __attribute__((visibility("hidden")));
 

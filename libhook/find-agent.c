@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Which agent is ours: the one of the session that we were attached to before a
- * fork, of VFTR_SESSION, of a contact that we join with, of "default", of our job, or
- * a new one.
+ * Finds our agent: that of the session that we were attached to before a fork, of
+ * VFTR_SESSION, of a contact that we join with, of "default", of our job, or a new
+ * one.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -19,7 +19,7 @@
 
 #define LOW_DESCRIPTORS 200 /* shells and daemons use and close the lowest ones */
 
-/* As the agent does, session.c: who else may write there can put a socket of his own there. */
+/* The agent's rule, too (rendezvous.c): another user with access could put a socket there. */
 static int directory_is_ours(const char *directory)
 {
 	struct stat st;
@@ -31,7 +31,7 @@ static int directory_is_ours(const char *directory)
 		       : -NOT_OUR_DIRECTORY;
 }
 
-/* It is part of a file's name. */
+/* A session's name is part of a file's name. */
 static bool session_is_name(const char *session)
 {
 	return session[0] != '.' && !strchr(session, '/');
@@ -56,7 +56,7 @@ static void job_session(char *out, size_t bytes)
 			*out = '-';
 }
 
-/* Of each call: the caller asks again as long as he is patient. */
+/* Limits the time of each call; the caller repeats it within its patience. */
 static void set_slice(int fd, long us)
 {
 	struct timeval limit = {0, us};
@@ -86,15 +86,15 @@ static int connect_to(const char *directory, const char *session, struct patienc
 		close(fd);
 		fd = high;
 	}
-	patience_of(directory, session);
-	set_slice(fd, patience ? patience_slice() / 1000 : 1);
+	vftr_patience_of(directory, session);
+	set_slice(fd, patience ? vftr_patience_slice() / 1000 : 1);
 	while (connect(fd, (struct sockaddr *)&a, sizeof(a))) {
 		n = -errno;
 		if (patience && (n == -EAGAIN || n == -EINTR)) { /* many wait before us */
-			if (patience_left(patience))
+			if (vftr_patience_left(patience))
 				continue;
-			patience_over_unseen();
-			n = patience_over() ? -ETIMEDOUT : -ECANCELED;
+			vftr_patience_over_unseen();
+			n = vftr_patience_over() ? -ETIMEDOUT : -ECANCELED;
 		}
 		close(fd);
 		return n;
@@ -106,32 +106,32 @@ static int connect_to(const char *directory, const char *session, struct patienc
 	return fd;
 }
 
-bool nobody_there(int error)
+bool vftr_nobody_there(int error)
 {
 	return error == -ENOENT || error == -ECONNREFUSED || error == -ENOTDIR;
 }
 
-/* The connection of agent_expect(), if the program has not closed it and the agent lives. */
+/* The connection of vftr_agent_expect(), if the program has not closed it and the agent lives. */
 static int early(void)
 {
 	int fd = vftr_process.socket;
 
 	vftr_process.socket = -1;
-	if (fd < 0 || !socket_is(fd))
+	if (fd < 0 || !vftr_socket_is(fd))
 		return -EBADF;
-	if (socket_answers(fd)) {
-		set_slice(fd, patience_slice() / 1000);
+	if (vftr_socket_answers(fd)) {
+		set_slice(fd, vftr_patience_slice() / 1000);
 		return fd;
 	}
 	close(fd);
 	return -ECONNRESET;
 }
 
-void agent_expect(void)
+void vftr_agent_expect(void)
 {
 	char directory[256];
 	struct stat st;
-	int fd = runtime_dir(directory, NULL, sizeof(directory));
+	int fd = vftr_runtime_dir(directory, NULL, sizeof(directory));
 
 	if (!fd)
 		fd = connect_to(directory, vftr_process.session, NULL);
@@ -146,7 +146,7 @@ void agent_expect(void)
 }
 
 /* HOST/SESSION#KEY, or S: and that. Agents of several nodes give contacts of other forms. */
-void find_agent_of(const char *contact)
+void vftr_find_agent_of(const char *contact)
 {
 	const char *host = contact + (strncmp(contact, "S:", 2) ? 0 : 2);
 	const char *slash = strchr(host, '/'), *key = strrchr(host, '#');
@@ -163,21 +163,21 @@ void find_agent_of(const char *contact)
 	if (strlen(mine) != (size_t)(slash - host) || memcmp(mine, host, strlen(mine)) ||
 		!session_is_name(session))
 		return;
-	process_lock();
+	vftr_process_lock();
 	vftr_thread.own = true;
 	if (vftr_process.state == PROCESS_NEW && !vftr_process.session[0])
 		memcpy(vftr_process.session, session, bytes + 1);
 	vftr_thread.own = false;
-	process_unlock();
+	vftr_process_unlock();
 }
 
-int find_agent(struct patience *patience)
+int vftr_find_agent(struct patience *patience)
 {
 	char directory[256];
 	const char *named = getenv("VFTR_SESSION");
 	const char *agent = getenv("VFTR_AGENT");
 	struct timespec pause = {0, 2000000};
-	int fd, error = runtime_dir(directory, NULL, sizeof(directory));
+	int fd, error = vftr_runtime_dir(directory, NULL, sizeof(directory));
 
 	fd = early();
 	if (fd >= 0)
@@ -188,33 +188,34 @@ int find_agent(struct patience *patience)
 		return -NOT_A_SESSION;
 	if (vftr_process.session[0]) {
 		fd = connect_to(directory, vftr_process.session, patience);
-		if (!nobody_there(fd))
+		if (!vftr_nobody_there(fd))
 			return fd;
 	}
 	snprintf(vftr_process.session, sizeof(vftr_process.session), "%.100s",
 		named && named[0] ? named : "default");
 	fd = connect_to(directory, vftr_process.session, patience);
-	if (!nobody_there(fd) || (agent && !strcmp(agent, "off")))
+	if (!vftr_nobody_there(fd) || (agent && !strcmp(agent, "off")))
 		return fd;
 	if (!named || !named[0])
 		job_session(vftr_process.session, sizeof(vftr_process.session));
 	fd = connect_to(directory, vftr_process.session, patience);
-	if (!nobody_there(fd))
+	if (!vftr_nobody_there(fd))
 		return fd;
 	if (vftr_process.parent_traced) /* its run is over: what it has written stays */
 		return -ECANCELED;
 	if (vftr_process.pid == 1) /* it would be found by wait(), and killed at our end */
 		return -ECHILD;
-	error = agent_spawn(vftr_process.session);
+	error = vftr_agent_spawn(vftr_process.session);
 	if (error)
 		return error;
 	/* ours, or that of a faster rank: whoever got the lock answers */
 	do {
-		runtime_dir(directory, NULL, sizeof(directory)); /* it may have been made now */
+		vftr_runtime_dir(
+			directory, NULL, sizeof(directory)); /* it may have been made now */
 		fd = connect_to(directory, vftr_process.session, patience);
-		if (!nobody_there(fd))
+		if (!vftr_nobody_there(fd))
 			return fd;
 		nanosleep(&pause, NULL);
-	} while (patience_left(patience));
+	} while (vftr_patience_left(patience));
 	return -ETIMEDOUT;
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * What a hook adds on this machine: a function of one load is called again and again
+ * Measures the cost of a hook on this machine: a function of one load is called repeatedly
  * with the fast path of thread.h, compiled once more for a thread that nobody reads,
  * and without it; a processor hides the call itself behind its hooks, so that these
  * alone would be too much. Takes some microseconds when the process attaches, and again
@@ -11,10 +11,10 @@
 #undef KILLPOINT
 #define KILLPOINT(name) ((void)0)
 
-#define vftr_thread    scratch_thread
-#define vftr_slow      scratch_slow
-#define vftr_overtaken scratch_overtaken
-#define vftr_gated     scratch_gated
+#define vftr_thread    vftr_scratch_thread
+#define vftr_slow      vftr_scratch_slow
+#define vftr_overtaken vftr_scratch_overtaken
+#define vftr_gated     vftr_scratch_gated
 #include "libhook/thread.h"
 
 #include "libhook/hook-cost.h"
@@ -26,23 +26,23 @@
 #define AGAIN_MOST   4	   /* times the first one; another one had the CPU meanwhile ... */
 #define PUBLISH_MOST 20000 /* ... as it had here; ns */
 
-__thread struct thread scratch_thread;
+__thread struct thread vftr_scratch_thread;
 static uint64_t gate = GATE_NONE;
 static uint64_t block[BLOCK_WORDS] __attribute__((aligned(BLOCK_BYTES)));
 
 _Static_assert(2 * PAIRS < BLOCK_WORDS, "the slow path is not part of it");
 
-void scratch_slow(uint64_t ticks, uint64_t exit_bit, uint64_t key, const void *site)
+void vftr_scratch_slow(uint64_t ticks, uint64_t exit_bit, uint64_t key, const void *site)
 {
 	/* the 31 bits of the time have wrapped: this round is not the fastest */
-	scratch_thread.high = ticks >> RECORD_TIME_BITS;
+	vftr_scratch_thread.high = ticks >> RECORD_TIME_BITS;
 }
 
-void scratch_gated(uint64_t exit_bit, uint64_t key, const void *site)
+void vftr_scratch_gated(uint64_t exit_bit, uint64_t key, const void *site)
 {
 }
 
-void scratch_overtaken(
+void vftr_scratch_overtaken(
 	uint64_t *word, uint64_t value, uint32_t turn, uint64_t key, const void *site)
 {
 }
@@ -72,10 +72,10 @@ static __attribute__((noinline)) uint64_t traced(const uint64_t *p)
 	return value;
 }
 
-/* Only one thread at a time: the block is one for all. */
+/* One thread at a time, as all use the same block. */
 static uint64_t round_ns(uint64_t (*call)(const uint64_t *))
 {
-	struct thread *t = &scratch_thread;
+	struct thread *t = &vftr_scratch_thread;
 	uint64_t from, sum = 0;
 
 	t->cur = block + 1;
@@ -112,7 +112,7 @@ static uint64_t measured_ps(int rounds)
 static uint64_t first, sum_ps, samples; /* `first' and what followed */
 static uint32_t measuring;
 
-uint64_t hook_cost_ps(void)
+uint64_t vftr_hook_cost_ps(void)
 {
 	if (!first) {
 		first = sum_ps = measured_ps(ROUNDS);
@@ -135,7 +135,7 @@ static void measure_again(void)
 	store_release(&measuring, 0);
 }
 
-void hook_cost_published(struct control_app_shm *app, uint64_t ns)
+void vftr_hook_cost_published(struct control_app_shm *app, uint64_t ns)
 {
 	static uint64_t all_ns, blocks;
 

@@ -10,13 +10,13 @@ struct control_app_shm;
  * Picoseconds that one hook adds to a short function, an enter or an exit; measured at
  * the first call.
  */
-uint64_t hook_cost_ps(void);
+uint64_t vftr_hook_cost_ps(void);
 
 /*
- * Publishing a block has taken so long, waits apart; what that comes to for each of its
- * records is added to the cost of a hook on the process's page, which is measured anew
- * from time to time. Any thread.
+ * To be called when publishing a block has taken ns nanoseconds, without waits: adds the
+ * share of one record to the cost of a hook on the process's page, and measures that
+ * cost anew from time to time. Any thread.
  */
-void hook_cost_published(struct control_app_shm *app, uint64_t ns);
+void vftr_hook_cost_published(struct control_app_shm *app, uint64_t ns);
 
 #endif

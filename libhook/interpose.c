@@ -32,7 +32,7 @@ __attribute__((used)) static void *(*const not_for_static_programs)(void *) = __
 void vftr_goodbye_now(void) __attribute__((visibility("hidden")));
 
 /*
- * What the program has from the start is looked up at the start. The loader's
+ * The functions of libraries that the program starts with are looked up at the start. The loader's
  * lookup waits while constructors run, and they may wait for threads that come
  * here; nor may a signal handler call it.
  */
@@ -100,10 +100,10 @@ static void jumping(void)
 {
 	struct thread *t = &vftr_thread;
 
-	if (thread_is_guest(t))
+	if (vftr_thread_is_vfork_child(t))
 		return;
 	t->limit = NULL;
-	slow_path_jump(t);
+	vftr_slow_path_jump(t);
 }
 
 #define JUMP(name)                                                                                 \
@@ -171,19 +171,20 @@ EXPORT void *__cxa_begin_catch(void *exception)
 EXPORT int dlclose(void *handle)
 {
 	int (*real)(void *);
-	bool ours = process_is_on() && !vftr_thread.busy && !thread_is_guest(&vftr_thread);
+	bool ours =
+		process_is_on() && !vftr_thread.busy && !vftr_thread_is_vfork_child(&vftr_thread);
 	int result;
 
 	NEXT(real, dlclose);
 	if (ours) {
 		busy_begin(&vftr_thread);
-		modules_refresh_surely();
+		vftr_modules_refresh_surely();
 		busy_end(&vftr_thread);
 	}
 	result = real(handle);
 	if (ours) {
 		busy_begin(&vftr_thread);
-		modules_refresh_surely();
+		vftr_modules_refresh_surely();
 		busy_end(&vftr_thread);
 	}
 	return result;
@@ -195,31 +196,31 @@ EXPORT int pthread_create(
 	pthread_t *thread, const pthread_attr_t *attr, void *(*run)(void *), void *argument)
 {
 	int (*real)(pthread_t *, const pthread_attr_t *, void *(*)(void *), void *);
-	struct thread_start *s = thread_start_new(run, NULL, argument);
+	struct thread_start *s = vftr_thread_start_new(run, NULL, argument);
 	int error;
 
 	ompt_thread_created((const void *)run);
 	NEXT(real, pthread_create);
 	if (!s)
 		return real(thread, attr, run, argument);
-	error = real(thread, attr, thread_start_posix, s);
+	error = real(thread, attr, vftr_thread_start_posix, s);
 	if (error)
-		thread_start_cancel(s);
+		vftr_thread_start_cancel(s);
 	return error;
 }
 
 EXPORT int thrd_create(thrd_t *thread, thrd_start_t run, void *argument)
 {
 	int (*real)(thrd_t *, thrd_start_t, void *);
-	struct thread_start *s = thread_start_new(NULL, run, argument);
+	struct thread_start *s = vftr_thread_start_new(NULL, run, argument);
 	int error;
 
 	NEXT(real, thrd_create);
 	if (!s)
 		return real(thread, run, argument);
-	error = real(thread, thread_start_c11, s);
+	error = real(thread, vftr_thread_start_c11, s);
 	if (error != thrd_success)
-		thread_start_cancel(s);
+		vftr_thread_start_cancel(s);
 	return error;
 }
 
@@ -231,19 +232,19 @@ EXPORT int pthread_setname_np(pthread_t thread, const char *name)
 	NEXT(real, pthread_setname_np);
 	error = real(thread, name);
 	if (!error)
-		thread_named((uintptr_t)thread, name);
+		vftr_thread_named((uintptr_t)thread, name);
 	return error;
 }
 
-/* Children in our memory: guest.c. */
+/* Children in our memory: vfork-child.c. */
 void vftr_vfork_begin(void)
 {
-	guests_begin();
+	vftr_vfork_children_begin();
 }
 
 long vftr_vfork_end(long result)
 {
-	guests_end();
+	vftr_vfork_children_end();
 	if (result >= 0)
 		return result;
 	errno = (int)-result;
@@ -253,7 +254,7 @@ long vftr_vfork_end(long result)
 EXPORT int clone(int (*run)(void *), void *stack, int flags, void *argument, ...)
 {
 	int (*real)(int (*)(void *), void *, int, void *, ...);
-	bool guest = (flags & CLONE_VM) && !(flags & CLONE_SETTLS) && !vftr_thread.busy;
+	bool vfork_child = (flags & CLONE_VM) && !(flags & CLONE_SETTLS) && !vftr_thread.busy;
 	void *parent_tid, *tls, *child_tid;
 	va_list more;
 	int pid;
@@ -264,11 +265,11 @@ EXPORT int clone(int (*run)(void *), void *stack, int flags, void *argument, ...
 	child_tid = va_arg(more, void *);
 	va_end(more);
 	NEXT(real, clone);
-	if (guest)
-		guests_begin();
+	if (vfork_child)
+		vftr_vfork_children_begin();
 	pid = real(run, stack, flags, argument, parent_tid, tls, child_tid);
-	if (guest && (pid < 0 || (flags & CLONE_VFORK)))
-		guests_end();
+	if (vfork_child && (pid < 0 || (flags & CLONE_VFORK)))
+		vftr_vfork_children_end();
 	return pid;
 }
 

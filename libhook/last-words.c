@@ -15,7 +15,7 @@
 
 #define SLICE_MS 100
 
-/* What answers another thread's question stays: that one reads it. */
+/* Looks for MAY_END; an answer to another thread's request is left for that thread. */
 static bool may_end(int fd)
 {
 	struct wire_head m;
@@ -25,13 +25,13 @@ static bool may_end(int fd)
 	       m.kind == WIRE_MAY_END;
 }
 
-void last_words_wait(void)
+void vftr_last_words_wait(void)
 {
 	const uint64_t until = clock_raw_ns() + (uint64_t)vftr_process.last_words_ms * 1000000;
 	const struct timespec slice = {0, SLICE_MS * 1000000}, moment = {0, 1000000};
 	struct pollfd p = {.fd = vftr_process.socket, .events = POLLIN | POLLRDHUP};
 
-	if (!vftr_process.last_words_ms || p.fd < 0 || !socket_is(p.fd))
+	if (!vftr_process.last_words_ms || p.fd < 0 || !vftr_socket_is(p.fd))
 		return;
 	while (clock_raw_ns() < until) {
 		p.revents = 0;
@@ -41,6 +41,6 @@ void last_words_wait(void)
 			return;
 		syscall(SYS_nanosleep, &moment, NULL);
 	}
-	if (patience_over())
-		say_late(vftr_process.last_words_ms);
+	if (vftr_patience_over())
+		vftr_say_late(vftr_process.last_words_ms);
 }

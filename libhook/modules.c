@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Which code is where. The agent resolves addresses with this list, so a
+ * The list of loaded modules. The agent resolves addresses with it, so a
  * module is announced before it can be unloaded, and its end when it is gone.
  * dl_iterate_phdr() allocates nothing; its counters tell whether to look.
  */
@@ -15,6 +15,7 @@
 #include <unistd.h>
 #include "libhook/process.h"
 #include "libhook/switches.h"
+#include "shm/fnv.h"
 
 #define MODULES_MAX	    4096
 #define LOOK_INTERVAL_TICKS 20000000u /* about 10 ms at some GHz */
@@ -87,21 +88,20 @@ static void announce(const struct dl_phdr_info *info, uint64_t low, uint64_t hig
 	static char executable[4096]; /* one thread looks at a time, maybe on a small stack */
 
 	if (!info->dlpi_name || !info->dlpi_name[0]) {
-		executable_path(executable, sizeof(executable));
+		vftr_executable_path(executable, sizeof(executable));
 		path.s[0] = executable;
 	}
 	read_build_id(info, &m);
-	message_send(&m.head, sizeof(m), &path);
+	vftr_message_send(&m.head, sizeof(m), &path);
 }
 
 static uint64_t identity_of(const struct dl_phdr_info *info)
 {
-	uint64_t h = 0xcbf29ce484222325u ^ (uint64_t)info->dlpi_phnum;
+	const char *name = info->dlpi_name ? info->dlpi_name : "";
+	uint64_t h = fnv_text(FNV_BEGIN ^ (uint64_t)info->dlpi_phnum, name);
 
-	for (const char *s = info->dlpi_name; s && *s; s++)
-		h = (h ^ (unsigned char)*s) * 0x100000001b3u;
 	for (int i = 0; i < info->dlpi_phnum; i++)
-		h = (h ^ info->dlpi_phdr[i].p_filesz) * 0x100000001b3u;
+		h = fnv_word(h, info->dlpi_phdr[i].p_filesz);
 	return h;
 }
 
@@ -120,7 +120,7 @@ static int find_identity(struct dl_phdr_info *info, size_t bytes, void *context)
 	return 1;
 }
 
-uint64_t module_identity(uint64_t address)
+uint64_t vftr_module_identity(uint64_t address)
 {
 	struct search s = {.address = address};
 
@@ -203,16 +203,16 @@ static void forget_unseen(void)
 			known[kept++] = known[i];
 			continue;
 		}
-		message_send(&gone.head, sizeof(gone), NULL);
-		constructs_unloaded(known[i].low, known[i].high, known[i].identity);
-		if (openacc_unloaded)
-			openacc_unloaded(known[i].low, known[i].high);
-		switches_unloaded(known[i].low, known[i].high);
+		vftr_message_send(&gone.head, sizeof(gone), NULL);
+		vftr_constructs_unloaded(known[i].low, known[i].high, known[i].identity);
+		if (vftr_openacc_unloaded)
+			vftr_openacc_unloaded(known[i].low, known[i].high);
+		vftr_switches_unloaded(known[i].low, known[i].high);
 	}
 	n_known = kept;
 }
 
-/* One thread looks, the others go on, or try again some times. */
+/* One thread reads the list; the others go on, or try again some times. */
 static void refresh(unsigned times)
 {
 	bool changed = false;
@@ -255,26 +255,26 @@ static void refresh_whole(unsigned times)
 	pthread_sigmask(SIG_SETMASK, &old, NULL);
 }
 
-void modules_refresh(void)
+void vftr_modules_refresh(void)
 {
 	refresh_whole(0);
 }
 
-void modules_refresh_surely(void)
+void vftr_modules_refresh_surely(void)
 {
 	refresh_whole(LOOKS);
 }
 
-void modules_refresh_rarely(uint64_t ticks)
+void vftr_modules_refresh_rarely(uint64_t ticks)
 {
 	/* stale is safe: somebody looks twice */
 	if (ticks - load_relaxed(&vftr_process.modules_checked) < LOOK_INTERVAL_TICKS)
 		return;
 	store_relaxed(&vftr_process.modules_checked, ticks);
-	modules_refresh();
+	vftr_modules_refresh();
 }
 
-void modules_forget(void)
+void vftr_modules_forget(void)
 {
 	n_known = 0;
 	adds = subs = 0;

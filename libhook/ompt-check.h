@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Says so if an OpenMP runtime with OMPT works without telling us: it was
- * forbidden, or another tool took the only place there is for one.
+ * Warns if an OpenMP runtime with OMPT runs without calling our tool: OMP_TOOL
+ * forbids it, or another tool is in use (a runtime takes one).
  */
 #ifndef VFTR_LIBHOOK_OMPT_CHECK_H
 #define VFTR_LIBHOOK_OMPT_CHECK_H
@@ -10,7 +10,7 @@
 
 /* A runtime uses our tool; function is one of its own. */
 void ompt_started(const void *function);
-/* Is this the runtime's own code? */
+/* True if this is the runtime's own code. */
 bool ompt_is_runtime(const void *address);
 /* A thread is about to be created that will run this function. Keeps errno. */
 void ompt_thread_created(const void *run);

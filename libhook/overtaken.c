@@ -26,11 +26,11 @@ void vftr_overtaken(uint64_t *word, uint64_t value, uint32_t turn, uint64_t key,
 		}
 	}
 	store_relaxed(word, 0);
-	vftr_slow(process_ticks(), value & RECORD_EXIT, key, site);
+	vftr_slow(vftr_process_ticks(), value & RECORD_EXIT, key, site);
 }
 
 /*
- * As vftr_overtaken(), for all words of a record at once. Whether it is gone,
+ * vftr_overtaken() for a record of several words. True if the record is gone,
  * and must be recorded again.
  */
 static bool words_overtaken(struct thread *t, uint64_t *to, const uint64_t *word, uint32_t turn)

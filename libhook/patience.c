@@ -32,7 +32,7 @@ static bool marked(void)
 	return n > 0 && (size_t)n == strlen(agent) && !memcmp(whose, agent, (size_t)n);
 }
 
-void patience_of(const char *directory, const char *session)
+void vftr_patience_of(const char *directory, const char *session)
 {
 	char path[sizeof(place) + 8], text[64];
 	ssize_t n = -1;
@@ -56,18 +56,18 @@ void patience_of(const char *directory, const char *session)
 		vftr_process.block_most_ns = strtoull(text + digits + 1, NULL, 10) * 1000000;
 }
 
-uint32_t patience_slice(void)
+uint32_t vftr_patience_slice(void)
 {
 	return marked() ? NOT_ATTACHED_NS : PATIENCE_SLICE_NS;
 }
 
-void patience_begin(struct patience *p)
+void vftr_patience_begin(struct patience *p)
 {
 	p->last_ns = clock_raw_ns();
 	p->waited_ns = 0;
 }
 
-bool patience_left(struct patience *p)
+bool vftr_patience_left(struct patience *p)
 {
 	const bool attached = load_acquire(&vftr_process.state) == PROCESS_ON;
 	const uint64_t soon = attached ? ATTACHED_NS : NOT_ATTACHED_NS;
@@ -81,14 +81,14 @@ bool patience_left(struct patience *p)
 		most = DEFAULT_NS;
 	if (p->waited_ns >= soon && p->waited_ns < most && marked())
 		most = soon;
-	if (p->waited_ns >= ATTACHED_NS && p->waited_ns < most && process_is_to_end()) {
+	if (p->waited_ns >= ATTACHED_NS && p->waited_ns < most && vftr_process_is_to_end()) {
 		store_relaxed(&in_a_hurry, 1);
 		most = ATTACHED_NS;
 	}
 	return p->waited_ns < most;
 }
 
-bool patience_over(void)
+bool vftr_patience_over(void)
 {
 	char path[sizeof(place) + 8];
 
@@ -104,7 +104,7 @@ bool patience_over(void)
 	return !symlink(agent, path);
 }
 
-void patience_over_unseen(void)
+void vftr_patience_over_unseen(void)
 {
 	char path[sizeof(place) + 32];
 

@@ -51,7 +51,7 @@ static struct slot *slot_make(uint32_t index)
 	return &chunks[c][index % CHUNK_RINGS];
 }
 
-uint32_t rings_take_spare(void)
+uint32_t vftr_rings_take_spare(void)
 {
 	uint32_t taken = first_spare;
 
@@ -62,7 +62,7 @@ uint32_t rings_take_spare(void)
 	return taken;
 }
 
-int rings_use(const struct wire_ring *reply, int fd, struct ring *ring)
+int vftr_rings_use(const struct wire_ring *reply, int fd, struct ring *ring)
 {
 	struct slot *s = reply->uses ? slot_of(reply->index) : slot_make(reply->index);
 	int error = 0;
@@ -70,8 +70,8 @@ int rings_use(const struct wire_ring *reply, int fd, struct ring *ring)
 	if (!s)
 		return reply->uses ? -EPROTO : -ENOMEM;
 	if (!reply->uses) {
-		segment_unmap_ring(&s->ring);
-		error = fd < 0 ? -EPROTO : segment_map_ring(fd, reply->ring_size, &s->ring);
+		vftr_segment_unmap_ring(&s->ring);
+		error = fd < 0 ? -EPROTO : vftr_segment_map_ring(fd, reply->ring_size, &s->ring);
 	} else if (!s->ring.base) {
 		error = -EPROTO;
 	}
@@ -83,12 +83,12 @@ int rings_use(const struct wire_ring *reply, int fd, struct ring *ring)
 	return 0;
 }
 
-bool rings_keep(uint32_t index)
+bool vftr_rings_keep(uint32_t index)
 {
 	return n_spare < SPARE_MAX && slot_of(index);
 }
 
-void rings_leave(uint32_t index, bool keep)
+void vftr_rings_leave(uint32_t index, bool keep)
 {
 	struct slot *s = slot_of(index);
 
@@ -96,7 +96,7 @@ void rings_leave(uint32_t index, bool keep)
 		return;
 	s->owner = 0;
 	if (!keep) {
-		segment_unmap_ring(&s->ring);
+		vftr_segment_unmap_ring(&s->ring);
 		return;
 	}
 	s->next_spare = first_spare;
@@ -104,7 +104,7 @@ void rings_leave(uint32_t index, bool keep)
 	n_spare++;
 }
 
-uint32_t rings_of(uintptr_t pthread_self)
+uint32_t vftr_rings_of(uintptr_t pthread_self)
 {
 	for (uint32_t c = 0; c < n_chunks; c++)
 		for (uint32_t i = 0; chunks[c] && i < CHUNK_RINGS; i++)
@@ -113,21 +113,21 @@ uint32_t rings_of(uintptr_t pthread_self)
 	return UINT32_MAX;
 }
 
-void rings_blank(void)
+void vftr_rings_blank(void)
 {
 	for (uint32_t c = 0; c < n_chunks; c++)
 		for (uint32_t i = 0; chunks[c] && i < CHUNK_RINGS; i++) {
-			segment_blank(chunks[c][i].ring.base, chunks[c][i].ring.bytes);
+			vftr_segment_blank(chunks[c][i].ring.base, chunks[c][i].ring.bytes);
 			memset(&chunks[c][i], 0, sizeof(chunks[c][i]));
 		}
 	first_spare = n_spare = 0;
 }
 
-void rings_forget(void)
+void vftr_rings_forget(void)
 {
 	for (uint32_t c = 0; c < n_chunks; c++)
 		for (uint32_t i = 0; chunks[c] && i < CHUNK_RINGS; i++) {
-			segment_unmap_ring(&chunks[c][i].ring);
+			vftr_segment_unmap_ring(&chunks[c][i].ring);
 			chunks[c][i].owner = 0;
 		}
 	first_spare = n_spare = 0;

@@ -22,7 +22,7 @@
 static struct stat at_start;
 static enum { NOT_LOOKED, IS_OPEN, IS_CLOSED } standard_error;
 
-/* What the program opens as descriptor 2 later is its own, and may be its data. */
+/* A file that the program opens as descriptor 2 later is its own, and may hold its data. */
 __attribute__((constructor)) static void look(void)
 {
 	if (standard_error == NOT_LOOKED)
@@ -60,8 +60,8 @@ static ssize_t write_at_once(char *line, size_t n)
 }
 
 /*
- * Nobody reads the pipe, the file is at its limit: the signal that tells so comes to
- * the calling thread, and would end the program. It is blocked, and taken.
+ * If the pipe has no reader, or the file is at its limit, the calling thread gets a
+ * signal that would end the program. It is blocked, and removed.
  */
 static void write_quietly(char *line, size_t n)
 {
@@ -92,7 +92,7 @@ static void say_line(char *line, size_t bytes, int n)
 	errno = saved_errno;
 }
 
-void say(const char *what, const char *more)
+void vftr_say(const char *what, const char *more)
 {
 	char line[512]; /* at most PIPE_BUF: all of it or nothing */
 	int n = snprintf(line, sizeof(line), "vftrace: %s%s%s; running untraced\n", what,
@@ -101,7 +101,7 @@ void say(const char *what, const char *more)
 	say_line(line, sizeof(line), n);
 }
 
-void say_late(uint32_t ms)
+void vftr_say_late(uint32_t ms)
 {
 	char line[128];
 	int n = snprintf(line, sizeof(line),
@@ -114,7 +114,7 @@ void say_late(uint32_t ms)
 void vftr_stay_off(const char *what, const char *more)
 {
 	vftr_process.state = PROCESS_OFF;
-	process_gate();
-	if (what && !user_has_switched_off())
-		say(what, more);
+	vftr_process_gate();
+	if (what && !vftr_user_has_switched_off())
+		vftr_say(what, more);
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * What the files session*.c share. A process that has joined keeps little: its
- * communicators with their tickets. The agents have the rest.
+ * Declarations for the files of this folder. A process that has joined keeps only its
+ * communicators with their tickets; the agents have the rest.
  */
 #ifndef VFTR_LIBHOOK_SESSION_H
 #define VFTR_LIBHOOK_SESSION_H
@@ -23,33 +23,33 @@ struct session_comm {
 	uint32_t room;		      /* ... of so many */
 };
 
-/* The n-th thing of a kind that is never moved: chunks of a growing size, from pages. */
+/* A list whose items never move: chunks of a growing size, from pages. */
 #define SESSION_CHUNKS 16
 #define SESSION_FIRST  64u
 struct session_list {
 	void *chunk[SESSION_CHUNKS];
 	uint32_t n;
 };
-/* NULL: there is none. */
-void *session_at(struct session_list *l, uint32_t i, size_t bytes);
-/* Another one, zeroed; NULL: no memory. With session_lock() held. */
-void *session_more(struct session_list *l, size_t bytes);
+/* Item i, of `bytes` bytes; NULL: there is none. */
+void *vftr_session_at(struct session_list *l, uint32_t i, size_t bytes);
+/* A new item, zeroed; NULL: no memory. With vftr_session_lock() held. */
+void *vftr_session_more(struct session_list *l, size_t bytes);
 
-void session_lock(void);
-void session_unlock(void);
-/* Child of fork(): whoever held it is not here. */
-void session_forget_lock(void);
+void vftr_session_lock(void);
+void vftr_session_unlock(void);
+/* Child of fork(): the thread that held the lock is not here. */
+void vftr_session_forget_lock(void);
 
 /* Sets the thread's last sentence and returns code. text NULL: that of the code. */
-int session_fail(int code, const char *fmt, ...) __attribute__((format(__printf__, 2, 3)));
-/* Where a contact for the calling thread is kept, SESSION_CONTACT_MAX + 1 bytes; or NULL. */
-char *session_contact_room(void);
-/* The thread ends: what it was told, may be used for another one. */
-void session_thread_end(void);
-/* Whether there is an agent; attaches. VFTRACE_OK, or the code to return. */
-int session_ready(void);
-/* ... and this process has started. */
-int session_started(void);
+int vftr_session_fail(int code, const char *fmt, ...) __attribute__((format(__printf__, 2, 3)));
+/* The calling thread's room for a contact, SESSION_CONTACT_MAX + 1 bytes; or NULL. */
+char *vftr_session_contact_room(void);
+/* The thread ends: its room for texts may serve another one. */
+void vftr_session_thread_end(void);
+/* Attaches if need be. VFTRACE_OK, or the code to return. */
+int vftr_session_ready(void);
+/* The same, and the process must have started. */
+int vftr_session_started(void);
 
 union session_packet {
 	struct wire_session_answer answer;
@@ -57,25 +57,26 @@ union session_packet {
 };
 
 /*
- * Asks, and waits for the outcome, until the time is over (timeout_s <= 0: for ever). The
- * code, which session_fail() has been told; p->answer is the outcome, and the text behind it is
- * terminated.
+ * Sends request m and waits for the outcome, at most timeout_s (<= 0: for ever). Returns the
+ * code, after vftr_session_fail() if it is an error; p->answer is the outcome, and the text
+ * behind it is terminated.
  */
-int session_do(struct wire_session *m, const void *data, size_t bytes, double timeout_s,
+int vftr_session_do(struct wire_session *m, const void *data, size_t bytes, double timeout_s,
 	union session_packet *p);
-/* Only asks; the answer may be pending. */
-int session_ask(struct wire_session *m, const void *data, size_t bytes, union session_packet *p);
-/* The outcome of request m, which is pending: as session_do(). */
-int session_wait(uint32_t request, double timeout_s, union session_packet *p);
+/* Only sends the request; the answer may be pending. */
+int vftr_session_ask(
+	struct wire_session *m, const void *data, size_t bytes, union session_packet *p);
+/* Waits for the outcome of a pending request, as vftr_session_do(). */
+int vftr_session_wait(uint32_t request, double timeout_s, union session_packet *p);
 
-/* session-log.c: the time of vftrace_begin_unordered() on this thread, in ticks, or 0. */
-uint64_t session_earlier(void);
+/* log.c: the time of vftrace_begin_unordered() on this thread, in ticks, or 0. */
+uint64_t vftr_session_earlier(void);
 
-/* session-comm.c */
-struct session_comm *session_comm(int comm);
-/* A handle of VFTRACE_COMM_WORLD to PARENT gets another meaning; w->number 0: none. */
-int session_comm_set(int comm, const struct wire_session_comm *w);
-void session_comms_forget(void);
+/* communicator.c */
+struct session_comm *vftr_session_comm(int comm);
+/* Gives a handle from VFTRACE_COMM_WORLD to PARENT a new communicator; w->number 0: none. */
+int vftr_session_comm_set(int comm, const struct wire_session_comm *w);
+void vftr_session_comms_forget(void);
 #define SESSION_TIMEOUT_S 10.0
 
 #pragma GCC visibility pop

@@ -26,10 +26,10 @@ static uint64_t *stage_end(struct thread *t)
 	return t->ring.stage[t->stage] + BLOCK_WORDS;
 }
 
-/* With guests (guest.c) there is no fast path. */
+/* With vfork children (vfork-child.c) there is no fast path. */
 static uint64_t *fast_limit(struct thread *t)
 {
-	return t->guests ? NULL : stage_end(t);
+	return t->vfork_children ? NULL : stage_end(t);
 }
 
 static unsigned stage_room(struct thread *t)
@@ -72,7 +72,7 @@ static void put(struct thread *t, uint64_t word, uint64_t payload)
 /* A wait for room is over; the record of it follows the one that room was wanted for. */
 static void note_blocked(struct thread *t, uint64_t from)
 {
-	uint64_t now = process_ticks();
+	uint64_t now = vftr_process_ticks();
 
 	t->blocked += now - from;
 	t->blocked_until = now | !now;
@@ -95,13 +95,13 @@ static void sleep_on_ring(struct thread *t)
 /* Waits until a block fits. False: the agent is gone, or all patience with it. */
 static bool wait_for_room(struct thread *t)
 {
-	uint64_t from = clock_raw_ns(), from_ticks = process_ticks();
+	uint64_t from = clock_raw_ns(), from_ticks = vftr_process_ticks();
 	struct patience patience;
 	unsigned rounds = 0;
 	bool alive = true;
 
-	patience_begin(&patience); /* any block that is taken ends the wait */
-	agent_kick();
+	vftr_patience_begin(&patience); /* any block that is taken ends the wait */
+	vftr_agent_kick();
 	while (!ring_has_room(&t->ring, 1)) {
 		if (load_relaxed(&t->ring.consumer->retired)) {
 			alive = false;
@@ -112,12 +112,12 @@ static bool wait_for_room(struct thread *t)
 			continue;
 		}
 		sleep_on_ring(t);
-		if (!patience_left(&patience)) {
-			process_give_up();
+		if (!vftr_patience_left(&patience)) {
+			vftr_process_give_up();
 			alive = false;
 			break;
 		}
-		if (rounds % 8 == 0 && !agent_alive()) {
+		if (rounds % 8 == 0 && !vftr_agent_alive()) {
 			alive = false;
 			break;
 		}
@@ -132,7 +132,7 @@ static void ring_lost(struct thread *t)
 	t->limit = NULL;
 	t->state = THREAD_OFF;
 	if (!load_relaxed(&t->ring.consumer->retired))
-		process_switch_off();
+		vftr_process_switch_off();
 }
 
 /* The agent sleeps until a quarter of some ring is full. */
@@ -145,7 +145,7 @@ static void kick_if_needed(struct thread *t)
 		head - t->kicked_at >= t->ring.size / 8) {
 		t->kicked_at = head; /* it takes a moment to wake up */
 		t->ring.producer->kicks++;
-		agent_kick();
+		vftr_agent_kick();
 	}
 }
 
@@ -171,7 +171,7 @@ static bool stage_flush(struct thread *t, uint64_t ticks)
 			fence_signal();
 			t->at = t->cur; /* behind what handlers stored */
 			t->state = THREAD_DROPPING;
-			agent_kick();
+			vftr_agent_kick();
 			return false;
 		}
 		if (!wait_for_room(t)) {
@@ -182,9 +182,9 @@ static bool stage_flush(struct thread *t, uint64_t ticks)
 	}
 	ring_publish(&t->ring, full);
 	kick_if_needed(t);
-	modules_refresh_rarely(ticks);
-	switches_follow();
-	hook_cost_published(vftr_process.app, clock_raw_ns() - from);
+	vftr_modules_refresh_rarely(ticks);
+	vftr_switches_follow();
+	vftr_hook_cost_published(vftr_process.app, clock_raw_ns() - from);
 	return true;
 }
 
@@ -197,7 +197,7 @@ static void put_sync(struct thread *t, uint64_t ticks)
 	t->high = ticks >> RECORD_TIME_BITS;
 }
 
-/* What the next enter after a longjmp() needs to find its caller. */
+/* A SITE, by which the first enter after a longjmp() finds its caller. */
 static void put_site(struct thread *t, uint64_t ticks, const void *site)
 {
 	t->jumped = NULL;
@@ -216,7 +216,7 @@ static void put_words(struct thread *t, const uint64_t *word, unsigned n)
 	store_release(&at[n - 1], word[n - 1]);
 }
 
-/* What the thread has waited for room, if it has. The fast path stays off then. */
+/* A BLOCKED record, if the thread has waited for room; then the fast path stays off. */
 static void put_blocked(struct thread *t)
 {
 	const uint64_t word[BLOCKED_WORDS] = {
@@ -226,7 +226,7 @@ static void put_blocked(struct thread *t)
 		return;
 	t->limit = NULL;
 	fence_signal();
-	if (!t->guests)
+	if (!t->vfork_children)
 		t->at = t->cur;
 	if (stage_room(t) < BLOCKED_WORDS)
 		return;
@@ -257,7 +257,7 @@ static void put_counters(struct thread *t, bool now)
 	if (!t->counters)
 		return;
 	if (now)
-		counters_read(t->counters);
+		vftr_counters_read(t->counters);
 	put_words(t, t->counters->word, vftr_process.counter_words);
 }
 
@@ -308,7 +308,7 @@ static bool make_room_for(struct thread *t, uint64_t ticks, unsigned words)
 	for (;;) {
 		t->limit = NULL;
 		fence_signal();
-		if (!t->guests)
+		if (!t->vfork_children)
 			t->at = t->cur;
 		if (stage_room(t) >= words) {
 			close_nested(t, ticks);
@@ -437,13 +437,13 @@ static void while_paused(
 	}
 }
 
-/* The thread has a ring of this life and may record, now or after a pause. */
+/* The thread has a ring of this generation and may record, now or after a pause. */
 static void record_slowly(
 	struct thread *t, uint64_t ticks, uint64_t exit_bit, uint64_t key, const void *site)
 {
 	bool paused = load_relaxed(&vftr_process.pauses) != 0;
 
-	skipped_forget(t, exit_bit, key, site);
+	vftr_skipped_forget(t, exit_bit, key, site);
 	if (t->state == THREAD_DROPPING && !stop_dropping(t, ticks)) {
 		drop(t, ticks, exit_bit, key, site);
 		return;
@@ -467,11 +467,11 @@ static void record_slowly(
 	}
 }
 
-void thread_publish(struct thread *t)
+void vftr_thread_publish(struct thread *t)
 {
 	busy_begin(t);
 	if (t->state == THREAD_ACTIVE || t->state == THREAD_PAUSED)
-		stage_flush(t, process_ticks());
+		stage_flush(t, vftr_process_ticks());
 	if (t->state == THREAD_ACTIVE || t->state == THREAD_PAUSED)
 		put_blocked(t);
 	t->limit = t->state == THREAD_ACTIVE ? fast_limit(t) : NULL;
@@ -483,11 +483,11 @@ void vftr_emit_slow(const uint64_t *word)
 	struct thread *t = &vftr_thread;
 	int saved_errno = errno;
 
-	if (t->busy || !t->ring.base || t->life != vftr_process.life || !process_is_on() ||
-		thread_is_guest(t))
+	if (t->busy || !t->ring.base || t->generation != vftr_process.generation ||
+		!process_is_on() || vftr_thread_is_vfork_child(t))
 		return;
 	busy_begin_surely(t, NULL);
-	if (t->state == THREAD_ACTIVE && make_room_for(t, process_ticks(), EMIT_ROOM))
+	if (t->state == THREAD_ACTIVE && make_room_for(t, vftr_process_ticks(), EMIT_ROOM))
 		put_words(t, word, record_words(word[0]));
 	else if (t->state == THREAD_DROPPING)
 		t->ring.producer->lost_messages++;
@@ -505,18 +505,18 @@ void vftr_slow(uint64_t ticks, uint64_t exit_bit, uint64_t key, const void *site
 	struct thread *t = &vftr_thread;
 	int saved_errno = errno;
 
-	if (t->guests && thread_is_guest(t))
+	if (t->vfork_children && vftr_thread_is_vfork_child(t))
 		return;
 	if (unlikely(!load_relaxed(&vftr_own.here)) &&
 		load_relaxed(&vftr_process.state) == PROCESS_ON)
-		process_born();
+		vftr_process_born();
 	if (unlikely(t->busy)) {
-		if (!slow_path_left(t, (uintptr_t)__builtin_dwarf_cfa(), site)) {
+		if (!vftr_slow_path_left(t, (uintptr_t)__builtin_dwarf_cfa(), site)) {
 			if (key)
 				nested(t, exit_bit);
 			return;
 		}
-		slow_path_repair(t);
+		vftr_slow_path_repair(t);
 	}
 	if (t->state == THREAD_OFF && load_acquire(&vftr_process.state) == PROCESS_OFF) {
 		t->limit = NULL;
@@ -525,7 +525,7 @@ void vftr_slow(uint64_t ticks, uint64_t exit_bit, uint64_t key, const void *site
 	busy_begin_surely(t, site);
 attach:
 	if (load_acquire(&vftr_process.state) == PROCESS_NEW) {
-		process_attach();
+		vftr_process_attach();
 		ticks = clock_counter(); /* looking for the agent is not the program's time */
 	}
 	if (load_acquire(&vftr_process.state) == PROCESS_OFF) {
@@ -533,8 +533,8 @@ attach:
 		t->limit = NULL;
 		goto out;
 	}
-	if (t->state == THREAD_NEW || t->life != vftr_process.life) {
-		thread_attach(t);
+	if (t->state == THREAD_NEW || t->generation != vftr_process.generation) {
+		vftr_thread_attach(t);
 		ticks = clock_counter();
 		if (t->state == THREAD_NEW)
 			goto attach;
@@ -545,7 +545,7 @@ attach:
 		ticks = clock_raw_ns();
 	if (t->counters && key &&
 		!(t->state == THREAD_PAUSED && load_relaxed(&vftr_process.pauses)))
-		counters_event(t->counters, exit_bit);
+		vftr_counters_event(t->counters, exit_bit);
 	if (key)
 		record_slowly(t, ticks, exit_bit, key, site);
 	else if (t->state == THREAD_ACTIVE && load_relaxed(&vftr_process.pauses))
@@ -555,11 +555,11 @@ attach:
 	if (t->state == THREAD_ACTIVE || t->state == THREAD_PAUSED)
 		put_blocked(t);
 out:
-	if (t->state == THREAD_ACTIVE && t->life == vftr_process.life)
+	if (t->state == THREAD_ACTIVE && t->generation == vftr_process.generation)
 		t->limit = fast_limit(t);
 	busy_end_surely(t);
-	if (unlikely(load_relaxed(&vftr_process.gpu) == GPU_SEEN) && !t->busy && gpu_load)
-		gpu_load();
+	if (unlikely(load_relaxed(&vftr_process.gpu) == GPU_SEEN) && !t->busy && vftr_gpu_load)
+		vftr_gpu_load();
 	errno = saved_errno;
 }
 

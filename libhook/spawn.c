@@ -35,7 +35,7 @@ struct start {
 	int error;
 };
 
-/* Not _exit(): that one is ours (interpose.c), and says goodbye. */
+/* The system call, as our _exit() (interpose.c) would announce the end. */
 static void __attribute__((noreturn)) leave(int status)
 {
 	for (;;)
@@ -98,7 +98,7 @@ static char **clean_environment(char **room, size_t n)
 	return room;
 }
 
-int agent_spawn(const char *session)
+int vftr_agent_spawn(const char *session)
 {
 	static char embedded[] = "--embedded", option[] = "--session";
 	char name[128];

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Only in libvftrace-static.a, as part of the object that every program needs.
- * life.c makes a key, which has the run-time libraries of older compilers believe
+ * generation.c makes a key, which has the run-time libraries of older compilers believe
  * that all of these functions are there. They refer to them weakly: in a program
  * that is linked with -static, what nobody else needs would be missing.
  */

@@ -45,7 +45,7 @@ static void add(uint32_t id, uint32_t number)
 	store_relaxed(&table[i], (uint64_t)id << 32 | (number + 1));
 }
 
-void switches_follow(void)
+void vftr_switches_follow(void)
 {
 	const struct switches_shm *s = control_switches(vftr_process.agent);
 	uint32_t n = load_acquire(&s->n);
@@ -63,7 +63,7 @@ void switches_follow(void)
 	store_release(&following, 0);
 }
 
-void switches_attach(void)
+void vftr_switches_attach(void)
 {
 	uint32_t n = load_acquire(&control_switches(vftr_process.agent)->n);
 
@@ -74,12 +74,12 @@ void switches_attach(void)
 	vftr_process.switches = 0;
 }
 
-void switches_begin(struct thread *t)
+void vftr_switches_begin(struct thread *t)
 {
 	memset(ring_switched(t->ring.producer), 0, sizeof(struct switched_shm));
 }
 
-void switches_unloaded(uint64_t low, uint64_t high)
+void vftr_switches_unloaded(uint64_t low, uint64_t high)
 {
 	for (unsigned i = 0; load_relaxed(&vftr_process.switches) && i < SLOTS; i++) {
 		uint64_t entry = load_relaxed(&table[i]);
@@ -89,7 +89,7 @@ void switches_unloaded(uint64_t low, uint64_t high)
 	}
 }
 
-/* Whether it is the event of a call that is not recorded. */
+/* True for an event of a call that is not recorded. */
 static inline bool is_off(struct thread *t, uint64_t exit_bit, uint64_t key)
 {
 	uint32_t number = find((uint32_t)key);
@@ -118,7 +118,7 @@ __attribute__((hot)) void vftr_gated(uint64_t exit_bit, uint64_t key, const void
 	struct thread *t = &vftr_thread;
 	bool is_code = (uint32_t)key >= RECORD_ID_FUNCTION && !RECORD_IS_REGION(key);
 
-	if (is_code && load_relaxed(&vftr_process.switches) && !t->guests &&
+	if (is_code && load_relaxed(&vftr_process.switches) && !t->vfork_children &&
 		is_off(t, exit_bit, key))
 		return;
 	if (t->state == THREAD_OFF && load_relaxed(&vftr_process.state) == PROCESS_OFF)

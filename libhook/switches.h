@@ -14,14 +14,14 @@ struct thread;
 
 #pragma GCC visibility push(hidden)
 
-/* Follows the agent's page: while a block is published, any thread, without the lock. */
-void switches_follow(void);
-/* A process has attached: what it has from its parent holds for the same agent only. */
-void switches_attach(void);
+/* Takes over the agent's page; called by any thread as it publishes a block, without the lock. */
+void vftr_switches_follow(void);
+/* After attaching: forgets the parent's switches, unless the agent is the same. */
+void vftr_switches_attach(void);
 /* A thread has got its ring. */
-void switches_begin(struct thread *t);
-/* Code that is not there any more is not off. */
-void switches_unloaded(uint64_t low, uint64_t high);
+void vftr_switches_begin(struct thread *t);
+/* Forgets switched-off functions of unloaded code. */
+void vftr_switches_unloaded(uint64_t low, uint64_t high);
 
 #pragma GCC visibility pop
 

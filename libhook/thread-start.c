@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Who created a thread. The new thread begins in one of two small functions of
+ * Finds the creator of a thread. The new thread begins in one of two small functions of
  * ours, which note the creator's number and then become the function that was
  * asked for. What they need to know waits in a pool of our own: no heap, no
  * lock, and a fork() at any moment leaves it whole. Also the names of threads.
@@ -59,16 +59,17 @@ static uint32_t creator(void)
 {
 	const struct thread *t = &vftr_thread;
 
-	return t->ring.base && t->life == vftr_process.life ? t->number + 1 : t->parent;
+	return t->ring.base && t->generation == vftr_process.generation ? t->number + 1 : t->parent;
 }
 
-struct thread_start *thread_start_new(void *(*run)(void *), int (*run_c11)(void *), void *argument)
+struct thread_start *vftr_thread_start_new(
+	void *(*run)(void *), int (*run_c11)(void *), void *argument)
 {
 	uint32_t first = load_relaxed(&hint);
 	struct thread_start *s = NULL;
 
 	if (!load_relaxed(&vftr_own.here) && load_relaxed(&vftr_process.state) == PROCESS_ON)
-		process_born(); /* while this thread is the only one */
+		vftr_process_born(); /* while this thread is the only one */
 	for (uint32_t k = 0; !s && k < POOLS; k++) {
 		uint32_t i = (first + k) % POOLS;
 		struct pool *p = pool_at(i);
@@ -88,7 +89,7 @@ struct thread_start *thread_start_new(void *(*run)(void *), int (*run_c11)(void 
 	return s;
 }
 
-void thread_start_cancel(struct thread_start *s)
+void vftr_thread_start_cancel(struct thread_start *s)
 {
 	store_release(&s->taken, 0);
 }
@@ -102,27 +103,27 @@ static struct thread_start begin(struct thread_start *waiting)
 	return s;
 }
 
-void *thread_start_posix(void *start)
+void *vftr_thread_start_posix(void *start)
 {
 	struct thread_start s = begin(start);
 
 	return s.run(s.argument);
 }
 
-int thread_start_c11(void *start)
+int vftr_thread_start_c11(void *start)
 {
 	struct thread_start s = begin(start);
 
 	return s.run_c11(s.argument);
 }
 
-void thread_own_name(char name[THREAD_NAME_BYTES])
+void vftr_thread_own_name(char name[THREAD_NAME_BYTES])
 {
 	memset(name, 0, THREAD_NAME_BYTES);
 	prctl(PR_GET_NAME, name);
 }
 
-void thread_named(uintptr_t pthread_self, const char *name)
+void vftr_thread_named(uintptr_t pthread_self, const char *name)
 {
 	struct wire_number named = {.head = {.kind = WIRE_THREAD_NAME}};
 	struct wire_text text = {{name}};
@@ -134,12 +135,12 @@ void thread_named(uintptr_t pthread_self, const char *name)
 		return;
 	busy_begin_surely(&vftr_thread, NULL);
 	vftr_thread.limit = NULL;
-	process_lock();
-	index = rings_of(pthread_self);
+	vftr_process_lock();
+	index = vftr_rings_of(pthread_self);
 	named.number = index;
 	if (index != UINT32_MAX)
-		message_send(&named.head, sizeof(named), &text);
-	process_unlock();
+		vftr_message_send(&named.head, sizeof(named), &text);
+	vftr_process_unlock();
 	busy_end_surely(&vftr_thread); /* the next event sets limit again */
 	errno = saved_errno;
 }

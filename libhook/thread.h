@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * What each thread of the application keeps, and the fast path that stores one
+ * The state of each thread of the application, and the fast path that stores one
  * word. Everything else is behind vftr_slow(). The state is thread-local and
  * in static TLS, so that reaching it never calls into the loader or malloc.
  *
  * A signal handler may run instrumented code between any two instructions of
  * the fast path: a word is reserved by one unlocked read-modify-write
- * instruction (reserve()) before it is stored, so the handler's words go
- * behind it; the slow path marks the thread busy, and what a handler calls
- * meanwhile is counted in lost_nested instead of recorded.
+ * instruction (reserve()) before it is stored, so the handler's words come
+ * after it; the slow path marks the thread busy, and calls of a handler
+ * meanwhile are counted in lost_nested instead of recorded.
  *
  * A handler may also fill the block and go on in the other one. So a reserved
  * word is stored only if it lies in the block that `limit` ends - the two
@@ -32,7 +32,7 @@ enum thread_state {
 	THREAD_ACTIVE,	 /* recording */
 	THREAD_PAUSED,	 /* between vftrace_pause() and vftrace_resume() */
 	THREAD_DROPPING, /* the ring is full and the policy is to drop */
-	THREAD_OFF,	 /* no ring to be had, or the agent is gone */
+	THREAD_OFF,	 /* no ring was available, or the agent is gone */
 };
 
 struct thread {
@@ -47,34 +47,34 @@ struct thread {
 	enum thread_state state;
 	uint32_t stage;	       /* index of the current staging block */
 	uint32_t busy;	       /* the slow path is running below us */
-	uint32_t left;	       /* a jump was made meanwhile: left.c */
+	uint32_t left;	       /* a jump was made meanwhile: unwound.c */
 	int cancel;	       /* cancel state before it, or CANCEL_UNTOUCHED */
-	uintptr_t busy_at;     /* its place on the stack ... */
-	uintptr_t busy_return; /* ... and that of the return address of who called it, or 0 */
-	const void *busy_site; /* which this is, if known */
+	uintptr_t busy_at;     /* stack address of the slow path's frame */
+	uintptr_t busy_return; /* stack address of its caller's return address, or 0 */
+	const void *busy_site; /* that return address, if known */
 	uint32_t index;	       /* of the ring in this process */
 	uint32_t number;       /* of the thread, for those it creates */
 	uint32_t parent;       /* 1 + number of the thread that created it, or 0: unknown */
-	uint32_t endings;      /* times its end was announced to us */
-	uint32_t life;	       /* vftr_process.life when the ring was had (fork) */
+	uint32_t endings;      /* calls of the key's destructor so far */
+	uint32_t generation;   /* vftr_process.generation when the ring was had (fork) */
 	uint32_t pauses;
 	uint64_t skipped_depth; /* open frames that were not recorded */
-	uintptr_t skipped_at;	/* place on the stack of the first of them ... */
-	uint64_t skipped_key;	/* ... and which one it is */
+	uintptr_t skipped_at;	/* stack address of the outermost of them */
+	uint64_t skipped_key;	/* and its function */
 	const void *skipped_site;
-	uintptr_t skipped_return;  /* where it keeps its return address: left.c */
+	uintptr_t skipped_return;  /* stack address of its return address: unwound.c */
 	uint64_t lost_here;	   /* calls skipped below the open recorded frame */
 	uint64_t unclosed;	   /* recorded frames whose exit found no room */
 	uint64_t nested_depth;	   /* frames of signal handlers that found us busy */
-	uint64_t nested_open;	   /* their recorded frames whose exit did */
-	bool own;		   /* attaching, signals blocked: what is called is our own doing */
-	uint64_t blocked;	   /* ticks of waits for room that no record speaks of yet ... */
-	uint64_t blocked_until;	   /* ... and when the last of them ended; 0: there were none */
+	uint64_t nested_open;	   /* recorded frames of handlers whose exit found us busy */
+	bool own;		   /* attaching, signals blocked: calls now are our own */
+	uint64_t blocked;	   /* ticks of waits for room that have no record yet */
+	uint64_t blocked_until;	   /* ticks when the last of them ended; 0: there were none */
 	uint64_t kicked_at;	   /* head when the doorbell was rung last */
-	const void *jumped;	   /* set by longjmp(): next enter states its site */
+	const void *jumped;	   /* set by longjmp(): the next enter records a SITE */
 	uint64_t payload[2];	   /* of an OpenMP record on its way through the slow path */
-	uint32_t guests;	   /* others that use this memory, and are not recorded: guest.c */
-	int32_t host;		   /* tid of the one that is, if guests is not 0 */
+	uint32_t vfork_children;   /* children that use this memory, unrecorded: vfork-child.c */
+	int32_t host;		   /* tid of the thread itself, if vfork_children is not 0 */
 	struct counters *counters; /* of hardware, or NULL */
 };
 
@@ -89,7 +89,7 @@ extern __thread struct thread vftr_thread
  * (switches.h); with GATE_ALL every event, because it needs a closer look (paused,
  * slow clock, not attached).
  * The gate is alone on pages that the kernel zeroes in the copy of a fork: a
- * child that was not told to our handlers begins with GATE_ALL and `here` unset,
+ * child that was made without our handlers begins with GATE_ALL and `here` unset,
  * and so never writes to the rings that it shares with its parent.
  */
 #define GATE_ALL       ((uint64_t)0)
@@ -124,9 +124,9 @@ void vftr_openmp_slow(uint64_t exit_bit, enum record_id kind, uint64_t a, uint64
 	__attribute__((visibility("hidden"), noinline, cold));
 
 /*
- * A signal handler has gone on to another block while an event was being
- * stored; turn is t->turns as it was before. If the event's block was published
- * without it, the event is recorded again, behind what the handler recorded.
+ * For an event during whose storing a signal handler went on to another block;
+ * turn is t->turns as it was before. If the event's block was published without
+ * the event, it is recorded again, after the handler's records.
  */
 void vftr_overtaken(uint64_t *word, uint64_t value, uint32_t turn, uint64_t key, const void *site)
 	__attribute__((visibility("hidden"), noinline, cold));
@@ -138,7 +138,7 @@ void vftr_emit_overtaken(uint64_t *to, const uint64_t *word, uint32_t turn)
 void vftr_openmp_overtaken(uint64_t *to, const uint64_t *word, uint32_t turn)
 	__attribute__((visibility("hidden"), noinline, cold));
 
-/* Whether n words at `to` lie in the block at hand; false for a limit of NULL, too. */
+/* True if n words at `to` lie in the current block; false for a limit of NULL, too. */
 static inline __attribute__((always_inline)) bool has_place(
 	const struct thread *t, const uint64_t *to, unsigned n)
 {

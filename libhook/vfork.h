@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Our vfork(). It returns twice to the same stack, so nothing of ours may lie
- * on it: the return address stays in a register, which the kernel keeps for
- * both. For interpose.c only.
+ * Our vfork(). It returns twice to the same stack, so nothing of ours may be on
+ * the stack: the return address stays in a register, which the kernel keeps for
+ * parent and child. For interpose.c only.
  */
 #ifndef VFTR_LIBHOOK_VFORK_H
 #define VFTR_LIBHOOK_VFORK_H
 
 #include <sys/syscall.h>
 
-/* Before the call, and in the parent after it; what the parent gets. */
+/* Called before the system call, and in the parent after it; returns the parent's result. */
 void vftr_vfork_begin(void) __attribute__((used, visibility("hidden")));
 long vftr_vfork_end(long result) __attribute__((used, visibility("hidden")));
 

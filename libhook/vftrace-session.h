@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Sessions of processes without MPI: services, task runtimes, programs that fork. They
- * join a session through the agent of their node, and say what they send and receive.
+ * join a session through the agent of their node, and log what they send and receive.
  * See vftrace-session(3).
  *
- * Every call may be made by any thread at any time and returns VFTRACE_OK or why it did
- * nothing. Without an agent all do nothing. Nothing here waits longer than the time-out
- * that it is given, or 10 seconds.
+ * Every function may be called by any thread at any time and returns VFTRACE_OK, or a code
+ * that says why it did nothing. Without an agent all do nothing. None waits longer than its
+ * timeout_s, or 10 seconds.
  */
 #ifndef VFTRACE_SESSION_H
 #define VFTRACE_SESSION_H
@@ -22,21 +22,21 @@ enum vftrace_code {
 	VFTRACE_NO_AGENT,	   /* nothing is traced here */
 	VFTRACE_ERROR_NOT_JOINED,  /* vftrace_join() comes first */
 	VFTRACE_ERROR_NOT_STARTED, /* vftrace_start() comes first */
-	VFTRACE_ERROR_ALREADY,	   /* it has been done */
+	VFTRACE_ERROR_ALREADY,	   /* this was done before */
 	VFTRACE_ERROR_NUMBER,	   /* another process has this number, or it is too large */
 	VFTRACE_ERROR_CONTACT,	   /* no process of this session has given it */
-	VFTRACE_ERROR_TIMEOUT,	   /* the others did not come */
-	VFTRACE_ERROR_ABORTED,	   /* vftrace_abort() was called by one of us */
+	VFTRACE_ERROR_TIMEOUT,	   /* the other processes did not come */
+	VFTRACE_ERROR_ABORTED,	   /* a process of the session has called vftrace_abort() */
 	VFTRACE_ERROR_DEAD,	   /* a process that takes part has died */
-	VFTRACE_ERROR_MISMATCH,	   /* the others call something else */
+	VFTRACE_ERROR_MISMATCH,	   /* the processes have called different functions */
 	VFTRACE_ERROR_ARGUMENT,
-	VFTRACE_ERROR_BUSY,	  /* another thread is doing it */
-	VFTRACE_ERROR_LIMIT,	  /* there are too many */
+	VFTRACE_ERROR_BUSY,	  /* another thread is in the same function */
+	VFTRACE_ERROR_LIMIT,	  /* too many things of this kind */
 	VFTRACE_ERROR_AGENT_GONE, /* an agent does not answer */
 	VFTRACE_CODES
 };
 
-/* Communicators. Others than these come from create and attach. */
+/* Communicators that are always there; others come from create and attach. */
 #define VFTRACE_COMM_INVALID (-1)
 #define VFTRACE_COMM_WORLD   1
 #define VFTRACE_COMM_SELF    2
@@ -54,24 +54,24 @@ const char *vftrace_last_error(void);
  * contact, without blanks, which is valid until vftrace_leave().
  */
 int vftrace_join(int number, const char *name, const char **contact);
-/* There will be `processes` in this session, all told; those of the contacts are among them
- * (n_contacts may be 0). Any one says it, before its start. */
+/* The session will have `processes` in all, those of the n_contacts contacts (maybe 0)
+ * included. Any one process calls it, before its vftrace_start(). */
 int vftrace_expect(int processes, int n_contacts, const char *const *contacts);
 /* Collective: returns when all have called it. timeout_s: <= 0 waits for ever. After
  * VFTRACE_ERROR_TIMEOUT it may be called again. */
 int vftrace_start(double timeout_s);
-/* The same without waiting: *done is 1 when it is over, and the code is its outcome. */
+/* vftrace_start() without waiting: *done becomes 1 when it is over; the code is its result. */
 int vftrace_start_async(void);
 int vftrace_test(int *done);
 /* Collective: ends the round. Then vftrace_start() begins the next one. */
 int vftrace_finish(double timeout_s);
-/* Ends what waits in start, finish, create and attach, in all processes. Does not wait. */
+/* Ends waiting calls of start, finish, create and attach in all processes. Does not wait. */
 int vftrace_abort(void);
-/* Back to where vftrace_join() has left off. What was recorded stays. */
+/* Takes this process out of the round: it has joined only. Records are kept. */
 int vftrace_reset(void);
 /* This process is no longer in the session. */
 int vftrace_leave(void);
-/* Whether there is an agent (1) or not (0); number of the present round, from 1, or 0. */
+/* 1: there is an agent, 0: there is none; number of the present round, from 1, or 0. */
 int vftrace_enabled(void);
 int vftrace_round(void);
 
@@ -90,7 +90,7 @@ int vftrace_attach(
 /* VFTRACE_COMM_PARENT, or VFTRACE_COMM_INVALID if nobody has attached us. */
 int vftrace_parent(int *comm);
 
-/* A message to, or from, rank `peer` of comm; tags from 0 to 2^31 - 1. */
+/* Log a message to, or from, rank `peer` of comm; tags are 0 to 2^31 - 1. */
 int vftrace_log_send(int comm, int peer, int tag, uint64_t bytes);
 int vftrace_log_receive(int comm, int peer, int tag, uint64_t bytes);
 
@@ -105,15 +105,16 @@ enum vftrace_collective {
 	VFTRACE_ALLTOALL,
 	VFTRACE_COLLECTIVES
 };
-/* root: -1 if there is none. Call it when it is over: begin .. end says how long it took. */
+/* Log a collective operation after it; root: -1 if there is none. With begin before the
+ * operation and end behind the log it has a duration. */
 int vftrace_collective_begin(void);
 int vftrace_collective_end(void);
 int vftrace_log_collective(
 	int operation, int comm, int root, uint64_t bytes_sent, uint64_t bytes_received);
-/* A mark that so much data of this kind was handled here. */
+/* Counts so many bytes of data under a label. */
 int vftrace_log_data(uint64_t bytes, const char *label);
 
-/* Messages and values that this thread logs until end took place at `time`, of vftrace_time(). */
+/* Messages and values that this thread logs until end took place at `time`, a vftrace_time(). */
 int vftrace_begin_unordered(uint64_t time);
 int vftrace_end_unordered(void);
 
@@ -126,7 +127,7 @@ int vftrace_enter(int state, int location);
 int vftrace_leave_state(int state, int location);
 
 /*
- * Counters: values that the program sets, as the length of a queue. They need no joining.
+ * Counters: values that the program sets, as the length of a queue, also without a session.
  * unit: "items", or NULL. The same name, unit and type are the same counter. A value is
  * taken as the counter's type; real ones must be finite.
  */

@@ -15,14 +15,14 @@ extern "C" {
 /*
  * A named region below the function or region that is open. Regions are told
  * apart by name and caller; a name of more than 1023 bytes is cut. An end
- * without a begin is ignored; a missing end is made up for when the function
- * around it returns. The logs say so.
+ * without a begin is ignored; a region without an end ends when the function
+ * around it returns. The logs count both.
  */
 void vftrace_region_begin(const char *name);
 void vftrace_region_end(const char *name);
 
 /*
- * Stop and go on recording, for all threads. Calls nest. Functions that are
+ * Stop recording, and start it again, for all threads. Calls nest. Functions that are
  * entered while recording is paused do not appear; those that return are
  * closed properly. The time is shown as "vftrace_pause" below the caller.
  */
@@ -31,8 +31,8 @@ void vftrace_resume(void);
 
 /*
  * Call path of the calling thread, innermost first: "foo<bar<main<init".
- * Allocated with malloc; the caller frees. "init" when nothing is known, NULL
- * only if malloc fails. It asks the agent: milliseconds, not nanoseconds.
+ * Allocated with malloc; the caller frees. "init" if the path is not known, NULL
+ * only if malloc fails. It asks the agent, which takes milliseconds.
  */
 char *vftrace_get_stack(void);
 

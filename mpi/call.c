@@ -113,7 +113,7 @@ static void look_for_libraries(void)
 	spin_unlock(&looking);
 }
 
-/* Where MPI is linked in statically, inner calls can't be told from the user's. */
+/* With MPI linked statically, inner calls can't be told from the user's. */
 static bool is_library(uintptr_t code)
 {
 	if (code >= (uintptr_t)fortran_start && code < (uintptr_t)fortran_end)

@@ -4,15 +4,15 @@
  *
  *	outermost = vftr_mpi_enter(id, return address);
  *	fill struct mpi_call
- *	vftr_begin_CLASS(&k);	mpi/recorders.h: before the call
+ *	vftr_begin_CLASS(&k);	mpi/recorder/recorders.h: before the call
  *	PMPI_...
  *	vftr_end_CLASS(&k);	after it
  *	vftr_mpi_exit(outermost, id);
  *
  * An MPI library may call itself by its public names (MPICH's Fortran calls
  * MPI_Send in C, Open MPI's calls PMPI_Send); calls made by its own code inside
- * of a recorded call pass. Those that the user's code makes there, in a
- * reduction or an attribute callback, are recorded.
+ * of a recorded call are not recorded. Calls that the user's code makes there, in a
+ * reduction or an attribute callback, are.
  */
 #ifndef VFTR_MPI_CALL_H
 #define VFTR_MPI_CALL_H
@@ -21,7 +21,7 @@
 #include <stddef.h>
 #include <stdint.h>
 #include "mpi_id.h"
-/* what is declared here is for everybody to see, whatever mpi.h says of that */
+/* these declarations have default visibility, whatever mpi.h sets */
 #pragma GCC visibility push(default)
 #include <mpi.h>
 #pragma GCC visibility pop
@@ -45,10 +45,10 @@ enum mpi_language { LANGUAGE_C, LANGUAGE_F77, LANGUAGE_F08, LANGUAGE_F08TS };
 struct mpi_comm;
 
 /*
- * One call. Of the arguments only those are set that the function has, by
- * kinds.tab; numbers and handles as C has them, addresses as they came: what
- * they point to is of the caller's language. Arguments that are significant
- * only at the root, or not with MPI_IN_PLACE, may be anything there.
+ * One call. Only the arguments that the function has, by kinds.tab, are set:
+ * numbers and handles as in C, addresses as passed, with contents in the form of
+ * the caller's language. Arguments that are not significant, as at other ranks
+ * than the root or with MPI_IN_PLACE, may have any value.
  */
 struct mpi_call {
 	enum mpi_id id; /* of the C function; + 1 for the large-count form */
@@ -73,12 +73,12 @@ struct mpi_call {
 	void *sessions;		  /* the same */
 	void *request, *requests; /* a handle, n handles */
 	void *message;		  /* a handle */
-	void *status;		  /* what is passed on: a recorder may put another there */
+	void *status;		  /* is passed to MPI: a recorder may put another one here */
 	void *flag, *index, *outcount, *indices;
 	const char *text;
 	size_t text_length; /* SIZE_MAX: up to the NUL */
 
-	/* of the recorder, from begin to end */
+	/* owned by the recorder, from begin to end */
 	struct mpi_comm *on; /* NULL: nothing is recorded */
 	void *own;	     /* scratch memory */
 	uint64_t number;
@@ -90,20 +90,20 @@ struct mpi_call {
 };
 
 /*
- * Whether records of communication are wanted at the moment: vftr_messages_wanted(), and
+ * True if records of communication are wanted now: vftr_messages_wanted(), and
  * MPI_Pcontrol has not switched them off.
  */
 bool vftr_mpi_recording(void);
 extern uint32_t vftr_mpi_level_off __attribute__((visibility("hidden")));
 void vftr_mpi_pcontrol(int level);
 
-/* MPI is initialized: once, makes all tables ready and tells the agent our rank. */
+/* After MPI's initialization, once: makes all tables ready and sends the agent our rank. */
 void vftr_mpi_started(void);
 
-/* Whether several threads may be inside of MPI at once. */
+/* True if several threads may be inside of MPI at once. */
 extern bool vftr_mpi_multiple __attribute__((visibility("hidden")));
 
-/* Reading what the caller's language has at an address. */
+/* Read an argument at an address, in the form of the caller's language. */
 static inline MPI_Request call_request(const struct mpi_call *k, const void *at, int i)
 {
 	return k->language == LANGUAGE_C ? ((const MPI_Request *)at)[i]
@@ -132,18 +132,19 @@ static inline int call_int(const void *at)
 	return *(const int *)at;
 }
 
-/* In Fortran positions count from 1, nearly always: fortran/sentinel.c. */
-int call_first_position(const struct mpi_call *k);
+/* The first position of an array: 1 in Fortran, with exceptions (fortran/sentinel.c). */
+int vftr_call_first_position(const struct mpi_call *k);
 
 static inline int call_position(const struct mpi_call *k, const void *at, int i)
 {
 	int n = ((const int *)at)[i];
 
-	return n == MPI_UNDEFINED || k->language == LANGUAGE_C ? n : n - call_first_position(k);
+	return n == MPI_UNDEFINED || k->language == LANGUAGE_C ? n
+							       : n - vftr_call_first_position(k);
 }
 
-/* Whether an address means MPI_IN_PLACE, MPI_STATUS(ES)_IGNORE in the caller's language. */
-bool call_in_place(const struct mpi_call *k, const void *buffer);
-bool call_status_ignored(const struct mpi_call *k);
+/* True if the address is MPI_IN_PLACE, MPI_STATUS(ES)_IGNORE, in the caller's language. */
+bool vftr_call_in_place(const struct mpi_call *k, const void *buffer);
+bool vftr_call_status_ignored(const struct mpi_call *k);
 
 #endif

@@ -36,7 +36,7 @@ static void unmap(void *at, size_t bytes)
 	errno = saved_errno;
 }
 
-/* Which list serves this many bytes; N_SIZES: none. */
+/* The list for pieces of so many bytes; N_SIZES: none. */
 static int size_index(size_t bytes)
 {
 	int i = 0;

@@ -2,7 +2,7 @@
 /*
  * Memory of our own inside the application, which never sees it: small pieces
  * come out of mapped chunks and are used again, large ones are mapped by
- * themselves, so that what nobody touches costs nothing.
+ * themselves, so that untouched pages cost nothing.
  */
 #ifndef VFTR_MPI_MEMORY_H
 #define VFTR_MPI_MEMORY_H
@@ -11,7 +11,7 @@
 
 /* Zeroed memory, or NULL; from any thread. */
 void *vftr_memory_take(size_t bytes);
-/* Gives it back; the same number of bytes as it was taken with. NULL is ignored. */
+/* Gives a piece back; bytes: as when it was taken. NULL is ignored. */
 void vftr_memory_give(void *piece, size_t bytes);
 
 #endif

@@ -9,36 +9,42 @@ MPIFC_mpich   ?= $(shell command -v mpif90.mpich)
 # Open MPI 4 hides functions that MPI-3 removed; old programs still call them.
 MPI_CPPFLAGS := -DOMPI_OMIT_MPI1_COMPAT_DECLS=0
 
-mpi_tab  := mpi/kinds.tab mpi/mpi.tab
+mpi_tab  := mpi/generate/kinds.tab mpi/generate/classes.tab mpi/generate/mpi.tab
 
 # gen.awk OUT: to a file that appears only when the generator succeeded
-mpi_gen = $(AWK) -v out=$(1) -f mpi/gen.awk $(filter %.tab %.i %.sym,$^) >$@.new && mv $@.new $@
+mpi_gen = $(AWK) -v out=$(1) -f mpi/generate/gen.awk $(filter %.tab %.i %.sym,$^) >$@.new && mv $@.new $@
 
-$(O)/gen/mpi_id.h: mpi/gen.awk $(mpi_tab)
+$(O)/gen/mpi_id.h: mpi/generate/gen.awk $(mpi_tab)
 	@mkdir -p $(@D)
 	$(call say,GEN,$@)
 	$(Q)$(call mpi_gen,id)
 
-$(O)/gen/mpi_name.c: mpi/gen.awk $(mpi_tab)
+$(O)/gen/mpi_name.c: mpi/generate/gen.awk $(mpi_tab)
 	@mkdir -p $(@D)
 	$(call say,GEN,$@)
 	$(Q)$(call mpi_gen,name)
 
 # The predefined types that this MPI has, by their index in records; their names for the agent.
-$(O)/gen/mpi_type.h: mpi/types.tab
+$(O)/gen/mpi_type.h: mpi/generate/types.tab
 	@mkdir -p $(@D)
 	$(call say,GEN,$@)
 	$(Q)$(AWK) '/^MPI/ { printf "#ifdef %s\nTYPE(%d, %s)\n#endif\n", $$1, ++n, $$1 }' $< >$@.new && mv $@.new $@
 
-# some of the agent's files include it; after the first build, *.d says which
-$(core_obj) $(core_obj:$(O)/%=$(O)/fuzz/%): | $(O)/gen/mpi_id.h
+$(O)/gen/mpi_type_name.h: mpi/generate/types.tab
+	@mkdir -p $(@D)
+	$(call say,GEN,$@)
+	$(Q)$(AWK) '/^MPI/ { if (NF != 3) { print FILENAME ":" FNR ": a type has three columns" >"/dev/stderr"; exit 1 } \
+		printf "TYPE(\"%s\", %d, %d)\n", $$1, $$2, $$3 }' $< >$@.new && mv $@.new $@
+
+# some of the agent's files include them; after the first build, *.d says which
+$(core_obj) $(core_obj:$(O)/%=$(O)/fuzz/%): | $(O)/gen/mpi_id.h $(O)/gen/mpi_type_name.h
 
 $(O)/gen/mpi_name.o: $(O)/gen/mpi_name.c $(O)/gen/mpi_id.h
 	$(call say,CC,$@)
 	$(Q)$(CC) $(ALL_CFLAGS) -c $< -o $@
 
 # The manual page with the list of functions.
-$(O)/man/vftr-mpi.7: mpi/man.awk mpi/kinds.tab mpi/classes.tab mpi/mpi.tab man/vftr-mpi.7.in
+$(O)/man/vftr-mpi.7: mpi/generate/man.awk mpi/generate/kinds.tab mpi/generate/classes.tab mpi/generate/mpi.tab man/vftr-mpi.7.in
 	@mkdir -p $(@D)
 	$(call say,GEN,$@)
 	$(Q)$(AWK) -f $^ >$@.new && mv $@.new $@
@@ -55,24 +61,24 @@ $(O)/gen/$(1)/mpi.i: mpi/mpi.mk
 	$$(call say,CPP,$$@)
 	$(Q)echo '#include <mpi.h>' | $$(MPICC_$(1)) $(MPI_CPPFLAGS) -E -x c - >$$@.new && mv $$@.new $$@
 
-$(O)/gen/$(1)/fortran.sym: mpi/probe.sh mpi/mpi.mk
+$(O)/gen/$(1)/fortran.sym: mpi/generate/probe.sh mpi/mpi.mk
 	@mkdir -p $$(@D)
 	$$(call say,PROBE,$$@)
-	$(Q)sh mpi/probe.sh "$$(MPICC_$(1))" "$$(MPIFC_$(1))" $$(@D)
+	$(Q)sh mpi/generate/probe.sh "$$(MPICC_$(1))" "$$(MPIFC_$(1))" $$(@D)
 
 $(O)/gen/$(1)/c.sym: $(O)/gen/$(1)/fortran.sym ;
 
-$(O)/gen/$(1)/mpi_c.c: mpi/gen.awk mpi/kinds.tab mpi/quirks.tab mpi/not-wrapped.tab \
-		$(O)/gen/$(1)/mpi.i $(O)/gen/$(1)/c.sym mpi/mpi.tab
+$(O)/gen/$(1)/mpi_c.c: mpi/generate/gen.awk mpi/generate/kinds.tab mpi/generate/quirks.tab mpi/generate/not-wrapped.tab \
+		$(O)/gen/$(1)/mpi.i $(O)/gen/$(1)/c.sym mpi/generate/mpi.tab
 	$$(call say,GEN,$$@)
 	$(Q)$$(call mpi_gen,c)
 
-$(O)/gen/$(1)/mpi_f77.c $(O)/gen/$(1)/mpi_f08.c: $(O)/gen/$(1)/mpi_%.c: mpi/gen.awk \
-		mpi/kinds.tab $(O)/gen/$(1)/fortran.sym mpi/mpi.tab
+$(O)/gen/$(1)/mpi_f77.c $(O)/gen/$(1)/mpi_f08.c: $(O)/gen/$(1)/mpi_%.c: mpi/generate/gen.awk \
+		mpi/generate/kinds.tab $(O)/gen/$(1)/fortran.sym mpi/generate/mpi.tab
 	$$(call say,GEN,$$@)
 	$(Q)$$(call mpi_gen,$$*)
 
-mpi_obj_$(1) := $(patsubst %,$(O)/mpi/$(1)/%.o,$(patsubst mpi/%.c,%,$(wildcard mpi/*.c)) sentinel mpi_c mpi_f77 mpi_f08)
+mpi_obj_$(1) := $(patsubst %,$(O)/mpi/$(1)/%.o,$(patsubst mpi/%.c,%,$(wildcard mpi/*.c mpi/*/*.c)) sentinel mpi_c mpi_f77 mpi_f08)
 
 $(O)/mpi/$(1)/mpi_%.o: $(O)/gen/$(1)/mpi_%.c $(O)/gen/mpi_id.h
 	@mkdir -p $$(@D)

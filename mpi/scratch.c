@@ -12,7 +12,7 @@
 #define FIRST_BYTES ((size_t)16 << 10)
 #define LARGE_BYTES ((size_t)1 << 20) /* mapped by themselves, and only as long as in use */
 
-/* Before what is mapped by itself. */
+/* The head of a piece that is mapped by itself. */
 struct large {
 	size_t bytes;
 	size_t unused; /* 16-byte alignment */

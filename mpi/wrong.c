@@ -99,7 +99,7 @@ static void forget_program(void)
 		dlclose(program.handles[--program.n]);
 }
 
-/* Ours is among them where it was linked: then its function may hide the right one there. */
+/* True if the function found is ours: a library linked with ours hides the right one. */
 static bool is_ours(void *handle, void *own)
 {
 	struct link_map *map;
@@ -107,7 +107,7 @@ static bool is_ours(void *handle, void *own)
 	return dlinfo(handle, RTLD_DI_LINKMAP, &map) || map->l_addr == (uintptr_t)own;
 }
 
-/* What the program calls by this name without us. `next`: else what comes behind us. */
+/* The function that the program would call by this name without us; else `next`, after us. */
 static void *of_program(const char *name, void *own, void *next)
 {
 	for (unsigned i = 0; i < program.n; i++) {
@@ -169,7 +169,7 @@ static void lead_past(const struct object *o, const ElfW(Rela) * r, size_t n, vo
 	}
 }
 
-/* As the dynamic linker left them; what it made read-only is so again afterwards. */
+/* Sets the protection of the pages that the dynamic linker made read-only (RELRO). */
 static void protect(const struct dl_phdr_info *module, int how)
 {
 	const uintptr_t page = (uintptr_t)sysconf(_SC_PAGESIZE) - 1;
@@ -235,7 +235,7 @@ static int visit(struct dl_phdr_info *module, size_t bytes, void *own)
 	return 0;
 }
 
-/* One of many ranks says it. */
+/* True for ranks other than the first, which prints the message. */
 static bool is_another_rank(void)
 {
 	static const char *const ranks[] = {"OMPI_COMM_WORLD_RANK", "PMI_RANK", "SLURM_PROCID"};

@@ -51,7 +51,7 @@ if command -v dpkg-shlibdeps >/dev/null 2>&1; then
 		sed -n 's/^shlibs:Depends=//p')
 fi
 if [ -z "$depends" ]; then
-	depends="libc6, libelf1, libdw1, libcjson1, liburing2"
+	depends="libc6, libelf1, libdw1, libcjson1, liburing2, libsodium23"
 	echo "deb: dpkg-shlibdeps could not be asked; versions are missing in Depends" >&2
 fi
 

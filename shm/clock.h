@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Ticks: the cheapest clock that all CPUs of a node share. x86-64 has rdtsc
+ * Ticks: the time of the cheapest clock that all CPUs of a node share. x86-64 has rdtsc
  * (used where the kernel calls it constant and nonstop), aarch64 the virtual
  * counter; the fall-back is CLOCK_MONOTONIC_RAW in nanoseconds. The agent
  * chooses the source, tells the processes, and converts ticks to time.

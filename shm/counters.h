@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Hardware counters: what the agent wants to be read, on its control page, and
- * how each of them went, on the page of each ring that its thread writes.
+ * Hardware counters: those that the agent wants, on its control page, and the
+ * state of each of them, on the page of each ring that its thread writes.
  * Names are resolved by the agent; the process only opens and reads. The values
  * travel in COUNTERS records (record.h).
  */
@@ -14,19 +14,19 @@
 #define COUNTER_NAME_BYTES 64u
 
 enum counter_source {
-	COUNTER_NONE = 0, /* not to be had here: its value is always 0 */
+	COUNTER_NONE = 0, /* not available here: its value is always 0 */
 	COUNTER_DUMMY,	  /* counter i grows by i + 1 at each event; for tests */
 	COUNTER_PERF,	  /* perf_event_open() of type, config ... */
 	COUNTER_PAPI,	  /* PAPI's event of that name */
 	COUNTER_IO,	  /* line `config` of /proc/thread-self/io */
 	COUNTER_RUSAGE,	  /* `config` is an enum counter_rusage */
-	COUNTER_ENERGY,	  /* of `type` zones below the folder `name`, as counter_zone() has them */
+	COUNTER_ENERGY,	  /* sum of `type` zones, see counter_zone(), below the folder `name` */
 	COUNTER_SOURCES
 };
 
 #define COUNTER_IO_LINES 7u
 
-/* Of getrusage(2); times in us, maxrss in bytes. */
+/* Members of getrusage(2); times in us, maxrss in bytes. */
 enum counter_rusage {
 	RUSAGE_MAXRSS,
 	RUSAGE_UTIME,
@@ -69,8 +69,8 @@ static inline unsigned counter_zone(const struct counter_shm *c, unsigned k)
 }
 
 enum counter_flag {
-	COUNTER_USER = 1,   /* only what runs in user mode */
-	COUNTER_KERNEL = 2, /* only what runs in the kernel */
+	COUNTER_USER = 1,   /* counts in user mode */
+	COUNTER_KERNEL = 2, /* counts in the kernel */
 };
 
 struct counters_shm {
@@ -79,9 +79,9 @@ struct counters_shm {
 	struct counter_shm at[COUNTERS_MAX];
 };
 
-/* How a thread's counter went. */
+/* The state of one counter of a thread. */
 struct counter_state_shm {
-	uint64_t enabled_ns, running_ns; /* it was wanted, and it counted; 0: always counted */
+	uint64_t enabled_ns, running_ns; /* times it was wanted, and counted; 0: always counted */
 	int32_t error;			 /* -errno: it is not counted */
 	uint32_t ways;			 /* COUNTER_BY_ bits: how it is read */
 };

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * GPUs. What a process says of them to the agent, and the seam in the process
- * between libvftrace and the part that knows a vendor's interface, a library of
- * its own (libvftrace-cupti.so for CUDA; others would offer the same table).
+ * GPUs: the messages about them from a process to the agent, and the interface in
+ * the process between libvftrace and the part for a vendor, a library of its own
+ * (libvftrace-cupti.so for CUDA; others would offer the same table).
  *
  * Calls into the GPU's interface are frames of regions in the ring of the
  * calling thread. Inside of such a frame a record GPU_CALL (shm/record.h) gives
@@ -25,9 +25,9 @@ enum gpu_kind {
 	GPU_SET,
 	GPU_WAIT,     /* the host waits for the GPU */
 	GPU_MEMORY,   /* unified memory: pages that moved, faults */
-	GPU_OVERHEAD, /* of the vendor's library itself */
-	GPU_RANGE,    /* of the program, from one call to another one, on any thread */
-	GPU_API,      /* a call of the interface; the agent's, no activity is of this kind */
+	GPU_OVERHEAD, /* time of the vendor's library itself */
+	GPU_RANGE,    /* a range of the program, from one call to another one, on any thread */
+	GPU_API,      /* a call of the interface; only in the agent: no activity is of this kind */
 	GPU_KINDS
 };
 
@@ -90,7 +90,7 @@ struct gpu_activity {
 #define GPU_BATCH 150u /* at most so many in a packet */
 
 /*
- * WIRE_GPU: activities, and how things stand. The clocks were read together:
+ * WIRE_GPU: activities, buffers and clocks. The clocks were read together:
  * the GPU's showed `gpu_ns` within `width` ticks before head.ticks.
  */
 struct wire_gpu {
@@ -105,7 +105,7 @@ struct wire_gpu {
 /* WIRE_GPU_NAME: text: of kernel or range `number` (from 1), or of the thread with this tid. */
 enum wire_gpu_object { WIRE_GPU_KERNEL_NAME, WIRE_GPU_THREAD_NAME };
 
-/* Of a multiprocessor (SM) of a device: what bounds how many blocks run there at once. */
+/* Limits of one multiprocessor (SM): they bound how many blocks run on it at once. */
 struct gpu_limits {
 	uint32_t capability; /* 10 * major + minor of its compute capability */
 	uint32_t warp_threads, warps, blocks, registers, shared_bytes;
@@ -121,7 +121,7 @@ struct wire_gpu_device {
 	struct gpu_limits limits;
 };
 
-/* WIRE_GPU_STREAM: a stream has a name; or (stream GPU_NO_STREAM) a context a device. */
+/* WIRE_GPU_STREAM: the name of a stream; or (stream GPU_NO_STREAM) the device of a context. */
 struct wire_gpu_stream {
 	struct wire_head head;
 	uint32_t device; /* GPU_NO_DEVICE: the one of its context */
@@ -135,30 +135,30 @@ _Static_assert(sizeof(struct wire_gpu_device) == 80, "a format");
 _Static_assert(sizeof(struct wire_gpu_stream) == 32, "a format");
 _Static_assert(GPU_BATCH * sizeof(struct gpu_activity) <= WIRE_TEXT_MAX, "packets are too small");
 
-/* ---- the seam in the process --------------------------------------------------------- */
+/* ---- the interface in the process --------------------------------------------------------- */
 
 #define GPU_SEAM_VERSION 3u
 
 struct gpu_part;
 
-/* What libvftrace offers to such a part. Nothing here fails; errno is kept. */
+/* What libvftrace offers to a part. None of these fails; errno is kept. */
 struct gpu_host {
 	uint32_t version;
-	/* Whether anything is recorded in this process. */
+	/* True if this process records. */
 	bool (*active)(void);
-	/* Counts forks: what a part has begun in another life is not ours. */
-	uint32_t (*life)(void);
+	/* Number of forks so far: what a part began in another generation belongs to the parent. */
+	uint32_t (*generation)(void);
 	/* A frame of this name (at most `most` bytes) begins, or ends (exit != 0). */
 	void (*call)(bool exit, const char *name, uint64_t most);
-	/* Inside of it: activities name this call by `number`; function: the interface's. */
+	/* Inside of that frame: activities name the call by `number`; function: GPU_INTERFACE(). */
 	void (*number)(uint32_t function, uint32_t number);
-	/* A message of this page to the agent; head.ticks is set if it is 0. False: it was
-	 * not taken within 5 s, or one before was not; and at once, as long as that is so. */
+	/* Sends a message of this file to the agent; head.ticks is set if it is 0. False: the
+	 * agent did not take it within 5 s; then at once, until it takes messages again. */
 	bool (*send)(struct wire_head *m, uint64_t fixed, const void *data, uint64_t bytes);
 	uint64_t (*ticks)(void);
 	/* A sentence for the user, in the logs. */
 	void (*note)(const char *text);
-	/* A part that something else than libvftrace has loaded hands itself over. */
+	/* Hands over a part that was not loaded by libvftrace. */
 	void (*use)(const struct gpu_part *part);
 };
 
@@ -166,13 +166,13 @@ struct gpu_host {
 struct gpu_part {
 	uint32_t version;
 	const char *name;
-	/* Once; the host table stays valid. Failure is the part's to note(). */
+	/* Called once; the host table stays valid. A part that fails says so by note(). */
 	void (*begin)(const struct gpu_host *host);
-	/* The process ends: what is still in buffers is to be sent now. May come again. */
+	/* The process ends: send all that is still in buffers now. May be called again. */
 	void (*flush)(void);
 };
 
-/* Each part exports this, as `vftrace_gpu_part'; libvftrace the other one. */
+/* Each part exports the first, as `vftrace_gpu_part'; libvftrace exports the other one. */
 typedef const struct gpu_part *gpu_part_function(void);
 typedef const struct gpu_host *gpu_host_function(void);
 

@@ -3,7 +3,7 @@
  * KILLPOINT(name) stands after each step that another process can see. In a
  * production build it is nothing. Built with -DVFTR_KILLPOINTS, the process
  * kills itself with SIGKILL the n-th time it passes the point named in the
- * environment: VFTR_KILLPOINT=name:n.
+ * environment: VFTR_KILLPOINT=name:n. For tests.
  */
 #ifndef VFTR_SHM_KILLPOINT_H
 #define VFTR_SHM_KILLPOINT_H

@@ -31,8 +31,8 @@
  *
  * Tickets count, per process, the sends to one rank of a communicator, the
  * receives posted on a communicator, and the collective calls on it, each from
- * 0, modulo 2^32: what is missing shows. A SEND stands before the message can
- * arrive anywhere; FAILED takes back what its frame has recorded. Requests are
+ * 0, modulo 2^32: a lost record is a gap. A SEND is stored before the message can
+ * arrive anywhere; FAILED cancels the records of its frame. Requests are
  * numbered from 1 per process and not reused within 2^31 requests; request 0
  * is none. A SEND, POST, COLLECTIVE, RMA or FILE with a request is followed by
  * a DONE or COMPLETE(_RANGE), in whatever thread and frame its completion was learnt, or never.
@@ -80,7 +80,7 @@ enum message_flag {
 #define MESSAGE_NO_OFFSET    UINT64_MAX	      /* the file's own position */
 #define MESSAGE_REQUEST_MOST 0x7fffffffu
 #define MESSAGE_RANGE_MOST   4096u /* n of a COMPLETE_RANGE, from 1 */
-/* Types: index into the list of predefined types in mpi/types.tab from 1. */
+/* Types: index into the list of predefined types in mpi/generate/types.tab from 1. */
 #define MESSAGE_TYPE_DERIVED 0u
 
 static inline uint64_t message_head(enum record_id kind, uint32_t field)
@@ -105,12 +105,12 @@ static inline uint64_t message_last(uint32_t flags, uint64_t bytes)
 }
 
 enum lengths_flag {
-	LENGTHS_RECEIVED = 1 << 0,   /* of the messages received, else of those sent */
-	LENGTHS_PERSISTENT = 1 << 1, /* of all that are started */
+	LENGTHS_RECEIVED = 1 << 0,   /* of messages received, else of messages sent */
+	LENGTHS_PERSISTENT = 1 << 1, /* for every start of a persistent call */
 	LENGTHS_NEIGHBOURS = 1 << 2, /* the peers are those of a topology */
-	LENGTHS_WIDE = 1 << 3,	     /* one a word, else two of 31 bits */
-	LENGTHS_SAME = 1 << 4,	     /* word 2: how many, all of the bytes in word 5 */
-	LENGTHS_N_AT = 5,	     /* not SAME: how many - 1, in 3 bits */
+	LENGTHS_WIDE = 1 << 3,	     /* one length per word, else two of 31 bits */
+	LENGTHS_SAME = 1 << 4,	     /* word 2: number of messages; word 5: bytes of each */
+	LENGTHS_N_AT = 5,	     /* not SAME: number of lengths - 1, in 3 bits */
 };
 #define LENGTHS_MOST   8u
 #define LENGTHS_NARROW 0x7fffffffu
@@ -119,17 +119,17 @@ enum lengths_flag {
 struct message_lengths {
 	uint32_t comm, ticket, flags; /* enum lengths_flag */
 	uint32_t first, n;
-	uint64_t bytes[LENGTHS_MOST]; /* SAME: of each is bytes[0] */
+	uint64_t bytes[LENGTHS_MOST]; /* SAME: each has bytes[0] */
 };
 
 /* A record, taken apart. Members that its kind does not have are 0. */
 struct message {
 	enum record_id kind;
-	uint32_t field;	 /* tag, function (index in mpi/mpi.tab) or error class */
+	uint32_t field;	 /* tag, function (index in mpi/generate/mpi.tab) or error class */
 	uint32_t ticket; /* RMA and EPOCH: epoch */
 	uint32_t peer;	 /* source, destination, root, target, first partition */
 	uint32_t comm;	 /* RMA and EPOCH: window; FILE: file; PARTITION: number of them */
-	uint32_t more;	 /* DONE: so many requests after this one are over, too */
+	uint32_t more;	 /* DONE: number of requests after this one that are over, too */
 	uint32_t type;
 	uint32_t request;
 	uint32_t flags;
@@ -139,7 +139,37 @@ struct message {
 	uint64_t offset;	  /* FILE; EARLIER: ticks */
 };
 
-/* What the words w[0 .. record_words(w[0])) say. False: they contradict the format. */
+/* Fills in the words behind the header of a POST or COLLECTIVE; last: its last word. */
+static inline void message_read_ends(const uint64_t *w, uint64_t last, struct message *m)
+{
+	m->ticket = (uint32_t)(w[1] >> 32);
+	m->peer = (uint32_t)w[1];
+	m->comm = (uint32_t)(w[2] >> 40);
+	m->type = (uint32_t)(w[2] >> 32) & 0xff;
+	m->request = (uint32_t)w[2];
+	if (m->kind == RECORD_COLLECTIVE) {
+		m->sends = (uint32_t)(w[3] >> 32);
+		m->receives = (uint32_t)w[3];
+		m->bytes = w[4];
+		m->bytes_received = last & ~MESSAGE_MARK;
+		m->flags = 0;
+	}
+}
+
+/* The same for a COMPLETE or COMPLETE_RANGE. False: it makes no sense. */
+static inline int message_read_done(uint64_t last, struct message *m)
+{
+	const uint64_t n = m->kind == RECORD_COMPLETE ? 1 : last & ~MESSAGE_MARK;
+
+	m->kind = RECORD_DONE;
+	m->request = m->field;
+	m->flags = MESSAGE_AS_POSTED;
+	m->field = 0;
+	m->more = (uint32_t)n - 1;
+	return n && n <= MESSAGE_RANGE_MOST && m->request + m->more <= MESSAGE_REQUEST_MOST;
+}
+
+/* Takes the words w[0 .. record_words(w[0])) apart. False: they contradict the format. */
 static inline int message_read(const uint64_t *w, struct message *m)
 {
 	const uint32_t words = record_words(w[0]), kind = (uint32_t)w[0];
@@ -148,16 +178,8 @@ static inline int message_read(const uint64_t *w, struct message *m)
 	*m = (struct message){.kind = (enum record_id)kind, .field = (uint32_t)(w[0] >> 33)};
 	if (w[0] & RECORD_EXIT || (words > 1 && !(last & MESSAGE_MARK)))
 		return 0;
-	if (kind == RECORD_COMPLETE || kind == RECORD_COMPLETE_RANGE) {
-		const uint64_t n = kind == RECORD_COMPLETE ? 1 : last & ~MESSAGE_MARK;
-
-		m->kind = RECORD_DONE;
-		m->request = m->field;
-		m->flags = MESSAGE_AS_POSTED;
-		m->field = 0;
-		m->more = (uint32_t)n - 1;
-		return n && n <= MESSAGE_RANGE_MOST && m->request + m->more <= MESSAGE_REQUEST_MOST;
-	}
+	if (kind == RECORD_COMPLETE || kind == RECORD_COMPLETE_RANGE)
+		return message_read_done(last, m);
 	m->bytes = last & MESSAGE_BYTES;
 	m->flags = (uint32_t)(last >> MESSAGE_FLAGS_AT) & 0x7f;
 	switch (kind) {
@@ -165,18 +187,7 @@ static inline int message_read(const uint64_t *w, struct message *m)
 	case RECORD_RECV:
 	case RECORD_POST:
 	case RECORD_COLLECTIVE:
-		m->ticket = (uint32_t)(w[1] >> 32);
-		m->peer = (uint32_t)w[1];
-		m->comm = (uint32_t)(w[2] >> 40);
-		m->type = (uint32_t)(w[2] >> 32) & 0xff;
-		m->request = (uint32_t)w[2];
-		if (kind == RECORD_COLLECTIVE) {
-			m->sends = (uint32_t)(w[3] >> 32);
-			m->receives = (uint32_t)w[3];
-			m->bytes = w[4];
-			m->bytes_received = last & ~MESSAGE_MARK;
-			m->flags = 0;
-		}
+		message_read_ends(w, last, m);
 		return 1;
 	case RECORD_DONE:
 	case RECORD_PARTITION:

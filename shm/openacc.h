@@ -1,18 +1,19 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * OpenACC: what its runtime tells of (OpenACC 2.6 to 3.3, chapter "Profiling and Error
- * Callback Interface"), and how a process tells the agent. An event that has a begin and
- * an end is a frame; one that has not is a frame that ends at once. The region of such a
- * frame is what happens, where: a WIRE_OPENACC defines it. Inside of the frame a record
- * OPENACC (shm/record.h) has the bytes that were moved or allocated.
+ * OpenACC: the events that its runtime reports (OpenACC 2.6 to 3.3, chapter "Profiling and
+ * Error Callback Interface"), and how they reach the agent. An event is a frame; one that has
+ * no end is a frame that ends at once. The region of the frame says which event it is and
+ * where: a WIRE_OPENACC defines it. Inside of the frame a record OPENACC (shm/record.h) has
+ * the bytes that were moved or allocated.
  */
 #ifndef VFTR_SHM_OPENACC_H
 #define VFTR_SHM_OPENACC_H
 
+#include <stdbool.h>
 #include <stdint.h>
 #include "shm/wire.h"
 
-/* In which column of Vftrace's tables the time of an event is. */
+/* The column of Vftrace's tables that has the time of an event. */
 enum openacc_time { OPENACC_OTHER, OPENACC_COMPUTE, OPENACC_DATA, OPENACC_WAIT };
 
 /* number of the event that begins it, its name, whether another one ends it, its column */
@@ -40,7 +41,7 @@ enum openacc_event {
 		OPENACC_EVENT_LAST = 26
 };
 
-/* What the event is part of. */
+/* The construct that an event is part of. */
 #define OPENACC_PARENTS(_)                                                                         \
 	_(0, "parallel")                                                                           \
 	_(1, "kernels")                                                                            \
@@ -62,11 +63,21 @@ enum openacc_event {
 #define OPENACC_RUNTIME_API 15u
 #define OPENACC_NO_PARENT   UINT32_MAX
 
+/* Names and numbers, for the node agent and the tool. */
+
+/* "compute_construct"; NULL: no event begins with this number. */
+const char *openacc_event_name(uint32_t event);
+/* True if another event ends it. */
+bool openacc_event_ends(uint32_t event);
+enum openacc_time openacc_event_time(uint32_t event);
+/* "enter data"; "" for an unknown number. */
+const char *openacc_parent_name(uint32_t parent);
+
 /* WIRE_OPENACC: a region, numbered with all others. Text: file, function, variable or kernel. */
 struct wire_openacc {
 	struct wire_head head;
 	uint64_t number;
-	uint64_t address;    /* in the code of the construct, or 0; where there is no file */
+	uint64_t address;    /* in the code of the construct, if there is no file; or 0 */
 	uint32_t event;	     /* enum openacc_event */
 	uint32_t parent;     /* OPENACC_PARENTS, or OPENACC_NO_PARENT */
 	uint32_t line, last; /* of the construct, 0: not known */

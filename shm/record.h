@@ -9,7 +9,7 @@
  *
  * A word of zero means that nothing is stored there. An id of
  * RECORD_ID_FUNCTION or more is the low half of a function's address; smaller
- * ids are the table below. Records longer than a word start with their header
+ * ids are the table below (RECORDS). Records longer than a word start with their header
  * word; the words after it stay zero until they are stored, the last one last,
  * and it is never zero: a record whose last word is zero was never completed
  * (its producer died) and is ignored. The records of communication
@@ -34,50 +34,76 @@
 #define RECORD_TIME_SHIFT 33
 #define RECORD_TIME_BITS  31
 
+/*
+ * Every kind of record: RECORD(name, id, words, timed, taken_by).
+ *   words     in it, of the header w
+ *   timed     1: bits 63..33 are the time, and bit 32 tells enter from exit; 0: they are what
+ *             the kind says
+ *   taken_by  how replay takes it: nodeagent/replay/record.c
+ */
+#define RECORDS(RECORD)                                                                            \
+	RECORDS_OF_THREAD(RECORD)                                                                  \
+	RECORDS_OF_OPENMP(RECORD)                                                                  \
+	RECORDS_OF_MESSAGES(RECORD)                                                                \
+	RECORD(COUNTERS, 12, 1 + RECORD_COUNTERS_N(w), 0, counters)                                \
+	RECORD(BLOCKED, 13, 3, 0, blocked)                                                         \
+	RECORD(GPU_CALL, 32, 2, 0, gpu_call)                                                       \
+	RECORD(OPENACC, 33, 2, 0, openacc)                                                         \
+	RECORD(USER_COUNTER, 49, 3, 0, user_counter)
+
+/*
+ * SYNC    its time field holds ticks >> 31 for what follows
+ * WIDE    enter/exit; word 1 = whole address or region key
+ * LOST    word 1 = calls skipped below the open frame
+ * SITE    word 1 = code address that now runs, after a jump
+ * PAUSE   recording stops here ...
+ * RESUME  ... and goes on; word 1 = frames entered meanwhile and open, + 1
+ * CLOSE   word 1 = number of frames that ended unrecorded
+ */
+#define RECORDS_OF_THREAD(RECORD)                                                                  \
+	RECORD(SYNC, 1, 1, 0, sync)                                                                \
+	RECORD(WIDE, 2, 2, 1, wide)                                                                \
+	RECORD(LOST, 3, 2, 1, lost)                                                                \
+	RECORD(SITE, 4, 2, 1, site)                                                                \
+	RECORD(PAUSE, 5, 1, 1, pause)                                                              \
+	RECORD(RESUME, 6, 2, 1, resume)                                                            \
+	RECORD(CLOSE, 7, 2, 1, close)
+
+/* See OpenMP below. */
+#define RECORDS_OF_OPENMP(RECORD)                                                                  \
+	RECORD(FORK, 8, 3, 1, openmp)                                                              \
+	RECORD(TEAM, 9, 3, 1, openmp)                                                              \
+	RECORD(TASK, 10, 3, 1, openmp)                                                             \
+	RECORD(WAIT, 11, 2, 1, openmp)
+
+/* Inside of the frame of an MPI call; shm/message.h. */
+#define RECORDS_OF_MESSAGES(RECORD)                                                                \
+	RECORD(SEND, 16, 4, 0, message)                                                            \
+	RECORD(RECV, 17, 4, 0, message)                                                            \
+	RECORD(POST, 18, 4, 0, message)                                                            \
+	RECORD(DONE, 19, 3, 0, message)                                                            \
+	RECORD(FAILED, 20, 2, 0, message)                                                          \
+	RECORD(COLLECTIVE, 21, 6, 0, message)                                                      \
+	RECORD(PARTITION, 22, 3, 0, message)                                                       \
+	RECORD(RMA, 23, 5, 0, message)                                                             \
+	RECORD(EPOCH, 24, 3, 0, message)                                                           \
+	RECORD(FILE, 25, 4, 0, message)                                                            \
+	RECORD(COMPLETE, 26, 1, 0, message)                                                        \
+	RECORD(COMPLETE_RANGE, 27, 2, 0, message)                                                  \
+	RECORD(LENGTHS, 28, 6, 0, message)                                                         \
+	RECORD(EARLIER, 48, 2, 0, message)
+
+#define RECORD_ENUMERATOR(name, id, words, timed, taken_by) RECORD_##name = (id),
+
 enum record_id {
 	RECORD_NONE = 0,
-	RECORD_SYNC = 1,   /* its time field holds ticks >> 31 for what follows */
-	RECORD_WIDE = 2,   /* enter/exit; word 1 = whole address or region key */
-	RECORD_LOST = 3,   /* word 1 = calls skipped below the open frame */
-	RECORD_SITE = 4,   /* word 1 = code address that now runs, after a jump */
-	RECORD_PAUSE = 5,  /* recording stops here ... */
-	RECORD_RESUME = 6, /* ... and goes on; word 1 = frames entered meanwhile and open, + 1 */
-	RECORD_CLOSE = 7,  /* word 1 = number of frames that ended unrecorded */
-
-	/* OpenMP, timed, bit 32 as in an enter and exit; see below */
-	RECORD_FORK = 8,
-	RECORD_TEAM = 9,
-	RECORD_TASK = 10,
-	RECORD_WAIT = 11,
-
-	RECORD_COUNTERS = 12, /* hardware counters, right before an event; see below */
-	RECORD_BLOCKED = 13,  /* the thread has waited for room; see below */
-
-	/* inside of the frame of an MPI call; shm/message.h */
-	RECORD_SEND = 16,
-	RECORD_RECV = 17,
-	RECORD_POST = 18,
-	RECORD_DONE = 19,
-	RECORD_FAILED = 20,
-	RECORD_COLLECTIVE = 21,
-	RECORD_PARTITION = 22,
-	RECORD_RMA = 23,
-	RECORD_EPOCH = 24,
-	RECORD_FILE = 25,
-	RECORD_COMPLETE = 26,
-	RECORD_COMPLETE_RANGE = 27,
-	RECORD_LENGTHS = 28,
-
-	RECORD_EARLIER = 48,	  /* word 1 = MARK | ticks at which the next message took place */
-	RECORD_USER_COUNTER = 49, /* a value of a counter of the user's; see below */
-
-	RECORD_GPU_CALL = 32, /* inside of the frame of a call into CUDA; see below */
-	RECORD_OPENACC = 33,  /* inside of the frame of an event of OpenACC; see below */
-
-	RECORD_ID_MPI = 1024,	   /* + index of the function in mpi/mpi.tab */
+	/* frames */
+	RECORD_ID_MPI = 1024,	   /* + index of the function in mpi/generate/mpi.tab */
 	RECORD_ID_LOGGED = 4064,   /* + enum logged_call: communication without MPI */
 	RECORD_ID_REGION = 4096,   /* + region number, below 4096 */
 	RECORD_ID_FUNCTION = 8192, /* low half of an address */
+
+	RECORDS(RECORD_ENUMERATOR)
 };
 
 /* Frames of what a program logs itself; as those of MPI, they hold records of shm/message.h. */
@@ -114,45 +140,52 @@ static inline uint64_t record_sync_word(uint64_t ticks)
 	return (ticks >> RECORD_TIME_BITS) << RECORD_TIME_SHIFT | RECORD_SYNC;
 }
 
+#define RECORD_CASE_WORDS(name, id, words, timed, taken_by)                                        \
+	case (id):                                                                                 \
+		return words;
+#define RECORD_CASE_TIMED(name, id, words, timed, taken_by)                                        \
+	case (id):                                                                                 \
+		return timed;
+#define RECORD_CASE_TRUE(name, id, words, timed, taken_by)                                         \
+	case (id):                                                                                 \
+		return 1;
+
 /* Words in the record that starts with header w. */
 static inline unsigned record_words(uint64_t w)
 {
 	switch ((uint32_t)w) {
-	case RECORD_WIDE:
-	case RECORD_LOST:
-	case RECORD_SITE:
-	case RECORD_RESUME:
-	case RECORD_CLOSE:
-	case RECORD_WAIT:
-	case RECORD_FAILED:
-	case RECORD_COMPLETE_RANGE:
-	case RECORD_GPU_CALL:
-	case RECORD_OPENACC:
-	case RECORD_EARLIER:
-		return 2;
-	case RECORD_FORK:
-	case RECORD_TEAM:
-	case RECORD_TASK:
-	case RECORD_DONE:
-	case RECORD_PARTITION:
-	case RECORD_EPOCH:
-	case RECORD_USER_COUNTER:
-	case RECORD_BLOCKED:
-		return 3;
-	case RECORD_SEND:
-	case RECORD_RECV:
-	case RECORD_POST:
-	case RECORD_FILE:
-		return 4;
-	case RECORD_RMA:
-		return 5;
-	case RECORD_COLLECTIVE:
-	case RECORD_LENGTHS:
-		return 6;
-	case RECORD_COUNTERS:
-		return 1 + RECORD_COUNTERS_N(w);
+		RECORDS(RECORD_CASE_WORDS)
 	default:
 		return 1;
+	}
+}
+
+/* True if bits 63..33 of a record with this id are its time. */
+static inline int record_has_time(uint32_t id)
+{
+	switch (id) {
+		RECORDS(RECORD_CASE_TIMED)
+	default:
+		return 1;
+	}
+}
+
+static inline int record_is_openmp(uint32_t id)
+{
+	switch (id) {
+		RECORDS_OF_OPENMP(RECORD_CASE_TRUE)
+	default:
+		return 0;
+	}
+}
+
+/* True for records of shm/message.h: no time, and bit 32 is data. */
+static inline int record_is_message(uint32_t id)
+{
+	switch (id) {
+		RECORDS_OF_MESSAGES(RECORD_CASE_TRUE)
+	default:
+		return 0;
 	}
 }
 
@@ -209,24 +242,6 @@ static inline uint64_t record_gpu_call_word(uint32_t function)
 #define OPENMP_LEVEL(w)	 ((uint32_t)((w) >> 48) & OPENMP_LEVELS)
 #define OPENMP_SIZE(w)	 ((uint32_t)((w) >> 24) & OPENMP_NUMBERS) /* TEAM */
 #define OPENMP_NUMBER(w) ((uint32_t)(w)&OPENMP_NUMBERS)		  /* TEAM, TASK; size in FORK */
-
-static inline int record_is_openmp(uint32_t id)
-{
-	return id >= RECORD_FORK && id <= RECORD_WAIT;
-}
-
-/* Whether this is a record of shm/message.h: no time, and bit 32 is data. */
-static inline int record_is_message(uint32_t id)
-{
-	return (id >= RECORD_SEND && id <= RECORD_LENGTHS) || id == RECORD_EARLIER;
-}
-
-/* Whether the bits of the time are the time. */
-static inline int record_has_time(uint32_t id)
-{
-	return id != RECORD_COUNTERS && id != RECORD_GPU_CALL && id != RECORD_OPENACC &&
-	       id != RECORD_USER_COUNTER && id != RECORD_BLOCKED && !record_is_message(id);
-}
 
 _Static_assert(BLOCK_BYTES % 64 == 0, "blocks are copied in whole cache lines");
 _Static_assert(RECORD_ID_LOGGED + LOGGED_CALLS <= RECORD_ID_REGION, "id ranges touch");

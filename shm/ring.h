@@ -24,7 +24,7 @@
  *  R2  tail <= head <= tail + size, as differences
  *  R3  the blocks in [tail, head) are complete
  *  R4  a staging block whose position is >= head holds words that are not in
- *      the ring; one whose position is < head holds nothing that counts
+ *      the ring; the words in one whose position is < head are old
  *  R5  the two staging positions differ; the unpublished ones are head and
  *      head + BLOCK_BYTES
  *  R6  words of a staging block at or above head are zero until stored, and a
@@ -47,9 +47,9 @@
 /* ---- producer ---------------------------------------------------------- */
 
 /*
- * First use of a fresh ring, or of one that an ended thread has left and the
- * agent has emptied: staging block 0 is current, 1 is spare. Until the magic
- * of this use is there nothing in the ring counts.
+ * Begins the use of a new ring, or of one that an ended thread has left and the
+ * agent has emptied: staging block 0 is current, 1 is spare. The agent reads
+ * nothing of it before the magic of this use is stored.
  */
 static inline void ring_start(struct ring *r, uint32_t tid, uint64_t ticks)
 {
@@ -69,7 +69,7 @@ static inline void ring_start(struct ring *r, uint32_t tid, uint64_t ticks)
 	store_release(&p->magic, r->magic); /* pairs with ring_check() */
 }
 
-/* Room for `blocks` more beyond what is published? */
+/* True if `blocks` more blocks can be published. */
 static inline bool ring_has_room(const struct ring *r, unsigned blocks)
 {
 	/* A, pairs with D in ring_release() */
@@ -123,14 +123,15 @@ static inline void ring_publish(struct ring *r, unsigned s)
 
 /* ---- consumer ---------------------------------------------------------- */
 
-/* The producer is gone and all was read: ready for another, which is told the uses. */
+/* After the producer's end, when all was read: readies the ring for the next thread, its
+ * use number `uses`. */
 static inline void ring_use_again(struct ring *r, uint32_t uses)
 {
 	store_relaxed(&r->consumer->tail, 0); /* it learns of the ring by a message */
 	r->magic = ring_magic(uses);
 }
 
-/* NULL, or which invariant a misbehaving producer broke. Sets *head if fine. */
+/* NULL, and sets *head; or the text of the invariant that the producer has broken. */
 const char *ring_check(const struct ring *r, uint64_t tail, uint64_t *head);
 
 /* Oldest unread block below head (as returned by ring_check), or NULL. */

@@ -20,7 +20,7 @@ static const char *set_in(const char *variable)
 	return value && value[0] ? value : NULL;
 }
 
-/* Its length as of snprintf(), or -1: there is no such place. */
+/* Writes a candidate; its length as of snprintf(), or -1: there is no such place. */
 static int name(char *out, size_t bytes, int place)
 {
 	unsigned user = (unsigned)getuid();
@@ -59,7 +59,7 @@ static bool can_be_had(const char *path)
 	return !faccessat(AT_FDCWD, parent, W_OK | X_OK, AT_EACCESS);
 }
 
-int runtime_dir(char *out, char *passed, size_t bytes)
+int vftr_runtime_dir(char *out, char *passed, size_t bytes)
 {
 	const char *named = set_in("VFTR_RUNTIME_DIR");
 	int n, first = set_in("XDG_RUNTIME_DIR") ? XDG : TMP;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Where sockets and locks of agents are: the rule that agents and processes have in common,
- * so that both find the same. $VFTR_RUNTIME_DIR, whatever it is; else the first of
+ * The runtime directory, which has the sockets and locks of agents. Agents and processes
+ * follow the same rule, so both find the same: $VFTR_RUNTIME_DIR if set; else the first of
  *
  *	$XDG_RUNTIME_DIR/vftr    if that is set, else /tmp/vftr-UID
  *	/tmp/vftr-UID
@@ -18,10 +18,10 @@
 #include <stddef.h>
 
 /*
- * 0, or -ENAMETOOLONG. Nothing is made, and whether the mode is right is not looked at.
- * passed: NULL, or as large as out: the one that would have come first and cannot be had, or
- * "". Allocates nothing.
+ * Writes its path to out; 0 or -ENAMETOOLONG. Makes nothing, checks no mode, allocates
+ * nothing. passed: NULL, or as large as out: gets the first candidate if that cannot be had,
+ * else "".
  */
-int runtime_dir(char *out, char *passed, size_t bytes);
+int vftr_runtime_dir(char *out, char *passed, size_t bytes);
 
 #endif

@@ -61,7 +61,8 @@ static void ring_point(struct ring *r, void *base, uint64_t size)
 	r->data = (void *)((char *)base + RING_DATA_OFFSET);
 }
 
-int segment_create_control(int *fd, struct control_agent_shm **agent, struct control_app_shm **app)
+int vftr_segment_create_control(
+	int *fd, struct control_agent_shm **agent, struct control_app_shm **app)
 {
 	void *base;
 	int error;
@@ -81,7 +82,7 @@ int segment_create_control(int *fd, struct control_agent_shm **agent, struct con
 	return 0;
 }
 
-int segment_create_ring(uint64_t size, int *fd, struct ring *ring)
+int vftr_segment_create_ring(uint64_t size, int *fd, struct ring *ring)
 {
 	void *base;
 	int error;
@@ -110,7 +111,7 @@ static int has_size(int fd, size_t bytes)
 	return st.st_size == (off_t)bytes ? 0 : -EPROTO;
 }
 
-int segment_map_control(int fd, struct control_agent_shm **agent, struct control_app_shm **app)
+int vftr_segment_map_control(int fd, struct control_agent_shm **agent, struct control_app_shm **app)
 {
 	void *base;
 	int error = has_size(fd, CONTROL_BYTES);
@@ -127,7 +128,7 @@ int segment_map_control(int fd, struct control_agent_shm **agent, struct control
 	return -EPROTO;
 }
 
-int segment_map_ring(int fd, uint64_t size, struct ring *ring)
+int vftr_segment_map_ring(int fd, uint64_t size, struct ring *ring)
 {
 	void *base;
 	int error = has_size(fd, RING_SEGMENT_BYTES(size));
@@ -141,20 +142,20 @@ int segment_map_ring(int fd, uint64_t size, struct ring *ring)
 	return 0;
 }
 
-void segment_unmap_control(struct control_agent_shm *agent)
+void vftr_segment_unmap_control(struct control_agent_shm *agent)
 {
 	if (agent)
 		munmap(agent, CONTROL_BYTES);
 }
 
-void segment_unmap_ring(struct ring *ring)
+void vftr_segment_unmap_ring(struct ring *ring)
 {
 	if (ring->base)
 		munmap(ring->base, ring->bytes);
 	memset(ring, 0, sizeof(*ring));
 }
 
-void segment_blank(void *base, size_t bytes)
+void vftr_segment_blank(void *base, size_t bytes)
 {
 	if (base && mmap(base, bytes, PROT_READ | PROT_WRITE,
 			    MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED, -1, 0) == MAP_FAILED)

@@ -3,10 +3,10 @@
  * The two kinds of shared memory between a process and its agent: one control
  * segment per process and one ring segment per thread. The agent creates both
  * with memfd_create, so there are no names to clean up, allocates them in
- * full and seals their size: no access is ever beyond their end. The seals do not
- * forbid to punch holes. A process that does so to its own ring reads zeros there,
- * which the agent refuses as records; and who touches the hole needs a page again,
- * which a system without memory, or with strict overcommit, may answer by SIGBUS.
+ * full and seals their size, so no access goes beyond their end. The seals do not
+ * forbid holes. If a process punches one into its own ring, the agent reads zeros there,
+ * which are no records; touching the hole needs a new page, for which a system without
+ * memory, or with strict overcommit, may send SIGBUS.
  *
  * Words of the two writers lie on different pages. Each side maps the other's
  * pages read-only. Types that live here end in _shm.
@@ -49,7 +49,7 @@ struct control_app_shm {
 	uint64_t gave_up;     /* ticks when it gave up waiting for the agent, or 0 */
 };
 
-/* Words the producer writes, and nobody else. */
+/* Words that only the producer writes. */
 struct ring_producer_shm {
 	uint64_t magic;	     /* ring_magic() */
 	uint64_t size;	     /* bytes of data, a power of two */
@@ -63,16 +63,16 @@ struct ring_producer_shm {
 	uint64_t lost_messages; /* records of messages skipped because the ring was full */
 };
 
-/* Words the agent writes, and nobody else. */
+/* Words that only the agent writes. */
 struct ring_consumer_shm {
 	uint64_t tail;	  /* bytes taken; free running, whole blocks */
 	uint32_t futex;	  /* counts wake-ups; the producer sleeps on it */
 	uint32_t retired; /* 1: quarantined, nothing is read from it any more */
 };
 
-/* Hardware counters lie behind the other words of a page: the agent's of
- * the control segment says which, the application's of a ring how they went. So
- * do the functions that are switched off. */
+/* Offsets behind the other words of a page. Counters: on the agent's control page, which
+ * are wanted; on the application's page of a ring, their state. Switches: on the same two
+ * pages, the functions that are off, and their calls. */
 #define COUNTERS_OFFSET		 512u
 #define SWITCHES_OFFSET		 3856u
 #define SWITCHED_OFFSET		 2048u
@@ -91,7 +91,7 @@ struct ring {
 	uint64_t *stage[2];
 	uint64_t *data;
 	uint64_t size;	/* private copy: the shared one is not trusted */
-	uint64_t magic; /* that the producer sets when it has started: ring_magic() */
+	uint64_t magic; /* ring_magic(): the producer stores it when it has started */
 	void *base;
 	size_t bytes;
 };
@@ -116,7 +116,7 @@ static inline struct switched_shm *ring_switched(struct ring_producer_shm *produ
 	return (struct switched_shm *)(void *)((char *)producer + SWITCHED_OFFSET);
 }
 
-/* A ring that was used before must not be taken for started before it is again. */
+/* Differs for each use of a ring, so that an old magic does not say that the new use began. */
 static inline uint64_t ring_magic(uint32_t uses)
 {
 	return SEGMENT_MAGIC | (uint64_t)(uses ? 1 + uses % 0xffff : 0) << 48;
@@ -127,17 +127,20 @@ static inline uint64_t ring_magic(uint32_t uses)
  * sending to the process; the caller closes it. 0 or -errno (-ENOMEM when the
  * memory cannot be had; nothing is left behind).
  */
-int segment_create_control(int *fd, struct control_agent_shm **agent, struct control_app_shm **app);
-int segment_create_ring(uint64_t size, int *fd, struct ring *ring);
+int vftr_segment_create_control(
+	int *fd, struct control_agent_shm **agent, struct control_app_shm **app);
+int vftr_segment_create_ring(uint64_t size, int *fd, struct ring *ring);
 
-/* Application's side. Map what the agent sent; it must be what it should be. */
-int segment_map_control(int fd, struct control_agent_shm **agent, struct control_app_shm **app);
-int segment_map_ring(int fd, uint64_t size, struct ring *ring);
+/* Application's side. Map a descriptor that the agent sent; its size and seals are
+ * checked. 0 or -errno. */
+int vftr_segment_map_control(
+	int fd, struct control_agent_shm **agent, struct control_app_shm **app);
+int vftr_segment_map_ring(int fd, uint64_t size, struct ring *ring);
 
-void segment_unmap_control(struct control_agent_shm *agent);
-void segment_unmap_ring(struct ring *ring);
+void vftr_segment_unmap_control(struct control_agent_shm *agent);
+void vftr_segment_unmap_ring(struct ring *ring);
 /* Application's side: private memory of zeroes instead of a mapping. */
-void segment_blank(void *base, size_t bytes);
+void vftr_segment_blank(void *base, size_t bytes);
 
 _Static_assert(sizeof(struct control_agent_shm) <= COUNTERS_OFFSET, "one page with them");
 _Static_assert(sizeof(struct ring_producer_shm) <= COUNTERS_OFFSET, "one page with them");

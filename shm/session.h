@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Sessions of processes without MPI (vftr-distributed(7)): what a process asks its agent,
- * and what it is told. A request is answered at once with PENDING, or with its outcome;
+ * Sessions of processes without MPI (vftr-distributed(7)): requests of a process to its agent,
+ * and their answers. A request is answered at once with PENDING, or with its outcome;
  * outcomes that come later are announced by a counter in the control page, and fetched
  * with ASK. So no thread holds a lock while it waits, and any thread may give up.
  */
@@ -42,19 +42,19 @@ enum session_operation {
 	SESSION_ABORT,	  /* answered at once, as are the next three */
 	SESSION_RESET,
 	SESSION_LEAVE,
-	SESSION_ASK,	 /* number: of the request that is asked for */
+	SESSION_ASK,	 /* for an outcome; number: that of the request */
 	SESSION_GIVE_UP, /* number: of a request that takes too long */
 	SESSION_OPERATIONS
 };
 
-/* Communicators of sessions have numbers from here on: those of MPI are below. */
+/* First number of a communicator of sessions; those of MPI are below. */
 #define SESSION_COMM_FIRST  (1u << 23)
 #define SESSION_MEMBERS_MAX (1u << 20)
 #define SESSION_NAME_MAX    255u
 #define SESSION_CONTACT_MAX 2048u
 #define SESSION_PENDING_MAX 64u /* requests of a process without outcome, or not fetched */
 
-/* Functions in COLLECTIVE records that are not MPI's, and what MPI calls them. */
+/* The function in COLLECTIVE records of sessions; named as MPI's. */
 #define SESSION_FUNCTION 0x7fff0000u /* + enum session_collective */
 enum session_collective {
 	SESSION_BARRIER,
@@ -68,7 +68,7 @@ enum session_collective {
 	SESSION_COLLECTIVES
 };
 
-/* WIRE_SESSION, from the process; what the operation has, is behind. */
+/* WIRE_SESSION, from the process; ranks or texts of the operation follow. */
 struct wire_session {
 	struct wire_head head;
 	uint32_t operation; /* enum session_operation */
@@ -84,8 +84,8 @@ struct wire_session_comm {
 	uint32_t rank, size;
 };
 
-/* WIRE_SESSION_ANSWER. text: a contact; or a sentence if there is an error; if pending, which
- * agent will say it, or nothing. */
+/* WIRE_SESSION_ANSWER. text: a contact; in an error a sentence; if pending, the agent that
+ * will answer, or "". */
 struct wire_session_answer {
 	struct wire_head head;
 	uint32_t request;

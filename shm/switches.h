@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Functions that are switched off because of overhead.budget_percent: which, on
- * the agent's page of the control segment, and what that has left out, on the
+ * Functions that are switched off because of overhead.budget_percent: their ids, on
+ * the agent's page of the control segment, and the calls that were left out, on the
  * page of each ring that its thread writes. A function's number is the same in all
  * processes of an agent; it is never switched on again.
  */
@@ -17,7 +17,7 @@ struct switches_shm {
 	uint32_t id[SWITCHES_MAX]; /* low half of the address, 0: not in this process */
 };
 
-/* By number: calls that were not recorded; and how many of these are open. */
+/* By the function's number: calls that were not recorded, and how many of them are open. */
 struct switched_shm {
 	uint64_t calls[SWITCHES_MAX];
 	uint32_t open[SWITCHES_MAX];

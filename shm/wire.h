@@ -63,7 +63,7 @@ enum wire_kind {
 	WIRE_NAME, /* the user has named a communicator or window */
 	WIRE_THREAD_NAME,
 	WIRE_CONSTRUCT,
-	WIRE_NOTE,    /* text: what the user should know, once */
+	WIRE_NOTE,    /* text: a sentence for the user, shown once */
 	WIRE_SESSION, /* shm/session.h */
 	WIRE_SESSION_ANSWER,
 	WIRE_GPU, /* shm/gpu.h */
@@ -111,10 +111,10 @@ struct wire_welcome {
 	uint32_t drop_when_full; /* 0 block, 1 drop */
 	uint32_t off;		 /* 1: configured off; do nothing */
 	uint32_t messages;	 /* enum wire_messages */
-	uint32_t publish_forks;	 /* 1: what precedes a team is wanted before what it does */
+	uint32_t publish_forks;	 /* 1: publish FORK before any record of its team */
 	uint32_t gpu;		 /* 1: record what GPUs do */
 	uint32_t openacc;	 /* 1: record what OpenACC's runtime tells of */
-	uint32_t block_most_ms;	 /* without a sign of the agent; then it goes on untraced */
+	uint32_t block_most_ms;	 /* to wait without a sign of the agent; then untraced */
 	uint32_t last_words_ms;	 /* wait so long for MAY_END after BYE; 0: not at all */
 };
 
@@ -174,7 +174,7 @@ struct wire_rank {
 	uint32_t thread_level; /* that MPI provides */
 };
 
-/* How a communicator came to be. */
+/* How a communicator was made. */
 enum wire_comm_kind {
 	WIRE_COMM_PREDEFINED = 0, /* MPI_COMM_WORLD, MPI_COMM_SELF */
 	WIRE_COMM_DUP,
@@ -187,7 +187,7 @@ enum wire_comm_kind {
 	WIRE_COMM_SPAWN,
 	WIRE_COMM_PARENT,  /* from MPI_Comm_get_parent */
 	WIRE_COMM_ACCEPT,  /* also connect and join */
-	WIRE_COMM_UNKNOWN, /* met without having seen it being made */
+	WIRE_COMM_UNKNOWN, /* its making was not seen */
 	WIRE_COMM_KINDS
 };
 
@@ -219,9 +219,9 @@ struct wire_comm {
 };
 
 /*
- * Neighbours of this process in the topology of a communicator, as neighbourhood
- * collectives have them, without MPI_PROC_NULL. Ranks in it follow as runs, WIRE_UNKNOWN
- * where MPI does not say; a rank may be there twice. Several packets as for COMM.
+ * Neighbours of this process in the topology of a communicator, in the order of neighbourhood
+ * collectives, without MPI_PROC_NULL. Their ranks in it follow as runs, WIRE_UNKNOWN where
+ * MPI does not say; a rank may be there twice. Several packets as for COMM.
  */
 struct wire_neighbours {
 	struct wire_head head;
@@ -251,7 +251,7 @@ struct wire_about {
 
 enum wire_counter_type { WIRE_COUNTER_INTEGER, WIRE_COUNTER_REAL };
 
-/* A counter of the user's; numbers from 1. Names and units do not have a line's end. */
+/* A counter of the user's; numbers from 1. Names and units have no newline. */
 struct wire_counter {
 	struct wire_head head;
 	uint32_t number;
@@ -267,7 +267,7 @@ struct wire_counter {
 struct wire_fork {
 	struct wire_head head;
 	uint32_t index, number;
-	uint64_t position; /* published in that ring: the frames open then are the child's */
+	uint64_t position; /* in that ring, bytes: the frames open there are the child's, too */
 };
 
 /* MODULE_GONE carries `low` of the module; THREAD_END, THREAD_NAME (text: the

@@ -10,7 +10,7 @@ set -u
 # package:what proves that it is there (a command, a header, or a file, maybe with *)
 apt="build-essential:cc gfortran:gfortran openmpi-bin:mpirun.openmpi libopenmpi-dev:mpicc.openmpi
 mpich:mpiexec.hydra libmpich-dev:mpicc.mpich libelf-dev:libelf.h libdw-dev:elfutils/libdw.h
-libcjson-dev:cjson/cJSON.h liburing-dev:liburing.h pkg-config:pkg-config"
+libcjson-dev:cjson/cJSON.h liburing-dev:liburing.h libsodium-dev:sodium.h pkg-config:pkg-config"
 apt_tests="check:check.h mandoc:mandoc jq:jq gawk:gawk iproute2:ip perl:prove clang:clang
 util-linux:unshare tini:tini procps:pgrep gdb:gdb strace:strace gcc-aarch64-linux-gnu:aarch64-linux-gnu-gcc
 libc6-dev-arm64-cross:/usr/aarch64-linux-gnu/include/stdio.h qemu-user:qemu-aarch64
@@ -20,7 +20,7 @@ python3-mpi4py:/usr/lib/python3/dist-packages/mpi4py/__init__.py
 slurmctld:/usr/sbin/slurmctld slurmd:/usr/sbin/slurmd slurm-client:srun munge:/usr/sbin/munged
 otf2-tools:otf2-print libopen-trace-format2-dev:otf2/otf2.h protobuf-compiler:protoc"
 dnf="gcc gcc-c++ gcc-gfortran make openmpi-devel mpich-devel elfutils-libelf-devel elfutils-devel
-cjson-devel liburing-devel check-devel pkgconf-pkg-config mandoc jq gawk iproute perl-Test-Harness clang libomp-devel util-linux tini procps-ng gdb strace
+cjson-devel liburing-devel libsodium-devel check-devel pkgconf-pkg-config mandoc jq gawk iproute perl-Test-Harness clang libomp-devel util-linux tini procps-ng gdb strace
 slurm slurm-slurmctld slurm-slurmd munge python3-mpi4py-openmpi protobuf-compiler"
 
 apt_names() {

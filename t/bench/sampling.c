@@ -16,7 +16,7 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "nodeagent/vfd-write.h"
+#include "nodeagent/trace/write/writer.h"
 
 #define PAIRS	  7
 #define FANOUT	  4u
@@ -53,7 +53,7 @@ static void add_event(uint32_t stack, bool enter)
 	walk[walked++] = (struct event){50 + (uint32_t)(state >> 57), stack << 1 | enter};
 }
 
-static void define(struct vfd_lane *l, uint32_t stack, unsigned depth, uint32_t function)
+static void define(struct vfd_track *l, uint32_t stack, unsigned depth, uint32_t function)
 {
 	for (unsigned i = 0; i < FANOUT && depth; i++) {
 		uint32_t child = vfd_stack_new(l, stack, (function * FANOUT + i) % FUNCTIONS);
@@ -64,7 +64,7 @@ static void define(struct vfd_lane *l, uint32_t stack, unsigned depth, uint32_t 
 	}
 }
 
-static uint64_t feed(struct vfd_lane *l, uint64_t ticks)
+static uint64_t feed(struct vfd_track *l, uint64_t ticks)
 {
 	for (uint32_t i = 0; i < walked; i++) {
 		ticks += walk[i].ticks;
@@ -118,7 +118,7 @@ static struct result ours(const char *path, uint64_t bytes)
 	const double cpu = seconds(CLOCK_THREAD_CPUTIME_ID);
 	struct vfd_writer *w;
 	struct vfd_written done;
-	struct vfd_lane *l;
+	struct vfd_track *l;
 	uint64_t ticks = 0, events = 0;
 	struct result r;
 	double used;
@@ -129,7 +129,7 @@ static struct result ours(const char *path, uint64_t bytes)
 		fail(error);
 	for (unsigned i = 0; i < FUNCTIONS; i++)
 		vfd_define_function(w, &f);
-	l = vfd_lane_new(w, &thread);
+	l = vfd_track_new(w, &thread);
 	walked = 0;
 	define(l, 0, DEPTH, 0);
 	do {

@@ -1,0 +1,137 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Births and deaths: fork, the end of threads, the ways a process ends well.
+ * Nothing has to be flushed: what is in the staging blocks is the agent's.
+ */
+#include <errno.h>
+#include <limits.h>
+#include <pthread.h>
+#include <stdlib.h>
+#include <unistd.h>
+#include "libhook/find-agent.h"
+#include "libhook/process.h"
+
+static pthread_key_t end_of_thread;
+static bool has_key, installed;
+
+/* The child must record nothing between fork's copy and our child handler. */
+static void before_fork(void)
+{
+	struct thread *t = &vftr_thread;
+	struct wire_fork fork = {.head = {.kind = WIRE_FORK}};
+
+	busy_begin(t);
+	if (t->busy == 1 && process_is_on() && t->generation == vftr_process.generation &&
+		!vftr_thread_is_vfork_child(t))
+		vftr_thread_publish(t);
+	t->limit = NULL;
+	vftr_process_lock();
+	if (!process_is_on())
+		return;
+	fork.number = ++vftr_process.forks;
+	fork.index = t->index;
+	if (t->ring.base && t->generation == vftr_process.generation)
+		fork.position = load_relaxed(&t->ring.producer->head);
+	t->own = true;
+	vftr_message_send(&fork.head, sizeof(fork), NULL);
+	t->own = false;
+}
+
+static void after_fork_in_parent(void)
+{
+	vftr_process_unlock();
+	busy_end(&vftr_thread);
+	/* the next event finds limit NULL and sets it again */
+}
+
+static void after_fork_in_child(void)
+{
+	struct thread *t = &vftr_thread;
+	int saved_errno = errno, parents;
+
+	t->own = true;
+	/* a parent that was not attached yet leaves us the place of its own */
+	if (vftr_process.state == PROCESS_ON)
+		vftr_process.parent_fork = vftr_process.forks;
+	parents = vftr_process_forget(t->busy > 1);
+	if (vftr_process.state == PROCESS_NEW && vftr_process.parent_traced)
+		vftr_agent_expect();
+	if (parents >= 0) /* until now the agent has seen one of the two */
+		close(parents);
+	t->own = false;
+	t->busy--;
+	errno = saved_errno;
+	vftr_process_child_unlock();
+}
+
+/*
+ * Destructors of others may come after ours and still call us. So the first
+ * time only asks for another time, when all of them have had their turn; what
+ * comes later still has a ring of its own, until the C library gives up.
+ */
+static void thread_ended(void *unused)
+{
+	struct thread *t = &vftr_thread;
+
+	if (t->busy) /* of a slow path that the thread has left by its end */
+		vftr_slow_path_repair(t);
+	if (t->state == THREAD_NEW || t->generation != vftr_process.generation || !process_is_on())
+		return;
+	if (t->endings++ == 0) {
+		vftr_thread_end_install();
+		return;
+	}
+	busy_begin(t);
+	t->limit = NULL;
+	vftr_thread_detach(t);
+	if (t->endings >= PTHREAD_DESTRUCTOR_ITERATIONS)
+		t->state = THREAD_OFF; /* nobody would tell us of the end of another ring */
+	busy_end(t);
+}
+
+static void goodbye(void)
+{
+	struct wire_head bye = {.kind = WIRE_BYE};
+	struct thread *t = &vftr_thread;
+
+	/* a vfork child has our memory but does not end it; nor does a copy of us end us */
+	if (t->busy || !process_is_on() || vftr_thread_is_vfork_child(t))
+		return;
+	if (vftr_gpu_flush)
+		vftr_gpu_flush();
+	busy_begin(t);
+	vftr_modules_refresh();
+	if (!vftr_message_send(&bye, sizeof(bye), NULL))
+		vftr_last_words_wait();
+	busy_end(t);
+	t->limit = NULL; /* the next event sets it again, if that is right */
+}
+
+__attribute__((destructor)) static void at_the_end(void)
+{
+	goodbye();
+}
+
+void vftr_generation_install(void)
+{
+	if (installed)
+		return;
+	installed = true;
+	pthread_atfork(before_fork, after_fork_in_parent, after_fork_in_child);
+	at_quick_exit(goodbye);
+	has_key = !pthread_key_create(&end_of_thread, thread_ended);
+}
+
+void vftr_thread_end_install(void)
+{
+	if (has_key)
+		pthread_setspecific(end_of_thread, &vftr_thread);
+}
+
+/* _exit() runs no destructor; interpose.c calls this first. */
+void vftr_goodbye_now(void) __attribute__((visibility("hidden")));
+void vftr_goodbye_now(void)
+{
+	if (getpid() == vftr_process.pid)
+		goodbye();
+}

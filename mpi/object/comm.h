@@ -1,0 +1,123 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * The communicators of this process: handle -> number, identity, tickets.
+ *
+ * The identity of a communicator is equal on all its members without a
+ * message. Making one is collective, so all members of its parent have made the
+ * same ones from it in the same order: the identity is a hash of the parent's,
+ * of how many were made from it before, of how this one was made, and of the
+ * world ranks of its members in order. Where only the new members take part, or
+ * where there is no common parent, the earlier ones of the same members and
+ * kind are counted instead. The two sides of what MPI_Comm_spawn and
+ * MPI_Comm_accept make cannot agree: they do not know each other.
+ *
+ * Looking a handle up costs a compare when the thread has used it before; a
+ * generation that every making and freeing raises keeps handles that MPI uses
+ * again from being taken for older ones.
+ */
+#ifndef VFTR_MPI_OBJECT_COMM_H
+#define VFTR_MPI_OBJECT_COMM_H
+
+#include "mpi/call.h"
+#include "shm/atomic.h"
+#include "shm/wire.h"
+
+struct comm_members;
+
+/* Neighbours in a topology, in the order of the neighbourhood collectives. */
+struct comm_neighbours {
+	bool known; /* asked for already */
+	uint32_t in, out;
+	uint64_t missing; /* bit i: neighbour i, of both directions, is MPI_PROC_NULL */
+};
+
+struct mpi_comm {
+	MPI_Comm handle;
+	uint32_t number; /* for records; 0: no room for more */
+	uint32_t rank, size;
+	uint32_t remote_size; /* 0: an intracommunicator */
+	uint64_t id;
+	uint32_t posted;	     /* receives so far */
+	uint32_t collectives;	     /* collective calls so far */
+	uint32_t partitioned_posted; /* Precv_init so far */
+	uint32_t *sent; /* sends so far, by destination (comm_peers()); then Psend_init, the same */
+	uint32_t references; /* persistent requests and matched messages: not reused before they are
+				gone */
+	uint32_t made;	     /* communicators made from it */
+	uint32_t parent;     /* number of the one it was made from, or 0 */
+	uint32_t defined;    /* the agent knows it */
+	enum wire_comm_kind kind;
+	struct comm_members *members; /* shared with its duplicates */
+	struct comm_neighbours neighbours;
+	struct mpi_comm *next;
+};
+
+/*
+ * Never NULL: a communicator that nobody saw being made is registered now, as
+ * WIRE_COMM_UNKNOWN, and MPI_COMM_NULL or a bad handle gets one with number 0
+ * and no peers. The agent is told of a communicator when it is first looked for.
+ * Valid until the communicator is freed and `references` is 0.
+ */
+struct mpi_comm *vftr_comm_find(MPI_Comm handle);
+
+/* Ranks that messages on it can have. */
+static inline uint32_t comm_peers(const struct mpi_comm *c)
+{
+	return c->remote_size ? c->remote_size : c->size;
+}
+
+/*
+ * World ranks are known from here on (MPI_Init); registers the predefined ones.
+ * Harmless again, and before MPI_Init (sessions).
+ */
+void vftr_comm_start(void);
+
+/* The identity of our MPI_COMM_WORLD; of the pset mpi://WORLD where there is none. */
+uint64_t vftr_world_id(void);
+
+/*
+ * The communicator `handle` was made: kind, from `parent` (MPI_COMM_NULL if
+ * from none), and `more` that distinguishes it (0 if nothing does). With
+ * MPI_COMM_NULL this process is no member, and it only counts.
+ */
+void vftr_comm_made(MPI_Comm handle, enum wire_comm_kind kind, MPI_Comm parent, uint64_t more);
+
+/*
+ * The same in two steps, for MPI_Comm_idup: the identity is settled by the order of
+ * the calls, the handle is good after the completion. parent_number is that of the parent.
+ */
+uint64_t vftr_comm_identity(MPI_Comm parent, enum wire_comm_kind kind, uint64_t more);
+void vftr_comm_made_as(
+	MPI_Comm handle, enum wire_comm_kind kind, uint32_t parent_number, uint64_t id);
+
+/* Whether the handle is that of a communicator of this kind. */
+bool vftr_comm_is(MPI_Comm handle, enum wire_comm_kind kind);
+
+/* The number of what is known by the handle; MESSAGE_COMM_NONE: nothing. */
+uint32_t vftr_comm_number(MPI_Comm handle);
+
+/*
+ * The communicator with this number has ended; MPI may have given its handle to
+ * another one already.
+ */
+void vftr_comm_freed(MPI_Comm handle, uint32_t number);
+
+/* Of a communicator with a number; asks MPI the first time. */
+const struct comm_neighbours *vftr_comm_neighbours(struct mpi_comm *c);
+
+/* A ticket: a plain increment unless several threads may take one. */
+static inline uint32_t take_ticket(uint32_t *counter)
+{
+	uint32_t n;
+
+	if (vftr_mpi_multiple)
+		return add_relaxed_u32(counter, 1);
+	n = *counter;
+	*counter = n + 1;
+	return n;
+}
+
+uint64_t vftr_mix(uint64_t hash, uint64_t more); /* of identities */
+uint64_t vftr_mix_text(uint64_t hash, const char *text, size_t length);
+
+#endif

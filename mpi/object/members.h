@@ -1,0 +1,32 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Who is in a communicator: the world ranks of its members as runs, and a hash
+ * of them that is the same on both sides of an intercommunicator.
+ */
+#ifndef VFTR_MPI_OBJECT_MEMBERS_H
+#define VFTR_MPI_OBJECT_MEMBERS_H
+
+#include "mpi/object/comm.h"
+
+struct comm_members {
+	uint32_t references;
+	uint32_t n_runs;
+	uint64_t hash;	       /* of the local and the remote group */
+	struct wire_run run[]; /* of the remote group first, if there is one */
+};
+
+/* Asks MPI about c->handle, which must be good; c->remote_size is set. NULL: no memory. */
+struct comm_members *vftr_members_new(const struct mpi_comm *c);
+struct comm_members *vftr_members_share(struct comm_members *m);
+void vftr_members_drop(struct comm_members *m); /* NULL is ignored */
+
+/*
+ * The ranks that n runs have, and behind them this one (negative: WIRE_UNKNOWN); returns
+ * how many runs they are then.
+ */
+uint32_t vftr_run_append(struct wire_run *run, uint32_t n, int rank);
+
+/* Tells the agent of c and its members. */
+void vftr_members_define(const struct mpi_comm *c);
+
+#endif

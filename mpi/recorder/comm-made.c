@@ -1,0 +1,145 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Communicators that are made, named and freed: classes comm_new to comm_name. */
+#include <string.h>
+#include "libhook/emit.h"
+#include "mpi/object/comm.h"
+#include "mpi/recorder/recorders.h"
+#include "mpi/recorder/request.h"
+
+#define LONGEST_STRINGTAG 256 /* MPI_MAX_STRINGTAG_LEN, where there is one */
+
+enum distinguished_by { BY_NOTHING, BY_TAG, BY_TEXT };
+
+/* How a function makes a communicator. has_parent: from k->comm. */
+struct origin {
+	enum mpi_id id;
+	enum wire_comm_kind kind;
+	bool has_parent;
+	enum distinguished_by by;
+};
+
+static const struct origin origins[] = {
+	{VFTR_MPI_COMM_DUP, WIRE_COMM_DUP, true, BY_NOTHING},
+	{VFTR_MPI_COMM_DUP_WITH_INFO, WIRE_COMM_DUP, true, BY_NOTHING},
+	{VFTR_MPI_COMM_SPLIT, WIRE_COMM_SPLIT, true, BY_NOTHING},
+	{VFTR_MPI_COMM_SPLIT_TYPE, WIRE_COMM_SPLIT, true, BY_NOTHING},
+	{VFTR_MPI_COMM_CREATE, WIRE_COMM_CREATE, true, BY_NOTHING},
+	{VFTR_MPI_COMM_CREATE_GROUP, WIRE_COMM_FROM_GROUP, true, BY_TAG},
+	{VFTR_MPI_COMM_CREATE_FROM_GROUP, WIRE_COMM_FROM_GROUP, false, BY_TEXT},
+	{VFTR_MPI_CART_CREATE, WIRE_COMM_TOPOLOGY, true, BY_NOTHING},
+	{VFTR_MPI_CART_SUB, WIRE_COMM_TOPOLOGY, true, BY_NOTHING},
+	{VFTR_MPI_GRAPH_CREATE, WIRE_COMM_TOPOLOGY, true, BY_NOTHING},
+	{VFTR_MPI_DIST_GRAPH_CREATE, WIRE_COMM_TOPOLOGY, true, BY_NOTHING},
+	{VFTR_MPI_DIST_GRAPH_CREATE_ADJACENT, WIRE_COMM_TOPOLOGY, true, BY_NOTHING},
+	{VFTR_MPI_INTERCOMM_CREATE, WIRE_COMM_INTER, true, BY_NOTHING},
+	{VFTR_MPI_INTERCOMM_CREATE_FROM_GROUPS, WIRE_COMM_INTER, false, BY_TEXT},
+	{VFTR_MPI_INTERCOMM_MERGE, WIRE_COMM_MERGE, true, BY_NOTHING},
+	{VFTR_MPI_COMM_SPAWN, WIRE_COMM_SPAWN, true, BY_NOTHING},
+	{VFTR_MPI_COMM_SPAWN_MULTIPLE, WIRE_COMM_SPAWN, true, BY_NOTHING},
+	{VFTR_MPI_COMM_GET_PARENT, WIRE_COMM_PARENT, false, BY_NOTHING},
+	{VFTR_MPI_COMM_ACCEPT, WIRE_COMM_ACCEPT, true, BY_NOTHING},
+	{VFTR_MPI_COMM_CONNECT, WIRE_COMM_ACCEPT, true, BY_NOTHING},
+	{VFTR_MPI_COMM_JOIN, WIRE_COMM_ACCEPT, false, BY_NOTHING},
+};
+
+static const struct origin *origin_of(enum mpi_id id)
+{
+	static const struct origin unknown = {.kind = WIRE_COMM_UNKNOWN};
+
+	for (size_t i = 0; i < sizeof(origins) / sizeof(origins[0]); i++)
+		if (origins[i].id == id)
+			return &origins[i];
+	return &unknown;
+}
+
+/* At most `most` characters of the text; Fortran pads it with blanks. */
+static size_t text_length(const struct mpi_call *k, size_t most)
+{
+	size_t n = k->text_length < most ? k->text_length : most;
+
+	if (!k->text)
+		return 0;
+	n = strnlen(k->text, n);
+	if (k->language != LANGUAGE_C)
+		while (n && k->text[n - 1] == ' ')
+			n--;
+	return n;
+}
+
+void vftr_begin_comm_new(struct mpi_call *k)
+{
+	(void)k;
+}
+
+void vftr_end_comm_new(struct mpi_call *k)
+{
+	const struct origin *o = origin_of(k->id);
+	uint64_t more = 0;
+	MPI_Comm handle;
+
+	if (k->rc != MPI_SUCCESS || !vftr_messages_wanted())
+		return;
+	handle = call_comm(k, k->newcomm);
+	if (o->kind == WIRE_COMM_PARENT && vftr_comm_is(handle, WIRE_COMM_PARENT))
+		return; /* the same each time */
+	if (o->by == BY_TAG)
+		more = (uint64_t)k->tag + 1;
+	if (o->by == BY_TEXT)
+		more = vftr_mix_text(0, k->text, text_length(k, LONGEST_STRINGTAG));
+	vftr_comm_made(handle, o->kind, o->has_parent ? k->comm : MPI_COMM_NULL, more);
+}
+
+void vftr_begin_comm_idup(struct mpi_call *k)
+{
+	(void)k;
+}
+
+void vftr_end_comm_idup(struct mpi_call *k)
+{
+	struct request r = {.kind = REQUEST_IDUP, .newcomm = k->newcomm, .language = k->language};
+	MPI_Request handle;
+
+	if (k->rc != MPI_SUCCESS || !vftr_messages_wanted())
+		return;
+	r.bytes = vftr_comm_identity(k->comm, WIRE_COMM_DUP, 0);
+	r.peer = vftr_comm_find(k->comm)->number;
+	handle = call_request(k, k->request, 0);
+	if (handle == vftr_request_at_once)
+		vftr_comm_made_as(call_comm(k, k->newcomm), WIRE_COMM_DUP, r.peer, r.bytes);
+	else
+		vftr_request_put(handle, &r);
+}
+
+/* In the call, its attributes' delete functions may use it and may refuse. */
+void vftr_begin_comm_free(struct mpi_call *k)
+{
+	k->comm = k->comms ? call_comm(k, k->comms) : MPI_COMM_NULL;
+	k->number = vftr_comm_number(k->comm);
+}
+
+void vftr_end_comm_free(struct mpi_call *k)
+{
+	if (k->rc == MPI_SUCCESS && k->number)
+		vftr_comm_freed(k->comm, (uint32_t)k->number);
+}
+
+void vftr_begin_comm_name(struct mpi_call *k)
+{
+	(void)k;
+}
+
+void vftr_end_comm_name(struct mpi_call *k)
+{
+	struct wire_about name = {.head.kind = WIRE_NAME, .object = WIRE_OBJECT_COMM};
+	const size_t length = text_length(k, MPI_MAX_OBJECT_NAME - 1);
+	char text[MPI_MAX_OBJECT_NAME];
+
+	if (k->rc != MPI_SUCCESS || !k->text || !vftr_active() || !vftr_messages_wanted())
+		return;
+	name.number = vftr_comm_find(k->comm)->number;
+	if (!name.number)
+		return;
+	memcpy(text, k->text, length);
+	text[length] = '\0';
+	vftr_define(&name.head, sizeof(name), text, length + 1);
+}

@@ -1,0 +1,175 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "nodeagent/agent/deadlock.h"
+
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+#include "conf/conf.h"
+#include "nodeagent/agent/roles/agent.h"
+#include "nodeagent/symbols/demangle.h"
+#include "nodeagent/agent/snapshot.h"
+#include "nodeagent/process/process.h"
+#include "nodeagent/session/session.h"
+#include "nodeagent/process/names.h"
+#include "nodeagent/base/util.h"
+#include "shm/atomic.h"
+
+#define STOP_S 0.5 /* how often the stop file is looked for */
+#define LOOKS  4   /* in agent.deadlock_s */
+#define FRAMES 256
+#define MIX    0x9e3779b97f4a7c15u
+
+/* What was seen at the last looks; times in raw ns. */
+struct deadlock {
+	uint64_t sum, since, due; /* of what was stored: it has not changed since */
+	enum session_activity told;
+	uint64_t stop_due;
+	bool has_stopped;
+};
+
+/* Changes whenever a thread stores a word, published or not. */
+static uint64_t stored(const struct thread_ring *t)
+{
+	uint64_t sum = load_relaxed(&t->ring.producer->head);
+
+	for (unsigned k = 0; k < 2; k++)
+		for (size_t i = 0; i < BLOCK_WORDS; i++)
+			sum = (sum ^ load_relaxed(&t->ring.stage[k][i])) * MIX;
+	return sum;
+}
+
+static uint64_t all_stored(const struct agent *a)
+{
+	uint64_t sum = a->host.n_ever + a->host.n_live * MIX;
+
+	for (const struct process *p = a->host.live; p; p = p->next_live) {
+		if (!p->greeted || p->ended)
+			continue;
+		sum = (sum ^ p->definitions) * MIX;
+		for (size_t i = 0; i < p->n_threads; i++)
+			if (p->threads[i])
+				sum = (sum ^ stored(p->threads[i])) * MIX;
+	}
+	return sum;
+}
+
+void deadlock_report(struct agent *a)
+{
+	host_warn(&a->host, true,
+		"no thread has recorded anything for %g s: their call stacks are in "
+		"%s/stacks_%s.log",
+		a->host.conf->agent_deadlock_s, a->host.output_directory, a->host.name);
+	snapshot_now(a);
+}
+
+static char *stack_text(struct agent *a, const struct thread_ring *t)
+{
+	const struct name_style style = {
+		a->host.conf->strip_module_names, a->host.conf->demangle_cxx};
+	uint64_t keys[FRAMES];
+	size_t n = replay_stack(t->replay, keys, FRAMES);
+	char *text = xstrdup("");
+
+	for (size_t i = 0; i < n; i++) {
+		char *name =
+			name_shown(symcache_name(a->host.symbols, t->process, keys[i]), &style);
+		char *longer = xasprintf("%s%s<", text, name);
+
+		free(name);
+		free(text);
+		text = longer;
+	}
+	return text;
+}
+
+void deadlock_write_stacks(struct agent *a)
+{
+	char *path = xasprintf("%s/stacks_%s.log", a->host.output_directory, a->host.name);
+	struct writing *tmp;
+	FILE *f;
+	int error = write_begin(&f, &tmp, path);
+
+	if (error) {
+		complain("%s: %s", path, strerror(-error));
+		return;
+	}
+	for (const struct process *p = a->host.live; p; p = p->next_live) {
+		for (size_t i = 0; p->greeted && !p->ended && i < p->n_threads; i++) {
+			char *text = p->threads[i] ? stack_text(a, p->threads[i]) : NULL;
+
+			if (text)
+				fprintf(f, "%s, thread %u: %sinit\n", process_name(p),
+					p->threads[i]->number, text);
+			free(text);
+		}
+	}
+	error = write_end(f, tmp);
+	if (error)
+		complain("%s: %s", path, strerror(-error));
+	free(path);
+}
+
+static double look_for_deadlock(struct agent *a)
+{
+	struct deadlock *d = a->deadlock;
+	const double limit_s = a->host.conf->agent_deadlock_s;
+	uint64_t now = clock_raw_ns(), sum;
+
+	if (limit_s <= 0)
+		return NEVER_S;
+	if (!a->host.n_live) {
+		if (d->told != SESSION_NOBODY)
+			sessions_idle(a, d->told = SESSION_NOBODY);
+		return NEVER_S;
+	}
+	if (now < d->due)
+		return 1e-9 * (double)(d->due - now);
+	d->due = now + (uint64_t)(limit_s / LOOKS * 1e9);
+	sum = all_stored(a);
+	if (sum != d->sum || !d->since) {
+		d->sum = sum;
+		d->since = now;
+		if (d->told != SESSION_BUSY_NODE)
+			sessions_idle(a, d->told = SESSION_BUSY_NODE);
+	} else if (d->told != SESSION_QUIET && 1e-9 * (double)(now - d->since) >= limit_s) {
+		if (!sessions_idle(a, d->told = SESSION_QUIET))
+			deadlock_report(a);
+	}
+	return limit_s / LOOKS;
+}
+
+static double look_for_stop_file(struct agent *a)
+{
+	struct deadlock *d = a->deadlock;
+	const char *file = a->host.conf->agent_stop_file;
+	uint64_t now = clock_raw_ns();
+
+	if (!file || !file[0] || d->has_stopped)
+		return NEVER_S;
+	if (now < d->stop_due)
+		return 1e-9 * (double)(d->stop_due - now);
+	d->stop_due = now + (uint64_t)(STOP_S * 1e9);
+	if (access(file, F_OK))
+		return STOP_S;
+	d->has_stopped = true;
+	host_warn(&a->host, true, "%s is there: the run is stopped", file);
+	/* the same as if somebody else had sent it to who waits for the command, or to us */
+	if (a->command)
+		kill(a->command, SIGTERM);
+	else
+		raise(SIGTERM);
+	return 0;
+}
+
+double deadlock_tick(struct agent *a)
+{
+	double deadlock, stop;
+
+	if (!a->deadlock)
+		a->deadlock = xcalloc(1, sizeof(*a->deadlock));
+	deadlock = look_for_deadlock(a);
+	stop = look_for_stop_file(a);
+	return deadlock < stop ? deadlock : stop;
+}

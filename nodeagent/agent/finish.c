@@ -1,0 +1,350 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "nodeagent/agent/finish.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+#include "conf/conf.h"
+#include "nodeagent/agent/roles/agent.h"
+#include "nodeagent/clock/sync.h"
+#include "nodeagent/collate/collate.h"
+#include "nodeagent/process/counter/counters.h"
+#include "nodeagent/net/ending.h"
+#include "nodeagent/gather/gather.h"
+#include "nodeagent/agent/step/in-step.h"
+#include "nodeagent/agent/snapshot.h"
+#include "nodeagent/agent/launch/launch.h"
+#include "nodeagent/internode/matching.h"
+#include "nodeagent/report/output.h"
+#include "nodeagent/process/process.h"
+#include "nodeagent/profile/profile.h"
+#include "nodeagent/process/regions.h"
+#include "nodeagent/agent/rounds.h"
+#include "nodeagent/recorder/recorder.h"
+#include "nodeagent/process/rendezvous.h"
+#include "nodeagent/agent/peers.h"
+#include "nodeagent/base/util.h"
+#include "nodeagent/profile/vfp.h"
+#include "shm/atomic.h"
+
+/* Takes the message by its place: arguments are evaluated in any order. */
+static int report_result(int result, char **error)
+{
+	if (*error)
+		complain("%s", *error);
+	free(*error);
+	*error = NULL;
+	return result ? 1 : 0;
+}
+
+static char *node_profile_path(const struct agent *a, const char *base)
+{
+	return xasprintf("%s/%s_%s" VFP_SUFFIX, a->host.output_directory, base, a->host.name);
+}
+
+/* The job has another name than this node alone would have given it. */
+static void rename_node_profile(const struct agent *a, const char *old, const char *new)
+{
+	char *from = node_profile_path(a, old), *to = node_profile_path(a, new);
+
+	if (strcmp(old, new) && rename(from, to))
+		complain("cannot rename %s to %s: %s", from, to, strerror(errno));
+	free(from);
+	free(to);
+}
+
+static int write_node_profile(const struct agent *a, const struct profile *p, const char *base)
+{
+	char *path = node_profile_path(a, base);
+	int error = vfp_write(p, path);
+
+	if (error)
+		complain("cannot write %s: %s", path, strerror(-error));
+	free(path);
+	return error ? 1 : 0;
+}
+
+/* Logs of the ranks in logfile_for_ranks that ran here. */
+static int write_rank_logs(struct agent *a, const struct profile *node, uint32_t nranks,
+	const char *base, const uint64_t *hashes, size_t n)
+{
+	int failed = 0;
+
+	if (!strcmp(a->host.conf->logfile_for_ranks, "none"))
+		return 0;
+	for (struct process *p = a->host.processes; p; p = p->next) {
+		uint32_t rank;
+		struct profile *one;
+		char *error = NULL;
+
+		if (!p->greeted || !p->ended)
+			continue;
+		rank = profile_rank_shown(node, (uint32_t)p->rank);
+		if (!rank_list_has(a->host.conf->logfile_for_ranks, rank))
+			continue;
+		one = gather(&a->host, p);
+		one->world_size = node->world_size;
+		failed |= report_result(output_rank(one, &one->processes[0], nranks, a->host.conf,
+						a->host.output_directory, base, hashes, n, &error),
+			&error);
+		profile_free(one);
+	}
+	return failed;
+}
+
+/* Ranks of the job that ran on other nodes, with agents we do not know. */
+static bool is_part_of_job(const struct agent *a, const struct profile *p)
+{
+	if (a->several)
+		return !a->host.transport;
+	return !a->host.transport && p->world_size > p->ranks - p->unranked &&
+	       (a->form == FORM_EMBEDDED || in_step_may_have_others(a->step));
+}
+
+static void leave_processes(struct agent *a)
+{
+	for (struct process *p = a->host.processes; p; p = p->next) {
+		if (p->ended)
+			continue;
+		if (p->control)
+			store_relaxed(&p->control->closing, 1);
+		process_finish(p, p->held ? PROCESS_EXITED : PROCESS_RUNNING);
+	}
+}
+
+static void put_clock(const struct agent *a, struct profile *node)
+{
+	for (size_t i = 0; a->host.clock && i < node->n_agents; i++)
+		if (!strcmp(node->agents[i].host, a->host.name))
+			clock_sync_sum(a->host.clock, &node->agents[i].clock);
+}
+
+/* Whether something is missing of what --expect asked for. */
+static bool is_partial(const struct agent *a, const struct profile *p)
+{
+	for (size_t i = 0; i < p->n_agents; i++)
+		if (p->agents[i].missing)
+			return true;
+	return p->ranks < a->expect || p->n_dead || p->lost_calls || p->lost_messages ||
+	       p->lost_processes;
+}
+
+static char *agree_on_name(struct agent *a, const struct profile *whole, char *base)
+{
+	char *old = xstrdup(base);
+
+	if (whole && whole->application && !a->host.conf->outfile_basename) {
+		free(base);
+		base = file_base(whole->application);
+	}
+	base = peers_agree(a, base);
+	if (a->host.n_ever)
+		rename_node_profile(a, old, base);
+	free(old);
+	return base;
+}
+
+static char *name_of(const struct agent *a, const struct profile *node)
+{
+	if (a->host.conf->outfile_basename)
+		return xstrdup(a->host.conf->outfile_basename);
+	return file_base(node->application ? node->application : "unknown");
+}
+
+static int write_node_log(struct agent *a, const struct profile *node, const char *base,
+	const uint64_t *hashes, size_t n)
+{
+	const struct recorder_sum recorder = recorder_sum(&a->host);
+	const struct vfd_written *w = &recorder.written;
+	const struct output_trace trace = {
+		.path = recorder.path,
+		.bytes = w->bytes,
+		.events = w->events,
+		.messages = w->messages,
+		.launches = w->launches,
+		.thinned = w->thinned,
+		.dropped_blocks = w->dropped_blocks,
+	};
+	char *error = NULL;
+
+	return report_result(output_node(node, a->host.conf, a->host.output_directory, base,
+				     a->host.name, trace.path ? &trace : NULL, hashes, n, &error),
+		&error);
+}
+
+/* Processes, other agents and snapshots: nothing more comes from them. */
+static void end_sources(struct agent *a)
+{
+	snapshot_end(a);
+	leave_processes(a);
+	peers_stop(a);
+	peers_clock(a, true);
+	a->host.lost_processes += session_unseen(&a->host);
+	if (a->host.lost_processes)
+		complain("%u %s gave up waiting for this agent and %s not in the profile",
+			a->host.lost_processes,
+			one_or_many(a->host.lost_processes, "process", "processes"),
+			one_or_many(a->host.lost_processes, "is", "are"));
+}
+
+/* Tells the user where the results are. whole: the job's profile, or NULL. */
+static void tell_files(const struct agent *a, const struct profile *node,
+	const struct profile *whole, const char *base)
+{
+	if (is_part_of_job(a, node))
+		complain("node profile: %s/%s_%s.vfp (vftr collate %s makes the summary)",
+			a->host.output_directory, base, a->host.name, a->host.output_directory);
+	else if (!a->host.transport || (whole && whole->ranks))
+		complain("profile: %s/%s_all.log", a->host.output_directory, base);
+}
+
+static void warn_of_counters(struct host *host)
+{
+	char *text;
+
+	for (unsigned i = 0; (text = counters_trouble(host->counters, host->conf, i)); i++) {
+		if (*text)
+			host_warn(host, false, "%s.", text);
+		free(text);
+	}
+}
+
+int agent_finish(struct agent *a)
+{
+	struct profile *node, *whole = NULL;
+	uint64_t *hashes = NULL;
+	size_t n_hashes = 0;
+	char *base, *error = NULL;
+	int failed = 0;
+
+	ending_writes();
+	end_sources(a);
+	if (!a->host.n_ever && !a->host.transport && !a->late_profile) {
+		if (a->form == FORM_SIBLING) /* the only one; who started it has not seen that */
+			complain(AGENTS_UNTRACED " (see vftr doctor)");
+		a->partial = true;
+		return 0;
+	}
+	clocks_calibrate(&a->host.clocks);
+	gather_ranks(&a->host);
+	regions_warn(&a->host);
+	matching_end(&a->host);
+	peers_notes(a);
+	recorder_close(&a->host);
+	warn_of_counters(&a->host);
+	node = a->late_profile ? a->late_profile : gather(&a->host, NULL);
+	put_clock(a, node);
+	if (!a->late_profile)
+		matching_store(&a->host, node);
+	base = name_of(a, node);
+	if (a->host.n_ever)
+		failed |= write_node_profile(a, node, base);
+	if (a->host.transport) {
+		failed |= peers_collate(a, node, &whole, &hashes, &n_hashes);
+		if (whole)
+			in_step_name_missing(a, whole);
+		base = agree_on_name(a, whole, base);
+	}
+	failed |= recorder_rename(&a->host, base);
+	if (!hashes) { /* alone: the ids of this node are those of the job */
+		hashes = collate_hashes(node);
+		n_hashes = node->n_stacks;
+	}
+	a->partial = is_partial(a, whole ? whole : node);
+	if (whole && !whole->ranks)
+		complain(AGENTS_UNTRACED " (see vftr doctor)");
+	else if (whole || (!a->host.transport && !is_part_of_job(a, node)))
+		failed |= report_result(output_summary(whole ? whole : node, a->host.conf,
+						a->host.output_directory, base, &error),
+			&error);
+	if (a->host.n_ever) {
+		uint32_t nranks = whole ? whole->ranks : node->world_size + node->unranked;
+
+		failed |= write_node_log(a, node, base, hashes, n_hashes);
+		failed |= write_rank_logs(a, node, nranks, base, hashes, n_hashes);
+	}
+	if (!a->quiet && !failed)
+		tell_files(a, node, whole, base);
+	profile_free(whole);
+	profile_free(node);
+	free(hashes);
+	free(base);
+	return failed | rounds_end(a);
+}
+
+/* All files that this node alone can write; ranks: also of single ranks. */
+static int write_alone(struct agent *a, const struct profile *node, const char *base, bool ranks)
+{
+	char *error = NULL;
+	uint64_t *hashes;
+	int failed = write_node_profile(a, node, base);
+
+	if (!a->host.transport && !is_part_of_job(a, node))
+		failed |= report_result(
+			output_summary(node, a->host.conf, a->host.output_directory, base, &error),
+			&error);
+	hashes = collate_hashes(node);
+	failed |= write_node_log(a, node, base, hashes, node->n_stacks);
+	if (ranks)
+		failed |= write_rank_logs(
+			a, node, node->world_size + node->unranked, base, hashes, node->n_stacks);
+	free(hashes);
+	return failed;
+}
+
+unsigned agent_close_copy(struct agent *a)
+{
+	unsigned running = 0;
+
+	for (struct process *p = a->host.processes; p; p = p->next) {
+		running += p->greeted && !p->ended;
+		process_finish(p, PROCESS_RUNNING);
+	}
+	gather_ranks(&a->host);
+	return running;
+}
+
+int agent_write_so_far(struct agent *a)
+{
+	unsigned running = agent_close_copy(a);
+	struct profile *node = gather(&a->host, NULL);
+	char *base;
+	int failed;
+
+	put_clock(a, node);
+	matching_store(&a->host, node);
+	profile_warn(node, "these are results on the way: %u of %u processes were running", running,
+		node->ranks);
+	base = name_of(a, node);
+	failed = write_alone(a, node, base, true);
+	free(base);
+	profile_free(node);
+	return failed;
+}
+
+int agent_write_round(struct agent *a, const struct profile *node, unsigned round)
+{
+	char *name = name_of(a, node), *base = xasprintf("%s.round%u", name, round);
+	int failed = write_alone(a, node, base, false);
+
+	free(base);
+	free(name);
+	return failed;
+}
+
+struct profile *agent_read_round(
+	const struct agent *a, const struct profile *like, unsigned round, char **error)
+{
+	char *name = name_of(a, like), *base = xasprintf("%s.round%u", name, round);
+	char *path = node_profile_path(a, base);
+	struct profile *p = NULL;
+
+	*error = NULL;
+	if (!access(path, F_OK) || errno != ENOENT)
+		p = vfp_read(path, error);
+	free(path);
+	free(base);
+	free(name);
+	return p;
+}

@@ -1,0 +1,34 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* The end of a run: gathers profiles, collates them with the other agents, writes them. */
+#ifndef VFTR_NODEAGENT_AGENT_FINISH_H
+#define VFTR_NODEAGENT_AGENT_FINISH_H
+
+struct agent;
+struct profile;
+
+/*
+ * Finishes all processes and writes this node's files; with other agents it
+ * collates, and agent 0 writes the summary. 0, or 1 if a file could not be written
+ * (with a message). Writes nothing if no process was traced.
+ */
+int agent_finish(struct agent *a);
+
+/*
+ * In a copy of the agent (snapshot.h): the same without the other agents. Processes
+ * that still run are shown as running; without other nodes it also writes the summary.
+ */
+int agent_write_so_far(struct agent *a);
+
+/* The first half of that: takes all processes as ended; returns how many were running. */
+unsigned agent_close_copy(struct agent *a);
+
+/* Writes the files of a round (rounds.h) from the profile of this node; 0, or 1 after a message. */
+int agent_write_round(struct agent *a, const struct profile *node, unsigned round);
+/*
+ * Reads the node profile of a round that agent_write_round() has written for the application
+ * of `like`. NULL: there is none, or it cannot be read: then *error (caller frees).
+ */
+struct profile *agent_read_round(
+	const struct agent *a, const struct profile *like, unsigned round, char **error);
+
+#endif

@@ -1,0 +1,57 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Decides in agent 0 when a job is over on all of its nodes: by the last state of each agent,
+ * and the time without processes. Independent of the network; `now` is in seconds of one
+ * clock that does not jump.
+ */
+#ifndef VFTR_NODEAGENT_AGENT_JOB_END_H
+#define VFTR_NODEAGENT_AGENT_JOB_END_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+enum {
+	JOB_BUSY,
+	JOB_IDLE,
+	JOB_DONE,
+	JOB_GONE,
+	JOB_WAITS, /* waits for another agent of its node, to take its profile (late-profiles.h) */
+};
+
+/* The state of an agent, as bytes of a message. */
+struct job_state {
+	int what;  /* processes are attached; none has come; all have ended; the agent is gone */
+	int ended; /* ranks that ended on this node */
+	int world; /* ranks of the job, 0 if unknown */
+	int ever;  /* processes that have attached on this node */
+};
+
+/* Other conditions of the end. */
+struct job_rule {
+	bool all_must_end; /* each agent knows when its processes have ended */
+	unsigned expect;   /* processes that have to come, on all nodes; 0: any */
+	double within_s;   /* longest wait for them; 0: for ever */
+};
+
+struct job_end;
+
+/* For so many agents, all of them idle at first. */
+struct job_end *job_end_new(int agents, double now);
+/* May be NULL. */
+void job_end_free(struct job_end *j);
+
+/*
+ * Takes a message of agent `who`. An empty one: the agent was taken for gone, and is back in its
+ * last state. Other messages that are no state are ignored. True: it says that the agent is gone.
+ */
+bool job_end_take(struct job_end *j, int who, const void *buf, size_t bytes);
+/* True if a state of this agent has come. */
+bool job_end_heard(const struct job_end *j, int who);
+
+/* True if the job is over. Time counts from the first call with no node busy and one done or gone.
+ */
+bool job_end_reached(struct job_end *j, const struct job_rule *rule, double now);
+/* Makes the time without processes begin anew with the next call. */
+void job_end_restart(struct job_end *j);
+
+#endif

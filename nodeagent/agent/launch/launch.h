@@ -1,0 +1,77 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Starts with a command: vftr-node-agent [options] -- COMMAND [ARGS...] */
+#ifndef VFTR_NODEAGENT_AGENT_LAUNCH_LAUNCH_H
+#define VFTR_NODEAGENT_AGENT_LAUNCH_LAUNCH_H
+
+#include <stdbool.h>
+#include <sys/types.h>
+
+struct agent;
+
+/* Lines of agents for the front. From the first one when all have met: */
+#define AGENTS_READY "vftr-agents-ready"
+/* Before that, if Slurm has started them: their nodes, "node[1-3]". */
+#define AGENTS_NODES "vftr-agents-nodes "
+/* An agent has failed, with a message. */
+#define AGENTS_FAILED "vftr-agents-failed"
+/* At the end: no process came to any of them. */
+#define AGENTS_UNTRACED "no process was traced"
+
+struct launch {
+	char **command; /* NULL-terminated */
+	bool preload;
+	const char *agent_launcher; /* --agent-launcher, or NULL */
+	const char *program;	    /* path of this executable */
+};
+
+/* True if COMMAND starts processes on other nodes, too. */
+bool launch_is_distributed(const struct launch *l);
+
+/* True if COMMAND tells the MPI of its processes, which a script does not. */
+bool launch_names_mpi(const struct launch *l);
+
+/*
+ * COMMAND is to be a child of the supervisor, which stays behind here; returns as the agent,
+ * which has yet to call supervised_run(). nodes: NULL, or in memory that the two share, to be
+ * filled before that: where srun is to start the processes, if not empty. bereaved and ctx as in
+ * supervisor.h. What cannot be done is said and ends us with 125.
+ */
+void launch_supervised(const struct agent *a, const struct launch *l, const char *nodes,
+	void (*bereaved)(void *ctx), void *ctx);
+
+/* Sees to it that there is a summary when the agents of these hosts have ended: salvage.h. */
+typedef void launch_salvage(const struct agent *a, const char *hosts, bool orphans);
+
+/*
+ * The front, for several nodes: starts the agents, then COMMAND, waits for both and makes
+ * sure that there is a summary. Returns 0, as the status is the supervisor's, or 125:
+ * COMMAND was not run.
+ */
+int launch_distributed(struct agent *a, const struct launch *l, const char *config, char **set,
+	int n_set, launch_salvage *salvage);
+
+/* The value of LD_PRELOAD that launch_supervised() gives to COMMAND's processes, or NULL. */
+const char *launch_preloads(void);
+
+/* Parts of the two above. Sets our environment; *pass gets the variables that a launcher
+ * must pass on. *error if something is missing. */
+struct arguments;
+void launch_environment(
+	const struct launch *l, const char *session, struct arguments *pass, char **error);
+/* Pid of a child that runs argv, or -1 and errno in *exec_error. It gets the
+ * signal when_we_die (0: none) when this process ends. */
+pid_t launch_child(char *const *argv, int when_we_die, int *exec_error);
+/* Executes argv in this process, with the signals of the start; returns an errno on failure. */
+int launch_exec(char *const *argv);
+/* First thing in main: children start with these signals, this limit of files, and without
+ * what of standard input, output and error is closed now (/dev/null for us). */
+void launch_remember(void);
+/* True if this signal was ignored at that time. */
+bool launch_ignored(int signal);
+/* Closes the files that were open at that time, except standard input, output and error. */
+void launch_close_inherited(void);
+
+/* 0..255 for exit, 128+n for signal n. */
+int launch_exit_status(int wait_status);
+
+#endif

@@ -1,0 +1,630 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* vftr-node-agent: its command line, and the order in which things happen. */
+#include <errno.h>
+#include <fcntl.h>
+#include <getopt.h>
+#include <limits.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/epoll.h>
+#include <sys/resource.h>
+#include <sys/signalfd.h>
+#include <sys/stat.h>
+#include <time.h>
+#include <unistd.h>
+#include "conf/conf.h"
+#include "nodeagent/agent/roles/agent.h"
+#include "nodeagent/agent/last-words.h"
+#include "nodeagent/agent/loop.h"
+#include "nodeagent/agent/observers.h"
+#include "nodeagent/process/counter/counters.h"
+#include "nodeagent/report/observables.h"
+#include "nodeagent/collate/collate.h"
+#include "nodeagent/agent/launch/company.h"
+#include "nodeagent/net/tcp/contact.h"
+#include "nodeagent/proxy/proxy.h"
+#include "nodeagent/agent/finish.h"
+#include "nodeagent/agent/step/in-step.h"
+#include "nodeagent/agent/launch/launch.h"
+#include "nodeagent/agent/launch/launcher.h"
+#include "nodeagent/net/transport.h"
+#include "nodeagent/net/tcp/tcp.h"
+#include "nodeagent/agent/affinity.h"
+#include "nodeagent/agent/salvage.h"
+#include "nodeagent/agent/snapshot.h"
+#include "nodeagent/process/process.h"
+#include "nodeagent/process/rings.h"
+#include "nodeagent/process/rendezvous.h"
+#include "nodeagent/agent/peers.h"
+#include "nodeagent/agent/launch/supervisor.h"
+#include "nodeagent/process/names.h"
+#include "nodeagent/agent/launch/untraced.h"
+#include "nodeagent/base/util.h"
+
+#define PARTIAL 3 /* of what --expect asked for, something is missing */
+
+enum {
+	OPTION_PRELOAD = 256,
+	OPTION_LAUNCHER,
+	OPTION_IN_STEP,
+	OPTION_EMBEDDED,
+	OPTION_SIBLING,
+	OPTION_RUN,
+	OPTION_PEERS,
+	OPTION_LISTEN,
+	OPTION_ME,
+	OPTION_INTERFACE,
+	OPTION_SECRET,
+	OPTION_EXPECT,
+	OPTION_WITHIN,
+	OPTION_ON_DEATH,
+	OPTION_PRINT_CONTACT
+};
+
+static const struct {
+	struct option o;
+	const char *argument, *text;
+} options[] = {
+	{{"config", required_argument, NULL, 'c'}, "FILE", "configuration (default: $VFTR_CONFIG)"},
+	{{"output", required_argument, NULL, 'o'}, "DIR", "same as --set output_directory=DIR"},
+	{{"set", required_argument, NULL, 'k'}, "KEY=VALUE", "change one key of the configuration"},
+	{{"session", required_argument, NULL, 's'}, "NAME",
+		"name by which processes find the agent (default: $VFTR_SESSION or \"default\")"},
+	{{"preload", no_argument, NULL, OPTION_PRELOAD}, NULL,
+		"preload the tracing library into COMMAND's processes"},
+	{{"agent-launcher", required_argument, NULL, OPTION_LAUNCHER}, "CMD",
+		"start the agents of several nodes with CMD, one per node"},
+	{{"in-step", no_argument, NULL, OPTION_IN_STEP}, NULL,
+		"this process is one of those that a launcher starts"},
+	{{"quiet", no_argument, NULL, 'q'}, NULL, "do not say where the profile is"},
+	{{"help", no_argument, NULL, 'h'}, NULL, "print this"},
+	{{"version", no_argument, NULL, 'V'}, NULL, "print the version"},
+	{{"peers", required_argument, NULL, OPTION_PEERS}, "HOST:PORT,...",
+		"join the agents of these contacts over TCP, or of those in the file @FILE"},
+	{{"listen", required_argument, NULL, OPTION_LISTEN}, "ADDR:PORT",
+		"where others reach this agent; without --peers, wait for one with --expect"},
+	{{"me", required_argument, NULL, OPTION_ME}, "N", "this agent's place in --peers, from 0"},
+	{{"interface", required_argument, NULL, OPTION_INTERFACE}, "NAME",
+		"use this network interface only"},
+	{{"secret", required_argument, NULL, OPTION_SECRET}, "FILE",
+		"what the agents have in common, mode 0600 (default: ~/.vftr-secret)"},
+	{{"expect", required_argument, NULL, OPTION_EXPECT}, "N",
+		"wait for N processes, at the agents whose CONTACTs follow, too"},
+	{{"within", required_argument, NULL, OPTION_WITHIN}, "SECONDS",
+		"wait no longer than this for them"},
+	{{"on-death", required_argument, NULL, OPTION_ON_DEATH}, "keep|abort",
+		"what becomes of a session's processes when one of them dies"},
+	{{"print-contact", optional_argument, NULL, OPTION_PRINT_CONTACT}, "[=FILE]",
+		"say where this agent can be reached"},
+	{{"embedded", no_argument, NULL, OPTION_EMBEDDED}, NULL, NULL},
+	{{"sibling", no_argument, NULL, OPTION_SIBLING}, NULL, NULL},
+	{{"run", required_argument, NULL, OPTION_RUN}, NULL, NULL},
+};
+
+static void print_usage(void)
+{
+	printf("Usage: vftr-node-agent [OPTIONS] -- COMMAND [ARGS...]   run COMMAND traced\n"
+	       "  or:  srun|mpirun ... vftr-node-agent --in-step [OPTIONS] -- COMMAND\n"
+	       "  or:  mpirun --map-by ppr:1:node vftr-node-agent [OPTIONS]   beside another "
+	       "mpirun\n"
+	       "  or:  vftr-node-agent --peers HOST:PORT,... [OPTIONS]   on each node, without "
+	       "MPI\n"
+	       "  or:  vftr-node-agent --expect N [OPTIONS] [CONTACT...]\n\n");
+	for (size_t i = 0; i < ARRAY_SIZE(options); i++) {
+		char name[64], letter[8] = "    ";
+
+		if (!options[i].text)
+			continue;
+		if (options[i].o.val == OPTION_PEERS)
+			printf("\nSessions, and several nodes without MPI; see "
+			       "vftr-distributed(7):\n");
+		if (options[i].o.val < 256)
+			snprintf(letter, sizeof(letter), "-%c, ", options[i].o.val);
+		snprintf(name, sizeof(name), "%s--%s%s%s", letter, options[i].o.name,
+			options[i].argument && options[i].argument[0] != '[' ? " " : "",
+			options[i].argument ? options[i].argument : "");
+		printf("  %-28s %s\n", name, options[i].text);
+	}
+	printf("\nThe exit status is COMMAND's, 128+n if signal n ended it; 127 if there is no\n"
+	       "COMMAND, 126 if it cannot be executed, 125 if it was not run otherwise.\n"
+	       "See vftr-node-agent(1).\n");
+}
+
+static void print_line(const char *line, void *ctx)
+{
+	complain("%s", line);
+}
+
+static void read_configuration(struct agent *a, const char *file)
+{
+	char *error = NULL;
+
+	if (!file) {
+		a->host.conf = conf_default();
+		if (!a->host.conf)
+			die(OWN_FAILURE, "out of memory");
+	} else if (conf_load(&a->host.conf, file, &error, print_line, NULL)) {
+		die(OWN_FAILURE, "%s", error ? error : "out of memory");
+	}
+}
+
+static void set_key(struct agent *a, const char *assignment)
+{
+	char *error = NULL;
+
+	if (conf_assign(a->host.conf, assignment, &error))
+		die(OWN_FAILURE, "--set %s", error ? error : "out of memory");
+}
+
+/* All but those of our own mistakes: a step's batch system sends any to all of its processes. */
+static void catch_signals(struct agent *a)
+{
+	static const int fatal[] = {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGABRT, SIGSYS, SIGTRAP};
+	sigset_t set;
+
+	sigfillset(&set);
+	for (size_t i = 0; i < ARRAY_SIZE(fatal); i++)
+		sigdelset(&set, fatal[i]);
+	if (!supervised_is()) { /* the terminal's */
+		sigdelset(&set, SIGTSTP);
+		sigdelset(&set, SIGTTIN);
+		sigdelset(&set, SIGTTOU);
+	}
+	sigprocmask(SIG_BLOCK, &set, NULL);
+	signal(SIGPIPE, SIG_IGN);
+	a->host.signals = signalfd(-1, &set, SFD_CLOEXEC | SFD_NONBLOCK);
+	a->host.epoll = epoll_create1(EPOLL_CLOEXEC);
+	if (a->host.signals < 0 || a->host.epoll < 0 ||
+		host_watch(&a->host, a->host.signals, WATCH_SIGNALS, NULL))
+		die(OWN_FAILURE, "cannot watch signals: %s", strerror(errno));
+}
+
+static void more_descriptors(void)
+{
+	struct rlimit limit;
+
+	if (!getrlimit(RLIMIT_NOFILE, &limit)) {
+		limit.rlim_cur = limit.rlim_max;
+		setrlimit(RLIMIT_NOFILE, &limit);
+	}
+}
+
+static void check_output(struct agent *a)
+{
+	char *error = NULL, path[PATH_MAX];
+
+	if (conf_check_paths(a->host.conf, &error) ||
+		conf_scenario(a->host.conf, &error, print_line, NULL) ||
+		hwprof_check(a->host.conf, &error))
+		die(OWN_FAILURE, "%s", error ? error : "out of memory");
+	if (!realpath(a->host.conf->output_directory, path))
+		die(OWN_FAILURE, "output_directory %s: %s", a->host.conf->output_directory,
+			strerror(errno));
+	if (access(path, W_OK | X_OK))
+		die(OWN_FAILURE, "output_directory %s: %s", path, strerror(errno));
+	a->host.output_directory = xstrdup(path);
+}
+
+/*
+ * Away from the process that started us: own session, no terminal, none of its
+ * files. From here on only the logs speak.
+ */
+static void detach(void)
+{
+	sigset_t none;
+	pid_t pid = fork();
+	int null;
+
+	if (pid < 0)
+		die(OWN_FAILURE, "fork: %s", strerror(errno));
+	if (pid > 0)
+		_exit(0);
+	setsid();
+	sigemptyset(&none);
+	sigprocmask(SIG_SETMASK, &none, NULL);
+	null = open("/dev/null", O_RDWR);
+	for (int fd = 0; null >= 0 && fd < 3; fd++)
+		dup2(null, fd);
+	if (null > 2)
+		close(null);
+}
+
+static char *own_path(const char *argv0)
+{
+	char path[PATH_MAX];
+	ssize_t n = readlink("/proc/self/exe", path, sizeof(path) - 1);
+
+	if (n <= 0)
+		return xstrdup(argv0);
+	path[n] = '\0';
+	return xstrdup(path);
+}
+
+/* By option or environment, or NULL. */
+static const char *named_session(const char *wanted)
+{
+	const char *named = getenv("VFTR_SESSION");
+	const char *name = wanted ? wanted : named && named[0] ? named : NULL;
+
+	if (name && (!name[0] || name[0] == '.' || strchr(name, '/')))
+		die(OWN_FAILURE,
+			"%s `%s': a session's name is not empty, has no `/' and does not begin "
+			"with `.'",
+			wanted ? "--session" : "VFTR_SESSION", name);
+	return name;
+}
+
+static char *session_name(const struct launch *l, const char *wanted)
+{
+	const char *named = named_session(wanted);
+
+	if (named)
+		return xstrdup(named);
+	return l->command ? xasprintf("run-%d", (int)getpid()) : xstrdup("default");
+}
+
+struct command_line {
+	const char *config, *session;
+	char *set[64];
+	int n_set;
+	struct tcp_options tcp;
+	bool print_contact, in_step;
+	const char *contact_file; /* NULL: standard output */
+};
+
+static double option_number(const char *option, const char *text, double least, double most)
+{
+	char *end;
+	double x;
+
+	errno = 0;
+	x = strtod(text, &end);
+	if (!text[0] || *end || errno || !(x >= least && x <= most))
+		die(OWN_FAILURE, "%s `%s': not a number from %g to %g", option, text, least, most);
+	return x;
+}
+
+static unsigned whole_number(const char *option, const char *text, double least, double most)
+{
+	double x = option_number(option, text, least, most);
+
+	if (x != (unsigned)x)
+		die(OWN_FAILURE, "%s `%s': not a whole number", option, text);
+	return (unsigned)x;
+}
+
+/* Options of sessions over TCP; false: another one. */
+static bool parse_tcp(int k, const char *value, struct agent *a, struct command_line *c)
+{
+	switch (k) {
+	case OPTION_PEERS:
+		c->tcp.peers = value;
+		break;
+	case OPTION_LISTEN:
+		c->tcp.listen = value;
+		break;
+	case OPTION_ME:
+		c->tcp.me = (int)whole_number("--me", value, 0, CONTACTS_MAX - 1);
+		break;
+	case OPTION_INTERFACE:
+		c->tcp.interface = value;
+		break;
+	case OPTION_SECRET:
+		c->tcp.secret = value;
+		break;
+	case OPTION_EXPECT:
+		a->expect = whole_number("--expect", value, 1, 1e9);
+		break;
+	case OPTION_WITHIN:
+		a->within_s = option_number("--within", value, 0.001, 1e9);
+		break;
+	case OPTION_ON_DEATH:
+		a->abort_on_death = !strcmp(value, "abort");
+		if (!a->abort_on_death && strcmp(value, "keep"))
+			die(OWN_FAILURE, "--on-death `%s': not keep or abort", value);
+		break;
+	case OPTION_PRINT_CONTACT:
+		c->print_contact = true;
+		c->contact_file = value;
+		break;
+	default:
+		return false;
+	}
+	return true;
+}
+
+/* What belongs together, after all options. */
+static void check_tcp(struct agent *a, struct launch *l, struct command_line *c)
+{
+	struct tcp_options *t = &c->tcp;
+
+	if (a->expect && l->command) {
+		t->contacts = l->command;
+		while (t->contacts[t->n_contacts])
+			t->n_contacts++;
+		l->command = NULL;
+	}
+	t->lead = a->expect && !t->peers && (t->n_contacts || t->listen);
+	if (t->peers && t->n_contacts)
+		die(OWN_FAILURE, "--expect takes contacts only without --peers, which has them");
+	if (t->me >= 0 && !t->peers)
+		die(OWN_FAILURE, "--me is a place in --peers, which is not there");
+	if (a->within_s > 0 && !a->expect)
+		die(OWN_FAILURE, "--within is how long --expect waits, which is not there");
+	a->several = t->peers || t->listen || t->lead;
+	if (!a->several && (t->interface || c->print_contact))
+		die(OWN_FAILURE, "--interface and --print-contact need --peers, --listen or "
+				 "--expect with contacts");
+	if (c->in_step && (!l->command || a->several))
+		die(OWN_FAILURE, "--in-step needs a COMMAND, and no --peers or --listen");
+	if (l->command && t->listen && !t->peers)
+		die(OWN_FAILURE, "--listen with a COMMAND needs --peers");
+}
+
+static void add_assignment(struct command_line *c, char *assignment)
+{
+	if (c->n_set == (int)ARRAY_SIZE(c->set))
+		die(OWN_FAILURE, "more than %d keys in VFTR_SET and --set options", c->n_set);
+	c->set[c->n_set++] = assignment;
+}
+
+/* Before those of the command line: these win. */
+static void read_environment(struct command_line *c)
+{
+	const char *list = getenv("VFTR_SET");
+	char *one;
+
+	while ((one = conf_next_assignment(&list)))
+		add_assignment(c, one);
+}
+
+static void parse_options(
+	int argc, char **argv, struct agent *a, struct launch *l, struct command_line *c)
+{
+	struct option o[ARRAY_SIZE(options) + 1] = {0};
+	int k;
+
+	for (size_t i = 0; i < ARRAY_SIZE(options); i++)
+		o[i] = options[i].o;
+	opterr = 0;
+	while ((k = getopt_long(argc, argv, "+:c:o:k:s:qhV", o, NULL)) != -1) {
+		switch (k) {
+		case 'c':
+			c->config = optarg;
+			break;
+		case 'o':
+		case 'k':
+			add_assignment(c, k == 'k' ? xstrdup(optarg)
+						   : xasprintf("output_directory=%s", optarg));
+			break;
+		case 's':
+			c->session = optarg;
+			break;
+		case 'q':
+			a->quiet = true;
+			break;
+		case OPTION_PRELOAD:
+			l->preload = true;
+			break;
+		case OPTION_LAUNCHER:
+			if (!optarg[strspn(optarg, " \t\n")])
+				die(OWN_FAILURE, "--agent-launcher: \"%s\" is not a command",
+					optarg);
+			l->agent_launcher = optarg;
+			break;
+		case OPTION_IN_STEP:
+			c->in_step = true;
+			break;
+		case OPTION_EMBEDDED:
+			a->form = FORM_EMBEDDED;
+			a->quiet = true;
+			break;
+		case OPTION_RUN:
+			a->host.run = strtoull(optarg, NULL, 16);
+			break;
+		case OPTION_SIBLING:
+			a->form = FORM_SIBLING;
+			a->quiet = true;
+			break;
+		case 'h':
+			print_usage();
+			exit(fflush(stdout) ? OWN_FAILURE : 0);
+		case 'V':
+			printf("vftr-node-agent %s\n", VFTR_VERSION);
+			exit(fflush(stdout) ? OWN_FAILURE : 0);
+		default:
+			if (parse_tcp(k, optarg, a, c))
+				break;
+			die(OWN_FAILURE,
+				k == ':' ? "option %s needs a value"
+					 : "unknown option %s; see --help",
+				argv[optind - 1]);
+		}
+	}
+}
+
+static void parse_all(
+	int argc, char **argv, struct agent *a, struct launch *l, struct command_line *c)
+{
+	read_environment(c);
+	parse_options(argc, argv, a, l, c);
+	if (optind < argc)
+		l->command = argv + optind;
+	check_tcp(a, l, c);
+	if (l->preload && !l->command)
+		die(OWN_FAILURE, "--preload needs a COMMAND to preload into");
+	if (!c->config)
+		c->config = getenv("VFTR_CONFIG");
+}
+
+/* The session is ours, or this does not return. */
+static void take_session(struct agent *a)
+{
+	char *error = NULL;
+	int taken = session_open(&a->host, &error);
+
+	/* of several ranks that start one, all but one give way in silence */
+	if (taken == 1 && a->form == FORM_EMBEDDED)
+		exit(0);
+	if (taken == 1 && a->form != FORM_COMMAND) {
+		if (company_refuse(a, error))
+			peers_refuse(a);
+		exit(OWN_FAILURE);
+	}
+	if (taken)
+		die(OWN_FAILURE, "%s", error);
+	if (a->form == FORM_EMBEDDED) { /* what is wrong has been said */
+		detach();
+		session_sign(&a->host);
+	}
+}
+
+static void join_agents(struct agent *a, const struct command_line *c)
+{
+	char *error = NULL, *contact;
+
+	if (peers_join(a, &contact, &error)) {
+		session_close(&a->host);
+		die(OWN_FAILURE, "%s", error);
+	}
+	if (proxy_bell() >= 0)
+		agent_must_watch(a, proxy_bell(), WATCH_BELL);
+	if (contact && c->print_contact)
+		contact_print(contact, c->contact_file);
+	a->contact = contact;
+}
+
+static int serve_processes(struct agent *a, const struct launch *l, const struct command_line *c)
+{
+	int failed;
+
+	agent_must_watch(a, a->host.listener, WATCH_LISTENER);
+	if (a->form == FORM_SIDECAR || a->form == FORM_SIBLING ||
+		(a->several && a->form != FORM_STEP))
+		join_agents(a, c);
+	company_met(a);
+	if (l->command && supervised_run(a)) { /* it has been said */
+		session_close(&a->host);
+		return OWN_FAILURE;
+	}
+	if (l->command) {
+		agent_must_watch(a, supervised_link(), WATCH_SUPERVISOR);
+		if (supervised_end() >= 0)
+			agent_must_watch(a, supervised_end(), WATCH_COMMAND);
+	}
+	if (a->step) {
+		agent_must_watch(a, in_step_link(a), WATCH_STEP);
+		in_step_ready(a, snapshot_so_far);
+	}
+	/* who typed this sees nothing otherwise */
+	if (!l->command && !a->step && !a->quiet && isatty(STDERR_FILENO))
+		complain("waiting for processes of session `%s'; Ctrl-C ends it", a->host.session);
+	agent_serve(a);
+	in_step_writes(a);
+	if (a->form == FORM_EMBEDDED)
+		session_leave(&a->host);
+	else
+		session_close(&a->host);
+	if (l->command && !a->host.n_ever && !a->host.conf->off && !getenv("VFTR_OFF"))
+		untraced_say(l);
+	failed = agent_finish(a);
+	session_release(&a->host);
+	if (!failed && a->expect && a->partial)
+		failed = PARTIAL;
+	if (a->host.transport)
+		peers_leave(a, failed);
+	in_step_end(a);
+	return failed;
+}
+
+/* The names of this host and of its session. */
+static void name_host(struct agent *a, const struct launch *l, const struct command_line *c)
+{
+	char host[256] = "localhost";
+
+	gethostname(host, sizeof(host) - 1);
+	host[strcspn(host, ".")] = '\0';
+	a->host.name = file_base(host[0] ? host : "localhost");
+	if (!a->host.session)
+		a->host.session = session_name(l, c->session);
+}
+
+/* From here on processes find this agent. */
+static void start_host(struct agent *a)
+{
+	struct timespec now;
+
+	a->host.start_raw_ns = clock_raw_ns();
+	clock_gettime(CLOCK_REALTIME, &now);
+	a->host.start_s = now.tv_sec;
+	a->host.start_exact_s = (double)now.tv_sec + 1e-9 * (double)now.tv_nsec;
+	a->host.rings = ring_store_new(a->host.conf->shm_ring_size, ring_store_memory);
+	clocks_init(&a->host.clocks, a->host.conf->clock_source);
+	take_session(a);
+	a->host.symbols = symcache_new(&a->host);
+	a->host.counters = counters_new(a->host.conf);
+	a->host.last_words_ms = last_words_ms(a);
+}
+
+int main(int argc, char **argv)
+{
+	/* static: what is in them to the end is no leak */
+	static struct agent a = {
+		.host = {.observers = agent_observers, .lock = -1, .listener = -1}};
+	static struct launch l;
+	static struct command_line c = {.tcp.me = -1};
+
+	program_name = "vftr-node-agent";
+	launch_remember();
+	signal(SIGXFSZ, SIG_IGN); /* a full file is an error like others */
+	parse_all(argc, argv, &a, &l, &c);
+	/* those of other nodes do not know each other */
+	if (a.form != FORM_EMBEDDED && !a.host.run)
+		a.host.run = random_word();
+	if (a.form == FORM_EMBEDDED) /* nothing of the process that started us stays open */
+		close_range(3, ~0u, 0);
+	c.tcp.any_session = !named_session(c.session);
+	if (a.several)
+		proxy_use_tcp(&c.tcp);
+	if (!l.command && (a.several || (a.form != FORM_EMBEDDED && peer_wanted())))
+		peers_shield();
+	read_configuration(&a, c.config && c.config[0] ? c.config : NULL);
+	for (int i = 0; i < c.n_set; i++)
+		set_key(&a, c.set[i]);
+	check_output(&a);
+	l.program = own_path(argv[0]);
+	if (c.in_step || (l.command && !a.several && in_step_wanted(&l))) {
+		in_step_start(&a, &l, c.session);
+		if (a.several)
+			peers_shield();
+	}
+	if (!l.agent_launcher)
+		l.agent_launcher = a.host.conf->agent_launcher;
+	if (l.command && a.several && launch_is_distributed(&l))
+		die(OWN_FAILURE, "the launcher in COMMAND starts on several nodes: its agents find "
+				 "each other without --peers");
+	if (l.command && !l.agent_launcher && !a.several && !a.host.conf->off &&
+		!getenv("VFTR_OFF")) {
+		char *why = launcher_refusal(l.command);
+
+		if (why)
+			die(OWN_FAILURE, "%s", why);
+	}
+	if (l.command && launch_is_distributed(&l))
+		return launch_distributed(&a, &l, c.config, c.set, c.n_set, salvage_summary);
+	if (l.command)
+		a.form = FORM_COMMAND;
+	else if (a.form != FORM_EMBEDDED)
+		company_expect(&a);
+	name_host(&a, &l, &c);
+	if (l.command)
+		launch_supervised(&a, &l, NULL, NULL, NULL);
+	if (l.command && a.several)
+		peers_shield();
+	start_host(&a);
+	more_descriptors();
+	catch_signals(&a);
+	affinity_init(&a);
+	return serve_processes(&a, &l, &c);
+}

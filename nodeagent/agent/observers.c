@@ -1,0 +1,20 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "nodeagent/agent/observers.h"
+
+#include <stddef.h>
+#include "nodeagent/agent/last-words.h"
+#include "nodeagent/agent/overhead.h"
+#include "nodeagent/gather/gather.h"
+#include "nodeagent/internode/matching.h"
+#include "nodeagent/recorder/recorder.h"
+#include "nodeagent/session/session.h"
+
+const struct process_observer *const agent_observers[] = {
+	&matching_observer, /* before those that ask for the id it gives */
+	&recorder_observer,
+	&session_observer,
+	&overhead_observer,
+	&last_words_observer,
+	&gather_observer,
+	NULL,
+};

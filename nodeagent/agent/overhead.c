@@ -1,0 +1,439 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * A function is a place in a file, the same in all processes; a key of calltree.h is
+ * one in one process. Calls are those of the call trees, which only grow: what a look
+ * finds more than the one before is what was called in between. A process whose CPU time
+ * cannot be read has none.
+ */
+#include "nodeagent/agent/overhead.h"
+
+#include <math.h>
+#include <regex.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include "conf/conf.h"
+#include "nodeagent/agent/roles/agent.h"
+#include "nodeagent/replay/tree/calltree.h"
+#include "nodeagent/symbols/demangle.h"
+#include "nodeagent/base/map.h"
+#include "nodeagent/agent/affinity.h"
+#include "nodeagent/process/process.h"
+#include "nodeagent/profile/lists.h"
+#include "nodeagent/profile/profile.h"
+#include "nodeagent/process/names.h"
+#include "nodeagent/base/util.h"
+#include "shm/atomic.h"
+#include "shm/fnv.h"
+
+#define LOOK_S	   0.1	/* between two looks, at least ... */
+#define LOOK_SHARE 100	/* ... and so many times what the last one took */
+#define TIME_LEAST 20e6 /* ns of CPU time in between; a shorter time says little */
+#define WORTH	   64	/* what costs less than this part of the budget stays on */
+#define NONE	   UINT32_MAX
+
+struct function {
+	char *path;
+	uint64_t address;
+	uint32_t next;	 /* with the same hash, or NONE */
+	uint32_t number; /* shm/switches.h, or NONE: on */
+	bool stays;	 /* on: its place may become another one's, or overhead.keep names it */
+	bool calls_others;
+	double cost_ns; /* since the last look */
+	/* once it is off */
+	char *name;
+	uint64_t off_ticks, calls;
+	uint32_t processes;
+};
+
+struct overhead {
+	regex_t keep;
+	bool has_keep;
+	struct function *functions;
+	size_t n, cap;
+	struct map64 by_location;
+	uint32_t off[SWITCHES_MAX], n_off;
+	uint64_t due_ns; /* of the next look */
+	uint64_t own_ns; /* the agent's CPU time at the last one */
+	bool in_vain;	 /* it cost too much, and nothing more could go */
+};
+
+struct key_calls {
+	uint64_t key, before, now;
+	uint32_t function; /* or NONE */
+};
+
+struct overhead_process {
+	struct key_calls *keys;
+	size_t n, cap;
+	struct map64 by_key;
+	uint64_t cpu_ns, blocked_ns; /* at the last look */
+	bool counted[SWITCHES_MAX];
+};
+
+/* What was spent since the last look, in ns. */
+struct spent {
+	double hooks, waits; /* waits: for room, or for a CPU that the agent has taken */
+	double cpu;	     /* of the processes */
+};
+
+/* ---- functions -------------------------------------------------------------------- */
+
+static uint64_t location_hash(const struct code_location *location)
+{
+	return fnv_text(FNV_BEGIN ^ location->address, location->path);
+}
+
+static uint32_t function_at(struct overhead *b, const struct code_location *location)
+{
+	uint64_t hash = location_hash(location);
+	uint32_t *first = map64_find(&b->by_location, hash), i;
+
+	for (i = first ? *first : NONE; i != NONE; i = b->functions[i].next)
+		if (b->functions[i].address == location->address &&
+			!strcmp(b->functions[i].path, location->path))
+			return i;
+	b->functions = grow(b->functions, b->n, &b->cap, sizeof(*b->functions));
+	b->functions[b->n] = (struct function){.path = xstrdup(location->path),
+		.address = location->address,
+		.next = first ? *first : NONE,
+		.number = NONE};
+	map64_add(&b->by_location, hash, (uint32_t)b->n);
+	return (uint32_t)b->n++;
+}
+
+static bool is_code(uint64_t key)
+{
+	if (RECORD_IS_REGION(key) || (key & KEY_INIT))
+		return false;
+	return (key & KEY_WIDE) || (uint32_t)key >= RECORD_ID_FUNCTION;
+}
+
+/* Whole addresses, and those where something was ever unloaded, are not switched. */
+static bool is_fit(uint64_t key)
+{
+	return key >> KEY_EPOCH_SHIFT == 0;
+}
+
+static struct key_calls *calls_of(struct overhead *b, struct process *p, uint64_t key)
+{
+	struct overhead_process *own = p->overhead;
+	uint32_t *known = map64_find(&own->by_key, key);
+	struct code_location location;
+	struct key_calls *k;
+
+	if (known)
+		return &own->keys[*known];
+	own->keys = grow(own->keys, own->n, &own->cap, sizeof(*own->keys));
+	map64_add(&own->by_key, key, (uint32_t)own->n);
+	k = &own->keys[own->n++];
+	*k = (struct key_calls){.key = key, .function = NONE};
+	if (is_code(key) && codemap_find_key(p->code, key, &location)) {
+		k->function = function_at(b, &location);
+		b->functions[k->function].stays |= !is_fit(key);
+	}
+	return k;
+}
+
+static bool is_kept(const struct overhead *b, const struct agent *a, const char *name)
+{
+	const struct name_style style = {
+		a->host.conf->strip_module_names, a->host.conf->demangle_cxx};
+	char *shown;
+	bool found;
+
+	if (!b->has_keep)
+		return false;
+	shown = name_shown(name, &style);
+	found = !regexec(&b->keep, shown, 0, NULL, 0) || !regexec(&b->keep, name, 0, NULL, 0);
+	free(shown);
+	return found;
+}
+
+/* ---- looking ---------------------------------------------------------------------- */
+
+static struct overhead_process *own_of(struct process *p)
+{
+	if (!p->overhead)
+		p->overhead = xcalloc(1, sizeof(*p->overhead));
+	return p->overhead;
+}
+
+/* What is off has no calls: it does not make its caller one that calls others. */
+static void add_tree(struct overhead *b, struct process *p, struct calltree *t)
+{
+	for (size_t i = 1; t && i < calltree_nodes(t); i++) {
+		const struct node *n = calltree_at(t, i);
+		struct key_calls *k = calls_of(b, p, n->key);
+		uint32_t caller;
+
+		k->now += n->calls;
+		if (!is_code(n->parent->key) ||
+			(k->function != NONE && b->functions[k->function].number != NONE))
+			continue;
+		caller = calls_of(b, p, n->parent->key)->function;
+		if (caller != NONE)
+			b->functions[caller].calls_others = true;
+	}
+}
+
+static uint64_t cpu_ns(clockid_t id)
+{
+	struct timespec t;
+
+	return clock_gettime(id, &t) ? 0 : (uint64_t)t.tv_sec * 1000000000 + (uint64_t)t.tv_nsec;
+}
+
+/* What it has grown by; 0 if it could not be read. */
+static double grown(uint64_t *before, uint64_t now)
+{
+	double by = now > *before ? (double)(now - *before) : 0;
+
+	if (now)
+		*before = now;
+	return by;
+}
+
+/* How long the threads that live have waited for room. */
+static uint64_t blocked_ns(const struct process *p)
+{
+	uint64_t ns = p->ended_blocked_ns;
+
+	for (size_t i = 0; i < p->n_threads; i++)
+		if (p->threads[i])
+			ns += load_relaxed(&p->threads[i]->ring.producer->blocked_ns);
+	return ns;
+}
+
+/* Adds what it has called, and what it and its threads had of CPUs. */
+static void look_at(struct agent *a, struct process *p, struct spent *spent)
+{
+	struct overhead *b = a->host.overhead;
+	struct overhead_process *own = own_of(p);
+	double call_ns =
+		2 * clocks_hook_ns(&a->host.clocks, load_relaxed(&p->control_app->hook_ps));
+	clockid_t clock;
+
+	if (!clock_getcpuclockid(p->pid, &clock))
+		spent->cpu += grown(&own->cpu_ns, cpu_ns(clock));
+	spent->waits += grown(&own->blocked_ns, blocked_ns(p));
+	add_tree(b, p, p->ended_tree);
+	for (size_t i = 0; i < p->n_threads; i++)
+		if (p->threads[i])
+			add_tree(b, p, replay_tree(p->threads[i]->replay));
+	for (size_t i = 0; i < own->n; i++) {
+		struct key_calls *k = &own->keys[i];
+		double ns = k->now > k->before ? (double)(k->now - k->before) * call_ns : 0;
+
+		spent->hooks += ns;
+		if (k->function != NONE)
+			b->functions[k->function].cost_ns += ns;
+		k->before = k->now;
+		k->now = 0;
+	}
+}
+
+/* The page of a process says by number where the functions are that it has called. */
+static void publish(const struct overhead *b, struct process *p)
+{
+	struct switches_shm *s = control_switches(p->control);
+
+	for (size_t i = 0; p->overhead && i < p->overhead->n; i++) {
+		const struct key_calls *k = &p->overhead->keys[i];
+		uint32_t number = k->function != NONE ? b->functions[k->function].number : NONE;
+
+		if (number != NONE && is_fit(k->key))
+			store_relaxed(&s->id[number], (uint32_t)k->key);
+	}
+	store_release(&s->n, b->n_off);
+}
+
+/* ---- deciding --------------------------------------------------------------------- */
+
+static const char *name_of(struct agent *a, uint32_t function)
+{
+	for (struct process *p = a->host.processes; p; p = p->next)
+		for (size_t i = 0; p->overhead && i < p->overhead->n; i++)
+			if (p->overhead->keys[i].function == function)
+				return symcache_name(a->host.symbols, p, p->overhead->keys[i].key);
+	return "";
+}
+
+/* The dearest one that may go, or NULL. */
+static struct function *dearest(struct agent *a)
+{
+	struct overhead *b = a->host.overhead;
+	struct function *best;
+
+	do {
+		const char *name;
+
+		best = NULL;
+		for (size_t i = 0; i < b->n; i++) {
+			struct function *f = &b->functions[i];
+
+			if (f->number == NONE && !f->stays && !f->calls_others &&
+				f->cost_ns > (best ? best->cost_ns : 0))
+				best = f;
+		}
+		if (!best)
+			return NULL;
+		name = name_of(a, (uint32_t)(best - b->functions));
+		best->stays = is_kept(b, a, name);
+		if (!best->stays)
+			best->name = xstrdup(name);
+	} while (best->stays);
+	return best;
+}
+
+static void switch_off(struct agent *a, double cost_ns, double budget_ns)
+{
+	struct overhead *b = a->host.overhead;
+
+	while (cost_ns > budget_ns && b->n_off < SWITCHES_MAX) {
+		struct function *f = dearest(a);
+
+		if (!f)
+			break;
+		if (f->cost_ns * WORTH < budget_ns) {
+			free(f->name);
+			f->name = NULL;
+			break;
+		}
+		f->number = b->n_off;
+		f->off_ticks = host_ticks(&a->host);
+		b->off[b->n_off++] = (uint32_t)(f - b->functions);
+		cost_ns -= f->cost_ns;
+	}
+	b->in_vain = cost_ns > budget_ns;
+}
+
+/* Waiting comes from having much to read: each function has its part of that, too. */
+static void spread(struct overhead *b, const struct spent *spent)
+{
+	for (size_t i = 0; spent->hooks > 0 && i < b->n; i++)
+		b->functions[i].cost_ns *= 1 + spent->waits / spent->hooks;
+}
+
+static void look_at_all(struct agent *a)
+{
+	struct overhead *b = a->host.overhead;
+	struct spent spent = {0};
+	double own;
+
+	for (size_t i = 0; i < b->n; i++) {
+		b->functions[i].cost_ns = 0;
+		b->functions[i].calls_others = false;
+	}
+	for (struct process *p = a->host.processes; p; p = p->next)
+		if (p->greeted && !p->ended && !p->quarantined)
+			look_at(a, p, &spent);
+	own = grown(&b->own_ns, cpu_ns(CLOCK_PROCESS_CPUTIME_ID));
+	if (affinity_is_shared(a))
+		spent.waits += own;
+	spread(b, &spent);
+	if (spent.cpu >= TIME_LEAST)
+		switch_off(a, spent.hooks + spent.waits,
+			spent.cpu * a->host.conf->overhead_budget_percent / 100);
+	for (struct process *p = a->host.processes; b->n_off && p; p = p->next)
+		if (p->greeted && !p->ended && !p->quarantined)
+			publish(b, p);
+}
+
+static struct overhead *begin_overhead(const struct conf *c)
+{
+	struct overhead *b = xcalloc(1, sizeof(*b));
+
+	b->has_keep =
+		c->overhead_keep && !regcomp(&b->keep, c->overhead_keep, REG_EXTENDED | REG_NOSUB);
+	return b;
+}
+
+double overhead_tick(struct agent *a)
+{
+	uint64_t now, took;
+
+	if (isnan(a->host.conf->overhead_budget_percent) || !a->host.n_live)
+		return NEVER_S;
+	if (!a->host.overhead)
+		a->host.overhead = begin_overhead(a->host.conf);
+	now = clock_raw_ns();
+	if (!a->host.overhead->due_ns)
+		a->host.overhead->due_ns = now + (uint64_t)(LOOK_S * 1e9);
+	if (now >= a->host.overhead->due_ns) {
+		clocks_calibrate(&a->host.clocks);
+		look_at_all(a);
+		took = clock_raw_ns() - now;
+		now += took;
+		a->host.overhead->due_ns = now + (uint64_t)(LOOK_S * 1e9) + LOOK_SHARE * took;
+	}
+	return 1e-9 * (double)(a->host.overhead->due_ns - now);
+}
+
+/* ---- processes and results -------------------------------------------------------- */
+
+static void begin_process(struct process *p)
+{
+	if (p->host->overhead)
+		publish(p->host->overhead, p);
+}
+
+/* What the thread did not record. */
+static void end_thread(struct thread_ring *t)
+{
+	struct process *p = t->process;
+	struct overhead *b = p->host->overhead;
+	const struct switched_shm *s = ring_switched(t->ring.producer);
+
+	for (uint32_t i = 0; b && i < b->n_off; i++) {
+		struct function *f = &b->functions[b->off[i]];
+		uint64_t calls = load_relaxed(&s->calls[i]);
+
+		if (!calls)
+			continue;
+		f->calls += calls;
+		f->processes += !own_of(p)->counted[i];
+		p->overhead->counted[i] = true;
+	}
+}
+
+static void free_process(struct process *p)
+{
+	if (!p->overhead)
+		return;
+	free(p->overhead->keys);
+	map64_free(&p->overhead->by_key);
+	free(p->overhead);
+	p->overhead = NULL;
+}
+
+static void gather_switched(const struct host *host, struct profile *out)
+{
+	const struct overhead *b = host->overhead;
+
+	if (b && b->in_vain)
+		profile_warn(out, "overhead.budget_percent: in the end tracing still cost more; "
+				  "what costs most calls others that are traced, or may not be "
+				  "switched off");
+	if (!b || !b->n_off)
+		return;
+	out->switched = xcalloc(b->n_off, sizeof(*out->switched));
+	for (uint32_t i = 0; i < b->n_off; i++) {
+		const struct function *f = &b->functions[b->off[i]];
+
+		out->switched[out->n_switched++] = (struct profile_switched){
+			.name = xstrdup(f->name),
+			.from_ns = clocks_ns(&host->clocks, f->off_ticks - host->first_start_ticks),
+			.calls = f->calls,
+			.processes = f->processes};
+	}
+	profile_combine(out, PROFILE_SWITCHED);
+}
+
+const struct process_observer overhead_observer = {
+	.begin = begin_process,
+	.thread_end = end_thread,
+	.free = free_process,
+	.gather = gather_switched,
+};

@@ -1,0 +1,442 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "nodeagent/agent/peers.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+#include "conf/conf.h"
+#include "nodeagent/agent/roles/agent.h"
+#include "nodeagent/agent/job-end.h"
+#include "nodeagent/clock/sync.h"
+#include "nodeagent/collate/collate.h"
+#include "nodeagent/proxy/proxy.h"
+#include "nodeagent/net/ending.h"
+#include "nodeagent/agent/step/in-step.h"
+#include "nodeagent/net/transport.h"
+#include "nodeagent/process/process.h"
+#include "nodeagent/profile/profile.h"
+#include "nodeagent/internode/directory.h"
+#include "nodeagent/agent/launch/supervisor.h"
+#include "nodeagent/process/rendezvous.h"
+#include "nodeagent/session/session.h"
+#include "nodeagent/base/util.h"
+
+#define TAG_STATE  500 /* to agent 0: struct job_state */
+#define TAG_FINISH 501 /* from agent 0: the number of the run */
+#define TAG_NAME   502 /* from agent 0: name of the job, without NUL */
+#define START_S	   60.0
+#define NAME_S	   5.0	/* after a collation all are there */
+#define LAST_S	   2.0	/* for the last comparison of clocks, or less */
+#define LEAVE_S	   10.0 /* until all have written */
+#define KEEP_S	   2.0	/* ... of what is left before SIGKILL */
+#define HURRIED_S  1.5	/* before SIGKILL, the others are waited for so long */
+#define STOP_S	   0.5	/* how often it is asked whether agent 0 wants to stop */
+#define LOOK_S	   0.2	/* how often an agent without processes looks */
+
+struct siblings {
+	struct job_end *job;   /* at agent 0 when the others are known */
+	struct job_state said; /* what: -1, nothing yet */
+	bool finish_said;
+	double next;	   /* look at the others then */
+	double late_since; /* SIGTERM has come and this node is done; 0: not so */
+};
+
+static struct siblings *of(struct agent *a)
+{
+	if (!a->siblings) {
+		a->siblings = xcalloc(1, sizeof(*a->siblings));
+		a->siblings->said.what = -1;
+	}
+	return a->siblings;
+}
+
+static char *plugin_directory(void)
+{
+	char path[4096], *slash;
+	ssize_t n = readlink("/proc/self/exe", path, sizeof(path) - 1);
+
+	path[n > 0 ? n : 0] = '\0';
+	slash = strrchr(path, '/');
+	return xasprintf("%.*s/../lib/vftr", slash ? (int)(slash - path) : 0, path);
+}
+
+/* NULL with *error NULL: this is the only agent. */
+static struct transport *open_by_plugin(const struct agent *a, char **error)
+{
+	char *dir = plugin_directory(), *plugin = transport_plugin(dir, NULL);
+	struct transport *p = NULL;
+
+	*error = NULL;
+	if (plugin)
+		p = proxy_open(plugin, a->host.conf->agent_start_s, error);
+	free(plugin);
+	free(dir);
+	return p;
+}
+
+void peers_shield(void)
+{
+	static const struct proxy_duties duties = {
+		.begin = supervised_leave,
+		.agent_killed = session_sweep,
+		.take_over = directory_gone,
+	};
+
+	proxy_shield(&duties);
+}
+
+/* The others are known. */
+static void begin_job(struct agent *a)
+{
+	if (a->host.transport->rank == 0) {
+		of(a)->job = job_end_new(a->host.transport->size, transport_now());
+	} else {
+		a->host.run = a->form == FORM_SIBLING ? a->host.run : 0; /* until agent 0 says it */
+		struct job_state last_will = {.what = JOB_GONE};
+
+		transport_last_will(a->host.transport, 0, TAG_STATE, &last_will, sizeof(last_will));
+	}
+}
+
+static void take_state(struct agent *a, int who, const void *buf, size_t bytes)
+{
+	if (job_end_take(of(a)->job, who, buf, bytes))
+		sessions_agent_gone(a, who);
+}
+
+static void hear_states(struct agent *a)
+{
+	void *buf;
+	size_t bytes;
+	int who;
+
+	while (!a->host.transport->receive(
+		a->host.transport, TRANSPORT_ANY, TAG_STATE, &buf, &bytes, &who, 0)) {
+		if (who >= 0 && who < a->host.transport->size)
+			take_state(a, who, buf, bytes);
+		free(buf);
+	}
+	for (who = 1; a->host.transport->gone && who < a->host.transport->size; who++)
+		if (!job_end_heard(of(a)->job, who) &&
+			a->host.transport->gone(a->host.transport, who)) {
+			const struct job_state gone = {.what = JOB_GONE};
+
+			take_state(a, who, &gone, sizeof(gone));
+		}
+}
+
+static int join_by_tcp(struct agent *a, char **contact, char **error)
+{
+	char *text;
+
+	if (!proxy_there()) {
+		*error = xasprintf("cannot join the other agents: fork failed");
+		return -1;
+	}
+	if (!proxy_join(a->host.name, a->host.session, a->host.conf->agent_deadline_s,
+		    a->host.conf->clock_sync_interval_s, NULL, &text)) {
+		*error = text;
+		return -1;
+	}
+	*contact = text;
+	a->joining = true;
+	return 0;
+}
+
+/* All agents of a run write its number, which agent 0 has. */
+static void take_finish(struct agent *a, void *buf, size_t bytes)
+{
+	if (bytes == sizeof(a->host.run))
+		memcpy(&a->host.run, buf, bytes);
+	free(buf);
+}
+
+double peers_attend(struct agent *a)
+{
+	double *next, now;
+	void *buf;
+	size_t bytes;
+	int who;
+
+	if (!a->several || in_step_meets(a))
+		return NEVER_S;
+	now = transport_now();
+	next = &of(a)->next;
+	if (now < *next && !a->news)
+		return *next - now;
+	*next = now + (a->joining ? LOOK_S : STOP_S);
+	if (a->joining) {
+		int error = proxy_joined(&a->host.transport);
+
+		if (error == -EAGAIN)
+			return LOOK_S;
+		a->joining = false;
+		if (error)
+			peers_give_up(a);
+		else
+			begin_job(a);
+	} else if (a->host.n_live && a->host.transport && a->host.transport->rank &&
+		   !a->told_to_stop &&
+		   !a->host.transport->receive(
+			   a->host.transport, 0, TAG_FINISH, &buf, &bytes, &who, 0)) {
+		take_finish(a, buf, bytes);
+		a->told_to_stop = a->at_once = true;
+	} else if (a->host.transport && !a->host.transport->rank) {
+		hear_states(a);
+	}
+	return *next - now;
+}
+
+void peers_give_up(struct agent *a)
+{
+	a->joining = false;
+	a->orphaned = true;
+	host_warn(&a->host, true, "agent 0 of the session did not answer: this node is on its own");
+}
+
+int peers_join(struct agent *a, char **contact, char **error)
+{
+	int failed;
+
+	*error = NULL;
+	*contact = NULL;
+	if (a->several)
+		return join_by_tcp(a, contact, error);
+	a->host.transport = open_by_plugin(a, error);
+	if (!a->host.transport)
+		return *error ? -1 : 0;
+	failed = collate_start(a->host.transport, a->host.name, START_S);
+	if (failed == -ECONNRESET && a->form == FORM_SIBLING) { /* the front runs no command then */
+		*error = xstrdup("the launcher of the agents ended before they had met");
+		return -1;
+	}
+	proxy_compare_clocks(a->host.transport, a->host.conf->clock_sync_interval_s);
+	if (failed)
+		host_warn(&a->host, true, "not all agents answered at the start: %s",
+			strerror(-failed));
+	begin_job(a);
+	return 0;
+}
+
+void peers_refuse(struct agent *a)
+{
+	char *error;
+	struct transport *p = open_by_plugin(a, &error);
+
+	if (p)
+		p->finish(p, TRANSPORT_ABORT, 125, transport_now() + 1);
+	free(error);
+}
+
+static struct job_state present_state(const struct agent *a, int what)
+{
+	struct job_state s = {.what = what, .ever = (int)a->host.n_ever};
+
+	for (const struct process *p = a->host.processes; p; p = p->next) {
+		int rank = p->rank != WIRE_UNKNOWN ? p->rank : p->rank_hint;
+		int size = p->size != WIRE_UNKNOWN ? p->size : p->size_hint;
+
+		if (!p->greeted || p->parent_traced)
+			continue;
+		if (size > s.world)
+			s.world = size;
+		s.ended += p->ended && rank != WIRE_UNKNOWN && p->end != PROCESS_EXECED;
+	}
+	if (a->late_profile) {
+		s.ended += (int)(a->late_profile->ranks - a->late_profile->unranked);
+		s.ever += (int)a->late_profile->ranks;
+		if ((int)a->late_profile->world_size > s.world)
+			s.world = (int)a->late_profile->world_size;
+	}
+	return s;
+}
+
+static void tell_state(struct agent *a, int what)
+{
+	struct job_state s = present_state(a, what), *said = &of(a)->said;
+
+	if (!memcmp(&s, said, sizeof(s)))
+		return;
+	*said = s;
+	/* should we die, the others must not wait for our word */
+	if (a->host.transport->rank) {
+		struct job_state last_will = s;
+
+		last_will.what = JOB_GONE;
+		transport_last_will(a->host.transport, 0, TAG_STATE, &last_will, sizeof(last_will));
+	}
+	if (a->host.transport->rank == 0)
+		job_end_take(of(a)->job, 0, &s, sizeof(s));
+	else
+		a->host.transport->send(
+			a->host.transport, 0, TAG_STATE, said, sizeof(*said), transport_now() + 1);
+}
+
+void peers_busy(struct agent *a)
+{
+	int said = of(a)->said.what;
+
+	if (a->host.transport && said != JOB_BUSY && (said != -1 || a->several))
+		tell_state(a, JOB_BUSY);
+}
+
+static bool over_everywhere(struct agent *a)
+{
+	const struct job_rule rule = {
+		.all_must_end = a->step != NULL,
+		.expect = a->expect,
+		.within_s = a->within_s,
+	};
+
+	return job_end_reached(of(a)->job, &rule, transport_now());
+}
+
+static void say_finish(struct agent *a)
+{
+	for (int i = 1; i < a->host.transport->size && !of(a)->finish_said; i++)
+		a->host.transport->send(a->host.transport, i, TAG_FINISH, &a->host.run,
+			sizeof(a->host.run), transport_now() + 1);
+	of(a)->finish_said = true;
+}
+
+/* SIGTERM has come, this node is done, and another one says nothing. */
+static bool too_late(struct agent *a, bool local)
+{
+	double *since = &of(a)->late_since;
+
+	if (!local || !ending_is())
+		*since = 0;
+	else if (*since == 0)
+		*since = transport_now();
+	return *since > 0 && transport_now() - *since > HURRIED_S;
+}
+
+bool peers_finished(struct agent *a, bool local, bool waits, double *wait_s)
+{
+	bool late = too_late(a, local);
+	void *buf = NULL;
+	size_t bytes;
+	int who;
+
+	*wait_s = LOOK_S;
+	tell_state(a, local ? JOB_DONE : waits ? JOB_WAITS : JOB_IDLE);
+	if (a->host.transport->rank) {
+		int error = a->host.transport->receive(
+			a->host.transport, 0, TAG_FINISH, &buf, &bytes, &who, 0);
+
+		if (error) {
+			a->orphaned = late || error != -ETIMEDOUT; /* cut off from the others */
+			return false;
+		}
+		take_finish(a, buf, bytes);
+		return true;
+	}
+	hear_states(a);
+	if (!over_everywhere(a) && !late) {
+		if (!local)
+			job_end_restart(of(a)->job);
+		return false;
+	}
+	say_finish(a);
+	return true;
+}
+
+void peers_stop(struct agent *a)
+{
+	if (!a->several || !a->host.transport || a->orphaned)
+		return;
+	if (a->host.transport->rank)
+		tell_state(a, JOB_DONE);
+	else
+		say_finish(a);
+}
+
+void peers_notes(struct agent *a)
+{
+	char *notes = proxy_there() && a->several ? proxy_notes() : NULL, *save = NULL;
+
+	for (char *line = notes ? strtok_r(notes, "\n", &save) : NULL; line;
+		line = strtok_r(NULL, "\n", &save))
+		host_warn(&a->host, false, "%s", line);
+	free(notes);
+}
+
+void peers_clock(struct agent *a, bool last)
+{
+	double last_s = ending_exchange(a->host.conf->agent_deadline_s) / 8;
+	int64_t end = (int64_t)clocks_raw_ns();
+	struct clock_sync c;
+
+	if (!a->host.transport || !proxy_clock(a->host.transport,
+					  !last		    ? 0
+					  : last_s < LAST_S ? last_s
+							    : LAST_S,
+					  &c))
+		return;
+	if (a->host.n_ever) {
+		clocks_calibrate(&a->host.clocks);
+		c.used_from = clocks_raw_of(&a->host.clocks, a->host.first_start_ticks);
+		c.used_to = end;
+	}
+	if (a->host.clock)
+		clock_sync_clear(a->host.clock);
+	else
+		a->host.clock = xmalloc(sizeof(*a->host.clock));
+	*a->host.clock = c;
+}
+
+int peers_collate(struct agent *a, const struct profile *node, struct profile **whole,
+	uint64_t **hashes, size_t *n_hashes)
+{
+	int error = collate_run(a->host.transport, node,
+		ending_exchange(a->host.conf->agent_deadline_s), whole, hashes, n_hashes);
+
+	if (error == -ECONNRESET && a->form == FORM_SIBLING) {
+		/* all node profiles are in files: who started us makes the summary of them */
+		profile_free(*whole);
+		*whole = NULL;
+	}
+	if (error && a->host.transport->rank == 0)
+		complain("not all agents answered (%s); the summary names those that are missing",
+			strerror(-error));
+	return 0;
+}
+
+char *peers_agree(struct agent *a, char *mine)
+{
+	void *buf;
+	size_t bytes;
+	int who;
+
+	if (a->host.transport->rank == 0) {
+		for (int i = 1; i < a->host.transport->size; i++)
+			a->host.transport->send(a->host.transport, i, TAG_NAME, mine, strlen(mine),
+				transport_now() + NAME_S);
+		return mine;
+	}
+	if (transport_receive(a->host.transport, 0, 0, TAG_NAME, &buf, &bytes, &who,
+		    transport_now() + NAME_S))
+		return mine;
+	if (bytes && bytes < 256 && !memchr(buf, '/', bytes) && !memchr(buf, 0, bytes)) {
+		char *its = xasprintf("%.*s", (int)bytes, (char *)buf);
+
+		/* one that we would have chosen, too, may be the user's own wish */
+		if (strcmp(its, mine)) {
+			free(mine);
+			mine = file_base(its);
+		}
+		free(its);
+	}
+	free(buf);
+	return mine;
+}
+
+void peers_leave(struct agent *a, int status)
+{
+	collate_end(a->host.transport, status, ending_left(LEAVE_S, KEEP_S));
+	a->host.transport = NULL;
+	job_end_free(of(a)->job);
+	free(a->siblings);
+	a->siblings = NULL;
+}

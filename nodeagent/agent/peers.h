@@ -1,0 +1,76 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * The other agents of the session: the end of the job on all nodes, and the collation. While
+ * its processes run, an agent hardly looks for messages of its peers, unless there is a session
+ * or agent.deadlock_s: agent 0 does twice a second.
+ */
+#ifndef VFTR_NODEAGENT_AGENT_PEERS_H
+#define VFTR_NODEAGENT_AGENT_PEERS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+struct agent;
+struct profile;
+
+/* proxy_shield() with the duties of an agent's proxy. */
+void peers_shield(void);
+
+/* Joins the other agents if this process was started as one of several. 0 or
+ * -1 and *error. a->host.transport stays NULL for a single agent. Over TCP this only begins;
+ * *contact is then this agent's contact (the caller frees), else NULL. */
+int peers_join(struct agent *a, char **contact, char **error);
+
+/* For an agent that must not take part: meets the others only to end all of them. */
+void peers_refuse(struct agent *a);
+
+/*
+ * To be called repeatedly while processes are served; does little. Continues the joining, and
+ * over TCP takes agent 0's order to stop the run. Seconds until the next call.
+ */
+double peers_attend(struct agent *a);
+
+/* Ends the joining, which has taken too long; this agent is alone. */
+void peers_give_up(struct agent *a);
+
+/*
+ * To be called repeatedly while no process is attached here. local: this node
+ * has had processes, and all have ended. waits: another agent of this node still has the
+ * processes whose profile will be this node's (late-profiles.h). True when the job is over
+ * everywhere; else *wait_s says when to ask again.
+ */
+bool peers_finished(struct agent *a, bool local, bool waits, double *wait_s);
+
+/*
+ * Puts the comparisons of this node's clock into a->host.clock: for global time,
+ * clock_sync_global() of CLOCK_MONOTONIC_RAW. NULL, also on a single node, if there
+ * are none. last: at the end, when the job is over everywhere, after a last
+ * comparison with the other nodes, for which all agents call this.
+ */
+void peers_clock(struct agent *a, bool last);
+
+/* Collates; *whole only on agent 0. 0, or 1 after a message. */
+int peers_collate(struct agent *a, const struct profile *node, struct profile **whole,
+	uint64_t **hashes, size_t *n_hashes);
+
+/* Over TCP, before the collation: tells the others that this agent has come to its end. */
+void peers_stop(struct agent *a);
+
+/* Puts lines about connections into the logs. */
+void peers_notes(struct agent *a);
+
+/* Tells the others that processes are attached (again), if they were told otherwise. */
+void peers_busy(struct agent *a);
+
+/*
+ * Returns agent 0's name of the job, in place of mine, which it frees; mine if there
+ * is no answer. So the names of all files of a job begin in the same way, also if
+ * nodes run different programs.
+ */
+char *peers_agree(struct agent *a, char *mine);
+
+/* Leaves MPI within a few seconds, or ends this process with status. */
+void peers_leave(struct agent *a, int status);
+
+#endif

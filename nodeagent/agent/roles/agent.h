@@ -1,0 +1,79 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * The state of an agent, besides the services for processes (process/host.h): who started it,
+ * which agents belong to it, and when it stops. One thread uses it.
+ */
+#ifndef VFTR_NODEAGENT_AGENT_ROLES_AGENT_H
+#define VFTR_NODEAGENT_AGENT_ROLES_AGENT_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <sys/types.h>
+#include "nodeagent/process/host.h"
+
+struct affinity;
+struct deadlock;
+struct in_step;
+struct late_search;
+struct profile;
+struct rounds;
+struct sessions;
+struct siblings;
+
+/* What it was started for, and so what its end hangs on: agent/over.c. */
+enum agent_form {
+	FORM_SIDECAR,  /* by a user or a launcher, for the processes of this node */
+	FORM_COMMAND,  /* by a user, to run COMMAND */
+	FORM_EMBEDDED, /* by a process that found no agent */
+	FORM_SIBLING,  /* by the agent that runs COMMAND, one on each node */
+	FORM_STEP,     /* by a task of a launcher: step/in-step.h */
+	FORMS
+};
+
+struct agent {
+	struct host host;
+	enum agent_form form;
+	char *contact;		      /* how other agents reach this one (contact.h), or NULL */
+	struct siblings *siblings;    /* their last states (peers.c), or NULL */
+	struct affinity *affinity;    /* on which CPUs (affinity.h) */
+	struct deadlock *deadlock;    /* what was seen last (deadlock.h) */
+	struct sessions *sessions;    /* of processes without MPI (session.h) */
+	uint64_t back_raw_ns;	      /* when the loop was last awake; 0: it has not begun */
+	struct late_search *late;     /* for agents that processes started (late-profiles.h) */
+	struct profile *late_profile; /* which those have left, or NULL */
+
+	struct rounds *rounds; /* of a session (rounds.h); NULL until one has begun */
+	pid_t snapshot;	       /* child that is writing, or 0 */
+	uint64_t snapshot_due; /* raw ns */
+
+	/* when to stop */
+	bool quiet;	      /* no line about where the files are */
+	bool told_to_stop;    /* a signal, or the command ended */
+	bool at_once;	      /* told to stop without waiting for live processes */
+	bool orphaned;	      /* our launcher, or agent 0, is gone: nobody to collate with */
+	bool several;	      /* joins others over TCP (--peers, --listen, --expect) */
+	bool joining;	      /* ... who are not all known yet: transport is NULL */
+	bool have_met;	      /* ... all of them, or it is known that they will not */
+	bool news;	      /* ... of whom the proxy has some (proxy_bell()) */
+	unsigned expect;      /* processes that have to come, on all nodes (--expect) */
+	bool abort_on_death;  /* of a process in a session: the others are to end, too */
+	double within_s;      /* longest wait for them; 0: for ever */
+	bool partial;	      /* some of them, or some of their data, are missing */
+	struct in_step *step; /* of FORM_STEP, else NULL */
+	pid_t command;	      /* COMMAND, 0: none or ended */
+	int command_status;   /* as from waitpid() */
+	uint64_t quiet_since; /* raw ns; 0: processes are attached */
+	uint64_t stop_since;  /* raw ns of told_to_stop with processes alive */
+};
+
+/* The agent of this host. */
+static inline struct agent *agent_of(struct host *host)
+{
+	return (struct agent *)(void *)((char *)host - offsetof(struct agent, host));
+}
+
+/* Exit status where COMMAND was not run, as of env(1), nice(1) and timeout(1). */
+#define OWN_FAILURE 125
+
+#endif

@@ -1,0 +1,66 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * The in-step form: a launcher starts this program in place of each process of the job. On
+ * each node the first of these tasks becomes the parent of its program and of the node's
+ * agent, and ends when both have ended; the others become their programs. So nothing runs
+ * beside the job, and nothing of it when the launcher's step is over.
+ *
+ *	task 0: parent --+-- COMMAND		task n: COMMAND
+ *			 +-- proxy -- agent
+ *
+ * Agents of several nodes meet by a folder in the output directory (meet.c) and talk
+ * over TCP. in-step.c: in each task, before COMMAND. parent.c: the parent.
+ * agent.c: in the agent.
+ */
+#ifndef VFTR_NODEAGENT_AGENT_STEP_IN_STEP_H
+#define VFTR_NODEAGENT_AGENT_STEP_IN_STEP_H
+
+#include <stdbool.h>
+
+struct agent;
+struct launch;
+struct profile;
+
+/* True if this process is one of several tasks of a launcher, and COMMAND is no launcher. */
+bool in_step_wanted(const struct launch *l);
+
+/*
+ * In each task, with configuration and output directory known. Returns in the process that
+ * is to be the node's agent, with a->host.session and a->step set, a->several if there are other
+ * nodes, and without l->command. All others become COMMAND, or exit with its status; or with
+ * 125, after saying why, if the agent cannot be. With a->several the caller goes behind a proxy
+ * next.
+ */
+void in_step_start(struct agent *a, struct launch *l, const char *session);
+
+/*
+ * The rest is the agent's. link: a descriptor, to be watched. ready: processes can connect;
+ * save() writes the results so far, if need be until it has. tick: to be called again and again,
+ * and when a WATCH_STEP descriptor can be read; sets a->told_to_stop when all tasks of this
+ * node have ended, and begins to join the other agents. Seconds until the next call.
+ */
+int in_step_link(const struct agent *a);
+void in_step_ready(struct agent *a, void (*save)(struct agent *a, bool wait));
+double in_step_tick(struct agent *a);
+
+/* True while the other agents are not known yet, so that they cannot be joined. */
+bool in_step_meets(const struct agent *a);
+
+/* To be called when SIGTERM comes: the step will be ended, but COMMAND first. */
+void in_step_hurry(struct agent *a);
+
+/* Reads messages of the parent; to be called now and then while files are written. */
+void in_step_hear(struct agent *a);
+
+/* Before the files are written: makes the parent wait. After that: lets it go. */
+void in_step_writes(struct agent *a);
+void in_step_end(struct agent *a);
+
+/* True if the launcher does not tell the number of tasks. s may be NULL. */
+struct in_step;
+bool in_step_may_have_others(const struct in_step *s);
+
+/* At agent 0: marks those nodes of the step as missing of which no agent has come. */
+void in_step_name_missing(const struct agent *a, struct profile *whole);
+
+#endif

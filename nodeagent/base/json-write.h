@@ -1,0 +1,41 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Writes a JSON stream, without a tree in memory. The caller opens and
+ * closes in the right order; commas, quotes and escapes are made here. key is
+ * NULL inside arrays. Output errors are seen by ferror() at the end.
+ */
+#ifndef VFTR_NODEAGENT_BASE_JSON_WRITE_H
+#define VFTR_NODEAGENT_BASE_JSON_WRITE_H
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <stdio.h>
+
+#define JSON_DEPTH_MAX 8
+
+struct json {
+	FILE *f;
+	unsigned depth;
+	unsigned lines; /* elements down to this depth stand on lines of their own */
+	bool filled[JSON_DEPTH_MAX];
+	char close[JSON_DEPTH_MAX];
+};
+
+void json_begin(struct json *j, FILE *f, unsigned lines);
+void json_object(struct json *j, const char *key);
+void json_array(struct json *j, const char *key);
+void json_close(struct json *j);
+
+void json_uint(struct json *j, const char *key, uint64_t value);
+void json_int(struct json *j, const char *key, int64_t value);
+void json_bool(struct json *j, const char *key, bool value);
+/* 9 decimals; infinite values and NAN become null. */
+void json_real(struct json *j, const char *key, double value);
+/* As many digits as are needed to read the same value back. */
+void json_exact(struct json *j, const char *key, double value);
+/* Nanoseconds, written as seconds without rounding. */
+void json_seconds(struct json *j, const char *key, uint64_t ns);
+/* NULL becomes null; each byte that is no UTF-8 becomes U+FFFD. */
+void json_string(struct json *j, const char *key, const char *text);
+
+#endif

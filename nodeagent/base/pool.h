@@ -1,0 +1,58 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Pools of structures of one size; memory grows, and is freed with the pool. */
+#ifndef VFTR_NODEAGENT_BASE_POOL_H
+#define VFTR_NODEAGENT_BASE_POOL_H
+
+#include <stddef.h>
+#include <stdlib.h>
+#include <string.h>
+#include "nodeagent/base/util.h"
+
+#define MATCH_POOL_CHUNK 256
+
+struct match_pool {
+	size_t bytes; /* of a structure */
+	void *vacant; /* the first word of each points to the next */
+	void **chunks;
+	size_t n_chunks, cap_chunks;
+	size_t used;
+};
+
+/* A zeroed structure. */
+static inline void *match_pool_take(struct match_pool *p)
+{
+	void *one;
+
+	if (!p->vacant) {
+		char *chunk = xcalloc(MATCH_POOL_CHUNK, p->bytes);
+
+		p->chunks = grow(p->chunks, p->n_chunks, &p->cap_chunks, sizeof(*p->chunks));
+		p->chunks[p->n_chunks++] = chunk;
+		for (size_t i = MATCH_POOL_CHUNK; i-- > 0;) {
+			memcpy(chunk + i * p->bytes, &p->vacant, sizeof(void *));
+			p->vacant = chunk + i * p->bytes;
+		}
+	}
+	one = p->vacant;
+	memcpy(&p->vacant, one, sizeof(void *));
+	memset(one, 0, p->bytes);
+	p->used++;
+	return one;
+}
+
+static inline void match_pool_give(struct match_pool *p, void *one)
+{
+	memcpy(one, &p->vacant, sizeof(void *));
+	p->vacant = one;
+	p->used--;
+}
+
+static inline void match_pool_free(struct match_pool *p)
+{
+	for (size_t i = 0; i < p->n_chunks; i++)
+		free(p->chunks[i]);
+	free(p->chunks);
+	*p = (struct match_pool){0};
+}
+
+#endif

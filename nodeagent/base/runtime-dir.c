@@ -1,0 +1,44 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "nodeagent/base/runtime-dir.h"
+
+#include <errno.h>
+#include <limits.h>
+#include <stdbool.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+#include "nodeagent/base/util.h"
+#include "shm/runtime-dir.h"
+
+char *runtime_directory(char **error)
+{
+	char dir[PATH_MAX], passed[PATH_MAX];
+	const char *why = NULL;
+	static bool said;
+	struct stat st;
+
+	*error = NULL;
+	if (vftr_runtime_dir(dir, passed, sizeof(dir)))
+		why = strerror(ENAMETOOLONG);
+	else if (mkdir(dir, 0700) && errno != EEXIST)
+		why = strerror(errno);
+	else if (lstat(dir, &st))
+		why = strerror(errno);
+	else if (!S_ISDIR(st.st_mode))
+		why = "it is not a directory";
+	else if (st.st_uid != geteuid())
+		why = "it belongs to another user";
+	else if (st.st_mode & 077)
+		why = "others may enter it (it must have mode 0700)";
+	if (why) {
+		*error = xasprintf("runtime directory %s: %s", dir, why);
+		return NULL;
+	}
+	if (passed[0] && !said && !lstat(passed, &st) && st.st_uid != geteuid())
+		complain("%s belongs to another user (uid %u); %s is used instead", passed,
+			(unsigned)st.st_uid, dir);
+	else if (passed[0] && !said)
+		complain("there can be no %s; %s is used instead", passed, dir);
+	said |= passed[0];
+	return xstrdup(dir);
+}

@@ -1,0 +1,127 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Text that is safe to print in a column: names come from symbol tables and
+ * from user regions and may hold anything.
+ */
+#include "nodeagent/base/table.h"
+
+#include <string.h>
+
+#include "nodeagent/base/utf8.h"
+#include "nodeagent/base/util.h"
+
+size_t utf8_length(const char *text, uint32_t *code)
+{
+	const unsigned char *s = (const unsigned char *)text;
+	static const uint32_t least[] = {0, 0, 0x80, 0x800, 0x10000};
+	size_t n;
+
+	if (s[0] < 0x80) {
+		*code = s[0];
+		return s[0] ? 1 : 0;
+	}
+	if (s[0] >= 0xc2 && s[0] < 0xe0)
+		n = 2;
+	else if (s[0] >= 0xe0 && s[0] < 0xf0)
+		n = 3;
+	else if (s[0] >= 0xf0 && s[0] < 0xf5)
+		n = 4;
+	else
+		return 0;
+	*code = s[0] & (0x7f >> n);
+	for (size_t i = 1; i < n; i++) {
+		if ((s[i] & 0xc0) != 0x80)
+			return 0;
+		*code = *code << 6 | (s[i] & 0x3f);
+	}
+	if (*code < least[n] || *code > 0x10ffff || (*code >= 0xd800 && *code < 0xe000))
+		return 0;
+	return n;
+}
+
+/* Bytes of the printable character at s, or 0 if '?' stands for its first byte. */
+static size_t printable(const char *s)
+{
+	uint32_t code;
+	size_t n = utf8_length(s, &code);
+
+	if (!n || code < 0x20 || (code >= 0x7f && code < 0xa0) || code == 0x2028 || code == 0x2029)
+		return 0;
+	return n;
+}
+
+/* Bytes of plain ASCII that text begins with: nearly all names are just that. */
+static size_t ascii(const char *text)
+{
+	const char *s = text;
+
+	while (*s >= 0x20 && *s < 0x7f)
+		s++;
+	return s - text;
+}
+
+size_t text_columns(const char *text)
+{
+	size_t columns = ascii(text);
+
+	text += columns;
+
+	while (*text) {
+		size_t n = printable(text);
+
+		text += n ? n : 1;
+		columns++;
+	}
+	return columns;
+}
+
+char *text_plain(const char *text)
+{
+	char *plain = xmalloc(strlen(text) + 1);
+	size_t same = ascii(text);
+	char *to = mempcpy(plain, text, same);
+
+	text += same;
+	while (*text) {
+		size_t n = printable(text);
+
+		if (n) {
+			memcpy(to, text, n);
+			to += n;
+			text += n;
+		} else {
+			*to++ = '?';
+			text++;
+		}
+	}
+	*to = '\0';
+	return plain;
+}
+
+/* text is plain: each character is valid UTF-8 */
+static const char *skip_columns(const char *text, size_t columns)
+{
+	while (columns-- && *text) {
+		text++;
+		while ((*text & 0xc0) == 0x80)
+			text++;
+	}
+	return text;
+}
+
+char *text_short(const char *text, size_t columns)
+{
+	char *plain = text_plain(text);
+	size_t have = text_columns(plain);
+
+	if (have <= columns)
+		return plain;
+
+	size_t tail = (columns - 3) / 2, head = columns - 3 - tail;
+	char *cut = plain + (skip_columns(plain, head) - plain);
+	const char *rest = skip_columns(cut, have - head - tail);
+
+	memcpy(cut, "...", 3);
+	memmove(cut + 3, rest, strlen(rest) + 1);
+	return plain;
+}

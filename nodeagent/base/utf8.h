@@ -1,0 +1,15 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* One character of UTF-8 at a time; defined in text.c. */
+#ifndef VFTR_NODEAGENT_BASE_UTF8_H
+#define VFTR_NODEAGENT_BASE_UTF8_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+/*
+ * Bytes of the character at text, its code point in *code. 0 at the end of the
+ * text and where there is no valid character.
+ */
+size_t utf8_length(const char *text, uint32_t *code);
+
+#endif

@@ -1,0 +1,61 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* One burst of ping-pongs between two proxies, from either side; see burst.h. */
+#ifndef VFTR_NODEAGENT_CLOCK_TALK_H
+#define VFTR_NODEAGENT_CLOCK_TALK_H
+
+#include "nodeagent/clock/sync.h"
+#include "nodeagent/net/transport.h"
+
+struct pollfd;
+
+enum clock_talk_tag { TAG_CLOCK_ASK = 600, TAG_CLOCK_PING, TAG_CLOCK_PONG, TAG_CLOCK_GONE };
+
+#define CLOCK_TALK_NEVER INT64_MAX
+
+/* The purpose of an asker: the server treats all alike, but counts only one. */
+enum clock_purpose { CLOCK_EDGE = 1, CLOCK_CHECK, CLOCK_LAST };
+
+enum clock_spin { SPIN_FIRST = 0, SPIN_AND_YIELD, SPIN_ONLY };
+
+struct clock_talk {
+	struct transport *transport;
+	const struct clock_sync *sync; /* of this node */
+	int64_t job_start;	       /* global; CLOCK_TALK_NEVER: not known yet */
+	uint32_t seq;		       /* of the latest ask of this node, and what for */
+	enum clock_purpose purpose;
+	enum clock_spin spin;
+	/* waiting ends when one of these becomes ready */
+	const struct pollfd *fds;
+	size_t n_fds;
+};
+
+/* clocks_raw_ns() as int64_t. */
+int64_t clock_talk_now(void);
+
+/* Sleeps a while, longer each time (*pause: 0 at first); false: a descriptor is ready. */
+bool clock_talk_rest(const struct clock_talk *t, int64_t *pause);
+
+struct clock_measure {
+	struct clock_sync_point sync_point; /* offset to global time */
+	int64_t round_trip;
+};
+
+/*
+ * Asks a server, until it answers or `until` (local time) has come. 0 with *m; then
+ * clock_talk_done() is to follow. -ETIMEDOUT, -EINTR if a descriptor became ready.
+ */
+int clock_talk_ask(struct clock_talk *t, int server, enum clock_purpose purpose, int64_t until,
+	struct clock_measure *m);
+/* Ends a burst; again: asks for another one a little later. */
+void clock_talk_done(struct clock_talk *t, int server, bool again);
+
+struct clock_served {
+	int who; /* the asker, or -1 */
+	enum clock_purpose purpose;
+	bool complete, again; /* it said that it is done; that it wants more */
+};
+
+/* Serves an agent that asks now, if there is one; or tells that one has had its last burst. */
+struct clock_served clock_talk_serve(struct clock_talk *t);
+
+#endif

@@ -1,0 +1,435 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * The tree of agents. Nodes have positions 0..n-1 in the sequence of their
+ * host names. The tree is binomial, its root is agent 0. Profiles of adjacent
+ * positions are merged on the way up; where an agent is missing, the pieces
+ * beside the gap travel side by side, so that a late one still fits between
+ * them. An agent whose parent does not answer sends to agent 0.
+ *
+ * Deadlines: the lowest level waits half of the time given, each level above
+ * a bit longer, agent 0 to the end for those whose parents are missing.
+ */
+#include "nodeagent/collate/collate.h"
+
+#include <errno.h>
+#include <stdbool.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "nodeagent/collate/tree.h"
+#include "nodeagent/profile/merge.h"
+#include "nodeagent/profile/profile.h"
+#include "nodeagent/base/util.h"
+
+#define TAKE_OVER_S 30.0 /* for an agent that died, whose deadlines are not known */
+#define FOREVER_S   1e8
+
+static int send_words(
+	struct transport *transport, int to, enum tag tag, uint64_t a, uint64_t b, double until)
+{
+	uint64_t *words = xmalloc(2 * sizeof(*words));
+
+	words[0] = a;
+	words[1] = b;
+	return send_and_free(transport, to, tag, words, 2 * sizeof(*words), until);
+}
+
+/* Receives a message from below, unless the deadline comes first, or `of` dies. */
+static int take_one(struct transport *transport, struct pieces *p, int of, double until)
+{
+	struct collate_plan *plan = transport->plan;
+	size_t bytes;
+	void *buf;
+	int who, error;
+	bool child = false;
+
+	error = transport_receive(transport, TRANSPORT_ANY, of, TAG_UP, &buf, &bytes, &who, until);
+	plan->cut_off |= error == -ECONNRESET;
+	if (error)
+		return error;
+	if (pieces_unpack(p, plan->run, plan->n, buf, bytes)) {
+		for (uint32_t k = 0; k < plan->n_children; k++) {
+			if (plan->child[k] == who)
+				child = plan->delivered[k] = true;
+		}
+		if (!child && plan->direct)
+			plan->direct[who] = true;
+		send_words(transport, who, TAG_ACK, plan->run, 0, transport_now() + 1);
+	}
+	free(buf);
+	return 0;
+}
+
+static double level_deadline(
+	const struct collate_plan *plan, double begin, double s, uint32_t level)
+{
+	return begin + s * (0.5 + 0.4 * (level + 1) / (plan->n_levels + 1));
+}
+
+static void take_children(struct transport *transport, struct pieces *p, double begin, double s)
+{
+	struct collate_plan *plan = transport->plan;
+
+	for (uint32_t k = 0; k < plan->n_children; k++) {
+		double until = level_deadline(plan, begin, s, k);
+
+		while (!plan->delivered[k] && !take_one(transport, p, plan->child[k], until))
+			;
+	}
+}
+
+/* True if an agent that has lost its parent may still send to us. */
+static bool orphans_possible(struct transport *transport, const struct pieces *p, int *rank)
+{
+	const struct collate_plan *plan = transport->plan;
+	bool *covered = xcalloc(plan->n, sizeof(*covered)), possible = false;
+
+	for (size_t i = 0; i < p->n; i++)
+		memset(covered + p->at[i].first, true, p->at[i].end - p->at[i].first);
+	for (uint32_t v = 1; v < plan->n && !possible; v++) {
+		uint32_t parent = v & (v - 1);
+
+		possible = parent && !covered[(v + plan->position) % plan->n] &&
+			   !covered[(parent + plan->position) % plan->n];
+		*rank = plan->ranks[(v + plan->position) % plan->n];
+		possible = possible && !(transport->gone && transport->gone(transport, *rank));
+	}
+	free(covered);
+	return possible;
+}
+
+static struct profile *missing_agent(const char *host)
+{
+	struct profile *p = profile_new();
+
+	p->n_agents = 1;
+	p->agents = xcalloc(1, sizeof(*p->agents));
+	p->agents[0].host = xstrdup(host);
+	p->agents[0].missing = true;
+	return p;
+}
+
+static struct profile *finish_root(struct collate_plan *plan, struct pieces *p)
+{
+	struct profile *whole = NULL;
+
+	plan->complete = true;
+	plan->n_present = plan->n;
+	for (uint32_t i = 0; i < plan->n; i++) {
+		if (!pieces_cover(p, i)) {
+			plan->complete = false;
+			plan->n_present--;
+			pieces_add(p, i, i + 1, missing_agent(plan->hosts[i]));
+		}
+	}
+	pieces_join(p);
+	for (size_t i = 0; i < p->n; i++)
+		whole = profile_merge(whole, p->at[i].profile);
+	free(p->at);
+	return whole;
+}
+
+static int wait_for_ack(struct transport *transport, int of, double until)
+{
+	for (;;) {
+		uint64_t *words;
+		void *buf;
+		size_t bytes;
+		int who, error, good;
+
+		error = transport_receive(
+			transport, TRANSPORT_ANY, of, TAG_ACK, &buf, &bytes, &who, until);
+		if (error)
+			return error;
+		words = buf;
+		good = bytes >= sizeof(*words) && words[0] == transport->plan->run;
+		free(buf);
+		if (good)
+			return 0;
+	}
+}
+
+/* Sends p to the parent; if that does not answer, to agent 0. */
+static int deliver(struct transport *transport, struct pieces *p, double begin, double s)
+{
+	struct collate_plan *plan = transport->plan;
+	double slack = s * 0.2 / (plan->n_levels + 1), end = begin + s;
+	double until = level_deadline(plan, begin, s, plan->level) + slack;
+	size_t bytes;
+	void *buf = pieces_pack(p, plan->run, &bytes);
+	int error;
+
+	if (!plan->parent)
+		until = end;
+	error = transport->send(transport, plan->parent, TAG_UP, buf, bytes, until);
+	if (!error)
+		error = wait_for_ack(transport, plan->parent, until);
+	if (error && plan->parent) {
+		error = transport->send(transport, 0, TAG_UP, buf, bytes, end);
+		if (!error)
+			error = wait_for_ack(transport, 0, end);
+	}
+	/* a message that has not left keeps its memory */
+	if (!error)
+		free(buf);
+	pieces_free(p);
+	return error;
+}
+
+/* Down: hashes of all stacks */
+
+static int pass_down(struct transport *transport, const void *buf, size_t bytes, double until)
+{
+	struct collate_plan *plan = transport->plan;
+	int error = 0;
+
+	for (uint32_t k = plan->n_children; k-- > 0;) {
+		if (plan->delivered[k])
+			error |= transport->send(
+				transport, plan->child[k], TAG_DOWN, buf, bytes, until);
+	}
+	for (int i = 0; plan->direct && i < transport->size; i++) {
+		if (plan->direct[i])
+			error |= transport->send(transport, i, TAG_DOWN, buf, bytes, until);
+	}
+	return error;
+}
+
+static void send_hashes(struct transport *transport, const struct profile *whole, double until)
+{
+	size_t bytes = (whole->n_stacks + 1) * sizeof(uint64_t);
+	uint64_t *words = xmalloc(bytes);
+
+	words[0] = transport->plan->run;
+	for (size_t i = 0; i < whole->n_stacks; i++)
+		words[i + 1] = whole->stacks[i].hash;
+	if (!pass_down(transport, words, bytes, until))
+		free(words);
+}
+
+static int receive_hashes(struct transport *transport, uint64_t **hashes, size_t *n, double until)
+{
+	int of = transport->plan->parent;
+
+	if (transport->gone && transport->gone(transport, of)) /* agent 0 has got what we have */
+		of = 0;
+
+	for (;;) {
+		uint64_t *words;
+		void *buf;
+		size_t bytes;
+		int who, error;
+
+		error = transport_receive(
+			transport, TRANSPORT_ANY, of, TAG_DOWN, &buf, &bytes, &who, until);
+		if (error)
+			return error;
+		words = buf;
+		if (bytes < sizeof(*words) || bytes % sizeof(*words) ||
+			words[0] != transport->plan->run) {
+			free(buf);
+			continue;
+		}
+		*n = bytes / sizeof(*words) - 1;
+		*hashes = xmalloc(*n * sizeof(*words));
+		memcpy(*hashes, words + 1, *n * sizeof(*words));
+		if (!pass_down(transport, buf, bytes, until))
+			free(buf);
+		return 0;
+	}
+}
+
+uint64_t *collate_hashes(const struct profile *p)
+{
+	uint64_t *hashes = xcalloc(p->n_stacks, sizeof(*hashes));
+
+	for (size_t i = 0; i < p->n_stacks; i++)
+		hashes[i] = p->stacks[i].hash;
+	return hashes;
+}
+
+uint32_t collate_id(const struct profile *mine, uint32_t i, const uint64_t *hashes, size_t n_hashes)
+{
+	size_t low = 0, high = n_hashes;
+	uint32_t before = 0;
+
+	while (low < high) {
+		size_t middle = low + (high - low) / 2;
+
+		if (hashes[middle] < mine->stacks[i].hash)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	while (before < i && mine->stacks[i - before - 1].hash == mine->stacks[i].hash)
+		before++;
+	return low + before;
+}
+
+static struct profile *alone(const struct profile *mine)
+{
+	struct profile *p = profile_copy(mine);
+
+	profile_drop_processes(p);
+	return p;
+}
+
+static void begin_run(struct collate_plan *plan)
+{
+	plan->run++;
+	memset(plan->delivered, 0, sizeof(plan->delivered));
+	if (plan->direct)
+		memset(plan->direct, 0, plan->n * sizeof(bool));
+}
+
+static int run_root(struct transport *transport, struct pieces *p, double begin, double s,
+	struct profile **whole, uint64_t **hashes, size_t *n_hashes)
+{
+	struct collate_plan *plan = transport->plan;
+	int of, error;
+
+	take_children(transport, p, begin, s);
+	while (orphans_possible(transport, p, &of)) /* asks again where that one has died */
+		if ((error = take_one(transport, p, of, begin + s)) &&
+			(error != -ETIMEDOUT || transport_now() >= begin + s))
+			break;
+	*whole = finish_root(plan, p);
+	*hashes = collate_hashes(*whole);
+	*n_hashes = (*whole)->n_stacks;
+	send_hashes(transport, *whole, begin + 1.2 * s);
+	if (!plan->complete)
+		return plan->cut_off ? -ECONNRESET : -ETIMEDOUT;
+	for (size_t i = 0; i < (*whole)->n_agents; i++) {
+		if ((*whole)->agents[i].missing)
+			return -EOWNERDEAD;
+	}
+	return 0;
+}
+
+static int run_other(struct transport *transport, struct pieces *p, double begin, double s,
+	uint64_t **hashes, size_t *n_hashes)
+{
+	int error;
+
+	take_children(transport, p, begin, s);
+	pieces_join(p);
+	error = deliver(transport, p, begin, s);
+	return error ? error : receive_hashes(transport, hashes, n_hashes, begin + 1.25 * s);
+}
+
+int collate_run(struct transport *transport, const struct profile *mine, double deadline_s,
+	struct profile **whole, uint64_t **hashes, size_t *n_hashes)
+{
+	struct collate_plan *plan = transport ? transport->plan : NULL;
+	struct pieces p = {0};
+	double begin = transport_now();
+	int error;
+
+	*whole = NULL;
+	*hashes = NULL;
+	*n_hashes = 0;
+	if (!plan) {
+		if (!transport || !transport->rank)
+			*whole = profile_copy(mine);
+		if (transport)
+			return -ENOTCONN;
+		*hashes = collate_hashes(mine);
+		*n_hashes = mine->n_stacks;
+		return 0;
+	}
+	begin_run(plan);
+	pieces_add(&p, plan->position, plan->position + 1, alone(mine));
+	if (plan->parent < 0)
+		error = run_root(transport, &p, begin, deadline_s, whole, hashes, n_hashes);
+	else
+		error = run_other(transport, &p, begin, deadline_s, hashes, n_hashes);
+	if (transport->collated)
+		transport->collated(transport);
+	return error;
+}
+
+/*
+ * When the job ends is not known here: with children, the first message from
+ * them tells it; without, the message lies at the parent until that wants it.
+ */
+static void run_in_place_of(struct transport *transport, const char *host)
+{
+	struct collate_plan *plan = transport->plan;
+	double s = plan->n_children ? TAKE_OVER_S : FOREVER_S;
+	struct pieces p = {0};
+	uint64_t *hashes = NULL;
+	size_t n;
+
+	begin_run(plan);
+	pieces_add(&p, plan->position, plan->position + 1, missing_agent(host));
+	if (plan->n_children && take_one(transport, &p, -1, transport_now() + FOREVER_S)) {
+		pieces_free(&p);
+		return;
+	}
+	run_other(transport, &p, transport_now(), s, &hashes, &n);
+	free(hashes);
+}
+
+/* End */
+
+/* Launchers may end the others as soon as this process ends: let them finish their work. */
+static void await_goodbyes(struct transport *transport, double until)
+{
+	for (uint32_t left = transport->plan ? transport->plan->n_present : 0; left > 1; left--) {
+		size_t bytes;
+		void *buf;
+		int who;
+
+		if (transport->receive(
+			    transport, TRANSPORT_ANY, TAG_BYE, &buf, &bytes, &who, until))
+			break;
+		free(buf);
+	}
+}
+
+static bool everybody_ended(struct transport *transport, double until)
+{
+	struct collate_plan *plan = transport->plan;
+	bool complete = plan && plan->complete;
+	uint64_t *words;
+	size_t bytes;
+	void *buf;
+	int who;
+
+	if (!transport->rank) {
+		await_goodbyes(transport, until);
+		for (int i = 1; i < transport->size; i++)
+			complete &= !send_words(transport, i, TAG_END, complete, 0,
+				complete ? until : transport_now());
+		return complete;
+	}
+	send_words(transport, 0, TAG_BYE, 0, 0, until);
+	/* agent 0 may have a lot to write */
+	if (transport_receive(transport, 0, 0, TAG_END, &buf, &bytes, &who, until + TAKE_OVER_S))
+		return false;
+	words = buf;
+	complete = bytes >= sizeof(*words) && words[0];
+	free(buf);
+	return complete;
+}
+
+void collate_take_over(struct transport *transport, const char *host, bool collated)
+{
+	if (!transport->plan || !transport->rank)
+		return;
+	if (!collated)
+		run_in_place_of(transport, host);
+	collate_end(transport, 0, TAKE_OVER_S);
+}
+
+void collate_end(struct transport *transport, int status, double deadline_s)
+{
+	double until = transport_now() + deadline_s;
+	bool together;
+
+	if (!transport)
+		return;
+	together = everybody_ended(transport, until);
+	collate_plan_free(transport->plan);
+	transport->finish(transport, together, status, until);
+}

@@ -1,0 +1,84 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * From one profile per node to one of the job. Between agents: up a tree to
+ * agent 0 by messages, then the global stack ids down. From files: the same
+ * merging, of all BASE_HOST.vfp in a directory. Nodes are merged in the
+ * sequence of their host names in both, so both give the same.
+ */
+#ifndef VFTR_NODEAGENT_COLLATE_COLLATE_H
+#define VFTR_NODEAGENT_COLLATE_COLLATE_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+struct transport;
+struct profile;
+
+/*
+ * At the start of all agents: exchanges their host names and plans the tree.
+ * deadline_s from now; 0 or -errno. transport may be NULL. host must be the name
+ * that agents[0].host of this agent's profile will have.
+ */
+int collate_start(struct transport *transport, const char *host, double deadline_s);
+
+/* At agent 0, after collate_start(): host of the i-th agent, or NULL after the last. */
+const char *collate_host(const struct transport *transport, unsigned i);
+/* Host of the agent with this rank; agents other than 0 know that of agent 0 only. NULL: unknown.
+ */
+const char *collate_host_of(const struct transport *transport, int rank);
+
+/*
+ * At the end, called by each agent within half of deadline_s of the others.
+ * mine is only read. Agent 0 gets *whole (without processes[]), in which agents
+ * that died or did not answer are marked as missing. Every agent gets the
+ * sorted hashes of all stacks of the job: the index of a stack's hash is its
+ * global id. 0 or -errno: -EOWNERDEAD (at agent 0) if agents have died,
+ * -ETIMEDOUT if some did not answer, -ECONNRESET if this agent is cut off from
+ * all others, though they may have written node profiles. *hashes is NULL if they
+ * did not come; *whole at agent 0 has the profiles that came. Takes up to 1.25 *
+ * deadline_s. The caller frees all. transport may be NULL: this is the only agent.
+ */
+int collate_run(struct transport *transport, const struct profile *mine, double deadline_s,
+	struct profile **whole, uint64_t **hashes, size_t *n_hashes);
+
+/*
+ * At the very end, when this agent has written all its files: waits until
+ * agent 0 has written the summary (launchers kill the rest of a job when a
+ * process ends before the others), then leaves MPI and frees transport. Ends the
+ * process with status if MPI does not return.
+ */
+void collate_end(struct transport *transport, int status, double deadline_s);
+
+/* Sorted hashes of p's stacks, p->n_stacks of them. */
+uint64_t *collate_hashes(const struct profile *p);
+
+/* Global id of mine's stack i. Of stacks with equal hashes, in mine's sequence. */
+uint32_t collate_id(
+	const struct profile *mine, uint32_t i, const uint64_t *hashes, size_t n_hashes);
+
+/* Node profile files of one run: same directory, same BASE. */
+struct collate_files {
+	char *base;
+	char **paths;
+	size_t n;
+};
+
+/*
+ * All BASE_HOST.vfp in dir, grouped by BASE, sorted. 0 or -errno with *error,
+ * a sentence (caller frees).
+ */
+int collate_find(const char *dir, struct collate_files **sets, size_t *n, char **error);
+void collate_files_free(struct collate_files *sets, size_t n);
+
+/* BASE of a path DIR/BASE_HOST.vfp; the caller frees. */
+char *collate_base(const char *path);
+
+/*
+ * Reads and merges files. NULL if none could be read. *n_bad counts files that
+ * could not; each is named by complain(). done(i, ctx) is called after each
+ * file (may be NULL).
+ */
+struct profile *collate_read(
+	char **paths, size_t n, size_t *n_bad, void (*done)(size_t, void *), void *ctx);
+
+#endif

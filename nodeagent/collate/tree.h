@@ -1,0 +1,84 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Declarations for the collation between agents. */
+#ifndef VFTR_NODEAGENT_COLLATE_TREE_H
+#define VFTR_NODEAGENT_COLLATE_TREE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "nodeagent/net/transport.h"
+
+struct profile;
+
+enum tag { TAG_HOST = 1, TAG_PLAN, TAG_UP, TAG_ACK, TAG_DOWN, TAG_BYE, TAG_END };
+
+#define LEVELS_MAX 32
+
+struct collate_plan {
+	uint32_t n, position;
+	int parent;	/* rank, or -1 at agent 0 */
+	uint32_t level; /* at which the parent waits for this agent */
+	uint32_t n_levels;
+	uint32_t n_children;
+	int child[LEVELS_MAX]; /* ranks; child k is waited for at level k */
+	bool delivered[LEVELS_MAX];
+	uint64_t run;	    /* messages of an earlier run are dropped */
+	bool complete;	    /* no agent was missing in the last run */
+	uint32_t n_present; /* in the last run */
+	bool cut_off;	    /* our own MPI has gone */
+	char root_host[64]; /* of agent 0; cut if it is longer */
+
+	/* at agent 0 only */
+	char **hosts; /* by position */
+	int *ranks;   /* by position */
+	bool *direct; /* by rank: sent to agent 0, as its parent did not answer */
+};
+
+/* The profile of positions [first, end). */
+struct piece {
+	uint64_t first, end;
+	struct profile *profile;
+};
+
+struct pieces {
+	struct piece *at;
+	size_t n, cap;
+};
+
+void pieces_add(struct pieces *p, uint64_t first, uint64_t end, struct profile *profile);
+/* Merges adjacent pieces; of overlapping ones the largest stays. */
+void pieces_join(struct pieces *p);
+bool pieces_cover(const struct pieces *p, uint64_t position);
+void pieces_free(struct pieces *p);
+
+/* Packs the pieces into one message; the caller frees. */
+void *pieces_pack(const struct pieces *p, uint64_t run, size_t *bytes);
+/*
+ * Adds the pieces of a message about n positions. False if it is of another
+ * run, or makes no sense.
+ */
+bool pieces_unpack(
+	struct pieces *p, uint64_t run, uint64_t n, const unsigned char *buf, size_t bytes);
+
+/*
+ * Takes the place of an agent that has died: collates with nothing but its
+ * host (unless `collated`: that was done), then waits for the end as
+ * collate_end(). transport->plan may be NULL.
+ */
+void collate_take_over(struct transport *transport, const char *host, bool collated);
+
+/* The plan, for a transport that knows the hosts. */
+extern const struct transport_plan_operations collate_plan_operations;
+
+/* Plan and hosts as bytes for another process (the caller frees), and back (false: no sense). */
+void *collate_plan_pack(const struct transport *transport, size_t *bytes);
+bool collate_plan_unpack(struct transport *transport, const void *buf, size_t bytes);
+/* May be NULL. */
+void collate_plan_free(struct collate_plan *plan);
+
+/* Sends what was allocated; frees it unless MPI may still read it. */
+int send_and_free(
+	struct transport *transport, int to, enum tag tag, void *buf, size_t bytes, double until);
+
+#endif

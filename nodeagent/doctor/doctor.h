@@ -1,0 +1,79 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* What `vftr doctor` finds out, one sentence each. */
+#ifndef VFTR_NODEAGENT_DOCTOR_DOCTOR_H
+#define VFTR_NODEAGENT_DOCTOR_DOCTOR_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "nodeagent/symbols/elf.h"
+#include "nodeagent/doctor/loaded.h"
+
+enum finding {
+	FINDING_OK,   /* as it should be */
+	FINDING_NOTE, /* good to know */
+	FINDING_NO,   /* prevents tracing */
+	FINDING_DO,   /* what to do about the line before */
+};
+
+struct diagnosis {
+	size_t n, cap;
+	struct diagnosed {
+		enum finding finding;
+		char *text;
+	} * lines;
+	bool refused; /* something prevents tracing */
+	char *limits; /* what alone will be traced, "its MPI calls", or NULL: functions */
+};
+
+struct doctor_question {
+	const char *name;   /* as it was written */
+	const char *path;   /* of the file */
+	bool host;	    /* and its surroundings: diagnose_host() */
+	const char *config; /* for it */
+};
+
+/* Adds what is found. NULL, or why there is nothing to examine. */
+const char *doctor_examine(struct diagnosis *d, const struct doctor_question *q);
+void diagnosis_free(struct diagnosis *d);
+
+/* A program in this directory or on PATH, else the name itself. The caller frees. */
+char *doctor_find(const char *name);
+/* A file that may be executed. */
+bool doctor_is_program(const char *path);
+
+/* ---- its parts --------------------------------------------------------------- */
+
+void diagnose(struct diagnosis *d, enum finding finding, const char *fmt, ...)
+	__attribute__((format(printf, 3, 4)));
+
+/* The program is objects[0], its libraries follow in the order of look-up. */
+struct object {
+	const char *name, *path;
+	struct elf_facts facts;
+	bool known; /* facts could be read */
+};
+
+struct patient {
+	struct diagnosis *d;
+	const char *path;
+	struct loaded list;
+	size_t n;
+	struct object *objects;
+	struct object *self;	 /* objects[0] */
+	struct object *ours;	 /* our library, or the program that holds it, or NULL */
+	struct object *provider; /* whose hooks are called, or NULL */
+	size_t n_instrumented;
+};
+
+/* Fills in all but d, path, n and objects, with the caller's one object. */
+void diagnose_linking(struct patient *p);
+
+/*
+ * The surroundings: environment, configuration, runtime directory, kernel, and
+ * whether an agent is found by the library at `library` (NULL: not known, it
+ * is looked for beside the tool). config: a file, or NULL for $VFTR_CONFIG.
+ */
+void diagnose_host(struct diagnosis *d, const char *library, const char *config);
+
+#endif

@@ -1,0 +1,209 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Trace events of Chrome as JSON, one on a line: calls as B and E, communications
+ * as instants, messages also as s and f, between which viewers draw an arrow; as do calls
+ * and what they have started on a GPU.
+ */
+#include <inttypes.h>
+#include <stdlib.h>
+
+#include "nodeagent/export/formats.h"
+#include "nodeagent/export/export.h"
+#include "nodeagent/base/util.h"
+
+struct chrome {
+	struct exporter *x;
+	char **names, **comms, **counters; /* as JSON strings */
+	bool filled;
+};
+
+static const char *const categories[] = {"code", "mpi", "region", "openmp", "other"};
+
+static void separate(struct chrome *f)
+{
+	fputs(f->filled ? ",\n" : "\n", f->x->out);
+	f->filled = true;
+}
+
+static void put_name(
+	struct chrome *f, const char *what, uint32_t pid, uint32_t tid, const char *name)
+{
+	char *quoted = export_quoted(name);
+
+	separate(f);
+	fprintf(f->x->out,
+		"{\"ph\":\"M\",\"name\":\"%s\",\"pid\":%u,\"tid\":%u,\"args\":{\"name\":%s}}", what,
+		pid, tid, quoted);
+	free(quoted);
+}
+
+static void put_order(struct chrome *f, const char *what, uint32_t pid, uint32_t tid)
+{
+	separate(f);
+	fprintf(f->x->out,
+		"{\"ph\":\"M\",\"name\":\"%s\",\"pid\":%u,\"tid\":%u,\"args\":{\"sort_index\":%u}}",
+		what, pid, tid, tid);
+}
+
+void *chrome_begin(struct exporter *x)
+{
+	struct chrome *f = xcalloc(1, sizeof(*f));
+
+	f->x = x;
+	f->names = xcalloc(x->n_regions, sizeof(char *));
+	f->comms = xcalloc(x->n_comms, sizeof(char *));
+	f->counters = xcalloc(x->n_counters, sizeof(char *));
+	for (size_t i = 0; i < x->n_counters; i++)
+		f->counters[i] = export_quoted(x->counters[i].name);
+	for (size_t i = 0; i < x->n_regions; i++)
+		f->names[i] = export_quoted(x->regions[i].name);
+	for (size_t i = 0; i < x->n_comms; i++)
+		f->comms[i] = export_quoted(x->comms[i].name);
+	fputs("{\"displayTimeUnit\":\"ns\",\"traceEvents\":[", x->out);
+	for (size_t i = 0; i < x->n_processes; i++) {
+		const struct export_process *p = &x->processes[i];
+
+		put_name(f, "process_name", p->id, p->id, p->name);
+		put_order(f, "process_sort_index", p->id, p->id);
+		for (uint32_t k = 0; k < p->threads; k++) {
+			const struct export_thread *t = &x->threads[p->first_thread + k];
+
+			put_name(f, "thread_name", p->id, t->id, t->name);
+			put_order(f, "thread_sort_index", p->id, t->id);
+		}
+	}
+	return f;
+}
+
+/* The beginning of an event, without its closing brace. Times are in us there. */
+static void put_event(struct chrome *f, const char *kind, const struct export_event *e)
+{
+	separate(f);
+	fprintf(f->x->out, "{\"ph\":\"%s\",\"pid\":%u,\"tid\":%u,\"ts\":%" PRIu64 ".%03u", kind,
+		f->x->processes[e->thread->process].id, e->thread->id, e->time / 1000,
+		(unsigned)(e->time % 1000));
+}
+
+static void put_details(struct chrome *f, const struct export_message *m)
+{
+	FILE *out = f->x->out;
+
+	fprintf(out, ",\"args\":{\"bytes\":%" PRIu64, m->m.bytes);
+	if (m->m.peer != VFD_NONE)
+		fprintf(out, ",\"peer\":%u", m->m.peer);
+	if (m->m.kind == VFD_SEND || m->m.kind == VFD_RECEIVE)
+		fprintf(out, ",\"tag\":%d", m->m.tag);
+	if (m->m.kind == VFD_COLLECTIVE || m->m.kind == VFD_RMA)
+		fprintf(out, ",\"bytes received\":%" PRIu64, m->m.bytes_received);
+	if (m->m.kind == VFD_FILE)
+		fprintf(out, ",\"offset\":%" PRIu64, m->m.offset);
+	if (m->comm != EXPORT_NONE)
+		fprintf(out, ",\"communicator\":%s", f->comms[m->comm]);
+	if (export_match_name(m))
+		fprintf(out, ",\"matching\":\"%s\"", export_match_name(m));
+	putc('}', out);
+}
+
+static void put_message(struct chrome *f, const struct export_event *e)
+{
+	const struct export_message *m = e->message;
+	const bool send = m->m.kind == VFD_SEND;
+
+	put_event(f, "i", e);
+	fprintf(f->x->out, ",\"s\":\"t\",\"cat\":\"message\",\"name\":\"%s\"",
+		export_message_name(m));
+	put_details(f, m);
+	putc('}', f->x->out);
+	if (!m->flow)
+		return;
+	put_event(f, send ? "s" : "f", e);
+	/* a text: readers of JSON keep 53 bits of a number */
+	fprintf(f->x->out, ",\"cat\":\"message\",\"name\":\"message\",\"id\":\"0x%" PRIx64 "\"%s}",
+		m->flow, send ? "" : ",\"bp\":\"e\"");
+}
+
+static void put_flows(struct chrome *f, const struct export_event *e)
+{
+	for (size_t i = 0; i < e->n_flows; i++) {
+		put_event(f, e->flows[i].out ? "s" : "f", e);
+		fprintf(f->x->out,
+			",\"cat\":\"launch\",\"name\":\"launch\",\"id\":\"0x%" PRIx64 "\"%s}",
+			e->flows[i].flow, e->flows[i].out ? "" : ",\"bp\":\"e\"");
+	}
+}
+
+static void put_mark(struct chrome *f, const struct export_event *e)
+{
+	put_event(f, "i", e);
+	fprintf(f->x->out, ",\"s\":\"t\",\"name\":\"%s\",\"args\":{\"calls\":%" PRIu64 "}}",
+		export_mark_name(e->kind), e->count);
+}
+
+/* Viewers have them per process: the id tells threads apart. */
+static void put_counts(struct chrome *f, const struct export_event *e)
+{
+	for (uint32_t i = 0; i < e->counts->n; i++) {
+		const uint32_t counter = e->counts->counters[i];
+		const uint64_t value = e->counts->values[i];
+
+		put_event(f, "C", e);
+		fprintf(f->x->out, ",\"id\":\"%u\",\"name\":%s,\"args\":{\"value\":", e->thread->id,
+			f->counters[counter]);
+		if (f->x->counters[counter].kind == VFD_COUNTER_REAL)
+			fprintf(f->x->out, "%.17g}}", export_real(value));
+		else
+			fprintf(f->x->out, "%" PRId64 "}}", (int64_t)value);
+	}
+}
+
+void chrome_event(void *state, const struct export_event *e)
+{
+	struct chrome *f = state;
+
+	switch (e->kind) {
+	case EXPORT_ENTER:
+		put_event(f, "B", e);
+		fprintf(f->x->out, ",\"cat\":\"%s\",\"name\":%s%s}",
+			categories[f->x->regions[e->region].kind], f->names[e->region],
+			e->sampled ? ",\"args\":{\"sampled\":true}" : "");
+		put_flows(f, e);
+		break;
+	case EXPORT_EXIT:
+		/* the name is needed by readers that find the call by it */
+		put_event(f, "E", e);
+		fprintf(f->x->out, ",\"name\":%s}", f->names[e->region]);
+		break;
+	case EXPORT_BEGIN:
+	case EXPORT_END:
+		if (export_shows_message(e))
+			put_message(f, e);
+		break;
+	case EXPORT_GAP:
+	case EXPORT_THINNED:
+	case EXPORT_LOST:
+		put_mark(f, e);
+		break;
+	case EXPORT_COUNTERS:
+		put_counts(f, e);
+		break;
+	case EXPORT_FLOW: /* not given to us */
+		break;
+	}
+}
+
+void chrome_end(void *state, bool good)
+{
+	struct chrome *f = state;
+
+	fputs("\n]}\n", f->x->out);
+	for (size_t i = 0; i < f->x->n_regions; i++)
+		free(f->names[i]);
+	for (size_t i = 0; i < f->x->n_comms; i++)
+		free(f->comms[i]);
+	for (size_t i = 0; i < f->x->n_counters; i++)
+		free(f->counters[i]);
+	free(f->counters);
+	free(f->names);
+	free(f->comms);
+	free(f);
+}

@@ -1,0 +1,239 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Sampling files in the formats of other viewers. A format is a row of
+ * export_formats[] and a file export-NAME.c; it is given one event after the
+ * other, in the order of time, and never keeps them: memory does not depend on
+ * how long the trace is, only on how many threads, call paths and unfinished
+ * messages there are. The output has a temporary name until it is complete.
+ */
+#ifndef VFTR_NODEAGENT_EXPORT_EXPORT_H
+#define VFTR_NODEAGENT_EXPORT_EXPORT_H
+
+#include <stdio.h>
+
+#include "mpi_id.h"
+#include "nodeagent/base/map.h"
+#include "nodeagent/trace/read/file.h"
+
+#define EXPORT_NONE UINT32_MAX
+
+/* A process. In the order of jobs and ranks; those without a rank are the last. */
+struct export_process {
+	uint32_t file, number; /* number: in the file; VFD_NONE: of threads that lost theirs */
+	int32_t rank;	       /* or -1 */
+	uint64_t job;
+	const char *host;
+	uint32_t node;			/* number of the host */
+	uint32_t id;			/* that of its first thread */
+	char *name;			/* "rank 3 (node1, pid 17) heat" */
+	uint32_t first_thread, threads; /* in threads[] */
+};
+
+/* A thread. Its id is from 1, unique in the trace, and stands for tids, which are not. */
+struct export_thread {
+	uint32_t file, track, process, number, id;
+	uint64_t start, end; /* ns; end: of the recording if it was never seen to end */
+	char *name;	     /* "thread 0", "thread 2 OpenMP 1", or "GPU 0 stream 1.7" */
+	bool stream;	     /* of a GPU */
+	uint32_t region;     /* stream: one of its name, below which flame graphs have it */
+};
+
+/* What calls are of: functions of the same kind, name and module are one. */
+struct export_region {
+	const char *name, *module; /* name: UTF-8; module: path or NULL */
+	char *cleaned;		   /* the name, if it had to be made UTF-8 */
+	enum vfd_function_kind kind;
+	enum mpi_family family; /* MPI */
+	uint32_t mpi;		/* MPI: index in vftr_mpi_names, if it is known */
+	bool on_gpu;		/* it ran in a stream */
+};
+
+/* A counter; those of several files and processes that are called the same are one. */
+struct export_counter {
+	const char *name, *unit; /* never NULL; unit "": a number */
+	enum vfd_counter_kind kind;
+};
+
+/* A communicator; the parts of it in several files are one. */
+struct export_comm {
+	const struct vfd_comm *comm;
+	const char *name; /* never NULL */
+};
+
+enum export_kind {
+	EXPORT_ENTER,
+	EXPORT_EXIT,	 /* of the last call of the thread that is still open */
+	EXPORT_BEGIN,	 /* of a communication */
+	EXPORT_END,	 /* the same communication again, when it ended */
+	EXPORT_GAP,	 /* nothing was recorded since the thread's event before */
+	EXPORT_THINNED,	 /* count calls were left out, to keep the size of the file */
+	EXPORT_LOST,	 /* count calls were not recorded */
+	EXPORT_COUNTERS, /* values; sums are those at the thread's next call or exit */
+	EXPORT_FLOW	 /* only if calls are not wanted: one end of an arrow */
+};
+
+struct export_message {
+	struct vfd_message m; /* track: in threads[] */
+	uint64_t start, end;  /* ns */
+	uint64_t flow;	      /* the same at both ends; 0: the other one is not known */
+	uint32_t comm;	      /* in comms[], or EXPORT_NONE */
+	uint32_t peer;	      /* m.peer as a rank of the communicator, or VFD_NONE */
+	uint32_t region;      /* where it was posted */
+	uint64_t number;      /* running, the same at BEGIN and END */
+};
+
+struct export_counts {
+	uint32_t n;
+	const uint32_t *counters; /* in counters[] */
+	const uint64_t *values;	  /* as their kind says */
+};
+
+/* A call has started something on a GPU: the end of an arrow, of which this is one. */
+struct export_flow {
+	bool out; /* the call; else what it started */
+	enum vfd_launch_kind kind;
+	uint64_t flow;			  /* the same at both ends */
+	uint64_t bytes;			  /* copied or set */
+	const struct export_thread *from; /* of the call */
+};
+
+struct export_event {
+	enum export_kind kind;
+	uint64_t time; /* ns since the start of the trace, never less than that before */
+	const struct export_thread *thread;
+	uint32_t region; /* ENTER, EXIT */
+	bool sampled;	 /* ENTER: when it was is not known; as in trace/read/file.h */
+	uint32_t stack;	 /* ENTER: for export_caller() */
+	uint64_t count;
+	const struct export_message *message; /* BEGIN, END */
+	const struct export_counts *counts;   /* COUNTERS */
+	const struct export_flow *flows;      /* ENTER: those that begin or end there; ARROW */
+	size_t n_flows;
+};
+
+struct export_options {
+	const char *ranks, *output, *base; /* or NULL */
+	bool from_set, to_set, sum;
+	int64_t from, to;
+};
+
+struct exporter {
+	const struct export_options *options;
+	struct vfd_file **files;
+	size_t n_files;
+	const char *base; /* name of the run */
+	struct export_process *processes;
+	struct export_thread *threads;
+	struct export_region *regions;
+	struct export_comm *comms;
+	struct export_counter *counters;
+	const char **hosts;
+	size_t n_processes, n_threads, n_regions, n_comms, n_counters, n_hosts;
+	uint64_t duration; /* ns */
+	int64_t start_unix_ns;
+
+	FILE *out;	/* what formats that write one file print to */
+	char *path;	/* the folder that others fill */
+	char *error;	/* the first one, a sentence */
+	unsigned steps; /* of the progress bar: walks there will be, and were */
+	unsigned steps_done;
+	double shown; /* when it was last drawn, s; < 0: never */
+
+	/* model.c's own */
+	uint32_t **thread_of;		   /* by file and track; EXPORT_NONE: left out */
+	uint32_t **region_of;		   /* by file and function */
+	uint32_t **counter_of;		   /* by file and number */
+	uint32_t region_init, region_lost; /* of what has no function */
+	struct map64 comm_of, region_hash; /* by id, by hash of what makes them one */
+	int64_t origin;			   /* the reader's time of our 0 */
+	size_t cap_processes, cap_regions, cap_comms, cap_counters, cap_hosts;
+};
+
+struct export_format {
+	const char *name, *suffix, *text;
+	bool folder;	/* the output is a folder */
+	bool by_thread; /* it wants all of one thread, then all of the next one */
+	unsigned walks; /* through the files, if not by_thread */
+	/* Its state, or NULL after export_fail(). */
+	void *(*begin)(struct exporter *x);
+	/* NULL: it does without */
+	void (*event)(void *state, const struct export_event *e);
+	/* Frees state. good: all events were there, the output can be completed. */
+	void (*end)(void *state, bool good);
+};
+
+extern const struct export_format export_formats[];
+extern const size_t export_n_formats;
+
+/* ---- export.c */
+
+/*
+ * 0 done, 1 something of the files was damaged, 2 no output; reasons are told by
+ * complain(). files: all of one run.
+ */
+int export_run(const struct export_format *format, const struct export_options *o,
+	struct vfd_file **files, size_t n, const char *base);
+
+/* One sentence; only the first one counts. */
+void export_fail(struct exporter *x, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
+
+/* ---- walk.c */
+
+struct export_walk {
+	const struct export_thread *thread; /* NULL: all */
+	bool no_calls, no_messages;
+};
+/* All events; ends early after an error. */
+void export_walk(struct exporter *x, const struct export_walk *w,
+	void (*event)(void *ctx, const struct export_event *e), void *ctx);
+/* A handler of signals: walks fail soon. export_stopped(): the signal, or 0. */
+void export_stop(int signal);
+int export_stopped(void);
+/* False: there was an error, or a signal. For loops without a walk. */
+bool export_goes_on(struct exporter *x);
+/* Draws the bar, if there is a terminal and a while has passed. part: of this step. */
+void export_progress(struct exporter *x, double part);
+
+/* ---- model.c */
+
+void export_model_new(struct exporter *x);
+void export_model_free(struct exporter *x);
+const struct export_thread *export_thread_of(
+	const struct exporter *x, uint32_t file, uint32_t track);
+uint32_t export_region_of(const struct exporter *x, uint32_t file, uint32_t track, uint32_t stack);
+/*
+ * What has called that stack of the thread, and its region; VFD_NONE: nothing, or init. The
+ * first frame of a thread may have callers that stand on another one (OpenMP).
+ */
+uint32_t export_caller(
+	const struct exporter *x, const struct export_thread *t, uint32_t stack, uint32_t *region);
+uint64_t export_time(const struct exporter *x, int64_t ns);
+/* Everything about a message but its bytes. */
+void export_message_of(const struct exporter *x, uint32_t file, const struct vfd_message *m,
+	struct export_message *to);
+
+/* ---- counters.c */
+
+#define EXPORT_COUNTS_MOST 64u
+
+void export_add_counters(struct exporter *x, uint32_t file);
+/* to->counters is `counters`, which has room for EXPORT_COUNTS_MOST. */
+void export_counts_of(const struct exporter *x, uint32_t file, const struct vfd_counts *counts,
+	uint32_t *counters, struct export_counts *to);
+/* A real one's value; 0 if it is no number. */
+double export_real(uint64_t value);
+
+/* ---- text.c: words for messages */
+
+/* "send", "receive", "MPI_Bcast", "write" ... */
+const char *export_message_name(const struct export_message *m);
+/* For formats that show a message once: at the begin of a send, at the end of a receive. */
+bool export_shows_message(const struct export_event *e);
+/* "calls lost", of GAP, THINNED and LOST. */
+const char *export_mark_name(enum export_kind kind);
+/* "exact" ..., or NULL if there is nothing to say. */
+const char *export_match_name(const struct export_message *m);
+/* A JSON string with its quotes. Caller frees. */
+char *export_quoted(const char *text);
+
+#endif

@@ -1,0 +1,73 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Folded stacks: a line "rank 3;main;work 1234" per call path with its exclusive
+ * time in ns, as flame graph programs read it. With --sum, without the ranks.
+ */
+#include <inttypes.h>
+#include <stdlib.h>
+
+#include "nodeagent/export/formats.h"
+#include "nodeagent/export/tree.h"
+#include "nodeagent/base/util.h"
+
+struct folded {
+	struct exporter *x;
+	struct tree tree;
+};
+
+void *folded_begin(struct exporter *x)
+{
+	struct folded *f = xcalloc(1, sizeof(*f));
+
+	f->x = x;
+	tree_init(&f->tree, x, x->options->sum);
+	return f;
+}
+
+void folded_event(void *state, const struct export_event *e)
+{
+	struct folded *f = state;
+
+	tree_event(&f->tree, e);
+}
+
+/* The line has two marks of its own: ';' between names, and the last blank. */
+static void put_name(FILE *to, const char *name)
+{
+	for (; *name; name++)
+		putc(*name == ';' ? ':' : (unsigned char)*name < ' ' ? ' ' : *name, to);
+}
+
+static void put_path(struct folded *f, uint32_t node)
+{
+	const struct tree_node *n = &f->tree.nodes[node];
+
+	if (tree_is_group(&f->tree, node)) {
+		const struct export_process *p = &f->x->processes[n->group];
+
+		if (p->rank >= 0)
+			fprintf(f->x->out, "rank %d", p->rank);
+		else
+			put_name(f->x->out, p->name);
+		return;
+	}
+	if (n->caller) {
+		put_path(f, n->caller);
+		putc(';', f->x->out);
+	}
+	put_name(f->x->out, f->x->regions[n->region].name);
+}
+
+void folded_end(void *state, bool good)
+{
+	struct folded *f = state;
+
+	for (uint32_t i = 1; good && i < f->tree.n; i++) {
+		if (!f->tree.nodes[i].exclusive)
+			continue;
+		put_path(f, i);
+		fprintf(f->x->out, " %" PRIu64 "\n", f->tree.nodes[i].exclusive);
+	}
+	tree_free(&f->tree);
+	free(f);
+}

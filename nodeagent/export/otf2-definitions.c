@@ -1,0 +1,313 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Definitions of an OTF2 archive: who there was, after all events are written.
+ * Ranks of MPI_COMM_WORLD are members of the group of MPI's locations by their
+ * own number; so a rank that is not in the files (another node's, or left out by
+ * the user) gets an empty location.
+ */
+#include <stdlib.h>
+
+#include "nodeagent/export/otf2.h"
+#include "nodeagent/base/util.h"
+#include "nodeagent/trace/collective.h"
+
+#define RANKS_MOST 100000u /* with two files each; those above are one place */
+
+struct definitions {
+	struct otf2 *f;
+	struct OTF2_GlobalDefWriter_struct *to;
+	uint32_t strings, groups;
+};
+
+static uint32_t string(void *ctx, const char *text)
+{
+	struct definitions *d = ctx;
+
+	OTF2_CALL(d->f, string, d->to, d->strings, text);
+	return d->strings++;
+}
+
+/* ---- regions -------------------------------------------------------------------------- */
+
+static uint8_t role_of(const struct export_region *r)
+{
+	static const uint8_t of_family[] = {
+		[MPI_FAMILY_OTHER] = OUR_FUNCTION,
+		[MPI_FAMILY_MESSAGE] = OUR_POINT_TO_POINT,
+		[MPI_FAMILY_REQUEST] = OUR_FUNCTION,
+		[MPI_FAMILY_ONE_SIDED] = OUR_ONE_SIDED,
+		[MPI_FAMILY_FILE] = OUR_FILE_IO,
+	};
+	static const uint8_t of_shape[COLLECTIVE_KINDS] = {
+		[COLLECTIVE_UNKNOWN] = OUR_ALL_TO_ONE, /* MPI_Reduce_local */
+		[COLLECTIVE_BETWEEN_ALL] = OUR_ALL_TO_ALL,
+		[COLLECTIVE_FROM_ROOT] = OUR_ONE_TO_ALL,
+		[COLLECTIVE_TO_ROOT] = OUR_ALL_TO_ONE,
+		[COLLECTIVE_CHAIN] = OUR_COLLECTIVE,
+		[COLLECTIVE_REDUCE_SCATTER] = OUR_ALL_TO_ALL,
+		[COLLECTIVE_NEIGHBOURS] = OUR_ALL_TO_ALL,
+	};
+
+	if (r->family != MPI_FAMILY_COLLECTIVE)
+		return of_family[r->family];
+	if (collective_blocking(r->mpi) == VFTR_MPI_BARRIER)
+		return OUR_BARRIER;
+	return of_shape[collective_shape(r->mpi)->kind];
+}
+
+static void put_regions(struct definitions *d)
+{
+	static const struct {
+		uint8_t role, paradigm;
+	} kinds[] = {
+		[VFD_FUNCTION_CODE] = {OUR_FUNCTION, OUR_BY_COMPILER},
+		[VFD_FUNCTION_MPI] = {OUR_FUNCTION, OUR_BY_MPI},
+		[VFD_FUNCTION_REGION] = {OUR_CODE, OUR_BY_USER},
+		[VFD_FUNCTION_OPENMP] = {OUR_PARALLEL, OUR_BY_OPENMP},
+		[VFD_FUNCTION_OTHER] = {OUR_ARTIFICIAL, OUR_BY_TRACER},
+	};
+	const struct exporter *x = d->f->x;
+
+	for (size_t i = 0; i < x->n_regions; i++) {
+		const struct export_region *r = &x->regions[i];
+		const uint32_t name = string(d, r->name);
+		const uint32_t module = r->module ? string(d, r->module) : 0;
+
+		OTF2_CALL(d->f, region, d->to, (uint32_t)i, name, name, 0,
+			r->on_gpu		      ? OUR_FUNCTION
+			: r->kind == VFD_FUNCTION_MPI ? role_of(r)
+						      : kinds[r->kind].role,
+			r->on_gpu ? OUR_BY_CUDA : kinds[r->kind].paradigm, 0, module, 0, 0);
+	}
+}
+
+static void put_paradigms(struct definitions *d)
+{
+	const struct exporter *x = d->f->x;
+	bool openmp = false, cuda = false;
+
+	for (size_t i = 0; i < x->n_regions; i++)
+		openmp |= x->regions[i].kind == VFD_FUNCTION_OPENMP;
+	for (size_t i = 0; i < x->n_threads; i++)
+		cuda |= x->threads[i].stream;
+	if (d->f->n_ranks)
+		OTF2_CALL(d->f, paradigm, d->to, OUR_BY_MPI, string(d, "MPI"), OUR_OF_PROCESSES);
+	if (openmp)
+		OTF2_CALL(
+			d->f, paradigm, d->to, OUR_BY_OPENMP, string(d, "OpenMP"), OUR_OF_THREADS);
+	if (cuda)
+		OTF2_CALL(
+			d->f, paradigm, d->to, OUR_BY_CUDA, string(d, "CUDA"), OUR_OF_ACCELERATORS);
+}
+
+/* ---- places --------------------------------------------------------------------------- */
+
+static void put_machine(struct definitions *d)
+{
+	const struct exporter *x = d->f->x;
+	const uint32_t machine = string(d, "machine"), node = string(d, "node");
+
+	OTF2_CALL(d->f, tree_node, d->to, 0, machine, machine, OUR_NONE);
+	OTF2_CALL(d->f, tree_domain, d->to, 0, OUR_DOMAIN_MACHINE);
+	for (size_t i = 0; i < x->n_hosts; i++) {
+		OTF2_CALL(d->f, tree_node, d->to, (uint32_t)i + 1, string(d, x->hosts[i]), node, 0);
+		OTF2_CALL(d->f, tree_domain, d->to, (uint32_t)i + 1, OUR_DOMAIN_NODE);
+	}
+}
+
+static void put_threads(struct definitions *d)
+{
+	const struct exporter *x = d->f->x;
+
+	for (size_t i = 0; i < x->n_processes; i++)
+		OTF2_CALL(d->f, location_group, d->to, (uint32_t)i, string(d, x->processes[i].name),
+			OUR_PROCESS, x->processes[i].node + 1, OUR_NONE);
+	for (size_t i = 0; i < x->n_threads; i++)
+		OTF2_CALL(d->f, location, d->to, i, string(d, x->threads[i].name),
+			x->threads[i].stream ? OUR_STREAM : OUR_THREAD, d->f->events[i],
+			x->threads[i].process);
+}
+
+/* ---- ranks and communicators ------------------------------------------------------------ */
+
+static size_t members(const struct export_comm *c, size_t most, uint64_t *to)
+{
+	size_t n = 0;
+
+	for (size_t i = 0; i < c->comm->n_runs; i++) {
+		const struct wire_run *r = &c->comm->runs[i];
+
+		for (int32_t k = 0; k < r->count && n < most; k++) {
+			const int64_t rank = r->first + (int64_t)k * r->stride;
+
+			to[n++] = rank >= 0 && rank < RANKS_MOST ? (uint64_t)rank : UINT64_MAX;
+		}
+	}
+	return n;
+}
+
+/* Most ranks that a communicator may have: those of the largest job in the files. */
+static int64_t ranks_most(const struct exporter *x)
+{
+	uint32_t most = 0;
+	size_t n;
+
+	for (size_t i = 0; i < x->n_files; i++) {
+		const struct vfd_process *p = vfd_processes(x->files[i], &n);
+
+		for (size_t k = 0; k < n; k++)
+			if (p[k].number != VFD_NONE && p[k].rank >= 0 && p[k].size > most)
+				most = p[k].size;
+	}
+	return most && most < RANKS_MOST ? most : RANKS_MOST;
+}
+
+static void count_ranks(struct otf2 *f)
+{
+	const struct exporter *x = f->x;
+	const int64_t ranks = ranks_most(x);
+
+	for (size_t i = 0; i < x->n_processes; i++)
+		if (x->processes[i].rank >= (int64_t)f->n_ranks &&
+			x->processes[i].rank < (int32_t)RANKS_MOST)
+			f->n_ranks = (uint32_t)x->processes[i].rank + 1;
+	for (size_t i = 0; i < x->n_comms; i++) {
+		const struct vfd_comm *c = x->comms[i].comm;
+
+		for (size_t k = 0; k < c->n_runs; k++) {
+			const struct wire_run *r = &c->runs[k];
+			const int64_t first = r->first;
+			const int64_t last = first + ((int64_t)r->count - 1) * r->stride;
+			const int64_t most = first > last ? first : last;
+
+			f->strangers |= first < 0 || last < 0 || most >= ranks;
+			if (most >= (int64_t)f->n_ranks)
+				f->n_ranks = (uint32_t)(most < ranks ? most + 1 : ranks);
+		}
+	}
+}
+
+/* The last one, if it is needed, is of all ranks whose number is not known. */
+void otf2_find_ranks(struct otf2 *f)
+{
+	const struct exporter *x = f->x;
+
+	f->n_locations = x->n_threads;
+	count_ranks(f);
+	f->location_of = xmalloc((f->n_ranks + 1) * sizeof(*f->location_of));
+	for (size_t r = 0; r <= f->n_ranks; r++)
+		f->location_of[r] = UINT64_MAX;
+	/* of several jobs, the first one's */
+	for (size_t i = x->n_processes; i-- > 0;) {
+		const struct export_process *p = &x->processes[i];
+
+		if (p->rank >= 0 && (uint32_t)p->rank < f->n_ranks)
+			f->location_of[p->rank] = p->first_thread;
+	}
+	for (size_t r = 0; r < f->n_ranks + f->strangers; r++)
+		if (f->location_of[r] == UINT64_MAX)
+			f->location_of[r] = f->n_locations++;
+}
+
+static void put_ranks(struct definitions *d)
+{
+	const struct otf2 *f = d->f;
+	const struct exporter *x = f->x;
+	uint32_t group = (uint32_t)x->n_processes;
+
+	for (size_t r = 0; r < f->n_ranks + f->strangers && export_goes_on(d->f->x); r++) {
+		char *name;
+
+		if (f->location_of[r] < x->n_threads)
+			continue;
+		name = r < f->n_ranks ? xasprintf("rank %zu (not in this trace)", r)
+				      : xstrdup("ranks of other jobs");
+		OTF2_CALL(d->f, location_group, d->to, group, string(d, name), OUR_PROCESS, 0,
+			OUR_NONE);
+		OTF2_CALL(d->f, location, d->to, f->location_of[r], string(d, "thread 0"),
+			OUR_THREAD, 0, group++);
+		free(name);
+	}
+	OTF2_CALL(d->f, group, d->to, d->groups++, string(d, "ranks"), OUR_COMM_LOCATIONS,
+		OUR_BY_MPI, 0, f->n_ranks + f->strangers, f->location_of);
+}
+
+static uint32_t put_group(struct definitions *d, uint64_t *ranks, size_t n)
+{
+	for (size_t i = 0; i < n; i++)
+		if (ranks[i] >= d->f->n_ranks)
+			ranks[i] = d->f->n_ranks;
+	OTF2_CALL(d->f, group, d->to, d->groups, 0, OUR_COMM_GROUP, OUR_BY_MPI, 0, (uint32_t)n,
+		ranks);
+	return d->groups++;
+}
+
+static void put_comms(struct definitions *d)
+{
+	const struct exporter *x = d->f->x;
+
+	for (size_t i = 0; i < x->n_comms; i++) {
+		const struct export_comm *c = &x->comms[i];
+		size_t most = (size_t)c->comm->size + c->comm->remote_size;
+		const uint32_t name = string(d, c->name);
+		uint32_t local, remote;
+		uint64_t *ranks;
+		size_t n;
+
+		if (most > 2 * (size_t)RANKS_MOST)
+			most = 2 * (size_t)RANKS_MOST;
+		ranks = xmalloc(most * sizeof(*ranks));
+		n = members(c, most, ranks);
+		if (c->comm->remote_size && c->comm->size <= n) {
+			local = put_group(d, ranks, c->comm->size);
+			remote = put_group(d, ranks + c->comm->size, n - c->comm->size);
+			OTF2_CALL(d->f, intercomm, d->to, (uint32_t)i, name, local, remote,
+				OUR_NONE, 0);
+		} else {
+			local = put_group(d, ranks, n);
+			OTF2_CALL(d->f, comm, d->to, (uint32_t)i, name, local, OUR_NONE, 0);
+		}
+		free(ranks);
+	}
+}
+
+/* Readers look for a file of local definitions for each location. */
+static void put_local(struct otf2 *f)
+{
+	OTF2_CALL(f, open_definitions, f->archive);
+	for (size_t i = 0; i < f->n_locations && export_goes_on(f->x); i++) {
+		struct OTF2_DefWriter_struct *w = f->api.definition_writer(f->archive, i);
+
+		if (w)
+			OTF2_CALL(f, close_definition_writer, f->archive, w);
+		else
+			export_fail(f->x, "OTF2 can't write the definitions of a thread");
+	}
+	OTF2_CALL(f, close_definitions, f->archive);
+}
+
+void otf2_definitions(struct otf2 *f)
+{
+	const struct exporter *x = f->x;
+	const uint64_t length = (f->last > x->duration ? f->last : x->duration) + 1;
+	struct definitions d = {.f = f};
+
+	put_local(f);
+	d.to = f->api.global_writer(f->archive);
+	if (!d.to) {
+		export_fail(f->x, "OTF2 can't write the definitions");
+		return;
+	}
+	OTF2_CALL(f, clock, d.to, 1000000000, 0, length, (uint64_t)x->start_unix_ns);
+	string(&d, "");
+	put_paradigms(&d);
+	put_regions(&d);
+	put_machine(&d);
+	put_threads(&d);
+	otf2_metrics(f, d.to, string, &d);
+	if (f->n_ranks + f->strangers) {
+		put_ranks(&d);
+		put_comms(&d);
+	}
+	otf2_copies_define(f, d.to, d.groups, string, &d);
+}

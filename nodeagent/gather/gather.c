@@ -1,0 +1,513 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Trees of threads are keyed by addresses; here their frames get names, and
+ * trees with the same names are laid over each other: first the threads of a
+ * process, then the processes. The union tree's nodes are made parents first,
+ * so one pass from the end sees every child before its parent.
+ */
+#include "nodeagent/gather/gather.h"
+
+#include <string.h>
+#include <time.h>
+#include <sys/resource.h>
+#include "conf/conf.h"
+#include "nodeagent/process/host.h"
+#include "nodeagent/gather/internal.h"
+#include "nodeagent/base/hash.h"
+#include "nodeagent/base/map.h"
+#include "nodeagent/process/pids.h"
+#include "nodeagent/process/ended.h"
+#include "nodeagent/process/observer.h"
+#include "nodeagent/process/process.h"
+#include "nodeagent/profile/lists.h"
+#include "nodeagent/profile/profile.h"
+#include "nodeagent/process/rings.h"
+#include "nodeagent/process/names.h"
+#include "shm/atomic.h"
+#include "shm/fnv.h"
+
+struct union_node {
+	uint32_t parent, name;
+	struct profile_stack sum; /* over the processes so far */
+	/* of the process at hand; valid if stamp is its number */
+	uint32_t stamp;
+	uint64_t calls, lost, ticks, ns, below_ns;
+};
+
+struct gathering {
+	struct host *host;
+	struct profile *out;
+	struct union_node *nodes;
+	size_t n, cap, cap_names;
+	uint32_t *touched; /* of the process at hand, as they came */
+	size_t n_touched, cap_touched;
+	struct map64 children; /* (parent, name) -> node */
+	struct map64 texts;    /* hash of a text -> first name with it */
+	uint32_t *name_next;   /* next name with the same hash */
+	size_t cap_next;
+	uint32_t stamp;
+	uint64_t first_start, last_end, ring_bytes;
+};
+
+static uint32_t intern(struct gathering *g, const char *text)
+{
+	uint64_t hash = fnv_text(FNV_BEGIN, text);
+	uint32_t *first = map64_find(&g->texts, hash), id;
+	struct profile *p = g->out;
+
+	for (id = first ? *first : UINT32_MAX; id != UINT32_MAX; id = g->name_next[id])
+		if (!strcmp(p->names[id], text))
+			return id;
+	id = (uint32_t)p->n_names;
+	p->names = grow(p->names, p->n_names, &g->cap_names, sizeof(*p->names));
+	g->name_next = grow(g->name_next, id, &g->cap_next, sizeof(*g->name_next));
+	g->name_next[id] = first ? *first : UINT32_MAX;
+	p->names[p->n_names++] = xstrdup(text);
+	map64_add(&g->texts, hash, id);
+	return id;
+}
+
+static uint32_t node_of(struct gathering *g, uint32_t parent, uint32_t name)
+{
+	uint64_t key = (uint64_t)parent << 32 | name;
+	uint32_t *known = map64_find(&g->children, key), id;
+
+	if (known)
+		return *known;
+	id = (uint32_t)g->n;
+	g->nodes = grow(g->nodes, g->n, &g->cap, sizeof(*g->nodes));
+	g->nodes[g->n++] = (struct union_node){.parent = parent, .name = name};
+	map64_add(&g->children, key, id);
+	return id;
+}
+
+static void stamp(struct gathering *g, struct union_node *u)
+{
+	if (u->stamp == g->stamp)
+		return;
+	u->stamp = g->stamp;
+	g->touched = grow(g->touched, g->n_touched, &g->cap_touched, sizeof(*g->touched));
+	g->touched[g->n_touched++] = (uint32_t)(u - g->nodes);
+	u->calls = u->lost = u->ticks = u->ns = u->below_ns = 0;
+}
+
+/* The time of functions below KEY_DEEP is exclusive: their sum is its own. */
+static void complete_deep(struct calltree *t)
+{
+	for (size_t i = 1; i < calltree_nodes(t); i++) {
+		struct node *n = calltree_at(t, i);
+
+		if (n->key == KEY_DEEP)
+			n->ticks = 0;
+		else if (n->parent->key == KEY_DEEP)
+			n->parent->ticks += n->ticks;
+	}
+}
+
+/* Names are numbered in the order in which these ask for them. */
+static void (*const kinds[])(const struct gather_from *from) = {
+	gather_mpi,
+	gather_counts,
+	gather_openacc,
+	gather_threads,
+	gather_openmp,
+	gather_gpu,
+	gather_user_counters,
+	gather_ends,
+};
+
+static void lay_over(struct gathering *g, const struct process *p, uint32_t rank, bool threads)
+{
+	struct calltree *t = p->ended_tree;
+	size_t n = calltree_nodes(t);
+	uint32_t *to = xmalloc(n * sizeof(*to));
+	struct map64 place = {0}, names = {0};
+	const struct gather_from from = {g, g->host, p, rank, to, threads, g->out};
+
+	complete_deep(t);
+	for (size_t i = 0; i < n; i++) {
+		struct node *node = calltree_at(t, i);
+		uint32_t *name = map64_find(&names, node->key);
+		uint32_t id =
+			name ? *name : intern(g, symcache_name(g->host->symbols, p, node->key));
+		struct union_node *u;
+
+		if (!name)
+			map64_add(&names, node->key, id);
+		to[i] = node_of(
+			g, i ? *map64_find(&place, (uintptr_t)node->parent) : PROFILE_NONE, id);
+		map64_add(&place, (uintptr_t)node, to[i]);
+		u = &g->nodes[to[i]];
+		stamp(g, u);
+		u->calls += node->calls;
+		u->lost += node->extra ? node->extra->lost : 0;
+		u->ticks += node->ticks;
+	}
+	for (size_t i = 0; i < ARRAY_SIZE(kinds); i++)
+		kinds[i](&from);
+	free(to);
+	map64_free(&place);
+	map64_free(&names);
+}
+
+uint32_t gather_node(const struct gather_from *from, uint32_t parent, uint64_t key)
+{
+	const char *name = symcache_name(from->host->symbols, from->p, key);
+
+	return node_of(from->to, parent, intern(from->to, name));
+}
+
+uint32_t gather_path(
+	const struct gather_from *from, const struct node *root, const struct node *path)
+{
+	const struct node *up[DEPTH_MAX + 2];
+	uint32_t node = gather_node(from, PROFILE_NONE, KEY_INIT);
+	unsigned n = 0;
+
+	for (; path != root && n < ARRAY_SIZE(up); path = path->parent)
+		up[n++] = path;
+	while (n--)
+		node = gather_node(from, node, up[n]->key);
+	return node;
+}
+
+ORDER_BY(from_the_end, uint32_t, ORDER(*y, *x))
+
+/* The numbers of the process at hand go into the sums, children before their parents. */
+static void add_tree(struct gathering *g, uint32_t rank)
+{
+	qsort(g->touched, g->n_touched, sizeof(*g->touched), from_the_end);
+	for (size_t i = 0; i < g->n_touched; i++) {
+		struct union_node *u = &g->nodes[g->touched[i]];
+		struct profile_stack *s = &u->sum;
+		uint64_t excl;
+
+		u->ns = clocks_ns(&g->host->clocks, u->ticks);
+		if (u->ns < u->below_ns)
+			u->ns = u->below_ns; /* rounding */
+		excl = u->ns - u->below_ns;
+		if (u->parent != PROFILE_NONE)
+			g->nodes[u->parent].below_ns += u->ns;
+		s->calls += u->calls;
+		s->lost_calls += u->lost;
+		s->incl_ns += u->ns;
+		s->excl_ns += excl;
+		s->excl_sumsq_ns2 += (unsigned __int128)excl * excl;
+		if (!s->ranks || excl < s->excl_min_ns ||
+			(excl == s->excl_min_ns && rank < s->rank_min)) {
+			s->excl_min_ns = excl;
+			s->rank_min = rank;
+		}
+		if (!s->ranks || excl > s->excl_max_ns ||
+			(excl == s->excl_max_ns && rank < s->rank_max)) {
+			s->excl_max_ns = excl;
+			s->rank_max = rank;
+		}
+		s->ranks++;
+	}
+	g->n_touched = 0;
+}
+
+static uint32_t shown_rank(const struct process *p)
+{
+	return (uint32_t)p->rank;
+}
+
+/* The parent may have ended, untraced, before the process attached. */
+static int parent_of(const struct host *host, const struct process *p)
+{
+	if (p->parent_traced && pids_known(host, p->parent_pid))
+		return p->parent_pid;
+	return p->parent_traced ? p->parent_traced : p->parent_pid;
+}
+
+static void describe(struct host *host, const struct process *p, struct profile_process *d)
+{
+	struct replay_counts c = process_counts(p);
+
+	*d = (struct profile_process){.rank = shown_rank(p),
+		.pid = p->pid,
+		.parent_pid = parent_of(host, p),
+		.executable = xstrdup(p->executable),
+		.end = p->end,
+		.exit_status = p->exit_status,
+		.threads = p->threads_ever,
+		.started_s = 1e-9 * (double)clocks_ns(&host->clocks,
+					    p->connected_ticks - host->first_start_ticks),
+		.runtime_s = 1e-9 * (double)clocks_ns(&host->clocks, p->end_ticks - p->start_ticks),
+		.records = c.records,
+		.calls = c.calls,
+		.lost_calls =
+			c.lost + (p->control_app ? load_relaxed(&p->control_app->lost_nested) : 0),
+		.blocked_ns = p->ended_blocked_ns,
+		.closed_frames = c.closed,
+		.open_frames = c.open,
+		.ring_bytes = p->ring_bytes_most,
+		.quarantined = p->quarantined ? xstrdup(p->quarantined) : NULL};
+}
+
+static double hook_ns(const struct host *host, const struct process *p)
+{
+	return clocks_hook_ns(
+		&host->clocks, p->control_app ? load_relaxed(&p->control_app->hook_ps) : 0);
+}
+
+static void count_process(
+	struct gathering *g, const struct process *p, const struct profile_process *d)
+{
+	struct profile *out = g->out;
+
+	out->ranks++;
+	out->unranked += d->rank >= PROFILE_UNRANKED;
+	out->threads += d->threads;
+	out->records += d->records;
+	out->calls += d->calls;
+	out->lost_calls += d->lost_calls;
+	out->blocked_ns += d->blocked_ns;
+	g->ring_bytes += d->ring_bytes;
+	out->hook_ns_total += (uint64_t)((double)d->records * hook_ns(g->host, p));
+	if (d->runtime_s > out->runtime_s)
+		out->runtime_s = d->runtime_s;
+	if (p->end_ticks > g->last_end)
+		g->last_end = p->end_ticks;
+	if (p->start_ticks < g->first_start)
+		g->first_start = p->start_ticks;
+	if (!out->start_s || p->start_s < out->start_s)
+		out->start_s = p->start_s;
+	if (p->end_s > out->end_s)
+		out->end_s = p->end_s;
+	if (d->rank < PROFILE_UNRANKED) {
+		uint32_t size = (uint32_t)(p->size > 0	      ? p->size
+					   : p->size_hint > 0 ? p->size_hint
+							      : 0);
+
+		if (d->rank + 1 > size)
+			size = d->rank + 1;
+		if (size > out->world_size)
+			out->world_size = size;
+	}
+	profile_add_executable(out, p->executable);
+}
+
+ORDER_POINTERS_BY(
+	by_rank, struct process, ORDER(shown_rank(x), shown_rank(y)) ?: RISING(start_ticks))
+
+static struct process **list(struct host *host, const struct process *only, size_t *n)
+{
+	struct process **all = xmalloc((host->n_ever + 1) * sizeof(*all));
+
+	*n = 0;
+	for (struct process *p = host->processes; p; p = p->next)
+		if (p->greeted && p->ended && (!only || p == only) && *n < host->n_ever)
+			all[(*n)++] = p;
+	qsort(all, *n, sizeof(*all), by_rank);
+	return all;
+}
+
+struct sortable {
+	uint64_t hash;
+	uint32_t node;
+	char *path;
+};
+
+ORDER_BY(by_hash, struct sortable, RISING(hash) ?: ALPHABETIC(path))
+
+static char *path_of(const struct gathering *g, uint32_t node)
+{
+	size_t bytes = 0;
+	char *path, *at;
+
+	for (uint32_t i = node; i != PROFILE_NONE; i = g->nodes[i].parent)
+		bytes += strlen(g->out->names[g->nodes[i].name]) + 1;
+	at = path = xmalloc(bytes + 1);
+	for (uint32_t i = node; i != PROFILE_NONE; i = g->nodes[i].parent) {
+		at = stpcpy(at, g->out->names[g->nodes[i].name]);
+		*at++ = '<';
+	}
+	at[-1] = '\0';
+	return path;
+}
+
+/* The union tree as the sorted array of P1. */
+static void store(struct gathering *g)
+{
+	struct sortable *s = xmalloc(g->n * sizeof(*s));
+	uint32_t *id = xmalloc(g->n * sizeof(*id));
+	struct profile *p = g->out;
+
+	for (size_t i = 0; i < g->n; i++) {
+		s[i].path = path_of(g, (uint32_t)i);
+		s[i].node = (uint32_t)i;
+		s[i].hash = stack_hash(s[i].path, strlen(s[i].path) + 1);
+	}
+	qsort(s, g->n, sizeof(*s), by_hash);
+	for (size_t i = 0; i < g->n; i++)
+		id[s[i].node] = (uint32_t)i;
+	p->n_stacks = g->n;
+	p->stacks = xcalloc(g->n, sizeof(*p->stacks));
+	for (size_t i = 0; i < g->n; i++) {
+		struct union_node *u = &g->nodes[s[i].node];
+
+		p->stacks[i] = u->sum;
+		p->stacks[i].hash = s[i].hash;
+		p->stacks[i].name = u->name;
+		p->stacks[i].parent = u->parent == PROFILE_NONE ? PROFILE_NONE : id[u->parent];
+		free(s[i].path);
+	}
+	gather_threads_store(p, id);
+	profile_settle_lists(p, id);
+	free(s);
+	free(id);
+}
+
+static void add_agent(struct host *host, struct profile *p)
+{
+	struct rusage u;
+	struct profile_agent *me = xcalloc(1, sizeof(*me));
+
+	getrusage(RUSAGE_SELF, &u);
+	me->host = xstrdup(host->name);
+	me->cpu_s = (double)(u.ru_utime.tv_sec + u.ru_stime.tv_sec) +
+		    1e-6 * (double)(u.ru_utime.tv_usec + u.ru_stime.tv_usec);
+	me->cpu_s += host->spent_s;
+	me->wall_s = 1e-9 * (double)(clock_raw_ns() - host->start_raw_ns);
+	me->wakeups = host->wakeups;
+	me->drained_bytes = host->drained_bytes;
+	me->records = p->records;
+	me->affinity = xstrdup(host->affinity ? host->affinity : "any cpu");
+	me->processes = p->ranks;
+	p->agents = me;
+	p->n_agents = 1;
+}
+
+void gather_ranks(struct host *host)
+{
+	size_t n;
+	struct process **all = list(host, NULL, &n);
+	struct map64 taken = {0};
+	uint32_t unranked = 0;
+
+	for (size_t i = 0; i < n; i++)
+		if (all[i]->rank >= 0)
+			map64_add(&taken, (uint64_t)all[i]->rank, 1);
+	/* by_rank has left those without a rank in the order of their start */
+	for (size_t i = 0; i < n; i++) {
+		struct process *p = all[i];
+
+		if (p->rank >= 0)
+			continue;
+		if (p->rank_hint >= 0 && !p->parent_traced &&
+			!map64_find(&taken, (uint64_t)p->rank_hint)) {
+			p->rank = p->rank_hint;
+			map64_add(&taken, (uint64_t)p->rank, 1);
+		} else {
+			p->rank = (int)ended_process_number(host, unranked++);
+		}
+	}
+	map64_free(&taken);
+	free(all);
+}
+
+/*
+ * Ranks of MPI run side by side; what a shell starts comes one after the other,
+ * with the time of all together and the rings of those that lived at once.
+ */
+static void whole_job(struct gathering *g, bool only_one)
+{
+	struct profile *out = g->out;
+	uint64_t peak = g->host->rings ? ring_store_peak(g->host->rings) : 0;
+
+	out->ring_bytes = peak && !only_one ? peak : g->ring_bytes;
+	if (!out->world_size && g->last_end > g->first_start)
+		out->runtime_s =
+			1e-9 * (double)clocks_ns(&g->host->clocks, g->last_end - g->first_start);
+}
+
+static struct gathering *begin(struct host *host)
+{
+	struct gathering *g = xcalloc(1, sizeof(*g));
+
+	g->host = host;
+	g->out = profile_new();
+	g->first_start = UINT64_MAX;
+	node_of(g, PROFILE_NONE, intern(g, "init"));
+	gather_counters(host, g->out);
+	return g;
+}
+
+static void add_process(struct gathering *g, const struct process *p, bool threads)
+{
+	struct profile *out = g->out;
+	struct profile_process *d = profile_add(out, PROFILE_PROCESSES);
+
+	describe(g->host, p, d);
+	count_process(g, p, d);
+	if (d->end == PROCESS_KILLED)
+		describe(g->host, p, profile_add(out, PROFILE_DEAD));
+	g->stamp++;
+	lay_over(g, p, d->rank, threads);
+	add_tree(g, d->rank);
+}
+
+static void let_go(struct process *p)
+{
+	struct host *host = p->host;
+
+	if (!host->gathered)
+		host->gathered = begin(host);
+	add_process(host->gathered, p, false);
+}
+
+const struct process_observer gather_observer = {.let_go = let_go};
+
+ORDER_BY(by_shown_rank, struct profile_process, RISING(rank))
+
+/* Those that were let go came first, and are not first. */
+static void put_in_order(struct gathering *g, const struct process *first)
+{
+	struct profile *out = g->out;
+
+	qsort(out->processes, out->n_processes, sizeof(*out->processes), by_shown_rank);
+	qsort(out->dead, out->n_dead, sizeof(*out->dead), by_shown_rank);
+	free(out->executable);
+	free(out->application);
+	out->executable = out->application = NULL;
+	profile_add_executable(out, first->executable);
+	gather_counters(g->host, out); /* what they are is known, how long they ran is not */
+}
+
+struct profile *gather(struct host *host, const struct process *only)
+{
+	struct gathering *g = only || !host->gathered ? begin(host) : host->gathered;
+	struct profile *out = g->out;
+	bool some_let_go = g == host->gathered;
+	size_t n;
+	struct process **all = list(host, only, &n);
+
+	out->run = host->run;
+	if (!only)
+		observers_tell(host, gather, host, out);
+	for (size_t i = 0; i < n; i++)
+		add_process(g, all[i], only != NULL);
+	whole_job(g, only != NULL);
+	gather_gpu_devices(host, all, n, out);
+	if (some_let_go) {
+		host->gathered = NULL;
+		put_in_order(g, all[0]);
+	}
+	out->lost_processes = only ? 0 : host->lost_processes;
+	gather_ends_global(host, out);
+	store(g);
+	add_agent(host, out);
+	for (size_t i = 0; i < host->n_warnings; i++)
+		profile_warn(out, "%s", host->warnings[i]);
+	profile_warn_programs(out);
+	free(all);
+	free(g->nodes);
+	free(g->touched);
+	free(g->name_next);
+	map64_free(&g->children);
+	map64_free(&g->texts);
+	free(g);
+	return out;
+}

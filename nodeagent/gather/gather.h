@@ -1,0 +1,23 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Makes a profile from the call trees of processes: names, ranks, numbers. */
+#ifndef VFTR_NODEAGENT_GATHER_GATHER_H
+#define VFTR_NODEAGENT_GATHER_GATHER_H
+
+#include "nodeagent/process/observer.h"
+
+struct gathering;
+
+/* Adds the numbers of processes that are let go to those of the node, host.gathered. */
+extern const struct process_observer gather_observer;
+
+/*
+ * Gives each process that greeted its rank for the outputs: the one MPI told,
+ * else the launcher's if nobody else has it, else PROFILE_UNRANKED + k in the
+ * order of their start. Call once, before gather().
+ */
+void gather_ranks(struct host *host);
+
+/* Profile of all finished processes, once, or of `only` one. Never NULL. */
+struct profile *gather(struct host *host, const struct process *only);
+
+#endif

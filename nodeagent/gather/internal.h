@@ -1,0 +1,58 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Adds the records of a process to a profile: a function for each kind of record, called by
+ * gather.c. Records are added in any order, those of a stack with the number of its node in
+ * the union tree; in the end profile_settle_lists() replaces nodes by stacks.
+ */
+#ifndef VFTR_NODEAGENT_GATHER_INTERNAL_H
+#define VFTR_NODEAGENT_GATHER_INTERNAL_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+struct gathering;
+struct host;
+struct node;
+struct process;
+struct profile;
+
+struct gather_from {
+	struct gathering *to;
+	struct host *host;
+	const struct process *p; /* has ended */
+	uint32_t rank;
+	const uint32_t *node; /* by node of p's tree: its node in the union tree */
+	bool threads;	      /* threads are wanted one by one */
+	struct profile *out;
+};
+
+/* The union tree's node of a frame below another one (PROFILE_NONE: the root), with its name. */
+uint32_t gather_node(const struct gather_from *from, uint32_t parent, uint64_t key);
+/* The same for a path of at most DEPTH_MAX + 2 nodes, below the root of its own tree. */
+uint32_t gather_path(
+	const struct gather_from *from, const struct node *root, const struct node *path);
+
+void gather_counts(const struct gather_from *from);
+void gather_ends(const struct gather_from *from);
+void gather_gpu(const struct gather_from *from);
+void gather_mpi(const struct gather_from *from);
+void gather_openacc(const struct gather_from *from);
+void gather_openmp(const struct gather_from *from);
+void gather_threads(const struct gather_from *from);
+void gather_user_counters(const struct gather_from *from);
+
+/* Hardware counters by number. */
+void gather_counters(const struct host *host, struct profile *out);
+/* Stores the times of the ends, after all were added, when the agent's clock is settled. */
+void gather_ends_global(const struct host *host, struct profile *out);
+/*
+ * The GPUs themselves, and their transfers (gpu-devices.c): all[i] is
+ * out->processes[i]; devices with the same UUID are one GPU.
+ */
+void gather_gpu_devices(
+	struct host *host, struct process *const *all, size_t n, struct profile *out);
+/* Threads' counts and times; id: by node, its index in stacks[]. */
+void gather_threads_store(struct profile *p, const uint32_t *id);
+
+#endif

@@ -1,0 +1,353 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * What each agent has for the others, when the job is over. Agents that have
+ * something for each other meet in pairs, all in the same order, so that nobody
+ * waits for one that waits for him. In a pair the one with the lower rank
+ * gives first; who takes says so first, so that a message never waits in MPI.
+ *
+ *	taker   READY          -> giver
+ *	giver   CHUNK ... LAST -> taker      batches (match/wire.h)
+ *
+ * Times travel as global ones (clock/sync.h) and become ticks of the taker. Who does not
+ * answer costs its messages and some waiting, nothing else.
+ */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include "conf/conf.h"
+#include "nodeagent/process/host.h"
+#include "nodeagent/clock/sync.h"
+#include "nodeagent/net/ending.h"
+#include "nodeagent/match/wire.h"
+#include "nodeagent/internode/directory.h"
+#include "nodeagent/internode/internal.h"
+#include "nodeagent/net/transport.h"
+#include "nodeagent/profile/profile.h"
+
+enum { TAG_READY = 710, TAG_CHUNK };
+enum { MORE, LAST }; /* the last byte of a chunk */
+
+#define CHUNK_BYTES ((size_t)1 << 20)
+#define PART	    3 /* of the deadline of the collation, all of this */
+#define PAIR_PART   4 /* of that, to wait for one agent */
+
+struct exchange {
+	struct matching *m;
+	struct transport *transport;
+	struct directory directory;
+	double until, patience;
+	struct match_batch batch;
+	int to, error;	    /* of the giving */
+	struct map64 known; /* processes that sent something -> index + 1 */
+	struct source {
+		uint64_t proc_id, sends, receives; /* taken so far */
+	} * sources;
+	size_t n_sources, cap_sources, first_source; /* of the present agent */
+	uint64_t lost_sends;
+	bool cut_off;
+};
+
+/* ---- time ----------------------------------------------------------------------- */
+
+static uint64_t global_of(const struct host *host, uint64_t ticks)
+{
+	int64_t raw = clocks_raw_of(&host->clocks, ticks);
+
+	return (uint64_t)(host->clock ? clock_sync_global(host->clock, raw) : raw);
+}
+
+static uint64_t ticks_of(const struct host *host, uint64_t global)
+{
+	const struct clocks *c = &host->clocks;
+	int64_t raw = (int64_t)global;
+
+	/* offsets change by less than a thousandth of the time: twice is exact to the ns */
+	for (int i = 0; host->clock && i < 3; i++)
+		raw = (int64_t)global - clock_sync_offset(host->clock, raw, NULL);
+	return c->start.ticks +
+	       (uint64_t)(int64_t)((double)(raw - (int64_t)c->start.raw_ns) / c->ns_per_tick);
+}
+
+static uint64_t clock_bound(const struct host *host)
+{
+	struct profile_clock sum;
+
+	if (!host->clock)
+		return UINT64_MAX;
+	clock_sync_sum(host->clock, &sum);
+	if (sum.state == PROFILE_CLOCK_REFERENCE)
+		return 0;
+	return sum.state == PROFILE_CLOCK_COMPARED ? sum.error_ns : UINT64_MAX;
+}
+
+/* ---- giving ----------------------------------------------------------------------- */
+
+static double patience(const struct exchange *x)
+{
+	double until = transport_now() + x->patience;
+
+	return until < x->until ? until : x->until;
+}
+
+static void send_chunk(struct exchange *x, uint8_t kind)
+{
+	struct match_batch *b = &x->batch;
+	uint8_t *chunk = xmalloc(b->n + 1);
+	int error;
+
+	memcpy(chunk, b->bytes, b->n);
+	chunk[b->n] = kind;
+	error = x->transport->send(x->transport, x->to, TAG_CHUNK, chunk, b->n + 1, patience(x));
+	if (error != -ETIMEDOUT)
+		free(chunk); /* else it may leave later */
+	x->error = error;
+	match_batch_clear(b);
+}
+
+static void give_send(void *arg, const struct match_send *s)
+{
+	struct exchange *x = arg;
+	struct match_send told = *s;
+
+	if (x->error) {
+		x->lost_sends++;
+		return;
+	}
+	told.enter = global_of(x->m->host, s->enter);
+	told.leave = told.enter + (global_of(x->m->host, s->leave) - told.enter);
+	match_batch_send(&x->batch, &told);
+	if (x->batch.n >= CHUNK_BYTES)
+		send_chunk(x, MORE);
+}
+
+static const struct directory_target *target(const struct exchange *x, int agent)
+{
+	for (size_t i = 0; i < x->directory.n_targets; i++)
+		if (x->directory.targets[i].agent == agent)
+			return &x->directory.targets[i];
+	return NULL;
+}
+
+/* A piece for each process: those are about equally old. False: there was none left. */
+static bool give_round(struct exchange *x, const struct rank_set *proc_ids)
+{
+	bool any = false;
+
+	for (size_t i = 0; i < proc_ids->n && !x->error; i++) {
+		struct match_piece p;
+
+		if (!match_outbox_piece(x->m->outbox, proc_ids->at[i], &p))
+			continue;
+		any = true;
+		if (!p.bytes || match_batch_each(p.bytes, p.n, give_send, x))
+			x->lost_sends += p.records;
+		free(p.bytes);
+	}
+	return any;
+}
+
+static void give(struct exchange *x, int to)
+{
+	const struct directory_target *t = target(x, to);
+	size_t bytes;
+	void *buf;
+	int who;
+
+	if (!t)
+		return;
+	x->to = to;
+	x->error =
+		transport_receive(x->transport, to, to, TAG_READY, &buf, &bytes, &who, patience(x));
+	if (!x->error)
+		free(buf);
+	while (!x->error && give_round(x, &t->proc_ids))
+		;
+	if (!x->error)
+		send_chunk(x, LAST);
+	match_batch_clear(&x->batch);
+	x->cut_off |= x->error == -ECONNRESET;
+}
+
+/* ---- taking -------------------------------------------------------------------------- */
+
+static struct source *source_of(struct exchange *x, uint64_t proc_id)
+{
+	const uint32_t *at = map64_find(&x->known, proc_id);
+
+	if (at)
+		return &x->sources[*at - 1];
+	x->sources = grow(x->sources, x->n_sources, &x->cap_sources, sizeof(*x->sources));
+	x->sources[x->n_sources++] = (struct source){.proc_id = proc_id};
+	map64_add(&x->known, proc_id, (uint32_t)x->n_sources);
+	return &x->sources[x->n_sources - 1];
+}
+
+static void take_send(void *arg, const struct match_send *s)
+{
+	struct exchange *x = arg;
+	struct match_send mine = *s;
+
+	if (!map64_find(&x->m->here, s->destination))
+		return;
+	source_of(x, s->source)->sends++;
+	mine.enter = ticks_of(x->m->host, s->enter);
+	mine.leave = ticks_of(x->m->host, s->leave);
+	match_send(matching_core(x->m), &mine);
+}
+
+/* Of each source as many receives as sends, at least; in the end all. */
+static void take_receives(struct exchange *x, bool all)
+{
+	for (size_t i = x->first_source; i < x->n_sources; i++) {
+		struct source *s = &x->sources[i];
+		uint64_t n;
+
+		while (all || s->receives < s->sends) {
+			n = matching_take_receives(x->m, s->proc_id);
+			if (!n)
+				break;
+			s->receives += n;
+		}
+	}
+}
+
+static bool is_sender(const struct exchange *x, int agent)
+{
+	for (size_t i = 0; i < x->directory.n_senders; i++)
+		if (x->directory.senders[i] == agent)
+			return true;
+	return false;
+}
+
+static void take(struct exchange *x, int from)
+{
+	bool last = false;
+	int error;
+
+	if (!is_sender(x, from))
+		return;
+	error = x->transport->send(x->transport, from, TAG_READY, "", 1, patience(x));
+	while (!error && !last) {
+		const char *wrong;
+		size_t bytes;
+		uint8_t *buf;
+		int who;
+
+		error = transport_receive(x->transport, from, from, TAG_CHUNK, (void **)&buf,
+			&bytes, &who, patience(x));
+		if (error)
+			break;
+		wrong = bytes ? match_batch_each(buf, bytes - 1, take_send, x) : "an empty message";
+		last = !bytes || buf[bytes - 1] == LAST;
+		if (wrong)
+			host_warn(x->m->host, false, "agent %d sent %s", from, wrong);
+		free(buf);
+		take_receives(x, false);
+	}
+	take_receives(x, true);
+	x->first_source = x->n_sources;
+	x->cut_off |= error == -ECONNRESET;
+}
+
+/* ---- the whole -------------------------------------------------------------------------- */
+
+struct meeting {
+	int round, with;
+};
+
+ORDER_BY(meeting_cmp, struct meeting, RISING(round))
+
+/* Whom to meet. In a round, which is rank ^ with, each agent has one other at most. */
+static size_t plan(const struct exchange *x, struct meeting *at)
+{
+	const struct directory *d = &x->directory;
+	size_t n = 0, distinct = 0;
+
+	for (size_t i = 0; i < d->n_senders; i++)
+		at[n++].with = d->senders[i];
+	for (size_t i = 0; i < d->n_targets; i++)
+		at[n++].with = d->targets[i].agent;
+	for (size_t i = 0; i < n; i++)
+		at[i].round = x->transport->rank ^ at[i].with;
+	if (n)
+		qsort(at, n, sizeof(*at), meeting_cmp);
+	for (size_t i = 0; i < n; i++)
+		if (at[i].round && (!distinct || at[i].round != at[distinct - 1].round))
+			at[distinct++] = at[i];
+	return distinct;
+}
+
+static void meet_all(struct exchange *x)
+{
+	const struct directory *d = &x->directory;
+	struct meeting *at = xcalloc(d->n_senders + d->n_targets + 1, sizeof(*at));
+	size_t n = plan(x, at);
+
+	for (size_t i = 0; i < n && !x->cut_off; i++) {
+		if (x->transport->rank < at[i].with)
+			give(x, at[i].with);
+		take(x, at[i].with);
+		if (x->transport->rank > at[i].with)
+			give(x, at[i].with);
+	}
+	free(at);
+}
+
+static void hear_of_losses(const struct exchange *x)
+{
+	for (size_t i = 0; i < x->directory.lost.n; i++)
+		match_lost(matching_core(x->m), x->directory.lost.at[i]);
+}
+
+/* Neither is worth anything in ticks if not known. */
+static void set_clock_bound(const struct exchange *x, uint64_t mine)
+{
+	const struct host *host = x->m->host;
+	uint64_t all = x->directory.clock_bound_ns;
+
+	match_set_clock_bound(matching_core(x->m),
+		mine == UINT64_MAX || all == UINT64_MAX
+			? UINT64_MAX
+			: (uint64_t)((double)(mine + all) / host->clocks.ns_per_tick) + 1);
+}
+
+static uint64_t *keys(const struct map64 *m)
+{
+	uint64_t *at = xcalloc(m->n + 1, sizeof(*at));
+	size_t n = 0;
+
+	for (size_t i = 0; m->slots && i <= m->mask; i++)
+		if (m->slots[i].used)
+			at[n++] = m->slots[i].key;
+	return at;
+}
+
+void matching_exchange(struct matching *m)
+{
+	const struct host *host = m->host;
+	double seconds = ending_exchange(host->conf->agent_deadline_s) / PART;
+	struct exchange x = {.m = m,
+		.transport = host->transport,
+		.until = transport_now() + seconds,
+		.patience = seconds / PAIR_PART};
+	struct directory_entry mine = {.clock_bound_ns = clock_bound(host),
+		.here = keys(&m->here),
+		.n_here = m->here.n,
+		.lost = m->lost,
+		.n_lost = m->n_lost};
+
+	mine.wanted = match_outbox_proc_ids(m->outbox, &mine.n_wanted);
+	match_defer_no_more(matching_core(m));
+	if (!directory_ask(host->transport, &mine, seconds / 2, &x.directory)) {
+		set_clock_bound(&x, mine.clock_bound_ns);
+		hear_of_losses(&x);
+		meet_all(&x);
+	}
+	m->not_shipped += x.lost_sends;
+	directory_free(&x.directory);
+	match_batch_free(&x.batch);
+	map64_free(&x.known);
+	free(x.sources);
+	free(mine.here);
+	free(mine.wanted);
+}

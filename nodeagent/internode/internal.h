@@ -1,0 +1,79 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Declarations for the files of this folder only. */
+#ifndef VFTR_NODEAGENT_INTERNODE_INTERNAL_H
+#define VFTR_NODEAGENT_INTERNODE_INTERNAL_H
+
+#include "nodeagent/base/map.h"
+#include "nodeagent/base/pool.h"
+#include "nodeagent/match/process.h"
+#include "nodeagent/match/outbox.h"
+#include "nodeagent/internode/matching.h"
+
+/* Messages from one thread to another. */
+struct thread_pair {
+	uint64_t from, to; /* ids of processes */
+	uint32_t from_thread, to_thread;
+	uint64_t messages, bytes;
+};
+
+struct matching {
+	struct host *host;
+	struct match_node *node;
+	struct matching_listener listener;
+	FILE *dump; /* VFTR_TEST_PAIRS with .HOST, or NULL */
+
+	struct map64 here; /* ids of this node's processes -> index in owners */
+	const struct process **owners;
+	size_t n_owners, cap_owners;
+	struct map64 index; /* ids of all processes -> a number: matching_index() */
+	uint64_t *lost;	    /* ids of processes here whose records were lost */
+	size_t n_lost, cap_lost;
+	struct map64 is_lost;
+	struct match_outbox *outbox; /* sends to other nodes */
+	struct match_outbox *inbox;  /* receives from other nodes */
+	/* sends to other nodes whose agents did not answer, or that were dropped */
+	uint64_t not_shipped;
+
+	struct match_table pair_at; /* by index of from and to, and by threads */
+	struct match_pool pairs;
+	struct thread_pair *recent, *others;
+
+	struct matching_round *rounds; /* by number; empty before a second round has begun */
+	size_t n_rounds, cap_rounds;
+};
+
+/* The results of one round of a session: that in which a receive was posted, or a send sent. */
+struct matching_round {
+	uint64_t pairs[MATCH_LABELS];
+	uint64_t unmatched_sends[MATCH_REASONS], unmatched_receives[MATCH_REASONS];
+	struct match_table pair_at;
+	struct match_pool of; /* struct thread_pair */
+	struct thread_pair *others;
+	uint64_t found, stored; /* number of all these; the same when they were stored last */
+};
+
+/* rounds.c */
+void matching_round_pair(struct matching *m, const struct match_send *s,
+	const struct match_receive *r, enum match_label label);
+void matching_round_unmatched(struct matching *m, const struct match_send *s,
+	const struct match_receive *r, enum match_reason reason);
+
+/* matching.c: a number for a process's id, always the same. */
+uint32_t matching_index(struct matching *m, uint64_t proc_id);
+
+/* store.c: adds all pairs of a table, and `others` (may be NULL), to thread_pairs[]. */
+void matching_store_pairs(struct profile *p, const struct match_table *pairs, size_t n,
+	const struct thread_pair *others, const uint32_t *ranks);
+
+static inline struct match *matching_core(const struct matching *m)
+{
+	return match_node_matcher(m->node);
+}
+
+/* Takes a piece of receives from this source back from the inbox. Their number; 0: no more. */
+uint64_t matching_take_receives(struct matching *m, uint64_t source);
+
+/* exchange.c: exchanges sends with all other agents. */
+void matching_exchange(struct matching *m);
+
+#endif

@@ -1,0 +1,326 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "nodeagent/internode/matching.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include "conf/conf.h"
+#include "nodeagent/process/host.h"
+#include "nodeagent/match/wire.h"
+#include "nodeagent/internode/internal.h"
+#include "nodeagent/net/transport.h"
+#include "nodeagent/process/observer.h"
+#include "nodeagent/process/process.h"
+#include "nodeagent/replay/comm/comm.h"
+#include "nodeagent/base/util.h"
+
+#define THREAD_MULTIPLE 3 /* MPI_THREAD_MULTIPLE, in all MPI libraries */
+
+/* ---- what was found ------------------------------------------------------------- */
+
+uint32_t matching_index(struct matching *m, uint64_t proc_id)
+{
+	const uint32_t *at = map64_find(&m->index, proc_id);
+
+	if (at)
+		return *at;
+	map64_add(&m->index, proc_id, (uint32_t)m->index.n);
+	return (uint32_t)m->index.n - 1;
+}
+
+static struct thread_pair *new_pair(struct matching *m, uint64_t a, uint64_t b)
+{
+	struct thread_pair *p;
+
+	if (m->pairs.used >= MATCHING_THREAD_PAIRS_MAX && m->others)
+		return m->others;
+	p = match_pool_take(&m->pairs);
+	if (m->pairs.used >= MATCHING_THREAD_PAIRS_MAX) {
+		p->from = p->to = MATCH_ELSEWHERE;
+		m->others = p;
+	} else {
+		match_table_add(&m->pair_at, a, b, p);
+	}
+	return p;
+}
+
+static struct thread_pair *pair_of(
+	struct matching *m, const struct match_send *s, const struct match_receive *r)
+{
+	struct thread_pair *p = m->recent;
+	uint64_t a, b;
+
+	if (p && p->from == s->source && p->to == r->destination && p->from_thread == s->thread &&
+		p->to_thread == r->thread)
+		return p;
+	a = (uint64_t)matching_index(m, s->source) << 32 | matching_index(m, r->destination);
+	b = (uint64_t)s->thread << 32 | r->thread;
+	p = match_table_find(&m->pair_at, a, b);
+	if (!p)
+		p = new_pair(m, a, b);
+	if (p != m->others) {
+		p->from = s->source;
+		p->to = r->destination;
+		p->from_thread = s->thread;
+		p->to_thread = r->thread;
+		m->recent = p;
+	}
+	return p;
+}
+
+static uint32_t rank_of(uint64_t proc_id)
+{
+	return (uint32_t)proc_id;
+}
+
+static void dump_pair(
+	FILE *f, const struct match_send *s, const struct match_receive *r, enum match_label label)
+{
+	fprintf(f,
+		"pair %s comm %" PRIx64 " from %" PRIu32 ".%" PRIu32 " ticket %" PRIu32
+		" tag %" PRIu32 " bytes %" PRIu64 " to %" PRIu32 ".%" PRIu32 " ticket %" PRIu32
+		" bytes %" PRIu64 " done %" PRIu32 "\n",
+		match_label_names[label], s->comm, rank_of(s->source), s->thread, s->ticket, s->tag,
+		s->bytes, rank_of(r->destination), r->thread, r->ticket, r->done.bytes,
+		r->done.thread);
+}
+
+static void on_pair(void *arg, const struct match_send *s, const struct match_receive *r,
+	enum match_label label)
+{
+	struct matching *m = arg;
+	struct thread_pair *p = pair_of(m, s, r);
+
+	p->messages++;
+	p->bytes += r->done.unknown ? s->bytes : r->done.bytes;
+	if (m->n_rounds)
+		matching_round_pair(m, s, r, label);
+	if (m->listener.pair)
+		m->listener.pair(m->listener.arg, s, r, label);
+	if (m->dump)
+		dump_pair(m->dump, s, r, label);
+}
+
+static void on_unmatched(void *arg, const struct match_send *s, const struct match_receive *r,
+	enum match_reason reason)
+{
+	struct matching *m = arg;
+
+	if (m->n_rounds)
+		matching_round_unmatched(m, s, r, reason);
+	if (!m->dump)
+		return;
+	if (s)
+		fprintf(m->dump,
+			"send comm %" PRIx64 " from %" PRIu32 ".%" PRIu32 " ticket %" PRIu32
+			" tag %" PRIu32 " bytes %" PRIu64 " to %" PRIu32 ": %s\n",
+			s->comm, rank_of(s->source), s->thread, s->ticket, s->tag, s->bytes,
+			rank_of(s->destination), match_reason_names[reason]);
+	else
+		fprintf(m->dump,
+			"receive comm %" PRIx64 " to %" PRIu32 ".%" PRIu32 " ticket %" PRIu32
+			": %s\n",
+			r->comm, rank_of(r->destination), r->thread, r->ticket,
+			match_reason_names[reason]);
+}
+
+/* ---- processes --------------------------------------------------------------------- */
+
+static bool is_here(void *arg, uint64_t proc_id)
+{
+	struct matching *m = arg;
+
+	return map64_find(&m->here, proc_id);
+}
+
+static bool is_far(void *arg, uint64_t proc_id)
+{
+	return !is_here(arg, proc_id);
+}
+
+static bool defer(void *arg, const struct match_receive *r)
+{
+	struct matching *m = arg;
+
+	return match_outbox_receive(m->inbox, r);
+}
+
+static void ship(void *arg, const struct match_send *s)
+{
+	struct matching *m = arg;
+
+	match_outbox_send(m->outbox, s);
+}
+
+static void ship_loss(void *arg, uint64_t proc_id)
+{
+	struct matching *m = arg;
+
+	if (map64_find(&m->is_lost, proc_id))
+		return;
+	map64_add(&m->is_lost, proc_id, 1);
+	m->lost = grow(m->lost, m->n_lost, &m->cap_lost, sizeof(*m->lost));
+	m->lost[m->n_lost++] = proc_id;
+}
+
+static FILE *open_dump(const char *host)
+{
+	const char *base = getenv("VFTR_TEST_PAIRS");
+	char *path = base && base[0] ? xasprintf("%s.%s", base, host) : NULL;
+	int fd = path ? open_replaced(path, O_WRONLY) : -1;
+
+	free(path);
+	return fd < 0 ? NULL : fdopen(fd, "w");
+}
+
+static struct matching *matching_of(struct host *host)
+{
+	struct matching *m = host->matching;
+	struct match_node_options o;
+
+	if (m)
+		return m;
+	m = xcalloc(1, sizeof(*m));
+	o = (struct match_node_options){.match = {.pair = on_pair,
+						.unmatched = on_unmatched,
+						.is_far = is_far,
+						.defer = defer,
+						.arg = m},
+		.is_here = is_here,
+		.ship = ship,
+		.ship_loss = ship_loss,
+		.arg = m};
+	m->host = host;
+	m->node = match_node_new(&o);
+	m->pairs.bytes = sizeof(struct thread_pair);
+	m->outbox = match_outbox_new(getenv("TMPDIR") ? getenv("TMPDIR") : "/tmp");
+	m->inbox = match_outbox_new(getenv("TMPDIR") ? getenv("TMPDIR") : "/tmp");
+	m->dump = open_dump(host->name);
+	host->matching = m;
+	return m;
+}
+
+static void give_receive(void *arg, const struct match_receive *r)
+{
+	match_deferred(arg, r);
+}
+
+uint64_t matching_take_receives(struct matching *m, uint64_t source)
+{
+	struct match_piece p;
+
+	if (!match_outbox_piece(m->inbox, source, &p))
+		return 0;
+	if (!p.bytes || !match_batch_receives(p.bytes, p.n, give_receive, matching_core(m)))
+		match_deferred_lost(matching_core(m));
+	free(p.bytes);
+	return p.records;
+}
+
+/* Others may have written to it, or received from it, before we heard of it. */
+static void come_home(struct matching *m, uint64_t proc_id)
+{
+	struct match_piece p;
+
+	while (matching_take_receives(m, proc_id))
+		;
+	while (match_outbox_piece(m->outbox, proc_id, &p)) {
+		if (!p.bytes || match_batch_give(p.bytes, p.n, matching_core(m)))
+			m->not_shipped += p.records;
+		free(p.bytes);
+	}
+}
+
+/* p has this id from now on, and may get another one later. */
+static void set_owner(struct matching *m, uint64_t proc_id, const struct process *p)
+{
+	uint32_t *known = map64_find(&m->here, proc_id);
+
+	if (!known) {
+		map64_add(&m->here, proc_id, 0);
+		known = map64_find(&m->here, proc_id);
+	}
+	*known = (uint32_t)m->n_owners;
+	m->owners = grow(m->owners, m->n_owners, &m->cap_owners, sizeof(struct process *));
+	m->owners[m->n_owners++] = p;
+}
+
+static void on_rank(struct process *p, const struct wire_rank *told)
+{
+	struct host *host = p->host;
+	uint64_t job = p->job, proc_id = match_proc_id(job, (uint32_t)p->job_rank);
+	struct matching *m;
+
+	if (p->match || !host->conf->mpi_match || !host->conf->mpi_log_messages)
+		return;
+	m = matching_of(host);
+	/* two programs that are rank 0 of jobs of their own: neither has seen the other */
+	while (map64_find(&m->here, proc_id)) {
+		job += 0x9e3779b97f4a7c15u;
+		proc_id = match_proc_id(job, (uint32_t)p->job_rank);
+	}
+	set_owner(m, proc_id, p);
+	p->proc_id = proc_id;
+	p->match = match_process_new(m->node, proc_id, told->thread_level >= THREAD_MULTIPLE);
+	traffic_match(p->traffic, p->match, job);
+	come_home(m, proc_id);
+}
+
+static void leave_session(struct process *p)
+{
+	traffic_session(p->traffic, NULL, 0, 0);
+	match_process_end(p->session_match);
+	p->session_match = NULL;
+}
+
+void matching_join_session(struct process *p, uint32_t rank, uint64_t job)
+{
+	struct host *host = p->host;
+	struct matching *m;
+
+	leave_session(p);
+	if (host->conf->mpi_match && host->conf->mpi_log_messages) {
+		m = matching_of(host);
+		p->session_proc_id = match_proc_id(job, rank);
+		set_owner(m, p->session_proc_id, p);
+		p->session_match = match_process_new(m->node, p->session_proc_id, true);
+		come_home(m, p->session_proc_id);
+		observers_tell(host, session_rank, p);
+	}
+	traffic_session(p->traffic, p->session_match, rank, job);
+}
+
+void matching_leave(struct process *p)
+{
+	leave_session(p);
+	traffic_match(p->traffic, NULL, 0);
+	match_process_end(p->match);
+	p->match = NULL;
+}
+
+const struct process_observer matching_observer = {.rank = on_rank, .end = matching_leave};
+
+void matching_set_listener(struct host *host, const struct matching_listener *listener)
+{
+	if (host->conf->mpi_match)
+		matching_of(host)->listener = *listener;
+}
+
+void matching_end(struct host *host)
+{
+	struct matching *m;
+
+	if (!host->conf->mpi_match || !host->conf->mpi_log_messages)
+		return;
+	/* the others wait for a word of an agent without messages, too */
+	m = matching_of(host);
+	if (host->transport && host->transport->size > 1)
+		matching_exchange(m);
+	m->not_shipped += match_outbox_left(m->outbox);
+	match_node_end(m->node);
+	if (m->dump)
+		fclose(m->dump);
+	m->dump = NULL;
+}

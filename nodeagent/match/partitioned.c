@@ -1,0 +1,364 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Partitioned messages: Psend_init and Precv_init of one channel and tag pair in
+ * the order of these calls, and the k-th starts of a pair belong together.
+ * What is started here has the number of its init as ticket; an init that was
+ * never started leaves no record. So an init has its turn when all before it
+ * were seen, or at the end (then it is assumed that those not seen are others).
+ *
+ * Starts of one init never overlap: they are in the order of their times. Which
+ * rings are read first does not matter, as they wait for match_progress(). A
+ * lost start leaves no gap: what a process does is broken after its first loss.
+ */
+#include <stdlib.h>
+#include "nodeagent/match/internal.h"
+
+/* Receiving process of a communicator. */
+struct gate {
+	uint64_t comm, proc_id;
+	uint32_t next; /* ticket of a Precv_init */
+};
+
+struct line {
+	struct gate *gate;
+	uint64_t source;
+	uint32_t next; /* ticket of a Psend_init */
+};
+
+struct init {
+	struct line *line;
+	struct party *party;
+	struct init *next_of_party, **link_of_party; /* and what points to it */
+	struct init *next;			     /* in its berth */
+	struct init *partner;			     /* NULL: it has none yet */
+	struct call_list starts;
+	uint32_t tag, ticket;
+	bool of_sends, placed, assumed;
+};
+
+/* Inits of one line and tag that have no partner: all of one side. */
+struct berth {
+	struct line *line;
+	uint32_t tag;
+	struct init *first, *last;
+};
+
+static uint64_t address(const void *p)
+{
+	return (uint64_t)(uintptr_t)p;
+}
+
+/* ---- starts ------------------------------------------------------------------ */
+
+/* Nothing that came before it is still to be read. At the end: it took place. */
+static bool is_known(const struct init *i, bool end)
+{
+	const struct call *c = i->starts.first;
+	const struct receive *r = (const struct receive *)c;
+
+	if (!c || (!end && c->enter > i->party->progress))
+		return false;
+	return !end || i->of_sends || !i->assumed || r->complete;
+}
+
+static void pair_starts(struct match *m, struct init *a, bool end)
+{
+	struct init *b = a->partner, *s = a->of_sends ? a : b, *r = a->of_sends ? b : a;
+	enum match_label label = MATCH_EXACT;
+
+	if (!b)
+		return;
+	while (is_known(s, end) && is_known(r, end)) {
+		struct call *send = s->starts.first, *receive = r->starts.first;
+
+		if (s->party->damaged || r->party->damaged)
+			label = MATCH_BROKEN;
+		else if (s->assumed || r->assumed)
+			label = MATCH_ASSUMED;
+		call_unlink(&s->starts, send);
+		call_unlink(&r->starts, receive);
+		match_pair(m, (struct send *)send, (struct receive *)receive, label);
+	}
+}
+
+static void add_start(struct init *i, struct call *c)
+{
+	struct call *at = i->starts.last;
+
+	while (at && at->enter > c->enter)
+		at = at->before;
+	if (!at) {
+		c->before = NULL;
+		c->after = i->starts.first;
+		*(c->after ? &c->after->before : &i->starts.last) = c;
+		i->starts.first = c;
+	} else {
+		c->before = at;
+		c->after = at->after;
+		*(c->after ? &c->after->before : &i->starts.last) = c;
+		at->after = c;
+	}
+	i->starts.n++;
+}
+
+/* ---- inits --------------------------------------------------------------------- */
+
+static struct line *line_of(struct match *m, uint64_t comm, uint64_t source, uint64_t destination)
+{
+	struct gate *g = match_table_find(&m->gate_at, comm, destination);
+	struct line *l;
+
+	if (!g) {
+		g = xcalloc(1, sizeof(*g));
+		g->comm = comm;
+		g->proc_id = destination;
+		match_table_add(&m->gate_at, comm, destination, g);
+	}
+	l = match_table_find(&m->line_at, address(g), source);
+	if (!l) {
+		l = xcalloc(1, sizeof(*l));
+		l->gate = g;
+		l->source = source;
+		match_table_add(&m->line_at, address(g), source, l);
+	}
+	return l;
+}
+
+static struct berth *berth_of(struct match *m, struct line *l, uint32_t tag)
+{
+	struct berth *b = match_table_find(&m->berth_at, address(l), tag);
+
+	if (b)
+		return b;
+	b = xcalloc(1, sizeof(*b));
+	b->line = l;
+	b->tag = tag;
+	match_table_add(&m->berth_at, address(l), tag, b);
+	return b;
+}
+
+/* Its turn has come. */
+static void proc_id(struct match *m, struct init *i)
+{
+	struct berth *b = berth_of(m, i->line, i->tag);
+	struct init *other = b->first;
+
+	i->placed = true;
+	if (other && other->of_sends != i->of_sends) {
+		b->first = other->next;
+		i->partner = other;
+		other->partner = i;
+		pair_starts(m, i, false);
+		return;
+	}
+	i->next = NULL;
+	*(b->first ? &b->last->next : &b->first) = i;
+	b->last = i;
+}
+
+static uint64_t side(const struct line *l, bool of_sends)
+{
+	return of_sends ? address(l) : address(l->gate);
+}
+
+static void proc_id_next(struct match *m, struct line *l, bool of_sends)
+{
+	uint32_t *next = of_sends ? &l->next : &l->gate->next;
+	struct init *i;
+
+	while ((i = match_table_find(&m->init_at, side(l, of_sends), *next))) {
+		++*next;
+		if (!i->placed)
+			proc_id(m, i);
+	}
+}
+
+/* NULL: too many, or one that contradicts what it said before. */
+static struct init *init_of(
+	struct match *m, struct line *l, bool of_sends, uint32_t ticket, uint32_t tag)
+{
+	struct init *i = match_table_find(&m->init_at, side(l, of_sends), ticket);
+
+	if (i)
+		return i->line == l && i->tag == tag ? i : NULL;
+	if (m->init_at.n >= MATCH_INITS_MAX)
+		return NULL;
+	i = xcalloc(1, sizeof(*i));
+	i->line = l;
+	i->party = match_party(m, of_sends ? l->source : l->gate->proc_id);
+	i->next_of_party = i->party->inits;
+	i->link_of_party = &i->party->inits;
+	if (i->next_of_party)
+		i->next_of_party->link_of_party = &i->next_of_party;
+	i->party->inits = i;
+	i->tag = tag;
+	i->ticket = ticket;
+	i->of_sends = of_sends;
+	match_table_add(&m->init_at, side(l, of_sends), ticket, i);
+	proc_id_next(m, l, of_sends);
+	return i;
+}
+
+/* ---- what comes --------------------------------------------------------------------- */
+
+static struct init *init_for(struct match *m, uint64_t comm, uint64_t source, uint64_t destination,
+	bool of_sends, uint32_t ticket, uint32_t tag)
+{
+	struct init *i = NULL;
+
+	if (m->init_at.n < MATCH_INITS_MAX || match_table_find(&m->gate_at, comm, destination))
+		i = init_of(m, line_of(m, comm, source, destination), of_sends, ticket, tag);
+	if (!i)
+		m->counts.overflow++;
+	return i;
+}
+
+void partitioned_send(struct match *m, const struct match_send *s)
+{
+	struct init *i;
+	struct send *mine;
+
+	if (s->flags & MATCH_VOID)
+		return;
+	i = init_for(m, s->comm, s->source, s->destination, true, s->ticket, s->tag);
+	mine = i ? send_make(m, s) : NULL;
+	if (!mine)
+		return;
+	add_start(i, &mine->call);
+	pair_starts(m, i, false);
+}
+
+void partitioned_receive(struct match *m, const struct match_receive *r)
+{
+	struct init *i;
+	struct receive *mine;
+
+	if (r->flags & MATCH_VOID)
+		return;
+	i = init_for(m, r->comm, r->source, r->destination, false, r->ticket, r->tag);
+	mine = i ? receive_make(m, r) : NULL;
+	if (!mine)
+		return;
+	mine->init = i;
+	receive_register(m, mine);
+	add_start(i, &mine->call);
+	pair_starts(m, i, false);
+}
+
+void partitioned_progress(struct match *m, struct party *p)
+{
+	for (struct init *i = p->inits; i; i = i->next_of_party)
+		pair_starts(m, i, false);
+}
+
+/* ---- the end --------------------------------------------------------------------------- */
+
+ORDER_POINTERS_BY(by_ticket, struct init, RISING(ticket))
+
+static void leave_starts(struct match *m, struct init *i)
+{
+	struct call *c;
+
+	while ((c = i->starts.first)) {
+		call_unlink(&i->starts, c);
+		if (i->of_sends)
+			unmatched_send(m, (struct send *)c, MATCH_NOT_RECEIVED);
+		else
+			unmatched_receive(m, (struct receive *)c, MATCH_NO_SEND);
+	}
+}
+
+static void init_free(struct match *m, struct init *i)
+{
+	*i->link_of_party = i->next_of_party;
+	if (i->next_of_party)
+		i->next_of_party->link_of_party = i->link_of_party;
+	match_table_remove(&m->init_at, side(i->line, i->of_sends), i->ticket);
+	free(i);
+}
+
+/* What of a table is on this communicator, as an array to be freed. */
+static void **collect(const struct match_table *t, size_t *n)
+{
+	void **found = xmalloc((t->n + 1) * sizeof(*found));
+
+	*n = 0;
+	for (size_t i = 0; t->slots && i <= t->mask; i++)
+		if (t->slots[i].value)
+			found[(*n)++] = t->slots[i].value;
+	return found;
+}
+
+static void finish_inits(struct match *m, uint64_t comm, bool all)
+{
+	size_t n, k = 0;
+	struct init **found = (struct init **)collect(&m->init_at, &n);
+
+	for (size_t i = 0; i < n; i++)
+		if (all || found[i]->line->gate->comm == comm)
+			found[k++] = found[i];
+	qsort(found, k, sizeof(*found), by_ticket);
+	for (size_t i = 0; i < k; i++) {
+		found[i]->assumed = !found[i]->placed;
+		if (!found[i]->placed)
+			proc_id(m, found[i]);
+	}
+	for (size_t i = 0; i < k; i++)
+		pair_starts(m, found[i], true);
+	for (size_t i = 0; i < k; i++)
+		leave_starts(m, found[i]);
+	for (size_t i = 0; i < k; i++)
+		init_free(m, found[i]);
+	free(found);
+}
+
+void partitioned_finish(struct match *m, uint64_t comm, bool all)
+{
+	size_t n;
+	void **found;
+
+	if (!m->gate_at.n)
+		return;
+	finish_inits(m, comm, all);
+	found = collect(&m->berth_at, &n);
+	for (size_t i = 0; i < n; i++) {
+		struct berth *b = found[i];
+
+		if (!all && b->line->gate->comm != comm)
+			continue;
+		match_table_remove(&m->berth_at, address(b->line), b->tag);
+		free(b);
+	}
+	free(found);
+	found = collect(&m->line_at, &n);
+	for (size_t i = 0; i < n; i++) {
+		struct line *l = found[i];
+
+		if (!all && l->gate->comm != comm)
+			continue;
+		match_table_remove(&m->line_at, address(l->gate), l->source);
+		free(l);
+	}
+	free(found);
+	found = collect(&m->gate_at, &n);
+	for (size_t i = 0; i < n; i++) {
+		struct gate *g = found[i];
+
+		if (!all && g->comm != comm)
+			continue;
+		match_table_remove(&m->gate_at, g->comm, g->proc_id);
+		free(g);
+	}
+	free(found);
+}
+
+void partitioned_free(struct match *m)
+{
+	struct match_table *tables[] = {&m->init_at, &m->berth_at, &m->line_at, &m->gate_at};
+
+	for (size_t i = 0; i < ARRAY_SIZE(tables); i++) {
+		for (size_t k = 0; tables[i]->slots && k <= tables[i]->mask; k++)
+			free(tables[i]->slots[k].value);
+		match_table_free(tables[i]);
+	}
+}

@@ -1,0 +1,43 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Sets of processes (match_proc_id()) in messages between agents, which are arrays of
+ * words: runs of evenly spaced ids, as ranks lie on nodes, so that a set
+ * seldom takes more than a few words.
+ */
+#ifndef VFTR_NODEAGENT_MATCH_RANK_SET_H
+#define VFTR_NODEAGENT_MATCH_RANK_SET_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+struct words {
+	uint64_t *at;
+	size_t n, cap;
+};
+
+/* A message while it is read; bad: it is too short, or makes no sense. */
+struct words_in {
+	const uint64_t *at;
+	size_t n;
+	bool bad;
+};
+
+struct rank_set {
+	uint64_t *at; /* ascending, each once */
+	size_t n;
+};
+
+#define RANK_SET_MAX ((size_t)1 << 26) /* most ids of a set in a message */
+
+void words_put(struct words *w, uint64_t word);
+void words_free(struct words *w);
+/* The next word; 0 at the end. */
+uint64_t words_get(struct words_in *in);
+
+/* Adds n ids in any order, maybe some twice; sorts at. */
+void rank_set_put(struct words *w, uint64_t *at, size_t n);
+/* The caller frees p->at; an empty set if bad. */
+void rank_set_get(struct words_in *in, struct rank_set *p);
+
+#endif

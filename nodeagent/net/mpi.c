@@ -1,0 +1,357 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * The agents' messages over MPI; the only file of the agent that includes
+ * mpi.h. Compiled once per MPI into lib/vftr/peer-MPI.so. A message is a
+ * header and the content in parts, each in a call whose count fits an int.
+ * MPI is entered only by calls that return at once; between them we sleep.
+ */
+#include "nodeagent/net/transport.h"
+
+#include <mpi.h>
+
+#include <errno.h>
+#include <pthread.h>
+#include <stdbool.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+#define PART_BYTES     ((size_t)1 << 30)
+#define SLEEP_FIRST_NS 50000l
+#define SLEEP_MOST_NS  20000000l
+#define SLEEP_MOVE_NS  500000l /* while a message moves: MPI moves some of it in each call only */
+#define PART_SECONDS   2.0     /* for the content, at least, once the header is here */
+
+#define POSTED_MAX 256 /* small messages that have not left */
+
+struct mpi_peer {
+	struct transport transport; /* first: the two are converted by a cast */
+	bool *broken;		    /* by rank: it stopped in the middle of a message */
+	struct posted {
+		MPI_Request request;
+		char content[TRANSPORT_SMALL_MAX];
+	} posted[POSTED_MAX];
+	unsigned next_posted;
+};
+
+struct message_header {
+	uint64_t bytes;
+};
+
+/* Header and content have tags of their own, so that one is never taken for the other. */
+static int header_tag(int tag)
+{
+	return 2 * tag;
+}
+
+static int content_tag(int tag)
+{
+	return 2 * tag + 1;
+}
+
+static double now(void)
+{
+	struct timespec t;
+
+	clock_gettime(CLOCK_MONOTONIC, &t);
+	return t.tv_sec + t.tv_nsec * 1e-9;
+}
+
+/* Sleeps a while, longer each time; false when the deadline has passed. */
+static bool sleep_longer(long *sleep_ns, long most_ns, double until)
+{
+	struct timespec t = {.tv_nsec = *sleep_ns};
+
+	if (now() >= until)
+		return false;
+	nanosleep(&t, NULL);
+	if (*sleep_ns < most_ns)
+		*sleep_ns *= 2;
+	return true;
+}
+
+static int wait_for(MPI_Request *requests, int n, double until)
+{
+	long sleep_ns = SLEEP_FIRST_NS;
+	int first = 0;
+
+	do {
+		int done = 1;
+
+		while (done && first < n) {
+			if (MPI_Test(&requests[first], &done, MPI_STATUS_IGNORE))
+				return -EIO;
+			first += done;
+		}
+		if (first == n)
+			return 0;
+	} while (sleep_longer(&sleep_ns, SLEEP_MOVE_NS, until));
+	return -ETIMEDOUT;
+}
+
+static int n_parts(size_t bytes)
+{
+	return (int)((bytes + PART_BYTES - 1) / PART_BYTES);
+}
+
+static int part_bytes(size_t bytes, int part)
+{
+	size_t left = bytes - part * PART_BYTES;
+
+	return (int)(left < PART_BYTES ? left : PART_BYTES);
+}
+
+static int send_message(
+	struct transport *p, int to, int tag, const void *buf, size_t bytes, double until)
+{
+	int parts = n_parts(bytes), error = 0, n = 0;
+	/* both outlive this call when the message does not leave in time */
+	struct message_header *header = malloc(sizeof(*header));
+	MPI_Request *requests = malloc((parts + 1) * sizeof(*requests));
+
+	if (!header || !requests || to < 0 || to >= p->size) {
+		free(header);
+		free(requests);
+		return header && requests ? -EINVAL : -ENOMEM;
+	}
+	header->bytes = bytes;
+	if (MPI_Isend(header, sizeof(*header), MPI_BYTE, to, header_tag(tag), MPI_COMM_WORLD,
+		    &requests[n++]))
+		return -EIO;
+	for (int i = 0; i < parts; i++) {
+		if (MPI_Isend((const char *)buf + i * PART_BYTES, part_bytes(bytes, i), MPI_BYTE,
+			    to, content_tag(tag), MPI_COMM_WORLD, &requests[n++]))
+			return -EIO;
+	}
+	error = wait_for(requests, n, until);
+	if (error)
+		return error;
+	free(header);
+	free(requests);
+	return 0;
+}
+
+/* Receives the parts of a message, after its header. The sender has posted all of them. */
+static int receive_content(
+	struct mpi_peer *m, int from, int tag, size_t bytes, void **buf, double until)
+{
+	int parts = n_parts(bytes), error;
+	MPI_Request *requests = malloc(parts * sizeof(*requests) + 1);
+	char *content = malloc(bytes + 1);
+
+	if (!requests || !content) {
+		free(requests);
+		free(content);
+		m->broken[from] = true;
+		return -ENOMEM;
+	}
+	for (int i = 0; i < parts; i++) {
+		if (MPI_Irecv(content + i * PART_BYTES, part_bytes(bytes, i), MPI_BYTE, from,
+			    content_tag(tag), MPI_COMM_WORLD, &requests[i])) {
+			m->broken[from] = true;
+			return -EIO;
+		}
+	}
+	/* the deadline was for a message to begin; a last look must not break one off */
+	if (until < now() + PART_SECONDS)
+		until = now() + PART_SECONDS;
+	error = wait_for(requests, parts, until);
+	if (error) {
+		/* MPI may still write there: neither is freed */
+		m->broken[from] = true;
+		return error;
+	}
+	free(requests);
+	*buf = content;
+	return 0;
+}
+
+static int receive_message(
+	struct transport *p, int from, int tag, void **buf, size_t *bytes, int *who, double until)
+{
+	struct mpi_peer *m = (struct mpi_peer *)p;
+	int source = from == TRANSPORT_ANY ? MPI_ANY_SOURCE : from;
+	long sleep_ns = SLEEP_FIRST_NS;
+
+	do {
+		struct message_header header;
+		MPI_Status status;
+		int found = 0;
+
+		if (MPI_Iprobe(source, header_tag(tag), MPI_COMM_WORLD, &found, &status))
+			return -EIO;
+		if (!found)
+			continue;
+		/* it is here, so this returns at once */
+		if (MPI_Recv(&header, sizeof(header), MPI_BYTE, status.MPI_SOURCE, header_tag(tag),
+			    MPI_COMM_WORLD, MPI_STATUS_IGNORE))
+			return -EIO;
+		if (m->broken[status.MPI_SOURCE])
+			continue;
+		*who = status.MPI_SOURCE;
+		*bytes = header.bytes;
+		return receive_content(m, *who, tag, header.bytes, buf, until);
+	} while (sleep_longer(&sleep_ns, SLEEP_MOST_NS, until));
+	return -ETIMEDOUT;
+}
+
+/* A place whose message has left, or NULL; one to a dead agent may keep its for good. */
+static struct posted *free_place(struct mpi_peer *m)
+{
+	for (unsigned i = 0; i < POSTED_MAX; i++) {
+		struct posted *p = &m->posted[m->next_posted++ % POSTED_MAX];
+		int left = 1;
+
+		if (p->request == MPI_REQUEST_NULL ||
+			(!MPI_Test(&p->request, &left, MPI_STATUS_IGNORE) && left))
+			return p;
+	}
+	return NULL;
+}
+
+static int post_small(struct transport *p, int to, int tag, const void *buf, size_t bytes)
+{
+	struct posted *place = free_place((struct mpi_peer *)p);
+
+	if (!place)
+		return -EAGAIN;
+	if (bytes > sizeof(place->content) || to < 0 || to >= p->size)
+		return -EINVAL;
+	memcpy(place->content, buf, bytes);
+	if (MPI_Isend(place->content, (int)bytes, MPI_BYTE, to, header_tag(tag), MPI_COMM_WORLD,
+		    &place->request))
+		return -EIO;
+	return 0;
+}
+
+static int look_small(struct transport *p, int from, int tag, void *buf, size_t bytes, int *who)
+{
+	int source = from == TRANSPORT_ANY ? MPI_ANY_SOURCE : from, found = 0;
+	MPI_Status status;
+
+	if (MPI_Iprobe(source, header_tag(tag), MPI_COMM_WORLD, &found, &status))
+		return -EIO;
+	if (!found)
+		return -EAGAIN;
+	*who = status.MPI_SOURCE;
+	/* it is here, so this returns at once */
+	return MPI_Recv(buf, (int)bytes, MPI_BYTE, *who, header_tag(tag), MPI_COMM_WORLD,
+		       MPI_STATUS_IGNORE)
+		       ? -EIO
+		       : 0;
+}
+
+/* MPI_Init and MPI_Finalize can't be interrupted; a thread watches over them. */
+struct watchdog {
+	pthread_t thread;
+	pthread_mutex_t lock;
+	pthread_cond_t stop;
+	bool stopped, running;
+	double until;
+	int status;
+	const char *what;
+};
+
+static void *watch(void *arg)
+{
+	struct watchdog *w = arg;
+	struct timespec t = {.tv_sec = (time_t)w->until};
+	int error = 0;
+
+	t.tv_nsec = (long)((w->until - t.tv_sec) * 1e9);
+	pthread_mutex_lock(&w->lock);
+	while (!w->stopped && !error)
+		error = pthread_cond_timedwait(&w->stop, &w->lock, &t);
+	if (!w->stopped) {
+		if (w->what) {
+			fprintf(stderr, "vftr-node-agent: %s\n", w->what);
+			fflush(stderr);
+		}
+		_exit(w->status);
+	}
+	pthread_mutex_unlock(&w->lock);
+	return NULL;
+}
+
+static void watchdog_start(struct watchdog *w)
+{
+	pthread_condattr_t attr;
+
+	pthread_mutex_init(&w->lock, NULL);
+	pthread_condattr_init(&attr);
+	pthread_condattr_setclock(&attr, CLOCK_MONOTONIC);
+	pthread_cond_init(&w->stop, &attr);
+	pthread_condattr_destroy(&attr);
+	w->running = !pthread_create(&w->thread, NULL, watch, w);
+}
+
+static void watchdog_stop(struct watchdog *w)
+{
+	if (!w->running)
+		return;
+	pthread_mutex_lock(&w->lock);
+	w->stopped = true;
+	pthread_cond_signal(&w->stop);
+	pthread_mutex_unlock(&w->lock);
+	pthread_join(w->thread, NULL);
+}
+
+static void finish_mpi(struct transport *p, int together, int status, double until)
+{
+	struct mpi_peer *m = (struct mpi_peer *)p;
+	struct watchdog dog = {.until = until, .status = status};
+
+	if (together == TRANSPORT_ABORT)
+		MPI_Abort(MPI_COMM_WORLD, status);
+	if (together) {
+		watchdog_start(&dog);
+		MPI_Finalize();
+		watchdog_stop(&dog);
+	}
+	free(m->broken);
+	free(m);
+}
+
+__attribute__((visibility("default"))) struct transport *vftr_peer_open(
+	double start_s, char **error);
+
+struct transport *vftr_peer_open(double start_s, char **error)
+{
+	char what[100];
+	struct watchdog dog = {.until = now() + start_s, .status = 125, .what = what};
+	struct mpi_peer *m = calloc(1, sizeof(*m));
+	int failed, provided;
+
+	*error = NULL;
+	snprintf(what, sizeof(what),
+		"the agents did not find each other: MPI_Init did not end within %g s", start_s);
+	if (!m)
+		return NULL;
+	watchdog_start(&dog);
+	failed = MPI_Init_thread(NULL, NULL, MPI_THREAD_FUNNELED, &provided);
+	watchdog_stop(&dog);
+	if (failed) {
+		*error = strdup("MPI_Init of the agents failed");
+		free(m);
+		return NULL;
+	}
+	MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN);
+	MPI_Comm_rank(MPI_COMM_WORLD, &m->transport.rank);
+	MPI_Comm_size(MPI_COMM_WORLD, &m->transport.size);
+	m->transport.send = send_message;
+	m->transport.receive = receive_message;
+	m->transport.post = post_small;
+	m->transport.look = look_small;
+	for (int i = 0; i < POSTED_MAX; i++)
+		m->posted[i].request = MPI_REQUEST_NULL;
+	m->transport.finish = finish_mpi;
+	m->broken = calloc(m->transport.size, sizeof(*m->broken));
+	if (!m->broken) {
+		free(m);
+		return NULL;
+	}
+	return &m->transport;
+}

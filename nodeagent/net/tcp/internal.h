@@ -1,0 +1,334 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Declarations for the files of the TCP transport, and the format on the wire. Two agents meet by
+ *
+ *	dialer     HELLO            PROOF      frames ...
+ *	listener          WELCOME              frames ...
+ *
+ * in which each proves by HMAC-SHA256 that it knows the secret: the dialer first, by the
+ * signature of HELLO, so that a stranger gets nothing that was made with the secret. Numbers
+ * are in the byte order of the machine, which HELLO has. HELLO and WELCOME give the keys of
+ * the checksums of all frames. Of two agents the one with the higher rank dials. The table of
+ * every byte is in vftr-peers(7).
+ */
+#ifndef VFTR_NODEAGENT_NET_TCP_INTERNAL_H
+#define VFTR_NODEAGENT_NET_TCP_INTERNAL_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include <sodium.h>
+
+#include "nodeagent/net/tcp/addresses.h"
+#include "nodeagent/net/tcp/contact.h"
+#include "nodeagent/net/tcp/lookup.h"
+#include "nodeagent/net/tcp/tcp.h"
+#include "nodeagent/net/transport.h"
+#include "nodeagent/base/quota.h"
+
+#define TCP_MAGIC		"vftrpeer"
+#define TCP_VERSION		2
+#define TCP_BYTE_ORDER		0x01020304u
+#define TCP_NONCE_BYTES		32
+#define TCP_DIGEST_BYTES	crypto_hash_sha256_BYTES /* and of a proof, HMAC-SHA256 */
+#define TCP_KEY_BYTES		crypto_shorthash_siphash24_KEYBYTES
+#define TCP_HOST_BYTES		64
+#define TCP_SESSION_BYTES	64	     /* a longer name is cut */
+#define TCP_PART_BYTES		(256u << 10) /* of a longer message in one frame */
+#define TCP_FRAME_MOST		(1u << 20)   /* a longer one is refused */
+#define TCP_LISTENERS		16
+#define TCP_MEETINGS		512  /* at a time, with others that dialed */
+#define TCP_SHARE		128  /* meetings of one address without HELLO */
+#define TCP_SHARES		4096 /* hashes of addresses for that */
+#define TCP_HELLOS		1024 /* last ones, which are refused if they come again */
+#define TCP_DIALS		32   /* most that we begin within TCP_PATIENCE_S */
+#define TCP_PATIENCE_S		1.0  /* for one side of a meeting, if others wait */
+#define PAUSE_FIRST_S		0.05 /* between attempts to reach an agent */
+#define PAUSE_MOST_S		2.0
+#define TCP_QUICK_MOST		256  /* small messages that have not left */
+#define TCP_SMALL_MOST		4096 /* small messages of an agent in the inbox */
+#define TCP_NOTES_MOST		200  /* lines about agents */
+#define TCP_NOTES_EACH		10   /* of them, of one kind about one agent */
+#define TCP_STRANGER_NOTES_MOST 50   /* about others */
+#define TCP_STRANGER_NOTES_EACH 4    /* of them, about one address */
+
+enum tcp_purpose { TCP_LINK = 1, TCP_INVITATION };
+
+enum tcp_verdict {
+	TCP_WELCOME = 0,
+	TCP_OTHER_VERSION,
+	TCP_OTHER_ORDER,
+	TCP_OTHER_LIST,
+	TCP_ANOTHER_LIFE,
+	TCP_NOT_YET,
+	TCP_INVITED, /* already */
+	TCP_TAKEN,   /* invited by another agent */
+	TCP_OTHER_SESSION,
+	TCP_OTHER_SECRET,
+	TCP_VERDICTS
+};
+
+struct tcp_hello {
+	char magic[8];
+	uint32_t version, order;
+	uint32_t purpose, from, to, size; /* ranks, number of agents */
+	uint64_t life;			  /* another one after a restart */
+	uint64_t received;		  /* last seq that came from the other side */
+	unsigned char nonce[TCP_NONCE_BYTES];
+	unsigned char list[TCP_DIGEST_BYTES]; /* digest of all contacts; 0: not known yet */
+	char host[TCP_HOST_BYTES], session[TCP_SESSION_BYTES]; /* empty session: any */
+	unsigned char proof[TCP_DIGEST_BYTES];
+};
+
+/* proof is zero if the verdict is about HELLO's first words or its proof. */
+struct tcp_welcome {
+	char magic[8];
+	uint32_t version, order, verdict, unused;
+	uint64_t life, received;
+	unsigned char nonce[TCP_NONCE_BYTES];
+	unsigned char list[TCP_DIGEST_BYTES];
+	char host[TCP_HOST_BYTES], session[TCP_SESSION_BYTES];
+	unsigned char proof[TCP_DIGEST_BYTES];
+};
+
+#define TCP_HEAD_BYTES 16 /* of both: magic, version and order, in all versions */
+
+enum tcp_kind {
+	TCP_MESSAGE = 1, /* part of one */
+	TCP_LAST_WILL,	 /* part of one that is delivered if its sender dies */
+	TCP_BYE,	 /* the sender leaves, all went well */
+	TCP_SMALL,	 /* whole; lost where a connection is lost */
+	TCP_ALIVE,	 /* only an acknowledgement */
+	TCP_INVITE,	 /* after HELLO with TCP_INVITATION: the contacts of all */
+	TCP_KINDS
+};
+
+struct tcp_frame {
+	uint64_t head; /* SipHash of the members below mac, so that lengths can be believed */
+	uint64_t mac;  /* SipHash of frame and content */
+	uint64_t seq;  /* from 1; 0: not repeated on another connection */
+	uint64_t ack;  /* all frames up to this seq have come */
+	uint64_t left; /* bytes of the message, this part included */
+	uint32_t kind, tag, bytes, unused;
+};
+
+_Static_assert(sizeof(struct tcp_hello) == 272, "no padding");
+_Static_assert(sizeof(struct tcp_welcome) == 264, "no padding");
+_Static_assert(sizeof(struct tcp_frame) == 56, "no padding");
+
+struct tcp_chunk {
+	struct tcp_chunk *next;
+	struct tcp_frame frame;
+	char content[];
+};
+
+/* A connection after both have proved who they are. */
+struct tcp_link {
+	int fd; /* -1: none */
+	unsigned char key_out[TCP_KEY_BYTES], key_in[TCP_KEY_BYTES];
+	uint64_t n_out, n_in;
+	struct tcp_chunk *now; /* being written, frame and content */
+	size_t now_at;
+	struct tcp_chunk *quick, **quick_end; /* sent before all kept ones */
+	unsigned n_quick;
+	struct tcp_frame in;
+	size_t in_at;
+	char *content;
+	bool wants_out;
+	double opened; /* s */
+};
+
+/* Another agent. */
+struct tcp_agent {
+	int rank;
+	const struct contact *contact;
+	struct addresses addresses; /* empty: not looked up yet */
+	struct lookup *lookup;	    /* under way, or NULL */
+	double lookup_since;
+	bool lookup_noted;
+	char host[TCP_HOST_BYTES]; /* empty: never met */
+	uint64_t life;
+	struct tcp_link link;
+
+	/* sent and not acknowledged; from `unsent` on not even sent on this connection */
+	struct tcp_chunk *kept, **kept_end, *unsent;
+	uint64_t last_seq, acked;
+	uint64_t received, told; /* last seq that came; that was acknowledged */
+
+	/* a message that comes in parts */
+	char *partial;
+	uint32_t partial_kind, partial_tag;
+	uint64_t partial_total, partial_have, partial_room;
+
+	unsigned n_small; /* of those in the inbox */
+	struct {
+		int tag;
+		void *buf;
+		size_t bytes;
+	} last_will;
+
+	bool left, dead, lost_noted;
+	unsigned nonsense; /* frames with right checksums that make no sense */
+	unsigned breaks;   /* of connections that did not live long, in a row */
+	double heard, sent, down_since, refused_since, next_dial, pause;
+	size_t next_address;
+	int meetings; /* dialed and under way */
+};
+
+struct tcp_message {
+	struct tcp_message *next;
+	int from, tag;
+	bool small;
+	size_t bytes;
+	void *buf;
+};
+
+struct tcp_meeting {
+	struct tcp_meeting *next;
+	int fd;
+	enum {
+		MEET_CONNECT,
+		MEET_HELLO,
+		MEET_WELCOME,
+		MEET_PROOF,
+		MEET_INVITE,
+		MEET_INVITING
+	} state;
+	bool dialed, probe; /* probe: only checks whether the port still accepts */
+	enum tcp_purpose purpose;
+	int rank; /* whom we dialed */
+	struct tcp_hello hello;
+	struct tcp_welcome welcome;
+	struct tcp_frame frame;
+	char *content;
+	size_t have, bytes; /* of content, if it is sent */
+	double began, until;
+	char *who;	/* its address */
+	uint64_t share; /* index in tcp->silent, by its address */
+	bool silent;	/* counts in tcp->silent[share] */
+};
+
+struct tcp {
+	struct transport transport; /* first: the two are converted by a cast */
+	const struct tcp_options *options;
+	char *secret, *session;
+	size_t secret_bytes;
+	char host[TCP_HOST_BYTES], named[TCP_SESSION_BYTES]; /* named: session, or empty */
+	unsigned char digest[TCP_DIGEST_BYTES];		     /* of the list */
+	uint64_t life, inviter;		/* life of the agent that invited us, or 0 */
+	double deadline, started, next; /* s; next: time of the next timer */
+	int epoll, listener[TCP_LISTENERS];
+	size_t n_listeners;
+	bool full; /* dialers wait to be accepted */
+	int turn;  /* agent that is dialed next */
+	unsigned port;
+	struct contacts list;
+	struct tcp_agent *agents; /* by rank; our own is not used */
+	struct lookup *dropped;	  /* without an answer yet */
+	struct tcp_meeting *meetings;
+	unsigned n_accepted;
+	uint16_t silent[TCP_SHARES]; /* meetings, by share */
+	struct tcp_message *inbox, **inbox_end;
+	char *notes;
+	struct quota about_agents, strangers;
+	uint64_t hellos[TCP_HELLOS]; /* first words of their proofs */
+	unsigned next_hello;
+	bool leaving;
+};
+
+enum tcp_watch { TCP_WATCH_LISTENER, TCP_WATCH_MEETING, TCP_WATCH_AGENT };
+
+/* tcp.c */
+int tcp_watch(struct tcp *t, int fd, enum tcp_watch kind, const void *p, bool out, bool again);
+/* Closes fd without further events from it, even if a copy of our process has it open, too. */
+void tcp_close(struct tcp *t, int fd);
+/* A line for log and standard error: about this agent, unless it has had too many; or always. */
+void tcp_note(struct tcp *t, const struct tcp_agent *a, const char *fmt, ...)
+	__attribute__((format(printf, 3, 4)));
+void tcp_say(struct tcp *t, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
+void tcp_deliver(struct tcp *t, int from, int tag, bool small, void *buf, size_t bytes);
+/* The next message of this sender and tag; the caller frees it and its content. NULL: none. */
+struct tcp_message *tcp_take(struct tcp *t, int from, int tag);
+/* Makes the agents from t->list. False if the list makes no sense for rank me. */
+bool tcp_adopt_list(struct tcp *t, int me);
+/* For texts: "node2 (10.0.0.2:8387)". */
+struct tcp_name {
+	char text[TCP_HOST_BYTES + CONTACT_BYTES_MAX + 8];
+};
+struct tcp_name tcp_name(const struct tcp_agent *a);
+
+/* Closes the connection, which is made again; or gives the agent up as dead. */
+void tcp_lost(struct tcp *t, struct tcp_agent *a, const char *why);
+void tcp_die_of(struct tcp *t, struct tcp_agent *a, const char *why);
+
+/* timers.c: does what is due; sets t->next. */
+void tcp_tick(struct tcp *t);
+
+/* link.c: frames of one agent, in and out. Both return 0 or -errno, and then the connection
+ * must be closed; -EBADMSG: a frame was changed on the way, -EPROTO: its sender makes no
+ * sense. */
+int tcp_link_read(struct tcp *t, struct tcp_agent *a);
+int tcp_link_write(struct tcp *t, struct tcp_agent *a);
+const char *tcp_link_error(int error);
+/* Makes fd the agent's connection; the other side has our frames up to `received`. */
+void tcp_link_open(struct tcp *t, struct tcp_agent *a, int fd, const unsigned char *keys,
+	bool dialed, uint64_t received);
+void tcp_link_close(struct tcp *t, struct tcp_agent *a);
+/* Queues a message that is sent again if the connection breaks; or one that is not. */
+void tcp_keep(struct tcp_agent *a, enum tcp_kind kind, int tag, const void *buf, size_t bytes);
+bool tcp_quick(struct tcp_agent *a, enum tcp_kind kind, int tag, const void *buf, size_t bytes);
+void tcp_agent_clear(struct tcp *t, struct tcp_agent *a);
+/* Fills in both checksums; checks that of the head; checks both. */
+void tcp_frame_sign(
+	const unsigned char *key, uint64_t number, struct tcp_frame *f, const void *content);
+bool tcp_frame_head_is_right(const unsigned char *key, uint64_t number, const struct tcp_frame *f);
+bool tcp_frame_is_right(
+	const unsigned char *key, uint64_t number, const struct tcp_frame *f, const void *content);
+
+/* meet.c: what both sides of a meeting do */
+struct tcp_meeting *tcp_meeting_new(struct tcp *t, int fd);
+void tcp_meeting_event(struct tcp *t, struct tcp_meeting *m);
+/* Closes m->fd, unless it is -1 because it has become that of a link. */
+void tcp_meeting_end(struct tcp *t, struct tcp_meeting *m);
+double tcp_meeting_s(const struct tcp *t);
+void tcp_sign_hello(const struct tcp *t, const struct tcp_hello *h, unsigned char *proof);
+/* what: "listener" or "dialer", for the proofs, and "keys" */
+void tcp_sign(const struct tcp *t, const struct tcp_meeting *m, const char *what,
+	unsigned char mac[TCP_DIGEST_BYTES]);
+bool tcp_send_all(struct tcp_meeting *m, const void *buf, size_t bytes);
+/* 1: buf is full; 0: not yet; -1: it was closed. */
+int tcp_receive_more(struct tcp_meeting *m, void *buf, size_t bytes);
+/* A sentence why an agent is refused, by its verdict, session and digest. The caller frees. */
+char *tcp_refusal(const struct tcp *t, uint32_t verdict, uint32_t version, const char *session,
+	const unsigned char *list);
+/* True for a refusal that occurs in a normal start. */
+bool tcp_comes_too_often(uint32_t verdict);
+/* True if the agent of this contact may have this session. */
+bool tcp_session_fits(const struct tcp *t, const struct contact *c, const char *session);
+void tcp_link_up(struct tcp *t, struct tcp_meeting *m, struct tcp_agent *a, uint64_t life,
+	const char *host, uint64_t received);
+
+/* listen.c: the listener's side */
+/* Accepts all that dial at this listener, as far as there is room for them. */
+void tcp_accept(struct tcp *t, int fd);
+void tcp_listen_again(struct tcp *t, bool yes);
+/* A connection from outside; from is NULL in tests. Others may have to make room for it. */
+void tcp_meet(struct tcp *t, int fd, const struct sockaddr_storage *from);
+/* Reports a stranger once for its address, whatever its port: most try again and again. */
+void tcp_stranger(struct tcp *t, const struct tcp_meeting *m, const char *why);
+/* Counts m as silent, or no longer so, for its address. */
+void tcp_silent(struct tcp *t, struct tcp_meeting *m, bool yes);
+void tcp_on_hello(struct tcp *t, struct tcp_meeting *m);
+void tcp_on_proof(struct tcp *t, struct tcp_meeting *m);
+void tcp_on_invite(struct tcp *t, struct tcp_meeting *m);
+
+/* dial.c: the dialer's side */
+void tcp_dial(struct tcp *t, struct tcp_agent *a, enum tcp_purpose purpose, bool probe);
+void tcp_on_connected(struct tcp *t, struct tcp_meeting *m);
+void tcp_on_welcome(struct tcp *t, struct tcp_meeting *m);
+void tcp_on_inviting(struct tcp *t, struct tcp_meeting *m);
+
+/* open.c: before any agent is met. NULL, or a sentence on the error; the caller frees. */
+char *tcp_prepare(struct tcp *t);
+
+#endif

@@ -1,0 +1,117 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* The TCP transport's contact and notes, and the plan of the agents over TCP. */
+#include <stdlib.h>
+#include <sys/socket.h>
+
+#include "nodeagent/net/tcp/internal.h"
+#include "nodeagent/base/util.h"
+
+static char *add_address(char *text, struct sockaddr_storage at, unsigned port)
+{
+	char *one, *longer;
+
+	address_set_port(&at, port);
+	one = address_text(&at);
+	longer = xasprintf("%s%s%s", text, text[0] ? "+" : "", one);
+	free(one);
+	free(text);
+	return longer;
+}
+
+/* Addresses of the machine that others can use; loopback ones only if there are no others. */
+static char *all_addresses(const struct tcp *t)
+{
+	char *text = xstrdup("");
+	struct addresses own;
+
+	addresses_own(t->options->interface, &own);
+	for (int loopback = 0; loopback < 2 && !text[0]; loopback++) {
+		size_t n = 0;
+
+		for (size_t i = 0; i < own.n && n < CONTACT_ADDRESSES_MAX; i++) {
+			if (address_is_loopback(&own.at[i]) != loopback ||
+				address_is_link_local(&own.at[i]))
+				continue;
+			text = add_address(text, own.at[i], t->port);
+			n++;
+		}
+	}
+	addresses_clear(&own);
+	return text;
+}
+
+char *tcp_contact(const struct transport *p)
+{
+	const struct tcp *t = (const struct tcp *)p;
+	char *text = xstrdup("");
+
+	for (size_t i = 0; i < t->n_listeners; i++) {
+		struct sockaddr_storage at = {0};
+		socklen_t bytes = sizeof(at);
+
+		if (getsockname(t->listener[i], (struct sockaddr *)&at, &bytes))
+			continue;
+		if (address_is_any(&at)) {
+			free(text);
+			text = all_addresses(t);
+			break;
+		}
+		if (!address_is_link_local(&at) || t->options->interface)
+			text = add_address(text, at, address_port(&at));
+	}
+	if (t->session && t->session[0]) {
+		char *longer = xasprintf("%s/%s", text, t->session);
+
+		free(text);
+		text = longer;
+	}
+	return text;
+}
+
+/* The plan of the collation: agent 0 makes it when all are here, or it is late. */
+
+static bool all_met(const struct tcp *t)
+{
+	for (int i = 0; i < t->transport.size; i++)
+		if (i != t->transport.rank && !t->agents[i].life)
+			return false;
+	return true;
+}
+
+static void plan_as_root(struct tcp *t, const struct transport_plan_operations *o)
+{
+	char **hosts = xcalloc(t->transport.size, sizeof(*hosts));
+
+	for (int i = 0; i < t->transport.size; i++) {
+		const struct tcp_agent *a = &t->agents[i];
+
+		hosts[i] = xstrdup(i == t->transport.rank ? t->host
+				   : a->life		  ? a->host
+							  : a->contact->text);
+	}
+	o->make(&t->transport, hosts);
+	for (int i = 0; i < t->transport.size; i++)
+		free(hosts[i]);
+	free(hosts);
+}
+
+bool tcp_joined(struct transport *p, const struct transport_plan_operations *o)
+{
+	struct tcp *t = (struct tcp *)p;
+	struct tcp_message *m;
+
+	if (p->plan || !p->size)
+		return p->plan != NULL;
+	if (!p->rank) {
+		if (all_met(t) || transport_now() - t->started > t->deadline)
+			plan_as_root(t, o);
+		return p->plan != NULL;
+	}
+	m = tcp_take(t, 0, o->tag);
+	if (m) {
+		o->take(p, m->buf, m->bytes);
+		free(m->buf);
+		free(m);
+	}
+	return p->plan != NULL;
+}

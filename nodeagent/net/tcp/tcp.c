@@ -1,0 +1,473 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "nodeagent/net/tcp/tcp.h"
+
+#include <errno.h>
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/epoll.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include "nodeagent/net/tcp/internal.h"
+#include "nodeagent/base/util.h"
+
+#define KIND_MASK     ((uint64_t)7)
+#define EVENTS_MOST   64
+#define GOODBYE_S     2.0
+#define NONSENSE_MOST 3
+
+static struct tcp *tcp_of(struct transport *p)
+{
+	return (struct tcp *)p;
+}
+
+int tcp_watch(struct tcp *t, int fd, enum tcp_watch kind, const void *p, bool out, bool again)
+{
+	struct epoll_event e = {
+		.events = out && kind == TCP_WATCH_MEETING ? EPOLLOUT
+			  : out				   ? EPOLLIN | EPOLLOUT
+							   : EPOLLIN,
+		.data.u64 = (uintptr_t)p | kind,
+	};
+
+	return epoll_ctl(t->epoll, again ? EPOLL_CTL_MOD : EPOLL_CTL_ADD, fd, &e) ? -errno : 0;
+}
+
+void tcp_close(struct tcp *t, int fd)
+{
+	epoll_ctl(t->epoll, EPOLL_CTL_DEL, fd, NULL);
+	close(fd);
+}
+
+static void put_note(struct tcp *t, const char *text)
+{
+	char *all = xasprintf("%s%s\n", t->notes ? t->notes : "", text);
+
+	complain("%s", text);
+	free(t->notes);
+	t->notes = all;
+}
+
+void tcp_say(struct tcp *t, const char *fmt, ...)
+{
+	char text[512];
+	va_list args;
+
+	va_start(args, fmt);
+	vsnprintf(text, sizeof(text), fmt, args);
+	va_end(args);
+	put_note(t, text);
+}
+
+void tcp_note(struct tcp *t, const struct tcp_agent *a, const char *fmt, ...)
+{
+	char text[512], kind[512];
+	va_list args;
+
+	snprintf(kind, sizeof(kind), "%s %s", a->contact->text, fmt);
+	if (!quota_take(&t->about_agents, kind, strlen(kind), NULL))
+		return;
+	va_start(args, fmt);
+	vsnprintf(text, sizeof(text), fmt, args);
+	va_end(args);
+	put_note(t, text);
+}
+
+char *tcp_notes(struct transport *p)
+{
+	struct tcp *t = tcp_of(p);
+	char *notes, text[128];
+
+	if (quota_more(&t->about_agents, "agents", text, sizeof(text)))
+		put_note(t, text);
+	if (quota_more(&t->strangers, "strangers", text, sizeof(text)))
+		put_note(t, text);
+	notes = t->notes;
+	t->notes = NULL;
+	return notes;
+}
+
+struct tcp_name tcp_name(const struct tcp_agent *a)
+{
+	struct tcp_name n;
+
+	snprintf(n.text, sizeof(n.text), a->host[0] ? "%s (%.200s)" : "%s%.200s", a->host,
+		a->contact->text);
+	return n;
+}
+
+/* Messages that came */
+
+void tcp_deliver(struct tcp *t, int from, int tag, bool small, void *buf, size_t bytes)
+{
+	struct tcp_message *m = xmalloc(sizeof(*m));
+
+	*m = (struct tcp_message){
+		.from = from, .tag = tag, .small = small, .bytes = bytes, .buf = buf};
+	*t->inbox_end = m;
+	t->inbox_end = &m->next;
+	t->transport.news += !small;
+}
+
+struct tcp_message *tcp_take(struct tcp *t, int from, int tag)
+{
+	for (struct tcp_message **at = &t->inbox; *at; at = &(*at)->next) {
+		struct tcp_message *m = *at;
+
+		if (m->tag != tag || (from != TRANSPORT_ANY && m->from != from))
+			continue;
+		*at = m->next;
+		if (!m->next)
+			t->inbox_end = at;
+		if (m->small)
+			t->agents[m->from].n_small--;
+		return m;
+	}
+	return NULL;
+}
+
+/* Connections that break, agents that die */
+
+void tcp_lost(struct tcp *t, struct tcp_agent *a, const char *why)
+{
+	tcp_link_close(t, a);
+	if (a->left || t->leaving)
+		return;
+	if (!a->lost_noted)
+		tcp_note(
+			t, a, "the connection to the agent on %s broke: %s", tcp_name(a).text, why);
+	a->lost_noted = true;
+}
+
+void tcp_die_of(struct tcp *t, struct tcp_agent *a, const char *why)
+{
+	char *copy;
+
+	a->dead = true;
+	if (!t->leaving)
+		tcp_note(t, a, "the agent on %s %s", tcp_name(a).text, why);
+	a->lost_noted = true;
+	t->transport.news++;
+	if (!a->last_will.buf)
+		return;
+	copy = xmalloc(a->last_will.bytes + 1);
+	memcpy(copy, a->last_will.buf, a->last_will.bytes);
+	tcp_deliver(t, a->rank, a->last_will.tag, false, copy, a->last_will.bytes);
+}
+
+static void on_link(struct tcp *t, struct tcp_agent *a, uint32_t events)
+{
+	int error = 0;
+
+	if (a->link.fd < 0)
+		return;
+	if (events & EPOLLOUT)
+		error = tcp_link_write(t, a);
+	if (!error && events & ~(uint32_t)EPOLLOUT)
+		error = tcp_link_read(t, a);
+	if (error == -EPROTO && ++a->nonsense >= NONSENSE_MOST) {
+		tcp_lost(t, a, "what comes makes no sense");
+		a->left = true; /* it is not called again */
+		tcp_die_of(t, a, "is not trusted any more");
+	} else if (error) {
+		tcp_lost(t, a, tcp_link_error(error));
+	}
+}
+
+static void on_event(struct tcp *t, const struct epoll_event *e)
+{
+	void *p = (void *)(uintptr_t)(e->data.u64 & ~KIND_MASK);
+
+	switch (e->data.u64 & KIND_MASK) {
+	case TCP_WATCH_LISTENER:
+		tcp_accept(t, t->listener[(uintptr_t)p >> 3]);
+		break;
+	case TCP_WATCH_MEETING:
+		tcp_meeting_event(t, p);
+		break;
+	case TCP_WATCH_AGENT:
+		on_link(t, p, e->events);
+		break;
+	}
+}
+
+/* Serves the connections; sleeps until something happens or `until`. */
+static void pump(struct transport *p, double until)
+{
+	struct tcp *t = tcp_of(p);
+	struct epoll_event e;
+	double wait_s, now;
+
+	tcp_tick(t);
+	now = transport_now();
+	wait_s = (t->next < until ? t->next : until) - now;
+	/* one by one: an event may end what another one is about */
+	for (int i = 0; i < EVENTS_MOST; i++) {
+		int ms = i || wait_s <= 0 ? 0 : wait_s > 60 ? 60000 : (int)(wait_s * 1000) + 1;
+
+		if (epoll_wait(t->epoll, &e, 1, ms) != 1)
+			break;
+		on_event(t, &e);
+	}
+	tcp_tick(t);
+}
+
+static double next_time(struct transport *p)
+{
+	return tcp_of(p)->next - transport_now();
+}
+
+/* The operations of struct transport */
+
+static bool gone(const struct tcp_agent *a)
+{
+	return (a->left || a->dead) && a->link.fd < 0;
+}
+
+static bool nobody_left(const struct tcp *t, int from)
+{
+	for (int i = 0; i < t->transport.size; i++)
+		if (i != t->transport.rank && (from == TRANSPORT_ANY || from == i) &&
+			!gone(&t->agents[i]))
+			return false;
+	return true;
+}
+
+static bool is_other(const struct tcp *t, int rank)
+{
+	return rank >= 0 && rank < t->transport.size && rank != t->transport.rank;
+}
+
+static int send_message(
+	struct transport *p, int to, int tag, const void *buf, size_t bytes, double until)
+{
+	struct tcp *t = tcp_of(p);
+	struct tcp_agent *a;
+
+	if (to == p->rank && tag >= 0 && tag <= TRANSPORT_TAG_MAX) {
+		char *copy = xmalloc(bytes + 1);
+
+		memcpy(copy, buf, bytes);
+		tcp_deliver(t, to, tag, false, copy, bytes);
+		return 0;
+	}
+	if (!is_other(t, to) || tag < 0 || tag > TRANSPORT_TAG_MAX)
+		return -EINVAL;
+	a = &t->agents[to];
+	if (a->left)
+		return -ECONNRESET;
+	tcp_keep(a, TCP_MESSAGE, tag, buf, bytes);
+	if (tcp_link_write(t, a))
+		tcp_lost(t, a, strerror(EPIPE));
+	return 0;
+}
+
+static void set_last_will(struct transport *p, int to, int tag, const void *buf, size_t bytes)
+{
+	struct tcp *t = tcp_of(p);
+
+	if (!is_other(t, to))
+		return;
+	tcp_keep(&t->agents[to], TCP_LAST_WILL, tag, buf, bytes);
+	if (tcp_link_write(t, &t->agents[to]))
+		tcp_lost(t, &t->agents[to], strerror(EPIPE));
+}
+
+static int receive_message(
+	struct transport *p, int from, int tag, void **buf, size_t *bytes, int *who, double until)
+{
+	struct tcp *t = tcp_of(p);
+
+	if (from != TRANSPORT_ANY && !is_other(t, from) && from != p->rank)
+		return -EINVAL;
+	for (bool last = false;;) {
+		struct tcp_message *m = tcp_take(t, from, tag);
+
+		if (m) {
+			*buf = m->buf;
+			*bytes = m->bytes;
+			*who = m->from;
+			free(m);
+			return 0;
+		}
+		if (t->transport.size > 1 && nobody_left(t, from))
+			return -ECONNRESET;
+		if (last)
+			return -ETIMEDOUT;
+		last = transport_now() >= until;
+		pump(p, until);
+	}
+}
+
+static int post_small(struct transport *p, int to, int tag, const void *buf, size_t bytes)
+{
+	struct tcp *t = tcp_of(p);
+
+	if (!is_other(t, to) || bytes > TRANSPORT_SMALL_MAX)
+		return -EINVAL;
+	if (!tcp_quick(&t->agents[to], TCP_SMALL, tag, buf, bytes))
+		return -EAGAIN;
+	if (tcp_link_write(t, &t->agents[to]))
+		tcp_lost(t, &t->agents[to], strerror(EPIPE));
+	return 0;
+}
+
+static int look_small(struct transport *p, int from, int tag, void *buf, size_t bytes, int *who)
+{
+	struct tcp *t = tcp_of(p);
+	struct tcp_message *m = tcp_take(t, from, tag);
+
+	if (!m) {
+		pump(p, 0);
+		m = tcp_take(t, from, tag);
+	}
+	if (!m)
+		return -EAGAIN;
+	*who = m->from;
+	memset(buf, 0, bytes);
+	memcpy(buf, m->buf, m->bytes < bytes ? m->bytes : bytes);
+	free(m->buf);
+	free(m);
+	return 0;
+}
+
+static bool all_acknowledged(const struct tcp *t)
+{
+	for (int i = 0; i < t->transport.size; i++)
+		if (is_other(t, i) && t->agents[i].kept && !gone(&t->agents[i]))
+			return false;
+	return true;
+}
+
+static void free_all(struct tcp *t)
+{
+	for (int i = 0; i < t->transport.size; i++) {
+		if (!is_other(t, i))
+			continue;
+		tcp_link_close(t, &t->agents[i]);
+		tcp_agent_clear(t, &t->agents[i]);
+	}
+	while (t->meetings)
+		tcp_meeting_end(t, t->meetings);
+	while (t->inbox) {
+		struct tcp_message *m = t->inbox;
+
+		t->inbox = m->next;
+		free(m->buf);
+		free(m);
+	}
+	for (size_t i = 0; i < t->n_listeners; i++)
+		close(t->listener[i]);
+	if (t->epoll >= 0)
+		close(t->epoll);
+	contacts_clear(&t->list);
+	free(t->agents);
+	free(t->notes);
+	free(t->secret);
+	free(t->session);
+	free(t);
+}
+
+static void finish_tcp(struct transport *p, int together, int status, double until)
+{
+	struct tcp *t = tcp_of(p);
+	double most = transport_now() + GOODBYE_S;
+
+	/* those that are still there get what is under way, and know that this is no death */
+	for (int i = 0; i < p->size; i++)
+		if (is_other(t, i) && t->agents[i].life)
+			tcp_keep(&t->agents[i], TCP_BYE, 0, NULL, 0);
+	t->leaving = true;
+	if (!together && until > most)
+		until = most;
+	for (int i = 0; i < p->size; i++)
+		if (is_other(t, i) && t->agents[i].link.fd >= 0 && tcp_link_write(t, &t->agents[i]))
+			tcp_link_close(t, &t->agents[i]);
+	while (!all_acknowledged(t) && transport_now() < until)
+		pump(p, until);
+	free_all(t);
+}
+
+/* Start */
+
+static void digest_of_list(struct tcp *t)
+{
+	char *text = contacts_text(&t->list);
+
+	crypto_hash_sha256(t->digest, (const unsigned char *)text, strlen(text));
+	free(text);
+}
+
+bool tcp_adopt_list(struct tcp *t, int me)
+{
+	size_t n = t->list.n;
+
+	if (!n || me < 0 || me >= (int)n)
+		return false;
+	t->agents = xcalloc(n, sizeof(*t->agents));
+	t->transport.rank = me;
+	t->transport.size = (int)n;
+	for (size_t i = 0; i < n; i++) {
+		struct tcp_agent *a = &t->agents[i];
+
+		a->rank = (int)i;
+		a->contact = &t->list.at[i];
+		a->link.fd = -1;
+		a->kept_end = &a->kept;
+		a->down_since = transport_now();
+	}
+	digest_of_list(t);
+	t->turn = me;
+	t->started = transport_now();
+	t->next = 0;
+	return true;
+}
+
+static bool is_gone(struct transport *p, int rank)
+{
+	struct tcp *t = tcp_of(p);
+
+	return rank >= 0 && rank < p->size && rank != p->rank && t->agents && t->agents[rank].dead;
+}
+
+struct transport *tcp_open(const struct tcp_options *o, const char *host, const char *session,
+	double deadline_s, char **error)
+{
+	struct tcp *t = xcalloc(1, sizeof(*t));
+
+	*error = NULL;
+	t->options = o;
+	t->deadline = deadline_s > 0.1 ? deadline_s : 0.1;
+	t->epoll = epoll_create1(EPOLL_CLOEXEC);
+	t->inbox_end = &t->inbox;
+	t->about_agents = (struct quota){.each = TCP_NOTES_EACH, .all = TCP_NOTES_MOST};
+	t->strangers =
+		(struct quota){.each = TCP_STRANGER_NOTES_EACH, .all = TCP_STRANGER_NOTES_MOST};
+	t->session = session ? xstrdup(session) : NULL;
+	t->started = transport_now();
+	t->transport.rank = -1;
+	snprintf(t->host, sizeof(t->host), "%s", host);
+	if (session && !o->any_session)
+		snprintf(t->named, sizeof(t->named), "%s", session);
+	t->transport.send = send_message;
+	t->transport.receive = receive_message;
+	t->transport.gone = is_gone;
+	t->transport.finish = finish_tcp;
+	t->transport.post = post_small;
+	t->transport.look = look_small;
+	t->transport.last_will = set_last_will;
+	t->transport.pump = pump;
+	t->transport.next = next_time;
+	t->transport.fd = t->epoll;
+	if (sodium_init() < 0 || t->epoll < 0)
+		*error = xstrdup("no random numbers, or no epoll");
+	randombytes_buf(&t->life, sizeof(t->life));
+	t->life |= 1;
+	if (!*error)
+		*error = tcp_prepare(t);
+	if (!*error)
+		return &t->transport;
+	free_all(t);
+	return NULL;
+}

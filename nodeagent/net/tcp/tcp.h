@@ -1,0 +1,53 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * The agents' messages over TCP, for sessions without MPI; see vftr-distributed(7). Each
+ * agent has one connection to each other one; a message stays here until the other side
+ * has it, whatever happens to connections. Lives in the proxy; never waits for the
+ * network but in receive().
+ */
+#ifndef VFTR_NODEAGENT_NET_TCP_TCP_H
+#define VFTR_NODEAGENT_NET_TCP_TCP_H
+
+#include <stdbool.h>
+
+struct transport;
+struct transport_plan_operations;
+
+struct tcp_options {
+	const char *peers;     /* contacts of all agents (contact.h); NULL: agent 0 sends them */
+	const char *listen;    /* "ADDRESS:PORT", ":PORT"; NULL: as in peers */
+	const char *secret;    /* file; NULL: the default one */
+	const char *interface; /* NULL: all */
+	int me;		       /* place in peers, -1: find out */
+	bool any_session;      /* we made the session's name up: other agents' may differ */
+	/* this is agent 0, and invites the agents of these n contacts */
+	bool lead;
+	char **contacts;
+	int n_contacts;
+};
+
+/*
+ * Listens, and begins to look for the others, which goes on whenever a function of the
+ * transport runs. host, session: of this agent; an agent that is silent for deadline_s is taken
+ * for dead. NULL with *error, a sentence (caller frees). Before the others are known, size
+ * is 0.
+ */
+struct transport *tcp_open(const struct tcp_options *o, const char *host, const char *session,
+	double deadline_s, char **error);
+
+/* The contact of this agent (contact.h); the caller frees. */
+char *tcp_contact(const struct transport *p);
+
+/*
+ * To be called repeatedly: true as soon as p->plan is set, when all agents have met, or
+ * deadline_s after the start.
+ */
+bool tcp_joined(struct transport *p, const struct transport_plan_operations *o);
+
+/*
+ * Lines about strangers, broken connections and so on since the last call, each with a
+ * newline, or NULL; the caller frees. They were printed on standard error already.
+ */
+char *tcp_notes(struct transport *p);
+
+#endif

@@ -1,0 +1,103 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Chooses the MPI of the agents. MPI itself is in plug-ins, so that a single agent neither loads
+ * nor starts it.
+ */
+#include "nodeagent/net/transport.h"
+
+#include <dlfcn.h>
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "nodeagent/base/util.h"
+
+#define LOOK_S 0.2
+
+double transport_now(void)
+{
+	struct timespec t;
+
+	clock_gettime(CLOCK_MONOTONIC, &t);
+	return t.tv_sec + t.tv_nsec * 1e-9;
+}
+
+int transport_receive(struct transport *p, int from, int for_whom, int tag, void **buf,
+	size_t *bytes, int *who, double until)
+{
+	for (;;) {
+		double now = transport_now(), look = until > now + LOOK_S ? now + LOOK_S : until;
+		bool gone;
+		int error;
+
+		if (!p->gone)
+			return p->receive(p, from, tag, buf, bytes, who, until);
+		gone = p->gone(p, for_whom); /* what it has sent before is there now */
+		error = p->receive(p, from, tag, buf, bytes, who, gone ? now : look);
+		if (error != -ETIMEDOUT || gone || look >= until)
+			return error;
+	}
+}
+
+void transport_last_will(struct transport *p, int to, int tag, const void *buf, size_t bytes)
+{
+	if (p && p->last_will)
+		p->last_will(p, to, tag, buf, bytes);
+}
+
+/* Variables that launchers set; the first one that is set decides. */
+static const struct {
+	const char *variable; /* number of processes, or only a sign of the launcher */
+	const char *size;     /* where the number is then, NULL: unknown */
+	const char *plugin;
+} launchers[] = {
+	{"OMPI_COMM_WORLD_SIZE", "OMPI_COMM_WORLD_SIZE", "openmpi"},
+	{"PMI_SIZE", "PMI_SIZE", "mpich"},
+	{"PMIX_RANK", "SLURM_STEP_NUM_TASKS", "openmpi"},
+};
+
+const char *peer_wanted(void)
+{
+	for (size_t i = 0; i < ARRAY_SIZE(launchers); i++) {
+		const char *size;
+
+		if (!getenv(launchers[i].variable))
+			continue;
+		size = getenv(launchers[i].size);
+		return size && atol(size) <= 1 ? NULL : launchers[i].plugin;
+	}
+	return NULL;
+}
+
+struct transport *transport_load(const char *plugin, double start_s, char **error)
+{
+	transport_open_function *open_it;
+	struct transport *p;
+	void *handle;
+
+	*error = NULL;
+	if (access(plugin, R_OK)) {
+		*error = xasprintf("the agents' MPI: %s: %s", plugin, strerror(errno));
+		return NULL;
+	}
+	/* MPI libraries look for each other's symbols in the global scope */
+	handle = dlopen(plugin, RTLD_NOW | RTLD_GLOBAL);
+	open_it = handle ? (transport_open_function *)dlsym(handle, TRANSPORT_OPEN_SYMBOL) : NULL;
+	if (!open_it) {
+		*error = xasprintf("the agents' MPI can't be loaded: %s", dlerror());
+		return NULL;
+	}
+	p = open_it(start_s, error);
+	if (!p && !*error)
+		*error = xasprintf("the agents' MPI (%s) did not start", plugin);
+	return p;
+}
+
+char *transport_plugin(const char *plugin_dir, const char *mpi)
+{
+	if (!mpi)
+		mpi = peer_wanted();
+	return mpi ? xasprintf("%s/peer-%s.so", plugin_dir, mpi) : NULL;
+}

@@ -1,0 +1,135 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Messages between the agents of a job. Nothing here waits without a deadline,
+ * and while waiting the process sleeps. A deadline `until` is a time of
+ * transport_now(); one that has passed means: try once.
+ */
+#ifndef VFTR_NODEAGENT_NET_TRANSPORT_H
+#define VFTR_NODEAGENT_NET_TRANSPORT_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#define TRANSPORT_ANY	    (-1)
+#define TRANSPORT_TAG_MAX   1000
+#define TRANSPORT_SMALL_MAX 64
+
+struct collate_plan;
+
+struct transport;
+
+/*
+ * The collation's plan, made when the agents have met: agent 0 makes it from the hosts of all
+ * ranks and sends each agent its own with this tag; the others take the message. Then
+ * transport->plan is set. take: false if the message makes no sense.
+ */
+struct transport_plan_operations {
+	int tag;
+	void (*make)(struct transport *p, char *const *hosts);
+	bool (*take)(struct transport *p, const void *buf, size_t bytes);
+};
+
+struct transport {
+	int rank, size;
+
+	/*
+	 * Sends a message of any size. 0 when it has left, or -errno; after
+	 * -ETIMEDOUT it may leave later, and buf must stay as it is until the
+	 * process ends. Messages to one agent with one tag arrive in order.
+	 */
+	int (*send)(
+		struct transport *p, int to, int tag, const void *buf, size_t bytes, double until);
+
+	/*
+	 * The next message with this tag from agent `from`, or TRANSPORT_ANY; *who is
+	 * the sender. 0, -ETIMEDOUT, or another -errno (-ECONNRESET: MPI has gone
+	 * for good, this agent is alone). The caller frees *buf.
+	 */
+	int (*receive)(struct transport *p, int from, int tag, void **buf, size_t *bytes, int *who,
+		double until);
+
+	/*
+	 * Leaves MPI and frees p. If `together`, all agents call it and it waits
+	 * for them; if they have not come by the deadline the process ends
+	 * with status. TRANSPORT_ABORT: the launcher ends all of them with
+	 * status. Otherwise MPI is not finalized, and the process should
+	 * end soon, by _exit().
+	 */
+#define TRANSPORT_ABORT (-1)
+	void (*finish)(struct transport *p, int together, int status, double until);
+
+	/*
+	 * Messages of at most TRANSPORT_SMALL_MAX bytes that never wait, for clock/burst.h.
+	 * NULL where a proxy is in between. post: 0, -EAGAIN if too many have not left
+	 * yet, or another -errno. look: the next one with this tag, 0 or -EAGAIN if
+	 * there is none. A tag is used either here or for send and receive.
+	 */
+	int (*post)(struct transport *p, int to, int tag, const void *buf, size_t bytes);
+	int (*look)(struct transport *p, int from, int tag, void *buf, size_t bytes, int *who);
+
+	/*
+	 * With TCP or a proxy, else NULL: a message that `to` gets when this agent dies; replaces
+	 * the one before. Over TCP, should the agent come back, an empty message with
+	 * that tag says so.
+	 */
+	void (*last_will)(struct transport *p, int to, int tag, const void *buf, size_t bytes);
+
+	/*
+	 * Without MPI (net/tcp/tcp.h), else NULL. pump: serves the connections, and sleeps until
+	 * one of them is ready, or `until`. next: seconds until pump should be called, also if fd
+	 * is not readable. news: grows when a message for receive() has come, or an agent is gone.
+	 * gone: true if this agent is known to be dead.
+	 */
+	bool (*gone)(struct transport *p, int rank);
+	void (*pump)(struct transport *p, double until);
+	double (*next)(struct transport *p);
+	int fd;
+	uint64_t news;
+
+	/*
+	 * With a proxy, else NULL: what it needs to take the agent's place if that dies. remember:
+	 * the agent's plan and host, when they are known. collated: the collation is over, only
+	 * the end is to come.
+	 */
+	void (*remember)(struct transport *p, const void *plan, size_t bytes, const char *host);
+	void (*collated)(struct transport *p);
+
+	struct collate_plan *plan; /* of collate/, which frees it */
+};
+
+/* Monotonic time in seconds. */
+double transport_now(void);
+
+/*
+ * As p->receive(), but the wait ends soon, by -ETIMEDOUT, if the agent `for_whom` has died, from
+ * which, or through which, the message should come.
+ */
+int transport_receive(struct transport *p, int from, int for_whom, int tag, void **buf,
+	size_t *bytes, int *who, double until);
+
+/* p->last_will(), if that is not NULL. p may be NULL. */
+void transport_last_will(struct transport *p, int to, int tag, const void *buf, size_t bytes);
+
+/*
+ * Path of the plug-in by which an agent joins the others, if the environment says that a launcher
+ * started several: PLUGIN_DIR/peer-MPI.so, the caller frees; NULL: this is the only agent. mpi is
+ * "openmpi" or "mpich", or NULL to tell by the environment. An agent that was started by a traced
+ * process must not ask: it has the environment of that process.
+ */
+char *transport_plugin(const char *plugin_dir, const char *mpi);
+
+/* The MPI that transport_plugin() would take: "openmpi", "mpich" or NULL for none. */
+const char *peer_wanted(void);
+
+/*
+ * Loads a plug-in into this process; the agents have start_s seconds to meet. NULL with *error:
+ * a sentence (caller frees).
+ */
+struct transport *transport_load(const char *plugin, double start_s, char **error);
+
+/* The one symbol of a plug-in. */
+typedef struct transport *transport_open_function(double start_s, char **error);
+#define TRANSPORT_OPEN_SYMBOL "vftr_peer_open"
+
+#endif

@@ -1,0 +1,245 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "nodeagent/process/drain.h"
+
+#include "nodeagent/process/host.h"
+#include "nodeagent/match/process.h"
+#include "nodeagent/process/process.h"
+#include "nodeagent/process/threads.h"
+#include "nodeagent/replay/comm/comm.h"
+#include "shm/ring.h"
+
+#define RELEASE_BLOCKS 64 /* blocks given back at a time, fewer in small rings */
+
+static void quarantine(struct thread_ring *t, const char *why)
+{
+	t->error = true;
+	store_release(&t->ring.consumer->retired, 1);
+	process_quarantine(t->process, "thread %d: %s", t->tid, why);
+}
+
+/* Replays a block; in parts if the meaning of addresses changes within it. */
+static bool replay_whole(struct thread_ring *t, const uint64_t *block, uint64_t now)
+{
+	struct codemap *code = t->process->code;
+	struct replay_epoch epoch;
+	unsigned from = 0, to;
+	const char *why;
+
+	codemap_reusable(code, &epoch.low, &epoch.bytes);
+
+	do {
+		to = BLOCK_WORDS;
+		while (t->epoch + 1 < codemap_epochs(code)) {
+			to = replay_split(
+				t->replay, block, from, codemap_epoch_start(code, t->epoch + 1));
+			if (to > from)
+				break;
+			t->epoch++;
+			to = BLOCK_WORDS;
+		}
+		epoch.epoch = t->epoch;
+		why = replay_block(t->replay, block, from, to, &epoch, now);
+		if (why) {
+			quarantine(t, why);
+			return false;
+		}
+		from = to;
+	} while (from < BLOCK_WORDS);
+	return true;
+}
+
+/* The published position, read once: a producer that goes on cannot keep us here. */
+static uint64_t published(struct thread_ring *t)
+{
+	uint64_t head;
+	const char *why;
+
+	if (t->error)
+		return t->tail;
+	why = ring_check(&t->ring, t->tail, &head);
+	if (why)
+		quarantine(t, why);
+	return head;
+}
+
+/* Tells the matcher about lost records, for which it would wait. */
+static void note_losses(struct thread_ring *t)
+{
+	const struct ring_producer_shm *shm = t->ring.producer;
+	struct match_process *match = t->process->match;
+	uint64_t lost = load_relaxed(&shm->lost) + load_relaxed(&shm->lost_messages);
+
+	if (match && lost != t->lost_seen)
+		match_process_lost(match);
+	if (t->process->session_match && lost != t->lost_seen)
+		match_process_lost(t->process->session_match);
+	t->lost_seen = lost;
+}
+
+static uint64_t drain_to(struct thread_ring *t, uint64_t head)
+{
+	struct process *p = t->process;
+	uint64_t start = t->tail, batch = t->ring.size / BLOCK_BYTES / 8;
+	uint64_t now = host_ticks(p->host);
+	const uint64_t *block;
+	unsigned blocks = 0;
+
+	note_losses(t);
+	if (batch > RELEASE_BLOCKS)
+		batch = RELEASE_BLOCKS;
+	while ((block = ring_peek(&t->ring, t->tail, head)) && replay_whole(t, block, now)) {
+		t->tail += BLOCK_BYTES;
+		if (++blocks >= batch) {
+			ring_release(&t->ring, t->tail);
+			blocks = 0;
+		}
+	}
+	if (blocks)
+		ring_release(&t->ring, t->tail);
+	p->host->drained_bytes += t->tail - start;
+	return t->tail - start;
+}
+
+uint64_t drain_thread_to(struct thread_ring *t, uint64_t position)
+{
+	uint64_t head = published(t);
+
+	if (position % BLOCK_BYTES || position - t->tail > head - t->tail)
+		position = (int64_t)(position - t->tail) < 0 ? t->tail : head;
+	return drain_to(t, position);
+}
+
+uint64_t drain_thread(struct thread_ring *t)
+{
+	return drain_to(t, published(t));
+}
+
+/* What other threads freed is forgotten when all records that may speak of it
+ * have been read: each thread's last record is later. */
+static void sweep(struct process *p)
+{
+	uint64_t least = host_ticks(p->host);
+
+	for (size_t i = 0; i < p->n_threads; i++) {
+		const struct thread_ring *t = p->threads[i];
+
+		if (t && !t->error && replay_last_ticks(t->replay) < least)
+			least = replay_last_ticks(t->replay);
+	}
+	if (p->match)
+		match_process_progress(p->match, least);
+	if (p->session_match)
+		match_process_progress(p->session_match, least);
+	traffic_sweep(p->traffic, least);
+}
+
+/* Definitions that published records need were sent before them: all are read
+ * first. False: there are too many of them for now. */
+static bool definitions_read(struct process *p)
+{
+	if (p->socket < 0)
+		return true;
+	if (!traffic_in_use(p->traffic) &&
+		load_acquire(&p->control_app->definitions) == p->definitions)
+		return true;
+	return process_receive_all(p);
+}
+
+/*
+ * What all threads have published, read at once and the first thread last: a
+ * team's first thread is mostly an earlier one than the others, so that what
+ * they tell of is known when their rings are read.
+ */
+static void look_ahead(struct process *p)
+{
+	for (size_t i = p->n_threads; i-- > 0;)
+		if (p->threads[i])
+			p->threads[i]->head = published(p->threads[i]);
+}
+
+uint64_t drain_process(struct process *p)
+{
+	if (p->host->is_behind && p->host->is_behind(p->host))
+		return 0; /* the rings fill, and do what shm.when_full says */
+	return drain_process_now(p);
+}
+
+uint64_t drain_process_now(struct process *p)
+{
+	uint64_t bytes = 0;
+
+	look_ahead(p);
+	for (size_t i = 0; i < p->n_threads; i++) {
+		struct thread_ring *t = p->threads[i];
+		uint32_t number = t ? t->number : 0;
+		uint64_t head;
+
+		/* a new one has its turn the next time */
+		if (!t || (head = t->head) == t->tail)
+			continue;
+		if (!definitions_read(p))
+			break;
+		/* one may be that this thread has ended, and then t is gone, or another */
+		if (p->threads[i] != t || t->number != number)
+			continue;
+		/* ... or a question, for which we read on */
+		if ((int64_t)(head - t->tail) > 0)
+			bytes += drain_to(t, head);
+	}
+	threads_settle(p);
+	if (p->match || traffic_has_gone(p->traffic))
+		sweep(p);
+	return bytes;
+}
+
+/* Calls skipped since the last LOST record, in a thread that died full. */
+static void count_missing(struct thread_ring *t)
+{
+	uint64_t lost = load_relaxed(&t->ring.producer->lost);
+	uint64_t told = replay_counts(t->replay)->lost;
+
+	if (lost > told)
+		replay_lost(t->replay, lost - told, host_ticks(t->process->host));
+}
+
+static void drain_unpublished(struct thread_ring *t)
+{
+	static uint64_t blocks[2][BLOCK_WORDS];
+	struct host *host = t->process->host;
+	uint64_t now = host_ticks(host);
+	unsigned n = ring_unpublished(&t->ring, t->tail, blocks);
+
+	for (unsigned i = 0; i < n && replay_whole(t, blocks[i], now); i++)
+		host->drained_bytes += BLOCK_BYTES;
+}
+
+void drain_last(struct thread_ring *t)
+{
+	drain_thread(t);
+	if (t->error)
+		return;
+	drain_unpublished(t);
+	count_missing(t);
+}
+
+void drain_copy(struct thread_ring *t)
+{
+	if (!t->error)
+		drain_unpublished(t);
+	t->error = true;
+}
+
+bool drain_is_urgent(const struct process *p)
+{
+	for (size_t i = 0; i < p->n_threads; i++) {
+		const struct thread_ring *t = p->threads[i];
+		uint64_t head;
+
+		/* what is wrong is urgent, too: draining puts an end to it */
+		if (t && !t->error &&
+			(ring_check(&t->ring, t->tail, &head) ||
+				head - t->tail >= t->ring.size / 4))
+			return true;
+	}
+	return false;
+}

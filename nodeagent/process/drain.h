@@ -1,0 +1,34 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Reads threads' rings into their replays. The only user of the ring's consumer half. */
+#ifndef VFTR_NODEAGENT_PROCESS_DRAIN_H
+#define VFTR_NODEAGENT_PROCESS_DRAIN_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+struct process;
+struct thread_ring;
+
+/* Reads all published blocks. Returns their bytes. */
+uint64_t drain_thread(struct thread_ring *t);
+/* The same up to a position, if that is published. */
+uint64_t drain_thread_to(struct thread_ring *t, uint64_t position);
+/* All threads of a process; nothing while host.is_behind. */
+uint64_t drain_process(struct process *p);
+/* The same without regard to that: what has been published until now must not come later. */
+uint64_t drain_process_now(struct process *p);
+
+/* After the thread's end: also reads the words that were stored and not published. */
+void drain_last(struct thread_ring *t);
+
+/* True if a ring is so full that its producer will ring the doorbell soon. */
+bool drain_is_urgent(const struct process *p);
+
+/*
+ * In a copy of the agent (agent/snapshot.h), which must not write to the ring: replays the
+ * words that the thread has stored and not published, if all blocks before were read. The
+ * last reading of this ring.
+ */
+void drain_copy(struct thread_ring *t);
+
+#endif

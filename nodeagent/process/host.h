@@ -1,0 +1,139 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * The host whose processes are traced: the state that all of them share, and the services
+ * that their readers need. Each agent (agent/roles/agent.h) has one, and says when to begin
+ * and stop. For one thread.
+ */
+#ifndef VFTR_NODEAGENT_PROCESS_HOST_H
+#define VFTR_NODEAGENT_PROCESS_HOST_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <sys/types.h>
+#include "nodeagent/clock/ticks.h"
+
+/* Seconds until the next call of a tick function: nothing is due. */
+#define NEVER_S 3600.0
+
+struct overhead;
+struct callers;
+struct clock_sync;
+struct conf;
+struct counter_watch;
+struct gathering;
+struct matching;
+struct mismatches;
+struct transport;
+struct pids;
+struct process;
+struct process_observer;
+struct ended_process;
+struct ring_store;
+struct recorder;
+struct round_times;
+struct symcache;
+struct sync;
+struct warning_kind;
+
+struct host {
+	struct conf *conf;
+	const char *output_directory; /* absolute */
+	char *name;
+	uint64_t run; /* a number for all files of this run; 0: not known */
+
+	/* by which its processes find the agent: rendezvous.h */
+	char *session;
+	char *socket_path;
+	char *lock_path;
+	int lock, listener;
+	int epoll, signals;
+
+	struct clocks clocks;
+	struct symcache *symbols;
+	struct counter_watch *counters; /* of hardware: counters.h */
+	struct ring_store *rings;	/* rings.h */
+	struct sync *sync;		/* waits in collective calls; with mpi.show_sync_time */
+
+	struct process *processes; /* that have said HELLO, newest first */
+	struct process *live;	   /* those that have not ended, or only just */
+	struct callers *callers;   /* callers.h: before HELLO; NULL until the first came */
+	bool callers_ended;	   /* some callers have ended */
+	struct pids *pids;	   /* pids.h; NULL until a process has said HELLO */
+	unsigned n_live, n_ever;
+	unsigned lost_processes; /* that have given up before the agent could answer */
+	struct ended_process *ended_processes; /* ended.h; NULL until thousands have ended */
+	struct mismatches *mismatches;	       /* regions.h: of those that were let go; or NULL */
+	bool has_main_job;		       /* an MPI job: its ranks are those in the outputs */
+	uint64_t main_job;		       /* that job, if so */
+	/* children of forks that were announced, and that have connected */
+	uint64_t forks_announced, children_seen;
+	uint64_t first_start_ticks; /* of all processes */
+	struct round_times *rounds; /* of a session: rounds.h; NULL until one has begun */
+	uint64_t heard_raw_ns;	    /* earliest time of the events that are read now */
+
+	/* those that are told of the processes (observer.h), up to NULL; NULL: nobody */
+	const struct process_observer *const *observers;
+	/* Who writes what is read is slower than we read; or NULL. */
+	bool (*is_behind)(const struct host *host);
+	uint32_t last_words_ms; /* a process waits for the answer to BYE; 0: there is none */
+
+	/* observers of the processes; NULL: off */
+	struct overhead *overhead;  /* agent/overhead.h; NULL until it begins */
+	struct gathering *gathered; /* gather.h: numbers of processes that were let go */
+	struct recorder *recorder;  /* recorder/recorder.h; with sampling.active */
+	struct matching *matching;  /* matching.h; NULL until a process has a rank */
+
+	/* the other hosts */
+	struct transport *transport; /* their agents, or NULL */
+	struct clock_sync *clock;    /* against theirs (peers_clock()), or NULL */
+
+	/* what it costs, and since when */
+	int64_t start_s;      /* UNIX time */
+	double start_exact_s; /* the same */
+	uint64_t start_raw_ns, drained_bytes, wakeups;
+	char *affinity; /* the CPUs of the agent (affinity.h) */
+	double spent_s; /* CPU time of copies that wrote results (snapshot.h) */
+
+	uint32_t refused_version; /* of the library of a process that was refused, or 0 */
+
+	char **warnings; /* warnings.c */
+	size_t n_warnings, cap_warnings;
+	struct warning_kind *warning_kinds;
+	size_t n_warning_kinds, cap_warning_kinds;
+	unsigned more_warnings; /* that are not in the list */
+	unsigned unkept_said;	/* of kinds not in the list: printed on standard error */
+};
+
+/* Present time in the ticks that records carry. */
+static inline uint64_t host_ticks(const struct host *host)
+{
+	return clocks_ticks(&host->clocks);
+}
+
+/* warnings.c: a sentence for the logs. Also on stderr if it is urgent. */
+void host_warn(struct host *host, bool urgent, const char *fmt, ...)
+	__attribute__((format(printf, 3, 4)));
+/* Frees all warnings: for several runs in one process (tests). */
+void host_warnings_free(struct host *host);
+
+/* The object of an event. */
+enum watch_kind {
+	WATCH_LISTENER,
+	WATCH_SIGNALS,
+	WATCH_SOCKET,
+	WATCH_PIDFD,
+	WATCH_BELL,
+	WATCH_SUPERVISOR,
+	WATCH_COMMAND,
+	WATCH_STEP
+};
+
+/* watch.c: events of fd come to the agent's loop, with kind and process (aligned to 8 bytes at
+ * least). 0, or -errno. */
+int host_watch(struct host *host, int fd, enum watch_kind kind, struct process *p);
+/* No more events of *fd, which copies of the agent may still have open; closes it, sets it to -1.
+ */
+void host_close(struct host *host, int *fd);
+
+#endif

@@ -1,0 +1,216 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* A process from its connection to its end, and what is freed with it. */
+#include <poll.h>
+#include <stdlib.h>
+#include <sys/syscall.h>
+#include <time.h>
+#include <unistd.h>
+#include "conf/conf.h"
+#include "nodeagent/process/host.h"
+#include "nodeagent/process/callers.h"
+#include "nodeagent/process/forks.h"
+#include "nodeagent/process/observer.h"
+#include "nodeagent/replay/gpu/gpu.h"
+#include "nodeagent/match/process.h"
+#include "nodeagent/replay/openmp/teams.h"
+#include "nodeagent/process/pids.h"
+#include "nodeagent/process/ended.h"
+#include "nodeagent/process/process.h"
+#include "nodeagent/process/procfs.h"
+#include "nodeagent/process/regions.h"
+#include "nodeagent/process/threads.h"
+#include "nodeagent/replay/comm/sync.h"
+#include "nodeagent/replay/comm/comm.h"
+#include "nodeagent/replay/user-counters.h"
+#include "nodeagent/base/util.h"
+
+struct process *process_new(struct host *host, int socket, int pid)
+{
+	struct process *p = xcalloc(1, sizeof(*p));
+
+	p->host = host;
+	p->socket = socket;
+	p->pid = pid;
+	p->pidfd = pid > 0 ? (int)syscall(SYS_pidfd_open, pid, 0) : -1;
+	p->program = procfs_program(pid);
+	p->rank = p->size = p->rank_hint = p->size_hint = p->job_rank = WIRE_UNKNOWN;
+	p->exit_status = -1;
+	p->connected_ticks = host_ticks(host);
+	p->connected_raw_ns = clock_raw_ns();
+	p->code = codemap_new();
+	p->ended_tree = calltree_new();
+	if (host->conf->mpi_show_sync_time && !host->sync)
+		host->sync = sync_new();
+	p->gpu = gpu_new(&host->clocks);
+	p->traffic = traffic_new(host->conf, host->sync);
+	return p;
+}
+
+void process_enlist(struct process *p)
+{
+	struct host *host = p->host;
+
+	p->next = host->processes;
+	p->at = &host->processes;
+	if (p->next)
+		p->next->at = &p->next;
+	host->processes = p;
+	callers_leave(p);
+	p->next_live = host->live;
+	host->live = p;
+	pids_add(p);
+}
+
+void process_free(struct process *p)
+{
+	if (p->at) {
+		*p->at = p->next;
+		if (p->next)
+			p->next->at = p->at;
+	}
+	regions_free(p);
+	threads_free(p);
+	openmp_free(p->openmp);
+	free(p->executable);
+	free(p->invoked_as);
+	free(p->directory);
+	free(p->quarantined);
+	forks_free(p);
+	observers_tell(p->host, free, p);
+	codemap_free(p->code);
+	gpu_free(p->gpu);
+	user_counters_free(p->user_counters);
+	match_process_end(p->match);
+	match_process_end(p->session_match);
+	traffic_free(p->traffic);
+	calltree_free(p->ended_tree);
+	vftr_segment_unmap_control(p->control);
+	host_close(p->host, &p->socket);
+	host_close(p->host, &p->pidfd);
+	free(p);
+}
+
+void processes_sweep(struct host *host)
+{
+	for (struct process **at = &host->live; *at;) {
+		struct process *p = *at;
+
+		if (!p->ended) {
+			at = &p->next_live;
+			continue;
+		}
+		*at = p->next_live;
+		if (p->lost)
+			process_free(p);
+		else
+			ended_process_add(p);
+	}
+	callers_sweep(host);
+}
+
+static bool has_exited(const struct process *p)
+{
+	struct pollfd f = {p->pidfd, POLLIN, 0};
+
+	return p->pidfd < 0 || (poll(&f, 1, 0) == 1 && (f.revents & POLLIN));
+}
+
+static enum process_end how_exited(const struct process *p)
+{
+	return p->said_bye ? PROCESS_EXITED : PROCESS_KILLED;
+}
+
+void process_drop(struct process *p)
+{
+	p->ended = true;
+	p->host->callers_ended = true;
+	host_close(p->host, &p->socket);
+	host_close(p->host, &p->pidfd);
+}
+
+static void note_end(struct process *p)
+{
+	const struct host *host = p->host;
+
+	p->end_ticks = host_ticks(host);
+	p->end_late_ns = host->heard_raw_ns ? clock_raw_ns() - host->heard_raw_ns : 0;
+}
+
+void process_hung_up(struct process *p)
+{
+	if (p->socket >= 0) {
+		process_receive_last(p);
+		host_close(p->host, &p->socket);
+		note_end(p);
+	}
+	if (p->ended)
+		return;
+	if (!p->greeted) { /* somebody who came and went, or a daemon that closes what it has */
+		if (!has_exited(p) && p->program && procfs_program(p->pid) == p->program)
+			return;
+		process_drop(p);
+		return;
+	}
+	if (has_exited(p)) {
+		process_finish(p, how_exited(p));
+		return;
+	}
+	/* alive without our socket: another program, or it closed what is ours */
+	if (p->greeted && procfs_maps_has(p->pid, "memfd:vftr-control") == 0)
+		process_finish(p, PROCESS_EXECED);
+}
+
+static void find_status(struct process *p)
+{
+	int status;
+
+	if (p->end == PROCESS_EXECED || !procfs_exit_status(p->pidfd, p->pid, &status))
+		return;
+	if (status & 0x7f) {
+		p->end = PROCESS_KILLED;
+		p->exit_status = status & 0x7f;
+	} else {
+		p->end = PROCESS_EXITED;
+		p->exit_status = status >> 8 & 0xff;
+	}
+}
+
+static void warn_gpu_losses(const struct process *p)
+{
+	char *text;
+
+	for (unsigned i = 0; (text = gpu_loss(p->gpu, i)); i++) {
+		host_warn(p->host, false, "%s: %s", process_name(p), text);
+		free(text);
+	}
+}
+
+void process_finish(struct process *p, enum process_end how)
+{
+	if (p->ended)
+		return;
+	if (p->socket >= 0) /* what its last records speak of */
+		process_receive_all(p);
+	if (p->ended) /* by its own word */
+		return;
+	if (how == PROCESS_RUNNING && p->pidfd >= 0 && has_exited(p)) /* not heard of yet */
+		how = how_exited(p);
+	p->ended = true;
+	p->end = how;
+	p->end_s = time(NULL);
+	if (how != PROCESS_RUNNING)
+		find_status(p);
+	if (!p->end_ticks)
+		note_end(p);
+	threads_all_end(p, p->end_ticks);
+	gpu_end(p->gpu, p->end_ticks);
+	warn_gpu_losses(p);
+	observers_tell(p->host, end, p);
+	if (p->greeted)
+		p->host->n_live--;
+	process_members_changed(p->host);
+	process_warn_gave_up(p);
+	process_warn_limits(p);
+	process_warn_unseen(p);
+	host_close(p->host, &p->pidfd); /* nobody asks for its status any more */
+}

@@ -1,0 +1,139 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "nodeagent/process/procfs.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <sys/stat.h>
+
+int procfs_maps_has(int pid, const char *text)
+{
+	char path[64], line[4608];
+	int found = -1;
+	FILE *f;
+
+	snprintf(path, sizeof(path), "/proc/%d/maps", pid);
+	f = fopen(path, "re");
+	while (f && found != 1 && fgets(line, sizeof(line), f))
+		found = strstr(line, text) != NULL;
+	if (f)
+		fclose(f);
+	return found;
+}
+
+uint64_t procfs_program(int pid)
+{
+	char path[64];
+	struct stat st;
+
+	snprintf(path, sizeof(path), "/proc/%d/exe", pid);
+	return stat(path, &st) ? 0 : (uint64_t)st.st_dev << 40 ^ (uint64_t)st.st_ino;
+}
+
+/* Linux 6.13, ioctl(2) on a pidfd; the headers of older systems lack it. */
+struct pidfd_exit_info {
+	uint64_t mask;
+	uint64_t cgroup;
+	uint32_t ids[11];
+	int32_t exit_code;
+};
+#define PIDFD_INFO_EXIT_BIT 8u
+#define PIDFD_INFO_IOCTL    _IOWR(0xFF, 11, struct pidfd_exit_info)
+
+_Static_assert(sizeof(struct pidfd_exit_info) == 64, "the kernel's first version");
+
+static bool from_pidfd(int pidfd, int *status)
+{
+	struct pidfd_exit_info info = {.mask = PIDFD_INFO_EXIT_BIT};
+
+	if (pidfd < 0 || ioctl(pidfd, PIDFD_INFO_IOCTL, &info) ||
+		!(info.mask & PIDFD_INFO_EXIT_BIT))
+		return false;
+	*status = info.exit_code;
+	return true;
+}
+
+/* The fields from its state on, or NULL. */
+static char *stat_of(int pid, char *line, size_t bytes)
+{
+	char path[64], *p = NULL;
+	FILE *f;
+
+	snprintf(path, sizeof(path), "/proc/%d/stat", pid);
+	f = fopen(path, "re");
+	if (!f)
+		return NULL;
+	if (fgets(line, (int)bytes, f) && (p = strrchr(line, ')')))
+		p = p[1] == ' ' ? p + 2 : NULL;
+	fclose(f);
+	return p;
+}
+
+/* The status of a process whose parent has not waited for it: the last field of its line. */
+static bool from_zombie(int pid, int *status)
+{
+	char line[2048], *p = stat_of(pid, line, sizeof(line)), *last;
+
+	if (!p || *p != 'Z' || !(last = strrchr(p, ' ')))
+		return false;
+	*status = atoi(last + 1);
+	return true;
+}
+
+int procfs_parent(int pid)
+{
+	char line[2048], *p = stat_of(pid, line, sizeof(line));
+
+	return p && p[1] ? atoi(p + 2) : 0;
+}
+
+bool procfs_is_stopped(int pid)
+{
+	char line[2048], *p = stat_of(pid, line, sizeof(line));
+
+	return p && *p == 'T';
+}
+
+/* The sum of its ticks of CPU time and of its first thread's context switches. */
+static uint64_t own_work(int pid)
+{
+	unsigned long long n, user, system;
+	uint64_t sum = 0;
+	char path[64], line[2048], *p = stat_of(pid, line, sizeof(line));
+	FILE *f;
+
+	if (p && sscanf(p, "%*c %*d %*d %*d %*d %*d %*u %*u %*u %*u %*u %llu %llu", &user,
+			 &system) == 2)
+		sum = user + system;
+	snprintf(path, sizeof(path), "/proc/%d/status", pid);
+	f = fopen(path, "re");
+	while (f && fgets(line, sizeof(line), f))
+		if (sscanf(line, "voluntary_ctxt_switches: %llu", &n) == 1 ||
+			sscanf(line, "nonvoluntary_ctxt_switches: %llu", &n) == 1)
+			sum += n;
+	if (f)
+		fclose(f);
+	return sum;
+}
+
+uint64_t procfs_work(int pid)
+{
+	uint64_t sum = own_work(pid);
+	char path[64];
+	int child;
+	FILE *f;
+
+	snprintf(path, sizeof(path), "/proc/%d/task/%d/children", pid, pid);
+	f = fopen(path, "re");
+	while (f && fscanf(f, "%d", &child) == 1)
+		sum += own_work(child);
+	if (f)
+		fclose(f);
+	return sum;
+}
+
+bool procfs_exit_status(int pidfd, int pid, int *status)
+{
+	return from_zombie(pid, status) || from_pidfd(pidfd, status);
+}

@@ -1,0 +1,30 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Facts about other processes, from the kernel. */
+#ifndef VFTR_NODEAGENT_PROCESS_PROCFS_H
+#define VFTR_NODEAGENT_PROCESS_PROCFS_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+/* 1: a mapping's line contains text; 0: none does; -1: no such process, or it
+ * has no memory any more (it is exiting). */
+int procfs_maps_has(int pid, const char *text);
+
+/* A number that identifies the file that it runs, 0 if unknown. */
+uint64_t procfs_program(int pid);
+
+/* Its parent, 0 if unknown. */
+int procfs_parent(int pid);
+
+/* True if a signal has stopped it, not a debugger. */
+bool procfs_is_stopped(int pid);
+
+/* A number that changes whenever the process or a child of it has run, however briefly; 0 if
+ * unknown. */
+uint64_t procfs_work(int pid);
+
+/* Status as from waitpid() of a process that ended and is not our child. False
+ * if the kernel does not tell (older than 6.15, and already reaped). */
+bool procfs_exit_status(int pidfd, int pid, int *status);
+
+#endif

@@ -1,0 +1,148 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "nodeagent/process/rings.h"
+
+#include <errno.h>
+#include <string.h>
+#include <unistd.h>
+#include "nodeagent/process/memory.h"
+#include "nodeagent/base/util.h"
+
+#define KEPT_MOST   16		 /* rings without a process */
+#define KEPT_BYTES  (64u << 20)	 /* ... and what they may have together */
+#define OPEN_MOST   64		 /* descriptors */
+#define WHOLE_SHARE 8		 /* a part of all there is may be one ring */
+#define SHARE	    64		 /* when half is gone: a part of what is left */
+#define PLENTY	    (512u << 20) /* ... and less when that is less */
+#define RESERVE	    (256u << 20) /* never taken, or an eighth of all */
+
+struct ring_store {
+	uint64_t ring_size;
+	struct memory_left (*left)(void);
+	struct stored_ring kept[KEPT_MOST];
+	unsigned n_kept, n_open;
+	uint64_t kept_bytes, used_bytes, peak_bytes;
+};
+
+struct memory_left ring_store_memory(void)
+{
+	return memory_left("/proc", "/sys/fs/cgroup");
+}
+
+struct ring_store *ring_store_new(uint64_t ring_size, struct memory_left (*left)(void))
+{
+	struct ring_store *s = xcalloc(1, sizeof(*s));
+
+	s->ring_size = ring_size;
+	s->left = left;
+	return s;
+}
+
+static uint64_t less(uint64_t a, uint64_t b)
+{
+	return a < b ? a : b;
+}
+
+/* The size of a ring that is made now. 0: there is no memory for one. */
+static uint64_t size_now(struct ring_store *s)
+{
+	struct memory_left m = s->left();
+	uint64_t live = s->used_bytes + s->kept_bytes, most = m.most / 2;
+	uint64_t reserve = less(m.most / 8, RESERVE), size = s->ring_size;
+	uint64_t left = m.left > reserve ? (m.left - reserve) / 2 : 0;
+	uint64_t room = less(most > live ? most - live : 0, left), share = room / WHOLE_SHARE;
+
+	if (room < most / 2)
+		share = (uint64_t)((double)room / SHARE * (double)less(room, less(most, PLENTY)) /
+				   (double)less(most, PLENTY));
+	while (size > share && size > RING_SIZE_MIN)
+		size /= 2;
+	return RING_SEGMENT_BYTES(size) <= room ? size : 0;
+}
+
+static int make(struct ring_store *s, struct stored_ring *out)
+{
+	uint64_t size = size_now(s);
+
+	if (!size)
+		return -ENOMEM;
+	return vftr_segment_create_ring(size, &out->fd, &out->ring);
+}
+
+static void destroy(struct stored_ring *r)
+{
+	vftr_segment_unmap_ring(&r->ring);
+	if (r->fd >= 0)
+		close(r->fd);
+	r->fd = -1;
+}
+
+static void keep_ring(struct ring_store *s, const struct stored_ring *r)
+{
+	s->kept[s->n_kept++] = *r;
+	s->kept_bytes += r->ring.bytes;
+}
+
+/* Zeroes the words that ring_start() expects to be zero in a new ring. */
+static bool clear(struct stored_ring *r)
+{
+	static const char zero[SEGMENT_PAGE];
+	static const off_t pages[] = {0, RING_STAGE_OFFSET, RING_STAGE_OFFSET + RING_STAGE_APART};
+
+	for (unsigned i = 0; i < ARRAY_SIZE(pages); i++)
+		if (pwrite(r->fd, zero, sizeof(zero), pages[i]) != sizeof(zero))
+			return false;
+	memset(r->ring.consumer, 0, sizeof(*r->ring.consumer));
+	r->ring.magic = ring_magic(0);
+	return true;
+}
+
+static bool take_kept(struct ring_store *s, struct stored_ring *out)
+{
+	while (s->n_kept) {
+		*out = s->kept[--s->n_kept];
+		s->kept_bytes -= out->ring.bytes;
+		if (clear(out))
+			return true;
+		destroy(out);
+	}
+	return false;
+}
+
+int ring_store_take(struct ring_store *s, struct stored_ring *out)
+{
+	int error = take_kept(s, out) ? 0 : make(s, out);
+
+	if (error)
+		return error;
+	s->n_open++;
+	s->used_bytes += out->ring.bytes;
+	if (s->used_bytes > s->peak_bytes)
+		s->peak_bytes = s->used_bytes;
+	return 0;
+}
+
+void ring_store_sent(struct ring_store *s, struct stored_ring *r)
+{
+	if (s->n_open <= OPEN_MOST && r->ring.size == s->ring_size)
+		return;
+	close(r->fd);
+	r->fd = -1;
+	s->n_open--;
+}
+
+void ring_store_leave(struct ring_store *s, struct stored_ring *r, bool again)
+{
+	s->used_bytes -= r->ring.bytes;
+	s->n_open -= r->fd >= 0;
+	if (again && r->fd >= 0 && s->n_kept < KEPT_MOST &&
+		s->kept_bytes + r->ring.bytes <= KEPT_BYTES)
+		keep_ring(s, r);
+	else
+		destroy(r);
+	*r = (struct stored_ring){.fd = -1};
+}
+
+uint64_t ring_store_peak(const struct ring_store *s)
+{
+	return s->peak_bytes;
+}

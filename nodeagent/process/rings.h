@@ -1,0 +1,50 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * The rings of all processes: their memory, size and number.
+ *
+ * Making and freeing a ring of megabytes costs more than a short process, so some
+ * rings of ended processes are kept for the next ones.
+ *
+ * All rings together have at most half of the memory (of the control group, if
+ * that has less), and a new one at most half of the free memory less a reserve.
+ * While there is much memory they have the size that is wanted; then new ones get
+ * smaller, down to the smallest, so that thousands of threads find room.
+ */
+#ifndef VFTR_NODEAGENT_PROCESS_RINGS_H
+#define VFTR_NODEAGENT_PROCESS_RINGS_H
+
+#include <stdbool.h>
+#include <stdint.h>
+#include "shm/segment.h"
+
+struct memory_left;
+struct ring_store;
+
+/* ring.size is the actual size; fd: to be sent, owned by the store; negative: not needed. */
+struct stored_ring {
+	struct ring ring; /* base NULL: none */
+	int fd;
+};
+
+/* left: returns the memory that is left; memory_left(), except in tests. */
+struct ring_store *ring_store_new(uint64_t ring_size, struct memory_left (*left)(void));
+
+/* The memory of the machine and the control groups. */
+struct memory_left ring_store_memory(void);
+
+/* An empty ring with all words zero but those of its data. 0 or -errno. */
+int ring_store_take(struct ring_store *s, struct stored_ring *out);
+
+/* The descriptor was sent; it stays open only if the ring may be used again. */
+void ring_store_sent(struct ring_store *s, struct stored_ring *r);
+
+/*
+ * Gives a ring back. again: the process has ended well, so nothing writes to the
+ * ring any more. r->ring.base is NULL afterwards.
+ */
+void ring_store_leave(struct ring_store *s, struct stored_ring *r, bool again);
+
+/* The most bytes of rings that processes had at one time. */
+uint64_t ring_store_peak(const struct ring_store *s);
+
+#endif

@@ -1,0 +1,165 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Checks of a profile's records beyond those by the rows of their fields. */
+#include "nodeagent/profile/fold.h"
+
+#include <stdbool.h>
+#include <string.h>
+
+#include "nodeagent/profile/profile.h"
+#include "shm/gpu.h"
+#include "shm/openacc.h"
+
+#define TIME_MOST (INT64_MAX / 4) /* ns: 73 years */
+
+static bool is_time(int64_t ns)
+{
+	return ns >= -TIME_MOST && ns <= TIME_MOST;
+}
+
+const char *check_begin(const struct profile *p, const void *record)
+{
+	return is_time(p->begin_ns) ? NULL : "a begin that cannot be";
+}
+
+static bool is_end_of_pair(const struct profile *p, uint32_t rank)
+{
+	return rank == PROFILE_ELSEWHERE || rank < PROFILE_UNRANKED ||
+	       rank - PROFILE_UNRANKED < p->unranked;
+}
+
+const char *check_matching(const struct profile *p, const void *record)
+{
+	const struct profile_matching *m = &p->matching;
+
+	if (m->violations && (!is_end_of_pair(p, m->worst_from) || !is_end_of_pair(p, m->worst_to)))
+		return "the rank of a matched message is not in the profile";
+	return NULL;
+}
+
+const char *check_thread_stack(const struct profile *p, const void *record)
+{
+	const struct profile_thread_stack *s = record;
+
+	if (s->thread >= p->n_ended_threads || s->stack >= p->n_stacks ||
+		(s != p->thread_stacks && s->thread < s[-1].thread))
+		return "a thread or its stack is not in the profile";
+	return NULL;
+}
+
+const char *check_thread_range(const struct profile *p, const void *record)
+{
+	const struct profile_thread_range *t = record;
+
+	return t->threads && t->min_ns <= t->max_ns ? NULL : "times of threads that cannot be";
+}
+
+const char *check_thread_count(const struct profile *p, const void *record)
+{
+	const struct profile_thread_count *c = record;
+
+	if (c->thread >= p->n_ended_threads ||
+		(c != p->thread_counts && c->thread < c[-1].thread) ||
+		(c->stack >= p->n_stacks && c->stack != PROFILE_NONE))
+		return "a counter of a thread that is not in the profile";
+	return NULL;
+}
+
+const char *check_openmp_thread(const struct profile *p, const void *record)
+{
+	const struct profile_openmp_thread *t = record;
+
+	if (!t->threads ||
+		(t->parent != PROFILE_NONE && t->parent >= (size_t)(t - p->openmp_threads)))
+		return "a place in the tree of OpenMP threads comes before its parent";
+	return NULL;
+}
+
+const char *check_size(const struct profile *p, const void *record)
+{
+	const struct profile_size *s = record;
+
+	return s->log2 <= 64 ? NULL : "messages are larger than 2^64 bytes";
+}
+
+const char *check_rank_range(const struct profile *p, const void *record)
+{
+	const struct profile_rank_range *q = record;
+
+	if (q->first > q->last || (q->first < PROFILE_UNRANKED) != (q->last < PROFILE_UNRANKED))
+		return "a place is no range of ranks";
+	if (q != p->rank_ranges && q->first <= q[-1].last)
+		return "the places overlap or are not sorted";
+	return NULL;
+}
+
+static const uint32_t details[GPU_KINDS] = {[GPU_COPY] = GPU_COPIES, [GPU_MEMORY] = GPU_MEMORIES};
+
+const char *check_gpu(const struct profile *p, const void *record)
+{
+	const struct profile_gpu *g = record;
+
+	return g->kind < GPU_KINDS ? NULL : "GPUs did something of a kind that is not known";
+}
+
+const char *check_gpu_link(const struct profile *p, const void *record)
+{
+	const struct profile_gpu_link *l = record;
+
+	if (l->kind >= GPU_KINDS || l->detail >= details[l->kind])
+		return "GPUs moved something of a kind that is not known";
+	return NULL;
+}
+
+const char *check_gpu_wait(const struct profile *p, const void *record)
+{
+	const struct profile_gpu_wait *w = record;
+
+	return w->detail < GPU_WAITS ? NULL : "a wait for a GPU of a kind that is not known";
+}
+
+static bool is_event(uint32_t event)
+{
+	switch (event) {
+#define ROW(event, number, ...) case number:
+		OPENACC_EVENTS(ROW)
+#undef ROW
+		return true;
+	default:
+		return false;
+	}
+}
+
+static unsigned line_ends(const char *text)
+{
+	unsigned n = 0;
+
+	for (; (text = strchr(text, '\n')); text++)
+		n++;
+	return n;
+}
+
+const char *check_openacc(const struct profile *p, const void *record)
+{
+	const struct profile_openacc *o = record;
+
+	if (!is_event(o->event) || line_ends(o->text) != PROFILE_OPENACC_TEXTS - 1)
+		return "an event of OpenACC that is not known";
+	return NULL;
+}
+
+const char *check_open(const struct profile *p, const void *record)
+{
+	const struct profile_open *o = record;
+
+	return o->kind < PROFILE_OPEN_KINDS ? NULL : "open requests that cannot be";
+}
+
+const char *check_bad_end(const struct profile *p, const void *record)
+{
+	const struct profile_bad_end *e = record;
+
+	if (e->rank >= PROFILE_UNRANKED || e->exit_status <= 0 || !is_time(e->end_ns) ||
+		(e->end != PROCESS_EXITED && e->end != PROCESS_KILLED))
+		return "the end of a rank that cannot be";
+	return NULL;
+}

@@ -1,0 +1,25 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* The rank that ended badly first, and how; the launcher then ends the others. */
+#ifndef VFTR_NODEAGENT_PROFILE_FIRST_END_H
+#define VFTR_NODEAGENT_PROFILE_FIRST_END_H
+
+struct json;
+struct profile;
+
+/*
+ * A sentence about a node or a job: the rank that ended badly first, when (in seconds since
+ * the first process began), and how the others ended. Ends on different nodes are compared
+ * within the errors of their times; if these overlap, all ranks that may have been first are
+ * named. NULL: no rank ended badly, or only one by a signal, which the logs name anyway. The
+ * caller frees it.
+ */
+char *first_end_sentence(const struct profile *p);
+
+struct profile_bad_end;
+/* The one that was first for certain, or NULL. */
+const struct profile_bad_end *first_end(const struct profile *p);
+
+/* Writes the member first_end: null if no rank ended badly. */
+void json_first_end(struct json *j, const struct profile *p);
+
+#endif

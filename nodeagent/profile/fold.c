@@ -1,0 +1,216 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "nodeagent/profile/fold.h"
+
+#include <stdbool.h>
+#include <string.h>
+
+#include "nodeagent/base/user-value.h"
+#include "nodeagent/base/util.h"
+#include "nodeagent/profile/profile.h"
+
+/* The extreme over processes, and whose it is: of equal ones that of the least rank. */
+#define FOLD_EXTREME(to, from, is_beyond, value, rank)                                             \
+	do {                                                                                       \
+		if ((from)->ranks &&                                                               \
+			(!(to)->ranks || (from)->value is_beyond(to)->value ||                     \
+				((from)->value == (to)->value && (from)->rank < (to)->rank))) {    \
+			(to)->value = (from)->value;                                               \
+			(to)->rank = (from)->rank;                                                 \
+		}                                                                                  \
+	} while (0)
+
+void fold_job(void *x, const void *y)
+{
+	struct profile *to = x;
+	const struct profile *from = y;
+
+	if (!to->start_s || (from->start_s && from->start_s < to->start_s))
+		to->start_s = from->start_s;
+}
+
+void fold_begin(void *x, const void *y)
+{
+	struct profile *to = x;
+	const struct profile *from = y;
+
+	if (from->begin_known && (!to->begin_known || from->begin_ns < to->begin_ns)) {
+		to->begin_known = true;
+		to->begin_ns = from->begin_ns;
+	}
+}
+
+static bool is_worse(const struct profile_matching *a, const struct profile_matching *b)
+{
+	if (!a->violations || !b->violations)
+		return a->violations;
+	if (a->worst_ns != b->worst_ns)
+		return a->worst_ns > b->worst_ns;
+	return a->worst_from != b->worst_from ? a->worst_from < b->worst_from
+					      : a->worst_to < b->worst_to;
+}
+
+void fold_matching(void *x, const void *y)
+{
+	struct profile_matching *to = &((struct profile *)x)->matching;
+	const struct profile_matching *from = &((const struct profile *)y)->matching;
+
+	if (is_worse(from, to)) {
+		to->worst_ns = from->worst_ns;
+		to->worst_from = from->worst_from;
+		to->worst_to = from->worst_to;
+	}
+}
+
+void fold_stack(void *x, const void *y)
+{
+	struct profile_stack *to = x;
+	const struct profile_stack *from = y;
+
+	FOLD_EXTREME(to, from, <, excl_min_ns, rank_min);
+	FOLD_EXTREME(to, from, >, excl_max_ns, rank_max);
+}
+
+void fold_function(void *x, const void *y)
+{
+	struct profile_function *to = x;
+	const struct profile_function *from = y;
+
+	FOLD_EXTREME(to, from, <, min_ns, rank_min);
+	FOLD_EXTREME(to, from, >, max_ns, rank_max);
+}
+
+/* By time, then by rank and thread. */
+static bool is_less(uint64_t ns, uint32_t rank, uint32_t thread, uint64_t than_ns,
+	uint32_t than_rank, uint32_t than_thread)
+{
+	if (ns != than_ns)
+		return ns < than_ns;
+	return rank != than_rank ? rank < than_rank : thread < than_thread;
+}
+
+void fold_thread_range(void *x, const void *y)
+{
+	struct profile_thread_range *to = x;
+	const struct profile_thread_range *from = y;
+
+	if (is_less(from->min_ns, from->rank_min, from->thread_min, to->min_ns, to->rank_min,
+		    to->thread_min)) {
+		to->min_ns = from->min_ns;
+		to->rank_min = from->rank_min;
+		to->thread_min = from->thread_min;
+	}
+	/* the least of those with the greatest time */
+	if (is_less(to->max_ns, from->rank_max, from->thread_max, from->max_ns, to->rank_max,
+		    to->thread_max)) {
+		to->max_ns = from->max_ns;
+		to->rank_max = from->rank_max;
+		to->thread_max = from->thread_max;
+	}
+}
+
+void fold_openmp(void *x, const void *y)
+{
+	struct profile_openmp *to = x;
+	const struct profile_openmp *from = y;
+
+	if (from->calls && (!to->calls || from->size_min < to->size_min))
+		to->size_min = from->size_min;
+}
+
+/*
+ * Members may see one communicator differently: the two sides of an intercommunicator, or
+ * one that has not seen it being made.
+ */
+void fold_comm(void *x, const void *y)
+{
+	struct profile_comm *to = x;
+	const struct profile_comm *from = y;
+
+	if (from->size > to->size ||
+		(from->size == to->size && from->remote_size > to->remote_size)) {
+		to->size = from->size;
+		to->remote_size = from->remote_size;
+	}
+}
+
+static int sides_cmp(const uint32_t a[3], const uint32_t b[3])
+{
+	return ORDER(a[0], b[0]) ?: ORDER(a[1], b[1]) ?: ORDER(a[2], b[2]);
+}
+
+/* By threads, then by all the rest. */
+static int launch_cmp(const struct profile_gpu *a, const struct profile_gpu *b)
+{
+	double x = 1, y = 1;
+
+	for (int i = 0; i < 3; i++) {
+		x *= (double)a->grid[i] * a->block[i];
+		y *= (double)b->grid[i] * b->block[i];
+	}
+	return ORDER(x, y) ?: sides_cmp(a->grid, b->grid) ?: sides_cmp(a->block, b->block) ?:
+	       ORDER(a->local_bytes, b->local_bytes) ?: ORDER(a->occupancy, b->occupancy) ?:
+	       ORDER(a->occupancy_bound, b->occupancy_bound);
+}
+
+void fold_gpu(void *x, const void *y)
+{
+	struct profile_gpu *to = x;
+	const struct profile_gpu *from = y;
+
+	if (from->calls) {
+		LEAST(to, from, min_ns);
+		LEAST(to, from, threads_min);
+		LEAST(to, from, blocks_min);
+		LEAST(to, from, calls_min);
+	}
+	if (launch_cmp(from, to) <= 0)
+		return;
+	memcpy(to->grid, from->grid, sizeof(to->grid));
+	memcpy(to->block, from->block, sizeof(to->block));
+	to->local_bytes = from->local_bytes;
+	to->occupancy = from->occupancy;
+	to->occupancy_bound = from->occupancy_bound;
+}
+
+/* Of one node the times are those of the union, set later; nodes do not share GPUs. */
+void fold_gpu_device(void *x, const void *y)
+{
+	struct profile_gpu_device *to = x;
+	const struct profile_gpu_device *from = y;
+
+	if (from->rank < to->rank) {
+		to->rank = from->rank;
+		to->number = from->number;
+	}
+}
+
+static bool is_value_less(bool real, uint64_t a, uint64_t b)
+{
+	return user_value_less(real, (union user_value){.bits = a}, (union user_value){.bits = b});
+}
+
+void fold_user_counter(void *x, const void *y)
+{
+	struct profile_user_counter *to = x;
+	const struct profile_user_counter *from = y;
+
+	if (is_value_less(to->real, from->min, to->min))
+		to->min = from->min;
+	if (is_value_less(to->real, to->max, from->max))
+		to->max = from->max;
+	if (from->last_ns > to->last_ns) {
+		to->last = from->last;
+		to->last_ns = from->last_ns;
+	}
+	to->sum = user_value_bits(user_value_real(to->sum) + user_value_real(from->sum));
+}
+
+/* Of two processes of one rank the one that was first. */
+void fold_bad_end(void *x, const void *y)
+{
+	struct profile_bad_end *to = x;
+	const struct profile_bad_end *from = y;
+
+	if (from->end_ns < to->end_ns || (from->end_ns == to->end_ns && from->pid < to->pid))
+		*to = *from;
+}

@@ -1,0 +1,40 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Operations on lists beyond the roles of fields, named in lists.def. fold_*() (fold.c) add
+ * members that are extremes with an owner, or belong together; the order of adding does not
+ * matter. check_*() (check.c): NULL, or a text on what is wrong with a record.
+ */
+#ifndef VFTR_NODEAGENT_PROFILE_FOLD_H
+#define VFTR_NODEAGENT_PROFILE_FOLD_H
+
+struct profile;
+
+void fold_job(void *to, const void *from);
+void fold_begin(void *to, const void *from);
+void fold_matching(void *to, const void *from);
+void fold_stack(void *to, const void *from);
+void fold_function(void *to, const void *from);
+void fold_thread_range(void *to, const void *from);
+void fold_openmp(void *to, const void *from);
+void fold_comm(void *to, const void *from);
+void fold_gpu(void *to, const void *from);
+void fold_gpu_device(void *to, const void *from);
+void fold_user_counter(void *to, const void *from);
+void fold_bad_end(void *to, const void *from);
+
+const char *check_begin(const struct profile *p, const void *record);
+const char *check_matching(const struct profile *p, const void *record);
+const char *check_thread_stack(const struct profile *p, const void *record);
+const char *check_thread_range(const struct profile *p, const void *record);
+const char *check_thread_count(const struct profile *p, const void *record);
+const char *check_openmp_thread(const struct profile *p, const void *record);
+const char *check_size(const struct profile *p, const void *record);
+const char *check_rank_range(const struct profile *p, const void *record);
+const char *check_gpu(const struct profile *p, const void *record);
+const char *check_gpu_link(const struct profile *p, const void *record);
+const char *check_gpu_wait(const struct profile *p, const void *record);
+const char *check_openacc(const struct profile *p, const void *record);
+const char *check_open(const struct profile *p, const void *record);
+const char *check_bad_end(const struct profile *p, const void *record);
+
+#endif

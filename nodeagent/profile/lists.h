@@ -1,0 +1,67 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * The lists of a profile by name, and the operations that are the same for all of them.
+ * lists.def has the lists, schema.c their records. A keyed list is sorted by its key, each
+ * key once; the others have an order of their own (profile.h).
+ */
+#ifndef VFTR_NODEAGENT_PROFILE_LISTS_H
+#define VFTR_NODEAGENT_PROFILE_LISTS_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+struct profile;
+
+enum profile_list {
+#define PART(NAME, ...)	 PROFILE_##NAME,
+#define TEXTS(NAME, ...) PROFILE_##NAME,
+#define LIST(NAME, ...)	 PROFILE_##NAME,
+#include "nodeagent/profile/lists.def"
+#undef PART
+#undef TEXTS
+#undef LIST
+	PROFILE_LISTS,
+};
+
+/*
+ * For a keyed list whose records from `first` on are in any order, with repeated keys: sorts
+ * them, and adds up those of one key. profile_combine(): all of its records.
+ */
+void profile_combine_from(struct profile *p, enum profile_list which, size_t first);
+void profile_combine(struct profile *p, enum profile_list which);
+
+/*
+ * Replaces stack i by to[i]. Records of a keyed list are removed if a stack in their key becomes
+ * PROFILE_NONE. The records keep their order: call profile_combine() next.
+ */
+void profile_renumber_stacks(struct profile *p, enum profile_list which, const uint32_t *to);
+
+/* Replaces each rank by to(arg, rank); removes records if a rank in their key becomes PROFILE_NONE.
+ */
+void profile_renumber_ranks(struct profile *p, enum profile_list which,
+	uint32_t (*to)(const void *arg, uint32_t rank), const void *arg);
+
+/*
+ * Settles all keyed lists after profile_add(), where stack i has become to[i]: renumbers them
+ * as above, then profile_combine(); merges pairs and ranges of ranks where possible.
+ */
+void profile_settle_lists(struct profile *p, const uint32_t *to);
+
+/* One more record of the list, its last one: zeros. It may move the others. */
+void *profile_add(struct profile *p, enum profile_list which);
+/* Replaces to's list by that of `from`, which is empty then. */
+void profile_move_list(struct profile *to, struct profile *from, enum profile_list which);
+/* Empties the list. */
+void profile_drop_list(struct profile *p, enum profile_list which);
+
+/*
+ * pairs.c: pairs[] and thread_pairs[] of groups of this many ranks, a power of 2;
+ * of the least ones with which each has at most so many entries; what is wrong with them.
+ */
+void profile_pairs_fold(struct profile *p, uint32_t ranks);
+void profile_pairs_limit(struct profile *p, size_t most);
+/* Groups thread_pairs[], which came later, by pair_ranks. */
+void profile_pairs_group_threads(struct profile *p);
+const char *profile_pairs_valid(const struct profile *p);
+
+#endif

@@ -1,0 +1,25 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Merging is the one operation on node profiles: between agents, of files,
+ * and of checkpoints. It is associative: any tree over the same sequence of
+ * nodes gives the same result to the last bit. It is not commutative, as
+ * processes without a rank are numbered in the order of the nodes, which is
+ * that of the host names everywhere.
+ */
+#ifndef VFTR_NODEAGENT_PROFILE_MERGE_H
+#define VFTR_NODEAGENT_PROFILE_MERGE_H
+
+struct profile;
+
+/*
+ * Both valid or NULL; both are consumed, the result is a's, b's or new. Stacks
+ * are matched by whole paths, not by hash alone. Unranked processes of b are
+ * numbered after those of a. processes[] are dropped. The time is proportional
+ * to the sizes of a and b.
+ */
+struct profile *profile_merge(struct profile *a, struct profile *b);
+
+/* Sorts agents[] and dead[]; elements that compare equal are shown in the same way. */
+void profile_sort(struct profile *p);
+
+#endif

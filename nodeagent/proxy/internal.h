@@ -1,0 +1,53 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Messages between the agent (ask.c) and its proxy (proxy.c). */
+#ifndef VFTR_NODEAGENT_PROXY_INTERNAL_H
+#define VFTR_NODEAGENT_PROXY_INTERNAL_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+enum operation {
+	OPEN,
+	SEND,
+	RECEIVE,
+	FINISH,
+	REMEMBER,
+	LAST_WILL,
+	COLLATED,
+	COMPARE,
+	CLOCK,
+	JOIN,
+	JOINED,
+	NOTES,
+	GONE
+};
+
+struct request {
+	uint32_t operation;
+	int32_t who, tag, status, together;
+	uint64_t bytes; /* that follow */
+	double until;
+};
+
+struct answer {
+	int32_t error, who, size;
+	uint64_t bytes; /* that follow */
+};
+
+/* Content of JOIN, followed by "HOST\0SESSION\0", and "CONTACTS\0" if they are to be invited. */
+struct join_request {
+	double deadline_s, sync_interval_s;
+};
+
+/* Sends (out) or receives all bytes. False: the other side is gone, or `until` has passed. */
+bool proxy_transfer(int fd, void *buf, size_t bytes, bool out, double until);
+
+/* In the agent: sets the socket to its proxy, and the eventfd that the proxy rings, or -1. */
+void proxy_found(int fd, int bell);
+
+struct tcp_options;
+/* The options of proxy_use_tcp(), in both processes; NULL: MPI. */
+const struct tcp_options *proxy_tcp(void);
+
+#endif

@@ -1,0 +1,87 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Declarations for the files of this folder only. */
+#ifndef VFTR_NODEAGENT_RECORDER_INTERNAL_H
+#define VFTR_NODEAGENT_RECORDER_INTERNAL_H
+
+#include <regex.h>
+#include "nodeagent/base/map.h"
+#include "nodeagent/recorder/recorder.h"
+#include "nodeagent/replay/sampled.h"
+#include "shm/counters.h"
+
+/* A pair that the matcher has found; the receive may come a moment later. */
+struct sampled_match {
+	uint64_t comm, proc_id; /* of the receiver */
+	uint32_t ticket, sender_ticket, sender_thread;
+	enum vfd_match match;
+	bool partitioned;
+};
+#define SAMPLED_MATCHES 1024u
+
+struct recorder {
+	struct host *host;
+	struct vfd_writer *writer; /* NULL: could not be opened, or is closed */
+	char *path;
+	bool replaced; /* another run's file has its name */
+	int reserve;   /* an open file without a name, or -1 */
+	regex_t precise;
+	bool has_precise;
+	uint64_t interval;	       /* ticks */
+	uint64_t next_flush;	       /* CLOCK_MONOTONIC_RAW in ns */
+	uint64_t drained;	       /* agent->drained_bytes at the last flush */
+	uint32_t *mpi;		       /* as recorder_process.functions, +1, or 0 */
+	struct map64 comms;	       /* identity -> number */
+	struct map64 proc_ids;	       /* of the matcher -> number of the process */
+	struct map64 pids;	       /* -> number of the newest process that had it */
+	struct map64 starts;	       /* of partitioned messages: how many (message.c) */
+	struct sampled_match *matches; /* room for SAMPLED_MATCHES; not told yet */
+	uint32_t n_matches;
+	uint32_t counters[COUNTERS_MAX], n_counters; /* of hwprof; 0: not defined yet */
+	struct vfd_written written;
+};
+
+/* A function that has been used, and is named at the end. */
+struct sampled_function {
+	uint64_t key;
+	uint32_t number;
+	bool precise;
+};
+
+/* The track of a thread in the file; track is NULL after its end. */
+struct sampled_thread {
+	struct vfd_track *track;
+	uint32_t number;
+};
+
+struct recorder_process {
+	struct recorder *recorder;
+	struct process *process;
+	uint32_t number; /* in the file */
+	bool has_rank;
+	struct map64 functions; /* by key: number << 1 | precise */
+	struct sampled_function *unnamed;
+	size_t n_unnamed, cap_unnamed;
+	struct sampled_thread *threads; /* by number */
+	size_t n_threads, cap_threads;
+	struct map64 objects; /* kind and number -> number in the file */
+};
+
+/* define.c: number of the function with this key, which is defined if need be. */
+uint32_t recorder_function(struct recorder_process *s, uint64_t key);
+/* It is rank `rank` of `size` in a job. */
+void recorder_process_rank(struct process *p, int rank, int size, uint64_t job);
+
+/* recorder.c: it has greeted. */
+void recorder_process_begin(struct process *p);
+
+/* counters.c: as in struct sampled_numbers; process is a struct recorder_process. */
+const uint32_t *recorder_counters(void *process, uint32_t n);
+uint32_t recorder_user_counter(void *process, const struct user_counter *c);
+
+/* message.c: listens to the communication of the process from now on. */
+void recorder_listen(struct recorder_process *s);
+/* Listens to all matches of the node; writes those known so far. */
+void recorder_listen_matches(struct recorder *s);
+void recorder_notify_matches(struct recorder *s);
+
+#endif

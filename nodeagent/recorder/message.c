@@ -1,0 +1,194 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * From the traffic of a process to messages in the sampling file, and from the
+ * matcher to their senders. What a match is of has a number in the file once its
+ * receive was told, which may be a moment after the match: so matches wait a
+ * little. Those of what was not told are left out.
+ */
+#include "nodeagent/process/host.h"
+#include "nodeagent/match/match.h"
+#include "nodeagent/internode/matching.h"
+#include "nodeagent/process/process.h"
+#include "nodeagent/recorder/internal.h"
+#include "nodeagent/replay/comm/listener.h"
+
+/* Sides of an intercommunicator differ. */
+static uint64_t comm_key(uint64_t id, uint32_t process, bool is_inter)
+{
+	return id ^ (is_inter ? (uint64_t)(process + 1) << 40 : 0);
+}
+
+/* Ranks of one job have the same number. */
+static uint32_t on_comm(void *ctx, const struct vfd_comm *c)
+{
+	struct recorder_process *s = ctx;
+	uint64_t key = comm_key(c->id, s->number, c->remote_size);
+	const uint32_t *known = map64_find(&s->recorder->comms, key);
+	uint32_t number;
+
+	if (known)
+		return *known;
+	number = vfd_define_comm(s->recorder->writer, c);
+	map64_add(&s->recorder->comms, key, number);
+	return number;
+}
+
+static uint32_t on_object(void *ctx, const struct vfd_object *o)
+{
+	struct recorder_process *s = ctx;
+	uint64_t key = (uint64_t)o->kind << 32 | o->number;
+	const uint32_t *known = map64_find(&s->objects, key);
+	uint32_t number;
+
+	if (known)
+		return *known;
+	number = vfd_define_object(s->recorder->writer, o);
+	map64_add(&s->objects, key, number);
+	return number;
+}
+
+enum started { STARTED_SENDS, STARTED_RECEIVES, STARTED_PAIRS };
+
+/*
+ * All starts of a partitioned message have one ticket; the k-th ones of both
+ * sides belong together. Returns the ticket with k above it.
+ */
+static uint64_t numbered(struct recorder *s, enum started what, uint32_t process, uint32_t comm,
+	uint32_t peer, uint64_t ticket)
+{
+	uint64_t key = ((uint64_t)process << 40 ^ (uint64_t)comm << 20 ^ peer) * 4 + what;
+	uint32_t *n;
+
+	key = key * 0x9e3779b97f4a7c15u ^ ticket;
+	n = map64_find(&s->starts, key);
+	if (!n) {
+		map64_add(&s->starts, key, 0);
+		return ticket;
+	}
+	return ticket | (uint64_t)++ * n << 32;
+}
+
+static void on_message(void *ctx, uint32_t thread, const struct vfd_message *m)
+{
+	struct recorder_process *s = ctx;
+	struct vfd_message told = *m;
+
+	if (thread >= s->n_threads || s->threads[thread].number == VFD_NONE)
+		return;
+	if (m->flags & VFD_MESSAGE_PARTITIONED)
+		told.ticket = m->kind == VFD_SEND ? numbered(s->recorder, STARTED_SENDS, s->number,
+							    m->comm, m->peer, m->ticket)
+						  : numbered(s->recorder, STARTED_RECEIVES,
+							    s->number, m->comm, 0, m->ticket);
+	told.track = s->threads[thread].number;
+	vfd_message(s->recorder->writer, s->threads[thread].track, &told);
+}
+
+static void on_neighbours(void *ctx, const struct vfd_neighbours *n)
+{
+	struct recorder_process *s = ctx;
+	struct vfd_neighbours told = *n;
+
+	told.process = s->number;
+	vfd_define_neighbours(s->recorder->writer, &told);
+}
+
+static void on_lengths(void *ctx, const struct vfd_lengths *l)
+{
+	struct recorder_process *s = ctx;
+	struct vfd_lengths told = *l;
+
+	told.process = s->number;
+	vfd_lengths(s->recorder->writer, &told);
+}
+
+static void on_wait(void *ctx, uint32_t thread, uint64_t key, const struct vfd_wait *wait)
+{
+	struct recorder_process *s = ctx;
+	struct vfd_wait told = *wait;
+
+	if (thread >= s->n_threads || s->threads[thread].number == VFD_NONE || !s->recorder->writer)
+		return;
+	told.track = s->threads[thread].number;
+	told.function = recorder_function(s, key);
+	vfd_wait(s->recorder->writer, &told);
+}
+
+void recorder_listen(struct recorder_process *s)
+{
+	const struct traffic_listener listener = {.comm = on_comm,
+		.object = on_object,
+		.message = on_message,
+		.neighbours = on_neighbours,
+		.lengths = on_lengths,
+		.wait = on_wait,
+		.ctx = s};
+
+	traffic_listener_set(s->process->traffic, &listener);
+}
+
+/* ---- matches --------------------------------------------------------------------- */
+
+static void tell(struct recorder *s, const struct sampled_match *m)
+{
+	const uint32_t *process = map64_find(&s->proc_ids, m->proc_id), *comm;
+	struct vfd_pair p = {.ticket = m->ticket,
+		.partitioned = m->partitioned,
+		.match = m->match,
+		.sender_ticket = m->sender_ticket,
+		.sender_thread = m->sender_thread};
+
+	if (!process)
+		return;
+	comm = map64_find(&s->comms, comm_key(m->comm, *process, false));
+	if (!comm)
+		comm = map64_find(&s->comms, comm_key(m->comm, *process, true));
+	if (!comm)
+		return;
+	p.process = *process;
+	p.comm = *comm;
+	if (p.partitioned) {
+		p.ticket = numbered(s, STARTED_PAIRS, p.process, p.comm, 0, m->ticket);
+		p.sender_ticket |= p.ticket >> 32 << 32;
+	}
+	vfd_pair(s->writer, &p);
+}
+
+void recorder_notify_matches(struct recorder *s)
+{
+	for (uint32_t i = 0; i < s->n_matches; i++)
+		tell(s, &s->matches[i]);
+	s->n_matches = 0;
+}
+
+static void on_pair(
+	void *arg, const struct match_send *send, const struct match_receive *r, unsigned label)
+{
+	static const enum vfd_match labels[MATCH_LABELS] = {[MATCH_EXACT] = VFD_MATCH_EXACT,
+		[MATCH_AMBIGUOUS] = VFD_MATCH_AMBIGUOUS,
+		[MATCH_ASSUMED] = VFD_MATCH_ASSUMED,
+		[MATCH_BROKEN] = VFD_MATCH_BROKEN,
+		[MATCH_GUESS] = VFD_MATCH_GUESS};
+	struct recorder *s = arg;
+
+	if (!s->writer || label >= MATCH_LABELS)
+		return;
+	/* all but the very last are of receives that were told */
+	if (s->n_matches == SAMPLED_MATCHES)
+		recorder_notify_matches(s);
+	s->matches[s->n_matches++] = (struct sampled_match){.comm = r->comm,
+		.proc_id = r->destination,
+		.ticket = r->ticket,
+		.sender_ticket = send->ticket,
+		.sender_thread = send->thread,
+		.match = labels[label],
+		.partitioned = r->flags & MATCH_PARTITIONED};
+}
+
+void recorder_listen_matches(struct recorder *s)
+{
+	const struct matching_listener listener = {.pair = on_pair, .arg = s};
+
+	s->matches = xmalloc(SAMPLED_MATCHES * sizeof(*s->matches));
+	matching_set_listener(s->host, &listener);
+}

@@ -1,0 +1,288 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* The sampling file of the node, from its first process to its end. */
+#include "nodeagent/recorder/internal.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "conf/conf.h"
+#include "nodeagent/process/host.h"
+#include "nodeagent/clock/sync.h"
+#include "nodeagent/net/ending.h"
+#include "nodeagent/process/process.h"
+#include "nodeagent/replay/gpu/gpu.h"
+#include "nodeagent/base/util.h"
+
+#define SUFFIX	 ".vfd"
+#define FLUSH_NS 1000000000u /* what a crash of the agent costs at most */
+#define KEEP_S	 12.0	     /* before SIGKILL, for all that comes after this file */
+#define AGAIN_NS 10000000u   /* there were too many tracks for once */
+#define TRIES	 4
+/* A disk that we have filled still has this for the profile. */
+#define RESERVE_BYTES (4 << 20)
+
+extern const unsigned vftr_mpi_n; /* generated from mpi/generate/mpi.tab */
+
+/* ---- opening ---------------------------------------------------------------------- */
+
+static char *path_of(const struct host *host, const char *base)
+{
+	return xasprintf("%s/%s_%s" SUFFIX, host->output_directory, base, host->name);
+}
+
+static void clock_pair(struct recorder *s)
+{
+	const struct clocks *c = &s->host->clocks;
+	uint64_t least = UINT64_MAX, ticks = 0, raw = 0;
+
+	for (int i = 0; i < TRIES; i++) {
+		uint64_t before = clocks_ticks(c), now = clocks_raw_ns(), after = clocks_ticks(c);
+
+		if (after - before >= least)
+			continue;
+		least = after - before;
+		ticks = before + least / 2;
+		raw = now;
+	}
+	vfd_clock_pair(s->writer, ticks, raw);
+}
+
+static void write_sync_point(struct recorder *s, const struct clock_sync_point *k)
+{
+	vfd_clock_sync_point(s->writer, (uint64_t)k->local, k->offset, (uint64_t)k->half_width);
+}
+
+/* All that is known of this node's clock, and where the job's time begins. */
+static void tell_clock(struct recorder *s)
+{
+	const struct clock_sync *c = s->host->clock;
+	size_t n = c ? c->line.n : 0;
+	struct clock_sync_point ends[2];
+
+	if (c && c->reference) { /* the others' is this clock itself */
+		vfd_clock_sync_point(s->writer, s->host->clocks.start.raw_ns, 0, 0);
+		n = 0;
+	}
+	for (size_t i = 0; i < n; i++)
+		write_sync_point(s, &c->line.at[i]);
+	for (size_t i = n ? clock_sync_ends(c, ends) : 0; i--;) /* a reader draws no line beyond */
+		write_sync_point(s, &ends[i]);
+	if (c && c->start && (n || c->reference))
+		vfd_clock_zero(s->writer, (uint64_t)c->start);
+}
+
+static int reserve(const char *directory)
+{
+	int fd = open(directory, O_TMPFILE | O_RDWR | O_CLOEXEC, 0600);
+
+	if (fd < 0 || !fallocate(fd, 0, 0, RESERVE_BYTES))
+		return fd;
+	close(fd);
+	return -1;
+}
+
+static void open_file(struct recorder *s, const struct process *p)
+{
+	struct host *host = s->host;
+	const struct conf *c = host->conf;
+	const char *name = basename(p->executable);
+	char *base = c->outfile_basename ? xstrdup(c->outfile_basename)
+					 : file_base(*name ? name : "unknown");
+	struct vfd_setup setup = {.host = host->name,
+		.application = name,
+		.start_unix_ns = (int64_t)(host->start_exact_s * 1e9),
+		.start_ticks = host->clocks.start.ticks,
+		.start_raw_ns = host->clocks.start.raw_ns,
+		.interval_ns = (uint64_t)(c->sampling_sample_interval * 1e9 + 0.5),
+		.max_size = c->sampling_max_size,
+		.buffer_bytes = (uint64_t)c->sampling_outbuffer_size << 20,
+		.way = OUTFILE_REGISTERED};
+	char *error = NULL;
+
+	clocks_calibrate(&host->clocks); /* once more at the end */
+	setup.ns_per_tick = host->clocks.ns_per_tick;
+	if (c->sampling_sample_interval > 0 && !setup.interval_ns)
+		setup.interval_ns = 1;
+	s->path = path_of(host, base);
+	free(base);
+	setup.path = s->path;
+	s->writer = vfd_writer_new(&setup, &error);
+	if (!s->writer) {
+		host_warn(host, true, "no sampling file: %s", error);
+		free(error);
+		free(s->path);
+		s->path = NULL;
+		return;
+	}
+	s->reserve = reserve(host->output_directory);
+	/* a little longer than that of the file, which has the last word */
+	if (setup.interval_ns)
+		s->interval = (uint64_t)((double)setup.interval_ns / setup.ns_per_tick * 1.001) + 2;
+	clock_pair(s);
+	s->next_flush = clock_raw_ns() + FLUSH_NS;
+	s->mpi = xcalloc(vftr_mpi_n, sizeof(*s->mpi));
+	recorder_listen_matches(s);
+	host->is_behind = recorder_is_behind;
+	s->has_precise =
+		c->sampling_precise_functions &&
+		!regcomp(&s->precise, c->sampling_precise_functions, REG_EXTENDED | REG_NOSUB);
+}
+
+void recorder_process_begin(struct process *p)
+{
+	struct host *host = p->host;
+	struct recorder_process *s;
+	const uint32_t *parent;
+	struct vfd_process told = {.rank = -1,
+		.pid = p->pid,
+		.parent = VFD_NONE,
+		.executable = p->executable,
+		.start = (int64_t)p->start_ticks};
+
+	if (!host->conf->sampling_active || !p->greeted)
+		return;
+	if (!host->recorder) {
+		host->recorder = xcalloc(1, sizeof(*host->recorder));
+		host->recorder->host = host;
+		open_file(host->recorder, p);
+	}
+	if (!host->recorder->writer)
+		return;
+	parent = map64_find(&host->recorder->pids, (uint32_t)p->parent_pid);
+	if (parent)
+		told.parent = *parent;
+	s = xcalloc(1, sizeof(*s));
+	s->recorder = host->recorder;
+	s->process = p;
+	s->number = vfd_define_process(host->recorder->writer, &told);
+	map64_add(&host->recorder->pids, (uint32_t)p->pid, s->number);
+	p->sampled = s;
+	recorder_listen(s);
+	gpu_draw_to(p->gpu, &s->recorder->writer, s->number);
+}
+
+/* ---- while it is written ------------------------------------------------------------ */
+
+bool recorder_is_behind(const struct host *host)
+{
+	return host->recorder && host->recorder->writer &&
+	       !vfd_writer_ready(host->recorder->writer);
+}
+
+void recorder_wait(struct host *host)
+{
+	vfd_writer_wait(host->recorder->writer, 1e-3);
+}
+
+double recorder_tick(struct host *host)
+{
+	struct recorder *s = host->recorder;
+	uint64_t now, again = FLUSH_NS;
+
+	if (!s || !s->writer || !host->n_live)
+		return NEVER_S;
+	now = clock_raw_ns();
+	if (now < s->next_flush)
+		return 1e-9 * (double)(s->next_flush - now);
+	if (host->drained_bytes != s->drained) {
+		clock_pair(s);
+		recorder_notify_matches(s);
+		if (vfd_writer_flush(s->writer))
+			s->drained = host->drained_bytes;
+		else
+			again = AGAIN_NS;
+	}
+	s->next_flush = now + again;
+	return 1e-9 * (double)again;
+}
+
+/* ---- the end -------------------------------------------------------------------------- */
+
+/* Of processes that only their launcher has given a rank. */
+static void late_ranks(struct host *host)
+{
+	for (struct process *p = host->processes; p; p = p->next)
+		if (p->sampled && !p->sampled->has_rank && p->rank >= 0 &&
+			(uint32_t)p->rank < PROFILE_UNRANKED)
+			recorder_process_rank(p, p->rank, p->size_hint, 0);
+}
+
+static void complain_of(struct recorder *s, const char *trouble, bool urgent)
+{
+	struct vfd_written *w = &s->written;
+
+	if (trouble)
+		host_warn(s->host, urgent, "%s: %s", s->path, trouble);
+	if (w->level)
+		host_warn(s->host, false,
+			"the sampling file came near to sampling.max_size: %llu calls are left out",
+			(unsigned long long)w->thinned);
+}
+
+void recorder_close(struct host *host)
+{
+	struct recorder *s = host->recorder;
+	const char *trouble;
+	char *known;
+	int error;
+
+	if (!s || !s->writer)
+		return;
+	late_ranks(host);
+	recorder_notify_matches(s);
+	tell_clock(s);
+	clock_pair(s);
+	vfd_writer_flush(s->writer);
+	trouble = vfd_writer_trouble(s->writer);
+	known = trouble ? xstrdup(trouble) : NULL;
+	s->written = vfd_writer_written(s->writer);
+	s->replaced = !vfd_writer_is_at(s->writer, s->path);
+	/* the others wait for us as long, and we must not be the last */
+	error = vfd_writer_close(
+		s->writer, host_ticks(host), ending_left(host->conf->agent_deadline_s / 2, KEEP_S));
+	s->writer = NULL;
+	if (error && !known)
+		known = xasprintf("the end of the sampling file is missing: %s", strerror(-error));
+	if (s->reserve >= 0)
+		close(s->reserve);
+	complain_of(s, known, error || s->written.dropped_blocks);
+	free(known);
+	if (s->replaced) {
+		host_warn(host, true,
+			"%s is that of another run now, and the one of this run is gone", s->path);
+		free(s->path);
+		s->path = NULL;
+	}
+}
+
+int recorder_rename(struct host *host, const char *base)
+{
+	struct recorder *s = host->recorder;
+	char *path;
+	int failed;
+
+	if (!s || !s->path)
+		return 0;
+	path = path_of(host, base);
+	failed = strcmp(path, s->path) && rename(s->path, path);
+	if (failed) {
+		complain("cannot rename %s to %s: %s", s->path, path, strerror(errno));
+		free(path);
+		return 1;
+	}
+	free(s->path);
+	s->path = path;
+	return 0;
+}
+
+struct recorder_sum recorder_sum(const struct host *host)
+{
+	struct recorder_sum sum = {NULL, {0}};
+
+	if (host->recorder && host->recorder->path)
+		sum = (struct recorder_sum){host->recorder->path, host->recorder->written};
+	return sum;
+}

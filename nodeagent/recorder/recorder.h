@@ -1,0 +1,58 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Writes the sampling file of a node: events from the replays of threads, and messages of
+ * processes, go to trace/write/writer.h, with the file's numbers for processes, threads,
+ * functions, call paths and communicators.
+ *
+ * Without sampling.active none of these objects exists: all functions then take NULL
+ * and do nothing. A file that cannot be written gives one warning, and the profile is
+ * made as without it.
+ */
+#ifndef VFTR_NODEAGENT_RECORDER_RECORDER_H
+#define VFTR_NODEAGENT_RECORDER_RECORDER_H
+
+#include <stdbool.h>
+#include <stdint.h>
+#include "nodeagent/process/observer.h"
+#include "nodeagent/trace/write/writer.h"
+
+struct host;
+struct process;
+struct recorder;
+struct recorder_process;
+
+/* ---- the file: host->sampling ------------------------------------------------ */
+
+/* True if the disk is behind, and rings should not be read for a while. */
+bool recorder_is_behind(const struct host *host);
+/* If the disk is behind: sleeps until it is not, at most a millisecond. */
+void recorder_wait(struct host *host);
+/*
+ * Called by the agent's loop: starts the writing of all data once a second. Returns the
+ * seconds until the next call; NEVER_S: nothing is due.
+ */
+double recorder_tick(struct host *host);
+/*
+ * After the end of all processes: closes the file, which may wait for the disk. Errors
+ * are warnings.
+ */
+void recorder_close(struct host *host);
+/* Gives the closed file its name. 0, or 1 after a message on stderr. */
+int recorder_rename(struct host *host, const char *base);
+
+/* The numbers of the closed file, for the log; path NULL: there is none. */
+struct recorder_sum {
+	const char *path; /* owned by the agent's sampling */
+	struct vfd_written written;
+};
+struct recorder_sum recorder_sum(const struct host *host);
+
+/* A round of a session has begun (rounds.h). */
+void recorder_round(const struct host *host, uint32_t number, uint64_t ticks);
+
+/* ---- processes: process->sampled ---------------------------------------------- */
+
+/* With the first process that has greeted the file begins. */
+extern const struct process_observer recorder_observer;
+
+#endif

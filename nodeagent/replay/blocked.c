@@ -1,0 +1,50 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * A thread has waited for room in its ring. That is no time of the program: it is
+ * taken off the frame on top and off all that it lies in. A frame gets its time when
+ * it ends, so until then its node may have less than none, modulo 2^64.
+ */
+#include "nodeagent/replay/internal.h"
+#include "shm/atomic.h"
+
+/* No more than there was since the frame was entered and the last wait ended. */
+static uint64_t believed(struct replay *r, const struct frame *f, uint64_t waited, uint64_t until)
+{
+	uint64_t from = f->since > r->blocked_until ? f->since : r->blocked_until, most;
+
+	if (until > r->not_after)
+		until = r->not_after;
+	most = elapsed(from, until);
+	if (until > r->blocked_until)
+		r->blocked_until = until;
+	return waited < most ? waited : most;
+}
+
+bool replay_take_blocked(struct replay *r, const struct ring_record *rec)
+{
+	struct frame *f = r->top;
+	uint64_t waited;
+
+	while (!f->node)
+		f--;
+	waited = believed(r, f, load_relaxed(&rec->word[1]), rec->last & ~RECORD_BLOCKED_MARK);
+	for (struct node *at = f->node; at; at = at->parent)
+		at->ticks -= waited;
+	r->blocked += waited;
+	return true;
+}
+
+void replay_blocked_end(struct replay *r)
+{
+	for (size_t i = 0; r->blocked && i < calltree_nodes(r->tree); i++) {
+		struct node *n = calltree_at(r->tree, i);
+
+		if ((int64_t)n->ticks < 0)
+			n->ticks = 0;
+	}
+}
+
+uint64_t replay_blocked_ticks(const struct replay *r)
+{
+	return r->blocked;
+}

@@ -1,0 +1,471 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "nodeagent/replay/comm/comm.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include "conf/conf.h"
+#include "mpi_id.h"
+#include "nodeagent/replay/comm/internal.h"
+#include "nodeagent/replay/comm/neighbours.h"
+#include "nodeagent/replay/comm/order.h"
+#include "nodeagent/replay/comm/sync.h"
+#include "shm/session.h"
+
+/* An order_found. */
+static void count_ambiguous(void *ctx, const struct order_call *c, uint64_t n)
+{
+	struct traffic *t = ctx;
+	struct traffic_comm *on = &t->sums.comms[c->sums];
+
+	if (c->kind == ORDER_SEND) {
+		t->sums.ambiguous_sends += n;
+		on->ambiguous_sends += n;
+	} else {
+		t->sums.ambiguous_receives += n;
+		on->ambiguous_receives += n;
+	}
+}
+
+struct traffic *traffic_new(const struct conf *c, struct sync *sync)
+{
+	struct traffic *t = xcalloc(1, sizeof(*t));
+
+	t->conf = c;
+	t->sync = sync;
+	t->rank = WIRE_UNKNOWN;
+	t->all_ranks = t->listed = !strcmp(c->mpi_only_for_ranks, "all");
+	if (!t->all_ranks)
+		t->ranges = rank_list_ranges(c->mpi_only_for_ranks, &t->n_ranges);
+	t->order = order_new(count_ambiguous, t);
+	t->requests.free_at = t->requests.free_early = UINT32_MAX;
+	return t;
+}
+
+void traffic_free(struct traffic *t)
+{
+	if (!t)
+		return;
+	if (t->sync)
+		sync_forget(t->sync, t);
+	requests_free(t);
+	comms_free(t);
+	sums_free(t);
+	order_free(t->order);
+	map32_free(&t->late_at);
+	free(t->late);
+	free(t->ranges);
+	free(t);
+}
+
+void traffic_rank(struct traffic *t, int rank, uint64_t job)
+{
+	t->rank = rank;
+	t->job = job;
+	sums_rank_changed(t);
+}
+
+const char *traffic_limit_reached(const struct traffic *t, unsigned i)
+{
+	static const char *const texts[LIMITS] = {
+		[LIMIT_COMMS] = "it has more communicators, or larger irregular ones, than are "
+				"kept: peers in the others are not known",
+		[LIMIT_GONE] = "it frees communicators faster than all its threads are read: "
+			       "some peers are not known",
+		[LIMIT_REQUESTS] = "it has more open requests than are kept: the others count "
+				   "as never completed",
+		[LIMIT_EARLY] = "more requests than are kept were completed by other threads than "
+				"posted them: some count as never completed",
+		[LIMIT_PEERS] = "it has more peers than are kept: the others are one",
+		[LIMIT_COMM_SUMS] = "it uses more communicators than are listed: the rest is "
+				    "listed as others",
+		[LIMIT_FILE_SUMS] = "it opens more files than are listed: the rest is listed as "
+				    "others",
+		[LIMIT_ORDER] = "threads communicate at the same time in longer calls than are "
+				"compared: there may be more ambiguous messages",
+		[LIMIT_THREADS] = "more threads than are kept ended before their requests: their "
+				  "messages are those of others",
+	};
+
+	for (unsigned k = 0; k < LIMITS; k++)
+		if (t->limits & 1u << k && !i--)
+			return texts[k];
+	return NULL;
+}
+
+uint64_t traffic_open_requests(const struct traffic *t)
+{
+	return t->requests.open.n + t->requests.forgotten;
+}
+
+const struct traffic_sums *traffic_sums(const struct traffic *t)
+{
+	return &t->sums;
+}
+
+const struct traffic_thread *traffic_late(const struct traffic *t, size_t *n)
+{
+	*n = t->n_late;
+	return t->late;
+}
+
+bool traffic_in_use(const struct traffic *t)
+{
+	return t->numbers[0].highest || t->numbers[1].highest || t->numbers[2].highest;
+}
+
+/* ---- tracks ---------------------------------------------------------------- */
+
+struct traffic_track *traffic_track_new(struct traffic *t, struct calltree *tree)
+{
+	struct traffic_track *l = xcalloc(1, sizeof(*l));
+
+	l->traffic = t;
+	l->tree = tree;
+	l->number = t->tracks_ever++;
+	t->n_tracks++;
+	return l;
+}
+
+static void drop_pending(struct traffic_track *l, size_t from)
+{
+	for (size_t i = from; i < l->n; i++)
+		comm_drop(l->traffic, l->pending[i].comm);
+	l->traffic->n_pending -= l->n - from;
+	l->n = from;
+}
+
+void traffic_track_end(struct traffic_track *l, struct calltree *past)
+{
+	struct traffic *t = l->traffic;
+
+	drop_pending(l, 0);
+	requests_move(l);
+	if (t->sync)
+		sync_move(t->sync, l, past);
+	if (!--t->n_tracks) {
+		order_settle(t->order);
+		t->limits |= (unsigned)order_incomplete(t->order) << LIMIT_ORDER;
+	}
+	free(l->pending);
+	free(l);
+}
+
+void traffic_track_moved(struct traffic_track *l, const struct node *from)
+{
+	requests_moved(l, from);
+	if (l->traffic->sync)
+		sync_moved(l->traffic->sync, l, from);
+}
+
+bool traffic_pending(const struct traffic_track *l)
+{
+	return l->n > 0;
+}
+
+/* ---- from a record to what is pending --------------------------------------- */
+
+static const char *check_rank(const struct comm *c, uint32_t rank)
+{
+	return c && rank >= comm_ranks(c) ? "a message with a rank that its communicator lacks"
+					  : NULL;
+}
+
+/* The numbers in a record: p->comm is found and held, a file's is made an index. */
+static const char *look_up(struct traffic *t, struct pending *p)
+{
+	const struct message *m = &p->m;
+	struct comm *c = NULL;
+	const char *why = NULL;
+
+	switch (m->kind) {
+	case RECORD_SEND:
+	case RECORD_RECV:
+		why = find_comm(t, m->comm, &c);
+		if (!why)
+			why = check_rank(c, m->peer);
+		break;
+	case RECORD_POST:
+		why = find_comm(t, m->comm, &c);
+		if (!why && !(m->flags & MESSAGE_ANY_SOURCE))
+			why = check_rank(c, m->peer);
+		break;
+	case RECORD_COLLECTIVE:
+		why = find_comm(t, m->comm, &c);
+		break;
+	case RECORD_RMA:
+		why = find_window(t, m->comm, &c);
+		if (!why)
+			why = check_rank(c, m->peer);
+		break;
+	case RECORD_EPOCH:
+		return find_window(t, m->comm, &c);
+	case RECORD_FILE:
+		return find_file(t, m->comm, &p->m.comm);
+	default:
+		break;
+	}
+	p->comm = why ? NULL : comm_hold(c);
+	return why;
+}
+
+/* The call has failed: what it has recorded did not take place. What it has
+ * completed is complete. */
+static void fail_call(struct traffic_track *l, const struct traffic_frame *f, uint64_t now)
+{
+	size_t from = l->n, to;
+
+	while (from && l->pending[from - 1].level == f->level &&
+		l->pending[from - 1].depth == f->depth)
+		from--;
+	to = from;
+	for (size_t i = from; i < l->n; i++) {
+		if (l->pending[i].m.kind == RECORD_DONE) {
+			l->pending[to++] = l->pending[i];
+			continue;
+		}
+		match_call(l, &l->pending[i], now, true);
+		comm_drop(l->traffic, l->pending[i].comm);
+	}
+	l->traffic->n_pending -= l->n - to;
+	l->n = to;
+}
+
+/* ---- what a frame told, when it is over --------------------------------------- */
+
+/* The function of MPI as which a logged operation is shown. */
+static uint32_t logged_function(uint32_t function)
+{
+	static const uint32_t ids[SESSION_COLLECTIVES] = {
+		[SESSION_BARRIER] = VFTR_MPI_BARRIER,
+		[SESSION_BROADCAST] = VFTR_MPI_BCAST,
+		[SESSION_REDUCE] = VFTR_MPI_REDUCE,
+		[SESSION_ALLREDUCE] = VFTR_MPI_ALLREDUCE,
+		[SESSION_GATHER] = VFTR_MPI_GATHER,
+		[SESSION_ALLGATHER] = VFTR_MPI_ALLGATHER,
+		[SESSION_SCATTER] = VFTR_MPI_SCATTER,
+		[SESSION_ALLTOALL] = VFTR_MPI_ALLTOALL,
+	};
+
+	if (function < SESSION_FUNCTION || function - SESSION_FUNCTION >= SESSION_COLLECTIVES)
+		return function;
+	return ids[function - SESSION_FUNCTION];
+}
+
+static bool is_barrier(uint32_t function)
+{
+	return (function & ~LARGE_COUNT) == VFTR_MPI_BARRIER;
+}
+
+static const char *settle_collective(
+	struct traffic_track *l, const struct pending *p, uint64_t ticks)
+{
+	struct traffic *t = l->traffic;
+
+	sums_collective(t, p);
+	neighbours_count(t, p);
+	if (p->m.request)
+		return request_post(l, p);
+	sums_collective_over(t, p);
+	if (!p->timed)
+		return NULL;
+	sums_collective_time(t, p, ticks_between(p->since, ticks));
+	if (t->sync && p->comm && !p->comm->remote_size && key_mpi(p->node->key) != KEY_NO_MPI &&
+		!is_barrier(key_mpi(p->node->key)))
+		sync_arrive(t->sync, l, p, ticks);
+	return NULL;
+}
+
+/* A send, or a receive that was posted, is compared with those of other threads. */
+static void note_order(struct traffic_track *l, const struct pending *p, uint64_t ticks)
+{
+	struct traffic *t = l->traffic;
+	const struct message *m = &p->m;
+	struct order_call c = {.since = p->since,
+		.until = ticks,
+		.track = l->number,
+		.comm = m->comm,
+		.peer = m->peer,
+		.tag = m->field,
+		.kind = m->kind == RECORD_SEND ? ORDER_SEND : ORDER_RECEIVE};
+
+	if (!p->timed || !m->comm || !t->listed || m->flags & MESSAGE_PARTITIONED ||
+		(m->flags & MESSAGE_MATCHED && !is_matched_probe(p->node)))
+		return;
+	if (c.kind == ORDER_RECEIVE) {
+		c.any_source = m->flags & MESSAGE_ANY_SOURCE;
+		c.any_tag = m->flags & MESSAGE_ANY_TAG;
+		c.peer = c.any_source ? 0 : c.peer;
+		c.tag = c.any_tag ? 0 : c.tag;
+	}
+	c.sums = sums_of_comm(t, p->comm);
+	order_add(t->order, &c);
+}
+
+static const char *settle_rma(struct traffic_track *l, const struct pending *p, uint64_t ticks)
+{
+	struct traffic *t = l->traffic;
+	uint32_t peer = comm_peer(p->comm, p->m.peer);
+	uint64_t duration = ticks_between(p->since, ticks);
+
+	if (p->m.bytes)
+		sums_send(t, p, peer, p->m.bytes);
+	if (p->m.request)
+		return request_post(l, p);
+	if (p->m.bytes_received)
+		sums_receive(t, p, peer, p->m.bytes_received);
+	if (p->timed && p->m.bytes)
+		sums_send_time(t, p, peer, p->m.bytes, duration);
+	if (p->timed && p->m.bytes_received)
+		sums_receive_time(t, p, peer, p->m.bytes_received, duration);
+	return NULL;
+}
+
+static const char *count_pending(struct traffic_track *l, const struct pending *p, uint64_t ticks)
+{
+	struct traffic *t = l->traffic;
+	uint64_t duration = ticks_between(p->since, ticks);
+	uint32_t peer;
+
+	switch (p->m.kind) {
+	case RECORD_SEND:
+		peer = comm_peer(p->comm, p->m.peer);
+		sums_send(t, p, peer, p->m.bytes);
+		note_order(l, p, ticks);
+		match_call(l, p, ticks, false);
+		if (p->m.request)
+			return request_post(l, p);
+		if (p->timed)
+			sums_send_time(t, p, peer, p->m.bytes, duration);
+		return NULL;
+	case RECORD_RECV:
+		note_order(l, p, ticks);
+		match_call(l, p, ticks, false);
+		peer = comm_peer(p->comm, p->m.peer);
+		if (p->m.request)
+			request_received(t, p->m.request);
+		sums_receive(t, p, peer, p->m.bytes);
+		if (p->timed)
+			sums_receive_time(t, p, peer, p->m.bytes, duration);
+		return NULL;
+	case RECORD_POST:
+		note_order(l, p, ticks);
+		match_call(l, p, ticks, false);
+		return request_post(l, p);
+	case RECORD_DONE:
+		return request_done(t, &(struct completion){p->m, p->since, ticks, l->number});
+	case RECORD_COLLECTIVE:
+		return settle_collective(l, p, ticks);
+	case RECORD_RMA:
+		return settle_rma(l, p, ticks);
+	case RECORD_FILE:
+		if (p->m.request)
+			return request_post(l, p);
+		sums_file(t, p, p->m.bytes, p->timed ? duration : 0);
+		return NULL;
+	default:
+		return NULL;
+	}
+}
+
+/* Settles a record at the end of its frame; one with a request is reported when that ends. */
+static const char *settle_pending(struct traffic_track *l, const struct pending *p, uint64_t ticks)
+{
+	const char *why = count_pending(l, p, ticks);
+
+	if (!why && p->m.kind != RECORD_POST && p->m.kind != RECORD_DONE &&
+		(!p->m.request || p->m.kind == RECORD_RECV))
+		listener_notify(l->traffic, l->number, p, NULL, ticks);
+	return why;
+}
+
+static void keep_pending(struct traffic_track *l, const struct pending *p)
+{
+	l->pending = grow(l->pending, l->n, &l->cap, sizeof(*l->pending));
+	l->pending[l->n++] = *p;
+	l->traffic->n_pending++;
+}
+
+/* A record of a frame, taken apart. */
+static const char *take_message(
+	struct traffic_track *l, struct pending *p, const struct traffic_frame *f, uint64_t now)
+{
+	struct traffic *t = l->traffic;
+	const char *why = look_up(t, p);
+
+	if (why)
+		return why;
+	switch (p->m.kind) {
+	case RECORD_FAILED:
+		fail_call(l, f, now);
+		return NULL;
+	case RECORD_PARTITION:
+	case RECORD_EPOCH:
+		return NULL; /* nothing that is summed up */
+	case RECORD_COLLECTIVE:
+		share_collective(t, p);
+		break;
+	default:
+		break;
+	}
+	if (f->call && t->n_pending < TRAFFIC_PENDING_MAX) {
+		keep_pending(l, p);
+		return NULL;
+	}
+	p->timed = false;
+	why = settle_pending(l, p, now);
+	comm_drop(t, p->comm);
+	return why;
+}
+
+const char *traffic_record(
+	struct traffic_track *l, const uint64_t *words, const struct traffic_frame *f, uint64_t now)
+{
+	struct pending p = {.node = f->node,
+		.since = f->call ? f->since : now,
+		.level = f->level,
+		.depth = f->depth,
+		.stack = f->stack,
+		.timed = f->call,
+		.entered = f->entered};
+	const char *why;
+	uint32_t more;
+
+	if (!message_read(words, &p.m))
+		return "a record of communication that contradicts its format";
+	if ((p.m.kind == RECORD_POST || p.m.kind == RECORD_DONE) && !p.m.request)
+		return "a request without a number";
+	if (p.m.kind == RECORD_LENGTHS)
+		return traffic_lengths(l->traffic, words);
+	if (p.m.kind == RECORD_EARLIER) {
+		l->earlier = p.m.offset;
+		return NULL;
+	}
+	if (l->earlier && l->earlier < p.since)
+		p.since = l->earlier;
+	l->earlier = 0;
+	if (p.m.kind == RECORD_COLLECTIVE)
+		p.m.field = logged_function(p.m.field);
+	more = p.m.more;
+	p.m.more = 0;
+	why = take_message(l, &p, f, now);
+	for (; more && !why; more--) {
+		p.m.request++;
+		why = take_message(l, &p, f, now);
+	}
+	return why;
+}
+
+const char *traffic_left(struct traffic_track *l, uint32_t level, uint64_t depth, uint64_t ticks)
+{
+	size_t from = l->n;
+	const char *why = NULL;
+
+	while (from && (l->pending[from - 1].level > level ||
+			       (l->pending[from - 1].level == level &&
+				       l->pending[from - 1].depth >= depth)))
+		from--;
+	for (size_t i = from; i < l->n && !why; i++)
+		why = settle_pending(l, &l->pending[i], ticks);
+	drop_pending(l, from);
+	return why;
+}

@@ -1,0 +1,182 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Communication of one process, as its records tell it (shm/message.h): open
+ * requests, communicators, and sums by call path, peer, communicator, size and
+ * file. Memory grows with what is different - call paths, peers, communicators
+ * in use, open requests - and never with the number of messages. Everything
+ * here is untrusted input: a record that contradicts the others is an error
+ * that quarantines the process, never a wrong index.
+ *
+ *  - what the records of a frame tell is settled when the frame is left: then
+ *    FAILED has had its chance, and the times are known
+ *  - a send counts when it was posted, a receive when it is complete; durations
+ *    and bandwidths count when it is known that the call or request has ended
+ *  - mpi.only_for_ranks: a message counts if this rank and the peer's are in the
+ *    list, also one of a collective call (share.h); files always count
+ *  - records of threads are read one thread after the other: a DONE may be read
+ *    before what it completes, and waits for it
+ */
+#ifndef VFTR_NODEAGENT_REPLAY_COMM_COMM_H
+#define VFTR_NODEAGENT_REPLAY_COMM_COMM_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include "nodeagent/replay/tree/calltree.h"
+#include "shm/wire.h"
+
+struct conf;
+struct match_process;
+struct sync;
+struct traffic;
+struct traffic_track; /* one thread */
+
+/* So many a process may have at once; what is beyond counts less exactly. Smaller in tests. */
+#ifndef TRAFFIC_COMMS_MAX
+#define TRAFFIC_COMMS_MAX    (1u << 18) /* beyond: peers are PROFILE_ELSEWHERE */
+#define TRAFFIC_RUNS_MAX     (1u << 20)
+#define TRAFFIC_GONE_MAX     (1u << 14) /* freed, and kept for records not yet read */
+#define TRAFFIC_REQUESTS_MAX (1u << 20)
+#define TRAFFIC_EARLY_MAX    (1u << 16) /* completions read before what they complete */
+#define TRAFFIC_PENDING_MAX  (1u << 18) /* records in frames that are open */
+#define TRAFFIC_PEERS_MAX    (1u << 20)
+#define TRAFFIC_SUMS_MAX     4096u /* communicators, files: the rest is summed up as others */
+#define TRAFFIC_LATE_MAX     4096u /* threads that ended before their requests */
+#endif
+
+/* conf and sync must outlive it; sync: NULL without mpi.show_sync_time. */
+struct traffic *traffic_new(const struct conf *c, struct sync *sync);
+void traffic_free(struct traffic *t);
+
+/* A thread whose records make this tree. Tracks are numbered from 0. */
+struct traffic_track *traffic_track_new(struct traffic *t, struct calltree *tree);
+/*
+ * The thread has ended, its frames are closed, and its tree was added to `past`
+ * (calltree_add()) but not yet freed. Frees the track.
+ */
+void traffic_track_end(struct traffic_track *l, struct calltree *past);
+
+/* The counts of `from` and all below it have moved; next leads to where
+ * (calltree_move()). No frame there is open. */
+void traffic_track_moved(struct traffic_track *l, const struct node *from);
+
+/* The frame that a record stands in. */
+struct traffic_frame {
+	struct node *node;
+	bool call; /* it is the MPI call that is told of; else its enter was lost */
+	uint32_t level;
+	uint64_t depth; /* level, depth: frames that are left later are not larger */
+	uint64_t since;
+	uint32_t stack; /* for the listener (listener.h) */
+	bool entered;	/* the enter of that stack was recorded where the listener records */
+};
+
+/*
+ * Takes a record whose last word is not zero. words: all words of it. now: time of the last
+ * record, ticks. Returns NULL, or a static text that says why the record makes no sense:
+ * then no other record may be given.
+ */
+const char *traffic_record(struct traffic_track *l, const uint64_t *words,
+	const struct traffic_frame *f, uint64_t now);
+/* The frame is left at ticks, and all above it. Result as before. */
+const char *traffic_left(struct traffic_track *l, uint32_t level, uint64_t depth, uint64_t ticks);
+/* Does anything wait for its frame to be left? */
+bool traffic_pending(const struct traffic_track *l);
+
+/* Definitions. NULL, or a static text: why the message makes no sense. bytes: of the data
+ * behind it. */
+const char *traffic_define_comm(struct traffic *t, const struct wire_comm *m, size_t bytes);
+const char *traffic_define_object(
+	struct traffic *t, enum wire_kind kind, const struct wire_object *m, const char *name);
+const char *traffic_name(struct traffic *t, const struct wire_about *m, const char *name);
+/* It stays known until traffic_sweep(): other threads may still speak of it. */
+const char *traffic_gone(struct traffic *t, const struct wire_about *m);
+/* All threads' records up to these ticks have been read. */
+void traffic_sweep(struct traffic *t, uint64_t ticks);
+/* Whether there is something to sweep. */
+bool traffic_has_gone(const struct traffic *t);
+/* Whether anything was ever defined. */
+bool traffic_in_use(const struct traffic *t);
+
+/* World rank of this process, and of which job. */
+void traffic_rank(struct traffic *t, int rank, uint64_t job);
+
+/* From now on its messages go to the matcher, with ranks in this job. match NULL: no more. */
+void traffic_match(struct traffic *t, struct match_process *match, uint64_t job);
+
+/*
+ * An MPI process has joined a session (session/session.h): communicators from SESSION_COMM_FIRST on
+ * have ranks of this job, where it is `rank`, and their messages go to `match`, which may be
+ * NULL.
+ */
+void traffic_session(struct traffic *t, struct match_process *match, uint32_t rank, uint64_t job);
+
+/* One sentence per limit above that was reached, or NULL; i = 0, 1, ... */
+const char *traffic_limit_reached(const struct traffic *t, unsigned i);
+
+struct traffic_peer {
+	uint32_t peer; /* world rank in the process's own job, or PROFILE_ELSEWHERE */
+	bool listed;
+	uint64_t sends, receives, bytes_sent, bytes_received;
+};
+
+struct traffic_size {
+	uint64_t sends, receives, bytes_sent, bytes_received;
+};
+
+struct traffic_comm {
+	uint64_t id; /* 0: all others */
+	char *name;  /* or NULL */
+	uint32_t kind, size, remote_size;
+	uint64_t sends, receives, bytes_sent, bytes_received;
+	uint64_t collectives, collective_bytes_sent, collective_bytes_received;
+	uint64_t collective_ticks;
+	uint64_t ambiguous_sends, ambiguous_receives;
+};
+
+struct traffic_file {
+	char *name;
+	uint64_t opens, reads, writes, bytes_read, bytes_written;
+	uint64_t read_ticks, write_ticks;
+};
+
+/* Class of a message's size: 0 is 0 bytes, k is 2^(k-1) to 2^k - 1. */
+#define TRAFFIC_SIZES 65
+
+struct traffic_sums {
+	struct traffic_peer *peers;
+	size_t n_peers, cap_peers;
+	struct traffic_size sizes[TRAFFIC_SIZES];
+	struct traffic_comm *comms;
+	size_t n_comms, cap_comms;
+	struct traffic_file *files;
+	size_t n_files, cap_files;
+	/* of messages between two ranks: order.h; complete when all tracks have ended */
+	uint64_t ambiguous_sends, ambiguous_receives;
+};
+
+/* What was settled until now; owned by t. */
+const struct traffic_sums *traffic_sums(const struct traffic *t);
+/* Requests that were posted and never seen to complete. */
+uint64_t traffic_open_requests(const struct traffic *t);
+
+/* Those of one kind (enum node_open) that one node has posted. */
+struct traffic_open {
+	const struct node *node;
+	uint32_t kind;
+	uint64_t requests;
+};
+/*
+ * The same ones by what has posted them, sorted by node and kind, each once. Not in it are
+ * those that were given up: they are in the extra of their nodes. The caller frees it.
+ */
+struct traffic_open *traffic_open(const struct traffic *t, size_t *n);
+
+/* What a track has posted and what was completed, or taken back, after its end. */
+struct traffic_thread {
+	uint32_t thread; /* number of the track, or PROFILE_NONE: of several */
+	uint64_t sends, receives, bytes_sent, bytes_received; /* modulo 2^64 */
+};
+const struct traffic_thread *traffic_late(const struct traffic *t, size_t *n);
+
+#endif

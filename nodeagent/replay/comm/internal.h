@@ -1,0 +1,263 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* What the files traffic*.c share, and nobody else. */
+#ifndef VFTR_NODEAGENT_REPLAY_COMM_INTERNAL_H
+#define VFTR_NODEAGENT_REPLAY_COMM_INTERNAL_H
+
+#include "nodeagent/base/map.h"
+#include "nodeagent/base/rank.h"
+#include "nodeagent/replay/comm/share.h"
+#include "nodeagent/replay/comm/listener.h"
+#include "nodeagent/replay/comm/comm.h"
+#include "shm/message.h"
+
+/* In the id of a function: its form with large counts (MPI_Send_c). */
+#define LARGE_COUNT 1u
+
+#define NO_SUMS UINT32_MAX
+
+enum traffic_limit {
+	LIMIT_COMMS,
+	LIMIT_GONE,
+	LIMIT_REQUESTS,
+	LIMIT_EARLY,
+	LIMIT_PEERS,
+	LIMIT_COMM_SUMS,
+	LIMIT_FILE_SUMS,
+	LIMIT_ORDER,
+	LIMIT_THREADS,
+	LIMITS
+};
+
+/* ---- communicators, windows, files: communicators.c ----------------------- */
+
+struct run {
+	int32_t first, stride;
+	uint32_t before; /* members of the runs before */
+};
+
+struct comm {
+	uint64_t id;
+	uint32_t number, kind, size, remote_size;
+	uint32_t rank;		  /* of the process in it */
+	uint32_t members;	  /* that runs[] give */
+	uint32_t refs;		  /* its number, windows, open requests, messages in open frames */
+	uint32_t sums;		  /* index into sums.comms, or NO_SUMS */
+	uint32_t local, local_of; /* members on this node, as counted by sync.c */
+	uint32_t told;		  /* its number in the listener, or 0 */
+	uint64_t job;		  /* that its members are ranks of; 0: the process's own */
+	char *name;
+	struct run *runs;
+	size_t n_runs, cap_runs;
+	struct topology *topology; /* neighbours.h, or NULL */
+	struct shares *shares;	   /* share.h, or NULL */
+};
+
+/* Ranks that records may name: of the remote group, if there is one. */
+static inline uint32_t comm_ranks(const struct comm *c)
+{
+	return c->remote_size ? c->remote_size : c->size;
+}
+
+/* With those of the own group, where that is another one. */
+static inline uint32_t comm_all(const struct comm *c)
+{
+	return c->remote_size + c->size;
+}
+
+/* World rank, or PROFILE_ELSEWHERE; rank < comm_ranks(c), or c NULL. Of the own group of an
+ * intercommunicator: rank + remote_size. */
+uint32_t comm_world(const struct comm *c, uint32_t rank);
+/* The same, if it is a rank of the process's own job. */
+static inline uint32_t comm_peer(const struct comm *c, uint32_t rank)
+{
+	return c && c->job ? PROFILE_ELSEWHERE : comm_world(c, rank);
+}
+bool comm_has_world(const struct comm *c, uint32_t world);
+
+/*
+ * What a record's number means. NULL, or an error. *c is NULL for number 0 and
+ * for what is no longer, or was never, kept.
+ */
+const char *find_comm(struct traffic *t, uint32_t number, struct comm **c);
+const char *find_window(struct traffic *t, uint32_t number, struct comm **c);
+/* *sums is NO_SUMS where *c would be NULL. */
+const char *find_file(struct traffic *t, uint32_t number, uint32_t *sums);
+
+static inline struct comm *comm_hold(struct comm *c)
+{
+	if (c)
+		c->refs++;
+	return c;
+}
+void comm_drop(struct traffic *t, struct comm *c);
+void comms_free(struct traffic *t);
+
+/* Live numbers of one kind of object. */
+struct numbers {
+	struct map32 live; /* number -> index into slots[], or into sums.files */
+	uint32_t highest;
+};
+
+struct gone {
+	uint64_t ticks;
+	uint32_t object, number;
+};
+
+/* ---- requests: requests.c ----------------------------------------- */
+
+/* A record that waits for the end of its frame. */
+struct pending {
+	struct message m;
+	struct comm *comm; /* held; of a window for RMA */
+	struct node *node;
+	uint64_t since;
+	uint64_t depth;
+	uint32_t level;
+	uint32_t stack; /* of struct traffic_frame */
+	bool timed, entered;
+	struct share share; /* COLLECTIVE: what of it counts */
+};
+
+struct request {
+	struct pending of;	     /* what posted it */
+	struct traffic_track *track; /* NULL: it has ended */
+	uint32_t thread;	     /* its number */
+	bool probed;		     /* MATCHED: the record of the probe was read */
+	bool taken;		     /* it is more than a probe */
+	uint32_t next_free;
+};
+
+/* A DONE, and the call and thread that learnt of it. */
+struct completion {
+	struct message m;
+	uint64_t since, ticks;
+	uint32_t thread;
+};
+
+struct early {
+	struct completion c; /* kind POST: the record of a probe that no longer counts */
+	uint32_t next_free;
+};
+
+struct requests {
+	struct map32 open, early; /* number -> index into ... */
+	struct request *at;
+	struct early *early_at;
+	size_t n, cap, n_early, cap_early;
+	uint32_t free_at, free_early; /* first of the unused ones */
+	size_t hand;		      /* where early ones are given up next */
+	uint64_t forgotten;
+};
+
+/* Results as of traffic_left(). */
+const char *request_post(struct traffic_track *l, const struct pending *p);
+const char *request_done(struct traffic *t, const struct completion *c);
+/* An Mrecv has received what a probe of this number had found. */
+void request_received(struct traffic *t, uint32_t number);
+/* Whether it is the node of a function that takes messages out of the queue by probing. */
+bool is_matched_probe(const struct node *n);
+/* Nodes of the track's tree are now their counterparts. */
+void requests_move(struct traffic_track *l);
+/* Only those at `from` and below it; the track goes on. */
+void requests_moved(struct traffic_track *l, const struct node *from);
+void requests_free(struct traffic *t);
+
+/* ---- matching: match.c; nothing without a matcher --------------------- */
+
+/* A SEND, RECV or POST; until: when its call ended. */
+void match_call(struct traffic_track *l, const struct pending *p, uint64_t until, bool failed);
+/* c is known no more. */
+void match_comm_gone(struct traffic *t, const struct comm *c);
+/* q has ended. */
+void match_completion(const struct traffic *t, const struct request *q, const struct completion *c);
+
+/* ---- sums: sums.c --------------------------------------------------- */
+
+/* What p tells of; bytes and peer (a world rank) as they turned out. */
+void sums_send(struct traffic *t, const struct pending *p, uint32_t peer, uint64_t bytes);
+void sums_send_cancelled(struct traffic *t, const struct pending *p, uint32_t peer, uint64_t bytes);
+void sums_send_time(
+	struct traffic *t, const struct pending *p, uint32_t peer, uint64_t bytes, uint64_t ticks);
+void sums_receive(struct traffic *t, const struct pending *p, uint32_t peer, uint64_t bytes);
+void sums_receive_time(
+	struct traffic *t, const struct pending *p, uint32_t peer, uint64_t bytes, uint64_t ticks);
+/* A message of a collective call of neighbours: in the matrix only. */
+void sums_neighbour(struct traffic *t, uint32_t peer, bool received, uint64_t bytes);
+/* A collective call: what it sends when it is posted, the rest when it is over. */
+void sums_collective(struct traffic *t, const struct pending *p);
+void sums_collective_over(struct traffic *t, const struct pending *p);
+void sums_collective_time(struct traffic *t, const struct pending *p, uint64_t ticks);
+void sums_file(struct traffic *t, const struct pending *p, uint64_t bytes, uint64_t ticks);
+/* Index of the sums of files of this name, made if need be. */
+uint32_t sums_of_file(struct traffic *t, const char *name);
+/* Index of the sums of a communicator, made if need be; c may be NULL. */
+uint32_t sums_of_comm(struct traffic *t, struct comm *c);
+void sums_rank_changed(struct traffic *t);
+/* Whether messages to and from it count; peer: world rank. */
+bool sums_is_listed(const struct traffic *t, uint32_t peer);
+void sums_free(struct traffic *t);
+
+/* ---- each for itself: listener.c ------------------------------------------ */
+
+/* The number that the listener has for c, or 0. */
+uint32_t listener_comm(struct traffic *t, struct comm *c);
+/* It is over. done: NULL if it has no request, or what has completed it. */
+void listener_notify(struct traffic *t, uint32_t thread, const struct pending *p,
+	const struct message *done, uint64_t ticks);
+
+struct traffic {
+	const struct conf *conf;
+	struct sync *sync;
+	struct traffic_listener listener; /* message NULL: nobody listens */
+	struct match_process *match;	  /* or NULL */
+	uint64_t match_job;
+	struct match_process *session_match; /* of communicators with a job of their own */
+	uint64_t session_job;
+	uint32_t session_rank;
+	uint64_t job;
+	int rank;
+	bool all_ranks, listed;	   /* mpi.only_for_ranks: is everybody, am I? */
+	struct rank_range *ranges; /* the list, or NULL */
+	size_t n_ranges;
+
+	struct numbers numbers[3]; /* by enum wire_object_kind */
+	struct comm **slots;	   /* of communicators and windows */
+	size_t n_slots, cap_slots;
+	uint32_t *vacant; /* slots */
+	size_t n_vacant, cap_vacant;
+	size_t n_comms, n_runs; /* alive */
+	size_t n_lengths;	/* kept, of messages between neighbours */
+	struct gone *gone;	/* oldest first from first_gone on */
+	size_t first_gone, n_gone, cap_gone;
+
+	struct requests requests;
+	size_t n_pending; /* of all tracks */
+
+	struct order *order;
+	uint32_t n_tracks, tracks_ever;
+	struct map32 late_at; /* 1 + thread -> index into late[] */
+	struct traffic_thread *late;
+	size_t n_late, cap_late;
+
+	struct traffic_sums sums;
+	struct map64 peer_at, comm_at, file_at; /* index into sums by peer, id, hash of the name */
+	uint32_t last_peer;			/* index */
+	unsigned limits;			/* bits, by enum traffic_limit */
+};
+
+struct traffic_track {
+	struct traffic *traffic;
+	struct calltree *tree;
+	uint32_t number;
+	struct pending *pending;
+	size_t n, cap;
+	size_t n_open;	  /* requests it has posted */
+	uint64_t earlier; /* when the next message took place, or 0 */
+};
+
+static inline uint64_t ticks_between(uint64_t from, uint64_t to)
+{
+	return (int64_t)(to - from) > 0 ? to - from : 0;
+}
+
+#endif

@@ -1,0 +1,68 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Gives settled records to the matcher, with ids of processes in place of ranks. */
+#include "nodeagent/match/process.h"
+#include "nodeagent/replay/comm/internal.h"
+
+void traffic_match(struct traffic *t, struct match_process *match, uint64_t job)
+{
+	t->match = match;
+	t->match_job = job;
+}
+
+void traffic_session(struct traffic *t, struct match_process *match, uint32_t rank, uint64_t job)
+{
+	t->session_rank = rank;
+	t->session_match = match;
+	t->session_job = job;
+}
+
+/* The id (match_proc_id()) of a rank in c, or in its remote group. */
+static uint64_t place_of(const struct traffic *t, const struct comm *c, uint32_t rank)
+{
+	uint32_t world = rank < comm_ranks(c) ? comm_world(c, rank) : PROFILE_ELSEWHERE;
+
+	return world == PROFILE_ELSEWHERE ? MATCH_ELSEWHERE
+					  : match_proc_id(c->job ? c->job : t->match_job, world);
+}
+
+void match_call(struct traffic_track *l, const struct pending *p, uint64_t until, bool failed)
+{
+	const struct traffic *t = l->traffic;
+	struct match_message m = {.m = &p->m,
+		.since = p->since,
+		.until = until,
+		.thread = l->number,
+		.failed = failed};
+
+	struct match_process *match;
+
+	if (!p->comm)
+		return;
+	match = p->comm->job ? t->session_match : t->match;
+	if (!match)
+		return;
+	m.comm = p->comm->id;
+	m.peer = place_of(t, p->comm, p->m.peer);
+	m.probe = p->m.kind == RECORD_POST && p->m.flags & MESSAGE_MATCHED &&
+		  is_matched_probe(p->node);
+	match_process_message(match, &m);
+}
+
+void match_comm_gone(struct traffic *t, const struct comm *c)
+{
+	if (t->match)
+		match_process_comm_gone(t->match, c->id, (uint64_t)c->size + c->remote_size);
+}
+
+void match_completion(const struct traffic *t, const struct request *q, const struct completion *c)
+{
+	const struct match_message m = {.m = &c->m,
+		.comm = q->of.comm ? q->of.comm->id : 0,
+		.peer = q->of.comm ? place_of(t, q->of.comm, c->m.peer) : MATCH_ELSEWHERE,
+		.since = c->since,
+		.until = c->ticks,
+		.thread = c->thread};
+
+	if (t->match && q->of.comm)
+		match_process_done(t->match, &q->of.m, &m);
+}

@@ -1,0 +1,40 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * The messages of collective calls, as far as the process records them: their lengths if
+ * they differ (LENGTHS records), and the neighbours in a topology. Lengths go to the listener
+ * as they come; those of neighbours are also kept until their call, whose messages count in
+ * the matrix: the memory grows with the number of neighbours only.
+ */
+#ifndef VFTR_NODEAGENT_REPLAY_COMM_NEIGHBOURS_H
+#define VFTR_NODEAGENT_REPLAY_COMM_NEIGHBOURS_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+struct comm;
+struct message;
+struct pending;
+struct share;
+struct topology; /* of a communicator */
+struct traffic;
+struct wire_neighbours;
+
+/* Most lengths of a process that are kept, over all communicators. */
+#ifndef TRAFFIC_LENGTHS_MAX
+#define TRAFFIC_LENGTHS_MAX (1u << 20)
+#endif
+
+/* NULL, or why the message makes no sense; bytes: of data behind it. */
+const char *traffic_define_neighbours(
+	struct traffic *t, const struct wire_neighbours *m, size_t bytes);
+/* Takes a LENGTHS record; result as before. */
+const char *traffic_lengths(struct traffic *t, const uint64_t *words);
+/* Counts the messages of a collective call that did not fail, if it is one of neighbours. */
+void neighbours_count(struct traffic *t, const struct pending *p);
+/* Adds those of its messages whose ranks are all listed, before neighbours_count(). */
+void neighbours_share(struct traffic *t, const struct pending *p, struct share *s);
+/* Sends the neighbours of c to the listener, which has this number for c. */
+void neighbours_notify(struct traffic *t, struct comm *c, uint32_t told);
+void topology_free(struct traffic *t, struct topology *y);
+
+#endif

@@ -1,0 +1,313 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Counting: by call path, peer, size, communicator and file. */
+#include <stdlib.h>
+#include <string.h>
+#include "conf/conf.h"
+#include "nodeagent/replay/comm/internal.h"
+#include "shm/fnv.h"
+
+#define FILE_NAME_MAX 4096
+#define OTHERS	      "others"
+
+/* Bytes per tick times 2^32. */
+static unsigned __int128 bandwidth_of(uint64_t bytes, uint64_t ticks)
+{
+	if (!ticks)
+		ticks = 1;
+	if (bytes >> 32)
+		return ((unsigned __int128)bytes << 32) / ticks;
+	return (bytes << 32) / ticks;
+}
+
+static unsigned size_class(uint64_t bytes)
+{
+	return bytes ? 64 - (unsigned)__builtin_clzll(bytes) : 0;
+}
+
+/* ---- peers ------------------------------------------------------------------------ */
+
+bool sums_is_listed(const struct traffic *t, uint32_t peer)
+{
+	return t->all_ranks || (t->listed && peer < PROFILE_UNRANKED &&
+				       rank_list_has(t->conf->mpi_only_for_ranks, peer));
+}
+
+void sums_rank_changed(struct traffic *t)
+{
+	t->listed = t->all_ranks ||
+		    (t->rank >= 0 && rank_list_has(t->conf->mpi_only_for_ranks, (unsigned)t->rank));
+	for (size_t i = 0; i < t->sums.n_peers; i++)
+		t->sums.peers[i].listed = sums_is_listed(t, t->sums.peers[i].peer);
+}
+
+static struct traffic_peer *peer_of(struct traffic *t, uint32_t peer)
+{
+	struct traffic_sums *s = &t->sums;
+	const uint32_t *i;
+
+	if (t->last_peer < s->n_peers && s->peers[t->last_peer].peer == peer)
+		return &s->peers[t->last_peer];
+	i = map64_find(&t->peer_at, peer);
+	if (!i && s->n_peers >= TRAFFIC_PEERS_MAX && peer != PROFILE_ELSEWHERE) {
+		t->limits |= 1u << LIMIT_PEERS;
+		return peer_of(t, PROFILE_ELSEWHERE);
+	}
+	if (i) {
+		t->last_peer = *i;
+		return &s->peers[*i];
+	}
+	map64_add(&t->peer_at, peer, (uint32_t)s->n_peers);
+	s->peers = grow(s->peers, s->n_peers, &s->cap_peers, sizeof(*s->peers));
+	s->peers[s->n_peers] =
+		(struct traffic_peer){.peer = peer, .listed = sums_is_listed(t, peer)};
+	return &s->peers[s->n_peers++];
+}
+
+/* ---- communicators and files --------------------------------------------------------- */
+
+static struct traffic_comm *add_comm(struct traffic *t, uint64_t id, const struct comm *c)
+{
+	struct traffic_sums *s = &t->sums;
+
+	s->comms = grow(s->comms, s->n_comms, &s->cap_comms, sizeof(*s->comms));
+	map64_add(&t->comm_at, id, (uint32_t)s->n_comms);
+	s->comms[s->n_comms] = (struct traffic_comm){.id = id, .kind = WIRE_COMM_UNKNOWN};
+	if (c) {
+		s->comms[s->n_comms].name = c->name ? xstrdup(c->name) : NULL;
+		s->comms[s->n_comms].kind = c->kind;
+		s->comms[s->n_comms].size = c->size;
+		s->comms[s->n_comms].remote_size = c->remote_size;
+	} else {
+		s->comms[s->n_comms].name = xstrdup(OTHERS);
+	}
+	return &s->comms[s->n_comms++];
+}
+
+static struct traffic_comm *comm_sums(struct traffic *t, struct comm *c)
+{
+	struct traffic_sums *s = &t->sums;
+	uint64_t id = c ? c->id : 0;
+	const uint32_t *i;
+
+	if (c && c->sums != NO_SUMS)
+		return &s->comms[c->sums];
+	i = map64_find(&t->comm_at, id);
+	if (!i && id && s->n_comms >= TRAFFIC_SUMS_MAX) {
+		t->limits |= 1u << LIMIT_COMM_SUMS;
+		id = 0;
+		i = map64_find(&t->comm_at, id);
+	}
+	if (!i)
+		add_comm(t, id, id ? c : NULL);
+	i = map64_find(&t->comm_at, id);
+	if (c)
+		c->sums = *i;
+	return &s->comms[*i];
+}
+
+uint32_t sums_of_comm(struct traffic *t, struct comm *c)
+{
+	return (uint32_t)(comm_sums(t, c) - t->sums.comms);
+}
+
+uint32_t sums_of_file(struct traffic *t, const char *name)
+{
+	struct traffic_sums *s = &t->sums;
+	char *copy = xasprintf("%.*s", FILE_NAME_MAX, name);
+	const uint32_t *known;
+	uint64_t hash;
+
+	if (s->n_files >= TRAFFIC_SUMS_MAX && !map64_find(&t->file_at, fnv_text(FNV_BEGIN, copy))) {
+		t->limits |= 1u << LIMIT_FILE_SUMS;
+		free(copy);
+		copy = xstrdup(OTHERS);
+	}
+	for (hash = fnv_text(FNV_BEGIN, copy); (known = map64_find(&t->file_at, hash)); hash++)
+		if (!strcmp(s->files[*known].name, copy)) {
+			free(copy);
+			return *known;
+		}
+	s->files = grow(s->files, s->n_files, &s->cap_files, sizeof(*s->files));
+	s->files[s->n_files] = (struct traffic_file){.name = copy};
+	map64_add(&t->file_at, hash, (uint32_t)s->n_files);
+	return (uint32_t)s->n_files++;
+}
+
+void sums_free(struct traffic *t)
+{
+	for (size_t i = 0; i < t->sums.n_comms; i++)
+		free(t->sums.comms[i].name);
+	for (size_t i = 0; i < t->sums.n_files; i++)
+		free(t->sums.files[i].name);
+	free(t->sums.peers);
+	free(t->sums.comms);
+	free(t->sums.files);
+	map64_free(&t->peer_at);
+	map64_free(&t->comm_at);
+	map64_free(&t->file_at);
+}
+
+/* ---- messages ----------------------------------------------------------------------- */
+
+/* n: 1, or -1 to take it back. */
+static void count_send(
+	struct traffic *t, const struct pending *p, uint32_t peer, uint64_t bytes, uint64_t n)
+{
+	struct traffic_peer *to = peer_of(t, peer);
+	struct traffic_size *size = &t->sums.sizes[size_class(bytes)];
+	struct traffic_comm *c;
+	struct node_messages *m;
+
+	if (!to->listed)
+		return;
+	c = comm_sums(t, p->comm);
+	m = &calltree_extra(p->node)->messages;
+	bytes *= n;
+	to->sends += n;
+	to->bytes_sent += bytes;
+	size->sends += n;
+	size->bytes_sent += bytes;
+	c->sends += n;
+	c->bytes_sent += bytes;
+	m->sends += n;
+	m->bytes_sent += bytes;
+}
+
+void sums_send(struct traffic *t, const struct pending *p, uint32_t peer, uint64_t bytes)
+{
+	count_send(t, p, peer, bytes, 1);
+}
+
+void sums_send_cancelled(struct traffic *t, const struct pending *p, uint32_t peer, uint64_t bytes)
+{
+	count_send(t, p, peer, bytes, (uint64_t)-1);
+}
+
+void sums_receive(struct traffic *t, const struct pending *p, uint32_t peer, uint64_t bytes)
+{
+	struct traffic_peer *from = peer_of(t, peer);
+	struct traffic_size *size = &t->sums.sizes[size_class(bytes)];
+	struct traffic_comm *c;
+	struct node_messages *m;
+
+	if (!from->listed)
+		return;
+	c = comm_sums(t, p->comm);
+	m = &calltree_extra(p->node)->messages;
+	from->receives++;
+	from->bytes_received += bytes;
+	size->receives++;
+	size->bytes_received += bytes;
+	c->receives++;
+	c->bytes_received += bytes;
+	m->receives++;
+	m->bytes_received += bytes;
+}
+
+void sums_neighbour(struct traffic *t, uint32_t peer, bool received, uint64_t bytes)
+{
+	struct traffic_peer *with = peer_of(t, peer);
+
+	if (!with->listed)
+		return;
+	*(received ? &with->receives : &with->sends) += 1;
+	*(received ? &with->bytes_received : &with->bytes_sent) += bytes;
+}
+
+void sums_send_time(
+	struct traffic *t, const struct pending *p, uint32_t peer, uint64_t bytes, uint64_t ticks)
+{
+	struct node_messages *m;
+
+	if (!peer_of(t, peer)->listed)
+		return;
+	m = &calltree_extra(p->node)->messages;
+	m->send_ticks += ticks;
+	m->send_bandwidth += bandwidth_of(bytes, ticks);
+}
+
+void sums_receive_time(
+	struct traffic *t, const struct pending *p, uint32_t peer, uint64_t bytes, uint64_t ticks)
+{
+	struct node_messages *m;
+
+	if (!peer_of(t, peer)->listed)
+		return;
+	m = &calltree_extra(p->node)->messages;
+	m->receive_ticks += ticks;
+	m->receive_bandwidth += bandwidth_of(bytes, ticks);
+}
+
+/* ---- collective calls ------------------------------------------------------------------ */
+
+void sums_collective(struct traffic *t, const struct pending *p)
+{
+	const struct share *s = &p->share;
+	struct traffic_comm *c;
+	struct node_messages *m;
+
+	if (!t->listed)
+		return;
+	c = comm_sums(t, p->comm);
+	c->collectives++;
+	c->collective_bytes_sent += s->bytes;
+	if (!s->sends && !s->bytes)
+		return;
+	m = &calltree_extra(p->node)->messages;
+	m->sends += s->sends;
+	m->bytes_sent += s->bytes;
+}
+
+void sums_collective_over(struct traffic *t, const struct pending *p)
+{
+	const struct share *s = &p->share;
+	struct node_messages *m;
+
+	if (!t->listed)
+		return;
+	comm_sums(t, p->comm)->collective_bytes_received += s->bytes_received;
+	if (!s->receives && !s->bytes_received)
+		return;
+	m = &calltree_extra(p->node)->messages;
+	m->receives += s->receives;
+	m->bytes_received += s->bytes_received;
+}
+
+/* Each of its messages takes as long as the call, at an equal share of the bytes. */
+void sums_collective_time(struct traffic *t, const struct pending *p, uint64_t ticks)
+{
+	const struct share *s = &p->share;
+	struct node_messages *m;
+
+	if (!t->listed)
+		return;
+	comm_sums(t, p->comm)->collective_ticks += ticks;
+	if (!s->sends && !s->receives)
+		return;
+	m = &calltree_extra(p->node)->messages;
+	m->send_ticks += s->sends * ticks;
+	m->receive_ticks += s->receives * ticks;
+	m->send_bandwidth += s->sends ? bandwidth_of(s->bytes, ticks) : 0;
+	m->receive_bandwidth += s->receives ? bandwidth_of(s->bytes_received, ticks) : 0;
+}
+
+/* ---- files -------------------------------------------------------------------------------- */
+
+void sums_file(struct traffic *t, const struct pending *p, uint64_t bytes, uint64_t ticks)
+{
+	struct traffic_file *f;
+
+	if (p->m.comm == NO_SUMS) /* an index by now */
+		return;
+	f = &t->sums.files[p->m.comm];
+	if (p->m.flags & MESSAGE_READ) {
+		f->reads++;
+		f->bytes_read += bytes;
+		f->read_ticks += ticks;
+	}
+	if (p->m.flags & MESSAGE_WRITE) {
+		f->writes++;
+		f->bytes_written += bytes;
+		f->write_ticks += ticks;
+	}
+}

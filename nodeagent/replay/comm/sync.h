@@ -1,0 +1,57 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * The waits of blocking collective calls for each other (mpi.show_sync_time), from
+ * the times at which the members entered: no barrier is added to the program.
+ * Only members on this node are compared: clocks of different nodes are not,
+ * so a wait for another node stays part of the call. Calls on
+ * intercommunicators and MPI_Barrier, which is all waiting, are left out.
+ *
+ * Each instance of a collective call (communicator, ticket) is kept until all
+ * members that live on this node have left it. Then each gets a child of its
+ * call, "MPI_Xxx_sync", with the time from its own enter to the latest one, or
+ * to its own exit if that was earlier. A listener (listener.h) is told the same.
+ */
+#ifndef VFTR_NODEAGENT_REPLAY_COMM_SYNC_H
+#define VFTR_NODEAGENT_REPLAY_COMM_SYNC_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+struct calltree;
+struct node;
+struct pending;
+struct sync;
+struct traffic;
+struct traffic_track;
+
+#ifndef SYNC_OPEN_MAX
+#define SYNC_OPEN_MAX 65536u /* instances; then the oldest is dropped */
+#endif
+
+/* A rank that lives on this node. */
+struct sync_member {
+	uint64_t job;
+	bool job_known; /* else it is a member in any job */
+	uint32_t rank;
+};
+
+/* One per agent. */
+struct sync *sync_new(void);
+void sync_free(struct sync *s);
+
+/* The ranks that live on this node now; m is copied. Instances that waited only for ranks
+ * that are gone become complete. */
+void sync_set_members(struct sync *s, const struct sync_member *m, size_t n);
+
+/* A member has left the collective call p on a communicator. */
+void sync_arrive(struct sync *s, struct traffic_track *l, const struct pending *p, uint64_t until);
+
+/* To be called with traffic_track_end(). */
+void sync_move(struct sync *s, struct traffic_track *l, struct calltree *past);
+/* To be called with traffic_track_moved(). */
+void sync_moved(struct sync *s, const struct traffic_track *l, const struct node *from);
+/* To be called before the process's trees are freed. */
+void sync_forget(struct sync *s, const struct traffic *t);
+
+#endif

@@ -1,0 +1,276 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * What the files of replay/ share: replay.c (short enters and exits), record.c (all other
+ * records), frames.c (the stack of frames), and a file for each kind of record that has one.
+ */
+#ifndef VFTR_NODEAGENT_REPLAY_INTERNAL_H
+#define VFTR_NODEAGENT_REPLAY_INTERNAL_H
+
+#include <stdbool.h>
+#include "nodeagent/base/map.h"
+#include "nodeagent/replay/replay.h"
+#include "nodeagent/replay/sampled.h"
+#include "shm/counters.h"
+#include "shm/record.h"
+
+#define EPOCH_BITS ((uint64_t)0xfff << KEY_WIDE_EPOCH_SHIFT)
+
+#define likely(x)   __builtin_expect(!!(x), 1)
+#define unlikely(x) __builtin_expect(!!(x), 0)
+
+/* Why the fast way of replay_block() is not enough. */
+enum {
+	SLOW_PAUSED = 1,
+	SLOW_PENDING = 2, /* messages wait for the end of their frame */
+	SLOW_COUNTED = 4, /* a COUNTERS record was read: the event that it belongs to comes next */
+};
+
+struct frame {
+	struct node *node; /* NULL: entered while recording was paused */
+	struct node *last; /* the child that ended last */
+	uint64_t since;
+	uint64_t depth; /* further direct calls of itself that are open; see below */
+};
+
+/*
+ * Frames of OpenMP records (constructs[]) are left by their own record only:
+ * this in their depth keeps the fast way of replay_block() from doing it.
+ */
+#define FRAME_CONSTRUCT ((uint64_t)1 << 62)
+
+static inline bool frame_is_construct(const struct frame *f)
+{
+	return f->depth > FRAME_CONSTRUCT / 2;
+}
+
+/* Further calls of the frame itself that are open. */
+static inline bool frame_is_deep(const struct frame *f)
+{
+	return frame_is_construct(f) ? f->depth > FRAME_CONSTRUCT : f->depth;
+}
+
+enum construct_kind { OPEN_FORK, OPEN_TEAM, OPEN_TASK, OPEN_WAIT };
+
+/* An OpenMP record whose exit has not come. */
+struct construct_frame {
+	enum construct_kind kind;
+	bool own;      /* it has a frame; else a TEAM that goes on in the one of FORK */
+	bool placed;   /* the frame hangs elsewhere than on the one below it */
+	bool entered;  /* FORK: this thread has begun its part */
+	bool in_join;  /* TASK: run after this thread's part in the team */
+	bool resumed;  /* TASK */
+	uint32_t team; /* 0: WAIT */
+	uint32_t region, level, number;
+	uint32_t orphan;    /* 1 + index of the one it lies in, or 0 */
+	size_t frame;	    /* index; of frames that have several constructs they come in order */
+	size_t below;	    /* placed: index of the frame it hangs on; 0: it is from the root */
+	uint64_t since;	    /* enter */
+	uint64_t left;	    /* FORK: when this thread's part was over, or 0 */
+	uint64_t suspended; /* ticks in which frames placed above it ran */
+	uint64_t wait, barrier;
+	uint64_t join_tasks; /* FORK: ticks of tasks since `left` */
+};
+
+/* What a thread has of a team whose place is not known yet. */
+struct orphan {
+	struct node *node; /* KEY_ORPHAN | index */
+	uint32_t team, region;
+	uint32_t open; /* constructs that lie in it */
+	bool used;
+};
+
+/* The node of a path of replay/openmp/teams.h in this tree. */
+struct known_path {
+	const struct node *path;
+	struct node *node;
+};
+
+struct replay {
+	struct calltree *tree;
+	struct frame *base, *top, *full; /* full: no room above */
+	struct frame *deep;		 /* frames above this one lie below KEY_DEEP */
+	uint64_t high;			 /* time base of the block, shifted */
+	uint64_t start;
+	uint64_t now;		   /* latest time seen */
+	uint64_t not_after;	   /* no stamp may be later */
+	uint64_t blocked;	   /* ticks of waits for room ... */
+	uint64_t blocked_until;	   /* ... the last of which ended then */
+	uint64_t vain, vain_sites; /* frames walked over in vain */
+	unsigned slow;		   /* SLOW_ bits */
+	struct traffic_track *track;
+	struct sampled_track *sampled;		    /* or NULL */
+	struct gpu *gpu;			    /* or NULL */
+	struct user_counters *const *user_counters; /* or NULL */
+	struct replay_counts counts;
+	replay_same_function same;
+	replay_mismatch mismatch;		 /* or NULL */
+	int (*is_main)(void *ctx, uint64_t key); /* or NULL: it was seen, or need not be */
+	void *ctx;
+	const char *error;
+
+	uint32_t n_counters;
+	uint64_t counter[COUNTERS_MAX];	 /* as last recorded */
+	const unsigned char *counted_at; /* SLOW_COUNTED: where the track was then */
+
+	/* OpenMP: openmp-record.c, orphans.c */
+	struct openmp *openmp;
+	uint32_t thread; /* its number in the process */
+	struct construct_frame *constructs;
+	size_t n_constructs, cap_constructs;
+	struct orphan *orphans;
+	size_t n_orphans, cap_orphans, n_used;
+	struct known_path *paths;
+	size_t n_paths, cap_paths;
+	struct map64 node_of_path, path_of_node; /* addresses -> paths[] */
+	uint32_t last_team, last_number;	 /* whose frame has ended last */
+	struct replay_team_times team_times;
+};
+
+static inline uint64_t elapsed(uint64_t from, uint64_t to)
+{
+	return (int64_t)(to - from) > 0 ? to - from : 0;
+}
+
+/* ---- the sampling file, where r->sampled: samples.c */
+
+/* node_extra.stack: 0 or, once it was asked for, the number there and a flag. */
+#define SAMPLE_PRECISE ((uint32_t)1 << 31)  /* only known if there is an interval */
+#define SAMPLE_NONE    (SAMPLE_PRECISE - 1) /* it has no number yet */
+
+uint32_t replay_new_sample(struct replay *r, struct node *n);
+uint32_t replay_judge_sample(struct replay *r, struct node *n);
+
+/* Its stack there. */
+static inline uint32_t replay_sample(struct replay *r, struct node *n)
+{
+	uint32_t stack = n->extra ? n->extra->stack & ~SAMPLE_PRECISE : 0;
+
+	return likely(stack - 1 < SAMPLE_NONE - 1) ? stack : replay_new_sample(r, n);
+}
+
+/*
+ * Whether an event at t is recorded. ran: the node that ran until then; took: ticks of the
+ * call, if the event is its exit. Nodes whose events are not recorded get no number in the
+ * file: of many paths, few are sampled.
+ */
+bool replay_decide_sample(
+	struct replay *r, struct node *ran, uint64_t t, uint64_t took, bool precise);
+
+static inline bool sample_is_due(
+	struct replay *r, struct node *n, struct node *ran, uint64_t t, uint64_t took)
+{
+	struct sampled_track *l = r->sampled;
+	uint32_t stack = n->extra ? n->extra->stack : 0;
+
+	if (unlikely(!stack))
+		stack = replay_judge_sample(r, n);
+	if (likely(t <= l->wake && took <= l->long_call && !(stack & SAMPLE_PRECISE))) {
+		l->window.last = t;
+		return false;
+	}
+	return replay_decide_sample(r, ran, t, took, stack & SAMPLE_PRECISE);
+}
+
+static inline void sample_enter(struct replay *r, struct node *n, uint64_t t)
+{
+	if (!r->sampled->interval || sample_is_due(r, n, n->parent ? n->parent : n, t, 0))
+		vfd_enter(r->sampled->track, replay_sample(r, n), t);
+}
+
+static inline void sample_exit(struct replay *r, struct node *n, uint64_t since, uint64_t t)
+{
+	if (!r->sampled->interval || sample_is_due(r, n, n, t, elapsed(since, t)))
+		vfd_exit(r->sampled->track, replay_sample(r, n), t);
+}
+
+/* n is entered, and does not hang on the frame below it, which is suspended. */
+void replay_sample_aside(struct replay *r, struct node *n, struct node *ran, uint64_t t);
+
+/* The thread has this place in a team of OpenMP from now on. */
+void replay_sample_team(struct replay *r, uint32_t level, uint32_t number);
+
+/* The call of a GPU's interface in whose frame we are has this number: gpu.h. */
+void replay_sampled_launch(struct replay *r, uint32_t number);
+
+/* n, a child of the root that was not expected, is entered: if it is main, what came before it
+ * is forgotten (replay_drop_prelude()). */
+void replay_prelude(struct replay *r, struct node *n);
+
+/* The node that new frames hang on: that of the nearest frame that has one. */
+struct node *replay_node(struct frame *f);
+
+/* A call: counted, and a direct call of itself shares the frame of its caller. */
+void replay_enter(struct replay *r, uint64_t key, uint64_t t);
+/* A new frame on top, even if the function calls itself; no call is counted. */
+void replay_open(struct replay *r, uint64_t key, uint64_t t);
+/* The same with this node, wherever it is in the tree. Not above r->deep. */
+void replay_open_at(struct replay *r, struct node *n, uint64_t t);
+/* An exit of the function with this id: frames above its frame are closed. */
+void replay_leave(struct replay *r, uint32_t id, uint64_t t);
+/* The frame on top ends, unless it is the root. */
+void replay_pop(struct replay *r, uint64_t t);
+/* The n innermost calls end. */
+void replay_close(struct replay *r, uint64_t n, uint64_t t);
+/* All frames above f end. */
+void replay_close_above(struct replay *r, struct frame *f, uint64_t t);
+/* After a jump the code at site runs: frames above its function are gone. */
+void replay_jump(struct replay *r, uint64_t site, uint64_t t);
+
+/* The top frame, which is of an OpenMP construct, has ended at t after d ticks. */
+void construct_left(struct replay *r, uint64_t t, uint64_t d);
+/* Ends the TEAM that is open in the top frame without one of its own. False: there is none. */
+bool construct_end_bare(struct replay *r, uint64_t t);
+void replay_openmp(struct replay *r, uint64_t w, uint64_t a, uint64_t b, uint64_t t);
+
+/*
+ * The node for the frame of a team: at the team's path if that is known (*orphan is 0), else
+ * in an orphan subtree (*orphan is 1 + its index), and below the root if there are too many.
+ * region: of the team, or UINT32_MAX.
+ */
+struct node *orphan_node(struct replay *r, uint32_t team, uint32_t region, uint32_t *orphan);
+/* The path of a node in this tree; *team: below the frame of that one, or 0. */
+const struct node *orphan_path(struct replay *r, struct node *n, uint32_t *team);
+void orphans_free(struct replay *r);
+
+/* ---- records (record.c) */
+
+#define FUTURE_MAX ((uint64_t)1 << 34) /* ticks a stamp may be ahead: seconds */
+
+/* A complete record in a block: its last word is there. */
+struct ring_record {
+	const uint64_t *word; /* in the ring: its producer may still change it */
+	uint64_t head, last;  /* its first and last word, read once; one word: last is 0 */
+	unsigned words;
+	uint64_t ticks; /* when, if the kind is timed */
+	const struct replay_epoch *epoch;
+};
+
+/* A record with an id below RECORD_ID_MPI and `left` words to the end of the block, w the
+ * first. Returns the words taken. */
+unsigned replay_record(struct replay *r, const uint64_t *word, unsigned left, uint64_t w,
+	const struct replay_epoch *epoch);
+/* A SYNC: w has the upper bits of all times from here on. */
+void replay_set_time_base(struct replay *r, uint64_t w);
+
+/* Whether a COUNTERS record may start so; else r->error. */
+bool replay_check_counters(struct replay *r, uint64_t head);
+
+/* Of the kinds that have a file. They return whether it counts as a record of the thread. */
+bool replay_take_counters(struct replay *r, const struct ring_record *rec);
+bool replay_take_blocked(struct replay *r, const struct ring_record *rec);
+bool replay_take_openacc(struct replay *r, const struct ring_record *rec);
+bool replay_take_user_counter(struct replay *r, const struct ring_record *rec);
+
+/* With SLOW_COUNTED, after a word of this id was taken: if its event was recorded in the
+ * trace file, the counters are recorded, too. */
+void replay_counted(struct replay *r, uint32_t id);
+
+/* After all frames have ended: nodes whose time is below 0, as clocks went back, get 0. */
+void replay_blocked_end(struct replay *r);
+
+/* While paused, the time goes to a pseudo-frame on top of the open ones. */
+void replay_pause(struct replay *r, uint64_t t);
+void replay_go_on(struct replay *r, uint64_t t, uint64_t unrecorded);
+void replay_leave_paused(struct replay *r, uint32_t id, uint64_t t);
+
+#endif

@@ -1,0 +1,324 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "nodeagent/replay/replay.h"
+
+#include <stdlib.h>
+#include "nodeagent/replay/gpu/gpu.h"
+#include "nodeagent/replay/internal.h"
+#include "nodeagent/replay/comm/comm.h"
+#include "nodeagent/base/util.h"
+#include "shm/atomic.h"
+
+struct replay *replay_new(uint64_t start_ticks, replay_same_function same, void *ctx)
+{
+	struct replay *r = xcalloc(1, sizeof(*r));
+
+	r->tree = calltree_new();
+	r->base = xmalloc((DEPTH_MAX + 1) * sizeof(*r->base));
+	r->full = r->base + DEPTH_MAX;
+	r->deep = r->base + DEPTH_MAX - 1;
+	r->top = r->base;
+	*r->top = (struct frame){.node = calltree_root(r->tree), .since = start_ticks};
+	r->now = r->start = start_ticks;
+	r->same = same;
+	r->ctx = ctx;
+	return r;
+}
+
+void replay_free(struct replay *r)
+{
+	if (!r)
+		return;
+	calltree_free(r->tree);
+	orphans_free(r);
+	free(r->constructs);
+	free(r->base);
+	free(r);
+}
+
+void replay_set_track(struct replay *r, struct traffic_track *track)
+{
+	r->track = track;
+}
+
+/* The ids with an epoch: fixed ones are no low halves, wherever modules were unloaded. */
+static void epoch_ids(const struct replay_epoch *e, uint32_t *low, uint32_t *bytes)
+{
+	uint32_t fixed = e->low < RECORD_ID_FUNCTION ? RECORD_ID_FUNCTION - e->low : 0;
+
+	if (fixed > e->bytes)
+		fixed = e->bytes;
+	*low = e->low + fixed;
+	*bytes = e->bytes - fixed;
+}
+
+static uint64_t short_key(uint32_t id, const struct replay_epoch *e)
+{
+	uint32_t low, bytes;
+
+	epoch_ids(e, &low, &bytes);
+	return (uint32_t)(id - low) < bytes ? (uint64_t)e->epoch << KEY_EPOCH_SHIFT | id : id;
+}
+
+void replay_set_gpu(struct replay *r, struct gpu *g)
+{
+	r->gpu = g;
+}
+
+/* A short enter or exit, at any time. Returns the words taken: 0, if it is to be taken again. */
+static __attribute__((noinline)) unsigned slow_frame(
+	struct replay *r, uint64_t w, const struct replay_epoch *epoch)
+{
+	uint32_t id = (uint32_t)w;
+	uint64_t t = r->high | w >> RECORD_TIME_SHIFT;
+
+	if (r->slow & SLOW_PAUSED) {
+		if (!(w & RECORD_EXIT)) { /* recording goes on without a word */
+			replay_go_on(r, t, 0);
+			return 0;
+		}
+		replay_leave_paused(r, id, t);
+	} else if (w & RECORD_EXIT) {
+		replay_leave(r, id, t);
+	} else {
+		replay_enter(r, short_key(id, epoch), t);
+	}
+	r->counts.records++;
+	if (t > r->now)
+		r->now = t;
+	return 1;
+}
+
+/* Any word, at any time. Returns the words taken, as above. */
+static __attribute__((noinline)) unsigned slow_word(struct replay *r, const uint64_t *word,
+	unsigned left, uint64_t w, const struct replay_epoch *epoch)
+{
+	if (!w)
+		return 1;
+	return (uint32_t)w < RECORD_ID_MPI ? replay_record(r, word, left, w, epoch)
+					   : slow_frame(r, w, epoch);
+}
+
+/* What is the same for all words of a call of replay_words(). */
+struct words_run {
+	uint64_t above;	     /* what is set in the keys of ids with an epoch ... */
+	uint32_t low, bytes; /* ... which these are */
+	uint64_t calls, records;
+};
+
+/* False: r->error. */
+static inline __attribute__((always_inline)) bool enter_fast(
+	struct replay *r, struct words_run *run, uint32_t id, uint64_t t, const bool sampled)
+{
+	uint64_t key = unlikely(id - run->low < run->bytes) ? run->above | id : id;
+	struct frame *f = r->top;
+	struct node *parent = f->node, *n;
+
+	if (unlikely(!parent || f >= r->deep || f + 1 >= r->full)) {
+		replay_enter(r, key, t);
+		return !r->error;
+	}
+	run->calls++;
+	/* by the id alone: an epoch may have begun since the frame was entered */
+	if ((uint32_t)parent->key == id && !RECORD_IS_REGION(parent->key)) {
+		f->depth++;
+		parent->calls++;
+		return true;
+	}
+	n = parent->child;
+	if (unlikely(n->key != key)) {
+		n = calltree_child(r->tree, parent, f->last, key);
+		if (unlikely(f == r->base && r->is_main))
+			replay_prelude(r, n);
+		if (unlikely(n == parent)) {
+			f->depth++;
+			n->calls++;
+			return true;
+		}
+	}
+	n->calls++;
+	f[1].node = n;
+	f[1].last = NULL;
+	f[1].since = t;
+	f[1].depth = 0;
+	r->top = f + 1;
+	if (sampled)
+		sample_enter(r, n, t);
+	return true;
+}
+
+static inline __attribute__((always_inline)) void leave_fast(
+	struct replay *r, uint32_t id, uint64_t t, const bool sampled)
+{
+	struct frame *f = r->top;
+	struct node *n = f->node;
+
+	if (unlikely(!n || (uint32_t)n->key != id || f > r->deep || f == r->base)) {
+		replay_leave(r, id, t);
+		return;
+	}
+	if (f->depth) {
+		f->depth--;
+		return;
+	}
+	if (sampled)
+		sample_exit(r, n, f->since, t);
+	n->ticks += elapsed(f->since, t);
+	n->parent->child = n->expected;
+	f[-1].last = n;
+	r->top = f - 1;
+}
+
+/* Compiled twice, with and without samples. */
+static inline __attribute__((always_inline)) const char *replay_words(struct replay *r,
+	const uint64_t *block, unsigned from, unsigned to, const struct replay_epoch *epoch,
+	const bool sampled)
+{
+	struct words_run run = {.above = (uint64_t)epoch->epoch << KEY_EPOCH_SHIFT};
+	uint64_t t = r->now;
+	unsigned i = from, n_words;
+
+	epoch_ids(epoch, &run.low, &run.bytes);
+	while (i < to) {
+		uint64_t w = load_relaxed(&block[i]);
+		uint32_t id = (uint32_t)w;
+
+		if (unlikely(id < RECORD_ID_MPI || r->slow)) {
+			if (t > r->now)
+				r->now = t;
+			n_words = slow_word(r, block + i, to - i, w, epoch);
+			i += n_words;
+			if (unlikely(r->slow & SLOW_COUNTED) && n_words)
+				replay_counted(r, id);
+			if (unlikely(r->error))
+				break;
+			continue;
+		}
+		t = r->high | w >> RECORD_TIME_SHIFT;
+		run.records++;
+		i++;
+		if (w & RECORD_EXIT) {
+			leave_fast(r, id, t, sampled);
+			continue;
+		}
+		if (unlikely(!enter_fast(r, &run, id, t, sampled)))
+			break;
+	}
+	r->counts.calls += run.calls;
+	r->counts.records += run.records;
+	if (t > r->now)
+		r->now = t;
+	return r->error;
+}
+
+/* The word that a block starts with. */
+static const char *block_time(struct replay *r, uint64_t w, uint64_t now)
+{
+	if ((uint32_t)w != RECORD_SYNC || (w & RECORD_EXIT))
+		return "a block does not start with its time";
+	r->not_after = now + FUTURE_MAX;
+	replay_set_time_base(r, w);
+	return r->error;
+}
+
+const char *replay_block(struct replay *r, const uint64_t *block, unsigned from, unsigned to,
+	const struct replay_epoch *epoch, uint64_t now)
+{
+	if (from == 0) {
+		const char *why = block_time(r, load_relaxed(&block[0]), now);
+
+		if (why)
+			return why;
+		from = 1;
+	}
+	return r->sampled ? replay_words(r, block, from, to, epoch, true)
+			  : replay_words(r, block, from, to, epoch, false);
+}
+
+int replay_lost(struct replay *r, uint64_t calls, uint64_t ticks)
+{
+	/* a slow counter may stand still for some calls */
+	if (calls / 1024 > elapsed(r->start, ticks))
+		return 0;
+	calltree_extra(replay_node(r->slow & SLOW_PAUSED ? r->top - 1 : r->top))->lost += calls;
+	if (r->sampled)
+		vfd_lost(r->sampled->track, calls, ticks);
+	r->counts.lost += calls;
+	return 1;
+}
+
+unsigned replay_split(const struct replay *r, const uint64_t *block, unsigned from, uint64_t ticks)
+{
+	uint64_t high = from ? r->high : 0;
+	unsigned i = from;
+
+	while (i < BLOCK_WORDS) {
+		uint64_t w = load_relaxed(&block[i]);
+
+		if ((uint32_t)w == RECORD_SYNC)
+			high = w >> RECORD_TIME_SHIFT << RECORD_TIME_BITS;
+		else if (w && record_has_time((uint32_t)w) &&
+			 (high | w >> RECORD_TIME_SHIFT) > ticks)
+			return i;
+		i += w ? record_words(w) : 1;
+	}
+	return BLOCK_WORDS;
+}
+
+void replay_end(struct replay *r, uint64_t end_ticks)
+{
+	uint64_t t = end_ticks > r->now ? end_ticks : r->now;
+
+	while (r->top > r->base) {
+		r->counts.open++;
+		replay_pop(r, t);
+	}
+	calltree_root(r->tree)->ticks += elapsed(r->base->since, t);
+	replay_blocked_end(r);
+	r->base->since = t;
+	r->now = t;
+}
+
+void replay_shrink(struct replay *r)
+{
+	struct frame root = *r->base;
+
+	free(r->base);
+	r->base = r->top = r->deep = r->full = xmalloc(sizeof(root));
+	*r->base = root;
+}
+
+const struct replay_counts *replay_counts(const struct replay *r)
+{
+	return &r->counts;
+}
+
+struct calltree *replay_tree(struct replay *r)
+{
+	return r->tree;
+}
+
+uint64_t replay_last_ticks(const struct replay *r)
+{
+	return r->now;
+}
+
+struct calltree *replay_take_tree(struct replay *r)
+{
+	struct calltree *t = r->tree;
+
+	r->tree = NULL;
+	return t;
+}
+
+void replay_inherit(struct replay *r, const uint64_t *keys, size_t n, uint64_t ticks)
+{
+	while (n-- && !r->error) {
+		uint64_t key = keys[n];
+
+		/* the child announces its modules anew: all are of its first epoch */
+		if (!RECORD_IS_REGION(key) && !(key & KEY_INIT))
+			key = key & KEY_WIDE ? KEY_WIDE | (key & KEY_ADDRESS_MASK) : (uint32_t)key;
+		if (key != KEY_PAUSE)
+			replay_open(r, key, ticks);
+	}
+}

@@ -1,0 +1,153 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * From the records of one thread to its call tree: a stack of open frames.
+ *
+ *  - direct recursion is one frame with a depth, every call counted
+ *  - the exit of a frame that is not on top closes the frames above it
+ *    (longjmp, an exit that never came); an exit of a frame that is not open
+ *    is counted and ignored
+ *  - records of communication belong to the frame on top and have no time;
+ *    what they tell is complete when that frame is left, by whatever way
+ *  - a frame of OpenMP may hang elsewhere than on the one below it: a worker's
+ *    below the path of the parallel region that it works for, a task's below the
+ *    region's own. What lies below it on the stack is suspended meanwhile: its
+ *    time does not run. The frames of the other path get the time of what is
+ *    below them, and no calls.
+ *  - what the thread has waited for room in its ring is no time of any frame
+ *  - time that goes backwards counts as no time
+ *  - any sequence of words is accepted; replay_block() says when a block
+ *    cannot come from a sane producer
+ *
+ * Times are ticks. A replay is used by one thread of the agent. What is given to it with
+ * replay_set_...() is not owned by it, and must outlive its last frame.
+ */
+#ifndef VFTR_NODEAGENT_REPLAY_REPLAY_H
+#define VFTR_NODEAGENT_REPLAY_REPLAY_H
+
+#include <stdbool.h>
+#include <stdint.h>
+#include "nodeagent/replay/tree/calltree.h"
+
+struct gpu;
+struct openmp;
+struct replay;
+struct sampled_track;
+struct traffic_track;
+struct user_counters;
+
+/*
+ * Keys of functions whose low half lies in [low, low + bytes) carry the epoch; those of
+ * fixed ids (shm/record.h) never do.
+ */
+struct replay_epoch {
+	uint32_t epoch, low, bytes;
+};
+
+struct replay_counts {
+	uint64_t records; /* enters, exits and other records */
+	uint64_t calls;
+	uint64_t lost;	 /* calls that LOST records speak of */
+	uint64_t closed; /* frames closed by another frame's exit or a jump */
+	uint64_t stray;	 /* exits of frames that were not open */
+	uint64_t open;	 /* frames still open when the thread ended */
+};
+
+/*
+ * Asks whether the code at `site` belongs to the function of a frame's key:
+ * used after jumps. ctx is what was given to replay_new().
+ */
+typedef int (*replay_same_function)(void *ctx, uint64_t key, uint64_t site);
+
+struct replay *replay_new(uint64_t start_ticks, replay_same_function same, void *ctx);
+
+/*
+ * Called for a user's region whose end came so many times while the region was not open,
+ * or (missing) did not come before the function or region around it ended. Not called for
+ * frames that a jump has left.
+ */
+typedef void (*replay_mismatch)(void *ctx, uint64_t key, bool missing, uint64_t times);
+void replay_set_mismatch(struct replay *r, replay_mismatch mismatch);
+void replay_free(struct replay *r);
+
+/*
+ * Calls before the first one of main are not counted. is_main() says whether this is the key
+ * of main; ctx is that of replay_new(). Only for the first thread of a process.
+ */
+void replay_drop_prelude(struct replay *r, int (*is_main)(void *ctx, uint64_t key));
+
+/* Records of communication are given to this track; what it refuses is an error of
+ * replay_block(). Without a track such records are only counted. */
+void replay_set_track(struct replay *r, struct traffic_track *track);
+
+/*
+ * Teams are looked up and counted in o; thread: number of this thread in the process.
+ * Without it records of OpenMP are frames like others.
+ */
+void replay_set_openmp(struct replay *r, struct openmp *o, uint32_t thread);
+
+/* Calls that start something on a GPU are given to g. */
+void replay_set_gpu(struct replay *r, struct gpu *g);
+
+/* Values of the user's counters are given to *u, which is NULL until one is defined. */
+void replay_set_user_counters(struct replay *r, struct user_counters *const *u);
+
+/* Each COUNTERS record has the values of n hardware counters; 0: such a record is an error. */
+void replay_set_counters(struct replay *r, uint32_t n);
+
+/* From now on its frames are drawn into this track of the trace file; NULL: into none. */
+void replay_set_sampled(struct replay *r, struct sampled_track *l);
+struct sampled_track *replay_sampled(const struct replay *r);
+
+/* Counts of orphan subtrees (orphans.c) are moved to the path of their team, where that is
+ * known by now. Returns whether no orphan subtree is left. */
+bool replay_settle(struct replay *r);
+/* The same for a thread that has ended: below the root, where the path is not known. */
+void replay_give_up(struct replay *r);
+/* After replay_end(): gives back the room for frames. */
+void replay_shrink(struct replay *r);
+
+/* Ticks in which the thread had a part in a team, and parts other than that of
+ * the thread which made the team. */
+struct replay_team_times {
+	uint64_t ticks, parts;
+};
+const struct replay_team_times *replay_team_times(const struct replay *r);
+
+/*
+ * Takes words [from, to) of a block. Word 0 must be a SYNC word; if a block is taken in
+ * parts, the first part begins at 0. Returns NULL, or a static text that says why the block
+ * cannot be right: then no other block may be given. now: present ticks; time stamps well
+ * beyond it are refused.
+ */
+const char *replay_block(struct replay *r, const uint64_t *block, unsigned from, unsigned to,
+	const struct replay_epoch *epoch, uint64_t now);
+
+/* First word of the block at or after `from` that is later than ticks. */
+unsigned replay_split(const struct replay *r, const uint64_t *block, unsigned from, uint64_t ticks);
+
+/*
+ * Counts calls below the top frame that were not recorded, as a LOST record at ticks does.
+ * Returns 0, and counts nothing, if there were more than there was time for.
+ */
+int replay_lost(struct replay *r, uint64_t calls, uint64_t ticks);
+
+/* Closes all frames at end_ticks (or the last record's time if later). */
+void replay_end(struct replay *r, uint64_t end_ticks);
+
+/* Ticks in which the thread waited for room in its ring: no frame has them. */
+uint64_t replay_blocked_ticks(const struct replay *r);
+
+const struct replay_counts *replay_counts(const struct replay *r);
+struct calltree *replay_tree(struct replay *r);
+/* The tree becomes the caller's; only replay_free() may follow. */
+struct calltree *replay_take_tree(struct replay *r);
+uint64_t replay_last_ticks(const struct replay *r);
+
+/* Opens the frames of another replay, as replay_stack() gave them; their calls were counted
+ * there. For the first thread of a child of fork(), before its first block. */
+void replay_inherit(struct replay *r, const uint64_t *keys, size_t n, uint64_t ticks);
+
+/* Open frames, innermost first: keys[0..n), at most max; returns their number. */
+size_t replay_stack(const struct replay *r, uint64_t *keys, size_t max);
+
+#endif

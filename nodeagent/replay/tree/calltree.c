@@ -1,0 +1,392 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "nodeagent/replay/tree/calltree.h"
+
+#include <stdlib.h>
+#include "nodeagent/base/util.h"
+
+#define CHUNK_NODES 1024u /* of the largest ones; the first is small, for short threads */
+#define CHUNK_FIRST 32u
+#define CHUNKS_LESS 6u /* chunks before the largest: 32, 32, 64, 128, 256, 512 */
+#define SCAN_MAX    16 /* siblings looked at before the hash table is asked */
+
+struct node calltree_none = {.key = UINT64_MAX};
+
+static size_t nodes_in_all;
+
+struct calltree {
+	struct node **chunks;
+	size_t n_chunks, cap_chunks;
+	size_t n;
+	size_t n_forgotten;  /* the first ones, but the root, that may have no counterpart */
+	struct node **table; /* all nodes by (parent, key); open addressing */
+	size_t mask;
+};
+
+static size_t slot_of(const struct calltree *t, const struct node *parent, uint64_t key)
+{
+	uint64_t h = ((uintptr_t)parent >> 6) * 0x9e3779b97f4a7c15u ^ key * 0xff51afd7ed558ccdu;
+
+	return (size_t)(h ^ h >> 29) & t->mask;
+}
+
+static void insert_node(struct calltree *t, struct node *n)
+{
+	size_t i = slot_of(t, n->parent, n->key);
+
+	while (t->table[i])
+		i = (i + 1) & t->mask;
+	t->table[i] = n;
+}
+
+static void rehash(struct calltree *t)
+{
+	struct node **old = t->table;
+	size_t slots = t->mask + 1;
+
+	t->mask = slots * 2 - 1;
+	t->table = xcalloc(t->mask + 1, sizeof(*t->table));
+	for (size_t i = 0; i < slots; i++)
+		if (old[i])
+			insert_node(t, old[i]);
+	free(old);
+}
+
+/* The chunk of node i, its offset there, and the number of nodes in the chunk. */
+static size_t chunk_of(size_t i, size_t *offset, size_t *nodes)
+{
+	unsigned log2;
+
+	if (i >= CHUNK_NODES) {
+		*offset = i % CHUNK_NODES;
+		*nodes = CHUNK_NODES;
+		return CHUNKS_LESS + i / CHUNK_NODES - 1;
+	}
+	if (i < CHUNK_FIRST) {
+		*offset = i;
+		*nodes = CHUNK_FIRST;
+		return 0;
+	}
+	log2 = 31 - (unsigned)__builtin_clz((unsigned)i);
+	*nodes = (size_t)1 << log2;
+	*offset = i - *nodes;
+	return log2 - (unsigned)__builtin_ctz(CHUNK_FIRST) + 1;
+}
+
+static struct node *node_new(struct calltree *t, struct node *parent, uint64_t key)
+{
+	size_t offset, nodes, at = chunk_of(t->n, &offset, &nodes);
+	struct node *n;
+
+	if (at == t->n_chunks) {
+		void *chunk;
+
+		if (posix_memalign(&chunk, 64, nodes * sizeof(struct node)))
+			die(125, "out of memory for call paths");
+		t->chunks = grow(t->chunks, t->n_chunks, &t->cap_chunks, sizeof(*t->chunks));
+		t->chunks[t->n_chunks++] = chunk;
+	}
+	n = t->chunks[at] + offset;
+	*n = (struct node){.key = key, .parent = parent, .child = &calltree_none};
+	n->expected = n;
+	t->n++;
+	nodes_in_all++;
+	if (parent) {
+		if (t->n * 2 > t->mask)
+			rehash(t);
+		insert_node(t, n);
+		if (parent->child == &calltree_none) {
+			n->sibling = n;
+			parent->child = n;
+		} else {
+			n->sibling = parent->child->sibling;
+			parent->child->sibling = n;
+		}
+	}
+	return n;
+}
+
+struct calltree *calltree_new(void)
+{
+	struct calltree *t = xcalloc(1, sizeof(*t));
+
+	t->mask = 63;
+	t->table = xcalloc(t->mask + 1, sizeof(*t->table));
+	node_new(t, NULL, KEY_INIT);
+	return t;
+}
+
+static void free_extra(struct node *n)
+{
+	if (n->extra)
+		free(n->extra->counters);
+	free(n->extra);
+	n->extra = NULL;
+}
+
+void calltree_free(struct calltree *t)
+{
+	if (!t)
+		return;
+	for (size_t i = 0; i < t->n; i++)
+		free_extra(calltree_at(t, i));
+	for (size_t i = 0; i < t->n_chunks; i++)
+		free(t->chunks[i]);
+	nodes_in_all -= t->n;
+	free(t->chunks);
+	free(t->table);
+	free(t);
+}
+
+struct node *calltree_root(struct calltree *t)
+{
+	return t->chunks[0];
+}
+
+size_t calltree_nodes(const struct calltree *t)
+{
+	return t->n;
+}
+
+static struct node *find_child(struct calltree *t, struct node *parent, uint64_t key)
+{
+	struct node *first = parent->child, *n = first;
+	size_t i;
+
+	if (first == &calltree_none)
+		return NULL;
+	for (int k = 0; k < SCAN_MAX; k++) {
+		if (n->key == key)
+			return n;
+		n = n->sibling;
+		if (n == first)
+			return NULL;
+	}
+	for (i = slot_of(t, parent, key); t->table[i]; i = (i + 1) & t->mask)
+		if (t->table[i]->parent == parent && t->table[i]->key == key)
+			return t->table[i];
+	return NULL;
+}
+
+static int is_full(const struct calltree *t)
+{
+	return t->n >= NODES_MAX || (nodes_in_all >= NODES_ALL_MAX && t->n >= NODES_FAIR);
+}
+
+struct node *calltree_child(
+	struct calltree *t, struct node *parent, struct node *last, uint64_t key)
+{
+	struct node *n;
+
+	if (parent->key == KEY_OVERFLOW)
+		return parent;
+	n = find_child(t, parent, key);
+	if (!n && is_full(t) && key != KEY_OVERFLOW)
+		return calltree_child(t, parent, last, KEY_OVERFLOW);
+	if (!n)
+		n = node_new(t, parent, key);
+	if (last && last->parent == parent)
+		last->expected = n;
+	return n;
+}
+
+struct node *calltree_at(struct calltree *t, size_t i)
+{
+	size_t offset, nodes, at = chunk_of(i, &offset, &nodes);
+
+	return t->chunks[at] + offset;
+}
+
+struct node_extra *calltree_extra(struct node *n)
+{
+	if (!n->extra)
+		n->extra = xcalloc(1, sizeof(*n->extra));
+	return n->extra;
+}
+
+struct node_counters *calltree_counters(struct node *n, uint32_t n_counters)
+{
+	struct node_extra *e = calltree_extra(n);
+
+	if (!e->counters) {
+		e->counters = xcalloc(1, sizeof(*e->counters) + n_counters * sizeof(uint64_t));
+		e->counters->n = n_counters;
+	}
+	return e->counters;
+}
+
+static void add_counters(struct node *node, const struct node_counters *from)
+{
+	struct node_counters *to;
+
+	if (!from)
+		return;
+	to = calltree_counters(node, from->n);
+	for (uint32_t i = 0; i < from->n && i < to->n; i++)
+		to->of[i] += from->of[i];
+}
+
+/* True if the node has counts of its own, not looking at counters. */
+static int has_counts(const struct node_extra *e)
+{
+	return e->lost || e->messages.sends || e->messages.receives || e->openacc_bytes ||
+	       e->open[OPEN_SEND] || e->open[OPEN_RECEIVE] || e->open[OPEN_OTHER];
+}
+
+/* A stack is what it is in the other tree, or not at all. */
+static void add_extra(struct node *node, const struct node_extra *from)
+{
+	const struct node_messages *b = &from->messages;
+	struct node_messages *a;
+	struct node_extra *to;
+
+	add_counters(node, from->counters);
+	if (!has_counts(from))
+		return;
+	to = calltree_extra(node);
+	a = &to->messages;
+	to->lost += from->lost;
+	to->openacc_bytes += from->openacc_bytes;
+	for (int k = 0; k < OPEN_KINDS; k++)
+		to->open[k] += from->open[k];
+	a->sends += b->sends;
+	a->receives += b->receives;
+	a->bytes_sent += b->bytes_sent;
+	a->bytes_received += b->bytes_received;
+	a->send_ticks += b->send_ticks;
+	a->receive_ticks += b->receive_ticks;
+	a->send_bandwidth += b->send_bandwidth;
+	a->receive_bandwidth += b->receive_bandwidth;
+}
+
+/* ---- forgetting what was counted --------------------------------------------- */
+
+uint64_t calltree_forget(struct calltree *t)
+{
+	uint64_t calls = 0;
+
+	for (size_t i = 1; i < t->n; i++) {
+		struct node *n = calltree_at(t, i);
+
+		calls += n->calls;
+		n->calls = n->ticks = 0;
+		if (n->extra) { /* its stack in the sampling file stays what it is */
+			free(n->extra->counters);
+			*n->extra = (struct node_extra){.stack = n->extra->stack};
+		}
+	}
+	t->n_forgotten = t->n;
+	return calls;
+}
+
+/* Neither it nor what it has called has counted anything. */
+static int counts_nothing(const struct node *n)
+{
+	const struct node *first = n->child, *c = first;
+
+	if (n->calls || n->ticks)
+		return 0;
+	if (n->extra && has_counts(n->extra))
+		return 0;
+	if (first == &calltree_none)
+		return 1;
+	do {
+		if (!counts_nothing(c))
+			return 0;
+		c = c->sibling;
+	} while (c != first);
+	return 1;
+}
+
+void calltree_add(struct calltree *to, struct calltree *from)
+{
+	for (size_t i = 0; i < from->n; i++) {
+		struct node *n = calltree_at(from, i);
+		struct node *above = i ? n->parent->counterpart : NULL, *same;
+
+		if (i && (!above || key_is_orphan(n->key) ||
+				 (i < from->n_forgotten && counts_nothing(n)))) {
+			n->counterpart = NULL;
+			continue;
+		}
+		same = i ? calltree_child(to, above, NULL, n->key) : calltree_root(to);
+		same->calls += n->calls;
+		same->ticks += n->ticks;
+		if (n->extra)
+			add_extra(same, n->extra);
+		n->counterpart = same;
+	}
+}
+
+/* ---- moving what was counted ------------------------------------------------ */
+
+static int is_empty(const struct node *n)
+{
+	const struct node *first = n->child, *c = first;
+
+	if (n->calls || n->ticks || n->extra)
+		return 0;
+	if (first == &calltree_none)
+		return 1;
+	do {
+		if (!is_empty(c))
+			return 0;
+		c = c->sibling;
+	} while (c != first);
+	return 1;
+}
+
+/* above: the counterpart of the caller; an overflow node's time is in there already. */
+static void move_node(struct calltree *t, struct node *n, struct node *to, const struct node *above)
+{
+	struct node *first = n->child, *c = first;
+
+	to->calls += n->calls;
+	if (to != above)
+		to->ticks += n->ticks;
+	if (n->extra)
+		add_extra(to, n->extra);
+	free_extra(n);
+	n->calls = n->ticks = 0;
+	n->counterpart = to;
+	if (first == &calltree_none)
+		return;
+	do {
+		if (!is_empty(c))
+			move_node(t, c, calltree_child(t, to, NULL, c->key), to);
+		c = c->sibling;
+	} while (c != first);
+}
+
+void calltree_move(struct calltree *t, struct node *from, struct node *to)
+{
+	struct node *root = calltree_root(t);
+	uint64_t ticks = from->ticks, calls = root->calls;
+
+	move_node(t, from, to, root);
+	if (to == root) {
+		root->calls = calls; /* those of a frame that is not there */
+		return;
+	}
+	for (struct node *n = to->parent; n != root; n = n->parent)
+		n->ticks += ticks;
+}
+
+void calltree_moved(struct node *from)
+{
+	struct node *first = from->child, *c = first;
+
+	from->expected = from;
+	if (first == &calltree_none)
+		return;
+	do {
+		calltree_moved(c);
+		c = c->sibling;
+	} while (c != first);
+}
+
+int calltree_is_below(const struct node *n, const struct node *from)
+{
+	while (n && n != from)
+		n = n->parent;
+	return n != NULL;
+}

@@ -1,0 +1,152 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * The call tree of one thread, as its records build it. Nodes are found by
+ * guessing: each node remembers which sibling was entered after it last time,
+ * so repeated call sequences are followed without any search.
+ */
+#ifndef VFTR_NODEAGENT_REPLAY_TREE_CALLTREE_H
+#define VFTR_NODEAGENT_REPLAY_TREE_CALLTREE_H
+
+#include <stddef.h>
+#include <stdint.h>
+#include "shm/record.h"
+
+/*
+ * A frame's key: the id of its record with the code map's epoch above it, or
+ * KEY_WIDE with a whole address, or a region key (bit 63).
+ */
+#define KEY_WIDE	     ((uint64_t)1 << 62)
+#define KEY_EPOCH_SHIFT	     32
+#define KEY_WIDE_EPOCH_SHIFT 48
+#define KEY_ADDRESS_MASK     (((uint64_t)1 << 48) - 1)
+#define KEY_INIT	     ((uint64_t)1 << 61) /* the root */
+#define KEY_DEEP	     (KEY_INIT | 1)	 /* frames below DEPTH_MAX */
+#define KEY_PAUSE	     (KEY_INIT | 2)
+#define KEY_OVERFLOW	     (KEY_INIT | 3) /* more paths than NODES_MAX */
+/* Below a collective call: its wait for the others. | id of the call's record */
+#define KEY_SYNC (KEY_INIT | (uint64_t)1 << 32)
+/* Below the root: an orphan subtree, in place of the frame of a parallel region whose
+ * path is not known yet. | index, below RECORD_ID_MPI */
+#define KEY_ORPHAN (KEY_INIT | (uint64_t)1 << 33)
+
+#define KEY_NO_MPI UINT32_MAX
+/* Index in mpi/generate/mpi.tab of the function that a key is of, or KEY_NO_MPI. */
+static inline uint32_t key_mpi(uint64_t key)
+{
+	return key >= RECORD_ID_MPI && key < RECORD_ID_REGION ? (uint32_t)key - RECORD_ID_MPI
+							      : KEY_NO_MPI;
+}
+
+/* Smaller in tests. */
+#ifndef NODES_MAX
+#define NODES_MAX (2u << 20) /* so many paths per thread, then KEY_OVERFLOW */
+#endif
+#ifndef NODES_ALL_MAX
+#define NODES_ALL_MAX (32u << 20) /* in all trees: then KEY_OVERFLOW from NODES_FAIR on */
+#define NODES_FAIR    4096u
+#endif
+#define DEPTH_MAX  1024u      /* longer paths are folded into one node */
+#define FRAMES_MAX (1u << 22) /* most open frames; more are hostile */
+
+/* Messages of the calls at one node. Times in ticks. */
+struct node_messages {
+	uint64_t sends, receives;
+	uint64_t bytes_sent, bytes_received;
+	uint64_t send_ticks, receive_ticks;
+	/* sums over messages, in bytes per tick times 2^32 */
+	unsigned __int128 send_bandwidth, receive_bandwidth;
+};
+
+/* Hardware counters, exclusive, by their place in hwprof.counters. */
+struct node_counters {
+	uint32_t n;
+	uint64_t of[];
+};
+
+/* The purpose of a request. */
+enum node_open { OPEN_SEND, OPEN_RECEIVE, OPEN_OTHER, OPEN_KINDS };
+
+/* Members that few nodes need. */
+struct node_extra {
+	uint64_t lost;	/* calls below it that were not recorded */
+	uint32_t stack; /* in the sampling file (samples.c) */
+	struct node_messages messages;
+	uint64_t openacc_bytes;		/* of events of OpenACC */
+	uint64_t open[OPEN_KINDS];	/* open requests that were given up */
+	struct node_counters *counters; /* or NULL */
+};
+
+struct node {
+	uint64_t key;
+	uint64_t calls;
+	uint64_t ticks;	    /* inclusive; below KEY_DEEP: exclusive */
+	struct node *child; /* the one expected next; a ring through sibling */
+	struct node *sibling;
+	struct node *parent;
+	union {
+		struct node *expected;	  /* replay: the sibling entered after this one last time */
+		struct node *counterpart; /* after calltree_add() and calltree_move(); see there */
+		struct node *mpi_frame;	  /* gatherer: the nearest frame of MPI, itself or above */
+	};
+	struct node_extra *extra; /* or NULL; calltree_extra() */
+};
+
+_Static_assert(sizeof(struct node) == 64, "one cache line");
+
+static inline int key_is_orphan(uint64_t key)
+{
+	return !RECORD_IS_REGION(key) && (key & KEY_ORPHAN) == KEY_ORPHAN && !(key & KEY_WIDE);
+}
+
+struct calltree;
+
+struct calltree *calltree_new(void);
+void calltree_free(struct calltree *t);
+struct node *calltree_root(struct calltree *t);
+size_t calltree_nodes(const struct calltree *t);
+
+/*
+ * The child of parent with this key, made if need be; `last` is the child
+ * that ended before, or NULL. Never NULL: with NODES_MAX nodes it is the
+ * parent's KEY_OVERFLOW child, which is its own child.
+ */
+struct node *calltree_child(
+	struct calltree *t, struct node *parent, struct node *last, uint64_t key);
+
+/*
+ * Adds all counts of `from` to `to`. Then the `counterpart` of each node of `from` is its node
+ * in `to`, or NULL for empty orphan subtrees (KEY_ORPHAN) and for what was forgotten; `from`
+ * can only be read and freed.
+ */
+void calltree_add(struct calltree *to, struct calltree *from);
+
+/*
+ * Moves the counts of `from`, a child of the root, and of all below it to `to` and below it;
+ * `to` may be the root. The nodes stay, with counts of 0. The `counterpart` of each node that
+ * had counts is valid until calltree_moved() is called for `from`.
+ */
+void calltree_move(struct calltree *t, struct node *from, struct node *to);
+void calltree_moved(struct node *from);
+/* True if n is `from`, or below it. */
+int calltree_is_below(const struct node *n, const struct node *from);
+
+/*
+ * Sets the counts of all nodes but the root to 0; no frame may be open. Nodes that count
+ * nothing afterwards have no counterpart in calltree_add(). Returns the number of calls
+ * that were forgotten.
+ */
+uint64_t calltree_forget(struct calltree *t);
+
+/* The extra of a node, made if need be. */
+struct node_extra *calltree_extra(struct node *n);
+
+/* Its n counters, made if need be; fewer if it had fewer. */
+struct node_counters *calltree_counters(struct node *n, uint32_t n_counters);
+
+/* Node i, in the order they were made: parents first; 0 is the root. */
+struct node *calltree_at(struct calltree *t, size_t i);
+
+/* A childless node that matches no key; a parent without children points here. */
+extern struct node calltree_none;
+
+#endif

@@ -1,0 +1,410 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "nodeagent/report/columns.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "nodeagent/base/json-write.h"
+#include "nodeagent/base/table.h"
+#include "nodeagent/base/util.h"
+#include "nodeagent/report/report.h"
+
+#define PATH_COLUMNS 250
+
+/* ---- values ------------------------------------------------------------------------------- */
+
+static uint64_t count_of(const struct column *c, const struct row *row)
+{
+	const char *at = (const char *)row->at + c->offset;
+	uint32_t narrow;
+	uint64_t wide;
+
+	if (c->get.count)
+		return c->get.count(row);
+	if (c->size == 1)
+		return *(const bool *)at;
+	if (c->size == sizeof(narrow)) {
+		memcpy(&narrow, at, sizeof(narrow));
+		return narrow;
+	}
+	memcpy(&wide, at, sizeof(wide));
+	return wide;
+}
+
+static int64_t signed_of(const struct column *c, const struct row *row)
+{
+	uint64_t value = count_of(c, row);
+
+	return c->size == sizeof(int32_t) ? (int32_t)value : (int64_t)value;
+}
+
+static double real_of(const struct column *c, const struct row *row)
+{
+	double value;
+
+	if (c->get.real)
+		return c->get.real(row);
+	memcpy(&value, (const char *)row->at + c->offset, sizeof(value));
+	return value;
+}
+
+static const char *text_of(const struct column *c, const struct row *row)
+{
+	const char *value;
+
+	if (c->get.text)
+		return c->get.text(row);
+	memcpy(&value, (const char *)row->at + c->offset, sizeof(value));
+	return value;
+}
+
+static uint32_t stack_of(const struct column *c, const struct row *row)
+{
+	return c->size || c->get.count ? (uint32_t)count_of(c, row) : row->index;
+}
+
+static uint32_t name_of_caller(const struct report *r, uint32_t stack)
+{
+	uint32_t parent = r->parent[stack];
+
+	return parent == PROFILE_NONE ? PROFILE_NONE : r->p->stacks[parent].name;
+}
+
+/* ---- in the logs -------------------------------------------------------------------------- */
+
+static void cell_text(struct table *t, const struct column *c, const char *text)
+{
+	char *cut = text && c->width ? text_short(text, c->width) : NULL;
+
+	table_text(t, cut ? cut : text ? text : COLUMN_NOTHING);
+	free(cut);
+}
+
+static void cell_real(struct table *t, const struct column *c, double value, int decimals)
+{
+	table_real(t, (int)c->width, c->decimals ? c->decimals : decimals, value);
+}
+
+#define CELL(name, statement)                                                                      \
+	static void cell_##name(struct table *t, const struct column *c, const struct row *row)    \
+	{                                                                                          \
+		statement;                                                                         \
+	}
+
+CELL(count, table_uint(t, count_of(c, row)))
+CELL(signed, table_real(t, 0, 0, (double)signed_of(c, row)))
+CELL(rank, table_uint(t, profile_rank_shown(row->r->p, (uint32_t)count_of(c, row))))
+CELL(seconds, cell_real(t, c, 1e-9 * (double)count_of(c, row), 3))
+CELL(us, cell_real(t, c, 1e-3 * (double)count_of(c, row), 2))
+CELL(mib, cell_real(t, c, (double)count_of(c, row) / 1048576.0, 2))
+CELL(number, cell_real(t, c, real_of(c, row), 3))
+CELL(scientific, table_scientific(t, 3, real_of(c, row)))
+CELL(string, cell_text(t, c, text_of(c, row)))
+CELL(function, table_text(t, row->r->cell[row->r->p->stacks[stack_of(c, row)].name]))
+
+static void cell_optional(struct table *t, const struct column *c, const struct row *row)
+{
+	uint64_t value = count_of(c, row);
+
+	if (value == PROFILE_NONE)
+		table_text(t, COLUMN_NOTHING);
+	else
+		table_uint(t, value);
+}
+
+static void cell_made(struct table *t, const struct column *c, const struct row *row)
+{
+	char *text = c->get.made(row);
+
+	cell_text(t, c, text);
+	free(text);
+}
+
+static void cell_hex(struct table *t, const struct column *c, const struct row *row)
+{
+	char text[17];
+
+	snprintf(text, sizeof(text), "%016" PRIx64, count_of(c, row));
+	table_text(t, text);
+}
+
+static void cell_caller(struct table *t, const struct column *c, const struct row *row)
+{
+	uint32_t name = name_of_caller(row->r, stack_of(c, row));
+
+	table_text(t, name == PROFILE_NONE ? COLUMN_NOTHING : row->r->cell[name]);
+}
+
+static void cell_stack_id(struct table *t, const struct column *c, const struct row *row)
+{
+	uint64_t id = row->r->id[stack_of(c, row)];
+
+	if (id == REPORT_NO_ID)
+		table_text(t, COLUMN_NOTHING);
+	else
+		table_uint(t, id);
+}
+
+static void cell_path(struct table *t, const struct column *c, const struct row *row)
+{
+	char *path = report_path(row->r, stack_of(c, row)), *cut = text_short(path, PATH_COLUMNS);
+
+	table_text(t, cut);
+	free(cut);
+	free(path);
+}
+
+/* ---- in JSON ------------------------------------------------------------------------------ */
+
+#define MEMBER(name, statement)                                                                    \
+	static void member_##name(struct json *j, const struct column *c, const struct row *row)   \
+	{                                                                                          \
+		statement;                                                                         \
+	}
+
+MEMBER(count, json_uint(j, c->json, count_of(c, row)))
+MEMBER(signed, json_int(j, c->json, signed_of(c, row)))
+MEMBER(seconds, json_seconds(j, c->json, count_of(c, row)))
+MEMBER(real, json_real(j, c->json, real_of(c, row)))
+MEMBER(exact, json_exact(j, c->json, real_of(c, row)))
+MEMBER(text, json_string(j, c->json, text_of(c, row)))
+MEMBER(bool, json_bool(j, c->json, count_of(c, row)))
+MEMBER(stack_id, json_uint(j, c->json, row->r->id[stack_of(c, row)]))
+MEMBER(written, c->get.write(j, c->json, row))
+MEMBER(function, json_string(j, c->json, row->r->shown[row->r->p->stacks[stack_of(c, row)].name]))
+
+static void member_index(struct json *j, const struct column *c, const struct row *row)
+{
+	uint64_t value = count_of(c, row);
+
+	json_int(j, c->json, value == PROFILE_NONE ? -1 : (int64_t)value);
+}
+
+static void member_optional(struct json *j, const struct column *c, const struct row *row)
+{
+	uint64_t value = count_of(c, row);
+
+	if (value == PROFILE_NONE)
+		json_string(j, c->json, NULL);
+	else
+		json_uint(j, c->json, value);
+}
+
+static void member_rank(struct json *j, const struct column *c, const struct row *row)
+{
+	uint32_t rank = (uint32_t)count_of(c, row);
+
+	if (rank == PROFILE_ELSEWHERE)
+		json_string(j, c->json, NULL);
+	else
+		json_uint(j, c->json, profile_rank_shown(row->r->p, rank));
+}
+
+static void member_made(struct json *j, const struct column *c, const struct row *row)
+{
+	char *text = c->get.made(row);
+
+	json_string(j, c->json, text);
+	free(text);
+}
+
+static void member_hex(struct json *j, const struct column *c, const struct row *row)
+{
+	char text[17];
+
+	snprintf(text, sizeof(text), "%016" PRIx64, count_of(c, row));
+	json_string(j, c->json, text);
+}
+
+static void member_caller(struct json *j, const struct column *c, const struct row *row)
+{
+	uint32_t name = name_of_caller(row->r, stack_of(c, row));
+
+	json_string(j, c->json, name == PROFILE_NONE ? NULL : row->r->shown[name]);
+}
+
+static void member_path(struct json *j, const struct column *c, const struct row *row)
+{
+	char *path = report_path(row->r, stack_of(c, row));
+
+	json_string(j, c->json, path);
+	free(path);
+}
+
+/* ---- lists -------------------------------------------------------------------------------- */
+
+static const struct {
+	void (*cell)(struct table *t, const struct column *c, const struct row *row);
+	void (*member)(struct json *j, const struct column *c, const struct row *row);
+} types[COLUMN_TYPES] = {
+	[COLUMN_COUNT] = {cell_count, member_count},
+	[COLUMN_SIGNED] = {cell_signed, member_signed},
+	[COLUMN_INDEX] = {cell_optional, member_index},
+	[COLUMN_OPTIONAL] = {cell_optional, member_optional},
+	[COLUMN_RANK] = {cell_rank, member_rank},
+	[COLUMN_SECONDS] = {cell_seconds, member_seconds},
+	[COLUMN_US] = {cell_us, member_seconds},
+	[COLUMN_MIB] = {cell_mib, member_count},
+	[COLUMN_REAL] = {cell_number, member_real},
+	[COLUMN_EXACT] = {cell_number, member_exact},
+	[COLUMN_SCIENTIFIC] = {cell_scientific, member_real},
+	[COLUMN_TEXT] = {cell_string, member_text},
+	[COLUMN_MADE] = {cell_made, member_made},
+	[COLUMN_HEX] = {cell_hex, member_hex},
+	[COLUMN_BOOL] = {NULL, member_bool},
+	[COLUMN_FUNCTION] = {cell_function, member_function},
+	[COLUMN_CALLER] = {cell_caller, member_caller},
+	[COLUMN_STACK_ID] = {cell_stack_id, member_stack_id},
+	[COLUMN_PATH] = {cell_path, member_path},
+	[COLUMN_WRITTEN] = {NULL, member_written},
+};
+
+static bool in_log(const struct column *c, unsigned asked)
+{
+	return c->title && (c->only & asked) == c->only;
+}
+
+struct table *columns_table(const struct list *l, unsigned asked)
+{
+	struct table *t = table_new(TABLE_FRAMED);
+
+	for (size_t i = 0; i < l->n_columns; i++)
+		if (in_log(&l->columns[i], asked))
+			table_column(t, l->columns[i].title,
+				l->columns[i].left ? TABLE_LEFT : TABLE_RIGHT);
+	return t;
+}
+
+void columns_row(struct table *t, const struct list *l, unsigned asked, const struct row *row)
+{
+	for (size_t i = 0; i < l->n_columns; i++) {
+		const struct column *c = &l->columns[i];
+
+		if (!in_log(c, asked))
+			continue;
+		if ((c->where && !c->where(row)) || (c->log_where && !c->log_where(row)))
+			table_text(t, COLUMN_NOTHING);
+		else
+			types[c->type].cell(t, c, row);
+	}
+}
+
+void columns_end(FILE *f, struct table *t, const char *title)
+{
+	fprintf(f, "\n%s\n", title);
+	table_print(t, f);
+	table_free(t);
+}
+
+void columns_members(struct json *j, const struct list *l, const struct row *row)
+{
+	for (size_t i = 0; i < l->n_columns; i++) {
+		const struct column *c = &l->columns[i];
+
+		if (c->json && (!c->where || c->where(row)))
+			types[c->type].member(j, c, row);
+	}
+}
+
+void columns_object(struct json *j, const struct list *l, const struct row *row)
+{
+	json_object(j, NULL);
+	columns_members(j, l, row);
+	json_close(j);
+}
+
+static const char *elements(const struct report *r, const struct list *l, size_t *n)
+{
+	const char *first;
+
+	memcpy(&first, (const char *)r->p + l->offset, sizeof(first));
+	memcpy(n, (const char *)r->p + l->n_offset, sizeof(*n));
+	return first;
+}
+
+/* order: NULL for as they are */
+static struct table *fill(const struct report *r, const struct list *l, unsigned asked,
+	const char *first, size_t n, const uint32_t *order, size_t *rows)
+{
+	struct table *t = columns_table(l, asked);
+
+	*rows = 0;
+	for (uint32_t i = 0; i < n; i++) {
+		uint32_t k = order ? order[i] : i;
+		struct row row = {.r = r, .at = first + k * l->size, .index = k};
+
+		if (l->shown && !l->shown(&row))
+			continue;
+		if (!l->things || *rows < COLUMN_ROWS)
+			columns_row(t, l, asked, &row);
+		++*rows;
+	}
+	return t;
+}
+
+static void print(FILE *f, struct table *t, const struct list *l, size_t rows)
+{
+	if (!rows) {
+		table_free(t);
+		return;
+	}
+	columns_end(f, t, l->title);
+	if (l->things)
+		columns_more(f, rows, l->things);
+}
+
+struct table *columns_fill(
+	const struct report *r, const struct list *l, unsigned asked, size_t *rows)
+{
+	size_t n;
+	const char *first = elements(r, l, &n);
+	uint32_t *order = l->order    ? l->order(r, &n)
+			  : l->weight ? sort_falling(r->p, n, l->weight)
+				      : NULL;
+	struct table *t = fill(r, l, asked, first, n, order, rows);
+
+	free(order);
+	return t;
+}
+
+void columns_print(FILE *f, const struct report *r, const struct list *l, unsigned asked)
+{
+	size_t rows;
+	struct table *t = columns_fill(r, l, asked, &rows);
+
+	print(f, t, l, rows);
+}
+
+void columns_print_of(FILE *f, const struct report *r, const struct list *l, unsigned asked,
+	const void *records, size_t n)
+{
+	size_t rows;
+	struct table *t = fill(r, l, asked, records, n, NULL, &rows);
+
+	print(f, t, l, rows);
+}
+
+void columns_json(struct json *j, const struct report *r, const struct list *l)
+{
+	size_t n;
+	const char *first = elements(r, l, &n);
+
+	json_array(j, l->json);
+	for (uint32_t i = 0; i < n; i++)
+		columns_object(j, l, &(struct row){.r = r, .at = first + i * l->size, .index = i});
+	json_close(j);
+}
+
+void columns_more(FILE *f, size_t n, const char *things)
+{
+	if (n > COLUMN_ROWS)
+		fprintf(f, "... and %zu %s more; the JSON file has all of them.\n", n - COLUMN_ROWS,
+			things);
+}
+
+void columns_rest(FILE *f, size_t n, const char *one, const char *many)
+{
+	if (n)
+		fprintf(f, "... and %zu %s more\n", n, one_or_many(n, one, many));
+}

@@ -1,0 +1,159 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Lists of records as tables in the logs and as arrays in BASE_all.json. Each list has one
+ * table of columns: a row has the names of a value in both, its type and its source. Logs
+ * and JSON follow the order of the rows; a value with another position in one of them has
+ * a row for each.
+ */
+#ifndef VFTR_NODEAGENT_REPORT_COLUMNS_H
+#define VFTR_NODEAGENT_REPORT_COLUMNS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+
+struct json;
+struct profile;
+struct report;
+struct table;
+
+#define COLUMN_NOTHING "----"
+#define COLUMN_NAME    60 /* columns of a terminal that a name is cut to */
+#define COLUMN_ROWS    50 /* rows of a table in a log; JSON has all */
+
+/* A record of a list, to be shown. */
+struct row {
+	const struct report *r;
+	const void *at; /* the record */
+	uint32_t index; /* of the record in the list */
+	uint32_t level; /* of the record in a tree of them */
+	const void *more;
+};
+
+/* Form in a log; in JSON. A stack is given by its number, or, without a member, the row's index. */
+enum column_type {
+	COLUMN_COUNT,	   /* 12; the same */
+	COLUMN_SIGNED,	   /* -1; the same */
+	COLUMN_INDEX,	   /* 12, ---- for PROFILE_NONE; -1 for that */
+	COLUMN_OPTIONAL,   /* the same; null for that */
+	COLUMN_RANK,	   /* as printed; null for PROFILE_ELSEWHERE */
+	COLUMN_SECONDS,	   /* ns as 1.234; with 9 decimals */
+	COLUMN_US,	   /* ns as 1234.50; seconds with 9 decimals */
+	COLUMN_MIB,	   /* bytes as 1.50; bytes */
+	COLUMN_REAL,	   /* 1.234; with 9 decimals. ---- and null for NAN and infinite values */
+	COLUMN_EXACT,	   /* as COLUMN_REAL; in JSON with all digits */
+	COLUMN_SCIENTIFIC, /* 1.234e+05; as COLUMN_REAL */
+	COLUMN_TEXT,	   /* ---- and null for NULL */
+	COLUMN_MADE,	   /* the same of get.made() */
+	COLUMN_HEX,	   /* 16 hexadecimal digits */
+	COLUMN_BOOL,	   /* JSON only */
+	COLUMN_FUNCTION,   /* name of a stack */
+	COLUMN_CALLER,	   /* name of the stack above, or ---- and null */
+	COLUMN_STACK_ID,   /* printed number, or ---- */
+	COLUMN_PATH,	   /* cut to a line; whole */
+	COLUMN_WRITTEN,	   /* JSON only, by get.write() */
+	COLUMN_TYPES
+};
+
+struct column {
+	const char *title; /* in the logs, or NULL: not there */
+	const char *json;  /* in BASE_all.json, or NULL */
+	enum column_type type;
+	/* of the record's member that has the value, if get is not set */
+	size_t offset, size;
+	unsigned only;	/* the log has this column only if `asked` has all these bits */
+	bool left;	/* aligned; else right */
+	int decimals;	/* 0: as above */
+	unsigned width; /* of a number, padded; of a text, cut */
+	/* which rows have the value; in others it is ---- and is left out. NULL: all */
+	bool (*where)(const struct row *row);
+	/* the same for the log only */
+	bool (*log_where)(const struct row *row);
+	union {
+		uint64_t (*count)(const struct row *row);
+		double (*real)(const struct row *row);
+		const char *(*text)(const struct row *row);
+		char *(*made)(const struct row *row); /* is freed */
+		void (*write)(struct json *j, const char *key, const struct row *row);
+	} get;
+};
+
+/* COLUMN("Calls", "calls", COUNT, struct profile_gpu, calls, .only = ...) */
+#define COLUMN(log_, json_, type_, record, member, ...)                                            \
+	{                                                                                          \
+		.title = (log_), .json = (json_), .type = COLUMN_##type_,                          \
+		.offset = offsetof(record, member), .size = sizeof(((record *)0)->member),         \
+		##__VA_ARGS__                                                                      \
+	}
+/* COLUMN_GET("t_avg[s]", "t_avg_s", REAL, real, mean, .decimals = 6): of get.real = mean */
+#define COLUMN_GET(log_, json_, type_, kind, function, ...)                                        \
+	{                                                                                          \
+		.title = (log_), .json = (json_), .type = COLUMN_##type_, .get.kind = (function),  \
+		##__VA_ARGS__                                                                      \
+	}
+
+/* For get: static TYPE name(row), the value of a struct RECORD *at. */
+#define ROW_VALUE(type, name, record, value)                                                       \
+	static type name(const struct row *row)                                                    \
+	{                                                                                          \
+		const struct record *at = row->at;                                                 \
+                                                                                                   \
+		return value;                                                                      \
+	}
+
+struct list {
+	const struct column *columns;
+	size_t n_columns;
+	size_t offset, n_offset, size; /* in struct profile: elements, their number; of each */
+	const char *title;	       /* above the table in the logs */
+	const char *json;	       /* key in BASE_all.json */
+	/* "communicators": the first COLUMN_ROWS are shown, then how many more; NULL: all */
+	const char *things;
+	/* order in the log: by falling weight, or this one; neither: that of the list */
+	uint64_t (*weight)(const struct profile *p, uint32_t i);
+	uint32_t *(*order)(const struct report *r, size_t *n); /* n indices, to be freed */
+	bool (*shown)(const struct row *row);		       /* in the log; NULL: all */
+};
+
+/* LIST(columns, comms, .title = ...): of p->comms[0 .. p->n_comms) */
+#define LIST(table, member, ...)                                                                   \
+	{                                                                                          \
+		.columns = (table), .n_columns = sizeof(table) / sizeof(*(table)),                 \
+		.offset = offsetof(struct profile, member),                                        \
+		.n_offset = offsetof(struct profile, n_##member),                                  \
+		.size = sizeof(*((struct profile *)0)->member), ##__VA_ARGS__                      \
+	}
+/* For records that are no list of a profile. */
+#define LIST_OF(table, record, ...)                                                                \
+	{                                                                                          \
+		.columns = (table), .n_columns = sizeof(table) / sizeof(*(table)),                 \
+		.size = sizeof(record), ##__VA_ARGS__                                              \
+	}
+
+/* Prints the table of a list, if it has rows; asked: bits of column.only. */
+void columns_print(FILE *f, const struct report *r, const struct list *l, unsigned asked);
+/* The same for n records at `records`: all of them, in this order. */
+void columns_print_of(FILE *f, const struct report *r, const struct list *l, unsigned asked,
+	const void *records, size_t n);
+/* Writes the list's array in JSON: all elements in their order. */
+void columns_json(struct json *j, const struct report *r, const struct list *l);
+
+/*
+ * Parts of these: a table with its rows (*rows: without the limit of a log); a table with
+ * titles only; adds a row; prints and frees; writes an object.
+ */
+struct table *columns_fill(
+	const struct report *r, const struct list *l, unsigned asked, size_t *rows);
+struct table *columns_table(const struct list *l, unsigned asked);
+void columns_row(struct table *t, const struct list *l, unsigned asked, const struct row *row);
+void columns_end(FILE *f, struct table *t, const char *title);
+void columns_object(struct json *j, const struct list *l, const struct row *row);
+/* Writes the members of an object that the caller opens and closes. */
+void columns_members(struct json *j, const struct list *l, const struct row *row);
+/* "... and 3 communicators more", if n are more than COLUMN_ROWS. */
+void columns_more(FILE *f, size_t n, const char *things);
+/* "... and 1 thread more", if n are left. */
+void columns_rest(FILE *f, size_t n, const char *one, const char *many);
+
+#endif

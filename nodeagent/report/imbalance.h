@@ -1,0 +1,26 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * The imbalance of times over ranks, by the formula that the key
+ * profile_table.imbalance_formula names; vftr-config(5) has the formulas.
+ */
+#ifndef VFTR_NODEAGENT_REPORT_IMBALANCE_H
+#define VFTR_NODEAGENT_REPORT_IMBALANCE_H
+
+#include <stdint.h>
+
+/* Times in ns of n ranks; min and max are two of them. */
+struct spread {
+	uint64_t n;
+	uint64_t sum, min, max;
+	uint32_t rank_min, rank_max;
+	unsigned __int128 sumsq; /* of the times' squares */
+};
+
+/*
+ * Percent, and in *rank (may be NULL) the rank that causes it. If all times are 0:
+ * 0 ("balance": 100), and the rank of the maximum. An unknown formula is
+ * "deviation".
+ */
+double imbalance(const char *formula, const struct spread *s, uint32_t *rank);
+
+#endif

@@ -1,0 +1,112 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * What the agents cost. A summary of thousands of nodes shows those that matter most,
+ * here as in the other tables with a line per node; the others are in the JSON file.
+ */
+#include <stdlib.h>
+
+#include "nodeagent/report/columns.h"
+#include "nodeagent/report/log/internal.h"
+#include "nodeagent/report/measures.h"
+#include "nodeagent/report/report.h"
+#include "nodeagent/base/table.h"
+#include "nodeagent/base/json-write.h"
+#include "nodeagent/base/util.h"
+
+#define AGENTS_ALL 100 /* so many are all shown */
+#define AGENTS_TOP 50
+
+struct weighted {
+	double weight;
+	size_t i;
+};
+
+ORDER_BY(heaviest_first, struct weighted, FALLING(weight) ?: RISING(i))
+
+ORDER_BY(by_place, struct weighted, RISING(i))
+
+size_t *report_agents(
+	const struct profile *p, double (*weight)(const struct profile_agent *), size_t *n_shown)
+{
+	struct weighted *all = xcalloc(p->n_agents, sizeof(*all));
+	size_t *shown = xcalloc(p->n_agents, sizeof(*shown));
+
+	*n_shown = p->n_agents > AGENTS_ALL ? AGENTS_TOP : p->n_agents;
+	for (size_t i = 0; i < p->n_agents; i++)
+		all[i] = (struct weighted){weight(&p->agents[i]), i};
+	if (*n_shown < p->n_agents) {
+		qsort(all, p->n_agents, sizeof(*all), heaviest_first);
+		qsort(all, *n_shown, sizeof(*all), by_place);
+	}
+	for (size_t i = 0; i < *n_shown; i++)
+		shown[i] = all[i].i;
+	free(all);
+	return shown;
+}
+
+static double cpu_percent(const struct profile_agent *a)
+{
+	return a->wall_s > 0.0 ? 100.0 * a->cpu_s / a->wall_s : 0.0;
+}
+
+static void print_rest(FILE *f, const struct profile *p, size_t shown)
+{
+	double cpu_s = 0, wall_s = 0;
+
+	if (shown == p->n_agents)
+		return;
+	for (size_t i = 0; i < p->n_agents; i++) {
+		cpu_s += p->agents[i].cpu_s;
+		wall_s += p->agents[i].wall_s;
+	}
+	fprintf(f,
+		"Those with the greatest CPU[%%] of %zu agents, which together used %.3f s of CPU "
+		"time, %.2f %% of a CPU each.\n",
+		p->n_agents, cpu_s, wall_s > 0.0 ? 100.0 * cpu_s / wall_s : 0.0);
+}
+
+ROW_VALUE(bool, has_answered, profile_agent, !at->missing)
+ROW_VALUE(double, agent_percent, profile_agent, cpu_percent(at))
+ROW_VALUE(const char *, agent_place, profile_agent, at->missing ? "no answer" : at->affinity)
+
+#define AGENT(title, json, type, member, ...)                                                      \
+	COLUMN(title, json, type, struct profile_agent, member, ##__VA_ARGS__)
+
+static const struct column agent_columns[] = {
+	AGENT("Host", "host", TEXT, host),
+	AGENT(NULL, "missing", BOOL, missing),
+	AGENT("Processes", NULL, COUNT, processes, .where = has_answered),
+	AGENT("CPU[s]", "cpu_s", REAL, cpu_s, .log_where = has_answered),
+	COLUMN_GET("CPU[%]", NULL, REAL, real, agent_percent, .decimals = 2, .where = has_answered),
+	AGENT(NULL, "wall_s", REAL, wall_s),
+	AGENT("Wake-ups", "wakeups", COUNT, wakeups, .log_where = has_answered),
+	AGENT("Drained[MiB]", "drained_bytes", MIB, drained_bytes, .log_where = has_answered),
+	AGENT("Records", "records", COUNT, records, .log_where = has_answered),
+	AGENT(NULL, "processes", COUNT, processes),
+	AGENT(NULL, "place", TEXT, affinity),
+	COLUMN_GET("Ran on", NULL, TEXT, text, agent_place),
+};
+
+static const struct list agent_list = LIST(agent_columns, agents, .json = "agents");
+
+void section_agents(FILE *f, const struct report *r)
+{
+	struct table *t;
+	size_t *shown, n;
+
+	if (!r->p->n_agents)
+		return;
+	t = columns_table(&agent_list, 0);
+	shown = report_agents(r->p, cpu_percent, &n);
+	for (size_t i = 0; i < n; i++)
+		columns_row(
+			t, &agent_list, 0, &(struct row){.r = r, .at = &r->p->agents[shown[i]]});
+	columns_end(f, t, "Agents");
+	print_rest(f, r->p, n);
+	free(shown);
+}
+
+void json_agents(struct json *j, const struct report *r)
+{
+	columns_json(j, r, &agent_list);
+}

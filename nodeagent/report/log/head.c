@@ -1,0 +1,292 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * The parts of the logs that are lines of text: head, summary lines, deaths,
+ * losses, warnings, configuration. Labels are an interface: scripts of
+ * Vftrace's users look for them.
+ */
+#include <inttypes.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include "conf/conf.h"
+#include "nodeagent/profile/first-end.h"
+#include "nodeagent/report/log/internal.h"
+#include "nodeagent/report/measures.h"
+#include "nodeagent/report/report.h"
+#include "nodeagent/base/table.h"
+#include "nodeagent/base/util.h"
+
+/* Longer lists of deaths and warnings are cut, with the number of the rest. */
+#define LINES_MAX 50
+
+static void print_date(FILE *f, const char *label, int64_t seconds)
+{
+	time_t t = seconds;
+	struct tm tm;
+	char text[64] = "unknown";
+
+	if (localtime_r(&t, &tm))
+		strftime(text, sizeof(text), "%a %b %e %H:%M:%S %Y", &tm);
+	fprintf(f, "%s%s\n", label, text);
+}
+
+static void print_plain(FILE *f, const char *text)
+{
+	char *plain = text_plain(text);
+
+	fputs(plain, f);
+	free(plain);
+}
+
+void section_head(FILE *f, const struct report *r)
+{
+	const struct profile *p = r->p;
+
+	fputs("vftr " VFTR_VERSION "\n", f);
+	fputs("Runtime profile for application: ", f);
+	print_plain(f, p->application ? p->application : "unknown");
+	fputc('\n', f);
+	print_date(f, "Start Date: ", p->start_s);
+	print_date(f, "End Date:   ", p->end_s);
+	fputs("\n"
+	      "This is free software (BSD-3-Clause) with ABSOLUTELY NO WARRANTY.\n"
+	      "For details see the file COPYING which comes with the source code.\n",
+		f);
+}
+
+/*
+ * When one rank dies the launcher ends the others: the signal that names the
+ * cause is the one a launcher is least likely to send.
+ */
+static int causality(int signal)
+{
+	switch (signal) {
+	case SIGTERM:
+		return 1;
+	case SIGKILL:
+		return 2;
+	default:
+		return 3;
+	}
+}
+
+void section_banner(FILE *f, const struct report *r)
+{
+	const struct profile *p = r->p;
+	const struct profile_bad_end *first = first_end(p);
+	int cause = 0;
+	char *line;
+
+	if (first && first->end == PROCESS_EXITED) /* signals came after it */
+		return;
+	for (size_t i = 0; i < p->n_dead; i++) {
+		const struct profile_process *d = &p->dead[i];
+
+		/* the death of a helper process is not the death of an MPI job */
+		if (d->end != PROCESS_KILLED || d->exit_status <= 0 ||
+			(p->world_size && d->rank >= PROFILE_UNRANKED))
+			continue;
+		if (!cause || causality(d->exit_status) > causality(cause))
+			cause = d->exit_status;
+	}
+	if (first)
+		cause = first->exit_status;
+	if (!cause)
+		return;
+	line = xasprintf("Application was cancelled by signal: %s", strsignal(cause));
+	fputc('\n', f);
+	for (int i = 0; i < 3; i++) {
+		if (i == 1) {
+			fprintf(f, "%s\n", line);
+			continue;
+		}
+		for (size_t k = 0; k < strlen(line); k++)
+			fputc('*', f);
+		fputc('\n', f);
+	}
+	free(line);
+}
+
+/* Values end in one column, also those of labels that are longer than most. */
+static int width_behind(const char *label)
+{
+	const int left = SECTION_LABEL + SECTION_VALUE - (int)strlen(label);
+
+	return left > SECTION_VALUE ? SECTION_VALUE : left > 1 ? left : 1;
+}
+
+void section_seconds(FILE *f, const char *label, double seconds)
+{
+	fprintf(f, "%-*s%*.2f s\n", SECTION_LABEL, label, width_behind(label), seconds);
+}
+
+void section_number(FILE *f, const char *label, uint64_t number)
+{
+	fprintf(f, "%-*s%*" PRIu64 "\n", SECTION_LABEL, label, width_behind(label), number);
+}
+
+void section_bytes(FILE *f, const char *label, double bytes)
+{
+	static const char *const units[] = {"B", "KiB", "MiB", "GiB", "TiB", "PiB", "EiB"};
+	size_t unit = 0;
+
+	while (bytes >= 1024.0 && unit + 1 < ARRAY_SIZE(units)) {
+		bytes /= 1024.0;
+		unit++;
+	}
+	fprintf(f, "%-*s%*.2f %s\n", SECTION_LABEL, label, width_behind(label), bytes, units[unit]);
+}
+
+static void print_death(FILE *f, const struct profile *p, const struct profile_process *d)
+{
+	if (p->world_size && d->rank >= PROFILE_UNRANKED)
+		fprintf(f, "Process %d (in no MPI rank", (int)d->pid);
+	else
+		fprintf(f, "Process of rank %" PRIu32 " (pid %d", profile_rank_shown(p, d->rank),
+			(int)d->pid);
+	if (d->executable) {
+		fputs(", ", f);
+		print_plain(f, d->executable);
+	}
+	if (d->end == PROCESS_KILLED && d->exit_status > 0)
+		fprintf(f, ") was killed by signal %d (%s)", d->exit_status,
+			strsignal(d->exit_status));
+	else
+		fputs(") ended by _exit or by a signal that could not be seen,", f);
+	fprintf(f, " after %.2f s; its data are complete up to its last record.\n", d->runtime_s);
+	if (d->quarantined) {
+		fputs("   Its data were not used further: ", f);
+		print_plain(f, d->quarantined);
+		fputc('\n', f);
+	}
+}
+
+static void print_missing(FILE *f, const struct profile *p)
+{
+	uint32_t ranked = p->ranks > p->unranked ? p->ranks - p->unranked : 0;
+	size_t n = 0;
+
+	for (size_t i = 0; i < p->n_agents; i++) {
+		if (!p->agents[i].missing || n++ >= LINES_MAX)
+			continue;
+		fputs("No data from node ", f);
+		print_plain(f, p->agents[i].host);
+		fputs(": its agent did not answer.\n", f);
+	}
+	if (n > LINES_MAX)
+		fprintf(f, "... nor from %zu %s more.\n", n - LINES_MAX,
+			one_or_many(n - LINES_MAX, "node", "nodes"));
+	if (ranked < p->world_size)
+		fprintf(f, "The data are those of %" PRIu32 " of %" PRIu32 " MPI ranks.\n", ranked,
+			p->world_size);
+}
+
+void section_lost_messages(FILE *f, const struct profile *p)
+{
+	if (p->lost_messages)
+		fprintf(f,
+			"%" PRIu64 " %s not stored because rings were full; the tables of "
+			"messages lack %s.\n",
+			p->lost_messages,
+			one_or_many(p->lost_messages, "record of communication was",
+				"records of communication were"),
+			one_or_many(p->lost_messages, "it", "them"));
+	section_open_sentence(f, p);
+	if (p->ambiguous_sends || p->ambiguous_receives)
+		fprintf(f,
+			"Threads were in calls at once whose order MPI does not define: %" PRIu64
+			" %s and %" PRIu64 " %s are ambiguous.\n",
+			p->ambiguous_sends, one_or_many(p->ambiguous_sends, "send", "sends"),
+			p->ambiguous_receives,
+			one_or_many(p->ambiguous_receives, "receive", "receives"));
+}
+
+static void print_first_end(FILE *f, const struct profile *p)
+{
+	char *text = first_end_sentence(p);
+
+	if (text)
+		fprintf(f, "Warning: %s\n", text);
+	free(text);
+}
+
+static void print_sentences(FILE *f, const struct report *r, double runtime_s, bool whole_job)
+{
+	const struct profile *p = r->p;
+
+	if (p->lost_processes)
+		fprintf(f,
+			"%" PRIu64 " %s gave up waiting for this agent and %s not in the "
+			"profile.\n",
+			p->lost_processes, one_or_many(p->lost_processes, "process", "processes"),
+			one_or_many(p->lost_processes, "is", "are"));
+	for (size_t i = 0; i < p->n_dead && i < LINES_MAX; i++)
+		print_death(f, p, &p->dead[i]);
+	if (p->n_dead > LINES_MAX)
+		fprintf(f, "... and %zu %s more that did not end by %s.\n", p->n_dead - LINES_MAX,
+			one_or_many(p->n_dead - LINES_MAX, "process", "processes"),
+			one_or_many(p->n_dead - LINES_MAX, "itself", "themselves"));
+	if (whole_job)
+		print_missing(f, p);
+	if (p->lost_calls)
+		fprintf(f,
+			"%" PRIu64 " %s not recorded because rings were full or a signal came in "
+			"between; %s.\n",
+			p->lost_calls, one_or_many(p->lost_calls, "call was", "calls were"),
+			whole_job ? "the node logs name the ranks"
+				  : "the table below names the ranks");
+	section_lost_messages(f, p);
+	section_matching_faults(f, p);
+	if (p->blocked_ns)
+		fprintf(f, "Time ranks waited for room in their rings: %.*f s\n",
+			p->blocked_ns < 10000000 ? 6 : 2, p->blocked_ns * 1e-9);
+	section_overhead_warning(f, r, runtime_s);
+	print_first_end(f, p);
+	for (size_t i = 0; i < p->n_warnings && i < LINES_MAX; i++) {
+		fputs("Warning: ", f);
+		print_plain(f, p->warnings[i]);
+		fputc('\n', f);
+	}
+	if (p->n_warnings > LINES_MAX)
+		fprintf(f, "... and %zu %s more.\n", p->n_warnings - LINES_MAX,
+			one_or_many(p->n_warnings - LINES_MAX, "warning", "warnings"));
+}
+
+void section_warnings(FILE *f, const struct report *r)
+{
+	bool whole_job = r->log == REPORT_SUMMARY;
+	char *text;
+	size_t bytes;
+	FILE *sentences = open_memstream(&text, &bytes);
+
+	if (!sentences)
+		die(125, "out of memory");
+	print_sentences(sentences, r, r->p->runtime_s, whole_job);
+	if (fclose(sentences))
+		die(125, "out of memory");
+	if (bytes)
+		fprintf(f, "\n%s", text);
+	free(text);
+	section_open_requests(f, r);
+}
+
+void section_config(FILE *f, const struct report *r)
+{
+	const char *changed = "";
+
+	if (!r->c->print_config)
+		return;
+	if (conf_is_changed(r->c))
+		changed = ", changed on the command line or by VFTR_SET";
+	fputc('\n', f);
+	if (r->c->file) {
+		fputs("Vftrace configuration read from \"", f);
+		print_plain(f, r->c->file);
+		fprintf(f, "\"%s\n", changed);
+	} else {
+		fprintf(f, "Vftrace default configuration%s:\n", changed);
+	}
+	conf_print(r->c, f);
+}

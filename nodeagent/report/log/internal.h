@@ -1,0 +1,81 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Declarations for the files of this folder only. */
+#ifndef VFTR_NODEAGENT_REPORT_LOG_INTERNAL_H
+#define VFTR_NODEAGENT_REPORT_LOG_INTERNAL_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+
+struct conf;
+struct json;
+struct list;
+struct profile;
+struct profile_agent;
+struct profile_clock;
+struct profile_gpu_stream;
+struct profile_thread_stack;
+struct report;
+
+/* Prints a sentence if tracing has taken much of the run. */
+void section_overhead_warning(FILE *f, const struct report *r, double runtime_s);
+/* The number of requests that were never seen to complete, in a sentence; in JSON. */
+void section_open_sentence(FILE *f, const struct profile *p);
+void json_open_requests(struct json *j, const struct report *r);
+/* Matched messages: prints faults; true if messages were matched. */
+void section_matching_faults(FILE *f, const struct profile *p);
+bool report_has_matching(const struct profile *p);
+
+/*
+ * Indices of the agents that a table shows: all, or of very many those with the greatest
+ * weight, in their order. The caller frees.
+ */
+size_t *report_agents(
+	const struct profile *p, double (*weight)(const struct profile_agent *), size_t *n_shown);
+/* True if clocks were compared. The drift of a clock in ppm. */
+bool report_has_clocks(const struct profile *p);
+double report_drift_ppm(const struct profile_clock *c);
+
+/* Activities that a stack has started on a device (ratio.c); name: of a kernel. */
+enum ratio_kind { RATIO_OTHER, RATIO_KERNEL, RATIO_IN, RATIO_OUT, RATIO_KINDS };
+struct ratio_item {
+	enum ratio_kind kind;
+	uint32_t caller;
+	uint64_t calls, ranks, min, max;
+	char *name;
+};
+/* Prints the number of copies for each kernel, by caller. Frees items and their names. */
+void section_ratio(
+	FILE *f, const struct report *r, const char *title, struct ratio_item *items, size_t n);
+
+/* Parts of section_mpi() and json_mpi(): mpi-matrix.c, mpi-objects.c. */
+extern const struct list mpi_sizes, mpi_comms, mpi_files, mpi_pairs;
+void section_matrix(FILE *f, const struct report *r);
+void section_peers(FILE *f, const struct report *r, uint32_t rank);
+void section_sizes(FILE *f, const struct report *r);
+void section_comms(FILE *f, const struct report *r);
+
+/* Parts of section_gpu() and json_gpu(): gpu-devices.c, gpu-calls.c. */
+extern const struct list gpu_device_list, gpu_stream_list, gpu_link_list, gpu_wait_list;
+void section_gpu_links(FILE *f, const struct report *r);
+void section_gpu_ratios(FILE *f, const struct report *r);
+bool gpu_is_whole_device(const struct profile_gpu_stream *s);
+
+/* Summary lines, if there were any: the time of all activities; of all events. */
+void section_gpu_times(FILE *f, const struct report *r);
+void section_openacc_times(FILE *f, const struct report *r);
+
+/* Members of a stack: number of its threads, least and greatest exclusive time of one. */
+void json_thread_range(struct json *j, const struct report *r, uint32_t stack);
+
+/* Hardware counters of each thread in ended_threads[]; of the thread that has these n stacks,
+ * in their order. */
+void section_hwprof_threads(FILE *f, const struct report *r);
+void section_hwprof_thread(FILE *f, const struct report *r,
+	const struct profile_thread_stack *const *stacks, size_t n);
+/* Members of a stack; of a thread at a stack (PROFILE_NONE: at all stacks). */
+void json_hwprof_stack(struct json *j, const struct report *r, uint32_t stack);
+void json_hwprof_thread(struct json *j, const struct report *r, uint32_t thread, uint32_t stack);
+
+#endif

@@ -1,0 +1,101 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * The head of BASE_all.json, the summary for programs: vftr-profile(5). A member that
+ * changes its meaning or goes needs a new version; new members do not.
+ */
+#include <inttypes.h>
+#include <stdlib.h>
+
+#include "nodeagent/profile/first-end.h"
+#include "nodeagent/base/json-write.h"
+#include "nodeagent/report/columns.h"
+#include "nodeagent/report/log/internal.h"
+#include "nodeagent/report/measures.h"
+#include "nodeagent/report/report.h"
+
+#define FORMAT	"vftr-profile"
+#define VERSION 1
+
+static void write_run(struct json *j, const struct report *r)
+{
+	const struct profile *p = r->p;
+	uint64_t ranks = p->ranks ? p->ranks : 1;
+	char run[17];
+
+	json_string(j, "format", FORMAT);
+	json_uint(j, "version", VERSION);
+	json_string(j, "package", "vftr " VFTR_VERSION);
+	if (p->run && p->run != PROFILE_RUNS_MIXED) {
+		snprintf(run, sizeof(run), "%016" PRIx64, p->run);
+		json_string(j, "run", run);
+	}
+	json_string(j, "application", p->application);
+	json_array(j, "executables");
+	for (size_t i = 0; i < p->n_executables; i++)
+		json_string(j, NULL, p->executables[i]);
+	json_close(j);
+	json_int(j, "start_s", p->start_s);
+	json_int(j, "end_s", p->end_s);
+	json_uint(j, "ranks", report_ranks(p));
+	json_uint(j, "processes", p->ranks);
+	json_uint(j, "unranked", p->unranked);
+	json_uint(j, "threads", p->threads);
+	json_uint(j, "nodes", p->n_agents);
+	json_real(j, "runtime_s", p->runtime_s);
+	json_seconds(j, "overhead_s", (p->hook_ns_total + p->blocked_ns) / ranks);
+	json_seconds(j, "hooks_s", p->hook_ns_total / ranks);
+	json_uint(j, "events", p->records);
+	json_uint(j, "calls", p->calls);
+	json_uint(j, "lost", p->lost_calls);
+	json_uint(j, "lost_processes", p->lost_processes);
+	json_seconds(j, "blocked_s", p->blocked_ns);
+}
+
+ROW_VALUE(char *, dead_end, profile_process, report_end(at))
+ROW_VALUE(bool, has_signal, profile_process, at->end == PROCESS_KILLED && at->exit_status > 0)
+
+#define DEAD(json, type, member, ...)                                                              \
+	COLUMN(NULL, json, type, struct profile_process, member, ##__VA_ARGS__)
+
+static const struct column dead_columns[] = {
+	DEAD("rank", RANK, rank),
+	DEAD("pid", SIGNED, pid),
+	DEAD("executable", TEXT, executable),
+	COLUMN_GET(NULL, "end", MADE, made, dead_end),
+	DEAD("signal", SIGNED, exit_status, .where = has_signal),
+	DEAD("runtime_s", REAL, runtime_s),
+	DEAD("events", COUNT, records),
+	DEAD("calls", COUNT, calls),
+	DEAD("lost", COUNT, lost_calls),
+};
+
+static const struct list dead_list = LIST(dead_columns, dead, .json = "dead");
+
+static void write_deaths(struct json *j, const struct report *r)
+{
+	json_array(j, "dead_ranks");
+	for (size_t i = 0; i < r->p->n_dead; i++)
+		json_uint(j, NULL, profile_rank_shown(r->p, r->p->dead[i].rank));
+	json_close(j);
+	columns_json(j, r, &dead_list);
+}
+
+void json_head(struct json *j, const struct report *r)
+{
+	write_run(j, r);
+	write_deaths(j, r);
+	json_first_end(j, r->p);
+}
+
+void json_warnings(struct json *j, const struct report *r)
+{
+	char *first_end = first_end_sentence(r->p);
+
+	json_array(j, "warnings");
+	if (first_end)
+		json_string(j, NULL, first_end);
+	free(first_end);
+	for (size_t i = 0; i < r->p->n_warnings; i++)
+		json_string(j, NULL, r->p->warnings[i]);
+	json_close(j);
+}

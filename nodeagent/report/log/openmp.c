@@ -1,0 +1,281 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * OpenMP in the logs and in BASE_all.json: what each parallel region has cost and where its time
+ * was lost, and the tree of threads that the teams made. Its places are named by the thread numbers
+ * on the way to them: 0.2.1 is thread 1 of a team that thread 2 of a team of the initial thread has
+ * made.
+ */
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "nodeagent/report/columns.h"
+#include "nodeagent/report/log/internal.h"
+#include "nodeagent/report/measures.h"
+#include "nodeagent/report/report.h"
+#include "nodeagent/base/table.h"
+#include "nodeagent/base/json-write.h"
+#include "nodeagent/base/util.h"
+
+#define LEVELS_MAX   256 /* OpenMP's levels, as they are recorded */
+#define PLACE_ROWS   200 /* more are not shown one by one */
+#define PLACE_DEPTH  32	 /* longer paths are cut */
+#define INDENT_MAX   16
+#define SERVED_SHOWN 8
+
+double report_balance(const struct profile_openmp *o)
+{
+	return o->most_ns ? 100.0 * (double)o->average_ns / (double)o->most_ns : 100.0;
+}
+
+static char *region_threads(const struct row *row)
+{
+	const struct profile_openmp *o = row->at;
+
+	if (!o->size_max) /* no team was complete */
+		return NULL;
+	return o->size_min == o->size_max
+		       ? xasprintf("%" PRIu32, o->size_max)
+		       : xasprintf("%" PRIu32 "-%" PRIu32, o->size_min, o->size_max);
+}
+
+static uint64_t region_time(const struct profile *p, uint32_t i)
+{
+	return p->openmp[i].wall_ns;
+}
+
+ROW_VALUE(double, region_balance, profile_openmp, report_balance(at))
+ROW_VALUE(uint64_t, region_wait, profile_openmp,
+	at->barrier_ns < at->wait_ns ? at->wait_ns - at->barrier_ns : 0)
+
+#define REGION(title, json, type, member) COLUMN(title, json, type, struct profile_openmp, member)
+
+static const struct column region_columns[] = {
+	REGION(NULL, "id", STACK_ID, stack),
+	REGION(NULL, "region", FUNCTION, stack),
+	REGION(NULL, "caller", CALLER, stack),
+	REGION("Calls", "calls", COUNT, calls),
+	COLUMN_GET("Threads", NULL, MADE, made, region_threads),
+	REGION(NULL, "team_min", COUNT, size_min),
+	REGION(NULL, "team_max", COUNT, size_max),
+	REGION(NULL, "threads", COUNT, threads),
+	REGION(NULL, "ranks", COUNT, ranks),
+	REGION("t_wall[s]", "t_wall_s", SECONDS, wall_ns),
+	REGION("Busy[s]", "t_busy_s", SECONDS, busy_ns),
+	COLUMN_GET("Balance[%]", "balance_percent", REAL, real, region_balance, .decimals = 1),
+	REGION("Start[s]", "t_start_s", SECONDS, start_ns),
+	REGION("Barrier[s]", "t_barrier_s", SECONDS, barrier_ns),
+	COLUMN_GET("Wait[s]", NULL, SECONDS, count, region_wait),
+	REGION(NULL, "t_wait_s", SECONDS, wait_ns),
+	REGION("Join[s]", "t_join_s", SECONDS, join_ns),
+	REGION("Tasks", "tasks", COUNT, tasks),
+	REGION("t_tasks[s]", "t_tasks_s", SECONDS, task_ns),
+	REGION("Region", NULL, FUNCTION, stack),
+	REGION("Caller", NULL, CALLER, stack),
+	REGION("STID", NULL, STACK_ID, stack),
+};
+
+static const struct list region_list =
+	LIST(region_columns, openmp, .title = "OpenMP parallel regions", .json = "openmp",
+		.things = "parallel regions", .weight = region_time);
+
+static void print_regions(FILE *f, const struct report *r)
+{
+	const struct profile *p = r->p;
+	uint32_t *order = sort_falling(p, p->n_openmp, region_time);
+	uint32_t threads = 0;
+
+	for (size_t i = 0; i < p->n_openmp && i < COLUMN_ROWS; i++)
+		if (p->openmp[order[i]].size_max > threads)
+			threads = p->openmp[order[i]].size_max;
+	free(order);
+	columns_print(f, r, &region_list, 0);
+	if (threads > 1)
+		fputs("Between them threads are idle, which is part of the exclusive time of "
+		      "init.\n",
+			f);
+}
+
+/* ---- the tree of threads --------------------------------------------------------- */
+
+static char *place_name(const struct row *row)
+{
+	const struct profile *p = row->r->p;
+	uint32_t i = row->index;
+	uint32_t up[PLACE_DEPTH];
+	unsigned n = 0,
+		 indent = 2 * (p->openmp_threads[i].level < INDENT_MAX ? p->openmp_threads[i].level
+								       : INDENT_MAX);
+	char *text = xmalloc(2 * INDENT_MAX + PLACE_DEPTH * 12 + 8), *to = text;
+
+	for (; i != PROFILE_NONE && n < PLACE_DEPTH; i = p->openmp_threads[i].parent)
+		up[n++] = p->openmp_threads[i].number;
+	to += sprintf(to, "%*s%s", (int)indent, "", i == PROFILE_NONE ? "" : "...");
+	while (n--)
+		to += sprintf(to, "%" PRIu32 "%s", up[n], n ? "." : "");
+	return text;
+}
+
+/* The first threads by their numbers, the others by how many they are. */
+static char *place_served(const struct row *row)
+{
+	const struct profile_openmp_thread *e = row->at;
+	const char *rest = e->threads;
+	size_t shown = 0, more = 0;
+
+	for (; *rest && shown < SERVED_SHOWN; shown++) {
+		rest += strspn(rest, " ");
+		rest += strcspn(rest, " ");
+	}
+	for (const char *at = rest; *at; at += strcspn(at, " ")) {
+		at += strspn(at, " ");
+		more += *at != '\0';
+	}
+	return more || e->more ? xasprintf("%.*s and %s%zu more", (int)(rest - e->threads),
+					 e->threads, e->more ? "over " : "", more)
+			       : xstrdup(e->threads);
+}
+
+/* Numbers of the threads on the way from the root, its own last: of each level one. */
+static void write_ancestors(struct json *j, const char *key, const struct row *row)
+{
+	const struct profile *p = row->r->p;
+	uint32_t up[LEVELS_MAX];
+	unsigned n = 0;
+
+	for (uint32_t i = row->index; i != PROFILE_NONE && n < LEVELS_MAX;
+		i = p->openmp_threads[i].parent)
+		up[n++] = p->openmp_threads[i].number;
+	json_array(j, key);
+	while (n--)
+		json_uint(j, NULL, up[n]);
+	json_close(j);
+}
+
+static void write_served(struct json *j, const char *key, const struct row *row)
+{
+	const struct profile_openmp_thread *e = row->at;
+
+	json_array(j, key);
+	for (const char *at = e->threads; *at;) {
+		char *end;
+		unsigned long number = strtoul(at, &end, 10);
+
+		if (end == at)
+			break;
+		json_uint(j, NULL, number);
+		at = end;
+	}
+	json_close(j);
+}
+
+ROW_VALUE(bool, has_parent, profile_openmp_thread, at->parent != PROFILE_NONE)
+
+enum { SEVERAL_RANKS = 1 };
+
+#define PLACE(title, json, type, member, ...)                                                      \
+	COLUMN(title, json, type, struct profile_openmp_thread, member, ##__VA_ARGS__)
+
+static const struct column place_columns[] = {
+	PLACE("Rank", "rank", RANK, rank, .only = SEVERAL_RANKS),
+	COLUMN_GET("Thread", NULL, MADE, made, place_name, .left = true),
+	PLACE("Level", "level", COUNT, level),
+	PLACE(NULL, "thread_num", COUNT, number),
+	PLACE(NULL, "parent", INDEX, parent),
+	COLUMN_GET(NULL, "ancestors", WRITTEN, write, write_ancestors),
+	PLACE("Teams", "teams", COUNT, tasks),
+	PLACE("t_total[s]", "t_s", SECONDS, ns, .log_where = has_parent),
+	COLUMN_GET("Served by threads", NULL, MADE, made, place_served, .left = true),
+	COLUMN_GET(NULL, "threads", WRITTEN, write, write_served),
+	PLACE(NULL, "more_threads", BOOL, more),
+};
+
+static const struct list place_list = LIST(place_columns, openmp_threads, .json = "openmp_threads");
+
+struct rank_ranges {
+	const struct profile_openmp_thread *all;
+	uint32_t *child, *sibling; /* PROFILE_NONE: no more */
+	uint32_t first;
+};
+
+struct by_number {
+	uint32_t level, number, index;
+};
+
+ORDER_BY(by_number, struct by_number, RISING(level) ?: RISING(number) ?: RISING(index))
+
+static void places_init(struct rank_ranges *s, const struct profile *p)
+{
+	size_t n = p->n_openmp_threads;
+	struct by_number *order = xmalloc(n * sizeof(*order));
+
+	s->all = p->openmp_threads;
+	s->first = PROFILE_NONE;
+	s->child = xmalloc(n * sizeof(*s->child));
+	s->sibling = xmalloc(n * sizeof(*s->sibling));
+	memset(s->child, 0xff, n * sizeof(*s->child));
+	for (size_t i = 0; i < n; i++)
+		order[i] = (struct by_number){s->all[i].level, s->all[i].number, (uint32_t)i};
+	qsort(order, n, sizeof(*order), by_number);
+	while (n--) {
+		uint32_t i = order[n].index, parent = s->all[i].parent;
+		uint32_t *head = parent == PROFILE_NONE ? &s->first : &s->child[parent];
+
+		s->sibling[i] = *head;
+		*head = i;
+	}
+	free(order);
+}
+
+/* The next one in the order in which they are printed; the tree may be deep. */
+static uint32_t places_next(const struct rank_ranges *s, uint32_t i)
+{
+	if (s->child[i] != PROFILE_NONE)
+		return s->child[i];
+	while (i != PROFILE_NONE && s->sibling[i] == PROFILE_NONE)
+		i = s->all[i].parent;
+	return i == PROFILE_NONE ? i : s->sibling[i];
+}
+
+static void print_places(FILE *f, const struct report *r)
+{
+	unsigned asked = r->log == REPORT_RANK ? 0 : SEVERAL_RANKS;
+	const struct profile *p = r->p;
+	struct rank_ranges s;
+	struct table *t;
+	size_t rows = 0;
+
+	if (!p->n_openmp_threads)
+		return;
+	t = columns_table(&place_list, asked);
+	places_init(&s, p);
+	for (uint32_t i = s.first; i != PROFILE_NONE && rows < PLACE_ROWS;
+		i = places_next(&s, i), rows++)
+		columns_row(t, &place_list, asked,
+			&(struct row){.r = r, .at = &p->openmp_threads[i], .index = i});
+	free(s.child);
+	free(s.sibling);
+	columns_end(f, t, "OpenMP threads");
+	columns_rest(f, p->n_openmp_threads - rows, "place", "places");
+}
+
+bool report_has_openmp(const struct profile *p, const struct conf *c)
+{
+	return p->n_openmp;
+}
+
+/* A summary has no single threads. */
+void section_openmp(FILE *f, const struct report *r)
+{
+	print_regions(f, r);
+	if (r->log != REPORT_SUMMARY)
+		print_places(f, r);
+}
+
+void json_openmp(struct json *j, const struct report *r)
+{
+	if (r->p->n_openmp)
+		columns_json(j, r, &region_list);
+	if (r->p->n_openmp_threads)
+		columns_json(j, r, &place_list);
+}

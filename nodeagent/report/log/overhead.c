@@ -1,0 +1,156 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * What tracing has cost, in the logs: hooks and wrappers, which is an estimate, and
+ * waits for room in the rings, which were measured.
+ */
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "conf/conf.h"
+#include "nodeagent/report/log/internal.h"
+#include "nodeagent/report/measures.h"
+#include "nodeagent/report/report.h"
+#include "nodeagent/base/table.h"
+#include "nodeagent/base/util.h"
+
+#define MUCH	  0.1 /* of the run: worth a warning */
+#define SHORT	  5.0 /* hooks: a function whose call takes less is short */
+#define NAMES_MAX 5   /* so many short functions are named ... */
+#define NAMED	  20  /* ... that have one call in so many, or more */
+
+static double overhead_of(const struct report *r, const char *prefix)
+{
+	uint64_t calls = 0;
+
+	for (size_t i = 0; i < r->p->n_stacks; i++)
+		if (!strncmp(r->p->names[r->p->stacks[i].name], prefix, strlen(prefix)))
+			calls += r->p->stacks[i].calls;
+	return report_overhead_s(r, calls);
+}
+
+/*
+ * Processes, or how many threads ran at once on average where that is more; without
+ * MPI, where processes come one after the other, where it is less, too.
+ */
+static double side_by_side(const struct report *r, double runtime_s)
+{
+	double lived_s = report_blocked_s(r), ranks = r->p->ranks ? r->p->ranks : 1;
+
+	for (size_t i = 0; i < r->p->n_stacks; i++)
+		lived_s += (double)r->p->stacks[i].excl_ns * 1e-9;
+	if (runtime_s <= 0.0)
+		return ranks;
+	if (!r->p->world_size && lived_s < ranks * runtime_s)
+		return lived_s > runtime_s ? lived_s / runtime_s : 1.0;
+	return lived_s > ranks * runtime_s ? lived_s / runtime_s : ranks;
+}
+
+/* Of the time of all ranks and threads; what the wrappers cost is another thing. */
+static void mpi_share(FILE *f, const struct report *r)
+{
+	double ns = 0.0;
+
+	for (size_t i = 0; i < r->p->n_stacks; i++)
+		if (!strncmp(r->p->names[r->p->stacks[i].name], "MPI_", 4))
+			ns += (double)r->p->stacks[i].excl_ns;
+	if (ns > 0.0 && r->excl_s > 0.0)
+		fprintf(f, "%-*s%*.2f %%\n", SECTION_LABEL, "Time in MPI:", SECTION_VALUE,
+			100.0 * ns * 1e-9 / r->excl_s);
+}
+
+/* The shares are by calls: a wrapper costs about what a hook costs. */
+void section_times(FILE *f, const struct report *r, double runtime_s)
+{
+	double tracks = side_by_side(r, runtime_s);
+	double hooks = report_overhead_s(r, r->p->calls) / tracks;
+	double blocked = report_blocked_s(r) / tracks;
+	double mpi = overhead_of(r, "MPI_") / tracks;
+	double openmp = r->p->n_openmp ? overhead_of(r, "omp_") / tracks : 0.0;
+	double cuda = r->p->n_gpu ? overhead_of(r, "cuda") / tracks : 0.0;
+	double openacc = r->p->n_openacc ? overhead_of(r, "acc_") / tracks : 0.0;
+	double others = mpi + openmp + cuda + openacc, all = hooks + blocked;
+
+	section_seconds(f, "Total runtime:", runtime_s);
+	section_seconds(f, "Application time:", all < runtime_s ? runtime_s - all : 0.0);
+	section_seconds(f, "Overhead:", all);
+	section_seconds(f, "   Function hooks:", hooks > others ? hooks - others : 0.0);
+	if (r->p->world_size)
+		section_seconds(f, "   MPI wrappers:", mpi);
+	if (r->p->n_openmp)
+		section_seconds(f, "   OMP callbacks:", openmp);
+	if (r->p->n_gpu)
+		section_seconds(f, "   CUDA callbacks:", cuda);
+	if (r->p->n_gpu)
+		section_gpu_times(f, r);
+	if (r->p->n_openacc)
+		section_seconds(f, "   OpenACC callbacks:", openacc);
+	if (r->p->n_openacc)
+		section_openacc_times(f, r);
+	if (blocked > 0.0)
+		section_seconds(f, "   Waiting for room:", blocked);
+	mpi_share(f, r);
+}
+
+/* ---- the warning ---------------------------------------------------------------- */
+
+ORDER_BY(by_calls, struct report_group, FALLING(calls) ?: RISING(name))
+
+static bool is_short(const struct report *r, const struct report_group *g)
+{
+	double hook_s = report_overhead_s(r, r->p->calls) / (double)r->p->calls / 2;
+
+	return g->calls && (double)g->excl_ns * 1e-9 < SHORT * hook_s * (double)g->calls;
+}
+
+/* "; 83 % of all calls are of the short functions f, g" */
+static void name_short(FILE *f, const struct report *r)
+{
+	struct report_group *groups;
+	uint32_t *members;
+	size_t n = report_groups(r, &groups, &members), named = 0;
+	uint64_t calls = 0, all = r->p->calls;
+	char *names;
+	size_t bytes;
+	FILE *list = open_memstream(&names, &bytes);
+
+	if (!list)
+		die(125, "out of memory");
+	qsort(groups, n, sizeof(*groups), by_calls);
+	for (size_t i = 0; i < n && named < NAMES_MAX && groups[i].calls >= all / NAMED; i++) {
+		char *plain;
+
+		if (!is_short(r, &groups[i]))
+			continue;
+		plain = text_plain(r->cell[groups[i].name]);
+		fprintf(list, "%s%s", named++ ? ", " : "", plain);
+		free(plain);
+		calls += groups[i].calls;
+	}
+	if (fclose(list))
+		die(125, "out of memory");
+	if (named)
+		fprintf(f, "; %.0f %% of all calls are of %s %s",
+			100.0 * (double)calls / (double)all,
+			named == 1 ? "the short function" : "short functions:", names);
+	free(names);
+	free(groups);
+	free(members);
+}
+
+void section_overhead_warning(FILE *f, const struct report *r, double runtime_s)
+{
+	double tracks = side_by_side(r, runtime_s);
+	double hooks = report_overhead_s(r, r->p->calls) / tracks;
+	double blocked = report_blocked_s(r) / tracks;
+
+	if (!r->p->calls || hooks + blocked <= MUCH * runtime_s)
+		return;
+	fprintf(f, "Warning: tracing took %.0f %% of the run",
+		fmin(100.0, 100.0 * (hooks + blocked) / runtime_s));
+	if (blocked > 0.01 * runtime_s)
+		fprintf(f, ", %.0f %% of it waiting for the agent",
+			100.0 * blocked / (hooks + blocked));
+	name_short(f, r);
+	fputs(".\n", f);
+}

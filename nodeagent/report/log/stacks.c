@@ -1,0 +1,322 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Call paths and functions in the logs and in BASE_all.json. Titles, column names and number
+ * formats are an interface: scripts of Vftrace's users read them.
+ */
+#include <inttypes.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "conf/conf.h"
+#include "nodeagent/report/columns.h"
+#include "nodeagent/report/log/internal.h"
+#include "nodeagent/report/measures.h"
+#include "nodeagent/report/report.h"
+#include "nodeagent/base/table.h"
+#include "nodeagent/base/json-write.h"
+#include "nodeagent/base/util.h"
+
+/* Standard deviation of the exclusive time over the processes that have the stack. */
+static double deviation_s(const struct profile_stack *s)
+{
+	double n = s->ranks ? s->ranks : 1, mean = (double)s->excl_ns / n;
+	double variance = (double)s->excl_sumsq_ns2 / n - mean * mean;
+
+	return variance > 0.0 ? sqrt(variance) * 1e-9 : 0.0;
+}
+
+static double percent(const struct report *r, uint64_t ns)
+{
+	return r->excl_s > 0.0 ? 100.0 * (ns * 1e-9) / r->excl_s : 0.0;
+}
+
+/* A caller may have no printed number, which is another thing than no caller. */
+static void write_parent(struct json *j, const char *key, const struct row *row)
+{
+	uint32_t parent = row->r->parent[row->index];
+
+	json_int(j, key, parent == PROFILE_NONE ? -1 : (int64_t)row->r->id[parent]);
+}
+
+static void write_threads(struct json *j, const char *key, const struct row *row)
+{
+	json_thread_range(j, row->r, row->index);
+}
+
+static void write_counters(struct json *j, const char *key, const struct row *row)
+{
+	json_hwprof_stack(j, row->r, row->index);
+}
+
+static double stack_imbalance(const struct row *row)
+{
+	uint32_t rank;
+
+	return report_imbalance(row->r, row->index, &rank);
+}
+
+static uint64_t stack_imbalance_rank(const struct row *row)
+{
+	uint32_t rank;
+
+	report_imbalance(row->r, row->index, &rank);
+	return rank;
+}
+
+ROW_VALUE(double, stack_percent, profile_stack, percent(row->r, at->excl_ns))
+ROW_VALUE(double, stack_overhead, profile_stack, report_overhead_s(row->r, at->calls))
+ROW_VALUE(double, stack_deviation, profile_stack, deviation_s(at))
+ROW_VALUE(double, stack_mean, profile_stack, at->ranks ? at->excl_ns * 1e-9 / at->ranks : 0.0)
+ROW_VALUE(bool, has_lost, profile_stack, at->lost_calls)
+
+static uint32_t *by_configuration(const struct report *r, size_t *n)
+{
+	const char *by = r->c->profile_table_sort_table_column;
+	bool none = !by || !strcmp(by, "none");
+
+	*n = r->p->n_stacks;
+	return sort_stacks(r, by, none || r->c->profile_table_sort_table_ascending);
+}
+
+static uint32_t *by_lost_calls(const struct report *r, size_t *n)
+{
+	*n = r->p->n_stacks;
+	return sort_stacks(r, "lost", false);
+}
+
+static uint32_t *by_greatest_time(const struct report *r, size_t *n)
+{
+	*n = r->p->n_stacks;
+	return sort_stacks(r, "time_max", false);
+}
+
+enum { WITH_OVERHEAD = 1, WITH_IMBALANCES = 2, WITH_PATHS = 4 };
+
+#define STACK(title, json, type, member, ...)                                                      \
+	COLUMN(title, json, type, struct profile_stack, member, ##__VA_ARGS__)
+/* The value of the stack itself, not of a member. */
+#define STACK_ITSELF(log_, json_, type_, ...)                                                      \
+	{                                                                                          \
+		.title = (log_), .json = (json_), .type = COLUMN_##type_, ##__VA_ARGS__            \
+	}
+
+static const struct column profile_columns[] = {
+	STACK_ITSELF(NULL, "id", STACK_ID),
+	STACK(NULL, "hash", HEX, hash),
+	STACK_ITSELF(NULL, "path", PATH),
+	STACK_ITSELF(NULL, "function", FUNCTION),
+	STACK_ITSELF(NULL, "caller", CALLER),
+	COLUMN_GET(NULL, "parent", WRITTEN, write, write_parent),
+	STACK("Calls", "calls", COUNT, calls),
+	STACK("t_excl[s]", NULL, SECONDS, excl_ns),
+	COLUMN_GET("t_excl[%]", NULL, REAL, real, stack_percent, .decimals = 1),
+	STACK("t_incl[s]", "t_incl_s", SECONDS, incl_ns),
+	STACK(NULL, "t_excl_s", SECONDS, excl_ns),
+	STACK(NULL, "ranks", COUNT, ranks),
+	STACK(NULL, "t_excl_min_s", SECONDS, excl_min_ns),
+	STACK(NULL, "t_excl_max_s", SECONDS, excl_max_ns),
+	COLUMN_GET(NULL, "t_excl_deviation_s", REAL, real, stack_deviation),
+	STACK(NULL, "rank_min", RANK, rank_min),
+	STACK(NULL, "rank_max", RANK, rank_max),
+	COLUMN_GET("overhead[s]", NULL, REAL, real, stack_overhead, .only = WITH_OVERHEAD),
+	COLUMN_GET("Imbalances[%]", "imbalance_percent", REAL, real, stack_imbalance, .width = 6,
+		.decimals = 2, .only = WITH_IMBALANCES),
+	COLUMN_GET("on rank", "imbalance_rank", COUNT, count, stack_imbalance_rank,
+		.only = WITH_IMBALANCES),
+	COLUMN_GET(NULL, "overhead_s", REAL, real, stack_overhead),
+	STACK(NULL, "lost", COUNT, lost_calls),
+	STACK(NULL, "estimated", BOOL, estimated),
+	COLUMN_GET(NULL, "threads", WRITTEN, write, write_threads),
+	COLUMN_GET(NULL, "counters", WRITTEN, write, write_counters),
+	STACK_ITSELF("Function", NULL, FUNCTION),
+	STACK_ITSELF("Caller", NULL, CALLER),
+	STACK_ITSELF("STID", NULL, STACK_ID),
+	STACK_ITSELF("Callpath", NULL, PATH, .only = WITH_PATHS),
+};
+
+static const struct list profile_list =
+	LIST(profile_columns, stacks, .json = "stacks", .order = by_configuration);
+
+void section_profile(FILE *f, const struct report *r)
+{
+	const struct conf *c = r->c;
+	bool imbalances = r->log != REPORT_RANK && c->profile_table_show_calltime_imbalances;
+	unsigned asked = (c->profile_table_show_overhead ? WITH_OVERHEAD : 0) |
+			 (imbalances ? WITH_IMBALANCES : 0) |
+			 (c->profile_table_show_callpath ? WITH_PATHS : 0);
+	size_t rows;
+
+	if (c->profile_table_show_table)
+		columns_end(f, columns_fill(r, &profile_list, asked, &rows), "Runtime profile");
+}
+
+static const struct column lost_columns[] = {
+	STACK("Lost calls", NULL, COUNT, lost_calls),
+	STACK_ITSELF("Below function", NULL, FUNCTION),
+	STACK_ITSELF("Caller", NULL, CALLER),
+	STACK_ITSELF("STID", NULL, STACK_ID),
+};
+
+static const struct list lost_list = LIST(lost_columns, stacks,
+	.title = "Calls that were not recorded", .order = by_lost_calls, .shown = has_lost);
+
+void section_lost(FILE *f, const struct report *r)
+{
+	columns_print(f, r, &lost_list, 0);
+}
+
+static const struct column minmax_columns[] = {
+	STACK_ITSELF("STID", NULL, STACK_ID),
+	STACK_ITSELF("Function", NULL, FUNCTION),
+	STACK("t_max[s]", NULL, SECONDS, excl_max_ns),
+	STACK("rank", NULL, RANK, rank_max),
+	STACK("t_min[s]", NULL, SECONDS, excl_min_ns),
+	STACK("rank", NULL, RANK, rank_min),
+	COLUMN_GET("t_avg[s]", NULL, REAL, real, stack_mean),
+};
+
+static const struct list minmax_list = LIST(minmax_columns, stacks, .order = by_greatest_time);
+
+bool report_has_minmax(const struct profile *p, const struct conf *c)
+{
+	return c->profile_table_show_minmax_summary;
+}
+
+void section_minmax(FILE *f, const struct report *r)
+{
+	size_t rows;
+
+	if (report_has_minmax(r->p, r->c))
+		columns_end(f, columns_fill(r, &minmax_list, 0, &rows),
+			"\n Summary: Min/Max runtime across all ranks");
+}
+
+/* ---- functions of one name ---------------------------------------------------------------- */
+
+/* "4,6,9,..." with at most as many as are configured; more: members of the groups. */
+static char *group_ids(const struct row *row)
+{
+	const struct report *r = row->r;
+	const struct report_group *g = row->at;
+	const uint32_t *members = row->more;
+	long long max = r->c->name_grouped_profile_table_max_stack_ids;
+	size_t n = max <= 0 ? 0 : g->n < (size_t)max ? g->n : (size_t)max, bytes = 0;
+	char *list = xmalloc(n * 21 + 8);
+
+	for (size_t i = 0; i < n; i++) {
+		uint64_t id = r->id[members[g->first + i]];
+
+		if (id == REPORT_NO_ID)
+			bytes += sprintf(list + bytes, "%s" COLUMN_NOTHING, i ? "," : "");
+		else
+			bytes += sprintf(list + bytes, "%s%" PRIu64, i ? "," : "", id);
+	}
+	strcpy(list + bytes, g->n > n ? (n ? ",..." : "...") : "");
+	return list;
+}
+
+static void write_ids(struct json *j, const char *key, const struct row *row)
+{
+	const struct report_group *g = row->at;
+	const uint32_t *members = row->more;
+
+	json_array(j, key);
+	for (size_t i = 0; i < g->n; i++)
+		json_uint(j, NULL, row->r->id[members[g->first + i]]);
+	json_close(j);
+}
+
+ROW_VALUE(double, group_percent, report_group, percent(row->r, at->excl_ns))
+ROW_VALUE(const char *, group_name, report_group, row->r->shown[at->name])
+ROW_VALUE(const char *, group_cell, report_group, row->r->cell[at->name])
+
+#define GROUP(title, json, type, member) COLUMN(title, json, type, struct report_group, member)
+
+static const struct column group_columns[] = {
+	COLUMN_GET(NULL, "function", TEXT, text, group_name),
+	GROUP("Calls", "calls", COUNT, calls),
+	GROUP("t_excl[s]", NULL, SECONDS, excl_ns),
+	COLUMN_GET("t_excl[%]", NULL, REAL, real, group_percent, .decimals = 1),
+	GROUP("t_incl[s]", "t_incl_s", SECONDS, incl_ns),
+	GROUP(NULL, "t_excl_s", SECONDS, excl_ns),
+	COLUMN_GET("Function", NULL, TEXT, text, group_cell),
+	COLUMN_GET("STIDs", NULL, MADE, made, group_ids, .left = true),
+	COLUMN_GET(NULL, "stacks", WRITTEN, write, write_ids),
+};
+
+static const struct list group_list = LIST_OF(group_columns, struct report_group);
+
+bool report_has_groups(const struct profile *p, const struct conf *c)
+{
+	return c->name_grouped_profile_table_show_table;
+}
+
+static void print_groups(FILE *f, const struct report *r)
+{
+	const struct conf *c = r->c;
+	const char *by = c->name_grouped_profile_table_sort_table_column;
+	bool none = !by || !strcmp(by, "none");
+	struct report_group *groups;
+	uint32_t *members;
+	size_t n = report_groups(r, &groups, &members);
+	struct table *t = columns_table(&group_list, 0);
+
+	sort_groups(groups, n, r, members, by,
+		none || c->name_grouped_profile_table_sort_table_ascending);
+	for (size_t i = 0; i < n; i++)
+		columns_row(t, &group_list, 0,
+			&(struct row){.r = r, .at = &groups[i], .more = members});
+	columns_end(f, t, "Runtime profile (Grouped by function name)");
+	free(groups);
+	free(members);
+}
+
+void section_grouped(FILE *f, const struct report *r)
+{
+	if (report_has_groups(r->p, r->c))
+		print_groups(f, r);
+}
+
+void json_stacks(struct json *j, const struct report *r)
+{
+	struct report_group *groups;
+	uint32_t *members;
+	size_t n = report_groups(r, &groups, &members);
+
+	columns_json(j, r, &profile_list);
+	json_array(j, "functions");
+	for (size_t i = 0; i < n; i++)
+		columns_object(
+			j, &group_list, &(struct row){.r = r, .at = &groups[i], .more = members});
+	json_close(j);
+	free(groups);
+	free(members);
+}
+
+/* ---- all call paths ----------------------------------------------------------------------- */
+
+void section_stacks(FILE *f, const struct report *r)
+{
+	if (!r->c->stacklist_show_stacklist)
+		return;
+
+	struct table *t = table_new(TABLE_LIST);
+	uint32_t *order = sort_stacks(r, "stack_id", true);
+
+	table_column(t, "STID", TABLE_RIGHT);
+	table_column(t, "Call stack", TABLE_LEFT);
+	for (size_t i = 0; i < r->p->n_stacks; i++) {
+		char id[32] = "STID" COLUMN_NOTHING, *path = report_path(r, order[i]);
+
+		if (r->id[order[i]] != REPORT_NO_ID)
+			snprintf(id, sizeof(id), "STID%" PRIu64, r->id[order[i]]);
+		table_text(t, id);
+		table_text(t, path);
+		free(path);
+	}
+	fputs("\nGlobal call stacks:\n", f);
+	table_print(t, f);
+	table_free(t);
+	free(order);
+}

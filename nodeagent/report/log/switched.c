@@ -1,0 +1,87 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* What overhead.budget_percent has switched off: a table, and the same in JSON. */
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "conf/conf.h"
+#include "nodeagent/symbols/demangle.h"
+#include "nodeagent/base/json-write.h"
+#include "nodeagent/profile/profile.h"
+#include "nodeagent/report/columns.h"
+#include "nodeagent/report/log/internal.h"
+#include "nodeagent/report/measures.h"
+#include "nodeagent/report/report.h"
+#include "nodeagent/base/table.h"
+#include "nodeagent/base/util.h"
+
+#define SAVED 0.65 /* of a call's cost: it is not recorded, but its hooks still are called */
+
+static double saved_s(const struct report *r, const struct profile_switched *s)
+{
+	return SAVED * report_overhead_s(r, s->calls);
+}
+
+static char *name_of(const struct report *r, const struct profile_switched *s)
+{
+	return name_shown(
+		s->name, &(struct name_style){r->c->strip_module_names, r->c->demangle_cxx});
+}
+
+/* The compiler takes the names apart at commas. */
+static void print_option(FILE *f, const struct report *r)
+{
+	const char *before = "Left out by the compiler they cost nothing:\n"
+			     "   -finstrument-functions-exclude-function-list=";
+
+	for (size_t i = 0; i < r->p->n_switched; i++) {
+		const struct profile_switched *s = &r->p->switched[i];
+		char *name = name_of(r, s), *plain = text_plain(name);
+
+		if (!strpbrk(plain, ", (<")) {
+			fprintf(f, "%s%s", before, plain);
+			before = ",";
+		}
+		free(name);
+		free(plain);
+	}
+	if (before[0] == ',')
+		fputc('\n', f);
+}
+
+ROW_VALUE(char *, switched_name, profile_switched, name_of(row->r, at))
+ROW_VALUE(double, switched_saved, profile_switched, saved_s(row->r, at))
+
+#define SWITCHED(title, json, type, member)                                                        \
+	COLUMN(title, json, type, struct profile_switched, member)
+
+static const struct column switched_columns[] = {
+	COLUMN_GET("Function", "function", MADE, made, switched_name, .left = true),
+	SWITCHED("From[s]", "from_s", SECONDS, from_ns),
+	SWITCHED("Calls not recorded", "calls", COUNT, calls),
+	COLUMN_GET("Saved[s]", "saved_s", REAL, real, switched_saved),
+	SWITCHED("Processes", "processes", COUNT, processes),
+};
+
+static const struct list switched_list = LIST(switched_columns, switched,
+	.title = "Functions switched off (overhead.budget_percent)\n", .json = "switched_off");
+
+void section_switched(FILE *f, const struct report *r)
+{
+	if (!r->p->n_switched) {
+		if (!isnan(r->c->overhead_budget_percent))
+			fprintf(f,
+				"\nNo function was switched off: overhead.budget_percent is %g.\n",
+				r->c->overhead_budget_percent);
+		return;
+	}
+	columns_print(f, r, &switched_list, 0);
+	fputs("From then on their time is that of their callers.\n", f);
+	print_option(f, r);
+}
+
+void json_switched(struct json *j, const struct report *r)
+{
+	if (r->p->n_switched || !isnan(r->c->overhead_budget_percent))
+		columns_json(j, r, &switched_list);
+}

@@ -1,0 +1,79 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* The user's counters, process by process: in the logs and in BASE_all.json. */
+
+#include "nodeagent/base/json-write.h"
+#include "nodeagent/report/columns.h"
+#include "nodeagent/report/log/internal.h"
+#include "nodeagent/report/measures.h"
+#include "nodeagent/report/report.h"
+#include "nodeagent/base/user-value.h"
+#include "nodeagent/profile/words.h"
+
+static double mean_of(const struct profile_user_counter *c)
+{
+	return c->values ? user_value_real(c->sum) / (double)c->values : 0;
+}
+
+static void write_value(struct json *j, const char *key, bool real, uint64_t bits)
+{
+	union user_value v = {.bits = bits};
+
+	if (real)
+		json_exact(j, key, v.real);
+	else
+		json_int(j, key, v.integer);
+}
+
+/* A value in the log, and in JSON: as the user has set it. */
+#define USER_VALUE(member)                                                                         \
+	ROW_VALUE(char *, text_##member, profile_user_counter,                                     \
+		user_value_text(at->real, at->member))                                             \
+	static void write_##member(struct json *j, const char *key, const struct row *row)         \
+	{                                                                                          \
+		const struct profile_user_counter *c = row->at;                                    \
+                                                                                                   \
+		write_value(j, key, c->real, c->member);                                           \
+	}
+
+USER_VALUE(min)
+USER_VALUE(max)
+USER_VALUE(last)
+ROW_VALUE(char *, counter_name, profile_user_counter, user_counter_name(at))
+ROW_VALUE(const char *, counter_unit, profile_user_counter, user_counter_unit(at))
+ROW_VALUE(const char *, counter_type, profile_user_counter, at->real ? "real" : "integer")
+ROW_VALUE(double, counter_mean, profile_user_counter, mean_of(at))
+ROW_VALUE(char *, text_mean, profile_user_counter,
+	user_value_text(true, user_value_bits(mean_of(at))))
+
+#define COUNTER(title, json, type, member)                                                         \
+	COLUMN(title, json, type, struct profile_user_counter, member)
+
+static const struct column counter_columns[] = {
+	COUNTER("Rank", "rank", RANK, rank),
+	COLUMN_GET("Counter", "name", MADE, made, counter_name, .width = COLUMN_NAME),
+	COLUMN_GET("Unit", "unit", TEXT, text, counter_unit),
+	COLUMN_GET(NULL, "type", TEXT, text, counter_type),
+	COUNTER("Values", "values", COUNT, values),
+	COLUMN_GET("Least", NULL, MADE, made, text_min),
+	COLUMN_GET(NULL, "min", WRITTEN, write, write_min),
+	COLUMN_GET("Mean", NULL, MADE, made, text_mean),
+	COLUMN_GET(NULL, "mean", EXACT, real, counter_mean),
+	COLUMN_GET("Greatest", NULL, MADE, made, text_max),
+	COLUMN_GET(NULL, "max", WRITTEN, write, write_max),
+	COLUMN_GET("Last", NULL, MADE, made, text_last),
+	COLUMN_GET(NULL, "last", WRITTEN, write, write_last),
+};
+
+static const struct list counter_list = LIST(counter_columns, user_counters,
+	.title = "Counters of the program", .json = "user_counters", .things = "counters");
+
+void section_user_counters(FILE *f, const struct report *r)
+{
+	columns_print(f, r, &counter_list, 0);
+}
+
+void json_user_counters(struct json *j, const struct report *r)
+{
+	if (r->p->n_user_counters)
+		columns_json(j, r, &counter_list);
+}

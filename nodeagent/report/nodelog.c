@@ -1,0 +1,158 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * BASE_node_HOST.log: the processes of one node, the rings between them and
+ * the agent, and what the agent itself has cost.
+ */
+#include "nodeagent/report/output.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "conf/conf.h"
+#include "nodeagent/report/measures.h"
+#include "nodeagent/report/report.h"
+#include "nodeagent/base/table.h"
+#include "nodeagent/base/util.h"
+
+struct node_sums {
+	uint64_t blocked_ns, lost_calls;
+};
+
+static struct node_sums add_up(const struct profile *p)
+{
+	struct node_sums sums = {0};
+
+	for (size_t i = 0; i < p->n_processes; i++) {
+		const struct profile_process *process = &p->processes[i];
+
+		sums.blocked_ns += process->blocked_ns;
+		sums.lost_calls += process->lost_calls;
+	}
+	return sums;
+}
+
+static void print_rings(FILE *f, const struct report *r, const struct node_sums *sums)
+{
+	const struct profile *p = r->p;
+
+	fputs("\nRings\n", f);
+	section_number(f, "   Threads:", p->threads);
+	section_bytes(f, "   Ring memory:", (double)p->ring_bytes);
+	section_number(f, "   Records:", p->records);
+	section_number(f, "   Calls:", p->calls);
+	section_number(f, "   Lost calls:", sums->lost_calls);
+	if (p->lost_messages)
+		section_number(f, "   Lost messages:", p->lost_messages);
+	if (p->open_requests)
+		section_number(f, "   Open requests:", p->open_requests);
+	if (p->ambiguous_sends || p->ambiguous_receives) {
+		section_number(f, "   Ambiguous sends:", p->ambiguous_sends);
+		section_number(f, "   Ambiguous recvs:", p->ambiguous_receives);
+	}
+	section_seconds(f, "   Blocked time:", sums->blocked_ns * 1e-9);
+}
+
+static const struct profile_agent *agent_of(const struct profile *p, const char *host)
+{
+	for (size_t i = 0; i < p->n_agents; i++)
+		if (p->agents[i].host && !strcmp(p->agents[i].host, host))
+			return &p->agents[i];
+	return p->n_agents == 1 ? &p->agents[0] : NULL;
+}
+
+static void print_agent(FILE *f, const struct profile_agent *a)
+{
+	if (!a)
+		return;
+	fputs("\nAgent\n", f);
+	section_seconds(f, "   CPU time:", a->cpu_s);
+	section_seconds(f, "   Wall time:", a->wall_s);
+	if (a->wall_s > 0.0)
+		fprintf(f, "%-22s%8.2f %%\n", "   CPU load:", 100.0 * a->cpu_s / a->wall_s);
+	section_number(f, "   Wake-ups:", a->wakeups);
+	section_bytes(f, "   Drained:", a->drained_bytes);
+	section_number(f, "   Records:", a->records);
+	if (a->cpu_s > 0.0)
+		fprintf(f, "%-22s%8.2f Mrecords/s per busy core\n",
+			"   Rate:", a->records / a->cpu_s * 1e-6);
+	if (a->affinity) {
+		char *place = text_plain(a->affinity);
+
+		fprintf(f, "   Ran on: %s\n", place);
+		free(place);
+	}
+}
+
+static void print_trace(FILE *f, const struct output_trace *w)
+{
+	char *path;
+
+	if (!w)
+		return;
+	path = text_plain(w->path);
+	fprintf(f, "\nSampling file: %s\n", path);
+	free(path);
+	section_bytes(f, "   Size:", w->bytes);
+	section_number(f, "   Enters and exits:", w->events);
+	section_number(f, "   Messages:", w->messages);
+	if (w->launches)
+		section_number(f, "   GPU launches:", w->launches);
+	if (w->events)
+		fprintf(f, "%-22s%8.2f\n",
+			"   Bytes per call:", 2.0 * (double)w->bytes / (double)w->events);
+	if (w->thinned)
+		section_number(f, "   Calls left out:", w->thinned);
+	if (w->dropped_blocks)
+		section_number(f, "   Blocks lost:", w->dropped_blocks);
+}
+
+struct node_log {
+	const char *host;
+	const struct output_trace *trace;
+};
+
+static void fill_node(FILE *f, const struct report *r, const void *ctx)
+{
+	const struct node_log *log = ctx;
+	const char *host = log->host;
+	const struct profile *p = r->p;
+	struct node_sums sums = add_up(p);
+	char *plain = text_plain(host);
+
+	section_head(f, r);
+	section_banner(f, r);
+	fprintf(f, "\nNode: %s\n", plain);
+	free(plain);
+	if (p->world_size) {
+		section_number(f, "Nr. of MPI ranks:", p->world_size);
+		section_number(f, "   on this node:", p->ranks - p->unranked);
+	}
+	section_number(f, "Nr. of processes:", p->n_processes);
+	section_number(f, "Nr. of threads:", p->threads);
+	section_matching(f, r);
+	section_times(f, r, p->runtime_s);
+	section_warnings(f, r);
+	section_processes(f, r);
+	print_rings(f, r, &sums);
+	print_agent(f, agent_of(p, host));
+	print_trace(f, log->trace);
+	measures_print(f, r);
+}
+
+int output_node(const struct profile *node, const struct conf *c, const char *dir, const char *base,
+	const char *host, const struct output_trace *trace, const uint64_t *global_hashes, size_t n,
+	char **error)
+{
+	const struct node_log log = {host, trace};
+	char *suffix = xasprintf("_node_%s.log", host);
+	struct report r;
+	int rc;
+
+	*error = NULL;
+	report_init(&r, node, c, global_hashes, n);
+	r.log = REPORT_NODE;
+	rc = report_write(dir, base, suffix, fill_node, &r, &log, error);
+	report_done(&r);
+	free(suffix);
+	return rc;
+}

@@ -1,0 +1,52 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Writes the files for users from a profile. Each function writes its files below
+ * dir (under a temporary name, then renamed) and returns 0 or -errno; then
+ * *error is one sentence that names the path (caller frees), and the files that
+ * could be written exist. *error is NULL on success.
+ */
+#ifndef VFTR_NODEAGENT_REPORT_OUTPUT_H
+#define VFTR_NODEAGENT_REPORT_OUTPUT_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+struct conf;
+struct profile;
+struct profile_process;
+
+/* Numbers of this node's sampling file, for its log. */
+struct output_trace {
+	const char *path;
+	uint64_t bytes, events, messages, launches;
+	uint64_t thinned;	 /* calls left out to keep sampling.max_size */
+	uint64_t dropped_blocks; /* because the disk was behind */
+};
+
+/*
+ * BASE_all.log and BASE_all.json; with profile_table.separate also files of
+ * the tables other than the runtime profile, BASE_all_namegroup.log ... Prints only data that
+ * merging keeps, so that agents and `vftr collate` write the same text.
+ */
+int output_summary(const struct profile *p, const struct conf *c, const char *dir, const char *base,
+	char **error);
+
+/*
+ * BASE_node_HOST.log. global_hashes: the sorted hashes of all stacks of the
+ * job; a stack's printed id is its index there. NULL: its index in the profile.
+ * trace: may be NULL.
+ */
+int output_node(const struct profile *node, const struct conf *c, const char *dir, const char *base,
+	const char *host, const struct output_trace *trace, const uint64_t *global_hashes, size_t n,
+	char **error);
+
+/*
+ * BASE_RANK.log for one process, with profile_table.separate also
+ * BASE_RANK_mpi.log and the like; one_rank is the profile of that process alone.
+ * RANK has as many digits as nranks.
+ */
+int output_rank(const struct profile *one_rank, const struct profile_process *who, unsigned nranks,
+	const struct conf *c, const char *dir, const char *base, const uint64_t *global_hashes,
+	size_t n, char **error);
+
+#endif

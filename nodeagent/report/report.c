@@ -1,0 +1,311 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Prepares a profile for printing, in time linear in the number of stacks:
+ * deep mutual recursion and 100 000 paths must not cost more than the writing.
+ */
+#include "nodeagent/report/observables.h"
+#include "nodeagent/report/report.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "conf/conf.h"
+#include "nodeagent/symbols/demangle.h"
+#include "nodeagent/report/imbalance.h"
+#include "nodeagent/base/table.h"
+#include "nodeagent/base/util.h"
+
+#define NAME_COLUMNS 80
+/* Paths are printed whole as long as all of them together stay below this. */
+#define PATHS_TOTAL    (64u << 20)
+#define PATH_CUT_BYTES 1000
+#define PATH_GAP       "..."
+
+struct named {
+	const char *shown;
+	uint32_t name;
+};
+
+ORDER_BY(by_text, struct named, ALPHABETIC(shown))
+
+static void prepare_names(struct report *r)
+{
+	const struct profile *p = r->p;
+	struct name_style style = {
+		.strip_module_names = r->c->strip_module_names,
+		.demangle_cxx = r->c->demangle_cxx,
+	};
+	struct named *sorted = xcalloc(p->n_names, sizeof(*sorted));
+
+	r->shown = xcalloc(p->n_names, sizeof(*r->shown));
+	r->cell = xcalloc(p->n_names, sizeof(*r->cell));
+	r->group = xcalloc(p->n_names, sizeof(*r->group));
+	for (uint32_t i = 0; i < p->n_names; i++) {
+		r->shown[i] = name_shown(p->names[i], &style);
+		r->cell[i] = text_short(r->shown[i], NAME_COLUMNS);
+		sorted[i] = (struct named){r->shown[i], i};
+	}
+	qsort(sorted, p->n_names, sizeof(*sorted), by_text);
+	for (size_t i = 0; i < p->n_names; i++) {
+		if (!i || by_text(&sorted[i - 1], &sorted[i]))
+			r->n_groups++;
+		r->group[sorted[i].name] = r->n_groups - 1;
+	}
+	free(sorted);
+}
+
+static void prepare_ids(struct report *r, const uint64_t *hashes, size_t n)
+{
+	const struct profile *p = r->p;
+
+	r->id = xcalloc(p->n_stacks, sizeof(*r->id));
+	for (size_t i = 0, at = 0; i < p->n_stacks; i++) {
+		r->id[i] = i;
+		if (!hashes)
+			continue;
+		while (at < n && hashes[at] < p->stacks[i].hash)
+			at++;
+		if (at < n && hashes[at] == p->stacks[i].hash)
+			r->id[i] = at++;
+		else
+			r->id[i] = REPORT_NO_ID;
+	}
+}
+
+/* Children of each stack as one array, `first` with one element more than there are stacks. */
+static void list_children(const struct profile *p, uint32_t **first, uint32_t **child)
+{
+	size_t n = p->n_stacks;
+	uint32_t *start = xcalloc(n + 2, sizeof(*start));
+
+	*child = xcalloc(n, sizeof(**child));
+	for (size_t i = 0; i < n; i++)
+		if (p->stacks[i].parent < n)
+			start[p->stacks[i].parent + 2]++;
+	for (size_t i = 2; i < n + 2; i++)
+		start[i] += start[i - 1];
+	/* filling moves start[k + 1] from the first to behind the last child of k */
+	for (size_t i = 0; i < n; i++)
+		if (p->stacks[i].parent < n)
+			(*child)[start[p->stacks[i].parent + 1]++] = i;
+	*first = start;
+}
+
+struct walk {
+	uint32_t *first, *child; /* children of k: child[first[k] .. first[k + 1]) */
+	uint32_t *next;		 /* the child to enter next */
+	uint32_t *path;		 /* open frames, outermost first */
+	uint32_t *open;		 /* open frames per group */
+	bool *reached;
+};
+
+static void enter_stack(struct report *r, struct walk *w, size_t depth)
+{
+	uint32_t at = w->path[depth], up = depth ? w->path[depth - 1] : PROFILE_NONE;
+	uint32_t name = r->p->stacks[at].name;
+
+	w->reached[at] = true;
+	w->next[at] = w->first[at];
+	r->parent[at] = up;
+	r->path_bytes[at] = strlen(r->shown[name]);
+	if (up != PROFILE_NONE)
+		r->path_bytes[at] += 1 + r->path_bytes[up];
+	r->outermost[at] = !w->open[r->group[name]]++;
+}
+
+/* Depth-first: a frame opened while its group has none open is the outermost one. */
+static void walk_from(struct report *r, struct walk *w, uint32_t root)
+{
+	size_t top = 0;
+
+	w->path[top++] = root;
+	enter_stack(r, w, 0);
+	while (top) {
+		uint32_t at = w->path[top - 1];
+
+		if (w->next[at] == w->first[at + 1]) {
+			w->open[r->group[r->p->stacks[at].name]]--;
+			top--;
+			continue;
+		}
+
+		uint32_t child = w->child[w->next[at]++];
+
+		if (w->reached[child])
+			continue;
+		w->path[top++] = child;
+		enter_stack(r, w, top - 1);
+	}
+}
+
+static void prepare_tree(struct report *r)
+{
+	const struct profile *p = r->p;
+	size_t n = p->n_stacks, total = 0;
+	struct walk w = {
+		.next = xcalloc(n, sizeof(*w.next)),
+		.path = xcalloc(n, sizeof(*w.path)),
+		.open = xcalloc(r->n_groups, sizeof(*w.open)),
+		.reached = xcalloc(n, sizeof(*w.reached)),
+	};
+
+	list_children(p, &w.first, &w.child);
+	r->parent = xcalloc(n, sizeof(*r->parent));
+	r->path_bytes = xcalloc(n, sizeof(*r->path_bytes));
+	r->outermost = xcalloc(n, sizeof(*r->outermost));
+	for (size_t i = 0; i < n; i++)
+		if (p->stacks[i].parent >= n)
+			walk_from(r, &w, i);
+	/* only a damaged profile has stacks that no root leads to */
+	for (size_t i = 0; i < n; i++)
+		if (!w.reached[i])
+			walk_from(r, &w, i);
+	for (size_t i = 0; i < n; i++)
+		total += r->path_bytes[i];
+	r->path_limit = total <= PATHS_TOTAL ? SIZE_MAX : PATH_CUT_BYTES;
+	free(w.first);
+	free(w.child);
+	free(w.next);
+	free(w.path);
+	free(w.open);
+	free(w.reached);
+}
+
+void report_init(struct report *r, const struct profile *p, const struct conf *c,
+	const uint64_t *global_hashes, size_t n)
+{
+	*r = (struct report){.p = p, .c = c};
+	prepare_names(r);
+	prepare_ids(r, global_hashes, n);
+	prepare_tree(r);
+	r->hwprof = hwprof_new(p, c);
+	for (size_t i = 0; i < p->n_stacks; i++)
+		r->excl_s += p->stacks[i].excl_ns * 1e-9;
+}
+
+void report_done(struct report *r)
+{
+	for (size_t i = 0; i < r->p->n_names; i++) {
+		free(r->shown[i]);
+		free(r->cell[i]);
+	}
+	hwprof_free(r->hwprof);
+	free(r->shown);
+	free(r->cell);
+	free(r->group);
+	free(r->id);
+	free(r->parent);
+	free(r->path_bytes);
+	free(r->outermost);
+}
+
+/* The innermost frames, then a gap: "foo<bar<...". */
+static char *cut_path(const struct report *r, uint32_t stack)
+{
+	const struct profile_stack *stacks = r->p->stacks;
+	char *path = xmalloc(PATH_CUT_BYTES + sizeof(PATH_GAP));
+	size_t bytes = 0;
+
+	for (uint32_t at = stack; at != PROFILE_NONE; at = r->parent[at]) {
+		const char *name = r->cell[stacks[at].name];
+		size_t more = strlen(name) + 1;
+
+		if (bytes + more > PATH_CUT_BYTES)
+			break;
+		memcpy(path + bytes, name, more - 1);
+		path[bytes + more - 1] = '<';
+		bytes += more;
+	}
+	memcpy(path + bytes, PATH_GAP, sizeof(PATH_GAP));
+	return path;
+}
+
+char *report_path(const struct report *r, uint32_t stack)
+{
+	if (r->path_bytes[stack] > r->path_limit)
+		return cut_path(r, stack);
+
+	char *path = xmalloc(r->path_bytes[stack] + 1), *to = path;
+
+	for (uint32_t at = stack; at != PROFILE_NONE; at = r->parent[at]) {
+		if (to > path)
+			*to++ = '<';
+		to = stpcpy(to, r->shown[r->p->stacks[at].name]);
+	}
+	*to = '\0';
+	return path;
+}
+
+double report_overhead_s(const struct report *r, uint64_t calls)
+{
+	if (!r->p->calls)
+		return 0.0;
+	return (double)calls * ((double)r->p->hook_ns_total / (double)r->p->calls) * 1e-9;
+}
+
+double report_blocked_s(const struct report *r)
+{
+	return 1e-9 * (double)(r->process ? r->process->blocked_ns : r->p->blocked_ns);
+}
+
+double report_imbalance(const struct report *r, uint32_t stack, uint32_t *rank)
+{
+	const struct profile_stack *s = &r->p->stacks[stack];
+	struct spread spread = {
+		.n = s->ranks,
+		.sum = s->excl_ns,
+		.min = s->excl_min_ns,
+		.max = s->excl_max_ns,
+		.rank_min = profile_rank_shown(r->p, s->rank_min),
+		.rank_max = profile_rank_shown(r->p, s->rank_max),
+		.sumsq = s->excl_sumsq_ns2,
+	};
+
+	return imbalance(r->c->profile_table_imbalance_formula, &spread, rank);
+}
+
+char *report_end(const struct profile_process *process)
+{
+	switch (process->end) {
+	case PROCESS_RUNNING:
+		return xstrdup("running");
+	case PROCESS_EXECED:
+		return xstrdup("exec");
+	case PROCESS_EXITED:
+		if (process->exit_status < 0)
+			return xstrdup("exited");
+		return xasprintf("exited %d", process->exit_status);
+	case PROCESS_KILLED:
+		if (process->exit_status <= 0)
+			return xstrdup("vanished");
+		return xasprintf(
+			"signal %d (%s)", process->exit_status, strsignal(process->exit_status));
+	}
+	return xstrdup("unknown");
+}
+
+uint32_t report_ranks(const struct profile *p)
+{
+	return p->world_size ? p->world_size : p->ranks;
+}
+
+int report_write(const char *dir, const char *base, const char *suffix,
+	void (*fill)(FILE *f, const struct report *r, const void *ctx), const struct report *r,
+	const void *ctx, char **error)
+{
+	char *path = xasprintf("%s/%s%s", dir, base, suffix);
+	struct writing *tmp;
+	FILE *f;
+	int rc = write_begin(&f, &tmp, path);
+
+	if (!rc) {
+		fill(f, r, ctx);
+		if (!strncmp(suffix, "_all", 4))
+			write_durable(tmp);
+		rc = write_end(f, tmp);
+	}
+	if (rc && !*error)
+		*error = xasprintf("cannot write %s: %s", path, strerror(-rc));
+	free(path);
+	return rc;
+}

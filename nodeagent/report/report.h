@@ -1,0 +1,116 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * A profile prepared for printing: readable names, printed ids, recursion marks, orders of
+ * tables; and numbers and words for several parts of report.
+ */
+#ifndef VFTR_NODEAGENT_REPORT_REPORT_H
+#define VFTR_NODEAGENT_REPORT_REPORT_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+
+#include "nodeagent/profile/profile.h"
+
+struct conf;
+
+#define REPORT_NO_ID UINT64_MAX
+
+enum report_log { REPORT_SUMMARY = 1, REPORT_NODE = 2, REPORT_RANK = 4 };
+
+struct report {
+	const struct profile *p;
+	const struct conf *c;
+	/* by name (index into p->names) */
+	char **shown;	 /* whole, for the stack list and JSON */
+	char **cell;	 /* shortened, for tables */
+	uint32_t *group; /* the same number for names that are shown in the same way */
+	uint32_t n_groups;
+	/* by stack */
+	uint64_t *id;	       /* printed id, or REPORT_NO_ID */
+	uint32_t *parent;      /* as in the profile, but PROFILE_NONE for roots and cycles */
+	size_t *path_bytes;    /* without NUL */
+	bool *outermost;       /* no caller on the path has the same group */
+	size_t path_limit;     /* longer paths are cut when printed */
+	double excl_s;	       /* sum over all stacks */
+	struct hwprof *hwprof; /* hardware counters (observables.h), or NULL */
+	/* process of a rank log (output_rank()), or NULL */
+	const struct profile_process *process;
+	enum report_log log; /* kind of log; JSON is REPORT_SUMMARY, too */
+};
+
+/* global_hashes as in output_node(). p and c must outlive the report. */
+void report_init(struct report *r, const struct profile *p, const struct conf *c,
+	const uint64_t *global_hashes, size_t n);
+void report_done(struct report *r);
+
+/* "foo<bar<main<init", cut to "foo<bar<..." where too long; the caller frees. */
+char *report_path(const struct report *r, uint32_t stack);
+/* Estimated time in hooks, summed over ranks. */
+double report_overhead_s(const struct report *r, uint64_t calls);
+/* Time in which threads waited for room in their rings, summed over ranks. */
+double report_blocked_s(const struct report *r);
+/* By the configured formula (imbalance.h); *rank: the rank that causes it, as printed. */
+double report_imbalance(const struct report *r, uint32_t stack, uint32_t *rank);
+/* How a process ended: "exited 0", "signal 9 (Killed)" ...; the caller frees. */
+char *report_end(const struct profile_process *process);
+/* The number of ranks that all logs and JSON print. */
+uint32_t report_ranks(const struct profile *p);
+
+/* All functions of one shown name. */
+struct report_group {
+	uint32_t group;
+	uint32_t name; /* one of its names */
+	uint64_t calls, excl_ns;
+	uint64_t incl_ns; /* recursion counted once */
+	size_t first, n;  /* its stacks: members[first .. first + n), by id */
+};
+
+/* One entry per group that has stacks; the caller frees both arrays. */
+size_t report_groups(const struct report *r, struct report_group **groups, uint32_t **members);
+
+/* Sorts index i by key; equal ones by rising id, then by i. */
+struct sort_key {
+	uint64_t key, id;
+	uint32_t i;
+};
+
+/* The indices in order. Frees keys; the caller frees the result. */
+uint32_t *sort_by_key(struct sort_key *keys, size_t n, bool ascending);
+
+/* Stacks in the order of a configured column; ties by id. The caller frees. */
+uint32_t *sort_stacks(const struct report *r, const char *column, bool ascending);
+/* Sorts groups in place; by the first stack id if the column is unknown. */
+void sort_groups(struct report_group *groups, size_t n, const struct report *r,
+	const uint32_t *members, const char *column, bool ascending);
+
+/* Indices of messages[] in the order of a value of mpi.sort_table.column. The caller frees. */
+uint32_t *sort_messages(const struct report *r, const char *column, bool ascending);
+/* 0 .. n-1 by falling key, ties in their order. The caller frees. */
+uint32_t *sort_falling(
+	const struct profile *p, size_t n, uint64_t (*key)(const struct profile *p, uint32_t i));
+
+/* Communication (mpi.c). */
+const char *report_function(const struct profile_function *f);
+/* Mean of a function's time over all processes of the MPI job, also those that never called it. */
+double report_function_mean_s(const struct profile *p, const struct profile_function *f);
+double report_function_imbalance(const struct report *r, const struct profile_function *f);
+/* "split"; a word for each enum wire_comm_kind. */
+const char *report_comm_kind(const struct profile_comm *c);
+/* Name of a communicator from MPI or the user, or NULL. */
+const char *report_comm_name(const struct profile *p, const struct profile_comm *c);
+/* Mean busy time of the threads in a region's teams, in percent of the greatest. */
+double report_balance(const struct profile_openmp *o);
+/* sum / n; 0 for n = 0. */
+double report_mean(unsigned __int128 sum, uint64_t n);
+
+/*
+ * Writes the file DIR/BASE SUFFIX by fill(). If *error is set already, it is kept:
+ * so the first error of several files is reported.
+ */
+int report_write(const char *dir, const char *base, const char *suffix,
+	void (*fill)(FILE *f, const struct report *r, const void *ctx), const struct report *r,
+	const void *ctx, char **error);
+
+#endif

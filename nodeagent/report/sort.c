@@ -1,0 +1,202 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Orders of the tables, and the functions of one name gathered. A configured
+ * column is a row of a table; "none" and unknown columns mean by id.
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "nodeagent/report/report.h"
+#include "nodeagent/base/util.h"
+
+#define OF_STACK(name, value)                                                                      \
+	static uint64_t stack_##name(const struct report *r, uint32_t i)                           \
+	{                                                                                          \
+		const struct profile_stack *s = &r->p->stacks[i];                                  \
+                                                                                                   \
+		return value;                                                                      \
+	}
+
+OF_STACK(excl, s->excl_ns)
+OF_STACK(incl, s->incl_ns)
+OF_STACK(calls, s->calls)
+OF_STACK(max, s->excl_max_ns)
+OF_STACK(lost, s->lost_calls)
+
+static uint64_t stack_id(const struct report *r, uint32_t i)
+{
+	return r->id[i];
+}
+
+static const struct stack_column {
+	const char *name;
+	uint64_t (*value)(const struct report *r, uint32_t i);
+} stack_columns[] = {
+	{"time_excl", stack_excl},
+	{"time_incl", stack_incl},
+	{"calls", stack_calls},
+	{"overhead", stack_calls}, /* a cost per call */
+	{"stack_id", stack_id},
+	/* of other tables; not values of the option */
+	{"time_max", stack_max},
+	{"lost", stack_lost},
+};
+
+ORDER_BY(ascending_keys, struct sort_key, RISING(key) ?: RISING(id) ?: RISING(i))
+
+ORDER_BY(descending_keys, struct sort_key, FALLING(key) ?: ascending_keys(x, y))
+
+uint32_t *sort_by_key(struct sort_key *keys, size_t n, bool ascending)
+{
+	uint32_t *order = xcalloc(n, sizeof(*order));
+
+	qsort(keys, n, sizeof(*keys), ascending ? ascending_keys : descending_keys);
+	for (size_t i = 0; i < n; i++)
+		order[i] = keys[i].i;
+	free(keys);
+	return order;
+}
+
+uint32_t *sort_stacks(const struct report *r, const char *column, bool ascending)
+{
+	size_t n = r->p->n_stacks;
+	struct sort_key *keys = xcalloc(n, sizeof(*keys));
+	const struct stack_column *by = NULL;
+
+	for (size_t i = 0; i < ARRAY_SIZE(stack_columns); i++)
+		if (column && !strcmp(column, stack_columns[i].name))
+			by = &stack_columns[i];
+	for (uint32_t i = 0; i < n; i++)
+		keys[i] = (struct sort_key){by ? by->value(r, i) : 0, r->id[i], i};
+	return sort_by_key(keys, n, ascending);
+}
+
+static uint64_t real_key(double value)
+{
+	uint64_t key;
+
+	/* the bits of doubles that are not negative are ordered as the doubles */
+	memcpy(&key, &value, sizeof(key));
+	return key;
+}
+
+#define OF_MESSAGES(name, value)                                                                   \
+	static uint64_t messages_##name(const struct report *r, const struct profile_messages *m)  \
+	{                                                                                          \
+		return value;                                                                      \
+	}
+
+OF_MESSAGES(number, m->sends + m->receives)
+OF_MESSAGES(send_size, real_key(report_mean(m->bytes_sent, m->sends)))
+OF_MESSAGES(recv_size, real_key(report_mean(m->bytes_received, m->receives)))
+OF_MESSAGES(send_bw, real_key(report_mean(m->send_bandwidth, m->sends)))
+OF_MESSAGES(recv_bw, real_key(report_mean(m->receive_bandwidth, m->receives)))
+OF_MESSAGES(time, real_key(report_mean(m->send_ns + m->receive_ns, m->sends + m->receives)))
+OF_MESSAGES(stack_id, r->id[m->stack])
+
+static const struct {
+	const char *name;
+	uint64_t (*value)(const struct report *r, const struct profile_messages *m);
+} messages_columns[] = {
+	{"messages", messages_number},
+	{"send_size", messages_send_size},
+	{"recv_size", messages_recv_size},
+	{"send_bw", messages_send_bw},
+	{"recv_bw", messages_recv_bw},
+	{"comm_time", messages_time},
+	{"stack_id", messages_stack_id},
+};
+
+uint32_t *sort_messages(const struct report *r, const char *column, bool ascending)
+{
+	size_t n = r->p->n_messages;
+	struct sort_key *keys = xcalloc(n, sizeof(*keys));
+	uint64_t (*value)(const struct report *r, const struct profile_messages *m) = NULL;
+
+	for (size_t i = 0; i < ARRAY_SIZE(messages_columns); i++)
+		if (column && !strcmp(column, messages_columns[i].name))
+			value = messages_columns[i].value;
+	for (uint32_t i = 0; i < n; i++) {
+		const struct profile_messages *m = &r->p->messages[i];
+
+		keys[i] = (struct sort_key){value ? value(r, m) : 0, r->id[m->stack], i};
+	}
+	return sort_by_key(keys, n, ascending);
+}
+
+uint32_t *sort_falling(
+	const struct profile *p, size_t n, uint64_t (*key)(const struct profile *p, uint32_t i))
+{
+	struct sort_key *keys = xcalloc(n, sizeof(*keys));
+
+	for (uint32_t i = 0; i < n; i++)
+		keys[i] = (struct sort_key){.key = key(p, i), .i = i};
+	return sort_by_key(keys, n, false);
+}
+
+size_t report_groups(const struct report *r, struct report_group **groups, uint32_t **members)
+{
+	const struct profile *p = r->p;
+	uint32_t *by_id = sort_stacks(r, NULL, true);
+	struct report_group *g = xcalloc(r->n_groups, sizeof(*g));
+	size_t n = 0, first = 0;
+
+	*members = xcalloc(p->n_stacks, sizeof(**members));
+	for (size_t i = 0; i < p->n_stacks; i++)
+		g[r->group[p->stacks[i].name]].n++;
+	for (size_t i = 0; i < r->n_groups; i++) {
+		g[i].first = first;
+		first += g[i].n;
+		g[i].n = 0;
+	}
+	for (size_t i = 0; i < p->n_stacks; i++) {
+		const struct profile_stack *s = &p->stacks[by_id[i]];
+		struct report_group *to = &g[r->group[s->name]];
+
+		to->name = s->name;
+		to->calls += s->calls;
+		to->excl_ns += s->excl_ns;
+		if (r->outermost[by_id[i]])
+			to->incl_ns += s->incl_ns;
+		(*members)[to->first + to->n++] = by_id[i];
+	}
+	/* names without stacks have no line */
+	for (size_t i = 0; i < r->n_groups; i++)
+		if (g[i].n)
+			g[n++] = g[i];
+	free(by_id);
+	*groups = g;
+	return n;
+}
+
+static uint64_t group_value(const struct report_group *g, const char *column)
+{
+	if (!strcmp(column, "time_excl"))
+		return g->excl_ns;
+	if (!strcmp(column, "time_incl"))
+		return g->incl_ns;
+	if (!strcmp(column, "calls"))
+		return g->calls;
+	return 0;
+}
+
+void sort_groups(struct report_group *groups, size_t n, const struct report *r,
+	const uint32_t *members, const char *column, bool ascending)
+{
+	struct sort_key *keys = xcalloc(n, sizeof(*keys));
+	struct report_group *sorted = xcalloc(n, sizeof(*sorted));
+	uint32_t *order;
+
+	for (uint32_t i = 0; i < n; i++)
+		keys[i] = (struct sort_key){
+			.key = column ? group_value(&groups[i], column) : 0,
+			.id = r->id[members[groups[i].first]],
+			.i = i,
+		};
+	order = sort_by_key(keys, n, ascending);
+	for (size_t i = 0; i < n; i++)
+		sorted[i] = groups[order[i]];
+	memcpy(groups, sorted, n * sizeof(*groups));
+	free(order);
+	free(sorted);
+}

@@ -1,0 +1,63 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * BASE_all.log, BASE_all.json and, where tables are kept separate, the files
+ * of those tables. Nothing here looks at processes[], which merging drops.
+ */
+#include "nodeagent/report/output.h"
+
+#include "conf/conf.h"
+#include "nodeagent/report/measures.h"
+#include "nodeagent/report/report.h"
+
+static void summary_lines(FILE *f, const struct report *r)
+{
+	const struct profile *p = r->p;
+
+	fputc('\n', f);
+	if (p->world_size) {
+		section_number(f, "Nr. of MPI ranks:", p->world_size);
+		if (p->unranked)
+			section_number(f, "Nr. of other processes:", p->unranked);
+	} else {
+		section_number(f, "Nr. of processes:", p->ranks);
+	}
+	if (p->threads > p->ranks)
+		section_number(f, "Nr. of threads:", p->threads);
+	if (p->n_agents > 1)
+		section_number(f, "Nr. of nodes:", p->n_agents);
+	section_matching(f, r);
+	section_times(f, r, p->runtime_s);
+	section_bytes(f, "Vftrace used memory:", (double)p->ring_bytes);
+}
+
+static void fill_log(FILE *f, const struct report *r, const void *ctx)
+{
+	section_head(f, r);
+	section_banner(f, r);
+	summary_lines(f, r);
+	section_warnings(f, r);
+	measures_print(f, r);
+}
+
+static void fill_json(FILE *f, const struct report *r, const void *ctx)
+{
+	measures_json(f, r);
+}
+
+int output_summary(const struct profile *p, const struct conf *c, const char *dir, const char *base,
+	char **error)
+{
+	struct report r;
+	int first, rc;
+
+	*error = NULL;
+	report_init(&r, p, c, NULL, 0);
+	r.log = REPORT_SUMMARY;
+	first = report_write(dir, base, "_all.log", fill_log, &r, NULL, error);
+	rc = report_write(dir, base, "_all.json", fill_json, &r, NULL, error);
+	if (!first)
+		first = rc;
+	rc = measures_write(dir, base, "_all", &r, error);
+	report_done(&r);
+	return first ? first : rc;
+}

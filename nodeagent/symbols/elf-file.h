@@ -1,0 +1,25 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* For elf.c, elf-facts.c and lines.c; no other file includes this or libelf. */
+#ifndef VFTR_NODEAGENT_SYMBOLS_ELF_FILE_H
+#define VFTR_NODEAGENT_SYMBOLS_ELF_FILE_H
+
+#include <gelf.h>
+#include <stdbool.h>
+#include <sys/types.h>
+
+struct elf_file {
+	int fd;
+	Elf *elf;
+	GElf_Ehdr header;
+	uint64_t bytes_most; /* of a section */
+	dev_t device;
+	ino_t inode;
+};
+
+/* First program header of a type; first section of a type (and name). */
+bool elf_program_header(const struct elf_file *file, unsigned type, GElf_Phdr *ph);
+Elf_Scn *elf_section(const struct elf_file *file, unsigned type, const char *name, GElf_Shdr *sh);
+/* The contents of a section, never empty; NULL if there are none. scn may be NULL. */
+Elf_Data *elf_section_data(const struct elf_file *file, Elf_Scn *scn);
+
+#endif

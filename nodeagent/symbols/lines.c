@@ -1,0 +1,332 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "nodeagent/symbols/lines.h"
+
+#include <elfutils/libdw.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <sys/resource.h>
+#include <sys/wait.h>
+#include <unistd.h>
+#include "nodeagent/symbols/code-location.h"
+#include "nodeagent/symbols/elf-file.h"
+#include "nodeagent/symbols/elf.h"
+#include "nodeagent/base/map.h"
+#include "nodeagent/base/util.h"
+#include "shm/clock.h"
+#include "shm/fnv.h"
+
+#define SECONDS_MAX 30		      /* for all files together */
+#define MEMORY_MAX  ((rlim_t)4 << 30) /* bytes beyond ours */
+#define TEXT_MAX    200		      /* of one place */
+
+struct found {
+	char *path;
+	uint64_t address;
+	char *text; /* or NULL */
+};
+
+struct source_lines {
+	struct found *all;
+	size_t n, cap;
+	struct map64 at; /* hash of path and address -> the first of all[] */
+};
+
+struct source_lines *source_lines_new(void)
+{
+	return xcalloc(1, sizeof(struct source_lines));
+}
+
+void source_lines_free(struct source_lines *l)
+{
+	if (!l)
+		return;
+	for (size_t i = 0; i < l->n; i++) {
+		free(l->all[i].path);
+		free(l->all[i].text);
+	}
+	free(l->all);
+	map64_free(&l->at);
+	free(l);
+}
+
+static uint64_t hash_of(const struct code_location *p)
+{
+	uint64_t h = fnv_text(p->address * 0x9e3779b97f4a7c15u, p->path);
+
+	return fnv_bytes(h, p->build_id, p->build_id_bytes);
+}
+
+static struct found *find_line(const struct source_lines *l, const struct code_location *p)
+{
+	const uint32_t *i = map64_find(&l->at, hash_of(p));
+	struct found *f = i ? &l->all[*i] : NULL;
+
+	return f && f->address == p->address && !strcmp(f->path, p->path) ? f : NULL;
+}
+
+const char *source_lines_find(const struct source_lines *l, const struct code_location *location)
+{
+	const struct found *f = find_line(l, location);
+
+	return f ? f->text : NULL;
+}
+
+/* ---- in the child --------------------------------------------------------------- */
+
+struct wanted {
+	const struct code_location *location;
+	size_t index; /* into what the parent asked for */
+	bool found;
+};
+
+static void limit(int resource, rlim_t most)
+{
+	struct rlimit r;
+
+	if (getrlimit(resource, &r))
+		return;
+	if (r.rlim_max != RLIM_INFINITY && most > r.rlim_max)
+		most = r.rlim_max;
+	r.rlim_cur = most;
+	setrlimit(resource, &r);
+}
+
+static void limit_all(void)
+{
+	FILE *f = fopen("/proc/self/statm", "re");
+	unsigned long pages = 0;
+
+	if (f && fscanf(f, "%lu", &pages) != 1)
+		pages = 0;
+	if (f)
+		fclose(f);
+	limit(RLIMIT_CORE, 0);
+	limit(RLIMIT_CPU, SECONDS_MAX);
+	if (pages)
+		limit(RLIMIT_AS, (rlim_t)pages * (rlim_t)sysconf(_SC_PAGESIZE) + MEMORY_MAX);
+}
+
+/* One line of output: index, number of the source line, file. */
+static void say(int fd, size_t index, int line, const char *file)
+{
+	char text[TEXT_MAX + 64];
+	int n = snprintf(text, sizeof(text), "%zu %d %.*s", index, line, TEXT_MAX, basename(file));
+
+	for (int i = 0; i < n; i++)
+		if ((unsigned char)text[i] < ' ' || text[i] == '<')
+			text[i] = '?'; /* '<' is what parts the names of a path */
+	text[n++] = '\n';
+	if (write(fd, text, (size_t)n) != n)
+		_exit(1);
+}
+
+/*
+ * Of several lines at one address libdw gives the last. A construct known by its
+ * body is asked for at the body's first instruction, where the first of them is
+ * the construct's own.
+ */
+static Dwarf_Line *first_at(Dwarf_Die *unit, uint64_t address, Dwarf_Line *last)
+{
+	Dwarf_Lines *lines;
+	size_t n;
+
+	if (dwarf_getsrclines(unit, &lines, &n))
+		return last;
+	for (size_t i = 0; i < n; i++) {
+		Dwarf_Line *line = dwarf_onesrcline(lines, i);
+		Dwarf_Addr at;
+		bool is_end;
+
+		if (!dwarf_lineaddr(line, &at) && at == address &&
+			!dwarf_lineendsequence(line, &is_end) && !is_end)
+			return line;
+	}
+	return last;
+}
+
+static bool line_of(Dwarf_Die *unit, uint64_t address, const char **file, int *number)
+{
+	Dwarf_Line *line = dwarf_getsrc_die(unit, address);
+	Dwarf_Addr at;
+
+	if (line && !dwarf_lineaddr(line, &at) && at == address)
+		line = first_at(unit, address, line);
+	*file = line ? dwarf_linesrc(line, NULL, NULL) : NULL;
+	return *file && !dwarf_lineno(line, number) && *number > 0;
+}
+
+/* All units, as not all compilers write an index of them. */
+static void search(Dwarf *dwarf, struct wanted *w, size_t n, int fd)
+{
+	Dwarf_Off offset = 0, next;
+	size_t header, left = n;
+
+	while (left && !dwarf_nextcu(dwarf, offset, &next, &header, NULL, NULL, NULL)) {
+		Dwarf_Die unit;
+
+		if (next <= offset)
+			return;
+		if (dwarf_offdie(dwarf, offset + header, &unit))
+			for (size_t i = 0; i < n; i++) {
+				const char *file;
+				int line;
+
+				if (w[i].found || dwarf_haspc(&unit, w[i].location->address) <= 0 ||
+					!line_of(&unit, w[i].location->address, &file, &line))
+					continue;
+				w[i].found = true;
+				left--;
+				say(fd, w[i].index, line, file);
+			}
+		offset = next;
+	}
+}
+
+static bool same_build(const struct elf_file *file, const struct code_location *p)
+{
+	uint8_t here[ELF_BUILD_ID_MAX];
+	size_t n = elf_file_build_id(file, here);
+
+	return !p->build_id_bytes ||
+	       (n >= p->build_id_bytes && !memcmp(here, p->build_id, p->build_id_bytes));
+}
+
+static bool search_in(struct elf_file *file, struct wanted *w, size_t n, int fd)
+{
+	Dwarf *dwarf = file ? dwarf_begin_elf(file->elf, DWARF_C_READ, NULL) : NULL;
+
+	if (!dwarf)
+		return false;
+	search(dwarf, w, n, fd);
+	dwarf_end(dwarf);
+	return true;
+}
+
+/* w[0..n) are of one file. */
+static void read_file(struct wanted *w, size_t n, int fd)
+{
+	const char *path = w[0].location->path;
+	struct elf_file *file, *debug;
+
+	if (elf_open(path, &file, NULL))
+		return;
+	if (same_build(file, w[0].location) && !search_in(file, w, n, fd)) {
+		debug = elf_debug_file(file, path);
+		search_in(debug, w, n, fd);
+		elf_close(debug);
+	}
+	elf_close(file);
+}
+
+ORDER_BY(by_file, struct wanted,
+	ALPHABETIC(location->path) ?: RISING(location->build_id_bytes) ?:
+	(x->location->build_id_bytes ? memcmp(x->location->build_id, y->location->build_id, x->location->build_id_bytes) : 0))
+
+static void read_all(struct wanted *w, size_t n, int fd)
+{
+	limit_all();
+	qsort(w, n, sizeof(*w), by_file);
+	for (size_t i = 0, end; i < n; i = end) {
+		for (end = i + 1; end < n && !by_file(&w[i], &w[end]); end++)
+			;
+		read_file(w + i, end - i, fd);
+	}
+}
+
+/* ---- in the parent --------------------------------------------------------------- */
+
+static void take_line(struct source_lines *l, size_t first, char *line)
+{
+	char *at;
+	unsigned long long i = strtoull(line, &at, 10), number;
+
+	if (*at != ' ' || i >= l->n - first)
+		return;
+	number = strtoull(at + 1, &at, 10);
+	if (*at != ' ' || !at[1] || l->all[first + i].text)
+		return;
+	l->all[first + i].text = xasprintf("%s:%llu", at + 1, number);
+}
+
+/* Until it ends or takes too long. */
+static void take_lines(struct source_lines *l, size_t first, int fd)
+{
+	uint64_t from = clock_raw_ns(), limit_ns = (uint64_t)SECONDS_MAX * 1000000000;
+	char line[TEXT_MAX + 65], part[4096];
+	size_t used = 0;
+
+	for (;;) {
+		struct pollfd p = {.fd = fd, .events = POLLIN};
+		uint64_t spent = clock_raw_ns() - from;
+		ssize_t n;
+
+		if (spent >= limit_ns || !poll(&p, 1, (int)((limit_ns - spent) / 1000000) + 1))
+			return;
+		n = read(fd, part, sizeof(part));
+		if (n < 0 && errno == EINTR)
+			continue;
+		if (n <= 0)
+			return;
+		for (ssize_t i = 0; i < n; i++) {
+			if (part[i] != '\n') {
+				line[used] = part[i];
+				used += used + 1 < sizeof(line);
+				continue;
+			}
+			line[used] = '\0';
+			used = 0;
+			take_line(l, first, line);
+		}
+	}
+}
+
+/* l->all[first] and those behind it are those of w[]. */
+static void ask_child(struct source_lines *l, size_t first, struct wanted *w, size_t n)
+{
+	pid_t parent = getpid(), child;
+	int ends[2];
+
+	if (pipe2(ends, O_CLOEXEC))
+		return;
+	child = fork();
+	if (!child) {
+		prctl(PR_SET_PDEATHSIG, SIGKILL);
+		if (getppid() == parent)
+			read_all(w, n, ends[1]);
+		_exit(0);
+	}
+	close(ends[1]);
+	if (child > 0) {
+		take_lines(l, first, ends[0]);
+		kill(child, SIGKILL);
+		while (waitpid(child, NULL, 0) < 0 && errno == EINTR)
+			;
+	}
+	close(ends[0]);
+}
+
+void source_lines_read(struct source_lines *l, const struct code_location *locations, size_t n)
+{
+	struct wanted *w = xmalloc((n + 1) * sizeof(*w));
+	size_t first = l->n, wanted = 0;
+
+	for (size_t i = 0; i < n; i++) {
+		const struct code_location *p = &locations[i];
+
+		if (!p->path || find_line(l, p))
+			continue;
+		w[wanted] = (struct wanted){.location = p, .index = wanted};
+		wanted++;
+		map64_add(&l->at, hash_of(p), (uint32_t)l->n);
+		l->all = grow(l->all, l->n, &l->cap, sizeof(*l->all));
+		l->all[l->n++] = (struct found){xstrdup(p->path), p->address, NULL};
+	}
+	if (wanted)
+		ask_child(l, first, w, wanted);
+	free(w);
+}

@@ -1,0 +1,25 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Source lines of code addresses, from the files' debug information (libdw) or
+ * that of their separate debug files. A child process with limits on time and memory
+ * reads it: whatever is in such a file, the result is a text or none.
+ */
+#ifndef VFTR_NODEAGENT_SYMBOLS_LINES_H
+#define VFTR_NODEAGENT_SYMBOLS_LINES_H
+
+#include <stddef.h>
+
+struct code_location;
+struct source_lines;
+
+/* A cache of source lines, owned by the caller. */
+struct source_lines *source_lines_new(void);
+void source_lines_free(struct source_lines *l);
+
+/* Looks up all of these at once that are not in the cache; skips those without a path. */
+void source_lines_read(struct source_lines *l, const struct code_location *locations, size_t n);
+
+/* "heat.c:42", or NULL: unknown, or not asked for. Owned by l. */
+const char *source_lines_find(const struct source_lines *l, const struct code_location *location);
+
+#endif

@@ -1,0 +1,113 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Options of subcommands, and arguments that `vftr dump` and `vftr export` have in common:
+ * ranks and times. What is wrong with one is said in one sentence that has it.
+ */
+#include <getopt.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "conf/conf.h"
+#include "nodeagent/tool/cmd.h"
+#include "nodeagent/base/util.h"
+#include "nodeagent/trace/dump/text.h"
+
+static bool take_time(const char *text, int64_t *ns)
+{
+	static const struct {
+		const char *unit;
+		double ns;
+	} units[] = {{"", 1e9}, {"s", 1e9}, {"ms", 1e6}, {"us", 1e3}, {"ns", 1}};
+	char *end;
+	double value = strtod(text, &end);
+
+	for (size_t i = 0; end != text && i < ARRAY_SIZE(units); i++)
+		if (!strcmp(end, units[i].unit) && fabs(value * units[i].ns) < 0x1p62) {
+			*ns = llround(value * units[i].ns);
+			return true;
+		}
+	complain("`%s' is no time; write 2.5, 300ms, 40us or 7ns", text);
+	return false;
+}
+
+#define OPTIONS_MAX 16
+#define NUMBERED    256 /* options without a letter */
+
+static bool has_argument(const struct cmd_option *o)
+{
+	return o->text || o->time || o->take;
+}
+
+/* False: the command ends with *status. */
+static bool take_option(const struct cmd_option *o, int *status)
+{
+	*status = o->say ? 0 : 2;
+	if (o->say)
+		o->say();
+	if (o->text)
+		*o->text = optarg;
+	if (o->flag)
+		*o->flag = true;
+	if (o->also)
+		*o->also = true;
+	return !o->say && (!o->time || take_time(optarg, o->time)) &&
+	       (!o->take || o->take(optarg, o->to));
+}
+
+int cmd_options(int argc, char **argv, const struct cmd_option *options, const char *usage)
+{
+	struct option all[OPTIONS_MAX + 2] = {{0}};
+	char letters[2 * OPTIONS_MAX + 2], *to = letters;
+	int n = 0, option, status;
+
+	for (; options[n].name && n < OPTIONS_MAX; n++) {
+		const struct cmd_option *o = &options[n];
+
+		all[n] = (struct option){o->name, has_argument(o) ? required_argument : no_argument,
+			NULL, NUMBERED + n};
+		if (o->letter)
+			to += sprintf(to, "%c%s", o->letter, has_argument(o) ? ":" : "");
+	}
+	if (usage)
+		all[n] = (struct option){"help", no_argument, NULL, 'h'};
+	strcpy(to, usage ? "h" : "");
+	optind = 1;
+	while ((option = getopt_long(argc, argv, letters, all, NULL)) != -1) {
+		if (option == '?')
+			return 2;
+		if (usage && option == 'h') {
+			fputs(usage, stdout);
+			return 0;
+		}
+		for (int i = 0; i < n; i++)
+			if ((option == NUMBERED + i || option == options[i].letter) &&
+				!take_option(&options[i], &status))
+				return status;
+	}
+	return -1;
+}
+
+bool cmd_round(const char *text, void *number)
+{
+	return vfd_round_number(text, number);
+}
+
+bool cmd_ranks(const char *list)
+{
+	char *why = NULL;
+
+	if (!list || !rank_list_check(list, false, &why))
+		return true;
+	complain("--ranks %s: %s", list, why ? why : "is no list of ranks");
+	free(why);
+	return false;
+}
+
+bool cmd_in_order(bool from_set, int64_t from, bool to_set, int64_t to)
+{
+	if (!from_set || !to_set || from < to)
+		return true;
+	complain("--from is not before --to: nothing lies between them");
+	return false;
+}

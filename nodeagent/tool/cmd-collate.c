@@ -1,0 +1,231 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* `vftr collate`: the summary from node profile files, as agent 0 would have written it. */
+#include "nodeagent/tool/cmd.h"
+
+#include <errno.h>
+#include <stdbool.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "conf/conf.h"
+#include "nodeagent/collate/collate.h"
+#include "nodeagent/report/output.h"
+#include "nodeagent/profile/profile.h"
+#include "nodeagent/base/util.h"
+#include "nodeagent/profile/vfp.h"
+
+#define PROGRESS_FROM 50 /* files; fewer are read in no time */
+
+static const char usage[] =
+	"usage: vftr collate [-o DIR] [-c FILE] [-b BASE] DIR|FILE...\n"
+	"\n"
+	"Merges the node profiles BASE_HOST.vfp of a run into BASE_all.log and\n"
+	"BASE_all.json, the same that the agents write when they find each other.\n"
+	"\n"
+	"  DIR|FILE           node profiles, or directories that hold them\n"
+	"  -o, --output DIR   where to write; default: beside the first node profile\n"
+	"  -c, --config FILE  configuration; default: $VFTR_CONFIG, else defaults\n"
+	"  -b, --base BASE    only the run of this name\n"
+	"  -h, --help         this text\n"
+	"\n"
+	"Exit status: 0 done, 1 some file was damaged or could not be written,\n"
+	"2 nothing could be read, or wrong usage.\n";
+
+struct request {
+	const char *output, *config, *base;
+	struct conf *conf;
+};
+
+struct progress {
+	size_t total;
+	bool shown;
+};
+
+static void show_progress(size_t n, void *ctx)
+{
+	struct progress *p = ctx;
+
+	if (p->shown && (n % 16 == 0 || n == p->total))
+		fprintf(stderr, "\r%zu of %zu files%s", n, p->total, n == p->total ? "\n" : "");
+}
+
+static void warn(const char *line, void *ctx)
+{
+	complain("%s", line);
+}
+
+static struct conf *load_conf(const char *file)
+{
+	struct conf *c = NULL;
+	char *error = NULL;
+
+	if (!file)
+		file = getenv("VFTR_CONFIG");
+	if (!file || !*file)
+		c = conf_default();
+	else
+		conf_load(&c, file, &error, warn, NULL);
+	if (c && !conf_assign_all(c, getenv("VFTR_SET"), &error) &&
+		!conf_scenario(c, &error, warn, NULL))
+		return c;
+	complain("%s", error ? error : "out of memory");
+	free(error);
+	conf_free(c);
+	return NULL;
+}
+
+ORDER_BY(by_value, uint64_t, ORDER(*x, *y))
+
+/* How many different ones have left these files; those that do not say it do not count. */
+static size_t count_runs(const struct collate_files *set)
+{
+	uint64_t *all = xcalloc(set->n + 1, sizeof(*all));
+	size_t n = 0;
+
+	for (size_t i = 0; i < set->n; i++)
+		all[i] = vfp_run(set->paths[i]);
+	qsort(all, set->n, sizeof(*all), by_value);
+	for (size_t i = 0; i < set->n; i++)
+		n += all[i] && (!i || all[i] != all[i - 1]);
+	free(all);
+	return n;
+}
+
+/* Exit status for one run. */
+static int collate_one(const struct request *r, struct collate_files *set)
+{
+	struct progress progress = {set->n, set->n > PROGRESS_FROM && isatty(STDERR_FILENO)};
+	struct profile *whole;
+	char *dir, *error = NULL;
+	size_t bad, runs;
+	int status;
+
+	whole = collate_read(set->paths, set->n, &bad, show_progress, &progress);
+	if (!whole) {
+		if (set->n > 1)
+			complain("%s: none of %zu node profiles can be read", set->base, set->n);
+		return 2;
+	}
+	runs = count_runs(set);
+	if (runs > 1) {
+		complain("%s: these node profiles are of %zu runs, and are added up", set->base,
+			runs);
+		profile_warn(whole, "the node profiles are of %zu runs, and are added up", runs);
+	}
+	dir = r->output ? xstrdup(r->output) : file_directory(set->paths[0]);
+	status = bad ? 1 : 0;
+	if (output_summary(whole, r->conf, dir, set->base, &error)) {
+		complain("%s", error ? error : "the summary can't be written");
+		status = 1;
+	} else {
+		printf("%s/%s_all.log: %zu node profile%s%s\n", dir, set->base, set->n - bad,
+			set->n - bad == 1 ? "" : "s", bad ? ", some were unreadable" : "");
+	}
+	free(error);
+	free(dir);
+	profile_free(whole);
+	return status;
+}
+
+static void add_path(struct collate_files **sets, size_t *n, const char *base, const char *path)
+{
+	char *own = base ? xstrdup(base) : collate_base(path);
+	struct collate_files *set = NULL;
+
+	for (size_t i = 0; i < *n; i++) {
+		if (!strcmp((*sets)[i].base, own))
+			set = &(*sets)[i];
+	}
+	if (!set) {
+		*sets = xrealloc(*sets, (*n + 1) * sizeof(**sets));
+		set = &(*sets)[(*n)++];
+		*set = (struct collate_files){.base = xstrdup(own)};
+	}
+	free(own);
+	set->paths = xrealloc(set->paths, (set->n + 1) * sizeof(char *));
+	set->paths[set->n++] = xstrdup(path);
+}
+
+/* Adds what a command line argument names; false if there is nothing. */
+static bool add_argument(
+	struct collate_files **sets, size_t *n, const struct request *r, const char *arg)
+{
+	struct collate_files *found;
+	size_t n_found, added = 0;
+	struct stat st;
+	char *error;
+
+	if (stat(arg, &st)) {
+		complain("%s: %s", arg, strerror(errno));
+		return false;
+	}
+	if (!S_ISDIR(st.st_mode)) {
+		add_path(sets, n, r->base, arg);
+		return true;
+	}
+	if (collate_find(arg, &found, &n_found, &error)) {
+		complain("%s", error);
+		free(error);
+		return false;
+	}
+	for (size_t i = 0; i < n_found; i++) {
+		if (r->base && strcmp(r->base, found[i].base))
+			continue;
+		for (size_t k = 0; k < found[i].n; k++, added++)
+			add_path(sets, n, NULL, found[i].paths[k]);
+	}
+	collate_files_free(found, n_found);
+	if (!added && r->base)
+		complain("%s: no node profiles %s_HOST.vfp", arg, r->base);
+	else if (!added)
+		complain("%s: no node profiles (BASE_HOST.vfp)", arg);
+	return added > 0;
+}
+
+static int collate_all(struct request *r, char **args, int n_args)
+{
+	struct collate_files *sets = NULL;
+	int status = 0, bad = 0;
+	size_t n = 0, failed = 0;
+
+	r->conf = load_conf(r->config);
+	if (!r->conf)
+		return 2;
+	for (int i = 0; i < n_args; i++)
+		bad += !add_argument(&sets, &n, r, args[i]);
+	for (size_t i = 0; i < n; i++) {
+		int one = collate_one(r, &sets[i]);
+
+		failed += one == 2;
+		status |= one != 0;
+	}
+	if (failed == n)
+		status = 2;
+	else if (bad)
+		status = 1;
+	collate_files_free(sets, n);
+	conf_free(r->conf);
+	return status;
+}
+
+int cmd_collate(int argc, char **argv)
+{
+	struct request r = {0};
+	const struct cmd_option options[] = {
+		{"output", 'o', .text = &r.output},
+		{"config", 'c', .text = &r.config},
+		{"base", 'b', .text = &r.base},
+		{0},
+	};
+	int status = cmd_options(argc, argv, options, usage);
+
+	if (status >= 0)
+		return status;
+	if (optind == argc) {
+		complain("collate: name a directory or node profiles; see vftr collate --help");
+		return 2;
+	}
+	return collate_all(&r, argv + optind, argc - optind);
+}

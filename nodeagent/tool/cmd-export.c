@@ -1,0 +1,274 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* vftr export DIRECTORY|FILES --format F: sampling files for other viewers. */
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "nodeagent/tool/cmd.h"
+#include "nodeagent/export/export.h"
+#include "nodeagent/base/util.h"
+#include "nodeagent/trace/format.h"
+
+static const char usage_head[] =
+	"usage: vftr export DIRECTORY --format F [OPTION...]\n"
+	"       vftr export FILE... --format F [OPTION...]\n"
+	"\n"
+	"Turns the sampling files of a run, BASE_HOST.vfd, into what another viewer\n"
+	"opens. The formats F are:\n"
+	"\n";
+static const char usage_tail[] =
+	"\n"
+	"  -f, --format F      the format\n"
+	"  -o, --output OUT    the file or folder to make, - is the standard output (where\n"
+	"                      one file is made); default: BASE and the format's ending,\n"
+	"                      in the directory of the sampling files\n"
+	"  -r, --ranks LIST    only these ranks, as 0,2-5\n"
+	"      --from T        only from then on; T is in seconds since the start of the\n"
+	"                      job, or with a unit: 2.5, 300ms, 40us, 7ns\n"
+	"      --to T          only before\n"
+	"      --round N       only this round of a session, from 1\n"
+	"      --sum           flame graphs: one for all processes together\n"
+	"  -b, --base BASE     only the run of this name\n"
+	"  -h, --help          this text\n"
+	"\n"
+	"Exit status: 0 done, 1 done without what was damaged, 2 nothing was made, or\n"
+	"wrong usage.\n";
+
+static void usage(void)
+{
+	fputs(usage_head, stdout);
+	for (size_t i = 0; i < export_n_formats; i++)
+		printf("  %-11s %s\n", export_formats[i].name, export_formats[i].text);
+	fputs(usage_tail, stdout);
+}
+
+/* ---- the files ------------------------------------------------------------------------ */
+
+struct inputs {
+	struct vfd_file **files;
+	size_t n, cap;
+	char *base, *directory; /* of the first file */
+	const char *wanted;	/* --base, or NULL */
+	bool bad, other;	/* some could not be read; was of another run */
+};
+
+/* BASE of BASE_HOST.vfd. host: NULL if the header is damaged. Caller frees. */
+static char *base_of(const char *path, const char *host)
+{
+	const char *name = basename(path), *last = strrchr(name, '_');
+	size_t n = strlen(name);
+	char *end = xasprintf("_%s", host ? host : "");
+	const size_t bytes = strlen(end);
+
+	if (n > 4 && !strcmp(name + n - 4, ".vfd"))
+		n -= 4;
+	if (bytes == 1 && last > name)
+		n = (size_t)(last - name);
+	else if (bytes > 1 && n > bytes && !strncmp(name + n - bytes, end, bytes))
+		n -= bytes;
+	free(end);
+	return xasprintf("%.*s", (int)n, name);
+}
+
+/* Whether it begins as one; classic ones of Vftrace have the same ending. */
+static bool is_sampling_file(const char *path)
+{
+	char magic[sizeof(VFD_MAGIC) - 1];
+	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+	bool yes = fd >= 0 && read(fd, magic, sizeof(magic)) == (ssize_t)sizeof(magic) &&
+		   !memcmp(magic, VFD_MAGIC, sizeof(magic));
+
+	if (fd >= 0)
+		close(fd);
+	return yes;
+}
+
+static void add_file(struct inputs *in, const char *path)
+{
+	char *error = NULL, *base;
+	struct vfd_file *f = vfd_open(path, &error);
+
+	if (!f) {
+		complain("%s", error ? error : "out of memory");
+		free(error);
+		in->bad = true;
+		return;
+	}
+	base = base_of(path, vfd_facts(f)->host);
+	if (in->wanted && strcmp(base, in->wanted)) {
+		vfd_close(f);
+		free(base);
+		return;
+	}
+	if (in->base && strcmp(base, in->base)) {
+		if (!in->other)
+			complain("these are files of several runs, `%s' and `%s': choose one "
+				 "with --base",
+				in->base, base);
+		in->other = true;
+	}
+	if (in->base) {
+		free(base);
+	} else {
+		in->base = base;
+		in->directory = file_directory(path);
+	}
+	in->files = grow(in->files, in->n, &in->cap, sizeof(struct vfd_file *));
+	in->files[in->n++] = f;
+}
+
+static int is_vfd(const struct dirent *d)
+{
+	const size_t n = strlen(d->d_name);
+
+	return n > 4 && !strcmp(d->d_name + n - 4, ".vfd");
+}
+
+static void add_directory(struct inputs *in, const char *path)
+{
+	struct dirent **list;
+	const size_t before = in->n;
+	const bool bad = in->bad;
+	int n = scandir(path, &list, is_vfd, alphasort);
+
+	if (n < 0) {
+		complain("%s: can't be read: %s", path, strerror(errno));
+		in->bad = true;
+		return;
+	}
+	for (int i = 0; i < n; i++) {
+		char *file = xasprintf("%s/%s", path, list[i]->d_name);
+
+		if (is_sampling_file(file))
+			add_file(in, file);
+		free(file);
+		free(list[i]);
+	}
+	free(list);
+	if (in->n == before && in->bad == bad) {
+		complain(in->wanted ? "%s: no sampling files %s_HOST.vfd"
+				    : "%s: no sampling files (BASE_HOST.vfd)%s",
+			path, in->wanted ? in->wanted : "");
+		in->bad = true;
+	}
+}
+
+static void add_argument(struct inputs *in, const char *path)
+{
+	struct stat st;
+
+	if (!stat(path, &st) && S_ISDIR(st.st_mode))
+		add_directory(in, path);
+	else
+		add_file(in, path);
+}
+
+static void inputs_free(struct inputs *in)
+{
+	for (size_t i = 0; i < in->n; i++)
+		vfd_close(in->files[i]);
+	free(in->files);
+	free(in->base);
+	free(in->directory);
+}
+
+/* ---- options -------------------------------------------------------------------------- */
+
+static const struct export_format *find_format(const char *name)
+{
+	for (size_t i = 0; name && i < export_n_formats; i++)
+		if (!strcmp(export_formats[i].name, name))
+			return &export_formats[i];
+	if (name)
+		complain("there is no format `%s'; see vftr export --help", name);
+	else
+		complain("export: say which format with --format; see vftr export --help");
+	return NULL;
+}
+
+/* Times instead of the number. */
+static bool cut_round(struct inputs *in, struct export_options *o, uint64_t round)
+{
+	struct vfd_span span;
+
+	if (!round)
+		return true;
+	if (!vfd_round_span(in->files, in->n, round, &span)) {
+		complain("there is no round %llu in the sampling files of `%s'",
+			(unsigned long long)round, in->base);
+		return false;
+	}
+	o->from_set = span.from_set;
+	o->from = span.from;
+	o->to_set = span.to_set;
+	o->to = span.to;
+	return true;
+}
+
+static int export_files(const struct export_format *format, struct export_options *o,
+	uint64_t round, char **args, int n_args)
+{
+	struct inputs in = {.wanted = o->base};
+	char *output = NULL;
+	int status = 2;
+
+	for (int i = 0; i < n_args; i++)
+		add_argument(&in, args[i]);
+	if (in.n && !in.other) {
+		if (!o->output)
+			o->output = output =
+				xasprintf("%s/%s%s", in.directory, in.base, format->suffix);
+		vfd_line_up(in.files, in.n);
+		if (cut_round(&in, o, round))
+			status = export_run(format, o, in.files, in.n, in.base);
+		if (!status && in.bad)
+			status = 1;
+	} else if (!in.n && !in.bad) {
+		complain("none of these files is of the run `%s'", o->base);
+	}
+	inputs_free(&in);
+	free(output);
+	return status;
+}
+
+int cmd_export(int argc, char **argv)
+{
+	const struct export_format *format;
+	struct export_options o = {0};
+	const char *name = NULL;
+	uint64_t round = 0;
+	const struct cmd_option options[] = {
+		{"format", 'f', .text = &name},
+		{"output", 'o', .text = &o.output},
+		{"ranks", 'r', .text = &o.ranks},
+		{"from", .time = &o.from, .flag = &o.from_set},
+		{"to", .time = &o.to, .flag = &o.to_set},
+		{"round", .take = cmd_round, .to = &round},
+		{"sum", .flag = &o.sum},
+		{"base", 'b', .text = &o.base},
+		{"help", 'h', .say = usage},
+		{0},
+	};
+	int status = cmd_options(argc, argv, options, NULL);
+
+	if (status >= 0)
+		return status;
+	format = find_format(name);
+	if (!format || !cmd_ranks(o.ranks))
+		return 2;
+	if (round && (o.from_set || o.to_set)) {
+		complain("export: --round says from when to when; not with --from or --to");
+		return 2;
+	}
+	if (!cmd_in_order(o.from_set, o.from, o.to_set, o.to))
+		return 2;
+	if (optind == argc) {
+		complain("export: name a directory or sampling files; see vftr export --help");
+		return 2;
+	}
+	return export_files(format, &o, round, argv + optind, argc - optind);
+}

@@ -1,0 +1,301 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * vftr flags: what to add when compiling and linking a program. The library is
+ * looked for around the tool itself, so that the answer is right in the build
+ * tree, after `make install', and in a folder that was moved.
+ */
+#include <getopt.h>
+#include <glob.h>
+#include <limits.h>
+#include <stdbool.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "nodeagent/tool/cmd.h"
+#include "nodeagent/base/util.h"
+
+enum { WANT_C = 1, WANT_FORTRAN = 2, WANT_LIBS = 4 };
+
+/* How compilers are told to call the hooks: by what their command contains. */
+static const struct {
+	const char *part, *option; /* option NULL: it cannot */
+} compilers[] = {
+	{"flang", NULL}, {"nvc", "-Minstrument=functions"}, {"nvfortran", "-Minstrument=functions"},
+	{"pgcc", "-Minstrument=functions"}, {"pgfortran", "-Minstrument=functions"},
+	{"", "-finstrument-functions"}, /* gcc, clang, icx, ifx, nfort, ... */
+};
+
+/* Where the linker, the loader and the compiler look without being told. */
+static const char *const system_folders[] = {"/lib", "/usr/lib", "/lib64", "/usr/lib64"};
+
+/* Below the prefix; the first that has the library. */
+static const char *const library_folders[] = {"lib", "lib64", "lib/*-linux-gnu*"};
+
+struct request {
+	unsigned wanted;
+	const char *mpi;      /* "openmpi", "mpich" or NULL */
+	const char *compiler; /* or NULL */
+	bool is_static;	      /* the program is linked with -static */
+	char *prefix, *lib;   /* lib: the folder of the library */
+};
+
+static void usage(FILE *f)
+{
+	fprintf(f, "usage: vftr flags [OPTIONS]\n\n"
+		   "Prints what to add when compiling and linking a program to be traced.\n"
+		   "Without one of the first three options: all, as lines of a makefile.\n\n"
+		   "  --cflags        for compiling C and C++\n"
+		   "  --fflags        for compiling Fortran\n"
+		   "  --libs          for linking\n"
+		   "  --mpi MPI       the program uses this MPI: openmpi or mpich\n"
+		   "  --static        it is linked with -static\n"
+		   "  --cc COMPILER   its compiler, if it is none like gcc\n"
+		   "  -h, --help      this text\n");
+}
+
+/* The folder's name without what follows its last slash, in place. */
+static void cut_last(char *path)
+{
+	char *slash = strrchr(path, '/');
+
+	if (slash)
+		*(slash == path ? slash + 1 : slash) = 0;
+}
+
+/* PREFIX of PREFIX/bin/vftr. */
+static char *find_prefix(void)
+{
+	char self[PATH_MAX];
+	ssize_t n = readlink("/proc/self/exe", self, sizeof(self) - 1);
+
+	if (n <= 0)
+		return NULL;
+	self[n] = 0;
+	cut_last(self);
+	cut_last(self);
+	return xstrdup(self);
+}
+
+/* The first folder below the prefix with a file of this name, or NULL. */
+static char *find_library(const char *prefix, const char *name)
+{
+	char *found = NULL;
+
+	for (size_t i = 0; i < ARRAY_SIZE(library_folders) && !found; i++) {
+		char *pattern = xasprintf("%s/%s/%s", prefix, library_folders[i], name);
+		glob_t matches;
+
+		if (!glob(pattern, 0, NULL, &matches)) {
+			found = xstrdup(matches.gl_pathv[0]);
+			cut_last(found);
+			globfree(&matches);
+		}
+		free(pattern);
+	}
+	return found;
+}
+
+static bool is_system_folder(const char *folder)
+{
+	for (size_t i = 0; i < ARRAY_SIZE(system_folders); i++)
+		if (!strcmp(folder, system_folders[i]))
+			return true;
+	return !strncmp(folder, "/usr/lib/", 9) && strstr(folder, "-linux-gnu");
+}
+
+/* A path in a word of a shell or a makefile. */
+static void put_path(FILE *f, const char *before, const char *path)
+{
+	fputs(before, f);
+	for (; *path; path++) {
+		if (strchr(" \t\"'\\()&;|<>*?[]#!`$~", *path))
+			fputc('\\', f);
+		fputc(*path, f);
+	}
+}
+
+static const char *hook_option(const struct request *r)
+{
+	const char *name = r->compiler ? basename(r->compiler) : "";
+	size_t i = 0;
+
+	while (!strstr(name, compilers[i].part))
+		i++;
+	return compilers[i].option;
+}
+
+/* Words, each with a blank before it. */
+static void put_compile(const struct request *r, FILE *f)
+{
+	const char *option = hook_option(r);
+
+	if (strcmp(r->prefix, "/usr")) {
+		put_path(f, " -I", r->prefix);
+		fputs("/include", f);
+	}
+	if (option)
+		fprintf(f, " %s", option);
+}
+
+static void put_libs(const struct request *r, FILE *f)
+{
+	if (r->is_static) {
+		put_path(f, " ", r->lib);
+		fputs("/libvftrace-static.a -ldl -lpthread", f);
+		return;
+	}
+	if (!is_system_folder(r->lib)) {
+		put_path(f, " -L", r->lib);
+		put_path(f, " -Wl,-rpath,", r->lib);
+	}
+	/* wherever it stands on the command line */
+	fprintf(f, " -Wl,--push-state,--no-as-needed -lvftrace%s%s -Wl,--pop-state",
+		r->mpi ? "-" : "", r->mpi ? r->mpi : "");
+}
+
+/* One line of a makefile, or without a name the words alone. */
+static void print_line(const struct request *r, const char *name, bool compile, bool libs)
+{
+	char *words = NULL;
+	size_t bytes;
+	FILE *f = open_memstream(&words, &bytes);
+
+	if (!f)
+		die(1, "out of memory");
+	if (compile)
+		put_compile(r, f);
+	if (libs)
+		put_libs(r, f);
+	if (fclose(f))
+		die(1, "out of memory");
+	if (name)
+		printf("%s +=%s\n", name, words);
+	else
+		puts(*words ? words + 1 : "");
+	free(words);
+}
+
+static void print_flags(const struct request *r)
+{
+	if (r->wanted) {
+		print_line(r, NULL, r->wanted & (WANT_C | WANT_FORTRAN), r->wanted & WANT_LIBS);
+		return;
+	}
+	print_line(r, "CFLAGS", true, false);
+	print_line(r, "CXXFLAGS", true, false);
+	print_line(r, "FFLAGS", true, false);
+	print_line(r, "LDLIBS", false, true);
+}
+
+static char *library_name(const struct request *r)
+{
+	if (r->mpi)
+		return xasprintf("libvftrace-%s.so", r->mpi);
+	return xstrdup(r->is_static ? "libvftrace-static.a" : "libvftrace.so");
+}
+
+/* False: said why. */
+static bool look_around(struct request *r)
+{
+	char *name = library_name(r);
+
+	r->prefix = find_prefix();
+	r->lib = r->prefix ? find_library(r->prefix, name) : NULL;
+	if (!r->lib)
+		complain("there is no %s below %s%s%s", name, r->prefix ? r->prefix : "this tool",
+			r->mpi ? ": vftr was built without this MPI" : "", r->mpi ? "" : "/lib");
+	free(name);
+	return r->lib;
+}
+
+/* False: said why. */
+static bool is_sensible(const struct request *r)
+{
+	if (r->mpi && strcmp(r->mpi, "openmpi") && strcmp(r->mpi, "mpich")) {
+		complain("unknown MPI `%s'; it is openmpi or mpich (Intel MPI, Cray MPICH and "
+			 "MVAPICH are like mpich)",
+			r->mpi);
+		return false;
+	}
+	if (r->mpi && r->is_static) {
+		complain("MPI programs that are linked with -static cannot be traced; link the "
+			 "MPI dynamically");
+		return false;
+	}
+	if (!hook_option(r))
+		complain("%s cannot instrument functions: only regions, MPI and OpenMP will be "
+			 "traced",
+			r->compiler);
+	return true;
+}
+
+static bool read_options(int argc, char **argv, struct request *r, int *status)
+{
+	static const struct option options[] = {
+		{"cflags", no_argument, NULL, 'c'},
+		{"fflags", no_argument, NULL, 'f'},
+		{"libs", no_argument, NULL, 'l'},
+		{"mpi", required_argument, NULL, 'm'},
+		{"static", no_argument, NULL, 's'},
+		{"cc", required_argument, NULL, 'C'},
+		{"help", no_argument, NULL, 'h'},
+		{0},
+	};
+	int c;
+
+	*status = 2;
+	optind = 0; /* a new scan */
+	opterr = 0;
+	while ((c = getopt_long(argc, argv, "h", options, NULL)) != -1) {
+		switch (c) {
+		case 'c':
+			r->wanted |= WANT_C;
+			break;
+		case 'f':
+			r->wanted |= WANT_FORTRAN;
+			break;
+		case 'l':
+			r->wanted |= WANT_LIBS;
+			break;
+		case 'm':
+			r->mpi = optarg;
+			break;
+		case 's':
+			r->is_static = true;
+			break;
+		case 'C':
+			r->compiler = optarg;
+			break;
+		case 'h':
+			usage(stdout);
+			*status = 0;
+			return false;
+		default:
+			complain("flags: `%s' is no option, or lacks its argument; `vftr help "
+				 "flags' tells more",
+				argv[optind - 1]);
+			return false;
+		}
+	}
+	if (optind < argc) {
+		complain("flags: `%s' is no option; `vftr help flags' tells more", argv[optind]);
+		return false;
+	}
+	return is_sensible(r);
+}
+
+int cmd_flags(int argc, char **argv)
+{
+	struct request r = {0};
+	int status;
+
+	if (!read_options(argc, argv, &r, &status))
+		return status;
+	status = look_around(&r) ? 0 : 1;
+	if (!status)
+		print_flags(&r);
+	free(r.prefix);
+	free(r.lib);
+	return status;
+}

@@ -1,0 +1,60 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Subcommands of `vftr`, one file cmd-NAME.c each. argv[0] is the subcommand's
+ * own name ("doctor"); what follows it are its arguments, and argv[argc] is
+ * NULL. The return value is the exit status: 0 yes or done, 1 no or failed,
+ * 2 wrong usage (said on stderr with complain()). `--help` prints the usage on
+ * stdout and returns 0. The name must also stand in the table of vftr.c.
+ */
+#ifndef VFTR_NODEAGENT_TOOL_CMD_H
+#define VFTR_NODEAGENT_TOOL_CMD_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+int cmd_collate(int argc, char **argv);
+int cmd_config(int argc, char **argv);
+int cmd_diff(int argc, char **argv);
+int cmd_doctor(int argc, char **argv);
+int cmd_dump(int argc, char **argv);
+int cmd_export(int argc, char **argv);
+int cmd_flags(int argc, char **argv);
+int cmd_histogram(int argc, char **argv);
+
+/*
+ * The tools of Vftrace: if `name` is that of one, runs it with its own command line
+ * and sets *status. (cmd-vftrace.c)
+ */
+bool vftrace_link(const char *name, int argc, char **argv, int *status);
+
+/*
+ * An option: what becomes its argument, a time in ns (from seconds or with a unit) of it, or
+ * true; take(argument, to) may say what is wrong with it, and return false. say() answers it
+ * and ends the command. Rows end with {0}.
+ */
+struct cmd_option {
+	const char *name;
+	char letter; /* or 0 */
+	const char **text;
+	int64_t *time;
+	bool *flag, *also;
+	bool (*take)(const char *text, void *to);
+	void *to;
+	void (*say)(void);
+};
+/*
+ * Reads them; optind is then that of the first argument. usage: what --help, -h prints, or
+ * NULL. -1: go on, else the exit status. (cmd-arguments.c)
+ */
+int cmd_options(int argc, char **argv, const struct cmd_option *options, const char *usage);
+
+/*
+ * Arguments of options, in cmd-arguments.c; false: what is wrong has been said.
+ * The number of a round to a uint64_t; a list of ranks such as 0,2-5, or NULL; a span of
+ * time that is not empty.
+ */
+bool cmd_round(const char *text, void *number);
+bool cmd_ranks(const char *list);
+bool cmd_in_order(bool from_set, int64_t from, bool to_set, int64_t to);
+
+#endif

@@ -1,0 +1,50 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Reads and draws the message sizes of a run, for `vftr histogram`. */
+#ifndef VFTR_NODEAGENT_TOOL_HISTOGRAM_HISTOGRAM_H
+#define VFTR_NODEAGENT_TOOL_HISTOGRAM_HISTOGRAM_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+
+/* Classes of sizes: 0 bytes alone, then from 2^(i-1) to below 2^i. */
+#define HISTOGRAM_CLASSES 65
+
+enum histogram_way { HISTOGRAM_SENDS, HISTOGRAM_RECEIVES, HISTOGRAM_WAYS };
+
+struct histogram {
+	char *file;
+	uint64_t ranks;
+	uint64_t messages[HISTOGRAM_WAYS][HISTOGRAM_CLASSES];
+	uint64_t bytes[HISTOGRAM_WAYS][HISTOGRAM_CLASSES];
+};
+
+/* The part of it that is drawn. */
+struct histogram_view {
+	bool shown[HISTOGRAM_WAYS];
+	bool bytes; /* volume instead of numbers of messages */
+};
+
+/*
+ * FILE is BASE_all.json or a node profile. 0, or -1 and *error, "FILE: why" (caller
+ * frees). The caller frees h->file in any case.
+ */
+int histogram_read(const char *file, struct histogram *h, char **error);
+
+/* Values of one way in the view; first and last class that is not 0 (false: none). */
+const uint64_t *histogram_values(
+	const struct histogram *h, const struct histogram_view *v, enum histogram_way way);
+bool histogram_range(
+	const struct histogram *h, const struct histogram_view *v, unsigned *first, unsigned *last);
+/* "1 KiB": the least size of a class, or `0 B`. */
+void histogram_label(unsigned class, char *label, size_t bytes);
+/* "3.2 MiB" or "1234", by the view. */
+void histogram_amount(const struct histogram_view *v, double value, char *text, size_t bytes);
+
+/* Bars of '#', for a terminal of 80 columns. */
+void histogram_print(const struct histogram *h, const struct histogram_view *v, FILE *f);
+/* Draws one picture with a panel for each. */
+void histogram_svg(const struct histogram *all, size_t n, const struct histogram_view *v, FILE *f);
+
+#endif

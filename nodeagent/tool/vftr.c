@@ -1,0 +1,125 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* The tool `vftr`: a table of subcommands, each in a file cmd-NAME.c. */
+#include <stdio.h>
+#include <string.h>
+
+#include "conf/conf.h"
+#include "nodeagent/tool/cmd.h"
+#include "nodeagent/base/util.h"
+
+static int cmd_help(int argc, char **argv);
+
+static const struct {
+	const char *name;
+	int (*run)(int argc, char **argv);
+	const char *text;
+} commands[] = {
+	{"collate", cmd_collate, "merge the node profiles of a directory into the summary"},
+	{"config", cmd_config, "print the default configuration, or check a file"},
+	{"diff", cmd_diff, "compare two profiles by call path"},
+	{"doctor", cmd_doctor, "say whether a program will be traced, and why not"},
+	{"dump", cmd_dump, "print what is in a sampling file"},
+	{"export", cmd_export, "turn sampling files into what other viewers open"},
+	{"flags", cmd_flags, "print what to add when compiling and linking"},
+	{"help", cmd_help, "explain a subcommand"},
+	{"histogram", cmd_histogram, "show how large the messages were"},
+};
+
+static void usage(FILE *f)
+{
+	fprintf(f, "usage: vftr SUBCOMMAND [ARGUMENTS]\n\n");
+	for (size_t i = 0; i < ARRAY_SIZE(commands); i++)
+		fprintf(f, "  %-9s %s\n", commands[i].name, commands[i].text);
+	fprintf(f, "\n`vftr help SUBCOMMAND' tells more; `vftr --version' prints the version.\n");
+}
+
+static const char *nearest(const char *name)
+{
+	const char *found = NULL;
+	size_t best = 3; /* edits; more is another word */
+
+	for (size_t i = 0; strlen(name) > 2 && i < ARRAY_SIZE(commands); i++)
+		if (!strncmp(name, commands[i].name, strlen(name)))
+			return commands[i].name;
+	for (size_t i = 0; i < ARRAY_SIZE(commands); i++) {
+		const char *known = commands[i].name;
+		size_t d = conf_distance(name, strlen(name), known, strlen(known), false);
+
+		if (d < best) {
+			best = d;
+			found = known;
+		}
+	}
+	return found;
+}
+
+static int run(int argc, char **argv)
+{
+	static char title[64];
+	const char *guess;
+
+	for (size_t i = 0; i < ARRAY_SIZE(commands); i++) {
+		if (strcmp(argv[0], commands[i].name))
+			continue;
+		snprintf(title, sizeof(title), "vftr: %s", argv[0]);
+		argv[0] = title; /* what getopt's own messages begin with */
+		return commands[i].run(argc, argv);
+	}
+	guess = nearest(argv[0]);
+	if (guess)
+		complain("unknown subcommand `%s'; did you mean `%s'?", argv[0], guess);
+	else
+		complain("unknown subcommand `%s'; `vftr help' lists them", argv[0]);
+	return 2;
+}
+
+static int cmd_help(int argc, char **argv)
+{
+	static char option[] = "--help";
+	char *passed[] = {NULL, option, NULL};
+
+	if (argc < 2 || !strcmp(argv[1], "--help") || !strcmp(argv[1], "help")) {
+		usage(stdout);
+		return 0;
+	}
+	passed[0] = argv[1];
+	return run(2, passed);
+}
+
+static int dispatch(int argc, char **argv)
+{
+	const char *name = argc ? basename(argv[0]) : "vftr";
+	int status;
+
+	if (vftrace_link(name, argc, argv, &status))
+		return status;
+	if (argc < 2) {
+		usage(stderr);
+		return 2;
+	}
+	if (!strcmp(argv[1], "--version") || !strcmp(argv[1], "-V")) {
+		printf("vftr %s\n", VFTR_VERSION);
+		return 0;
+	}
+	if (!strcmp(argv[1], "--help") || !strcmp(argv[1], "-h")) {
+		usage(stdout);
+		return 0;
+	}
+	if (argv[1][0] == '-') {
+		complain("unknown option `%s'; `vftr --help' tells more", argv[1]);
+		return 2;
+	}
+	return run(argc - 1, argv + 1);
+}
+
+int main(int argc, char **argv)
+{
+	int rc = dispatch(argc, argv);
+
+	/* a full disk must not look like success */
+	if (fflush(stdout) || ferror(stdout)) {
+		complain("cannot write to standard output: %m");
+		return rc ? rc : 1;
+	}
+	return rc;
+}

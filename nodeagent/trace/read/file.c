@@ -1,0 +1,479 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Opening a sampling file: one pass over its blocks. The definitions are read,
+ * of samples and messages only where they are is noted. What is no block with a
+ * right checksum is damage; the next block is looked for behind it.
+ */
+#include "nodeagent/trace/read/file.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "nodeagent/base/util.h"
+#include "nodeagent/trace/block.h"
+#include "nodeagent/trace/read/internal.h"
+
+#define WINDOW_BYTES (4u << 20)
+/* Checksums that may be wrong, in file lengths: hostile files can't keep us for hours. */
+#define PATIENCE 64u
+
+_Static_assert(VFD_BLOCK_KINDS <= 16, "vfd_facts.block_bytes");
+
+/* A part of the file in memory. */
+struct window {
+	struct vfd_file *f;
+	unsigned char *buf;
+	uint64_t offset;
+	size_t bytes, room;
+};
+
+/* Bytes read, less at the end of the file or an error. */
+static size_t bytes_at(const struct vfd_file *f, uint64_t offset, unsigned char *buf, size_t n)
+{
+	if (offset >= f->facts.bytes)
+		return 0;
+	if (n > f->facts.bytes - offset)
+		n = f->facts.bytes - offset;
+	if (f->fd < 0) {
+		memcpy(buf, f->memory + offset, n);
+		return n;
+	}
+	return read_at(f->fd, buf, n, offset);
+}
+
+bool reader_load(const struct vfd_file *f, const struct read_block *b, unsigned char *buf)
+{
+	/* it was right when the file was opened; another may have been written over it */
+	return bytes_at(f, b->offset + sizeof(struct vfd_block), buf, b->bytes) == b->bytes;
+}
+
+bool reader_load_grown(
+	const struct vfd_file *f, const struct read_block *b, unsigned char **buf, size_t *room)
+{
+	if (b->bytes > *room || !*buf) {
+		*room = b->bytes;
+		free(*buf);
+		*buf = xmalloc(b->bytes + 1);
+	}
+	return reader_load(f, b, *buf);
+}
+
+static void add_damage(struct vfd_file *f, uint64_t from, uint64_t to, const char *why)
+{
+	f->damage = grow(f->damage, f->n_damage, &f->cap_damage, sizeof(*f->damage));
+	f->damage[f->n_damage++] = (struct vfd_damage){from, to, why};
+}
+
+/* The window begins at offset and holds what of n bytes the file has. */
+static size_t look(struct window *w, uint64_t offset, size_t n)
+{
+	const uint64_t end = w->offset + w->bytes;
+
+	if (offset < w->offset || (offset + n > end && end < w->f->facts.bytes)) {
+		w->offset = offset;
+		w->bytes = bytes_at(w->f, offset, w->buf, w->room);
+		/* cut off meanwhile, or an error of the disk */
+		if (w->bytes < w->room)
+			w->f->facts.bytes = offset + w->bytes;
+	}
+	return (size_t)(w->offset + w->bytes - offset);
+}
+
+static void add_block(struct vfd_file *f, const struct vfd_block *b, uint64_t offset)
+{
+	struct read_track *l;
+
+	f->blocks = grow(f->blocks, f->n_blocks, &f->cap_blocks, sizeof(*f->blocks));
+	f->blocks[f->n_blocks] = (struct read_block){.offset = offset,
+		.time = b->time,
+		.track = b->track,
+		.records = b->records,
+		.bytes = b->bytes,
+		.kind = b->kind,
+		.flags = b->flags};
+	if (b->kind == VFD_BLOCK_SAMPLES && !(b->flags & VFD_RECAP)) {
+		l = reader_track(f, b->track);
+		if (l) {
+			l->blocks =
+				grow(l->blocks, l->n_blocks, &l->cap_blocks, sizeof(*l->blocks));
+			l->blocks[l->n_blocks++] = (uint32_t)f->n_blocks;
+		}
+	}
+	if (b->kind == VFD_BLOCK_COUNTERS && (l = reader_track(f, b->track))) {
+		l->value_blocks = grow(l->value_blocks, l->n_value_blocks, &l->cap_value_blocks,
+			sizeof(*l->value_blocks));
+		l->value_blocks[l->n_value_blocks++] = (uint32_t)f->n_blocks;
+	}
+	f->n_blocks++;
+}
+
+/* Reads the facts in a block of samples beside its events. */
+static bool scan_samples(struct vfd_file *f, const unsigned char *payload)
+{
+	const struct read_block *b = &f->blocks[f->n_blocks - 1];
+	struct samples s;
+	struct sample e;
+	int rc;
+
+	if (!reader_track(f, b->track))
+		return false;
+	if (!(b->flags & VFD_RECAP))
+		f->facts.samples += b->records;
+	if (b->time > f->end_units)
+		f->end_units = b->time;
+	if (!(b->flags & (VFD_HAS_STACKS | VFD_HAS_MARKS)))
+		return true;
+	if (!samples_begin(&s, NULL, b, payload))
+		return false;
+	while ((rc = samples_next(&s, &e)) > 0) {
+		/* samples are enters and exits */
+		if (!(b->flags & VFD_RECAP) && (e.stack_defined || e.kind > VFD_EXIT))
+			f->facts.samples--;
+		if (e.stack_defined) {
+			if (!reader_stack(f, b->track, e.stack, e.caller, e.function))
+				return false;
+		} else if (e.kind == VFD_THINNED) {
+			f->facts.thinned_calls += e.count;
+		} else if (e.kind == VFD_THINNING) {
+			f->facts.thinned = true;
+		} else if (e.kind == VFD_LOST) {
+			f->facts.lost_calls += e.count;
+		}
+	}
+	if (s.units > f->end_units)
+		f->end_units = s.units;
+	return rc == 0;
+}
+
+static const char *scan_block(struct vfd_file *f, const struct vfd_block *b,
+	const unsigned char *payload, uint64_t offset)
+{
+	struct varint_reader r = {payload, payload + b->bytes, false};
+	struct vfd_end end;
+
+	if (b->kind < VFD_BLOCK_KINDS)
+		f->facts.block_bytes[b->kind] += sizeof(*b) + vfd_padded(b->bytes);
+	f->facts.closed = false;
+	switch (b->kind) {
+	case VFD_BLOCK_HEADER:
+		f->header_seen = true;
+		return reader_header(f, &r) ? NULL : "the header makes no sense";
+	case VFD_BLOCK_DEFINITIONS:
+		return reader_definitions(f, &r, b->records)
+			       ? NULL
+			       : "a block of definitions makes no sense";
+	case VFD_BLOCK_SAMPLES:
+		add_block(f, b, offset);
+		return scan_samples(f, payload) ? NULL : "a block of samples makes no sense";
+	case VFD_BLOCK_MESSAGES:
+		add_block(f, b, offset);
+		f->facts.messages += b->records;
+		return NULL;
+	case VFD_BLOCK_MATCHES:
+		add_block(f, b, offset);
+		f->facts.matches += b->records;
+		return NULL;
+	case VFD_BLOCK_LAUNCHES:
+		add_block(f, b, offset);
+		f->facts.launches += b->records;
+		return NULL;
+	case VFD_BLOCK_WAITS:
+	case VFD_BLOCK_LENGTHS:
+		add_block(f, b, offset);
+		return NULL;
+	case VFD_BLOCK_COUNTERS:
+		add_block(f, b, offset);
+		f->facts.counts += b->records;
+		if (b->time > f->end_units)
+			f->end_units = b->time;
+		return b->track < f->n_threads ? NULL : "a block of counters is of no thread";
+	case VFD_BLOCK_CLOCK:
+		return reader_clock(f, &r, b->records) ? NULL
+						       : "a block of the clock makes no sense";
+	case VFD_BLOCK_END:
+		if (b->bytes != sizeof(end))
+			return "the last block makes no sense";
+		memcpy(&end, payload, sizeof(end));
+		f->end_units = end.time;
+		f->facts.closed = true;
+		return NULL;
+	case VFD_BLOCK_INDEX:
+		return NULL;
+	default:
+		f->facts.unknown_blocks++;
+		return NULL;
+	}
+	return NULL;
+}
+
+static void scan(struct vfd_file *f, struct window *w)
+{
+	uint64_t at = sizeof(struct vfd_preamble), bad = 0, wrong = 0;
+	const char *bad_why = NULL;
+
+	while (at < f->facts.bytes) {
+		const size_t there = look(w, at, VFD_BLOCK_MAX);
+		const unsigned char *p = w->buf + (at - w->offset);
+		const char *why;
+		bool more;
+		size_t n = vfd_block_check(p, there, &why, &more);
+
+		if (n) {
+			struct vfd_block b;
+
+			if (bad_why)
+				add_damage(f, bad, at, bad_why);
+			bad_why = NULL;
+			memcpy(&b, p, sizeof(b));
+			why = scan_block(f, &b, p + sizeof(b), at);
+			f->facts.blocks++;
+			if (why)
+				add_damage(f, at, at + n, why);
+			at += n;
+			continue;
+		}
+		if (!bad_why) {
+			bad = at;
+			bad_why = there ? why : "it can't be read";
+		}
+		if (there >= sizeof(struct vfd_block)) {
+			struct vfd_block b;
+
+			memcpy(&b, p, sizeof(b));
+			if (b.magic == VFD_BLOCK_MAGIC && b.bytes <= VFD_BLOCK_MAX)
+				wrong += b.bytes;
+		}
+		if (wrong / PATIENCE > f->facts.bytes + VFD_BLOCK_MAX || !there) {
+			at = f->facts.bytes;
+			break;
+		}
+		at += VFD_ALIGN;
+	}
+	if (bad_why)
+		add_damage(f, bad, f->facts.bytes, bad_why);
+}
+
+/* The time of the last event of a file that has no end. */
+static void find_end(struct vfd_file *f, unsigned char *buf)
+{
+	for (size_t i = 0; i < f->n_threads && !f->facts.closed; i++) {
+		const struct read_track *l = &f->tracks[i];
+		const struct read_block *b;
+		struct samples s;
+		struct sample e;
+
+		if (!l->n_blocks)
+			continue;
+		b = &f->blocks[l->blocks[l->n_blocks - 1]];
+		if (!reader_load(f, b, buf) || !samples_begin(&s, NULL, b, buf))
+			continue;
+		while (samples_next(&s, &e) > 0)
+			;
+		if (s.units > f->end_units)
+			f->end_units = s.units;
+	}
+}
+
+static struct vfd_file *open_file(struct vfd_file *f, const char *name, char **why)
+{
+	struct vfd_preamble p;
+	struct window w = {.f = f};
+
+	f->path = xstrdup(name);
+	f->facts.ns_per_unit = 1;
+	if (bytes_at(f, 0, (unsigned char *)&p, sizeof(p)) < sizeof(p))
+		*why = xstrdup("cut short: not even a header is there");
+	else if (memcmp(p.magic, VFD_MAGIC, sizeof(p.magic)))
+		*why = xstrdup("not a sampling file of vftr");
+	else if (p.byte_order != VFD_BYTE_ORDER)
+		*why = xstrdup("written on a machine with another byte order");
+	else if (p.version < VFD_VERSION_LEAST || p.version > VFD_VERSION)
+		*why = xasprintf("format version %u, but this program reads versions %u to %u",
+			p.version, VFD_VERSION_LEAST, VFD_VERSION);
+	if (*why)
+		return NULL;
+	w.room = f->facts.bytes < WINDOW_BYTES ? f->facts.bytes : WINDOW_BYTES;
+	w.buf = xmalloc(w.room);
+	scan(f, &w);
+	find_end(f, w.buf);
+	free(w.buf);
+	if (!f->facts.blocks) {
+		*why = xstrdup("nothing in it can be read");
+		return NULL;
+	}
+	reader_finish_clock(f);
+	reader_waits(f);
+	f->facts.path = f->path;
+	f->facts.host = f->host;
+	f->facts.application = f->application;
+	f->facts.writer = f->writer;
+	f->facts.start = reader_time(f, f->start_units);
+	f->facts.end =
+		reader_time(f, f->end_units > f->start_units ? f->end_units : f->start_units);
+	reader_finish_tables(f);
+	return f;
+}
+
+struct vfd_file *vfd_open(const char *path, char **error)
+{
+	struct vfd_file *f = xcalloc(1, sizeof(*f));
+	char *why = NULL;
+	struct stat st;
+
+	*error = NULL;
+	/* O_NONBLOCK: a FIFO of that name must not stop us */
+	f->fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
+	if (f->fd < 0 || fstat(f->fd, &st)) {
+		why = xstrdup(strerror(errno));
+	} else if (!S_ISREG(st.st_mode)) {
+		why = xstrdup("not a regular file");
+	} else {
+		f->facts.bytes = (uint64_t)st.st_size;
+		open_file(f, path, &why);
+	}
+	if (!why)
+		return f;
+	*error = xasprintf("%s: %s", path, why);
+	free(why);
+	vfd_close(f);
+	return NULL;
+}
+
+struct vfd_file *vfd_open_bytes(const void *bytes, size_t n, const char *name, char **error)
+{
+	struct vfd_file *f = xcalloc(1, sizeof(*f));
+	char *why = NULL;
+
+	*error = NULL;
+	f->fd = -1;
+	f->memory = bytes;
+	f->facts.bytes = n;
+	if (open_file(f, name, &why))
+		return f;
+	*error = xasprintf("%s: %s", name, why);
+	free(why);
+	vfd_close(f);
+	return NULL;
+}
+
+void vfd_close(struct vfd_file *f)
+{
+	if (!f)
+		return;
+	reader_free_tables(f);
+	if (f->fd >= 0)
+		close(f->fd);
+	free(f->blocks);
+	free(f->pairs);
+	free(f->damage);
+	free(f->path);
+	free(f->host);
+	free(f->application);
+	free(f->writer);
+	free(f);
+}
+
+/* ---- what it holds ------------------------------------------------------------------ */
+
+const struct vfd_facts *vfd_facts(const struct vfd_file *f)
+{
+	return &f->facts;
+}
+
+const struct vfd_damage *vfd_damage(const struct vfd_file *f, size_t *n)
+{
+	*n = f->n_damage;
+	return f->damage;
+}
+
+const struct vfd_process *vfd_processes(const struct vfd_file *f, size_t *n)
+{
+	*n = f->n_processes;
+	return f->processes;
+}
+
+const struct vfd_thread *vfd_threads(const struct vfd_file *f, size_t *n)
+{
+	*n = f->n_threads;
+	return f->threads;
+}
+
+const struct vfd_function *vfd_functions(const struct vfd_file *f, size_t *n)
+{
+	*n = f->n_functions;
+	return f->functions;
+}
+
+const struct vfd_stack *vfd_stacks(const struct vfd_file *f, uint32_t track, size_t *n)
+{
+	if (track >= f->n_threads) {
+		*n = 0;
+		return NULL;
+	}
+	*n = f->tracks[track].n_stacks + 1;
+	return f->tracks[track].stacks;
+}
+
+const struct vfd_counter *vfd_counters(const struct vfd_file *f, size_t *n)
+{
+	*n = f->n_counters;
+	return f->counters;
+}
+
+const struct vfd_observable *vfd_observables(const struct vfd_file *f, size_t *n)
+{
+	*n = f->n_observables;
+	return f->observables;
+}
+
+const struct vfd_comm *vfd_comms(const struct vfd_file *f, size_t *n)
+{
+	*n = f->n_comms;
+	return f->comms;
+}
+
+const struct vfd_comm *vfd_comm(const struct vfd_file *f, uint32_t number)
+{
+	if (number >= f->n_comms || f->comms[number].number == VFD_NONE)
+		return NULL;
+	return &f->comms[number];
+}
+
+uint32_t vfd_comm_rank(const struct vfd_comm *c, uint32_t rank, bool remote)
+{
+	uint64_t at = rank + (remote ? (uint64_t)c->size : 0);
+
+	if (rank >= (remote ? c->remote_size : c->size))
+		return VFD_NONE;
+	for (size_t i = 0; i < c->n_runs; i++) {
+		const struct wire_run *run = &c->runs[i];
+
+		if (run->count <= 0)
+			continue;
+		if (at < (uint64_t)run->count)
+			return run->first < 0 ? VFD_NONE
+					      : (uint32_t)(run->first + (int64_t)at * run->stride);
+		at -= (uint64_t)run->count;
+	}
+	return VFD_NONE;
+}
+
+const struct vfd_object *vfd_object(
+	const struct vfd_file *f, enum wire_object_kind kind, uint32_t number)
+{
+	for (size_t i = f->n_objects; i-- > 0;)
+		if (f->objects[i].kind == kind && f->objects[i].number == number)
+			return &f->objects[i];
+	return NULL;
+}
+
+int vfd_rank(const struct vfd_file *f, uint32_t track)
+{
+	const uint32_t process = track < f->n_threads ? f->threads[track].process : VFD_NONE;
+
+	return process < f->n_processes ? f->processes[process].rank : -1;
+}

@@ -1,0 +1,153 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Names in a sampling file, and what identifies a message. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "mpi_id.h"
+#include "nodeagent/symbols/symtab.h"
+#include "nodeagent/base/util.h"
+#include "nodeagent/trace/read/internal.h"
+#include "shm/construct.h"
+
+static struct symtab *symbols_of(struct vfd_file *f, const struct vfd_function *fn)
+{
+	struct reader_symbols *s;
+	char *why = NULL;
+
+	/* texts are unique: the pointer tells */
+	for (size_t i = 0; i < f->n_symbols; i++)
+		if (f->symbols[i].module == fn->module)
+			return f->symbols[i].table;
+	f->symbols = grow(f->symbols, f->n_symbols, &f->cap_symbols, sizeof(*f->symbols));
+	s = &f->symbols[f->n_symbols++];
+	s->module = fn->module;
+	s->table = symtab_open(fn->module, fn->build_id, fn->build_id_bytes, &why);
+	free(why);
+	return s->table;
+}
+
+static const char *construct_name(uint32_t kind)
+{
+#define CONSTRUCT_NAME(id, name, waits) name,
+	static const char *const names[] = {CONSTRUCTS(CONSTRUCT_NAME)};
+
+	return kind < ARRAY_SIZE(names) ? names[kind] : "omp";
+}
+
+static char *make_name(struct vfd_file *f, const struct vfd_function *fn)
+{
+	const char *name;
+
+	if (fn->kind == VFD_FUNCTION_MPI)
+		return xstrdup(fn->index < vftr_mpi_n ? vftr_mpi_names[fn->index] : "MPI");
+	if (fn->kind == VFD_FUNCTION_OPENMP)
+		return xstrdup(construct_name(fn->index));
+	/* without a build id nobody knows whether the file is still the same */
+	if (fn->kind == VFD_FUNCTION_CODE && fn->module && fn->build_id_bytes) {
+		name = symtab_find(symbols_of(f, fn), fn->address, NULL);
+		if (name)
+			return xstrdup(name);
+	}
+	if (fn->module)
+		return xasprintf(
+			"%s+0x%llx", basename(fn->module), (unsigned long long)fn->address);
+	return fn->address ? xasprintf("0x%llx", (unsigned long long)fn->address)
+			   : xstrdup("(unnamed)");
+}
+
+const char *vfd_function_name(struct vfd_file *f, uint32_t function)
+{
+	const struct vfd_function *fn = function < f->n_functions ? &f->functions[function] : NULL;
+
+	if (!fn || fn->number == VFD_NONE)
+		return "(lost)";
+	if (fn->name)
+		return fn->name;
+	if (!f->names[function])
+		f->names[function] = make_name(f, fn);
+	return f->names[function];
+}
+
+static const struct vfd_stack *stack_at(const struct vfd_file *f, uint32_t track, uint32_t stack)
+{
+	if (track >= f->n_threads || stack > f->tracks[track].n_stacks)
+		return NULL;
+	return &f->tracks[track].stacks[stack];
+}
+
+const char *vfd_stack_name(struct vfd_file *f, uint32_t track, uint32_t stack)
+{
+	const struct vfd_stack *s = stack_at(f, track, stack);
+
+	if (!stack)
+		return "init";
+	return s ? vfd_function_name(f, s->function) : "(lost)";
+}
+
+bool vfd_stack_precise(const struct vfd_file *f, uint32_t track, uint32_t stack)
+{
+	const struct vfd_stack *s = stack_at(f, track, stack);
+
+	return s && s->function < f->n_functions && f->functions[s->function].precise;
+}
+
+char *vfd_stack_path(struct vfd_file *f, uint32_t track, uint32_t stack, bool stars)
+{
+	size_t bytes = 0;
+	char *text = NULL;
+	FILE *out = open_memstream(&text, &bytes);
+
+	if (!out)
+		return xstrdup("init");
+	for (const struct vfd_stack *s = stack_at(f, track, stack); s && stack;
+		stack = s->caller, s = stack_at(f, track, stack)) {
+		fputs(vfd_stack_name(f, track, stack), out);
+		if (stars && vfd_stack_precise(f, track, stack))
+			putc('*', out);
+		putc('<', out);
+	}
+	fputs("init", out);
+	fclose(out);
+	return text ? text : xstrdup("init");
+}
+
+static uint64_t mix(uint64_t h, uint64_t x)
+{
+	h = (h ^ x) * 0x9e3779b97f4a7c15u;
+	h ^= h >> 29;
+	h *= 0xbf58476d1ce4e5b9u;
+	return h ^ h >> 32;
+}
+
+uint64_t vfd_message_flow(const struct vfd_file *f, const struct vfd_message *m)
+{
+	const struct vfd_comm *c = vfd_comm(f, m->comm);
+	const int self = m->self ? (int)(m->self - 1) : vfd_rank(f, m->track);
+	uint32_t from = (uint32_t)self, to = m->peer;
+	uint64_t ticket = m->ticket, flow;
+
+	if (!c || self < 0 || m->peer == VFD_NONE)
+		return 0;
+	if (m->kind == VFD_RECEIVE) {
+		if (m->match == VFD_MATCH_NONE)
+			return 0;
+		from = m->peer;
+		to = (uint32_t)self;
+		ticket = m->sender_ticket;
+	} else if (m->kind != VFD_SEND) {
+		return 0;
+	}
+	flow = mix(
+		mix(mix(mix(mix(1, c->id), from), to), ticket), m->flags & VFD_MESSAGE_PARTITIONED);
+	return flow ? flow : 1;
+}
+
+uint64_t vfd_launch_flow(const struct vfd_file *f, const struct vfd_launch *l)
+{
+	uint64_t flow = mix(2, (uint64_t)f->facts.start_unix_ns);
+
+	for (const char *c = f->host; c && *c; c++)
+		flow = mix(flow, (unsigned char)*c);
+	flow = mix(flow, l->id);
+	return flow ? flow : 1;
+}

@@ -1,0 +1,140 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Decoding the events of one block of samples. */
+#include "nodeagent/trace/read/internal.h"
+
+/* A number that stands in the track's table; what is not defined is its last one. */
+static uint32_t known(const struct samples *s, uint64_t stack)
+{
+	if (!s->track)
+		return stack < VFD_NONE ? (uint32_t)stack : 0;
+	if (stack < s->track->n_written)
+		return (uint32_t)stack;
+	return (uint32_t)s->track->n_stacks;
+}
+
+static uint32_t caller_of(const struct samples *s, uint32_t stack)
+{
+	return s->track && stack ? s->track->stacks[stack].caller : 0;
+}
+
+bool samples_begin(struct samples *s, const struct read_track *l, const struct read_block *b,
+	const unsigned char *payload)
+{
+	uint64_t n;
+
+	s->r = (struct varint_reader){payload, payload + b->bytes, false};
+	s->track = l;
+	s->units = b->time;
+	s->left = b->records;
+	n = varint_get(&s->r);
+	if (!n || n > READER_SEGMENTS_MOST)
+		return false;
+	s->n_paths = (uint32_t)n;
+	for (uint32_t i = 0; i < n; i++) {
+		s->paths[i].top = known(s, varint_get(&s->r));
+		s->paths[i].base = known(s, varint_get(&s->r));
+	}
+	s->paths[0].base = 0;
+	return !s->r.bad;
+}
+
+static struct read_path *path_of(struct samples *s)
+{
+	return &s->paths[s->n_paths - 1];
+}
+
+static void leave(struct samples *s, uint32_t stack)
+{
+	if (s->n_paths > 1 && stack == path_of(s)->base)
+		s->n_paths--;
+	else
+		path_of(s)->top = caller_of(s, stack);
+}
+
+static int mark(struct samples *s, struct sample *e)
+{
+	const uint64_t what = varint_get(&s->r), number = varint_get(&s->r);
+
+	e->stack = path_of(s)->top;
+	switch (what) {
+	case VFD_MARK_STACK:
+		e->stack_defined = true;
+		e->caller = varint_get32(&s->r);
+		e->function = varint_get32(&s->r);
+		e->stack = number < VFD_NONE ? (uint32_t)number : VFD_NONE;
+		break;
+	case VFD_MARK_ENTER_AT:
+		e->at = true;
+		e->stack = path_of(s)->top = known(s, number);
+		break;
+	case VFD_MARK_EXIT_AT:
+		e->kind = VFD_EXIT;
+		e->at = true;
+		e->stack = known(s, number);
+		leave(s, e->stack);
+		break;
+	case VFD_MARK_ENTER_ASIDE:
+		if (s->n_paths == READER_SEGMENTS_MOST)
+			return -1;
+		e->aside = true;
+		e->stack = known(s, number);
+		s->paths[s->n_paths++] = (struct read_path){e->stack, e->stack};
+		break;
+	case VFD_MARK_GAP:
+		e->kind = VFD_GAP;
+		s->n_paths = 1;
+		e->stack = s->paths[0].top = known(s, number);
+		break;
+	case VFD_MARK_THINNED:
+		e->kind = VFD_THINNED;
+		e->count = number;
+		break;
+	case VFD_MARK_THINNING:
+		e->kind = VFD_THINNING;
+		e->count = number;
+		e->depth = varint_get32(&s->r);
+		break;
+	case VFD_MARK_LOST:
+		e->kind = VFD_LOST;
+		e->count = number;
+		break;
+	case VFD_MARK_SAMPLED:
+		e->kind = VFD_SAMPLED;
+		e->stack = known(s, number);
+		break;
+	default:
+		return -1;
+	}
+	return 1;
+}
+
+int samples_next(struct samples *s, struct sample *e)
+{
+	uint64_t word, stack;
+	int rc = 1;
+
+	if (!s->left || s->r.at == s->r.end)
+		return s->left ? -1 : 0;
+	s->left--;
+	word = varint_get(&s->r);
+	if (word >> 1 > INT64_MAX - s->units)
+		return -1;
+	s->units += word >> 1;
+	*e = (struct sample){.kind = VFD_ENTER, .units = s->units};
+	if (!(word & 1)) {
+		e->kind = VFD_EXIT;
+		e->stack = path_of(s)->top;
+		leave(s, e->stack);
+	} else {
+		stack = varint_get(&s->r);
+		if (stack) {
+			e->stack = known(s, stack);
+			/* its caller was lost with a block */
+			e->at = e->stack && caller_of(s, e->stack) != path_of(s)->top;
+			path_of(s)->top = e->stack;
+		} else {
+			rc = mark(s, e);
+		}
+	}
+	return s->r.bad ? -1 : rc;
+}

@@ -1,0 +1,139 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Time in a sampling file: units to the node's CLOCK_MONOTONIC_RAW, by the rate
+ * over the whole run, and that to the job's time, along straight lines between
+ * the sync points of the clock.
+ */
+#include <math.h>
+#include <stdlib.h>
+
+#include "nodeagent/trace/read/internal.h"
+
+#define LEAST_SPAN_NS 1000000 /* of a pair to be a measure of the rate */
+#define FAR	      0x1p62
+
+static int64_t near(double x)
+{
+	if (!(x > -FAR))
+		return -(int64_t)FAR;
+	return x < FAR ? (int64_t)llrint(x) : (int64_t)FAR;
+}
+
+static int64_t sum(int64_t a, int64_t b)
+{
+	int64_t s;
+
+	if (__builtin_add_overflow(a, b, &s) || s > (int64_t)FAR || s < -(int64_t)FAR)
+		return a < 0 ? -(int64_t)FAR : (int64_t)FAR;
+	return s;
+}
+
+static int64_t difference(int64_t a, int64_t b)
+{
+	return sum(a, b == INT64_MIN ? INT64_MAX : -b);
+}
+
+static int64_t since_start(const struct vfd_file *f, uint64_t units)
+{
+	return near((double)(int64_t)(units - f->start_units) * f->facts.ns_per_unit);
+}
+
+/* global - raw */
+static int64_t offset_at(const struct vfd_file *f, int64_t raw)
+{
+	const struct clock_sync_point *a, *b;
+	size_t low = 0, high = f->n_sync_points;
+	double slope;
+
+	/* the last sync point that is not later */
+	while (high - low > 1) {
+		size_t mid = low + (high - low) / 2;
+
+		if (f->sync_points[mid].raw <= raw)
+			low = mid;
+		else
+			high = mid;
+	}
+	if (f->n_sync_points == 1 || raw <= f->sync_points[0].raw)
+		return f->sync_points[0].offset;
+	a = &f->sync_points[low];
+	if (low + 1 == f->n_sync_points)
+		return a->offset;
+	b = a + 1;
+	slope = (double)difference(b->offset, a->offset) / (double)(b->raw - a->raw);
+	return sum(a->offset, near(slope * (double)(raw - a->raw)));
+}
+
+int64_t reader_time(const struct vfd_file *f, uint64_t units)
+{
+	const int64_t since = since_start(f, units);
+	int64_t raw;
+
+	if (!f->n_sync_points)
+		return sum(sum(since, difference(f->facts.start_unix_ns, f->facts.job_unix_ns)),
+			f->later);
+	raw = sum(f->start_raw, since);
+	return difference(sum(raw, offset_at(f, raw)), f->zero);
+}
+
+ORDER_BY(by_raw, struct clock_sync_point, RISING(raw))
+
+void reader_finish_clock(struct vfd_file *f)
+{
+	const int64_t ns = difference(f->last_pair_raw, f->start_raw);
+	const double units = (double)(int64_t)(f->last_pair_units - f->start_units);
+	size_t n = 0;
+
+	if (f->pair_seen && ns >= LEAST_SPAN_NS && units > 0)
+		f->facts.ns_per_unit = (double)ns / units;
+	if (!isfinite(f->facts.ns_per_unit) || f->facts.ns_per_unit <= 0 ||
+		f->facts.ns_per_unit > 1e9)
+		f->facts.ns_per_unit = 1;
+	if (f->n_sync_points)
+		qsort(f->sync_points, f->n_sync_points, sizeof(*f->sync_points), by_raw);
+	for (size_t i = 0; i < f->n_sync_points; i++) {
+		const struct clock_sync_point *k = &f->sync_points[i];
+
+		/* time must not run backwards */
+		if (n && (k->raw == f->sync_points[n - 1].raw ||
+				 difference(f->sync_points[n - 1].offset, k->offset) >=
+					 difference(k->raw, f->sync_points[n - 1].raw)))
+			continue;
+		f->sync_points[n++] = *k;
+		if (k->half_width > f->facts.clock_error_ns)
+			f->facts.clock_error_ns = k->half_width;
+	}
+	f->n_sync_points = n;
+	f->facts.synchronised = n > 0;
+	if (n && !f->zero_seen)
+		f->zero = difference(sum(f->start_raw, offset_at(f, f->start_raw)),
+			difference(f->facts.start_unix_ns, f->facts.job_unix_ns));
+}
+
+static void move(struct vfd_file *f, int64_t by)
+{
+	f->later = sum(f->later, by);
+	f->facts.start = sum(f->facts.start, by);
+	f->facts.end = sum(f->facts.end, by);
+	for (size_t i = 0; i < f->n_threads; i++) {
+		f->threads[i].start = sum(f->threads[i].start, by);
+		f->threads[i].end = sum(f->threads[i].end, by);
+	}
+	for (size_t i = 0; i < f->n_processes; i++) {
+		f->processes[i].start = sum(f->processes[i].start, by);
+		f->processes[i].end = sum(f->processes[i].end, by);
+	}
+}
+
+void vfd_line_up(struct vfd_file *const *files, size_t n)
+{
+	int64_t first = INT64_MAX;
+
+	for (size_t i = 0; i < n; i++)
+		if (files[i]->header_seen && files[i]->facts.job_unix_ns < first)
+			first = files[i]->facts.job_unix_ns;
+	for (size_t i = 0; i < n; i++)
+		if (files[i]->header_seen && !files[i]->n_sync_points)
+			move(files[i], difference(difference(files[i]->facts.job_unix_ns, first),
+					       files[i]->later));
+}

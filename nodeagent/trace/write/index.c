@@ -1,0 +1,72 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * The index at the end of a sampling file. Its blocks are made while those that
+ * they tell of are written, as a file of 100 GB has millions of them and an entry
+ * is some ten bytes.
+ */
+#include "nodeagent/trace/write/index.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "nodeagent/base/util.h"
+#include "nodeagent/trace/write/internal.h"
+
+#define INDEX_ENTRY (7 * VARINT_MAX)
+
+/* The page for the next entry. What is full keeps no more than it needs. */
+static struct vfd_page *page_to_fill(struct vfd_index *x)
+{
+	struct vfd_page *p = x->n_pages ? &x->pages[x->n_pages - 1] : NULL;
+
+	if (p && p->used <= SHARED_BLOCK_BYTES)
+		return p;
+	if (p)
+		vfd_page_trim(p);
+	x->pages = grow(x->pages, x->n_pages, &x->cap_pages, sizeof(*x->pages));
+	x->pages[x->n_pages] = (struct vfd_page){0};
+	/* each block can be read alone */
+	x->offset = x->time = 0;
+	return &x->pages[x->n_pages++];
+}
+
+void vfd_index_add(struct vfd_index *x, uint64_t offset, const struct vfd_block *b)
+{
+	struct vfd_page *p = page_to_fill(x);
+	unsigned char *at = vfd_page_room(p, INDEX_ENTRY);
+
+	at = varint_put(at, (offset - x->offset) / VFD_ALIGN);
+	at = varint_put(at, b->kind);
+	at = varint_put(at, b->flags);
+	at = varint_put(at, (uint32_t)(b->track + 1));
+	at = varint_put(at, b->records);
+	at = varint_put(at, b->bytes);
+	at = varint_put(at, zigzag((int64_t)(b->time - x->time)));
+	vfd_page_done(p, at);
+	p->records++;
+	x->offset = offset;
+	x->time = b->time;
+	x->blocks++;
+}
+
+void vfd_index_write(struct vfd_index *x, struct vfd_writer *w, uint64_t place, uint64_t units)
+{
+	const struct vfd_end end = {.index = place, .blocks = x->blocks, .time = units};
+	struct vfd_page p = {0};
+
+	for (size_t i = 0; i < x->n_pages; i++)
+		vfd_page_write(w, &x->pages[i], VFD_BLOCK_INDEX, 0);
+	memcpy(vfd_page_room(&p, sizeof(end)), &end, sizeof(end));
+	p.used = sizeof(end);
+	p.records = 1;
+	vfd_page_write(w, &p, VFD_BLOCK_END, units);
+	free(p.bytes);
+}
+
+void vfd_index_free(struct vfd_index *x)
+{
+	for (size_t i = 0; i < x->n_pages; i++)
+		free(x->pages[i].bytes);
+	free(x->pages);
+	*x = (struct vfd_index){0};
+}

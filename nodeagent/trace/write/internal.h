@@ -1,0 +1,138 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Declarations for the files of the sampling file's writer. */
+#ifndef VFTR_NODEAGENT_TRACE_WRITE_INTERNAL_H
+#define VFTR_NODEAGENT_TRACE_WRITE_INTERNAL_H
+
+#include "nodeagent/base/map.h"
+#include "nodeagent/trace/block.h"
+#include "nodeagent/trace/write/index.h"
+#include "nodeagent/trace/write/page.h"
+#include "nodeagent/trace/write/sample.h"
+#include "nodeagent/trace/write/writer.h"
+
+#define TRACK_BLOCK_BYTES (16u << 10)
+
+struct vfd_writer {
+	struct outfile *out;
+	unsigned shift;
+	double units_per_ns;
+	uint64_t max_size, interval_units, sequence;
+	uint32_t block_bytes;
+	unsigned level; /* of thinning */
+	bool mute;	/* no event is written any more */
+	struct vfd_page definitions;
+	struct records {
+		struct vfd_page page;
+		uint64_t time, written; /* of this block; records of all blocks */
+		int64_t last;		/* start of the one before in this block */
+	} records[VFD_BLOCK_KINDS];	/* of no track: records.c */
+	struct vfd_launch last_launch;	/* of this block */
+	struct track *tracks;
+	uint32_t n_processes, n_functions, n_comms, n_objects[2], n_tracks;
+	uint32_t n_counters, n_observables;
+	bool *precise; /* by function */
+	size_t cap_precise;
+	struct map64 text_numbers; /* by hash */
+	char **texts;
+	size_t n_texts, cap_texts;
+	struct vfd_index index;
+	uint64_t events, n_counts, launch_id;
+	uint64_t thinned, dropped_blocks;
+	char *trouble;
+};
+
+/* Writes a block; false: it was dropped. The caller has set b->bytes, kind, flags, track,
+ * records and time; the payload is behind the header. */
+bool vfd_write_block(struct vfd_writer *w, struct vfd_block *b);
+
+void vfd_write_definitions(struct vfd_writer *w);
+/* Writes all open blocks of records that belong to no track. */
+void vfd_write_records(struct vfd_writer *w);
+
+/* ---- definitions of threads */
+void vfd_define_thread(struct vfd_writer *w, const struct vfd_thread *t);
+void vfd_define_thread_end(struct vfd_writer *w, uint32_t track, uint64_t ticks);
+
+/* ---- tracks */
+
+#define TRACK_SLACK   96u /* an event, and what a varint writes too far */
+#define PENDING_MOST  64u
+#define SAMPLED_MOST  2u
+#define SEGMENTS_MOST 255u
+
+struct vfd_path {
+	uint32_t top, base;
+};
+
+struct track_stack {
+	uint32_t caller, function, depth;
+};
+
+struct track {
+	struct vfd_track fast; /* the first: see track_of() */
+	struct vfd_writer *writer;
+	struct track *next, *prev;
+	unsigned char *buffer, *limit; /* limit: an event may begin below it; NULL: no block */
+	uint32_t number;
+	struct track_stack *stacks;
+	struct vfd_link *links;
+	size_t n_stacks, cap_stacks;
+	uint32_t stacks_used, blocks;
+	bool has_stacks, has_marks, recap;
+	struct vfd_path suspended[SEGMENTS_MOST];
+	uint32_t n_suspended;
+	struct vfd_sampler sampler;
+	struct track_sampled {
+		uint32_t stack;
+		uint64_t units;
+	} sampled[SAMPLED_MOST]; /* before the next event, if that is recorded */
+	uint32_t n_sampled;
+	uint64_t call_units; /* the next event ends a call that was so long */
+	unsigned level;
+	uint64_t thin_units;
+	uint32_t thin_depth;
+	bool thin_precise;
+	uint64_t thinned;
+	struct track_pending {
+		uint32_t stack;
+		uint64_t units;
+	} waiting[PENDING_MOST];
+	uint32_t n_waiting;
+	struct track_counters *counters; /* or NULL: counters.c */
+};
+
+static inline void thin_count(struct track *l, uint64_t calls)
+{
+	l->thinned += calls;
+	l->writer->thinned += calls;
+}
+
+static inline struct track *track_of(struct vfd_track *l)
+{
+	return (struct track *)l;
+}
+
+/* Writes the track's open block to the file. */
+void track_push(struct track *l);
+/* Defines the stack in the file, if need be; at the time of the last event. */
+void track_use_stack(struct track *l, uint32_t stack, uint64_t units);
+
+/* track.c: encode an event without checking whether it is to be written. */
+void track_put_enter(struct track *l, uint32_t stack, uint64_t units);
+void track_put_exit(struct track *l, uint32_t stack, uint64_t units);
+/* Encodes a mark with up to two numbers, at this time or the last event's if that is later.
+ * False: no more events are written. */
+bool track_put_mark(struct track *l, unsigned mark, uint64_t a, uint64_t b, uint64_t units);
+
+/* counters.c: writes the open block of counters to the file; frees its memory. */
+void track_push_counters(struct track *l);
+void track_free_counters(struct track *l);
+
+/* thin.c: while the file is thinned. */
+void thin_level(struct track *l, uint64_t units);
+void thin_enter(struct track *l, uint32_t stack, uint64_t units);
+void thin_exit(struct track *l, uint32_t stack, uint64_t units);
+/* Writes the open calls that are long enough by now; or all that wait. */
+void thin_release(struct track *l, uint64_t units, bool all);
+
+#endif

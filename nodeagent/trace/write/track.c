@@ -1,0 +1,399 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Tracks: the events of one thread on their way into blocks. What the inline
+ * functions of writer.h can't do quickly ends up here: the first use of a
+ * stack, full blocks, frames that do not hang on the one below them, sampling.
+ */
+#include <stdlib.h>
+
+#include "nodeagent/base/util.h"
+#include "nodeagent/trace/write/internal.h"
+
+#define STACKS_MOST (1u << 28)
+#define UNUSED	    VFD_NONE /* callers in links[] */
+
+static struct vfd_block *block_of(struct track *l)
+{
+	return (struct vfd_block *)l->buffer;
+}
+
+/* Fast events are those of which every one is recorded. */
+static void set_high(struct track *l)
+{
+	l->fast.high = l->sampler.interval || l->level ? NULL : l->limit;
+}
+
+static void put_path(struct track *l, uint32_t top, uint32_t base)
+{
+	l->fast.at = varint_put(varint_put(l->fast.at, top), base);
+}
+
+static bool open_block(struct track *l, uint64_t units)
+{
+	struct vfd_block *b = block_of(l);
+
+	if (l->writer->mute)
+		return false;
+	if (units < l->fast.units)
+		units = l->fast.units;
+	l->fast.units = units;
+	*b = (struct vfd_block){.kind = VFD_BLOCK_SAMPLES, .track = l->number, .time = units};
+	l->fast.at = l->buffer + sizeof(*b);
+	l->limit = l->buffer + l->writer->block_bytes - TRACK_SLACK;
+	l->fast.at = varint_put(l->fast.at, l->n_suspended + 1);
+	for (uint32_t i = 0; i < l->n_suspended; i++)
+		put_path(l, l->suspended[i].top, l->suspended[i].base);
+	put_path(l, l->fast.current, l->fast.base);
+	l->fast.events = 0;
+	l->has_stacks = l->has_marks = false;
+	set_high(l);
+	if (l->thinned) {
+		uint64_t n = l->thinned;
+
+		l->thinned = 0;
+		track_put_mark(l, VFD_MARK_THINNED, n, 0, units);
+	}
+	if (l->level != l->writer->level) {
+		thin_level(l, units);
+		set_high(l);
+	}
+	return l->limit;
+}
+
+void track_push(struct track *l)
+{
+	struct vfd_block *b = block_of(l);
+
+	if (!l->limit)
+		return;
+	b->bytes = (uint32_t)(l->fast.at - l->buffer - sizeof(*b));
+	b->records = l->fast.events;
+	b->flags = (l->has_stacks ? VFD_HAS_STACKS : 0) | (l->recap ? VFD_RECAP : 0) |
+		   (l->has_marks ? VFD_HAS_MARKS : 0);
+	l->limit = l->fast.at = l->fast.high = NULL;
+	l->fast.events = 0;
+	if (!b->records)
+		return;
+	l->blocks++;
+	l->writer->events += b->records;
+	if (!vfd_write_block(l->writer, b))
+		l->writer->dropped_blocks++;
+}
+
+/* A block is open and has room for an event. */
+static bool room(struct track *l, uint64_t units)
+{
+	if (l->limit && l->fast.at < l->limit)
+		return true;
+	track_push(l);
+	return open_block(l, units);
+}
+
+static void put_word(struct track *l, uint64_t units, bool enter)
+{
+	uint64_t delta = units > l->fast.units ? units - l->fast.units : 0;
+
+	l->fast.units += delta;
+	l->fast.events++;
+	l->fast.at = varint_put(l->fast.at, delta << 1 | enter);
+}
+
+static void put_number(struct track *l, uint64_t number)
+{
+	l->fast.at = varint_put(l->fast.at, number);
+}
+
+bool track_put_mark(struct track *l, unsigned mark, uint64_t a, uint64_t b, uint64_t units)
+{
+	if (!room(l, units))
+		return false;
+	l->has_marks |= mark >= VFD_MARK_GAP;
+	put_word(l, units, true);
+	put_number(l, 0);
+	put_number(l, mark);
+	put_number(l, a);
+	if (mark == VFD_MARK_THINNING)
+		put_number(l, b);
+	return true;
+}
+
+static bool put_stack(struct track *l, uint32_t stack, uint64_t units)
+{
+	const struct track_stack *s = &l->stacks[stack];
+
+	if (!track_put_mark(l, VFD_MARK_STACK, stack, 0, units))
+		return false;
+	put_number(l, s->caller);
+	put_number(l, s->function);
+	l->has_stacks = true;
+	return true;
+}
+
+void track_use_stack(struct track *l, uint32_t stack, uint64_t units)
+{
+	/* callers first; the way up again has no list, so it is walked anew */
+	while (l->links[stack].caller == UNUSED) {
+		uint32_t first = stack;
+
+		while (l->links[l->stacks[first].caller].caller == UNUSED &&
+			l->stacks[first].caller)
+			first = l->stacks[first].caller;
+		if (!put_stack(l, first, units))
+			return;
+		l->links[first].caller = l->stacks[first].caller;
+		l->stacks_used++;
+	}
+}
+
+void track_put_enter(struct track *l, uint32_t stack, uint64_t units)
+{
+	track_use_stack(l, stack, units);
+	if (l->links[stack].caller != l->fast.current) {
+		if (!track_put_mark(l, VFD_MARK_ENTER_AT, stack, 0, units))
+			return;
+	} else {
+		if (!room(l, units))
+			return;
+		put_word(l, units, true);
+		put_number(l, stack);
+	}
+	l->fast.current = stack;
+}
+
+/* The frame on top of the present path has ended. */
+static void leave(struct track *l, uint32_t stack)
+{
+	if (stack == l->fast.base && l->n_suspended) {
+		l->n_suspended--;
+		l->fast.current = l->suspended[l->n_suspended].top;
+		l->fast.base = l->suspended[l->n_suspended].base;
+	} else {
+		l->fast.current = stack ? l->stacks[stack].caller : 0;
+	}
+}
+
+void track_put_exit(struct track *l, uint32_t stack, uint64_t units)
+{
+	if (stack == l->fast.current && stack) {
+		if (!room(l, units))
+			return;
+		put_word(l, units, false);
+	} else {
+		track_use_stack(l, stack, units);
+		if (!track_put_mark(l, VFD_MARK_EXIT_AT, stack, 0, units))
+			return;
+	}
+	leave(l, stack);
+}
+
+static void put_aside(struct track *l, uint32_t stack, uint64_t units)
+{
+	if (l->n_suspended == SEGMENTS_MOST) {
+		track_put_enter(l, stack, units);
+		return;
+	}
+	track_use_stack(l, stack, units);
+	if (!track_put_mark(l, VFD_MARK_ENTER_ASIDE, stack, 0, units))
+		return;
+	l->suspended[l->n_suspended++] = (struct vfd_path){l->fast.current, l->fast.base};
+	l->fast.current = l->fast.base = stack;
+}
+
+static bool precise(const struct track *l, uint32_t stack)
+{
+	return stack && l->writer->precise[l->stacks[stack].function];
+}
+
+static bool wanted(struct track *l, uint32_t stack, uint64_t units, bool exit)
+{
+	/* what was suspended must go on */
+	if (exit && stack && stack == l->fast.base)
+		return true;
+	/* else it would be one with the next call of the same path */
+	if (exit && l->sampler.interval && l->call_units / 2 > l->sampler.interval)
+		return true;
+	return vfd_sampled(&l->sampler, units, precise(l, stack) && !l->thin_precise);
+}
+
+/* True if an event is not written, because of the writer or the interval. */
+static bool skipped(struct track *l, uint32_t stack, uint64_t units, bool exit)
+{
+	const uint32_t n = l->n_sampled;
+	bool skip = l->writer->mute || stack >= l->n_stacks || !wanted(l, stack, units, exit);
+
+	for (uint32_t i = 0; i < n && !skip; i++) {
+		const struct track_sampled *s = &l->sampled[i];
+
+		track_use_stack(l, s->stack, s->units);
+		track_put_mark(l, VFD_MARK_SAMPLED, s->stack, 0, s->units);
+	}
+	l->n_sampled = 0;
+	l->call_units = 0;
+	return skip;
+}
+
+void vfd_sample(struct vfd_track *fast, uint32_t stack, uint64_t ticks)
+{
+	struct track *l = track_of(fast);
+
+	if (l->n_sampled < SAMPLED_MOST && stack < l->n_stacks)
+		l->sampled[l->n_sampled++] = (struct track_sampled){stack, ticks >> fast->shift};
+}
+
+void vfd_call_took(struct vfd_track *fast, uint64_t ticks)
+{
+	track_of(fast)->call_units = ticks >> fast->shift;
+}
+
+/* True if calls are thinned; with an interval, thinning makes that longer instead. */
+static bool thins(const struct track *l)
+{
+	return l->level && (!l->writer->interval_units || l->level == VFD_THINNING_ALL);
+}
+
+void vfd_enter_slow(struct vfd_track *fast, uint32_t stack, uint64_t ticks)
+{
+	struct track *l = track_of(fast);
+	const uint64_t units = ticks >> fast->shift;
+
+	if (skipped(l, stack, units, false))
+		return;
+	if (thins(l))
+		thin_enter(l, stack, units);
+	else
+		track_put_enter(l, stack, units);
+}
+
+void vfd_exit_slow(struct vfd_track *fast, uint32_t stack, uint64_t ticks)
+{
+	struct track *l = track_of(fast);
+	const uint64_t units = ticks >> fast->shift;
+
+	if (skipped(l, stack, units, true))
+		return;
+	if (thins(l))
+		thin_exit(l, stack, units);
+	else
+		track_put_exit(l, stack, units);
+}
+
+void vfd_enter_aside(struct vfd_track *fast, uint32_t stack, uint64_t ticks)
+{
+	struct track *l = track_of(fast);
+	const uint64_t units = ticks >> fast->shift;
+
+	if (skipped(l, stack, units, false) || !stack)
+		return;
+	if (l->level)
+		thin_release(l, units, true);
+	if (l->level && l->stacks[stack].depth > l->thin_depth) {
+		thin_count(l, 1);
+		return;
+	}
+	put_aside(l, stack, units);
+}
+
+void vfd_lost(struct vfd_track *fast, uint64_t calls, uint64_t ticks)
+{
+	struct track *l = track_of(fast);
+	const uint64_t units = ticks >> fast->shift;
+
+	if (l->writer->mute)
+		return;
+	thin_release(l, units, true);
+	track_put_mark(l, VFD_MARK_LOST, calls, 0, units);
+}
+
+/* ---- beginning and end ---------------------------------------------------------- */
+
+struct vfd_track *vfd_track_new(struct vfd_writer *w, const struct vfd_thread *t)
+{
+	struct track *l = xcalloc(1, sizeof(*l));
+	struct vfd_thread numbered = *t;
+
+	l->writer = w;
+	l->number = numbered.track = w->n_tracks++;
+	l->fast.shift = w->shift;
+	l->buffer = xmalloc(w->block_bytes);
+	l->sampler.interval = w->interval_units;
+	l->next = w->tracks;
+	if (l->next)
+		l->next->prev = l;
+	w->tracks = l;
+	vfd_stack_new(&l->fast, VFD_NONE, VFD_NONE);
+	l->links[0].caller = VFD_NONE - 1;
+	vfd_define_thread(w, &numbered);
+	return &l->fast;
+}
+
+uint32_t vfd_track_number(const struct vfd_track *l)
+{
+	return ((const struct track *)l)->number;
+}
+
+uint32_t vfd_stack_new(struct vfd_track *fast, uint32_t caller, uint32_t function)
+{
+	struct track *l = track_of(fast);
+	size_t cap = l->cap_stacks;
+	uint32_t depth = 0;
+
+	if (l->n_stacks == STACKS_MOST ||
+		(l->n_stacks && (caller >= l->n_stacks || function >= l->writer->n_functions)))
+		return VFD_NONE;
+	if (l->n_stacks)
+		depth = l->stacks[caller].depth + 1;
+	l->stacks = grow(l->stacks, l->n_stacks, &cap, sizeof(*l->stacks));
+	if (cap != l->cap_stacks) {
+		l->links = xrealloc(l->links, cap * sizeof(*l->links));
+		l->fast.links = l->links;
+		l->cap_stacks = cap;
+	}
+	l->stacks[l->n_stacks] = (struct track_stack){caller, function, depth};
+	l->links[l->n_stacks] = (struct vfd_link){UNUSED, varint_code((uint32_t)l->n_stacks)};
+	return (uint32_t)l->n_stacks++;
+}
+
+/* The stacks once more in one place, for readers of a file whose blocks are damaged. */
+static void recapitulate(struct track *l)
+{
+	uint32_t left = l->stacks_used;
+
+	if (l->writer->mute || l->blocks < 2 || l->writer->level == VFD_THINNING_ALL)
+		return;
+	l->n_suspended = 0;
+	l->fast.current = l->fast.base = 0;
+	l->recap = true;
+	for (uint32_t i = 1; left && i < l->n_stacks; i++) {
+		if (l->links[i].caller == UNUSED)
+			continue;
+		if (!put_stack(l, i, l->fast.units))
+			return;
+		left--;
+	}
+	track_push(l);
+}
+
+void vfd_track_end(struct vfd_track *fast, uint64_t ticks)
+{
+	struct track *l = track_of(fast);
+
+	thin_release(l, ticks >> fast->shift, false);
+	if (l->thinned) {
+		uint64_t n = l->thinned;
+
+		l->thinned = 0;
+		track_put_mark(l, VFD_MARK_THINNED, n, 0, ticks >> fast->shift);
+	}
+	track_push(l);
+	track_push_counters(l);
+	recapitulate(l);
+	vfd_define_thread_end(l->writer, l->number, ticks);
+	if (l->next)
+		l->next->prev = l->prev;
+	*(l->prev ? &l->prev->next : &l->writer->tracks) = l->next;
+	track_free_counters(l);
+	free(l->buffer);
+	free(l->stacks);
+	free(l->links);
+	free(l);
+}

@@ -1,0 +1,109 @@
+#!/bin/sh
+# SPDX-License-Identifier: BSD-3-Clause
+test_description='overhead.budget_percent: compared with CPU time, also where CPUs are short'
+. "$(dirname "$0")/../lib/lib.sh"
+need jq taskset
+need_built "$AGENT" "$LIB/libvftrace.so"
+
+cc_traced "$BIN/accessors" "$T/counters/app-accessors.c" -O2 || skip_all 'app-accessors.c cannot be compiled'
+$TEST_CC -O2 "$T/counters/app-accessors.c" -o "$BIN/plain" || skip_all 'no compiler'
+ALL=accessors_all.json
+cpu=$(taskset -cp $$ | sed 's/.*[ :]\([0-9]*\)[^0-9]*.*$/\1/')
+
+# together N PROGRAM STEPS WORK: so many at once; what they print is in out.*
+together() {
+	for together_i in $(seq "$1"); do
+		"$BIN/$2" "$3" "$4" >"out.$together_i" &
+	done
+	wait
+}
+
+# bounded OPTION... -- COMMAND...: with a budget
+bounded() {
+	rm -f accessors_*
+	limit "$AGENT" -q "$@"
+}
+
+off() {
+	json $ALL '.switched_off | length'
+}
+
+# the CPU time of N programs, in seconds
+cpu_s() {
+	cat out.* | awk '{ s += $2 } END { print s }'
+}
+
+# each program says itself what it should: the same as untraced
+together 1 plain 2 400
+untraced=$(cut -d' ' -f1 out.1)
+
+export BIN
+in_one='for i in 1 2 3 4; do "$BIN/accessors" 150 700 >out.$i & done; wait'
+
+test_expect 'four processes on one CPU: what costs too much of their CPU time goes off' '
+	bounded -k overhead.budget_percent=10 -- taskset -c "$cpu" sh -c "$in_one"
+	[ "$(off)" -ge 3 ]
+	jq -e "[.switched_off[].processes] | max == 4" $ALL
+	# all calls are there, recorded or counted
+	is 39321600 "$(json $ALL "([.stacks[] | select(.function != \"init\" and
+		.function != \"main\" and .function != \"step\") | .calls] | add) +
+		([.switched_off[].calls] | add)")"'
+
+test_expect 'the log says what was saved' '
+	grep -q "^| Function *| *From\[s\] *| *Calls not recorded *| *Saved\[s\] *| *Processes *|" \
+		accessors_all.log
+	jq -e "[.switched_off[] | .saved_s > 0] | all" $ALL'
+
+test_expect 'waiting for the agent counts' '
+	taskset -c "$cpu" sh -c "exec \"\$0\" \"\$@\"" "$AGENT" -q -k shm.ring_size=32KiB \
+		-k overhead.budget_percent=60 -- "$BIN/accessors" 100 200 >out.1
+	[ "$(off)" -ge 1 ]
+	jq -e ".hooks_s < 0.6 * .runtime_s" $ALL'
+
+test_expect 'where nothing is too much, it says so' '
+	bounded -k overhead.budget_percent=100 -k shm.ring_size=64MiB -- \
+		"$BIN/accessors" 20 700 >out.1
+	is 0 "$(off)"
+	has accessors_all.log "No function was switched off: overhead.budget_percent is 100."'
+
+test_expect 'where nothing may go, it says so' '
+	bounded -k overhead.budget_percent=1 -k overhead.keep=. -- "$BIN/accessors" 200 200 >out.1
+	is 0 "$(off)"
+	has accessors_all.log "overhead.budget_percent: in the end tracing still cost more"'
+
+test_expect 'results are those of the untraced program' '
+	bounded -k overhead.budget_percent=10 -- "$BIN/accessors" 2 400 >out.1
+	is "$untraced" "$(cut -d" " -f1 out.1)"'
+
+# ratio STEPS N: CPU time with a budget of 10 % over that without tracing, N at once; the
+# agent's apart
+ratio() {
+	rm -f out.*
+	together "$2" plain "$1" 700
+	ratio_plain=$(cpu_s)
+	rm -f out.*
+	bounded -k overhead.budget_percent=10 -- sh -c "for i in \$(seq $2); do
+		\"\$BIN/accessors\" $1 700 >out.\$i & done; wait"
+	echo "$(cpu_s) $ratio_plain $(json $ALL '[.agents[].cpu_s] | add')" |
+		awk '{ print $1 / $2, ($1 + $3) / $2 }'
+}
+
+# The time until functions go off weighs less in the long form.
+if [ -n "$VFTR_LONG" ]; then
+	test_expect 'a budget of 10 %: at most 1.15 times the CPU time of the untraced program' '
+		for i in 1 2 3; do
+			ratio 2500 2
+		done | sort -n >ratios
+		cat ratios
+		awk "NR == 2 { exit !(\$1 <= 1.15) }" ratios'
+else
+	test_expect 'a budget of 10 %: at most 1.25 times the CPU time of the untraced program' '
+		for i in 1 2 3; do
+			ratio 250 2 >ratio
+			cat ratio
+			awk "{ exit !(\$1 <= 1.25) }" ratio && exit 0
+		done
+		false'
+fi
+
+done_testing

@@ -1,0 +1,142 @@
+#!/bin/sh
+# SPDX-License-Identifier: BSD-3-Clause
+test_description='calls per path equal those of an independent counter'
+. "$(dirname "$0")/../lib/lib.sh"
+need jq
+need_built "$AGENT" "$LIB/libvftrace.so" "$LIB/libvftrace.a"
+
+# exact PROGRAM AGENT-OPTIONS...: run it, compare every path both ways
+exact() {
+	program=$1
+	shift
+	rm -f counts "${program##*/}"_*
+	traced -q "$@" -- "$program" counts 3
+	same_calls counts "${program##*/}_all.json"
+	is 0 "$(json "${program##*/}_all.json" .lost)" "lost"
+	exclusive_sums_up "${program##*/}_all.json"
+}
+
+test_cc() {
+	c=$1
+	for pie in -pie -no-pie; do
+		case $pie in -pie) code=-fPIE ;; *) code=-fno-pie ;; esac
+		test_expect "$c, C, $pie, linked" "
+			TEST_CC=$c TEST_FLAGS='-g -O1 $code $pie'
+			cc_traced $BIN/count \$T/hook/app-count.c
+			exact $BIN/count"
+		test_expect "$c, C, $pie, preloaded" "
+			TEST_CC=$c TEST_FLAGS='-g -O1 $code $pie'
+			cc_plain $BIN/count \$T/hook/app-count.c
+			exact $BIN/count --preload"
+		test_expect "$c, C, $pie, static archive" "
+			$c -g -O1 $code $pie -finstrument-functions -o $BIN/count \$T/hook/app-count.c \
+				$LIB/libvftrace.a -pthread -ldl
+			exact $BIN/count"
+	done
+	for level in 0 2 3; do
+		test_expect "$c, C, -O$level, linked" "
+			TEST_CC=$c TEST_FLAGS='-g -O$level'
+			cc_traced $BIN/count \$T/hook/app-count.c
+			exact $BIN/count"
+	done
+}
+
+test_cxx() {
+	c=$1
+	test_expect "$c, C++ with exceptions, linked" "
+		TEST_CXX=$c
+		cxx_traced $BIN/countpp \$T/hook/app-count.cpp
+		exact $BIN/countpp"
+	test_expect "$c, C++ with exceptions, preloaded, -O2, not PIE" "
+		$c -g -O2 -fno-pie -no-pie -finstrument-functions -o $BIN/countpp \$T/hook/app-count.cpp
+		exact $BIN/countpp --preload"
+	test_expect "$c, C++ with exceptions, static archive" "
+		$c -g -O1 -finstrument-functions -o $BIN/countpp \$T/hook/app-count.cpp \
+			$LIB/libvftrace.a -pthread -ldl
+		exact $BIN/countpp"
+}
+
+# Whoever linked the C++ library in throws by its own functions, which we do not see: clang's
+# programs, which call no hooks then, keep the calls of each function, not their paths.
+linked_in='-static-libstdc++ -static-libgcc'
+test_if "echo 'int main() {}' | g++ $linked_in -x c++ -" 'no libstdc++.a' \
+	"g++, C++ with exceptions, $linked_in" "
+	cxx_traced $BIN/countpp $linked_in \$T/hook/app-count.cpp
+	exact $BIN/countpp"
+test_if "echo 'int main() {}' | clang++ $linked_in -x c++ -" 'no clang++, or no libstdc++.a' \
+	"clang++, C++ with exceptions, $linked_in" "
+	TEST_CXX=clang++
+	cxx_traced $BIN/countpp $linked_in \$T/hook/app-count.cpp
+	rm -f counts
+	traced -q -- $BIN/countpp counts 3
+	is \$(awk '{ n += \$1 } END { print n }' counts) \
+		\$(json countpp_all.json '[.stacks[].calls] | add') calls"
+test_if "echo 'int main() {}' | g++ -static-libstdc++ -x c++ -" 'no libstdc++.a' \
+	'-static-libstdc++ with libvftrace-static.a' "
+	g++ -g -O1 -finstrument-functions -static-libstdc++ -o $BIN/countpp \$T/hook/app-count.cpp \
+		$LIB/libvftrace-static.a -pthread -ldl
+	exact $BIN/countpp"
+
+for c in gcc clang; do
+	if command -v $c >/dev/null; then test_cc $c; else test_skip "$c" "no $c"; fi
+done
+for c in g++ clang++; do
+	if command -v $c >/dev/null; then test_cxx $c; else test_skip "$c" "no $c"; fi
+done
+
+build_fortran='gcc -g -O1 -c -o counter-f.o $T/hook/app-counter-f.c'
+for flags in '-O1' '-O2 -fno-pie -no-pie'; do
+	test_if 'command -v gfortran' 'no gfortran' "Fortran, $flags, linked" "
+		$build_fortran
+		TEST_FLAGS='-g $flags'
+		fc_traced $BIN/countf \$T/hook/app-count.f90 counter-f.o
+		exact $BIN/countf"
+done
+test_if 'echo "int main(void) { return 0; }" | gcc -fsanitize=address -x c - && ./a.out' 'no address sanitizer' \
+	'gcc -fsanitize=address, whose runtime wants to be the first library, preloaded' "
+	gcc $TEST_FLAGS -finstrument-functions -fsanitize=address -o $BIN/count-asan $T/hook/app-count.c
+	exact $BIN/count-asan --preload"
+
+test_if 'command -v gfortran' 'no gfortran' 'Fortran, preloaded' "
+	$build_fortran
+	gfortran -g -O1 -finstrument-functions -o $BIN/countf \$T/hook/app-count.f90 counter-f.o
+	exact $BIN/countf --preload"
+
+test_expect 'a program of no calls at all has an empty profile' "
+	gcc -o $BIN/none -x c - <<-END
+		int main(void) { return 0; }
+	END
+	traced -q --preload -- $BIN/none"
+
+test_expect 'names are demangled on request' "
+	cxx_traced $BIN/countpp \$T/hook/app-count.cpp
+	traced -q -k demangle_cxx=true -- $BIN/countpp counts
+	json countpp_all.json '.stacks[].path' >paths
+	has paths 'deep::thrower'
+	hasnt paths _Z"
+
+test_expect 'without an agent, the process starts one and the profile is the same' "
+	cc_traced $BIN/count \$T/hook/app-count.c
+	rm -f count_*
+	limit env VFTR_AGENT=$AGENT $BIN/count counts 3
+	wait_for 20 '[ -s count_all.json ]'
+	same_calls counts count_all.json"
+
+for c in g++ clang++; do
+	test_if "command -v $c" "no $c" "$c: a C program whose C++ plug-in throws works as without us" "
+		$c -g -O1 -finstrument-functions -shared -fPIC -o $BIN/throw.so $T/hook/app-throw-plugin.cpp
+		cc_plain $BIN/throw-host $T/hook/app-throw-host.c -ldl
+		is 55 \$($BIN/throw-host $BIN/throw.so)
+		is 55 \$(traced -q --preload -- $BIN/throw-host $BIN/throw.so)
+		is 10 \$(calls_of throw-host_all.json 'after<main<init')
+		is 10 \$(calls_of throw-host_all.json 'caught<main<init')"
+done
+
+test_expect "fully static program, with jumps linked to the other archive: a link error, no crash" '
+	gcc -g -O1 -static -finstrument-functions -o "$BIN/static" "$T/hook/app-static.c" "$LIB/libvftrace-static.a"
+	exact "$BIN/static"
+	gcc -g -O1 -static -finstrument-functions -o "$BIN/static" "$T/hook/app-static.c" "$LIB/libvftrace.a"
+	exact "$BIN/static"
+	refuse gcc -g -O1 -static -finstrument-functions -o "$BIN/jumps" "$T/hook/app-count.c" "$LIB/libvftrace.a"'
+
+done_testing

@@ -1,0 +1,157 @@
+#!/bin/sh
+# SPDX-License-Identifier: BSD-3-Clause
+test_description='a process killed at any step loses nothing that it had stored'
+. "$(dirname "$0")/../lib/lib.sh"
+
+need gcc make jq
+need_built "$AGENT"
+
+# A library that kills its process at a named step, the n-th time it is passed.
+own=$VFTR_TEST_DIR/obj
+test_expect 'the library builds with kill points' '
+	env -u MAKEFLAGS -u MAKELEVEL -u MFLAGS make -s -C "$TOP" O="$own" MPIS= CFLAGS="-O2 -g -DVFTR_KILLPOINTS" "$own/lib/libvftrace.so"'
+
+# Two words in a shared file tell what was called: leaf when it runs, so after
+# its enter was stored; and whether a call is in flight.
+cat >count.c <<'EOF'
+#include <fcntl.h>
+#include <stdlib.h>
+#include <sys/mman.h>
+#include <unistd.h>
+static volatile long *calls;
+__attribute__((noinline)) void leaf(void)
+{
+	calls[0]++;
+}
+__attribute__((noinline)) void middle(void)
+{
+	calls[1]++;
+	for (int i = 0; i < 3; i++)
+		leaf();
+}
+int main(int argc, char **argv)
+{
+	int n = atoi(argv[2]), fd = open(argv[1], O_RDWR | O_CREAT | O_TRUNC, 0600);
+
+	if (ftruncate(fd, 4096))
+		return 3;
+	calls = mmap(NULL, 4096, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+	for (int i = 0; i < n; i++)
+		middle();
+	return 0;
+}
+EOF
+gcc $TEST_FLAGS -finstrument-functions -o count count.c -L"$own/lib" \
+	-Wl,--no-as-needed -lvftrace -Wl,-rpath,"$own/lib"
+
+# The same for records of several words, as the MPI wrappers store them: word 0
+# counts those that were stored, in frames of MPI_Send.
+cat >emit.c <<'EOT'
+#include <fcntl.h>
+#include <stdlib.h>
+#include <sys/mman.h>
+#include <unistd.h>
+#include "libhook/emit.h"
+#include "mpi_id.h"
+#include "shm/message.h"
+int main(int argc, char **argv)
+{
+	int n = atoi(argv[2]), fd = open(argv[1], O_RDWR | O_CREAT | O_TRUNC, 0600);
+	volatile long *calls;
+
+	if (ftruncate(fd, 4096))
+		return 3;
+	calls = mmap(NULL, 4096, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+	for (int i = 0; i < n; i++) {
+		vftr_enter_id(RECORD_ID_MPI + VFTR_MPI_SEND);
+		vftr_emit_4(message_head(RECORD_SEND, 7), message_pair((uint32_t)i, 1),
+			message_subject(MESSAGE_COMM_NONE, 1, 0), message_last(0, 8));
+		calls[0]++;
+		vftr_exit_id(RECORD_ID_MPI + VFTR_MPI_SEND);
+	}
+	return 0;
+}
+EOT
+env -u MAKEFLAGS -u MAKELEVEL -u MFLAGS make -s -C "$TOP" O="$own" MPIS= CFLAGS="-O2 -g -DVFTR_KILLPOINTS" \
+	"$own/lib/libvftrace.a" "$own/gen/mpi_id.h" >/dev/null
+gcc $TEST_FLAGS -D_GNU_SOURCE -I"$TOP" -I"$own/gen" -DVFTR_KILLPOINTS -o emit emit.c "$own/lib/libvftrace.a" -ldl -lpthread
+
+at() {
+	od -An -t d8 -j $(($1 * 8)) -N 8 counts | tr -d " "
+}
+
+# Recorded calls of a function are those it counted, or one more: in flight.
+recorded() {
+	got=$(calls_of count_all.json "$1")
+	[ "$got" = "$2" ] || [ "$got" = $(($2 + 1)) ] || {
+		echo "$1: $got calls in the profile, $2 counted" >&2
+		return 1
+	}
+}
+
+# dies PROGRAM POINT N CALLS [AGENT OPTION...]: of the kill point
+dies() {
+	program=$1 point=$2 nth=$3 calls=$4 tries=3
+	shift 4
+	# one process in 1000 or more has two modules whose addresses are alike in their lower
+	# half, stores all calls in full, and may not pass the point
+	while
+		rm -f "$program"_*
+		head -c 16 /dev/zero >counts
+		test_got=0
+		env VFTR_KILLPOINT="$point:$nth" "$AGENT" -q "$@" -- "./$program" counts "$calls" ||
+			test_got=$?
+		tries=$((tries - 1))
+		[ $test_got = 0 ] && [ $tries -gt 0 ]
+	do :; done
+	status_of 137 sh -c "exit $test_got"
+}
+
+# killed POINT N CALLS [AGENT OPTION...]
+killed() {
+	dies count "$@"
+	recorded "leaf<middle<main<init" "$(at 0)"
+	recorded "middle<main<init" "$(at 1)"
+	is 0 "$(json count_all.json .lost)" lost
+	is 1 "$(json count_all.json ".dead_ranks | length")" "dead ranks"
+	is "9 count" "$(json count_all.json ".dead[0] | \"\(.signal) \(.executable | split(\"/\")[-1])\"")" dead
+}
+
+# killed_emitting POINT N CALLS [AGENT OPTION...]
+killed_emitting() {
+	dies emit "$@"
+	got=$(json emit_all.json "[.mpi[].sends] | add // 0")
+	[ "$got" = "$(at 0)" ] || [ "$got" = $(($(at 0) + 1)) ] || {
+		echo "$got sends in the profile, $(at 0) counted" >&2
+		return 1
+	}
+	is "0 0" "$(json emit_all.json "\"\(.lost) \(.lost_messages)\"")" lost
+	is "[]" "$(jq -c "[.warnings[] | select(test(\"sane\"))]" emit_all.json)"
+}
+
+test_expect 'without a kill the counts are equal' '
+	status_of 0 "$AGENT" -q -- ./count counts 3000
+	is 3000 "$(at 1)"
+	is 9000 "$(calls_of count_all.json "leaf<middle<main<init")"
+	is "[]" "$(jq -c .dead_ranks count_all.json)"'
+
+points=$(sed -n 's/.*KILLPOINT("\([a-z.]*\)").*/\1/p' "$TOP"/shm/*.[ch] "$TOP"/libhook/*.[ch] "$TOP"/libhook/*/*.[ch] | sort -u)
+
+test_expect 'there are kill points' 'test $(echo "$points" | wc -l) -ge 8'
+
+for point in $points; do
+	case $point in
+	fast.*) times='1 2 510 511 512 1100 9000' ;;
+	emit.*) times='1 2 510 511 512 1100 2900' ;;
+	*) times='1 2 3 7 9 20' ;;
+	esac
+	killed=killed
+	case $point in emit.*) killed=killed_emitting ;; esac
+	for n in $times; do
+		test_expect "$point, time $n" "$killed $point $n 3000"
+	done
+	test_expect "$point in a ring of the smallest size" \
+		"$killed $point 30 100000 --set shm.ring_size=32KiB"
+done
+
+done_testing

@@ -1,0 +1,62 @@
+#!/bin/sh
+# SPDX-License-Identifier: BSD-3-Clause
+test_description='every header compiles alone'
+. "$(dirname "$0")/../lib/lib.sh"
+cd "$TOP" || exit 99
+
+headers() {
+	find shm conf libhook nodeagent mpi fortran cupti -name '*.h' 2>/dev/null | sort
+}
+
+# Headers that hold only what a generator or one MPI gives them are tried with mpicc.
+alone() {
+	compiler=$1
+	shift
+	failed=0
+	for h; do
+		case $h in mpi/* | fortran/*) needs_mpi=1 ;; *) needs_mpi= ;; esac
+		if [ -n "$needs_mpi" ] || grep -q '<mpi.h>' "$h"; then
+			command -v mpicc >/dev/null || continue
+			flags=$(mpicc --showme:compile 2>/dev/null ||
+				mpicc -compile_info | tr ' ' '\n' | grep '^-I')
+		else
+			flags=
+		fi
+		printf '#include "%s"\n#include "%s"\n' "$h" "$h" |
+			$compiler -std=gnu11 -D_GNU_SOURCE -DVFTR_VERSION='"0"' -Wall -Wextra \
+				-Wno-unused-parameter -Wno-unused-function -Werror \
+				$flags -I. -I"$BUILD/gen" -x c -fsyntax-only - ||
+			failed=1
+	done
+	return $failed
+}
+
+for c in gcc clang; do
+	test_if "command -v $c" "no $c" "with $c" "alone $c \$(headers)"
+done
+
+test_if 'command -v g++' 'no g++' 'the public one also with g++, and as C99' '
+	printf "#include \"libhook/vftrace.h\"\n" >"$VFTR_TEST_DIR/work/x.cc"
+	g++ -std=c++98 -pedantic -Wall -Wextra -Werror -I. -fsyntax-only "$VFTR_TEST_DIR/work/x.cc"
+	printf "#include \"libhook/vftrace.h\"\ntypedef int nothing;\n" |
+		gcc -std=c99 -pedantic -Wall -Wextra -Werror -I. -x c -fsyntax-only -'
+
+# make check builds neither
+test_if 'command -v clang' 'no clang' 'fuzzers and benchmarks of the agent compile' '
+	failed=0
+	for f in t/fuzz/f-*.c t/bench/sampling.c; do
+		clang -std=gnu11 -D_GNU_SOURCE= -DVFTR_VERSION="\"0\"" -I. -I"$BUILD/gen" -Wall -Werror=implicit \
+			-fsyntax-only "$f" || failed=1
+	done
+	[ $failed = 0 ]'
+
+test_if 'echo "#include <valgrind/callgrind.h>" | cc -E -x c -' 'no headers of valgrind' 'the benchmark that counts compiles' '
+	cc -std=gnu11 -D_GNU_SOURCE= -DVFTR_VERSION="\"0\"" -I. -I"$BUILD/gen" -Wall -Werror=implicit \
+		-fsyntax-only t/bench/count.c'
+
+test_expect 'every header is guarded' '
+	for h in $(headers); do
+		grep -q "^#ifndef VFTR\|^#ifndef VFTRACE_H" $h || echo "$h"
+	done | { ! grep . >&2; }'
+
+done_testing

@@ -1,0 +1,141 @@
+#!/bin/sh
+# SPDX-License-Identifier: BSD-3-Clause
+test_description='licence lines, sizes, scripts and manual pages'
+. "$(dirname "$0")/../lib/lib.sh"
+cd "$TOP" || exit 99
+
+# Our files, committed or about to be; without git, all that are not built.
+files() {
+	if git rev-parse --git-dir >/dev/null 2>&1; then
+		git ls-files -co --exclude-standard
+	else
+		find . -type f -not -path './obj*' -not -path './.git/*' | sed 's|^\./||'
+	fi | perl -lne 'print if -f'
+}
+
+source_files() {
+	files | grep -E '\.(c|h|cpp|f90|F90|awk|sh|mk)$|^t/bench/run$|^Makefile$|^\.ci/|^man/' | grep -v '\.png$'
+}
+
+none() {
+	! grep . >&2
+}
+
+scripts() {
+	files | perl -lne 'open F, $_ and read F, $head, 80 and $head =~ m{^#!.*[ /]'"$1"'( |$)}m and print'
+}
+
+test_expect 'every source has the licence line near its top' '
+	awk "FNR == 1 { all[FILENAME] }
+		FNR <= 3 && /SPDX-License-Identifier: BSD-3-Clause/ { has[FILENAME] }
+		END { for (f in all) if (!(f in has)) print f }" $(source_files | grep -v "^Makefile$") | none'
+
+# long_functions FILE...: functions of more than 60 lines between their braces
+long_functions() {
+	awk '
+		/^\{$/ { begin = FNR; name = line }
+		/^\}/ && begin {
+			if (FNR - begin - 1 > 60)
+				print FILENAME ": " name ": " FNR - begin - 1 " lines"
+			begin = 0
+		}
+		/^[a-z]/ { line = $0 }' "$@"
+}
+
+test_expect 'no function has more than 60 lines' '
+	long_functions $(files | grep "\.[ch]$" | grep -v "^t/") | none
+	{ echo "int long_one(void)"; echo "{"; yes "	;" | head -n 61; echo "}"; } >"$VFTR_TEST_DIR/work/long.c"
+	long_functions "$VFTR_TEST_DIR/work/long.c" | grep -q "long_one.*: 61 lines"'
+
+test_expect 'no file ends without a newline or has blanks at the end of a line' '
+	source_files | perl -lne "open F, \$_; seek F, -1, 2; read F, \$last, 1;
+		print qq(\$_: no newline at its end) if \$last ne qq(\n)" | none
+	source_files | xargs grep -Hn "[[:blank:]]\$" | none'
+
+test_expect 'no path of a developer machine, and nothing left for later' '
+	files | grep -v "^t/style/t0003-style\.sh$" >"$VFTR_TEST_DIR/work/files"
+	xargs grep -HnIE "TODO|FIXME" <"$VFTR_TEST_DIR/work/files" | none
+	xargs grep -HnIF -e "$TOP/" -e "$HOME/" <"$VFTR_TEST_DIR/work/files" | none'
+
+test_expect 'what sleeps or tries once more in a shell test is in the list of t/README, and why' '
+	grep -cE "\b(u|nano)?sleep\b|\bfor (ra_)?(try|longer|seconds) in |\btries=[0-9]|HANGS=[0-9]" \
+		$(files | grep "^t/.*\.sh$" | grep -v "^t/style/") | sed -n "s|^t/||; s|:\([1-9]\)| \1|p" | sort >"$VFTR_TEST_DIR/work/is"
+	sed -n "s|^	\([a-z]*/[^ ]*\.sh [0-9]*\)	.*[a-z].*|\1|p" t/README | sort >"$VFTR_TEST_DIR/work/said"
+	diff "$VFTR_TEST_DIR/work/said" "$VFTR_TEST_DIR/work/is"'
+
+folders() { # FOLDER...
+	find "$@" -type d -not -path t/fuzz/corpus/\* | sort
+}
+
+test_expect 'every folder of nodeagent has a README of 5 to 15 lines of text' '
+	for d in $(folders nodeagent); do
+		[ -s "$d/README" ] || echo "$d: no README"
+		[ "$d" = nodeagent ] || [ "$(wc -l <"$d/README")" -le 18 ] || echo "$d/README: too long"
+	done | none'
+
+test_expect 'no folder has more than 40 files' '
+	for d in $(folders nodeagent libhook mpi shm conf cupti fortran t); do
+		n=$(find "$d" -maxdepth 1 -type f | wc -l)
+		[ "$n" -le 40 ] || echo "$d: $n files"
+	done | none'
+
+test_expect 'shell scripts are shell' '
+	for f in $(scripts sh) t/lib/lib.sh; do sh -n "$f" && bash -n "$f" || echo "$f"; done | none
+	for f in $(scripts bash); do bash -n "$f" || echo "$f"; done | none'
+
+test_expect 'test scripts and drivers are executable' '
+	for f in $(files | grep -E "^t/[a-z]*/t[0-9].*\.sh$|^t/lib/nodes\.sh$|^t/bench/run$"); do
+		[ -x "$f" ] || echo "$f"
+	done | none'
+
+test_if 'command -v shellcheck' 'no shellcheck' 'shellcheck finds no error in scripts' '
+	shellcheck -S error $(scripts sh) $(scripts bash)'
+
+test_expect 'files that vftr-internals(7) names are there' '
+	grep -oE "[a-z0-9*/-]+/[a-z0-9*-]+\.[ch]\b" man/vftr-internals.7 | sort -u >"$VFTR_TEST_DIR/work/named"
+	[ "$(wc -l <"$VFTR_TEST_DIR/work/named")" -ge 30 ]
+	while read -r f; do
+		ls $f >/dev/null 2>&1 || ls nodeagent/$f >/dev/null 2>&1 || echo "$f"
+	done <"$VFTR_TEST_DIR/work/named" | none
+	grep -oE "[a-z0-9*/-]+\.[ch]\b" man/vftr-internals.7 | grep -v / | grep -vx mpi.h | none'
+
+test_expect 'files and folders that CONTRIBUTING.md names are there' '
+	for f in $(grep -oE "\`(nodeagent|libhook|shm|conf|mpi|t|man)/[A-Za-z0-9/._-]+\`" CONTRIBUTING.md | tr -d "\`"); do
+		[ -e "$f" ] || echo "$f"
+	done | none'
+
+test_if 'command -v mandoc && ls man/*.[1-8]' 'no mandoc, or no pages' \
+	'manual pages have no lint' '
+	# which other pages are installed does not concern us
+	mandoc -T lint man/*.[1-8] 2>/dev/null | grep -v "referenced manual not found" | none'
+
+test_if 'command -v mawk' 'no mawk' 'awk scripts are accepted by mawk' '
+	for f in $(files | grep "\.awk$"); do
+		mawk -f "$f" -version </dev/null >/dev/null 2>&1 || :
+		mawk -W dump -f "$f" </dev/null >/dev/null || echo "$f"
+	done | none'
+
+# Static functions of one word whose name stands in more than one file: names, functions
+one_word() {
+	find nodeagent -name "*.c" -exec awk '/^static / && match($0, /[ *][a-z0-9]+\(/) {
+		n = substr($0, RSTART + 1, RLENGTH - 2)
+		if (!((n, FILENAME) in seen)) {
+			seen[n, FILENAME]
+			files[n]++
+		}
+	} END {
+		for (n in files)
+			if (files[n] > 1) {
+				names++
+				functions += files[n]
+			}
+		print names, functions
+	}' {} +
+}
+
+# The numbers only fall: a new function gets a noun (add_comm), and a renamed one is taken off.
+test_expect 'no more functions of one word with the same name in several files' '
+	set -- $(one_word)
+	[ "$1" -le 46 ] && [ "$2" -le 113 ] || { echo "$1 names, $2 functions" >&2; false; }'
+
+done_testing

@@ -1,0 +1,201 @@
+#!/bin/sh
+# SPDX-License-Identifier: BSD-3-Clause
+test_description='vftr flags, pkg-config, CMake, Meson, autotools: from flags to a profile'
+. "$(dirname "$0")/../lib/lib.sh"
+need jq gfortran
+need_built "$AGENT" "$LIB/libvftrace.so" "$BUILD/include/vftrace.mod" "$BUILD/prefix"
+
+# what it prints is split at blanks, as with every such tool: not from such a folder
+case $(readlink -f "$BUILD") in
+*[[:space:]]*)
+	mkdir "$VFTR_TEST_DIR/built"
+	cp -R "$BUILD/bin" "$BUILD/lib" "$BUILD/include" "$BUILD/prefix" "$VFTR_TEST_DIR/built"
+	BUILD=$VFTR_TEST_DIR/built AGENT=$VFTR_TEST_DIR/built/bin/vftr-node-agent
+	LIB=$BUILD/lib
+	;;
+esac
+VFTR=$BUILD/bin/vftr
+E=$T/tool/examples-build
+ROOT=$PWD/in\ stalled # with a blank
+PREFIX=$(cat "$BUILD/prefix")
+
+# example NAME: a folder with the example, and the files of this build system
+example() {
+	mkdir "$1"
+	cp "$E/main.c" "$E/smooth.f90" "$1"
+	[ ! -d "$E/$1" ] || cp "$E/$1"/* "$1"
+	cd "$1"
+}
+
+cat >"$VFTR_TEST_DIR/example.counts" <<'END'
+1 main<init
+3 step<main<init
+3 assemble<step<main<init
+3 smooth<step<main<init
+3 relax<smooth<step<main<init
+END
+
+# profiled PROGRAM: it is traced without any further setting, and right
+profiled() {
+	is 33 "$(limit env VFTR_OFF=1 "./$1")"
+	is 33 "$(traced -q -- "./$1")"
+	same_calls "$VFTR_TEST_DIR/example.counts" "${1##*/}_all.json"
+}
+
+test_expect 'C: compiled, then linked with what vftr flags prints' '
+	gcc -O1 $("$VFTR" flags --cflags) -c "$T/hook/app-count.c" -o count.o
+	gcc -o count count.o $("$VFTR" flags --libs) -lm
+	traced -q -- ./count counts >out
+	[ "$(json count_all.json "[.stacks[].calls] | add")" -gt 3 ]'
+
+test_expect 'the library is kept wherever it stands, also by linkers that drop what is not needed' '
+	gcc -O1 $("$VFTR" flags --cflags) -Wl,--as-needed $("$VFTR" flags --libs) \
+		-o first "$T/hook/app-count.c" -lm
+	traced -q -- ./first counts >out
+	same_stacks() { json "$1" ".stacks | length"; }
+	is "$(same_stacks count_all.json)" "$(same_stacks first_all.json)"'
+
+test_expect 'one command with all flags, in one line' '
+	is 1 $("$VFTR" flags --cflags --libs | wc -l) lines
+	gcc -O1 "$T/hook/app-count.c" -o once $("$VFTR" flags --cflags --libs) -lm
+	traced -q -- ./once counts >out
+	[ -s once_all.json ]'
+
+test_expect 'Fortran, with the module' '
+	gfortran $("$VFTR" flags --fflags) -J. -c "$T/hook/app-api.f90" -o api.o
+	gfortran -o fortran api.o $("$VFTR" flags --libs)
+	traced -q -- ./fortran stack >out
+	has out "a region<MAIN<main<init"'
+
+test_if 'command -v clang' 'no clang' 'clang' '
+	clang -O1 "$T/hook/app-count.c" -o clang-count $("$VFTR" flags --cc clang-14 --cflags --libs) -lm
+	traced -q -- ./clang-count counts >out
+	[ -s clang-count_all.json ]'
+
+test_expect '--static: a program linked with -static' '
+	gcc -O1 $("$VFTR" flags --cflags) -static -o static "$T/hook/app-static.c" \
+		$("$VFTR" flags --libs --static)
+	traced -q -- ./static >out
+	[ -s static_all.json ]
+	refuse "$VFTR" flags --static --mpi openmpi --libs 2>err
+	has err "cannot be traced"'
+
+for mpi in $(mpi_list); do
+	test_expect "$mpi: --mpi" '
+		mpicc.$mpi $("$VFTR" flags --cflags --mpi $mpi) -o mpi-$mpi "$T/mpi/program/app-mpi-start.c" \
+			$("$VFTR" flags --libs --mpi $mpi)
+		readelf -d mpi-$mpi | grep NEEDED | head -n 1 | grep -q "libvftrace-$mpi.so"'
+done
+
+test_expect 'other compilers: their own option, or a clear word' '
+	"$VFTR" flags --cflags --cc /opt/nvidia/bin/nvc >said 2>&1
+	has said "-Minstrument=functions"
+	"$VFTR" flags --fflags --cc flang-new-16 >flags 2>said
+	hasnt flags instrument
+	has said "flang-new-16 cannot instrument functions"'
+
+test_expect 'wrong usage: one sentence, status 2' '
+	for wrong in --mpi --wrong word "--mpi lam" --cc; do
+		status_of 2 "$VFTR" flags $wrong 2>said
+		is 1 $(wc -l <said) "lines for $wrong"
+	done
+	status_of 0 "$VFTR" flags --help >said
+	has said "--cflags"
+	status_of 0 "$VFTR" help flags >said'
+
+test_expect 'lines for a makefile' '
+	"$VFTR" flags >flags.mk
+	printf "include flags.mk\nall:\n\t@echo \$(CFLAGS) - \$(LDLIBS)\n" >Makefile
+	make -s >made
+	is "$("$VFTR" flags --cflags) - $("$VFTR" flags --libs)" "$(cat made)"'
+
+# ---- installed, and the folder moved to a place with a blank in its name
+
+test_expect 'installed below DESTDIR' '
+	env -u MAKEFLAGS -u MFLAGS make -s -C "$TOP" O="$BUILD" PREFIX="$PREFIX" \
+		DESTDIR="$PWD/stage" install >made 2>&1 || { tail made; exit 1; }
+	mv "stage$PREFIX" "$ROOT"
+	[ -s "$ROOT/include/vftrace.h" ]
+	[ -s "$ROOT/include/vftrace.mod" ]
+	[ -s "$ROOT/share/vftrace/vftrace.f90" ]'
+
+test_expect 'the installed tool prints flags of where it is; blanks are quoted' '
+	"$ROOT/bin/vftr" flags --cflags >flags
+	has flags "in\\ stalled/include"
+	eval "gcc -O1 $("$ROOT/bin/vftr" flags --cflags --libs) -o moved $T/hook/app-count.c -lm"
+	readelf -d moved | grep -q "in stalled/lib"
+	limit "$ROOT/bin/vftr-node-agent" -q -- ./moved counts >out
+	[ -s moved_all.json ]'
+
+test_expect 'make' '
+	ln -sfn "$ROOT" "$VFTR_TEST_DIR/prefix"
+	example make
+	env -u MAKEFLAGS make -s VFTR="$VFTR"
+	profiled example'
+
+test_if 'command -v cmake' 'no cmake' 'CMake: find_package(vftrace), in the moved folder' '
+	example cmake-build
+	mkdir cmake
+	cp "$E/cmake/CMakeLists.txt" cmake
+	cmake -S cmake -B build -DCMAKE_PREFIX_PATH="$ROOT" -DCMAKE_Fortran_COMPILER=gfortran \
+		-DCMAKE_C_COMPILER=gcc >said 2>&1 || { cat said; exit 1; }
+	env -u MAKEFLAGS cmake --build build >>said 2>&1 || { cat said; exit 1; }
+	profiled build/example
+	readelf -d build/example | grep -q "in stalled/lib"'
+
+test_if 'command -v cmake' 'no cmake' 'CMake: the API alone; a version that is too old, an MPI that is not there' '
+	cd cmake-build
+	cmake -S cmake -B plain -DTRACED=OFF -DCMAKE_PREFIX_PATH="$ROOT" >said 2>&1
+	env -u MAKEFLAGS cmake --build plain >>said 2>&1 || { cat said; exit 1; }
+	traced -q -- plain/example
+	printf "%s\n" "3 assemble<init" "3 relax<init" >wanted
+	same_calls wanted example_all.json
+	mkdir wrong
+	printf "cmake_minimum_required(VERSION 3.15)\nproject(x C)\n%s\n" \
+		"find_package(vftrace 99 REQUIRED)" >wrong/CMakeLists.txt
+	refuse cmake -S wrong -B w1 -DCMAKE_PREFIX_PATH="$ROOT" >said 2>&1
+	printf "cmake_minimum_required(VERSION 3.15)\nproject(x C)\n%s\n" \
+		"find_package(vftrace REQUIRED COMPONENTS lam)" >wrong/CMakeLists.txt
+	refuse cmake -S wrong -B w2 -DCMAKE_PREFIX_PATH="$ROOT" >said 2>&1
+	has said "vftr was built without lam"'
+
+# the other build systems cannot have blanks in paths
+P=$VFTR_TEST_DIR/prefix
+test_if 'command -v meson && command -v ninja && command -v pkg-config' 'no meson' 'Meson: dependency(vftrace)' '
+	ln -sfn "$ROOT" "$P"
+	example meson
+	env PKG_CONFIG_PATH="$P/lib/pkgconfig" meson setup build >said 2>&1 || { cat said; exit 1; }
+	ninja -C build >>said 2>&1 || { cat said; exit 1; }
+	profiled build/example'
+
+test_if 'command -v autoreconf && command -v aclocal && command -v pkg-config' 'no autotools' \
+	'autotools: PKG_CHECK_MODULES' '
+	example autotools
+	autoreconf -i >said 2>&1 || { cat said; exit 1; }
+	./configure PKG_CONFIG_PATH="$P/lib/pkgconfig" CC=gcc FC=gfortran >>said 2>&1 ||
+		{ tail said; exit 1; }
+	env -u MAKEFLAGS make >>said 2>&1 || { tail said; exit 1; }
+	profiled example'
+
+test_expect 'pkg-config: versions, flags and folders; one file for each MPI' '
+	PKG_CONFIG_PATH=$P/lib/pkgconfig
+	export PKG_CONFIG_PATH
+	is "$("$VFTR" --version | sed "s/vftr //")" "$(pkg-config --modversion vftrace)"
+	[ -e "$(pkg-config --variable=moduledir vftrace)/vftrace.mod" ]
+	[ -e "$(pkg-config --variable=module_source vftrace)" ]
+	gcc "$T/hook/app-count.c" -o pc $(pkg-config --cflags --libs vftrace) -lm \
+		-Wl,-rpath,"$(pkg-config --variable=libdir vftrace)"
+	traced -q -- ./pc counts >out
+	[ -s pc_all.json ]
+	for mpi in $(mpi_list) $([ -z "$(mpi_list)" ] || echo mpi); do
+		pkg-config --libs vftrace-$mpi | grep -q -e "-lvftrace-$mpi"
+	done'
+
+test_expect 'make uninstall leaves nothing' '
+	mkdir -p "stage${PREFIX%/*}"
+	mv "$ROOT" "stage$PREFIX"
+	env -u MAKEFLAGS make -s -C "$TOP" O="$BUILD" PREFIX="$PREFIX" DESTDIR="$PWD/stage" \
+		uninstall >made 2>&1
+	is "" "$(cd stage && find . -type f -o -type l)"'
+
+done_testing

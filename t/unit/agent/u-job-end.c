@@ -1,0 +1,144 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* When agent 0 takes a job for over, by what the agents say. */
+#include "nodeagent/agent/job-end.h"
+
+#include <check.h>
+#include "t/lib/suite.h"
+
+static const struct job_rule usual;
+
+static bool say(struct job_end *j, int who, int what, int ended, int world, int ever)
+{
+	const struct job_state s = {what, ended, world, ever};
+
+	return job_end_take(j, who, &s, sizeof(s));
+}
+
+START_TEST(nobody_has_come)
+{
+	struct job_end *j = job_end_new(2, 100);
+
+	ck_assert(!job_end_reached(j, &usual, 1000));
+	ck_assert(!job_end_heard(j, 1));
+	job_end_free(j);
+}
+END_TEST
+
+START_TEST(all_ranks_have_ended)
+{
+	struct job_end *j = job_end_new(2, 100);
+
+	say(j, 0, JOB_DONE, 2, 4, 2);
+	say(j, 1, JOB_BUSY, 1, 4, 2);
+	ck_assert(!job_end_reached(j, &usual, 101));
+	say(j, 1, JOB_DONE, 2, 4, 2);
+	ck_assert(job_end_reached(j, &usual, 101));
+	ck_assert(job_end_heard(j, 1));
+	job_end_free(j);
+}
+END_TEST
+
+/* Ranks that were never seen are waited for, but not for ever; less if an agent is gone. */
+START_TEST(ranks_are_missing)
+{
+	struct job_end *j = job_end_new(3, 100);
+
+	say(j, 0, JOB_DONE, 2, 4, 2);
+	say(j, 1, JOB_DONE, 1, 4, 1);
+	ck_assert(!job_end_reached(j, &usual, 101));
+	ck_assert(!job_end_reached(j, &usual, 110));
+	job_end_restart(j);
+	ck_assert(!job_end_reached(j, &usual, 111));
+	ck_assert(!job_end_reached(j, &usual, 120));
+	ck_assert(job_end_reached(j, &usual, 122));
+	job_end_restart(j);
+	ck_assert(say(j, 2, JOB_GONE, 0, 0, 0));
+	ck_assert(!job_end_reached(j, &usual, 130));
+	ck_assert(job_end_reached(j, &usual, 133));
+	job_end_free(j);
+}
+END_TEST
+
+/* An agent that will take the profile of another one has ranks that it does not know yet. */
+START_TEST(ranks_are_with_another_agent)
+{
+	struct job_end *j = job_end_new(3, 100);
+
+	say(j, 0, JOB_WAITS, 0, 0, 0);
+	say(j, 1, JOB_DONE, 0, 0, 0);
+	say(j, 2, JOB_IDLE, 0, 0, 0);
+	ck_assert(!job_end_reached(j, &usual, 101));
+	say(j, 1, JOB_DONE, 2, 4, 2);
+	ck_assert(!job_end_reached(j, &usual, 1000));
+	say(j, 0, JOB_DONE, 0, 0, 0); /* it was killed */
+	ck_assert(!job_end_reached(j, &usual, 1001));
+	ck_assert(job_end_reached(j, &usual, 1012));
+	say(j, 0, JOB_WAITS, 0, 0, 0);
+	say(j, 2, JOB_DONE, 2, 4, 2);
+	ck_assert(job_end_reached(j, &usual, 1013)); /* it waits for one of another job */
+	job_end_free(j);
+}
+END_TEST
+
+START_TEST(gone_and_here_again)
+{
+	struct job_end *j = job_end_new(2, 100);
+
+	say(j, 0, JOB_DONE, 1, 2, 1);
+	say(j, 1, JOB_BUSY, 0, 2, 1);
+	ck_assert(say(j, 1, JOB_GONE, 0, 2, 1));
+	ck_assert(say(j, 1, JOB_GONE, 0, 2, 1)); /* what it was before is still known */
+	ck_assert(!job_end_reached(j, &usual, 101));
+	ck_assert(!job_end_take(j, 1, "", 0));
+	ck_assert(!job_end_reached(j, &usual, 200)); /* it is busy */
+	ck_assert(!job_end_take(j, 1, "", 0));
+	ck_assert(!job_end_take(j, 1, "no state", 3));
+	ck_assert(!job_end_reached(j, &usual, 300));
+	job_end_free(j);
+}
+END_TEST
+
+START_TEST(processes_are_expected)
+{
+	const struct job_rule four = {.expect = 4}, soon = {.expect = 4, .within_s = 60};
+	struct job_end *j = job_end_new(2, 100);
+
+	say(j, 0, JOB_DONE, 0, 0, 2);
+	say(j, 1, JOB_DONE, 0, 0, 1);
+	ck_assert(!job_end_reached(j, &four, 10000));
+	ck_assert(!job_end_reached(j, &soon, 159));
+	ck_assert(job_end_reached(j, &soon, 161));
+	say(j, 1, JOB_DONE, 0, 0, 2);
+	ck_assert(job_end_reached(j, &four, 101));
+	job_end_free(j);
+}
+END_TEST
+
+START_TEST(each_knows_its_end)
+{
+	const struct job_rule step = {.all_must_end = true};
+	struct job_end *j = job_end_new(2, 100);
+
+	say(j, 0, JOB_DONE, 0, 4, 1);
+	ck_assert(!job_end_reached(j, &step, 1000));
+	say(j, 1, JOB_GONE, 0, 4, 1);
+	ck_assert(job_end_reached(j, &step, 101));
+	job_end_free(j);
+}
+END_TEST
+
+int main(void)
+{
+	Suite *s = suite_create("job-end");
+	TCase *t = tcase_create("job-end");
+
+	tcase_add_test(t, nobody_has_come);
+	tcase_add_test(t, all_ranks_have_ended);
+	tcase_add_test(t, ranks_are_missing);
+	tcase_add_test(t, ranks_are_with_another_agent);
+	tcase_add_test(t, gone_and_here_again);
+	tcase_add_test(t, processes_are_expected);
+	tcase_add_test(t, each_knows_its_end);
+	suite_add_tcase(s, t);
+	return run_suite(s);
+}

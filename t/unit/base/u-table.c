@@ -1,0 +1,237 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Text tables: widths, alignment, and cells that would break the frame. */
+#include <check.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "nodeagent/base/table.h"
+#include "t/lib/suite.h"
+
+static char *printed(struct table *t)
+{
+	char *text;
+	size_t bytes;
+	FILE *f = open_memstream(&text, &bytes);
+
+	table_print(t, f);
+	fclose(f);
+	table_free(t);
+	return text;
+}
+
+static void expect(struct table *t, const char *want)
+{
+	char *text = printed(t);
+
+	ck_assert_str_eq(text, want);
+	free(text);
+}
+
+START_TEST(frame)
+{
+	struct table *t = table_new(TABLE_FRAMED);
+
+	table_column(t, "Calls", TABLE_RIGHT);
+	table_column(t, "Callpath", TABLE_RIGHT);
+	table_column(t, "STIDs", TABLE_LEFT);
+	table_uint(t, 20);
+	table_text(t, "bar<foo<main<init");
+	table_text(t, "4,6");
+	table_uint(t, 18446744073709551615u);
+	table_text(t, "init");
+	table_text(t, "1,2,3,...");
+	ck_assert_uint_eq(table_rows(t), 2);
+	expect(t, "+----------------------+-------------------+-----------+\n"
+		  "|        Calls         |     Callpath      |   STIDs   |\n"
+		  "+----------------------+-------------------+-----------+\n"
+		  "|                   20 | bar<foo<main<init | 4,6       |\n"
+		  "| 18446744073709551615 |              init | 1,2,3,... |\n"
+		  "+----------------------+-------------------+-----------+\n");
+}
+END_TEST
+
+START_TEST(list)
+{
+	struct table *t = table_new(TABLE_LIST);
+
+	table_column(t, "STID", TABLE_RIGHT);
+	table_column(t, "Call stack", TABLE_LEFT);
+	table_text(t, "STID0");
+	table_text(t, "main<init");
+	table_text(t, "STID10");
+	table_text(t, "reg<foo<main<init");
+	expect(t, "    STID   Call stack         \n"
+		  "   STID0   main<init          \n"
+		  "  STID10   reg<foo<main<init  \n");
+}
+END_TEST
+
+START_TEST(list_padding_is_bounded)
+{
+	struct table *t = table_new(TABLE_LIST);
+	char path[1001];
+	char *text;
+
+	memset(path, 'x', 1000);
+	path[1000] = '\0';
+	table_column(t, "Call stack", TABLE_LEFT);
+	table_text(t, path);
+	table_text(t, "init");
+	text = printed(t);
+	ck_assert_ptr_nonnull(strstr(text, path));
+	ck_assert_uint_lt(strlen(text), 1200);
+	free(text);
+}
+END_TEST
+
+START_TEST(numbers)
+{
+	struct table *t = table_new(TABLE_FRAMED);
+
+	table_column(t, "a", TABLE_RIGHT);
+	table_column(t, "b", TABLE_RIGHT);
+	table_real(t, 0, 3, 0.0405);
+	table_real(t, 6, 2, 3.926);
+	table_real(t, 0, 3, 1e300);
+	table_real(t, 6, 2, -100.0);
+	ck_assert_uint_eq(table_rows(t), 2);
+	table_uint(t, 1); /* a row that is not complete */
+	char *text = printed(t);
+	ck_assert_ptr_nonnull(strstr(text, " 0.041 |    3.93 |\n"));
+	ck_assert_ptr_nonnull(strstr(text, " | -100.00 |\n"));
+	ck_assert_ptr_null(strstr(text, " 1 |"));
+	free(text);
+}
+END_TEST
+
+START_TEST(numbers_that_are_none_or_huge)
+{
+	struct table *t = table_new(TABLE_FRAMED);
+
+	table_column(t, "a\nb", TABLE_RIGHT);
+	table_column(t, "c", TABLE_RIGHT);
+	table_real(t, 0, 3, NAN);
+	table_scientific(t, 3, -INFINITY);
+	table_real(t, 0, 3, 999999999999999.0);
+	table_real(t, 6, 2, -1e300);
+	table_real(t, 0, 1, 1e15);
+	table_uint(t, UINT64_MAX);
+	expect(t, "+---------------------+----------------------+\n"
+		  "|         a?b         |          c           |\n"
+		  "+---------------------+----------------------+\n"
+		  "|                ---- |                 ---- |\n"
+		  "| 999999999999999.000 |           -1.00e+300 |\n"
+		  "|             1.0e+15 | 18446744073709551615 |\n"
+		  "+---------------------+----------------------+\n");
+}
+END_TEST
+
+START_TEST(compact_numbers)
+{
+	static const struct {
+		uint64_t value;
+		unsigned base;
+		const char *text;
+	} cases[] = {
+		{0, 1000, "."},
+		{999, 1000, "999"},
+		{1000, 1000, "1.00k"},
+		{9994, 1000, "9.99k"},
+		{9996, 1000, "10.0k"},
+		{99940, 1000, "99.9k"},
+		{99960, 1000, "100k"},
+		{999499, 1000, "999k"},
+		{999501, 1000, "1.00M"},
+		{UINT64_MAX, 1000, "18.4E"},
+		{1000, 1024, "1000"},
+		{1023, 1024, "1023"},
+		{1024, 1024, "1.00K"},
+		{1048575, 1024, "1.00M"},
+		{UINT64_MAX, 1024, "16.0E"},
+	};
+
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		struct table *t = table_new(TABLE_LIST);
+		char want[64];
+
+		table_column(t, "12345", TABLE_RIGHT);
+		table_compact(t, cases[i].base, cases[i].value);
+		snprintf(want, sizeof(want), "  12345  \n  %5s  \n", cases[i].text);
+		expect(t, want);
+	}
+}
+END_TEST
+
+START_TEST(no_rows)
+{
+	struct table *t = table_new(TABLE_FRAMED);
+
+	table_column(t, "STID", TABLE_RIGHT);
+	expect(t, "+------+\n| STID |\n+------+\n+------+\n");
+	expect(table_new(TABLE_FRAMED), "");
+}
+END_TEST
+
+START_TEST(names_cannot_break_the_frame)
+{
+	struct table *t = table_new(TABLE_FRAMED);
+
+	table_column(t, "Function", TABLE_RIGHT);
+	table_text(t, "a\nb\033[31m\tc");
+	table_text(t, "\xc3\xbc"
+		      "ber"); /* 4 columns, 5 bytes */
+	table_text(t, "\xff\xc3");
+	table_text(t, "\xed\xa0\x80\xc0\x80"); /* surrogate, overlong NUL */
+	expect(t, "+------------+\n"
+		  "|  Function  |\n"
+		  "+------------+\n"
+		  "| a?b?[31m?c |\n"
+		  "|       \xc3\xbc"
+		  "ber |\n"
+		  "|         ?? |\n"
+		  "|      ????? |\n"
+		  "+------------+\n");
+}
+END_TEST
+
+START_TEST(shortened)
+{
+	static const struct {
+		const char *text, *want;
+	} cases[] = {
+		{"", ""},
+		{"0123456789", "0123456789"},
+		{"0123456789a", "0123...89a"},
+		{"\xc3\xbc\xc3\xbc\xc3\xbc\xc3\xbc\xc3\xbc\xc3\xbc\xc3\xbc\xc3\xbc\xc3\xbc\xc3\xbc"
+		 "\xc3\xbc",
+			"\xc3\xbc\xc3\xbc\xc3\xbc\xc3\xbc...\xc3\xbc\xc3\xbc\xc3\xbc"},
+	};
+
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		char *text = text_short(cases[i].text, 10);
+
+		ck_assert_str_eq(text, cases[i].want);
+		ck_assert_uint_le(text_columns(text), 10);
+		free(text);
+	}
+}
+END_TEST
+
+int main(void)
+{
+	Suite *s = suite_create("table");
+	TCase *c = tcase_create("table");
+
+	tcase_add_test(c, frame);
+	tcase_add_test(c, list);
+	tcase_add_test(c, list_padding_is_bounded);
+	tcase_add_test(c, numbers);
+	tcase_add_test(c, numbers_that_are_none_or_huge);
+	tcase_add_test(c, compact_numbers);
+	tcase_add_test(c, no_rows);
+	tcase_add_test(c, names_cannot_break_the_frame);
+	tcase_add_test(c, shortened);
+	suite_add_tcase(s, c);
+	return run_suite(s);
+}

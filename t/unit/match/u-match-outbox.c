@@ -1,0 +1,295 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * What waits for other nodes: sends and receives of many processes come back whole
+ * and in order, also by way of the file; what the file does not take is dropped
+ * or refused, and counted. Sets of processes as words.
+ */
+#include <check.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define MATCH_OUTBOX_MEMORY ((size_t)64 << 10)
+#define MATCH_OUTBOX_FILE   ((uint64_t)1 << 20)
+#define MATCH_OUTBOX_PIECE  ((size_t)16 << 10)
+#include "nodeagent/match/outbox.c"
+#include "nodeagent/match/rank-set.h"
+#include "t/lib/suite.h"
+
+#define PLACES 5
+
+static struct match_outbox *box;
+static uint32_t next[PLACES], came;
+
+static void setup(void)
+{
+	box = match_outbox_new(getenv("TMPDIR") ? getenv("TMPDIR") : "/tmp");
+	memset(next, 0, sizeof(next));
+	came = 0;
+}
+
+static void teardown(void)
+{
+	match_outbox_free(box);
+}
+
+static struct match_send a_send(uint32_t i)
+{
+	return (struct match_send){.comm = 7,
+		.source = i % 3,
+		.destination = i % PLACES,
+		.enter = 1000000 + 50 * i,
+		.leave = 1000020 + 50 * i,
+		.bytes = i % 100,
+		.tag = i % 4,
+		.ticket = i / PLACES,
+		.thread = i % 2};
+}
+
+static struct match_receive a_receive(uint32_t i)
+{
+	return (struct match_receive){.comm = 7,
+		.source = i % 7 ? i % PLACES : MATCH_ANYWHERE,
+		.destination = 9,
+		.enter = 1000000 + 50 * i,
+		.leave = 1000020 + 50 * i,
+		.tag = i % 3 ? i % 4 : MATCH_ANY_TAG,
+		.ticket = i / PLACES,
+		.thread = i % 2,
+		.flags = i % 5 ? 0 : MATCH_OVERLAPS,
+		.done = {.source = i % PLACES,
+			.tag = i % 4,
+			.thread = i % 3,
+			.enter = 1000015 + 50 * i,
+			.leave = 1000030 + 50 * i,
+			.bytes = i % 100,
+			.unknown = i % 11 == 0}};
+}
+
+static void on_send(void *arg, const struct match_send *s)
+{
+	uint32_t proc_id = (uint32_t)s->destination;
+	const struct match_send wanted = a_send(next[proc_id]++ * PLACES + proc_id);
+
+	ck_assert_int_eq(memcmp(s, &wanted, sizeof(wanted)), 0);
+	came++;
+}
+
+static void on_receive(void *arg, const struct match_receive *r)
+{
+	uint32_t proc_id = (uint32_t)r->done.source;
+	const struct match_receive wanted = a_receive(next[proc_id]++ * PLACES + proc_id);
+
+	ck_assert_uint_eq(r->source, wanted.source);
+	ck_assert_uint_eq(r->destination, wanted.destination);
+	ck_assert_uint_eq(r->enter, wanted.enter);
+	ck_assert_uint_eq(r->leave, wanted.leave);
+	ck_assert_uint_eq(r->tag, wanted.tag);
+	ck_assert_uint_eq(r->ticket, wanted.ticket);
+	ck_assert_uint_eq(r->thread, wanted.thread);
+	ck_assert_uint_eq(r->flags, wanted.flags);
+	ck_assert_uint_eq(r->done.tag, wanted.done.tag);
+	ck_assert_uint_eq(r->done.thread, wanted.done.thread);
+	ck_assert_uint_eq(r->done.enter, wanted.done.enter);
+	ck_assert_uint_eq(r->done.leave, wanted.done.leave);
+	ck_assert_uint_eq(r->done.bytes, wanted.done.bytes);
+	ck_assert_int_eq(r->done.unknown, wanted.done.unknown);
+	came++;
+}
+
+START_TEST(sends_come_back)
+{
+	const uint32_t n = 20000;
+	struct match_piece p;
+	size_t proc_ids;
+	uint64_t *at;
+
+	for (uint32_t i = 0; i < n; i++) {
+		const struct match_send s = a_send(i);
+
+		match_outbox_send(box, &s);
+	}
+	ck_assert_uint_gt(box->file_bytes, 0);
+	ck_assert_uint_eq(match_outbox_left(box), n);
+	at = match_outbox_proc_ids(box, &proc_ids);
+	ck_assert_uint_eq(proc_ids, PLACES);
+	free(at);
+	for (uint32_t k = 0; k < PLACES; k++)
+		while (match_outbox_piece(box, k, &p)) {
+			ck_assert_ptr_nonnull(p.bytes);
+			ck_assert_ptr_null(match_batch_each(p.bytes, p.n, on_send, NULL));
+			free(p.bytes);
+		}
+	ck_assert_uint_eq(came, n);
+	ck_assert_uint_eq(match_outbox_left(box), 0);
+	ck_assert_uint_eq(box->memory, 0);
+	ck_assert(!match_outbox_piece(box, 77, &p));
+}
+END_TEST
+
+/* A single batch that is much larger than the others. */
+START_TEST(one_proc_id)
+{
+	struct match_send s = a_send(0);
+	struct match_piece p;
+
+	for (uint32_t i = 0; i < 60000; i++) {
+		s.ticket = i;
+		match_outbox_send(box, &s);
+		ck_assert_uint_le(box->memory, 4 * MATCH_OUTBOX_MEMORY);
+	}
+	while (match_outbox_piece(box, 0, &p)) {
+		ck_assert_ptr_nonnull(p.bytes);
+		came += (uint32_t)p.records;
+		free(p.bytes);
+	}
+	ck_assert_uint_eq(came, 60000);
+}
+END_TEST
+
+START_TEST(receives_come_back)
+{
+	const uint32_t n = 30000;
+	struct match_piece p;
+
+	for (uint32_t i = 0; i < n; i++) {
+		const struct match_receive r = a_receive(i);
+
+		ck_assert(match_outbox_receive(box, &r));
+	}
+	ck_assert_uint_gt(box->file_bytes, 0);
+	for (uint32_t k = 0; k < PLACES; k++)
+		while (match_outbox_piece(box, k, &p)) {
+			ck_assert(match_batch_receives(p.bytes, p.n, on_receive, NULL));
+			free(p.bytes);
+		}
+	ck_assert_uint_eq(came, n);
+}
+END_TEST
+
+/* What is beyond the limit of the file is counted, what is below comes. */
+START_TEST(full)
+{
+	const uint32_t n = 600000;
+	uint64_t dropped = 0, refused = 0;
+	struct match_piece p;
+	struct match_outbox *sends = box;
+
+	for (uint32_t i = 0; i < n; i++) {
+		const struct match_send s = a_send(i);
+
+		match_outbox_send(sends, &s);
+	}
+	ck_assert_uint_eq(match_outbox_left(sends), n);
+	for (uint32_t k = 0; k < PLACES; k++)
+		while (match_outbox_piece(sends, k, &p)) {
+			if (!p.bytes)
+				dropped += p.records;
+			else
+				match_batch_each(p.bytes, p.n, on_send, NULL);
+			free(p.bytes);
+		}
+	ck_assert_uint_gt(dropped, n / 2);
+	ck_assert_uint_eq(came + dropped, n);
+
+	match_outbox_free(box);
+	setup();
+	for (uint32_t i = 0; i < n && !refused; i++) {
+		const struct match_receive r = a_receive(i);
+
+		refused = !match_outbox_receive(box, &r);
+	}
+	ck_assert_uint_eq(refused, 1);
+	for (uint32_t k = 0; k < PLACES; k++)
+		while (match_outbox_piece(box, k, &p)) {
+			ck_assert(match_batch_receives(p.bytes, p.n, on_receive, NULL));
+			free(p.bytes);
+		}
+	ck_assert_uint_gt(came, 10000);
+}
+END_TEST
+
+START_TEST(no_file)
+{
+	struct match_outbox *o = match_outbox_new("/no/such/directory");
+
+	for (uint32_t i = 0; i < 60000; i++) {
+		const struct match_send s = a_send(i);
+
+		match_outbox_send(o, &s);
+	}
+	ck_assert_uint_le(o->memory, 2 * MATCH_OUTBOX_MEMORY * PLACES);
+	ck_assert_uint_eq(match_outbox_left(o), 60000);
+	match_outbox_free(o);
+}
+END_TEST
+
+/* ---- sets of processes ------------------------------------------------------------------ */
+
+static void same_again(
+	uint64_t *at, size_t n, const uint64_t *wanted, size_t n_wanted, size_t words)
+{
+	struct words w = {0};
+	struct words_in in;
+	struct rank_set p;
+
+	rank_set_put(&w, at, n);
+	words_put(&w, 4711);
+	ck_assert_uint_le(w.n, words + 1);
+	in = (struct words_in){w.at, w.n, false};
+	rank_set_get(&in, &p);
+	ck_assert(!in.bad);
+	ck_assert_uint_eq(p.n, n_wanted);
+	for (size_t i = 0; i < n_wanted; i++)
+		ck_assert_uint_eq(p.at[i], wanted[i]);
+	ck_assert_uint_eq(words_get(&in), 4711);
+	free(p.at);
+	/* cut off at every place */
+	for (size_t cut = 0; cut + 1 < w.n; cut++) {
+		in = (struct words_in){w.at, cut, false};
+		rank_set_get(&in, &p);
+		ck_assert(in.bad);
+		ck_assert_ptr_null(p.at);
+	}
+	words_free(&w);
+}
+
+START_TEST(sets_of_proc_ids)
+{
+	uint64_t some[] = {5, 3, 900, 4, 4, 1000, 1100, UINT64_MAX};
+	const uint64_t sorted[] = {3, 4, 5, 900, 1000, 1100, UINT64_MAX};
+	uint64_t strided[1000], copy[1000];
+	struct words w = {0};
+	struct rank_set p;
+
+	same_again(some, ARRAY_SIZE(some), sorted, ARRAY_SIZE(sorted), 1 + 3 * 3);
+	same_again(NULL, 0, NULL, 0, 1);
+	for (size_t i = 0; i < 1000; i++)
+		strided[i] = copy[i] = 17 + 64 * i;
+	same_again(copy, 1000, strided, 1000, 4);
+	/* runs that are too long, wrap around, or go back */
+	for (int k = 0; k < 4; k++) {
+		const uint64_t bad[4][7] = {{1, 0, 1, RANK_SET_MAX + 1}, {1, UINT64_MAX - 5, 3, 3},
+			{2, 10, 1, 5, 3, 1, 2}, {1, 0, 0, 4}};
+		struct words_in in = {bad[k], k == 2 ? 7 : 4, false};
+
+		rank_set_get(&in, &p);
+		ck_assert(in.bad);
+	}
+	words_free(&w);
+}
+END_TEST
+
+int main(void)
+{
+	const TTest *const tests[] = {
+		sends_come_back, one_proc_id, receives_come_back, full, no_file, sets_of_proc_ids};
+	Suite *s = suite_create("match-outbox");
+	TCase *c = tcase_create("match-outbox");
+
+	tcase_add_checked_fixture(c, setup, teardown);
+	tcase_set_timeout(c, 60);
+	for (size_t i = 0; i < ARRAY_SIZE(tests); i++)
+		tcase_add_test(c, tests[i]);
+	suite_add_tcase(s, c);
+	return run_suite(s);
+}

@@ -1,0 +1,220 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* What a process says last is heard, however it ends. */
+#include <check.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/socket.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+#include "conf/conf.h"
+#include "nodeagent/process/drain.h"
+#include "nodeagent/process/host.h"
+#include "nodeagent/process/counter/counters.h"
+#include "nodeagent/process/process.h"
+#include "nodeagent/process/names.h"
+#include "nodeagent/process/rings.h"
+#include "nodeagent/base/util.h"
+#include "shm/ring.h"
+#include "shm/wire.h"
+#include "t/lib/suite.h"
+
+#define TEXT	"said last"
+#define MANY	100	/* more than there are turns */
+#define STEP_NS 6000000 /* a turn is over */
+
+static struct host a;
+static struct process *p;
+static int theirs;
+static bool starved;
+static long late_ns;
+
+/* In place of the C library's. Starved: between two looks others have had the CPU. */
+int clock_gettime(clockid_t clock, struct timespec *now)
+{
+	const int error = (int)syscall(SYS_clock_gettime, clock, now);
+
+	if (error || clock != CLOCK_MONOTONIC_RAW || !starved)
+		return error;
+	late_ns += STEP_NS;
+	now->tv_nsec += late_ns;
+	now->tv_sec += now->tv_nsec / 1000000000;
+	now->tv_nsec %= 1000000000;
+	return 0;
+}
+
+static void say(const void *fixed, size_t bytes, const char *text, size_t n)
+{
+	char packet[512];
+
+	memcpy(packet, fixed, bytes);
+	((struct wire_head *)(void *)packet)->text_bytes = (uint32_t)n;
+	memcpy(packet + bytes, text, n);
+	ck_assert_int_eq(send(theirs, packet, bytes + n, MSG_NOSIGNAL), (int)(bytes + n));
+}
+
+/* A process that is attached, and has not read the answer. */
+static void setup(void)
+{
+	static char host[] = "host", session[] = "u-process";
+	const struct wire_hello hello = {.head.kind = WIRE_HELLO, .version = WIRE_VERSION};
+	int pair[2];
+
+	starved = false;
+	a = (struct host){.name = host, .session = session, .epoll = -1};
+	a.conf = conf_default();
+	a.counters = counters_new(a.conf);
+	a.rings = ring_store_new(RING_SIZE_MIN, ring_store_memory);
+	clocks_init(&a.clocks, "raw");
+	a.symbols = symcache_new(&a);
+	ck_assert_int_eq(socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, pair), 0);
+	theirs = pair[0];
+	p = process_new(&a, pair[1], 0);
+	say(&hello, sizeof(hello), "a\0b\0c", 6);
+	ck_assert(process_receive(p));
+	ck_assert(p->greeted);
+}
+
+static void teardown(void)
+{
+	process_free(p);
+	symcache_free(a.symbols);
+	host_warnings_free(&a);
+}
+
+static void say_last_and_end(void)
+{
+	const struct wire_head note = {.kind = WIRE_NOTE};
+
+	say(&note, sizeof(note), TEXT, sizeof(TEXT));
+	close(theirs);
+}
+
+static void heard(void)
+{
+	ck_assert_uint_eq(a.n_warnings, 1);
+	ck_assert_str_eq(a.warnings[0], TEXT);
+}
+
+/* The kernel tells of the unread answer before it gives what was said. */
+START_TEST(before_its_records_are_read)
+{
+	say_last_and_end();
+	ck_assert(process_receive_all(p));
+	heard();
+	process_hung_up(p);
+}
+END_TEST
+
+START_TEST(when_its_end_is_seen_first)
+{
+	say_last_and_end();
+	process_hung_up(p);
+	ck_assert(p->ended);
+	heard();
+}
+END_TEST
+
+START_TEST(when_the_agent_ends)
+{
+	say_last_and_end();
+	process_finish(p, PROCESS_RUNNING);
+	heard();
+}
+END_TEST
+
+START_TEST(on_a_busy_machine)
+{
+	const struct wire_head note = {.kind = WIRE_NOTE};
+	struct wire_welcome answer;
+
+	ck_assert_int_eq(recv(theirs, &answer, sizeof(answer), 0), sizeof(answer));
+	for (int i = 1; i < MANY; i++)
+		say(&note, sizeof(note), TEXT, sizeof(TEXT));
+	say_last_and_end();
+	starved = true;
+	process_hung_up(p);
+	ck_assert_uint_eq(p->definitions, MANY);
+}
+END_TEST
+
+/* p is this child of ours. */
+static void be(pid_t child)
+{
+	p->pid = child;
+	p->pidfd = (int)syscall(SYS_pidfd_open, child, 0);
+	ck_assert_int_ge(p->pidfd, 0);
+}
+
+START_TEST(with_an_end_that_is_not_heard_of_yet)
+{
+	const pid_t child = fork();
+	siginfo_t info;
+
+	if (!child)
+		_exit(0);
+	be(child);
+	ck_assert_int_eq(waitid(P_PID, (id_t)child, &info, WEXITED | WNOWAIT), 0);
+	p->said_bye = true;
+	process_finish(p, PROCESS_RUNNING);
+	ck_assert_int_eq(p->end, PROCESS_EXITED);
+}
+END_TEST
+
+START_TEST(while_it_goes_on)
+{
+	const pid_t child = fork();
+
+	if (!child) {
+		pause();
+		_exit(0);
+	}
+	be(child);
+	process_finish(p, PROCESS_RUNNING);
+	ck_assert_int_eq(p->end, PROCESS_RUNNING);
+	kill(child, SIGKILL);
+}
+END_TEST
+
+static bool is_behind(const struct host *host)
+{
+	return true;
+}
+
+/* A round of a session is over when its records are read: so they are, or they count for the next.
+ */
+START_TEST(though_the_disk_is_behind)
+{
+	const struct wire_thread thread = {.head.kind = WIRE_THREAD, .tid = 1};
+	struct ring *ring;
+
+	say(&thread, sizeof(thread), "t", 2);
+	ck_assert(process_receive(p));
+	ring = &p->threads[0]->ring;
+	ck_assert_int_eq(mprotect(ring->base, ring->bytes, PROT_READ | PROT_WRITE), 0);
+	ring_start(ring, 1, host_ticks(&a));
+	ring_publish(ring, 0);
+	a.is_behind = is_behind;
+	ck_assert_uint_eq(drain_process(p), 0);
+	ck_assert_uint_eq(drain_process_now(p), BLOCK_BYTES);
+}
+END_TEST
+
+int main(void)
+{
+	Suite *s = suite_create("process");
+	TCase *c = tcase_create("process");
+	const TTest *const tests[] = {before_its_records_are_read, when_its_end_is_seen_first,
+		when_the_agent_ends, on_a_busy_machine, with_an_end_that_is_not_heard_of_yet,
+		while_it_goes_on, though_the_disk_is_behind};
+
+	tcase_add_checked_fixture(c, setup, teardown);
+	for (size_t i = 0; i < ARRAY_SIZE(tests); i++)
+		tcase_add_test(c, tests[i]);
+	suite_add_tcase(s, c);
+	return run_suite(s);
+}

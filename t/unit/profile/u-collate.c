@@ -1,0 +1,335 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Node profiles of many nodes: from files, in whatever order their names are, with
+ * memory for a few of them only; messages in a bounded number of pairs; a short log.
+ */
+#include "nodeagent/collate/tree.h"
+#include "nodeagent/collate/collate.h"
+
+#include <check.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "conf/conf.h"
+#include "nodeagent/profile/merge.h"
+#include "nodeagent/report/output.h"
+#include "nodeagent/profile/lists.h"
+#include "nodeagent/profile/profile.h"
+#include "nodeagent/profile/vfp.h"
+#include "t/unit/profile/random-profile.h"
+#include "t/unit/profile/same-profile.h"
+#include "t/lib/suite.h"
+
+#define FEW 9
+
+static char folder[] = "/tmp/u-collate.XXXXXX";
+
+static char *write_one(struct profile *p, uint32_t name)
+{
+	char *path = xasprintf("%s/app_n%u.vfp", folder, name);
+
+	ck_assert_int_eq(vfp_write(p, path), 0);
+	return path;
+}
+
+static void unlink_all(char **paths, size_t n)
+{
+	for (size_t i = 0; i < n; i++) {
+		unlink(paths[i]);
+		free(paths[i]);
+	}
+}
+
+/* _i: 0 names as the hosts, 1 the other way round, 2 as they like. */
+START_TEST(names_of_files_do_not_matter)
+{
+	static const uint32_t names[3][FEW] = {
+		{0, 1, 2, 3, 4, 5, 6, 7, 8},
+		{8, 7, 6, 5, 4, 3, 2, 1, 0},
+		{0, 1, 2, 3, 8, 5, 6, 7, 4},
+	};
+	struct dice d = {.state = 4};
+	struct profile *left = NULL, *p;
+	char *paths[FEW + 1];
+	size_t bad;
+
+	for (uint32_t i = 0; i < FEW; i++) {
+		p = random_profile(&d, i, 20, UINT64_MAX);
+		paths[i] = write_one(p, names[_i][i]);
+		left = profile_merge(left, p);
+	}
+	paths[FEW] = xasprintf("%s/app_n33.vfp", folder);
+	p = collate_read(paths, FEW, &bad, NULL, NULL);
+	ck_assert_uint_eq(bad, 0);
+	assert_same(p, left);
+	profile_free(p);
+	p = collate_read(paths, FEW + 1, &bad, NULL, NULL);
+	ck_assert_uint_eq(bad, 1);
+	assert_same(p, left);
+	profile_free(p);
+	profile_free(left);
+	unlink_all(paths, FEW + 1);
+}
+END_TEST
+
+static long peak_kib(void)
+{
+	FILE *f = fopen("/proc/self/status", "r");
+	char line[256];
+	long kib = 0;
+
+	while (f && fgets(line, sizeof(line), f))
+		sscanf(line, "VmHWM: %ld", &kib);
+	if (f)
+		fclose(f);
+	return kib;
+}
+
+#define MANY   128
+#define STACKS 4000
+
+static struct profile *wide_profile(uint32_t node)
+{
+	struct profile *p = profile_new();
+
+	p->stacks = xcalloc(STACKS, sizeof(*p->stacks));
+	p->names = xcalloc(STACKS, sizeof(*p->names));
+	p->n_names = p->n_stacks = STACKS;
+	p->ranks = p->world_size = 1;
+	for (uint32_t i = 0; i < STACKS; i++) {
+		p->names[i] = i ? xasprintf("function_%u", i) : xstrdup("init");
+		p->stacks[i].name = i;
+		p->stacks[i].parent = i ? 0 : PROFILE_NONE;
+		p->stacks[i].hash = i;
+	}
+	p->n_agents = 1;
+	p->agents = xcalloc(1, sizeof(*p->agents));
+	p->agents[0].host = xasprintf("n%03u", node);
+	p->agents[0].wall_s = 1;
+	p->agents[0].cpu_s = node / 1000.0;
+	p->agents[0].clock.state = node ? PROFILE_CLOCK_COMPARED : PROFILE_CLOCK_REFERENCE;
+	p->agents[0].clock.error_ns = node;
+	return p;
+}
+
+static size_t lines_of(const char *path)
+{
+	FILE *f = fopen(path, "r");
+	size_t n = 0;
+	int c;
+
+	ck_assert_ptr_nonnull(f);
+	while ((c = getc(f)) != EOF)
+		n += c == '\n';
+	fclose(f);
+	return n;
+}
+
+START_TEST(many_nodes_need_the_memory_and_the_lines_of_a_few)
+{
+	struct conf *c = conf_default();
+	char *paths[MANY], *log, *json, *error = NULL;
+	struct profile *p;
+	size_t bad;
+	long before, one;
+
+	for (uint32_t i = 0; i < MANY; i++) {
+		char *path = xasprintf("%s/app_n%03u.vfp", folder, i);
+
+		p = wide_profile(i);
+		ck_assert_int_eq(vfp_write(p, path), 0);
+		profile_free(p);
+		paths[i] = path;
+	}
+	one = STACKS * (long)(sizeof(struct profile_stack) + 32) / 1024;
+	before = peak_kib();
+	p = collate_read(paths, MANY, &bad, NULL, NULL);
+	ck_assert_uint_eq(bad, 0);
+	ck_assert_uint_eq(p->n_agents, MANY);
+#if !defined(__SANITIZE_ADDRESS__)
+	ck_assert_int_lt(peak_kib() - before, one * MANY / 3);
+#endif
+	for (size_t i = 0; i < p->n_stacks; i++)
+		ck_assert_uint_eq(p->stacks[i].hash, i);
+	p->n_stacks = p->n_names = 1;
+	ck_assert_int_eq(output_summary(p, c, folder, "app", &error), 0);
+	p->n_stacks = p->n_names = STACKS;
+	log = xasprintf("%s/app_all.log", folder);
+	json = xasprintf("%s/app_all.json", folder);
+	ck_assert_uint_lt(lines_of(log), 300); /* two tables with a line per node */
+	unlink(log);
+	unlink(json);
+	free(log);
+	free(json);
+	profile_free(p);
+	conf_free(c);
+	unlink_all(paths, MANY);
+	(void)one;
+	(void)before;
+}
+END_TEST
+
+/* Of `ranks` ranks from first on: messages to all of `world`. */
+static struct profile *all_to_all(uint32_t first, uint32_t ranks, uint32_t world)
+{
+	struct profile *p = profile_new();
+	size_t n = 0;
+
+	p->pairs = xcalloc(2 * (size_t)ranks * world, sizeof(*p->pairs));
+	p->world_size = world;
+	p->ranks = ranks;
+	for (uint32_t from = 0; from < world; from++)
+		for (uint32_t to = 0; to < world; to++) {
+			const bool sends = from - first < ranks, receives = to - first < ranks;
+
+			if (!sends && !receives)
+				continue;
+			p->pairs[n++] = (struct profile_pair){.from = from,
+				.to = to,
+				.sends = sends,
+				.bytes_sent = sends ? 8 : 0,
+				.receives = receives,
+				.bytes_received = receives ? 8 : 0};
+		}
+	p->n_pairs = n;
+	return p;
+}
+
+#define WORLD 2048 /* 4 million pairs, twice of what is kept */
+
+START_TEST(pairs_of_ranks_are_bounded)
+{
+	struct profile *p = all_to_all(0, WORLD / 2, WORLD), *q, *other;
+	uint64_t sends = 0, receives = 0;
+
+	ck_assert_uint_gt(p->n_pairs, PROFILE_PAIRS_MAX);
+	assert_valid(p);
+	p = profile_merge(p, all_to_all(WORLD / 2, WORLD / 2, WORLD));
+	assert_valid(p);
+	ck_assert_uint_eq(p->pair_ranks, 2);
+	ck_assert_uint_eq(p->n_pairs, WORLD / 2 * WORLD / 2);
+	for (size_t i = 0; i < p->n_pairs; i++) {
+		ck_assert(p->pairs[i].from % 2 == 0 && p->pairs[i].to % 2 == 0);
+		sends += p->pairs[i].sends;
+		receives += p->pairs[i].receives;
+	}
+	ck_assert_uint_eq(sends, (uint64_t)WORLD * WORLD);
+	ck_assert_uint_eq(receives, (uint64_t)WORLD * WORLD);
+	/* one that is rank by rank, and one of larger groups */
+	q = all_to_all(0, 1, 8);
+	other = all_to_all(0, 8, 8);
+	profile_pairs_fold(other, 4);
+	assert_valid(other);
+	ck_assert_uint_eq(other->n_pairs, 4);
+	q = profile_merge(q, other);
+	assert_valid(q);
+	ck_assert_uint_eq(q->pair_ranks, 4);
+	ck_assert_uint_eq(q->pairs[0].sends, 4 + 16);
+	p = profile_merge(q, p);
+	ck_assert_uint_eq(p->pair_ranks, 4);
+	profile_free(p);
+}
+END_TEST
+
+START_TEST(groups_do_not_depend_on_the_tree)
+{
+	struct dice d = {.state = 77 + _i};
+	struct profile *at[3], *left, *right;
+
+	for (uint32_t i = 0; i < 3; i++) {
+		at[i] = random_profile(&d, i, 10, UINT64_MAX);
+		assert_valid(at[i]);
+	}
+	left = profile_merge(
+		profile_merge(profile_copy(at[0]), profile_copy(at[1])), profile_copy(at[2]));
+	profile_pairs_limit(left, 60);
+	for (uint32_t i = 0; i < 3; i++)
+		profile_pairs_limit(at[i], 60);
+	right = profile_merge(at[1], at[2]);
+	profile_pairs_limit(right, 60);
+	right = profile_merge(at[0], right);
+	profile_pairs_limit(right, 60);
+	ck_assert_uint_gt(left->pair_ranks, 1);
+	assert_valid(left);
+	assert_same(left, right);
+	profile_free(left);
+	profile_free(right);
+}
+END_TEST
+
+#define PIECES 1500
+
+/* As they come to agent 0 when those between are dead; number 700 is missing. */
+START_TEST(pieces_of_very_many_nodes)
+{
+	struct pieces p = {0};
+	clock_t begin;
+
+	for (uint32_t i = PIECES; i-- > 0;) {
+		struct profile *one = profile_new();
+
+		one->n_agents = 1;
+		one->agents = xcalloc(1, sizeof(*one->agents));
+		one->agents[0].host = xasprintf("n%05u", i);
+		one->ranks = one->unranked = 1;
+		if (i != 700)
+			pieces_add(&p, i, i + 1, one);
+		else
+			profile_free(one);
+	}
+	pieces_add(&p, 3, 5, wide_profile(3)); /* the larger one stays */
+	begin = clock();
+	pieces_join(&p);
+	printf("# %d pieces joined in %.3f s\n", PIECES,
+		(double)(clock() - begin) / CLOCKS_PER_SEC);
+	ck_assert_uint_eq(p.n, 2);
+	ck_assert_uint_eq(p.at[0].first, 0);
+	ck_assert_uint_eq(p.at[0].end, 700);
+	ck_assert_uint_eq(p.at[1].end, PIECES);
+	ck_assert_uint_eq(p.at[0].profile->n_agents, 699);
+	ck_assert_uint_eq(p.at[1].profile->n_agents, PIECES - 701);
+	ck_assert_uint_eq(p.at[1].profile->unranked, PIECES - 701);
+	assert_valid(p.at[0].profile);
+	pieces_free(&p);
+}
+END_TEST
+
+START_TEST(groups_are_checked)
+{
+	struct profile *p = all_to_all(0, 2, 2);
+
+	p->pair_ranks = 2;
+	ck_assert_ptr_nonnull(profile_valid(p));
+	p->pair_ranks = 3;
+	ck_assert_ptr_nonnull(profile_valid(p));
+	p->pair_ranks = 1u << 31;
+	ck_assert_ptr_nonnull(profile_valid(p));
+	p->pair_ranks = 1;
+	assert_valid(p);
+	profile_free(p);
+}
+END_TEST
+
+int main(void)
+{
+	Suite *s = suite_create("collate");
+	TCase *t = tcase_create("collate");
+	int failed;
+
+	if (!mkdtemp(folder))
+		return 1;
+	tcase_set_timeout(t, 60);
+	tcase_add_loop_test(t, names_of_files_do_not_matter, 0, 3);
+	tcase_add_test(t, many_nodes_need_the_memory_and_the_lines_of_a_few);
+	tcase_add_test(t, pairs_of_ranks_are_bounded);
+	tcase_add_loop_test(t, groups_do_not_depend_on_the_tree, 0, 6);
+	tcase_add_test(t, groups_are_checked);
+	tcase_add_test(t, pieces_of_very_many_nodes);
+	suite_add_tcase(s, t);
+	failed = run_suite(s);
+	rmdir(folder);
+	return failed;
+}

@@ -1,0 +1,432 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* A profile comes back from its bytes as it was; bad bytes give a sentence. */
+#include "nodeagent/profile/vfp.h"
+
+#include <check.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "conf/conf.h"
+#include "nodeagent/profile/profile.h"
+#include "nodeagent/agent/roles/agent.h"
+#include "nodeagent/agent/salvage.h"
+#include "nodeagent/profile/vfp-format.h"
+#include "t/unit/profile/random-profile.h"
+#include "t/lib/suite.h"
+
+static unsigned char *encoded(uint32_t stacks, size_t *bytes)
+{
+	struct dice d = {.state = 7};
+	struct profile *p = random_profile(&d, 3, stacks, UINT64_MAX);
+	unsigned char *buf;
+
+	ck_assert_int_eq(vfp_encode(p, &buf, bytes), 0);
+	profile_free(p);
+	return buf;
+}
+
+/* As an attacker would: the checksum is right whatever the content. */
+static void sign(unsigned char *buf, size_t bytes)
+{
+	uint64_t sum = vfp_checksum(buf, bytes);
+
+	memcpy(buf + offsetof(struct vfp_header, checksum), &sum, sizeof(sum));
+}
+
+static void expect_error(const unsigned char *buf, size_t bytes, const char *part)
+{
+	char *error;
+	struct profile *p = vfp_decode(buf, bytes, &error);
+
+	ck_assert_ptr_null(p);
+	ck_assert_ptr_nonnull(error);
+	ck_assert_msg(strstr(error, part), "\"%s\" without \"%s\"", error, part);
+	free(error);
+}
+
+/* A profile or a sentence, never both, never neither. */
+static void expect_no_harm(const unsigned char *buf, size_t bytes)
+{
+	char *error;
+	struct profile *p = vfp_decode(buf, bytes, &error);
+
+	ck_assert(!p != !error);
+	profile_free(p);
+	free(error);
+}
+
+START_TEST(round_trip)
+{
+	size_t m, n;
+	unsigned char *x = encoded(_i * 20, &m), *y;
+	char *error;
+	struct profile *p = vfp_decode(x, m, &error);
+
+	ck_assert_msg(!error, "%s", error);
+	ck_assert_int_eq(vfp_encode(p, &y, &n), 0);
+	ck_assert_uint_eq(m, n);
+	ck_assert_mem_eq(x, y, n);
+	profile_free(p);
+	free(x);
+	free(y);
+}
+END_TEST
+
+START_TEST(round_trip_of_an_empty_profile)
+{
+	struct profile *p = profile_new();
+	unsigned char *buf;
+	size_t bytes;
+	char *error;
+
+	ck_assert_int_eq(vfp_encode(p, &buf, &bytes), 0);
+	profile_free(p);
+	p = vfp_decode(buf, bytes, &error);
+	ck_assert_ptr_nonnull(p);
+	ck_assert_ptr_null(p->application);
+	profile_free(p);
+	free(buf);
+}
+END_TEST
+
+START_TEST(cut_at_every_length)
+{
+	size_t bytes;
+	unsigned char *buf = encoded(6, &bytes);
+
+	for (size_t n = 0; n < bytes; n++) {
+		/* a copy of just that size, so that reading beyond it is found */
+		unsigned char *part = malloc(n + !n);
+
+		memcpy(part, buf, n);
+		expect_error(part, n, "cut short");
+		if (n >= sizeof(struct vfp_header)) {
+			uint64_t said = n;
+
+			memcpy(part + offsetof(struct vfp_header, bytes), &said, 8);
+			expect_error(part, n, "checksum");
+			sign(part, n);
+			expect_error(part, n, "damaged");
+		}
+		free(part);
+	}
+	free(buf);
+}
+END_TEST
+
+START_TEST(every_flipped_bit_is_noticed)
+{
+	size_t bytes;
+	unsigned char *buf = encoded(4, &bytes);
+
+	for (size_t bit = 0; bit < 8 * bytes; bit++) {
+		buf[bit / 8] ^= 1 << bit % 8;
+		expect_error(buf, bytes, "");
+		buf[bit / 8] ^= 1 << bit % 8;
+	}
+	free(buf);
+}
+END_TEST
+
+START_TEST(flipped_bits_with_a_right_checksum_do_no_harm)
+{
+	size_t bytes;
+	unsigned char *buf = encoded(6, &bytes);
+
+	for (size_t bit = 0; bit < 8 * bytes; bit++) {
+		buf[bit / 8] ^= 1 << bit % 8;
+		sign(buf, bytes);
+		expect_no_harm(buf, bytes);
+		buf[bit / 8] ^= 1 << bit % 8;
+	}
+	free(buf);
+}
+END_TEST
+
+START_TEST(absurd_words_with_a_right_checksum_do_no_harm)
+{
+	static const uint64_t absurd[] = {0, 1, 7, 8, UINT32_MAX, UINT32_MAX + 1ull, INT64_MAX,
+		UINT64_MAX, UINT64_MAX - 7, 1ull << 61};
+	size_t bytes;
+	unsigned char *buf = encoded(6, &bytes);
+
+	for (size_t at = 8; at < bytes; at += 8) {
+		uint64_t saved;
+
+		memcpy(&saved, buf + at, 8);
+		for (size_t i = 0; i < ARRAY_SIZE(absurd); i++) {
+			memcpy(buf + at, &absurd[i], 8);
+			sign(buf, bytes);
+			expect_no_harm(buf, bytes);
+		}
+		memcpy(buf + at, &saved, 8);
+	}
+	free(buf);
+}
+END_TEST
+
+START_TEST(stacks_that_call_each_other_are_refused)
+{
+	struct profile *p = profile_new();
+	uint32_t root = add_stack(p, PROFILE_NONE, "init", UINT64_MAX);
+	uint32_t a = add_stack(p, root, "a", UINT64_MAX), b = add_stack(p, a, "b", UINT64_MAX);
+	unsigned char *buf;
+	size_t bytes;
+
+	p->stacks[a].parent = b;
+	ck_assert_int_eq(vfp_encode(p, &buf, &bytes), 0);
+	expect_error(buf, bytes, "P2: a stack is its own caller");
+	free(buf);
+	profile_free(p);
+}
+END_TEST
+
+static void wrong_stack(struct profile *p)
+{
+	ADD_ELEMENT(p, messages)->stack = 1;
+}
+
+static void stack_twice(struct profile *p)
+{
+	ADD_ELEMENT(p, messages);
+	ADD_ELEMENT(p, messages);
+}
+
+static void unsorted_pairs(struct profile *p)
+{
+	ADD_ELEMENT(p, pairs)->to = 1;
+	ADD_ELEMENT(p, pairs);
+}
+
+static void rank_of_nobody(struct profile *p)
+{
+	ADD_ELEMENT(p, pairs)->to = PROFILE_UNRANKED;
+}
+
+static void overlapping_places(struct profile *p)
+{
+	ADD_ELEMENT(p, rank_ranges)->host = xstrdup("a");
+	p->rank_ranges[0].last = 5;
+	*ADD_ELEMENT(p, rank_ranges) = (struct profile_rank_range){5, 6, xstrdup("b")};
+}
+
+static void place_of_all(struct profile *p)
+{
+	*ADD_ELEMENT(p, rank_ranges) = (struct profile_rank_range){0, UINT32_MAX, xstrdup("a")};
+}
+
+static void endless_size(struct profile *p)
+{
+	ADD_ELEMENT(p, sizes)->log2 = 65;
+}
+
+static void file_without_name(struct profile *p)
+{
+	ADD_ELEMENT(p, files);
+}
+
+static void program_with_a_path(struct profile *p)
+{
+	p->application = xstrdup("../escaped");
+}
+
+static const struct {
+	void (*spoil)(struct profile *p);
+	const char *error;
+} spoilers[] = {
+	{wrong_stack, "a stack that is not in the profile"},
+	{stack_twice, "P5"},
+	{unsorted_pairs, "P5"},
+	{rank_of_nobody, "a message's rank is not in the profile"},
+	{overlapping_places, "the places overlap"},
+	{place_of_all, "a place is no range of ranks"},
+	{endless_size, "larger than 2^64"},
+	{file_without_name, "a text is missing"},
+	{program_with_a_path, "the application's name is a path"},
+};
+
+START_TEST(communication_that_contradicts_itself_is_refused)
+{
+	struct profile *p = profile_new();
+	unsigned char *buf;
+	size_t bytes;
+
+	add_stack(p, PROFILE_NONE, "init", UINT64_MAX);
+	spoilers[_i].spoil(p);
+	ck_assert_ptr_nonnull(profile_valid(p));
+	ck_assert_int_eq(vfp_encode(p, &buf, &bytes), 0);
+	expect_error(buf, bytes, spoilers[_i].error);
+	free(buf);
+	profile_free(p);
+}
+END_TEST
+
+static const struct {
+	size_t at;
+	uint64_t value;
+	const char *error;
+} headers[] = {
+	{offsetof(struct vfp_header, magic), 0, "not a node profile"},
+	{offsetof(struct vfp_header, version), 99, "format version 99"},
+	{offsetof(struct vfp_header, byte_order), 0x0807060504030201, "another byte order"},
+	{offsetof(struct vfp_header, bytes), 100, "too long"},
+	{offsetof(struct vfp_header, bytes), 1ull << 60, "cut short"},
+	{offsetof(struct vfp_header, n_sections), UINT64_MAX, "a section is missing"},
+	{offsetof(struct vfp_header, n_sections), 0, "no section job"},
+};
+
+START_TEST(bad_headers_are_named)
+{
+	size_t bytes;
+	unsigned char *buf = encoded(3, &bytes);
+
+	memcpy(buf + headers[_i].at, &headers[_i].value, 8);
+	sign(buf, bytes);
+	expect_error(buf, bytes, headers[_i].error);
+	free(buf);
+}
+END_TEST
+
+START_TEST(a_clock_gone_wrong_is_still_readable)
+{
+	struct profile *p = profile_new();
+	unsigned char *buf;
+	size_t bytes;
+	char *error;
+
+	p->runtime_s = -1.0 / 0.0;
+	ck_assert_int_eq(vfp_encode(p, &buf, &bytes), 0);
+	profile_free(p);
+	p = vfp_decode(buf, bytes, &error);
+	ck_assert_ptr_nonnull(p);
+	ck_assert(p->runtime_s == 0);
+	profile_free(p);
+	free(buf);
+}
+END_TEST
+
+static const struct {
+	const char *name, *base;
+} bases[] = {
+	{"a.out", "a.out"},
+	{"two words", "two words"},
+	{"", "unknown"},
+	{"..", "_."},
+	{".hidden", "_hidden"},
+	{"../escaped", "_._escaped"},
+	{"/etc/passwd", "_etc_passwd"},
+	{"red\033[31m\n\177", "red_[31m__"},
+	{"gr\xc3\xbc\xc3\x9f", "gr\xc3\xbc\xc3\x9f"},
+};
+
+START_TEST(names_of_files)
+{
+	char *base = file_base(bases[_i].name), longer[5000];
+
+	ck_assert_str_eq(base, bases[_i].base);
+	free(base);
+	memset(longer, 'x', sizeof(longer));
+	longer[sizeof(longer) - 1] = '\0';
+	base = file_base(longer);
+	ck_assert_uint_lt(strlen(base), 255);
+	free(base);
+}
+END_TEST
+
+START_TEST(files)
+{
+	char dir[] = "/tmp/vftr-u-vfp-XXXXXX", *path, *error;
+	struct dice d = {.state = 1};
+	struct profile *p = random_profile(&d, 0, 30, UINT64_MAX), *q;
+
+	ck_assert_ptr_nonnull(mkdtemp(dir));
+	path = xasprintf("%s/app_node0.vfp", dir);
+	ck_assert_int_eq(vfp_write(p, path), 0);
+	q = vfp_read(path, &error);
+	ck_assert_ptr_nonnull(q);
+	ck_assert_uint_eq(q->n_stacks, p->n_stacks);
+	profile_free(q);
+	ck_assert_int_eq(truncate(path, 300), 0);
+	ck_assert_ptr_null(vfp_read(path, &error));
+	ck_assert_int_eq(strncmp(error, path, strlen(path)), 0);
+	ck_assert_ptr_nonnull(strstr(error, "cut short"));
+	free(error);
+	unlink(path);
+	ck_assert_ptr_null(vfp_read(path, &error));
+	ck_assert_ptr_nonnull(strstr(error, "No such file"));
+	free(error);
+	ck_assert_int_eq(mkfifo(path, 0600), 0);
+	ck_assert_ptr_null(vfp_read(path, &error));
+	ck_assert_ptr_nonnull(strstr(error, "not a regular file"));
+	free(error);
+	alarm(10); /* who waits for a writer is ended */
+	ck_assert_uint_eq(vfp_run(path), 0);
+	alarm(0);
+	unlink(path);
+	rmdir(dir);
+	ck_assert_int_lt(vfp_write(p, path), 0);
+	profile_free(p);
+	free(path);
+}
+END_TEST
+
+/* In the place of a summary somebody has put what is none: a new one is made. */
+START_TEST(planted_summary)
+{
+	char dir[] = "/tmp/vftr-u-vfp-XXXXXX", *path, *summary;
+	struct dice d = {.state = 1};
+	struct profile *p = random_profile(&d, 0, 30, UINT64_MAX);
+	struct conf *c = conf_default();
+	const struct agent a = {
+		.host = {.conf = c, .output_directory = dir, .run = 7}, .quiet = true};
+	struct stat st;
+
+	ck_assert_ptr_nonnull(mkdtemp(dir));
+	path = xasprintf("%s/app_node0.vfp", dir);
+	summary = xasprintf("%s/app_all.json", dir);
+	p->run = 7;
+	ck_assert_int_eq(vfp_write(p, path), 0);
+	ck_assert_int_eq(mkfifo(summary, 0600), 0);
+	alarm(10);
+	salvage_summary(&a, "", false);
+	alarm(0);
+	ck_assert_int_eq(lstat(summary, &st), 0);
+	ck_assert(S_ISREG(st.st_mode) && st.st_size > 0);
+	unlink(summary);
+	unlink(path);
+	free(path);
+	path = xasprintf("%s/app_all.log", dir);
+	unlink(path);
+	ck_assert_int_eq(rmdir(dir), 0);
+	conf_free(c);
+	profile_free(p);
+	free(path);
+	free(summary);
+}
+END_TEST
+
+int main(void)
+{
+	Suite *s = suite_create("vfp");
+	TCase *t = tcase_create("vfp");
+
+	tcase_set_timeout(t, 60);
+	tcase_add_loop_test(t, round_trip, 0, 5);
+	tcase_add_test(t, round_trip_of_an_empty_profile);
+	tcase_add_test(t, cut_at_every_length);
+	tcase_add_test(t, every_flipped_bit_is_noticed);
+	tcase_add_test(t, flipped_bits_with_a_right_checksum_do_no_harm);
+	tcase_add_test(t, absurd_words_with_a_right_checksum_do_no_harm);
+	tcase_add_test(t, stacks_that_call_each_other_are_refused);
+	tcase_add_loop_test(
+		t, communication_that_contradicts_itself_is_refused, 0, ARRAY_SIZE(spoilers));
+	tcase_add_loop_test(t, names_of_files, 0, ARRAY_SIZE(bases));
+	tcase_add_loop_test(t, bad_headers_are_named, 0, ARRAY_SIZE(headers));
+	tcase_add_test(t, a_clock_gone_wrong_is_still_readable);
+	tcase_add_test(t, files);
+	tcase_add_test(t, planted_summary);
+	suite_add_tcase(s, t);
+	return run_suite(s);
+}
