@@ -242,17 +242,14 @@ PROVE ?= prove
 # Tests wait more than they compute; those that take longest begin first.
 PROVEFLAGS ?= -j$(shell expr $(JOBS) + 1)
 long_tests := $(wildcard t/*/t9201-*.sh t/*/t4101-*.sh t/*/t4105-*.sh)
-all_tests  = $(long_tests) $(filter-out $(long_tests),$(sort $(unit_tests)) $(sort $(tap_tests)))
+all_tests = $(long_tests) $(filter-out $(long_tests),$(sort $(unit_tests)) $(sort $(tap_tests)))
 skips    := $(O)/skipped
 failures := $(O)/failed
-prove = O=$(O) BUILD='$(abspath $(O))' SANITIZE='$(SANITIZE)' CK_TIMEOUT_MULTIPLIER=10 \
-	TEST_SKIPS='$(CURDIR)/$(skips)' TEST_FAILURES='$(CURDIR)/$(failures)' \
-	$(PROVE) -e 'sh t/lib/run-test' --timer $(PROVEFLAGS)
-# What was skipped, what failed, and why, is the last that is said; of more than 40 lines the names.
-run_tests = : >$(skips); : >$(failures); status=0; $(prove) $(all_tests) || status=$$?; \
-	sort $(skips); echo "$$(wc -l <$(skips)) skipped, each for the reason above"; \
-	awk 'NR <= 40 || !/^\t/' $(failures); echo "$$(grep -vc '^	' $(failures)) failed, as said above"; \
-	exit $$status
+# What fails beside others runs once more, alone: AGAIN=0 takes the first word for it (t/README).
+AGAIN ?= 1
+run_tests = O=$(O) BUILD='$(abspath $(O))' SANITIZE='$(SANITIZE)' CK_TIMEOUT_MULTIPLIER=10 \
+	AGAIN='$(AGAIN)' TEST_SKIPS='$(CURDIR)/$(skips)' TEST_FAILURES='$(CURDIR)/$(failures)' \
+	sh t/lib/run-tests "$(PROVE) -e 'sh t/lib/run-test' --timer" '$(PROVEFLAGS)' $(all_tests)
 
 .PHONY: deps deps-tests demo check check-long check-build bench count asan tsan help
 deps:
@@ -268,6 +265,7 @@ check: deps-tests
 	@$(MAKE) --no-print-directory -j$(JOBS) check-build
 	@$(run_tests)
 
+check-long: AGAIN = 0
 check-long: deps-tests
 	@$(MAKE) --no-print-directory -j$(JOBS) check-build $(fuzzers)
 	@export VFTR_LONG=1; $(run_tests)

@@ -12,6 +12,7 @@ S=$T/mpi/transparent
 # kernel, and would have none here
 OMPI_MCA_osc=pt2pt,sm
 export S OMPI_MCA_osc
+unset OMPI_MCA_btl # jobs that meet do so by TCP
 
 # MPICH spins; it gets all programs on as many ranks as this has CPUs for, and those
 # where more ranks matter on four.

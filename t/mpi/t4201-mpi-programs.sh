@@ -8,6 +8,7 @@ need_built "$AGENT"
 # What of Open MPI has windows wherever its processes may not read each other's memory.
 OMPI_MCA_osc=pt2pt,sm
 export OMPI_MCA_osc
+unset OMPI_MCA_btl # jobs that meet do so by TCP
 
 # mpi_behind FILE: which MPI an executable or shared object is linked with
 mpi_behind() {
