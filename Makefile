@@ -240,7 +240,7 @@ $(fuzzers): $(O)/%: %.c $(fuzz_obj)
 
 PROVE ?= prove
 # Tests wait more than they compute; those that take longest begin first.
-PROVEFLAGS ?= -j$(shell expr $(JOBS) + 1)
+PROVEFLAGS ?= -j$(shell expr $(JOBS) \* 2)
 long_tests := $(wildcard t/*/t9201-*.sh t/*/t4101-*.sh t/*/t4105-*.sh)
 all_tests = $(long_tests) $(filter-out $(long_tests),$(sort $(unit_tests)) $(sort $(tap_tests)))
 skips    := $(O)/skipped
