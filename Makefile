@@ -69,7 +69,7 @@ headers  := vftrace.h vftrace-session.h vftrace-dynamic.h
 links    := $(if $(MPIS),$(O)/lib/libvftrace-mpi.so)
 
 .PHONY: all
-all: $(libs) $(programs) $(links) $(addprefix $(O)/include/,$(headers)) $(module)
+all: $(libs) $(programs) $(links) $(addprefix $(O)/include/,$(headers)) $(module) $(O)/share/vftrace/gcc-c++.options
 
 $(O)/libhook/%.o: ALL_CFLAGS := $(HOOK_CFLAGS)
 $(hook_shm_obj): ALL_CFLAGS := $(HOOK_CFLAGS)
@@ -143,6 +143,10 @@ $(O)/include/%.h: libhook/%.h
 	@mkdir -p $(@D)
 	@cp $< $@
 
+$(O)/share/vftrace/%.options: packaging/%.options
+	@mkdir -p $(@D)
+	@cp $< $@
+
 -include mpi/mpi.mk
 include cupti/cupti.mk
 
@@ -168,7 +172,7 @@ install: all
 	$(if $(links),ln -sf libvftrace-$(firstword $(MPIS)).so $(DESTDIR)$(PREFIX)/lib/libvftrace-mpi.so)
 	install -m 644 $(addprefix libhook/,$(headers)) $(module) $(DESTDIR)$(PREFIX)/include
 	install -d $(DESTDIR)$(PREFIX)/share/vftrace
-	install -m 644 fortran/vftrace.f90 fortran/vftrace_session.f90 $(DESTDIR)$(PREFIX)/share/vftrace
+	install -m 644 fortran/vftrace.f90 fortran/vftrace_session.f90 packaging/gcc-c++.options $(DESTDIR)$(PREFIX)/share/vftrace
 	for n in $(pc_names); do sed "s|@NAME@|$$n|; s|@VERSION@|$(VERSION)|" packaging/vftrace.pc.in \
 		>$(DESTDIR)$(PREFIX)/lib/pkgconfig/$$n.pc || exit; done
 	install -d $(DESTDIR)$(CMAKEDIR)

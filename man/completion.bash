@@ -82,7 +82,7 @@ _vftr()
 		case $before in
 		--mpi) _vftr_words "openmpi mpich" "$word" ;;
 		--cc) COMPREPLY=($(compgen -c -- "$word")) ;;
-		*) _vftr_words "--cflags --fflags --libs --mpi --static --cc -h --help" "$word" ;;
+		*) _vftr_words "--cflags --cxxflags --fflags --libs --mpi --static --cc -h --help" "$word" ;;
 		esac
 		;;
 	esac

@@ -17,7 +17,11 @@ set(_vftrace_hooks
 	$<$<COMPILE_LANG_AND_ID:CXX,NVHPC,PGI>:-Minstrument=functions>
 	$<$<COMPILE_LANG_AND_ID:Fortran,NVHPC,PGI>:-Minstrument=functions>
 	$<$<AND:$<COMPILE_LANGUAGE:C>,$<NOT:$<C_COMPILER_ID:NVHPC,PGI>>>:-finstrument-functions>
-	$<$<AND:$<COMPILE_LANGUAGE:CXX>,$<NOT:$<CXX_COMPILER_ID:NVHPC,PGI>>>:-finstrument-functions>
+	$<$<COMPILE_LANG_AND_ID:CXX,GNU>:-finstrument-functions>
+	# a file: in it is a name with < that shells and generators would take for theirs
+	$<$<COMPILE_LANG_AND_ID:CXX,GNU>:@${_vftrace_prefix}/share/vftrace/gcc-c++.options>
+	$<$<COMPILE_LANG_AND_ID:CXX,Clang,AppleClang,IntelLLVM>:-finstrument-functions-after-inlining>
+	$<$<AND:$<COMPILE_LANGUAGE:CXX>,$<NOT:$<CXX_COMPILER_ID:NVHPC,PGI,GNU,Clang,AppleClang,IntelLLVM>>>:-finstrument-functions>
 	$<$<AND:$<COMPILE_LANGUAGE:Fortran>,$<NOT:$<Fortran_COMPILER_ID:NVHPC,PGI,LLVMFlang,Flang>>>:-finstrument-functions>)
 
 # NAME of the target, LIBRARY without lib and .so

@@ -15,15 +15,37 @@
 #include "nodeagent/tool/cmd.h"
 #include "nodeagent/base/util.h"
 
-enum { WANT_C = 1, WANT_FORTRAN = 2, WANT_LIBS = 4 };
+enum language { LANGUAGE_C, LANGUAGE_CXX, LANGUAGE_FORTRAN };
 
-/* How compilers are told to call the hooks: by what their command contains. */
+enum {
+	WANT_C = 1 << LANGUAGE_C,
+	WANT_CXX = 1 << LANGUAGE_CXX,
+	WANT_FORTRAN = 1 << LANGUAGE_FORTRAN,
+	WANT_COMPILE = WANT_C | WANT_CXX | WANT_FORTRAN,
+	WANT_LIBS = 8
+};
+
+/*
+ * gcc calls the hooks of inlined functions, too: in C++ those of the standard library and of
+ * lambdas would be most of the calls. GCC_CXX, a file of options, leaves them out.
+ * clang calls only those of functions that are left when all is inlined.
+ */
+#define HOOKS	      "-finstrument-functions"
+#define HOOKS_GCC_CXX HOOKS " @"
+#define GCC_CXX	      "share/vftrace/gcc-c++.options" /* below the prefix */
+#define HOOKS_INLINED HOOKS "-after-inlining"
+#define HOOKS_NVIDIA  "-Minstrument=functions"
+
+/* How compilers are told to call the hooks, by what their command contains. */
 static const struct {
-	const char *part, *option; /* option NULL: it cannot */
+	const char *part;
+	const char *options[LANGUAGE_FORTRAN + 1]; /* by language; NULL: it cannot */
 } compilers[] = {
-	{"flang", NULL}, {"nvc", "-Minstrument=functions"}, {"nvfortran", "-Minstrument=functions"},
-	{"pgcc", "-Minstrument=functions"}, {"pgfortran", "-Minstrument=functions"},
-	{"", "-finstrument-functions"}, /* gcc, clang, icx, ifx, nfort, ... */
+	{"clang", {HOOKS, HOOKS_INLINED, NULL}}, {"icpx", {HOOKS, HOOKS_INLINED, NULL}},
+	{"flang", {NULL, NULL, NULL}}, {"nvc", {HOOKS_NVIDIA, HOOKS_NVIDIA, NULL}},
+	{"nvfortran", {NULL, NULL, HOOKS_NVIDIA}}, {"pgcc", {HOOKS_NVIDIA, NULL, NULL}},
+	{"pgfortran", {NULL, NULL, HOOKS_NVIDIA}},
+	{"", {HOOKS, HOOKS_GCC_CXX, HOOKS}}, /* gcc, icx, ifx, nfort, ... */
 };
 
 /* Where the linker, the loader and the compiler look without being told. */
@@ -44,8 +66,9 @@ static void usage(FILE *f)
 {
 	fprintf(f, "usage: vftr flags [OPTIONS]\n\n"
 		   "Prints what to add when compiling and linking a program to be traced.\n"
-		   "Without one of the first three options: all, as lines of a makefile.\n\n"
-		   "  --cflags        for compiling C and C++\n"
+		   "Without one of the first four options: all, as lines of a makefile.\n\n"
+		   "  --cflags        for compiling C\n"
+		   "  --cxxflags      for compiling C++, without the standard library\n"
 		   "  --fflags        for compiling Fortran\n"
 		   "  --libs          for linking\n"
 		   "  --mpi MPI       the program uses this MPI: openmpi or mpich\n"
@@ -115,27 +138,34 @@ static void put_path(FILE *f, const char *before, const char *path)
 	}
 }
 
-static const char *hook_option(const struct request *r)
+static const char *hook_option(const struct request *r, enum language l)
 {
 	const char *name = r->compiler ? basename(r->compiler) : "";
 	size_t i = 0;
 
 	while (!strstr(name, compilers[i].part))
 		i++;
-	return compilers[i].option;
+	return compilers[i].options[l];
 }
 
-/* Words, each with a blank before it. */
-static void put_compile(const struct request *r, FILE *f)
+/* Words, each with a blank before it. Of several languages the last has all that is needed. */
+static void put_compile(const struct request *r, unsigned languages, FILE *f)
 {
-	const char *option = hook_option(r);
+	const char *option = NULL;
 
+	for (enum language l = LANGUAGE_C; l <= LANGUAGE_FORTRAN; l++)
+		if (languages & 1u << l && hook_option(r, l))
+			option = hook_option(r, l);
 	if (strcmp(r->prefix, "/usr")) {
 		put_path(f, " -I", r->prefix);
 		fputs("/include", f);
 	}
 	if (option)
 		fprintf(f, " %s", option);
+	if (option && option[strlen(option) - 1] == '@') {
+		put_path(f, "", r->prefix);
+		fputs("/" GCC_CXX, f);
+	}
 }
 
 static void put_libs(const struct request *r, FILE *f)
@@ -154,8 +184,8 @@ static void put_libs(const struct request *r, FILE *f)
 		r->mpi ? "-" : "", r->mpi ? r->mpi : "");
 }
 
-/* One line of a makefile, or without a name the words alone. */
-static void print_line(const struct request *r, const char *name, bool compile, bool libs)
+/* What is wanted as one line of a makefile, or without a name the words alone. */
+static void print_line(const struct request *r, const char *name, unsigned wanted)
 {
 	char *words = NULL;
 	size_t bytes;
@@ -163,9 +193,9 @@ static void print_line(const struct request *r, const char *name, bool compile, 
 
 	if (!f)
 		die(1, "out of memory");
-	if (compile)
-		put_compile(r, f);
-	if (libs)
+	if (wanted & WANT_COMPILE)
+		put_compile(r, wanted, f);
+	if (wanted & WANT_LIBS)
 		put_libs(r, f);
 	if (fclose(f))
 		die(1, "out of memory");
@@ -179,13 +209,13 @@ static void print_line(const struct request *r, const char *name, bool compile, 
 static void print_flags(const struct request *r)
 {
 	if (r->wanted) {
-		print_line(r, NULL, r->wanted & (WANT_C | WANT_FORTRAN), r->wanted & WANT_LIBS);
+		print_line(r, NULL, r->wanted);
 		return;
 	}
-	print_line(r, "CFLAGS", true, false);
-	print_line(r, "CXXFLAGS", true, false);
-	print_line(r, "FFLAGS", true, false);
-	print_line(r, "LDLIBS", false, true);
+	print_line(r, "CFLAGS", WANT_C);
+	print_line(r, "CXXFLAGS", WANT_CXX);
+	print_line(r, "FFLAGS", WANT_FORTRAN);
+	print_line(r, "LDLIBS", WANT_LIBS);
 }
 
 static char *library_name(const struct request *r)
@@ -209,6 +239,17 @@ static bool look_around(struct request *r)
 	return r->lib;
 }
 
+/* True if the compiler cannot instrument a language that is asked for, or any of them. */
+static bool lacks_hooks(const struct request *r)
+{
+	unsigned asked = r->wanted & WANT_COMPILE, lacking = 0;
+
+	for (enum language l = LANGUAGE_C; l <= LANGUAGE_FORTRAN; l++)
+		if (!hook_option(r, l))
+			lacking |= 1u << l;
+	return r->wanted ? asked & lacking : lacking == WANT_COMPILE;
+}
+
 /* False: said why. */
 static bool is_sensible(const struct request *r)
 {
@@ -223,7 +264,7 @@ static bool is_sensible(const struct request *r)
 			 "MPI dynamically");
 		return false;
 	}
-	if (!hook_option(r))
+	if (lacks_hooks(r))
 		complain("%s cannot instrument functions: only regions, MPI and OpenMP will be "
 			 "traced",
 			r->compiler);
@@ -234,6 +275,7 @@ static bool read_options(int argc, char **argv, struct request *r, int *status)
 {
 	static const struct option options[] = {
 		{"cflags", no_argument, NULL, 'c'},
+		{"cxxflags", no_argument, NULL, 'x'},
 		{"fflags", no_argument, NULL, 'f'},
 		{"libs", no_argument, NULL, 'l'},
 		{"mpi", required_argument, NULL, 'm'},
@@ -251,6 +293,9 @@ static bool read_options(int argc, char **argv, struct request *r, int *status)
 		switch (c) {
 		case 'c':
 			r->wanted |= WANT_C;
+			break;
+		case 'x':
+			r->wanted |= WANT_CXX;
 			break;
 		case 'f':
 			r->wanted |= WANT_FORTRAN;

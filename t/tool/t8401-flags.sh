@@ -72,6 +72,34 @@ test_if 'command -v clang' 'no clang' 'clang' '
 	traced -q -- ./clang-count counts >out
 	[ -s clang-count_all.json ]'
 
+# own_calls JSON: no function of the standard library and no lambda is in it; all calls
+own_calls() {
+	json "$1" ".stacks[].function" | grep -E "^_Z(N?K?St|N9__gnu|.*UlR)" && return 1
+	json "$1" "[.stacks[].calls] | add"
+}
+
+test_expect 'C++ by gcc: the program without the standard library and without lambdas' '
+	g++ -O2 "$T/tool/app-stl.cpp" -o stl $("$VFTR" flags --cxxflags --libs)
+	is 40200 "$(traced -q -- ./stl 1000)"
+	calls=$(own_calls stl_all.json)
+	echo "$calls calls"
+	[ "$calls" -gt 8000 ] && [ "$calls" -lt 12000 ]
+	is 2000 "$(json stl_all.json "[.stacks[] | select(.function | test(\"4sortEv\")).calls] | add")"'
+
+test_if 'command -v clang++' 'no clang' 'C++ by clang: what is left when all is inlined' '
+	clang++ -O2 "$T/tool/app-stl.cpp" -o stl-clang $("$VFTR" flags --cc clang++ --cxxflags --libs)
+	is 40200 "$(traced -q -- ./stl-clang 1000)"
+	calls=$(json stl-clang_all.json "[.stacks[].calls] | add")
+	echo "$calls calls"
+	[ "$calls" -gt 2000 ] && [ "$calls" -lt 80000 ]'
+
+test_expect 'C++ in a makefile: by the shell, and by lines' '
+	printf "stl-make:\n\tg++ -O1 %s -o \$@ \$(shell \"%s\" flags --cxxflags --libs)\n" \
+		"$T/tool/app-stl.cpp" "$VFTR" >Makefile
+	env -u MAKEFLAGS make -s stl-make
+	is 40200 "$(traced -q -- ./stl-make 1000)"
+	own_calls stl-make_all.json'
+
 test_expect '--static: a program linked with -static' '
 	gcc -O1 $("$VFTR" flags --cflags) -static -o static "$T/hook/app-static.c" \
 		$("$VFTR" flags --libs --static)
@@ -143,6 +171,16 @@ test_if 'command -v cmake' 'no cmake' 'CMake: find_package(vftrace), in the move
 	profiled build/example
 	readelf -d build/example | grep -q "in stalled/lib"'
 
+test_if 'command -v cmake' 'no cmake' 'CMake: C++ without the standard library' '
+	mkdir cmake-cxx
+	printf "%s\n" "cmake_minimum_required(VERSION 3.15)" "project(x CXX)" \
+		"find_package(vftrace REQUIRED)" "add_executable(stl-cmake $T/tool/app-stl.cpp)" \
+		"target_link_libraries(stl-cmake vftrace::vftrace)" >cmake-cxx/CMakeLists.txt
+	cmake -S cmake-cxx -B cmake-cxx -DCMAKE_PREFIX_PATH="$ROOT" -DCMAKE_CXX_COMPILER=g++ >said 2>&1 &&
+		env -u MAKEFLAGS cmake --build cmake-cxx >>said 2>&1 || { cat said; exit 1; }
+	traced -q -- cmake-cxx/stl-cmake 100
+	own_calls stl-cmake_all.json'
+
 test_if 'command -v cmake' 'no cmake' 'CMake: the API alone; a version that is too old, an MPI that is not there' '
 	cd cmake-build
 	cmake -S cmake -B plain -DTRACED=OFF -DCMAKE_PREFIX_PATH="$ROOT" >said 2>&1
@@ -187,6 +225,10 @@ test_expect 'pkg-config: versions, flags and folders; one file for each MPI' '
 		-Wl,-rpath,"$(pkg-config --variable=libdir vftrace)"
 	traced -q -- ./pc counts >out
 	[ -s pc_all.json ]
+	g++ -O1 "$T/tool/app-stl.cpp" -o pcxx $(pkg-config --variable=cxxflags vftrace) \
+		$(pkg-config --libs vftrace) -Wl,-rpath,"$(pkg-config --variable=libdir vftrace)"
+	traced -q -- ./pcxx 100
+	own_calls pcxx_all.json
 	for mpi in $(mpi_list) $([ -z "$(mpi_list)" ] || echo mpi); do
 		pkg-config --libs vftrace-$mpi | grep -q -e "-lvftrace-$mpi"
 	done'
