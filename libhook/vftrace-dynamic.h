@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * vftrace-session.h without a dependency: a program that includes this file instead is
- * built and runs without libvftrace, and then each call returns VFTRACE_NO_AGENT. The
+ * built and runs without libvftrace. Without it each call returns VFTRACE_NO_AGENT;
+ * vftrace_enabled(), vftrace_round() and vftrace_time() return 0. The
  * library is found if it was there before main, linked or preloaded (vftr-node-agent
  * --preload), or when vftrace_load() has loaded it. For C and C++; link with -ldl where
  * the C library is older than glibc 2.34.
@@ -57,7 +58,7 @@
 #define VFTRACE_DYNAMIC_NUMBER(name) VFTRACE_AT_##name,
 enum vftrace_dynamic_number { VFTRACE_DYNAMIC_NAMES(VFTRACE_DYNAMIC_NUMBER) VFTRACE_AT_END };
 
-/* The functions, one table for all files of a program; NULL: there is no library. */
+/* The library's functions, one table for all files of a program; NULL: not found. */
 __attribute__((weak, visibility("hidden"))) void *vftrace_dynamic[VFTRACE_AT_END];
 
 __attribute__((constructor, unused)) static void vftrace_find_all(void)
@@ -73,8 +74,9 @@ __attribute__((constructor, unused)) static void vftrace_find_all(void)
 }
 
 /*
- * Loads libvftrace from `path`, or NULL: from where libraries are looked for. To be called
- * while no other thread uses what is here. VFTRACE_OK, or VFTRACE_NO_AGENT.
+ * Loads libvftrace from `path`; NULL: from where the loader looks for libraries. Call it while
+ * no other thread calls a function of this file. Returns VFTRACE_OK, or VFTRACE_NO_AGENT if
+ * the library cannot be loaded.
  */
 static inline int vftrace_load(const char *path)
 {

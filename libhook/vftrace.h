@@ -2,8 +2,9 @@
 /*
  * Public interface of libvftrace, for C and C++. See vftrace(3).
  *
- * Every call may be made by any thread at any time, also before main, after
- * MPI_Finalize, and when tracing is off: then nothing happens.
+ * Any thread may make any call at any time, also before main and after MPI_Finalize. A
+ * call does nothing when tracing is off. In a signal handler only the calls for regions
+ * may be made, with names that the process has used before. errno is kept.
  */
 #ifndef VFTRACE_H
 #define VFTRACE_H
@@ -13,33 +14,36 @@ extern "C" {
 #endif
 
 /*
- * A named region below the function or region that is open. Regions are told
- * apart by name and caller; a name of more than 1023 bytes is cut. An end
- * without a begin is ignored; a region without an end ends when the function
- * around it returns. The logs count both.
+ * Begin and end a named region, below the function or region that is open on the
+ * calling thread. Regions are told apart by name and caller. The name is copied and
+ * cut after 1023 bytes; NULL is ignored. An end without a begin is ignored; a region
+ * without an end ends when the function around it returns. The logs count both.
  */
 void vftrace_region_begin(const char *name);
 void vftrace_region_end(const char *name);
 
 /*
- * Stop recording, and start it again, for all threads. Calls nest. Functions that are
- * entered while recording is paused do not appear; those that return are
- * closed properly. The time is shown as "vftrace_pause" below the caller.
+ * Stop recording, and start it again, for all threads of the process. Calls nest:
+ * recording goes on after as many resumes as there were pauses. Functions that are
+ * entered while recording is paused do not appear; functions that were open before may
+ * return, and are closed properly. The paused time is shown as "vftrace_pause" below
+ * the caller.
  */
 void vftrace_pause(void);
 void vftrace_resume(void);
 
 /*
- * Call path of the calling thread, innermost first: "foo<bar<main<init".
- * Allocated with malloc; the caller frees. "init" if the path is not known, NULL
- * only if malloc fails. It asks the agent, which takes milliseconds.
+ * Call path of the calling thread, innermost first: "foo<bar<main<init". Paths longer
+ * than 16 KiB lose their outermost names. Allocated with malloc; the caller frees it.
+ * "init" if the path is not known, NULL only if malloc fails. The call waits for the
+ * agent's answer, which takes milliseconds.
  */
 char *vftrace_get_stack(void);
 
-/* Bytes of the string above, without the NUL. */
+/* Bytes of the string that vftrace_get_stack() would return, without the NUL; as slow. */
 int vftrace_get_stack_string_length(void);
 
-/* "0.1.0" */
+/* Version of the library, as "0.1.0"; a static string. */
 const char *vftrace_version(void);
 
 #ifdef __cplusplus
