@@ -6,7 +6,7 @@
 #ifndef VFTR_SHM_CONSTRUCT_H
 #define VFTR_SHM_CONSTRUCT_H
 
-/* kind, name, whether its time is spent waiting for other threads */
+/* kind, name, 1 if its time is a wait for other threads */
 #define CONSTRUCTS(_)                                                                              \
 	_(PARALLEL, "omp_parallel", 0)                                                             \
 	_(TEAMS, "omp_teams", 0)                                                                   \

@@ -40,7 +40,7 @@ enum counter_rusage {
 	COUNTER_RUSAGE_LINES
 };
 
-/* One counter. flags: enum counter_flag. */
+/* One counter that the agent wants. flags: bits of enum counter_flag. */
 struct counter_shm {
 	uint32_t source; /* enum counter_source */
 	uint32_t type;	 /* of a perf event, as are the configs */
@@ -81,7 +81,7 @@ struct counters_shm {
 
 /* The state of one counter of a thread. */
 struct counter_state_shm {
-	uint64_t enabled_ns, running_ns; /* times it was wanted, and counted; 0: always counted */
+	uint64_t enabled_ns, running_ns; /* it was wanted, it counted; both 0: always */
 	int32_t error;			 /* -errno: it is not counted */
 	uint32_t ways;			 /* COUNTER_BY_ bits: how it is read */
 };

@@ -98,11 +98,12 @@ struct wire_gpu {
 	uint64_t gpu_ns;
 	uint32_t width;
 	uint32_t n;		       /* struct gpu_activity behind this */
-	uint32_t requested, completed; /* buffers so far */
+	uint32_t requested, completed; /* CUPTI's buffers so far */
 	uint64_t dropped;	       /* activities for which there was no room, so far */
 };
 
-/* WIRE_GPU_NAME: text: of kernel or range `number` (from 1), or of the thread with this tid. */
+/* Objects of WIRE_GPU_NAME, whose text names kernel or range `number` (from 1), or the thread
+ * with this tid. */
 enum wire_gpu_object { WIRE_GPU_KERNEL_NAME, WIRE_GPU_THREAD_NAME };
 
 /* Limits of one multiprocessor (SM): they bound how many blocks run on it at once. */
@@ -141,19 +142,20 @@ _Static_assert(GPU_BATCH * sizeof(struct gpu_activity) <= WIRE_TEXT_MAX, "packet
 
 struct gpu_part;
 
-/* What libvftrace offers to a part. None of these fails; errno is kept. */
+/* Functions that libvftrace offers to a part. Any thread may call them; errno is kept. */
 struct gpu_host {
 	uint32_t version;
 	/* True if this process records. */
 	bool (*active)(void);
-	/* Number of forks so far: what a part began in another generation belongs to the parent. */
+	/* Number of forks so far. State of a part from another generation belongs to the parent. */
 	uint32_t (*generation)(void);
 	/* A frame of this name (at most `most` bytes) begins, or ends (exit != 0). */
 	void (*call)(bool exit, const char *name, uint64_t most);
 	/* Inside of that frame: activities name the call by `number`; function: GPU_INTERFACE(). */
 	void (*number)(uint32_t function, uint32_t number);
-	/* Sends a message of this file to the agent; head.ticks is set if it is 0. False: the
-	 * agent did not take it within 5 s; then at once, until it takes messages again. */
+	/* Sends a message of this file to the agent. m->ticks 0 stands for now; it is 0 afterwards.
+	 * False: the process is not traced, or the agent gave no sign for shm.block_most_s; then
+	 * the process goes on untraced, and later calls return false at once. */
 	bool (*send)(struct wire_head *m, uint64_t fixed, const void *data, uint64_t bytes);
 	uint64_t (*ticks)(void);
 	/* A sentence for the user, in the logs. */
@@ -162,7 +164,7 @@ struct gpu_host {
 	void (*use)(const struct gpu_part *part);
 };
 
-/* What a part offers. It is never unloaded. */
+/* Functions that a part offers. A part is never unloaded. */
 struct gpu_part {
 	uint32_t version;
 	const char *name;
@@ -172,7 +174,7 @@ struct gpu_part {
 	void (*flush)(void);
 };
 
-/* Each part exports the first, as `vftrace_gpu_part'; libvftrace exports the other one. */
+/* Exported functions: a part has vftrace_gpu_part(), libvftrace has vftrace_gpu_host(). */
 typedef const struct gpu_part *gpu_part_function(void);
 typedef const struct gpu_host *gpu_host_function(void);
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * The records of communication. They have no time: each stands inside of the
- * frame of the MPI call that it tells of, and the frame's enter and exit are
+ * frame of its MPI call, and the frame's enter and exit are
  * its times. Ranks in records are ranks in the communicator (in the remote
  * group of an intercommunicator); the agent has the groups (shm/wire.h) and
  * makes world ranks of them.
@@ -37,9 +37,9 @@
  * is none. A SEND, POST, COLLECTIVE, RMA or FILE with a request is followed by
  * a DONE or COMPLETE(_RANGE), in whatever thread and frame its completion was learnt, or never.
  *
- * LENGTHS stand before the COLLECTIVE with their ticket, or in the init of a
- * persistent one: of its messages in one direction, in the order of the peers, the
- * bytes of those from `first` on.
+ * LENGTHS have the bytes of a collective call's messages in one direction, in the order
+ * of the peers, from message `first` on. They stand before the COLLECTIVE with their
+ * ticket, or in the frame of the init of a persistent call.
  *
  * Matched probes: Mprobe records POST with MESSAGE_MATCHED, the actual source
  * and tag, and a request number of its own. Imrecv records POST with the same

@@ -190,8 +190,8 @@ static inline int record_is_message(uint32_t id)
 }
 
 /*
- * BLOCKED: no time; behind the record that was to be stored when there was no room.
- * Word 1 = ticks that the thread has waited; word 2 = MARK | ticks at which it went on.
+ * BLOCKED: the thread has waited for room in its ring. It stands behind the record that
+ * had no room, and has no time. Word 1 = ticks of the wait; word 2 = MARK | ticks at its end.
  */
 #define RECORD_BLOCKED_MARK ((uint64_t)1 << 63)
 
@@ -224,14 +224,14 @@ static inline uint64_t record_gpu_call_word(uint32_t function)
  * the number of the construct's region (wire.h, CONSTRUCT).
  *
  *   FORK  enter: the calling thread opens the frame of a parallel region and
- *         makes team `team`; exit: all of them have ended, the frame ends.
+ *         makes team `team`; exit: all its threads have ended, the frame ends.
  *         word 1 = team<<32 | region; word 2 = MARK | size (enter: asked for, or 0)
  *   TEAM  a thread begins or ends its part in a team (its implicit task). Thread
  *         0 is the one of FORK and goes on in its frame; the others open a frame
  *         of the region below the path of FORK.
  *         word 1 = team<<32 | region; word 2 = MARK | level<<48 | size<<24 | number
  *   TASK  an explicit task runs. Its frame hangs directly below the frame of its
- *         team's region, whatever the thread was doing; that goes on at the exit.
+ *         team's region, whatever the thread did before, which goes on at the exit.
  *         word 1 = team<<32 | region; word 2 = MARK | RESUMED | creator's number
  *   WAIT  a frame in which the thread waits for others. word 1 = MARK | region
  */

@@ -10,7 +10,7 @@
  *	$HOME/.vftr-HOST         nodes may have the same $HOME
  *
  * that belongs to this user, or is not there and can be made. So another user who has made
- * /tmp/vftr-UID does not keep this one from tracing. If there is none, the first.
+ * /tmp/vftr-UID does not keep this one from tracing. If no one does, the first is taken.
  */
 #ifndef VFTR_SHM_RUNTIME_DIR_H
 #define VFTR_SHM_RUNTIME_DIR_H
@@ -18,9 +18,9 @@
 #include <stddef.h>
 
 /*
- * Writes its path to out; 0 or -ENAMETOOLONG. Makes nothing, checks no mode, allocates
- * nothing. passed: NULL, or as large as out: gets the first candidate if that cannot be had,
- * else "".
+ * Writes the path to out, at most `bytes` with the NUL; 0 or -ENAMETOOLONG. Makes nothing,
+ * checks no mode, allocates nothing. passed: NULL, or `bytes` bytes for the path of the first
+ * candidate if another one was taken in its place, else "".
  */
 int vftr_runtime_dir(char *out, char *passed, size_t bytes);
 

@@ -46,7 +46,7 @@ struct control_app_shm {
 	uint64_t attach_ns;   /* time spent in attaching, ns */
 	uint64_t lost_nested; /* calls of signal handlers that could not be stored */
 	uint64_t hook_ps;     /* measured cost of one hook, ps; 0: unknown */
-	uint64_t gave_up;     /* ticks when it gave up waiting for the agent, or 0 */
+	uint64_t gave_up;     /* ticks when the process gave up waiting for the agent, or 0 */
 };
 
 /* Words that only the producer writes. */
@@ -57,7 +57,7 @@ struct ring_producer_shm {
 	uint64_t stage[2];   /* ring position the staging block belongs to */
 	uint64_t lost;	     /* calls skipped because the ring was full */
 	uint64_t blocked_ns; /* time this thread waited for room, ns */
-	uint64_t kicks;	     /* times it rang the agent's doorbell */
+	uint64_t kicks;	     /* times this thread rang the agent's doorbell (wire.h) */
 	uint32_t waiting;    /* 1: the producer sleeps on the consumer's futex */
 	uint32_t tid;
 	uint64_t lost_messages; /* records of messages skipped because the ring was full */
@@ -70,9 +70,9 @@ struct ring_consumer_shm {
 	uint32_t retired; /* 1: quarantined, nothing is read from it any more */
 };
 
-/* Offsets behind the other words of a page. Counters: on the agent's control page, which
- * are wanted; on the application's page of a ring, their state. Switches: on the same two
- * pages, the functions that are off, and their calls. */
+/* Offsets of more words in page 0 of a segment. COUNTERS: in a control segment the counters
+ * that are wanted, in a ring segment their state. SWITCHES: in a control segment the functions
+ * that are off; SWITCHED: in a ring segment their calls. */
 #define COUNTERS_OFFSET		 512u
 #define SWITCHES_OFFSET		 3856u
 #define SWITCHED_OFFSET		 2048u
@@ -139,7 +139,7 @@ int vftr_segment_map_ring(int fd, uint64_t size, struct ring *ring);
 
 void vftr_segment_unmap_control(struct control_agent_shm *agent);
 void vftr_segment_unmap_ring(struct ring *ring);
-/* Application's side: private memory of zeroes instead of a mapping. */
+/* Application's side: puts private zeroed memory in place of the `bytes` mapped at base. */
 void vftr_segment_blank(void *base, size_t bytes);
 
 _Static_assert(sizeof(struct control_agent_shm) <= COUNTERS_OFFSET, "one page with them");

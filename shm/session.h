@@ -42,8 +42,8 @@ enum session_operation {
 	SESSION_ABORT,	  /* answered at once, as are the next three */
 	SESSION_RESET,
 	SESSION_LEAVE,
-	SESSION_ASK,	 /* for an outcome; number: that of the request */
-	SESSION_GIVE_UP, /* number: of a request that takes too long */
+	SESSION_ASK,	 /* for the outcome of request `number` */
+	SESSION_GIVE_UP, /* ends request `number`, which takes too long */
 	SESSION_OPERATIONS
 };
 
@@ -52,7 +52,7 @@ enum session_operation {
 #define SESSION_MEMBERS_MAX (1u << 20)
 #define SESSION_NAME_MAX    255u
 #define SESSION_CONTACT_MAX 2048u
-#define SESSION_PENDING_MAX 64u /* requests of a process without outcome, or not fetched */
+#define SESSION_PENDING_MAX 64u /* requests of a process whose outcome is open or not fetched */
 
 /* The function in COLLECTIVE records of sessions; named as MPI's. */
 #define SESSION_FUNCTION 0x7fff0000u /* + enum session_collective */
@@ -84,8 +84,8 @@ struct wire_session_comm {
 	uint32_t rank, size;
 };
 
-/* WIRE_SESSION_ANSWER. text: a contact; in an error a sentence; if pending, the agent that
- * will answer, or "". */
+/* WIRE_SESSION_ANSWER. Text: a contact; after an error a sentence; while pending, the name of
+ * the agent that will answer, or "". */
 struct wire_session_answer {
 	struct wire_head head;
 	uint32_t request;

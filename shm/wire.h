@@ -27,10 +27,10 @@
  *   SESSION                        ->      sessions without MPI: shm/session.h
  *                                  <-      SESSION_ANSWER text
  *   (one byte)                     ->      the doorbell: wake up
- *   GAVE_UP                        ->      it goes on untraced
- *   BYE                            ->      it ended well
- *                                  <-      MAY_END, if WELCOME has said so
- *   (hang-up)                              it ended
+ *   GAVE_UP                        ->      the process goes on untraced
+ *   BYE                            ->      the process ends in order
+ *                                  <-      MAY_END, if WELCOME had last_words_ms
+ *   (hang-up)                              the process has ended
  */
 #ifndef VFTR_SHM_WIRE_H
 #define VFTR_SHM_WIRE_H
@@ -73,7 +73,7 @@ enum wire_kind {
 	WIRE_GPU_STREAM,
 	WIRE_OPENACC, /* shm/openacc.h */
 	WIRE_NEIGHBOURS,
-	WIRE_GAVE_UP, /* the agent has not answered for too long: it goes on untraced */
+	WIRE_GAVE_UP, /* no sign of the agent for too long: the process goes on untraced */
 	WIRE_MAY_END, /* the agent's answer to BYE */
 	WIRE_KINDS
 };
@@ -113,14 +113,14 @@ struct wire_welcome {
 	uint32_t messages;	 /* enum wire_messages */
 	uint32_t publish_forks;	 /* 1: publish FORK before any record of its team */
 	uint32_t gpu;		 /* 1: record what GPUs do */
-	uint32_t openacc;	 /* 1: record what OpenACC's runtime tells of */
-	uint32_t block_most_ms;	 /* to wait without a sign of the agent; then untraced */
-	uint32_t last_words_ms;	 /* wait so long for MAY_END after BYE; 0: not at all */
+	uint32_t openacc;	 /* 1: record the events of OpenACC's runtime */
+	uint32_t block_most_ms;	 /* longest wait without a sign of the agent */
+	uint32_t last_words_ms;	 /* longest wait for MAY_END after BYE; 0: none */
 };
 
 struct wire_module {
 	struct wire_head head;
-	uint64_t base; /* what to subtract from an address to get the ELF address */
+	uint64_t base; /* an address less this is the address in the ELF file */
 	uint64_t low;  /* first ... */
 	uint64_t high; /* ... and one past the last executable byte */
 	uint8_t build_id[WIRE_BUILD_ID];
@@ -145,9 +145,10 @@ struct wire_ring {
 	struct wire_head head;
 	uint64_t ring_size;
 	uint32_t index;	 /* of the ring in this process; for THREAD_END */
-	int32_t error;	 /* -errno: no ring could be had, and no fd comes along */
+	int32_t error;	 /* 0, or -errno: there is no ring, and no fd */
 	uint32_t number; /* of the thread */
-	uint32_t uses;	 /* of the ring before; if not 0 it is THREAD's spare one: no fd */
+	uint32_t uses; /* of this ring before; not 0: it is the spare ring of THREAD, and has no fd
+			*/
 };
 
 struct wire_region {
@@ -191,8 +192,8 @@ enum wire_comm_kind {
 	WIRE_COMM_KINDS
 };
 
-/* Members first, first + stride, ... : `count` world ranks; WIRE_UNKNOWN each
- * if first is WIRE_UNKNOWN (stride 0): they are in no MPI_COMM_WORLD of ours. */
+/* `count` members, as world ranks: first, first + stride, ... If first is WIRE_UNKNOWN
+ * (stride 0), they are in no MPI_COMM_WORLD of ours. */
 struct wire_run {
 	int32_t first, stride, count;
 };
@@ -200,10 +201,10 @@ struct wire_run {
 #define WIRE_RUNS_MAX (WIRE_TEXT_MAX / sizeof(struct wire_run))
 
 /*
- * A communicator. Its members follow as runs, those of the remote group first if there
- * is one, which no run has together with others; in several packets if they are many: the
- * first has n_runs = 0 runs before it, and so on; it is complete when `size` and
- * `remote_size` ranks are.
+ * A communicator. Its members follow as runs: those of the remote group, if there is one,
+ * then those of the local group; no run has members of both. Many runs take several packets,
+ * each of which says how many runs came before it. The communicator is complete when all
+ * `size` + `remote_size` ranks have come.
  */
 struct wire_comm {
 	struct wire_head head;
@@ -220,8 +221,8 @@ struct wire_comm {
 
 /*
  * Neighbours of this process in the topology of a communicator, in the order of neighbourhood
- * collectives, without MPI_PROC_NULL. Their ranks in it follow as runs, WIRE_UNKNOWN where
- * MPI does not say; a rank may be there twice. Several packets as for COMM.
+ * collectives, without MPI_PROC_NULL. Their ranks in the communicator follow as runs, as
+ * WIRE_UNKNOWN where MPI does not say; a rank may come twice. Several packets as for COMM.
  */
 struct wire_neighbours {
 	struct wire_head head;
@@ -271,8 +272,7 @@ struct wire_fork {
 };
 
 /* MODULE_GONE carries `low` of the module; THREAD_END, THREAD_NAME (text: the
- * name) and STACK the ring's index; FORK the ring's index and above it, from bit 32, the number of
- * the fork. */
+ * name) and STACK the ring's index. */
 struct wire_number {
 	struct wire_head head;
 	uint64_t number;
