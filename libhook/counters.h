@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Hardware counters of a thread (shm/counters.h): opened when it gets its ring,
- * read at each event, on the slow path only: with counters there is no other.
- * A counter that cannot be opened or read is 0, and its state says why. Called
- * with vftr_thread.busy set; errno may change, and the caller restores it.
+ * Hardware counters of a thread (shm/counters.h): opened when it gets its ring, and
+ * read at each event, all of which take the slow path then.
+ * A counter that cannot be opened or read is 0, and its state says why. All functions
+ * are called with vftr_thread.busy set; they may change errno, and the caller restores it.
  */
 #ifndef VFTR_LIBHOOK_COUNTERS_H
 #define VFTR_LIBHOOK_COUNTERS_H
@@ -48,13 +48,13 @@ struct counters {
 
 #pragma GCC visibility push(hidden)
 
-/* After attaching: how many words a record of counters has, 0: none are wanted. */
+/* After attaching: words of a record of counters; 0: none are wanted. */
 unsigned vftr_counters_wanted(void);
-/* For t, which has a ring now; t->counters is NULL if there is no memory. */
+/* t has its ring now: opens the counters. t->counters stays NULL if there is no memory. */
 void vftr_counters_begin(struct thread *t);
 void vftr_counters_end(struct thread *t);
 /* Child of fork: the descriptors are copies of the parent's, the pages are gone.
- * interrupted: the interrupted code may be reading them. */
+ * interrupted: a signal handler has forked, and the code it interrupted may read them. */
 void vftr_counters_forget(struct thread *t, bool interrupted);
 /* An event begins: at an exit, reads the values at once. */
 void vftr_counters_event(struct counters *c, bool is_exit);
@@ -70,13 +70,13 @@ void vftr_perf_forget(struct counters *c);
 /* Moves a descriptor to a high number, away from the program's own; -errno: no room. */
 int vftr_descriptor_aside(int fd);
 
-/* process.c: values of getrusage(2) since the ring began; and of energy. */
+/* process.c: values of getrusage(2) since the ring began; and of energy, in uJ. */
 void vftr_rusage_begin(struct counters *c);
 void vftr_rusage_read(struct counters *c);
 void vftr_energy_read(struct counters *c);
 /* Child of fork. */
 void vftr_process_counters_forget(void);
-/* The number that text begins with. False: there is none. */
+/* Sets *to to the number at the begin of text. False: there is none. */
 bool vftr_counter_number(const char *text, uint64_t *to);
 /* Growth of a counter that wraps from range (0: unknown) to 0. */
 uint64_t vftr_energy_growth(uint64_t before, uint64_t now, uint64_t range);

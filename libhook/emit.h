@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * How wrappers of other interfaces (MPI, CUDA) record. Functions with a known
- * name have a fixed id (shm/record.h) instead of an address. All of these are
+ * The functions by which wrappers of other interfaces (MPI, CUDA) record. Functions with a
+ * known name have a fixed id (shm/record.h) instead of an address. All calls are
  * async-signal-safe, never fail, and keep errno.
  */
 #ifndef VFTR_LIBHOOK_EMIT_H
@@ -31,7 +31,7 @@ void vftr_emit_4(uint64_t a, uint64_t b, uint64_t c, uint64_t d);
 /* True if this process records now or may do so later. */
 bool vftr_active(void);
 
-/* True if communication may be recorded: false once the agent said no, or is gone. */
+/* True if communication may be recorded: not if the user wants none, or the agent is gone. */
 bool vftr_messages_wanted(void);
 /* True if that includes the length of each message of a collective call, where they differ. */
 bool vftr_lengths_wanted(void);

@@ -13,9 +13,9 @@
 #pragma GCC visibility push(hidden)
 
 /*
- * Descriptor of a connection to the agent of our session, or -errno. If there is no
- * agent, one is started, unless VFTR_AGENT forbids it. With the lock held. -ETIMEDOUT:
- * the agent did not accept us within our patience.
+ * Connects to the agent of our session. Returns the descriptor, or -errno; -ETIMEDOUT: the
+ * agent did not accept us before our patience ended (patience.h). If there is no agent, one
+ * is started, unless VFTR_AGENT forbids it. The caller holds vftr_process_lock().
  */
 int vftr_find_agent(struct patience *patience);
 

@@ -26,7 +26,7 @@ struct patience {
 void vftr_patience_begin(struct patience *p);
 /* To be called at least once per slice. False: the time is over; call vftr_process_give_up(). */
 bool vftr_patience_left(struct patience *p);
-/* Longest wait before the next call of vftr_patience_left(), in ns. */
+/* Longest time to wait before the next call of vftr_patience_left(), in ns. */
 uint32_t vftr_patience_slice(void);
 /* Sets the path of the mark, and its agent from the lock file's first line. With the lock held. */
 void vftr_patience_of(const char *directory, const char *session);

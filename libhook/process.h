@@ -38,10 +38,10 @@ struct process {
 	int parent_traced;
 	uint32_t forks; /* numbers them, for the agent */
 	uint32_t parent_fork;
-	bool drop_when_full;
+	bool drop_when_full; /* shm.when_full is drop, not block */
 	bool clock_is_raw;
 	uint32_t no_messages;	 /* the user wants no records of communication */
-	uint32_t lengths_wanted; /* of each message of a collective call */
+	uint32_t lengths_wanted; /* the length of each message of a collective call is wanted */
 	uint32_t publish_forks;	 /* publish FORK before any record of its team */
 	uint64_t lost_early;	 /* calls of signal handlers before there was a control page */
 	uint32_t pauses;	 /* nesting of vftrace_pause(), all threads */
@@ -117,7 +117,8 @@ static inline __attribute__((always_inline)) void busy_end(struct thread *t)
 	t->busy--;
 }
 
-/* The same where a thread must not be cancelled: its end would not be seen. */
+/* As busy_begin() and busy_end(), where the thread must not be cancelled, as the end of its
+ * slow path would not be seen. */
 static inline __attribute__((always_inline)) void busy_begin_surely(
 	struct thread *t, const void *site)
 {
@@ -161,13 +162,14 @@ void vftr_thread_attach(struct thread *t);
 void vftr_thread_detach(struct thread *t);
 /* Records nothing from now on, as the agent is gone or useless. */
 void vftr_process_switch_off(void);
-/* The same, as the agent gave no sign for too long (patience.h); tells it. Never waits. */
+/* The same, when the agent gave no sign for too long (patience.h); sends it GAVE_UP. Never
+ * waits. */
 void vftr_process_give_up(void);
 /* True if a signal that ends the program is pending. The caller has the lock. */
 bool vftr_process_is_to_end(void);
 /* True if the agent is still at the other end of the socket. */
 bool vftr_agent_alive(void);
-/* True if fd is still the socket that we opened; if its other end is open. */
+/* True if fd is still the socket that we opened; true if its other end is open. */
 bool vftr_socket_is(int fd);
 bool vftr_socket_answers(int fd);
 /* Ring the agent's doorbell. Never blocks. */
@@ -182,7 +184,7 @@ void vftr_process_gate(void);
 int vftr_process_forget(bool interrupted);
 /* Child of fork(): releases the lock that the parent had taken. */
 void vftr_process_child_unlock(void);
-/* Both for a child that was made without our fork handlers (own_pages, thread.h). */
+/* The two above, for a child that was made without our fork handlers (own_pages, thread.h). */
 void vftr_process_born(void);
 
 /* unwound.c: before a jump. Keeps errno. */
@@ -190,7 +192,7 @@ void vftr_slow_path_jump(struct thread *t);
 /* True if a jump has left the call that made t busy, seen from the slow path at stack address
  * `here`, called from site. */
 bool vftr_slow_path_left(const struct thread *t, uintptr_t here, const void *site);
-/* If so: makes t not busy any more. */
+/* If vftr_slow_path_left(): makes t not busy any more. */
 void vftr_slow_path_repair(struct thread *t);
 /* Before an event, with t busy: forgets skipped frames that a jump has left. */
 void vftr_skipped_forget(struct thread *t, uint64_t exit_bit, uint64_t key, const void *site);
@@ -210,7 +212,8 @@ bool vftr_thread_is_vfork_child(const struct thread *t);
 uint32_t vftr_rings_take_spare(void);
 /* Maps fd (or takes spare ring `index` if fd < 0) for the calling thread. 0 or -errno. */
 int vftr_rings_use(const struct wire_ring *reply, int fd, struct ring *ring);
-/* For a thread that ends: true if its ring will be kept; then leaves the ring so. */
+/* For a thread that ends. keep: true if its ring will be kept as a spare one. leave: gives up
+ * the ring, as keep said. */
 bool vftr_rings_keep(uint32_t index);
 void vftr_rings_leave(uint32_t index, bool keep);
 /* Index of the ring of a living thread, or UINT32_MAX. */
@@ -258,7 +261,7 @@ int vftr_agent_spawn(const char *session);
 void vftr_executable_path(char *out, size_t bytes);
 /* modules.c: tells the agent which modules were loaded and unloaded since the last call. */
 void vftr_modules_refresh(void);
-/* The same, also if another thread is in there, which may have begun too early. */
+/* The same, also while another thread is in the function: that one may have begun too early. */
 void vftr_modules_refresh_surely(void);
 /* The same, unless the last call was a moment ago. */
 void vftr_modules_refresh_rarely(uint64_t ticks);
@@ -266,7 +269,8 @@ void vftr_modules_forget(void);
 /* Name and contents of the module with code at this address, hashed; 0: none. */
 uint64_t vftr_module_identity(uint64_t address);
 
-/* gpu.c, not in programs that are linked statically: CUDA was seen; the process ends. */
+/* gpu.c, not in programs that are linked statically: call the first when CUDA was seen, the
+ * second when the process ends. */
 void vftr_gpu_load(void) __attribute__((weak));
 void vftr_gpu_flush(void) __attribute__((weak));
 
@@ -276,11 +280,11 @@ void vftr_generation_install(void);
 void vftr_thread_end_install(void);
 
 /*
- * region.c: begin (exit_bit 0) or end of the region that is named by the text
- * up to a NUL, at most `most` bytes; NULL is ignored. site: the caller's place.
+ * region.c: begins (exit_bit 0) or ends the region with this name: the text up to its NUL, at
+ * most `most` bytes; NULL is ignored. site: return address of the program's call, or NULL.
  */
 void vftr_region_event(uint64_t exit_bit, const char *name, size_t most, const void *site);
-/* For a region without a name; with the lock held. */
+/* A new number, for a region without a name. With the lock held. */
 uint64_t vftr_region_next_number(void);
 /* Sends all regions again, after fork; construct.c: those of OpenMP. */
 void vftr_regions_announce(void);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Declarations for the files of this folder. A process that has joined keeps only its
+ * Declarations for the files of libhook/session/. A process that has joined keeps only its
  * communicators with their tickets; the agents have the rest.
  */
 #ifndef VFTR_LIBHOOK_SESSION_H
@@ -40,7 +40,7 @@ void vftr_session_unlock(void);
 /* Child of fork(): the thread that held the lock is not here. */
 void vftr_session_forget_lock(void);
 
-/* Sets the thread's last sentence and returns code. text NULL: that of the code. */
+/* Sets the sentence of vftrace_last_error() and returns code. fmt NULL: the code's own text. */
 int vftr_session_fail(int code, const char *fmt, ...) __attribute__((format(__printf__, 2, 3)));
 /* The calling thread's room for a contact, SESSION_CONTACT_MAX + 1 bytes; or NULL. */
 char *vftr_session_contact_room(void);

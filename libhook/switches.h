@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Functions that the agent has switched off (shm/switches.h). Their calls are
- * counted in the ring's page and not recorded; the exit of a call that was recorded
- * before still is: the calls of a function that are open on a thread are first
- * recorded ones and then, inside of these, unrecorded ones. No clock is read.
+ * counted in the ring's page and not recorded, and no clock is read. A call that was
+ * recorded before gets its exit recorded, too: of a function's open calls on a thread, the
+ * outer ones are recorded, and the inner ones are not.
  */
 #ifndef VFTR_LIBHOOK_SWITCHES_H
 #define VFTR_LIBHOOK_SWITCHES_H

@@ -47,7 +47,7 @@ struct thread {
 	enum thread_state state;
 	uint32_t stage;	       /* index of the current staging block */
 	uint32_t busy;	       /* the slow path is running below us */
-	uint32_t left;	       /* a jump was made meanwhile: unwound.c */
+	uint32_t left;	       /* a jump may have left the slow path: unwound.c */
 	int cancel;	       /* cancel state before it, or CANCEL_UNTOUCHED */
 	uintptr_t busy_at;     /* stack address of the slow path's frame */
 	uintptr_t busy_return; /* stack address of its caller's return address, or 0 */
@@ -56,9 +56,9 @@ struct thread {
 	uint32_t number;       /* of the thread, for those it creates */
 	uint32_t parent;       /* 1 + number of the thread that created it, or 0: unknown */
 	uint32_t endings;      /* calls of the key's destructor so far */
-	uint32_t generation;   /* vftr_process.generation when the ring was had (fork) */
+	uint32_t generation;   /* vftr_process.generation when it got the ring (fork) */
 	uint32_t pauses;
-	uint64_t skipped_depth; /* open frames that were not recorded */
+	uint64_t skipped_depth; /* open frames that were not recorded, as the ring was full */
 	uintptr_t skipped_at;	/* stack address of the outermost of them */
 	uint64_t skipped_key;	/* and its function */
 	const void *skipped_site;
@@ -67,7 +67,7 @@ struct thread {
 	uint64_t unclosed;	   /* recorded frames whose exit found no room */
 	uint64_t nested_depth;	   /* frames of signal handlers that found us busy */
 	uint64_t nested_open;	   /* recorded frames of handlers whose exit found us busy */
-	bool own;		   /* attaching, signals blocked: calls now are our own */
+	bool own;		   /* it is attaching, with signals blocked: calls are our own */
 	uint64_t blocked;	   /* ticks of waits for room that have no record yet */
 	uint64_t blocked_until;	   /* ticks when the last of them ended; 0: there were none */
 	uint64_t kicked_at;	   /* head when the doorbell was rung last */
@@ -124,9 +124,9 @@ void vftr_openmp_slow(uint64_t exit_bit, enum record_id kind, uint64_t a, uint64
 	__attribute__((visibility("hidden"), noinline, cold));
 
 /*
- * For an event during whose storing a signal handler went on to another block;
- * turn is t->turns as it was before. If the event's block was published without
- * the event, it is recorded again, after the handler's records.
+ * To be called when a signal handler has gone on to another block while an event was being
+ * stored; turn is t->turns as it was before. If the event's block was published without
+ * the event, the event is recorded again, after the handler's records.
  */
 void vftr_overtaken(uint64_t *word, uint64_t value, uint32_t turn, uint64_t key, const void *site)
 	__attribute__((visibility("hidden"), noinline, cold));

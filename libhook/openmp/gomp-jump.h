@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * A function with a variable number of arguments that stands before the one of libgomp:
- * it tells vftr_goacc() its number and its caller, and jumps to what that returns. The
- * registers of arguments are kept, but for those of floating point: there are none. For
+ * Defines a function with a variable number of arguments in place of libgomp's: it passes
+ * its number and its caller to vftr_goacc(), and jumps to the address that this returns. It
+ * keeps the argument registers of integers; no argument is a floating-point number. For
  * gomp-openacc.c only.
  */
 #ifndef VFTR_LIBHOOK_OPENMP_GOMP_JUMP_H

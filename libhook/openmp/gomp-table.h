@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * The entry points of libgomp that are recorded, as of gcc 12; a row adds one.
- * What is not here the program calls without us: t/openmp/t3202-openmp-table.sh knows
- * all functions of libgomp, and for each that is left alone the reason.
+ * The program calls other functions without us: t/openmp/t3202-openmp-table.sh has all
+ * functions of libgomp, and for each that is not here the reason.
  *
  * A row of GOMP_CALLS: result, name, parameters, arguments, and what is
  * recorded: an action before the call, the construct in which the call waits, an

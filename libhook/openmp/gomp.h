@@ -38,7 +38,7 @@ struct gomp {
 	void *real[GOMP_ROWS]; /* NULL: not looked up yet */
 };
 
-#define GOMP_FRAMES 16 /* open ones of one task: loop, taskgroups, criticals */
+#define GOMP_FRAMES 16 /* most open frames of one task: loop, taskgroups, criticals */
 
 /*
  * The state of one task, implicit or explicit, on the stack of the function that
@@ -71,11 +71,11 @@ void *vftr_gomp_real(struct gomp *library, enum gomp_row row);
 uint32_t vftr_gomp_ask(struct gomp *library, enum gomp_row what);
 
 /*
- * The address that identifies a construct. If its body is a function, it is that
- * function: the calls of it may be in several places, or be jumps.
+ * The address that identifies a construct whose body is a function: an address in that
+ * function, as it may be called from several places, or by jumps.
  */
 const void *vftr_gomp_place(gomp_function fn);
-/* Otherwise it is the caller, or the body that has jumped to the call. */
+/* The same for another construct: the caller, or the body that has jumped to the call. */
 const void *vftr_gomp_site(const void *caller);
 
 /* The calling thread's context; begin sets outer, end closes all open frames. */

@@ -48,13 +48,13 @@ const void *vftr_frames_site(const void *address);
 void vftr_frames_called_from(const void *caller);
 
 /*
- * A lock is wanted; it was got. Only the second records, as some runtimes do not tell a
- * lock from the test of one, and do not report a test that failed.
+ * The thread wants a lock; the thread has got it. Only the second call records, as some
+ * runtimes do not tell a lock from the test of one, and do not report a test that failed.
  */
 void vftr_frames_lock_wanted(const void *address);
 void vftr_frames_lock_got(void);
 
-/* A parallel region; the result stays where it is until its end. NULL: no memory. */
+/* A parallel region begins; the result is valid until vftr_frames_join(). NULL: no memory. */
 struct open *vftr_frames_fork(enum construct kind, const void *address, uint32_t size);
 void vftr_frames_join(const struct open *fork);
 
