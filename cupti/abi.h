@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * What of CUPTI's binary interface is used here, in declarations of our own, so
+ * The part of CUPTI's binary interface that is used here, in declarations of our own, so
  * that building needs nothing of the CUDA toolkit. Records are declared up to
  * the last member that is read: later versions of CUPTI only add members behind
  * these, and a record is never walked by its size. abi-check.c compares all of
- * it with the toolkit's headers, where these are.
+ * it with the toolkit's headers, where they are installed.
  */
 #ifndef VFTR_CUPTI_ABI_H
 #define VFTR_CUPTI_ABI_H
@@ -16,7 +16,7 @@
 #define CUPTI_BUSY	   39 /* another tool has subscribed */
 #define CUPTI_LIMIT	   12 /* ... or ended a buffer: no more records in it */
 #define CUPTI_FLUSH_FORCED 1u
-#define CUPTI_HAS_MIG	   18 /* version of the API from which a device tells of MIG */
+#define CUPTI_HAS_MIG	   18 /* first version of the API whose devices have members for MIG */
 
 enum cupti_domain { DOMAIN_DRIVER = 1, DOMAIN_RUNTIME = 2, DOMAIN_NVTX = 5 };
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Declarations for the files of this folder. All run in the application's process. */
+/* Declarations for the files of this folder, which run in the application's process. */
 #ifndef VFTR_CUPTI_CUPTI_H
 #define VFTR_CUPTI_CUPTI_H
 
@@ -37,7 +37,7 @@ const char *cupti_load(void);
 
 /* callback.c */
 cupti_on_call cupti_call;
-/* True if a call was seen since the last fork; if not, there is nothing to flush. */
+/* True if a call of CUDA was seen since the last fork; else there is nothing to flush. */
 bool cupti_was_called(void);
 
 /* activity.c */

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What of NVTX's binary interface (version 3) nvtx.c uses; abi-check.c compares it. */
+/* The part of NVTX's binary interface (version 3) that nvtx.c uses; abi-check.c compares it
+ * with NVTX's headers. */
 #ifndef VFTR_CUPTI_NVTX_ABI_H
 #define VFTR_CUPTI_NVTX_ABI_H
 

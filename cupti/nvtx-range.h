@@ -2,7 +2,7 @@
 /*
  * The parts of NVTX that are no regions: ranges that start with one call and end with
  * another one, on any thread, and names of streams, devices and threads. Each
- * function may be called on any thread of the program, and none fails visibly.
+ * function may be called on any thread of the program, and keeps its errors to itself.
  */
 #ifndef VFTR_CUPTI_NVTX_RANGE_H
 #define VFTR_CUPTI_NVTX_RANGE_H

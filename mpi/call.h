@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The funnel: every generated wrapper, C or Fortran, goes through these.
+ * The functions that every generated wrapper calls, in C and Fortran.
  *
  *	outermost = vftr_mpi_enter(id, return address);
  *	fill struct mpi_call
@@ -33,8 +33,8 @@
 
 /*
  * A call of MPI function `id` begins on this thread; `caller` is an address in
- * the code that calls. True if it is to be recorded; hand that to
- * vftr_mpi_exit() when the call has returned. Both are cheap, never fail, and
+ * the calling code. Returns true if the call is to be recorded; pass the result to
+ * vftr_mpi_exit() when the call has returned. Both functions never fail, and
  * keep errno.
  */
 bool vftr_mpi_enter(enum mpi_id id, const void *caller);
@@ -132,7 +132,7 @@ static inline int call_int(const void *at)
 	return *(const int *)at;
 }
 
-/* The first position of an array: 1 in Fortran, with exceptions (fortran/sentinel.c). */
+/* The number of an array's first element: 0 in C, 1 in Fortran, but see fortran/sentinel.c. */
 int vftr_call_first_position(const struct mpi_call *k);
 
 static inline int call_position(const struct mpi_call *k, const void *at, int i)
@@ -143,7 +143,8 @@ static inline int call_position(const struct mpi_call *k, const void *at, int i)
 							       : n - vftr_call_first_position(k);
 }
 
-/* True if the address is MPI_IN_PLACE, MPI_STATUS(ES)_IGNORE, in the caller's language. */
+/* True if the buffer is MPI_IN_PLACE, if the status is MPI_STATUS(ES)_IGNORE, both as in the
+ * caller's language. */
 bool vftr_call_in_place(const struct mpi_call *k, const void *buffer);
 bool vftr_call_status_ignored(const struct mpi_call *k);
 

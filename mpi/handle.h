@@ -32,11 +32,11 @@ static inline void spin_lock(uint32_t *lock)
 		if (spins < SPINS_BEFORE_YIELD)
 			cpu_relax();
 		else
-			sched_yield(); /* who has it may want this CPU */
+			sched_yield(); /* its holder may wait for this CPU */
 	}
 }
 
-/* False: somebody else has had it for long. */
+/* False: another thread has held the lock for the whole time of the attempts. */
 static inline bool spin_try_lock(uint32_t *lock)
 {
 	for (unsigned spins = 0; !claim_u32(lock, 0, 1); spins++) {

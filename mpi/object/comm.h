@@ -11,9 +11,9 @@
  * kind are counted instead. The two sides of what MPI_Comm_spawn and
  * MPI_Comm_accept make cannot agree: they do not know each other.
  *
- * Looking a handle up costs a compare when the thread has used it before; a
- * generation that every making and freeing raises keeps handles that MPI uses
- * again from being taken for older ones.
+ * Looking up a handle that the thread has used lately costs a compare. MPI uses handles
+ * again: a generation, which is raised whenever a communicator is made or freed, keeps a new
+ * communicator from being taken for the old one.
  */
 #ifndef VFTR_MPI_OBJECT_COMM_H
 #define VFTR_MPI_OBJECT_COMM_H
@@ -26,7 +26,7 @@ struct comm_members;
 
 /* Neighbours in a topology, in the order of the neighbourhood collectives. */
 struct comm_neighbours {
-	bool known; /* asked for already */
+	bool known; /* MPI was asked */
 	uint32_t in, out;
 	uint64_t missing; /* bit i: neighbour i, of both directions, is MPI_PROC_NULL */
 };
@@ -76,9 +76,9 @@ void vftr_comm_start(void);
 uint64_t vftr_world_id(void);
 
 /*
- * The communicator `handle` was made: kind, from `parent` (MPI_COMM_NULL if
- * from none), and `more` that distinguishes it (0 if nothing does). With
- * MPI_COMM_NULL this process is no member, and it only counts.
+ * The communicator `handle` was made in this way from `parent` (MPI_COMM_NULL: from none).
+ * `more` tells it from others of the same parent and kind, or is 0. If handle is MPI_COMM_NULL,
+ * this process is no member, and the communicator is only counted.
  */
 void vftr_comm_made(MPI_Comm handle, enum wire_comm_kind kind, MPI_Comm parent, uint64_t more);
 
@@ -90,10 +90,10 @@ uint64_t vftr_comm_identity(MPI_Comm parent, enum wire_comm_kind kind, uint64_t 
 void vftr_comm_made_as(
 	MPI_Comm handle, enum wire_comm_kind kind, uint32_t parent_number, uint64_t id);
 
-/* Whether the handle is that of a communicator of this kind. */
+/* True if the handle is that of a communicator of this kind. */
 bool vftr_comm_is(MPI_Comm handle, enum wire_comm_kind kind);
 
-/* The number of what is known by the handle; MESSAGE_COMM_NONE: nothing. */
+/* The number of the communicator with this handle; MESSAGE_COMM_NONE: it is not known. */
 uint32_t vftr_comm_number(MPI_Comm handle);
 
 /*
@@ -102,7 +102,7 @@ uint32_t vftr_comm_number(MPI_Comm handle);
  */
 void vftr_comm_freed(MPI_Comm handle, uint32_t number);
 
-/* Of a communicator with a number; asks MPI the first time. */
+/* Neighbours of this process in c, which has a number; asks MPI the first time. */
 const struct comm_neighbours *vftr_comm_neighbours(struct mpi_comm *c);
 
 /* A ticket: a plain increment unless several threads may take one. */

@@ -21,8 +21,8 @@ struct comm_members *vftr_members_share(struct comm_members *m);
 void vftr_members_drop(struct comm_members *m); /* NULL is ignored */
 
 /*
- * The ranks that n runs have, and behind them this one (negative: WIRE_UNKNOWN); returns
- * how many runs they are then.
+ * Appends a rank (negative: WIRE_UNKNOWN) to n runs, which have room for one run more;
+ * returns the new number of runs.
  */
 uint32_t vftr_run_append(struct wire_run *run, uint32_t n, int rank);
 

@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The windows and files of this process: handle -> number, and what their
- * recorders count. Only those are known that were seen being made; what is done
- * with others is not recorded. Locked only where several threads may be inside
- * of MPI.
+ * The windows and files of this process: handle -> number, and the counts of their
+ * recorders. An object is known if it was made while we recorded; calls with other objects
+ * are not recorded. Locked only where several threads may be inside of MPI.
  */
 #ifndef VFTR_MPI_OBJECT_OBJECT_H
 #define VFTR_MPI_OBJECT_OBJECT_H
@@ -36,8 +35,8 @@ struct mpi_objects {
 };
 
 /*
- * An object was made on `comm`: the agent is told, and of its name of
- * text_bytes bytes with the NUL (none: 0). Without memory it stays unknown.
+ * An object was made on `comm`. Sends it to the agent with its name, which has text_bytes
+ * bytes with the NUL (0: no name). Without memory the object stays unknown.
  */
 void vftr_object_made(
 	struct mpi_objects *all, uint64_t key, MPI_Comm comm, const char *text, size_t text_bytes);
@@ -45,8 +44,8 @@ void vftr_object_made(
 struct mpi_object *vftr_object_find(struct mpi_objects *all, uint64_t key);
 
 /*
- * The handle is about to be given back to MPI, which may hand it out again at
- * once: it is taken out before the call and, after it, gone or put back.
+ * MPI is about to free the handle, and may hand it out again at once. So the object is taken
+ * out before the call; after the call it is gone, or, if the call has failed, put back.
  */
 struct mpi_object *vftr_object_take(struct mpi_objects *all, uint64_t key);
 void vftr_object_gone(struct mpi_objects *all, struct mpi_object *o);

@@ -41,7 +41,7 @@ static inline uint64_t vftr_type_size(MPI_Datatype type, uint32_t *index)
 void vftr_type_learn(MPI_Datatype type);
 /* The handle is about to be given back to MPI. True: it was known, with this size. */
 bool vftr_type_forget(MPI_Datatype type, uint64_t *size);
-/* MPI did not take it. */
+/* MPI has not freed the type: it is known again, with this size. */
 void vftr_type_back(MPI_Datatype type, uint64_t size);
 
 /* Fills the table with the predefined types; MPI must be initialized. */

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The bytes that a collective call moves between this rank and others: the
- * arguments that have them, and their sums. No overflow: a sum of more than
- * INT64_MAX is INT64_MAX. A fixed count costs the same for any number of ranks.
+ * The bytes that a collective call moves between this rank and others: the arguments
+ * that give them, and their sums, at most INT64_MAX. A count that is the same for all ranks
+ * takes the same time for any number of ranks.
  */
 #ifndef VFTR_MPI_RECORDER_AMOUNT_H
 #define VFTR_MPI_RECORDER_AMOUNT_H
@@ -29,7 +29,7 @@ static inline bool amount_differs(enum amount a)
 
 #define NOT_THERE UINT32_MAX
 
-/* The ranks 0 to n - 1 but for `self` and, of the first 64, those missing. */
+/* The ranks 0 to n - 1 without `self`, and without those of the first 64 that are missing. */
 struct whom {
 	uint32_t n, self;
 	uint64_t missing;

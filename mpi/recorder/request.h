@@ -6,7 +6,7 @@
  * only where several threads may be inside of MPI.
  *
  * An MPI library may hand out one handle for many requests that were complete
- * at once: those are recorded as done when they are made. If a request gets a
+ * at once: these requests are recorded as done when they are made. If a request gets a
  * handle that another one has in the table, the older one is recorded as done.
  */
 #ifndef VFTR_MPI_RECORDER_REQUEST_H

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Statuses of MPI calls: own ones in place of ignored ones, and their contents. */
+/* Statuses of MPI calls: reads them, and puts one of ours where the program ignores it. */
 #ifndef VFTR_MPI_RECORDER_STATUS_H
 #define VFTR_MPI_RECORDER_STATUS_H
 
