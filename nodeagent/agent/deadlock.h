@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Finds deadlocks: with agent.deadlock_s, writes the call stacks of all threads and a
- * snapshot as soon as no thread has recorded anything for so long. With agent.stop_file,
+ * snapshot as soon as no thread has recorded anything for that many seconds. With agent.stop_file,
  * ends the run as soon as that file exists.
  */
 #ifndef VFTR_NODEAGENT_AGENT_DEADLOCK_H
@@ -11,7 +11,7 @@ struct agent;
 
 /* To be called repeatedly. Seconds until the next call. */
 double deadlock_tick(struct agent *a);
-/* Writes them now, as the processes of all nodes are idle. */
+/* To be called when the processes of all nodes are idle: writes both now. */
 void deadlock_report(struct agent *a);
 /* In a copy of the agent, in which all rings were read: writes the call stacks. */
 void deadlock_write_stacks(struct agent *a);

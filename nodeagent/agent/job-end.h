@@ -11,16 +11,17 @@
 #include <stddef.h>
 
 enum {
-	JOB_BUSY,
-	JOB_IDLE,
-	JOB_DONE,
-	JOB_GONE,
-	JOB_WAITS, /* waits for another agent of its node, to take its profile (late-profiles.h) */
+	JOB_BUSY,  /* processes are attached */
+	JOB_IDLE,  /* no process has come */
+	JOB_DONE,  /* all processes have ended */
+	JOB_GONE,  /* the agent is gone */
+	JOB_WAITS, /* it waits for another agent of its node, to take its profile (late-profiles.h)
+		    */
 };
 
 /* The state of an agent, as bytes of a message. */
 struct job_state {
-	int what;  /* processes are attached; none has come; all have ended; the agent is gone */
+	int what;  /* JOB_BUSY ... */
 	int ended; /* ranks that ended on this node */
 	int world; /* ranks of the job, 0 if unknown */
 	int ever;  /* processes that have attached on this node */
@@ -41,8 +42,8 @@ struct job_end *job_end_new(int agents, double now);
 void job_end_free(struct job_end *j);
 
 /*
- * Takes a message of agent `who`. An empty one: the agent was taken for gone, and is back in its
- * last state. Other messages that are no state are ignored. True: it says that the agent is gone.
+ * Takes a message of agent `who`. An empty message: the agent was taken for gone, and is back in
+ * its last state. Other messages that are no state are ignored. True: the agent is gone.
  */
 bool job_end_take(struct job_end *j, int who, const void *buf, size_t bytes);
 /* True if a state of this agent has come. */

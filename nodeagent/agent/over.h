@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* When an agent has nothing more to do: a table, by what it was started for. */
+/* Decides when an agent ends: a table with a row for each form of agent (enum agent_form). */
 #ifndef VFTR_NODEAGENT_AGENT_OVER_H
 #define VFTR_NODEAGENT_AGENT_OVER_H
 
@@ -7,7 +7,7 @@
 
 struct agent;
 
-/* To be asked again and again. False: at the latest in *wait_s seconds. */
+/* True if the agent is to end. False: ask again in at most *wait_s seconds. */
 bool agent_is_over(struct agent *a, double *wait_s);
 
 #endif

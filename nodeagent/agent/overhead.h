@@ -14,10 +14,10 @@
 
 struct agent;
 
-/* Does this if it is due. Seconds until the next call. */
+/* Compares them if that is due. Seconds until the next call. */
 double overhead_tick(struct agent *a);
 
-/* What is off is off in processes that come, too; in the end it is in the profile. */
+/* Switches the same functions off in new processes; adds them to the profile at the end. */
 extern const struct process_observer overhead_observer;
 
 #endif

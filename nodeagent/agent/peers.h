@@ -43,10 +43,10 @@ void peers_give_up(struct agent *a);
 bool peers_finished(struct agent *a, bool local, bool waits, double *wait_s);
 
 /*
- * Puts the comparisons of this node's clock into a->host.clock: for global time,
- * clock_sync_global() of CLOCK_MONOTONIC_RAW. NULL, also on a single node, if there
- * are none. last: at the end, when the job is over everywhere, after a last
- * comparison with the other nodes, for which all agents call this.
+ * Sets a->host.clock to the comparisons of this node's clock, by which clock_sync_global()
+ * makes global time of CLOCK_MONOTONIC_RAW; NULL if there are none, as on a single node.
+ * last: the job is over everywhere; compares once more with the other nodes, for which all
+ * agents call this.
  */
 void peers_clock(struct agent *a, bool last);
 
@@ -64,8 +64,8 @@ void peers_notes(struct agent *a);
 void peers_busy(struct agent *a);
 
 /*
- * Returns agent 0's name of the job, in place of mine, which it frees; mine if there
- * is no answer. So the names of all files of a job begin in the same way, also if
+ * Returns agent 0's name of the job, and frees mine; returns mine if there is no
+ * answer. So the names of all files of a job begin in the same way, also if
  * nodes run different programs.
  */
 char *peers_agree(struct agent *a, char *mine);

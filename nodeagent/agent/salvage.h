@@ -8,10 +8,10 @@
 struct agent;
 
 /*
- * Sees to it that there is a summary with all that the nodes of this run have written, and
- * says where it is. hosts: those that had an agent, with blanks between them; "": not known.
- * orphans: agents may still be writing, and are waited for: until all hosts' files
- * are there, or none has come for some seconds. Hosts that left nothing are named.
+ * Makes a summary of all that the nodes of this run have written, unless there is one, and
+ * prints where it is. hosts: those that had an agent, with blanks between them; "": not known.
+ * orphans: agents may still be writing; waits until all hosts' files are there, or no file
+ * has come for some seconds. Names the hosts that have written nothing.
  */
 void salvage_summary(const struct agent *a, const char *hosts, bool orphans);
 

@@ -13,11 +13,11 @@ struct agent;
 
 /* Writes a snapshot if it is due. Seconds until the next call. */
 double snapshot_tick(struct agent *a);
-/* Writes now, unless it is writing already. wait: until it has. */
+/* Writes a snapshot now, unless one is being written. wait: returns when it is written. */
 void snapshot_so_far(struct agent *a, bool wait);
-/* Without waiting, and call stacks (deadlock.h). */
+/* The same without waiting, and with the call stacks (deadlock.h). */
 void snapshot_now(struct agent *a);
-/* Always writes: the round that is over (rounds.h). */
+/* Writes the round that is over (rounds.h), after a snapshot that is being written. */
 void snapshot_round(struct agent *a);
 /* Waits until a child that writes is done; to be called before the last results are written. */
 void snapshot_end(struct agent *a);

@@ -8,7 +8,7 @@
 
 struct agent;
 
-/* Lines of agents for the front. From the first one when all have met: */
+/* Lines of agents for the front (launch_distributed()). From the first one when all have met: */
 #define AGENTS_READY "vftr-agents-ready"
 /* Before that, if Slurm has started them: their nodes, "node[1-3]". */
 #define AGENTS_NODES "vftr-agents-nodes "
@@ -31,20 +31,20 @@ bool launch_is_distributed(const struct launch *l);
 bool launch_names_mpi(const struct launch *l);
 
 /*
- * COMMAND is to be a child of the supervisor, which stays behind here; returns as the agent,
- * which has yet to call supervised_run(). nodes: NULL, or in memory that the two share, to be
- * filled before that: where srun is to start the processes, if not empty. bereaved and ctx as in
- * supervisor.h. What cannot be done is said and ends us with 125.
+ * Makes this process the supervisor, whose child COMMAND will be, and returns in another child,
+ * the agent, which has yet to call supervised_run(). nodes: NULL, or a text in memory that both
+ * share, to be filled before that: the nodes on which srun is to start the processes; "": those
+ * that it chooses. bereaved and ctx as in supervisor.h. On an error prints it and exits with 125.
  */
 void launch_supervised(const struct agent *a, const struct launch *l, const char *nodes,
 	void (*bereaved)(void *ctx), void *ctx);
 
-/* Sees to it that there is a summary when the agents of these hosts have ended: salvage.h. */
+/* Makes a summary when the agents of these hosts have ended: salvage_summary(), salvage.h. */
 typedef void launch_salvage(const struct agent *a, const char *hosts, bool orphans);
 
 /*
  * The front, for several nodes: starts the agents, then COMMAND, waits for both and makes
- * sure that there is a summary. Returns 0, as the status is the supervisor's, or 125:
+ * sure that there is a summary. Returns 0, as the supervisor has COMMAND's status, or 125:
  * COMMAND was not run.
  */
 int launch_distributed(struct agent *a, const struct launch *l, const char *config, char **set,
@@ -63,8 +63,8 @@ void launch_environment(
 pid_t launch_child(char *const *argv, int when_we_die, int *exec_error);
 /* Executes argv in this process, with the signals of the start; returns an errno on failure. */
 int launch_exec(char *const *argv);
-/* First thing in main: children start with these signals, this limit of files, and without
- * what of standard input, output and error is closed now (/dev/null for us). */
+/* To be called first in main. Remembers the signals, the limit of open files, and which of
+ * standard input, output and error are closed (here they become /dev/null): children start so. */
 void launch_remember(void);
 /* True if this signal was ignored at that time. */
 bool launch_ignored(int signal);

@@ -8,7 +8,7 @@
 
 #include "nodeagent/agent/launch/launcher.h"
 
-/* What an option means to us. */
+/* The meaning of an option for us. */
 enum option_role {
 	OPTION_OTHER,	 /* nothing */
 	OPTION_KEPT,	 /* the agents' launcher gets it, too */

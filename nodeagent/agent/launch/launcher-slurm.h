@@ -40,8 +40,8 @@ const char *slurm_mpi(char *const *argv);
 bool slurm_agents_want(const char *variable);
 
 /*
- * How many nodes this process may start others on: those of its step, else of its job; 0
- * outside of jobs. *of: "step 12.0" or "job 12", or NULL; the caller frees.
+ * The number of nodes on which this process may start others: those of its step, else of its
+ * job; 0 outside of jobs. *of: "step 12.0" or "job 12", or NULL; the caller frees.
  */
 unsigned slurm_nodes(char **of);
 

@@ -17,11 +17,11 @@ struct agent;
 struct supervision {
 	/* COMMAND, in the supervisor, when it is to run with our environment. */
 	char *const *(*command)(void);
-	/* Longest time without a sign of the agent, at the start and at the end. Then COMMAND is
-	 * run without it, or it is left behind, both with a message. */
+	/* Longest time without a sign of the agent, at the start and at the end. After it, COMMAND
+	 * is run without the agent, or the supervisor ends before the agent; a message says so. */
 	double patience_s;
-	/* In a new child, after COMMAND, if a signal ended the agent while COMMAND ran; may
-	 * be NULL. The profile of what others have. */
+	/* Called in a new child, after COMMAND, if a signal ended the agent while COMMAND ran:
+	 * makes a summary of what other agents have. May be NULL. */
 	void (*bereaved)(void *ctx);
 	void *ctx;
 };
@@ -31,8 +31,8 @@ enum supervision_kind {
 	SUPERVISION_RUN,     /* from the agent: start COMMAND */
 	SUPERVISION_STARTED, /* value: its pid; with its pidfd, if the kernel has them */
 	SUPERVISION_ENDED,   /* value: as from waitpid() */
-	SUPERVISION_TERM,    /* before: somebody sent SIGTERM (ending.h) */
-	SUPERVISION_HURRY,   /* after ENDED somebody sent SIGTERM or the like */
+	SUPERVISION_TERM,    /* before ENDED: SIGTERM has come (ending.h) */
+	SUPERVISION_HURRY,   /* after ENDED: SIGTERM or a signal like it has come */
 };
 
 struct supervision_message {
@@ -42,10 +42,10 @@ struct supervision_message {
 /*
  * Forks. Returns 0 in the child, which becomes the agent, in a process group of its own
  * and without standard input: it calls supervised_run() when processes can connect, or
- * exits, and then its status is ours and COMMAND is not run. -1 and errno: nothing
+ * exits, and then its status is the supervisor's and COMMAND is not run. -1 and errno: nothing
  * was done. The parent does not return: it exits with COMMAND's status as the shell's, or
  * 126 or 127 where COMMAND cannot be executed (and says why).
- * Call it before any thread is there, after launch_remember().
+ * To be called before any thread is created, after launch_remember().
  */
 int supervise(const struct supervision *s);
 
@@ -53,8 +53,8 @@ int supervise(const struct supervision *s);
 void supervised_begin(int link);
 
 /*
- * The agent's side: COMMAND is started as a->command. 0, or -1: it cannot be run, which
- * has been said; the agent ends without a word.
+ * The agent's side: has the supervisor start COMMAND, and sets a->command. 0, or -1: COMMAND
+ * cannot be run; the supervisor has printed why, and the agent ends without a message.
  */
 int supervised_run(struct agent *a);
 
@@ -73,7 +73,7 @@ bool supervised_is(void);
 /* In a process between the two, as a proxy: closes the link, which is for the agent alone. */
 void supervised_leave(void);
 
-/* Without a supervisor and where the kernel has no pidfds: asks whether COMMAND is there. */
+/* Without a supervisor and where the kernel has no pidfds: finds out whether COMMAND lives. */
 void supervised_look(struct agent *a);
 
 #endif

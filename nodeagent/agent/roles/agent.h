@@ -21,7 +21,7 @@ struct rounds;
 struct sessions;
 struct siblings;
 
-/* What it was started for, and so what its end hangs on: agent/over.c. */
+/* The way in which an agent was started, which decides when it ends: agent/over.c. */
 enum agent_form {
 	FORM_SIDECAR,  /* by a user or a launcher, for the processes of this node */
 	FORM_COMMAND,  /* by a user, to run COMMAND */
@@ -49,17 +49,17 @@ struct agent {
 
 	/* when to stop */
 	bool quiet;	      /* no line about where the files are */
-	bool told_to_stop;    /* a signal, or the command ended */
+	bool told_to_stop;    /* by a signal, or as the command has ended */
 	bool at_once;	      /* told to stop without waiting for live processes */
 	bool orphaned;	      /* our launcher, or agent 0, is gone: nobody to collate with */
 	bool several;	      /* joins others over TCP (--peers, --listen, --expect) */
-	bool joining;	      /* ... who are not all known yet: transport is NULL */
-	bool have_met;	      /* ... all of them, or it is known that they will not */
-	bool news;	      /* ... of whom the proxy has some (proxy_bell()) */
+	bool joining;	      /* not all of these are known yet: transport is NULL */
+	bool have_met;	      /* all of these have met, or it is known that they will not */
+	bool news;	      /* the proxy has news of these (proxy_bell()) */
 	unsigned expect;      /* processes that have to come, on all nodes (--expect) */
-	bool abort_on_death;  /* of a process in a session: the others are to end, too */
-	double within_s;      /* longest wait for them; 0: for ever */
-	bool partial;	      /* some of them, or some of their data, are missing */
+	bool abort_on_death;  /* if a process of a session dies, the others are to end, too */
+	double within_s;      /* longest wait for the expected ones; 0: for ever */
+	bool partial;	      /* some of these, or some of their data, are missing */
 	struct in_step *step; /* of FORM_STEP, else NULL */
 	pid_t command;	      /* COMMAND, 0: none or ended */
 	int command_status;   /* as from waitpid() */

@@ -27,17 +27,18 @@ bool in_step_wanted(const struct launch *l);
 /*
  * In each task, with configuration and output directory known. Returns in the process that
  * is to be the node's agent, with a->host.session and a->step set, a->several if there are other
- * nodes, and without l->command. All others become COMMAND, or exit with its status; or with
- * 125, after saying why, if the agent cannot be. With a->several the caller goes behind a proxy
- * next.
+ * nodes, and without l->command. All others become COMMAND, or exit with its status; or, if
+ * there can be no agent, with 125 after a message. With a->several the caller calls
+ * peers_shield() next.
  */
 void in_step_start(struct agent *a, struct launch *l, const char *session);
 
 /*
- * The rest is the agent's. link: a descriptor, to be watched. ready: processes can connect;
- * save() writes the results so far, if need be until it has. tick: to be called again and again,
- * and when a WATCH_STEP descriptor can be read; sets a->told_to_stop when all tasks of this
- * node have ended, and begins to join the other agents. Seconds until the next call.
+ * The functions below are called by the agent. link: the descriptor to watch as WATCH_STEP.
+ * ready: processes can connect; save(a, wait) writes the results so far, wait: and returns when
+ * they are written. tick: to be called repeatedly, and when the descriptor can be read; sets
+ * a->told_to_stop when all tasks of this node have ended, and begins to join the other agents.
+ * Seconds until the next call.
  */
 int in_step_link(const struct agent *a);
 void in_step_ready(struct agent *a, void (*save)(struct agent *a, bool wait));
@@ -46,7 +47,7 @@ double in_step_tick(struct agent *a);
 /* True while the other agents are not known yet, so that they cannot be joined. */
 bool in_step_meets(const struct agent *a);
 
-/* To be called when SIGTERM comes: the step will be ended, but COMMAND first. */
+/* To be called when SIGTERM comes: the launcher will end the step, and COMMAND before that. */
 void in_step_hurry(struct agent *a);
 
 /* Reads messages of the parent; to be called now and then while files are written. */
