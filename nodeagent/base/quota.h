@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Limits lines in the log that others can cause: each source has a few lines, all sources
- * together have a number, and the lines left out are counted. Memory is bounded.
+ * Limits the lines that others can cause in the log: each source may cause `each` lines, all
+ * sources together `all` lines; further lines are counted. Memory is bounded.
  */
 #ifndef VFTR_NODEAGENT_BASE_QUOTA_H
 #define VFTR_NODEAGENT_BASE_QUOTA_H

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Where the files by which processes find their agent are. */
+/* The directory of the files by which processes find their agent. */
 #ifndef VFTR_NODEAGENT_BASE_RUNTIME_DIR_H
 #define VFTR_NODEAGENT_BASE_RUNTIME_DIR_H
 
