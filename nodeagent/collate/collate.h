@@ -52,7 +52,7 @@ void collate_end(struct transport *transport, int status, double deadline_s);
 /* Sorted hashes of p's stacks, p->n_stacks of them. */
 uint64_t *collate_hashes(const struct profile *p);
 
-/* Global id of mine's stack i. Of stacks with equal hashes, in mine's sequence. */
+/* Global id of mine's stack i. Stacks with equal hashes get their ids in mine's sequence. */
 uint32_t collate_id(
 	const struct profile *mine, uint32_t i, const uint64_t *hashes, size_t n_hashes);
 
