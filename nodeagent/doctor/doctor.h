@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What `vftr doctor` finds out, one sentence each. */
+/* The findings of `vftr doctor`, one sentence each. */
 #ifndef VFTR_NODEAGENT_DOCTOR_DOCTOR_H
 #define VFTR_NODEAGENT_DOCTOR_DOCTOR_H
 
@@ -29,8 +29,8 @@ struct diagnosis {
 struct doctor_question {
 	const char *name;   /* as it was written */
 	const char *path;   /* of the file */
-	bool host;	    /* and its surroundings: diagnose_host() */
-	const char *config; /* for it */
+	bool host;	    /* examine its surroundings, too: diagnose_host() */
+	const char *config; /* file for diagnose_host(), or NULL */
 };
 
 /* Adds what is found. NULL, or why there is nothing to examine. */
