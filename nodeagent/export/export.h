@@ -38,7 +38,7 @@ struct export_thread {
 	uint32_t region;     /* stream: one of its name, below which flame graphs have it */
 };
 
-/* What calls are of: functions of the same kind, name and module are one. */
+/* A function that is called; functions of the same kind, name and module are one. */
 struct export_region {
 	const char *name, *module; /* name: UTF-8; module: path or NULL */
 	char *cleaned;		   /* the name, if it had to be made UTF-8 */
@@ -79,7 +79,7 @@ struct export_message {
 	uint32_t comm;	      /* in comms[], or EXPORT_NONE */
 	uint32_t peer;	      /* m.peer as a rank of the communicator, or VFD_NONE */
 	uint32_t region;      /* where it was posted */
-	uint64_t number;      /* running, the same at BEGIN and END */
+	uint64_t number;      /* of the communication, the same at BEGIN and END */
 };
 
 struct export_counts {
@@ -107,7 +107,7 @@ struct export_event {
 	uint64_t count;
 	const struct export_message *message; /* BEGIN, END */
 	const struct export_counts *counts;   /* COUNTERS */
-	const struct export_flow *flows;      /* ENTER: those that begin or end there; ARROW */
+	const struct export_flow *flows;      /* ENTER: those that begin or end there; FLOW */
 	size_t n_flows;
 };
 
@@ -132,8 +132,8 @@ struct exporter {
 	uint64_t duration; /* ns */
 	int64_t start_unix_ns;
 
-	FILE *out;	/* what formats that write one file print to */
-	char *path;	/* the folder that others fill */
+	FILE *out;	/* the file, for formats that write one */
+	char *path;	/* the folder, for formats that fill one */
 	char *error;	/* the first one, a sentence */
 	unsigned steps; /* of the progress bar: walks there will be, and were */
 	unsigned steps_done;
@@ -186,7 +186,7 @@ struct export_walk {
 /* All events; ends early after an error. */
 void export_walk(struct exporter *x, const struct export_walk *w,
 	void (*event)(void *ctx, const struct export_event *e), void *ctx);
-/* A handler of signals: walks fail soon. export_stopped(): the signal, or 0. */
+/* A signal handler, after which walks end soon. export_stopped(): that signal, or 0. */
 void export_stop(int signal);
 int export_stopped(void);
 /* False: there was an error, or a signal. For loops without a walk. */
@@ -202,7 +202,7 @@ const struct export_thread *export_thread_of(
 	const struct exporter *x, uint32_t file, uint32_t track);
 uint32_t export_region_of(const struct exporter *x, uint32_t file, uint32_t track, uint32_t stack);
 /*
- * What has called that stack of the thread, and its region; VFD_NONE: nothing, or init. The
+ * The stack that has called this stack of the thread, and *region; VFD_NONE: none, or init. The
  * first frame of a thread may have callers that stand on another one (OpenMP).
  */
 uint32_t export_caller(

@@ -18,7 +18,7 @@ struct export_region;
 #define PARAVER_GAP	       90000003
 #define PARAVER_COUNTER	       42100000 /* + number of the counter */
 
-/* One of the three. */
+/* PARAVER_MPI_MESSAGE, PARAVER_MPI_COLLECTIVE or PARAVER_MPI_OTHER. */
 int paraver_mpi_type(const struct export_region *r);
 /* Writes STEM.pcf and STEM.row; export_fail() if it can't. */
 void paraver_names(struct exporter *x, const char *stem);
