@@ -7,13 +7,13 @@
 
 struct gathering;
 
-/* Adds the numbers of processes that are let go to those of the node, host.gathered. */
+/* Adds the numbers of processes that are let go (process/ended.h) to host.gathered. */
 extern const struct process_observer gather_observer;
 
 /*
- * Gives each process that greeted its rank for the outputs: the one MPI told,
- * else the launcher's if nobody else has it, else PROFILE_UNRANKED + k in the
- * order of their start. Call once, before gather().
+ * Gives each process that has said HELLO its rank for the outputs: that from MPI, else that
+ * from the launcher if no other process has it, else PROFILE_UNRANKED + k in the order of
+ * their start. Call once, before gather().
  */
 void gather_ranks(struct host *host);
 
