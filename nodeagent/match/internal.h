@@ -2,7 +2,7 @@
 /*
  * Declarations for the files of this folder only.
  *
- *   match.c              records in, the end
+ *   match.c        takes the records, and settles the rest at the end
  *   pair.c         sends and receives in memory, and pairs for the listener
  *   order.c        puts calls into the order of their tickets; finds overlaps
  *   post.c         open receives, and which of them hold back others
