@@ -28,8 +28,8 @@ void ending_writes(void);
 bool ending_is(void);
 
 /*
- * Seconds that a wait of own_s may take now, if reserve_s are to be left for later work; a
- * little, even if there is no time.
+ * Seconds that a wait of own_s may take now, if reserve_s are to be left for later work; more
+ * than 0, even if no time is left.
  */
 double ending_left(double own_s, double reserve_s);
 

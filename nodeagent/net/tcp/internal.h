@@ -72,8 +72,8 @@ struct tcp_hello {
 	char magic[8];
 	uint32_t version, order;
 	uint32_t purpose, from, to, size; /* ranks, number of agents */
-	uint64_t life;			  /* another one after a restart */
-	uint64_t received;		  /* last seq that came from the other side */
+	uint64_t life;	   /* number of this run of the agent: a restart has another */
+	uint64_t received; /* last seq that came from the other side */
 	unsigned char nonce[TCP_NONCE_BYTES];
 	unsigned char list[TCP_DIGEST_BYTES]; /* digest of all contacts; 0: not known yet */
 	char host[TCP_HOST_BYTES], session[TCP_SESSION_BYTES]; /* empty session: any */

@@ -24,8 +24,8 @@ struct lookup *lookup_begin(const struct contact *c);
 bool lookup_take(struct lookup **l, struct addresses *a, const char **why);
 
 /*
- * Nobody wants to know any more; NULL is allowed. Who is not answered yet stays in *dropped,
- * from where a later call frees it.
+ * To be called when the answer is not wanted any more; l may be NULL. A look-up without an
+ * answer yet stays in *dropped, from where a later call frees it.
  */
 void lookup_drop(struct lookup *l, struct lookup **dropped);
 

@@ -19,7 +19,7 @@ struct tcp_options {
 	const char *secret;    /* file; NULL: the default one */
 	const char *interface; /* NULL: all */
 	int me;		       /* place in peers, -1: find out */
-	bool any_session;      /* we made the session's name up: other agents' may differ */
+	bool any_session; /* the session's name was not given: those of other agents may differ */
 	/* this is agent 0, and invites the agents of these n contacts */
 	bool lead;
 	char **contacts;
