@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Processes that have ended. The first thousand are kept as they are until the results
- * are written. Of further ones the books are closed soon after their end, a few dozen
- * at a time: their numbers are added to those of the whole (gather/), a row
- * of the list of processes stays, and they are freed. So a node may see any number of
- * short processes. Kept are ranks, and those of whom something may still be asked.
+ * are written. Further ones are let go soon after their end, a few dozen at a time: their
+ * numbers are added to the sums of the node (gather/), a row of the list of processes
+ * stays, and they are freed. So a node may see any number of short processes. Never let go
+ * are ranks, and processes whose data may still be needed.
  */
 #ifndef VFTR_NODEAGENT_PROCESS_ENDED_H
 #define VFTR_NODEAGENT_PROCESS_ENDED_H

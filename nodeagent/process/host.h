@@ -61,7 +61,7 @@ struct host {
 	bool callers_ended;	   /* some callers have ended */
 	struct pids *pids;	   /* pids.h; NULL until a process has said HELLO */
 	unsigned n_live, n_ever;
-	unsigned lost_processes; /* that have given up before the agent could answer */
+	unsigned lost_processes; /* processes that gave up before the agent answered */
 	struct ended_process *ended_processes; /* ended.h; NULL until thousands have ended */
 	struct mismatches *mismatches;	       /* regions.h: of those that were let go; or NULL */
 	bool has_main_job;		       /* an MPI job: its ranks are those in the outputs */
@@ -72,11 +72,12 @@ struct host {
 	struct round_times *rounds; /* of a session: rounds.h; NULL until one has begun */
 	uint64_t heard_raw_ns;	    /* earliest time of the events that are read now */
 
-	/* those that are told of the processes (observer.h), up to NULL; NULL: nobody */
+	/* the observers of processes (observer.h), ended by NULL; or NULL: there are none */
 	const struct process_observer *const *observers;
-	/* Who writes what is read is slower than we read; or NULL. */
+	/* True while the sampling file is written more slowly than rings are read; or NULL. */
 	bool (*is_behind)(const struct host *host);
-	uint32_t last_words_ms; /* a process waits for the answer to BYE; 0: there is none */
+	uint32_t
+		last_words_ms; /* longest wait of a process for the answer to BYE; 0: it does not */
 
 	/* observers of the processes; NULL: off */
 	struct overhead *overhead;  /* agent/overhead.h; NULL until it begins */
@@ -123,7 +124,7 @@ enum watch_kind {
 	WATCH_SIGNALS,
 	WATCH_SOCKET,
 	WATCH_PIDFD,
-	WATCH_BELL,
+	WATCH_BELL, /* proxy_bell() */
 	WATCH_SUPERVISOR,
 	WATCH_COMMAND,
 	WATCH_STEP

@@ -10,13 +10,13 @@
  * has no memory any more (it is exiting). */
 int procfs_maps_has(int pid, const char *text);
 
-/* A number that identifies the file that it runs, 0 if unknown. */
+/* A number that identifies the file that the process runs, 0 if unknown. */
 uint64_t procfs_program(int pid);
 
-/* Its parent, 0 if unknown. */
+/* Pid of the parent of a process, 0 if unknown. */
 int procfs_parent(int pid);
 
-/* True if a signal has stopped it, not a debugger. */
+/* True if a signal has stopped the process, not a debugger. */
 bool procfs_is_stopped(int pid);
 
 /* A number that changes whenever the process or a child of it has run, however briefly; 0 if

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * When the rounds of a session (vftrace-session(3)) have begun on this node: who is asked
- * to which of them a time belongs. agent/rounds.c writes it.
+ * The times at which the rounds of a session (vftrace-session(3)) have begun on this node, and
+ * the round to which a time belongs. agent/rounds.c sets them.
  */
 #ifndef VFTR_NODEAGENT_PROCESS_ROUNDS_H
 #define VFTR_NODEAGENT_PROCESS_ROUNDS_H
@@ -13,11 +13,11 @@
 #define ROUNDS_MAX 100 /* that have files of their own */
 
 struct round_times {
-	uint32_t round;			/* that goes on */
+	uint32_t round;			/* the present one */
 	uint64_t began[ROUNDS_MAX + 1]; /* ticks */
 };
 
-/* Whether any round has begun: a session is in use. */
+/* True if a round has begun, that is, a session is in use. */
 static inline bool rounds_begun(const struct host *host)
 {
 	return host->rounds;

@@ -29,15 +29,16 @@ struct counter_watch {
 /* The counters of a configuration; one that cannot be counted here has COUNTER_NONE. */
 struct counter_watch *counters_new(const struct conf *c);
 
-/* What a process is to read. Energy is the machine's: one process at a time reads it. */
+/* Writes the counters that a process is to read to *to; with energy, which is that of the
+ * machine, for one process at a time only. */
 void counters_ask(const struct counter_watch *w, struct counters_shm *to, bool energy);
 bool counters_read_energy(const struct counters_shm *s);
 
 /* After a thread's end: adds the states of its counters. */
 void counters_note(struct counter_watch *w, struct ring_producer_shm *ring);
 /*
- * What is wrong with the counts, i from 0: a sentence without its full stop, or "". To be
- * freed; NULL: there are no more.
+ * Sentence i, from 0, on what is wrong with the counts, without its full stop, or "". The
+ * caller frees it; NULL: there are no more.
  */
 char *counters_trouble(const struct counter_watch *w, const struct conf *c, unsigned i);
 
