@@ -55,8 +55,9 @@ void profile_move_list(struct profile *to, struct profile *from, enum profile_li
 void profile_drop_list(struct profile *p, enum profile_list which);
 
 /*
- * pairs.c: pairs[] and thread_pairs[] of groups of this many ranks, a power of 2;
- * of the least ones with which each has at most so many entries; what is wrong with them.
+ * pairs.c. fold: puts groups of `ranks` ranks, a power of 2, in place of the ranks in pairs[]
+ * and thread_pairs[]. limit: the same with the smallest groups by which each list has at most
+ * `most` entries. valid: NULL, or what is wrong with the lists.
  */
 void profile_pairs_fold(struct profile *p, uint32_t ranks);
 void profile_pairs_limit(struct profile *p, size_t most);

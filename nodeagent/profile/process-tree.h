@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * The processes of a node as a tree: each one below its parent, if that was
- * traced; the lives of a process, separated by exec, come one after the other.
+ * traced. A process that called exec is one element for each program that it ran, called
+ * a life; its lives come one after the other.
  */
 #ifndef VFTR_NODEAGENT_PROFILE_PROCESS_TREE_H
 #define VFTR_NODEAGENT_PROFILE_PROCESS_TREE_H

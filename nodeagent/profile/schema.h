@@ -23,7 +23,7 @@ struct profile;
  */
 enum profile_kind { U64, U128, U32, COUNT, I32, I64, REAL, FLAG, END, TEXT, TEXT_OR_NULL };
 
-/* How a field is added, and how an earlier record is subtracted from it. */
+/* The way in which a field is added, and in which an earlier record is subtracted from it. */
 enum profile_role {
 	SELF,	  /* by the list's fold() only */
 	KEY,	  /* both are equal; lists are sorted by their keys in the order of the rows */
@@ -36,7 +36,8 @@ enum profile_role {
 	JOIN,	  /* the text that is first in the alphabet, so that the order does not matter */
 };
 
-/* What a uint32_t is the number of: a stack of the profile, a rank, a rank or PROFILE_ELSEWHERE. */
+/* The thing that a uint32_t numbers: a stack of the profile, a rank, a rank or
+ * PROFILE_ELSEWHERE. */
 enum profile_ref { PLAIN, STACK, RANK, ANY_RANK };
 
 struct profile_field {
@@ -49,7 +50,7 @@ struct profile_field {
 /* ALWAYS: each file has it; LATER: files of earlier versions have none. */
 enum profile_presence { ALWAYS, LATER };
 
-/* What profile_subtract() leaves of a list. All but OWN are keyed. */
+/* The part of a list that profile_subtract() leaves. All but OWN are keyed. */
 enum profile_rest {
 	OWN,	 /* by code of its own */
 	PROCESS, /* the difference, for each process */
