@@ -21,7 +21,7 @@ struct process;
 struct recorder;
 struct recorder_process;
 
-/* ---- the file: host->sampling ------------------------------------------------ */
+/* ---- the file: host->recorder ------------------------------------------------ */
 
 /* True if the disk is behind, and rings should not be read for a while. */
 bool recorder_is_behind(const struct host *host);
@@ -42,7 +42,7 @@ int recorder_rename(struct host *host, const char *base);
 
 /* The numbers of the closed file, for the log; path NULL: there is none. */
 struct recorder_sum {
-	const char *path; /* owned by the agent's sampling */
+	const char *path; /* owned by the recorder */
 	struct vfd_written written;
 };
 struct recorder_sum recorder_sum(const struct host *host);
