@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * What the files of replay/ share: replay.c (short enters and exits), record.c (all other
- * records), frames.c (the stack of frames), and a file for each kind of record that has one.
+ * Declarations that the files of replay/ share: replay.c (short enters and exits), record.c (all
+ * other records), frames.c (the stack of frames), and a file for each kind of record that has one.
  */
 #ifndef VFTR_NODEAGENT_REPLAY_INTERNAL_H
 #define VFTR_NODEAGENT_REPLAY_INTERNAL_H
@@ -18,7 +18,7 @@
 #define likely(x)   __builtin_expect(!!(x), 1)
 #define unlikely(x) __builtin_expect(!!(x), 0)
 
-/* Why the fast way of replay_block() is not enough. */
+/* Reasons why the fast way of replay_block() is not enough. */
 enum {
 	SLOW_PAUSED = 1,
 	SLOW_PENDING = 2, /* messages wait for the end of their frame */
@@ -71,7 +71,7 @@ struct construct_frame {
 	uint64_t join_tasks; /* FORK: ticks of tasks since `left` */
 };
 
-/* What a thread has of a team whose place is not known yet. */
+/* The frames of a thread in a team whose place in the tree is not known yet. */
 struct orphan {
 	struct node *node; /* KEY_ORPHAN | index */
 	uint32_t team, region;
@@ -140,7 +140,7 @@ static inline uint64_t elapsed(uint64_t from, uint64_t to)
 uint32_t replay_new_sample(struct replay *r, struct node *n);
 uint32_t replay_judge_sample(struct replay *r, struct node *n);
 
-/* Its stack there. */
+/* The number of n's stack in the sampling file. */
 static inline uint32_t replay_sample(struct replay *r, struct node *n)
 {
 	uint32_t stack = n->extra ? n->extra->stack & ~SAMPLE_PRECISE : 0;
@@ -149,7 +149,7 @@ static inline uint32_t replay_sample(struct replay *r, struct node *n)
 }
 
 /*
- * Whether an event at t is recorded. ran: the node that ran until then; took: ticks of the
+ * True if an event at t is recorded. ran: the node that ran until then; took: ticks of the
  * call, if the event is its exit. Nodes whose events are not recorded get no number in the
  * file: of many paths, few are sampled.
  */
@@ -252,17 +252,17 @@ unsigned replay_record(struct replay *r, const uint64_t *word, unsigned left, ui
 /* A SYNC: w has the upper bits of all times from here on. */
 void replay_set_time_base(struct replay *r, uint64_t w);
 
-/* Whether a COUNTERS record may start so; else r->error. */
+/* True if a COUNTERS record may start so; else sets r->error. */
 bool replay_check_counters(struct replay *r, uint64_t head);
 
-/* Of the kinds that have a file. They return whether it counts as a record of the thread. */
+/* Records of the kinds that have a file. True: it counts as a record of the thread. */
 bool replay_take_counters(struct replay *r, const struct ring_record *rec);
 bool replay_take_blocked(struct replay *r, const struct ring_record *rec);
 bool replay_take_openacc(struct replay *r, const struct ring_record *rec);
 bool replay_take_user_counter(struct replay *r, const struct ring_record *rec);
 
 /* With SLOW_COUNTED, after a word of this id was taken: if its event was recorded in the
- * trace file, the counters are recorded, too. */
+ * sampling file, the counters are recorded, too. */
 void replay_counted(struct replay *r, uint32_t id);
 
 /* After all frames have ended: nodes whose time is below 0, as clocks went back, get 0. */

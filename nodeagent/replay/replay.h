@@ -7,13 +7,13 @@
  *    (longjmp, an exit that never came); an exit of a frame that is not open
  *    is counted and ignored
  *  - records of communication belong to the frame on top and have no time;
- *    what they tell is complete when that frame is left, by whatever way
+ *    they are complete when that frame is left, by whatever way
  *  - a frame of OpenMP may hang elsewhere than on the one below it: a worker's
  *    below the path of the parallel region that it works for, a task's below the
  *    region's own. What lies below it on the stack is suspended meanwhile: its
  *    time does not run. The frames of the other path get the time of what is
  *    below them, and no calls.
- *  - what the thread has waited for room in its ring is no time of any frame
+ *  - time in which the thread waited for room in its ring is no time of any frame
  *  - time that goes backwards counts as no time
  *  - any sequence of words is accepted; replay_block() says when a block
  *    cannot come from a sane producer
@@ -94,14 +94,15 @@ void replay_set_user_counters(struct replay *r, struct user_counters *const *u);
 /* Each COUNTERS record has the values of n hardware counters; 0: such a record is an error. */
 void replay_set_counters(struct replay *r, uint32_t n);
 
-/* From now on its frames are drawn into this track of the trace file; NULL: into none. */
+/* From now on the frames go to this track of the sampling file; NULL: to none. */
 void replay_set_sampled(struct replay *r, struct sampled_track *l);
 struct sampled_track *replay_sampled(const struct replay *r);
 
 /* Counts of orphan subtrees (orphans.c) are moved to the path of their team, where that is
- * known by now. Returns whether no orphan subtree is left. */
+ * known by now. True: no orphan subtree is left. */
 bool replay_settle(struct replay *r);
-/* The same for a thread that has ended: below the root, where the path is not known. */
+/* The same for a thread that has ended: counts whose path is still not known go below the
+ * root. */
 void replay_give_up(struct replay *r);
 /* After replay_end(): gives back the room for frames. */
 void replay_shrink(struct replay *r);

@@ -7,14 +7,14 @@
  * here is untrusted input: a record that contradicts the others is an error
  * that quarantines the process, never a wrong index.
  *
- *  - what the records of a frame tell is settled when the frame is left: then
- *    FAILED has had its chance, and the times are known
+ *  - the records of a frame are settled when the frame is left: then
+ *    FAILED would have come, and the times are known
  *  - a send counts when it was posted, a receive when it is complete; durations
  *    and bandwidths count when it is known that the call or request has ended
  *  - mpi.only_for_ranks: a message counts if this rank and the peer's are in the
  *    list, also one of a collective call (share.h); files always count
  *  - records of threads are read one thread after the other: a DONE may be read
- *    before what it completes, and waits for it
+ *    before the record of its request, and waits for that
  */
 #ifndef VFTR_NODEAGENT_REPLAY_COMM_COMM_H
 #define VFTR_NODEAGENT_REPLAY_COMM_COMM_H
@@ -31,7 +31,8 @@ struct sync;
 struct traffic;
 struct traffic_track; /* one thread */
 
-/* So many a process may have at once; what is beyond counts less exactly. Smaller in tests. */
+/* Most things of each kind of a process at once; further ones count less exactly. Smaller in
+ * tests. */
 #ifndef TRAFFIC_COMMS_MAX
 #define TRAFFIC_COMMS_MAX    (1u << 18) /* beyond: peers are PROFILE_ELSEWHERE */
 #define TRAFFIC_RUNS_MAX     (1u << 20)
@@ -63,7 +64,7 @@ void traffic_track_moved(struct traffic_track *l, const struct node *from);
 /* The frame that a record stands in. */
 struct traffic_frame {
 	struct node *node;
-	bool call; /* it is the MPI call that is told of; else its enter was lost */
+	bool call; /* it is the record's own MPI call; else the enter of that was lost */
 	uint32_t level;
 	uint64_t depth; /* level, depth: frames that are left later are not larger */
 	uint64_t since;
@@ -80,7 +81,7 @@ const char *traffic_record(struct traffic_track *l, const uint64_t *words,
 	const struct traffic_frame *f, uint64_t now);
 /* The frame is left at ticks, and all above it. Result as before. */
 const char *traffic_left(struct traffic_track *l, uint32_t level, uint64_t depth, uint64_t ticks);
-/* Does anything wait for its frame to be left? */
+/* True if a record waits for its frame to be left. */
 bool traffic_pending(const struct traffic_track *l);
 
 /* Definitions. NULL, or a static text: why the message makes no sense. bytes: of the data
@@ -93,9 +94,9 @@ const char *traffic_name(struct traffic *t, const struct wire_about *m, const ch
 const char *traffic_gone(struct traffic *t, const struct wire_about *m);
 /* All threads' records up to these ticks have been read. */
 void traffic_sweep(struct traffic *t, uint64_t ticks);
-/* Whether there is something to sweep. */
+/* True if there is something to sweep. */
 bool traffic_has_gone(const struct traffic *t);
-/* Whether anything was ever defined. */
+/* True if anything was ever defined. */
 bool traffic_in_use(const struct traffic *t);
 
 /* World rank of this process, and of which job. */
@@ -155,24 +156,25 @@ struct traffic_sums {
 	uint64_t ambiguous_sends, ambiguous_receives;
 };
 
-/* What was settled until now; owned by t. */
+/* The sums of everything that was settled until now; owned by t. */
 const struct traffic_sums *traffic_sums(const struct traffic *t);
 /* Requests that were posted and never seen to complete. */
 uint64_t traffic_open_requests(const struct traffic *t);
 
-/* Those of one kind (enum node_open) that one node has posted. */
+/* Open requests of one kind (enum node_open) that one node has posted. */
 struct traffic_open {
 	const struct node *node;
 	uint32_t kind;
 	uint64_t requests;
 };
 /*
- * The same ones by what has posted them, sorted by node and kind, each once. Not in it are
- * those that were given up: they are in the extra of their nodes. The caller frees it.
+ * The open requests by the node that has posted them, sorted by node and kind, each once.
+ * Requests that were given up are not in it, but in the extra of their nodes. The caller frees
+ * it.
  */
 struct traffic_open *traffic_open(const struct traffic *t, size_t *n);
 
-/* What a track has posted and what was completed, or taken back, after its end. */
+/* Messages that a track has posted, and that were completed, or taken back, after its end. */
 struct traffic_thread {
 	uint32_t thread; /* number of the track, or PROFILE_NONE: of several */
 	uint64_t sends, receives, bytes_sent, bytes_received; /* modulo 2^64 */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What the files traffic*.c share, and nobody else. */
+/* Declarations for the files of this folder only. */
 #ifndef VFTR_NODEAGENT_REPLAY_COMM_INTERNAL_H
 #define VFTR_NODEAGENT_REPLAY_COMM_INTERNAL_H
 
@@ -75,8 +75,8 @@ static inline uint32_t comm_peer(const struct comm *c, uint32_t rank)
 bool comm_has_world(const struct comm *c, uint32_t world);
 
 /*
- * What a record's number means. NULL, or an error. *c is NULL for number 0 and
- * for what is no longer, or was never, kept.
+ * Find the object that a record's number names. NULL, or an error. *c is NULL for number 0
+ * and for objects that are no longer, or were never, kept.
  */
 const char *find_comm(struct traffic *t, uint32_t number, struct comm **c);
 const char *find_window(struct traffic *t, uint32_t number, struct comm **c);
@@ -154,7 +154,7 @@ const char *request_post(struct traffic_track *l, const struct pending *p);
 const char *request_done(struct traffic *t, const struct completion *c);
 /* An Mrecv has received what a probe of this number had found. */
 void request_received(struct traffic *t, uint32_t number);
-/* Whether it is the node of a function that takes messages out of the queue by probing. */
+/* True for the node of a function that takes messages out of the queue by probing. */
 bool is_matched_probe(const struct node *n);
 /* Nodes of the track's tree are now their counterparts. */
 void requests_move(struct traffic_track *l);
@@ -173,7 +173,7 @@ void match_completion(const struct traffic *t, const struct request *q, const st
 
 /* ---- sums: sums.c --------------------------------------------------- */
 
-/* What p tells of; bytes and peer (a world rank) as they turned out. */
+/* Count the message of p; bytes and peer (a world rank): the actual ones. */
 void sums_send(struct traffic *t, const struct pending *p, uint32_t peer, uint64_t bytes);
 void sums_send_cancelled(struct traffic *t, const struct pending *p, uint32_t peer, uint64_t bytes);
 void sums_send_time(
@@ -193,15 +193,15 @@ uint32_t sums_of_file(struct traffic *t, const char *name);
 /* Index of the sums of a communicator, made if need be; c may be NULL. */
 uint32_t sums_of_comm(struct traffic *t, struct comm *c);
 void sums_rank_changed(struct traffic *t);
-/* Whether messages to and from it count; peer: world rank. */
+/* True if messages to and from this world rank count. */
 bool sums_is_listed(const struct traffic *t, uint32_t peer);
 void sums_free(struct traffic *t);
 
-/* ---- each for itself: listener.c ------------------------------------------ */
+/* ---- communications one by one: listener.c ------------------------------------------ */
 
 /* The number that the listener has for c, or 0. */
 uint32_t listener_comm(struct traffic *t, struct comm *c);
-/* It is over. done: NULL if it has no request, or what has completed it. */
+/* The communication of p is over. done: the record that completed it; NULL: p has no request. */
 void listener_notify(struct traffic *t, uint32_t thread, const struct pending *p,
 	const struct message *done, uint64_t ticks);
 

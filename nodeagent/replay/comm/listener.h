@@ -30,7 +30,7 @@ struct traffic_listener {
 	void (*neighbours)(void *ctx, const struct vfd_neighbours *n);
 	/* Lengths of some messages of a collective call, which is reported later, or fails. */
 	void (*lengths)(void *ctx, const struct vfd_lengths *l);
-	/* How long a collective call waited for others; key: of the call in the call tree.
+	/* The time that a collective call waited for others; key: of the call in the call tree.
 	 * wait->start is the call's enter, of which traffic_frame.entered was true. wait->track
 	 * and wait->function are not set. */
 	void (*wait)(void *ctx, uint32_t thread, uint64_t key, const struct vfd_wait *wait);
@@ -40,7 +40,7 @@ struct traffic_listener {
 /* Before the first record. *listener is copied. */
 void traffic_listener_set(struct traffic *t, const struct traffic_listener *listener);
 
-/* After the last record: sends that are still open are told. ticks: the process's end. */
+/* After the last record: reports the sends that are still open. ticks: the process's end. */
 void traffic_listener_rest(struct traffic *t, uint64_t ticks);
 
 #endif

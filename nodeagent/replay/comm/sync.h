@@ -9,7 +9,7 @@
  * Each instance of a collective call (communicator, ticket) is kept until all
  * members that live on this node have left it. Then each gets a child of its
  * call, "MPI_Xxx_sync", with the time from its own enter to the latest one, or
- * to its own exit if that was earlier. A listener (listener.h) is told the same.
+ * to its own exit if that was earlier. A listener (listener.h) gets the same wait.
  */
 #ifndef VFTR_NODEAGENT_REPLAY_COMM_SYNC_H
 #define VFTR_NODEAGENT_REPLAY_COMM_SYNC_H

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * What the GPUs of one process have done. Activities (shm/gpu.h) come on the
+ * The activities of the GPUs of one process. They (shm/gpu.h) come on the
  * socket, the calls that started them in the rings, in any order: an activity
  * waits for its call, by the number that both have, and belongs to the call's
  * path. Times are ticks of this node.
  *
- * Bounds: CALLS_MAX calls are remembered, ACTIVITIES_MAX activities wait; what
- * finds no call belongs to the root, and is counted.
+ * Bounds: at most CALLS_MAX calls are remembered, and ACTIVITIES_MAX activities wait (gpu.c). An
+ * activity that finds no call belongs to the root, and is counted.
  */
 #ifndef VFTR_NODEAGENT_REPLAY_GPU_GPU_H
 #define VFTR_NODEAGENT_REPLAY_GPU_GPU_H
@@ -42,13 +42,13 @@ struct gpu_device {
 	char *name; /* or NULL */
 };
 
-/* What went, by copies or unified memory, from one device (GPU_NO_DEVICE: the host) to another. */
+/* Transfers by copies or unified memory from one device (GPU_NO_DEVICE: the host) to another. */
 struct gpu_link {
 	uint32_t kind, detail, from, to;
 	uint64_t n, bytes, ticks;
 };
 
-/* The host waited at one path for one thing. */
+/* Waits of the host at one path for one activity. */
 struct gpu_host_wait {
 	const struct node *path;
 	uint32_t detail, context, stream;
@@ -69,8 +69,8 @@ struct gpu *gpu_new(struct clocks *clocks);
 void gpu_free(struct gpu *g);
 
 /*
- * What runs is drawn into the trace file of *writer (NULL: it is closed), where the process
- * has this number. writer must outlive gpu_end().
+ * From now on activities go to the sampling file of *writer (NULL: it is closed), where the
+ * process has this number. writer must outlive gpu_end().
  */
 void gpu_draw_to(struct gpu *g, struct vfd_writer *const *writer, uint32_t process);
 
@@ -84,16 +84,17 @@ void gpu_stream_told(struct gpu *g, const struct wire_gpu_stream *m, const char 
 void gpu_call(struct gpu *g, const struct node *frame, uint32_t function, uint32_t number,
 	uint64_t since);
 
-/* The enter of the call with this number was recorded in the trace file: with this stack, in
+/* The enter of the call with this number was recorded in the sampling file: with this stack, in
  * this track. */
 void gpu_call_sampled(struct gpu *g, uint32_t number, uint32_t track, uint32_t stack);
 
-/* The process has ended at ticks: what has waited is given its place. */
+/* The process has ended at ticks: activities that still wait go to their call's path, or the root.
+ */
 void gpu_end(struct gpu *g, uint64_t ticks);
-/* After that, what is missing: one sentence each, or NULL; i = 0, 1 ... The caller frees it. */
+/* After gpu_end(): sentence i = 0, 1 ... on what is missing, or NULL. The caller frees it. */
 char *gpu_loss(const struct gpu *g, unsigned i);
 
-/* Whether anything was heard of GPUs; g may be NULL. */
+/* True if any message about GPUs has come; g may be NULL. */
 bool gpu_is_used(const struct gpu *g);
 struct node *gpu_root(struct gpu *g);
 const struct gpu_sum *gpu_sums(const struct gpu *g, size_t *n);
@@ -105,7 +106,7 @@ const struct gpu_host_wait *gpu_host_waits(const struct gpu *g, size_t *n);
 /* "saxpy(float*)" as it came, "memcpy HtoD" ... */
 const char *gpu_sum_name(const struct gpu *g, const struct gpu_sum *s);
 const char *gpu_what_name(const struct gpu *g, uint64_t what);
-/* Each or NULL: nothing was told. */
+/* Each is NULL if the process has sent nothing about it. */
 const struct gpu_device *gpu_device(const struct gpu *g, uint32_t device);
 const char *gpu_device_name(const struct gpu *g, uint32_t device);
 const char *gpu_stream_name(const struct gpu *g, uint32_t context, uint32_t stream);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What the files of gpu.h share. */
+/* Declarations for the files of this folder only. */
 #ifndef VFTR_NODEAGENT_REPLAY_GPU_INTERNAL_H
 #define VFTR_NODEAGENT_REPLAY_GPU_INTERNAL_H
 
@@ -22,7 +22,7 @@ struct gpu_call {
 	uint32_t track, stack; /* in the sampling file; track VFD_NONE: it is not there */
 };
 
-/* Where something that ran stands in the trace file. track VFD_NONE: it does not. */
+/* The position of an activity in the sampling file; track VFD_NONE: it is not there. */
 struct gpu_drawn {
 	uint32_t track, stack;
 	uint64_t ticks; /* of its enter */
@@ -102,7 +102,8 @@ struct gpu {
 
 /* gpu.c: the wait goes on to the sums. */
 void gpu_place(struct gpu *g, const struct gpu_placed *w);
-/* Of one kind and name: kind << 32 | name or detail, plus GPU_WHAT so that it is not 0. */
+/* A number for all activities of one kind and name: kind << 32 | name or detail, and GPU_WHAT,
+ * so that it is not 0. */
 #define GPU_WHAT ((uint64_t)1 << 40)
 static inline uint64_t gpu_what(const struct gpu_activity *a)
 {
@@ -127,7 +128,7 @@ void gpu_names_free(struct gpu *g);
 void gpu_waits_free(struct gpu *g);
 /* Something ran in a stream: waits may have waited for it, or are older than it. */
 void gpu_waits_ran(struct gpu *g, const struct gpu_placed *w);
-/* A wait: it comes to gpu_place() when it is known what for, or that it never will be. */
+/* A wait: goes on to gpu_place() when its activity is known, or will never be. */
 void gpu_waits_add(struct gpu *g, const struct gpu_placed *w);
 /* All that are left. */
 void gpu_waits_end(struct gpu *g);

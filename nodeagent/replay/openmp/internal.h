@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What teams.c (teams) and sums.c (what they come to) share. */
+/* Declarations that teams.c (teams) and sums.c (their sums) share. */
 #ifndef VFTR_NODEAGENT_REPLAY_OPENMP_INTERNAL_H
 #define VFTR_NODEAGENT_REPLAY_OPENMP_INTERNAL_H
 
@@ -35,7 +35,7 @@ struct team {
 	struct team *before, *next;
 };
 
-/* A team that was made before it was known where: `base` and `parent` know. */
+/* A team that was made before its place was known, which follows from `base` and `parent`. */
 struct waiting {
 	uint32_t team, base, parent;
 };

@@ -3,12 +3,11 @@
  * The teams of OpenMP of one process: where in the call tree and in the tree of
  * threads each belongs, and what its threads did, summed up by parallel region.
  *
- * A team is made by FORK on one thread, and the others say TEAM. Rings are read
- * one after the other, so each may be heard of first: until FORK was read (and
+ * A team is made by FORK on one thread, and its threads record TEAM. Rings are read
+ * one after the other, so either may be read first: until FORK was read (and
  * that of the team it was made in), the place of a team is not known. A team is
- * forgotten soon after its FORK and all its TEAMs have ended. Everything that is
- * told here is untrusted: memory is bounded, and what is beyond counts less
- * exactly.
+ * forgotten soon after its FORK and all its TEAMs have ended. All records are
+ * untrusted: memory is bounded, and teams beyond the limits count less exactly.
  */
 #ifndef VFTR_NODEAGENT_REPLAY_OPENMP_TEAMS_H
 #define VFTR_NODEAGENT_REPLAY_OPENMP_TEAMS_H
@@ -33,7 +32,7 @@ struct openmp;
 #define OPENMP_THREADS_LISTED 256u  /* numbers of threads kept per region and node */
 #define OPENMP_PATH_MAX	      1024u /* frames in a path; of longer ones some are left out */
 
-/* Whether the construct of this region is a barrier. */
+/* True if the construct of this region is a barrier. */
 typedef bool openmp_barrier(const void *ctx, uint32_t region);
 
 /* is_barrier is asked with ctx, which must outlive it; NULL: no region is one. */
@@ -49,8 +48,8 @@ struct node *openmp_root(struct openmp *o);
 struct node *openmp_relative(struct openmp *o);
 const struct node *openmp_below(struct openmp *o, const struct node *path, uint64_t key);
 
-/* With n nodes behind it, the last one first. Of too many, some before the last
- * one are left out. */
+/* The path with the n nodes of up[] behind it, the last one first. If it gets too long, some
+ * before the last one are left out. */
 const struct node *openmp_append(
 	struct openmp *o, const struct node *path, const struct node *const *up, unsigned n);
 
@@ -71,7 +70,7 @@ struct openmp_fork {
 	uint64_t ticks;
 };
 void openmp_fork(struct openmp *o, const struct openmp_fork *f);
-/* Its exit. size: of the team, or 0: it has not told. */
+/* The exit of FORK. size: of the team, or 0: not known. */
 void openmp_join(struct openmp *o, uint32_t team, uint32_t size, uint64_t ticks);
 
 /* A TEAM by the system thread with this number (as in profile_thread). */

@@ -39,7 +39,7 @@ static inline uint32_t key_mpi(uint64_t key)
 
 /* Smaller in tests. */
 #ifndef NODES_MAX
-#define NODES_MAX (2u << 20) /* so many paths per thread, then KEY_OVERFLOW */
+#define NODES_MAX (2u << 20) /* most paths of a thread; further ones are KEY_OVERFLOW */
 #endif
 #ifndef NODES_ALL_MAX
 #define NODES_ALL_MAX (32u << 20) /* in all trees: then KEY_OVERFLOW from NODES_FAIR on */
