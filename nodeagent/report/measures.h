@@ -65,10 +65,10 @@ void section_thread_profiles(FILE *f, const struct report *r);
 void section_thread_pairs(FILE *f, const struct report *r);
 void section_mpi(FILE *f, const struct report *r);
 void section_gpu(FILE *f, const struct report *r);
-/* The numbers of CUDA's functions in it. */
+/* The numbers of CUDA's functions in the table of section_gpu(). */
 void section_gpu_functions(FILE *f, const struct report *r);
 void section_openacc(FILE *f, const struct report *r);
-/* The numbers of the events in its detailed table. */
+/* The numbers of the events in the detailed table of section_openacc(). */
 void section_openacc_numbers(FILE *f, const struct report *r);
 void section_hwprof(FILE *f, const struct report *r);
 void section_user_counters(FILE *f, const struct report *r);

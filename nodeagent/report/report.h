@@ -53,7 +53,7 @@ double report_overhead_s(const struct report *r, uint64_t calls);
 double report_blocked_s(const struct report *r);
 /* By the configured formula (imbalance.h); *rank: the rank that causes it, as printed. */
 double report_imbalance(const struct report *r, uint32_t stack, uint32_t *rank);
-/* How a process ended: "exited 0", "signal 9 (Killed)" ...; the caller frees. */
+/* The end of a process: "exited 0", "signal 9 (Killed)" ...; the caller frees. */
 char *report_end(const struct profile_process *process);
 /* The number of ranks that all logs and JSON print. */
 uint32_t report_ranks(const struct profile *p);
