@@ -48,13 +48,13 @@ struct session_outcome {
 	struct session_members made, parent;
 };
 
-/* What an agent has of sessions; a->sessions. */
+/* The state of sessions in an agent; a->sessions. */
 struct sessions {
 	const struct session_duties *duties;
 	bool in_use;
 	bool leader_gone;     /* agent 0 does not answer any more */
 	size_t waiting;	      /* requests of our processes without an outcome */
-	double news_at, next; /* when something came or left; when to look again */
+	double news_at, next; /* s: last message in or out; time to look again */
 	/* for the coordinator, before the agents have met: struct session_request and data */
 	void **queue;
 	size_t n_queue, cap_queue;

@@ -2,8 +2,8 @@
 /*
  * Sessions of processes without MPI, see vftr-distributed(7). Each agent passes the
  * requests of its processes to the coordinator, which is in agent 0 (coordinator.c), and
- * keeps the outcomes until they are fetched. It never waits: not for a process, and not
- * for another agent.
+ * keeps the outcomes until they are fetched. The agent never waits for a process, nor for
+ * another agent.
  */
 #ifndef VFTR_NODEAGENT_SESSION_SESSION_H
 #define VFTR_NODEAGENT_SESSION_SESSION_H
@@ -16,14 +16,14 @@
 
 struct agent;
 
-/* Takes what processes ask for, and answers. */
+/* Takes the requests of processes, and answers. */
 extern const struct process_observer session_observer;
 
-/* What the agent does when a session asks for it. */
+/* Functions of the agent that sessions call. */
 struct session_duties {
-	/* the processes of all nodes are idle: it is to be reported */
+	/* the processes of all nodes are idle: reports that */
 	void (*all_idle)(struct agent *a);
-	/* a process of this node is about to be told that this round has begun */
+	/* this round has begun; a process of this node learns of it next */
 	void (*begin_round)(struct agent *a, uint32_t round);
 };
 
@@ -33,8 +33,8 @@ void sessions_end(struct agent *a);
 
 /* To be called repeatedly. Seconds until the next call. */
 double sessions_tick(struct agent *a);
-/* What the processes of this node do, MPI ranks or not. False: there are no other nodes that
- * could be asked; else all_idle() follows when no node is busy and one is quiet. */
+/* Reports what the processes of this node do, MPI ranks or not. False: no other node could be
+ * asked; else all_idle() follows when no node is busy and one is quiet. */
 enum session_activity { SESSION_NOBODY, SESSION_BUSY_NODE, SESSION_QUIET };
 bool sessions_idle(struct agent *a, enum session_activity what);
 /* Another agent and its processes are gone. */
