@@ -28,9 +28,10 @@ int cmd_histogram(int argc, char **argv);
 bool vftrace_link(const char *name, int argc, char **argv, int *status);
 
 /*
- * An option: what becomes its argument, a time in ns (from seconds or with a unit) of it, or
- * true; take(argument, to) may say what is wrong with it, and return false. say() answers it
- * and ends the command. Rows end with {0}.
+ * An option. It sets one of these: *text to its argument, *time to its argument in ns (a number
+ * of seconds, or with a unit), *flag and *also to true. Or it calls take(argument, to), which
+ * returns false after a message if the argument is wrong; or say(), which prints the answer and
+ * ends the command. Rows end with {0}.
  */
 struct cmd_option {
 	const char *name;
@@ -43,15 +44,15 @@ struct cmd_option {
 	void (*say)(void);
 };
 /*
- * Reads them; optind is then that of the first argument. usage: what --help, -h prints, or
- * NULL. -1: go on, else the exit status. (cmd-arguments.c)
+ * Reads the options; optind is then the index of the first argument. usage: the text of --help
+ * and -h, or NULL. -1: go on, else the exit status. (cmd-arguments.c)
  */
 int cmd_options(int argc, char **argv, const struct cmd_option *options, const char *usage);
 
 /*
- * Arguments of options, in cmd-arguments.c; false: what is wrong has been said.
- * The number of a round to a uint64_t; a list of ranks such as 0,2-5, or NULL; a span of
- * time that is not empty.
+ * Check arguments of options (cmd-arguments.c); false after a message. cmd_round(): the number of
+ * a round, written to the uint64_t *number; cmd_ranks(): a list of ranks such as 0,2-5, or NULL;
+ * cmd_in_order(): a span of time that is not empty.
  */
 bool cmd_round(const char *text, void *number);
 bool cmd_ranks(const char *list);
