@@ -125,7 +125,7 @@ struct vfd_round {
 
 enum vfd_message_kind { VFD_SEND, VFD_RECEIVE, VFD_COLLECTIVE, VFD_RMA, VFD_FILE };
 
-/* How sure the sender of a received message is. */
+/* The certainty of the sender of a received message. */
 enum vfd_match {
 	VFD_MATCH_NONE,	     /* unknown sender */
 	VFD_MATCH_EXACT,     /* by MPI's rules */

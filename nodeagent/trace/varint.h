@@ -18,7 +18,7 @@
 
 #define VARINT_SHORT_BITS 56
 
-/* The varint_put() of a value below 2^VARINT_SHORT_BITS. */
+/* varint_put() of a value below 2^VARINT_SHORT_BITS. Needs room for 8 bytes. */
 static inline unsigned char *varint_put_short(unsigned char *to, uint64_t value)
 {
 	const unsigned highest = 63 ^ (unsigned)__builtin_clzll(value | 1);
@@ -29,7 +29,7 @@ static inline unsigned char *varint_put_short(unsigned char *to, uint64_t value)
 	return to + more + 1;
 }
 
-/* Writes a varint and returns its end. Needs room for at least 8 bytes. */
+/* Writes a varint and returns its end. Needs room for VARINT_MAX bytes. */
 static inline unsigned char *varint_put(unsigned char *to, uint64_t value)
 {
 	uint64_t word;

@@ -15,11 +15,11 @@
 
 struct outfile;
 
-/* How a slab is written; each way is the fall-back of the one before. */
+/* The way in which a slab is written; each one is the fall-back of the one before. */
 enum outfile_way { OUTFILE_REGISTERED, OUTFILE_URING, OUTFILE_PWRITE };
 
 /*
- * Opens a new file, or empties an existing one. NULL and *error (caller frees) if that fails.
+ * Opens a new file in place of the one at path. NULL and *error (caller frees) if that fails.
  * Tries `way` and its fall-backs only. buffer_bytes (1 MiB at least) may wait for the disk
  * before the file is not ready; memory is taken as it is needed.
  */

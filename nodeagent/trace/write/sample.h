@@ -3,7 +3,6 @@
  * Chooses the enters and exits of a thread that are recorded: ordinary ones that come
  * more than an interval after the last recorded ordinary one; all of precise functions;
  * and the end of a call of more than two intervals. An interval of 0 records everything.
- *
  */
 #ifndef VFTR_NODEAGENT_TRACE_WRITE_SAMPLE_H
 #define VFTR_NODEAGENT_TRACE_WRITE_SAMPLE_H
@@ -12,7 +11,7 @@
 #include <stdint.h>
 
 struct vfd_sampler {
-	uint64_t interval, next; /* any unit, but one */
+	uint64_t interval, next; /* in one unit, any */
 };
 
 static inline bool vfd_sampled(struct vfd_sampler *s, uint64_t time, bool precise)

@@ -168,7 +168,7 @@ void vfd_call_took(struct vfd_track *l, uint64_t ticks);
 /* Enters a frame that is not called by the open one (of a task, of a thread that works for a
  * parallel region): the open path is suspended until its vfd_exit(). */
 void vfd_enter_aside(struct vfd_track *l, uint32_t stack, uint64_t ticks);
-/* So many calls below the open frame were not recorded. */
+/* `calls` calls below the open frame were not recorded. */
 void vfd_lost(struct vfd_track *l, uint64_t calls, uint64_t ticks);
 
 /* Values of counters, at most VFD_COUNTS_MOST (trace/counters.h), of this track; real[]:
