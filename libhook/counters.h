@@ -67,7 +67,7 @@ void vftr_perf_read(struct counters *c);
 void vftr_perf_close(struct counters *c, bool forked);
 /* Child of fork: closes all; reading goes on, and finds nothing. */
 void vftr_perf_forget(struct counters *c);
-/* Moves a descriptor to a high number, away from the program's own; -errno: no room. */
+/* counters.c: moves a descriptor to a high number, away from the program's own; -errno: no room. */
 int vftr_descriptor_aside(int fd);
 
 /* process.c: values of getrusage(2) since the ring began; and of energy, in uJ. */

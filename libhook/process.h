@@ -167,7 +167,7 @@ void vftr_process_switch_off(void);
 void vftr_process_give_up(void);
 /* True if a signal that ends the program is pending. The caller has the lock. */
 bool vftr_process_is_to_end(void);
-/* True if the agent is still at the other end of the socket. */
+/* api/message.c: true if the agent is still at the other end of the socket. */
 bool vftr_agent_alive(void);
 /* True if fd is still the socket that we opened; true if its other end is open. */
 bool vftr_socket_is(int fd);
@@ -235,7 +235,7 @@ void vftr_thread_named(uintptr_t pthread_self, const char *name);
 void vftr_thread_own_name(char name[THREAD_NAME_BYTES]);
 
 /*
- * message.c: one packet; 0 or -errno. Texts are NUL-terminated strings. If the agent
+ * api/message.c: one packet; 0 or -errno. Texts are NUL-terminated strings. If the agent
  * does not take it or answer in time, the process has given up when they return.
  */
 struct wire_text {
@@ -280,18 +280,19 @@ void vftr_generation_install(void);
 void vftr_thread_end_install(void);
 
 /*
- * region.c: begins (exit_bit 0) or ends the region with this name: the text up to its NUL, at
+ * api/region.c: begins (exit_bit 0) or ends the region with this name: the text up to its NUL, at
  * most `most` bytes; NULL is ignored. site: return address of the program's call, or NULL.
  */
 void vftr_region_event(uint64_t exit_bit, const char *name, size_t most, const void *site);
 /* A new number, for a region without a name. With the lock held. */
 uint64_t vftr_region_next_number(void);
-/* Sends all regions again, after fork; construct.c: those of OpenMP. */
+/* Sends all regions again, after fork; openmp/construct.c: those of OpenMP. */
 void vftr_regions_announce(void);
 void vftr_constructs_announce(void);
-/* Forgets the constructs of a module that was unloaded. */
+/* openmp/construct.c: forgets the constructs of a module that was unloaded. */
 void vftr_constructs_unloaded(uint64_t low, uint64_t high, uint64_t module);
-/* The same for OpenACC (openacc-sites.c), not in programs that are linked statically. */
+/* The same two for OpenACC (accelerator/openacc-sites.c), not in programs that are linked
+ * statically. */
 void vftr_openacc_announce(void) __attribute__((weak));
 void vftr_openacc_unloaded(uint64_t low, uint64_t high) __attribute__((weak));
 

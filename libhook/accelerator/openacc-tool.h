@@ -64,7 +64,8 @@ struct openacc_site {
  */
 uint32_t vftr_openacc_region(const struct openacc_site *site);
 
-/* gomp-openacc.c: the program calls this function of libgomp from there. Not within callbacks. */
+/* openacc.c, for gomp-openacc.c: `caller` in the program calls `function` of libgomp. Not to be
+ * called within callbacks. */
 void vftr_openacc_called(const void *caller, const void *function);
 
 #pragma GCC visibility pop

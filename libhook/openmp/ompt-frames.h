@@ -42,7 +42,7 @@ const void *vftr_frames_address(void);
 /* The address to record for an event that the runtime reports at this one. */
 const void *vftr_frames_site(const void *address);
 /*
- * gomp.c: a function of the runtime is about to be called for this caller, whom it
+ * For gomp.c: a function of the runtime is about to be called for this caller, whom the runtime
  * cannot see. Holds for the next construct or lock on this thread.
  */
 void vftr_frames_called_from(const void *caller);
