@@ -45,14 +45,15 @@ cupti_on_request cupti_request;
 cupti_on_complete cupti_complete;
 /* A range of the program, in ticks, as an activity; call: as for number() of shm/gpu.h. */
 void cupti_range(const char *name, uint32_t call, uint64_t from, uint64_t to);
-/* Child of fork(): reset locks, which threads that are not here may have held. */
+/* Child of fork() (activity.c, nvtx.c, nvtx-range.c): reset locks, which threads that are not
+ * here may have held. */
 void activity_after_fork(void);
 void nvtx_after_fork(void);
 void nvtx_range_after_fork(void);
 /* part.c: calls these after each fork from now on; may be called again. */
 void cupti_watch_forks(void);
 
-/* Sends the agent the state of the clocks and of the buffers. */
+/* activity.c: sends the agent the state of the clocks and of the buffers. */
 void cupti_tell_state(void);
 
 #endif
