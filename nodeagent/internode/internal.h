@@ -70,7 +70,8 @@ static inline struct match *matching_core(const struct matching *m)
 	return match_node_matcher(m->node);
 }
 
-/* Takes a piece of receives from this source back from the inbox. Their number; 0: no more. */
+/* matching.c: takes a piece of receives from this source back from the inbox. Their number; 0: no
+ * more. */
 uint64_t matching_take_receives(struct matching *m, uint64_t source);
 
 /* exchange.c: exchanges sends with all other agents. */

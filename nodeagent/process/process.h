@@ -132,7 +132,7 @@ bool process_receive_all(struct process *p);
 /* For a process that has ended: reads all of it, however long that takes. */
 void process_receive_last(struct process *p);
 
-/* The socket hung up, or the pidfd fired: finds out whether the process has ended. */
+/* life.c: the socket hung up, or the pidfd fired: finds out whether the process has ended. */
 void process_hung_up(struct process *p);
 /* Reads everything that is left and ends the process's profile. */
 void process_finish(struct process *p, enum process_end how);
@@ -149,19 +149,19 @@ void process_warn_limits(const struct process *p);
 /* lost.c: takes GAVE_UP; warns at the end of a process that gave up. */
 void process_gave_up(struct process *p);
 void process_warn_gave_up(const struct process *p);
-/* Warns of a process with an MPI and our library without MPI. */
+/* mpi.c: warns of a process with an MPI and our library without MPI. */
 void process_warn_unseen(const struct process *p);
 
-/* Answers on the socket, with a descriptor if fd >= 0. text may be NULL. */
+/* messages.c: answers on the socket, with a descriptor if fd >= 0. text may be NULL. */
 bool process_answer(struct process *p, struct wire_head *m, size_t fixed, const char *text, int fd);
 
-/* True if it has connected, as the child of a fork does, and may still say HELLO. */
+/* True if p has connected, as the child of a fork does, and may still say HELLO. */
 static inline bool process_is_expected(const struct process *p)
 {
 	return !p->greeted && !p->ended;
 }
 
-/* Takes ended processes out of host.live. */
+/* life.c: takes ended processes out of host.live. */
 void processes_sweep(struct host *host);
 
 /* Totals over living and ended threads. */
