@@ -53,9 +53,9 @@ struct mpi_comm {
 };
 
 /*
- * Never NULL: a communicator that nobody saw being made is registered now, as
+ * Never NULL: a communicator whose making was not seen is registered now, as
  * WIRE_COMM_UNKNOWN, and MPI_COMM_NULL or a bad handle gets one with number 0
- * and no peers. The agent is told of a communicator when it is first looked for.
+ * and no peers. The agent learns of a communicator when it is first looked for.
  * Valid until the communicator is freed and `references` is 0.
  */
 struct mpi_comm *vftr_comm_find(MPI_Comm handle);
