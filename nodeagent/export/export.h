@@ -168,8 +168,8 @@ extern const size_t export_n_formats;
 /* ---- export.c */
 
 /*
- * 0 done, 1 something of the files was damaged, 2 no output; reasons are told by
- * complain(). files: all of one run.
+ * 0 done, 1 something of the files was damaged, 2 no output; complain() prints the
+ * reasons. files: all of one run.
  */
 int export_run(const struct export_format *format, const struct export_options *o,
 	struct vfd_file **files, size_t n, const char *base);

@@ -39,7 +39,7 @@ double ending_until(double own);
 /* The same for a part of the exchange with other agents. The first call starts its time. */
 double ending_exchange(double own_s);
 
-/* hear() is called now and then during long waits, so that SIGTERM is known. NULL: nobody. */
+/* Has hear() called now and then during long waits, so that SIGTERM is noticed. NULL: no more. */
 void ending_listen(void (*hear)(void *ctx), void *ctx);
 void ending_hear(void);
 

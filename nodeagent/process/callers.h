@@ -3,8 +3,8 @@
  * Callers: connections from accept() to HELLO. A process says HELLO at once; a child of
  * fork() when it first calls a function, however late. Any other caller that says nothing
  * for ten seconds is closed, and sooner if one process has many or descriptors are short:
- * idle connections keep no process out. Without a free descriptor a newcomer is told so and
- * refused, so that the listener does not stay readable.
+ * idle connections keep no process out. Without a free descriptor a newcomer is refused with
+ * that reason, so that the listener does not stay readable.
  */
 #ifndef VFTR_NODEAGENT_PROCESS_CALLERS_H
 #define VFTR_NODEAGENT_PROCESS_CALLERS_H

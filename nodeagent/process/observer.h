@@ -16,7 +16,7 @@ struct wire_rank;
 struct wire_session;
 
 struct process_observer {
-	/* The process has said HELLO and has its control page; greeted: it is to be traced. */
+	/* The process has said HELLO and has its control page; p->greeted: it is to be traced. */
 	void (*begin)(struct process *p);
 	/* It has sent its rank and job, which p has already. */
 	void (*rank)(struct process *p, const struct wire_rank *m);

@@ -34,7 +34,7 @@ struct recorder {
 	struct map64 proc_ids;	       /* of the matcher -> number of the process */
 	struct map64 pids;	       /* -> number of the newest process that had it */
 	struct map64 starts;	       /* of partitioned messages: how many (message.c) */
-	struct sampled_match *matches; /* room for SAMPLED_MATCHES; not told yet */
+	struct sampled_match *matches; /* room for SAMPLED_MATCHES; not written yet */
 	uint32_t n_matches;
 	uint32_t counters[COUNTERS_MAX], n_counters; /* of hwprof; 0: not defined yet */
 	struct vfd_written written;
@@ -71,7 +71,7 @@ uint32_t recorder_function(struct recorder_process *s, uint64_t key);
 /* It is rank `rank` of `size` in a job. */
 void recorder_process_rank(struct process *p, int rank, int size, uint64_t job);
 
-/* recorder.c: it has greeted. */
+/* recorder.c: the process has said HELLO. */
 void recorder_process_begin(struct process *p);
 
 /* counters.c: as in struct sampled_numbers; process is a struct recorder_process. */

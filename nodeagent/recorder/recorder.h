@@ -52,7 +52,7 @@ void recorder_round(const struct host *host, uint32_t number, uint64_t ticks);
 
 /* ---- processes: process->sampled ---------------------------------------------- */
 
-/* With the first process that has greeted the file begins. */
+/* The file begins with the first process that says HELLO. */
 extern const struct process_observer recorder_observer;
 
 #endif

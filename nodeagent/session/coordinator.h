@@ -77,7 +77,7 @@ struct coordinator {
 	struct operation *operations;
 	enum session_activity *activity; /* by agent */
 	int n_activity;
-	bool all_quiet; /* all nodes were quiet, and were told */
+	bool all_quiet; /* all nodes were quiet, and know that */
 };
 
 /* "worker (pid 17 on node2)"; valid until the next call for this member. */
@@ -97,7 +97,7 @@ void communicator_free(struct coordinator *c, struct communicator *comm);
 
 /*
  * The member joins an operation of this kind, on a communicator or of its group.
- * `list`: CREATING, members; it is copied. NULL if it cannot; it was told why.
+ * `list`: CREATING, members; it is copied. NULL if it cannot; the member has got the reason.
  */
 struct operation *operation_arrive(struct coordinator *c, enum operation_kind kind, uint32_t member,
 	uint32_t request, uint64_t comm, const uint32_t *list, uint32_t n);
@@ -109,7 +109,7 @@ void operation_try(struct coordinator *c, struct operation *o);
 void operation_free(struct coordinator *c, struct operation *o);
 /* The group's round is over: members that wait for the next one may start. */
 void group_is_free(struct coordinator *c, struct group *g);
-/* A member gives a request up: it is told who was missing. */
+/* A member gives a request up: sends it the names of those who were missing. */
 void operation_give_up(struct coordinator *c, uint32_t member, uint32_t request);
 /* Ends all operations of a member that is gone, or that wants it. */
 void operations_of_member(struct coordinator *c, uint32_t member, enum session_code code);

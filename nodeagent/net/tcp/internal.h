@@ -153,7 +153,7 @@ struct tcp_agent {
 	/* sent and not acknowledged; from `unsent` on not even sent on this connection */
 	struct tcp_chunk *kept, **kept_end, *unsent;
 	uint64_t last_seq, acked;
-	uint64_t received, told; /* last seq that came; that was acknowledged */
+	uint64_t received, told; /* last seq that came; that we acknowledged */
 
 	/* a message that comes in parts */
 	char *partial;

@@ -208,7 +208,7 @@ void listener_notify(struct traffic *t, uint32_t thread, const struct pending *p
 struct traffic {
 	const struct conf *conf;
 	struct sync *sync;
-	struct traffic_listener listener; /* message NULL: nobody listens */
+	struct traffic_listener listener; /* message NULL: there is none */
 	struct match_process *match;	  /* or NULL */
 	uint64_t match_job;
 	struct match_process *session_match; /* of communicators with a job of their own */

@@ -42,7 +42,7 @@ struct order_call {
 	uint32_t same; /* number of earlier calls with the same track and time */
 };
 
-/* n calls like c, each told once, are ambiguous. */
+/* n calls like c are ambiguous; each is reported once. */
 typedef void order_found(void *ctx, const struct order_call *c, uint64_t n);
 
 /* Never NULL. Calls of one track are added in the order of their ends. */
