@@ -60,7 +60,7 @@ void peers_stop(struct agent *a);
 /* Puts lines about connections into the logs. */
 void peers_notes(struct agent *a);
 
-/* Tells the others that processes are attached again, if it had told them that none is. */
+/* Tells the others that processes are attached (again), unless its last message said so. */
 void peers_busy(struct agent *a);
 
 /*
