@@ -68,6 +68,10 @@ uint64_t random_word(void);
 
 /* Room for one more element in an array of n with capacity *cap (grows x 2). */
 void *grow(void *array, size_t n, size_t *cap, size_t element_bytes);
+/* The place of one more element, behind the n of such an array: it is to be filled. */
+#define APPEND(array, n, cap) ((array) = grow(array, n, &(cap), sizeof(*(array))), &(array)[(n)++])
+/* The same for o->list, of which there are o->n_list with room for o->cap_list. */
+#define LIST_ADD(o, list) APPEND((o)->list, (o)->n_##list, (o)->cap_##list)
 
 /*
  * Makes the name of a program or node, which anybody may have chosen, fit for the name of a

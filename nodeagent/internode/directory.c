@@ -139,9 +139,7 @@ static void note_senders(struct hub *h)
 
 			if (!s || to == i || (s->n_senders && s->senders[s->n_senders - 1] == i))
 				continue;
-			s->senders = grow(
-				s->senders, s->n_senders, &s->cap_senders, sizeof(*s->senders));
-			s->senders[s->n_senders++] = i;
+			*LIST_ADD(s, senders) = i;
 		}
 	}
 }

@@ -176,8 +176,7 @@ static struct source *source_of(struct exchange *x, uint64_t proc_id)
 
 	if (at)
 		return &x->sources[*at - 1];
-	x->sources = grow(x->sources, x->n_sources, &x->cap_sources, sizeof(*x->sources));
-	x->sources[x->n_sources++] = (struct source){.proc_id = proc_id};
+	*LIST_ADD(x, sources) = (struct source){.proc_id = proc_id};
 	map64_add(&x->known, proc_id, (uint32_t)x->n_sources);
 	return &x->sources[x->n_sources - 1];
 }

@@ -161,8 +161,7 @@ static void ship_loss(void *arg, uint64_t proc_id)
 	if (map64_find(&m->is_lost, proc_id))
 		return;
 	map64_add(&m->is_lost, proc_id, 1);
-	m->lost = grow(m->lost, m->n_lost, &m->cap_lost, sizeof(*m->lost));
-	m->lost[m->n_lost++] = proc_id;
+	*LIST_ADD(m, lost) = proc_id;
 }
 
 static FILE *open_dump(const char *host)
@@ -243,8 +242,7 @@ static void set_owner(struct matching *m, uint64_t proc_id, const struct process
 		known = map64_find(&m->here, proc_id);
 	}
 	*known = (uint32_t)m->n_owners;
-	m->owners = grow(m->owners, m->n_owners, &m->cap_owners, sizeof(struct process *));
-	m->owners[m->n_owners++] = p;
+	*LIST_ADD(m, owners) = p;
 }
 
 static void on_rank(struct process *p, const struct wire_rank *told)

@@ -15,8 +15,7 @@
 static struct matching_round *round_at(struct matching *m, unsigned round)
 {
 	while (m->n_rounds <= round) {
-		m->rounds = grow(m->rounds, m->n_rounds, &m->cap_rounds, sizeof(*m->rounds));
-		m->rounds[m->n_rounds++] =
+		*LIST_ADD(m, rounds) =
 			(struct matching_round){.of.bytes = sizeof(struct thread_pair)};
 	}
 	return &m->rounds[round];

@@ -128,8 +128,7 @@ static bool to_file(struct match_outbox *o, struct shelf *f)
 	if (o->full || e.bytes > MATCH_OUTBOX_FILE - o->file_bytes ||
 		!write_at(o->fd, f->batch.bytes, e.bytes, e.at))
 		return false;
-	f->extents = grow(f->extents, f->n, &f->cap, sizeof(*f->extents));
-	f->extents[f->n++] = e;
+	*APPEND(f->extents, f->n, f->cap) = e;
 	o->file_bytes += e.bytes;
 	return true;
 }

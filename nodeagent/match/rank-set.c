@@ -7,8 +7,7 @@
 
 void words_put(struct words *w, uint64_t word)
 {
-	w->at = grow(w->at, w->n, &w->cap, sizeof(*w->at));
-	w->at[w->n++] = word;
+	*APPEND(w->at, w->n, w->cap) = word;
 }
 
 void words_free(struct words *w)

@@ -96,8 +96,7 @@ static uint32_t define(struct recorder_process *s, uint64_t key)
 	}
 	number = vfd_define_function(writer(s), &f);
 	if (late) {
-		s->unnamed = grow(s->unnamed, s->n_unnamed, &s->cap_unnamed, sizeof(*s->unnamed));
-		s->unnamed[s->n_unnamed++] = (struct sampled_function){key, number, f.precise};
+		*LIST_ADD(s, unnamed) = (struct sampled_function){key, number, f.precise};
 	}
 	return number << 1 | f.precise;
 }
@@ -185,8 +184,7 @@ static void begin_thread(struct thread_ring *t)
 	l->window.random = ((uint64_t)told.process << 32 | told.number) * 2 + 0x9e3779b97f4a7c15u;
 	l->track = vfd_track_new(writer(s), &told);
 	while (s->n_threads <= t->number) {
-		s->threads = grow(s->threads, s->n_threads, &s->cap_threads, sizeof(*s->threads));
-		s->threads[s->n_threads++] = (struct sampled_thread){NULL, VFD_NONE};
+		*LIST_ADD(s, threads) = (struct sampled_thread){NULL, VFD_NONE};
 	}
 	s->threads[t->number] = (struct sampled_thread){l->track, vfd_track_number(l->track)};
 	replay_set_sampled(t->replay, l);

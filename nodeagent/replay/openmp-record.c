@@ -24,9 +24,7 @@ static struct construct_frame *push_construct(
 {
 	struct construct_frame *c;
 
-	r->constructs =
-		grow(r->constructs, r->n_constructs, &r->cap_constructs, sizeof(*r->constructs));
-	c = &r->constructs[r->n_constructs++];
+	c = LIST_ADD(r, constructs);
 	*c = (struct construct_frame){.kind = kind, .own = true, .since = t};
 	c->frame = (size_t)(r->top - r->base);
 	return c;

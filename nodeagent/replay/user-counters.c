@@ -33,8 +33,7 @@ bool user_counters_define(struct user_counters **all, const struct wire_counter 
 	if (m->number != u->n + 1 || m->number > COUNTER_NUMBER_MAX ||
 		m->type > WIRE_COUNTER_REAL || !name[0])
 		return false;
-	u->at = grow(u->at, u->n, &u->cap, sizeof(*u->at));
-	u->at[u->n++] = (struct user_counter){.name = one_line(name),
+	*APPEND(u->at, u->n, u->cap) = (struct user_counter){.name = one_line(name),
 		.unit = one_line(unit),
 		.real = m->type == WIRE_COUNTER_REAL};
 	return true;

@@ -380,8 +380,7 @@ static const char *settle_pending(struct traffic_track *l, const struct pending 
 
 static void keep_pending(struct traffic_track *l, const struct pending *p)
 {
-	l->pending = grow(l->pending, l->n, &l->cap, sizeof(*l->pending));
-	l->pending[l->n++] = *p;
+	*APPEND(l->pending, l->n, l->cap) = *p;
 	l->traffic->n_pending++;
 }
 

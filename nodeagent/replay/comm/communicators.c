@@ -19,9 +19,8 @@
 static uint32_t take_slot(struct traffic *t, struct comm *c)
 {
 	if (!t->n_vacant) {
-		t->slots = grow(t->slots, t->n_slots, &t->cap_slots, sizeof(*t->slots));
-		t->slots[t->n_slots] = c;
-		return (uint32_t)t->n_slots++;
+		*LIST_ADD(t, slots) = c;
+		return (uint32_t)t->n_slots - 1;
 	}
 	t->slots[t->vacant[--t->n_vacant]] = c;
 	return t->vacant[t->n_vacant];
@@ -32,8 +31,7 @@ static void leave_slot(struct traffic *t, uint32_t i)
 	struct comm *c = t->slots[i];
 
 	t->slots[i] = NULL;
-	t->vacant = grow(t->vacant, t->n_vacant, &t->cap_vacant, sizeof(*t->vacant));
-	t->vacant[t->n_vacant++] = i;
+	*LIST_ADD(t, vacant) = i;
 	comm_drop(t, c);
 }
 
@@ -125,8 +123,7 @@ static const char *add_runs(struct comm *c, const struct wire_run *runs, uint32_
 
 		if (why)
 			return why;
-		c->runs = grow(c->runs, c->n_runs, &c->cap_runs, sizeof(*c->runs));
-		c->runs[c->n_runs++] = (struct run){runs[i].first, runs[i].stride, c->members};
+		*LIST_ADD(c, runs) = (struct run){runs[i].first, runs[i].stride, c->members};
 		c->members += (uint32_t)runs[i].count;
 	}
 	return NULL;
@@ -307,8 +304,7 @@ const char *traffic_gone(struct traffic *t, const struct wire_about *m)
 		memmove(t->gone, t->gone + t->first_gone, t->n_gone * sizeof(*t->gone));
 		t->first_gone = 0;
 	}
-	t->gone = grow(t->gone, t->n_gone, &t->cap_gone, sizeof(*t->gone));
-	t->gone[t->n_gone++] = (struct gone){m->head.ticks, m->object, m->number};
+	*LIST_ADD(t, gone) = (struct gone){m->head.ticks, m->object, m->number};
 	return NULL;
 }
 

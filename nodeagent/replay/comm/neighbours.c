@@ -79,8 +79,7 @@ const char *traffic_define_neighbours(
 			why = "more neighbours than there are";
 		if (why)
 			return why;
-		s->runs = grow(s->runs, s->n_runs, &s->cap_runs, sizeof(*s->runs));
-		s->runs[s->n_runs++] = runs[i];
+		*LIST_ADD(s, runs) = runs[i];
 		s->ranks += (uint32_t)runs[i].count;
 		t->n_runs++;
 	}

@@ -136,11 +136,10 @@ static struct lengths *make_lengths(
 	if (t->n_lengths >= TRAFFIC_LENGTHS_MAX)
 		return NULL;
 	t->n_lengths++;
-	s->of = grow(s->of, s->n, &s->cap, sizeof(*s->of));
-	s->of[s->n] = (struct lengths){.ticket = l->ticket,
+	*APPEND(s->of, s->n, s->cap) = (struct lengths){.ticket = l->ticket,
 		.received = l->flags & LENGTHS_RECEIVED,
 		.persistent = l->flags & LENGTHS_PERSISTENT};
-	return &s->of[s->n++];
+	return &s->of[s->n - 1];
 }
 
 static void add_lengths(

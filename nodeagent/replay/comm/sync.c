@@ -185,8 +185,7 @@ void sync_arrive(struct sync *s, struct traffic_track *l, const struct pending *
 	for (size_t k = 0; k < i->n; k++)
 		if (i->arrivals[k].traffic == t)
 			return; /* twice: it lies */
-	i->arrivals = grow(i->arrivals, i->n, &i->cap, sizeof(*i->arrivals));
-	i->arrivals[i->n++] = (struct arrival){
+	*APPEND(i->arrivals, i->n, i->cap) = (struct arrival){
 		t, l, l->tree, p->node, p->since, until, l->number, p->entered ? p->stack : 0};
 	if (i->n >= c->local && is_complete(s, i))
 		finish_instance(s, i);

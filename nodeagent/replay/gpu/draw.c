@@ -38,8 +38,7 @@ static struct gpu_track *track_of(
 		.start = (int64_t)from};
 
 	while (d->n_tracks <= stream) {
-		d->tracks = grow(d->tracks, d->n_tracks, &d->cap_tracks, sizeof(*d->tracks));
-		d->tracks[d->n_tracks++] = (struct gpu_track){0};
+		*LIST_ADD(d, tracks) = (struct gpu_track){0};
 	}
 	if (!d->tracks[stream].track) {
 		d->tracks[stream].track = vfd_track_new(*d->writer, &told);

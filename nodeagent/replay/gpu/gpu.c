@@ -237,19 +237,20 @@ void gpu_call_sampled(struct gpu *g, uint32_t number, uint32_t track, uint32_t s
 static struct gpu_stream *stream_of(
 	struct gpu *g, uint32_t device, uint32_t context, uint32_t stream)
 {
+	struct gpu_stream *s;
+
 	for (size_t i = g->n_streams; i--;)
 		if (g->streams[i].device == device && g->streams[i].context == context &&
 			g->streams[i].stream == stream)
 			return &g->streams[i];
 	if (g->n_streams >= GPU_STREAMS_MAX)
 		return NULL;
-	g->streams = grow(g->streams, g->n_streams, &g->cap_streams, sizeof(*g->streams));
-	g->streams[g->n_streams] = (struct gpu_stream){
+	s = LIST_ADD(g, streams);
+	*s = (struct gpu_stream){
 		.device = device, .context = context, .stream = stream, .first = UINT64_MAX};
 	if (stream == GPU_NO_STREAM)
-		g->streams[g->n_streams].busy.most = g->streams[g->n_streams].computing.most =
-			g->streams[g->n_streams].copying.most = DEVICE_MOST;
-	return &g->streams[g->n_streams++];
+		s->busy.most = s->computing.most = s->copying.most = DEVICE_MOST;
+	return s;
 }
 
 static void occupy_stream(struct gpu_stream *s, const struct gpu_placed *w)
@@ -291,8 +292,7 @@ static void count_link(struct gpu *g, const struct gpu_placed *w)
 	if (l == end) {
 		if (g->n_links >= LINKS_MAX)
 			return;
-		g->links = grow(g->links, g->n_links, &g->cap_links, sizeof(*g->links));
-		l = &g->links[g->n_links++];
+		l = LIST_ADD(g, links);
 		*l = (struct gpu_link){a->kind, a->detail, from, to, 0, 0, 0};
 	}
 	l->n++;
@@ -373,8 +373,7 @@ void gpu_place(struct gpu *g, const struct gpu_placed *w)
 	}
 	if (g->n_waiting >= ACTIVITIES_MAX)
 		place_waiting(g, true);
-	g->waiting = grow(g->waiting, g->n_waiting, &g->cap_waiting, sizeof(*g->waiting));
-	g->waiting[g->n_waiting++] = *w;
+	*LIST_ADD(g, waiting) = *w;
 }
 
 static void take_activity(struct gpu *g, const struct gpu_activity *a)

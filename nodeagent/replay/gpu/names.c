@@ -37,8 +37,7 @@ bool gpu_name(struct gpu *g, const struct wire_about *m, const char *text)
 	if (m->object != WIRE_GPU_KERNEL_NAME || !m->number || m->number > GPU_NAMES_MAX)
 		return false;
 	while (g->n_names <= m->number) {
-		g->names = grow(g->names, g->n_names, &g->cap_names, sizeof(*g->names));
-		g->names[g->n_names++] = NULL;
+		*LIST_ADD(g, names) = NULL;
 	}
 	set_text(g, &g->names[m->number], text);
 	return true;
@@ -47,8 +46,7 @@ bool gpu_name(struct gpu *g, const struct wire_about *m, const char *text)
 static struct gpu_device *device_at(struct gpu *g, uint32_t device)
 {
 	while (g->n_devices <= device) {
-		g->devices = grow(g->devices, g->n_devices, &g->cap_devices, sizeof(*g->devices));
-		g->devices[g->n_devices++] = (struct gpu_device){0};
+		*LIST_ADD(g, devices) = (struct gpu_device){0};
 	}
 	return &g->devices[device];
 }
@@ -87,9 +85,7 @@ void gpu_stream_told(struct gpu *g, const struct wire_gpu_stream *m, const char 
 	}
 	if (g->n_stream_names >= STREAM_NAMES_MAX)
 		return;
-	g->stream_names = grow(
-		g->stream_names, g->n_stream_names, &g->cap_stream_names, sizeof(*g->stream_names));
-	s = &g->stream_names[g->n_stream_names++];
+	s = LIST_ADD(g, stream_names);
 	*s = (struct gpu_stream_name){.context = m->context, .stream = m->stream};
 	set_text(g, &s->name, text);
 }

@@ -117,9 +117,7 @@ void gpu_waits_count(
 		return;
 	if (!known) {
 		map64_add(&g->host_waits_by_key, key, (uint32_t)g->n_host_waits);
-		g->host_waits = grow(
-			g->host_waits, g->n_host_waits, &g->cap_host_waits, sizeof(*g->host_waits));
-		h = &g->host_waits[g->n_host_waits++];
+		h = LIST_ADD(g, host_waits);
 		*h = (struct gpu_host_wait){.path = path,
 			.detail = a->detail,
 			.context = a->context,

@@ -197,8 +197,7 @@ static void wait_for_others(struct openmp *o, struct team *t)
 		o->limits |= 1u << LIMIT_TEAMS;
 		return;
 	}
-	o->waiting = grow(o->waiting, o->n_waiting, &o->cap_waiting, sizeof(*o->waiting));
-	o->waiting[o->n_waiting++] = (struct waiting){t->number, t->base, t->parent};
+	*LIST_ADD(o, waiting) = (struct waiting){t->number, t->base, t->parent};
 }
 
 static void forget_team(struct openmp *o, struct team *t)

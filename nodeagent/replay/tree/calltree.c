@@ -82,8 +82,7 @@ static struct node *node_new(struct calltree *t, struct node *parent, uint64_t k
 
 		if (posix_memalign(&chunk, 64, nodes * sizeof(struct node)))
 			die(125, "out of memory for call paths");
-		t->chunks = grow(t->chunks, t->n_chunks, &t->cap_chunks, sizeof(*t->chunks));
-		t->chunks[t->n_chunks++] = chunk;
+		*LIST_ADD(t, chunks) = chunk;
 	}
 	n = t->chunks[at] + offset;
 	*n = (struct node){.key = key, .parent = parent, .child = &calltree_none};

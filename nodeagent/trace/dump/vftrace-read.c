@@ -163,14 +163,12 @@ static void print_threads(struct classic *c, FILE *out)
 	fprintf(out, "\nThreadtree:\n");
 	go_to(c, c->threads_at);
 	for (int i = 0; !c->bad && i < c->threads; i++) {
-		int parent = get_int(c);
+		int parent = get_int(c), deep = parent >= 0 && parent < i ? depth[parent] + 1 : 0;
 
 		if (c->bad)
 			break;
-		depth = grow(depth, n, &cap, sizeof(*depth));
-		depth[n] = parent >= 0 && parent < i ? depth[parent] + 1 : 0;
-		fprintf(out, "%*s%d\n", 2 * (depth[n] < 64 ? depth[n] : 64), "", i);
-		n++;
+		*APPEND(depth, n, cap) = deep;
+		fprintf(out, "%*s%d\n", 2 * (deep < 64 ? deep : 64), "", i);
 	}
 	free(depth);
 }
@@ -188,8 +186,7 @@ static void read_stacks(struct classic *c)
 			free(name);
 			break;
 		}
-		c->stacks = grow(c->stacks, c->n, &c->cap, sizeof(*c->stacks));
-		c->stacks[c->n++] = (struct stack){caller, name};
+		*APPEND(c->stacks, c->n, c->cap) = (struct stack){caller, name};
 	}
 }
 

@@ -125,8 +125,7 @@ static void find_messages(const struct vfd_cursor *c, struct messages *m, uint32
 			(c->filter.from_set && p.time < c->filter.from) ||
 			(c->filter.to_set && p.time >= c->filter.to))
 			continue;
-		m->places = grow(m->places, m->n, &m->cap, sizeof(*m->places));
-		m->places[m->n++] = p;
+		*APPEND(m->places, m->n, m->cap) = p;
 	}
 }
 
@@ -257,8 +256,7 @@ static void add_stream(struct vfd_cursor *c, const struct stream *s)
 {
 	if (!s->walk && !s->values && !s->messages && !s->launches)
 		return;
-	c->streams = grow(c->streams, c->n_streams, &c->cap_streams, sizeof(*c->streams));
-	c->streams[c->n_streams++] = *s;
+	*LIST_ADD(c, streams) = *s;
 }
 
 struct vfd_cursor *vfd_cursor_new(

@@ -64,8 +64,7 @@ bool reader_load_grown(
 
 static void add_damage(struct vfd_file *f, uint64_t from, uint64_t to, const char *why)
 {
-	f->damage = grow(f->damage, f->n_damage, &f->cap_damage, sizeof(*f->damage));
-	f->damage[f->n_damage++] = (struct vfd_damage){from, to, why};
+	*LIST_ADD(f, damage) = (struct vfd_damage){from, to, why};
 }
 
 /* The window begins at offset and holds what of n bytes the file has. */
@@ -98,15 +97,11 @@ static void add_block(struct vfd_file *f, const struct vfd_block *b, uint64_t of
 	if (b->kind == VFD_BLOCK_SAMPLES && !(b->flags & VFD_RECAP)) {
 		l = reader_track(f, b->track);
 		if (l) {
-			l->blocks =
-				grow(l->blocks, l->n_blocks, &l->cap_blocks, sizeof(*l->blocks));
-			l->blocks[l->n_blocks++] = (uint32_t)f->n_blocks;
+			*LIST_ADD(l, blocks) = (uint32_t)f->n_blocks;
 		}
 	}
 	if (b->kind == VFD_BLOCK_COUNTERS && (l = reader_track(f, b->track))) {
-		l->value_blocks = grow(l->value_blocks, l->n_value_blocks, &l->cap_value_blocks,
-			sizeof(*l->value_blocks));
-		l->value_blocks[l->n_value_blocks++] = (uint32_t)f->n_blocks;
+		*LIST_ADD(l, value_blocks) = (uint32_t)f->n_blocks;
 	}
 	f->n_blocks++;
 }

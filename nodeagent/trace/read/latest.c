@@ -27,8 +27,7 @@ struct vfd_latest *vfd_latest_new(const struct vfd_file *f)
 	for (size_t i = 0; i < l->n_place; i++) {
 		if (!all[i].number || all[i].kind != VFD_COUNTER_SUM)
 			continue;
-		l->counters = grow(l->counters, l->n, &l->cap, sizeof(*l->counters));
-		l->counters[l->n++] = (uint32_t)i;
+		*APPEND(l->counters, l->n, l->cap) = (uint32_t)i;
 		l->place[i] = (uint32_t)l->n;
 	}
 	l->nothing = xcalloc(l->n, sizeof(*l->nothing));

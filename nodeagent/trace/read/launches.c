@@ -51,8 +51,7 @@ static void add_block(struct launches *l, struct vfd_file *f, const struct read_
 			continue;
 		one.stack = known_stack(f, one.track, one.stack);
 		one.to_stack = known_stack(f, one.to_track, one.to_stack);
-		l->all = grow(l->all, l->n, &l->cap, sizeof(*l->all));
-		l->all[l->n++] = one;
+		*APPEND(l->all, l->n, l->cap) = one;
 	}
 }
 

@@ -43,9 +43,7 @@ static void add_block(struct vfd_file *f, uint32_t block)
 
 		if (!vfd_lengths_get(&r, &l, bytes))
 			return;
-		f->lengths = grow(f->lengths, f->n_lengths, &f->cap_lengths, sizeof(*f->lengths));
-		f->lengths[f->n_lengths++] =
-			(struct read_lengths){key_of(&l), l.first, block, offset};
+		*LIST_ADD(f, lengths) = (struct read_lengths){key_of(&l), l.first, block, offset};
 	}
 }
 
@@ -153,8 +151,7 @@ bool reader_get_neighbours(struct vfd_file *f, struct varint_reader *r)
 		run.count = (int32_t)unzigzag(varint_get(r));
 		if (run.count < 1)
 			return false;
-		n->runs = grow(n->runs, n->n_runs, &n->cap_runs, sizeof(*n->runs));
-		n->runs[n->n_runs++] = run;
+		*LIST_ADD(n, runs) = run;
 		n->ranks += (uint64_t)run.count;
 	}
 	return true;

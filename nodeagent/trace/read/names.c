@@ -18,8 +18,7 @@ static struct symtab *symbols_of(struct vfd_file *f, const struct vfd_function *
 	for (size_t i = 0; i < f->n_symbols; i++)
 		if (f->symbols[i].module == fn->module)
 			return f->symbols[i].table;
-	f->symbols = grow(f->symbols, f->n_symbols, &f->cap_symbols, sizeof(*f->symbols));
-	s = &f->symbols[f->n_symbols++];
+	s = LIST_ADD(f, symbols);
 	s->module = fn->module;
 	s->table = symtab_open(fn->module, fn->build_id, fn->build_id_bytes, &why);
 	free(why);

@@ -17,8 +17,7 @@ static void add_block(struct vfd_file *f, const struct read_block *b, const unsi
 	struct vfd_pair p;
 
 	for (uint32_t i = 0; i < b->records && r.at < r.end && vfd_pair_get(&r, &p); i++) {
-		f->pairs = grow(f->pairs, f->n_pairs, &f->cap_pairs, sizeof(*f->pairs));
-		f->pairs[f->n_pairs++] =
+		*LIST_ADD(f, pairs) =
 			(struct read_pair){reader_key(p.process, p.comm, p.ticket, p.partitioned),
 				p.sender_ticket, p.sender_thread, p.match};
 	}

@@ -22,9 +22,9 @@ struct vfd_paths {
 
 static uint32_t add_path(struct vfd_paths *p, uint32_t caller, uint32_t track, uint32_t stack)
 {
-	p->paths = grow(p->paths, p->n, &p->cap, sizeof(*p->paths));
-	p->paths[p->n] = (struct path){.caller = caller, .track = track, .stack = stack};
-	return (uint32_t)p->n++;
+	*APPEND(p->paths, p->n, p->cap) =
+		(struct path){.caller = caller, .track = track, .stack = stack};
+	return (uint32_t)p->n - 1;
 }
 
 bool *vfd_paths_lost(struct vfd_file *f, uint32_t process)

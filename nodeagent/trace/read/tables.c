@@ -405,9 +405,7 @@ bool reader_clock(struct vfd_file *f, struct varint_reader *r, uint32_t records)
 
 			k.offset = unzigzag(varint_get(r));
 			k.half_width = (int64_t)varint_get(r);
-			f->sync_points = grow(f->sync_points, f->n_sync_points, &f->cap_sync_points,
-				sizeof(*f->sync_points));
-			f->sync_points[f->n_sync_points++] = k;
+			*LIST_ADD(f, sync_points) = k;
 		} else {
 			return false;
 		}

@@ -97,8 +97,7 @@ static bool next_record(struct values *v)
 
 static void keep_values(struct values *v)
 {
-	v->kept = grow(v->kept, v->n_kept, &v->cap_kept, sizeof(*v->kept));
-	v->kept[v->n_kept++] = (struct kept){v->units, v->n_pool, v->counts.n};
+	*LIST_ADD(v, kept) = (struct kept){v->units, v->n_pool, v->counts.n};
 	for (uint32_t i = 0; i < v->counts.n; i++) {
 		v->kept_counters =
 			grow(v->kept_counters, v->n_pool, &v->cap_pool, sizeof(*v->kept_counters));

@@ -46,8 +46,7 @@ static void add_block(struct vfd_file *f, struct map64 *known, const struct read
 		own = stack_of(f, known, &wait);
 		if (!own)
 			continue;
-		l->waits = grow(l->waits, l->n_waits, &l->cap_waits, sizeof(*l->waits));
-		l->waits[l->n_waits++] = (struct read_wait){
+		*LIST_ADD(l, waits) = (struct read_wait){
 			(uint64_t)wait.start, (uint64_t)wait.end, wait.stack, own};
 		f->facts.samples += 2;
 	}

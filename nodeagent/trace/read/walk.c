@@ -260,8 +260,7 @@ static uint32_t ancestor(const struct walk *w, uint32_t stack, uint32_t depth)
 
 static void push(struct walk *w, uint32_t stack)
 {
-	w->frames = grow(w->frames, w->n_frames, &w->cap_frames, sizeof(*w->frames));
-	w->frames[w->n_frames++] = stack;
+	*LIST_ADD(w, frames) = stack;
 }
 
 static bool implied(const struct walk *w, struct vfd_event *e, enum vfd_event_kind kind,

@@ -23,11 +23,11 @@ static struct vfd_page *page_to_fill(struct vfd_index *x)
 		return p;
 	if (p)
 		vfd_page_trim(p);
-	x->pages = grow(x->pages, x->n_pages, &x->cap_pages, sizeof(*x->pages));
-	x->pages[x->n_pages] = (struct vfd_page){0};
+	p = LIST_ADD(x, pages);
+	*p = (struct vfd_page){0};
 	/* each block can be read alone */
 	x->offset = x->time = 0;
-	return &x->pages[x->n_pages++];
+	return p;
 }
 
 void vfd_index_add(struct vfd_index *x, uint64_t offset, const struct vfd_block *b)
