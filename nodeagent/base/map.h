@@ -2,8 +2,8 @@
 /*
  * Hash tables with open addressing and removal; memory grows, and is freed with the table.
  * A table begins as zeros. Keys come from other processes: their slots depend on an address
- * of ours, so that no process can make them collide. The pointer that find() returns is valid
- * until the next add() or remove().
+ * of ours, so that no process can make them collide. The pointer that find() or at() returns is
+ * valid until the next add(), at() or remove().
  *
  *	map32		a number that is not 0 -> a number; successive keys are neighbours
  *	map64		any number -> a number
@@ -171,6 +171,17 @@ static inline uint32_t *map64_find(const struct map64 *m, uint64_t key)
 static inline void map64_add(struct map64 *m, uint64_t key, uint32_t value)
 {
 	map64_put(m, (struct map64_slot){key, value, true});
+}
+
+/* The value of a key, which is `first` if the key is new. */
+static inline uint32_t *map64_at(struct map64 *m, uint64_t key, uint32_t first)
+{
+	uint32_t *known = map64_find(m, key);
+
+	if (known)
+		return known;
+	map64_add(m, key, first);
+	return map64_find(m, key);
 }
 
 /* ---- two numbers ------------------------------------------------------------------ */

@@ -38,7 +38,7 @@ struct exchange {
 	double until, patience;
 	struct match_batch batch;
 	int to, error;	    /* of the giving */
-	struct map64 known; /* processes that sent something -> index + 1 */
+	struct map64 known; /* processes that sent something -> index */
 	struct source {
 		uint64_t proc_id, sends, receives; /* taken so far */
 	} * sources;
@@ -172,13 +172,11 @@ static void give(struct exchange *x, int to)
 
 static struct source *source_of(struct exchange *x, uint64_t proc_id)
 {
-	const uint32_t *at = map64_find(&x->known, proc_id);
+	const uint32_t at = *map64_at(&x->known, proc_id, (uint32_t)x->n_sources);
 
-	if (at)
-		return &x->sources[*at - 1];
-	*LIST_ADD(x, sources) = (struct source){.proc_id = proc_id};
-	map64_add(&x->known, proc_id, (uint32_t)x->n_sources);
-	return &x->sources[x->n_sources - 1];
+	if (at == x->n_sources)
+		*LIST_ADD(x, sources) = (struct source){.proc_id = proc_id};
+	return &x->sources[at];
 }
 
 static void take_send(void *arg, const struct match_send *s)

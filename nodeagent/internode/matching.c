@@ -22,12 +22,7 @@
 
 uint32_t matching_index(struct matching *m, uint64_t proc_id)
 {
-	const uint32_t *at = map64_find(&m->index, proc_id);
-
-	if (at)
-		return *at;
-	map64_add(&m->index, proc_id, (uint32_t)m->index.n);
-	return (uint32_t)m->index.n - 1;
+	return *map64_at(&m->index, proc_id, (uint32_t)m->index.n);
 }
 
 static struct thread_pair *new_pair(struct matching *m, uint64_t a, uint64_t b)
@@ -235,13 +230,7 @@ static void come_home(struct matching *m, uint64_t proc_id)
 /* p has this id from now on, and may get another one later. */
 static void set_owner(struct matching *m, uint64_t proc_id, const struct process *p)
 {
-	uint32_t *known = map64_find(&m->here, proc_id);
-
-	if (!known) {
-		map64_add(&m->here, proc_id, 0);
-		known = map64_find(&m->here, proc_id);
-	}
-	*known = (uint32_t)m->n_owners;
+	*map64_at(&m->here, proc_id, 0) = (uint32_t)m->n_owners;
 	*LIST_ADD(m, owners) = p;
 }
 

@@ -167,14 +167,11 @@ static void spill(struct match_outbox *o)
 
 static struct shelf *shelf_of(struct match_outbox *o, uint64_t proc_id)
 {
-	const uint32_t *at = map64_find(&o->index, proc_id);
+	const uint32_t at = *map64_at(&o->index, proc_id, (uint32_t)o->n);
 
-	if (at)
-		return &o->at[*at];
-	o->at = grow(o->at, o->n, &o->cap, sizeof(*o->at));
-	o->at[o->n] = (struct shelf){.proc_id = proc_id};
-	map64_add(&o->index, proc_id, (uint32_t)o->n);
-	return &o->at[o->n++];
+	if (at == o->n)
+		*APPEND(o->at, o->n, o->cap) = (struct shelf){.proc_id = proc_id};
+	return &o->at[at];
 }
 
 /* Pieces are small, so that whoever takes one has little at once. */

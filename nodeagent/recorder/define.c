@@ -113,17 +113,14 @@ static uint32_t mpi_function(struct recorder_process *s, uint64_t key)
 
 static uint32_t function_of(struct recorder_process *s, uint64_t key)
 {
-	const uint32_t *known;
-	uint32_t number;
+	uint32_t *known;
 
 	if (key_mpi(key) < vftr_mpi_n)
 		return mpi_function(s, key);
-	known = map64_find(&s->functions, key);
-	if (known)
-		return *known;
-	number = define(s, key);
-	map64_add(&s->functions, key, number);
-	return number;
+	known = map64_at(&s->functions, key, VFD_NONE);
+	if (*known == VFD_NONE)
+		*known = define(s, key);
+	return *known;
 }
 
 uint32_t recorder_function(struct recorder_process *s, uint64_t key)
@@ -220,8 +217,8 @@ void recorder_process_rank(struct process *p, int rank, int size, uint64_t job)
 	if (!s)
 		return;
 	s->has_rank = true;
-	if (p->match && !map64_find(&s->recorder->proc_ids, p->proc_id))
-		map64_add(&s->recorder->proc_ids, p->proc_id, s->number);
+	if (p->match)
+		map64_at(&s->recorder->proc_ids, p->proc_id, s->number);
 	vfd_define_rank(writer(s), s->number, rank, size > 0 ? (uint32_t)size : 0, job);
 }
 
@@ -229,8 +226,8 @@ static void set_session_rank(struct process *p)
 {
 	struct recorder_process *s = p->sampled;
 
-	if (s && p->session_match && !map64_find(&s->recorder->proc_ids, p->session_proc_id))
-		map64_add(&s->recorder->proc_ids, p->session_proc_id, s->number);
+	if (s && p->session_match)
+		map64_at(&s->recorder->proc_ids, p->session_proc_id, s->number);
 }
 
 static void set_rank(struct process *p, const struct wire_rank *m)

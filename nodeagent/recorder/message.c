@@ -23,28 +23,21 @@ static uint32_t on_comm(void *ctx, const struct vfd_comm *c)
 {
 	struct recorder_process *s = ctx;
 	uint64_t key = comm_key(c->id, s->number, c->remote_size);
-	const uint32_t *known = map64_find(&s->recorder->comms, key);
-	uint32_t number;
+	uint32_t *number = map64_at(&s->recorder->comms, key, 0);
 
-	if (known)
-		return *known;
-	number = vfd_define_comm(s->recorder->writer, c);
-	map64_add(&s->recorder->comms, key, number);
-	return number;
+	if (!*number)
+		*number = vfd_define_comm(s->recorder->writer, c);
+	return *number;
 }
 
 static uint32_t on_object(void *ctx, const struct vfd_object *o)
 {
 	struct recorder_process *s = ctx;
-	uint64_t key = (uint64_t)o->kind << 32 | o->number;
-	const uint32_t *known = map64_find(&s->objects, key);
-	uint32_t number;
+	uint32_t *number = map64_at(&s->objects, (uint64_t)o->kind << 32 | o->number, 0);
 
-	if (known)
-		return *known;
-	number = vfd_define_object(s->recorder->writer, o);
-	map64_add(&s->objects, key, number);
-	return number;
+	if (!*number)
+		*number = vfd_define_object(s->recorder->writer, o);
+	return *number;
 }
 
 enum started { STARTED_SENDS, STARTED_RECEIVES, STARTED_PAIRS };
@@ -57,15 +50,9 @@ static uint64_t numbered(struct recorder *s, enum started what, uint32_t process
 	uint32_t peer, uint64_t ticket)
 {
 	uint64_t key = ((uint64_t)process << 40 ^ (uint64_t)comm << 20 ^ peer) * 4 + what;
-	uint32_t *n;
+	uint32_t *n = map64_at(&s->starts, key * 0x9e3779b97f4a7c15u ^ ticket, 0);
 
-	key = key * 0x9e3779b97f4a7c15u ^ ticket;
-	n = map64_find(&s->starts, key);
-	if (!n) {
-		map64_add(&s->starts, key, 0);
-		return ticket;
-	}
-	return ticket | (uint64_t)++ * n << 32;
+	return ticket | (uint64_t)(*n)++ << 32;
 }
 
 static void on_message(void *ctx, uint32_t thread, const struct vfd_message *m)

@@ -22,11 +22,9 @@ _Static_assert(ORPHANS_MAX <= RECORD_ID_MPI, "no key of a shell ends like an id"
 
 static void remember_path(struct replay *r, const struct node *path, struct node *node)
 {
-	r->paths = grow(r->paths, r->n_paths, &r->cap_paths, sizeof(*r->paths));
-	r->paths[r->n_paths] = (struct known_path){path, node};
 	map64_add(&r->node_of_path, (uintptr_t)path, (uint32_t)r->n_paths);
 	map64_add(&r->path_of_node, (uintptr_t)node, (uint32_t)r->n_paths);
-	r->n_paths++;
+	*LIST_ADD(r, paths) = (struct known_path){path, node};
 }
 
 /* The node with this path, made if need be. */

@@ -57,52 +57,42 @@ static struct traffic_peer *peer_of(struct traffic *t, uint32_t peer)
 		return &s->peers[*i];
 	}
 	map64_add(&t->peer_at, peer, (uint32_t)s->n_peers);
-	s->peers = grow(s->peers, s->n_peers, &s->cap_peers, sizeof(*s->peers));
-	s->peers[s->n_peers] =
+	*LIST_ADD(s, peers) =
 		(struct traffic_peer){.peer = peer, .listed = sums_is_listed(t, peer)};
-	return &s->peers[s->n_peers++];
+	return &s->peers[s->n_peers - 1];
 }
 
 /* ---- communicators and files --------------------------------------------------------- */
 
-static struct traffic_comm *add_comm(struct traffic *t, uint64_t id, const struct comm *c)
+static struct traffic_comm new_comm(const struct comm *c)
 {
-	struct traffic_sums *s = &t->sums;
-
-	s->comms = grow(s->comms, s->n_comms, &s->cap_comms, sizeof(*s->comms));
-	map64_add(&t->comm_at, id, (uint32_t)s->n_comms);
-	s->comms[s->n_comms] = (struct traffic_comm){.id = id, .kind = WIRE_COMM_UNKNOWN};
-	if (c) {
-		s->comms[s->n_comms].name = c->name ? xstrdup(c->name) : NULL;
-		s->comms[s->n_comms].kind = c->kind;
-		s->comms[s->n_comms].size = c->size;
-		s->comms[s->n_comms].remote_size = c->remote_size;
-	} else {
-		s->comms[s->n_comms].name = xstrdup(OTHERS);
-	}
-	return &s->comms[s->n_comms++];
+	if (!c)
+		return (struct traffic_comm){.kind = WIRE_COMM_UNKNOWN, .name = xstrdup(OTHERS)};
+	return (struct traffic_comm){.id = c->id,
+		.kind = c->kind,
+		.name = c->name ? xstrdup(c->name) : NULL,
+		.size = c->size,
+		.remote_size = c->remote_size};
 }
 
 static struct traffic_comm *comm_sums(struct traffic *t, struct comm *c)
 {
 	struct traffic_sums *s = &t->sums;
 	uint64_t id = c ? c->id : 0;
-	const uint32_t *i;
+	uint32_t at;
 
 	if (c && c->sums != NO_SUMS)
 		return &s->comms[c->sums];
-	i = map64_find(&t->comm_at, id);
-	if (!i && id && s->n_comms >= TRAFFIC_SUMS_MAX) {
+	if (id && s->n_comms >= TRAFFIC_SUMS_MAX && !map64_find(&t->comm_at, id)) {
 		t->limits |= 1u << LIMIT_COMM_SUMS;
 		id = 0;
-		i = map64_find(&t->comm_at, id);
 	}
-	if (!i)
-		add_comm(t, id, id ? c : NULL);
-	i = map64_find(&t->comm_at, id);
+	at = *map64_at(&t->comm_at, id, (uint32_t)s->n_comms);
+	if (at == s->n_comms)
+		*LIST_ADD(s, comms) = new_comm(id ? c : NULL);
 	if (c)
-		c->sums = *i;
-	return &s->comms[*i];
+		c->sums = at;
+	return &s->comms[at];
 }
 
 uint32_t sums_of_comm(struct traffic *t, struct comm *c)
@@ -127,10 +117,9 @@ uint32_t sums_of_file(struct traffic *t, const char *name)
 			free(copy);
 			return *known;
 		}
-	s->files = grow(s->files, s->n_files, &s->cap_files, sizeof(*s->files));
-	s->files[s->n_files] = (struct traffic_file){.name = copy};
 	map64_add(&t->file_at, hash, (uint32_t)s->n_files);
-	return (uint32_t)s->n_files++;
+	*LIST_ADD(s, files) = (struct traffic_file){.name = copy};
+	return (uint32_t)s->n_files - 1;
 }
 
 void sums_free(struct traffic *t)

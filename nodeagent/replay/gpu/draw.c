@@ -54,26 +54,20 @@ static uint32_t function_of(struct gpu *g, uint64_t what)
 		.kind = VFD_FUNCTION_OTHER,
 		.precise = true,
 		.name = gpu_what_name(g, what)};
-	const uint32_t *known = map64_find(&d->functions, what);
-	uint32_t number;
+	uint32_t *number = map64_at(&d->functions, what, VFD_NONE);
 
-	if (known)
-		return *known;
-	number = vfd_define_function(*d->writer, &f);
-	map64_add(&d->functions, what, number);
-	return number;
+	if (*number == VFD_NONE)
+		*number = vfd_define_function(*d->writer, &f);
+	return *number;
 }
 
 static uint32_t stack_of(struct gpu_track *t, uint32_t function)
 {
-	const uint32_t *known = map64_find(&t->stacks, function);
-	uint32_t stack;
+	uint32_t *stack = map64_at(&t->stacks, function, VFD_NONE);
 
-	if (known)
-		return *known;
-	stack = vfd_stack_new(t->track, 0, function);
-	map64_add(&t->stacks, function, stack);
-	return stack;
+	if (*stack == VFD_NONE)
+		*stack = vfd_stack_new(t->track, 0, function);
+	return *stack;
 }
 
 /* w has run in this stream, counted from 0; title: the stream's, used when it is new. */

@@ -102,12 +102,7 @@ static const struct gpu_call *find_call(const struct gpu *g, uint32_t number)
 
 static uint32_t path_number(struct gpu *g, const struct node *path)
 {
-	uint32_t *known = map64_find(&g->paths_by_node, (uintptr_t)path);
-
-	if (known)
-		return *known;
-	map64_add(&g->paths_by_node, (uintptr_t)path, g->n_paths);
-	return g->n_paths++;
+	return *map64_at(&g->paths_by_node, (uintptr_t)path, (uint32_t)g->paths_by_node.n);
 }
 
 #define KIND_SHIFT 28
@@ -125,8 +120,7 @@ static struct gpu_sum *sum_of(
 	if (g->n_sums >= SUMS_MAX)
 		return NULL;
 	map64_add(&g->sums_by_key, key, (uint32_t)g->n_sums);
-	g->sums = grow(g->sums, g->n_sums, &g->cap_sums, sizeof(*g->sums));
-	g->sums[g->n_sums] = (struct gpu_sum){.path = path,
+	*LIST_ADD(g, sums) = (struct gpu_sum){.path = path,
 		.kind = a->kind,
 		.detail = named ? 0 : a->detail,
 		.name = named ? a->name : 0,
@@ -134,7 +128,7 @@ static struct gpu_sum *sum_of(
 		.min_ticks = UINT64_MAX,
 		.blocks_min = UINT64_MAX,
 		.threads_min = UINT64_MAX};
-	return &g->sums[g->n_sums++];
+	return &g->sums[g->n_sums - 1];
 }
 
 static void widen_range(uint64_t *least, uint64_t *most, uint64_t value)

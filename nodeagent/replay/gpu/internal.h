@@ -70,7 +70,6 @@ struct gpu {
 	struct gpu_sum *sums;
 	size_t n_sums, cap_sums;
 	struct map64 paths_by_node, sums_by_key;
-	uint32_t n_paths;
 	struct gpu_stream *streams; /* devices among them */
 	size_t n_streams, cap_streams;
 	struct gpu_link *links;

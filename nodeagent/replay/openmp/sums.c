@@ -54,11 +54,10 @@ static uint32_t node_of(struct openmp *o, uint32_t parent, uint32_t level, uint3
 		o->limits |= 1u << LIMIT_NODES;
 		return OPENMP_NONE;
 	}
-	o->nodes = grow(o->nodes, o->n_nodes, &o->cap_nodes, sizeof(*o->nodes));
-	o->nodes[o->n_nodes] =
-		(struct openmp_node){.parent = parent, .level = level, .number = number};
 	map64_add(&o->node_at, key, (uint32_t)o->n_nodes);
-	return (uint32_t)o->n_nodes++;
+	*LIST_ADD(o, nodes) =
+		(struct openmp_node){.parent = parent, .level = level, .number = number};
+	return (uint32_t)o->n_nodes - 1;
 }
 
 /* The levels between, of regions that nobody told of, have a team of one each. */
@@ -113,14 +112,12 @@ static void add_node(struct openmp *o, uint32_t at, const struct part *p)
 
 static struct openmp_region *region_of(struct openmp *o, const struct node *path)
 {
-	const uint32_t *known = map64_find(&o->region_at, (uintptr_t)path);
+	const uint32_t at = *map64_at(&o->region_at, (uintptr_t)path, (uint32_t)o->n_regions);
 
-	if (known)
-		return &o->regions[*known];
-	o->regions = grow(o->regions, o->n_regions, &o->cap_regions, sizeof(*o->regions));
-	o->regions[o->n_regions] = (struct openmp_region){.path = path, .size_min = UINT32_MAX};
-	map64_add(&o->region_at, (uintptr_t)path, (uint32_t)o->n_regions);
-	return &o->regions[o->n_regions++];
+	if (at == o->n_regions)
+		*LIST_ADD(o, regions) =
+			(struct openmp_region){.path = path, .size_min = UINT32_MAX};
+	return &o->regions[at];
 }
 
 /* Sums of times of clocks that may differ a little are never below zero. */

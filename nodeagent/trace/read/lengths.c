@@ -130,20 +130,15 @@ bool reader_get_neighbours(struct vfd_file *f, struct varint_reader *r)
 {
 	const uint64_t process = varint_get32(r), comm = varint_get32(r), received = varint_get(r);
 	const uint64_t key = place_of(process, comm, received);
-	const uint32_t *at = map64_find(&f->neighbours_at, key);
 	struct read_neighbours *n;
+	uint32_t at;
 
 	if (r->bad || received > 1 || process >> 31)
 		return false;
-	if (!at) {
-		map64_add(&f->neighbours_at, key, (uint32_t)f->n_neighbours);
-		f->neighbours = grow(
-			f->neighbours, f->n_neighbours, &f->cap_neighbours, sizeof(*f->neighbours));
-		f->neighbours[f->n_neighbours] = (struct read_neighbours){0};
-		at = map64_find(&f->neighbours_at, key);
-		f->n_neighbours++;
-	}
-	n = &f->neighbours[*at];
+	at = *map64_at(&f->neighbours_at, key, (uint32_t)f->n_neighbours);
+	if (at == f->n_neighbours)
+		*LIST_ADD(f, neighbours) = (struct read_neighbours){0};
+	n = &f->neighbours[at];
 	while (r->at < r->end && !r->bad) {
 		struct wire_run run = {.first = (int32_t)unzigzag(varint_get(r))};
 

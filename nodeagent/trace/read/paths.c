@@ -20,11 +20,10 @@ struct vfd_paths {
 	size_t n_tracks;
 };
 
-static uint32_t add_path(struct vfd_paths *p, uint32_t caller, uint32_t track, uint32_t stack)
+static void add_path(struct vfd_paths *p, uint32_t caller, uint32_t track, uint32_t stack)
 {
 	*APPEND(p->paths, p->n, p->cap) =
 		(struct path){.caller = caller, .track = track, .stack = stack};
-	return (uint32_t)p->n - 1;
 }
 
 bool *vfd_paths_lost(struct vfd_file *f, uint32_t process)
@@ -61,11 +60,10 @@ static void add_track(struct vfd_paths *p, struct map64 *known, uint32_t track, 
 	for (size_t i = 1; i < n - !lost; i++) {
 		uint32_t caller = numbers[stacks[i].caller];
 		uint64_t key = (uint64_t)caller << 32 | stacks[i].function;
-		uint32_t *at = map64_find(known, key);
 
-		numbers[i] = at ? *at : add_path(p, caller, track, (uint32_t)i);
-		if (!at)
-			map64_add(known, key, numbers[i]);
+		numbers[i] = *map64_at(known, key, (uint32_t)p->n);
+		if (numbers[i] == p->n)
+			add_path(p, caller, track, (uint32_t)i);
 	}
 	p->of_track[track] = numbers;
 }
