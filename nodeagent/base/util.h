@@ -73,6 +73,15 @@ void *grow(void *array, size_t n, size_t *cap, size_t element_bytes);
 /* The same for o->list, of which there are o->n_list with room for o->cap_list. */
 #define LIST_ADD(o, list) APPEND((o)->list, (o)->n_##list, (o)->cap_##list)
 
+/* LIST_GETTER(books_all, struct shop, struct book, books): a function that gives o->books, and in
+ * *n o->n_books. */
+#define LIST_GETTER(name, owner, type, list)                                                       \
+	const type *name(const owner *o, size_t *n)                                                \
+	{                                                                                          \
+		*n = o->n_##list;                                                                  \
+		return o->list;                                                                    \
+	}
+
 /*
  * Makes the name of a program or node, which anybody may have chosen, fit for the name of a
  * file: cut, so that endings have room, with '_' in place of '/', control characters and a

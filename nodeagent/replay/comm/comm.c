@@ -102,11 +102,7 @@ const struct traffic_sums *traffic_sums(const struct traffic *t)
 	return &t->sums;
 }
 
-const struct traffic_thread *traffic_late(const struct traffic *t, size_t *n)
-{
-	*n = t->n_late;
-	return t->late;
-}
+LIST_GETTER(traffic_late, struct traffic, struct traffic_thread, late)
 
 bool traffic_in_use(const struct traffic *t)
 {

@@ -452,20 +452,6 @@ char *gpu_loss(const struct gpu *g, unsigned i)
 
 /* ---- for the profile ---------------------------------------------------------------------- */
 
-const struct gpu_sum *gpu_sums(const struct gpu *g, size_t *n)
-{
-	*n = g->n_sums;
-	return g->sums;
-}
-
-const struct gpu_stream *gpu_streams(const struct gpu *g, size_t *n)
-{
-	*n = g->n_streams;
-	return g->streams;
-}
-
-const struct gpu_link *gpu_links(const struct gpu *g, size_t *n)
-{
-	*n = g->n_links;
-	return g->links;
-}
+LIST_GETTER(gpu_sums, struct gpu, struct gpu_sum, sums)
+LIST_GETTER(gpu_streams, struct gpu, struct gpu_stream, streams)
+LIST_GETTER(gpu_links, struct gpu, struct gpu_link, links)

@@ -132,8 +132,4 @@ void gpu_waits_count(
 		h->max_ticks = w->to - w->from;
 }
 
-const struct gpu_host_wait *gpu_host_waits(const struct gpu *g, size_t *n)
-{
-	*n = g->n_host_waits;
-	return g->host_waits;
-}
+LIST_GETTER(gpu_host_waits, struct gpu, struct gpu_host_wait, host_waits)

@@ -161,17 +161,8 @@ void openmp_sum_up(struct openmp *o, struct team *t)
 
 /* ---- reading ----------------------------------------------------------------------- */
 
-const struct openmp_region *openmp_regions(const struct openmp *o, size_t *n)
-{
-	*n = o->n_regions;
-	return o->regions;
-}
-
-const struct openmp_node *openmp_nodes(const struct openmp *o, size_t *n)
-{
-	*n = o->n_nodes;
-	return o->nodes;
-}
+LIST_GETTER(openmp_regions, struct openmp, struct openmp_region, regions)
+LIST_GETTER(openmp_nodes, struct openmp, struct openmp_node, nodes)
 
 void openmp_sums_free(struct openmp *o)
 {

@@ -379,29 +379,10 @@ const struct vfd_facts *vfd_facts(const struct vfd_file *f)
 	return &f->facts;
 }
 
-const struct vfd_damage *vfd_damage(const struct vfd_file *f, size_t *n)
-{
-	*n = f->n_damage;
-	return f->damage;
-}
-
-const struct vfd_process *vfd_processes(const struct vfd_file *f, size_t *n)
-{
-	*n = f->n_processes;
-	return f->processes;
-}
-
-const struct vfd_thread *vfd_threads(const struct vfd_file *f, size_t *n)
-{
-	*n = f->n_threads;
-	return f->threads;
-}
-
-const struct vfd_function *vfd_functions(const struct vfd_file *f, size_t *n)
-{
-	*n = f->n_functions;
-	return f->functions;
-}
+LIST_GETTER(vfd_damage, struct vfd_file, struct vfd_damage, damage)
+LIST_GETTER(vfd_processes, struct vfd_file, struct vfd_process, processes)
+LIST_GETTER(vfd_threads, struct vfd_file, struct vfd_thread, threads)
+LIST_GETTER(vfd_functions, struct vfd_file, struct vfd_function, functions)
 
 const struct vfd_stack *vfd_stacks(const struct vfd_file *f, uint32_t track, size_t *n)
 {
@@ -413,23 +394,9 @@ const struct vfd_stack *vfd_stacks(const struct vfd_file *f, uint32_t track, siz
 	return f->tracks[track].stacks;
 }
 
-const struct vfd_counter *vfd_counters(const struct vfd_file *f, size_t *n)
-{
-	*n = f->n_counters;
-	return f->counters;
-}
-
-const struct vfd_observable *vfd_observables(const struct vfd_file *f, size_t *n)
-{
-	*n = f->n_observables;
-	return f->observables;
-}
-
-const struct vfd_comm *vfd_comms(const struct vfd_file *f, size_t *n)
-{
-	*n = f->n_comms;
-	return f->comms;
-}
+LIST_GETTER(vfd_counters, struct vfd_file, struct vfd_counter, counters)
+LIST_GETTER(vfd_observables, struct vfd_file, struct vfd_observable, observables)
+LIST_GETTER(vfd_comms, struct vfd_file, struct vfd_comm, comms)
 
 const struct vfd_comm *vfd_comm(const struct vfd_file *f, uint32_t number)
 {
