@@ -13,39 +13,81 @@
 #include <stdlib.h>
 #include "nodeagent/match/internal.h"
 
-/* Receiving process of a communicator. */
+/* What each table keeps begins so: the communicator that it is on, and its key. */
+struct entry {
+	uint64_t comm;
+	struct match_key key;
+};
+
+/* Receiving process of a communicator: key.b. */
 struct gate {
-	uint64_t comm, proc_id;
+	struct entry entry;
 	uint32_t next; /* ticket of a Precv_init */
 };
 
+/* A sender to it: key.b. */
 struct line {
+	struct entry entry;
 	struct gate *gate;
-	uint64_t source;
 	uint32_t next; /* ticket of a Psend_init */
 };
 
+/* key.b: its ticket */
 struct init {
+	struct entry entry;
 	struct line *line;
 	struct party *party;
 	struct init *next_of_party, **link_of_party; /* and what points to it */
 	struct init *next;			     /* in its berth */
 	struct init *partner;			     /* NULL: it has none yet */
 	struct call_list starts;
-	uint32_t tag, ticket;
+	uint32_t tag;
 	bool of_sends, placed, assumed;
 };
 
 /* Inits of one line and tag that have no partner: all of one side. */
 struct berth {
-	struct line *line;
-	uint32_t tag;
+	struct entry entry;
 	struct init *first, *last;
 };
 
 static uint64_t address(const void *p)
 {
 	return (uint64_t)(uintptr_t)p;
+}
+
+/* What t has for this key, made with so many bytes if need be. */
+static void *entry_of(struct match_table *t, uint64_t comm, uint64_t a, uint64_t b, size_t bytes)
+{
+	struct entry *e = match_table_find(t, a, b);
+
+	if (e)
+		return e;
+	e = xcalloc(1, bytes);
+	*e = (struct entry){comm, {a, b}};
+	match_table_add(t, a, b, e);
+	return e;
+}
+
+static void entry_free(struct match_table *t, struct entry *e)
+{
+	match_table_remove(t, e->key.a, e->key.b);
+	free(e);
+}
+
+/* What t has of this communicator, or (all) of any, as an array to be freed. */
+static void **entries_on(const struct match_table *t, uint64_t comm, bool all, size_t *n)
+{
+	void **found = xmalloc((t->n + 1) * sizeof(*found));
+
+	*n = 0;
+	for (size_t i = 0; t->slots && i <= t->mask; i++) {
+		struct entry *e = t->slots[i].value;
+
+		if (e && (all || e->comm == comm))
+			found[(*n)++] = e;
+	}
+	return found;
 }
 
 /* ---- starts ------------------------------------------------------------------ */
@@ -105,42 +147,18 @@ static void add_start(struct init *i, struct call *c)
 
 static struct line *line_of(struct match *m, uint64_t comm, uint64_t source, uint64_t destination)
 {
-	struct gate *g = match_table_find(&m->gate_at, comm, destination);
-	struct line *l;
+	struct gate *g = entry_of(&m->gate_at, comm, comm, destination, sizeof(*g));
+	struct line *l = entry_of(&m->line_at, comm, address(g), source, sizeof(*l));
 
-	if (!g) {
-		g = xcalloc(1, sizeof(*g));
-		g->comm = comm;
-		g->proc_id = destination;
-		match_table_add(&m->gate_at, comm, destination, g);
-	}
-	l = match_table_find(&m->line_at, address(g), source);
-	if (!l) {
-		l = xcalloc(1, sizeof(*l));
-		l->gate = g;
-		l->source = source;
-		match_table_add(&m->line_at, address(g), source, l);
-	}
+	l->gate = g;
 	return l;
-}
-
-static struct berth *berth_of(struct match *m, struct line *l, uint32_t tag)
-{
-	struct berth *b = match_table_find(&m->berth_at, address(l), tag);
-
-	if (b)
-		return b;
-	b = xcalloc(1, sizeof(*b));
-	b->line = l;
-	b->tag = tag;
-	match_table_add(&m->berth_at, address(l), tag, b);
-	return b;
 }
 
 /* Its turn has come. */
 static void proc_id(struct match *m, struct init *i)
 {
-	struct berth *b = berth_of(m, i->line, i->tag);
+	struct berth *b =
+		entry_of(&m->berth_at, i->entry.comm, address(i->line), i->tag, sizeof(*b));
 	struct init *other = b->first;
 
 	i->placed = true;
@@ -183,18 +201,16 @@ static struct init *init_of(
 		return i->line == l && i->tag == tag ? i : NULL;
 	if (m->init_at.n >= MATCH_INITS_MAX)
 		return NULL;
-	i = xcalloc(1, sizeof(*i));
+	i = entry_of(&m->init_at, l->entry.comm, side(l, of_sends), ticket, sizeof(*i));
 	i->line = l;
-	i->party = match_party(m, of_sends ? l->source : l->gate->proc_id);
+	i->party = match_party(m, of_sends ? l->entry.key.b : l->gate->entry.key.b);
 	i->next_of_party = i->party->inits;
 	i->link_of_party = &i->party->inits;
 	if (i->next_of_party)
 		i->next_of_party->link_of_party = &i->next_of_party;
 	i->party->inits = i;
 	i->tag = tag;
-	i->ticket = ticket;
 	i->of_sends = of_sends;
-	match_table_add(&m->init_at, side(l, of_sends), ticket, i);
 	proc_id_next(m, l, of_sends);
 	return i;
 }
@@ -253,7 +269,7 @@ void partitioned_progress(struct match *m, struct party *p)
 
 /* ---- the end --------------------------------------------------------------------------- */
 
-ORDER_POINTERS_BY(by_ticket, struct init, RISING(ticket))
+ORDER_POINTERS_BY(by_ticket, struct init, RISING(entry.key.b))
 
 static void leave_starts(struct match *m, struct init *i)
 {
@@ -273,83 +289,44 @@ static void init_free(struct match *m, struct init *i)
 	*i->link_of_party = i->next_of_party;
 	if (i->next_of_party)
 		i->next_of_party->link_of_party = i->link_of_party;
-	match_table_remove(&m->init_at, side(i->line, i->of_sends), i->ticket);
-	free(i);
-}
-
-/* What of a table is on this communicator, as an array to be freed. */
-static void **collect(const struct match_table *t, size_t *n)
-{
-	void **found = xmalloc((t->n + 1) * sizeof(*found));
-
-	*n = 0;
-	for (size_t i = 0; t->slots && i <= t->mask; i++)
-		if (t->slots[i].value)
-			found[(*n)++] = t->slots[i].value;
-	return found;
+	entry_free(&m->init_at, &i->entry);
 }
 
 static void finish_inits(struct match *m, uint64_t comm, bool all)
 {
-	size_t n, k = 0;
-	struct init **found = (struct init **)collect(&m->init_at, &n);
+	size_t n;
+	struct init **found = (struct init **)entries_on(&m->init_at, comm, all, &n);
 
-	for (size_t i = 0; i < n; i++)
-		if (all || found[i]->line->gate->comm == comm)
-			found[k++] = found[i];
-	qsort(found, k, sizeof(*found), by_ticket);
-	for (size_t i = 0; i < k; i++) {
+	qsort(found, n, sizeof(*found), by_ticket);
+	for (size_t i = 0; i < n; i++) {
 		found[i]->assumed = !found[i]->placed;
 		if (!found[i]->placed)
 			proc_id(m, found[i]);
 	}
-	for (size_t i = 0; i < k; i++)
+	for (size_t i = 0; i < n; i++)
 		pair_starts(m, found[i], true);
-	for (size_t i = 0; i < k; i++)
+	for (size_t i = 0; i < n; i++)
 		leave_starts(m, found[i]);
-	for (size_t i = 0; i < k; i++)
+	for (size_t i = 0; i < n; i++)
 		init_free(m, found[i]);
 	free(found);
 }
 
 void partitioned_finish(struct match *m, uint64_t comm, bool all)
 {
-	size_t n;
-	void **found;
+	struct match_table *tables[] = {&m->berth_at, &m->line_at, &m->gate_at};
 
 	if (!m->gate_at.n)
 		return;
 	finish_inits(m, comm, all);
-	found = collect(&m->berth_at, &n);
-	for (size_t i = 0; i < n; i++) {
-		struct berth *b = found[i];
+	for (size_t k = 0; k < ARRAY_SIZE(tables); k++) {
+		size_t n;
+		void **found = entries_on(tables[k], comm, all, &n);
 
-		if (!all && b->line->gate->comm != comm)
-			continue;
-		match_table_remove(&m->berth_at, address(b->line), b->tag);
-		free(b);
+		for (size_t i = 0; i < n; i++)
+			entry_free(tables[k], found[i]);
+		free(found);
 	}
-	free(found);
-	found = collect(&m->line_at, &n);
-	for (size_t i = 0; i < n; i++) {
-		struct line *l = found[i];
-
-		if (!all && l->gate->comm != comm)
-			continue;
-		match_table_remove(&m->line_at, address(l->gate), l->source);
-		free(l);
-	}
-	free(found);
-	found = collect(&m->gate_at, &n);
-	for (size_t i = 0; i < n; i++) {
-		struct gate *g = found[i];
-
-		if (!all && g->comm != comm)
-			continue;
-		match_table_remove(&m->gate_at, g->comm, g->proc_id);
-		free(g);
-	}
-	free(found);
 }
 
 void partitioned_free(struct match *m)
