@@ -11,7 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "nodeagent/trace/dump/vftrace-read.h"
+#include "nodeagent/trace/dump/vftrace.h"
 #include "nodeagent/base/util.h"
 #include "nodeagent/trace/dump/text.h"
 

@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "nodeagent/trace/dump/vftrace-read.h"
+#include "nodeagent/trace/dump/vftrace.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t bytes);
 

@@ -8,7 +8,6 @@
 #include "nodeagent/trace/dump/text.h"
 #include "nodeagent/trace/read/collectives.h"
 #include "nodeagent/trace/format.h"
-#include "nodeagent/trace/read/mpitype.h"
 #include "nodeagent/trace/read/paths.h"
 
 static void block_bytes(struct json *j, const struct vfd_facts *x)

@@ -13,7 +13,6 @@
 #include "mpi_id.h"
 #include "nodeagent/trace/read/collectives.h"
 #include "nodeagent/trace/read/latest.h"
-#include "nodeagent/trace/read/mpitype.h"
 #include "nodeagent/trace/read/paths.h"
 
 const char *const vfd_event_names[VFD_EVENT_KINDS] = {"call", "exit", "message", "gap", "thinning",

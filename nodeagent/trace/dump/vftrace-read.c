@@ -3,7 +3,7 @@
  * The file is read in the order in which it is printed. Only call stacks are kept, so
  * that memory does not grow with the number of samples.
  */
-#include "nodeagent/trace/dump/vftrace-read.h"
+#include "nodeagent/trace/dump/vftrace.h"
 
 #include <inttypes.h>
 #include <stdlib.h>
@@ -12,16 +12,8 @@
 #include "nodeagent/base/table.h"
 #include "nodeagent/base/util.h"
 
-#define VERSION	      3
 #define TEXT_MOST     (1 << 20)
 #define COUNTERS_MOST 65536
-
-static const char *const types[] = {"CHAR", "SHORT", "INT", "LONG", "LONG_LONG_INT", "LONG_LONG",
-	"SIGNED_CHAR", "UNSIGNED_CHAR", "UNSIGNED_SHORT", "UNSIGNED", "UNSIGNED_LONG",
-	"UNSIGNED_LONG_LONG", "FLOAT", "DOUBLE", "LONG_DOUBLE", "WCHAR", "C_BOOL", "INT8_T",
-	"INT16_T", "INT32_T", "INT64_T", "UINT8_T", "UINT16_T", "UINT32_T", "UINT64_T", "C_COMPLEX",
-	"C_FLOAT_COMPLEX", "C_DOUBLE_COMPLEX", "C_LONG_DOUBLE_COMPLEX", "INTEGER", "LOGICAL",
-	"REAL", "DOUBLE_PRECISION", "COMPLEX", "CHARACTER", "BYTE", "PACKED"};
 
 struct stack {
 	int caller;
@@ -32,14 +24,13 @@ struct classic {
 	FILE *in;
 	bool bad; /* it ended, or made no sense */
 	char *package, *dates[2];
-	long long interval_ns;
-	int processes, rank, threads;
-	double runtime;
-	unsigned functions, messages, counters, observables;
-	unsigned n_stacks;
-	long samples_at, stacks_at, threads_at, hardware_at;
-	struct stack *stacks;
-	size_t n, cap; /* those that could be read */
+#define LONG(name)   long name;
+#define INT(name)    int name;
+#define COUNT(name)  unsigned name;
+#define DOUBLE(name) double name;
+	CLASSIC_NUMBERS(LONG, INT, COUNT, DOUBLE)
+	struct stack *path; /* by number */
+	size_t n, cap;	    /* those that could be read */
 	long long *values;
 };
 
@@ -97,7 +88,7 @@ static void go_to(struct classic *c, long at)
 bool classic_is(FILE *in)
 {
 	struct classic c = {.in = in};
-	bool is = get_int(&c) == VERSION;
+	bool is = get_int(&c) == CLASSIC_VERSION;
 	char *package = get_text(&c);
 
 	is = is && !c.bad && !strncmp(package, "Vftrace", 7);
@@ -115,20 +106,8 @@ static void read_header(struct classic *c)
 	bytes = get_int(c);
 	for (int i = 0; i < 2; i++)
 		c->dates[i] = get_chars(c, bytes);
-	c->interval_ns = get_long(c);
-	c->processes = get_int(c);
-	c->rank = get_int(c);
-	c->threads = get_int(c);
-	get(c, &c->runtime, sizeof(c->runtime));
-	c->functions = (unsigned)get_int(c);
-	c->messages = (unsigned)get_int(c);
-	c->n_stacks = (unsigned)get_int(c);
-	c->counters = (unsigned)get_int(c);
-	c->observables = (unsigned)get_int(c);
-	c->samples_at = get_long(c);
-	c->stacks_at = get_long(c);
-	c->threads_at = get_long(c);
-	c->hardware_at = get_long(c);
+#define GET(name) get(c, &c->name, sizeof(c->name));
+	CLASSIC_NUMBERS(GET, GET, GET, GET)
 	if (c->counters > COUNTERS_MOST)
 		c->bad = true;
 }
@@ -145,7 +124,7 @@ static void print_header(const struct classic *c, FILE *out)
 	fprintf(out, "Samples:         %" PRIu64 "\n", (uint64_t)c->functions + c->messages);
 	fprintf(out, "   Function:     %u\n", c->functions);
 	fprintf(out, "   Messages:     %u\n", c->messages);
-	fprintf(out, "Unique stacks:   %u\n", c->n_stacks);
+	fprintf(out, "Unique stacks:   %u\n", c->stacks);
 	fprintf(out, "HW counters:     %u\n", c->counters);
 	fprintf(out, "HW observables:  %u\n", c->observables);
 	fprintf(out, "Stacks offset:   0x%lx\n", (unsigned long)c->stacks_at);
@@ -176,7 +155,7 @@ static void print_threads(struct classic *c, FILE *out)
 static void read_stacks(struct classic *c)
 {
 	go_to(c, c->stacks_at);
-	while (!c->bad && c->n < c->n_stacks) {
+	while (!c->bad && c->n < c->stacks) {
 		int caller = get_int(c);
 		char *name = get_text(c);
 
@@ -186,7 +165,7 @@ static void read_stacks(struct classic *c)
 			free(name);
 			break;
 		}
-		*APPEND(c->stacks, c->n, c->cap) = (struct stack){caller, name};
+		*APPEND(c->path, c->n, c->cap) = (struct stack){caller, name};
 	}
 }
 
@@ -196,8 +175,8 @@ static void print_stack(const struct classic *c, int stack, FILE *out)
 		fputs("(unknown)", out);
 		return;
 	}
-	for (; stack >= 0; stack = c->stacks[stack].caller)
-		fprintf(out, "%s%s", c->stacks[stack].name, c->stacks[stack].caller < 0 ? "" : "<");
+	for (; stack >= 0; stack = c->path[stack].caller)
+		fprintf(out, "%s%s", c->path[stack].name, c->path[stack].caller < 0 ? "" : "<");
 }
 
 static void print_call(struct classic *c, bool enter, FILE *out)
@@ -223,16 +202,13 @@ static void print_message(struct classic *c, FILE *out)
 	int tag = get_int(c);
 	double from = (double)get_long(c) * 1e-9, to = (double)get_long(c) * 1e-9;
 	int stack = get_int(c), thread = get_int(c);
-	const char *name = type < 0 ? "DERIVED_TYPE" : "UNKNOWN";
 
 	if (c->bad)
 		return;
-	if (type >= 0 && type < (int)ARRAY_SIZE(types))
-		name = types[type];
 	fprintf(out, "%16.6f %s in stackID %d from threadID %d\n", from, direction, stack, thread);
-	fprintf(out, "%16s count=%d type=MPI_%s(%dBytes) rate= %8.4f MiB/s peer=%d tag=%d\n", "",
-		count, name, size, to > from ? (double)count * size / (to - from) / 1048576.0 : 0.0,
-		peer, tag);
+	fprintf(out, "%16s count=%d type=%s(%dBytes) rate= %8.4f MiB/s peer=%d tag=%d\n", "", count,
+		vfd_mpitype_classic(type), size,
+		to > from ? (double)count * size / (to - from) / 1048576.0 : 0.0, peer, tag);
 	fprintf(out, "%16.6f %s end\n", to, direction);
 }
 
@@ -318,8 +294,8 @@ bool classic_dump(FILE *in, const struct classic_dump *d, FILE *out, char **erro
 	if (damaged)
 		*error = xstrdup("it is damaged or cut short; the rest is there");
 	for (size_t i = 0; i < c.n; i++)
-		free(c.stacks[i].name);
-	free(c.stacks);
+		free(c.path[i].name);
+	free(c.path);
 	free(c.values);
 	free(c.package);
 	free(c.dates[0]);

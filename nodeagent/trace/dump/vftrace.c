@@ -14,22 +14,17 @@
 #include "nodeagent/base/util.h"
 #include "nodeagent/trace/read/collectives.h"
 #include "nodeagent/trace/read/latest.h"
-#include "nodeagent/trace/read/mpitype.h"
 #include "nodeagent/trace/read/paths.h"
 
-#define CLASSIC_VERSION 3
 #define CLASSIC_PACKAGE "Vftrace 2.0.0"
 
 enum classic_kind { CLASSIC_ENTRY, CLASSIC_EXIT, CLASSIC_MESSAGE };
 
 struct header {
 	char dates[2][26];
-	int64_t interval;
-	int nprocesses, rank, nthreads;
-	double runtime;
-	uint32_t functions, messages, stacks;
-	size_t counters, observables;
-	int64_t samples_at, stacks_at, threads_at, hardware_at;
+#define INTEGER(name) int64_t name;
+#define DOUBLE(name)  double name;
+	CLASSIC_NUMBERS(INTEGER, INTEGER, INTEGER, DOUBLE)
 };
 
 struct out {
@@ -66,20 +61,10 @@ static void put_header(FILE *f, const struct header *h)
 	put_int(f, (int64_t)strlen(h->dates[0]) + 1);
 	fwrite(h->dates[0], strlen(h->dates[0]) + 1, 1, f);
 	fwrite(h->dates[1], strlen(h->dates[0]) + 1, 1, f);
-	put_long(f, h->interval);
-	put_int(f, h->nprocesses);
-	put_int(f, h->rank);
-	put_int(f, h->nthreads);
-	fwrite(&h->runtime, sizeof(h->runtime), 1, f);
-	put_int(f, h->functions);
-	put_int(f, h->messages);
-	put_int(f, h->stacks);
-	put_int(f, (int64_t)h->counters);
-	put_int(f, (int64_t)h->observables);
-	put_long(f, h->samples_at);
-	put_long(f, h->stacks_at);
-	put_long(f, h->threads_at);
-	put_long(f, h->hardware_at);
+#define PUT_LONG(name)	 put_long(f, h->name);
+#define PUT_INT(name)	 put_int(f, h->name);
+#define PUT_DOUBLE(name) fwrite(&h->name, sizeof(h->name), 1, f);
+	CLASSIC_NUMBERS(PUT_LONG, PUT_INT, PUT_INT, PUT_DOUBLE)
 }
 
 static void set_date(char *to, int64_t unix_ns)
@@ -104,7 +89,7 @@ static void put_call(
 	put_int(o->f, kind);
 	put_int(o->f, path);
 	put_long(o->f, since_zero(time));
-	for (size_t i = 0; i < o->h.counters; i++)
+	for (int64_t i = 0; i < o->h.counters; i++)
 		put_long(o->f, (int64_t)values[i]);
 	o->h.functions++;
 }
@@ -224,7 +209,7 @@ static void put_threads(struct out *o)
 
 		put_int(o->f, found ? found - threads : i ? 0 : -1);
 	}
-	o->h.nthreads = (int)mine;
+	o->h.threads = (int64_t)mine;
 	free(threads);
 }
 
@@ -255,12 +240,13 @@ static void put_counters(struct out *o)
 
 static void count_counters(struct out *o)
 {
-	size_t n;
+	size_t n, n_sums;
 	const struct vfd_observable *observables = vfd_observables(o->file, &n);
 
 	for (size_t i = 0; i < n; i++)
 		o->h.observables += observables[i].number > 0;
-	vfd_latest_counters(o->latest, &o->h.counters);
+	vfd_latest_counters(o->latest, &n_sums);
+	o->h.counters = (int64_t)n_sums;
 }
 
 static void put_all(struct out *o)
@@ -269,8 +255,8 @@ static void put_all(struct out *o)
 
 	set_date(o->h.dates[0], facts->job_unix_ns);
 	set_date(o->h.dates[1], facts->job_unix_ns + since_zero(o->process->end));
-	o->h.interval = facts->interval_ns;
-	o->h.nprocesses = o->process->size ? (int)o->process->size : 1;
+	o->h.interval_ns = facts->interval_ns;
+	o->h.processes = o->process->size ? (int)o->process->size : 1;
 	o->h.rank = o->process->rank < 0 ? 0 : o->process->rank;
 	o->h.runtime = (double)since_zero(o->process->end) / 1e9;
 	count_counters(o);

@@ -103,6 +103,18 @@ bool vfd_stack_precise(const struct vfd_file *f, uint32_t track, uint32_t stack)
 /* "foo<bar<main<init"; stars: with '*' behind precise functions. Caller frees. */
 char *vfd_stack_path(struct vfd_file *f, uint32_t track, uint32_t stack, bool stars);
 
+/* A predefined datatype of MPI: rows of mpi/generate/types.tab. */
+struct vfd_mpitype {
+	const char *name;
+	uint32_t bytes; /* on this machine, without padding */
+	int classic;	/* number in files of version 3 of Vftrace, or -1 */
+};
+
+/* By its number in messages. Never NULL: derived ones have 1 byte and no number. */
+const struct vfd_mpitype *vfd_mpitype(uint32_t type);
+/* The name of the one with a number in files of Vftrace. */
+const char *vfd_mpitype_classic(int number);
+
 /*
  * The same number for both ends of a message, in whatever file they are, or 0: its
  * match is VFD_MATCH_NONE. Other messages have other numbers (64-bit hash).

@@ -110,6 +110,27 @@ char *vfd_stack_path(struct vfd_file *f, uint32_t track, uint32_t stack, bool st
 	return text ? text : xstrdup("init");
 }
 
+static const struct vfd_mpitype types[] = {
+#define TYPE(name, bytes, classic) {name, bytes, classic},
+#include "mpi_type_name.h"
+#undef TYPE
+};
+
+static const struct vfd_mpitype derived = {"MPI_DERIVED_TYPE", 1, -1};
+
+const struct vfd_mpitype *vfd_mpitype(uint32_t type)
+{
+	return type && type <= ARRAY_SIZE(types) ? &types[type - 1] : &derived;
+}
+
+const char *vfd_mpitype_classic(int number)
+{
+	for (size_t i = 0; i < ARRAY_SIZE(types) && number >= 0; i++)
+		if (types[i].classic == number)
+			return types[i].name;
+	return number < 0 ? derived.name : "MPI_UNKNOWN";
+}
+
 static uint64_t mix(uint64_t h, uint64_t x)
 {
 	h = (h ^ x) * 0x9e3779b97f4a7c15u;

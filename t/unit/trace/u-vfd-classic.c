@@ -9,7 +9,6 @@
 
 #include "nodeagent/trace/dump/vftrace.h"
 #include "nodeagent/trace/read/collectives.h"
-#include "nodeagent/trace/read/mpitype.h"
 #include "t/unit/trace/vfd-by-hand.h"
 #include "t/lib/suite.h"
 
