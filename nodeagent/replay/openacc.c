@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include "nodeagent/base/util.h"
+#include "nodeagent/replay/internal.h"
 
 static char *one_line(const char *text)
 {
@@ -51,4 +52,11 @@ char *openacc_region_location(const struct openacc_region *r)
 	if (!r->file[0])
 		return NULL;
 	return r->line ? xasprintf("%s:%" PRIu32, file, r->line) : xstrdup(file);
+}
+
+/* Bytes that an event has moved or allocated, for the frame on top. */
+bool replay_take_openacc(struct replay *r, const struct ring_record *rec)
+{
+	calltree_extra(replay_node(r->top))->openacc_bytes += rec->last & ~RECORD_OPENACC_MARK;
+	return true;
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* A record holds the fields that are not zero, in the order of the table. */
-#include "nodeagent/trace/message.h"
+#include "nodeagent/trace/records.h"
 
 #include "nodeagent/base/util.h"
 

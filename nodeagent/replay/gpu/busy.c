@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "nodeagent/replay/gpu/busy.h"
+#include "nodeagent/replay/gpu/gpu.h"
 
 #include <stdlib.h>
 #include <string.h>

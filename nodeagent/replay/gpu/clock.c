@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "nodeagent/replay/gpu/clock.h"
+#include "nodeagent/replay/gpu/internal.h"
 
 #include "nodeagent/clock/ticks.h"
 

@@ -12,8 +12,8 @@
 #define VFTR_NODEAGENT_REPLAY_GPU_GPU_H
 
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
-#include "nodeagent/replay/gpu/busy.h"
 #include "shm/gpu.h"
 
 struct clocks;
@@ -55,6 +55,24 @@ struct gpu_host_wait {
 	uint64_t what; /* for gpu_what_name(), 0: nothing ran */
 	uint64_t n, ticks, max_ticks;
 };
+
+/*
+ * busy.c: the length of the union of intervals, which come in nearly any order.
+ * Old intervals are folded into a sum; an interval that comes later for such an old
+ * time counts in full, also where it overlaps.
+ */
+struct gpu_busy {
+	struct gpu_interval {
+		uint64_t from, to;
+	} * at; /* sorted, and they do not touch */
+	size_t n, cap;
+	size_t most;	 /* with so many, the older half is folded; 0: 4096 */
+	uint64_t folded; /* length of intervals that are not in at[] any more */
+};
+
+void gpu_busy_add(struct gpu_busy *b, uint64_t from, uint64_t to);
+uint64_t gpu_busy_length(const struct gpu_busy *b);
+void gpu_busy_free(struct gpu_busy *b);
 
 /* One stream, or (context and stream GPU_NO_STREAM) one device. */
 struct gpu_stream {

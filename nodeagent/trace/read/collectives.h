@@ -13,8 +13,17 @@
 #ifndef VFTR_NODEAGENT_TRACE_READ_COLLECTIVES_H
 #define VFTR_NODEAGENT_TRACE_READ_COLLECTIVES_H
 
-#include "nodeagent/trace/read/lengths.h"
 #include "nodeagent/trace/read/file.h"
+#include "shm/message.h"
+
+/* The lengths of a call's messages in one direction, one by one. */
+struct lengths {
+	size_t at; /* next record of the file */
+	uint64_t key;
+	struct vfd_lengths now;
+	uint64_t bytes[LENGTHS_MOST];
+	uint32_t given; /* lengths of `now` that were given */
+};
 
 /* n messages in one direction. */
 struct vfd_part {

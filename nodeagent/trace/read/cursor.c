@@ -8,9 +8,8 @@
 
 #include "conf/conf.h"
 #include "nodeagent/base/util.h"
-#include "nodeagent/trace/message.h"
+#include "nodeagent/trace/records.h"
 #include "nodeagent/trace/read/internal.h"
-#include "nodeagent/trace/read/walk.h"
 
 /* Where a message is, and what its decoding needs to know. */
 struct place {

@@ -136,8 +136,24 @@ void reader_free_tables(struct vfd_file *f);
 /* ---- waits.c: after all blocks, before reader_finish_tables(). */
 void reader_waits(struct vfd_file *f);
 
-/* ---- lengths.c. False: nonsense. */
+/* ---- lengths.c: lengths of the messages of collective calls, from the LENGTHS blocks, and
+ * neighbours from the definitions. From the first call on, 24 bytes are kept for each record
+ * of lengths. */
+struct lengths; /* collectives.h */
+
+/* False: nonsense. */
 bool reader_get_neighbours(struct vfd_file *f, struct varint_reader *r);
+/*
+ * Begins with the messages sent (or received) by a process in its call with this ticket.
+ * False: the file does not have all n, or their sum is not `bytes`.
+ */
+bool reader_lengths(
+	struct vfd_file *f, struct lengths *l, const struct vfd_lengths *which, uint64_t bytes);
+/* The next length; to be called at most n times. */
+uint64_t lengths_next(struct vfd_file *f, struct lengths *l);
+/* Neighbours of a process; NULL: the file does not say, or they are not n. */
+const struct read_neighbours *reader_neighbours(
+	const struct vfd_file *f, uint32_t process, uint32_t comm, bool received, uint32_t n);
 void reader_free_lengths(struct vfd_file *f);
 
 /* ---- pairs.c: sets match, sender_ticket and sender_thread of a receive, if the file has them in
@@ -186,6 +202,20 @@ bool samples_begin(struct samples *s, const struct read_track *l, const struct r
 	const unsigned char *payload);
 /* 1: an event; 0: the end; -1: the rest makes no sense. */
 int samples_next(struct samples *s, struct sample *e);
+
+/* ---- walk.c: the events of one track: read from its blocks and, unless raw, with the implied
+ * enters and exits */
+
+struct walk;
+
+/* NULL: the filter wants no event of the track. */
+struct walk *walk_new(
+	struct vfd_file *f, uint32_t file, uint32_t track, const struct vfd_filter *filter);
+void walk_free(struct walk *w);
+/* False at the end. */
+bool walk_next(struct walk *w, struct vfd_event *e);
+/* Numbers of blocks read, and of all blocks. */
+void walk_progress(const struct walk *w, uint64_t *done, uint64_t *all);
 
 /* ---- values.c: the values of one track's counters, in the order of time */
 

@@ -4,11 +4,10 @@
  * records of the file by call, direction and first message, once it is asked for them,
  * and decodes each when its turn comes.
  */
-#include "nodeagent/trace/read/lengths.h"
-
 #include <stdlib.h>
 
 #include "nodeagent/base/util.h"
+#include "nodeagent/trace/read/collectives.h"
 #include "nodeagent/trace/read/internal.h"
 #include "nodeagent/trace/records.h"
 

@@ -8,11 +8,10 @@
  * What a collective call waited (waits.c) is a frame that begins with it, and ends at
  * the latest when the call does something: that is put between the recorded events.
  */
-#include "nodeagent/trace/read/walk.h"
-
 #include <stdlib.h>
 
 #include "nodeagent/base/util.h"
+#include "nodeagent/trace/read/internal.h"
 
 struct level {
 	uint32_t floor; /* frames below belong to what is suspended */

@@ -4,8 +4,6 @@
  * they tell of are written, as a file of 100 GB has millions of them and an entry
  * is some ten bytes.
  */
-#include "nodeagent/trace/write/index.h"
-
 #include <stdlib.h>
 #include <string.h>
 

@@ -5,12 +5,47 @@
 
 #include "nodeagent/base/map.h"
 #include "nodeagent/trace/block.h"
-#include "nodeagent/trace/write/index.h"
-#include "nodeagent/trace/write/page.h"
 #include "nodeagent/trace/write/sample.h"
 #include "nodeagent/trace/write/writer.h"
 
 #define TRACK_BLOCK_BYTES (16u << 10)
+
+/* ---- page.c: a block while it is filled, for data that belong to no track: definitions,
+ * messages, index. Its payload begins behind the header. */
+
+#define SHARED_BLOCK_BYTES (32u << 10) /* of payload of a full block */
+
+/* The owner frees bytes. */
+struct vfd_page {
+	unsigned char *bytes;
+	size_t used, room; /* of the payload; room for a varint stays behind it */
+	uint32_t records;
+};
+
+/* Makes room for n bytes of payload; write there, then give vfd_page_done() the new end. */
+unsigned char *vfd_page_room(struct vfd_page *p, size_t n);
+void vfd_page_done(struct vfd_page *p, const unsigned char *end);
+/* Frees unused memory of the page. */
+void vfd_page_trim(struct vfd_page *p);
+/* Writes it as a block and empties it; false: as vfd_write_block(). */
+bool vfd_page_write(struct vfd_writer *w, struct vfd_page *p, enum vfd_kind kind, uint64_t time);
+
+/* ---- index.c: the blocks that were written, for the index at the end of the file */
+
+struct vfd_index {
+	struct vfd_page *pages; /* the last one is not full */
+	size_t n_pages, cap_pages;
+	uint64_t offset, time; /* of the entry before, in the same page */
+	uint64_t blocks;
+};
+
+/* Adds the sealed block b, which is at this offset. */
+void vfd_index_add(struct vfd_index *x, uint64_t offset, const struct vfd_block *b);
+/* Writes INDEX blocks, the first of which will be at `place`, and END at `units`. */
+void vfd_index_write(struct vfd_index *x, struct vfd_writer *w, uint64_t place, uint64_t units);
+void vfd_index_free(struct vfd_index *x);
+
+/* ---- the writer */
 
 struct vfd_writer {
 	struct outfile *out;

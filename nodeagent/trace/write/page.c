@@ -1,6 +1,4 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "nodeagent/trace/write/page.h"
-
 #include "nodeagent/base/util.h"
 #include "nodeagent/trace/write/internal.h"
 

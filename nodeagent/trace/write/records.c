@@ -2,7 +2,6 @@
 /* Records that belong to no track, on their way into a file: a page for each kind. */
 #include "nodeagent/trace/records.h"
 
-#include "nodeagent/trace/message.h"
 #include "nodeagent/trace/write/internal.h"
 
 static void write_page(struct vfd_writer *w, enum vfd_kind kind)

@@ -10,8 +10,7 @@
 
 #include "nodeagent/clock/ticks.h"
 #include "nodeagent/replay/tree/calltree.h"
-#include "nodeagent/replay/gpu/busy.h"
-#include "nodeagent/replay/gpu/clock.h"
+#include "nodeagent/replay/gpu/internal.h"
 #include "nodeagent/replay/gpu/gpu.h"
 #include "nodeagent/base/util.h"
 #include "t/lib/suite.h"

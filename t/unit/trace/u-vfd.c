@@ -16,7 +16,7 @@
 #include <unistd.h>
 
 #include "nodeagent/trace/block.h"
-#include "nodeagent/trace/message.h"
+#include "nodeagent/trace/records.h"
 #include "nodeagent/trace/write/sample.h"
 #include "t/unit/trace/vfd-by-hand.h"
 #include "t/lib/suite.h"
