@@ -16,6 +16,13 @@ struct thread_pair {
 	uint64_t messages, bytes;
 };
 
+/* These, by thread. Begins as zeros but of.bytes. */
+struct pair_sums {
+	struct match_table at;	    /* by index of from and to, and by threads */
+	struct match_pool of;	    /* struct thread_pair */
+	struct thread_pair *others; /* or NULL; one of them: all that are not in the table */
+};
+
 struct matching {
 	struct host *host;
 	struct match_node *node;
@@ -34,9 +41,8 @@ struct matching {
 	/* sends to other nodes whose agents did not answer, or that were dropped */
 	uint64_t not_shipped;
 
-	struct match_table pair_at; /* by index of from and to, and by threads */
-	struct match_pool pairs;
-	struct thread_pair *recent, *others;
+	struct pair_sums thread_pairs;
+	struct thread_pair *recent; /* of them */
 
 	struct matching_round *rounds; /* by number; empty before a second round has begun */
 	size_t n_rounds, cap_rounds;
@@ -46,9 +52,7 @@ struct matching {
 struct matching_round {
 	uint64_t pairs[MATCH_LABELS];
 	uint64_t unmatched_sends[MATCH_REASONS], unmatched_receives[MATCH_REASONS];
-	struct match_table pair_at;
-	struct match_pool of; /* struct thread_pair */
-	struct thread_pair *others;
+	struct pair_sums thread_pairs;
 	uint64_t found, stored; /* number of all these; the same when they were stored last */
 };
 
@@ -61,9 +65,13 @@ void matching_round_unmatched(struct matching *m, const struct match_send *s,
 /* matching.c: a number for a process's id, always the same. */
 uint32_t matching_index(struct matching *m, uint64_t proc_id);
 
-/* store.c: adds all pairs of a table, and `others` (may be NULL), to thread_pairs[]. */
-void matching_store_pairs(struct profile *p, const struct match_table *pairs, size_t n,
-	const struct thread_pair *others, const uint32_t *ranks);
+/* matching.c: the one of the same threads as `like`, made if need be; the others, if there are
+ * `most` already. */
+struct thread_pair *matching_pair_of(
+	struct matching *m, struct pair_sums *s, const struct thread_pair *like, size_t most);
+
+/* store.c: adds all pairs to thread_pairs[]. */
+void matching_store_pairs(struct profile *p, const struct pair_sums *s, const uint32_t *ranks);
 
 static inline struct match *matching_core(const struct matching *m)
 {

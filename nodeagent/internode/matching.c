@@ -25,19 +25,24 @@ uint32_t matching_index(struct matching *m, uint64_t proc_id)
 	return *map64_at(&m->index, proc_id, (uint32_t)m->index.n);
 }
 
-static struct thread_pair *new_pair(struct matching *m, uint64_t a, uint64_t b)
+struct thread_pair *matching_pair_of(
+	struct matching *m, struct pair_sums *s, const struct thread_pair *like, size_t most)
 {
-	struct thread_pair *p;
+	const uint64_t a =
+		(uint64_t)matching_index(m, like->from) << 32 | matching_index(m, like->to);
+	const uint64_t b = (uint64_t)like->from_thread << 32 | like->to_thread;
+	struct thread_pair *p = match_table_find(&s->at, a, b);
 
-	if (m->pairs.used >= MATCHING_THREAD_PAIRS_MAX && m->others)
-		return m->others;
-	p = match_pool_take(&m->pairs);
-	if (m->pairs.used >= MATCHING_THREAD_PAIRS_MAX) {
-		p->from = p->to = MATCH_ELSEWHERE;
-		m->others = p;
-	} else {
-		match_table_add(&m->pair_at, a, b, p);
+	if (p)
+		return p;
+	if (s->of.used >= most) {
+		if (!s->others)
+			s->others = match_pool_take(&s->of);
+		return s->others;
 	}
+	p = match_pool_take(&s->of);
+	*p = (struct thread_pair){like->from, like->to, like->from_thread, like->to_thread, 0, 0};
+	match_table_add(&s->at, a, b, p);
 	return p;
 }
 
@@ -45,23 +50,15 @@ static struct thread_pair *pair_of(
 	struct matching *m, const struct match_send *s, const struct match_receive *r)
 {
 	struct thread_pair *p = m->recent;
-	uint64_t a, b;
 
 	if (p && p->from == s->source && p->to == r->destination && p->from_thread == s->thread &&
 		p->to_thread == r->thread)
 		return p;
-	a = (uint64_t)matching_index(m, s->source) << 32 | matching_index(m, r->destination);
-	b = (uint64_t)s->thread << 32 | r->thread;
-	p = match_table_find(&m->pair_at, a, b);
-	if (!p)
-		p = new_pair(m, a, b);
-	if (p != m->others) {
-		p->from = s->source;
-		p->to = r->destination;
-		p->from_thread = s->thread;
-		p->to_thread = r->thread;
+	p = matching_pair_of(m, &m->thread_pairs,
+		&(struct thread_pair){s->source, r->destination, s->thread, r->thread, 0, 0},
+		MATCHING_THREAD_PAIRS_MAX - 1);
+	if (p != m->thread_pairs.others)
 		m->recent = p;
-	}
 	return p;
 }
 
@@ -188,7 +185,7 @@ static struct matching *matching_of(struct host *host)
 		.arg = m};
 	m->host = host;
 	m->node = match_node_new(&o);
-	m->pairs.bytes = sizeof(struct thread_pair);
+	m->thread_pairs.of.bytes = sizeof(struct thread_pair);
 	m->outbox = match_outbox_new(getenv("TMPDIR") ? getenv("TMPDIR") : "/tmp");
 	m->inbox = match_outbox_new(getenv("TMPDIR") ? getenv("TMPDIR") : "/tmp");
 	m->dump = open_dump(host->name);

@@ -15,39 +15,16 @@
 static struct matching_round *round_at(struct matching *m, unsigned round)
 {
 	while (m->n_rounds <= round) {
-		*LIST_ADD(m, rounds) =
-			(struct matching_round){.of.bytes = sizeof(struct thread_pair)};
+		*LIST_ADD(m, rounds) = (struct matching_round){
+			.thread_pairs.of.bytes = sizeof(struct thread_pair)};
 	}
 	return &m->rounds[round];
 }
 
-static struct thread_pair *pair_of(
-	struct matching *m, struct matching_round *to, const struct thread_pair *like)
-{
-	const uint64_t a =
-		(uint64_t)matching_index(m, like->from) << 32 | matching_index(m, like->to);
-	const uint64_t b = (uint64_t)like->from_thread << 32 | like->to_thread;
-	struct thread_pair *p = match_table_find(&to->pair_at, a, b);
-
-	if (p)
-		return p;
-	if (to->of.used >= MATCHING_THREAD_PAIRS_MAX / 16) {
-		if (!to->others)
-			to->others = match_pool_take(&to->of);
-		return to->others;
-	}
-	p = match_pool_take(&to->of);
-	*p = (struct thread_pair){.from = like->from,
-		.to = like->to,
-		.from_thread = like->from_thread,
-		.to_thread = like->to_thread};
-	match_table_add(&to->pair_at, a, b, p);
-	return p;
-}
-
 static void add_pair(struct matching *m, struct matching_round *to, const struct thread_pair *like)
 {
-	struct thread_pair *p = pair_of(m, to, like);
+	struct thread_pair *p =
+		matching_pair_of(m, &to->thread_pairs, like, MATCHING_THREAD_PAIRS_MAX / 16);
 
 	p->messages += like->messages;
 	p->bytes += like->bytes;
@@ -96,9 +73,9 @@ void matching_round_over(struct host *host, unsigned round)
 		memcpy(to->unmatched_sends, c->unmatched_sends, sizeof(to->unmatched_sends));
 		memcpy(to->unmatched_receives, c->unmatched_receives,
 			sizeof(to->unmatched_receives));
-		for (size_t i = 0; m->pair_at.slots && i <= m->pair_at.mask; i++)
-			if (m->pair_at.slots[i].value)
-				add_pair(m, to, m->pair_at.slots[i].value);
+		for (size_t i = 0; m->thread_pairs.at.slots && i <= m->thread_pairs.at.mask; i++)
+			if (m->thread_pairs.at.slots[i].value)
+				add_pair(m, to, m->thread_pairs.at.slots[i].value);
 	}
 	to = round_at(m, round);
 	to->stored = to->found;
@@ -135,7 +112,7 @@ bool matching_store_round(const struct host *host, unsigned round, struct profil
 			ranks[slot->value] =
 				owner ? rank(arg, m->owners[*owner]) : rank_elsewhere(p, slot->key);
 	}
-	matching_store_pairs(p, &from->pair_at, from->pair_at.n, from->others, ranks);
+	matching_store_pairs(p, &from->thread_pairs, ranks);
 	free(ranks);
 	return from->found != from->stored;
 }

@@ -57,14 +57,15 @@ static void store_counts(const struct matching *m, struct profile_matching *to)
 	to->worst_to = shown(m->host, c->worst_destination);
 }
 
-void matching_store_pairs(struct profile *p, const struct match_table *pairs, size_t n,
-	const struct thread_pair *others, const uint32_t *ranks)
+void matching_store_pairs(struct profile *p, const struct pair_sums *sums, const uint32_t *ranks)
 {
+	const struct thread_pair *others = sums->others;
+
 	free(p->thread_pairs);
 	p->n_thread_pairs = 0;
-	p->thread_pairs = xcalloc(n + 1, sizeof(*p->thread_pairs));
-	for (size_t i = 0; pairs->slots && i <= pairs->mask; i++) {
-		const struct match_table_slot *s = &pairs->slots[i];
+	p->thread_pairs = xcalloc(sums->of.used + 1, sizeof(*p->thread_pairs));
+	for (size_t i = 0; sums->at.slots && i <= sums->at.mask; i++) {
+		const struct match_table_slot *s = &sums->at.slots[i];
 		const struct thread_pair *from = s->value;
 
 		if (from)
@@ -101,6 +102,6 @@ void matching_store(const struct host *host, struct profile *p)
 	for (size_t i = 0; m->index.slots && i <= m->index.mask; i++)
 		if (m->index.slots[i].used)
 			rank[m->index.slots[i].value] = shown(host, m->index.slots[i].key);
-	matching_store_pairs(p, &m->pair_at, m->pairs.used, m->others, rank);
+	matching_store_pairs(p, &m->thread_pairs, rank);
 	free(rank);
 }
