@@ -90,10 +90,9 @@ static void grow_calls(struct gpu *g)
 	g->n_calls = n;
 }
 
-static const struct gpu_call *find_call(const struct gpu *g, uint32_t number)
+static struct gpu_call *find_call(const struct gpu *g, uint32_t number)
 {
-	const struct gpu_call *c =
-		g->n_calls && number ? &g->calls[number & (g->n_calls - 1)] : NULL;
+	struct gpu_call *c = g->n_calls && number ? &g->calls[number & (g->n_calls - 1)] : NULL;
 
 	return c && c->path && c->number == number ? c : NULL;
 }
@@ -220,9 +219,9 @@ void gpu_call(
 
 void gpu_call_sampled(struct gpu *g, uint32_t number, uint32_t track, uint32_t stack)
 {
-	struct gpu_call *c = g->n_calls ? &g->calls[number & (g->n_calls - 1)] : NULL;
+	struct gpu_call *c = find_call(g, number);
 
-	if (c && c->path && c->number == number) {
+	if (c) {
 		c->track = track;
 		c->stack = stack;
 	}

@@ -75,12 +75,7 @@ static const struct cached *payload_of(struct messages *m, uint32_t block)
 		if (c->used < oldest->used)
 			oldest = c;
 	}
-	if (oldest->room < b->bytes || !oldest->payload) {
-		free(oldest->payload);
-		oldest->payload = xmalloc(b->bytes + 1);
-		oldest->room = b->bytes;
-	}
-	oldest->block = reader_load(m->f, b, oldest->payload) ? block + 1 : 0;
+	oldest->block = reader_load_grown(m->f, b, &oldest->payload, &oldest->room) ? block + 1 : 0;
 	oldest->used = ++m->uses;
 	return oldest->block ? oldest : NULL;
 }
