@@ -15,12 +15,12 @@ char *text_of(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
 /* As text_of(); sets *why, frees what was there, returns -1. */
 int fail(char **why, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
 /*
- * User text fit for a message: printable, on one line, cut when long. The
- * result lies in buf.
+ * User text, which ends in NUL further on, fit for a message: printable, on one line, cut when
+ * long. The result lies in buf.
  */
 #define QUOTE_BYTES (4 * CONF_QUOTE + 8)
 const char *quoted(char buf[static QUOTE_BYTES], const char *s, size_t bytes);
-/* Position of the first byte that is not UTF-8, or bytes. */
+/* Position of the first byte that is not UTF-8, or NUL, or bytes; s[bytes] is NUL. */
 size_t utf8_span(const char *s, size_t bytes);
 
 /*

@@ -280,11 +280,9 @@ static int value(struct scan *c)
 int lines_scan(struct lines *l, const char *text, size_t bytes, int *line, char **why)
 {
 	struct scan c = {.s = text, .end = text + bytes, .line = 1, .lines = l, .why = why};
-	size_t good = utf8_span(text, bytes), nul = strnlen(text, bytes);
+	size_t good = utf8_span(text, bytes);
 	int more;
 
-	if (nul < good)
-		good = nul;
 	*line = 1;
 	if (good < bytes) {
 		for (size_t i = 0; i < good; i++)

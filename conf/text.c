@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "conf/internal.h"
+#include "conf/utf8.h"
 
 char *text_of(const char *fmt, ...)
 {
@@ -32,33 +33,42 @@ int fail(char **why, const char *fmt, ...)
 	return -1;
 }
 
-/* Bytes of the well-formed UTF-8 character at s, or 0. */
-static size_t utf8_char(const unsigned char *s, size_t bytes)
+size_t utf8_length(const char *text, uint32_t *code)
 {
-	size_t n = s[0] < 0x80 ? 1 : s[0] < 0xc2 ? 0 : s[0] < 0xe0 ? 2 : s[0] < 0xf0 ? 3 : 4;
+	const unsigned char *s = (const unsigned char *)text;
+	static const uint32_t least[] = {0, 0, 0x80, 0x800, 0x10000};
+	size_t n;
 
-	if (n == 0 || n > bytes || s[0] > 0xf4)
+	if (s[0] < 0x80) {
+		*code = s[0];
+		return s[0] ? 1 : 0;
+	}
+	if (s[0] >= 0xc2 && s[0] < 0xe0)
+		n = 2;
+	else if (s[0] >= 0xe0 && s[0] < 0xf0)
+		n = 3;
+	else if (s[0] >= 0xf0 && s[0] < 0xf5)
+		n = 4;
+	else
 		return 0;
-	for (size_t i = 1; i < n; i++)
+	*code = s[0] & (0x7f >> n);
+	for (size_t i = 1; i < n; i++) {
 		if ((s[i] & 0xc0) != 0x80)
 			return 0;
-	if ((s[0] == 0xe0 && s[1] < 0xa0) || (s[0] == 0xed && s[1] > 0x9f) ||
-		(s[0] == 0xf0 && s[1] < 0x90) || (s[0] == 0xf4 && s[1] > 0x8f))
+		*code = *code << 6 | (s[i] & 0x3f);
+	}
+	if (*code < least[n] || *code > 0x10ffff || (*code >= 0xd800 && *code < 0xe000))
 		return 0;
 	return n;
 }
 
 size_t utf8_span(const char *s, size_t bytes)
 {
-	size_t i = 0;
+	size_t i = 0, n;
+	uint32_t code;
 
-	while (i < bytes) {
-		size_t n = utf8_char((const unsigned char *)s + i, bytes - i);
-
-		if (n == 0)
-			break;
+	while (i < bytes && (n = utf8_length(s + i, &code)) && n <= bytes - i)
 		i += n;
-	}
 	return i;
 }
 
@@ -68,11 +78,11 @@ const char *quoted(char buf[static QUOTE_BYTES], const char *s, size_t bytes)
 
 	while (i < bytes && i < CONF_QUOTE) {
 		unsigned char c = s[i];
-		size_t n = utf8_char((const unsigned char *)s + i, bytes - i);
+		uint32_t code;
+		size_t n = utf8_length(s + i, &code);
 
 		/* C1 controls steer terminals just as C0 controls do */
-		if (c < 0x20 || c == 0x7f || n == 0 ||
-			(c == 0xc2 && (unsigned char)s[i + 1] < 0xa0)) {
+		if (n == 0 || n > bytes - i || code < 0x20 || (code >= 0x7f && code < 0xa0)) {
 			out += (size_t)sprintf(buf + out, "\\x%02x", c);
 			i++;
 			continue;

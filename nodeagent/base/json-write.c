@@ -5,7 +5,7 @@
 #include <inttypes.h>
 #include <math.h>
 
-#include "nodeagent/base/utf8.h"
+#include "conf/utf8.h"
 
 /* Bytes that text begins with and that are written as they are. */
 static size_t plain(const char *text)

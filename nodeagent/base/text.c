@@ -7,37 +7,8 @@
 
 #include <string.h>
 
-#include "nodeagent/base/utf8.h"
+#include "conf/utf8.h"
 #include "nodeagent/base/util.h"
-
-size_t utf8_length(const char *text, uint32_t *code)
-{
-	const unsigned char *s = (const unsigned char *)text;
-	static const uint32_t least[] = {0, 0, 0x80, 0x800, 0x10000};
-	size_t n;
-
-	if (s[0] < 0x80) {
-		*code = s[0];
-		return s[0] ? 1 : 0;
-	}
-	if (s[0] >= 0xc2 && s[0] < 0xe0)
-		n = 2;
-	else if (s[0] >= 0xe0 && s[0] < 0xf0)
-		n = 3;
-	else if (s[0] >= 0xf0 && s[0] < 0xf5)
-		n = 4;
-	else
-		return 0;
-	*code = s[0] & (0x7f >> n);
-	for (size_t i = 1; i < n; i++) {
-		if ((s[i] & 0xc0) != 0x80)
-			return 0;
-		*code = *code << 6 | (s[i] & 0x3f);
-	}
-	if (*code < least[n] || *code > 0x10ffff || (*code >= 0xd800 && *code < 0xe000))
-		return 0;
-	return n;
-}
 
 /* Bytes of the printable character at s, or 0 if '?' stands for its first byte. */
 static size_t printable(const char *s)

@@ -9,7 +9,7 @@
 #include "conf/conf.h"
 #include "nodeagent/export/export.h"
 #include "nodeagent/base/hash.h"
-#include "nodeagent/base/utf8.h"
+#include "conf/utf8.h"
 #include "nodeagent/base/util.h"
 
 /* ---- processes and threads -------------------------------------------------------- */

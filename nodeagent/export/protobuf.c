@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "nodeagent/base/utf8.h"
+#include "conf/utf8.h"
 #include "nodeagent/base/util.h"
 
 #define VARINT_MAX 10

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* One character of UTF-8 at a time; defined in text.c. */
-#ifndef VFTR_NODEAGENT_BASE_UTF8_H
-#define VFTR_NODEAGENT_BASE_UTF8_H
+#ifndef VFTR_CONF_UTF8_H
+#define VFTR_CONF_UTF8_H
 
 #include <stddef.h>
 #include <stdint.h>
