@@ -2,7 +2,7 @@
 /*
  * Checks that a pattern is a POSIX extended regular expression. regcomp() copies
  * what a '+' or {n,m} repeats, so that nested repetitions take memory without
- * bound: the size is estimated first.
+ * bound: they are limited first.
  */
 #include <regex.h>
 #include <stdlib.h>
@@ -11,8 +11,7 @@
 #include "conf/internal.h"
 
 #define PATTERN_BYTES 4000
-#define PATTERN_DEPTH 50
-#define PATTERN_SIZE  5000.0 /* characters after copying */
+#define COPIES_MOST   10000.0 /* of characters: regcomp() then takes 200 MB at most */
 
 /* End of the bracket expression that begins at p. */
 static const char *bracket_end(const char *p)
@@ -34,59 +33,40 @@ static const char *bracket_end(const char *p)
 	return *p ? p : p - 1;
 }
 
-/* Largest count of "{n,m}" at p, 1 if it is none. */
+/* Copies that "{n,m}" or "{n,}" at p makes; 1 if it is none. */
 static double interval(const char *p)
 {
-	double n = (double)strtoul(p + 1, NULL, 10);
-	const char *comma = p + 1 + strspn(p + 1, "0123456789");
+	char *end;
+	double n = (double)strtoul(p + 1, &end, 10), m = n;
 
-	if (*comma == ',') {
-		double m = (double)strtoul(comma + 1, NULL, 10);
-
-		if (m > n)
-			n = m;
-	}
-	return n > 1 ? n : 1;
+	if (*end == ',')
+		m = end[1] == '}' ? n + 1 : (double)strtoul(end + 1, NULL, 10);
+	m = m > n ? m : n;
+	return m > 1 ? m : 1;
 }
 
-/* Estimated size after copying, or -1 if it is nested too deeply. */
-static double copied_size(const char *p)
+/* Characters after copying, at most, as if all groups that are repeated were nested. */
+static double copies(const char *p)
 {
-	double sum[PATTERN_DEPTH + 1] = {0}, last = 0;
-	int depth = 0;
+	double sum = 0, factor = 1;
+	bool many = false; /* what stands before is a group, or repeated already */
 
 	for (; *p; p++) {
-		if (*p == '(') {
-			if (++depth > PATTERN_DEPTH)
-				return -1;
-			sum[depth] = 0;
-			last = 0;
-			continue;
-		}
-		if (*p == '?')
-			continue;
-		if (*p == ')' && depth > 0) {
-			last = sum[depth--] + 1;
-		} else if (*p == '+' || *p == '*' || *p == '{') {
-			double more = last * (*p == '{' ? interval(p) : 1);
+		double n = *p == '{' ? interval(p) : *p == '+' ? 2 : 1;
 
-			sum[depth] += more;
-			last += more;
-			continue;
-		} else {
-			if (*p == '\\' && p[1])
-				p++;
-			else if (*p == '[')
-				p = bracket_end(p);
-			last = 1;
-		}
-		sum[depth] += last;
+		if (many)
+			factor *= n;
+		else
+			sum += n;
+		many = *p == ')' || *p == '{' || *p == '+' || (many && strchr("*?", *p));
+		if (*p == '{')
+			p += strcspn(p, "}") - !strchr(p, '}');
+		else if (*p == '\\' && p[1])
+			p++;
+		else if (*p == '[')
+			p = bracket_end(p);
 	}
-	while (depth > 0) {
-		depth--;
-		sum[depth] += sum[depth + 1];
-	}
-	return sum[0];
+	return sum * factor;
 }
 
 /* \1 to \9, which regcomp() takes though POSIX has none here: matching one may never end. */
@@ -107,15 +87,11 @@ int regex_check(const char *pattern, char **why)
 {
 	regex_t re;
 	char text[128];
-	double size;
 	int e;
 
 	if (strlen(pattern) > PATTERN_BYTES)
 		return fail(why, "it is longer than %d bytes", PATTERN_BYTES);
-	size = copied_size(pattern);
-	if (size < 0)
-		return fail(why, "it is nested deeper than %d", PATTERN_DEPTH);
-	if (size > PATTERN_SIZE)
+	if (copies(pattern) > COPIES_MOST)
 		return fail(why, "its repetitions are too large");
 	if (refers_back(pattern))
 		return fail(why, "it refers back to a group");

@@ -316,6 +316,22 @@ static const struct {
 		"f:2: overhead.keep: \"((a{200}){200}){200}\" is not a POSIX extended regular "
 		"expression "
 		"or null: its repetitions are too large"},
+	{"{\"overhead\": {\n\"keep\": \"(((((((((((((a+)+)+)+)+)+)+)+)+)+)+)+)+)+\"}}",
+		"f:2: overhead.keep: \"(((((((((((((a+)+)+)+)+)+)+)+)+)+)+)+)+)+\" is not a POSIX "
+		"extended regular "
+		"expression or null: its repetitions are too large"},
+	{"{\"overhead\": {\n\"keep\": "
+	 "\"((((((((((((a{1,}){1,}){1,}){1,}){1,}){1,}){1,}){1,}){1,}){1,})+)+)+\"}}",
+		"f:2: overhead.keep: "
+		"\"((((((((((((a{1,}){1,}){1,}){1,}){1,}){1,}){1,}){1,}){1,}){1,})+)+)+\" is not a "
+		"POSIX extended regular "
+		"expression or null: its repetitions are too large"},
+	{"{\"overhead\": {\n\"keep\": \"a{200}{200}\"}}",
+		"f:2: overhead.keep: \"a{200}{200}\" is not a POSIX extended regular "
+		"expression or null: its repetitions are too large"},
+	{"{\"overhead\": {\n\"keep\": \"x{20000}\"}}",
+		"f:2: overhead.keep: \"x{20000}\" is not a POSIX extended regular "
+		"expression or null: its repetitions are too large"},
 	{"{\"overhead\": {\n\"keep\": \"[\\\\1](a*)\\\\1b\"}}",
 		"f:2: overhead.keep: \"[\\1](a*)\\1b\" is not a POSIX extended regular expression "
 		"or null: it refers back to a group"},
