@@ -29,25 +29,29 @@ enum conf_type {
 	CONF_RANKS,	  /* char *, for rank_list_has() */
 	CONF_REGEX,	  /* char *, valid for regcomp(REG_EXTENDED) */
 	CONF_CPU,	  /* char *: "auto", "any" or a list for rank_list_has() */
-	CONF_COUNTERS,	  /* struct conf_counters */
-	CONF_OBSERVABLES, /* struct conf_observables */
+	CONF_COUNTERS,	  /* struct conf_list, its counters */
+	CONF_OBSERVABLES, /* struct conf_list, its observables */
 };
 
-struct conf_counters {
-	size_t n;
-	struct conf_counter {
-		char *hwc_name; /* as the source of the counters calls it */
-		char *symbol;	/* in formulas; unique; neither T nor CALLS */
-	} * at;
+/* Elements of lists: texts, in the order of the keys. */
+struct conf_counter {
+	char *hwc_name; /* as the source of the counters calls it */
+	char *symbol;	/* in formulas; unique; neither T nor CALLS */
 };
 
-struct conf_observables {
+struct conf_observable {
+	char *name;
+	char *formula;
+	char *unit; /* never NULL, "" if not given */
+};
+
+struct conf_list {
 	size_t n;
-	struct conf_observable {
-		char *name;
-		char *formula;
-		char *unit; /* never NULL, "" if not given */
-	} * at;
+	union {
+		struct conf_counter *counters;
+		struct conf_observable *observables;
+		char **texts; /* of all elements */
+	};
 };
 
 #define CONF_C_BOOL	   bool
@@ -59,8 +63,8 @@ struct conf_observables {
 #define CONF_C_RANKS	   char *
 #define CONF_C_REGEX	   char *
 #define CONF_C_CPU	   char *
-#define CONF_C_COUNTERS	   struct conf_counters
-#define CONF_C_OBSERVABLES struct conf_observables
+#define CONF_C_COUNTERS	   struct conf_list
+#define CONF_C_OBSERVABLES struct conf_list
 
 #define CONF_ID(type, field, ...) CONF_ID_##field,
 enum conf_id { CONF_OPTIONS(CONF_ID) CONF_N_OPTIONS };

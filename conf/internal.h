@@ -40,10 +40,10 @@ const char *json_shown(char buf[static QUOTE_BYTES], const cJSON *json);
 /* list.c: hwprof.counters and hwprof.observables. */
 /* Keys of one element, ended by NULL. */
 const char *const *list_keys(enum conf_type type);
-int list_from_json(
-	enum conf_type type, void *field, const cJSON *json, const cJSON **bad, char **why);
-void list_free(enum conf_type type, void *field);
-void list_print(enum conf_type type, const void *field, int indent, FILE *f);
+int list_from_json(enum conf_type type, struct conf_list *field, const cJSON *json,
+	const cJSON **bad, char **why);
+void list_free(enum conf_type type, struct conf_list *list);
+void list_print(enum conf_type type, const struct conf_list *list, int indent, FILE *f);
 
 /* regex.c: 0, or -1 and a cause. */
 int regex_check(const char *pattern, char **why);

@@ -63,13 +63,11 @@ int conf_scenario(
 	if (config)
 		e = conf_load_text(&scenario, file, config, bytes, error, warn, ctx);
 	if (!e) {
-		struct conf_counters counters = c->hwprof_counters;
-		struct conf_observables observables = c->hwprof_observables;
-
+		list_free(CONF_COUNTERS, &c->hwprof_counters);
+		list_free(CONF_OBSERVABLES, &c->hwprof_observables);
 		c->hwprof_counters = scenario->hwprof_counters;
 		c->hwprof_observables = scenario->hwprof_observables;
-		scenario->hwprof_counters = counters;
-		scenario->hwprof_observables = observables;
+		scenario->hwprof_counters = scenario->hwprof_observables = (struct conf_list){0};
 		c->line[CONF_ID_hwprof_counters] = c->line[CONF_ID_hwprof_default_scenario];
 		c->line[CONF_ID_hwprof_observables] = c->line[CONF_ID_hwprof_default_scenario];
 		c->hwprof_default_scenario[0] = '\0'; /* what is printed can be read again */

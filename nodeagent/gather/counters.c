@@ -26,7 +26,7 @@ void gather_counters(const struct host *host, struct profile *out)
 	out->n_counters = w->wanted.n;
 	out->counters = xcalloc(w->wanted.n, sizeof(*out->counters));
 	for (uint32_t i = 0; i < w->wanted.n; i++) {
-		const struct conf_counter *c = &host->conf->hwprof_counters.at[i];
+		const struct conf_counter *c = &host->conf->hwprof_counters.counters[i];
 
 		out->counters[i] = (struct profile_counter){.number = i,
 			.source = w->wanted.at[i].source,

@@ -39,7 +39,7 @@ static void define(struct recorder *s)
 	const struct counters_shm *wanted = &s->host->counters->wanted;
 
 	for (uint32_t i = 0; i < wanted->n; i++) {
-		const struct conf_counter *k = &c->hwprof_counters.at[i];
+		const struct conf_counter *k = &c->hwprof_counters.counters[i];
 		const uint32_t source = wanted->at[i].source;
 		const struct vfd_counter told = {.process = VFD_NONE,
 			.kind = VFD_COUNTER_SUM,
@@ -54,7 +54,7 @@ static void define(struct recorder *s)
 	}
 	s->n_counters = wanted->n;
 	for (size_t i = 0; i < c->hwprof_observables.n; i++) {
-		const struct conf_observable *o = &c->hwprof_observables.at[i];
+		const struct conf_observable *o = &c->hwprof_observables.observables[i];
 		const struct vfd_observable told = {
 			.name = o->name, .formula = o->formula, .unit = o->unit};
 

@@ -41,7 +41,7 @@ static char **symbols_of(const struct profile *p)
 
 struct hwprof *hwprof_new(const struct profile *p, const struct conf *c)
 {
-	const struct conf_observables *o = &c->hwprof_observables;
+	const struct conf_list *o = &c->hwprof_observables;
 	struct hwprof *h;
 
 	if (!c->hwprof_active || (!p->n_counters && !o->n))
@@ -57,8 +57,8 @@ struct hwprof *hwprof_new(const struct profile *p, const struct conf *c)
 	for (size_t i = 0; i < o->n; i++) {
 		char *error;
 
-		h->f[i] = formula_new(
-			o->at[i].formula, (const char *const *)h->symbol, h->n_symbols, &error);
+		h->f[i] = formula_new(o->observables[i].formula, (const char *const *)h->symbol,
+			h->n_symbols, &error);
 		free(error);
 	}
 	return h;
@@ -81,24 +81,25 @@ void hwprof_free(struct hwprof *h)
 
 int hwprof_check(const struct conf *c, char **error)
 {
-	const struct conf_counters *k = &c->hwprof_counters;
-	const struct conf_observables *o = &c->hwprof_observables;
+	const struct conf_list *k = &c->hwprof_counters;
+	const struct conf_list *o = &c->hwprof_observables;
 	const char **name = xcalloc(k->n + OWN_SYMBOLS, sizeof(*name));
 	const int line = c->line[CONF_ID_hwprof_observables];
 	char *place = c->file && line ? xasprintf("%s:%d: ", c->file, line) : xstrdup("");
 
 	*error = NULL;
 	for (size_t i = 0; i < k->n; i++)
-		name[i] = k->at[i].symbol;
+		name[i] = k->counters[i].symbol;
 	name[k->n] = "T";
 	name[k->n + 1] = "CALLS";
 	for (size_t i = 0; i < o->n && !*error; i++) {
 		char *why;
 
-		formula_free(formula_new(o->at[i].formula, name, k->n + OWN_SYMBOLS, &why));
+		formula_free(
+			formula_new(o->observables[i].formula, name, k->n + OWN_SYMBOLS, &why));
 		if (why)
 			*error = xasprintf("%shwprof.observables: element %zu: formula: \"%s\": %s",
-				place, i + 1, o->at[i].formula, why);
+				place, i + 1, o->observables[i].formula, why);
 		free(why);
 	}
 	free(place);

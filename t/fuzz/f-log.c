@@ -194,7 +194,7 @@ static void choose_words(struct conf *c, struct dice *dice, const uint8_t *data,
 	static const char *const keys[] = {"profile_table.sort_table.column",
 		"name_grouped_profile_table.sort_table.column", "mpi.sort_table.column",
 		"cuda.sort_table.column"};
-	struct conf_observables *o = &c->hwprof_observables;
+	struct conf_list *o = &c->hwprof_observables;
 	size_t half = bytes / 2;
 
 	for (size_t i = 0; i < ARRAY_SIZE(keys); i++)
@@ -204,12 +204,13 @@ static void choose_words(struct conf *c, struct dice *dice, const uint8_t *data,
 	set(c, "hwprof.counters",
 		"[{\"hwc_name\": \"NAME 0\", \"symbol\": \"s0\"}, "
 		"{\"hwc_name\": \"NAME 1\", \"symbol\": \"s1\"}]");
-	o->at = xcalloc(2, sizeof(*o->at));
+	o->observables = xcalloc(2, sizeof(*o->observables));
 	o->n = 2;
 	for (size_t i = 0; i < 2; i++) {
-		o->at[i].name = strndup((const char *)data, half);
-		o->at[i].formula = i ? xstrdup("s0/s1") : strndup((const char *)data + half, half);
-		o->at[i].unit = strndup((const char *)data, i ? half : 0);
+		o->observables[i].name = strndup((const char *)data, half);
+		o->observables[i].formula =
+			i ? xstrdup("s0/s1") : strndup((const char *)data + half, half);
+		o->observables[i].unit = strndup((const char *)data, i ? half : 0);
 	}
 }
 

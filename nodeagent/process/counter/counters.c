@@ -41,12 +41,12 @@ static void resolve(
 struct counter_watch *counters_new(const struct conf *c)
 {
 	struct counter_watch *w = xcalloc(1, sizeof(*w));
-	const struct conf_counters *list = &c->hwprof_counters;
+	const struct conf_list *list = &c->hwprof_counters;
 
 	if (!c->hwprof_active)
 		return w;
 	for (size_t i = 0; i < list->n && i < COUNTERS_MAX; i++)
-		resolve(c->hwprof_type, list->at[i].hwc_name, &w->wanted.at[i], &w->of[i]);
+		resolve(c->hwprof_type, list->counters[i].hwc_name, &w->wanted.at[i], &w->of[i]);
 	w->wanted.n = (uint32_t)(list->n < COUNTERS_MAX ? list->n : COUNTERS_MAX);
 	return w;
 }
@@ -96,7 +96,7 @@ static void say_missing(const struct counter_watch *w, const struct conf *c, FIL
 
 		if (!s->why && !s->error)
 			continue;
-		fprintf(f, "%s%s (%s", before, c->hwprof_counters.at[i].hwc_name,
+		fprintf(f, "%s%s (%s", before, c->hwprof_counters.counters[i].hwc_name,
 			s->why ? s->why : counter_error(s->error));
 		if (s->failed && s->failed < s->threads)
 			fprintf(f, "; in %llu of %llu threads", (unsigned long long)s->failed,
@@ -116,7 +116,8 @@ static void say_shared(const struct counter_watch *w, const struct conf *c, FILE
 		/* a moment between two readings of the clock is no turn */
 		if (s->running_ns + s->enabled_ns / 1000 >= s->enabled_ns)
 			continue;
-		fprintf(f, "%s%s (%.1f %% of the time)", before, c->hwprof_counters.at[i].hwc_name,
+		fprintf(f, "%s%s (%.1f %% of the time)", before,
+			c->hwprof_counters.counters[i].hwc_name,
 			100.0 * (double)s->running_ns / (double)s->enabled_ns);
 		before = ", ";
 	}
@@ -129,7 +130,7 @@ static void say_user_only(const struct counter_watch *w, const struct conf *c, F
 
 	for (uint32_t i = 0; i < w->wanted.n; i++)
 		if (w->of[i].user_only) {
-			fprintf(f, "%s%s", before, c->hwprof_counters.at[i].hwc_name);
+			fprintf(f, "%s%s", before, c->hwprof_counters.counters[i].hwc_name);
 			before = ", ";
 		}
 }

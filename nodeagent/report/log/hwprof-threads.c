@@ -39,17 +39,18 @@ static bool is_wanted(const struct report *r)
 /* Titles of all columns with values; the caller frees each of them and the list. */
 static char **add_columns(struct table *t, const struct report *r)
 {
-	const struct conf_observables *o = &r->c->hwprof_observables;
+	const struct conf_list *o = &r->c->hwprof_observables;
 	size_t first = n_observables(r), n = first + n_counters(r);
 	char **title = xcalloc(n, sizeof(*title));
 
 	for (size_t i = 0; i < n; i++) {
 		if (i >= first)
 			title[i] = xstrdup(hwprof_name(r->hwprof, i - first));
-		else if (o->at[i].unit[0])
-			title[i] = xasprintf("%s [%s]", o->at[i].name, o->at[i].unit);
+		else if (o->observables[i].unit[0])
+			title[i] = xasprintf(
+				"%s [%s]", o->observables[i].name, o->observables[i].unit);
 		else
-			title[i] = xstrdup(o->at[i].name);
+			title[i] = xstrdup(o->observables[i].name);
 		table_column(t, title[i], TABLE_RIGHT);
 	}
 	return title;

@@ -82,12 +82,13 @@ static void cell_count(struct table *t, const struct hwprof *h, size_t k, uint32
 
 static void print_observables(FILE *f, const struct report *r)
 {
-	const struct conf_observables *o = &r->c->hwprof_observables;
+	const struct conf_list *o = &r->c->hwprof_observables;
 	char **titles = xcalloc(o->n, sizeof(*titles));
 
 	for (size_t i = 0; i < o->n; i++)
-		titles[i] = o->at[i].unit[0] ? xasprintf("%s [%s]", o->at[i].name, o->at[i].unit)
-					     : xstrdup(o->at[i].name);
+		titles[i] = o->observables[i].unit[0] ? xasprintf("%s [%s]", o->observables[i].name,
+								o->observables[i].unit)
+						      : xstrdup(o->observables[i].name);
 	print_table(f, r, "Observables", titles, o->n, cell_observable);
 }
 
@@ -110,16 +111,16 @@ static void print_plain(FILE *f, const char *before, const char *text)
 
 static void print_summary(FILE *f, const struct report *r)
 {
-	const struct conf_observables *o = &r->c->hwprof_observables;
+	const struct conf_list *o = &r->c->hwprof_observables;
 
 	if (r->c->hwprof_show_observables && o->n) {
 		fputs("HWProf observables summary: \n\n", f);
 		for (size_t i = 0; i < o->n; i++) {
 			char *value = value_text(hwprof_observable(r->hwprof, i, PROFILE_NONE));
 
-			print_plain(f, "  ", o->at[i].name);
+			print_plain(f, "  ", o->observables[i].name);
 			fprintf(f, ": %s", value);
-			print_plain(f, " ", o->at[i].unit);
+			print_plain(f, " ", o->observables[i].unit);
 			fputc('\n', f);
 			free(value);
 		}
@@ -236,7 +237,7 @@ static const struct list observable_list = LIST_OF(observable_columns, struct co
 
 void json_hwprof(struct json *j, const struct report *r)
 {
-	const struct conf_observables *o = &r->c->hwprof_observables;
+	const struct conf_list *o = &r->c->hwprof_observables;
 
 	if (!r->hwprof)
 		return;
@@ -244,7 +245,7 @@ void json_hwprof(struct json *j, const struct report *r)
 	columns_json(j, r, &counter_list);
 	json_array(j, "observables");
 	for (uint32_t i = 0; i < o->n; i++)
-		columns_object(
-			j, &observable_list, &(struct row){.r = r, .at = &o->at[i], .index = i});
+		columns_object(j, &observable_list,
+			&(struct row){.r = r, .at = &o->observables[i], .index = i});
 	json_close(j);
 }

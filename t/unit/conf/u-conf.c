@@ -197,9 +197,9 @@ START_TEST(changed_comes_back)
 
 	ck_assert_uint_eq(a->shm_ring_size, 65536);
 	ck_assert_str_eq(a->agent_cpu, "3");
-	ck_assert_str_eq(a->hwprof_counters.at[1].hwc_name, "y");
-	ck_assert_str_eq(a->hwprof_observables.at[0].unit, "");
-	ck_assert_str_eq(a->hwprof_observables.at[1].unit, "GB / s");
+	ck_assert_str_eq(a->hwprof_counters.counters[1].hwc_name, "y");
+	ck_assert_str_eq(a->hwprof_observables.observables[0].unit, "");
+	ck_assert_str_eq(a->hwprof_observables.observables[1].unit, "GB / s");
 	b = good(first);
 	second = printed(b);
 	ck_assert_str_eq(first, second);
