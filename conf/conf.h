@@ -140,8 +140,8 @@ void conf_print(const struct conf *c, FILE *f);
 
 /* True if a value is neither the default nor from the file. */
 bool conf_is_changed(const struct conf *c);
-/* Prints the value of one key, as JSON; indent: blanks before the lines of a list. */
-void conf_print_value(const struct conf *c, enum conf_id id, int indent, FILE *f);
+/* The value of one key, as JSON; the caller frees. */
+char *conf_value_text(const struct conf *c, enum conf_id id);
 
 /* Row of a key (any case), or CONF_N_OPTIONS. */
 enum conf_id conf_find(const char *key);

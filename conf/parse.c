@@ -212,39 +212,21 @@ int conf_load_text(struct conf **out, const char *file, const char *text, size_t
 
 char *file_text(const char *file, size_t *bytes)
 {
-	size_t n = 0, cap = 0;
-	char *text = NULL;
 	FILE *f = fopen(file, "re");
-	int e = 0;
+	char *text =
+		f ? malloc(CONF_FILE_MAX + 1) : NULL; /* of which only what is read takes memory */
+	int e = errno;
 
 	if (!f)
 		return NULL;
-	while (n <= CONF_FILE_MAX) {
-		if (n == cap) {
-			char *p = realloc(text, cap ? 2 * cap : 8192);
-
-			if (!p) {
-				e = ENOMEM;
-				break;
-			}
-			text = p;
-			cap = cap ? 2 * cap : 8192;
-		}
-		size_t got = fread(text + n, 1, cap - n, f);
-
-		n += got;
-		if (got == 0) {
-			e = ferror(f) ? errno : 0;
-			break;
-		}
+	*bytes = text ? fread(text, 1, CONF_FILE_MAX + 1, f) : 0;
+	if (text && ferror(f)) {
+		e = errno;
+		free(text);
+		text = NULL;
 	}
 	fclose(f);
-	if (e) {
-		free(text);
-		errno = e;
-		return NULL;
-	}
-	*bytes = n;
+	errno = e;
 	return text;
 }
 

@@ -36,7 +36,7 @@ static void close_sections(int from, int to, FILE *f)
 		fprintf(f, "\n%*s}", INDENT * (from + 1), "");
 }
 
-void conf_print_value(const struct conf *c, enum conf_id id, int indent, FILE *f)
+static void print_value(const struct conf *c, size_t id, int indent, FILE *f)
 {
 	const struct conf_option *o = &conf_options[id];
 
@@ -60,7 +60,7 @@ void conf_print(const struct conf *c, FILE *f)
 		for (depth = shared; n = strcspn(path + at, "."), path[at + n]; at += n + 1)
 			fprintf(f, "%*s\"%.*s\": {\n", INDENT * ++depth, "", (int)n, path + at);
 		fprintf(f, "%*s\"%s\": ", INDENT * (depth + 1), "", path + at);
-		conf_print_value(c, (enum conf_id)i, INDENT * (depth + 1), f);
+		print_value(c, i, INDENT * (depth + 1), f);
 		first = false;
 		before = path;
 	}
@@ -68,7 +68,7 @@ void conf_print(const struct conf *c, FILE *f)
 	fputs("\n}\n", f);
 }
 
-static char *value_text(const struct conf *c, enum conf_id id)
+char *conf_value_text(const struct conf *c, enum conf_id id)
 {
 	char *s = NULL;
 	size_t bytes;
@@ -76,7 +76,7 @@ static char *value_text(const struct conf *c, enum conf_id id)
 
 	if (!f)
 		return NULL;
-	conf_print_value(c, id, 0, f);
+	print_value(c, id, 0, f);
 	fclose(f);
 	return s;
 }
@@ -91,8 +91,8 @@ bool conf_is_changed(const struct conf *c)
 
 		if (c->line[i])
 			continue;
-		is = value_text(c, (enum conf_id)i);
-		was = value_text(usual, (enum conf_id)i);
+		is = conf_value_text(c, (enum conf_id)i);
+		was = conf_value_text(usual, (enum conf_id)i);
 		changed = is && was && strcmp(is, was);
 		free(is);
 		free(was);

@@ -54,32 +54,29 @@ static char *accepted_size(const struct conf_option *o)
 	return text_of("a size from %s to %s, such as \"64MiB\"", min, max);
 }
 
+static const struct {
+	const char *name, *accepted; /* NULL: the key's row says it */
+} types[] = {
+	[CONF_BOOL] = {"boolean", "true or false"},
+	[CONF_INT] = {"integer", NULL},
+	[CONF_DOUBLE] = {"number", NULL},
+	[CONF_STRING] = {"string", "a string"},
+	[CONF_SIZE] = {"size", NULL},
+	[CONF_CHOICE] = {"choice", NULL},
+	[CONF_RANKS] = {"rank list", "\"all\", \"none\" or a list of ranks such as \"0,2-5\""},
+	[CONF_REGEX] = {"regular expression", "a POSIX extended regular expression"},
+	[CONF_CPU] = {"CPU list", "\"auto\", \"any\" or a list of CPUs such as \"3\" or \"0-3,8\""},
+	[CONF_COUNTERS] = {"list", "a list of {\"hwc_name\": ..., \"symbol\": ...}"},
+	[CONF_OBSERVABLES] = {"list", "a list of {\"name\": ..., \"formula\": ..., \"unit\": ...}"},
+};
+
 static char *accepted_value(const struct conf_option *o)
 {
-	switch (o->type) {
-	case CONF_BOOL:
-		return text_of("true or false");
-	case CONF_INT:
-	case CONF_DOUBLE:
-		return accepted_number(o);
-	case CONF_STRING:
-		return text_of("a string");
-	case CONF_SIZE:
-		return accepted_size(o);
-	case CONF_CHOICE:
-		return accepted_choice(o);
-	case CONF_RANKS:
-		return text_of("\"all\", \"none\" or a list of ranks such as \"0,2-5\"");
-	case CONF_REGEX:
-		return text_of("a POSIX extended regular expression");
-	case CONF_CPU:
-		return text_of("\"auto\", \"any\" or a list of CPUs such as \"3\" or \"0-3,8\"");
-	case CONF_COUNTERS:
-		return text_of("a list of {\"hwc_name\": ..., \"symbol\": ...}");
-	case CONF_OBSERVABLES:
-		return text_of("a list of {\"name\": ..., \"formula\": ..., \"unit\": ...}");
-	}
-	return NULL;
+	if (types[o->type].accepted)
+		return text_of("%s", types[o->type].accepted);
+	return o->type == CONF_SIZE	? accepted_size(o)
+	       : o->type == CONF_CHOICE ? accepted_choice(o)
+					: accepted_number(o);
 }
 
 char *conf_accepted(const struct conf_option *o)
@@ -95,21 +92,7 @@ char *conf_accepted(const struct conf_option *o)
 
 const char *conf_type_name(enum conf_type type)
 {
-	static const char *const names[] = {
-		[CONF_BOOL] = "boolean",
-		[CONF_INT] = "integer",
-		[CONF_DOUBLE] = "number",
-		[CONF_STRING] = "string",
-		[CONF_SIZE] = "size",
-		[CONF_CHOICE] = "choice",
-		[CONF_RANKS] = "rank list",
-		[CONF_REGEX] = "regular expression",
-		[CONF_CPU] = "CPU list",
-		[CONF_COUNTERS] = "list",
-		[CONF_OBSERVABLES] = "list",
-	};
-
-	return names[type];
+	return types[type].name;
 }
 
 const char *json_shown(char buf[static QUOTE_BYTES], const cJSON *json)

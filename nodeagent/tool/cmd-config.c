@@ -25,19 +25,6 @@ static void print_line(const char *line, void *unused)
 	fprintf(stderr, "%s\n", line);
 }
 
-static char *value_shown(const struct conf *c, size_t id)
-{
-	char *s = NULL;
-	size_t bytes;
-	FILE *f = open_memstream(&s, &bytes);
-
-	if (!f)
-		die(1, "out of memory");
-	conf_print_value(c, (enum conf_id)id, 0, f);
-	fclose(f);
-	return s;
-}
-
 static int run_check(const char *file)
 {
 	struct conf *c;
@@ -59,14 +46,17 @@ static int run_check(const char *file)
 	return e < 0 ? 1 : 0;
 }
 
-/* Prints a value on one line, lists included. */
+/* The value on one line; lists are empty. */
 static char *default_shown(const struct conf *c, size_t id)
 {
 	enum conf_type type = conf_options[id].type;
+	char *value = type == CONF_COUNTERS || type == CONF_OBSERVABLES
+			      ? xstrdup("[]")
+			      : conf_value_text(c, (enum conf_id)id);
 
-	if (type == CONF_COUNTERS || type == CONF_OBSERVABLES)
-		return xstrdup("[]");
-	return value_shown(c, id);
+	if (!value)
+		die(1, "out of memory");
+	return value;
 }
 
 static void explain_option(const struct conf *c, size_t id)
