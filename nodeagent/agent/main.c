@@ -180,16 +180,6 @@ static void catch_signals(struct agent *a)
 		die(OWN_FAILURE, "cannot watch signals: %s", strerror(errno));
 }
 
-static void more_descriptors(void)
-{
-	struct rlimit limit;
-
-	if (!getrlimit(RLIMIT_NOFILE, &limit)) {
-		limit.rlim_cur = limit.rlim_max;
-		setrlimit(RLIMIT_NOFILE, &limit);
-	}
-}
-
 static void check_output(struct agent *a)
 {
 	char *error = NULL, path[PATH_MAX];
@@ -623,7 +613,7 @@ int main(int argc, char **argv)
 	if (l.command && a.several)
 		peers_shield();
 	start_host(&a);
-	more_descriptors();
+	raise_file_limit();
 	catch_signals(&a);
 	affinity_init(&a);
 	return serve_processes(&a, &l, &c);

@@ -13,23 +13,15 @@
 char *runtime_directory(char **error)
 {
 	char dir[PATH_MAX], passed[PATH_MAX];
-	const char *why = NULL;
+	const char *why;
 	static bool said;
 	struct stat st;
 
 	*error = NULL;
 	if (vftr_runtime_dir(dir, passed, sizeof(dir)))
 		why = strerror(ENAMETOOLONG);
-	else if (mkdir(dir, 0700) && errno != EEXIST)
-		why = strerror(errno);
-	else if (lstat(dir, &st))
-		why = strerror(errno);
-	else if (!S_ISDIR(st.st_mode))
-		why = "it is not a directory";
-	else if (st.st_uid != geteuid())
-		why = "it belongs to another user";
-	else if (st.st_mode & 077)
-		why = "others may enter it (it must have mode 0700)";
+	else
+		why = not_own_folder(dir);
 	if (why) {
 		*error = xasprintf("runtime directory %s: %s", dir, why);
 		return NULL;

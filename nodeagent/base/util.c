@@ -6,8 +6,9 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/random.h>
-#include <time.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "conf/conf.h"
@@ -138,6 +139,40 @@ const char *not_own_file(const char *path, const struct stat *st)
 	       : !S_ISREG(st->st_mode)	 ? "it is not a regular file"
 	       : st->st_uid != geteuid() ? "it belongs to another user"
 					 : NULL;
+}
+
+const char *not_own_folder(const char *folder)
+{
+	struct stat st;
+
+	if ((mkdir(folder, 0700) && errno != EEXIST) || lstat(folder, &st))
+		return strerror(errno);
+	return !S_ISDIR(st.st_mode)	? "it is not a directory"
+	       : st.st_uid != geteuid() ? "it belongs to another user"
+	       : st.st_mode & 077	? "others may enter it (it must have mode 0700)"
+					: NULL;
+}
+
+void raise_file_limit(void)
+{
+	struct rlimit limit;
+
+	if (getrlimit(RLIMIT_NOFILE, &limit))
+		return;
+	limit.rlim_cur = limit.rlim_max;
+	setrlimit(RLIMIT_NOFILE, &limit);
+}
+
+uint64_t address_space(void)
+{
+	FILE *f = fopen("/proc/self/statm", "re");
+	unsigned long long pages = 0;
+
+	if (f && fscanf(f, "%llu", &pages) != 1)
+		pages = 0;
+	if (f)
+		fclose(f);
+	return pages * (uint64_t)sysconf(_SC_PAGESIZE);
 }
 
 uint64_t plausible_bytes(const struct stat *st)

@@ -94,6 +94,13 @@ char *file_directory(const char *path);
 /* NULL if path is a regular file of this user, else the reason. st: of lstat(), or NULL. */
 struct stat;
 const char *not_own_file(const char *path, const struct stat *st);
+/* Makes the folder, unless it is there; NULL if it is this user's alone, else the reason. */
+const char *not_own_folder(const char *folder);
+
+/* As many open files as the system allows: one for each thread, or other agent. */
+void raise_file_limit(void);
+/* Bytes of address space that this process has, or 0. */
+uint64_t address_space(void);
 
 /*
  * Output files are new ones, and never half-written: write_begin() makes one beside

@@ -9,7 +9,6 @@
 #include <string.h>
 #include <sys/eventfd.h>
 #include <sys/prctl.h>
-#include <sys/resource.h>
 #include <sys/signalfd.h>
 #include <sys/socket.h>
 #include <sys/wait.h>
@@ -362,17 +361,6 @@ static void ring(struct proxy *c)
 		;
 }
 
-/* A descriptor for each other agent, and some for strangers. */
-static void more_descriptors(void)
-{
-	struct rlimit limit;
-
-	if (getrlimit(RLIMIT_NOFILE, &limit))
-		return;
-	limit.rlim_cur = limit.rlim_max;
-	setrlimit(RLIMIT_NOFILE, &limit);
-}
-
 static _Noreturn void carry(
 	const struct proxy_duties *duties, int fd, int bell, pid_t child, const sigset_t *mask)
 {
@@ -437,7 +425,7 @@ void proxy_shield(const struct proxy_duties *duties)
 		close(pair[1]);
 		if (duties && duties->begin)
 			duties->begin();
-		more_descriptors();
+		raise_file_limit(); /* a descriptor for each other agent, and some for strangers */
 		carry(duties ? duties : &none, pair[0], bell, child, &mask);
 	}
 	close(pair[0]);

@@ -13,7 +13,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/resource.h>
-#include <unistd.h>
 
 #include "nodeagent/base/util.h"
 
@@ -45,19 +44,6 @@ static bool is_printable(const char *s)
 		if (iscntrl((unsigned char)*s))
 			return false;
 	return true;
-}
-
-/* Bytes of address space that this process has, or 0. */
-static uint64_t address_space(void)
-{
-	FILE *f = fopen("/proc/self/statm", "re");
-	unsigned long long pages = 0;
-
-	if (f && fscanf(f, "%llu", &pages) != 1)
-		pages = 0;
-	if (f)
-		fclose(f);
-	return pages * (uint64_t)sysconf(_SC_PAGESIZE);
 }
 
 /*

@@ -98,17 +98,12 @@ static void limit(int resource, rlim_t most)
 
 static void limit_all(void)
 {
-	FILE *f = fopen("/proc/self/statm", "re");
-	unsigned long pages = 0;
+	const uint64_t now = address_space();
 
-	if (f && fscanf(f, "%lu", &pages) != 1)
-		pages = 0;
-	if (f)
-		fclose(f);
 	limit(RLIMIT_CORE, 0);
 	limit(RLIMIT_CPU, SECONDS_MAX);
-	if (pages)
-		limit(RLIMIT_AS, (rlim_t)pages * (rlim_t)sysconf(_SC_PAGESIZE) + MEMORY_MAX);
+	if (now)
+		limit(RLIMIT_AS, (rlim_t)now + MEMORY_MAX);
 }
 
 /* One line of output: index, number of the source line, file. */

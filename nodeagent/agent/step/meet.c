@@ -45,19 +45,8 @@ void meeting_prepare(struct agent *a, struct in_step *s)
 
 static bool folder_is_ours(const char *folder, char **error)
 {
-	struct stat st;
-	const char *why = NULL;
+	const char *why = not_own_folder(folder);
 
-	if (mkdir(folder, 0700) && errno != EEXIST)
-		why = strerror(errno);
-	else if (lstat(folder, &st))
-		why = strerror(errno);
-	else if (!S_ISDIR(st.st_mode))
-		why = "it is not a directory";
-	else if (st.st_uid != geteuid())
-		why = "it belongs to another user";
-	else if (st.st_mode & 077)
-		why = "others may enter it (it must have mode 0700)";
 	if (why)
 		*error = xasprintf("the agents' folder %s: %s", folder, why);
 	return !why;
