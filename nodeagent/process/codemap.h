@@ -11,7 +11,7 @@
 
 #include <stdbool.h>
 #include <stdint.h>
-#include "nodeagent/symbols/code-location.h"
+#include "nodeagent/symbols/lines.h"
 #include "shm/wire.h"
 
 struct codemap;

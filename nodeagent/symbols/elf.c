@@ -208,17 +208,13 @@ size_t elf_file_build_id(const struct elf_file *f, uint8_t id[static ELF_BUILD_I
 	return bytes;
 }
 
-int elf_build_id(const char *path, uint8_t id[static ELF_BUILD_ID_MAX], size_t *bytes)
+bool elf_has_build_id(const struct elf_file *f, const uint8_t *id, size_t bytes)
 {
-	struct elf_file *f;
-	int error = elf_open(path, &f, NULL);
+	uint8_t here[ELF_BUILD_ID_MAX];
+	size_t n = elf_file_build_id(f, here);
 
-	*bytes = 0;
-	if (error)
-		return error;
-	*bytes = elf_file_build_id(f, id);
-	elf_close(f);
-	return 0;
+	return !id || !bytes ||
+	       ((n == bytes || (bytes >= 20 && n > bytes)) && !memcmp(here, id, bytes));
 }
 
 /* ---- separate debug files ------------------------------------------------ */

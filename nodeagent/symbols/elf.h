@@ -25,8 +25,8 @@ void elf_close(struct elf_file *file);
 
 /* Bytes of the build-id, 0 if there is none. */
 size_t elf_file_build_id(const struct elf_file *file, uint8_t id[static ELF_BUILD_ID_MAX]);
-/* The same by path. 0 (with *bytes 0 if there is none) or -errno as elf_open(). */
-int elf_build_id(const char *path, uint8_t id[static ELF_BUILD_ID_MAX], size_t *bytes);
+/* True if the file has this one, or none is given. A long one may be cut to 20 bytes. */
+bool elf_has_build_id(const struct elf_file *file, const uint8_t *id, size_t bytes);
 
 /* True for a program, a PIE included; else a shared library (libc has an interpreter, too). */
 bool elf_is_executable(const struct elf_file *file);

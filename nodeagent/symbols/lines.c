@@ -12,7 +12,6 @@
 #include <sys/resource.h>
 #include <sys/wait.h>
 #include <unistd.h>
-#include "nodeagent/symbols/code-location.h"
 #include "nodeagent/symbols/elf-file.h"
 #include "nodeagent/symbols/elf.h"
 #include "nodeagent/base/map.h"
@@ -182,15 +181,6 @@ static void search(Dwarf *dwarf, struct wanted *w, size_t n, int fd)
 	}
 }
 
-static bool same_build(const struct elf_file *file, const struct code_location *p)
-{
-	uint8_t here[ELF_BUILD_ID_MAX];
-	size_t n = elf_file_build_id(file, here);
-
-	return !p->build_id_bytes ||
-	       (n >= p->build_id_bytes && !memcmp(here, p->build_id, p->build_id_bytes));
-}
-
 static bool search_in(struct elf_file *file, struct wanted *w, size_t n, int fd)
 {
 	Dwarf *dwarf = file ? dwarf_begin_elf(file->elf, DWARF_C_READ, NULL) : NULL;
@@ -210,7 +200,8 @@ static void read_file(struct wanted *w, size_t n, int fd)
 
 	if (elf_open(path, &file, NULL))
 		return;
-	if (same_build(file, w[0].location) && !search_in(file, w, n, fd)) {
+	if (elf_has_build_id(file, w[0].location->build_id, w[0].location->build_id_bytes) &&
+		!search_in(file, w, n, fd)) {
 		debug = elf_debug_file(file, path);
 		search_in(debug, w, n, fd);
 		elf_close(debug);

@@ -8,8 +8,16 @@
 #define VFTR_NODEAGENT_SYMBOLS_LINES_H
 
 #include <stddef.h>
+#include <stdint.h>
 
-struct code_location;
+/* An address in an ELF file. The maker owns the texts: a code map, or the reader of a trace. */
+struct code_location {
+	const char *path;
+	uint64_t address; /* ELF address */
+	const uint8_t *build_id;
+	size_t build_id_bytes;
+};
+
 struct source_lines;
 
 /* A cache of source lines, owned by the caller. */

@@ -213,15 +213,6 @@ static void say(char **why, char *text)
 		free(text);
 }
 
-/* The sender may have cut a long build-id to what fits its message: 20 bytes. */
-static bool same_build(const struct elf_file *file, const uint8_t *id, size_t bytes)
-{
-	uint8_t here[ELF_BUILD_ID_MAX];
-	size_t n = elf_file_build_id(file, here);
-
-	return (n == bytes || (bytes >= 20 && n > bytes)) && !memcmp(here, id, bytes);
-}
-
 static void read_tables(struct symtab *t, struct elf_file *file, const char *path, char **why)
 {
 	struct elf_file *debug = NULL;
@@ -252,7 +243,7 @@ struct symtab *symtab_open(
 		say(why, xasprintf("%s: %s: its functions are shown as addresses", path, cause));
 		return t;
 	}
-	if (build_id && build_id_bytes && !same_build(file, build_id, build_id_bytes)) {
+	if (!elf_has_build_id(file, build_id, build_id_bytes)) {
 		say(why, xasprintf("%s changed since it ran (build-id differs): its functions are "
 				   "shown as addresses",
 				 path));

@@ -15,6 +15,7 @@
 #include "nodeagent/symbols/lines.h"
 #include "nodeagent/base/util.h"
 #include "t/lib/suite.h"
+#include "t/unit/symbols/build-id.h"
 
 static char dir[] = "/tmp/vftr-u-lines-XXXXXX";
 static struct source_lines *l;
@@ -169,7 +170,7 @@ START_TEST(another_file_than_ran)
 	struct code_location location = {.path = in("lib.so"), .address = nm("lib.so", "one")};
 	uint8_t id[ELF_BUILD_ID_MAX];
 
-	ck_assert_int_eq(elf_build_id(location.path, id, &location.build_id_bytes), 0);
+	location.build_id_bytes = build_id_of(location.path, id);
 	location.build_id = id;
 	id[3] ^= 1;
 	source_lines_read(l, &location, 1);
