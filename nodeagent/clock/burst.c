@@ -4,7 +4,7 @@
 #include <errno.h>
 #include <stdlib.h>
 
-#include "nodeagent/clock/talk.h"
+#include "nodeagent/clock/internal.h"
 #include "nodeagent/base/util.h"
 
 #define FAN_OUT	     16
@@ -311,11 +311,12 @@ static void end_serve(struct clock_burst *b)
 	b->first_want = 0;
 }
 
-static void run_serve(struct clock_burst *b)
+/* Until all of these are done, or then. False: a descriptor is ready. */
+static bool serve_children(struct clock_burst *b, const bool *done, int64_t until)
 {
 	int64_t pause = 0;
 
-	while (!all_served(b, b->served) && clock_talk_now() < b->serve.until) {
+	while (!all_served(b, done) && clock_talk_now() < until) {
 		struct clock_served s = serve(b);
 		int child = child_served(b, &s, CLOCK_EDGE);
 
@@ -330,12 +331,18 @@ static void run_serve(struct clock_burst *b)
 			continue;
 		}
 		hear_goodbyes(b);
-		if (!clock_talk_rest(&b->talk, &pause)) {
-			b->serve.from = clock_talk_now() + MS;
-			return;
-		}
+		if (!clock_talk_rest(&b->talk, &pause))
+			return false;
 	}
-	end_serve(b);
+	return true;
+}
+
+static void run_serve(struct clock_burst *b)
+{
+	if (serve_children(b, b->served, b->serve.until))
+		end_serve(b);
+	else
+		b->serve.from = clock_talk_now() + MS;
 }
 
 static void ask_check(struct clock_burst *b)
@@ -405,25 +412,14 @@ static void ask_last(struct clock_burst *b, int64_t until)
 
 void clock_burst_last(struct clock_burst *b, double seconds, const struct pollfd *fds, size_t n)
 {
-	int64_t limit = (int64_t)(seconds * 1e9), until, pause = 0;
+	int64_t limit = (int64_t)(seconds * 1e9);
 
 	b->talk.fds = fds;
 	b->talk.n_fds = n;
 	b->ask = b->serve = b->check = nothing;
 	hear_goodbyes(b);
 	ask_last(b, clock_talk_now() + limit);
-	until = clock_talk_now() + limit;
-	while (!all_served(b, b->last) && clock_talk_now() < until) {
-		struct clock_served s = serve(b);
-
-		if (s.who >= 0) {
-			pause = 0;
-			continue;
-		}
-		hear_goodbyes(b);
-		if (!clock_talk_rest(&b->talk, &pause))
-			return;
-	}
+	serve_children(b, b->last, clock_talk_now() + limit);
 }
 
 void clock_burst_gone(struct clock_burst *b)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "nodeagent/clock/line.h"
+#include "nodeagent/clock/internal.h"
 
 #include <math.h>
 #include <stdlib.h>

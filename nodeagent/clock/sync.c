@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "nodeagent/clock/line.h"
+#include "nodeagent/clock/internal.h"
 #include "nodeagent/profile/profile.h"
 #include "nodeagent/base/util.h"
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "nodeagent/clock/talk.h"
+#include "nodeagent/clock/internal.h"
 
 #include <errno.h>
 #include <poll.h>

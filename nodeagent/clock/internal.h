@@ -1,10 +1,30 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* One burst of ping-pongs between two proxies, from either side; see burst.h. */
-#ifndef VFTR_NODEAGENT_CLOCK_TALK_H
-#define VFTR_NODEAGENT_CLOCK_TALK_H
+/* Declarations for the files of clock/ only. */
+#ifndef VFTR_NODEAGENT_CLOCK_INTERNAL_H
+#define VFTR_NODEAGENT_CLOCK_INTERNAL_H
 
 #include "nodeagent/clock/sync.h"
 #include "nodeagent/net/transport.h"
+
+/* ---- line.c: the broken line through sync points of a clock, and the bound of its error */
+
+/* Usual difference in rate of two clocks that were not compared yet. */
+#define CLOCK_SYNC_RATE_USUAL 100e-6
+
+struct clock_line {
+	const struct clock_sync_point *at;
+	const bool *jump; /* the clock jumped between the sync point before and this one */
+	size_t n;
+};
+
+/* Makes *line and *jump from `measured`; frees the old ones; the caller frees. */
+void clock_line_make(
+	struct clock_sync_points *line, bool **jump, const struct clock_sync_points *measured);
+
+/* As clock_sync_offset(). */
+int64_t clock_line_offset(const struct clock_line *l, int64_t local, int64_t *error);
+
+/* ---- talk.c: one burst of ping-pongs between two proxies, from either side; see burst.h */
 
 struct pollfd;
 
