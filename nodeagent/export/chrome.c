@@ -7,8 +7,7 @@
 #include <inttypes.h>
 #include <stdlib.h>
 
-#include "nodeagent/export/formats.h"
-#include "nodeagent/export/export.h"
+#include "nodeagent/export/internal.h"
 #include "nodeagent/base/util.h"
 
 struct chrome {

@@ -2,8 +2,7 @@
 /* Vftrace's own files, one per rank. */
 #include <stdlib.h>
 
-#include "nodeagent/export/formats.h"
-#include "nodeagent/export/export.h"
+#include "nodeagent/export/internal.h"
 #include "nodeagent/trace/dump/vftrace.h"
 
 static void write_one(struct exporter *x, const struct export_process *p)

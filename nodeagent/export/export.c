@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* The table of formats, and one export from the first event to the file's name. */
-#include "nodeagent/export/export.h"
+#include "nodeagent/export/internal.h"
 
 #include <errno.h>
 #include <ftw.h>
@@ -11,7 +11,6 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "nodeagent/export/formats.h"
 #include "nodeagent/base/util.h"
 
 #define DAMAGES_SHOWN 8u

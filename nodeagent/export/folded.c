@@ -6,8 +6,7 @@
 #include <inttypes.h>
 #include <stdlib.h>
 
-#include "nodeagent/export/formats.h"
-#include "nodeagent/export/tree.h"
+#include "nodeagent/export/internal.h"
 #include "nodeagent/base/util.h"
 
 struct folded {

@@ -101,20 +101,9 @@ static void add_processes(struct exporter *x, uint32_t file)
 	}
 }
 
-static int by_rank(const void *a, const void *b)
-{
-	const struct export_process *p = a, *q = b;
-
-	if ((p->rank < 0) != (q->rank < 0))
-		return p->rank < 0 ? 1 : -1;
-	if (p->rank >= 0 && p->job != q->job)
-		return p->job < q->job ? -1 : 1;
-	if (p->rank != q->rank)
-		return p->rank < q->rank ? -1 : 1;
-	if (p->file != q->file)
-		return p->file < q->file ? -1 : 1;
-	return (p->number > q->number) - (p->number < q->number);
-}
+ORDER_BY(by_rank, struct export_process,
+	ORDER(x->rank < 0, y->rank < 0) ?: (x->rank < 0 ? 0 : RISING(job)) ?: RISING(rank) ?: RISING(file) ?:
+	RISING(number))
 
 static char *thread_name(const struct vfd_thread *t)
 {

@@ -8,9 +8,8 @@
 #include <dlfcn.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/resource.h>
 
-#include "nodeagent/export/formats.h"
+#include "nodeagent/export/internal.h"
 #include "nodeagent/export/otf2.h"
 #include "nodeagent/base/util.h"
 #include "nodeagent/trace/collective.h"
@@ -121,17 +120,6 @@ static void free_all(void *ctx, uint8_t file, uint64_t location, void **buffer, 
 	}
 }
 
-/* A file of each thread is open. */
-static void raise_limit(void)
-{
-	struct rlimit limit;
-
-	if (getrlimit(RLIMIT_NOFILE, &limit))
-		return;
-	limit.rlim_cur = limit.rlim_max;
-	setrlimit(RLIMIT_NOFILE, &limit);
-}
-
 /* Readers want a file of each location, with events or without. */
 static void open_writers(struct otf2 *f)
 {
@@ -159,7 +147,7 @@ void *otf2_begin(struct exporter *x)
 	if (!load(f))
 		return f;
 	otf2_find_ranks(f);
-	raise_limit();
+	raise_file_limit(); /* a file of each thread is open */
 	f->api.on_error(on_error, f);
 	f->archive = f->api.open(x->path, "traces", OUR_WRITE, OUR_CHUNK_EVENTS,
 		OUR_CHUNK_DEFINITIONS, OUR_POSIX, OUR_PLAIN);
@@ -206,43 +194,28 @@ static int operation(const struct export_message *m)
 	return -1;
 }
 
-static void put_send(struct otf2 *f, const struct export_event *e)
+/* Of a send all is said where it begins, of a receive where it ends. */
+static void put_send_or_receive(struct otf2 *f, const struct export_event *e)
 {
 	const struct export_message *m = e->message;
+	const struct otf2_api *a = &f->api;
 	const uint32_t flags = m->m.flags, tag = (uint32_t)m->m.tag;
-	const bool begin = e->kind == EXPORT_BEGIN;
+	const bool begin = e->kind == EXPORT_BEGIN, send = m->m.kind == VFD_SEND;
 
 	if (flags & VFD_MESSAGE_BLOCKING) {
-		if (begin)
-			OTF2_CALL(f, send, writer_of(f, e->thread), NULL, e->time, m->peer, m->comm,
-				tag, m->m.bytes);
-	} else if (begin) {
-		OTF2_CALL(f, isend, writer_of(f, e->thread), NULL, e->time, m->peer, m->comm, tag,
-			m->m.bytes, m->number);
-	} else if (flags & VFD_MESSAGE_CANCELLED) {
+		if (begin == send)
+			otf2_check(f, (send ? a->send : a->recv)(writer_of(f, e->thread), NULL,
+					      e->time, m->peer, m->comm, tag, m->m.bytes));
+	} else if (!begin && flags & VFD_MESSAGE_CANCELLED) {
 		OTF2_CALL(f, cancelled, writer_of(f, e->thread), NULL, e->time, m->number);
-	} else if (!(flags & VFD_MESSAGE_UNKNOWN)) {
-		OTF2_CALL(f, isend_complete, writer_of(f, e->thread), NULL, e->time, m->number);
-	}
-}
-
-static void put_receive(struct otf2 *f, const struct export_event *e)
-{
-	const struct export_message *m = e->message;
-	const uint32_t flags = m->m.flags, tag = (uint32_t)m->m.tag;
-	const bool begin = e->kind == EXPORT_BEGIN;
-
-	if (flags & VFD_MESSAGE_BLOCKING) {
-		if (!begin)
-			OTF2_CALL(f, recv, writer_of(f, e->thread), NULL, e->time, m->peer, m->comm,
-				tag, m->m.bytes);
-	} else if (begin) {
-		OTF2_CALL(f, irecv_request, writer_of(f, e->thread), NULL, e->time, m->number);
-	} else if (flags & VFD_MESSAGE_CANCELLED) {
-		OTF2_CALL(f, cancelled, writer_of(f, e->thread), NULL, e->time, m->number);
-	} else if (!(flags & VFD_MESSAGE_UNKNOWN)) {
-		OTF2_CALL(f, irecv, writer_of(f, e->thread), NULL, e->time, m->peer, m->comm, tag,
-			m->m.bytes, m->number);
+	} else if (!begin && flags & VFD_MESSAGE_UNKNOWN) {
+		return;
+	} else if (begin == send) {
+		otf2_check(f, (send ? a->isend : a->irecv)(writer_of(f, e->thread), NULL, e->time,
+				      m->peer, m->comm, tag, m->m.bytes, m->number));
+	} else {
+		otf2_check(f, (send ? a->isend_complete : a->irecv_request)(
+				      writer_of(f, e->thread), NULL, e->time, m->number));
 	}
 }
 
@@ -279,10 +252,8 @@ static void put_message(struct otf2 *f, const struct export_event *e)
 	if (m->comm == EXPORT_NONE || op < 0 || kind == VFD_RMA || kind == VFD_FILE ||
 		(kind == VFD_SEND && m->peer == VFD_NONE) || (kind == VFD_RECEIVE && !sender))
 		f->left_out += e->kind == EXPORT_BEGIN;
-	else if (kind == VFD_SEND)
-		put_send(f, e);
-	else if (kind == VFD_RECEIVE)
-		put_receive(f, e);
+	else if (kind == VFD_SEND || kind == VFD_RECEIVE)
+		put_send_or_receive(f, e);
 	else
 		put_collective(f, e, op);
 }

@@ -5,18 +5,33 @@
 #include <stdlib.h>
 #include <unistd.h>
 
+#include "nodeagent/base/map.h"
 #include "nodeagent/base/util.h"
 
 #define ROW_PAIRS 262144u
 #define READ_ROOM 512u /* pairs of a row in memory while rows are merged */
 
-struct half {
-	uint64_t flow; /* 0: free */
+struct halves_slot {
+	uint64_t key; /* flow; 0: free */
 	struct pair_end end;
 	uint64_t bytes;
 	int32_t tag;
 	bool send;
 };
+
+MAP_STRUCT(halves);
+
+static size_t halves_home(const struct halves *h, uint64_t flow)
+{
+	return (size_t)((flow + h->seed) * 0x9e3779b97f4a7c15u >> 20);
+}
+
+static bool halves_same(uint64_t a, uint64_t b)
+{
+	return a == b;
+}
+
+MAP_FUNCTIONS(halves, uint64_t, key)
 
 struct row {
 	uint64_t next, left; /* in the file: index of the next pair, how many */
@@ -26,9 +41,8 @@ struct row {
 
 struct pairs {
 	char *near;
-	struct half *halves; /* a hash table */
-	size_t mask, n_halves;
-	struct pair *pairs; /* complete, not in the file */
+	struct halves halves; /* wait for the other one */
+	struct pair *pairs;   /* complete, not in the file */
 	uint32_t n, row_most;
 	int fd, error;
 	uint64_t in_file;
@@ -42,8 +56,6 @@ struct pairs *pairs_new(const char *near, uint32_t row)
 
 	p->near = xstrdup(near);
 	p->row_most = row ? row : ROW_PAIRS;
-	p->mask = 255;
-	p->halves = xcalloc(p->mask + 1, sizeof(*p->halves));
 	p->pairs = xmalloc(p->row_most * sizeof(*p->pairs));
 	p->fd = -1;
 	return p;
@@ -57,7 +69,7 @@ void pairs_free(struct pairs *p)
 		free(p->rows[i].pairs);
 	free(p->rows);
 	free(p->pairs);
-	free(p->halves);
+	halves_free(&p->halves);
 	free(p->near);
 	free(p);
 }
@@ -65,52 +77,6 @@ void pairs_free(struct pairs *p)
 int pairs_error(const struct pairs *p)
 {
 	return p->error;
-}
-
-/* ---- ends that wait for the other one ------------------------------------------------- */
-
-static size_t home(const struct pairs *p, uint64_t flow)
-{
-	return (size_t)(flow * 0x9e3779b97f4a7c15u >> 20) & p->mask;
-}
-
-static size_t slot_of(const struct pairs *p, uint64_t flow)
-{
-	size_t i = home(p, flow);
-
-	while (p->halves[i].flow && p->halves[i].flow != flow)
-		i = (i + 1) & p->mask;
-	return i;
-}
-
-static void insert(struct pairs *p, const struct half *h)
-{
-	if (p->n_halves * 2 > p->mask) {
-		struct half *old = p->halves;
-		const size_t n = p->mask + 1;
-
-		p->mask = p->mask * 2 + 1;
-		p->halves = xcalloc(p->mask + 1, sizeof(*p->halves));
-		for (size_t i = 0; i < n; i++)
-			if (old[i].flow)
-				p->halves[slot_of(p, old[i].flow)] = old[i];
-		free(old);
-	}
-	p->halves[slot_of(p, h->flow)] = *h;
-	p->n_halves++;
-}
-
-/* What stands behind moves up, so that no search ends too early. */
-static void drop(struct pairs *p, size_t hole)
-{
-	p->n_halves--;
-	for (size_t i = (hole + 1) & p->mask; p->halves[i].flow; i = (i + 1) & p->mask) {
-		if (((i - home(p, p->halves[i].flow)) & p->mask) < ((i - hole) & p->mask))
-			continue;
-		p->halves[hole] = p->halves[i];
-		hole = i;
-	}
-	p->halves[hole].flow = 0;
 }
 
 /* ---- pairs ---------------------------------------------------------------------------- */
@@ -158,20 +124,18 @@ static void write_row(struct pairs *p)
 void pairs_add(struct pairs *p, uint64_t flow, bool send, const struct pair_end *end,
 	uint64_t bytes, int32_t tag)
 {
-	const struct half one = {flow, *end, bytes, tag, send};
-	const struct half *s = send ? &one : NULL, *r = send ? NULL : &one;
-	size_t i = slot_of(p, flow);
+	const struct halves_slot one = {flow, *end, bytes, tag, send};
+	const struct halves_slot *other = p->halves.n ? halves_slot(&p->halves, flow) : NULL;
+	const struct halves_slot *s = send ? &one : other, *r = send ? other : &one;
 
-	if (!p->halves[i].flow) {
-		insert(p, &one);
+	if (!other || !other->key) {
+		halves_put(&p->halves, one);
 		return;
 	}
-	if (p->halves[i].send == send) /* a second one: of two messages with one hash */
+	if (other->send == send) /* a second one: of two messages with one hash */
 		return;
-	s = s ? s : &p->halves[i];
-	r = r ? r : &p->halves[i];
 	p->pairs[p->n++] = (struct pair){s->end, r->end, r->bytes, r->tag};
-	drop(p, i);
+	halves_take_out(&p->halves, flow);
 	if (p->n == p->row_most)
 		write_row(p);
 }

@@ -3,8 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "nodeagent/export/paraver.h"
-#include "nodeagent/export/export.h"
+#include "nodeagent/export/internal.h"
 #include "nodeagent/base/util.h"
 
 int paraver_mpi_type(const struct export_region *r)

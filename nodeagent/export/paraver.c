@@ -10,10 +10,8 @@
 #include <string.h>
 #include <time.h>
 
-#include "nodeagent/export/formats.h"
+#include "nodeagent/export/internal.h"
 #include "nodeagent/export/pairs.h"
-#include "nodeagent/export/paraver.h"
-#include "nodeagent/export/export.h"
 #include "nodeagent/base/util.h"
 
 struct open_calls {
@@ -158,15 +156,8 @@ static void note_message(void *ctx, const struct export_event *e)
 
 static const struct export_thread *sorted;
 
-static int by_start(const void *a, const void *b)
-{
-	const struct export_thread *t = &sorted[*(const uint32_t *)a];
-	const struct export_thread *u = &sorted[*(const uint32_t *)b];
-
-	if (t->start != u->start)
-		return t->start < u->start ? -1 : 1;
-	return (t->id > u->id) - (t->id < u->id);
-}
+ORDER_BY(by_start, uint32_t,
+	ORDER(sorted[*x].start, sorted[*y].start) ?: ORDER(sorted[*x].id, sorted[*y].id))
 
 static void sort_threads(struct paraver *f)
 {

@@ -10,9 +10,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "nodeagent/export/formats.h"
+#include "nodeagent/export/internal.h"
 #include "nodeagent/export/protobuf.h"
-#include "nodeagent/export/export.h"
 #include "nodeagent/base/util.h"
 
 /* Numbers of fields, from Perfetto's public schema. */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "nodeagent/export/tree.h"
+#include "nodeagent/export/internal.h"
 
 #include <stdlib.h>
 
