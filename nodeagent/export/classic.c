@@ -24,7 +24,7 @@ void *classic_begin(struct exporter *x)
 {
 	const struct export_process *last = NULL;
 
-	if (x->options->from_set || x->options->to_set)
+	if (x->options->span.from_set || x->options->span.to_set)
 		export_fail(x, "vfd3 files hold the whole run: --from and --to are not for them");
 	x->steps = (unsigned)x->n_processes;
 	for (size_t i = 0; !x->error && i < x->n_processes; i++, x->steps_done++) {

@@ -113,8 +113,8 @@ struct export_event {
 
 struct export_options {
 	const char *ranks, *output, *base; /* or NULL */
-	bool from_set, to_set, sum;
-	int64_t from, to;
+	struct vfd_span span;
+	bool sum;
 };
 
 struct exporter {

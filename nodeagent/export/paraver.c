@@ -294,7 +294,7 @@ static void put_counts(struct paraver *f, const struct export_event *e)
 	if (!f->sums[thread]) {
 		f->sums[thread] = xcalloc(f->x->n_counters, sizeof(**f->sums));
 		/* what was before --from is not what happened here */
-		for (uint32_t i = 0; f->x->options->from_set && i < e->counts->n; i++)
+		for (uint32_t i = 0; f->x->options->span.from_set && i < e->counts->n; i++)
 			f->sums[thread][e->counts->counters[i]] = e->counts->values[i];
 	}
 	fprintf(f->x->out, "2:%s:%" PRIu64, f->places[thread], at_most(f, e->time));

@@ -62,16 +62,16 @@ static void begin_profile(struct speedscope *f, const char *type, const char *na
 /* The viewer shows all that lies between the two. */
 static uint64_t first_of(const struct speedscope *f, const struct export_thread *t)
 {
-	const struct export_options *o = f->x->options;
-	const uint64_t from = o->from_set ? export_time(f->x, o->from) : 0;
+	const struct vfd_span *s = &f->x->options->span;
+	const uint64_t from = s->from_set ? export_time(f->x, s->from) : 0;
 
 	return t->start > from ? t->start : from;
 }
 
 static uint64_t last_of(const struct speedscope *f, const struct export_thread *t)
 {
-	const struct export_options *o = f->x->options;
-	const uint64_t to = o->to_set ? export_time(f->x, o->to) : UINT64_MAX;
+	const struct vfd_span *s = &f->x->options->span;
+	const uint64_t to = s->to_set ? export_time(f->x, s->to) : UINT64_MAX;
 
 	return t->end < to ? t->end : to;
 }

@@ -255,10 +255,10 @@ void export_walk(struct exporter *x, const struct export_walk *want,
 	const struct export_options *o = x->options;
 	struct vfd_filter filter = {.ranks = o->ranks,
 		.track = want->thread ? want->thread->track : VFD_NONE,
-		.from_set = o->from_set,
-		.to_set = o->to_set,
-		.from = o->from,
-		.to = o->to,
+		.from_set = o->span.from_set,
+		.to_set = o->span.to_set,
+		.from = o->span.from,
+		.to = o->span.to,
 		.no_samples = want->no_calls,
 		.no_messages = want->no_messages};
 	struct walk w = {.x = x, .event = event, .ctx = ctx};

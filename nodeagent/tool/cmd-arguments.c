@@ -104,10 +104,13 @@ bool cmd_ranks(const char *list)
 	return false;
 }
 
-bool cmd_in_order(bool from_set, int64_t from, bool to_set, int64_t to)
+bool cmd_span(const char *command, const struct vfd_span *s, uint64_t round)
 {
-	if (!from_set || !to_set || from < to)
+	if (round && (s->from_set || s->to_set))
+		complain("%s: --round says from when to when; not with --from or --to", command);
+	else if (s->from_set && s->to_set && s->from >= s->to)
+		complain("--from is not before --to: nothing lies between them");
+	else
 		return true;
-	complain("--from is not before --to: nothing lies between them");
 	return false;
 }

@@ -43,21 +43,12 @@ static bool has_ranks(const char *path, const struct vfd_file *f, const struct v
 }
 
 /* Times instead of the number. */
-static bool cut_round(const char *path, struct vfd_file *f, struct vfd_dump *d, uint64_t round)
+static bool cut_round(const char *path, struct vfd_file *f, struct vfd_span *span, uint64_t round)
 {
-	struct vfd_span span;
-
-	if (!round)
+	if (!round || vfd_round_span(&f, 1, round, span))
 		return true;
-	if (!vfd_round_span(&f, 1, round, &span)) {
-		complain("%s: there is no round %llu in it", path, (unsigned long long)round);
-		return false;
-	}
-	d->from_set = span.from_set;
-	d->from = span.from;
-	d->to_set = span.to_set;
-	d->to = span.to;
-	return true;
+	complain("%s: there is no round %llu in it", path, (unsigned long long)round);
+	return false;
 }
 
 static int dump(const char *path, struct vfd_dump *d, bool json, uint64_t round)
@@ -74,7 +65,7 @@ static int dump(const char *path, struct vfd_dump *d, bool json, uint64_t round)
 		free(error);
 		return 2;
 	}
-	if (!has_ranks(path, f, d) || !cut_round(path, f, d, round)) {
+	if (!has_ranks(path, f, d) || !cut_round(path, f, &d->span, round)) {
 		vfd_close(f);
 		return 2;
 	}
@@ -105,8 +96,8 @@ int cmd_dump(int argc, char **argv)
 	uint64_t round = 0;
 	const struct cmd_option options[] = {
 		{"ranks", 'r', .text = &d.ranks},
-		{"from", 'f', .time = &d.from, .flag = &d.from_set},
-		{"to", 't', .time = &d.to, .flag = &d.to_set},
+		{"from", 'f', .time = &d.span.from, .flag = &d.span.from_set},
+		{"to", 't', .time = &d.span.to, .flag = &d.span.to_set},
 		{"round", 'R', .take = cmd_round, .to = &round},
 		{"header", 'H', .flag = &d.brief},
 		{"json", 'j', .flag = &json},
@@ -117,12 +108,8 @@ int cmd_dump(int argc, char **argv)
 
 	if (status >= 0)
 		return status;
-	if (!cmd_ranks(d.ranks) || !cmd_in_order(d.from_set, d.from, d.to_set, d.to))
+	if (!cmd_ranks(d.ranks) || !cmd_span("dump", &d.span, round))
 		return 2;
-	if (round && (d.from_set || d.to_set)) {
-		complain("dump: --round says from when to when; not with --from or --to");
-		return 2;
-	}
 	if (optind + 1 != argc) {
 		complain("dump: name one sampling file; see vftr dump --help");
 		return 2;

@@ -191,22 +191,13 @@ static const struct export_format *find_format(const char *name)
 }
 
 /* Times instead of the number. */
-static bool cut_round(struct inputs *in, struct export_options *o, uint64_t round)
+static bool cut_round(struct inputs *in, struct vfd_span *span, uint64_t round)
 {
-	struct vfd_span span;
-
-	if (!round)
+	if (!round || vfd_round_span(in->files, in->n, round, span))
 		return true;
-	if (!vfd_round_span(in->files, in->n, round, &span)) {
-		complain("there is no round %llu in the sampling files of `%s'",
-			(unsigned long long)round, in->base);
-		return false;
-	}
-	o->from_set = span.from_set;
-	o->from = span.from;
-	o->to_set = span.to_set;
-	o->to = span.to;
-	return true;
+	complain("there is no round %llu in the sampling files of `%s'", (unsigned long long)round,
+		in->base);
+	return false;
 }
 
 static int export_files(const struct export_format *format, struct export_options *o,
@@ -223,7 +214,7 @@ static int export_files(const struct export_format *format, struct export_option
 			o->output = output =
 				xasprintf("%s/%s%s", in.directory, in.base, format->suffix);
 		vfd_line_up(in.files, in.n);
-		if (cut_round(&in, o, round))
+		if (cut_round(&in, &o->span, round))
 			status = export_run(format, o, in.files, in.n, in.base);
 		if (!status && in.bad)
 			status = 1;
@@ -245,8 +236,8 @@ int cmd_export(int argc, char **argv)
 		{"format", 'f', .text = &name},
 		{"output", 'o', .text = &o.output},
 		{"ranks", 'r', .text = &o.ranks},
-		{"from", .time = &o.from, .flag = &o.from_set},
-		{"to", .time = &o.to, .flag = &o.to_set},
+		{"from", .time = &o.span.from, .flag = &o.span.from_set},
+		{"to", .time = &o.span.to, .flag = &o.span.to_set},
 		{"round", .take = cmd_round, .to = &round},
 		{"sum", .flag = &o.sum},
 		{"base", 'b', .text = &o.base},
@@ -258,13 +249,7 @@ int cmd_export(int argc, char **argv)
 	if (status >= 0)
 		return status;
 	format = find_format(name);
-	if (!format || !cmd_ranks(o.ranks))
-		return 2;
-	if (round && (o.from_set || o.to_set)) {
-		complain("export: --round says from when to when; not with --from or --to");
-		return 2;
-	}
-	if (!cmd_in_order(o.from_set, o.from, o.to_set, o.to))
+	if (!format || !cmd_ranks(o.ranks) || !cmd_span("export", &o.span, round))
 		return 2;
 	if (optind == argc) {
 		complain("export: name a directory or sampling files; see vftr export --help");

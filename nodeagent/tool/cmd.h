@@ -12,6 +12,8 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+struct vfd_span;
+
 int cmd_collate(int argc, char **argv);
 int cmd_config(int argc, char **argv);
 int cmd_diff(int argc, char **argv);
@@ -52,10 +54,11 @@ int cmd_options(int argc, char **argv, const struct cmd_option *options, const c
 /*
  * Check arguments of options (cmd-arguments.c); false after a message. cmd_round(): the number of
  * a round, written to the uint64_t *number; cmd_ranks(): a list of ranks such as 0,2-5, or NULL;
- * cmd_in_order(): a span of time that is not empty.
+ * cmd_span(): a span of time that is not empty, or a round (0: none), not both. command: the
+ * subcommand's name, for the message.
  */
 bool cmd_round(const char *text, void *number);
 bool cmd_ranks(const char *list);
-bool cmd_in_order(bool from_set, int64_t from, bool to_set, int64_t to);
+bool cmd_span(const char *command, const struct vfd_span *span, uint64_t round);
 
 #endif

@@ -295,10 +295,10 @@ static void events(struct json *j, struct vfd_file *f, const struct vfd_dump *d,
 	struct vfd_filter filter = {.track = VFD_NONE,
 		.raw = true,
 		.ranks = d->ranks,
-		.from_set = d->from_set,
-		.to_set = d->to_set,
-		.from = d->from,
-		.to = d->to};
+		.from_set = d->span.from_set,
+		.to_set = d->span.to_set,
+		.from = d->span.from,
+		.to = d->span.to};
 	struct vfd_cursor *c = vfd_cursor_new(&f, 1, &filter);
 	const struct vfd_message *m;
 	struct vfd_expansion x;

@@ -338,10 +338,10 @@ static void samples(struct vfd_file *f, const struct vfd_dump *d, const struct v
 		.raw = true,
 		.process_set = true,
 		.process = p->number,
-		.from_set = d->from_set,
-		.to_set = d->to_set,
-		.from = d->from,
-		.to = d->to};
+		.from_set = d->span.from_set,
+		.to_set = d->span.to_set,
+		.from = d->span.from,
+		.to = d->span.to};
 	struct vfd_cursor *c = vfd_cursor_new(&f, 1, &filter);
 	struct vfd_latest *latest = vfd_latest_new(f);
 	struct vfd_event e;

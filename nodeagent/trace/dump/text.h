@@ -8,10 +8,9 @@
 
 struct vfd_dump {
 	const char *ranks; /* or NULL: all processes */
-	bool from_set, to_set;
-	int64_t from, to; /* ns */
-	bool brief;	  /* no samples and no messages */
-	bool peers;	  /* collective and one-sided calls as messages: read/collectives.h */
+	struct vfd_span span;
+	bool brief; /* no samples and no messages */
+	bool peers; /* collective and one-sided calls as messages: read/collectives.h */
 };
 
 /* Prints the line formats of Vftrace's tool, one process after the other. */
