@@ -22,7 +22,8 @@ enum {
 	WANT_CXX = 1 << LANGUAGE_CXX,
 	WANT_FORTRAN = 1 << LANGUAGE_FORTRAN,
 	WANT_COMPILE = WANT_C | WANT_CXX | WANT_FORTRAN,
-	WANT_LIBS = 8
+	WANT_LIBS = 8,
+	WANTS = 4 /* of single ones */
 };
 
 /*
@@ -62,19 +63,19 @@ struct request {
 	char *prefix, *lib;   /* lib: the folder of the library */
 };
 
-static void usage(FILE *f)
+static void usage(void)
 {
-	fprintf(f, "usage: vftr flags [OPTIONS]\n\n"
-		   "Prints what to add when compiling and linking a program to be traced.\n"
-		   "Without one of the first four options: all, as lines of a makefile.\n\n"
-		   "  --cflags        for compiling C\n"
-		   "  --cxxflags      for compiling C++, without the standard library\n"
-		   "  --fflags        for compiling Fortran\n"
-		   "  --libs          for linking\n"
-		   "  --mpi MPI       the program uses this MPI: openmpi or mpich\n"
-		   "  --static        it is linked with -static\n"
-		   "  --cc COMPILER   its compiler, if it is none like gcc\n"
-		   "  -h, --help      this text\n");
+	printf("usage: vftr flags [OPTIONS]\n\n"
+	       "Prints what to add when compiling and linking a program to be traced.\n"
+	       "Without one of the first four options: all, as lines of a makefile.\n\n"
+	       "  --cflags        for compiling C\n"
+	       "  --cxxflags      for compiling C++, without the standard library\n"
+	       "  --fflags        for compiling Fortran\n"
+	       "  --libs          for linking\n"
+	       "  --mpi MPI       the program uses this MPI: openmpi or mpich\n"
+	       "  --static        it is linked with -static\n"
+	       "  --cc COMPILER   its compiler, if it is none like gcc\n"
+	       "  -h, --help      this text\n");
 }
 
 /* The folder's name without what follows its last slash, in place. */
@@ -273,56 +274,30 @@ static bool is_sensible(const struct request *r)
 
 static bool read_options(int argc, char **argv, struct request *r, int *status)
 {
-	static const struct option options[] = {
-		{"cflags", no_argument, NULL, 'c'},
-		{"cxxflags", no_argument, NULL, 'x'},
-		{"fflags", no_argument, NULL, 'f'},
-		{"libs", no_argument, NULL, 'l'},
-		{"mpi", required_argument, NULL, 'm'},
-		{"static", no_argument, NULL, 's'},
-		{"cc", required_argument, NULL, 'C'},
-		{"help", no_argument, NULL, 'h'},
+	bool wanted[WANTS] = {false};
+	const struct cmd_option options[] = {
+		{"cflags", .flag = &wanted[LANGUAGE_C]},
+		{"cxxflags", .flag = &wanted[LANGUAGE_CXX]},
+		{"fflags", .flag = &wanted[LANGUAGE_FORTRAN]},
+		{"libs", .flag = &wanted[WANTS - 1]},
+		{"mpi", .text = &r->mpi},
+		{"static", .flag = &r->is_static},
+		{"cc", .text = &r->compiler},
+		{"help", 'h', .say = usage},
 		{0},
 	};
-	int c;
 
-	*status = 2;
-	optind = 0; /* a new scan */
 	opterr = 0;
-	while ((c = getopt_long(argc, argv, "h", options, NULL)) != -1) {
-		switch (c) {
-		case 'c':
-			r->wanted |= WANT_C;
-			break;
-		case 'x':
-			r->wanted |= WANT_CXX;
-			break;
-		case 'f':
-			r->wanted |= WANT_FORTRAN;
-			break;
-		case 'l':
-			r->wanted |= WANT_LIBS;
-			break;
-		case 'm':
-			r->mpi = optarg;
-			break;
-		case 's':
-			r->is_static = true;
-			break;
-		case 'C':
-			r->compiler = optarg;
-			break;
-		case 'h':
-			usage(stdout);
-			*status = 0;
-			return false;
-		default:
-			complain("flags: `%s' is no option, or lacks its argument; `vftr help "
-				 "flags' tells more",
-				argv[optind - 1]);
-			return false;
-		}
-	}
+	*status = cmd_options(argc, argv, options, NULL);
+	if (*status == 2)
+		complain("flags: `%s' is no option, or lacks its argument; `vftr help "
+			 "flags' tells more",
+			argv[optind - 1]);
+	if (*status >= 0)
+		return false;
+	*status = 2;
+	for (unsigned i = 0; i < WANTS; i++)
+		r->wanted |= (unsigned)wanted[i] << i;
 	if (optind < argc) {
 		complain("flags: `%s' is no option; `vftr help flags' tells more", argv[optind]);
 		return false;

@@ -15,12 +15,6 @@
 #include "nodeagent/base/util.h"
 #include "nodeagent/trace/dump/text.h"
 
-static const char check_usage[] = "Usage: vftrace_check_config <config_file>\n"
-				  "Today: vftr config check FILE\n";
-static const char default_usage[] = "Usage: vftrace_generate_default_config\n"
-				    "Today: vftr config default\n";
-static const char diff_usage[] = "Usage: vftrace_diff_profiles <logfile 1> <logfile 2>\n"
-				 "Today: vftr diff A B\n";
 static const char dump_usage[] =
 	"Usage: vftrace_vfd_dump [OPTION...] VFD-FILE\n"
 	"      --output=WHERE     stdout (default), stderr, or a file\n"
@@ -32,65 +26,12 @@ static const char dump_usage[] =
 	"  -V, --version          print the version\n"
 	"Today: vftr dump --peers FILE\n";
 
-/* Runs a subcommand with up to two words before args[0 .. n). */
-static int run(int (*command)(int argc, char **argv), const char *name, const char *word, int n,
-	char **args)
-{
-	char **argv = xcalloc((size_t)n + 3, sizeof(*argv));
-	char *first = xstrdup(name), *second = xstrdup(word);
-	int argc = 0, status;
-
-	argv[argc++] = first;
-	argv[argc++] = second;
-	for (int i = 0; i < n; i++)
-		argv[argc++] = args[i];
-	status = command(argc, argv);
-	free(first);
-	free(second);
-	free(argv);
-	return status;
-}
-
 static bool wants_help(int argc, char **argv)
 {
 	for (int i = 1; i < argc; i++)
 		if (!strcmp(argv[i], "--help") || !strcmp(argv[i], "-h") || !strcmp(argv[i], "-?"))
 			return true;
 	return false;
-}
-
-/* 0 to go on, else the exit status plus 1: help was wanted, or arguments are wrong. */
-static int arguments(int argc, char **argv, int wanted, const char *usage)
-{
-	if (wants_help(argc, argv)) {
-		fputs(usage, stdout);
-		return 1;
-	}
-	if (argc == wanted + 1)
-		return 0;
-	fputs(usage, stderr);
-	return 2;
-}
-
-static int check_config(int argc, char **argv)
-{
-	int done = arguments(argc, argv, 1, check_usage);
-
-	return done ? done - 1 : run(cmd_config, "config", "check", 1, argv + 1);
-}
-
-static int generate_default_config(int argc, char **argv)
-{
-	int done = arguments(argc, argv, 0, default_usage);
-
-	return done ? done - 1 : run(cmd_config, "config", "default", 0, NULL);
-}
-
-static int diff_profiles(int argc, char **argv)
-{
-	int done = arguments(argc, argv, 2, diff_usage);
-
-	return done ? done - 1 : run(cmd_diff, "diff", "--vftrace", 2, argv + 1);
 }
 
 /* ---- vftrace_vfd_dump -------------------------------------------------------------- */
@@ -160,58 +101,49 @@ static int dump(const char *path, const char *output, const struct vfd_dump *our
 	return status;
 }
 
+static void dump_help(void)
+{
+	fputs(dump_usage, stdout);
+}
+
+static void dump_short_help(void)
+{
+	fputs("Usage: vftrace_vfd_dump [-?V] [--output=WHERE] [--only_header]\n"
+	      "            [--skip_samples] [--show_threadtree] VFD-FILE\n",
+		stdout);
+}
+
+static void dump_version(void)
+{
+	printf("vftrace_vfd_dump (vftr " VFTR_VERSION ")\n");
+}
+
 static int vfd_dump_link(int argc, char **argv)
 {
-	static const struct option options[] = {
-		{"output", required_argument, NULL, 'o'},
-		{"only_header", no_argument, NULL, 'O'},
-		{"skip_samples", no_argument, NULL, 'S'},
-		{"show_threadtree", no_argument, NULL, 'T'},
-		{"help", no_argument, NULL, 'h'},
-		{"usage", no_argument, NULL, 'u'},
-		{"version", no_argument, NULL, 'V'},
-		{0},
-	};
 	const char *output = "stdout";
 	struct vfd_dump ours = {.peers = true};
 	struct classic_dump theirs = {0};
-	int option;
+	const struct cmd_option options[] = {
+		{"output", .text = &output},
+		{"only_header", .flag = &theirs.only_header},
+		{"skip_samples", .flag = &ours.brief, .also = &theirs.skip_samples},
+		{"show_threadtree", .flag = &theirs.threadtree},
+		{"help", .say = dump_help},
+		{"usage", .say = dump_short_help},
+		{"version", 'V', .say = dump_version},
+		{0},
+	};
+	int status;
 
 	if (argc == 2 && !strcmp(argv[1], "-?")) {
-		fputs(dump_usage, stdout);
+		dump_help();
 		return 0;
 	}
-	optind = 1;
-	while ((option = getopt_long(argc, argv, "V", options, NULL)) != -1) {
-		switch (option) {
-		case 'o':
-			output = optarg;
-			break;
-		case 'O':
-			ours.ranks = ""; /* of no rank */
-			theirs.only_header = true;
-			break;
-		case 'S':
-			ours.brief = theirs.skip_samples = true;
-			break;
-		case 'T':
-			theirs.threadtree = true;
-			break;
-		case 'h':
-			fputs(dump_usage, stdout);
-			return 0;
-		case 'u':
-			fputs("Usage: vftrace_vfd_dump [-?V] [--output=WHERE] [--only_header]\n"
-			      "            [--skip_samples] [--show_threadtree] VFD-FILE\n",
-				stdout);
-			return 0;
-		case 'V':
-			printf("vftrace_vfd_dump (vftr " VFTR_VERSION ")\n");
-			return 0;
-		default:
-			return 1;
-		}
-	}
+	status = cmd_options(argc, argv, options, NULL);
+	if (status >= 0)
+		return status > 0;
+	if (theirs.only_header)
+		ours.ranks = ""; /* of no rank */
 	if (optind + 1 != argc) {
 		fputs(dump_usage, stderr);
 		return 1;
@@ -219,23 +151,61 @@ static int vfd_dump_link(int argc, char **argv)
 	return dump(argv[optind], output, &ours, &theirs);
 }
 
-static const struct {
-	const char *name;
-	int (*run)(int argc, char **argv);
-} links[] = {
-	{"vftrace_check_config", check_config},
-	{"vftrace_diff_profiles", diff_profiles},
-	{"vftrace_generate_default_config", generate_default_config},
-	{"vftrace_vfd_dump", vfd_dump_link},
+static const struct vftrace_tool {
+	const char *name, *usage;
+	int wanted; /* arguments */
+	int (*command)(int argc, char **argv);
+	const char *words[2]; /* before the arguments; NULL: the command reads them all itself */
+} tools[] = {
+	{"vftrace_check_config",
+		"Usage: vftrace_check_config <config_file>\n"
+		"Today: vftr config check FILE\n",
+		1, cmd_config, {"config", "check"}},
+	{"vftrace_diff_profiles",
+		"Usage: vftrace_diff_profiles <logfile 1> <logfile 2>\n"
+		"Today: vftr diff A B\n",
+		2, cmd_diff, {"diff", "--vftrace"}},
+	{"vftrace_generate_default_config",
+		"Usage: vftrace_generate_default_config\n"
+		"Today: vftr config default\n",
+		0, cmd_config, {"config", "default"}},
+	{"vftrace_vfd_dump", NULL, 0, vfd_dump_link, {NULL}},
 };
+
+static int run(const struct vftrace_tool *t, int argc, char **argv)
+{
+	char **all = xcalloc((size_t)argc + 2, sizeof(*all));
+	char *first = xstrdup(t->words[0]), *second = xstrdup(t->words[1]);
+	int n = 0, status;
+
+	all[n++] = first;
+	all[n++] = second;
+	for (int i = 1; i < argc; i++)
+		all[n++] = argv[i];
+	status = t->command(n, all);
+	free(first);
+	free(second);
+	free(all);
+	return status;
+}
 
 bool vftrace_link(const char *name, int argc, char **argv, int *status)
 {
-	for (size_t i = 0; i < ARRAY_SIZE(links); i++) {
-		if (strcmp(name, links[i].name))
+	for (size_t i = 0; i < ARRAY_SIZE(tools); i++) {
+		const struct vftrace_tool *t = &tools[i];
+		const bool help = wants_help(argc, argv);
+
+		if (strcmp(name, t->name))
 			continue;
-		program_name = links[i].name;
-		*status = links[i].run(argc, argv);
+		program_name = t->name;
+		if (!t->usage)
+			*status = t->command(argc, argv);
+		else if (!help && argc == t->wanted + 1)
+			*status = run(t, argc, argv);
+		else {
+			fputs(t->usage, help ? stdout : stderr);
+			*status = !help;
+		}
 		return true;
 	}
 	return false;
