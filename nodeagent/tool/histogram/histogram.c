@@ -146,22 +146,25 @@ const uint64_t *histogram_values(
 	return v->bytes ? h->bytes[way] : h->messages[way];
 }
 
-bool histogram_range(
+uint64_t histogram_range(
 	const struct histogram *h, const struct histogram_view *v, unsigned *first, unsigned *last)
 {
-	bool found = false;
+	uint64_t most = 0;
 
 	for (unsigned class = 0; class < HISTOGRAM_CLASSES; class ++) {
 		for (int way = 0; way < HISTOGRAM_WAYS; way++) {
-			if (!v->shown[way] || !histogram_values(h, v, way)[class])
+			const uint64_t value =
+				v->shown[way] ? histogram_values(h, v, way)[class] : 0;
+
+			if (!value)
 				continue;
-			if (!found)
+			if (!most)
 				*first = class;
 			*last = class;
-			found = true;
+			most = value > most ? value : most;
 		}
 	}
-	return found;
+	return most;
 }
 
 static const char *const units[] = {"B", "KiB", "MiB", "GiB", "TiB", "PiB", "EiB"};
@@ -240,12 +243,12 @@ void histogram_print(const struct histogram *h, const struct histogram_view *v, 
 									  "Sent", "Received"};
 	char *file = text_plain(h->file);
 	unsigned first, last;
-	uint64_t most = 0;
+	const uint64_t most = histogram_range(h, v, &first, &last);
 
 	fprintf(f, "Message sizes of %s (%" PRIu64 " rank%s)\n", file, h->ranks,
 		h->ranks == 1 ? "" : "s");
 	free(file);
-	if (!histogram_range(h, v, &first, &last)) {
+	if (!most) {
 		fputs("   no messages\n", f);
 		return;
 	}
@@ -256,9 +259,6 @@ void histogram_print(const struct histogram *h, const struct histogram_view *v, 
 		fprintf(f, " %10s", v->bytes ? volumes[way] : names[way]);
 		if (!way && v->shown[HISTOGRAM_RECEIVES])
 			fprintf(f, "%*s", BAR_COLUMNS + 1, "");
-		for (unsigned class = first; class <= last; class ++)
-			if (histogram_values(h, v, way)[class] > most)
-				most = histogram_values(h, v, way)[class];
 	}
 	fputc('\n', f);
 	for (unsigned class = first; class <= last; class ++)

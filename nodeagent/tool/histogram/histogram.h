@@ -32,10 +32,11 @@ struct histogram_view {
  */
 int histogram_read(const char *file, struct histogram *h, char **error);
 
-/* Values of one way in the view; first and last class that is not 0 (false: none). */
+/* Values of one way in the view; the greatest of all (0: none), first and last class that has any.
+ */
 const uint64_t *histogram_values(
 	const struct histogram *h, const struct histogram_view *v, enum histogram_way way);
-bool histogram_range(
+uint64_t histogram_range(
 	const struct histogram *h, const struct histogram_view *v, unsigned *first, unsigned *last);
 /* "1 KiB": the least size of a class, or `0 B`. */
 void histogram_label(unsigned class, char *label, size_t bytes);

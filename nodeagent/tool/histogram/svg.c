@@ -126,21 +126,18 @@ static void put_panel(
 	const struct histogram *h, const struct histogram_view *v, int width, int y, FILE *f)
 {
 	unsigned first = 0, last = 0;
-	double most = 0.0, step;
+	const uint64_t most = histogram_range(h, v, &first, &last);
+	double step;
 
 	fprintf(f, "<text x=\"%d\" y=\"%d\" font-size=\"14\">", LEFT, y + 18);
 	put_text(h->file, f);
 	fputs("</text>\n", f);
 	put_legend(v, y, f);
-	if (!histogram_range(h, v, &first, &last)) {
+	if (!most) {
 		fprintf(f, "<text x=\"%d\" y=\"%d\">no messages</text>\n", LEFT, y + TOP + 20);
 		return;
 	}
-	for (int way = 0; way < HISTOGRAM_WAYS; way++)
-		for (unsigned class = first; class <= last && v->shown[way]; class ++)
-			if ((double)histogram_values(h, v, way)[class] > most)
-				most = (double)histogram_values(h, v, way)[class];
-	step = step_of(most, v->bytes);
+	step = step_of((double)most, v->bytes);
 	put_axis(v, step, width, y, f);
 	for (unsigned class = first; class <= last; class ++)
 		put_bars(
