@@ -248,24 +248,6 @@ uint64_t *collate_hashes(const struct profile *p)
 	return hashes;
 }
 
-uint32_t collate_id(const struct profile *mine, uint32_t i, const uint64_t *hashes, size_t n_hashes)
-{
-	size_t low = 0, high = n_hashes;
-	uint32_t before = 0;
-
-	while (low < high) {
-		size_t middle = low + (high - low) / 2;
-
-		if (hashes[middle] < mine->stacks[i].hash)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	while (before < i && mine->stacks[i - before - 1].hash == mine->stacks[i].hash)
-		before++;
-	return low + before;
-}
-
 static struct profile *alone(const struct profile *mine)
 {
 	struct profile *p = profile_copy(mine);

@@ -52,10 +52,6 @@ void collate_end(struct transport *transport, int status, double deadline_s);
 /* Sorted hashes of p's stacks, p->n_stacks of them. */
 uint64_t *collate_hashes(const struct profile *p);
 
-/* Global id of mine's stack i. Stacks with equal hashes get their ids in mine's sequence. */
-uint32_t collate_id(
-	const struct profile *mine, uint32_t i, const uint64_t *hashes, size_t n_hashes);
-
 /* Node profile files of one run: same directory, same BASE. */
 struct collate_files {
 	char *base;
@@ -68,6 +64,8 @@ struct collate_files {
  * a sentence (caller frees).
  */
 int collate_find(const char *dir, struct collate_files **sets, size_t *n, char **error);
+/* Adds a path, which it takes over, to the files of this base; NULL: of the path's own one. */
+void collate_files_add(struct collate_files **sets, size_t *n, const char *base, char *path);
 void collate_files_free(struct collate_files *sets, size_t n);
 
 /* BASE of a path DIR/BASE_HOST.vfp; the caller frees. */

@@ -36,24 +36,24 @@ ORDER_POINTERS_BY(text_cmp, char, strcmp(x, y))
 
 ORDER_BY(set_cmp, struct collate_files, ALPHABETIC(base))
 
-static void add_to_set(struct collate_files **sets, size_t *n, const char *dir, const char *name)
+void collate_files_add(struct collate_files **sets, size_t *n, const char *base, char *path)
 {
-	char *base = collate_base(name);
+	char *own = base ? xstrdup(base) : collate_base(path);
 	struct collate_files *set = NULL;
 
 	for (size_t i = 0; i < *n; i++) {
-		if (!strcmp((*sets)[i].base, base))
+		if (!strcmp((*sets)[i].base, own))
 			set = &(*sets)[i];
 	}
 	if (set) {
-		free(base);
+		free(own);
 	} else {
 		*sets = xrealloc(*sets, (*n + 1) * sizeof(**sets));
 		set = &(*sets)[(*n)++];
-		*set = (struct collate_files){.base = base};
+		*set = (struct collate_files){.base = own};
 	}
 	set->paths = xrealloc(set->paths, (set->n + 1) * sizeof(char *));
-	set->paths[set->n++] = xasprintf("%s/%s", dir, name);
+	set->paths[set->n++] = path;
 }
 
 int collate_find(const char *dir, struct collate_files **sets, size_t *n, char **error)
@@ -72,7 +72,7 @@ int collate_find(const char *dir, struct collate_files **sets, size_t *n, char *
 	}
 	while ((entry = readdir(d))) {
 		if (stem_length(entry->d_name))
-			add_to_set(sets, n, dir, entry->d_name);
+			collate_files_add(sets, n, NULL, xasprintf("%s/%s", dir, entry->d_name));
 	}
 	closedir(d);
 	for (size_t i = 0; i < *n; i++)

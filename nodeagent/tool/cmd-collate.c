@@ -129,25 +129,6 @@ static int collate_one(const struct request *r, struct collate_files *set)
 	return status;
 }
 
-static void add_path(struct collate_files **sets, size_t *n, const char *base, const char *path)
-{
-	char *own = base ? xstrdup(base) : collate_base(path);
-	struct collate_files *set = NULL;
-
-	for (size_t i = 0; i < *n; i++) {
-		if (!strcmp((*sets)[i].base, own))
-			set = &(*sets)[i];
-	}
-	if (!set) {
-		*sets = xrealloc(*sets, (*n + 1) * sizeof(**sets));
-		set = &(*sets)[(*n)++];
-		*set = (struct collate_files){.base = xstrdup(own)};
-	}
-	free(own);
-	set->paths = xrealloc(set->paths, (set->n + 1) * sizeof(char *));
-	set->paths[set->n++] = xstrdup(path);
-}
-
 /* Adds what a command line argument names; false if there is nothing. */
 static bool add_argument(
 	struct collate_files **sets, size_t *n, const struct request *r, const char *arg)
@@ -162,7 +143,7 @@ static bool add_argument(
 		return false;
 	}
 	if (!S_ISDIR(st.st_mode)) {
-		add_path(sets, n, r->base, arg);
+		collate_files_add(sets, n, r->base, xstrdup(arg));
 		return true;
 	}
 	if (collate_find(arg, &found, &n_found, &error)) {
@@ -174,7 +155,7 @@ static bool add_argument(
 		if (r->base && strcmp(r->base, found[i].base))
 			continue;
 		for (size_t k = 0; k < found[i].n; k++, added++)
-			add_path(sets, n, NULL, found[i].paths[k]);
+			collate_files_add(sets, n, NULL, xstrdup(found[i].paths[k]));
 	}
 	collate_files_free(found, n_found);
 	if (!added && r->base)
