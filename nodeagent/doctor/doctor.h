@@ -7,7 +7,6 @@
 #include <stddef.h>
 
 #include "nodeagent/symbols/elf.h"
-#include "nodeagent/doctor/loaded.h"
 
 enum finding {
 	FINDING_OK,   /* as it should be */
@@ -46,6 +45,30 @@ bool doctor_is_program(const char *path);
 
 void diagnose(struct diagnosis *d, enum finding finding, const char *fmt, ...)
 	__attribute__((format(printf, 3, 4)));
+
+/*
+ * loaded.c: the libraries that a program would be loaded with, by its own dynamic
+ * loader, as ldd does. The program itself is not run.
+ */
+struct loaded_object {
+	char *name; /* as needed: "libm.so.6" */
+	char *path; /* NULL: not found */
+};
+
+/* The objects after the program, in the order in which symbols are looked up. */
+struct loaded {
+	size_t n, cap;
+	struct loaded_object *objects;
+	char *trouble; /* first line of the loader's other output, or NULL */
+};
+
+/*
+ * interpreter is the loader named in the program. 0, -errno, or -EPERM if it is not a known
+ * loader that belongs to root (then it is not run). Preloaded libraries of this environment
+ * are among the objects. loaded_free() is needed after an error, too.
+ */
+int loaded_list(struct loaded *list, const char *program, const char *interpreter);
+void loaded_free(struct loaded *list);
 
 /* The program is objects[0], its libraries follow in the order of look-up. */
 struct object {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "nodeagent/doctor/loaded.h"
+#include "nodeagent/doctor/doctor.h"
 
 #include <errno.h>
 #include <fcntl.h>
