@@ -255,11 +255,11 @@ void replay_set_time_base(struct replay *r, uint64_t w);
 /* True if a COUNTERS record may start so; else sets r->error. */
 bool replay_check_counters(struct replay *r, uint64_t head);
 
-/* Records of the kinds that have a file. True: it counts as a record of the thread. */
-bool replay_take_counters(struct replay *r, const struct ring_record *rec);
-bool replay_take_blocked(struct replay *r, const struct ring_record *rec);
-bool replay_take_openacc(struct replay *r, const struct ring_record *rec);
-bool replay_take_user_counter(struct replay *r, const struct ring_record *rec);
+/* replay_take_TAKEN_BY() of each kind: in record.c, or in a file of its own. True: it counts as a
+ * record of the thread. */
+typedef bool record_taker(struct replay *r, const struct ring_record *rec);
+#define RECORD_TAKER(name, id, words, timed, taken_by) record_taker replay_take_##taken_by;
+RECORDS(RECORD_TAKER)
 
 /* With SLOW_COUNTED, after a word of this id was taken: if its event was recorded in the
  * sampling file, the counters are recorded, too. */

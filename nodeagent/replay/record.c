@@ -23,7 +23,7 @@ void replay_set_time_base(struct replay *r, uint64_t w)
 	r->error = check_time(r);
 }
 
-static bool replay_take_sync(struct replay *r, const struct ring_record *rec)
+bool replay_take_sync(struct replay *r, const struct ring_record *rec)
 {
 	replay_set_time_base(r, rec->head);
 	return false;
@@ -38,7 +38,7 @@ static uint64_t wide_key(uint64_t address, const struct replay_epoch *e)
 	return KEY_WIDE | (epoch & 0xfff) << KEY_WIDE_EPOCH_SHIFT | (address & KEY_ADDRESS_MASK);
 }
 
-static bool replay_take_wide(struct replay *r, const struct ring_record *rec)
+bool replay_take_wide(struct replay *r, const struct ring_record *rec)
 {
 	const bool paused = r->slow & SLOW_PAUSED;
 
@@ -54,14 +54,14 @@ static bool replay_take_wide(struct replay *r, const struct ring_record *rec)
 	return true;
 }
 
-static bool replay_take_lost(struct replay *r, const struct ring_record *rec)
+bool replay_take_lost(struct replay *r, const struct ring_record *rec)
 {
 	if (!replay_lost(r, rec->last, rec->ticks))
 		r->error = "more calls lost than there was time for";
 	return true;
 }
 
-static bool replay_take_site(struct replay *r, const struct ring_record *rec)
+bool replay_take_site(struct replay *r, const struct ring_record *rec)
 {
 	if (r->slow & SLOW_PAUSED)
 		replay_go_on(r, rec->ticks, 0);
@@ -69,19 +69,19 @@ static bool replay_take_site(struct replay *r, const struct ring_record *rec)
 	return true;
 }
 
-static bool replay_take_pause(struct replay *r, const struct ring_record *rec)
+bool replay_take_pause(struct replay *r, const struct ring_record *rec)
 {
 	replay_pause(r, rec->ticks);
 	return true;
 }
 
-static bool replay_take_resume(struct replay *r, const struct ring_record *rec)
+bool replay_take_resume(struct replay *r, const struct ring_record *rec)
 {
 	replay_go_on(r, rec->ticks, rec->last - 1);
 	return true;
 }
 
-static bool replay_take_close(struct replay *r, const struct ring_record *rec)
+bool replay_take_close(struct replay *r, const struct ring_record *rec)
 {
 	if (r->slow & SLOW_PAUSED)
 		replay_pop(r, rec->ticks);
@@ -91,13 +91,13 @@ static bool replay_take_close(struct replay *r, const struct ring_record *rec)
 	return true;
 }
 
-static bool replay_take_openmp(struct replay *r, const struct ring_record *rec)
+bool replay_take_openmp(struct replay *r, const struct ring_record *rec)
 {
 	replay_openmp(r, rec->head, load_relaxed(&rec->word[1]), rec->last, rec->ticks);
 	return true;
 }
 
-static bool replay_take_message(struct replay *r, const struct ring_record *rec)
+bool replay_take_message(struct replay *r, const struct ring_record *rec)
 {
 	uint64_t copy[MESSAGE_WORDS_MAX] = {0}; /* as its producer may still change it */
 	struct frame *f = r->top;
@@ -126,7 +126,7 @@ static bool replay_take_message(struct replay *r, const struct ring_record *rec)
 }
 
 /* The call in whose frame we are has a number. */
-static bool replay_take_gpu_call(struct replay *r, const struct ring_record *rec)
+bool replay_take_gpu_call(struct replay *r, const struct ring_record *rec)
 {
 	const uint32_t number = (uint32_t)rec->last;
 
@@ -143,11 +143,9 @@ static bool replay_take_gpu_call(struct replay *r, const struct ring_record *rec
 	_Static_assert((words) <= MESSAGE_WORDS_MAX, "a message has room in a copy");
 RECORDS_OF_MESSAGES(RECORD_WORDS_FIT)
 
-typedef bool taker(struct replay *r, const struct ring_record *rec);
-
 /* Compiled once for each kind: words and timed are constants. */
 static inline __attribute__((always_inline)) unsigned take_record(struct replay *r,
-	struct ring_record *rec, unsigned left, unsigned words, bool timed, taker *take_it)
+	struct ring_record *rec, unsigned left, unsigned words, bool timed, record_taker *take_it)
 {
 	if (words > left) {
 		r->error = "a record crosses the end of its block";
