@@ -224,37 +224,31 @@ static void add_counters(struct node *node, const struct node_counters *from)
 		to->of[i] += from->of[i];
 }
 
+#define COUNT_IS_SOME(member) || e->member
+#define COUNT_IS_NOTHING(member)
+#define COUNT_ADD(member) to->member += from->member;
+#define COUNT_ADD_LEAST(member)                                                                    \
+	if (from->member && (!to->member || from->member < to->member))                            \
+		to->member = from->member;
+#define COUNT_ADD_MOST(member)                                                                     \
+	if (from->member > to->member)                                                             \
+		to->member = from->member;
+
 /* True if the node has counts of its own, not looking at counters. */
 static int has_counts(const struct node_extra *e)
 {
-	return e->lost || e->messages.sends || e->messages.receives || e->openacc_bytes ||
-	       e->open[OPEN_SEND] || e->open[OPEN_RECEIVE] || e->open[OPEN_OTHER];
+	return 0 NODE_COUNTS(COUNT_IS_SOME, COUNT_IS_NOTHING, COUNT_IS_NOTHING);
 }
 
-/* A stack is what it is in the other tree, or not at all. */
 static void add_extra(struct node *node, const struct node_extra *from)
 {
-	const struct node_messages *b = &from->messages;
-	struct node_messages *a;
 	struct node_extra *to;
 
 	add_counters(node, from->counters);
 	if (!has_counts(from))
 		return;
 	to = calltree_extra(node);
-	a = &to->messages;
-	to->lost += from->lost;
-	to->openacc_bytes += from->openacc_bytes;
-	for (int k = 0; k < OPEN_KINDS; k++)
-		to->open[k] += from->open[k];
-	a->sends += b->sends;
-	a->receives += b->receives;
-	a->bytes_sent += b->bytes_sent;
-	a->bytes_received += b->bytes_received;
-	a->send_ticks += b->send_ticks;
-	a->receive_ticks += b->receive_ticks;
-	a->send_bandwidth += b->send_bandwidth;
-	a->receive_bandwidth += b->receive_bandwidth;
+	NODE_COUNTS(COUNT_ADD, COUNT_ADD_LEAST, COUNT_ADD_MOST)
 }
 
 /* ---- forgetting what was counted --------------------------------------------- */

@@ -66,15 +66,37 @@ struct node_counters {
 /* The purpose of a request. */
 enum node_open { OPEN_SEND, OPEN_RECEIVE, OPEN_OTHER, OPEN_KINDS };
 
-/* Members that few nodes need. */
+/* Members that few nodes need; what is counted has a row below. */
 struct node_extra {
 	uint64_t lost;	/* calls below it that were not recorded */
-	uint32_t stack; /* in the sampling file (samples.c) */
+	uint32_t stack; /* in the sampling file (samples.c); no other tree gets it */
 	struct node_messages messages;
 	uint64_t openacc_bytes;		/* of events of OpenACC */
 	uint64_t open[OPEN_KINDS];	/* open requests that were given up */
 	struct node_counters *counters; /* or NULL */
 };
+
+/*
+ * The members that are counts, and how those of two nodes become one: SUM, the sum; LEAST, the
+ * least that is not 0; MOST, the greatest. A node whose sums are all 0 has counted nothing.
+ */
+#define NODE_COUNTS(SUM, LEAST, MOST)                                                              \
+	SUM(lost)                                                                                  \
+	NODE_COUNTS_OF_MESSAGES(SUM)                                                               \
+	SUM(openacc_bytes)                                                                         \
+	SUM(open[OPEN_SEND])                                                                       \
+	SUM(open[OPEN_RECEIVE])                                                                    \
+	SUM(open[OPEN_OTHER])
+
+#define NODE_COUNTS_OF_MESSAGES(SUM)                                                               \
+	SUM(messages.sends)                                                                        \
+	SUM(messages.receives)                                                                     \
+	SUM(messages.bytes_sent)                                                                   \
+	SUM(messages.bytes_received)                                                               \
+	SUM(messages.send_ticks)                                                                   \
+	SUM(messages.receive_ticks)                                                                \
+	SUM(messages.send_bandwidth)                                                               \
+	SUM(messages.receive_bandwidth)
 
 struct node {
 	uint64_t key;
