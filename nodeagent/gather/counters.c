@@ -11,7 +11,6 @@
 #include "nodeagent/process/process.h"
 #include "nodeagent/profile/lists.h"
 #include "nodeagent/profile/profile.h"
-#include "nodeagent/replay/tree/calltree.h"
 #include "nodeagent/replay/user-counters.h"
 
 void gather_counters(const struct host *host, struct profile *out)
@@ -33,25 +32,6 @@ void gather_counters(const struct host *host, struct profile *out)
 			.enabled_ns = w->of[i].enabled_ns,
 			.running_ns = w->of[i].running_ns,
 			.name = xasprintf("%s %s", c->symbol, c->hwc_name)};
-	}
-}
-
-void gather_counts(const struct gather_from *from)
-{
-	struct calltree *tree = from->p->ended_tree;
-
-	for (size_t i = 0; from->out->n_counters && i < calltree_nodes(tree); i++) {
-		const struct node *n = calltree_at(tree, i);
-		const struct node_counters *c = n->extra ? n->extra->counters : NULL;
-
-		for (uint32_t k = 0; c && k < c->n; k++) {
-			struct profile_count *to =
-				c->of[k] ? profile_add(from->out, PROFILE_COUNTS) : NULL;
-
-			if (to)
-				*to = (struct profile_count){
-					.stack = from->node[i], .counter = k, .value = c->of[k]};
-		}
 	}
 }
 

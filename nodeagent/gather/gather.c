@@ -107,7 +107,7 @@ static void complete_deep(struct calltree *t)
 /* Names are numbered in the order in which these ask for them. */
 static void (*const kinds[])(const struct gather_from *from) = {
 	gather_mpi,
-	gather_counts,
+	gather_nodes,
 	gather_openacc,
 	gather_threads,
 	gather_openmp,

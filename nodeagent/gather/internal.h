@@ -33,10 +33,11 @@ uint32_t gather_node(const struct gather_from *from, uint32_t parent, uint64_t k
 uint32_t gather_path(
 	const struct gather_from *from, const struct node *root, const struct node *path);
 
-void gather_counts(const struct gather_from *from);
 void gather_ends(const struct gather_from *from);
 void gather_gpu(const struct gather_from *from);
 void gather_mpi(const struct gather_from *from);
+/* What nodes have counted: a function for each kind in nodes.c. */
+void gather_nodes(const struct gather_from *from);
 void gather_openacc(const struct gather_from *from);
 void gather_openmp(const struct gather_from *from);
 void gather_threads(const struct gather_from *from);

@@ -27,35 +27,6 @@ static uint64_t ns(const struct gather_from *g, uint64_t ticks)
 
 /* ---- from the call tree ---------------------------------------------------------- */
 
-/* From bytes per tick times 2^32 to bytes per second. */
-static unsigned __int128 bandwidth(const struct gather_from *g, unsigned __int128 sum)
-{
-	double ns_per_tick = g->host->clocks.ns_per_tick;
-
-	if (!(ns_per_tick > 0))
-		return 0;
-	return (unsigned __int128)((double)sum / 4294967296.0 / (ns_per_tick * 1e-9) + 0.5);
-}
-
-static void add_messages(
-	const struct gather_from *g, const struct node_messages *n, uint32_t stack_at)
-{
-	struct profile_messages *m;
-
-	if (!n->sends && !n->receives)
-		return;
-	m = profile_add(g->out, PROFILE_MESSAGES);
-	m->stack = stack_at;
-	m->sends = n->sends;
-	m->receives = n->receives;
-	m->bytes_sent = n->bytes_sent;
-	m->bytes_received = n->bytes_received;
-	m->send_ns = ns(g, n->send_ticks);
-	m->receive_ns = ns(g, n->receive_ticks);
-	m->send_bandwidth = bandwidth(g, n->send_bandwidth);
-	m->receive_bandwidth = bandwidth(g, n->receive_bandwidth);
-}
-
 /* Inclusive time counts once where a function is open in itself, as through a
  * callback. Nodes that come before have their mpi_frame. */
 static void add_call(struct function *functions, const struct node *n)
@@ -141,8 +112,6 @@ static void add_tree(
 		struct node *n = calltree_at(tree, i);
 		bool is_mpi = key_mpi(n->key) < vftr_mpi_n && key_mpi(n->key) < FUNCTIONS;
 
-		if (n->extra)
-			add_messages(g, &n->extra->messages, g->node[i]);
 		if (n->extra || open->n)
 			add_open(g, open, n, g->node[i]);
 		if (is_mpi)

@@ -1,0 +1,78 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* What the nodes of a call tree have counted (struct node_extra), on its way into a profile. */
+#include "nodeagent/gather/internal.h"
+
+#include "nodeagent/base/util.h"
+#include "nodeagent/process/host.h"
+#include "nodeagent/process/process.h"
+#include "nodeagent/profile/lists.h"
+#include "nodeagent/profile/profile.h"
+#include "nodeagent/replay/tree/calltree.h"
+
+static uint64_t ns_of(const struct gather_from *g, uint64_t ticks)
+{
+	return clocks_ns(&g->host->clocks, ticks);
+}
+
+/* From bytes per tick times 2^32 to bytes per second. */
+static unsigned __int128 bandwidth(const struct gather_from *g, unsigned __int128 sum)
+{
+	double ns_per_tick = g->host->clocks.ns_per_tick;
+
+	if (!(ns_per_tick > 0))
+		return 0;
+	return (unsigned __int128)((double)sum / 4294967296.0 / (ns_per_tick * 1e-9) + 0.5);
+}
+
+static void add_messages(
+	const struct gather_from *g, const struct node_extra *extra, uint32_t stack_at)
+{
+	const struct node_messages *n = &extra->messages;
+	struct profile_messages *m;
+
+	if (!n->sends && !n->receives)
+		return;
+	m = profile_add(g->out, PROFILE_MESSAGES);
+	m->stack = stack_at;
+	m->sends = n->sends;
+	m->receives = n->receives;
+	m->bytes_sent = n->bytes_sent;
+	m->bytes_received = n->bytes_received;
+	m->send_ns = ns_of(g, n->send_ticks);
+	m->receive_ns = ns_of(g, n->receive_ticks);
+	m->send_bandwidth = bandwidth(g, n->send_bandwidth);
+	m->receive_bandwidth = bandwidth(g, n->receive_bandwidth);
+}
+
+/* Of hardware counters. */
+static void add_counts(
+	const struct gather_from *g, const struct node_extra *extra, uint32_t stack_at)
+{
+	const struct node_counters *c = g->out->n_counters ? extra->counters : NULL;
+
+	for (uint32_t k = 0; c && k < c->n; k++) {
+		struct profile_count *to = c->of[k] ? profile_add(g->out, PROFILE_COUNTS) : NULL;
+
+		if (to)
+			*to = (struct profile_count){
+				.stack = stack_at, .counter = k, .value = c->of[k]};
+	}
+}
+
+static void (*const kinds[])(
+	const struct gather_from *g, const struct node_extra *extra, uint32_t stack_at) = {
+	add_messages,
+	add_counts,
+};
+
+void gather_nodes(const struct gather_from *from)
+{
+	struct calltree *tree = from->p->ended_tree;
+
+	for (size_t i = 0; i < calltree_nodes(tree); i++) {
+		const struct node *n = calltree_at(tree, i);
+
+		for (size_t k = 0; n->extra && k < ARRAY_SIZE(kinds); k++)
+			kinds[k](from, n->extra, from->node[i]);
+	}
+}
