@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * All kinds of measures, in the order of logs and BASE_all.json: measures.c has one table of
- * them. The functions below are named in that table or in the heads of the logs; each is in
- * a file of log/, and writes nothing if it has no data.
+ * All kinds of measures, in the order of logs and BASE_all.json: measures.def has the table.
+ * The functions below are of that table or of the heads of the logs; each is in a file of log/.
  */
 #ifndef VFTR_NODEAGENT_REPORT_MEASURES_H
 #define VFTR_NODEAGENT_REPORT_MEASURES_H
@@ -46,60 +45,20 @@ void section_lost_messages(FILE *f, const struct profile *p);
 /* The number of matched messages. */
 void section_matching(FILE *f, const struct report *r);
 
-/* ---- sections ----------------------------------------------------------------------------- */
-
-void section_profile(FILE *f, const struct report *r);
-void section_lost(FILE *f, const struct report *r);
-void section_minmax(FILE *f, const struct report *r);
-void section_grouped(FILE *f, const struct report *r);
-void section_stacks(FILE *f, const struct report *r);
-void section_config(FILE *f, const struct report *r);
-void section_open_requests(FILE *f, const struct report *r);
-void section_switched(FILE *f, const struct report *r);
+/* The processes, in the head of the node log. */
 void section_processes(FILE *f, const struct report *r);
-void section_openmp(FILE *f, const struct report *r);
-void section_threads(FILE *f, const struct report *r);
-/* A runtime profile of each thread, with profile_table.threads "all". */
-void section_thread_profiles(FILE *f, const struct report *r);
-/* Messages from thread to thread. */
-void section_thread_pairs(FILE *f, const struct report *r);
-void section_mpi(FILE *f, const struct report *r);
-void section_gpu(FILE *f, const struct report *r);
-/* The numbers of CUDA's functions in the table of section_gpu(). */
-void section_gpu_functions(FILE *f, const struct report *r);
-void section_openacc(FILE *f, const struct report *r);
-/* The numbers of the events in the detailed table of section_openacc(). */
-void section_openacc_numbers(FILE *f, const struct report *r);
-void section_hwprof(FILE *f, const struct report *r);
-void section_user_counters(FILE *f, const struct report *r);
-void section_agents(FILE *f, const struct report *r);
-void section_clocks(FILE *f, const struct report *r);
 
-/* True if there are data for a file of its own. */
-bool report_has_minmax(const struct profile *p, const struct conf *c);
-bool report_has_groups(const struct profile *p, const struct conf *c);
-bool report_has_openmp(const struct profile *p, const struct conf *c);
-bool report_has_mpi(const struct profile *p, const struct conf *c);
-bool report_has_gpu(const struct profile *p, const struct conf *c);
-bool report_has_openacc(const struct profile *p, const struct conf *c);
-bool report_has_hwprof(const struct profile *p, const struct conf *c);
+/* ---- what measures.def names -------------------------------------------------------------- */
 
-/* ---- members of BASE_all.json ------------------------------------------------------------- */
-
-void json_head(struct json *j, const struct report *r);
-void json_warnings(struct json *j, const struct report *r);
-void json_agents(struct json *j, const struct report *r);
-void json_clocks(struct json *j, const struct report *r);
-void json_stacks(struct json *j, const struct report *r);
-void json_processes(struct json *j, const struct report *r);
-void json_threads(struct json *j, const struct report *r);
-void json_openmp(struct json *j, const struct report *r);
-void json_mpi(struct json *j, const struct report *r);
-void json_matching(struct json *j, const struct report *r);
-void json_gpu(struct json *j, const struct report *r);
-void json_openacc(struct json *j, const struct report *r);
-void json_hwprof(struct json *j, const struct report *r);
-void json_switched(struct json *j, const struct report *r);
-void json_user_counters(struct json *j, const struct report *r);
+/* report_has_...(): true if there are data for a file of its own. */
+#define JSON(name)	    void json_##name(struct json *j, const struct report *r);
+#define SECTION(name, logs) void section_##name(FILE *f, const struct report *r);
+#define TABLE(name, logs, file, has)                                                               \
+	SECTION(name, logs)                                                                        \
+	bool report_has_##has(const struct profile *p, const struct conf *c);
+#include "nodeagent/report/measures.def"
+#undef JSON
+#undef SECTION
+#undef TABLE
 
 #endif
