@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * The lists of a profile by name, and the operations that are the same for all of them.
- * lists.def has the lists, schema.c their records. A keyed list is sorted by its key, each
+ * lists.def has the lists and their records. A keyed list is sorted by its key, each
  * key once; the others have an order of their own (profile.h).
  */
 #ifndef VFTR_NODEAGENT_PROFILE_LISTS_H
@@ -13,13 +13,10 @@
 struct profile;
 
 enum profile_list {
-#define PART(NAME, ...)	 PROFILE_##NAME,
-#define TEXTS(NAME, ...) PROFILE_##NAME,
-#define LIST(NAME, ...)	 PROFILE_##NAME,
+#define PROFILE_PART(NAME, ...)	 PROFILE_##NAME,
+#define PROFILE_TEXTS(NAME, ...) PROFILE_##NAME,
+#define PROFILE_LIST(NAME, ...)	 PROFILE_##NAME,
 #include "nodeagent/profile/lists.def"
-#undef PART
-#undef TEXTS
-#undef LIST
 	PROFILE_LISTS,
 };
 

@@ -86,14 +86,6 @@ struct profile_thread_stack {
 	uint64_t calls, lost_calls, incl_ns, excl_ns;
 };
 
-/* The value of a hardware counter in one thread. */
-struct profile_thread_count {
-	uint32_t thread;  /* index into ended_threads[] */
-	uint32_t stack;	  /* index into stacks[], exclusive; PROFILE_NONE: all of them */
-	uint32_t counter; /* number of the counter */
-	uint64_t value;
-};
-
 /* The exclusive times of the threads that were at one stack, with profile_table.threads. */
 struct profile_thread_range {
 	uint32_t stack; /* index into stacks[] */
@@ -257,29 +249,6 @@ struct profile_thread_pair {
 	uint64_t messages, bytes;		   /* as received */
 };
 
-/* A hardware counter of hwprof.counters. */
-struct profile_counter {
-	uint32_t number;		 /* its index in hwprof.counters */
-	uint32_t source;		 /* enum counter_source */
-	uint64_t enabled_ns, running_ns; /* times it was wanted, and counted, summed over threads */
-	char *name;			 /* "SYMBOL NAME"; a symbol has no blanks */
-};
-
-/* The value of a counter at a stack, exclusive, summed over ranks. */
-struct profile_count {
-	uint32_t stack;	  /* index into stacks[] */
-	uint32_t counter; /* number of the counter */
-	uint64_t value;
-};
-
-/* A function that overhead.budget_percent has switched off, on all nodes together. */
-struct profile_switched {
-	char *name;	  /* raw */
-	uint64_t from_ns; /* since the first process of the node began; the earliest */
-	uint64_t calls;	  /* that were not recorded */
-	uint32_t processes;
-};
-
 /* Activities of GPUs of one name, a kernel's or "memcpy HtoD", that were started at one stack. */
 struct profile_gpu {
 	uint32_t stack;	 /* of the call that started it; index into stacks[] */
@@ -324,15 +293,6 @@ struct profile_gpu_link {
 	uint64_t calls, bytes, ns;
 };
 
-/* Waits of host threads at one call path for one activity in one stream. */
-struct profile_gpu_wait {
-	uint32_t stack, detail; /* enum gpu_wait */
-	uint32_t context, stream;
-	uint32_t ranks;
-	uint64_t calls, ns, max_ns;
-	char *name; /* of the activity; "": none ran */
-};
-
 /*
  * A stream of a process, or (context and stream PROFILE_NONE) a device as one process
  * has used it. Times are those in which at least one activity of the kind ran.
@@ -345,34 +305,7 @@ struct profile_gpu_stream {
 	char *name;	  /* of the device; of a stream its own; or NULL */
 };
 
-/*
- * A counter of the user's in one process. Values are an int64_t or, if real, the bits of
- * a double; so is the sum, always of a double.
- */
-struct profile_user_counter {
-	uint32_t rank;
-	bool real;
-	uint64_t values; /* how often it was set */
-	uint64_t min, max, last, last_ns;
-	uint64_t sum;
-	char *name; /* its name, a newline, its unit */
-};
-
-/*
- * Events of OpenACC (shm/openacc.h) at one stack. own_ns is without those that are inside
- * of them. text: file, lines ("42-50"), function, and name of the variable or kernel, each
- * but the last with a line's end behind it; what is not known is empty.
- */
 #define PROFILE_OPENACC_TEXTS 4
-struct profile_openacc {
-	uint32_t stack;	 /* of the event; index into stacks[] */
-	uint32_t event;	 /* enum openacc_event */
-	uint32_t parent; /* OPENACC_PARENTS, or OPENACC_NO_PARENT */
-	uint32_t ranks;
-	uint64_t calls, ns, own_ns, bytes;
-	uint64_t calls_min, calls_max; /* of one process */
-	char *text;
-};
 
 /* The purpose of a request. */
 enum profile_open_kind {
@@ -382,31 +315,27 @@ enum profile_open_kind {
 	PROFILE_OPEN_KINDS
 };
 
-/* Requests of one kind that one stack has posted, and that were never seen to complete. */
-struct profile_open {
-	uint32_t stack;			    /* index into stacks[] */
-	uint32_t kind;			    /* enum profile_open_kind */
-	uint32_t ranks, rank_min, rank_max; /* number of ranks that have some; lowest, highest */
-	uint64_t requests;
-};
-
-/* A rank that ended with a status that is not 0, or by a signal. */
-struct profile_bad_end {
-	uint32_t rank; /* below PROFILE_UNRANKED */
-	int32_t pid;
-	enum process_end end; /* PROCESS_EXITED or PROCESS_KILLED */
-	int exit_status;      /* or signal; more than 0 */
-	uint64_t since_ns;    /* since the first process of its node began */
-	/* global time, and its error; UINT64_MAX: time by the clock of the node */
-	int64_t end_ns;
-	uint64_t error_ns;
-};
-
 /* Ranks first to last ran on this host. */
 struct profile_rank_range {
 	uint32_t first, last;
 	char *host;
 };
+
+/* The other records are in lists.def, with what becomes of their members. */
+#define PROFILE_FIELD_U64			       uint64_t
+#define PROFILE_FIELD_U32			       uint32_t
+#define PROFILE_FIELD_COUNT			       uint32_t
+#define PROFILE_FIELD_I32			       int32_t
+#define PROFILE_FIELD_I64			       int64_t
+#define PROFILE_FIELD_FLAG			       bool
+#define PROFILE_FIELD_END			       enum process_end
+#define PROFILE_FIELD_TEXT			       char *
+#define PROFILE_FIELD(kind, record, member, role, ref) PROFILE_FIELD_##kind member;
+#define PROFILE_RECORD(record, ...)                                                                \
+	struct profile_##record {                                                                  \
+		__VA_ARGS__                                                                        \
+	};
+#include "nodeagent/profile/lists.def"
 
 /* profile.run after merging files of several runs. */
 #define PROFILE_RUNS_MIXED UINT64_MAX
@@ -414,8 +343,6 @@ struct profile_rank_range {
 struct profile {
 	char *application; /* basename of the executable */
 	char *executable;
-	size_t n_executables;	/* several only where ranks run different programs */
-	char **executables;	/* paths, sorted, each once; profile_add_executable() */
 	uint64_t run;		/* the same number in all files of a run; 0: not known */
 	int64_t start_s, end_s; /* UNIX time of first attach and last end */
 	double runtime_s;	/* of the longest process; without MPI, first start to last end */
@@ -435,77 +362,20 @@ struct profile {
 
 	struct profile_matching matching;
 
-	size_t n_names;
-	char **names;
-	size_t n_stacks;
-	struct profile_stack *stacks;
-	size_t n_agents;
-	struct profile_agent *agents; /* sorted by host */
-	size_t n_dead;
-	struct profile_process *dead; /* ended by a signal or vanished, by rank */
-	size_t n_processes;
-	struct profile_process *processes; /* of this node; dropped by merge */
-	/* threads one by one, with profile_table.threads; dropped with processes[] */
-	size_t n_ended_threads;
-	struct profile_thread *ended_threads; /* by rank, then number */
-	size_t n_thread_stacks;
-	struct profile_thread_stack *thread_stacks; /* by thread; with "all" */
-	size_t n_thread_counts;
-	struct profile_thread_count *thread_counts; /* by thread, stack, counter */
-	size_t n_openmp_threads;
-	struct profile_openmp_thread *openmp_threads; /* by rank; dropped with processes[] */
-	/* communication, each array sorted by its key, each key once */
-	size_t n_messages;
-	struct profile_messages *messages; /* by stack */
-	size_t n_functions;
-	struct profile_function *functions; /* by id */
-	size_t n_sizes;
-	struct profile_size *sizes; /* by log2 */
 	/* 0, or a power of 2: a rank below PROFILE_UNRANKED in pairs[] and thread_pairs[]
 	 * stands for so many ranks, itself and those after it */
 	uint32_t pair_ranks;
-	size_t n_pairs;
-	struct profile_pair *pairs; /* by from, to */
-	size_t n_comms;
-	struct profile_comm *comms; /* by id */
-	size_t n_files;
-	struct profile_file *files; /* by name */
-	size_t n_rank_ranges;
-	struct profile_rank_range *rank_ranges; /* by first; do not overlap */
-	size_t n_open;
-	struct profile_open *open; /* by stack, kind; those of open_requests with a known stack */
-	size_t n_ends;
-	struct profile_bad_end *ends; /* by rank */
 	bool begin_known;
 	int64_t begin_ns; /* of the first process, by the clock of all nodes */
-	size_t n_thread_ranges;
-	struct profile_thread_range *thread_ranges; /* by stack */
-	size_t n_openmp;
-	struct profile_openmp *openmp; /* by stack */
-	size_t n_thread_pairs;
-	struct profile_thread_pair *thread_pairs; /* by all four */
-	size_t n_counters;
-	struct profile_counter *counters; /* by number */
-	size_t n_counts;
-	struct profile_count *counts; /* by stack, then counter */
-	size_t n_gpu;
-	struct profile_gpu *gpu; /* by stack, kind, name */
-	size_t n_gpu_streams;
-	struct profile_gpu_stream *gpu_streams; /* by rank, device, context, stream */
-	size_t n_gpu_devices;
-	struct profile_gpu_device *gpu_devices; /* by uuid */
-	size_t n_gpu_links;
-	struct profile_gpu_link *gpu_links; /* by from, to, kind, detail */
-	size_t n_gpu_waits;
-	struct profile_gpu_wait *gpu_waits; /* by stack, detail, context, stream, name */
-	size_t n_openacc;
-	struct profile_openacc *openacc; /* by stack, event, parent, text */
-	size_t n_switched;
-	struct profile_switched *switched; /* by name */
-	size_t n_user_counters;
-	struct profile_user_counter *user_counters; /* by rank, then name */
-	size_t n_warnings;
-	char **warnings;
+
+	/* the arrays of lists.def, those of one member n_member long */
+#define PROFILE_TEXTS(NAME, tag, member)                                                           \
+	size_t n_##member;                                                                         \
+	char **member;
+#define PROFILE_LIST(NAME, tag, record, member, ...)                                               \
+	size_t n_##member;                                                                         \
+	struct profile_##record *member;
+#include "nodeagent/profile/lists.def"
 };
 
 struct profile *profile_new(void);

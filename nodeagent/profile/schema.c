@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The rows of the fields of all records, in the order in which they stand in a file
- * (vftr-vfp(5)): a new member of a record needs a row here, at the end of its record's.
+ * The rows of the fields of records, in the order in which they stand in a file (vftr-vfp(5)):
+ * those of lists.def, and of structs in profile.h, where a new member needs a row here, at the
+ * end of its record's.
  */
 #include "nodeagent/profile/schema.h"
 
@@ -293,42 +294,9 @@ static const struct profile_field rank_range_fields[] = {
 	F(TEXT, profile_rank_range, host, JOIN, PLAIN),
 };
 
-static const struct profile_field open_fields[] = {
-	F(U32, profile_open, stack, KEY, STACK),
-	F(U32, profile_open, kind, KEY, PLAIN),
-	F(COUNT, profile_open, ranks, SIZE, PLAIN),
-	F(U32, profile_open, rank_min, MIN, RANK),
-	F(U32, profile_open, rank_max, MAX, RANK),
-	F(U64, profile_open, requests, SUM, PLAIN),
-};
-
-static const struct profile_field bad_end_fields[] = {
-	F(U32, profile_bad_end, rank, KEY, RANK),
-	F(I32, profile_bad_end, pid, SELF, PLAIN),
-	F(END, profile_bad_end, end, SELF, PLAIN),
-	F(I32, profile_bad_end, exit_status, SELF, PLAIN),
-	F(U64, profile_bad_end, since_ns, SELF, PLAIN),
-	F(I64, profile_bad_end, end_ns, SELF, PLAIN),
-	F(U64, profile_bad_end, error_ns, SELF, PLAIN),
-};
-
 static const struct profile_field begin_fields[] = {
 	F(FLAG, profile, begin_known, SELF, PLAIN),
 	F(I64, profile, begin_ns, SELF, PLAIN),
-};
-
-static const struct profile_field counter_fields[] = {
-	F(U32, profile_counter, number, KEY, PLAIN),
-	F(U32, profile_counter, source, MAX, PLAIN),
-	F(U64, profile_counter, enabled_ns, SUM, PLAIN),
-	F(U64, profile_counter, running_ns, SUM, PLAIN),
-	F(TEXT, profile_counter, name, JOIN, PLAIN),
-};
-
-static const struct profile_field count_fields[] = {
-	F(U32, profile_count, stack, KEY, STACK),
-	F(U32, profile_count, counter, KEY, PLAIN),
-	F(U64, profile_count, value, SUM, PLAIN),
 };
 
 static const struct profile_field gpu_fields[] = {
@@ -410,72 +378,25 @@ static const struct profile_field gpu_link_fields[] = {
 	F(U64, profile_gpu_link, ns, SUM, PLAIN),
 };
 
-static const struct profile_field gpu_wait_fields[] = {
-	F(U32, profile_gpu_wait, stack, KEY, STACK),
-	F(U32, profile_gpu_wait, detail, KEY, PLAIN),
-	F(U32, profile_gpu_wait, context, KEY, PLAIN),
-	F(U32, profile_gpu_wait, stream, KEY, PLAIN),
-	F(COUNT, profile_gpu_wait, ranks, SIZE, PLAIN),
-	F(U64, profile_gpu_wait, calls, SUM, PLAIN),
-	F(U64, profile_gpu_wait, ns, SUM, PLAIN),
-	F(U64, profile_gpu_wait, max_ns, MAX, PLAIN),
-	F(TEXT, profile_gpu_wait, name, KEY, PLAIN),
-};
-
-static const struct profile_field user_counter_fields[] = {
-	F(U32, profile_user_counter, rank, KEY, RANK),
-	F(FLAG, profile_user_counter, real, LAST_KEY, PLAIN),
-	F(U64, profile_user_counter, values, SUM, PLAIN),
-	F(U64, profile_user_counter, min, SELF, PLAIN),
-	F(U64, profile_user_counter, max, SELF, PLAIN),
-	F(U64, profile_user_counter, last, SELF, PLAIN),
-	F(U64, profile_user_counter, last_ns, SELF, PLAIN),
-	F(U64, profile_user_counter, sum, SELF, PLAIN),
-	F(TEXT, profile_user_counter, name, KEY, PLAIN),
-};
-
-static const struct profile_field openacc_fields[] = {
-	F(U32, profile_openacc, stack, KEY, STACK),
-	F(U32, profile_openacc, event, KEY, PLAIN),
-	F(U32, profile_openacc, parent, KEY, PLAIN),
-	F(COUNT, profile_openacc, ranks, SIZE, PLAIN),
-	F(U64, profile_openacc, calls, SUM, PLAIN),
-	F(U64, profile_openacc, ns, SUM, PLAIN),
-	F(U64, profile_openacc, own_ns, SUM, PLAIN),
-	F(U64, profile_openacc, bytes, SUM, PLAIN),
-	F(U64, profile_openacc, calls_min, MIN, PLAIN),
-	F(U64, profile_openacc, calls_max, MAX, PLAIN),
-	F(TEXT, profile_openacc, text, KEY, PLAIN),
-};
-
-static const struct profile_field thread_count_fields[] = {
-	F(U32, profile_thread_count, thread, SELF, PLAIN),
-	F(U32, profile_thread_count, stack, SELF, PLAIN),
-	F(U32, profile_thread_count, counter, SELF, PLAIN),
-	F(U64, profile_thread_count, value, SUM, PLAIN),
-};
-
 static const struct profile_field pair_unit_fields[] = {
 	F(U32, profile, pair_ranks, SELF, PLAIN),
 };
 
-static const struct profile_field switched_fields[] = {
-	F(TEXT, profile_switched, name, KEY, PLAIN),
-	F(U64, profile_switched, from_ns, MIN, PLAIN),
-	F(U64, profile_switched, calls, SUM, PLAIN),
-	F(COUNT, profile_switched, processes, SIZE, PLAIN),
-};
+#define PROFILE_FIELD(kind, record, member, role, ref) F(kind, profile_##record, member, role, ref),
+#define PROFILE_RECORD(record, ...) \
+	static const struct profile_field record##_fields[] = { __VA_ARGS__ };
+#include "nodeagent/profile/lists.def"
 
-#define PART(NAME, tag, record, presence, fold, check) \
+#define PROFILE_PART(NAME, tag, record, presence, fold, check) \
 	{ tag, record##_fields, ARRAY_SIZE(record##_fields), 0, 0, 0, presence, OWN, \
 	  fold, check, NULL },
 #define ARRAY(tag, fields, type, member, presence, rest, fold, check, wrong) \
 	{ tag, fields, ARRAY_SIZE(fields), sizeof(type), \
 	  offsetof(struct profile, n_##member), offsetof(struct profile, member), \
 	  presence, rest, fold, check, wrong },
-#define TEXTS(NAME, tag, member) \
+#define PROFILE_TEXTS(NAME, tag, member) \
 	ARRAY(tag, text_fields, char *, member, ALWAYS, OWN, NULL, NULL, NULL)
-#define LIST(NAME, tag, record, member, ...) \
+#define PROFILE_LIST(NAME, tag, record, member, ...) \
 	ARRAY(tag, record##_fields, struct profile_##record, member, __VA_ARGS__)
 
 const struct profile_schema profile_schema[PROFILE_LISTS] = {
