@@ -47,8 +47,11 @@ struct profile_field {
 	uint32_t offset : 32; /* in the record in memory */
 };
 
-/* ALWAYS: each file has it; LATER: files of earlier versions have none. */
-enum profile_presence { ALWAYS, LATER };
+/*
+ * ALWAYS: each file has it; LATER: files of earlier versions have none; FILLED: nor have files
+ * in which it would be empty.
+ */
+enum profile_presence { ALWAYS, LATER, FILLED };
 
 /* The part of a list that profile_subtract() leaves. All but OWN are keyed. */
 enum profile_rest {

@@ -7,6 +7,7 @@
 
 #include <errno.h>
 #include <math.h>
+#include <stdbool.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -129,6 +130,14 @@ static void put_section_header(struct bytes *b, const char *tag, uint64_t count,
 	put_bytes(b, &h, sizeof(h));
 }
 
+static bool has_section(const struct profile_schema *s, const struct profile *p)
+{
+	size_t n;
+
+	profile_records(p, s, &n);
+	return n || s->presence != FILLED;
+}
+
 static void put_section(struct writer *w, const struct profile_schema *s, const struct profile *p)
 {
 	size_t n;
@@ -148,12 +157,16 @@ int vfp_encode(const struct profile *p, unsigned char **buf, size_t *bytes)
 		.version = VFP_VERSION,
 		.byte_order = VFP_BYTE_ORDER,
 		.run = p->run,
-		.n_sections = PROFILE_LISTS + 1};
+		.n_sections = 1};
 	struct writer w = {0};
 
 	put_bytes(&w.out, &h, sizeof(h));
-	for (size_t i = 0; i < PROFILE_LISTS; i++)
+	for (size_t i = 0; i < PROFILE_LISTS; i++) {
+		if (!has_section(&profile_schema[i], p))
+			continue;
 		put_section(&w, &profile_schema[i], p);
+		h.n_sections++;
+	}
 	put_section_header(&w.out, VFP_TEXT_TAG, w.text.n, 1);
 	put_bytes(&w.out, w.text.at, w.text.n);
 	put_bytes(&w.out, zeros, vfp_padded(w.out.n) - w.out.n);

@@ -91,6 +91,21 @@ START_TEST(round_trip_of_an_empty_profile)
 }
 END_TEST
 
+START_TEST(only_what_is_filled_has_a_section)
+{
+	struct profile *p = profile_new();
+	unsigned char *buf;
+	size_t bytes;
+
+	ck_assert_int_eq(vfp_encode(p, &buf, &bytes), 0);
+	profile_free(p);
+	for (const struct profile_schema *s = profile_schema; s < profile_schema + PROFILE_LISTS;
+		s++)
+		ck_assert(!memmem(buf, bytes, s->tag, sizeof(s->tag)) == (s->presence == FILLED));
+	free(buf);
+}
+END_TEST
+
 START_TEST(cut_at_every_length)
 {
 	size_t bytes;
@@ -415,6 +430,7 @@ int main(void)
 	tcase_set_timeout(t, 60);
 	tcase_add_loop_test(t, round_trip, 0, 5);
 	tcase_add_test(t, round_trip_of_an_empty_profile);
+	tcase_add_test(t, only_what_is_filled_has_a_section);
 	tcase_add_test(t, cut_at_every_length);
 	tcase_add_test(t, every_flipped_bit_is_noticed);
 	tcase_add_test(t, flipped_bits_with_a_right_checksum_do_no_harm);
