@@ -9,6 +9,8 @@
 #ifndef VFTRACE_H
 #define VFTRACE_H
 
+#include <stdint.h>
+
 #ifdef __cplusplus
 extern "C" {
 #endif
@@ -31,6 +33,17 @@ void vftrace_region_end(const char *name);
  */
 void vftrace_pause(void);
 void vftrace_resume(void);
+
+/*
+ * Input and output by call path. vftrace_io_begin() returns the time before an operation, in
+ * ticks, or 0 if it is not traced; vftrace_io_end() counts the operation for the function or
+ * region that is open, on the thread that has begun it. bytes: how many were moved; less than
+ * 0: it failed, and counts as an operation without bytes. With a begin of 0, or a kind that is
+ * none of these, nothing happens.
+ */
+enum vftrace_io { VFTRACE_IO_READ, VFTRACE_IO_WRITE };
+uint64_t vftrace_io_begin(void);
+void vftrace_io_end(enum vftrace_io kind, uint64_t begin, int64_t bytes);
 
 /*
  * Call path of the calling thread, innermost first: "foo<bar<main<init". Paths longer

@@ -23,7 +23,7 @@
 
 #include <stdint.h>
 
-#define RECORD_FORMAT 6 /* raised whenever a word changes its meaning */
+#define RECORD_FORMAT 7 /* raised whenever a word changes its meaning */
 
 #ifndef BLOCK_BYTES /* smaller in a model test */
 #define BLOCK_BYTES 4096u
@@ -49,7 +49,8 @@
 	RECORD(BLOCKED, 13, 3, 0, blocked)                                                         \
 	RECORD(GPU_CALL, 32, 2, 0, gpu_call)                                                       \
 	RECORD(OPENACC, 33, 2, 0, openacc)                                                         \
-	RECORD(USER_COUNTER, 49, 3, 0, user_counter)
+	RECORD(USER_COUNTER, 49, 3, 0, user_counter)                                               \
+	RECORD(IO, 50, 3, 0, io)
 
 /*
  * SYNC    its time field holds ticks >> 31 for what follows
@@ -202,6 +203,18 @@ static inline int record_is_message(uint32_t id)
  */
 #define RECORD_USER_NUMBER(w) ((uint32_t)((w) >> RECORD_TIME_SHIFT))
 #define RECORD_USER_MARK      ((uint64_t)1 << 63)
+
+/*
+ * IO: an operation that has ended in the frame that is open. In place of the time its kind;
+ * word 1 = bytes, an int64_t, -1 if it failed; word 2 = MARK | ticks that it took.
+ */
+enum record_io { RECORD_IO_READ, RECORD_IO_WRITE, RECORD_IO_KINDS };
+#define RECORD_IO_MARK ((uint64_t)1 << 63)
+
+static inline uint64_t record_io_word(enum record_io kind)
+{
+	return (uint64_t)kind << RECORD_TIME_SHIFT | RECORD_IO;
+}
 
 /*
  * GPU_CALL: in place of the time the function, its interface << 24 | its number

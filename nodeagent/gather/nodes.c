@@ -59,15 +59,44 @@ static void add_counts(
 	}
 }
 
+static void add_io(const struct gather_from *g, const struct node_extra *extra, uint32_t stack_at)
+{
+	for (uint32_t kind = 0; kind < RECORD_IO_KINDS; kind++) {
+		const struct node_io *io = &extra->io[kind];
+		struct profile_io *to = io->operations ? profile_add(g->out, PROFILE_IO) : NULL;
+
+		if (to)
+			*to = (struct profile_io){.stack = stack_at,
+				.kind = kind,
+				.operations = io->operations,
+				.failed = io->failed,
+				.bytes = io->bytes,
+				.ns = ns_of(g, io->ticks),
+				.min_ns = ns_of(g, io->least),
+				.max_ns = ns_of(g, io->most)};
+	}
+}
+
+/* Those of one process, from `first` on: one rank at each stack, however many nodes it has. */
+static void join_io(struct profile *out, size_t first)
+{
+	if (out->n_io > first)
+		profile_combine_from(out, PROFILE_IO, first);
+	for (size_t i = first; i < out->n_io; i++)
+		out->io[i].ranks = 1;
+}
+
 static void (*const kinds[])(
 	const struct gather_from *g, const struct node_extra *extra, uint32_t stack_at) = {
 	add_messages,
 	add_counts,
+	add_io,
 };
 
 void gather_nodes(const struct gather_from *from)
 {
 	struct calltree *tree = from->p->ended_tree;
+	size_t first_io = from->out->n_io;
 
 	for (size_t i = 0; i < calltree_nodes(tree); i++) {
 		const struct node *n = calltree_at(tree, i);
@@ -75,4 +104,5 @@ void gather_nodes(const struct gather_from *from)
 		for (size_t k = 0; n->extra && k < ARRAY_SIZE(kinds); k++)
 			kinds[k](from, n->extra, from->node[i]);
 	}
+	join_io(from->out, first_io);
 }

@@ -66,13 +66,20 @@ struct node_counters {
 /* The purpose of a request. */
 enum node_open { OPEN_SEND, OPEN_RECEIVE, OPEN_OTHER, OPEN_KINDS };
 
+/* Operations of input or output of one kind at one node; least is 0 if there were none. */
+struct node_io {
+	uint64_t operations, failed, bytes;
+	uint64_t ticks, least, most; /* of all, and of one of them */
+};
+
 /* Members that few nodes need; what is counted has a row below. */
 struct node_extra {
 	uint64_t lost;	/* calls below it that were not recorded */
 	uint32_t stack; /* in the sampling file (samples.c); no other tree gets it */
 	struct node_messages messages;
-	uint64_t openacc_bytes;		/* of events of OpenACC */
-	uint64_t open[OPEN_KINDS];	/* open requests that were given up */
+	uint64_t openacc_bytes;	   /* of events of OpenACC */
+	uint64_t open[OPEN_KINDS]; /* open requests that were given up */
+	struct node_io io[RECORD_IO_KINDS];
 	struct node_counters *counters; /* or NULL */
 };
 
@@ -86,7 +93,9 @@ struct node_extra {
 	SUM(openacc_bytes)                                                                         \
 	SUM(open[OPEN_SEND])                                                                       \
 	SUM(open[OPEN_RECEIVE])                                                                    \
-	SUM(open[OPEN_OTHER])
+	SUM(open[OPEN_OTHER])                                                                      \
+	NODE_COUNTS_OF_IO(io[RECORD_IO_READ], SUM, LEAST, MOST)                                    \
+	NODE_COUNTS_OF_IO(io[RECORD_IO_WRITE], SUM, LEAST, MOST)
 
 #define NODE_COUNTS_OF_MESSAGES(SUM)                                                               \
 	SUM(messages.sends)                                                                        \
@@ -97,6 +106,14 @@ struct node_extra {
 	SUM(messages.receive_ticks)                                                                \
 	SUM(messages.send_bandwidth)                                                               \
 	SUM(messages.receive_bandwidth)
+
+#define NODE_COUNTS_OF_IO(kind, SUM, LEAST, MOST)                                                  \
+	SUM(kind.operations)                                                                       \
+	SUM(kind.failed)                                                                           \
+	SUM(kind.bytes)                                                                            \
+	SUM(kind.ticks)                                                                            \
+	LEAST(kind.least)                                                                          \
+	MOST(kind.most)
 
 struct node {
 	uint64_t key;
