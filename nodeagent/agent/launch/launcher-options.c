@@ -3,11 +3,12 @@
 
 #include <limits.h>
 #include <stddef.h>
+#include <stdio.h>
 #include <string.h>
 
 /* The options' reader, at the word argv[i]. */
 struct reader {
-	const struct launcher_option *options;
+	const struct launcher_options *options;
 	bool letters; /* one dash: letters that may be glued together, as srun's */
 	char *const *argv;
 	int i;
@@ -22,28 +23,56 @@ static bool is_executable_word(const char *word)
 	return launcher_resolve(word, path);
 }
 
-/* Finds an option by its name or a beginning of it; of several, the first of the table. */
-static const struct launcher_option *find_name(const struct reader *r, const char *name, size_t n)
+/* The next option of a table, which begins at options->names. False: there is none. */
+static bool next_option(
+	const struct launcher_options **group, const char **at, struct launcher_option *o)
 {
-	const struct launcher_option *found = NULL;
+	size_t word, name;
 
-	for (const struct launcher_option *o = r->options; o->name; o++) {
-		if (strncmp(o->name, name, n))
-			continue;
-		if (!o->name[n])
-			return o;
-		if (!found && r->letters)
-			found = o;
-	}
-	return found;
+	if (!**at)
+		*at = (++*group)->names;
+	if (!*at)
+		return false;
+	word = strcspn(*at, " ");
+	name = strcspn(*at, " /");
+	*o = (struct launcher_option){.letter = name < word ? (*at)[name + 1] : 0,
+		.words = (*group)->words,
+		.role = (*group)->role};
+	snprintf(o->name, sizeof(o->name), "%.*s", (int)name, *at);
+	*at += word;
+	*at += strspn(*at, " ");
+	return true;
 }
 
-static const struct launcher_option *find_letter(const struct reader *r, char letter)
+/* Finds an option by its name or a beginning of it; of several, the first of the table. */
+static bool find_name(
+	const struct reader *r, const char *name, size_t n, struct launcher_option *found)
 {
-	for (const struct launcher_option *o = r->options; o->name; o++)
-		if (o->letter == letter)
-			return o;
-	return NULL;
+	const struct launcher_options *group = r->options;
+	const char *at = group->names;
+	struct launcher_option o;
+	bool begins = false;
+
+	while (next_option(&group, &at, &o)) {
+		if (strncmp(o.name, name, n) || (o.name[n] && (begins || !r->letters)))
+			continue;
+		*found = o;
+		if (!o.name[n])
+			return true;
+		begins = true;
+	}
+	return begins;
+}
+
+static bool find_letter(const struct reader *r, char letter, struct launcher_option *found)
+{
+	const struct launcher_options *group = r->options;
+	const char *at = group->names;
+
+	while (next_option(&group, &at, found))
+		if (found->letter == letter)
+			return true;
+	return false;
 }
 
 /* Hands on an option whose first value is glued, or NULL; r->i is behind its words then. */
@@ -70,10 +99,10 @@ static void skip_unknown(struct reader *r, bool has_value)
 static void take_long(struct reader *r, const char *name)
 {
 	size_t n = strcspn(name, "=");
-	const struct launcher_option *o = n ? find_name(r, name, n) : NULL;
+	struct launcher_option o;
 
-	if (o)
-		take_option(r, o, name[n] ? name + n + 1 : NULL);
+	if (n && find_name(r, name, n, &o))
+		take_option(r, &o, name[n] ? name + n + 1 : NULL);
 	else
 		skip_unknown(r, name[n]);
 }
@@ -82,17 +111,17 @@ static void take_long(struct reader *r, const char *name)
 static void take_letters(struct reader *r, const char *letter)
 {
 	for (; *letter; letter++) {
-		const struct launcher_option *o = find_letter(r, *letter);
+		struct launcher_option o;
 
-		if (!o) {
+		if (!find_letter(r, *letter, &o)) {
 			skip_unknown(r, letter[1]);
 			return;
 		}
-		if (o->words != WORDS_0) {
-			take_option(r, o, letter[1] ? letter + 1 : NULL);
+		if (o.words != WORDS_0) {
+			take_option(r, &o, letter[1] ? letter + 1 : NULL);
 			return;
 		}
-		r->see(r->ctx, &(struct launcher_seen){.option = o});
+		r->see(r->ctx, &(struct launcher_seen){.option = &o});
 	}
 	r->i++;
 }

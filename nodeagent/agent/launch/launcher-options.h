@@ -26,21 +26,30 @@ enum option_role {
 	OPTION_PROGRAMS, /* the program's place has a list of programs */
 };
 
+/* Words of an option's value. WORDS_GLUED: one, as part of the same word, or none. */
+enum option_words { WORDS_0, WORDS_1, WORDS_2, WORDS_GLUED };
+
 struct launcher_option {
-	const char *name; /* without dashes */
-	char letter;	  /* srun's short form, or 0 */
-	/* words of its value. WORDS_GLUED: one, as part of the same word, or none */
-	enum { WORDS_0, WORDS_1, WORDS_2, WORDS_GLUED } words;
+	char name[32]; /* without dashes */
+	char letter;   /* srun's short form, or 0 */
+	enum option_words words;
 	enum option_role role;
 };
 
-/* The options of a kind of launcher; the last one has no name. */
-const struct launcher_option *launcher_options(enum launcher_kind kind);
+/* Options that mean the same to us: "NAME NAME/LETTER ...". */
+struct launcher_options {
+	enum option_role role;
+	enum option_words words;
+	const char *names;
+};
+
+/* The options of a kind of launcher; the last element has no names. */
+const struct launcher_options *launcher_options(enum launcher_kind kind);
 
 /* One option as it was written. */
 struct launcher_seen {
-	const struct launcher_option *option;
-	const char *values[2]; /* as many as it has; else NULL */
+	const struct launcher_option *option; /* valid in see() */
+	const char *values[2];		      /* as many as it has; else NULL */
 };
 
 /*
