@@ -34,6 +34,8 @@ int measures_write(const char *dir, const char *base, const char *prefix, const 
 void section_seconds(FILE *f, const char *label, double seconds);
 void section_number(FILE *f, const char *label, uint64_t number);
 void section_bytes(FILE *f, const char *label, double bytes);
+/* Text from outside between two of ours. */
+void section_text(FILE *f, const char *before, const char *text, const char *after);
 void section_head(FILE *f, const struct report *r);
 void section_banner(FILE *f, const struct report *r);
 /* The overhead and its parts. */

@@ -14,33 +14,21 @@
 #include "nodeagent/base/table.h"
 #include "nodeagent/base/util.h"
 
-struct node_sums {
-	uint64_t blocked_ns, lost_calls;
-};
-
-static struct node_sums add_up(const struct profile *p)
-{
-	struct node_sums sums = {0};
-
-	for (size_t i = 0; i < p->n_processes; i++) {
-		const struct profile_process *process = &p->processes[i];
-
-		sums.blocked_ns += process->blocked_ns;
-		sums.lost_calls += process->lost_calls;
-	}
-	return sums;
-}
-
-static void print_rings(FILE *f, const struct report *r, const struct node_sums *sums)
+static void print_rings(FILE *f, const struct report *r)
 {
 	const struct profile *p = r->p;
+	uint64_t blocked_ns = 0, lost_calls = 0;
 
+	for (size_t i = 0; i < p->n_processes; i++) {
+		blocked_ns += p->processes[i].blocked_ns;
+		lost_calls += p->processes[i].lost_calls;
+	}
 	fputs("\nRings\n", f);
 	section_number(f, "   Threads:", p->threads);
 	section_bytes(f, "   Ring memory:", (double)p->ring_bytes);
 	section_number(f, "   Records:", p->records);
 	section_number(f, "   Calls:", p->calls);
-	section_number(f, "   Lost calls:", sums->lost_calls);
+	section_number(f, "   Lost calls:", lost_calls);
 	if (p->lost_messages)
 		section_number(f, "   Lost messages:", p->lost_messages);
 	if (p->open_requests)
@@ -49,7 +37,7 @@ static void print_rings(FILE *f, const struct report *r, const struct node_sums 
 		section_number(f, "   Ambiguous sends:", p->ambiguous_sends);
 		section_number(f, "   Ambiguous recvs:", p->ambiguous_receives);
 	}
-	section_seconds(f, "   Blocked time:", sums->blocked_ns * 1e-9);
+	section_seconds(f, "   Blocked time:", blocked_ns * 1e-9);
 }
 
 static const struct profile_agent *agent_of(const struct profile *p, const char *host)
@@ -75,23 +63,16 @@ static void print_agent(FILE *f, const struct profile_agent *a)
 	if (a->cpu_s > 0.0)
 		fprintf(f, "%-22s%8.2f Mrecords/s per busy core\n",
 			"   Rate:", a->records / a->cpu_s * 1e-6);
-	if (a->affinity) {
-		char *place = text_plain(a->affinity);
-
-		fprintf(f, "   Ran on: %s\n", place);
-		free(place);
-	}
+	if (a->affinity)
+		section_text(f, "   Ran on: ", a->affinity, "\n");
 }
 
 static void print_trace(FILE *f, const struct output_trace *w)
 {
-	char *path;
 
 	if (!w)
 		return;
-	path = text_plain(w->path);
-	fprintf(f, "\nSampling file: %s\n", path);
-	free(path);
+	section_text(f, "\nSampling file: ", w->path, "\n");
 	section_bytes(f, "   Size:", w->bytes);
 	section_number(f, "   Enters and exits:", w->events);
 	section_number(f, "   Messages:", w->messages);
@@ -114,15 +95,11 @@ struct node_log {
 static void fill_node(FILE *f, const struct report *r, const void *ctx)
 {
 	const struct node_log *log = ctx;
-	const char *host = log->host;
 	const struct profile *p = r->p;
-	struct node_sums sums = add_up(p);
-	char *plain = text_plain(host);
 
 	section_head(f, r);
 	section_banner(f, r);
-	fprintf(f, "\nNode: %s\n", plain);
-	free(plain);
+	section_text(f, "\nNode: ", log->host, "\n");
 	if (p->world_size) {
 		section_number(f, "Nr. of MPI ranks:", p->world_size);
 		section_number(f, "   on this node:", p->ranks - p->unranked);
@@ -133,8 +110,8 @@ static void fill_node(FILE *f, const struct report *r, const void *ctx)
 	section_times(f, r, p->runtime_s);
 	section_warnings(f, r);
 	section_processes(f, r);
-	print_rings(f, r, &sums);
-	print_agent(f, agent_of(p, host));
+	print_rings(f, r);
+	print_agent(f, agent_of(p, log->host));
 	print_trace(f, log->trace);
 	measures_print(f, r);
 }

@@ -81,12 +81,8 @@ static void process_lines(FILE *f, const struct report *r, const struct profile_
 	if (who->blocked_ns)
 		fprintf(f, "Time the rank waited for room in its rings: %.*f s\n",
 			who->blocked_ns < 10000000 ? 6 : 2, who->blocked_ns * 1e-9);
-	if (who->quarantined) {
-		char *why = text_plain(who->quarantined);
-
-		fprintf(f, "The data of this rank are not complete: %s\n", why);
-		free(why);
-	}
+	if (who->quarantined)
+		section_text(f, "The data of this rank are not complete: ", who->quarantined, "\n");
 }
 
 static void fill_rank(FILE *f, const struct report *r, const void *ctx)

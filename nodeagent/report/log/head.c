@@ -32,11 +32,11 @@ static void print_date(FILE *f, const char *label, int64_t seconds)
 	fprintf(f, "%s%s\n", label, text);
 }
 
-static void print_plain(FILE *f, const char *text)
+void section_text(FILE *f, const char *before, const char *text, const char *after)
 {
 	char *plain = text_plain(text);
 
-	fputs(plain, f);
+	fprintf(f, "%s%s%s", before, plain, after);
 	free(plain);
 }
 
@@ -45,9 +45,9 @@ void section_head(FILE *f, const struct report *r)
 	const struct profile *p = r->p;
 
 	fputs("vftr " VFTR_VERSION "\n", f);
-	fputs("Runtime profile for application: ", f);
-	print_plain(f, p->application ? p->application : "unknown");
-	fputc('\n', f);
+	section_text(f,
+		"Runtime profile for application: ", p->application ? p->application : "unknown",
+		"\n");
 	print_date(f, "Start Date: ", p->start_s);
 	print_date(f, "End Date:   ", p->end_s);
 	fputs("\n"
@@ -146,21 +146,16 @@ static void print_death(FILE *f, const struct profile *p, const struct profile_p
 	else
 		fprintf(f, "Process of rank %" PRIu32 " (pid %d", profile_rank_shown(p, d->rank),
 			(int)d->pid);
-	if (d->executable) {
-		fputs(", ", f);
-		print_plain(f, d->executable);
-	}
+	if (d->executable)
+		section_text(f, ", ", d->executable, "");
 	if (d->end == PROCESS_KILLED && d->exit_status > 0)
 		fprintf(f, ") was killed by signal %d (%s)", d->exit_status,
 			strsignal(d->exit_status));
 	else
 		fputs(") ended by _exit or by a signal that could not be seen,", f);
 	fprintf(f, " after %.2f s; its data are complete up to its last record.\n", d->runtime_s);
-	if (d->quarantined) {
-		fputs("   Its data were not used further: ", f);
-		print_plain(f, d->quarantined);
-		fputc('\n', f);
-	}
+	if (d->quarantined)
+		section_text(f, "   Its data were not used further: ", d->quarantined, "\n");
 }
 
 static void print_missing(FILE *f, const struct profile *p)
@@ -171,9 +166,8 @@ static void print_missing(FILE *f, const struct profile *p)
 	for (size_t i = 0; i < p->n_agents; i++) {
 		if (!p->agents[i].missing || n++ >= LINES_MAX)
 			continue;
-		fputs("No data from node ", f);
-		print_plain(f, p->agents[i].host);
-		fputs(": its agent did not answer.\n", f);
+		section_text(f, "No data from node ", p->agents[i].host,
+			": its agent did not answer.\n");
 	}
 	if (n > LINES_MAX)
 		fprintf(f, "... nor from %zu %s more.\n", n - LINES_MAX,
@@ -244,11 +238,8 @@ static void print_sentences(FILE *f, const struct report *r, double runtime_s, b
 			p->blocked_ns < 10000000 ? 6 : 2, p->blocked_ns * 1e-9);
 	section_overhead_warning(f, r, runtime_s);
 	print_first_end(f, p);
-	for (size_t i = 0; i < p->n_warnings && i < LINES_MAX; i++) {
-		fputs("Warning: ", f);
-		print_plain(f, p->warnings[i]);
-		fputc('\n', f);
-	}
+	for (size_t i = 0; i < p->n_warnings && i < LINES_MAX; i++)
+		section_text(f, "Warning: ", p->warnings[i], "\n");
 	if (p->n_warnings > LINES_MAX)
 		fprintf(f, "... and %zu %s more.\n", p->n_warnings - LINES_MAX,
 			one_or_many(p->n_warnings - LINES_MAX, "warning", "warnings"));
@@ -282,9 +273,8 @@ void section_config(FILE *f, const struct report *r)
 		changed = ", changed on the command line or by VFTR_SET";
 	fputc('\n', f);
 	if (r->c->file) {
-		fputs("Vftrace configuration read from \"", f);
-		print_plain(f, r->c->file);
-		fprintf(f, "\"%s\n", changed);
+		section_text(f, "Vftrace configuration read from \"", r->c->file, "\"");
+		fprintf(f, "%s\n", changed);
 	} else {
 		fprintf(f, "Vftrace default configuration%s:\n", changed);
 	}

@@ -101,14 +101,6 @@ static void print_counters(FILE *f, const struct report *r)
 	print_table(f, r, "Hardware Counters", titles, r->p->n_counters, cell_count);
 }
 
-static void print_plain(FILE *f, const char *before, const char *text)
-{
-	char *plain = text_plain(text);
-
-	fprintf(f, "%s%s", before, plain);
-	free(plain);
-}
-
 static void print_summary(FILE *f, const struct report *r)
 {
 	const struct conf_list *o = &r->c->hwprof_observables;
@@ -118,10 +110,9 @@ static void print_summary(FILE *f, const struct report *r)
 		for (size_t i = 0; i < o->n; i++) {
 			char *value = value_text(hwprof_observable(r->hwprof, i, PROFILE_NONE));
 
-			print_plain(f, "  ", o->observables[i].name);
-			fprintf(f, ": %s", value);
-			print_plain(f, " ", o->observables[i].unit);
-			fputc('\n', f);
+			section_text(f, "  ", o->observables[i].name, ": ");
+			fprintf(f, "%s ", value);
+			section_text(f, "", o->observables[i].unit, "\n");
 			free(value);
 		}
 		fputc('\n', f);
@@ -129,8 +120,8 @@ static void print_summary(FILE *f, const struct report *r)
 	if (r->c->hwprof_show_counters && r->p->n_counters) {
 		fputs("HWProf counters summary: \n\n", f);
 		for (size_t i = 0; i < r->p->n_counters; i++) {
-			print_plain(f, "  ", hwprof_name(r->hwprof, i));
-			fprintf(f, ": %" PRIu64 "\n", hwprof_count(r->hwprof, i, PROFILE_NONE));
+			section_text(f, "  ", hwprof_name(r->hwprof, i), ": ");
+			fprintf(f, "%" PRIu64 "\n", hwprof_count(r->hwprof, i, PROFILE_NONE));
 		}
 	}
 }

@@ -118,13 +118,10 @@ static void name_short(FILE *f, const struct report *r)
 		die(125, "out of memory");
 	qsort(groups, n, sizeof(*groups), by_calls);
 	for (size_t i = 0; i < n && named < NAMES_MAX && groups[i].calls >= all / NAMED; i++) {
-		char *plain;
 
 		if (!is_short(r, &groups[i]))
 			continue;
-		plain = text_plain(r->cell[groups[i].name]);
-		fprintf(list, "%s%s", named++ ? ", " : "", plain);
-		free(plain);
+		section_text(list, named++ ? ", " : "", r->cell[groups[i].name], "");
 		calls += groups[i].calls;
 	}
 	if (fclose(list))

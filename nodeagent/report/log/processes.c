@@ -137,12 +137,8 @@ static void print_programs(FILE *f, const struct profile *p)
 	if (n < 2)
 		return;
 	fputs("Several programs ran:", f);
-	for (size_t i = 0; i < n; i++) {
-		char *name = text_plain(seen[i]);
-
-		fprintf(f, "%s %s", i ? "," : "", name);
-		free(name);
-	}
+	for (size_t i = 0; i < n; i++)
+		section_text(f, i ? ", " : " ", seen[i], "");
 	fprintf(f, "%s\n", more ? " and others" : "");
 }
 
@@ -150,14 +146,12 @@ static void print_incomplete(FILE *f, const struct profile *p)
 {
 	for (size_t k = 0; k < p->n_processes; k++) {
 		const struct profile_process *q = &p->processes[k];
-		char *why;
 
 		if (!q->quarantined)
 			continue;
-		why = text_plain(q->quarantined);
-		fprintf(f, "The data of rank %" PRIu32 " (pid %d) are not complete: %s\n",
-			profile_rank_shown(p, q->rank), (int)q->pid, why);
-		free(why);
+		fprintf(f, "The data of rank %" PRIu32 " (pid %d) are not complete: ",
+			profile_rank_shown(p, q->rank), (int)q->pid);
+		section_text(f, "", q->quarantined, "\n");
 	}
 }
 
