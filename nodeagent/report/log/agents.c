@@ -5,13 +5,7 @@
  */
 #include <stdlib.h>
 
-#include "nodeagent/report/columns.h"
 #include "nodeagent/report/log/internal.h"
-#include "nodeagent/report/measures.h"
-#include "nodeagent/report/report.h"
-#include "nodeagent/base/table.h"
-#include "nodeagent/base/json-write.h"
-#include "nodeagent/base/util.h"
 
 #define AGENTS_ALL 100 /* so many are all shown */
 #define AGENTS_TOP 50

@@ -3,13 +3,7 @@
 #include <inttypes.h>
 #include <stdlib.h>
 
-#include "nodeagent/report/columns.h"
 #include "nodeagent/report/log/internal.h"
-#include "nodeagent/report/measures.h"
-#include "nodeagent/report/report.h"
-#include "nodeagent/base/table.h"
-#include "nodeagent/base/json-write.h"
-#include "nodeagent/base/util.h"
 
 #define LINES_MAX 50
 

@@ -6,13 +6,9 @@
 #include <inttypes.h>
 #include <stdlib.h>
 
-#include "nodeagent/report/columns.h"
 #include "nodeagent/base/gpu-words.h"
 #include "nodeagent/report/gpu.h"
 #include "nodeagent/report/log/internal.h"
-#include "nodeagent/report/measures.h"
-#include "nodeagent/report/report.h"
-#include "nodeagent/base/util.h"
 
 /* ---- waits -------------------------------------------------------------------------------- */
 

@@ -7,13 +7,8 @@
 #include <math.h>
 #include <stdlib.h>
 
-#include "nodeagent/report/columns.h"
 #include "nodeagent/report/gpu.h"
 #include "nodeagent/report/log/internal.h"
-#include "nodeagent/report/measures.h"
-#include "nodeagent/report/report.h"
-#include "nodeagent/base/table.h"
-#include "nodeagent/base/util.h"
 
 #define MATRIX_MAX 16
 

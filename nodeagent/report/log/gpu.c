@@ -9,13 +9,8 @@
 #include <stdlib.h>
 
 #include "conf/conf.h"
-#include "nodeagent/report/columns.h"
 #include "nodeagent/report/gpu.h"
 #include "nodeagent/report/log/internal.h"
-#include "nodeagent/report/measures.h"
-#include "nodeagent/report/report.h"
-#include "nodeagent/base/json-write.h"
-#include "nodeagent/base/util.h"
 
 /* ---- by call path ------------------------------------------------------------------------- */
 

@@ -13,10 +13,6 @@
 #include "conf/conf.h"
 #include "nodeagent/profile/first-end.h"
 #include "nodeagent/report/log/internal.h"
-#include "nodeagent/report/measures.h"
-#include "nodeagent/report/report.h"
-#include "nodeagent/base/table.h"
-#include "nodeagent/base/util.h"
 
 /* Longer lists of deaths and warnings are cut, with the number of the rest. */
 #define LINES_MAX 50

@@ -11,10 +11,6 @@
 #include "conf/conf.h"
 #include "nodeagent/report/observables.h"
 #include "nodeagent/report/log/internal.h"
-#include "nodeagent/report/measures.h"
-#include "nodeagent/report/report.h"
-#include "nodeagent/base/table.h"
-#include "nodeagent/base/util.h"
 
 #define NOTHING	     "----"
 #define THREAD_ROWS  200 /* more are not shown one by one */

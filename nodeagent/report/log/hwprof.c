@@ -9,13 +9,7 @@
 
 #include "conf/conf.h"
 #include "nodeagent/report/observables.h"
-#include "nodeagent/report/columns.h"
 #include "nodeagent/report/log/internal.h"
-#include "nodeagent/report/measures.h"
-#include "nodeagent/report/report.h"
-#include "nodeagent/base/table.h"
-#include "nodeagent/base/json-write.h"
-#include "nodeagent/base/util.h"
 
 #define NOTHING	 "----"
 #define REAL_MAX 1e15 /* larger numbers have an exponent */

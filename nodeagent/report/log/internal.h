@@ -3,20 +3,13 @@
 #ifndef VFTR_NODEAGENT_REPORT_LOG_INTERNAL_H
 #define VFTR_NODEAGENT_REPORT_LOG_INTERNAL_H
 
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdio.h>
-
-struct conf;
-struct json;
-struct list;
-struct profile;
-struct profile_agent;
-struct profile_clock;
-struct profile_gpu_stream;
-struct profile_thread_stack;
-struct report;
+/* What each file here works with: a list's columns, shown in tables and in JSON. */
+#include "nodeagent/base/json-write.h"
+#include "nodeagent/base/table.h"
+#include "nodeagent/base/util.h"
+#include "nodeagent/report/columns.h"
+#include "nodeagent/report/measures.h"
+#include "nodeagent/report/report.h"
 
 /* Prints a sentence if tracing has taken much of the run. */
 void section_overhead_warning(FILE *f, const struct report *r, double runtime_s);

@@ -7,11 +7,7 @@
 #include <stdlib.h>
 
 #include "nodeagent/profile/first-end.h"
-#include "nodeagent/base/json-write.h"
-#include "nodeagent/report/columns.h"
 #include "nodeagent/report/log/internal.h"
-#include "nodeagent/report/measures.h"
-#include "nodeagent/report/report.h"
 
 #define FORMAT	"vftr-profile"
 #define VERSION 1

@@ -10,12 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "nodeagent/report/columns.h"
 #include "nodeagent/report/log/internal.h"
-#include "nodeagent/report/measures.h"
-#include "nodeagent/report/report.h"
-#include "nodeagent/base/table.h"
-#include "nodeagent/base/util.h"
 
 #define GROUPS_MAX   32
 #define PEERS_MAX    100

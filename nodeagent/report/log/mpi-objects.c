@@ -4,12 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "nodeagent/report/columns.h"
 #include "nodeagent/report/log/internal.h"
-#include "nodeagent/report/measures.h"
-#include "nodeagent/report/report.h"
-#include "nodeagent/base/table.h"
-#include "nodeagent/base/util.h"
 
 #define BAR_COLUMNS 40
 

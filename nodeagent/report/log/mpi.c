@@ -8,13 +8,7 @@
 #include <string.h>
 
 #include "conf/conf.h"
-#include "nodeagent/base/json-write.h"
-#include "nodeagent/report/columns.h"
 #include "nodeagent/report/log/internal.h"
-#include "nodeagent/report/measures.h"
-#include "nodeagent/report/report.h"
-#include "nodeagent/base/table.h"
-#include "nodeagent/base/util.h"
 
 static bool is_mpi_run(const struct profile *p)
 {

@@ -8,12 +8,8 @@
 #include <stdlib.h>
 
 #include "conf/conf.h"
-#include "nodeagent/report/columns.h"
 #include "nodeagent/report/openacc.h"
 #include "nodeagent/report/log/internal.h"
-#include "nodeagent/report/measures.h"
-#include "nodeagent/report/report.h"
-#include "nodeagent/base/util.h"
 
 /* ---- by position ---------------------------------------------------------------------- */
 

@@ -11,11 +11,6 @@
 
 #include "nodeagent/report/columns.h"
 #include "nodeagent/report/log/internal.h"
-#include "nodeagent/report/measures.h"
-#include "nodeagent/report/report.h"
-#include "nodeagent/base/table.h"
-#include "nodeagent/base/json-write.h"
-#include "nodeagent/base/util.h"
 
 #define LEVELS_MAX   256 /* OpenMP's levels, as they are recorded */
 #define PLACE_ROWS   200 /* more are not shown one by one */

@@ -9,10 +9,6 @@
 
 #include "conf/conf.h"
 #include "nodeagent/report/log/internal.h"
-#include "nodeagent/report/measures.h"
-#include "nodeagent/report/report.h"
-#include "nodeagent/base/table.h"
-#include "nodeagent/base/util.h"
 
 #define MUCH	  0.1 /* of the run: worth a warning */
 #define SHORT	  5.0 /* hooks: a function whose call takes less is short */

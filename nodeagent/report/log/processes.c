@@ -9,13 +9,7 @@
 #include <string.h>
 
 #include "nodeagent/profile/process-tree.h"
-#include "nodeagent/report/columns.h"
 #include "nodeagent/report/log/internal.h"
-#include "nodeagent/report/measures.h"
-#include "nodeagent/report/report.h"
-#include "nodeagent/base/table.h"
-#include "nodeagent/base/json-write.h"
-#include "nodeagent/base/util.h"
 
 #define INDENT_MAX     16
 #define PROCESS_ROWS   1000 /* more are not shown one by one */

@@ -3,11 +3,7 @@
 #include <inttypes.h>
 #include <stdlib.h>
 
-#include "nodeagent/base/table.h"
-#include "nodeagent/base/util.h"
-#include "nodeagent/report/columns.h"
 #include "nodeagent/report/log/internal.h"
-#include "nodeagent/report/report.h"
 
 static void add_item(struct ratio_item *to, const struct ratio_item *from)
 {

@@ -3,14 +3,8 @@
 #include <inttypes.h>
 #include <stdlib.h>
 
-#include "nodeagent/base/json-write.h"
 #include "nodeagent/profile/profile.h"
-#include "nodeagent/report/columns.h"
 #include "nodeagent/report/log/internal.h"
-#include "nodeagent/report/measures.h"
-#include "nodeagent/report/report.h"
-#include "nodeagent/base/table.h"
-#include "nodeagent/base/util.h"
 
 #define ROWS 10
 

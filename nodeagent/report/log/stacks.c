@@ -9,13 +9,7 @@
 #include <string.h>
 
 #include "conf/conf.h"
-#include "nodeagent/report/columns.h"
 #include "nodeagent/report/log/internal.h"
-#include "nodeagent/report/measures.h"
-#include "nodeagent/report/report.h"
-#include "nodeagent/base/table.h"
-#include "nodeagent/base/json-write.h"
-#include "nodeagent/base/util.h"
 
 /* Standard deviation of the exclusive time over the processes that have the stack. */
 static double deviation_s(const struct profile_stack *s)

@@ -6,14 +6,8 @@
 
 #include "conf/conf.h"
 #include "nodeagent/symbols/demangle.h"
-#include "nodeagent/base/json-write.h"
 #include "nodeagent/profile/profile.h"
-#include "nodeagent/report/columns.h"
 #include "nodeagent/report/log/internal.h"
-#include "nodeagent/report/measures.h"
-#include "nodeagent/report/report.h"
-#include "nodeagent/base/table.h"
-#include "nodeagent/base/util.h"
 
 #define SAVED 0.65 /* of a call's cost: it is not recorded, but its hooks still are called */
 

@@ -11,13 +11,7 @@
 #include "conf/conf.h"
 #include "nodeagent/base/forest.h"
 #include "nodeagent/base/map.h"
-#include "nodeagent/report/columns.h"
 #include "nodeagent/report/log/internal.h"
-#include "nodeagent/report/measures.h"
-#include "nodeagent/report/report.h"
-#include "nodeagent/base/table.h"
-#include "nodeagent/base/json-write.h"
-#include "nodeagent/base/util.h"
 
 #define THREAD_ROWS 200 /* more are not shown one by one */
 #define INDENT_MAX  16

@@ -1,11 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* The user's counters, process by process: in the logs and in BASE_all.json. */
 
-#include "nodeagent/base/json-write.h"
-#include "nodeagent/report/columns.h"
 #include "nodeagent/report/log/internal.h"
-#include "nodeagent/report/measures.h"
-#include "nodeagent/report/report.h"
 #include "nodeagent/base/user-value.h"
 #include "nodeagent/profile/words.h"
 
