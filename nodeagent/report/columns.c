@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "nodeagent/base/forest.h"
 #include "nodeagent/base/json-write.h"
 #include "nodeagent/base/table.h"
 #include "nodeagent/base/util.h"
@@ -383,6 +384,21 @@ void columns_print_of(FILE *f, const struct report *r, const struct list *l, uns
 	struct table *t = fill(r, l, asked, records, n, NULL, &rows);
 
 	print(f, t, l, rows);
+}
+
+size_t columns_print_tree(FILE *f, const struct report *r, const struct list *l, unsigned asked,
+	struct forest *tree, const void *more, size_t most)
+{
+	size_t n, rows = 0;
+	const char *first = elements(r, l, &n);
+	struct table *t = columns_table(l, asked);
+
+	for (uint32_t i = tree->first; i != FOREST_NONE && rows < most;
+		i = forest_next(tree, i), rows++)
+		columns_row(t, l, asked,
+			&(struct row){r, first + i * l->size, i, tree->level[i], more});
+	columns_end(f, t, l->title);
+	return n - rows;
 }
 
 void columns_json(struct json *j, const struct report *r, const struct list *l)

@@ -13,6 +13,7 @@
 #include <stdint.h>
 #include <stdio.h>
 
+struct forest;
 struct json;
 struct profile;
 struct report;
@@ -136,6 +137,12 @@ void columns_print(FILE *f, const struct report *r, const struct list *l, unsign
 /* The same for n records at `records`: all of them, in this order. */
 void columns_print_of(FILE *f, const struct report *r, const struct list *l, unsigned asked,
 	const void *records, size_t n);
+/*
+ * The first `most` records in the order of a tree over all of them, with row.level, and
+ * row.more as given. Returns how many are left. It may have no rows.
+ */
+size_t columns_print_tree(FILE *f, const struct report *r, const struct list *l, unsigned asked,
+	struct forest *tree, const void *more, size_t most);
 /* Writes the list's array in JSON: all elements in their order. */
 void columns_json(struct json *j, const struct report *r, const struct list *l);
 

@@ -69,7 +69,6 @@ static void print_agent(FILE *f, const struct profile_agent *a)
 
 static void print_trace(FILE *f, const struct output_trace *w)
 {
-
 	if (!w)
 		return;
 	section_text(f, "\nSampling file: ", w->path, "\n");

@@ -11,7 +11,7 @@
 
 /* ---- of one entry --------------------------------------------------------------------- */
 
-struct openacc_texts openacc_texts(const struct profile_openacc *o)
+static struct openacc_texts openacc_texts(const struct profile_openacc *o)
 {
 	struct openacc_texts t = {.all = xstrdup(o->text)};
 	const char **const to[] = {&t.file, &t.lines, &t.function, &t.name};

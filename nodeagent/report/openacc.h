@@ -9,13 +9,14 @@
 
 struct report;
 
-/* The texts of an entry; the caller frees `all`, which holds them. */
+/*
+ * The texts of an entry; the caller frees `all`, which holds them. If the runtime gives no
+ * function, it is the one that called OpenACC.
+ */
 struct openacc_texts {
 	char *all;
 	const char *file, *lines, *function, *name;
 };
-struct openacc_texts openacc_texts(const struct profile_openacc *o);
-/* The same; if the runtime gives no function, with the one that called OpenACC. */
 struct openacc_texts openacc_texts_shown(const struct report *r, const struct profile_openacc *o);
 
 /* The stack that an event belongs to: the nearest above it that is no event itself. */

@@ -100,8 +100,6 @@ double report_function_imbalance(const struct report *r, const struct profile_fu
 const char *report_comm_kind(const struct profile_comm *c);
 /* Name of a communicator from MPI or the user, or NULL. */
 const char *report_comm_name(const struct profile *p, const struct profile_comm *c);
-/* Mean busy time of the threads in a region's teams, in percent of the greatest. */
-double report_balance(const struct profile_openmp *o);
 /* sum / n; 0 for n = 0. */
 double report_mean(unsigned __int128 sum, uint64_t n);
 

@@ -7,26 +7,25 @@
 
 #include "nodeagent/report/log/internal.h"
 
-#define AGENTS_ALL 100 /* so many are all shown */
 #define AGENTS_TOP 50
 
 struct weighted {
 	double weight;
-	size_t i;
+	uint32_t i;
 };
 
 ORDER_BY(heaviest_first, struct weighted, FALLING(weight) ?: RISING(i))
 
 ORDER_BY(by_place, struct weighted, RISING(i))
 
-size_t *report_agents(
+uint32_t *report_agents(
 	const struct profile *p, double (*weight)(const struct profile_agent *), size_t *n_shown)
 {
 	struct weighted *all = xcalloc(p->n_agents, sizeof(*all));
-	size_t *shown = xcalloc(p->n_agents, sizeof(*shown));
+	uint32_t *shown = xcalloc(p->n_agents, sizeof(*shown));
 
 	*n_shown = p->n_agents > AGENTS_ALL ? AGENTS_TOP : p->n_agents;
-	for (size_t i = 0; i < p->n_agents; i++)
+	for (uint32_t i = 0; i < p->n_agents; i++)
 		all[i] = (struct weighted){weight(&p->agents[i]), i};
 	if (*n_shown < p->n_agents) {
 		qsort(all, p->n_agents, sizeof(*all), heaviest_first);
@@ -43,11 +42,11 @@ static double cpu_percent(const struct profile_agent *a)
 	return a->wall_s > 0.0 ? 100.0 * a->cpu_s / a->wall_s : 0.0;
 }
 
-static void print_rest(FILE *f, const struct profile *p, size_t shown)
+static void print_rest(FILE *f, const struct profile *p)
 {
 	double cpu_s = 0, wall_s = 0;
 
-	if (shown == p->n_agents)
+	if (p->n_agents <= AGENTS_ALL)
 		return;
 	for (size_t i = 0; i < p->n_agents; i++) {
 		cpu_s += p->agents[i].cpu_s;
@@ -81,23 +80,18 @@ static const struct column agent_columns[] = {
 	COLUMN_GET("Ran on", NULL, TEXT, text, agent_place),
 };
 
-static const struct list agent_list = LIST(agent_columns, agents, .json = "agents");
+static uint32_t *busiest(const struct report *r, size_t *n)
+{
+	return report_agents(r->p, cpu_percent, n);
+}
+
+static const struct list agent_list =
+	LIST(agent_columns, agents, .title = "Agents", .json = "agents", .order = busiest);
 
 void section_agents(FILE *f, const struct report *r)
 {
-	struct table *t;
-	size_t *shown, n;
-
-	if (!r->p->n_agents)
-		return;
-	t = columns_table(&agent_list, 0);
-	shown = report_agents(r->p, cpu_percent, &n);
-	for (size_t i = 0; i < n; i++)
-		columns_row(
-			t, &agent_list, 0, &(struct row){.r = r, .at = &r->p->agents[shown[i]]});
-	columns_end(f, t, "Agents");
-	print_rest(f, r->p, n);
-	free(shown);
+	columns_print(f, r, &agent_list, 0);
+	print_rest(f, r->p);
 }
 
 void json_agents(struct json *j, const struct report *r)

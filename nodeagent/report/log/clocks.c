@@ -15,7 +15,7 @@ bool report_has_clocks(const struct profile *p)
 	return false;
 }
 
-double report_drift_ppm(const struct profile_clock *c)
+static double drift_ppm(const struct profile_clock *c)
 {
 	double ns = (double)c->to_ns - (double)c->from_ns;
 
@@ -39,7 +39,7 @@ static char *offset_text(const struct profile_clock *c)
 ROW_VALUE(const char *, clock_state, profile_agent,
 	states[at->clock.state <= PROFILE_CLOCK_COMPARED ? at->clock.state : 0])
 ROW_VALUE(char *, clock_offset, profile_agent, offset_text(&at->clock))
-ROW_VALUE(double, clock_drift, profile_agent, report_drift_ppm(&at->clock))
+ROW_VALUE(double, clock_drift, profile_agent, drift_ppm(&at->clock))
 ROW_VALUE(bool, is_compared, profile_agent, at->clock.state == PROFILE_CLOCK_COMPARED)
 ROW_VALUE(bool, is_checked, profile_agent, at->clock.checks)
 
@@ -70,8 +70,6 @@ static const struct column clock_columns[] = {
 	CLOCK("Check rms[us]", "check_rms_s", US, check_rms_ns, .decimals = 1,
 		.log_where = is_checked),
 };
-
-static const struct list clock_list = LIST(clock_columns, agents, .json = "clocks");
 
 /* Lines about clocks that jumped, and checks beyond their bounds. */
 static void print_sentences(FILE *f, const struct profile_agent *a)
@@ -104,23 +102,25 @@ static double error_or_reference(const struct profile_agent *a)
 	return a->clock.state == PROFILE_CLOCK_REFERENCE ? 1e30 : (double)a->clock.error_ns;
 }
 
+static uint32_t *least_known(const struct report *r, size_t *n)
+{
+	return report_agents(r->p, error_or_reference, n);
+}
+
+static const struct list clock_list =
+	LIST(clock_columns, agents, .title = "Clocks", .json = "clocks", .order = least_known);
+
 void section_clocks(FILE *f, const struct report *r)
 {
 	const struct profile *p = r->p;
-	struct table *t;
-	size_t *shown, n;
+	size_t n = 0;
 
 	if (!report_has_clocks(p))
 		return;
-	t = columns_table(&clock_list, 0);
-	shown = report_agents(p, error_or_reference, &n);
-	for (size_t i = 0; i < n; i++)
-		columns_row(t, &clock_list, 0, &(struct row){.r = r, .at = &p->agents[shown[i]]});
-	columns_end(f, t, "Clocks");
-	free(shown);
-	if (n < p->n_agents)
+	columns_print(f, r, &clock_list, 0);
+	if (p->n_agents > AGENTS_ALL)
 		fprintf(f, "Those with the greatest error of %zu clocks.\n", p->n_agents);
-	for (size_t i = n = 0; i < p->n_agents; i++)
+	for (size_t i = 0; i < p->n_agents; i++)
 		if (is_odd(&p->agents[i]) && n++ < LINES_MAX)
 			print_sentences(f, &p->agents[i]);
 	if (n > LINES_MAX)

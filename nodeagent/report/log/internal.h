@@ -16,19 +16,18 @@ void section_overhead_warning(FILE *f, const struct report *r, double runtime_s)
 /* The number of requests that were never seen to complete, in a sentence; in JSON. */
 void section_open_sentence(FILE *f, const struct profile *p);
 void json_open_requests(struct json *j, const struct report *r);
-/* Matched messages: prints faults; true if messages were matched. */
+/* Matched messages: prints faults. */
 void section_matching_faults(FILE *f, const struct profile *p);
-bool report_has_matching(const struct profile *p);
 
+#define AGENTS_ALL 100 /* so many are all shown */
 /*
  * Indices of the agents that a table shows: all, or of very many those with the greatest
  * weight, in their order. The caller frees.
  */
-size_t *report_agents(
+uint32_t *report_agents(
 	const struct profile *p, double (*weight)(const struct profile_agent *), size_t *n_shown);
-/* True if clocks were compared. The drift of a clock in ppm. */
+/* True if clocks were compared. */
 bool report_has_clocks(const struct profile *p);
-double report_drift_ppm(const struct profile_clock *c);
 
 /* Activities that a stack has started on a device (ratio.c); name: of a kernel. */
 enum ratio_kind { RATIO_OTHER, RATIO_KERNEL, RATIO_IN, RATIO_OUT, RATIO_KINDS };

@@ -18,7 +18,7 @@ static uint64_t sum(const uint64_t *n, size_t from, size_t to)
 	return all;
 }
 
-bool report_has_matching(const struct profile *p)
+static bool has_matching(const struct profile *p)
 {
 	const struct profile_matching *m = &p->matching;
 
@@ -76,7 +76,7 @@ void section_matching(FILE *f, const struct report *r)
 		 sends = sum(m->unmatched_sends, 0, MATCH_REASONS) + m->not_shipped,
 		 receives = sum(m->unmatched_receives, 0, MATCH_REASONS);
 
-	if (!report_has_matching(p))
+	if (!has_matching(p))
 		return;
 	section_number(f, "Matched messages:", pairs);
 	for (int i = 0; i < MATCH_LABELS && m->pairs[MATCH_EXACT] != pairs; i++) {
@@ -274,7 +274,7 @@ static void write_matching(struct json *j, const struct report *r)
 
 void json_matching(struct json *j, const struct report *r)
 {
-	if (!report_has_matching(r->p))
+	if (!has_matching(r->p))
 		return;
 	write_matching(j, r);
 	columns_json(j, r, &pair_list);

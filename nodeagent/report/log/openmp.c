@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "nodeagent/report/columns.h"
+#include "nodeagent/base/forest.h"
 #include "nodeagent/report/log/internal.h"
 
 #define LEVELS_MAX   256 /* OpenMP's levels, as they are recorded */
@@ -17,11 +17,6 @@
 #define PLACE_DEPTH  32	 /* longer paths are cut */
 #define INDENT_MAX   16
 #define SERVED_SHOWN 8
-
-double report_balance(const struct profile_openmp *o)
-{
-	return o->most_ns ? 100.0 * (double)o->average_ns / (double)o->most_ns : 100.0;
-}
 
 static char *region_threads(const struct row *row)
 {
@@ -39,7 +34,9 @@ static uint64_t region_time(const struct profile *p, uint32_t i)
 	return p->openmp[i].wall_ns;
 }
 
-ROW_VALUE(double, region_balance, profile_openmp, report_balance(at))
+/* Mean busy time of the threads in its teams, in percent of the greatest. */
+ROW_VALUE(double, region_balance, profile_openmp,
+	at->most_ns ? 100.0 * (double)at->average_ns / (double)at->most_ns : 100.0)
 ROW_VALUE(uint64_t, region_wait, profile_openmp,
 	at->barrier_ns < at->wait_ns ? at->wait_ns - at->barrier_ns : 0)
 
@@ -185,13 +182,8 @@ static const struct column place_columns[] = {
 	PLACE(NULL, "more_threads", BOOL, more),
 };
 
-static const struct list place_list = LIST(place_columns, openmp_threads, .json = "openmp_threads");
-
-struct rank_ranges {
-	const struct profile_openmp_thread *all;
-	uint32_t *child, *sibling; /* PROFILE_NONE: no more */
-	uint32_t first;
-};
+static const struct list place_list =
+	LIST(place_columns, openmp_threads, .title = "OpenMP threads", .json = "openmp_threads");
 
 struct by_number {
 	uint32_t level, number, index;
@@ -199,59 +191,35 @@ struct by_number {
 
 ORDER_BY(by_number, struct by_number, RISING(level) ?: RISING(number) ?: RISING(index))
 
-static void places_init(struct rank_ranges *s, const struct profile *p)
+static void tree_of(struct forest *tree, const struct profile *p)
 {
 	size_t n = p->n_openmp_threads;
 	struct by_number *order = xmalloc(n * sizeof(*order));
 
-	s->all = p->openmp_threads;
-	s->first = PROFILE_NONE;
-	s->child = xmalloc(n * sizeof(*s->child));
-	s->sibling = xmalloc(n * sizeof(*s->sibling));
-	memset(s->child, 0xff, n * sizeof(*s->child));
-	for (size_t i = 0; i < n; i++)
-		order[i] = (struct by_number){s->all[i].level, s->all[i].number, (uint32_t)i};
-	qsort(order, n, sizeof(*order), by_number);
-	while (n--) {
-		uint32_t i = order[n].index, parent = s->all[i].parent;
-		uint32_t *head = parent == PROFILE_NONE ? &s->first : &s->child[parent];
+	forest_init(tree, n);
+	for (uint32_t i = 0; i < n; i++) {
+		const struct profile_openmp_thread *t = &p->openmp_threads[i];
 
-		s->sibling[i] = *head;
-		*head = i;
+		tree->parent[i] = t->parent; /* FOREST_NONE is PROFILE_NONE, too */
+		order[i] = (struct by_number){t->level, t->number, i};
 	}
+	qsort(order, n, sizeof(*order), by_number);
+	while (n--)
+		forest_put_first(tree, order[n].index, order[n].index);
 	free(order);
-}
-
-/* The next one in the order in which they are printed; the tree may be deep. */
-static uint32_t places_next(const struct rank_ranges *s, uint32_t i)
-{
-	if (s->child[i] != PROFILE_NONE)
-		return s->child[i];
-	while (i != PROFILE_NONE && s->sibling[i] == PROFILE_NONE)
-		i = s->all[i].parent;
-	return i == PROFILE_NONE ? i : s->sibling[i];
 }
 
 static void print_places(FILE *f, const struct report *r)
 {
 	unsigned asked = r->log == REPORT_RANK ? 0 : SEVERAL_RANKS;
-	const struct profile *p = r->p;
-	struct rank_ranges s;
-	struct table *t;
-	size_t rows = 0;
+	struct forest tree;
 
-	if (!p->n_openmp_threads)
+	if (!r->p->n_openmp_threads)
 		return;
-	t = columns_table(&place_list, asked);
-	places_init(&s, p);
-	for (uint32_t i = s.first; i != PROFILE_NONE && rows < PLACE_ROWS;
-		i = places_next(&s, i), rows++)
-		columns_row(t, &place_list, asked,
-			&(struct row){.r = r, .at = &p->openmp_threads[i], .index = i});
-	free(s.child);
-	free(s.sibling);
-	columns_end(f, t, "OpenMP threads");
-	columns_rest(f, p->n_openmp_threads - rows, "place", "places");
+	tree_of(&tree, r->p);
+	columns_rest(f, columns_print_tree(f, r, &place_list, asked, &tree, NULL, PLACE_ROWS),
+		"place", "places");
+	forest_done(&tree);
 }
 
 bool report_has_openmp(const struct profile *p, const struct conf *c)

@@ -114,7 +114,6 @@ static void name_short(FILE *f, const struct report *r)
 		die(125, "out of memory");
 	qsort(groups, n, sizeof(*groups), by_calls);
 	for (size_t i = 0; i < n && named < NAMES_MAX && groups[i].calls >= all / NAMED; i++) {
-
 		if (!is_short(r, &groups[i]))
 			continue;
 		section_text(list, named++ ? ", " : "", r->cell[groups[i].name], "");

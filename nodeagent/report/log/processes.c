@@ -89,9 +89,9 @@ static const struct column process_columns[] = {
 	COLUMN_GET("End", NULL, MADE, made, process_end),
 };
 
-static const struct list process_list = LIST_OF(process_columns, struct profile_process);
+static const struct list process_list = LIST(process_columns, processes, .title = "Processes");
 
-/* True if there is something to show. */
+/* Columns that have something to show. */
 static unsigned columns_asked(const struct profile *p)
 {
 	unsigned asked = 0;
@@ -149,33 +149,17 @@ static void print_incomplete(FILE *f, const struct profile *p)
 	}
 }
 
-static struct row row_of(const struct report *r, const struct process_tree *tree, uint32_t i)
-{
-	return (struct row){.r = r,
-		.at = &r->p->processes[i],
-		.index = i,
-		.level = tree->forest.level[i],
-		.more = tree};
-}
-
 void section_processes(FILE *f, const struct report *r)
 {
 	const struct profile *p = r->p;
-	unsigned asked = columns_asked(p);
-	struct table *t = columns_table(&process_list, asked);
 	struct process_tree tree;
-	size_t rows = 0;
+	size_t left;
 
 	process_tree_init(&tree, p);
-	for (uint32_t i = tree.forest.first; i != FOREST_NONE && rows < PROCESS_ROWS;
-		i = forest_next(&tree.forest, i), rows++) {
-		struct row row = row_of(r, &tree, i);
-
-		columns_row(t, &process_list, asked, &row);
-	}
+	left = columns_print_tree(
+		f, r, &process_list, columns_asked(p), &tree.forest, &tree, PROCESS_ROWS);
 	process_tree_done(&tree);
-	columns_end(f, t, "Processes");
-	columns_rest(f, p->n_processes - rows, "process", "processes");
+	columns_rest(f, left, "process", "processes");
 	print_programs(f, p);
 	print_incomplete(f, p);
 }
@@ -188,11 +172,10 @@ void json_processes(struct json *j, const struct report *r)
 		return;
 	process_tree_init(&tree, r->p);
 	json_array(j, "each_process");
-	for (uint32_t i = tree.forest.first; i != FOREST_NONE; i = forest_next(&tree.forest, i)) {
-		struct row row = row_of(r, &tree, i);
-
-		columns_object(j, &process_list, &row);
-	}
+	for (uint32_t i = tree.forest.first; i != FOREST_NONE; i = forest_next(&tree.forest, i))
+		columns_object(j, &process_list,
+			&(struct row){
+				.r = r, .at = &r->p->processes[i], .index = i, .more = &tree});
 	json_close(j);
 	process_tree_done(&tree);
 }

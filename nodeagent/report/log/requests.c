@@ -70,22 +70,21 @@ static const struct column open_columns[] = {
 	OPEN("Callpath", NULL, PATH, stack, .left = true),
 };
 
-static const struct list open_list = LIST_OF(open_columns, struct profile_open);
+static uint32_t *most_requests(const struct report *r, size_t *n)
+{
+	*n = r->p->n_open < ROWS ? r->p->n_open : ROWS;
+	return sort_falling(r->p, r->p->n_open, requests_of);
+}
+
+static const struct list open_list = LIST(open_columns, open,
+	.title = "Requests that were never seen to complete, by what has posted them",
+	.order = most_requests);
 
 void section_open_requests(FILE *f, const struct report *r)
 {
 	const struct profile *p = r->p;
-	struct table *t;
-	uint32_t *order;
 
-	if (!p->n_open)
-		return;
-	t = columns_table(&open_list, 0);
-	order = sort_falling(p, p->n_open, requests_of);
-	for (size_t i = 0; i < p->n_open && i < ROWS; i++)
-		columns_row(t, &open_list, 0, &(struct row){.r = r, .at = &p->open[order[i]]});
-	free(order);
-	columns_end(f, t, "Requests that were never seen to complete, by what has posted them");
+	columns_print(f, r, &open_list, 0);
 	if (p->n_open > ROWS)
 		fprintf(f, "... and %zu %s more, see open_request_paths in BASE_all.json.\n",
 			p->n_open - ROWS, one_or_many(p->n_open - ROWS, "row", "rows"));

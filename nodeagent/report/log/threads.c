@@ -97,7 +97,7 @@ static const struct column thread_columns[] = {
 	COLUMN_GET(NULL, "counters", WRITTEN, write, write_counters),
 };
 
-static const struct list thread_list = LIST_OF(thread_columns, struct profile_thread);
+static const struct list thread_list = LIST(thread_columns, ended_threads, .title = "Threads");
 
 static bool have_messages(const struct profile *p)
 {
@@ -120,26 +120,16 @@ void section_threads(FILE *f, const struct report *r)
 	const struct profile *p = r->p;
 	unsigned asked = (r->log == REPORT_RANK ? 0 : SEVERAL_RANKS) |
 			 (have_teams(p) ? WITH_TEAMS : 0) | (have_messages(p) ? WITH_MESSAGES : 0);
-	struct table *t;
 	struct forest tree;
-	size_t rows = 0;
 
 	if (!p->n_ended_threads)
 		return;
 	if (r->log == REPORT_RANK && !strcmp(r->c->profile_table_threads, "none"))
 		return;
-	t = columns_table(&thread_list, asked);
 	tree_of(&tree, p);
-	for (uint32_t i = tree.first; i != FOREST_NONE && rows < THREAD_ROWS;
-		i = forest_next(&tree, i), rows++)
-		columns_row(t, &thread_list, asked,
-			&(struct row){.r = r,
-				.at = &p->ended_threads[i],
-				.index = i,
-				.level = tree.level[i]});
+	columns_rest(f, columns_print_tree(f, r, &thread_list, asked, &tree, NULL, THREAD_ROWS),
+		"thread", "threads");
 	forest_done(&tree);
-	columns_end(f, t, "Threads");
-	columns_rest(f, p->n_ended_threads - rows, "thread", "threads");
 	section_hwprof_threads(f, r);
 }
 
