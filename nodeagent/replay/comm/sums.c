@@ -75,14 +75,12 @@ static struct traffic_comm new_comm(const struct comm *c)
 		.remote_size = c->remote_size};
 }
 
-static struct traffic_comm *comm_sums(struct traffic *t, struct comm *c)
+static struct traffic_comm *find_comm_sums(struct traffic *t, struct comm *c)
 {
 	struct traffic_sums *s = &t->sums;
 	uint64_t id = c ? c->id : 0;
 	uint32_t at;
 
-	if (c && c->sums != NO_SUMS)
-		return &s->comms[c->sums];
 	if (id && s->n_comms >= TRAFFIC_SUMS_MAX && !map64_find(&t->comm_at, id)) {
 		t->limits |= 1u << LIMIT_COMM_SUMS;
 		id = 0;
@@ -93,6 +91,13 @@ static struct traffic_comm *comm_sums(struct traffic *t, struct comm *c)
 	if (c)
 		c->sums = at;
 	return &s->comms[at];
+}
+
+static struct traffic_comm *comm_sums(struct traffic *t, struct comm *c)
+{
+	if (c && c->sums != NO_SUMS)
+		return &t->sums.comms[c->sums];
+	return find_comm_sums(t, c);
 }
 
 uint32_t sums_of_comm(struct traffic *t, struct comm *c)
