@@ -91,6 +91,12 @@ test_expect 'test scripts and drivers are executable' '
 test_if 'command -v shellcheck' 'no shellcheck' 'shellcheck finds no error in scripts' '
 	shellcheck -S error $(scripts sh) $(scripts bash)'
 
+test_if 'git cat-file -e HEAD~50' 'no history here' \
+	'commits that .git-blame-ignore-revs names are in the history' '
+	for rev in $(grep -v "^#" .git-blame-ignore-revs); do
+		git merge-base --is-ancestor "$rev" HEAD || echo "$rev"
+	done | none'
+
 test_expect 'files that vftr-internals(7) names are there' '
 	grep -oE "[a-z0-9*/-]+/[a-z0-9*-]+\.[ch]\b" man/vftr-internals.7 | sort -u >"$VFTR_TEST_DIR/work/named"
 	[ "$(wc -l <"$VFTR_TEST_DIR/work/named")" -ge 30 ]
