@@ -75,8 +75,9 @@ struct conf {
 #define CONF_FIELD(type, field, ...) CONF_C_##type field;
 	CONF_OPTIONS(CONF_FIELD)
 #undef CONF_FIELD
-	char *file;		  /* that it was read from, or NULL */
-	int line[CONF_N_OPTIONS]; /* of each key in file; 0: not there */
+	char *file;		    /* that it was read from, or NULL */
+	int line[CONF_N_OPTIONS];   /* of each key in file; 0: not there */
+	bool given[CONF_N_OPTIONS]; /* keys that a file or an assignment has set */
 };
 
 /* A row of the table, for programs that show it. */
@@ -120,6 +121,13 @@ int conf_assign(struct conf *c, const char *assignment, char **error);
 char *conf_next_assignment(const char **list);
 /* Assigns all of that list (may be NULL). 0, or -1 and *error = "VFTR_SET: KEY: cause". */
 int conf_assign_all(struct conf *c, const char *list, char **error);
+
+/*
+ * To be called when all files and assignments have been read: with output.layout = run, keys
+ * that nobody has given take the values that suit a person who reads a terminal (layout.c).
+ * Another call changes nothing. 0, or -1 if there is no memory.
+ */
+int conf_settle_layout(struct conf *c);
 
 /*
  * Checks that directories and files exist and that keys do not exclude each

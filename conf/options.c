@@ -89,5 +89,6 @@ int conf_set(struct conf *c, const char *key, const char *value, char **error)
 		return -1;
 	}
 	c->line[id] = 0;
+	c->given[id] = true;
 	return 0;
 }

@@ -49,6 +49,9 @@ X(BOOL, demangle_cxx, "demangle_cxx", "false", 0, 0, NULL, false, \
 X(BOOL, include_cxx_prelude, "include_cxx_prelude", "false", 0, 0, NULL, false, \
   "Profile also what runs before main, such as C++ static constructors.") \
 \
+X(CHOICE, output_layout, "output.layout", "vftrace", 0, 0, "vftrace|run", false, \
+  "Names and form of the files written: those of Vftrace, or those of vftr run.") \
+\
 X(BOOL, profile_table_show_table, "profile_table.show_table", "true", 0, 0, NULL, false, \
   "Show the runtime profile, one row per call path.") \
 X(BOOL, profile_table_show_calltime_imbalances, "profile_table.show_calltime_imbalances", \

@@ -118,6 +118,7 @@ static int read_value(struct reader *r, enum conf_id id, const cJSON *item)
 	if (value_from_json(o, (char *)r->c + o->offset, item, &bad, &why) < 0)
 		return wrong(r, line_of_value(&r->lines, bad), o->path, why);
 	r->c->line[id] = line_of_value(&r->lines, item);
+	r->c->given[id] = true;
 	return 0;
 }
 

@@ -184,7 +184,7 @@ static void check_output(struct agent *a)
 {
 	char *error = NULL, path[PATH_MAX];
 
-	if (conf_check_paths(a->host.conf, &error) ||
+	if (conf_settle_layout(a->host.conf) || conf_check_paths(a->host.conf, &error) ||
 		conf_scenario(a->host.conf, &error, print_line, NULL) ||
 		hwprof_check(a->host.conf, &error))
 		die(OWN_FAILURE, "%s", error ? error : "out of memory");

@@ -67,7 +67,7 @@ static struct conf *load_conf(const char *file)
 		c = conf_default();
 	else
 		conf_load(&c, file, &error, warn, NULL);
-	if (c && !conf_assign_all(c, getenv("VFTR_SET"), &error) &&
+	if (c && !conf_assign_all(c, getenv("VFTR_SET"), &error) && !conf_settle_layout(c) &&
 		!conf_scenario(c, &error, warn, NULL))
 		return c;
 	complain("%s", error ? error : "out of memory");

@@ -192,6 +192,14 @@ test_expect 'the overhead is that of the hooks, as the process has measured it' 
 		.overhead_s / .calls | . > 1e-9 and . < 2e-6" logs_all.json
 '
 
+test_expect 'output.layout=run has other defaults for keys that are not given' '
+	run -k output.layout=run
+	has logs_all.log "Imbalances"
+	is max_mean "$(echo_of logs_all.log | jq -r .profile_table.imbalance_formula)"
+	run -k output.layout=run -k profile_table.show_calltime_imbalances=false
+	hasnt logs_all.log "Imbalances"
+'
+
 test_expect 'profile_table.sort_table: each column, both ways' '
 	for column in time_excl:2 time_incl:4 calls:1 stack_id:7; do
 		run -k profile_table.sort_table.column="${column%:*}"

@@ -372,6 +372,29 @@ START_TEST(errors_name_line_and_cause)
 END_TEST
 
 /* KEY with this value in line 3 of a file: accepted, or refused by FILE:LINE, key and value. */
+START_TEST(run_has_other_defaults)
+{
+	struct conf *c = good("{\"output\": {\"layout\": \"run\"},"
+			      "\"profile_table\": {\"imbalance_formula\": \"idle\"}}");
+	char *error;
+
+	ck_assert_int_eq(conf_settle_layout(c), 0);
+	ck_assert(c->profile_table_show_calltime_imbalances);
+	ck_assert_str_eq(c->profile_table_imbalance_formula, "idle");
+	conf_free(c);
+
+	c = conf_default();
+	ck_assert_int_eq(conf_settle_layout(c), 0);
+	ck_assert(!c->profile_table_show_calltime_imbalances);
+	ck_assert_int_eq(conf_assign(c, "output.layout=run", &error), 0);
+	ck_assert_int_eq(conf_assign(c, "profile_table.show_calltime_imbalances=false", &error), 0);
+	ck_assert_int_eq(conf_settle_layout(c), 0);
+	ck_assert(!c->profile_table_show_calltime_imbalances);
+	ck_assert_str_eq(c->profile_table_imbalance_formula, "max_mean");
+	conf_free(c);
+}
+END_TEST
+
 static bool accepts(const struct conf_option *o, const char *value, const char *shown)
 {
 	char *text = strdup("{"), *longer, *error, *wanted, path[128];
@@ -724,6 +747,7 @@ int main(void)
 	tcase_add_test(t, command_line);
 	tcase_add_test(t, paths);
 	tcase_add_test(t, ranks);
+	tcase_add_test(t, run_has_other_defaults);
 	tcase_add_test(t, mutations);
 	suite_add_tcase(suite, t);
 	return run_suite(suite);

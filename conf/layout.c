@@ -1,0 +1,32 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* What output.layout = run changes of the defaults, which are Vftrace's. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "conf/internal.h"
+
+static const struct {
+	enum conf_id id;
+	const char *value; /* as on a command line */
+} of_a_run[] = {
+	{CONF_ID_profile_table_imbalance_formula, "max_mean"},
+	{CONF_ID_profile_table_show_calltime_imbalances, "true"},
+};
+
+int conf_settle_layout(struct conf *c)
+{
+	if (strcmp(c->output_layout, "run"))
+		return 0;
+	for (size_t i = 0; i < sizeof(of_a_run) / sizeof(of_a_run[0]); i++) {
+		const struct conf_option *o = &conf_options[of_a_run[i].id];
+		char *why = NULL;
+
+		if (c->given[of_a_run[i].id])
+			continue;
+		if (value_from_text(o, (char *)c + o->offset, of_a_run[i].value, &why) < 0) {
+			free(why);
+			return -1;
+		}
+	}
+	return 0;
+}
