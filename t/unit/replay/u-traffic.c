@@ -617,7 +617,7 @@ START_TEST(random_records)
 	clock_t stop = clock() + 2 * CLOCKS_PER_SEC;
 	uint64_t sums = 0;
 
-	while (clock() < stop) {
+	while (clock() < stop || sums <= 100) { /* a busy machine does less in this time */
 		struct wire_object o = {.number = 1, .comm = WORLD};
 
 		die_out(&me);
@@ -652,7 +652,6 @@ START_TEST(random_records)
 		}
 		sums += peer(3).sends;
 	}
-	ck_assert_uint_gt(sums, 100);
 }
 END_TEST
 
