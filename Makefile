@@ -17,7 +17,7 @@ DESTDIR ?=
 JOBS    ?= $(shell nproc 2>/dev/null || echo 2)
 MPICC_openmpi ?= $(shell command -v mpicc.openmpi)
 MPICC_mpich   ?= $(shell command -v mpicc.mpich)
-MPIS := $(if $(MPICC_openmpi),openmpi) $(if $(MPICC_mpich),mpich)
+MPIS := $(strip $(if $(MPICC_openmpi),openmpi) $(if $(MPICC_mpich),mpich))
 
 O := obj
 WARN := -Wall -Wextra -Wmissing-prototypes -Wstrict-prototypes -Wno-unused-parameter
