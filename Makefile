@@ -157,6 +157,8 @@ include cupti/cupti.mk
 CMAKEDIR := $(PREFIX)/lib/cmake/vftrace
 pc_names := vftrace $(addprefix vftrace-,$(MPIS) $(if $(links),mpi))
 BASHCOMP ?= $(PREFIX)/share/bash-completion/completions
+ZSHCOMP  ?= $(PREFIX)/share/zsh/site-functions
+FISHCOMP ?= $(PREFIX)/share/fish/vendor_completions.d
 # Vftrace's own tools
 classic   := vftrace_check_config vftrace_diff_profiles vftrace_generate_default_config vftrace_vfd_dump
 man_pages := $(wildcard man/*.[1-8]) $(if $(MPIS),$(O)/man/vftr-mpi.7)
@@ -184,8 +186,12 @@ install: all
 	for p in $(man_pages); do d=$(DESTDIR)$(PREFIX)/share/man/man$${p##*.}; \
 		install -d $$d && install -m 644 $$p $$d || exit; done
 	for l in $(classic); do ln -sf vftr.1 $(DESTDIR)$(PREFIX)/share/man/man1/$$l.1 || exit; done
+	install -d $(DESTDIR)$(BASHCOMP) $(DESTDIR)$(ZSHCOMP) $(DESTDIR)$(FISHCOMP)
 	install -m 644 man/completion.bash $(DESTDIR)$(BASHCOMP)/vftr
-	for l in vftr-node-agent $(classic); do ln -sf vftr $(DESTDIR)$(BASHCOMP)/$$l || exit; done
+	install -m 644 man/completion.zsh $(DESTDIR)$(ZSHCOMP)/_vftr
+	install -m 644 man/completion.fish $(DESTDIR)$(FISHCOMP)/vftr.fish
+	for l in vftr-node-agent $(classic); do ln -sf vftr $(DESTDIR)$(BASHCOMP)/$$l && \
+		ln -sf vftr.fish $(DESTDIR)$(FISHCOMP)/$$l.fish || exit; done
 
 uninstall:
 	rm -f $(addprefix $(DESTDIR)$(PREFIX)/bin/,$(notdir $(programs)) $(classic))
@@ -197,7 +203,8 @@ uninstall:
 	rm -rf $(DESTDIR)$(PREFIX)/share/vftrace $(DESTDIR)$(PREFIX)/share/doc/vftr
 	rm -f $(foreach p,$(man_pages),$(DESTDIR)$(PREFIX)/share/man/man$(subst .,,$(suffix $(p)))/$(notdir $(p)))
 	rm -f $(foreach l,$(classic),$(DESTDIR)$(PREFIX)/share/man/man1/$(l).1)
-	rm -f $(addprefix $(DESTDIR)$(BASHCOMP)/,vftr vftr-node-agent $(classic))
+	rm -f $(addprefix $(DESTDIR)$(BASHCOMP)/,vftr vftr-node-agent $(classic)) $(DESTDIR)$(ZSHCOMP)/_vftr
+	rm -f $(foreach l,vftr vftr-node-agent $(classic),$(DESTDIR)$(FISHCOMP)/$(l).fish)
 
 .PHONY: deb
 deb: all

@@ -18,10 +18,11 @@ libomp-dev:/usr/lib/llvm-*/lib/libomp.so
 cmake:cmake meson:meson ninja-build:ninja autoconf:autoconf automake:automake hpcc:hpcc primecount-bin:primecount
 python3-mpi4py:/usr/lib/python3/dist-packages/mpi4py/__init__.py
 slurmctld:/usr/sbin/slurmctld slurmd:/usr/sbin/slurmd slurm-client:srun munge:/usr/sbin/munged
-otf2-tools:otf2-print libopen-trace-format2-dev:otf2/otf2.h protobuf-compiler:protoc"
+otf2-tools:otf2-print libopen-trace-format2-dev:otf2/otf2.h protobuf-compiler:protoc
+zsh:zsh fish:fish"
 dnf="gcc gcc-c++ gcc-gfortran make openmpi-devel mpich-devel elfutils-libelf-devel elfutils-devel
 cjson-devel liburing-devel libsodium-devel check-devel pkgconf-pkg-config mandoc jq gawk iproute perl-Test-Harness clang libomp-devel util-linux tini procps-ng gdb strace
-slurm slurm-slurmctld slurm-slurmd munge python3-mpi4py-openmpi protobuf-compiler"
+slurm slurm-slurmctld slurm-slurmd munge python3-mpi4py-openmpi protobuf-compiler zsh fish"
 
 apt_names() {
 	for p in $apt $apt_tests; do
