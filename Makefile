@@ -13,6 +13,8 @@ OBJCOPY ?= objcopy
 CFLAGS  ?= -O2 -g
 FFLAGS  ?= -O2 -g
 PREFIX  ?= /usr/local
+LIBDIR  ?= $(PREFIX)/lib
+MODDIR  ?= $(PREFIX)/include
 DESTDIR ?=
 JOBS    ?= $(shell nproc 2>/dev/null || echo 2)
 MPICC_openmpi ?= $(shell command -v mpicc.openmpi)
@@ -34,6 +36,14 @@ hardening := $(if $(SANITIZE),,$(foreach F,$(hardening_wanted),\
 	     $(if $(filter-out -O0,$(filter -O%,$(CFLAGS))),-U_FORTIFY_SOURCE -D_FORTIFY_SOURCE=2))
 hardening_ld := -Wl,-z,relro,-z,now
 ALL_CFLAGS  = $(STD) $(WARN) -MMD -MP -fPIC $(CFLAGS) $(hardening) $(SANITIZE)
+
+# as the agent looks for them: below the prefix, which may be moved, or where they are
+below_prefix = $(patsubst $(PREFIX)/%,%,$(1))
+FOLDERS     := -DVFTR_LIB='"$(call below_prefix,$(LIBDIR))"' -DVFTR_MODULES='"$(call below_prefix,$(MODDIR))"'
+in_prefix   := $(PREFIX)
+in_folders  := $(LIBDIR) $(MODDIR)
+$(O)/nodeagent/base/installed.o: ALL_CFLAGS += $(FOLDERS)
+$(O)/fuzz/nodeagent/base/installed.o: FUZZ_FLAGS += $(FOLDERS)
 
 Q := $(if $(V),,@)
 say = $(if $(V),,@echo "  $(1)	$(2)")
@@ -88,12 +98,13 @@ $(O)/include/%.mod: $(O)/fortran/%.o ;
 
 HOOK_LDFLAGS = -shared -Wl,-soname,$(@F) -Wl,--version-script=libhook/lib.map -Wl,-z,now,-z,nodelete $(LDFLAGS)
 
-# it holds where the agent is installed
+# it holds where the agent is installed, and the agent where the libraries are
 $(O)/libhook/spawn.o: $(O)/prefix
-.PHONY: prefix-now
-$(O)/prefix: prefix-now
+$(O)/nodeagent/base/installed.o: $(O)/folders
+.PHONY: folders-now
+$(O)/prefix $(O)/folders: folders-now
 	@mkdir -p $(@D)
-	@echo '$(PREFIX)' | cmp -s - $@ || echo '$(PREFIX)' >$@
+	@echo '$(in_$(@F))' | cmp -s - $@ || echo '$(in_$(@F))' >$@
 
 $(O)/libhook/interpose-so.o: $(O)/libhook/interpose.o libhook/lib.names
 	$(Q)$(OBJCOPY) --redefine-syms=libhook/lib.names $< $@
@@ -154,35 +165,39 @@ include cupti/cupti.mk
 
 # ---- install ----------------------------------------------------------------
 
-CMAKEDIR := $(PREFIX)/lib/cmake/vftrace
+CMAKEDIR := $(LIBDIR)/cmake/vftrace
 pc_names := vftrace $(addprefix vftrace-,$(MPIS) $(if $(links),mpi))
 BASHCOMP ?= $(PREFIX)/share/bash-completion/completions
 ZSHCOMP  ?= $(PREFIX)/share/zsh/site-functions
 FISHCOMP ?= $(PREFIX)/share/fish/vendor_completions.d
+DOCDIR   ?= $(PREFIX)/share/doc/vftr
 # Vftrace's own tools
 classic   := vftrace_check_config vftrace_diff_profiles vftrace_generate_default_config vftrace_vfd_dump
 man_pages := $(wildcard man/*.[1-8]) $(if $(MPIS),$(O)/man/vftr-mpi.7)
+# FILE.in with its names filled in; PREFIX of CMake's file is so many folders above it
+up      := ../../$(subst $() ,,$(patsubst %,../,$(subst /, ,$(call below_prefix,$(LIBDIR)))))
+is_away := $(filter /%,$(call below_prefix,$(LIBDIR)))
+beside   = $(if $(filter /%,$(call below_prefix,$(2))),$(2),$${$(1)}/$(call below_prefix,$(2)))
+filled   = sed 's|@NAME@|$(2)|; s|@VERSION@|$(VERSION)|; s|@PREFIX@|$(PREFIX)|; s|@LIBDIR@|$(call beside,prefix,$(LIBDIR))|; s|@MODDIR@|$(call beside,prefix,$(MODDIR))|; \
+	   s|@UP@|$(if $(is_away),$(PREFIX),$${CMAKE_CURRENT_LIST_DIR}/$(up:/=))|; \
+	   s|@MODULES@|$(call beside,_vftrace_prefix,$(MODDIR))|' $(1)
 
 .PHONY: install uninstall
 install: all
-	install -d $(DESTDIR)$(PREFIX)/bin $(DESTDIR)$(PREFIX)/lib/vftr $(DESTDIR)$(PREFIX)/include \
-		$(DESTDIR)$(PREFIX)/lib/pkgconfig $(DESTDIR)$(BASHCOMP)
+	install -d $(DESTDIR)$(PREFIX)/bin $(DESTDIR)$(LIBDIR)/vftr $(DESTDIR)$(PREFIX)/include $(DESTDIR)$(MODDIR) \
+		$(DESTDIR)$(LIBDIR)/pkgconfig $(DESTDIR)$(CMAKEDIR) $(DESTDIR)$(PREFIX)/share/vftrace $(DESTDIR)$(DOCDIR)/examples
 	install -m 755 $(programs) $(DESTDIR)$(PREFIX)/bin
 	for l in $(classic); do ln -sf vftr $(DESTDIR)$(PREFIX)/bin/$$l || exit; done
-	install -m 644 $(filter $(O)/lib/lib%,$(libs)) $(DESTDIR)$(PREFIX)/lib
-	install -m 644 $(filter $(O)/lib/vftr/%,$(libs)) $(DESTDIR)$(PREFIX)/lib/vftr
-	$(if $(links),ln -sf libvftrace-$(firstword $(MPIS)).so $(DESTDIR)$(PREFIX)/lib/libvftrace-mpi.so)
-	install -m 644 $(addprefix libhook/,$(headers)) $(module) $(DESTDIR)$(PREFIX)/include
-	install -d $(DESTDIR)$(PREFIX)/share/vftrace
+	install -m 644 $(filter $(O)/lib/lib%,$(libs)) $(DESTDIR)$(LIBDIR)
+	install -m 644 $(filter $(O)/lib/vftr/%,$(libs)) $(DESTDIR)$(LIBDIR)/vftr
+	$(if $(links),ln -sf libvftrace-$(firstword $(MPIS)).so $(DESTDIR)$(LIBDIR)/libvftrace-mpi.so)
+	install -m 644 $(addprefix libhook/,$(headers)) $(DESTDIR)$(PREFIX)/include
+	$(if $(module),install -m 644 $(module) $(DESTDIR)$(MODDIR))
 	install -m 644 fortran/vftrace.f90 fortran/vftrace_session.f90 packaging/gcc-c++.options $(DESTDIR)$(PREFIX)/share/vftrace
-	for n in $(pc_names); do sed "s|@NAME@|$$n|; s|@VERSION@|$(VERSION)|" packaging/vftrace.pc.in \
-		>$(DESTDIR)$(PREFIX)/lib/pkgconfig/$$n.pc || exit; done
-	install -d $(DESTDIR)$(CMAKEDIR)
-	install -m 644 packaging/vftrace-config.cmake $(DESTDIR)$(CMAKEDIR)
-	sed 's|@VERSION@|$(VERSION)|' packaging/vftrace-config-version.cmake.in \
-		>$(DESTDIR)$(CMAKEDIR)/vftrace-config-version.cmake
-	install -d $(DESTDIR)$(PREFIX)/share/doc/vftr/examples
-	install -m 644 t/demo/heat.c t/demo/heat.f90 $(DESTDIR)$(PREFIX)/share/doc/vftr/examples
+	$(foreach n,$(pc_names),$(call filled,packaging/vftrace.pc.in,$(n)) >$(DESTDIR)$(LIBDIR)/pkgconfig/$(n).pc && ) :
+	for f in vftrace-config vftrace-config-version; do \
+		$(call filled,packaging/$$f.cmake.in) >$(DESTDIR)$(CMAKEDIR)/$$f.cmake || exit; done
+	install -m 644 t/demo/heat.c t/demo/heat.f90 $(DESTDIR)$(DOCDIR)/examples
 	for p in $(man_pages); do d=$(DESTDIR)$(PREFIX)/share/man/man$${p##*.}; \
 		install -d $$d && install -m 644 $$p $$d || exit; done
 	for l in $(classic); do ln -sf vftr.1 $(DESTDIR)$(PREFIX)/share/man/man1/$$l.1 || exit; done
@@ -195,12 +210,13 @@ install: all
 
 uninstall:
 	rm -f $(addprefix $(DESTDIR)$(PREFIX)/bin/,$(notdir $(programs)) $(classic))
-	rm -f $(addprefix $(DESTDIR)$(PREFIX)/lib/,$(notdir $(filter $(O)/lib/lib%,$(libs))) libvftrace-mpi.so \
+	rm -f $(addprefix $(DESTDIR)$(LIBDIR)/,$(notdir $(filter $(O)/lib/lib%,$(libs))) libvftrace-mpi.so \
 		$(pc_names:%=pkgconfig/%.pc))
 	rm -rf $(DESTDIR)$(CMAKEDIR)
-	rm -rf $(DESTDIR)$(PREFIX)/lib/vftr
-	rm -f $(addprefix $(DESTDIR)$(PREFIX)/include/,$(headers) vftrace.mod vftrace_session.mod)
-	rm -rf $(DESTDIR)$(PREFIX)/share/vftrace $(DESTDIR)$(PREFIX)/share/doc/vftr
+	rm -rf $(DESTDIR)$(LIBDIR)/vftr
+	rm -f $(addprefix $(DESTDIR)$(PREFIX)/include/,$(headers))
+	rm -f $(addprefix $(DESTDIR)$(MODDIR)/,vftrace.mod vftrace_session.mod)
+	rm -rf $(DESTDIR)$(PREFIX)/share/vftrace $(DESTDIR)$(DOCDIR)
 	rm -f $(foreach p,$(man_pages),$(DESTDIR)$(PREFIX)/share/man/man$(subst .,,$(suffix $(p)))/$(notdir $(p)))
 	rm -f $(foreach l,$(classic),$(DESTDIR)$(PREFIX)/share/man/man1/$(l).1)
 	rm -f $(addprefix $(DESTDIR)$(BASHCOMP)/,vftr vftr-node-agent $(classic)) $(DESTDIR)$(ZSHCOMP)/_vftr
@@ -208,7 +224,7 @@ uninstall:
 
 .PHONY: deb
 deb: all
-	@MAKE='$(MAKE)' sh packaging/deb.sh $(O) $(VERSION)
+	@MAKE='$(MAKE)' CC='$(CC)' sh packaging/deb.sh $(O) $(VERSION)
 
 # ---- tests ------------------------------------------------------------------
 
@@ -314,7 +330,7 @@ help:
 	@echo "make bench      what tracing costs, measured side by side"
 	@echo "make count      instructions of what is done for each event, by valgrind, against t/bench/count.reference"
 	@echo "make install    to PREFIX=$(PREFIX) (DESTDIR for packagers); make uninstall"
-	@echo "make deb        a Debian package, in $(O)/"
+	@echo "make deb        Debian packages, in $(O)/"
 	@echo "make asan tsan  tests under sanitizers;  make clean"
 
 .PHONY: clean

@@ -65,21 +65,24 @@ static int run_between(void *context)
 	leave(WIFEXITED(status) ? WEXITSTATUS(status) : 1);
 }
 
-/* $VFTR_AGENT, or ../bin/vftr-node-agent beside our library, or as installed. */
+/* $VFTR_AGENT, or that of the prefix which our library is below, or as installed. */
 static void agent_path(char *out, size_t bytes)
 {
+	/* from PREFIX/lib, and from PREFIX/lib/x86_64-linux-gnu */
+	static const char *const beside[] = {"../bin", "../../bin"};
 	const char *named = getenv("VFTR_AGENT");
 	Dl_info here;
-	const char *slash;
+	const char *slash = NULL;
 
 	if (named && named[0]) {
 		snprintf(out, bytes, "%s", named);
 		return;
 	}
-	if (dladdr((void *)(uintptr_t)agent_path, &here) && here.dli_fname &&
-		(slash = strrchr(here.dli_fname, '/'))) {
-		snprintf(out, bytes, "%.*s/../bin/vftr-node-agent", (int)(slash - here.dli_fname),
-			here.dli_fname);
+	if (dladdr((void *)(uintptr_t)agent_path, &here) && here.dli_fname)
+		slash = strrchr(here.dli_fname, '/');
+	for (unsigned i = 0; slash && i < sizeof(beside) / sizeof(beside[0]); i++) {
+		snprintf(out, bytes, "%.*s/%s/vftr-node-agent", (int)(slash - here.dli_fname),
+			here.dli_fname, beside[i]);
 		if (!access(out, X_OK))
 			return;
 	}

@@ -20,6 +20,7 @@
 #include "nodeagent/agent/launch/supervisor.h"
 #include "nodeagent/process/rendezvous.h"
 #include "nodeagent/session/session.h"
+#include "nodeagent/base/installed.h"
 #include "nodeagent/base/util.h"
 
 #define TAG_STATE  500 /* to agent 0: struct job_state */
@@ -53,12 +54,14 @@ static struct siblings *of(struct agent *a)
 
 static char *plugin_directory(void)
 {
-	char path[4096], *slash;
-	ssize_t n = readlink("/proc/self/exe", path, sizeof(path) - 1);
+	char *prefix = installed_prefix();
+	char *folder = prefix ? installed_library_folder(prefix, "vftr") : NULL;
+	char *path = folder ? xasprintf("%s/vftr", folder)
+			    : xasprintf("%s/lib/vftr", prefix ? prefix : "");
 
-	path[n > 0 ? n : 0] = '\0';
-	slash = strrchr(path, '/');
-	return xasprintf("%.*s/../lib/vftr", slash ? (int)(slash - path) : 0, path);
+	free(folder);
+	free(prefix);
+	return path;
 }
 
 /* NULL with *error NULL: this is the only agent. */

@@ -5,14 +5,12 @@
  * tree, after `make install', and in a folder that was moved.
  */
 #include <getopt.h>
-#include <glob.h>
-#include <limits.h>
 #include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "nodeagent/tool/cmd.h"
+#include "nodeagent/base/installed.h"
 #include "nodeagent/base/util.h"
 
 enum language { LANGUAGE_C, LANGUAGE_CXX, LANGUAGE_FORTRAN };
@@ -52,9 +50,6 @@ static const struct {
 /* Where the linker, the loader and the compiler look without being told. */
 static const char *const system_folders[] = {"/lib", "/usr/lib", "/lib64", "/usr/lib64"};
 
-/* Below the prefix; the first that has the library. */
-static const char *const library_folders[] = {"lib", "lib64", "lib/*-linux-gnu*"};
-
 struct request {
 	unsigned wanted;
 	const char *mpi;      /* "openmpi", "mpich" or NULL */
@@ -76,48 +71,6 @@ static void usage(void)
 	       "  --static        it is linked with -static\n"
 	       "  --cc COMPILER   its compiler, if it is none like gcc\n"
 	       "  -h, --help      this text\n");
-}
-
-/* The folder's name without what follows its last slash, in place. */
-static void cut_last(char *path)
-{
-	char *slash = strrchr(path, '/');
-
-	if (slash)
-		*(slash == path ? slash + 1 : slash) = 0;
-}
-
-/* PREFIX of PREFIX/bin/vftr. */
-static char *find_prefix(void)
-{
-	char self[PATH_MAX];
-	ssize_t n = readlink("/proc/self/exe", self, sizeof(self) - 1);
-
-	if (n <= 0)
-		return NULL;
-	self[n] = 0;
-	cut_last(self);
-	cut_last(self);
-	return xstrdup(self);
-}
-
-/* The first folder below the prefix with a file of this name, or NULL. */
-static char *find_library(const char *prefix, const char *name)
-{
-	char *found = NULL;
-
-	for (size_t i = 0; i < ARRAY_SIZE(library_folders) && !found; i++) {
-		char *pattern = xasprintf("%s/%s/%s", prefix, library_folders[i], name);
-		glob_t matches;
-
-		if (!glob(pattern, 0, NULL, &matches)) {
-			found = xstrdup(matches.gl_pathv[0]);
-			cut_last(found);
-			globfree(&matches);
-		}
-		free(pattern);
-	}
-	return found;
 }
 
 static bool is_system_folder(const char *folder)
@@ -149,6 +102,21 @@ static const char *hook_option(const struct request *r, enum language l)
 	return compilers[i].options[l];
 }
 
+/* The folder of the headers; and of Fortran's module, for which gfortran looks nowhere else. */
+static void put_include(const struct request *r, unsigned languages, FILE *f)
+{
+	char *headers = xasprintf("%s/include", r->prefix);
+	char *module = installed_module_folder(r->prefix, "vftrace");
+	bool is_apart = module && (strcmp(module, headers) || !strcmp(r->prefix, "/usr"));
+
+	if (strcmp(r->prefix, "/usr"))
+		put_path(f, " -I", headers);
+	if (languages & WANT_FORTRAN && is_apart)
+		put_path(f, " -I", module);
+	free(headers);
+	free(module);
+}
+
 /* Words, each with a blank before it. Of several languages the last has all that is needed. */
 static void put_compile(const struct request *r, unsigned languages, FILE *f)
 {
@@ -157,10 +125,7 @@ static void put_compile(const struct request *r, unsigned languages, FILE *f)
 	for (enum language l = LANGUAGE_C; l <= LANGUAGE_FORTRAN; l++)
 		if (languages & 1u << l && hook_option(r, l))
 			option = hook_option(r, l);
-	if (strcmp(r->prefix, "/usr")) {
-		put_path(f, " -I", r->prefix);
-		fputs("/include", f);
-	}
+	put_include(r, languages, f);
 	if (option)
 		fprintf(f, " %s", option);
 	if (option && option[strlen(option) - 1] == '@') {
@@ -231,8 +196,8 @@ static bool look_around(struct request *r)
 {
 	char *name = library_name(r);
 
-	r->prefix = find_prefix();
-	r->lib = r->prefix ? find_library(r->prefix, name) : NULL;
+	r->prefix = installed_prefix();
+	r->lib = r->prefix ? installed_library_folder(r->prefix, name) : NULL;
 	if (!r->lib)
 		complain("there is no %s below %s%s%s", name, r->prefix ? r->prefix : "this tool",
 			r->mpi ? ": vftr was built without this MPI" : "", r->mpi ? "" : "/lib");

@@ -197,12 +197,13 @@ test_if 'command -v cmake' 'no cmake' 'CMake: the API alone; a version that is t
 	refuse cmake -S wrong -B w2 -DCMAKE_PREFIX_PATH="$ROOT" >said 2>&1
 	has said "vftr was built without lam"'
 
-# the other build systems cannot have blanks in paths
+# the other build systems cannot have blanks in paths; of a moved folder pkg-config is told
 P=$VFTR_TEST_DIR/prefix
+MOVED='pkg-config --define-prefix'
 test_if 'command -v meson && command -v ninja && command -v pkg-config' 'no meson' 'Meson: dependency(vftrace)' '
 	ln -sfn "$ROOT" "$P"
 	example meson
-	env PKG_CONFIG_PATH="$P/lib/pkgconfig" meson setup build >said 2>&1 || { cat said; exit 1; }
+	env PKG_CONFIG="$MOVED" PKG_CONFIG_PATH="$P/lib/pkgconfig" meson setup build >said 2>&1 || { cat said; exit 1; }
 	ninja -C build >>said 2>&1 || { cat said; exit 1; }
 	profiled build/example'
 
@@ -210,7 +211,7 @@ test_if 'command -v autoreconf && command -v aclocal && command -v pkg-config' '
 	'autotools: PKG_CHECK_MODULES' '
 	example autotools
 	autoreconf -i >said 2>&1 || { cat said; exit 1; }
-	./configure PKG_CONFIG_PATH="$P/lib/pkgconfig" CC=gcc FC=gfortran >>said 2>&1 ||
+	./configure PKG_CONFIG="$MOVED" PKG_CONFIG_PATH="$P/lib/pkgconfig" CC=gcc FC=gfortran >>said 2>&1 ||
 		{ tail said; exit 1; }
 	env -u MAKEFLAGS make >>said 2>&1 || { tail said; exit 1; }
 	profiled example'
@@ -218,19 +219,21 @@ test_if 'command -v autoreconf && command -v aclocal && command -v pkg-config' '
 test_expect 'pkg-config: versions, flags and folders; one file for each MPI' '
 	PKG_CONFIG_PATH=$P/lib/pkgconfig
 	export PKG_CONFIG_PATH
-	is "$("$VFTR" --version | sed "s/vftr //")" "$(pkg-config --modversion vftrace)"
-	[ -e "$(pkg-config --variable=moduledir vftrace)/vftrace.mod" ]
-	[ -e "$(pkg-config --variable=module_source vftrace)" ]
-	gcc "$T/hook/app-count.c" -o pc $(pkg-config --cflags --libs vftrace) -lm \
-		-Wl,-rpath,"$(pkg-config --variable=libdir vftrace)"
+	is "$PREFIX" "$(pkg-config --variable=prefix vftrace)"
+	is "$("$VFTR" --version | sed "s/vftr //")" "$($MOVED --modversion vftrace)"
+	[ -e "$($MOVED --variable=moduledir vftrace)/vftrace.mod" ]
+	[ -e "$($MOVED --variable=module_source vftrace)" ]
+	is "-I$P/include -finstrument-functions" "$($MOVED --cflags vftrace | sed "s/ *\$//")"
+	gcc "$T/hook/app-count.c" -o pc $($MOVED --cflags --libs vftrace) -lm \
+		-Wl,-rpath,"$($MOVED --variable=libdir vftrace)"
 	traced -q -- ./pc counts >out
 	[ -s pc_all.json ]
-	g++ -O1 "$T/tool/app-stl.cpp" -o pcxx $(pkg-config --variable=cxxflags vftrace) \
-		$(pkg-config --libs vftrace) -Wl,-rpath,"$(pkg-config --variable=libdir vftrace)"
+	g++ -O1 "$T/tool/app-stl.cpp" -o pcxx $($MOVED --variable=cxxflags vftrace) \
+		$($MOVED --libs vftrace) -Wl,-rpath,"$($MOVED --variable=libdir vftrace)"
 	traced -q -- ./pcxx 100
 	own_calls pcxx_all.json
 	for mpi in $(mpi_list) $([ -z "$(mpi_list)" ] || echo mpi); do
-		pkg-config --libs vftrace-$mpi | grep -q -e "-lvftrace-$mpi"
+		$MOVED --libs vftrace-$mpi | grep -q -e "-lvftrace-$mpi"
 	done'
 
 test_expect 'make uninstall leaves nothing' '

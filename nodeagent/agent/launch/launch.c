@@ -19,6 +19,7 @@
 #include "nodeagent/agent/launch/launcher-slurm.h"
 #include "nodeagent/symbols/elf.h"
 #include "nodeagent/base/hash.h"
+#include "nodeagent/base/installed.h"
 #include "nodeagent/base/runtime-dir.h"
 #include "nodeagent/agent/launch/supervisor.h"
 #include "nodeagent/agent/launch/untraced.h"
@@ -56,12 +57,19 @@ static const char *mpi_of_program(const char *path)
 	return mpi;
 }
 
-static char *library_path(const struct launch *l, const char *mpi)
+/* The library for this MPI, or for none; where it should be if it is not there. */
+static char *library_path(const char *mpi)
 {
-	const char *slash = strrchr(l->program, '/');
+	char *name = xasprintf("libvftrace%s%s.so", mpi ? "-" : "", mpi ? mpi : "");
+	char *prefix = installed_prefix();
+	char *folder = prefix ? installed_library_folder(prefix, name) : NULL;
+	char *path = folder ? xasprintf("%s/%s", folder, name)
+			    : xasprintf("%s/lib/%s", prefix ? prefix : "", name);
 
-	return xasprintf("%.*s/../lib/libvftrace%s%s.so", slash ? (int)(slash - l->program) : 1,
-		slash ? l->program : ".", mpi ? "-" : "", mpi ? mpi : "");
+	free(folder);
+	free(prefix);
+	free(name);
+	return path;
 }
 
 /* srun starts programs of any MPI: what the program is linked with, then what --mpi is for. */
@@ -142,7 +150,7 @@ const char *launch_preloads(void)
 /* The library to preload for this command. NULL and *error if it is not there. */
 static char *preload_library(const struct launch *l, char **error)
 {
-	char *path = library_path(l, mpi_of_command(l->command)), real[4096];
+	char *path = library_path(mpi_of_command(l->command)), real[4096];
 
 	if (realpath(path, real)) {
 		free(path);
@@ -157,10 +165,10 @@ static char *preload_library(const struct launch *l, char **error)
  * CUDA's driver and NVTX load what these name when they start: the way to programs that
  * have the CUDA runtime inside of them. Another tool's are left alone.
  */
-static void offer_gpu(const struct launch *l, struct arguments *pass)
+static void offer_gpu(struct arguments *pass)
 {
 	static const char *const variables[] = {"CUDA_INJECTION64_PATH", "NVTX_INJECTION64_PATH"};
-	char *path = library_path(l, "cupti"), real[4096];
+	char *path = library_path("cupti"), real[4096];
 	bool found = realpath(path, real);
 
 	for (size_t i = 0; found && i < ARRAY_SIZE(variables); i++) {
@@ -219,7 +227,7 @@ void launch_environment(
 		keep_directory();
 	if (getenv("VFTR_OFF"))
 		arguments_add(pass, "VFTR_OFF");
-	offer_gpu(l, pass);
+	offer_gpu(pass);
 	if (!l->preload)
 		return;
 	library = preload_library(l, error);
