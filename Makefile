@@ -170,6 +170,7 @@ pc_names := vftrace $(addprefix vftrace-,$(MPIS) $(if $(links),mpi))
 BASHCOMP ?= $(PREFIX)/share/bash-completion/completions
 ZSHCOMP  ?= $(PREFIX)/share/zsh/site-functions
 FISHCOMP ?= $(PREFIX)/share/fish/vendor_completions.d
+MODULEFILES ?= $(PREFIX)/share/modulefiles
 DOCDIR   ?= $(PREFIX)/share/doc/vftr
 # Vftrace's own tools
 classic   := vftrace_check_config vftrace_diff_profiles vftrace_generate_default_config vftrace_vfd_dump
@@ -201,12 +202,13 @@ install: all
 	for p in $(man_pages); do d=$(DESTDIR)$(PREFIX)/share/man/man$${p##*.}; \
 		install -d $$d && install -m 644 $$p $$d || exit; done
 	for l in $(classic); do ln -sf vftr.1 $(DESTDIR)$(PREFIX)/share/man/man1/$$l.1 || exit; done
-	install -d $(DESTDIR)$(BASHCOMP) $(DESTDIR)$(ZSHCOMP) $(DESTDIR)$(FISHCOMP)
+	install -d $(DESTDIR)$(BASHCOMP) $(DESTDIR)$(ZSHCOMP) $(DESTDIR)$(FISHCOMP) $(DESTDIR)$(MODULEFILES)/vftr
 	install -m 644 man/completion.bash $(DESTDIR)$(BASHCOMP)/vftr
 	install -m 644 man/completion.zsh $(DESTDIR)$(ZSHCOMP)/_vftr
 	install -m 644 man/completion.fish $(DESTDIR)$(FISHCOMP)/vftr.fish
 	for l in vftr-node-agent $(classic); do ln -sf vftr $(DESTDIR)$(BASHCOMP)/$$l && \
 		ln -sf vftr.fish $(DESTDIR)$(FISHCOMP)/$$l.fish || exit; done
+	$(call filled,packaging/modulefile.in) >$(DESTDIR)$(MODULEFILES)/vftr/$(VERSION)
 
 uninstall:
 	rm -f $(addprefix $(DESTDIR)$(PREFIX)/bin/,$(notdir $(programs)) $(classic))
@@ -221,6 +223,8 @@ uninstall:
 	rm -f $(foreach l,$(classic),$(DESTDIR)$(PREFIX)/share/man/man1/$(l).1)
 	rm -f $(addprefix $(DESTDIR)$(BASHCOMP)/,vftr vftr-node-agent $(classic)) $(DESTDIR)$(ZSHCOMP)/_vftr
 	rm -f $(foreach l,vftr vftr-node-agent $(classic),$(DESTDIR)$(FISHCOMP)/$(l).fish)
+	rm -f $(DESTDIR)$(MODULEFILES)/vftr/$(VERSION)
+	rmdir $(DESTDIR)$(MODULEFILES)/vftr 2>/dev/null || :
 
 .PHONY: deb
 deb: all
