@@ -13,6 +13,7 @@
 #include "nodeagent/process/process.h"
 #include "nodeagent/session/session.h"
 #include "nodeagent/process/names.h"
+#include "nodeagent/base/result-files.h"
 #include "nodeagent/base/util.h"
 #include "shm/atomic.h"
 
@@ -57,10 +58,12 @@ static uint64_t all_stored(const struct agent *a)
 
 void deadlock_report(struct agent *a)
 {
+	char *path = host_result(&a->host, "", RESULT_STACKS);
+
 	host_warn(&a->host, true,
-		"no thread has recorded anything for %g s: their call stacks are in "
-		"%s/stacks_%s.log",
-		a->host.conf->agent_deadlock_s, a->host.output_directory, a->host.name);
+		"no thread has recorded anything for %g s: their call stacks are in %s",
+		a->host.conf->agent_deadlock_s, path);
+	free(path);
 	snapshot_now(a);
 }
 
@@ -86,7 +89,7 @@ static char *stack_text(struct agent *a, const struct thread_ring *t)
 
 void deadlock_write_stacks(struct agent *a)
 {
-	char *path = xasprintf("%s/stacks_%s.log", a->host.output_directory, a->host.name);
+	char *path = host_result(&a->host, "", RESULT_STACKS);
 	struct writing *tmp;
 	FILE *f;
 	int error = write_begin(&f, &tmp, path);

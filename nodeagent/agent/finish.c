@@ -20,10 +20,12 @@
 #include "nodeagent/process/process.h"
 #include "nodeagent/profile/profile.h"
 #include "nodeagent/process/regions.h"
+#include "nodeagent/agent/older-results.h"
 #include "nodeagent/agent/rounds.h"
 #include "nodeagent/recorder/recorder.h"
 #include "nodeagent/process/rendezvous.h"
 #include "nodeagent/agent/peers.h"
+#include "nodeagent/base/result-files.h"
 #include "nodeagent/base/util.h"
 #include "nodeagent/profile/vfp.h"
 #include "shm/atomic.h"
@@ -40,7 +42,7 @@ static int report_result(int result, char **error)
 
 static char *node_profile_path(const struct agent *a, const char *base)
 {
-	return xasprintf("%s/%s_%s" VFP_SUFFIX, a->host.output_directory, base, a->host.name);
+	return host_result(&a->host, base, RESULT_NODE_PROFILE);
 }
 
 /* The job has another name than this node alone would have given it. */
@@ -130,26 +132,36 @@ static bool is_partial(const struct agent *a, const struct profile *p)
 	       p->lost_processes;
 }
 
+/* What the names of files begin with; round: 0 for all of the run. */
+static char *name_of(const struct agent *a, const struct profile *node, unsigned round)
+{
+	const char *wish = a->host.conf->outfile_basename;
+	char *name =
+		wish ? xstrdup(wish) : file_base(node->application ? node->application : "unknown");
+	char *base = result_base(result_layout(a->host.conf), name, round);
+
+	free(name);
+	return base;
+}
+
 static char *agree_on_name(struct agent *a, const struct profile *whole, char *base)
 {
 	char *old = xstrdup(base);
 
-	if (whole && whole->application && !a->host.conf->outfile_basename) {
+	if (whole && whole->application) {
 		free(base);
-		base = file_base(whole->application);
+		base = name_of(a, whole, 0);
 	}
 	base = peers_agree(a, base);
+	if (strcmp(old, base)) { /* nobody has looked what is there */
+		int lock = older_results_begin(a, base);
+
+		older_results_end(&a->host, &lock);
+	}
 	if (a->host.n_ever)
 		rename_node_profile(a, old, base);
 	free(old);
 	return base;
-}
-
-static char *name_of(const struct agent *a, const struct profile *node)
-{
-	if (a->host.conf->outfile_basename)
-		return xstrdup(a->host.conf->outfile_basename);
-	return file_base(node->application ? node->application : "unknown");
 }
 
 static int write_node_log(struct agent *a, const struct profile *node, const char *base,
@@ -192,11 +204,15 @@ static void end_sources(struct agent *a)
 static void tell_files(const struct agent *a, const struct profile *node,
 	const struct profile *whole, const char *base)
 {
-	if (is_part_of_job(a, node))
-		complain("node profile: %s/%s_%s.vfp (vftr collate %s makes the summary)",
-			a->host.output_directory, base, a->host.name, a->host.output_directory);
+	const bool part = is_part_of_job(a, node);
+	char *path = host_result(&a->host, base, part ? RESULT_NODE_PROFILE : RESULT_SUMMARY);
+
+	if (part)
+		complain("node profile: %s (vftr collate %s makes the summary)", path,
+			a->host.output_directory);
 	else if (!a->host.transport || (whole && whole->ranks))
-		complain("profile: %s/%s_all.log", a->host.output_directory, base);
+		complain("profile: %s", path);
+	free(path);
 }
 
 static void warn_of_counters(struct host *host)
@@ -210,13 +226,30 @@ static void warn_of_counters(struct host *host)
 	}
 }
 
+/* Where this agent is to have it. whole: the job's profile, or NULL. */
+static int write_summary(
+	struct agent *a, const struct profile *node, const struct profile *whole, const char *base)
+{
+	char *error = NULL;
+
+	if (whole && !whole->ranks) {
+		complain(AGENTS_UNTRACED " (see vftr doctor)");
+		return 0;
+	}
+	if (!whole && (a->host.transport || is_part_of_job(a, node)))
+		return 0;
+	return report_result(output_summary(whole ? whole : node, a->host.conf,
+				     a->host.output_directory, base, &error),
+		&error);
+}
+
 int agent_finish(struct agent *a)
 {
 	struct profile *node, *whole = NULL;
 	uint64_t *hashes = NULL;
 	size_t n_hashes = 0;
-	char *base, *error = NULL;
-	int failed = 0;
+	int failed = 0, lock;
+	char *base;
 
 	ending_writes();
 	end_sources(a);
@@ -237,10 +270,12 @@ int agent_finish(struct agent *a)
 	put_clock(a, node);
 	if (!a->late_profile)
 		matching_store(&a->host, node);
-	base = name_of(a, node);
+	base = name_of(a, node, 0);
+	lock = older_results_begin(a, base);
 	if (a->host.n_ever)
 		failed |= write_node_profile(a, node, base);
 	if (a->host.transport) {
+		older_results_end(&a->host, &lock); /* which others wait for */
 		failed |= peers_collate(a, node, &whole, &hashes, &n_hashes);
 		if (whole)
 			in_step_name_missing(a, whole);
@@ -252,12 +287,7 @@ int agent_finish(struct agent *a)
 		n_hashes = node->n_stacks;
 	}
 	a->partial = is_partial(a, whole ? whole : node);
-	if (whole && !whole->ranks)
-		complain(AGENTS_UNTRACED " (see vftr doctor)");
-	else if (whole || (!a->host.transport && !is_part_of_job(a, node)))
-		failed |= report_result(output_summary(whole ? whole : node, a->host.conf,
-						a->host.output_directory, base, &error),
-			&error);
+	failed |= write_summary(a, node, whole, base);
 	if (a->host.n_ever) {
 		uint32_t nranks = whole ? whole->ranks : node->world_size + node->unranked;
 
@@ -266,6 +296,7 @@ int agent_finish(struct agent *a)
 	}
 	if (!a->quiet && !failed)
 		tell_files(a, node, whole, base);
+	older_results_end(&a->host, &lock);
 	profile_free(whole);
 	profile_free(node);
 	free(hashes);
@@ -278,7 +309,7 @@ static int write_alone(struct agent *a, const struct profile *node, const char *
 {
 	char *error = NULL;
 	uint64_t *hashes;
-	int failed = write_node_profile(a, node, base);
+	int lock = older_results_begin(a, base), failed = write_node_profile(a, node, base);
 
 	if (!a->host.transport && !is_part_of_job(a, node))
 		failed |= report_result(
@@ -289,6 +320,7 @@ static int write_alone(struct agent *a, const struct profile *node, const char *
 	if (ranks)
 		failed |= write_rank_logs(
 			a, node, node->world_size + node->unranked, base, hashes, node->n_stacks);
+	older_results_end(&a->host, &lock);
 	free(hashes);
 	return failed;
 }
@@ -316,7 +348,7 @@ int agent_write_so_far(struct agent *a)
 	matching_store(&a->host, node);
 	profile_warn(node, "these are results on the way: %u of %u processes were running", running,
 		node->ranks);
-	base = name_of(a, node);
+	base = name_of(a, node, 0);
 	failed = write_alone(a, node, base, true);
 	free(base);
 	profile_free(node);
@@ -325,18 +357,17 @@ int agent_write_so_far(struct agent *a)
 
 int agent_write_round(struct agent *a, const struct profile *node, unsigned round)
 {
-	char *name = name_of(a, node), *base = xasprintf("%s.round%u", name, round);
+	char *base = name_of(a, node, round);
 	int failed = write_alone(a, node, base, false);
 
 	free(base);
-	free(name);
 	return failed;
 }
 
 struct profile *agent_read_round(
 	const struct agent *a, const struct profile *like, unsigned round, char **error)
 {
-	char *name = name_of(a, like), *base = xasprintf("%s.round%u", name, round);
+	char *base = name_of(a, like, round);
 	char *path = node_profile_path(a, base);
 	struct profile *p = NULL;
 
@@ -345,6 +376,5 @@ struct profile *agent_read_round(
 		p = vfp_read(path, error);
 	free(path);
 	free(base);
-	free(name);
 	return p;
 }

@@ -13,6 +13,7 @@
 #include "nodeagent/profile/merge.h"
 #include "nodeagent/profile/profile.h"
 #include "nodeagent/base/runtime-dir.h"
+#include "nodeagent/base/result-files.h"
 #include "nodeagent/base/util.h"
 #include "nodeagent/profile/vfp.h"
 #include "shm/clock.h"
@@ -125,9 +126,18 @@ static struct profile *take_profile(const struct agent *a, const char *path, con
 	return p;
 }
 
+static bool is_of_this_node(const struct agent *a, const char *name)
+{
+	struct result_parsed r;
+	bool is = result_parse(name, &r) && r.kind == RESULT_NODE_PROFILE &&
+		  !strcmp(r.who, a->host.name);
+
+	result_parsed_free(&r);
+	return is;
+}
+
 static struct profile *profiles_left(const struct agent *a)
 {
-	char *suffix = xasprintf("_%s" VFP_SUFFIX, a->host.name);
 	DIR *d = opendir(a->host.output_directory);
 	struct profile *all = NULL;
 	struct dirent *e;
@@ -136,7 +146,7 @@ static struct profile *profiles_left(const struct agent *a)
 		char *path = xasprintf("%s/%s", a->host.output_directory, e->d_name);
 		struct stat st;
 
-		if (ends_with(e->d_name, suffix) && !lstat(path, &st) && is_left_for_us(a, &st)) {
+		if (is_of_this_node(a, e->d_name) && !lstat(path, &st) && is_left_for_us(a, &st)) {
 			struct profile *p = take_profile(a, path, &st);
 
 			if (p)
@@ -146,7 +156,6 @@ static struct profile *profiles_left(const struct agent *a)
 	}
 	if (d)
 		closedir(d);
-	free(suffix);
 	return all;
 }
 
@@ -194,6 +203,8 @@ enum adoption late_profiles_look(struct agent *a)
 	}
 	if (!a->late_profile && ((l->seen && !l->listed) || output_has_changed(a))) {
 		a->late_profile = profiles_left(a);
+		if (a->late_profile && a->late_profile->run != PROFILE_RUNS_MIXED)
+			a->host.run = a->late_profile->run ?: a->host.run; /* it is the same run */
 		l->listed = l->seen;
 	}
 	return l->seen || a->late_profile ? ADOPT_OVER : ADOPT_NOBODY;

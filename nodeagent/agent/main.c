@@ -26,11 +26,14 @@
 #include "nodeagent/proxy/proxy.h"
 #include "nodeagent/agent/finish.h"
 #include "nodeagent/agent/step/in-step.h"
+#include "nodeagent/agent/step/step.h"
 #include "nodeagent/agent/launch/launch.h"
 #include "nodeagent/agent/launch/launcher.h"
 #include "nodeagent/net/transport.h"
 #include "nodeagent/net/tcp/tcp.h"
 #include "nodeagent/agent/affinity.h"
+#include "nodeagent/agent/older-results.h"
+#include "nodeagent/agent/run-folder.h"
 #include "nodeagent/agent/salvage.h"
 #include "nodeagent/agent/snapshot.h"
 #include "nodeagent/process/process.h"
@@ -40,12 +43,15 @@
 #include "nodeagent/agent/launch/supervisor.h"
 #include "nodeagent/process/names.h"
 #include "nodeagent/agent/launch/untraced.h"
+#include "nodeagent/base/result-files.h"
+#include "nodeagent/base/hash.h"
 #include "nodeagent/base/util.h"
 
 #define PARTIAL 3 /* of what --expect asked for, something is missing */
 
 enum {
 	OPTION_PRELOAD = 256,
+	OPTION_REQUIRE,
 	OPTION_LAUNCHER,
 	OPTION_IN_STEP,
 	OPTION_EMBEDDED,
@@ -67,12 +73,15 @@ static const struct {
 	const char *argument, *text;
 } options[] = {
 	{{"config", required_argument, NULL, 'c'}, "FILE", "configuration (default: $VFTR_CONFIG)"},
-	{{"output", required_argument, NULL, 'o'}, "DIR", "same as --set output_directory=DIR"},
+	{{"output", required_argument, NULL, 'o'}, "DIR",
+		"same as --set output_directory=DIR; with output.layout=run, the folder itself"},
 	{{"set", required_argument, NULL, 'k'}, "KEY=VALUE", "change one key of the configuration"},
 	{{"session", required_argument, NULL, 's'}, "NAME",
 		"name by which processes find the agent (default: $VFTR_SESSION or \"default\")"},
-	{{"preload", no_argument, NULL, OPTION_PRELOAD}, NULL,
+	{{"preload", optional_argument, NULL, OPTION_PRELOAD}, "[=yes|no|auto]",
 		"preload the tracing library into COMMAND's processes"},
+	{{"require-profile", no_argument, NULL, OPTION_REQUIRE}, NULL,
+		"status 125 if COMMAND ends with 0 and there is no profile"},
 	{{"agent-launcher", required_argument, NULL, OPTION_LAUNCHER}, "CMD",
 		"start the agents of several nodes with CMD, one per node"},
 	{{"in-step", no_argument, NULL, OPTION_IN_STEP}, NULL,
@@ -180,6 +189,31 @@ static void catch_signals(struct agent *a)
 		die(OWN_FAILURE, "cannot watch signals: %s", strerror(errno));
 }
 
+struct command_line {
+	const char *config, *session;
+	const char *folder; /* --output */
+	char *set[64];
+	int n_set;
+	struct tcp_options tcp;
+	bool print_contact, in_step;
+	const char *contact_file; /* NULL: standard output */
+};
+
+/* A folder of its own is for who runs COMMAND, and for the other agents that he starts. */
+static void settle_layout(struct agent *a, const struct launch *l, const struct command_line *c)
+{
+	struct conf *conf = a->host.conf;
+	const bool wished = l->command && c->folder && result_layout(conf) == LAYOUT_RUN;
+	char *error;
+
+	if ((!l->command && a->form != FORM_SIBLING &&
+		    conf_set(conf, "output.layout", "vftrace", &error)) ||
+		(wished && conf_set(conf, "output_directory", ".", &error)))
+		die(OWN_FAILURE, "%s", error ? error : "out of memory");
+	if (a->form == FORM_SIBLING && result_layout(conf) == LAYOUT_RUN)
+		mkdir(conf->output_directory, 0777); /* what is wrong is said next */
+}
+
 static void check_output(struct agent *a)
 {
 	char *error = NULL, path[PATH_MAX];
@@ -253,15 +287,6 @@ static char *session_name(const struct launch *l, const char *wanted)
 		return xstrdup(named);
 	return l->command ? xasprintf("run-%d", (int)getpid()) : xstrdup("default");
 }
-
-struct command_line {
-	const char *config, *session;
-	char *set[64];
-	int n_set;
-	struct tcp_options tcp;
-	bool print_contact, in_step;
-	const char *contact_file; /* NULL: standard output */
-};
 
 static double option_number(const char *option, const char *text, double least, double most)
 {
@@ -369,6 +394,33 @@ static void read_environment(struct command_line *c)
 		add_assignment(c, one);
 }
 
+static enum preload preload_choice(const char *text)
+{
+	static const char *const choices[] = {
+		[PRELOAD_NO] = "no", [PRELOAD_YES] = "yes", [PRELOAD_AUTO] = "auto"};
+
+	for (size_t i = 0; text && i < ARRAY_SIZE(choices); i++)
+		if (!strcmp(text, choices[i]))
+			return (enum preload)i;
+	if (text)
+		die(OWN_FAILURE, "--preload=%s: not yes, no or auto", text);
+	return PRELOAD_YES;
+}
+
+/* Of --output, whose meaning depends on a key that may come later. */
+static char *output_choice(struct command_line *c, const char *directory)
+{
+	c->folder = directory;
+	return xasprintf("output_directory=%s", directory);
+}
+
+static const char *launcher_choice(const char *text)
+{
+	if (!text[strspn(text, " \t\n")])
+		die(OWN_FAILURE, "--agent-launcher: \"%s\" is not a command", text);
+	return text;
+}
+
 static void parse_options(
 	int argc, char **argv, struct agent *a, struct launch *l, struct command_line *c)
 {
@@ -385,8 +437,7 @@ static void parse_options(
 			break;
 		case 'o':
 		case 'k':
-			add_assignment(c, k == 'k' ? xstrdup(optarg)
-						   : xasprintf("output_directory=%s", optarg));
+			add_assignment(c, k == 'k' ? xstrdup(optarg) : output_choice(c, optarg));
 			break;
 		case 's':
 			c->session = optarg;
@@ -395,13 +446,13 @@ static void parse_options(
 			a->quiet = true;
 			break;
 		case OPTION_PRELOAD:
-			l->preload = true;
+			l->preload = preload_choice(optarg);
+			break;
+		case OPTION_REQUIRE:
+			l->require_profile = true;
 			break;
 		case OPTION_LAUNCHER:
-			if (!optarg[strspn(optarg, " \t\n")])
-				die(OWN_FAILURE, "--agent-launcher: \"%s\" is not a command",
-					optarg);
-			l->agent_launcher = optarg;
+			l->agent_launcher = launcher_choice(optarg);
 			break;
 		case OPTION_IN_STEP:
 			c->in_step = true;
@@ -442,8 +493,10 @@ static void parse_all(
 	if (optind < argc)
 		l->command = argv + optind;
 	check_tcp(a, l, c);
-	if (l->preload && !l->command)
+	if (l->preload == PRELOAD_YES && !l->command)
 		die(OWN_FAILURE, "--preload needs a COMMAND to preload into");
+	if (l->require_profile && !l->command)
+		die(OWN_FAILURE, "--require-profile needs a COMMAND");
 	if (!c->config)
 		c->config = getenv("VFTR_CONFIG");
 }
@@ -487,6 +540,7 @@ static void join_agents(struct agent *a, const struct command_line *c)
 
 static int serve_processes(struct agent *a, const struct launch *l, const struct command_line *c)
 {
+	bool nothing;
 	int failed;
 
 	agent_must_watch(a, a->host.listener, WATCH_LISTENER);
@@ -518,7 +572,11 @@ static int serve_processes(struct agent *a, const struct launch *l, const struct
 		session_close(&a->host);
 	if (l->command && !a->host.n_ever && !a->host.conf->off && !getenv("VFTR_OFF"))
 		untraced_say(l);
+	nothing = !a->host.n_ever && !a->late_profile;
 	failed = agent_finish(a);
+	if (l->require_profile && nothing)
+		failed = 1;
+	run_folder_link(a);
 	session_release(&a->host);
 	if (!failed && a->expect && a->partial)
 		failed = PARTIAL;
@@ -557,21 +615,63 @@ static void start_host(struct agent *a)
 	a->host.last_words_ms = last_words_ms(a);
 }
 
+/*
+ * The number of an embedded agent's run. Those of other nodes do not know each other, but their
+ * launcher's name for the job; where it has none only a single process has a number.
+ */
+static uint64_t run_of_job(const char *session)
+{
+	struct step step;
+
+	step_read(&step);
+	if (step.id[0])
+		return stack_hash(step.id, strlen(step.id) + 1) | 1;
+	return session && !strncmp(session, "process-", 8) ? random_word() : 0;
+}
+
+/* What no agent can be started beside. */
+static void refuse_launcher(const struct agent *a, const struct launch *l)
+{
+	char *why = NULL;
+
+	if (a->several && launch_is_distributed(l))
+		die(OWN_FAILURE, "the launcher in COMMAND starts on several nodes: its agents find "
+				 "each other without --peers");
+	if (!l->agent_launcher && !a->several && !a->host.conf->off && !getenv("VFTR_OFF"))
+		why = launcher_refusal(l->command);
+	if (why)
+		die(OWN_FAILURE, "%s", why);
+}
+
+/* The agents of other nodes are told where it is. */
+static void make_folder(struct agent *a, char *const *command, struct command_line *c)
+{
+	char *error = NULL;
+
+	if (run_folder_make(a, command, c->folder, in_step_common(a), &error))
+		die(OWN_FAILURE, "%s", error);
+	add_assignment(c, xasprintf("output_directory=%s", a->host.output_directory));
+}
+
 int main(int argc, char **argv)
 {
 	/* static: what is in them to the end is no leak */
-	static struct agent a = {
-		.host = {.observers = agent_observers, .lock = -1, .listener = -1}};
+	static struct agent a = {.host = {.observers = agent_observers,
+					 .keep_older = older_results_of_samples,
+					 .keep_end = older_results_end,
+					 .results_lock = -1,
+					 .lock = -1,
+					 .listener = -1}};
 	static struct launch l;
 	static struct command_line c = {.tcp.me = -1};
+	char **command;
 
 	program_name = "vftr-node-agent";
 	launch_remember();
 	signal(SIGXFSZ, SIG_IGN); /* a full file is an error like others */
 	parse_all(argc, argv, &a, &l, &c);
-	/* those of other nodes do not know each other */
-	if (a.form != FORM_EMBEDDED && !a.host.run)
-		a.host.run = random_word();
+	if (!a.host.run)
+		a.host.run = a.form == FORM_EMBEDDED ? run_of_job(c.session) : random_word();
 	if (a.form == FORM_EMBEDDED) /* nothing of the process that started us stays open */
 		close_range(3, ~0u, 0);
 	c.tcp.any_session = !named_session(c.session);
@@ -582,8 +682,12 @@ int main(int argc, char **argv)
 	read_configuration(&a, c.config && c.config[0] ? c.config : NULL);
 	for (int i = 0; i < c.n_set; i++)
 		set_key(&a, c.set[i]);
+	command = l.command; /* of which an agent in a step has none */
+	settle_layout(&a, &l, &c);
 	check_output(&a);
 	l.program = own_path(argv[0]);
+	if (command)
+		launch_settle_preload(&l);
 	if (c.in_step || (l.command && !a.several && in_step_wanted(&l))) {
 		in_step_start(&a, &l, c.session);
 		if (a.several)
@@ -591,16 +695,10 @@ int main(int argc, char **argv)
 	}
 	if (!l.agent_launcher)
 		l.agent_launcher = a.host.conf->agent_launcher;
-	if (l.command && a.several && launch_is_distributed(&l))
-		die(OWN_FAILURE, "the launcher in COMMAND starts on several nodes: its agents find "
-				 "each other without --peers");
-	if (l.command && !l.agent_launcher && !a.several && !a.host.conf->off &&
-		!getenv("VFTR_OFF")) {
-		char *why = launcher_refusal(l.command);
-
-		if (why)
-			die(OWN_FAILURE, "%s", why);
-	}
+	if (l.command)
+		refuse_launcher(&a, &l);
+	if (result_layout(a.host.conf) == LAYOUT_RUN && a.form != FORM_SIBLING)
+		make_folder(&a, command, &c);
 	if (l.command && launch_is_distributed(&l))
 		return launch_distributed(&a, &l, c.config, c.set, c.n_set, salvage_summary);
 	if (l.command)

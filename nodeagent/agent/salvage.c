@@ -10,10 +10,13 @@
 #include <time.h>
 #include <unistd.h>
 #include "nodeagent/agent/roles/agent.h"
+#include "nodeagent/agent/older-results.h"
+#include "nodeagent/agent/run-folder.h"
 #include "nodeagent/collate/collate.h"
 #include "nodeagent/profile/merge.h"
 #include "nodeagent/report/output.h"
 #include "nodeagent/profile/profile.h"
+#include "nodeagent/base/result-files.h"
 #include "nodeagent/base/util.h"
 #include "nodeagent/profile/vfp.h"
 
@@ -38,14 +41,6 @@ static void found_free(struct found *f)
 	*f = (struct found){0};
 }
 
-/* Those of a single round of a session have their own summary. */
-static bool is_of_round(const char *base)
-{
-	const char *round = strstr(base, ".round");
-
-	return round && strspn(round + 6, "0123456789") == strlen(round + 6);
-}
-
 static struct found find_summary(const struct agent *a)
 {
 	struct collate_files *sets = NULL;
@@ -59,7 +54,7 @@ static struct found find_summary(const struct agent *a)
 	for (size_t i = 0; i < n; i++) {
 		size_t before = f.n;
 
-		for (size_t k = 0; k < sets[i].n && !is_of_round(sets[i].base); k++) {
+		for (size_t k = 0; k < sets[i].n && !result_is_round(sets[i].base); k++) {
 			struct stat st;
 
 			if (lstat(sets[i].paths[k], &st) || not_own_file(sets[i].paths[k], &st) ||
@@ -121,7 +116,7 @@ static FILE *open_own(const char *path)
 /* How many agents are in the summary of this run; 0: there is none. */
 static size_t summarized(const struct agent *a, const char *base)
 {
-	char *path = xasprintf("%s/%s_all.json", a->host.output_directory, base), *line = NULL,
+	char *path = host_result(&a->host, base, RESULT_PROFILE), *line = NULL,
 	     *run = xasprintf("\"run\":\"%016" PRIx64 "\"", a->host.run);
 	size_t bytes = 0, n = 0, read = 0;
 	FILE *f = open_own(path);
@@ -165,19 +160,22 @@ static void name_missing(const char *hosts, struct profile *p)
 	profile_sort(p);
 }
 
-static bool make_summary(const struct agent *a, const char *hosts, const struct found *f)
+static bool make_summary(struct agent *a, const char *hosts, const struct found *f)
 {
 	char *error = NULL;
 	size_t bad;
 	struct profile *p = collate_read(f->paths, f->n, &bad, NULL, NULL);
 	bool made = false;
+	int lock;
 
 	if (p) {
 		name_missing(hosts, p);
 		profile_warn(p,
 			"collated from %zu node %s, as not all agents could finish together", f->n,
 			one_or_many(f->n, "profile", "profiles"));
+		lock = older_results_begin(a, f->base);
 		made = !output_summary(p, a->host.conf, a->host.output_directory, f->base, &error);
+		older_results_end(&a->host, &lock);
 		if (!made)
 			complain("%s", error);
 		free(error);
@@ -186,14 +184,26 @@ static bool make_summary(const struct agent *a, const char *hosts, const struct 
 	return made;
 }
 
-void salvage_summary(const struct agent *a, const char *hosts, bool orphans)
+static void tell_summary(const struct agent *a, const char *base)
+{
+	char *path = host_result(&a->host, base, RESULT_SUMMARY);
+
+	complain("profile: %s", path);
+	free(path);
+}
+
+bool salvage_summary(struct agent *a, const char *hosts, bool orphans)
 {
 	struct found f = orphans ? wait_for_all(a, hosts) : find_summary(a);
 	size_t has = f.n ? summarized(a, f.base) : 0;
+	bool made;
 
+	made = f.n && (has >= f.n || make_summary(a, hosts, &f));
 	if (!f.n)
 		complain("no node has left a profile");
-	else if ((has >= f.n || make_summary(a, hosts, &f)) && !a->quiet)
-		complain("profile: %s/%s_all.log", a->host.output_directory, f.base);
+	else if (made && !a->quiet)
+		tell_summary(a, f.base);
+	run_folder_link(a);
 	found_free(&f);
+	return made;
 }

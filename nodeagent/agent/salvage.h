@@ -11,8 +11,9 @@ struct agent;
  * Makes a summary of all that the nodes of this run have written, unless there is one, and
  * prints where it is. hosts: those that had an agent, with blanks between them; "": not known.
  * orphans: agents may still be writing; waits until all hosts' files are there, or no file
- * has come for some seconds. Names the hosts that have written nothing.
+ * has come for some seconds. Names the hosts that have written nothing. Returns
+ * false if there is no summary.
  */
-void salvage_summary(const struct agent *a, const char *hosts, bool orphans);
+bool salvage_summary(struct agent *a, const char *hosts, bool orphans);
 
 #endif

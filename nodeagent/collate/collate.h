@@ -11,6 +11,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "nodeagent/base/result-files.h"
+
 struct transport;
 struct profile;
 
@@ -54,13 +56,14 @@ uint64_t *collate_hashes(const struct profile *p);
 
 /* Node profile files of one run: same directory, same BASE. */
 struct collate_files {
-	char *base;
+	enum result_layout layout;
+	char *base; /* result_base() */
 	char **paths;
 	size_t n;
 };
 
 /*
- * All BASE_HOST.vfp in dir, grouped by BASE, sorted. 0 or -errno with *error,
+ * All node profiles in dir, of both layouts, grouped by BASE, sorted. 0 or -errno with *error,
  * a sentence (caller frees).
  */
 int collate_find(const char *dir, struct collate_files **sets, size_t *n, char **error);
@@ -68,8 +71,8 @@ int collate_find(const char *dir, struct collate_files **sets, size_t *n, char *
 void collate_files_add(struct collate_files **sets, size_t *n, const char *base, char *path);
 void collate_files_free(struct collate_files *sets, size_t n);
 
-/* BASE of a path DIR/BASE_HOST.vfp; the caller frees. */
-char *collate_base(const char *path);
+/* What the name of a node profile's path begins with, and its layout; the caller frees. */
+char *collate_base(const char *path, enum result_layout *layout);
 
 /*
  * Reads and merges files. NULL if none could be read. *n_bad counts files that

@@ -10,6 +10,7 @@
 
 #include "nodeagent/profile/merge.h"
 #include "nodeagent/profile/profile.h"
+#include "nodeagent/base/result-files.h"
 #include "nodeagent/base/util.h"
 #include "nodeagent/profile/vfp.h"
 
@@ -20,29 +21,47 @@ static size_t stem_length(const char *name)
 	return n > suffix && !strcmp(name + n - suffix, VFP_SUFFIX) ? n - suffix : 0;
 }
 
-/* Host names have no underscore: the last one ends BASE. */
-char *collate_base(const char *path)
+char *collate_base(const char *path, enum result_layout *layout)
 {
-	char *base = xstrdup(basename(path)), *underscore;
+	const char *name = basename(path);
+	struct result_parsed r;
 
-	base[stem_length(base) ? stem_length(base) : strlen(base)] = '\0';
-	underscore = strrchr(base, '_');
-	if (underscore && underscore != base)
-		*underscore = '\0';
-	return base;
+	if (!result_parse(name, &r) || r.kind != RESULT_NODE_PROFILE) {
+		const size_t stem = stem_length(name);
+
+		result_parsed_free(&r);
+		r.layout = LAYOUT_VFTRACE;
+		r.base = xasprintf("%.*s", (int)(stem ? stem : strlen(name)), name);
+	}
+	*layout = r.layout;
+	free(r.who);
+	return r.base;
 }
 
 ORDER_POINTERS_BY(text_cmp, char, strcmp(x, y))
 
 ORDER_BY(set_cmp, struct collate_files, ALPHABETIC(base))
 
+/* A folder has one run where names do not tell it. */
+static bool in_one_folder(const char *a, const char *b)
+{
+	char *one = file_directory(a), *other = file_directory(b);
+	bool is = !strcmp(one, other);
+
+	free(one);
+	free(other);
+	return is;
+}
+
 void collate_files_add(struct collate_files **sets, size_t *n, const char *base, char *path)
 {
-	char *own = base ? xstrdup(base) : collate_base(path);
+	enum result_layout layout = LAYOUT_VFTRACE;
+	char *own = base ? xstrdup(base) : collate_base(path, &layout);
 	struct collate_files *set = NULL;
 
 	for (size_t i = 0; i < *n; i++) {
-		if (!strcmp((*sets)[i].base, own))
+		if ((*sets)[i].layout == layout && !strcmp((*sets)[i].base, own) &&
+			(layout == LAYOUT_VFTRACE || in_one_folder((*sets)[i].paths[0], path)))
 			set = &(*sets)[i];
 	}
 	if (set) {
@@ -50,7 +69,7 @@ void collate_files_add(struct collate_files **sets, size_t *n, const char *base,
 	} else {
 		*sets = xrealloc(*sets, (*n + 1) * sizeof(**sets));
 		set = &(*sets)[(*n)++];
-		*set = (struct collate_files){.base = own};
+		*set = (struct collate_files){.base = own, .layout = layout};
 	}
 	set->paths = xrealloc(set->paths, (set->n + 1) * sizeof(char *));
 	set->paths[set->n++] = path;

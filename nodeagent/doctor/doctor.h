@@ -21,6 +21,7 @@ struct diagnosis {
 		enum finding finding;
 		char *text;
 	} * lines;
+	bool linked;  /* our library is part of it, also if that is not enough */
 	bool refused; /* something prevents tracing */
 	char *limits; /* what alone will be traced, "its MPI calls", or NULL: functions */
 };

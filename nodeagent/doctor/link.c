@@ -113,6 +113,7 @@ static void find_hooks(struct patient *p)
 			(o->facts.hook_exported || (!i && o->facts.hook == ELF_DEFINED)))
 			p->provider = o;
 	}
+	p->d->linked = p->ours;
 	if (!p->self->facts.dynamic && p->ours == p->self && p->self->facts.stripped)
 		p->provider = p->self;
 }

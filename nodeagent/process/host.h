@@ -11,6 +11,7 @@
 #include <stddef.h>
 #include <stdint.h>
 #include <sys/types.h>
+#include "nodeagent/base/result-files.h"
 #include "nodeagent/clock/ticks.h"
 
 /* Seconds until the next call of a tick function: nothing is due. */
@@ -74,6 +75,11 @@ struct host {
 
 	/* the observers of processes (observer.h), ended by NULL; or NULL: there are none */
 	const struct process_observer *const *observers;
+	/* Keeps results of another run that are in the way of a sampling file, and others from
+	 * coming there until the end; agent/older-results.h has both. NULL: nobody does. */
+	int (*keep_older)(struct host *host, const char *base);
+	void (*keep_end)(struct host *host, int *lock);
+	int results_lock; /* a descriptor while files are written, or -1 */
 	/* True while the sampling file is written more slowly than rings are read; or NULL. */
 	bool (*is_behind)(const struct host *host);
 	uint32_t
@@ -117,6 +123,16 @@ void host_warn(struct host *host, bool urgent, const char *fmt, ...)
 	__attribute__((format(printf, 3, 4)));
 /* Frees all warnings: for several runs in one process (tests). */
 void host_warnings_free(struct host *host);
+
+/* The path of this host's result of that kind, or of the job's; base: result_base(). The caller
+ * frees. */
+static inline char *host_result(const struct host *host, const char *base, enum result_kind kind)
+{
+	const bool of_job = kind == RESULT_SUMMARY || kind == RESULT_PROFILE;
+	const struct result r = {base, kind, of_job ? NULL : host->name, NULL};
+
+	return result_path(result_layout(host->conf), host->output_directory, &r);
+}
 
 /* The object of an event. */
 enum watch_kind {

@@ -22,6 +22,8 @@ struct recorder {
 	struct host *host;
 	struct vfd_writer *writer; /* NULL: could not be opened, or is closed */
 	char *path;
+	dev_t device; /* of the file, by which it is known under any name */
+	ino_t inode;
 	bool replaced; /* another run's file has its name */
 	int reserve;   /* an open file without a name, or -1 */
 	regex_t precise;

@@ -2,10 +2,12 @@
 /* The sampling file of the node, from its first process to its end. */
 #include "nodeagent/recorder/internal.h"
 
+#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "conf/conf.h"
@@ -14,9 +16,9 @@
 #include "nodeagent/net/ending.h"
 #include "nodeagent/process/process.h"
 #include "nodeagent/replay/gpu/gpu.h"
+#include "nodeagent/base/result-files.h"
 #include "nodeagent/base/util.h"
 
-#define SUFFIX	 ".vfd"
 #define FLUSH_NS 1000000000u /* what a crash of the agent costs at most */
 #define KEEP_S	 12.0	     /* before SIGKILL, for all that comes after this file */
 #define AGAIN_NS 10000000u   /* there were too many tracks for once */
@@ -28,9 +30,14 @@ extern const unsigned vftr_mpi_n; /* generated from mpi/generate/mpi.tab */
 
 /* ---- opening ---------------------------------------------------------------------- */
 
-static char *path_of(const struct host *host, const char *base)
+static char *base_of(const struct host *host, const char *program)
 {
-	return xasprintf("%s/%s_%s" SUFFIX, host->output_directory, base, host->name);
+	const char *wish = host->conf->outfile_basename;
+	char *name = wish ? xstrdup(wish) : file_base(program);
+	char *base = result_base(result_layout(host->conf), name, 0);
+
+	free(name);
+	return base;
 }
 
 static void clock_pair(struct recorder *s)
@@ -89,10 +96,10 @@ static void open_file(struct recorder *s, const struct process *p)
 	struct host *host = s->host;
 	const struct conf *c = host->conf;
 	const char *name = basename(p->executable);
-	char *base = c->outfile_basename ? xstrdup(c->outfile_basename)
-					 : file_base(*name ? name : "unknown");
+	char *base = base_of(host, *name ? name : "unknown");
 	struct vfd_setup setup = {.host = host->name,
 		.application = name,
+		.run = host->run,
 		.start_unix_ns = (int64_t)(host->start_exact_s * 1e9),
 		.start_ticks = host->clocks.start.ticks,
 		.start_raw_ns = host->clocks.start.raw_ns,
@@ -101,15 +108,24 @@ static void open_file(struct recorder *s, const struct process *p)
 		.buffer_bytes = (uint64_t)c->sampling_outbuffer_size << 20,
 		.way = OUTFILE_REGISTERED};
 	char *error = NULL;
+	struct stat st;
+	int lock;
 
 	clocks_calibrate(&host->clocks); /* once more at the end */
 	setup.ns_per_tick = host->clocks.ns_per_tick;
 	if (c->sampling_sample_interval > 0 && !setup.interval_ns)
 		setup.interval_ns = 1;
-	s->path = path_of(host, base);
+	s->path = host_result(host, base, RESULT_SAMPLES);
+	lock = host->keep_older ? host->keep_older(host, base) : -1;
 	free(base);
 	setup.path = s->path;
 	s->writer = vfd_writer_new(&setup, &error);
+	if (s->writer && !lstat(s->path, &st)) {
+		s->device = st.st_dev;
+		s->inode = st.st_ino;
+	}
+	if (host->keep_end)
+		host->keep_end(host, &lock);
 	if (!s->writer) {
 		host_warn(host, true, "no sampling file: %s", error);
 		free(error);
@@ -222,6 +238,40 @@ static void complain_of(struct recorder *s, const char *trouble, bool urgent)
 			(unsigned long long)w->thinned);
 }
 
+static bool is_own(const struct recorder *s, const char *path)
+{
+	struct stat st;
+
+	return !lstat(path, &st) && st.st_dev == s->device && st.st_ino == s->inode;
+}
+
+/* Another run that began meanwhile may have moved it to NAME.old, NAME.old2 ...: s->path becomes
+ * what it is called now. False: it is gone. */
+static bool find_again(struct recorder *s)
+{
+	char *dir = file_directory(s->path), *name = xstrdup(basename(s->path)),
+	     *old = strstr(name, ".vfd.old");
+	bool found = is_own(s, s->path);
+	DIR *d = found ? NULL : opendir(dir);
+	struct dirent *e;
+
+	if (old)
+		old[strlen(".vfd")] = '\0';
+	while (d && !found && (e = readdir(d))) {
+		char *path = xasprintf("%s/%s", dir, e->d_name);
+
+		found = !strncmp(e->d_name, name, strlen(name)) && is_own(s, path);
+		free(found ? s->path : path);
+		if (found)
+			s->path = path;
+	}
+	if (d)
+		closedir(d);
+	free(name);
+	free(dir);
+	return found;
+}
+
 void recorder_close(struct host *host)
 {
 	struct recorder *s = host->recorder;
@@ -239,7 +289,7 @@ void recorder_close(struct host *host)
 	trouble = vfd_writer_trouble(s->writer);
 	known = trouble ? xstrdup(trouble) : NULL;
 	s->written = vfd_writer_written(s->writer);
-	s->replaced = !vfd_writer_is_at(s->writer, s->path);
+	s->replaced = !find_again(s);
 	/* the others wait for us as long, and we must not be the last */
 	error = vfd_writer_close(
 		s->writer, host_ticks(host), ending_left(host->conf->agent_deadline_s / 2, KEEP_S));
@@ -261,13 +311,17 @@ void recorder_close(struct host *host)
 int recorder_rename(struct host *host, const char *base)
 {
 	struct recorder *s = host->recorder;
+	int failed, lock = -1;
 	char *path;
-	int failed;
 
 	if (!s || !s->path)
 		return 0;
-	path = path_of(host, base);
-	failed = strcmp(path, s->path) && rename(s->path, path);
+	path = host_result(host, base, RESULT_SAMPLES);
+	if (!is_own(s, path) && host->keep_older)
+		lock = host->keep_older(host, base);
+	failed = !is_own(s, path) && find_again(s) && rename(s->path, path);
+	if (host->keep_end)
+		host->keep_end(host, &lock);
 	if (failed) {
 		complain("cannot rename %s to %s: %s", s->path, path, strerror(errno));
 		free(path);

@@ -5,6 +5,7 @@
 
 #include "conf/conf.h"
 #include "nodeagent/base/json-write.h"
+#include "nodeagent/base/result-files.h"
 #include "nodeagent/base/util.h"
 #include "nodeagent/report/report.h"
 
@@ -58,23 +59,21 @@ static void fill_file(FILE *f, const struct report *r, const void *ctx)
 	m->section(f, r);
 }
 
-int measures_write(
-	const char *dir, const char *base, const char *prefix, const struct report *r, char **error)
+int measures_write(const char *dir, const struct result *log, const struct report *r, char **error)
 {
 	int first = 0;
 
 	for (size_t i = 0; i < ARRAY_SIZE(measures); i++) {
 		const struct measure *m = &measures[i];
-		char *suffix;
+		struct result file = *log;
 		int rc;
 
 		if (!(m->logs & r->log) || !is_separate(m, r) || !m->wanted(r->p, r->c))
 			continue;
-		suffix = xasprintf("%s_%s.log", prefix, m->file);
-		rc = report_write(dir, base, suffix, fill_file, r, m, error);
+		file.part = m->file;
+		rc = report_write(dir, &file, fill_file, r, m, error);
 		if (!first)
 			first = rc;
-		free(suffix);
 	}
 	return first;
 }

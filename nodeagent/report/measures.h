@@ -15,16 +15,17 @@ struct json;
 struct profile;
 struct report;
 
+struct result;
+
 /* Prints all sections of r->log, except those that have a file of their own. */
 void measures_print(FILE *f, const struct report *r);
 /* BASE_all.json. */
 void measures_json(FILE *f, const struct report *r);
 /*
- * With profile_table.separate: writes the files DIR/BASE PREFIX_NAME.log of these tables. Errors
+ * With profile_table.separate: writes the parts of that log which have files of their own. Errors
  * as report_write(); returns the first, or 0.
  */
-int measures_write(const char *dir, const char *base, const char *prefix, const struct report *r,
-	char **error);
+int measures_write(const char *dir, const struct result *log, const struct report *r, char **error);
 
 /* ---- lines of text: head.c, overhead.c ---------------------------------------------------- */
 

@@ -12,6 +12,7 @@
 #include "nodeagent/report/measures.h"
 #include "nodeagent/report/report.h"
 #include "nodeagent/base/table.h"
+#include "nodeagent/base/result-files.h"
 #include "nodeagent/base/util.h"
 
 static void print_rings(FILE *f, const struct report *r)
@@ -120,15 +121,14 @@ int output_node(const struct profile *node, const struct conf *c, const char *di
 	char **error)
 {
 	const struct node_log log = {host, trace};
-	char *suffix = xasprintf("_node_%s.log", host);
+	const struct result file = {base, RESULT_NODE_LOG, host, NULL};
 	struct report r;
 	int rc;
 
 	*error = NULL;
 	report_init(&r, node, c, global_hashes, n);
 	r.log = REPORT_NODE;
-	rc = report_write(dir, base, suffix, fill_node, &r, &log, error);
+	rc = report_write(dir, &file, fill_node, &r, &log, error);
 	report_done(&r);
-	free(suffix);
 	return rc;
 }

@@ -24,26 +24,26 @@ struct output_trace {
 };
 
 /*
- * BASE_all.log and BASE_all.json; with profile_table.separate also files of
- * the tables other than the runtime profile, BASE_all_namegroup.log ... Prints only data that
- * merging keeps, so that agents and `vftr collate` write the same text.
+ * Names are those of base/result-files.h, in the layout of c; base: result_base().
+ *
+ * The summary, as log and as JSON; with profile_table.separate also files of the tables other
+ * than the runtime profile. Prints only data that merging keeps, so that agents and `vftr
+ * collate` write the same text.
  */
 int output_summary(const struct profile *p, const struct conf *c, const char *dir, const char *base,
 	char **error);
 
 /*
- * BASE_node_HOST.log. global_hashes: the sorted hashes of all stacks of the
- * job; a stack's printed id is its index there. NULL: its index in the profile.
- * trace: may be NULL.
+ * The log of a node. global_hashes: the sorted hashes of all stacks of the job; a stack's printed
+ * id is its index there. NULL: its index in the profile. trace: may be NULL.
  */
 int output_node(const struct profile *node, const struct conf *c, const char *dir, const char *base,
 	const char *host, const struct output_trace *trace, const uint64_t *global_hashes, size_t n,
 	char **error);
 
 /*
- * BASE_RANK.log for one process, with profile_table.separate also
- * BASE_RANK_mpi.log and the like; one_rank is the profile of that process alone.
- * RANK has as many digits as nranks.
+ * The log of one process, with profile_table.separate also those of tables; one_rank is the
+ * profile of that process alone. Ranks in names have as many digits as nranks.
  */
 int output_rank(const struct profile *one_rank, const struct profile_process *who, unsigned nranks,
 	const struct conf *c, const char *dir, const char *base, const uint64_t *global_hashes,

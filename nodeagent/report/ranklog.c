@@ -9,6 +9,7 @@
 #include "nodeagent/report/measures.h"
 #include "nodeagent/report/report.h"
 #include "nodeagent/base/table.h"
+#include "nodeagent/base/result-files.h"
 #include "nodeagent/base/util.h"
 
 #define THREAD_LINES 200
@@ -100,18 +101,17 @@ int output_rank(const struct profile *one_rank, const struct profile_process *wh
 	size_t n, char **error)
 {
 	int digits = snprintf(NULL, 0, "%u", nranks), first, rc;
-	char *prefix = xasprintf("_%0*" PRIu32, digits, profile_rank_shown(one_rank, who->rank));
-	char *suffix = xasprintf("%s.log", prefix);
+	char *rank = xasprintf("%0*" PRIu32, digits, profile_rank_shown(one_rank, who->rank));
+	const struct result log = {base, RESULT_RANK_LOG, rank, NULL};
 	struct report r;
 
 	*error = NULL;
 	report_init(&r, one_rank, c, global_hashes, n);
 	r.process = who;
 	r.log = REPORT_RANK;
-	first = report_write(dir, base, suffix, fill_rank, &r, NULL, error);
-	rc = measures_write(dir, base, prefix, &r, error);
+	first = report_write(dir, &log, fill_rank, &r, NULL, error);
+	rc = measures_write(dir, &log, &r, error);
 	report_done(&r);
-	free(suffix);
-	free(prefix);
+	free(rank);
 	return first ? first : rc;
 }

@@ -13,6 +13,7 @@
 #include "nodeagent/symbols/demangle.h"
 #include "nodeagent/report/imbalance.h"
 #include "nodeagent/base/table.h"
+#include "nodeagent/base/result-files.h"
 #include "nodeagent/base/util.h"
 
 #define NAME_COLUMNS 80
@@ -289,18 +290,18 @@ uint32_t report_ranks(const struct profile *p)
 	return p->world_size ? p->world_size : p->ranks;
 }
 
-int report_write(const char *dir, const char *base, const char *suffix,
+int report_write(const char *dir, const struct result *file,
 	void (*fill)(FILE *f, const struct report *r, const void *ctx), const struct report *r,
 	const void *ctx, char **error)
 {
-	char *path = xasprintf("%s/%s%s", dir, base, suffix);
+	char *path = result_path(result_layout(r->c), dir, file);
 	struct writing *tmp;
 	FILE *f;
 	int rc = write_begin(&f, &tmp, path);
 
 	if (!rc) {
 		fill(f, r, ctx);
-		if (!strncmp(suffix, "_all", 4))
+		if (file->kind == RESULT_SUMMARY || file->kind == RESULT_PROFILE)
 			write_durable(tmp);
 		rc = write_end(f, tmp);
 	}

@@ -14,6 +14,7 @@
 #include "nodeagent/profile/profile.h"
 
 struct conf;
+struct result;
 
 #define REPORT_NO_ID UINT64_MAX
 
@@ -104,10 +105,10 @@ const char *report_comm_name(const struct profile *p, const struct profile_comm 
 double report_mean(unsigned __int128 sum, uint64_t n);
 
 /*
- * Writes the file DIR/BASE SUFFIX by fill(). If *error is set already, it is kept:
- * so the first error of several files is reported.
+ * Writes the file of that result by fill(), in the layout of r->c. If *error is set already, it
+ * is kept: so the first error of several files is reported.
  */
-int report_write(const char *dir, const char *base, const char *suffix,
+int report_write(const char *dir, const struct result *file,
 	void (*fill)(FILE *f, const struct report *r, const void *ctx), const struct report *r,
 	const void *ctx, char **error);
 

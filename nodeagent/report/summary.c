@@ -8,6 +8,7 @@
 #include "conf/conf.h"
 #include "nodeagent/report/measures.h"
 #include "nodeagent/report/report.h"
+#include "nodeagent/base/result-files.h"
 
 static void summary_lines(FILE *f, const struct report *r)
 {
@@ -47,17 +48,19 @@ static void fill_json(FILE *f, const struct report *r, const void *ctx)
 int output_summary(const struct profile *p, const struct conf *c, const char *dir, const char *base,
 	char **error)
 {
+	const struct result log = {base, RESULT_SUMMARY, NULL, NULL},
+			    json = {base, RESULT_PROFILE, NULL, NULL};
 	struct report r;
 	int first, rc;
 
 	*error = NULL;
 	report_init(&r, p, c, NULL, 0);
 	r.log = REPORT_SUMMARY;
-	first = report_write(dir, base, "_all.log", fill_log, &r, NULL, error);
-	rc = report_write(dir, base, "_all.json", fill_json, &r, NULL, error);
+	first = report_write(dir, &log, fill_log, &r, NULL, error);
+	rc = report_write(dir, &json, fill_json, &r, NULL, error);
 	if (!first)
 		first = rc;
-	rc = measures_write(dir, base, "_all", &r, error);
+	rc = measures_write(dir, &log, &r, error);
 	report_done(&r);
 	return first ? first : rc;
 }

@@ -13,6 +13,7 @@
 #include "nodeagent/collate/collate.h"
 #include "nodeagent/report/output.h"
 #include "nodeagent/profile/profile.h"
+#include "nodeagent/base/result-files.h"
 #include "nodeagent/base/util.h"
 #include "nodeagent/profile/vfp.h"
 
@@ -22,7 +23,8 @@ static const char usage[] =
 	"usage: vftr collate [-o DIR] [-c FILE] [-b BASE] DIR|FILE...\n"
 	"\n"
 	"Merges the node profiles BASE_HOST.vfp of a run into BASE_all.log and\n"
-	"BASE_all.json, the same that the agents write when they find each other.\n"
+	"BASE_all.json, the same that the agents write when they find each other; in a\n"
+	"folder of `vftr run', HOST.vfp into summary.log and profile.json.\n"
 	"\n"
 	"  DIR|FILE           node profiles, or directories that hold them\n"
 	"  -o, --output DIR   where to write; default: beside the first node profile\n"
@@ -35,7 +37,7 @@ static const char usage[] =
 
 struct request {
 	const char *output, *config, *base;
-	struct conf *conf;
+	struct conf *conf[2]; /* by layout */
 };
 
 struct progress {
@@ -56,8 +58,10 @@ static void warn(const char *line, void *ctx)
 	complain("%s", line);
 }
 
-static struct conf *load_conf(const char *file)
+/* What is wrong with it is said once. */
+static struct conf *load_conf(const char *file, const char *layout)
 {
+	const bool first = strcmp(layout, "run");
 	struct conf *c = NULL;
 	char *error = NULL;
 
@@ -66,9 +70,10 @@ static struct conf *load_conf(const char *file)
 	if (!file || !*file)
 		c = conf_default();
 	else
-		conf_load(&c, file, &error, warn, NULL);
-	if (c && !conf_assign_all(c, getenv("VFTR_SET"), &error) && !conf_settle_layout(c) &&
-		!conf_scenario(c, &error, warn, NULL))
+		conf_load(&c, file, &error, first ? warn : NULL, NULL);
+	if (c && !conf_assign_all(c, getenv("VFTR_SET"), &error) &&
+		!conf_set(c, "output.layout", layout, &error) && !conf_settle_layout(c) &&
+		!conf_scenario(c, &error, first ? warn : NULL, NULL))
 		return c;
 	complain("%s", error ? error : "out of memory");
 	free(error);
@@ -116,12 +121,16 @@ static int collate_one(const struct request *r, struct collate_files *set)
 	}
 	dir = r->output ? xstrdup(r->output) : file_directory(set->paths[0]);
 	status = bad ? 1 : 0;
-	if (output_summary(whole, r->conf, dir, set->base, &error)) {
+	if (output_summary(whole, r->conf[set->layout], dir, set->base, &error)) {
 		complain("%s", error ? error : "the summary can't be written");
 		status = 1;
 	} else {
-		printf("%s/%s_all.log: %zu node profile%s%s\n", dir, set->base, set->n - bad,
+		const struct result log = {set->base, RESULT_SUMMARY, NULL, NULL};
+		char *path = result_path(set->layout, dir, &log);
+
+		printf("%s: %zu node profile%s%s\n", path, set->n - bad,
 			set->n - bad == 1 ? "" : "s", bad ? ", some were unreadable" : "");
+		free(path);
 	}
 	free(error);
 	free(dir);
@@ -161,7 +170,7 @@ static bool add_argument(
 	if (!added && r->base)
 		complain("%s: no node profiles %s_HOST.vfp", arg, r->base);
 	else if (!added)
-		complain("%s: no node profiles (BASE_HOST.vfp)", arg);
+		complain("%s: no node profiles (BASE_HOST.vfp, HOST.vfp)", arg);
 	return added > 0;
 }
 
@@ -171,8 +180,9 @@ static int collate_all(struct request *r, char **args, int n_args)
 	int status = 0, bad = 0;
 	size_t n = 0, failed = 0;
 
-	r->conf = load_conf(r->config);
-	if (!r->conf)
+	r->conf[LAYOUT_VFTRACE] = load_conf(r->config, "vftrace");
+	r->conf[LAYOUT_RUN] = r->conf[LAYOUT_VFTRACE] ? load_conf(r->config, "run") : NULL;
+	if (!r->conf[LAYOUT_RUN])
 		return 2;
 	for (int i = 0; i < n_args; i++)
 		bad += !add_argument(&sets, &n, r, args[i]);
@@ -187,7 +197,8 @@ static int collate_all(struct request *r, char **args, int n_args)
 	else if (bad)
 		status = 1;
 	collate_files_free(sets, n);
-	conf_free(r->conf);
+	conf_free(r->conf[LAYOUT_VFTRACE]);
+	conf_free(r->conf[LAYOUT_RUN]);
 	return status;
 }
 

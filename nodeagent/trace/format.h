@@ -83,6 +83,7 @@ enum vfd_header_field {
 	VFD_FIELD_RATE,	       /* ns per unit, as the bits of a double: first estimate */
 	VFD_FIELD_INTERVAL,    /* sampling interval in ns; 0: everything */
 	VFD_FIELD_MAX_SIZE,    /* bytes; 0: no limit */
+	VFD_FIELD_RUN,	       /* the number of the run; missing if it is not known */
 	VFD_HEADER_FIELDS
 };
 

@@ -104,7 +104,7 @@ test_expect 'a FIFO or device in the place of the sampling file is refused, the 
 	unharmed out end_all.log
 	[ -p out/$(basename truth/*.vfd) ]'
 
-# two at once in one folder: whose files are whole, whose are there
+# two at once in one folder: all are whole, and there
 two_at_once() {
 	rm -rf out second && mkdir out
 	# the first has not ended when the second does
@@ -119,12 +119,21 @@ two_at_once() {
 	hasnt header amage
 	is 1 "$(grep -c "^Process:" <("$VFTR" dump out/end_*.vfd | grep "^Process:"))" processes
 	jq -e ".calls > 0" out/end_all.json >/dev/null
-	grep -q "is that of another run now" err1
+	hasnt err1 "another run"
 	hasnt err2 "another run"
+	# the first has ended last; what the other has left is complete, too
+	old=$(echo out/end_*.vfd.old*)
+	n=${old##*.old}
+	for f in out/end_*.vfd.old$n out/end_all.json.old$n out/end_*.vfp.old$n; do
+		[ -s "$f" ] || { ls out; echo "no $f"; false; }
+	done
+	cp "$old" old.vfd
+	"$VFTR" dump -H old.vfd | grep -qx "Complete:        yes"
+	is "$(jq -r .run out/end_all.json.old$n)" "$("$VFTR" dump -j old.vfd | jq -r .run)" "run of the files"
 	is 0 "$(find out -name "*.tmp.*" | wc -l)" "left"
 }
 for i in $(seq $([ "${VFTR_LONG-}" ] && echo 20 || echo 2)); do
-	test_expect "two runs at once: whole files of one of them, and the other says so ($i)" two_at_once
+	test_expect "two runs at once: whole files of both, one of them as .old ($i)" two_at_once
 done
 
 test_expect 'what a killed agent has left goes away; what may be in use stays' '

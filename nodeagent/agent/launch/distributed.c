@@ -357,11 +357,11 @@ static bool wait_for_agents(struct front *f, double seconds)
 }
 
 /* In a child of the supervisor: the front was killed. */
-static void on_bereaved(void *front)
+static bool on_bereaved(void *front)
 {
 	struct front *f = front;
 
-	f->salvage(f->agent, f->hosts->names,
+	return f->salvage(f->agent, f->hosts->names,
 		true); /* the agents' launcher ends with the front: they write by themselves */
 }
 
@@ -385,6 +385,7 @@ int launch_distributed(struct agent *a, const struct launch *l, const char *conf
 	char *error = NULL, *none[] = {NULL}, *runtime[] = {"VFTR_RUNTIME_DIR", NULL};
 	const char *dir = getenv("VFTR_RUNTIME_DIR");
 	pthread_t forwarder;
+	bool made;
 
 	a->host.session =
 		xasprintf("run-%s-%d", a->host.name ? a->host.name : "node", (int)getpid());
@@ -416,9 +417,10 @@ int launch_distributed(struct agent *a, const struct launch *l, const char *conf
 		return OWN_FAILURE;
 	}
 	wait_for_command(&f);
-	salvage(a, f.hosts->names, !wait_for_agents(&f, 2 * a->host.conf->agent_deadline_s + 10));
+	made = salvage(
+		a, f.hosts->names, !wait_for_agents(&f, 2 * a->host.conf->agent_deadline_s + 10));
 	if (load_acquire(&f.untraced) && !a->host.conf->off && !getenv("VFTR_OFF"))
 		untraced_say(l);
 	arguments_free(&agents);
-	return 0;
+	return !made || load_acquire(&f.untraced);
 }

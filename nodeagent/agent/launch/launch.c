@@ -17,6 +17,8 @@
 #include "nodeagent/agent/roles/agent.h"
 #include "nodeagent/agent/launch/launcher.h"
 #include "nodeagent/agent/launch/launcher-slurm.h"
+#include "nodeagent/agent/launch/program-name.h"
+#include "nodeagent/doctor/doctor.h"
 #include "nodeagent/symbols/elf.h"
 #include "nodeagent/base/hash.h"
 #include "nodeagent/base/installed.h"
@@ -147,6 +149,23 @@ const char *launch_preloads(void)
 	return preloads ? preloads + strlen("LD_PRELOAD=") : NULL;
 }
 
+void launch_settle_preload(struct launch *l)
+{
+	const char *program = program_words(l->command)[0];
+	struct diagnosis d = {0};
+	char *path;
+
+	if (l->preload != PRELOAD_AUTO)
+		return;
+	path = doctor_find(program);
+	if (!is_interpreter(program))
+		doctor_examine(&d, &(struct doctor_question){.name = program, .path = path});
+	if (d.linked || is_shell(program) || is_script(path))
+		l->preload = PRELOAD_NO;
+	diagnosis_free(&d);
+	free(path);
+}
+
 /* The library to preload for this command. NULL and *error if it is not there. */
 static char *preload_library(const struct launch *l, char **error)
 {
@@ -231,6 +250,10 @@ void launch_environment(
 	if (!l->preload)
 		return;
 	library = preload_library(l, error);
+	if (!library && l->preload == PRELOAD_AUTO) {
+		free(*error);
+		*error = NULL;
+	}
 	if (!library)
 		return;
 	allow_before_asan(pass);
@@ -372,7 +395,7 @@ static char *const *command_now(void)
 }
 
 void launch_supervised(const struct agent *a, const struct launch *l, const char *nodes,
-	void (*bereaved)(void *ctx), void *ctx)
+	bool (*bereaved)(void *ctx), void *ctx)
 {
 	static struct supervision s;
 	char *error = NULL;
@@ -382,7 +405,10 @@ void launch_supervised(const struct agent *a, const struct launch *l, const char
 	launch_environment(l, a->host.session, &to_run.pass, &error);
 	if (error)
 		die(OWN_FAILURE, "%s", error);
-	s = (struct supervision){.command = command_now, .bereaved = bereaved, .ctx = ctx};
+	s = (struct supervision){.command = command_now,
+		.bereaved = bereaved,
+		.ctx = ctx,
+		.require_profile = l->require_profile};
 	s.patience_s =
 		a->host.conf->agent_deadline_s < IDLE_S ? a->host.conf->agent_deadline_s : IDLE_S;
 	if (a->several)

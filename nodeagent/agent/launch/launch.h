@@ -14,18 +14,33 @@ struct agent;
 #define AGENTS_NODES "vftr-agents-nodes "
 /* An agent has failed, with a message. */
 #define AGENTS_FAILED "vftr-agents-failed"
+/* What --require-profile says. */
+#define REQUIRED_PROFILE                                                                           \
+	"COMMAND has ended with status 0, but there is no profile of all of it, which "            \
+	"--require-profile asks for"
 /* At the end: no process came to any of them. */
 #define AGENTS_UNTRACED "no process was traced"
 
+enum preload {
+	PRELOAD_NO,
+	PRELOAD_YES,
+	PRELOAD_AUTO /* where it may help, launch_settle_preload(); what lacks for it is no error */
+};
+
 struct launch {
 	char **command; /* NULL-terminated */
-	bool preload;
+	enum preload preload;
+	bool require_profile;	    /* without one COMMAND's success is a failure */
 	const char *agent_launcher; /* --agent-launcher, or NULL */
 	const char *program;	    /* path of this executable */
 };
 
 /* True if COMMAND starts processes on other nodes, too. */
 bool launch_is_distributed(const struct launch *l);
+
+/* PRELOAD_AUTO becomes PRELOAD_NO where the program is linked with our library, or is a script of
+ * a shell: that may start a program which is. */
+void launch_settle_preload(struct launch *l);
 
 /* True if COMMAND tells the MPI of its processes, which a script does not. */
 bool launch_names_mpi(const struct launch *l);
@@ -37,15 +52,15 @@ bool launch_names_mpi(const struct launch *l);
  * that it chooses. bereaved and ctx as in supervisor.h. On an error prints it and exits with 125.
  */
 void launch_supervised(const struct agent *a, const struct launch *l, const char *nodes,
-	void (*bereaved)(void *ctx), void *ctx);
+	bool (*bereaved)(void *ctx), void *ctx);
 
 /* Makes a summary when the agents of these hosts have ended: salvage_summary(), salvage.h. */
-typedef void launch_salvage(const struct agent *a, const char *hosts, bool orphans);
+typedef bool launch_salvage(struct agent *a, const char *hosts, bool orphans);
 
 /*
  * The front, for several nodes: starts the agents, then COMMAND, waits for both and makes
- * sure that there is a summary. Returns 0, as the supervisor has COMMAND's status, or 125:
- * COMMAND was not run.
+ * sure that there is a summary. Returns 0, 1 without a summary, or 125: COMMAND was not run. The
+ * supervisor has COMMAND's status.
  */
 int launch_distributed(struct agent *a, const struct launch *l, const char *config, char **set,
 	int n_set, launch_salvage *salvage);

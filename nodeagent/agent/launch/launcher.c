@@ -87,8 +87,7 @@ enum launcher_kind launcher_kind(const char *argv0)
 									     : LAUNCHER_NONE;
 }
 
-/* Programs whose arguments are a command that they become, or wait for. */
-static bool starts_another(const char *word)
+bool launcher_starts_another(const char *word)
 {
 	static const char *const starters[] = {"timeout", "env", "nice", "ionice", "chrt",
 		"taskset", "numactl", "nohup", "setsid", "stdbuf", "time"};
@@ -106,7 +105,7 @@ char *const *launcher_words(char *const *command)
 	for (; *command; command++) {
 		if (launcher_kind(*command) != LAUNCHER_NONE)
 			return command;
-		if (!starts_another(*command) && launcher_resolve(*command, path))
+		if (!launcher_starts_another(*command) && launcher_resolve(*command, path))
 			return NULL;
 	}
 	return NULL;
@@ -133,7 +132,7 @@ static const char *other_launcher(char *const *command)
 		if (!strncmp(name, "mpiexec", 7) && launcher_resolve(*command, path) &&
 			strstr(path, "/pals/"))
 			return *command;
-		if (!starts_another(*command) && launcher_resolve(*command, path))
+		if (!launcher_starts_another(*command) && launcher_resolve(*command, path))
 			return NULL;
 	}
 	return NULL;

@@ -14,6 +14,9 @@ enum launcher_kind launcher_kind(const char *argv0);
 /* Finds the file that would be run by this name; path: PATH_MAX bytes. False: none. */
 bool launcher_resolve(const char *name, char *path);
 
+/* A program whose arguments are a command that it becomes, or waits for: timeout, env, nice ... */
+bool launcher_starts_another(const char *word);
+
 /*
  * The words of a command from its launcher on, which is the first word, or comes after
  * programs that only start another one, as timeout, env or nice. NULL: there is none.

@@ -23,6 +23,7 @@
 #include <unistd.h>
 #include "nodeagent/net/ending.h"
 #include "nodeagent/agent/launch/launch.h"
+#include "nodeagent/agent/roles/agent.h"
 #include "nodeagent/process/procfs.h"
 #include "nodeagent/base/util.h"
 
@@ -370,7 +371,8 @@ static void start(struct supervisor *s)
 			 "untraced",
 			WTERMSIG(s->agent_status), strsignal(WTERMSIG(s->agent_status)));
 		run_untraced(s);
-		s->agent_status = 0;
+		if (!s->what->require_profile)
+			s->agent_status = 0;
 	} else {
 		exit(launch_exit_status(s->agent_status));
 	}
@@ -407,10 +409,20 @@ static void bereaved(struct supervisor *s)
 	s->agent = fork();
 	if (s->agent == 0) {
 		setpgid(0, 0);
-		s->what->bereaved(s->what->ctx);
-		exit(0);
+		exit(!s->what->bereaved(s->what->ctx));
 	}
 	wait_for_agent(s, "makes the profile");
+}
+
+/* The exit status of all, when nothing more comes. */
+static int last_status(const struct supervisor *s)
+{
+	const int status = launch_exit_status(s->status);
+
+	if (status || !s->what->require_profile || (s->agent == 0 && s->agent_status == 0))
+		return status;
+	complain(REQUIRED_PROFILE);
+	return OWN_FAILURE;
 }
 
 static void supervisor_main(struct supervisor *s)
@@ -421,7 +433,7 @@ static void supervisor_main(struct supervisor *s)
 	wait_for_agent(s, "writes the profile");
 	if (s->agent == 0 && WIFSIGNALED(s->agent_status))
 		bereaved(s);
-	exit(launch_exit_status(s->status));
+	exit(last_status(s));
 }
 
 int supervise(const struct supervision *what)

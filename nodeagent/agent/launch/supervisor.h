@@ -21,9 +21,11 @@ struct supervision {
 	 * is run without the agent, or the supervisor ends before the agent; a message says so. */
 	double patience_s;
 	/* Called in a new child, after COMMAND, if a signal ended the agent while COMMAND ran:
-	 * makes a summary of what other agents have. May be NULL. */
-	void (*bereaved)(void *ctx);
+	 * makes a summary of what other agents have, or returns false. May be NULL. */
+	bool (*bereaved)(void *ctx);
 	void *ctx;
+	/* If COMMAND has ended with 0 and the agent not, the status is 125, with a message. */
+	bool require_profile;
 };
 
 /* A packet between the two. */

@@ -11,35 +11,8 @@
 #include "nodeagent/agent/launch/launch.h"
 #include "nodeagent/agent/launch/launcher-slurm.h"
 #include "nodeagent/agent/launch/launcher.h"
+#include "nodeagent/agent/launch/program-name.h"
 #include "nodeagent/base/util.h"
-
-/* They run what stands in a script, and nobody compiles them for tracing. */
-static bool is_interpreter(const char *program)
-{
-	static const char *const names[] = {
-		"sh", "bash", "dash", "ksh", "zsh", "csh", "tcsh", "fish", "perl", "python"};
-	const char *name = basename(program);
-
-	for (size_t i = 0; i < ARRAY_SIZE(names); i++) {
-		size_t n = strlen(names[i]);
-
-		if (!strncmp(name, names[i], n) && !name[n + strspn(name + n, "0123456789.")])
-			return true;
-	}
-	return false;
-}
-
-/* A file that begins with #!. */
-static bool is_script(const char *path)
-{
-	char begin[2] = "";
-	FILE *f = fopen(path, "re");
-	bool is = f && fread(begin, 1, 2, f) == 2 && !memcmp(begin, "#!", 2);
-
-	if (f)
-		fclose(f);
-	return is;
-}
 
 /* A script of the user's, which may start programs on other nodes. */
 static bool runs_script(const struct launch *l)

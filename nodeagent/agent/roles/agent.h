@@ -48,6 +48,7 @@ struct agent {
 	uint64_t snapshot_due; /* raw ns */
 
 	/* when to stop */
+	char *folder_link;    /* to the folder of the run (run-folder.h), or NULL */
 	bool quiet;	      /* no line about where the files are */
 	bool told_to_stop;    /* by a signal, or as the command has ended */
 	bool at_once;	      /* told to stop without waiting for live processes */

@@ -152,6 +152,11 @@ static void close_all_but(int one, int other)
 	close_range((unsigned)high + 1, ~0u, 0);
 }
 
+const char *in_step_common(const struct agent *a)
+{
+	return a->step && a->several && a->step->step.id[0] ? a->step->step.id : NULL;
+}
+
 bool in_step_may_have_others(const struct in_step *s)
 {
 	return s && s->step.size < 0;

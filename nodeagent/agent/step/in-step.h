@@ -57,6 +57,9 @@ void in_step_hear(struct agent *a);
 void in_step_writes(struct agent *a);
 void in_step_end(struct agent *a);
 
+/* What the agents of all nodes of this step know alike; NULL: nothing, or there are no others. */
+const char *in_step_common(const struct agent *a);
+
 /* True if the launcher does not tell the number of tasks. s may be NULL. */
 struct in_step;
 bool in_step_may_have_others(const struct in_step *s);

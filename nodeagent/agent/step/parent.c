@@ -211,5 +211,9 @@ _Noreturn void in_step_parent(
 		if (s->first)
 			unlink(s->first);
 	}
+	if (!p.status && l->require_profile && (!p.ready || (!p.agent && p.agent_status))) {
+		complain(REQUIRED_PROFILE);
+		p.status = OWN_FAILURE << 8;
+	}
 	end_as(p.status);
 }

@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* A sampling file as JSON: definitions, then one object per event. Times are ns. */
+#include <inttypes.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -58,6 +60,12 @@ static void facts(struct json *j, struct vfd_file *f)
 
 	json_string(j, "format", "vftr-sampling");
 	json_uint(j, "version", 1);
+	if (x->run) {
+		char run[17];
+
+		snprintf(run, sizeof(run), "%016" PRIx64, x->run);
+		json_string(j, "run", run);
+	}
 	json_string(j, "application", x->application);
 	json_string(j, "host", x->host);
 	json_int(j, "start_unix_ns", x->start_unix_ns);

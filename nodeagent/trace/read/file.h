@@ -38,6 +38,7 @@ struct vfd_facts {
 	int64_t job_unix_ns;		    /* of the job: time 0 */
 	int64_t start, end;		    /* of the recording */
 	int64_t interval_ns;		    /* 0: everything was recorded */
+	uint64_t run;			    /* the number of the run; 0: not known */
 	uint64_t max_size;		    /* 0: no limit */
 	double ns_per_unit;
 	bool closed;	   /* its writer has finished it */

@@ -366,6 +366,7 @@ bool reader_header(struct vfd_file *f, struct varint_reader *r)
 		[VFD_FIELD_RATE] = &f->facts.ns_per_unit,
 		[VFD_FIELD_INTERVAL] = &f->facts.interval_ns,
 		[VFD_FIELD_MAX_SIZE] = &f->facts.max_size,
+		[VFD_FIELD_RUN] = &f->facts.run,
 	};
 	uint64_t value, field;
 

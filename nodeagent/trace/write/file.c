@@ -275,14 +275,6 @@ struct outfile *outfile_open(
 	return o;
 }
 
-bool outfile_is_at(const struct outfile *o, const char *path)
-{
-	struct stat mine, there;
-
-	return !fstat(o->fd, &mine) && !lstat(path, &there) && mine.st_dev == there.st_dev &&
-	       mine.st_ino == there.st_ino;
-}
-
 static struct slab *take_slab(struct outfile *o)
 {
 	struct slab *s;

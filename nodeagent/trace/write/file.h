@@ -40,8 +40,6 @@ void outfile_wait(struct outfile *o, double seconds);
 /* Writes the rest; waits at most so many seconds. 0 or -errno of the first error. */
 int outfile_close(struct outfile *o, double seconds);
 
-/* True if the file at path is still this one. */
-bool outfile_is_at(const struct outfile *o, const char *path);
 /* Bytes appended. */
 uint64_t outfile_bytes(const struct outfile *o);
 /* errno of the first error, or 0. */

@@ -131,6 +131,8 @@ static bool write_header(struct vfd_writer *w, const struct vfd_setup *s, double
 	header_number(&p, VFD_FIELD_RATE, rate);
 	header_number(&p, VFD_FIELD_INTERVAL, s->interval_ns);
 	header_number(&p, VFD_FIELD_MAX_SIZE, s->max_size);
+	if (s->run)
+		header_number(&p, VFD_FIELD_RUN, s->run);
 	header_number(&p, VFD_FIELD_END, 0);
 	ok = outfile_append(w->out, &preamble, sizeof(preamble)) &&
 	     vfd_page_write(w, &p, VFD_BLOCK_HEADER, s->start_ticks >> w->shift);
@@ -237,11 +239,6 @@ bool vfd_writer_flush(struct vfd_writer *w)
 	vfd_write_records(w);
 	outfile_flush(w->out);
 	return all;
-}
-
-bool vfd_writer_is_at(const struct vfd_writer *w, const char *path)
-{
-	return outfile_is_at(w->out, path);
 }
 
 const char *vfd_writer_trouble(struct vfd_writer *w)

@@ -24,6 +24,7 @@ struct vfd_setup {
 	uint64_t start_raw_ns; /* CLOCK_MONOTONIC_RAW at the same moment */
 	int64_t job_unix_ns;   /* start of the job, the same in all its files; 0: start_unix_ns */
 	double ns_per_tick;
+	uint64_t run;	      /* the same number in all files of a run; 0: not known */
 	uint64_t interval_ns; /* sampling.sample_interval; 0: everything */
 	uint64_t max_size; /* bytes, or 0; exceeded by definitions, the index, and 96 KiB at most */
 	uint32_t block_bytes;  /* of a track's buffer; 0: 16 KiB */
@@ -53,9 +54,6 @@ void vfd_writer_wait(struct vfd_writer *w, double seconds);
 bool vfd_writer_flush(struct vfd_writer *w);
 /* A sentence for the log: an error, or why writing is slow; or NULL. Valid until close. */
 const char *vfd_writer_trouble(struct vfd_writer *w);
-
-/* True if the file at path is still this one: no other run has replaced it. */
-bool vfd_writer_is_at(const struct vfd_writer *w, const char *path);
 
 struct vfd_written {
 	uint64_t bytes, blocks, events, messages, matches, counts, launches;

@@ -1,0 +1,334 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "nodeagent/agent/older-results.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/file.h>
+#include <sys/stat.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "nodeagent/agent/roles/agent.h"
+#include "nodeagent/base/util.h"
+#include "nodeagent/profile/vfp.h"
+#include "nodeagent/trace/run.h"
+
+#define OLD	   ".old"
+#define OLD_MOST   1000000
+#define HEAD_BYTES 1024
+#define LOCK_S	   10
+#define LOOK_NS	   10000000
+
+/* A result, or one that was kept earlier. */
+struct kept {
+	char *name, *base, *who; /* name: without .oldN */
+	enum result_kind kind;
+	unsigned number; /* of .old, from 1; 0: none */
+	uint64_t run;	 /* 0: not known */
+	bool ours;
+};
+
+struct folder {
+	const struct host *host;
+	const char *base;
+	bool at_start; /* of a sampling file: what is in its place is of another run */
+	struct kept *files;
+	size_t n, cap;
+};
+
+/* ---- what is there ---------------------------------------------------------------- */
+
+static char *name_of(const struct kept *k)
+{
+	if (!k->number)
+		return xstrdup(k->name);
+	return k->number == 1 ? xasprintf("%s" OLD, k->name)
+			      : xasprintf("%s" OLD "%u", k->name, k->number);
+}
+
+/* Cuts ".old", ".old2" ... from a name; its number, or 0. */
+static unsigned cut_number(char *name)
+{
+	char *old = strstr(name, OLD), *next;
+	unsigned number;
+
+	while (old && (next = strstr(old + 1, OLD)))
+		old = next;
+	if (!old || old[strlen(OLD) + strspn(old + strlen(OLD), "0123456789")])
+		return 0;
+	number = old[strlen(OLD)] ? (unsigned)strtoul(old + strlen(OLD), NULL, 10) : 1;
+	*old = '\0';
+	return number;
+}
+
+static uint64_t run_of_json(const char *path)
+{
+	char head[HEAD_BYTES + 1], *at;
+	const int fd = open(path, O_RDONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
+	const ssize_t n = fd < 0 ? 0 : read(fd, head, HEAD_BYTES);
+
+	if (fd >= 0)
+		close(fd);
+	head[n > 0 ? n : 0] = '\0';
+	at = strstr(head, "\"run\":\"");
+	return at ? strtoull(at + strlen("\"run\":\""), NULL, 16) : 0;
+}
+
+static uint64_t run_in(enum result_kind kind, const char *path)
+{
+	switch (kind) {
+	case RESULT_NODE_PROFILE:
+		return vfp_run(path);
+	case RESULT_SAMPLES:
+		return vfd_run(path);
+	case RESULT_PROFILE:
+		return run_of_json(path);
+	default:
+		return 0;
+	}
+}
+
+/* Rounds of a session go with their run. */
+static bool belongs_to(const char *base, const char *wanted)
+{
+	const size_t n = strlen(wanted);
+
+	return !strcmp(base, wanted) || (!strncmp(base, wanted, n) && result_is_round(base) &&
+						(!n || !strncmp(base + n, ".round", 6)));
+}
+
+static void add_file(struct folder *f, const char *entry)
+{
+	char *name = xstrdup(entry), *path = xasprintf("%s/%s", f->host->output_directory, entry);
+	const unsigned number = cut_number(name);
+	struct result_parsed r;
+	struct stat st;
+
+	/* what is no file was put there by somebody else */
+	if (!result_parse(name, &r) || lstat(path, &st) || !S_ISREG(st.st_mode) ||
+		r.layout != result_layout(f->host->conf) || r.kind == RESULT_STACKS ||
+		!belongs_to(r.base, f->base)) {
+		result_parsed_free(&r);
+		free(name);
+		free(path);
+		return;
+	}
+	f->files = grow(f->files, f->n, &f->cap, sizeof(*f->files));
+	f->files[f->n++] =
+		(struct kept){name, r.base, r.who, r.kind, number, run_in(r.kind, path), false};
+	free(path);
+}
+
+/* The run of the first file of that kind with the same number; who: NULL for any. */
+static uint64_t run_of_kind(
+	const struct folder *f, const struct kept *log, enum result_kind kind, const char *who)
+{
+	for (size_t i = 0; i < f->n; i++) {
+		const struct kept *k = &f->files[i];
+
+		if (k->kind == kind && k->run && k->number == log->number &&
+			!strcmp(k->base, log->base) && (!who || !strcmp(k->who, who)))
+			return k->run;
+	}
+	return 0;
+}
+
+/* What tells the run of a log is beside it: of the same node, or of the whole job. */
+static uint64_t run_beside(const struct folder *f, const struct kept *log)
+{
+	const bool of_node = log->kind == RESULT_NODE_LOG || log->kind == RESULT_SAMPLES;
+	uint64_t run = 0;
+
+	if (of_node)
+		run = run_of_kind(f, log, RESULT_NODE_PROFILE, log->who);
+	if (!run && log->kind != RESULT_SAMPLES)
+		run = run_of_kind(f, log, RESULT_PROFILE, NULL);
+	if (!run && !of_node)
+		run = run_of_kind(f, log, RESULT_NODE_PROFILE, NULL);
+	return run;
+}
+
+static bool is_older(const struct folder *f, const struct kept *k)
+{
+	char *path = xasprintf("%s/%s", f->host->output_directory, k->name);
+	struct stat st;
+	const bool older = !lstat(path, &st) && st.st_mtime < f->host->start_s;
+
+	free(path);
+	return older;
+}
+
+/*
+ * A file of another node is left alone while its run may be this one: its agent may not know yet
+ * what number that has. So is a sampling file that is being written, except in our own place.
+ */
+static bool is_ours(const struct folder *f, const struct kept *k)
+{
+	const char *host = f->host->name ? f->host->name : "";
+	const bool of_node = k->who && k->kind != RESULT_RANK_LOG;
+	const uint64_t run = f->host->run, beside = run_beside(f, k);
+
+	if (k->run && k->run == run)
+		return true;
+	if (is_older(f, k))
+		return false;
+	if (of_node && strcmp(k->who, host))
+		return true;
+	if (k->kind == RESULT_SAMPLES)
+		return !f->at_start && (!k->run || beside != k->run);
+	return k->run ? false : !beside || beside == run;
+}
+
+static void settle_owners(struct folder *f)
+{
+	for (size_t i = 0; i < f->n; i++)
+		f->files[i].ours = is_ours(f, &f->files[i]);
+	for (size_t i = 0; i < f->n; i++) {
+		struct kept *k = &f->files[i];
+
+		if (!k->run && !k->ours)
+			k->run = run_beside(f, k);
+	}
+}
+
+static void read_folder(struct folder *f)
+{
+	DIR *d = opendir(f->host->output_directory);
+	struct dirent *e;
+
+	while (d && (e = readdir(d)))
+		add_file(f, e->d_name);
+	if (d)
+		closedir(d);
+	settle_owners(f);
+}
+
+static void free_folder(struct folder *f)
+{
+	for (size_t i = 0; i < f->n; i++) {
+		free(f->files[i].name);
+		free(f->files[i].base);
+		free(f->files[i].who);
+	}
+	free(f->files);
+}
+
+/* ---- what becomes of it ------------------------------------------------------------ */
+
+/* What this run has been given before, where an agent of it was faster; else one that is free. */
+static unsigned number_for(const struct folder *f, uint64_t run, bool *again)
+{
+	unsigned most = 0;
+
+	*again = false;
+	for (size_t i = 0; i < f->n; i++) {
+		const struct kept *k = &f->files[i];
+
+		if (k->number && run && k->run == run) {
+			*again = true;
+			return k->number;
+		}
+		if (k->number > most)
+			most = k->number;
+	}
+	return most < OLD_MOST ? most + 1 : OLD_MOST;
+}
+
+/* again: what is there already may be replaced, as it is of the same run. */
+static unsigned move_file(const struct folder *f, const struct kept *k, unsigned number, bool again)
+{
+	struct kept moved = {.name = k->name, .number = number};
+	char *from = xasprintf("%s/%s", f->host->output_directory, k->name), *old, *to;
+	int rc;
+
+	for (;; moved.number++) {
+		old = name_of(&moved);
+		to = xasprintf("%s/%s", f->host->output_directory, old);
+		rc = renameat2(AT_FDCWD, from, AT_FDCWD, to, again ? 0 : RENAME_NOREPLACE);
+		if (rc && errno != EEXIST && errno != ENOENT && access(to, F_OK))
+			rc = rename(from, to); /* a file system without that */
+		if (!rc || errno != EEXIST || moved.number >= OLD_MOST)
+			break;
+		free(old);
+		free(to);
+	}
+	if (rc && errno != ENOENT) /* another agent was faster */
+		complain("cannot keep %s of another run as %s: %s", from, old, strerror(errno));
+	free(from);
+	free(to);
+	free(old);
+	return moved.number;
+}
+
+/* All that a run has left. */
+static void move_run(struct folder *f, uint64_t run)
+{
+	bool again;
+	unsigned number = number_for(f, run, &again);
+
+	for (size_t i = 0; i < f->n; i++) {
+		struct kept *k = &f->files[i];
+
+		if (k->number || k->ours || k->run != run)
+			continue;
+		number = k->number = move_file(f, k, number, again);
+	}
+}
+
+static void keep_older(const struct host *host, const char *base, bool at_start)
+{
+	struct folder f = {.host = host, .base = base, .at_start = at_start};
+
+	read_folder(&f);
+	for (size_t i = 0; i < f.n; i++)
+		if (!f.files[i].number && !f.files[i].ours)
+			move_run(&f, f.files[i].run);
+	free_folder(&f);
+}
+
+/* Descriptor of the folder, locked where that can be; -1: there is none. */
+static int lock_folder(const char *folder)
+{
+	const int fd = open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+
+	for (int i = 0; fd >= 0 && i < LOCK_S * (1000000000 / LOOK_NS); i++) {
+		if (!flock(fd, LOCK_EX | LOCK_NB) || errno != EWOULDBLOCK)
+			break;
+		nanosleep(&(struct timespec){.tv_nsec = LOOK_NS}, NULL);
+	}
+	return fd;
+}
+
+static int begin_writing(struct host *host, const char *base, bool at_start)
+{
+	int lock = -1;
+
+	if (host->results_lock < 0)
+		lock = host->results_lock = lock_folder(host->output_directory);
+	keep_older(host, base, at_start);
+	return lock;
+}
+
+int older_results_begin(struct agent *a, const char *base)
+{
+	return begin_writing(&a->host, base, false);
+}
+
+int older_results_of_samples(struct host *host, const char *base)
+{
+	return begin_writing(host, base, true);
+}
+
+void older_results_end(struct host *host, int *lock)
+{
+	if (*lock < 0)
+		return;
+	close(*lock);
+	*lock = host->results_lock = -1;
+}

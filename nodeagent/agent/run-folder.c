@@ -1,0 +1,225 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "nodeagent/agent/run-folder.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <limits.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "nodeagent/agent/launch/program-name.h"
+#include "nodeagent/agent/roles/agent.h"
+#include "nodeagent/base/util.h"
+
+#define TRIES 100000
+
+/* What this process has made and removes at its exit if it is empty; its copies do not. */
+static char *made;
+static pid_t maker;
+
+static void remove_empty(void)
+{
+	if (made && getpid() == maker)
+		rmdir(made); /* fails if there is anything */
+}
+
+/* The number that the batch system has given to this job, or "". */
+static char *job_number(void)
+{
+	static const char *const variables[] = {"SLURM_JOB_ID", "PBS_JOBID", "LSB_JOBID",
+		"FLUX_JOB_ID", "COBALT_JOBID", "OAR_JOB_ID", "PJM_JOBID", "JOB_ID"};
+
+	for (size_t i = 0; i < ARRAY_SIZE(variables); i++) {
+		const char *v = getenv(variables[i]);
+
+		if (v && v[0])
+			return file_base(v);
+	}
+	return xstrdup("");
+}
+
+static char *date_now(void)
+{
+	const time_t now = time(NULL);
+	char text[32];
+	struct tm tm;
+
+	strftime(text, sizeof(text), "%Y%m%d-%H%M%S", localtime_r(&now, &tm));
+	return xstrdup(text);
+}
+
+static char *host_name(void)
+{
+	char host[256] = "localhost";
+
+	gethostname(host, sizeof(host) - 1);
+	host[strcspn(host, ".")] = '\0';
+	return file_base(host);
+}
+
+static void append_text(char **text, const char *more, size_t bytes)
+{
+	char *longer = xasprintf("%s%.*s", *text, (int)bytes, more);
+
+	free(*text);
+	*text = longer;
+}
+
+char *run_folder_pattern(
+	const char *wish, const char *program, const char *date, const char *host, char **error)
+{
+	char *job = job_number(), *to = xstrdup("");
+	const char *at = wish;
+
+	while (*at) {
+		const size_t n = strcspn(at, "%");
+		const char *value = at[n] != '%'       ? ""
+				    : at[n + 1] == 'p' ? program
+				    : at[n + 1] == 'j' ? job
+				    : at[n + 1] == 'd' ? date
+				    : at[n + 1] == 'h' ? host
+				    : at[n + 1] == '%' ? "%"
+						       : NULL;
+
+		append_text(&to, at, n);
+		at += n;
+		if (!*at)
+			break;
+		if (!value) {
+			*error = at[1] == 'h' ? xasprintf("%%h is another host on each node, and "
+							  "these have one folder")
+					      : xasprintf("there is no %.2s; %%p is the program, "
+							  "%%j the batch job, %%d date and time, "
+							  "%%h the host, %%%% a %%",
+							at);
+			free(to);
+			free(job);
+			return NULL;
+		}
+		append_text(&to, value, strlen(value));
+		at += 2;
+	}
+	free(job);
+	return to;
+}
+
+/* With all folders on the way. 0, or -1 and errno; *is_new: it was not there. */
+static int make_with_parents(const char *path, bool *is_new)
+{
+	char *copy = xstrdup(path);
+	int rc;
+
+	for (char *slash = copy + 1; *copy && (slash = strchr(slash, '/')); slash++) {
+		*slash = '\0';
+		mkdir(copy, 0777); /* the last one tells what is wrong */
+		*slash = '/';
+	}
+	free(copy);
+	rc = mkdir(path, 0777);
+	*is_new = !rc;
+	return rc && errno == EEXIST ? 0 : rc;
+}
+
+/* The folder that the user has named. */
+static char *make_wished(const char *wish, const char *name, const char *date, bool several,
+	bool *is_new, char **error)
+{
+	char *host = host_name(), real[PATH_MAX], *why = NULL;
+	char *path = run_folder_pattern(wish, name, date, several ? NULL : host, &why);
+
+	free(host);
+	if (path && !make_with_parents(path, is_new) && realpath(path, real) &&
+		!access(real, W_OK | X_OK)) {
+		free(path);
+		return xstrdup(real);
+	}
+	*error = xasprintf("--output %s: %s", wish, why ? why : strerror(errno));
+	free(why);
+	free(path);
+	return NULL;
+}
+
+/* vftr-NAME-WHEN in that directory; who can make it has it, and others add -2, -3 ... */
+static char *make_new(const char *dir, const char *name, const char *when, bool shared,
+	bool *is_new, char **error)
+{
+	char *job = job_number(), *first, *path;
+	int n = 1;
+
+	first = xasprintf("%s/vftr-%s-%s%s%s", dir, name, when, *job && !shared ? "-" : "",
+		shared ? "" : job);
+	path = xstrdup(first);
+	free(job);
+	while (mkdir(path, 0777) && !(errno == EEXIST && shared)) {
+		if (errno != EEXIST || ++n > TRIES) {
+			*error = xasprintf("cannot make the folder %s: %s", path, strerror(errno));
+			free(path);
+			path = NULL;
+			break;
+		}
+		free(path);
+		path = xasprintf("%s-%d", first, n);
+	}
+	*is_new = true;
+	free(first);
+	return path;
+}
+
+int run_folder_make(
+	struct agent *a, char *const *command, const char *wish, const char *step, char **error)
+{
+	char *name = name_of_command(command), *date = step ? xstrdup(step) : date_now(), *path;
+	bool is_new = false;
+
+	*error = NULL;
+	path = wish ? make_wished(wish, name, date, step, &is_new, error)
+		    : make_new(a->host.output_directory, name, date, step, &is_new, error);
+	if (path && !wish)
+		a->folder_link = xasprintf("%s/vftr-%s-last", a->host.output_directory, name);
+	free(date);
+	free(name);
+	if (!path)
+		return -1;
+	a->host.output_directory = path;
+	if (is_new && !step) { /* others of the step may not have come to write yet */
+		made = xstrdup(path);
+		maker = getpid();
+		atexit(remove_empty);
+	}
+	return 0;
+}
+
+static bool is_empty(const char *folder)
+{
+	DIR *d = opendir(folder);
+	struct dirent *e;
+	bool found = false;
+
+	while (d && !found && (e = readdir(d)))
+		found = strcmp(e->d_name, ".") && strcmp(e->d_name, "..");
+	if (d)
+		closedir(d);
+	return !found;
+}
+
+void run_folder_link(const struct agent *a)
+{
+	const char *folder = a->host.output_directory;
+	char *suffix, *tmp;
+
+	if (!a->folder_link || is_empty(folder))
+		return;
+	suffix = write_suffix();
+	tmp = xasprintf("%s%s", a->folder_link, suffix);
+	if (symlink(basename(folder), tmp) || rename(tmp, a->folder_link)) {
+		complain("cannot make the link %s: %s", a->folder_link, strerror(errno));
+		unlink(tmp);
+	}
+	free(tmp);
+	free(suffix);
+}

@@ -1,0 +1,68 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * The names of all files with results, in both layouts (output.layout): those of Vftrace, where
+ * each begins with the program's name, and those of a folder that has one run only.
+ */
+#ifndef VFTR_NODEAGENT_BASE_RESULT_FILES_H
+#define VFTR_NODEAGENT_BASE_RESULT_FILES_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+struct conf;
+
+enum result_layout { LAYOUT_VFTRACE, LAYOUT_RUN };
+
+enum result_kind {
+	RESULT_SUMMARY,	     /* BASE_all.log, or summary.log */
+	RESULT_PROFILE,	     /* BASE_all.json, or profile.json */
+	RESULT_NODE_LOG,     /* BASE_node_HOST.log, or node-HOST.log */
+	RESULT_RANK_LOG,     /* BASE_RANK.log, or rank-RANK.log */
+	RESULT_NODE_PROFILE, /* BASE_HOST.vfp, or HOST.vfp */
+	RESULT_SAMPLES,	     /* BASE_HOST.vfd, or HOST.vfd */
+	RESULT_STACKS,	     /* stacks_HOST.log, or stacks-HOST.log */
+	RESULT_KINDS
+};
+
+/* A file. base: result_base(). who: the host or the rank, NULL where there is none. part: of a
+ * summary or rank log, the table that has a file of its own; NULL: the log itself. */
+struct result {
+	const char *base;
+	enum result_kind kind;
+	const char *who, *part;
+};
+
+enum result_layout result_layout(const struct conf *c);
+
+/*
+ * What the names of a run begin with: in Vftrace's layout the given name, in a folder of its own
+ * nothing; round: of a session, from 1, or 0: all of the run. The caller frees.
+ */
+char *result_base(enum result_layout layout, const char *name, unsigned round);
+/* True if it is that of a single round. */
+bool result_is_round(const char *base);
+
+/* DIR/NAME, and NAME alone. The caller frees. */
+char *result_path(enum result_layout layout, const char *dir, const struct result *r);
+char *result_name(enum result_layout layout, const struct result *r);
+
+/*
+ * The reverse. True: `name' (without folder) is that of a result; host names are taken to have no
+ * underscore. Free it with result_parsed_free().
+ */
+struct result_parsed {
+	enum result_layout layout;
+	enum result_kind kind;
+	char *base, *who; /* who: NULL where there is none */
+	bool part;
+};
+bool result_parse(const char *name, struct result_parsed *to);
+void result_parsed_free(struct result_parsed *r);
+
+/*
+ * The path of the only file of that kind in a folder, of either layout and no single round; the
+ * caller frees. NULL: there are none, or *n of them.
+ */
+char *result_find(const char *dir, enum result_kind kind, size_t *n);
+
+#endif
