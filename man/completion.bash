@@ -20,12 +20,12 @@ _vftr()
 
 	COMPREPLY=()
 	if [ "$COMP_CWORD" = 1 ]; then
-		_vftr_words "collate config diff doctor dump export flags help histogram --help --version" "$word"
+		_vftr_words "collate config diff doctor dump export flags help histogram run --help --version" "$word"
 		return
 	fi
 	case ${COMP_WORDS[1]} in
 	help)
-		[ "$COMP_CWORD" = 2 ] && _vftr_words "collate config diff doctor dump export flags histogram" "$word"
+		[ "$COMP_CWORD" = 2 ] && _vftr_words "collate config diff doctor dump export flags histogram run" "$word"
 		;;
 	config)
 		case $COMP_CWORD:$before in
@@ -50,7 +50,7 @@ _vftr()
 		-r:* | --ranks:* | --from:* | --to:* | --round:* | -b:* | --base:*) ;;
 		*:-*)
 			_vftr_words "-f --format -o --output -r --ranks --from --to --round --sum
-				-b --base -h --help" "$word"
+				-b --base -q --quiet -h --help" "$word"
 			;;
 		esac
 		;;
@@ -71,6 +71,7 @@ _vftr()
 		*:-*) _vftr_words "-s --send -r --recv -b --bytes -o --svg -h --help" "$word" ;;
 		esac
 		;;
+	run) _vftr_run "$1" ;;
 	doctor)
 		case $before:$word in
 		-c:* | --config:*) ;;
@@ -88,10 +89,10 @@ _vftr()
 	esac
 }
 
-# The index of COMMAND's first word, or nothing while options are typed.
+# The index of COMMAND's first word, or nothing while options are typed, which begin at $1.
 _vftr_command_at()
 {
-	local i=1
+	local i=$1
 
 	while [ "$i" -lt "$COMP_CWORD" ]; do
 		case ${COMP_WORDS[i]} in
@@ -100,7 +101,7 @@ _vftr_command_at()
 			return
 			;;
 		-c | -o | -k | -s | --config | --output | --set | --session | --agent-launcher | \
-			--peers | --listen | --me | --interface | --secret | --expect | --within | --on-death)
+			--rank | --peers | --listen | --me | --interface | --secret | --expect | --within | --on-death)
 			i=$((i + 1))
 			# bash splits KEY=VALUE into three words
 			[ "${COMP_WORDS[i + 1]}" = "=" ] && i=$((i + 2))
@@ -115,12 +116,12 @@ _vftr_command_at()
 	done
 }
 
-_vftr_node_agent()
+# Completes COMMAND; false while options are typed, which begin at $1.
+_vftr_command()
 {
-	local word=${COMP_WORDS[COMP_CWORD]} before=${COMP_WORDS[COMP_CWORD - 1]}
-	local at
+	local word=${COMP_WORDS[COMP_CWORD]} at
 
-	at=$(_vftr_command_at)
+	at=$(_vftr_command_at "$1")
 	COMPREPLY=()
 	if [ -n "$at" ]; then
 		if type _command_offset >/dev/null 2>&1; then
@@ -130,8 +131,35 @@ _vftr_node_agent()
 		else
 			COMPREPLY=($(compgen -f -- "$word"))
 		fi
-		return
+		return 0
 	fi
+	return 1
+}
+
+_vftr_run()
+{
+	local word=${COMP_WORDS[COMP_CWORD]} before=${COMP_WORDS[COMP_CWORD - 1]}
+
+	_vftr_command 2 && return
+	case $before in
+	-c | --config | -o | --output | -s | --session | --agent-launcher | --rank) ;;
+	-k | --set)
+		compopt -o nospace 2>/dev/null
+		COMPREPLY=($(compgen -S = -W "$(_vftr_keys "$1")" -- "$word"))
+		;;
+	*)
+		_vftr_words "--trace --by-function --rank --preload --preload=auto --preload=yes
+			--preload=no -o --output --require-profile -c --config -k --set -s --session
+			--agent-launcher --in-step -q --quiet -h --help --" "$word"
+		;;
+	esac
+}
+
+_vftr_node_agent()
+{
+	local word=${COMP_WORDS[COMP_CWORD]} before=${COMP_WORDS[COMP_CWORD - 1]}
+
+	_vftr_command 1 && return
 	case $before in
 	-c | --config | -o | --output | --secret) ;;
 	--on-death) _vftr_words "keep abort" "$word" ;;
@@ -142,7 +170,7 @@ _vftr_node_agent()
 		;;
 	-s | --session | --agent-launcher | --peers | --listen | --me | --expect | --within) ;;
 	*)
-		_vftr_words "-c --config -o --output -k --set -s --session --preload --in-step
+		_vftr_words "-c --config -o --output -k --set -s --session --preload --require-profile --in-step
 			--agent-launcher --peers --listen --me --interface --secret --expect --on-death
 			--within --print-contact -q --quiet -h --help -V --version --" "$word"
 		;;

@@ -7,6 +7,7 @@
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 
 #include "conf/conf.h"
 #include "nodeagent/tool/cmd.h"
@@ -113,4 +114,20 @@ bool cmd_span(const char *command, const struct vfd_span *s, uint64_t round)
 	else
 		return true;
 	return false;
+}
+
+char *cmd_file_in(const char *argument, enum result_kind kind, const char *names)
+{
+	struct stat st;
+	char *found;
+	size_t n;
+
+	if (stat(argument, &st) || !S_ISDIR(st.st_mode))
+		return xstrdup(argument);
+	found = result_find(argument, kind, &n);
+	if (!found && n)
+		complain("%s: %zu files %s; name one", argument, n, names);
+	else if (!found)
+		complain("%s: no such file in it: %s", argument, names);
+	return found;
 }

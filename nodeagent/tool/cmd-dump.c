@@ -9,7 +9,7 @@
 #include "nodeagent/trace/dump/text.h"
 
 static const char usage[] =
-	"usage: vftr dump [OPTION...] FILE\n"
+	"usage: vftr dump [OPTION...] FILE|FOLDER\n"
 	"\n"
 	"Prints a sampling file BASE_HOST.vfd: header, threads, call paths, samples and\n"
 	"messages of each process. Of a damaged file everything else is printed.\n"
@@ -51,7 +51,7 @@ static bool cut_round(const char *path, struct vfd_file *f, struct vfd_span *spa
 	return false;
 }
 
-static int dump(const char *path, struct vfd_dump *d, bool json, uint64_t round)
+static int dump(char *path, struct vfd_dump *d, bool json, uint64_t round)
 {
 	const struct vfd_damage *damage;
 	struct vfd_file *f;
@@ -59,6 +59,8 @@ static int dump(const char *path, struct vfd_dump *d, bool json, uint64_t round)
 	size_t n;
 	int status = 0;
 
+	if (!path)
+		return 2;
 	f = vfd_open(path, &error);
 	if (!f) {
 		complain("%s", error);
@@ -94,6 +96,7 @@ int cmd_dump(int argc, char **argv)
 	struct vfd_dump d = {0};
 	bool json = false;
 	uint64_t round = 0;
+	char *path;
 	const struct cmd_option options[] = {
 		{"ranks", 'r', .text = &d.ranks},
 		{"from", 'f', .time = &d.span.from, .flag = &d.span.from_set},
@@ -114,5 +117,8 @@ int cmd_dump(int argc, char **argv)
 		complain("dump: name one sampling file; see vftr dump --help");
 		return 2;
 	}
-	return dump(argv[optind], &d, json, round);
+	path = cmd_file_in(argv[optind], RESULT_SAMPLES, "HOST.vfd, BASE_HOST.vfd");
+	status = dump(path, &d, json, round);
+	free(path);
+	return status;
 }

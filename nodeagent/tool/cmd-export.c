@@ -9,7 +9,9 @@
 #include <unistd.h>
 
 #include "nodeagent/tool/cmd.h"
+#include "nodeagent/tool/export-wrote.h"
 #include "nodeagent/export/export.h"
+#include "nodeagent/base/result-files.h"
 #include "nodeagent/base/util.h"
 #include "nodeagent/trace/format.h"
 
@@ -33,6 +35,7 @@ static const char usage_tail[] =
 	"      --round N       only this round of a session, from 1\n"
 	"      --sum           flame graphs: one for all processes together\n"
 	"  -b, --base BASE     only the run of this name\n"
+	"  -q, --quiet         do not say what was written\n"
 	"  -h, --help          this text\n"
 	"\n"
 	"Exit status: 0 done, 1 done without what was damaged, 2 nothing was made, or\n"
@@ -56,22 +59,29 @@ struct inputs {
 	bool bad, other;	/* some could not be read; was of another run */
 };
 
-/* BASE of BASE_HOST.vfd. host: NULL if the header is damaged. Caller frees. */
-static char *base_of(const char *path, const char *host)
+/* BASE of BASE_HOST.vfd, or the program where a folder has one run. host: NULL if the header is
+ * damaged. Caller frees. */
+static char *base_of(const char *path, const struct vfd_facts *facts)
 {
-	const char *name = basename(path), *last = strrchr(name, '_');
-	size_t n = strlen(name);
-	char *end = xasprintf("_%s", host ? host : "");
-	const size_t bytes = strlen(end);
+	const char *name = basename(path);
+	const size_t n = strlen(name), suffix = n > 4 && !strcmp(name + n - 4, ".vfd") ? 4 : 0;
+	char *end = xasprintf("_%s.vfd", facts->host ? facts->host : "");
+	struct result_parsed r;
+	char *base;
 
-	if (n > 4 && !strcmp(name + n - 4, ".vfd"))
-		n -= 4;
-	if (bytes == 1 && last > name)
-		n = (size_t)(last - name);
-	else if (bytes > 1 && n > bytes && !strncmp(name + n - bytes, end, bytes))
-		n -= bytes;
+	if (!result_parse(name, &r))
+		base = xasprintf("%.*s", (int)(n - suffix), name);
+	else if (facts->host && n > strlen(end) && !strcmp(name + n - strlen(end), end))
+		base = xasprintf("%.*s", (int)(n - strlen(end)), name); /* with underscores, too */
+	else if (r.layout == LAYOUT_VFTRACE)
+		base = xstrdup(r.base);
+	else if (facts->host && facts->application && !strcmp(r.who, facts->host))
+		base = xasprintf("%s%s", r.base, facts->application);
+	else
+		base = xasprintf("%.*s", (int)(n - suffix), name);
+	result_parsed_free(&r);
 	free(end);
-	return xasprintf("%.*s", (int)n, name);
+	return base;
 }
 
 /* Whether it begins as one; classic ones of Vftrace have the same ending. */
@@ -98,7 +108,7 @@ static void add_file(struct inputs *in, const char *path)
 		in->bad = true;
 		return;
 	}
-	base = base_of(path, vfd_facts(f)->host);
+	base = base_of(path, vfd_facts(f));
 	if (in->wanted && strcmp(base, in->wanted)) {
 		vfd_close(f);
 		free(base);
@@ -151,7 +161,7 @@ static void add_directory(struct inputs *in, const char *path)
 	free(list);
 	if (in->n == before && in->bad == bad) {
 		complain(in->wanted ? "%s: no sampling files %s_HOST.vfd"
-				    : "%s: no sampling files (BASE_HOST.vfd)%s",
+				    : "%s: no sampling files (BASE_HOST.vfd, HOST.vfd)%s",
 			path, in->wanted ? in->wanted : "");
 		in->bad = true;
 	}
@@ -216,6 +226,8 @@ static int export_files(const struct export_format *format, struct export_option
 		vfd_line_up(in.files, in.n);
 		if (cut_round(&in, &o->span, round))
 			status = export_run(format, o, in.files, in.n, in.base);
+		if (status != 2 && !o->quiet)
+			export_wrote(format, o, in.files, in.n);
 		if (!status && in.bad)
 			status = 1;
 	} else if (!in.n && !in.bad) {
@@ -241,6 +253,7 @@ int cmd_export(int argc, char **argv)
 		{"round", .take = cmd_round, .to = &round},
 		{"sum", .flag = &o.sum},
 		{"base", 'b', .text = &o.base},
+		{"quiet", 'q', .flag = &o.quiet},
 		{"help", 'h', .say = usage},
 		{0},
 	};

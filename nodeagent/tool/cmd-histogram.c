@@ -15,7 +15,7 @@ static const char usage[] =
 	"usage: vftr histogram [--send|--recv] [--bytes] [--svg PICTURE] FILE...\n"
 	"\n"
 	"Shows how many messages of which size the runs have sent and received. FILE is\n"
-	"BASE_all.json or a node profile BASE_HOST.vfp.\n"
+	"BASE_all.json, a node profile BASE_HOST.vfp, or the folder of a run.\n"
 	"\n"
 	"  -s, --send         only sends\n"
 	"  -r, --recv         only receives\n"
@@ -56,10 +56,18 @@ static int draw(const char *picture, char **files, size_t n, const struct histog
 	for (size_t i = 0; i < n; i++) {
 		char *error;
 
-		if (!histogram_read(files[i], &all[read], &error)) {
+		char *file = cmd_file_in(files[i], RESULT_PROFILE, "profile.json, BASE_all.json");
+
+		if (!file) {
+			status = 2;
+			continue;
+		}
+		if (!histogram_read(file, &all[read], &error)) {
+			free(file);
 			read++;
 			continue;
 		}
+		free(file);
 		complain("%s", error);
 		free(error);
 		free(all[read].file);

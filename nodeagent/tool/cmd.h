@@ -12,6 +12,8 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "nodeagent/base/result-files.h"
+
 struct vfd_span;
 
 int cmd_collate(int argc, char **argv);
@@ -22,6 +24,12 @@ int cmd_dump(int argc, char **argv);
 int cmd_export(int argc, char **argv);
 int cmd_flags(int argc, char **argv);
 int cmd_histogram(int argc, char **argv);
+int cmd_run(int argc, char **argv);
+
+/* Names that other tools have for what `vftr run' does: all in cmd-run.c. */
+int cmd_record(int argc, char **argv);
+int cmd_report(int argc, char **argv);
+int cmd_stat(int argc, char **argv);
 
 /*
  * The tools of Vftrace: if `name` is that of one, runs it with its own command line
@@ -60,5 +68,11 @@ int cmd_options(int argc, char **argv, const struct cmd_option *options, const c
 bool cmd_round(const char *text, void *number);
 bool cmd_ranks(const char *list);
 bool cmd_span(const char *command, const struct vfd_span *span, uint64_t round);
+
+/*
+ * An argument that may be a folder: the only file of that kind in it; names: what such files are
+ * called. The caller frees. NULL: there is not one, which has been said.
+ */
+char *cmd_file_in(const char *argument, enum result_kind kind, const char *names);
 
 #endif

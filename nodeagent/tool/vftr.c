@@ -12,7 +12,7 @@ static int cmd_help(int argc, char **argv);
 static const struct {
 	const char *name;
 	int (*run)(int argc, char **argv);
-	const char *text;
+	const char *text; /* NULL: not listed */
 } commands[] = {
 	{"collate", cmd_collate, "merge the node profiles of a directory into the summary"},
 	{"config", cmd_config, "print the default configuration, or check a file"},
@@ -23,13 +23,19 @@ static const struct {
 	{"flags", cmd_flags, "print what to add when compiling and linking"},
 	{"help", cmd_help, "explain a subcommand"},
 	{"histogram", cmd_histogram, "show how large the messages were"},
+	{"record", cmd_record, NULL},
+	{"report", cmd_report, NULL},
+	{"run", cmd_run, "run a command traced"},
+	{"stat", cmd_stat, NULL},
 };
 
 static void usage(FILE *f)
 {
-	fprintf(f, "usage: vftr SUBCOMMAND [ARGUMENTS]\n\n");
+	fprintf(f, "usage: vftr run -- ./a.out   run a program traced\n"
+		   "       vftr SUBCOMMAND [ARGUMENTS]\n\n");
 	for (size_t i = 0; i < ARRAY_SIZE(commands); i++)
-		fprintf(f, "  %-9s %s\n", commands[i].name, commands[i].text);
+		if (commands[i].text)
+			fprintf(f, "  %-9s %s\n", commands[i].name, commands[i].text);
 	fprintf(f, "\n`vftr help SUBCOMMAND' tells more; `vftr --version' prints the version.\n");
 }
 

@@ -78,7 +78,8 @@ test_expect 'what has no sizes is refused, the other files are shown' '
 	echo "{\"message_sizes\":[{\"from_bytes\":3,\"sends\":1}]}" >odd.json
 	head -c 200 sizes.json >cut.json
 	echo text >text.log
-	for f in absent no.json odd.json cut.json text.log .; do
+	mkdir empty
+	for f in absent no.json odd.json cut.json text.log empty; do
 		status_of 2 "$VFTR" histogram "$f" sizes.json >text 2>err || { echo "$f"; exit 1; }
 		is 1 "$(wc -l <err)" "$f"
 		has err "$f: "

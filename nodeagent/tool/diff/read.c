@@ -14,6 +14,7 @@
 #include "nodeagent/symbols/demangle.h"
 #include "nodeagent/tool/diff/diff.h"
 #include "nodeagent/profile/profile.h"
+#include "nodeagent/base/result-files.h"
 #include "nodeagent/base/util.h"
 #include "nodeagent/profile/vfp.h"
 
@@ -150,31 +151,6 @@ static int read_file(const char *file, struct diff_profile *to, char **error)
 	return rc;
 }
 
-/* The only file in dir whose name ends so; *n is how many there are. */
-static char *only_file(const char *dir, const char *suffix, size_t *n)
-{
-	size_t end = strlen(suffix);
-	char *found = NULL;
-	struct dirent *e;
-	DIR *d = opendir(dir);
-
-	*n = 0;
-	while (d && (e = readdir(d))) {
-		size_t bytes = strlen(e->d_name);
-
-		if (bytes < end || strcmp(e->d_name + bytes - end, suffix))
-			continue;
-		if (!(*n)++)
-			found = xasprintf("%s/%s", dir, e->d_name);
-	}
-	if (d)
-		closedir(d);
-	if (*n == 1)
-		return found;
-	free(found);
-	return NULL;
-}
-
 static int read_node_profiles(const char *dir, struct diff_profile *to, char **error)
 {
 	struct collate_files *sets;
@@ -192,7 +168,8 @@ static int read_node_profiles(const char *dir, struct diff_profile *to, char **e
 	else if (n)
 		*error = xasprintf("%s: no node profile in it can be read", dir);
 	else
-		*error = xasprintf("%s: neither BASE_all.json nor node profiles in it", dir);
+		*error = xasprintf(
+			"%s: neither profile.json, BASE_all.json nor node profiles in it", dir);
 	collate_files_free(sets, n);
 	profile_free(p);
 	return p ? 0 : -1;
@@ -200,11 +177,15 @@ static int read_node_profiles(const char *dir, struct diff_profile *to, char **e
 
 static int read_folder(const char *dir, struct diff_profile *to, char **error)
 {
-	static const char *const suffixes[] = {"_all.json", "_all.log"};
+	static const struct {
+		enum result_kind kind;
+		const char *names;
+	} kinds[] = {{RESULT_PROFILE, "profile.json, BASE_all.json"},
+		{RESULT_SUMMARY, "summary.log, BASE_all.log"}};
 	size_t n;
 
-	for (size_t i = 0; i < ARRAY_SIZE(suffixes); i++) {
-		char *file = only_file(dir, suffixes[i], &n);
+	for (size_t i = 0; i < ARRAY_SIZE(kinds); i++) {
+		char *file = result_find(dir, kinds[i].kind, &n);
 
 		if (file) {
 			int rc = read_file(file, to, error);
@@ -214,7 +195,7 @@ static int read_folder(const char *dir, struct diff_profile *to, char **error)
 			return rc;
 		}
 		if (n) {
-			*error = xasprintf("%s: %zu files *%s; name one", dir, n, suffixes[i]);
+			*error = xasprintf("%s: %zu files %s; name one", dir, n, kinds[i].names);
 			return -1;
 		}
 	}

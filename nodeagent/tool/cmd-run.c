@@ -1,0 +1,223 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* `vftr run -- COMMAND': the everyday names of what vftr-node-agent does. */
+#include "nodeagent/tool/cmd.h"
+
+#include <errno.h>
+#include <getopt.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "nodeagent/base/util.h"
+
+#define AGENT	    "vftr-node-agent"
+#define OWN_FAILURE 125 /* COMMAND was not run, as of the agent */
+#define NUMBERED    256 /* options without a letter */
+#define KEYS_MAX    2
+
+static const char usage_head[] =
+	"usage: vftr run [OPTION...] -- COMMAND [ARGUMENTS]\n"
+	"\n"
+	"Runs COMMAND traced, as it is: its input, output, exit status and signals stay.\n"
+	"COMMAND is a program, a script's interpreter, or mpirun, mpiexec or srun with\n"
+	"theirs. The results are in a new folder, vftr-NAME-DATE-TIME; the link\n"
+	"vftr-NAME-last leads to it.\n"
+	"\n";
+static const char usage_tail[] =
+	"\n"
+	"Exit status: COMMAND's, 128+n if signal n ended it; 127 if there is no COMMAND,\n"
+	"126 if it cannot be executed, 125 if it was not run otherwise.\n";
+
+/*
+ * What becomes of an option. keys: --set with them, up to NULL; a last one that ends with '='
+ * takes the argument. Without keys the agent has an option of that name.
+ */
+static const struct run_option {
+	const char *name;
+	char letter; /* or 0 */
+	int has_argument;
+	const char *argument, *keys[KEYS_MAX + 1], *text;
+} run_options[] = {
+	{"trace", 0, no_argument, NULL, {"sampling.active=true", "sampling.sample_interval=0"},
+		"record each call with its time, for vftr export"},
+	{"by-function", 0, no_argument, NULL, {"name_grouped_profile_table.show_table=true"},
+		"show also the sums of functions, whoever called them"},
+	{"rank", 0, required_argument, "LIST", {"logfile_for_ranks="},
+		"write logs of these ranks, too, as 0,2-5 or all"},
+	{"preload", 0, optional_argument, "[=auto|yes|no]", {NULL},
+		"preload the tracing library; auto, the default: into\n"
+		"                       a program that is not linked with it"},
+	{"output", 'o', required_argument, "DIR", {NULL},
+		"the folder to make; %p is the program, %j the batch\n"
+		"                       job, %d date and time, %h the host"},
+	{"require-profile", 0, no_argument, NULL, {NULL},
+		"status 125 if COMMAND ends with 0 without a profile"},
+	{"config", 'c', required_argument, "FILE", {NULL}, "configuration (default: $VFTR_CONFIG)"},
+	{"set", 'k', required_argument, "KEY=VALUE", {NULL}, "change one key of the configuration"},
+	{"session", 's', required_argument, "NAME", {NULL},
+		"name by which processes find the agent"},
+	{"agent-launcher", 0, required_argument, "CMD", {NULL},
+		"start the agents of several nodes with CMD"},
+	{"in-step", 0, no_argument, NULL, {NULL},
+		"this process is one of those that a launcher starts"},
+	{"quiet", 'q', no_argument, NULL, {NULL}, "do not say where the results are"},
+	{"help", 'h', no_argument, NULL, {NULL}, "this text"},
+};
+
+static void usage(void)
+{
+	fputs(usage_head, stdout);
+	for (size_t i = 0; i < ARRAY_SIZE(run_options); i++) {
+		const struct run_option *o = &run_options[i];
+		char left[64], letter[8] = "    ";
+
+		if (o->letter)
+			snprintf(letter, sizeof(letter), "-%c, ", o->letter);
+		snprintf(left, sizeof(left), "%s--%s%s%s", letter, o->name,
+			o->has_argument == required_argument ? " " : "",
+			o->argument ? o->argument : "");
+		if (strlen(left) > 20)
+			printf("  %s\n%23s%s\n", left, "", o->text);
+		else
+			printf("  %-20s %s\n", left, o->text);
+	}
+	fputs(usage_tail, stdout);
+}
+
+/* ---- the agent's command line --------------------------------------------------------- */
+
+struct words {
+	char **v;
+	size_t n, cap;
+};
+
+static void add_word(struct words *w, char *word)
+{
+	w->v = grow(w->v, w->n + 1, &w->cap, sizeof(*w->v));
+	w->v[w->n++] = word;
+	w->v[w->n] = NULL;
+}
+
+static void add_key(struct words *w, const char *key, const char *value)
+{
+	add_word(w, xstrdup("--set"));
+	add_word(w, xasprintf("%s%s", key, value));
+}
+
+/* keys: those of our options, which come before the user's, so that his win. */
+static void add_option(struct words *keys, struct words *others, const struct run_option *o)
+{
+	const char *value = optarg ? optarg : "";
+
+	for (size_t i = 0; i < KEYS_MAX && o->keys[i]; i++)
+		add_key(keys, o->keys[i], o->has_argument ? value : "");
+	if (!o->keys[0])
+		add_word(others, xasprintf("--%s%s%s", o->name, optarg ? "=" : "", value));
+}
+
+/* -1, or an exit status; optind is then that of COMMAND. */
+static int read_options(int argc, char **argv, struct words *keys, struct words *others)
+{
+	struct option all[ARRAY_SIZE(run_options) + 1] = {{0}};
+	char letters[2 * ARRAY_SIZE(run_options) + 2] = "+", *end = letters + 1;
+	int k, i;
+
+	for (i = 0; i < (int)ARRAY_SIZE(run_options); i++) {
+		const struct run_option *o = &run_options[i];
+
+		all[i] = (struct option){o->name, o->has_argument, NULL, NUMBERED + i};
+		if (o->letter)
+			*end++ = o->letter;
+		if (o->letter && o->has_argument)
+			*end++ = ':';
+	}
+	while ((k = getopt_long(argc, argv, letters, all, NULL)) != -1) {
+		for (i = 0; k < NUMBERED && i < (int)ARRAY_SIZE(run_options); i++)
+			if (run_options[i].letter == k)
+				k = NUMBERED + i;
+		if (k < NUMBERED)
+			return OWN_FAILURE;
+		if (run_options[k - NUMBERED].letter == 'h') {
+			usage();
+			return 0;
+		}
+		add_option(keys, others, &run_options[k - NUMBERED]);
+	}
+	return -1;
+}
+
+/* Beside this program, or else a name for PATH. */
+static char *agent_path(void)
+{
+	char path[PATH_MAX], *beside;
+	ssize_t n = readlink("/proc/self/exe", path, sizeof(path) - 1);
+
+	path[n > 0 ? n : 0] = '\0';
+	n = strrchr(path, '/') - path;
+	beside = strrchr(path, '/') ? xasprintf("%.*s/" AGENT, (int)n, path) : xstrdup(AGENT);
+	if (!access(beside, X_OK))
+		return beside;
+	free(beside);
+	return xstrdup(AGENT);
+}
+
+/* Becomes the agent; the exit status if that cannot be. */
+static int become_agent(const struct words *w)
+{
+	execvp(w->v[0], w->v);
+	complain("cannot run %s, which does the work of `vftr run': %s", w->v[0], strerror(errno));
+	return OWN_FAILURE;
+}
+
+int cmd_run(int argc, char **argv)
+{
+	struct words keys = {0}, others = {0};
+	int status;
+
+	add_word(&keys, agent_path());
+	add_key(&keys, "output.layout=", "run");
+	add_word(&keys, xstrdup("--preload=auto"));
+	status = read_options(argc, argv, &keys, &others);
+	if (status >= 0)
+		return status;
+	if (optind == argc) {
+		complain("run: say what to run: vftr run [OPTION...] -- COMMAND [ARGUMENTS]");
+		return OWN_FAILURE;
+	}
+	for (size_t i = 0; i < others.n; i++)
+		add_word(&keys, others.v[i]);
+	add_word(&keys, xstrdup("--"));
+	for (int i = optind; i < argc; i++)
+		add_word(&keys, argv[i]);
+	return become_agent(&keys);
+}
+
+/* ---- names that other tools have for it ------------------------------------------------ */
+
+int cmd_stat(int argc, char **argv)
+{
+	complain("stat is another name for `vftr run'");
+	return cmd_run(argc, argv);
+}
+
+int cmd_record(int argc, char **argv)
+{
+	static char trace[] = "--trace";
+	struct words w = {0};
+
+	complain("record is another name for `vftr run --trace'");
+	add_word(&w, argv[0]);
+	add_word(&w, trace);
+	for (int i = 1; i < argc; i++)
+		add_word(&w, argv[i]);
+	return cmd_run((int)w.n, w.v);
+}
+
+int cmd_report(int argc, char **argv)
+{
+	complain("there is no `vftr report': `vftr run' makes a profile and says what it is, and "
+		 "`vftr show' shows it again");
+	return 2;
+}

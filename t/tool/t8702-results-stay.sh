@@ -1,0 +1,162 @@
+#!/bin/sh
+# SPDX-License-Identifier: BSD-3-Clause
+# No run destroys the results of another one: in folders of vftr run, and under Vftrace's names.
+test_description='results stay: a folder for each run, or NAME.old'
+. "$(dirname "$0")/../lib/lib.sh"
+need jq
+need_built "$AGENT" "$VFTR"
+cc_traced "$BIN/end" "$T/hook/app-end.c"
+cc_traced "$BIN/other" "$T/hook/app-end.c"
+cat >times.c <<'END'
+#include <stdlib.h>
+__attribute__((noinline)) static void leaf(void) { __asm__ volatile(""); }
+int main(int argc, char **argv)
+{
+	for (int i = atoi(argv[argc - 1]); i > 0; i--)
+		leaf();
+	return 0;
+}
+END
+cc_traced "$BIN/times" times.c || exit 1
+
+# one_of_many I: 100 runs, every fourth one is killed at some moment
+one_of_many() {
+	if [ $(($1 % 4)) = 0 ]; then
+		{ limit "$VFTR" run -q -- "$BIN/end" counted 30 "$PWD/count.$1" & } 2>/dev/null
+		me=$!
+		wait_for 30 "[ -s count.$1 ]"
+		sleep "0.$(($1 % 10))"
+		pkill -9 -xf "$BIN/end counted 30 $PWD/count.$1"
+		wait $me && me=0 || me=$?
+		echo $me >status.$1
+	else
+		limit "$VFTR" run -q -- "$BIN/times" "$1"
+		echo "$?" >status.$1
+	fi
+}
+
+test_expect '100 runs in one folder, 8 at once, some killed: 100 complete results' '
+	mkdir many && cd many
+	for first in $(seq 1 8 100); do
+		for i in $(seq $first $((first + 7))); do
+			[ $i -gt 100 ] || one_of_many $i &
+		done
+		wait
+	done
+	is 100 "$(ls -d vftr-*-2* | wc -l)" folders
+	is 75 "$(cat status.* | grep -cx 0)" "runs that ended well"
+	is 25 "$(cat status.* | grep -cx 137)" "runs that were killed"
+	# of those that ended well each number of calls is there once
+	for d in vftr-times-2*; do
+		calls_of $d/profile.json "leaf<main<init"
+	done | sort -n >got
+	seq 100 | awk "\$1 % 4" >wanted
+	cmp wanted got
+	for d in vftr-end-2*; do
+		calls_of $d/profile.json "leaf<end_counted<main<init"
+	done | sort -n >got
+	for i in $(seq 4 4 100); do
+		number_in count.$i
+	done | sort -n >wanted
+	# the program counts before it calls
+	paste wanted got | awk "{ if (\$1 != \$2 && \$1 != \$2 + 1) { print; bad = 1 } } END { exit bad || NR != 25 }"
+	is "" "$(find . -name "*.tmp*")" "files left"'
+
+test_expect 'under the names of Vftrace what an earlier run has left becomes .old, .old2 ...' '
+	mkdir old && cd old
+	for i in 1 2 3; do
+		traced -q -k sampling.active=true -k sampling.sample_interval=0 -k logfile_for_ranks=all -- \
+			"$BIN/times" $i
+	done
+	is "1 2 3" "$(for f in times_all.json.old times_all.json.old2 times_all.json; do
+		calls_of $f "leaf<main<init"; done | xargs)"
+	is "6 6 6" "$(ls | grep -c "[.]old\$") $(ls | grep -c "[.]old2\$") $(ls | grep -vc old)" \
+		"files of each run"
+	for n in "" .old .old2; do
+		cp times_$(hostname | cut -d. -f1).vfd$n one.vfd
+		is "$(json times_all.json$n .run)" "$("$VFTR" dump -j one.vfd | jq -r .run)" "run of the .vfd"
+	done'
+
+test_expect 'tools do not read what is old' '
+	cd old
+	"$VFTR" collate . >out
+	has out "times_all.log: 1 node profile"
+	is 3 "$(calls_of times_all.json "leaf<main<init")"
+	rm one.vfd
+	"$VFTR" export . --format folded -o - | grep -q leaf
+	"$VFTR" diff . . >out'
+
+test_expect 'another name beside it, and files that are no results, are left alone' '
+	cd old
+	echo mine >times_notes.txt
+	echo mine >times.log
+	cp times_all.json kept
+	traced -q -- "$BIN/other" return
+	cmp kept times_all.json
+	traced -q -- "$BIN/times" 4
+	cmp kept times_all.json.old3
+	is "mine mine" "$(cat times_notes.txt times.log | xargs)"'
+
+test_expect 'the same run replaces its own files' '
+	mkdir again && cd again
+	traced -q -k agent.write_every_s=0.1 -- "$BIN/end" counted 1 count
+	is "" "$(ls | grep old)"
+	is "$(number_in count)" "$(calls_of end_all.json "leaf<end_counted<main<init")"'
+
+test_expect 'a log without a profile beside it is kept, too, if it is older' '
+	mkdir alone && cd alone
+	echo log >times_all.log
+	echo rank >times_3.log
+	touch -d "1 hour ago" times_*
+	traced -q -- "$BIN/times" 5
+	is "log rank" "$(cat times_all.log.old times_3.log.old | xargs)"'
+
+test_expect '20 runs that end at once in one folder: 20 sets, each of one run' '
+	mkdir once && cd once
+	for i in $(seq 20); do
+		traced -q -k sampling.active=true -- "$BIN/times" $i &
+	done
+	wait
+	is 20 "$(ls times_all.json* | wc -l)"
+	for f in times_all.json*; do
+		n=${f#times_all.json}
+		calls_of $f "leaf<main<init" >>got
+		cp times_$(hostname | cut -d. -f1).vfd$n one.vfd
+		cp times_$(hostname | cut -d. -f1).vfp$n one.vfp
+		is "$(json $f .run)" "$("$VFTR" dump -j one.vfd | jq -r .run)" "run of the .vfd$n"
+		is "1 call" "$("$VFTR" diff one.vfp one.vfp | grep -c leaf) call"
+		[ -s times_all.log$n ] && [ -s times_node_$(hostname | cut -d. -f1).log$n ]
+	done
+	seq 20 >wanted
+	sort -n got | cmp - wanted'
+
+test_expect 'the agent that a program starts keeps what was there, too' '
+	mkdir embedded && cd embedded
+	export VFTR_AGENT=$AGENT
+	"$BIN/times" 7
+	wait_for 20 "[ -s times_all.json ] && [ -z \"\$(agent_pids)\" ]"
+	"$BIN/times" 8
+	wait_for 20 "[ -s times_all.json.old ] && [ -z \"\$(agent_pids)\" ]"
+	is "7 8" "$(calls_of times_all.json.old "leaf<main<init") $(calls_of times_all.json "leaf<main<init")"'
+
+test_expect '--output names a folder again: what is in it becomes .old' '
+	for i in 1 2; do
+		limit "$VFTR" run -q -o mine -- "$BIN/times" $i
+	done
+	is "1 2" "$(calls_of mine/profile.json.old "leaf<main<init") $(calls_of mine/profile.json "leaf<main<init")"
+	is "4 4" "$(ls mine | grep -c old\$) $(ls mine | grep -vc old)"'
+
+test_expect 'a full disk: the earlier results stay' '
+	mkdir full && cd full
+	mount -t tmpfs -o size=256k none . 2>/dev/null || { echo "# no mount here"; exit 0; }
+	cd . && cd "$PWD"
+	traced -q -- "$BIN/times" 1
+	dd if=/dev/zero of=filler bs=1k 2>/dev/null || :
+	traced -q -- "$BIN/times" 2 2>../err || :
+	has ../err "No space left"
+	for f in times_all.json*; do
+		calls_of $f "leaf<main<init"
+	done | grep -qx 1
+	cd .. && umount full'
+
+done_testing
