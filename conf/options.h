@@ -44,13 +44,15 @@ X(BOOL, print_config, "print_config", "true", 0, 0, NULL, false, \
   "Append the configuration to each log.") \
 X(BOOL, strip_module_names, "strip_module_names", "false", 0, 0, NULL, false, \
   "Cut Fortran module names off function names.") \
-X(BOOL, demangle_cxx, "demangle_cxx", "false", 0, 0, NULL, false, \
+X(BOOL, demangle_cxx, "demangle_cxx", "true", 0, 0, NULL, false, \
   "Show C++ functions by their readable names.") \
 X(BOOL, include_cxx_prelude, "include_cxx_prelude", "false", 0, 0, NULL, false, \
   "Profile also what runs before main, such as C++ static constructors.") \
 \
 X(CHOICE, output_layout, "output.layout", "vftrace", 0, 0, "vftrace|run", false, \
   "Names and form of the files written: those of Vftrace, or those of vftr run.") \
+X(CHOICE, output_names, "output.names", "short", 0, 0, "short|full|linker", false, \
+  "Names of functions: short, with template arguments and parameters, or the linker's.") \
 \
 X(BOOL, profile_table_show_table, "profile_table.show_table", "true", 0, 0, NULL, false, \
   "Show the runtime profile, one row per call path.") \

@@ -41,7 +41,7 @@ _vftr()
 	dump)
 		case $before:$word in
 		-r:* | --ranks:* | -f:* | --from:* | -t:* | --to:* | -R:* | --round:*) ;;
-		*:-*) _vftr_words "-r --ranks -f --from -t --to -R --round -H --header -j --json -p --peers -h --help" "$word" ;;
+		*:-*) _vftr_words "-r --ranks -f --from -t --to -R --round -H --header -j --json -p --peers -m --mangled -h --help" "$word" ;;
 		esac
 		;;
 	export)
@@ -49,7 +49,7 @@ _vftr()
 		-f:* | --format:*) _vftr_words "perfetto chrome otf2 paraver folded speedscope vfd3" "$word" ;;
 		-r:* | --ranks:* | --from:* | --to:* | --round:* | -b:* | --base:*) ;;
 		*:-*)
-			_vftr_words "-f --format -o --output -r --ranks --from --to --round --sum
+			_vftr_words "-f --format -o --output -r --ranks --from --to --round --mangled --sum
 				-b --base -q --quiet -h --help" "$word"
 			;;
 		esac

@@ -8,7 +8,7 @@
 #include <unistd.h>
 #include "conf/conf.h"
 #include "nodeagent/agent/roles/agent.h"
-#include "nodeagent/symbols/demangle.h"
+#include "nodeagent/symbols/names.h"
 #include "nodeagent/agent/snapshot.h"
 #include "nodeagent/process/process.h"
 #include "nodeagent/session/session.h"
@@ -69,8 +69,8 @@ void deadlock_report(struct agent *a)
 
 static char *stack_text(struct agent *a, const struct thread_ring *t)
 {
-	const struct name_style style = {
-		a->host.conf->strip_module_names, a->host.conf->demangle_cxx};
+	const struct name_style style = name_style_of(a->host.conf);
+	const char *separator = name_separator(a->host.conf);
 	uint64_t keys[FRAMES];
 	size_t n = replay_stack(t->replay, keys, FRAMES);
 	char *text = xstrdup("");
@@ -78,7 +78,7 @@ static char *stack_text(struct agent *a, const struct thread_ring *t)
 	for (size_t i = 0; i < n; i++) {
 		char *name =
 			name_shown(symcache_name(a->host.symbols, t->process, keys[i]), &style);
-		char *longer = xasprintf("%s%s<", text, name);
+		char *longer = xasprintf("%s%s%s", text, name, separator);
 
 		free(name);
 		free(text);

@@ -138,17 +138,9 @@ static struct key_calls *calls_of(struct overhead *b, struct process *p, uint64_
 
 static bool is_kept(const struct overhead *b, const struct agent *a, const char *name)
 {
-	const struct name_style style = {
-		a->host.conf->strip_module_names, a->host.conf->demangle_cxx};
-	char *shown;
-	bool found;
+	const struct name_style style = name_style_of(a->host.conf);
 
-	if (!b->has_keep)
-		return false;
-	shown = name_shown(name, &style);
-	found = !regexec(&b->keep, shown, 0, NULL, 0) || !regexec(&b->keep, name, 0, NULL, 0);
-	free(shown);
-	return found;
+	return b->has_keep && name_matches(&b->keep, name, &style);
 }
 
 /* ---- looking ---------------------------------------------------------------------- */

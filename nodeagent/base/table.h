@@ -50,5 +50,7 @@ char *text_plain(const char *text);
  * inside a character; the caller frees.
  */
 char *text_short(const char *text, size_t columns);
+/* Its first columns, of plain text; the caller frees. */
+char *text_first(const char *text, size_t columns);
 
 #endif

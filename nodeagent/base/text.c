@@ -96,3 +96,8 @@ char *text_short(const char *text, size_t columns)
 	memmove(cut + 3, rest, strlen(rest) + 1);
 	return plain;
 }
+
+char *text_first(const char *text, size_t columns)
+{
+	return xasprintf("%.*s", (int)(skip_columns(text, columns) - text), text);
+}

@@ -114,7 +114,7 @@ struct export_event {
 struct export_options {
 	const char *ranks, *output, *base; /* or NULL */
 	struct vfd_span span;
-	bool sum, quiet; /* quiet: only what is wrong is said */
+	bool sum, mangled, quiet; /* quiet: only what is wrong is said */
 };
 
 struct exporter {

@@ -239,8 +239,7 @@ static const char *on_note(struct process *p, const union packet *m)
 static const char *on_stack(struct process *p, const union packet *m)
 {
 	static uint64_t keys[STACK_FRAMES];
-	const struct name_style style = {
-		p->host->conf->strip_module_names, p->host->conf->demangle_cxx};
+	const struct name_style style = name_style_of(p->host->conf);
 	struct wire_head reply = {.kind = WIRE_STACK};
 	char text[WIRE_TEXT_MAX];
 	const uint64_t index = m->number.number;

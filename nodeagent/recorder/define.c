@@ -27,13 +27,9 @@ static struct vfd_writer *writer(const struct recorder_process *s)
 
 static bool matches(const struct recorder *s, const char *name)
 {
-	const struct name_style style = {
-		s->host->conf->strip_module_names, s->host->conf->demangle_cxx};
-	char *shown = name_shown(name, &style);
-	bool found = !regexec(&s->precise, shown, 0, NULL, 0);
+	const struct name_style style = name_style_of(s->host->conf);
 
-	free(shown);
-	return found || !regexec(&s->precise, name, 0, NULL, 0);
+	return name_matches(&s->precise, name, &style);
 }
 
 static enum vfd_function_kind kind_of(const struct process *p, uint64_t key)

@@ -8,7 +8,6 @@
 
 #include "conf/conf.h"
 #include "nodeagent/base/gpu-words.h"
-#include "nodeagent/symbols/demangle.h"
 #include "nodeagent/profile/gpu-occupancy.h"
 #include "nodeagent/report/report.h"
 #include "nodeagent/base/util.h"
@@ -156,13 +155,6 @@ uint32_t *gpu_sort(const struct report *r, size_t *n)
 			keys[(*n)++] =
 				(struct sort_key){.key = key ? key(p, &p->gpu[i]) : 0, .i = i};
 	return sort_by_key(keys, *n, r->c->cuda_sort_table_ascending);
-}
-
-char *gpu_shown(const struct report *r, const char *name)
-{
-	const struct name_style style = {r->c->strip_module_names, r->c->demangle_cxx};
-
-	return name_shown(name, &style);
 }
 
 /* ---- totals ------------------------------------------------------------------------------ */

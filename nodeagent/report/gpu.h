@@ -42,8 +42,6 @@ struct gpu_efficiency gpu_efficiency(const struct profile *p);
  * function started no activity. The caller frees.
  */
 uint32_t *gpu_sort(const struct report *r, size_t *n);
-/* A readable name; the caller frees. */
-char *gpu_shown(const struct report *r, const char *name);
 
 /* The sum of all entries of one kind and name, without calls. */
 struct gpu_total {

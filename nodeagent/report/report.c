@@ -10,13 +10,12 @@
 #include <string.h>
 
 #include "conf/conf.h"
-#include "nodeagent/symbols/demangle.h"
+#include "nodeagent/symbols/names.h"
 #include "nodeagent/report/imbalance.h"
 #include "nodeagent/base/table.h"
 #include "nodeagent/base/result-files.h"
 #include "nodeagent/base/util.h"
 
-#define NAME_COLUMNS 80
 /* Paths are printed whole as long as all of them together stay below this. */
 #define PATHS_TOTAL    (64u << 20)
 #define PATH_CUT_BYTES 1000
@@ -29,21 +28,44 @@ struct named {
 
 ORDER_BY(by_text, struct named, ALPHABETIC(shown))
 
+/* All that is shown in tables and JSON as the name of a function. */
+static struct names *all_names(const struct report *r)
+{
+	const struct profile *p = r->p;
+	const struct name_style style = name_style_of(r->c);
+	size_t n = 0;
+	const char **raw =
+		xcalloc(p->n_names + p->n_gpu + p->n_gpu_waits + p->n_switched, sizeof(*raw));
+	struct names *names;
+
+	for (size_t i = 0; i < p->n_names; i++)
+		raw[n++] = p->names[i];
+	for (size_t i = 0; i < p->n_gpu; i++)
+		raw[n++] = p->gpu[i].name;
+	for (size_t i = 0; i < p->n_gpu_waits; i++)
+		raw[n++] = p->gpu_waits[i].name;
+	for (size_t i = 0; i < p->n_switched; i++)
+		raw[n++] = p->switched[i].name;
+	names = names_new(raw, n, &style);
+	free(raw);
+	return names;
+}
+
 static void prepare_names(struct report *r)
 {
 	const struct profile *p = r->p;
-	struct name_style style = {
-		.strip_module_names = r->c->strip_module_names,
-		.demangle_cxx = r->c->demangle_cxx,
-	};
 	struct named *sorted = xcalloc(p->n_names, sizeof(*sorted));
 
+	r->names = all_names(r);
+	r->separator = name_separator(r->c);
 	r->shown = xcalloc(p->n_names, sizeof(*r->shown));
 	r->cell = xcalloc(p->n_names, sizeof(*r->cell));
 	r->group = xcalloc(p->n_names, sizeof(*r->group));
 	for (uint32_t i = 0; i < p->n_names; i++) {
-		r->shown[i] = name_shown(p->names[i], &style);
-		r->cell[i] = text_short(r->shown[i], NAME_COLUMNS);
+		const struct name *name = names_lookup(r->names, p->names[i]);
+
+		r->shown[i] = name->shown;
+		r->cell[i] = name->cell;
 		sorted[i] = (struct named){r->shown[i], i};
 	}
 	qsort(sorted, p->n_names, sizeof(*sorted), by_text);
@@ -110,7 +132,7 @@ static void enter_stack(struct report *r, struct walk *w, size_t depth)
 	r->parent[at] = up;
 	r->path_bytes[at] = strlen(r->shown[name]);
 	if (up != PROFILE_NONE)
-		r->path_bytes[at] += 1 + r->path_bytes[up];
+		r->path_bytes[at] += strlen(r->separator) + r->path_bytes[up];
 	r->outermost[at] = !w->open[r->group[name]]++;
 }
 
@@ -186,13 +208,10 @@ void report_init(struct report *r, const struct profile *p, const struct conf *c
 
 void report_done(struct report *r)
 {
-	for (size_t i = 0; i < r->p->n_names; i++) {
-		free(r->shown[i]);
-		free(r->cell[i]);
-	}
 	hwprof_free(r->hwprof);
 	free(r->shown);
 	free(r->cell);
+	names_free(r->names);
 	free(r->group);
 	free(r->id);
 	free(r->parent);
@@ -200,21 +219,51 @@ void report_done(struct report *r)
 	free(r->outermost);
 }
 
+const char *report_name(const struct report *r, const char *raw)
+{
+	const struct name *name = names_lookup(r->names, raw);
+
+	return name ? name->shown : raw;
+}
+
+const char *report_cell(const struct report *r, const char *raw)
+{
+	const struct name *name = names_lookup(r->names, raw);
+
+	return name ? name->cell : raw;
+}
+
+char *report_full_name(const struct report *r, const char *raw)
+{
+	struct name_style style = name_style_of(r->c);
+
+	if (strncmp(raw, "_Z", 2))
+		return NULL;
+	style.form = NAME_FULL;
+	style.keep_cxx = false;
+	return name_shown(raw, &style);
+}
+
+bool report_name_differs(const struct report *r, const char *raw)
+{
+	return strcmp(report_name(r, raw), raw) != 0;
+}
+
 /* The innermost frames, then a gap: "foo<bar<...". */
 static char *cut_path(const struct report *r, uint32_t stack)
 {
 	const struct profile_stack *stacks = r->p->stacks;
 	char *path = xmalloc(PATH_CUT_BYTES + sizeof(PATH_GAP));
-	size_t bytes = 0;
+	size_t bytes = 0, gap = strlen(r->separator);
 
 	for (uint32_t at = stack; at != PROFILE_NONE; at = r->parent[at]) {
 		const char *name = r->cell[stacks[at].name];
-		size_t more = strlen(name) + 1;
+		size_t more = strlen(name) + gap;
 
 		if (bytes + more > PATH_CUT_BYTES)
 			break;
-		memcpy(path + bytes, name, more - 1);
-		path[bytes + more - 1] = '<';
+		memcpy(path + bytes, name, more - gap);
+		memcpy(path + bytes + more - gap, r->separator, gap);
 		bytes += more;
 	}
 	memcpy(path + bytes, PATH_GAP, sizeof(PATH_GAP));
@@ -230,7 +279,7 @@ char *report_path(const struct report *r, uint32_t stack)
 
 	for (uint32_t at = stack; at != PROFILE_NONE; at = r->parent[at]) {
 		if (to > path)
-			*to++ = '<';
+			to = stpcpy(to, r->separator);
 		to = stpcpy(to, r->shown[r->p->stacks[at].name]);
 	}
 	*to = '\0';

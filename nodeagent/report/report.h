@@ -14,6 +14,7 @@
 #include "nodeagent/profile/profile.h"
 
 struct conf;
+struct names;
 struct result;
 
 #define REPORT_NO_ID UINT64_MAX
@@ -23,10 +24,12 @@ enum report_log { REPORT_SUMMARY = 1, REPORT_NODE = 2, REPORT_RANK = 4 };
 struct report {
 	const struct profile *p;
 	const struct conf *c;
+	struct names *names;   /* of functions, kernels and what was switched off */
+	const char *separator; /* between the names of a path */
 	/* by name (index into p->names) */
-	char **shown;	 /* whole, for the stack list and JSON */
-	char **cell;	 /* shortened, for tables */
-	uint32_t *group; /* the same number for names that are shown in the same way */
+	const char **shown; /* whole, for the stack list and JSON */
+	const char **cell;  /* shortened, for tables */
+	uint32_t *group;    /* the same number for names that are shown in the same way */
 	uint32_t n_groups;
 	/* by stack */
 	uint64_t *id;	       /* printed id, or REPORT_NO_ID */
@@ -46,6 +49,12 @@ void report_init(struct report *r, const struct profile *p, const struct conf *c
 	const uint64_t *global_hashes, size_t n);
 void report_done(struct report *r);
 
+/* The name of a function or kernel; in a table; as in C++, or NULL: it is none of C++. */
+const char *report_name(const struct report *r, const char *raw);
+const char *report_cell(const struct report *r, const char *raw);
+char *report_full_name(const struct report *r, const char *raw); /* the caller frees */
+/* Is it shown in another way than its linker has it? */
+bool report_name_differs(const struct report *r, const char *raw);
 /* "foo<bar<main<init", cut to "foo<bar<..." where too long; the caller frees. */
 char *report_path(const struct report *r, uint32_t stack);
 /* Estimated time in hooks, summed over ranks. */

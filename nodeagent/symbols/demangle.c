@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * From a linker's name to a reader's. C++ names are left to libstdc++, which
+ * From a linker's name to a reader's. Whole C++ names are left to libstdc++, which
  * is loaded when the first one is met, so that the agent does not need it; a
  * name it cannot make sense of stays as it is. Any thread may call.
  */
@@ -14,7 +14,9 @@
 #include <string.h>
 #include <sys/resource.h>
 
+#include "conf/conf.h"
 #include "nodeagent/base/util.h"
+#include "nodeagent/symbols/itanium.h"
 
 #define DEMANGLED_MOST (16u << 10) /* a longer one stays as the linker has it */
 #define DEMANGLED_ROOM (4u << 20)
@@ -137,6 +139,61 @@ static const char *without_module(const char *s)
 	return first ? strchr(first + 1, '_') + 1 : s;
 }
 
+/*
+ * "mod::sub" of "__mod_MOD_sub" or "mod_mp_sub" (the underscore behind it tells it from a name
+ * of C), and "mod::submod::sub" of "__mod.submod_MOD_sub". NULL: s is none of these.
+ */
+static char *with_module(const char *s, bool had_underscore)
+{
+	char *all = NULL, *to;
+
+	for (size_t i = 0; i < ARRAY_SIZE(module_marks) && !all; i++) {
+		bool gnu = i == 0;
+		const char *module = gnu ? s + 2 : s, *at, *sub;
+
+		if (gnu ? strncmp(s, "__", 2) != 0 : !had_underscore)
+			continue;
+		at = strstr(module, module_marks[i]);
+		sub = at ? at + strlen(module_marks[i]) : NULL;
+		if (!at || at == module || !*sub)
+			continue;
+		all = to = xmalloc(2 * strlen(s) + 1);
+		for (; module < at; module++)
+			to = *module == '.' ? stpcpy(to, "::") : mempcpy(to, module, 1);
+		strcpy(stpcpy(to, "::"), sub);
+	}
+	return all;
+}
+
+/*
+ * flang: "_QMmodSsubmodFhostPsub": each name has a letter before it, and none in it is large.
+ * NULL: s is no such name.
+ */
+static char *flang(const char *s, bool strip)
+{
+	char *all, *to;
+
+	if (!strcmp(s, "_QQmain"))
+		return xstrdup("MAIN");
+	if (strncmp(s, "_Q", 2) || !s[2] || !strchr("MSFP", s[2]))
+		return NULL;
+	all = to = xmalloc(2 * strlen(s) + 1);
+	for (s += 2; *s && strchr("MSFP", *s) && s[1] && !isupper((unsigned char)s[1]);) {
+		bool is_shown = !strip || *s == 'F' || *s == 'P';
+
+		if (is_shown && to > all)
+			to = stpcpy(to, "::");
+		for (s++; *s && !isupper((unsigned char)*s); s++)
+			if (is_shown)
+				*to++ = *s;
+	}
+	*to = '\0';
+	if (!*s && to > all)
+		return all;
+	free(all);
+	return NULL;
+}
+
 static void show_controls(char *s)
 {
 	for (; *s; s++)
@@ -144,28 +201,44 @@ static void show_controls(char *s)
 			*s = '?';
 }
 
+/* Anything but C++: Fortran, and C, whose names have nothing that must go. */
+static char *clean_plain(char *name, const struct name_style *style)
+{
+	size_t all = without_suffix(name, strlen(name)), n = without_underscores(name, all);
+	char *out = flang(name, style->strip_module_names);
+
+	if (n)
+		name[n] = '\0';
+	if (!out && style->strip_module_names)
+		out = xstrdup(without_module(name));
+	else if (!out)
+		out = with_module(name, n < all);
+	if (!out)
+		return name;
+	free(name);
+	return out;
+}
+
 /* The name proper: what stands before "@file.c". */
 static char *clean(char *name, const struct name_style *style)
 {
-	bool cxx = !strncmp(name, "_Z", 2);
 	char *out = NULL;
-	size_t n;
 
-	if (cxx && style->demangle_cxx)
-		out = demangled(name);
+	if (style->form == NAME_LINKER) {
+		show_controls(name);
+		return name;
+	}
+	if (strncmp(name, "_Z", 2)) { /* "_Z1f1AS_" ends in an underscore that means something */
+		name = clean_plain(name, style);
+	} else if (!style->keep_cxx) {
+		if (style->form == NAME_SHORT)
+			out = itanium_short(name);
+		else
+			out = demangled(name);
+	}
 	if (out) {
 		free(name);
-		return out;
-	}
-	if (!cxx) { /* "_Z1f1AS_" ends in an underscore that means something */
-		n = without_underscores(name, without_suffix(name, strlen(name)));
-		if (n)
-			name[n] = 0;
-		if (style->strip_module_names) {
-			out = xstrdup(without_module(name));
-			free(name);
-			name = out;
-		}
+		name = out;
 	}
 	show_controls(name);
 	return name;
@@ -200,4 +273,30 @@ char *name_shown(const char *raw, const struct name_style *style)
 	free(location);
 	free(name);
 	return both;
+}
+
+bool name_matches(const regex_t *expression, const char *raw, const struct name_style *style)
+{
+	struct name_style full = *style;
+	bool found = !regexec(expression, raw, 0, NULL, 0);
+
+	full.form = NAME_FULL;
+	for (int i = 0; i < 2 && !found; i++) {
+		char *name = name_shown(raw, i ? &full : style);
+
+		found = !regexec(expression, name, 0, NULL, 0);
+		free(name);
+	}
+	return found;
+}
+
+struct name_style name_style_of(const struct conf *c)
+{
+	return (struct name_style){
+		.strip_module_names = c->strip_module_names,
+		.keep_cxx = !c->demangle_cxx,
+		.form = !strcmp(c->output_names, "full")     ? NAME_FULL
+			: !strcmp(c->output_names, "linker") ? NAME_LINKER
+							     : NAME_SHORT,
+	};
 }

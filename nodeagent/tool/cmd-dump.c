@@ -23,6 +23,7 @@ static const char usage[] =
 	"  -j, --json       as JSON; see vftr-vfd(5)\n"
 	"  -p, --peers      a collective or one-sided call as sends and receives with\n"
 	"                   their peers, as Vftrace prints it\n"
+	"  -m, --mangled    names of functions as the linker has them, not short ones\n"
 	"  -h, --help       this text\n"
 	"\n"
 	"Exit status: 0 done, 1 the file is damaged or has no end, 2 nothing could be\n"
@@ -51,7 +52,7 @@ static bool cut_round(const char *path, struct vfd_file *f, struct vfd_span *spa
 	return false;
 }
 
-static int dump(char *path, struct vfd_dump *d, bool json, uint64_t round)
+static int dump(char *path, struct vfd_dump *d, bool json, bool mangled, uint64_t round)
 {
 	const struct vfd_damage *damage;
 	struct vfd_file *f;
@@ -71,6 +72,8 @@ static int dump(char *path, struct vfd_dump *d, bool json, uint64_t round)
 		vfd_close(f);
 		return 2;
 	}
+	if (!mangled)
+		vfd_shorten_names(&f, 1);
 	if (json)
 		vfd_dump_json(f, d, stdout);
 	else
@@ -94,7 +97,7 @@ static int dump(char *path, struct vfd_dump *d, bool json, uint64_t round)
 int cmd_dump(int argc, char **argv)
 {
 	struct vfd_dump d = {0};
-	bool json = false;
+	bool json = false, mangled = false;
 	uint64_t round = 0;
 	char *path;
 	const struct cmd_option options[] = {
@@ -105,6 +108,7 @@ int cmd_dump(int argc, char **argv)
 		{"header", 'H', .flag = &d.brief},
 		{"json", 'j', .flag = &json},
 		{"peers", 'p', .flag = &d.peers},
+		{"mangled", 'm', .flag = &mangled},
 		{0},
 	};
 	int status = cmd_options(argc, argv, options, usage);
@@ -118,7 +122,7 @@ int cmd_dump(int argc, char **argv)
 		return 2;
 	}
 	path = cmd_file_in(argv[optind], RESULT_SAMPLES, "HOST.vfd, BASE_HOST.vfd");
-	status = dump(path, &d, json, round);
+	status = dump(path, &d, json, mangled, round);
 	free(path);
 	return status;
 }

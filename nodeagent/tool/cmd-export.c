@@ -33,6 +33,7 @@ static const char usage_tail[] =
 	"                      job, or with a unit: 2.5, 300ms, 40us, 7ns\n"
 	"      --to T          only before\n"
 	"      --round N       only this round of a session, from 1\n"
+	"      --mangled       names of functions as the linker has them, not short ones\n"
 	"      --sum           flame graphs: one for all processes together\n"
 	"  -b, --base BASE     only the run of this name\n"
 	"  -q, --quiet         do not say what was written\n"
@@ -224,6 +225,8 @@ static int export_files(const struct export_format *format, struct export_option
 			o->output = output =
 				xasprintf("%s/%s%s", in.directory, in.base, format->suffix);
 		vfd_line_up(in.files, in.n);
+		if (!o->mangled)
+			vfd_shorten_names(in.files, in.n);
 		if (cut_round(&in, &o->span, round))
 			status = export_run(format, o, in.files, in.n, in.base);
 		if (status != 2 && !o->quiet)
@@ -251,6 +254,7 @@ int cmd_export(int argc, char **argv)
 		{"from", .time = &o.span.from, .flag = &o.span.from_set},
 		{"to", .time = &o.span.to, .flag = &o.span.to_set},
 		{"round", .take = cmd_round, .to = &round},
+		{"mangled", .flag = &o.mangled},
 		{"sum", .flag = &o.sum},
 		{"base", 'b', .text = &o.base},
 		{"quiet", 'q', .flag = &o.quiet},

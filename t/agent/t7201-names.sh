@@ -96,15 +96,50 @@ cat >cxx.counts <<'EOF'
 1 _ZN12_GLOBAL__N_16hiddenEi<main<init
 5 _ZZ4mainENKUliE_clEi<main<init
 EOF
+cat >short.counts <<'EOF'
+1 main<init
+2 add<main<init
+3 add #2<main<init
+1 heat::grid::grid<main<init
+4 heat::grid::step<main<init
+1 heat::grid::operator+<main<init
+1 (anonymous)::hidden<main<init
+5 main::{lambda#1}<main<init
+EOF
 
 cxx='need_cxx() { command -v g++; }; need_cxx'
-test_if "$cxx" 'no g++' 'C++: templates, operators, lambdas, under their mangled names' '
+test_if "$cxx" 'no g++' 'C++: templates, operators, lambdas, under short names' '
 	g++ $hooked -o cxx "$T/agent/app-names.cpp" $found
 	run ./cxx
-	same_calls cxx.counts cxx_all.json'
+	same_calls short.counts cxx_all.json'
+
+# linker_names JSON: the paths by the names that linkers have for the functions
+linker_names() {
+	jq -r "([.functions[] | {key: .function, value: (.linker_name // .function)}] | from_entries) as \$of |
+		([.stacks[] | {key: (.id | tostring), value: .}] | from_entries) as \$all |
+		def path: \$of[.function] +
+			if .parent < 0 then \"\" else \"<\" + (\$all[.parent | tostring] | path) end;
+		.stacks[] | select(.calls > 0) | \"\(.calls) \(path)\"" "$1"
+}
+
+test_if "$cxx" 'no g++' 'C++: from short names in JSON to those of the linker and to the whole ones' '
+	linker_names cxx_all.json | sort >got
+	sort cxx.counts | diff - got
+	is "int add<int>(int, int)" "$(json cxx_all.json \
+		".functions[] | select(.function == \"add #2\").full_name")"
+	is "$(json cxx_all.json ".functions | length")" \
+		"$(json cxx_all.json "[.functions[].function] | unique | length")"
+	is null "$(json cxx_all.json ".functions[] | select(.function == \"main\").linker_name")"'
+
+test_if "$cxx" 'no g++' 'C++: under their mangled names, if these are wanted' '
+	for key in "\"demangle_cxx\": false" "\"output\": { \"names\": \"linker\" }"; do
+		names "$key"
+		run ./cxx
+		same_calls cxx.counts cxx_all.json
+	done'
 
 test_if "$cxx" 'no g++' 'C++: demangled on demand, template arguments included; paths stay' '
-	names "\"demangle_cxx\": true"
+	names "\"output\": { \"names\": \"full\" }"
 	run ./cxx
 	for f in "int add<int>(int, int)" "double add<double>(double, double)" \
 		"heat::grid<double, 3>::step()" "(anonymous namespace)::hidden(int)"; do
@@ -117,15 +152,16 @@ names ''
 test_if 'command -v gfortran' 'no gfortran' 'Fortran: module procedures, contained ones, underscores' '
 	gfortran $hooked -o fort "$T/agent/app-names.f90" $found
 	run ./fort
-	is 3 "$(json fort_all.json "[.stacks[] | select(.function == \"__names_MOD_twice\") | .calls] | add")"
-	is 2 "$(json fort_all.json "[.stacks[] | select(.function == \"__more_MOD_twice\") | .calls] | add")"
+	is 3 "$(json fort_all.json "[.stacks[] | select(.function == \"names::twice\") | .calls] | add")"
+	is 2 "$(json fort_all.json "[.stacks[] | select(.function == \"more::twice\") | .calls] | add")"
 	is 4 "$(json fort_all.json "[.stacks[] | select(.function == \"loose\") | .calls] | add")"
 	is 5 "$(json fort_all.json "[.stacks[] | select(.function | startswith(\"inner\")) | .calls] | add")"'
 
 test_if 'command -v gfortran' 'no gfortran' 'Fortran: module names are cut off on demand' '
 	names "\"strip_module_names\": true"
 	run ./fort
-	is 5 "$(json fort_all.json "[.stacks[] | select(.function == \"twice\") | .calls] | add")"
+	is 2 "$(json fort_all.json "[.stacks[] | select(.function == \"twice\") | .calls] | add")"
+	is 3 "$(json fort_all.json "[.stacks[] | select(.function == \"twice #2\") | .calls] | add")"
 	is 1 "$(json fort_all.json "[.stacks[] | select(.function == \"outer\") | .calls] | add")"'
 
 names ''

@@ -35,7 +35,12 @@ functions() {
 
 test_expect 'trailing underscores and the suffix .tNp of threaded code are cut, and no more' '
 	traced -q -- ./spelled
-	is "___ __a_MOD_b_MOD_c __grid_MOD_gnu grid_MP_nec grid_mp_intel init loop loop.tp main solve step.constprop.0" \
+	is "___ a::b_MOD_c grid::gnu grid::intel grid::nec init loop loop.tp main solve step.constprop.0" \
+		"$(functions spelled_all.json)"'
+
+test_expect 'output.names = linker: nothing is cut' '
+	traced -q -k output.names=linker -- ./spelled
+	is "___ __a_MOD_b_MOD_c __grid_MOD_gnu grid_MP_nec_ grid_mp_intel_ init loop.tp loop_.t12p main solve___ step.constprop.0" \
 		"$(functions spelled_all.json)"'
 
 test_expect 'strip_module_names: gfortran, ifort and nfort; at the first mark only' '
@@ -83,7 +88,7 @@ END
 
 test_if "$cxx" 'no g++' 'demangle_cxx keeps what follows the first template bracket' '
 	cxx_traced templates -DMANY=1 templates.cpp
-	traced -q -k demangle_cxx=true -- ./templates
+	traced -q -k output.names=full -- ./templates
 	for f in "pair_of<int, double> box<int>::put<double>(int, double)" \
 		"pair_of<int, char> box<int>::put<char>(int, char)" \
 		"box<char>::operator<(box<char> const&) const"; do
@@ -94,16 +99,31 @@ test_if "$cxx" 'no g++' 'demangle_cxx keeps what follows the first template brac
 		"$(json templates_all.json "[.stacks[].path] | unique | length")" "stacks of one name"'
 
 test_if "$cxx" 'no g++' 'get_stack gives names as the tables do' '
-	traced -q -k demangle_cxx=true -- ./templates >out
-	is "print()<main<init" "$(cat out)"
 	traced -q -- ./templates >out
+	is "print<main<init" "$(cat out)"
+	traced -q -k output.names=full -- ./templates >out
+	is "print()<main<init" "$(cat out)"
+	traced -q -k demangle_cxx=false -- ./templates >out
 	is "_Z5printv<main<init" "$(cat out)"'
+
+test_if "$cxx" 'no g++' 'layout run: between the names of a path are blanks, and no name has such' '
+	traced -q -k output.layout=run -- ./templates
+	has templates_all.log " box::operator< < main < init"
+	is 1 "$(calls_of templates_all.json "box::operator< < main < init")"
+	is "$(json templates_all.json ".stacks | length")" "$(json templates_all.json \
+		"[.stacks[] | select((.path | split(\" < \")[0]) == .function)] | length")"
+	cp templates_all.json run.json
+	traced -q -- ./templates
+	is 1 "$(calls_of templates_all.json "box::operator<<main<init")"
+	"$VFTR" diff run.json templates_all.json >diff
+	hasnt diff " < "
+	is "$(json run.json "[.stacks[].hash]")" "$(json templates_all.json "[.stacks[].hash]")"'
 
 test_if "$cxx" 'no g++' 'names of more than 2000 characters: whole in the list, kept apart, tables stay narrow' '
 	many=$(seq -s, 200000001 200000250)
 	cxx_traced long -DMANY="$many" templates.cpp
-	for cxx in true false; do
-		traced -q -k demangle_cxx=$cxx -- ./long
+	for form in full linker; do
+		traced -q -k output.names=$form -- ./long
 		name=$(json long_all.json "[.stacks[].function] | max_by(length)")
 		[ "${#name}" -gt 2000 ]
 		case $name in *200000250*) ;; *) exit 1 ;; esac
@@ -111,7 +131,9 @@ test_if "$cxx" 'no g++' 'names of more than 2000 characters: whole in the list, 
 		# the table of functions does not grow with it
 		awk "/^ *Runtime profile/ { in_table = 1 } /Global call stacks/ { in_table = 0 }
 			in_table && length > 600 { print length; bad = 1 } END { exit bad }" long_all.log
-	done'
+	done
+	traced -q -- ./long
+	is "long_name long_name #2" "$(functions long_all.json | grep -o "long_name[ #2]*" | xargs)"'
 
 test_expect 'code that belongs to no file: a name that says so, right calls, nothing lost' '
 	cat >generated.c <<-"END"

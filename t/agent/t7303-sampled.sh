@@ -36,10 +36,10 @@ record() {
 	traced -q -k demangle_cxx=false -k sampling.active=true -k sampling.precise_functions="^(exchange|MPI_.*)$" \
 		-k sampling.sample_interval="$(awk "BEGIN { print $1 / 1000 }")" -- "${@:2}"
 	for f in folded speedscope chrome otf2; do
-		"$VFTR" export *.vfd -f $f -o x.$f 2>said
+		"$VFTR" export --mangled *.vfd -f $f -o x.$f 2>said
 	done
 	grep -q "sampled every $1 ms: " said
-	"$VFTR" dump *.vfd >x.dump
+	"$VFTR" dump --mangled *.vfd >x.dump
 	jq -r '.stacks[] | select(.function != "init") | "\(.t_excl_s) \(.function | gsub(" "; "_"))"' *_all.json >x.exact
 }
 

@@ -13,19 +13,19 @@ ALL=api_all.json
 cat >regions.counts <<'END'
 1 main<init
 1 MAIN<main<init
-1 __steps_MOD_regions<MAIN<main<init
-5 part 1<__steps_MOD_regions<MAIN<main<init
-5 part 2<__steps_MOD_regions<MAIN<main<init
-5 __steps_MOD_leaf<part 1<__steps_MOD_regions<MAIN<main<init
-5 __steps_MOD_leaf<part 2<__steps_MOD_regions<MAIN<main<init
-5 two words<part 1<__steps_MOD_regions<MAIN<main<init
-5 two words<part 2<__steps_MOD_regions<MAIN<main<init
-5 __steps_MOD_leaf<two words<part 1<__steps_MOD_regions<MAIN<main<init
-5 __steps_MOD_leaf<two words<part 2<__steps_MOD_regions<MAIN<main<init
-1 (no name)<__steps_MOD_regions<MAIN<main<init
-1 __steps_MOD_missing_end<__steps_MOD_regions<MAIN<main<init
-1 left open<__steps_MOD_missing_end<__steps_MOD_regions<MAIN<main<init
-1 __steps_MOD_leaf<left open<__steps_MOD_missing_end<__steps_MOD_regions<MAIN<main<init
+1 steps::regions<MAIN<main<init
+5 part 1<steps::regions<MAIN<main<init
+5 part 2<steps::regions<MAIN<main<init
+5 steps::leaf<part 1<steps::regions<MAIN<main<init
+5 steps::leaf<part 2<steps::regions<MAIN<main<init
+5 two words<part 1<steps::regions<MAIN<main<init
+5 two words<part 2<steps::regions<MAIN<main<init
+5 steps::leaf<two words<part 1<steps::regions<MAIN<main<init
+5 steps::leaf<two words<part 2<steps::regions<MAIN<main<init
+1 (no name)<steps::regions<MAIN<main<init
+1 steps::missing_end<steps::regions<MAIN<main<init
+1 left open<steps::missing_end<steps::regions<MAIN<main<init
+1 steps::leaf<left open<steps::missing_end<steps::regions<MAIN<main<init
 END
 
 # line PATH: what app-api.f90 prints of it
@@ -39,13 +39,13 @@ test_expect 'regions: blanks at the end do not count, any number, mismatched end
 
 test_expect 'pause and resume nest' "
 	traced -q -- $BIN/api pause
-	is 2 \$(calls_of $ALL '__steps_MOD_leaf<__steps_MOD_pauses<MAIN<main<init')
-	is 1 \$(calls_of $ALL 'vftrace_pause<__steps_MOD_pauses<MAIN<main<init')"
+	is 2 \$(calls_of $ALL 'steps::leaf<steps::pauses<MAIN<main<init')
+	is 1 \$(calls_of $ALL 'vftrace_pause<steps::pauses<MAIN<main<init')"
 
 test_expect 'get_stack: the path as the tables have it, without a NUL, its length right' "
 	traced -q -- $BIN/api stack >out
-	line '__steps_MOD_print_stack<MAIN<main<init' >wanted
-	line '__steps_MOD_print_stack<a region<MAIN<main<init' >>wanted
+	line 'steps::print_stack<MAIN<main<init' >wanted
+	line 'steps::print_stack<a region<MAIN<main<init' >>wanted
 	diff wanted out
 	traced -q -k strip_module_names=true -- $BIN/api stack >short
 	line 'print_stack<MAIN<main<init' >wanted
@@ -97,7 +97,7 @@ test_expect 'objects compiled with the module of Vftrace 2.0 run: regions, pause
 	traced -q -- $BIN/api stack >out
 	diff out got
 	traced -q -- $BIN/theirs pause
-	is 2 \$(calls_of theirs_all.json '__steps_MOD_leaf<__steps_MOD_pauses<MAIN<main<init')"
+	is 2 \$(calls_of theirs_all.json 'steps::leaf<steps::pauses<MAIN<main<init')"
 
 for o in -O0 -O3 -fno-underscoring -fsecond-underscore; do
 	test_expect "$o: the same" "

@@ -10,9 +10,9 @@ cuda_build
 test_expect 'kernels have their numbers, and the path of the call that launched them' '
 	traced -- ./app kernels 100 20000 wait >out
 	has out done
-	is 100 "$(gpu app_all.json _Z5saxpyfPKfPf calls)"
+	is 100 "$(gpu app_all.json saxpy calls)"
 	is 100 "$(calls_of app_all.json "cudaLaunchKernel<solve<main<init")"
-	is "cudaLaunchKernel<solve<main<init" "$(path_of app_all.json _Z5saxpyfPKfPf)"
+	is "cudaLaunchKernel<solve<main<init" "$(path_of app_all.json saxpy)"
 	# the stand-in GPU takes 20 us, by a clock that is 50 ppm fast
 	jq -e ".gpu[] | select(.kind == \"kernel\") |
 		(.t_s - 0.002 | fabs) < 0.00002 and (.t_min_s - 0.00002 | fabs) < 1e-6 and
@@ -102,7 +102,7 @@ test_expect 'the host that waits is known by the call in which it waits' '
 		(.stacks[] | select(.path == \"cudaDeviceSynchronize<main<init\") | .t_incl_s) as \$f |
 		\$w > 0.015 and \$w <= \$f * 1.02 and
 		(.gpu_efficiency.host_wait_s - \$w | fabs) < 1e-6" app_all.json
-	jq -e ".gpu_host_waits | length == 1 and .[0].waited_for == \"_Z5saxpyfPKfPf\" and
+	jq -e ".gpu_host_waits | length == 1 and .[0].waited_for == \"saxpy\" and
 		.[0].kind == \"context synchronize\" and .[0].t_s > 0.015" app_all.json
 	has app_all.log "Host waits for the GPU"'
 
@@ -121,8 +121,8 @@ test_expect 'each device has its efficiency' '
 
 test_expect 'from several threads, with small buffers, nothing is lost or counted twice' '
 	STANDIN_CUPTI=records=7 traced -- ./app threads 8 500 1000 >out
-	is 4000 "$(gpu app_all.json _Z5saxpyfPKfPf calls)"
-	is 4000 "$(gpu app_all.json _Z5saxpyfPKfPf with_latency)"
+	is 4000 "$(gpu app_all.json saxpy calls)"
+	is 4000 "$(gpu app_all.json saxpy with_latency)"
 	is 4000 "$(jq "[.stacks[] | select(.path | startswith(\"cudaLaunchKernel<solve<thread\")) |
 		.calls] | add" app_all.json)"
 	is 0 "$(jq "[.warnings[]? | select(test(\"GPU\"))] | length" app_all.json)"'
@@ -147,20 +147,20 @@ test_expect 'streams are tracks of the sampling file, and go to other viewers' '
 	vfd=$(echo app_*.vfd)
 	"$VFTR" dump "$vfd" >dump
 	is 3 "$(grep -cE "^[0-9]+ GPU 0 stream [0-9.]+\$" dump)"
-	is 20 "$(grep -c "call _Z5saxpyfPKfPf.*thread=" dump)"
-	is 20 "$(grep -c "exit _Z5saxpyfPKfPf.*thread=" dump)"
+	is 20 "$(grep -c "call saxpy.*thread=" dump)"
+	is 20 "$(grep -c "exit saxpy.*thread=" dump)"
 	for format in chrome perfetto speedscope; do
 		"$VFTR" export "$vfd" --format $format -o out.$format
 		grep -q "GPU 0 stream 1.7" out.$format
 	done
 	for format in otf2 paraver folded vfd3; do "$VFTR" export "$vfd" --format $format -o out.$format; done
 	grep -q "^GPU 0 stream 1.7 of " out.paraver.row
-	grep -qE ";GPU 0 stream 1.7;_Z5saxpyfPKfPf [0-9]+\$" out.folded
+	grep -qE ";GPU 0 stream 1.7;saxpy [0-9]+\$" out.folded
 	if command -v otf2-print >/dev/null; then
 		otf2-print -G out.otf2/traces.otf2 >definitions
 		is 3 "$(grep -c "^LOCATION .*\"GPU 0 stream.*ACCELERATOR_STREAM" definitions)"
-		grep -q "^REGION .*\"_Z5saxpyfPKfPf\".*Paradigm: .CUDA" definitions
-		is 20 "$(otf2-print out.otf2/traces.otf2 | grep -c "^ENTER .*_Z5saxpyfPKfPf")"
+		grep -q "^REGION .*\"saxpy\".*Paradigm: .CUDA" definitions
+		is 20 "$(otf2-print out.otf2/traces.otf2 | grep -c "^ENTER .*saxpy")"
 	fi'
 
 test_expect 'arrows lead from the calls to what they started, in every format that has arrows' '

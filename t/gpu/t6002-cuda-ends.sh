@@ -15,21 +15,21 @@ test_expect 'a killed process keeps what was delivered; the unfinished buffer is
 	export STANDIN_CUPTI=records=50
 	status_of 137 traced -- ./app kernels 120 1000 sleep 500 kill
 	# two full buffers, of which one record is the device
-	is 99 "$(gpu app_all.json _Z5saxpyfPKfPf calls)"
-	is 99 "$(gpu app_all.json _Z5saxpyfPKfPf with_latency)"
+	is 99 "$(gpu app_all.json saxpy calls)"
+	is 99 "$(gpu app_all.json saxpy with_latency)"
 	gpu_warnings | grep "1 buffers .* not delivered"'
 
 test_expect 'buffers that come late, and in the wrong order, are all counted' '
 	export STANDIN_CUPTI=late,records=20
 	traced -- ./app kernels 500 1000 copy 100 wait
-	is 500 "$(gpu app_all.json _Z5saxpyfPKfPf calls)"
-	is 500 "$(gpu app_all.json _Z5saxpyfPKfPf with_latency)"
+	is 500 "$(gpu app_all.json saxpy calls)"
+	is 500 "$(gpu app_all.json saxpy with_latency)"
 	is "" "$(gpu_warnings)"'
 
 test_expect 'what CUPTI drops is counted' '
 	export STANDIN_CUPTI=drop=10,records=16
 	traced -- ./app kernels 300 1000
-	n=$(gpu app_all.json _Z5saxpyfPKfPf calls)
+	n=$(gpu app_all.json saxpy calls)
 	lost=$(gpu_warnings | sed -n "s/.*no room for \([0-9]*\) activities.*/\1/p")
 	is 30 "$lost"
 	[ "$n" -ge 270 ] && [ "$n" -le 272 ]'
@@ -37,7 +37,7 @@ test_expect 'what CUPTI drops is counted' '
 test_expect 'buffers that never come are counted, and nothing waits for them' '
 	export STANDIN_CUPTI=never,records=10
 	traced -- ./app kernels 95 1000 wait
-	is 0 "$(gpu app_all.json _Z5saxpyfPKfPf calls)"
+	is 0 "$(gpu app_all.json saxpy calls)"
 	is 95 "$(calls_of app_all.json "cudaLaunchKernel<solve<main<init")"
 	gpu_warnings | grep "buffers .* not delivered"'
 
@@ -116,14 +116,14 @@ test_expect 'a call that ends while another thread has paused recording has ende
 	kill -CONT $agent
 	wait $job || :
 	is 0 "$(cat status)"
-	n=$(gpu app_all.json _Z5saxpyfPKfPf calls)
+	n=$(gpu app_all.json saxpy calls)
 	lost=$(gpu_warnings | sed -n "s/.*no room for \([0-9]*\) activities.*/\1/p")
 	[ "$n" -ge 1000 ] && [ $((n + ${lost:-0})) -le 21000 ]'
 
 test_expect 'two processes at once, and a child of fork, have their own' '
 	unset STANDIN_CUPTI
 	traced -- sh -c "./app kernels 40 1000 wait & ./app kernels 60 1000 wait; wait" >out
-	is 100 "$(gpu app_all.json _Z5saxpyfPKfPf calls)"
+	is 100 "$(gpu app_all.json saxpy calls)"
 	is 2 "$(jq ".gpu_devices | length" app_all.json)"
 	# but they shared one GPU
 	jq -e "(.gpus | length) == 1 and .gpus[0].processes == 2 and .gpus[0].kernels == 100 and
@@ -144,12 +144,12 @@ test_expect 'nothing that CUDA needs is loaded by a program without CUDA' '
 test_expect 'a driver that knows nothing of us: the library is loaded with the CUDA runtime' '
 	unset STANDIN_CUPTI
 	CUDA_INJECTION64_PATH=/nowhere traced -- ./app kernels 30 1000 wait >out
-	is 30 "$(gpu app_all.json _Z5saxpyfPKfPf with_latency)"'
+	is 30 "$(gpu app_all.json saxpy with_latency)"'
 
 test_expect 'a process that only forks those that use CUDA does not load CUPTI' '
 	unset STANDIN_CUPTI
 	LD_DEBUG=files LD_DEBUG_OUTPUT=$PWD/forked traced -- ./app fork 20 1000 >out
-	is 20 "$(gpu app_all.json _Z5saxpyfPKfPf with_latency)"
+	is 20 "$(gpu app_all.json saxpy with_latency)"
 	is 1 "$(grep -l "calling init.*libcupti" forked.* | wc -l)"
 	is 0 "$(grep -h "calling init.*libcupti" "forked.$(jq ".processes[0].pid // 0" app_all.json)" | wc -l)"'
 
@@ -196,8 +196,8 @@ test_expect 'of 100000 kernels none is lost, and memory does not grow with them'
 	unset STANDIN_CUPTI CUDA_INJECTION64_PATH
 	VFTR_OFF=1 ./app kernels 1 0 peak >plain
 	traced -- ./app kernels 100000 0 wait peak >out
-	is 100000 "$(gpu app_all.json _Z5saxpyfPKfPf calls)"
-	is 100000 "$(gpu app_all.json _Z5saxpyfPKfPf with_latency)"
+	is 100000 "$(gpu app_all.json saxpy calls)"
+	is 100000 "$(gpu app_all.json saxpy with_latency)"
 	is "" "$(gpu_warnings)"
 	# rings and buffers; the records themselves are 20 MB
 	kib() { sed -n "s/^peak //p" "$1"; }
@@ -215,7 +215,7 @@ test_expect 'a program that aborts keeps its status and what was delivered' '
 	unset CUDA_INJECTION64_PATH
 	export STANDIN_CUPTI=records=20
 	status_of 134 traced -- ./app kernels 50 100000000 sleep 500 abort
-	is 39 "$(gpu app_all.json _Z5saxpyfPKfPf calls)"
+	is 39 "$(gpu app_all.json saxpy calls)"
 	gpu_warnings | grep "1 buffers .* not delivered"'
 
 test_expect 'the driver is told of the library, unless another tool has told it of its own' '

@@ -26,7 +26,7 @@ module work
   integer :: sink = 0
 contains
   subroutine leaf()
-    call c_enter('__work_MOD_leaf' // c_null_char)
+    call c_enter('work::leaf' // c_null_char)
     sink = sink + 1
     call leave()
   end subroutine leaf
@@ -34,7 +34,7 @@ contains
   recursive function fib(n) result(r)
     integer, intent(in) :: n
     integer :: r
-    call c_enter('__work_MOD_fib' // c_null_char)
+    call c_enter('work::fib' // c_null_char)
     if (n < 2) then
        r = n
     else
@@ -45,14 +45,14 @@ contains
 
   recursive subroutine ping(n)
     integer, intent(in) :: n
-    call c_enter('__work_MOD_ping' // c_null_char)
+    call c_enter('work::ping' // c_null_char)
     if (n > 0) call pong(n - 1)
     call leave()
   end subroutine ping
 
   recursive subroutine pong(n)
     integer, intent(in) :: n
-    call c_enter('__work_MOD_pong' // c_null_char)
+    call c_enter('work::pong' // c_null_char)
     call leaf()
     if (n > 0) call ping(n - 1)
     call leave()
@@ -61,7 +61,7 @@ contains
   subroutine smooth(a)
     real, intent(inout) :: a(:)
     integer :: i
-    call c_enter('__work_MOD_smooth' // c_null_char)
+    call c_enter('work::smooth' // c_null_char)
     do i = 2, size(a) - 1
        a(i) = 0.5 * (a(i - 1) + a(i + 1))
        if (mod(i, 10) == 0) call leaf()
@@ -76,7 +76,7 @@ contains
     end interface
     integer, intent(in) :: n
     integer :: i
-    call c_enter('__work_MOD_apply' // c_null_char)
+    call c_enter('work::apply' // c_null_char)
     do i = 1, n
        call f()
     end do

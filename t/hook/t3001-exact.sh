@@ -10,7 +10,7 @@ exact() {
 	program=$1
 	shift
 	rm -f counts "${program##*/}"_*
-	traced -q "$@" -- "$program" counts 3
+	traced -q -k demangle_cxx=false "$@" -- "$program" counts 3
 	same_calls counts "${program##*/}_all.json"
 	is 0 "$(json "${program##*/}_all.json" .lost)" "lost"
 	exclusive_sums_up "${program##*/}_all.json"
@@ -108,9 +108,9 @@ test_expect 'a program of no calls at all has an empty profile' "
 	END
 	traced -q --preload -- $BIN/none"
 
-test_expect 'names are demangled on request' "
+test_expect 'names of C++ are readable' "
 	cxx_traced $BIN/countpp \$T/hook/app-count.cpp
-	traced -q -k demangle_cxx=true -- $BIN/countpp counts
+	traced -q -- $BIN/countpp counts
 	json countpp_all.json '.stacks[].path' >paths
 	has paths 'deep::thrower'
 	hasnt paths _Z"

@@ -178,8 +178,8 @@ for how in stop:0 code:3 error:4; do
 		status_of ${how#*:} traced -q -- $BIN/end ${how%:*} 2>err
 		silent err
 		is '[]' \"\$(jq -c .warnings \$ALL)\" warnings
-		profile '1 main<init' '1 MAIN<main<init' '1 __nested_MOD_middle<MAIN<main<init' \
-			'2 __nested_MOD_innermost<__nested_MOD_middle<MAIN<main<init'"
+		profile '1 main<init' '1 MAIN<main<init' '1 nested::middle<MAIN<main<init' \
+			'2 nested::innermost<nested::middle<MAIN<main<init'"
 done
 
 done_testing

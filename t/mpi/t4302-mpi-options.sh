@@ -65,7 +65,7 @@ for mpi in $mpis; do
 	test_expect "$mpi: MPI_Pcontrol from mpif.h and from mpi_f08" "
 		mpifc_traced $mpi $BIN/$mpi/fortran $T/mpi/program/app-mpi-options.f90
 		traced -q -- $(mpirun_of "$mpi") -np 4 $BIN/$mpi/fortran"'
-		messages fortran_all.json | sed "s/__exchange_MOD_//" >got
+		messages fortran_all.json | sed "s/exchange:://" >got
 		cat >wanted <<-END
 		MPI_Sendrecv by_header 24 24 192 192
 		MPI_Sendrecv by_module 24 24 192 192

@@ -28,9 +28,10 @@ ROW_VALUE(const char *, wait_kind, profile_gpu_wait, gpu_wait_name(at->detail))
 ROW_VALUE(double, wait_mean, profile_gpu_wait, gpu_us(at->ns, at->calls))
 ROW_VALUE(char *, wait_stream, profile_gpu_wait, stream_text(at))
 ROW_VALUE(bool, has_stream, profile_gpu_wait, at->stream != PROFILE_NONE)
-ROW_VALUE(char *, wait_for, profile_gpu_wait, at->name[0] ? gpu_shown(row->r, at->name) : NULL)
-ROW_VALUE(char *, wait_for_text, profile_gpu_wait,
-	at->name[0] ? gpu_shown(row->r, at->name) : xstrdup("(nothing)"))
+ROW_VALUE(const char *, wait_for, profile_gpu_wait,
+	at->name[0] ? report_name(row->r, at->name) : NULL)
+ROW_VALUE(const char *, wait_for_text, profile_gpu_wait,
+	at->name[0] ? report_cell(row->r, at->name) : "(nothing)")
 
 #define WAIT(title, json, type, member, ...)                                                       \
 	COLUMN(title, json, type, struct profile_gpu_wait, member, ##__VA_ARGS__)
@@ -40,7 +41,7 @@ static const struct column wait_columns[] = {
 	COLUMN_GET(NULL, "kind", TEXT, text, wait_kind),
 	WAIT(NULL, "context", COUNT, context),
 	WAIT(NULL, "stream", COUNT, stream, .where = has_stream),
-	COLUMN_GET(NULL, "waited_for", MADE, made, wait_for),
+	COLUMN_GET(NULL, "waited_for", TEXT, text, wait_for),
 	WAIT("#Calls", "calls", COUNT, calls),
 	WAIT(NULL, "ranks", COUNT, ranks),
 	WAIT("t_wait[s]", "t_s", SECONDS, ns),
@@ -48,7 +49,7 @@ static const struct column wait_columns[] = {
 	WAIT("t_max[us]", "t_max_s", US, max_ns),
 	COLUMN_GET("Stream", NULL, MADE, made, wait_stream),
 	COLUMN_GET("Kind", NULL, TEXT, text, wait_kind),
-	COLUMN_GET("Waited for", NULL, MADE, made, wait_for_text, .width = COLUMN_NAME),
+	COLUMN_GET("Waited for", NULL, TEXT, text, wait_for_text),
 	WAIT("Waiting in", NULL, PATH, stack),
 };
 
@@ -76,7 +77,7 @@ void section_gpu_ratios(FILE *f, const struct report *r)
 
 		items[i] = (struct ratio_item){ratio_kind(g), r->parent[g->stack], g->calls,
 			g->ranks, g->calls_min, g->calls_max,
-			g->kind == GPU_KERNEL ? gpu_shown(r, g->name) : NULL};
+			g->kind == GPU_KERNEL ? xstrdup(report_cell(r, g->name)) : NULL};
 	}
 	section_ratio(f, r, "CUDA ratio of memcpy / kernel calls", items, r->p->n_gpu);
 }

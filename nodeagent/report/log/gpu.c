@@ -46,7 +46,10 @@ static void write_block(struct json *j, const char *key, const struct row *row)
 	write_three(j, key, g->block);
 }
 
-ROW_VALUE(char *, path_name, profile_gpu, gpu_shown(row->r, gpu_name_of(row->r->p, at)))
+ROW_VALUE(const char *, path_raw, profile_gpu, gpu_name_of(row->r->p, at))
+ROW_VALUE(const char *, path_name, profile_gpu, report_name(row->r, gpu_name_of(row->r->p, at)))
+ROW_VALUE(const char *, path_cell, profile_gpu, report_cell(row->r, gpu_name_of(row->r->p, at)))
+ROW_VALUE(bool, path_differs, profile_gpu, report_name_differs(row->r, gpu_name_of(row->r->p, at)))
 ROW_VALUE(const char *, path_kind, profile_gpu, kinds[at->kind])
 ROW_VALUE(uint64_t, path_cbid, profile_gpu, GPU_CBID(at->function))
 ROW_VALUE(uint64_t, path_ns, profile_gpu, gpu_ns(row->r->p, at))
@@ -77,7 +80,9 @@ static uint64_t path_other(const struct row *row)
 
 static const struct column path_columns[] = {
 	PATH("STID", "id", STACK_ID, stack),
-	COLUMN_GET("cudaName", "name", MADE, made, path_name, .width = COLUMN_NAME),
+	COLUMN_GET("cudaName", NULL, TEXT, text, path_cell),
+	COLUMN_GET(NULL, "name", TEXT, text, path_name),
+	COLUMN_GET(NULL, "linker_name", TEXT, text, path_raw, .where = path_differs),
 	COLUMN_GET(NULL, "kind", TEXT, text, path_kind),
 	COLUMN_GET("CBID", "cbid", COUNT, count, path_cbid),
 	PATH("#Calls", "calls", COUNT, calls),
@@ -131,7 +136,7 @@ static bool moves(const struct gpu_total *g)
 	return g->ns && g->kind != GPU_WAIT && g->kind != GPU_OVERHEAD && g->bytes;
 }
 
-ROW_VALUE(char *, total_name, gpu_total, gpu_shown(row->r, at->name))
+ROW_VALUE(const char *, total_name, gpu_total, report_cell(row->r, at->name))
 ROW_VALUE(double, total_mean, gpu_total, gpu_us(at->ns, at->calls))
 ROW_VALUE(double, total_latency, gpu_total,
 	gpu_us(at->latency_ns, at->kind == GPU_WAIT ? 0 : at->started))
@@ -162,7 +167,7 @@ static const struct column kernel_columns[] = {
 	COLUMN_GET("Occupancy[%]", NULL, REAL, real, total_occupancy, .decimals = 1,
 		.where = total_has_occupancy),
 	COLUMN_GET("Bound by", NULL, TEXT, text, total_bound, .where = total_has_occupancy),
-	COLUMN_GET("Kernel", NULL, MADE, made, total_name, .width = COLUMN_NAME),
+	COLUMN_GET("Kernel", NULL, TEXT, text, total_name),
 };
 
 static const struct list kernel_list =
@@ -177,7 +182,7 @@ static const struct column other_columns[] = {
 	COLUMN_GET("Latency[us]", NULL, REAL, real, total_latency, .decimals = 2),
 	TOTAL("Bytes", COUNT, bytes),
 	COLUMN_GET("GB/s", NULL, REAL, real, total_speed, .decimals = 2),
-	COLUMN_GET("Activity", NULL, MADE, made, total_name, .width = COLUMN_NAME),
+	COLUMN_GET("Activity", NULL, TEXT, text, total_name),
 };
 
 static const struct list other_list = LIST_OF(
@@ -189,7 +194,7 @@ static const struct column range_columns[] = {
 	TOTAL("t_min[us]", US, min_ns),
 	COLUMN_GET("t_avg[us]", NULL, REAL, real, total_mean, .decimals = 2),
 	TOTAL("t_max[us]", US, max_ns),
-	COLUMN_GET("Range", NULL, MADE, made, total_name, .width = COLUMN_NAME),
+	COLUMN_GET("Range", NULL, TEXT, text, total_name),
 };
 
 static const struct list range_list = LIST_OF(range_columns, struct gpu_total,

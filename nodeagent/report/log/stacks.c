@@ -224,11 +224,18 @@ static void write_ids(struct json *j, const char *key, const struct row *row)
 ROW_VALUE(double, group_percent, report_group, percent(row->r, at->excl_ns))
 ROW_VALUE(const char *, group_name, report_group, row->r->shown[at->name])
 ROW_VALUE(const char *, group_cell, report_group, row->r->cell[at->name])
+ROW_VALUE(const char *, group_raw, report_group, row->r->p->names[at->name])
+ROW_VALUE(char *, group_full, report_group, report_full_name(row->r, row->r->p->names[at->name]))
+ROW_VALUE(bool, group_is_cxx, report_group, !strncmp(row->r->p->names[at->name], "_Z", 2))
+ROW_VALUE(
+	bool, group_differs, report_group, report_name_differs(row->r, row->r->p->names[at->name]))
 
 #define GROUP(title, json, type, member) COLUMN(title, json, type, struct report_group, member)
 
 static const struct column group_columns[] = {
 	COLUMN_GET(NULL, "function", TEXT, text, group_name),
+	COLUMN_GET(NULL, "full_name", MADE, made, group_full, .where = group_is_cxx),
+	COLUMN_GET(NULL, "linker_name", TEXT, text, group_raw, .where = group_differs),
 	GROUP("Calls", "calls", COUNT, calls),
 	GROUP("t_excl[s]", NULL, SECONDS, excl_ns),
 	COLUMN_GET("t_excl[%]", NULL, REAL, real, group_percent, .decimals = 1),

@@ -16,13 +16,10 @@ static double saved_s(const struct report *r, const struct profile_switched *s)
 	return SAVED * report_overhead_s(r, s->calls);
 }
 
-static char *name_of(const struct report *r, const struct profile_switched *s)
-{
-	return name_shown(
-		s->name, &(struct name_style){r->c->strip_module_names, r->c->demangle_cxx});
-}
-
-/* The compiler takes the names apart at commas. */
+/*
+ * The compiler knows functions by what they are called in the source, of C++ with all types;
+ * it takes the names apart at commas.
+ */
 static void print_option(FILE *f, const struct report *r)
 {
 	const char *before = "Left out by the compiler they cost nothing:\n"
@@ -30,9 +27,10 @@ static void print_option(FILE *f, const struct report *r)
 
 	for (size_t i = 0; i < r->p->n_switched; i++) {
 		const struct profile_switched *s = &r->p->switched[i];
-		char *name = name_of(r, s), *plain = text_plain(name);
+		const struct name_style style = {.strip_module_names = true, .keep_cxx = true};
+		char *name = name_shown(s->name, &style), *plain = text_plain(name);
 
-		if (!strpbrk(plain, ", (<")) {
+		if (!strpbrk(plain, ", (<") && strncmp(s->name, "_Z", 2)) {
 			fprintf(f, "%s%s", before, plain);
 			before = ",";
 		}
@@ -43,14 +41,18 @@ static void print_option(FILE *f, const struct report *r)
 		fputc('\n', f);
 }
 
-ROW_VALUE(char *, switched_name, profile_switched, name_of(row->r, at))
+ROW_VALUE(const char *, switched_name, profile_switched, report_name(row->r, at->name))
+ROW_VALUE(const char *, switched_cell, profile_switched, report_cell(row->r, at->name))
+ROW_VALUE(bool, switched_differs, profile_switched, report_name_differs(row->r, at->name))
 ROW_VALUE(double, switched_saved, profile_switched, saved_s(row->r, at))
 
-#define SWITCHED(title, json, type, member)                                                        \
-	COLUMN(title, json, type, struct profile_switched, member)
+#define SWITCHED(title, json, type, member, ...)                                                   \
+	COLUMN(title, json, type, struct profile_switched, member, ##__VA_ARGS__)
 
 static const struct column switched_columns[] = {
-	COLUMN_GET("Function", "function", MADE, made, switched_name, .left = true),
+	COLUMN_GET("Function", NULL, TEXT, text, switched_cell, .left = true),
+	COLUMN_GET(NULL, "function", TEXT, text, switched_name),
+	SWITCHED(NULL, "linker_name", TEXT, name, .where = switched_differs),
 	SWITCHED("From[s]", "from_s", SECONDS, from_ns),
 	SWITCHED("Calls not recorded", "calls", COUNT, calls),
 	COLUMN_GET("Saved[s]", "saved_s", REAL, real, switched_saved),

@@ -53,6 +53,8 @@ void diff_profile_free(struct diff_profile *p);
 /* The readers of one format each: 0, or -1 with *error, a part of a sentence. */
 int diff_read_json(FILE *f, struct diff_profile *p, char **error);
 int diff_read_log(FILE *f, struct diff_profile *p, char **error);
+/* For the readers: makes "foo<main" of "foo < main", in place. */
+void diff_join_path(char *path);
 /* For the readers: adds a stack, all zero but id, path and deviation_s (not known). */
 struct diff_stack *diff_add(struct diff_profile *p, const char *path, size_t bytes);
 /*

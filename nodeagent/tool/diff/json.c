@@ -69,6 +69,7 @@ static void read_stack(struct reading *r)
 	while ((key = json_in_member(j))) {
 		if (!strcmp(key, "path")) {
 			s.path = json_in_text(j, &p->text);
+			diff_join_path(p->text.bytes + s.path);
 		} else if (!strcmp(key, "function")) {
 			s.function_bytes = text_bytes(j, &p->text);
 		} else if (!strcmp(key, "hash")) {

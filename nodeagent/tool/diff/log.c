@@ -245,6 +245,12 @@ static size_t keep_text(struct log *l, const char *text)
 	return at;
 }
 
+static size_t keep_path(struct log *l, char *text)
+{
+	diff_join_path(text);
+	return keep_text(l, text);
+}
+
 static void read_profile(struct log *l)
 {
 	const unsigned wanted = 1u << CELL_CALLS | 1u << CELL_EXCL | 1u << CELL_FUNCTION |
@@ -269,7 +275,7 @@ static void read_profile(struct log *l)
 		row.function = keep_text(l, l->cell[CELL_FUNCTION]);
 		row.caller = keep_text(l, l->cell[CELL_CALLER]);
 		if (l->cell[CELL_PATH])
-			row.path = keep_text(l, l->cell[CELL_PATH]);
+			row.path = keep_path(l, l->cell[CELL_PATH]);
 		l->rows = grow(l->rows, l->n_rows, &l->cap_rows, sizeof(*l->rows));
 		l->rows[l->n_rows++] = row;
 	}
@@ -305,7 +311,7 @@ static void read_paths(struct log *l)
 		if (!begins(s, "STID") || s[4] < '0' || s[4] > '9')
 			return;
 		path.id = strtoull(s + 4, &end, 10);
-		path.path = keep_text(l, trimmed(end));
+		path.path = keep_path(l, trimmed(end));
 		l->paths = grow(l->paths, l->n_paths, &l->cap_paths, sizeof(*l->paths));
 		l->paths[l->n_paths++] = path;
 	}

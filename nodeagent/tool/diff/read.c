@@ -11,12 +11,24 @@
 #include <sys/stat.h>
 
 #include "nodeagent/collate/collate.h"
-#include "nodeagent/symbols/demangle.h"
+#include "nodeagent/symbols/names.h"
 #include "nodeagent/tool/diff/diff.h"
 #include "nodeagent/profile/profile.h"
 #include "nodeagent/base/result-files.h"
 #include "nodeagent/base/util.h"
 #include "nodeagent/profile/vfp.h"
+
+void diff_join_path(char *path)
+{
+	char *to = path;
+
+	for (; *path; *to++ = *path++)
+		if (!strncmp(path, " < ", 3)) {
+			*to++ = '<';
+			path += 3;
+		}
+	*to = '\0';
+}
 
 struct diff_stack *diff_add(struct diff_profile *p, const char *path, size_t bytes)
 {
@@ -55,7 +67,7 @@ void diff_set_deviation(const struct diff_profile *p, struct diff_stack *s, doub
 }
 
 /* Writes the path of stack i; each parent is one of the stacks (P2). */
-static void add_path(struct text_store *to, const struct profile *p, uint32_t i, char **shown)
+static void add_path(struct text_store *to, const struct profile *p, uint32_t i, const char **shown)
 {
 	for (size_t depth = 0; i < p->n_stacks && depth < p->n_stacks; depth++) {
 		const char *name = shown[p->stacks[i].name];
@@ -68,7 +80,8 @@ static void add_path(struct text_store *to, const struct profile *p, uint32_t i,
 	text_store_add(to, "", 1);
 }
 
-static void take_stack(struct diff_profile *to, const struct profile *p, uint32_t i, char **shown)
+static void take_stack(
+	struct diff_profile *to, const struct profile *p, uint32_t i, const char **shown)
 {
 	const struct profile_stack *from = &p->stacks[i];
 	struct diff_stack *s = diff_add(to, NULL, 0);
@@ -90,18 +103,18 @@ static void take_stack(struct diff_profile *to, const struct profile *p, uint32_
 static void take_profile(struct diff_profile *to, const struct profile *p)
 {
 	static const struct name_style style;
-	char **shown = xcalloc(p->n_names + 1, sizeof(*shown));
+	struct names *names = names_new((const char *const *)p->names, p->n_names, &style);
+	const char **shown = xcalloc(p->n_names + 1, sizeof(*shown));
 
 	for (size_t i = 0; i < p->n_names; i++)
-		shown[i] = name_shown(p->names[i], &style);
+		shown[i] = names_lookup(names, p->names[i])->shown;
 	to->kind = "node profile";
 	to->ranks = p->world_size ? p->world_size : p->ranks;
 	to->runtime_s = p->runtime_s;
 	to->hash_of_names = true;
 	for (uint32_t i = 0; i < p->n_stacks; i++)
 		take_stack(to, p, i, shown);
-	for (size_t i = 0; i < p->n_names; i++)
-		free(shown[i]);
+	names_free(names);
 	free(shown);
 }
 

@@ -94,13 +94,18 @@ const struct vfd_observable *vfd_observables(const struct vfd_file *f, size_t *n
 /* World rank of a track's process, or -1. */
 int vfd_rank(const struct vfd_file *f, uint32_t track);
 /*
- * Name of a function for people: as recorded, else by the symbols of its module
- * if that is still the same file, else "module+0xaddress". Never NULL. Of a
+ * Name of a function: as recorded, else by the symbols of its module if that is still the
+ * same file, else "module+0xaddress"; shortened, if that was asked for. Never NULL. Of a
  * stack: of its function; "init" for the root, "(lost)" if it is not defined.
  */
 const char *vfd_function_name(struct vfd_file *f, uint32_t function);
 const char *vfd_stack_name(struct vfd_file *f, uint32_t track, uint32_t stack);
 bool vfd_stack_precise(const struct vfd_file *f, uint32_t track, uint32_t stack);
+/*
+ * For files of one run that are read together: from now on functions have the short names of
+ * symbols/names.h, each another one. Names that were given out before are no longer valid.
+ */
+void vfd_shorten_names(struct vfd_file *const *files, size_t n);
 /* "foo<bar<main<init"; stars: with '*' behind precise functions. Caller frees. */
 char *vfd_stack_path(struct vfd_file *f, uint32_t track, uint32_t stack, bool stars);
 

@@ -73,7 +73,7 @@ struct vfd_file {
 	struct vfd_thread *threads;
 	struct read_track *tracks;
 	struct vfd_function *functions;
-	char **names; /* of functions, made by vfd_function_name() */
+	char **names; /* of functions: made by vfd_function_name(), or shortened; NULL */
 	struct vfd_comm *comms;
 	struct vfd_object *objects;
 	struct vfd_counter *counters;

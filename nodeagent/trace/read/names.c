@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "mpi_id.h"
+#include "nodeagent/symbols/names.h"
 #include "nodeagent/symbols/symtab.h"
 #include "nodeagent/base/util.h"
 #include "nodeagent/trace/read/internal.h"
@@ -60,11 +61,57 @@ const char *vfd_function_name(struct vfd_file *f, uint32_t function)
 
 	if (!fn || fn->number == VFD_NONE)
 		return "(lost)";
+	if (f->names[function])
+		return f->names[function];
 	if (fn->name)
 		return fn->name;
-	if (!f->names[function])
-		f->names[function] = make_name(f, fn);
+	f->names[function] = make_name(f, fn);
 	return f->names[function];
+}
+
+/* With what has no number in the files, and is shown all the same. */
+static struct names *names_of(struct vfd_file *const *files, size_t n, size_t *all)
+{
+	static const struct name_style style;
+	const char **raw;
+	struct names *names;
+	size_t k = 2;
+
+	for (size_t i = 0; i < n; i++)
+		k += files[i]->n_functions;
+	raw = xcalloc(k, sizeof(*raw));
+	raw[0] = "init";
+	raw[1] = "(lost)";
+	k = 2;
+	for (size_t i = 0; i < n; i++)
+		for (uint32_t at = 0; at < files[i]->n_functions; at++)
+			raw[k++] = vfd_function_name(files[i], at);
+	names = names_new(raw, k, &style);
+	free(raw);
+	*all = k - 2;
+	return names;
+}
+
+void vfd_shorten_names(struct vfd_file *const *files, size_t n)
+{
+	size_t all, k = 0;
+	struct names *names = names_of(files, n, &all);
+	char **shown = xcalloc(all, sizeof(*shown));
+
+	/* names[] has the texts by which they are found */
+	for (size_t i = 0; i < n; i++)
+		for (uint32_t at = 0; at < files[i]->n_functions; at++)
+			shown[k++] = xstrdup(
+				names_lookup(names, vfd_function_name(files[i], at))->shown);
+	names_free(names);
+	k = 0;
+	for (size_t i = 0; i < n; i++) {
+		for (uint32_t at = 0; at < files[i]->n_functions; at++) {
+			free(files[i]->names[at]);
+			files[i]->names[at] = shown[k++];
+		}
+	}
+	free(shown);
 }
 
 static const struct vfd_stack *stack_at(const struct vfd_file *f, uint32_t track, uint32_t stack)

@@ -11,69 +11,197 @@
 #include "nodeagent/symbols/demangle.h"
 #include "t/lib/suite.h"
 
-enum { PLAIN = 0, MODULES = 1, CXX = 2 };
+enum { SHORT = 0, FULL = 1, LINKER = 2, MODULES = 4, KEEP = 8 };
 
 static const struct {
 	const char *raw, *shown;
 	int style;
 } names[] = {
-	{"main", "main", PLAIN},
-	{"", "", PLAIN},
-	{"solve_", "solve", PLAIN},
-	{"solve__", "solve", PLAIN},
-	{"MAIN__", "MAIN", PLAIN},
-	{"_exit", "_exit", PLAIN},
-	{"___", "___", PLAIN},
-	{"foo_.t12p", "foo", PLAIN},
-	{"foo.t3p", "foo", PLAIN},
-	{"foo.tp", "foo.tp", PLAIN},
-	{"foo.t3q", "foo.t3q", PLAIN},
-	{".t3p", ".t3p", PLAIN},
-	{"foo.constprop.0", "foo.constprop.0", PLAIN},
-	{"inner.3", "inner.3", MODULES | CXX},
-	{"__heat_MOD_step", "__heat_MOD_step", PLAIN},
+	{"main", "main", SHORT},
+	{"", "", SHORT},
+	{"solve_", "solve", SHORT},
+	{"solve__", "solve", FULL},
+	{"solve__", "solve__", LINKER},
+	{"MAIN__", "MAIN", SHORT},
+	{"_exit", "_exit", SHORT},
+	{"___", "___", SHORT},
+	{"foo_.t12p", "foo", SHORT},
+	{"foo.t3p", "foo", SHORT},
+	{"foo.tp", "foo.tp", SHORT},
+	{"foo.t3q", "foo.t3q", SHORT},
+	{".t3p", ".t3p", SHORT},
+	{"foo.constprop.0", "foo.constprop.0", SHORT},
+	{"inner.3", "inner.3", MODULES | FULL},
+	{"i", "i", FULL},
+	{"a\033[2Jb", "a?[2Jb", SHORT},
+	{"a\033[2Jb", "a?[2Jb", LINKER},
+	{"f@a\nb.c", "f@a?b.c", SHORT},
+	{"helper@a.c", "helper@a.c", SHORT},
+	{"helper_@a_.f90:2", "helper@a_.f90:2", SHORT},
+	{"@start", "@start", SHORT},
+	{"gr\303\266\303\237e_", "gr\303\266\303\237e", SHORT},
+
+	/* Fortran: gfortran, ifort, nfort, flang */
+	{"__heat_MOD_step", "heat::step", SHORT},
+	{"__heat_MOD_step", "heat::step", FULL},
+	{"__heat_MOD_step", "__heat_MOD_step", LINKER},
+	{"__heat_MOD_step", "__heat_MOD_step", LINKER | MODULES},
 	{"__heat_MOD_step", "step", MODULES},
+	{"__heat.solver_MOD_step", "heat::solver::step", SHORT},
+	{"__heat_MOD_step._omp_fn.0", "heat::step._omp_fn.0", SHORT},
+	{"__m_MOD_x@a.f90", "x@a.f90", MODULES},
+	{"__m_MOD_x@a.f90", "m::x@a.f90", SHORT},
+	{"heat_mp_step_", "heat::step", SHORT},
+	{"heat_MP_step_", "heat::step", SHORT},
+	{"heat_mp_step_.t2p", "heat::step", SHORT},
 	{"heat_mp_step_", "step", MODULES},
 	{"heat_MP_step_", "step", MODULES},
+	{"kernel_mp_step", "kernel_mp_step", SHORT}, /* of C */
+	{"heat_MOD_step", "heat_MOD_step", SHORT},
+	{"_mp_step_", "_mp_step", SHORT},
 	{"__a_MOD_b_MOD_c", "b_MOD_c", MODULES},
+	{"__a_MOD_b_MOD_c", "a::b_MOD_c", SHORT},
 	{"__a_mp_b_MOD_c", "b_MOD_c", MODULES},
+	{"__a_mp_b_MOD_c", "a_mp_b::c", SHORT},
 	{"__a_MOD_", "__a_MOD", MODULES},
+	{"__a_MOD_", "__a_MOD", SHORT},
 	{"__a_MOD_init_", "init", MODULES},
-	{"helper@a.c", "helper@a.c", PLAIN},
-	{"helper_@a_.f90:2", "helper@a_.f90:2", PLAIN},
-	{"__m_MOD_x@a.f90", "x@a.f90", MODULES},
-	{"@start", "@start", PLAIN},
-	{"_Z1fR1AS0_", "_Z1fR1AS0_", PLAIN},
-	{"_Z3addIiET_S0_S0_", "int add<int>(int, int)", CXX},
-	{"_ZN4heat4gridIdLi3EE4stepEv", "heat::grid<double, 3>::step()", CXX},
-	{"_ZL6helperv@b.cpp", "helper()@b.cpp", CXX},
-	{"_ZL6helperv@b.cpp", "_ZL6helperv@b.cpp", MODULES},
-	{"_Z3foov.constprop.0", "foo() [clone .constprop.0]", CXX},
-	{"_Zwhatever", "_Zwhatever", CXX},
-	{"_Z", "_Z", CXX},
-	{"i", "i", CXX},
-	{"a\033[2Jb", "a?[2Jb", PLAIN},
-	{"_Z3fo\nv", "_Z3fo?v", CXX},
-	{"f@a\nb.c", "f@a?b.c", PLAIN},
-	{"omp_parallel@_ZN4heat4stepEv+0x1c", "omp_parallel@heat::step()+0x1c", CXX},
-	{"omp_parallel@_ZN4heat4stepEv+0x1c", "omp_parallel@_ZN4heat4stepEv+0x1c", MODULES},
+	{"_QMheatPstep", "heat::step", SHORT},
+	{"_QMheatSsolverPstep", "heat::solver::step", SHORT},
+	{"_QMheatFstepPinner", "heat::step::inner", SHORT},
+	{"_QMheatFstepPinner", "step::inner", MODULES},
+	{"_QPstep", "step", SHORT},
+	{"_QQmain", "MAIN", SHORT},
+	{"_QMheat", "heat", SHORT},
+	{"_QMheatEcounter", "_QMheatEcounter", SHORT},
+	{"_QM", "_QM", SHORT},
+	{"_Quiet", "_Quiet", SHORT},
+
+	/* C++: kept */
+	{"_Z1fR1AS0_", "_Z1fR1AS0_", KEEP},
+	{"_ZL6helperv@b.cpp", "_ZL6helperv@b.cpp", KEEP | MODULES},
+	{"_Z3fo\nv", "_Z3fo?v", KEEP},
+	{"_Z1fv", "_Z1fv", LINKER},
+	/* whole, by libstdc++ */
+	{"_Z3addIiET_S0_S0_", "int add<int>(int, int)", FULL},
+	{"_ZN4heat4gridIdLi3EE4stepEv", "heat::grid<double, 3>::step()", FULL},
+	{"_ZL6helperv@b.cpp", "helper()@b.cpp", FULL},
+	{"_Z3foov.constprop.0", "foo() [clone .constprop.0]", FULL},
+	{"_Zwhatever", "_Zwhatever", FULL},
+	{"_Z", "_Z", FULL},
+	{"_Z3fo\nv", "_Z3fo?v", FULL},
+	{"omp_parallel@_ZN4heat4stepEv+0x1c", "omp_parallel@heat::step()+0x1c", FULL},
+
+	/* short */
+	{"_Z1fR1AS0_", "f", SHORT},
+	{"_Z3addIiET_S0_S0_", "add", SHORT},
+	{"_ZN4heat4gridIdLi3EE4stepEv", "heat::grid::step", SHORT},
+	{"_ZNKSt6vectorIdSaIdEEixEm", "std::vector::operator[]", SHORT},
+	{"_ZN3boxIcEltERKS0_", "box::operator<", SHORT},
+	{"_ZlsRSoRK1A", "operator<<", SHORT},
+	{"_ZN1AssERKS_", "A::operator<=>", SHORT},
+	{"_ZN1AptEv", "A::operator->", SHORT},
+	{"_ZN1AclEv", "A::operator()", SHORT},
+	{"_Znwm", "operator new", SHORT},
+	{"_ZdaPv", "operator delete[]", SHORT},
+	{"_ZN1AawEv", "A::operator co_await", SHORT},
+	{"_Zli2_hPKc", "operator\"\" _h", SHORT},
+	{"_ZN1AcvbEv", "A::operator bool", SHORT},
+	{"_ZN1AcvPKcEv", "A::operator char const*", SHORT},
+	{"_ZNK1AcvNS_1BEEv", "A::operator A::B", SHORT},
+	{"_ZNKSt17reference_wrapperIKiEcvRS0_Ev", "std::reference_wrapper::operator int const&",
+		SHORT},
+	{"_ZN1AcvSt6vectorIiSaIiEEEv", "A::operator std::vector", SHORT},
+	{"_ZN1AcvT_IiEEv", "A::operator T", SHORT},
+	{"_ZN1AcvPFivEEv", "A::operator (*)()*", SHORT},
+	{"_ZN4heat4gridIdLi3EEC1Ev", "heat::grid::grid", SHORT},
+	{"_ZN4heat4gridIdLi3EED2Ev", "heat::grid::~grid", SHORT},
+	{"_ZN1BCI11AEi", "B::B", SHORT},
+	{"_ZNSsC1EPKc", "std::string::string", SHORT},
+	{"_ZN12_GLOBAL__N_16hiddenEi", "(anonymous)::hidden", SHORT},
+	{"_ZN12_GLOBAL__N_11AC2Ev", "(anonymous)::A::A", SHORT},
+	{"_ZZ4mainENKUliE_clEi", "main::{lambda#1}", SHORT},
+	{"_ZZ4mainENKUliE0_clEi", "main::{lambda#2}", SHORT},
+	{"_ZZ4mainENUliE_4_FUNEi", "main::{lambda#1}::_FUN", SHORT},
+	{"_ZZN1A1fEvENKUlT_E_clIiEEDaS0_", "A::f::{lambda#1}", SHORT},
+	{"_ZZZ4mainENKUlvE_clEvENKUlvE0_clEv", "main::{lambda#1}::{lambda#2}", SHORT},
+	{"_ZZ1fvENKUt_1gEv", "f::{unnamed type#1}::g", SHORT},
+	{"_ZZ1fvEN1B1gEv", "f::B::g", SHORT},
+	{"_ZZ1fiENKd_UlvE_clEv", "_ZZ1fiENKd_UlvE_clEv", SHORT},
+	{"_ZZ1fiEd_NKUlvE_clEv", "f::{lambda#1}", SHORT},
+	{"_ZN1A1xMUlvE_clEv", "A::x::{lambda#1}", SHORT},
+	{"_ZZ1fvE1x_0", "f::x", SHORT},
+	{"_ZNSt7__cxx119to_stringB5cxx11Ei", "std::to_string", SHORT},
+	{"_ZNSt3__16vectorIiE4sizeEv", "std::vector::size", SHORT},
+	{"_ZN1A1fB5cxx11B3fooEv", "A::f", SHORT},
+	{"_ZL6helperv@b.cpp", "helper@b.cpp", SHORT},
+	{"_Z3foov.constprop.0", "foo [clone .constprop.0]", SHORT},
+	{"_ZN1A1fEv.isra.0.cold", "A::f [clone .isra.0.cold]", SHORT},
+	{"_ZN1A1fEv._omp_fn.0", "A::f [clone ._omp_fn.0]", SHORT},
+	{"_ZThn16_N1A1fEv", "A::f [thunk]", SHORT},
+	{"_ZTv0_n24_N1AD0Ev", "A::~A [thunk]", SHORT},
+	{"_ZTch0_v0_n24_N1A1fEv", "A::f [thunk]", SHORT},
+	{"_ZThn16_N1A1fEv.cold", "A::f [thunk] [clone .cold]", SHORT},
+	{"_ZTV1A", "A [vtable]", SHORT},
+	{"_ZTW1x", "x [TLS wrapper]", SHORT},
+	{"_ZGVZ1fvE1x", "f::x [guard]", SHORT},
+	{"_ZGTtN1A1fEv", "A::f [transaction]", SHORT},
+	{"_ZSt4sortIPiZ4mainEUliiE_EvT_S2_T0_", "std::sort", SHORT},
+	{"_ZN1AIXsrSt7is_sameIT_iE5valueEE1fEv", "A::f", SHORT},
+	{"_ZN1AILi5ELb1ELn3EXplLi1ELi2EEJicEE1fEv", "A::f", SHORT},
+	{"_ZN1AIXadL_ZN1B1gEvEEE1fEv", "A::f", SHORT},
+	{"_ZN1AIDTcl1gfp_EEE1fEv", "A::f", SHORT},
+	{"_ZN1AIM1BFivEE1fEv", "A::f", SHORT},
+	{"_ZN1AIA3_iE1fEv", "A::f", SHORT},
+	{"_ZN1AIDv4_fDF16_DnE1fEv", "A::f", SHORT},
+	{"_ZN1AISt8functionIFvvEEE1fEv", "A::f", SHORT},
+	{"_ZN1AIXfL_plT_EE1fEv", "_ZN1AIXfL_plT_EE1fEv", SHORT},
+	{"_ZN1AIXfLplT_Li0EEE1fEv", "A::f", SHORT},
+	{"omp_parallel@_ZN4heat4stepEv+0x1c", "omp_parallel@heat::step+0x1c", SHORT},
+	{"omp_parallel@_ZN4heat4stepEv+0x1c", "omp_parallel@_ZN4heat4stepEv+0x1c", KEEP},
 	{"omp_critical(c)@__heat_MOD_step+0x10", "omp_critical(c)@step+0x10", MODULES},
-	{"omp_parallel@step_+0x10", "omp_parallel@step+0x10", PLAIN},
-	{"omp_parallel@libheat.so.1+0x10", "omp_parallel@libheat.so.1+0x10", MODULES | CXX},
-	{"omp_parallel@step_+0x1g", "omp_parallel@step_+0x1g", PLAIN},
-	{"f@+0x1", "f@+0x1", CXX},
-	{"gr\303\266\303\237e_", "gr\303\266\303\237e", PLAIN},
+	{"omp_parallel@step_+0x10", "omp_parallel@step+0x10", SHORT},
+	{"omp_parallel@libheat.so.1+0x10", "omp_parallel@libheat.so.1+0x10", MODULES},
+	{"omp_parallel@step_+0x1g", "omp_parallel@step_+0x1g", SHORT},
+	{"f@+0x1", "f@+0x1", SHORT},
+
+	/* no such names */
+	{"_Zwhatever", "_Zwhatever", SHORT},
+	{"_Z", "_Z", SHORT},
+	{"_ZN", "_ZN", SHORT},
+	{"_ZNE", "_ZNE", SHORT},
+	{"_ZN3fooI", "_ZN3fooI", SHORT},
+	{"_ZN3foo3barIiEv", "_ZN3foo3barIiEv", SHORT},
+	{"_ZN3fooIXEE3barEv", "_ZN3fooIXEE3barEv", SHORT},
+	{"_Z999foo", "_Z999foo", SHORT},
+	{"_Z99999999999999999999999999foo", "_Z99999999999999999999999999foo", SHORT},
+	{"_Z0", "_Z0", SHORT},
+	{"_ZS_", "_ZS_", SHORT},
+	{"_ZNS_E", "_ZNS_E", SHORT},
+	{"_ZNS_S_E", "_ZNS_S_E", SHORT},
+	{"_ZC1", "_ZC1", SHORT},
+	{"_ZN1ACE", "_ZN1ACE", SHORT},
+	{"_ZTV", "_ZTV", SHORT},
+	{"_ZTh", "_ZTh", SHORT},
+	{"_ZZ1fv", "_ZZ1fv", SHORT},
+	{"_Z3foo<int>", "_Z3foo<int>", SHORT},
+	{"_Z3foo v", "_Z3foo v", SHORT},
+	{"_Z3foo\377v", "_Z3foo\377v", SHORT},
+	{"_R3foo", "_R3foo", SHORT},
 };
 
 START_TEST(test_name)
 {
 	const struct name_style style = {
 		.strip_module_names = names[_i].style & MODULES,
-		.demangle_cxx = names[_i].style & CXX,
+		.keep_cxx = names[_i].style & KEEP,
+		.form = names[_i].style & FULL	   ? NAME_FULL
+			: names[_i].style & LINKER ? NAME_LINKER
+						   : NAME_SHORT,
 	};
 	char *s;
 
-	if (names[_i].style & CXX && !dlopen("libstdc++.so.6", RTLD_NOW))
+	if (names[_i].style & FULL && !dlopen("libstdc++.so.6", RTLD_NOW))
 		return; /* names stay mangled then */
 	s = name_shown(names[_i].raw, &style);
 	ck_assert_str_eq(s, names[_i].shown);
@@ -83,7 +211,7 @@ END_TEST
 
 START_TEST(test_long_and_nested)
 {
-	const struct name_style style = {true, true};
+	const struct name_style style = {.strip_module_names = true, .form = NAME_FULL};
 	size_t n = 1 << 20;
 	char *raw = malloc(n + 1), *s;
 
@@ -103,7 +231,7 @@ END_TEST
 
 START_TEST(test_hundred_thousand)
 {
-	const struct name_style style = {true, true};
+	const struct name_style style = {.strip_module_names = true, .form = NAME_FULL};
 	struct timespec a, b;
 
 	clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &a);
@@ -120,7 +248,7 @@ END_TEST
 START_TEST(test_bomb)
 {
 	static const char digits[] = "0123456789ABCDEFGHIJK";
-	const struct name_style style = {false, true};
+	const struct name_style style = {.form = NAME_FULL};
 	char raw[512] = "_Z1fSt4pairIiiES_IS0_S0_E", *s, *at = raw + strlen(raw);
 	struct rusage before, after;
 
@@ -140,6 +268,114 @@ START_TEST(test_bomb)
 }
 END_TEST
 
+/* ---- short names that nobody writes --------------------------------------------------- */
+
+static double short_seconds(const char *raw, char **shown)
+{
+	const struct name_style style = {.form = NAME_SHORT};
+	struct timespec a, b;
+
+	clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &a);
+	*shown = name_shown(raw, &style);
+	clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &b);
+	return (double)(b.tv_sec - a.tv_sec) + 1e-9 * (double)(b.tv_nsec - a.tv_nsec);
+}
+
+/* before, n times what is repeated, after. The caller frees. */
+static char *repeated(const char *before, const char *what, size_t n, const char *after)
+{
+	char *s = malloc(strlen(before) + n * strlen(what) + strlen(after) + 1), *to;
+
+	to = stpcpy(s, before);
+	while (n--)
+		to = stpcpy(to, what);
+	strcpy(to, after);
+	return s;
+}
+
+static const struct {
+	const char *before, *what, *after;
+	size_t n;
+	const char *shown; /* NULL: as it is */
+} long_names[] = {
+	{"_ZN4heat4gridIJ", "d", "EE4stepEv", 100000, "heat::grid::step"},
+	{"_ZN4heat4gridI", "3boxIiE", "E4stepEv", 15000, "heat::grid::step"},
+	{"_ZN4heat4gridI", "S1_", "E4stepEv", 33000, "heat::grid::step"},
+	{"_ZN4heat4gridIiE4stepE", "NSt6vectorIiEE", "", 8000, "heat::grid::step"},
+	{"_ZN4heat4gridI", "SaI", "E4stepEv", 33000, NULL},
+	{"_Z", "Z", "1fv", 100000, NULL},
+	{"_ZN", "1aI", "E", 33000, NULL},
+	{"_ZN1AIX", "pl", "EE1fEv", 50000, NULL},
+	{"_ZN1AcvS", "P", "iEv", 100000, NULL},
+	{"_ZN1Acv", "P", "iEv", 100000, NULL},
+	{"_ZNK1AcvNS_1BEE", "PS0_", "v", 25000, "A::operator A::B"},
+	{"_Z1f", "N", "", 100000, "f"},
+	{"_ZN1A", "C1", "Ev", 50000, NULL}, /* long::long::... is no class */
+	{"_ZTh", "0", "_1fv", 100000, "f [thunk]"},
+	{"_Z", "9", "f", 100000, NULL},
+	{"_ZN1AI", "E", "", 100000, "A"},
+	{"", "_MOD_", "", 20000, NULL},
+	{"__", "_MOD_", "x", 20000, NULL},
+	{"_Q", "M", "", 100000, NULL},
+};
+
+START_TEST(test_long_short)
+{
+	char *raw = repeated(
+		long_names[_i].before, long_names[_i].what, long_names[_i].n, long_names[_i].after);
+	char *s;
+	double seconds = short_seconds(raw, &s);
+
+	ck_assert_double_lt(seconds, 0.2);
+	ck_assert_uint_le(strlen(s), 4 * strlen(raw) + 64);
+	if (long_names[_i].shown)
+		ck_assert_str_eq(s, long_names[_i].shown);
+	free(s);
+	free(raw);
+}
+END_TEST
+
+/* Deep, but as deep as the program can be: 300 templates in each other. */
+START_TEST(test_deep_short)
+{
+	char *head = repeated("_ZN1AI", "1BI", 300, "i"), *raw = repeated(head, "E", 300, "E1fEv");
+	char *s;
+
+	short_seconds(raw, &s);
+	ck_assert_str_eq(s, "A::f");
+	free(s);
+	free(raw);
+	free(head);
+}
+END_TEST
+
+/* Any two bytes may be wrong: no name is read beyond its end, and each has some text. */
+START_TEST(test_broken_short)
+{
+	static const char letters[] = "_ZNESTICDLXJUFPRKV0129abcdpls.\377";
+
+	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
+		size_t n = strlen(names[i].raw);
+
+		for (size_t k = 0; k < n; k++) {
+			for (size_t c = 0; c < sizeof(letters); c++) {
+				char *raw = strdup(names[i].raw), *s;
+				double seconds;
+
+				raw[k] = letters[c];
+				if (k + 2 < n && c)
+					raw[k + 2] = letters[c - 1];
+				seconds = short_seconds(raw, &s);
+				ck_assert_double_lt(seconds, 0.2);
+				ck_assert(!*raw || *s);
+				free(s);
+				free(raw);
+			}
+		}
+	}
+}
+END_TEST
+
 int main(void)
 {
 	Suite *s = suite_create("demangle");
@@ -149,6 +385,11 @@ int main(void)
 	tcase_add_test(c, test_long_and_nested);
 	tcase_add_test(c, test_hundred_thousand);
 	tcase_add_test(c, test_bomb);
+	tcase_add_loop_test(
+		c, test_long_short, 0, (int)(sizeof(long_names) / sizeof(long_names[0])));
+	tcase_add_test(c, test_deep_short);
+	tcase_add_test(c, test_broken_short);
+	tcase_set_timeout(c, 60);
 	suite_add_tcase(s, c);
 	return run_suite(s);
 }
