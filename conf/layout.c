@@ -11,6 +11,8 @@ static const struct {
 } of_a_run[] = {
 	{CONF_ID_profile_table_imbalance_formula, "max_mean"},
 	{CONF_ID_profile_table_show_calltime_imbalances, "true"},
+	{CONF_ID_profile_table_max_rows, "50"},
+	{CONF_ID_profile_table_min_percent, "0.1"},
 };
 
 int conf_settle_layout(struct conf *c)

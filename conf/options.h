@@ -79,6 +79,10 @@ X(CHOICE, profile_table_sort_table_column, "profile_table.sort_table.column", \
 X(BOOL, profile_table_sort_table_ascending, "profile_table.sort_table.ascending", \
   "false", 0, 0, NULL, false, \
   "Sort the runtime profile from the least to the greatest.") \
+X(INT, profile_table_max_rows, "profile_table.max_rows", "0", 0, CONF_INT_MAX, NULL, false, \
+  "Most rows of each table of call paths in the logs; 0 shows all.") \
+X(DOUBLE, profile_table_min_percent, "profile_table.min_percent", "0", 0, 100, NULL, false, \
+  "Leave rows of less exclusive time, in percent of that of all, out of the logs.") \
 \
 X(BOOL, stacklist_show_stacklist, "stacklist.show_stacklist", "true", 0, 0, NULL, false, \
   "Show the list of all call paths with their stack ids.") \

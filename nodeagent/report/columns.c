@@ -5,9 +5,11 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "conf/conf.h"
 #include "nodeagent/base/forest.h"
 #include "nodeagent/base/json-write.h"
 #include "nodeagent/base/table.h"
+#include "nodeagent/base/units.h"
 #include "nodeagent/base/util.h"
 #include "nodeagent/report/report.h"
 
@@ -139,8 +141,10 @@ static void cell_caller(struct table *t, const struct column *c, const struct ro
 
 static void cell_stack_id(struct table *t, const struct column *c, const struct row *row)
 {
-	uint64_t id = row->r->id[stack_of(c, row)];
+	uint32_t stack = stack_of(c, row);
+	uint64_t id = row->r->id[stack];
 
+	row->r->listed[stack] = true;
 	if (id == REPORT_NO_ID)
 		table_text(t, COLUMN_NOTHING);
 	else
@@ -324,39 +328,70 @@ static const char *elements(const struct report *r, const struct list *l, size_t
 	return first;
 }
 
+bool columns_leave(const struct report *r, struct columns_rows *rows, uint64_t ns)
+{
+	const long long most = r->c->profile_table_max_rows;
+	const bool known = ns != UINT64_MAX;
+	const double least_ns = 1e7 * r->c->profile_table_min_percent * r->excl_s;
+
+	if ((!most || rows->n - rows->left < (size_t)most) && (!known || (double)ns >= least_ns))
+		return false;
+	rows->left++;
+	if (known)
+		rows->left_ns += ns;
+	return true;
+}
+
 /* order: NULL for as they are */
 static struct table *fill(const struct report *r, const struct list *l, unsigned asked,
-	const char *first, size_t n, const uint32_t *order, size_t *rows)
+	const char *first, size_t n, const uint32_t *order, struct columns_rows *rows)
 {
 	struct table *t = columns_table(l, asked);
 
-	*rows = 0;
+	*rows = (struct columns_rows){.n = 0};
 	for (uint32_t i = 0; i < n; i++) {
 		uint32_t k = order ? order[i] : i;
 		struct row row = {.r = r, .at = first + k * l->size, .index = k};
 
 		if (l->shown && !l->shown(&row))
 			continue;
-		if (!l->things || *rows < COLUMN_ROWS)
+		if (l->things ? rows->n < COLUMN_ROWS
+			      : !l->limited || !columns_leave(r, rows,
+						       l->time ? l->time(&row) : UINT64_MAX))
 			columns_row(t, l, asked, &row);
-		++*rows;
+		rows->n++;
 	}
 	return t;
 }
 
-static void print(FILE *f, struct table *t, const struct list *l, size_t rows)
+void columns_left(FILE *f, const struct report *r, const struct columns_rows *rows)
 {
-	if (!rows) {
+	if (!rows->left)
+		return;
+	fprintf(f, "... %s %s", quantity_grouped(rows->left).text,
+		one_or_many(rows->left, "row", "rows"));
+	if (rows->left_ns)
+		fprintf(f, " with together %.1f %% (%.2f s)",
+			r->excl_s > 0.0 ? 1e-7 * (double)rows->left_ns / r->excl_s : 0.0,
+			1e-9 * (double)rows->left_ns);
+	fprintf(f, " %s in the JSON file\n", one_or_many(rows->left, "is", "are"));
+}
+
+static void print(FILE *f, const struct report *r, struct table *t, const struct list *l,
+	const struct columns_rows *rows)
+{
+	if (!rows->n) {
 		table_free(t);
 		return;
 	}
 	columns_end(f, t, l->title);
 	if (l->things)
-		columns_more(f, rows, l->things);
+		columns_more(f, rows->n, l->things);
+	columns_left(f, r, rows);
 }
 
 struct table *columns_fill(
-	const struct report *r, const struct list *l, unsigned asked, size_t *rows)
+	const struct report *r, const struct list *l, unsigned asked, struct columns_rows *rows)
 {
 	size_t n;
 	const char *first = elements(r, l, &n);
@@ -371,19 +406,19 @@ struct table *columns_fill(
 
 void columns_print(FILE *f, const struct report *r, const struct list *l, unsigned asked)
 {
-	size_t rows;
+	struct columns_rows rows;
 	struct table *t = columns_fill(r, l, asked, &rows);
 
-	print(f, t, l, rows);
+	print(f, r, t, l, &rows);
 }
 
 void columns_print_of(FILE *f, const struct report *r, const struct list *l, unsigned asked,
 	const void *records, size_t n)
 {
-	size_t rows;
+	struct columns_rows rows;
 	struct table *t = fill(r, l, asked, records, n, NULL, &rows);
 
-	print(f, t, l, rows);
+	print(f, r, t, l, &rows);
 }
 
 size_t columns_print_tree(FILE *f, const struct report *r, const struct list *l, unsigned asked,

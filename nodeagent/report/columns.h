@@ -115,6 +115,16 @@ struct list {
 	uint64_t (*weight)(const struct profile *p, uint32_t i);
 	uint32_t *(*order)(const struct report *r, size_t *n); /* n indices, to be freed */
 	bool (*shown)(const struct row *row);		       /* in the log; NULL: all */
+	/* the log has at most profile_table.max_rows, for lists that grow with call paths */
+	bool limited;
+	/* of those the exclusive time, in ns, if rows below profile_table.min_percent go, too */
+	uint64_t (*time)(const struct row *row);
+};
+
+/* Rows of a table in a log: those of the list that are to be shown, and what limits left out. */
+struct columns_rows {
+	size_t n, left;
+	uint64_t left_ns;
 };
 
 /* LIST(columns, comms, .title = ...): of p->comms[0 .. p->n_comms) */
@@ -147,11 +157,11 @@ size_t columns_print_tree(FILE *f, const struct report *r, const struct list *l,
 void columns_json(struct json *j, const struct report *r, const struct list *l);
 
 /*
- * Parts of these: a table with its rows (*rows: without the limit of a log); a table with
- * titles only; adds a row; prints and frees; writes an object.
+ * Parts of these: a table with its rows; a table with titles only; adds a row; prints and
+ * frees; writes an object.
  */
 struct table *columns_fill(
-	const struct report *r, const struct list *l, unsigned asked, size_t *rows);
+	const struct report *r, const struct list *l, unsigned asked, struct columns_rows *rows);
 struct table *columns_table(const struct list *l, unsigned asked);
 void columns_row(struct table *t, const struct list *l, unsigned asked, const struct row *row);
 void columns_end(FILE *f, struct table *t, const char *title);
@@ -160,6 +170,10 @@ void columns_object(struct json *j, const struct list *l, const struct row *row)
 void columns_members(struct json *j, const struct list *l, const struct row *row);
 /* "... and 3 communicators more", if n are more than COLUMN_ROWS. */
 void columns_more(FILE *f, size_t n, const char *things);
+/* True if the limits leave out a row of this time (UINT64_MAX: unknown); then it is counted. */
+bool columns_leave(const struct report *r, struct columns_rows *rows, uint64_t ns);
+/* "... 28 740 rows with together 3.1 % (0.21 s) are in the JSON file", if rows are left out. */
+void columns_left(FILE *f, const struct report *r, const struct columns_rows *rows);
 /* "... and 1 thread more", if n are left. */
 void columns_rest(FILE *f, size_t n, const char *one, const char *many);
 

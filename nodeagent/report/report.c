@@ -197,7 +197,8 @@ static void prepare_tree(struct report *r)
 void report_init(struct report *r, const struct profile *p, const struct conf *c,
 	const uint64_t *global_hashes, size_t n)
 {
-	*r = (struct report){.p = p, .c = c};
+	*r = (struct report){.p = p, .c = c, .run = !strcmp(c->output_layout, "run")};
+	r->listed = xcalloc(p->n_stacks, sizeof(*r->listed));
 	prepare_names(r);
 	prepare_ids(r, global_hashes, n);
 	prepare_tree(r);
@@ -217,6 +218,7 @@ void report_done(struct report *r)
 	free(r->parent);
 	free(r->path_bytes);
 	free(r->outermost);
+	free(r->listed);
 }
 
 const char *report_name(const struct report *r, const char *raw)

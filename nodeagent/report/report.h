@@ -36,12 +36,15 @@ struct report {
 	uint32_t *parent;      /* as in the profile, but PROFILE_NONE for roots and cycles */
 	size_t *path_bytes;    /* without NUL */
 	bool *outermost;       /* no caller on the path has the same group */
+	bool *listed;	       /* a table has shown its id */
 	size_t path_limit;     /* longer paths are cut when printed */
 	double excl_s;	       /* sum over all stacks */
 	struct hwprof *hwprof; /* hardware counters (observables.h), or NULL */
 	/* process of a rank log (output_rank()), or NULL */
 	const struct profile_process *process;
 	enum report_log log; /* kind of log; JSON is REPORT_SUMMARY, too */
+	bool run;	     /* output.layout is run: for people, not for scripts of Vftrace */
+	const char *folder;  /* of the files, or NULL */
 };
 
 /* global_hashes as in output_node(). p and c must outlive the report. */
@@ -59,6 +62,11 @@ bool report_name_differs(const struct report *r, const char *raw);
 char *report_path(const struct report *r, uint32_t stack);
 /* Estimated time in hooks, summed over ranks. */
 double report_overhead_s(const struct report *r, uint64_t calls);
+/*
+ * The same for a run of this time: the estimate and the waits for room, in seconds of it
+ * (log/overhead.c). Ranks and threads that ran side by side share them.
+ */
+void report_cost(const struct report *r, double runtime_s, double *hooks_s, double *blocked_s);
 /* Time in which threads waited for room in their rings, summed over ranks. */
 double report_blocked_s(const struct report *r);
 /* By the configured formula (imbalance.h); *rank: the rank that causes it, as printed. */

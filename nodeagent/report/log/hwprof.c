@@ -43,9 +43,13 @@ static void print_table(FILE *f, const struct report *r, const char *title, char
 {
 	struct table *t = begin(titles, n);
 	uint32_t *order = hwprof_sort(r->hwprof);
+	struct columns_rows rows = {.n = 0};
 
 	for (size_t i = 0; i < r->p->n_stacks; i++) {
 		if (is_root(r, order[i]))
+			continue;
+		rows.n++;
+		if (columns_leave(r, &rows, r->p->stacks[order[i]].excl_ns))
 			continue;
 		table_uint(t, r->p->stacks[order[i]].calls);
 		table_text(t, r->cell[r->p->stacks[order[i]].name]);
@@ -54,6 +58,7 @@ static void print_table(FILE *f, const struct report *r, const char *title, char
 	}
 	fprintf(f, "\nHWProf - %s (%s)\n\n", title, hwprof_type(r->c));
 	table_print(t, f);
+	columns_left(f, r, &rows);
 	table_free(t);
 	free(order);
 	for (size_t k = 0; k < n; k++)

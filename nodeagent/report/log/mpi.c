@@ -68,24 +68,26 @@ static const struct column messages_columns[] = {
 	COLUMN_GET(NULL, "recv_bandwidth", REAL, real, messages_receive_bandwidth),
 };
 
-static const struct list messages = LIST(
-	messages_columns, messages, .json = "mpi", .order = messages_order, .shown = has_messages);
+static const struct list messages = LIST(messages_columns, messages, .json = "mpi",
+	.order = messages_order, .shown = has_messages, .limited = true);
 
 static void print_messages(FILE *f, const struct report *r)
 {
 	const struct conf *c = r->c;
 	const char *ranks = c->mpi_only_for_ranks;
-	size_t rows;
+	struct columns_rows rows;
 	struct table *t = columns_fill(r, &messages, c->mpi_show_callpath ? WITH_PATHS : 0, &rows);
 	char *title = ranks && strcmp(ranks, "all")
 			      ? xasprintf("Communication profile for ranks: %s", ranks)
 			      : xstrdup("Communication profile");
 
 	/* scripts look for it in each log of an MPI run, messages or not */
-	if (rows || (c->mpi_log_messages && is_mpi_run(r->p)))
+	if (rows.n || (c->mpi_log_messages && is_mpi_run(r->p))) {
 		columns_end(f, t, title);
-	else
+		columns_left(f, r, &rows);
+	} else {
 		table_free(t);
+	}
 	free(title);
 }
 

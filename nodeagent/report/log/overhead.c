@@ -42,6 +42,14 @@ static double side_by_side(const struct report *r, double runtime_s)
 	return lived_s > ranks * runtime_s ? lived_s / runtime_s : ranks;
 }
 
+void report_cost(const struct report *r, double runtime_s, double *hooks_s, double *blocked_s)
+{
+	double tracks = side_by_side(r, runtime_s);
+
+	*hooks_s = report_overhead_s(r, r->p->calls) / tracks;
+	*blocked_s = report_blocked_s(r) / tracks;
+}
+
 /* Of the time of all ranks and threads; what the wrappers cost is another thing. */
 static void mpi_share(FILE *f, const struct report *r)
 {
@@ -132,10 +140,9 @@ static void name_short(FILE *f, const struct report *r)
 
 void section_overhead_warning(FILE *f, const struct report *r, double runtime_s)
 {
-	double tracks = side_by_side(r, runtime_s);
-	double hooks = report_overhead_s(r, r->p->calls) / tracks;
-	double blocked = report_blocked_s(r) / tracks;
+	double hooks, blocked;
 
+	report_cost(r, runtime_s, &hooks, &blocked);
 	if (!r->p->calls || hooks + blocked <= MUCH * runtime_s)
 		return;
 	fprintf(f, "Warning: tracing took %.0f %% of the run",

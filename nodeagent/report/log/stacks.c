@@ -64,6 +64,8 @@ ROW_VALUE(double, stack_deviation, profile_stack, deviation_s(at))
 ROW_VALUE(double, stack_mean, profile_stack, at->ranks ? at->excl_ns * 1e-9 / at->ranks : 0.0)
 ROW_VALUE(bool, has_lost, profile_stack, at->lost_calls)
 
+ROW_VALUE(uint64_t, stack_time, profile_stack, at->excl_ns)
+
 static uint32_t *by_configuration(const struct report *r, size_t *n)
 {
 	const char *by = r->c->profile_table_sort_table_column;
@@ -129,8 +131,8 @@ static const struct column profile_columns[] = {
 	STACK_ITSELF("Callpath", NULL, PATH, .only = WITH_PATHS),
 };
 
-static const struct list profile_list =
-	LIST(profile_columns, stacks, .json = "stacks", .order = by_configuration);
+static const struct list profile_list = LIST(profile_columns, stacks, .json = "stacks",
+	.order = by_configuration, .limited = true, .time = stack_time);
 
 void section_profile(FILE *f, const struct report *r)
 {
@@ -139,10 +141,12 @@ void section_profile(FILE *f, const struct report *r)
 	unsigned asked = (c->profile_table_show_overhead ? WITH_OVERHEAD : 0) |
 			 (imbalances ? WITH_IMBALANCES : 0) |
 			 (c->profile_table_show_callpath ? WITH_PATHS : 0);
-	size_t rows;
+	struct columns_rows rows;
 
-	if (c->profile_table_show_table)
-		columns_end(f, columns_fill(r, &profile_list, asked, &rows), "Runtime profile");
+	if (!c->profile_table_show_table)
+		return;
+	columns_end(f, columns_fill(r, &profile_list, asked, &rows), "Runtime profile");
+	columns_left(f, r, &rows);
 }
 
 static const struct column lost_columns[] = {
@@ -152,8 +156,9 @@ static const struct column lost_columns[] = {
 	STACK_ITSELF("STID", NULL, STACK_ID),
 };
 
-static const struct list lost_list = LIST(lost_columns, stacks,
-	.title = "Calls that were not recorded", .order = by_lost_calls, .shown = has_lost);
+static const struct list lost_list =
+	LIST(lost_columns, stacks, .title = "Calls that were not recorded", .order = by_lost_calls,
+		.shown = has_lost, .limited = true);
 
 void section_lost(FILE *f, const struct report *r)
 {
@@ -170,7 +175,8 @@ static const struct column minmax_columns[] = {
 	COLUMN_GET("t_avg[s]", NULL, REAL, real, stack_mean),
 };
 
-static const struct list minmax_list = LIST(minmax_columns, stacks, .order = by_greatest_time);
+static const struct list minmax_list = LIST(
+	minmax_columns, stacks, .order = by_greatest_time, .limited = true, .time = stack_time);
 
 bool report_has_minmax(const struct profile *p, const struct conf *c)
 {
@@ -179,11 +185,13 @@ bool report_has_minmax(const struct profile *p, const struct conf *c)
 
 void section_minmax(FILE *f, const struct report *r)
 {
-	size_t rows;
+	struct columns_rows rows;
 
-	if (report_has_minmax(r->p, r->c))
-		columns_end(f, columns_fill(r, &minmax_list, 0, &rows),
-			"\n Summary: Min/Max runtime across all ranks");
+	if (!report_has_minmax(r->p, r->c))
+		return;
+	columns_end(f, columns_fill(r, &minmax_list, 0, &rows),
+		"\n Summary: Min/Max runtime across all ranks");
+	columns_left(f, r, &rows);
 }
 
 /* ---- functions of one name ---------------------------------------------------------------- */
@@ -201,6 +209,7 @@ static char *group_ids(const struct row *row)
 	for (size_t i = 0; i < n; i++) {
 		uint64_t id = r->id[members[g->first + i]];
 
+		r->listed[members[g->first + i]] = true;
 		if (id == REPORT_NO_ID)
 			bytes += sprintf(list + bytes, "%s" COLUMN_NOTHING, i ? "," : "");
 		else
@@ -262,13 +271,16 @@ static void print_groups(FILE *f, const struct report *r)
 	uint32_t *members;
 	size_t n = report_groups(r, &groups, &members);
 	struct table *t = columns_table(&group_list, 0);
+	struct columns_rows rows = {.n = 0};
 
 	sort_groups(groups, n, r, members, by,
 		none || c->name_grouped_profile_table_sort_table_ascending);
-	for (size_t i = 0; i < n; i++)
-		columns_row(t, &group_list, 0,
-			&(struct row){.r = r, .at = &groups[i], .more = members});
+	for (size_t i = 0; i < n; i++, rows.n++)
+		if (!columns_leave(r, &rows, groups[i].excl_ns))
+			columns_row(t, &group_list, 0,
+				&(struct row){.r = r, .at = &groups[i], .more = members});
 	columns_end(f, t, "Runtime profile (Grouped by function name)");
+	columns_left(f, r, &rows);
 	free(groups);
 	free(members);
 }
@@ -308,6 +320,9 @@ void section_stacks(FILE *f, const struct report *r)
 	table_column(t, "STID", TABLE_RIGHT);
 	table_column(t, "Call stack", TABLE_LEFT);
 	for (size_t i = 0; i < r->p->n_stacks; i++) {
+		if (r->run && !r->listed[order[i]])
+			continue;
+
 		char id[32] = "STID" COLUMN_NOTHING, *path = report_path(r, order[i]);
 
 		if (r->id[order[i]] != REPORT_NO_ID)
