@@ -210,8 +210,10 @@ static void tell_files(const struct agent *a, const struct profile *node,
 	if (part)
 		complain("node profile: %s (vftr collate %s makes the summary)", path,
 			a->host.output_directory);
-	else if (!a->host.transport || (whole && whole->ranks))
+	else if (!a->host.transport || (whole && whole->ranks)) {
+		output_digest(stderr, whole ? whole : node, a->host.conf, a->host.output_directory);
 		complain("profile: %s", path);
+	}
 	free(path);
 }
 

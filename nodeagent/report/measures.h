@@ -39,6 +39,8 @@ void section_bytes(FILE *f, const char *label, double bytes);
 void section_text(FILE *f, const char *before, const char *text, const char *after);
 void section_head(FILE *f, const struct report *r);
 void section_banner(FILE *f, const struct report *r);
+/* The digest, in layout run. */
+void section_digest(FILE *f, const struct report *r);
 /* The overhead and its parts. */
 void section_times(FILE *f, const struct report *r, double runtime_s);
 /* Deaths, losses, warnings; in the summary also missing nodes of the job. */

@@ -10,6 +10,7 @@
 
 #include <stddef.h>
 #include <stdint.h>
+#include <stdio.h>
 
 struct conf;
 struct profile;
@@ -32,6 +33,9 @@ struct output_trace {
  */
 int output_summary(const struct profile *p, const struct conf *c, const char *dir, const char *base,
 	char **error);
+
+/* The digest of the summary (digest.h), in output.layout run; else nothing. dir: of its files. */
+void output_digest(FILE *f, const struct profile *p, const struct conf *c, const char *dir);
 
 /*
  * The log of a node. global_hashes: the sorted hashes of all stacks of the job; a stack's printed

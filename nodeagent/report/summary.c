@@ -5,6 +5,8 @@
  */
 #include "nodeagent/report/output.h"
 
+#include <string.h>
+
 #include "conf/conf.h"
 #include "nodeagent/report/measures.h"
 #include "nodeagent/report/report.h"
@@ -35,6 +37,9 @@ static void fill_log(FILE *f, const struct report *r, const void *ctx)
 {
 	section_head(f, r);
 	section_banner(f, r);
+	if (r->run)
+		fputc('\n', f);
+	section_digest(f, r);
 	summary_lines(f, r);
 	section_warnings(f, r);
 	measures_print(f, r);
@@ -43,6 +48,19 @@ static void fill_log(FILE *f, const struct report *r, const void *ctx)
 static void fill_json(FILE *f, const struct report *r, const void *ctx)
 {
 	measures_json(f, r);
+}
+
+void output_digest(FILE *f, const struct profile *p, const struct conf *c, const char *dir)
+{
+	struct report r;
+
+	if (strcmp(c->output_layout, "run"))
+		return;
+	report_init(&r, p, c, NULL, 0);
+	r.log = REPORT_SUMMARY;
+	r.folder = dir;
+	section_digest(f, &r);
+	report_done(&r);
 }
 
 int output_summary(const struct profile *p, const struct conf *c, const char *dir, const char *base,
@@ -56,6 +74,7 @@ int output_summary(const struct profile *p, const struct conf *c, const char *di
 	*error = NULL;
 	report_init(&r, p, c, NULL, 0);
 	r.log = REPORT_SUMMARY;
+	r.folder = dir;
 	first = report_write(dir, &log, fill_log, &r, NULL, error);
 	rc = report_write(dir, &json, fill_json, &r, NULL, error);
 	if (!first)

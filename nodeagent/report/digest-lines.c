@@ -1,0 +1,305 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* The lines of a digest. Each part adds none if it has nothing to say, or its own ones. */
+#include <inttypes.h>
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "conf/conf.h"
+#include "nodeagent/base/table.h"
+#include "nodeagent/base/units.h"
+#include "nodeagent/base/util.h"
+#include "nodeagent/profile/first-end.h"
+#include "nodeagent/report/digest.h"
+#include "nodeagent/report/report.h"
+
+#define APPLICATION_COLUMNS 30
+#define FUNCTION_COLUMNS    42
+#define CALLER_COLUMNS	    28
+
+struct digest_lines {
+	const struct report *r;
+	const struct profile *p;
+	const char *folder;
+	struct digest d;
+	char *line[DIGEST_LINES];
+	size_t n;
+	FILE *f; /* the line that is written */
+	char *text;
+	size_t bytes;
+};
+
+static FILE *begin_line(struct digest_lines *l)
+{
+	l->f = open_memstream(&l->text, &l->bytes);
+	if (!l->f)
+		die(125, "out of memory");
+	return l->f;
+}
+
+static void end_line(struct digest_lines *l)
+{
+	if (fclose(l->f))
+		die(125, "out of memory");
+	if (l->bytes && l->n < DIGEST_LINES)
+		l->line[l->n++] = text_short(l->text, DIGEST_COLUMNS);
+	free(l->text);
+}
+
+static void put_name(FILE *f, const char *name, size_t columns)
+{
+	char *cut = text_short(name, columns);
+
+	fputs(cut, f);
+	free(cut);
+}
+
+static void put_number(FILE *f, uint64_t n, const char *one, const char *many)
+{
+	fprintf(f, "%" PRIu64 " %s", n, one_or_many(n, one, many));
+}
+
+static double percent_of(double part, double whole)
+{
+	return whole > 0.0 ? 100.0 * part / whole : 0.0;
+}
+
+static void put_run(struct digest_lines *l)
+{
+	const struct profile *p = l->p;
+	uint32_t ranks = report_ranks(p);
+	FILE *f = begin_line(l);
+
+	put_name(f, p->application ? p->application : "unknown", APPLICATION_COLUMNS);
+	fputs(": ", f);
+	if (p->world_size)
+		put_number(f, ranks, "rank", "ranks");
+	else
+		put_number(f, ranks, "process", "processes");
+	if (p->ranks && p->threads > p->ranks && p->threads % p->ranks == 0)
+		fprintf(f, " x %" PRIu32 " threads", p->threads / p->ranks);
+	else if (p->threads > p->ranks)
+		fprintf(f, ", %" PRIu32 " threads", p->threads);
+	if (p->n_agents > 1)
+		fprintf(f, " on %zu nodes", p->n_agents);
+	fprintf(f, ", %s", quantity_seconds(p->runtime_s).text);
+	end_line(l);
+}
+
+static void put_shares(struct digest_lines *l)
+{
+	static const char *const words[DIGEST_PARTS] = {"computing", "MPI", "MPI_Init/Finalize",
+		"waiting in OpenMP", "outside of traced functions"};
+	const char *between = "  ";
+	FILE *f;
+
+	if (!l->p->calls)
+		return;
+	f = begin_line(l);
+	for (size_t i = 0; i < DIGEST_PARTS; i++) {
+		if (!l->d.part_ns[i] && i != DIGEST_COMPUTING)
+			continue;
+		fprintf(f, "%s%.1f %% %s", between,
+			percent_of(1e-9 * (double)l->d.part_ns[i], l->r->excl_s), words[i]);
+		between = ", ";
+	}
+	end_line(l);
+}
+
+static void put_top(struct digest_lines *l)
+{
+	for (size_t i = 0; i < l->d.n_top; i++) {
+		const struct digest_function *top = &l->d.top[i];
+		FILE *f = begin_line(l);
+
+		fprintf(f, "  %5.1f %%  %8s  ",
+			percent_of(1e-9 * (double)top->excl_ns, l->r->excl_s),
+			quantity_seconds(1e-9 * (double)top->excl_ns).text);
+		put_name(f, l->r->cell[top->name], FUNCTION_COLUMNS);
+		if (top->caller != PROFILE_NONE) {
+			fputs(" < ", f);
+			put_name(f, l->r->cell[top->caller], CALLER_COLUMNS);
+		}
+		end_line(l);
+	}
+}
+
+static void put_imbalance(struct digest_lines *l)
+{
+	const struct digest_imbalance *im = &l->d.imbalance;
+	const uint32_t none = im->ranks < im->members ? im->members - im->ranks : 0;
+	FILE *f;
+
+	if (im->name == PROFILE_NONE)
+		return;
+	f = begin_line(l);
+	fputs("  imbalance: ", f);
+	put_name(f, l->r->cell[im->name], CALLER_COLUMNS);
+	fprintf(f, ": rank %" PRIu32 " works %s%.1f x the mean (%s", im->rank,
+		im->is_bound ? "at least " : "",
+		(double)im->max_ns * im->members / (double)im->sum_ns,
+		quantity_seconds(1e-9 * (double)im->max_ns).text);
+	if (!im->is_bound && none) {
+		fputs("; not at all: ", f);
+		put_number(f, none, "rank", "ranks");
+	} else if (!im->is_bound) {
+		fprintf(f, "; least %s on rank %" PRIu32,
+			quantity_seconds(1e-9 * (double)im->min_ns).text, im->rank_min);
+	}
+	fputc(')', f);
+	end_line(l);
+}
+
+/* The region whose threads had the most different work. */
+static void put_openmp(struct digest_lines *l)
+{
+	const struct profile_openmp *worst = NULL, *o = l->p->openmp;
+	FILE *f;
+
+	for (size_t i = 0; i < l->p->n_openmp; i++, o++)
+		if (o->most_ns > o->average_ns &&
+			(!worst || o->most_ns - o->average_ns > worst->most_ns - worst->average_ns))
+			worst = o;
+	if (!worst)
+		return;
+	f = begin_line(l);
+	fputs("  OpenMP: ", f);
+	put_name(f, l->r->cell[l->p->stacks[worst->stack].name], FUNCTION_COLUMNS);
+	fprintf(f, ": balance %.1f %%, %s idle in it",
+		percent_of((double)worst->average_ns, (double)worst->most_ns),
+		quantity_seconds(1e-9 * (double)(worst->wait_ns + worst->join_ns)).text);
+	end_line(l);
+}
+
+static void put_gpu(struct digest_lines *l)
+{
+	double busy_s = 0.0;
+	FILE *f;
+
+	if (!l->p->n_gpu_devices)
+		return;
+	for (size_t i = 0; i < l->p->n_gpu_devices; i++)
+		busy_s += 1e-9 * (double)l->p->gpu_devices[i].busy_ns;
+	f = begin_line(l);
+	fputs("  GPU: ", f);
+	put_number(f, l->p->n_gpu_devices, "device", "devices");
+	fprintf(f, ", busy in %.1f %% of the run",
+		percent_of(busy_s, l->p->runtime_s * (double)l->p->n_gpu_devices));
+	end_line(l);
+}
+
+static void put_cost(struct digest_lines *l)
+{
+	const struct digest *d = &l->d;
+	FILE *f = begin_line(l);
+
+	if (!l->p->calls) {
+		fputs("  nothing was traced: no function of it is instrumented (see vftr doctor)",
+			f);
+		end_line(l);
+		return;
+	}
+	fprintf(f, "  tracing: %.1f %% of the run (%s in hooks, estimated",
+		percent_of(d->hooks_s + d->blocked_s, l->p->runtime_s),
+		quantity_seconds(d->hooks_s).text);
+	if (d->blocked_s > 0.0)
+		fprintf(f, "; %s waiting for the agent", quantity_seconds(d->blocked_s).text);
+	fputc(')', f);
+	end_line(l);
+}
+
+static void put_lost(struct digest_lines *l)
+{
+	const struct profile *p = l->p;
+	const struct {
+		uint64_t n;
+		const char *one, *many;
+	} losses[] = {
+		{p->lost_calls, "call", "calls"},
+		{p->lost_messages, "message", "messages"},
+		{p->lost_processes, "process", "processes"},
+	};
+	const uint32_t ranked = p->ranks - p->unranked;
+	const char *before = "  lost: ";
+	FILE *f = begin_line(l);
+
+	for (size_t i = 0; i < ARRAY_SIZE(losses); i++) {
+		if (!losses[i].n)
+			continue;
+		fputs(before, f);
+		put_number(f, losses[i].n, losses[i].one, losses[i].many);
+		before = ", ";
+	}
+	if (ranked < p->world_size) {
+		fputs(before, f);
+		put_number(f, p->world_size - ranked, "rank", "ranks");
+	}
+	end_line(l);
+}
+
+static void put_end(FILE *f, const struct profile *p, uint32_t rank, bool killed, int status)
+{
+	if (p->world_size && rank >= PROFILE_UNRANKED)
+		fputs("  a process in no MPI rank ", f);
+	else
+		fprintf(f, "  %s %" PRIu32 " ", p->world_size ? "rank" : "process",
+			profile_rank_shown(p, rank));
+	if (!killed)
+		fprintf(f, "exited with status %d", status);
+	else if (status > 0)
+		fprintf(f, "was killed by signal %d (%s)", status, strsignal(status));
+	else
+		fputs("ended by _exit or by a signal that could not be seen", f);
+}
+
+/* The first end that was bad, or any; and how many there were. */
+static void put_deaths(struct digest_lines *l)
+{
+	const struct profile *p = l->p;
+	const struct profile_bad_end *first = first_end(p);
+	size_t n = p->n_ends > p->n_dead ? p->n_ends : p->n_dead;
+	FILE *f;
+
+	if (!n)
+		return;
+	if (!first && p->n_ends)
+		first = &p->ends[0];
+	f = begin_line(l);
+	if (first)
+		put_end(f, p, first->rank, first->end == PROCESS_KILLED, first->exit_status);
+	else
+		put_end(f, p, p->dead[0].rank, true, p->dead[0].exit_status);
+	if (n > 1)
+		fprintf(f, "%s; %zu ended badly", first_end(p) ? " first" : "", n);
+	end_line(l);
+}
+
+static void put_files(struct digest_lines *l)
+{
+	FILE *f = begin_line(l);
+
+	if (l->p->n_warnings) {
+		fputs("  ", f);
+		put_number(f, l->p->n_warnings, "warning", "warnings");
+		fputs(l->folder ? "; " : " below", f);
+	}
+	if (l->folder) {
+		fputs(l->p->n_warnings ? "files in " : "  files in ", f);
+		put_name(f, l->folder, DIGEST_COLUMNS - APPLICATION_COLUMNS);
+	}
+	end_line(l);
+}
+
+char **report_digest(const struct report *r, const char *folder, size_t *n)
+{
+	static void (*const parts[])(struct digest_lines * l) = {put_run, put_shares, put_top,
+		put_imbalance, put_openmp, put_gpu, put_cost, put_lost, put_deaths, put_files};
+	struct digest_lines l = {.r = r, .p = r->p, .folder = folder, .d = digest_of(r)};
+	char **lines = xcalloc(DIGEST_LINES, sizeof(*lines));
+
+	for (size_t i = 0; i < ARRAY_SIZE(parts); i++)
+		parts[i](&l);
+	memcpy(lines, l.line, l.n * sizeof(*lines));
+	*n = l.n;
+	return lines;
+}

@@ -1,0 +1,182 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* The numbers of a digest: one pass over the stacks for each question. */
+#include "nodeagent/report/digest.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "nodeagent/base/util.h"
+#include "nodeagent/report/report.h"
+#include "shm/construct.h"
+
+#define WORTH_RUN  0.01 /* of the run: an imbalance that costs less is not shown */
+#define WORTH_MEAN 1.1	/* nor one below so many times the mean */
+
+static bool is_start_or_end(const char *name)
+{
+	static const char *const names[] = {"MPI_Init", "MPI_Init_thread", "MPI_Finalize",
+		"MPI_Session_init", "MPI_Session_finalize"};
+
+	for (size_t i = 0; i < ARRAY_SIZE(names); i++)
+		if (!strcmp(name, names[i]))
+			return true;
+	return false;
+}
+
+static bool is_openmp_wait(const char *name)
+{
+	static const char *const names[] = {
+#define WAIT(kind, name, waits) (waits) ? (name) : NULL,
+		CONSTRUCTS(WAIT)
+#undef WAIT
+	};
+	size_t bytes = strcspn(name, "@");
+
+	for (size_t i = 0; i < ARRAY_SIZE(names); i++)
+		if (names[i] && strlen(names[i]) == bytes && !strncmp(name, names[i], bytes))
+			return true;
+	return false;
+}
+
+enum digest_part digest_part(const struct report *r, uint32_t stack)
+{
+	const char *name = r->p->names[r->p->stacks[stack].name];
+
+	if (r->parent[stack] == PROFILE_NONE)
+		return DIGEST_OUTSIDE;
+	if (!strncmp(name, "MPI_", 4))
+		return is_start_or_end(name) ? DIGEST_MPI_ENDS : DIGEST_MPI;
+	return is_openmp_wait(name) ? DIGEST_OPENMP_WAIT : DIGEST_COMPUTING;
+}
+
+static uint32_t caller_of(
+	const struct report *r, const uint32_t *members, const struct report_group *g)
+{
+	uint32_t most = PROFILE_NONE, parent;
+
+	for (size_t i = g->first; i < g->first + g->n; i++)
+		if (most == PROFILE_NONE ||
+			r->p->stacks[members[i]].excl_ns > r->p->stacks[most].excl_ns)
+			most = members[i];
+	parent = most == PROFILE_NONE ? PROFILE_NONE : r->parent[most];
+	return parent == PROFILE_NONE ? PROFILE_NONE : r->p->stacks[parent].name;
+}
+
+ORDER_BY(by_time, struct report_group, FALLING(excl_ns) ?: RISING(name))
+
+static void put_top(struct digest *d, const struct report *r, const uint32_t *members,
+	const struct report_group *groups, size_t n)
+{
+	for (size_t i = 0; i < n && d->n_top < DIGEST_TOP && groups[i].excl_ns; i++) {
+		enum digest_part part = digest_part(r, members[groups[i].first]);
+
+		if (part == DIGEST_OUTSIDE || part == DIGEST_MPI_ENDS)
+			continue;
+		d->top[d->n_top++] = (struct digest_function){
+			.name = groups[i].name,
+			.caller = caller_of(r, members, &groups[i]),
+			.calls = groups[i].calls,
+			.excl_ns = groups[i].excl_ns,
+		};
+	}
+}
+
+/* Ranks that share the work: without MPI, processes may be programs of any kind. */
+static uint32_t members_of(const struct profile *p)
+{
+	return p->world_size && p->ranks > p->unranked ? p->ranks - p->unranked : 1;
+}
+
+/* The rank that has the most time of the paths, if one has more than half of all maxima. */
+static uint32_t slowest_of(
+	const struct report *r, const uint32_t *members, const struct report_group *g)
+{
+	uint32_t rank = PROFILE_NONE;
+	uint64_t votes = 0;
+
+	for (size_t i = g->first; i < g->first + g->n; i++) {
+		const struct profile_stack *s = &r->p->stacks[members[i]];
+
+		if (s->rank_max == rank) {
+			votes += s->excl_max_ns;
+		} else if (s->excl_max_ns > votes) {
+			rank = s->rank_max;
+			votes = s->excl_max_ns - votes;
+		} else {
+			votes -= s->excl_max_ns;
+		}
+	}
+	return rank;
+}
+
+static struct digest_imbalance imbalance_of(const struct report *r, const uint32_t *members,
+	const struct report_group *g, uint32_t ranks)
+{
+	const struct profile_stack *only = &r->p->stacks[members[g->first]];
+	const uint32_t rank = slowest_of(r, members, g);
+	struct digest_imbalance im = {
+		.name = g->name,
+		.rank = profile_rank_shown(r->p, rank),
+		.rank_min = profile_rank_shown(r->p, only->rank_min),
+		.members = ranks,
+		.ranks = only->ranks,
+		.is_bound = g->n > 1,
+		.min_ns = only->ranks < ranks ? 0 : only->excl_min_ns,
+		.sum_ns = g->excl_ns,
+	};
+
+	for (size_t i = g->first; i < g->first + g->n; i++) {
+		const struct profile_stack *s = &r->p->stacks[members[i]];
+
+		if (s->rank_max == rank)
+			im.max_ns += s->excl_max_ns;
+		else if (s->ranks >= ranks)
+			im.max_ns += s->excl_min_ns;
+	}
+	return im;
+}
+
+/* Time that the other ranks could have waited for the slowest, in ns. */
+static double costs(const struct digest_imbalance *im)
+{
+	return (double)im->max_ns - (double)im->sum_ns / im->members;
+}
+
+static void put_imbalance(struct digest *d, const struct report *r, const uint32_t *members,
+	const struct report_group *groups, size_t n)
+{
+	const uint32_t ranks = members_of(r->p);
+	double most = WORTH_RUN * 1e9 * r->p->runtime_s;
+
+	d->imbalance.name = PROFILE_NONE;
+	for (size_t i = 0; ranks > 1 && i < n; i++) {
+		struct digest_imbalance im;
+
+		if (digest_part(r, members[groups[i].first]) != DIGEST_COMPUTING)
+			continue;
+		im = imbalance_of(r, members, &groups[i], ranks);
+		if (costs(&im) <= most ||
+			(double)im.max_ns * ranks < WORTH_MEAN * (double)im.sum_ns)
+			continue;
+		most = costs(&im);
+		d->imbalance = im;
+	}
+}
+
+struct digest digest_of(const struct report *r)
+{
+	struct digest d = {.n_top = 0};
+	struct report_group *groups;
+	uint32_t *members;
+	size_t n = report_groups(r, &groups, &members);
+
+	for (uint32_t i = 0; i < r->p->n_stacks; i++)
+		d.part_ns[digest_part(r, i)] += r->p->stacks[i].excl_ns;
+	qsort(groups, n, sizeof(*groups), by_time);
+	put_top(&d, r, members, groups, n);
+	put_imbalance(&d, r, members, groups, n);
+	report_cost(r, r->p->runtime_s, &d.hooks_s, &d.blocked_s);
+	free(groups);
+	free(members);
+	return d;
+}

@@ -1,0 +1,66 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * A run in a few lines: what it was, where its time went, what is wrong. The same numbers are
+ * members of BASE_all.json, so that both can be compared.
+ */
+#ifndef VFTR_NODEAGENT_REPORT_DIGEST_H
+#define VFTR_NODEAGENT_REPORT_DIGEST_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+struct report;
+
+#define DIGEST_LINES   15
+#define DIGEST_COLUMNS 100
+#define DIGEST_TOP     5
+
+/* What the time of a stack was spent for. */
+enum digest_part {
+	DIGEST_COMPUTING,   /* in functions of the program */
+	DIGEST_MPI,	    /* but for: */
+	DIGEST_MPI_ENDS,    /* MPI_Init ..., MPI_Finalize */
+	DIGEST_OPENMP_WAIT, /* of a thread for others, in OpenMP */
+	DIGEST_OUTSIDE,	    /* in no function that was traced: init */
+	DIGEST_PARTS
+};
+
+struct digest_function {
+	uint32_t name;	 /* index into names[] */
+	uint32_t caller; /* that of its calls with the most time, or PROFILE_NONE */
+	uint64_t calls, excl_ns;
+};
+
+/*
+ * The function whose slowest rank costs the most time. A function of several call paths is
+ * known by the least and the most of each path only: then max_ns is what the rank took at
+ * least (is_bound), and min_ns is not known.
+ */
+struct digest_imbalance {
+	uint32_t name;		 /* PROFILE_NONE: no function is worth it */
+	uint32_t rank, rank_min; /* as printed */
+	uint32_t members;	 /* ranks that the mean counts */
+	uint32_t ranks;		 /* those that called it, if one path has it */
+	bool is_bound;
+	uint64_t max_ns, min_ns, sum_ns;
+};
+
+struct digest {
+	uint64_t part_ns[DIGEST_PARTS]; /* exclusive times of all ranks and threads */
+	size_t n_top;
+	struct digest_function top[DIGEST_TOP]; /* by falling time; no DIGEST_MPI_ENDS, no init */
+	struct digest_imbalance imbalance;
+	double hooks_s, blocked_s; /* of the run: report_cost() */
+};
+
+struct digest digest_of(const struct report *r);
+enum digest_part digest_part(const struct report *r, uint32_t stack);
+
+/*
+ * At most DIGEST_LINES lines of at most DIGEST_COLUMNS columns, without newlines. folder: of
+ * the files, for the last line; NULL: none. The caller frees each, and the array.
+ */
+char **report_digest(const struct report *r, const char *folder, size_t *n);
+
+#endif

@@ -1,0 +1,150 @@
+#!/bin/sh
+# SPDX-License-Identifier: BSD-3-Clause
+test_description='the log of output.layout run: short, and says first what matters'
+. "$(dirname "$0")/../lib/lib.sh"
+need jq awk
+need_built "$AGENT" "$VFTR" "$LIB/libvftrace.so"
+
+cc_traced "$BIN/plain" "$T/agent/app-paths.c" || { echo 'Bail out! app-paths.c cannot be compiled'; exit 1; }
+MPI=$(mpi_list | head -n 1)
+
+# run OPTION... -- COMMAND...: the digest is in the file err
+run() {
+	rm -f plain_* paths_*
+	limit "$AGENT" -k output.layout=run "$@" 2>err
+}
+
+# rows LOG TITLE: number of rows of a table
+rows() {
+	awk -v title="$2" '$0 == title { on = 1; next }
+		on && /^\+/ { if (++frames == 3) exit; next }
+		on && frames == 2 { n++ }
+		END { print n + 0 }' "$1"
+}
+
+# digest_of LOG: its lines, from the log
+digest_of() {
+	awk '/^[^ ]+: [0-9]+ (rank|process)/ { on = 1 } on && /^$/ { exit } on' "$1"
+}
+
+# numbers JSON: what the digest must say of the profile, from the stacks and the head
+numbers() {
+	jq -r '
+	def unit: if . == 0 then "0 s" elif . >= 0.9995 then "\(.) 1" elif . >= 0.9995e-3 then "\(. * 1e3) 1e-3"
+		elif . >= 0.9995e-6 then "\(. * 1e6) 1e-6" else "\(. * 1e9) 1e-9" end;
+	([.stacks[].t_excl_s] | add) as $all |
+	([.stacks[] | select(.function | startswith("MPI_"))
+		| select(.function == "MPI_Init" or .function == "MPI_Finalize") | .t_excl_s] | add // 0) as $ends |
+	([.stacks[] | select(.function | startswith("MPI_")) | .t_excl_s] | add // 0) as $mpi |
+	([.stacks[] | select(.function == "relax") | .t_excl_s] | add) as $hot |
+	(.stacks[] | select(.function == "relax")) as $relax |
+	"ranks \(.ranks)", "runtime \(.runtime_s)", "mpi \(100 * ($mpi - $ends) / $all)", "ends \(100 * $ends / $all)",
+	"hot \(100 * $hot / $all)", "hot_s \($hot)", "rank \($relax.rank_max)",
+	"times \($relax.t_excl_max_s * .ranks / $relax.t_excl_s)", "most \($relax.t_excl_max_s)",
+	"least \($relax.t_excl_min_s)", "hooks \(.summary.hooks_s)",
+	"tracing \(100 * .overhead_s / .runtime_s)"' "$1"
+}
+
+# said FILE: the same numbers, as the digest says them, in seconds and percent
+said() {
+	awk 'function s(n, unit) {
+			sub(/[;,)].*/, "", unit)
+			return n * (unit == "s" ? 1 : unit == "ms" ? 1e-3 : unit == "us" ? 1e-6 : 1e-9)
+		}
+		NR == 1 { print "ranks", $2; print "runtime", s($(NF - 1), $NF) }
+		NR == 2 { for (i = 1; i < NF; i++) if ($i == "%") {
+			if ($(i + 1) ~ /^MPI,?$/) print "mpi", $(i - 1)
+			if ($(i + 1) ~ /^MPI_Init/) print "ends", $(i - 1) } }
+		$5 == "relax" && $2 == "%" { print "hot", $1; print "hot_s", s($3, $4) }
+		$1 == "imbalance:" { print "rank", $4; print "times", $6
+			print "most", s(substr($10, 2), $11); print "least", s($13, $14) }
+		$1 == "tracing:" { print "tracing", $2; print "hooks", s(substr($7, 2), $8) }' "$1"
+}
+
+# same_numbers SAID TRUE: all that are said are true, to three digits or the last digit
+same_numbers() {
+	awk 'NR == FNR { true[$1] = $2; next }
+		{ n++; d = $2 - true[$1]; d = d < 0 ? -d : d
+		  if (!($1 in true) || d > 0.006 * true[$1] + 0.051 * ($1 ~ /mpi|ends|hot$|tracing|times/)) {
+			print $1, "is said to be", $2, "and is", true[$1]; wrong++ } }
+		END { print n, "numbers"; exit wrong || n < 6 }' "$2" "$1"
+}
+
+test_expect 'a log of 32 766 call paths has at most 400 lines of at most 120 columns' '
+	run -- "$BIN/plain" 200
+	is 32770 "$(json plain_all.json ".stacks | length")"
+	[ "$(wc -l <plain_all.log)" -le 400 ]
+	[ "$(sed "/^Vftrace.*configuration/,\$d" plain_all.log | wc -L)" -le 120 ]
+	[ "$(cat plain_node_*.log | wc -l)" -le 400 ]'
+
+test_expect 'a line says how many rows are left out, and the list has only the stacks shown' '
+	n=$(rows plain_all.log "Runtime profile")
+	grep "^\.\.\. [0-9 ]* rows with together .* are in the JSON file" plain_all.log >line
+	is $((32770 - n)) "$(head -n 1 line | tr -d " " | sed "s/^\.\.\.//; s/rows.*//")"
+	[ "$(grep -c "^ *STID[0-9]" plain_all.log)" -le $((n + 160)) ]
+	grep "^ *STID[0-9]* *relax<sweep<main<init" plain_all.log'
+
+test_expect 'profile_table.max_rows and min_percent cut the tables of the other layout, too' '
+	limit "$AGENT" -q -k profile_table.max_rows=7 -- "$BIN/plain" 50
+	is 7 "$(rows plain_all.log "Runtime profile")"
+	limit "$AGENT" -q -k profile_table.min_percent=50 -- "$BIN/plain" 200
+	is 1 "$(rows plain_all.log "Runtime profile")"
+	has plain_all.log "... 32 769 rows with together "'
+
+test_expect 'no line of the digest has more than 100 columns, and there are at most 15' '
+	run -- "$BIN/plain" 200
+	digest_of plain_all.log >digest
+	cat digest
+	[ "$(wc -l <digest)" -le 15 ] && [ "$(wc -l <digest)" -ge 5 ]
+	[ "$(wc -L <digest)" -le 100 ]
+	json plain_all.json ".digest[]" | diff - digest'
+
+test_expect 'the terminal has the same lines, and none with -q or in the layout of Vftrace' '
+	head -n "$(wc -l <digest)" err | diff digest -
+	run -q -- "$BIN/plain" 20
+	[ ! -s err ]
+	limit "$AGENT" -- "$BIN/plain" 20 2>err
+	is 1 "$(wc -l <err)"
+	hasnt plain_all.log "tracing:"
+	is "false false" "$(json plain_all.json "\"\(has(\"digest\")) \(has(\"summary\"))\"")"'
+
+test_expect 'every number of the digest of one process is that of the JSON file' '
+	run -- "$BIN/plain" 200
+	digest_of plain_all.log | sed "s/process,/ranks,/" >digest
+	said digest >said
+	numbers plain_all.json >true
+	same_numbers said true'
+
+test_expect 'a process that kills itself is named with its signal' '
+	run -- "$BIN/plain" 50 KILL || :
+	grep "^  process 0 was killed by signal 9 (Killed)" err'
+
+if [ -z "$MPI" ]; then
+	test_skip 'the digest of two ranks' 'no MPI'
+	done_testing
+fi
+mpicc_traced "$MPI" "$BIN/paths" "$T/agent/app-paths.c" -DWITH_MPI
+
+test_expect 'the first screen names the hot function, the late rank and the cost' '
+	run -- $(mpirun_of "$MPI") -np 2 "$BIN/paths" 400
+	head -n 24 err | cut -c 1-80 >screen
+	cat screen
+	grep " relax < sweep" screen
+	grep "imbalance: relax: rank 1 works 1\.[0-9] x the mean" screen
+	grep "tracing: [0-9.]* % of the run" screen
+	head -n 24 paths_all.log | cut -c 1-80 | grep "imbalance: relax: rank 1"
+	[ "$(wc -l <paths_all.log)" -le 400 ]'
+
+test_expect 'every number of the digest of two ranks is that of the JSON file' '
+	digest_of paths_all.log >digest
+	[ "$(wc -L <digest)" -le 100 ]
+	said digest >said
+	numbers paths_all.json >true
+	same_numbers said true
+	is 12 "$(wc -l <said)"'
+
+test_expect 'a rank that is killed is named with its signal' '
+	run -- $(mpirun_of "$MPI") -np 2 "$BIN/paths" 100 KILL || :
+	grep "^  rank 1 was killed by signal 9 (Killed)" err'
+
+done_testing

@@ -1,0 +1,308 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* The digest of profiles made in memory: its lines, their width, and the numbers in the JSON. */
+#include "t/unit/report/output-files.h"
+
+#include "nodeagent/base/table.h"
+#include "nodeagent/report/digest.h"
+#include "t/lib/suite.h"
+
+#define LONG "a_very_long_name_of_a_function_that_only_a_template_can_have"
+
+static char *text; /* of the digest */
+
+static uint32_t add(uint32_t parent, const char *name, uint64_t min_ms, uint32_t rank_min,
+	uint64_t max_ms, uint32_t rank_max, uint64_t sum_ms, uint32_t ranks)
+{
+	uint32_t i = add_stack(p, parent, name, UINT64_MAX);
+
+	p->stacks[i].calls = 10;
+	p->stacks[i].ranks = ranks;
+	p->stacks[i].excl_ns = sum_ms * MS;
+	p->stacks[i].excl_min_ns = min_ms * MS;
+	p->stacks[i].excl_max_ns = max_ms * MS;
+	p->stacks[i].rank_min = rank_min;
+	p->stacks[i].rank_max = rank_max;
+	p->calls += 10;
+	for (uint32_t at = i; at != PROFILE_NONE; at = p->stacks[at].parent)
+		p->stacks[at].incl_ns += sum_ms * MS;
+	return i;
+}
+
+static void setup(void)
+{
+	setup_files();
+	free(conf->output_layout);
+	conf->output_layout = xstrdup("run");
+	p->runtime_s = 1.5;
+	p->ranks = p->threads = 1;
+	p->hook_ns_total = 12 * MS;
+	p->n_agents = 1;
+	p->agents = xcalloc(1, sizeof(*p->agents));
+	p->agents[0].host = xstrdup("n1");
+	text = NULL;
+}
+
+static void end(void)
+{
+	free(text);
+	teardown();
+}
+
+static void mpi(uint32_t ranks)
+{
+	p->world_size = p->ranks = p->threads = ranks;
+}
+
+/* rank 3 of 4 works most, as much as rank 0, 1 and 2 together */
+static void ring(void)
+{
+	mpi(4);
+	uint32_t init = add(PROFILE_NONE, "init", 0, 0, 0, 0, 0, 4);
+	uint32_t main_ = add(init, "main", 5, 0, 10, 3, 20, 4);
+
+	add(main_, "compute", 200, 0, 840, 3, 1600, 4);
+	add(main_, "MPI_Init", 200, 0, 300, 1, 1000, 4);
+	add(main_, "MPI_Barrier", 0, 3, 800, 0, 1380, 4);
+	sort_stacks(p);
+}
+
+static void make(void)
+{
+	size_t lines = 0, bytes;
+	FILE *f = open_memstream(&text, &bytes);
+
+	ck_assert_ptr_null(profile_valid(p));
+	output_digest(f, p, conf, "/tmp/out");
+	fclose(f);
+	for (char *at = text, *line_end; *at; at = line_end + 1) {
+		line_end = strchr(at, '\n');
+		ck_assert_ptr_nonnull(line_end);
+		*line_end = '\0';
+		ck_assert_uint_le(text_columns(at), DIGEST_COLUMNS);
+		*line_end = '\n';
+		lines++;
+	}
+	ck_assert_uint_le(lines, DIGEST_LINES);
+}
+
+START_TEST(of_ranks)
+{
+	ring();
+	make();
+	in_order(
+		text, (const char *const[]){"app: 4 ranks, 1.50 s\n  40.5 % computing, 34.5 % MPI, "
+					    "25.0 % MPI_Init/Finalize\n",
+			      "   40.0 %    1.60 s  compute < main\n",
+			      "   34.5 %    1.38 s  MPI_Barrier < main\n",
+			      "    0.5 %   20.0 ms  main < init\n",
+			      "  imbalance: compute: rank 3 works 2.1 x the mean (840 ms; least "
+			      "200 ms on "
+			      "rank 0)\n",
+			      "  tracing: 0.2 % of the run (3.00 ms in hooks, estimated)\n",
+			      "  files in /tmp/out\n", NULL});
+	has_not(text, "lost");
+	has_not(text, "killed");
+	has_not(text, "warning");
+}
+END_TEST
+
+START_TEST(of_one_process)
+{
+	uint32_t init = add(PROFILE_NONE, "init", 100, 0, 100, 0, 100, 1);
+
+	add(add(init, "main", 300, 0, 300, 0, 300, 1), "work", 600, 0, 600, 0, 600, 1);
+	sort_stacks(p);
+	make();
+	in_order(text, (const char *const[]){"app: 1 process, 1.50 s\n",
+			       "  90.0 % computing, 10.0 % outside of traced functions\n",
+			       "   60.0 %    600 ms  work < main\n",
+			       "   30.0 %    300 ms  main < init\n", "  tracing: ", NULL});
+	has_not(text, "imbalance");
+	has_not(text, "MPI");
+	has_not(text, "< ----");
+}
+END_TEST
+
+START_TEST(of_nothing)
+{
+	make();
+	has(text, "app: 1 process, 1.50 s\n  nothing was traced");
+	has_not(text, "%");
+}
+END_TEST
+
+START_TEST(of_a_rank_that_alone_works)
+{
+	mpi(4);
+	uint32_t init = add(PROFILE_NONE, "init", 0, 0, 0, 0, 0, 4);
+
+	add(add(init, "main", 100, 0, 100, 0, 400, 4), "output", 500, 2, 500, 2, 500, 1);
+	sort_stacks(p);
+	make();
+	has(text, "imbalance: output: rank 2 works 4.0 x the mean (500 ms; not at all: 3 ranks)");
+}
+END_TEST
+
+/* of each path only the least and the most is known: rank 1 has 300 + 250 ms for certain */
+START_TEST(of_several_paths)
+{
+	mpi(2);
+	uint32_t init = add(PROFILE_NONE, "init", 0, 0, 0, 0, 0, 2);
+	uint32_t main_ = add(init, "main", 0, 0, 0, 0, 0, 2);
+
+	add(main_, "work", 100, 0, 300, 1, 400, 2);
+	add(add(main_, "other", 0, 0, 0, 0, 0, 2), "work", 100, 0, 150, 1, 250, 2);
+	add(add(main_, "third", 0, 0, 0, 0, 0, 2), "work", 100, 1, 110, 0, 210, 2);
+	sort_stacks(p);
+	make();
+	has(text, "imbalance: work: rank 1 works at least 1.3 x the mean (550 ms)\n");
+	has(text, "860 ms  work < main\n");
+}
+END_TEST
+
+START_TEST(of_an_even_job)
+{
+	mpi(2);
+	uint32_t init = add(PROFILE_NONE, "init", 0, 0, 0, 0, 0, 2);
+
+	add(init, "main", 490, 0, 510, 1, 1000, 2);
+	sort_stacks(p);
+	make();
+	has_not(text, "imbalance");
+}
+END_TEST
+
+START_TEST(of_deaths_and_losses)
+{
+	ring();
+	p->lost_calls = 12;
+	p->lost_messages = 1;
+	p->n_dead = 1;
+	p->dead = xcalloc(1, sizeof(*p->dead));
+	p->dead[0] = (struct profile_process){
+		.rank = 2, .pid = 5, .end = PROCESS_KILLED, .exit_status = 9, .runtime_s = 0.5};
+	p->world_size = 6;
+	profile_warn(p, "something");
+	make();
+	in_order(text, (const char *const[]){"  lost: 12 calls, 1 message, 2 ranks\n",
+			       "  rank 2 was killed by signal 9 (Killed)\n",
+			       "  1 warning; files in /tmp/out\n", NULL});
+}
+END_TEST
+
+START_TEST(of_threads_and_gpus)
+{
+	p->threads = 2;
+	uint32_t init = add(PROFILE_NONE, "init", 100, 0, 100, 0, 100, 1);
+	uint32_t region = add(init, "omp_parallel@heat.c:33", 600, 0, 600, 0, 600, 1);
+
+	add(region, "omp_barrier@heat.c:40", 300, 0, 300, 0, 300, 1);
+	sort_stacks(p);
+	p->n_openmp = 1;
+	p->openmp = xcalloc(1, sizeof(*p->openmp));
+	p->openmp[0] =
+		(struct profile_openmp){.stack = find_stack(p, "omp_parallel@heat.c:33<init"),
+			.ranks = 1,
+			.calls = 1,
+			.size_min = 2,
+			.size_max = 2,
+			.threads = 2,
+			.average_ns = 300 * MS,
+			.most_ns = 400 * MS,
+			.wait_ns = 300 * MS};
+	p->n_gpu_devices = 2;
+	p->gpu_devices = xcalloc(2, sizeof(*p->gpu_devices));
+	p->gpu_devices[0] = (struct profile_gpu_device){.uuid = {1, 1}, .busy_ns = 750 * MS};
+	p->gpu_devices[1] = (struct profile_gpu_device){.uuid = {2, 2}, .busy_ns = 150 * MS};
+	make();
+	in_order(text,
+		(const char *const[]){"app: 1 process x 2 threads, 1.50 s\n",
+			"60.0 % computing, 30.0 % waiting in OpenMP, 10.0 % outside",
+			"  OpenMP: omp_parallel@heat.c:33: balance 75.0 %, 300 ms idle in it\n",
+			"  GPU: 2 devices, busy in 30.0 % of the run\n", NULL});
+}
+END_TEST
+
+/* Everything at once, with long names, keeps the limits that make() checks. */
+START_TEST(of_everything)
+{
+	free(p->application);
+	p->application = xstrdup(LONG LONG);
+	ring();
+	uint32_t main_ = find_stack(p, "main<init");
+
+	for (int i = 0; i < 8; i++) {
+		char *name = xasprintf(LONG LONG "%d\n\x1b[31m", i);
+
+		add(main_, name, 100, 0, 700, 3, 1000, 4);
+		free(name);
+	}
+	sort_stacks(p);
+	p->lost_calls = p->lost_messages = p->lost_processes = UINT64_MAX;
+	p->blocked_ns = UINT64_MAX / 2;
+	make();
+	has(text, "waiting for the agent");
+}
+END_TEST
+
+START_TEST(json_has_the_numbers)
+{
+	ring();
+	free(summary());
+
+	cJSON *json = parsed();
+	const cJSON *s = cJSON_GetObjectItem(json, "summary");
+	const cJSON *top = cJSON_GetArrayItem(cJSON_GetObjectItem(s, "top"), 0);
+	const cJSON *im = cJSON_GetObjectItem(s, "imbalance");
+	const cJSON *digest = cJSON_GetObjectItem(json, "digest");
+
+	ck_assert_double_eq_tol(number(s, "t_s"), 4.0, 1e-9);
+	ck_assert_double_eq_tol(number(s, "computing_s"), 1.62, 1e-9);
+	ck_assert_double_eq_tol(number(s, "mpi_s"), 1.38, 1e-9);
+	ck_assert_double_eq_tol(number(s, "mpi_start_end_s"), 1.0, 1e-9);
+	ck_assert_double_eq_tol(number(s, "hooks_s"), 0.003, 1e-9);
+	ck_assert_str_eq(string(top, "function"), "compute");
+	ck_assert_str_eq(string(top, "caller"), "main");
+	ck_assert_double_eq_tol(number(top, "t_excl_s"), 1.6, 1e-9);
+	ck_assert_double_eq(number(im, "rank"), 3);
+	ck_assert_double_eq_tol(number(im, "t_max_s"), 0.84, 1e-9);
+	ck_assert_double_eq_tol(number(im, "t_mean_s"), 0.4, 1e-9);
+	ck_assert_double_eq_tol(number(im, "t_min_s"), 0.2, 1e-9);
+	make();
+	ck_assert_int_eq(cJSON_GetArraySize(digest), 8);
+	for (int i = 0; i < 7; i++) /* the last one names the folder */
+		has(text, cJSON_GetArrayItem(digest, i)->valuestring);
+	cJSON_Delete(json);
+}
+END_TEST
+
+START_TEST(layout_vftrace_has_none)
+{
+	free(conf->output_layout);
+	conf->output_layout = xstrdup("vftrace");
+	ring();
+	char *log = summary();
+	cJSON *json = parsed();
+
+	has_not(log, "imbalance:");
+	ck_assert_ptr_null(cJSON_GetObjectItem(json, "digest"));
+	ck_assert_ptr_null(cJSON_GetObjectItem(json, "summary"));
+	cJSON_Delete(json);
+	free(log);
+}
+END_TEST
+
+int main(void)
+{
+	const TTest *const tests[] = {of_ranks, of_one_process, of_nothing,
+		of_a_rank_that_alone_works, of_several_paths, of_an_even_job, of_deaths_and_losses,
+		of_threads_and_gpus, of_everything, json_has_the_numbers, layout_vftrace_has_none};
+	Suite *s = suite_create("digest");
+	TCase *c = tcase_create("digest");
+
+	tcase_add_checked_fixture(c, setup, end);
+	for (size_t i = 0; i < ARRAY_SIZE(tests); i++)
+		tcase_add_test(c, tests[i]);
+	suite_add_tcase(s, c);
+	return run_suite(s);
+}
