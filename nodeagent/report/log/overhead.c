@@ -8,12 +8,16 @@
 #include <string.h>
 
 #include "conf/conf.h"
+#include "nodeagent/base/units.h"
 #include "nodeagent/report/log/internal.h"
+#include "nodeagent/report/short.h"
 
 #define MUCH	  0.1 /* of the run: worth a warning */
-#define SHORT	  5.0 /* hooks: a function whose call takes less is short */
 #define NAMES_MAX 5   /* so many short functions are named ... */
 #define NAMED	  20  /* ... that have one call in so many, or more */
+/* Short functions that make most calls are worth a warning below MUCH, too: */
+#define MANY_CALLS 100000
+#define NOT_LITTLE 0.01 /* of the run */
 
 static double overhead_of(const struct report *r, const char *prefix)
 {
@@ -98,58 +102,89 @@ void section_times(FILE *f, const struct report *r, double runtime_s)
 
 /* ---- the warning ---------------------------------------------------------------- */
 
-ORDER_BY(by_calls, struct report_group, FALLING(calls) ?: RISING(name))
-
-static bool is_short(const struct report *r, const struct report_group *g)
+/* The first ones that have a share of the calls worth a name. */
+static size_t count_named(const struct report *r, const struct short_functions *s)
 {
-	double hook_s = report_overhead_s(r, r->p->calls) / (double)r->p->calls / 2;
+	size_t n = 0;
 
-	return g->calls && (double)g->excl_ns * 1e-9 < SHORT * hook_s * (double)g->calls;
+	while (n < s->n && n < NAMES_MAX && s->calls[n] >= r->p->calls / NAMED)
+		n++;
+	return n;
 }
 
-/* "; 83 % of all calls are of the short functions f, g" */
-static void name_short(FILE *f, const struct report *r)
+/* "83 % of all calls are of the short functions: f, g, which cost 1.20 s" */
+static void name_short(FILE *f, const struct report *r, const struct short_functions *s,
+	size_t named, double seconds)
 {
-	struct report_group *groups;
-	uint32_t *members;
-	size_t n = report_groups(r, &groups, &members), named = 0;
-	uint64_t calls = 0, all = r->p->calls;
-	char *names;
+	fprintf(f, "%.0f %% of all calls are of %s ",
+		100.0 * (double)s->all_calls / (double)r->p->calls,
+		s->n == 1 ? "the short function" : "short functions:");
+	for (size_t i = 0; i < named; i++)
+		section_text(f, i ? ", " : "", r->cell[s->names[i]], "");
+	if (s->n > named)
+		fprintf(f, " and %zu more", s->n - named);
+	fprintf(f, ", which %s %s", s->n == 1 ? "costs" : "cost", quantity_seconds(seconds).text);
+}
+
+/* What to add for a compiler, to be copied. */
+static void print_remedy(
+	FILE *f, const struct report *r, const struct short_functions *s, size_t named)
+{
+	char *option;
 	size_t bytes;
-	FILE *list = open_memstream(&names, &bytes);
+	FILE *list = open_memstream(&option, &bytes);
 
 	if (!list)
 		die(125, "out of memory");
-	qsort(groups, n, sizeof(*groups), by_calls);
-	for (size_t i = 0; i < n && named < NAMES_MAX && groups[i].calls >= all / NAMED; i++) {
-		if (!is_short(r, &groups[i]))
-			continue;
-		section_text(list, named++ ? ", " : "", r->cell[groups[i].name], "");
-		calls += groups[i].calls;
-	}
+	short_functions_option(list, r, s, named);
 	if (fclose(list))
 		die(125, "out of memory");
-	if (named)
-		fprintf(f, "; %.0f %% of all calls are of %s %s",
-			100.0 * (double)calls / (double)all,
-			named == 1 ? "the short function" : "short functions:", names);
-	free(names);
-	free(groups);
-	free(members);
+	if (bytes)
+		section_text(f, "   Compile with: ", option, "\n");
+	if (s->has_cxx)
+		fputs("   Compile C++ with: what `vftr flags --cxxflags' prints\n", f);
+	free(option);
+}
+
+/* Most calls are short ones, and so many that their cost is no noise. */
+static bool is_short_most(
+	const struct report *r, const struct short_functions *s, double seconds, double runtime_s)
+{
+	return s->all_calls > r->p->calls / 2 && s->all_calls >= MANY_CALLS &&
+	       seconds >= NOT_LITTLE * runtime_s;
 }
 
 void section_overhead_warning(FILE *f, const struct report *r, double runtime_s)
 {
-	double hooks, blocked;
+	double hooks, blocked, seconds;
+	struct short_functions s;
+	size_t named;
+	bool much;
 
-	report_cost(r, runtime_s, &hooks, &blocked);
-	if (!r->p->calls || hooks + blocked <= MUCH * runtime_s)
+	if (!r->p->calls)
 		return;
-	fprintf(f, "Warning: tracing took %.0f %% of the run",
-		fmin(100.0, 100.0 * (hooks + blocked) / runtime_s));
-	if (blocked > 0.01 * runtime_s)
-		fprintf(f, ", %.0f %% of it waiting for the agent",
-			100.0 * blocked / (hooks + blocked));
-	name_short(f, r);
-	fputs(".\n", f);
+	report_cost(r, runtime_s, &hooks, &blocked);
+	much = hooks + blocked > MUCH * runtime_s;
+	s = short_functions(r);
+	named = count_named(r, &s);
+	seconds = hooks * (double)s.all_calls / (double)r->p->calls;
+	if (much || is_short_most(r, &s, seconds, runtime_s)) {
+		fputs("Warning: ", f);
+		if (much)
+			fprintf(f, "tracing took %.0f %% of the run",
+				fmin(100.0, 100.0 * (hooks + blocked) / runtime_s));
+		if (much && blocked > 0.01 * runtime_s)
+			fprintf(f, ", %.0f %% of it waiting for the agent",
+				100.0 * blocked / (hooks + blocked));
+		if (named) {
+			fputs(much ? "; " : "", f);
+			name_short(f, r, &s, named, seconds);
+		} else if (!much) {
+			fprintf(f, "most calls are of %zu short functions", s.n);
+		}
+		fputs(".\n", f);
+		if (named)
+			print_remedy(f, r, &s, named);
+	}
+	short_functions_free(&s);
 }

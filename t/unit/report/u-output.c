@@ -111,6 +111,41 @@ START_TEST(overhead_of_threads)
 }
 END_TEST
 
+/* What to tell the compiler stands below the warning, also where hooks cost less than a tenth. */
+START_TEST(overhead_of_short_functions)
+{
+	uint32_t bar = find_stack(p, "bar<foo<main<init");
+	char *log;
+
+	p->hook_ns_total = 8000 * MS;
+	log = summary();
+	has(log, "Warning: tracing took 100 % of the run; 100 % of all calls are of the short "
+		 "function bar, which costs 2.00 s.\n   Compile with: "
+		 "-finstrument-functions-exclude-function-list=bar\n");
+	has_not(log, "Compile C++");
+	free(log);
+
+	p->hook_ns_total = 300 * MS;
+	p->stacks[bar].excl_ns = 100 * MS;
+	log = summary();
+	has(log, "\nWarning: 100 % of all calls are of the short function bar, which costs 75.0 "
+		 "ms.\n   Compile with: -fins");
+	free(log);
+
+	free(p->names[p->stacks[bar].name]);
+	p->names[p->stacks[bar].name] = xstrdup("_ZN3foo3barEv");
+	log = summary();
+	has(log, "Compile C++ with: what `vftr flags --cxxflags' prints\n");
+	has_not(log, "exclude-function-list");
+	free(log);
+
+	p->hook_ns_total = 30 * MS;
+	log = summary();
+	has_not(log, "short function");
+	free(log);
+}
+END_TEST
+
 START_TEST(profile_table)
 {
 	char *log = summary();
@@ -552,10 +587,10 @@ END_TEST
 
 int main(void)
 {
-	const TTest *const tests[] = {sections, overhead_of_threads, profile_table,
-		optional_columns, sorted_as_configured, json_equals_the_log, json_strings, grouped,
-		minmax, separate_files, deaths_and_losses, node_log, rank_log, unwritable,
-		deep_mutual_recursion, empty};
+	const TTest *const tests[] = {sections, overhead_of_threads, overhead_of_short_functions,
+		profile_table, optional_columns, sorted_as_configured, json_equals_the_log,
+		json_strings, grouped, minmax, separate_files, deaths_and_losses, node_log,
+		rank_log, unwritable, deep_mutual_recursion, empty};
 	Suite *s = suite_create("output");
 	TCase *c = tcase_create("output");
 

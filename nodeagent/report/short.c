@@ -1,0 +1,84 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "nodeagent/report/short.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "nodeagent/base/util.h"
+#include "nodeagent/report/digest.h"
+#include "nodeagent/report/report.h"
+
+#define SHORT  5.0 /* hooks: a function whose call takes less is short */
+#define OPTION "-finstrument-functions-exclude-function-list="
+#define LETTERS                                                                                    \
+	"abcdefghijklmnopqrstuvwxyz"                                                               \
+	"ABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_"
+
+ORDER_BY(by_calls, struct report_group, FALLING(calls) ?: RISING(name))
+
+static bool is_short(const struct report *r, const struct report_group *g)
+{
+	double hook_s = report_overhead_s(r, r->p->calls) / (double)r->p->calls / 2;
+
+	return g->calls && (double)g->excl_ns * 1e-9 < SHORT * hook_s * (double)g->calls;
+}
+
+/* The part of a readable name that a compiler knows the function by; NULL for C++ and regions. */
+static const char *plain_name(const struct report *r, uint32_t name)
+{
+	const char *shown = r->shown[name], *colon = strrchr(shown, ':');
+	const char *last = colon ? colon + 1 : shown;
+
+	if (!strncmp(r->p->names[name], "_Z", 2) || !*last || last[strspn(last, LETTERS)])
+		return NULL;
+	return last;
+}
+
+struct short_functions short_functions(const struct report *r)
+{
+	struct report_group *groups;
+	uint32_t *members;
+	size_t n = report_groups(r, &groups, &members);
+	struct short_functions s = {
+		.names = xcalloc(n + 1, sizeof(*s.names)),
+		.calls = xcalloc(n + 1, sizeof(*s.calls)),
+	};
+
+	qsort(groups, n, sizeof(*groups), by_calls);
+	for (size_t i = 0; i < n; i++) {
+		const struct report_group *g = &groups[i];
+		const char *raw = r->p->names[g->name];
+
+		if (digest_part(r, members[g->first]) != DIGEST_COMPUTING || strchr(raw, '@') ||
+			!is_short(r, g))
+			continue;
+		s.names[s.n] = g->name;
+		s.calls[s.n++] = g->calls;
+		s.all_calls += g->calls;
+		s.has_cxx |= !strncmp(raw, "_Z", 2);
+	}
+	free(groups);
+	free(members);
+	return s;
+}
+
+void short_functions_free(struct short_functions *s)
+{
+	free(s->names);
+	free(s->calls);
+}
+
+void short_functions_option(
+	FILE *f, const struct report *r, const struct short_functions *s, size_t most)
+{
+	const char *before = OPTION;
+
+	for (size_t i = 0; i < s->n && i < most; i++) {
+		const char *name = plain_name(r, s->names[i]);
+
+		if (!name)
+			continue;
+		fprintf(f, "%s%s", before, name);
+		before = ",";
+	}
+}

@@ -1,0 +1,32 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Short functions: those whose calls take hardly longer than the hooks in them. */
+#ifndef VFTR_NODEAGENT_REPORT_SHORT_H
+#define VFTR_NODEAGENT_REPORT_SHORT_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+
+struct report;
+
+struct short_functions {
+	uint32_t *names; /* one of each, by falling calls: indices into names[] */
+	uint64_t *calls;
+	size_t n;
+	uint64_t all_calls; /* of all of them */
+	bool has_cxx;	    /* one is of C++: its name is nothing for the option below */
+};
+
+/* Functions of the program only: the hooks of MPI and OpenMP are not the compiler's. */
+struct short_functions short_functions(const struct report *r);
+void short_functions_free(struct short_functions *s);
+
+/*
+ * gcc's option that leaves the first `most` of them out, without a newline; nothing if none has
+ * a name that it can take. gcc leaves out all functions whose names contain one of these.
+ */
+void short_functions_option(
+	FILE *f, const struct report *r, const struct short_functions *s, size_t most);
+
+#endif
