@@ -163,6 +163,16 @@ static void put_imbalance(struct digest *d, const struct report *r, const uint32
 	}
 }
 
+struct digest_imbalance digest_imbalance(
+	const struct report *r, const uint32_t *members, const struct report_group *g)
+{
+	const uint32_t ranks = members_of(r->p);
+
+	if (ranks < 2 || !g->excl_ns || digest_part(r, members[g->first]) == DIGEST_OUTSIDE)
+		return (struct digest_imbalance){.name = PROFILE_NONE};
+	return imbalance_of(r, members, g, ranks);
+}
+
 struct digest digest_of(const struct report *r)
 {
 	struct digest d = {.n_top = 0};

@@ -54,6 +54,10 @@ struct digest {
 	double hooks_s, blocked_s; /* of the run: report_cost() */
 };
 
+/* Of one function (report_groups()); if it was no work of several ranks, name is PROFILE_NONE. */
+struct report_group;
+struct digest_imbalance digest_imbalance(
+	const struct report *r, const uint32_t *members, const struct report_group *g);
 struct digest digest_of(const struct report *r);
 enum digest_part digest_part(const struct report *r, uint32_t stack);
 

@@ -114,6 +114,14 @@ static void fill_node(FILE *f, const struct report *r, const void *ctx)
 	print_agent(f, agent_of(p, log->host));
 	print_trace(f, log->trace);
 	measures_print(f, r);
+	section_foot(f, r);
+}
+
+/* Then the summary has the same runtime profile. Without MPI, no other node has other stacks. */
+static bool is_whole_job(const struct profile *node, size_t n_stacks_of_job)
+{
+	return node->world_size ? node->ranks - node->unranked == node->world_size
+				: n_stacks_of_job == node->n_stacks;
 }
 
 int output_node(const struct profile *node, const struct conf *c, const char *dir, const char *base,
@@ -128,6 +136,7 @@ int output_node(const struct profile *node, const struct conf *c, const char *di
 	*error = NULL;
 	report_init(&r, node, c, global_hashes, n);
 	r.log = REPORT_NODE;
+	r.is_all = is_whole_job(node, n);
 	rc = report_write(dir, &file, fill_node, &r, &log, error);
 	report_done(&r);
 	return rc;

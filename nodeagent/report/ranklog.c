@@ -68,7 +68,8 @@ static void process_lines(FILE *f, const struct report *r, const struct profile_
 		section_number(f, "Nr. of OMP threads:", team_size(r->p));
 	section_times(f, r, who->runtime_s);
 	thread_lines(f, r);
-	section_bytes(f, "Vftrace used memory:", who->ring_bytes);
+	if (!r->run)
+		section_bytes(f, "Vftrace used memory:", who->ring_bytes);
 	fprintf(f, "%-22s%8s\n", "End:", end);
 	free(end);
 	if (who->lost_calls || who->blocked_ns || who->quarantined || r->p->lost_messages ||
@@ -94,6 +95,7 @@ static void fill_rank(FILE *f, const struct report *r, const void *ctx)
 	section_banner(f, r);
 	process_lines(f, r, who);
 	measures_print(f, r);
+	section_foot(f, r);
 }
 
 int output_rank(const struct profile *one_rank, const struct profile_process *who, unsigned nranks,

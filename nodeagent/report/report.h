@@ -44,6 +44,7 @@ struct report {
 	const struct profile_process *process;
 	enum report_log log; /* kind of log; JSON is REPORT_SUMMARY, too */
 	bool run;	     /* output.layout is run: for people, not for scripts of Vftrace */
+	bool is_all;	     /* a node log of all that there is in the job */
 	const char *folder;  /* of the files, or NULL */
 };
 

@@ -30,19 +30,25 @@ static void summary_lines(FILE *f, const struct report *r)
 		section_number(f, "Nr. of nodes:", p->n_agents);
 	section_matching(f, r);
 	section_times(f, r, p->runtime_s);
-	section_bytes(f, "Vftrace used memory:", (double)p->ring_bytes);
+	if (!r->run)
+		section_bytes(f, "Vftrace used memory:", (double)p->ring_bytes);
 }
 
 static void fill_log(FILE *f, const struct report *r, const void *ctx)
 {
 	section_head(f, r);
 	section_banner(f, r);
-	if (r->run)
+	if (r->run) {
+		section_warnings(f, r);
 		fputc('\n', f);
-	section_digest(f, r);
-	summary_lines(f, r);
-	section_warnings(f, r);
+		section_digest(f, r);
+		summary_lines(f, r);
+	} else {
+		summary_lines(f, r);
+		section_warnings(f, r);
+	}
 	measures_print(f, r);
+	section_foot(f, r);
 }
 
 static void fill_json(FILE *f, const struct report *r, const void *ctx)

@@ -79,7 +79,8 @@ test_expect 'a log of 32 766 call paths has at most 400 lines of at most 120 col
 
 test_expect 'a line says how many rows are left out, and the list has only the stacks shown' '
 	n=$(rows plain_all.log "Runtime profile")
-	grep "^\.\.\. [0-9 ]* rows with together .* are in the JSON file" plain_all.log >line
+	sed "1,/^Runtime profile\$/d" plain_all.log |
+		grep "^\.\.\. [0-9 ]* rows with together .* are in the JSON file" >line
 	is $((32770 - n)) "$(head -n 1 line | tr -d " " | sed "s/^\.\.\.//; s/rows.*//")"
 	[ "$(grep -c "^ *STID[0-9]" plain_all.log)" -le $((n + 160)) ]
 	grep "^ *STID[0-9]* *relax<sweep<main<init" plain_all.log'
@@ -119,6 +120,21 @@ test_expect 'a process that kills itself is named with its signal' '
 	run -- "$BIN/plain" 50 KILL || :
 	grep "^  process 0 was killed by signal 9 (Killed)" err'
 
+test_expect 'licence and memory stand at the end, dates have a zone, changed keys one line each' '
+	run -k profile_table.max_rows=9 -- "$BIN/plain" 50
+	tail -n 5 plain_all.log >foot
+	has foot "Vftrace used memory:" && has foot "ABSOLUTELY NO WARRANTY"
+	is 1 "$(grep -c "WARRANTY" plain_all.log)"
+	grep "^Start Date: .* UTC$" plain_all.log
+	is "   profile_table.max_rows=9" "$(sed -n "/^Configuration/{n;p;}" plain_all.log)"
+	n=$(rows plain_all.log "Functions")
+	[ "$n" -ge 1 ] && [ "$n" -le 20 ]
+	is "relax" "$(awk -F"[| ]+" "/^Functions/ { on = 1 } on && /relax|main/ { print \$(NF - 1); exit }" plain_all.log)"'
+
+test_expect 'the log of the only node has no runtime profile, as the summary has it' '
+	is 0 "$(grep -c "^Runtime profile$\|^Global call stacks" plain_node_*.log)"
+	grep "^Processes" plain_node_*.log'
+
 if [ -z "$MPI" ]; then
 	test_skip 'the digest of two ranks' 'no MPI'
 	done_testing
@@ -133,7 +149,10 @@ test_expect 'the first screen names the hot function, the late rank and the cost
 	grep "imbalance: relax: rank 1 works 1\.[0-9] x the mean" screen
 	grep "tracing: [0-9.]* % of the run" screen
 	head -n 24 paths_all.log | cut -c 1-80 | grep "imbalance: relax: rank 1"
-	[ "$(wc -l <paths_all.log)" -le 400 ]'
+	[ "$(wc -l <paths_all.log)" -le 400 ]
+	n=$(rows paths_all.log "Functions (sum over 2 ranks)")
+	[ "$n" -ge 3 ] && [ "$n" -le 20 ]
+	awk "/^Functions/ { on = 1 } on && / relax / { print; exit }" paths_all.log | grep -E "\| +1 \|"'
 
 test_expect 'every number of the digest of two ranks is that of the JSON file' '
 	digest_of paths_all.log >digest

@@ -17,14 +17,15 @@
 /* Longer lists of deaths and warnings are cut, with the number of the rest. */
 #define LINES_MAX 50
 
-static void print_date(FILE *f, const char *label, int64_t seconds)
+static void print_date(FILE *f, const char *label, int64_t seconds, bool zone)
 {
 	time_t t = seconds;
 	struct tm tm;
 	char text[64] = "unknown";
 
 	if (localtime_r(&t, &tm))
-		strftime(text, sizeof(text), "%a %b %e %H:%M:%S %Y", &tm);
+		strftime(text, sizeof(text),
+			zone ? "%a %b %e %H:%M:%S %Y %Z" : "%a %b %e %H:%M:%S %Y", &tm);
 	fprintf(f, "%s%s\n", label, text);
 }
 
@@ -36,6 +37,14 @@ void section_text(FILE *f, const char *before, const char *text, const char *aft
 	free(plain);
 }
 
+static void print_licence(FILE *f)
+{
+	fputs("\n"
+	      "This is free software (BSD-3-Clause) with ABSOLUTELY NO WARRANTY.\n"
+	      "For details see the file COPYING which comes with the source code.\n",
+		f);
+}
+
 void section_head(FILE *f, const struct report *r)
 {
 	const struct profile *p = r->p;
@@ -44,12 +53,19 @@ void section_head(FILE *f, const struct report *r)
 	section_text(f,
 		"Runtime profile for application: ", p->application ? p->application : "unknown",
 		"\n");
-	print_date(f, "Start Date: ", p->start_s);
-	print_date(f, "End Date:   ", p->end_s);
-	fputs("\n"
-	      "This is free software (BSD-3-Clause) with ABSOLUTELY NO WARRANTY.\n"
-	      "For details see the file COPYING which comes with the source code.\n",
-		f);
+	print_date(f, "Start Date: ", p->start_s, r->run);
+	print_date(f, "End Date:   ", p->end_s, r->run);
+	if (!r->run)
+		print_licence(f);
+}
+
+void section_foot(FILE *f, const struct report *r)
+{
+	if (!r->run)
+		return;
+	fputc('\n', f);
+	section_bytes(f, "Vftrace used memory:", (double)r->p->ring_bytes);
+	print_licence(f);
 }
 
 /*
@@ -259,12 +275,42 @@ void section_warnings(FILE *f, const struct report *r)
 	section_open_requests(f, r);
 }
 
+/* Keys that have another value than this layout gives them, as on a command line. */
+static void print_changes(FILE *f, const struct conf *c)
+{
+	const char *title = "\nConfiguration, where it is not the default of this layout\n";
+	struct conf *usual = conf_default();
+	char *error = NULL;
+
+	if (!usual || conf_set(usual, "output.layout", c->output_layout, &error) ||
+		conf_settle_layout(usual))
+		die(125, "out of memory");
+	for (int i = 0; i < CONF_N_OPTIONS; i++) {
+		char *value = conf_value_text(c, i), *of_usual = conf_value_text(usual, i);
+
+		if (!value || !of_usual)
+			die(125, "out of memory");
+		if (strcmp(value, of_usual)) {
+			fprintf(f, "%s   %s=", title, conf_options[i].path);
+			section_text(f, "", value, "\n");
+			title = "";
+		}
+		free(value);
+		free(of_usual);
+	}
+	conf_free(usual);
+}
+
 void section_config(FILE *f, const struct report *r)
 {
 	const char *changed = "";
 
 	if (!r->c->print_config)
 		return;
+	if (r->run) {
+		print_changes(f, r->c);
+		return;
+	}
 	if (conf_is_changed(r->c))
 		changed = ", changed on the command line or by VFTR_SET";
 	fputc('\n', f);

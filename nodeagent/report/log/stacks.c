@@ -143,7 +143,7 @@ void section_profile(FILE *f, const struct report *r)
 			 (c->profile_table_show_callpath ? WITH_PATHS : 0);
 	struct columns_rows rows;
 
-	if (!c->profile_table_show_table)
+	if (!c->profile_table_show_table || (r->run && r->is_all))
 		return;
 	columns_end(f, columns_fill(r, &profile_list, asked, &rows), "Runtime profile");
 	columns_left(f, r, &rows);
@@ -311,7 +311,7 @@ void json_stacks(struct json *j, const struct report *r)
 
 void section_stacks(FILE *f, const struct report *r)
 {
-	if (!r->c->stacklist_show_stacklist)
+	if (!r->c->stacklist_show_stacklist || (r->run && r->is_all))
 		return;
 
 	struct table *t = table_new(TABLE_LIST);
