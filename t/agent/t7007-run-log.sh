@@ -118,7 +118,8 @@ test_expect 'every number of the digest of one process is that of the JSON file'
 
 test_expect 'a process that kills itself is named with its signal' '
 	run -- "$BIN/plain" 50 KILL || :
-	grep "^  process 0 was killed by signal 9 (Killed)" err'
+	grep "^  process 0 was killed by signal 9 (Killed)" err
+	grep "^Process 0 (pid [0-9]*, .* was killed by signal 9" plain_all.log'
 
 test_expect 'licence and memory stand at the end, dates have a zone, changed keys one line each' '
 	run -k profile_table.max_rows=9 -- "$BIN/plain" 50
@@ -160,7 +161,12 @@ test_expect 'every number of the digest of two ranks is that of the JSON file' '
 	said digest >said
 	numbers paths_all.json >true
 	same_numbers said true
-	is 12 "$(wc -l <said)"'
+	is 12 "$(wc -l <said)"
+	for share in "mpi Time in MPI:" "ends MPI_Init/Finalize:"; do
+		awk -v want="$(awk -v k="${share%% *}" "\$1 == k { print \$2 }" true)" \
+			-v label="${share#* }" "index(\$0, label) == 1 { d = \$(NF - 1) - want; ok = d * d < 1e-3 }
+			END { exit !ok }" paths_all.log
+	done'
 
 test_expect 'a rank that is killed is named with its signal' '
 	run -- $(mpirun_of "$MPI") -np 2 "$BIN/paths" 100 KILL || :

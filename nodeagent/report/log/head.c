@@ -151,13 +151,16 @@ void section_bytes(FILE *f, const char *label, double bytes)
 	fprintf(f, "%-*s%*.2f %s\n", SECTION_LABEL, label, width_behind(label), bytes, units[unit]);
 }
 
-static void print_death(FILE *f, const struct profile *p, const struct profile_process *d)
+static void print_death(FILE *f, const struct report *r, const struct profile_process *d)
 {
+	const struct profile *p = r->p;
+
 	if (p->world_size && d->rank >= PROFILE_UNRANKED)
 		fprintf(f, "Process %d (in no MPI rank", (int)d->pid);
 	else
-		fprintf(f, "Process of rank %" PRIu32 " (pid %d", profile_rank_shown(p, d->rank),
-			(int)d->pid);
+		fprintf(f, "%s %" PRIu32 " (pid %d",
+			r->run && !p->world_size ? "Process" : "Process of rank",
+			profile_rank_shown(p, d->rank), (int)d->pid);
 	if (d->executable)
 		section_text(f, ", ", d->executable, "");
 	if (d->end == PROCESS_KILLED && d->exit_status > 0)
@@ -229,7 +232,7 @@ static void print_sentences(FILE *f, const struct report *r, double runtime_s, b
 			p->lost_processes, one_or_many(p->lost_processes, "process", "processes"),
 			one_or_many(p->lost_processes, "is", "are"));
 	for (size_t i = 0; i < p->n_dead && i < LINES_MAX; i++)
-		print_death(f, p, &p->dead[i]);
+		print_death(f, r, &p->dead[i]);
 	if (p->n_dead > LINES_MAX)
 		fprintf(f, "... and %zu %s more that did not end by %s.\n", p->n_dead - LINES_MAX,
 			one_or_many(p->n_dead - LINES_MAX, "process", "processes"),

@@ -9,6 +9,7 @@
 
 #include "conf/conf.h"
 #include "nodeagent/base/units.h"
+#include "nodeagent/report/digest.h"
 #include "nodeagent/report/log/internal.h"
 #include "nodeagent/report/short.h"
 
@@ -54,17 +55,33 @@ void report_cost(const struct report *r, double runtime_s, double *hooks_s, doub
 	*blocked_s = report_blocked_s(r) / tracks;
 }
 
-/* Of the time of all ranks and threads; what the wrappers cost is another thing. */
+static void print_share(FILE *f, const struct report *r, const char *label, double ns)
+{
+	if (ns > 0.0 && r->excl_s > 0.0)
+		fprintf(f, "%-*s%*.2f %%\n", SECTION_LABEL, label, SECTION_VALUE,
+			100.0 * ns * 1e-9 / r->excl_s);
+}
+
+/*
+ * Of the time of all ranks and threads; what the wrappers cost is another thing. In layout run
+ * the start and the end of MPI, which are no communication, stand apart.
+ */
 static void mpi_share(FILE *f, const struct report *r)
 {
-	double ns = 0.0;
+	double mpi = 0.0, ends = 0.0;
 
-	for (size_t i = 0; i < r->p->n_stacks; i++)
-		if (!strncmp(r->p->names[r->p->stacks[i].name], "MPI_", 4))
-			ns += (double)r->p->stacks[i].excl_ns;
-	if (ns > 0.0 && r->excl_s > 0.0)
-		fprintf(f, "%-*s%*.2f %%\n", SECTION_LABEL, "Time in MPI:", SECTION_VALUE,
-			100.0 * ns * 1e-9 / r->excl_s);
+	for (uint32_t i = 0; i < r->p->n_stacks; i++) {
+		const struct profile_stack *s = &r->p->stacks[i];
+
+		if (strncmp(r->p->names[s->name], "MPI_", 4))
+			continue;
+		if (r->run && digest_part(r, i) == DIGEST_MPI_ENDS)
+			ends += (double)s->excl_ns;
+		else
+			mpi += (double)s->excl_ns;
+	}
+	print_share(f, r, "Time in MPI:", mpi);
+	print_share(f, r, "MPI_Init/Finalize:", ends);
 }
 
 /* The shares are by calls: a wrapper costs about what a hook costs. */
