@@ -20,12 +20,12 @@ _vftr()
 
 	COMPREPLY=()
 	if [ "$COMP_CWORD" = 1 ]; then
-		_vftr_words "collate config diff doctor dump export flags help histogram run --help --version" "$word"
+		_vftr_words "collate config diff doctor dump export flags help histogram run show tree --help --version" "$word"
 		return
 	fi
 	case ${COMP_WORDS[1]} in
 	help)
-		[ "$COMP_CWORD" = 2 ] && _vftr_words "collate config diff doctor dump export flags histogram run" "$word"
+		[ "$COMP_CWORD" = 2 ] && _vftr_words "collate config diff doctor dump export flags histogram run show tree" "$word"
 		;;
 	config)
 		case $COMP_CWORD:$before in
@@ -72,6 +72,25 @@ _vftr()
 		esac
 		;;
 	run) _vftr_run "$1" ;;
+	show)
+		case $before:$word in
+		-s:* | --sort:*) _vftr_words "excl incl calls imbalance" "$word" ;;
+		-F:* | --filter:* | -n:* | --number:* | -C:* | --columns:* | -b:* | --base:*) ;;
+		*:-*)
+			_vftr_words "-p --by-path -s --sort -F --filter -n --number -C --columns
+				-c --csv -j --json -b --base -h --help" "$word"
+			;;
+		esac
+		;;
+	tree)
+		case $before:$word in
+		-p:* | --percent:* | -d:* | --depth:* | -f:* | --from:* | -b:* | --base:*) ;;
+		*:-*)
+			_vftr_words "-p --percent -d --depth -f --from -r --reverse -b --base -h --help" \
+				"$word"
+			;;
+		esac
+		;;
 	doctor)
 		case $before:$word in
 		-c:* | --config:*) ;;

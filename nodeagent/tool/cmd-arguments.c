@@ -33,6 +33,7 @@ static bool take_time(const char *text, int64_t *ns)
 }
 
 #define OPTIONS_MAX 16
+#define NUMBER_MOST 1000000000u
 #define NUMBERED    256 /* options without a letter */
 
 static bool has_argument(const struct cmd_option *o)
@@ -92,6 +93,19 @@ int cmd_options(int argc, char **argv, const struct cmd_option *options, const c
 bool cmd_round(const char *text, void *number)
 {
 	return vfd_round_number(text, number);
+}
+
+bool cmd_number(const char *text, void *number)
+{
+	char *end;
+	const unsigned long long n = strtoull(text, &end, 10);
+
+	if (*text >= '0' && *text <= '9' && !*end && n <= NUMBER_MOST) {
+		*(int64_t *)number = (int64_t)n;
+		return true;
+	}
+	complain("`%s' is no number from 0 to %u", text, NUMBER_MOST);
+	return false;
 }
 
 bool cmd_ranks(const char *list)

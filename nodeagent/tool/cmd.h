@@ -30,6 +30,8 @@ int cmd_run(int argc, char **argv);
 int cmd_record(int argc, char **argv);
 int cmd_report(int argc, char **argv);
 int cmd_stat(int argc, char **argv);
+int cmd_show(int argc, char **argv);
+int cmd_tree(int argc, char **argv);
 
 /*
  * The tools of Vftrace: if `name` is that of one, runs it with its own command line
@@ -63,9 +65,11 @@ int cmd_options(int argc, char **argv, const struct cmd_option *options, const c
  * Check arguments of options (cmd-arguments.c); false after a message. cmd_round(): the number of
  * a round, written to the uint64_t *number; cmd_ranks(): a list of ranks such as 0,2-5, or NULL;
  * cmd_span(): a span of time that is not empty, or a round (0: none), not both. command: the
- * subcommand's name, for the message.
+ * subcommand's name, for the message. cmd_number(): a number from 0 to 1000000000, written to
+ * the int64_t *number.
  */
 bool cmd_round(const char *text, void *number);
+bool cmd_number(const char *text, void *number);
 bool cmd_ranks(const char *list);
 bool cmd_span(const char *command, const struct vfd_span *span, uint64_t round);
 

@@ -26,7 +26,9 @@ static const struct {
 	{"record", cmd_record, NULL},
 	{"report", cmd_report, NULL},
 	{"run", cmd_run, "run a command traced"},
+	{"show", cmd_show, "show the functions that took the most time"},
 	{"stat", cmd_stat, NULL},
+	{"tree", cmd_tree, "show the call tree with its times"},
 };
 
 static void usage(FILE *f)

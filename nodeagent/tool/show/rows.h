@@ -1,0 +1,89 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* The functions, or the call paths, of a run as rows with the values of all columns. */
+#ifndef VFTR_NODEAGENT_TOOL_SHOW_ROWS_H
+#define VFTR_NODEAGENT_TOOL_SHOW_ROWS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+
+#include "nodeagent/tool/show/run.h"
+
+#define ROW_UNKNOWN UINT64_MAX
+
+/* Times are ns, summed over ranks unless they are of one. */
+struct show_row {
+	uint32_t stack; /* the call path; of a function its first one */
+	uint64_t id;	/* of the call path in logs and JSON; ROW_UNKNOWN: of a function */
+	uint64_t paths, calls, lost;
+	uint64_t excl_ns, incl_ns;
+	uint64_t call_ns; /* exclusive, per call; ROW_UNKNOWN: never called */
+	/*
+	 * Over the ranks that have the call path. What profiles do not tell of a function with
+	 * several of them is ROW_UNKNOWN.
+	 */
+	uint64_t ranks, min_ns, max_ns, rank_min, rank_max;
+	double percent;	  /* of all exclusive time */
+	double imbalance; /* percent; of several call paths their mean, weighted by time */
+	uint64_t rank;	  /* that causes it; of several call paths where most is lost */
+	/* time of the slowest rank beyond the mean; summed over call paths */
+	uint64_t above_ns;
+};
+
+struct show_request {
+	bool by_path;
+	const char *sort;   /* name of an order, or NULL: exclusive time */
+	const char *filter; /* extended regular expression, or NULL */
+	bool limited;
+	uint64_t limit;	     /* most rows; 0: all */
+	const char *columns; /* names of columns, as "calls,function", or NULL */
+	bool csv, json;
+};
+
+struct show_rows {
+	const struct run *run;
+	bool by_path;
+	struct show_row *rows; /* in their order */
+	size_t n;
+	size_t all;	      /* functions or call paths before the filter */
+	uint64_t excl_ns;     /* of the rows */
+	uint64_t all_excl_ns; /* of the run */
+};
+
+/* False after a message: the order or the expression is wrong. rows_free() if true. */
+bool rows_make(struct show_rows *rows, const struct run *run, const struct show_request *request);
+void rows_free(struct show_rows *rows);
+
+/* print.c: as a table, CSV or JSON on standard output. False after a message: wrong columns. */
+bool rows_print(const struct show_rows *rows, const struct show_request *request);
+
+/*
+ * columns.c: columns of rows. value is of the row: a time, a number, a number that names something
+ * (id, rank), a real number, or a text, which the caller frees.
+ */
+enum show_type { SHOW_TIME, SHOW_COUNT, SHOW_NUMBER, SHOW_REAL, SHOW_TEXT };
+
+struct show_column {
+	const char *name;  /* for --columns */
+	const char *title; /* of tables */
+	const char *key;   /* in CSV and JSON; times are seconds there */
+	enum show_type type;
+	size_t offset; /* in show_row, but of a text */
+	char *(*text)(const struct show_rows *rows, const struct show_row *row);
+};
+
+#define SHOW_COLUMNS_MAX 24
+
+struct show_columns {
+	const struct show_column *at[SHOW_COLUMNS_MAX];
+	size_t n;
+};
+
+/* The columns of a list, or the usual ones. False after a message. */
+bool show_columns_choose(
+	struct show_columns *columns, const struct show_rows *rows, const struct show_request *r);
+/* "calls, excl ..." for --help. */
+void show_columns_help(FILE *f);
+
+#endif

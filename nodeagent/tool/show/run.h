@@ -1,0 +1,38 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * The run that a user names: node profiles (vfp.h) or folders that hold them, in both layouts
+ * of names, BASE_HOST.vfp and HOST.vfp. They are merged as `vftr collate' does it. The files are
+ * not trusted.
+ */
+#ifndef VFTR_NODEAGENT_TOOL_SHOW_RUN_H
+#define VFTR_NODEAGENT_TOOL_SHOW_RUN_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "nodeagent/report/report.h"
+
+struct conf;
+
+struct run {
+	char *name;	 /* what its files begin with; of HOST.vfp, the application's name */
+	char *directory; /* of its first file */
+	char **paths;	 /* its files */
+	size_t n_paths;
+	struct profile *p; /* of all nodes */
+	struct conf *c;
+	struct report r;
+};
+
+/*
+ * Opens it. base: only the run of this name, or NULL. 0; 1: some of its files could not be read;
+ * 2: none could, or they are of several runs. The reasons have been printed with complain().
+ * run_close() in the first two cases.
+ */
+int run_open(struct run *run, char **arguments, size_t n, const char *base);
+void run_close(struct run *run);
+
+/* One line: what ran, how long. The caller frees. */
+char *run_headline(const struct run *run);
+
+#endif

@@ -1,0 +1,49 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * The call tree of a run as text: from the outermost function down, or (reverse) from functions
+ * up to their callers.
+ */
+#ifndef VFTR_NODEAGENT_TOOL_SHOW_TREE_H
+#define VFTR_NODEAGENT_TOOL_SHOW_TREE_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "nodeagent/tool/show/run.h"
+
+struct tree_request {
+	const char *from; /* only this function: its outermost calls are added up; or NULL */
+	bool reverse;
+	double percent; /* of the time of the run, or of `from': what has less is left out */
+	uint64_t depth; /* frames; 0: all */
+};
+
+/* On standard output. False after a message: there is no such function. */
+bool tree_show(const struct run *run, const struct tree_request *request);
+
+/*
+ * union.c: the tree itself. Frames of one function below the same one are one node; a node comes
+ * after the one it is below. Node 0 is no frame. Upwards, the numbers of a node are those of the
+ * function at the root, in the calls by this chain of callers.
+ */
+struct union_node {
+	uint32_t above, group; /* group: of struct report */
+	/* a call path that ends in this function; down, the only one if paths is 1 */
+	uint32_t stack;
+	uint32_t depth; /* from 1; of node 0: 0 */
+	uint64_t paths, calls, incl_ns, excl_ns;
+};
+
+struct union_tree {
+	struct union_node *nodes;
+	size_t n_nodes, cap_nodes;
+};
+
+/* A chain of callers is cut there, as deep recursion would take memory by its depth squared. */
+#define UNION_CALLERS_MOST 256u
+
+/* group: the function to begin with, or PROFILE_NONE. The caller frees nodes. */
+struct union_tree union_down(const struct report *r, uint32_t group);
+struct union_tree union_up(const struct report *r, uint32_t group, uint64_t depth);
+
+#endif
