@@ -50,7 +50,7 @@ _vftr()
 		-r:* | --ranks:* | --from:* | --to:* | --round:* | -b:* | --base:*) ;;
 		*:-*)
 			_vftr_words "-f --format -o --output -r --ranks --from --to --round --mangled --sum
-				-b --base -q --quiet -h --help" "$word"
+				--profile -b --base -q --quiet -h --help" "$word"
 			;;
 		esac
 		;;

@@ -10,6 +10,7 @@
 
 #include "nodeagent/tool/cmd.h"
 #include "nodeagent/tool/export-wrote.h"
+#include "nodeagent/tool/export-profile.h"
 #include "nodeagent/export/export.h"
 #include "nodeagent/base/result-files.h"
 #include "nodeagent/base/util.h"
@@ -20,7 +21,8 @@ static const char usage_head[] =
 	"       vftr export FILE... --format F [OPTION...]\n"
 	"\n"
 	"Turns the sampling files of a run, BASE_HOST.vfd, into what another viewer\n"
-	"opens. The formats F are:\n"
+	"opens. From node profiles, BASE_HOST.vfp, it makes flame graphs with the exact\n"
+	"times of all call paths (folded, speedscope). The formats F are:\n"
 	"\n";
 static const char usage_tail[] =
 	"\n"
@@ -35,6 +37,7 @@ static const char usage_tail[] =
 	"      --round N       only this round of a session, from 1\n"
 	"      --mangled       names of functions as the linker has them, not short ones\n"
 	"      --sum           flame graphs: one for all processes together\n"
+	"      --profile       the node profiles, though there are sampling files, too\n"
 	"  -b, --base BASE     only the run of this name\n"
 	"  -q, --quiet         do not say what was written\n"
 	"  -h, --help          this text\n"
@@ -247,6 +250,7 @@ int cmd_export(int argc, char **argv)
 	struct export_options o = {0};
 	const char *name = NULL;
 	uint64_t round = 0;
+	bool profile = false;
 	const struct cmd_option options[] = {
 		{"format", 'f', .text = &name},
 		{"output", 'o', .text = &o.output},
@@ -256,6 +260,7 @@ int cmd_export(int argc, char **argv)
 		{"round", .take = cmd_round, .to = &round},
 		{"mangled", .flag = &o.mangled},
 		{"sum", .flag = &o.sum},
+		{"profile", .flag = &profile},
 		{"base", 'b', .text = &o.base},
 		{"quiet", 'q', .flag = &o.quiet},
 		{"help", 'h', .say = usage},
@@ -271,6 +276,10 @@ int cmd_export(int argc, char **argv)
 	if (optind == argc) {
 		complain("export: name a directory or sampling files; see vftr export --help");
 		return 2;
+	}
+	if (profile || export_is_profile(argv + optind, (size_t)(argc - optind))) {
+		o.span.from_set |= round > 0;
+		return export_profile(format, &o, argv + optind, (size_t)(argc - optind));
 	}
 	return export_files(format, &o, round, argv + optind, argc - optind);
 }

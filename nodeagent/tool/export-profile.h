@@ -1,0 +1,18 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* `vftr export` of node profiles: flame graphs with the exact times of all call paths. */
+#ifndef VFTR_NODEAGENT_TOOL_EXPORT_PROFILE_H
+#define VFTR_NODEAGENT_TOOL_EXPORT_PROFILE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+struct export_format;
+struct export_options;
+
+/* True if these are node profiles, or folders with such and without sampling files. */
+bool export_is_profile(char **arguments, size_t n);
+/* The exit status. Messages are printed. */
+int export_profile(const struct export_format *format, const struct export_options *o,
+	char **arguments, size_t n);
+
+#endif

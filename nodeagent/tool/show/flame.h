@@ -1,0 +1,36 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* The exclusive times of all call paths of a run for flame graphs: folded stacks, speedscope. */
+#ifndef VFTR_NODEAGENT_TOOL_SHOW_FLAME_H
+#define VFTR_NODEAGENT_TOOL_SHOW_FLAME_H
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <stdio.h>
+
+#include "nodeagent/tool/show/run.h"
+
+/* The exclusive time of a rank at a call path of the run's profile. */
+struct flame_time {
+	uint32_t rank, stack; /* rank: as printed */
+	uint64_t ns;
+};
+
+/*
+ * ranks.c: the times of all ranks, where the node profiles tell them: these have one process each,
+ * or the profiles of all threads (profile_table.threads = all). By rank, then stack; their sum at
+ * each call path is that of the run. NULL: they are not known. The caller frees.
+ */
+struct flame_time *flame_ranks(const struct run *run, size_t *n);
+
+struct flame {
+	const struct run *run;
+	const struct flame_time *times; /* by rank, or NULL: those of the profile */
+	size_t n;
+};
+
+/* Lines "rank 3;init;main;work 1234", without rank if times is NULL; ns. */
+void flame_folded(const struct flame *flame, FILE *f);
+/* A sampled profile per rank, or one for all of them; ns. */
+void flame_speedscope(const struct flame *flame, FILE *f);
+
+#endif
