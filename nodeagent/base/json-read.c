@@ -96,6 +96,11 @@ static int next_type(struct json_in *j)
 	return c == EOF ? 0 : c;
 }
 
+int json_in_next(struct json_in *j)
+{
+	return next_type(j);
+}
+
 static bool open_level(struct json_in *j, char open, char close, const char *wanted)
 {
 	if (next_token(j) != open) {
@@ -420,6 +425,45 @@ double json_in_real(struct json_in *j)
 		return 0.0;
 	}
 	return value;
+}
+
+/* Whether these are an integer of 64 bits with its sign. */
+static bool integer(const char *digits, int64_t *value)
+{
+	char *end;
+	long long n;
+
+	if (strpbrk(digits, ".eE"))
+		return false;
+	errno = 0;
+	n = strtoll(digits, &end, 10);
+	if (errno || *end)
+		return false;
+	*value = n;
+	return true;
+}
+
+struct json_in_value json_in_value(struct json_in *j, struct text_store *to)
+{
+	struct json_in_value v = {.kind = JSON_IN_NULL};
+	char digits[NUMBER_MAX + 1], *end;
+	const int c = next_type(j);
+
+	if (c == '"') {
+		v.text = json_in_text(j, to);
+		v.kind = JSON_IN_TEXT;
+	} else if (c == 't' || c == 'f') {
+		v.integer = word(j, c == 't' ? "true" : "false") && c == 't';
+		v.kind = JSON_IN_BOOL;
+	} else if (number(j, digits)) {
+		v.kind = integer(digits, &v.integer) ? JSON_IN_INTEGER : JSON_IN_REAL;
+		if (v.kind == JSON_IN_INTEGER || simple(digits, &v.real))
+			return v;
+		v.real = strtod(digits, &end);
+		if (*end || !isfinite(v.real))
+			json_in_fail(j, "something that is no number");
+	}
+	return v;
 }
 
 /* ---- the rest ------------------------------------------------------------------- */

@@ -61,6 +61,18 @@ uint64_t json_in_uint(struct json_in *j);
 double json_in_real(struct json_in *j);
 /* Appends a text and a NUL; returns its offset in bytes. A NUL in it becomes '?'. */
 size_t json_in_text(struct json_in *j, struct text_store *to);
+/* A value that is neither object nor array. */
+enum json_in_kind { JSON_IN_NULL, JSON_IN_BOOL, JSON_IN_INTEGER, JSON_IN_REAL, JSON_IN_TEXT };
+struct json_in_value {
+	enum json_in_kind kind;
+	int64_t integer; /* of INTEGER; BOOL: 0 or 1 */
+	double real;	 /* of REAL: a number with a fraction or exponent, or beyond int64_t */
+	size_t text;	 /* of TEXT: offset in bytes */
+};
+/* The first byte of the next value, `{' `[' `"' t f n - or a digit; 0 after an error. */
+int json_in_next(struct json_in *j);
+/* Reads one of any kind; a text is appended to `to` as by json_in_text(). Errors: NULL. */
+struct json_in_value json_in_value(struct json_in *j, struct text_store *to);
 /* Skips a value of any kind. */
 void json_in_skip(struct json_in *j);
 /* Sets the caller's own error, "line N: WHY"; the first error stays. */

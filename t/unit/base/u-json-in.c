@@ -81,6 +81,47 @@ START_TEST(numbers)
 }
 END_TEST
 
+static struct json_in_value any;
+
+static void take_any(struct json_in *j)
+{
+	texts.n = 0;
+	any = json_in_value(j, &texts);
+}
+
+START_TEST(values_of_any_kind)
+{
+	static const struct {
+		const char *text;
+		enum json_in_kind kind;
+		int64_t integer;
+		double real;
+	} values[] = {{"null", JSON_IN_NULL, 0, 0}, {" true", JSON_IN_BOOL, 1, 0},
+		{"false", JSON_IN_BOOL, 0, 0}, {"-7", JSON_IN_INTEGER, -7, 0},
+		{"9223372036854775807", JSON_IN_INTEGER, INT64_MAX, 0},
+		{"-9223372036854775808", JSON_IN_INTEGER, INT64_MIN, 0},
+		{"9223372036854775808", JSON_IN_REAL, 0, 9223372036854775808.0},
+		{"1.5", JSON_IN_REAL, 0, 1.5}, {"-2e3", JSON_IN_REAL, 0, -2000},
+		{"\"\\u0041\"", JSON_IN_TEXT, 0, 0}};
+	static const char *const bad[] = {
+		"nul", "tru", "fals", "\"x", "-", "1.5.5", "[]", "{}", ""};
+
+	for (size_t i = 0; i < ARRAY_SIZE(values); i++) {
+		ck_assert_ptr_null(reads(values[i].text, take_any));
+		ck_assert_int_eq(any.kind, values[i].kind);
+		ck_assert_int_eq(any.integer, values[i].integer);
+		ck_assert_double_eq(any.real, values[i].real);
+	}
+	ck_assert_str_eq(texts.bytes + any.text, "A");
+	for (size_t i = 0; i < ARRAY_SIZE(bad); i++) {
+		char *error = reads(bad[i], take_any);
+
+		ck_assert_msg(error, "%s", bad[i]);
+		free(error);
+	}
+}
+END_TEST
+
 START_TEST(not_numbers)
 {
 	static const char *const uints[] = {
@@ -225,6 +266,7 @@ int main(void)
 	TCase *c = tcase_create("json-in");
 
 	tcase_add_test(c, numbers);
+	tcase_add_test(c, values_of_any_kind);
 	tcase_add_test(c, not_numbers);
 	tcase_add_test(c, texts_and_escapes);
 	tcase_add_test(c, structure);
