@@ -37,6 +37,9 @@ int output_summary(const struct profile *p, const struct conf *c, const char *di
 /* The digest of the summary (digest.h), in output.layout run; else nothing. dir: of its files. */
 void output_digest(FILE *f, const struct profile *p, const struct conf *c, const char *dir);
 
+/* What BASE_all.json holds, to f; errors are seen by ferror(). */
+void output_json(const struct profile *p, const struct conf *c, FILE *f);
+
 /*
  * The log of a node. global_hashes: the sorted hashes of all stacks of the job; a stack's printed
  * id is its index there. NULL: its index in the profile. trace: may be NULL.

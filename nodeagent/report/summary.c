@@ -69,6 +69,16 @@ void output_digest(FILE *f, const struct profile *p, const struct conf *c, const
 	report_done(&r);
 }
 
+void output_json(const struct profile *p, const struct conf *c, FILE *f)
+{
+	struct report r;
+
+	report_init(&r, p, c, NULL, 0);
+	r.log = REPORT_SUMMARY;
+	measures_json(f, &r);
+	report_done(&r);
+}
+
 int output_summary(const struct profile *p, const struct conf *c, const char *dir, const char *base,
 	char **error)
 {
