@@ -46,7 +46,7 @@ _vftr()
 		;;
 	export)
 		case $before:$word in
-		-f:* | --format:*) _vftr_words "perfetto chrome otf2 paraver folded speedscope vfd3" "$word" ;;
+		-f:* | --format:*) _vftr_words "perfetto chrome otf2 paraver folded speedscope vfd3 sqlite" "$word" ;;
 		-r:* | --ranks:* | --from:* | --to:* | --round:* | -b:* | --base:*) ;;
 		*:-*)
 			_vftr_words "-f --format -o --output -r --ranks --from --to --round --mangled --sum

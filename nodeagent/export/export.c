@@ -17,19 +17,21 @@
 
 const struct export_format export_formats[] = {
 	{"perfetto", ".perfetto-trace", "Perfetto (ui.perfetto.dev): tracks, arrows for messages",
-		false, false, 1, perfetto_begin, perfetto_event, perfetto_end},
+		false, false, 1, perfetto_begin, perfetto_event, perfetto_end, NULL},
 	{"chrome", ".trace.json", "trace events of Chrome, JSON", false, false, 1, chrome_begin,
-		chrome_event, chrome_end},
+		chrome_event, chrome_end, NULL},
 	{"otf2", ".otf2", "folder with an OTF2 archive named traces: Vampir, Scalasca, Pipit", true,
-		false, 1, otf2_begin, otf2_event, otf2_end},
+		false, 1, otf2_begin, otf2_event, otf2_end, NULL},
 	{"paraver", ".prv", "Paraver; .pcf and .row beside it", false, false, 2, paraver_begin,
-		paraver_event, paraver_end},
+		paraver_event, paraver_end, NULL},
 	{"folded", ".folded", "stacks with their exclusive time in ns, for flame graphs", false,
-		false, 1, folded_begin, folded_event, folded_end},
+		false, 1, folded_begin, folded_event, folded_end, NULL},
 	{"speedscope", ".speedscope.json", "speedscope (speedscope.app): a time line per thread",
-		false, true, 1, speedscope_begin, speedscope_event, speedscope_end},
+		false, true, 1, speedscope_begin, speedscope_event, speedscope_end, NULL},
 	{"vfd3", ".vfd3", "folder with Vftrace's own files, BASE_RANK.vfd of version 3", true,
-		false, 0, classic_begin, NULL, classic_end},
+		false, 0, classic_begin, NULL, classic_end, NULL},
+	{"sqlite", ".sqlite", "of a profile (BASE_all.json or BASE_HOST.vfp): tables for SQL",
+		.convert = sqlite_convert},
 };
 const size_t export_n_formats = ARRAY_SIZE(export_formats);
 
@@ -221,18 +223,24 @@ static void tell_interval(struct vfd_file **files, size_t n)
 			(double)longest / 1e6);
 }
 
+static void catch_signals(void)
+{
+	struct sigaction action = {.sa_handler = export_stop, .sa_flags = (int)SA_RESETHAND};
+
+	sigaction(SIGINT, &action, NULL);
+	sigaction(SIGTERM, &action, NULL);
+	sigaction(SIGHUP, &action, NULL);
+}
+
 int export_run(const struct export_format *format, const struct export_options *o,
 	struct vfd_file **files, size_t n, const char *base)
 {
 	struct exporter x = {.options = o, .files = files, .n_files = n, .base = base};
 	struct output output = {.path = o->output, .folder = format->folder};
-	struct sigaction action = {.sa_handler = export_stop, .sa_flags = (int)SA_RESETHAND};
 	bool damaged = tell_damage(files, n);
 	int status = damaged;
 
-	sigaction(SIGINT, &action, NULL);
-	sigaction(SIGTERM, &action, NULL);
-	sigaction(SIGHUP, &action, NULL);
+	catch_signals();
 	export_model_new(&x);
 	x.shown = isatty(STDERR_FILENO) ? 0 : -1;
 	x.steps = format->by_thread ? (unsigned)x.n_threads : format->walks;
@@ -255,4 +263,19 @@ int export_run(const struct export_format *format, const struct export_options *
 	if (export_stopped())
 		raise(export_stopped());
 	return status;
+}
+
+int export_profile(
+	const struct export_format *format, FILE *json, const char *from, const char *output)
+{
+	char *error;
+
+	catch_signals();
+	error = format->convert(json, from, output);
+	if (error)
+		complain("%s", error);
+	if (export_stopped())
+		raise(export_stopped());
+	free(error);
+	return error ? 2 : 0;
 }

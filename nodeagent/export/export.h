@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Sampling files in the formats of other viewers. A format is a row of
+ * Sampling files in the formats of other viewers, and profiles as tables. A format is a row of
  * export_formats[] and a file export-NAME.c; it is given one event after the
  * other, in the order of time, and never keeps them: memory does not depend on
  * how long the trace is, only on how many threads, call paths and unfinished
@@ -160,6 +160,12 @@ struct export_format {
 	void (*event)(void *state, const struct export_event *e);
 	/* Frees state. good: all events were there, the output can be completed. */
 	void (*end)(void *state, bool good);
+	/*
+	 * Instead of all these, of a profile: makes the file `to` of its JSON, vftr-profile(5),
+	 * which was read `from` there. NULL or what went wrong (caller frees); after a signal
+	 * (export_stopped()) nothing is made.
+	 */
+	char *(*convert)(FILE *json, const char *from, const char *to);
 };
 
 extern const struct export_format export_formats[];
@@ -173,6 +179,10 @@ extern const size_t export_n_formats;
  */
 int export_run(const struct export_format *format, const struct export_options *o,
 	struct vfd_file **files, size_t n, const char *base);
+
+/* The same of a profile's JSON; from: its path, for messages. */
+int export_profile(
+	const struct export_format *format, FILE *json, const char *from, const char *output);
 
 /* One sentence; only the first one counts. */
 void export_fail(struct exporter *x, const char *fmt, ...) __attribute__((format(printf, 2, 3)));

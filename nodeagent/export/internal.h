@@ -20,6 +20,8 @@ EXPORT_FORMAT(folded);
 EXPORT_FORMAT(speedscope);
 void *classic_begin(struct exporter *x);
 void classic_end(void *state, bool good);
+/* sqlite.c; see export_format.convert */
+char *sqlite_convert(FILE *json, const char *from, const char *to);
 
 /* ---- Paraver's numbers, and the two files that explain them */
 

@@ -58,8 +58,7 @@ static void warn(const char *line, void *ctx)
 	complain("%s", line);
 }
 
-/* What is wrong with it is said once. */
-static struct conf *load_conf(const char *file, const char *layout)
+struct conf *cmd_load_conf(const char *file, const char *layout)
 {
 	const bool first = strcmp(layout, "run");
 	struct conf *c = NULL;
@@ -180,8 +179,8 @@ static int collate_all(struct request *r, char **args, int n_args)
 	int status = 0, bad = 0;
 	size_t n = 0, failed = 0;
 
-	r->conf[LAYOUT_VFTRACE] = load_conf(r->config, "vftrace");
-	r->conf[LAYOUT_RUN] = r->conf[LAYOUT_VFTRACE] ? load_conf(r->config, "run") : NULL;
+	r->conf[LAYOUT_VFTRACE] = cmd_load_conf(r->config, "vftrace");
+	r->conf[LAYOUT_RUN] = r->conf[LAYOUT_VFTRACE] ? cmd_load_conf(r->config, "run") : NULL;
 	if (!r->conf[LAYOUT_RUN])
 		return 2;
 	for (int i = 0; i < n_args; i++)

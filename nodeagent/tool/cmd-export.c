@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* vftr export DIRECTORY|FILES --format F: sampling files for other viewers. */
+/* vftr export DIRECTORY|FILES --format F: sampling files for other viewers, profiles as tables. */
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
@@ -22,7 +22,8 @@ static const char usage_head[] =
 	"\n"
 	"Turns the sampling files of a run, BASE_HOST.vfd, into what another viewer\n"
 	"opens. From node profiles, BASE_HOST.vfp, it makes flame graphs with the exact\n"
-	"times of all call paths (folded, speedscope). The formats F are:\n"
+	"times of all call paths (folded, speedscope), and from profiles a database\n"
+	"(sqlite). The formats F are:\n"
 	"\n";
 static const char usage_tail[] =
 	"\n"
@@ -244,6 +245,12 @@ static int export_files(const struct export_format *format, struct export_option
 	return status;
 }
 
+/* Nothing is to be left out of it, or put together. */
+static bool is_whole(const struct export_options *o)
+{
+	return !o->ranks && !o->span.from_set && !o->span.to_set && !o->sum;
+}
+
 int cmd_export(int argc, char **argv)
 {
 	const struct export_format *format;
@@ -274,12 +281,20 @@ int cmd_export(int argc, char **argv)
 	if (!format || !cmd_ranks(o.ranks) || !cmd_span("export", &o.span, round))
 		return 2;
 	if (optind == argc) {
-		complain("export: name a directory or sampling files; see vftr export --help");
+		complain("export: name a directory or %s; see vftr export --help",
+			format->convert ? "a profile" : "sampling files");
+		return 2;
+	}
+	if (format->convert) {
+		if (!round && is_whole(&o))
+			return cmd_export_database(format, &o, argv + optind, argc - optind);
+		complain("export: a profile has no time line: not with --ranks, --from, --to, "
+			 "--round or --sum");
 		return 2;
 	}
 	if (profile || export_is_profile(argv + optind, (size_t)(argc - optind))) {
 		o.span.from_set |= round > 0;
-		return export_profile(format, &o, argv + optind, (size_t)(argc - optind));
+		return export_flame_graph(format, &o, argv + optind, (size_t)(argc - optind));
 	}
 	return export_files(format, &o, round, argv + optind, argc - optind);
 }

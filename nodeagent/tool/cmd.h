@@ -79,4 +79,20 @@ bool cmd_span(const char *command, const struct vfd_span *span, uint64_t round);
  */
 char *cmd_file_in(const char *argument, enum result_kind kind, const char *names);
 
+/*
+ * The configuration of a command that reads profiles: of the file, else of $VFTR_CONFIG, else
+ * the defaults, and $VFTR_SET; layout: "vftrace" or "run". NULL: what is wrong has been said
+ * (warnings are not, for "run": they are those of "vftrace"). conf_free(). (cmd-collate.c)
+ */
+struct conf *cmd_load_conf(const char *file, const char *layout);
+
+/*
+ * `vftr export` of a profile, for a format with convert(): args are BASE_all.json, or node
+ * profiles of one run, or a folder with one of these. Exit status. (export-database.c)
+ */
+struct export_format;
+struct export_options;
+int cmd_export_database(const struct export_format *format, const struct export_options *o,
+	char **args, int n_args);
+
 #endif

@@ -150,7 +150,7 @@ static int export_run_profile(
 	return status;
 }
 
-int export_profile(const struct export_format *format, const struct export_options *o,
+int export_flame_graph(const struct export_format *format, const struct export_options *o,
 	char **arguments, size_t n)
 {
 	const int at = format_of(format);

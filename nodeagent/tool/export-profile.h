@@ -12,7 +12,7 @@ struct export_options;
 /* True if these are node profiles, or folders with such and without sampling files. */
 bool export_is_profile(char **arguments, size_t n);
 /* The exit status. Messages are printed. */
-int export_profile(const struct export_format *format, const struct export_options *o,
+int export_flame_graph(const struct export_format *format, const struct export_options *o,
 	char **arguments, size_t n);
 
 #endif

@@ -429,7 +429,7 @@ test_if 'mkdir mnt && mount -t tmpfs -o size=16k none mnt' 'no mount' \
 
 test_expect '--help, and the formats in it are those of the manual and the completion' '
 	"$VFTR" export --help >help
-	for f in perfetto chrome otf2 paraver folded speedscope vfd3; do
+	for f in perfetto chrome otf2 paraver folded speedscope vfd3 sqlite; do
 		grep -q "^  $f " help
 		grep -q "^\.It Cm $f\$" "$TOP/man/vftr-export.1"
 		grep "_vftr_words \"perfetto" "$TOP/man/completion.bash" | grep -qw $f
