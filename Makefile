@@ -194,6 +194,8 @@ install: all
 	$(if $(links),ln -sf libvftrace-$(firstword $(MPIS)).so $(DESTDIR)$(LIBDIR)/libvftrace-mpi.so)
 	install -m 644 $(addprefix libhook/,$(headers)) $(DESTDIR)$(PREFIX)/include
 	$(if $(module),install -m 644 $(module) $(DESTDIR)$(MODDIR))
+	install -d $(DESTDIR)$(PREFIX)/share/vftrace/python
+	install -m 644 packaging/python/vftr.py $(DESTDIR)$(PREFIX)/share/vftrace/python
 	install -m 644 fortran/vftrace.f90 fortran/vftrace_session.f90 packaging/gcc-c++.options $(DESTDIR)$(PREFIX)/share/vftrace
 	$(foreach n,$(pc_names),$(call filled,packaging/vftrace.pc.in,$(n)) >$(DESTDIR)$(LIBDIR)/pkgconfig/$(n).pc && ) :
 	for f in vftrace-config vftrace-config-version; do \

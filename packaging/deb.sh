@@ -5,7 +5,7 @@
 #
 #	libvftrace	what programs are linked with or preloaded with
 #	libvftrace-dev	headers, static libraries, Fortran's modules, pkg-config, CMake
-#	vftr		the agent, its plug-ins, the tools, manual pages, completions
+#	vftr		the agent, its plug-ins, the tools, vftr.py, manual pages, completions
 #
 # The agent and the libraries know where the others are: they are made anew for /usr, from
 # copies of the objects, so that the build itself stays as it is. Needs dpkg-deb; what the
@@ -97,7 +97,7 @@ take() {
 }
 
 take libvftrace-dev "$all$libdir"/libvftrace*.a "$all$libdir/pkgconfig" "$all$libdir/cmake" \
-	"$all/usr/include" "$all/usr/share/vftrace" "$all/usr/share/man/man3"
+	"$all/usr/include" "$all/usr/share/vftrace"/*.* "$all/usr/share/man/man3"/vftrace*
 for extra in "$all$libdir/fortran" "$all$libdir/libvftrace-mpi.so"; do
 	[ ! -e "$extra" ] || take libvftrace-dev "$extra"
 done
@@ -190,7 +190,7 @@ Suggests: libopenmpi-dev | libmpich-dev, pkg-config${modules:+, gfortran-mod-$mo
  sessions."
 pack vftr devel "Depends: libvftrace (= $version), $of_program
 Recommends: libvftrace-dev (= $version)
-Suggests: openmpi-bin | mpich" "performance tracer for parallel programs
+Suggests: openmpi-bin | mpich, python3, libsqlite3-0" "performance tracer for parallel programs
  Traces function calls, MPI and OpenMP of programs on one or many nodes and
  writes profiles by call path, message statistics and time lines. A process
  beside the program does the work; the program itself only notes what happens.

@@ -200,6 +200,21 @@ test_if 'command -v cmake && command -v gfortran' 'no cmake or gfortran' 'CMake 
 	limit target/usr/bin/vftr-node-agent -q -- made/example
 	is 3 "$(calls_of example_all.json "step<main<init")"'
 
+test_if 'command -v python3' 'no python3' 'its vftr.py reads the profile, and its vftr the time line' '
+	mkdir python
+	cd python
+	status_of 3 limit ../target/usr/bin/vftr-node-agent -q -k sampling.active=true \
+		-k sampling.sample_interval=0 -- "$BIN/end" exit3
+	unset VFTR
+	PYTHONDONTWRITEBYTECODE=1 PYTHONPATH=../target/usr/share/vftrace/python python3 -c "
+import vftr
+run = vftr.open(\".\")
+print([n.calls for n in run.walk() if n.path == \"leaf<work<outer<main<init\"][0])
+print(any(e[\"function\"] == \"leaf\" for e in run.timeline()))
+print(vftr._find_vftr(None))" >got
+	is "10 True" "$(head -n 2 got | paste -s -d " ")"
+	has got target/usr/bin/vftr'
+
 test_expect 'dpkg removes all of them' '
 	dpkg_target -P $PACKAGES
 	[ ! -e target/usr ] || is "" "$(files_below target/usr)"'
