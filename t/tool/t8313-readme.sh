@@ -80,21 +80,21 @@ test_expect 'the table has a row for each of these programs' '
 test_expect 'C' '
 	typed C 1
 	typed C 2
-	is 7 "$(calls_of a.out_all.json "step<main<init")"
-	rm -f a.out*'
+	is 7 "$(calls_of_name vftr-a.out-last/profile.json "^step\$")"
+	rm -rf a.out vftr-a.out*'
 
 test_expect 'C++' '
 	typed "C++" 1
-	limit vftr-node-agent -- ./a.out 100
-	is 0 "$(calls_of_name a.out_all.json "^_ZNSt")"
-	[ "$(calls_of_name a.out_all.json ".")" -gt 100 ]
-	rm -f a.out*'
+	limit vftr run -q -- ./a.out 100
+	is 0 "$(calls_of_name vftr-a.out-last/profile.json "^std::")"
+	[ "$(calls_of_name vftr-a.out-last/profile.json ".")" -gt 100 ]
+	rm -rf a.out vftr-a.out*'
 
 test_expect 'Fortran' '
 	typed Fortran 1
-	limit vftr-node-agent -- ./a.out
-	is 1 "$(calls_of_name a.out_all.json "step")"
-	rm -f a.out*'
+	limit vftr run -q -- ./a.out
+	is 1 "$(calls_of_name vftr-a.out-last/profile.json "step")"
+	rm -rf a.out vftr-a.out*'
 
 test_if '[ -n "$mpi" ]' 'no MPI' 'MPI' '
 	mkdir mpi
@@ -102,18 +102,18 @@ test_if '[ -n "$mpi" ]' 'no MPI' 'MPI' '
 	cp ../prog-mpi.c prog.c
 	eval "$(command_of MPI 1 | sed "s/--mpi openmpi/--mpi $mpi/")"
 	typed MPI 5
-	is "4 4" "$(json a.out_all.json "\"\(.ranks) \([.stacks[] | select(.function == \"MPI_Barrier\").calls] | add)\"")"'
+	is "4 4" "$(json vftr-a.out-last/profile.json "\"\(.ranks) \([.stacks[] | select(.function == \"MPI_Barrier\").calls] | add)\"")"'
 
 test_if '[ -n "$mpi" ]' 'no MPI' 'a binary' '
 	mkdir binary
 	cd binary
 	mpicc ../prog-mpi.c -o binary
 	typed "a binary" 1
-	is "4 4" "$(json binary_all.json "\"\(.ranks) \([.stacks[] | select(.function == \"MPI_Barrier\").calls] | add)\"")"'
+	is "4 4" "$(json vftr-binary-last/profile.json "\"\(.ranks) \([.stacks[] | select(.function == \"MPI_Barrier\").calls] | add)\"")"'
 
 test_if '[ "$mpi" = openmpi ] && /usr/bin/python3 -c "import mpi4py"' 'no mpi4py for the Open MPI here' 'Python with mpi4py' '
 	typed "Python with mpi4py" 1
-	is "4 4" "$(json python3*_all.json "\"\(.ranks) \([.stacks[] | select(.function == \"MPI_Barrier\").calls] | add)\"")"'
+	is "4 4" "$(json vftr-prog-last/profile.json "\"\(.ranks) \([.stacks[] | select(.function == \"MPI_Barrier\").calls] | add)\"")"'
 
 test_expect 'nothing in the profile' '
 	gcc prog.c
