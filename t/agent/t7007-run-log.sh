@@ -3,15 +3,16 @@
 test_description='the log of output.layout run: short, and says first what matters'
 . "$(dirname "$0")/../lib/lib.sh"
 need jq awk
+export TZ=UTC
 need_built "$AGENT" "$VFTR" "$LIB/libvftrace.so"
 
 cc_traced "$BIN/plain" "$T/agent/app-paths.c" || { echo 'Bail out! app-paths.c cannot be compiled'; exit 1; }
 MPI=$(mpi_list | head -n 1)
 
-# run OPTION... -- COMMAND...: the digest is in the file err
+# run OPTION... -- COMMAND...: its files are in the folder run, and the digest in the file err
 run() {
-	rm -f plain_* paths_*
-	limit "$AGENT" -k output.layout=run "$@" 2>err
+	rm -rf run
+	limit "$AGENT" -k output.layout=run -o run "$@" 2>err
 }
 
 # rows LOG TITLE: number of rows of a table
@@ -72,18 +73,18 @@ same_numbers() {
 
 test_expect 'a log of 32 766 call paths has at most 400 lines of at most 120 columns' '
 	run -- "$BIN/plain" 200
-	is 32770 "$(json plain_all.json ".stacks | length")"
-	[ "$(wc -l <plain_all.log)" -le 400 ]
-	[ "$(sed "/^Vftrace.*configuration/,\$d" plain_all.log | wc -L)" -le 120 ]
-	[ "$(cat plain_node_*.log | wc -l)" -le 400 ]'
+	is 32770 "$(json run/profile.json ".stacks | length")"
+	[ "$(wc -l <run/summary.log)" -le 400 ]
+	[ "$(sed "/^Vftrace.*configuration/,\$d" run/summary.log | wc -L)" -le 120 ]
+	[ "$(cat run/node-*.log | wc -l)" -le 400 ]'
 
 test_expect 'a line says how many rows are left out, and the list has only the stacks shown' '
-	n=$(rows plain_all.log "Runtime profile")
-	sed "1,/^Runtime profile\$/d" plain_all.log |
+	n=$(rows run/summary.log "Runtime profile")
+	sed "1,/^Runtime profile\$/d" run/summary.log |
 		grep "^\.\.\. [0-9 ]* rows with together .* are in the JSON file" >line
 	is $((32770 - n)) "$(head -n 1 line | tr -d " " | sed "s/^\.\.\.//; s/rows.*//")"
-	[ "$(grep -c "^ *STID[0-9]" plain_all.log)" -le $((n + 160)) ]
-	grep "^ *STID[0-9]* *relax<sweep<main<init" plain_all.log'
+	[ "$(grep -c "^ *STID[0-9]" run/summary.log)" -le $((n + 160)) ]
+	grep "^ *STID[0-9]* *relax < sweep < main < init" run/summary.log'
 
 test_expect 'profile_table.max_rows and min_percent cut the tables of the other layout, too' '
 	limit "$AGENT" -q -k profile_table.max_rows=7 -- "$BIN/plain" 50
@@ -94,11 +95,11 @@ test_expect 'profile_table.max_rows and min_percent cut the tables of the other 
 
 test_expect 'no line of the digest has more than 100 columns, and there are at most 15' '
 	run -- "$BIN/plain" 200
-	digest_of plain_all.log >digest
+	digest_of run/summary.log >digest
 	cat digest
 	[ "$(wc -l <digest)" -le 15 ] && [ "$(wc -l <digest)" -ge 5 ]
 	[ "$(wc -L <digest)" -le 100 ]
-	json plain_all.json ".digest[]" | diff - digest'
+	json run/profile.json ".digest[]" | diff - digest'
 
 test_expect 'the terminal has the same lines, and none with -q or in the layout of Vftrace' '
 	head -n "$(wc -l <digest)" err | diff digest -
@@ -111,30 +112,30 @@ test_expect 'the terminal has the same lines, and none with -q or in the layout 
 
 test_expect 'every number of the digest of one process is that of the JSON file' '
 	run -- "$BIN/plain" 200
-	digest_of plain_all.log | sed "s/process,/ranks,/" >digest
+	digest_of run/summary.log | sed "s/process,/ranks,/" >digest
 	said digest >said
-	numbers plain_all.json >true
+	numbers run/profile.json >true
 	same_numbers said true'
 
 test_expect 'a process that kills itself is named with its signal' '
 	run -- "$BIN/plain" 50 KILL || :
 	grep "^  process 0 was killed by signal 9 (Killed)" err
-	grep "^Process 0 (pid [0-9]*, .* was killed by signal 9" plain_all.log'
+	grep "^Process 0 (pid [0-9]*, .* was killed by signal 9" run/summary.log'
 
 test_expect 'licence and memory stand at the end, dates have a zone, changed keys one line each' '
 	run -k profile_table.max_rows=9 -- "$BIN/plain" 50
-	tail -n 5 plain_all.log >foot
+	tail -n 5 run/summary.log >foot
 	has foot "Vftrace used memory:" && has foot "ABSOLUTELY NO WARRANTY"
-	is 1 "$(grep -c "WARRANTY" plain_all.log)"
-	grep "^Start Date: .* UTC$" plain_all.log
-	is "   profile_table.max_rows=9" "$(sed -n "/^Configuration/{n;p;}" plain_all.log)"
-	n=$(rows plain_all.log "Functions")
+	is 1 "$(grep -c "WARRANTY" run/summary.log)"
+	grep "^Start Date: .* UTC$" run/summary.log
+	is "   profile_table.max_rows=9" "$(sed -n "/^Configuration/{n;p;}" run/summary.log)"
+	n=$(rows run/summary.log "Functions")
 	[ "$n" -ge 1 ] && [ "$n" -le 20 ]
-	is "relax" "$(awk -F"[| ]+" "/^Functions/ { on = 1 } on && /relax|main/ { print \$(NF - 1); exit }" plain_all.log)"'
+	is "relax" "$(awk -F"[| ]+" "/^Functions/ { on = 1 } on && /relax|main/ { print \$(NF - 1); exit }" run/summary.log)"'
 
 test_expect 'the log of the only node has no runtime profile, as the summary has it' '
-	is 0 "$(grep -c "^Runtime profile$\|^Global call stacks" plain_node_*.log)"
-	grep "^Processes" plain_node_*.log'
+	is 0 "$(grep -c "^Runtime profile$\|^Global call stacks" run/node-*.log)"
+	grep "^Processes" run/node-*.log'
 
 if [ -z "$MPI" ]; then
 	test_skip 'the digest of two ranks' 'no MPI'
@@ -149,23 +150,23 @@ test_expect 'the first screen names the hot function, the late rank and the cost
 	grep " relax < sweep" screen
 	grep "imbalance: relax: rank 1 works 1\.[0-9] x the mean" screen
 	grep "tracing: [0-9.]* % of the run" screen
-	head -n 24 paths_all.log | cut -c 1-80 | grep "imbalance: relax: rank 1"
-	[ "$(wc -l <paths_all.log)" -le 400 ]
-	n=$(rows paths_all.log "Functions (sum over 2 ranks)")
+	head -n 24 run/summary.log | cut -c 1-80 | grep "imbalance: relax: rank 1"
+	[ "$(wc -l <run/summary.log)" -le 400 ]
+	n=$(rows run/summary.log "Functions (sum over 2 ranks)")
 	[ "$n" -ge 3 ] && [ "$n" -le 20 ]
-	awk "/^Functions/ { on = 1 } on && / relax / { print; exit }" paths_all.log | grep -E "\| +1 \|"'
+	awk "/^Functions/ { on = 1 } on && / relax / { print; exit }" run/summary.log | grep -E "\| +1 \|"'
 
 test_expect 'every number of the digest of two ranks is that of the JSON file' '
-	digest_of paths_all.log >digest
+	digest_of run/summary.log >digest
 	[ "$(wc -L <digest)" -le 100 ]
 	said digest >said
-	numbers paths_all.json >true
+	numbers run/profile.json >true
 	same_numbers said true
 	is 12 "$(wc -l <said)"
 	for share in "mpi Time in MPI:" "ends MPI_Init/Finalize:"; do
 		awk -v want="$(awk -v k="${share%% *}" "\$1 == k { print \$2 }" true)" \
 			-v label="${share#* }" "index(\$0, label) == 1 { d = \$(NF - 1) - want; ok = d * d < 1e-3 }
-			END { exit !ok }" paths_all.log
+			END { exit !ok }" run/summary.log
 	done'
 
 test_expect 'a rank that is killed is named with its signal' '

@@ -107,12 +107,12 @@ test_if "$cxx" 'no g++' 'get_stack gives names as the tables do' '
 	is "_Z5printv<main<init" "$(cat out)"'
 
 test_if "$cxx" 'no g++' 'layout run: between the names of a path are blanks, and no name has such' '
-	traced -q -k output.layout=run -- ./templates
-	has templates_all.log " box::operator< < main < init"
-	is 1 "$(calls_of templates_all.json "box::operator< < main < init")"
-	is "$(json templates_all.json ".stacks | length")" "$(json templates_all.json \
+	traced -q -k output.layout=run -k profile_table.min_percent=0 -o run -- ./templates
+	has run/summary.log " box::operator< < main < init"
+	is 1 "$(calls_of run/profile.json "box::operator< < main < init")"
+	is "$(json run/profile.json ".stacks | length")" "$(json run/profile.json \
 		"[.stacks[] | select((.path | split(\" < \")[0]) == .function)] | length")"
-	cp templates_all.json run.json
+	cp run/profile.json run.json
 	traced -q -- ./templates
 	is 1 "$(calls_of templates_all.json "box::operator<<main<init")"
 	"$VFTR" diff run.json templates_all.json >diff

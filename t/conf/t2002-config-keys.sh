@@ -193,13 +193,13 @@ test_expect 'the overhead is that of the hooks, as the process has measured it' 
 '
 
 test_expect 'output.layout=run has other defaults for keys that are not given' '
-	run -k output.layout=run
-	has logs_all.log "Imbalances"
-	hasnt logs_all.log "imbalance_formula"
-	run -k output.layout=run -k profile_table.imbalance_formula=idle
-	has logs_all.log "   profile_table.imbalance_formula=\"idle\""
-	run -k output.layout=run -k profile_table.show_calltime_imbalances=false
-	hasnt logs_all.log "Imbalances"
+	run -k output.layout=run -o folder
+	has folder/summary.log "Imbalances"
+	hasnt folder/summary.log "imbalance_formula"
+	run -k output.layout=run -o folder -k profile_table.imbalance_formula=idle
+	has folder/summary.log "   profile_table.imbalance_formula=\"idle\""
+	run -k output.layout=run -o folder -k profile_table.show_calltime_imbalances=false
+	hasnt folder/summary.log "Imbalances"
 '
 
 test_expect 'profile_table.sort_table: each column, both ways' '

@@ -703,7 +703,7 @@ START_TEST(mutations)
 				bytes = at + 1;
 			else if (x >> 60 < 8)
 				mutant[at] = extra[(x >> 20) % sizeof(extra)];
-			else
+			else if (bytes > 1)
 				memmove(mutant + at, mutant + at + 1, --bytes - at);
 		}
 		if (conf_load_text(&c, "f", mutant, bytes, &error, NULL, NULL) == 0) {

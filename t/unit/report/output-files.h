@@ -68,15 +68,16 @@ static inline char *slurp(const char *name)
 static inline char *summary(void)
 {
 	char *error;
-	int rc = output_summary(p, conf, dir, "app", &error);
+	bool run = !strcmp(conf->output_layout, "run");
+	int rc = output_summary(p, conf, dir, run ? "" : "app", &error);
 
 	ck_assert_msg(!rc && !error, "%s", error);
-	return slurp("app_all.log");
+	return slurp(run ? "summary.log" : "app_all.log");
 }
 
 static inline cJSON *parsed(void)
 {
-	char *text = slurp("app_all.json");
+	char *text = slurp(strcmp(conf->output_layout, "run") ? "app_all.json" : "profile.json");
 	cJSON *json = cJSON_Parse(text);
 
 	ck_assert_msg(json != NULL, "not JSON: %.200s", text);

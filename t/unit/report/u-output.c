@@ -287,7 +287,7 @@ START_TEST(json_strings)
 	bool found = false;
 
 	for (s = cJSON_GetObjectItem(json, "stacks")->child; s; s = s->next)
-		found |= !strcmp(string(s, "function"), "odd\"\\?\xef\xbf\xbd name");
+		found |= !strcmp(string(s, "function"), "odd\"\\?? name");
 	ck_assert(found);
 	ck_assert_str_eq(cJSON_GetObjectItem(json, "warnings")->child->valuestring,
 		"two\nlines\033 \"quoted\" \xc3\xbc \xef\xbf\xbd");
