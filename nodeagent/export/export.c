@@ -255,8 +255,7 @@ int export_run(const struct export_format *format, const struct export_options *
 		complain("%s", x.error);
 		status = 2;
 	}
-	if (!x.error)
-		if (!o->quiet)
+	if (!x.error && !o->quiet)
 		tell_interval(files, n);
 	free(x.error);
 	export_model_free(&x);

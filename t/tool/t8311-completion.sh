@@ -91,7 +91,7 @@ for shell in bash zsh fish; do
 		exactly $shell 'vftr ' \$(subcommands) \$([ $shell != bash ] || echo --help --version)"
 	test_if "$there" "no $shell" "$shell: every long option of every --help is offered" "every_option $shell"
 	test_if "$there" "no $shell" "$shell: formats and other words that an option accepts" "
-		exactly $shell 'vftr export --format ' perfetto chrome otf2 paraver folded speedscope vfd3
+		exactly $shell 'vftr export --format ' perfetto chrome otf2 paraver folded speedscope vfd3 sqlite
 		exactly $shell 'vftr export -f pe' perfetto
 		exactly $shell 'vftr diff --time ' excl incl
 		exactly $shell 'vftr diff --per ' rank job
