@@ -330,7 +330,8 @@ json() {
 
 # calls_of FILE PATH: calls of the stack with this path, 0 if there is none
 calls_of() {
-	jq -r --arg p "$2" '[.stacks[] | select(.path == $p) | .calls] | add // 0' "$1"
+	jq -r --arg p "$2" '($p | gsub(" < "; "<")) as $p |
+		[.stacks[] | select((.path | gsub(" < "; "<")) == $p) | .calls] | add // 0' "$1"
 }
 
 # is WANTED GOT [WHAT]

@@ -11,7 +11,7 @@ mpicc_traced openmpi "$BIN/job" "$T/session/app-job.c" || exit 1
 # right FOLDER: four ranks on two nodes, all of the job's files
 right() {
 	is "4 2 0" "$(json "$1/profile.json" '"\(.ranks) \(.nodes) \(.dead_ranks | length)"')" &&
-		is 40 "$(calls_of "$1/profile.json" 'MPI_Allreduce<main<init')" &&
+		is 40 "$(calls_of "$1/profile.json" 'MPI_Allreduce < main < init')" &&
 		is "node-node1.log node-node2.log node1.vfp node2.vfp profile.json summary.log" \
 			"$(cd "$1" && for f in node-node?.log node?.vfp *.json summary*; do echo $f; done | xargs)"
 }

@@ -125,7 +125,12 @@ test_expect 'three nodes run a step, from the login node, a batch script and a n
 
 test_expect 'the table of options is what the srun of this machine has' '
 	sed -n "/srun_options\[\]/,/^};/p" "$TOP/nodeagent/agent/launch/launcher-tables.c" >table
-	sed -n "s/.*{\"\([^\"]*\)\", .*WORDS_\(.\).*/\1 \2/p" table >names
+	awk "{ while (match(\$0, /WORDS_[A-Z0-9]|\"[^\"]*\"/)) {
+		found = substr(\$0, RSTART, RLENGTH); \$0 = substr(\$0, RSTART + RLENGTH)
+		if (found ~ /^W/) { words = substr(found, 7, 1); continue }
+		n = split(substr(found, 2, length(found) - 2), name, \" \")
+		for (i = 1; i <= n; i++) print name[i], words } }" table >rows
+	sed "s|/[^ ]*||" rows >names
 	[ "$(wc -l <names)" -gt 140 ]
 	while read -r name wanted; do
 		says=$(srun "--$name" 2>&1 </dev/null) || true
@@ -140,7 +145,7 @@ test_expect 'the table of options is what the srun of this machine has' '
 		# a value that only later versions take
 		[ "$name $wanted $got" = "pty G 0" ] || is "$name $wanted" "$name $got"
 	done <names
-	for letter in $(sed -n "s/.*, .\(.\)., WORDS_1.*/\1/p" table); do
+	for letter in $(sed -n "s|.*/\(.\) 1\$|\1|p" rows); do
 		says=$(srun "-$letter" 2>&1 </dev/null) || true
 		case $says in
 		*"requires an argument"* | *"invalid option"*) ;;
