@@ -16,6 +16,7 @@
 
 #include "nodeagent/agent/roles/agent.h"
 #include "nodeagent/base/util.h"
+#include "nodeagent/net/transport.h"
 #include "nodeagent/profile/vfp.h"
 #include "nodeagent/trace/run.h"
 
@@ -35,7 +36,7 @@ struct kept {
 };
 
 struct folder {
-	const struct host *host;
+	struct host *host;
 	const char *base;
 	bool at_start; /* of a sampling file: what is in its place is of another run */
 	struct kept *files;
@@ -266,6 +267,21 @@ static unsigned move_file(const struct folder *f, const struct kept *k, unsigned
 	return moved.number;
 }
 
+/*
+ * The first of several agents, or the only one, writes what is of the whole job, and so moves
+ * what is there. The others write, and move, only what is of their node: if they moved
+ * the summary of another run, nothing would come into its place.
+ */
+static bool is_ours_to_move(const struct folder *f, const struct kept *k)
+{
+	const struct agent *a = agent_of(f->host);
+	const bool of_node = k->who && k->kind != RESULT_RANK_LOG;
+
+	if (a->host.transport ? !a->host.transport->rank : !a->several)
+		return true;
+	return of_node && f->host->name && !strcmp(k->who, f->host->name);
+}
+
 /* All that a run has left. */
 static void move_run(struct folder *f, uint64_t run)
 {
@@ -275,13 +291,13 @@ static void move_run(struct folder *f, uint64_t run)
 	for (size_t i = 0; i < f->n; i++) {
 		struct kept *k = &f->files[i];
 
-		if (k->number || k->ours || k->run != run)
+		if (k->number || k->ours || k->run != run || !is_ours_to_move(f, k))
 			continue;
 		number = k->number = move_file(f, k, number, again);
 	}
 }
 
-static void keep_older(const struct host *host, const char *base, bool at_start)
+static void keep_older(struct host *host, const char *base, bool at_start)
 {
 	struct folder f = {.host = host, .base = base, .at_start = at_start};
 
