@@ -119,7 +119,7 @@ if gcc -fopenmp -xc -o "$BIN/try" - <<<'int main(void) { return 0; }' 2>/dev/nul
 			in_order openmp_*.vfd
 			\"$VFTR\" export openmp_*.vfd -f folded --sum -o folded
 			grep -q '^main.*omp_parallel' folded
-			! grep -q '^omp_' folded
+			! grep -q '^omp_' folded || exit 1
 			\"$VFTR\" dump openmp_*.vfd | grep -q '(OpenMP level 1, thread [1-3])'"
 	done
 	test_expect 'OpenMP, tasks: below their region, what was running goes on' '

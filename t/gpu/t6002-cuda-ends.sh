@@ -208,7 +208,7 @@ test_expect 'a program that has CUDA and never uses it does not load CUPTI' '
 	rm -f loaded.*
 	LD_DEBUG=files LD_DEBUG_OUTPUT=$PWD/loaded traced -- ./app sleep 1 >out
 	has out done
-	! cat loaded.* | grep "calling init.*libcupti"
+	! cat loaded.* | grep "calling init.*libcupti" || exit 1
 	is 0 "$(jq "[.gpu[]?] | length" app_all.json)"'
 
 test_expect 'a program that aborts keeps its status and what was delivered' '

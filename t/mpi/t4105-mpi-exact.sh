@@ -65,7 +65,7 @@ exact() {
 		echo "try $try of $exact_mpi, seed $exact_seed, stopped or failed"
 	done
 	if [ ! -s said.0 ]; then
-		! TEST_COMMAND_SECONDS=$(patient 40) limit "$@" || return 1
+		! TEST_COMMAND_SECONDS=$(patient 40) limit "$@" || return 1 || exit 1
 		echo "$exact_mpi stops or fails there untraced, too"
 		return 77
 	fi

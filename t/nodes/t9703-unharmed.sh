@@ -147,7 +147,7 @@ harmed() {
 verdict() {
 	local n=$1
 	shift
-	! grep -hE "^(harmed|late|not named|untraced)" "$@" >&2 || return 1
+	! grep -hE "^(harmed|late|not named|untraced)" "$@" >&2 || return 1 || exit 1
 	is "$n" "$(grep -hx "done" "$@" | wc -l)" runs || { cat "$@" >&2; return 1; }
 }
 

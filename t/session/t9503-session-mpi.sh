@@ -83,7 +83,7 @@ test_expect 'ranks on two nodes wait for each other: said when both do, with the
 	mkdir mutual
 	traced -q -o mutual -k agent.deadlock_s=2 -- $(nodes_mpirun 1) -np 2 "$BIN/mutual" 3 $PWD/alone >mutual.out 2>mutual.err &
 	wait_for 30 "test -e alone"
-	! grep MPI_Recv mutual/stacks_node1.log
+	! grep MPI_Recv mutual/stacks_node1.log || exit 1
 	wait_for 20 "grep -q MPI_Recv mutual/stacks_node1.log && grep -q MPI_Recv mutual/stacks_node2.log"
 	cat mutual/stacks*
 	has mutual/stacks_node1.log "MPI_Recv<stuck<main<init"

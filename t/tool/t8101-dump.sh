@@ -19,7 +19,7 @@ test_expect 'a whole file: status 0, header, threads, stacks and samples of each
 	[ "$(grep -c "^Process: " out)" = 3 ]
 	[ "$(grep -c "^Threadtree:" out)" = 3 ]
 	[ "$(grep -c "^   0: init" out)" = 3 ]
-	! grep -qF ": (lost)<init" out
+	! grep -qF ": (lost)<init" out || exit 1
 	grep -qx "0<1 worker (OpenMP level 1, thread 1)" out'
 
 test_expect 'lines of calls and messages as Vftrace prints them' '
@@ -103,7 +103,7 @@ test_expect 'after kill -9 of its writer everything up to there is readable' '
 		rc=0
 		"$VFTR" dump --header k.vfd >out 2>err || rc=$?
 		[ $rc = 1 ]
-		! grep -q checksum err
+		! grep -q checksum err || exit 1
 		[ $(sed -n "s/^   Function: *//p" out) -gt 10 ]
 		grep -qx "Processes:       3, ranks: 2 of 2" out
 	done'

@@ -59,14 +59,14 @@ test_expect 'their fields are those of this version' '
 test_expect 'all their files belong to root and can be read by anyone; no file is in two' '
 	for p in $PACKAGES; do dpkg-deb -c "$(package $p)"; done >list
 	[ "$(wc -l <list)" -gt 60 ]
-	! grep -v "root/root" list >&2
-	! grep -v "^.r..r..r.." list >&2
+	! grep -v "root/root" list >&2 || exit 1
+	! grep -v "^.r..r..r.." list >&2 || exit 1
 	is "" "$(grep -v "^d" list | awk "{ print \$6 }" | sort | uniq -d)"'
 
 test_if 'command -v lintian' 'no lintian' 'lintian finds nothing in them, and what is overridden is explained' '
 	lintian --allow-root --fail-on error,warning $(for p in $PACKAGES; do package $p; done) >log 2>&1 ||
 		{ cat log; exit 1; }
-	! grep "^[EW]:" log >&2
+	! grep "^[EW]:" log >&2 || exit 1
 	for file in "$TOP"/packaging/lintian/*; do
 		head -n 1 "$file" | grep -q "^# "
 	done'
@@ -96,7 +96,7 @@ test_expect 'licence and changelog are in the form of Debian' '
 test_expect 'libraries are where this architecture has them, and nowhere else' '
 	files_below target/usr/lib >files
 	[ -n "$MULTIARCH" ]
-	! grep -v "^$MULTIARCH/" files >&2
+	! grep -v "^$MULTIARCH/" files >&2 || exit 1
 	[ -e target/usr/lib/$MULTIARCH/libvftrace.so ]'
 
 test_expect 'their programs run, by all their names' '

@@ -21,7 +21,7 @@ test_expect 'each class is a row, with those between that did not occur' '
 	is "1 MiB 24000 ######################## 24000 ########################" \
 		"$(grep "1 MiB" text | tr -s " " | sed "s/^ //")"
 	is "0 B 1 . 2 ." "$(grep "^ *0 B" text | tr -s " " | sed "s/^ //")" "little is not nothing"
-	! grep -n ".\{81\}" text >&2
+	! grep -n ".\{81\}" text >&2 || exit 1
 	! grep -n " \$" text >&2'
 
 test_expect 'one direction only, and bytes instead of messages' '
@@ -128,7 +128,7 @@ test_expect 'vftrace_vfd_dump has the options that it had' '
 	grep -q "^Stacks list:" whole
 	./vftrace_vfd_dump --only_header "$vfd" >head
 	has head "Sample interval:"
-	! grep -E "^(Stacks list|Stack and message samples|Threadtree):" head >&2
+	! grep -E "^(Stacks list|Stack and message samples|Threadtree):" head >&2 || exit 1
 	./vftrace_vfd_dump --skip_samples "$vfd" >stacks
 	has stacks "Stacks list:"
 	hasnt stacks "Stack and message samples:"

@@ -98,8 +98,8 @@ done
 
 test_expect 'the container file builds by what this tree has, and t/bare runs each of its lines' '
 	sed "/^#/d; /^\$/d" "$CONTAINER" >lines
-	! grep -v "^\(FROM\|COPY\|RUN\|WORKDIR\|CMD\) " lines >&2
-	! grep "\\\\\$" lines >&2
+	! grep -v "^\(FROM\|COPY\|RUN\|WORKDIR\|CMD\) " lines >&2 || exit 1
+	! grep "\\\\\$" lines >&2 || exit 1
 	grep -q "^COPY \. /src\$" lines
 	grep "^RUN" lines | grep -o "/usr/local/share/[^ ]*" | sed s,/usr/local,, | sort -u >named
 	[ -d prefix ] || installed "$PWD/prefix"

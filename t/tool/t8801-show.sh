@@ -37,11 +37,11 @@ for run in $RUNS; do
 	test_expect "$run: no line has more than 100 columns, and the last one tells what is left out" "
 		for by in '' --by-path; do
 			\"\$VFTR\" show \$by -n 4 $run >text
-			! grep -n '.\\{101\\}' text >&2
-			! LC_ALL=C grep -n '[^ -~]' text >&2
+			! grep -n '.\\{101\\}' text >&2 || exit 1
+			! LC_ALL=C grep -n '[^ -~]' text >&2 || exit 1
 			tail -n 1 text | grep -q '^4 of [0-9]* .*; the other [0-9]* have '
 			\"\$VFTR\" show \$by -n 0 $run >text
-			! grep -n '.\\{101\\}' text >&2
+			! grep -n '.\\{101\\}' text >&2 || exit 1
 			tail -n 1 text | grep -q '^all [0-9]* '
 		done"
 done

@@ -13,7 +13,7 @@ for run in $RUNS; do
 		sed -n '4p' tree | grep -q '^ 100\\.0 .* init\$'"
 	test_expect "$run: lines have at most 100 columns, and are ASCII in an ASCII locale" "
 		\"\$VFTR\" tree -p 0 $run >tree
-		! grep -n '.\\{101\\}' tree >&2
+		! grep -n '.\\{101\\}' tree >&2 || exit 1
 		! grep -n '[^ -~]' tree >&2"
 done
 

@@ -47,7 +47,7 @@ for run in $RUNS; do
 		python3 folded.py folded $run/*_all.json
 		is \"\$(sum_ns $run/*_all.json)\" \"\$(awk '{ n += \$NF } END { printf \"%d\", n }' folded)\"
 		\"\$VFTR\" export $run -f folded --sum -o - >sum
-		! grep '^rank ' sum >&2
+		! grep '^rank ' sum >&2 || exit 1
 		python3 folded.py sum $run/*_all.json"
 	test_expect "$run: speedscope has the members that its schema requires, and all of the time" "
 		\"\$VFTR\" export $run -f speedscope -o scope.json
@@ -65,7 +65,7 @@ test_if 'case $RUNS in *mpi*) ;; *) false ;; esac' 'no MPI' \
 	"$VFTR" export threads -f folded -r 1 -o - >one
 	grep "^rank 1;" folded | cmp - one
 	"$VFTR" export mpi -f folded -o - >folded
-	! grep "^rank " folded >&2
+	! grep "^rank " folded >&2 || exit 1
 	status_of 2 "$VFTR" export mpi -f folded -r 1 -o - 2>err
 	has err "only the sums of all ranks"'
 
@@ -90,7 +90,7 @@ test_expect 'a folder with sampling files gives those, with --profile the profil
 	traced -q -k sampling.active=true -k sampling.sample_interval=0 -o both -- "$BIN/branches" 3 5
 	"$VFTR" export both -f folded -o line
 	"$VFTR" export both -f folded --profile -o exact
-	! cmp -s line exact
+	! cmp -s line exact || exit 1
 	python3 folded.py exact both/*_all.json
 	"$VFTR" export both/*.vfp -f folded -o - | cmp - exact
 	"$VFTR" export both --profile -f speedscope 2>err
