@@ -18,7 +18,16 @@ struct vfd_paths {
 	size_t n, cap;
 	uint32_t **of_track; /* by track: by stack */
 	size_t n_tracks;
+	bool whole; /* a stack without definition is one that no sample needed */
 };
+
+static bool is_whole(const struct vfd_file *f)
+{
+	size_t damaged;
+
+	vfd_damage(f, &damaged);
+	return !damaged && vfd_facts(f)->closed;
+}
 
 static void add_path(struct vfd_paths *p, uint32_t caller, uint32_t track, uint32_t stack)
 {
@@ -34,13 +43,12 @@ bool *vfd_paths_lost(struct vfd_file *f, uint32_t process)
 		.process = process};
 	struct vfd_cursor *c;
 	struct vfd_event e;
-	size_t n, damaged;
 	bool *lost;
+	size_t n;
 
 	vfd_threads(f, &n);
 	lost = xcalloc(n + 1, sizeof(*lost));
-	vfd_damage(f, &damaged);
-	if (!damaged && vfd_facts(f)->closed)
+	if (is_whole(f))
 		return lost;
 	c = vfd_cursor_new(&f, 1, &filter);
 	while (vfd_next(c, &e)) {
@@ -61,6 +69,8 @@ static void add_track(struct vfd_paths *p, struct map64 *known, uint32_t track, 
 		uint32_t caller = numbers[stacks[i].caller];
 		uint64_t key = (uint64_t)caller << 32 | stacks[i].function;
 
+		if (p->whole && stacks[i].function == VFD_NONE)
+			continue;
 		numbers[i] = *map64_at(known, key, (uint32_t)p->n);
 		if (numbers[i] == p->n)
 			add_path(p, caller, track, (uint32_t)i);
@@ -76,6 +86,7 @@ struct vfd_paths *vfd_paths_new(struct vfd_file *f, uint32_t process)
 	struct map64 known = {0};
 
 	p->f = f;
+	p->whole = is_whole(f);
 	p->of_track = xcalloc(p->n_tracks, sizeof(*p->of_track));
 	add_path(p, VFD_NONE, 0, 0);
 	for (size_t i = 0; i < p->n_tracks; i++)
