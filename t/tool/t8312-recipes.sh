@@ -146,14 +146,19 @@ test_expect 'a program that was linked with Vftrace is traced when our library h
 	LD_LIBRARY_PATH=$PWD/ours-lib traced -q -- ./old
 	is 7 "$(calls_of old_all.json "region<work<main<init")"'
 
-test_expect 'names of C++ are whole, as the page says' '
+test_expect 'names of C++ are short, whole or the linker'\''s, as the page says' '
 	cat >box.cpp <<-"END"
 	template <class T> struct Box { T v; void put(T x) { v = x; } };
 	int main() { Box<int> b; for (int i = 0; i < 5; i++) b.put(i); return 0; }
 	END
 	g++ -O0 box.cpp -o box $("$VFTR" flags --cxxflags --libs)
-	traced -q -k demangle_cxx=true -- ./box
+	traced -q -- ./box
+	is 5 "$(calls_of box_all.json "Box::put<main<init")"
+	traced -q -k output.names=full -- ./box
 	is 5 "$(calls_of box_all.json "Box<int>::put(int)<main<init")"
+	traced -q -k demangle_cxx=false -- ./box
+	is 5 "$(calls_of box_all.json "_ZN3BoxIiE3putEi<main<init")"
+	grep -q "Box::put" "$PAGE"
 	grep -q "Box<int>::put(int)" "$PAGE"'
 
 test_expect 'a wrong configuration: the agent refuses with the status of the page' '
