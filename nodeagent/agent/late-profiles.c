@@ -34,13 +34,6 @@ struct late_search {
 	size_t n_said;
 };
 
-static bool ends_with(const char *s, const char *end)
-{
-	size_t n = strlen(s), k = strlen(end);
-
-	return n >= k && !strcmp(s + n - k, end);
-}
-
 static bool is_recent(const struct agent *a, const struct stat *st)
 {
 	return st->st_mtime >= a->host.start_s - BEFORE_S;
@@ -68,7 +61,7 @@ static bool is_somebody_else(const struct agent *a)
 		char *path;
 		struct stat st;
 
-		if (!ends_with(e->d_name, ".lock") ||
+		if (!text_ends_with(e->d_name, ".lock") ||
 			(strncmp(e->d_name, "job-", 4) && strncmp(e->d_name, "process-", 8)))
 			continue;
 		path = xasprintf("%s/%s", dir, e->d_name);

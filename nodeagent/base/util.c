@@ -2,6 +2,7 @@
 #include "nodeagent/base/util.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
@@ -210,4 +211,25 @@ uint64_t random_word(void)
 	if (getrandom(&x, sizeof(x), 0) != sizeof(x) || !x || !~x)
 		x = (uint64_t)getpid() << 32 ^ (uint64_t)time(NULL) ^ 1;
 	return x;
+}
+
+bool file_begins_with(const char *path, const char *magic)
+{
+	const size_t n = strlen(magic);
+	const int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+	struct stat st;
+	char head[16];
+	bool yes = fd >= 0 && !fstat(fd, &st) && S_ISREG(st.st_mode) && n <= sizeof(head) &&
+		   read(fd, head, n) == (ssize_t)n && !memcmp(head, magic, n);
+
+	if (fd >= 0)
+		close(fd);
+	return yes;
+}
+
+bool text_ends_with(const char *s, const char *end)
+{
+	const size_t n = strlen(s), k = strlen(end);
+
+	return n >= k && !strcmp(s + n - k, end);
 }

@@ -3,6 +3,7 @@
 #ifndef VFTR_NODEAGENT_BASE_UTIL_H
 #define VFTR_NODEAGENT_BASE_UTIL_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -90,6 +91,9 @@ void *grow(void *array, size_t n, size_t *cap, size_t element_bytes);
 char *file_base(const char *program);
 /* "." of "a", "/" of "/a", "a" of "a/b". The caller frees. */
 char *file_directory(const char *path);
+/* True if a regular file's first bytes are these, at most 16 of them. */
+bool file_begins_with(const char *path, const char *magic);
+bool text_ends_with(const char *s, const char *end);
 
 /* NULL if path is a regular file of this user, else the reason. st: of lstat(), or NULL. */
 struct stat;

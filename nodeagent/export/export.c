@@ -264,7 +264,7 @@ int export_run(const struct export_format *format, const struct export_options *
 	return status;
 }
 
-int export_profile(
+int export_convert(
 	const struct export_format *format, FILE *json, const char *from, const char *output)
 {
 	char *error;
@@ -275,6 +275,8 @@ int export_profile(
 		complain("%s", error);
 	if (export_stopped())
 		raise(export_stopped());
+	if (!error)
+		return 0;
 	free(error);
-	return error ? 2 : 0;
+	return 2;
 }

@@ -181,7 +181,7 @@ int export_run(const struct export_format *format, const struct export_options *
 	struct vfd_file **files, size_t n, const char *base);
 
 /* The same of a profile's JSON; from: its path, for messages. */
-int export_profile(
+int export_convert(
 	const struct export_format *format, FILE *json, const char *from, const char *output);
 
 /* One sentence; only the first one counts. */

@@ -2,7 +2,6 @@
 /* vftr export DIRECTORY|FILES --format F: sampling files for other viewers, profiles as tables. */
 #include <dirent.h>
 #include <errno.h>
-#include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -89,19 +88,6 @@ static char *base_of(const char *path, const struct vfd_facts *facts)
 	return base;
 }
 
-/* Whether it begins as one; classic ones of Vftrace have the same ending. */
-static bool is_sampling_file(const char *path)
-{
-	char magic[sizeof(VFD_MAGIC) - 1];
-	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
-	bool yes = fd >= 0 && read(fd, magic, sizeof(magic)) == (ssize_t)sizeof(magic) &&
-		   !memcmp(magic, VFD_MAGIC, sizeof(magic));
-
-	if (fd >= 0)
-		close(fd);
-	return yes;
-}
-
 static void add_file(struct inputs *in, const char *path)
 {
 	char *error = NULL, *base;
@@ -158,7 +144,8 @@ static void add_directory(struct inputs *in, const char *path)
 	for (int i = 0; i < n; i++) {
 		char *file = xasprintf("%s/%s", path, list[i]->d_name);
 
-		if (is_sampling_file(file))
+		/* classic ones of Vftrace have the same ending */
+		if (file_begins_with(file, VFD_MAGIC))
 			add_file(in, file);
 		free(file);
 		free(list[i]);

@@ -28,19 +28,6 @@ struct source {
 	bool damaged; /* without what could not be read */
 };
 
-/* Whether it begins so; of a file that is shorter, or can't be read, nothing is known. */
-static bool begins_with(const char *path, const char *magic)
-{
-	char head[16];
-	const size_t n = strlen(magic);
-	FILE *f = fopen(path, "re");
-	bool yes = f && fread(head, n, 1, f) == 1 && !memcmp(head, magic, n);
-
-	if (f)
-		fclose(f);
-	return yes;
-}
-
 /* What the output is called. In a folder of one run, names of files have no BASE. */
 static char *output_base(enum result_layout layout, const char *base)
 {
@@ -64,7 +51,7 @@ static char *base_of_summary(const char *path)
 
 static bool open_summary(struct source *s, const char *path)
 {
-	if (begins_with(path, VFD_MAGIC)) {
+	if (file_begins_with(path, VFD_MAGIC)) {
 		complain("%s: a sampling file: name the profile, BASE_all.json", path);
 		return false;
 	}
@@ -180,10 +167,10 @@ static bool open_source(struct source *s, char **args, int n_args)
 
 	if (n_args == 1 && !stat(args[0], &st) && S_ISDIR(st.st_mode))
 		return open_folder(s, args[0]);
-	if (n_args == 1 && !begins_with(args[0], VFP_MAGIC))
+	if (n_args == 1 && !file_begins_with(args[0], VFP_MAGIC))
 		return open_summary(s, args[0]);
 	for (int i = 0; i < n_args; i++) {
-		if (!begins_with(args[i], VFP_MAGIC)) {
+		if (!file_begins_with(args[i], VFP_MAGIC)) {
 			complain("%s: several files are node profiles (BASE_HOST.vfp) of one run; "
 				 "this is none",
 				args[i]);
@@ -206,7 +193,7 @@ int cmd_export_database(
 	if (open_source(&s, args, n_args)) {
 		output = o->output ? xstrdup(o->output)
 				   : xasprintf("%s/%s%s", s.directory, s.base, format->suffix);
-		status = export_profile(format, s.json, s.path, output);
+		status = export_convert(format, s.json, s.path, output);
 		if (!status && !o->quiet)
 			complain("wrote %s: ask it with sqlite3 or Python", output);
 	}

@@ -14,13 +14,6 @@
 
 /* ---- which files ---------------------------------------------------------------------- */
 
-static bool ends_in(const char *name, const char *suffix)
-{
-	const size_t n = strlen(name), bytes = strlen(suffix);
-
-	return n > bytes && !strcmp(name + n - bytes, suffix);
-}
-
 static bool only_profiles(const char *folder)
 {
 	bool profiles = false, samples = false;
@@ -28,8 +21,8 @@ static bool only_profiles(const char *folder)
 	DIR *d = opendir(folder);
 
 	while (d && (e = readdir(d))) {
-		profiles |= ends_in(e->d_name, VFP_SUFFIX);
-		samples |= ends_in(e->d_name, ".vfd");
+		profiles |= text_ends_with(e->d_name, VFP_SUFFIX);
+		samples |= text_ends_with(e->d_name, ".vfd");
 	}
 	if (d)
 		closedir(d);
@@ -38,23 +31,14 @@ static bool only_profiles(const char *folder)
 
 static bool is_profile(const char *path)
 {
-	char magic[sizeof(VFP_MAGIC) - 1];
 	struct stat st;
-	bool yes;
-	FILE *f;
 
 	if (stat(path, &st))
-		return ends_in(path, VFP_SUFFIX);
+		return text_ends_with(path, VFP_SUFFIX);
 	if (S_ISDIR(st.st_mode))
 		return only_profiles(path);
-	if (!S_ISREG(st.st_mode) || ends_in(path, VFP_SUFFIX))
-		return S_ISREG(st.st_mode);
-	f = fopen(path, "re");
-	yes = f && fread(magic, 1, sizeof(magic), f) == sizeof(magic) &&
-	      !memcmp(magic, VFP_MAGIC, sizeof(magic));
-	if (f)
-		fclose(f);
-	return yes;
+	return S_ISREG(st.st_mode) &&
+	       (text_ends_with(path, VFP_SUFFIX) || file_begins_with(path, VFP_MAGIC));
 }
 
 bool export_is_profile(char **arguments, size_t n)
