@@ -23,7 +23,7 @@
 #define OLD	   ".old"
 #define OLD_MOST   1000000
 #define HEAD_BYTES 1024
-#define LOCK_S	   10
+#define LOCK_S	   30
 #define LOOK_NS	   10000000
 
 /* A result, or one that was kept earlier. */
@@ -192,9 +192,10 @@ static void settle_owners(struct folder *f)
 		f->files[i].ours = is_ours(f, &f->files[i]);
 	for (size_t i = 0; i < f->n; i++) {
 		struct kept *k = &f->files[i];
+		const uint64_t beside = k->run || k->ours ? 0 : run_beside(f, k);
 
-		if (!k->run && !k->ours)
-			k->run = run_beside(f, k);
+		if (beside && beside != f->host->run) /* our profile may be there already */
+			k->run = beside;
 	}
 }
 
@@ -223,26 +224,35 @@ static void free_folder(struct folder *f)
 /* ---- what becomes of it ------------------------------------------------------------ */
 
 /* What this run has been given before, where an agent of it was faster; else one that is free. */
-static unsigned number_for(const struct folder *f, uint64_t run, bool *again)
+static unsigned number_for(const struct folder *f, uint64_t run)
 {
 	unsigned most = 0;
 
-	*again = false;
 	for (size_t i = 0; i < f->n; i++) {
 		const struct kept *k = &f->files[i];
 
-		if (k->number && run && k->run == run) {
-			*again = true;
+		if (k->number && run && k->run == run)
 			return k->number;
-		}
 		if (k->number > most)
 			most = k->number;
 	}
 	return most < OLD_MOST ? most + 1 : OLD_MOST;
 }
 
-/* again: what is there already may be replaced, as it is of the same run. */
-static unsigned move_file(const struct folder *f, const struct kept *k, unsigned number, bool again)
+/* What is in the place of a file to be kept is of the same run, and may be replaced. */
+static bool is_same_run(const struct folder *f, const struct kept *k, unsigned number)
+{
+	for (size_t i = 0; i < f->n; i++) {
+		const struct kept *there = &f->files[i];
+
+		if (there->number == number && !strcmp(there->name, k->name))
+			return there->run && there->run == k->run;
+	}
+	return false;
+}
+
+/* Returns the number it got, which is another where a file of another run has that one. */
+static unsigned move_file(const struct folder *f, const struct kept *k, unsigned number)
 {
 	struct kept moved = {.name = k->name, .number = number};
 	char *from = xasprintf("%s/%s", f->host->output_directory, k->name), *old, *to;
@@ -251,7 +261,8 @@ static unsigned move_file(const struct folder *f, const struct kept *k, unsigned
 	for (;; moved.number++) {
 		old = name_of(&moved);
 		to = xasprintf("%s/%s", f->host->output_directory, old);
-		rc = renameat2(AT_FDCWD, from, AT_FDCWD, to, again ? 0 : RENAME_NOREPLACE);
+		rc = renameat2(AT_FDCWD, from, AT_FDCWD, to,
+			is_same_run(f, k, moved.number) ? 0 : RENAME_NOREPLACE);
 		if (rc && errno != EEXIST && errno != ENOENT && access(to, F_OK))
 			rc = rename(from, to); /* a file system without that */
 		if (!rc || errno != EEXIST || moved.number >= OLD_MOST)
@@ -285,15 +296,14 @@ static bool is_ours_to_move(const struct folder *f, const struct kept *k)
 /* All that a run has left. */
 static void move_run(struct folder *f, uint64_t run)
 {
-	bool again;
-	unsigned number = number_for(f, run, &again);
+	unsigned number = number_for(f, run);
 
 	for (size_t i = 0; i < f->n; i++) {
 		struct kept *k = &f->files[i];
 
 		if (k->number || k->ours || k->run != run || !is_ours_to_move(f, k))
 			continue;
-		number = k->number = move_file(f, k, number, again);
+		number = k->number = move_file(f, k, number);
 	}
 }
 
@@ -313,11 +323,17 @@ static int lock_folder(const char *folder)
 {
 	const int fd = open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 
-	for (int i = 0; fd >= 0 && i < LOCK_S * (1000000000 / LOOK_NS); i++) {
+	for (int i = 0; fd >= 0; i++) {
 		if (!flock(fd, LOCK_EX | LOCK_NB) || errno != EWOULDBLOCK)
+			return fd;
+		if (i == LOCK_S * (1000000000 / LOOK_NS))
 			break;
 		nanosleep(&(struct timespec){.tv_nsec = LOOK_NS}, NULL);
 	}
+	if (fd >= 0)
+		complain("%s: another run has been writing its results there for %d s: no longer "
+			 "waited for",
+			folder, LOCK_S);
 	return fd;
 }
 

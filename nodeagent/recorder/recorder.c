@@ -245,31 +245,47 @@ static bool is_own(const struct recorder *s, const char *path)
 	return !lstat(path, &st) && st.st_dev == s->device && st.st_ino == s->inode;
 }
 
+/* The path that our file has now, in the folder of s->path and with this beginning of its name;
+ * NULL: it is not there, or was renamed while we looked. */
+static char *own_path(const struct recorder *s, const char *dir, const char *name)
+{
+	char *path = NULL;
+	DIR *d = opendir(dir);
+	struct dirent *e;
+
+	while (d && !path && (e = readdir(d))) {
+		if (strncmp(e->d_name, name, strlen(name)))
+			continue;
+		path = xasprintf("%s/%s", dir, e->d_name);
+		if (!is_own(s, path)) {
+			free(path);
+			path = NULL;
+		}
+	}
+	if (d)
+		closedir(d);
+	return path;
+}
+
 /* Another run that began meanwhile may have moved it to NAME.old, NAME.old2 ...: s->path becomes
  * what it is called now. False: it is gone. */
 static bool find_again(struct recorder *s)
 {
 	char *dir = file_directory(s->path), *name = xstrdup(basename(s->path)),
-	     *old = strstr(name, ".vfd.old");
+	     *old = strstr(name, ".vfd.old"), *path = NULL;
 	bool found = is_own(s, s->path);
-	DIR *d = found ? NULL : opendir(dir);
-	struct dirent *e;
 
 	if (old)
 		old[strlen(".vfd")] = '\0';
-	while (d && !found && (e = readdir(d))) {
-		char *path = xasprintf("%s/%s", dir, e->d_name);
-
-		found = !strncmp(e->d_name, name, strlen(name)) && is_own(s, path);
-		free(found ? s->path : path);
-		if (found)
-			s->path = path;
+	for (int i = 0; i < TRIES && !found && !path; i++)
+		path = own_path(s, dir, name);
+	if (path) {
+		free(s->path);
+		s->path = path;
 	}
-	if (d)
-		closedir(d);
 	free(name);
 	free(dir);
-	return found;
+	return found || path;
 }
 
 void recorder_close(struct host *host)
@@ -319,7 +335,7 @@ int recorder_rename(struct host *host, const char *base)
 	path = host_result(host, base, RESULT_SAMPLES);
 	if (!is_own(s, path) && host->keep_older)
 		lock = host->keep_older(host, base);
-	failed = !is_own(s, path) && find_again(s) && rename(s->path, path);
+	failed = !is_own(s, path) && (!find_again(s) || rename(s->path, path));
 	if (host->keep_end)
 		host->keep_end(host, &lock);
 	if (failed) {

@@ -130,6 +130,19 @@ test_expect '20 runs that end at once in one folder: 20 sets, each of one run' '
 	seq 20 >wanted
 	sort -n got | cmp - wanted'
 
+test_expect 'the file of a run that has just begun is not taken for one of this run' '
+	mkdir begun && cd begun
+	vfd=times_$(hostname | cut -d. -f1).vfd
+	traced -q -k sampling.active=true -- sh -c "exec \"$BIN/end\" counted 300 $PWD/count" &
+	wait_for 20 "[ -s count ]"
+	live=$(ls end_*.vfd)
+	mv "$live" "$live.old" # as another run does that begins
+	: >"$live"             # and has not written yet
+	pkill -xf "$BIN/end counted 300 $PWD/count"
+	wait
+	is "$(json end_all.json .run)" "$("$VFTR" dump -j "$live" | jq -r .run)" "run of the .vfd"
+	[ ! -s "$live.old2" ] && [ -e "$live.old2" ]'
+
 test_expect 'the agent that a program starts keeps what was there, too' '
 	mkdir embedded && cd embedded
 	export VFTR_AGENT=$AGENT
