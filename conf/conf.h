@@ -98,16 +98,22 @@ extern const struct conf_option conf_options[CONF_N_OPTIONS];
 struct conf *conf_default(void);
 void conf_free(struct conf *c);
 
+/* How a file is read. */
+struct conf_reading {
+	bool lenient; /* a key that is not known is warned of; else it is an error */
+	void (*warn)(const char *line, void *ctx); /* one line, without newline; may be NULL */
+	void *ctx;
+};
+
 /*
  * Reads a file. 0 and *out, or -1 and *error = "FILE:LINE: cause" ("FILE: cause"
- * if the file can't be read). Warnings go to warn (may be NULL) line by line,
- * without newline.
+ * if the file can't be read). Of several keys that are not known, all but the last
+ * one go to how->warn(), and that is the error.
  */
-int conf_load(struct conf **out, const char *file, char **error,
-	void (*warn)(const char *line, void *ctx), void *ctx);
+int conf_load(struct conf **out, const char *file, char **error, const struct conf_reading *how);
 /* The same from memory; file is the name for messages. */
 int conf_load_text(struct conf **out, const char *file, const char *text, size_t bytes,
-	char **error, void (*warn)(const char *line, void *ctx), void *ctx);
+	char **error, const struct conf_reading *how);
 
 /* One key, as given on a command line. 0, or -1 and *error = "KEY: cause". */
 int conf_set(struct conf *c, const char *key, const char *value, char **error);
@@ -140,8 +146,7 @@ int conf_check_paths(const struct conf *c, char **error);
  * Puts the counters and observables of the file hwprof.default_scenario into the
  * configuration, and empties that key. 0, or -1 and *error as conf_load().
  */
-int conf_scenario(
-	struct conf *c, char **error, void (*warn)(const char *line, void *ctx), void *ctx);
+int conf_scenario(struct conf *c, char **error, const struct conf_reading *how);
 
 /* Prints it as JSON, with 3 blanks of indentation; conf_load() accepts that. */
 void conf_print(const struct conf *c, FILE *f);

@@ -16,28 +16,36 @@ struct reader {
 	struct conf *c;
 	const char *file;
 	struct lines lines;
-	void (*warn)(const char *line, void *ctx);
-	void *ctx;
+	const struct conf_reading *how;
 	int warnings;
+	char *unknown; /* what is to be said of the last key that is not known; not lenient */
 	char **error;
 };
+
+/* Gives the caller a line, and frees it. */
+static void warn(struct reader *r, char *line)
+{
+	if (line && r->how->warn)
+		r->how->warn(line, r->how->ctx);
+	free(line);
+}
+
+/* What was kept for the last error is not the last. */
+static void tell_unknown(struct reader *r)
+{
+	warn(r, r->unknown);
+	r->unknown = NULL;
+}
 
 /* FILE:LINE: KEY: cause; consumes cause. */
 static int wrong(struct reader *r, int line, const char *key, char *cause)
 {
 	const char *text = cause ? cause : "there is no memory";
 
+	tell_unknown(r);
 	*r->error = text_of("%s:%d: %s%s%s", r->file, line, key, *key ? ": " : "", text);
 	free(cause);
 	return -1;
-}
-
-/* Gives the caller a line, and frees it. */
-static void warn(struct reader *r, char *line)
-{
-	if (line && r->warn)
-		r->warn(line, r->ctx);
-	free(line);
 }
 
 /* False, with a last word, when there were too many. */
@@ -48,19 +56,38 @@ static bool may_warn(struct reader *r)
 	return r->warnings <= WARNINGS_MAX;
 }
 
-static void warn_unknown(struct reader *r, const struct names *names, const cJSON *item)
+static void warn_unknown(struct reader *r, int line, const char *key, const char *meant, int bytes)
+{
+	warn(r, text_of("%s:%d: Warning: \"%s\" is not a valid vftrace option.", r->file, line,
+			key));
+	if (bytes)
+		warn(r, text_of("         Did you mean \"%.*s\"?", bytes, meant));
+}
+
+/* Keeps it as the error, unless another one follows. */
+static void refuse_unknown(
+	struct reader *r, int line, const char *key, const char *meant, int bytes)
+{
+	tell_unknown(r);
+	r->unknown = text_of("%s:%d: \"%s\" is not a valid vftrace option%s%.*s%s", r->file, line,
+		key, bytes ? "; did you mean \"" : "", bytes, meant, bytes ? "\"?" : "");
+}
+
+static void judge_unknown(struct reader *r, const struct names *names, const cJSON *item)
 {
 	size_t i = names_nearest(names, item->string);
-	char buf[QUOTE_BYTES];
+	int line = line_of_key(&r->lines, item);
+	char key[QUOTE_BYTES];
+	const char *meant = i < names->n ? names->at[i] : "";
+	int bytes = i < names->n ? (int)names->bytes[i] : 0;
 
+	quoted(key, item->string, strlen(item->string));
 	if (!may_warn(r))
 		return;
-	warn(r, text_of("%s:%d: Warning: \"%s\" is not a valid vftrace option.", r->file,
-			line_of_key(&r->lines, item),
-			quoted(buf, item->string, strlen(item->string))));
-	if (i < names->n)
-		warn(r, text_of("         Did you mean \"%.*s\"?", (int)names->bytes[i],
-				names->at[i]));
+	if (r->how->lenient)
+		warn_unknown(r, line, key, meant, bytes);
+	else
+		refuse_unknown(r, line, key, meant, bytes);
 }
 
 static void warn_again(struct reader *r, const cJSON *item, const cJSON *last)
@@ -72,7 +99,7 @@ static void warn_again(struct reader *r, const cJSON *item, const cJSON *last)
 				line_of_key(&r->lines, last)));
 }
 
-/* Warns of unknown and repeated keys; last[i] becomes the item that counts for names[i]. */
+/* Tells of unknown and repeated keys; last[i] becomes the item that counts for names[i]. */
 static void look_over(
 	struct reader *r, const struct names *names, const cJSON *object, const cJSON *last[])
 {
@@ -92,7 +119,7 @@ static void look_over(
 		int i = names_find(names, item->string, strlen(item->string));
 
 		if (i < 0)
-			warn_unknown(r, names, item);
+			judge_unknown(r, names, item);
 		else if (last[i] != item)
 			warn_again(r, item, last[i]);
 	}
@@ -179,13 +206,18 @@ static int read_text(struct reader *r, const char *text, size_t bytes)
 	else
 		e = read_section(r, "", root);
 	cJSON_Delete(root);
+	if (!e && r->unknown) {
+		*r->error = r->unknown;
+		r->unknown = NULL;
+		return -1;
+	}
 	return e ? e : check_whole(r->c, r->error);
 }
 
 int conf_load_text(struct conf **out, const char *file, const char *text, size_t bytes,
-	char **error, void (*warn)(const char *line, void *ctx), void *ctx)
+	char **error, const struct conf_reading *how)
 {
-	struct reader r = {.file = file, .warn = warn, .ctx = ctx, .error = error};
+	struct reader r = {.file = file, .how = how, .error = error};
 	char *copy = NULL;
 	int e = -1;
 
@@ -231,8 +263,7 @@ char *file_text(const char *file, size_t *bytes)
 	return text;
 }
 
-int conf_load(struct conf **out, const char *file, char **error,
-	void (*warn)(const char *line, void *ctx), void *ctx)
+int conf_load(struct conf **out, const char *file, char **error, const struct conf_reading *how)
 {
 	size_t bytes = 0;
 	char *text = file_text(file, &bytes);
@@ -243,7 +274,7 @@ int conf_load(struct conf **out, const char *file, char **error,
 		*error = text_of("%s: the file can't be read: %s", file, strerror(errno));
 		return -1;
 	}
-	e = conf_load_text(out, file, text, bytes, error, warn, ctx);
+	e = conf_load_text(out, file, text, bytes, error, how);
 	free(text);
 	return e;
 }

@@ -39,8 +39,7 @@ static char *wrap(const char *text, size_t *bytes)
 	return longer;
 }
 
-int conf_scenario(
-	struct conf *c, char **error, void (*warn)(const char *line, void *ctx), void *ctx)
+int conf_scenario(struct conf *c, char **error, const struct conf_reading *how)
 {
 	const char *file = c->hwprof_default_scenario;
 	char *text, *config;
@@ -61,7 +60,7 @@ int conf_scenario(
 	}
 	config = has_section(text, bytes) ? text : wrap(text, &bytes);
 	if (config)
-		e = conf_load_text(&scenario, file, config, bytes, error, warn, ctx);
+		e = conf_load_text(&scenario, file, config, bytes, error, how);
 	if (!e) {
 		list_free(CONF_COUNTERS, &c->hwprof_counters);
 		list_free(CONF_OBSERVABLES, &c->hwprof_observables);

@@ -28,9 +28,10 @@ _vftr()
 		[ "$COMP_CWORD" = 2 ] && _vftr_words "collate config diff doctor dump export flags histogram run show tree" "$word"
 		;;
 	config)
-		case $COMP_CWORD:$before in
+		case $COMP_CWORD:$before:$word in
+		*:-*) _vftr_words "--lenient -h --help" "$word" ;;
 		2:*) _vftr_words "default check explain list" "$word" ;;
-		3:explain) _vftr_words "$(_vftr_keys "$1")" "$word" ;;
+		3:explain:*) _vftr_words "$(_vftr_keys "$1")" "$word" ;;
 		esac
 		;;
 	collate)
@@ -168,7 +169,7 @@ _vftr_run()
 		;;
 	*)
 		_vftr_words "--trace --by-function --rank --preload --preload=auto --preload=yes
-			--preload=no -o --output --require-profile -c --config -k --set -s --session
+			--preload=no -o --output --require-profile -c --config --lenient -k --set -s --session
 			--agent-launcher --in-step -q --quiet -h --help --" "$word"
 		;;
 	esac
@@ -189,7 +190,7 @@ _vftr_node_agent()
 		;;
 	-s | --session | --agent-launcher | --peers | --listen | --me | --expect | --within) ;;
 	*)
-		_vftr_words "-c --config -o --output -k --set -s --session --preload --require-profile --in-step
+		_vftr_words "-c --config --lenient -o --output -k --set -s --session --preload --require-profile --in-step
 			--agent-launcher --peers --listen --me --interface --secret --expect --on-death
 			--within --print-contact -q --quiet -h --help -V --version --" "$word"
 		;;

@@ -125,9 +125,9 @@ _vftr_subcommand()
 	config)
 		local indent=3
 		case $words[2] in
-		check) _arguments ':action:' '*:file:_files -g "*.json(-.)"' ;;
-		explain) _arguments ':action:' ':key:_vftr_keys' ;;
-		*) _arguments ':action:{ _vftr_list action $vftr config --help }' ;;
+		check) _arguments -S $specs ':action:' '*:file:_files -g "*.json(-.)"' ;;
+		explain) _arguments -S $specs ':action:' ':key:_vftr_keys' ;;
+		*) _arguments -S $specs ':action:{ _vftr_list action $vftr config --help }' ;;
 		esac
 		;;
 	help) _arguments ':subcommand:_vftr_subcommands' ;;

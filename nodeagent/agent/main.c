@@ -65,7 +65,8 @@ enum {
 	OPTION_EXPECT,
 	OPTION_WITHIN,
 	OPTION_ON_DEATH,
-	OPTION_PRINT_CONTACT
+	OPTION_PRINT_CONTACT,
+	OPTION_LENIENT
 };
 
 static const struct {
@@ -76,6 +77,8 @@ static const struct {
 	{{"output", required_argument, NULL, 'o'}, "DIR",
 		"same as --set output_directory=DIR; with output.layout=run, the folder itself"},
 	{{"set", required_argument, NULL, 'k'}, "KEY=VALUE", "change one key of the configuration"},
+	{{"lenient", no_argument, NULL, OPTION_LENIENT}, NULL,
+		"warn of unknown keys in the configuration file, and go on"},
 	{{"session", required_argument, NULL, 's'}, "NAME",
 		"name by which processes find the agent (default: $VFTR_SESSION or \"default\")"},
 	{{"preload", optional_argument, NULL, OPTION_PRELOAD}, "[=yes|no|auto]",
@@ -145,15 +148,22 @@ static void print_line(const char *line, void *ctx)
 	complain("%s", line);
 }
 
-static void read_configuration(struct agent *a, const char *file)
+/* Unknown keys are mistakes, unless the user says that they are not his. */
+static struct conf_reading reading(const struct launch *l)
 {
+	return (struct conf_reading){.lenient = l->lenient, .warn = print_line};
+}
+
+static void read_configuration(struct agent *a, const struct launch *l, const char *file)
+{
+	const struct conf_reading how = reading(l);
 	char *error = NULL;
 
 	if (!file) {
 		a->host.conf = conf_default();
 		if (!a->host.conf)
 			die(OWN_FAILURE, "out of memory");
-	} else if (conf_load(&a->host.conf, file, &error, print_line, NULL)) {
+	} else if (conf_load(&a->host.conf, file, &error, &how)) {
 		die(OWN_FAILURE, "%s", error ? error : "out of memory");
 	}
 }
@@ -214,13 +224,13 @@ static void settle_layout(struct agent *a, const struct launch *l, const struct 
 		mkdir(conf->output_directory, 0777); /* what is wrong is said next */
 }
 
-static void check_output(struct agent *a)
+static void check_output(struct agent *a, const struct launch *l)
 {
+	const struct conf_reading how = reading(l);
 	char *error = NULL, path[PATH_MAX];
 
 	if (conf_settle_layout(a->host.conf) || conf_check_paths(a->host.conf, &error) ||
-		conf_scenario(a->host.conf, &error, print_line, NULL) ||
-		hwprof_check(a->host.conf, &error))
+		conf_scenario(a->host.conf, &error, &how) || hwprof_check(a->host.conf, &error))
 		die(OWN_FAILURE, "%s", error ? error : "out of memory");
 	if (!realpath(a->host.conf->output_directory, path))
 		die(OWN_FAILURE, "output_directory %s: %s", a->host.conf->output_directory,
@@ -421,6 +431,15 @@ static const char *launcher_choice(const char *text)
 	return text;
 }
 
+static void __attribute__((noreturn)) answer_and_exit(int question)
+{
+	if (question == 'V')
+		printf("vftr-node-agent %s\n", VFTR_VERSION);
+	else
+		print_usage();
+	exit(fflush(stdout) ? OWN_FAILURE : 0);
+}
+
 static void parse_options(
 	int argc, char **argv, struct agent *a, struct launch *l, struct command_line *c)
 {
@@ -451,6 +470,9 @@ static void parse_options(
 		case OPTION_REQUIRE:
 			l->require_profile = true;
 			break;
+		case OPTION_LENIENT:
+			l->lenient = true;
+			break;
 		case OPTION_LAUNCHER:
 			l->agent_launcher = launcher_choice(optarg);
 			break;
@@ -469,11 +491,8 @@ static void parse_options(
 			a->quiet = true;
 			break;
 		case 'h':
-			print_usage();
-			exit(fflush(stdout) ? OWN_FAILURE : 0);
 		case 'V':
-			printf("vftr-node-agent %s\n", VFTR_VERSION);
-			exit(fflush(stdout) ? OWN_FAILURE : 0);
+			answer_and_exit(k);
 		default:
 			if (parse_tcp(k, optarg, a, c))
 				break;
@@ -679,12 +698,12 @@ int main(int argc, char **argv)
 		proxy_use_tcp(&c.tcp);
 	if (!l.command && (a.several || (a.form != FORM_EMBEDDED && peer_wanted())))
 		peers_shield();
-	read_configuration(&a, c.config && c.config[0] ? c.config : NULL);
+	read_configuration(&a, &l, c.config && c.config[0] ? c.config : NULL);
 	for (int i = 0; i < c.n_set; i++)
 		set_key(&a, c.set[i]);
 	command = l.command; /* of which an agent in a step has none */
 	settle_layout(&a, &l, &c);
-	check_output(&a);
+	check_output(&a, &l);
 	l.program = own_path(argv[0]);
 	if (command)
 		launch_settle_preload(&l);

@@ -49,7 +49,7 @@ static void look_at_config(struct diagnosis *d, const char *file)
 		file = getenv("VFTR_CONFIG");
 	if (!file || !*file)
 		return;
-	if (conf_load(&c, file, &error, NULL, NULL)) {
+	if (conf_load(&c, file, &error, &(struct conf_reading){0})) {
 		diagnose(d, FINDING_NO, "configuration: %s", error ? error : "out of memory");
 		diagnose(d, FINDING_DO, "correct it; `vftr config check %s' repeats this check",
 			file);

@@ -62,6 +62,8 @@ struct conf *cmd_load_conf(const char *file, const char *layout)
 {
 	const bool first = strcmp(layout, "run");
 	struct conf *c = NULL;
+	/* what has been measured with it is to be read, too */
+	const struct conf_reading how = {.lenient = true, .warn = first ? warn : NULL};
 	char *error = NULL;
 
 	if (!file)
@@ -69,10 +71,10 @@ struct conf *cmd_load_conf(const char *file, const char *layout)
 	if (!file || !*file)
 		c = conf_default();
 	else
-		conf_load(&c, file, &error, first ? warn : NULL, NULL);
+		conf_load(&c, file, &error, &how);
 	if (c && !conf_assign_all(c, getenv("VFTR_SET"), &error) &&
 		!conf_set(c, "output.layout", layout, &error) && !conf_settle_layout(c) &&
-		!conf_scenario(c, &error, first ? warn : NULL, NULL))
+		!conf_scenario(c, &error, &how))
 		return c;
 	complain("%s", error ? error : "out of memory");
 	free(error);

@@ -25,16 +25,17 @@ static void print_line(const char *line, void *unused)
 	fprintf(stderr, "%s\n", line);
 }
 
-static int run_check(const char *file)
+static int check_file(const char *file, bool lenient)
 {
+	const struct conf_reading how = {.lenient = lenient, .warn = print_line};
 	struct conf *c;
 	char *error = NULL;
-	int e = conf_load(&c, file, &error, print_line, NULL);
+	int e = conf_load(&c, file, &error, &how);
 
 	if (e == 0)
 		e = conf_check_paths(c, &error);
 	if (e == 0)
-		e = conf_scenario(c, &error, print_line, NULL);
+		e = conf_scenario(c, &error, &how);
 	if (e == 0)
 		e = hwprof_check(c, &error);
 	if (e < 0)
@@ -44,6 +45,16 @@ static int run_check(const char *file)
 	free(error);
 	conf_free(c);
 	return e < 0 ? 1 : 0;
+}
+
+static int run_check(const char *file)
+{
+	return check_file(file, false);
+}
+
+static int run_check_leniently(const char *file)
+{
+	return check_file(file, true);
 }
 
 /* The value on one line; lists are empty. */
@@ -136,12 +147,15 @@ static const struct action {
 	const char *name;
 	const char *argument; /* NULL if it takes none */
 	int (*run)(const char *argument);
+	int (*leniently)(const char *argument); /* with --lenient, or NULL */
 	const char *text;
 } actions[] = {
-	{"default", NULL, run_default, "print a file with every key at its default"},
-	{"check", "FILE", run_check, "check a file, and the paths named in it"},
-	{"explain", "KEY", run_explain, "say what a key means and accepts; or list a section"},
-	{"list", NULL, run_list, "list all keys with default and meaning"},
+	{"default", NULL, run_default, NULL, "print a file with every key at its default"},
+	{"check", "FILE", run_check, run_check_leniently,
+		"check a file, and the paths named in it"},
+	{"explain", "KEY", run_explain, NULL,
+		"say what a key means and accepts; or list a section"},
+	{"list", NULL, run_list, NULL, "list all keys with default and meaning"},
 };
 
 static int usage(FILE *f, int status)
@@ -150,7 +164,9 @@ static int usage(FILE *f, int status)
 	for (size_t i = 0; i < ARRAY_SIZE(actions); i++)
 		fprintf(f, "   %-8s %-5s  %s\n", actions[i].name,
 			actions[i].argument ? actions[i].argument : "", actions[i].text);
-	fprintf(f, "\nThe keys are described in vftr-config(5).\n");
+	fprintf(f, "\nOption of check:\n"
+		   "  --lenient  only warn of keys that are not known\n"
+		   "\nThe keys are described in vftr-config(5).\n");
 	return status;
 }
 
@@ -159,11 +175,28 @@ static bool is_help(const char *s)
 	return strcmp(s, "--help") == 0 || strcmp(s, "-h") == 0;
 }
 
+/* Whether it is there; it may stand before or behind the argument, and is taken out. */
+static bool take_option(int *argc, char **argv, const char *option)
+{
+	const int before = *argc;
+	int n = 0;
+
+	for (int i = 0; i < before; i++)
+		if (strcmp(argv[i], option))
+			argv[n++] = argv[i];
+	argv[n] = NULL;
+	*argc = n;
+	return n < before;
+}
+
 int cmd_config(int argc, char **argv)
 {
+	bool lenient;
+
 	for (int i = 1; i < argc; i++)
 		if (is_help(argv[i]))
 			return usage(stdout, 0);
+	lenient = take_option(&argc, argv, "--lenient");
 	if (argc < 2)
 		return usage(stderr, 2);
 	for (size_t i = 0; i < ARRAY_SIZE(actions); i++) {
@@ -176,7 +209,11 @@ int cmd_config(int argc, char **argv)
 				a->argument ? a->argument : "no argument");
 			return usage(stderr, 2);
 		}
-		return a->run(argv[2]);
+		if (lenient && !a->leniently) {
+			complain("config %s has no option --lenient", a->name);
+			return usage(stderr, 2);
+		}
+		return (lenient ? a->leniently : a->run)(argv[2]);
 	}
 	complain("config: there is no action \"%s\"", argv[1]);
 	return usage(stderr, 2);

@@ -114,13 +114,45 @@ test_expect 'a key of any level that is not known gets the nearest of its level'
 	jq -n "{ofF2: 1, profile_tabel: {}, mpi: {sort_tabel: {}}, cuda: {sort_table: {colum: 1}},
 		hwprof: {show_nothing_like_it: 1, counters: [{hwc_name: \"A\", symbol: \"a\", symbl: 1}]},
 		openacc: {activ: 1}, stacklist: {show: 1}, sampling: {activ: 1}}" >c.json
-	"$VFTR" config check c.json 2>err
+	"$VFTR" config check --lenient c.json 2>err
 	for pair in ofF2:off profile_tabel:profile_table sort_tabel:sort_table colum:column \
 		symbl:symbol activ:active show:show_stacklist; do
 		grep -A 1 "\"${pair%%:*}\" is not a valid vftrace option" err >two
 		has two "\"${pair#*:}\"?"
 	done
 	is 8 "$(grep -c "Did you mean" err)"
+'
+
+test_expect 'a file with an unknown key starts no program, unless --lenient warns of it' '
+	rm -f logs_*
+	printf "{\"sampling\": {\n\"activ\": true }}\n" >c.json
+	said="c.json:2: \"activ\" is not a valid vftrace option; did you mean \"active\"?"
+	status_of 125 traced -c c.json -- sh -c "echo has run" >out 2>err
+	is "vftr-node-agent: $said" "$(cat err)"
+	[ ! -s out ]
+	VFTR_CONFIG=c.json status_of 125 limit "$VFTR" run -- sh -c "echo has run" >out 2>err
+	[ ! -s out ]
+	run --lenient -c c.json 2>err
+	has err "c.json:2: Warning: \"activ\" is not a valid vftrace option."
+	[ -e logs_all.log ]
+	status_of 1 "$VFTR" doctor -c c.json "$BIN/logs" >out 2>err
+	cat err >>out
+	has out "$said"
+'
+
+test_expect 'a program that starts its agent itself says once what is wrong in the file, and runs untraced' '
+	rm -f logs_*
+	VFTR_AGENT=$AGENT VFTR_CONFIG=$PWD/c.json limit "$BIN/logs" 2>err
+	is 1 "$(grep -c "did you mean \"active\"?" err)"
+	is 1 "$(wc -l <err)"
+	[ ! -e logs_all.log ]
+'
+
+test_expect 'a file of counters with an unknown key is refused, too' '
+	printf "{\"counters\": [],\n\"observable\": []}\n" >counters.json
+	status_of 125 traced -k hwprof.default_scenario=counters.json -- "$BIN/logs" 2>err
+	has err "counters.json:2: \"observable\" is not a valid vftrace option; did you mean \"observables\"?"
+	run --lenient -k hwprof.default_scenario=counters.json
 '
 
 test_expect 'off: nothing is written, the program runs as ever' '

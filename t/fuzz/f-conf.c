@@ -13,6 +13,8 @@
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t bytes);
 
+static const struct conf_reading lenient = {.lenient = true};
+
 static char *printed(const struct conf *c, size_t *bytes)
 {
 	char *s = NULL;
@@ -31,7 +33,7 @@ static void check_echo(const struct conf *c)
 	char *first = printed(c, &bytes), *second, *error;
 	struct conf *again;
 
-	if (conf_load_text(&again, "echo", first, bytes, &error, NULL, NULL) < 0)
+	if (conf_load_text(&again, "echo", first, bytes, &error, &lenient) < 0)
 		abort();
 	second = printed(again, &again_bytes);
 	if (strcmp(first, second))
@@ -75,7 +77,7 @@ static void scenario(const uint8_t *data, size_t bytes)
 	if (!c || ftruncate(fd, 0) || pwrite(fd, data, bytes, 0) != (ssize_t)bytes ||
 		conf_set(c, "hwprof.default_scenario", path, &error))
 		abort();
-	if (conf_scenario(c, &error, NULL, NULL))
+	if (conf_scenario(c, &error, &lenient))
 		one_sentence(error);
 	else
 		check_echo(c);
@@ -90,7 +92,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t bytes)
 	assign(data, bytes);
 	scenario(data, bytes);
 
-	if (conf_load_text(&c, "fuzz", (const char *)data, bytes, &error, NULL, NULL) == 0) {
+	if (conf_load_text(&c, "fuzz", (const char *)data, bytes, &error, &lenient) == 0) {
 		check_echo(c);
 	} else {
 		one_sentence(error);

@@ -152,7 +152,7 @@ static void write_logs(const char *file, struct profile *const *node, const stru
 	uint64_t *hashes = collate_hashes(whole);
 	struct conf *c = NULL;
 
-	must(conf_load(&c, file, &error, NULL, NULL));
+	must(conf_load(&c, file, &error, &(struct conf_reading){0}));
 	if (mkdir(to, 0777))
 		die(99, "%s: %m", to);
 	must(output_summary(whole, c, to, "app", &error));

@@ -58,6 +58,15 @@ for where in "1 8" "2 8" "3 6"; do
 	done
 done
 
+test_expect 'an unknown key in the file: with --lenient all agents go on, without nobody starts' '
+	mkdir lenient
+	echo "{ \"of\": true }" >of.json
+	status_of 125 traced -c of.json -o lenient -- $(nodes_mpirun 2) -np 6 "$BIN/job" >stdout 2>err
+	has err "of.json:1: \"of\" is not a valid vftrace option; did you mean \"off\"?"
+	[ ! -s stdout ]
+	traced --lenient -q -c of.json -o lenient -- $(nodes_mpirun 2) -np 6 "$BIN/job" >stdout 2>err
+	right_calls lenient/job_all.json 6'
+
 test_expect 'vftr collate of the node profiles gives the identical summary' '
 	mkdir again
 	"$VFTR" collate -o again out

@@ -95,6 +95,8 @@ static void agents_command(const struct agent *a, const struct launch *l, const 
 		arguments_add(out, "--config");
 		arguments_add(out, config);
 	}
+	if (l->lenient)
+		arguments_add(out, "--lenient");
 	for (int i = 0; i < n_set; i++) {
 		arguments_add(out, "--set");
 		arguments_add(out, set[i]);

@@ -30,6 +30,7 @@ enum preload {
 struct launch {
 	char **command; /* NULL-terminated */
 	enum preload preload;
+	bool lenient;		    /* --lenient, for the agents of other nodes, too */
 	bool require_profile;	    /* without one COMMAND's success is a failure */
 	const char *agent_launcher; /* --agent-launcher, or NULL */
 	const char *program;	    /* path of this executable */

@@ -126,6 +126,8 @@ static void warn_conf(const char *line, void *ctx)
 /* Results for a person at a terminal: the layout `run', unless the user has said another. */
 static struct conf *load_conf(void)
 {
+	/* what has been measured with it is to be read, too */
+	static const struct conf_reading how = {.lenient = true, .warn = warn_conf};
 	const char *file = getenv("VFTR_CONFIG");
 	struct conf *c = NULL;
 	char *error = NULL;
@@ -133,7 +135,7 @@ static struct conf *load_conf(void)
 	if (!file || !*file)
 		c = conf_default();
 	else
-		conf_load(&c, file, &error, warn_conf, NULL);
+		conf_load(&c, file, &error, &how);
 	if (c && !conf_set(c, "output.layout", "run", &error) &&
 		!conf_assign_all(c, getenv("VFTR_SET"), &error) && !conf_settle_layout(c))
 		return c;

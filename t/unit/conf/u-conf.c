@@ -83,6 +83,8 @@ static const char vftrace_default[] = "{\n"
 #define LOG_BYTES 16384
 static char warnings[LOG_BYTES];
 
+static const struct conf_reading silent = {.lenient = true};
+
 static void note(const char *line, void *unused)
 {
 	size_t n = strlen(warnings);
@@ -91,16 +93,22 @@ static void note(const char *line, void *unused)
 }
 
 /* NULL if text is refused; *error is then its text. */
-static struct conf *load(const char *text, char **error)
+static struct conf *load_as(const char *text, bool lenient, char **error)
 {
+	const struct conf_reading how = {.lenient = lenient, .warn = note};
 	struct conf *c;
 	int e;
 
 	warnings[0] = '\0';
-	e = conf_load_text(&c, "f", text, strlen(text), error, note, NULL);
+	e = conf_load_text(&c, "f", text, strlen(text), error, &how);
 	ck_assert_int_eq(e, c ? 0 : -1);
 	ck_assert((c != NULL) == (*error == NULL));
 	return c;
+}
+
+static struct conf *load(const char *text, char **error)
+{
+	return load_as(text, true, error);
 }
 
 static struct conf *good(const char *text)
@@ -523,6 +531,34 @@ START_TEST(unknown_keys_are_advised)
 }
 END_TEST
 
+START_TEST(unknown_keys_are_refused)
+{
+	static const struct {
+		const char *text, *warnings, *error;
+	} cases[] = {
+		{"{\n\"of\": true}", "",
+			"f:2: \"of\" is not a valid vftrace option; did you mean \"off\"?"},
+		{"{\"x\": 1,\n\"nonsense\": 1}", "f:1: \"x\" is not a valid vftrace option\n",
+			"f:2: \"nonsense\" is not a valid vftrace option"},
+		/* another error is the last word */
+		{"{\"x\": 1,\n\"off\": 1}", "f:1: \"x\" is not a valid vftrace option\n",
+			"f:2: off: 1 is not true or false"},
+		{"{\"hwprof\": {\"counters\": [{\"hwc_name\": \"n\", \"symbol\": \"s\",\n\"x\": "
+		 "1}]}}",
+			"", "f:2: \"x\" is not a valid vftrace option"},
+	};
+
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		char *error;
+
+		ck_assert_ptr_null(load_as(cases[i].text, false, &error));
+		ck_assert_str_eq(warnings, cases[i].warnings);
+		ck_assert_str_eq(error, cases[i].error);
+		free(error);
+	}
+}
+END_TEST
+
 START_TEST(last_section_counts)
 {
 	struct conf *c =
@@ -561,14 +597,14 @@ START_TEST(deep_and_large)
 	struct conf *c;
 
 	memset(text, '[', bytes);
-	ck_assert_int_eq(conf_load_text(&c, "f", text, 100000, &error, NULL, NULL), -1);
+	ck_assert_int_eq(conf_load_text(&c, "f", text, 100000, &error, &silent), -1);
 	ck_assert_str_eq(error, "f:1: brackets are nested deeper than 100");
 	free(error);
-	ck_assert_int_eq(conf_load_text(&c, "f", text, bytes, &error, NULL, NULL), -1);
+	ck_assert_int_eq(conf_load_text(&c, "f", text, bytes, &error, &silent), -1);
 	ck_assert_str_eq(error, "f: the file is larger than 16 MiB");
 	free(error);
 	free(text);
-	ck_assert_int_eq(conf_load_text(&c, "f", "{\n\0}", 4, &error, NULL, NULL), -1);
+	ck_assert_int_eq(conf_load_text(&c, "f", "{\n\0}", 4, &error, &silent), -1);
 	ck_assert_str_eq(error, "f:2: the byte \\x00 is not text (UTF-8)");
 	free(error);
 }
@@ -579,14 +615,14 @@ START_TEST(unreadable_file)
 	struct conf *c;
 	char *error;
 
-	ck_assert_int_eq(conf_load(&c, "/nonexistent/folder/f", &error, NULL, NULL), -1);
+	ck_assert_int_eq(conf_load(&c, "/nonexistent/folder/f", &error, &silent), -1);
 	ck_assert_str_eq(
 		error, "/nonexistent/folder/f: the file can't be read: No such file or directory");
 	free(error);
-	ck_assert_int_eq(conf_load(&c, "/", &error, NULL, NULL), -1);
+	ck_assert_int_eq(conf_load(&c, "/", &error, &silent), -1);
 	ck_assert_str_eq(error, "/: the file can't be read: Is a directory");
 	free(error);
-	ck_assert_int_eq(conf_load(&c, "/dev/zero", &error, NULL, NULL), -1);
+	ck_assert_int_eq(conf_load(&c, "/dev/zero", &error, &silent), -1);
 	ck_assert_str_eq(error, "/dev/zero: the file is larger than 16 MiB");
 	free(error);
 }
@@ -706,7 +742,7 @@ START_TEST(mutations)
 			else if (bytes > 1)
 				memmove(mutant + at, mutant + at + 1, --bytes - at);
 		}
-		if (conf_load_text(&c, "f", mutant, bytes, &error, NULL, NULL) == 0) {
+		if (conf_load_text(&c, "f", mutant, bytes, &error, &silent) == 0) {
 			char *first = printed(c), *second;
 			struct conf *again = good(first);
 
@@ -746,6 +782,7 @@ int main(void)
 	tcase_add_test(t, every_key_refuses);
 	tcase_add_test(t, changes_beyond_the_file_are_known);
 	tcase_add_loop_test(t, unknown_keys_are_advised, 0, sizeof(warned) / sizeof(warned[0]));
+	tcase_add_test(t, unknown_keys_are_refused);
 	tcase_add_test(t, last_section_counts);
 	tcase_add_test(t, warnings_end);
 	tcase_add_test(t, deep_and_large);
