@@ -23,6 +23,7 @@ enum conf_type {
 	CONF_BOOL,	  /* bool */
 	CONF_INT,	  /* long long */
 	CONF_DOUBLE,	  /* double; NAN is null */
+	CONF_TIME,	  /* double, seconds */
 	CONF_STRING,	  /* char *; NULL is null, as for all of char * */
 	CONF_SIZE,	  /* uint64_t, bytes; 0 is null */
 	CONF_CHOICE,	  /* char *, spelled as in the table */
@@ -57,6 +58,7 @@ struct conf_list {
 #define CONF_C_BOOL	   bool
 #define CONF_C_INT	   long long
 #define CONF_C_DOUBLE	   double
+#define CONF_C_TIME	   double
 #define CONF_C_STRING	   char *
 #define CONF_C_SIZE	   uint64_t
 #define CONF_C_CHOICE	   char *
@@ -165,6 +167,16 @@ size_t conf_distance(const char *a, size_t a_bytes, const char *b, size_t b_byte
 /* "one of block, drop", "true or false" ...; the caller frees. */
 char *conf_accepted(const struct conf_option *o);
 const char *conf_type_name(enum conf_type type);
+/* What it is on a command line and in VFTR_SET besides, "yes, no ...", or NULL. */
+const char *conf_also_accepted(enum conf_type type);
+
+/*
+ * "2.5", "300ms", "2min" or another unit, to seconds; "4MiB", "4M" or "4194304", to bytes;
+ * "yes", "off", "1" ... False, with the value undefined: it is none.
+ */
+bool conf_time(const char *text, double *seconds);
+bool conf_size(const char *text, double *bytes);
+bool conf_boolean(const char *text, bool *value);
 
 /* True if "all", "none" or "0,2-5" has the rank. A list that is not valid has none. */
 bool rank_list_has(const char *list, unsigned rank);

@@ -6,12 +6,13 @@
  * against it. Rows of one section stand together, below its name.
  *
  * X(TYPE, field, path, default, min, max, words, null, text)
- *	TYPE	 BOOL INT DOUBLE STRING SIZE CHOICE RANKS REGEX CPU COUNTERS
+ *	TYPE	 BOOL INT DOUBLE TIME STRING SIZE CHOICE RANKS REGEX CPU COUNTERS
  *		 OBSERVABLES; see enum conf_type
  *	field	 member of struct conf: the path with '.' as '_'
  *	default	 as it would be given on the command line; NULL is null
- *	min, max accepted range of INT, DOUBLE and SIZE (bytes), both included
- *	words	 what CHOICE accepts, separated by '|'; "power of two" for SIZE
+ *	min, max accepted range of INT, DOUBLE, TIME (seconds) and SIZE (bytes), both included
+ *	words	 what CHOICE accepts, separated by '|'; "power of two" for SIZE;
+ *		 the unit of the numbers of an INT that may be given as a size, "1MiB"
  *	null	 whether null is accepted
  *	text	 one sentence for the user
  */
@@ -102,9 +103,9 @@ X(BOOL, name_grouped_profile_table_sort_table_ascending, \
 \
 X(BOOL, sampling_active, "sampling.active", "false", 0, 0, NULL, false, \
   "Write a sampling file: enters and exits along the time line.") \
-X(DOUBLE, sampling_sample_interval, "sampling.sample_interval", "0.005", 0, CONF_SECONDS, NULL, false, \
+X(TIME, sampling_sample_interval, "sampling.sample_interval", "0.005", 0, CONF_SECONDS, NULL, false, \
   "Least time in seconds between two ordinary samples; 0 records every call.") \
-X(INT, sampling_outbuffer_size, "sampling.outbuffer_size", "8", 1, 65536, NULL, false, \
+X(INT, sampling_outbuffer_size, "sampling.outbuffer_size", "8", 1, 65536, "1MiB", false, \
   "MiB of the sampling file that may wait for the disk, before rings fill.") \
 X(REGEX, sampling_precise_functions, "sampling.precise_functions", NULL, 0, 0, NULL, true, \
   "Functions of which every call is sampled.") \
@@ -169,20 +170,20 @@ X(SIZE, shm_ring_size, "shm.ring_size", "4MiB", 32 * CONF_KIB, CONF_GIB, "power 
   "Size of the ring of each thread.") \
 X(CHOICE, shm_when_full, "shm.when_full", "block", 0, 0, "block|drop", false, \
   "What a thread does when its ring is full: wait for the agent, or leave out calls and count them.") \
-X(DOUBLE, shm_block_most_s, "shm.block_most_s", "30", 0.1, 1e6, NULL, false, \
+X(TIME, shm_block_most_s, "shm.block_most_s", "30", 0.1, 1e6, NULL, false, \
   "Seconds that a program waits for an agent that gives no sign; then it goes on untraced.") \
 \
 X(CPU, agent_cpu, "agent.cpu", "auto", 0, 0, NULL, false, \
   "Where the agent runs: auto takes a CPU to which no rank is bound, any leaves it to the kernel.") \
-X(DOUBLE, agent_linger_s, "agent.linger_s", "1", 0, CONF_SECONDS, NULL, false, \
+X(TIME, agent_linger_s, "agent.linger_s", "1", 0, CONF_SECONDS, NULL, false, \
   "Seconds without any traced process after which the agent finishes.") \
-X(DOUBLE, agent_write_every_s, "agent.write_every_s", "0", 0, CONF_SECONDS, NULL, false, \
+X(TIME, agent_write_every_s, "agent.write_every_s", "0", 0, CONF_SECONDS, NULL, false, \
   "Seconds between two writings of the results so far; 0 writes them at the end only.") \
-X(DOUBLE, agent_deadline_s, "agent.deadline_s", "60", 0.001, CONF_SECONDS, NULL, false, \
+X(TIME, agent_deadline_s, "agent.deadline_s", "60", 0.001, CONF_SECONDS, NULL, false, \
   "Seconds that the agents wait for each other before they go on without the missing one.") \
-X(DOUBLE, agent_start_s, "agent.start_s", "60", 0.001, CONF_SECONDS, NULL, false, \
+X(TIME, agent_start_s, "agent.start_s", "60", 0.001, CONF_SECONDS, NULL, false, \
   "Seconds that the agents of several nodes may take to start and to meet.") \
-X(DOUBLE, agent_deadlock_s, "agent.deadlock_s", "0", 0, CONF_SECONDS, NULL, false, \
+X(TIME, agent_deadlock_s, "agent.deadlock_s", "0", 0, CONF_SECONDS, NULL, false, \
   "Seconds without any record after which call stacks and the results so far are written; 0: never.") \
 X(STRING, agent_stop_file, "agent.stop_file", NULL, 0, 0, NULL, true, \
   "A file that ends the run, as SIGTERM to the agent does, as soon as it is there.") \
@@ -191,7 +192,7 @@ X(STRING, agent_launcher, "agent.launcher", NULL, 0, 0, NULL, true, \
 \
 X(CHOICE, clock_source, "clock.source", "auto", 0, 0, "auto|tsc|raw", false, \
   "Clock of the records: the processor's counter, CLOCK_MONOTONIC_RAW, or the better usable one.") \
-X(DOUBLE, clock_sync_interval_s, "clock.sync_interval_s", "10", 0.001, CONF_SECONDS, NULL, false, \
+X(TIME, clock_sync_interval_s, "clock.sync_interval_s", "10", 0.001, CONF_SECONDS, NULL, false, \
   "Seconds between two comparisons of the clocks of the nodes.") \
 \
 X(DOUBLE, overhead_budget_percent, "overhead.budget_percent", NULL, 0.01, 100, NULL, true, \

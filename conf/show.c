@@ -38,9 +38,14 @@ static char *accepted_choice(const struct conf_option *o)
 
 static char *accepted_number(const struct conf_option *o)
 {
-	const char *what = o->type == CONF_INT ? "an integer" : "a number";
-
-	return text_of("%s from %.15g to %.15g", what, o->min, o->max);
+	if (o->type == CONF_TIME)
+		return text_of(
+			"a time from %.15g to %.15g s, such as 2.5 or \"300ms\"", o->min, o->max);
+	if (o->type == CONF_INT && o->words)
+		return text_of("an integer from %.15g to %.15g, or a size such as \"16%s\"", o->min,
+			o->max, o->words + strspn(o->words, "1"));
+	return text_of("%s from %.15g to %.15g", o->type == CONF_INT ? "an integer" : "a number",
+		o->min, o->max);
 }
 
 static char *accepted_size(const struct conf_option *o)
@@ -56,10 +61,12 @@ static char *accepted_size(const struct conf_option *o)
 
 static const struct {
 	const char *name, *accepted; /* NULL: the key's row says it */
+	const char *also;
 } types[] = {
-	[CONF_BOOL] = {"boolean", "true or false"},
+	[CONF_BOOL] = {"boolean", "true or false", "yes or no, on or off, 1 or 0"},
 	[CONF_INT] = {"integer", NULL},
 	[CONF_DOUBLE] = {"number", NULL},
+	[CONF_TIME] = {"time", NULL},
 	[CONF_STRING] = {"string", "a string"},
 	[CONF_SIZE] = {"size", NULL},
 	[CONF_CHOICE] = {"choice", NULL},
@@ -93,6 +100,11 @@ char *conf_accepted(const struct conf_option *o)
 const char *conf_type_name(enum conf_type type)
 {
 	return types[type].name;
+}
+
+const char *conf_also_accepted(enum conf_type type)
+{
+	return types[type].also;
 }
 
 const char *json_shown(char buf[static QUOTE_BYTES], const cJSON *json)
@@ -173,6 +185,7 @@ void value_print(const struct conf_option *o, const void *field, int indent, FIL
 		fprintf(f, "%lld", *(const long long *)field);
 		break;
 	case CONF_DOUBLE:
+	case CONF_TIME:
 		number_print(*(const double *)field, f);
 		break;
 	case CONF_SIZE:

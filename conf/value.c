@@ -4,14 +4,11 @@
  * table. A command-line text is turned into JSON first, so that there is one
  * set of checks.
  */
-#include <errno.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "conf/internal.h"
-
-static const char size_units[] = "KMGT";
 
 /* VALUE is not ACCEPTED[: detail]; consumes detail. */
 static int refuse(const struct conf_option *o, const cJSON *json, char *detail, char **why)
@@ -80,36 +77,12 @@ static int set_string(const struct conf_option *o, char **field, const cJSON *js
 	return 0;
 }
 
-/* "4MiB", "4M" or "4194304"; false if it is none. */
-static bool size_parse(const char *s, double *bytes)
-{
-	static const char *const suffixes[] = {"", "iB"};
-	char *end;
-
-	if (*s < '0' || *s > '9')
-		return false;
-	errno = 0;
-	*bytes = (double)strtoull(s, &end, 10);
-	if (errno)
-		return false;
-	if (*end == '\0' || strcasecmp(end, "B") == 0)
-		return true;
-	for (int unit = 0; size_units[unit]; unit++) {
-		*bytes *= 1024;
-		for (size_t i = 0; i < 2; i++)
-			if (strncasecmp(end, &size_units[unit], 1) == 0 &&
-				strcasecmp(end + 1, suffixes[i]) == 0)
-				return true;
-	}
-	return false;
-}
-
 static int set_size(const struct conf_option *o, uint64_t *field, const cJSON *json, char **why)
 {
 	double bytes = json->valuedouble;
 
 	if (!cJSON_IsNumber(json) &&
-		!(cJSON_IsString(json) && size_parse(json->valuestring, &bytes)))
+		!(cJSON_IsString(json) && conf_size(json->valuestring, &bytes)))
 		return refuse(o, json, NULL, why);
 	if (!(bytes >= o->min && bytes <= o->max) || bytes != floor(bytes))
 		return refuse(o, json, NULL, why);
@@ -119,6 +92,28 @@ static int set_size(const struct conf_option *o, uint64_t *field, const cJSON *j
 	if (o->words && (n & (n - 1)) != 0)
 		return refuse(o, json, NULL, why);
 	*field = n;
+	return 0;
+}
+
+/* INT, whose row may name the unit of its numbers, DOUBLE and TIME. */
+static int set_number(const struct conf_option *o, void *field, const cJSON *json, char **why)
+{
+	const char *text = cJSON_IsString(json) ? json->valuestring : NULL;
+	double number = json->valuedouble, unit = 1;
+	bool is = cJSON_IsNumber(json);
+
+	if (text && o->type == CONF_TIME)
+		is = conf_time(text, &number);
+	else if (text && o->type == CONF_INT && o->words)
+		is = conf_size(text, &number) && conf_size(o->words, &unit);
+	number /= unit;
+	if (!is || !(number >= o->min && number <= o->max) ||
+		(o->type == CONF_INT && number != floor(number)))
+		return refuse(o, json, NULL, why);
+	if (o->type == CONF_INT)
+		*(long long *)field = (long long)number;
+	else
+		*(double *)field = number;
 	return 0;
 }
 
@@ -140,8 +135,6 @@ static void set_null(const struct conf_option *o, void *field)
 int value_from_json(
 	const struct conf_option *o, void *field, const cJSON *json, const cJSON **bad, char **why)
 {
-	double number = json->valuedouble;
-
 	*bad = json;
 
 	if (cJSON_IsNull(json) && o->null_ok) {
@@ -156,14 +149,8 @@ int value_from_json(
 		return 0;
 	case CONF_INT:
 	case CONF_DOUBLE:
-		if (!cJSON_IsNumber(json) || !(number >= o->min && number <= o->max) ||
-			(o->type == CONF_INT && number != floor(number)))
-			return refuse(o, json, NULL, why);
-		if (o->type == CONF_INT)
-			*(long long *)field = (long long)number;
-		else
-			*(double *)field = number;
-		return 0;
+	case CONF_TIME:
+		return set_number(o, field, json, why);
 	case CONF_SIZE:
 		return set_size(o, field, json, why);
 	case CONF_COUNTERS:
@@ -195,16 +182,18 @@ static cJSON *json_from_text(const struct conf_option *o, const char *text)
 {
 	char *end;
 	double number;
+	bool yes;
 
 	if (!text || (o->null_ok && strcmp(text, "null") == 0))
 		return cJSON_CreateNull();
 	switch (o->type) {
 	case CONF_BOOL:
-		if (strcmp(text, "true") == 0 || strcmp(text, "false") == 0)
-			return cJSON_CreateBool(*text == 't');
+		if (conf_boolean(text, &yes))
+			return cJSON_CreateBool(yes);
 		break;
 	case CONF_INT:
 	case CONF_DOUBLE:
+	case CONF_TIME:
 		number = strtod(text, &end);
 		if (*text && *end == '\0' && text[strspn(text, "0123456789+-.eE")] == '\0')
 			return cJSON_CreateNumber(number);
@@ -242,6 +231,7 @@ void value_free(const struct conf_option *o, void *field)
 	case CONF_BOOL:
 	case CONF_INT:
 	case CONF_DOUBLE:
+	case CONF_TIME:
 	case CONF_SIZE:
 		break;
 	case CONF_COUNTERS:

@@ -103,7 +103,7 @@ static const struct {
 		"what the agents have in common, mode 0600 (default: ~/.vftr-secret)"},
 	{{"expect", required_argument, NULL, OPTION_EXPECT}, "N",
 		"wait for N processes, at the agents whose CONTACTs follow, too"},
-	{{"within", required_argument, NULL, OPTION_WITHIN}, "SECONDS",
+	{{"within", required_argument, NULL, OPTION_WITHIN}, "TIME",
 		"wait no longer than this for them"},
 	{{"on-death", required_argument, NULL, OPTION_ON_DEATH}, "keep|abort",
 		"what becomes of a session's processes when one of them dies"},
@@ -310,6 +310,16 @@ static double option_number(const char *option, const char *text, double least, 
 	return x;
 }
 
+static double option_time(const char *option, const char *text, double least, double most)
+{
+	double s;
+
+	if (!conf_time(text, &s) || !(s >= least && s <= most))
+		die(OWN_FAILURE, "%s `%s': not a time from %g to %g s, such as 2.5 or 300ms",
+			option, text, least, most);
+	return s;
+}
+
 static unsigned whole_number(const char *option, const char *text, double least, double most)
 {
 	double x = option_number(option, text, least, most);
@@ -342,7 +352,7 @@ static bool parse_tcp(int k, const char *value, struct agent *a, struct command_
 		a->expect = whole_number("--expect", value, 1, 1e9);
 		break;
 	case OPTION_WITHIN:
-		a->within_s = option_number("--within", value, 0.001, 1e9);
+		a->within_s = option_time("--within", value, 0.001, 1e9);
 		break;
 	case OPTION_ON_DEATH:
 		a->abort_on_death = !strcmp(value, "abort");

@@ -16,19 +16,13 @@
 
 static bool take_time(const char *text, int64_t *ns)
 {
-	static const struct {
-		const char *unit;
-		double ns;
-	} units[] = {{"", 1e9}, {"s", 1e9}, {"ms", 1e6}, {"us", 1e3}, {"ns", 1}};
-	char *end;
-	double value = strtod(text, &end);
+	double seconds;
 
-	for (size_t i = 0; end != text && i < ARRAY_SIZE(units); i++)
-		if (!strcmp(end, units[i].unit) && fabs(value * units[i].ns) < 0x1p62) {
-			*ns = llround(value * units[i].ns);
-			return true;
-		}
-	complain("`%s' is no time; write 2.5, 300ms, 40us or 7ns", text);
+	if (conf_time(text, &seconds) && fabs(seconds * 1e9) < 0x1p62) {
+		*ns = llround(seconds * 1e9);
+		return true;
+	}
+	complain("`%s' is no time; write 2.5, 300ms, 40us, 7ns or 2min", text);
 	return false;
 }
 

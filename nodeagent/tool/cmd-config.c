@@ -79,6 +79,9 @@ static void explain_option(const struct conf *c, size_t id)
 	printf("   type:     %s\n", conf_type_name(o->type));
 	printf("   default:  %s\n", value);
 	printf("   accepted: %s\n", accepted ? accepted : "");
+	if (conf_also_accepted(o->type))
+		printf("   also:     %s, with --set and in VFTR_SET\n",
+			conf_also_accepted(o->type));
 	printf("   meaning:  %s\n", o->text);
 	free(accepted);
 	free(value);

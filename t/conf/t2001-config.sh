@@ -102,6 +102,16 @@ test_expect 'explain tells type, default, accepted values and meaning' '
 	is 3 "$(wc -l <out)"
 '
 
+test_expect 'explain tells which units and words are accepted' '
+	"$VFTR" config explain agent.linger_s >out
+	has out "type:     time"
+	has out "accepted: a time from 0 to 1000000000 s, such as 2.5 or \"300ms\""
+	"$VFTR" config explain sampling.outbuffer_size >out
+	has out "accepted: an integer from 1 to 65536, or a size such as \"16MiB\""
+	"$VFTR" config explain off >out
+	has out "also:     yes or no, on or off, 1 or 0, with --set and in VFTR_SET"
+'
+
 test_expect 'explain of an unknown key tells the nearest' '
 	status_of 1 "$VFTR" config explain shm.ringsize 2>err
 	has err "did you mean \"shm.ring_size\"?"

@@ -155,6 +155,24 @@ test_expect 'a file of counters with an unknown key is refused, too' '
 	run --lenient -k hwprof.default_scenario=counters.json
 '
 
+test_expect 'times and sizes have units, and booleans more words, on a command line and in VFTR_SET' '
+	VFTR_SET="sampling.active=yes;sampling.sample_interval=20ms" run -k agent.linger_s=500ms \
+		-k sampling.outbuffer_size=16MiB -k stacklist.show_stacklist=off
+	echo_of logs_all.log >c.json
+	is "true 0.02 0.5 16 false" "$(json c.json "\"\(.sampling.active) \(.sampling.sample_interval) \
+\(.agent.linger_s) \(.sampling.outbuffer_size) \(.stacklist.show_stacklist)\"")"
+	echo "{\"sampling\": { \"active\": \"yes\" }}" >c.json
+	status_of 125 traced -c c.json -- "$BIN/logs" 2>err
+	has err "c.json:1: sampling.active: \"yes\" is not true or false"
+	rm -f logs_*
+'
+
+test_expect '--within takes a time with a unit' '
+	status_of 3 limit "$AGENT" -q --expect 1 --within 200ms
+	status_of 125 limit "$AGENT" -q --expect 1 --within soon 2>err
+	has err "--within \`soon'"'"': not a time from 0.001 to 1e+09 s, such as 2.5 or 300ms"
+'
+
 test_expect 'off: nothing is written, the program runs as ever' '
 	run -k off=true
 	[ ! -e logs_all.log ]

@@ -300,11 +300,15 @@ static const struct {
 		"f:3: profile_table.sort_table.column: \"tme\" is not one of "
 		"time_excl, time_incl, calls, stack_id, overhead, none"},
 	{"{\"sampling\": {\n\"outbuffer_size\": 0}}",
-		"f:2: sampling.outbuffer_size: 0 is not an integer from 1 to 65536"},
+		"f:2: sampling.outbuffer_size: 0 is not an integer from 1 to 65536, or a size such "
+		"as \"16MiB\""},
 	{"{\"sampling\": {\n\"outbuffer_size\": 1.5}}",
-		"f:2: sampling.outbuffer_size: 1.5 is not an integer from 1 to 65536"},
+		"f:2: sampling.outbuffer_size: 1.5 is not an integer from 1 to 65536, or a size "
+		"such "
+		"as \"16MiB\""},
 	{"{\"sampling\": {\n\"sample_interval\": 1e999}}",
-		"f:2: sampling.sample_interval: inf is not a number from 0 to 1000000000"},
+		"f:2: sampling.sample_interval: inf is not a time from 0 to 1000000000 s, such as "
+		"2.5 or \"300ms\""},
 	{"{\"sampling\": {\n\"max_size\": \"12MB\"}}",
 		"f:2: sampling.max_size: \"12MB\" is not a size from 1MiB to 1024TiB, such as "
 		"\"64MiB\" or null"},
@@ -446,7 +450,8 @@ START_TEST(every_key_refuses)
 {
 	for (size_t i = 0; i < CONF_N_OPTIONS; i++) {
 		const struct conf_option *o = &conf_options[i];
-		bool number = o->type == CONF_INT || o->type == CONF_DOUBLE || o->type == CONF_SIZE;
+		bool number = o->type == CONF_INT || o->type == CONF_DOUBLE ||
+			      o->type == CONF_TIME || o->type == CONF_SIZE;
 		bool list = o->type == CONF_COUNTERS || o->type == CONF_OBSERVABLES;
 		char outside[64];
 
@@ -465,7 +470,7 @@ START_TEST(every_key_refuses)
 		ck_assert(!accepts(o, outside, outside));
 		snprintf(outside, sizeof(outside), "%.15g", o->max * 2);
 		ck_assert(!accepts(o, outside, outside));
-		if (o->type != CONF_DOUBLE)
+		if (o->type != CONF_DOUBLE && o->type != CONF_TIME)
 			ck_assert(!accepts(o, "8.5", "8.5"));
 	}
 }
@@ -628,6 +633,92 @@ START_TEST(unreadable_file)
 }
 END_TEST
 
+/* The same on a command line and, as texts, in a file. */
+START_TEST(times_and_sizes_have_units)
+{
+	static const struct {
+		const char *key, *text, *number; /* NULL: refused */
+	} cases[] = {
+		{"sampling.sample_interval", "5ms", "0.005000"},
+		{"sampling.sample_interval", "5 ms", "0.005000"},
+		{"sampling.sample_interval", "40us", "0.000040"},
+		{"sampling.sample_interval", "7ns", "6.9999999999999998e-09"},
+		{"sampling.sample_interval", "1e-3s", "0.001000"},
+		{"agent.linger_s", "500ms", "0.500000"},
+		{"agent.linger_s", "2min", "120.000000"},
+		{"agent.write_every_s", "1.5h", "5400.000000"},
+		{"agent.write_every_s", "1d", "86400.000000"},
+		{"agent.linger_s", "2m", NULL},
+		{"agent.linger_s", "ms", NULL},
+		{"agent.linger_s", "0x10s", NULL},
+		{"agent.linger_s", "-1s", NULL},
+		{"agent.linger_s", "1e400s", NULL},
+		{"agent.linger_s", "5ms5", NULL},
+		{"agent.linger_s", "nan", NULL},
+		{"overhead.budget_percent", "5s", NULL},
+		{"shm.ring_size", "64k", "\"64KiB\""},
+		{"shm.ring_size", "0.5MiB", "\"512KiB\""},
+		{"shm.ring_size", "64KB", NULL},
+		{"sampling.outbuffer_size", "16MiB", "16"},
+		{"sampling.outbuffer_size", "1GiB", "1024"},
+		{"sampling.outbuffer_size", "100KiB", NULL},
+	};
+
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		const char *key = cases[i].key, *dot = strchr(key, '.');
+		enum conf_id id = conf_find(key);
+		struct conf *c = conf_default(), *file;
+		char *error, *shown, *text;
+
+		ck_assert_int_eq(conf_set(c, key, cases[i].text, &error), cases[i].number ? 0 : -1);
+		free(error);
+		ck_assert_int_gt(asprintf(&text, "{\"%.*s\": {\"%s\": \"%s\"}}", (int)(dot - key),
+					 key, dot + 1, cases[i].text),
+			0);
+		file = load(text, &error);
+		ck_assert((file != NULL) == (cases[i].number != NULL));
+		if (file) {
+			shown = conf_value_text(c, id);
+			ck_assert_str_eq(shown, cases[i].number);
+			free(shown);
+			shown = conf_value_text(file, id);
+			ck_assert_str_eq(shown, cases[i].number);
+			free(shown);
+		}
+		free(error);
+		free(text);
+		conf_free(file);
+		conf_free(c);
+	}
+}
+END_TEST
+
+START_TEST(booleans_have_more_words_on_a_command_line)
+{
+	static const struct {
+		const char *text;
+		bool value;
+	} cases[] = {{"yes", true}, {"no", false}, {"on", true}, {"off", false}, {"1", true},
+		{"0", false}, {"True", true}, {"false", false}};
+	struct conf *c = conf_default();
+	char *error;
+
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		c->off = !cases[i].value;
+		ck_assert_int_eq(conf_set(c, "off", cases[i].text, &error), 0);
+		ck_assert_int_eq(c->off, cases[i].value);
+	}
+	ck_assert_int_eq(conf_set(c, "off", "2", &error), -1);
+	ck_assert_str_eq(error, "off: \"2\" is not true or false");
+	free(error);
+	conf_free(c);
+	ck_assert_ptr_null(load("{\"off\": 1}", &error));
+	free(error);
+	ck_assert_ptr_null(load("{\"off\": \"yes\"}", &error));
+	free(error);
+}
+END_TEST
+
 START_TEST(command_line)
 {
 	static const struct {
@@ -646,7 +737,8 @@ START_TEST(command_line)
 		{"output_directory", "\xff",
 			"output_directory: \"\\xff\" is not a string: it is not UTF-8"},
 		{"sampling.outbuffer_size", "0x10",
-			"sampling.outbuffer_size: \"0x10\" is not an integer from 1 to 65536"},
+			"sampling.outbuffer_size: \"0x10\" is not an integer from 1 to 65536, or "
+			"a size such as \"16MiB\""},
 		{"hwprof.counters", "[",
 			"hwprof.counters: \"[\" is not a list of {\"hwc_name\": ..., \"symbol\": "
 			"...}"},
@@ -787,6 +879,8 @@ int main(void)
 	tcase_add_test(t, warnings_end);
 	tcase_add_test(t, deep_and_large);
 	tcase_add_test(t, unreadable_file);
+	tcase_add_test(t, times_and_sizes_have_units);
+	tcase_add_test(t, booleans_have_more_words_on_a_command_line);
 	tcase_add_test(t, command_line);
 	tcase_add_test(t, paths);
 	tcase_add_test(t, ranks);
