@@ -203,6 +203,8 @@ int vftr_find_agent(struct patience *patience)
 		return fd;
 	if (vftr_process.parent_traced) /* its run is over: what it has written stays */
 		return -ECANCELED;
+	if (vftr_is_probe())
+		return -ECANCELED;
 	if (vftr_process.pid == 1) /* it would be found by wait(), and killed at our end */
 		return -ECHILD;
 	error = vftr_agent_spawn(vftr_process.session);

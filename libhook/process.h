@@ -257,6 +257,9 @@ void vftr_message_throw(int fd, enum wire_kind kind);
  * itself has said why it does not want to; -ENOEXEC: something else was started. */
 int vftr_agent_spawn(const char *session);
 
+/* probe.c: this is a program of a build system's own, for which no agent is started. */
+bool vftr_is_probe(void);
+
 /* attach.c: the path of the program; without /proc the one by which it was called. */
 void vftr_executable_path(char *out, size_t bytes);
 /* modules.c: tells the agent which modules were loaded and unloaded since the last call. */

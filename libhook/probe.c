@@ -1,0 +1,34 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Programs that a build system makes, runs and removes while it finds out what the compiler can.
+ * With our flags in CFLAGS and LIBS they are traced as any other; their profiles would lie
+ * in the user's build folder, and an agent of each would linger for a second.
+ */
+#include <errno.h>
+#include <string.h>
+
+#include "libhook/process.h"
+
+/* Whole names only where programs of users may begin so, too. */
+static const struct {
+	const char *name;
+	bool whole;
+} probes[] = {
+	{"conftest", true},	/* autoconf: AC_RUN_IFELSE, AC_PROG_CC */
+	{"cmTC_", false},	/* CMake: try_run(), check_c_source_runs(); digits follow */
+	{"sanitycheck", false}, /* Meson: does the compiler work; a language follows */
+	{"output.exe", true},	/* Meson: compiler.run(), .sizeof() ... */
+};
+
+bool vftr_is_probe(void)
+{
+	const char *name = program_invocation_short_name;
+
+	for (unsigned i = 0; i < sizeof(probes) / sizeof(probes[0]); i++) {
+		size_t bytes = strlen(probes[i].name);
+
+		if (!strncmp(name, probes[i].name, bytes) && (!probes[i].whole || !name[bytes]))
+			return true;
+	}
+	return false;
+}
