@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Checks beyond one value: keys against each other and against the file system. */
 #include <errno.h>
+#include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -47,6 +48,27 @@ int check_whole(const struct conf *c, char **error)
 	return 0;
 }
 
+/* NULL, or why not: to root all is permitted, but /proc takes no files. */
+static const char *why_no_file_in(const char *dir)
+{
+	int fd = open(dir, O_TMPFILE | O_WRONLY | O_CLOEXEC, 0600);
+	char *path;
+
+	if (fd < 0 && errno != EOPNOTSUPP && errno != EISDIR && errno != ENOENT)
+		return strerror(errno);
+	if (fd < 0) { /* of a file system without files that have no name */
+		path = text_of("%s/.vftr-XXXXXX", dir);
+		fd = path ? mkostemp(path, O_CLOEXEC) : -1;
+		if (fd >= 0)
+			unlink(path);
+		free(path);
+	}
+	if (fd < 0)
+		return errno == ENOENT ? "no file can be made in it" : strerror(errno);
+	close(fd);
+	return NULL;
+}
+
 /* 0, or -1 as wrong(). */
 static int check_directory(const struct conf *c, enum conf_id id, const char *dir, char **error)
 {
@@ -60,6 +82,8 @@ static int check_directory(const struct conf *c, enum conf_id id, const char *di
 		cause = "it is not a directory";
 	else if (access(dir, W_OK | X_OK) < 0)
 		cause = strerror(errno);
+	else
+		cause = why_no_file_in(dir);
 	if (!cause)
 		return 0;
 	return wrong(c, id,

@@ -197,6 +197,19 @@ test_expect 'output_directory and outfile_basename' '
 	has err "outfile_basename: a file name of 200 bytes; 150 are the limit"
 '
 
+test_if '[ -d /proc/self ]' 'no /proc' 'a directory that takes no files is refused before the start, to root, too' '
+	status_of 125 traced -k output_directory=/proc -- sh -c "echo has run" >out 2>err
+	is "vftr-node-agent: output_directory: \"/proc\" can'"'"'t be written to: no file can be made in it" \
+		"$(cat err)"
+	[ ! -s out ]
+	echo "{\"output_directory\": \"/proc\"}" >c.json
+	status_of 1 "$VFTR" config check c.json
+	mkdir asked
+	echo "{\"output_directory\": \"asked\"}" >c.json
+	"$VFTR" config check c.json
+	is "" "$(ls -A asked)"
+'
+
 test_expect 'a program whose name is as long as names may be has its files' '
 	long=$(printf %0250d 0)
 	cp "$BIN/logs" "$BIN/$long"
