@@ -7,6 +7,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "conf/conf.h"
 #include "nodeagent/tool/cmd.h"
 #include "nodeagent/tool/export-wrote.h"
 #include "nodeagent/tool/export-profile.h"
@@ -180,13 +181,40 @@ static void inputs_free(struct inputs *in)
 
 /* ---- options -------------------------------------------------------------------------- */
 
+/* There is none of that name: the one that was meant, or all. */
+static void tell_formats(const char *name)
+{
+	size_t least = strlen(name) / 2 + 1, bytes;
+	const char *meant = NULL;
+	char *list;
+	FILE *f = open_memstream(&list, &bytes);
+
+	for (size_t i = 0; f && i < export_n_formats; i++) {
+		const char *known = export_formats[i].name;
+		size_t d = conf_distance(name, strlen(name), known, strlen(known), true);
+
+		fprintf(f, "%s%s", i ? ", " : "", known);
+		if (d < least) {
+			least = d;
+			meant = known;
+		}
+	}
+	if (!f || fclose(f))
+		die(2, "out of memory");
+	if (meant)
+		complain("there is no format `%s'; did you mean `%s'?", name, meant);
+	else
+		complain("there is no format `%s'; there are %s", name, list);
+	free(list);
+}
+
 static const struct export_format *find_format(const char *name)
 {
 	for (size_t i = 0; name && i < export_n_formats; i++)
 		if (!strcmp(export_formats[i].name, name))
 			return &export_formats[i];
 	if (name)
-		complain("there is no format `%s'; see vftr export --help", name);
+		tell_formats(name);
 	else
 		complain("export: say which format with --format; see vftr export --help");
 	return NULL;

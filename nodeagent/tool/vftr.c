@@ -7,6 +7,7 @@
 #include "nodeagent/tool/cmd.h"
 #include "nodeagent/base/util.h"
 
+static int cmd_version(int argc, char **argv);
 static int cmd_help(int argc, char **argv);
 
 static const struct {
@@ -29,6 +30,7 @@ static const struct {
 	{"show", cmd_show, "show the functions that took the most time"},
 	{"stat", cmd_stat, NULL},
 	{"tree", cmd_tree, "show the call tree with its times"},
+	{"version", cmd_version, NULL},
 };
 
 static void usage(FILE *f)
@@ -81,6 +83,12 @@ static int run(int argc, char **argv)
 	return 2;
 }
 
+static int cmd_version(int argc, char **argv)
+{
+	printf("vftr %s\n", VFTR_VERSION);
+	return 0;
+}
+
 static int cmd_help(int argc, char **argv)
 {
 	static char option[] = "--help";
@@ -105,10 +113,8 @@ static int dispatch(int argc, char **argv)
 		usage(stderr);
 		return 2;
 	}
-	if (!strcmp(argv[1], "--version") || !strcmp(argv[1], "-V")) {
-		printf("vftr %s\n", VFTR_VERSION);
-		return 0;
-	}
+	if (!strcmp(argv[1], "--version") || !strcmp(argv[1], "-V") || !strcmp(argv[1], "-v"))
+		return cmd_version(1, argv);
 	if (!strcmp(argv[1], "--help") || !strcmp(argv[1], "-h")) {
 		usage(stdout);
 		return 0;

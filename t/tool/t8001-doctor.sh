@@ -232,6 +232,9 @@ done
 
 test_expect 'vftr has help, a version, and guesses what was meant' '
 	is "vftr $(sed -n "s/^VERSION := //p" "$TOP/Makefile")" "$("$VFTR" --version)"
+	for asked in -V -v version "help version"; do
+		is "$("$VFTR" --version)" "$("$VFTR" $asked)"
+	done
 	"$VFTR" --help >out
 	has out doctor
 	has out config
