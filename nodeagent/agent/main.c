@@ -567,6 +567,19 @@ static void join_agents(struct agent *a, const struct command_line *c)
 	a->contact = contact;
 }
 
+/*
+ * Who typed this sees nothing otherwise; and who has named no session gets the processes of all
+ * programs of his that name none either, wherever they run on this node.
+ */
+static void say_session(const struct agent *a, const struct command_line *c)
+{
+	const bool named = named_session(c->session);
+
+	if (isatty(STDERR_FILENO) || (!named && !a->host.transport))
+		complain("waiting for processes of session `%s'%s; Ctrl-C ends it", a->host.session,
+			named ? "" : ", which is that of all of yours that name no session");
+}
+
 static int serve_processes(struct agent *a, const struct launch *l, const struct command_line *c)
 {
 	bool nothing;
@@ -590,9 +603,8 @@ static int serve_processes(struct agent *a, const struct launch *l, const struct
 		agent_must_watch(a, in_step_link(a), WATCH_STEP);
 		in_step_ready(a, snapshot_so_far);
 	}
-	/* who typed this sees nothing otherwise */
-	if (!l->command && !a->step && !a->quiet && isatty(STDERR_FILENO))
-		complain("waiting for processes of session `%s'; Ctrl-C ends it", a->host.session);
+	if (!l->command && !a->step && !a->quiet)
+		say_session(a, c);
 	agent_serve(a);
 	in_step_writes(a);
 	if (a->form == FORM_EMBEDDED)

@@ -56,6 +56,20 @@ matched() {
 	is "0 0" "$(json one_all.json '"\(.matching.unmatched_sends | add) \(.matching.unmatched_recvs | add)"')" unmatched
 }
 
+test_expect 'an agent without a name for its session says whose processes it takes' '
+	mkdir bare
+	cd bare
+	(env -u VFTR_SESSION "$AGENT" >said 2>&1; echo $? >agent.status) &
+	wait_for 10 "grep -q waiting said"
+	is "vftr-node-agent: waiting for processes of session \`default'"'"', which is that of all of yours that \
+name no session; Ctrl-C ends it" "$(cat said)"
+	kill -TERM $(head -n 1 "$VFTR_RUNTIME_DIR/default.lock")
+	wait_for 20 "test -s agent.status"
+	agent named
+	kill -TERM $(head -n 1 "$VFTR_RUNTIME_DIR/named.lock")
+	wait_for 20 "test -s agent.status"
+	is "" "$(cat agent.err)"'
+
 test_expect 'checklist 3: clients first: the one that leads gets their contacts' '
 	agent clients
 	one a join=1 start ring=w=5 finish
