@@ -13,6 +13,7 @@
 struct chrome {
 	struct exporter *x;
 	char **names, **comms, **counters; /* as JSON strings */
+	uint32_t *pids;			   /* by process */
 	bool filled;
 };
 
@@ -36,12 +37,33 @@ static void put_name(
 	free(quoted);
 }
 
-static void put_order(struct chrome *f, const char *what, uint32_t pid, uint32_t tid)
+static void put_order(
+	struct chrome *f, const char *what, uint32_t pid, uint32_t tid, uint32_t order)
 {
 	separate(f);
 	fprintf(f->x->out,
 		"{\"ph\":\"M\",\"name\":\"%s\",\"pid\":%u,\"tid\":%u,\"args\":{\"sort_index\":%u}}",
-		what, pid, tid, tid);
+		what, pid, tid, order);
+}
+
+/*
+ * The rank, and numbers behind the ranks for processes without one. Where several have the same
+ * rank, as those of two jobs, the place in the order of the processes.
+ */
+static uint32_t *pids_of(const struct exporter *x)
+{
+	uint32_t *pids = xcalloc(x->n_processes, sizeof(*pids)), next = 1; /* 0: of rank 0 alone */
+	bool unique = true;
+
+	for (size_t i = 1; i < x->n_processes; i++)
+		unique &=
+			x->processes[i].rank < 0 || x->processes[i].rank > x->processes[i - 1].rank;
+	for (size_t i = 0; i < x->n_processes; i++) {
+		if (unique && x->processes[i].rank >= 0)
+			next = (uint32_t)x->processes[i].rank;
+		pids[i] = next++;
+	}
+	return pids;
 }
 
 void *chrome_begin(struct exporter *x)
@@ -49,6 +71,7 @@ void *chrome_begin(struct exporter *x)
 	struct chrome *f = xcalloc(1, sizeof(*f));
 
 	f->x = x;
+	f->pids = pids_of(x);
 	f->names = xcalloc(x->n_regions, sizeof(char *));
 	f->comms = xcalloc(x->n_comms, sizeof(char *));
 	f->counters = xcalloc(x->n_counters, sizeof(char *));
@@ -62,13 +85,13 @@ void *chrome_begin(struct exporter *x)
 	for (size_t i = 0; i < x->n_processes; i++) {
 		const struct export_process *p = &x->processes[i];
 
-		put_name(f, "process_name", p->id, p->id, p->name);
-		put_order(f, "process_sort_index", p->id, p->id);
+		put_name(f, "process_name", f->pids[i], p->id, p->name);
+		put_order(f, "process_sort_index", f->pids[i], p->id, f->pids[i]);
 		for (uint32_t k = 0; k < p->threads; k++) {
 			const struct export_thread *t = &x->threads[p->first_thread + k];
 
-			put_name(f, "thread_name", p->id, t->id, t->name);
-			put_order(f, "thread_sort_index", p->id, t->id);
+			put_name(f, "thread_name", f->pids[i], t->id, t->name);
+			put_order(f, "thread_sort_index", f->pids[i], t->id, t->id);
 		}
 	}
 	return f;
@@ -79,7 +102,7 @@ static void put_event(struct chrome *f, const char *kind, const struct export_ev
 {
 	separate(f);
 	fprintf(f->x->out, "{\"ph\":\"%s\",\"pid\":%u,\"tid\":%u,\"ts\":%" PRIu64 ".%03u", kind,
-		f->x->processes[e->thread->process].id, e->thread->id, e->time / 1000,
+		f->pids[e->thread->process], e->thread->id, e->time / 1000,
 		(unsigned)(e->time % 1000));
 }
 
@@ -202,6 +225,7 @@ void chrome_end(void *state, bool good)
 	for (size_t i = 0; i < f->x->n_counters; i++)
 		free(f->counters[i]);
 	free(f->counters);
+	free(f->pids);
 	free(f->names);
 	free(f->comms);
 	free(f);

@@ -57,16 +57,37 @@ static void put_path(struct folded *f, uint32_t node)
 	put_name(f->x->out, f->x->regions[n->region].name);
 }
 
+struct place {
+	uint32_t group, node;
+};
+
+ORDER_BY(by_group, struct place, RISING(group) ?: RISING(node))
+
+/* The nodes in the order of the processes, whichever was seen first; the caller frees. */
+static struct place *places_of(const struct tree *t)
+{
+	struct place *all = xcalloc(t->n, sizeof(*all));
+
+	for (uint32_t i = 1; i < t->n; i++)
+		all[i] = (struct place){t->sum ? 0 : t->nodes[i].group, i};
+	qsort(all + 1, t->n - 1, sizeof(*all), by_group); /* node 0 is the root */
+	return all;
+}
+
 void folded_end(void *state, bool good)
 {
 	struct folded *f = state;
+	struct place *all = places_of(&f->tree);
 
 	for (uint32_t i = 1; good && i < f->tree.n; i++) {
-		if (!f->tree.nodes[i].exclusive)
+		const uint32_t node = all[i].node;
+
+		if (!f->tree.nodes[node].exclusive)
 			continue;
-		put_path(f, i);
-		fprintf(f->x->out, " %" PRIu64 "\n", f->tree.nodes[i].exclusive);
+		put_path(f, node);
+		fprintf(f->x->out, " %" PRIu64 "\n", f->tree.nodes[node].exclusive);
 	}
+	free(all);
 	tree_free(&f->tree);
 	free(f);
 }

@@ -235,6 +235,34 @@ static uint32_t region_number(
 	return (uint32_t)x->n_regions++;
 }
 
+/* Something may refer to a function or call path that is not in this file. */
+static bool loses_in(struct vfd_file *f)
+{
+	size_t n, n_threads, n_functions, n_stacks;
+	const struct vfd_function *functions = vfd_functions(f, &n_functions);
+
+	vfd_damage(f, &n);
+	vfd_threads(f, &n_threads);
+	for (uint32_t t = 0; !n && t < n_threads; t++) {
+		const struct vfd_stack *s = vfd_stacks(f, t, &n_stacks);
+
+		/* the last one stands for those that are not there */
+		for (size_t i = 1; i + 1 < n_stacks; i++)
+			if (s[i].function >= n_functions ||
+				functions[s[i].function].number == VFD_NONE)
+				return true;
+	}
+	return n;
+}
+
+static bool loses(const struct exporter *x)
+{
+	for (size_t i = 0; i < x->n_files; i++)
+		if (loses_in(x->files[i]))
+			return true;
+	return false;
+}
+
 static void add_regions(struct exporter *x, uint32_t file)
 {
 	struct vfd_file *f = x->files[file];
@@ -457,7 +485,8 @@ void export_model_new(struct exporter *x)
 	x->region_of = xcalloc(x->n_files, sizeof(*x->region_of));
 	x->counter_of = xcalloc(x->n_files, sizeof(*x->counter_of));
 	x->region_init = region_number(x, "init", NULL, VFD_FUNCTION_OTHER);
-	x->region_lost = region_number(x, "(lost)", NULL, VFD_FUNCTION_OTHER);
+	x->region_lost = loses(x) ? region_number(x, "(lost)", NULL, VFD_FUNCTION_OTHER)
+				  : x->region_init; /* which nothing refers to */
 	for (uint32_t i = 0; i < x->n_files; i++) {
 		size_t n;
 

@@ -192,6 +192,30 @@ test_expect 'Chrome JSON: the same calls and communications, a start for each ar
 		map(select(length == 2)) | length" c.json)" = 244 ]
 	jq -e "[.traceEvents[] | select(.ph == \"f\") | .bp] | all(. == \"e\")" c.json'
 
+test_expect 'Chrome JSON: the pid of a process is its rank, and a number behind the ranks if it has none' '
+	export_to chrome -o c.json
+	jq -r ".traceEvents[] | select(.name == \"process_name\") | \"\\(.pid) \\(.args.name)\"" c.json |
+		cut -d " " -f 1-3 >got
+	printf "%s\n" "0 rank 0" "1 rank 1" "2 rank 2" "3 rank 3" >wanted
+	head -n 4 got | diff wanted -
+	grep -q "^4 pid " got
+	export_to chrome -o c.json --ranks 1,3
+	is "1 3" "$(jq -r "[.traceEvents[].pid] | unique | join(\" \")" c.json)"'
+
+test_expect 'folded: ranks stand in their order' '
+	export_to folded -o f
+	is "rank 0 rank 1 rank 2 rank 3" "$(sed -n "s/^\(rank [0-9]*\);.*/\1/p" f | uniq | tr "\n" " " |
+		sed "s/ \$//")"'
+
+test_expect '(lost) is a name in a file only if something is' '
+	export_to speedscope -o s.json
+	jq -e "[.shared.frames[].name] | index(\"(lost)\") == null" s.json
+	export_to otf2 -o lost
+	otf2-print -G lost/traces.otf2 >all
+	hasnt all "(lost)"
+	export_to paraver -o l.prv
+	hasnt l.pcf "(lost)"'
+
 test_expect 'speedscope: an evented profile per thread, balanced, in order, the same calls' '
 	export_to speedscope -o s.json
 	of_speedscope s.json | count >got
@@ -388,7 +412,10 @@ test_expect 'wrong usage is one sentence and status 2, and nothing is made' '
 		grep -q "$wanted" err || { cat err; false; }
 		[ ! -s out ]
 	}
-	wrong "no format .pdf." in -f pdf
+	wrong "no format .pdf.; there are perfetto, chrome, otf2, paraver, folded, speedscope, vfd3, sqlite" \
+		in -f pdf
+	wrong "no format .cube.; there are" in -f cube
+	wrong "no format .speedscop.; did you mean .speedscope." in -f speedscop
 	wrong "say which format" in
 	wrong "name a directory" -f folded
 	wrong "no sampling files" empty -f folded
