@@ -15,6 +15,7 @@
 #include "nodeagent/agent/step/in-step.h"
 #include "nodeagent/agent/snapshot.h"
 #include "nodeagent/agent/launch/launch.h"
+#include "nodeagent/agent/launch/program-name.h"
 #include "nodeagent/internode/matching.h"
 #include "nodeagent/report/output.h"
 #include "nodeagent/process/process.h"
@@ -200,6 +201,35 @@ static void end_sources(struct agent *a)
 			one_or_many(a->host.lost_processes, "is", "are"));
 }
 
+static bool has_only_mpi(const struct profile *p)
+{
+	size_t n = 0;
+
+	for (size_t i = 0; i < p->n_stacks; i++) {
+		if (p->stacks[i].parent == PROFILE_NONE)
+			continue;
+		if (strncmp(p->names[p->stacks[i].name], "MPI_", 4))
+			return false;
+		n++;
+	}
+	return n;
+}
+
+/* All stands below init then, and a user looks for his functions in vain. */
+static void tell_only_mpi(const struct profile *p)
+{
+	const char *program = p->application ? p->application : "the program";
+
+	if (!has_only_mpi(p))
+		return;
+	if (is_interpreter(program))
+		complain("%s runs a script: its MPI calls are seen, and no functions", program);
+	else
+		complain("%s is not instrumented: its MPI calls are seen, and no functions; for "
+			 "these compile it with what `vftr flags' prints",
+			program);
+}
+
 /* Tells the user where the results are. whole: the job's profile, or NULL. */
 static void tell_files(const struct agent *a, const struct profile *node,
 	const struct profile *whole, const char *base)
@@ -212,6 +242,7 @@ static void tell_files(const struct agent *a, const struct profile *node,
 			a->host.output_directory);
 	else if (!a->host.transport || (whole && whole->ranks)) {
 		output_digest(stderr, whole ? whole : node, a->host.conf, a->host.output_directory);
+		tell_only_mpi(whole ? whole : node);
 		complain("profile: %s", path);
 	}
 	free(path);

@@ -116,6 +116,21 @@ test_expect '--preload=auto: only into what is not linked with the library' '
 	status_of 125 run --preload=maybe -- "$BIN/end" exit3 2>err
 	has err "not yes, no or auto"'
 
+for mpi in $(mpi_list); do
+	test_expect "a program of which only MPI is seen: one line says so ($mpi)" "
+		in_folder only-$mpi
+		printf \"%s\\n\" \"#include <mpi.h>\" \"int main(int n, char **v) { MPI_Init(&n, &v);\" \
+			\"MPI_Barrier(MPI_COMM_WORLD); return MPI_Finalize(); }\" >m.c
+		mpicc.$mpi -o m m.c
+		run -- \$(mpirun_of $mpi) -np 2 ./m 2>err
+		is 1 \"\$(grep -c 'm is not instrumented: its MPI calls are seen, and no functions' err)\"
+		run -q -- \$(mpirun_of $mpi) -np 2 ./m 2>err
+		hasnt err 'not instrumented'
+		mpicc.$mpi -finstrument-functions -o m m.c
+		run -- \$(mpirun_of $mpi) -np 2 ./m 2>err
+		hasnt err 'not instrumented'"
+done
+
 test_expect '--preload=auto: a linked program has no LD_PRELOAD' '
 	cat >look.c <<-END
 		#include <stdio.h>
