@@ -265,7 +265,7 @@ static int attach_to(int fd, struct patience *patience)
 		vftr_say(reply.bytes + sizeof(reply.head), "");
 		error = -EACCES;
 	} else if (reply.head.kind != WIRE_WELCOME || got < sizeof(reply.welcome)) {
-		vftr_say("the agent speaks another language", "");
+		vftr_say("what answered is no agent of this version of vftr", "");
 		error = -EPROTO;
 	} else if (reply.welcome.off) {
 		error = -ECANCELED;
@@ -311,7 +311,8 @@ static void say_no_agent(int error)
 			"");
 		break;
 	case ENOEXEC:
-		vftr_say("what was started as the agent is none (see VFTR_AGENT)", "");
+		vftr_say(
+			"what was started as the agent is no vftr-node-agent (see VFTR_AGENT)", "");
 		break;
 	case ECHILD:
 		vftr_say("process 1 of a container starts no agent, which would end with it (use "

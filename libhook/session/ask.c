@@ -215,8 +215,8 @@ int vftr_session_ask(
 			"the agent of this node does not answer: %s", strerror(-error));
 	if (got < sizeof(p->answer) || p->answer.head.kind != WIRE_SESSION_ANSWER ||
 		p->answer.code < 0 || p->answer.code >= VFTRACE_CODES)
-		return vftr_session_fail(
-			VFTRACE_ERROR_AGENT_GONE, "the agent of this node speaks another language");
+		return vftr_session_fail(VFTRACE_ERROR_AGENT_GONE,
+			"what answered is no agent of this version of vftr");
 	p->bytes[got] = '\0';
 	return p->answer.pending
 		       ? VFTRACE_OK

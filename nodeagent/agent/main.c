@@ -382,11 +382,12 @@ static void check_tcp(struct agent *a, struct launch *l, struct command_line *c)
 	}
 	t->lead = a->expect && !t->peers && (t->n_contacts || t->listen);
 	if (t->peers && t->n_contacts)
-		die(OWN_FAILURE, "--expect takes contacts only without --peers, which has them");
+		die(OWN_FAILURE,
+			"--expect takes contacts only without --peers, which has them already");
 	if (t->me >= 0 && !t->peers)
-		die(OWN_FAILURE, "--me is a place in --peers, which is not there");
+		die(OWN_FAILURE, "--me needs --peers: it is this agent's place in that list");
 	if (a->within_s > 0 && !a->expect)
-		die(OWN_FAILURE, "--within is how long --expect waits, which is not there");
+		die(OWN_FAILURE, "--within needs --expect: it is how long that waits");
 	a->several = t->peers || t->listen || t->lead;
 	if (!a->several && (t->interface || c->print_contact))
 		die(OWN_FAILURE, "--interface and --print-contact need --peers, --listen or "

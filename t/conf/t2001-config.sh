@@ -140,6 +140,17 @@ test_expect 'the manual page has each key with its default and meaning, and no o
 	done <keys
 '
 
+test_expect 'what messages call a key is one' '
+	"$VFTR" config list | sed "s/ .*//" | sort >keys
+	sections=$(sed -n "s/\..*//p" keys | sort -u | paste -sd "|")
+	grep -rh --include="*.c" "^[^#]*\"" "$TOP/nodeagent" "$TOP/libhook" "$TOP/conf" | grep -oE "\"[^\"]*\"" |
+		grep -oE "\<($sections)\.[a-z_]+(\.[a-z_]+)*\>" | grep -v "^output\.exe\$" | sort -u >named
+	[ "$(wc -l <named)" -gt 8 ]
+	comm -23 named keys >none
+	cat none
+	[ ! -s none ]
+'
+
 test_if 'command -v mandoc' 'no mandoc here' 'the manual page has no lint' '
 	# which other pages are installed does not concern us
 	mandoc -T lint "$page" 2>&1 | grep -v "mandoc\.db\|referenced manual not found" >out || true

@@ -205,8 +205,8 @@ test_expect 'what makes no sense is refused in one sentence' '
 	no "--peers has 1 contacts" --peers localhost:1 --me 3 --secret secret
 	no "--interface nothing0" --peers localhost:7009 --interface nothing0 --secret secret
 	no "not a whole number" --expect 1.5
-	no "which is not there" --me 1
-	no "which is not there" --within 3
+	no "--me needs --peers" --me 1
+	no "--within needs --expect" --within 3
 	no "need --peers" --interface eth0'
 
 done_testing

@@ -206,7 +206,7 @@ static void say_waiting(char *const *argv, double most_s)
 	char *words = as_words(argv);
 
 	complain("the agents are not there after %d s; COMMAND is not run before them, nor if they "
-		 "need more than %g s (twice agent.host.start_s). They are started with: %s",
+		 "need more than %g s (twice agent.start_s). They are started with: %s",
 		PATIENCE_S, most_s, words);
 	complain("If that cannot work here, start them in another way with --agent-launcher CMD, "
 		 "or inside of the job: LAUNCHER vftr-node-agent --in-step -- PROGRAM");
