@@ -266,7 +266,12 @@ test_expect 'after a run without a traced process its diagnosis is there' '
 	untraced "no    it runs a script" sh -c true
 	options=--preload
 	untraced "put vftr-node-agent before that mpirun" sh -c true
-	untraced "no    it is not instrumented" ./uninstrumented'
+	printf "%s\n" "#!/bin/sh" "./uninstrumented" >script
+	chmod +x script
+	untraced "no    it is a script, run by /bin/sh" ./script
+	has said "ask about the program that the script starts"
+	untraced "no    it is not instrumented" ./uninstrumented
+	hasnt said mpirun'
 
 mpi=$(set -- $mpis; echo "${1:-none}")
 test_if "[ $mpi != none ]" 'no MPI' 'the program behind mpirun is diagnosed, not mpirun' '
