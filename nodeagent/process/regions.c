@@ -146,7 +146,7 @@ static void read_lines(struct symcache *s, const struct process *p)
 		if (r && r->is_construct && !r->name)
 			locations[i] = r->location;
 	}
-	source_lines_read(symcache_lines(s), locations, p->n_regions);
+	source_lines_read(symcache_lines(s), locations, p->n_regions, SOURCE_LINES_S);
 	free(locations);
 }
 

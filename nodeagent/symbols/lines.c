@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "nodeagent/symbols/lines.h"
 
+#include <dwarf.h>
 #include <elfutils/libdw.h>
 #include <errno.h>
 #include <fcntl.h>
@@ -19,14 +20,14 @@
 #include "shm/clock.h"
 #include "shm/fnv.h"
 
-#define SECONDS_MAX 30		      /* for all files together */
-#define MEMORY_MAX  ((rlim_t)4 << 30) /* bytes beyond ours */
-#define TEXT_MAX    200		      /* of one place */
+#define MEMORY_MAX ((rlim_t)4 << 30) /* bytes beyond ours */
+#define TEXT_MAX   1024		     /* of an answer; of a longer path only the name is shown */
 
 struct found {
 	char *path;
 	uint64_t address;
-	char *text; /* or NULL */
+	struct source_place place; /* file: owned, or NULL */
+	char *text;		   /* or NULL */
 };
 
 struct source_lines {
@@ -46,6 +47,7 @@ void source_lines_free(struct source_lines *l)
 		return;
 	for (size_t i = 0; i < l->n; i++) {
 		free(l->all[i].path);
+		free((char *)l->all[i].place.file);
 		free(l->all[i].text);
 	}
 	free(l->all);
@@ -75,6 +77,14 @@ const char *source_lines_find(const struct source_lines *l, const struct code_lo
 	return f ? f->text : NULL;
 }
 
+struct source_place source_lines_place(
+	const struct source_lines *l, const struct code_location *location)
+{
+	const struct found *f = find_line(l, location);
+
+	return f ? f->place : (struct source_place){NULL, 0};
+}
+
 /* ---- in the child --------------------------------------------------------------- */
 
 struct wanted {
@@ -95,34 +105,67 @@ static void limit(int resource, rlim_t most)
 	setrlimit(resource, &r);
 }
 
-static void limit_all(void)
+static void limit_all(double seconds)
 {
 	const uint64_t now = address_space();
 
 	limit(RLIMIT_CORE, 0);
-	limit(RLIMIT_CPU, SECONDS_MAX);
+	limit(RLIMIT_CPU, (rlim_t)seconds + 1);
 	if (now)
 		limit(RLIMIT_AS, (rlim_t)now + MEMORY_MAX);
 }
 
 /* One line of output: index, number of the source line, file. */
-static void say(int fd, size_t index, int line, const char *file)
+static void say(int fd, size_t index, int line, const char *folder, const char *file)
 {
-	char text[TEXT_MAX + 64];
-	int n = snprintf(text, sizeof(text), "%zu %d %.*s", index, line, TEXT_MAX, basename(file));
+	const char *in = *file == '/' ? "" : folder;
+	char *text = xasprintf("%zu %d %s%s", index, line, in, file);
+	size_t n = strlen(text);
 
-	for (int i = 0; i < n; i++)
+	if (n > TEXT_MAX) {
+		free(text);
+		text = xasprintf("%zu %d %.*s", index, line, TEXT_MAX / 2, basename(file));
+		n = strlen(text);
+	}
+	for (size_t i = 0; i < n; i++)
 		if ((unsigned char)text[i] < ' ' || text[i] == '<')
 			text[i] = '?'; /* '<' is what parts the names of a path */
 	text[n++] = '\n';
-	if (write(fd, text, (size_t)n) != n)
+	if (write(fd, text, n) != (ssize_t)n)
 		_exit(1);
+	free(text);
+}
+
+/* The folder in which the compiler was called, with a '/', or "". The caller frees. */
+static char *folder_of(Dwarf_Die *unit)
+{
+	Dwarf_Attribute a;
+	const char *folder = dwarf_formstring(dwarf_attr(unit, DW_AT_comp_dir, &a));
+
+	return folder && *folder ? xasprintf("%s/", folder) : xstrdup("");
+}
+
+/* The first of the unit's lines at an address or behind it. */
+static size_t first_line(Dwarf_Lines *lines, size_t n, uint64_t address)
+{
+	size_t low = 0, high = n;
+
+	while (low < high) {
+		const size_t middle = low + (high - low) / 2;
+		Dwarf_Addr at;
+
+		if (!dwarf_lineaddr(dwarf_onesrcline(lines, middle), &at) && at < address)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	return low;
 }
 
 /*
  * Of several lines at one address libdw gives the last. A construct known by its
  * body is asked for at the body's first instruction, where the first of them is
- * the construct's own.
+ * the construct's own; so is that of a function that begins with what was inlined.
  */
 static Dwarf_Line *first_at(Dwarf_Die *unit, uint64_t address, Dwarf_Line *last)
 {
@@ -131,13 +174,14 @@ static Dwarf_Line *first_at(Dwarf_Die *unit, uint64_t address, Dwarf_Line *last)
 
 	if (dwarf_getsrclines(unit, &lines, &n))
 		return last;
-	for (size_t i = 0; i < n; i++) {
+	for (size_t i = first_line(lines, n, address); i < n; i++) {
 		Dwarf_Line *line = dwarf_onesrcline(lines, i);
 		Dwarf_Addr at;
 		bool is_end;
 
-		if (!dwarf_lineaddr(line, &at) && at == address &&
-			!dwarf_lineendsequence(line, &is_end) && !is_end)
+		if (dwarf_lineaddr(line, &at) || at != address)
+			return last;
+		if (!dwarf_lineendsequence(line, &is_end) && !is_end)
 			return line;
 	}
 	return last;
@@ -154,6 +198,47 @@ static bool line_of(Dwarf_Die *unit, uint64_t address, const char **file, int *n
 	return *file && !dwarf_lineno(line, number) && *number > 0;
 }
 
+/* The first of w[0..n), which are by address, that is not below `from`. */
+static size_t first_wanted(const struct wanted *w, size_t n, uint64_t from)
+{
+	size_t low = 0, high = n;
+
+	while (low < high) {
+		const size_t middle = low + (high - low) / 2;
+
+		if (w[middle].location->address < from)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	return low;
+}
+
+/* Those in one unit. Returns how many were found. */
+static size_t search_unit(Dwarf_Die *unit, struct wanted *w, size_t n, int fd)
+{
+	Dwarf_Addr base, from, to;
+	char *folder = folder_of(unit);
+	ptrdiff_t range = 0;
+	size_t found = 0;
+
+	while ((range = dwarf_ranges(unit, range, &base, &from, &to)) > 0) {
+		for (size_t i = first_wanted(w, n, from); i < n && w[i].location->address < to;
+			i++) {
+			const char *file;
+			int line;
+
+			if (w[i].found || !line_of(unit, w[i].location->address, &file, &line))
+				continue;
+			w[i].found = true;
+			found++;
+			say(fd, w[i].index, line, folder, file);
+		}
+	}
+	free(folder);
+	return found;
+}
+
 /* All units, as not all compilers write an index of them. */
 static void search(Dwarf *dwarf, struct wanted *w, size_t n, int fd)
 {
@@ -166,17 +251,7 @@ static void search(Dwarf *dwarf, struct wanted *w, size_t n, int fd)
 		if (next <= offset)
 			return;
 		if (dwarf_offdie(dwarf, offset + header, &unit))
-			for (size_t i = 0; i < n; i++) {
-				const char *file;
-				int line;
-
-				if (w[i].found || dwarf_haspc(&unit, w[i].location->address) <= 0 ||
-					!line_of(&unit, w[i].location->address, &file, &line))
-					continue;
-				w[i].found = true;
-				left--;
-				say(fd, w[i].index, line, file);
-			}
+			left -= search_unit(&unit, w, n, fd);
 		offset = next;
 	}
 }
@@ -212,11 +287,12 @@ static void read_file(struct wanted *w, size_t n, int fd)
 ORDER_BY(by_file, struct wanted,
 	ALPHABETIC(location->path) ?: RISING(location->build_id_bytes) ?:
 	(x->location->build_id_bytes ? memcmp(x->location->build_id, y->location->build_id, x->location->build_id_bytes) : 0))
+ORDER_BY(by_address, struct wanted, by_file(x, y) ?: RISING(location->address))
 
-static void read_all(struct wanted *w, size_t n, int fd)
+static void read_all(struct wanted *w, size_t n, int fd, double seconds)
 {
-	limit_all();
-	qsort(w, n, sizeof(*w), by_file);
+	limit_all(seconds);
+	qsort(w, n, sizeof(*w), by_address);
 	for (size_t i = 0, end; i < n; i = end) {
 		for (end = i + 1; end < n && !by_file(&w[i], &w[end]); end++)
 			;
@@ -230,19 +306,22 @@ static void take_line(struct source_lines *l, size_t first, char *line)
 {
 	char *at;
 	unsigned long long i = strtoull(line, &at, 10), number;
+	struct found *f;
 
 	if (*at != ' ' || i >= l->n - first)
 		return;
+	f = &l->all[first + i];
 	number = strtoull(at + 1, &at, 10);
-	if (*at != ' ' || !at[1] || l->all[first + i].text)
+	if (*at != ' ' || !at[1] || f->text || number > INT32_MAX)
 		return;
-	l->all[first + i].text = xasprintf("%s:%llu", at + 1, number);
+	f->place = (struct source_place){xstrdup(at + 1), (uint32_t)number};
+	f->text = xasprintf("%s:%llu", basename(at + 1), number);
 }
 
-/* Until it ends or takes too long. */
-static void take_lines(struct source_lines *l, size_t first, int fd)
+/* Until it ends or takes too long; false then. */
+static bool take_lines(struct source_lines *l, size_t first, int fd, double seconds)
 {
-	uint64_t from = clock_raw_ns(), limit_ns = (uint64_t)SECONDS_MAX * 1000000000;
+	uint64_t from = clock_raw_ns(), limit_ns = (uint64_t)(seconds * 1e9);
 	char line[TEXT_MAX + 65], part[4096];
 	size_t used = 0;
 
@@ -252,12 +331,12 @@ static void take_lines(struct source_lines *l, size_t first, int fd)
 		ssize_t n;
 
 		if (spent >= limit_ns || !poll(&p, 1, (int)((limit_ns - spent) / 1000000) + 1))
-			return;
+			return false;
 		n = read(fd, part, sizeof(part));
 		if (n < 0 && errno == EINTR)
 			continue;
 		if (n <= 0)
-			return;
+			return true;
 		for (ssize_t i = 0; i < n; i++) {
 			if (part[i] != '\n') {
 				line[used] = part[i];
@@ -272,34 +351,39 @@ static void take_lines(struct source_lines *l, size_t first, int fd)
 }
 
 /* l->all[first] and those behind it are those of w[]. */
-static void ask_child(struct source_lines *l, size_t first, struct wanted *w, size_t n)
+static bool ask_child(
+	struct source_lines *l, size_t first, struct wanted *w, size_t n, double seconds)
 {
 	pid_t parent = getpid(), child;
+	bool in_time = true;
 	int ends[2];
 
 	if (pipe2(ends, O_CLOEXEC))
-		return;
+		return true;
 	child = fork();
 	if (!child) {
 		prctl(PR_SET_PDEATHSIG, SIGKILL);
 		if (getppid() == parent)
-			read_all(w, n, ends[1]);
+			read_all(w, n, ends[1], seconds);
 		_exit(0);
 	}
 	close(ends[1]);
 	if (child > 0) {
-		take_lines(l, first, ends[0]);
+		in_time = take_lines(l, first, ends[0], seconds);
 		kill(child, SIGKILL);
 		while (waitpid(child, NULL, 0) < 0 && errno == EINTR)
 			;
 	}
 	close(ends[0]);
+	return in_time;
 }
 
-void source_lines_read(struct source_lines *l, const struct code_location *locations, size_t n)
+bool source_lines_read(
+	struct source_lines *l, const struct code_location *locations, size_t n, double seconds)
 {
 	struct wanted *w = xmalloc((n + 1) * sizeof(*w));
 	size_t first = l->n, wanted = 0;
+	bool in_time = true;
 
 	for (size_t i = 0; i < n; i++) {
 		const struct code_location *p = &locations[i];
@@ -310,9 +394,10 @@ void source_lines_read(struct source_lines *l, const struct code_location *locat
 		wanted++;
 		map64_add(&l->at, hash_of(p), (uint32_t)l->n);
 		l->all = grow(l->all, l->n, &l->cap, sizeof(*l->all));
-		l->all[l->n++] = (struct found){xstrdup(p->path), p->address, NULL};
+		l->all[l->n++] = (struct found){.path = xstrdup(p->path), .address = p->address};
 	}
 	if (wanted)
-		ask_child(l, first, w, wanted);
+		in_time = ask_child(l, first, w, wanted, seconds);
 	free(w);
+	return in_time;
 }

@@ -93,7 +93,7 @@ static const char *line_at(const char *file, uint64_t address)
 {
 	struct code_location location = {.path = in(file), .address = address};
 
-	source_lines_read(l, &location, 1);
+	source_lines_read(l, &location, 1, SOURCE_LINES_S);
 	return source_lines_find(l, &location);
 }
 
@@ -119,7 +119,7 @@ START_TEST(many_at_once)
 	}
 	locations[3].path = in("nothing.so");
 	locations[5].path = in("one.c");
-	source_lines_read(l, locations, ARRAY_SIZE(locations));
+	source_lines_read(l, locations, ARRAY_SIZE(locations), SOURCE_LINES_S);
 	for (size_t i = 0; i < ARRAY_SIZE(locations); i++) {
 		const char *text = locations[i].path ? source_lines_find(l, &locations[i]) : NULL;
 
@@ -129,6 +129,83 @@ START_TEST(many_at_once)
 			ck_assert_ptr_null(text);
 	}
 	free(lib);
+}
+END_TEST
+
+static const char *file_of(const char *file, const char *function, uint32_t *line)
+{
+	struct code_location location = {.path = in(file), .address = nm(file, function)};
+	struct source_place place;
+
+	ck_assert(source_lines_read(l, &location, 1, SOURCE_LINES_S));
+	place = source_lines_place(l, &location);
+	*line = place.line;
+	return place.file;
+}
+
+START_TEST(whole_paths)
+{
+	static const char *const ways[] = {"cc -gdwarf-4", "cc -gdwarf-5", "clang -g"};
+	char line[256], *one = xstrdup(in("one.c")), *two = xstrdup(in("sub/two.c"));
+	uint32_t number;
+
+	for (size_t i = 0; i < ARRAY_SIZE(ways); i++) {
+		snprintf(line, sizeof(line), "%s -fPIC -shared -o path%zu.so one.c %s", ways[i], i,
+			two);
+		if (!shell(line)) { /* there may be no clang */
+			ck_assert_str_eq(ways[i], "clang -g");
+			continue;
+		}
+		snprintf(line, sizeof(line), "path%zu.so", i);
+		ck_assert_str_eq(file_of(line, "one", &number), one);
+		ck_assert(number == 1 || number == 2);
+		ck_assert_str_eq(file_of(line, "two", &number), two);
+		ck_assert(number == 10 || number == 11);
+	}
+	free(one);
+	free(two);
+}
+END_TEST
+
+/* Some files have 100 000 lines and more; each function is to take the logarithm of that. */
+START_TEST(thousands_of_functions)
+{
+	enum { FUNCTIONS = 5000 };
+	struct code_location *all = xcalloc(FUNCTIONS, sizeof(*all));
+	unsigned long long address;
+	unsigned k, found = 0;
+	char line[160];
+	FILE *f = fopen(in("many.c"), "w");
+
+	for (k = 0; f && k < FUNCTIONS; k++)
+		fprintf(f, "int f%u(int x)\n{\n\tx++;\n\tx += %u;\n\treturn x;\n}\n", k, k);
+	ck_assert(f && !fclose(f));
+	ck_assert(shell("cc -g -O0 -fPIC -shared -o many.so many.c"));
+	snprintf(line, sizeof(line), "nm %s | awk '$3 ~ /^f[0-9]/ { print $1, substr($3, 2) }'",
+		in("many.so"));
+	f = popen(line, "r");
+	while (f && fscanf(f, "%llx %u", &address, &k) == 2 && k < FUNCTIONS)
+		all[k] = (struct code_location){.path = in("many.so"), .address = address};
+	pclose(f);
+	for (k = 0; k < FUNCTIONS; k++)
+		all[k].path = all[0].path;
+	ck_assert(source_lines_read(l, all, FUNCTIONS, 10));
+	for (k = 0; k < FUNCTIONS; k++) {
+		const struct source_place place = source_lines_place(l, &all[k]);
+
+		found += place.file && place.line == 6 * k + 2;
+	}
+	ck_assert_uint_eq(found, FUNCTIONS);
+	free(all);
+}
+END_TEST
+
+START_TEST(no_time_at_all)
+{
+	struct code_location location = {.path = in("lib.so"), .address = nm("lib.so", "one")};
+
+	ck_assert(!source_lines_read(l, &location, 1, 0));
+	ck_assert_ptr_null(source_lines_place(l, &location).file);
 }
 END_TEST
 
@@ -173,10 +250,10 @@ START_TEST(another_file_than_ran)
 	location.build_id_bytes = build_id_of(location.path, id);
 	location.build_id = id;
 	id[3] ^= 1;
-	source_lines_read(l, &location, 1);
+	source_lines_read(l, &location, 1, SOURCE_LINES_S);
 	ck_assert_ptr_null(source_lines_find(l, &location));
 	id[3] ^= 1;
-	source_lines_read(l, &location, 1);
+	source_lines_read(l, &location, 1, SOURCE_LINES_S);
 	ck_assert_str_eq(source_lines_find(l, &location), "one.c:2");
 }
 END_TEST
@@ -225,8 +302,9 @@ END_TEST
 
 int main(void)
 {
-	const TTest *const tests[] = {of_functions, many_at_once, ways_of_compiling,
-		separate_debug_file, another_file_than_ran, names_that_would_break_a_path, spoilt};
+	const TTest *const tests[] = {of_functions, many_at_once, whole_paths,
+		thousands_of_functions, no_time_at_all, ways_of_compiling, separate_debug_file,
+		another_file_than_ran, names_that_would_break_a_path, spoilt};
 	Suite *s = suite_create("lines");
 	TCase *c = tcase_create("lines");
 	char line[64];
