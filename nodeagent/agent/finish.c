@@ -31,6 +31,9 @@
 #include "nodeagent/profile/vfp.h"
 #include "shm/atomic.h"
 
+#define SOURCES_S      10.0 /* for reading debug information, the most */
+#define SOURCES_KEEP_S 15.0 /* of what a batch system leaves us */
+
 /* Takes the message by its place: arguments are evaluated in any order. */
 static int report_result(int result, char **error)
 {
@@ -276,6 +279,14 @@ static int write_summary(
 		&error);
 }
 
+/* Other agents wait for us, but not for ever. */
+static double sources_s(const struct host *host)
+{
+	const double part = host->conf->agent_deadline_s / 4;
+
+	return ending_left(part < SOURCES_S ? part : SOURCES_S, SOURCES_KEEP_S);
+}
+
 int agent_finish(struct agent *a)
 {
 	struct profile *node, *whole = NULL;
@@ -297,6 +308,7 @@ int agent_finish(struct agent *a)
 	regions_warn(&a->host);
 	matching_end(&a->host);
 	peers_notes(a);
+	a->host.sources_s = sources_s(&a->host);
 	recorder_close(&a->host);
 	warn_of_counters(&a->host);
 	node = a->late_profile ? a->late_profile : gather(&a->host, NULL);

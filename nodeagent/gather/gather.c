@@ -49,19 +49,31 @@ struct gathering {
 	uint64_t first_start, last_end, ring_bytes;
 };
 
+/* Its number, or PROFILE_NONE; *first: the newest name with this hash. */
+static uint32_t find_name(
+	const struct gathering *g, const char *text, uint64_t hash, uint32_t **first)
+{
+	uint32_t id;
+
+	*first = map64_find(&g->texts, hash);
+	for (id = *first ? **first : PROFILE_NONE; id != PROFILE_NONE; id = g->name_next[id])
+		if (!strcmp(g->out->names[id], text))
+			break;
+	return id;
+}
+
 static uint32_t intern(struct gathering *g, const char *text)
 {
 	uint64_t hash = fnv_text(FNV_BEGIN, text);
-	uint32_t *first = map64_find(&g->texts, hash), id;
+	uint32_t *first, id = find_name(g, text, hash, &first);
 	struct profile *p = g->out;
 
-	for (id = first ? *first : UINT32_MAX; id != UINT32_MAX; id = g->name_next[id])
-		if (!strcmp(p->names[id], text))
-			return id;
+	if (id != PROFILE_NONE)
+		return id;
 	id = (uint32_t)p->n_names;
 	p->names = grow(p->names, p->n_names, &g->cap_names, sizeof(*p->names));
 	g->name_next = grow(g->name_next, id, &g->cap_next, sizeof(*g->name_next));
-	g->name_next[id] = first ? *first : UINT32_MAX;
+	g->name_next[id] = first ? *first : PROFILE_NONE;
 	p->names[p->n_names++] = xstrdup(text);
 	map64_add(&g->texts, hash, id);
 	return id;
@@ -360,6 +372,27 @@ static void store(struct gathering *g)
 	free(id);
 }
 
+/* Of the functions that are in the profile; profile_settle_lists() puts them in order. */
+static void add_sources(struct gathering *g)
+{
+	struct source_place place;
+	const char *name;
+	uint32_t *first;
+
+	symcache_read_sources(g->host->symbols);
+	for (size_t i = 0; symcache_source(g->host->symbols, i, &name, &place); i++) {
+		struct profile_source *s;
+
+		if (!place.file ||
+			find_name(g, name, fnv_text(FNV_BEGIN, name), &first) == PROFILE_NONE)
+			continue;
+		s = profile_add(g->out, PROFILE_SOURCES);
+		s->name = xstrdup(name);
+		s->file = xstrdup(place.file);
+		s->line = place.line;
+	}
+}
+
 static void add_agent(struct host *host, struct profile *p)
 {
 	struct rusage u;
@@ -497,6 +530,7 @@ struct profile *gather(struct host *host, const struct process *only)
 	}
 	out->lost_processes = only ? 0 : host->lost_processes;
 	gather_ends_global(host, out);
+	add_sources(g);
 	store(g);
 	add_agent(host, out);
 	for (size_t i = 0; i < host->n_warnings; i++)

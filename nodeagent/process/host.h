@@ -52,6 +52,7 @@ struct host {
 
 	struct clocks clocks;
 	struct symcache *symbols;
+	double sources_s; /* that the search for source lines of functions may still take */
 	struct counter_watch *counters; /* of hardware: counters.h */
 	struct ring_store *rings;	/* rings.h */
 	struct sync *sync;		/* waits in collective calls; with mpi.show_sync_time */

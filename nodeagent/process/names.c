@@ -12,6 +12,7 @@
 #include "nodeagent/symbols/symtab.h"
 #include "nodeagent/process/regions.h"
 #include "nodeagent/base/util.h"
+#include "shm/clock.h"
 #include "shm/fnv.h"
 #include "shm/record.h"
 
@@ -29,6 +30,13 @@ struct file {
 	struct symtab *table;
 };
 
+/* A function that was named; texts of tables are unique, so the pointer tells it. */
+struct named {
+	const char *name;
+	uint32_t file;
+	uint64_t start; /* ELF address */
+};
+
 struct symcache {
 	struct host *host;
 	struct file *files;
@@ -37,6 +45,10 @@ struct symcache {
 	size_t n_made, cap_made;
 	struct map64 made_by_location;
 	struct source_lines *lines;
+	struct named *named;
+	size_t n_named, cap_named;
+	size_t n_sought;       /* of named[]: their lines were looked up */
+	struct map64 named_at; /* address of the name -> index */
 };
 
 struct symcache *symcache_new(struct host *host)
@@ -65,6 +77,8 @@ void symcache_free(struct symcache *s)
 		free(s->made[i]);
 	free(s->files);
 	free(s->made);
+	free(s->named);
+	map64_free(&s->named_at);
 	map64_free(&s->made_by_location);
 	source_lines_free(s->lines);
 	free(s);
@@ -76,14 +90,14 @@ static bool is_file(const struct file *f, const struct code_location *location)
 	       !memcmp(f->build_id, location->build_id, f->build_id_bytes);
 }
 
-static struct symtab *table_of(struct symcache *s, const struct code_location *location)
+static uint32_t file_of(struct symcache *s, const struct code_location *location)
 {
 	struct file *f;
 	char *why = NULL;
 
 	for (size_t i = 0; i < s->n; i++)
 		if (is_file(&s->files[i], location))
-			return s->files[i].table;
+			return (uint32_t)i;
 	s->files = grow(s->files, s->n, &s->cap, sizeof(*s->files));
 	f = &s->files[s->n++];
 	f->path = xstrdup(location->path);
@@ -94,13 +108,15 @@ static struct symtab *table_of(struct symcache *s, const struct code_location *l
 	if (why)
 		host_warn(s->host, false, "%s", why);
 	free(why);
-	return f->table;
+	return (uint32_t)s->n - 1;
 }
 
 const char *symcache_find(
 	struct symcache *s, const struct code_location *location, uint64_t address, uint64_t *start)
 {
-	return symtab_find(table_of(s, location), address, start);
+	const uint32_t file = file_of(s, location); /* may move files[] */
+
+	return symtab_find(s->files[file].table, address, start);
 }
 
 /* "module+0xoffset", made once. */
@@ -172,6 +188,20 @@ static const char *special_name(struct symcache *s, uint64_t key)
 	}
 }
 
+/* Name of the function around the location, which is kept for its source line. */
+static const char *function_name(struct symcache *s, const struct code_location *location)
+{
+	const uint32_t file = file_of(s, location);
+	uint64_t start = 0;
+	const char *name = symtab_find(s->files[file].table, location->address, &start);
+
+	if (!name || map64_find(&s->named_at, (uintptr_t)name))
+		return name;
+	map64_add(&s->named_at, (uintptr_t)name, (uint32_t)s->n_named);
+	*LIST_ADD(s, named) = (struct named){name, file, start};
+	return name;
+}
+
 const char *symcache_name(struct symcache *s, const struct process *p, uint64_t key)
 {
 	uint32_t id = (uint32_t)key;
@@ -190,6 +220,59 @@ const char *symcache_name(struct symcache *s, const struct process *p, uint64_t 
 	}
 	if (!codemap_find_key(p->code, key, &location))
 		return NO_FUNCTION;
-	name = symcache_find(s, &location, location.address, NULL);
+	name = function_name(s, &location);
 	return name ? name : made_name(s, &location);
+}
+
+/* ---- source lines ------------------------------------------------------------------ */
+
+static struct code_location location_of(const struct symcache *s, const struct named *n)
+{
+	const struct file *f = &s->files[n->file];
+
+	return (struct code_location){f->path, n->start, f->build_id, f->build_id_bytes};
+}
+
+void symcache_read_sources(struct symcache *s)
+{
+	const size_t n = s->n_named - s->n_sought;
+	const double from = 1e-9 * (double)clock_raw_ns();
+	struct code_location *locations;
+
+	if (!n || s->host->sources_s <= 0)
+		return;
+	locations = xmalloc(n * sizeof(*locations));
+	for (size_t i = 0; i < n; i++)
+		locations[i] = location_of(s, &s->named[s->n_sought + i]);
+	if (!source_lines_read(s->lines, locations, n, s->host->sources_s))
+		host_warn(s->host, false,
+			"the source lines of some functions are missing: debug information was not "
+			"read within %.0f s",
+			s->host->sources_s);
+	s->n_sought = s->n_named;
+	s->host->sources_s -= 1e-9 * (double)clock_raw_ns() - from;
+	free(locations);
+}
+
+bool symcache_source(
+	const struct symcache *s, size_t i, const char **name, struct source_place *place)
+{
+	struct code_location location;
+
+	if (i >= s->n_named)
+		return false;
+	location = location_of(s, &s->named[i]);
+	*name = s->named[i].name;
+	*place = source_lines_place(s->lines, &location);
+	return true;
+}
+
+struct source_place symcache_source_of(const struct symcache *s, const char *name)
+{
+	const uint32_t *i = map64_find(&s->named_at, (uintptr_t)name);
+	struct source_place place = {NULL, 0};
+
+	if (i)
+		symcache_source(s, *i, &name, &place);
+	return place;
 }

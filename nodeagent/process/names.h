@@ -3,11 +3,13 @@
 #ifndef VFTR_NODEAGENT_PROCESS_NAMES_H
 #define VFTR_NODEAGENT_PROCESS_NAMES_H
 
+#include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 
+#include "nodeagent/symbols/lines.h"
+
 struct host;
-struct code_location;
-struct source_lines;
 struct process;
 struct symcache;
 
@@ -27,5 +29,17 @@ struct source_lines *symcache_lines(struct symcache *s);
  * until the cache is freed or the region is defined anew.
  */
 const char *symcache_name(struct symcache *s, const struct process *p, uint64_t key);
+
+/*
+ * Looks up the source lines of all functions that have got a name since the last call, in
+ * what is left of host.sources_s. Functions that are not reached by then have none, and a
+ * warning says so.
+ */
+void symcache_read_sources(struct symcache *s);
+/* Where the i-th of these functions begins. False: there are not so many. */
+bool symcache_source(
+	const struct symcache *s, size_t i, const char **name, struct source_place *place);
+/* The same of a name that symcache_name() gave. */
+struct source_place symcache_source_of(const struct symcache *s, const char *name);
 
 #endif

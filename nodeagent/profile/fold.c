@@ -214,3 +214,15 @@ void fold_bad_end(void *x, const void *y)
 	if (from->end_ns < to->end_ns || (from->end_ns == to->end_ns && from->pid < to->pid))
 		*to = *from;
 }
+
+/* Several places are none, whatever comes later: the empty text is first in the alphabet. */
+void fold_source(void *x, const void *y)
+{
+	struct profile_source *to = x;
+	const struct profile_source *from = y;
+
+	if (to->line != from->line || strcmp(to->file, from->file)) {
+		to->file[0] = '\0';
+		to->line = 0;
+	}
+}

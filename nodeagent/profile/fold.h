@@ -21,6 +21,7 @@ void fold_gpu(void *to, const void *from);
 void fold_gpu_device(void *to, const void *from);
 void fold_user_counter(void *to, const void *from);
 void fold_bad_end(void *to, const void *from);
+void fold_source(void *to, const void *from);
 
 const char *check_begin(const struct profile *p, const void *record);
 const char *check_matching(const struct profile *p, const void *record);

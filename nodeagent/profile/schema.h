@@ -60,6 +60,7 @@ enum profile_rest {
 	NODE,	 /* nothing: profile_subtract_node() does it */
 	GONE,	 /* nothing */
 	APART,	 /* all of it; in a merged list, records of one key stay apart, too */
+	KEPT,	 /* all of it */
 };
 
 struct profile_schema {

@@ -42,7 +42,7 @@ static void subtract_lists(struct profile *now, const struct profile *before)
 
 		if (rest == PROCESS || rest == APART)
 			subtract_list(now, before, &profile_schema[i]);
-		else if (rest != OWN)
+		else if (rest != OWN && rest != KEPT)
 			profile_drop_list(now, i);
 	}
 }

@@ -246,6 +246,25 @@ char *report_full_name(const struct report *r, const char *raw)
 	return name_shown(raw, &style);
 }
 
+const struct profile_source *report_source(const struct report *r, const char *raw)
+{
+	size_t low = 0, high = r->p->n_sources;
+
+	while (low < high) {
+		const size_t middle = low + (high - low) / 2;
+		const struct profile_source *at = &r->p->sources[middle];
+		const int order = strcmp(at->name, raw);
+
+		if (!order)
+			return at->line ? at : NULL;
+		if (order < 0)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	return NULL;
+}
+
 bool report_name_differs(const struct report *r, const char *raw)
 {
 	return strcmp(report_name(r, raw), raw) != 0;

@@ -59,6 +59,8 @@ const char *report_cell(const struct report *r, const char *raw);
 char *report_full_name(const struct report *r, const char *raw); /* the caller frees */
 /* Is it shown in another way than its linker has it? */
 bool report_name_differs(const struct report *r, const char *raw);
+/* Where the function of that raw name begins, or NULL: not known. */
+const struct profile_source *report_source(const struct report *r, const char *raw);
 /* "foo<bar<main<init", cut to "foo<bar<..." where too long; the caller frees. */
 char *report_path(const struct report *r, uint32_t stack);
 /* Estimated time in hooks, summed over ranks. */

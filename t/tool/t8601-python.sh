@@ -195,7 +195,7 @@ test_expect 'the command line: the ten functions with most time, a table, their 
 	is "$(head -n 1 wanted)" "$(awk "NR == 2 { print \$4 }" top)"
 	vftr_py --csv functions c/end_all.json >csv
 	is "$(json c/end_all.json ".functions | length")" "$(sed 1d csv | wc -l)"
-	is function,calls,t_incl_s,t_excl_s,stacks "$(head -n 1 csv)"
+	is function,calls,t_incl_s,t_excl_s,stacks,file,line "$(head -n 1 csv)"
 	vftr_py --tables c >tables
 	for name in stacks functions messages pairs ranks communicators; do
 		grep -q "^$name  *[0-9]*$" tables || { echo "no $name"; exit 1; }

@@ -239,12 +239,36 @@ ROW_VALUE(bool, group_is_cxx, report_group, !strncmp(row->r->p->names[at->name],
 ROW_VALUE(
 	bool, group_differs, report_group, report_name_differs(row->r, row->r->p->names[at->name]))
 
+static const struct profile_source *group_source(const struct row *row)
+{
+	const struct report_group *g = row->at;
+
+	return report_source(row->r, row->r->p->names[g->name]);
+}
+
+static bool group_has_source(const struct row *row)
+{
+	return group_source(row);
+}
+
+static const char *group_file(const struct row *row)
+{
+	return group_source(row)->file;
+}
+
+static uint64_t group_line(const struct row *row)
+{
+	return group_source(row)->line;
+}
+
 #define GROUP(title, json, type, member) COLUMN(title, json, type, struct report_group, member)
 
 static const struct column group_columns[] = {
 	COLUMN_GET(NULL, "function", TEXT, text, group_name),
 	COLUMN_GET(NULL, "full_name", MADE, made, group_full, .where = group_is_cxx),
 	COLUMN_GET(NULL, "linker_name", TEXT, text, group_raw, .where = group_differs),
+	COLUMN_GET(NULL, "file", TEXT, text, group_file, .where = group_has_source),
+	COLUMN_GET(NULL, "line", COUNT, count, group_line, .where = group_has_source),
 	GROUP("Calls", "calls", COUNT, calls),
 	GROUP("t_excl[s]", NULL, SECONDS, excl_ns),
 	COLUMN_GET("t_excl[%]", NULL, REAL, real, group_percent, .decimals = 1),

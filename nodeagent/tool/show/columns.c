@@ -30,6 +30,17 @@ static char *path_text(const struct show_rows *rows, const struct show_row *row)
 	return row->paths > 1 ? caller_text(rows, row) : report_path(&rows->run->r, row->stack);
 }
 
+/* "heat.c:42"; the whole path where a program reads it. */
+static char *source_text(const struct show_rows *rows, const struct show_row *row)
+{
+	const struct report *r = &rows->run->r;
+	const struct profile_source *at =
+		report_source(r, r->p->names[r->p->stacks[row->stack].name]);
+
+	return at ? xasprintf("%s:%u", rows->whole ? at->file : basename(at->file), at->line)
+		  : xstrdup("");
+}
+
 #define VALUE(name, title, key, type, member)                                                      \
 	{                                                                                          \
 		name, title, key, SHOW_##type, offsetof(struct show_row, member), NULL             \
@@ -58,6 +69,7 @@ static const struct show_column columns[] = {
 	TEXT("function", "function", function_text),
 	TEXT("caller", "caller", caller_text),
 	TEXT("path", "call path", path_text),
+	TEXT("source", "source", source_text),
 };
 
 static const struct show_column *find_column(const char *name, size_t bytes)

@@ -94,8 +94,14 @@ static void put_frames(const struct report *r, FILE *f)
 	json_begin(&j, f, 1);
 	json_array(&j, NULL);
 	for (uint32_t i = 0; i < r->n_groups; i++) {
+		const struct profile_source *source = report_source(r, r->p->names[name[i]]);
+
 		json_object(&j, NULL);
 		json_string(&j, "name", r->shown[name[i]]);
+		if (source) {
+			json_string(&j, "file", source->file);
+			json_uint(&j, "line", source->line);
+		}
 		json_close(&j);
 	}
 	json_close(&j);

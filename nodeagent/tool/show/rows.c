@@ -212,7 +212,8 @@ bool rows_make(struct show_rows *rows, const struct run *run, const struct show_
 {
 	size_t offset;
 
-	*rows = (struct show_rows){.run = run, .by_path = request->by_path};
+	*rows = (struct show_rows){
+		.run = run, .by_path = request->by_path, .whole = request->csv || request->json};
 	if (!find_order(request->sort, &offset))
 		return false;
 	for (size_t i = 0; i < run->p->n_stacks; i++)

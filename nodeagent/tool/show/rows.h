@@ -44,6 +44,7 @@ struct show_request {
 struct show_rows {
 	const struct run *run;
 	bool by_path;
+	bool whole;	       /* for programs: texts are not shortened */
 	struct show_row *rows; /* in their order */
 	size_t n;
 	size_t all;	      /* functions or call paths before the filter */

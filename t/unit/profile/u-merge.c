@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "nodeagent/profile/lists.h"
 #include "nodeagent/profile/profile.h"
 #include "t/unit/profile/random-profile.h"
 #include "t/unit/profile/same-profile.h"
@@ -220,8 +221,11 @@ static struct profile *communication(uint32_t rank, const char *host, const char
 	p->comms[0].ambiguous_receives = p->ambiguous_receives = 4;
 	p->lost_messages = 1;
 	p->open_requests = 2;
-	*ADD_ELEMENT(p, open) = (struct profile_open){
-		.kind = PROFILE_OPEN_SEND, .ranks = 1, .rank_min = rank, .rank_max = rank, .requests = 2};
+	*ADD_ELEMENT(p, open) = (struct profile_open){.kind = PROFILE_OPEN_SEND,
+		.ranks = 1,
+		.rank_min = rank,
+		.rank_max = rank,
+		.requests = 2};
 	return p;
 }
 
@@ -264,6 +268,37 @@ START_TEST(communication_adds_up)
 	ck_assert_uint_eq(p->rank_ranges[0].last, 1);
 	ck_assert_uint_eq(p->rank_ranges[1].first, 3);
 	ck_assert_str_eq(p->rank_ranges[2].host, "c");
+	profile_free(p);
+}
+END_TEST
+
+static struct profile *with_source(const char *name, const char *file, uint32_t line)
+{
+	struct profile *p = profile_new();
+
+	*(struct profile_source *)profile_add(p, PROFILE_SOURCES) =
+		(struct profile_source){xstrdup(name), xstrdup(file), line};
+	return p;
+}
+
+/* "main" of two programs has no line that one could show, however often they are merged. */
+START_TEST(several_source_lines_are_none)
+{
+	struct profile *p = profile_merge(with_source("f", "f.h", 3), with_source("f", "f.h", 3));
+
+	ck_assert_uint_eq(p->n_sources, 1);
+	ck_assert_str_eq(p->sources[0].file, "f.h");
+	ck_assert_uint_eq(p->sources[0].line, 3);
+	p = profile_merge(p, with_source("main", "b.c", 1));
+	p = profile_merge(with_source("main", "a.c", 1), p);
+	p = profile_merge(p, with_source("main", "b.c", 1));
+	assert_valid(p);
+	ck_assert_uint_eq(p->n_sources, 2);
+	ck_assert_str_eq(p->sources[1].name, "main");
+	ck_assert_str_eq(p->sources[1].file, "");
+	ck_assert_uint_eq(p->sources[1].line, 0);
+	p = profile_merge(p, with_source("f", "f.h", 4));
+	ck_assert_uint_eq(p->sources[0].line, 0);
 	profile_free(p);
 }
 END_TEST
@@ -369,6 +404,7 @@ int main(void)
 	tcase_add_test(t, communication_adds_up);
 	tcase_add_test(t, unranked_ends_of_messages_are_numbered_on);
 	tcase_add_test(t, places_that_contradict_do_not_overlap);
+	tcase_add_test(t, several_source_lines_are_none);
 	tcase_add_test(t, nothing_and_empty);
 	tcase_add_test(t, deep_paths);
 	suite_add_tcase(s, t);

@@ -106,6 +106,8 @@ START_TEST(the_same)
 
 	profile_subtract(now, before);
 	ck_assert_uint_le(now->n_stacks, 1);
+	ck_assert_uint_eq(now->n_sources, before->n_sources); /* they stay true */
+	ck_assert_str_eq(now->sources[0].file, "/src/foo.c");
 	ck_assert_uint_eq(now->n_messages + now->n_pairs + now->n_files + now->n_counts, 0);
 	ck_assert_uint_eq(now->calls, 0);
 	ck_assert_ptr_null(profile_valid(now));
