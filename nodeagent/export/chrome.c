@@ -14,6 +14,7 @@ struct chrome {
 	struct exporter *x;
 	char **names, **comms, **counters; /* as JSON strings */
 	uint32_t *pids;			   /* by process */
+	char **sources;			   /* of functions: "heat.c:42", or NULL */
 	bool filled;
 };
 
@@ -66,6 +67,18 @@ static uint32_t *pids_of(const struct exporter *x)
 	return pids;
 }
 
+static void put_region(struct chrome *f, size_t i)
+{
+	const struct export_region *r = &f->x->regions[i];
+	/* the names of constructs have it */
+	const bool is_code = r->kind == VFD_FUNCTION_CODE;
+	char *source = r->file && is_code ? xasprintf("%s:%u", r->file, r->line) : NULL;
+
+	f->names[i] = export_quoted(r->name);
+	f->sources[i] = source ? export_quoted(source) : NULL;
+	free(source);
+}
+
 void *chrome_begin(struct exporter *x)
 {
 	struct chrome *f = xcalloc(1, sizeof(*f));
@@ -73,12 +86,13 @@ void *chrome_begin(struct exporter *x)
 	f->x = x;
 	f->pids = pids_of(x);
 	f->names = xcalloc(x->n_regions, sizeof(char *));
+	f->sources = xcalloc(x->n_regions, sizeof(char *));
 	f->comms = xcalloc(x->n_comms, sizeof(char *));
 	f->counters = xcalloc(x->n_counters, sizeof(char *));
 	for (size_t i = 0; i < x->n_counters; i++)
 		f->counters[i] = export_quoted(x->counters[i].name);
 	for (size_t i = 0; i < x->n_regions; i++)
-		f->names[i] = export_quoted(x->regions[i].name);
+		put_region(f, i);
 	for (size_t i = 0; i < x->n_comms; i++)
 		f->comms[i] = export_quoted(x->comms[i].name);
 	fputs("{\"displayTimeUnit\":\"ns\",\"traceEvents\":[", x->out);
@@ -178,6 +192,19 @@ static void put_counts(struct chrome *f, const struct export_event *e)
 	}
 }
 
+static void put_call(struct chrome *f, const struct export_event *e)
+{
+	const char *source = f->sources[e->region];
+
+	fprintf(f->x->out, ",\"cat\":\"%s\",\"name\":%s", categories[f->x->regions[e->region].kind],
+		f->names[e->region]);
+	if (e->sampled || source)
+		fprintf(f->x->out, ",\"args\":{%s%s%s%s}", e->sampled ? "\"sampled\":true" : "",
+			e->sampled && source ? "," : "", source ? "\"source\":" : "",
+			source ? source : "");
+	putc('}', f->x->out);
+}
+
 void chrome_event(void *state, const struct export_event *e)
 {
 	struct chrome *f = state;
@@ -185,9 +212,7 @@ void chrome_event(void *state, const struct export_event *e)
 	switch (e->kind) {
 	case EXPORT_ENTER:
 		put_event(f, "B", e);
-		fprintf(f->x->out, ",\"cat\":\"%s\",\"name\":%s%s}",
-			categories[f->x->regions[e->region].kind], f->names[e->region],
-			e->sampled ? ",\"args\":{\"sampled\":true}" : "");
+		put_call(f, e);
 		put_flows(f, e);
 		break;
 	case EXPORT_EXIT:
@@ -218,8 +243,10 @@ void chrome_end(void *state, bool good)
 	struct chrome *f = state;
 
 	fputs("\n]}\n", f->x->out);
-	for (size_t i = 0; i < f->x->n_regions; i++)
+	for (size_t i = 0; i < f->x->n_regions; i++) {
 		free(f->names[i]);
+		free(f->sources[i]);
+	}
 	for (size_t i = 0; i < f->x->n_comms; i++)
 		free(f->comms[i]);
 	for (size_t i = 0; i < f->x->n_counters; i++)
@@ -227,6 +254,7 @@ void chrome_end(void *state, bool good)
 	free(f->counters);
 	free(f->pids);
 	free(f->names);
+	free(f->sources);
 	free(f->comms);
 	free(f);
 }

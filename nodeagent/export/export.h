@@ -42,6 +42,8 @@ struct export_thread {
 struct export_region {
 	const char *name, *module; /* name: UTF-8; module: path or NULL */
 	char *cleaned;		   /* the name, if it had to be made UTF-8 */
+	char *file;		   /* where it begins in the source: UTF-8, or NULL */
+	uint32_t line;		   /* in the file, from 1 */
 	enum vfd_function_kind kind;
 	enum mpi_family family; /* MPI */
 	uint32_t mpi;		/* MPI: index in vftr_mpi_names, if it is known */
@@ -221,6 +223,12 @@ uint64_t export_time(const struct exporter *x, int64_t ns);
 /* Everything about a message but its bytes. */
 void export_message_of(const struct exporter *x, uint32_t file, const struct vfd_message *m,
 	struct export_message *to);
+
+/* A copy in which each byte that is no UTF-8 is U+FFFD, or NULL: all are. Caller frees. */
+char *export_cleaned(const char *name);
+
+/* ---- sources.c: sets the file and line of a region, if it has none, from a function of it. */
+void export_find_source(struct export_region *r, const struct vfd_function *fn);
 
 /* ---- counters.c */
 

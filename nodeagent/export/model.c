@@ -195,8 +195,7 @@ static void number_threads(struct exporter *x)
 
 /* ---- regions ---------------------------------------------------------------------- */
 
-/* A copy in which each byte that is no UTF-8 is U+FFFD, or NULL: all are. */
-static char *cleaned(const char *name)
+char *export_cleaned(const char *name)
 {
 	char *to = xmalloc(strlen(name) * 3 + 1), *end = to;
 	bool bad = false;
@@ -229,7 +228,7 @@ static uint32_t region_number(
 		return *found;
 	map64_add(&x->region_hash, hash, (uint32_t)x->n_regions);
 	x->regions = grow(x->regions, x->n_regions, &x->cap_regions, sizeof(*x->regions));
-	clean = cleaned(name);
+	clean = export_cleaned(name);
 	x->regions[x->n_regions] = (struct export_region){
 		.name = clean ? clean : name, .module = module, .cleaned = clean, .kind = kind};
 	return (uint32_t)x->n_regions++;
@@ -278,6 +277,8 @@ static void add_regions(struct exporter *x, uint32_t file)
 			number = region_number(
 				x, vfd_function_name(f, (uint32_t)i), all[i].module, all[i].kind);
 		x->region_of[file][i] = number;
+		if (all[i].number != VFD_NONE)
+			export_find_source(&x->regions[number], &all[i]);
 		if (x->regions[number].kind != VFD_FUNCTION_MPI || index >= vftr_mpi_n)
 			continue;
 		x->regions[number].mpi = index;
@@ -517,8 +518,10 @@ void export_model_free(struct exporter *x)
 		free(x->processes[i].name);
 	for (size_t i = 0; i < x->n_threads; i++)
 		free(x->threads[i].name);
-	for (size_t i = 0; i < x->n_regions; i++)
+	for (size_t i = 0; i < x->n_regions; i++) {
 		free(x->regions[i].cleaned);
+		free(x->regions[i].file);
+	}
 	free(x->thread_of);
 	free(x->region_of);
 	free(x->counter_of);

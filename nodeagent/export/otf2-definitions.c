@@ -71,13 +71,15 @@ static void put_regions(struct definitions *d)
 	for (size_t i = 0; i < x->n_regions; i++) {
 		const struct export_region *r = &x->regions[i];
 		const uint32_t name = string(d, r->name);
-		const uint32_t module = r->module ? string(d, r->module) : 0;
+		const char *file = r->file ? r->file : r->module;
+		const uint32_t source = file ? string(d, file) : 0;
 
 		OTF2_CALL(d->f, region, d->to, (uint32_t)i, name, name, 0,
 			r->on_gpu		      ? OUR_FUNCTION
 			: r->kind == VFD_FUNCTION_MPI ? role_of(r)
 						      : kinds[r->kind].role,
-			r->on_gpu ? OUR_BY_CUDA : kinds[r->kind].paradigm, 0, module, 0, 0);
+			r->on_gpu ? OUR_BY_CUDA : kinds[r->kind].paradigm, 0, source,
+			r->file ? r->line : 0, 0);
 	}
 }
 

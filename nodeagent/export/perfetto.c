@@ -43,6 +43,7 @@ enum track_event {
 	EVENT_TRACK = 11,
 	EVENT_NAME_TEXT = 23,
 	EVENT_COUNT = 30,
+	EVENT_SOURCE = 34, /* interned */
 	EVENT_COUNT_REAL = 44,
 	EVENT_FLOW = 47,
 };
@@ -52,7 +53,13 @@ enum annotation {
 	ANNOTATION_INT = 4,
 	ANNOTATION_TEXT = 6,
 };
-enum interned { INTERNED_CATEGORY = 1, INTERNED_NAME = 2, INTERNED_ANNOTATION = 3 };
+enum interned {
+	INTERNED_CATEGORY = 1,
+	INTERNED_NAME = 2,
+	INTERNED_ANNOTATION = 3,
+	INTERNED_SOURCE = 4,
+};
+enum source { SOURCE_NUMBER = 1, SOURCE_FILE = 2, SOURCE_FUNCTION = 3, SOURCE_LINE = 4 };
 enum interned_entry { ENTRY_NUMBER = 1, ENTRY_TEXT = 2 };
 
 enum slice_type { SLICE_BEGIN = 1, SLICE_END = 2, INSTANT = 3, COUNTER = 4 };
@@ -202,6 +209,23 @@ void *perfetto_begin(struct exporter *x)
 	return f;
 }
 
+/* The name of a region, and where it is in the source. */
+static void intern_region(struct perfetto *f, uint32_t region)
+{
+	const struct export_region *r = &f->x->regions[region];
+	struct protobuf *p = &f->p;
+
+	intern(f, INTERNED_NAME, (uint64_t)region + 1, r->name);
+	if (!r->file)
+		return;
+	protobuf_open(p, INTERNED_SOURCE);
+	protobuf_uint(p, SOURCE_NUMBER, (uint64_t)region + 1);
+	protobuf_text(p, SOURCE_FILE, r->file);
+	protobuf_text(p, SOURCE_FUNCTION, r->name);
+	protobuf_uint(p, SOURCE_LINE, r->line);
+	protobuf_close(p);
+}
+
 /* A packet with an event, left open for more fields of the event. */
 static void event_begin(struct perfetto *f, const struct export_event *e, enum slice_type type)
 {
@@ -213,7 +237,7 @@ static void event_begin(struct perfetto *f, const struct export_event *e, enum s
 	if (type == SLICE_BEGIN && !f->named[e->region]) {
 		f->named[e->region] = true;
 		protobuf_open(p, PACKET_INTERNED);
-		intern(f, INTERNED_NAME, (uint64_t)e->region + 1, f->x->regions[e->region].name);
+		intern_region(f, e->region);
 		protobuf_close(p);
 	}
 	protobuf_open(p, PACKET_EVENT);
@@ -252,6 +276,8 @@ static void put_call(struct perfetto *f, const struct export_event *e)
 	event_begin(f, e, SLICE_BEGIN);
 	protobuf_uint(&f->p, EVENT_NAME, (uint64_t)e->region + 1);
 	protobuf_uint(&f->p, EVENT_CATEGORY, f->x->regions[e->region].kind + 1);
+	if (f->x->regions[e->region].file)
+		protobuf_uint(&f->p, EVENT_SOURCE, (uint64_t)e->region + 1);
 	for (size_t i = 0; i < e->n_flows; i++)
 		protobuf_fixed64(&f->p, EVENT_FLOW, e->flows[i].flow);
 	if (e->sampled)

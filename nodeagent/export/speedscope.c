@@ -23,12 +23,16 @@ static void put_frames(const struct exporter *x)
 	for (size_t i = 0; i < x->n_regions; i++) {
 		const struct export_region *r = &x->regions[i];
 		char *name = export_quoted(r->name);
-		char *module = r->module ? export_quoted(r->module) : NULL;
+		const char *from = r->file ? r->file : r->module;
+		char *file = from ? export_quoted(from) : NULL;
 
-		fprintf(x->out, "%s{\"name\":%s%s%s}", i ? ",\n" : "\n", name,
-			module ? ",\"file\":" : "", module ? module : "");
+		fprintf(x->out, "%s{\"name\":%s%s%s", i ? ",\n" : "\n", name,
+			file ? ",\"file\":" : "", file ? file : "");
+		if (r->file)
+			fprintf(x->out, ",\"line\":%u", r->line);
+		putc('}', x->out);
 		free(name);
-		free(module);
+		free(file);
 	}
 }
 

@@ -91,9 +91,10 @@ static uint32_t define(struct recorder_process *s, uint64_t key)
 		f.process = VFD_NONE;
 	}
 	number = vfd_define_function(writer(s), &f);
-	if (late) {
+	if (late)
 		*LIST_ADD(s, unnamed) = (struct sampled_function){key, number, f.precise};
-	}
+	else if (is_code)
+		*LIST_ADD(s->recorder, named) = (struct recorder_named){f.name, number};
 	return number << 1 | f.precise;
 }
 
@@ -143,11 +144,28 @@ static void name_functions(struct recorder_process *s)
 {
 	for (size_t i = 0; i < s->n_unnamed; i++) {
 		const struct sampled_function *f = &s->unnamed[i];
+		const char *name = symcache_name(s->process->host->symbols, s->process, f->key);
 
-		vfd_define_name(writer(s), f->number,
-			symcache_name(s->process->host->symbols, s->process, f->key), f->precise);
+		vfd_define_name(writer(s), f->number, name, f->precise);
+		if (kind_of(s->process, f->key) == VFD_FUNCTION_CODE)
+			*LIST_ADD(s->recorder, named) = (struct recorder_named){name, f->number};
 	}
 	s->n_unnamed = 0;
+}
+
+void recorder_sources(struct recorder *s)
+{
+	symcache_read_sources(s->host->symbols);
+	for (size_t i = 0; i < s->n_named; i++) {
+		const struct recorder_named *n = &s->named[i];
+		const struct source_place place = symcache_source_of(s->host->symbols, n->name);
+
+		if (place.file)
+			vfd_define_source(s->writer, n->number, place.file, place.line);
+	}
+	free(s->named);
+	s->named = NULL;
+	s->n_named = s->cap_named = 0;
 }
 
 /* ---- threads ---------------------------------------------------------------------- */

@@ -18,6 +18,12 @@ struct sampled_match {
 };
 #define SAMPLED_MATCHES 1024u
 
+/* A function that has been named, and may have a source line in the end. */
+struct recorder_named {
+	const char *name; /* symcache_name() */
+	uint32_t number;
+};
+
 struct recorder {
 	struct host *host;
 	struct vfd_writer *writer; /* NULL: could not be opened, or is closed */
@@ -39,6 +45,8 @@ struct recorder {
 	struct sampled_match *matches; /* room for SAMPLED_MATCHES; not written yet */
 	uint32_t n_matches;
 	uint32_t counters[COUNTERS_MAX], n_counters; /* of hwprof; 0: not defined yet */
+	struct recorder_named *named;
+	size_t n_named, cap_named;
 	struct vfd_written written;
 };
 
@@ -70,6 +78,8 @@ struct recorder_process {
 
 /* define.c: number of the function with this key, which is defined if need be. */
 uint32_t recorder_function(struct recorder_process *s, uint64_t key);
+/* At the end: where the functions begin. */
+void recorder_sources(struct recorder *s);
 /* It is rank `rank` of `size` in a job. */
 void recorder_process_rank(struct process *p, int rank, int size, uint64_t job);
 

@@ -299,6 +299,7 @@ void recorder_close(struct host *host)
 		return;
 	late_ranks(host);
 	recorder_notify_matches(s);
+	recorder_sources(s);
 	tell_clock(s);
 	clock_pair(s);
 	vfd_writer_flush(s->writer);

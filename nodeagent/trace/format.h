@@ -109,6 +109,7 @@ enum vfd_definition {
 	VFD_DEFINE_OBSERVABLE,
 	VFD_DEFINE_NEIGHBOURS, /* of a process */
 	VFD_DEFINE_ROUND,      /* one of a session has begun */
+	VFD_DEFINE_SOURCE,     /* line of a function, later */
 	VFD_DEFINITIONS
 };
 

@@ -62,6 +62,8 @@ struct vfd_function {
 	uint32_t build_id_bytes;
 	uint64_t address; /* ELF address: CODE, OPENMP */
 	uint32_t index;
+	const char *file; /* source file, or NULL: not known */
+	uint32_t line;	  /* where it begins in the file, from 1 */
 };
 
 /* A call path. Stack 0 of each track is its root, "init". */

@@ -193,4 +193,21 @@ test_if 'command -v sqlite3 || python3 -c "import sqlite3"' 'no sqlite3' 'the da
 	EOT
 	grep -qxF "inner $here/src/one.c 3" got'
 
+test_expect 'a sampling file has them, and so have time lines for other viewers' '
+	mkdir samples
+	traced -q --set sampling.active=true --set "sampling.precise_functions=." -o samples -- ./app
+	for format in speedscope chrome perfetto; do
+		"$VFTR" export -f $format -o "time.$format" samples
+	done
+	is "$here/src/one.c 3" "$(json time.speedscope \
+		".shared.frames[] | select(.name == \"inner\") | \"\(.file) \(.line)\"")"
+	is "$here/src/other.c:6" "$(json time.chrome \
+		".traceEvents[] | select(.ph == \"B\" and .name == \"other\").args.source")"
+	grep -qaF "$here/src/one.c" time.perfetto'
+
+test_if 'command -v otf2-print' 'no otf2-print' 'OTF2: source file and first line of a region' '
+	"$VFTR" export -f otf2 -o archive samples
+	otf2-print -G archive/traces.otf2 >regions
+	grep "REGION .*\"inner\"" regions | grep -F "File: \"$here/src/one.c\"" | grep -q "Begin: 3,"'
+
 done_testing

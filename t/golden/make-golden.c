@@ -362,6 +362,8 @@ static void everything_file(const char *name)
 	count_things(&h);
 	collectives(&h);
 	vfd_define_round(h.w, 2, hand_last(&h));
+	vfd_define_source(h.w, h.functions[0], "/src/heat.c", 42);
+	vfd_define_source(h.w, h.functions[2], "/src/a b \"c\".c", 7);
 	windows_and_files(&h);
 	late_pairs(&h);
 	put_gap(h.tracks[4], 0, h.ticks[4] += 1000);

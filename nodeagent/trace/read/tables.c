@@ -127,6 +127,7 @@ static void *element_of(struct vfd_file *f, uint64_t kind, uint64_t number)
 		return thread_at(f, number);
 	case VFD_DEFINE_FUNCTION:
 	case VFD_DEFINE_NAME:
+	case VFD_DEFINE_SOURCE:
 		return ELEMENT(f, functions, number, no_function);
 	case VFD_DEFINE_COMM:
 		return ELEMENT(f, comms, number, no_comm);

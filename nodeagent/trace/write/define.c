@@ -185,6 +185,13 @@ uint32_t vfd_define_function(struct vfd_writer *w, const struct vfd_function *f)
 	return w->n_functions++;
 }
 
+void vfd_define_source(struct vfd_writer *w, uint32_t function, const char *file, uint32_t line)
+{
+	if (function < w->n_functions)
+		define(w, VFD_DEFINE_SOURCE, function,
+			&(struct vfd_function){.file = file, .line = line});
+}
+
 void vfd_define_name(struct vfd_writer *w, uint32_t function, const char *name, bool precise)
 {
 	if (function >= w->n_functions)

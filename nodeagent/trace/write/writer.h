@@ -77,6 +77,8 @@ void vfd_define_process_end(
 uint32_t vfd_define_function(struct vfd_writer *w, const struct vfd_function *f);
 /* Sets a name that became known later, and whether the function is precise. */
 void vfd_define_name(struct vfd_writer *w, uint32_t function, const char *name, bool precise);
+/* Sets where a function begins. */
+void vfd_define_source(struct vfd_writer *w, uint32_t function, const char *file, uint32_t line);
 uint32_t vfd_define_comm(struct vfd_writer *w, const struct vfd_comm *c);
 uint32_t vfd_define_object(struct vfd_writer *w, const struct vfd_object *o);
 uint32_t vfd_define_counter(struct vfd_writer *w, const struct vfd_counter *c);

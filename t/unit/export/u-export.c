@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Parts of the exporters: bytes of protobuf, pairs of messages. */
+/* Parts of the exporters: bytes of protobuf, source lines, pairs of messages. */
 #include <check.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "nodeagent/export/export.h"
 #include "nodeagent/export/pairs.h"
 #include "nodeagent/export/protobuf.h"
 #include "t/lib/suite.h"
@@ -160,6 +161,52 @@ START_TEST(test_pairs_without_a_disk)
 }
 END_TEST
 
+static void check_source(const char *name, const char *file, uint32_t line)
+{
+	const struct vfd_function construct = {.kind = VFD_FUNCTION_OPENMP};
+	struct export_region r = {.name = name};
+
+	export_find_source(&r, &construct);
+	ck_assert_uint_eq(r.line, line);
+	if (file)
+		ck_assert_str_eq(r.file, file);
+	else
+		ck_assert_ptr_null(r.file);
+	free(r.file);
+}
+
+START_TEST(test_sources_of_constructs)
+{
+	check_source("omp_for@heat.c:42", "heat.c", 42);
+	check_source("omp_critical(a@b)@heat.c:42 #2", "heat.c", 42);
+	check_source("omp_for@a:b.c:7", "a:b.c", 7);
+	check_source("omp_for@main+0x12", NULL, 0);
+	check_source("omp_for@main:0", NULL, 0);
+	check_source("omp_for@heat.c:42x", NULL, 0);
+	check_source("omp_for@heat.c:99999999999999999999999", NULL, 0);
+	check_source("omp_for@:", NULL, 0);
+	check_source("omp_for", NULL, 0);
+	check_source("", NULL, 0);
+}
+END_TEST
+
+START_TEST(test_sources_of_functions)
+{
+	struct vfd_function fn = {.kind = VFD_FUNCTION_CODE, .file = "a\xff.c", .line = 3};
+	struct export_region r = {.name = "f@heat.c:42"};
+
+	export_find_source(&r, &(struct vfd_function){.kind = VFD_FUNCTION_CODE});
+	ck_assert_ptr_null(r.file);
+	export_find_source(&r, &fn);
+	ck_assert_str_eq(r.file, "a\xef\xbf\xbd.c");
+	ck_assert_uint_eq(r.line, 3);
+	fn.file = "other.c"; /* of another file: the first one stays */
+	export_find_source(&r, &fn);
+	ck_assert_str_eq(r.file, "a\xef\xbf\xbd.c");
+	free(r.file);
+}
+END_TEST
+
 int main(void)
 {
 	Suite *s = suite_create("export");
@@ -169,6 +216,10 @@ int main(void)
 	tcase_add_test(c, test_texts);
 	tcase_add_test(c, test_messages_in_messages);
 	tcase_add_loop_test(c, test_long_messages, 0, 9);
+	suite_add_tcase(s, c);
+	c = tcase_create("sources");
+	tcase_add_test(c, test_sources_of_constructs);
+	tcase_add_test(c, test_sources_of_functions);
 	suite_add_tcase(s, c);
 	c = tcase_create("pairs");
 	tcase_add_loop_test(c, test_pairs, 0, 5);

@@ -207,6 +207,28 @@ START_TEST(definitions_come_back)
 }
 END_TEST
 
+START_TEST(source_lines_come_back)
+{
+	struct hand h = {.state = 1};
+	const struct vfd_function *all;
+	struct vfd_file *f;
+	size_t n;
+
+	hand_begin(&h, &(struct vfd_setup){.path = path});
+	vfd_define_source(h.w, h.functions[1], "/src/heat.c", 42);
+	vfd_define_source(h.w, 12345678, "/src/heat.c", 43); /* there is no such function */
+	ck_assert_int_eq(hand_end(&h), 0);
+	f = reopen();
+	all = vfd_functions(f, &n);
+	ck_assert_str_eq(all[h.functions[1]].file, "/src/heat.c");
+	ck_assert_uint_eq(all[h.functions[1]].line, 42);
+	ck_assert_str_eq(vfd_function_name(f, h.functions[1]), hand_names[1]);
+	ck_assert_ptr_null(all[h.functions[0]].file);
+	vfd_close(f);
+	hand_free(&h);
+}
+END_TEST
+
 START_TEST(messages_come_back)
 {
 	struct vfd_filter only = {.track = VFD_NONE, .no_samples = true};
@@ -686,6 +708,7 @@ int main(int argc, char **argv)
 	tcase_set_timeout(t, 60);
 	tcase_add_loop_test(t, events_come_back, 0, 9);
 	tcase_add_test(t, definitions_come_back);
+	tcase_add_test(t, source_lines_come_back);
 	tcase_add_test(t, messages_come_back);
 	tcase_add_test(t, both_ends_of_a_message_have_one_number);
 	tcase_add_test(t, parts_are_balanced_too);
