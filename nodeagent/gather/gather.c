@@ -19,6 +19,7 @@
 #include "nodeagent/process/ended.h"
 #include "nodeagent/process/observer.h"
 #include "nodeagent/process/process.h"
+#include "nodeagent/process/regions.h"
 #include "nodeagent/profile/lists.h"
 #include "nodeagent/profile/profile.h"
 #include "nodeagent/process/rings.h"
@@ -128,6 +129,26 @@ static void (*const kinds[])(const struct gather_from *from) = {
 	gather_ends,
 };
 
+static void add_source(struct profile *p, const char *name, struct source_place place)
+{
+	struct profile_source *s = place.file ? profile_add(p, PROFILE_SOURCES) : NULL;
+
+	if (s)
+		*s = (struct profile_source){xstrdup(name), xstrdup(place.file), place.line};
+}
+
+/* Number of the name of a frame's key. The place of a construct is in the names of all. */
+static uint32_t name_of(struct gathering *g, const struct process *p, uint64_t key)
+{
+	const size_t n = g->out->n_names;
+	const char *name = symcache_name(g->host->symbols, p, key);
+	const uint32_t id = intern(g, name);
+
+	if (g->out->n_names > n)
+		add_source(g->out, name, regions_source(g->host->symbols, p, key));
+	return id;
+}
+
 static void lay_over(struct gathering *g, const struct process *p, uint32_t rank, bool threads)
 {
 	struct calltree *t = p->ended_tree;
@@ -140,8 +161,7 @@ static void lay_over(struct gathering *g, const struct process *p, uint32_t rank
 	for (size_t i = 0; i < n; i++) {
 		struct node *node = calltree_at(t, i);
 		uint32_t *name = map64_find(&names, node->key);
-		uint32_t id =
-			name ? *name : intern(g, symcache_name(g->host->symbols, p, node->key));
+		uint32_t id = name ? *name : name_of(g, p, node->key);
 		struct union_node *u;
 
 		if (!name)
@@ -164,9 +184,7 @@ static void lay_over(struct gathering *g, const struct process *p, uint32_t rank
 
 uint32_t gather_node(const struct gather_from *from, uint32_t parent, uint64_t key)
 {
-	const char *name = symcache_name(from->host->symbols, from->p, key);
-
-	return node_of(from->to, parent, intern(from->to, name));
+	return node_of(from->to, parent, name_of(from->to, from->p, key));
 }
 
 uint32_t gather_path(
@@ -381,15 +399,8 @@ static void add_sources(struct gathering *g)
 
 	symcache_read_sources(g->host->symbols);
 	for (size_t i = 0; symcache_source(g->host->symbols, i, &name, &place); i++) {
-		struct profile_source *s;
-
-		if (!place.file ||
-			find_name(g, name, fnv_text(FNV_BEGIN, name), &first) == PROFILE_NONE)
-			continue;
-		s = profile_add(g->out, PROFILE_SOURCES);
-		s->name = xstrdup(name);
-		s->file = xstrdup(place.file);
-		s->line = place.line;
+		if (find_name(g, name, fnv_text(FNV_BEGIN, name), &first) != PROFILE_NONE)
+			add_source(g->out, name, place);
 	}
 }
 

@@ -234,6 +234,15 @@ const char *regions_address_location(const struct process *p, uint64_t key)
 	return at ? at + 1 : NULL;
 }
 
+struct source_place regions_source(struct symcache *s, const struct process *p, uint64_t key)
+{
+	const struct region *r = region_of_key(p, key);
+
+	if (!r || !r->location.path)
+		return (struct source_place){NULL, 0};
+	return source_lines_place(symcache_lines(s), &r->location);
+}
+
 /* ---- begins and ends that do not match ------------------------------------ */
 
 #define MISMATCHES_SHOWN 20u

@@ -8,6 +8,7 @@
 
 #include <stdbool.h>
 #include <stdint.h>
+#include "nodeagent/symbols/lines.h"
 #include "shm/construct.h"
 
 struct host;
@@ -36,6 +37,8 @@ enum construct regions_kind_of_key(const struct process *p, uint64_t key);
 const struct openacc_region *regions_openacc(const struct process *p, uint64_t key);
 /* Location of the region's code, once it has a name: "heat.c:42", or NULL. */
 const char *regions_address_location(const struct process *p, uint64_t key);
+/* The place from which it got that name. */
+struct source_place regions_source(struct symcache *s, const struct process *p, uint64_t key);
 
 /* Before p is freed: keeps its begins and ends that do not match, for regions_warn(). */
 void regions_let_go(const struct process *p);

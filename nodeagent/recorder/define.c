@@ -140,16 +140,26 @@ static bool is_precise_key(void *process, uint64_t key)
 	return function_of(s, key) & 1;
 }
 
+/* A construct is named by its place, which is known then; that of code is not yet. */
+static void name_late(struct recorder_process *s, const struct sampled_function *f)
+{
+	struct symcache *symbols = s->process->host->symbols;
+	const char *name = symcache_name(symbols, s->process, f->key);
+	struct source_place place = {NULL, 0};
+
+	vfd_define_name(writer(s), f->number, name, f->precise);
+	if (kind_of(s->process, f->key) == VFD_FUNCTION_CODE)
+		*LIST_ADD(s->recorder, named) = (struct recorder_named){name, f->number};
+	else
+		place = regions_source(symbols, s->process, f->key);
+	if (place.file)
+		vfd_define_source(writer(s), f->number, place.file, place.line);
+}
+
 static void name_functions(struct recorder_process *s)
 {
-	for (size_t i = 0; i < s->n_unnamed; i++) {
-		const struct sampled_function *f = &s->unnamed[i];
-		const char *name = symcache_name(s->process->host->symbols, s->process, f->key);
-
-		vfd_define_name(writer(s), f->number, name, f->precise);
-		if (kind_of(s->process, f->key) == VFD_FUNCTION_CODE)
-			*LIST_ADD(s->recorder, named) = (struct recorder_named){name, f->number};
-	}
+	for (size_t i = 0; i < s->n_unnamed; i++)
+		name_late(s, &s->unnamed[i]);
 	s->n_unnamed = 0;
 }
 

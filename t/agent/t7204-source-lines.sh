@@ -93,6 +93,23 @@ test_expect 'a separate debug file tells them' '
 	traced -q -- ./split
 	has_lines split_all.json'
 
+test_if 'echo "int main(void){return 0;}" >e.c && gcc -fopenmp e.c' 'no OpenMP' \
+	'constructs of OpenMP: the file and the line that are in their names' '
+	cat >src/omp.c <<-EOT
+	int main(void) {
+		int n = 0;
+	#pragma omp parallel num_threads(2)
+		n += n;
+		return n;
+	}
+	EOT
+	gcc $hooked -g -fopenmp -o omp src/omp.c $found
+	traced -q --set sampling.active=true -- ./omp
+	is "$here/src/omp.c:3" "$(source_of omp_all.json omp_parallel@omp.c:3)"
+	"$VFTR" export -f speedscope -o omp.speedscope omp_*.vfd
+	is "$here/src/omp.c 3" "$(json omp.speedscope ".shared.frames[] |
+		select(.name == \"omp_parallel@omp.c:3\") | \"\(.file) \(.line)\"")"'
+
 test_expect 'without debug information there are none, and nothing is said' '
 	gcc $hooked -o app src/one.c src/other.c $found
 	traced -q -- ./app >said 2>&1
