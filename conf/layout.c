@@ -12,6 +12,7 @@ static const struct {
 	{CONF_ID_profile_table_imbalance_formula, "max_mean"},
 	{CONF_ID_profile_table_show_calltime_imbalances, "true"},
 	{CONF_ID_profile_table_max_rows, "50"},
+	{CONF_ID_output_max_columns, "120"},
 	{CONF_ID_profile_table_min_percent, "0.1"},
 };
 

@@ -52,6 +52,8 @@ X(BOOL, include_cxx_prelude, "include_cxx_prelude", "false", 0, 0, NULL, false, 
 \
 X(CHOICE, output_layout, "output.layout", "vftrace", 0, 0, "vftrace|run", false, \
   "Names and form of the files written: those of Vftrace, or those of vftr run.") \
+X(INT, output_max_columns, "output.max_columns", "0", 0, 100000, NULL, false, \
+  "Most columns of a terminal that a line of a table in the logs takes; 0 shows all.") \
 X(CHOICE, output_names, "output.names", "short", 0, 0, "short|full|linker", false, \
   "Names of functions: short, with template arguments and parameters, or the linker's.") \
 \

@@ -19,10 +19,16 @@
 #define REAL_MAX 1e15
 #define NOTHING	 "----"
 
+#define TEXT_SHORT 12 /* columns that each text keeps */
+#define TEXT_FAIR  24 /* texts are not cut to less for the sake of a spare column */
+
 struct column {
 	char *title;
 	enum table_align align;
+	enum table_unit unit;
+	bool spare, left_out;
 	size_t width;
+	size_t least; /* width of its numbers and the title */
 };
 
 struct table {
@@ -30,6 +36,7 @@ struct table {
 	struct column *columns;
 	size_t n_columns, cap_columns;
 	size_t n_cells;
+	size_t limit; /* columns of a line, or 0 */
 	char *text;
 	size_t bytes, cap_bytes;
 };
@@ -60,15 +67,40 @@ void table_column(struct table *t, const char *title, enum table_align align)
 		.title = text_plain(title),
 		.align = align,
 		.width = text_columns(title),
+		.least = text_columns(title),
 	};
 }
 
-static void append(struct table *t, const char *plain, size_t bytes, size_t columns)
+void table_column_of(
+	struct table *t, const char *title, enum table_align align, enum table_unit unit)
+{
+	table_column(t, title, align);
+	t->columns[t->n_columns - 1].unit = unit;
+}
+
+void table_spare(struct table *t)
+{
+	t->columns[t->n_columns - 1].spare = true;
+}
+
+void table_limit(struct table *t, size_t columns)
+{
+	t->limit = columns;
+}
+
+static void widen_to(size_t *width, size_t columns)
+{
+	if (columns > *width)
+		*width = columns;
+}
+
+/* least: columns that it needs when it is cut. */
+static void append(struct table *t, const char *plain, size_t bytes, size_t columns, size_t least)
 {
 	struct column *c = &t->columns[t->n_cells++ % t->n_columns];
 
-	if (columns > c->width)
-		c->width = columns;
+	widen_to(&c->width, columns);
+	widen_to(&c->least, least);
 	if (t->cap_bytes - t->bytes < bytes + 1) {
 		t->cap_bytes = 2 * (t->bytes + bytes) + 4096;
 		t->text = xrealloc(t->text, t->cap_bytes);
@@ -80,8 +112,9 @@ static void append(struct table *t, const char *plain, size_t bytes, size_t colu
 void table_text(struct table *t, const char *text)
 {
 	char *plain = text_plain(text);
+	size_t columns = text_columns(plain);
 
-	append(t, plain, strlen(plain), text_columns(plain));
+	append(t, plain, strlen(plain), columns, columns < TEXT_SHORT ? columns : TEXT_SHORT);
 	free(plain);
 }
 
@@ -90,7 +123,7 @@ void table_uint(struct table *t, uint64_t value)
 	char cell[24];
 	int n = snprintf(cell, sizeof(cell), "%" PRIu64, value);
 
-	append(t, cell, n, n);
+	append(t, cell, n, n, n);
 }
 
 void table_real(struct table *t, int width, int decimals, double value)
@@ -104,7 +137,7 @@ void table_real(struct table *t, int width, int decimals, double value)
 		n = snprintf(cell, sizeof(cell), "%*.*f", width, decimals, value);
 	else
 		n = snprintf(cell, sizeof(cell), "%*.*e", width, decimals, value);
-	append(t, cell, n, n);
+	append(t, cell, n, n, n);
 }
 
 void table_scientific(struct table *t, int decimals, double value)
@@ -113,7 +146,7 @@ void table_scientific(struct table *t, int decimals, double value)
 	int n = isfinite(value) ? snprintf(cell, sizeof(cell), "%.*e", decimals, value)
 				: snprintf(cell, sizeof(cell), NOTHING);
 
-	append(t, cell, n, n);
+	append(t, cell, n, n, n);
 }
 
 void table_compact(struct table *t, unsigned base, uint64_t value)
@@ -144,6 +177,21 @@ void table_compact(struct table *t, unsigned base, uint64_t value)
 	table_text(t, cell);
 }
 
+/* As it is: only the whole column tells in which unit it is shown. */
+void table_quantity(struct table *t, double value)
+{
+	char cell[40];
+	int n = isfinite(value) ? snprintf(cell, sizeof(cell), "%.17g", value)
+				: snprintf(cell, sizeof(cell), NOTHING);
+
+	append(t, cell, n, 0, 0);
+}
+
+bool table_takes_quantity(const struct table *t)
+{
+	return t->columns[t->n_cells % t->n_columns].unit != TABLE_NO_UNIT;
+}
+
 size_t table_rows(const struct table *t)
 {
 	return t->n_columns ? t->n_cells / t->n_columns : 0;
@@ -162,6 +210,8 @@ static void pad(FILE *f, char c, size_t n)
 static void print_line(const struct table *t, FILE *f)
 {
 	for (size_t i = 0; i < t->n_columns; i++) {
+		if (t->columns[i].left_out)
+			continue;
 		putc_unlocked('+', f);
 		pad(f, '-', t->columns[i].width + 2);
 	}
@@ -192,8 +242,10 @@ static void print_title(const struct table *t, const struct column *c, FILE *f)
 	print_cell(f, c->title, left, spare - left);
 }
 
-static void print_value(const struct table *t, const struct column *c, const char *text, FILE *f)
+static void print_value(const struct table *t, const struct column *c, const char *whole, FILE *f)
 {
+	char *cut = t->limit && text_columns(whole) > c->width ? text_short(whole, c->width) : NULL;
+	const char *text = cut ? cut : whole;
 	size_t columns = text_columns(text), width = width_shown(t, c);
 	size_t spare = width > columns ? width - columns : 0;
 
@@ -201,35 +253,209 @@ static void print_value(const struct table *t, const struct column *c, const cha
 		print_cell(f, text, spare, 0);
 	else
 		print_cell(f, text, 0, spare);
+	free(cut);
 }
 
-void table_print(const struct table *t, FILE *f)
-{
-	char edge = t->style == TABLE_FRAMED ? '|' : ' ';
-	size_t rows = table_rows(t);
-	const char *cell = t->text;
+/* ---- units -------------------------------------------------------------------------------- */
 
-	if (!t->n_columns)
-		return;
-	if (t->style == TABLE_FRAMED)
-		print_line(t, f);
+struct scale {
+	const char *name;
+	double one;
+	int decimals;
+};
+
+/* From the greatest on. */
+static const struct scale times[] = {
+	{"s", 1.0, 3}, {"ms", 1e-3, 3}, {"us", 1e-6, 3}, {"ns", 1e-9, 0}, {NULL, 0.0, 0}};
+static const struct scale sizes[] = {{"TiB", 0x1p40, 2}, {"GiB", 0x1p30, 2}, {"MiB", 0x1p20, 2},
+	{"KiB", 0x1p10, 2}, {"B", 1.0, 0}, {NULL, 0.0, 0}};
+
+/* The greatest unit of which the greatest value has one; of nothing, seconds and bytes. */
+static struct scale scale_of(enum table_unit unit, double greatest, bool has_parts)
+{
+	const struct scale *at = unit == TABLE_SECONDS ? times : sizes;
+	struct scale scale;
+
+	if (unit != TABLE_SECONDS && greatest == 0.0)
+		return sizes[ARRAY_SIZE(sizes) - 2];
+	while (at[1].name && greatest < at->one && greatest > 0.0)
+		at++;
+	scale = *at;
+	if (!scale.decimals && has_parts)
+		scale.decimals = 1;
+	return scale;
+}
+
+/* Cells of column k are numbers as table_quantity() left them, or else ----. */
+static struct scale scale_of_column(const struct table *t, size_t k)
+{
+	const char *cell = t->text;
+	double greatest = 0.0;
+	bool has_parts = false;
+
+	for (size_t i = 0; i < t->n_cells; i++, cell += strlen(cell) + 1) {
+		double value;
+
+		if (i % t->n_columns != k || !strcmp(cell, NOTHING))
+			continue;
+		value = fabs(strtod(cell, NULL));
+		greatest = value > greatest ? value : greatest;
+		has_parts |= value != floor(value);
+	}
+	return scale_of(
+		t->columns[k].unit, greatest, has_parts && t->columns[k].unit != TABLE_SECONDS);
+}
+
+static void put_unit(struct column *c, const struct scale *scale)
+{
+	char *title =
+		xasprintf("%s[%s%s]", c->title, scale->name, c->unit == TABLE_RATE ? "/s" : "");
+
+	free(c->title);
+	c->title = title;
+	widen_to(&c->width, text_columns(title));
+	widen_to(&c->least, text_columns(title));
+}
+
+/* Writes the cells once more, those of quantities in the units of their columns. */
+static void settle_units(struct table *t)
+{
+	struct scale *scale = xcalloc(t->n_columns + 1, sizeof(*scale));
+	char *text = t->text, *cell = text;
+	const size_t n = t->n_cells;
+	bool any = false;
+
+	for (size_t k = 0; k < t->n_columns; k++) {
+		if (!t->columns[k].unit)
+			continue;
+		scale[k] = scale_of_column(t, k);
+		put_unit(&t->columns[k], &scale[k]);
+		any = true;
+	}
+	if (any) {
+		t->text = NULL;
+		t->bytes = t->cap_bytes = t->n_cells = 0;
+		for (size_t i = 0; i < n; i++, cell += strlen(cell) + 1) {
+			const struct scale *in = &scale[i % t->n_columns];
+
+			if (in->name && strcmp(cell, NOTHING))
+				table_real(t, 0, in->decimals, strtod(cell, NULL) / in->one);
+			else
+				table_text(t, cell);
+		}
+		free(text);
+	}
+	free(scale);
+}
+
+/* ---- limits ------------------------------------------------------------------------------- */
+
+/* Of a line with its frames, if texts are cut to `most` where they are longer. */
+static size_t line_columns(const struct table *t, size_t most)
+{
+	size_t columns = 1;
+
 	for (size_t i = 0; i < t->n_columns; i++) {
+		const struct column *c = &t->columns[i];
+		const size_t cut = c->least > most ? c->least : most;
+
+		if (!c->left_out)
+			columns += (c->width < cut ? c->width : cut) + 3;
+	}
+	return columns;
+}
+
+/* The widest column that can be cut, or NULL. */
+static struct column *widest_column(const struct table *t)
+{
+	struct column *found = NULL;
+
+	for (size_t i = 0; i < t->n_columns; i++) {
+		struct column *c = &t->columns[i];
+
+		if (!c->left_out && c->width > c->least && (!found || c->width > found->width))
+			found = c;
+	}
+	return found;
+}
+
+/* The last spare column; or the last one of numbers, but not the first and the last of all. */
+static struct column *dispensable_column(const struct table *t, bool spare)
+{
+	for (size_t i = t->n_columns; i-- > 1;) {
+		struct column *c = &t->columns[i];
+
+		if (!c->left_out &&
+			(spare ? c->spare : c->least >= c->width && i + 1 < t->n_columns))
+			return c;
+	}
+	return NULL;
+}
+
+/* The number of columns that are left out. */
+static size_t settle_limit(struct table *t)
+{
+	struct column *c;
+	size_t n = 0;
+
+	if (!t->limit)
+		return 0;
+	for (; line_columns(t, TEXT_FAIR) > t->limit && (c = dispensable_column(t, true)); n++)
+		c->left_out = true;
+	for (; line_columns(t, TEXT_SHORT) > t->limit && (c = dispensable_column(t, false)); n++)
+		c->left_out = true;
+	while (line_columns(t, SIZE_MAX) > t->limit && (c = widest_column(t)))
+		c->width--;
+	return n;
+}
+
+/* ---- printing ----------------------------------------------------------------------------- */
+
+static void print_titles(const struct table *t, FILE *f, char edge)
+{
+	for (size_t i = 0; i < t->n_columns; i++) {
+		if (t->columns[i].left_out)
+			continue;
 		putc_unlocked(edge, f);
 		print_title(t, &t->columns[i], f);
 	}
 	putc_unlocked(edge, f);
 	putc_unlocked('\n', f);
-	if (t->style == TABLE_FRAMED)
-		print_line(t, f);
-	for (size_t row = 0; row < rows; row++) {
-		for (size_t i = 0; i < t->n_columns; i++) {
+}
+
+static void print_rows(const struct table *t, FILE *f, char edge)
+{
+	const char *cell = t->text;
+
+	for (size_t row = 0; row < table_rows(t); row++) {
+		for (size_t i = 0; i < t->n_columns; i++, cell += strlen(cell) + 1) {
+			if (t->columns[i].left_out)
+				continue;
 			putc_unlocked(edge, f);
 			print_value(t, &t->columns[i], cell, f);
-			cell += strlen(cell) + 1;
 		}
 		putc_unlocked(edge, f);
 		putc_unlocked('\n', f);
 	}
-	if (t->style == TABLE_FRAMED)
+}
+
+size_t table_print(struct table *t, FILE *f)
+{
+	const bool framed = t->style == TABLE_FRAMED;
+	const char edge = framed ? '|' : ' ';
+	size_t left_out;
+
+	if (!t->n_columns)
+		return 0;
+	settle_units(t);
+	left_out = settle_limit(t);
+	if (framed)
 		print_line(t, f);
+	print_titles(t, f, edge);
+	if (framed)
+		print_line(t, f);
+	print_rows(t, f, edge);
+	if (framed)
+		print_line(t, f);
+	return left_out;
 }

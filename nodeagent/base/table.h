@@ -7,6 +7,7 @@
 #ifndef VFTR_NODEAGENT_BASE_TABLE_H
 #define VFTR_NODEAGENT_BASE_TABLE_H
 
+#include <stdbool.h>
 #include <stdint.h>
 #include <stdio.h>
 
@@ -19,11 +20,27 @@ enum table_style {
 
 enum table_align { TABLE_RIGHT, TABLE_LEFT };
 
+/* What numbers of a column count: seconds, bytes, bytes a second. */
+enum table_unit { TABLE_NO_UNIT, TABLE_SECONDS, TABLE_BYTES, TABLE_RATE };
+
 struct table *table_new(enum table_style style);
 void table_free(struct table *t);
 
 /* All columns are named before the first cell. */
 void table_column(struct table *t, const char *title, enum table_align align);
+/*
+ * A column of table_quantity(), all in one unit, that of the greatest; the title tells
+ * it: "t_excl[ms]".
+ */
+void table_column_of(
+	struct table *t, const char *title, enum table_align align, enum table_unit unit);
+/* The last column named goes before others where there is no room; see table_limit(). */
+void table_spare(struct table *t);
+/*
+ * Lines have at most so many columns of a terminal; 0: any. Long texts are cut in the middle, then
+ * spare columns are left out, then the last ones that have numbers only.
+ */
+void table_limit(struct table *t, size_t columns);
 
 void table_text(struct table *t, const char *text);
 void table_uint(struct table *t, uint64_t value);
@@ -37,9 +54,17 @@ void table_scientific(struct table *t, int decimals, double value);
  */
 void table_compact(struct table *t, unsigned base, uint64_t value);
 
+/* Of a column that has a unit: in s, B or B/s. NAN and infinite values become ----. */
+void table_quantity(struct table *t, double value);
+/* Is the next cell one of such a column? */
+bool table_takes_quantity(const struct table *t);
+
 size_t table_rows(const struct table *t);
-/* A last row that is not complete is left out. */
-void table_print(const struct table *t, FILE *f);
+/*
+ * A last row that is not complete is left out. Returns the number of columns for which there was
+ * no room. Ends the table: no cell may follow.
+ */
+size_t table_print(struct table *t, FILE *f);
 
 /* Columns of a terminal that text takes in a table. */
 size_t text_columns(const char *text);

@@ -270,15 +270,89 @@ static bool in_log(const struct column *c, unsigned asked)
 	return c->title && (c->only & asked) == c->only;
 }
 
-struct table *columns_table(const struct list *l, unsigned asked)
+struct table *columns_begin(const struct report *r)
 {
 	struct table *t = table_new(TABLE_FRAMED);
 
+	table_limit(t, (size_t)r->c->output_max_columns);
+	return t;
+}
+
+/* What the titles of columns say of their numbers, and the table's unit in that. */
+static const struct quantity_title {
+	const char *end;
+	enum table_unit unit;
+	double one;
+} quantities[] = {
+	{"[s]", TABLE_SECONDS, 1.0},
+	{"[us]", TABLE_SECONDS, 1e-6},
+	{"[B/s]", TABLE_RATE, 1.0},
+	{"[B]", TABLE_BYTES, 1.0},
+	{"[MiB]", TABLE_BYTES, 1048576.0},
+};
+
+static const char *title_of(const struct column *c, bool run)
+{
+	return run && c->run ? c->run : c->title;
+}
+
+/* NULL: none of these; *bytes: of the title before that end. */
+static const struct quantity_title *quantity_of(const struct column *c, size_t *bytes)
+{
+	const char *title = title_of(c, true), *end = strrchr(title, '[');
+
+	for (size_t i = 0; end && i < ARRAY_SIZE(quantities); i++)
+		if (!strcmp(end, quantities[i].end)) {
+			*bytes = (size_t)(end - title);
+			return &quantities[i];
+		}
+	return NULL;
+}
+
+static void add_column(struct table *t, const struct column *c, bool run)
+{
+	const enum table_align align = c->left ? TABLE_LEFT : TABLE_RIGHT;
+	size_t bytes;
+	const struct quantity_title *q = run ? quantity_of(c, &bytes) : NULL;
+
+	if (q) {
+		char *title = xasprintf("%.*s", (int)bytes, title_of(c, run));
+
+		table_column_of(t, title, align, q->unit);
+		free(title);
+	} else {
+		table_column(t, title_of(c, run), align);
+	}
+	if (c->spare)
+		table_spare(t);
+}
+
+struct table *columns_table(const struct report *r, const struct list *l, unsigned asked)
+{
+	struct table *t = columns_begin(r);
+
 	for (size_t i = 0; i < l->n_columns; i++)
 		if (in_log(&l->columns[i], asked))
-			table_column(t, l->columns[i].title,
-				l->columns[i].left ? TABLE_LEFT : TABLE_RIGHT);
+			add_column(t, &l->columns[i], r->run);
 	return t;
+}
+
+static void cell_quantity(struct table *t, const struct column *c, const struct row *row)
+{
+	size_t bytes;
+
+	switch (c->type) {
+	case COLUMN_SECONDS:
+	case COLUMN_US:
+		table_quantity(t, 1e-9 * (double)count_of(c, row));
+		return;
+	case COLUMN_COUNT:
+	case COLUMN_MIB:
+		table_quantity(t, (double)count_of(c, row));
+		return;
+	default:
+		table_quantity(t, real_of(c, row) * quantity_of(c, &bytes)->one);
+	}
 }
 
 void columns_row(struct table *t, const struct list *l, unsigned asked, const struct row *row)
@@ -290,16 +364,33 @@ void columns_row(struct table *t, const struct list *l, unsigned asked, const st
 			continue;
 		if ((c->where && !c->where(row)) || (c->log_where && !c->log_where(row)))
 			table_text(t, COLUMN_NOTHING);
+		else if (table_takes_quantity(t))
+			cell_quantity(t, c, row);
 		else
 			types[c->type].cell(t, c, row);
 	}
 }
 
-void columns_end(FILE *f, struct table *t, const char *title)
+void columns_close(FILE *f, const struct report *r, struct table *t)
 {
-	fprintf(f, "\n%s\n", title);
-	table_print(t, f);
+	size_t n = table_print(t, f);
+
+	if (n)
+		fprintf(f, "... %zu %s for which there is no room %s in the JSON file\n", n,
+			one_or_many(n, "column", "columns"), one_or_many(n, "is", "are"));
 	table_free(t);
+}
+
+void columns_end(FILE *f, const struct report *r, struct table *t, const char *title, bool is_sum)
+{
+	uint32_t n = r->log == REPORT_SUMMARY ? report_ranks(r->p) : r->p->ranks;
+
+	fprintf(f, "\n%s", title);
+	if (is_sum && r->run && n > 1)
+		fprintf(f, " (sum over %" PRIu32 " %s)", n,
+			r->p->world_size ? "ranks" : "processes");
+	fputc('\n', f);
+	columns_close(f, r, t);
 }
 
 void columns_members(struct json *j, const struct list *l, const struct row *row)
@@ -346,7 +437,7 @@ bool columns_leave(const struct report *r, struct columns_rows *rows, uint64_t n
 static struct table *fill(const struct report *r, const struct list *l, unsigned asked,
 	const char *first, size_t n, const uint32_t *order, struct columns_rows *rows)
 {
-	struct table *t = columns_table(l, asked);
+	struct table *t = columns_table(r, l, asked);
 
 	*rows = (struct columns_rows){.n = 0};
 	for (uint32_t i = 0; i < n; i++) {
@@ -384,7 +475,7 @@ static void print(FILE *f, const struct report *r, struct table *t, const struct
 		table_free(t);
 		return;
 	}
-	columns_end(f, t, l->title);
+	columns_end(f, r, t, l->title, l->sum);
 	if (l->things)
 		columns_more(f, rows->n, l->things);
 	columns_left(f, r, rows);
@@ -426,13 +517,13 @@ size_t columns_print_tree(FILE *f, const struct report *r, const struct list *l,
 {
 	size_t n, rows = 0;
 	const char *first = elements(r, l, &n);
-	struct table *t = columns_table(l, asked);
+	struct table *t = columns_table(r, l, asked);
 
 	for (uint32_t i = tree->first; i != FOREST_NONE && rows < most;
 		i = forest_next(tree, i), rows++)
 		columns_row(t, l, asked,
 			&(struct row){r, first + i * l->size, i, tree->level[i], more});
-	columns_end(f, t, l->title);
+	columns_end(f, r, t, l->title, l->sum);
 	return n - rows;
 }
 

@@ -32,7 +32,11 @@ struct row {
 	const void *more;
 };
 
-/* Form in a log; in JSON. A stack is given by its number, or, without a member, the row's index. */
+/*
+ * Form in a log; in JSON. A stack is given by its number, or, without a member, the row's index.
+ * In layout run numbers whose title ends with [s], [us], [B], [MiB] or [B/s] are shown in
+ * the unit that suits their column (table_column_of()).
+ */
 enum column_type {
 	COLUMN_COUNT,	   /* 12; the same */
 	COLUMN_SIGNED,	   /* -1; the same */
@@ -59,12 +63,14 @@ enum column_type {
 
 struct column {
 	const char *title; /* in the logs, or NULL: not there */
+	const char *run;   /* in those of layout run, if that is another one */
 	const char *json;  /* in BASE_all.json, or NULL */
 	enum column_type type;
 	/* of the record's member that has the value, if get is not set */
 	size_t offset, size;
 	unsigned only;	/* the log has this column only if `asked` has all these bits */
 	bool left;	/* aligned; else right */
+	bool spare;	/* goes first where there is no room for all (table_limit()) */
 	int decimals;	/* 0: as above */
 	unsigned width; /* of a number, padded; of a text, cut */
 	/* which rows have the value; in others it is ---- and is left out. NULL: all */
@@ -108,6 +114,7 @@ struct list {
 	size_t n_columns;
 	size_t offset, n_offset, size; /* in struct profile: elements, their number; of each */
 	const char *title;	       /* above the table in the logs */
+	bool sum;		       /* over ranks: layout run says so in the title */
 	const char *json;	       /* key in BASE_all.json */
 	/* "communicators": the first COLUMN_ROWS are shown, then how many more; NULL: all */
 	const char *things;
@@ -162,9 +169,14 @@ void columns_json(struct json *j, const struct report *r, const struct list *l);
  */
 struct table *columns_fill(
 	const struct report *r, const struct list *l, unsigned asked, struct columns_rows *rows);
-struct table *columns_table(const struct list *l, unsigned asked);
+struct table *columns_table(const struct report *r, const struct list *l, unsigned asked);
+/* A table without columns, with the limits of these logs. */
+struct table *columns_begin(const struct report *r);
 void columns_row(struct table *t, const struct list *l, unsigned asked, const struct row *row);
-void columns_end(FILE *f, struct table *t, const char *title);
+/* is_sum: over ranks, as in list.sum */
+void columns_end(FILE *f, const struct report *r, struct table *t, const char *title, bool is_sum);
+/* The same below a title that the caller has printed. */
+void columns_close(FILE *f, const struct report *r, struct table *t);
 void columns_object(struct json *j, const struct list *l, const struct row *row);
 /* Writes the members of an object that the caller opens and closes. */
 void columns_members(struct json *j, const struct list *l, const struct row *row);

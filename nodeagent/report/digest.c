@@ -12,7 +12,7 @@
 #define WORTH_RUN  0.01 /* of the run: an imbalance that costs less is not shown */
 #define WORTH_MEAN 1.1	/* nor one below so many times the mean */
 
-static bool is_start_or_end(const char *name)
+bool digest_is_start_or_end(const char *name)
 {
 	static const char *const names[] = {"MPI_Init", "MPI_Init_thread", "MPI_Finalize",
 		"MPI_Session_init", "MPI_Session_finalize"};
@@ -45,7 +45,7 @@ enum digest_part digest_part(const struct report *r, uint32_t stack)
 	if (r->parent[stack] == PROFILE_NONE)
 		return DIGEST_OUTSIDE;
 	if (!strncmp(name, "MPI_", 4))
-		return is_start_or_end(name) ? DIGEST_MPI_ENDS : DIGEST_MPI;
+		return digest_is_start_or_end(name) ? DIGEST_MPI_ENDS : DIGEST_MPI;
 	return is_openmp_wait(name) ? DIGEST_OPENMP_WAIT : DIGEST_COMPUTING;
 }
 

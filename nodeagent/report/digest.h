@@ -60,6 +60,8 @@ struct digest_imbalance digest_imbalance(
 	const struct report *r, const uint32_t *members, const struct report_group *g);
 struct digest digest_of(const struct report *r);
 enum digest_part digest_part(const struct report *r, uint32_t stack);
+/* MPI_Init, MPI_Finalize and the like, which are no communication. */
+bool digest_is_start_or_end(const char *name);
 
 /*
  * At most DIGEST_LINES lines of at most DIGEST_COLUMNS columns, without newlines. folder: of

@@ -257,12 +257,22 @@ test_expect 'the overhead is that of the hooks, as the process has measured it' 
 
 test_expect 'output.layout=run has other defaults for keys that are not given' '
 	run -k output.layout=run -o folder
-	has folder/summary.log "Imbalances"
+	has folder/summary.log "Imbalance["
 	hasnt folder/summary.log "imbalance_formula"
 	run -k output.layout=run -o folder -k profile_table.imbalance_formula=idle
 	has folder/summary.log "   profile_table.imbalance_formula=\"idle\""
 	run -k output.layout=run -o folder -k profile_table.show_calltime_imbalances=false
-	hasnt folder/summary.log "Imbalances"
+	hasnt folder/summary.log "Imbalance["
+'
+
+test_expect 'output.max_columns bounds the lines of tables, in both layouts' '
+	run -k output.max_columns=60
+	sed -n "/^Runtime profile/,/^Vftrace.*configuration/p" logs_all.log | grep "^[|+]" >tables
+	is 60 "$(wc -L <tables)"
+	has logs_all.log "for which there is no room"
+	run -k output.layout=run -o folder -k output.max_columns=70
+	[ "$(grep "^[|+]" folder/summary.log | wc -L)" -le 70 ]
+	has folder/summary.log "   output.max_columns=70"
 '
 
 test_expect 'profile_table.sort_table: each column, both ways' '

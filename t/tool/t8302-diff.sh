@@ -117,6 +117,28 @@ test_expect 'a rank log of Vftrace, whose list of stacks has other numbers, is n
 	is "0.041" "$(row d.json "bar<foo" .a_s)"
 	is "0.008" "$(row d.json "bar<main" .a_s)"'
 
+test_expect 'a log of layout run is read in its own units, with its own titles' '
+	cat >units.log <<-"END"
+		vftr 0.1.0
+		Nr. of MPI ranks:            2
+
+		Runtime profile (sum over 2 ranks)
+		+-------+------------+-----------+--------------+---------+----------+--------+------+
+		| Calls | t_excl[ms] | t_incl[s] | Imbalance[%] | on rank | Function | Caller | STID |
+		+-------+------------+-----------+--------------+---------+----------+--------+------+
+		|     3 |    250.500 |     1.200 |        60.00 |       1 |      foo |   main |    1 |
+		|     1 |      0.250 |     1.500 |         0.00 |       0 |     main |   init |    0 |
+		+-------+------------+-----------+--------------+---------+----------+--------+------+
+
+		Global call stacks:
+		   STID   Call stack
+		  STID1   foo < main < init
+		  STID0   main < init
+	END
+	sed "s/t_excl.ms./t_excl[s] /" units.log >seconds.log
+	"$VFTR" diff -j units.log seconds.log >d.json
+	is "0.12525 125.25" "$(row d.json "foo<main<init" "\"\(.a_s) \(.b_s)\"")"'
+
 test_expect 'names with blanks, < and | of C++ stay whole' '
 	cat >cxx.log <<-"END"
 		vftr 0.1.0

@@ -124,7 +124,7 @@ static const struct column link_columns[] = {
 	COLUMN_GET(NULL, "name", TEXT, text, link_name),
 	LINK("Transfers", "transfers", COUNT, calls, .only = MOVED),
 	LINK("Events", NULL, COUNT, calls, .only = COUNTED),
-	LINK("Bytes", "value", COUNT, bytes, .only = MOVED),
+	LINK("Bytes", "value", COUNT, bytes, .only = MOVED, .run = "Data[B]"),
 	LINK("Number", NULL, COUNT, bytes, .only = COUNTED),
 	LINK("t[s]", "t_s", SECONDS, ns),
 	COLUMN_GET("GB/s", NULL, REAL, real, link_speed, .decimals = 2, .only = MOVED),
@@ -170,7 +170,7 @@ static void print_matrix(FILE *f, const struct report *r)
 		pairs += is_between(&p->gpu_links[i]);
 	if (!pairs || n < 2 || n > MATRIX_MAX)
 		return;
-	t = table_new(TABLE_FRAMED);
+	t = columns_begin(r);
 	table_column(t, "From / to", TABLE_RIGHT);
 	for (size_t i = 0; i < n; i++) {
 		label[i] = gpu_label(p, p->gpu_devices[i].uuid);
@@ -181,7 +181,7 @@ static void print_matrix(FILE *f, const struct report *r)
 		for (size_t k = 0; k < n; k++)
 			table_uint(t, bytes_between(p, &p->gpu_devices[i], &p->gpu_devices[k]));
 	}
-	columns_end(f, t, "Bytes from GPU to GPU");
+	columns_end(f, r, t, "Bytes from GPU to GPU", false);
 	for (size_t i = 0; i < n; i++)
 		free(label[i]);
 }

@@ -114,8 +114,8 @@ static const struct column path_columns[] = {
 	COLUMN_GET(NULL, "occupancy_bound", TEXT, text, path_bound, .where = has_occupancy),
 };
 
-static const struct list path_list = LIST(
-	path_columns, gpu, .title = "--Cuda Summary--", .things = "entries", .order = gpu_sort);
+static const struct list path_list = LIST(path_columns, gpu, .title = "--Cuda Summary--",
+	.sum = true, .things = "entries", .order = gpu_sort);
 
 /* ---- by name ------------------------------------------------------------------------------ */
 
@@ -149,7 +149,8 @@ ROW_VALUE(double, total_occupancy, gpu_total, gpu_percent(at->largest->occupancy
 ROW_VALUE(const char *, total_bound, gpu_total, gpu_bound_name(at->largest->occupancy_bound))
 ROW_VALUE(double, total_speed, gpu_total, moves(at) ? (double)at->bytes / (double)at->ns : NAN)
 
-#define TOTAL(title, type, member) COLUMN(title, NULL, type, struct gpu_total, member)
+#define TOTAL(title, type, member, ...)                                                            \
+	COLUMN(title, NULL, type, struct gpu_total, member, ##__VA_ARGS__)
 
 static const struct column kernel_columns[] = {
 	TOTAL("#Calls", COUNT, calls),
@@ -160,18 +161,18 @@ static const struct column kernel_columns[] = {
 	COLUMN_GET("Latency[us]", NULL, REAL, real, total_latency, .decimals = 2),
 	COLUMN_GET("Blocks", NULL, MADE, made, total_blocks),
 	COLUMN_GET("Threads/block", NULL, MADE, made, total_threads),
-	TOTAL("Registers", COUNT, registers),
-	TOTAL("Shared[B]", COUNT, shared_bytes),
-	COLUMN_GET("Local[B]", NULL, COUNT, count, total_local),
-	COLUMN_GET("Largest launch", NULL, MADE, made, total_launch),
+	TOTAL("Registers", COUNT, registers, .spare = true),
+	TOTAL("Shared[B]", COUNT, shared_bytes, .spare = true),
+	COLUMN_GET("Local[B]", NULL, COUNT, count, total_local, .spare = true),
+	COLUMN_GET("Largest launch", NULL, MADE, made, total_launch, .spare = true),
 	COLUMN_GET("Occupancy[%]", NULL, REAL, real, total_occupancy, .decimals = 1,
 		.where = total_has_occupancy),
 	COLUMN_GET("Bound by", NULL, TEXT, text, total_bound, .where = total_has_occupancy),
 	COLUMN_GET("Kernel", NULL, TEXT, text, total_name),
 };
 
-static const struct list kernel_list =
-	LIST_OF(kernel_columns, struct gpu_total, .title = "GPU kernels", .things = "kernels");
+static const struct list kernel_list = LIST_OF(
+	kernel_columns, struct gpu_total, .title = "GPU kernels", .sum = true, .things = "kernels");
 
 static const struct column other_columns[] = {
 	TOTAL("Calls", COUNT, calls),
@@ -180,13 +181,13 @@ static const struct column other_columns[] = {
 	COLUMN_GET("t_avg[us]", NULL, REAL, real, total_mean, .decimals = 2),
 	TOTAL("t_max[us]", US, max_ns),
 	COLUMN_GET("Latency[us]", NULL, REAL, real, total_latency, .decimals = 2),
-	TOTAL("Bytes", COUNT, bytes),
+	TOTAL("Bytes", COUNT, bytes, .run = "Data[B]"),
 	COLUMN_GET("GB/s", NULL, REAL, real, total_speed, .decimals = 2),
 	COLUMN_GET("Activity", NULL, TEXT, text, total_name),
 };
 
-static const struct list other_list = LIST_OF(
-	other_columns, struct gpu_total, .title = "GPU copies, synchronisation and overhead");
+static const struct list other_list = LIST_OF(other_columns, struct gpu_total,
+	.title = "GPU copies, synchronisation and overhead", .sum = true);
 
 static const struct column range_columns[] = {
 	TOTAL("#Calls", COUNT, calls),

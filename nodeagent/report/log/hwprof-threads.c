@@ -102,7 +102,7 @@ void section_hwprof_threads(FILE *f, const struct report *r)
 
 	if (!is_wanted(r))
 		return;
-	t = table_new(TABLE_FRAMED);
+	t = columns_begin(r);
 	if (several_ranks)
 		table_column(t, "Rank", TABLE_RIGHT);
 	table_column(t, "Thread", TABLE_RIGHT);
@@ -113,8 +113,7 @@ void section_hwprof_threads(FILE *f, const struct report *r)
 	for (; rows < r->p->n_ended_threads && rows < THREAD_ROWS; rows++)
 		thread_row(t, r, (uint32_t)rows, values, several_ranks);
 	fprintf(f, "\nHWProf - Threads (%s)\n\n", hwprof_type(r->c));
-	table_print(t, f);
-	table_free(t);
+	columns_close(f, r, t);
 	free_columns(titles, r);
 	free(values);
 	if (r->p->n_ended_threads > rows)
@@ -131,7 +130,7 @@ void section_hwprof_thread(
 
 	if (!n || !is_wanted(r))
 		return;
-	t = table_new(TABLE_FRAMED);
+	t = columns_begin(r);
 	table_column(t, "#Calls", TABLE_RIGHT);
 	table_column(t, "Func", TABLE_RIGHT);
 	titles = add_columns(t, r);
@@ -148,8 +147,7 @@ void section_hwprof_thread(
 	}
 	fprintf(f, "\nHWProf - Thread %" PRIu32 " (%s)\n\n",
 		r->p->ended_threads[stacks[0]->thread].number, hwprof_type(r->c));
-	table_print(t, f);
-	table_free(t);
+	columns_close(f, r, t);
 	free_columns(titles, r);
 	free(values);
 }

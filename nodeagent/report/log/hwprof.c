@@ -26,9 +26,9 @@ static char *value_text(double value)
 	return xasprintf(fabs(value) < REAL_MAX ? "%f" : "%e", value);
 }
 
-static struct table *begin(char **titles, size_t n)
+static struct table *begin(const struct report *r, char **titles, size_t n)
 {
-	struct table *t = table_new(TABLE_FRAMED);
+	struct table *t = columns_begin(r);
 
 	table_column(t, "#Calls", TABLE_RIGHT);
 	table_column(t, "Func", TABLE_RIGHT);
@@ -41,7 +41,7 @@ static struct table *begin(char **titles, size_t n)
 static void print_table(FILE *f, const struct report *r, const char *title, char **titles, size_t n,
 	void (*cell)(struct table *t, const struct hwprof *h, size_t k, uint32_t stack))
 {
-	struct table *t = begin(titles, n);
+	struct table *t = begin(r, titles, n);
 	uint32_t *order = hwprof_sort(r->hwprof);
 	struct columns_rows rows = {.n = 0};
 
@@ -57,9 +57,8 @@ static void print_table(FILE *f, const struct report *r, const char *title, char
 			cell(t, r->hwprof, k, order[i]);
 	}
 	fprintf(f, "\nHWProf - %s (%s)\n\n", title, hwprof_type(r->c));
-	table_print(t, f);
+	columns_close(f, r, t);
 	columns_left(f, r, &rows);
-	table_free(t);
 	free(order);
 	for (size_t k = 0; k < n; k++)
 		free(titles[k]);

@@ -33,7 +33,7 @@ static const struct column io_columns[] = {
 	COLUMN_GET("Kind", "kind", TEXT, text, io_kind, .left = true),
 	IO("Operations", "operations", COUNT, operations),
 	IO("Failed", "failed", COUNT, failed),
-	IO("Bytes", "bytes", COUNT, bytes),
+	IO("Bytes", "bytes", COUNT, bytes, .run = "Data[B]"),
 	IO("t_io[s]", "t_s", SECONDS, ns),
 	IO("t_min[us]", "t_min_s", US, min_ns),
 	IO("t_max[us]", "t_max_s", US, max_ns),
@@ -43,8 +43,8 @@ static const struct column io_columns[] = {
 	IO("Callpath", NULL, PATH, stack, .left = true),
 };
 
-static const struct list io_list = LIST(io_columns, io, .title = "Input and output", .json = "io",
-	.things = "rows", .weight = weight_of);
+static const struct list io_list = LIST(io_columns, io, .title = "Input and output", .sum = true,
+	.json = "io", .things = "rows", .weight = weight_of);
 
 void section_io(FILE *f, const struct report *r)
 {

@@ -197,7 +197,7 @@ void section_thread_pairs(FILE *f, const struct report *r)
 
 	if (!has_threads(p))
 		return;
-	t = columns_table(&pair_list, 0);
+	t = columns_table(r, &pair_list, 0);
 	order = sort_falling(p, p->n_thread_pairs, messages_of);
 	for (size_t i = 0; i <= p->n_thread_pairs; i++) {
 		const struct profile_thread_pair *q =
@@ -211,7 +211,7 @@ void section_thread_pairs(FILE *f, const struct report *r)
 		if (q->messages)
 			columns_row(t, &pair_list, 0, &(struct row){.r = r, .at = q});
 	}
-	columns_end(f, t, "Messages from thread to thread (rank.thread)");
+	columns_end(f, r, t, "Messages from thread to thread (rank.thread)", false);
 	free(order);
 }
 

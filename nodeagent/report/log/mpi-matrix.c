@@ -10,9 +10,12 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "conf/conf.h"
 #include "nodeagent/report/log/internal.h"
 
 #define GROUPS_MAX   32
+#define GROUP_WIDTH  8	/* columns of one, with five characters and its frame */
+#define LABEL_WIDTH  10 /* of the ranks in front of them */
 #define PEERS_MAX    100
 #define HOST_COLUMNS 40
 /* Besides the groups: ranks of which no host is known, and of other jobs. */
@@ -26,6 +29,7 @@ struct matrix {
 	const struct profile *p;
 	enum unit unit;
 	uint64_t n;	 /* ranks or nodes */
+	uint64_t most;	 /* groups for which there is room */
 	uint64_t per;	 /* of them in a group */
 	uint32_t *extra; /* ranks beyond the MPI job, sorted */
 	size_t n_extra;
@@ -123,21 +127,29 @@ static uint64_t greater(uint64_t a, uint64_t b)
 	return a > b ? a : b;
 }
 
-static void matrix_init(struct matrix *m, const struct profile *p)
+static uint64_t groups_in(long long columns)
 {
+	const long long n = (columns - LABEL_WIDTH) / GROUP_WIDTH;
+
+	return !columns || n > GROUPS_MAX ? GROUPS_MAX : n > 2 ? (uint64_t)n : 2;
+}
+
+static void matrix_init(struct matrix *m, const struct report *r)
+{
+	const struct profile *p = r->p;
 	uint32_t hosts;
 
-	*m = (struct matrix){.p = p, .unit = BY_RANK};
+	*m = (struct matrix){.p = p, .unit = BY_RANK, .most = groups_in(r->c->output_max_columns)};
 	find_extra_ranks(m);
 	hosts = number_hosts(m);
 	m->n = p->world_size + (uint64_t)m->n_extra;
 	if (p->pair_ranks > 1) {
 		m->unit = BY_RANKS;
-	} else if (m->n > GROUPS_MAX) {
+	} else if (m->n > m->most) {
 		m->unit = hosts > 1 ? BY_NODE : BY_RANKS;
 		m->n = hosts > 1 ? hosts : m->n;
 	}
-	m->per = m->n > GROUPS_MAX ? (m->n + GROUPS_MAX - 1) / GROUPS_MAX : 1;
+	m->per = m->n > m->most ? (m->n + m->most - 1) / m->most : 1;
 	if (p->pair_ranks > 1)
 		m->per = (m->per + p->pair_ranks - 1) / p->pair_ranks * p->pair_ranks;
 	for (uint64_t i = 0; i < m->n; i += m->per)
@@ -209,11 +221,11 @@ static uint64_t ranks_of(const struct matrix *m, size_t group)
 }
 
 /* Columns have the label of a rank, or the number of the row. */
-static void print_matrix(FILE *f, const struct matrix *m, const char *what, unsigned base,
-	uint64_t (*value)[N_GROUPS])
+static void print_matrix(FILE *f, const struct report *r, const struct matrix *m, const char *what,
+	unsigned base, uint64_t (*value)[N_GROUPS])
 {
 	static const char *const units[] = {"rank", "ranks", "node"};
-	struct table *t = table_new(TABLE_FRAMED);
+	struct table *t = columns_begin(r);
 	char *title[N_GROUPS] = {NULL};
 	size_t number = 0;
 
@@ -247,8 +259,7 @@ static void print_matrix(FILE *f, const struct matrix *m, const char *what, unsi
 		free(row);
 	}
 	fprintf(f, "\n%s from %s (row) to %s (column)\n", what, units[m->unit], units[m->unit]);
-	table_print(t, f);
-	table_free(t);
+	columns_close(f, r, t);
 	for (size_t i = 0; i < N_GROUPS; i++)
 		free(title[i]);
 }
@@ -259,9 +270,9 @@ void section_matrix(FILE *f, const struct report *r)
 
 	if (!r->p->n_pairs)
 		return;
-	matrix_init(&m, r->p);
-	print_matrix(f, &m, "Messages", 1000, m.messages);
-	print_matrix(f, &m, "Bytes", 1024, m.bytes);
+	matrix_init(&m, r);
+	print_matrix(f, r, &m, "Messages", 1000, m.messages);
+	print_matrix(f, r, &m, "Bytes", 1024, m.bytes);
 	if (m.per > 1)
 		fprintf(f,
 			"A row or column stands for %" PRIu64 " %s, the last one for the rest.\n",

@@ -70,7 +70,7 @@ const struct list mpi_sizes = LIST(size_columns, sizes, .json = "message_sizes")
 void section_sizes(FILE *f, const struct report *r)
 {
 	const struct profile *p = r->p;
-	struct table *t = columns_table(&mpi_sizes, 0);
+	struct table *t = columns_table(r, &mpi_sizes, 0);
 	struct profile_size none = {0};
 	uint64_t most = 0;
 	uint32_t next = 0;
@@ -91,7 +91,7 @@ void section_sizes(FILE *f, const struct report *r)
 		next = s->log2 + 1;
 	}
 	if (table_rows(t))
-		columns_end(f, t, "Message sizes");
+		columns_end(f, r, t, "Message sizes", true);
 	else
 		table_free(t);
 }
@@ -143,7 +143,7 @@ static bool has_id(const struct row *row)
 
 static const struct column comm_columns[] = {
 	COLUMN_GET("Communicator", NULL, MADE, made, comm_label, .width = COLUMN_NAME),
-	COMM("Id", "id", HEX, id, .where = has_id),
+	COMM("Id", "id", HEX, id, .where = has_id, .spare = true),
 	COLUMN_GET(NULL, "name", TEXT, text, comm_name),
 	COLUMN_GET(NULL, "kind", TEXT, text, comm_kind),
 	COLUMN_GET("Size", NULL, MADE, made, comm_size),
@@ -155,8 +155,10 @@ static const struct column comm_columns[] = {
 	COMM("Sent[B]", "bytes_sent", COUNT, bytes_sent),
 	COMM("Received[B]", "bytes_received", COUNT, bytes_received),
 	COMM("Collectives", "collectives", COUNT, collectives),
-	COMM("Sent in them[B]", "collective_bytes_sent", COUNT, collective_bytes_sent),
-	COMM("Received in them[B]", "collective_bytes_received", COUNT, collective_bytes_received),
+	COMM("Sent in them[B]", "collective_bytes_sent", COUNT, collective_bytes_sent,
+		.spare = true),
+	COMM("Received in them[B]", "collective_bytes_received", COUNT, collective_bytes_received,
+		.spare = true),
 	COMM("t_collectives[s]", "t_collective_s", SECONDS, collective_ns, .decimals = 6),
 	COMM(NULL, "ambiguous_sends", COUNT, ambiguous_sends),
 	COMM(NULL, "ambiguous_recvs", COUNT, ambiguous_receives),
@@ -192,7 +194,7 @@ void section_comms(FILE *f, const struct report *r)
 {
 	const struct profile *p = r->p;
 	struct profile_comm self = {0};
-	struct table *t = columns_table(&mpi_comms, 0);
+	struct table *t = columns_table(r, &mpi_comms, 0);
 	uint32_t *order = sort_falling(p, p->n_comms, comm_weight);
 	size_t used = 0;
 
@@ -211,7 +213,7 @@ void section_comms(FILE *f, const struct report *r)
 		table_free(t);
 		return;
 	}
-	columns_end(f, t, "Communicators");
+	columns_end(f, r, t, "Communicators", true);
 	columns_more(f, used, "communicators");
 }
 
@@ -236,12 +238,14 @@ static const struct column file_columns[] = {
 	MPI_FILE("Reads", "reads", COUNT, reads),
 	MPI_FILE("Read[B]", "bytes_read", COUNT, bytes_read),
 	MPI_FILE("t_read[s]", "t_read_s", SECONDS, read_ns, .decimals = 6),
-	COLUMN_GET("read BW[B/s]", NULL, SCIENTIFIC, real, file_read_bandwidth),
+	COLUMN_GET("read BW[B/s]", NULL, SCIENTIFIC, real, file_read_bandwidth,
+		.run = "read rate[B/s]"),
 	MPI_FILE("Writes", "writes", COUNT, writes),
 	MPI_FILE("Written[B]", "bytes_written", COUNT, bytes_written),
 	MPI_FILE("t_write[s]", "t_write_s", SECONDS, write_ns, .decimals = 6),
-	COLUMN_GET("write BW[B/s]", NULL, SCIENTIFIC, real, file_write_bandwidth),
+	COLUMN_GET("write BW[B/s]", NULL, SCIENTIFIC, real, file_write_bandwidth,
+		.run = "write rate[B/s]"),
 };
 
 const struct list mpi_files = LIST(file_columns, files, .title = "Files opened through MPI",
-	.json = "files", .things = "files", .weight = file_bytes);
+	.sum = true, .json = "files", .things = "files", .weight = file_bytes);

@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "conf/conf.h"
+#include "nodeagent/report/digest.h"
 #include "nodeagent/report/log/internal.h"
 
 static bool is_mpi_run(const struct profile *p)
@@ -27,6 +28,12 @@ ROW_VALUE(double, messages_receive_bandwidth, profile_messages,
 ROW_VALUE(double, messages_time, profile_messages,
 	report_mean((unsigned __int128)at->send_ns + at->receive_ns, at->sends + at->receives) *
 		1e-9)
+/* Of sends and receives together, each as long as its call took, waiting included. */
+ROW_VALUE(double, messages_size, profile_messages,
+	report_mean(
+		(unsigned __int128)at->bytes_sent + at->bytes_received, at->sends + at->receives))
+ROW_VALUE(double, messages_rate, profile_messages,
+	report_mean(at->send_bandwidth + at->receive_bandwidth, at->sends + at->receives))
 ROW_VALUE(uint64_t, messages_number, profile_messages, at->sends + at->receives)
 ROW_VALUE(uint64_t, messages_ns, profile_messages, at->send_ns + at->receive_ns)
 ROW_VALUE(bool, has_messages, profile_messages, at->sends || at->receives)
@@ -40,18 +47,23 @@ static uint32_t *messages_order(const struct report *r, size_t *n)
 	return sort_messages(r, by, none || r->c->mpi_sort_table_ascending);
 }
 
-enum { WITH_PATHS = 1 };
+enum { WITH_PATHS = 1, OF_VFTRACE = 2, OF_RUN = 4 };
 
 #define MESSAGES(title, json, type, member, ...)                                                   \
 	COLUMN(title, json, type, struct profile_messages, member, ##__VA_ARGS__)
 
 static const struct column messages_columns[] = {
-	COLUMN_GET("Messages", NULL, COUNT, count, messages_number),
-	COLUMN_GET("avg send size[B]", NULL, SCIENTIFIC, real, messages_sent),
-	COLUMN_GET("avg recv size[B]", NULL, SCIENTIFIC, real, messages_received),
-	COLUMN_GET("avg send BW[B/s]", NULL, SCIENTIFIC, real, messages_send_bandwidth),
-	COLUMN_GET("avg recv BW[B/s]", NULL, SCIENTIFIC, real, messages_receive_bandwidth),
-	COLUMN_GET("avg comm time[s]", NULL, SCIENTIFIC, real, messages_time),
+	COLUMN_GET("Messages", NULL, COUNT, count, messages_number, .run = "Sends+recvs"),
+	COLUMN_GET("avg send size[B]", NULL, SCIENTIFIC, real, messages_sent, .only = OF_VFTRACE),
+	COLUMN_GET(
+		"avg recv size[B]", NULL, SCIENTIFIC, real, messages_received, .only = OF_VFTRACE),
+	COLUMN_GET("avg send BW[B/s]", NULL, SCIENTIFIC, real, messages_send_bandwidth,
+		.only = OF_VFTRACE),
+	COLUMN_GET("avg recv BW[B/s]", NULL, SCIENTIFIC, real, messages_receive_bandwidth,
+		.only = OF_VFTRACE),
+	COLUMN_GET("avg comm time[s]", NULL, SCIENTIFIC, real, messages_time, .run = "t_mean[s]"),
+	COLUMN_GET("Size[B]", NULL, REAL, real, messages_size, .only = OF_RUN),
+	COLUMN_GET("Rate[B/s]", NULL, REAL, real, messages_rate, .only = OF_RUN),
 	MESSAGES(NULL, "id", STACK_ID, stack),
 	MESSAGES("Function", "function", FUNCTION, stack),
 	MESSAGES("Caller", "caller", CALLER, stack),
@@ -75,15 +87,17 @@ static void print_messages(FILE *f, const struct report *r)
 {
 	const struct conf *c = r->c;
 	const char *ranks = c->mpi_only_for_ranks;
+	const unsigned asked =
+		(c->mpi_show_callpath ? WITH_PATHS : 0) | (r->run ? OF_RUN : OF_VFTRACE);
 	struct columns_rows rows;
-	struct table *t = columns_fill(r, &messages, c->mpi_show_callpath ? WITH_PATHS : 0, &rows);
+	struct table *t = columns_fill(r, &messages, asked, &rows);
 	char *title = ranks && strcmp(ranks, "all")
 			      ? xasprintf("Communication profile for ranks: %s", ranks)
 			      : xstrdup("Communication profile");
 
 	/* scripts look for it in each log of an MPI run, messages or not */
 	if (rows.n || (c->mpi_log_messages && is_mpi_run(r->p))) {
-		columns_end(f, t, title);
+		columns_end(f, r, t, title, true);
 		columns_left(f, r, &rows);
 	} else {
 		table_free(t);
@@ -102,6 +116,29 @@ static uint64_t function_time(const struct profile *p, uint32_t i)
 	return p->functions[i].ns;
 }
 
+/* By time; in layout run the start and the end of MPI, which are no communication, come last. */
+static uint32_t *functions_order(const struct report *r, size_t *n)
+{
+	uint32_t *order, *ends;
+	size_t kept = 0, last = 0;
+
+	*n = r->p->n_functions;
+	order = sort_falling(r->p, *n, function_time);
+	ends = xcalloc(*n + 1, sizeof(*ends));
+	for (size_t i = 0; i < *n; i++) {
+		const char *name = report_function(&r->p->functions[order[i]]);
+
+		if (r->run && digest_is_start_or_end(name))
+			ends[last++] = order[i];
+		else
+			order[kept++] = order[i];
+	}
+	for (size_t i = 0; i < last; i++)
+		order[kept + i] = ends[i];
+	free(ends);
+	return order;
+}
+
 enum { OVER_RANKS = 1 };
 
 #define FUNCTION(title, json, type, member, ...)                                                   \
@@ -111,12 +148,13 @@ static const struct column function_columns[] = {
 	COLUMN_GET("Function", "function", TEXT, text, function_name),
 	FUNCTION("Calls", "calls", COUNT, calls),
 	FUNCTION("t_total[s]", "t_s", SECONDS, ns, .decimals = 6),
-	FUNCTION("t_min[s]", "t_min_s", SECONDS, min_ns, .decimals = 6, .only = OVER_RANKS),
-	FUNCTION("on rank", NULL, RANK, rank_min, .only = OVER_RANKS),
+	FUNCTION("t_min[s]", "t_min_s", SECONDS, min_ns, .decimals = 6, .only = OVER_RANKS,
+		.spare = true),
+	FUNCTION("on rank", NULL, RANK, rank_min, .only = OVER_RANKS, .spare = true),
 	FUNCTION("t_max[s]", "t_max_s", SECONDS, max_ns, .decimals = 6, .only = OVER_RANKS),
 	FUNCTION("on rank", NULL, RANK, rank_max, .only = OVER_RANKS),
 	COLUMN_GET("t_avg[s]", "t_avg_s", REAL, real, function_mean, .decimals = 6,
-		.only = OVER_RANKS),
+		.only = OVER_RANKS, .spare = true),
 	FUNCTION(NULL, "rank_min", RANK, rank_min),
 	FUNCTION(NULL, "rank_max", RANK, rank_max),
 	FUNCTION(NULL, "ranks", COUNT, ranks),
@@ -126,11 +164,11 @@ static const struct column function_columns[] = {
 	FUNCTION("Sends", "sends", COUNT, sends),
 	FUNCTION("Receives", "recvs", COUNT, receives),
 	FUNCTION("Sent[B]", "bytes_sent", COUNT, bytes_sent),
-	FUNCTION("Received[B]", "bytes_received", COUNT, bytes_received),
+	FUNCTION("Received[B]", "bytes_received", COUNT, bytes_received, .spare = true),
 };
 
 static const struct list functions = LIST(function_columns, functions, .title = "MPI functions",
-	.json = "mpi_functions", .weight = function_time);
+	.sum = true, .json = "mpi_functions", .order = functions_order);
 
 /* ---- all of it ---------------------------------------------------------------------------- */
 

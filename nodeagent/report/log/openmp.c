@@ -40,7 +40,8 @@ ROW_VALUE(double, region_balance, profile_openmp,
 ROW_VALUE(uint64_t, region_wait, profile_openmp,
 	at->barrier_ns < at->wait_ns ? at->wait_ns - at->barrier_ns : 0)
 
-#define REGION(title, json, type, member) COLUMN(title, json, type, struct profile_openmp, member)
+#define REGION(title, json, type, member, ...)                                                     \
+	COLUMN(title, json, type, struct profile_openmp, member, ##__VA_ARGS__)
 
 static const struct column region_columns[] = {
 	REGION(NULL, "id", STACK_ID, stack),
@@ -55,21 +56,21 @@ static const struct column region_columns[] = {
 	REGION("t_wall[s]", "t_wall_s", SECONDS, wall_ns),
 	REGION("Busy[s]", "t_busy_s", SECONDS, busy_ns),
 	COLUMN_GET("Balance[%]", "balance_percent", REAL, real, region_balance, .decimals = 1),
-	REGION("Start[s]", "t_start_s", SECONDS, start_ns),
+	REGION("Start[s]", "t_start_s", SECONDS, start_ns, .spare = true),
 	REGION("Barrier[s]", "t_barrier_s", SECONDS, barrier_ns),
-	COLUMN_GET("Wait[s]", NULL, SECONDS, count, region_wait),
+	COLUMN_GET("Wait[s]", NULL, SECONDS, count, region_wait, .spare = true),
 	REGION(NULL, "t_wait_s", SECONDS, wait_ns),
 	REGION("Join[s]", "t_join_s", SECONDS, join_ns),
-	REGION("Tasks", "tasks", COUNT, tasks),
-	REGION("t_tasks[s]", "t_tasks_s", SECONDS, task_ns),
+	REGION("Tasks", "tasks", COUNT, tasks, .spare = true),
+	REGION("t_tasks[s]", "t_tasks_s", SECONDS, task_ns, .spare = true),
 	REGION("Region", NULL, FUNCTION, stack),
 	REGION("Caller", NULL, CALLER, stack),
 	REGION("STID", NULL, STACK_ID, stack),
 };
 
 static const struct list region_list =
-	LIST(region_columns, openmp, .title = "OpenMP parallel regions", .json = "openmp",
-		.things = "parallel regions", .weight = region_time);
+	LIST(region_columns, openmp, .title = "OpenMP parallel regions", .sum = true,
+		.json = "openmp", .things = "parallel regions", .weight = region_time);
 
 static void print_regions(FILE *f, const struct report *r)
 {

@@ -117,7 +117,7 @@ static const struct column profile_columns[] = {
 	STACK(NULL, "rank_max", RANK, rank_max),
 	COLUMN_GET("overhead[s]", NULL, REAL, real, stack_overhead, .only = WITH_OVERHEAD),
 	COLUMN_GET("Imbalances[%]", "imbalance_percent", REAL, real, stack_imbalance, .width = 6,
-		.decimals = 2, .only = WITH_IMBALANCES),
+		.decimals = 2, .only = WITH_IMBALANCES, .run = "Imbalance[%]"),
 	COLUMN_GET("on rank", "imbalance_rank", COUNT, count, stack_imbalance_rank,
 		.only = WITH_IMBALANCES),
 	COLUMN_GET(NULL, "overhead_s", REAL, real, stack_overhead),
@@ -145,7 +145,7 @@ void section_profile(FILE *f, const struct report *r)
 
 	if (!c->profile_table_show_table || (r->run && r->is_all))
 		return;
-	columns_end(f, columns_fill(r, &profile_list, asked, &rows), "Runtime profile");
+	columns_end(f, r, columns_fill(r, &profile_list, asked, &rows), "Runtime profile", true);
 	columns_left(f, r, &rows);
 }
 
@@ -189,8 +189,8 @@ void section_minmax(FILE *f, const struct report *r)
 
 	if (!report_has_minmax(r->p, r->c))
 		return;
-	columns_end(f, columns_fill(r, &minmax_list, 0, &rows),
-		"\n Summary: Min/Max runtime across all ranks");
+	columns_end(f, r, columns_fill(r, &minmax_list, 0, &rows),
+		"\n Summary: Min/Max runtime across all ranks", false);
 	columns_left(f, r, &rows);
 }
 
@@ -294,7 +294,7 @@ static void print_groups(FILE *f, const struct report *r)
 	struct report_group *groups;
 	uint32_t *members;
 	size_t n = report_groups(r, &groups, &members);
-	struct table *t = columns_table(&group_list, 0);
+	struct table *t = columns_table(r, &group_list, 0);
 	struct columns_rows rows = {.n = 0};
 
 	sort_groups(groups, n, r, members, by,
@@ -303,7 +303,7 @@ static void print_groups(FILE *f, const struct report *r)
 		if (!columns_leave(r, &rows, groups[i].excl_ns))
 			columns_row(t, &group_list, 0,
 				&(struct row){.r = r, .at = &groups[i], .more = members});
-	columns_end(f, t, "Runtime profile (Grouped by function name)");
+	columns_end(f, r, t, "Runtime profile (Grouped by function name)", true);
 	columns_left(f, r, &rows);
 	free(groups);
 	free(members);
@@ -339,8 +339,11 @@ void section_stacks(FILE *f, const struct report *r)
 		return;
 
 	struct table *t = table_new(TABLE_LIST);
-	uint32_t *order = sort_stacks(r, "stack_id", true);
+	/* of those that are shown, as in the profile */
+	uint32_t *order =
+		r->run ? sort_stacks(r, "time_excl", false) : sort_stacks(r, "stack_id", true);
 
+	table_limit(t, (size_t)r->c->output_max_columns);
 	table_column(t, "STID", TABLE_RIGHT);
 	table_column(t, "Call stack", TABLE_LEFT);
 	for (size_t i = 0; i < r->p->n_stacks; i++) {

@@ -175,7 +175,7 @@ static void print_profile(FILE *f, const struct report *r, const struct profile_
 	const struct profile_thread_stack *stacks, size_t n)
 {
 	const struct profile_thread_stack **order = xmalloc(n * sizeof(*order) + 1);
-	struct table *t = columns_table(&stack_list, 0);
+	struct table *t = columns_table(r, &stack_list, 0);
 	char *name = text_plain(e->name ? e->name : "");
 	char *title = xasprintf("Runtime profile of thread %" PRIu32 " (%s)", e->number, name);
 
@@ -184,7 +184,7 @@ static void print_profile(FILE *f, const struct report *r, const struct profile_
 	qsort(order, n, sizeof(*order), by_time);
 	for (size_t i = 0; i < n; i++)
 		columns_row(t, &stack_list, 0, &(struct row){.r = r, .at = order[i]});
-	columns_end(f, t, title);
+	columns_end(f, r, t, title, false);
 	section_hwprof_thread(f, r, order, n);
 	free(title);
 	free(name);

@@ -58,17 +58,6 @@ static const struct column top_columns[] = {
 
 static const struct list top_list = LIST_OF(top_columns, struct top, .title = NULL);
 
-static void print_title(FILE *f, const struct report *r, struct table *t)
-{
-	uint32_t ranks = report_ranks(r->p);
-	char *title = ranks > 1 ? xasprintf("Functions (sum over %u %s)", ranks,
-					  r->p->world_size ? "ranks" : "processes")
-				: xstrdup("Functions");
-
-	columns_end(f, t, title);
-	free(title);
-}
-
 void section_top(FILE *f, const struct report *r)
 {
 	struct report_group *groups;
@@ -80,7 +69,7 @@ void section_top(FILE *f, const struct report *r)
 	if (!r->run)
 		return;
 	rows.n = report_groups(r, &groups, &members);
-	t = columns_table(&top_list, asked);
+	t = columns_table(r, &top_list, asked);
 	sort_groups(groups, rows.n, r, members, "time_excl", false);
 	for (size_t i = 0; i < rows.n; i++) {
 		const struct top top = {
@@ -97,7 +86,7 @@ void section_top(FILE *f, const struct report *r)
 		rows.left++;
 		rows.left_ns += groups[i].excl_ns;
 	}
-	print_title(f, r, t);
+	columns_end(f, r, t, "Functions", true);
 	columns_left(f, r, &rows);
 	free(groups);
 	free(members);

@@ -30,18 +30,19 @@ enum cell {
 	N_CELLS,
 };
 
+/* Times have their unit behind them: "t_excl[s]". */
 static const char *const titles[N_CELLS] = {
 	[CELL_CALLS] = "Calls",
-	[CELL_EXCL] = "t_excl[s]",
-	[CELL_INCL] = "t_incl[s]",
+	[CELL_EXCL] = "t_excl[",
+	[CELL_INCL] = "t_incl[",
 	[CELL_IMBALANCE] = "Imbalances[%]",
 	[CELL_FUNCTION] = "Function",
 	[CELL_CALLER] = "Caller",
 	[CELL_ID] = "STID",
 	[CELL_PATH] = "Callpath",
-	[CELL_MIN] = "t_min[s]",
-	[CELL_MAX] = "t_max[s]",
-	[CELL_MEAN] = "t_avg[s]",
+	[CELL_MIN] = "t_min[",
+	[CELL_MAX] = "t_max[",
+	[CELL_MEAN] = "t_avg[",
 };
 
 /* A row of the runtime profile; texts are places in log.text. */
@@ -80,7 +81,8 @@ struct log {
 	/* of the table that is being read */
 	size_t edge[COLUMNS_MAX + 1]; /* columns in which a `|' stands */
 	size_t n_columns;
-	int column[N_CELLS]; /* -1: it is not in this table */
+	int column[N_CELLS];	/* -1: it is not in this table */
+	double unit_s[N_CELLS]; /* of times */
 	char *cell[N_CELLS];
 };
 
@@ -168,6 +170,41 @@ static bool cut(struct log *l, char **cells)
 	return true;
 }
 
+static double unit_of(const char *text)
+{
+	static const struct {
+		const char *text;
+		double s;
+	} units[] = {{"s]", 1.0}, {"ms]", 1e-3}, {"us]", 1e-6}, {"ns]", 1e-9}};
+
+	for (size_t i = 0; i < ARRAY_SIZE(units); i++)
+		if (!strcmp(text, units[i].text))
+			return units[i].s;
+	return 0.0;
+}
+
+/* Is this the title of that cell? *unit_s: of a time, else 1. */
+static bool is_title(const char *title, const char *wanted, double *unit_s)
+{
+	const size_t n = strlen(wanted);
+
+	*unit_s = 1.0;
+	if (wanted[n - 1] != '[')
+		return !strcmp(title, wanted);
+	return !strncmp(title, wanted, n) && (*unit_s = unit_of(title + n)) > 0.0;
+}
+
+static void find_column(struct log *l, const char *title, int k)
+{
+	double unit_s;
+
+	for (int i = 0; i < N_CELLS; i++)
+		if (l->column[i] < 0 && is_title(title, titles[i], &unit_s)) {
+			l->column[i] = k;
+			l->unit_s[i] = unit_s;
+		}
+}
+
 /* The head of a table behind its title; false if there is none. */
 static bool read_titles(struct log *l)
 {
@@ -178,9 +215,7 @@ static bool read_titles(struct log *l)
 	if (!next_line(l) || !read_frame(l) || !next_line(l) || !cut(l, cells))
 		return false;
 	for (size_t k = 0; k < l->n_columns; k++)
-		for (int i = 0; i < N_CELLS; i++)
-			if (!strcmp(cells[k], titles[i]) && l->column[i] < 0)
-				l->column[i] = (int)k;
+		find_column(l, cells[k], (int)k);
 	return next_line(l) && l->line[0] == '+';
 }
 
@@ -224,6 +259,11 @@ static double real_of(struct log *l, const char *cell)
 	return value;
 }
 
+static double time_of(struct log *l, enum cell cell)
+{
+	return real_of(l, l->cell[cell]) * l->unit_s[cell];
+}
+
 /* Vftrace prints calls beyond 2^31 as negative numbers. */
 static uint64_t count_of(struct log *l, const char *cell)
 {
@@ -264,8 +304,8 @@ static void read_profile(struct log *l)
 		struct log_row row = {.path = SIZE_MAX};
 
 		row.calls = count_of(l, l->cell[CELL_CALLS]);
-		row.excl = real_of(l, l->cell[CELL_EXCL]);
-		row.incl = l->cell[CELL_INCL] ? real_of(l, l->cell[CELL_INCL]) : row.excl;
+		row.excl = time_of(l, CELL_EXCL);
+		row.incl = l->cell[CELL_INCL] ? time_of(l, CELL_INCL) : row.excl;
 		row.id = strcmp(l->cell[CELL_ID], "----") ? count_of(l, l->cell[CELL_ID])
 							  : DIFF_NO_ID;
 		if (l->cell[CELL_IMBALANCE]) {
@@ -292,9 +332,9 @@ static void read_minmax(struct log *l)
 
 		if (strcmp(l->cell[CELL_ID], "----"))
 			s.id = count_of(l, l->cell[CELL_ID]);
-		s.mean = real_of(l, l->cell[CELL_MEAN]);
-		s.min = real_of(l, l->cell[CELL_MIN]);
-		s.max = real_of(l, l->cell[CELL_MAX]);
+		s.mean = time_of(l, CELL_MEAN);
+		s.min = time_of(l, CELL_MIN);
+		s.max = time_of(l, CELL_MAX);
 		l->spreads = grow(l->spreads, l->n_spreads, &l->cap_spreads, sizeof(*l->spreads));
 		l->spreads[l->n_spreads++] = s;
 	}
@@ -324,7 +364,8 @@ static void read_line(struct log *l)
 	static const char formula[] = "\"imbalance_formula\":";
 	const char *s = l->line + strspn(l->line, " \t");
 
-	if (!strcmp(s, "Runtime profile") && !l->n_rows)
+	if ((!strcmp(s, "Runtime profile") || begins(s, "Runtime profile (sum over ")) &&
+		!l->n_rows)
 		read_profile(l);
 	else if (begins(s, "Summary: Min/Max runtime"))
 		read_minmax(l);

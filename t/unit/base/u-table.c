@@ -218,6 +218,104 @@ START_TEST(shortened)
 }
 END_TEST
 
+/* Two numbers of a quantity and one that is not known, by unit. */
+static struct table *quantities(const double *s, const double *bytes, const double *rate)
+{
+	struct table *t = table_new(TABLE_FRAMED);
+
+	table_column_of(t, "t", TABLE_RIGHT, TABLE_SECONDS);
+	table_column_of(t, "Sent", TABLE_RIGHT, TABLE_BYTES);
+	table_column_of(t, "Rate", TABLE_RIGHT, TABLE_RATE);
+	table_column(t, "Name", TABLE_LEFT);
+	for (size_t i = 0; i < 2; i++) {
+		ck_assert(table_takes_quantity(t));
+		table_quantity(t, s[i]);
+		table_quantity(t, bytes[i]);
+		table_quantity(t, rate[i]);
+		ck_assert(!table_takes_quantity(t));
+		table_text(t, "f");
+	}
+	return t;
+}
+
+START_TEST(one_unit_for_a_column)
+{
+	expect(quantities((double[]){1.5, 0.25e-3}, (double[]){3 << 20, 1 << 10},
+		       (double[]){2e9, NAN}),
+		"+-------+-----------+-------------+------+\n"
+		"| t[s]  | Sent[MiB] | Rate[GiB/s] | Name |\n"
+		"+-------+-----------+-------------+------+\n"
+		"| 1.500 |      3.00 |        1.86 | f    |\n"
+		"| 0.000 |      0.00 |        ---- | f    |\n"
+		"+-------+-----------+-------------+------+\n");
+	expect(quantities((double[]){0.0015, 0.25e-3}, (double[]){1023, 7}, (double[]){8.5, 2.0}),
+		"+-------+---------+-----------+------+\n"
+		"| t[ms] | Sent[B] | Rate[B/s] | Name |\n"
+		"+-------+---------+-----------+------+\n"
+		"| 1.500 |    1023 |       8.5 | f    |\n"
+		"| 0.250 |       7 |       2.0 | f    |\n"
+		"+-------+---------+-----------+------+\n");
+	expect(quantities((double[]){4e-9, 3e-9}, (double[]){0, 0}, (double[]){0x1p10, 0}),
+		"+-------+---------+-------------+------+\n"
+		"| t[ns] | Sent[B] | Rate[KiB/s] | Name |\n"
+		"+-------+---------+-------------+------+\n"
+		"|     4 |       0 |        1.00 | f    |\n"
+		"|     3 |       0 |        0.00 | f    |\n"
+		"+-------+---------+-------------+------+\n");
+}
+END_TEST
+
+static struct table *of_two_names(size_t limit)
+{
+	struct table *t = table_new(TABLE_FRAMED);
+
+	table_limit(t, limit);
+	table_column(t, "Calls", TABLE_RIGHT);
+	table_column(t, "Spare", TABLE_RIGHT);
+	table_spare(t);
+	table_column(t, "Other", TABLE_RIGHT);
+	table_column(t, "Function", TABLE_RIGHT);
+	table_column(t, "Id", TABLE_RIGHT);
+	for (uint64_t i = 1; i < 4; i++)
+		table_uint(t, i);
+	table_text(t, "a_function_of_a_long_name::that_ends_here");
+	table_uint(t, 4);
+	return t;
+}
+
+/* The number of columns left out, and no line is longer than the limit. */
+static size_t left_out(size_t limit, const char *has, const char *hasnt)
+{
+	char *text;
+	size_t bytes, n;
+	FILE *f = open_memstream(&text, &bytes);
+	struct table *t = of_two_names(limit);
+
+	n = table_print(t, f);
+	fclose(f);
+	table_free(t);
+	ck_assert(strstr(text, has));
+	ck_assert(!hasnt || !strstr(text, hasnt));
+	for (char *line = strtok(text, "\n"); line; line = strtok(NULL, "\n"))
+		ck_assert_uint_le(strlen(line), limit ? limit : 1000);
+	free(text);
+	return n;
+}
+
+START_TEST(no_line_is_longer_than_the_limit)
+{
+	ck_assert_uint_eq(left_out(0, "a_function_of_a_long_name::that_ends_here", NULL), 0);
+	ck_assert_uint_eq(left_out(74, "a_function_of_a_long_name::that_ends_here", NULL), 0);
+	/* a name is cut before a column goes, then the spare one goes */
+	ck_assert_uint_eq(left_out(60, "Spare", "long_name::"), 0);
+	ck_assert_uint_eq(left_out(55, "Other", "Spare"), 1);
+	ck_assert_uint_eq(left_out(55, "Id", "Spare"), 1);
+	/* then one of numbers, but not the first and the last */
+	ck_assert_uint_eq(left_out(34, "Id", "Other"), 2);
+	ck_assert_uint_eq(left_out(34, "Calls", "Spare"), 2);
+}
+END_TEST
+
 int main(void)
 {
 	Suite *s = suite_create("table");
@@ -232,6 +330,8 @@ int main(void)
 	tcase_add_test(c, no_rows);
 	tcase_add_test(c, names_cannot_break_the_frame);
 	tcase_add_test(c, shortened);
+	tcase_add_test(c, one_unit_for_a_column);
+	tcase_add_test(c, no_line_is_longer_than_the_limit);
 	suite_add_tcase(s, c);
 	return run_suite(s);
 }

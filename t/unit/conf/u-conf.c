@@ -399,11 +399,13 @@ START_TEST(run_has_other_defaults)
 	ck_assert_int_eq(conf_settle_layout(c), 0);
 	ck_assert(c->profile_table_show_calltime_imbalances);
 	ck_assert_str_eq(c->profile_table_imbalance_formula, "idle");
+	ck_assert_int_eq(c->output_max_columns, 120);
 	conf_free(c);
 
 	c = conf_default();
 	ck_assert_int_eq(conf_settle_layout(c), 0);
 	ck_assert(!c->profile_table_show_calltime_imbalances);
+	ck_assert_int_eq(c->output_max_columns, 0);
 	ck_assert_int_eq(conf_assign(c, "output.layout=run", &error), 0);
 	ck_assert_int_eq(conf_assign(c, "profile_table.show_calltime_imbalances=false", &error), 0);
 	ck_assert_int_eq(conf_settle_layout(c), 0);
