@@ -4,9 +4,11 @@
  * Nothing has to be flushed: what is in the staging blocks is the agent's.
  */
 #include <errno.h>
+#include <fcntl.h>
 #include <limits.h>
 #include <pthread.h>
 #include <stdlib.h>
+#include <time.h>
 #include <unistd.h>
 #include "libhook/find-agent.h"
 #include "libhook/process.h"
@@ -89,9 +91,32 @@ static void thread_ended(void *unused)
 	busy_end(t);
 }
 
+/* The kernel forgets both as soon as the parent has waited for us, mostly before the agent looks.
+ */
+static void tell_cpu(struct wire_bye *bye)
+{
+	const int saved_errno = errno;
+	struct timespec t;
+	char line[128], *end;
+	ssize_t n;
+	int fd;
+
+	if (!clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &t))
+		bye->cpu_ns = (uint64_t)t.tv_sec * 1000000000 + (uint64_t)t.tv_nsec;
+	fd = open("/proc/self/schedstat", O_RDONLY | O_CLOEXEC);
+	if (fd >= 0) {
+		n = read(fd, line, sizeof(line) - 1);
+		line[n > 0 ? n : 0] = '\0';
+		strtoull(line, &end, 10); /* time on a CPU; then that in the queue for one */
+		bye->queued_ns = strtoull(end, NULL, 10);
+		close(fd);
+	}
+	errno = saved_errno;
+}
+
 static void goodbye(void)
 {
-	struct wire_head bye = {.kind = WIRE_BYE};
+	struct wire_bye bye = {.head.kind = WIRE_BYE};
 	struct thread *t = &vftr_thread;
 
 	/* a vfork child has our memory but does not end it; nor does a copy of us end us */
@@ -101,7 +126,8 @@ static void goodbye(void)
 		vftr_gpu_flush();
 	busy_begin(t);
 	vftr_modules_refresh();
-	if (!vftr_message_send(&bye, sizeof(bye), NULL))
+	tell_cpu(&bye);
+	if (!vftr_message_send(&bye.head, sizeof(bye), NULL))
 		vftr_last_words_wait();
 	busy_end(t);
 	t->limit = NULL; /* the next event sets it again, if that is right */

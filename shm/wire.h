@@ -37,7 +37,7 @@
 
 #include <stdint.h>
 
-#define WIRE_VERSION  11u
+#define WIRE_VERSION  12u
 #define WIRE_TEXT_MAX 16384u
 #define WIRE_BUILD_ID 20
 #define WIRE_UNKNOWN  (-1)
@@ -82,6 +82,13 @@ struct wire_head {
 	uint32_t kind;
 	uint32_t text_bytes;
 	uint64_t ticks; /* when it happened, in the sender's ticks */
+};
+
+/* Of the process, since it was made; 0: not known. */
+struct wire_bye {
+	struct wire_head head;
+	uint64_t cpu_ns;    /* CPU time of all its threads */
+	uint64_t queued_ns; /* its first thread was ready to run and had no CPU */
 };
 
 struct wire_hello {

@@ -20,6 +20,7 @@
 #include "nodeagent/process/observer.h"
 #include "nodeagent/process/process.h"
 #include "nodeagent/process/regions.h"
+#include "nodeagent/profile/fold.h"
 #include "nodeagent/profile/lists.h"
 #include "nodeagent/profile/profile.h"
 #include "nodeagent/process/rings.h"
@@ -254,6 +255,8 @@ static int parent_of(const struct host *host, const struct process *p)
 static void describe(struct host *host, const struct process *p, struct profile_process *d)
 {
 	struct replay_counts c = process_counts(p);
+	const struct cpu_used cpu =
+		cpu_used_since(p->ended ? p->cpu : cpu_used(p->pid), p->cpu_before);
 
 	*d = (struct profile_process){.rank = shown_rank(p),
 		.pid = p->pid,
@@ -273,6 +276,8 @@ static void describe(struct host *host, const struct process *p, struct profile_
 		.closed_frames = c.closed,
 		.open_frames = c.open,
 		.ring_bytes = p->ring_bytes_most,
+		.cpu_ns = cpu.cpu,
+		.queued_ns = cpu.queued,
 		.quarantined = p->quarantined ? xstrdup(p->quarantined) : NULL};
 }
 
@@ -280,6 +285,27 @@ static double hook_ns(const struct host *host, const struct process *p)
 {
 	return clocks_hook_ns(
 		&host->clocks, p->control_app ? load_relaxed(&p->control_app->hook_ps) : 0);
+}
+
+static void count_cpu(struct profile *out, const struct profile_process *d)
+{
+	const uint64_t wall_ns = (uint64_t)(1e9 * d->runtime_s);
+	struct profile one = {.cpu = {.ns = d->cpu_ns,
+				      .queued_ns = d->queued_ns,
+				      .wall_ns = wall_ns,
+				      .least_rank = d->rank,
+				      .least_ns = d->cpu_ns,
+				      .least_wall_ns = wall_ns,
+				      .queued_rank = d->rank,
+				      .most_queued_ns = d->queued_ns,
+				      .queued_wall_ns = wall_ns}};
+
+	if (!d->cpu_ns || !wall_ns)
+		return;
+	fold_cpu(out, &one);
+	out->cpu.ns += d->cpu_ns;
+	out->cpu.queued_ns += d->queued_ns;
+	out->cpu.wall_ns += wall_ns;
 }
 
 static void count_process(
@@ -294,6 +320,7 @@ static void count_process(
 	out->calls += d->calls;
 	out->lost_calls += d->lost_calls;
 	out->blocked_ns += d->blocked_ns;
+	count_cpu(out, d);
 	g->ring_bytes += d->ring_bytes;
 	out->hook_ns_total += (uint64_t)((double)d->records * hook_ns(g->host, p));
 	if (d->runtime_s > out->runtime_s)

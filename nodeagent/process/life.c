@@ -37,6 +37,7 @@ struct process *process_new(struct host *host, int socket, int pid)
 	p->exit_status = -1;
 	p->connected_ticks = host_ticks(host);
 	p->connected_raw_ns = clock_raw_ns();
+	p->cpu_before = cpu_used(pid);
 	p->code = codemap_new();
 	p->ended_tree = calltree_new();
 	if (host->conf->mpi_show_sync_time && !host->sync)
@@ -136,6 +137,14 @@ static void note_end(struct process *p)
 	p->end_late_ns = host->heard_raw_ns ? clock_raw_ns() - host->heard_raw_ns : 0;
 }
 
+void process_has_had(struct process *p, struct cpu_used used)
+{
+	if (used.cpu > p->cpu.cpu)
+		p->cpu.cpu = used.cpu;
+	if (used.queued > p->cpu.queued)
+		p->cpu.queued = used.queued;
+}
+
 void process_hung_up(struct process *p)
 {
 	if (p->socket >= 0) {
@@ -197,6 +206,7 @@ void process_finish(struct process *p, enum process_end how)
 		how = how_exited(p);
 	p->ended = true;
 	p->end = how;
+	process_has_had(p, cpu_used(p->pid)); /* if it could not say BYE, and is still there */
 	p->end_s = time(NULL);
 	if (how != PROCESS_RUNNING)
 		find_status(p);

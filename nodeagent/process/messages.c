@@ -40,6 +40,7 @@
 union packet {
 	struct wire_head head;
 	struct wire_hello hello;
+	struct wire_bye bye;
 	struct wire_gpu gpu;
 	struct wire_gpu_device gpu_device;
 	struct wire_gpu_stream gpu_stream;
@@ -420,8 +421,8 @@ static const char *on_openacc(struct process *p, const union packet *m)
 
 static const char *on_bye(struct process *p, const union packet *m)
 {
-	(void)m;
 	p->said_bye = true;
+	process_has_had(p, (struct cpu_used){m->bye.cpu_ns, m->bye.queued_ns});
 	observers_tell(p->host, bye, p);
 	return NULL;
 }
@@ -446,7 +447,7 @@ static const struct packet_kind packet_kinds[WIRE_KINDS] = {
 	[WIRE_RANK] = {sizeof(struct wire_rank), on_rank},
 	[WIRE_FORK] = {sizeof(struct wire_fork), on_fork},
 	[WIRE_STACK] = {sizeof(struct wire_number), on_stack},
-	[WIRE_BYE] = {sizeof(struct wire_head), on_bye},
+	[WIRE_BYE] = {sizeof(struct wire_bye), on_bye},
 	[WIRE_COMM] = {sizeof(struct wire_comm), on_comm},
 	[WIRE_NEIGHBOURS] = {sizeof(struct wire_neighbours), on_neighbours},
 	[WIRE_GONE] = {sizeof(struct wire_about), on_gone},

@@ -12,6 +12,7 @@
 #include <stdint.h>
 #include "nodeagent/base/rank.h"
 #include "nodeagent/process/codemap.h"
+#include "nodeagent/process/procfs.h"
 #include "nodeagent/replay/replay.h"
 #include "shm/segment.h"
 #include "shm/wire.h"
@@ -103,7 +104,8 @@ struct process {
 	uint64_t end_late_ns;	/* its end may have been so much earlier */
 	int64_t start_s, end_s; /* UNIX time */
 	enum process_end end;
-	int exit_status; /* exit code or signal, -1 unknown */
+	struct cpu_used cpu_before, cpu; /* when it connected; last known */
+	int exit_status;		 /* exit code or signal, -1 unknown */
 	bool greeted, said_bye, ended;
 	bool was_task, held;	    /* last-words.h */
 	bool lost;		    /* it gave up before it was attached, and is in no sum */
@@ -124,6 +126,9 @@ void process_drop(struct process *p);
 /* After HELLO: puts p into host.processes, until it is freed, and into host.live. */
 void process_enlist(struct process *p);
 void process_free(struct process *p);
+
+/* Keeps what it has had of the CPUs, if that is more than before. */
+void process_has_had(struct process *p, struct cpu_used used);
 
 /* messages.c: reads what is on the socket. False: the other side hung up. */
 bool process_receive(struct process *p);

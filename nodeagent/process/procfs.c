@@ -1,11 +1,13 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "nodeagent/process/procfs.h"
 
+#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/ioctl.h>
 #include <sys/stat.h>
+#include <time.h>
 
 int procfs_maps_has(int pid, const char *text)
 {
@@ -136,4 +138,52 @@ uint64_t procfs_work(int pid)
 bool procfs_exit_status(int pidfd, int pid, int *status)
 {
 	return from_zombie(pid, status) || from_pidfd(pidfd, status);
+}
+
+static uint64_t cpu_ns(int pid)
+{
+	struct timespec t;
+	clockid_t clock;
+
+	if (pid <= 0 || clock_getcpuclockid(pid, &clock) || clock_gettime(clock, &t))
+		return 0;
+	return (uint64_t)t.tv_sec * 1000000000 + (uint64_t)t.tv_nsec;
+}
+
+/* Its time on a CPU, its time in the queue for one, how often it was given one. */
+static uint64_t queued_ns(int pid)
+{
+	uint64_t queued = 0;
+	char path[64];
+	FILE *f;
+
+	snprintf(path, sizeof(path), "/proc/%d/schedstat", pid);
+	f = fopen(path, "re");
+	if (!f)
+		return 0;
+	if (fscanf(f, "%*u %" SCNu64, &queued) != 1)
+		queued = 0;
+	fclose(f);
+	return queued;
+}
+
+struct cpu_used cpu_used(int pid)
+{
+	struct cpu_used used = {.cpu = cpu_ns(pid)};
+
+	if (used.cpu)
+		used.queued = queued_ns(pid);
+	return used;
+}
+
+struct cpu_used cpu_used_since(struct cpu_used now, struct cpu_used before)
+{
+	struct cpu_used since = {0};
+
+	if (!before.cpu || now.cpu <= before.cpu)
+		return since;
+	since.cpu = now.cpu - before.cpu;
+	if (now.queued > before.queued)
+		since.queued = now.queued - before.queued;
+	return since;
 }

@@ -27,4 +27,15 @@ uint64_t procfs_work(int pid);
  * if the kernel does not tell (older than 6.15, and already reaped). */
 bool procfs_exit_status(int pidfd, int pid, int *status);
 
+/* What a process has had of the CPUs, in ns since it was made. */
+struct cpu_used {
+	uint64_t cpu;	 /* of all its threads; 0: not known */
+	uint64_t queued; /* its first thread was ready to run and had no CPU; 0 also: not known */
+};
+
+/* All 0 if the kernel has forgotten it, as it does when the parent has waited for it. */
+struct cpu_used cpu_used(int pid);
+/* now - before; nothing if one of them is not known. */
+struct cpu_used cpu_used_since(struct cpu_used now, struct cpu_used before);
+
 #endif

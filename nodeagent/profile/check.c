@@ -27,6 +27,16 @@ static bool is_end_of_pair(const struct profile *p, uint32_t rank)
 	       rank - PROFILE_UNRANKED < p->unranked;
 }
 
+const char *check_cpu(const struct profile *p, const void *record)
+{
+	const struct profile_cpu *c = &p->cpu;
+
+	if ((c->least_wall_ns && !is_end_of_pair(p, c->least_rank)) ||
+		(c->queued_wall_ns && !is_end_of_pair(p, c->queued_rank)))
+		return "the rank with the least CPU time is not in the profile";
+	return NULL;
+}
+
 const char *check_matching(const struct profile *p, const void *record)
 {
 	const struct profile_matching *m = &p->matching;

@@ -39,6 +39,40 @@ void fold_begin(void *x, const void *y)
 	}
 }
 
+/* Is a / wall_a more than b / wall_b, or the same of a lower rank? */
+static bool is_greater_share(
+	uint64_t a, uint64_t wall_a, uint32_t rank_a, uint64_t b, uint64_t wall_b, uint32_t rank_b)
+{
+	const unsigned __int128 x = (unsigned __int128)a * wall_b;
+	const unsigned __int128 y = (unsigned __int128)b * wall_a;
+
+	return x != y ? x > y : rank_a < rank_b;
+}
+
+/* One with a wall time of 0 is of no rank. */
+void fold_cpu(void *x, const void *y)
+{
+	struct profile_cpu *to = &((struct profile *)x)->cpu;
+	const struct profile_cpu *from = &((const struct profile *)y)->cpu;
+
+	if (from->least_wall_ns &&
+		(!to->least_wall_ns ||
+			is_greater_share(to->least_ns, to->least_wall_ns, from->least_rank,
+				from->least_ns, from->least_wall_ns, to->least_rank))) {
+		to->least_rank = from->least_rank;
+		to->least_ns = from->least_ns;
+		to->least_wall_ns = from->least_wall_ns;
+	}
+	if (from->queued_wall_ns &&
+		(!to->queued_wall_ns || is_greater_share(from->most_queued_ns, from->queued_wall_ns,
+						from->queued_rank, to->most_queued_ns,
+						to->queued_wall_ns, to->queued_rank))) {
+		to->queued_rank = from->queued_rank;
+		to->most_queued_ns = from->most_queued_ns;
+		to->queued_wall_ns = from->queued_wall_ns;
+	}
+}
+
 static bool is_worse(const struct profile_matching *a, const struct profile_matching *b)
 {
 	if (!a->violations || !b->violations)

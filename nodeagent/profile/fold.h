@@ -11,6 +11,7 @@ struct profile;
 
 void fold_job(void *to, const void *from);
 void fold_begin(void *to, const void *from);
+void fold_cpu(void *to, const void *from);
 void fold_matching(void *to, const void *from);
 void fold_stack(void *to, const void *from);
 void fold_function(void *to, const void *from);
@@ -24,6 +25,7 @@ void fold_bad_end(void *to, const void *from);
 void fold_source(void *to, const void *from);
 
 const char *check_begin(const struct profile *p, const void *record);
+const char *check_cpu(const struct profile *p, const void *record);
 const char *check_matching(const struct profile *p, const void *record);
 const char *check_thread_stack(const struct profile *p, const void *record);
 const char *check_thread_range(const struct profile *p, const void *record);

@@ -66,6 +66,20 @@ struct profile_matching {
 	uint32_t worst_from, worst_to; /* ranks; valid with violations */
 };
 
+/*
+ * CPU time against wall time, of the processes of which it is known. A rank that had less of a
+ * CPU than it was ready for had to share it.
+ */
+struct profile_cpu {
+	uint64_t ns, queued_ns, wall_ns; /* sums; wall_ns is 0 if nothing is known */
+	/* of the rank with the least share of its wall time */
+	uint32_t least_rank;
+	uint64_t least_ns, least_wall_ns;
+	/* of the rank whose first thread waited for a CPU for the greatest share */
+	uint32_t queued_rank;
+	uint64_t most_queued_ns, queued_wall_ns;
+};
+
 #define PROFILE_OPENACC_TEXTS 4 /* in profile_openacc.text */
 
 /* The purpose of a request. */
@@ -122,6 +136,7 @@ struct profile {
 	uint64_t ambiguous_sends, ambiguous_receives;
 
 	struct profile_matching matching;
+	struct profile_cpu cpu;
 
 	bool begin_known;
 	int64_t begin_ns; /* of the first process, by the clock of all nodes */

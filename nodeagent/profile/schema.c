@@ -57,6 +57,14 @@ static const struct profile_field begin_fields[] = {
 	EACH_ROW(profile, I64, SELF, PLAIN, begin_ns)
 };
 
+static const struct profile_field cpu_fields[] = {
+	EACH_ROW(profile, U64, SUM, PLAIN, cpu.ns, cpu.queued_ns, cpu.wall_ns)
+	EACH_ROW(profile, U32, SELF, ANY_RANK, cpu.least_rank)
+	EACH_ROW(profile, U64, SELF, PLAIN, cpu.least_ns, cpu.least_wall_ns)
+	EACH_ROW(profile, U32, SELF, ANY_RANK, cpu.queued_rank)
+	EACH_ROW(profile, U64, SELF, PLAIN, cpu.most_queued_ns, cpu.queued_wall_ns)
+};
+
 static const struct profile_field pair_unit_fields[] = {
 	EACH_ROW(profile, U32, SELF, PLAIN, pair_ranks)
 };

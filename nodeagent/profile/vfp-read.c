@@ -71,6 +71,21 @@ static bool check_header(struct reader *r)
 	return true;
 }
 
+/* The least bytes of a record: files of earlier programs lack its last fields, which are 0 then. */
+static size_t least_bytes(size_t list)
+{
+	static const struct {
+		enum profile_list list;
+		size_t fields; /* of 8 bytes */
+	} added[] = {{PROFILE_DEAD, 2}, {PROFILE_PROCESSES, 2}};
+	size_t bytes = vfp_record_bytes(&profile_schema[list]);
+
+	for (size_t i = 0; i < ARRAY_SIZE(added); i++)
+		if (added[i].list == list)
+			bytes -= 8 * added[i].fields;
+	return bytes;
+}
+
 static bool note_section(
 	struct reader *r, const struct vfp_section_header *h, const unsigned char *at)
 {
@@ -86,8 +101,8 @@ static bool note_section(
 		if (memcmp(h->tag, s->tag, sizeof(h->tag)))
 			continue;
 		/* a later writer may have added fields at the end of a record */
-		if (r->found[i].at || h->record_bytes < vfp_record_bytes(s) ||
-			h->record_bytes % 8 || (!s->bytes && h->count != 1))
+		if (r->found[i].at || h->record_bytes < least_bytes(i) || h->record_bytes % 8 ||
+			(!s->bytes && h->count != 1))
 			return fail(r, xasprintf("damaged: section %.8s", s->tag));
 		r->found[i].at = at;
 		r->found[i].count = h->count;
@@ -208,8 +223,9 @@ static bool get_section(struct reader *r, size_t which, struct profile *p)
 	base = profile_records(p, s, &have);
 	for (size_t i = 0; i < n; i++) {
 		const unsigned char *from = r->found[which].at + i * r->found[which].record_bytes;
+		const unsigned char *end = from + r->found[which].record_bytes;
 
-		for (size_t k = 0; k < s->n_fields; k++) {
+		for (size_t k = 0; k < s->n_fields && from < end; k++) {
 			const struct profile_field *f = &s->fields[k];
 
 			if (!get_field(r, f->kind, base + i * s->bytes + f->offset, from))

@@ -208,6 +208,31 @@ static void put_cost(struct digest_lines *l)
 	end_line(l);
 }
 
+/*
+ * Who has no CPU looks like one who works; so it is said how long a rank had one, and of that
+ * which had none although it was ready.
+ */
+static void put_cpu(struct digest_lines *l)
+{
+	const struct profile_cpu *c = &l->p->cpu;
+	const char *rank = l->p->world_size ? "rank" : "process";
+	FILE *f;
+
+	if (!c->wall_ns)
+		return;
+	f = begin_line(l);
+	fprintf(f, "  CPU: %.2f of the time", (double)c->ns / (double)c->wall_ns);
+	if (digest_is_starved(l->r))
+		fprintf(f, "; %s %" PRIu32 " waited %.2f for one: the node is oversubscribed", rank,
+			profile_rank_shown(l->p, c->queued_rank),
+			(double)c->most_queued_ns / (double)c->queued_wall_ns);
+	else if (l->p->ranks > 1)
+		fprintf(f, "; least %.2f on %s %" PRIu32,
+			(double)c->least_ns / (double)c->least_wall_ns, rank,
+			profile_rank_shown(l->p, c->least_rank));
+	end_line(l);
+}
+
 static void put_lost(struct digest_lines *l)
 {
 	const struct profile *p = l->p;
@@ -293,7 +318,8 @@ static void put_files(struct digest_lines *l)
 char **report_digest(const struct report *r, const char *folder, size_t *n)
 {
 	static void (*const parts[])(struct digest_lines * l) = {put_run, put_shares, put_top,
-		put_imbalance, put_openmp, put_gpu, put_cost, put_lost, put_deaths, put_files};
+		put_imbalance, put_openmp, put_gpu, put_cpu, put_cost, put_lost, put_deaths,
+		put_files};
 	struct digest_lines l = {.r = r, .p = r->p, .folder = folder, .d = digest_of(r)};
 	char **lines = xcalloc(DIGEST_LINES, sizeof(*lines));
 

@@ -10,7 +10,15 @@
 #include "shm/construct.h"
 
 #define WORTH_RUN  0.01 /* of the run: an imbalance that costs less is not shown */
+#define STARVED	   0.1	/* of its time, a rank that waits for a CPU */
 #define WORTH_MEAN 1.1	/* nor one below so many times the mean */
+
+bool digest_is_starved(const struct report *r)
+{
+	const struct profile_cpu *c = &r->p->cpu;
+
+	return c->queued_wall_ns && (double)c->most_queued_ns > STARVED * (double)c->queued_wall_ns;
+}
 
 bool digest_is_start_or_end(const char *name)
 {

@@ -122,6 +122,23 @@ test_expect 'a process that kills itself is named with its signal' '
 	grep "^  process 0 was killed by signal 9 (Killed)" err
 	grep "^Process 0 (pid [0-9]*, .* was killed by signal 9" run/summary.log'
 
+test_expect 'processes that share one CPU are known as starved, and have had half of it each' '
+	[ -r /proc/self/schedstat ] || { echo "no schedstat here: only CPU time is known"; exit 0; }
+	run -- taskset -c "$(taskset -cp $$ | sed "s/.*: //; s/[-,].*//")" sh -c "$BIN/plain 400 & $BIN/plain 400; wait"
+	grep "^  CPU: 0\.[0-9]* of the time; process [01] waited 0\.[0-9]* for one: the node is oversubscribed$" err
+	json run/profile.json ".summary.cpu.starved" | grep true
+	# what they had together is at most what one CPU has
+	jq -e "(.each_process | length) == 2 and ([.each_process[].cpu_s] | add) as \$cpu |
+		\$cpu > 0 and \$cpu <= .runtime_s * 1.01 and
+		([.each_process[] | .cpu_s + .queued_s <= .runtime_s * 1.05] | all) and
+		(.summary.cpu.t_s - \$cpu | fabs) < 1e-6" run/profile.json
+	grep "| CPU\[.*\] | Queued\[.*\] |" run/node-*.log'
+
+test_expect 'layout vftrace tells CPU times of processes in JSON only' '
+	limit "$AGENT" -q -- "$BIN/plain" 100
+	jq -e ".each_process[0].cpu_s > 0" plain_all.json
+	hasnt plain_node_*.log "CPU\["'
+
 test_expect 'licence and memory stand at the end, dates have a zone, changed keys one line each' '
 	run -k profile_table.max_rows=9 -- "$BIN/plain" 50
 	tail -n 5 run/summary.log >foot

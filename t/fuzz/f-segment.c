@@ -155,7 +155,7 @@ static void fixed_packet(void)
 		{WIRE_CONSTRUCT, sizeof(struct wire_construct)},
 		{WIRE_NOTE, sizeof(struct wire_head)},
 		{WIRE_RANK, sizeof(struct wire_rank)},
-		{WIRE_BYE, sizeof(struct wire_head)},
+		{WIRE_BYE, sizeof(struct wire_bye)},
 		{WIRE_FORK, sizeof(struct wire_fork)},
 		{WIRE_STACK, sizeof(struct wire_number)},
 		{WIRE_COMM, sizeof(struct wire_comm)},

@@ -58,6 +58,26 @@ static void write_imbalance(
 	json_close(j);
 }
 
+static void write_cpu(struct json *j, const struct report *r)
+{
+	const struct profile_cpu *c = &r->p->cpu;
+
+	if (!c->wall_ns)
+		return;
+	json_object(j, "cpu");
+	json_seconds(j, "t_s", c->ns);
+	json_seconds(j, "t_queued_s", c->queued_ns);
+	json_seconds(j, "t_wall_s", c->wall_ns);
+	json_uint(j, "rank_least", profile_rank_shown(r->p, c->least_rank));
+	json_seconds(j, "t_least_s", c->least_ns);
+	json_seconds(j, "t_wall_least_s", c->least_wall_ns);
+	json_uint(j, "rank_queued", profile_rank_shown(r->p, c->queued_rank));
+	json_seconds(j, "t_queued_most_s", c->most_queued_ns);
+	json_seconds(j, "t_wall_queued_s", c->queued_wall_ns);
+	json_bool(j, "starved", digest_is_starved(r));
+	json_close(j);
+}
+
 static void write_numbers(struct json *j, const struct report *r)
 {
 	static const char *const parts[DIGEST_PARTS] = {
@@ -70,6 +90,7 @@ static void write_numbers(struct json *j, const struct report *r)
 		json_seconds(j, parts[i], d.part_ns[i]);
 	json_real(j, "hooks_s", d.hooks_s);
 	json_real(j, "blocked_s", d.blocked_s);
+	write_cpu(j, r);
 	write_top(j, r, &d);
 	write_imbalance(j, r, &d.imbalance);
 	json_close(j);

@@ -53,12 +53,13 @@ static const char *const ends[] = {
 };
 
 ROW_VALUE(bool, has_parent_pid, profile_process, at->parent_pid > 0)
+ROW_VALUE(bool, has_cpu, profile_process, at->cpu_ns)
 ROW_VALUE(bool, has_exited, profile_process, at->end == PROCESS_EXITED)
 ROW_VALUE(bool, was_killed, profile_process, at->end == PROCESS_KILLED)
 ROW_VALUE(char *, process_end, profile_process, report_end(at))
 ROW_VALUE(const char *, process_end_word, profile_process, ends[at->end])
 
-enum { WITH_CLOSED = 1, WITH_OPEN = 2 };
+enum { WITH_CLOSED = 1, WITH_OPEN = 2, WITH_CPU = 4 };
 
 #define PROCESS(title, json, type, member, ...)                                                    \
 	COLUMN(title, json, type, struct profile_process, member, ##__VA_ARGS__)
@@ -76,6 +77,8 @@ static const struct column process_columns[] = {
 	PROCESS("Threads", NULL, COUNT, threads),
 	PROCESS("Start[s]", "t_start_s", REAL, started_s),
 	PROCESS("Runtime[s]", "runtime_s", REAL, runtime_s),
+	PROCESS("CPU[s]", "cpu_s", SECONDS, cpu_ns, .only = WITH_CPU, .where = has_cpu),
+	PROCESS("Queued[s]", "queued_s", SECONDS, queued_ns, .only = WITH_CPU, .where = has_cpu),
 	COLUMN_GET(NULL, "end", TEXT, text, process_end_word),
 	PROCESS(NULL, "status", SIGNED, exit_status, .where = has_exited),
 	PROCESS(NULL, "signal", SIGNED, exit_status, .where = was_killed),
@@ -93,13 +96,15 @@ static const struct column process_columns[] = {
 static const struct list process_list = LIST(process_columns, processes, .title = "Processes");
 
 /* Columns that have something to show. */
-static unsigned columns_asked(const struct profile *p)
+static unsigned columns_asked(const struct report *r)
 {
+	const struct profile *p = r->p;
 	unsigned asked = 0;
 
 	for (size_t i = 0; i < p->n_processes; i++) {
 		asked |= p->processes[i].closed_frames ? WITH_CLOSED : 0;
 		asked |= p->processes[i].open_frames ? WITH_OPEN : 0;
+		asked |= r->run && p->processes[i].cpu_ns ? WITH_CPU : 0;
 	}
 	return asked;
 }
@@ -158,7 +163,7 @@ void section_processes(FILE *f, const struct report *r)
 
 	process_tree_init(&tree, p);
 	left = columns_print_tree(
-		f, r, &process_list, columns_asked(p), &tree.forest, &tree, PROCESS_ROWS);
+		f, r, &process_list, columns_asked(r), &tree.forest, &tree, PROCESS_ROWS);
 	process_tree_done(&tree);
 	columns_rest(f, left, "process", "processes");
 	print_programs(f, p);

@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "nodeagent/base/hash.h"
+#include "nodeagent/profile/fold.h"
 #include "nodeagent/profile/profile.h"
 #include "nodeagent/base/util.h"
 #include "t/lib/dice.h"
@@ -490,6 +491,28 @@ static inline void throw_matching(struct dice *d, struct profile *p, uint32_t no
 	}
 }
 
+/* Of its processes, as gather does it; by other dice than the rest, which stays as it was. */
+static inline void throw_cpu(uint32_t node, struct profile *p)
+{
+	struct dice own = {.state = node + 1}, *d = &own;
+
+	for (size_t i = 0; i < p->n_processes; i++) {
+		struct profile_process *w = &p->processes[i];
+		const uint64_t wall = 1 + throw_dice(d, 1000);
+		struct profile one = {.cpu = {.least_rank = w->rank,
+					      .least_wall_ns = wall,
+					      .queued_rank = w->rank,
+					      .queued_wall_ns = wall}};
+
+		one.cpu.least_ns = w->cpu_ns = throw_dice(d, 4) * wall / 4;
+		one.cpu.most_queued_ns = w->queued_ns = throw_dice(d, 4) * wall / 4;
+		fold_cpu(p, &one);
+		p->cpu.ns += w->cpu_ns;
+		p->cpu.queued_ns += w->queued_ns;
+		p->cpu.wall_ns += wall;
+	}
+}
+
 /* A valid node profile of "nodeNODE" with up to n_stacks stacks. */
 static inline struct profile *random_profile(
 	struct dice *d, uint32_t node, uint32_t n_stacks, uint64_t hash_mask)
@@ -555,6 +578,7 @@ static inline struct profile *random_profile(
 		p->dead = xcalloc(1, sizeof(*p->dead));
 		throw_process(d, &p->dead[0], PROFILE_UNRANKED + p->unranked - 1);
 	}
+	throw_cpu(node, p);
 	throw_communication(d, p, node);
 	throw_matching(d, p, node);
 	throw_switched(d, p);

@@ -223,6 +223,32 @@ START_TEST(of_threads_and_gpus)
 }
 END_TEST
 
+/* Of the ring: 4 ranks of 1 s, rank 2 has half of a CPU and waits for it a quarter of its time. */
+START_TEST(of_the_cpus)
+{
+	ring();
+	make();
+	has_not(text, "CPU:");
+	p->cpu = (struct profile_cpu){.ns = 3400 * MS,
+		.wall_ns = 4000 * MS,
+		.least_rank = 2,
+		.least_ns = 500 * MS,
+		.least_wall_ns = 1000 * MS};
+	make();
+	has(text, "\n  CPU: 0.85 of the time; least 0.50 on rank 2\n");
+	/* it may have slept; the queue knows */
+	p->cpu.queued_rank = 3;
+	p->cpu.most_queued_ns = 250 * MS;
+	p->cpu.queued_wall_ns = 1000 * MS;
+	make();
+	has(text, "\n  CPU: 0.85 of the time; rank 3 waited 0.25 for one: the node is "
+		  "oversubscribed\n");
+	p->cpu.most_queued_ns = 90 * MS;
+	make();
+	has_not(text, "oversubscribed");
+}
+END_TEST
+
 /* Everything at once, with long names, keeps the limits that make() checks. */
 START_TEST(of_everything)
 {
@@ -240,6 +266,11 @@ START_TEST(of_everything)
 	sort_stacks(p);
 	p->lost_calls = p->lost_messages = p->lost_processes = UINT64_MAX;
 	p->blocked_ns = UINT64_MAX / 2;
+	p->cpu = (struct profile_cpu){.ns = UINT64_MAX,
+		.wall_ns = 1,
+		.queued_rank = PROFILE_UNRANKED - 1,
+		.most_queued_ns = UINT64_MAX,
+		.queued_wall_ns = 1};
 	make();
 	has(text, "waiting for the agent");
 }
@@ -296,7 +327,8 @@ int main(void)
 {
 	const TTest *const tests[] = {of_ranks, of_one_process, of_nothing,
 		of_a_rank_that_alone_works, of_several_paths, of_an_even_job, of_deaths_and_losses,
-		of_threads_and_gpus, of_everything, json_has_the_numbers, layout_vftrace_has_none};
+		of_threads_and_gpus, of_the_cpus, of_everything, json_has_the_numbers,
+		layout_vftrace_has_none};
 	Suite *s = suite_create("digest");
 	TCase *c = tcase_create("digest");
 
