@@ -103,7 +103,8 @@ _vftr()
 		case $before in
 		--mpi) _vftr_words "openmpi mpich" "$word" ;;
 		--cc) COMPREPLY=($(compgen -c -- "$word")) ;;
-		*) _vftr_words "--cflags --cxxflags --fflags --libs --mpi --static --cc -h --help" "$word" ;;
+		--exclude) COMPREPLY=($(compgen -f -- "$word")) ;;
+		*) _vftr_words "--cflags --cxxflags --fflags --libs --mpi --static --cc --exclude -h --help" "$word" ;;
 		esac
 		;;
 	esac

@@ -82,3 +82,32 @@ void short_functions_option(
 		before = ",";
 	}
 }
+
+/* Names of C++ as gcc shows them, but for template arguments, which a name here has not. */
+char *short_function_word(const struct report *r, uint32_t name)
+{
+	const char *plain = plain_name(r, name), *last;
+	char *shown, *full;
+	size_t bytes;
+
+	if (plain)
+		return xstrdup(plain);
+	full = report_full_name(r, r->p->names[name]);
+	if (!full)
+		return NULL;
+	bytes = strcspn(r->shown[name], " "); /* "f #2" */
+	shown = xasprintf("%.*s", (int)bytes, r->shown[name]);
+	last = strrchr(shown, ':');
+	last = last ? last + 1 : shown;
+	if (!*last || last[strspn(last, LETTERS)]) {
+		free(shown);
+		shown = NULL;
+	} else if (!strstr(full, shown) && last > shown) {
+		char *end = xasprintf("::%s", last);
+
+		free(shown);
+		shown = end;
+	}
+	free(full);
+	return shown;
+}

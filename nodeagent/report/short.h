@@ -29,4 +29,11 @@ void short_functions_free(struct short_functions *s);
 void short_functions_option(
 	FILE *f, const struct report *r, const struct short_functions *s, size_t most);
 
+/*
+ * A name by which gcc knows the function (index into names[]) in that list; of templates and
+ * members of them, and of what has no name around it, the last part: "::step". NULL: it has
+ * none, as an operator. The caller frees.
+ */
+char *short_function_word(const struct report *r, uint32_t name);
+
 #endif

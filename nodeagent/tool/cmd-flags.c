@@ -11,6 +11,7 @@
 
 #include "nodeagent/tool/cmd.h"
 #include "nodeagent/base/installed.h"
+#include "nodeagent/tool/flags-exclude.h"
 #include "nodeagent/base/util.h"
 
 enum language { LANGUAGE_C, LANGUAGE_CXX, LANGUAGE_FORTRAN };
@@ -39,12 +40,16 @@ enum {
 static const struct {
 	const char *part;
 	const char *options[LANGUAGE_FORTRAN + 1]; /* by language; NULL: it cannot */
+	enum exclusion exclusion;
 } compilers[] = {
-	{"clang", {HOOKS, HOOKS_INLINED, NULL}}, {"icpx", {HOOKS, HOOKS_INLINED, NULL}},
-	{"flang", {NULL, NULL, NULL}}, {"nvc", {HOOKS_NVIDIA, HOOKS_NVIDIA, NULL}},
-	{"nvfortran", {NULL, NULL, HOOKS_NVIDIA}}, {"pgcc", {HOOKS_NVIDIA, NULL, NULL}},
-	{"pgfortran", {NULL, NULL, HOOKS_NVIDIA}},
-	{"", {HOOKS, HOOKS_GCC_CXX, HOOKS}}, /* gcc, icx, ifx, nfort, ... */
+	{"clang", {HOOKS, HOOKS_INLINED, NULL}, EXCLUDE_INLINED},
+	{"icpx", {HOOKS, HOOKS_INLINED, NULL}, EXCLUDE_INLINED},
+	{"flang", {NULL, NULL, NULL}, EXCLUDE_BY_HAND},
+	{"nvc", {HOOKS_NVIDIA, HOOKS_NVIDIA, NULL}, EXCLUDE_BY_HAND},
+	{"nvfortran", {NULL, NULL, HOOKS_NVIDIA}, EXCLUDE_BY_HAND},
+	{"pgcc", {HOOKS_NVIDIA, NULL, NULL}, EXCLUDE_BY_HAND},
+	{"pgfortran", {NULL, NULL, HOOKS_NVIDIA}, EXCLUDE_BY_HAND},
+	{"", {HOOKS, HOOKS_GCC_CXX, HOOKS}, EXCLUDE_BY_LIST}, /* gcc, icx, ifx, nfort, ... */
 };
 
 /* Where the linker, the loader and the compiler look without being told. */
@@ -54,6 +59,7 @@ struct request {
 	unsigned wanted;
 	const char *mpi;      /* "openmpi", "mpich" or NULL */
 	const char *compiler; /* or NULL */
+	const char *exclude;  /* short functions of this run; or NULL */
 	bool is_static;	      /* the program is linked with -static */
 	char *prefix, *lib;   /* lib: the folder of the library */
 };
@@ -70,6 +76,8 @@ static void usage(void)
 	       "  --mpi MPI       the program uses this MPI: openmpi or mpich\n"
 	       "  --static        it is linked with -static\n"
 	       "  --cc COMPILER   its compiler, if it is none like gcc\n"
+	       "  --exclude RUN   only the option that leaves out the short functions which\n"
+	       "                  cost most in this run: a folder or node profiles\n"
 	       "  -h, --help      this text\n");
 }
 
@@ -92,14 +100,20 @@ static void put_path(FILE *f, const char *before, const char *path)
 	}
 }
 
-static const char *hook_option(const struct request *r, enum language l)
+/* Its row of compilers[]. */
+static size_t compiler_of(const struct request *r)
 {
 	const char *name = r->compiler ? basename(r->compiler) : "";
 	size_t i = 0;
 
 	while (!strstr(name, compilers[i].part))
 		i++;
-	return compilers[i].options[l];
+	return i;
+}
+
+static const char *hook_option(const struct request *r, enum language l)
+{
+	return compilers[compiler_of(r)].options[l];
 }
 
 /* The folder of the headers; and of Fortran's module, for which gfortran looks nowhere else. */
@@ -219,6 +233,10 @@ static bool lacks_hooks(const struct request *r)
 /* False: said why. */
 static bool is_sensible(const struct request *r)
 {
+	if (r->exclude && (r->wanted || r->mpi || r->is_static)) {
+		complain("flags: --exclude prints one option, and goes with --cc only");
+		return false;
+	}
 	if (r->mpi && strcmp(r->mpi, "openmpi") && strcmp(r->mpi, "mpich")) {
 		complain("unknown MPI `%s'; it is openmpi or mpich (Intel MPI, Cray MPICH and "
 			 "MVAPICH are like mpich)",
@@ -230,7 +248,7 @@ static bool is_sensible(const struct request *r)
 			 "MPI dynamically");
 		return false;
 	}
-	if (lacks_hooks(r))
+	if (!r->exclude && lacks_hooks(r))
 		complain("%s cannot instrument functions: only regions, MPI and OpenMP will be "
 			 "traced",
 			r->compiler);
@@ -248,6 +266,7 @@ static bool read_options(int argc, char **argv, struct request *r, int *status)
 		{"mpi", .text = &r->mpi},
 		{"static", .flag = &r->is_static},
 		{"cc", .text = &r->compiler},
+		{"exclude", .text = &r->exclude},
 		{"help", 'h', .say = usage},
 		{0},
 	};
@@ -277,6 +296,8 @@ int cmd_flags(int argc, char **argv)
 
 	if (!read_options(argc, argv, &r, &status))
 		return status;
+	if (r.exclude)
+		return flags_exclude(r.exclude, compilers[compiler_of(&r)].exclusion);
 	status = look_around(&r) ? 0 : 1;
 	if (!status)
 		print_flags(&r);

@@ -124,6 +124,65 @@ test_expect 'other compilers: their own option, or a clear word' '
 	hasnt flags instrument
 	has said "flang-new-16 cannot instrument functions"'
 
+# cost JSON: calls, and estimated seconds in hooks
+cost() {
+	json "$1" "\"\(.calls) \(.hooks_s)\""
+}
+
+# fell BEFORE AFTER: to less than a quarter
+fell() {
+	echo "calls and seconds in hooks: $(cost "$1"), then $(cost "$2")"
+	echo "$(cost "$1") $(cost "$2")" | awk "{ exit !(\$3 < \$1 / 4 && \$4 < \$2 / 2) }"
+}
+
+test_expect '--exclude: g++ leaves out the short functions of a run, and no other, and their cost is gone' '
+	g++ -O1 -finstrument-functions "$T/tool/app-short.cpp" -o short $("$VFTR" flags --libs)
+	mkdir short-1 short-2
+	sum=$(traced -q -o short-1 -- ./short 300000)
+	"$VFTR" flags --exclude short-1 >option 2>said
+	cat option said
+	is 1 "$(wc -l <option)"
+	# on a busy machine one of the four may have taken long
+	[ "$(tr "=," "\n\n" <option | grep -c -x "grid::row::put\|::get\|grid::twice\|plain_step")" -ge 3 ]
+	# its name is part of that of a long function
+	! tr "=," "\n\n" <option | grep -x tick || exit 1
+	grep "no list leaves these out without others; .*no_instrument_function.*: .*operator()" said
+	grep "these functions made [0-9]* % of the calls" said
+	g++ -O1 -finstrument-functions $(cat option) "$T/tool/app-short.cpp" -o short $("$VFTR" flags --libs)
+	is "$sum" "$(traced -q -o short-2 -- ./short 300000)"
+	fell short-1/short_all.json short-2/short_all.json
+	is "main ticking work" "$(json short-2/short_all.json ".functions[].function" |
+		grep -x "main\|work\|ticking" | sort | paste -sd " ")"'
+
+test_if 'command -v clang++' 'no clang' '--exclude: clang has an option for what it inlines, and the attribute for the rest' '
+	"$VFTR" flags --exclude short-1 --cc clang++-14 >option 2>said
+	is "-finstrument-functions-after-inlining" "$(cat option)"
+	grep "no_instrument_function.*: .*grid::" said
+	clang++ -O2 $(cat option) -DSHORT= "$T/tool/app-short.cpp" -o short $("$VFTR" flags --libs)
+	mkdir short-3
+	traced -q -o short-3 -- ./short 300000
+	fell short-1/short_all.json short-3/short_all.json'
+
+test_expect '--exclude: gfortran, in a module and outside' '
+	gfortran -O1 -fno-inline -finstrument-functions "$T/tool/app-short.f90" -J. -o fshort $("$VFTR" flags --libs)
+	mkdir fshort-1 fshort-2
+	traced -q -o fshort-1 -- ./fshort
+	"$VFTR" flags --exclude fshort-1 --cc gfortran >option
+	is "=move =outer" "$(sed "s/.*-list=//; s/,/\n/g" option | sort | sed "s/^/=/" | paste -sd " ")"
+	gfortran -O1 -fno-inline -finstrument-functions $(cat option) "$T/tool/app-short.f90" -J. -o fshort $("$VFTR" flags --libs)
+	traced -q -o fshort-2 -- ./fshort
+	fell fshort-1/fshort_all.json fshort-2/fshort_all.json'
+
+test_expect '--exclude: other compilers and runs without short functions are told so, wrong ones refused' '
+	"$VFTR" flags --exclude short-1 --cc nvc++ >option 2>said
+	[ ! -s option ] && has said "this compiler has no list"
+	"$VFTR" flags --exclude short-2 >option 2>said
+	[ ! -s option ] || hasnt option "plain_step"
+	status_of 2 "$VFTR" flags --exclude absent 2>said
+	has said "absent"
+	status_of 2 "$VFTR" flags --exclude short-1 --libs 2>said
+	has said "goes with --cc only"'
+
 test_expect 'wrong usage: one sentence, status 2' '
 	for wrong in --mpi --wrong word "--mpi lam" --cc; do
 		status_of 2 "$VFTR" flags $wrong 2>said
