@@ -6,6 +6,7 @@
  * so nothing else tells a user that ours are missing.
  */
 #include "nodeagent/doctor/doctor.h"
+#include "nodeagent/doctor/hooked.h"
 
 #include <errno.h>
 #include <string.h>
@@ -351,5 +352,7 @@ void diagnose_linking(struct patient *p)
 	else
 		judge_static(p);
 	judge_names(p);
+	if (is_instrumented(p->self) && !p->d->refused)
+		diagnose_namespaces(p);
 	judge_mpi(p);
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* For elf.c, elf-facts.c and lines.c; no other file includes this or libelf. */
+/* For elf.c, elf-facts.c, hooked.c and lines.c; no other file includes this or libelf. */
 #ifndef VFTR_NODEAGENT_SYMBOLS_ELF_FILE_H
 #define VFTR_NODEAGENT_SYMBOLS_ELF_FILE_H
 

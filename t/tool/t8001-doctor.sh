@@ -109,6 +109,46 @@ test_expect 'an instrumented library of a plain program counts' '
 	doctor 0 ./user
 	has said "libwork.so is instrumented"'
 
+# hooked PROGRAM: how many of its functions call the hook, by objdump
+hooked() {
+	objdump -d --no-show-raw-insn "$1" | awk "/^[0-9a-f]+ <.*>:\$/ { f = \$2 }
+		/call .*__cyg_profile_func_enter/ && !seen[f]++ { n++ } END { print n + 0 }"
+}
+
+test_if '[ "$(uname -m)" = x86_64 ] && command -v g++ objdump' 'not x86-64, or no g++' \
+	'it counts the instrumented functions of C++ by library, and says what to do' '
+	for how in "" "-fno-plt" "-O2" "-no-pie" "-fcf-protection=full -Wl,-z,ibtplt"; do
+		g++ $hooked $how -o stl "$T/tool/app-stl.cpp" $found -lvftrace
+		doctor 0 ./stl
+		n=$(sed -n "s/^  note  \([0-9]*\) functions are instrumented: .*/\1/p" said)
+		case $how in
+		-fno-plt) [ "$n" -gt 100 ] ;; # objdump does not name the callee
+		*) is "$(hooked stl)" "$n" ;;
+		esac
+		grep "instrumented: [0-9]* of std::, [0-9]* of the program$" said
+		grep -A1 "of std::" said | grep -e "-> compile C++ with what .vftr flags --cxxflags. prints"
+	done
+	g++ $("$VFTR" flags --cxxflags) -O1 -o stl "$T/tool/app-stl.cpp" $found -lvftrace
+	doctor 0 ./stl
+	n=$(sed -n "s/^  note  \([0-9]*\) functions are instrumented: .*/\1/p" said)
+	is "$(hooked stl)" "$n"
+	[ "$n" -lt 40 ] && hasnt said "compile C++ with"
+	strip stl
+	doctor 0 ./stl
+	hasnt said "functions are instrumented"'
+
+test_expect 'of a C program, and of functions that are left out, it says nothing of this kind' '
+	doctor 0 ./linked
+	hasnt said "functions are instrumented"
+	printf "namespace boost { int f(int x) { return x; } int g(int x) { return x; } }
+		int main(int argc, char **) { return boost::f(boost::g(argc)) - 1; }" >boost.cpp
+	g++ -O0 $hooked -o boost boost.cpp $found -lvftrace
+	[ "$(uname -m)" != x86_64 ] || {
+		doctor 0 ./boost
+		has said "3 functions are instrumented: 2 of boost::, 1 of the program"
+		has said "exclude-file-list=/boost/"
+	}'
+
 test_expect 'regions alone are a partial yes' '
 	gcc -I"$TOP/libhook" -o regions region.c $found -lvftrace
 	doctor 0 ./regions
