@@ -56,6 +56,28 @@ for run in $RUNS; do
 		is 1 \"\$(python3 speedscope.py scope.json \$(sum_ns $run/*_all.json))\""
 done
 
+test_expect 'log, JSON, folded stacks and speedscope call the functions of a C++ program alike' '
+	export VFTR_SET=output.layout=run
+	limit "$VFTR" run -q --trace -o alike -k output.max_columns=0 -k profile_table.max_rows=0 \
+		-k profile_table.min_percent=0 -- "$BIN/stl" 30 >out
+	json alike/profile.json ".functions[].function" | sort >names
+	[ "$(grep -c "::" names)" -gt 10 ] && grep "^physics::Table::step #2$" names
+	sed -n "/^Global call stacks/,/^\$/s/^ *STID[0-9]* *//p" alike/summary.log |
+		sed "s/ *$//; s/ < /\n/g" | grep -v "^Call stack" | sort -u | diff names -
+	"$VFTR" export -f folded --sum -o - alike/*.vfp | sed "s/ [0-9]*$//" | tr ";" "\n" | sort -u | diff names -
+	"$VFTR" export -f speedscope -o - alike/*.vfp | jq -r ".shared.frames[].name" | sort | diff names -
+	# the time line knows also what ran before main
+	for format in folded speedscope; do
+		"$VFTR" export -f $format -o - alike/*.vfd >line
+		case $format in
+		folded) sed "s/ [0-9]*$//" line | tr ";" "\n" | grep -v "^pid \|^rank " ;;
+		speedscope) jq -r ".shared.frames[].name" line ;;
+		esac | sort -u | comm -13 names - >more
+		cat more
+		! grep -v "^(lost)$\|^_GLOBAL__sub_I_\|^__static_initialization" more >&2 || exit 1
+		! grep "_Z" line >&2 || exit 1
+	done'
+
 test_if 'case $RUNS in *mpi*) ;; *) false ;; esac' 'no MPI' \
 	'where the node profile knows the ranks, each is a tree of its own' '
 	"$VFTR" export threads -f folded -o - >folded
