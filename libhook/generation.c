@@ -8,6 +8,7 @@
 #include <limits.h>
 #include <pthread.h>
 #include <stdlib.h>
+#include <sys/syscall.h>
 #include <time.h>
 #include <unistd.h>
 #include "libhook/find-agent.h"
@@ -91,7 +92,9 @@ static void thread_ended(void *unused)
 	busy_end(t);
 }
 
-/* The kernel forgets both as soon as the parent has waited for us, mostly before the agent looks.
+/*
+ * The kernel forgets both as soon as the parent has waited for us, mostly before the agent looks.
+ * By system calls, as open(), read() and close() may be the program's own.
  */
 static void tell_cpu(struct wire_bye *bye)
 {
@@ -103,13 +106,13 @@ static void tell_cpu(struct wire_bye *bye)
 
 	if (!clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &t))
 		bye->cpu_ns = (uint64_t)t.tv_sec * 1000000000 + (uint64_t)t.tv_nsec;
-	fd = open("/proc/self/schedstat", O_RDONLY | O_CLOEXEC);
+	fd = (int)syscall(SYS_openat, AT_FDCWD, "/proc/self/schedstat", O_RDONLY | O_CLOEXEC);
 	if (fd >= 0) {
-		n = read(fd, line, sizeof(line) - 1);
+		n = syscall(SYS_read, fd, line, sizeof(line) - 1);
 		line[n > 0 ? n : 0] = '\0';
 		strtoull(line, &end, 10); /* time on a CPU; then that in the queue for one */
 		bye->queued_ns = strtoull(end, NULL, 10);
-		close(fd);
+		syscall(SYS_close, fd);
 	}
 	errno = saved_errno;
 }

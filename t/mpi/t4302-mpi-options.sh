@@ -223,7 +223,7 @@ test_expect 'the same options from a file' "
 '
 
 for wrong in mpi.only_for_ranks=2-1 mpi.only_for_ranks=x mpi.sort_table.column=bytes \
-	mpi.show_sync_time=1; do
+	mpi.show_sync_time=2; do
 	test_expect "$wrong is refused, and nothing is run" "
 		status_of 125 traced --set $wrong -- touch ran 2>said
 		[ ! -e ran ]

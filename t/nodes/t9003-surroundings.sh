@@ -412,9 +412,11 @@ test_expect 'a --set that names no key is refused, with the nearest one' '
 	options=(-k Sampling=true)
 	refused_with "\"sampling\" is a section"'
 
-test_expect 'an unknown key in a file warns with the nearest one' '
+test_expect 'an unknown key in a file is refused, or warns if that is wanted, with the nearest one' '
 	printf "{ \"shm\": { \"ring_sise\": \"1MiB\" } }\n" >warn.json
-	status_of 3 traced -q -c warn.json -- "$BIN/end" exit3 2>err
+	options=(-c warn.json)
+	refused_with ring_sise ring_size warn.json:1:
+	status_of 3 traced -q --lenient -c warn.json -- "$BIN/end" exit3 2>err
 	has err ring_sise
 	has err ring_size
 	has err warn.json:1:'

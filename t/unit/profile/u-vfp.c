@@ -394,7 +394,7 @@ START_TEST(planted_summary)
 	struct dice d = {.state = 1};
 	struct profile *p = random_profile(&d, 0, 30, UINT64_MAX);
 	struct conf *c = conf_default();
-	const struct agent a = {
+	struct agent a = {
 		.host = {.conf = c, .output_directory = dir, .run = 7}, .quiet = true};
 	struct stat st;
 
