@@ -155,12 +155,12 @@ static const struct vftrace_tool {
 	const char *name, *usage;
 	int wanted; /* arguments */
 	int (*command)(int argc, char **argv);
-	const char *words[2]; /* before the arguments; NULL: the command reads them all itself */
+	const char *words[3]; /* before the arguments; NULL: the command reads them all itself */
 } tools[] = {
 	{"vftrace_check_config",
 		"Usage: vftrace_check_config <config_file>\n"
 		"Today: vftr config check FILE\n",
-		1, cmd_config, {"config", "check"}},
+		1, cmd_config, {"config", "check", "--lenient"}},
 	{"vftrace_diff_profiles",
 		"Usage: vftrace_diff_profiles <logfile 1> <logfile 2>\n"
 		"Today: vftr diff A B\n",
@@ -174,17 +174,21 @@ static const struct vftrace_tool {
 
 static int run(const struct vftrace_tool *t, int argc, char **argv)
 {
-	char **all = xcalloc((size_t)argc + 2, sizeof(*all));
-	char *first = xstrdup(t->words[0]), *second = xstrdup(t->words[1]);
+	char **all = xcalloc((size_t)argc + 3, sizeof(*all));
+	char *first = xstrdup(t->words[0]), *second = xstrdup(t->words[1]),
+	     *third = t->words[2] ? xstrdup(t->words[2]) : NULL;
 	int n = 0, status;
 
 	all[n++] = first;
 	all[n++] = second;
+	if (third)
+		all[n++] = third;
 	for (int i = 1; i < argc; i++)
 		all[n++] = argv[i];
 	status = t->command(n, all);
 	free(first);
 	free(second);
+	free(third);
 	free(all);
 	return status;
 }
