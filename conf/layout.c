@@ -14,6 +14,7 @@ static const struct {
 	{CONF_ID_profile_table_max_rows, "50"},
 	{CONF_ID_output_max_columns, "120"},
 	{CONF_ID_profile_table_min_percent, "0.1"},
+	{CONF_ID_openmp_show_idle_time, "true"},
 };
 
 int conf_settle_layout(struct conf *c)

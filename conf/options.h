@@ -168,6 +168,9 @@ X(CHOICE, openacc_sort_table_column, "openacc.sort_table.column", "time", 0, 0, 
 X(BOOL, openacc_sort_table_ascending, "openacc.sort_table.ascending", "false", 0, 0, NULL, false, \
   "Sort the OpenACC table from the least to the greatest.") \
 \
+X(BOOL, openmp_show_idle_time, "openmp.show_idle_time", "false", 0, 0, NULL, false, \
+  "Show waits at the end of OpenMP regions as omp_join, workers between regions as (idle).") \
+\
 X(SIZE, shm_ring_size, "shm.ring_size", "4MiB", 32 * CONF_KIB, CONF_GIB, "power of two", false, \
   "Size of the ring of each thread.") \
 X(CHOICE, shm_when_full, "shm.when_full", "block", 0, 0, "block|drop", false, \

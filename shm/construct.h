@@ -2,6 +2,7 @@
 /*
  * Constructs of OpenMP: regions whose name is made by the agent, out of their
  * kind and the address of their code, as omp_parallel@heat.c:42. A row adds one.
+ * No program sends the last two: the agent makes them of the ends of teams.
  */
 #ifndef VFTR_SHM_CONSTRUCT_H
 #define VFTR_SHM_CONSTRUCT_H
@@ -35,7 +36,9 @@
 	_(CRITICAL_WAIT, "omp_critical_wait", 1)                                                   \
 	_(ORDERED_WAIT, "omp_ordered_wait", 1)                                                     \
 	_(LOCK_WAIT, "omp_lock_wait", 1)                                                           \
-	_(ATOMIC_WAIT, "omp_atomic_wait", 1)
+	_(ATOMIC_WAIT, "omp_atomic_wait", 1)                                                       \
+	_(JOIN, "omp_join", 1)                                                                     \
+	_(IDLE, "(idle)", 1)
 
 enum construct {
 #define CONSTRUCT_ENUM(kind, name, waits) CONSTRUCT_##kind,

@@ -14,6 +14,7 @@
 #include "mpi_id.h"
 #include "nodeagent/base/map.h"
 #include "nodeagent/trace/read/file.h"
+#include "shm/construct.h"
 
 #define EXPORT_NONE UINT32_MAX
 
@@ -45,9 +46,10 @@ struct export_region {
 	char *file;		   /* where it begins in the source: UTF-8, or NULL */
 	uint32_t line;		   /* in the file, from 1 */
 	enum vfd_function_kind kind;
-	enum mpi_family family; /* MPI */
-	uint32_t mpi;		/* MPI: index in vftr_mpi_names, if it is known */
-	bool on_gpu;		/* it ran in a stream */
+	enum mpi_family family;	  /* MPI */
+	uint32_t mpi;		  /* MPI: index in vftr_mpi_names, if it is known */
+	enum construct construct; /* OPENMP */
+	bool on_gpu;		  /* it ran in a stream */
 };
 
 /* A counter; those of several files and processes that are called the same are one. */

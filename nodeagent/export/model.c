@@ -279,6 +279,8 @@ static void add_regions(struct exporter *x, uint32_t file)
 		x->region_of[file][i] = number;
 		if (all[i].number != VFD_NONE)
 			export_find_source(&x->regions[number], &all[i]);
+		if (all[i].kind == VFD_FUNCTION_OPENMP && index < CONSTRUCT_KINDS)
+			x->regions[number].construct = index;
 		if (x->regions[number].kind != VFD_FUNCTION_MPI || index >= vftr_mpi_n)
 			continue;
 		x->regions[number].mpi = index;

@@ -138,6 +138,20 @@ struct otf2_api {
 	_(OF_ACCELERATORS, OTF2_PARADIGM_CLASS_ACCELERATOR, 3)                                     \
 	_(CODE, OTF2_REGION_ROLE_CODE, 4)                                                          \
 	_(PARALLEL, OTF2_REGION_ROLE_PARALLEL, 5)                                                  \
+	_(LOOP, OTF2_REGION_ROLE_LOOP, 3)                                                          \
+	_(SECTIONS, OTF2_REGION_ROLE_SECTIONS, 6)                                                  \
+	_(WORKSHARE, OTF2_REGION_ROLE_WORKSHARE, 8)                                                \
+	_(SINGLE, OTF2_REGION_ROLE_SINGLE, 9)                                                      \
+	_(MASKED, OTF2_REGION_ROLE_MASTER, 11)                                                     \
+	_(CRITICAL, OTF2_REGION_ROLE_CRITICAL, 12)                                                 \
+	_(IN_CRITICAL, OTF2_REGION_ROLE_CRITICAL_SBLOCK, 13)                                       \
+	_(ATOMIC, OTF2_REGION_ROLE_ATOMIC, 14)                                                     \
+	_(IMPLICIT_BARRIER, OTF2_REGION_ROLE_IMPLICIT_BARRIER, 16)                                 \
+	_(ORDERED, OTF2_REGION_ROLE_ORDERED, 18)                                                   \
+	_(IN_ORDERED, OTF2_REGION_ROLE_ORDERED_SBLOCK, 19)                                         \
+	_(TASK, OTF2_REGION_ROLE_TASK, 20)                                                         \
+	_(TASK_CREATE, OTF2_REGION_ROLE_TASK_CREATE, 21)                                           \
+	_(TASK_WAIT, OTF2_REGION_ROLE_TASK_WAIT, 22)                                               \
 	_(ARTIFICIAL, OTF2_REGION_ROLE_ARTIFICIAL, 31)                                             \
 	_(BY_USER, OTF2_PARADIGM_USER, 1)                                                          \
 	_(BY_COMPILER, OTF2_PARADIGM_COMPILER, 2)                                                  \

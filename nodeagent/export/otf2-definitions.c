@@ -29,7 +29,7 @@ static uint32_t string(void *ctx, const char *text)
 
 /* ---- regions -------------------------------------------------------------------------- */
 
-static uint8_t role_of(const struct export_region *r)
+static uint8_t role_of_mpi(const struct export_region *r)
 {
 	static const uint8_t of_family[] = {
 		[MPI_FAMILY_OTHER] = OUR_FUNCTION,
@@ -55,16 +55,60 @@ static uint8_t role_of(const struct export_region *r)
 	return of_shape[collective_shape(r->mpi)->kind];
 }
 
+static uint8_t role_of_construct(enum construct c)
+{
+	static const uint8_t roles[CONSTRUCT_KINDS] = {
+		[CONSTRUCT_PARALLEL] = OUR_PARALLEL,
+		[CONSTRUCT_TEAMS] = OUR_PARALLEL,
+		[CONSTRUCT_LOOP] = OUR_LOOP,
+		[CONSTRUCT_SECTIONS] = OUR_SECTIONS,
+		[CONSTRUCT_SINGLE] = OUR_SINGLE,
+		[CONSTRUCT_WORKSHARE] = OUR_WORKSHARE,
+		[CONSTRUCT_DISTRIBUTE] = OUR_LOOP,
+		[CONSTRUCT_MASKED] = OUR_MASKED,
+		[CONSTRUCT_CRITICAL] = OUR_IN_CRITICAL,
+		[CONSTRUCT_ORDERED] = OUR_IN_ORDERED,
+		[CONSTRUCT_TASK] = OUR_TASK,
+		[CONSTRUCT_TASK_CREATE] = OUR_TASK_CREATE,
+		[CONSTRUCT_TASKLOOP] = OUR_LOOP,
+		[CONSTRUCT_BARRIER] = OUR_BARRIER,
+		[CONSTRUCT_BARRIER_IMPLICIT] = OUR_IMPLICIT_BARRIER,
+		[CONSTRUCT_TASKWAIT] = OUR_TASK_WAIT,
+		[CONSTRUCT_TASKGROUP_WAIT] = OUR_TASK_WAIT,
+		[CONSTRUCT_TASKYIELD] = OUR_TASK_WAIT,
+		[CONSTRUCT_CRITICAL_WAIT] = OUR_CRITICAL,
+		[CONSTRUCT_ORDERED_WAIT] = OUR_ORDERED,
+		[CONSTRUCT_ATOMIC_WAIT] = OUR_ATOMIC,
+		[CONSTRUCT_JOIN] = OUR_IMPLICIT_BARRIER,
+		[CONSTRUCT_IDLE] = OUR_ARTIFICIAL,
+	};
+
+	return roles[c] ? roles[c] : OUR_CODE;
+}
+
+static uint8_t role_of_region(const struct export_region *r)
+{
+	static const uint8_t roles[] = {
+		[VFD_FUNCTION_CODE] = OUR_FUNCTION,
+		[VFD_FUNCTION_REGION] = OUR_CODE,
+		[VFD_FUNCTION_OTHER] = OUR_ARTIFICIAL,
+	};
+
+	if (r->on_gpu)
+		return OUR_FUNCTION;
+	if (r->kind == VFD_FUNCTION_MPI)
+		return role_of_mpi(r);
+	return r->kind == VFD_FUNCTION_OPENMP ? role_of_construct(r->construct) : roles[r->kind];
+}
+
 static void put_regions(struct definitions *d)
 {
-	static const struct {
-		uint8_t role, paradigm;
-	} kinds[] = {
-		[VFD_FUNCTION_CODE] = {OUR_FUNCTION, OUR_BY_COMPILER},
-		[VFD_FUNCTION_MPI] = {OUR_FUNCTION, OUR_BY_MPI},
-		[VFD_FUNCTION_REGION] = {OUR_CODE, OUR_BY_USER},
-		[VFD_FUNCTION_OPENMP] = {OUR_PARALLEL, OUR_BY_OPENMP},
-		[VFD_FUNCTION_OTHER] = {OUR_ARTIFICIAL, OUR_BY_TRACER},
+	static const uint8_t paradigms[] = {
+		[VFD_FUNCTION_CODE] = OUR_BY_COMPILER,
+		[VFD_FUNCTION_MPI] = OUR_BY_MPI,
+		[VFD_FUNCTION_REGION] = OUR_BY_USER,
+		[VFD_FUNCTION_OPENMP] = OUR_BY_OPENMP,
+		[VFD_FUNCTION_OTHER] = OUR_BY_TRACER,
 	};
 	const struct exporter *x = d->f->x;
 
@@ -74,11 +118,8 @@ static void put_regions(struct definitions *d)
 		const char *file = r->file ? r->file : r->module;
 		const uint32_t source = file ? string(d, file) : 0;
 
-		OTF2_CALL(d->f, region, d->to, (uint32_t)i, name, name, 0,
-			r->on_gpu		      ? OUR_FUNCTION
-			: r->kind == VFD_FUNCTION_MPI ? role_of(r)
-						      : kinds[r->kind].role,
-			r->on_gpu ? OUR_BY_CUDA : kinds[r->kind].paradigm, 0, source,
+		OTF2_CALL(d->f, region, d->to, (uint32_t)i, name, name, 0, role_of_region(r),
+			r->on_gpu ? OUR_BY_CUDA : paradigms[r->kind], 0, source,
 			r->file ? r->line : 0, 0);
 	}
 }

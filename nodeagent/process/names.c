@@ -183,6 +183,10 @@ static const char *special_name(struct symcache *s, uint64_t key)
 		return "(deeper)";
 	case KEY_PAUSE:
 		return "vftrace_pause";
+	case KEY_JOIN:
+		return "omp_join";
+	case KEY_IDLE:
+		return "(idle)";
 	default:
 		return "(more paths)";
 	}

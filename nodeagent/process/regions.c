@@ -216,6 +216,9 @@ enum construct regions_kind_of_key(const struct process *p, uint64_t key)
 {
 	const struct region *r = region_of_key(p, key);
 
+	if (key == KEY_JOIN || key == KEY_IDLE)
+		return key == KEY_JOIN ? CONSTRUCT_JOIN : CONSTRUCT_IDLE;
+
 	return r && r->is_construct ? (enum construct)r->kind : CONSTRUCT_KINDS;
 }
 

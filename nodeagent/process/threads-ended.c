@@ -10,7 +10,7 @@
 #include "nodeagent/process/process.h"
 #include "nodeagent/process/threads.h"
 
-/* Time below the root: that of the functions called there. */
+/* Time below the root: that of the functions called there, but not of idleness. */
 static uint64_t function_ticks(struct calltree *tree)
 {
 	const struct node *root = calltree_root(tree);
@@ -19,7 +19,7 @@ static uint64_t function_ticks(struct calltree *tree)
 	for (size_t i = 1; i < calltree_nodes(tree); i++) {
 		const struct node *n = calltree_at(tree, i);
 
-		if (n->parent == root)
+		if (n->parent == root && n->key != KEY_IDLE)
 			sum += n->ticks;
 	}
 	return sum;

@@ -162,6 +162,8 @@ static struct thread_ring *thread_new(
 	if (!p->openmp)
 		p->openmp = openmp_new(is_barrier, p);
 	replay_set_openmp(t->replay, p->openmp, t->number);
+	if (p->host->conf->openmp_show_idle_time)
+		replay_show_idle(t->replay);
 	replay_set_gpu(t->replay, p->gpu);
 	replay_set_user_counters(t->replay, &p->user_counters);
 	replay_set_counters(t->replay, p->host->counters->wanted.n);

@@ -35,6 +35,8 @@ static bool matches(const struct recorder *s, const char *name)
 static enum vfd_function_kind kind_of(const struct process *p, uint64_t key)
 {
 	if (!RECORD_IS_REGION(key) && !(key & KEY_WIDE)) {
+		if (key == KEY_JOIN || key == KEY_IDLE)
+			return VFD_FUNCTION_OPENMP;
 		if (key & KEY_INIT)
 			return VFD_FUNCTION_OTHER;
 		if ((uint32_t)key >= RECORD_ID_FUNCTION)

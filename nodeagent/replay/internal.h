@@ -115,6 +115,7 @@ struct replay {
 	/* OpenMP: openmp-record.c, orphans.c */
 	struct openmp *openmp;
 	uint32_t thread; /* its number in the process */
+	bool idle_frames;
 	struct construct_frame *constructs;
 	size_t n_constructs, cap_constructs;
 	struct orphan *orphans;

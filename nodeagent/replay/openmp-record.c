@@ -407,6 +407,37 @@ static void begin_task(struct replay *r, uint32_t team, uint32_t region, uint64_
 	c->resumed = resumed;
 }
 
+/* ---- waits that no record tells ---------------------------------------------------------- */
+
+/*
+ * A frame from the end of this thread's part in a team on: of the team's maker until all
+ * others have ended theirs too, of a worker until it is called into its next team.
+ */
+static void begin_idle(struct replay *r, uint32_t team, uint64_t t)
+{
+	const struct construct_frame *in = top_of(r);
+	const size_t top = (size_t)(r->top - r->base);
+	uint64_t key = 0;
+
+	if (!r->idle_frames)
+		return;
+	if (!in && !top)
+		key = KEY_IDLE;
+	else if (in && in->kind == OPEN_FORK && in->team == team && in->frame == top)
+		key = KEY_JOIN;
+	if (!key)
+		return;
+	replay_open(r, key, t);
+	if (!r->error)
+		r->top->node->calls++;
+}
+
+static void end_idle(struct replay *r, uint64_t key, uint64_t t)
+{
+	if (r->top->node && r->top->node->key == key)
+		replay_pop(r, t);
+}
+
 /* ---- records --------------------------------------------------------------------------- */
 
 static void enter_construct(struct replay *r, enum construct_kind kind, uint32_t team,
@@ -417,6 +448,7 @@ static void enter_construct(struct replay *r, enum construct_kind kind, uint32_t
 		begin_fork(r, team, region, b, t);
 		break;
 	case OPEN_TEAM:
+		end_idle(r, KEY_IDLE, t);
 		begin_team(r, team, region, b, t);
 		break;
 	case OPEN_TASK:
@@ -437,6 +469,8 @@ static void leave_construct(struct replay *r, enum construct_kind kind, uint32_t
 		r->top--;
 		return;
 	}
+	if (kind == OPEN_FORK)
+		end_idle(r, KEY_JOIN, t);
 	c = find_construct(r, kind, team, region);
 	if (!c) { /* it may have begun as a plain frame */
 		if (kind == OPEN_FORK)
@@ -448,6 +482,8 @@ static void leave_construct(struct replay *r, enum construct_kind kind, uint32_t
 	if (kind == OPEN_FORK)
 		c->level = OPENMP_NUMBER(b); /* its size */
 	end_construct(r, c, t);
+	if (kind == OPEN_TEAM)
+		begin_idle(r, team, t);
 }
 
 /* Without r->openmp: plain frames of the regions. */
@@ -487,6 +523,11 @@ void replay_set_openmp(struct replay *r, struct openmp *o, uint32_t thread)
 {
 	r->openmp = o;
 	r->thread = thread;
+}
+
+void replay_show_idle(struct replay *r)
+{
+	r->idle_frames = true;
 }
 
 const struct replay_team_times *replay_team_times(const struct replay *r)

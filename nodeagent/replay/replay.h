@@ -85,6 +85,13 @@ void replay_set_track(struct replay *r, struct traffic_track *track);
  */
 void replay_set_openmp(struct replay *r, struct openmp *o, uint32_t thread);
 
+/*
+ * The wait for the others at the end of a team is a frame (KEY_JOIN) of the thread that made
+ * it, and the time of a worker between its teams (KEY_IDLE) another. They are no calls of
+ * replay_counts. Without it both are time of the frames around.
+ */
+void replay_show_idle(struct replay *r);
+
 /* Calls that start something on a GPU are given to g. */
 void replay_set_gpu(struct replay *r, struct gpu *g);
 

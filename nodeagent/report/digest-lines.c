@@ -89,19 +89,24 @@ static void put_run(struct digest_lines *l)
 static void put_shares(struct digest_lines *l)
 {
 	static const char *const words[DIGEST_PARTS] = {"computing", "MPI", "MPI_Init/Finalize",
-		"waiting in OpenMP", "outside of traced functions"};
-	const char *between = "  ";
-	FILE *f;
+		"waiting in OpenMP", "idle OpenMP workers", "outside of traced functions"};
+	char share[64];
+	size_t columns = 0;
 
 	if (!l->p->calls)
 		return;
-	f = begin_line(l);
+	begin_line(l);
 	for (size_t i = 0; i < DIGEST_PARTS; i++) {
 		if (!l->d.part_ns[i] && i != DIGEST_COMPUTING)
 			continue;
-		fprintf(f, "%s%.1f %% %s", between,
+		snprintf(share, sizeof(share), "%.1f %% %s",
 			percent_of(1e-9 * (double)l->d.part_ns[i], l->r->excl_s), words[i]);
-		between = ", ";
+		if (columns && columns + 2 + strlen(share) > DIGEST_COLUMNS) {
+			end_line(l);
+			begin_line(l);
+			columns = 0;
+		}
+		columns += (size_t)fprintf(l->f, "%s%s", columns ? ", " : "  ", share);
 	}
 	end_line(l);
 }

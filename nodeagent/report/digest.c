@@ -54,6 +54,8 @@ enum digest_part digest_part(const struct report *r, uint32_t stack)
 		return DIGEST_OUTSIDE;
 	if (!strncmp(name, "MPI_", 4))
 		return digest_is_start_or_end(name) ? DIGEST_MPI_ENDS : DIGEST_MPI;
+	if (!strcmp(name, "(idle)"))
+		return DIGEST_OPENMP_IDLE;
 	return is_openmp_wait(name) ? DIGEST_OPENMP_WAIT : DIGEST_COMPUTING;
 }
 
@@ -78,7 +80,7 @@ static void put_top(struct digest *d, const struct report *r, const uint32_t *me
 	for (size_t i = 0; i < n && d->n_top < DIGEST_TOP && groups[i].excl_ns; i++) {
 		enum digest_part part = digest_part(r, members[groups[i].first]);
 
-		if (part == DIGEST_OUTSIDE || part == DIGEST_MPI_ENDS)
+		if (part == DIGEST_OUTSIDE || part == DIGEST_OPENMP_IDLE || part == DIGEST_MPI_ENDS)
 			continue;
 		d->top[d->n_top++] = (struct digest_function){
 			.name = groups[i].name,

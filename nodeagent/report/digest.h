@@ -22,6 +22,7 @@ enum digest_part {
 	DIGEST_MPI,	    /* but for: */
 	DIGEST_MPI_ENDS,    /* MPI_Init ..., MPI_Finalize */
 	DIGEST_OPENMP_WAIT, /* of a thread for others, in OpenMP */
+	DIGEST_OPENMP_IDLE, /* of a worker between regions */
 	DIGEST_OUTSIDE,	    /* in no function that was traced: init */
 	DIGEST_PARTS
 };

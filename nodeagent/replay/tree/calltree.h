@@ -23,6 +23,10 @@
 #define KEY_DEEP	     (KEY_INIT | 1)	 /* frames below DEPTH_MAX */
 #define KEY_PAUSE	     (KEY_INIT | 2)
 #define KEY_OVERFLOW	     (KEY_INIT | 3) /* more paths than NODES_MAX */
+/* Below omp_parallel: the wait of the thread that made the team for the others. */
+#define KEY_JOIN (KEY_INIT | 4)
+/* Below the root: a worker of OpenMP between its teams. */
+#define KEY_IDLE (KEY_INIT | 5)
 /* Below a collective call: its wait for the others. | id of the call's record */
 #define KEY_SYNC (KEY_INIT | (uint64_t)1 << 32)
 /* Below the root: an orphan subtree, in place of the frame of a parallel region whose

@@ -80,8 +80,8 @@ static void write_cpu(struct json *j, const struct report *r)
 
 static void write_numbers(struct json *j, const struct report *r)
 {
-	static const char *const parts[DIGEST_PARTS] = {
-		"computing_s", "mpi_s", "mpi_start_end_s", "openmp_wait_s", "outside_s"};
+	static const char *const parts[DIGEST_PARTS] = {"computing_s", "mpi_s", "mpi_start_end_s",
+		"openmp_wait_s", "openmp_idle_s", "outside_s"};
 	struct digest d = digest_of(r);
 
 	json_object(j, "summary");

@@ -293,6 +293,34 @@ START_TEST(region_sums)
 }
 END_TEST
 
+START_TEST(idle_frames)
+{
+	for (int i = 0; i < THREADS; i++)
+		replay_show_idle(r[i]);
+	worker(1);
+	master();
+	ck_assert(replay_settle(r[1]));
+	now = 150; /* 60 after its first part: into another team, whose maker is unknown */
+	team(1, 8, PARALLEL, 0, 1, 2, 1);
+	now = 160;
+	team(1, 8, PARALLEL, RECORD_EXIT, 1, 2, 1);
+	now = 200;
+	end();
+	expect(AT(0, SOLVE), 1, 100);
+	expect(AT(0, SOLVE, K(PARALLEL)), 1, 80);
+	expect(AT(0, SOLVE, K(PARALLEL), BODY), 1, 40);
+	expect(AT(0, SOLVE, K(PARALLEL), KEY_JOIN), 1, 30);
+	ck_assert_ptr_null(AT(0, KEY_IDLE));
+	expect(AT(1, SOLVE, K(PARALLEL)), 1, 60);
+	expect(AT(1, K(PARALLEL)), 1, 10);
+	expect(AT(1, KEY_IDLE), 2, 60 + 40);
+	/* they are no calls of the program, and no frame ended without its exit */
+	ck_assert_uint_eq(replay_counts(r[0])->calls, 3);
+	ck_assert_uint_eq(replay_counts(r[1])->calls, 3);
+	ck_assert_uint_eq(replay_counts(r[0])->closed, 0);
+}
+END_TEST
+
 /* Thread 1 of the outer team makes one, too; thread 2 works in both, one after the other. */
 static void outer(void)
 {
@@ -497,7 +525,9 @@ END_TEST
 /* A worker runs a task in the join barrier, when it no longer is in the team. */
 START_TEST(tasks_of_a_worker_in_the_join)
 {
-	if (_i == 0)
+	if (_i & 2)
+		replay_show_idle(r[1]);
+	if ((_i & 1) == 0)
 		master();
 	worker(1);
 	now = 91;
@@ -510,10 +540,12 @@ START_TEST(tasks_of_a_worker_in_the_join)
 	task(1, 7, 0, OPENMP_RESUMED);
 	now = 97;
 	task(1, 7, RECORD_EXIT, 0);
-	if (_i == 1)
+	if (_i & 1)
 		master();
 	now = 120;
 	end();
+	if (_i & 2)
+		expect(AT(1, KEY_IDLE), 1, 30 - 5);
 	expect(AT(1, SOLVE), 0, 65);
 	expect(AT(1, SOLVE, K(PARALLEL)), 1, 65);
 	expect(AT(1, SOLVE, K(PARALLEL), K(TASK)), 1, 5);
@@ -664,6 +696,8 @@ START_TEST(nonsense_does_no_harm)
 	clock_t stop = clock() + 2 * CLOCKS_PER_SEC;
 
 	while (clock() < stop) {
+		for (int i = 0; i < THREADS && any() % 2; i++)
+			replay_show_idle(r[i]);
 		for (int k = 0; k < 300; k++)
 			nonsense((int)(any() % THREADS));
 		for (int i = 0; i < THREADS; i++)
@@ -683,7 +717,7 @@ END_TEST
 int main(void)
 {
 	const TTest *const tests[] = {worker_below_fork, worker_read_first, known_in_between,
-		never_known, region_sums, orphans_are_used_again, tasks_in_a_barrier,
+		never_known, region_sums, idle_frames, orphans_are_used_again, tasks_in_a_barrier,
 		suspended_frames, task_without_a_team, missing_exits, stack_of_a_worker,
 		nested_very_deep, nonsense_does_no_harm};
 	Suite *s = suite_create("openmp");
@@ -694,7 +728,7 @@ int main(void)
 	for (size_t i = 0; i < ARRAY_SIZE(tests); i++)
 		tcase_add_test(c, tests[i]);
 	tcase_add_loop_test(c, nested_in_any_order, 0, 12);
-	tcase_add_loop_test(c, tasks_of_a_worker_in_the_join, 0, 2);
+	tcase_add_loop_test(c, tasks_of_a_worker_in_the_join, 0, 4);
 	suite_add_tcase(s, c);
 	return run_suite(s);
 }

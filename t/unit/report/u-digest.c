@@ -223,6 +223,25 @@ START_TEST(of_threads_and_gpus)
 }
 END_TEST
 
+/* All parts of the time need two lines; idle workers are no function to look at. */
+START_TEST(parts_on_two_lines)
+{
+	uint32_t init = add(PROFILE_NONE, "init", 100, 0, 100, 0, 100, 1);
+
+	add(init, "(idle)", 500, 0, 500, 0, 500, 1);
+	add(init, "omp_join", 300, 0, 300, 0, 300, 1);
+	add(init, "MPI_Init", 50, 0, 50, 0, 50, 1);
+	add(init, "MPI_Recv", 50, 0, 50, 0, 50, 1);
+	sort_stacks(p);
+	make();
+	has(text,
+		"  0.0 % computing, 5.0 % MPI, 5.0 % MPI_Init/Finalize, 30.0 % waiting in OpenMP\n"
+		"  50.0 % idle OpenMP workers, 10.0 % outside of traced functions\n");
+	has(text, "omp_join");
+	has_not(text, "(idle)");
+}
+END_TEST
+
 /* Of the ring: 4 ranks of 1 s, rank 2 has half of a CPU and waits for it a quarter of its time. */
 START_TEST(of_the_cpus)
 {
@@ -327,8 +346,8 @@ int main(void)
 {
 	const TTest *const tests[] = {of_ranks, of_one_process, of_nothing,
 		of_a_rank_that_alone_works, of_several_paths, of_an_even_job, of_deaths_and_losses,
-		of_threads_and_gpus, of_the_cpus, of_everything, json_has_the_numbers,
-		layout_vftrace_has_none};
+		of_threads_and_gpus, parts_on_two_lines, of_the_cpus, of_everything,
+		json_has_the_numbers, layout_vftrace_has_none};
 	Suite *s = suite_create("digest");
 	TCase *c = tcase_create("digest");
 
