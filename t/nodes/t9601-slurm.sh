@@ -3,6 +3,7 @@
 # The everyday form in jobs of a real Slurm: whatever srun and mpirun are told, each rank
 # and each message is in one summary, or COMMAND is not run and a sentence says why.
 test_description='the everyday form under a real Slurm on three nodes'
+TEST_SECONDS=${TEST_SECONDS:-${VFTR_LONG:+2700}} # MPICH hangs, see the last rows
 . "$(dirname "$0")/../lib/lib.sh"
 need srun sbatch salloc mpirun.openmpi jq
 need_built "$AGENT" "$LIB/libvftrace-openmpi.so" "$LIB/vftr/peer-openmpi.so"
@@ -38,9 +39,10 @@ seconds() {
 }
 
 # no_longer BEGIN END COMMAND...: what was traced in this time lasts 5 s longer, at most, than
-# COMMAND, which is that untraced. In the long form only.
+# COMMAND, which is that untraced. In the long form only; not of MPICH, which sends its keys
+# over PMI-2 once more after 10 s, if they were lost.
 no_longer() {
-	[ -n "$VFTR_LONG" ] || return 0
+	[ -n "$VFTR_LONG" ] && [ $broke != mpich_hangs ] || return 0
 	all="$2 - $1" tries=0
 	shift 2
 	while :; do
