@@ -244,6 +244,67 @@ static int look_small(struct transport *p, int from, int tag, void *buf, size_t 
 		       : 0;
 }
 
+/* ---- connections ------------------------------------------------------------------------ */
+
+/*
+ * MPI makes a connection when the first message is sent. Open MPI 4.1.4 loses it over TCP if
+ * both sides begin at the same moment ("connect() to ... failed"). So of two agents the one
+ * with the lower rank begins: it sends a greeting, and the other one answers. Nobody sends
+ * anything else before all agents with lower ranks have greeted it. In large jobs an agent
+ * greets those below it in a tree only, and agent 0 all.
+ */
+#define GREET_ALL     64 /* in a job of at most so many agents each two meet */
+#define GREET_FAN_OUT 16
+
+enum { TAG_GREETING = 2 * TRANSPORT_TAG_MAX + 2, TAG_ANSWER };
+
+static bool are_to_meet(const struct transport *p, int low, int high)
+{
+	return p->size <= GREET_ALL || low == 0 || low == (high - 1) / GREET_FAN_OUT;
+}
+
+/* To and from all agents above this one. */
+static void greet_others(const struct transport *p, double until)
+{
+	MPI_Request *requests = malloc(2 * (size_t)p->size * sizeof(*requests));
+	int n = 0, error = 0;
+
+	if (!requests)
+		return;
+	for (int high = p->rank + 1; high < p->size && !error; high++) {
+		if (!are_to_meet(p, p->rank, high))
+			continue;
+		if (MPI_Isend(NULL, 0, MPI_BYTE, high, TAG_GREETING, MPI_COMM_WORLD,
+			    &requests[n++]) ||
+			MPI_Irecv(NULL, 0, MPI_BYTE, high, TAG_ANSWER, MPI_COMM_WORLD,
+				&requests[n++]))
+			error = -EIO;
+	}
+	if (!error)
+		wait_for(requests, n, until);
+	free(requests);
+}
+
+/* An agent that does not come is missed later, where something is wanted of it. */
+static void meet_others(const struct transport *p, double until)
+{
+	for (int low = 0; low < p->rank; low++) {
+		MPI_Request request;
+
+		if (!are_to_meet(p, low, p->rank))
+			continue;
+		if (MPI_Irecv(NULL, 0, MPI_BYTE, low, TAG_GREETING, MPI_COMM_WORLD, &request) ||
+			wait_for(&request, 1, until))
+			return;
+		if (MPI_Isend(NULL, 0, MPI_BYTE, low, TAG_ANSWER, MPI_COMM_WORLD, &request) ||
+			wait_for(&request, 1, until))
+			return;
+	}
+	greet_others(p, until);
+}
+
+/* ---- begin and end ------------------------------------------------------------------------ */
+
 /* MPI_Init and MPI_Finalize can't be interrupted; a thread watches over them. */
 struct watchdog {
 	pthread_t thread;
@@ -353,5 +414,6 @@ struct transport *vftr_peer_open(double start_s, char **error)
 		free(m);
 		return NULL;
 	}
+	meet_others(&m->transport, dog.until);
 	return &m->transport;
 }
