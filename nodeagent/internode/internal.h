@@ -14,6 +14,7 @@ struct thread_pair {
 	uint64_t from, to; /* ids of processes */
 	uint32_t from_thread, to_thread;
 	uint64_t messages, bytes;
+	uint64_t late_ticks; /* that the receiver waited for these to be sent: late-senders.c */
 };
 
 /* These, by thread. Begins as zeros but of.bytes. */
@@ -43,6 +44,8 @@ struct matching {
 
 	struct pair_sums thread_pairs;
 	struct thread_pair *recent; /* of them */
+	struct late_waits *late;    /* or NULL */
+	uint64_t clock_bound;	    /* ticks: the greatest difference of clocks of two nodes */
 
 	struct matching_round *rounds; /* by number; empty before a second round has begun */
 	size_t n_rounds, cap_rounds;
@@ -62,6 +65,15 @@ void matching_round_pair(struct matching *m, const struct match_send *s,
 void matching_round_unmatched(struct matching *m, const struct match_send *s,
 	const struct match_receive *r, enum match_reason reason);
 
+/* A part of thread_pair.late_ticks: of the round in which the receive was posted. */
+void matching_round_late(
+	struct matching *m, const struct thread_pair *pair, uint64_t posted, uint64_t ticks);
+
+/* late-senders.c: counts the wait in an exact pair, if there is one. */
+void matching_late_sender(
+	struct matching *m, const struct match_send *s, const struct match_receive *r);
+void matching_late_free(struct matching *m);
+
 /* matching.c: a number for a process's id, always the same. */
 uint32_t matching_index(struct matching *m, uint64_t proc_id);
 
@@ -71,7 +83,8 @@ struct thread_pair *matching_pair_of(
 	struct matching *m, struct pair_sums *s, const struct thread_pair *like, size_t most);
 
 /* store.c: adds all pairs to thread_pairs[]. */
-void matching_store_pairs(struct profile *p, const struct pair_sums *s, const uint32_t *ranks);
+void matching_store_pairs(const struct host *host, struct profile *p, const struct pair_sums *s,
+	const uint32_t *ranks);
 
 static inline struct match *matching_core(const struct matching *m)
 {

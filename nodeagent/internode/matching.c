@@ -41,7 +41,8 @@ struct thread_pair *matching_pair_of(
 		return s->others;
 	}
 	p = match_pool_take(&s->of);
-	*p = (struct thread_pair){like->from, like->to, like->from_thread, like->to_thread, 0, 0};
+	*p = (struct thread_pair){
+		like->from, like->to, like->from_thread, like->to_thread, 0, 0, 0};
 	match_table_add(&s->at, a, b, p);
 	return p;
 }
@@ -55,7 +56,7 @@ static struct thread_pair *pair_of(
 		p->to_thread == r->thread)
 		return p;
 	p = matching_pair_of(m, &m->thread_pairs,
-		&(struct thread_pair){s->source, r->destination, s->thread, r->thread, 0, 0},
+		&(struct thread_pair){s->source, r->destination, s->thread, r->thread, 0, 0, 0},
 		MATCHING_THREAD_PAIRS_MAX - 1);
 	if (p != m->thread_pairs.others)
 		m->recent = p;
@@ -87,6 +88,8 @@ static void on_pair(void *arg, const struct match_send *s, const struct match_re
 
 	p->messages++;
 	p->bytes += r->done.unknown ? s->bytes : r->done.bytes;
+	if (label == MATCH_EXACT)
+		matching_late_sender(m, s, r);
 	if (m->n_rounds)
 		matching_round_pair(m, s, r, label);
 	if (m->listener.pair)
@@ -304,6 +307,7 @@ void matching_end(struct host *host)
 		matching_exchange(m);
 	m->not_shipped += match_outbox_left(m->outbox);
 	match_node_end(m->node);
+	matching_late_free(m);
 	if (m->dump)
 		fclose(m->dump);
 	m->dump = NULL;

@@ -28,6 +28,7 @@ static void add_pair(struct matching *m, struct matching_round *to, const struct
 
 	p->messages += like->messages;
 	p->bytes += like->bytes;
+	p->late_ticks += like->late_ticks;
 }
 
 void matching_round_pair(struct matching *m, const struct match_send *s,
@@ -44,6 +45,18 @@ void matching_round_pair(struct matching *m, const struct match_send *s,
 	to->pairs[label]++;
 	to->found++;
 	add_pair(m, to, &one);
+}
+
+void matching_round_late(
+	struct matching *m, const struct thread_pair *pair, uint64_t posted, uint64_t ticks)
+{
+	struct matching_round *to = round_at(m, rounds_at(m->host, posted));
+	struct thread_pair more = *pair;
+
+	more.messages = more.bytes = 0;
+	more.late_ticks = ticks;
+	to->found++;
+	add_pair(m, to, &more);
 }
 
 void matching_round_unmatched(struct matching *m, const struct match_send *s,
@@ -112,7 +125,7 @@ bool matching_store_round(const struct host *host, unsigned round, struct profil
 			ranks[slot->value] =
 				owner ? rank(arg, m->owners[*owner]) : rank_elsewhere(p, slot->key);
 	}
-	matching_store_pairs(p, &from->thread_pairs, ranks);
+	matching_store_pairs(host, p, &from->thread_pairs, ranks);
 	free(ranks);
 	return from->found != from->stored;
 }

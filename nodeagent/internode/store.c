@@ -57,7 +57,8 @@ static void store_counts(const struct matching *m, struct profile_matching *to)
 	to->worst_to = shown(m->host, c->worst_destination);
 }
 
-void matching_store_pairs(struct profile *p, const struct pair_sums *sums, const uint32_t *ranks)
+void matching_store_pairs(const struct host *host, struct profile *p, const struct pair_sums *sums,
+	const uint32_t *ranks)
 {
 	const struct thread_pair *others = sums->others;
 
@@ -75,7 +76,8 @@ void matching_store_pairs(struct profile *p, const struct pair_sums *sums, const
 					.to = ranks[(uint32_t)s->key.a],
 					.to_thread = from->to_thread,
 					.messages = from->messages,
-					.bytes = from->bytes};
+					.bytes = from->bytes,
+					.late_ns = ns(host, from->late_ticks)};
 	}
 	if (others)
 		p->thread_pairs[p->n_thread_pairs++] =
@@ -84,7 +86,8 @@ void matching_store_pairs(struct profile *p, const struct pair_sums *sums, const
 				.to = PROFILE_ELSEWHERE,
 				.to_thread = PROFILE_NONE,
 				.messages = others->messages,
-				.bytes = others->bytes};
+				.bytes = others->bytes,
+				.late_ns = ns(host, others->late_ticks)};
 	/* processes of other jobs may be shown alike */
 	profile_combine(p, PROFILE_THREAD_PAIRS);
 	profile_pairs_group_threads(p);
@@ -102,6 +105,6 @@ void matching_store(const struct host *host, struct profile *p)
 	for (size_t i = 0; m->index.slots && i <= m->index.mask; i++)
 		if (m->index.slots[i].used)
 			rank[m->index.slots[i].value] = shown(host, m->index.slots[i].key);
-	matching_store_pairs(p, &m->thread_pairs, rank);
+	matching_store_pairs(host, p, &m->thread_pairs, rank);
 	free(rank);
 }

@@ -16,6 +16,7 @@
 #define APPLICATION_COLUMNS 30
 #define FUNCTION_COLUMNS    42
 #define CALLER_COLUMNS	    28
+#define WORTH_LATE	    0.01 /* of all time: less is not shown */
 
 struct digest_lines {
 	const struct report *r;
@@ -152,6 +153,22 @@ static void put_imbalance(struct digest_lines *l)
 			quantity_seconds(1e-9 * (double)im->min_ns).text, im->rank_min);
 	}
 	fputc(')', f);
+	end_line(l);
+}
+
+static void put_late(struct digest_lines *l)
+{
+	const struct digest_late *d = &l->d.late;
+	FILE *f;
+
+	if (1e-9 * (double)d->ns < WORTH_LATE * l->r->excl_s || !d->ns)
+		return;
+	f = begin_line(l);
+	fprintf(f, "  late senders: receives waited %s for them",
+		quantity_seconds(1e-9 * (double)d->ns).text);
+	if (d->rank != PROFILE_NONE)
+		fprintf(f, ", %.0f %% of it for rank %" PRIu32,
+			percent_of((double)d->rank_ns, (double)d->ns), d->rank);
 	end_line(l);
 }
 
@@ -323,8 +340,8 @@ static void put_files(struct digest_lines *l)
 char **report_digest(const struct report *r, const char *folder, size_t *n)
 {
 	static void (*const parts[])(struct digest_lines * l) = {put_run, put_shares, put_top,
-		put_imbalance, put_openmp, put_gpu, put_cpu, put_cost, put_lost, put_deaths,
-		put_files};
+		put_imbalance, put_late, put_openmp, put_gpu, put_cpu, put_cost, put_lost,
+		put_deaths, put_files};
 	struct digest_lines l = {.r = r, .p = r->p, .folder = folder, .d = digest_of(r)};
 	char **lines = xcalloc(DIGEST_LINES, sizeof(*lines));
 

@@ -183,6 +183,38 @@ struct digest_imbalance digest_imbalance(
 	return imbalance_of(r, members, g, ranks);
 }
 
+struct late {
+	uint32_t from;
+	uint64_t ns;
+};
+
+ORDER_BY(by_sender, struct late, RISING(from))
+
+static struct digest_late late_senders(const struct profile *p)
+{
+	struct late *all = xcalloc(p->n_thread_pairs + 1, sizeof(*all));
+	struct digest_late d = {.rank = PROFILE_NONE};
+	uint64_t of_rank = 0;
+	size_t n = 0;
+
+	for (size_t i = 0; i < p->n_thread_pairs; i++)
+		if (p->thread_pairs[i].late_ns)
+			all[n++] =
+				(struct late){p->thread_pairs[i].from, p->thread_pairs[i].late_ns};
+	qsort(all, n, sizeof(*all), by_sender);
+	for (size_t i = 0; i < n; i++) {
+		of_rank = i && all[i].from == all[i - 1].from ? of_rank + all[i].ns : all[i].ns;
+		d.ns += all[i].ns;
+		if (of_rank <= d.rank_ns || all[i].from == PROFILE_ELSEWHERE)
+			continue;
+		d.rank_ns = of_rank;
+		if (p->pair_ranks <= 1)
+			d.rank = profile_rank_shown(p, all[i].from);
+	}
+	free(all);
+	return d;
+}
+
 struct digest digest_of(const struct report *r)
 {
 	struct digest d = {.n_top = 0};
@@ -195,6 +227,7 @@ struct digest digest_of(const struct report *r)
 	qsort(groups, n, sizeof(*groups), by_time);
 	put_top(&d, r, members, groups, n);
 	put_imbalance(&d, r, members, groups, n);
+	d.late = late_senders(r->p);
 	report_cost(r, r->p->runtime_s, &d.hooks_s, &d.blocked_s);
 	free(groups);
 	free(members);

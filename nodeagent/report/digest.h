@@ -47,11 +47,21 @@ struct digest_imbalance {
 	uint64_t max_ns, min_ns, sum_ns;
 };
 
+/*
+ * What all ranks waited in receives for messages that were not sent yet, and the sender that
+ * makes most of it. rank: as printed, or PROFILE_NONE where ranks are known in groups only.
+ */
+struct digest_late {
+	uint64_t ns, rank_ns;
+	uint32_t rank;
+};
+
 struct digest {
 	uint64_t part_ns[DIGEST_PARTS]; /* exclusive times of all ranks and threads */
 	size_t n_top;
 	struct digest_function top[DIGEST_TOP]; /* by falling time; no DIGEST_MPI_ENDS, no init */
 	struct digest_imbalance imbalance;
+	struct digest_late late;
 	double hooks_s, blocked_s; /* of the run: report_cost() */
 };
 

@@ -109,4 +109,16 @@ test_expect 'an agent is killed: its pairs are missing and counted, the others a
 	has killed/match_all.log "agent did not get them"
 '
 
+. "$T/lib/waits.sh"
+test_expect 'late senders on other nodes, whose clocks go wrong: what was waited for them' '
+	rm -f truth.*
+	mpicc_traced openmpi "$BIN/late" "$T/mpi/program/app-mpi-late.c"
+	mkdir late
+	agents_up late -k agent.deadline_s=300
+	limit $(nodes_mpirun 1) --mca mpi_yield_when_idle 1 -x VFTR_RUNTIME_DIR -x VFTR_SESSION=late \
+		-np 3 "$BIN/late" "$PWD/truth" 20
+	wait $agents
+	same_waits late/late_all.json
+	is 6 "$(json late/late_all.json ".thread_pairs | map(.to, .from) | unique | length * 2")"'
+
 done_testing

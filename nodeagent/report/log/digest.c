@@ -78,6 +78,17 @@ static void write_cpu(struct json *j, const struct report *r)
 	json_close(j);
 }
 
+static void write_late(struct json *j, const struct digest_late *d)
+{
+	json_object(j, "late_senders");
+	json_seconds(j, "t_s", d->ns);
+	if (d->rank != PROFILE_NONE) {
+		json_uint(j, "rank", d->rank);
+		json_seconds(j, "t_rank_s", d->rank_ns);
+	}
+	json_close(j);
+}
+
 static void write_numbers(struct json *j, const struct report *r)
 {
 	static const char *const parts[DIGEST_PARTS] = {"computing_s", "mpi_s", "mpi_start_end_s",
@@ -93,6 +104,7 @@ static void write_numbers(struct json *j, const struct report *r)
 	write_cpu(j, r);
 	write_top(j, r, &d);
 	write_imbalance(j, r, &d.imbalance);
+	write_late(j, &d.late);
 	json_close(j);
 }
 

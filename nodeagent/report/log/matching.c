@@ -179,6 +179,7 @@ static const struct column pair_columns[] = {
 	PAIR(NULL, "to_thread", OPTIONAL, to_thread),
 	PAIR("Messages", "messages", COUNT, messages),
 	PAIR("Bytes", "bytes", COUNT, bytes),
+	PAIR("Late[s]", "late_s", SECONDS, late_ns),
 };
 
 static const struct list pair_list = LIST(pair_columns, thread_pairs, .json = "thread_pairs");
@@ -206,6 +207,7 @@ void section_thread_pairs(FILE *f, const struct report *r)
 		if (q != &rest && i >= ROWS_MAX - 1 && p->n_thread_pairs > ROWS_MAX) {
 			rest.messages += q->messages;
 			rest.bytes += q->bytes;
+			rest.late_ns += q->late_ns;
 			continue;
 		}
 		if (q->messages)

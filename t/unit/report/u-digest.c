@@ -223,6 +223,32 @@ START_TEST(of_threads_and_gpus)
 }
 END_TEST
 
+/* Of the ring: rank 1 is waited for most, by several threads; what nobody knows is in the sum. */
+START_TEST(of_late_senders)
+{
+	static const struct profile_thread_pair late[] = {{.from = 0, .to = 1, .late_ns = 150 * MS},
+		{.from = 1, .to = 2, .late_ns = 100 * MS},
+		{.from = 1, .from_thread = 1, .to = 3, .late_ns = 120 * MS}, {.from = 2, .to = 3},
+		{.from = PROFILE_ELSEWHERE, .to = PROFILE_ELSEWHERE, .late_ns = 30 * MS}};
+
+	ring();
+	make();
+	has_not(text, "late senders");
+	p->n_thread_pairs = ARRAY_SIZE(late);
+	p->thread_pairs = xcalloc(ARRAY_SIZE(late), sizeof(*late));
+	memcpy(p->thread_pairs, late, sizeof(late));
+	make();
+	has(text, "\n  late senders: receives waited 400 ms for them, 55 % of it for rank 1\n");
+	p->pair_ranks = 2; /* only groups are known */
+	make();
+	has(text, "\n  late senders: receives waited 400 ms for them\n");
+	for (size_t i = 0; i < ARRAY_SIZE(late); i++)
+		p->thread_pairs[i].late_ns /= 20; /* 20 ms of 4 s */
+	make();
+	has_not(text, "late senders");
+}
+END_TEST
+
 /* All parts of the time need two lines; idle workers are no function to look at. */
 START_TEST(parts_on_two_lines)
 {
@@ -346,8 +372,8 @@ int main(void)
 {
 	const TTest *const tests[] = {of_ranks, of_one_process, of_nothing,
 		of_a_rank_that_alone_works, of_several_paths, of_an_even_job, of_deaths_and_losses,
-		of_threads_and_gpus, parts_on_two_lines, of_the_cpus, of_everything,
-		json_has_the_numbers, layout_vftrace_has_none};
+		of_threads_and_gpus, parts_on_two_lines, of_late_senders, of_the_cpus,
+		of_everything, json_has_the_numbers, layout_vftrace_has_none};
 	Suite *s = suite_create("digest");
 	TCase *c = tcase_create("digest");
 

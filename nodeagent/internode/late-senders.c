@@ -1,0 +1,110 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Late senders (Wolf and Mohr, EuroPar 2003): how long a receive stood in the call that completed
+ * it before its message was sent, min(send's enter, call's leave) - call's enter. A call that
+ * completes several receives waited for the last of their senders: it counts once, for that
+ * one. Pairs that are not exact count nothing, nor do waits between nodes that are no longer than
+ * the error of their clocks.
+ *
+ * Pairs come in any order, so the wait of a call with requests is kept, and replaced by a longer
+ * one: that of the last WAITS_MAX calls.
+ */
+#include <stdlib.h>
+#include "nodeagent/internode/internal.h"
+#include "nodeagent/base/util.h"
+
+#ifndef WAITS_MAX
+#define WAITS_MAX (1u << 16)
+#endif
+
+/* A call that has waited, and for whom. */
+struct late_wait {
+	uint64_t thread, enter; /* key: process and thread that called, and when */
+	struct thread_pair for_whom;
+	uint64_t posted; /* when the receive was */
+	uint64_t ticks;
+};
+
+struct late_waits {
+	struct late_wait at[WAITS_MAX];
+	struct match_table by_call;
+	size_t ever;
+};
+
+static uint64_t wait_of(
+	const struct matching *m, const struct match_send *s, const struct match_receive *r)
+{
+	const struct match_done *d = &r->done;
+	const uint64_t until = s->enter < d->leave ? s->enter : d->leave;
+	uint64_t ticks;
+
+	if (d->unknown || d->cancelled || until <= d->enter)
+		return 0;
+	ticks = until - d->enter;
+	if (!map64_find(&m->here, s->source) && ticks <= m->clock_bound)
+		return 0;
+	return ticks;
+}
+
+/* More or, modulo 2^64, less. */
+static void add_ticks(struct matching *m, const struct late_wait *w, uint64_t ticks)
+{
+	matching_pair_of(m, &m->thread_pairs, &w->for_whom, MATCHING_THREAD_PAIRS_MAX - 1)
+		->late_ticks += ticks;
+	if (m->n_rounds)
+		matching_round_late(m, &w->for_whom, w->posted, ticks);
+}
+
+/* The oldest one's place. */
+static struct late_wait *new_wait(struct late_waits *l)
+{
+	struct late_wait *w = &l->at[l->ever % WAITS_MAX];
+
+	if (l->ever++ >= WAITS_MAX)
+		match_table_remove(&l->by_call, w->thread, w->enter);
+	return w;
+}
+
+void matching_late_sender(
+	struct matching *m, const struct match_send *s, const struct match_receive *r)
+{
+	struct late_wait now = {
+		.thread = (uint64_t)matching_index(m, r->destination) << 32 | r->done.thread,
+		.enter = r->done.enter,
+		.for_whom = {.from = s->source,
+			.to = r->destination,
+			.from_thread = s->thread,
+			.to_thread = r->thread},
+		.posted = r->enter,
+		.ticks = wait_of(m, s, r)};
+	struct late_wait *known;
+
+	if (!now.ticks)
+		return;
+	if (r->enter == r->done.enter) { /* a blocking call, which received nothing else */
+		add_ticks(m, &now, now.ticks);
+		return;
+	}
+	if (!m->late)
+		m->late = xcalloc(1, sizeof(*m->late));
+	known = match_table_find(&m->late->by_call, now.thread, now.enter);
+	if (known && known->ticks >= now.ticks)
+		return;
+	if (known) {
+		add_ticks(m, known, -known->ticks);
+	} else {
+		known = new_wait(m->late);
+		match_table_add(&m->late->by_call, now.thread, now.enter, known);
+	}
+	*known = now;
+	add_ticks(m, known, known->ticks);
+}
+
+void matching_late_free(struct matching *m)
+{
+	if (!m->late)
+		return;
+	match_table_free(&m->late->by_call);
+	free(m->late);
+	m->late = NULL;
+}

@@ -1,0 +1,17 @@
+# SPDX-License-Identifier: BSD-3-Clause
+# shellcheck shell=sh
+# For the tests of late senders (t/mpi/program/app-mpi-late.c).
+
+# same_waits JSON [LEAST]: what each rank waited for each other one is what the program says in
+# truth.*, within 2 % and 5 ms; in all LEAST s (0.3) or more
+same_waits() {
+	jq -r '.thread_pairs[] | "\(.to) \(.from) \(.late_s)"' "$1" >got
+	cat truth.* | awk -v least="${2:-0.3}" 'NR == FNR { got[$1 " " $2] += $3; all += $3; next }
+		{ wanted = $3 * 1e-9; sum += wanted
+		  is = got[$1 " " $2] + 0
+		  off = is > wanted ? is - wanted : wanted - is
+		  if (off > 0.02 * wanted + 0.005) {
+			print "rank " $1 " waited for " $2 ": " wanted " s, not " is; bad = 1
+		  } }
+		END { print all " s of " sum " s"; exit bad || sum < least }' got -
+}

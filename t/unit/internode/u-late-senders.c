@@ -1,0 +1,148 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* What calls have waited for late senders, of pairs that come in any order. */
+#include <check.h>
+#include <stdlib.h>
+
+#define WAITS_MAX 4
+#include "nodeagent/internode/late-senders.c"
+
+#include "t/lib/suite.h"
+
+#define HERE  match_proc_id(1, 0)
+#define THERE match_proc_id(1, 9) /* on another node */
+
+static struct matching m;
+
+static void setup(void)
+{
+	m = (struct matching){
+		.thread_pairs.of.bytes = sizeof(struct thread_pair), .clock_bound = 50};
+	for (uint32_t rank = 0; rank < 4; rank++)
+		map64_add(&m.here, match_proc_id(1, rank), 0);
+}
+
+static void teardown(void)
+{
+	matching_late_free(&m);
+	match_table_free(&m.thread_pairs.at);
+	match_pool_free(&m.thread_pairs.of);
+	map64_free(&m.index);
+	map64_free(&m.here);
+}
+
+/* A message sent at `sent`, whose receive was posted at `posted` and ended in [enter, leave]. */
+static void pair(uint64_t source, uint64_t sent, uint64_t posted, uint64_t enter, uint64_t leave)
+{
+	const struct match_send s = {.source = source, .destination = HERE, .enter = sent};
+	const struct match_receive r = {.source = source,
+		.destination = HERE,
+		.enter = posted,
+		.done = {.source = source, .enter = enter, .leave = leave}};
+
+	matching_late_sender(&m, &s, &r);
+}
+
+static uint64_t late(uint64_t source)
+{
+	const struct thread_pair like = {.from = source, .to = HERE};
+
+	return matching_pair_of(&m, &m.thread_pairs, &like, 100)->late_ticks;
+}
+
+static uint64_t rank(uint32_t r)
+{
+	return match_proc_id(1, r);
+}
+
+START_TEST(blocking_receives)
+{
+	pair(rank(1), 130, 100, 100, 200);
+	ck_assert_uint_eq(late(rank(1)), 30);
+	pair(rank(1), 290, 300, 300, 310); /* it was there before */
+	ck_assert_uint_eq(late(rank(1)), 30);
+	pair(rank(1), 450, 400, 400, 420); /* a clock goes wrong: no longer than the call */
+	ck_assert_uint_eq(late(rank(1)), 50);
+	/* threads may be in calls at the same time */
+	pair(rank(2), 110, 100, 100, 200);
+	ck_assert_uint_eq(late(rank(2)), 10);
+}
+END_TEST
+
+START_TEST(the_last_sender_of_a_call)
+{
+	static const uint64_t sent[] = {110, 140, 120};
+
+	/* in each order of coming the one that was sent last has it all */
+	for (uint64_t turn = 0; turn < 3; turn++) {
+		uint64_t t = 1000 * turn;
+
+		for (uint64_t i = 0; i < 3; i++) {
+			uint32_t k = (uint32_t)((i + turn) % 3);
+
+			pair(rank(1 + k), t + sent[k], t + 50, t + 100, t + 200);
+		}
+		ck_assert_uint_eq(late(rank(1)), 0);
+		ck_assert_uint_eq(late(rank(2)), 40 * (turn + 1));
+		ck_assert_uint_eq(late(rank(3)), 0);
+	}
+}
+END_TEST
+
+START_TEST(calls_that_are_forgotten)
+{
+	for (uint64_t i = 0; i < 10; i++)
+		pair(rank(1), 1000 * i + 110, 1000 * i + 50, 1000 * i + 100, 1000 * i + 200);
+	ck_assert_uint_eq(late(rank(1)), 100);
+	ck_assert_uint_eq(m.late->by_call.n, WAITS_MAX);
+	/* one of the last is known */
+	pair(rank(2), 9150, 9050, 9100, 9200);
+	ck_assert_uint_eq(late(rank(1)), 90);
+	ck_assert_uint_eq(late(rank(2)), 50);
+	/* an old one counts once more */
+	pair(rank(2), 150, 50, 100, 200);
+	ck_assert_uint_eq(late(rank(1)), 90);
+	ck_assert_uint_eq(late(rank(2)), 100);
+}
+END_TEST
+
+START_TEST(between_nodes)
+{
+	pair(THERE, 150, 100, 100, 200); /* not more than the clocks may differ */
+	ck_assert_uint_eq(late(THERE), 0);
+	pair(THERE, 1051, 1000, 1000, 1200);
+	ck_assert_uint_eq(late(THERE), 51);
+	m.clock_bound = UINT64_MAX;
+	pair(THERE, 2100, 2000, 2000, 2200);
+	ck_assert_uint_eq(late(THERE), 51);
+}
+END_TEST
+
+START_TEST(what_is_not_known)
+{
+	const struct match_send s = {.source = rank(1), .destination = HERE, .enter = 150};
+	struct match_receive r = {.source = rank(1),
+		.destination = HERE,
+		.enter = 100,
+		.done = {.enter = 100, .leave = 200, .unknown = true}};
+
+	matching_late_sender(&m, &s, &r);
+	r.done.unknown = false;
+	r.done.cancelled = true;
+	matching_late_sender(&m, &s, &r);
+	ck_assert_uint_eq(late(rank(1)), 0);
+}
+END_TEST
+
+int main(void)
+{
+	const TTest *const tests[] = {blocking_receives, the_last_sender_of_a_call,
+		calls_that_are_forgotten, between_nodes, what_is_not_known};
+	Suite *s = suite_create("late-senders");
+	TCase *c = tcase_create("late-senders");
+
+	tcase_add_checked_fixture(c, setup, teardown);
+	for (size_t i = 0; i < ARRAY_SIZE(tests); i++)
+		tcase_add_test(c, tests[i]);
+	suite_add_tcase(s, c);
+	return run_suite(s);
+}
