@@ -145,7 +145,7 @@ test_expect 'mpi.only_for_ranks=none: no message counts' "
 '
 
 # The last rank, the root of MPI_Bcast, is late by 0.2 s for each of the 3 others.
-test_expect 'mpi.show_sync_time: waiting for the last rank is a function of its own' "
+test_expect 'mpi.show_sync_time: waiting for the root is a function of its own' "
 	run $first"'
 	hasnt app_all.log MPI_Bcast_sync
 	is 0 "$(calls_of app_all.json "MPI_Bcast_sync<MPI_Bcast<late<main<init")"

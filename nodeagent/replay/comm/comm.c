@@ -265,7 +265,7 @@ static const char *settle_collective(
 	if (!p->timed)
 		return NULL;
 	sums_collective_time(t, p, ticks_between(p->since, ticks));
-	if (t->sync && p->comm && !p->comm->remote_size && key_mpi(p->node->key) != KEY_NO_MPI &&
+	if (t->sync && p->comm && key_mpi(p->node->key) != KEY_NO_MPI &&
 		!is_barrier(key_mpi(p->node->key)))
 		sync_arrive(t->sync, l, p, ticks);
 	return NULL;

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include "nodeagent/replay/comm/internal.h"
+#include "nodeagent/trace/collective.h"
 
 #define BUCKETS 65536u
 
@@ -14,11 +15,15 @@ struct arrival {
 	struct node *node;
 	uint64_t since, until;
 	uint32_t thread, stack; /* for the listener; stack 0: it is not told */
+	uint32_t rank;		/* in its group */
+	uint32_t root;		/* as its record has it */
+	uint32_t group;		/* of an intercommunicator: the world rank of its first member */
 };
 
 struct instance {
 	uint64_t id; /* of the communicator */
 	uint32_t ticket;
+	enum collective_kind kind;
 	struct traffic *traffic; /* of the first that came ... */
 	struct comm *comm;	 /* ... and held there */
 	struct arrival *arrivals;
@@ -67,8 +72,8 @@ static void drop_instance(struct sync *s, struct instance *i)
 	free(i);
 }
 
-static struct instance *add_instance(
-	struct sync *s, struct traffic *t, struct comm *c, uint32_t ticket)
+static struct instance *add_instance(struct sync *s, struct traffic *t, struct comm *c,
+	uint32_t ticket, enum collective_kind kind)
 {
 	struct instance *i = xcalloc(1, sizeof(*i));
 
@@ -76,6 +81,7 @@ static struct instance *add_instance(
 		drop_instance(s, s->oldest);
 	i->id = c->id;
 	i->ticket = ticket;
+	i->kind = kind;
 	i->traffic = t;
 	i->comm = comm_hold(c);
 	*place_of(s, c->id, ticket) = i;
@@ -96,7 +102,7 @@ void sync_free(struct sync *s)
 	free(s);
 }
 
-/* ---- who is waited for --------------------------------------------------------------- */
+/* ---- who is to come ------------------------------------------------------------------ */
 
 static bool is_local(const struct sync_member *m, const struct comm *c, uint64_t job)
 {
@@ -136,38 +142,136 @@ static bool is_complete(const struct sync *s, const struct instance *i)
 	return true;
 }
 
+/* ---- whom a member waits for ------------------------------------------------------------- */
+
+/* Those whom members of an instance wait for. NULL: nobody of this node. */
+struct awaited {
+	bool two_groups;
+	const struct arrival *last[2]; /* of the group of the first arrival, and of the other one */
+	const struct arrival *root;
+	const struct arrival *last_below; /* of the ranks below the one that is looked at */
+};
+
+static bool is_root(const struct arrival *a, bool two_groups)
+{
+	return a->root == (two_groups ? MESSAGE_ROOT_HERE : a->rank);
+}
+
+static const struct arrival *later(const struct arrival *a, const struct arrival *b)
+{
+	return !a || (int64_t)(b->since - a->since) > 0 ? b : a;
+}
+
+static unsigned side_of(const struct instance *i, const struct arrival *a)
+{
+	return a->group != i->arrivals[0].group;
+}
+
+static struct awaited look_at(const struct instance *i)
+{
+	struct awaited w = {.two_groups = i->comm->remote_size};
+
+	for (size_t k = 0; k < i->n; k++) {
+		const struct arrival *a = &i->arrivals[k], **last = &w.last[side_of(i, a)];
+
+		*last = later(*last, a);
+		if (is_root(a, w.two_groups))
+			w.root = a;
+	}
+	return w;
+}
+
+/* Of an intercommunicator, in the other group, as MPI says of a barrier and of all data. */
+static const struct arrival *the_last(
+	const struct instance *i, const struct awaited *w, const struct arrival *a)
+{
+	return w->last[w->two_groups ? !side_of(i, a) : 0];
+}
+
+static const struct arrival *the_root(
+	const struct instance *i, const struct awaited *w, const struct arrival *a)
+{
+	(void)i;
+	return a->root == MESSAGE_NO_RANK ? NULL : w->root;
+}
+
+static const struct arrival *the_last_if_root(
+	const struct instance *i, const struct awaited *w, const struct arrival *a)
+{
+	return is_root(a, w->two_groups) ? the_last(i, w, a) : NULL;
+}
+
+static const struct arrival *the_last_below(
+	const struct instance *i, const struct awaited *w, const struct arrival *a)
+{
+	(void)i, (void)a;
+	return w->last_below;
+}
+
+/* By whether data of one member are needed by another one before that can return. */
+static const struct rule {
+	const struct arrival *(*whom)(
+		const struct instance *, const struct awaited *, const struct arrival *);
+	bool by_rank; /* it asks for members in the order of ranks */
+} rules[COLLECTIVE_KINDS] = {
+	[COLLECTIVE_BETWEEN_ALL] = {the_last, false},
+	[COLLECTIVE_FROM_ROOT] = {the_root, false},
+	[COLLECTIVE_TO_ROOT] = {the_last_if_root, false},
+	[COLLECTIVE_CHAIN] = {the_last_below, true},
+	[COLLECTIVE_REDUCE_SCATTER] = {the_last, false},
+	[COLLECTIVE_NEIGHBOURS] = {the_last, false}, /* more than it needs */
+};
+
 static void notify_wait(const struct arrival *a, uint64_t end)
 {
 	const struct traffic_listener *listener = &a->traffic->listener;
-	const struct vfd_wait wait = {.stack = a->stack,
-		.start = (int64_t)a->since,
-		.end = (int64_t)(a->since + ticks_between(a->since, end))};
+	const struct vfd_wait wait = {
+		.stack = a->stack, .start = (int64_t)a->since, .end = (int64_t)end};
 
 	if (listener->wait && a->stack)
 		listener->wait(listener->ctx, a->thread, KEY_SYNC | a->node->key, &wait);
 }
 
-/* What the call of each waited is the time until the last one came. */
+/* on: for whom it waited, or NULL. */
+static void count_wait(const struct arrival *a, const struct arrival *on)
+{
+	const uint64_t most = ticks_between(a->since, a->until);
+	uint64_t waited = on ? ticks_between(a->since, on->since) : 0;
+	struct node *n;
+
+	if (key_mpi(a->node->key) == KEY_NO_MPI) /* among too many call paths */
+		return;
+	waited = waited < most ? waited : most;
+	n = calltree_child(a->tree, a->node, NULL, KEY_SYNC | a->node->key);
+	n->calls++;
+	n->ticks += waited;
+	notify_wait(a, a->since + waited);
+}
+
+ORDER_BY(by_rank_in_group, struct arrival, RISING(rank))
+
+/* Nothing is known of waits for a group that nobody of this node is in. */
 static void finish_instance(struct sync *s, struct instance *i)
 {
-	uint64_t last = i->arrivals[0].since;
+	const struct rule *rule = &rules[i->kind];
+	struct awaited w;
 
-	for (size_t k = 1; k < i->n; k++)
-		if ((int64_t)(i->arrivals[k].since - last) > 0)
-			last = i->arrivals[k].since;
-	for (size_t k = 0; k < i->n; k++) {
-		struct arrival *a = &i->arrivals[k];
-		uint64_t end = (int64_t)(a->until - last) < 0 ? a->until : last;
-		struct node *n;
+	if (rule->by_rank)
+		qsort(i->arrivals, i->n, sizeof(*i->arrivals), by_rank_in_group);
+	w = look_at(i);
+	for (size_t k = 0; k < i->n && (!w.two_groups || w.last[1]); k++) {
+		const struct arrival *a = &i->arrivals[k];
 
-		if (key_mpi(a->node->key) == KEY_NO_MPI) /* among too many call paths */
-			continue;
-		n = calltree_child(a->tree, a->node, NULL, KEY_SYNC | a->node->key);
-		n->calls++;
-		n->ticks += ticks_between(a->since, end);
-		notify_wait(a, end);
+		count_wait(a, rule->whom(i, &w, a));
+		w.last_below = later(w.last_below, a);
 	}
 	drop_instance(s, i);
+}
+
+/* The groups of an intercommunicator have no member in common. */
+static uint32_t group_of(const struct comm *c)
+{
+	return c->remote_size ? comm_world(c, c->remote_size) : 0;
 }
 
 void sync_arrive(struct sync *s, struct traffic_track *l, const struct pending *p, uint64_t until)
@@ -175,18 +279,30 @@ void sync_arrive(struct sync *s, struct traffic_track *l, const struct pending *
 	struct traffic *t = l->traffic;
 	struct comm *c = p->comm;
 	struct instance *i = *place_of(s, c->id, p->m.ticket);
+	const enum collective_kind kind = collective_shape(key_mpi(p->node->key))->kind;
 
+	if (!rules[kind].whom)
+		return;
 	if (c->local_of != s->generation) {
 		c->local = count_local(s, c, t->job);
 		c->local_of = s->generation;
 	}
 	if (!i)
-		i = add_instance(s, t, c, p->m.ticket);
+		i = add_instance(s, t, c, p->m.ticket, kind);
 	for (size_t k = 0; k < i->n; k++)
 		if (i->arrivals[k].traffic == t)
 			return; /* twice: it lies */
-	*APPEND(i->arrivals, i->n, i->cap) = (struct arrival){
-		t, l, l->tree, p->node, p->since, until, l->number, p->entered ? p->stack : 0};
+	*APPEND(i->arrivals, i->n, i->cap) = (struct arrival){.traffic = t,
+		.track = l,
+		.tree = l->tree,
+		.node = p->node,
+		.since = p->since,
+		.until = until,
+		.thread = l->number,
+		.stack = p->entered ? p->stack : 0,
+		.rank = c->rank,
+		.root = p->m.peer,
+		.group = group_of(c)};
 	if (i->n >= c->local && is_complete(s, i))
 		finish_instance(s, i);
 }

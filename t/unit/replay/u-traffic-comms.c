@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * From records of communication made by hand to sums: communicators and their
- * ends, collective and one-sided communication, files, what collective calls
- * wait for each other, and limits.
+ * ends, collective and one-sided communication, files, and limits.
  */
 #include "traffic-by-hand.h"
 
@@ -410,104 +409,6 @@ START_TEST(too_many_files)
 }
 END_TEST
 
-/* ---- waiting for others -----------------------------------------------------------------------
- */
-
-static struct person others[3];
-
-static uint64_t waited(struct person *p, uint32_t id, uint64_t *calls)
-{
-	uint64_t sum = 0;
-
-	*calls = 0;
-	for (int i = 0; i < THREADS; i++)
-		end_thread(p, i);
-	for (size_t i = 0; i < calltree_nodes(p->past); i++) {
-		const struct node *n = calltree_at(p->past, i);
-
-		if (n->key != (KEY_SYNC | id))
-			continue;
-		ck_assert_uint_eq(n->parent->key, id);
-		ck_assert_uint_le(n->ticks, n->parent->ticks);
-		sum += n->ticks;
-		*calls += n->calls;
-	}
-	return sum;
-}
-
-static void enter_late(
-	struct person *p, uint64_t enter, uint64_t leave, uint32_t fn, uint32_t ticket)
-{
-	ticks = START + enter - 1;
-	in(&p->thread[0], fn);
-	collective(&p->thread[0], WORLD, ticket, 0, 7, 7, 70, 70);
-	ticks = START + leave - 1;
-	out(&p->thread[0], fn);
-	flush(&p->thread[0]);
-}
-
-START_TEST(waiting)
-{
-	struct sync *s = sync_new();
-	/* rank 7 is on another node, rank 1 of another job here */
-	struct sync_member here[] = {{1, true, 0}, {2, true, 1}, {0, false, 2}, {1, true, 4}};
-	uint64_t calls;
-
-	sync_set_members(s, here, 4);
-	for (int i = 0; i < 3; i++)
-		be_born(&others[i], s, i * 2);
-	enter_late(&others[0], 100, 200, FN(ALLREDUCE), 0);
-	enter_late(&others[1], 110, 200, FN(ALLREDUCE), 0);
-	end_thread(&others[0], 0); /* it waits in the tree of the process now */
-	start_thread(&others[0], 0);
-	enter_late(&others[2], 150, 200, FN(ALLREDUCE), 0);
-	enter_late(&others[2], 300, 310, FN(BCAST), 1); /* the root does not wait */
-	enter_late(&others[1], 400, 420, FN(BCAST), 1);
-	enter_late(&others[0], 410, 420, FN(BCAST), 1);
-	enter_late(&others[0], 500, 600, FN(BARRIER), 2);
-	enter_late(&others[0], 700, 800, FN(REDUCE), 3);
-	enter_late(&others[2], 750, 800, FN(REDUCE), 3);
-	enter_late(&others[2], 751, 800, FN(REDUCE), 3);		  /* twice */
-	sync_set_members(s, (struct sync_member[]){here[0], here[3]}, 2); /* 1 has died */
-	enter_late(&others[2], 900, 950, FN(SCAN), 4);			  /* never complete */
-	ck_assert_uint_eq(waited(&others[0], FN(ALLREDUCE), &calls), 50);
-	ck_assert_uint_eq(calls, 1);
-	ck_assert_uint_eq(waited(&others[1], FN(ALLREDUCE), &calls), 40);
-	ck_assert_uint_eq(waited(&others[2], FN(ALLREDUCE), &calls), 0);
-	ck_assert_uint_eq(calls, 1);
-	ck_assert_uint_eq(waited(&others[2], FN(BCAST), &calls), 10);
-	ck_assert_uint_eq(waited(&others[1], FN(BCAST), &calls), 10);
-	ck_assert_uint_eq(waited(&others[0], FN(BARRIER), &calls), 0);
-	ck_assert_uint_eq(calls, 0);
-	ck_assert_uint_eq(waited(&others[0], FN(REDUCE), &calls), 50);
-	ck_assert_uint_eq(calls, 1);
-	ck_assert_uint_eq(waited(&others[2], FN(SCAN), &calls), 0);
-	ck_assert_uint_eq(calls, 0);
-	for (int i = 0; i < 3; i++)
-		die_out(&others[i]);
-	sync_free(s);
-}
-END_TEST
-
-START_TEST(waiting_for_ever)
-{
-	struct sync *s = sync_new();
-	uint64_t calls;
-
-	sync_set_members(s, (struct sync_member[]){{1, true, 0}, {1, true, 1}}, 2);
-	be_born(&others[0], s, 0);
-	for (uint32_t i = 0; i < SYNC_OPEN_MAX + 1000; i++)
-		enter_late(&others[0], 10 * i + 10, 10 * i + 15, FN(ALLREDUCE), i);
-	waited(&others[0], FN(ALLREDUCE), &calls);
-	ck_assert_uint_eq(calls, 0);
-	sync_set_members(s, (struct sync_member[]){{1, true, 0}}, 1);
-	waited(&others[0], FN(ALLREDUCE), &calls);
-	ck_assert_uint_eq(calls, SYNC_OPEN_MAX);
-	die_out(&others[0]);
-	sync_free(s);
-}
-END_TEST
-
 /* ---- limits -------------------------------------------------------------------------- */
 
 START_TEST(limits)
@@ -564,8 +465,7 @@ int main(void)
 		{definitions_that_cannot_be, 1}, {freed, 1}, {many_communicators, 1},
 		{too_many_communicators, 1}, {names, 1}, {lies_about_communicators, 15},
 		{collectives, 1}, {nonblocking_collectives, 1}, {one_sided, 1}, {files, 1},
-		{too_many_files, 1}, {waiting, 1}, {waiting_for_ever, 1}, {limits, 1},
-		{numbers_that_go, 1}};
+		{too_many_files, 1}, {limits, 1}, {numbers_that_go, 1}};
 
 	return run_tests("traffic-comms", rows, ARRAY_SIZE(rows));
 }

@@ -1,0 +1,428 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * mpi.show_sync_time: from records made by hand, at times of a clock that the test sets, to
+ * what members of collective calls wait for each other, to the tick.
+ */
+#include <inttypes.h>
+#include "t/unit/replay/traffic-by-hand.h"
+
+enum { RANKS = 4 };
+
+#define TURNED 2u /* a communicator with world ranks 3, 2, 1, 0 */
+#define INTER  3u /* between world ranks 0, 1 and 3, 2 */
+#define ABROAD 4u /* between world ranks 0 to 3 and two of another job */
+#define FAR    7u /* a rank of WORLD on another node */
+#define HERE   MESSAGE_ROOT_HERE
+#define NONE   MESSAGE_NO_RANK
+
+static struct person others[RANKS];
+static struct sync *sync_of_all;
+
+/* ---- the ranks of a node ------------------------------------------------------------------- */
+
+static void define_as(struct person *p, uint32_t number, uint32_t rank, uint32_t size,
+	uint32_t remote, size_t n, const struct wire_run *runs)
+{
+	struct comm_packet c = {.m = {.number = number,
+					.id = 100 + number,
+					.kind = WIRE_COMM_SPLIT,
+					.rank = rank,
+					.size = size,
+					.remote_size = remote,
+					.runs = (uint32_t)n}};
+
+	memcpy(c.runs, runs, n * sizeof(*runs));
+	ck_assert_ptr_null(traffic_define_comm(p->traffic, &c.m, n * sizeof(*runs)));
+}
+
+static void node_up(void)
+{
+	struct sync_member here[RANKS];
+
+	sync_of_all = sync_new();
+	for (uint32_t i = 0; i < RANKS; i++)
+		here[i] = (struct sync_member){1, true, i};
+	sync_set_members(sync_of_all, here, RANKS);
+	for (int i = 0; i < RANKS; i++) {
+		struct person *p = &others[i];
+		const bool second = i >= 2;
+
+		be_born(p, sync_of_all, i);
+		define_as(p, TURNED, 3 - (uint32_t)i, 4, 0, RUNS({3, -1, 4}));
+		if (second)
+			define_as(p, INTER, 3 - (uint32_t)i, 2, 2, RUNS({0, 1, 2}, {3, -1, 2}));
+		else
+			define_as(p, INTER, (uint32_t)i, 2, 2, RUNS({3, -1, 2}, {0, 1, 2}));
+		define_as(p, ABROAD, (uint32_t)i, 4, 2, RUNS({WIRE_UNKNOWN, 0, 2}, {0, 1, 4}));
+	}
+}
+
+static void node_down(void)
+{
+	for (int i = 0; i < RANKS; i++)
+		die_out(&others[i]);
+	sync_free(sync_of_all);
+}
+
+/* What a rank waited in a function; its threads end. */
+static uint64_t waited(struct person *p, uint32_t id, uint64_t *calls)
+{
+	uint64_t sum = 0;
+
+	*calls = 0;
+	for (int i = 0; i < THREADS; i++)
+		end_thread(p, i);
+	for (size_t i = 0; i < calltree_nodes(p->past); i++) {
+		const struct node *n = calltree_at(p->past, i);
+
+		if (n->key != (KEY_SYNC | id))
+			continue;
+		ck_assert_uint_eq(n->parent->key, id);
+		ck_assert_uint_le(n->ticks, n->parent->ticks);
+		sum += n->ticks;
+		*calls += n->calls;
+	}
+	return sum;
+}
+
+/* One member of one call. */
+struct member {
+	uint32_t function, comm, ticket, root, request;
+	uint64_t enter, leave;
+};
+
+static void call(struct person *p, const struct member *m)
+{
+	struct thread *t = &p->thread[0];
+	const uint32_t fn = RECORD_ID_MPI + m->function;
+
+	ticks = START + m->enter - 1;
+	in(t, fn);
+	PUT(t, message_head(RECORD_COLLECTIVE, m->function), message_pair(m->ticket, m->root),
+		message_subject(m->comm, 0, m->request), message_pair(1, 1), 8, MESSAGE_MARK | 8);
+	ticks = START + m->leave - 1;
+	out(t, fn);
+	flush(t);
+	ck_assert_ptr_null(t->why);
+}
+
+static void enter_late(int i, uint64_t enter, uint64_t leave, uint32_t function, uint32_t ticket)
+{
+	call(&others[i], &(struct member){function, WORLD, ticket, NONE, 0, enter, leave});
+}
+
+static void they_waited(
+	const char *what, uint32_t function, const uint64_t wanted[RANKS], uint64_t calls_wanted)
+{
+	for (int i = 0; i < RANKS; i++) {
+		uint64_t calls, got = waited(&others[i], RECORD_ID_MPI + function, &calls);
+
+		ck_assert_msg(got == wanted[i] && calls == calls_wanted,
+			"%s: rank %d of the world waited %" PRIu64 " in %" PRIu64
+			" calls, wanted %" PRIu64 " in %" PRIu64,
+			what, i, got, calls, wanted[i], calls_wanted);
+	}
+}
+
+/* ---- each kind of call --------------------------------------------------------------------- */
+
+#define ROW(f) #f, VFTR_MPI_##f
+#define ALL(f)                                                                                     \
+	{ROW(f), LAST, NONE, {10, 40, 25, 30}, {90, 90, 90, 90}, {30, 0, 15, 10}},                 \
+	{                                                                                          \
+		ROW(f), LAST, NONE, {10, 40, 25, 30}, {90, 90, 36, 31},                            \
+		{                                                                                  \
+			30, 0, 11, 1                                                               \
+		}                                                                                  \
+	}
+#define FROM(f)                                                                                    \
+	{ROW(f), ROOT, 2, {10, 60, 30, 20}, {90, 90, 90, 90}, {20, 0, 0, 10}},                     \
+		{ROW(f), ROOT, 2, {10, 60, 30, 20}, {90, 90, 90, 24}, {20, 0, 0, 4}},              \
+	{                                                                                          \
+		ROW(f), ROOT, 0, {10, 60, 30, 20}, {90, 90, 90, 90},                               \
+		{                                                                                  \
+			0, 0, 0, 0                                                                 \
+		}                                                                                  \
+	}
+#define TO(f)                                                                                      \
+	{ROW(f), ROOT_FOR_LAST, 1, {30, 10, 50, 20}, {90, 90, 90, 90}, {0, 40, 0, 0}},             \
+		{ROW(f), ROOT_FOR_LAST, 1, {30, 10, 50, 20}, {31, 45, 90, 21}, {0, 35, 0, 0}},     \
+	{                                                                                          \
+		ROW(f), ROOT_FOR_LAST, 2, {30, 10, 50, 20}, {90, 90, 90, 90},                      \
+		{                                                                                  \
+			0, 0, 0, 0                                                                 \
+		}                                                                                  \
+	}
+#define CHAIN(f)                                                                                   \
+	{ROW(f), LAST_BELOW, NONE, {30, 10, 50, 20}, {90, 90, 90, 90}, {0, 20, 0, 30}},            \
+		{ROW(f), LAST_BELOW, NONE, {30, 10, 50, 20}, {35, 32, 90, 41}, {0, 20, 0, 21}},    \
+	{                                                                                          \
+		ROW(f), LAST_BELOW, NONE, {10, 20, 30, 80}, {90, 90, 90, 90},                      \
+		{                                                                                  \
+			0, 0, 0, 0                                                                 \
+		}                                                                                  \
+	}
+
+/* By rank in the communicator. */
+static const struct kind_row {
+	const char *name;
+	uint32_t function;
+	enum whom { LAST, ROOT, ROOT_FOR_LAST, LAST_BELOW } whom;
+	uint32_t root;
+	uint64_t enter[RANKS], leave[RANKS], wanted[RANKS];
+} kinds[] = {ALL(ALLGATHER), ALL(ALLGATHERV), ALL(ALLREDUCE), ALL(ALLREDUCE_C), ALL(ALLTOALL),
+	ALL(ALLTOALLV), ALL(ALLTOALLW), ALL(REDUCE_SCATTER), ALL(REDUCE_SCATTER_BLOCK),
+	ALL(NEIGHBOR_ALLTOALL), FROM(BCAST), FROM(BCAST_C), FROM(SCATTER), FROM(SCATTERV),
+	TO(REDUCE), TO(GATHER), TO(GATHERV), TO(GATHERV_C), CHAIN(SCAN), CHAIN(EXSCAN)};
+
+/* In whatever order they are read, in a communicator with ranks in other places, too. */
+START_TEST(each_kind)
+{
+	const struct kind_row *k = &kinds[_i];
+
+	for (int turned = 0; turned < 2; turned++) {
+		for (int first = 0; first < RANKS; first++) {
+			uint64_t wanted[RANKS];
+
+			node_up();
+			for (int i = 0; i < RANKS; i++) {
+				const int r = (first + i) % RANKS, world = turned ? 3 - r : r;
+
+				call(&others[world],
+					&(struct member){k->function, turned ? TURNED : WORLD, 0,
+						k->root, 0, k->enter[r], k->leave[r]});
+				wanted[world] = k->wanted[r];
+			}
+			they_waited(k->name, k->function, wanted, 1);
+			node_down();
+		}
+	}
+}
+END_TEST
+
+/* By world rank; the groups are 0, 1 and 3, 2. */
+static const struct group_row {
+	const char *name;
+	uint32_t function, root[RANKS];
+	uint64_t enter[RANKS], leave[RANKS], wanted[RANKS];
+} between[] = {
+	{ROW(BCAST), {NONE, HERE, 1, 1}, {10, 40, 15, 60}, {90, 90, 90, 90}, {0, 0, 25, 0}},
+	{ROW(SCATTER), {0, 0, HERE, NONE}, {10, 40, 50, 60}, {90, 44, 90, 90}, {40, 4, 0, 0}},
+	{ROW(REDUCE), {HERE, NONE, 0, 0}, {10, 80, 50, 40}, {90, 90, 90, 90}, {40, 0, 0, 0}},
+	{ROW(GATHERV), {1, 1, NONE, HERE}, {30, 20, 85, 10}, {90, 90, 90, 28}, {0, 0, 0, 18}},
+	{ROW(ALLREDUCE), {NONE, NONE, NONE, NONE}, {10, 40, 35, 20}, {90, 90, 90, 90},
+		{25, 0, 5, 20}},
+	{ROW(REDUCE_SCATTER), {NONE, NONE, NONE, NONE}, {10, 40, 5, 20}, {90, 90, 90, 30},
+		{10, 0, 35, 10}},
+};
+
+START_TEST(between_two_groups)
+{
+	const struct group_row *k = &between[_i];
+
+	node_up();
+	for (int i = 0; i < RANKS; i++)
+		call(&others[i], &(struct member){k->function, INTER, 0, k->root[i], 0, k->enter[i],
+					 k->leave[i]});
+	they_waited(k->name, k->function, k->wanted, 1);
+	node_down();
+}
+END_TEST
+
+/* Nobody knows when the other group came: no wait is shown rather than a wrong one. */
+START_TEST(the_other_group_is_abroad)
+{
+	static const uint64_t nothing[RANKS];
+	static const uint32_t functions[] = {VFTR_MPI_BCAST, VFTR_MPI_REDUCE, VFTR_MPI_ALLREDUCE};
+
+	node_up();
+	for (uint32_t f = 0; f < ARRAY_SIZE(functions); f++)
+		for (uint64_t i = 0; i < RANKS; i++)
+			call(&others[i], &(struct member){functions[f], ABROAD, f, f ? NONE : 1, 0,
+						 100 * f + 10 * i + 1, 100 * f + 90});
+	for (uint32_t f = 0; f < ARRAY_SIZE(functions); f++)
+		they_waited("abroad", functions[f], nothing, 0);
+	node_down();
+}
+END_TEST
+
+START_TEST(the_root_is_on_another_node)
+{
+	static const uint64_t nothing[RANKS];
+
+	node_up();
+	for (uint64_t i = 0; i < RANKS; i++) {
+		call(&others[i],
+			&(struct member){VFTR_MPI_BCAST, WORLD, 0, FAR, 0, 10 * i + 1, 90});
+		call(&others[i],
+			&(struct member){VFTR_MPI_REDUCE, WORLD, 1, FAR, 0, 10 * i + 101, 190});
+		call(&others[i], /* MPI_PROC_NULL: an error that the program ignores */
+			&(struct member){VFTR_MPI_GATHER, WORLD, 2, NONE, 0, 10 * i + 201, 290});
+	}
+	they_waited("root elsewhere", VFTR_MPI_BCAST, nothing, 1);
+	they_waited("root elsewhere", VFTR_MPI_REDUCE, nothing, 1);
+	they_waited("no root", VFTR_MPI_GATHER, nothing, 1);
+	node_down();
+}
+END_TEST
+
+START_TEST(what_does_not_block)
+{
+	static const uint64_t nothing[RANKS];
+
+	node_up();
+	for (uint64_t i = 0; i < RANKS; i++) {
+		call(&others[i],
+			&(struct member){VFTR_MPI_IBCAST, WORLD, 0, 0, 1, 10 * (4 - i), 90});
+		call(&others[i],
+			&(struct member){VFTR_MPI_START, WORLD, 1, 0, 2, 10 * (14 - i), 190});
+	}
+	they_waited("non-blocking", VFTR_MPI_IBCAST, nothing, 0);
+	they_waited("persistent", VFTR_MPI_START, nothing, 0);
+	node_down();
+}
+END_TEST
+
+/* ---- many calls ------------------------------------------------------------------------------ */
+
+/* Whether rank r waits for rank j. */
+static bool waits(const struct kind_row *k, uint32_t r, uint32_t j)
+{
+	switch (k->whom) {
+	case ROOT:
+		return j == k->root;
+	case ROOT_FOR_LAST:
+		return r == k->root;
+	case LAST_BELOW:
+		return j < r;
+	default:
+		return true;
+	}
+}
+
+static uint64_t formula(const struct kind_row *k, const struct member m[RANKS], uint32_t r)
+{
+	uint64_t until = m[r].enter;
+
+	for (uint32_t j = 0; j < RANKS; j++)
+		if (waits(k, r, j) && m[j].enter > until)
+			until = m[j].enter;
+	return (until < m[r].leave ? until : m[r].leave) - m[r].enter;
+}
+
+/* Times at random, all kinds mixed, and a rank is read as far as it likes. */
+START_TEST(many_calls)
+{
+	enum { CALLS = 500 };
+	static struct member calls[CALLS][RANKS];
+	uint64_t wanted[ARRAY_SIZE(kinds)][RANKS] = {0}, times[ARRAY_SIZE(kinds)] = {0};
+	uint32_t done[RANKS] = {0};
+
+	srand(11 + (unsigned)_i);
+	for (uint32_t c = 0; c < CALLS; c++) {
+		const size_t n = (size_t)rand() % ARRAY_SIZE(kinds);
+
+		for (uint32_t r = 0; r < RANKS; r++) {
+			const uint64_t enter = 1000 * c + 1 + (uint64_t)rand() % 500;
+
+			calls[c][r] = (struct member){kinds[n].function, WORLD, c, kinds[n].root, 0,
+				enter, enter + 1 + (uint64_t)rand() % 499};
+		}
+		for (uint32_t r = 0; r < RANKS; r++)
+			wanted[n][r] += formula(&kinds[n], calls[c], r);
+		times[n]++;
+	}
+	node_up();
+	for (uint32_t left = CALLS * RANKS; left;) {
+		const uint32_t r = (uint32_t)rand() % RANKS;
+
+		for (int k = rand() % 20; k && done[r] < CALLS; k--, left--)
+			call(&others[r], &calls[done[r]++][r]);
+	}
+	for (size_t n = 0; n < ARRAY_SIZE(kinds); n++) {
+		uint64_t sums[RANKS] = {0}, n_calls = 0;
+
+		for (size_t k = 0; k < ARRAY_SIZE(kinds); k++) {
+			n_calls += kinds[k].function == kinds[n].function ? times[k] : 0;
+			for (int r = 0; r < RANKS && kinds[k].function == kinds[n].function; r++)
+				sums[r] += wanted[k][r];
+		}
+		they_waited(kinds[n].name, kinds[n].function, sums, n_calls);
+	}
+	node_down();
+}
+END_TEST
+
+/* ---- who comes, and who does not ------------------------------------------------------------- */
+
+START_TEST(not_all_are_here)
+{
+	struct sync *s = sync_new();
+	/* rank 7 is on another node, rank 1 of another job here */
+	struct sync_member here[] = {{1, true, 0}, {2, true, 1}, {0, false, 2}, {1, true, 4}};
+	uint64_t calls;
+
+	sync_set_members(s, here, 4);
+	for (int i = 0; i < 3; i++)
+		be_born(&others[i], s, i * 2);
+	enter_late(0, 100, 200, VFTR_MPI_ALLREDUCE, 0);
+	enter_late(1, 110, 200, VFTR_MPI_ALLREDUCE, 0);
+	end_thread(&others[0], 0); /* it waits in the tree of the process now */
+	start_thread(&others[0], 0);
+	enter_late(2, 150, 200, VFTR_MPI_ALLREDUCE, 0);
+	enter_late(2, 300, 310, VFTR_MPI_ALLGATHER, 1);
+	enter_late(1, 400, 420, VFTR_MPI_ALLGATHER, 1); /* 2 has left before */
+	enter_late(0, 410, 420, VFTR_MPI_ALLGATHER, 1);
+	enter_late(0, 500, 600, VFTR_MPI_BARRIER, 2);
+	enter_late(0, 700, 800, VFTR_MPI_ALLTOALL, 3);
+	enter_late(2, 750, 800, VFTR_MPI_ALLTOALL, 3);
+	enter_late(2, 751, 800, VFTR_MPI_ALLTOALL, 3);			  /* twice */
+	sync_set_members(s, (struct sync_member[]){here[0], here[3]}, 2); /* 1 has died */
+	enter_late(2, 900, 950, VFTR_MPI_SCAN, 4);			  /* never complete */
+	ck_assert_uint_eq(waited(&others[0], FN(ALLREDUCE), &calls), 50);
+	ck_assert_uint_eq(calls, 1);
+	ck_assert_uint_eq(waited(&others[1], FN(ALLREDUCE), &calls), 40);
+	ck_assert_uint_eq(waited(&others[2], FN(ALLREDUCE), &calls), 0);
+	ck_assert_uint_eq(calls, 1);
+	ck_assert_uint_eq(waited(&others[2], FN(ALLGATHER), &calls), 10);
+	ck_assert_uint_eq(waited(&others[1], FN(ALLGATHER), &calls), 10);
+	ck_assert_uint_eq(waited(&others[0], FN(BARRIER), &calls), 0);
+	ck_assert_uint_eq(calls, 0);
+	ck_assert_uint_eq(waited(&others[0], FN(ALLTOALL), &calls), 50);
+	ck_assert_uint_eq(calls, 1);
+	ck_assert_uint_eq(waited(&others[2], FN(SCAN), &calls), 0);
+	ck_assert_uint_eq(calls, 0);
+	for (int i = 0; i < 3; i++)
+		die_out(&others[i]);
+	sync_free(s);
+}
+END_TEST
+
+START_TEST(waiting_for_ever)
+{
+	struct sync *s = sync_new();
+	uint64_t calls;
+
+	sync_set_members(s, (struct sync_member[]){{1, true, 0}, {1, true, 1}}, 2);
+	be_born(&others[0], s, 0);
+	for (uint32_t i = 0; i < SYNC_OPEN_MAX + 1000; i++)
+		enter_late(0, 10 * i + 10, 10 * i + 15, VFTR_MPI_ALLREDUCE, i);
+	waited(&others[0], FN(ALLREDUCE), &calls);
+	ck_assert_uint_eq(calls, 0);
+	sync_set_members(s, (struct sync_member[]){{1, true, 0}}, 1);
+	waited(&others[0], FN(ALLREDUCE), &calls);
+	ck_assert_uint_eq(calls, SYNC_OPEN_MAX);
+	die_out(&others[0]);
+	sync_free(s);
+}
+END_TEST
+
+int main(void)
+{
+	const struct row rows[] = {{each_kind, ARRAY_SIZE(kinds)},
+		{between_two_groups, ARRAY_SIZE(between)}, {the_other_group_is_abroad, 1},
+		{the_root_is_on_another_node, 1}, {what_does_not_block, 1}, {many_calls, 5},
+		{not_all_are_here, 1}, {waiting_for_ever, 1}};
+
+	return run_tests("traffic-sync", rows, ARRAY_SIZE(rows));
+}
