@@ -156,7 +156,8 @@ test_expect 'mpi.show_sync_time: waiting for the root is a function of its own' 
 		.[\"MPI_Bcast<late<main<init\"] as \$b |
 		\$s.t_excl_s > 0.3 and \$s.t_excl_s <= \$b.t_incl_s and
 		((\$b.t_incl_s - \$b.t_excl_s - \$s.t_incl_s) | fabs) < 1e-6" app_all.json
-	jq -e "[.stacks[].function | select(endswith(\"_sync\"))] | unique == [\"MPI_Bcast_sync\"]" \
+	jq -e "[.stacks[].function | select(endswith(\"_sync\"))] | unique ==
+		[\"MPI_Barrier_sync\", \"MPI_Bcast_sync\"]" \
 		app_all.json
 	grep -q "MPI_Bcast_sync *| *MPI_Bcast *|" app_all.log
 	jq -e "([.stacks[].t_excl_s] | add) as \$all | \$all <= .runtime_s * .ranks * 1.001" app_all.json

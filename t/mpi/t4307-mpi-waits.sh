@@ -92,7 +92,7 @@ waits() {
 for mpi in $mpis; do
 	test_expect "$mpi: in a Bcast for the root, in a Reduce the root, in a Scan for those below" "
 		mpicc_traced $mpi $BIN/c-$mpi $T/mpi/program/app-mpi-waits.c
-		waits $mpi c-$mpi $((9 * 4 + 9 * 3 + 3 * 4))"
+		waits $mpi c-$mpi $((10 * 4 + 10 * 3 + 3 * 4))"
 	test_if "command -v mpif90.$mpi" "no mpif90.$mpi on this machine" \
 		"$mpi: the same from Fortran" "
 		mpifc_traced $mpi $BIN/f-$mpi $T/mpi/program/app-mpi-waits.f90

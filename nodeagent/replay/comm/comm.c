@@ -247,11 +247,6 @@ static uint32_t logged_function(uint32_t function)
 	return ids[function - SESSION_FUNCTION];
 }
 
-static bool is_barrier(uint32_t function)
-{
-	return (function & ~LARGE_COUNT) == VFTR_MPI_BARRIER;
-}
-
 static const char *settle_collective(
 	struct traffic_track *l, const struct pending *p, uint64_t ticks)
 {
@@ -265,8 +260,7 @@ static const char *settle_collective(
 	if (!p->timed)
 		return NULL;
 	sums_collective_time(t, p, ticks_between(p->since, ticks));
-	if (t->sync && p->comm && key_mpi(p->node->key) != KEY_NO_MPI &&
-		!is_barrier(key_mpi(p->node->key)))
+	if (t->sync && p->comm && key_mpi(p->node->key) != KEY_NO_MPI)
 		sync_arrive(t->sync, l, p, ticks);
 	return NULL;
 }

@@ -3,14 +3,13 @@
  * The waits of blocking collective calls for each other (mpi.show_sync_time), from
  * the times at which the members entered: no barrier is added to the program.
  * Only members on this node are compared: clocks of different nodes are not,
- * so a wait for another node stays part of the call. MPI_Barrier, which is all
- * waiting, is left out.
+ * so a wait for another node stays part of the call.
  *
  * Each instance of a collective call (communicator, ticket) is kept until all
  * members that live on this node have left it. Then each gets a child of its
  * call, "MPI_Xxx_sync", with the time from its own enter to that of the last one
  * for whom it had to wait, or to its own exit if that was earlier:
- *  - all to all: each for the last of all
+ *  - barrier, all to all: each for the last of all
  *  - from a root: the others for the root, the root for nobody (0 ticks)
  *  - to a root: the root for the last of all, the others for nobody
  *  - scans: each for the last of the ranks below it

@@ -97,6 +97,12 @@ static void allreduce(int root)
 	MPI_Allreduce(x, y, 1, MPI_INT, MPI_SUM, comm);
 }
 
+static void barrier(int root)
+{
+	(void)root;
+	MPI_Barrier(comm);
+}
+
 static const struct scene scenes[] = {{"bcast_late_root", bcast_late_root, 1, {2, 0, 1, 0}},
 	{"bcast_late_other", bcast_late_other, 1, {0, 0, 2, 0}},
 	{"scatter", scatter, 1, {1, 0, 2, 0}},
@@ -104,7 +110,7 @@ static const struct scene scenes[] = {{"bcast_late_root", bcast_late_root, 1, {2
 	{"reduce_late_other", reduce_late_other, 1, {1, 0, 2, 0}},
 	{"gatherv", gatherv, 1, {0, 2, 0, 1}}, {"scan", scan, 0, {2, 0, 1, 0}},
 	{"scan_late_last", scan_late_last, 0, {0, 0, 2, 2}},
-	{"allreduce", allreduce, 0, {0, 2, 1, 0}}};
+	{"allreduce", allreduce, 0, {0, 2, 1, 0}}, {"barrier", barrier, 0, {1, 0, 0, 2}}};
 
 /* root: of world_rank in the call, or of the scene */
 static void play(int s, int on, int instance, int rank, int late, int argument, int root)
