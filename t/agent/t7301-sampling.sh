@@ -166,6 +166,32 @@ for mpi in $(mpi_list); do
 			is '0 1 2 3' \"\$(jq -r '[.processes[].rank | select(. >= 0)] | sort | join(\" \")' dump.json)\"
 			jq -e '[.events[] | select(.event == \"message\")] | all(.end_ns >= .t_ns)' dump.json"
 	done
+	mpicc_traced "$mpi" "$BIN/waits-$mpi" "$T/mpi/program/app-mpi-waits.c"
+	test_expect "$mpi: JSON says on which communicator a collective call was, and who is the root" "
+		rm -f waits-${mpi}_*
+		traced \"\${all[@]}\" -- $start -np 4 $BIN/waits-$mpi >stamps
+		\"$VFTR\" dump --json waits-${mpi}_*.vfd >dump.json"'
+		# FUNCTION MEMBERS ROOT TIMES of the calls of one id and ticket; root by the stamps
+		jq -r "(.communicators | map({key: \"\(.number)\", value: .}) | from_entries) as \$c |
+			[.events[] | select(.kind == \"collective\") | . + {on: \$c[\"\(.communicator)\"]}] |
+			group_by([.on.id, .ticket])[] |
+			(.[0].on | .size + .remote_size) as \$size |
+			if length != \$size then \"\(length) of \(\$size) members\" else
+			\"\(map(.function) | unique | join(\" \")) \(\$size) \(map(.root) | unique | join(\" \"))\" end" \
+			dump.json | sort | uniq -c | awk "{ \$1 = \$1; print }" >got
+		for line in "10 MPI_Bcast 4 0" "10 MPI_Bcast 3 1" "5 MPI_Bcast 4 -1 1" "5 MPI_Scatter 4 0" \
+			"5 MPI_Scatter 3 1" "10 MPI_Reduce 4 0" "10 MPI_Reduce 3 1" "5 MPI_Reduce 4 -1 1" \
+			"5 MPI_Gatherv 3 1" "10 MPI_Scan 4 -1" "10 MPI_Scan 3 -1" "10 MPI_Allreduce 4 -1" \
+			"5 MPI_Allreduce 3 -1"; do
+			grep -qx -e "$line" got || { echo "not there: $line"; cat got; exit 1; }
+		done
+		is 0 "$(grep -c members got)"
+		is "3 2 1" "$(jq -r "[.communicators[] | select(.size == 3).members[] |
+			.first + .stride * range(.count)] | join(\" \")" dump.json)"
+		# the same ids as in the profile
+		jq -r ".communicators[].id" dump.json | sort -u >ids
+		jq -r ".communicators[].id" waits-'"$mpi"'_all.json | sort -u | diff - ids
+	'
 	test_expect "$mpi: by default every call of MPI and its messages are there" "
 		rm -f traffic-${mpi}_*
 		traced -q -k sampling.active=true -- $start -np 2 $BIN/traffic-$mpi >out

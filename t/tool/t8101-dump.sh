@@ -56,6 +56,8 @@ test_expect 'json holds the same, and is json' '
 	"$VFTR" dump a.vfd >out
 	[ "$(jq "[.events[] | select(.event == \"call\")] | length" a.json)" = "$(grep -c "^ *[0-9.]* call " out)" ]
 	[ "$(jq "[.events[] | select(.event == \"message\")] | length" a.json)" = "$(grep -c " in stackID " out)" ]
+	[ "$(jq "[.communicators[].number] as \$c | [.events[] | select(.event == \"message\")] | length > 0 and
+		all(.communicator as \$n | \$c | index(\$n))" a.json)" = true ]
 	[ "$(jq "[.events[].t_ns] as \$t | \$t == (\$t | sort)" a.json)" = true ]'
 
 test_expect '--from and --to cut a part out, --header leaves all events out' '

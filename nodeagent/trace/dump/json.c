@@ -52,6 +52,14 @@ static void rounds(struct json *j, const struct vfd_file *f)
 	free(r);
 }
 
+static void put_hex(struct json *j, const char *key, uint64_t value)
+{
+	char text[17]; /* 64 bits are more than a JSON number holds everywhere */
+
+	snprintf(text, sizeof(text), "%016" PRIx64, value);
+	json_string(j, key, text);
+}
+
 static void facts(struct json *j, struct vfd_file *f)
 {
 	const struct vfd_facts *x = vfd_facts(f);
@@ -60,12 +68,8 @@ static void facts(struct json *j, struct vfd_file *f)
 
 	json_string(j, "format", "vftr-sampling");
 	json_uint(j, "version", 1);
-	if (x->run) {
-		char run[17];
-
-		snprintf(run, sizeof(run), "%016" PRIx64, x->run);
-		json_string(j, "run", run);
-	}
+	if (x->run)
+		put_hex(j, "run", x->run);
 	json_string(j, "application", x->application);
 	json_string(j, "host", x->host);
 	json_int(j, "start_unix_ns", x->start_unix_ns);
@@ -171,6 +175,35 @@ static void threads(struct json *j, struct vfd_file *f, const struct vfd_dump *d
 	free(lost);
 }
 
+static void communicators(struct json *j, const struct vfd_file *f)
+{
+	size_t n;
+	const struct vfd_comm *c = vfd_comms(f, &n);
+
+	json_array(j, "communicators");
+	for (size_t i = 0; i < n; i++) {
+		if (c[i].number == VFD_NONE)
+			continue;
+		json_object(j, NULL);
+		json_uint(j, "number", c[i].number);
+		put_hex(j, "id", c[i].id);
+		json_string(j, "name", c[i].name);
+		json_uint(j, "size", c[i].size);
+		json_uint(j, "remote_size", c[i].remote_size);
+		json_array(j, "members");
+		for (size_t k = 0; k < c[i].n_runs; k++) {
+			json_object(j, NULL);
+			json_int(j, "first", c[i].runs[k].first);
+			json_int(j, "stride", c[i].runs[k].stride);
+			json_int(j, "count", c[i].runs[k].count);
+			json_close(j);
+		}
+		json_close(j);
+		json_close(j);
+	}
+	json_close(j);
+}
+
 static void counters(struct json *j, const struct vfd_file *f)
 {
 	size_t n, n_observables;
@@ -228,24 +261,26 @@ static void values(struct json *j, const struct vfd_file *f, const struct vfd_co
 	json_close(j);
 }
 
-/* of: the operation that it is of, or itself. */
-/* 64 bits are more than a JSON number holds everywhere. */
-static void put_flow(struct json *j, uint64_t flow)
-{
-	char text[17];
-
-	snprintf(text, sizeof(text), "%016llx", (unsigned long long)flow);
-	json_string(j, "flow", text);
-}
-
 static void launch(struct json *j, const struct vfd_file *f, const struct vfd_launch *l)
 {
 	json_string(j, "kind", vfd_launch_names[l->kind]);
 	json_uint(j, "launch", l->id);
 	json_uint(j, "bytes", l->bytes);
-	put_flow(j, vfd_launch_flow(f, l));
+	put_hex(j, "flow", vfd_launch_flow(f, l));
 }
 
+static int64_t or_none(uint32_t number)
+{
+	return number == VFD_NONE ? -1 : (int64_t)number;
+}
+
+static void put_comm(struct json *j, const struct vfd_comm *c)
+{
+	json_int(j, "communicator", c ? (int64_t)c->number : -1);
+	json_string(j, "comm", c ? c->name : NULL);
+}
+
+/* of: the operation that it is of, or itself. */
 static void message(struct json *j, struct vfd_file *f, const struct vfd_message *m,
 	const struct vfd_message *of)
 {
@@ -254,27 +289,32 @@ static void message(struct json *j, struct vfd_file *f, const struct vfd_message
 
 	json_string(j, "kind", vfd_message_names[m->kind]);
 	json_int(j, "end_ns", m->end);
-	json_int(j, "peer", m->peer == VFD_NONE ? -1 : (int64_t)m->peer);
+	json_int(j, "peer", or_none(m->peer));
 	json_uint(j, "bytes", m->bytes);
 	json_uint(j, "ticket", of->ticket);
 	if (p2p) {
 		json_int(j, "tag", m->tag);
 		json_string(j, "type", vfd_mpitype(m->type)->name);
-		json_string(j, "comm", c ? c->name : NULL);
+		put_comm(j, c);
 	} else {
 		json_uint(j, "bytes_received", m->bytes_received);
 	}
-	if (p2p && of == m) {
-		put_flow(j, vfd_message_flow(f, m));
+	if (m->kind == VFD_COLLECTIVE) {
+		json_uint(j, "sends", m->sends);
+		json_uint(j, "receives", m->receives);
+		json_string(j, "type", vfd_mpitype(m->type)->name);
+		json_int(j, "root", or_none(m->peer));
+		put_comm(j, c);
 	}
+	if (p2p && of == m)
+		put_hex(j, "flow", vfd_message_flow(f, m));
 	if (vfd_expands(of))
 		json_string(j, "function",
 			of->function < vftr_mpi_n ? vftr_mpi_names[of->function] : NULL);
 	if (m->kind == VFD_RECEIVE && of == m) {
 		json_string(j, "match", vfd_match_names[m->match]);
 		json_uint(j, "sender_ticket", m->sender_ticket);
-		json_int(j, "sender_thread",
-			m->sender_thread == VFD_NONE ? -1 : (int64_t)m->sender_thread);
+		json_int(j, "sender_thread", or_none(m->sender_thread));
 	}
 }
 
@@ -335,6 +375,7 @@ void vfd_dump_json(struct vfd_file *f, const struct vfd_dump *d, FILE *out)
 	facts(&j, f);
 	processes(&j, f, d);
 	threads(&j, f, d);
+	communicators(&j, f);
 	counters(&j, f);
 	if (!d->brief)
 		events(&j, f, d, out);
