@@ -20,7 +20,7 @@ is_telling() {
 	*.svg) ;;
 	made/all/app_node_node0.log | made/separate/app_00_[acmo]*.log | made/separate/app_all_n*.log | \
 		collate/cuda/*.log | collate/counters/*.log | collate/end/*.json | dump/everything | \
-		dump/end.json | export/end.* | diff/mpi-open | diff/vftrace | histogram/*) return 0 ;;
+		dump/end-vm.json | export/end.* | diff/mpi-open | diff/vftrace | histogram/*) return 0 ;;
 	esac
 	return 1
 }
