@@ -30,6 +30,7 @@ enum conf_type {
 	CONF_RANKS,	  /* char *, for rank_list_has() */
 	CONF_REGEX,	  /* char *, valid for regcomp(REG_EXTENDED) */
 	CONF_CPU,	  /* char *: "auto", "any" or a list for rank_list_has() */
+	CONF_TAGS,	  /* char *: "" or a list for conf_next_tag() */
 	CONF_COUNTERS,	  /* struct conf_list, its counters */
 	CONF_OBSERVABLES, /* struct conf_list, its observables */
 };
@@ -65,6 +66,7 @@ struct conf_list {
 #define CONF_C_RANKS	   char *
 #define CONF_C_REGEX	   char *
 #define CONF_C_CPU	   char *
+#define CONF_C_TAGS	   char *
 #define CONF_C_COUNTERS	   struct conf_list
 #define CONF_C_OBSERVABLES struct conf_list
 
@@ -129,6 +131,19 @@ int conf_assign(struct conf *c, const char *assignment, char **error);
 char *conf_next_assignment(const char **list);
 /* Assigns all of that list (may be NULL). 0, or -1 and *error = "VFTR_SET: KEY: cause". */
 int conf_assign_all(struct conf *c, const char *list, char **error);
+
+/* Bytes of the key and of the value of a tag; of the list of all of them. */
+#define CONF_TAG_KEY_MAX   60
+#define CONF_TAG_VALUE_MAX 256
+#define CONF_TAGS_MAX	   4096
+/*
+ * A list of tags, output.tags, is "KEY=VALUE,KEY=VALUE", where a comma or backslash in a value
+ * has a backslash in front. Returns the next tag without these (the caller frees), or NULL at the
+ * end; *list moves on.
+ */
+char *conf_next_tag(const char **list);
+/* Adds a tag "KEY=VALUE" to output.tags. 0, or -1 and *error, a cause. */
+int conf_add_tag(struct conf *c, const char *tag, char **error);
 
 /*
  * To be called when all files and assignments have been read: with output.layout = run, keys

@@ -48,6 +48,9 @@ void list_print(enum conf_type type, const struct conf_list *list, int indent, F
 /* regex.c: 0, or -1 and a cause. */
 int regex_check(const char *pattern, char **why);
 
+/* tags.c: 0, or -1 and a cause. */
+int tags_check(const char *list, char **why);
+
 /*
  * locate.c: strict JSON in, a line number for each value out (cJSON keeps
  * none, and lets through what is not JSON).

@@ -6,7 +6,7 @@
  * against it. Rows of one section stand together, below its name.
  *
  * X(TYPE, field, path, default, min, max, words, null, text)
- *	TYPE	 BOOL INT DOUBLE TIME STRING SIZE CHOICE RANKS REGEX CPU COUNTERS
+ *	TYPE	 BOOL INT DOUBLE TIME STRING SIZE CHOICE RANKS REGEX CPU TAGS COUNTERS
  *		 OBSERVABLES; see enum conf_type
  *	field	 member of struct conf: the path with '.' as '_'
  *	default	 as it would be given on the command line; NULL is null
@@ -56,6 +56,10 @@ X(INT, output_max_columns, "output.max_columns", "0", 0, 100000, NULL, false, \
   "Most columns of a terminal that a line of a table in the logs takes; 0 shows all.") \
 X(CHOICE, output_names, "output.names", "short", 0, 0, "short|full|linker", false, \
   "Names of functions: short, with template arguments and parameters, or the linker's.") \
+X(BOOL, output_command_line, "output.command_line", "true", 0, 0, NULL, false, \
+  "Keep the command line of the run in its results; a command line may hold a password.") \
+X(TAGS, output_tags, "output.tags", "", 0, 0, NULL, false, \
+  "What the user says of the run, for its results: KEY=VALUE, with commas between several.") \
 \
 X(BOOL, profile_table_show_table, "profile_table.show_table", "true", 0, 0, NULL, false, \
   "Show the runtime profile, one row per call path.") \

@@ -52,6 +52,8 @@ static bool string_ok(const struct conf_option *o, const char *s, char **detail)
 		       rank_list_check(s, false, detail) == 0;
 	case CONF_REGEX:
 		return regex_check(s, detail) == 0;
+	case CONF_TAGS:
+		return tags_check(s, detail) == 0;
 	default:
 		return true;
 	}

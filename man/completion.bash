@@ -163,15 +163,15 @@ _vftr_run()
 
 	_vftr_command 2 && return
 	case $before in
-	-c | --config | -o | --output | -s | --session | --agent-launcher | --rank) ;;
+	-c | --config | -o | --output | -s | --session | --agent-launcher | --rank | --tag) ;;
 	-k | --set)
 		compopt -o nospace 2>/dev/null
 		COMPREPLY=($(compgen -S = -W "$(_vftr_keys "$1")" -- "$word"))
 		;;
 	*)
 		_vftr_words "--trace --by-function --rank --preload --preload=auto --preload=yes
-			--preload=no -o --output --require-profile -c --config --lenient -k --set -s --session
-			--agent-launcher --in-step -q --quiet -h --help --" "$word"
+			--preload=no -o --output --require-profile -c --config --lenient -k --set --tag
+			-s --session --agent-launcher --in-step -q --quiet -h --help --" "$word"
 		;;
 	esac
 }
@@ -189,9 +189,9 @@ _vftr_node_agent()
 		compopt -o nospace 2>/dev/null
 		COMPREPLY=($(compgen -S = -W "$(_vftr_keys "$1")" -- "$word"))
 		;;
-	-s | --session | --agent-launcher | --peers | --listen | --me | --expect | --within) ;;
+	-s | --session | --tag | --agent-launcher | --peers | --listen | --me | --expect | --within) ;;
 	*)
-		_vftr_words "-c --config --lenient -o --output -k --set -s --session --preload --require-profile --in-step
+		_vftr_words "-c --config --lenient -o --output -k --set --tag -s --session --preload --require-profile --in-step
 			--agent-launcher --peers --listen --me --interface --secret --expect --on-death
 			--within --print-contact -q --quiet -h --help -V --version --" "$word"
 		;;

@@ -34,6 +34,7 @@
 #include "nodeagent/agent/affinity.h"
 #include "nodeagent/agent/older-results.h"
 #include "nodeagent/agent/run-folder.h"
+#include "nodeagent/agent/run-start.h"
 #include "nodeagent/agent/salvage.h"
 #include "nodeagent/agent/snapshot.h"
 #include "nodeagent/process/process.h"
@@ -45,6 +46,7 @@
 #include "nodeagent/agent/launch/untraced.h"
 #include "nodeagent/base/result-files.h"
 #include "nodeagent/base/hash.h"
+#include "nodeagent/base/machine.h"
 #include "nodeagent/base/util.h"
 
 #define PARTIAL 3 /* of what --expect asked for, something is missing */
@@ -57,6 +59,8 @@ enum {
 	OPTION_EMBEDDED,
 	OPTION_SIBLING,
 	OPTION_RUN,
+	OPTION_STARTED,
+	OPTION_TAG,
 	OPTION_PEERS,
 	OPTION_LISTEN,
 	OPTION_ME,
@@ -77,6 +81,8 @@ static const struct {
 	{{"output", required_argument, NULL, 'o'}, "DIR",
 		"same as --set output_directory=DIR; with output.layout=run, the folder itself"},
 	{{"set", required_argument, NULL, 'k'}, "KEY=VALUE", "change one key of the configuration"},
+	{{"tag", required_argument, NULL, OPTION_TAG}, "KEY=VALUE",
+		"say something of this run, for its results; may be repeated"},
 	{{"lenient", no_argument, NULL, OPTION_LENIENT}, NULL,
 		"warn of unknown keys in the configuration file, and go on"},
 	{{"session", required_argument, NULL, 's'}, "NAME",
@@ -112,6 +118,7 @@ static const struct {
 	{{"embedded", no_argument, NULL, OPTION_EMBEDDED}, NULL, NULL},
 	{{"sibling", no_argument, NULL, OPTION_SIBLING}, NULL, NULL},
 	{{"run", required_argument, NULL, OPTION_RUN}, NULL, NULL},
+	{{"started", required_argument, NULL, OPTION_STARTED}, NULL, NULL},
 };
 
 static void print_usage(void)
@@ -201,9 +208,10 @@ static void catch_signals(struct agent *a)
 
 struct command_line {
 	const char *config, *session;
-	const char *folder; /* --output */
-	char *set[64];
-	int n_set;
+	const char *folder;  /* --output */
+	const char *started; /* by whom and how: run_start_text(); or NULL */
+	char *set[64], *tags[64];
+	int n_set, n_tags;
 	struct tcp_options tcp;
 	bool print_contact, in_step;
 	const char *contact_file; /* NULL: standard output */
@@ -329,6 +337,26 @@ static unsigned whole_number(const char *option, const char *text, double least,
 	return (unsigned)x;
 }
 
+/* Options that say what this run is; false: another one. */
+static bool parse_run(int k, char *value, struct agent *a, struct command_line *c)
+{
+	switch (k) {
+	case OPTION_RUN:
+		a->host.run = strtoull(value, NULL, 16);
+		return true;
+	case OPTION_STARTED:
+		c->started = value;
+		return true;
+	case OPTION_TAG:
+		if (c->n_tags == (int)ARRAY_SIZE(c->tags))
+			die(OWN_FAILURE, "more than %d --tag options", c->n_tags);
+		c->tags[c->n_tags++] = value;
+		return true;
+	default:
+		return false;
+	}
+}
+
 /* Options of sessions over TCP; false: another one. */
 static bool parse_tcp(int k, const char *value, struct agent *a, struct command_line *c)
 {
@@ -428,6 +456,20 @@ static enum preload preload_choice(const char *text)
 	return PRELOAD_YES;
 }
 
+/* The agents of other nodes get tags as a key. */
+static void set_keys(struct agent *a, struct command_line *c)
+{
+	char *error;
+
+	for (int i = 0; i < c->n_set; i++)
+		set_key(a, c->set[i]);
+	for (int i = 0; i < c->n_tags; i++)
+		if (conf_add_tag(a->host.conf, c->tags[i], &error))
+			die(OWN_FAILURE, "--tag: %s", error ? error : "out of memory");
+	if (c->n_tags)
+		add_assignment(c, xasprintf("output.tags=%s", a->host.conf->output_tags));
+}
+
 /* Of --output, whose meaning depends on a key that may come later. */
 static char *output_choice(struct command_line *c, const char *directory)
 {
@@ -494,9 +536,6 @@ static void parse_options(
 			a->form = FORM_EMBEDDED;
 			a->quiet = true;
 			break;
-		case OPTION_RUN:
-			a->host.run = strtoull(optarg, NULL, 16);
-			break;
 		case OPTION_SIBLING:
 			a->form = FORM_SIBLING;
 			a->quiet = true;
@@ -505,7 +544,7 @@ static void parse_options(
 		case 'V':
 			answer_and_exit(k);
 		default:
-			if (parse_tcp(k, optarg, a, c))
+			if (parse_run(k, optarg, a, c) || parse_tcp(k, optarg, a, c))
 				break;
 			die(OWN_FAILURE,
 				k == ':' ? "option %s needs a value"
@@ -643,8 +682,11 @@ static void name_host(struct agent *a, const struct launch *l, const struct comm
 /* From here on processes find this agent. */
 static void start_host(struct agent *a)
 {
+	struct machine *machine = xmalloc(sizeof(*machine));
 	struct timespec now;
 
+	*machine = machine_read();
+	a->host.machine = machine;
 	a->host.start_raw_ns = clock_raw_ns();
 	clock_gettime(CLOCK_REALTIME, &now);
 	a->host.start_s = now.tv_sec;
@@ -695,6 +737,12 @@ static void make_folder(struct agent *a, char *const *command, struct command_li
 	add_assignment(c, xasprintf("output_directory=%s", a->host.output_directory));
 }
 
+static const char *start_of_run(struct agent *a, char *const *command, const struct command_line *c)
+{
+	run_start_begin(a, command, c->started);
+	return run_start_text(a);
+}
+
 int main(int argc, char **argv)
 {
 	/* static: what is in them to the end is no leak */
@@ -722,12 +770,12 @@ int main(int argc, char **argv)
 	if (!l.command && (a.several || (a.form != FORM_EMBEDDED && peer_wanted())))
 		peers_shield();
 	read_configuration(&a, &l, c.config && c.config[0] ? c.config : NULL);
-	for (int i = 0; i < c.n_set; i++)
-		set_key(&a, c.set[i]);
+	set_keys(&a, &c);
 	command = l.command; /* of which an agent in a step has none */
 	settle_layout(&a, &l, &c);
 	check_output(&a, &l);
 	l.program = own_path(argv[0]);
+	l.started = start_of_run(&a, command, &c);
 	if (command)
 		launch_settle_preload(&l);
 	if (c.in_step || (l.command && !a.several && in_step_wanted(&l))) {

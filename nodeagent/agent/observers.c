@@ -4,6 +4,7 @@
 #include <stddef.h>
 #include "nodeagent/agent/last-words.h"
 #include "nodeagent/agent/overhead.h"
+#include "nodeagent/agent/run-start.h"
 #include "nodeagent/gather/gather.h"
 #include "nodeagent/internode/matching.h"
 #include "nodeagent/recorder/recorder.h"
@@ -16,5 +17,6 @@ const struct process_observer *const agent_observers[] = {
 	&overhead_observer,
 	&last_words_observer,
 	&gather_observer,
+	&run_start_observer,
 	NULL,
 };

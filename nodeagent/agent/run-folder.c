@@ -28,8 +28,7 @@ static void remove_empty(void)
 		rmdir(made); /* fails if there is anything */
 }
 
-/* The number that the batch system has given to this job, or "". */
-static char *job_number(void)
+char *run_folder_job(void)
 {
 	static const char *const variables[] = {"SLURM_JOB_ID", "PBS_JOBID", "LSB_JOBID",
 		"FLUX_JOB_ID", "COBALT_JOBID", "OAR_JOB_ID", "PJM_JOBID", "JOB_ID"};
@@ -73,7 +72,7 @@ static void append_text(char **text, const char *more, size_t bytes)
 char *run_folder_pattern(
 	const char *wish, const char *program, const char *date, const char *host, char **error)
 {
-	char *job = job_number(), *to = xstrdup("");
+	char *job = run_folder_job(), *to = xstrdup("");
 	const char *at = wish;
 
 	while (*at) {
@@ -148,7 +147,7 @@ static char *make_wished(const char *wish, const char *name, const char *date, b
 static char *make_new(const char *dir, const char *name, const char *when, bool shared,
 	bool *is_new, char **error)
 {
-	char *job = job_number(), *first, *path;
+	char *job = run_folder_job(), *first, *path;
 	int n = 1;
 
 	first = xasprintf("%s/vftr-%s-%s%s%s", dir, name, when, *job && !shared ? "-" : "",

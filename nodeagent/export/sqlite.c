@@ -21,7 +21,11 @@ static const struct {
 	const char *name, *columns;
 } tables[] = {
 	{"run", "key value"},
-	{"agents", "host missing cpu_s wall_s wakeups drained_bytes records processes place"},
+	{"started", "key value"},
+	{"builds", "path build_id compiler"},
+	{"agents",
+		"host missing cpu_s wall_s wakeups drained_bytes records processes place threads "
+		"cpu_model cpus memory_bytes kernel"},
 	{"dead", "rank pid executable end signal runtime_s events calls lost"},
 	{"warnings", "value"},
 	{"stacks", "id hash path function caller parent calls t_incl_s t_excl_s ranks t_excl_min_s "

@@ -14,6 +14,7 @@
 #include "nodeagent/process/host.h"
 #include "nodeagent/gather/internal.h"
 #include "nodeagent/base/hash.h"
+#include "nodeagent/base/machine.h"
 #include "nodeagent/base/map.h"
 #include "nodeagent/process/pids.h"
 #include "nodeagent/process/ended.h"
@@ -433,6 +434,7 @@ static void add_sources(struct gathering *g)
 
 static void add_agent(struct host *host, struct profile *p)
 {
+	const struct machine *m = host->machine;
 	struct rusage u;
 	struct profile_agent *me = xcalloc(1, sizeof(*me));
 
@@ -447,6 +449,13 @@ static void add_agent(struct host *host, struct profile *p)
 	me->records = p->records;
 	me->affinity = xstrdup(host->affinity ? host->affinity : "any cpu");
 	me->processes = p->ranks;
+	me->threads = p->threads;
+	if (m) {
+		me->cpu_model = m->cpu_model ? xstrdup(m->cpu_model) : NULL;
+		me->kernel = m->kernel ? xstrdup(m->kernel) : NULL;
+		me->memory_bytes = m->memory_bytes;
+		me->cpus = m->cpus;
+	}
 	p->agents = me;
 	p->n_agents = 1;
 }

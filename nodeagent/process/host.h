@@ -17,6 +17,7 @@
 /* Seconds until the next call of a tick function: nothing is due. */
 #define NEVER_S 3600.0
 
+struct machine;
 struct overhead;
 struct callers;
 struct clock_sync;
@@ -41,7 +42,8 @@ struct host {
 	struct conf *conf;
 	const char *output_directory; /* absolute */
 	char *name;
-	uint64_t run; /* a number for all files of this run; 0: not known */
+	const struct machine *machine; /* what it is, or NULL */
+	uint64_t run;		       /* a number for all files of this run; 0: not known */
 
 	/* by which its processes find the agent: rendezvous.h */
 	char *session;

@@ -3,13 +3,18 @@
 #include "nodeagent/profile/fold.h"
 
 #include <stdbool.h>
+#include <stdlib.h>
 #include <string.h>
 
+#include "nodeagent/base/util.h"
+#include "nodeagent/base/words.h"
 #include "nodeagent/profile/profile.h"
 #include "shm/gpu.h"
 #include "shm/openacc.h"
 
-#define TIME_MOST (INT64_MAX / 4) /* ns: 73 years */
+#define TIME_MOST   (INT64_MAX / 4) /* ns: 73 years */
+#define DAY_S	    86400
+#define YEAR_9999_S INT64_C(253402300799) /* its last second */
 
 static bool is_time(int64_t ns)
 {
@@ -172,4 +177,33 @@ const char *check_bad_end(const struct profile *p, const void *record)
 		(e->end != PROCESS_EXITED && e->end != PROCESS_KILLED))
 		return "the end of a rank that cannot be";
 	return NULL;
+}
+
+/* Each is KEY=VALUE, by rising keys. */
+static bool are_tags(const char *list)
+{
+	char *tag, *last = xstrdup("");
+	bool good = true;
+
+	while (good && (tag = words_next(&list))) {
+		const size_t key = strcspn(tag, "=");
+
+		good = key && tag[key];
+		tag[key] = '\0';
+		good = good && strcmp(last, tag) < 0;
+		free(last);
+		last = tag;
+	}
+	free(last);
+	return good;
+}
+
+const char *check_start(const struct profile *p, const void *record)
+{
+	const struct profile_start *s = record;
+
+	if (s != p->starts || s->whose >= PROFILE_START_KINDS || s->time_s < 0 ||
+		s->time_s > YEAR_9999_S || s->zone_s < -DAY_S || s->zone_s > DAY_S)
+		return "a start of the run that cannot be";
+	return s->tags && !are_tags(s->tags) ? "tags of the run that cannot be" : NULL;
 }

@@ -260,3 +260,23 @@ void fold_source(void *x, const void *y)
 		to->line = 0;
 	}
 }
+
+static int text_order(const char *a, const char *b)
+{
+	return strcmp(a ? a : "", b ? b : "");
+}
+
+ORDER_BY(start_order, struct profile_start,
+	RISING(agent) ?: RISING(time_s) ?: RISING(zone_s) ?: RISING(whose) ?: RISING(left) ?:
+	text_order(x->command, y->command) ?: text_order(x->directory, y->directory) ?:
+	text_order(x->job, y->job) ?: text_order(x->tags, y->tags))
+
+void fold_start(void *x, const void *y)
+{
+	struct profile_start *to = x, *from = (struct profile_start *)y, was = *to;
+
+	if (start_order(from, to) >= 0)
+		return;
+	*to = *from;
+	*from = was;
+}

@@ -250,6 +250,16 @@ static void merge_lists(struct profile *a, struct profile *b)
 	b->n_warnings = 0;
 }
 
+static void merge_start(struct profile *a, struct profile *b)
+{
+	const struct profile_schema *s = &profile_schema[PROFILE_STARTS];
+
+	if (!a->n_starts)
+		profile_move_list(a, b, PROFILE_STARTS);
+	else if (b->n_starts)
+		profile_record_add(s, a->starts, b->starts);
+}
+
 static void move_text(char **to, char **from)
 {
 	if (!*to) {
@@ -276,6 +286,7 @@ static void merge_job(struct profile *a, struct profile *b)
 	profile_record_add(&profile_schema[PROFILE_JOB], a, b);
 	profile_record_add(&profile_schema[PROFILE_BEGIN], a, b);
 	profile_record_add(&profile_schema[PROFILE_MATCHING], a, b);
+	merge_start(a, b);
 }
 
 struct profile *profile_merge(struct profile *a, struct profile *b)

@@ -80,6 +80,15 @@ struct profile_cpu {
 	uint64_t most_queued_ns, queued_wall_ns;
 };
 
+/* Whose command line is in profile_start.command: that of vftr run; of a launcher's task; of the
+ * process that was traced first, where no agent has started the program. */
+enum profile_start_whose {
+	PROFILE_START_RUN,
+	PROFILE_START_TASK,
+	PROFILE_START_PROCESS,
+	PROFILE_START_KINDS
+};
+
 #define PROFILE_OPENACC_TEXTS 4 /* in profile_openacc.text */
 
 /* The purpose of a request. */

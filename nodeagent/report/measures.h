@@ -38,6 +38,8 @@ void section_bytes(FILE *f, const char *label, double bytes);
 /* Text from outside between two of ours. */
 void section_text(FILE *f, const char *before, const char *text, const char *after);
 void section_head(FILE *f, const struct report *r);
+/* In layout run how the run was started, and on which nodes. */
+void section_started(FILE *f, const struct report *r);
 /* In layout run what stands at the end: memory, licence. */
 void section_foot(FILE *f, const struct report *r);
 void section_banner(FILE *f, const struct report *r);

@@ -98,6 +98,7 @@ static void fill_node(FILE *f, const struct report *r, const void *ctx)
 	const struct profile *p = r->p;
 
 	section_head(f, r);
+	section_started(f, r);
 	section_banner(f, r);
 	section_text(f, "\nNode: ", log->host, "\n");
 	if (p->world_size) {

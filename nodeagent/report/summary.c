@@ -37,6 +37,7 @@ static void summary_lines(FILE *f, const struct report *r)
 static void fill_log(FILE *f, const struct report *r, const void *ctx)
 {
 	section_head(f, r);
+	section_started(f, r);
 	section_banner(f, r);
 	if (r->run) {
 		section_warnings(f, r);

@@ -20,6 +20,7 @@
 
 #define DEBUG_ROOT     "/usr/lib/debug"
 #define NOTE_BYTES_MAX (1u << 20)
+#define COMPILERS_MOST 200 /* bytes, after which no other compiler is told */
 
 static const struct {
 	int error;
@@ -206,6 +207,30 @@ size_t elf_file_build_id(const struct elf_file *f, uint8_t id[static ELF_BUILD_I
 					ph.p_align == 8 ? ELF_T_NHDR8 : ELF_T_NHDR),
 				id);
 	return bytes;
+}
+
+/* ---- compilers ----------------------------------------------------------- */
+
+char *elf_file_compilers(const struct elf_file *f)
+{
+	GElf_Shdr sh;
+	Elf_Data *data = elf_section_data(f, elf_section(f, SHT_PROGBITS, ".comment", &sh));
+	const char *at = data ? data->d_buf : NULL, *end = at ? at + data->d_size : NULL;
+	char *all = NULL;
+
+	while (at < end && (!all || strlen(all) < COMPILERS_MOST)) {
+		const size_t n = strnlen(at, (size_t)(end - at));
+		char *longer = n ? xasprintf("%s%s%.*s", all ? all : "", all ? "; " : "",
+					   n < COMPILERS_MOST ? (int)n : COMPILERS_MOST, at)
+				 : NULL;
+
+		if (longer) {
+			free(all);
+			all = longer;
+		}
+		at += n + 1;
+	}
+	return all;
 }
 
 bool elf_has_build_id(const struct elf_file *f, const uint8_t *id, size_t bytes)

@@ -28,6 +28,12 @@ size_t elf_file_build_id(const struct elf_file *file, uint8_t id[static ELF_BUIL
 /* True if the file has this one, or none is given. A long one may be cut to 20 bytes. */
 bool elf_has_build_id(const struct elf_file *file, const uint8_t *id, size_t bytes);
 
+/*
+ * What has compiled it and the start files in it, as its .comment says: "GCC: (GNU) 12.2.0; ...",
+ * each once. NULL: nothing. The caller frees.
+ */
+char *elf_file_compilers(const struct elf_file *file);
+
 /* True for a program, a PIE included; else a shared library (libc has an interpreter, too). */
 bool elf_is_executable(const struct elf_file *file);
 

@@ -56,6 +56,9 @@ static const struct run_option {
 		"status 125 if COMMAND ends with 0 without a profile"},
 	{"config", 'c', required_argument, "FILE", {NULL}, "configuration (default: $VFTR_CONFIG)"},
 	{"set", 'k', required_argument, "KEY=VALUE", {NULL}, "change one key of the configuration"},
+	{"tag", 0, required_argument, "KEY=VALUE", {NULL},
+		"say something of this run, for its results; may be\n"
+		"                       repeated"},
 	{"lenient", 0, no_argument, NULL, {NULL}, "warn of unknown keys in that file, and go on"},
 	{"session", 's', required_argument, "NAME", {NULL},
 		"name by which processes find the agent"},

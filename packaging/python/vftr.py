@@ -409,6 +409,23 @@ class Run:
     def ranks(self):
         return self.table("ranks")
 
+    @property
+    def started(self):
+        """How the run was started, a dict: command, directory, time, tags and so on.
+
+        It is empty where that is not known, and a command may be missing.
+        """
+        self._need_profile()
+        started = self.summary.get("started", {})
+        if not isinstance(started, dict) or not isinstance(started.get("tags", {}), dict):
+            raise Error("%s: what it says of the run's start is no object" % self.path)
+        return started
+
+    @property
+    def tags(self):
+        """What the user has said of the run with --tag or output.tags, a dict of texts."""
+        return self.started.get("tags", {})
+
     def _need_profile(self):
         if self.path is None:
             raise Error("%s: a sampling file has a time line, but no tables; open the profile "

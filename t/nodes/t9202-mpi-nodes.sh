@@ -4,7 +4,7 @@
 test_description='communication across nodes: one matrix, the places, node logs, collate'
 . "$(dirname "$0")/../lib/lib.sh"
 need mpirun.openmpi mpicc.openmpi jq
-need_built "$AGENT" "$LIB/libvftrace-openmpi.so" "$LIB/vftr/peer-openmpi.so"
+need_built "$AGENT" "$VFTR" "$LIB/libvftrace-openmpi.so" "$LIB/vftr/peer-openmpi.so"
 nodes_up 2
 mpicc_traced openmpi "$BIN/app" "$T/mpi/program/app-mpi-options.c"
 
@@ -125,6 +125,21 @@ test_expect 'vftr collate of the node profiles gives the identical JSON' '
 		"$VFTR" collate -o again-$d $d
 		cmp $d/app_all.json again-$d/app_all.json
 	done
+'
+
+test_expect 'the agents of all nodes know how it was started, and what their nodes are' '
+	mkdir "a place" two && cd "a place"
+	words="$(nodes_mpirun 1) --mca mpi_yield_when_idle 1 -np 2 $BIN/app"
+	traced -q --tag "note=a, b" -- $words "it'\''s" ""
+	cd ..
+	is "run $words it'\''s  in $PWD/a place" "$(json "a place/app_all.json" ".started |
+		\"\(.command_of) \(.command | join(\" \")) in \(.directory)\"")"
+	is "a, b" "$(json "a place/app_all.json" .started.tags.note)"
+	is "node1 node2" "$(json "a place/app_all.json" "[.agents[] | select(.cpus > 0 and .threads >= 1) | .host] | join(\" \")")"
+	cp "a place/app_node2.vfp" two
+	"$VFTR" collate two
+	json "a place/app_all.json" .started >wanted
+	json two/app_all.json .started | diff wanted -
 '
 
 done_testing

@@ -89,6 +89,8 @@ static void agents_command(const struct agent *a, const struct launch *l, const 
 	arguments_add(out, "--sibling");
 	arguments_add(out, "--run");
 	arguments_add(out, run);
+	arguments_add(out, "--started");
+	arguments_add(out, l->started);
 	arguments_add(out, "--session");
 	arguments_add(out, a->host.session);
 	if (config && config[0]) {

@@ -34,6 +34,7 @@ struct launch {
 	bool require_profile;	    /* without one COMMAND's success is a failure */
 	const char *agent_launcher; /* --agent-launcher, or NULL */
 	const char *program;	    /* path of this executable */
+	const char *started;	    /* how the run was started, for the agents of other nodes */
 };
 
 /* True if COMMAND starts processes on other nodes, too. */

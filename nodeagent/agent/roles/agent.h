@@ -18,6 +18,7 @@ struct in_step;
 struct late_search;
 struct profile;
 struct rounds;
+struct run_start;
 struct sessions;
 struct siblings;
 
@@ -40,6 +41,7 @@ struct agent {
 	struct deadlock *deadlock;    /* what was seen last (deadlock.h) */
 	struct sessions *sessions;    /* of processes without MPI (session.h) */
 	uint64_t back_raw_ns;	      /* when the loop was last awake; 0: it has not begun */
+	struct run_start *start;      /* how the run was started (run-start.h), or NULL */
 	struct late_search *late;     /* for agents that processes started (late-profiles.h) */
 	struct profile *late_profile; /* which those have left, or NULL */
 

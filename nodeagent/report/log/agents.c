@@ -62,6 +62,10 @@ ROW_VALUE(bool, has_answered, profile_agent, !at->missing)
 ROW_VALUE(double, agent_percent, profile_agent, cpu_percent(at))
 ROW_VALUE(const char *, agent_place, profile_agent, at->missing ? "no answer" : at->affinity)
 
+ROW_VALUE(bool, has_model, profile_agent, at->cpu_model != NULL)
+ROW_VALUE(bool, has_kernel, profile_agent, at->kernel != NULL)
+ROW_VALUE(bool, has_machine, profile_agent, at->cpus != 0)
+
 #define AGENT(title, json, type, member, ...)                                                      \
 	COLUMN(title, json, type, struct profile_agent, member, ##__VA_ARGS__)
 
@@ -77,6 +81,11 @@ static const struct column agent_columns[] = {
 	AGENT("Records", "records", COUNT, records, .log_where = has_answered),
 	AGENT(NULL, "processes", COUNT, processes),
 	AGENT(NULL, "place", TEXT, affinity),
+	AGENT(NULL, "threads", COUNT, threads, .where = has_machine),
+	AGENT(NULL, "cpu_model", TEXT, cpu_model, .where = has_model),
+	AGENT(NULL, "cpus", COUNT, cpus, .where = has_machine),
+	AGENT(NULL, "memory_bytes", COUNT, memory_bytes, .where = has_machine),
+	AGENT(NULL, "kernel", TEXT, kernel, .where = has_kernel),
 	COLUMN_GET("Ran on", NULL, TEXT, text, agent_place),
 };
 

@@ -32,6 +32,7 @@ struct diff_stack {
 
 struct diff_profile {
 	char *file; /* that it was read from */
+	char *tags; /* of the run, words KEY=VALUE (base/words.h), or NULL */
 	const char *kind;
 	uint64_t ranks;
 	double runtime_s;

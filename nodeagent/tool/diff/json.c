@@ -5,9 +5,11 @@
 
 #include "nodeagent/tool/diff/diff.h"
 #include "nodeagent/base/util.h"
+#include "nodeagent/base/words.h"
 
-#define FORMAT	"vftr-profile"
-#define VERSION 1
+#define FORMAT	  "vftr-profile"
+#define VERSION	  1
+#define TAGS_MOST 16384 /* bytes */
 
 struct spread {
 	double min, max, deviation; /* over the ranks that have the stack; deviation < 0: none */
@@ -115,6 +117,48 @@ static void read_stacks(struct reading *r)
 		read_stack(r);
 }
 
+/* Makes of {"case": "small"} the words case=small. */
+static void read_tags(struct reading *r)
+{
+	struct json_in *j = &r->j;
+	char **tags = NULL, *list;
+	size_t n = 0, cap = 0, left;
+	const char *key;
+
+	json_in_object(j);
+	while ((key = json_in_member(j))) {
+		char *own = xstrdup(key);
+		struct text_store text = {0};
+
+		json_in_text(j, &text);
+		if (!j->error)
+			*APPEND(tags, n, cap) = xasprintf("%s=%s", own, text.bytes);
+		free(text.bytes);
+		free(own);
+	}
+	*APPEND(tags, n, cap) = NULL;
+	list = words_list(tags, TAGS_MOST, &left);
+	free(r->p->tags);
+	r->p->tags = *list ? list : NULL;
+	if (!*list)
+		free(list);
+	for (size_t i = 0; i < n; i++)
+		free(tags[i]);
+	free(tags);
+}
+
+static void read_start(struct reading *r)
+{
+	const char *key;
+
+	json_in_object(&r->j);
+	while ((key = json_in_member(&r->j)))
+		if (!strcmp(key, "tags"))
+			read_tags(r);
+		else
+			json_in_skip(&r->j);
+}
+
 static void read_members(struct reading *r)
 {
 	struct json_in *j = &r->j;
@@ -132,6 +176,8 @@ static void read_members(struct reading *r)
 			r->p->ranks = json_in_uint(j);
 		} else if (!strcmp(key, "runtime_s")) {
 			r->p->runtime_s = json_in_real(j);
+		} else if (!strcmp(key, "started")) {
+			read_start(r);
 		} else if (!strcmp(key, "stacks")) {
 			read_stacks(r);
 		} else {

@@ -9,9 +9,11 @@
 #include "nodeagent/base/json-write.h"
 #include "nodeagent/base/table.h"
 #include "nodeagent/base/util.h"
+#include "nodeagent/base/words.h"
 
 #define NOTHING	     "----"
 #define PATH_COLUMNS 250
+#define TAGS_COLUMNS 110
 #define RATIO_SHOWN  1000.0 /* more is ">1000" */
 
 static const struct diff_stack *stack_a(const struct diff *d, const struct diff_row *r)
@@ -37,6 +39,19 @@ static const char *things(bool function, size_t n)
 			: one_or_many(n, "call path", "call paths");
 }
 
+static void print_tags(FILE *f, const char *tags)
+{
+	char *words, *line;
+
+	if (!tags)
+		return;
+	words = words_for_shell(tags);
+	line = text_short(words, TAGS_COLUMNS);
+	fprintf(f, "   tags: %s\n", line);
+	free(line);
+	free(words);
+}
+
 static void print_side(FILE *f, char letter, const struct diff_profile *p, bool function)
 {
 	char *file = text_plain(p->file);
@@ -45,6 +60,7 @@ static void print_side(FILE *f, char letter, const struct diff_profile *p, bool 
 		p->ranks, p->ranks == 1 ? "" : "s", p->runtime_s, p->n_stacks,
 		things(function, p->n_stacks));
 	free(file);
+	print_tags(f, p->tags);
 }
 
 /* -0.000 is 0.000 */
@@ -194,6 +210,20 @@ void diff_print(const struct diff *d, size_t limit, bool function, FILE *f)
 
 /* ---- for programs --------------------------------------------------------------------- */
 
+static void json_tags(struct json *j, const char *tags)
+{
+	char *tag;
+
+	json_object(j, "tags");
+	for (; (tag = words_next(&tags)); free(tag)) {
+		char *equals = strchr(tag, '=');
+
+		*equals = '\0'; /* each has one */
+		json_string(j, tag, equals + 1);
+	}
+	json_close(j);
+}
+
 static void json_side(struct json *j, const char *key, const struct diff_profile *p, double total)
 {
 	json_object(j, key);
@@ -203,6 +233,8 @@ static void json_side(struct json *j, const char *key, const struct diff_profile
 	json_real(j, "runtime_s", p->runtime_s);
 	json_real(j, "t_s", total);
 	json_uint(j, "rows", p->n_stacks);
+	if (p->tags)
+		json_tags(j, p->tags);
 	json_close(j);
 }
 

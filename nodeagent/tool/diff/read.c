@@ -111,6 +111,7 @@ static void take_profile(struct diff_profile *to, const struct profile *p)
 	to->kind = "node profile";
 	to->ranks = p->world_size ? p->world_size : p->ranks;
 	to->runtime_s = p->runtime_s;
+	to->tags = p->n_starts && p->starts->tags ? xstrdup(p->starts->tags) : NULL;
 	to->hash_of_names = true;
 	for (uint32_t i = 0; i < p->n_stacks; i++)
 		take_stack(to, p, i, shown);
@@ -241,6 +242,7 @@ void diff_profile_free(struct diff_profile *p)
 	if (!p)
 		return;
 	free(p->file);
+	free(p->tags);
 	free(p->text.bytes);
 	free(p->stacks);
 	free(p);

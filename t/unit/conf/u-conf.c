@@ -809,6 +809,58 @@ START_TEST(ranks)
 END_TEST
 
 /* Mutations of a good file: none crashes, what is accepted comes back. */
+static void add_tag(struct conf *c, const char *tag, const char *error_has)
+{
+	char *error = NULL;
+	const int e = conf_add_tag(c, tag, &error);
+
+	ck_assert_msg(e == (error_has ? -1 : 0), "%s: %s", tag, error ? error : "good");
+	if (error_has)
+		ck_assert_msg(strstr(error, error_has) != NULL, "%s", error);
+	free(error);
+}
+
+START_TEST(tags)
+{
+	static const char *const wanted[] = {"case=small", "n.1-2_x=", "list=a,b=\\", "eq=x=y"};
+	char long_key[80] = "", long_value[300] = "a=", *error = NULL, *tag;
+	struct conf *c = good("{\"output\": {\"tags\": \"case=small,n.1-2_x=\"}}");
+	const char *list;
+
+	add_tag(c, "list=a,b=\\", NULL);
+	add_tag(c, "eq=x=y", NULL);
+	list = c->output_tags;
+	for (size_t i = 0; i < sizeof(wanted) / sizeof(wanted[0]); i++) {
+		tag = conf_next_tag(&list);
+		ck_assert_ptr_nonnull(tag);
+		ck_assert_str_eq(tag, wanted[i]);
+		free(tag);
+	}
+	ck_assert_ptr_null(conf_next_tag(&list));
+	add_tag(c, "nothing", "\"nothing\" is not of the form KEY=VALUE");
+	add_tag(c, "=x", "the key \"\" is not made of letters");
+	add_tag(c, "a b=x", "the key \"a b\" is not made of letters");
+	add_tag(c, "\033[31m=x", "is not made of letters");
+	add_tag(c, "a=\xff", "it is not UTF-8");
+	memset(long_key, 'k', 61);
+	strcat(long_key, "=x");
+	add_tag(c, long_key, "has more than 60 bytes");
+	memset(long_value + 2, 'v', 257);
+	add_tag(c, long_value, "the value of \"a\" has more than 256 bytes");
+	for (int i = 0; i < 15; i++)
+		add_tag(c, long_key + 1 + i * 2, NULL);
+	long_value[258] = '\0';
+	for (size_t n = strlen(c->output_tags); n + 259 <= CONF_TAGS_MAX; n += 259)
+		add_tag(c, long_value, NULL);
+	add_tag(c, long_value, "they have more than 4096 bytes");
+	ck_assert_int_eq(conf_set(c, "output.tags", "a=1,b", &error), -1);
+	ck_assert_msg(strstr(error, "\"b\" is not of the form") != NULL, "%s", error);
+	free(error);
+	ck_assert_int_eq(conf_set(c, "output.tags", "", &error), 0);
+	conf_free(c);
+}
+END_TEST
+
 START_TEST(mutations)
 {
 	static const char extra[] = "{}[]\",:\\0-9.eEnulltruefalse\n\x80\xff/*";
@@ -887,6 +939,7 @@ int main(void)
 	tcase_add_test(t, paths);
 	tcase_add_test(t, ranks);
 	tcase_add_test(t, run_has_other_defaults);
+	tcase_add_test(t, tags);
 	tcase_add_test(t, mutations);
 	suite_add_tcase(suite, t);
 	return run_suite(suite);

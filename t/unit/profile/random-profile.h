@@ -14,6 +14,7 @@
 #include "t/lib/dice.h"
 #include "t/unit/profile/profile-path.h"
 #include "t/unit/profile/random-ends.h"
+#include "t/unit/profile/random-start.h"
 
 static const struct profile *sorting;
 
@@ -579,6 +580,7 @@ static inline struct profile *random_profile(
 		throw_process(d, &p->dead[0], PROFILE_UNRANKED + p->unranked - 1);
 	}
 	throw_cpu(node, p);
+	throw_start(node, p);
 	throw_communication(d, p, node);
 	throw_matching(d, p, node);
 	throw_switched(d, p);

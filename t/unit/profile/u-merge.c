@@ -128,6 +128,44 @@ static struct profile *one_stack(uint32_t rank, uint64_t min, uint64_t max)
 	return p;
 }
 
+static struct profile *started_by(uint32_t agent, int64_t time_s, const char *command)
+{
+	struct profile *p = profile_new();
+
+	add_stack(p, PROFILE_NONE, "init", UINT64_MAX);
+	*ADD_ELEMENT(p, starts) = (struct profile_start){
+		.agent = agent, .time_s = time_s, .command = xstrdup(command)};
+	return p;
+}
+
+START_TEST(the_first_agent_tells_how_the_run_was_started)
+{
+	static const struct {
+		uint32_t agent;
+		int64_t time_s;
+		const char *command;
+	} starts[] = {{0, 70, "a\n"}, {0, 80, "a\n"}, {1, 60, "c\n"}, {0, 70, "b\n"}};
+	const int n = ARRAY_SIZE(starts);
+
+	for (int first = 0; first < n; first++) {
+		struct profile *p = profile_new();
+
+		add_stack(p, PROFILE_NONE, "init", UINT64_MAX);
+		for (int i = 0; i < n; i++) {
+			const int k = (first + i) % n;
+
+			p = profile_merge(p,
+				started_by(starts[k].agent, starts[k].time_s, starts[k].command));
+		}
+		assert_valid(p);
+		ck_assert_uint_eq(p->n_starts, 1);
+		ck_assert_str_eq(p->starts->command, "a\n");
+		ck_assert_int_eq(p->starts->time_s, 70);
+		profile_free(p);
+	}
+}
+END_TEST
+
 START_TEST(the_lowest_rank_wins_a_tie)
 {
 	struct profile *p = profile_merge(one_stack(9, 10, 20), one_stack(3, 10, 20));
@@ -396,6 +434,7 @@ int main(void)
 
 	tcase_add_loop_test(t, every_tree_gives_the_same, 0, 12);
 	tcase_add_test(t, equal_hashes_of_different_paths_are_kept_apart);
+	tcase_add_test(t, the_first_agent_tells_how_the_run_was_started);
 	tcase_add_test(t, the_lowest_rank_wins_a_tie);
 	tcase_add_test(t, squares_do_not_overflow);
 	tcase_add_test(t, unranked_processes_are_numbered_on);

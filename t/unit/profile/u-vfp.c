@@ -247,6 +247,55 @@ static void program_with_a_path(struct profile *p)
 	p->application = xstrdup("../escaped");
 }
 
+static struct profile_start *started(struct profile *p)
+{
+	struct profile_start *s = ADD_ELEMENT(p, starts);
+
+	s->time_s = 1700000000;
+	return s;
+}
+
+static void started_twice(struct profile *p)
+{
+	started(p);
+	started(p);
+}
+
+static void started_after_all_years(struct profile *p)
+{
+	started(p)->time_s = INT64_C(1) << 40;
+}
+
+static void started_in_no_zone(struct profile *p)
+{
+	started(p)->zone_s = 86401;
+}
+
+static void started_by_nobody(struct profile *p)
+{
+	started(p)->whose = PROFILE_START_KINDS;
+}
+
+static void tag_without_value(struct profile *p)
+{
+	started(p)->tags = xstrdup("a\n");
+}
+
+static void tag_without_key(struct profile *p)
+{
+	started(p)->tags = xstrdup("=\n");
+}
+
+static void tag_twice(struct profile *p)
+{
+	started(p)->tags = xstrdup("a=1\na=2\n");
+}
+
+static void build_of_nothing(struct profile *p)
+{
+	ADD_ELEMENT(p, builds)->path = xstrdup("/a");
+}
+
 static const struct {
 	void (*spoil)(struct profile *p);
 	const char *error;
@@ -260,6 +309,14 @@ static const struct {
 	{endless_size, "larger than 2^64"},
 	{file_without_name, "a text is missing"},
 	{program_with_a_path, "the application's name is a path"},
+	{started_twice, "a start of the run that cannot be"},
+	{started_after_all_years, "a start of the run that cannot be"},
+	{started_in_no_zone, "a start of the run that cannot be"},
+	{started_by_nobody, "a start of the run that cannot be"},
+	{tag_without_value, "tags of the run that cannot be"},
+	{tag_without_key, "tags of the run that cannot be"},
+	{tag_twice, "tags of the run that cannot be"},
+	{build_of_nothing, "a text is missing"},
 };
 
 START_TEST(communication_that_contradicts_itself_is_refused)
