@@ -3,6 +3,7 @@
 #include "libhook/emit.h"
 
 #include <errno.h>
+#include <string.h>
 #include "libhook/process.h"
 
 /* Fixed ids lie below GATE_FUNCTIONS: only a gate for everything stops them. */
@@ -125,8 +126,12 @@ void vftr_define(struct wire_head *message, size_t fixed, const void *data, size
 	errno = saved_errno;
 }
 
-void vftr_set_rank(struct wire_rank *place)
+void vftr_set_rank(struct wire_rank *place, const char *library)
 {
+	char text[WIRE_LIBRARY] = "";
+	const size_t n = strnlen(library, sizeof(text) - 1);
+
+	memcpy(text, library, n);
 	place->head.kind = WIRE_RANK;
-	vftr_define(&place->head, sizeof(*place), NULL, 0);
+	vftr_define(&place->head, sizeof(*place), text, n + 1);
 }

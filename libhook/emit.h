@@ -43,8 +43,9 @@ bool vftr_lengths_wanted(void);
  */
 void vftr_define(struct wire_head *message, size_t fixed, const void *data, size_t bytes);
 
-/* This process is world rank `rank` of `size` in the MPI job `job`. */
-void vftr_set_rank(struct wire_rank *place);
+/* This process is world rank `rank` of `size` in the MPI job `job`. library: what its MPI says it
+ * is, cut to WIRE_LIBRARY; or "". */
+void vftr_set_rank(struct wire_rank *place, const char *library);
 
 /*
  * Before main(): leaves this process untraced, and prints WHAT: MORE, unless what

@@ -14,7 +14,7 @@
  *                                  <-      RING + ring fd, or without one: the
  *                                          ring of an ended thread again
  *   THREAD_END name                ->      its last act: the ring is the agent's
- *   MODULE_GONE, REGION name, RANK, THREAD_NAME name, FORK ->
+ *   MODULE_GONE, REGION name, RANK library, THREAD_NAME name, FORK ->
  *   CONSTRUCT name, NOTE text      ->
  *   COMM groups, GONE, WINDOW, FILE name, NAME  ->     before a record can speak of it
  *   NEIGHBOURS ranks               ->      before a collective call of neighbours
@@ -41,6 +41,7 @@
 #define WIRE_TEXT_MAX 16384u
 #define WIRE_BUILD_ID 20
 #define WIRE_UNKNOWN  (-1)
+#define WIRE_LIBRARY  64 /* bytes of the text of RANK, with its NUL */
 
 enum wire_kind {
 	WIRE_HELLO = 1,
@@ -180,6 +181,7 @@ struct wire_rank {
 	uint64_t job;	       /* the same in all processes of one MPI_COMM_WORLD */
 	uint32_t spawned;      /* 1: started by MPI_Comm_spawn */
 	uint32_t thread_level; /* that MPI provides */
+			       /* text: what the MPI library says it is, its beginning; or none */
 };
 
 /* How a communicator was made. */

@@ -25,7 +25,16 @@ static void place_known(int rank, int size, int level, bool spawned)
 		.thread_level = (uint32_t)level,
 	};
 
-	vftr_set_rank(&place);
+#if MPI_VERSION >= 3
+	char library[MPI_MAX_LIBRARY_VERSION_STRING] = "";
+	int bytes;
+
+	if (PMPI_Get_library_version(library, &bytes) != MPI_SUCCESS)
+		library[0] = '\0';
+	vftr_set_rank(&place, library);
+#else
+	vftr_set_rank(&place, "");
+#endif
 }
 
 void vftr_begin_init(struct mpi_call *k)

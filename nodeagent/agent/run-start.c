@@ -260,6 +260,7 @@ static void put_start(const struct host *host, struct profile *out)
 	s->directory = copy_of(s->directory);
 	s->job = copy_of(s->job);
 	s->tags = tags_of(host->conf);
+	s->mpi = copy_of(host->mpi_library);
 	for (size_t i = 0; i < r->n_builds; i++) {
 		const struct profile_build *b = &r->builds[i];
 

@@ -70,6 +70,7 @@ struct host {
 	struct mismatches *mismatches;	       /* regions.h: of those that were let go; or NULL */
 	bool has_main_job;		       /* an MPI job: its ranks are those in the outputs */
 	uint64_t main_job;		       /* that job, if so */
+	char *mpi_library;		       /* as the first rank has called it, or NULL */
 	/* children of forks that were announced, and that have connected */
 	uint64_t forks_announced, children_seen;
 	uint64_t first_start_ticks; /* of all processes */

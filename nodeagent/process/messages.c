@@ -332,8 +332,29 @@ static const char *on_construct(struct process *p, const union packet *m)
 	return NULL;
 }
 
+/* "MPICH Version:\t4.0.2\nMPICH Release ..." and "Open MPI v4.1.4, package ...": what stands first,
+ * with one blank between words. */
+static void note_library(struct host *host, const char *text)
+{
+	char name[WIRE_LIBRARY];
+	size_t n = 0;
+
+	if (host->mpi_library)
+		return;
+	for (; *text && *text != ',' && *text != '\n' && n + 1 < sizeof(name); text++)
+		if (*text > ' ')
+			name[n++] = *text;
+		else if (n && name[n - 1] != ' ')
+			name[n++] = ' ';
+	while (n && name[n - 1] == ' ')
+		n--;
+	if (n)
+		host->mpi_library = xasprintf("%.*s", (int)n, name);
+}
+
 static const char *on_rank(struct process *p, const union packet *m)
 {
+	note_library(p->host, text_of(m, 0));
 	process_set_rank(p, &m->rank);
 	return NULL;
 }

@@ -187,6 +187,12 @@ for mpi in $(mpi_list); do
 		limit "$VFTR" run -q --tag mpi=$mpi -o $mpi -- $(mpirun_of $mpi) -np 2 "$BIN/paths" 20
 		is "run $(mpirun_of $mpi) -np 2 $BIN/paths 20" "$(started $mpi/profile.json "\"\(.command_of) \(.command | join(\" \"))\"")"
 		is "1 2 $mpi 1" "$(json $mpi/profile.json "\"\(.agents | length) \(.agents[0].processes) \(.started.tags.mpi) \(.builds | length)\"")"
+		started $mpi/profile.json .mpi
+		case $mpi in
+		openmpi) is "Open MPI v$(ompi_info --version | sed -n "s/.* v//p")" "$(started $mpi/profile.json .mpi)" ;;
+		mpich) is "MPICH Version: $(mpichversion | sed -n "s/^MPICH Version:[[:blank:]]*//p")" "$(started $mpi/profile.json .mpi)" ;;
+		esac
+		grep -F "MPI:        $(started $mpi/profile.json .mpi)" $mpi/summary.log
 		grep -E "^Nodes:      1 x .*: 2 processes, [2-9] threads\$" $mpi/summary.log
 		limit $(mpirun_of $mpi) -np 2 "$VFTR" run -q --in-step -o step.$mpi -- "$BIN/paths" 20
 		is "task $BIN/paths 20" "$(started step.$mpi/profile.json "\"\(.command_of) \(.command | join(\" \"))\"")"

@@ -134,7 +134,8 @@ test_expect 'the agents of all nodes know how it was started, and what their nod
 	cd ..
 	is "run $words it'\''s  in $PWD/a place" "$(json "a place/app_all.json" ".started |
 		\"\(.command_of) \(.command | join(\" \")) in \(.directory)\"")"
-	is "a, b" "$(json "a place/app_all.json" .started.tags.note)"
+	is "a, b $(ompi_info --version | sed -n "s/.* v/Open MPI v/p")" "$(json "a place/app_all.json" \
+		".started | \"\(.tags.note) \(.mpi)\"")"
 	is "node1 node2" "$(json "a place/app_all.json" "[.agents[] | select(.cpus > 0 and .threads >= 1) | .host] | join(\" \")")"
 	cp "a place/app_node2.vfp" two
 	"$VFTR" collate two

@@ -75,6 +75,8 @@ static void write_start(struct json *j, const struct profile_start *s)
 	json_int(j, "utc_s", s->time_s);
 	if (s->job)
 		json_string(j, "job", s->job);
+	if (s->mpi)
+		json_string(j, "mpi", s->mpi);
 	write_tags(j, s->tags);
 	json_close(j);
 }
@@ -138,6 +140,8 @@ static void print_start(FILE *f, const struct profile_start *s)
 			s->job ? ", batch job " : "", s->job ? s->job : ""));
 	if (s->tags)
 		print_line(f, "Tags:", words_for_shell(s->tags));
+	if (s->mpi)
+		print_line(f, "MPI:", xstrdup(s->mpi));
 }
 
 /* Nodes that are alike. */

@@ -40,7 +40,8 @@ static inline void throw_start(uint32_t node, struct profile *p)
 		.command = command ? xstrdup(command) : NULL,
 		.directory = throw_dice(d, 2) ? xstrdup("/home/a user") : NULL,
 		.job = throw_dice(d, 2) ? xasprintf("%u", 100 + throw_dice(d, 2)) : NULL,
-		.tags = throw_dice(d, 2) ? xstrdup("case=a, b\nsize=\n") : NULL};
+		.tags = throw_dice(d, 2) ? xstrdup("case=a, b\nsize=\n") : NULL,
+		.mpi = throw_dice(d, 2) ? xasprintf("MPI %u", throw_dice(d, 2)) : NULL};
 }
 
 #endif
