@@ -7,6 +7,7 @@
 #include <string.h>
 #include <unistd.h>
 #include "conf/conf.h"
+#include "nodeagent/agent/older-results.h"
 #include "nodeagent/agent/roles/agent.h"
 #include "nodeagent/symbols/names.h"
 #include "nodeagent/agent/snapshot.h"
@@ -92,8 +93,10 @@ void deadlock_write_stacks(struct agent *a)
 	char *path = host_result(&a->host, "", RESULT_STACKS);
 	struct writing *tmp;
 	FILE *f;
-	int error = write_begin(&f, &tmp, path);
+	int error;
 
+	older_results_of_stacks(&a->host);
+	error = write_begin(&f, &tmp, path);
 	if (error) {
 		complain("%s: %s", path, strerror(-error));
 		return;

@@ -39,6 +39,7 @@ struct folder {
 	struct host *host;
 	const char *base;
 	bool at_start; /* of a sampling file: what is in its place is of another run */
+	bool stacks;   /* only files of call stacks; else all but these */
 	struct kept *files;
 	size_t n, cap;
 };
@@ -113,8 +114,8 @@ static void add_file(struct folder *f, const char *entry)
 
 	/* what is no file was put there by somebody else */
 	if (!result_parse(name, &r) || lstat(path, &st) || !S_ISREG(st.st_mode) ||
-		r.layout != result_layout(f->host->conf) || r.kind == RESULT_STACKS ||
-		!belongs_to(r.base, f->base)) {
+		r.layout != result_layout(f->host->conf) ||
+		(r.kind == RESULT_STACKS) != f->stacks || !belongs_to(r.base, f->base)) {
 		result_parsed_free(&r);
 		free(name);
 		free(path);
@@ -335,6 +336,32 @@ static int lock_folder(const char *folder)
 			 "waited for",
 			folder, LOCK_S);
 	return fd;
+}
+
+/* Of an agent that had ended before this one began. */
+static bool is_of_before(const struct folder *f, const struct kept *k)
+{
+	char *path = xasprintf("%s/%s", f->host->output_directory, k->name);
+	struct stat st;
+	const bool there = !k->number && !strcmp(k->who, f->host->name) && !lstat(path, &st);
+
+	free(path);
+	return there && (double)st.st_mtim.tv_sec + 1e-9 * (double)st.st_mtim.tv_nsec <
+				f->host->start_exact_s;
+}
+
+void older_results_of_stacks(struct host *host)
+{
+	struct folder f = {.host = host, .base = "", .stacks = true};
+	const int lock = host->results_lock < 0 ? lock_folder(host->output_directory) : -1;
+
+	read_folder(&f);
+	for (size_t i = 0; i < f.n; i++)
+		if (is_of_before(&f, &f.files[i]))
+			move_file(&f, &f.files[i], number_for(&f, 0));
+	free_folder(&f);
+	if (lock >= 0)
+		close(lock);
 }
 
 static int begin_writing(struct host *host, const char *base, bool at_start)

@@ -26,4 +26,10 @@ void older_results_end(struct host *host, int *lock);
  * host->keep_older. */
 int older_results_of_samples(struct host *host, const char *base);
 
+/*
+ * To be called before call stacks are written: moves those of this host that were there before the
+ * agent began. They have no program's name, so the number is the next one of such files.
+ */
+void older_results_of_stacks(struct host *host);
+
 #endif

@@ -159,6 +159,27 @@ test_expect '--output names a folder again: what is in it becomes .old' '
 	is "1 2" "$(calls_of mine/profile.json.old "leaf<main<init") $(calls_of mine/profile.json "leaf<main<init")"
 	is "4 4" "$(ls mine | grep -c old\$) $(ls mine | grep -vc old)"'
 
+test_expect 'call stacks of an earlier run become .old, too, in both layouts' '
+	cat >quiet.c <<-END
+	#include <poll.h>
+	__attribute__((noinline)) void first(void) { poll(0, 0, 1500); }
+	__attribute__((noinline)) void second(void) { poll(0, 0, 1500); }
+	int main(int argc, char **argv) { argc > 1 ? first() : second(); return 0; }
+	END
+	cc_traced quiet quiet.c
+	mkdir stacks
+	host=$(hostname | cut -d. -f1)
+	for argument in 1 "" ""; do
+		traced -q -o stacks -k agent.deadlock_s=0.3 -- ./quiet $argument
+		limit "$VFTR" run -q -o stacks/run -k agent.deadlock_s=0.3 -- ./quiet $argument
+	done
+	for file in stacks/stacks_$host.log stacks/run/stacks-$host.log; do
+		grep -E "first( < |<)main" $file.old
+		grep -E "second( < |<)main" $file.old2
+		grep -E "second( < |<)main" $file
+		[ ! -e $file.old3 ]
+	done'
+
 test_expect 'a full disk: the earlier results stay' '
 	mkdir full && cd full
 	mount -t tmpfs -o size=256k none . 2>/dev/null || { echo "# no mount here"; exit 0; }
