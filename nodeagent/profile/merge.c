@@ -285,6 +285,7 @@ static void merge_job(struct profile *a, struct profile *b)
 		a->run = PROFILE_RUNS_MIXED;
 	profile_record_add(&profile_schema[PROFILE_JOB], a, b);
 	profile_record_add(&profile_schema[PROFILE_BEGIN], a, b);
+	profile_record_add(&profile_schema[PROFILE_CPU], a, b);
 	profile_record_add(&profile_schema[PROFILE_MATCHING], a, b);
 	merge_start(a, b);
 }

@@ -38,9 +38,11 @@ static struct profile *merge_left(struct profile **at, int n)
 
 static void check_sums(struct profile **at, int n, const struct profile *whole)
 {
-	uint64_t calls = 0, excl = 0, whole_calls = 0, whole_excl = 0;
+	uint64_t calls = 0, excl = 0, whole_calls = 0, whole_excl = 0, cpu_ns = 0, wall_ns = 0;
 
 	for (int k = 0; k < n; k++) {
+		cpu_ns += at[k]->cpu.ns;
+		wall_ns += at[k]->cpu.wall_ns;
 		for (size_t i = 0; i < at[k]->n_stacks; i++) {
 			calls += at[k]->stacks[i].calls;
 			excl += at[k]->stacks[i].excl_ns;
@@ -52,6 +54,11 @@ static void check_sums(struct profile **at, int n, const struct profile *whole)
 	}
 	ck_assert_uint_eq(calls, whole_calls);
 	ck_assert_uint_eq(excl, whole_excl);
+	ck_assert_uint_eq(cpu_ns, whole->cpu.ns);
+	ck_assert_uint_eq(wall_ns, whole->cpu.wall_ns);
+	for (int k = 0; k < n; k++)
+		ck_assert(at[k]->cpu.least_ns * whole->cpu.least_wall_ns >=
+			  whole->cpu.least_ns * at[k]->cpu.least_wall_ns);
 }
 
 static const uint64_t hash_masks[] = {UINT64_MAX, 7, 0};
