@@ -22,11 +22,12 @@ void diff_join_path(char *path)
 {
 	char *to = path;
 
-	for (; *path; *to++ = *path++)
-		if (!strncmp(path, " < ", 3)) {
-			*to++ = '<';
-			path += 3;
-		}
+	while (*path) {
+		const bool is_separator = !strncmp(path, " < ", 3);
+
+		*to++ = is_separator ? '<' : *path;
+		path += is_separator ? 3 : 1;
+	}
 	*to = '\0';
 }
 
