@@ -14,6 +14,7 @@
 #include "nodeagent/process/codemap.h"
 #include "nodeagent/process/procfs.h"
 #include "nodeagent/replay/replay.h"
+#include "nodeagent/replay/window.h"
 #include "shm/segment.h"
 #include "shm/wire.h"
 
@@ -81,6 +82,7 @@ struct process {
 	struct ended_thread *ended_threads;   /* ended threads one by one, if they are wanted */
 	size_t n_ended_threads, cap_ended_threads, each_nodes;
 	struct thread_ranges *ranges;  /* threads-ended.h; NULL: none */
+	struct time_window window;     /* of all threads that have ended */
 	struct openmp *openmp;	       /* or NULL: no thread yet */
 	struct thread_ring *unsettled; /* ended, but parts in OpenMP teams have no place yet */
 	size_t n_unsettled;

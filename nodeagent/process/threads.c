@@ -60,6 +60,19 @@ static bool is_barrier(const void *ctx, uint32_t region)
 	return kind == CONSTRUCT_BARRIER || kind == CONSTRUCT_BARRIER_IMPLICIT;
 }
 
+/* Waits in OpenMP. */
+static enum time_class class_of_region(const void *ctx, uint64_t key)
+{
+	static const bool waits[CONSTRUCT_KINDS] = {
+#define WAITS(kind, name, is_wait) [CONSTRUCT_##kind] = (is_wait),
+		CONSTRUCTS(WAITS)
+#undef WAITS
+	};
+	const enum construct kind = regions_kind_of_key(ctx, key);
+
+	return kind < CONSTRUCT_KINDS && waits[kind] ? TIME_OPENMP_WAIT : TIME_USEFUL;
+}
+
 /* The first thread of a child starts inside the functions its parent was in. */
 static void inherit_frames(const struct process *p, struct replay *r)
 {
@@ -164,6 +177,7 @@ static struct thread_ring *thread_new(
 	replay_set_openmp(t->replay, p->openmp, t->number);
 	if (p->host->conf->openmp_show_idle_time)
 		replay_show_idle(t->replay);
+	replay_set_window(t->replay, &p->window, class_of_region);
 	replay_set_gpu(t->replay, p->gpu);
 	replay_set_user_counters(t->replay, &p->user_counters);
 	replay_set_counters(t->replay, p->host->counters->wanted.n);
@@ -265,8 +279,10 @@ static void finish(struct process *p, struct thread_ring *t, uint64_t ticks)
 /* A finished thread is added to the past. Frees t. */
 static void close_books(struct process *p, struct thread_ring *t)
 {
-	struct calltree *tree = replay_take_tree(t->replay);
+	struct calltree *tree;
 
+	replay_window_close(t->replay);
+	tree = replay_take_tree(t->replay);
 	threads_ended_add(p, t, tree);
 	calltree_add(p->ended_tree, tree);
 	threads_ended_range(p, t, tree);

@@ -10,6 +10,7 @@
 #include "nodeagent/base/map.h"
 #include "nodeagent/replay/replay.h"
 #include "nodeagent/replay/sampled.h"
+#include "nodeagent/replay/window.h"
 #include "shm/counters.h"
 #include "shm/record.h"
 
@@ -23,6 +24,7 @@ enum {
 	SLOW_PAUSED = 1,
 	SLOW_PENDING = 2, /* messages wait for the end of their frame */
 	SLOW_COUNTED = 4, /* a COUNTERS record was read: the event that it belongs to comes next */
+	SLOW_WINDOW = 8,  /* MPI_Init is open, or MPI_Finalize was entered: window.c */
 };
 
 struct frame {
@@ -125,6 +127,12 @@ struct replay {
 	struct map64 node_of_path, path_of_node; /* addresses -> paths[] */
 	uint32_t last_team, last_number;	 /* whose frame has ended last */
 	struct replay_team_times team_times;
+
+	/* the window of its process: window.c */
+	struct time_window *window; /* or NULL */
+	time_class_of_region *class_of_region;
+	struct node *entered; /* a new path of MPI_Init or MPI_Finalize: its frame is on top */
+	size_t init_frame;    /* index of the frame of MPI_Init while that is open, else 0 */
 };
 
 static inline uint64_t elapsed(uint64_t from, uint64_t to)
@@ -196,6 +204,9 @@ void replay_sampled_launch(struct replay *r, uint32_t number);
 /* n, a child of the root that was not expected, is entered: if it is main, what came before it
  * is forgotten (replay_drop_prelude()). */
 void replay_prelude(struct replay *r, struct node *n);
+
+/* With SLOW_WINDOW, before the next word is taken, and at the end. */
+void replay_window_step(struct replay *r);
 
 /* The node that new frames hang on: that of the nearest frame that has one. */
 struct node *replay_node(struct frame *f);

@@ -176,6 +176,8 @@ static void end_fork(struct replay *r, const struct construct_frame *c, uint32_t
 	struct construct_frame *in = top_of(r);
 
 	openmp_join(r->openmp, c->team, size, t);
+	if (join > c->join_tasks)
+		r->team_times.join += join - c->join_tasks;
 	if (join > c->join_tasks && in)
 		in->wait += join - c->join_tasks;
 	if (in)

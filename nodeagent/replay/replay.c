@@ -94,6 +94,8 @@ static __attribute__((noinline)) unsigned slow_word(struct replay *r, const uint
 {
 	if (!w)
 		return 1;
+	if (r->slow & SLOW_WINDOW)
+		replay_window_step(r);
 	return (uint32_t)w < RECORD_ID_MPI ? replay_record(r, word, left, w, epoch)
 					   : slow_frame(r, w, epoch);
 }
@@ -268,6 +270,8 @@ void replay_end(struct replay *r, uint64_t end_ticks)
 {
 	uint64_t t = end_ticks > r->now ? end_ticks : r->now;
 
+	if (r->slow & SLOW_WINDOW)
+		replay_window_step(r);
 	while (r->top > r->base) {
 		r->counts.open++;
 		replay_pop(r, t);

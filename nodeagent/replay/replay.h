@@ -114,10 +114,10 @@ void replay_give_up(struct replay *r);
 /* After replay_end(): gives back the room for frames. */
 void replay_shrink(struct replay *r);
 
-/* Ticks in which the thread had a part in a team, and parts other than that of
- * the thread which made the team. */
+/* Ticks in which the thread had a part in a team, parts other than that of
+ * the thread which made the team, and ticks in which a maker waited for the others. */
 struct replay_team_times {
-	uint64_t ticks, parts;
+	uint64_t ticks, parts, join;
 };
 const struct replay_team_times *replay_team_times(const struct replay *r);
 

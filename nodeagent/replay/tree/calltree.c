@@ -20,6 +20,8 @@ struct calltree {
 	size_t n_forgotten;  /* the first ones, but the root, that may have no counterpart */
 	struct node **table; /* all nodes by (parent, key); open addressing */
 	size_t mask;
+	calltree_new_node *told; /* or NULL */
+	void *ctx;
 };
 
 static size_t slot_of(const struct calltree *t, const struct node *parent, uint64_t key)
@@ -100,8 +102,16 @@ static struct node *node_new(struct calltree *t, struct node *parent, uint64_t k
 			n->sibling = parent->child->sibling;
 			parent->child->sibling = n;
 		}
+		if (t->told)
+			t->told(t->ctx, n);
 	}
 	return n;
+}
+
+void calltree_watch(struct calltree *t, calltree_new_node *fn, void *ctx)
+{
+	t->told = fn;
+	t->ctx = ctx;
 }
 
 struct calltree *calltree_new(void)

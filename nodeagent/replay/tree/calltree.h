@@ -148,6 +148,10 @@ void calltree_free(struct calltree *t);
 struct node *calltree_root(struct calltree *t);
 size_t calltree_nodes(const struct calltree *t);
 
+/* fn is told of each new node but the root, before anything is counted there. */
+typedef void calltree_new_node(void *ctx, struct node *n);
+void calltree_watch(struct calltree *t, calltree_new_node *fn, void *ctx);
+
 /*
  * The child of parent with this key, made if need be; `last` is the child
  * that ended before, or NULL. Never NULL: with NODES_MAX nodes it is the

@@ -75,19 +75,19 @@ static void put(uint64_t exit_bit, uint32_t id, uint64_t payload)
 }
 
 /* Each takes a tick. */
-static void in(uint32_t id)
+static inline void in(uint32_t id)
 {
 	ticks++;
 	put(0, id, 0);
 }
 
-static void out(uint32_t id)
+static inline void out(uint32_t id)
 {
 	ticks++;
 	put(RECORD_EXIT, id, 0);
 }
 
-static void control(uint32_t id, uint64_t payload)
+static inline void control(uint32_t id, uint64_t payload)
 {
 	ticks++;
 	put(0, id, payload);
