@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The ranks that ended badly: ends[] of a profile. */
+/* The ranks that ended badly: ends[] of a profile; and times of ranks, as all nodes know them. */
 #include "nodeagent/gather/internal.h"
 
 #include "nodeagent/process/host.h"
@@ -45,6 +45,21 @@ static bool make_global(const struct host *host, int64_t *ns, uint64_t *error_ns
 	return true;
 }
 
+static void make_window_global(const struct host *host, struct profile_rank_time *t)
+{
+	const int64_t begin = t->begin_ns, end = t->end_ns;
+	uint64_t first = 0, last = 0;
+
+	if (make_global(host, &t->begin_ns, &first) && make_global(host, &t->end_ns, &last) &&
+		profile_is_window(t->begin_ns, t->end_ns, (uint64_t)(end - begin))) {
+		t->error_ns = first > last ? first : last;
+		return;
+	}
+	t->begin_ns = begin;
+	t->end_ns = end;
+	t->error_ns = UINT64_MAX;
+}
+
 void gather_ends_global(const struct host *host, struct profile *out)
 {
 	int64_t begin = clocks_raw_of(&host->clocks, host->first_start_ticks);
@@ -57,4 +72,6 @@ void gather_ends_global(const struct host *host, struct profile *out)
 	for (size_t i = 0; i < out->n_ends; i++)
 		if (!make_global(host, &out->ends[i].end_ns, &out->ends[i].error_ns))
 			out->ends[i].error_ns = UINT64_MAX;
+	for (size_t i = 0; i < out->n_rank_times; i++)
+		make_window_global(host, &out->rank_times[i]);
 }

@@ -40,6 +40,7 @@ void gather_mpi(const struct gather_from *from);
 void gather_nodes(const struct gather_from *from);
 void gather_openacc(const struct gather_from *from);
 void gather_openmp(const struct gather_from *from);
+void gather_rank_times(const struct gather_from *from);
 void gather_threads(const struct gather_from *from);
 void gather_user_counters(const struct gather_from *from);
 

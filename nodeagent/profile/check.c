@@ -207,3 +207,26 @@ const char *check_start(const struct profile *p, const void *record)
 		return "a start of the run that cannot be";
 	return s->tags && !are_tags(s->tags) ? "tags of the run that cannot be" : NULL;
 }
+
+/* Sums of a window's classes fit into 64 bits, with those of any number of ranks into 128. */
+const char *check_rank_time(const struct profile *p, const void *record)
+{
+	const struct profile_rank_time *t = record;
+	const unsigned __int128 all = (unsigned __int128)t->useful_ns + t->mpi_ns +
+				      t->openmp_wait_ns + t->openmp_idle_ns + t->gpu_wait_ns +
+				      t->io_ns + t->blocked_ns + t->unknown_ns;
+	const unsigned __int128 most = (unsigned __int128)t->threads * TIME_MOST;
+
+	if (t->flags > RANK_FLAGS || !is_time(t->begin_ns) || !is_time(t->end_ns) ||
+		all > TIME_MOST || !profile_is_window(t->begin_ns, t->end_ns, (uint64_t)all) ||
+		t->off_cpu_ns > TIME_MOST)
+		return "the times of a rank that cannot be";
+	if (!t->team_threads || t->team_threads > t->threads || t->team_most_ns > TIME_MOST ||
+		t->team_useful_ns > most || t->useful_ns > t->team_most_ns ||
+		t->team_most_ns > t->team_useful_ns || t->all_useful_ns > most ||
+		t->all_mpi_ns > most || t->all_openmp_wait_ns > most ||
+		t->all_openmp_idle_ns > most || t->all_io_ns > most || t->all_blocked_ns > most ||
+		t->all_unknown_ns > most)
+		return "the times of a rank's threads that cannot be";
+	return NULL;
+}

@@ -280,3 +280,14 @@ void fold_start(void *x, const void *y)
 	*to = *from;
 	*from = was;
 }
+
+/* Of two processes of one rank the one with the longer window, or the one that was first. */
+void fold_rank_time(void *x, const void *y)
+{
+	struct profile_rank_time *to = x;
+	const struct profile_rank_time *from = y;
+	const int64_t is = to->end_ns - to->begin_ns, other = from->end_ns - from->begin_ns;
+
+	if (other > is || (other == is && memcmp(from, to, sizeof(*to)) < 0))
+		*to = *from;
+}

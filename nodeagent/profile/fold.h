@@ -25,6 +25,7 @@ void fold_bad_end(void *to, const void *from);
 void fold_source(void *to, const void *from);
 /* Exchanges both records where that is needed. */
 void fold_start(void *to, const void *from);
+void fold_rank_time(void *to, const void *from);
 
 const char *check_begin(const struct profile *p, const void *record);
 const char *check_cpu(const struct profile *p, const void *record);
@@ -42,5 +43,6 @@ const char *check_openacc(const struct profile *p, const void *record);
 const char *check_open(const struct profile *p, const void *record);
 const char *check_bad_end(const struct profile *p, const void *record);
 const char *check_start(const struct profile *p, const void *record);
+const char *check_rank_time(const struct profile *p, const void *record);
 
 #endif

@@ -99,6 +99,23 @@ enum profile_open_kind {
 	PROFILE_OPEN_KINDS
 };
 
+/* What is known of a profile_rank_time. */
+enum profile_rank_flags {
+	RANK_LEFT_INIT = 1,
+	RANK_ENTERED_FINALIZE = 2, /* neither, without MPI: from its begin to its end */
+	RANK_KILLED = 4,
+	RANK_HAS_MPI = 8, /* calls of MPI were traced */
+	RANK_HAS_OPENMP = 16,
+	RANK_HAS_GPU = 32,
+	RANK_HAS_IO = 64,
+	RANK_HAS_OFF_CPU = 128,
+	/* ends of threads do not tell what they did in the window and beyond it */
+	RANK_THREADS_CUT = 256,
+	RANK_LOST_CALLS = 512,
+	RANK_OF_LAUNCHER = 1024, /* it has not told its rank itself: no MPI_Init was seen */
+	RANK_FLAGS = 2047	 /* all of them */
+};
+
 /* The records: lists.def. */
 #define PROFILE_TYPE_U64			       uint64_t
 #define PROFILE_TYPE_U128			       unsigned __int128
@@ -190,6 +207,18 @@ int profile_stack_cmp(const struct profile *a, uint32_t i, const struct profile 
 
 /* Adds a warning (copied); duplicates are kept once. */
 void profile_warn(struct profile *p, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
+
+/*
+ * Whether a window of global time is as long as its node's clock says: up to what clocks
+ * differ and are corrected, 1/64 and 1 ms.
+ */
+static inline bool profile_is_window(int64_t begin_ns, int64_t end_ns, uint64_t ns)
+{
+	const uint64_t global = (uint64_t)end_ns - (uint64_t)begin_ns;
+	const uint64_t beyond = global > ns ? global - ns : ns - global;
+
+	return begin_ns <= end_ns && beyond <= ns / 64 + 1000000;
+}
 
 /* World rank as printed: unranked processes follow the MPI ranks. */
 static inline uint32_t profile_rank_shown(const struct profile *p, uint32_t rank)

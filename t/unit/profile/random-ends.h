@@ -6,6 +6,36 @@
 #include "nodeagent/profile/profile.h"
 #include "t/lib/dice.h"
 
+/* Of ranks, and of processes that are none; some have the same window. Dice of its own: what
+ * others throw stays the same. */
+static inline void throw_rank_times(struct profile *p, uint32_t rank)
+{
+	struct dice own = {.state = rank + p->n_stacks + 1}, *d = &own;
+
+	for (uint32_t i = 0; i < 4 + p->unranked; i++) {
+		struct profile_rank_time *t;
+
+		if (throw_dice(d, 3) == 0)
+			continue;
+		t = ADD_ELEMENT(p, rank_times);
+		*t = (struct profile_rank_time){.rank = i < 4 ? rank + i : PROFILE_UNRANKED + i - 4,
+			.flags = throw_dice(d, RANK_FLAGS + 1),
+			.threads = 4,
+			.team_threads = 1 + throw_dice(d, 4),
+			.begin_ns = throw_dice(d, 3),
+			.error_ns = throw_dice(d, 2) ? throw_dice(d, 3) : UINT64_MAX};
+		for (uint64_t *ns = &t->useful_ns; ns <= &t->unknown_ns; ns++) {
+			*ns = (uint64_t)throw_dice(d, 3) << 28;
+			t->end_ns += (int64_t)*ns;
+		}
+		for (uint64_t *ns = &t->off_cpu_ns; ns <= &t->team_most_ns; ns++)
+			*ns = throw_dice(d, 1u << 30);
+		t->end_ns += t->begin_ns;
+		t->team_most_ns += t->useful_ns;
+		t->team_useful_ns += t->team_most_ns;
+	}
+}
+
 static inline void throw_open(struct dice *d, struct profile *p, uint32_t rank)
 {
 	for (uint32_t i = 0; i < PROFILE_OPEN_KINDS * p->n_stacks; i++)

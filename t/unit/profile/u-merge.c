@@ -348,6 +348,42 @@ START_TEST(several_source_lines_are_none)
 }
 END_TEST
 
+static struct profile *with_window(uint32_t rank, int64_t begin_ms, uint64_t ms)
+{
+	struct profile *p = profile_new();
+	struct profile_rank_time *t = profile_add(p, PROFILE_RANK_TIMES);
+
+	p->ranks = p->unranked = rank >= PROFILE_UNRANKED;
+	*t = (struct profile_rank_time){.rank = rank, .threads = 1, .team_threads = 1};
+	t->begin_ns = begin_ms * 1000000;
+	t->mpi_ns = ms * 1000000;
+	t->end_ns = t->begin_ns + (int64_t)t->mpi_ns;
+	assert_valid(p);
+	return p;
+}
+
+/* What classes add up to stays the window: two of one rank are not added. */
+START_TEST(windows_of_one_rank_are_not_added)
+{
+	struct profile *p = profile_merge(with_window(3, 10, 5), with_window(2, 10, 5));
+
+	p = profile_merge(with_window(3, 20, 7), p);
+	p = profile_merge(p, with_window(3, 0, 6));
+	assert_valid(p);
+	ck_assert_uint_eq(p->n_rank_times, 2);
+	ck_assert_uint_eq(p->rank_times[1].rank, 3);
+	ck_assert_uint_eq(p->rank_times[1].mpi_ns, 7000000);
+	ck_assert_int_eq(p->rank_times[1].begin_ns, 20000000);
+	/* processes without a rank are different ones on each node */
+	p = profile_merge(p, with_window(PROFILE_UNRANKED, 1, 1));
+	p = profile_merge(p, with_window(PROFILE_UNRANKED, 1, 1));
+	assert_valid(p);
+	ck_assert_uint_eq(p->n_rank_times, 4);
+	ck_assert_uint_eq(p->rank_times[3].rank, PROFILE_UNRANKED + 1);
+	profile_free(p);
+}
+END_TEST
+
 START_TEST(unranked_ends_of_messages_are_numbered_on)
 {
 	struct profile *p = profile_merge(communication(PROFILE_UNRANKED, "a", NULL),
@@ -451,6 +487,7 @@ int main(void)
 	tcase_add_test(t, unranked_ends_of_messages_are_numbered_on);
 	tcase_add_test(t, places_that_contradict_do_not_overlap);
 	tcase_add_test(t, several_source_lines_are_none);
+	tcase_add_test(t, windows_of_one_rank_are_not_added);
 	tcase_add_test(t, nothing_and_empty);
 	tcase_add_test(t, deep_paths);
 	suite_add_tcase(s, t);

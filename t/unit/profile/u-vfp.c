@@ -296,6 +296,77 @@ static void build_of_nothing(struct profile *p)
 	ADD_ELEMENT(p, builds)->path = xstrdup("/a");
 }
 
+static struct profile_rank_time *rank_time(struct profile *p)
+{
+	struct profile_rank_time *t = ADD_ELEMENT(p, rank_times);
+
+	t->threads = t->team_threads = 1;
+	t->end_ns = 1;
+	t->mpi_ns = 1;
+	ck_assert_ptr_null(profile_valid(p));
+	return t;
+}
+
+/* Sums of these would not fit into 64 bits. */
+static void endless_class(struct profile *p)
+{
+	struct profile_rank_time *t = rank_time(p);
+
+	t->mpi_ns = t->io_ns = INT64_MAX / 4;
+}
+
+static void endless_thread(struct profile *p)
+{
+	rank_time(p)->all_mpi_ns = INT64_MAX / 4 + 1;
+}
+
+static void window_that_ends_first(struct profile *p)
+{
+	rank_time(p)->begin_ns = 2;
+}
+
+static void window_that_is_longer(struct profile *p)
+{
+	rank_time(p)->end_ns = 2000000;
+}
+
+static void window_of_ages(struct profile *p)
+{
+	rank_time(p)->begin_ns = INT64_MIN;
+}
+
+static void more_workers_than_threads(struct profile *p)
+{
+	rank_time(p)->team_threads = 2;
+}
+
+static void rank_without_threads(struct profile *p)
+{
+	rank_time(p)->team_threads = 0;
+}
+
+static void more_useful_than_a_team(struct profile *p)
+{
+	rank_time(p)->useful_ns = 5;
+}
+
+static void unknown_flag(struct profile *p)
+{
+	rank_time(p)->flags = RANK_FLAGS + 1;
+}
+
+static void times_of_nobody(struct profile *p)
+{
+	rank_time(p)->rank = PROFILE_UNRANKED;
+}
+
+static void times_twice(struct profile *p)
+{
+	const struct profile_rank_time first = *rank_time(p);
+
+	*ADD_ELEMENT(p, rank_times) = first;
+}
+
 static const struct {
 	void (*spoil)(struct profile *p);
 	const char *error;
@@ -317,6 +388,17 @@ static const struct {
 	{tag_without_key, "tags of the run that cannot be"},
 	{tag_twice, "tags of the run that cannot be"},
 	{build_of_nothing, "a text is missing"},
+	{endless_class, "the times of a rank that cannot be"},
+	{endless_thread, "the times of a rank's threads that cannot be"},
+	{window_that_ends_first, "the times of a rank that cannot be"},
+	{window_that_is_longer, "the times of a rank that cannot be"},
+	{window_of_ages, "the times of a rank that cannot be"},
+	{more_workers_than_threads, "the times of a rank's threads that cannot be"},
+	{rank_without_threads, "the times of a rank's threads that cannot be"},
+	{more_useful_than_a_team, "the times of a rank's threads that cannot be"},
+	{unknown_flag, "the times of a rank that cannot be"},
+	{times_of_nobody, "the times of a rank that cannot be"},
+	{times_twice, "P5"},
 };
 
 START_TEST(communication_that_contradicts_itself_is_refused)
@@ -451,8 +533,7 @@ START_TEST(planted_summary)
 	struct dice d = {.state = 1};
 	struct profile *p = random_profile(&d, 0, 30, UINT64_MAX);
 	struct conf *c = conf_default();
-	struct agent a = {
-		.host = {.conf = c, .output_directory = dir, .run = 7}, .quiet = true};
+	struct agent a = {.host = {.conf = c, .output_directory = dir, .run = 7}, .quiet = true};
 	struct stat st;
 
 	ck_assert_ptr_nonnull(mkdtemp(dir));
