@@ -11,12 +11,14 @@
 #include "nodeagent/base/util.h"
 #include "nodeagent/profile/first-end.h"
 #include "nodeagent/report/digest.h"
+#include "nodeagent/report/efficiency.h"
 #include "nodeagent/report/report.h"
 
 #define APPLICATION_COLUMNS 30
 #define FUNCTION_COLUMNS    42
 #define CALLER_COLUMNS	    28
 #define WORTH_LATE	    0.01 /* of all time: less is not shown */
+#define GOOD_EFFICIENCY	    0.9 /* from here on it is not worth a line */
 
 struct digest_lines {
 	const struct report *r;
@@ -24,7 +26,7 @@ struct digest_lines {
 	const char *folder;
 	struct digest d;
 	char *line[DIGEST_LINES];
-	size_t n;
+	size_t n, after_shares;
 	FILE *f; /* the line that is written */
 	char *text;
 	size_t bytes;
@@ -110,6 +112,7 @@ static void put_shares(struct digest_lines *l)
 		columns += (size_t)fprintf(l->f, "%s%s", columns ? ", " : "  ", share);
 	}
 	end_line(l);
+	l->after_shares = l->n;
 }
 
 static void put_top(struct digest_lines *l)
@@ -321,6 +324,36 @@ static void put_deaths(struct digest_lines *l)
 	end_line(l);
 }
 
+/* The factors of the parallel efficiency. It stands behind the shares if there is room for it. */
+static void put_efficiency(struct digest_lines *l)
+{
+	const char *before = " =";
+	struct efficiency e;
+	char *last;
+	FILE *f;
+
+	if (l->n == DIGEST_LINES || !efficiency_of(l->p, &e) || !(e.parallel < GOOD_EFFICIENCY))
+		return;
+	if (!e.is_job && !e.hybrid) /* it only tells the time that we have taken */
+		return;
+	f = begin_line(l);
+	fprintf(f, "  efficiency: %.0f %%", 100.0 * e.parallel);
+	if (e.is_job && e.outside_max_s > 0.0) {
+		fprintf(f, " = load balance %.0f %% x communication %.0f %%",
+			100.0 * e.load_balance, 100.0 * e.communication);
+		before = " x";
+	}
+	if (e.hybrid && e.outside_s > 0.0)
+		fprintf(f, "%s OpenMP %.0f %%", before, 100.0 * e.openmp);
+	if (e.doubts)
+		fputs(" (estimated)", f);
+	end_line(l);
+	last = l->line[l->n - 1];
+	memmove(&l->line[l->after_shares + 1], &l->line[l->after_shares],
+		(l->n - 1 - l->after_shares) * sizeof(*l->line));
+	l->line[l->after_shares] = last;
+}
+
 static void put_files(struct digest_lines *l)
 {
 	FILE *f = begin_line(l);
@@ -341,7 +374,7 @@ char **report_digest(const struct report *r, const char *folder, size_t *n)
 {
 	static void (*const parts[])(struct digest_lines * l) = {put_run, put_shares, put_top,
 		put_imbalance, put_late, put_openmp, put_gpu, put_cpu, put_cost, put_lost,
-		put_deaths, put_files};
+		put_deaths, put_files, put_efficiency};
 	struct digest_lines l = {.r = r, .p = r->p, .folder = folder, .d = digest_of(r)};
 	char **lines = xcalloc(DIGEST_LINES, sizeof(*lines));
 

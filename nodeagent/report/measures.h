@@ -45,6 +45,8 @@ void section_foot(FILE *f, const struct report *r);
 void section_banner(FILE *f, const struct report *r);
 /* The digest, in layout run. */
 void section_digest(FILE *f, const struct report *r);
+/* The efficiency of the job, in layout run. */
+void section_efficiency(FILE *f, const struct report *r);
 /* The overhead and its parts. */
 void section_times(FILE *f, const struct report *r, double runtime_s);
 /* Deaths, losses, warnings; in the summary also missing nodes of the job. */

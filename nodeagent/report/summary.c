@@ -44,6 +44,7 @@ static void fill_log(FILE *f, const struct report *r, const void *ctx)
 		fputc('\n', f);
 		section_digest(f, r);
 		summary_lines(f, r);
+		section_efficiency(f, r);
 	} else {
 		summary_lines(f, r);
 		section_warnings(f, r);

@@ -1,0 +1,265 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "nodeagent/report/efficiency.h"
+
+#include <inttypes.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "nodeagent/base/util.h"
+#include "nodeagent/profile/profile.h"
+
+const char *const efficiency_doubts[DOUBTS] = {
+	[DOUBT_WINDOW] = "window",
+	[DOUBT_KILLED] = "killed_ranks",
+	[DOUBT_RANKS] = "missing_ranks",
+	[DOUBT_CLOCK] = "clock",
+	[DOUBT_THREADS] = "threads",
+	[DOUBT_LOST] = "lost_calls",
+	[DOUBT_PAUSED] = "unknown_s",
+	[DOUBT_GPU] = "gpu_wait_s",
+};
+
+bool efficiency_counts(const struct profile *p, const struct profile_rank_time *t)
+{
+	return !p->world_size || t->rank < PROFILE_UNRANKED;
+}
+
+const char *efficiency_host(const struct profile *p, uint32_t rank)
+{
+	size_t from = 0, to = p->n_rank_ranges;
+
+	while (from < to) {
+		const size_t middle = from + (to - from) / 2;
+
+		if (p->rank_ranges[middle].last < rank)
+			from = middle + 1;
+		else
+			to = middle;
+	}
+	if (from < p->n_rank_ranges && p->rank_ranges[from].first <= rank)
+		return p->rank_ranges[from].host;
+	return p->n_agents == 1 ? p->agents[0].host : NULL;
+}
+
+/* ---- the ranks --------------------------------------------------------------------------- */
+
+struct member {
+	const struct profile_rank_time *t;
+	const char *host; /* "": not known */
+	double outside_s; /* see struct efficiency */
+};
+
+ORDER_BY(by_host, struct member, ALPHABETIC(host) ?: ORDER(x->t->rank, y->t->rank))
+
+static double s_of(uint64_t ns)
+{
+	return 1e-9 * (double)ns;
+}
+
+static double outside_mpi(const struct profile_rank_time *t)
+{
+	return s_of(t->useful_ns) + s_of(t->openmp_wait_ns) + s_of(t->openmp_idle_ns) +
+	       s_of(t->gpu_wait_ns) + s_of(t->io_ns) + s_of(t->blocked_ns) + s_of(t->unknown_ns);
+}
+
+static struct member *members_of(const struct profile *p, struct efficiency *e)
+{
+	struct member *m = xcalloc(p->n_rank_times + 1, sizeof(*m));
+	const struct profile_rank_time *t = p->rank_times;
+
+	for (size_t i = 0; i < p->n_rank_times; i++, t++) {
+		const char *host;
+
+		if (!efficiency_counts(p, t))
+			continue;
+		host = efficiency_host(p, t->rank);
+		m[e->ranks++] = (struct member){.t = t, .host = host ? host : ""};
+		e->hybrid |= (t->flags & RANK_HAS_OPENMP) != 0;
+		e->is_mpi |= (t->flags & RANK_LEFT_INIT) != 0;
+	}
+	qsort(m, e->ranks, sizeof(*m), by_host);
+	for (size_t i = 0; i < e->ranks; i++)
+		m[i].outside_s = e->hybrid ? outside_mpi(m[i].t) : s_of(m[i].t->useful_ns);
+	return m;
+}
+
+/* ---- doubts ------------------------------------------------------------------------------ */
+
+static void add_doubt(struct efficiency *e, enum efficiency_doubt why, uint32_t rank)
+{
+	if (!e->doubtful[why]++ || rank < e->doubtful_rank[why])
+		e->doubtful_rank[why] = rank;
+	e->doubts |= 1u << why;
+}
+
+static void doubt_rank(
+	struct efficiency *e, const struct profile *p, const struct profile_rank_time *t)
+{
+	const uint32_t both = RANK_LEFT_INIT | RANK_ENTERED_FINALIZE;
+	const uint32_t of_mpi = RANK_HAS_MPI | RANK_OF_LAUNCHER;
+	const uint32_t rank = profile_rank_shown(p, t->rank);
+
+	if (t->flags & RANK_KILLED)
+		add_doubt(e, DOUBT_KILLED, rank);
+	else if ((t->flags & of_mpi) && (t->flags & both) != both)
+		add_doubt(e, DOUBT_WINDOW, rank);
+	if (t->flags & RANK_THREADS_CUT)
+		add_doubt(e, DOUBT_THREADS, rank);
+	if (t->flags & RANK_LOST_CALLS)
+		add_doubt(e, DOUBT_LOST, rank);
+	if (t->all_unknown_ns)
+		add_doubt(e, DOUBT_PAUSED, rank);
+	if ((t->flags & RANK_HAS_GPU) && t->threads > 1)
+		add_doubt(e, DOUBT_GPU, rank);
+}
+
+/* ---- numbers ----------------------------------------------------------------------------- */
+
+static double span_s(int64_t begin_ns, int64_t end_ns)
+{
+	return 1e-9 * ((double)end_ns - (double)begin_ns);
+}
+
+/* Of all nodes by the clock that they share; else that of the node with the longest one. */
+static void find_window(struct efficiency *e, const struct member *m)
+{
+	int64_t begin = INT64_MAX, end = INT64_MIN, first = INT64_MAX, last = INT64_MIN;
+	uint64_t error = 0;
+	double longest = 0.0;
+	bool is_common = true;
+
+	for (size_t i = 0; i < e->ranks; i++) {
+		const struct profile_rank_time *t = m[i].t;
+
+		if (!i || strcmp(m[i].host, m[i - 1].host)) {
+			first = INT64_MAX;
+			last = INT64_MIN;
+			e->nodes++;
+		}
+		is_common &= t->error_ns != UINT64_MAX;
+		error = t->error_ns > error ? t->error_ns : error;
+		first = t->begin_ns < first ? t->begin_ns : first;
+		last = t->end_ns > last ? t->end_ns : last;
+		begin = first < begin ? first : begin;
+		end = last > end ? last : end;
+		longest = fmax(longest, span_s(first, last));
+	}
+	e->window_s = is_common || e->nodes < 2 ? span_s(begin, end) : longest;
+	e->window_error_s = is_common && e->nodes > 1 ? 2.0 * s_of(error) : 0.0;
+	if (!is_common && e->nodes > 1)
+		add_doubt(e, DOUBT_CLOCK, 0);
+}
+
+static void add_up(struct efficiency *e, const struct profile *p, const struct member *m)
+{
+	double sum = 0.0, all = 0.0, node = 0.0, node_max = 0.0;
+	uint32_t node_ranks = 0;
+
+	for (size_t i = 0; i < e->ranks; i++) {
+		const struct profile_rank_time *t = m[i].t;
+
+		doubt_rank(e, p, t);
+		if (!i || strcmp(m[i].host, m[i - 1].host)) {
+			node = 0.0;
+			node_ranks = 0;
+		}
+		sum += m[i].outside_s;
+		node += m[i].outside_s;
+		node_ranks++;
+		if (i + 1 == e->ranks || strcmp(m[i].host, m[i + 1].host))
+			node_max = fmax(node_max, node / node_ranks);
+		if (!i || m[i].outside_s > e->outside_max_s) {
+			e->outside_max_s = m[i].outside_s;
+			e->rank_max = profile_rank_shown(p, t->rank);
+		}
+		all += s_of(e->hybrid ? t->team_useful_ns : t->useful_ns);
+		e->threads += e->hybrid ? t->team_threads : 1;
+		e->useful_max_s =
+			fmax(e->useful_max_s, s_of(e->hybrid ? t->team_most_ns : t->useful_ns));
+	}
+	e->outside_s = sum / e->ranks;
+	e->all_useful_s = all;
+	e->useful_s = all / e->threads;
+	e->in_nodes = node_max / e->outside_max_s;
+	e->between_nodes = e->outside_s / node_max;
+}
+
+static void make_factors(struct efficiency *e)
+{
+	e->parallel = e->useful_s / e->window_s;
+	e->load_balance = e->outside_s / e->outside_max_s;
+	e->communication = e->outside_max_s / e->window_s;
+	e->openmp = e->openmp_balance = e->openmp_communication = NAN;
+	if (!e->hybrid)
+		return;
+	e->openmp = e->parallel / (e->outside_s / e->window_s);
+	e->openmp_balance = e->useful_s / e->useful_max_s / e->load_balance;
+	e->openmp_communication = e->useful_max_s / e->outside_max_s;
+}
+
+bool efficiency_of(const struct profile *p, struct efficiency *e)
+{
+	struct member *m;
+	bool is_known;
+
+	*e = (struct efficiency){.is_job = p->world_size};
+	m = members_of(p, e);
+	is_known = e->ranks && (p->world_size || e->ranks == 1);
+	if (is_known) {
+		find_window(e, m);
+		is_known = e->window_s > 0.0;
+	}
+	if (is_known) {
+		add_up(e, p, m);
+		make_factors(e);
+		if (p->world_size > e->ranks) {
+			add_doubt(e, DOUBT_RANKS, 0);
+			e->doubtful[DOUBT_RANKS] = p->world_size - e->ranks;
+		}
+	}
+	free(m);
+	return is_known;
+}
+
+double efficiency_scaling(const struct efficiency *e, const struct efficiency *reference, bool weak)
+{
+	const double work = reference->all_useful_s / e->all_useful_s;
+
+	return weak ? work * e->threads / reference->threads : work;
+}
+
+/* ---- words ------------------------------------------------------------------------------- */
+
+char *efficiency_sentence(const struct efficiency *e, enum efficiency_doubt why)
+{
+	static const struct {
+		const char *one, *many; /* behind "rank 3", "rank 3 and 2 more" */
+	} of_ranks[DOUBTS] = {
+		[DOUBT_WINDOW] = {"was not seen to leave MPI_Init or to enter MPI_Finalize",
+			"were not seen to leave MPI_Init or to enter MPI_Finalize"},
+		[DOUBT_KILLED] = {"was killed, and counts until then",
+			"were killed, and count until then"},
+		[DOUBT_THREADS] = {"had threads that did other work beyond its window",
+			"had threads that did other work beyond their windows"},
+		[DOUBT_LOST] = {"has calls that were not recorded",
+			"have calls that were not recorded"},
+		[DOUBT_PAUSED] = {"was not recorded all the time",
+			"were not recorded all the time"},
+		[DOUBT_GPU] = {"has threads, whose waits for GPUs count for the first one",
+			"have threads, whose waits for GPUs count for the first one"},
+	};
+	const uint32_t n = e->doubtful[why], rank = e->doubtful_rank[why];
+
+	if (why == DOUBT_RANKS)
+		return xasprintf("the data of %" PRIu32 " %s are missing", n,
+			one_or_many(n, "rank", "ranks"));
+	if (why == DOUBT_CLOCK)
+		return xstrdup("the clocks of the nodes were not compared");
+	if (!e->is_job)
+		return xasprintf("the process %s", of_ranks[why].one);
+	if (n == 1)
+		return xasprintf("rank %" PRIu32 " %s", rank, of_ranks[why].one);
+	return xasprintf(
+		"rank %" PRIu32 " and %" PRIu32 " more %s", rank, n - 1, of_ranks[why].many);
+}

@@ -1,0 +1,83 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * The efficiency of a job by the metrics of POP, out of rank_times[] of its profile:
+ * vftr-analysis(7) has the formulas. Factors are from 0 to 1; what cannot be told is NAN.
+ */
+#ifndef VFTR_NODEAGENT_REPORT_EFFICIENCY_H
+#define VFTR_NODEAGENT_REPORT_EFFICIENCY_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+struct profile;
+struct profile_rank_time;
+
+/* Why numbers are estimates. */
+enum efficiency_doubt {
+	DOUBT_WINDOW,  /* a rank was not seen to leave MPI_Init or to enter MPI_Finalize */
+	DOUBT_KILLED,  /* a rank was killed: its window ends there */
+	DOUBT_RANKS,   /* of some ranks nothing is known */
+	DOUBT_CLOCK,   /* clocks of nodes were not compared: the longest window of a node */
+	DOUBT_THREADS, /* ends of threads do not tell what they did in the window */
+	DOUBT_LOST,    /* calls were not recorded */
+	DOUBT_PAUSED,  /* recording was paused, or paths were too many */
+	DOUBT_GPU,     /* waits for GPUs of all threads count for the first one */
+	DOUBTS
+};
+
+/* The same as words of the JSON: "window" ... */
+extern const char *const efficiency_doubts[DOUBTS];
+
+struct efficiency {
+	bool is_job;	  /* of ranks; else of one process */
+	bool is_mpi;	  /* a rank has left MPI_Init */
+	uint32_t ranks;	  /* whose times are known */
+	uint32_t threads; /* of OpenMP at once, over these ranks; without OpenMP: ranks */
+	uint32_t nodes;	  /* that they ran on */
+	bool hybrid;	  /* a rank was in teams of OpenMP */
+	uint32_t doubts;  /* bits, 1 << enum efficiency_doubt */
+	/* ranks of the first three, each up to that number; one of them, as printed */
+	uint32_t doubtful[DOUBTS];
+	uint32_t doubtful_rank[DOUBTS];
+
+	double window_s, window_error_s; /* the bound of the clocks' error: 0 on one node */
+	/* mean and greatest: of ranks, the useful time of the first thread; hybrid: of threads */
+	double useful_s, useful_max_s;
+	double all_useful_s; /* of ranks or threads, summed */
+	/* the same of the time outside of MPI of the first threads; not hybrid: useful time */
+	double outside_s, outside_max_s;
+	uint32_t rank_max; /* that has outside_max_s, as printed */
+
+	/* parallel = load_balance * communication, hybrid: * openmp */
+	double parallel;
+	double load_balance; /* = in_nodes * between_nodes */
+	double in_nodes, between_nodes;
+	double communication;
+	/* hybrid: openmp = openmp_balance * openmp_communication */
+	double openmp, openmp_balance, openmp_communication;
+};
+
+/*
+ * False: the profile has no times of ranks, or processes that are no ranks of one job and
+ * more than one, or a window without time.
+ */
+bool efficiency_of(const struct profile *p, struct efficiency *e);
+
+/* True if the job's ranks include this one: of MPI or a session, else all processes. */
+bool efficiency_counts(const struct profile *p, const struct profile_rank_time *t);
+
+/* Host of a rank, or NULL. */
+const char *efficiency_host(const struct profile *p, uint32_t rank);
+
+/* One sentence on a doubt, without a full stop; the caller frees. */
+char *efficiency_sentence(const struct efficiency *e, enum efficiency_doubt doubt);
+
+/*
+ * How the work of this run compares with that of a run on fewer threads: reference / this. weak:
+ * the work per thread was to stay the same. NAN: no useful time.
+ */
+double efficiency_scaling(
+	const struct efficiency *e, const struct efficiency *reference, bool weak);
+
+#endif
