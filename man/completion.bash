@@ -20,12 +20,12 @@ _vftr()
 
 	COMPREPLY=()
 	if [ "$COMP_CWORD" = 1 ]; then
-		_vftr_words "collate config diff doctor dump export flags help histogram run show tree --help --version" "$word"
+		_vftr_words "collate config diff doctor dump efficiency export flags help histogram run show tree --help --version" "$word"
 		return
 	fi
 	case ${COMP_WORDS[1]} in
 	help)
-		[ "$COMP_CWORD" = 2 ] && _vftr_words "collate config diff doctor dump export flags histogram run show tree" "$word"
+		[ "$COMP_CWORD" = 2 ] && _vftr_words "collate config diff doctor dump efficiency export flags histogram run show tree" "$word"
 		;;
 	config)
 		case $COMP_CWORD:$before:$word in
@@ -65,6 +65,12 @@ _vftr()
 			_vftr_words "-t --time -p --per -f --function -s --sort -l --limit -m --min
 				-S --significant -x --fail -j --json -V --vftrace -h --help" "$word"
 			;;
+		esac
+		;;
+	efficiency)
+		case $before:$word in
+		-b:* | --base:*) ;;
+		*:-*) _vftr_words "-w --weak -c --csv -j --json -b --base -h --help" "$word" ;;
 		esac
 		;;
 	histogram)

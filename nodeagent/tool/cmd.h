@@ -21,6 +21,7 @@ int cmd_config(int argc, char **argv);
 int cmd_diff(int argc, char **argv);
 int cmd_doctor(int argc, char **argv);
 int cmd_dump(int argc, char **argv);
+int cmd_efficiency(int argc, char **argv);
 int cmd_export(int argc, char **argv);
 int cmd_flags(int argc, char **argv);
 int cmd_histogram(int argc, char **argv);

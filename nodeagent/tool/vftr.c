@@ -20,6 +20,7 @@ static const struct {
 	{"diff", cmd_diff, "compare two profiles by call path"},
 	{"doctor", cmd_doctor, "say whether a program will be traced, and why not"},
 	{"dump", cmd_dump, "print what is in a sampling file"},
+	{"efficiency", cmd_efficiency, "show the parallel efficiency of runs, and its factors"},
 	{"export", cmd_export, "turn sampling files into what other viewers open"},
 	{"flags", cmd_flags, "print what to add when compiling and linking"},
 	{"help", cmd_help, "explain a subcommand"},
@@ -39,7 +40,7 @@ static void usage(FILE *f)
 		   "       vftr SUBCOMMAND [ARGUMENTS]\n\n");
 	for (size_t i = 0; i < ARRAY_SIZE(commands); i++)
 		if (commands[i].text)
-			fprintf(f, "  %-9s %s\n", commands[i].name, commands[i].text);
+			fprintf(f, "  %-10s %s\n", commands[i].name, commands[i].text);
 	fprintf(f, "\n`vftr help SUBCOMMAND' tells more; `vftr --version' prints the version.\n");
 }
 
