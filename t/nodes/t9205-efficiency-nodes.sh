@@ -1,0 +1,75 @@
+#!/bin/sh
+# SPDX-License-Identifier: BSD-3-Clause
+# Two (pseudo-)nodes of two ranks each, which do unequal work: load balance in and between nodes,
+# and a window on the clock of both, against the clock that the program prints.
+test_description='the efficiency of a job on several nodes'
+. "$(dirname "$0")/../lib/lib.sh"
+need mpirun.openmpi mpicc.openmpi jq
+need_built "$AGENT" "$VFTR" "$LIB/libvftrace-openmpi.so" "$LIB/vftr/peer-openmpi.so"
+nodes_up 2
+. "$T/lib/clocks.sh"
+. "$T/lib/efficiency.sh"
+mpicc_traced openmpi "$BIN/efficiency" "$T/mpi/program/app-efficiency.c" ||
+	{ echo "Bail out! app-efficiency.c does not build"; exit 1; }
+
+# nodes OUT JSON: in nodes, and between nodes, of ranks 0 and 1, and of 2 and 3
+by_nodes() {
+	set -- "$2" $(awk '$1 == "stamps" {
+		useful = $4 - $3 - $5
+		if (useful > most) most = useful
+		node[$2 >= 2] += useful / 2
+	}
+	END {
+		n = node[0] > node[1] ? node[0] : node[1]
+		print n / most, (node[0] + node[1]) / 2 / n
+	}' "$1")
+	[ $# = 3 ] && close "$2" "$(jq .efficiency.load_balance_in_nodes "$1")" &&
+		close "$3" "$(jq .efficiency.load_balance_between_nodes "$1")" &&
+		is "node1 node1 node2 node2" "$(jq -r '[.per_rank[].node] | join(" ")' "$1")"
+}
+
+test_expect 'factors in nodes and between them are those of the stamps' '
+	limit "$VFTR" run -q -o between -- $(nodes_mpirun 2) -np 4 "$BIN/efficiency" 10 10 20 30 40 >out
+	right out between/profile.json
+	by_nodes out between/profile.json
+	is "[]" "$(jq -c .efficiency.estimated between/profile.json)"
+	jq -e ".efficiency.window_error_s > 0 and .efficiency.window_error_s < 0.02" between/profile.json
+	has between/summary.log "|     in nodes "
+	has between/summary.log "|     between nodes "'
+
+test_expect 'the rank with the most work is the same on another node: in nodes gets worse' '
+	limit "$VFTR" run -q -o within -- $(nodes_mpirun 2) -np 4 "$BIN/efficiency" 10 10 40 20 30 >out
+	right out within/profile.json
+	by_nodes out within/profile.json
+	jq -e --slurpfile between between/profile.json ".efficiency.load_balance_in_nodes <
+		\$between[0].efficiency.load_balance_in_nodes - 0.1" within/profile.json'
+
+test_expect 'vftr efficiency of the folders: the same numbers, node by node' '
+	"$VFTR" efficiency within between >text
+	has text "|       between nodes "
+	"$VFTR" efficiency --json within between >both.json
+	for key in parallel load_balance_in_nodes load_balance_between_nodes window_s; do
+		is "$(jq ".efficiency.$key" between/profile.json)" "$(jq ".runs[1].$key" both.json)" $key
+	done'
+
+test_expect 'a node whose file is missing: its ranks are, and that is said' '
+	mkdir part
+	cp within/node1.vfp part
+	"$VFTR" efficiency --json part >part.json
+	is "2 missing_ranks" "$(jq -r ".runs[0] | \"\(.ranks) \(.estimated | join(\" \"))\"" part.json)"
+	"$VFTR" efficiency part >text
+	has text "estimated: the data of 2 ranks are missing"'
+
+# Clocks of the nodes are an hour apart: what was compared tells one from the other.
+echo 0,0,0 >clock.node1
+echo 3600,20,0 >clock.node2
+test_expect 'the window of nodes whose clocks are an hour apart' '
+	mkdir apart
+	agents_up apart --expect 2
+	VFTR_SESSION=apart limit $(nodes_mpirun 2) -np 4 -x VFTR_SESSION -x VFTR_RUNTIME_DIR \
+		"$BIN/efficiency" 10 10 20 30 40 >out
+	wait $agents
+	right out apart/efficiency_all.json
+	by_nodes out apart/efficiency_all.json
+	is "[]" "$(jq -c .efficiency.estimated apart/efficiency_all.json)"'
+done_testing
