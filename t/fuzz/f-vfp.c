@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Fuzz target for the reader of vftr-vfp(5), for clang -fsanitize=fuzzer. What
- * is accepted must merge and come back from its bytes the same. The checksum is
- * made right first, as the dice would never throw it. Corpus: any .vfp files.
+ * is accepted must merge and come back from its bytes the same, and its efficiency can be told. The
+ * checksum is made right first, as the dice would never throw it. Corpus: any .vfp files.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -11,6 +11,7 @@
 #include "nodeagent/profile/profile.h"
 #include "nodeagent/profile/vfp-format.h"
 #include "nodeagent/profile/vfp.h"
+#include "nodeagent/report/efficiency.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t bytes);
 
@@ -31,6 +32,19 @@ static void check_round_trip(const struct profile *p)
 	profile_free(again);
 	free(first);
 	free(second);
+}
+
+static void check_efficiency(const struct profile *p)
+{
+	struct efficiency e;
+
+	if (!efficiency_of(p, &e))
+		return;
+	if (!(e.window_s > 0.0) || !e.ranks || e.parallel < 0.0)
+		abort();
+	for (unsigned i = 0; i < DOUBTS; i++)
+		if (e.doubts >> i & 1)
+			free(efficiency_sentence(&e, i));
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t bytes)
@@ -59,6 +73,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t bytes)
 		abort();
 	if (p) {
 		check_round_trip(p);
+		check_efficiency(p);
 		p = profile_merge(p, profile_copy(p));
 		if (profile_valid(p))
 			abort();
