@@ -106,6 +106,11 @@ test_expect 'the host that waits is known by the call in which it waits' '
 		.[0].kind == \"context synchronize\" and .[0].t_s > 0.015" app_all.json
 	has app_all.log "Host waits for the GPU"'
 
+test_expect 'that wait is a class of its time, and no useful one' '
+	jq -e "(.gpu[] | select(.name == \"context synchronize\") | .t_s) as \$w | .per_rank[0] |
+		(.gpu_wait_s - \$w | fabs) < 1e-6 and
+		(.useful_s + .gpu_wait_s + .blocked_s - .window_s | fabs) < 1e-8" app_all.json'
+
 test_expect 'streams and devices are busy for the union of what runs there' '
 	traced -- ./app streams 4 10 1000000 >out
 	# four streams at a time: the device is busy for a quarter of the sum
