@@ -161,7 +161,7 @@ $(O)/share/vftrace/%.options: packaging/%.options
 -include mpi/mpi.mk
 include cupti/cupti.mk
 
--include $(shell find $(O) -name '*.d' 2>/dev/null)
+-include $(shell find $(O) -path $(O)/deb -prune -o -type f -name '*.d' -print 2>/dev/null)
 
 # ---- install ----------------------------------------------------------------
 
