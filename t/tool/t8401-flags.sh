@@ -138,12 +138,16 @@ fell() {
 test_expect '--exclude: g++ leaves out the short functions of a run, and no other, and their cost is gone' '
 	g++ -O1 -finstrument-functions "$T/tool/app-short.cpp" -o short $("$VFTR" flags --libs)
 	mkdir short-1 short-2
-	sum=$(traced -q -o short-1 -- ./short 300000)
-	"$VFTR" flags --exclude short-1 >option 2>said
-	cat option said
+	# on a busy machine short functions may have taken long
+	for try in 1 2 3 4 5 6; do
+		sum=$(traced -q -o short-1 -- ./short 300000)
+		"$VFTR" flags --exclude short-1 >option 2>said
+		cat option said
+		n=$(tr "=," "\n\n" <option | grep -c -x "grid::row::put\|::get\|grid::twice\|plain_step") || true
+		[ $n -lt 4 ] || break
+	done
+	[ $n -ge 3 ]
 	is 1 "$(wc -l <option)"
-	# on a busy machine one of the four may have taken long
-	[ "$(tr "=," "\n\n" <option | grep -c -x "grid::row::put\|::get\|grid::twice\|plain_step")" -ge 3 ]
 	# its name is part of that of a long function
 	! tr "=," "\n\n" <option | grep -x tick || exit 1
 	grep "no list leaves these out without others; .*no_instrument_function.*: .*operator()" said
