@@ -68,38 +68,58 @@ sent_twice() {
 }
 
 # job RANKS ALLOCATION COMMAND: in a job, traced; 100 messages of each rank. INSIDE in COMMAND
-# is the in-step form. In the long form the job is run untraced, too.
+# is the in-step form. In the long form the job is run untraced, too. A job that Open MPI itself
+# has broken is run again, and so is one that lasted longer than the untraced one.
 job() {
-	ranks=$1 allocation=$2 tries=0
+	tries=0 slow=0
+	while :; do
+		status=0
+		one_job "$@" || status=$?
+		case $status in
+		0) return 0 ;;
+		3) slow=$((slow + 1)) ;;
+		esac
+		tries=$((tries + 1))
+		[ $tries -lt 8 ] && [ $slow -lt 3 ] && [ $status -gt 1 ] || return 1
+	done
+}
+
+# 1: wrong; 2: broken by others; 3: too slow, once
+one_job() {
+	ranks=$1 allocation=$2
 	plain="$before "$(echo "$3" | sed "s, INSIDE,,")
 	case $3 in
 	*INSIDE*) traced=$(echo "$3" | sed "s,INSIDE,$AGENT --in-step -q -o out --,") ;;
 	*) traced="$before $AGENT -q -o out $traced_by -- $3" ;;
 	esac
-	while :; do
-		fresh
-		begin=$(seconds) status=0
-		limit salloc -Q $allocation sh -c "$traced" >stdout 2>stderr || status=$?
-		[ $status != 0 ] || sent_twice stderr || break
+	fresh
+	begin=$(seconds) status=0
+	limit salloc -Q $allocation sh -c "$traced" >stdout 2>stderr || status=$?
+	if [ $status != 0 ] || sent_twice stderr; then
 		cat stderr
-		tries=$((tries + 1))
-		[ $tries -lt 8 ] || return 1
-		$broke ./ring stderr
-	done
+		$broke ./ring stderr || return 1
+		# at its end: what was done is there all the same
+		[ $broke = mpich_hangs ] && summary "$ranks" "$((ranks * 100))" && return 0
+		return 2
+	fi
 	end=$(seconds)
-	hasnt stderr SIGCONT # srun says so of what we tell it
+	hasnt stderr SIGCONT || return 1 # srun says so of what we tell it
 	[ -e "$(echo out/*_all.json)" ] || {
 		echo "no summary of the agents: that of vftr collate, without messages between nodes"
 		"$VFTR" collate -o out out
 	}
-	summary "$ranks" "$((ranks * 100))"
-	no_longer $begin $end limit salloc -Q $allocation sh -c "$plain"
+	summary "$ranks" "$((ranks * 100))" || {
+		$broke ./ring stderr && return 2
+		return 1
+	}
+	no_longer $begin $end limit salloc -Q $allocation sh -c "$plain" || return 3
 }
 traced_by=
 before= # the agent
 broke=open_mpi_broke
 
-# MPICH 4.0.2 itself hangs at its start or end over these nodes: 2 of 3 untraced runs
+# MPICH 4.0.2 itself hangs over these nodes: some untraced runs at their start, 8 of 10 in
+# MPI_Finalize, where two ranks wait in UCX for one that has gone on
 mpich_hangs() {
 	[ $status -ge 124 ] || sent_twice "$2"
 }
@@ -392,9 +412,9 @@ test_expect 'scancel: a summary of what was done' '
 if [ -e "$BIN/ring-mpich" ]; then
 	broke=mpich_hangs
 	row_long 'MPICH, by PMI-2, on three nodes' 6 '-N3 -n6' \
-		"timeout 30 srun --mpi=pmi2 $BIN/ring-mpich 100"
+		"timeout 20 srun --mpi=pmi2 $BIN/ring-mpich 100"
 	row_long 'the same in the step' 6 '-N3 -n6' \
-		"timeout 30 srun --mpi=pmi2 INSIDE $BIN/ring-mpich 100"
+		"timeout 20 srun --mpi=pmi2 INSIDE $BIN/ring-mpich 100"
 fi
 
 done_testing
