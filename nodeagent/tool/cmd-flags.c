@@ -8,6 +8,7 @@
 #include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "nodeagent/tool/cmd.h"
 #include "nodeagent/base/installed.h"
@@ -35,6 +36,9 @@ enum {
 #define GCC_CXX	      "share/vftrace/gcc-c++.options" /* below the prefix */
 #define HOOKS_INLINED HOOKS "-after-inlining"
 #define HOOKS_NVIDIA  "-Minstrument=functions"
+/* For gcc, what names of headers contain; it looks for these in all of a file's path. */
+#define HEADERS	   ".h,.H,.tpp,.tcc,.ipp,.inl"
+#define NO_HEADERS "-finstrument-functions-exclude-file-list=" HEADERS
 
 /* How compilers are told to call the hooks, by what their command contains. */
 static const struct {
@@ -61,6 +65,7 @@ struct request {
 	const char *compiler; /* or NULL */
 	const char *exclude;  /* short functions of this run; or NULL */
 	bool is_static;	      /* the program is linked with -static */
+	bool no_headers;      /* what headers define is left out */
 	char *prefix, *lib;   /* lib: the folder of the library */
 };
 
@@ -73,6 +78,8 @@ static void usage(void)
 	       "  --cxxflags      for compiling C++, without the standard library\n"
 	       "  --fflags        for compiling Fortran\n"
 	       "  --libs          for linking\n"
+	       "  --no-headers    in C and C++ leave out what headers define: accessors\n"
+	       "                  and templates\n"
 	       "  --mpi MPI       the program uses this MPI: openmpi or mpich\n"
 	       "  --static        it is linked with -static\n"
 	       "  --cc COMPILER   its compiler, if it is none like gcc\n"
@@ -111,9 +118,17 @@ static size_t compiler_of(const struct request *r)
 	return i;
 }
 
+static enum exclusion exclusion_of(const struct request *r)
+{
+	return compilers[compiler_of(r)].exclusion;
+}
+
 static const char *hook_option(const struct request *r, enum language l)
 {
-	return compilers[compiler_of(r)].options[l];
+	const char *option = compilers[compiler_of(r)].options[l];
+
+	return option && r->no_headers && exclusion_of(r) == EXCLUDE_INLINED ? HOOKS_INLINED
+									     : option;
 }
 
 /* The folder of the headers; and of Fortran's module, for which gfortran looks nowhere else. */
@@ -146,6 +161,8 @@ static void put_compile(const struct request *r, unsigned languages, FILE *f)
 		put_path(f, "", r->prefix);
 		fputs("/" GCC_CXX, f);
 	}
+	if (r->no_headers && languages & (WANT_C | WANT_CXX) && exclusion_of(r) == EXCLUDE_BY_LIST)
+		fputs(" " NO_HEADERS, f);
 }
 
 static void put_libs(const struct request *r, FILE *f)
@@ -230,10 +247,33 @@ static bool lacks_hooks(const struct request *r)
 	return r->wanted ? asked & lacking : lacking == WANT_COMPILE;
 }
 
+/* True if a source file in the current folder would count as a header, by its path. */
+static bool is_below_header(void)
+{
+	char list[] = HEADERS, *save = NULL, *folder = get_current_dir_name();
+	bool found = false;
+
+	for (char *part = strtok_r(list, ",", &save); folder && part && !found;
+		part = strtok_r(NULL, ",", &save))
+		found = strstr(folder, part);
+	free(folder);
+	return found;
+}
+
+static void warn_of_headers(const struct request *r)
+{
+	if (exclusion_of(r) == EXCLUDE_BY_HAND)
+		complain(
+			"flags: %s has no option that leaves out what headers define", r->compiler);
+	else if (exclusion_of(r) == EXCLUDE_BY_LIST && is_below_header())
+		complain("flags: gcc takes a file for a header if its path contains one of " HEADERS
+			 "; this folder's does: give the compiler relative paths");
+}
+
 /* False: said why. */
 static bool is_sensible(const struct request *r)
 {
-	if (r->exclude && (r->wanted || r->mpi || r->is_static)) {
+	if (r->exclude && (r->wanted || r->mpi || r->is_static || r->no_headers)) {
 		complain("flags: --exclude prints one option, and goes with --cc only");
 		return false;
 	}
@@ -252,6 +292,8 @@ static bool is_sensible(const struct request *r)
 		complain("%s cannot instrument functions: only regions, MPI and OpenMP will be "
 			 "traced",
 			r->compiler);
+	if (r->no_headers)
+		warn_of_headers(r);
 	return true;
 }
 
@@ -265,6 +307,7 @@ static bool read_options(int argc, char **argv, struct request *r, int *status)
 		{"libs", .flag = &wanted[WANTS - 1]},
 		{"mpi", .text = &r->mpi},
 		{"static", .flag = &r->is_static},
+		{"no-headers", .flag = &r->no_headers},
 		{"cc", .text = &r->compiler},
 		{"exclude", .text = &r->exclude},
 		{"help", 'h', .say = usage},
@@ -297,7 +340,7 @@ int cmd_flags(int argc, char **argv)
 	if (!read_options(argc, argv, &r, &status))
 		return status;
 	if (r.exclude)
-		return flags_exclude(r.exclude, compilers[compiler_of(&r)].exclusion);
+		return flags_exclude(r.exclude, exclusion_of(&r));
 	status = look_around(&r) ? 0 : 1;
 	if (!status)
 		print_flags(&r);

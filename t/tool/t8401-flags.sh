@@ -124,6 +124,41 @@ test_expect 'other compilers: their own option, or a clear word' '
 	hasnt flags instrument
 	has said "flang-new-16 cannot instrument functions"'
 
+# functions of hydro.cpp that a run has, with these flags: accessors, and kernels
+hydro() {
+	"$1" -O2 -o hydro "$T/bench/hydro.cpp" $("$VFTR" flags --cc "$1" --cxxflags --libs $2)
+	traced -q -- ./hydro 3 5 >out
+	json hydro_all.json ".functions[].function" >names
+	grep "Domain::\(x\|corner\|energy\)$" names >accessors || true
+	has names main
+}
+
+test_expect '--no-headers: functions of headers are left out, others are not' '
+	hydro g++
+	[ -s accessors ]
+	hydro g++ --no-headers
+	has names hydro::step
+	[ ! -s accessors ] || { cat accessors; exit 1; }
+	gcc -O1 "$T/hook/app-count.c" -o headless $("$VFTR" flags --cflags --libs --no-headers) -lm
+	traced -q -- ./headless counts >out
+	is "$(json count_all.json ".stacks | length")" "$(json headless_all.json ".stacks | length")"'
+
+test_expect '--no-headers: where gcc would take all files for headers, a message says so' '
+	"$VFTR" flags --no-headers --cxxflags >option 2>said
+	[ ! -s said ]
+	has option "file-list=.h,"
+	mkdir my.hydro && cd my.hydro
+	"$VFTR" flags --no-headers --cxxflags >../option 2>../said
+	has ../said "contains one of .h,"
+	"$VFTR" flags --no-headers --cc nvc++ >../option 2>../said
+	has ../said "nvc++ has no option"
+	status_of 2 "$VFTR" flags --no-headers --exclude x 2>../said'
+
+test_if 'command -v clang++' 'no clang' '--no-headers: clang leaves out what it inlines' '
+	is "-finstrument-functions-after-inlining" "$("$VFTR" flags --no-headers --cc clang --cflags | tr " " "\n" | grep instrument)"
+	hydro clang++ --no-headers
+	[ ! -s accessors ]'
+
 # cost JSON: calls, and estimated seconds in hooks
 cost() {
 	json "$1" "\"\(.calls) \(.hooks_s)\""
