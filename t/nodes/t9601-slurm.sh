@@ -73,14 +73,10 @@ sent_twice() {
 job() {
 	tries=0 slow=0
 	while :; do
-		status=0
-		one_job "$@" || status=$?
-		case $status in
-		0) return 0 ;;
-		3) slow=$((slow + 1)) ;;
-		esac
+		one_job "$@" && return 0 || failed=$?
+		[ $failed != 3 ] || slow=$((slow + 1))
 		tries=$((tries + 1))
-		[ $tries -lt 8 ] && [ $slow -lt 3 ] && [ $status -gt 1 ] || return 1
+		[ $tries -lt 8 ] && [ $slow -lt 3 ] && [ $failed -gt 1 ] || return 1
 	done
 }
 
