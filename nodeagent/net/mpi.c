@@ -285,6 +285,18 @@ static void greet_others(const struct transport *p, double until)
 	free(requests);
 }
 
+/*
+ * A process of Open MPI 4.1.4 that is still in MPI_Init when its first message comes over TCP
+ * jumps to address 0: nobody has registered for it yet. All leave MPI_Init at about the same
+ * time, but nothing that does not use messages tells when.
+ */
+static void wait_for_init_of_others(void)
+{
+	struct timespec t = {.tv_nsec = 100000000};
+
+	nanosleep(&t, NULL);
+}
+
 /* An agent that does not come is missed later, where something is wanted of it. */
 static void meet_others(const struct transport *p, double until)
 {
@@ -414,6 +426,8 @@ struct transport *vftr_peer_open(double start_s, char **error)
 		free(m);
 		return NULL;
 	}
+	if (m->transport.size > 1)
+		wait_for_init_of_others();
 	meet_others(&m->transport, dog.until);
 	return &m->transport;
 }
