@@ -124,6 +124,8 @@ X(BOOL, mpi_log_messages, "mpi.log_messages", "true", 0, 0, NULL, false, \
   "Record messages; without it MPI functions appear only with their times.") \
 X(BOOL, mpi_match, "mpi.match", "true", 0, 0, NULL, false, \
   "Find for each message the thread that sent it and the one that received it.") \
+X(BOOL, mpi_waits, "mpi.waits", "true", 0, 0, NULL, false, \
+  "Find for whom MPI calls have waited: late senders, late members of collectives.") \
 X(RANKS, mpi_only_for_ranks, "mpi.only_for_ranks", "all", 0, 0, NULL, false, \
   "Count a message only if both its ranks are listed here.") \
 X(BOOL, mpi_show_sync_time, "mpi.show_sync_time", "false", 0, 0, NULL, false, \

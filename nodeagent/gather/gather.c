@@ -129,6 +129,7 @@ static void (*const kinds[])(const struct gather_from *from) = {
 	gather_gpu,
 	gather_user_counters,
 	gather_ends,
+	gather_waits,
 	gather_rank_times,
 };
 

@@ -33,6 +33,9 @@ uint32_t gather_node(const struct gather_from *from, uint32_t parent, uint64_t k
 uint32_t gather_path(
 	const struct gather_from *from, const struct node *root, const struct node *path);
 
+/* The rank in the outputs of a rank in the process's own job, or PROFILE_ELSEWHERE. */
+uint32_t gather_peer(const struct gather_from *from, uint32_t peer);
+
 void gather_ends(const struct gather_from *from);
 void gather_gpu(const struct gather_from *from);
 void gather_mpi(const struct gather_from *from);
@@ -43,6 +46,9 @@ void gather_openmp(const struct gather_from *from);
 void gather_rank_times(const struct gather_from *from);
 void gather_threads(const struct gather_from *from);
 void gather_user_counters(const struct gather_from *from);
+void gather_waits(const struct gather_from *from);
+/* The waits of all threads of the process, in ns. */
+uint64_t gather_wait_ns(const struct gather_from *from);
 
 /* Hardware counters by number. */
 void gather_counters(const struct host *host, struct profile *out);

@@ -146,16 +146,16 @@ static void add_functions(const struct gather_from *g, const struct function *fu
 
 /* ---- from the sums of a process ------------------------------------------------------ */
 
-/* A peer's rank in the outputs: peers have ranks in the process's own job. */
-static uint32_t shown_peer(const struct host *host, const struct process *p, uint32_t peer)
+uint32_t gather_peer(const struct gather_from *from, uint32_t peer)
 {
+	const struct process *p = from->p;
 	int size = p->size > 0 ? p->size : p->size_hint;
 
 	if (peer == PROFILE_ELSEWHERE)
 		return peer;
 	if (p->main_job || p->job_rank == WIRE_UNKNOWN)
 		return size > 0 && peer < (uint32_t)size ? peer : PROFILE_ELSEWHERE;
-	for (const struct process *q = host->processes; q; q = q->next)
+	for (const struct process *q = from->host->processes; q; q = q->next)
 		if (q->greeted && q->ended && q->job_rank == (int)peer && q->job == p->job &&
 			!q->main_job)
 			return (uint32_t)q->rank;
@@ -166,7 +166,7 @@ static void add_pairs(const struct gather_from *g, const struct traffic_sums *s)
 {
 	for (size_t i = 0; i < s->n_peers; i++) {
 		const struct traffic_peer *from = &s->peers[i];
-		uint32_t peer = shown_peer(g->host, g->p, from->peer);
+		uint32_t peer = gather_peer(g, from->peer);
 		struct profile_pair *to;
 
 		if (from->sends) {

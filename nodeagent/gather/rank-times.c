@@ -2,6 +2,7 @@
 /* The windows of processes and the classes of their time: rank_times[] of a profile. */
 #include "nodeagent/gather/internal.h"
 
+#include "conf/conf.h"
 #include "nodeagent/base/util.h"
 #include "nodeagent/process/host.h"
 #include "nodeagent/process/process.h"
@@ -74,6 +75,7 @@ static uint32_t flags_of(const struct process *p, uint64_t lost)
 	flags |= w->first.of[TIME_IO] > 0 || w->others.of[TIME_IO] > 0 ? RANK_HAS_IO : 0;
 	if (p->rank < (int)PROFILE_UNRANKED && p->job_rank == WIRE_UNKNOWN)
 		flags |= RANK_OF_LAUNCHER;
+	flags |= flags & RANK_HAS_MPI && p->host->conf->mpi_waits ? RANK_HAS_WAITS : 0;
 	flags |= w->cut ? RANK_THREADS_CUT : 0;
 	return flags | (lost ? RANK_LOST_CALLS : 0);
 }
@@ -107,6 +109,9 @@ static void add_others(const struct gather_from *g, struct profile_rank_time *t)
 	t->all_io_ns = t->io_ns + ns_of(g, o[TIME_IO]);
 	t->all_blocked_ns = t->blocked_ns + ns_of(g, o[TIME_BLOCKED]);
 	t->all_unknown_ns = t->unknown_ns + ns_of(g, o[TIME_UNKNOWN]);
+	t->mpi_wait_ns = gather_wait_ns(g);
+	if (t->mpi_wait_ns > t->all_mpi_ns) /* outside of the window, too */
+		t->mpi_wait_ns = t->all_mpi_ns;
 	t->team_useful_ns = t->useful_ns + ns_of(g, w->worker_useful);
 	t->team_most_ns = most > t->useful_ns ? most : t->useful_ns;
 }

@@ -10,8 +10,12 @@
  * one: that of the last WAITS_MAX calls.
  */
 #include <stdlib.h>
-#include "nodeagent/internode/internal.h"
+#include "conf/conf.h"
 #include "nodeagent/base/util.h"
+#include "nodeagent/internode/internal.h"
+#include "nodeagent/process/host.h"
+#include "nodeagent/process/process.h"
+#include "nodeagent/replay/comm/comm.h"
 
 #ifndef WAITS_MAX
 #define WAITS_MAX (1u << 16)
@@ -23,6 +27,7 @@ struct late_wait {
 	struct thread_pair for_whom;
 	uint64_t posted; /* when the receive was */
 	uint64_t ticks;
+	uint32_t path; /* of the call: struct match_done */
 };
 
 struct late_waits {
@@ -46,9 +51,32 @@ static uint64_t wait_of(
 	return ticks;
 }
 
-/* More or, modulo 2^64, less. */
-static void add_ticks(struct matching *m, const struct late_wait *w, uint64_t ticks)
+/* The sender as a rank of the receiver's job; UINT32_MAX: it is none. */
+static uint32_t late_rank(const struct process *receiver, const struct thread_pair *pair)
 {
+	const bool same_job = pair->from >> 32 == pair->to >> 32;
+	/* a process of MPI may have another rank in a session */
+	const bool own = pair->to == receiver->proc_id || receiver->job_rank == WIRE_UNKNOWN;
+
+	return same_job && own ? (uint32_t)pair->from : UINT32_MAX;
+}
+
+/* At the call path of the receiver; calls: 1, or -1 modulo 2^64. */
+static void add_to_path(
+	struct matching *m, const struct late_wait *w, uint64_t ticks, uint64_t calls)
+{
+	const uint32_t *at = map64_find(&m->here, w->for_whom.to);
+	const struct process *p = at ? m->owners[*at] : NULL;
+
+	if (p && p->traffic && m->host->conf->mpi_waits)
+		traffic_wait(p->traffic, w->path, WAIT_LATE_SENDER, late_rank(p, &w->for_whom),
+			calls, ticks);
+}
+
+/* More or, modulo 2^64, less. */
+static void add_ticks(struct matching *m, const struct late_wait *w, uint64_t ticks, uint64_t calls)
+{
+	add_to_path(m, w, ticks, calls);
 	matching_pair_of(m, &m->thread_pairs, &w->for_whom, MATCHING_THREAD_PAIRS_MAX - 1)
 		->late_ticks += ticks;
 	if (m->n_rounds)
@@ -76,13 +104,14 @@ void matching_late_sender(
 			.from_thread = s->thread,
 			.to_thread = r->thread},
 		.posted = r->enter,
+		.path = r->done.path,
 		.ticks = wait_of(m, s, r)};
 	struct late_wait *known;
 
 	if (!now.ticks)
 		return;
 	if (r->enter == r->done.enter) { /* a blocking call, which received nothing else */
-		add_ticks(m, &now, now.ticks);
+		add_ticks(m, &now, now.ticks, 1);
 		return;
 	}
 	if (!m->late)
@@ -91,13 +120,13 @@ void matching_late_sender(
 	if (known && known->ticks >= now.ticks)
 		return;
 	if (known) {
-		add_ticks(m, known, -known->ticks);
+		add_ticks(m, known, -known->ticks, UINT64_MAX);
 	} else {
 		known = new_wait(m->late);
 		match_table_add(&m->late->by_call, now.thread, now.enter, known);
 	}
 	*known = now;
-	add_ticks(m, known, known->ticks);
+	add_ticks(m, known, known->ticks, 1);
 }
 
 void matching_late_free(struct matching *m)

@@ -58,6 +58,7 @@ struct match_done {
 	uint64_t source; /* actual source and tag */
 	uint32_t tag;
 	uint32_t thread;       /* that learnt of it */
+	uint32_t path;	       /* the caller's number of that call's path, or 0; not looked at */
 	uint64_t enter, leave; /* of the call in which it did */
 	uint64_t bytes;
 	bool cancelled; /* it has received nothing */

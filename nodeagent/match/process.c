@@ -158,6 +158,7 @@ static struct match_done done_of(const struct match_message *c, uint64_t bytes)
 	return (struct match_done){.source = c->peer,
 		.tag = c->m->field,
 		.thread = c->thread,
+		.path = c->path,
 		.enter = c->since,
 		.leave = c->until,
 		.bytes = bytes,

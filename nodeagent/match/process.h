@@ -53,8 +53,9 @@ struct match_message {
 	uint64_t peer;	       /* id of a process, or MATCH_ELSEWHERE; ignored in a wildcard POST */
 	uint64_t since, until; /* the frame, in the common clock */
 	uint32_t thread;
-	bool probe;  /* POST: by Mprobe or Improbe, not by Imrecv */
-	bool failed; /* a FAILED came after it */
+	uint32_t path; /* of a receive or DONE: the caller's number of its call path, or 0 */
+	bool probe;    /* POST: by Mprobe or Improbe, not by Imrecv */
+	bool failed;   /* a FAILED came after it */
 	bool overtaking;
 };
 void match_process_message(struct match_process *p, const struct match_message *c);

@@ -8,7 +8,8 @@
  *   TAG, THREAD, BYTES, FLAGS  the number, if it is another one than before
  *   A receive has the same fields, with its actual source and tag and the bytes that
  *   came; then a byte of bits that say what it was posted with and what else follows:
- *   DONE_THREAD the thread that completed it. Last: begin of that call less the end of
+ *   DONE_THREAD the thread that completed it, DONE_PATH the number of the path of that call
+ *   if it is another one than before. Last: begin of that call less the end of
  *   the other, its end less its begin.
  *
  *   always, ticket less the last one less 1, enter less the last one,
@@ -24,10 +25,10 @@ static const uint8_t magic[4] = {'V', 'M', 'S', 1};
 
 enum part { PLACES = 1, TAG = 2, THREAD = 4, BYTES = 8, FLAGS = 16, PARTS_END = 32 };
 
-enum tail { ANY_SOURCE = 1, ANY_TAG = 2, UNKNOWN = 4, DONE_THREAD = 8 };
+enum tail { ANY_SOURCE = 1, ANY_TAG = 2, UNKNOWN = 4, DONE_THREAD = 8, DONE_PATH = 16 };
 
 #define NUMBER_BYTES 10
-#define RECORD_BYTES (1 + 3 * 8 + 7 * NUMBER_BYTES)
+#define RECORD_BYTES (1 + 3 * 8 + 8 * NUMBER_BYTES)
 
 /* ---- writing ------------------------------------------------------------------ */
 
@@ -109,9 +110,13 @@ void match_batch_receive(struct match_batch *b, const struct match_receive *r)
 	b->bytes[b->n++] = (uint8_t)((r->source == MATCH_ANYWHERE ? ANY_SOURCE : 0) |
 				     (r->tag == MATCH_ANY_TAG ? ANY_TAG : 0) |
 				     (r->done.unknown ? UNKNOWN : 0) |
-				     (r->done.thread != r->thread ? DONE_THREAD : 0));
+				     (r->done.thread != r->thread ? DONE_THREAD : 0) |
+				     (r->done.path != b->last_path ? DONE_PATH : 0));
 	if (r->done.thread != r->thread)
 		put_number(b, r->done.thread);
+	if (r->done.path != b->last_path)
+		put_number(b, r->done.path);
+	b->last_path = r->done.path;
 	put_difference(b, r->done.enter - r->leave);
 	put_difference(b, r->done.leave - r->done.enter);
 }
@@ -120,6 +125,7 @@ void match_batch_clear(struct match_batch *b)
 {
 	b->n = 0;
 	b->last = (struct match_send){0};
+	b->last_path = 0;
 }
 
 void match_batch_free(struct match_batch *b)
@@ -133,6 +139,7 @@ void match_batch_free(struct match_batch *b)
 struct reader {
 	const uint8_t *at, *end;
 	bool bad;
+	uint32_t last_path;
 };
 
 static uint64_t get_number(struct reader *r)
@@ -201,7 +208,7 @@ static void get_send(struct reader *r, unsigned parts, struct match_send *s)
 const char *match_batch_each(
 	const void *bytes, size_t n, void (*send)(void *arg, const struct match_send *s), void *arg)
 {
-	struct reader r = {bytes, (const uint8_t *)bytes + n, false};
+	struct reader r = {.at = bytes, .end = (const uint8_t *)bytes + n};
 	struct match_send s = {0};
 
 	if (!n)
@@ -242,6 +249,9 @@ static struct match_receive get_receive(struct reader *r, const struct match_sen
 
 	if (parts & DONE_THREAD)
 		q.done.thread = get_small(r);
+	if (parts & DONE_PATH)
+		r->last_path = get_small(r);
+	q.done.path = r->last_path;
 	q.done.enter = q.leave + get_difference(r);
 	q.done.leave = q.done.enter + get_difference(r);
 	return q;
@@ -250,7 +260,7 @@ static struct match_receive get_receive(struct reader *r, const struct match_sen
 bool match_batch_receives(const void *bytes, size_t n,
 	void (*receive)(void *arg, const struct match_receive *r), void *arg)
 {
-	struct reader r = {bytes, (const uint8_t *)bytes + n, false};
+	struct reader r = {.at = bytes, .end = (const uint8_t *)bytes + n};
 	struct match_send head = {0};
 
 	if (!n)

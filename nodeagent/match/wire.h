@@ -18,6 +18,7 @@ struct match_batch {
 	uint8_t *bytes;
 	size_t n, cap;
 	struct match_send last;
+	uint32_t last_path;
 };
 
 void match_batch_send(struct match_batch *b, const struct match_send *s);

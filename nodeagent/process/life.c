@@ -40,7 +40,7 @@ struct process *process_new(struct host *host, int socket, int pid)
 	p->cpu_before = cpu_used(pid);
 	p->code = codemap_new();
 	p->ended_tree = calltree_new();
-	if (host->conf->mpi_show_sync_time && !host->sync)
+	if ((host->conf->mpi_waits || host->conf->mpi_show_sync_time) && !host->sync)
 		host->sync = sync_new();
 	p->gpu = gpu_new(&host->clocks);
 	p->traffic = traffic_new(host->conf, host->sync);

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "nodeagent/base/util.h"
+#include "nodeagent/base/wait-kinds.h"
 #include "nodeagent/base/words.h"
 #include "nodeagent/profile/profile.h"
 #include "shm/gpu.h"
@@ -94,6 +95,14 @@ const char *check_size(const struct profile *p, const void *record)
 	const struct profile_size *s = record;
 
 	return s->log2 <= 64 ? NULL : "messages are larger than 2^64 bytes";
+}
+
+const char *check_wait(const struct profile *p, const void *record)
+{
+	const struct profile_wait *w = record;
+
+	(void)p;
+	return w->kind < WAIT_KINDS_END ? NULL : "a wait of an unknown kind";
 }
 
 const char *check_rank_range(const struct profile *p, const void *record)
@@ -226,7 +235,7 @@ const char *check_rank_time(const struct profile *p, const void *record)
 		t->team_most_ns > t->team_useful_ns || t->all_useful_ns > most ||
 		t->all_mpi_ns > most || t->all_openmp_wait_ns > most ||
 		t->all_openmp_idle_ns > most || t->all_io_ns > most || t->all_blocked_ns > most ||
-		t->all_unknown_ns > most)
+		t->all_unknown_ns > most || t->mpi_wait_ns > t->all_mpi_ns)
 		return "the times of a rank's threads that cannot be";
 	return NULL;
 }

@@ -113,7 +113,8 @@ enum profile_rank_flags {
 	RANK_THREADS_CUT = 256,
 	RANK_LOST_CALLS = 512,
 	RANK_OF_LAUNCHER = 1024, /* it has not told its rank itself: no MPI_Init was seen */
-	RANK_FLAGS = 2047	 /* all of them */
+	RANK_HAS_WAITS = 2048,	 /* mpi.waits: waits were looked for */
+	RANK_FLAGS = 4095	 /* all of them */
 };
 
 /* The records: lists.def. */

@@ -45,6 +45,15 @@ void section_foot(FILE *f, const struct report *r);
 void section_banner(FILE *f, const struct report *r);
 /* The digest, in layout run. */
 void section_digest(FILE *f, const struct report *r);
+/* Waits for other ranks; the section in layout run. */
+void section_waits(FILE *f, const struct report *r);
+void json_waits(struct json *j, const struct report *r);
+/*
+ * The same of all profiles and layouts, if late is not WAITS_ALL (waits.h) only those for this
+ * rank; most: rows of each table, 0: all.
+ */
+void waits_print(FILE *f, const struct report *r, uint32_t late, uint64_t most);
+void waits_json(struct json *j, const struct report *r, uint32_t late);
 /* The efficiency of the job, in layout run. */
 void section_efficiency(FILE *f, const struct report *r);
 /* The overhead and its parts. */

@@ -32,6 +32,7 @@ static const struct {
 	{"stat", cmd_stat, NULL},
 	{"tree", cmd_tree, "show the call tree with its times"},
 	{"version", cmd_version, NULL},
+	{"waits", cmd_waits, "show what ranks waited for each other"},
 };
 
 static void usage(FILE *f)

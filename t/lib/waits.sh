@@ -15,3 +15,19 @@ same_waits() {
 		  } }
 		END { print all " s of " sum " s"; exit bad || sum < least }' got -
 }
+
+# same_by_path JSON: the same for each late rank by call path, in calls that can receive; what is
+# found for each is the sum over call paths
+same_by_path() {
+	jq -r '.thread_pairs[] | select(.late_s > 0) | "\(.from) \(.late_s)"' "$1" | sum_by_rank >by_pair
+	jq -r '.waits[] | select(.kind == "late_sender") | .for[] | "\(.rank) \(.t_s)"' "$1" |
+		sum_by_rank >by_path
+	diff by_pair by_path
+	jq -r '.waits[] | select(.kind == "late_sender") | .path | sub("<.*"; "")' "$1" | sort -u >in
+	! grep -vE "^MPI_(Recv|Mrecv|Sendrecv|Wait|Waitall|Waitany|Waitsome|Test|Testall) *$" in
+}
+
+# of lines RANK SECONDS, to a microsecond
+sum_by_rank() {
+	awk '{ s[$1] += $2 } END { for (r in s) printf "%s %.6f\n", r, s[r] }' | sort
+}

@@ -14,11 +14,13 @@ for mpi in openmpi mpich; do
 		mpicc_traced $mpi $BIN/late-$mpi $T/mpi/program/app-mpi-late.c
 		traced -q -- $(mpirun_of $mpi) -np 4 $BIN/late-$mpi truth
 		same_waits late-${mpi}_all.json
+		same_by_path late-${mpi}_all.json
 		jq -e '.matching.pairs.exact == (.thread_pairs | map(.messages) | add)' late-${mpi}_all.json"
 	test_expect "$mpi: no wait is found where there is none" "
 		rm -f truth.* late_*
 		traced -q -- $(mpirun_of $mpi) -np 4 $BIN/late-$mpi truth 0
 		is 0 \"\$(jq '.thread_pairs | map(.late_s) | add' late-${mpi}_all.json)\"
+		is null \"\$(jq -c '.waits | map(select(.kind == \"late_sender\"))[0]?' late-${mpi}_all.json)\"
 		is 0 \"\$(cat truth.* | awk '{ s += \$3 } END { print s + 0 }')\""
 	test_expect "$mpi: vftr run names the rank that is waited for most" "
 		rm -rf truth.* out again
@@ -28,6 +30,28 @@ for mpi in openmpi mpich; do
 		mkdir again
 		$VFTR collate -o again out
 		is \"\$(jq -c .thread_pairs out/profile.json)\" \"\$(jq -c .thread_pairs again/*.json)\""
+	test_expect "$mpi: vftr waits shows them, by call path and by the rank that is late" "
+		$VFTR waits out >shown
+		grep '^| Late sender ' shown
+		grep -A8 '^Who made others wait' shown | grep '^| rank 2 '
+		grep -A20 '^Waiting for other ranks: ' out/summary.log | grep '^| Late sender '
+		$VFTR waits --json out >waits.json
+		jq -c '[.waits, .delays]' waits.json >one
+		jq -c '[.waits, .delays]' out/profile.json | diff one -
+		$VFTR waits --csv out >csv
+		awk -F, 'NR > 1 { s += \$(NF - 1) } END { printf \"%.6f\n\", s }' csv >sum
+		is \"\$(jq '[.waits[].t_s] | add * 1e6 | round / 1e6' waits.json)\" \"\$(awk '{ print \$1 + 0 }' sum)\"
+		$VFTR waits -j -r 2 out >two
+		jq -e '[.waits[].for[].rank] | unique == [2]' two
+		jq -e --slurpfile all waits.json '.delays == [\$all[0].delays[] | select(.rank == 2)]' two
+		is 1 \"\$($VFTR waits -n 1 out | grep -c '^| Late sender \|^| Wait at')\"
+		is 'No call is known to have waited for another rank.' \"\$($VFTR waits -r 77 out)\"
+		status_of 2 $VFTR waits; status_of 2 $VFTR waits -c -j out; status_of 2 $VFTR waits -r x out"
+	test_expect "$mpi: mpi.waits=false: none is looked for" "
+		rm -rf truth.* off
+		limit $VFTR run -q -o off -k mpi.waits=false -- $(mpirun_of $mpi) -np 3 $BIN/late-$mpi truth
+		is null \"\$(jq -c .waits off/profile.json)\"
+		is 'No call is known to have waited for another rank.' \"\$($VFTR waits off)\""
 done
 
 done_testing

@@ -39,20 +39,49 @@ END {
 		for (i = 1; i <= n; i++) {
 			a = line[i]
 			until = enter[a]
+			late = -1
 			for (k = 1; k <= n; k++)
-				if (waits(a, line[k]) && enter[line[k]] > until)
+				if (waits(a, line[k]) && enter[line[k]] > until) {
 					until = enter[line[k]]
+					late = world[line[k]]
+				}
 			if (until > leave[a])
 				until = leave[a]
 			key = scene[a] " " where[a] " " world[a]
 			sum[key] += until - enter[a]
+			if (late >= 0)
+				for_rank[key " " late] += until - enter[a]
 			calls[key]++
 		}
 	}
 	for (key in sum)
 		printf "%s %.6f %d\n", key, sum[key], calls[key]
+	for (key in for_rank)
+		printf "%s %.6f\n", key, for_rank[key] >"late"
 }
 AWK
+
+# waited JSON: of a profile, "SCENE COMMUNICATOR WORLD_RANK LATE_RANK SECONDS KIND", and the sums
+waited() {
+	jq -r '.waits[] | (.path | gsub("[a-z_]*::"; "") | gsub(" "; "") | split("<")) as $p | select($p[2] == "play") |
+		($p | map(select(. == ("on_world", "on_some", "between")))[0]) as $where |
+		($p | map(select(startswith("rank_")))[0] | ltrimstr("rank_")) as $rank | .kind as $kind |
+		.for[] | "\($p[1]) \($where) \($rank) \(.rank) \(.t_s) \($kind)"' "$1"
+}
+
+# same_late LATE WAITED: for the same ranks, within 2 % and 5 ms a call; each kind where it belongs
+same_late() {
+	awk 'NR == FNR { wanted[$1, $2, $3, $4] = $5; next }
+		{ is[$1, $2, $3, $4] = $5
+		  kind = $1 ~ /^(bcast|scatter)/ ? "late_root" : $1 ~ /^(reduce_scatter|all)/ ? "nxn" :
+			$1 ~ /^(reduce|gatherv)/ ? "early_root" : $1 ~ /^scan/ ? "scan" : "barrier nxn"
+		  if (index(kind, $6) == 0) { print "of another kind:", $0; bad = 1 } }
+		END {
+			for (k in wanted) { d = wanted[k] - is[k]; if (d < 0) d = -d
+				if (d > 0.02 * wanted[k] + 0.03) { print "wanted " wanted[k] ", got " is[k] ": " k; bad = 1 } }
+			for (k in is) if (!(k in wanted) && is[k] > 0.03) { print "of nobody: " k; bad = 1 }
+			exit bad }' "$1" "$2"
+}
 
 # shown JSON: the same of a profile
 shown() {
@@ -84,7 +113,8 @@ waits() {
 		# what the late ones of all scenes make the others wait
 		awk '{ sum += $4 } END { exit !(sum > 2) }' wanted
 		shown "$2_all.json" >got
-		agree wanted got && return
+		waited "$2_all.json" >got_late
+		agree wanted got && same_late late got_late && return
 	done
 	return 1
 }

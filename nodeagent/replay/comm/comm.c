@@ -48,6 +48,7 @@ void traffic_free(struct traffic *t)
 	if (t->sync)
 		sync_forget(t->sync, t);
 	requests_free(t);
+	free(t->paths.at);
 	comms_free(t);
 	sums_free(t);
 	order_free(t->order);
@@ -136,6 +137,7 @@ void traffic_track_end(struct traffic_track *l, struct calltree *past)
 
 	drop_pending(l, 0);
 	requests_move(l);
+	paths_move(l);
 	if (t->sync)
 		sync_move(t->sync, l, past);
 	if (!--t->n_tracks) {
@@ -149,6 +151,7 @@ void traffic_track_end(struct traffic_track *l, struct calltree *past)
 void traffic_track_moved(struct traffic_track *l, const struct node *from)
 {
 	requests_moved(l, from);
+	paths_moved(l, from);
 	if (l->traffic->sync)
 		sync_moved(l->traffic->sync, l, from);
 }
@@ -342,7 +345,8 @@ static const char *count_pending(struct traffic_track *l, const struct pending *
 		match_call(l, p, ticks, false);
 		return request_post(l, p);
 	case RECORD_DONE:
-		return request_done(t, &(struct completion){p->m, p->since, ticks, l->number});
+		return request_done(t, &(struct completion){p->m, p->since, ticks, l->number,
+					       path_number(l, p->node)});
 	case RECORD_COLLECTIVE:
 		return settle_collective(l, p, ticks);
 	case RECORD_RMA:

@@ -22,6 +22,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include "nodeagent/base/wait-kinds.h"
 #include "nodeagent/replay/tree/calltree.h"
 #include "shm/wire.h"
 
@@ -41,11 +42,12 @@ struct traffic_track; /* one thread */
 #define TRAFFIC_EARLY_MAX    (1u << 16) /* completions read before what they complete */
 #define TRAFFIC_PENDING_MAX  (1u << 18) /* records in frames that are open */
 #define TRAFFIC_PEERS_MAX    (1u << 20)
-#define TRAFFIC_SUMS_MAX     4096u /* communicators, files: the rest is summed up as others */
-#define TRAFFIC_LATE_MAX     4096u /* threads that ended before their requests */
+#define TRAFFIC_SUMS_MAX     4096u	/* communicators, files: the rest is summed up as others */
+#define TRAFFIC_LATE_MAX     4096u	/* threads that ended before their requests */
+#define TRAFFIC_PATHS_MAX    (1u << 22) /* call paths with receives, of all threads ever */
 #endif
 
-/* conf and sync must outlive it; sync: NULL without mpi.show_sync_time. */
+/* conf and sync must outlive it; sync: NULL without mpi.waits and mpi.show_sync_time. */
 struct traffic *traffic_new(const struct conf *c, struct sync *sync);
 void traffic_free(struct traffic *t);
 
@@ -155,6 +157,11 @@ struct traffic_sums {
 	/* of messages between two ranks: order.h; complete when all tracks have ended */
 	uint64_t ambiguous_sends, ambiguous_receives;
 };
+
+/* Counts waits for a rank (UINT32_MAX: others) at the call path whose number a receive has
+ * (struct match_done); calls and ticks may be less, modulo 2^64. */
+void traffic_wait(struct traffic *t, uint32_t path, enum wait_kind kind, uint32_t late,
+	uint64_t calls, uint64_t ticks);
 
 /* The sums of everything that was settled until now; owned by t. */
 const struct traffic_sums *traffic_sums(const struct traffic *t);

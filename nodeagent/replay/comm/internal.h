@@ -131,7 +131,7 @@ struct request {
 struct completion {
 	struct message m;
 	uint64_t since, ticks;
-	uint32_t thread;
+	uint32_t thread, path;
 };
 
 struct early {
@@ -170,6 +170,25 @@ void match_call(struct traffic_track *l, const struct pending *p, uint64_t until
 void match_comm_gone(struct traffic *t, const struct comm *c);
 /* q has ended. */
 void match_completion(const struct traffic *t, const struct request *q, const struct completion *c);
+
+/* ---- numbers of call paths: paths.c ------------------------------------------ */
+
+struct path {
+	struct node *node; /* NULL: forgotten */
+	uint32_t before;   /* the number before of the same track, or 0 */
+};
+
+/* By number less 1. */
+struct paths {
+	struct path *at;
+	size_t n, cap;
+};
+
+/* The number of a node in the track's tree, always the same; 0: there are too many. */
+uint32_t path_number(struct traffic_track *l, struct node *n);
+/* As requests_move() and requests_moved(). */
+void paths_move(struct traffic_track *l);
+void paths_moved(struct traffic_track *l, const struct node *from);
 
 /* ---- sums: sums.c --------------------------------------------------- */
 
@@ -231,6 +250,7 @@ struct traffic {
 	size_t first_gone, n_gone, cap_gone;
 
 	struct requests requests;
+	struct paths paths;
 	size_t n_pending; /* of all tracks */
 
 	struct order *order;
@@ -251,8 +271,9 @@ struct traffic_track {
 	uint32_t number;
 	struct pending *pending;
 	size_t n, cap;
-	size_t n_open;	  /* requests it has posted */
-	uint64_t earlier; /* when the next message took place, or 0 */
+	size_t n_open;	    /* requests it has posted */
+	uint32_t last_path; /* the last number that a path of its tree has got, or 0 */
+	uint64_t earlier;   /* when the next message took place, or 0 */
 };
 
 static inline uint64_t ticks_between(uint64_t from, uint64_t to)

@@ -41,6 +41,8 @@ void match_call(struct traffic_track *l, const struct pending *p, uint64_t until
 	match = p->comm->job ? t->session_match : t->match;
 	if (!match)
 		return;
+	if (p->m.kind == RECORD_RECV)
+		m.path = path_number(l, p->node);
 	m.comm = p->comm->id;
 	m.peer = place_of(t, p->comm, p->m.peer);
 	m.probe = p->m.kind == RECORD_POST && p->m.flags & MESSAGE_MATCHED &&
@@ -61,7 +63,8 @@ void match_completion(const struct traffic *t, const struct request *q, const st
 		.peer = q->of.comm ? place_of(t, q->of.comm, c->m.peer) : MATCH_ELSEWHERE,
 		.since = c->since,
 		.until = c->ticks,
-		.thread = c->thread};
+		.thread = c->thread,
+		.path = c->path};
 
 	if (t->match && q->of.comm)
 		match_process_done(t->match, &q->of.m, &m);

@@ -3,6 +3,9 @@
 
 #include <stdlib.h>
 #include <string.h>
+#include "conf/conf.h"
+#include "mpi_id.h"
+#include "nodeagent/base/wait-kinds.h"
 #include "nodeagent/replay/comm/internal.h"
 #include "nodeagent/trace/collective.h"
 
@@ -124,10 +127,21 @@ static uint32_t count_local(const struct sync *s, const struct comm *c, uint64_t
 	return n;
 }
 
-static bool has_arrived(const struct instance *i, uint32_t rank)
+/* True if this rank of the instance's job lives here. */
+static bool lives_here(const struct sync *s, const struct instance *i, uint32_t rank)
 {
-	for (size_t k = 0; k < i->n; k++)
-		if (i->arrivals[k].traffic->rank == (int)rank)
+	size_t low = 0, high = s->n_members;
+
+	while (low < high) {
+		const size_t middle = low + (high - low) / 2;
+
+		if (s->members[middle].rank < rank)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	for (; low < s->n_members && s->members[low].rank == rank; low++)
+		if (is_local(&s->members[low], i->comm, i->traffic->job))
 			return true;
 	return false;
 }
@@ -135,11 +149,12 @@ static bool has_arrived(const struct instance *i, uint32_t rank)
 /* Some that have arrived may live here no more, so that their number is not enough. */
 static bool is_complete(const struct sync *s, const struct instance *i)
 {
-	for (size_t k = 0; k < s->n_members; k++)
-		if (is_local(&s->members[k], i->comm, i->traffic->job) &&
-			!has_arrived(i, s->members[k].rank))
-			return false;
-	return true;
+	const uint32_t wanted = count_local(s, i->comm, i->traffic->job);
+	uint32_t n = 0;
+
+	for (size_t k = 0; k < i->n; k++)
+		n += lives_here(s, i, (uint32_t)i->arrivals[k].traffic->rank);
+	return n >= wanted;
 }
 
 /* ---- whom a member waits for ------------------------------------------------------------- */
@@ -213,13 +228,14 @@ static const struct rule {
 	const struct arrival *(*whom)(
 		const struct instance *, const struct awaited *, const struct arrival *);
 	bool by_rank; /* it asks for members in the order of ranks */
+	enum wait_kind wait;
 } rules[COLLECTIVE_KINDS] = {
-	[COLLECTIVE_BETWEEN_ALL] = {the_last, false},
-	[COLLECTIVE_FROM_ROOT] = {the_root, false},
-	[COLLECTIVE_TO_ROOT] = {the_last_if_root, false},
-	[COLLECTIVE_CHAIN] = {the_last_below, true},
-	[COLLECTIVE_REDUCE_SCATTER] = {the_last, false},
-	[COLLECTIVE_NEIGHBOURS] = {the_last, false}, /* more than it needs */
+	[COLLECTIVE_BETWEEN_ALL] = {the_last, false, WAIT_NXN},
+	[COLLECTIVE_FROM_ROOT] = {the_root, false, WAIT_LATE_ROOT},
+	[COLLECTIVE_TO_ROOT] = {the_last_if_root, false, WAIT_EARLY_ROOT},
+	[COLLECTIVE_CHAIN] = {the_last_below, true, WAIT_SCAN},
+	[COLLECTIVE_REDUCE_SCATTER] = {the_last, false, WAIT_NXN},
+	[COLLECTIVE_NEIGHBOURS] = {the_last, false, WAIT_NEIGHBOURS}, /* more than it needs */
 };
 
 static void notify_wait(const struct arrival *a, uint64_t end)
@@ -232,20 +248,39 @@ static void notify_wait(const struct arrival *a, uint64_t end)
 		listener->wait(listener->ctx, a->thread, KEY_SYNC | a->node->key, &wait);
 }
 
-/* on: for whom it waited, or NULL. */
-static void count_wait(const struct arrival *a, const struct arrival *on)
+/* The waiting time as a function of its own. */
+static void count_as_child(const struct arrival *a, uint64_t waited)
 {
-	const uint64_t most = ticks_between(a->since, a->until);
-	uint64_t waited = on ? ticks_between(a->since, on->since) : 0;
-	struct node *n;
+	struct node *n = calltree_child(a->tree, a->node, NULL, KEY_SYNC | a->node->key);
 
-	if (key_mpi(a->node->key) == KEY_NO_MPI) /* among too many call paths */
-		return;
-	waited = waited < most ? waited : most;
-	n = calltree_child(a->tree, a->node, NULL, KEY_SYNC | a->node->key);
 	n->calls++;
 	n->ticks += waited;
 	notify_wait(a, a->since + waited);
+}
+
+/* on: for whom it waited, or NULL. */
+static void count_wait(enum wait_kind kind, const struct arrival *a, const struct arrival *on)
+{
+	const struct conf *conf = a->traffic->conf;
+	const uint64_t most = ticks_between(a->since, a->until);
+	uint64_t waited = on ? ticks_between(a->since, on->since) : 0;
+	uint32_t function;
+
+	if (!a->node) /* forgotten */
+		return;
+	function = key_mpi(a->node->key);
+	if (function == KEY_NO_MPI) /* among too many call paths */
+		return;
+	waited = waited < most ? waited : most;
+	if (function == VFTR_MPI_BARRIER)
+		kind = WAIT_BARRIER;
+	if (conf->mpi_waits && waited)
+		calltree_wait(a->node, &(struct node_wait){.kind = kind,
+					       .late = (uint32_t)on->traffic->rank,
+					       .calls = 1,
+					       .ticks = waited});
+	if (conf->mpi_show_sync_time)
+		count_as_child(a, waited);
 }
 
 ORDER_BY(by_rank_in_group, struct arrival, RISING(rank))
@@ -262,7 +297,7 @@ static void finish_instance(struct sync *s, struct instance *i)
 	for (size_t k = 0; k < i->n && (!w.two_groups || w.last[1]); k++) {
 		const struct arrival *a = &i->arrivals[k];
 
-		count_wait(a, rule->whom(i, &w, a));
+		count_wait(rule->wait, a, rule->whom(i, &w, a));
 		w.last_below = later(w.last_below, a);
 	}
 	drop_instance(s, i);

@@ -126,8 +126,10 @@ struct calltree *calltree_new(void)
 
 static void free_extra(struct node *n)
 {
-	if (n->extra)
+	if (n->extra) {
 		free(n->extra->counters);
+		free(n->extra->waits.at);
+	}
 	free(n->extra);
 	n->extra = NULL;
 }
@@ -234,6 +236,36 @@ static void add_counters(struct node *node, const struct node_counters *from)
 		to->of[i] += from->of[i];
 }
 
+static struct node_wait *find_wait(struct node_waits *w, uint32_t kind, uint32_t late)
+{
+	size_t of_kind = 0;
+
+	for (size_t i = 0; i < w->n; i++) {
+		of_kind += w->at[i].kind == kind;
+		if (w->at[i].kind == kind && w->at[i].late == late)
+			return &w->at[i];
+	}
+	if (of_kind >= NODE_LATE_MAX && late != UINT32_MAX)
+		return find_wait(w, kind, UINT32_MAX);
+	w->at = grow(w->at, w->n, &w->cap, sizeof(*w->at));
+	w->at[w->n] = (struct node_wait){.kind = kind, .late = late};
+	return &w->at[w->n++];
+}
+
+void calltree_wait(struct node *n, const struct node_wait *more)
+{
+	struct node_wait *w = find_wait(&calltree_extra(n)->waits, more->kind, more->late);
+
+	w->calls += more->calls;
+	w->ticks += more->ticks;
+}
+
+static void add_waits(struct node *node, const struct node_waits *from)
+{
+	for (size_t i = 0; i < from->n; i++)
+		calltree_wait(node, &from->at[i]);
+}
+
 #define COUNT_IS_SOME(member) || e->member
 #define COUNT_IS_NOTHING(member)
 #define COUNT_ADD(member) to->member += from->member;
@@ -244,7 +276,7 @@ static void add_counters(struct node *node, const struct node_counters *from)
 	if (from->member > to->member)                                                             \
 		to->member = from->member;
 
-/* True if the node has counts of its own, not looking at counters. */
+/* True if the node has counts of its own, not looking at counters and waits. */
 static int has_counts(const struct node_extra *e)
 {
 	return 0 NODE_COUNTS(COUNT_IS_SOME, COUNT_IS_NOTHING, COUNT_IS_NOTHING);
@@ -255,6 +287,7 @@ static void add_extra(struct node *node, const struct node_extra *from)
 	struct node_extra *to;
 
 	add_counters(node, from->counters);
+	add_waits(node, &from->waits);
 	if (!has_counts(from))
 		return;
 	to = calltree_extra(node);
@@ -272,9 +305,11 @@ uint64_t calltree_forget(struct calltree *t)
 
 		calls += n->calls;
 		n->calls = n->ticks = 0;
-		if (n->extra) { /* its stack in the sampling file stays what it is */
+		if (n->extra) { /* what it is to others stays what it is */
 			free(n->extra->counters);
-			*n->extra = (struct node_extra){.stack = n->extra->stack};
+			free(n->extra->waits.at);
+			*n->extra = (struct node_extra){
+				.stack = n->extra->stack, .path = n->extra->path};
 		}
 	}
 	t->n_forgotten = t->n;

@@ -76,15 +76,35 @@ struct node_io {
 	uint64_t ticks, least, most; /* of all, and of one of them */
 };
 
+/* The waits of one kind (enum wait_kind) at one node for one rank. */
+struct node_wait {
+	uint32_t kind;
+	uint32_t late;	/* the rank, in the process's own job; UINT32_MAX: all others */
+	uint64_t calls; /* that have waited */
+	uint64_t ticks;
+};
+
+struct node_waits {
+	size_t n, cap;
+	struct node_wait *at;
+};
+
+#ifndef NODE_LATE_MAX
+#define NODE_LATE_MAX 16 /* ranks that are told apart, of one kind at one node */
+#endif
+
 /* Members that few nodes need; what is counted has a row below. */
 struct node_extra {
-	uint64_t lost;	/* calls below it that were not recorded */
-	uint32_t stack; /* in the sampling file (samples.c); no other tree gets it */
+	uint64_t lost; /* calls below it that were not recorded */
+	/* no other tree gets these: its stack in the sampling file (samples.c), its path number
+	 * of traffic_path() */
+	uint32_t stack, path;
 	struct node_messages messages;
 	uint64_t openacc_bytes;	   /* of events of OpenACC */
 	uint64_t open[OPEN_KINDS]; /* open requests that were given up */
 	struct node_io io[RECORD_IO_KINDS];
 	struct node_counters *counters; /* or NULL */
+	struct node_waits waits;
 };
 
 /*
@@ -189,6 +209,9 @@ struct node_extra *calltree_extra(struct node *n);
 
 /* Its n counters, made if need be; fewer if it had fewer. */
 struct node_counters *calltree_counters(struct node *n, uint32_t n_counters);
+
+/* Counts waits at n; calls and ticks may be less, modulo 2^64, to take some back. */
+void calltree_wait(struct node *n, const struct node_wait *more);
 
 /* Node i, in the order they were made: parents first; 0 is the root. */
 struct node *calltree_at(struct calltree *t, size_t i);

@@ -122,6 +122,7 @@ static void put_efficiency(struct json *j, const struct efficiency *e)
 /* What is not known of a rank is left out. */
 #define HAS(name, flag) ROW_VALUE(bool, has_##name, profile_rank_time, at->flags &(flag))
 HAS(mpi, RANK_HAS_MPI)
+HAS(waits, RANK_HAS_WAITS)
 HAS(openmp, RANK_HAS_OPENMP)
 HAS(gpu, RANK_HAS_GPU)
 HAS(io, RANK_HAS_IO)
@@ -136,6 +137,7 @@ ROW_VALUE(uint64_t, window_length, profile_rank_time,
 		at->io_ns + at->blocked_ns + at->unknown_ns)
 ROW_VALUE(const char *, host_name, profile_rank_time, efficiency_host(row->r->p, at->rank))
 ROW_VALUE(bool, has_threads, profile_rank_time, at->threads > 1)
+ROW_VALUE(bool, has_own_waits, profile_rank_time, at->flags &RANK_HAS_WAITS && at->threads == 1)
 
 #define TIME(json, type, member, ...)                                                              \
 	COLUMN(NULL, json, type, struct profile_rank_time, member, ##__VA_ARGS__)
@@ -143,6 +145,7 @@ ROW_VALUE(bool, has_threads, profile_rank_time, at->threads > 1)
 static const struct column all_columns[] = {
 	TIME("useful_s", SECONDS, all_useful_ns),
 	TIME("mpi_s", SECONDS, all_mpi_ns, .where = has_mpi),
+	TIME("mpi_wait_s", SECONDS, mpi_wait_ns, .where = has_waits),
 	TIME("openmp_wait_s", SECONDS, all_openmp_wait_ns, .where = has_openmp),
 	TIME("openmp_idle_s", SECONDS, all_openmp_idle_ns, .where = has_openmp),
 	TIME("io_s", SECONDS, all_io_ns, .where = has_io),
@@ -164,6 +167,7 @@ static const struct column rank_columns[] = {
 	COLUMN_GET(NULL, "window_s", SECONDS, count, window_length),
 	TIME("useful_s", SECONDS, useful_ns),
 	TIME("mpi_s", SECONDS, mpi_ns, .where = has_mpi),
+	TIME("mpi_wait_s", SECONDS, mpi_wait_ns, .where = has_own_waits),
 	TIME("openmp_wait_s", SECONDS, openmp_wait_ns, .where = has_openmp),
 	TIME("openmp_idle_s", SECONDS, openmp_idle_ns, .where = has_openmp),
 	TIME("gpu_wait_s", SECONDS, gpu_wait_ns, .where = has_gpu),

@@ -5,6 +5,7 @@
 
 #define WAITS_MAX 4
 #include "nodeagent/internode/late-senders.c"
+#include "nodeagent/replay/comm/internal.h"
 
 #include "t/lib/suite.h"
 
@@ -12,13 +13,28 @@
 #define THERE match_proc_id(1, 9) /* on another node */
 
 static struct matching m;
+static struct conf conf = {.mpi_waits = true};
+static struct host host = {.conf = &conf};
+static struct process receiver = {.host = &host};
+static const struct process *const owners[] = {&receiver};
+static struct calltree *tree;
+static struct traffic_track *track;
+static uint32_t path; /* of the call that waits */
 
 static void setup(void)
 {
-	m = (struct matching){
-		.thread_pairs.of.bytes = sizeof(struct thread_pair), .clock_bound = 50};
+	m = (struct matching){.host = &host,
+		.owners = (const struct process **)owners,
+		.thread_pairs.of.bytes = sizeof(struct thread_pair),
+		.clock_bound = 50};
 	for (uint32_t rank = 0; rank < 4; rank++)
 		map64_add(&m.here, match_proc_id(1, rank), 0);
+	conf.mpi_only_for_ranks = "all";
+	receiver.proc_id = HERE;
+	receiver.traffic = traffic_new(&conf, NULL);
+	tree = calltree_new();
+	track = traffic_track_new(receiver.traffic, tree);
+	path = path_number(track, calltree_child(tree, calltree_root(tree), NULL, 7));
 }
 
 static void teardown(void)
@@ -28,6 +44,8 @@ static void teardown(void)
 	match_pool_free(&m.thread_pairs.of);
 	map64_free(&m.index);
 	map64_free(&m.here);
+	traffic_free(receiver.traffic);
+	calltree_free(tree);
 }
 
 /* A message sent at `sent`, whose receive was posted at `posted` and ended in [enter, leave]. */
@@ -37,7 +55,7 @@ static void pair(uint64_t source, uint64_t sent, uint64_t posted, uint64_t enter
 	const struct match_receive r = {.source = source,
 		.destination = HERE,
 		.enter = posted,
-		.done = {.source = source, .enter = enter, .leave = leave}};
+		.done = {.source = source, .enter = enter, .leave = leave, .path = path}};
 
 	matching_late_sender(&m, &s, &r);
 }
@@ -53,6 +71,59 @@ static uint64_t rank(uint32_t r)
 {
 	return match_proc_id(1, r);
 }
+
+/* The waits at this number's path. */
+static const struct node_waits *waits(uint32_t number)
+{
+	return &receiver.traffic->paths.at[number - 1].node->extra->waits;
+}
+
+START_TEST(call_paths)
+{
+	struct calltree *past = calltree_new();
+
+	pair(rank(1), 130, 100, 100, 200);
+	pair(rank(2), 150, 100, 100, 200);
+	/* two receives of one Waitall: the later sender has all of it */
+	pair(rank(1), 1130, 1000, 1100, 1200);
+	pair(rank(2), 1150, 1000, 1100, 1200);
+	ck_assert_uint_eq(waits(path)->n, 2);
+	ck_assert_uint_eq(waits(path)->at[0].late, 1);
+	ck_assert_uint_eq(waits(path)->at[0].calls, 1);
+	ck_assert_uint_eq(waits(path)->at[0].ticks, 30);
+	ck_assert_uint_eq(waits(path)->at[1].late, 2);
+	ck_assert_uint_eq(waits(path)->at[1].calls, 2);
+	ck_assert_uint_eq(waits(path)->at[1].ticks, 100);
+	ck_assert_uint_eq(waits(path)->at[1].kind, WAIT_LATE_SENDER);
+	/* the thread ends; what is found later counts where its counts are */
+	calltree_add(past, tree);
+	traffic_track_end(track, past);
+	pair(rank(3), 2140, 2100, 2100, 2200);
+	ck_assert_ptr_ne(waits(path), &calltree_at(tree, 1)->extra->waits);
+	ck_assert_ptr_eq(waits(path), &calltree_at(past, 1)->extra->waits);
+	ck_assert_uint_eq(waits(path)->n, 3);
+	ck_assert_uint_eq(waits(path)->at[2].ticks, 40);
+	/* a rank of another job is none of this one */
+	pair(match_proc_id(2, 3), 3160, 3100, 3100, 3200);
+	ck_assert_uint_eq(waits(path)->at[3].late, UINT32_MAX);
+	calltree_free(past);
+}
+END_TEST
+
+START_TEST(more_late_ranks_than_are_told_apart)
+{
+	struct node *n = calltree_child(tree, calltree_root(tree), NULL, 8);
+
+	for (uint32_t late = 0; late < 100; late++)
+		calltree_wait(n, &(struct node_wait){WAIT_BARRIER, late, 1, 10});
+	calltree_wait(n, &(struct node_wait){WAIT_NXN, 99, 1, 10});
+	ck_assert_uint_eq(n->extra->waits.n, NODE_LATE_MAX + 2);
+	ck_assert_uint_eq(n->extra->waits.at[NODE_LATE_MAX].late, UINT32_MAX);
+	ck_assert_uint_eq(n->extra->waits.at[NODE_LATE_MAX].calls, 100 - NODE_LATE_MAX);
+	ck_assert_uint_eq(n->extra->waits.at[NODE_LATE_MAX].ticks, 10 * (100 - NODE_LATE_MAX));
+	ck_assert_uint_eq(n->extra->waits.at[NODE_LATE_MAX + 1].late, 99);
+}
+END_TEST
 
 START_TEST(blocking_receives)
 {
@@ -135,8 +206,9 @@ END_TEST
 
 int main(void)
 {
-	const TTest *const tests[] = {blocking_receives, the_last_sender_of_a_call,
-		calls_that_are_forgotten, between_nodes, what_is_not_known};
+	const TTest *const tests[] = {call_paths, more_late_ranks_than_are_told_apart,
+		blocking_receives, the_last_sender_of_a_call, calls_that_are_forgotten,
+		between_nodes, what_is_not_known};
 	Suite *s = suite_create("late-senders");
 	TCase *c = tcase_create("late-senders");
 

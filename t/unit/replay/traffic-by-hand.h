@@ -217,6 +217,7 @@ static inline void setup(void)
 {
 	ticks = START;
 	conf = conf_default();
+	conf->mpi_show_sync_time = true;
 	be_born(&me, NULL, 2);
 }
 

@@ -4,6 +4,7 @@
  * what members of collective calls wait for each other, to the tick.
  */
 #include <inttypes.h>
+#include "nodeagent/base/wait-kinds.h"
 #include "t/unit/replay/traffic-by-hand.h"
 
 enum { RANKS = 4 };
@@ -65,6 +66,21 @@ static void node_down(void)
 }
 
 /* What a rank waited in a function; its threads end. */
+/* The same for a late rank, as counted at the call itself. */
+static uint64_t waited_for_somebody(const struct node *call, uint32_t id)
+{
+	uint64_t sum = 0;
+
+	for (size_t i = 0; call->extra && i < call->extra->waits.n; i++) {
+		const struct node_wait *w = &call->extra->waits.at[i];
+
+		ck_assert_uint_gt(w->calls, 0);
+		ck_assert_int_eq(w->kind == WAIT_BARRIER, id == RECORD_ID_MPI + VFTR_MPI_BARRIER);
+		sum += w->ticks;
+	}
+	return sum;
+}
+
 static uint64_t waited(struct person *p, uint32_t id, uint64_t *calls)
 {
 	uint64_t sum = 0;
@@ -79,6 +95,7 @@ static uint64_t waited(struct person *p, uint32_t id, uint64_t *calls)
 			continue;
 		ck_assert_uint_eq(n->parent->key, id);
 		ck_assert_uint_le(n->ticks, n->parent->ticks);
+		ck_assert_uint_eq(n->ticks, waited_for_somebody(n->parent, id));
 		sum += n->ticks;
 		*calls += n->calls;
 	}

@@ -1,0 +1,32 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* The kinds of waits of one rank for another one; vftr-analysis(7) says how each is computed. */
+#ifndef VFTR_NODEAGENT_BASE_WAIT_KINDS_H
+#define VFTR_NODEAGENT_BASE_WAIT_KINDS_H
+
+#include <stdint.h>
+
+/*
+ * X(KIND, name in JSON and CSV, title in logs): one row each. Profiles have the numbers, so a new
+ * kind comes last.
+ */
+#define WAIT_KINDS(X)                                                                              \
+	X(LATE_SENDER, "late_sender", "Late sender")                                               \
+	X(BARRIER, "barrier", "Wait at barrier")                                                   \
+	X(NXN, "nxn", "Wait at NxN")                                                               \
+	X(LATE_ROOT, "late_root", "Late root")                                                     \
+	X(EARLY_ROOT, "early_root", "Early root")                                                  \
+	X(SCAN, "scan", "Wait at scan")                                                            \
+	X(NEIGHBOURS, "neighbours", "Wait for neighbours")
+
+enum wait_kind {
+#define WAIT_KIND(kind, name, title) WAIT_##kind,
+	WAIT_KINDS(WAIT_KIND)
+#undef WAIT_KIND
+		WAIT_KINDS_END
+};
+
+/* Static texts; kind < WAIT_KINDS_END. */
+const char *wait_kind_name(uint32_t kind);
+const char *wait_kind_title(uint32_t kind);
+
+#endif

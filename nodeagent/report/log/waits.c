@@ -1,0 +1,210 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Waits for other ranks: where, and for whom. In the summary of layout run and in JSON. */
+#include <inttypes.h>
+#include <stdlib.h>
+
+#include "nodeagent/base/units.h"
+#include "nodeagent/base/wait-kinds.h"
+#include "nodeagent/report/efficiency.h"
+#include "nodeagent/report/log/internal.h"
+#include "nodeagent/report/waits.h"
+
+#define PLACES_SHOWN 10 /* JSON has all */
+#define CAUSES_SHOWN 5
+#define LATE_SHOWN   2 /* ranks in one line */
+
+/* ---- in the log -------------------------------------------------------------------------- */
+
+static double percent_of_all(const struct row *row, uint64_t ns)
+{
+	return row->r->excl_s > 0.0 ? 1e-7 * (double)ns / row->r->excl_s : 0.0;
+}
+
+static char *rank_text(const struct profile *p, uint32_t rank)
+{
+	return rank == PROFILE_ELSEWHERE ? xstrdup("others")
+					 : xasprintf("rank %" PRIu32, profile_rank_shown(p, rank));
+}
+
+/* "rank 3 41 %, rank 1 30 %" */
+static char *place_late(const struct row *row)
+{
+	const struct wait_place *at = row->at;
+	char *text = xstrdup("");
+
+	for (size_t i = 0; i < at->n_late && i < LATE_SHOWN; i++) {
+		char *rank = rank_text(row->r->p, at->late[i]->late), *more;
+
+		more = xasprintf("%s%s%s %.0f %%", text, i ? ", " : "", rank,
+			at->ns ? 100.0 * (double)at->late[i]->ns / (double)at->ns : 0.0);
+		free(rank);
+		free(text);
+		text = more;
+	}
+	return text;
+}
+
+ROW_VALUE(const char *, place_title, wait_place, wait_kind_title(at->kind))
+ROW_VALUE(double, place_percent, wait_place, percent_of_all(row, at->ns))
+
+#define PLACE(title, json, type, member, ...)                                                      \
+	COLUMN(title, json, type, struct wait_place, member, ##__VA_ARGS__)
+
+static const struct column place_columns[] = {
+	COLUMN_GET("Kind", NULL, TEXT, text, place_title, .left = true),
+	PLACE("t[s]", NULL, SECONDS, ns),
+	COLUMN_GET("%", NULL, REAL, real, place_percent, .decimals = 1),
+	PLACE("Calls", NULL, COUNT, calls),
+	PLACE("Waited in", NULL, PATH, stack, .left = true),
+	COLUMN_GET("For", NULL, MADE, made, place_late, .left = true),
+};
+static const struct list place_list = LIST_OF(place_columns, struct wait_place);
+
+ROW_VALUE(char *, cause_rank, wait_cause, rank_text(row->r->p, at->rank))
+ROW_VALUE(const char *, cause_node, wait_cause, efficiency_host(row->r->p, at->rank))
+ROW_VALUE(double, cause_percent, wait_cause, percent_of_all(row, at->ns))
+ROW_VALUE(const char *, cause_title, wait_cause, wait_kind_title(at->kind))
+
+#define CAUSE(title, json, type, member, ...)                                                      \
+	COLUMN(title, json, type, struct wait_cause, member, ##__VA_ARGS__)
+
+static const struct column cause_columns[] = {
+	COLUMN_GET("Rank", NULL, MADE, made, cause_rank, .left = true),
+	COLUMN_GET("Node", NULL, TEXT, text, cause_node, .left = true, .spare = true),
+	CAUSE("t[s]", NULL, SECONDS, ns),
+	COLUMN_GET("%", NULL, REAL, real, cause_percent, .decimals = 1),
+	CAUSE("Calls", NULL, COUNT, calls),
+	COLUMN_GET("Most", NULL, TEXT, text, cause_title, .left = true),
+	CAUSE("of these in", NULL, PATH, stack, .left = true),
+};
+static const struct list cause_list = LIST_OF(cause_columns, struct wait_cause);
+
+/* The first `most` of n records of this size, below a title that was printed. */
+static void print_first(FILE *f, const struct report *r, const struct list *l, const void *records,
+	size_t n, size_t most)
+{
+	struct table *t = columns_table(r, l, 0);
+
+	for (size_t i = 0; i < n && i < most; i++)
+		columns_row(
+			t, l, 0, &(struct row){.r = r, .at = (const char *)records + i * l->size});
+	columns_close(f, r, t);
+}
+
+static size_t rows_shown(uint64_t most, size_t n)
+{
+	return most && most < n ? (size_t)most : n;
+}
+
+static void print_waits(
+	FILE *f, const struct report *r, const struct waits *w, uint64_t places, uint64_t causes)
+{
+	fprintf(f, "Waiting for other ranks: %s", quantity_seconds(1e-9 * (double)w->ns).text);
+	if (w->mpi_ns)
+		fprintf(f, ", %.0f %% of the time in MPI",
+			100.0 * (double)w->ns / (double)w->mpi_ns);
+	if (r->excl_s > 0.0)
+		fprintf(f, ", %.1f %% of all", 1e-7 * (double)w->ns / r->excl_s);
+	fputc('\n', f);
+	print_first(f, r, &place_list, w->places, w->n_places, rows_shown(places, w->n_places));
+	columns_rest(f, w->n_places - rows_shown(places, w->n_places), "place", "places");
+	fputs("\nWho made others wait\n", f);
+	print_first(f, r, &cause_list, w->causes, w->n_causes, rows_shown(causes, w->n_causes));
+	columns_rest(f, w->n_causes - rows_shown(causes, w->n_causes), "rank", "ranks");
+}
+
+void section_waits(FILE *f, const struct report *r)
+{
+	struct waits w;
+
+	if (!r->run || !r->p->n_waits)
+		return;
+	waits_of(r->p, WAITS_ALL, &w);
+	fputc('\n', f);
+	print_waits(f, r, &w, PLACES_SHOWN, CAUSES_SHOWN);
+	waits_done(&w);
+}
+
+void waits_print(FILE *f, const struct report *r, uint32_t late, uint64_t most)
+{
+	struct waits w;
+
+	waits_of(r->p, late, &w);
+	if (w.ns)
+		print_waits(f, r, &w, most, most);
+	else
+		fputs("No call is known to have waited for another rank.\n", f);
+	waits_done(&w);
+}
+
+/* ---- in JSON ----------------------------------------------------------------------------- */
+
+static void put_rank(struct json *j, const struct report *r, uint32_t rank)
+{
+	if (rank == PROFILE_ELSEWHERE)
+		json_string(j, "rank", NULL);
+	else
+		json_uint(j, "rank", profile_rank_shown(r->p, rank));
+}
+
+static void write_for(struct json *j, const char *key, const struct row *row)
+{
+	const struct wait_place *at = row->at;
+
+	json_array(j, key);
+	for (size_t i = 0; i < at->n_late; i++) {
+		json_object(j, NULL);
+		put_rank(j, row->r, at->late[i]->late);
+		json_uint(j, "calls", at->late[i]->calls);
+		json_real(j, "t_s", 1e-9 * (double)at->late[i]->ns);
+		json_real(j, "share", at->ns ? (double)at->late[i]->ns / (double)at->ns : 0.0);
+		json_close(j);
+	}
+	json_close(j);
+}
+
+ROW_VALUE(const char *, place_name, wait_place, wait_kind_name(at->kind))
+ROW_VALUE(const char *, cause_name, wait_cause, wait_kind_name(at->kind))
+
+static const struct column json_place_columns[] = {
+	COLUMN_GET(NULL, "kind", TEXT, text, place_name),
+	PLACE(NULL, "id", STACK_ID, stack),
+	PLACE(NULL, "path", PATH, stack),
+	PLACE(NULL, "calls", COUNT, calls),
+	PLACE(NULL, "t_s", SECONDS, ns),
+	COLUMN_GET(NULL, "for", WRITTEN, write, write_for),
+};
+static const struct list json_place_list = LIST_OF(json_place_columns, struct wait_place);
+
+static const struct column json_cause_columns[] = {
+	CAUSE(NULL, "rank", RANK, rank),
+	COLUMN_GET(NULL, "node", TEXT, text, cause_node),
+	CAUSE(NULL, "calls", COUNT, calls),
+	CAUSE(NULL, "t_s", SECONDS, ns),
+	COLUMN_GET(NULL, "most_kind", TEXT, text, cause_name),
+	CAUSE(NULL, "most_path", PATH, stack),
+	CAUSE(NULL, "most_s", SECONDS, most_ns),
+};
+static const struct list json_cause_list = LIST_OF(json_cause_columns, struct wait_cause);
+
+void json_waits(struct json *j, const struct report *r)
+{
+	if (r->p->n_waits)
+		waits_json(j, r, WAITS_ALL);
+}
+
+void waits_json(struct json *j, const struct report *r, uint32_t late)
+{
+	struct waits w;
+
+	waits_of(r->p, late, &w);
+	json_array(j, "waits");
+	for (size_t i = 0; i < w.n_places; i++)
+		columns_object(j, &json_place_list, &(struct row){.r = r, .at = &w.places[i]});
+	json_close(j);
+	json_array(j, "delays");
+	for (size_t i = 0; i < w.n_causes; i++)
+		columns_object(j, &json_cause_list, &(struct row){.r = r, .at = &w.causes[i]});
+	json_close(j);
+	waits_done(&w);
+}

@@ -1,0 +1,123 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* `vftr waits`: what calls of MPI have waited for other ranks, where, and for whom. */
+#include "nodeagent/tool/cmd.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+#include "nodeagent/base/json-write.h"
+#include "nodeagent/base/rank.h"
+#include "nodeagent/base/util.h"
+#include "nodeagent/base/wait-kinds.h"
+#include "nodeagent/report/measures.h"
+#include "nodeagent/report/waits.h"
+#include "nodeagent/tool/show/run.h"
+
+#define ROWS 20
+
+static const char usage[] =
+	"usage: vftr waits [OPTIONS] RUN...\n"
+	"\n"
+	"Shows what the calls of MPI in a run have waited for other ranks: by kind and call\n"
+	"path, and by the rank that was late. RUN is a folder with node profiles\n"
+	"(BASE_HOST.vfp, HOST.vfp), or such files.\n"
+	"\n"
+	"  -r, --rank RANK    only waits for this rank\n"
+	"  -n, --number N     at most so many rows of each table, 0: all; default: 20\n"
+	"  -c, --csv          as CSV, a line for each kind, call path and late rank; times are\n"
+	"                     seconds\n"
+	"  -j, --json         as JSON\n"
+	"  -b, --base BASE    only the run of this name\n"
+	"  -h, --help         this text\n"
+	"\n"
+	"vftr-analysis(7) explains the kinds.\n"
+	"\n"
+	"Exit status: 0 done, 1 done without files that are damaged, 2 nothing could be\n"
+	"read, or wrong usage.\n";
+
+static void print_csv(const struct run *run, const struct waits *w)
+{
+	puts("kind,id,path,calls,t_s,rank");
+	for (size_t i = 0; i < w->n_places; i++) {
+		const struct wait_place *at = &w->places[i];
+		char *path = report_path(&run->r, at->stack);
+
+		for (size_t k = 0; k < at->n_late; k++) {
+			const struct profile_wait *q = at->late[k];
+
+			printf("%s,%" PRIu64 ",\"%s\",%" PRIu64 ",%.9f,", wait_kind_name(at->kind),
+				run->r.id[at->stack], path, q->calls, 1e-9 * (double)q->ns);
+			if (q->late != PROFILE_ELSEWHERE)
+				printf("%" PRIu32, profile_rank_shown(run->p, q->late));
+			putchar('\n');
+		}
+		free(path);
+	}
+}
+
+static void print_json(const struct run *run, uint32_t late)
+{
+	struct json j;
+
+	json_begin(&j, stdout, 2);
+	json_object(&j, NULL);
+	json_string(&j, "format", "vftr-waits");
+	json_uint(&j, "version", 1);
+	waits_json(&j, &run->r, late);
+	json_close(&j);
+}
+
+struct request {
+	int64_t rank, rows;
+	bool csv, json;
+	const char *base;
+};
+
+static int show_run(const struct request *q, char **args, size_t n)
+{
+	const uint32_t late = q->rank < 0 ? WAITS_ALL : (uint32_t)q->rank;
+	struct waits w;
+	struct run run;
+	int status = run_open(&run, args, n, q->base);
+
+	if (status == 2)
+		return status;
+	if (q->json) {
+		print_json(&run, late);
+	} else if (q->csv) {
+		waits_of(run.p, late, &w);
+		print_csv(&run, &w);
+		waits_done(&w);
+	} else {
+		waits_print(stdout, &run.r, late, (uint64_t)q->rows);
+	}
+	run_close(&run);
+	return status;
+}
+
+int cmd_waits(int argc, char **argv)
+{
+	struct request q = {.rank = -1, .rows = ROWS};
+	const struct cmd_option options[] = {
+		{"rank", 'r', .take = cmd_number, .to = &q.rank},
+		{"number", 'n', .take = cmd_number, .to = &q.rows},
+		{"csv", 'c', .flag = &q.csv},
+		{"json", 'j', .flag = &q.json},
+		{"base", 'b', .text = &q.base},
+		{0},
+	};
+	int status = cmd_options(argc, argv, options, usage);
+
+	if (status >= 0)
+		return status;
+	if (optind == argc) {
+		complain("waits: name a folder or node profiles; see vftr waits --help");
+		return 2;
+	}
+	if (q.csv && q.json) {
+		complain("waits: --csv or --json, not both");
+		return 2;
+	}
+	return show_run(&q, argv + optind, (size_t)(argc - optind));
+}
