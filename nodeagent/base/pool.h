@@ -18,13 +18,13 @@ struct match_pool {
 	size_t used;
 };
 
-/* A zeroed structure. */
-static inline void *match_pool_take(struct match_pool *p)
+/* A structure of any content. */
+static inline void *match_pool_take_any(struct match_pool *p)
 {
 	void *one;
 
 	if (!p->vacant) {
-		char *chunk = xcalloc(MATCH_POOL_CHUNK, p->bytes);
+		char *chunk = xmalloc(MATCH_POOL_CHUNK * p->bytes);
 
 		p->chunks = grow(p->chunks, p->n_chunks, &p->cap_chunks, sizeof(*p->chunks));
 		p->chunks[p->n_chunks++] = chunk;
@@ -35,9 +35,14 @@ static inline void *match_pool_take(struct match_pool *p)
 	}
 	one = p->vacant;
 	memcpy(&p->vacant, one, sizeof(void *));
-	memset(one, 0, p->bytes);
 	p->used++;
 	return one;
+}
+
+/* A zeroed structure. */
+static inline void *match_pool_take(struct match_pool *p)
+{
+	return memset(match_pool_take_any(p), 0, p->bytes);
 }
 
 static inline void match_pool_give(struct match_pool *p, void *one)
