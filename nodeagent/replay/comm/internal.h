@@ -42,7 +42,10 @@ struct comm {
 	uint32_t members;	  /* that runs[] give */
 	uint32_t refs;		  /* its number, windows, open requests, messages in open frames */
 	uint32_t sums;		  /* index into sums.comms, or NO_SUMS */
-	uint32_t local, local_of; /* members on this node, as counted by sync.c */
+	uint32_t local, local_of; /* members on this node, as counted by sync.c ... */
+	bool is_local;		  /* ... and whether the process is one */
+	bool has_arrived;	  /* at a collective call that was compared with others ... */
+	uint32_t arrived;	  /* ... the greatest ticket of these */
 	uint32_t told;		  /* its number in the listener, or 0 */
 	uint64_t job;		  /* that its members are ranks of; 0: the process's own */
 	char *name;

@@ -5,6 +5,7 @@
 #include <string.h>
 #include "conf/conf.h"
 #include "mpi_id.h"
+#include "nodeagent/base/pool.h"
 #include "nodeagent/base/wait-kinds.h"
 #include "nodeagent/replay/comm/internal.h"
 #include "nodeagent/trace/collective.h"
@@ -21,6 +22,7 @@ struct arrival {
 	uint32_t rank;		/* in its group */
 	uint32_t root;		/* as its record has it */
 	uint32_t group;		/* of an intercommunicator: the world rank of its first member */
+	struct arrival *next;	/* of its instance */
 };
 
 struct instance {
@@ -29,8 +31,9 @@ struct instance {
 	enum collective_kind kind;
 	struct traffic *traffic; /* of the first that came ... */
 	struct comm *comm;	 /* ... and held there */
-	struct arrival *arrivals;
-	size_t n, cap;
+	struct arrival *first, *last;
+	size_t n;
+	uint32_t living;       /* arrivals of members that live here now */
 	struct instance *next; /* in its bucket */
 	struct instance *older, *newer;
 };
@@ -41,7 +44,7 @@ struct sync {
 	uint32_t generation; /* of members[], from 1 */
 	struct instance *buckets[BUCKETS];
 	struct instance *oldest, *newest;
-	size_t n;
+	struct match_pool instances, arrivals;
 };
 
 struct sync *sync_new(void)
@@ -49,6 +52,8 @@ struct sync *sync_new(void)
 	struct sync *s = xcalloc(1, sizeof(*s));
 
 	s->generation = 1;
+	s->instances.bytes = sizeof(struct instance);
+	s->arrivals.bytes = sizeof(struct arrival);
 	return s;
 }
 
@@ -69,30 +74,43 @@ static void drop_instance(struct sync *s, struct instance *i)
 	*place_of(s, i->id, i->ticket) = i->next;
 	*(i->older ? &i->older->newer : &s->oldest) = i->newer;
 	*(i->newer ? &i->newer->older : &s->newest) = i->older;
-	s->n--;
 	comm_drop(i->traffic, i->comm);
-	free(i->arrivals);
-	free(i);
+	for (struct arrival *a = i->first, *next; a; a = next) {
+		next = a->next;
+		match_pool_give(&s->arrivals, a);
+	}
+	match_pool_give(&s->instances, i);
 }
 
 static struct instance *add_instance(struct sync *s, struct traffic *t, struct comm *c,
 	uint32_t ticket, enum collective_kind kind)
 {
-	struct instance *i = xcalloc(1, sizeof(*i));
+	struct instance *i;
 
-	if (s->n >= SYNC_OPEN_MAX)
+	while (s->oldest &&
+		(s->instances.used >= SYNC_OPEN_MAX || s->arrivals.used >= SYNC_ARRIVALS_MAX))
 		drop_instance(s, s->oldest);
-	i->id = c->id;
-	i->ticket = ticket;
-	i->kind = kind;
-	i->traffic = t;
-	i->comm = comm_hold(c);
+	i = match_pool_take_any(&s->instances);
+	*i = (struct instance){.id = c->id,
+		.ticket = ticket,
+		.kind = kind,
+		.traffic = t,
+		.comm = comm_hold(c),
+		.older = s->newest};
 	*place_of(s, c->id, ticket) = i;
-	i->older = s->newest;
 	*(s->newest ? &s->newest->newer : &s->oldest) = i;
 	s->newest = i;
-	s->n++;
 	return i;
+}
+
+static void add_arrival(struct sync *s, struct instance *i, const struct arrival *more)
+{
+	struct arrival *a = match_pool_take_any(&s->arrivals);
+
+	*a = *more;
+	*(i->last ? &i->last->next : &i->first) = a;
+	i->last = a;
+	i->n++;
 }
 
 void sync_free(struct sync *s)
@@ -101,6 +119,8 @@ void sync_free(struct sync *s)
 		return;
 	while (s->oldest)
 		drop_instance(s, s->oldest);
+	match_pool_free(&s->instances);
+	match_pool_free(&s->arrivals);
 	free(s->members);
 	free(s);
 }
@@ -127,9 +147,10 @@ static uint32_t count_local(const struct sync *s, const struct comm *c, uint64_t
 	return n;
 }
 
-/* True if this rank of the instance's job lives here. */
-static bool lives_here(const struct sync *s, const struct instance *i, uint32_t rank)
+/* True if a process of this rank of the job is a member that lives here. */
+static bool lives_here(const struct sync *s, const struct comm *c, const struct traffic *t)
 {
+	const uint32_t rank = (uint32_t)t->rank;
 	size_t low = 0, high = s->n_members;
 
 	while (low < high) {
@@ -141,20 +162,33 @@ static bool lives_here(const struct sync *s, const struct instance *i, uint32_t 
 			high = middle;
 	}
 	for (; low < s->n_members && s->members[low].rank == rank; low++)
-		if (is_local(&s->members[low], i->comm, i->traffic->job))
+		if (is_local(&s->members[low], c, t->job))
 			return true;
 	return false;
 }
 
-/* Some that have arrived may live here no more, so that their number is not enough. */
-static bool is_complete(const struct sync *s, const struct instance *i)
+/* Looks again who lives here, if that has changed. */
+static void refresh(const struct sync *s, struct comm *c, const struct traffic *t)
 {
-	const uint32_t wanted = count_local(s, i->comm, i->traffic->job);
-	uint32_t n = 0;
+	if (c->local_of == s->generation)
+		return;
+	c->local = count_local(s, c, t->job);
+	c->is_local = lives_here(s, c, t);
+	c->local_of = s->generation;
+}
 
-	for (size_t k = 0; k < i->n; k++)
-		n += lives_here(s, i, (uint32_t)i->arrivals[k].traffic->rank);
-	return n >= wanted;
+/* Some that have arrived may live here no more, so that their number is not enough. */
+static bool is_complete(const struct sync *s, struct instance *i)
+{
+	refresh(s, i->comm, i->traffic);
+	return i->living >= i->comm->local;
+}
+
+static void count_living(const struct sync *s, struct instance *i)
+{
+	i->living = 0;
+	for (const struct arrival *a = i->first; a; a = a->next)
+		i->living += lives_here(s, i->comm, a->traffic);
 }
 
 /* ---- whom a member waits for ------------------------------------------------------------- */
@@ -179,15 +213,15 @@ static const struct arrival *later(const struct arrival *a, const struct arrival
 
 static unsigned side_of(const struct instance *i, const struct arrival *a)
 {
-	return a->group != i->arrivals[0].group;
+	return a->group != i->first->group;
 }
 
 static struct awaited look_at(const struct instance *i)
 {
 	struct awaited w = {.two_groups = i->comm->remote_size};
 
-	for (size_t k = 0; k < i->n; k++) {
-		const struct arrival *a = &i->arrivals[k], **last = &w.last[side_of(i, a)];
+	for (const struct arrival *a = i->first; a; a = a->next) {
+		const struct arrival **last = &w.last[side_of(i, a)];
 
 		*last = later(*last, a);
 		if (is_root(a, w.two_groups))
@@ -283,7 +317,26 @@ static void count_wait(enum wait_kind kind, const struct arrival *a, const struc
 		count_as_child(a, waited);
 }
 
-ORDER_BY(by_rank_in_group, struct arrival, RISING(rank))
+static int by_rank_in_group(const void *a, const void *b)
+{
+	const struct arrival *x = *(struct arrival *const *)a, *y = *(struct arrival *const *)b;
+
+	return RISING(rank);
+}
+
+static void sort_by_rank(struct instance *i)
+{
+	struct arrival **sorted = xmalloc(i->n * sizeof(*sorted)), **end = sorted;
+
+	for (struct arrival *a = i->first; a; a = a->next)
+		*end++ = a;
+	qsort(sorted, i->n, sizeof(*sorted), by_rank_in_group);
+	for (size_t k = 0; k < i->n; k++)
+		sorted[k]->next = k + 1 < i->n ? sorted[k + 1] : NULL;
+	i->first = sorted[0];
+	i->last = sorted[i->n - 1];
+	free(sorted);
+}
 
 /* Nothing is known of waits for a group that nobody of this node is in. */
 static void finish_instance(struct sync *s, struct instance *i)
@@ -292,11 +345,9 @@ static void finish_instance(struct sync *s, struct instance *i)
 	struct awaited w;
 
 	if (rule->by_rank)
-		qsort(i->arrivals, i->n, sizeof(*i->arrivals), by_rank_in_group);
+		sort_by_rank(i);
 	w = look_at(i);
-	for (size_t k = 0; k < i->n && (!w.two_groups || w.last[1]); k++) {
-		const struct arrival *a = &i->arrivals[k];
-
+	for (const struct arrival *a = i->first; a && (!w.two_groups || w.last[1]); a = a->next) {
 		count_wait(rule->wait, a, rule->whom(i, &w, a));
 		w.last_below = later(w.last_below, a);
 	}
@@ -309,6 +360,24 @@ static uint32_t group_of(const struct comm *c)
 	return c->remote_size ? comm_world(c, c->remote_size) : 0;
 }
 
+/* Whether a process comes to an instance for the second time: then it lies. Its tickets rise but
+ * among its threads, so that there is rarely something to search. */
+static bool comes_twice(const struct instance *i, const struct traffic *t, struct comm *c)
+{
+	if (c->has_arrived && (int32_t)(i->ticket - c->arrived) > 0) {
+		c->arrived = i->ticket;
+		return false;
+	}
+	if (!c->has_arrived) {
+		c->has_arrived = true;
+		c->arrived = i->ticket;
+	}
+	for (const struct arrival *a = i->first; a; a = a->next)
+		if (a->traffic == t)
+			return true;
+	return false;
+}
+
 void sync_arrive(struct sync *s, struct traffic_track *l, const struct pending *p, uint64_t until)
 {
 	struct traffic *t = l->traffic;
@@ -318,36 +387,32 @@ void sync_arrive(struct sync *s, struct traffic_track *l, const struct pending *
 
 	if (!rules[kind].whom)
 		return;
-	if (c->local_of != s->generation) {
-		c->local = count_local(s, c, t->job);
-		c->local_of = s->generation;
-	}
 	if (!i)
 		i = add_instance(s, t, c, p->m.ticket, kind);
-	for (size_t k = 0; k < i->n; k++)
-		if (i->arrivals[k].traffic == t)
-			return; /* twice: it lies */
-	*APPEND(i->arrivals, i->n, i->cap) = (struct arrival){.traffic = t,
-		.track = l,
-		.tree = l->tree,
-		.node = p->node,
-		.since = p->since,
-		.until = until,
-		.thread = l->number,
-		.stack = p->entered ? p->stack : 0,
-		.rank = c->rank,
-		.root = p->m.peer,
-		.group = group_of(c)};
-	if (i->n >= c->local && is_complete(s, i))
+	if (comes_twice(i, t, c))
+		return;
+	add_arrival(s, i,
+		&(struct arrival){.traffic = t,
+			.track = l,
+			.tree = l->tree,
+			.node = p->node,
+			.since = p->since,
+			.until = until,
+			.thread = l->number,
+			.stack = p->entered ? p->stack : 0,
+			.rank = c->rank,
+			.root = p->m.peer,
+			.group = group_of(c)});
+	refresh(s, c, t);
+	i->living += c->is_local && t->job == i->traffic->job;
+	if (is_complete(s, i))
 		finish_instance(s, i);
 }
 
 void sync_move(struct sync *s, struct traffic_track *l, struct calltree *past)
 {
 	for (struct instance *i = s->oldest; i; i = i->newer)
-		for (size_t k = 0; k < i->n; k++) {
-			struct arrival *a = &i->arrivals[k];
-
+		for (struct arrival *a = i->first; a; a = a->next) {
 			if (a->track != l)
 				continue;
 			a->track = NULL;
@@ -359,9 +424,7 @@ void sync_move(struct sync *s, struct traffic_track *l, struct calltree *past)
 void sync_moved(struct sync *s, const struct traffic_track *l, const struct node *from)
 {
 	for (struct instance *i = s->oldest; i; i = i->newer)
-		for (size_t k = 0; k < i->n; k++) {
-			struct arrival *a = &i->arrivals[k];
-
+		for (struct arrival *a = i->first; a; a = a->next) {
 			if (a->track == l && calltree_is_below(a->node, from))
 				a->node = a->node->counterpart;
 		}
@@ -373,8 +436,8 @@ void sync_forget(struct sync *s, const struct traffic *t)
 		bool here = i->traffic == t;
 
 		newer = i->newer;
-		for (size_t k = 0; k < i->n; k++)
-			here |= i->arrivals[k].traffic == t;
+		for (const struct arrival *a = i->first; a; a = a->next)
+			here |= a->traffic == t;
 		if (here)
 			drop_instance(s, i);
 	}
@@ -409,10 +472,10 @@ void sync_set_members(struct sync *s, const struct sync_member *m, size_t n)
 	s->members = sorted;
 	s->n_members = n;
 	s->generation++;
-	/* who has left will not come */
-	for (struct instance *i = s->oldest, *newer; n < before && i; i = newer) {
+	for (struct instance *i = s->oldest, *newer; i; i = newer) {
 		newer = i->newer;
-		if (is_complete(s, i))
+		count_living(s, i);
+		if (n < before && is_complete(s, i)) /* who has left will not come */
 			finish_instance(s, i);
 	}
 }

@@ -35,6 +35,9 @@ struct traffic_track;
 #ifndef SYNC_OPEN_MAX
 #define SYNC_OPEN_MAX 65536u /* instances; then the oldest is dropped */
 #endif
+#ifndef SYNC_ARRIVALS_MAX
+#define SYNC_ARRIVALS_MAX (1u << 19) /* of all instances, 80 B each; then the same */
+#endif
 
 /* A rank that lives on this node. */
 struct sync_member {

@@ -7,16 +7,17 @@
 #include "nodeagent/base/wait-kinds.h"
 #include "t/unit/replay/traffic-by-hand.h"
 
-enum { RANKS = 4 };
+enum { RANKS = 4, CROWD = 16 };
 
-#define TURNED 2u /* a communicator with world ranks 3, 2, 1, 0 */
-#define INTER  3u /* between world ranks 0, 1 and 3, 2 */
-#define ABROAD 4u /* between world ranks 0 to 3 and two of another job */
-#define FAR    7u /* a rank of WORLD on another node */
-#define HERE   MESSAGE_ROOT_HERE
-#define NONE   MESSAGE_NO_RANK
+#define TURNED	2u /* a communicator with world ranks 3, 2, 1, 0 */
+#define INTER	3u /* between world ranks 0, 1 and 3, 2 */
+#define ABROAD	4u /* between world ranks 0 to 3 and two of another job */
+#define CROWDED 5u /* of world ranks 0 to CROWD - 1 */
+#define FAR	7u /* a rank of WORLD on another node */
+#define HERE	MESSAGE_ROOT_HERE
+#define NONE	MESSAGE_NO_RANK
 
-static struct person others[RANKS];
+static struct person others[CROWD];
 static struct sync *sync_of_all;
 
 /* ---- the ranks of a node ------------------------------------------------------------------- */
@@ -434,12 +435,71 @@ START_TEST(waiting_for_ever)
 }
 END_TEST
 
+/* Its threads may be read in another order than they called: older tickets come, but not twice. */
+START_TEST(older_tickets_come_later)
+{
+	struct sync *s = sync_new();
+	uint64_t calls;
+
+	sync_set_members(s, (struct sync_member[]){{1, true, 0}, {1, true, 1}, {1, true, 2}}, 3);
+	for (int i = 0; i < 3; i++)
+		be_born(&others[i], s, i);
+	enter_late(0, 200, 250, VFTR_MPI_ALLREDUCE, 5);
+	enter_late(0, 100, 150, VFTR_MPI_ALLREDUCE, 4);
+	enter_late(0, 101, 150, VFTR_MPI_ALLREDUCE, 4); /* it lies */
+	enter_late(0, 201, 250, VFTR_MPI_ALLREDUCE, 5);
+	for (int i = 1; i < 3; i++) {
+		enter_late(i, 100 + 10 * (uint64_t)i, 150, VFTR_MPI_ALLREDUCE, 4);
+		enter_late(i, 200 + 10 * (uint64_t)i, 250, VFTR_MPI_ALLREDUCE, 5);
+	}
+	ck_assert_uint_eq(waited(&others[0], FN(ALLREDUCE), &calls), 40);
+	ck_assert_uint_eq(calls, 2);
+	ck_assert_uint_eq(waited(&others[1], FN(ALLREDUCE), &calls), 20);
+	ck_assert_uint_eq(calls, 2);
+	for (int i = 0; i < 3; i++)
+		die_out(&others[i]);
+	sync_free(s);
+}
+END_TEST
+
+/* What is kept has a limit for many members, too: the oldest are given up. */
+START_TEST(a_crowd_waits_for_ever)
+{
+	struct sync *s = sync_new();
+	struct sync_member here[CROWD];
+	const uint32_t known = (SYNC_ARRIVALS_MAX - 1) / (CROWD - 1) + 1;
+	uint64_t calls;
+
+	ck_assert_uint_lt(known, SYNC_OPEN_MAX);
+	for (uint32_t i = 0; i < CROWD; i++)
+		here[i] = (struct sync_member){1, true, i};
+	sync_set_members(s, here, CROWD);
+	for (int i = 0; i < CROWD - 1; i++) {
+		be_born(&others[i], s, 0); /* WORLD is smaller */
+		traffic_rank(others[i].traffic, i, 1);
+		define_as(&others[i], CROWDED, (uint32_t)i, CROWD, 0, RUNS({0, 1, CROWD}));
+	}
+	for (uint32_t ticket = 0; ticket < known + 1000; ticket++)
+		for (int i = 0; i < CROWD - 1; i++)
+			call(&others[i], &(struct member){VFTR_MPI_ALLREDUCE, CROWDED, ticket, NONE,
+						 0, 100 * (uint64_t)ticket + (uint64_t)i,
+						 100 * (uint64_t)ticket + 50});
+	sync_set_members(s, here, CROWD - 1);
+	ck_assert_uint_eq(waited(&others[0], FN(ALLREDUCE), &calls), (CROWD - 2) * known);
+	ck_assert_uint_eq(calls, known);
+	for (int i = 0; i < CROWD - 1; i++)
+		die_out(&others[i]);
+	sync_free(s);
+}
+END_TEST
+
 int main(void)
 {
 	const struct row rows[] = {{each_kind, ARRAY_SIZE(kinds)},
 		{between_two_groups, ARRAY_SIZE(between)}, {the_other_group_is_abroad, 1},
 		{the_root_is_on_another_node, 1}, {what_does_not_block, 1}, {many_calls, 5},
-		{not_all_are_here, 1}, {waiting_for_ever, 1}};
+		{not_all_are_here, 1}, {waiting_for_ever, 1}, {older_tickets_come_later, 1},
+		{a_crowd_waits_for_ever, 1}};
 
 	return run_tests("traffic-sync", rows, ARRAY_SIZE(rows));
 }
