@@ -8,8 +8,10 @@
 #include "nodeagent/report/digest.h"
 #include "nodeagent/report/report.h"
 
-#define SHORT  5.0 /* hooks: a function whose call takes less is short */
-#define OPTION "-finstrument-functions-exclude-function-list="
+#define SHORT	  5.0 /* hooks: a function whose call takes less is short */
+#define NAMES_MAX 5   /* so many short functions are named ... */
+#define NAMED	  20  /* ... that have one call in so many, or more */
+#define OPTION	  "-finstrument-functions-exclude-function-list="
 #define LETTERS                                                                                    \
 	"abcdefghijklmnopqrstuvwxyz"                                                               \
 	"ABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_"
@@ -81,6 +83,30 @@ void short_functions_option(
 		fprintf(f, "%s%s", before, name);
 		before = ",";
 	}
+}
+
+char *short_functions_option_text(
+	const struct report *r, const struct short_functions *s, size_t most)
+{
+	char *text;
+	size_t bytes;
+	FILE *f = open_memstream(&text, &bytes);
+
+	if (!f)
+		die(125, "out of memory");
+	short_functions_option(f, r, s, most);
+	if (fclose(f))
+		die(125, "out of memory");
+	return text;
+}
+
+size_t short_functions_named(const struct report *r, const struct short_functions *s)
+{
+	size_t n = 0;
+
+	while (n < s->n && n < NAMES_MAX && s->calls[n] >= r->p->calls / NAMED)
+		n++;
+	return n;
 }
 
 /* Names of C++ as gcc shows them, but for template arguments, which a name here has not. */

@@ -29,6 +29,13 @@ void short_functions_free(struct short_functions *s);
 void short_functions_option(
 	FILE *f, const struct report *r, const struct short_functions *s, size_t most);
 
+/* The same as a text; the caller frees. */
+char *short_functions_option_text(
+	const struct report *r, const struct short_functions *s, size_t most);
+
+/* How many of the first ones have so many of the calls that they are worth being named. */
+size_t short_functions_named(const struct report *r, const struct short_functions *s);
+
 /*
  * A name by which gcc knows the function (index into names[]) in that list; of templates and
  * members of them, and of what has no name around it, the last part: "::step". NULL: it has

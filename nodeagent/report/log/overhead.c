@@ -13,9 +13,7 @@
 #include "nodeagent/report/log/internal.h"
 #include "nodeagent/report/short.h"
 
-#define MUCH	  0.1 /* of the run: worth a warning */
-#define NAMES_MAX 5   /* so many short functions are named ... */
-#define NAMED	  20  /* ... that have one call in so many, or more */
+#define MUCH 0.1 /* of the run: worth a warning */
 /* Short functions that make most calls are worth a warning below MUCH, too: */
 #define MANY_CALLS 100000
 #define NOT_LITTLE 0.01 /* of the run */
@@ -119,16 +117,6 @@ void section_times(FILE *f, const struct report *r, double runtime_s)
 
 /* ---- the warning ---------------------------------------------------------------- */
 
-/* The first ones that have a share of the calls worth a name. */
-static size_t count_named(const struct report *r, const struct short_functions *s)
-{
-	size_t n = 0;
-
-	while (n < s->n && n < NAMES_MAX && s->calls[n] >= r->p->calls / NAMED)
-		n++;
-	return n;
-}
-
 /* "83 % of all calls are of the short functions: f, g, which cost 1.20 s" */
 static void name_short(FILE *f, const struct report *r, const struct short_functions *s,
 	size_t named, double seconds)
@@ -147,16 +135,9 @@ static void name_short(FILE *f, const struct report *r, const struct short_funct
 static void print_remedy(
 	FILE *f, const struct report *r, const struct short_functions *s, size_t named)
 {
-	char *option;
-	size_t bytes;
-	FILE *list = open_memstream(&option, &bytes);
+	char *option = short_functions_option_text(r, s, named);
 
-	if (!list)
-		die(125, "out of memory");
-	short_functions_option(list, r, s, named);
-	if (fclose(list))
-		die(125, "out of memory");
-	if (bytes)
+	if (*option)
 		section_text(f, "   Compile with: ", option, "\n");
 	if (s->has_cxx)
 		fputs("   Compile C++ with: what `vftr flags --cxxflags' prints\n", f);
@@ -183,7 +164,7 @@ void section_overhead_warning(FILE *f, const struct report *r, double runtime_s)
 	report_cost(r, runtime_s, &hooks, &blocked);
 	much = hooks + blocked > MUCH * runtime_s;
 	s = short_functions(r);
-	named = count_named(r, &s);
+	named = short_functions_named(r, &s);
 	seconds = hooks * (double)s.all_calls / (double)r->p->calls;
 	if (much || is_short_most(r, &s, seconds, runtime_s)) {
 		fputs("Warning: ", f);
