@@ -28,6 +28,7 @@ static const struct {
 		"cpu_model cpus memory_bytes kernel"},
 	{"dead", "rank pid executable end signal runtime_s events calls lost"},
 	{"warnings", "value"},
+	{"findings", "rule text seconds percent try manual"},
 	{"stacks", "id hash path function caller parent calls t_incl_s t_excl_s ranks t_excl_min_s "
 		   "t_excl_max_s t_excl_deviation_s rank_min rank_max imbalance_percent "
 		   "imbalance_rank overhead_s lost estimated"},

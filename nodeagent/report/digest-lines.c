@@ -12,12 +12,14 @@
 #include "nodeagent/profile/first-end.h"
 #include "nodeagent/report/digest.h"
 #include "nodeagent/report/efficiency.h"
+#include "nodeagent/report/findings.h"
 #include "nodeagent/report/report.h"
 
 #define APPLICATION_COLUMNS 30
 #define FUNCTION_COLUMNS    42
 #define CALLER_COLUMNS	    28
 #define WORTH_LATE	    0.01 /* of all time: less is not shown */
+#define FINDING_LINES	    2
 #define GOOD_EFFICIENCY	    0.9 /* from here on it is not worth a line */
 
 struct digest_lines {
@@ -324,12 +326,21 @@ static void put_deaths(struct digest_lines *l)
 	end_line(l);
 }
 
+/* Moves the last line behind the shares. */
+static void move_up(struct digest_lines *l)
+{
+	char *last = l->line[l->n - 1];
+
+	memmove(&l->line[l->after_shares + 1], &l->line[l->after_shares],
+		(l->n - 1 - l->after_shares) * sizeof(*l->line));
+	l->line[l->after_shares] = last;
+}
+
 /* The factors of the parallel efficiency. It stands behind the shares if there is room for it. */
 static void put_efficiency(struct digest_lines *l)
 {
 	const char *before = " =";
 	struct efficiency e;
-	char *last;
 	FILE *f;
 
 	if (l->n == DIGEST_LINES || !efficiency_of(l->p, &e) || !(e.parallel < GOOD_EFFICIENCY))
@@ -348,10 +359,52 @@ static void put_efficiency(struct digest_lines *l)
 	if (e.doubts)
 		fputs(" (estimated)", f);
 	end_line(l);
-	last = l->line[l->n - 1];
-	memmove(&l->line[l->after_shares + 1], &l->line[l->after_shares],
-		(l->n - 1 - l->after_shares) * sizeof(*l->line));
-	l->line[l->after_shares] = last;
+	move_up(l);
+}
+
+/* Bytes of text that fit into one line behind these columns, up to a blank. */
+static size_t fitting(const char *text, size_t columns)
+{
+	char *whole = text_first(text, DIGEST_COLUMNS - columns);
+	size_t n = strlen(whole);
+
+	if (text[n] && strrchr(whole, ' '))
+		n = (size_t)(strrchr(whole, ' ') - whole);
+	free(whole);
+	return n;
+}
+
+/* The first findings: two that have a line each, or one of two lines; as far as there is room. */
+static void put_findings(struct digest_lines *l)
+{
+	const size_t room =
+		DIGEST_LINES - l->n < FINDING_LINES ? DIGEST_LINES - l->n : FINDING_LINES;
+	char *lines[FINDING_LINES];
+	struct findings all;
+	size_t n = 0;
+
+	if (!room || !l->p->calls)
+		return;
+	all = findings_of(l->r);
+	if (!all.n)
+		lines[n++] = xstrdup("  nothing to mend found");
+	for (size_t i = 0; i < all.n && n < room; i++) {
+		const char *text = all.at[i].text;
+		const size_t bytes = fitting(text, strlen("  1. "));
+
+		if (text[bytes] && n + 1 == room && i) /* it is in the summary */
+			break;
+		lines[n++] = xasprintf("  %zu. %.*s", i + 1, (int)bytes, text);
+		if (text[bytes] && n < room)
+			lines[n++] = xasprintf("     %s", text + bytes + strspn(text + bytes, " "));
+	}
+	while (n--) {
+		fputs(lines[n], begin_line(l));
+		free(lines[n]);
+		end_line(l);
+		move_up(l);
+	}
+	findings_free(&all);
 }
 
 static void put_files(struct digest_lines *l)
@@ -374,7 +427,7 @@ char **report_digest(const struct report *r, const char *folder, size_t *n)
 {
 	static void (*const parts[])(struct digest_lines * l) = {put_run, put_shares, put_top,
 		put_imbalance, put_late, put_openmp, put_gpu, put_cpu, put_cost, put_lost,
-		put_deaths, put_files, put_efficiency};
+		put_deaths, put_files, put_findings, put_efficiency};
 	struct digest_lines l = {.r = r, .p = r->p, .folder = folder, .d = digest_of(r)};
 	char **lines = xcalloc(DIGEST_LINES, sizeof(*lines));
 

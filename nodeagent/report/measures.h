@@ -43,6 +43,8 @@ void section_started(FILE *f, const struct report *r);
 /* In layout run what stands at the end: memory, licence. */
 void section_foot(FILE *f, const struct report *r);
 void section_banner(FILE *f, const struct report *r);
+/* What is worth mending, in layout run. */
+void section_findings(FILE *f, const struct report *r);
 /* The digest, in layout run. */
 void section_digest(FILE *f, const struct report *r);
 /* Waits for other ranks; the section in layout run. */

@@ -40,11 +40,12 @@ static void fill_log(FILE *f, const struct report *r, const void *ctx)
 	section_started(f, r);
 	section_banner(f, r);
 	if (r->run) {
-		section_warnings(f, r);
+		section_findings(f, r);
+		section_efficiency(f, r);
 		fputc('\n', f);
 		section_digest(f, r);
+		section_warnings(f, r);
 		summary_lines(f, r);
-		section_efficiency(f, r);
 	} else {
 		summary_lines(f, r);
 		section_warnings(f, r);

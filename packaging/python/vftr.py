@@ -37,6 +37,7 @@ RANKS_MOST = 1 << 24  # more are a damaged file
 COLUMNS = {
     "mpi": "id function caller sends recvs bytes_sent bytes_received t_send_s t_recv_s t_comm_s"
            " send_bandwidth recv_bandwidth",
+    "findings": "rule text seconds percent evidence try manual",
     "communication_matrix": "from to sends bytes_sent recvs bytes_received",
 }
 # Columns that others rely on, and what they must be
@@ -408,6 +409,11 @@ class Run:
     @property
     def ranks(self):
         return self.table("ranks")
+
+    @property
+    def findings(self):
+        """What is worth mending, sentences with their evidence; vftr-analysis(7)."""
+        return self.table("findings")
 
     @property
     def started(self):

@@ -1,17 +1,21 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Fuzz target for the reader of vftr-vfp(5), for clang -fsanitize=fuzzer. What
- * is accepted must merge and come back from its bytes the same, and its efficiency can be told. The
- * checksum is made right first, as the dice would never throw it. Corpus: any .vfp files.
+ * is accepted must merge and come back from its bytes the same, and its efficiency and what is
+ * worth mending can be told. The checksum is made right first, as the dice would never throw it.
+ * Corpus: any .vfp files.
  */
 #include <stdlib.h>
 #include <string.h>
 
+#include "conf/conf.h"
 #include "nodeagent/profile/merge.h"
 #include "nodeagent/profile/profile.h"
 #include "nodeagent/profile/vfp-format.h"
 #include "nodeagent/profile/vfp.h"
 #include "nodeagent/report/efficiency.h"
+#include "nodeagent/report/findings.h"
+#include "nodeagent/report/report.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t bytes);
 
@@ -47,6 +51,22 @@ static void check_efficiency(const struct profile *p)
 			free(efficiency_sentence(&e, i));
 }
 
+static void check_findings(const struct profile *p)
+{
+	struct conf *c = conf_default();
+	struct findings all;
+	struct report r;
+
+	report_init(&r, p, c, NULL, 0);
+	all = findings_of(&r);
+	for (size_t i = 0; i < all.n; i++)
+		if (!all.at[i].n_evidence)
+			abort();
+	findings_free(&all);
+	report_done(&r);
+	conf_free(c);
+}
+
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t bytes)
 {
 	unsigned char *copy = malloc(bytes + 1);
@@ -74,6 +94,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t bytes)
 	if (p) {
 		check_round_trip(p);
 		check_efficiency(p);
+		check_findings(p);
 		p = profile_merge(p, profile_copy(p));
 		if (profile_valid(p))
 			abort();

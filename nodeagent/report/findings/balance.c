@@ -1,0 +1,253 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* One rank, or the ranks of one node, have more work than the others, which wait for them. */
+#include "nodeagent/report/findings/internal.h"
+
+#include <stdlib.h>
+
+#define NAMED 0.1 /* part of the excess that a call path has to be named */
+
+/* The call path in which a rank has most more than the mean of all ranks. */
+struct culprit {
+	uint32_t stack; /* PROFILE_NONE: it is in no single one */
+	double own_s, mean_s;
+};
+
+static struct culprit culprit_of(const struct facts *facts, uint32_t rank, uint32_t ranks)
+{
+	struct culprit c = {.stack = PROFILE_NONE};
+	double most = 0.0;
+
+	for (uint32_t i = 0; i < facts->p->n_stacks; i++) {
+		const struct profile_stack *s = &facts->p->stacks[i];
+		const double own_s = s_of(s->excl_max_ns), mean_s = s_of(s->excl_ns) / ranks;
+
+		if (s->rank_max != rank || own_s - mean_s <= most ||
+			digest_part(facts->r, i) != DIGEST_COMPUTING)
+			continue;
+		most = own_s - mean_s;
+		c = (struct culprit){.stack = i, .own_s = own_s, .mean_s = mean_s};
+	}
+	return c;
+}
+
+static const struct profile_rank_time *times_of(const struct profile *p, uint32_t shown)
+{
+	for (size_t i = 0; i < p->n_rank_times; i++)
+		if (profile_rank_shown(p, p->rank_times[i].rank) == shown)
+			return &p->rank_times[i];
+	return NULL;
+}
+
+/* The time outside of MPI, as efficiency.c has it. */
+static double outside_of(const struct efficiency *e, const struct profile_rank_time *t)
+{
+	uint64_t ns = t->useful_ns;
+
+	if (e->hybrid)
+		ns += t->openmp_wait_ns + t->openmp_idle_ns + t->gpu_wait_ns + t->io_ns +
+		      t->blocked_ns + t->unknown_ns;
+	return s_of(ns);
+}
+
+/* Those that have more than half of what the slowest one has beyond the mean. */
+static uint32_t count_slow(const struct facts *facts)
+{
+	const struct efficiency *e = &facts->e;
+	const double limit = 0.5 * (e->outside_s + e->outside_max_s);
+	uint32_t n = 0;
+
+	for (size_t i = 0; i < facts->p->n_rank_times; i++) {
+		const struct profile_rank_time *t = &facts->p->rank_times[i];
+
+		n += efficiency_counts(facts->p, t) && outside_of(e, t) >= limit;
+	}
+	return n;
+}
+
+static const struct profile_rank_time *least_of(const struct facts *facts)
+{
+	const struct profile_rank_time *least = NULL;
+
+	for (size_t i = 0; i < facts->p->n_rank_times; i++) {
+		const struct profile_rank_time *t = &facts->p->rank_times[i];
+
+		if (efficiency_counts(facts->p, t) &&
+			(!least || outside_of(&facts->e, t) < outside_of(&facts->e, least)))
+			least = t;
+	}
+	return least;
+}
+
+/* "Rank 5 makes", "Rank 5 and 2 more make" */
+static char *who_makes(uint32_t rank, uint32_t slow)
+{
+	return slow > 1 ? xasprintf("Rank %" PRIu32 " and %" PRIu32 " more make", rank, slow - 1)
+			: xasprintf("Rank %" PRIu32 " makes", rank);
+}
+
+static void prove_work(
+	struct finding *f, const char *own_key, double own_s, const char *mean_key, double mean_s)
+{
+	prove_seconds(f, own_key, own_s);
+	prove_seconds(f, mean_key, mean_s);
+	prove_ratio(f, "ratio", mean_s > 0.0 ? own_s / mean_s : NAN);
+}
+
+static void say_slowest(const struct facts *facts, struct finding *f, uint32_t rank, uint32_t slow)
+{
+	const struct efficiency *e = &facts->e;
+	const struct culprit c = culprit_of(facts, rank, e->ranks);
+	char *who = who_makes(profile_rank_shown(facts->p, rank), slow);
+
+	if (c.stack != PROFILE_NONE && c.mean_s > 0.0 &&
+		c.own_s - c.mean_s >= NAMED * (e->outside_max_s - e->outside_s)) {
+		char *path = short_path(facts->r, c.stack);
+
+		finding_say(f, "%s the others wait %s: it is in %s %.1f x longer than the mean.",
+			who, amount_of(facts, f->seconds).text, path, c.own_s / c.mean_s);
+		prove_stack(f, facts->r, c.stack);
+		prove_work(f, "t_max_s", c.own_s, "t_avg_s", c.mean_s);
+		free(path);
+	} else {
+		finding_say(f, "%s the others wait %s: it works %.2f x the mean.", who,
+			amount_of(facts, f->seconds).text, e->outside_max_s / e->outside_s);
+	}
+	free(who);
+}
+
+/* Most ranks are as slow as the slowest one: it is the one with the least work that stands out. */
+static void say_least(const struct facts *facts, struct finding *f)
+{
+	const struct profile_rank_time *t = least_of(facts);
+
+	finding_say(f,
+		"Rank %" PRIu32
+		" works %.2f x the mean only; ranks wait %s for those that work more.",
+		profile_rank_shown(facts->p, t->rank),
+		outside_of(&facts->e, t) / facts->e.outside_s, amount_of(facts, f->seconds).text);
+	prove_count(f, "rank_least", profile_rank_shown(facts->p, t->rank));
+	prove_seconds(f, "least_s", outside_of(&facts->e, t));
+}
+
+/* Of a run whose ranks have no times of their own: the function that digest.h names. */
+static bool look_at_function(const struct facts *facts, struct finding *f)
+{
+	const struct digest_imbalance *im = &facts->d.imbalance;
+	double mean_s;
+
+	if (im->name == PROFILE_NONE || !im->sum_ns)
+		return false;
+	mean_s = s_of(im->sum_ns) / im->members;
+	f->seconds = (s_of(im->max_ns) - mean_s) * im->members;
+	finding_say(f,
+		"Rank %" PRIu32 " makes the others wait %s: it is in %s %s%.1f x longer than the "
+		"mean.",
+		im->rank, amount_of(facts, f->seconds).text, facts->r->cell[im->name],
+		im->is_bound ? "at least " : "", s_of(im->max_ns) / mean_s);
+	prove_count(f, "rank", im->rank);
+	prove_text(f, "function", facts->r->shown[im->name]);
+	prove_work(f, "t_max_s", s_of(im->max_ns), "t_avg_s", mean_s);
+	return true;
+}
+
+/* With one rank on each node, nodes are ranks. */
+static bool has_node_balance(const struct efficiency *e)
+{
+	return e->nodes > 1 && e->nodes < e->ranks;
+}
+
+bool look_load_balance(const struct facts *facts, struct finding *f)
+{
+	const struct efficiency *e = &facts->e;
+	const struct profile_rank_time *t;
+	double part;
+	uint32_t slow;
+
+	if (!facts->has_efficiency)
+		return look_at_function(facts, f);
+	if (facts->is_cut || e->ranks < 2 || !(e->outside_max_s > 0.0))
+		return false;
+	part = has_node_balance(e) ? e->in_nodes : e->load_balance;
+	f->seconds = e->ranks * e->outside_max_s * (1.0 - part);
+	t = times_of(facts->p, e->rank_max);
+	slow = count_slow(facts);
+	if (!t)
+		return false;
+	prove_rank(f, facts->p, t->rank);
+	prove_count(f, "slow_ranks", slow);
+	prove_seconds(f, "useful_max_s", e->outside_max_s);
+	prove_seconds(f, "useful_s", e->outside_s);
+	prove_ratio(f, has_node_balance(e) ? "load_balance_in_nodes" : "load_balance", part);
+	if (slow > e->ranks / 2 && e->ranks > 2)
+		say_least(facts, f);
+	else
+		say_slowest(facts, f, t->rank, slow);
+	prove_doubts(f, facts);
+	return true;
+}
+
+/* ---- nodes -------------------------------------------------------------------------------- */
+
+struct of_host {
+	const char *host;
+	double sum_s;
+	uint32_t ranks;
+};
+
+ORDER_BY(by_host, struct of_host, ALPHABETIC(host))
+
+/* The node whose ranks have the greatest mean. */
+static struct of_host slowest_node(const struct facts *facts)
+{
+	const struct profile *p = facts->p;
+	struct of_host *at = xcalloc(p->n_rank_times + 1, sizeof(*at)), slowest = {.host = NULL};
+	size_t n = 0;
+
+	for (size_t i = 0; i < p->n_rank_times; i++) {
+		const struct profile_rank_time *t = &p->rank_times[i];
+		const char *host = efficiency_host(p, t->rank);
+
+		if (efficiency_counts(p, t) && host)
+			at[n++] = (struct of_host){host, outside_of(&facts->e, t), 1};
+	}
+	qsort(at, n, sizeof(*at), by_host);
+	for (size_t i = 0; i < n; i++) {
+		if (i && !by_host(&at[i], &at[i - 1])) {
+			at[i].sum_s += at[i - 1].sum_s;
+			at[i].ranks += at[i - 1].ranks;
+		}
+		if (i + 1 < n && !by_host(&at[i], &at[i + 1]))
+			continue;
+		if (!slowest.host || at[i].sum_s / at[i].ranks > slowest.sum_s / slowest.ranks)
+			slowest = at[i];
+	}
+	free(at);
+	return slowest;
+}
+
+bool look_node_balance(const struct facts *facts, struct finding *f)
+{
+	const struct efficiency *e = &facts->e;
+	struct of_host node;
+	double mean_s;
+
+	if (!facts->has_efficiency || facts->is_cut || !has_node_balance(e) ||
+		!(e->outside_s > 0.0))
+		return false;
+	node = slowest_node(facts);
+	if (!node.host)
+		return false;
+	mean_s = node.sum_s / node.ranks;
+	f->seconds = e->ranks * (mean_s - e->outside_s);
+	finding_say(f,
+		"Node %s makes the others wait %s: its %" PRIu32
+		" %s %.2f x the mean of all ranks.",
+		node.host, amount_of(facts, f->seconds).text, node.ranks,
+		one_or_many(node.ranks, "rank works", "ranks work"), mean_s / e->outside_s);
+	prove_text(f, "node", node.host);
+	prove_count(f, "ranks", node.ranks);
+	prove_work(f, "node_useful_s", mean_s, "useful_s", e->outside_s);
+	prove_ratio(f, "load_balance_between_nodes", e->between_nodes);
+	prove_doubts(f, facts);
+	return true;
+}

@@ -1,0 +1,62 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Input and output, by MPI and as the program has told of it. */
+#include "nodeagent/report/findings/internal.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+bool look_io(const struct facts *facts, struct finding *f)
+{
+	const struct profile *p = facts->p;
+	const struct profile_io *most = NULL;
+	uint64_t ns = 0;
+	char *path;
+
+	for (size_t i = 0; i < p->n_io; i++) {
+		ns += p->io[i].ns;
+		if (!most || p->io[i].ns > most->ns)
+			most = &p->io[i];
+	}
+	if (!ns)
+		return false;
+	f->seconds = s_of(ns);
+	path = short_path(facts->r, most->stack);
+	finding_say(f, "Input and output take %s, most of it in %s: %s in %s operations.",
+		amount_of(facts, f->seconds).text, path, quantity_bytes((double)most->bytes).text,
+		quantity_count((double)most->operations).text);
+	free(path);
+	prove_stack(f, facts->r, most->stack);
+	prove_seconds(f, "t_s", s_of(most->ns));
+	prove_count(f, "operations", most->operations);
+	prove_count(f, "bytes", most->bytes);
+	return true;
+}
+
+bool look_mpi_io(const struct facts *facts, struct finding *f)
+{
+	const struct profile *p = facts->p;
+	const struct profile_function *most = NULL;
+	uint64_t ns = 0;
+
+	for (size_t i = 0; i < p->n_functions; i++) {
+		const struct profile_function *is = &p->functions[i];
+
+		if (strncmp(report_function(is), "MPI_File_", strlen("MPI_File_")))
+			continue;
+		ns += is->ns;
+		if (!most || is->ns > most->ns)
+			most = is;
+	}
+	if (!ns)
+		return false;
+	f->seconds = s_of(ns);
+	finding_say(f,
+		"Input and output by MPI take %s, most of it in %s: %s calls of %s on average.",
+		amount_of(facts, f->seconds).text, report_function(most),
+		quantity_count((double)most->calls).text,
+		quantity_seconds(s_of(most->ns) / (double)most->calls).text);
+	prove_text(f, "function", report_function(most));
+	prove_seconds(f, "t_s", s_of(most->ns));
+	prove_count(f, "calls", most->calls);
+	return true;
+}

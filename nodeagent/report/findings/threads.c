@@ -1,0 +1,138 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Threads that wait for each other, for work, or for a GPU. */
+#include "nodeagent/report/findings/internal.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "shm/construct.h"
+
+/* Waits of a region's threads for each other: at its barriers and at its end. */
+static uint64_t waits_of(const struct profile_openmp *o)
+{
+	return o->barrier_ns + o->join_ns;
+}
+
+bool look_openmp_wait(const struct facts *facts, struct finding *f)
+{
+	const struct profile *p = facts->p;
+	const struct profile_openmp *most = NULL;
+	double balance;
+	char *path;
+
+	for (size_t i = 0; i < p->n_openmp; i++)
+		if (!most || waits_of(&p->openmp[i]) > waits_of(most))
+			most = &p->openmp[i];
+	if (!most || !waits_of(most) || !most->most_ns)
+		return false;
+	f->seconds = s_of(waits_of(most));
+	balance = (double)most->average_ns / (double)most->most_ns;
+	path = short_path(facts->r, most->stack);
+	finding_say(f,
+		"Threads of %s wait %s for each other: on average they work %.0f %% of the time of "
+		"the one with most.",
+		path, amount_of(facts, f->seconds).text, 100.0 * balance);
+	free(path);
+	prove_stack(f, facts->r, most->stack);
+	prove_count(f, "teams", most->calls);
+	prove_seconds(f, "t_barrier_s", s_of(most->barrier_ns));
+	prove_seconds(f, "t_join_s", s_of(most->join_ns));
+	prove_seconds(f, "t_busy_s", s_of(most->busy_ns));
+	prove_ratio(f, "balance", balance);
+	return true;
+}
+
+/* A wait for what one thread at a time may have: "omp_critical_wait@heat.c:42" */
+static bool is_lock(const char *name)
+{
+	static const enum construct kinds[] = {CONSTRUCT_CRITICAL_WAIT, CONSTRUCT_ORDERED_WAIT,
+		CONSTRUCT_LOCK_WAIT, CONSTRUCT_ATOMIC_WAIT};
+	static const char *const names[CONSTRUCT_KINDS] = {
+#define NAME(kind, name, waits) [CONSTRUCT_##kind] = (name),
+		CONSTRUCTS(NAME)
+#undef NAME
+	};
+	const size_t bytes = strcspn(name, "@");
+
+	for (size_t i = 0; i < ARRAY_SIZE(kinds); i++)
+		if (strlen(names[kinds[i]]) == bytes && !strncmp(name, names[kinds[i]], bytes))
+			return true;
+	return false;
+}
+
+bool look_openmp_lock(const struct facts *facts, struct finding *f)
+{
+	const struct profile *p = facts->p;
+	uint32_t most = PROFILE_NONE;
+	uint64_t ns = 0;
+	char *path;
+
+	for (uint32_t i = 0; i < p->n_stacks; i++) {
+		if (!is_lock(p->names[p->stacks[i].name]))
+			continue;
+		ns += p->stacks[i].excl_ns;
+		if (most == PROFILE_NONE || p->stacks[i].excl_ns > p->stacks[most].excl_ns)
+			most = i;
+	}
+	if (!ns)
+		return false;
+	f->seconds = s_of(ns);
+	path = short_path(facts->r, most);
+	finding_say(f, "Threads wait %s for locks and critical regions, most of it in %s.",
+		amount_of(facts, f->seconds).text, path);
+	free(path);
+	prove_stack(f, facts->r, most);
+	prove_seconds(f, "t_excl_s", s_of(p->stacks[most].excl_ns));
+	prove_count(f, "calls", p->stacks[most].calls);
+	return true;
+}
+
+bool look_openmp_idle(const struct facts *facts, struct finding *f)
+{
+	const struct profile *p = facts->p;
+	uint64_t ns = 0;
+
+	for (size_t i = 0; i < p->n_rank_times; i++)
+		ns += p->rank_times[i].all_openmp_idle_ns;
+	if (!ns)
+		ns = facts->d.part_ns[DIGEST_OPENMP_IDLE];
+	if (!ns)
+		return false;
+	f->seconds = s_of(ns);
+	finding_say(f,
+		"Workers of OpenMP have nothing to do for %s: only the first thread of a rank "
+		"works "
+		"then.",
+		amount_of(facts, f->seconds).text);
+	prove_seconds(f, "openmp_idle_s", f->seconds);
+	return true;
+}
+
+bool look_gpu_wait(const struct facts *facts, struct finding *f)
+{
+	const struct profile *p = facts->p;
+	const struct profile_gpu_wait *most = NULL;
+	uint64_t ns = 0;
+	char *path;
+
+	for (size_t i = 0; i < p->n_gpu_waits; i++) {
+		ns += p->gpu_waits[i].ns;
+		if (!most || p->gpu_waits[i].ns > most->ns)
+			most = &p->gpu_waits[i];
+	}
+	if (!ns)
+		return false;
+	f->seconds = s_of(ns);
+	path = short_path(facts->r, most->stack);
+	finding_say(f, "The host waits %s for GPUs, most of it in %s%s%s.",
+		amount_of(facts, f->seconds).text, path, *most->name ? " for " : "",
+		*most->name ? report_cell(facts->r, most->name) : "");
+	free(path);
+	prove_stack(f, facts->r, most->stack);
+	if (*most->name)
+		prove_text(f, "activity", report_name(facts->r, most->name));
+	prove_count(f, "calls", most->calls);
+	prove_seconds(f, "t_s", s_of(most->ns));
+	prove_seconds(f, "gpu_wait_s", f->seconds);
+	return true;
+}

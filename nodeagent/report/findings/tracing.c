@@ -1,0 +1,119 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* What tracing takes from the program, and what the machine does not give it. */
+#include "nodeagent/report/findings/internal.h"
+
+#include <stdlib.h>
+
+#include "nodeagent/report/short.h"
+
+/* "f, g and 3 more" */
+static char *names_of(const struct report *r, const struct short_functions *s, size_t named)
+{
+	char *text, *more;
+
+	text = xstrdup("");
+	for (size_t i = 0; i < named; i++) {
+		more = xasprintf("%s%s%s", text, i ? ", " : "", r->cell[s->names[i]]);
+		free(text);
+		text = more;
+	}
+	if (s->n > named) {
+		more = xasprintf("%s and %zu more", text, s->n - named);
+		free(text);
+		text = more;
+	}
+	return text;
+}
+
+static void advise_option(
+	struct finding *f, const struct report *r, const struct short_functions *s, size_t named)
+{
+	char *option = short_functions_option_text(r, s, named);
+
+	if (*option && s->has_cxx)
+		finding_advise(f,
+			"Compile with %s (of C++ with what `vftr flags --cxxflags' prints).",
+			option);
+	else if (*option)
+		finding_advise(f, "Compile with %s", option);
+	else
+		finding_advise(f, "Compile with what `vftr flags --exclude RUN' prints.");
+	free(option);
+}
+
+bool look_short_functions(const struct facts *facts, struct finding *f)
+{
+	const struct report *r = facts->r;
+	struct short_functions s;
+	size_t named;
+
+	if (!facts->p->calls)
+		return false;
+	s = short_functions(r);
+	named = short_functions_named(r, &s);
+	f->seconds = report_overhead_s(r, s.all_calls);
+	if (named) {
+		char *names = names_of(r, &s, named);
+		const double part = (double)s.all_calls / (double)facts->p->calls;
+
+		finding_say(f,
+			"Tracing costs %s in short functions, which make %.0f %% of all calls: %s.",
+			amount_of(facts, f->seconds).text, 100.0 * part, names);
+		free(names);
+		advise_option(f, r, &s, named);
+		prove_text(f, "function", r->shown[s.names[0]]);
+		prove_count(f, "calls", s.calls[0]);
+		prove_count(f, "short_functions", s.n);
+		prove_count(f, "short_calls", s.all_calls);
+		prove_seconds(f, "hooks_s", f->seconds);
+	}
+	short_functions_free(&s);
+	return named;
+}
+
+bool look_agent_behind(const struct facts *facts, struct finding *f)
+{
+	f->seconds = report_blocked_s(facts->r);
+	if (!(f->seconds > 0.0))
+		return false;
+	finding_say(f, "Threads wait %s for the node agent to make room in their rings.",
+		amount_of(facts, f->seconds).text);
+	prove_seconds(f, "blocked_s", f->seconds);
+	return true;
+}
+
+/*
+ * What waits in MPI wants a CPU only to see that it has to wait on: that is no loss. So no more
+ * than what is beyond all time in MPI is to be won, and of less nobody can tell.
+ */
+static double loss_of(const struct facts *facts, double queued_s)
+{
+	const uint64_t *part = facts->d.part_ns;
+	const double beyond_s = queued_s - s_of(part[DIGEST_MPI] + part[DIGEST_MPI_ENDS]);
+
+	return beyond_s > 0.0 ? beyond_s : NAN;
+}
+
+bool look_oversubscribed(const struct facts *facts, struct finding *f)
+{
+	const struct profile_cpu *c = &facts->p->cpu;
+	double queued_s;
+
+	if (!digest_is_starved(facts->r))
+		return false;
+	queued_s = s_of(c->queued_ns);
+	f->seconds = loss_of(facts, queued_s);
+	finding_say(f,
+		"First threads are ready and have no CPU for %s; %s %" PRIu32 " for %.0f %% of its "
+		"time.",
+		amount_of(facts, queued_s).text, facts->p->world_size ? "rank" : "process",
+		profile_rank_shown(facts->p, c->queued_rank),
+		100.0 * (double)c->most_queued_ns / (double)c->queued_wall_ns);
+	prove_seconds(f, "t_queued_s", queued_s);
+	prove_seconds(
+		f, "mpi_s", s_of(facts->d.part_ns[DIGEST_MPI] + facts->d.part_ns[DIGEST_MPI_ENDS]));
+	prove_count(f, "rank_queued", profile_rank_shown(facts->p, c->queued_rank));
+	prove_seconds(f, "t_queued_most_s", s_of(c->most_queued_ns));
+	prove_seconds(f, "t_wall_queued_s", s_of(c->queued_wall_ns));
+	return true;
+}
