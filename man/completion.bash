@@ -20,12 +20,12 @@ _vftr()
 
 	COMPREPLY=()
 	if [ "$COMP_CWORD" = 1 ]; then
-		_vftr_words "collate config diff doctor dump efficiency export flags help histogram run show tree waits --help --version" "$word"
+		_vftr_words "collate config diff doctor dump efficiency export findings flags help histogram run show tree waits --help --version" "$word"
 		return
 	fi
 	case ${COMP_WORDS[1]} in
 	help)
-		[ "$COMP_CWORD" = 2 ] && _vftr_words "collate config diff doctor dump efficiency export flags histogram run show tree waits" "$word"
+		[ "$COMP_CWORD" = 2 ] && _vftr_words "collate config diff doctor dump efficiency export findings flags histogram run show tree waits" "$word"
 		;;
 	config)
 		case $COMP_CWORD:$before:$word in
@@ -77,6 +77,12 @@ _vftr()
 		case $before:$word in
 		-b:* | --base:* | -n:* | --number:* | -r:* | --rank:*) ;;
 		*:-*) _vftr_words "-r --rank -n --number -c --csv -j --json -b --base -h --help" "$word" ;;
+		esac
+		;;
+	findings)
+		case $before:$word in
+		-b:* | --base:*) ;;
+		*:-*) _vftr_words "-c --csv -j --json -b --base -h --help" "$word" ;;
 		esac
 		;;
 	histogram)

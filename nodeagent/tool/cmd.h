@@ -23,6 +23,7 @@ int cmd_doctor(int argc, char **argv);
 int cmd_dump(int argc, char **argv);
 int cmd_efficiency(int argc, char **argv);
 int cmd_export(int argc, char **argv);
+int cmd_findings(int argc, char **argv);
 int cmd_flags(int argc, char **argv);
 int cmd_histogram(int argc, char **argv);
 int cmd_run(int argc, char **argv);

@@ -22,6 +22,7 @@ static const struct {
 	{"dump", cmd_dump, "print what is in a sampling file"},
 	{"efficiency", cmd_efficiency, "show the parallel efficiency of runs, and its factors"},
 	{"export", cmd_export, "turn sampling files into what other viewers open"},
+	{"findings", cmd_findings, "say what is worth mending in a run"},
 	{"flags", cmd_flags, "print what to add when compiling and linking"},
 	{"help", cmd_help, "explain a subcommand"},
 	{"histogram", cmd_histogram, "show how large the messages were"},

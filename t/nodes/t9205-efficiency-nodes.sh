@@ -44,6 +44,16 @@ test_expect 'the rank with the most work is the same on another node: in nodes g
 	jq -e --slurpfile between between/profile.json ".efficiency.load_balance_in_nodes <
 		\$between[0].efficiency.load_balance_in_nodes - 0.1" within/profile.json'
 
+test_expect 'the node whose ranks work most is a finding, and so is the rank; what they cost is apart' '
+	jq -c .findings between/profile.json
+	"$VFTR" findings between
+	jq -e ".efficiency as \$e | .findings | map(select(.rule == \"node_balance\")) | length == 1 and
+		.[0].evidence.node == \"node2\" and
+		(.[0].seconds / (4 * \$e.useful_max_s * \$e.load_balance_in_nodes * (1 - \$e.load_balance_between_nodes)) - 1 | fabs) < 1e-3" between/profile.json
+	jq -e ".efficiency as \$e | .findings | map(select(.rule == \"load_balance\")) | length == 1 and
+		.[0].evidence.rank == 1 and .[0].evidence.node == \"node1\" and
+		(.[0].seconds / (4 * \$e.useful_max_s * (1 - \$e.load_balance_in_nodes)) - 1 | fabs) < 1e-3" within/profile.json'
+
 test_expect 'vftr efficiency of the folders: the same numbers, node by node' '
 	"$VFTR" efficiency within between >text
 	has text "|       between nodes "
