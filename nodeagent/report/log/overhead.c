@@ -10,6 +10,7 @@
 #include "conf/conf.h"
 #include "nodeagent/base/units.h"
 #include "nodeagent/report/digest.h"
+#include "nodeagent/report/findings.h"
 #include "nodeagent/report/log/internal.h"
 #include "nodeagent/report/short.h"
 
@@ -152,6 +153,22 @@ static bool is_short_most(
 	       seconds >= NOT_LITTLE * runtime_s;
 }
 
+/* The summary of layout run says it above, and what to do. */
+static bool is_among_findings(const struct report *r)
+{
+	struct findings all;
+	bool is_there = false;
+
+	if (!r->run || r->log != REPORT_SUMMARY)
+		return false;
+	all = findings_of(r);
+	for (size_t i = 0; i < all.n; i++)
+		is_there |= !strcmp(all.at[i].rule, "short_functions") ||
+			    !strcmp(all.at[i].rule, "agent_behind");
+	findings_free(&all);
+	return is_there;
+}
+
 void section_overhead_warning(FILE *f, const struct report *r, double runtime_s)
 {
 	double hooks, blocked, seconds;
@@ -159,7 +176,7 @@ void section_overhead_warning(FILE *f, const struct report *r, double runtime_s)
 	size_t named;
 	bool much;
 
-	if (!r->p->calls)
+	if (!r->p->calls || is_among_findings(r))
 		return;
 	report_cost(r, runtime_s, &hooks, &blocked);
 	much = hooks + blocked > MUCH * runtime_s;

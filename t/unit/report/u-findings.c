@@ -444,6 +444,22 @@ END_TEST
 
 /* ---- tracing ------------------------------------------------------------------------------- */
 
+/* In the summary of layout run. */
+static void is_warned(bool warned)
+{
+	char *error, *log;
+
+	ck_assert_int_eq(conf_set(conf, "output.layout", "run", &error), 0);
+	make();
+	log = summary();
+	if (warned)
+		has(log, "Warning: ");
+	else
+		has_not(log, "Warning: ");
+	has(log, "-finstrument-functions-exclude-function-list=tiny\n");
+	free(log);
+}
+
 START_TEST(short_functions_)
 {
 	uint32_t tiny = add(main_, "tiny", 100, 25, 0);
@@ -458,6 +474,10 @@ START_TEST(short_functions_)
 		"-finstrument-functions-exclude-function-list=tiny");
 	p->hook_ns_total = p->calls * 999;
 	not_found("short_functions");
+	/* it is said once; below the threshold it is a warning, with the same advice */
+	is_warned(true);
+	p->hook_ns_total = p->calls * 1000;
+	is_warned(false);
 }
 END_TEST
 
