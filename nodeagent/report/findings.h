@@ -15,7 +15,7 @@ struct json;
 struct report;
 
 #define FINDINGS_MOST	 5
-#define FINDING_EVIDENCE 16
+#define FINDING_EVIDENCE 24
 
 enum evidence_kind { EVIDENCE_COUNT, EVIDENCE_SECONDS, EVIDENCE_RATIO, EVIDENCE_TEXT };
 

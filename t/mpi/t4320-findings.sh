@@ -9,7 +9,7 @@ need_built "$AGENT" "$VFTR"
 
 mpis=$(mpi_list)
 [ -n "$mpis" ] || skip_all 'no MPI'
-WAITING='load_balance node_balance late_sender small_messages communication'
+WAITING='load_balance node_balance late_rank waits late_sender small_messages communication'
 
 # first JSON KEY: of the first finding
 first() {
@@ -28,7 +28,7 @@ for mpi in $mpis; do
 		jq -c .findings $json
 		is load_balance "$(first $json rule)"
 		is 2 "$(first $json evidence.rank)"
-		first $json text | grep -E "^Rank 2 makes the others wait [0-9.]+ m?s \([0-9.]+ %\): it is in work < chem < step [0-9.]+ x longer than the mean\.\$"
+		first $json text | grep -E "^Rank 2 makes the others wait [0-9.]+ m?s \([0-9.]+ %\) in MPI_Allreduce < residual < step: it is in work < chem < step [0-9.]+ x longer than the mean\.\$"
 		# 4 steps of 130 ms more, which three ranks wait for
 		jq -e ".findings[0].seconds > 1.3 and .findings[0].seconds < 2.2" $json'
 
@@ -65,7 +65,8 @@ for mpi in $mpis; do
 		limit "$VFTR" run -q -o late-$mpi -- $run -np 4 "$BIN/findings" late
 		json=late-$mpi/profile.json
 		jq -c .findings $json
-		is "late_sender 1" "$(first $json rule) $(first $json evidence.rank)"
+		is "late_rank 1" "$(first $json rule) $(first $json evidence.rank)"
+		first $json text | grep "^Rank 1 makes the others wait .* in MPI_Recv < wave < main"
 		# 16 waves in which three ranks wait 50 ms
 		jq -e ".findings[0].seconds > 1.9 and .findings[0].seconds < 3" $json'
 

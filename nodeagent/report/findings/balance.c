@@ -4,15 +4,9 @@
 
 #include <stdlib.h>
 
-#define NAMED 0.1 /* part of the excess that a call path has to be named */
+#define WAITS_EXPLAIN 0.5 /* of what an imbalance costs: then it was waited there */
 
-/* The call path in which a rank has most more than the mean of all ranks. */
-struct culprit {
-	uint32_t stack; /* PROFILE_NONE: it is in no single one */
-	double own_s, mean_s;
-};
-
-static struct culprit culprit_of(const struct facts *facts, uint32_t rank, uint32_t ranks)
+struct culprit culprit_of(const struct facts *facts, uint32_t rank, uint32_t ranks)
 {
 	struct culprit c = {.stack = PROFILE_NONE};
 	double most = 0.0;
@@ -85,7 +79,7 @@ static char *who_makes(uint32_t rank, uint32_t slow)
 			: xasprintf("Rank %" PRIu32 " makes", rank);
 }
 
-static void prove_work(
+void prove_work(
 	struct finding *f, const char *own_key, double own_s, const char *mean_key, double mean_s)
 {
 	prove_seconds(f, own_key, own_s);
@@ -97,21 +91,28 @@ static void say_slowest(const struct facts *facts, struct finding *f, uint32_t r
 {
 	const struct efficiency *e = &facts->e;
 	const struct culprit c = culprit_of(facts, rank, e->ranks);
+	const struct waited w = waited_for(facts, rank);
+	/* what is known of waits explains it */
+	const bool has_waits = w.s >= WAITS_EXPLAIN * f->seconds;
+	char *where = has_waits ? waited_where(facts, &w) : xstrdup("");
 	char *who = who_makes(profile_rank_shown(facts->p, rank), slow);
 
 	if (c.stack != PROFILE_NONE && c.mean_s > 0.0 &&
-		c.own_s - c.mean_s >= NAMED * (e->outside_max_s - e->outside_s)) {
+		c.own_s - c.mean_s >= CULPRIT_PART * (e->outside_max_s - e->outside_s)) {
 		char *path = short_path(facts->r, c.stack);
 
-		finding_say(f, "%s the others wait %s: it is in %s %.1f x longer than the mean.",
-			who, amount_of(facts, f->seconds).text, path, c.own_s / c.mean_s);
+		finding_say(f, "%s the others wait %s%s: it is in %s %.1f x longer than the mean.",
+			who, amount_of(facts, f->seconds).text, where, path, c.own_s / c.mean_s);
 		prove_stack(f, facts->r, c.stack);
 		prove_work(f, "t_max_s", c.own_s, "t_avg_s", c.mean_s);
 		free(path);
 	} else {
-		finding_say(f, "%s the others wait %s: it works %.2f x the mean.", who,
-			amount_of(facts, f->seconds).text, e->outside_max_s / e->outside_s);
+		finding_say(f, "%s the others wait %s%s: it works %.2f x the mean.", who,
+			amount_of(facts, f->seconds).text, where, e->outside_max_s / e->outside_s);
 	}
+	if (has_waits)
+		prove_waited(f, facts, &w);
+	free(where);
 	free(who);
 }
 

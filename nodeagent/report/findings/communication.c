@@ -20,7 +20,8 @@ bool look_late_sender(const struct facts *facts, struct finding *f)
 			    (double)late->rank_ns >= ONE_SENDER * (double)late->ns;
 
 	/* the same time, seen by those who wait */
-	if (!late->ns || (is_one && balance && proven_count(balance, "rank") == late->rank))
+	if (!late->ns || facts->p->n_waits ||
+		(is_one && balance && proven_count(balance, "rank") == late->rank))
 		return false;
 	f->seconds = s_of(late->ns);
 	if (late->rank == PROFILE_NONE)
@@ -141,6 +142,7 @@ bool look_communication(const struct facts *facts, struct finding *f)
 	own_s = mpi_of_slowest(facts);
 	stack = slowest_mpi(facts);
 	f->seconds = e->ranks * own_s - seconds_of(facts, "late_sender") -
+		     seconds_of(facts, "late_rank") - seconds_of(facts, "waits") -
 		     seconds_of(facts, "small_messages") - without_cpu(facts);
 	if (stack == PROFILE_NONE || f->seconds <= 0.0)
 		return false;

@@ -83,11 +83,40 @@ static inline double s_of(uint64_t ns)
 	return 1e-9 * (double)ns;
 }
 
+/* ---- of several files ---------------------------------------------------------------------- */
+
+#define CULPRIT_PART 0.1 /* part of the excess that a call path has to be named */
+
+/* balance.c: the call path in which a rank, as the profile has it, has most beyond the mean. */
+struct culprit {
+	uint32_t stack; /* PROFILE_NONE: it is in no single one */
+	double own_s, mean_s;
+};
+struct culprit culprit_of(const struct facts *facts, uint32_t rank, uint32_t ranks);
+/* Both of them, and "ratio". */
+void prove_work(
+	struct finding *f, const char *own_key, double own_s, const char *mean_key, double mean_s);
+
+/* waits.c: what others have waited for a rank, WAITS_ALL (report/waits.h): for any one. */
+struct waited {
+	double s;
+	uint32_t stack; /* of the call in which most of it was, or PROFILE_NONE: none is known */
+	double here_s;	/* in it */
+	const char *kind;
+};
+struct waited waited_for(const struct facts *facts, uint32_t rank);
+/* " in MPI_Allreduce<residual<step", behind an amount; the caller frees. */
+char *waited_where(const struct facts *facts, const struct waited *w);
+void prove_waited(struct finding *f, const struct facts *facts, const struct waited *w);
+
 /* ---- the conditions ------------------------------------------------------------------------ */
 
 /* balance.c */
 bool look_load_balance(const struct facts *facts, struct finding *f);
 bool look_node_balance(const struct facts *facts, struct finding *f);
+/* waits.c */
+bool look_late_rank(const struct facts *facts, struct finding *f);
+bool look_waits(const struct facts *facts, struct finding *f);
 /* communication.c */
 bool look_late_sender(const struct facts *facts, struct finding *f);
 bool look_small_messages(const struct facts *facts, struct finding *f);

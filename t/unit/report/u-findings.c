@@ -7,6 +7,7 @@
 
 #include <math.h>
 
+#include "nodeagent/base/wait-kinds.h"
 #include "nodeagent/report/findings.h"
 /* random-profile.h has a function of this name, too */
 #define sort_stacks report_sort_stacks
@@ -247,6 +248,91 @@ START_TEST(old_profiles_have_the_function_only)
 		"mean.");
 	p->stacks[p->n_stacks - 1].excl_max_ns -= MS;
 	not_found("load_balance");
+}
+END_TEST
+
+/* ---- waits --------------------------------------------------------------------------------- */
+
+static void wait_for(uint32_t late, uint32_t stack, enum wait_kind kind, uint64_t ms)
+{
+	*ADD_ELEMENT(p, waits) = (struct profile_wait){
+		.stack = stack, .kind = kind, .late = late, .calls = 10, .ns = ms * MS};
+}
+
+START_TEST(one_rank_is_late)
+{
+	uint32_t step = add(main_, "step", 0, 0, 0);
+	uint32_t reduce = add(step, "MPI_Allreduce", 600, 200, 0);
+
+	add(step, "chem", 1000, 400, 2);
+	WORK(2900, 2900, 2900, 2900);
+	wait_for(0, reduce, WAIT_NXN, 100);
+	wait_for(2, reduce, WAIT_NXN, 460);
+	wait_for(2, add(main_, "MPI_Recv", 40, 10, 0), WAIT_LATE_SENDER, 40);
+	wait_for(PROFILE_ELSEWHERE, reduce, WAIT_NXN, 600);
+	ck_assert_str_eq(found("late_rank", 500)->text,
+		"Rank 2 makes the others wait 500 ms (5.0 %) in MPI_Allreduce<step<main: it is in "
+		"chem<step<main 1.6 x longer than the mean.");
+	ck_assert_str_eq(
+		evidence(finding("late_rank"), "wait_path")->text, "MPI_Allreduce<step<main<init");
+	ck_assert_str_eq(evidence(finding("late_rank"), "wait_kind")->text, "nxn");
+	ck_assert_str_eq(evidence(finding("late_rank"), "path")->text, "chem<step<main<init");
+	p->waits[1].ns -= MS;
+	not_found("late_rank");
+	not_found("waits"); /* one stands out; it is not worth a sentence */
+}
+END_TEST
+
+START_TEST(late_without_more_work)
+{
+	uint32_t receive = add(main_, "MPI_Recv", 400, 200, 0);
+
+	wait_for(1, receive, WAIT_LATE_SENDER, 400);
+	wait_for(1, add(main_, "MPI_Bcast", 200, 100, 0), WAIT_LATE_ROOT, 200);
+	*ADD_ELEMENT(p, thread_pairs) =
+		(struct profile_thread_pair){.from = 1, .to = 2, .late_ns = 600 * MS};
+	ck_assert_str_eq(found("late_rank", 600)->text,
+		"Rank 1 makes the others wait 600 ms (6.0 %), most of it in MPI_Recv<main.");
+	ck_assert_ptr_null(finding("late_sender")); /* the same, counted from the other side */
+}
+END_TEST
+
+START_TEST(now_one_now_another)
+{
+	uint32_t reduce = add(main_, "MPI_Allreduce", 600, 200, 0);
+
+	for (uint32_t i = 0; i < 4; i++)
+		wait_for(i, reduce, WAIT_NXN, i == 3 ? 140 : 120);
+	ck_assert_str_eq(found("waits", 500)->text,
+		"Ranks wait 500 ms (5.0 %) for each other in MPI_Allreduce<main: now for one, now "
+		"for another; for rank 3 28 % of it.");
+	ck_assert_ptr_null(finding("late_rank"));
+	p->waits[0].ns -= MS;
+	not_found("waits");
+	/* 1.5 times the mean: it stands out */
+	p->waits[3].ns = 300 * MS;
+	p->waits[0].ns = 160 * MS;
+	not_found("waits");
+	p->waits[3].ns = 600 * MS;
+	found("late_rank", 600);
+}
+END_TEST
+
+START_TEST(the_rank_with_more_work_is_told_once)
+{
+	uint32_t step = add(main_, "step", 0, 0, 0);
+	uint32_t reduce = add(step, "MPI_Allreduce", 600, 200, 0);
+
+	add(step, "chem", 1000, 417, 2);
+	WORK(2700, 2700, 2900, 2700);
+	wait_for(2, reduce, WAIT_NXN, 590);
+	ck_assert_str_eq(found("load_balance", 600)->text,
+		"Rank 2 makes the others wait 600 ms (6.0 %) in MPI_Allreduce<step<main: it is in "
+		"chem<step<main 1.7 x longer than the mean.");
+	ck_assert_uint_eq(all.n, 1);
+	/* less than half of it: waits do not explain it */
+	p->waits[0].ns = 299 * MS;
+	has(found("load_balance", 600)->text, "(6.0 %): it is in chem");
 }
 END_TEST
 
@@ -714,10 +800,12 @@ int main(void)
 {
 	const TTest *const tests[] = {one_rank_has_more_work, no_function_stands_out,
 		several_ranks_or_all_but_one, one_node_has_more_work, a_rank_that_was_killed,
-		old_profiles_have_the_function_only, late_senders, small_messages, communication,
-		start_and_end_of_mpi, files_of_mpi, input_and_output, threads_that_wait, locks,
-		idle_workers, waits_for_gpus, short_functions_, agent_that_is_behind, too_few_cpus,
-		incomplete_data, clocks, five_at_most_by_seconds, two_doubts_keep_their_place,
+		one_rank_is_late, late_without_more_work, now_one_now_another,
+		the_rank_with_more_work_is_told_once, old_profiles_have_the_function_only,
+		late_senders, small_messages, communication, start_and_end_of_mpi, files_of_mpi,
+		input_and_output, threads_that_wait, locks, idle_workers, waits_for_gpus,
+		short_functions_, agent_that_is_behind, too_few_cpus, incomplete_data, clocks,
+		five_at_most_by_seconds, two_doubts_keep_their_place,
 		an_even_job_has_none_and_that_is_said, text_and_json_have_the_evidence,
 		any_profile};
 	Suite *s = suite_create("findings");

@@ -1,0 +1,154 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Waits in MPI, by the rank that came late: base/wait-kinds.h. */
+#include "nodeagent/report/findings/internal.h"
+
+#include <stdlib.h>
+
+#include "nodeagent/base/wait-kinds.h"
+#include "nodeagent/report/waits.h"
+
+#define STANDS_OUT 1.5 /* times the mean of all ranks: one rank is to be named */
+#define NEARLY_ALL 0.9 /* of its waits in one call path: it is the only one to be named */
+
+struct late {
+	uint32_t rank;
+	uint64_t ns;
+};
+
+struct waited waited_for(const struct facts *facts, uint32_t rank)
+{
+	struct waited at = {.stack = PROFILE_NONE};
+	struct waits w;
+
+	waits_of(facts->p, rank, &w);
+	at.s = s_of(w.ns);
+	if (w.n_places) {
+		at.stack = w.places[0].stack;
+		at.here_s = s_of(w.places[0].ns);
+		at.kind = wait_kind_name(w.places[0].kind);
+	}
+	waits_done(&w);
+	return at;
+}
+
+/* The rank for which others wait most, or PROFILE_ELSEWHERE; in *all_ns all waits. */
+static struct late latest_of(const struct profile *p, uint64_t *all_ns)
+{
+	struct late late = {.rank = PROFILE_ELSEWHERE};
+	struct waits w;
+
+	waits_of(p, WAITS_ALL, &w);
+	*all_ns = w.ns;
+	for (size_t i = 0; i < w.n_causes && late.rank == PROFILE_ELSEWHERE; i++)
+		if (w.causes[i].rank != PROFILE_ELSEWHERE)
+			late = (struct late){w.causes[i].rank, w.causes[i].ns};
+	waits_done(&w);
+	return late;
+}
+
+char *waited_where(const struct facts *facts, const struct waited *w)
+{
+	char *path, *text;
+
+	if (w->stack == PROFILE_NONE)
+		return xstrdup("");
+	path = short_path(facts->r, w->stack);
+	text = xasprintf("%s in %s", w->here_s >= NEARLY_ALL * w->s ? "" : ", most of it", path);
+	free(path);
+	return text;
+}
+
+void prove_waited(struct finding *f, const struct facts *facts, const struct waited *w)
+{
+	char *path;
+
+	if (w->stack == PROFILE_NONE)
+		return;
+	path = report_path(facts->r, w->stack);
+	prove_text(f, "wait_kind", w->kind);
+	prove_text(f, "wait_path", path);
+	prove_seconds(f, "wait_path_s", w->here_s);
+	prove_seconds(f, "wait_s", w->s);
+	free(path);
+}
+
+static bool stands_out(const struct facts *facts, const struct late *late, uint64_t all_ns)
+{
+	return late->rank != PROFILE_ELSEWHERE &&
+	       (double)late->ns * report_ranks(facts->p) >= STANDS_OUT * (double)all_ns;
+}
+
+static bool is_told(const struct facts *facts, uint32_t rank)
+{
+	const struct finding *balance = found_by(facts, "load_balance");
+
+	return balance && proven_count(balance, "rank") == profile_rank_shown(facts->p, rank);
+}
+
+bool look_late_rank(const struct facts *facts, struct finding *f)
+{
+	uint64_t all_ns;
+	const struct late late = latest_of(facts->p, &all_ns);
+	const uint32_t ranks = report_ranks(facts->p);
+	struct waited w;
+	struct culprit c;
+	char *where;
+
+	if (!late.ns || facts->is_cut || !stands_out(facts, &late, all_ns) ||
+		is_told(facts, late.rank))
+		return false;
+	w = waited_for(facts, late.rank);
+	c = culprit_of(facts, late.rank, ranks);
+	where = waited_where(facts, &w);
+	f->seconds = w.s;
+	finding_say(f, "Rank %" PRIu32 " makes the others wait %s%s.",
+		profile_rank_shown(facts->p, late.rank), amount_of(facts, w.s).text, where);
+	prove_rank(f, facts->p, late.rank);
+	prove_waited(f, facts, &w);
+	prove_ratio(f, "share", (double)late.ns / (double)all_ns);
+	if (c.stack != PROFILE_NONE && c.mean_s > 0.0 &&
+		(c.own_s - c.mean_s) * ranks >= CULPRIT_PART * w.s) {
+		char *path = short_path(facts->r, c.stack);
+
+		finding_say(f,
+			"Rank %" PRIu32 " makes the others wait %s%s: it is in %s %.1f x longer "
+			"than the mean.",
+			profile_rank_shown(facts->p, late.rank), amount_of(facts, w.s).text, where,
+			path, c.own_s / c.mean_s);
+		prove_stack(f, facts->r, c.stack);
+		prove_work(f, "t_max_s", c.own_s, "t_avg_s", c.mean_s);
+		free(path);
+	}
+	free(where);
+	return true;
+}
+
+bool look_waits(const struct facts *facts, struct finding *f)
+{
+	uint64_t all_ns;
+	const struct late late = latest_of(facts->p, &all_ns);
+	struct waited w;
+	char *where;
+
+	if (!all_ns || facts->is_cut || stands_out(facts, &late, all_ns))
+		return false;
+	w = waited_for(facts, WAITS_ALL);
+	where = waited_where(facts, &w);
+	f->seconds = w.s;
+	if (late.rank == PROFILE_ELSEWHERE)
+		finding_say(
+			f, "Ranks wait %s for each other%s.", amount_of(facts, w.s).text, where);
+	else
+		finding_say(f,
+			"Ranks wait %s for each other%s: now for one, now for another; for rank "
+			"%" PRIu32 " %.0f %% of it.",
+			amount_of(facts, w.s).text, where, profile_rank_shown(facts->p, late.rank),
+			100.0 * (double)late.ns / (double)all_ns);
+	free(where);
+	prove_waited(f, facts, &w);
+	if (late.rank != PROFILE_ELSEWHERE) {
+		prove_count(f, "rank", profile_rank_shown(facts->p, late.rank));
+		prove_ratio(f, "share", (double)late.ns / (double)all_ns);
+	}
+	return true;
+}
