@@ -5,11 +5,13 @@
  */
 #include <getopt.h>
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 
 #include "conf/conf.h"
+#include "nodeagent/base/table.h"
 #include "nodeagent/tool/cmd.h"
 #include "nodeagent/base/util.h"
 #include "nodeagent/trace/dump/text.h"
@@ -138,4 +140,15 @@ char *cmd_file_in(const char *argument, enum result_kind kind, const char *names
 	else if (!found)
 		complain("%s: no such file in it: %s", argument, names);
 	return found;
+}
+
+void cmd_csv_text(const char *text)
+{
+	char *plain = text_plain(text);
+
+	putchar('"');
+	for (const char *at = plain; *at; at++)
+		printf(*at == '"' ? "\"\"" : "%c", *at);
+	putchar('"');
+	free(plain);
 }

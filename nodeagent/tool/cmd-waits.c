@@ -46,8 +46,9 @@ static void print_csv(const struct run *run, const struct waits *w)
 		for (size_t k = 0; k < at->n_late; k++) {
 			const struct profile_wait *q = at->late[k];
 
-			printf("%s,%" PRIu64 ",\"%s\",%" PRIu64 ",%.9f,", wait_kind_name(at->kind),
-				run->r.id[at->stack], path, q->calls, 1e-9 * (double)q->ns);
+			printf("%s,%" PRIu64 ",", wait_kind_name(at->kind), run->r.id[at->stack]);
+			cmd_csv_text(path);
+			printf(",%" PRIu64 ",%.9f,", q->calls, 1e-9 * (double)q->ns);
 			if (q->late != PROFILE_ELSEWHERE)
 				printf("%" PRIu32, profile_rank_shown(run->p, q->late));
 			putchar('\n');

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 test_description='waits by kind, call path and late rank, in programs that know their waits'
 . "$(dirname "$0")/../lib/lib.sh"
-need jq
+need jq python3
 need_built "$AGENT"
 mpis=$(mpi_list)
 [ -n "$mpis" ] || skip_all 'no MPI on this machine'
@@ -74,7 +74,7 @@ known() {
 
 for mpi in $mpis; do
 	test_expect "$mpi: what was waited for whom is what the program says, within 1 % or 20 us a wait" "
-		mpicc_traced $mpi $BIN/p-$mpi $T/mpi/program/app-wait-properties.c
+		mpicc_traced $mpi $BIN/p-$mpi $T/mpi/waits/app-wait-properties.c
 		known $mpi"
 	test_expect "$mpi: the kind of each property and its late ranks are named" "
 		all_named found"
@@ -86,5 +86,14 @@ for mpi in $mpis; do
 		traced -q -k mpi.waits=off -- $(mpirun_of $mpi) -np 4 $BIN/p-$mpi steps >/dev/null
 		is null \"\$(jq -c .waits p-${mpi}_all.json)\""
 done
+
+mpi=$(echo "$mpis" | head -n 1)
+test_expect "$mpi: vftr waits --csv has call paths as the profile has them, with quotes in names, too" "
+	mpicc_traced $mpi $BIN/quoted $T/mpi/waits/app-wait-quoted.cpp -lstdc++
+	limit $VFTR run -q -o quoted -- $(mpirun_of $mpi) -np 2 $BIN/quoted
+	jq -r '.waits[] | .path as \$path | .for[] | \$path' quoted/profile.json | sort >wanted
+	grep 'operator\"' wanted
+	$VFTR waits --csv quoted >csv
+	python3 -c 'import csv; [print(r[\"path\"]) for r in csv.DictReader(open(\"csv\"))]' | sort | diff wanted -"
 
 done_testing
