@@ -252,10 +252,24 @@ static struct node_wait *find_wait(struct node_waits *w, uint32_t kind, uint32_t
 	return &w->at[w->n++];
 }
 
+/* Whether this was counted in w, so that it can be taken back there. */
+static bool has_wait(const struct node_wait *w, const struct node_wait *less)
+{
+	return w->calls >= -less->calls && w->ticks >= -less->ticks;
+}
+
 void calltree_wait(struct node *n, const struct node_wait *more)
 {
-	struct node_wait *w = find_wait(&calltree_extra(n)->waits, more->kind, more->late);
+	struct node_waits *all = &calltree_extra(n)->waits;
+	struct node_wait *w = find_wait(all, more->kind, more->late);
 
+	if ((int64_t)more->ticks < 0) {
+		/* counted among the others, and later added to where this rank is told apart */
+		if (!has_wait(w, more))
+			w = find_wait(all, more->kind, UINT32_MAX);
+		if (!has_wait(w, more))
+			return;
+	}
 	w->calls += more->calls;
 	w->ticks += more->ticks;
 }

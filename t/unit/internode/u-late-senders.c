@@ -125,6 +125,31 @@ START_TEST(more_late_ranks_than_are_told_apart)
 }
 END_TEST
 
+/* In the tree of a thread this rank was one of many; in that of its process it is told apart. */
+START_TEST(what_is_taken_back_was_among_the_others)
+{
+	struct calltree *past = calltree_new();
+	struct node *n = calltree_child(tree, calltree_root(tree), NULL, 8);
+	struct node *to = calltree_child(past, calltree_root(past), NULL, 8);
+	const struct node_waits *w;
+
+	for (uint32_t late = 0; late <= NODE_LATE_MAX; late++)
+		calltree_wait(n, &(struct node_wait){WAIT_LATE_SENDER, late, 1, 10});
+	calltree_wait(to, &(struct node_wait){WAIT_LATE_SENDER, NODE_LATE_MAX, 1, 5});
+	calltree_add(past, tree);
+	w = &to->extra->waits;
+	ck_assert_uint_eq(w->n, NODE_LATE_MAX + 1);
+	ck_assert_uint_eq(w->at[0].late, NODE_LATE_MAX);
+	ck_assert_uint_eq(w->at[NODE_LATE_MAX].ticks, 20);
+	calltree_wait(to, &(struct node_wait){WAIT_LATE_SENDER, NODE_LATE_MAX, -1ull, -10ull});
+	ck_assert_uint_eq(w->at[0].calls, 1);
+	ck_assert_uint_eq(w->at[0].ticks, 5);
+	ck_assert_uint_eq(w->at[NODE_LATE_MAX].calls, 1);
+	ck_assert_uint_eq(w->at[NODE_LATE_MAX].ticks, 10);
+	calltree_free(past);
+}
+END_TEST
+
 START_TEST(blocking_receives)
 {
 	pair(rank(1), 130, 100, 100, 200);
@@ -207,8 +232,9 @@ END_TEST
 int main(void)
 {
 	const TTest *const tests[] = {call_paths, more_late_ranks_than_are_told_apart,
-		blocking_receives, the_last_sender_of_a_call, calls_that_are_forgotten,
-		between_nodes, what_is_not_known};
+		what_is_taken_back_was_among_the_others, blocking_receives,
+		the_last_sender_of_a_call, calls_that_are_forgotten, between_nodes,
+		what_is_not_known};
 	Suite *s = suite_create("late-senders");
 	TCase *c = tcase_create("late-senders");
 
