@@ -20,12 +20,12 @@ _vftr()
 
 	COMPREPLY=()
 	if [ "$COMP_CWORD" = 1 ]; then
-		_vftr_words "collate config diff doctor dump efficiency export findings flags help histogram run show tree waits --help --version" "$word"
+		_vftr_words "collate config diff doctor dump efficiency export findings flags help histogram models run show tree waits --help --version" "$word"
 		return
 	fi
 	case ${COMP_WORDS[1]} in
 	help)
-		[ "$COMP_CWORD" = 2 ] && _vftr_words "collate config diff doctor dump efficiency export findings flags histogram run show tree waits" "$word"
+		[ "$COMP_CWORD" = 2 ] && _vftr_words "collate config diff doctor dump efficiency export findings flags histogram models run show tree waits" "$word"
 		;;
 	config)
 		case $COMP_CWORD:$before:$word in
@@ -88,6 +88,17 @@ _vftr()
 	histogram)
 		case $before:$word in
 		*:-*) _vftr_words "-s --send -r --recv -b --bytes -o --svg -h --help" "$word" ;;
+		esac
+		;;
+	models)
+		case $before:$word in
+		-m:* | --metric:*) _vftr_words "time calls messages bytes" "$word" ;;
+		--per:*) _vftr_words "job rank" "$word" ;;
+		-p:* | --parameter:* | -a:* | --at:* | -n:* | --number:* | -b:* | --base:*) ;;
+		*:-*)
+			_vftr_words "-p --parameter -a --at -m --metric --per --by-path -n --number
+				--extrap -c --csv -j --json -b --base -h --help" "$word"
+			;;
 		esac
 		;;
 	run) _vftr_run "$1" ;;

@@ -80,6 +80,8 @@ function __vftr_value
 			echo 'rank job'
 		case sort
 			echo 'diff percent significance a b calls path'
+		case metric
+			echo 'time calls messages bytes'
 		case mpi
 			echo 'openmpi mpich'
 		case on-death
@@ -106,7 +108,7 @@ function __vftr_register
 				set -l value (__vftr_value $option[2])
 				if test -n "$value"
 					set -a how -x -a $value
-				else if contains $option[2] config output secret svg
+				else if contains $option[2] config extrap output secret svg
 					set -a how -r -F
 				else
 					set -a how -x

@@ -82,13 +82,14 @@ _vftr_value()
 	--time) compadd excl incl ;;
 	--per) compadd rank job ;;
 	--sort) compadd diff percent significance a b calls path ;;
+	--metric) compadd time calls messages bytes ;;
 	--mpi) compadd openmpi mpich ;;
 	--on-death) compadd keep abort ;;
 	--set) _vftr_keys = ;;
 	--cc | --agent-launcher) _command_names -e ;;
 	--interface) compadd /sys/class/net/*(N:t) ;;
 	--config) _files -g '*.json(-.)' ;;
-	--output | --secret | --svg | --print-contact) _files ;;
+	--output | --secret | --svg | --extrap | --print-contact) _files ;;
 	*) _message $1 ;;
 	esac
 }

@@ -26,6 +26,7 @@ int cmd_export(int argc, char **argv);
 int cmd_findings(int argc, char **argv);
 int cmd_flags(int argc, char **argv);
 int cmd_histogram(int argc, char **argv);
+int cmd_models(int argc, char **argv);
 int cmd_run(int argc, char **argv);
 
 /* Names that other tools have for what `vftr run' does: all in cmd-run.c. */

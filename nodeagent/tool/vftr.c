@@ -26,6 +26,7 @@ static const struct {
 	{"flags", cmd_flags, "print what to add when compiling and linking"},
 	{"help", cmd_help, "explain a subcommand"},
 	{"histogram", cmd_histogram, "show how large the messages were"},
+	{"models", cmd_models, "show how functions grow with the number of ranks"},
 	{"record", cmd_record, NULL},
 	{"report", cmd_report, NULL},
 	{"run", cmd_run, "run a command traced"},

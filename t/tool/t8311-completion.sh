@@ -96,6 +96,8 @@ for shell in bash zsh fish; do
 		exactly $shell 'vftr diff --time ' excl incl
 		exactly $shell 'vftr diff --per ' rank job
 		exactly $shell 'vftr diff -s ' diff percent significance a b calls path
+		exactly $shell 'vftr models -m ' time calls messages bytes
+		exactly $shell 'vftr models --per ' job rank
 		exactly $shell 'vftr flags --mpi ' openmpi mpich
 		exactly $shell 'vftr-node-agent --on-death ' keep abort"
 	test_if "$there" "no $shell" "$shell: every key of the configuration" '
