@@ -1,0 +1,72 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * How runs of one program scale: whether the work was the same in all (strong scaling) or grew
+ * with the ranks (weak), and what computation scaling is made of. vftr-analysis(7) has the
+ * formulas.
+ */
+#ifndef VFTR_NODEAGENT_REPORT_SCALING_H
+#define VFTR_NODEAGENT_REPORT_SCALING_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+struct report;
+
+/* A function of the program, not of MPI or OpenMP, by the name that is shown. */
+struct scaling_function {
+	char *name;
+	uint64_t calls;
+};
+
+/* What is kept of a run; scaling_done(). */
+struct scaling_run {
+	struct scaling_function *functions; /* by name */
+	size_t n_functions;
+	uint64_t calls; /* sum of theirs */
+	double ranks, threads;
+	double useful_s; /* of all ranks or threads, summed; 0: not known */
+	/* in functions of the program; NAN: not counted */
+	double instructions, cycles;
+};
+
+/* ranks, threads and useful_s are left to the caller. */
+struct scaling_run scaling_of(const struct report *r);
+void scaling_done(struct scaling_run *run);
+
+enum scaling_reason {
+	SCALING_BY_OPTION, /* the user has said it */
+	SCALING_BY_CALLS,
+	SCALING_SAME_RANKS, /* assumed: calls tell nothing of threads */
+	SCALING_BY_TIME, /* assumed: calls say weak, but useful times are those of the same work */
+	SCALING_NEITHER, /* assumed: calls say neither */
+	SCALING_REASONS
+};
+
+struct scaling {
+	bool weak;
+	enum scaling_reason reason;
+	/* Parts of the calls of runs, the least of all: of functions that are called as often in
+	 * this run as in the reference, in total or by each rank, up to 1 % */
+	double same_total, same_per_rank;
+};
+
+/* The words of the JSON, by reason: "option", "calls" ... */
+extern const char *const scaling_reasons[SCALING_REASONS];
+
+/* Of n >= 2 runs, compared with runs[reference]. */
+struct scaling scaling_recognise(const struct scaling_run *runs, size_t n, size_t reference);
+/* One sentence that says what and why, with a full stop; the caller frees. */
+char *scaling_sentence(const struct scaling *s);
+
+/*
+ * Computation scaling = instructions * ipc * frequency, each the reference against this run: 1 is
+ * as there, more is better. NAN: not counted in one of them.
+ */
+struct scaling_factors {
+	double instructions, ipc, frequency;
+};
+struct scaling_factors scaling_factors(
+	const struct scaling_run *run, const struct scaling_run *reference, bool weak);
+
+#endif
