@@ -222,6 +222,35 @@ bool efficiency_of(const struct profile *p, struct efficiency *e)
 	return is_known;
 }
 
+struct efficiency_additive efficiency_additive(const struct efficiency *e)
+{
+	const double node_max_s = e->in_nodes * e->outside_max_s;
+
+	return (struct efficiency_additive){
+		.process = e->outside_s / e->window_s,
+		.balance = 1.0 - (e->outside_max_s - e->outside_s) / e->window_s,
+		.in_nodes = 1.0 - (e->outside_max_s - node_max_s) / e->window_s,
+		.between_nodes = 1.0 - (node_max_s - e->outside_s) / e->window_s,
+		.communication = e->outside_max_s / e->window_s,
+		.thread = e->hybrid ? 1.0 - (e->outside_s - e->useful_s) / e->window_s : NAN,
+	};
+}
+
+double efficiency_offload(const struct profile *p)
+{
+	double host = 0.0, gpu = 0.0;
+
+	for (size_t i = 0; i < p->n_rank_times; i++) {
+		const struct profile_rank_time *t = &p->rank_times[i];
+
+		if (!efficiency_counts(p, t) || !(t->flags & RANK_HAS_GPU))
+			continue;
+		host += s_of(t->useful_ns) + s_of(t->openmp_wait_ns) + s_of(t->openmp_idle_ns);
+		gpu += s_of(t->gpu_wait_ns);
+	}
+	return host / (host + gpu);
+}
+
 double efficiency_scaling(const struct efficiency *e, const struct efficiency *reference, bool weak)
 {
 	const double work = reference->all_useful_s / e->all_useful_s;

@@ -64,6 +64,23 @@ struct efficiency {
  */
 bool efficiency_of(const struct profile *p, struct efficiency *e);
 
+/*
+ * The additive model: each value is 1 less a part of the window that is lost. parallel =
+ * process + thread - 1, process = balance + communication - 1, balance = in_nodes +
+ * between_nodes - 1. thread: NAN if not hybrid.
+ */
+struct efficiency_additive {
+	double process, balance, in_nodes, between_nodes, communication;
+	double thread;
+};
+struct efficiency_additive efficiency_additive(const struct efficiency *e);
+
+/*
+ * Device offload: the time of first threads in functions and in OpenMP against the same and their
+ * waits for GPUs; over ranks that used one. NAN: none did, or they did nothing.
+ */
+double efficiency_offload(const struct profile *p);
+
 /* True if the job's ranks include this one: of MPI or a session, else all processes. */
 bool efficiency_counts(const struct profile *p, const struct profile_rank_time *t);
 

@@ -10,6 +10,7 @@
 #define BOTH (RANK_LEFT_INIT | RANK_ENTERED_FINALIZE | RANK_HAS_MPI)
 
 static struct efficiency e;
+static struct efficiency_additive a;
 
 static void setup(void)
 {
@@ -57,6 +58,11 @@ static void make(void)
 	is(e.load_balance * e.communication * (e.hybrid ? e.openmp : 1.0), e.parallel);
 	if (e.hybrid)
 		is(e.openmp_balance * e.openmp_communication, e.openmp);
+	a = efficiency_additive(&e);
+	is(a.in_nodes + a.between_nodes - 1.0, a.balance);
+	is(a.balance + a.communication - 1.0, a.process);
+	is(a.process + (e.hybrid ? a.thread - 1.0 : 0.0), e.parallel);
+	ck_assert(e.hybrid || isnan(a.thread));
 }
 
 /* 10, 20, 30 and 40 of 50, two ranks a node: means of nodes are 15 and 35 */
@@ -82,6 +88,12 @@ START_TEST(four_ranks_on_two_nodes)
 	is(e.in_nodes, 35.0 / 40.0);
 	is(e.between_nodes, 25.0 / 35.0);
 	is(e.communication, 0.8);
+	/* of 50: 25 are used, 15 below 40, of these 5 in nodes, and 10 above */
+	is(a.process, 0.5);
+	is(a.balance, 1.0 - 15.0 / 50.0);
+	is(a.in_nodes, 1.0 - 5.0 / 50.0);
+	is(a.between_nodes, 1.0 - 10.0 / 50.0);
+	is(a.communication, 1.0 - 10.0 / 50.0);
 	ck_assert_uint_eq(e.rank_max, 3);
 	ck_assert_uint_eq(e.nodes, 2);
 	ck_assert_uint_eq(e.doubts, 0);
@@ -268,6 +280,28 @@ START_TEST(threads_and_ranks)
 	is(e.openmp, 0.5 / 0.9);
 	is(e.openmp_balance, 50.0 / 90.0 / 0.9);
 	is(e.openmp_communication, 0.9);
+	is(a.process, 0.9);
+	is(a.thread, 0.6); /* 40 of 100 */
+}
+END_TEST
+
+/* 30 and 60 in functions, with 10 and 20 in waits for GPUs; the third rank has none. */
+START_TEST(device_offload)
+{
+	static const uint64_t useful[] = {30, 60, 90}, waits[] = {10, 20, 0};
+
+	ck_assert(isnan(efficiency_offload(p)));
+	for (int i = 0; i < 3; i++) {
+		struct profile_rank_time *t = rank(0, useful[i], 100);
+
+		ck_assert(isnan(efficiency_offload(p)) || i);
+		t->flags |= i < 2 ? RANK_HAS_GPU : 0;
+		t->gpu_wait_ns = waits[i] * MS;
+		t->mpi_ns -= t->gpu_wait_ns;
+	}
+	is(efficiency_offload(p), 90.0 / 120.0);
+	make();
+	is(a.communication, 0.9);
 }
 END_TEST
 
@@ -417,7 +451,7 @@ int main(void)
 	const TTest *const tests[] = {four_ranks_on_two_nodes, places_that_alternate,
 		window_of_all_ranks, clocks_that_were_not_compared, one_rank,
 		ranks_that_did_nothing_useful, no_window, without_mpi, doubts, threads_and_ranks,
-		scaling, in_the_summary, in_json, good_runs_have_no_line};
+		device_offload, scaling, in_the_summary, in_json, good_runs_have_no_line};
 	Suite *s = suite_create("efficiency");
 	TCase *c = tcase_create("efficiency");
 
