@@ -69,8 +69,12 @@ _vftr()
 		;;
 	efficiency)
 		case $before:$word in
+		-m:* | --model:*) _vftr_words "multiplicative additive" "$word" ;;
 		-b:* | --base:*) ;;
-		*:-*) _vftr_words "-w --weak -c --csv -j --json -b --base -h --help" "$word" ;;
+		*:-*)
+			_vftr_words "-m --model -s --strong -w --weak -c --csv -j --json
+				-b --base -h --help" "$word"
+			;;
 		esac
 		;;
 	waits)

@@ -80,6 +80,8 @@ function __vftr_value
 			echo 'rank job'
 		case sort
 			echo 'diff percent significance a b calls path'
+		case model
+			echo 'multiplicative additive'
 		case metric
 			echo 'time calls messages bytes'
 		case mpi

@@ -82,6 +82,7 @@ _vftr_value()
 	--time) compadd excl incl ;;
 	--per) compadd rank job ;;
 	--sort) compadd diff percent significance a b calls path ;;
+	--model) compadd multiplicative additive ;;
 	--metric) compadd time calls messages bytes ;;
 	--mpi) compadd openmpi mpich ;;
 	--on-death) compadd keep abort ;;

@@ -13,6 +13,8 @@
 #include "nodeagent/base/table.h"
 #include "nodeagent/base/util.h"
 #include "nodeagent/report/efficiency.h"
+#include "nodeagent/report/gpu.h"
+#include "nodeagent/report/scaling.h"
 #include "nodeagent/tool/show/run.h"
 
 #define NAME_COLUMNS 20
@@ -24,7 +26,12 @@ static const char usage[] =
 	"several runs also how they scale, against the one with the fewest threads. RUN is a\n"
 	"folder with node profiles (BASE_HOST.vfp, HOST.vfp), or such a file.\n"
 	"\n"
-	"  -w, --weak         the runs' work grew with their threads; else it was the same\n"
+	"  -m, --model MODEL  multiplicative (the default): factors are multiplied; additive: "
+	"what\n"
+	"                     is lost is added up\n"
+	"  -s, --strong       the work was the same in all runs\n"
+	"  -w, --weak         the runs' work grew with their threads; without one of these, calls\n"
+	"                     tell\n"
 	"  -c, --csv          as CSV; times are seconds, factors from 0 to 1\n"
 	"  -j, --json         as JSON\n"
 	"  -b, --base BASE    only runs of this name\n"
@@ -36,7 +43,7 @@ static const char usage[] =
 	"have no times of ranks, 2 nothing could be read, or wrong usage.\n";
 
 struct request {
-	bool weak, csv, json;
+	bool strong, weak, csv, json, additive;
 	const char *base;
 };
 
@@ -45,22 +52,45 @@ struct column {
 	char *name;
 	struct efficiency e;
 	double scaling, global; /* NAN: it is the only run */
+	struct scaling_run run;
+	struct scaling_factors factors; /* of scaling */
+	double offload;
+	struct gpu_efficiency gpu; /* its factors are NAN if no GPU was used */
+	struct efficiency_additive additive;
+};
+
+/* A row of a model. */
+struct factor {
+	const char *title, *key;
+	size_t at;
+	bool of_job;   /* not of a single process */
+	bool of_nodes; /* shown if a run had several */
 };
 
 struct columns {
 	struct column *at;
 	size_t n, reference;
+	struct scaling scaling; /* of several runs */
+	const struct factor *factors;
+	size_t n_factors;
 };
 
-/* Factors in the order in which they are shown. */
-static const struct {
-	const char *title, *key;
-	size_t at;
-	bool of_job;   /* not of a single process */
-	bool of_nodes; /* shown if a run had several */
-} factors[] = {
 #define OF(member) offsetof(struct column, member)
-	{"Global", "global", OF(global), false, false},
+/* clang-format off */
+#define SCALING_ROWS \
+	{"  Computation scaling", "computation_scaling", OF(scaling), false, false}, \
+	{"    Instructions", "instruction_scaling", OF(factors.instructions), false, false}, \
+	{"    IPC", "ipc_scaling", OF(factors.ipc), false, false}, \
+	{"    Frequency", "frequency_scaling", OF(factors.frequency), false, false}, \
+	{"GPU", "gpu", OF(gpu.parallel), false, false}, \
+	{"  Load balance", "gpu_load_balance", OF(gpu.balance), false, false}, \
+	{"  Communication", "gpu_communication", OF(gpu.communication), false, false}, \
+	{"  Orchestration", "gpu_orchestration", OF(gpu.orchestration), false, false}, \
+	{"Device offload", "device_offload", OF(offload), false, false},
+/* clang-format on */
+
+/* Factors in the order in which they are shown. */
+static const struct factor multiplicative[] = {{"Global", "global", OF(global), false, false},
 	{"  Parallel", "parallel", OF(e.parallel), false, false},
 	{"    Load balance", "load_balance", OF(e.load_balance), true, false},
 	{"      in nodes", "load_balance_in_nodes", OF(e.in_nodes), true, true},
@@ -69,22 +99,31 @@ static const struct {
 	{"    OpenMP", "openmp", OF(e.openmp), false, false},
 	{"      Load balance", "openmp_load_balance", OF(e.openmp_balance), false, false},
 	{"      Communication", "openmp_communication", OF(e.openmp_communication), false, false},
-	{"  Computation scaling", "computation_scaling", OF(scaling), false, false},
-#undef OF
-};
+	SCALING_ROWS};
 
-static double factor_of(const struct column *c, size_t i)
+/* Each is 1 less what is lost: the sum of two of them is 1 more than the one above. */
+static const struct factor additive[] = {{"Global", "global", OF(global), false, false},
+	{"  Parallel", "parallel", OF(e.parallel), false, false},
+	{"    Processes", "process", OF(additive.process), false, false},
+	{"      Load balance", "process_load_balance", OF(additive.balance), true, false},
+	{"        in nodes", "process_load_balance_in_nodes", OF(additive.in_nodes), true, true},
+	{"        between nodes", "process_load_balance_between_nodes", OF(additive.between_nodes),
+		true, true},
+	{"      Communication", "process_communication", OF(additive.communication), true, false},
+	{"    Threads", "thread", OF(additive.thread), false, false}, SCALING_ROWS};
+#undef OF
+
+static double factor_of(const struct column *c, const struct factor *f)
 {
-	if (factors[i].of_job && !c->e.is_job)
+	if (f->of_job && !c->e.is_job)
 		return NAN;
-	return *(const double *)(const void *)((const char *)c + factors[i].at);
+	return *(const double *)(const void *)((const char *)c + f->at);
 }
 
-static bool some_have(const struct columns *all, size_t i)
+static bool some_have(const struct columns *all, const struct factor *f)
 {
 	for (size_t k = 0; k < all->n; k++)
-		if (isfinite(factor_of(&all->at[k], i)) &&
-			(!factors[i].of_nodes || all->at[k].e.nodes > 1))
+		if (isfinite(factor_of(&all->at[k], f)) && (!f->of_nodes || all->at[k].e.nodes > 1))
 			return true;
 	return false;
 }
@@ -104,6 +143,20 @@ static char *name_of(const char *path)
 	return name;
 }
 
+static void measure(struct column *c, const struct run *run)
+{
+	c->run = scaling_of(&run->r);
+	c->run.ranks = c->e.ranks;
+	c->run.threads = c->e.threads;
+	c->run.useful_s = c->e.all_useful_s;
+	c->additive = efficiency_additive(&c->e);
+	c->gpu = gpu_efficiency(run->p);
+	c->offload = efficiency_offload(run->p);
+	if (!c->gpu.devices)
+		c->gpu.parallel = c->gpu.balance = c->gpu.communication = c->gpu.orchestration =
+			NAN;
+}
+
 /* 0, 1 or 2, as the exit status of a command on this run alone. */
 static int add_run(struct columns *all, char *path, const char *base)
 {
@@ -117,6 +170,8 @@ static int add_run(struct columns *all, char *path, const char *base)
 		c->path = path;
 		c->name = name_of(path);
 		c->scaling = c->global = NAN;
+		c->factors = (struct scaling_factors){NAN, NAN, NAN};
+		measure(c, &run);
 		all->n++;
 	} else {
 		complain("%s: it has no times of ranks: several processes that are no ranks, no "
@@ -128,26 +183,38 @@ static int add_run(struct columns *all, char *path, const char *base)
 	return status;
 }
 
-static void scale(struct columns *all, bool weak)
+static void scale(struct columns *all, const struct request *r)
 {
+	struct scaling_run *runs = xcalloc(all->n + 1, sizeof(*runs));
+	const struct column *reference;
+
 	for (size_t i = 1; i < all->n; i++)
 		if (all->at[i].e.threads < all->at[all->reference].e.threads)
 			all->reference = i;
+	for (size_t i = 0; i < all->n; i++)
+		runs[i] = all->at[i].run;
+	all->scaling = (struct scaling){.weak = r->weak, .reason = SCALING_BY_OPTION};
+	if (all->n > 1 && !r->weak && !r->strong)
+		all->scaling = scaling_recognise(runs, all->n, all->reference);
+	reference = &all->at[all->reference];
 	for (size_t i = 0; i < all->n && all->n > 1; i++) {
 		struct column *c = &all->at[i];
 
-		c->scaling = efficiency_scaling(&c->e, &all->at[all->reference].e, weak);
+		c->scaling = efficiency_scaling(&c->e, &reference->e, all->scaling.weak);
 		c->global = c->scaling * c->e.parallel;
+		c->factors = scaling_factors(&c->run, &reference->run, all->scaling.weak);
 	}
+	free(runs);
 }
 
 /* ---- as text ----------------------------------------------------------------------------- */
 
-static void print_row(const struct columns *all, struct table *t, size_t i)
+static void print_row(
+	const struct columns *all, struct table *t, const struct factor *f, const char *title)
 {
-	table_text(t, factors[i].title + (all->n > 1 || !i ? 0 : 2));
+	table_text(t, title);
 	for (size_t k = 0; k < all->n; k++) {
-		const double value = factor_of(&all->at[k], i);
+		const double value = factor_of(&all->at[k], f);
 		char text[32] = "----";
 
 		if (isfinite(value))
@@ -189,23 +256,40 @@ static void print_doubts(const struct column *c)
 	putchar('\n');
 }
 
-static void print_text(const struct columns *all, const struct request *r)
+static void print_scaling(const struct columns *all)
+{
+	char *why = scaling_sentence(&all->scaling);
+
+	printf("Computation scaling: useful time in %s / in the run%s.\n%s\n",
+		all->at[all->reference].name,
+		all->scaling.weak ? ", each divided by its threads"
+				  : "; the work is the same in all",
+		why);
+	free(why);
+}
+
+static void print_text(const struct columns *all)
 {
 	struct table *t = table_new(TABLE_FRAMED);
+	size_t left = 0;
 
 	table_column(t, "Efficiency[%]", TABLE_LEFT);
 	for (size_t k = 0; k < all->n; k++)
 		table_column(t, all->at[k].name, TABLE_RIGHT);
 	print_size(all, t);
-	for (size_t i = 0; i < ARRAY_SIZE(factors); i++)
-		if (some_have(all, i))
-			print_row(all, t, i);
+	for (size_t i = 0; i < all->n_factors; i++) {
+		const struct factor *f = &all->factors[i];
+
+		/* Global is of several runs: without it, what is below it moves to the left */
+		if (*f->title != ' ')
+			left = i || all->n > 1 ? 0 : 2;
+		if (some_have(all, f))
+			print_row(all, t, f, f->title + (*f->title == ' ' ? left : 0));
+	}
 	table_print(t, stdout);
+	table_free(t);
 	if (all->n > 1)
-		printf("Computation scaling: useful time in %s / in the run%s.\n",
-			all->at[all->reference].name,
-			r->weak ? ", each divided by its threads"
-				: "; the work is the same in all");
+		print_scaling(all);
 	for (size_t k = 0; k < all->n; k++)
 		print_doubts(&all->at[k]);
 }
@@ -226,8 +310,8 @@ static void put_quoted(const char *text)
 static void print_csv(const struct columns *all)
 {
 	fputs("run,ranks,threads,nodes,window_s,useful_s,useful_max_s", stdout);
-	for (size_t i = 0; i < ARRAY_SIZE(factors); i++)
-		printf(",%s", factors[i].key);
+	for (size_t i = 0; i < all->n_factors; i++)
+		printf(",%s", all->factors[i].key);
 	puts(",estimated");
 	for (size_t k = 0; k < all->n; k++) {
 		const struct efficiency *e = &all->at[k].e;
@@ -236,8 +320,8 @@ static void print_csv(const struct columns *all)
 		put_quoted(all->at[k].path);
 		printf(",%" PRIu32 ",%" PRIu32 ",%" PRIu32 ",%.9f,%.9f,%.9f", e->ranks, e->threads,
 			e->nodes, e->window_s, e->useful_s, e->useful_max_s);
-		for (size_t i = 0; i < ARRAY_SIZE(factors); i++) {
-			const double value = factor_of(&all->at[k], i);
+		for (size_t i = 0; i < all->n_factors; i++) {
+			const double value = factor_of(&all->at[k], &all->factors[i]);
 
 			putchar(',');
 			if (isfinite(value))
@@ -255,7 +339,7 @@ static void print_csv(const struct columns *all)
 	}
 }
 
-static void put_run(struct json *j, const struct column *c)
+static void put_run(struct json *j, const struct columns *all, const struct column *c)
 {
 	json_object(j, NULL);
 	json_string(j, "run", c->path);
@@ -266,9 +350,9 @@ static void put_run(struct json *j, const struct column *c)
 	json_real(j, "window_s", c->e.window_s);
 	json_exact(j, "useful_s", c->e.useful_s);
 	json_exact(j, "useful_max_s", c->e.useful_max_s);
-	for (size_t i = 0; i < ARRAY_SIZE(factors); i++)
-		if (isfinite(factor_of(c, i)))
-			json_exact(j, factors[i].key, factor_of(c, i));
+	for (size_t i = 0; i < all->n_factors; i++)
+		if (isfinite(factor_of(c, &all->factors[i])))
+			json_exact(j, all->factors[i].key, factor_of(c, &all->factors[i]));
 	json_array(j, "estimated");
 	for (unsigned i = 0; i < DOUBTS; i++)
 		if (c->e.doubts >> i & 1)
@@ -285,24 +369,31 @@ static void print_json(const struct columns *all, const struct request *r)
 	json_object(&j, NULL);
 	json_string(&j, "format", "vftr-efficiency");
 	json_uint(&j, "version", 1);
-	json_string(&j, "scaling", r->weak ? "weak" : "strong");
+	json_string(&j, "factors", r->additive ? "additive" : "multiplicative");
+	json_string(&j, "scaling", all->scaling.weak ? "weak" : "strong");
+	if (all->n > 1)
+		json_string(&j, "scaling_by", scaling_reasons[all->scaling.reason]);
 	json_string(&j, "reference", all->at[all->reference].path);
 	json_array(&j, "runs");
 	for (size_t k = 0; k < all->n; k++)
-		put_run(&j, &all->at[k]);
+		put_run(&j, all, &all->at[k]);
 	json_close(&j);
 	json_close(&j);
 }
 
 static int show_runs(const struct request *r, char **paths, size_t n)
 {
-	struct columns all = {.at = xcalloc(n, sizeof(*all.at))};
+	struct columns all = {
+		.at = xcalloc(n, sizeof(*all.at)),
+		.factors = r->additive ? additive : multiplicative,
+		.n_factors = r->additive ? ARRAY_SIZE(additive) : ARRAY_SIZE(multiplicative),
+	};
 	int status = 0;
 
 	for (size_t i = 0; i < n; i++)
 		if (add_run(&all, paths[i], r->base))
 			status = 1;
-	scale(&all, r->weak);
+	scale(&all, r);
 	if (!all.n)
 		status = 2;
 	else if (r->json)
@@ -310,17 +401,46 @@ static int show_runs(const struct request *r, char **paths, size_t n)
 	else if (r->csv)
 		print_csv(&all);
 	else
-		print_text(&all, r);
-	for (size_t i = 0; i < all.n; i++)
+		print_text(&all);
+	for (size_t i = 0; i < all.n; i++) {
 		free(all.at[i].name);
+		scaling_done(&all.at[i].run);
+	}
 	free(all.at);
 	return status;
+}
+
+static bool take_model(const char *text, void *to)
+{
+	bool *is_additive = to;
+
+	*is_additive = !strcmp(text, "additive");
+	if (*is_additive || !strcmp(text, "multiplicative"))
+		return true;
+	complain("--model %s: it is multiplicative or additive", text);
+	return false;
+}
+
+/* False after a message. */
+static bool is_right(const struct request *r, bool has_runs)
+{
+	if (!has_runs)
+		complain("efficiency: name folders of runs; see vftr efficiency --help");
+	else if (r->csv && r->json)
+		complain("efficiency: --csv or --json, not both");
+	else if (r->strong && r->weak)
+		complain("efficiency: --strong or --weak, not both");
+	else
+		return true;
+	return false;
 }
 
 int cmd_efficiency(int argc, char **argv)
 {
 	struct request r = {0};
 	const struct cmd_option options[] = {
+		{"model", 'm', .take = take_model, .to = &r.additive},
+		{"strong", 's', .flag = &r.strong},
 		{"weak", 'w', .flag = &r.weak},
 		{"csv", 'c', .flag = &r.csv},
 		{"json", 'j', .flag = &r.json},
@@ -328,16 +448,11 @@ int cmd_efficiency(int argc, char **argv)
 		{0},
 	};
 	int status = cmd_options(argc, argv, options, usage);
+	const size_t n = status < 0 ? (size_t)(argc - optind) : 0;
 
-	if (status >= 0)
-		return status;
-	if (optind == argc) {
-		complain("efficiency: name folders of runs; see vftr efficiency --help");
-		return 2;
-	}
-	if (r.csv && r.json) {
-		complain("efficiency: --csv or --json, not both");
-		return 2;
-	}
-	return show_runs(&r, argv + optind, (size_t)(argc - optind));
+	if (status < 0 && !is_right(&r, n > 0))
+		status = 2;
+	else if (status < 0)
+		status = show_runs(&r, argv + optind, n);
+	return status;
 }

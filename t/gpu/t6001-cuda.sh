@@ -109,7 +109,10 @@ test_expect 'the host that waits is known by the call in which it waits' '
 test_expect 'that wait is a class of its time, and no useful one' '
 	jq -e "(.gpu[] | select(.name == \"context synchronize\") | .t_s) as \$w | .per_rank[0] |
 		(.gpu_wait_s - \$w | fabs) < 1e-6 and
-		(.useful_s + .gpu_wait_s + .blocked_s - .window_s | fabs) < 1e-8" app_all.json'
+		(.useful_s + .gpu_wait_s + .blocked_s - .window_s | fabs) < 1e-8" app_all.json
+	"$VFTR" efficiency --json -b app . >efficiency.json
+	jq -e --slurpfile all app_all.json ".runs[0].device_offload as \$is | \$all[0].per_rank[0] |
+		(.useful_s / (.useful_s + .gpu_wait_s) - \$is | fabs) < 1e-9" efficiency.json'
 
 test_expect 'streams and devices are busy for the union of what runs there' '
 	traced -- ./app streams 4 10 1000000 >out
@@ -122,7 +125,15 @@ test_expect 'each device has its efficiency' '
 	traced -- ./app devices 2 20 500000 >out
 	jq -e ".gpu_efficiency | .devices == 2 and .load_balance > 0.9 and .load_balance <= 1 and
 		(.parallel - .load_balance * .communication * .orchestration | fabs) < 1e-3" \
-		app_all.json'
+		app_all.json
+	"$VFTR" efficiency --json -b app . >efficiency.json
+	jq -e --slurpfile all app_all.json "\$all[0].gpu_efficiency as \$e | .runs[0] |
+		all(.gpu - \$e.parallel, .gpu_load_balance - \$e.load_balance,
+			.gpu_communication - \$e.communication, .gpu_orchestration - \$e.orchestration;
+			fabs < 1e-8)" efficiency.json
+	"$VFTR" efficiency -b app . >text
+	has text "| GPU "
+	has text "|   Orchestration "'
 
 test_expect 'from several threads, with small buffers, nothing is lost or counted twice' '
 	STANDIN_CUPTI=records=7 traced -- ./app threads 8 500 1000 >out

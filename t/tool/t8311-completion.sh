@@ -96,6 +96,7 @@ for shell in bash zsh fish; do
 		exactly $shell 'vftr diff --time ' excl incl
 		exactly $shell 'vftr diff --per ' rank job
 		exactly $shell 'vftr diff -s ' diff percent significance a b calls path
+		exactly $shell 'vftr efficiency -m ' multiplicative additive
 		exactly $shell 'vftr models -m ' time calls messages bytes
 		exactly $shell 'vftr models --per ' job rank
 		exactly $shell 'vftr flags --mpi ' openmpi mpich
