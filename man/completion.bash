@@ -70,9 +70,9 @@ _vftr()
 	efficiency)
 		case $before:$word in
 		-m:* | --model:*) _vftr_words "multiplicative additive" "$word" ;;
-		-b:* | --base:*) ;;
+		-f:* | --function:* | -b:* | --base:*) ;;
 		*:-*)
-			_vftr_words "-m --model -s --strong -w --weak -c --csv -j --json
+			_vftr_words "-f --function -m --model -s --strong -w --weak -c --csv -j --json
 				-b --base -h --help" "$word"
 			;;
 		esac

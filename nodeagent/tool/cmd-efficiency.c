@@ -15,17 +15,21 @@
 #include "nodeagent/report/efficiency.h"
 #include "nodeagent/report/gpu.h"
 #include "nodeagent/report/scaling.h"
+#include "nodeagent/tool/efficiency/function.h"
 #include "nodeagent/tool/show/run.h"
 
 #define NAME_COLUMNS 20
 
 static const char usage[] =
 	"usage: vftr efficiency [OPTIONS] RUN...\n"
+	"       vftr efficiency [OPTIONS] -f FUNCTION... RUN...\n"
 	"\n"
 	"Shows the parallel efficiency of runs and its factors, one column for each run; of\n"
 	"several runs also how they scale, against the one with the fewest threads. RUN is a\n"
 	"folder with node profiles (BASE_HOST.vfp, HOST.vfp), or such a file.\n"
 	"\n"
+	"  -f, --function F   of this function, or call path as \"solve<step\": its time, and how\n"
+	"                     it is balanced over ranks and scales; may be repeated\n"
 	"  -m, --model MODEL  multiplicative (the default): factors are multiplied; additive: "
 	"what\n"
 	"                     is lost is added up\n"
@@ -45,6 +49,7 @@ static const char usage[] =
 struct request {
 	bool strong, weak, csv, json, additive;
 	const char *base;
+	struct function_list functions;
 };
 
 struct column {
@@ -421,6 +426,20 @@ static bool take_model(const char *text, void *to)
 	return false;
 }
 
+static int show_functions(const struct request *r, char **paths, size_t n)
+{
+	const struct function_request of = {
+		.functions = &r->functions,
+		.strong = r->strong,
+		.weak = r->weak,
+		.csv = r->csv,
+		.json = r->json,
+		.base = r->base,
+	};
+
+	return functions_show(&of, paths, n);
+}
+
 /* False after a message. */
 static bool is_right(const struct request *r, bool has_runs)
 {
@@ -430,6 +449,8 @@ static bool is_right(const struct request *r, bool has_runs)
 		complain("efficiency: --csv or --json, not both");
 	else if (r->strong && r->weak)
 		complain("efficiency: --strong or --weak, not both");
+	else if (r->additive && r->functions.n_names)
+		complain("efficiency: --model is for all of a run, not for --function");
 	else
 		return true;
 	return false;
@@ -439,6 +460,7 @@ int cmd_efficiency(int argc, char **argv)
 {
 	struct request r = {0};
 	const struct cmd_option options[] = {
+		{"function", 'f', .take = function_take, .to = &r.functions},
 		{"model", 'm', .take = take_model, .to = &r.additive},
 		{"strong", 's', .flag = &r.strong},
 		{"weak", 'w', .flag = &r.weak},
@@ -452,7 +474,10 @@ int cmd_efficiency(int argc, char **argv)
 
 	if (status < 0 && !is_right(&r, n > 0))
 		status = 2;
+	else if (status < 0 && r.functions.n_names)
+		status = show_functions(&r, argv + optind, n);
 	else if (status < 0)
 		status = show_runs(&r, argv + optind, n);
+	free(r.functions.names);
 	return status;
 }

@@ -1,10 +1,11 @@
 #!/bin/sh
 # SPDX-License-Identifier: BSD-3-Clause
 # Calls are exact, so what they say of the work does not depend on the machine; ranks work by waiting.
-test_description='vftr efficiency of several runs, and with counters'
+test_description='vftr efficiency of several runs, of functions, and with counters'
 . "$(dirname "$0")/../lib/lib.sh"
 need jq
 need_built "$AGENT" "$VFTR"
+. "$T/lib/efficiency.sh"
 
 mpi=$(mpi_list | head -n 1)
 [ -n "$mpi" ] || skip_all 'no MPI'
@@ -100,4 +101,60 @@ test_if "TEST_FLAGS='-g -O1 -fopenmp' mpicc_traced $mpi '$BIN/hybrid' '$T/mpi/pr
 	"$VFTR" efficiency -m additive hybrid >text
 	has text "|   Threads "'
 
+# function KEY RUN NAME: of functions.json
+function_of() {
+	jq -r --arg run "$2" --arg f "$3" ".runs[] | select(.run == \$run) | .functions[] |
+		select(.function == \$f) | .$1" functions.json
+}
+
+test_expect '-f: load balance of a function, its slowest and fastest rank, its scaling' '
+	"$VFTR" efficiency --json -f uneven -f master -f item strong1 strong4 >functions.json
+	# 20, 40, 60 and 80 ms
+	close 0.2 "$(function_of t_excl_s strong4 uneven)"
+	close 0.05 "$(function_of mean_s strong4 uneven)"
+	close 0.08 "$(function_of max_s strong4 uneven)"
+	close 0.02 "$(function_of min_s strong4 uneven)"
+	is "3 0 4 1" "$(for k in rank_max rank_min calls paths; do function_of $k strong4 uneven; done | xargs)"
+	jq -e ".runs[1].functions[0] | (.mean_s / .max_s - .load_balance | fabs) < 1e-9 and
+		(.mean_s * 4 - .t_excl_s | fabs) < 1e-8 and (.load_balance_is_bound | not)" functions.json
+	# of one rank only: the others have none
+	is "0.25 0 null 0" "$(for k in load_balance rank_max rank_min min_s; do
+		function_of $k strong4 master; done | xargs)"
+	jq -e "(.runs[0].functions[2].t_excl_s / .runs[1].functions[2].t_excl_s -
+		.runs[1].functions[2].scaling | fabs) < 1e-9" functions.json
+	is "strong calls" "$(jq -r "\"\(.scaling) \(.scaling_by)\"" functions.json)"
+	# one rank has no balance
+	is null "$(function_of load_balance strong1 uneven)"'
+
+test_expect '-f: weak scaling divides times by threads' '
+	"$VFTR" efficiency --json -f item weak1 weak4 >functions.json
+	is weak "$(jq -r .scaling functions.json)"
+	jq -e "(.runs[0].functions[0].t_excl_s * 4 / .runs[1].functions[0].t_excl_s -
+		.runs[1].functions[0].scaling | fabs) < 1e-9" functions.json'
+
+test_expect '-f: of several call paths the balance is a bound; a call path is named with its callers' '
+	"$VFTR" efficiency --json -f twice -f "twice<first" -f "twice < second < main" strong4 >functions.json
+	is "true false false" "$(jq -r "[.runs[0].functions[].load_balance_is_bound] | join(\" \")" functions.json)"
+	is "2 1 1" "$(jq -r "[.runs[0].functions[].paths] | join(\" \")" functions.json)"
+	is "3 3 3" "$(jq -r "[.runs[0].functions[].rank_max] | join(\" \")" functions.json)"
+	jq -e ".runs[0].functions | .[1].t_excl_s + .[2].t_excl_s - .[0].t_excl_s | fabs < 1e-8" functions.json
+	"$VFTR" efficiency -f twice strong4 >text
+	grep -q "^| Load balance\[%\]  *| at most [0-9.]* |" text
+	"$VFTR" efficiency -f "twice<fir" -f nothing strong4 >text 2>err || status=$?
+	is 1 "$status"
+	has err "no run has a function or call path \`twice<fir"
+	has err "no run has a function or call path \`nothing"
+	hasnt text Calls'
+
+test_expect '-f: as a table and CSV' '
+	"$VFTR" efficiency -f uneven -f MPI_Barrier strong1 strong4 >text
+	grep -q "^|   which is  *|  *---- |  *3 |" text
+	grep -q "^|  *MPI_Barrier  *| strong1  *| strong4  *|" text
+	has text "Scaling: time of all ranks in strong1 / in the run; the work is the same in all."
+	"$VFTR" efficiency --csv -f uneven -f MPI_Barrier strong1 strong4 >table.csv
+	is 5 "$(wc -l <table.csv)"
+	is 1 "$(awk -F, "{ print NF }" table.csv | sort -u | wc -l)" "numbers of columns"
+	grep -q "^\"strong4\",4,4,\"uneven\",4,1,0\.2" table.csv
+	status_of 2 "$VFTR" efficiency -m additive -f uneven strong1 2>err
+	has err "not for --function"'
 done_testing

@@ -1,0 +1,28 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* `vftr efficiency -f FUNCTION`: functions, or call paths, in place of all of the run. */
+#ifndef VFTR_NODEAGENT_TOOL_EFFICIENCY_FUNCTION_H
+#define VFTR_NODEAGENT_TOOL_EFFICIENCY_FUNCTION_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+/* Names as logs show them, or call paths as "solve<step", which may leave outer callers out. */
+struct function_list {
+	const char **names;
+	size_t n_names, cap_names;
+};
+
+/* For struct cmd_option: adds one to a struct function_list. The user frees names. */
+bool function_take(const char *text, void *list);
+
+struct function_request {
+	const struct function_list *functions;
+	bool strong, weak; /* neither: calls tell */
+	bool csv, json;
+	const char *base; /* only runs of this name, or NULL */
+};
+
+/* The exit status: 1 also if no run has one of the functions. Messages are printed. */
+int functions_show(const struct function_request *r, char **paths, size_t n);
+
+#endif
