@@ -369,13 +369,15 @@ START_TEST(in_the_summary)
 	layout_run();
 	text = summary();
 	in_order(text,
-		(const char *const[]){"\n  efficiency: 50 % = load balance 62 % x communication "
-				      "80 % (estimated)\n",
+		(const char *const[]){
 			"Efficiency in 50.0 ms, from leaving MPI_Init to entering MPI_Finalize\n",
 			"| Parallel          | 50.0 |", "|   Load balance    | 62.5 |",
 			"|     in nodes      | 87.5 |", "|     between nodes | 71.4 |",
 			"|   Communication   | 80.0 |",
-			"Estimated: rank 2 was killed, and counts until then.\n", NULL});
+			"Estimated: rank 2 was killed, and counts until then.\n",
+			"\n  efficiency: 50 % = load balance 62 % x communication 80 % "
+			"(estimated)\n",
+			NULL});
 	has_not(text, "OpenMP");
 	free(text);
 }
