@@ -16,13 +16,11 @@
 #include <string.h>
 #include "conf/conf.h"
 #include "nodeagent/process/host.h"
-#include "nodeagent/clock/sync.h"
 #include "nodeagent/net/ending.h"
 #include "nodeagent/match/wire.h"
 #include "nodeagent/internode/directory.h"
 #include "nodeagent/internode/internal.h"
 #include "nodeagent/net/transport.h"
-#include "nodeagent/profile/profile.h"
 
 enum { TAG_READY = 710, TAG_CHUNK };
 enum { MORE, LAST }; /* the last byte of a chunk */
@@ -46,39 +44,6 @@ struct exchange {
 	uint64_t lost_sends;
 	bool cut_off;
 };
-
-/* ---- time ----------------------------------------------------------------------- */
-
-static uint64_t global_of(const struct host *host, uint64_t ticks)
-{
-	int64_t raw = clocks_raw_of(&host->clocks, ticks);
-
-	return (uint64_t)(host->clock ? clock_sync_global(host->clock, raw) : raw);
-}
-
-static uint64_t ticks_of(const struct host *host, uint64_t global)
-{
-	const struct clocks *c = &host->clocks;
-	int64_t raw = (int64_t)global;
-
-	/* offsets change by less than a thousandth of the time: twice is exact to the ns */
-	for (int i = 0; host->clock && i < 3; i++)
-		raw = (int64_t)global - clock_sync_offset(host->clock, raw, NULL);
-	return c->start.ticks +
-	       (uint64_t)(int64_t)((double)(raw - (int64_t)c->start.raw_ns) / c->ns_per_tick);
-}
-
-static uint64_t clock_bound(const struct host *host)
-{
-	struct profile_clock sum;
-
-	if (!host->clock)
-		return UINT64_MAX;
-	clock_sync_sum(host->clock, &sum);
-	if (sum.state == PROFILE_CLOCK_REFERENCE)
-		return 0;
-	return sum.state == PROFILE_CLOCK_COMPARED ? sum.error_ns : UINT64_MAX;
-}
 
 /* ---- giving ----------------------------------------------------------------------- */
 
@@ -113,8 +78,8 @@ static void give_send(void *arg, const struct match_send *s)
 		x->lost_sends++;
 		return;
 	}
-	told.enter = global_of(x->m->host, s->enter);
-	told.leave = told.enter + (global_of(x->m->host, s->leave) - told.enter);
+	told.enter = internode_global(x->m->host, s->enter);
+	told.leave = told.enter + (internode_global(x->m->host, s->leave) - told.enter);
 	match_batch_send(&x->batch, &told);
 	if (x->batch.n >= CHUNK_BYTES)
 		send_chunk(x, MORE);
@@ -187,8 +152,8 @@ static void take_send(void *arg, const struct match_send *s)
 	if (!map64_find(&x->m->here, s->destination))
 		return;
 	source_of(x, s->source)->sends++;
-	mine.enter = ticks_of(x->m->host, s->enter);
-	mine.leave = ticks_of(x->m->host, s->leave);
+	mine.enter = internode_ticks(x->m->host, s->enter);
+	mine.leave = internode_ticks(x->m->host, s->leave);
 	match_send(matching_core(x->m), &mine);
 }
 
@@ -328,7 +293,7 @@ void matching_exchange(struct matching *m)
 		.transport = host->transport,
 		.until = transport_now() + seconds,
 		.patience = seconds / PAIR_PART};
-	struct directory_entry mine = {.clock_bound_ns = clock_bound(host),
+	struct directory_entry mine = {.clock_bound_ns = internode_clock_error(host),
 		.here = keys(&m->here),
 		.n_here = m->here.n,
 		.lost = m->lost,

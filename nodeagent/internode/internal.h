@@ -95,6 +95,12 @@ static inline struct match *matching_core(const struct matching *m)
  * more. */
 uint64_t matching_take_receives(struct matching *m, uint64_t source);
 
+/* times.c: global ns (clock/sync.h) of ticks of this agent, and back; after peers_clock(). */
+uint64_t internode_global(const struct host *host, uint64_t ticks);
+uint64_t internode_ticks(const struct host *host, uint64_t global);
+/* The greatest error of this agent's global times, ns; UINT64_MAX: not known. */
+uint64_t internode_clock_error(const struct host *host);
+
 /* exchange.c: exchanges sends with all other agents. */
 void matching_exchange(struct matching *m);
 
