@@ -8,7 +8,7 @@
 
 enum { TAG_ENTRY = 700, TAG_ANSWER };
 
-#define VERSION 0x7666747264697231u /* first word of both; of the dead there is none */
+#define VERSION 0x7666747264697232u /* first word of both; of the dead there is none */
 #define NOBODY	(-1)
 
 /* ---- as messages ------------------------------------------------------------------ */
@@ -31,6 +31,7 @@ struct sheet {
 	struct rank_set here, wanted, lost;
 	int *senders;
 	size_t n_senders, cap_senders;
+	bool present;
 };
 
 static void unpack_entry(struct sheet *s, const void *buf, size_t bytes)
@@ -39,6 +40,7 @@ static void unpack_entry(struct sheet *s, const void *buf, size_t bytes)
 
 	if (words_get(&in) != VERSION)
 		return;
+	s->present = true;
 	s->clock_bound_ns = words_get(&in);
 	rank_set_get(&in, &s->here);
 	rank_set_get(&in, &s->wanted);
@@ -53,6 +55,7 @@ static int unpack_answer(struct directory *d, const void *buf, size_t bytes, int
 	if (words_get(&in) != VERSION)
 		return -EPROTO;
 	d->clock_bound_ns = words_get(&in);
+	rank_set_get(&in, &d->absent);
 	rank_set_get(&in, &d->lost);
 	n = words_get(&in);
 	in.bad |= n > (uint64_t)size;
@@ -86,6 +89,8 @@ struct hub {
 	uint64_t clock_bound_ns;
 	uint64_t *lost; /* of all */
 	size_t n_lost;
+	uint64_t *absent; /* agents */
+	size_t n_absent;
 };
 
 ORDER_BY(owner_cmp, struct owner, RISING(proc_id))
@@ -128,6 +133,14 @@ static int owner_of(const struct hub *h, uint64_t proc_id)
 			   *o = bsearch(&key, h->owners, h->n_owners, sizeof(key), owner_cmp);
 
 	return o ? o->agent : NOBODY;
+}
+
+static void note_absent(struct hub *h)
+{
+	h->absent = xcalloc((size_t)h->size, sizeof(*h->absent));
+	for (int i = 0; i < h->size; i++)
+		if (!h->sheets[i].present)
+			h->absent[h->n_absent++] = (uint64_t)i;
 }
 
 static void note_senders(struct hub *h)
@@ -180,6 +193,7 @@ static struct words make_answer(const struct hub *h, int agent)
 
 	words_put(&w, VERSION);
 	words_put(&w, h->clock_bound_ns);
+	rank_set_put(&w, h->absent, h->n_absent);
 	rank_set_put(&w, h->lost, h->n_lost);
 	words_put(&w, s->n_senders);
 	for (size_t i = 0; i < s->n_senders; i++)
@@ -230,6 +244,7 @@ static void hub_free(struct hub *h)
 	free(h->sheets);
 	free(h->owners);
 	free(h->lost);
+	free(h->absent);
 }
 
 static int be_hub(
@@ -243,6 +258,7 @@ static int be_hub(
 	unpack_entry(&h.sheets[0], mine->at, mine->n * sizeof(*mine->at));
 	collect(transport, &h, until);
 	make_owners(&h);
+	note_absent(&h);
 	note_senders(&h);
 	for (int i = 1; i < h.size; i++) {
 		struct words w = make_answer(&h, i);
@@ -293,6 +309,7 @@ int directory_ask(struct transport *transport, const struct directory_entry *min
 void directory_free(struct directory *d)
 {
 	free(d->lost.at);
+	free(d->absent.at);
 	free(d->senders);
 	for (size_t i = 0; i < d->n_targets; i++)
 		free(d->targets[i].proc_ids.at);

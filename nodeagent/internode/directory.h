@@ -34,6 +34,7 @@ struct directory {
 		struct rank_set proc_ids;
 	} * targets; /* the agents of the processes wanted, ascending */
 	size_t n_targets;
+	struct rank_set absent; /* agents that did not tell */
 };
 
 /*

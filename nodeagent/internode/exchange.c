@@ -302,6 +302,9 @@ void matching_exchange(struct matching *m)
 	mine.wanted = match_outbox_proc_ids(m->outbox, &mine.n_wanted);
 	match_defer_no_more(matching_core(m));
 	if (!directory_ask(host->transport, &mine, seconds / 2, &x.directory)) {
+		m->met = true;
+		m->absent = x.directory.absent;
+		x.directory.absent = (struct rank_set){0};
 		set_clock_bound(&x, mine.clock_bound_ns);
 		hear_of_losses(&x);
 		meet_all(&x);

@@ -7,6 +7,7 @@
 #include "nodeagent/base/pool.h"
 #include "nodeagent/match/process.h"
 #include "nodeagent/match/outbox.h"
+#include "nodeagent/match/rank-set.h"
 #include "nodeagent/internode/matching.h"
 
 /* Messages from one thread to another. */
@@ -46,6 +47,8 @@ struct matching {
 	struct thread_pair *recent; /* of them */
 	struct late_waits *late;    /* or NULL */
 	uint64_t clock_bound;	    /* ticks: the greatest difference of clocks of two nodes */
+	bool met;		    /* the directory has answered */
+	struct rank_set absent;	    /* then: the agents that it has not heard of */
 
 	struct matching_round *rounds; /* by number; empty before a second round has begun */
 	size_t n_rounds, cap_rounds;
