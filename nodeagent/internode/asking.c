@@ -1,0 +1,353 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "nodeagent/internode/asking.h"
+
+#include <stdlib.h>
+#include "nodeagent/base/util.h"
+#include "nodeagent/internode/home.h"
+#include "nodeagent/replay/comm/comm.h"
+#include "nodeagent/replay/comm/elsewhere.h"
+#include "nodeagent/trace/collective.h"
+
+#define RUN_WORDS 3
+
+/* The end of the run of successive ranks that begins with this call. */
+static uint32_t run_end(const struct elsewhere_call *calls, uint32_t from, uint32_t n)
+{
+	uint32_t end = from + 1;
+
+	while (end < n && calls[end].rank == calls[end - 1].rank + 1)
+		end++;
+	return end;
+}
+
+static const struct elsewhere_call *latest(
+	const struct elsewhere_call *calls, uint32_t from, uint32_t end)
+{
+	const struct elsewhere_call *last = &calls[from];
+
+	for (uint32_t i = from + 1; i < end; i++)
+		if ((int64_t)(calls[i].enter - last->enter) > 0)
+			last = &calls[i];
+	return last;
+}
+
+/* Where the calls of an instance are kept. */
+struct visit {
+	const struct elsewhere_comm *comm;
+	const struct elsewhere_instance *i;
+	const struct elsewhere_call *calls;
+	uint64_t hash;
+};
+
+static void begin_visits(struct visit *v, const struct elsewhere_comm *c)
+{
+	*v = (struct visit){.comm = c};
+}
+
+static bool next_visit(struct visit *v)
+{
+	const struct elsewhere_comm *c = v->comm;
+	const struct elsewhere_instance *end = c->instances + c->n_instances;
+
+	v->calls = v->i ? v->calls + v->i->n : c->calls;
+	v->i = v->i ? v->i + 1 : c->instances;
+	if (!c->n_instances || v->i == end)
+		return false;
+	v->hash = elsewhere_hash(c->id, c->job, v->i->ticket);
+	return true;
+}
+
+/* ---- reports ---------------------------------------------------------------------- */
+
+struct reporter {
+	const struct asking_clock *clock;
+	struct words w;
+	size_t counts; /* in w: the word with the number of instances; 0: no communicator yet */
+	size_t most;
+	void (*send)(void *arg, struct words *w);
+	void *arg;
+};
+
+static void send_report(struct reporter *r)
+{
+	if (r->w.n)
+		r->send(r->arg, &r->w);
+	words_free(&r->w);
+	r->w = (struct words){0};
+	r->counts = 0;
+}
+
+static void put_run(struct reporter *r, const struct visit *v, uint32_t from, uint32_t end)
+{
+	const struct elsewhere_call *last = latest(v->calls, from, end);
+
+	words_put(&r->w, (uint64_t)v->calls[from].rank << 32 | (end - from));
+	words_put(&r->w, last->world);
+	words_put(&r->w, r->clock->global(r->clock->arg, last->enter));
+}
+
+static uint32_t put_runs(struct reporter *r, const struct visit *v)
+{
+	const uint32_t n = v->i->n;
+	uint32_t runs = 0;
+
+	if (v->i->kind == COLLECTIVE_CHAIN) {
+		for (uint32_t from = 0, end; from < n; from = end, runs++) {
+			end = run_end(v->calls, from, n);
+			put_run(r, v, from, end);
+		}
+		return runs;
+	}
+	if (v->i->kind != COLLECTIVE_FROM_ROOT) {
+		put_run(r, v, 0, n);
+		return 1;
+	}
+	for (uint32_t k = 0; k < n; k++)
+		if (v->calls[k].rank == v->i->root) {
+			put_run(r, v, k, k + 1);
+			runs = 1;
+		}
+	return runs;
+}
+
+static void put_instance(struct reporter *r, const struct visit *v)
+{
+	size_t head;
+
+	if (!r->w.n) {
+		words_put(&r->w, HOME_VERSION);
+		words_put(&r->w, r->clock->error_ns);
+	}
+	if (!r->counts) {
+		words_put(&r->w, v->comm->id);
+		words_put(&r->w, v->comm->job);
+		r->counts = r->w.n;
+		words_put(&r->w, (uint64_t)v->comm->size << 32);
+		words_put(&r->w, v->comm->log2);
+	}
+	r->w.at[r->counts]++;
+	head = r->w.n;
+	words_put(&r->w, (uint64_t)v->i->ticket << 32 | (uint64_t)v->i->kind << 24);
+	r->w.at[head] |= put_runs(r, v);
+	if (r->w.n >= r->most)
+		send_report(r);
+}
+
+void asking_report(const struct elsewhere *e, const struct asking_clock *c, int home, int agents,
+	size_t most, void (*send)(void *arg, struct words *w), void *arg)
+{
+	struct reporter r = {.clock = c, .most = most, .send = send, .arg = arg};
+	size_t n;
+	const struct elsewhere_comm *comms = elsewhere_comms(e, &n);
+
+	for (size_t i = 0; i < n; i++) {
+		struct visit v;
+
+		begin_visits(&v, &comms[i]);
+		while (next_visit(&v))
+			if (home_of(v.hash, agents) == home)
+				put_instance(&r, &v);
+		r.counts = 0;
+	}
+	send_report(&r);
+}
+
+/* ---- answers ---------------------------------------------------------------------- */
+
+struct counter {
+	struct elsewhere *e;
+	const struct asking_clock *clock;
+	struct words_in *in; /* by agent */
+	int agents;
+	struct asking_sums *sums; /* of this communicator's log2 */
+	uint64_t each;		  /* calls that one stands for */
+};
+
+/* For whom a call waited. */
+struct awaited {
+	uint32_t world;
+	uint64_t enter; /* ticks of this agent */
+	bool here;
+	bool alone; /* nobody on another node could have been the one */
+};
+
+static void begin_answers(struct counter *c, const struct words *answers)
+{
+	for (int i = 0; i < c->agents; i++)
+		c->in[i] = (struct words_in){answers[i].at, answers[i].n, false};
+}
+
+static struct home_answer next_answer(struct counter *c, const struct visit *v)
+{
+	struct words_in *in = &c->in[home_of(v->hash, c->agents)];
+	struct home_answer a = {.status = HOME_UNKNOWN};
+
+	if (!in->bad)
+		home_read_answer(in, &a);
+	return a;
+}
+
+static uint32_t answers_of(const struct visit *v)
+{
+	uint32_t n = 0;
+
+	if (v->i->kind != COLLECTIVE_CHAIN)
+		return 1;
+	for (uint32_t from = 0; from < v->i->n; n++)
+		from = run_end(v->calls, from, v->i->n);
+	return n;
+}
+
+static uint32_t greatest_log2(struct counter *c, const struct elsewhere_comm *comm)
+{
+	uint32_t log2 = comm->log2;
+	struct visit v;
+
+	begin_visits(&v, comm);
+	while (next_visit(&v))
+		for (uint32_t n = answers_of(&v); n; n--) {
+			const uint32_t theirs = next_answer(c, &v).log2;
+
+			log2 = theirs > log2 ? theirs : log2;
+		}
+	return log2;
+}
+
+/* One of this agent is known to the tick. */
+static struct awaited awaited_in(
+	const struct counter *c, const struct visit *v, const struct home_answer *a)
+{
+	for (uint32_t k = 0; k < v->i->n; k++)
+		if (v->calls[k].world == a->world && a->world != UINT32_MAX)
+			return (struct awaited){a->world, v->calls[k].enter, true,
+				v->i->kind == COLLECTIVE_FROM_ROOT};
+	return (struct awaited){a->world, c->clock->ticks(c->clock->arg, a->time), false, false};
+}
+
+static void count_wait(struct counter *c, const struct visit *v, const struct elsewhere_call *call,
+	const struct awaited *on)
+{
+	const uint64_t until = (int64_t)(call->leave - on->enter) < 0 ? call->leave : on->enter;
+	const uint64_t error = on->alone ? 0 : c->clock->error_ticks;
+	struct traffic *p = elsewhere_whose(c->e, call);
+	struct asking_sums *s = c->sums;
+
+	if (error == UINT64_MAX) {
+		s->unknown += c->each;
+		return;
+	}
+	if ((int64_t)(until - call->enter) <= 0)
+		return;
+	if (!on->here && until - call->enter <= error) {
+		s->below += c->each;
+		s->below_ticks += c->each * (until - call->enter);
+		return;
+	}
+	s->waited += c->each;
+	s->waited_ticks += c->each * (until - call->enter);
+	s->error_ticks += c->each * error;
+	if (p)
+		traffic_wait(p, call->path, v->i->wait, on->world, c->each,
+			c->each * (until - call->enter));
+}
+
+static void count_answer(struct counter *c, const struct visit *v,
+	const struct elsewhere_call *call, const struct home_answer *a)
+{
+	if (a->status == HOME_UNKNOWN) {
+		c->sums->unknown += c->each;
+	} else if (a->status == HOME_KNOWN) {
+		const struct awaited on = awaited_in(c, v, a);
+
+		count_wait(c, v, call, &on);
+	}
+}
+
+/* Before a run come the ranks below it, and before a call the others of its run. */
+static void count_run(struct counter *c, const struct visit *v, uint32_t from, uint32_t end)
+{
+	const struct home_answer a = next_answer(c, v);
+	struct awaited on;
+	bool any = a.status == HOME_KNOWN;
+
+	if (a.status == HOME_UNKNOWN) {
+		c->sums->unknown += c->each * (end - from);
+		return;
+	}
+	if (any)
+		on = awaited_in(c, v, &a);
+	for (uint32_t k = from; k < end; k++) {
+		const struct elsewhere_call *call = &v->calls[k];
+
+		if (any)
+			count_wait(c, v, call, &on);
+		if (!any || (int64_t)(call->enter - on.enter) > 0)
+			on = (struct awaited){
+				call->world, call->enter, true, a.status == HOME_NOBODY};
+		any = true;
+	}
+}
+
+static void count_instance(struct counter *c, const struct visit *v)
+{
+	const struct elsewhere_instance *i = v->i;
+	struct home_answer a;
+
+	c->sums->kept += i->n;
+	if (i->kind == COLLECTIVE_CHAIN) {
+		for (uint32_t from = 0, end; from < i->n; from = end) {
+			end = run_end(v->calls, from, i->n);
+			count_run(c, v, from, end);
+		}
+		return;
+	}
+	a = next_answer(c, v);
+	for (uint32_t k = 0; k < i->n; k++) {
+		const bool root = v->calls[k].rank == i->root;
+
+		if (i->kind != COLLECTIVE_FROM_ROOT && i->kind != COLLECTIVE_TO_ROOT)
+			count_answer(c, v, &v->calls[k], &a);
+		else if (root == (i->kind == COLLECTIVE_TO_ROOT))
+			count_answer(c, v, &v->calls[k], &a);
+	}
+}
+
+static void count_comm(struct counter *c, const struct elsewhere_comm *comm, uint32_t log2)
+{
+	struct visit v;
+
+	c->each = (uint64_t)1 << log2;
+	c->sums->calls += comm->ever;
+	begin_visits(&v, comm);
+	while (next_visit(&v)) {
+		if (!(v.hash & (c->each - 1)))
+			count_instance(c, &v);
+		else
+			for (uint32_t n = answers_of(&v); n; n--)
+				next_answer(c, &v);
+	}
+}
+
+void asking_count(struct elsewhere *e, const struct asking_clock *clock,
+	const struct words *answers, int agents, struct asking_sums *sums)
+{
+	size_t n;
+	const struct elsewhere_comm *comms = elsewhere_comms(e, &n);
+	uint32_t *log2 = xcalloc(n + 1, sizeof(*log2));
+	struct counter c = {.e = e,
+		.clock = clock,
+		.in = xcalloc((size_t)agents, sizeof(*c.in)),
+		.agents = agents};
+
+	sums[0].calls = sums[0].unknown = elsewhere_refused(e);
+	begin_answers(&c, answers);
+	for (size_t i = 0; i < n; i++)
+		log2[i] = greatest_log2(&c, &comms[i]);
+	begin_answers(&c, answers);
+	for (size_t i = 0; i < n; i++) {
+		c.sums = &sums[log2[i]];
+		count_comm(&c, &comms[i], log2[i]);
+	}
+	free(log2);
+	free(c.in);
+}
