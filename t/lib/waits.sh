@@ -31,3 +31,26 @@ same_by_path() {
 sum_by_rank() {
 	awk '{ s[$1] += $2 } END { for (r in s) printf "%s %.6f\n", r, s[r] }' | sort
 }
+
+# waited JSON: of a profile, "SCENE COMMUNICATOR WORLD_RANK LATE_RANK SECONDS KIND", and the sums
+waited() {
+	jq -r '.waits[] | (.path | gsub("[a-z_]*::"; "") | gsub(" "; "") | split("<")) as $p | select($p[2] == "play") |
+		($p | map(select(. == ("on_world", "on_some", "between")))[0]) as $where |
+		($p | map(select(startswith("rank_")))[0] | ltrimstr("rank_")) as $rank | .kind as $kind |
+		.for[] | "\($p[1]) \($where) \($rank) \(.rank) \(.t_s) \($kind)"' "$1"
+}
+
+# same_late LATE WAITED [LEAST [SHARE]]: for the same ranks, within SHARE (2 %) and LEAST s (0.03); each kind
+# where it belongs
+same_late() {
+	awk -v least="${3:-0.03}" -v share="${4:-0.02}" 'NR == FNR { wanted[$1, $2, $3, $4] = $5; next }
+		{ is[$1, $2, $3, $4] = $5
+		  kind = $1 ~ /^(bcast|scatter)/ ? "late_root" : $1 ~ /^(reduce_scatter|all)/ ? "nxn" :
+			$1 ~ /^(reduce|gatherv)/ ? "early_root" : $1 ~ /^scan/ ? "scan" : "barrier nxn"
+		  if (index(kind, $6) == 0) { print "of another kind:", $0; bad = 1 } }
+		END {
+			for (k in wanted) { d = wanted[k] - is[k]; if (d < 0) d = -d
+				if (d > share * wanted[k] + least) { print "wanted " wanted[k] ", got " is[k] ": " k; bad = 1 } }
+			for (k in is) if (!(k in wanted) && is[k] > least) { print "of nobody: " k; bad = 1 }
+			exit bad }' "$1" "$2"
+}
