@@ -16,6 +16,7 @@
 #include "nodeagent/agent/snapshot.h"
 #include "nodeagent/agent/launch/launch.h"
 #include "nodeagent/agent/launch/program-name.h"
+#include "nodeagent/internode/collectives.h"
 #include "nodeagent/internode/matching.h"
 #include "nodeagent/report/output.h"
 #include "nodeagent/process/process.h"
@@ -307,6 +308,7 @@ int agent_finish(struct agent *a)
 	gather_ranks(&a->host);
 	regions_warn(&a->host);
 	matching_end(&a->host);
+	collectives_end(&a->host);
 	peers_notes(a);
 	a->host.sources_s = sources_s(&a->host);
 	recorder_close(&a->host);

@@ -6,12 +6,14 @@
 #include "nodeagent/agent/overhead.h"
 #include "nodeagent/agent/run-start.h"
 #include "nodeagent/gather/gather.h"
+#include "nodeagent/internode/collectives.h"
 #include "nodeagent/internode/matching.h"
 #include "nodeagent/recorder/recorder.h"
 #include "nodeagent/session/session.h"
 
 const struct process_observer *const agent_observers[] = {
 	&matching_observer, /* before those that ask for the id it gives */
+	&collectives_observer,
 	&recorder_observer,
 	&session_observer,
 	&overhead_observer,

@@ -21,6 +21,7 @@ struct machine;
 struct overhead;
 struct callers;
 struct clock_sync;
+struct collectives;
 struct conf;
 struct counter_watch;
 struct gathering;
@@ -90,10 +91,11 @@ struct host {
 		last_words_ms; /* longest wait of a process for the answer to BYE; 0: it does not */
 
 	/* observers of the processes; NULL: off */
-	struct overhead *overhead;  /* agent/overhead.h; NULL until it begins */
-	struct gathering *gathered; /* gather.h: numbers of processes that were let go */
-	struct recorder *recorder;  /* recorder/recorder.h; with sampling.active */
-	struct matching *matching;  /* matching.h; NULL until a process has a rank */
+	struct overhead *overhead;	 /* agent/overhead.h; NULL until it begins */
+	struct gathering *gathered;	 /* gather.h: numbers of processes that were let go */
+	struct recorder *recorder;	 /* recorder/recorder.h; with sampling.active */
+	struct matching *matching;	 /* matching.h; NULL until a process has a rank */
+	struct collectives *collectives; /* collectives.h; NULL until they were compared */
 
 	/* the other hosts */
 	struct transport *transport; /* their agents, or NULL */

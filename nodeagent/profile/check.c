@@ -105,6 +105,14 @@ const char *check_wait(const struct profile *p, const void *record)
 	return w->kind < WAIT_KINDS_END ? NULL : "a wait of an unknown kind";
 }
 
+const char *check_compared(const struct profile *p, const void *record)
+{
+	const struct profile_compared *c = record;
+
+	(void)p;
+	return c->log2 < 32 && c->kept <= c->calls ? NULL : "a comparison of calls that cannot be";
+}
+
 const char *check_rank_range(const struct profile *p, const void *record)
 {
 	const struct profile_rank_range *q = record;

@@ -50,6 +50,8 @@ void section_digest(FILE *f, const struct report *r);
 /* Waits for other ranks; the section in layout run. */
 void section_waits(FILE *f, const struct report *r);
 void json_waits(struct json *j, const struct report *r);
+/* How many collective calls were compared between nodes. */
+void json_compared(struct json *j, const struct report *r);
 /*
  * The same of all profiles and layouts, if late is not WAITS_ALL (waits.h) only those for this
  * rank; most: rows of each table, 0: all.

@@ -18,7 +18,7 @@ agents_up() {
 	dir=$1
 	shift
 	limit $(nodes_mpirun 1) --map-by ppr:1:node -x VFTR_RUNTIME_DIR -x VFTR_SESSION="$dir" \
-		${VFTR_TEST_PAIRS:+-x VFTR_TEST_PAIRS} ${ASAN_OPTIONS:+-x ASAN_OPTIONS} \
+		${VFTR_TEST_PAIRS:+-x VFTR_TEST_PAIRS} ${VFTR_TEST_KEPT:+-x VFTR_TEST_KEPT} ${ASAN_OPTIONS:+-x ASAN_OPTIONS} \
 		${LSAN_OPTIONS:+-x LSAN_OPTIONS} "$PWD/agent" -q -o "$PWD/$dir" "$@" &
 	agents=$!
 	for clock in clock.*; do

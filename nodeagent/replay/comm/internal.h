@@ -254,7 +254,8 @@ struct traffic {
 
 	struct requests requests;
 	struct paths paths;
-	size_t n_pending; /* of all tracks */
+	uint32_t elsewhere; /* elsewhere_process(), or 0 */
+	size_t n_pending;   /* of all tracks */
 
 	struct order *order;
 	uint32_t n_tracks, tracks_ever;

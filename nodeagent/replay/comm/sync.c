@@ -7,6 +7,7 @@
 #include "mpi_id.h"
 #include "nodeagent/base/pool.h"
 #include "nodeagent/base/wait-kinds.h"
+#include "nodeagent/replay/comm/elsewhere.h"
 #include "nodeagent/replay/comm/internal.h"
 #include "nodeagent/trace/collective.h"
 
@@ -22,6 +23,7 @@ struct arrival {
 	uint32_t rank;		/* in its group */
 	uint32_t root;		/* as its record has it */
 	uint32_t group;		/* of an intercommunicator: the world rank of its first member */
+	uint32_t path;		/* for traffic_wait(), if there are members elsewhere */
 	struct arrival *next;	/* of its instance */
 };
 
@@ -45,6 +47,7 @@ struct sync {
 	struct instance *buckets[BUCKETS];
 	struct instance *oldest, *newest;
 	struct match_pool instances, arrivals;
+	struct elsewhere *elsewhere; /* or NULL: sync_begin_elsewhere() */
 };
 
 struct sync *sync_new(void)
@@ -55,6 +58,17 @@ struct sync *sync_new(void)
 	s->instances.bytes = sizeof(struct instance);
 	s->arrivals.bytes = sizeof(struct arrival);
 	return s;
+}
+
+void sync_begin_elsewhere(struct sync *s, size_t bytes_max)
+{
+	if (!s->elsewhere)
+		s->elsewhere = elsewhere_new(bytes_max);
+}
+
+struct elsewhere *sync_elsewhere(struct sync *s)
+{
+	return s->elsewhere;
 }
 
 /* ---- instances ------------------------------------------------------------------ */
@@ -121,6 +135,7 @@ void sync_free(struct sync *s)
 		drop_instance(s, s->oldest);
 	match_pool_free(&s->instances);
 	match_pool_free(&s->arrivals);
+	elsewhere_free(s->elsewhere);
 	free(s->members);
 	free(s);
 }
@@ -282,6 +297,11 @@ static void notify_wait(const struct arrival *a, uint64_t end)
 		listener->wait(listener->ctx, a->thread, KEY_SYNC | a->node->key, &wait);
 }
 
+static enum wait_kind wait_kind_of(enum wait_kind kind, uint32_t function)
+{
+	return function == VFTR_MPI_BARRIER ? WAIT_BARRIER : kind;
+}
+
 /* The waiting time as a function of its own. */
 static void count_as_child(const struct arrival *a, uint64_t waited)
 {
@@ -292,8 +312,9 @@ static void count_as_child(const struct arrival *a, uint64_t waited)
 	notify_wait(a, a->since + waited);
 }
 
-/* on: for whom it waited, or NULL. */
-static void count_wait(enum wait_kind kind, const struct arrival *a, const struct arrival *on)
+/* on: for whom it waited, or NULL. only_child: its wait is counted elsewhere. */
+static void count_wait(
+	enum wait_kind kind, const struct arrival *a, const struct arrival *on, bool only_child)
 {
 	const struct conf *conf = a->traffic->conf;
 	const uint64_t most = ticks_between(a->since, a->until);
@@ -306,9 +327,8 @@ static void count_wait(enum wait_kind kind, const struct arrival *a, const struc
 	if (function == KEY_NO_MPI) /* among too many call paths */
 		return;
 	waited = waited < most ? waited : most;
-	if (function == VFTR_MPI_BARRIER)
-		kind = WAIT_BARRIER;
-	if (conf->mpi_waits && waited)
+	kind = wait_kind_of(kind, function);
+	if (conf->mpi_waits && waited && !only_child)
 		calltree_wait(a->node, &(struct node_wait){.kind = kind,
 					       .late = (uint32_t)on->traffic->rank,
 					       .calls = 1,
@@ -338,19 +358,60 @@ static void sort_by_rank(struct instance *i)
 	free(sorted);
 }
 
+/* Agents compare its instances at the end. Not those of an intercommunicator, of which only the
+ * members on this node are compared. */
+static bool has_members_elsewhere(const struct sync *s, const struct comm *c)
+{
+	return s->elsewhere && !c->remote_size && c->local < c->size;
+}
+
+static void hand_over(struct sync *s, const struct instance *i)
+{
+	const struct arrival *first = i->first;
+	const struct comm *c = i->comm;
+	const bool own = !c->job || c->job == i->traffic->job;
+	struct elsewhere_call *calls = xcalloc(i->n, sizeof(*calls));
+	size_t k = 0;
+
+	for (const struct arrival *a = first; a; a = a->next, k++) {
+		if (!a->traffic->elsewhere)
+			a->traffic->elsewhere = elsewhere_process(s->elsewhere, a->traffic);
+		calls[k] = (struct elsewhere_call){.enter = a->since,
+			.leave = a->until,
+			.rank = a->rank,
+			.world = own ? comm_world(c, a->rank) : UINT32_MAX,
+			.process = a->traffic->elsewhere,
+			.path = a->path};
+	}
+	elsewhere_add(s->elsewhere,
+		&(struct elsewhere_comm){
+			.id = c->id, .job = c->job ? c->job : i->traffic->job, .size = c->size},
+		&(struct elsewhere_instance){.ticket = i->ticket,
+			.root = first->root,
+			.n = (uint32_t)i->n,
+			.kind = (uint8_t)i->kind,
+			.wait = (uint8_t)wait_kind_of(rules[i->kind].wait,
+				first->node ? key_mpi(first->node->key) : KEY_NO_MPI)},
+		calls);
+	free(calls);
+}
+
 /* Nothing is known of waits for a group that nobody of this node is in. */
 static void finish_instance(struct sync *s, struct instance *i)
 {
 	const struct rule *rule = &rules[i->kind];
+	const bool apart = has_members_elsewhere(s, i->comm);
 	struct awaited w;
 
-	if (rule->by_rank)
+	if (rule->by_rank || apart)
 		sort_by_rank(i);
 	w = look_at(i);
 	for (const struct arrival *a = i->first; a && (!w.two_groups || w.last[1]); a = a->next) {
-		count_wait(rule->wait, a, rule->whom(i, &w, a));
+		count_wait(rule->wait, a, rule->whom(i, &w, a), apart);
 		w.last_below = later(w.last_below, a);
 	}
+	if (apart)
+		hand_over(s, i);
 	drop_instance(s, i);
 }
 
@@ -391,6 +452,7 @@ void sync_arrive(struct sync *s, struct traffic_track *l, const struct pending *
 		i = add_instance(s, t, c, p->m.ticket, kind);
 	if (comes_twice(i, t, c))
 		return;
+	refresh(s, c, t);
 	add_arrival(s, i,
 		&(struct arrival){.traffic = t,
 			.track = l,
@@ -402,8 +464,8 @@ void sync_arrive(struct sync *s, struct traffic_track *l, const struct pending *
 			.stack = p->entered ? p->stack : 0,
 			.rank = c->rank,
 			.root = p->m.peer,
-			.group = group_of(c)});
-	refresh(s, c, t);
+			.group = group_of(c),
+			.path = has_members_elsewhere(s, c) ? path_number(l, p->node) : 0});
 	i->living += c->is_local && t->job == i->traffic->job;
 	if (is_complete(s, i))
 		finish_instance(s, i);
@@ -432,6 +494,8 @@ void sync_moved(struct sync *s, const struct traffic_track *l, const struct node
 
 void sync_forget(struct sync *s, const struct traffic *t)
 {
+	if (t->elsewhere)
+		elsewhere_forget(s->elsewhere, t->elsewhere);
 	for (struct instance *i = s->oldest, *newer; i; i = newer) {
 		bool here = i->traffic == t;
 

@@ -2,8 +2,8 @@
 /*
  * The waits of blocking collective calls for each other (mpi.show_sync_time), from
  * the times at which the members entered: no barrier is added to the program.
- * Only members on this node are compared: clocks of different nodes are not,
- * so a wait for another node stays part of the call.
+ * Only members on this node are compared here, so the child has no wait for another node;
+ * what agents compare when the job is over (elsewhere.h) counts as a wait only.
  *
  * Each instance of a collective call (communicator, ticket) is kept until all
  * members that live on this node have left it. Then each gets a child of its
@@ -26,6 +26,7 @@
 #include <stdint.h>
 
 struct calltree;
+struct elsewhere;
 struct node;
 struct pending;
 struct sync;
@@ -49,6 +50,14 @@ struct sync_member {
 /* One per agent. */
 struct sync *sync_new(void);
 void sync_free(struct sync *s);
+
+/*
+ * From now on instances with members on other nodes are kept for elsewhere.h, and no wait of them
+ * is counted but as such a child. A second call changes nothing. bytes_max: elsewhere_new().
+ */
+void sync_begin_elsewhere(struct sync *s, size_t bytes_max);
+/* These, or NULL; owned by s. */
+struct elsewhere *sync_elsewhere(struct sync *s);
 
 /* The ranks that live on this node now; m is copied. Instances that waited only for ranks
  * that are gone become complete. */

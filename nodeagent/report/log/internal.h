@@ -17,6 +17,8 @@ void section_overhead_warning(FILE *f, const struct report *r, double runtime_s)
 void section_open_sentence(FILE *f, const struct profile *p);
 void json_open_requests(struct json *j, const struct report *r);
 /* Matched messages: prints faults. */
+/* Below what ranks waited: what is not in it of collectives with members on several nodes. */
+void print_compared(FILE *f, const struct profile *p);
 void section_matching_faults(FILE *f, const struct profile *p);
 
 #define AGENTS_ALL 100 /* so many are all shown */

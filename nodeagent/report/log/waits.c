@@ -106,6 +106,7 @@ static void print_waits(
 	if (r->excl_s > 0.0)
 		fprintf(f, ", %.1f %% of all", 1e-7 * (double)w->ns / r->excl_s);
 	fputc('\n', f);
+	print_compared(f, r->p);
 	print_first(f, r, &place_list, w->places, w->n_places, rows_shown(places, w->n_places));
 	columns_rest(f, w->n_places - rows_shown(places, w->n_places), "place", "places");
 	fputs("\nWho made others wait\n", f);

@@ -1,0 +1,24 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Waits in collective calls whose members are on several nodes: agents compare them when the job
+ * is over. Who may do so: all agents of a job, at about the same time, after the clocks were
+ * compared for the last time and before results are gathered.
+ */
+#ifndef VFTR_NODEAGENT_INTERNODE_COLLECTIVES_H
+#define VFTR_NODEAGENT_INTERNODE_COLLECTIVES_H
+
+#include "nodeagent/process/observer.h"
+
+struct host;
+
+/* From the first rank on such calls are kept, if there are other agents and with mpi.waits; in
+ * the end it adds how many were compared to the profile. */
+extern const struct process_observer collectives_observer;
+
+/*
+ * Compares them, in the time that a part of agent.deadline_s gives. Of agents that do not answer
+ * nothing is known: calls that need them count as not compared.
+ */
+void collectives_end(struct host *host);
+
+#endif

@@ -1,0 +1,84 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Collective calls with members on several nodes: how many were compared, and how well. */
+#include <inttypes.h>
+
+#include "nodeagent/base/units.h"
+#include "nodeagent/report/log/internal.h"
+
+/* ---- in the log -------------------------------------------------------------------------- */
+
+static struct profile_compared sum_of(const struct profile *p)
+{
+	struct profile_compared sum = {0};
+
+	for (size_t i = 0; i < p->n_compared; i++) {
+		const struct profile_compared *c = &p->compared[i];
+
+		MOST(&sum, c, log2);
+		sum.calls += c->calls;
+		sum.unknown += c->unknown;
+		sum.below += c->below;
+		sum.below_ns += c->below_ns;
+		sum.error_ns += c->error_ns;
+	}
+	return sum;
+}
+
+void print_compared(FILE *f, const struct profile *p)
+{
+	const struct profile_compared sum = sum_of(p);
+
+	if (!sum.calls)
+		return;
+	fprintf(f, "Between nodes: %" PRIu64 " collective %s", sum.calls,
+		one_or_many(sum.calls, "call", "calls"));
+	fprintf(f, ", error of the clocks at most %s",
+		quantity_seconds(1e-9 * (double)sum.error_ns).text);
+	if (sum.below)
+		fprintf(f, "; below it %s in %" PRIu64 " %s more",
+			quantity_seconds(1e-9 * (double)sum.below_ns).text, sum.below,
+			one_or_many(sum.below, "call", "calls"));
+	fputc('\n', f);
+	if (sum.unknown)
+		fprintf(f,
+			"  not compared: %s%" PRIu64 " %s, of whose members or clocks nothing is "
+			"known\n",
+			sum.log2 ? "~" : "", sum.unknown,
+			one_or_many(sum.unknown, "call", "calls"));
+	if (sum.log2)
+		fprintf(f,
+			"  ~ estimated: of some communicators one in %" PRIu64
+			" instances was kept\n",
+			(uint64_t)1 << sum.log2);
+}
+
+/* ---- in JSON ----------------------------------------------------------------------------- */
+
+ROW_VALUE(uint64_t, one_in, profile_compared, (uint64_t)1 << at->log2)
+ROW_VALUE(uint64_t, is_estimated, profile_compared, at->log2 > 0)
+
+#define COMPARED(json, type, member) COLUMN(NULL, json, type, struct profile_compared, member)
+
+static const struct column compared_columns[] = {
+	COLUMN_GET(NULL, "one_in", COUNT, count, one_in),
+	COLUMN_GET(NULL, "estimated", BOOL, count, is_estimated),
+	COMPARED("calls", COUNT, calls),
+	COMPARED("kept", COUNT, kept),
+	COMPARED("not_compared", COUNT, unknown),
+	COMPARED("waited", COUNT, waited),
+	COMPARED("waited_s", SECONDS, waited_ns),
+	COMPARED("error_s", SECONDS, error_ns),
+	COMPARED("below", COUNT, below),
+	COMPARED("below_s", SECONDS, below_ns),
+};
+static const struct list compared_list = LIST_OF(compared_columns, struct profile_compared);
+
+void json_compared(struct json *j, const struct report *r)
+{
+	if (!r->p->n_compared)
+		return;
+	json_array(j, "waits_between_nodes");
+	for (size_t i = 0; i < r->p->n_compared; i++)
+		columns_object(j, &compared_list, &(struct row){.r = r, .at = &r->p->compared[i]});
+	json_close(j);
+}
