@@ -493,6 +493,26 @@ static inline void throw_matching(struct dice *d, struct profile *p, uint32_t no
 	}
 }
 
+/* By other dice than the rest, too. */
+static inline void throw_compared(uint32_t node, struct profile *p)
+{
+	struct dice own = {.state = node + 77}, *d = &own;
+
+	for (uint32_t log2 = 0; log2 < 32; log2 += 1 + throw_dice(d, 20)) {
+		struct profile_compared *c = ADD_ELEMENT(p, compared);
+
+		*c = (struct profile_compared){.log2 = log2,
+			.kept = throw_dice(d, 99),
+			.unknown = throw_dice(d, 9),
+			.waited = throw_dice(d, 99),
+			.waited_ns = throw_dice(d, 1u << 30),
+			.error_ns = throw_dice(d, 1u << 20),
+			.below = throw_dice(d, 9),
+			.below_ns = throw_dice(d, 1000)};
+		c->calls = c->kept + throw_dice(d, 99);
+	}
+}
+
 /* Of its processes, as gather does it; by other dice than the rest, which stays as it was. */
 static inline void throw_cpu(uint32_t node, struct profile *p)
 {
@@ -581,6 +601,7 @@ static inline struct profile *random_profile(
 		throw_process(d, &p->dead[0], PROFILE_UNRANKED + p->unranked - 1);
 	}
 	throw_cpu(node, p);
+	throw_compared(node, p);
 	throw_start(node, p);
 	throw_communication(d, p, node);
 	throw_matching(d, p, node);
