@@ -1,0 +1,135 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* What the thread of a rank calls. */
+#include "mpi_id.h"
+#include "nodeagent/causal/read.h"
+
+const struct vfd_function *reader_function(
+	const struct reader *r, uint32_t file, uint32_t track, uint32_t stack)
+{
+	size_t n_stacks, n_functions;
+	const struct vfd_stack *stacks = vfd_stacks(r->files[file], track, &n_stacks);
+	const struct vfd_function *functions = vfd_functions(r->files[file], &n_functions);
+
+	if (stack >= n_stacks || stacks[stack].function >= n_functions ||
+		functions[stacks[stack].function].number == VFD_NONE)
+		return NULL;
+	return &functions[stacks[stack].function];
+}
+
+/* Callers have lower numbers or are defined before: those that are not known are added first. */
+uint32_t reader_path(struct reader *r, uint32_t file, uint32_t track, uint32_t stack)
+{
+	struct vfd_file *f = r->files[file];
+	size_t n;
+	const struct vfd_stack *stacks = vfd_stacks(f, track, &n);
+	uint32_t *known, caller;
+
+	if (!stack || stack >= n || stacks[stack].caller == VFD_NONE)
+		return 0;
+	if (!r->path_of[file][track])
+		r->path_of[file][track] = xcalloc(n, sizeof(**r->path_of[file]));
+	known = &r->path_of[file][track][stack];
+	if (!*known) {
+		caller = reader_path(r, file, track, stacks[stack].caller);
+		*known = paths_add(r->run->paths, caller, vfd_stack_name(f, track, stack)) + 1;
+	}
+	return *known - 1;
+}
+
+static uint32_t path_now(const struct reader_line *l)
+{
+	return l->n_frames ? l->frames[l->n_frames - 1].path : 0;
+}
+
+static bool is_init(const struct vfd_function *f)
+{
+	return f && f->kind == VFD_FUNCTION_MPI &&
+	       (f->index == VFTR_MPI_INIT || f->index == VFTR_MPI_INIT_THREAD);
+}
+
+static bool is_finalize(const struct vfd_function *f)
+{
+	return f && f->kind == VFD_FUNCTION_MPI && f->index == VFTR_MPI_FINALIZE;
+}
+
+/* What vftr has made, as the wait in a call of MPI, is of the function that it stands in. */
+static struct frame frame_of(
+	const struct reader_line *l, const struct vfd_function *f, uint32_t path)
+{
+	const bool in_call = l->call;
+
+	if (in_call && f && (f->kind == VFD_FUNCTION_OTHER || f->kind == VFD_FUNCTION_OPENMP))
+		return l->frames[l->n_frames - 1];
+	return (struct frame){path, !f || f->kind != VFD_FUNCTION_MPI};
+}
+
+static void enter_function(struct reader *r, uint32_t line, const struct vfd_event *e)
+{
+	struct reader_line *l = &r->lines[line];
+	const struct vfd_function *f = reader_function(r, e->file, e->track, e->stack);
+	const struct frame frame = frame_of(l, f, reader_path(r, e->file, e->track, e->stack));
+
+	*LIST_ADD(l, frames) = frame;
+	if (l->call) {
+		causal_path(r->run->c, line, e->time, frame.path, frame.useful);
+		return;
+	}
+	if (is_finalize(f)) {
+		causal_end(r->run->c, line, e->time, frame.path);
+		l->ended = true;
+	}
+	if (frame.useful) {
+		causal_path(r->run->c, line, e->time, frame.path, true);
+		return;
+	}
+	l->call = l->n_frames;
+	causal_enter(r->run->c, line, e->time, frame.path);
+}
+
+static void leave_function(struct reader *r, uint32_t line, const struct vfd_event *e)
+{
+	struct reader_line *l = &r->lines[line];
+	const uint32_t left = path_now(l);
+
+	if (!l->n_frames)
+		return;
+	l->n_frames--;
+	if (is_init(reader_function(r, e->file, e->track, e->stack)) && !l->begun) {
+		l->begun = l->left_init = true;
+		causal_begin(r->run->c, line, e->time, left, path_now(l));
+	}
+	if (!l->call) {
+		causal_path(r->run->c, line, e->time, path_now(l), true);
+	} else if (l->n_frames < l->call) {
+		l->call = 0;
+		causal_leave(r->run->c, line, e->time, path_now(l));
+	} else {
+		causal_path(
+			r->run->c, line, e->time, path_now(l), l->frames[l->n_frames - 1].useful);
+	}
+}
+
+/* The thread of a rank is the one that calls MPI_Init. */
+void reader_call(struct reader *r, uint32_t line, const struct vfd_event *e)
+{
+	struct reader_line *l = &r->lines[line];
+	size_t n;
+	const struct vfd_thread *threads = vfd_threads(r->files[e->file], &n);
+
+	if (l->track != e->track) {
+		if (l->begun || e->kind != VFD_ENTER ||
+			!is_init(reader_function(r, e->file, e->track, e->stack))) {
+			if (l->track != VFD_NONE || threads[e->track].number)
+				return;
+		} else {
+			l->n_frames = 0;
+		}
+		l->track = e->track;
+	}
+	if (e->kind == VFD_ENTER)
+		enter_function(r, line, e);
+	else if (e->kind == VFD_EXIT)
+		leave_function(r, line, e);
+	else if (e->kind == VFD_GAP && l->begun && !l->ended)
+		causal_add_doubt(r->run->c, CAUSAL_PAUSED, 1);
+}

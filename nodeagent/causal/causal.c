@@ -1,0 +1,239 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "nodeagent/causal/causal.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "nodeagent/causal/internal.h"
+
+const struct causal_kind_words causal_kinds[CAUSAL_KINDS] = {
+	[CAUSAL_LATE_SENDER] = {"late_sender", "Late sender"},
+	[CAUSAL_LATE_RECEIVER] = {"late_receiver", "Late receiver"},
+	[CAUSAL_BARRIER] = {"barrier", "Wait at barrier"},
+	[CAUSAL_NXN] = {"nxn", "Wait at NxN"},
+	[CAUSAL_LATE_ROOT] = {"late_root", "Late root"},
+	[CAUSAL_EARLY_ROOT] = {"early_root", "Early root"},
+	[CAUSAL_SCAN] = {"scan", "Wait in scan"},
+};
+
+const struct causal_doubt_words causal_doubts[CAUSAL_DOUBTS] = {
+	[CAUSAL_NO_SEND] = {"unmatched_receives", "a receive has no send",
+		"%llu receives have no send"},
+	[CAUSAL_CYCLE] = {"contradictory_times", "a call would wait for what comes after it",
+		"%llu calls would wait for what comes after them"},
+	[CAUSAL_STRAY] = {"completed_elsewhere", "a message was completed by another thread",
+		"%llu messages were completed by other threads"},
+	[CAUSAL_MISSING] = {"incomplete_collectives", "a collective call lacks members",
+		"%llu collective calls lack members"},
+	[CAUSAL_ORDER] = {"times_going_back", "a time is before the one before it",
+		"%llu times are before the one before them"},
+	[CAUSAL_NOT_SURE] = {"uncertain_matches", "the sender of a message is not certain",
+		"the senders of %llu messages are not certain"},
+	[CAUSAL_WINDOW] = {"window", "a rank was not seen to leave MPI_Init or enter MPI_Finalize",
+		"%llu ranks were not seen to leave MPI_Init or enter MPI_Finalize"},
+	[CAUSAL_KILLED] = {"killed_ranks", "a rank was killed", "%llu ranks were killed"},
+	[CAUSAL_RANKS] = {"missing_ranks", "the sampling file of a rank is missing",
+		"the sampling files of %llu ranks are missing"},
+	[CAUSAL_CLOCKS] = {"clock", "the clock of a node was not compared",
+		"the clocks of %llu nodes were not compared"},
+	[CAUSAL_SAMPLED] = {"sampled", "a file is sampled: paths outside of MPI are estimates",
+		"%llu files are sampled: paths outside of MPI are estimates"},
+	[CAUSAL_LOST] = {"lost_calls", "a call was not recorded", "%llu calls were not recorded"},
+	[CAUSAL_PAUSED] = {"paused", "recording was interrupted once",
+		"recording was interrupted %llu times"},
+	[CAUSAL_DAMAGED] = {"damaged", "a sampling file is damaged or has no end",
+		"%llu sampling files are damaged or have no end"},
+	[CAUSAL_THREADS] = {"threads", "a communication is of another thread of its rank",
+		"%llu communications are of other threads of their ranks"},
+	[CAUSAL_ONE_SIDED] = {"one_sided", "a one-sided operation has waits that are not known",
+		"%llu one-sided operations have waits that are not known"},
+	[CAUSAL_PARTITIONED] = {"partitioned", "a message in partitions is left out",
+		"%llu messages in partitions are left out"},
+	[CAUSAL_NEIGHBOURS] = {"neighbours", "a collective call among neighbours is left out",
+		"%llu collective calls among neighbours are left out"},
+	[CAUSAL_TWO_GROUPS] = {"intercommunicators",
+		"a collective call on an intercommunicator is left out",
+		"%llu collective calls on intercommunicators are left out"},
+	[CAUSAL_OTHER_RANKS] = {"session_ranks", "a communication of a session is left out",
+		"%llu communications of sessions are left out"},
+};
+
+struct causal *causal_new(
+	const struct causal_line *lines, uint32_t n, const char *folder, char **error)
+{
+	struct spool *spool = spool_new(folder);
+	struct causal *c;
+	int64_t most[2] = {0, 0};
+	bool far = false;
+
+	if (!spool) {
+		*error = xasprintf(
+			"%s: no temporary file can be made in it: %s", folder, strerror(errno));
+		return NULL;
+	}
+	c = xcalloc(1, sizeof(*c));
+	c->spool = spool;
+	c->n = n;
+	c->now = INT64_MIN;
+	c->eager[0] = c->eager[1] = -1;
+	c->lines = xcalloc(n + 1, sizeof(*c->lines));
+	spool_list_begin(&c->waits, spool, sizeof(struct wait));
+	for (uint32_t i = 0; i < n; i++) {
+		c->lines[i].is = lines[i];
+		c->lines[i].last_read = INT64_MIN;
+		spool_list_begin(&c->lines[i].stretches, spool, sizeof(struct stretch));
+		far |= lines[i].node != lines[0].node;
+		if (lines[i].clock_error > most[0])
+			most[0] = lines[i].clock_error;
+	}
+	c->tolerance = far ? 2 * most[0] : 0;
+	return c;
+}
+
+void causal_free(struct causal *c)
+{
+	if (!c)
+		return;
+	for (uint32_t i = 0; i < c->n; i++)
+		line_free(&c->lines[i]);
+	for (unsigned i = 0; i < CAUSAL_ROWS; i++)
+		sums_free(&c->rows[i]);
+	flights_free(c);
+	instances_free(c);
+	spool_list_free(&c->waits);
+	spool_free(c->spool);
+	map64_free(&c->pair_at);
+	free(c->pairs);
+	free(c->heap);
+	free(c->overdue);
+	free(c->lines);
+	free(c);
+}
+
+void causal_set_eager(struct causal *c, int64_t in_node, int64_t between_nodes)
+{
+	c->eager[0] = in_node;
+	c->eager[1] = between_nodes;
+}
+
+void causal_add_doubt(struct causal *c, enum causal_doubt why, uint64_t n)
+{
+	c->totals.doubts[why] += n;
+}
+
+/* ---- events of one line -----------------------------------------------------------------------
+ */
+
+void causal_begin(struct causal *c, uint32_t line, int64_t t, uint32_t init, uint32_t path)
+{
+	line_read(c, line, &(struct item){.t = t, .kind = ITEM_BEGIN, .path = path, .other = init});
+}
+
+void causal_end(struct causal *c, uint32_t line, int64_t t, uint32_t path)
+{
+	line_read(c, line, &(struct item){.t = t, .kind = ITEM_END, .path = path});
+}
+
+void causal_path(struct causal *c, uint32_t line, int64_t t, uint32_t path, bool useful)
+{
+	line_read(
+		c, line, &(struct item){.t = t, .kind = ITEM_PATH, .path = path, .useful = useful});
+}
+
+void causal_enter(struct causal *c, uint32_t line, int64_t t, uint32_t path)
+{
+	line_read(c, line, &(struct item){.t = t, .kind = ITEM_ENTER, .path = path});
+}
+
+void causal_leave(struct causal *c, uint32_t line, int64_t t, uint32_t path)
+{
+	line_read(c, line, &(struct item){.t = t, .kind = ITEM_LEAVE, .path = path});
+}
+
+/* ---- the end ----------------------------------------------------------------------------------
+ */
+
+static void add_up(struct causal *c)
+{
+	struct causal_totals *t = &c->totals;
+
+	t->begin = INT64_MAX;
+	t->end = INT64_MIN;
+	for (uint32_t i = 0; i < c->n; i++) {
+		const struct line *l = &c->lines[i];
+
+		if (!l->begun)
+			continue;
+		t->lines++;
+		t->begin = l->begin < t->begin ? l->begin : t->begin;
+		t->end = l->end > t->end ? l->end : t->end;
+		t->useful += l->sum_useful;
+		t->mpi += l->end - l->begin - l->sum_useful;
+		t->ideal = l->k > t->ideal ? l->k : t->ideal;
+		if (t->lines == 1 || l->sum_useful > t->useful_max) {
+			t->useful_max = l->sum_useful;
+			t->useful_line = i;
+		}
+	}
+}
+
+/* What was never seen to end, ends with what was read last. */
+static void end_lines(struct causal *c)
+{
+	for (uint32_t i = 0; i < c->n; i++) {
+		const struct line *l = &c->lines[i];
+
+		if (l->begun && !l->ended)
+			causal_end(c, i, l->last_read, l->path);
+	}
+	lines_finish(c);
+}
+
+static void count_missing(struct causal *c)
+{
+	for (size_t k = 0; c->instances.slots && k <= c->instances.mask; k++)
+		if (c->instances.slots[k].value)
+			c->totals.doubts[CAUSAL_MISSING]++;
+}
+
+bool causal_finish(struct causal *c, char **error)
+{
+	lines_finish(c);
+	end_lines(c);
+	count_missing(c);
+	add_up(c);
+	if (!spool_map(c->spool)) {
+		*error = xasprintf("the temporary file: %s", strerror(errno));
+		return false;
+	}
+	if (c->totals.lines) {
+		walk_critical_path(c);
+		count_delays(c);
+	}
+	for (unsigned i = 0; i < CAUSAL_ROWS; i++)
+		sums_sort(&c->rows[i]);
+	return true;
+}
+
+/* ---- results -----------------------------------------------------------------------------------
+ */
+
+const struct causal_totals *causal_totals(const struct causal *c)
+{
+	return &c->totals;
+}
+
+bool causal_line_times(const struct causal *c, uint32_t line, struct causal_line_times *to)
+{
+	const struct line *l = &c->lines[line];
+
+	*to = (struct causal_line_times){l->begin, l->end, l->sum_useful, l->waits};
+	return l->begun;
+}
+
+const struct causal_row *causal_rows(const struct causal *c, enum causal_rows which, size_t *n)
+{
+	*n = c->rows[which].n;
+	return c->rows[which].rows;
+}

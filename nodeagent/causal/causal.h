@@ -1,0 +1,173 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * What ranks waited for, and why, out of all that they did: vftr-analysis(7) has the
+ * definitions. A line is what the thread of a rank that calls MPI does; lines are numbers from 0.
+ * Times are ns on the clock of all nodes. For one thread.
+ *
+ * First the events, in the order of time (those of one line with equal times in the order in
+ * which they happened, messages behind the call that posted them); then causal_finish(); then
+ * the results.
+ */
+#ifndef VFTR_NODEAGENT_CAUSAL_CAUSAL_H
+#define VFTR_NODEAGENT_CAUSAL_CAUSAL_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#define CAUSAL_NONE UINT32_MAX
+
+enum causal_kind {
+	CAUSAL_LATE_SENDER,
+	CAUSAL_LATE_RECEIVER,
+	CAUSAL_BARRIER,
+	CAUSAL_NXN,
+	CAUSAL_LATE_ROOT,
+	CAUSAL_EARLY_ROOT,
+	CAUSAL_SCAN,
+	CAUSAL_KINDS
+};
+
+/* Each as a word of JSON ("late_sender") and as a title ("Late sender"). */
+extern const struct causal_kind_words {
+	const char *id, *title;
+} causal_kinds[CAUSAL_KINDS];
+
+/* Why results are estimates. */
+enum causal_doubt {
+	/* found here */
+	CAUSAL_NO_SEND, /* a receive whose send was not recorded, or whose sender is not known */
+	CAUSAL_CYCLE,	/* calls that wait for each other, as the clocks or matches are wrong */
+	CAUSAL_STRAY,	/* a message completed in no call of its line */
+	CAUSAL_MISSING, /* a collective call that not all members came to */
+	CAUSAL_ORDER,	/* a time before the one before it in its line */
+	/* found by who feeds it */
+	CAUSAL_NOT_SURE,    /* a receive whose sender is not certain */
+	CAUSAL_WINDOW,	    /* a rank was not seen to leave MPI_Init or to enter MPI_Finalize */
+	CAUSAL_KILLED,	    /* ranks */
+	CAUSAL_RANKS,	    /* ranks of which there is no sampling file */
+	CAUSAL_CLOCKS,	    /* files without a common clock */
+	CAUSAL_SAMPLED,	    /* files with an interval */
+	CAUSAL_LOST,	    /* calls that were not recorded */
+	CAUSAL_PAUSED,	    /* times when nothing was recorded */
+	CAUSAL_DAMAGED,	    /* files that are damaged, or have no end */
+	CAUSAL_THREADS,	    /* messages and calls of other threads of a rank */
+	CAUSAL_ONE_SIDED,   /* one-sided operations */
+	CAUSAL_PARTITIONED, /* messages in partitions */
+	CAUSAL_NEIGHBOURS,  /* collective calls among neighbours */
+	CAUSAL_TWO_GROUPS,  /* collective calls on intercommunicators */
+	CAUSAL_OTHER_RANKS, /* messages of a session whose ranks are others */
+	CAUSAL_DOUBTS
+};
+/* A word of JSON, and a sentence without a full stop: of one, or "%llu" of many. */
+extern const struct causal_doubt_words {
+	const char *id, *one, *many;
+} causal_doubts[CAUSAL_DOUBTS];
+
+struct causal;
+
+struct causal_line {
+	uint32_t node;	     /* lines of one node share a clock */
+	int64_t clock_error; /* bound of the error of that clock; between nodes both count */
+};
+
+/*
+ * lines: copied. folder: where the temporary file is made (it has no name at once). NULL and
+ * *error: it can't be; the caller frees *error.
+ */
+struct causal *causal_new(
+	const struct causal_line *lines, uint32_t n, const char *folder, char **error);
+void causal_free(struct causal *c);
+
+/* Messages of at most so many bytes were sent before they were received: no sender waits for
+ * the receive of one. Between lines of one node, and of two; -1: no such message. At first -1. */
+void causal_set_eager(struct causal *c, int64_t in_node, int64_t between_nodes);
+
+/* A communicator of these lines, by their ranks in it (CAUSAL_NONE: not recorded): its number. */
+uint32_t causal_comm(struct causal *c, const uint32_t *lines, uint32_t n);
+
+/* ---- events ------------------------------------------------------------------------------ */
+
+/* It leaves MPI_Init, which was called as init, and is in path now. */
+void causal_begin(struct causal *c, uint32_t line, int64_t t, uint32_t init, uint32_t path);
+/* It enters MPI_Finalize, called as path, or is seen no more. */
+void causal_end(struct causal *c, uint32_t line, int64_t t, uint32_t path);
+/* It is in path from now on: outside of MPI, or below a call of MPI, in a function of the
+ * program (useful) or of MPI again. */
+void causal_path(struct causal *c, uint32_t line, int64_t t, uint32_t path, bool useful);
+/* It enters a call of MPI; it leaves it, and is in path then. */
+void causal_enter(struct causal *c, uint32_t line, int64_t t, uint32_t path);
+void causal_leave(struct causal *c, uint32_t line, int64_t t, uint32_t path);
+
+struct causal_message {
+	uint64_t flow; /* the same for send and receive, not 0 */
+	int64_t enter; /* of the call that posted it */
+	int64_t leave; /* of the call that completed it; INT64_MAX: never seen */
+	uint32_t peer; /* the other line */
+	uint64_t bytes;
+	bool synchronous; /* a send that ends only when it is received */
+	bool buffered;	  /* a send that never waits */
+};
+void causal_send(struct causal *c, uint32_t line, const struct causal_message *m);
+void causal_receive(struct causal *c, uint32_t line, const struct causal_message *m);
+
+struct causal_collective {
+	uint32_t comm;
+	uint64_t ticket;       /* the same in all members */
+	enum causal_kind kind; /* from BARRIER on */
+	uint32_t root;	       /* a line; for LATE_ROOT and EARLY_ROOT */
+	int64_t enter, leave;
+};
+void causal_collective(struct causal *c, uint32_t line, const struct causal_collective *m);
+
+void causal_add_doubt(struct causal *c, enum causal_doubt why, uint64_t n);
+
+/* After the last event. False and *error: the temporary file failed; there are no results. */
+bool causal_finish(struct causal *c, char **error);
+
+/* ---- results ----------------------------------------------------------------------------- */
+
+struct causal_totals {
+	uint32_t lines;	    /* that have begun */
+	int64_t begin, end; /* of the window: the first begin, the last end */
+	int64_t useful;	    /* outside of MPI in the windows of all lines, summed */
+	int64_t useful_max;
+	uint32_t useful_line;  /* that has it */
+	int64_t ideal;	       /* the longest chain of useful time: k at its end */
+	int64_t mpi;	       /* in MPI, summed */
+	int64_t waits;	       /* summed, without unresolved */
+	uint64_t unresolved;   /* waits not longer than the error of both clocks; */
+	int64_t unresolved_ns; /* their sum */
+	uint64_t doubts[CAUSAL_DOUBTS];
+};
+const struct causal_totals *causal_totals(const struct causal *c);
+
+/* Its window and its useful time; false: it has not begun. */
+struct causal_line_times {
+	int64_t begin, end, useful, waits;
+};
+bool causal_line_times(const struct causal *c, uint32_t line, struct causal_line_times *to);
+
+/* Rows of results: sorted, longest first. Owned by c. */
+struct causal_row {
+	uint32_t kind;	/* enum causal_kind; or 0 */
+	uint32_t path;	/* the call path */
+	uint32_t line;	/* whose, or CAUSAL_NONE */
+	uint32_t other; /* CAUSES: path of the late line; else CAUSAL_NONE */
+	uint64_t calls; /* of WAITS and LATE */
+	int64_t longest;
+	double ns;
+	double direct; /* COSTS: of waits that this rank itself was waited for in */
+};
+enum causal_rows {
+	CAUSAL_PATH,   /* time on the critical path: path, line */
+	CAUSAL_WAITS,  /* waits: kind, path, line that waited */
+	CAUSAL_LATE,   /* waits: kind, path, line that was waited for */
+	CAUSAL_CAUSES, /* waits: kind, path, late line, what it did meanwhile: other */
+	CAUSAL_COSTS,  /* waits of all that go back to what a line did: path, line */
+	CAUSAL_TIMES,  /* time in the window, waits excepted: path, line */
+	CAUSAL_ROWS
+};
+const struct causal_row *causal_rows(const struct causal *c, enum causal_rows which, size_t *n);
+
+#endif

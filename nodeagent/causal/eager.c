@@ -1,0 +1,106 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Which messages MPI sends at once, and which it keeps until they are received. A send that was
+ * over before its receive was posted, by more than the error of the clocks, was sent at once; so
+ * were all that are not longer.
+ */
+#include <stdlib.h>
+
+#include "nodeagent/causal/read.h"
+
+struct half_slot {
+	uint64_t key;
+	int64_t time; /* a send's end, a receive's begin */
+	uint64_t bytes;
+	uint32_t file;
+	bool is_send, used;
+};
+
+struct half {
+	struct half_slot *slots;
+	size_t mask, n;
+	uint64_t seed;
+};
+
+static size_t half_home(const struct half *m, uint64_t key)
+{
+	const uint64_t h = (key + m->seed) * 0x9e3779b97f4a7c15u;
+
+	return (size_t)(h ^ h >> 32);
+}
+
+static bool half_same(uint64_t a, uint64_t b)
+{
+	return a == b;
+}
+
+MAP_FUNCTIONS(half, uint64_t, used)
+
+struct eager {
+	struct reader *r;
+	struct half halves;
+	int64_t most[2];
+};
+
+static void compare_halves(
+	struct eager *x, const struct half_slot *send, const struct half_slot *receive)
+{
+	const bool far = send->file != receive->file;
+	int64_t error = 0;
+
+	if (far)
+		error = vfd_facts(x->r->files[send->file])->clock_error_ns +
+			vfd_facts(x->r->files[receive->file])->clock_error_ns;
+	if (send->time + error < receive->time && send->bytes <= INT64_MAX &&
+		(int64_t)send->bytes > x->most[far])
+		x->most[far] = (int64_t)send->bytes;
+}
+
+static bool is_compared(const struct eager *x, const struct vfd_event *e)
+{
+	const struct vfd_message *m = e->message;
+
+	if (m->flags & (VFD_MESSAGE_CANCELLED | VFD_MESSAGE_UNKNOWN | VFD_MESSAGE_PARTITIONED))
+		return false;
+	if (m->kind == VFD_RECEIVE)
+		return m->match == VFD_MATCH_EXACT;
+	return m->kind == VFD_SEND &&
+	       reader_send_mode(x->r, e->file, e->track, e->stack) == SEND_STANDARD;
+}
+
+static void add_half(struct eager *x, const struct vfd_event *e)
+{
+	const struct vfd_message *m = e->message;
+	const bool is_send = m->kind == VFD_SEND;
+	const struct half_slot one = {.key = vfd_message_flow(x->r->files[e->file], m),
+		.time = is_send ? m->end : m->start,
+		.bytes = m->bytes,
+		.file = e->file,
+		.is_send = is_send,
+		.used = true};
+	struct half_slot *other = x->halves.n ? half_slot(&x->halves, one.key) : NULL;
+
+	if (!other || !other->used) {
+		half_put(&x->halves, one);
+		return;
+	}
+	if (other->is_send == is_send)
+		return;
+	compare_halves(x, is_send ? &one : other, is_send ? other : &one);
+	half_take_out(&x->halves, one.key);
+}
+
+void reader_find_eager(struct reader *r)
+{
+	struct eager x = {.r = r, .most = {-1, -1}};
+	const struct vfd_filter filter = {.track = VFD_NONE, .no_samples = true};
+	struct vfd_cursor *cursor = vfd_cursor_new(r->files, r->n_files, &filter);
+	struct vfd_event e;
+
+	while (vfd_next(cursor, &e))
+		if (e.kind == VFD_MESSAGE && is_compared(&x, &e))
+			add_half(&x, &e);
+	vfd_cursor_free(cursor);
+	half_free(&x.halves);
+	causal_set_eager(r->run->c, x.most[0], x.most[1]);
+}

@@ -1,0 +1,225 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Collective calls, from the first member that is read to the last one that has left. */
+#include <stdlib.h>
+
+#include "nodeagent/causal/internal.h"
+
+uint32_t causal_comm(struct causal *c, const uint32_t *lines, uint32_t n)
+{
+	struct comm_lines *to = LIST_ADD(c, comms);
+
+	*to = (struct comm_lines){.n = n, .lines = xmalloc((n + 1) * sizeof(*lines))};
+	for (uint32_t i = 0; i < n; i++) {
+		to->lines[i] = lines[i] < c->n ? lines[i] : CAUSAL_NONE;
+		if (to->lines[i] == CAUSAL_NONE)
+			continue;
+		to->recorded++;
+		map32_add(&to->rank_of, lines[i] + 1, i);
+	}
+	return (uint32_t)c->n_comms - 1;
+}
+
+static struct instance *instance_of(struct causal *c, const struct causal_collective *m)
+{
+	struct instance *i = match_table_find(&c->instances, m->comm, m->ticket);
+
+	if (i)
+		return i;
+	i = xcalloc(1, sizeof(*i));
+	i->comm = m->comm;
+	i->ticket = m->ticket;
+	i->kind = m->kind;
+	i->expected = c->comms[m->comm].recorded;
+	i->last = i->at_root = CAUSAL_NONE;
+	i->root = m->root;
+	i->k_most = INT64_MIN;
+	match_table_add(&c->instances, m->comm, m->ticket, i);
+	return i;
+}
+
+static void drop_instance(struct causal *c, struct instance *i)
+{
+	match_table_remove(&c->instances, i->comm, i->ticket);
+	free(i->arrivals);
+	free(i);
+}
+
+void causal_collective(struct causal *c, uint32_t line, const struct causal_collective *m)
+{
+	const uint32_t *rank = map32_find(&c->comms[m->comm].rank_of, line + 1);
+	struct item item = {.t = m->enter, .kind = ITEM_ARRIVE, .path = CAUSAL_NONE};
+	struct instance *i;
+
+	if (!rank)
+		return;
+	lines_advance(c, m->enter);
+	i = instance_of(c, m);
+	item.instance = i;
+	item.other = (uint32_t)i->n;
+	*APPEND(i->arrivals, i->n, i->cap) = (struct arrival){
+		.moment = {.progress = READ, .line = line, .t = m->enter}, .rank = *rank};
+	if (m->leave == INT64_MAX)
+		i->left++;
+	else
+		line_open(c, line,
+			&(struct operation){.end = m->leave, .instance = i, .arrival = item.other});
+	line_read(c, line, &item);
+}
+
+void instance_reached(struct causal *c, struct instance *i, uint32_t arrival)
+{
+	struct moment *m = &i->arrivals[arrival].moment;
+
+	moment_set(c, m, m->line);
+	i->reached++;
+	i->k_most = m->k > i->k_most ? m->k : i->k_most;
+	if (i->last == CAUSAL_NONE || m->t > i->arrivals[i->last].moment.t)
+		i->last = arrival;
+	if (m->line == i->root)
+		i->at_root = arrival;
+	if (i->left == i->expected && i->reached == i->expected)
+		drop_instance(c, i);
+}
+
+bool instance_is_known(const struct instance *i, int64_t until)
+{
+	for (size_t k = 0; i->reached < i->n && k < i->n; k++)
+		if (i->arrivals[k].moment.progress == READ && i->arrivals[k].moment.t <= until)
+			return false;
+	return true;
+}
+
+/* ---- whom a member waits for ----------------------------------------------------------------- */
+
+struct latest {
+	const struct moment *m; /* NULL: none */
+	int64_t k;
+};
+
+static void take_moment(struct latest *l, const struct moment *m, int64_t until)
+{
+	if (m->progress != REACHED || m->t > until)
+		return;
+	l->k = m->k > l->k ? m->k : l->k;
+	if (!l->m || m->t > l->m->t)
+		l->m = m;
+}
+
+static struct latest last_of_all(const struct instance *i, int64_t until)
+{
+	struct latest l = {NULL, INT64_MIN};
+
+	if (i->last != CAUSAL_NONE && i->arrivals[i->last].moment.t <= until)
+		return (struct latest){&i->arrivals[i->last].moment, i->k_most};
+	for (size_t k = 0; k < i->n; k++)
+		take_moment(&l, &i->arrivals[k].moment, until);
+	return l;
+}
+
+static struct latest last_below(const struct instance *i, uint32_t rank, int64_t until)
+{
+	struct latest l = {NULL, INT64_MIN};
+
+	for (size_t k = 0; k < i->n; k++)
+		if (i->arrivals[k].rank < rank)
+			take_moment(&l, &i->arrivals[k].moment, until);
+	return l;
+}
+
+static struct latest awaited_by(const struct instance *i, uint32_t arrival, int64_t until)
+{
+	const struct arrival *own = &i->arrivals[arrival];
+	struct latest l = {NULL, INT64_MIN};
+
+	if (i->kind == CAUSAL_SCAN)
+		return last_below(i, own->rank, until);
+	if (i->kind == CAUSAL_LATE_ROOT) {
+		if (i->at_root != CAUSAL_NONE)
+			take_moment(&l, &i->arrivals[i->at_root].moment, until);
+		return l;
+	}
+	if (i->kind == CAUSAL_EARLY_ROOT && own->moment.line != i->root)
+		return l;
+	return last_of_all(i, until);
+}
+
+void instance_look(struct causal *c, const struct instance *i, uint32_t arrival, int64_t until,
+	struct found *best)
+{
+	const uint32_t own = i->arrivals[arrival].moment.line;
+	const struct latest l = awaited_by(i, arrival, until);
+
+	if (!l.m)
+		return;
+	best->k = l.k > best->k ? l.k : best->k;
+	if (l.m->t <= best->t || l.m->line == own)
+		return;
+	best->t = l.m->t;
+	best->line = l.m->line;
+	best->stretches = l.m->stretches;
+	best->kind = i->kind;
+	best->common = common_of(c, l.m->line, own, l.m->t + 1);
+}
+
+/* ---- after the call -------------------------------------------------------------------------- */
+
+/* It needed what this member did, in a call in which not all need all. */
+static bool is_needed(const struct instance *i, const struct arrival *own, const struct arrival *a)
+{
+	switch (i->kind) {
+	case CAUSAL_LATE_ROOT:
+		return a->moment.line == i->root;
+	case CAUSAL_EARLY_ROOT:
+		return own->moment.line == i->root;
+	default:
+		return a->rank < own->rank;
+	}
+}
+
+static void note_common(
+	struct causal *c, const struct instance *i, uint32_t arrival, int64_t until, int64_t at)
+{
+	const struct arrival *own = &i->arrivals[arrival];
+
+	if (i->kind == CAUSAL_BARRIER || i->kind == CAUSAL_NXN) {
+		const struct latest l = last_of_all(i, until);
+
+		if (l.m)
+			common_add_all(c, own->moment.line, (uint32_t)i->comm, l.m->t);
+		return;
+	}
+	if (i->kind == CAUSAL_EARLY_ROOT && own->moment.line != i->root)
+		return;
+	for (size_t k = 0; k < i->n; k++) {
+		const struct moment *m = &i->arrivals[k].moment;
+
+		if (m->progress == REACHED && m->t <= until && m->line != own->moment.line &&
+			is_needed(i, own, &i->arrivals[k]))
+			common_add(c, own->moment.line, m->line, m->t, at);
+	}
+}
+
+void instance_over(
+	struct causal *c, struct instance *i, uint32_t arrival, int64_t until, int64_t at)
+{
+	note_common(c, i, arrival, until, at);
+	if (++i->left == i->expected && i->reached == i->expected)
+		drop_instance(c, i);
+}
+
+void instances_free(struct causal *c)
+{
+	for (size_t k = 0; c->instances.slots && k <= c->instances.mask; k++) {
+		struct instance *i = c->instances.slots[k].value;
+
+		if (i)
+			free(i->arrivals);
+		free(i);
+	}
+	match_table_free(&c->instances);
+	for (size_t i = 0; i < c->n_comms; i++) {
+		map32_free(&c->comms[i].rank_of);
+		free(c->comms[i].lines);
+	}
+	free(c->comms);
+}

@@ -1,0 +1,229 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Declarations for the files of causal/. */
+#ifndef VFTR_NODEAGENT_CAUSAL_INTERNAL_H
+#define VFTR_NODEAGENT_CAUSAL_INTERNAL_H
+
+#include "nodeagent/base/map.h"
+#include "nodeagent/causal/causal.h"
+#include "nodeagent/causal/spool.h"
+#include "nodeagent/causal/sums.h"
+
+/* ---- what is kept in the temporary file --------------------------------------------------- */
+
+#define CALL_USEFUL 0u
+#define CALL_MPI    1u /* without a wait */
+#define CALL_WAITED 2u /* + index of the wait, which begins with the stretch */
+
+/* A stretch of a line in one path, until the start of the next one. */
+struct stretch {
+	int64_t start; /* of the first one: INT64_MIN */
+	uint32_t path, call;
+};
+
+/* A call waited from enter until `until` for what `cause` did then. */
+struct wait {
+	int64_t enter, until;
+	int64_t since; /* the last time that both had in common; INT64_MIN: the window's begin */
+	double debt;   /* ns of later waits that come of this one */
+	uint32_t line, cause, path;
+	uint32_t kind;	      /* WAIT_UNRESOLVED | enum causal_kind */
+	uint64_t own, theirs; /* stretches of line before enter, of cause before `until` */
+};
+#define WAIT_UNRESOLVED 0x100u
+
+/* ---- while events are read ----------------------------------------------------------------- */
+
+/* How far an event has come: it was read, and its line has got there. */
+enum progress { NOT_READ, READ, REACHED };
+
+/* What a line had done when it did something that others may wait for. */
+struct moment {
+	enum progress progress;
+	uint32_t line;
+	int64_t t, k;
+	uint64_t stretches;
+	int64_t common; /* flights: last time in common with the other line, as this one knows */
+};
+
+struct flight {
+	uint64_t flow;
+	struct moment send, post; /* post: of the receive */
+	bool send_open;		  /* its sender may wait for the post, and has not ended */
+	bool received;
+};
+
+struct arrival {
+	struct moment moment;
+	uint32_t rank; /* SCAN: in the communicator */
+};
+
+struct instance {
+	uint64_t comm, ticket; /* its key */
+	enum causal_kind kind;
+	struct arrival *arrivals;
+	size_t n, cap;
+	uint32_t expected, left, reached;
+	uint32_t root;		/* line */
+	uint32_t last, at_root; /* arrivals that were reached; CAUSAL_NONE: none */
+	int64_t k_most;
+};
+
+/* One of the two. */
+struct operation {
+	int64_t end;
+	struct flight *flight;
+	struct instance *instance;
+	uint32_t arrival;
+	bool is_send;
+};
+
+enum item_kind {
+	ITEM_BEGIN,
+	ITEM_END,
+	ITEM_PATH,
+	ITEM_ENTER,
+	ITEM_LEAVE,
+	ITEM_SEND,
+	ITEM_POST,
+	ITEM_ARRIVE
+};
+
+struct item {
+	int64_t t;
+	uint32_t kind : 31, useful : 1;
+	uint32_t path, other; /* ARRIVE: arrival */
+	union {
+		struct flight *flight;
+		struct instance *instance;
+	};
+};
+
+struct comm_time {
+	uint32_t comm;
+	int64_t common;
+};
+
+struct line {
+	struct causal_line is;
+	bool begun, ended, in_call, useful; /* useful: now */
+	uint32_t path;			    /* now, since */
+	int64_t since;
+	int64_t begin, end, sum_useful, k, waits;
+	struct spool_list stretches;
+	/* the call that is open, with the stretches in it */
+	struct stretch *held;
+	size_t n_held, cap_held;
+	uint32_t call_path;
+	int64_t call_enter;
+	/* events that were read and not reached, from first_item on */
+	struct item *items;
+	size_t first_item, n_items, cap_items;
+	int64_t last_read;
+	bool in_heap, overdue;
+	/* a heap: what ends later; and what ends with the call that is left next */
+	struct operation *open, *done;
+	size_t n_open, cap_open, n_done, cap_done;
+	/* communicators with a call that has synchronised all, the latest first */
+	struct comm_time *comms;
+	size_t n_comms, cap_comms;
+};
+
+struct comm_lines {
+	uint32_t *lines;
+	uint32_t n, recorded;
+	struct map32 rank_of; /* line + 1 -> rank */
+};
+
+struct due {
+	int64_t t;
+	uint32_t line;
+};
+
+/* Of a pair of lines: times in common, when the later of the two has heard of them. */
+struct in_common {
+	int64_t t[2], heard[2]; /* the last one, that before */
+};
+
+struct causal {
+	struct line *lines;
+	uint32_t n;
+	int64_t tolerance; /* times of two nodes may be wrong by so much */
+	int64_t eager[2];  /* in a node, between nodes */
+	int64_t now;
+	struct spool *spool;
+	struct spool_list waits;
+	struct comm_lines *comms;
+	size_t n_comms, cap_comms;
+	struct match_table flights, instances;
+	struct map64 pair_at;
+	struct in_common *pairs;
+	size_t n_pairs, cap_pairs;
+	struct due *heap; /* lines that stand before a leave, by time */
+	size_t n_heap, cap_heap;
+	uint32_t *overdue;
+	size_t n_overdue, cap_overdue;
+	struct causal_totals totals;
+	struct sums rows[CAUSAL_ROWS];
+};
+
+/* Whom a call waited for: the latest one. */
+struct found {
+	int64_t t; /* at first: the call's enter */
+	int64_t k; /* the greatest of all that it needed */
+	uint32_t line;
+	enum causal_kind kind;
+	uint64_t stretches;
+	int64_t common;
+};
+
+/* ---- line.c */
+void line_read(struct causal *c, uint32_t line, const struct item *item);
+void line_open(struct causal *c, uint32_t line, const struct operation *o);
+/* Goes on with all lines for which it is time; all: to the end. */
+void lines_advance(struct causal *c, int64_t now);
+void lines_finish(struct causal *c);
+void line_free(struct line *l);
+
+/* ---- flights.c */
+void flight_reached(struct causal *c, struct flight *f, bool is_send);
+/* False: it must be waited for. until: nothing later can have been needed. */
+bool flight_is_known(const struct flight *f, bool is_send, int64_t until);
+void flight_look(
+	struct causal *c, const struct flight *f, bool is_send, int64_t until, struct found *best);
+/* The call that has completed this side of it is over at `at`. */
+void flight_over(struct causal *c, struct flight *f, bool is_send, int64_t at);
+void flights_free(struct causal *c);
+
+/* ---- instances.c */
+void instance_reached(struct causal *c, struct instance *i, uint32_t arrival);
+bool instance_is_known(const struct instance *i, int64_t until);
+void instance_look(struct causal *c, const struct instance *i, uint32_t arrival, int64_t until,
+	struct found *best);
+void instance_over(
+	struct causal *c, struct instance *i, uint32_t arrival, int64_t until, int64_t at);
+void instances_free(struct causal *c);
+
+/* ---- common.c: the last time that two lines had in common */
+/* At `heard`, line has got what peer did at t. */
+void common_add(struct causal *c, uint32_t line, uint32_t peer, int64_t t, int64_t heard);
+/* The last one that line has heard of before `before`; INT64_MIN: none. */
+int64_t common_of(const struct causal *c, uint32_t line, uint32_t peer, int64_t before);
+/* All of a communicator at t; the last such time of a line and a peer. */
+void common_add_all(struct causal *c, uint32_t line, uint32_t comm, int64_t t);
+int64_t common_in_comms(const struct causal *c, uint32_t line, uint32_t peer);
+
+/* ---- backward */
+int64_t stretch_end(const struct line *l, uint64_t i);
+void walk_critical_path(struct causal *c);
+void count_delays(struct causal *c);
+
+static inline void moment_set(struct causal *c, struct moment *m, uint32_t line)
+{
+	const struct line *l = &c->lines[line];
+
+	m->progress = REACHED;
+	m->k = l->k;
+	m->stretches = l->stretches.n;
+}
+
+#endif

@@ -1,0 +1,446 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Lines go forward: what is read waits in the line's queue until the calls before it are
+ * resolved. A call is resolved when the time that is read is past its leave, by more than the
+ * error of clocks, and what it needs of other lines was reached by them.
+ */
+#include <stdlib.h>
+
+#include "nodeagent/causal/internal.h"
+
+#define ITEMS_MOST (1u << 20) /* of a line; more, and it waits for nothing */
+
+/* ---- stretches ----------------------------------------------------------------------------- */
+
+/* waited: so much of it */
+static void keep_stretch(
+	struct causal *c, uint32_t line, const struct stretch *s, int64_t end, int64_t waited)
+{
+	struct line *l = &c->lines[line];
+	const int64_t ns = end - s->start - waited;
+
+	if (s->start != INT64_MIN && ns > 0)
+		sums_row(&c->rows[CAUSAL_TIMES], 0, s->path, line, CAUSAL_NONE)->ns += (double)ns;
+	spool_list_add(&l->stretches, s);
+}
+
+/* Ends the stretch that is open; the next one begins at t. */
+static void cut_stretch(struct causal *c, uint32_t line, int64_t t)
+{
+	struct line *l = &c->lines[line];
+	const struct stretch s = {l->since, l->path, l->useful ? CALL_USEFUL : CALL_MPI};
+
+	if (l->useful && l->since != INT64_MIN) {
+		l->sum_useful += t - l->since;
+		l->k += t - l->since;
+	}
+	if (l->in_call)
+		*LIST_ADD(l, held) = s;
+	else if (s.start != t)
+		keep_stretch(c, line, &s, t, 0);
+	l->since = t;
+}
+
+/* ---- a call is left ------------------------------------------------------------------------ */
+
+static bool is_known(const struct line *l, int64_t until)
+{
+	for (size_t i = 0; i < l->n_done; i++) {
+		const struct operation *o = &l->done[i];
+
+		if (o->flight ? !flight_is_known(o->flight, o->is_send, until)
+			      : !instance_is_known(o->instance, until))
+			return false;
+	}
+	return true;
+}
+
+static struct found look_at_done(struct causal *c, uint32_t line, int64_t until)
+{
+	const struct line *l = &c->lines[line];
+	struct found best = {
+		.t = l->call_enter, .k = l->k, .line = CAUSAL_NONE, .common = INT64_MIN};
+
+	for (size_t i = 0; i < l->n_done; i++) {
+		const struct operation *o = &l->done[i];
+
+		if (o->flight)
+			flight_look(c, o->flight, o->is_send, until, &best);
+		else
+			instance_look(c, o->instance, o->arrival, until, &best);
+	}
+	return best;
+}
+
+static void end_done(struct causal *c, struct line *l, int64_t leave)
+{
+	for (size_t i = 0; i < l->n_done; i++) {
+		const struct operation *o = &l->done[i];
+
+		if (o->flight)
+			flight_over(c, o->flight, o->is_send, leave);
+		else
+			instance_over(c, o->instance, o->arrival, leave + c->tolerance, leave);
+	}
+	l->n_done = 0;
+}
+
+static int64_t later_of(int64_t a, int64_t b)
+{
+	return a > b ? a : b;
+}
+
+static bool is_resolved(const struct causal *c, uint32_t a, uint32_t b, int64_t ns)
+{
+	const struct causal_line *x = &c->lines[a].is, *y = &c->lines[b].is;
+
+	return x->node == y->node || ns > x->clock_error + y->clock_error;
+}
+
+static void count_wait(struct causal *c, const struct wait *w)
+{
+	const int64_t ns = w->until - w->enter;
+	const uint32_t of[] = {w->line, w->cause};
+
+	if (w->kind & WAIT_UNRESOLVED) {
+		c->totals.unresolved++;
+		c->totals.unresolved_ns += ns;
+		return;
+	}
+	c->totals.waits += ns;
+	c->lines[w->line].waits += ns;
+	for (unsigned i = 0; i < 2; i++) {
+		struct causal_row *row = sums_row(&c->rows[i ? CAUSAL_LATE : CAUSAL_WAITS], w->kind,
+			w->path, of[i], CAUSAL_NONE);
+
+		row->calls++;
+		row->ns += (double)ns;
+		row->longest = later_of(row->longest, ns);
+	}
+}
+
+/* Sets *waited. The index of the wait + CALL_WAITED, or CALL_MPI. */
+static uint32_t add_wait(
+	struct causal *c, uint32_t line, const struct found *f, int64_t most, int64_t *waited)
+{
+	const struct line *l = &c->lines[line];
+	struct wait w = {.enter = l->call_enter,
+		.until = f->t < most ? f->t : most,
+		.line = line,
+		.cause = f->line,
+		.path = l->call_path,
+		.kind = f->kind,
+		.own = l->stretches.n,
+		.theirs = f->stretches};
+
+	if (f->line == CAUSAL_NONE || w.until <= w.enter || c->waits.n >= UINT32_MAX - CALL_WAITED)
+		return CALL_MPI;
+	w.since = later_of(f->common, later_of(common_in_comms(c, line, f->line),
+					      common_of(c, line, f->line, w.enter + 1)));
+	w.since = w.since < w.enter ? w.since : w.enter;
+	if (!is_resolved(c, line, f->line, w.until - w.enter))
+		w.kind |= WAIT_UNRESOLVED;
+	count_wait(c, &w);
+	*waited = w.until - w.enter;
+	return (uint32_t)spool_list_add(&c->waits, &w) + CALL_WAITED;
+}
+
+static void leave_call(struct causal *c, uint32_t line, const struct item *item)
+{
+	struct line *l = &c->lines[line];
+	const struct found f = look_at_done(c, line, item->t + c->tolerance);
+
+	int64_t waited = 0;
+
+	cut_stretch(c, line, item->t);
+	l->held[0].call =
+		add_wait(c, line, &f, l->n_held > 1 ? l->held[1].start : item->t, &waited);
+	l->k = later_of(l->k, f.k);
+	for (size_t i = 0; i < l->n_held; i++)
+		keep_stretch(c, line, &l->held[i],
+			i + 1 < l->n_held ? l->held[i + 1].start : item->t, i ? 0 : waited);
+	l->n_held = 0;
+	l->in_call = false;
+	l->useful = true;
+	l->path = item->path;
+	end_done(c, l, item->t);
+}
+
+/* ---- the queue ----------------------------------------------------------------------------- */
+
+static void begin_line(struct line *l, const struct item *item)
+{
+	l->begun = true;
+	l->begin = l->since = item->t;
+	l->useful = true;
+	l->path = item->path;
+	spool_list_add(&l->stretches, &(struct stretch){INT64_MIN, item->other, CALL_MPI});
+}
+
+static void end_line(struct causal *c, uint32_t line, const struct item *item)
+{
+	struct line *l = &c->lines[line];
+
+	if (l->in_call) /* a killed one */
+		leave_call(c, line, item);
+	cut_stretch(c, line, item->t);
+	l->end = item->t;
+	l->ended = true;
+	l->path = item->path;
+	spool_list_add(&l->stretches, &(struct stretch){item->t, item->path, CALL_MPI});
+}
+
+static void enter_call(struct causal *c, uint32_t line, const struct item *item)
+{
+	struct line *l = &c->lines[line];
+
+	cut_stretch(c, line, item->t);
+	l->in_call = true;
+	l->useful = false;
+	l->path = l->call_path = item->path;
+	l->call_enter = item->t;
+}
+
+static void reach_item(struct causal *c, uint32_t line, const struct item *item)
+{
+	struct line *l = &c->lines[line];
+
+	switch ((enum item_kind)item->kind) {
+	case ITEM_SEND:
+	case ITEM_POST:
+		flight_reached(c, item->flight, item->kind == ITEM_SEND);
+		return;
+	case ITEM_ARRIVE:
+		instance_reached(c, item->instance, item->other);
+		return;
+	case ITEM_BEGIN:
+		if (!l->begun)
+			begin_line(l, item);
+		return;
+	default:
+		break;
+	}
+	if (!l->begun || l->ended)
+		return;
+	if (item->kind == ITEM_END)
+		end_line(c, line, item);
+	else if (item->kind == ITEM_ENTER && !l->in_call)
+		enter_call(c, line, item);
+	else if (item->kind == ITEM_LEAVE && l->in_call)
+		leave_call(c, line, item);
+	else if (item->kind == ITEM_PATH) {
+		cut_stretch(c, line, item->t);
+		l->path = item->path;
+		l->useful = item->useful;
+	}
+}
+
+/* ---- what a call completes: a heap by end --------------------------------------------------- */
+
+static void sift_up(struct operation *heap, size_t i)
+{
+	for (; i && heap[i].end < heap[(i - 1) / 2].end; i = (i - 1) / 2) {
+		struct operation o = heap[i];
+
+		heap[i] = heap[(i - 1) / 2];
+		heap[(i - 1) / 2] = o;
+	}
+}
+
+static void sift_down(struct operation *heap, size_t n)
+{
+	for (size_t i = 0, least = 0;; i = least) {
+		struct operation o;
+
+		for (size_t k = 2 * i + 1; k <= 2 * i + 2 && k < n; k++)
+			if (heap[k].end < heap[least].end)
+				least = k;
+		if (least == i)
+			return;
+		o = heap[i];
+		heap[i] = heap[least];
+		heap[least] = o;
+	}
+}
+
+void line_open(struct causal *c, uint32_t line, const struct operation *o)
+{
+	struct line *l = &c->lines[line];
+
+	*LIST_ADD(l, open) = *o;
+	sift_up(l->open, l->n_open - 1);
+}
+
+/* Those that ended with the call that is left at t. */
+static void collect_done(struct causal *c, struct line *l, int64_t t)
+{
+	while (l->n_open && l->open[0].end <= t) {
+		*LIST_ADD(l, done) = l->open[0];
+		if (l->open[0].end < t)
+			c->totals.doubts[CAUSAL_STRAY]++;
+		l->open[0] = l->open[--l->n_open];
+		sift_down(l->open, l->n_open);
+	}
+}
+
+/* ---- lines by time --------------------------------------------------------------------------- */
+
+static void heap_add(struct causal *c, uint32_t line, int64_t t)
+{
+	size_t i = c->n_heap;
+
+	*LIST_ADD(c, heap) = (struct due){t, line};
+	for (; i && t < c->heap[(i - 1) / 2].t; i = (i - 1) / 2) {
+		c->heap[i] = c->heap[(i - 1) / 2];
+		c->heap[(i - 1) / 2] = (struct due){t, line};
+	}
+	c->lines[line].in_heap = true;
+}
+
+static uint32_t heap_take(struct causal *c)
+{
+	const uint32_t line = c->heap[0].line;
+	const struct due moved = c->heap[--c->n_heap];
+	size_t i = 0, least;
+
+	c->heap[0] = moved;
+	for (;; i = least) {
+		least = i;
+		for (size_t k = 2 * i + 1; k <= 2 * i + 2 && k < c->n_heap; k++)
+			if (c->heap[k].t < c->heap[least].t)
+				least = k;
+		if (least == i)
+			break;
+		c->heap[i] = c->heap[least];
+		c->heap[least] = moved;
+	}
+	c->lines[line].in_heap = false;
+	return line;
+}
+
+/* True: it may go on behind the leave that is first in its queue. */
+static bool may_leave(struct causal *c, uint32_t line, const struct item *item, bool force)
+{
+	struct line *l = &c->lines[line];
+
+	if (c->now <= item->t + c->tolerance) {
+		if (!l->in_heap)
+			heap_add(c, line, item->t + c->tolerance);
+		return false;
+	}
+	collect_done(c, l, item->t);
+	if (force || l->n_items - l->first_item > ITEMS_MOST || is_known(l, item->t + c->tolerance))
+		return true;
+	if (!l->overdue)
+		*LIST_ADD(c, overdue) = line;
+	l->overdue = true;
+	return false;
+}
+
+/* Returns true if it has reached anything. */
+static bool go_on(struct causal *c, uint32_t line, bool force)
+{
+	struct line *l = &c->lines[line];
+	bool moved = false;
+
+	while (l->first_item < l->n_items) {
+		const struct item item = l->items[l->first_item];
+
+		if (item.kind == ITEM_LEAVE && l->in_call && !may_leave(c, line, &item, force))
+			break;
+		force = false;
+		l->first_item++;
+		reach_item(c, line, &item);
+		moved = true;
+	}
+	if (l->first_item == l->n_items)
+		l->first_item = l->n_items = 0;
+	return moved;
+}
+
+static void retry_overdue(struct causal *c)
+{
+	bool moved = true;
+
+	while (moved) {
+		const size_t n = c->n_overdue;
+
+		moved = false;
+		for (size_t i = 0; i < n; i++) {
+			const uint32_t line = c->overdue[0];
+
+			memmove(c->overdue, c->overdue + 1, --c->n_overdue * sizeof(*c->overdue));
+			c->lines[line].overdue = false;
+			moved |= go_on(c, line, false);
+		}
+	}
+}
+
+void lines_advance(struct causal *c, int64_t now)
+{
+	if (now > c->now)
+		c->now = now;
+	while (c->n_heap && c->heap[0].t < c->now) {
+		if (go_on(c, heap_take(c), false) && c->n_overdue)
+			retry_overdue(c);
+	}
+}
+
+static void make_room(struct line *l)
+{
+	if (l->first_item < 1024 || l->first_item * 2 < l->n_items)
+		return;
+	l->n_items -= l->first_item;
+	memmove(l->items, l->items + l->first_item, l->n_items * sizeof(*l->items));
+	l->first_item = 0;
+}
+
+void line_read(struct causal *c, uint32_t line, const struct item *item)
+{
+	struct line *l = &c->lines[line];
+	struct item *to;
+
+	lines_advance(c, item->t);
+	make_room(l);
+	to = LIST_ADD(l, items);
+	*to = *item;
+	if (item->t < l->last_read) {
+		c->totals.doubts[CAUSAL_ORDER]++;
+		to->t = l->last_read;
+	}
+	l->last_read = to->t;
+	if (!l->in_heap && !l->overdue && go_on(c, line, false) && c->n_overdue)
+		retry_overdue(c);
+}
+
+/* Those that are left wait for each other: the earliest goes on. */
+void lines_finish(struct causal *c)
+{
+	lines_advance(c, INT64_MAX);
+	while (c->n_overdue) {
+		size_t first = 0;
+
+		for (size_t i = 1; i < c->n_overdue; i++) {
+			const struct line *a = &c->lines[c->overdue[i]],
+					  *b = &c->lines[c->overdue[first]];
+
+			if (a->items[a->first_item].t < b->items[b->first_item].t)
+				first = i;
+		}
+		c->totals.doubts[CAUSAL_CYCLE]++;
+		c->lines[c->overdue[first]].overdue = false;
+		go_on(c, c->overdue[first], true);
+		c->overdue[first] = c->overdue[--c->n_overdue];
+		retry_overdue(c);
+	}
+}
+
+void line_free(struct line *l)
+{
+	spool_list_free(&l->stretches);
+	free(l->held);
+	free(l->items);
+	free(l->open);
+	free(l->done);
+	free(l->comms);
+}

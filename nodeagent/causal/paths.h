@@ -1,0 +1,23 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* The call paths of all processes of a run in one list; those with the same names are one. */
+#ifndef VFTR_NODEAGENT_CAUSAL_PATHS_H
+#define VFTR_NODEAGENT_CAUSAL_PATHS_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+struct paths;
+
+/* Path 0 is "init". */
+struct paths *paths_new(void);
+void paths_free(struct paths *p);
+/* The number of the path of a function called from a path. */
+uint32_t paths_add(struct paths *p, uint32_t caller, const char *function);
+uint32_t paths_count(const struct paths *p);
+uint32_t paths_caller(const struct paths *p, uint32_t path);
+/* Its innermost function; owned by p. */
+const char *paths_function(const struct paths *p, uint32_t path);
+/* "foo<main<init"; the caller frees. */
+char *paths_text(const struct paths *p, uint32_t path);
+
+#endif

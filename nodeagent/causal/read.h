@@ -1,0 +1,55 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Declarations for run.c, calls.c, messages.c and eager.c. */
+#ifndef VFTR_NODEAGENT_CAUSAL_READ_H
+#define VFTR_NODEAGENT_CAUSAL_READ_H
+
+#include "nodeagent/base/map.h"
+#include "nodeagent/causal/run.h"
+#include "nodeagent/trace/read/file.h"
+
+struct frame {
+	uint32_t path;
+	bool useful; /* else of MPI */
+};
+
+/* A rank while its file is read. */
+struct reader_line {
+	uint32_t track; /* of its thread; VFD_NONE: not known yet */
+	bool begun, ended, left_init;
+	struct frame *frames; /* open calls */
+	size_t n_frames, cap_frames;
+	size_t call; /* frames when its call of MPI was entered + 1; 0: it is in none */
+};
+
+struct reader {
+	struct causal_run *run;
+	struct vfd_file *const *files;
+	size_t n_files;
+	uint32_t **line_of; /* by file and process; CAUSAL_NONE */
+	struct reader_line *lines;
+	uint32_t ***path_of; /* by file, track and stack, + 1; 0: not known yet */
+	struct map64 comm_of;
+};
+
+uint32_t reader_line_of(const struct reader *r, uint32_t file, uint32_t track);
+/* The line of a rank in the job of another one, or CAUSAL_NONE. */
+uint32_t reader_line_of_rank(const struct reader *r, uint32_t beside, uint32_t rank);
+
+/* ---- calls.c: enters and exits of a track */
+void reader_call(struct reader *r, uint32_t line, const struct vfd_event *e);
+uint32_t reader_path(struct reader *r, uint32_t file, uint32_t track, uint32_t stack);
+/* The function of a stack; NULL: it has none, or it is not defined. */
+const struct vfd_function *reader_function(
+	const struct reader *r, uint32_t file, uint32_t track, uint32_t stack);
+
+/* ---- messages.c */
+void reader_message(struct reader *r, uint32_t line, const struct vfd_event *e);
+/* How a send that was posted there ends. */
+enum send_mode { SEND_STANDARD, SEND_SYNCHRONOUS, SEND_BUFFERED };
+enum send_mode reader_send_mode(
+	const struct reader *r, uint32_t file, uint32_t track, uint32_t stack);
+
+/* ---- eager.c: reads all messages once, and tells causal_set_eager(). */
+void reader_find_eager(struct reader *r);
+
+#endif

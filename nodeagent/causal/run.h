@@ -1,0 +1,33 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* The causal analysis of the sampling files of a run. */
+#ifndef VFTR_NODEAGENT_CAUSAL_RUN_H
+#define VFTR_NODEAGENT_CAUSAL_RUN_H
+
+#include "nodeagent/causal/causal.h"
+#include "nodeagent/causal/paths.h"
+
+struct vfd_file;
+
+struct causal_rank {
+	int rank; /* world rank */
+	uint64_t job;
+	uint32_t file, process; /* number of the file, and of the process in it */
+	const char *host;
+};
+
+struct causal_run {
+	struct causal *c;
+	struct paths *paths;
+	struct causal_rank *ranks; /* by line: in the order of jobs and ranks */
+	uint32_t n;
+};
+
+/*
+ * files: all of one run, which stay open. folder: for the temporary file. NULL and *error, a
+ * sentence that the caller frees: there are no ranks in them, or the temporary file failed.
+ */
+struct causal_run *causal_run(
+	struct vfd_file *const *files, size_t n, const char *folder, char **error);
+void causal_run_free(struct causal_run *r);
+
+#endif

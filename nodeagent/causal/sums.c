@@ -1,0 +1,40 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "nodeagent/causal/sums.h"
+
+#include <stdlib.h>
+
+/* match_table keeps neighbours of its second number together; kinds are few. */
+static struct match_key key_of(uint32_t kind, uint32_t path, uint32_t line, uint32_t other)
+{
+	return (struct match_key){(uint64_t)path << 32 | other, (uint64_t)kind << 32 | line};
+}
+
+struct causal_row *sums_row(
+	struct sums *s, uint32_t kind, uint32_t path, uint32_t line, uint32_t other)
+{
+	const struct match_key key = key_of(kind, path, line, other);
+	const uintptr_t at = (uintptr_t)match_table_find(&s->at, key.a, key.b);
+
+	if (at)
+		return &s->rows[at - 1];
+	*APPEND(s->rows, s->n, s->cap) =
+		(struct causal_row){.kind = kind, .path = path, .line = line, .other = other};
+	match_table_add(&s->at, key.a, key.b, (void *)(uintptr_t)s->n);
+	return &s->rows[s->n - 1];
+}
+
+ORDER_BY(by_time, struct causal_row,
+	FALLING(ns) ?: RISING(kind) ?: RISING(path) ?: RISING(line) ?: RISING(other))
+
+void sums_sort(struct sums *s)
+{
+	match_table_free(&s->at);
+	if (s->n)
+		qsort(s->rows, s->n, sizeof(*s->rows), by_time);
+}
+
+void sums_free(struct sums *s)
+{
+	match_table_free(&s->at);
+	free(s->rows);
+}

@@ -1,0 +1,545 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* The causal analysis, from events by hand, to the tick: nodeagent/causal/. */
+#include "t/lib/suite.h"
+#include "t/unit/causal/causal-by-hand.h"
+#include "t/lib/dice.h"
+
+#define RECV (PATH_CALL + 1)
+#define COLL (PATH_CALL + 2)
+
+/*
+ * rank 0  |---work 10..110---|S|--120..130|
+ * rank 1  |work 0..20|R........|120...|
+ */
+START_TEST(late_sender)
+{
+	struct causal *c;
+
+	by_hand(2, 0);
+	begins(0, 10);
+	works(0, 10, PATH_WORK);
+	sends(0, 1, 7, 110, 120);
+	ends(0, 130);
+	begins(1, 0);
+	works(1, 0, PATH_OTHER);
+	receives(1, 0, 7, 20, 121);
+	ends(1, 151);
+	c = analysed();
+	check_sums(c);
+	ck_assert_double_eq(ns_of(c, CAUSAL_WAITS, CAUSAL_LATE_SENDER, RECV, 1), 90);
+	ck_assert_double_eq(ns_of(c, CAUSAL_LATE, CAUSAL_LATE_SENDER, RECV, 0), 90);
+	ck_assert_int_eq(causal_totals(c)->waits, 90);
+	/* useful: 100 + 10, 20 + 30; the chain: 100 of rank 0, then 30 of rank 1 */
+	ck_assert_int_eq(causal_totals(c)->useful, 160);
+	ck_assert_int_eq(causal_totals(c)->useful_max, 110);
+	ck_assert_uint_eq(causal_totals(c)->useful_line, 0);
+	ck_assert_int_eq(causal_totals(c)->ideal, 130);
+	/* backward: 30 of rank 1, 11 in its receive, 100 of rank 0, which was 10 late in starting
+	 */
+	ck_assert_double_eq(ns_of(c, CAUSAL_PATH, ANY, PATH_MAIN, 1), 30);
+	ck_assert_double_eq(ns_of(c, CAUSAL_PATH, ANY, RECV, 1), 11);
+	ck_assert_double_eq(ns_of(c, CAUSAL_PATH, ANY, PATH_WORK, 0), 100);
+	ck_assert_double_eq(ns_of(c, CAUSAL_PATH, ANY, PATH_INIT, 0), 10);
+	/* rank 0 did 100 of work and 10 of MPI_Init, which rank 1 did not */
+	ck_assert_double_eq_tol(ns_of(c, CAUSAL_COSTS, ANY, PATH_WORK, 0), 90.0 * 100 / 110, 1e-9);
+	ck_assert_double_eq_tol(ns_of(c, CAUSAL_COSTS, ANY, PATH_INIT, 0), 90.0 * 10 / 110, 1e-9);
+	causal_free(c);
+}
+END_TEST
+
+START_TEST(sender_in_time)
+{
+	struct causal *c;
+
+	by_hand(2, 0);
+	begins(0, 0);
+	begins(1, 0);
+	sends(0, 1, 7, 10, 20);
+	receives(1, 0, 7, 30, 40);
+	ends(0, 50);
+	ends(1, 50);
+	c = analysed();
+	check_sums(c);
+	ck_assert_int_eq(causal_totals(c)->waits, 0);
+	causal_free(c);
+}
+END_TEST
+
+/* Three receives that one call completes: it waits once, for the last sender. */
+START_TEST(waits_for_last_sender)
+{
+	struct causal *c;
+
+	by_hand(4, 0);
+	for (uint32_t i = 0; i < 4; i++)
+		begins(i, 0);
+	for (uint32_t i = 1; i < 4; i++) {
+		calls(0, PATH_CALL + 10, i, i + 1);
+		message(0, false, i, i, 8, i, 205);
+		sends(i, 0, i, 50 * i, 50 * i + 5);
+		ends(i, 300);
+	}
+	calls(0, PATH_CALL + 11, 20, 205);
+	ends(0, 300);
+	c = analysed();
+	check_sums(c);
+	ck_assert_double_eq(ns_of(c, CAUSAL_WAITS, CAUSAL_LATE_SENDER, PATH_CALL + 11, 0), 130);
+	ck_assert_double_eq(ns_of(c, CAUSAL_LATE, CAUSAL_LATE_SENDER, ANY, 3), 130);
+	causal_free(c);
+}
+END_TEST
+
+static const struct {
+	enum causal_kind kind;
+	double waits[3];
+	int64_t ideal;
+} collectives[] = {
+	/* They enter at 40, 10, 70 and leave at 100; the root is rank 0. Then 5 of useful time. */
+	{CAUSAL_BARRIER, {30, 60, 0}, 75},
+	{CAUSAL_NXN, {30, 60, 0}, 75},
+	{CAUSAL_LATE_ROOT, {0, 30, 0}, 75},
+	{CAUSAL_EARLY_ROOT, {30, 0, 0}, 75},
+	{CAUSAL_SCAN, {0, 30, 0}, 75},
+};
+
+START_TEST(collective_call)
+{
+	static const int64_t enters[] = {40, 10, 70};
+	struct causal *c;
+
+	by_hand(3, 0);
+	for (uint32_t i = 0; i < 3; i++) {
+		begins(i, 0);
+		works(i, 0, PATH_WORK);
+		joins(i, collectives[_i].kind, 1, 0, enters[i], 100);
+		ends(i, 105);
+	}
+	c = analysed();
+	check_sums(c);
+	for (uint32_t i = 0; i < 3; i++)
+		ck_assert_double_eq(ns_of(c, CAUSAL_WAITS, collectives[_i].kind, COLL, i),
+			collectives[_i].waits[i]);
+	ck_assert_int_eq(causal_totals(c)->ideal, collectives[_i].ideal);
+	causal_free(c);
+}
+END_TEST
+
+/* A member that has left before the last one came did not wait for that one. */
+START_TEST(leaves_before_last)
+{
+	struct causal *c;
+
+	by_hand(3, 0);
+	for (uint32_t i = 0; i < 3; i++) {
+		begins(i, 0);
+		ends(i, 300);
+	}
+	joins(0, CAUSAL_NXN, 1, 0, 10, 60);
+	joins(1, CAUSAL_NXN, 1, 0, 50, 60);
+	joins(2, CAUSAL_NXN, 1, 0, 200, 210);
+	c = analysed();
+	check_sums(c);
+	ck_assert_double_eq(ns_of(c, CAUSAL_WAITS, CAUSAL_NXN, COLL, 0), 40);
+	ck_assert_double_eq(ns_of(c, CAUSAL_LATE, CAUSAL_NXN, COLL, 1), 40);
+	ck_assert_int_eq(causal_totals(c)->waits, 40);
+	causal_free(c);
+}
+END_TEST
+
+/* A non-blocking barrier: its wait is in the call that completes it. */
+START_TEST(completed_later)
+{
+	struct causal *c;
+
+	by_hand(2, 0);
+	for (uint32_t i = 0; i < 2; i++) {
+		begins(i, 0);
+		ends(i, 300);
+		calls(i, PATH_CALL + 10, i ? 150 : 10, i ? 151 : 11);
+		member(i, CAUSAL_BARRIER, 1, 0, i ? 150 : 10, 160);
+		calls(i, PATH_CALL + 11, i ? 155 : 100, 160);
+	}
+	c = analysed();
+	check_sums(c);
+	ck_assert_double_eq(ns_of(c, CAUSAL_WAITS, CAUSAL_BARRIER, PATH_CALL + 11, 0), 50);
+	ck_assert_int_eq(causal_totals(c)->waits, 50);
+	causal_free(c);
+}
+END_TEST
+
+/* A long message is sent when its receive is posted; a short one (8 bytes) at once. */
+START_TEST(late_receiver)
+{
+	struct causal *c;
+
+	by_hand(2, 0);
+	hand.eager = 8;
+	begins(0, 0);
+	begins(1, 0);
+	calls(0, PATH_CALL, 10, 95);
+	message(0, true, 1, 1, 9, 10, 95);
+	calls(1, RECV, 90, 99);
+	message(1, false, 0, 1, 9, 90, 99);
+	calls(0, PATH_CALL, 110, 195);
+	message(0, true, 1, 2, 8, 110, 195);
+	calls(1, RECV, 190, 199);
+	message(1, false, 0, 2, 8, 190, 199);
+	ends(0, 300);
+	ends(1, 300);
+	c = analysed();
+	check_sums(c);
+	ck_assert_double_eq(ns_of(c, CAUSAL_WAITS, CAUSAL_LATE_RECEIVER, PATH_CALL, 0), 80);
+	ck_assert_double_eq(ns_of(c, CAUSAL_LATE, CAUSAL_LATE_RECEIVER, PATH_CALL, 1), 80);
+	ck_assert_int_eq(causal_totals(c)->waits, 80);
+	/* rank 0 goes on from the post of rank 1, at 90; the longest chain is rank 1 alone */
+	ck_assert_int_eq(causal_totals(c)->ideal, 90 + 91 + 101);
+	causal_free(c);
+}
+END_TEST
+
+#define CHAIN 8u
+
+/* Each rank receives from the one before and sends to the next; rank 0 works 30 more. */
+START_TEST(chain_goes_back_to_first)
+{
+	const uint32_t repeats = 10;
+	int64_t sent[CHAIN][16];
+	struct causal *c;
+
+	by_hand(CHAIN, 0);
+	for (uint32_t i = 0; i < CHAIN; i++) {
+		int64_t t = 0;
+
+		begins(i, t);
+		for (uint32_t k = 0; k < repeats; k++) {
+			works(i, t, PATH_WORK);
+			t += 20;
+			if (!i) {
+				works(i, t, PATH_OTHER);
+				t += 30;
+			} else {
+				const int64_t enter = t;
+				const int64_t there = sent[i - 1][k] + 2;
+
+				t = (there > t ? there : t) + 1;
+				receives(i, i - 1, 1 + k * CHAIN + i, enter, t);
+			}
+			sent[i][k] = t;
+			if (i + 1 < CHAIN)
+				sends(i, i + 1, 2 + k * CHAIN + i, t, t + 2);
+			t += i + 1 < CHAIN ? 2 : 0;
+		}
+		ends(i, t + 10);
+	}
+	c = analysed();
+	check_sums(c);
+	ck_assert_int_gt(causal_totals(c)->waits, 7 * 10 * 20);
+	ck_assert_double_gt(
+		ns_of(c, CAUSAL_COSTS, ANY, ANY, 0), 0.95 * (double)causal_totals(c)->waits);
+	ck_assert_double_gt(
+		ns_of(c, CAUSAL_COSTS, ANY, PATH_OTHER, 0), 0.75 * (double)causal_totals(c)->waits);
+	causal_free(c);
+}
+END_TEST
+
+/* Rank 2 loses 40 in PATH_OTHER and is in PATH_WORK, as all, when the others wait for it. */
+START_TEST(excess_is_named)
+{
+	struct causal *c;
+
+	by_hand(3, 0);
+	for (uint32_t i = 0; i < 3; i++) {
+		int64_t t = 0;
+
+		begins(i, 0);
+		for (uint32_t k = 0; k < 5; k++) {
+			works(i, t, PATH_OTHER);
+			works(i, t + (i == 2 ? 41 : 1), PATH_WORK);
+			joins(i, CAUSAL_NXN, k, 0, t + (i == 2 ? 91 : 51), t + 100);
+			t += 100;
+		}
+		ends(i, t);
+	}
+	c = analysed();
+	check_sums(c);
+	ck_assert_int_eq(causal_totals(c)->waits, 2 * 5 * 40);
+	ck_assert_double_eq_tol(ns_of(c, CAUSAL_COSTS, ANY, PATH_OTHER, 2), 2 * 5 * 40, 1e-9);
+	causal_free(c);
+}
+END_TEST
+
+/* Of a neighbour in a halo exchange: what it did since the exchange before counts. */
+START_TEST(excess_since_exchange)
+{
+	struct causal *c;
+
+	by_hand(2, 0);
+	for (uint32_t i = 0; i < 2; i++) {
+		begins(i, 0);
+		for (uint32_t k = 0; k < 3; k++) {
+			const int64_t t = 100 * k;
+			const int64_t enter = t + (i ? 80 : 20);
+
+			works(i, t, i ? PATH_OTHER : PATH_WORK);
+			calls(i, COLL, enter, t + 100); /* Sendrecv */
+			message(i, true, !i, 10 + 2 * k + i, 8, enter, t + 100);
+			message(i, false, !i, 10 + 2 * k + !i, 8, enter, t + 100);
+		}
+		ends(i, 300);
+	}
+	hand.eager = 8;
+	c = analysed();
+	check_sums(c);
+	ck_assert_int_eq(causal_totals(c)->waits, 3 * 60);
+	ck_assert_double_eq(ns_of(c, CAUSAL_COSTS, ANY, PATH_OTHER, 1), 3 * 60);
+	causal_free(c);
+}
+END_TEST
+
+/* Clocks of two nodes: a receive ends 3 before its send by them, and they may be wrong by 5. */
+START_TEST(clocks_that_differ)
+{
+	struct causal *c;
+
+	by_hand(4, 5);
+	for (uint32_t i = 0; i < 4; i++)
+		begins(i, 0);
+	sends(0, 2, 1, 100, 101);
+	receives(2, 0, 1, 40, 97);
+	sends(0, 3, 2, 110, 111); /* 9 after the receive: it may be an error */
+	receives(3, 0, 2, 101, 120);
+	sends(0, 1, 3, 120, 121); /* the same node: it is none */
+	receives(1, 0, 3, 111, 130);
+	for (uint32_t i = 0; i < 4; i++)
+		ends(i, 200);
+	c = analysed();
+	ck_assert_double_eq(ns_of(c, CAUSAL_WAITS, CAUSAL_LATE_SENDER, RECV, 2), 57);
+	ck_assert_double_eq(ns_of(c, CAUSAL_WAITS, CAUSAL_LATE_SENDER, RECV, 3), 0);
+	ck_assert_double_eq(ns_of(c, CAUSAL_WAITS, CAUSAL_LATE_SENDER, RECV, 1), 9);
+	ck_assert_uint_eq(causal_totals(c)->unresolved, 1);
+	ck_assert_int_eq(causal_totals(c)->unresolved_ns, 9);
+	ck_assert_double_eq(ns_of(c, CAUSAL_PATH, ANY, ANY, ANY), 200);
+	for (unsigned i = 0; i < CAUSAL_DOUBTS; i++)
+		ck_assert_uint_eq(causal_totals(c)->doubts[i], 0);
+	causal_free(c);
+}
+END_TEST
+
+/* Functions of the program that MPI calls are useful; a wait ends where one begins. */
+START_TEST(function_in_call)
+{
+	struct causal *c;
+	struct hand_event *e;
+
+	by_hand(2, 0);
+	begins(0, 0);
+	begins(1, 0);
+	joins(0, CAUSAL_NXN, 1, 0, 10, 100);
+	works(0, 50, PATH_OTHER);
+	e = hand_add(HAND_PATH, 0, 70);
+	e->path = COLL;
+	joins(1, CAUSAL_NXN, 1, 0, 60, 100);
+	ends(0, 110);
+	ends(1, 110);
+	c = analysed();
+	check_sums(c);
+	ck_assert_int_eq(causal_totals(c)->waits, 40);
+	ck_assert_int_eq(causal_totals(c)->useful, 40 + 70);
+	causal_free(c);
+}
+END_TEST
+
+/* What is missing is said, and nothing waits for it for ever. */
+START_TEST(what_is_missing)
+{
+	const struct causal_totals *t;
+	struct causal *c;
+
+	by_hand(3, 0);
+	for (uint32_t i = 0; i < 3; i++) {
+		begins(i, 0);
+		ends(i, 200);
+	}
+	receives(0, 1, 9, 10, 20);
+	joins(0, CAUSAL_BARRIER, 1, 0, 30, 40);
+	joins(1, CAUSAL_BARRIER, 1, 0, 35, 40);
+	calls(2, RECV, 50, 60);
+	message(2, false, 1, 10, 8, 50, 65); /* completed in no call */
+	sends(1, 2, 10, 50, 60);
+	calls(2, RECV, 70, 80);
+	c = analysed();
+	t = causal_totals(c);
+	ck_assert_uint_eq(t->doubts[CAUSAL_NO_SEND], 1);
+	ck_assert_uint_eq(t->doubts[CAUSAL_MISSING], 1);
+	ck_assert_uint_eq(t->doubts[CAUSAL_STRAY], 1);
+	ck_assert_double_eq(ns_of(c, CAUSAL_WAITS, CAUSAL_BARRIER, COLL, 0), 5);
+	ck_assert_double_eq(ns_of(c, CAUSAL_PATH, ANY, ANY, ANY), 200);
+	causal_free(c);
+}
+END_TEST
+
+/* Matches that can't be: two that receive first what the other sends later. */
+START_TEST(contradiction)
+{
+	struct causal *c;
+
+	by_hand(4, 20);
+	for (uint32_t i = 0; i < 4; i++) {
+		begins(i, 0);
+		ends(i, 100);
+	}
+	receives(0, 2, 1, 10, 20);
+	sends(0, 2, 2, 30, 31);
+	receives(2, 0, 2, 10, 20);
+	sends(2, 0, 1, 30, 31);
+	c = analysed();
+	ck_assert_uint_ge(causal_totals(c)->doubts[CAUSAL_CYCLE], 1);
+	ck_assert_double_eq(ns_of(c, CAUSAL_PATH, ANY, ANY, ANY), 100);
+	causal_free(c);
+}
+END_TEST
+
+START_TEST(rank_without_end)
+{
+	struct causal *c;
+
+	by_hand(2, 0);
+	begins(0, 0);
+	begins(1, 0);
+	works(1, 10, PATH_WORK);
+	hand_add(HAND_ENTER, 1, 50)->path = PATH_CALL; /* and it was killed */
+	ends(0, 40);
+	c = analysed();
+	ck_assert_int_eq(causal_totals(c)->end, 50);
+	ck_assert_double_eq(ns_of(c, CAUSAL_PATH, ANY, ANY, 1), 50);
+	causal_free(c);
+}
+END_TEST
+
+/* ---- at random
+ * ----------------------------------------------------------------------------------- */
+
+struct program {
+	struct dice dice;
+	int64_t now[64];
+	uint64_t flow, ticket;
+};
+
+static int64_t between(struct program *p, int64_t least, int64_t most)
+{
+	return least + throw_dice(&p->dice, (uint32_t)(most - least + 1));
+}
+
+static void random_work(struct program *p)
+{
+	for (uint32_t i = 0; i < hand.n_lines; i++) {
+		works(i, p->now[i], PATH_WORK + throw_dice(&p->dice, 5));
+		p->now[i] += between(p, 1, 1000);
+	}
+}
+
+static void random_message(struct program *p)
+{
+	const uint32_t from = throw_dice(&p->dice, hand.n_lines);
+	const uint32_t to = (from + 1 + throw_dice(&p->dice, hand.n_lines - 1)) % hand.n_lines;
+	const int64_t sent = p->now[from], posted = p->now[to];
+
+	p->now[from] += between(p, 1, 20);
+	p->now[to] = (sent > posted ? sent : posted) + between(p, 1, 30);
+	sends(from, to, ++p->flow, sent, p->now[from]);
+	receives(to, from, p->flow, posted, p->now[to]);
+}
+
+static void random_collective(struct program *p)
+{
+	const enum causal_kind kind =
+		CAUSAL_BARRIER + throw_dice(&p->dice, CAUSAL_KINDS - CAUSAL_BARRIER);
+	const uint32_t n = hand.n_lines, root = throw_dice(&p->dice, n);
+	int64_t last = 0, below = 0;
+
+	p->ticket++;
+	for (uint32_t i = 0; i < n; i++)
+		last = p->now[i] > last ? p->now[i] : last;
+	for (uint32_t i = 0; i < n; i++) {
+		const int64_t enter = p->now[i];
+		const bool all = kind == CAUSAL_BARRIER || kind == CAUSAL_NXN ||
+				 (kind == CAUSAL_EARLY_ROOT && i == root);
+		int64_t from = all ? last : enter;
+
+		if (kind == CAUSAL_SCAN && below > from)
+			from = below;
+		if (kind == CAUSAL_SCAN && enter > below)
+			below = enter;
+		if (kind == CAUSAL_LATE_ROOT && i != root && p->now[root] > from)
+			from = p->now[root];
+		if (i != root || kind != CAUSAL_LATE_ROOT)
+			p->now[i] = from + between(p, 1, 50);
+		joins(i, kind, p->ticket, root, enter,
+			i == root && kind == CAUSAL_LATE_ROOT ? enter + 1 : p->now[i]);
+	}
+	if (kind == CAUSAL_LATE_ROOT)
+		p->now[root]++;
+}
+
+/* More events than a block of the temporary file has. */
+START_TEST(sums_hold)
+{
+	struct program p = {.dice = {(uint64_t)_i + 1}};
+	struct causal *c;
+
+	by_hand(2 + throw_dice(&p.dice, 7), 0);
+	hand.eager = 8;
+	for (uint32_t i = 0; i < hand.n_lines; i++)
+		begins(i, p.now[i] = between(&p, 0, 100));
+	for (uint32_t k = 0; k < 600; k++) {
+		random_work(&p);
+		if (throw_dice(&p.dice, 4))
+			random_message(&p);
+		else
+			random_collective(&p);
+	}
+	for (uint32_t i = 0; i < hand.n_lines; i++)
+		ends(i, p.now[i]);
+	c = analysed();
+	check_sums(c);
+	ck_assert_int_gt(causal_totals(c)->waits, 0);
+	causal_free(c);
+}
+END_TEST
+
+START_TEST(no_folder)
+{
+	const struct causal_line line = {0};
+	char *error = NULL;
+
+	ck_assert_ptr_null(causal_new(&line, 1, "/no/such/folder", &error));
+	ck_assert_ptr_nonnull(strstr(error, "/no/such/folder"));
+	free(error);
+}
+END_TEST
+
+int main(void)
+{
+	Suite *suite = suite_create("causal");
+	TCase *tc = tcase_create("causal");
+
+	tcase_add_test(tc, late_sender);
+	tcase_add_test(tc, sender_in_time);
+	tcase_add_test(tc, waits_for_last_sender);
+	tcase_add_loop_test(tc, collective_call, 0, ARRAY_SIZE(collectives));
+	tcase_add_test(tc, leaves_before_last);
+	tcase_add_test(tc, completed_later);
+	tcase_add_test(tc, late_receiver);
+	tcase_add_test(tc, chain_goes_back_to_first);
+	tcase_add_test(tc, excess_is_named);
+	tcase_add_test(tc, excess_since_exchange);
+	tcase_add_test(tc, clocks_that_differ);
+	tcase_add_test(tc, function_in_call);
+	tcase_add_test(tc, what_is_missing);
+	tcase_add_test(tc, contradiction);
+	tcase_add_test(tc, rank_without_end);
+	tcase_add_loop_test(tc, sums_hold, 0, 30);
+	tcase_add_test(tc, no_folder);
+	suite_add_tcase(suite, tc);
+	return run_suite(suite);
+}
