@@ -20,12 +20,12 @@ _vftr()
 
 	COMPREPLY=()
 	if [ "$COMP_CWORD" = 1 ]; then
-		_vftr_words "collate config diff doctor dump efficiency export findings flags help histogram models run show tree waits --help --version" "$word"
+		_vftr_words "collate config critical-path diff doctor dump efficiency export findings flags help histogram models run show tree waits --help --version" "$word"
 		return
 	fi
 	case ${COMP_WORDS[1]} in
 	help)
-		[ "$COMP_CWORD" = 2 ] && _vftr_words "collate config diff doctor dump efficiency export findings flags histogram models run show tree waits" "$word"
+		[ "$COMP_CWORD" = 2 ] && _vftr_words "collate config critical-path diff doctor dump efficiency export findings flags histogram models run show tree waits" "$word"
 		;;
 	config)
 		case $COMP_CWORD:$before:$word in
@@ -75,6 +75,12 @@ _vftr()
 			_vftr_words "-f --function -m --model -s --strong -w --weak -c --csv -j --json
 				-b --base -h --help" "$word"
 			;;
+		esac
+		;;
+	critical-path)
+		case $before:$word in
+		-b:* | --base:* | -n:* | --rows:*) ;;
+		*:-*) _vftr_words "-w --waits -n --rows -c --csv -j --json -b --base -h --help" "$word" ;;
 		esac
 		;;
 	waits)

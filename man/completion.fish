@@ -37,7 +37,7 @@ end
 function __vftr_help_list
 	awk -v indent=$argv[1] '{
 		match($0, /^ */)
-		if (RLENGTH != indent || $1 !~ /^[a-z][a-z0-9]*$/ || NF < 2)
+		if (RLENGTH != indent || $1 !~ /^[a-z][a-z0-9-]*$/ || NF < 2)
 			next
 		name = $1
 		sub(/^ *[^ ]+ +([A-Z]+ +)?/, "")
@@ -171,7 +171,7 @@ complete -c vftr -n '__vftr_is config; and __vftr_at 2' -f -a '(__vftr_actions)'
 complete -c vftr -n '__vftr_is config; and __vftr_at 3; and contains explain (commandline -opc)' -f -a '(__vftr_keys)'
 complete -c vftr -n '__vftr_is config; and contains check (commandline -opc)' -f -a '(__vftr_files .json)'
 complete -c vftr -n '__vftr_is collate' -f -a '(__vftr_files .vfp)'
-complete -c vftr -n '__vftr_is dump export' -f -a '(__vftr_files .vfd)'
+complete -c vftr -n '__vftr_is dump export critical-path' -f -a '(__vftr_files .vfd)'
 complete -c vftr -n '__vftr_is histogram' -f -a '(__vftr_files _all.json .vfp)'
 complete -c vftr -n '__vftr_is diff' -f -a '(__vftr_files _all.json .log .vfp)'
 complete -c vftr -n '__vftr_is doctor' -a '(__fish_complete_command)'

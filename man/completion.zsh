@@ -31,7 +31,7 @@ _vftr_help_list()
 {
 	"$@" 2>/dev/null | awk -v indent=$indent '{
 		match($0, /^ */)
-		if (RLENGTH != indent || $1 !~ /^[a-z][a-z0-9]*$/ || NF < 2)
+		if (RLENGTH != indent || $1 !~ /^[a-z][a-z0-9-]*$/ || NF < 2)
 			next
 		name = $1
 		sub(/^ *[^ ]+ +([A-Z]+ +)?/, "")
@@ -135,7 +135,7 @@ _vftr_subcommand()
 	help) _arguments ':subcommand:_vftr_subcommands' ;;
 	collate) _arguments -S $specs '*:node profile or folder:_files -g "*.vfp(-.)"' ;;
 	dump) _arguments -S $specs '*:sampling file:_files -g "*.vfd(-.)"' ;;
-	export) _arguments -S $specs '*:sampling file or folder:_files -g "*.vfd(-.)"' ;;
+	export | critical-path) _arguments -S $specs '*:sampling file or folder:_files -g "*.vfd(-.)"' ;;
 	histogram) _arguments -S $specs '*:profile:_files -g "*(_all.json|.vfp)(-.)"' ;;
 	diff) _arguments -S $specs '*:profile, log or folder:_files -g "*(_all.json|.log|.vfp)(-.)"' ;;
 	doctor) _arguments -S $specs ':program:{ _command_names -e || _files }' ;;

@@ -18,6 +18,7 @@ struct vfd_span;
 
 int cmd_collate(int argc, char **argv);
 int cmd_config(int argc, char **argv);
+int cmd_critical_path(int argc, char **argv);
 int cmd_diff(int argc, char **argv);
 int cmd_doctor(int argc, char **argv);
 int cmd_dump(int argc, char **argv);

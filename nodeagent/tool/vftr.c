@@ -17,6 +17,7 @@ static const struct {
 } commands[] = {
 	{"collate", cmd_collate, "merge the node profiles of a directory into the summary"},
 	{"config", cmd_config, "print the default configuration, or check a file"},
+	{"critical-path", cmd_critical_path, "show what decided how long a run took"},
 	{"diff", cmd_diff, "compare two profiles by call path"},
 	{"doctor", cmd_doctor, "say whether a program will be traced, and why not"},
 	{"dump", cmd_dump, "print what is in a sampling file"},
@@ -43,7 +44,7 @@ static void usage(FILE *f)
 		   "       vftr SUBCOMMAND [ARGUMENTS]\n\n");
 	for (size_t i = 0; i < ARRAY_SIZE(commands); i++)
 		if (commands[i].text)
-			fprintf(f, "  %-10s %s\n", commands[i].name, commands[i].text);
+			fprintf(f, "  %-13s %s\n", commands[i].name, commands[i].text);
 	fprintf(f, "\n`vftr help SUBCOMMAND' tells more; `vftr --version' prints the version.\n");
 }
 

@@ -62,7 +62,7 @@ exactly() {
 }
 
 subcommands() {
-	"$VFTR" help | sed -n 's/^  \([a-z]*\)  *[a-z].*/\1/p'
+	"$VFTR" help | sed -n 's/^  \([a-z-]*\)  *[a-z].*/\1/p'
 }
 
 # the long options in a help, whatever its form
@@ -123,6 +123,7 @@ for shell in zsh fish; do
 		offered() { offered_by '$shell' "$1" | sed "s|/\$||" | grep heat | tr "\n" " "; }
 		is "heat_vm.vfd " "$(offered "vftr dump ")"
 		is "heat_vm.vfd " "$(offered "vftr export ")"
+		is "heat_vm.vfd " "$(offered "vftr critical-path ")"
 		is "heat_vm.vfp " "$(offered "vftr collate ")"
 		is "heat_all.json heat_vm.vfp " "$(offered "vftr histogram ")"
 		is "heat_all.json heat_all.log heat_vm.vfp " "$(offered "vftr diff ")"

@@ -1,0 +1,71 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* `vftr critical-path`: what a run could not have been shorter without, and why ranks waited. */
+#include "nodeagent/tool/cmd.h"
+
+#include <stdlib.h>
+#include <unistd.h>
+
+#include "nodeagent/base/util.h"
+#include "nodeagent/tool/exact/exact.h"
+
+static const char usage[] =
+	"usage: vftr critical-path [OPTIONS] RUN\n"
+	"\n"
+	"Shows the critical path of a run: the chain of work and messages that decided how\n"
+	"long it took, by rank and call path; with --waits also what ranks waited for, and\n"
+	"whose work it goes back to. RUN is a folder with sampling files (BASE_HOST.vfd,\n"
+	"HOST.vfd) in which all calls were recorded, see vftr-run(1), or such files.\n"
+	"\n"
+	"  -w, --waits        waits and their causes, too\n"
+	"  -n, --rows N       rows of each table (default 20, 0: all)\n"
+	"  -c, --csv          as CSV, all rows; times are seconds\n"
+	"  -j, --json         as JSON, all rows and waits\n"
+	"  -b, --base BASE    only the run of this name\n"
+	"  -h, --help         this text\n"
+	"\n"
+	"vftr-analysis(7) explains the numbers.\n"
+	"\n"
+	"Exit status: 0 done, 1 done without files that could not be read, 2 nothing could\n"
+	"be read, or wrong usage.\n";
+
+int cmd_critical_path(int argc, char **argv)
+{
+	struct exact_request r = {.rank = -1, .path = true};
+	bool csv = false, json = false;
+	const char *base = NULL;
+	int64_t rows = 20;
+	const struct cmd_option options[] = {
+		{"waits", 'w', .flag = &r.waits},
+		{"rows", 'n', .take = cmd_number, .to = &rows},
+		{"csv", 'c', .flag = &csv},
+		{"json", 'j', .flag = &json},
+		{"base", 'b', .text = &base},
+		{0},
+	};
+	struct exact x;
+	int status = cmd_options(argc, argv, options, usage);
+
+	if (status >= 0)
+		return status;
+	if (optind == argc) {
+		complain("critical-path: name the folder of a run; see vftr critical-path --help");
+		return 2;
+	}
+	if (csv && json) {
+		complain("critical-path: --csv or --json, not both");
+		return 2;
+	}
+	r.most = (size_t)rows;
+	status = exact_open(&x, argv + optind, (size_t)(argc - optind), base);
+	if (status == 2)
+		return status;
+	r.waits |= json;
+	if (json)
+		exact_json(&x, &r);
+	else if (csv)
+		exact_csv(&x, &r);
+	else
+		exact_print(&x, &r);
+	exact_close(&x);
+	return status;
+}

@@ -1,0 +1,55 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* All rows in one table, told apart by their first column. */
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "nodeagent/base/table.h"
+#include "nodeagent/tool/exact/exact.h"
+
+static void put_quoted(const char *text)
+{
+	char *plain = text_plain(text);
+
+	putchar('"');
+	for (const char *at = plain; *at; at++)
+		printf(*at == '"' ? "\"\"" : "%c", *at);
+	putchar('"');
+	free(plain);
+}
+
+static void put_row(
+	const struct exact *x, const char *what, const char *kind, const struct causal_row *row)
+{
+	char *path = paths_text(x->run->paths, row->path);
+
+	printf("%s,%s,%d,", what, kind, x->run->ranks[row->line].rank);
+	put_quoted(path);
+	printf(",%" PRIu64 ",%.9f\n", row->calls, 1e-9 * row->ns);
+	free(path);
+}
+
+static void put_rows(const struct exact *x, const struct exact_request *r, const char *what,
+	enum causal_rows which)
+{
+	const bool has_kind = which == CAUSAL_WAITS || which == CAUSAL_LATE;
+	size_t n;
+	const struct causal_row *rows = causal_rows(x->run->c, which, &n);
+
+	for (size_t i = 0; i < n; i++)
+		if (which != CAUSAL_WAITS || r->rank < 0 ||
+			x->run->ranks[rows[i].line].rank == r->rank)
+			put_row(x, what, has_kind ? causal_kinds[rows[i].kind].id : "", &rows[i]);
+}
+
+void exact_csv(const struct exact *x, const struct exact_request *r)
+{
+	puts("what,kind,rank,path,calls,t_s");
+	if (r->path)
+		put_rows(x, r, "critical_path", CAUSAL_PATH);
+	if (!r->waits)
+		return;
+	put_rows(x, r, "waits", CAUSAL_WAITS);
+	put_rows(x, r, "late", CAUSAL_LATE);
+	put_rows(x, r, "delays", CAUSAL_COSTS);
+}

@@ -1,0 +1,85 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include <math.h>
+#include <stdlib.h>
+
+#include "nodeagent/base/util.h"
+#include "nodeagent/causal/sums.h"
+#include "nodeagent/tool/exact/exact.h"
+
+struct exact_efficiency exact_efficiency(const struct exact *x)
+{
+	const struct causal_totals *t = causal_totals(x->run->c);
+	struct exact_efficiency e = {.window_s = 1e-9 * (double)(t->end - t->begin),
+		.useful_s = 1e-9 * (double)t->useful / t->lines,
+		.useful_max_s = 1e-9 * (double)t->useful_max,
+		.ideal_s = 1e-9 * (double)t->ideal};
+
+	e.parallel = e.useful_s / e.window_s;
+	e.load_balance = e.useful_s / e.useful_max_s;
+	e.communication = e.useful_max_s / e.window_s;
+	e.serialisation = e.useful_max_s / e.ideal_s;
+	e.transfer = e.ideal_s / e.window_s;
+	return e;
+}
+
+char *exact_doubts(const struct exact *x)
+{
+	const struct causal_totals *t = causal_totals(x->run->c);
+	const char *before = "";
+	char *text;
+	size_t bytes;
+	FILE *f = open_memstream(&text, &bytes);
+
+	if (!f)
+		die(125, "out of memory");
+	for (unsigned i = 0; i < CAUSAL_DOUBTS; i++) {
+		const unsigned long long n = t->doubts[i];
+
+		if (!n)
+			continue;
+		fputs(before, f);
+		if (n == 1)
+			fputs(causal_doubts[i].one, f);
+		else
+			fprintf(f, causal_doubts[i].many, n);
+		before = "; ";
+	}
+	if (fclose(f))
+		die(125, "out of memory");
+	if (bytes)
+		return text;
+	free(text);
+	return NULL;
+}
+
+ORDER_BY(by_time, struct exact_wait, FALLING(ns) ?: RISING(kind) ?: RISING(path))
+
+struct exact_wait *exact_waits(const struct exact *x, int rank, size_t *n)
+{
+	size_t n_rows;
+	const struct causal_row *rows = causal_rows(x->run->c, CAUSAL_WAITS, &n_rows);
+	struct exact_wait *all = xcalloc(n_rows + 1, sizeof(*all));
+	struct map64 at = {0};
+
+	*n = 0;
+	for (size_t i = 0; i < n_rows; i++) {
+		const struct causal_row *row = &rows[i];
+		struct exact_wait *to;
+		uint32_t index;
+
+		if (rank >= 0 && x->run->ranks[row->line].rank != rank)
+			continue;
+		index = *map64_at(&at, (uint64_t)row->kind << 32 | row->path, (uint32_t)*n);
+		to = &all[index];
+		if (index == *n)
+			*to = (struct exact_wait){.kind = row->kind, .path = row->path};
+		*n += index == *n;
+		to->calls += row->calls;
+		to->ns += row->ns;
+		MOST(to, row, longest);
+	}
+	map64_free(&at);
+	if (*n)
+		qsort(all, *n, sizeof(*all), by_time);
+	return all;
+}

@@ -1,0 +1,129 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include <dirent.h>
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include "nodeagent/base/result-files.h"
+#include "nodeagent/base/util.h"
+#include "nodeagent/tool/exact/exact.h"
+#include "nodeagent/trace/format.h"
+#include "nodeagent/trace/read/file.h"
+
+struct search {
+	struct exact *x;
+	const char *base;
+	bool bad;
+};
+
+/* True if it is of the run that is asked for. */
+static bool is_wanted(const struct search *s, const char *path)
+{
+	struct result_parsed r;
+	bool same;
+
+	if (!s->base)
+		return true;
+	if (!result_parse(basename(path), &r))
+		return false;
+	same = !strcmp(r.base, s->base);
+	result_parsed_free(&r);
+	return same;
+}
+
+static void add_file(struct search *s, const char *path)
+{
+	char *error = NULL;
+	struct vfd_file *f = is_wanted(s, path) ? vfd_open(path, &error) : NULL;
+
+	if (f) {
+		*LIST_ADD(s->x, files) = f;
+		return;
+	}
+	if (error)
+		complain("%s", error);
+	s->bad |= error != NULL;
+	free(error);
+}
+
+static int is_vfd(const struct dirent *d)
+{
+	return text_ends_with(d->d_name, ".vfd");
+}
+
+static void add_folder(struct search *s, const char *path)
+{
+	const size_t before = s->x->n_files;
+	struct dirent **list;
+	int n = scandir(path, &list, is_vfd, alphasort);
+
+	for (int i = 0; i < n; i++) {
+		char *file = xasprintf("%s/%s", path, list[i]->d_name);
+
+		if (file_begins_with(file, VFD_MAGIC)) /* those of Vftrace have the same ending */
+			add_file(s, file);
+		free(file);
+		free(list[i]);
+	}
+	if (n < 0)
+		complain("%s: can't be read: %s", path, strerror(errno));
+	else if (s->x->n_files == before && !s->bad)
+		complain("%s: no sampling files (BASE_HOST.vfd, HOST.vfd): record them with "
+			 "vftr run --trace",
+			path);
+	s->bad |= n < 0 || s->x->n_files == before;
+	if (n >= 0)
+		free(list);
+}
+
+static bool of_one_run(const struct exact *x)
+{
+	for (size_t i = 1; i < x->n_files; i++)
+		if (vfd_facts(x->files[i])->run != vfd_facts(x->files[0])->run) {
+			complain("%s and %s are of two runs: choose one with --base",
+				vfd_facts(x->files[0])->path, vfd_facts(x->files[i])->path);
+			return false;
+		}
+	return x->n_files > 0;
+}
+
+int exact_open(struct exact *x, char **arguments, size_t n, const char *base)
+{
+	struct search s = {.x = x, .base = base};
+	const char *folder = getenv("TMPDIR");
+	char *error = NULL;
+	struct stat st;
+
+	*x = (struct exact){0};
+	for (size_t i = 0; i < n; i++)
+		if (!stat(arguments[i], &st) && S_ISDIR(st.st_mode))
+			add_folder(&s, arguments[i]);
+		else
+			add_file(&s, arguments[i]);
+	if (!x->n_files && !s.bad)
+		complain("none of these sampling files is of the run `%s'", base ? base : "");
+	if (of_one_run(x)) {
+		vfd_line_up(x->files, x->n_files);
+		vfd_shorten_names(x->files, x->n_files);
+		x->run = causal_run(
+			x->files, x->n_files, folder && *folder ? folder : "/tmp", &error);
+		if (!x->run)
+			complain("%s", error);
+		free(error);
+	}
+	if (x->run)
+		return s.bad ? 1 : 0;
+	exact_close(x);
+	return 2;
+}
+
+void exact_close(struct exact *x)
+{
+	if (x->run)
+		causal_run_free(x->run);
+	for (size_t i = 0; i < x->n_files; i++)
+		vfd_close(x->files[i]);
+	free(x->files);
+	*x = (struct exact){0};
+}

@@ -1,0 +1,215 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include <inttypes.h>
+#include <math.h>
+#include <stdlib.h>
+
+#include "nodeagent/base/table.h"
+#include "nodeagent/base/util.h"
+#include "nodeagent/tool/exact/exact.h"
+
+#define PATH_COLUMNS 60
+
+static double percent_of(double part, double all)
+{
+	return all > 0.0 ? 100.0 * part / all : 0.0;
+}
+
+static void put_path(const struct exact *x, struct table *t, uint32_t path)
+{
+	char *text = paths_text(x->run->paths, path), *cut = text_short(text, PATH_COLUMNS);
+
+	table_text(t, cut);
+	free(cut);
+	free(text);
+}
+
+static void put_rank(const struct exact *x, struct table *t, uint32_t line)
+{
+	const struct causal_rank *rank = &x->run->ranks[line];
+
+	table_uint(t, (uint64_t)rank->rank);
+	table_text(t, rank->host ? rank->host : "");
+}
+
+static void tell_rest(size_t n, size_t shown, double ns)
+{
+	if (n > shown)
+		printf("And %zu %s with %.3f s.\n", n - shown,
+			one_or_many(n - shown, "row", "rows"), 1e-9 * ns);
+}
+
+static size_t shown_of(const struct exact_request *r, size_t n)
+{
+	return r->most && n > r->most ? r->most : n;
+}
+
+/* ---- the critical path ------------------------------------------------------------------------
+ */
+
+static void print_efficiency(const struct exact *x)
+{
+	const struct exact_efficiency e = exact_efficiency(x);
+	char *doubts = exact_doubts(x);
+
+	printf("Ranks: %" PRIu32 ", window %.6f s; without the time of messages it would be %.6f "
+	       "s\n",
+		causal_totals(x->run->c)->lines, e.window_s, e.ideal_s);
+	if (isfinite(e.load_balance))
+		printf("Parallel efficiency %.1f %% = load balance %.1f %% x serialisation %.1f %% "
+		       "x transfer %.1f %%\n",
+			100.0 * e.parallel, 100.0 * e.load_balance, 100.0 * e.serialisation,
+			100.0 * e.transfer);
+	if (doubts)
+		printf("Estimated: %s.\n", doubts);
+	free(doubts);
+}
+
+static void print_path(const struct exact *x, const struct exact_request *r)
+{
+	const struct causal_totals *totals = causal_totals(x->run->c);
+	const double all = (double)(totals->end - totals->begin);
+	size_t n, shown;
+	const struct causal_row *rows = causal_rows(x->run->c, CAUSAL_PATH, &n);
+	struct table *t = table_new(TABLE_FRAMED);
+	double rest = 0;
+
+	printf("\nCritical path: where the time of the window went\n");
+	table_column(t, "t[s]", TABLE_RIGHT);
+	table_column(t, "%", TABLE_RIGHT);
+	table_column(t, "Rank", TABLE_RIGHT);
+	table_column(t, "Node", TABLE_LEFT);
+	table_column(t, "Call Path", TABLE_LEFT);
+	shown = shown_of(r, n);
+	for (size_t i = 0; i < n; i++) {
+		if (i >= shown) {
+			rest += rows[i].ns;
+			continue;
+		}
+		table_real(t, 0, 6, 1e-9 * rows[i].ns);
+		table_real(t, 0, 1, percent_of(rows[i].ns, all));
+		put_rank(x, t, rows[i].line);
+		put_path(x, t, rows[i].path);
+	}
+	table_print(t, stdout);
+	tell_rest(n, shown, rest);
+}
+
+/* ---- waits --------------------------------------------------------------------------------------
+ */
+
+/* "rank 3 41 %": the first row of a kind and path. */
+static char *main_row(const struct exact *x, enum causal_rows which, const struct exact_wait *w)
+{
+	size_t n;
+	const struct causal_row *rows = causal_rows(x->run->c, which, &n);
+
+	for (size_t i = 0; i < n; i++) {
+		const char *function;
+
+		if (rows[i].kind != w->kind || rows[i].path != w->path)
+			continue;
+		function = rows[i].other == CAUSAL_NONE
+				   ? ""
+				   : paths_function(x->run->paths, rows[i].other);
+		return xasprintf("rank %d%s%s %.0f %%", x->run->ranks[rows[i].line].rank,
+			*function ? " in " : "", function, percent_of(rows[i].ns, w->ns));
+	}
+	return xstrdup("");
+}
+
+static void put_wait(
+	const struct exact *x, struct table *t, const struct exact_wait *w, bool all_ranks)
+{
+	char *late = all_ranks ? main_row(x, CAUSAL_LATE, w) : xstrdup("");
+	char *cause = all_ranks ? main_row(x, CAUSAL_CAUSES, w) : xstrdup("");
+
+	table_text(t, causal_kinds[w->kind].title);
+	table_real(t, 0, 6, 1e-9 * w->ns);
+	table_real(t, 0, 1, percent_of(w->ns, (double)causal_totals(x->run->c)->waits));
+	table_uint(t, w->calls);
+	table_real(t, 0, 6, 1e-9 * (double)w->longest);
+	put_path(x, t, w->path);
+	if (all_ranks) {
+		table_text(t, late);
+		table_text(t, cause);
+	}
+	free(late);
+	free(cause);
+}
+
+static void print_waits(const struct exact *x, const struct exact_request *r)
+{
+	const struct causal_totals *totals = causal_totals(x->run->c);
+	size_t n, shown;
+	struct exact_wait *waits = exact_waits(x, r->rank, &n);
+	struct table *t = table_new(TABLE_FRAMED);
+	double rest = 0;
+
+	printf("\nWaits: %.6f of %.6f s in MPI (%.1f %%)\n", 1e-9 * (double)totals->waits,
+		1e-9 * (double)totals->mpi, percent_of((double)totals->waits, (double)totals->mpi));
+	if (totals->unresolved)
+		printf("Not counted: %" PRIu64 " of %.6f s, each shorter than the error of the "
+		       "clocks\n",
+			totals->unresolved, 1e-9 * (double)totals->unresolved_ns);
+	table_column(t, "Kind", TABLE_LEFT);
+	table_column(t, "t[s]", TABLE_RIGHT);
+	table_column(t, "%", TABLE_RIGHT);
+	table_column(t, "Calls", TABLE_RIGHT);
+	table_column(t, "Longest[s]", TABLE_RIGHT);
+	table_column(t, "Waited in", TABLE_LEFT);
+	if (r->rank < 0) {
+		table_column(t, "Most For", TABLE_LEFT);
+		table_column(t, "Most Because of", TABLE_LEFT);
+	}
+	shown = shown_of(r, n);
+	for (size_t i = 0; i < n; i++)
+		if (i < shown)
+			put_wait(x, t, &waits[i], r->rank < 0);
+		else
+			rest += waits[i].ns;
+	table_print(t, stdout);
+	tell_rest(n, shown, rest);
+	free(waits);
+}
+
+static void print_costs(const struct exact *x, const struct exact_request *r)
+{
+	const double all = (double)causal_totals(x->run->c)->waits;
+	size_t n, shown;
+	const struct causal_row *rows = causal_rows(x->run->c, CAUSAL_COSTS, &n);
+	struct table *t = table_new(TABLE_FRAMED);
+	double rest = 0;
+
+	printf("\nWho made others wait: waits of all that go back to what a rank did\n");
+	table_column(t, "Cost[s]", TABLE_RIGHT);
+	table_column(t, "%", TABLE_RIGHT);
+	table_column(t, "Direct[s]", TABLE_RIGHT);
+	table_column(t, "Rank", TABLE_RIGHT);
+	table_column(t, "Node", TABLE_LEFT);
+	table_column(t, "Call Path", TABLE_LEFT);
+	shown = shown_of(r, n);
+	for (size_t i = 0; i < n; i++) {
+		if (i >= shown) {
+			rest += rows[i].ns;
+			continue;
+		}
+		table_real(t, 0, 6, 1e-9 * rows[i].ns);
+		table_real(t, 0, 1, percent_of(rows[i].ns, all));
+		table_real(t, 0, 6, 1e-9 * rows[i].direct);
+		put_rank(x, t, rows[i].line);
+		put_path(x, t, rows[i].path);
+	}
+	table_print(t, stdout);
+	tell_rest(n, shown, rest);
+}
+
+void exact_print(const struct exact *x, const struct exact_request *r)
+{
+	print_efficiency(x);
+	if (r->path)
+		print_path(x, r);
+	if (!r->waits)
+		return;
+	print_waits(x, r);
+	print_costs(x, r);
+}

@@ -1,0 +1,255 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Random communication: app-causal-random SEED PROGRAMS STEPS. All ranks draw the same dice for
+ * what is done; each has dice of its own for how long it works in between. What is measured of
+ * it is compared with reference.py.
+ */
+#include <mpi.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#define COMMS 4
+#define LONG  200000
+
+static uint64_t shared_dice, own_dice;
+static int rank, size, tag;
+static MPI_Comm comms[COMMS];
+static char from_here[LONG], to_here[LONG];
+
+__attribute__((no_instrument_function)) static unsigned throw(uint64_t * dice, unsigned sides)
+{
+	*dice = *dice * 6364136223846793005u + 1442695040888963407u;
+	return (unsigned)(*dice >> 33) % sides;
+}
+
+__attribute__((no_instrument_function)) static unsigned draw(unsigned sides)
+{
+	return throw(&shared_dice, sides);
+}
+
+__attribute__((no_instrument_function)) static void spin(unsigned us)
+{
+	struct timespec begin, now;
+
+	clock_gettime(CLOCK_MONOTONIC, &begin);
+	do
+		clock_gettime(CLOCK_MONOTONIC, &now);
+	while ((now.tv_sec - begin.tv_sec) * 1000000000 + now.tv_nsec - begin.tv_nsec <
+		(long)us * 1000);
+}
+
+static void work_a(void)
+{
+	spin(throw(&own_dice, 300));
+}
+
+static void work_b(void)
+{
+	spin(throw(&own_dice, 100));
+	if (throw(&own_dice, 2))
+		work_a();
+}
+
+static void work(void)
+{
+	switch (throw(&own_dice, 4)) {
+	case 0:
+		break;
+	case 1:
+		work_a();
+		break;
+	default:
+		work_b();
+	}
+}
+
+static void send_one(int to, int bytes, unsigned how)
+{
+	MPI_Request q;
+
+	if (how == 0) {
+		MPI_Send(from_here, bytes, MPI_CHAR, to, tag, MPI_COMM_WORLD);
+	} else if (how == 1) {
+		MPI_Ssend(from_here, bytes, MPI_CHAR, to, tag, MPI_COMM_WORLD);
+	} else {
+		MPI_Isend(from_here, bytes, MPI_CHAR, to, tag, MPI_COMM_WORLD, &q);
+		work();
+		MPI_Wait(&q, MPI_STATUS_IGNORE);
+	}
+}
+
+static void receive_one(int from, int bytes, unsigned how)
+{
+	MPI_Request q;
+	int there = 0;
+
+	if (how == 0) {
+		MPI_Recv(to_here, bytes, MPI_CHAR, MPI_ANY_SOURCE, tag, MPI_COMM_WORLD,
+			MPI_STATUS_IGNORE);
+		return;
+	}
+	MPI_Irecv(to_here, bytes, MPI_CHAR, from, tag, MPI_COMM_WORLD, &q);
+	work();
+	if (how == 1)
+		MPI_Wait(&q, MPI_STATUS_IGNORE);
+	while (how == 2 && !there) {
+		spin(50);
+		MPI_Test(&q, &there, MPI_STATUS_IGNORE);
+	}
+}
+
+static void message(void)
+{
+	static const int lengths[] = {8, 1000, LONG};
+	const int from = (int)draw((unsigned)size);
+	const int to = (from + 1 + (int)draw((unsigned)size - 1)) % size;
+	const int bytes = lengths[draw(3)];
+	const unsigned how = draw(3), how_received = draw(3);
+
+	if (rank == from)
+		send_one(to, bytes, how);
+	else if (rank == to)
+		receive_one(from, bytes, how_received);
+}
+
+static void halo(void)
+{
+	const int bytes = draw(2) ? 64 : LONG / 4, left = (rank + size - 1) % size;
+	const int right = (rank + 1) % size;
+	MPI_Request q[4];
+	MPI_Status statuses[4];
+
+	MPI_Irecv(to_here, bytes, MPI_CHAR, left, 2, MPI_COMM_WORLD, &q[0]);
+	MPI_Irecv(to_here + LONG / 2, bytes, MPI_CHAR, right, 3, MPI_COMM_WORLD, &q[1]);
+	MPI_Isend(from_here, bytes, MPI_CHAR, right, 2, MPI_COMM_WORLD, &q[2]);
+	MPI_Isend(from_here, bytes, MPI_CHAR, left, 3, MPI_COMM_WORLD, &q[3]);
+	work();
+	MPI_Waitall(4, q, statuses);
+}
+
+static void ring(void)
+{
+	MPI_Sendrecv(from_here, 32, MPI_CHAR, (rank + 1) % size, 4, to_here, 32, MPI_CHAR,
+		(rank + size - 1) % size, 4, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+}
+
+/* One rank gets a message of each other one, in the order in which they come. */
+static void gather_any(void)
+{
+	const int to = (int)draw((unsigned)size);
+	MPI_Request *q = malloc((size_t)size * sizeof(*q));
+	int n = 0, which;
+
+	if (rank != to) {
+		work();
+		MPI_Send(from_here, 16, MPI_CHAR, to, 5, MPI_COMM_WORLD);
+	}
+	for (int i = 0; rank == to && i < size; i++)
+		if (i != to)
+			MPI_Irecv(to_here + 16 * i, 16, MPI_CHAR, i, 5, MPI_COMM_WORLD, &q[n++]);
+	for (int i = 0; i < n; i++) {
+		MPI_Waitany(n, q, &which, MPI_STATUS_IGNORE);
+		work();
+	}
+	free(q);
+}
+
+static void collective(void)
+{
+	MPI_Comm c = comms[draw(COMMS)];
+	const unsigned what = draw(11), root_of = draw(1000);
+	int n, root, in[64] = {0}, out[64];
+
+	MPI_Comm_size(c, &n);
+	root = (int)root_of % n;
+	switch (what) {
+	case 0:
+		MPI_Barrier(c);
+		break;
+	case 1:
+		MPI_Allreduce(in, out, 8, MPI_INT, MPI_SUM, c);
+		break;
+	case 2:
+		MPI_Alltoall(in, 1, MPI_INT, out, 1, MPI_INT, c);
+		break;
+	case 3:
+		MPI_Bcast(in, 8, MPI_INT, root, c);
+		break;
+	case 4:
+		MPI_Scatter(in, 1, MPI_INT, out, 1, MPI_INT, root, c);
+		break;
+	case 5:
+		MPI_Reduce(in, out, 8, MPI_INT, MPI_SUM, root, c);
+		break;
+	case 6:
+		MPI_Gather(in, 1, MPI_INT, out, 1, MPI_INT, root, c);
+		break;
+	case 7:
+		MPI_Scan(in, out, 4, MPI_INT, MPI_SUM, c);
+		break;
+	case 8:
+		MPI_Exscan(in, out, 4, MPI_INT, MPI_SUM, c);
+		break;
+	case 9:
+		MPI_Reduce_scatter_block(in, out, 1, MPI_INT, MPI_SUM, c);
+		break;
+	default:
+		MPI_Allgather(in, 1, MPI_INT, out, 1, MPI_INT, c);
+	}
+}
+
+static void collective_later(void)
+{
+	MPI_Comm c = comms[draw(COMMS)];
+	const unsigned what = draw(3), root_of = draw(1000);
+	int n, in[8] = {0}, out[8];
+	MPI_Request q;
+
+	MPI_Comm_size(c, &n);
+	if (what == 0)
+		MPI_Ibarrier(c, &q);
+	else if (what == 1)
+		MPI_Iallreduce(in, out, 8, MPI_INT, MPI_SUM, c, &q);
+	else
+		MPI_Ibcast(in, 8, MPI_INT, (int)root_of % n, c, &q);
+	work();
+	MPI_Wait(&q, MPI_STATUS_IGNORE);
+}
+
+static void step(void)
+{
+	static void (*const all[])(void) = {message, message, message, halo, ring, gather_any,
+		collective, collective, collective_later};
+
+	tag = 10 + (tag + 1) % 1000; /* so that a message for anybody is of this step */
+	work();
+	all[draw(sizeof(all) / sizeof(all[0]))]();
+}
+
+static void make_comms(void)
+{
+	MPI_Comm_dup(MPI_COMM_WORLD, &comms[0]);
+	MPI_Comm_split(MPI_COMM_WORLD, rank % 2, rank, &comms[1]);
+	MPI_Comm_split(MPI_COMM_WORLD, rank < size / 2, -rank, &comms[2]);
+	MPI_Comm_split(MPI_COMM_WORLD, 0, size - rank, &comms[3]);
+}
+
+int main(int argc, char **argv)
+{
+	const int programs = argc > 2 ? atoi(argv[2]) : 1, steps = argc > 3 ? atoi(argv[3]) : 30;
+
+	MPI_Init(&argc, &argv);
+	MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+	MPI_Comm_size(MPI_COMM_WORLD, &size);
+	make_comms();
+	for (int i = 0; i < programs; i++) {
+		shared_dice = (uint64_t)(argc > 1 ? atoi(argv[1]) : 1) * 1000003u + (uint64_t)i;
+		own_dice = shared_dice ^ (uint64_t)(rank + 1) << 40;
+		for (int k = 0; k < steps; k++)
+			step();
+	}
+	MPI_Finalize();
+	return 0;
+}

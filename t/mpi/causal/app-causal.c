@@ -1,0 +1,103 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * app-causal WHAT: a program in which ranks wait for a known reason. Work is sleep, so that ranks
+ * that share a CPU disturb each other less.
+ *
+ *	late		rank 0 sends 20 ms after rank 1 wants to receive, 10 times
+ *	chain		each rank receives from the one before; rank 0 works 30 ms more, 5 times
+ *	straggler	rank 3 is 40 ms late in each fourth of 12 steps that end in MPI_Allreduce
+ *	balanced	all work the same
+ *	kill		as late; in the end rank 1 kills itself
+ */
+#include <mpi.h>
+#include <signal.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+static int rank, size;
+
+static void work(int ms)
+{
+	struct timespec t = {0, ms * 1000000L};
+
+	clock_nanosleep(CLOCK_MONOTONIC, 0, &t, NULL);
+}
+
+static void culprit(int ms)
+{
+	work(ms);
+}
+
+static void update(void)
+{
+	work(10);
+}
+
+static void late(void)
+{
+	int value = 0;
+
+	for (int i = 0; i < 10; i++) {
+		if (rank == 0) {
+			culprit(20);
+			MPI_Send(&value, 1, MPI_INT, 1, 0, MPI_COMM_WORLD);
+		} else if (rank == 1) {
+			MPI_Recv(&value, 1, MPI_INT, 0, 0, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+		}
+	}
+}
+
+static void chain(void)
+{
+	int value = 0;
+
+	for (int i = 0; i < 5; i++) {
+		work(2);
+		if (rank == 0)
+			culprit(30);
+		else
+			MPI_Recv(&value, 1, MPI_INT, rank - 1, 0, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+		if (rank + 1 < size)
+			MPI_Send(&value, 1, MPI_INT, rank + 1, 0, MPI_COMM_WORLD);
+	}
+}
+
+static void straggler(void)
+{
+	int value = 0, sum;
+
+	for (int i = 0; i < 12; i++) {
+		if (rank == 3 && i % 4 == 3)
+			culprit(40);
+		update();
+		MPI_Allreduce(&value, &sum, 1, MPI_INT, MPI_SUM, MPI_COMM_WORLD);
+	}
+}
+
+static void balanced(void)
+{
+	update();
+	MPI_Barrier(MPI_COMM_WORLD);
+}
+
+int main(int argc, char **argv)
+{
+	const char *what = argc > 1 ? argv[1] : "";
+
+	MPI_Init(&argc, &argv);
+	MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+	MPI_Comm_size(MPI_COMM_WORLD, &size);
+	if (!strcmp(what, "late") || !strcmp(what, "kill"))
+		late();
+	else if (!strcmp(what, "chain"))
+		chain();
+	else if (!strcmp(what, "straggler"))
+		straggler();
+	else
+		balanced();
+	if (!strcmp(what, "kill") && rank == 1)
+		kill(getpid(), SIGKILL);
+	MPI_Finalize();
+	return 0;
+}

@@ -1,0 +1,128 @@
+#!/bin/sh
+# SPDX-License-Identifier: BSD-3-Clause
+# What causal/ finds in sampling files: in programs whose reasons for waiting are known, and in
+# random ones against t/mpi/causal/reference.py, which knows only the definitions.
+test_description='critical path, serialisation and transfer, waits and their causes'
+. "$(dirname "$0")/../lib/lib.sh"
+need jq
+need_built "$AGENT" "$VFTR"
+
+mpis=$(mpi_list)
+[ -n "$mpis" ] || skip_all 'no MPI'
+
+# of_window JSON: the critical path is as long as the window, products and sums hold
+of_window() {
+	jq -e '(.critical_path | map(.t_s) | add) as $length | .efficiency |
+		($length - .window_s | fabs) < 1e-6 and
+		(.load_balance * .serialisation * .transfer - .parallel | fabs) < 1e-9 and
+		.useful_max_s <= .ideal_s and .ideal_s <= .window_s' "$1" &&
+		jq -e '((.waits | map(.t_s) | add // 0) - .mpi_wait_s | fabs) < 1e-6 and
+			((.delays | map(.cost_s) | add // 0) - .mpi_wait_s | fabs) < 1e-6' "$1"
+}
+
+# traced_to FOLDER MPI N PROGRAM ARGUMENT...: with sampling files of everything
+traced_to() {
+	to=$1 run=$(mpirun_of "$2") n=$3
+	shift 3
+	rm -rf "$to"
+	limit "$VFTR" run -q --trace -o "$to" -- $run -np "$n" "$@"
+}
+
+for mpi in $mpis; do
+	mpicc_traced $mpi "$BIN/causal-$mpi" "$T/mpi/causal/app-causal.c" &&
+		mpicc_traced $mpi "$BIN/random-$mpi" "$T/mpi/causal/app-causal-random.c" ||
+		{ echo "Bail out! the programs of t/mpi/causal do not build"; exit 1; }
+
+	test_expect "$mpi: a late sender: who, where, how long, and what it did" '
+		traced_to late-$mpi $mpi 2 "$BIN/causal-$mpi" late
+		"$VFTR" critical-path --json late-$mpi >late.json
+		of_window late.json
+		is "[]" "$(jq -c .estimated late.json)"
+		jq -e ".waits[0] | .kind == \"late_sender\" and .path == \"MPI_Recv<late<main<init\" and
+			.calls == 10 and .t_s > 0.195 and .for[0].rank == 0 and .for[0].share > 0.999 and
+			(.causes[0] | .rank == 0 and .path == \"work<culprit<late<main<init\" and
+				.share > 0.9)" late.json
+		# all of it is in the work of rank 0
+		jq -e ".critical_path[0] | .rank == 0 and .path == \"work<culprit<late<main<init\" and
+			.t_s > 0.195" late.json
+		jq -e ".efficiency | .serialisation > 0.95 and .load_balance < 0.6" late.json'
+
+	test_expect "$mpi: a chain of 8 ranks: what all wait goes back to the first one" '
+		traced_to chain-$mpi $mpi 8 "$BIN/causal-$mpi" chain
+		"$VFTR" critical-path --json chain-$mpi >chain.json
+		of_window chain.json
+		jq -c "[.mpi_wait_s, .delays[:5]]" chain.json
+		# ranks of MPICH keep their CPUs while they wait: 8 of them on fewer do delay each other
+		[ $mpi = mpich ] && [ "$(nproc)" -lt 9 ] && share=0.6 || share=0.95
+		jq -e "(.mpi_wait_s > 0.7) and (.delays |
+			(map(select(.rank == 0).cost_s) | add) > $share * (map(.cost_s) | add))" chain.json
+		jq -e ".delays[0] | .rank == 0 and .path == \"work<culprit<chain<main<init\" and
+			.direct_s < 0.3 * .cost_s" chain.json'
+
+	test_expect "$mpi: a rank that is late before MPI_Allreduce: it and its function are named" '
+		traced_to straggler-$mpi $mpi 4 "$BIN/causal-$mpi" straggler
+		"$VFTR" critical-path --json straggler-$mpi >straggler.json
+		of_window straggler.json
+		jq -e ".waits[0] | .kind == \"nxn\" and
+			.path == \"MPI_Allreduce<straggler<main<init\" and .for[0].rank == 3 and
+			(.causes[0] | .rank == 3 and .path == \"work<culprit<straggler<main<init\")" \
+			straggler.json
+		jq -e ".delays[0] | .rank == 3 and .path == \"work<culprit<straggler<main<init\" and
+			.cost_s > 0.8 * 3 * 3 * 0.04" straggler.json'
+
+	test_expect "$mpi: random programs: waits, efficiencies, path and costs are those of the reference" '
+		[ -n "$VFTR_LONG" ] && runs=50 each=10 || runs=5 each=2
+		for seed in $(seq $runs); do
+			traced_to random $mpi 4 "$BIN/random-$mpi" $seed $each 25
+			"$VFTR" dump --json random >dump.json
+			"$VFTR" critical-path --json random >exact.json
+			python3 "$T/mpi/causal/reference.py" dump.json exact.json ||
+				{ echo "seed $seed"; exit 1; }
+			of_window exact.json
+		done'
+done
+
+set -- $mpis
+late=late-$1 straggler=straggler-$1
+test_expect 'as text: the path, and with --waits who waited for whom and why' '
+	"$VFTR" critical-path $late >text
+	grep -q "^Parallel efficiency [0-9.]* % = load balance [0-9.]* % x serialisation [0-9.]* % x transfer [0-9.]* %$" text
+	has text "| work<culprit<late<main<init "
+	hasnt text Waits:
+	hasnt text Estimated
+	"$VFTR" critical-path --waits --rows 1 $late >text
+	grep -q "^| Late sender .* MPI_Recv<late<main<init .* rank 0 100 % .* rank 0 in work " text
+	grep -q "^And [0-9]* rows with [0-9.]* s.$" text'
+
+test_expect 'as CSV: the rows of the JSON' '
+	"$VFTR" critical-path --csv --waits $straggler >table.csv
+	is "what,kind,rank,path,calls,t_s" "$(head -n 1 table.csv)"
+	is 1 "$(awk -F, "{ print NF }" table.csv | sort -u | wc -l)" "numbers of columns"
+	"$VFTR" critical-path --json $straggler >straggler.json
+	is "$(jq ".critical_path | length" straggler.json)" "$(grep -c ^critical_path, table.csv)"
+	is "$(jq ".delays | length" straggler.json)" "$(grep -c ^delays, table.csv)"'
+
+test_expect 'a rank that was killed, and a file that is sampled: the numbers are estimates, and say it' '
+	traced_to killed '"$1"' 2 "$BIN/causal-'"$1"'" kill >out 2>err || :
+	"$VFTR" critical-path --json killed >killed.json || [ $? = 1 ]
+	jq -e ".estimated | index(\"killed_ranks\")" killed.json
+	jq -e ".waits[0] | .kind == \"late_sender\" and .t_s > 0.19" killed.json
+	limit "$VFTR" run -q -k sampling.active=true -k sampling.sample_interval=0.01 -o sampled -- \
+		$(mpirun_of '"$1"') -np 2 "$BIN/causal-'"$1"'" late
+	"$VFTR" critical-path sampled >text
+	grep -q "^Estimated: .*sampled" text'
+
+test_expect 'without sampling files, or without ranks in them: one sentence, and status 2' '
+	limit "$VFTR" run -q -o untraced -- true || :
+	mkdir -p nothing
+	status_of 2 "$VFTR" critical-path nothing 2>err
+	grep -q "nothing: no sampling files.*vftr run --trace" err
+	is 1 "$(wc -l <err)"
+	status_of 2 "$VFTR" critical-path 2>err
+	has err "name the folder of a run"
+	status_of 2 "$VFTR" critical-path --csv --json $late 2>err
+	has err "not both"
+	TMPDIR=/no/such status_of 2 "$VFTR" critical-path $late 2>err
+	has err "/no/such: no temporary file"'
+
+done_testing
