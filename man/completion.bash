@@ -72,7 +72,7 @@ _vftr()
 		-m:* | --model:*) _vftr_words "multiplicative additive" "$word" ;;
 		-f:* | --function:* | -b:* | --base:*) ;;
 		*:-*)
-			_vftr_words "-f --function -m --model -s --strong -w --weak -c --csv -j --json
+			_vftr_words "--exact -f --function -m --model -s --strong -w --weak -c --csv -j --json
 				-b --base -h --help" "$word"
 			;;
 		esac

@@ -7,6 +7,7 @@
 #include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "nodeagent/base/json-write.h"
@@ -16,6 +17,7 @@
 #include "nodeagent/report/gpu.h"
 #include "nodeagent/report/scaling.h"
 #include "nodeagent/tool/efficiency/function.h"
+#include "nodeagent/tool/exact/exact.h"
 #include "nodeagent/tool/show/run.h"
 
 #define NAME_COLUMNS 20
@@ -33,6 +35,8 @@ static const char usage[] =
 	"  -m, --model MODEL  multiplicative (the default): factors are multiplied; additive: "
 	"what\n"
 	"                     is lost is added up\n"
+	"      --exact        serialisation and transfer, too, from the sampling files in the\n"
+	"                     same folder, where all calls were recorded\n"
 	"  -s, --strong       the work was the same in all runs\n"
 	"  -w, --weak         the runs' work grew with their threads; without one of these, calls\n"
 	"                     tell\n"
@@ -47,7 +51,7 @@ static const char usage[] =
 	"have no times of ranks, 2 nothing could be read, or wrong usage.\n";
 
 struct request {
-	bool strong, weak, csv, json, additive;
+	bool strong, weak, csv, json, additive, exact;
 	const char *base;
 	struct function_list functions;
 };
@@ -62,6 +66,10 @@ struct column {
 	double offload;
 	struct gpu_efficiency gpu; /* its factors are NAN if no GPU was used */
 	struct efficiency_additive additive;
+	/* communication = serialisation * transfer; NAN: not asked for, or no sampling files */
+	double serialisation, transfer;
+	bool exact_doubts[CAUSAL_DOUBTS];
+	char *why; /* they are estimates, or NULL */
 };
 
 /* A row of a model. */
@@ -101,6 +109,8 @@ static const struct factor multiplicative[] = {{"Global", "global", OF(global), 
 	{"      in nodes", "load_balance_in_nodes", OF(e.in_nodes), true, true},
 	{"      between nodes", "load_balance_between_nodes", OF(e.between_nodes), true, true},
 	{"    Communication", "communication", OF(e.communication), true, false},
+	{"      Serialisation", "serialisation", OF(serialisation), true, false},
+	{"      Transfer", "transfer", OF(transfer), true, false},
 	{"    OpenMP", "openmp", OF(e.openmp), false, false},
 	{"      Load balance", "openmp_load_balance", OF(e.openmp_balance), false, false},
 	{"      Communication", "openmp_communication", OF(e.openmp_communication), false, false},
@@ -135,6 +145,13 @@ static bool some_have(const struct columns *all, const struct factor *f)
 
 /* ---- the runs ---------------------------------------------------------------------------- */
 
+static bool is_folder(const char *path)
+{
+	struct stat st;
+
+	return !stat(path, &st) && S_ISDIR(st.st_mode);
+}
+
 static char *name_of(const char *path)
 {
 	size_t n = strlen(path);
@@ -162,21 +179,43 @@ static void measure(struct column *c, const struct run *run)
 			NAN;
 }
 
+/* The share of the longest chain of work comes from the sampling files, the rest is the
+ * profile's. */
+static int add_exact(struct column *c, const char *path, const char *base)
+{
+	char *folder = is_folder(path) ? xstrdup(path) : file_directory(path);
+	struct exact x;
+	int status = exact_open(&x, &folder, 1, base);
+
+	free(folder);
+	if (status == 2)
+		return 1;
+	c->serialisation = exact_efficiency(&x).serialisation;
+	c->transfer = c->e.communication / c->serialisation;
+	for (unsigned i = 0; i < CAUSAL_DOUBTS; i++)
+		c->exact_doubts[i] = causal_totals(x.run->c)->doubts[i] > 0;
+	c->why = exact_doubts(&x);
+	exact_close(&x);
+	return status;
+}
+
 /* 0, 1 or 2, as the exit status of a command on this run alone. */
-static int add_run(struct columns *all, char *path, const char *base)
+static int add_run(struct columns *all, char *path, const struct request *r)
 {
 	struct column *c = &all->at[all->n];
 	struct run run;
-	int status = run_open(&run, &path, 1, base);
+	int status = run_open(&run, &path, 1, r->base);
 
 	if (status == 2)
 		return status;
 	if (efficiency_of(run.p, &c->e)) {
 		c->path = path;
 		c->name = name_of(path);
-		c->scaling = c->global = NAN;
+		c->scaling = c->global = c->serialisation = c->transfer = NAN;
 		c->factors = (struct scaling_factors){NAN, NAN, NAN};
 		measure(c, &run);
+		if (r->exact && c->e.is_job && add_exact(c, path, r->base))
+			status = 1;
 		all->n++;
 	} else {
 		complain("%s: it has no times of ranks: several processes that are no ranks, no "
@@ -295,8 +334,31 @@ static void print_text(const struct columns *all)
 	table_free(t);
 	if (all->n > 1)
 		print_scaling(all);
-	for (size_t k = 0; k < all->n; k++)
+	for (size_t k = 0; k < all->n; k++) {
 		print_doubts(&all->at[k]);
+		if (all->at[k].why)
+			printf("%s: serialisation and transfer are estimated: %s\n",
+				all->at[k].name, all->at[k].why);
+	}
+}
+
+/* Why the numbers are estimates, each word once; their number. */
+static size_t words_of(const struct column *c, const char *words[DOUBTS + CAUSAL_DOUBTS])
+{
+	size_t n = 0;
+
+	for (unsigned i = 0; i < DOUBTS; i++)
+		if (c->e.doubts >> i & 1)
+			words[n++] = efficiency_doubts[i];
+	for (unsigned i = 0; i < CAUSAL_DOUBTS; i++) {
+		size_t k = 0;
+
+		while (k < n && strcmp(words[k], causal_doubts[i].id))
+			k++;
+		if (c->exact_doubts[i] && k == n)
+			words[n++] = causal_doubts[i].id;
+	}
+	return n;
 }
 
 /* ---- for programs ------------------------------------------------------------------------ */
@@ -320,7 +382,7 @@ static void print_csv(const struct columns *all)
 	puts(",estimated");
 	for (size_t k = 0; k < all->n; k++) {
 		const struct efficiency *e = &all->at[k].e;
-		const char *before = ",";
+		const char *before = ",", *words[DOUBTS + CAUSAL_DOUBTS];
 
 		put_quoted(all->at[k].path);
 		printf(",%" PRIu32 ",%" PRIu32 ",%" PRIu32 ",%.9f,%.9f,%.9f", e->ranks, e->threads,
@@ -332,20 +394,18 @@ static void print_csv(const struct columns *all)
 			if (isfinite(value))
 				printf("%.9f", value);
 		}
-		if (!e->doubts)
-			putchar(',');
-		for (unsigned i = 0; i < DOUBTS; i++) {
-			if (!(e->doubts >> i & 1))
-				continue;
-			printf("%s%s", before, efficiency_doubts[i]);
+		for (size_t i = 0, n = words_of(&all->at[k], words); i < n; i++) {
+			printf("%s%s", before, words[i]);
 			before = " ";
 		}
-		putchar('\n');
+		puts(*before == ',' ? "," : "");
 	}
 }
 
 static void put_run(struct json *j, const struct columns *all, const struct column *c)
 {
+	const char *words[DOUBTS + CAUSAL_DOUBTS];
+
 	json_object(j, NULL);
 	json_string(j, "run", c->path);
 	json_string(j, "model", c->e.hybrid ? "hybrid" : "mpi");
@@ -359,9 +419,8 @@ static void put_run(struct json *j, const struct columns *all, const struct colu
 		if (isfinite(factor_of(c, &all->factors[i])))
 			json_exact(j, all->factors[i].key, factor_of(c, &all->factors[i]));
 	json_array(j, "estimated");
-	for (unsigned i = 0; i < DOUBTS; i++)
-		if (c->e.doubts >> i & 1)
-			json_string(j, NULL, efficiency_doubts[i]);
+	for (size_t i = 0, n = words_of(c, words); i < n; i++)
+		json_string(j, NULL, words[i]);
 	json_close(j);
 	json_close(j);
 }
@@ -396,7 +455,7 @@ static int show_runs(const struct request *r, char **paths, size_t n)
 	int status = 0;
 
 	for (size_t i = 0; i < n; i++)
-		if (add_run(&all, paths[i], r->base))
+		if (add_run(&all, paths[i], r))
 			status = 1;
 	scale(&all, r);
 	if (!all.n)
@@ -409,6 +468,7 @@ static int show_runs(const struct request *r, char **paths, size_t n)
 		print_text(&all);
 	for (size_t i = 0; i < all.n; i++) {
 		free(all.at[i].name);
+		free(all.at[i].why);
 		scaling_done(&all.at[i].run);
 	}
 	free(all.at);
@@ -462,6 +522,7 @@ int cmd_efficiency(int argc, char **argv)
 	const struct cmd_option options[] = {
 		{"function", 'f', .take = function_take, .to = &r.functions},
 		{"model", 'm', .take = take_model, .to = &r.additive},
+		{"exact", .flag = &r.exact},
 		{"strong", 's', .flag = &r.strong},
 		{"weak", 'w', .flag = &r.weak},
 		{"csv", 'c', .flag = &r.csv},

@@ -102,6 +102,19 @@ test_expect 'as CSV: the rows of the JSON' '
 	is "$(jq ".critical_path | length" straggler.json)" "$(grep -c ^critical_path, table.csv)"
 	is "$(jq ".delays | length" straggler.json)" "$(grep -c ^delays, table.csv)"'
 
+test_expect 'vftr efficiency --exact: communication is serialisation x transfer' '
+	"$VFTR" efficiency --exact --json $late $straggler >two.json
+	jq -e "all(.runs[]; (.load_balance * .serialisation * .transfer - .parallel | fabs) < 1e-9 and
+		.serialisation <= 1 and .transfer <= 1 and .estimated == [])" two.json
+	"$VFTR" critical-path --json $late >late.json
+	is "$(jq .efficiency.serialisation late.json)" "$(jq ".runs[0].serialisation" two.json)"
+	jq -e --slurpfile all two.json "(.efficiency.transfer - \$all[0].runs[0].transfer | fabs) < 1e-4" late.json
+	"$VFTR" efficiency --exact $late >text
+	has text "|     Serialisation "
+	has text "|     Transfer "
+	"$VFTR" efficiency $late >text
+	hasnt text Serialisation'
+
 test_expect 'a rank that was killed, and a file that is sampled: the numbers are estimates, and say it' '
 	traced_to killed '"$1"' 2 "$BIN/causal-'"$1"'" kill >out 2>err || :
 	"$VFTR" critical-path --json killed >killed.json || [ $? = 1 ]
@@ -110,7 +123,9 @@ test_expect 'a rank that was killed, and a file that is sampled: the numbers are
 	limit "$VFTR" run -q -k sampling.active=true -k sampling.sample_interval=0.01 -o sampled -- \
 		$(mpirun_of '"$1"') -np 2 "$BIN/causal-'"$1"'" late
 	"$VFTR" critical-path sampled >text
-	grep -q "^Estimated: .*sampled" text'
+	grep -q "^Estimated: .*sampled" text
+	"$VFTR" efficiency --exact sampled >text
+	grep -q "^sampled: serialisation and transfer are estimated: .*sampled" text'
 
 test_expect 'without sampling files, or without ranks in them: one sentence, and status 2' '
 	limit "$VFTR" run -q -o untraced -- true || :
@@ -118,6 +133,7 @@ test_expect 'without sampling files, or without ranks in them: one sentence, and
 	status_of 2 "$VFTR" critical-path nothing 2>err
 	grep -q "nothing: no sampling files.*vftr run --trace" err
 	is 1 "$(wc -l <err)"
+	status_of 1 "$VFTR" efficiency --exact --json '"$1"'-none $late >out 2>err
 	status_of 2 "$VFTR" critical-path 2>err
 	has err "name the folder of a run"
 	status_of 2 "$VFTR" critical-path --csv --json $late 2>err
