@@ -35,6 +35,8 @@ const struct causal_doubt_words causal_doubts[CAUSAL_DOUBTS] = {
 	[CAUSAL_KILLED] = {"killed_ranks", "a rank was killed", "%llu ranks were killed"},
 	[CAUSAL_RANKS] = {"missing_ranks", "the sampling file of a rank is missing",
 		"the sampling files of %llu ranks are missing"},
+	[CAUSAL_JOBS] = {"jobs", "ranks of two MPI jobs are put together",
+		"ranks of %llu more MPI jobs are put together"},
 	[CAUSAL_CLOCKS] = {"clock", "the clock of a node was not compared",
 		"the clocks of %llu nodes were not compared"},
 	[CAUSAL_SAMPLED] = {"sampled", "a file is sampled: paths outside of MPI are estimates",

@@ -46,6 +46,7 @@ enum causal_doubt {
 	CAUSAL_WINDOW,	    /* a rank was not seen to leave MPI_Init or to enter MPI_Finalize */
 	CAUSAL_KILLED,	    /* ranks */
 	CAUSAL_RANKS,	    /* ranks of which there is no sampling file */
+	CAUSAL_JOBS,	    /* more than one MPI_COMM_WORLD: so many more */
 	CAUSAL_CLOCKS,	    /* files without a common clock */
 	CAUSAL_SAMPLED,	    /* files with an interval */
 	CAUSAL_LOST,	    /* calls that were not recorded */

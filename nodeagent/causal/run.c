@@ -178,6 +178,7 @@ static void doubt_ranks(const struct reader *r)
 		if (!last)
 			continue;
 		causal_add_doubt(c, CAUSAL_RANKS, p->size > of_job ? p->size - of_job : 0);
+		causal_add_doubt(c, CAUSAL_JOBS, i + 1 < r->run->n);
 		of_job = 0;
 	}
 }

@@ -77,15 +77,39 @@ static void add_folder(struct search *s, const char *path)
 		free(list);
 }
 
+/* What the files of a run have in common: BASE, or the folder of HOST.vfd. The caller frees. */
+static char *key_of(const char *path)
+{
+	struct result_parsed r;
+	char *key = NULL;
+
+	if (!result_parse(basename(path), &r))
+		return xstrdup(path);
+	if (r.layout == LAYOUT_VFTRACE)
+		key = xstrdup(r.base);
+	else
+		key = file_directory(path);
+	result_parsed_free(&r);
+	return key;
+}
+
 static bool of_one_run(const struct exact *x)
 {
-	for (size_t i = 1; i < x->n_files; i++)
-		if (vfd_facts(x->files[i])->run != vfd_facts(x->files[0])->run) {
+	char *first = x->n_files ? key_of(vfd_facts(x->files[0])->path) : NULL;
+	bool same = first;
+
+	for (size_t i = 1; same && i < x->n_files; i++) {
+		const char *path = vfd_facts(x->files[i])->path;
+		char *key = key_of(path);
+
+		same = !strcmp(first, key);
+		if (!same)
 			complain("%s and %s are of two runs: choose one with --base",
-				vfd_facts(x->files[0])->path, vfd_facts(x->files[i])->path);
-			return false;
-		}
-	return x->n_files > 0;
+				vfd_facts(x->files[0])->path, path);
+		free(key);
+	}
+	free(first);
+	return same;
 }
 
 int exact_open(struct exact *x, char **arguments, size_t n, const char *base)

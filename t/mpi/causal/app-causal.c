@@ -3,7 +3,8 @@
  * app-causal WHAT: a program in which ranks wait for a known reason. Work is sleep, so that ranks
  * that share a CPU disturb each other less.
  *
- *	late		rank 0 sends 20 ms after rank 1 wants to receive, 10 times
+ *	late		rank 0 sends 20 ms after the last rank wants to receive, 10 times; that one
+ *			prints how long its receives took
  *	chain		each rank receives from the one before; rank 0 works 30 ms more, 5 times
  *	straggler	rank 3 is 40 ms late in each fourth of 12 steps that end in MPI_Allreduce
  *	balanced	all work the same
@@ -11,6 +12,7 @@
  */
 #include <mpi.h>
 #include <signal.h>
+#include <stdio.h>
 #include <string.h>
 #include <time.h>
 #include <unistd.h>
@@ -22,6 +24,14 @@ static void work(int ms)
 	struct timespec t = {0, ms * 1000000L};
 
 	clock_nanosleep(CLOCK_MONOTONIC, 0, &t, NULL);
+}
+
+__attribute__((no_instrument_function)) static double seconds(void)
+{
+	struct timespec t;
+
+	clock_gettime(CLOCK_MONOTONIC_RAW, &t);
+	return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
 }
 
 static void culprit(int ms)
@@ -36,16 +46,21 @@ static void update(void)
 
 static void late(void)
 {
+	double sum = 0, begin;
 	int value = 0;
 
 	for (int i = 0; i < 10; i++) {
 		if (rank == 0) {
 			culprit(20);
-			MPI_Send(&value, 1, MPI_INT, 1, 0, MPI_COMM_WORLD);
-		} else if (rank == 1) {
+			MPI_Send(&value, 1, MPI_INT, size - 1, 0, MPI_COMM_WORLD);
+		} else if (rank == size - 1) {
+			begin = seconds();
 			MPI_Recv(&value, 1, MPI_INT, 0, 0, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+			sum += seconds() - begin;
 		}
 	}
+	if (rank == size - 1)
+		printf("received %.9f\n", sum);
 }
 
 static void chain(void)
