@@ -100,7 +100,7 @@ void causal_free(struct causal *c)
 	for (uint32_t i = 0; i < c->n; i++)
 		line_free(&c->lines[i]);
 	for (unsigned i = 0; i < CAUSAL_ROWS; i++)
-		sums_free(&c->rows[i]);
+		results_free(&c->rows[i]);
 	flights_free(c);
 	instances_free(c);
 	spool_list_free(&c->waits);
@@ -170,8 +170,8 @@ static void add_up(struct causal *c)
 		t->lines++;
 		t->begin = l->begin < t->begin ? l->begin : t->begin;
 		t->end = l->end > t->end ? l->end : t->end;
-		t->useful += l->sum_useful;
-		t->mpi += l->end - l->begin - l->sum_useful;
+		t->useful += (double)l->sum_useful;
+		t->mpi += (double)(l->end - l->begin - l->sum_useful);
 		t->ideal = l->k > t->ideal ? l->k : t->ideal;
 		if (t->lines == 1 || l->sum_useful > t->useful_max) {
 			t->useful_max = l->sum_useful;
@@ -214,7 +214,7 @@ bool causal_finish(struct causal *c, char **error)
 		count_delays(c);
 	}
 	for (unsigned i = 0; i < CAUSAL_ROWS; i++)
-		sums_sort(&c->rows[i]);
+		results_sort(&c->rows[i]);
 	return true;
 }
 

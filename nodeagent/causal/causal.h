@@ -65,6 +65,9 @@ extern const struct causal_doubt_words {
 	const char *id, *one, *many;
 } causal_doubts[CAUSAL_DOUBTS];
 
+/* Times are from -CAUSAL_TIME_MOST to CAUSAL_TIME_MOST; errors of clocks at most an eighth. */
+#define CAUSAL_TIME_MOST ((int64_t)1 << 60)
+
 struct causal;
 
 struct causal_line {
@@ -103,7 +106,7 @@ void causal_leave(struct causal *c, uint32_t line, int64_t t, uint32_t path);
 struct causal_message {
 	uint64_t flow; /* the same for send and receive, not 0 */
 	int64_t enter; /* of the call that posted it */
-	int64_t leave; /* of the call that completed it; INT64_MAX: never seen */
+	int64_t leave; /* of the call that completed it, not before enter; INT64_MAX: never seen */
 	uint32_t peer; /* the other line */
 	uint64_t bytes;
 	bool synchronous; /* a send that ends only when it is received */
@@ -131,14 +134,14 @@ bool causal_finish(struct causal *c, char **error);
 struct causal_totals {
 	uint32_t lines;	    /* that have begun */
 	int64_t begin, end; /* of the window: the first begin, the last end */
-	int64_t useful;	    /* outside of MPI in the windows of all lines, summed */
+	double useful;	    /* outside of MPI in the windows of all lines, summed */
 	int64_t useful_max;
-	uint32_t useful_line;  /* that has it */
-	int64_t ideal;	       /* the longest chain of useful time: k at its end */
-	int64_t mpi;	       /* in MPI, summed */
-	int64_t waits;	       /* summed, without unresolved */
-	uint64_t unresolved;   /* waits not longer than the error of both clocks; */
-	int64_t unresolved_ns; /* their sum */
+	uint32_t useful_line; /* that has it */
+	int64_t ideal;	      /* the longest chain of useful time: k at its end */
+	double mpi;	      /* in MPI, summed */
+	double waits;	      /* summed, without unresolved */
+	uint64_t unresolved;  /* waits not longer than the error of both clocks; */
+	double unresolved_ns; /* their sum */
 	uint64_t doubts[CAUSAL_DOUBTS];
 };
 const struct causal_totals *causal_totals(const struct causal *c);

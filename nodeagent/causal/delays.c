@@ -90,11 +90,11 @@ static void charge_wait(struct delays *d, const struct wait *w, double direct, d
 
 		if (share <= 0)
 			continue;
-		row = sums_row(&d->c->rows[CAUSAL_COSTS], 0, a->path, w->cause, CAUSAL_NONE);
+		row = results_row(&d->c->rows[CAUSAL_COSTS], 0, a->path, w->cause, CAUSAL_NONE);
 		row->ns += share * (direct + debt);
 		row->direct += share * direct;
 		if (direct > 0)
-			sums_row(&d->c->rows[CAUSAL_CAUSES], w->kind, w->path, w->cause, a->path)
+			results_row(&d->c->rows[CAUSAL_CAUSES], w->kind, w->path, w->cause, a->path)
 				->ns += share * direct;
 	}
 	for (size_t i = 0; i < d->n_owed && d->waited > 0; i++) {
@@ -103,13 +103,14 @@ static void charge_wait(struct delays *d, const struct wait *w, double direct, d
 
 		v->debt += share * (direct + debt);
 		if (direct > 0)
-			sums_row(&d->c->rows[CAUSAL_CAUSES], w->kind, w->path, w->cause, v->path)
+			results_row(&d->c->rows[CAUSAL_CAUSES], w->kind, w->path, w->cause, v->path)
 				->ns += share * direct;
 	}
 	if (all > 0)
 		return;
 	/* nothing in which they differ: it is in the call that it was waited for in */
-	sums_row(&d->c->rows[CAUSAL_COSTS], 0, w->path, w->cause, CAUSAL_NONE)->ns += direct + debt;
+	results_row(&d->c->rows[CAUSAL_COSTS], 0, w->path, w->cause, CAUSAL_NONE)->ns +=
+		direct + debt;
 }
 
 static void count_delay(struct delays *d, const struct wait *w)

@@ -49,8 +49,8 @@ static void compare_halves(
 	int64_t error = 0;
 
 	if (far)
-		error = vfd_facts(x->r->files[send->file])->clock_error_ns +
-			vfd_facts(x->r->files[receive->file])->clock_error_ns;
+		error = reader_clock_error(x->r->files[send->file]) +
+			reader_clock_error(x->r->files[receive->file]);
 	if (send->time + error < receive->time && send->bytes <= INT64_MAX &&
 		(int64_t)send->bytes > x->most[far])
 		x->most[far] = (int64_t)send->bytes;
@@ -61,6 +61,9 @@ static bool is_compared(const struct eager *x, const struct vfd_event *e)
 	const struct vfd_message *m = e->message;
 
 	if (m->flags & (VFD_MESSAGE_CANCELLED | VFD_MESSAGE_UNKNOWN | VFD_MESSAGE_PARTITIONED))
+		return false;
+	if (m->start < -CAUSAL_TIME_MOST || m->start > CAUSAL_TIME_MOST || m->end < m->start ||
+		m->end > CAUSAL_TIME_MOST)
 		return false;
 	if (m->kind == VFD_RECEIVE)
 		return m->match == VFD_MATCH_EXACT;

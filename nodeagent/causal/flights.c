@@ -19,7 +19,7 @@ static struct flight *flight_of(struct causal *c, uint64_t flow)
 
 static void drop_flight(struct causal *c, struct flight *f)
 {
-	if (!f->received || f->send_open || f->send.progress != REACHED)
+	if (!f->received || f->send_open || f->send.progress != REACHED || f->post.progress == READ)
 		return;
 	match_table_remove(&c->flights, f->flow, f->flow % 8);
 	free(f);
@@ -72,8 +72,7 @@ void flight_reached(struct causal *c, struct flight *f, bool is_send)
 
 	moment_set(c, m, m->line);
 	m->common = common_of(c, m->line, other->line, m->t + 1);
-	if (is_send)
-		drop_flight(c, f);
+	drop_flight(c, f);
 }
 
 static bool side_is_known(const struct moment *m, int64_t until)

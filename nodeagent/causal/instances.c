@@ -8,10 +8,9 @@ uint32_t causal_comm(struct causal *c, const uint32_t *lines, uint32_t n)
 {
 	struct comm_lines *to = LIST_ADD(c, comms);
 
-	*to = (struct comm_lines){.n = n, .lines = xmalloc((n + 1) * sizeof(*lines))};
+	*to = (struct comm_lines){0};
 	for (uint32_t i = 0; i < n; i++) {
-		to->lines[i] = lines[i] < c->n ? lines[i] : CAUSAL_NONE;
-		if (to->lines[i] == CAUSAL_NONE)
+		if (lines[i] >= c->n || map32_find(&to->rank_of, lines[i] + 1))
 			continue;
 		to->recorded++;
 		map32_add(&to->rank_of, lines[i] + 1, i);
@@ -54,6 +53,8 @@ void causal_collective(struct causal *c, uint32_t line, const struct causal_coll
 		return;
 	lines_advance(c, m->enter);
 	i = instance_of(c, m);
+	if (i->n == i->expected) /* somebody comes twice */
+		return;
 	item.instance = i;
 	item.other = (uint32_t)i->n;
 	*APPEND(i->arrivals, i->n, i->cap) = (struct arrival){
@@ -217,9 +218,7 @@ void instances_free(struct causal *c)
 		free(i);
 	}
 	match_table_free(&c->instances);
-	for (size_t i = 0; i < c->n_comms; i++) {
+	for (size_t i = 0; i < c->n_comms; i++)
 		map32_free(&c->comms[i].rank_of);
-		free(c->comms[i].lines);
-	}
 	free(c->comms);
 }

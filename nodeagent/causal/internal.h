@@ -6,7 +6,7 @@
 #include "nodeagent/base/map.h"
 #include "nodeagent/causal/causal.h"
 #include "nodeagent/causal/spool.h"
-#include "nodeagent/causal/sums.h"
+#include "nodeagent/causal/results.h"
 
 /* ---- what is kept in the temporary file --------------------------------------------------- */
 
@@ -129,8 +129,7 @@ struct line {
 };
 
 struct comm_lines {
-	uint32_t *lines;
-	uint32_t n, recorded;
+	uint32_t recorded;
 	struct map32 rank_of; /* line + 1 -> rank */
 };
 
@@ -163,7 +162,7 @@ struct causal {
 	uint32_t *overdue;
 	size_t n_overdue, cap_overdue;
 	struct causal_totals totals;
-	struct sums rows[CAUSAL_ROWS];
+	struct results rows[CAUSAL_ROWS];
 };
 
 /* Whom a call waited for: the latest one. */

@@ -20,7 +20,8 @@ static void keep_stretch(
 	const int64_t ns = end - s->start - waited;
 
 	if (s->start != INT64_MIN && ns > 0)
-		sums_row(&c->rows[CAUSAL_TIMES], 0, s->path, line, CAUSAL_NONE)->ns += (double)ns;
+		results_row(&c->rows[CAUSAL_TIMES], 0, s->path, line, CAUSAL_NONE)->ns +=
+			(double)ns;
 	spool_list_add(&l->stretches, s);
 }
 
@@ -104,14 +105,14 @@ static void count_wait(struct causal *c, const struct wait *w)
 
 	if (w->kind & WAIT_UNRESOLVED) {
 		c->totals.unresolved++;
-		c->totals.unresolved_ns += ns;
+		c->totals.unresolved_ns += (double)ns;
 		return;
 	}
-	c->totals.waits += ns;
+	c->totals.waits += (double)ns;
 	c->lines[w->line].waits += ns;
 	for (unsigned i = 0; i < 2; i++) {
-		struct causal_row *row = sums_row(&c->rows[i ? CAUSAL_LATE : CAUSAL_WAITS], w->kind,
-			w->path, of[i], CAUSAL_NONE);
+		struct causal_row *row = results_row(&c->rows[i ? CAUSAL_LATE : CAUSAL_WAITS],
+			w->kind, w->path, of[i], CAUSAL_NONE);
 
 		row->calls++;
 		row->ns += (double)ns;

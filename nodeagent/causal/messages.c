@@ -6,6 +6,8 @@
 #include "nodeagent/causal/read.h"
 #include "nodeagent/trace/collective.h"
 
+#define MEMBERS_MOST ((uint64_t)1 << 28) /* of all communicators; more are damage */
+
 enum send_mode reader_send_mode(
 	const struct reader *r, uint32_t file, uint32_t track, uint32_t stack)
 {
@@ -37,12 +39,19 @@ static bool has_sender(struct reader *r, const struct vfd_message *m)
 	return true;
 }
 
+static int64_t leave_of(const struct vfd_message *m)
+{
+	if ((m->flags & VFD_MESSAGE_UNKNOWN) || m->end < m->start || m->end > CAUSAL_TIME_MOST)
+		return INT64_MAX;
+	return m->end;
+}
+
 static void add_point_to_point(struct reader *r, uint32_t line, const struct vfd_event *e)
 {
 	const struct vfd_message *m = e->message;
 	const enum send_mode mode = reader_send_mode(r, e->file, e->track, e->stack);
 	struct causal_message to = {.enter = m->start,
-		.leave = m->flags & VFD_MESSAGE_UNKNOWN ? INT64_MAX : m->end,
+		.leave = leave_of(m),
 		.bytes = m->bytes,
 		.synchronous = mode == SEND_SYNCHRONOUS,
 		.buffered = mode == SEND_BUFFERED};
@@ -72,19 +81,40 @@ static void add_point_to_point(struct reader *r, uint32_t line, const struct vfd
 /* ---- collective calls -------------------------------------------------------------------------
  */
 
+/* The lines of its members, by rank. *n: how many. */
+static uint32_t *lines_of(
+	const struct reader *r, uint32_t line, const struct vfd_comm *comm, uint32_t *n)
+{
+	uint32_t *lines = xmalloc((comm->size + (size_t)1) * sizeof(*lines));
+
+	*n = 0;
+	for (size_t i = 0; i < comm->n_runs; i++) {
+		const struct wire_run *run = &comm->runs[i];
+
+		for (int64_t k = 0; k < run->count && *n < comm->size; k++) {
+			const int64_t rank = run->first + k * run->stride;
+
+			lines[(*n)++] = rank < 0 || rank > INT32_MAX
+						? CAUSAL_NONE
+						: reader_line_of_rank(r, line, (uint32_t)rank);
+		}
+	}
+	return lines;
+}
+
+/* CAUSAL_NONE: there are more members in the communicators than can be. */
 static uint32_t comm_of(struct reader *r, uint32_t line, const struct vfd_comm *comm)
 {
 	const struct causal_rank *rank = &r->run->ranks[line];
 	uint32_t *known =
 		map64_at(&r->comm_of, comm->id ^ rank->job * 0x9e3779b97f4a7c15u, CAUSAL_NONE);
-	uint32_t *lines;
+	uint32_t *lines, n;
 
-	if (*known != CAUSAL_NONE)
+	if (*known != CAUSAL_NONE || r->members + comm->size > MEMBERS_MOST)
 		return *known;
-	lines = xmalloc((comm->size + 1) * sizeof(*lines));
-	for (uint32_t i = 0; i < comm->size; i++)
-		lines[i] = reader_line_of_rank(r, line, vfd_comm_rank(comm, i, false));
-	*known = causal_comm(r->run->c, lines, comm->size);
+	r->members += comm->size;
+	lines = lines_of(r, line, comm, &n);
+	*known = causal_comm(r->run->c, lines, n);
 	free(lines);
 	return *known;
 }
@@ -117,7 +147,7 @@ static void add_collective(struct reader *r, uint32_t line, const struct vfd_eve
 		.kind = kind_of(m->function),
 		.root = reader_line_of_rank(r, line, m->peer),
 		.enter = m->start,
-		.leave = m->flags & VFD_MESSAGE_UNKNOWN ? INT64_MAX : m->end};
+		.leave = leave_of(m)};
 
 	if (!comm || comm->remote_size) {
 		causal_add_doubt(r->run->c, CAUSAL_TWO_GROUPS, 1);
@@ -129,7 +159,10 @@ static void add_collective(struct reader *r, uint32_t line, const struct vfd_eve
 		return;
 	}
 	to.comm = comm_of(r, line, comm);
-	causal_collective(r->run->c, line, &to);
+	if (to.comm == CAUSAL_NONE)
+		causal_add_doubt(r->run->c, CAUSAL_MISSING, 1);
+	else
+		causal_collective(r->run->c, line, &to);
 }
 
 void reader_message(struct reader *r, uint32_t line, const struct vfd_event *e)

@@ -29,8 +29,11 @@ struct reader {
 	struct reader_line *lines;
 	uint32_t ***path_of; /* by file, track and stack, + 1; 0: not known yet */
 	struct map64 comm_of;
+	uint64_t members; /* of all communicators */
 };
 
+/* The bound of the error of a file's clock. */
+int64_t reader_clock_error(const struct vfd_file *f);
 uint32_t reader_line_of(const struct reader *r, uint32_t file, uint32_t track);
 /* The line of a rank in the job of another one, or CAUSAL_NONE. */
 uint32_t reader_line_of_rank(const struct reader *r, uint32_t beside, uint32_t rank);

@@ -8,6 +8,15 @@
 ORDER_BY(by_rank, struct causal_rank,
 	RISING(job) ?: RISING(rank) ?: RISING(file) ?: RISING(process))
 
+int64_t reader_clock_error(const struct vfd_file *f)
+{
+	const int64_t ns = vfd_facts(f)->clock_error_ns;
+
+	if (ns < 0)
+		return 0;
+	return ns < CAUSAL_TIME_MOST / 8 ? ns : CAUSAL_TIME_MOST / 8;
+}
+
 uint32_t reader_line_of(const struct reader *r, uint32_t file, uint32_t track)
 {
 	size_t n_threads, n_processes;
@@ -76,7 +85,7 @@ static struct causal *new_causal(const struct causal_run *run, struct vfd_file *
 
 	for (uint32_t i = 0; i < run->n; i++)
 		lines[i] = (struct causal_line){
-			run->ranks[i].file, vfd_facts(files[run->ranks[i].file])->clock_error_ns};
+			run->ranks[i].file, reader_clock_error(files[run->ranks[i].file])};
 	c = causal_new(lines, run->n, folder, error);
 	free(lines);
 	return c;
@@ -133,7 +142,7 @@ static void read_events(struct reader *r)
 	while (vfd_next(cursor, &e)) {
 		const uint32_t line = reader_line_of(r, e.file, e.track);
 
-		if (line == CAUSAL_NONE)
+		if (line == CAUSAL_NONE || e.time > CAUSAL_TIME_MOST || e.time < -CAUSAL_TIME_MOST)
 			continue;
 		if (e.kind == VFD_MESSAGE)
 			reader_message(r, line, &e);

@@ -33,7 +33,7 @@ static void add_piece(struct walk *w, const struct stretch *s, int64_t from)
 	const int64_t begin = w->c->totals.begin, start = from > begin ? from : begin;
 
 	if (w->t > start)
-		sums_row(&w->c->rows[CAUSAL_PATH], 0, s->path, w->line, CAUSAL_NONE)->ns +=
+		results_row(&w->c->rows[CAUSAL_PATH], 0, s->path, w->line, CAUSAL_NONE)->ns +=
 			(double)(w->t - start);
 	if (start < w->t)
 		w->jumps = 0;

@@ -8,40 +8,12 @@
 #include <string.h>
 
 #include "nodeagent/base/util.h"
-#include "nodeagent/trace/block.h"
 #include "nodeagent/trace/dump/text.h"
 #include "nodeagent/trace/read/collectives.h"
 #include "nodeagent/trace/read/file.h"
+#include "t/fuzz/sign-vfd.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t bytes);
-
-static void sign(uint8_t *data, size_t bytes)
-{
-	const struct vfd_preamble p = {
-		.magic = VFD_MAGIC, .version = VFD_VERSION, .byte_order = VFD_BYTE_ORDER};
-	size_t at = sizeof(p);
-
-	if (bytes < sizeof(p))
-		return;
-	memcpy(data, &p, sizeof(p));
-	while (bytes - at >= sizeof(struct vfd_block)) {
-		struct vfd_block b;
-
-		memcpy(&b, data + at, sizeof(b));
-		if (b.magic != VFD_BLOCK_MAGIC || b.bytes > bytes - at - sizeof(b) ||
-			vfd_padded(b.bytes) > bytes - at - sizeof(b)) {
-			at += VFD_ALIGN;
-			if (at > bytes)
-				return;
-			continue;
-		}
-		b.crc = 0;
-		memcpy(data + at, &b, sizeof(b));
-		b.crc = vfd_crc(0, data + at, sizeof(b) + vfd_padded(b.bytes));
-		memcpy(data + at, &b, sizeof(b));
-		at += sizeof(b) + vfd_padded(b.bytes);
-	}
-}
 
 /* A few of its messages: a hostile file may have any number. */
 static void expand(struct vfd_file *f, const struct vfd_message *m)
@@ -92,7 +64,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t bytes)
 	if (!copy || !null)
 		abort();
 	memcpy(copy, data, bytes);
-	sign(copy, bytes);
+	sign_vfd(copy, bytes);
 	f = vfd_open_bytes(copy, bytes, "x", &error);
 	if (!f == !error)
 		abort();

@@ -169,9 +169,9 @@ void exact_json(const struct exact *x, const struct exact_request *r)
 	if (r->path)
 		put_critical_path(&j, x);
 	if (r->waits) {
-		json_real(&j, "mpi_s", 1e-9 * (double)t->mpi);
-		json_real(&j, "mpi_wait_s", 1e-9 * (double)t->waits);
-		json_real(&j, "unresolved_s", 1e-9 * (double)t->unresolved_ns);
+		json_real(&j, "mpi_s", 1e-9 * t->mpi);
+		json_real(&j, "mpi_wait_s", 1e-9 * t->waits);
+		json_real(&j, "unresolved_s", 1e-9 * t->unresolved_ns);
 		put_waits(&j, x, r->rank);
 		put_costs(&j, x);
 	}

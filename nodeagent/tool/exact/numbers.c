@@ -3,14 +3,14 @@
 #include <stdlib.h>
 
 #include "nodeagent/base/util.h"
-#include "nodeagent/causal/sums.h"
+#include "nodeagent/causal/results.h"
 #include "nodeagent/tool/exact/exact.h"
 
 struct exact_efficiency exact_efficiency(const struct exact *x)
 {
 	const struct causal_totals *t = causal_totals(x->run->c);
 	struct exact_efficiency e = {.window_s = 1e-9 * (double)(t->end - t->begin),
-		.useful_s = 1e-9 * (double)t->useful / t->lines,
+		.useful_s = 1e-9 * t->useful / t->lines,
 		.useful_max_s = 1e-9 * (double)t->useful_max,
 		.ideal_s = 1e-9 * (double)t->ideal};
 

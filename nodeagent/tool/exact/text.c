@@ -125,7 +125,7 @@ static void put_wait(
 
 	table_text(t, causal_kinds[w->kind].title);
 	table_real(t, 0, 6, 1e-9 * w->ns);
-	table_real(t, 0, 1, percent_of(w->ns, (double)causal_totals(x->run->c)->waits));
+	table_real(t, 0, 1, percent_of(w->ns, causal_totals(x->run->c)->waits));
 	table_uint(t, w->calls);
 	table_real(t, 0, 6, 1e-9 * (double)w->longest);
 	put_path(x, t, w->path);
@@ -145,12 +145,12 @@ static void print_waits(const struct exact *x, const struct exact_request *r)
 	struct table *t = table_new(TABLE_FRAMED);
 	double rest = 0;
 
-	printf("\nWaits: %.6f of %.6f s in MPI (%.1f %%)\n", 1e-9 * (double)totals->waits,
-		1e-9 * (double)totals->mpi, percent_of((double)totals->waits, (double)totals->mpi));
+	printf("\nWaits: %.6f of %.6f s in MPI (%.1f %%)\n", 1e-9 * totals->waits,
+		1e-9 * totals->mpi, percent_of(totals->waits, totals->mpi));
 	if (totals->unresolved)
 		printf("Not counted: %" PRIu64 " of %.6f s, each shorter than the error of the "
 		       "clocks\n",
-			totals->unresolved, 1e-9 * (double)totals->unresolved_ns);
+			totals->unresolved, 1e-9 * totals->unresolved_ns);
 	table_column(t, "Kind", TABLE_LEFT);
 	table_column(t, "t[s]", TABLE_RIGHT);
 	table_column(t, "%", TABLE_RIGHT);
@@ -174,7 +174,7 @@ static void print_waits(const struct exact *x, const struct exact_request *r)
 
 static void print_costs(const struct exact *x, const struct exact_request *r)
 {
-	const double all = (double)causal_totals(x->run->c)->waits;
+	const double all = causal_totals(x->run->c)->waits;
 	size_t n, shown;
 	const struct causal_row *rows = causal_rows(x->run->c, CAUSAL_COSTS, &n);
 	struct table *t = table_new(TABLE_FRAMED);

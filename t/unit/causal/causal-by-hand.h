@@ -195,12 +195,11 @@ static inline void check_sums(const struct causal *c)
 	for (unsigned i = 0; i < CAUSAL_DOUBTS; i++)
 		ck_assert_uint_eq(t->doubts[i], 0);
 	ck_assert_double_eq(ns_of(c, CAUSAL_PATH, ANY, ANY, ANY), window);
-	ck_assert_double_eq(ns_of(c, CAUSAL_WAITS, ANY, ANY, ANY), (double)t->waits);
-	ck_assert_double_eq(ns_of(c, CAUSAL_LATE, ANY, ANY, ANY), (double)t->waits);
-	ck_assert_double_eq_tol(ns_of(c, CAUSAL_COSTS, ANY, ANY, ANY), (double)t->waits, 1e-3);
-	ck_assert_double_eq_tol(ns_of(c, CAUSAL_CAUSES, ANY, ANY, ANY), (double)t->waits, 1e-3);
-	ck_assert_double_eq(
-		ns_of(c, CAUSAL_TIMES, ANY, ANY, ANY), (double)(t->useful + t->mpi - t->waits));
+	ck_assert_double_eq(ns_of(c, CAUSAL_WAITS, ANY, ANY, ANY), t->waits);
+	ck_assert_double_eq(ns_of(c, CAUSAL_LATE, ANY, ANY, ANY), t->waits);
+	ck_assert_double_eq_tol(ns_of(c, CAUSAL_COSTS, ANY, ANY, ANY), t->waits, 1e-3);
+	ck_assert_double_eq_tol(ns_of(c, CAUSAL_CAUSES, ANY, ANY, ANY), t->waits, 1e-3);
+	ck_assert_double_eq(ns_of(c, CAUSAL_TIMES, ANY, ANY, ANY), t->useful + t->mpi - t->waits);
 	ck_assert_int_le(t->useful_max, t->ideal);
 	ck_assert_int_le(t->ideal, t->end - t->begin);
 }

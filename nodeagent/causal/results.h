@@ -1,22 +1,22 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Rows of results by what they are of: kind, path, line and another path. */
-#ifndef VFTR_NODEAGENT_CAUSAL_SUMS_H
-#define VFTR_NODEAGENT_CAUSAL_SUMS_H
+#ifndef VFTR_NODEAGENT_CAUSAL_RESULTS_H
+#define VFTR_NODEAGENT_CAUSAL_RESULTS_H
 
 #include "nodeagent/base/map.h"
 #include "nodeagent/causal/causal.h"
 
-struct sums {
+struct results {
 	struct causal_row *rows;
 	size_t n, cap;
 	struct match_table at; /* index + 1 */
 };
 
 /* The row of a key, made if need be; valid until the next call. */
-struct causal_row *sums_row(
-	struct sums *s, uint32_t kind, uint32_t path, uint32_t line, uint32_t other);
-/* Longest first; no sums_row() may follow. */
-void sums_sort(struct sums *s);
-void sums_free(struct sums *s);
+struct causal_row *results_row(
+	struct results *s, uint32_t kind, uint32_t path, uint32_t line, uint32_t other);
+/* Longest first; no results_row() may follow. */
+void results_sort(struct results *s);
+void results_free(struct results *s);
 
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "nodeagent/causal/sums.h"
+#include "nodeagent/causal/results.h"
 
 #include <stdlib.h>
 
@@ -9,8 +9,8 @@ static struct match_key key_of(uint32_t kind, uint32_t path, uint32_t line, uint
 	return (struct match_key){(uint64_t)path << 32 | other, (uint64_t)kind << 32 | line};
 }
 
-struct causal_row *sums_row(
-	struct sums *s, uint32_t kind, uint32_t path, uint32_t line, uint32_t other)
+struct causal_row *results_row(
+	struct results *s, uint32_t kind, uint32_t path, uint32_t line, uint32_t other)
 {
 	const struct match_key key = key_of(kind, path, line, other);
 	const uintptr_t at = (uintptr_t)match_table_find(&s->at, key.a, key.b);
@@ -26,14 +26,14 @@ struct causal_row *sums_row(
 ORDER_BY(by_time, struct causal_row,
 	FALLING(ns) ?: RISING(kind) ?: RISING(path) ?: RISING(line) ?: RISING(other))
 
-void sums_sort(struct sums *s)
+void results_sort(struct results *s)
 {
 	match_table_free(&s->at);
 	if (s->n)
 		qsort(s->rows, s->n, sizeof(*s->rows), by_time);
 }
 
-void sums_free(struct sums *s)
+void results_free(struct results *s)
 {
 	match_table_free(&s->at);
 	free(s->rows);
