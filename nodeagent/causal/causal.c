@@ -15,6 +15,7 @@ const struct causal_kind_words causal_kinds[CAUSAL_KINDS] = {
 	[CAUSAL_LATE_ROOT] = {"late_root", "Late root"},
 	[CAUSAL_EARLY_ROOT] = {"early_root", "Early root"},
 	[CAUSAL_SCAN] = {"scan", "Wait in scan"},
+	[CAUSAL_NEIGHBOURS] = {"neighbours", "Wait for neighbours"},
 };
 
 const struct causal_doubt_words causal_doubts[CAUSAL_DOUBTS] = {
@@ -28,6 +29,9 @@ const struct causal_doubt_words causal_doubts[CAUSAL_DOUBTS] = {
 		"%llu collective calls lack members"},
 	[CAUSAL_ORDER] = {"times_going_back", "a time is before the one before it",
 		"%llu times are before the one before them"},
+	[CAUSAL_UNTOLD] = {"untold_calls",
+		"1 % of the time is in calls of MPI whose waits are not known",
+		"%llu %% of the time is in calls of MPI whose waits are not known"},
 	[CAUSAL_NOT_SURE] = {"uncertain_matches", "the sender of a message is not certain",
 		"the senders of %llu messages are not certain"},
 	[CAUSAL_WINDOW] = {"window", "a rank was not seen to leave MPI_Init or enter MPI_Finalize",
@@ -52,11 +56,9 @@ const struct causal_doubt_words causal_doubts[CAUSAL_DOUBTS] = {
 		"%llu one-sided operations have waits that are not known"},
 	[CAUSAL_PARTITIONED] = {"partitioned", "a message in partitions is left out",
 		"%llu messages in partitions are left out"},
-	[CAUSAL_NEIGHBOURS] = {"neighbours", "a collective call among neighbours is left out",
-		"%llu collective calls among neighbours are left out"},
-	[CAUSAL_TWO_GROUPS] = {"intercommunicators",
-		"a collective call on an intercommunicator is left out",
-		"%llu collective calls on intercommunicators are left out"},
+	[CAUSAL_MEMBERS] = {"unknown_members",
+		"it is not known who needs whom in a collective call",
+		"it is not known who needs whom in %llu collective calls"},
 	[CAUSAL_OTHER_RANKS] = {"session_ranks", "a communication of a session is left out",
 		"%llu communications of sessions are left out"},
 };
@@ -199,12 +201,22 @@ static void count_missing(struct causal *c)
 			c->totals.doubts[CAUSAL_MISSING]++;
 }
 
+/* A few short ones are in each program. */
+static void doubt_untold(struct causal *c)
+{
+	const double share = c->totals.untold / (c->totals.useful + c->totals.mpi);
+
+	if (share >= 0.01)
+		causal_add_doubt(c, CAUSAL_UNTOLD, (uint64_t)(100.0 * share + 0.5));
+}
+
 bool causal_finish(struct causal *c, char **error)
 {
 	lines_finish(c);
 	end_lines(c);
 	count_missing(c);
 	add_up(c);
+	doubt_untold(c);
 	if (!spool_map(c->spool)) {
 		*error = xasprintf("the temporary file: %s", strerror(errno));
 		return false;

@@ -25,6 +25,7 @@ enum causal_kind {
 	CAUSAL_LATE_ROOT,
 	CAUSAL_EARLY_ROOT,
 	CAUSAL_SCAN,
+	CAUSAL_NEIGHBOURS, /* and what else says whom it needs */
 	CAUSAL_KINDS
 };
 
@@ -41,6 +42,7 @@ enum causal_doubt {
 	CAUSAL_STRAY,	/* a message completed in no call of its line */
 	CAUSAL_MISSING, /* a collective call that not all members came to */
 	CAUSAL_ORDER,	/* a time before the one before it in its line */
+	CAUSAL_UNTOLD,	/* percent of the windows in calls that have said of no message */
 	/* found by who feeds it */
 	CAUSAL_NOT_SURE,    /* a receive whose sender is not certain */
 	CAUSAL_WINDOW,	    /* a rank was not seen to leave MPI_Init or to enter MPI_Finalize */
@@ -55,8 +57,7 @@ enum causal_doubt {
 	CAUSAL_THREADS,	    /* messages and calls of other threads of a rank */
 	CAUSAL_ONE_SIDED,   /* one-sided operations */
 	CAUSAL_PARTITIONED, /* messages in partitions */
-	CAUSAL_NEIGHBOURS,  /* collective calls among neighbours */
-	CAUSAL_TWO_GROUPS,  /* collective calls on intercommunicators */
+	CAUSAL_MEMBERS,	    /* collective calls whose members or messages are not known */
 	CAUSAL_OTHER_RANKS, /* messages of a session whose ranks are others */
 	CAUSAL_DOUBTS
 };
@@ -120,7 +121,10 @@ struct causal_collective {
 	uint64_t ticket;       /* the same in all members */
 	enum causal_kind kind; /* from BARRIER on */
 	uint32_t root;	       /* a line; for LATE_ROOT and EARLY_ROOT */
-	int64_t enter, leave;
+	/* Lines that this one needs, whatever the kind; copied. NULL: those that the kind says. */
+	const uint32_t *needed;
+	uint32_t n_needed;
+	int64_t enter, leave; /* as of messages */
 };
 void causal_collective(struct causal *c, uint32_t line, const struct causal_collective *m);
 
@@ -140,6 +144,8 @@ struct causal_totals {
 	int64_t ideal;	      /* the longest chain of useful time: k at its end */
 	double mpi;	      /* in MPI, summed */
 	double waits;	      /* summed, without unresolved */
+	double untold; /* in calls of MPI that have said of no message, summed: their waits are not
+			  known */
 	uint64_t unresolved;  /* waits not longer than the error of both clocks; */
 	double unresolved_ns; /* their sum */
 	uint64_t doubts[CAUSAL_DOUBTS];

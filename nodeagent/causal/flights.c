@@ -50,9 +50,11 @@ static void read_side(struct causal *c, uint32_t line, const struct causal_messa
 		other->line = m->peer;
 	if (is_send)
 		f->send_open = may_block(c, line, m) && m->leave != INT64_MAX;
-	if (m->leave != INT64_MAX && (!is_send || f->send_open))
+	if (m->leave != INT64_MAX)
 		line_open(c, line,
-			&(struct operation){.end = m->leave, .flight = f, .is_send = is_send});
+			&(struct operation){.end = m->leave,
+				.flight = !is_send || f->send_open ? f : NULL,
+				.is_send = is_send});
 	line_read(c, line, &item);
 }
 

@@ -36,11 +36,33 @@ static struct instance *instance_of(struct causal *c, const struct causal_collec
 	return i;
 }
 
+static void free_instance(struct instance *i)
+{
+	for (size_t k = 0; k < i->n; k++)
+		free(i->arrivals[k].needed);
+	map32_free(&i->arrival_of);
+	free(i->arrivals);
+	free(i);
+}
+
 static void drop_instance(struct causal *c, struct instance *i)
 {
 	match_table_remove(&c->instances, i->comm, i->ticket);
-	free(i->arrivals);
-	free(i);
+	free_instance(i);
+}
+
+/* Those that came before it are found, too. */
+static void set_needed(struct instance *i, const struct causal_collective *m)
+{
+	struct arrival *a = &i->arrivals[i->n - 1];
+
+	if (m->needed) {
+		a->n_needed = m->n_needed;
+		a->needed = xmalloc((m->n_needed + (size_t)1) * sizeof(*a->needed));
+		memcpy(a->needed, m->needed, m->n_needed * sizeof(*a->needed));
+	}
+	for (size_t k = i->arrival_of.n; k < i->n && (m->needed || k); k++)
+		map32_add(&i->arrival_of, i->arrivals[k].moment.line + 1, (uint32_t)k);
 }
 
 void causal_collective(struct causal *c, uint32_t line, const struct causal_collective *m)
@@ -59,6 +81,7 @@ void causal_collective(struct causal *c, uint32_t line, const struct causal_coll
 	item.other = (uint32_t)i->n;
 	*APPEND(i->arrivals, i->n, i->cap) = (struct arrival){
 		.moment = {.progress = READ, .line = line, .t = m->enter}, .rank = *rank};
+	set_needed(i, m);
 	if (m->leave == INT64_MAX)
 		i->left++;
 	else
@@ -127,11 +150,26 @@ static struct latest last_below(const struct instance *i, uint32_t rank, int64_t
 	return l;
 }
 
+static struct latest last_needed(const struct instance *i, const struct arrival *own, int64_t until)
+{
+	struct latest l = {NULL, INT64_MIN};
+
+	for (uint32_t k = 0; k < own->n_needed; k++) {
+		const uint32_t *at = map32_find(&i->arrival_of, own->needed[k] + 1);
+
+		if (at)
+			take_moment(&l, &i->arrivals[*at].moment, until);
+	}
+	return l;
+}
+
 static struct latest awaited_by(const struct instance *i, uint32_t arrival, int64_t until)
 {
 	const struct arrival *own = &i->arrivals[arrival];
 	struct latest l = {NULL, INT64_MIN};
 
+	if (own->needed)
+		return last_needed(i, own, until);
 	if (i->kind == CAUSAL_SCAN)
 		return last_below(i, own->rank, until);
 	if (i->kind == CAUSAL_LATE_ROOT) {
@@ -178,10 +216,19 @@ static bool is_needed(const struct instance *i, const struct arrival *own, const
 }
 
 static void note_common(
-	struct causal *c, const struct instance *i, uint32_t arrival, int64_t until, int64_t at)
+	struct causal *c, const struct instance *i, uint32_t arrival, int64_t until, int64_t when)
 {
 	const struct arrival *own = &i->arrivals[arrival];
 
+	for (uint32_t k = 0; k < own->n_needed; k++) {
+		const uint32_t *at = map32_find(&i->arrival_of, own->needed[k] + 1);
+		const struct moment *m = at ? &i->arrivals[*at].moment : NULL;
+
+		if (m && m->progress == REACHED && m->t <= until && m->line != own->moment.line)
+			common_add(c, own->moment.line, m->line, m->t, when);
+	}
+	if (own->needed)
+		return;
 	if (i->kind == CAUSAL_BARRIER || i->kind == CAUSAL_NXN) {
 		const struct latest l = last_of_all(i, until);
 
@@ -196,7 +243,7 @@ static void note_common(
 
 		if (m->progress == REACHED && m->t <= until && m->line != own->moment.line &&
 			is_needed(i, own, &i->arrivals[k]))
-			common_add(c, own->moment.line, m->line, m->t, at);
+			common_add(c, own->moment.line, m->line, m->t, when);
 	}
 }
 
@@ -214,8 +261,7 @@ void instances_free(struct causal *c)
 		struct instance *i = c->instances.slots[k].value;
 
 		if (i)
-			free(i->arrivals);
-		free(i);
+			free_instance(i);
 	}
 	match_table_free(&c->instances);
 	for (size_t i = 0; i < c->n_comms; i++)

@@ -54,7 +54,9 @@ struct flight {
 
 struct arrival {
 	struct moment moment;
-	uint32_t rank; /* SCAN: in the communicator */
+	uint32_t rank;	  /* in the communicator */
+	uint32_t *needed; /* lines, or NULL */
+	uint32_t n_needed;
 };
 
 struct instance {
@@ -66,9 +68,10 @@ struct instance {
 	uint32_t root;		/* line */
 	uint32_t last, at_root; /* arrivals that were reached; CAUSAL_NONE: none */
 	int64_t k_most;
+	struct map32 arrival_of; /* line + 1 -> arrival, if one of them has told whom it needs */
 };
 
-/* One of the two. */
+/* One of the two, or none: a send that nobody waits in. */
 struct operation {
 	int64_t end;
 	struct flight *flight;
@@ -114,6 +117,7 @@ struct line {
 	struct stretch *held;
 	size_t n_held, cap_held;
 	uint32_t call_path;
+	bool told; /* it has posted or completed something */
 	int64_t call_enter;
 	/* events that were read and not reached, from first_item on */
 	struct item *items;

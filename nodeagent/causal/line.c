@@ -49,8 +49,9 @@ static bool is_known(const struct line *l, int64_t until)
 	for (size_t i = 0; i < l->n_done; i++) {
 		const struct operation *o = &l->done[i];
 
-		if (o->flight ? !flight_is_known(o->flight, o->is_send, until)
-			      : !instance_is_known(o->instance, until))
+		if (o->flight && !flight_is_known(o->flight, o->is_send, until))
+			return false;
+		if (o->instance && !instance_is_known(o->instance, until))
 			return false;
 	}
 	return true;
@@ -67,7 +68,7 @@ static struct found look_at_done(struct causal *c, uint32_t line, int64_t until)
 
 		if (o->flight)
 			flight_look(c, o->flight, o->is_send, until, &best);
-		else
+		else if (o->instance)
 			instance_look(c, o->instance, o->arrival, until, &best);
 	}
 	return best;
@@ -80,7 +81,7 @@ static void end_done(struct causal *c, struct line *l, int64_t leave)
 
 		if (o->flight)
 			flight_over(c, o->flight, o->is_send, leave);
-		else
+		else if (o->instance)
 			instance_over(c, o->instance, o->arrival, leave + c->tolerance, leave);
 	}
 	l->n_done = 0;
@@ -153,6 +154,8 @@ static void leave_call(struct causal *c, uint32_t line, const struct item *item)
 
 	int64_t waited = 0;
 
+	if (!l->told && !l->n_done)
+		c->totals.untold += (double)(item->t - l->call_enter);
 	cut_stretch(c, line, item->t);
 	l->held[0].call =
 		add_wait(c, line, &f, l->n_held > 1 ? l->held[1].start : item->t, &waited);
@@ -200,6 +203,7 @@ static void enter_call(struct causal *c, uint32_t line, const struct item *item)
 	l->useful = false;
 	l->path = l->call_path = item->path;
 	l->call_enter = item->t;
+	l->told = false;
 }
 
 static void reach_item(struct causal *c, uint32_t line, const struct item *item)
@@ -209,9 +213,11 @@ static void reach_item(struct causal *c, uint32_t line, const struct item *item)
 	switch ((enum item_kind)item->kind) {
 	case ITEM_SEND:
 	case ITEM_POST:
+		l->told = true;
 		flight_reached(c, item->flight, item->kind == ITEM_SEND);
 		return;
 	case ITEM_ARRIVE:
+		l->told = true;
 		instance_reached(c, item->instance, item->other);
 		return;
 	case ITEM_BEGIN:

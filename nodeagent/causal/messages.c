@@ -5,6 +5,7 @@
 #include "mpi_id.h"
 #include "nodeagent/causal/read.h"
 #include "nodeagent/trace/collective.h"
+#include "nodeagent/trace/read/collectives.h"
 
 #define MEMBERS_MOST ((uint64_t)1 << 28) /* of all communicators; more are damage */
 
@@ -81,25 +82,27 @@ static void add_point_to_point(struct reader *r, uint32_t line, const struct vfd
 /* ---- collective calls -------------------------------------------------------------------------
  */
 
-/* The lines of its members, by rank. *n: how many. */
-static uint32_t *lines_of(
-	const struct reader *r, uint32_t line, const struct vfd_comm *comm, uint32_t *n)
+/* Sets the lines of ranks [from, to) of a communicator, the remote group behind the own one. */
+static void set_lines(const struct reader *r, uint32_t line, const struct vfd_comm *comm,
+	uint64_t from, uint64_t to, uint32_t *lines)
 {
-	uint32_t *lines = xmalloc((comm->size + (size_t)1) * sizeof(*lines));
+	uint64_t before = 0;
 
-	*n = 0;
-	for (size_t i = 0; i < comm->n_runs; i++) {
+	for (uint64_t i = 0; i < to - from; i++)
+		lines[i] = CAUSAL_NONE;
+	for (size_t i = 0; i < comm->n_runs && before < to; i++) {
 		const struct wire_run *run = &comm->runs[i];
 
-		for (int64_t k = 0; k < run->count && *n < comm->size; k++) {
+		for (int64_t k = 0; k < run->count && before < to; k++, before++) {
 			const int64_t rank = run->first + k * run->stride;
 
-			lines[(*n)++] = rank < 0 || rank > INT32_MAX
+			if (before >= from)
+				lines[before - from] =
+					rank < 0 || rank > INT32_MAX
 						? CAUSAL_NONE
 						: reader_line_of_rank(r, line, (uint32_t)rank);
 		}
 	}
-	return lines;
 }
 
 /* CAUSAL_NONE: there are more members in the communicators than can be. */
@@ -108,18 +111,20 @@ static uint32_t comm_of(struct reader *r, uint32_t line, const struct vfd_comm *
 	const struct causal_rank *rank = &r->run->ranks[line];
 	uint32_t *known =
 		map64_at(&r->comm_of, comm->id ^ rank->job * 0x9e3779b97f4a7c15u, CAUSAL_NONE);
-	uint32_t *lines, n;
+	const uint64_t n = (uint64_t)comm->size + comm->remote_size;
+	uint32_t *lines;
 
-	if (*known != CAUSAL_NONE || r->members + comm->size > MEMBERS_MOST)
+	if (*known != CAUSAL_NONE || r->members + n > MEMBERS_MOST)
 		return *known;
-	r->members += comm->size;
-	lines = lines_of(r, line, comm, &n);
-	*known = causal_comm(r->run->c, lines, n);
+	r->members += n;
+	lines = xmalloc((n + 1) * sizeof(*lines));
+	set_lines(r, line, comm, 0, n, lines);
+	*known = causal_comm(r->run->c, lines, (uint32_t)n);
 	free(lines);
 	return *known;
 }
 
-/* CAUSAL_KINDS: it is not told which members wait for which. */
+/* CAUSAL_KINDS: no collective call. */
 static enum causal_kind kind_of(uint32_t function)
 {
 	switch (collective_shape(function)->kind) {
@@ -134,9 +139,44 @@ static enum causal_kind kind_of(uint32_t function)
 		return CAUSAL_EARLY_ROOT;
 	case COLLECTIVE_CHAIN:
 		return CAUSAL_SCAN;
+	case COLLECTIVE_NEIGHBOURS:
+		return CAUSAL_NEIGHBOURS;
 	default:
 		return CAUSAL_KINDS;
 	}
+}
+
+/* Whose messages it gets, among neighbours and from another group. False: that is not known. */
+static bool find_senders(
+	struct reader *r, uint32_t line, const struct vfd_event *e, struct causal_collective *to)
+{
+	const struct vfd_message *m;
+	struct vfd_expansion x;
+	uint32_t *lines = NULL;
+	size_t n = 0, cap = 0;
+	bool known = true;
+
+	vfd_expand(&x, r->files[e->file], e->message);
+	while (known && n < r->run->n && (m = vfd_expand_next(&x))) {
+		if (m->kind != VFD_RECEIVE)
+			continue;
+		known = m->peer != VFD_NONE;
+		*APPEND(lines, n, cap) = reader_line_of_rank(r, line, m->peer);
+	}
+	to->needed = lines ? lines : xmalloc(sizeof(*lines));
+	to->n_needed = (uint32_t)n;
+	return known;
+}
+
+/* In a barrier of two groups, the other one. */
+static void find_other_group(
+	struct reader *r, uint32_t line, const struct vfd_comm *comm, struct causal_collective *to)
+{
+	uint32_t *lines = xmalloc((comm->remote_size + (size_t)1) * sizeof(*lines));
+
+	set_lines(r, line, comm, comm->size, (uint64_t)comm->size + comm->remote_size, lines);
+	to->needed = lines;
+	to->n_needed = comm->remote_size;
 }
 
 static void add_collective(struct reader *r, uint32_t line, const struct vfd_event *e)
@@ -144,25 +184,22 @@ static void add_collective(struct reader *r, uint32_t line, const struct vfd_eve
 	const struct vfd_message *m = e->message;
 	const struct vfd_comm *comm = vfd_comm(r->files[e->file], m->comm);
 	struct causal_collective to = {.ticket = m->ticket,
+		.comm = comm ? comm_of(r, line, comm) : CAUSAL_NONE,
 		.kind = kind_of(m->function),
 		.root = reader_line_of_rank(r, line, m->peer),
 		.enter = m->start,
 		.leave = leave_of(m)};
+	bool known = to.comm != CAUSAL_NONE && to.kind != CAUSAL_KINDS;
 
-	if (!comm || comm->remote_size) {
-		causal_add_doubt(r->run->c, CAUSAL_TWO_GROUPS, 1);
-		return;
-	}
-	if (to.kind == CAUSAL_KINDS) {
-		causal_add_doubt(r->run->c, CAUSAL_NEIGHBOURS,
-			collective_shape(m->function)->kind == COLLECTIVE_NEIGHBOURS);
-		return;
-	}
-	to.comm = comm_of(r, line, comm);
-	if (to.comm == CAUSAL_NONE)
-		causal_add_doubt(r->run->c, CAUSAL_MISSING, 1);
-	else
+	if (known && comm->remote_size && to.kind == CAUSAL_BARRIER)
+		find_other_group(r, line, comm, &to);
+	else if (known && (comm->remote_size || to.kind == CAUSAL_NEIGHBOURS))
+		known = find_senders(r, line, e, &to);
+	if (known)
 		causal_collective(r->run->c, line, &to);
+	else
+		causal_add_doubt(r->run->c, CAUSAL_MEMBERS, 1);
+	free((void *)(uintptr_t)to.needed);
 }
 
 void reader_message(struct reader *r, uint32_t line, const struct vfd_event *e)

@@ -171,6 +171,7 @@ void exact_json(const struct exact *x, const struct exact_request *r)
 	if (r->waits) {
 		json_real(&j, "mpi_s", 1e-9 * t->mpi);
 		json_real(&j, "mpi_wait_s", 1e-9 * t->waits);
+		json_real(&j, "untold_s", 1e-9 * t->untold);
 		json_real(&j, "unresolved_s", 1e-9 * t->unresolved_ns);
 		put_waits(&j, x, r->rank);
 		put_costs(&j, x);

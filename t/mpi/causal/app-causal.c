@@ -5,8 +5,10 @@
  *
  *	late		rank 0 sends 20 ms after the last rank wants to receive, 10 times; that one
  *			prints how long its receives took
- *	chain		each rank receives from the one before; rank 0 works 30 ms more, 5 times
+ *	chain		each rank receives from the one before; rank 0 works 100 ms more, 3 times
  *	straggler	rank 3 is 40 ms late in each fourth of 12 steps that end in MPI_Allreduce
+ *	neighbours	rank 0 is 20 ms late in each of 5 MPI_Neighbor_allgather in a ring
+ *	groups		rank 0 is 20 ms late in barriers and MPI_Allgather of two groups, 5 times
  *	balanced	all work the same
  *	kill		as late; in the end rank 1 kills itself
  */
@@ -67,12 +69,13 @@ static void chain(void)
 {
 	int value = 0;
 
-	for (int i = 0; i < 5; i++) {
+	for (int i = 0; i < 3; i++) {
 		work(2);
 		if (rank == 0)
-			culprit(30);
+			culprit(100);
 		else
-			MPI_Recv(&value, 1, MPI_INT, rank - 1, 0, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+			MPI_Recv(
+				&value, 1, MPI_INT, rank - 1, 0, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
 		if (rank + 1 < size)
 			MPI_Send(&value, 1, MPI_INT, rank + 1, 0, MPI_COMM_WORLD);
 	}
@@ -88,6 +91,42 @@ static void straggler(void)
 		update();
 		MPI_Allreduce(&value, &sum, 1, MPI_INT, MPI_SUM, MPI_COMM_WORLD);
 	}
+}
+
+static void neighbours(void)
+{
+	int both[2] = {(rank + size - 1) % size, (rank + 1) % size}, weights[2] = {1, 1};
+	int value = 0, got[2];
+	MPI_Comm ring;
+
+	MPI_Dist_graph_create_adjacent(
+		MPI_COMM_WORLD, 2, both, weights, 2, both, weights, MPI_INFO_NULL, 0, &ring);
+	for (int i = 0; i < 5; i++) {
+		if (rank == 0)
+			culprit(20);
+		MPI_Neighbor_allgather(&value, 1, MPI_INT, got, 1, MPI_INT, ring);
+	}
+	MPI_Comm_free(&ring);
+}
+
+static void groups(void)
+{
+	const int half = rank >= size / 2;
+	int value = 0, got[64];
+	MPI_Comm own, both;
+
+	MPI_Comm_split(MPI_COMM_WORLD, half, rank, &own);
+	MPI_Intercomm_create(own, 0, MPI_COMM_WORLD, half ? 0 : size / 2, 0, &both);
+	for (int i = 0; i < 5; i++) {
+		if (rank == 0)
+			culprit(20);
+		MPI_Barrier(both);
+		if (rank == 0)
+			culprit(20);
+		MPI_Allgather(&value, 1, MPI_INT, got, 1, MPI_INT, both);
+	}
+	MPI_Comm_free(&both);
+	MPI_Comm_free(&own);
 }
 
 static void balanced(void)
@@ -109,6 +148,10 @@ int main(int argc, char **argv)
 		chain();
 	else if (!strcmp(what, "straggler"))
 		straggler();
+	else if (!strcmp(what, "neighbours"))
+		neighbours();
+	else if (!strcmp(what, "groups"))
+		groups();
 	else
 		balanced();
 	if (!strcmp(what, "kill") && rank == 1)

@@ -325,7 +325,7 @@ def main():
     useful = [r.useful for r in run.ranks.values()]
     c = Comparison()
     e = exact["efficiency"]
-    if exact["estimated"]:
+    if [word for word in exact["estimated"] if word != "untold_calls"]:  # MPI_Comm_split
         print("estimated:", exact["estimated"])
         c.bad += 1
     c.same("window", window * 1e-9, e["window_s"])

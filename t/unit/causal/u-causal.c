@@ -124,6 +124,57 @@ START_TEST(collective_call)
 }
 END_TEST
 
+/* Of its neighbours only: 0 needs 1, 1 needs 0 and 2, and 2 needs 1. */
+START_TEST(among_neighbours)
+{
+	static const uint32_t needed[3][2] = {{1}, {0, 2}, {1}};
+	static const int64_t enters[] = {10, 40, 70};
+	struct causal *c;
+
+	by_hand(3, 0);
+	for (uint32_t i = 0; i < 3; i++) {
+		begins(i, 0);
+		works(i, 0, PATH_WORK);
+		joins(i, CAUSAL_NEIGHBOURS, 1, 0, enters[i], 100);
+		hand.events[hand.n - 1].all.needed = needed[i];
+		hand.events[hand.n - 1].all.n_needed = i == 1 ? 2 : 1;
+		ends(i, 105);
+	}
+	c = analysed();
+	check_sums(c);
+	ck_assert_double_eq(ns_of(c, CAUSAL_WAITS, CAUSAL_NEIGHBOURS, COLL, 0), 30);
+	ck_assert_double_eq(ns_of(c, CAUSAL_WAITS, CAUSAL_NEIGHBOURS, COLL, 1), 30);
+	ck_assert_double_eq(ns_of(c, CAUSAL_WAITS, CAUSAL_NEIGHBOURS, COLL, 2), 0);
+	ck_assert_double_eq(ns_of(c, CAUSAL_LATE, CAUSAL_NEIGHBOURS, COLL, 1), 30);
+	causal_free(c);
+}
+END_TEST
+
+/* Calls that say of no message may wait for anything. */
+START_TEST(untold)
+{
+	struct causal *c;
+
+	by_hand(2, 0);
+	for (uint32_t i = 0; i < 2; i++) {
+		begins(i, 0);
+		calls(i, PATH_CALL + 20, 10, 15);
+		ends(i, 100);
+	}
+	hand.eager = 8;
+	sends(0, 1, 1, 20, 30); /* these do */
+	receives(1, 0, 1, 20, 30);
+	calls(0, PATH_CALL, 40, 41);
+	message(0, true, 1, 2, 8, 40, 60);
+	calls(0, PATH_CALL + 11, 50, 60);
+	receives(1, 0, 2, 70, 80);
+	c = analysed();
+	ck_assert_double_eq(causal_totals(c)->untold, 10);
+	ck_assert_uint_eq(causal_totals(c)->doubts[CAUSAL_UNTOLD], 5);
+	causal_free(c);
+}
+END_TEST
+
 /* A member that has left before the last one came did not wait for that one. */
 START_TEST(leaves_before_last)
 {
@@ -452,7 +503,7 @@ static void random_message(struct program *p)
 static void random_collective(struct program *p)
 {
 	const enum causal_kind kind =
-		CAUSAL_BARRIER + throw_dice(&p->dice, CAUSAL_KINDS - CAUSAL_BARRIER);
+		CAUSAL_BARRIER + throw_dice(&p->dice, CAUSAL_NEIGHBOURS - CAUSAL_BARRIER);
 	const uint32_t n = hand.n_lines, root = throw_dice(&p->dice, n);
 	int64_t last = 0, below = 0;
 
@@ -526,6 +577,8 @@ int main(void)
 	tcase_add_test(tc, sender_in_time);
 	tcase_add_test(tc, waits_for_last_sender);
 	tcase_add_loop_test(tc, collective_call, 0, ARRAY_SIZE(collectives));
+	tcase_add_test(tc, among_neighbours);
+	tcase_add_test(tc, untold);
 	tcase_add_test(tc, leaves_before_last);
 	tcase_add_test(tc, completed_later);
 	tcase_add_test(tc, late_receiver);
