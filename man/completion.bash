@@ -79,8 +79,8 @@ _vftr()
 		;;
 	critical-path)
 		case $before:$word in
-		-b:* | --base:* | -n:* | --rows:*) ;;
-		*:-*) _vftr_words "-w --waits -n --rows -c --csv -j --json -b --base -h --help" "$word" ;;
+		-b:* | --base:* | -n:* | --rows:* | -r:* | --rank:*) ;;
+		*:-*) _vftr_words "-w --waits -r --rank -n --rows -c --csv -j --json -b --base -h --help" "$word" ;;
 		esac
 		;;
 	waits)

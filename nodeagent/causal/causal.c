@@ -251,3 +251,9 @@ const struct causal_row *causal_rows(const struct causal *c, enum causal_rows wh
 	*n = c->rows[which].n;
 	return c->rows[which].rows;
 }
+
+const struct causal_row *causal_row(
+	const struct causal *c, enum causal_rows which, uint32_t path, uint32_t line)
+{
+	return results_find(&c->rows[which], path, line);
+}

@@ -167,6 +167,7 @@ struct causal_row {
 	uint64_t calls; /* of WAITS and LATE */
 	int64_t longest;
 	double ns;
+	double error;  /* WAITS, LATE: ns, the bound of the clocks' errors in it */
 	double direct; /* COSTS: of waits that this rank itself was waited for in */
 };
 enum causal_rows {
@@ -179,5 +180,8 @@ enum causal_rows {
 	CAUSAL_ROWS
 };
 const struct causal_row *causal_rows(const struct causal *c, enum causal_rows which, size_t *n);
+/* The row of PATH, COSTS or TIMES for a path and line; NULL: there is none. */
+const struct causal_row *causal_row(
+	const struct causal *c, enum causal_rows which, uint32_t path, uint32_t line);
 
 #endif

@@ -74,16 +74,18 @@ static struct found look_at_done(struct causal *c, uint32_t line, int64_t until)
 	return best;
 }
 
+static void end_operation(struct causal *c, const struct operation *o, int64_t leave)
+{
+	if (o->flight)
+		flight_over(c, o->flight, o->is_send, leave);
+	else if (o->instance)
+		instance_over(c, o->instance, o->arrival, leave + c->tolerance, leave);
+}
+
 static void end_done(struct causal *c, struct line *l, int64_t leave)
 {
-	for (size_t i = 0; i < l->n_done; i++) {
-		const struct operation *o = &l->done[i];
-
-		if (o->flight)
-			flight_over(c, o->flight, o->is_send, leave);
-		else if (o->instance)
-			instance_over(c, o->instance, o->arrival, leave + c->tolerance, leave);
-	}
+	for (size_t i = 0; i < l->n_done; i++)
+		end_operation(c, &l->done[i], leave);
 	l->n_done = 0;
 }
 
@@ -92,11 +94,11 @@ static int64_t later_of(int64_t a, int64_t b)
 	return a > b ? a : b;
 }
 
-static bool is_resolved(const struct causal *c, uint32_t a, uint32_t b, int64_t ns)
+static int64_t error_between(const struct causal *c, uint32_t a, uint32_t b)
 {
 	const struct causal_line *x = &c->lines[a].is, *y = &c->lines[b].is;
 
-	return x->node == y->node || ns > x->clock_error + y->clock_error;
+	return x->node == y->node ? 0 : x->clock_error + y->clock_error;
 }
 
 static void count_wait(struct causal *c, const struct wait *w)
@@ -118,6 +120,7 @@ static void count_wait(struct causal *c, const struct wait *w)
 		row->calls++;
 		row->ns += (double)ns;
 		row->longest = later_of(row->longest, ns);
+		row->error += (double)error_between(c, w->line, w->cause);
 	}
 }
 
@@ -140,7 +143,7 @@ static uint32_t add_wait(
 	w.since = later_of(f->common, later_of(common_in_comms(c, line, f->line),
 					      common_of(c, line, f->line, w.enter + 1)));
 	w.since = w.since < w.enter ? w.since : w.enter;
-	if (!is_resolved(c, line, f->line, w.until - w.enter))
+	if (w.until - w.enter <= error_between(c, line, f->line))
 		w.kind |= WAIT_UNRESOLVED;
 	count_wait(c, &w);
 	*waited = w.until - w.enter;
@@ -278,15 +281,21 @@ void line_open(struct causal *c, uint32_t line, const struct operation *o)
 	sift_up(l->open, l->n_open - 1);
 }
 
-/* Those that ended with the call that is left at t. */
+/* Those that ended with the call that is left at t. Others ended before, in no call of the line,
+ * which did not wait for them. */
 static void collect_done(struct causal *c, struct line *l, int64_t t)
 {
 	while (l->n_open && l->open[0].end <= t) {
-		*LIST_ADD(l, done) = l->open[0];
-		if (l->open[0].end < t)
-			c->totals.doubts[CAUSAL_STRAY]++;
+		const struct operation o = l->open[0];
+
 		l->open[0] = l->open[--l->n_open];
 		sift_down(l->open, l->n_open);
+		if (o.end == t) {
+			*LIST_ADD(l, done) = o;
+			continue;
+		}
+		c->totals.doubts[CAUSAL_STRAY]++;
+		end_operation(c, &o, o.end);
 	}
 }
 

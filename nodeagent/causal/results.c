@@ -28,9 +28,22 @@ ORDER_BY(by_time, struct causal_row,
 
 void results_sort(struct results *s)
 {
-	match_table_free(&s->at);
 	if (s->n)
 		qsort(s->rows, s->n, sizeof(*s->rows), by_time);
+	for (size_t i = 0; i < s->n; i++) {
+		const struct causal_row *row = &s->rows[i];
+		const struct match_key key = key_of(row->kind, row->path, row->line, row->other);
+
+		match_table_add(&s->at, key.a, key.b, (void *)(uintptr_t)(i + 1));
+	}
+}
+
+const struct causal_row *results_find(const struct results *s, uint32_t path, uint32_t line)
+{
+	const struct match_key key = key_of(0, path, line, CAUSAL_NONE);
+	const uintptr_t at = (uintptr_t)match_table_find(&s->at, key.a, key.b);
+
+	return at ? &s->rows[at - 1] : NULL;
 }
 
 void results_free(struct results *s)

@@ -15,8 +15,10 @@ struct results {
 /* The row of a key, made if need be; valid until the next call. */
 struct causal_row *results_row(
 	struct results *s, uint32_t kind, uint32_t path, uint32_t line, uint32_t other);
-/* Longest first; no results_row() may follow. */
+/* Longest first. */
 void results_sort(struct results *s);
+/* Of kind 0 and without another path; NULL: there is none. */
+const struct causal_row *results_find(const struct results *s, uint32_t path, uint32_t line);
 void results_free(struct results *s);
 
 #endif

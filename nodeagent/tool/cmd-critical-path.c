@@ -2,7 +2,6 @@
 /* `vftr critical-path`: what a run could not have been shorter without, and why ranks waited. */
 #include "nodeagent/tool/cmd.h"
 
-#include <stdlib.h>
 #include <unistd.h>
 
 #include "nodeagent/base/util.h"
@@ -17,6 +16,7 @@ static const char usage[] =
 	"HOST.vfd) in which all calls were recorded, see vftr-run(1), or such files.\n"
 	"\n"
 	"  -w, --waits        waits and their causes, too\n"
+	"  -r, --rank N       only the waits of this rank, with --waits\n"
 	"  -n, --rows N       rows of each table (default 20, 0: all)\n"
 	"  -c, --csv          as CSV, all rows; times are seconds\n"
 	"  -j, --json         as JSON, all rows and waits\n"
@@ -30,19 +30,19 @@ static const char usage[] =
 
 int cmd_critical_path(int argc, char **argv)
 {
-	struct exact_request r = {.rank = -1, .path = true};
+	struct exact_request r = {.path = true};
 	bool csv = false, json = false;
 	const char *base = NULL;
-	int64_t rows = 20;
+	int64_t rows = 20, rank = -1;
 	const struct cmd_option options[] = {
 		{"waits", 'w', .flag = &r.waits},
+		{"rank", 'r', .take = cmd_number, .to = &rank},
 		{"rows", 'n', .take = cmd_number, .to = &rows},
 		{"csv", 'c', .flag = &csv},
 		{"json", 'j', .flag = &json},
 		{"base", 'b', .text = &base},
 		{0},
 	};
-	struct exact x;
 	int status = cmd_options(argc, argv, options, usage);
 
 	if (status >= 0)
@@ -55,17 +55,9 @@ int cmd_critical_path(int argc, char **argv)
 		complain("critical-path: --csv or --json, not both");
 		return 2;
 	}
-	r.most = (size_t)rows;
-	status = exact_open(&x, argv + optind, (size_t)(argc - optind), base);
-	if (status == 2)
-		return status;
+	r.form = json ? EXACT_JSON : csv ? EXACT_CSV : EXACT_TEXT;
 	r.waits |= json;
-	if (json)
-		exact_json(&x, &r);
-	else if (csv)
-		exact_csv(&x, &r);
-	else
-		exact_print(&x, &r);
-	exact_close(&x);
-	return status;
+	r.most = (size_t)rows;
+	r.rank = (int)rank;
+	return exact_show(&r, argv + optind, (size_t)(argc - optind), base);
 }

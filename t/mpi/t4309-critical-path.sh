@@ -7,9 +7,17 @@ test_description='critical path, serialisation and transfer, waits and their cau
 need jq
 need_built "$AGENT" "$VFTR"
 
-. "$T/lib/efficiency.sh"
 mpis=$(mpi_list)
 [ -n "$mpis" ] || skip_all 'no MPI'
+
+# near A B: they differ by no more than 1 % and 5 ms, which a busy machine needs
+near() {
+	awk -v a="$1" -v b="$2" 'BEGIN {
+		d = a > b ? a - b : b - a
+		print a, b
+		exit !(a != "" && b != "" && d <= 0.01 * a + 0.005)
+	}'
+}
 
 # of_window JSON: the critical path is as long as the window, products and sums hold
 of_window() {
@@ -39,7 +47,7 @@ for mpi in $mpis; do
 		"$VFTR" critical-path --json late-$mpi >late.json
 		of_window late.json
 		is "[]" "$(jq -c .estimated late.json)"
-		close "$(awk "\$1 == \"received\" { print \$2 }" out)" "$(jq ".waits[0].t_s" late.json)"
+		near "$(awk "\$1 == \"waited\" { print \$2 }" out)" "$(jq ".waits[0].t_s" late.json)"
 		jq -e ".waits[0] | .kind == \"late_sender\" and .path == \"MPI_Recv<late<main<init\" and
 			.calls == 10 and .t_s > 0.15 and .for[0].rank == 0 and .for[0].share > 0.999 and
 			(.causes[0] | .rank == 0 and .path == \"work<culprit<late<main<init\" and
@@ -70,7 +78,7 @@ for mpi in $mpis; do
 			(.causes[0] | .rank == 3 and .path == \"work<culprit<straggler<main<init\")" \
 			straggler.json
 		jq -e ".delays[0] | .rank == 3 and .path == \"work<culprit<straggler<main<init\" and
-			.cost_s > 0.8 * 3 * 3 * 0.04" straggler.json'
+			.cost_s > 0.8 * 3 * 3 * 0.04 and .own_s > 0.7 * 3 * 0.04" straggler.json'
 
 	test_expect "$mpi: neighbours wait for neighbours, and groups for the other group" '
 		traced_to neighbours-$mpi $mpi 4 "$BIN/causal-$mpi" neighbours
@@ -114,7 +122,12 @@ test_expect 'as text: the path, and with --waits who waited for whom and why' '
 	hasnt text Estimated
 	"$VFTR" critical-path --waits --rows 1 $late >text
 	grep -q "^| Late sender .* MPI_Recv<late<main<init .* rank 0 100 % .* rank 0 in work " text
-	grep -q "^And [0-9]* rows with [0-9.]* s.$" text'
+	grep -q "^And [0-9]* rows with [0-9.]* s.$" text
+	"$VFTR" critical-path --waits --rank 0 $straggler >text
+	has text "| Wait at NxN "
+	hasnt text "rank 3"
+	status_of 2 "$VFTR" critical-path --rank 4 $straggler 2>err
+	has err "no rank 4"'
 
 test_expect 'as CSV: the rows of the JSON' '
 	"$VFTR" critical-path --csv --waits $straggler >table.csv

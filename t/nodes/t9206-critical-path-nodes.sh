@@ -12,13 +12,13 @@ nodes_up 2
 mpicc_traced openmpi "$BIN/causal" "$T/mpi/causal/app-causal.c" ||
 	{ echo "Bail out! app-causal.c does not build"; exit 1; }
 
-# late_sender FOLDER OUT: rank 0 made rank 3 wait, as long as its receives took by its own clock
+# late_sender FOLDER OUT: rank 0 made rank 3 wait, as long as the clock of both said
 late_sender() {
 	"$VFTR" critical-path --json "$1" >json
 	jq -e '.waits[0] | .kind == "late_sender" and .path == "MPI_Recv<late<main<init" and
 		.calls == 10 and .for[0].rank == 0 and
 		(.causes[0] | .rank == 0 and .path == "work<culprit<late<main<init")' json
-	close "$(awk '$1 == "received" { print $2 }' "$2")" "$(jq '.waits[0].t_s' json)"
+	close "$(awk '$1 == "waited" { print $2 }' "$2")" "$(jq '.waits[0].t_s' json)"
 	jq -e '(.critical_path | map(.t_s) | add) as $length | .efficiency |
 		($length - .window_s | fabs) < 1e-6 and
 		(.load_balance * .serialisation * .transfer - .parallel | fabs) < 1e-9' json

@@ -42,13 +42,23 @@ char *exact_doubts(const struct exact *x);
 struct exact_wait {
 	uint32_t kind, path;
 	uint64_t calls;
-	double ns;
+	double ns, error; /* error: the bound of the clocks' errors in it */
 	int64_t longest;
 };
 /* Longest first; the caller frees. rank: as of MPI, or -1: all. */
 struct exact_wait *exact_waits(const struct exact *x, int rank, size_t *n);
 
+/*
+ * The ns by which a rank was longer in a path than the mean of all ranks, waits excepted; below 0:
+ * it was shorter. To be made once, by exact_means(); the caller frees. By path.
+ */
+double *exact_means(const struct exact *x);
+double exact_excess(const struct exact *x, const double *means, uint32_t path, uint32_t line);
+
+enum exact_form { EXACT_TEXT, EXACT_CSV, EXACT_JSON };
+
 struct exact_request {
+	enum exact_form form;
 	size_t most;	  /* rows of a table; 0: all */
 	int rank;	  /* waits of this one; -1: all */
 	bool path, waits; /* what is shown: the critical path; waits and delays */
@@ -56,5 +66,8 @@ struct exact_request {
 void exact_print(const struct exact *x, const struct exact_request *r);
 void exact_csv(const struct exact *x, const struct exact_request *r);
 void exact_json(const struct exact *x, const struct exact_request *r);
+
+/* The whole of a command: opens, shows and closes. Its exit status, as of exact_open(). */
+int exact_show(const struct exact_request *r, char **arguments, size_t n, const char *base);
 
 #endif

@@ -125,6 +125,7 @@ static void put_waits(struct json *j, const struct exact *x, int rank)
 		put_path(j, "path", x, waits[i].path);
 		json_uint(j, "calls", waits[i].calls);
 		json_real(j, "t_s", 1e-9 * waits[i].ns);
+		json_real(j, "error_s", 1e-9 * waits[i].error);
 		json_real(j, "longest_s", 1e-9 * (double)waits[i].longest);
 		if (rank < 0) {
 			put_parts(j, "for", x, CAUSAL_LATE, &waits[i]);
@@ -140,6 +141,7 @@ static void put_costs(struct json *j, const struct exact *x)
 {
 	size_t n;
 	const struct causal_row *rows = causal_rows(x->run->c, CAUSAL_COSTS, &n);
+	double *means = exact_means(x);
 
 	json_array(j, "delays");
 	for (size_t i = 0; i < n; i++) {
@@ -148,9 +150,11 @@ static void put_costs(struct json *j, const struct exact *x)
 		put_path(j, "path", x, rows[i].path);
 		json_real(j, "cost_s", 1e-9 * rows[i].ns);
 		json_real(j, "direct_s", 1e-9 * rows[i].direct);
+		json_real(j, "own_s", 1e-9 * exact_excess(x, means, rows[i].path, rows[i].line));
 		json_close(j);
 	}
 	json_close(j);
+	free(means);
 }
 
 void exact_json(const struct exact *x, const struct exact_request *r)

@@ -76,10 +76,30 @@ struct exact_wait *exact_waits(const struct exact *x, int rank, size_t *n)
 		*n += index == *n;
 		to->calls += row->calls;
 		to->ns += row->ns;
+		to->error += row->error;
 		MOST(to, row, longest);
 	}
 	map64_free(&at);
 	if (*n)
 		qsort(all, *n, sizeof(*all), by_time);
 	return all;
+}
+
+double *exact_means(const struct exact *x)
+{
+	const uint32_t lines = causal_totals(x->run->c)->lines;
+	double *means = xcalloc(paths_count(x->run->paths), sizeof(*means));
+	size_t n;
+	const struct causal_row *rows = causal_rows(x->run->c, CAUSAL_TIMES, &n);
+
+	for (size_t i = 0; i < n; i++)
+		means[rows[i].path] += rows[i].ns / lines;
+	return means;
+}
+
+double exact_excess(const struct exact *x, const double *means, uint32_t path, uint32_t line)
+{
+	const struct causal_row *row = causal_row(x->run->c, CAUSAL_TIMES, path, line);
+
+	return (row ? row->ns : 0.0) - means[path];
 }

@@ -178,12 +178,13 @@ static void print_costs(const struct exact *x, const struct exact_request *r)
 	size_t n, shown;
 	const struct causal_row *rows = causal_rows(x->run->c, CAUSAL_COSTS, &n);
 	struct table *t = table_new(TABLE_FRAMED);
-	double rest = 0;
+	double rest = 0, *means = exact_means(x);
 
 	printf("\nWho made others wait: waits of all that go back to what a rank did\n");
 	table_column(t, "Cost[s]", TABLE_RIGHT);
 	table_column(t, "%", TABLE_RIGHT);
 	table_column(t, "Direct[s]", TABLE_RIGHT);
+	table_column(t, "Own[s]", TABLE_RIGHT);
 	table_column(t, "Rank", TABLE_RIGHT);
 	table_column(t, "Node", TABLE_LEFT);
 	table_column(t, "Call Path", TABLE_LEFT);
@@ -196,11 +197,13 @@ static void print_costs(const struct exact *x, const struct exact_request *r)
 		table_real(t, 0, 6, 1e-9 * rows[i].ns);
 		table_real(t, 0, 1, percent_of(rows[i].ns, all));
 		table_real(t, 0, 6, 1e-9 * rows[i].direct);
+		table_real(t, 0, 6, 1e-9 * exact_excess(x, means, rows[i].path, rows[i].line));
 		put_rank(x, t, rows[i].line);
 		put_path(x, t, rows[i].path);
 	}
 	table_print(t, stdout);
 	tell_rest(n, shown, rest);
+	free(means);
 }
 
 void exact_print(const struct exact *x, const struct exact_request *r)

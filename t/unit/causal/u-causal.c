@@ -400,6 +400,27 @@ START_TEST(function_in_call)
 END_TEST
 
 /* What is missing is said, and nothing waits for it for ever. */
+/* What another thread has received meanwhile: the call of the line did not wait for it. */
+START_TEST(other_thread)
+{
+	struct causal *c;
+
+	by_hand(2, 0);
+	hand.eager = 8;
+	begins(0, 0);
+	begins(1, 0);
+	calls(0, PATH_CALL + 20, 10, 100);
+	message(0, false, 1, 1, 8, 20, 60);
+	sends(1, 0, 1, 50, 51);
+	ends(0, 200);
+	ends(1, 200);
+	c = analysed();
+	ck_assert_double_eq(causal_totals(c)->waits, 0);
+	ck_assert_uint_eq(causal_totals(c)->doubts[CAUSAL_STRAY], 1);
+	causal_free(c);
+}
+END_TEST
+
 START_TEST(what_is_missing)
 {
 	const struct causal_totals *t;
@@ -587,6 +608,7 @@ int main(void)
 	tcase_add_test(tc, excess_since_exchange);
 	tcase_add_test(tc, clocks_that_differ);
 	tcase_add_test(tc, function_in_call);
+	tcase_add_test(tc, other_thread);
 	tcase_add_test(tc, what_is_missing);
 	tcase_add_test(tc, contradiction);
 	tcase_add_test(tc, rank_without_end);
