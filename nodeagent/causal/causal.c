@@ -14,7 +14,7 @@ const struct causal_kind_words causal_kinds[CAUSAL_KINDS] = {
 	[CAUSAL_NXN] = {"nxn", "Wait at NxN"},
 	[CAUSAL_LATE_ROOT] = {"late_root", "Late root"},
 	[CAUSAL_EARLY_ROOT] = {"early_root", "Early root"},
-	[CAUSAL_SCAN] = {"scan", "Wait in scan"},
+	[CAUSAL_SCAN] = {"scan", "Wait at scan"},
 	[CAUSAL_NEIGHBOURS] = {"neighbours", "Wait for neighbours"},
 };
 
