@@ -135,6 +135,47 @@ static void ring(void)
 		(rank + size - 1) % size, 4, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
 }
 
+/* The ring again, with requests that are made once and started twice. */
+static void persistent(void)
+{
+	MPI_Request q[2];
+	MPI_Status statuses[2];
+
+	MPI_Recv_init(to_here, 48, MPI_CHAR, (rank + size - 1) % size, 6, MPI_COMM_WORLD, &q[0]);
+	MPI_Send_init(from_here, 48, MPI_CHAR, (rank + 1) % size, 6, MPI_COMM_WORLD, &q[1]);
+	for (int i = 0; i < 2; i++) {
+		MPI_Startall(2, q);
+		work();
+		MPI_Waitall(2, q, statuses);
+	}
+	MPI_Request_free(&q[0]);
+	MPI_Request_free(&q[1]);
+}
+
+/* A message is found first, then received. */
+static void probed(void)
+{
+	const int from = (int)draw((unsigned)size);
+	const int to = (from + 1 + (int)draw((unsigned)size - 1)) % size;
+	const unsigned how = draw(2);
+	MPI_Message found;
+	MPI_Request q;
+
+	if (rank == from) {
+		MPI_Send(from_here, 24, MPI_CHAR, to, tag, MPI_COMM_WORLD);
+	} else if (rank == to) {
+		MPI_Mprobe(MPI_ANY_SOURCE, tag, MPI_COMM_WORLD, &found, MPI_STATUS_IGNORE);
+		work();
+		if (how) {
+			MPI_Mrecv(to_here, 24, MPI_CHAR, &found, MPI_STATUS_IGNORE);
+			return;
+		}
+		MPI_Imrecv(to_here, 24, MPI_CHAR, &found, &q);
+		work();
+		MPI_Wait(&q, MPI_STATUS_IGNORE);
+	}
+}
+
 /* One rank gets a message of each other one, in the order in which they come. */
 static void gather_any(void)
 {
@@ -220,8 +261,8 @@ static void collective_later(void)
 
 static void step(void)
 {
-	static void (*const all[])(void) = {message, message, message, halo, ring, gather_any,
-		collective, collective, collective_later};
+	static void (*const all[])(void) = {message, message, message, halo, ring, persistent,
+		probed, gather_any, collective, collective, collective_later};
 
 	tag = 10 + (tag + 1) % 1000; /* so that a message for anybody is of this step */
 	work();
