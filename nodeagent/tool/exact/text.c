@@ -91,6 +91,7 @@ static void print_path(const struct exact *x, const struct exact_request *r)
 		put_path(x, t, rows[i].path);
 	}
 	table_print(t, stdout);
+	table_free(t);
 	tell_rest(n, shown, rest);
 }
 
@@ -168,6 +169,7 @@ static void print_waits(const struct exact *x, const struct exact_request *r)
 		else
 			rest += waits[i].ns;
 	table_print(t, stdout);
+	table_free(t);
 	tell_rest(n, shown, rest);
 	free(waits);
 }
@@ -202,6 +204,7 @@ static void print_costs(const struct exact *x, const struct exact_request *r)
 		put_path(x, t, rows[i].path);
 	}
 	table_print(t, stdout);
+	table_free(t);
 	tell_rest(n, shown, rest);
 	free(means);
 }
