@@ -86,7 +86,7 @@ _vftr()
 	waits)
 		case $before:$word in
 		-b:* | --base:* | -n:* | --number:* | -r:* | --rank:*) ;;
-		*:-*) _vftr_words "-r --rank -n --number -c --csv -j --json -b --base -h --help" "$word" ;;
+		*:-*) _vftr_words "--exact -r --rank -n --number -c --csv -j --json -b --base -h --help" "$word" ;;
 		esac
 		;;
 	findings)

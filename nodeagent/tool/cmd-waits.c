@@ -12,6 +12,7 @@
 #include "nodeagent/base/wait-kinds.h"
 #include "nodeagent/report/measures.h"
 #include "nodeagent/report/waits.h"
+#include "nodeagent/tool/exact/exact.h"
 #include "nodeagent/tool/show/run.h"
 
 #define ROWS 20
@@ -23,6 +24,8 @@ static const char usage[] =
 	"path, and by the rank that was late. RUN is a folder with node profiles\n"
 	"(BASE_HOST.vfp, HOST.vfp), or such files.\n"
 	"\n"
+	"      --exact        from the sampling files in the folder, where all calls were\n"
+	"                     recorded: between all nodes, and what the late ranks did\n"
 	"  -r, --rank RANK    only waits for this rank\n"
 	"  -n, --number N     at most so many rows of each table, 0: all; default: 20\n"
 	"  -c, --csv          as CSV, a line for each kind, call path and late rank; times are\n"
@@ -97,10 +100,24 @@ static int show_run(const struct request *q, char **args, size_t n)
 	return status;
 }
 
+static int show_exact(const struct request *q, char **paths, size_t n)
+{
+	const struct exact_request r = {
+		.form = q->json ? EXACT_JSON : q->csv ? EXACT_CSV : EXACT_TEXT,
+		.most = (size_t)q->rows,
+		.rank = (int)q->rank,
+		.for_rank = true,
+		.waits = true};
+
+	return exact_show(&r, paths, n, q->base);
+}
+
 int cmd_waits(int argc, char **argv)
 {
 	struct request q = {.rank = -1, .rows = ROWS};
+	bool exact = false;
 	const struct cmd_option options[] = {
+		{"exact", .flag = &exact},
 		{"rank", 'r', .take = cmd_number, .to = &q.rank},
 		{"number", 'n', .take = cmd_number, .to = &q.rows},
 		{"csv", 'c', .flag = &q.csv},
@@ -120,5 +137,7 @@ int cmd_waits(int argc, char **argv)
 		complain("waits: --csv or --json, not both");
 		return 2;
 	}
+	if (exact)
+		return show_exact(&q, argv + optind, (size_t)(argc - optind));
 	return show_run(&q, argv + optind, (size_t)(argc - optind));
 }

@@ -129,6 +129,16 @@ test_expect 'as text: the path, and with --waits who waited for whom and why' '
 	status_of 2 "$VFTR" critical-path --rank 4 $straggler 2>err
 	has err "no rank 4"'
 
+test_expect 'vftr waits --exact: the same waits; --rank: those for a rank' '
+	"$VFTR" critical-path --json $straggler >straggler.json
+	"$VFTR" waits --exact --json $straggler >waits.json
+	is "$(jq -c .waits straggler.json)" "$(jq -c .waits waits.json)"
+	is "$(jq -c .delays straggler.json)" "$(jq -c .delays waits.json)"
+	is null "$(jq .critical_path waits.json)"
+	"$VFTR" waits --exact --rank 3 $straggler >text
+	has text "| Wait at NxN "
+	hasnt text "Critical path"'
+
 test_expect 'as CSV: the rows of the JSON' '
 	"$VFTR" critical-path --csv --waits $straggler >table.csv
 	is "what,kind,rank,path,calls,t_s" "$(head -n 1 table.csv)"

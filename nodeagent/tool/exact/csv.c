@@ -37,8 +37,8 @@ static void put_rows(const struct exact *x, const struct exact_request *r, const
 	const struct causal_row *rows = causal_rows(x->run->c, which, &n);
 
 	for (size_t i = 0; i < n; i++)
-		if (which != CAUSAL_WAITS || r->rank < 0 ||
-			x->run->ranks[rows[i].line].rank == r->rank)
+		if (which != (r->for_rank ? CAUSAL_LATE : CAUSAL_WAITS) ||
+			exact_is_wanted(x, r, rows[i].line))
 			put_row(x, what, has_kind ? causal_kinds[rows[i].kind].id : "", &rows[i]);
 }
 

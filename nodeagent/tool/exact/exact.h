@@ -45,9 +45,6 @@ struct exact_wait {
 	double ns, error; /* error: the bound of the clocks' errors in it */
 	int64_t longest;
 };
-/* Longest first; the caller frees. rank: as of MPI, or -1: all. */
-struct exact_wait *exact_waits(const struct exact *x, int rank, size_t *n);
-
 /*
  * The ns by which a rank was longer in a path than the mean of all ranks, waits excepted; below 0:
  * it was shorter. To be made once, by exact_means(); the caller frees. By path.
@@ -61,8 +58,13 @@ struct exact_request {
 	enum exact_form form;
 	size_t most;	  /* rows of a table; 0: all */
 	int rank;	  /* waits of this one; -1: all */
+	bool for_rank;	  /* those that were for it, not its own */
 	bool path, waits; /* what is shown: the critical path; waits and delays */
 };
+/* Longest first; the caller frees. */
+struct exact_wait *exact_waits(const struct exact *x, const struct exact_request *r, size_t *n);
+/* The row is of the rank that is asked for, if one is. */
+bool exact_is_wanted(const struct exact *x, const struct exact_request *r, uint32_t line);
 void exact_print(const struct exact *x, const struct exact_request *r);
 void exact_csv(const struct exact *x, const struct exact_request *r);
 void exact_json(const struct exact *x, const struct exact_request *r);

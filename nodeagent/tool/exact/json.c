@@ -114,10 +114,10 @@ static void put_parts(struct json *j, const char *key, const struct exact *x,
 	json_close(j);
 }
 
-static void put_waits(struct json *j, const struct exact *x, int rank)
+static void put_waits(struct json *j, const struct exact *x, const struct exact_request *r)
 {
 	size_t n;
-	struct exact_wait *waits = exact_waits(x, rank, &n);
+	struct exact_wait *waits = exact_waits(x, r, &n);
 
 	json_array(j, "waits");
 	for (size_t i = 0; i < n; i++) {
@@ -128,7 +128,7 @@ static void put_waits(struct json *j, const struct exact *x, int rank)
 		json_real(j, "t_s", 1e-9 * waits[i].ns);
 		json_real(j, "error_s", 1e-9 * waits[i].error);
 		json_real(j, "longest_s", 1e-9 * (double)waits[i].longest);
-		if (rank < 0) {
+		if (r->rank < 0) {
 			put_parts(j, "for", x, CAUSAL_LATE, &waits[i]);
 			put_parts(j, "causes", x, CAUSAL_CAUSES, &waits[i]);
 		}
@@ -178,7 +178,7 @@ void exact_json(const struct exact *x, const struct exact_request *r)
 		json_real(&j, "mpi_wait_s", 1e-9 * t->waits);
 		json_real(&j, "untold_s", 1e-9 * t->untold);
 		json_real(&j, "unresolved_s", 1e-9 * t->unresolved_ns);
-		put_waits(&j, x, r->rank);
+		put_waits(&j, x, r);
 		put_costs(&j, x);
 	}
 	json_close(&j);

@@ -54,10 +54,16 @@ char *exact_doubts(const struct exact *x)
 
 ORDER_BY(by_time, struct exact_wait, FALLING(ns) ?: RISING(kind) ?: RISING(path))
 
-struct exact_wait *exact_waits(const struct exact *x, int rank, size_t *n)
+bool exact_is_wanted(const struct exact *x, const struct exact_request *r, uint32_t line)
+{
+	return r->rank < 0 || x->run->ranks[line].rank == r->rank;
+}
+
+struct exact_wait *exact_waits(const struct exact *x, const struct exact_request *r, size_t *n)
 {
 	size_t n_rows;
-	const struct causal_row *rows = causal_rows(x->run->c, CAUSAL_WAITS, &n_rows);
+	const struct causal_row *rows =
+		causal_rows(x->run->c, r->for_rank ? CAUSAL_LATE : CAUSAL_WAITS, &n_rows);
 	struct exact_wait *all = xcalloc(n_rows + 1, sizeof(*all));
 	struct map64 at = {0};
 
@@ -67,7 +73,7 @@ struct exact_wait *exact_waits(const struct exact *x, int rank, size_t *n)
 		struct exact_wait *to;
 		uint32_t index;
 
-		if (rank >= 0 && x->run->ranks[row->line].rank != rank)
+		if (!exact_is_wanted(x, r, row->line))
 			continue;
 		index = *map64_at(&at, (uint64_t)row->kind << 32 | row->path, (uint32_t)*n);
 		to = &all[index];

@@ -142,7 +142,7 @@ static void print_waits(const struct exact *x, const struct exact_request *r)
 {
 	const struct causal_totals *totals = causal_totals(x->run->c);
 	size_t n, shown;
-	struct exact_wait *waits = exact_waits(x, r->rank, &n);
+	struct exact_wait *waits = exact_waits(x, r, &n);
 	struct table *t = table_new(TABLE_FRAMED);
 	double rest = 0;
 
