@@ -21,7 +21,7 @@ static const char usage[] =
 	"median is taken. RUN is a folder with node profiles (BASE_HOST.vfp, HOST.vfp), or such\n"
 	"a file.\n"
 	"\n"
-	"  -p, --parameter NAME  p is the value of a tag of the runs (vftr run --tag NAME=VALUE)\n"
+	"  -p, --parameter NAME  p is the value of the tag NAME that vftr run gave the runs\n"
 	"  -a, --at P            what models say of this p; default: 4 times the greatest one\n"
 	"  -m, --metric METRIC   time, calls, messages or bytes; may be repeated; default: all\n"
 	"      --per WHAT        values of a job, summed over ranks (the default), or of a rank\n"
