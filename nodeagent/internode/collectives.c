@@ -9,7 +9,8 @@
  *	giver   CHUNK ... LAST -> taker      words of home.h, and one that says if more follow
  *
  * Agents that the directory has not heard of are left out. Another one that does not answer costs
- * what it would have told and some waiting, nothing else.
+ * what it would have told and a part of the time (PATIENCE), nothing else. Reports have half of
+ * the time, so that there is some for answers.
  */
 #include "nodeagent/internode/collectives.h"
 
@@ -35,6 +36,7 @@ enum { MORE, LAST }; /* the last word of a message */
 
 #define CHUNK_WORDS ((size_t)1 << 17) /* a MiB */
 #define PART	    4		      /* of the deadline of the collation, all of this */
+#define PATIENCE    8		      /* of that, for one step with one agent */
 
 struct collectives {
 	struct asking_sums sums[ELSEWHERE_LOG2_MAX + 1];
@@ -56,12 +58,20 @@ struct comparing {
 	/* by agent: its report came, all of it; it makes no sense; it is not there, or no more */
 	bool *heard, *refused, *silent;
 	uint64_t clock_error; /* the greatest of those heard of */
-	double until;
+	double until;	      /* of reports, then of answers */
+	double patience;      /* s */
 	bool cut_off;
 	struct link out;
 };
 
 /* ---- messages -------------------------------------------------------------------------- */
+
+static double step_until(const struct comparing *x)
+{
+	const double until = transport_now() + x->patience;
+
+	return until < x->until ? until : x->until;
+}
 
 static void note_failure(struct comparing *x, int with, int error)
 {
@@ -76,7 +86,7 @@ static void send_words(struct comparing *x, struct words *w, uint64_t what)
 	if (!l->error) {
 		words_put(w, what);
 		l->error = x->transport->send(
-			x->transport, l->to, l->tag, w->at, w->n * sizeof(*w->at), x->until);
+			x->transport, l->to, l->tag, w->at, w->n * sizeof(*w->at), step_until(x));
 	}
 	if (l->error != -ETIMEDOUT) /* else it may leave later */
 		words_free(w);
@@ -90,7 +100,8 @@ static void begin_giving(struct comparing *x, int to, int ready, int tag)
 	int who;
 
 	x->out = (struct link){.to = to, .tag = tag};
-	x->out.error = transport_receive(x->transport, to, to, ready, &buf, &bytes, &who, x->until);
+	x->out.error =
+		transport_receive(x->transport, to, to, ready, &buf, &bytes, &who, step_until(x));
 	if (!x->out.error)
 		free(buf);
 }
@@ -108,7 +119,7 @@ static bool take_words(struct comparing *x, int from, int ready, int tag,
 	void (*use)(struct comparing *x, int from, const uint64_t *words, size_t n))
 {
 	bool last = false;
-	int error = x->transport->send(x->transport, from, ready, "", 1, x->until);
+	int error = x->transport->send(x->transport, from, ready, "", 1, step_until(x));
 
 	while (!error && !last) {
 		size_t bytes, n;
@@ -116,11 +127,13 @@ static bool take_words(struct comparing *x, int from, int ready, int tag,
 		int who;
 
 		error = transport_receive(
-			x->transport, from, from, tag, (void **)&buf, &bytes, &who, x->until);
+			x->transport, from, from, tag, (void **)&buf, &bytes, &who, step_until(x));
 		if (error)
 			break;
 		n = bytes / sizeof(*buf);
 		last = !n || buf[n - 1] == LAST;
+		if (!last && transport_now() > x->until)
+			error = -ETIMEDOUT;
 		if (n > 1)
 			use(x, from, buf, n - 1);
 		free(buf);
@@ -166,7 +179,7 @@ static void own_report(void *arg, struct words *w)
 {
 	struct comparing *x = arg;
 
-	home_take(x->home, x->transport ? x->transport->rank : 0, w->at, w->n);
+	take_report(x, x->transport ? x->transport->rank : 0, w->at, w->n);
 }
 
 /* ---- answers --------------------------------------------------------------------------- */
@@ -281,22 +294,25 @@ static void leave_out(struct comparing *x, const struct rank_set *absent)
 			x->silent[absent->at[i]] = true;
 }
 
-/* Asks the directory, unless that was done for messages. */
-static void find_absent(struct comparing *x)
+/* Asks the directory, unless that was done for messages. False: the others leave us out. */
+static bool find_absent(struct comparing *x)
 {
 	const struct matching *m = x->host->matching;
 	struct directory_entry mine = {.clock_bound_ns = x->clock.error_ns};
 	struct directory d;
+	bool answered;
 
 	if (m && m->met) {
 		leave_out(x, &m->absent);
-		return;
+		return !x->silent[x->transport->rank];
 	}
 	if (m) /* the directory did not answer */
-		return;
-	if (!directory_ask(x->transport, &mine, (x->until - transport_now()) / 2, &d))
+		return false;
+	answered = !directory_ask(x->transport, &mine, (x->until - transport_now()) / 2, &d);
+	if (answered)
 		leave_out(x, &d.absent);
 	directory_free(&d);
+	return answered && !x->silent[x->transport->rank];
 }
 
 static uint64_t error_ticks(const struct comparing *x)
@@ -320,9 +336,13 @@ void collectives_end(struct host *host)
 	begin_comparing(&x, host, size, self);
 	if (x.home && x.e)
 		asking_report(x.e, &x.clock, self, size, CHUNK_WORDS, own_report, &x);
-	if (x.transport) {
-		find_absent(&x);
+	if (x.transport && find_absent(&x)) {
+		const double end = x.until, left = end - transport_now();
+
+		x.patience = left / PATIENCE;
+		x.until = end - left / 2;
 		meet_all(&x, give_reports, take_reports);
+		x.until = end;
 		meet_all(&x, give_answers, take_answers);
 	}
 	if (x.home)

@@ -47,6 +47,14 @@ static void unpack_entry(struct sheet *s, const void *buf, size_t bytes)
 	rank_set_get(&in, &s->lost);
 }
 
+static int get_agent(struct words_in *in, int size)
+{
+	const uint64_t agent = words_get(in);
+
+	in->bad |= agent >= (uint64_t)size;
+	return in->bad ? 0 : (int)agent;
+}
+
 static int unpack_answer(struct directory *d, const void *buf, size_t bytes, int size)
 {
 	struct words_in in = {buf, bytes / sizeof(uint64_t), false};
@@ -61,14 +69,14 @@ static int unpack_answer(struct directory *d, const void *buf, size_t bytes, int
 	in.bad |= n > (uint64_t)size;
 	d->senders = xcalloc(in.bad ? 1 : n + 1, sizeof(*d->senders));
 	while (!in.bad && d->n_senders < n)
-		d->senders[d->n_senders++] = (int)words_get(&in);
+		d->senders[d->n_senders++] = get_agent(&in, size);
 	n = words_get(&in);
 	in.bad |= n > (uint64_t)size;
 	d->targets = xcalloc(in.bad ? 1 : n + 1, sizeof(*d->targets));
 	while (!in.bad && d->n_targets < n) {
 		struct directory_target *t = &d->targets[d->n_targets++];
 
-		t->agent = (int)words_get(&in);
+		t->agent = get_agent(&in, size);
 		rank_set_get(&in, &t->proc_ids);
 	}
 	return in.bad ? -EPROTO : 0;

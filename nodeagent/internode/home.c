@@ -193,19 +193,20 @@ static struct run read_run(struct words_in *in)
 	return r;
 }
 
-static const char *take_runs(struct home *h, int agent, struct group *g, struct meeting *m,
+/* size: of the communicator, as this agent has it. */
+static const char *take_runs(struct home *h, int agent, uint32_t size, struct meeting *m,
 	uint32_t kind, uint32_t n, struct words_in *in)
 {
 	const bool scan = kind == COLLECTIVE_CHAIN;
 
-	if (n > in->n / 3 || n > g->size || (!scan && n > 1))
+	if (n > in->n / 3 || n > size || (!scan && n > 1))
 		return "more runs of ranks than there can be";
 	if (!scan)
 		take_ask(h, agent, m, 0);
 	while (n--) {
 		const struct run r = read_run(in);
 
-		if (!r.n || r.first >= g->size || r.n > g->size - (scan ? r.first : 0))
+		if (!r.n || r.first >= size || r.n > size - (scan ? r.first : 0))
 			return "ranks that a communicator lacks";
 		if (scan)
 			take_ask(h, agent, m, r.first);
@@ -217,7 +218,8 @@ static const char *take_runs(struct home *h, int agent, struct group *g, struct 
 	return NULL;
 }
 
-static const char *take_instance(struct home *h, int agent, struct group *g, struct words_in *in)
+static const char *take_instance(
+	struct home *h, int agent, struct group *g, uint32_t size, struct words_in *in)
 {
 	const uint64_t head = words_get(in);
 	const uint32_t kind = (uint32_t)head >> 24;
@@ -226,7 +228,7 @@ static const char *take_instance(struct home *h, int agent, struct group *g, str
 		return "reports that end too early";
 	if (kind == COLLECTIVE_UNKNOWN || kind >= COLLECTIVE_KINDS)
 		return "a collective call of no kind";
-	return take_runs(h, agent, g, meeting_of(h, g, (uint32_t)(head >> 32), kind), kind,
+	return take_runs(h, agent, size, meeting_of(h, g, (uint32_t)(head >> 32), kind), kind,
 		(uint32_t)head & 0xffffff, in);
 }
 
@@ -246,7 +248,7 @@ static const char *take_group(struct home *h, int agent, struct words_in *in)
 	if (g->log2 < log2)
 		g->log2 = (uint32_t)log2;
 	for (uint32_t n = (uint32_t)counts; n && !why; n--)
-		why = take_instance(h, agent, g, in);
+		why = take_instance(h, agent, g, size, in);
 	return why;
 }
 

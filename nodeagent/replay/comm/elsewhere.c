@@ -104,8 +104,8 @@ static struct elsewhere_comm *comm_like(struct elsewhere *e, const struct elsewh
 {
 	const uintptr_t known = (uintptr_t)match_table_find(&e->at, like->id, like->job);
 
-	if (known)
-		return &e->comms[known - 1];
+	if (known) /* of another size: a process lies */
+		return e->comms[known - 1].size == like->size ? &e->comms[known - 1] : NULL;
 	if (e->n_comms >= ELSEWHERE_COMMS_MAX)
 		return NULL;
 	*LIST_ADD(e, comms) =

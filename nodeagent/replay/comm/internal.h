@@ -43,6 +43,7 @@ struct comm {
 	uint32_t refs;		  /* its number, windows, open requests, messages in open frames */
 	uint32_t sums;		  /* index into sums.comms, or NO_SUMS */
 	uint32_t local, local_of; /* members on this node, as counted by sync.c ... */
+	uint32_t local_most;	  /* ... the most at a time, ... */
 	bool is_local;		  /* ... and whether the process is one */
 	bool has_arrived;	  /* at a collective call that was compared with others ... */
 	uint32_t arrived;	  /* ... the greatest ticket of these */
@@ -179,6 +180,7 @@ void match_completion(const struct traffic *t, const struct request *q, const st
 struct path {
 	struct node *node; /* NULL: forgotten */
 	uint32_t before;   /* the number before of the same track, or 0 */
+	uint32_t now;	   /* the number of what it has moved to, which had one; or 0 */
 };
 
 /* By number less 1. */
@@ -276,6 +278,7 @@ struct traffic_track {
 	struct pending *pending;
 	size_t n, cap;
 	size_t n_open;	    /* requests it has posted */
+	size_t n_arrived;   /* its arrivals that sync.c keeps */
 	uint32_t last_path; /* the last number that a path of its tree has got, or 0 */
 	uint64_t earlier;   /* when the next message took place, or 0 */
 };

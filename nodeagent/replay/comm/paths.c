@@ -14,7 +14,7 @@ uint32_t path_number(struct traffic_track *l, struct node *n)
 
 	if (e->path || p->n >= TRAFFIC_PATHS_MAX)
 		return e->path;
-	*APPEND(p->at, p->n, p->cap) = (struct path){n, l->last_path};
+	*APPEND(p->at, p->n, p->cap) = (struct path){.node = n, .before = l->last_path};
 	e->path = l->last_path = (uint32_t)p->n;
 	return e->path;
 }
@@ -29,13 +29,40 @@ void paths_move(struct traffic_track *l)
 	l->last_path = 0;
 }
 
+/* What has moved to a node with a number of its own follows that one, and not the tree. */
 void paths_moved(struct traffic_track *l, const struct node *from)
 {
 	struct paths *p = &l->traffic->paths;
+	uint32_t *link = &l->last_path;
 
-	for (uint32_t i = l->last_path; i; i = p->at[i - 1].before)
-		if (p->at[i - 1].node && calltree_is_below(p->at[i - 1].node, from))
-			p->at[i - 1].node = p->at[i - 1].node->counterpart;
+	while (*link) {
+		struct path *at = &p->at[*link - 1];
+		struct node_extra *there;
+
+		if (!at->node || !calltree_is_below(at->node, from)) {
+			link = &at->before;
+			continue;
+		}
+		at->node = at->node->counterpart;
+		there = calltree_extra(at->node);
+		if (!there->path) {
+			there->path = *link;
+			link = &at->before;
+			continue;
+		}
+		at->now = there->path;
+		at->node = NULL;
+		*link = at->before;
+	}
+}
+
+static const struct path *path_now(const struct paths *p, uint32_t path)
+{
+	const struct path *at = &p->at[path - 1];
+
+	while (at->now)
+		at = &p->at[at->now - 1];
+	return at;
 }
 
 void traffic_wait(struct traffic *t, uint32_t path, enum wait_kind kind, uint32_t late,
@@ -43,8 +70,8 @@ void traffic_wait(struct traffic *t, uint32_t path, enum wait_kind kind, uint32_
 {
 	const struct paths *p = &t->paths;
 
-	if (path && path <= p->n && p->at[path - 1].node)
-		calltree_wait(p->at[path - 1].node,
+	if (path && path <= p->n && path_now(p, path)->node)
+		calltree_wait(path_now(p, path)->node,
 			&(struct node_wait){
 				.kind = kind, .late = late, .calls = calls, .ticks = ticks});
 }

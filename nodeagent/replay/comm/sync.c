@@ -91,6 +91,8 @@ static void drop_instance(struct sync *s, struct instance *i)
 	comm_drop(i->traffic, i->comm);
 	for (struct arrival *a = i->first, *next; a; a = next) {
 		next = a->next;
+		if (a->track)
+			a->track->n_arrived--;
 		match_pool_give(&s->arrivals, a);
 	}
 	match_pool_give(&s->instances, i);
@@ -122,6 +124,7 @@ static void add_arrival(struct sync *s, struct instance *i, const struct arrival
 	struct arrival *a = match_pool_take_any(&s->arrivals);
 
 	*a = *more;
+	a->track->n_arrived++;
 	*(i->last ? &i->last->next : &i->first) = a;
 	i->last = a;
 	i->n++;
@@ -188,6 +191,8 @@ static void refresh(const struct sync *s, struct comm *c, const struct traffic *
 	if (c->local_of == s->generation)
 		return;
 	c->local = count_local(s, c, t->job);
+	if (c->local > c->local_most)
+		c->local_most = c->local;
 	c->is_local = lives_here(s, c, t);
 	c->local_of = s->generation;
 }
@@ -312,6 +317,12 @@ static void count_as_child(const struct arrival *a, uint64_t waited)
 	notify_wait(a, a->since + waited);
 }
 
+/* As a rank of the job of the one that waited; UINT32_MAX: of another one. */
+static uint32_t late_rank(const struct arrival *a, const struct arrival *on)
+{
+	return on->traffic->job == a->traffic->job ? (uint32_t)on->traffic->rank : UINT32_MAX;
+}
+
 /* on: for whom it waited, or NULL. only_child: its wait is counted elsewhere. */
 static void count_wait(
 	enum wait_kind kind, const struct arrival *a, const struct arrival *on, bool only_child)
@@ -330,7 +341,7 @@ static void count_wait(
 	kind = wait_kind_of(kind, function);
 	if (conf->mpi_waits && waited && !only_child)
 		calltree_wait(a->node, &(struct node_wait){.kind = kind,
-					       .late = (uint32_t)on->traffic->rank,
+					       .late = late_rank(a, on),
 					       .calls = 1,
 					       .ticks = waited});
 	if (conf->mpi_show_sync_time)
@@ -359,10 +370,10 @@ static void sort_by_rank(struct instance *i)
 }
 
 /* Agents compare its instances at the end. Not those of an intercommunicator, of which only the
- * members on this node are compared. */
+ * members on this node are compared. Members that have ended lived here, too. */
 static bool has_members_elsewhere(const struct sync *s, const struct comm *c)
 {
-	return s->elsewhere && !c->remote_size && c->local < c->size;
+	return s->elsewhere && !c->remote_size && c->local_most < c->size;
 }
 
 static void hand_over(struct sync *s, const struct instance *i)
@@ -370,9 +381,12 @@ static void hand_over(struct sync *s, const struct instance *i)
 	const struct arrival *first = i->first;
 	const struct comm *c = i->comm;
 	const bool own = !c->job || c->job == i->traffic->job;
-	struct elsewhere_call *calls = xcalloc(i->n, sizeof(*calls));
+	struct elsewhere_call *calls;
 	size_t k = 0;
 
+	if (i->n > c->size) /* processes lie */
+		return;
+	calls = xcalloc(i->n, sizeof(*calls));
 	for (const struct arrival *a = first; a; a = a->next, k++) {
 		if (!a->traffic->elsewhere)
 			a->traffic->elsewhere = elsewhere_process(s->elsewhere, a->traffic);
@@ -473,11 +487,12 @@ void sync_arrive(struct sync *s, struct traffic_track *l, const struct pending *
 
 void sync_move(struct sync *s, struct traffic_track *l, struct calltree *past)
 {
-	for (struct instance *i = s->oldest; i; i = i->newer)
+	for (struct instance *i = s->oldest; i && l->n_arrived; i = i->newer)
 		for (struct arrival *a = i->first; a; a = a->next) {
 			if (a->track != l)
 				continue;
 			a->track = NULL;
+			l->n_arrived--;
 			a->tree = past;
 			a->node = a->node->counterpart;
 		}
@@ -485,7 +500,7 @@ void sync_move(struct sync *s, struct traffic_track *l, struct calltree *past)
 
 void sync_moved(struct sync *s, const struct traffic_track *l, const struct node *from)
 {
-	for (struct instance *i = s->oldest; i; i = i->newer)
+	for (struct instance *i = s->oldest; i && l->n_arrived; i = i->newer)
 		for (struct arrival *a = i->first; a; a = a->next) {
 			if (a->track == l && calltree_is_below(a->node, from))
 				a->node = a->node->counterpart;

@@ -110,6 +110,38 @@ START_TEST(call_paths)
 }
 END_TEST
 
+/* The frames of a region whose path is known later: again and again the same two nodes. */
+START_TEST(paths_that_move)
+{
+	struct node *root = calltree_root(tree), *orphan, *there;
+	uint32_t last = 0;
+
+	for (uint64_t turn = 0; turn < 5; turn++) {
+		struct node *call;
+
+		orphan = calltree_child(tree, root, NULL, KEY_ORPHAN | 1);
+		call = calltree_child(tree, orphan, NULL, 9);
+		call->calls++;
+		path = path_number(track, call);
+		ck_assert_uint_ne(path, last);
+		last = path;
+		calltree_move(tree, orphan, root);
+		traffic_track_moved(track, orphan);
+		calltree_moved(orphan);
+		pair(rank(1), 1000 * turn + 130, 1000 * turn + 100, 1000 * turn + 100,
+			1000 * turn + 200);
+	}
+	there = calltree_child(tree, root, NULL, 9);
+	ck_assert_uint_eq(there->extra->waits.n, 1);
+	ck_assert_uint_eq(there->extra->waits.at[0].calls, 5);
+	ck_assert_uint_eq(there->extra->waits.at[0].ticks, 150);
+	/* one number for each node is followed: of the first call of setup(), and this one */
+	ck_assert_uint_eq(track->last_path, 2);
+	ck_assert_uint_eq(receiver.traffic->paths.at[1].before, 1);
+	ck_assert_uint_eq(receiver.traffic->paths.n, 6);
+}
+END_TEST
+
 START_TEST(more_late_ranks_than_are_told_apart)
 {
 	struct node *n = calltree_child(tree, calltree_root(tree), NULL, 8);
@@ -231,10 +263,10 @@ END_TEST
 
 int main(void)
 {
-	const TTest *const tests[] = {call_paths, more_late_ranks_than_are_told_apart,
-		what_is_taken_back_was_among_the_others, blocking_receives,
-		the_last_sender_of_a_call, calls_that_are_forgotten, between_nodes,
-		what_is_not_known};
+	const TTest *const tests[] = {call_paths, paths_that_move,
+		more_late_ranks_than_are_told_apart, what_is_taken_back_was_among_the_others,
+		blocking_receives, the_last_sender_of_a_call, calls_that_are_forgotten,
+		between_nodes, what_is_not_known};
 	Suite *s = suite_create("late-senders");
 	TCase *c = tcase_create("late-senders");
 
