@@ -421,6 +421,9 @@ nodes_up() {
 	sh "$T/lib/nodes.sh" up "$1" "$NODES" >"$VFTR_TEST_DIR/output" 2>&1 || test_status=$?
 	[ "$test_status" = 77 ] && skip_all "$(tail -n 1 "$VFTR_TEST_DIR/output")"
 	[ "$test_status" = 0 ] || { echo "Bail out! $(tail -n 1 "$VFTR_TEST_DIR/output")"; exit 1; }
+	# Ranks that wait do not take the processors from others: mpirun takes each node for a
+	# machine of its own. Else 3 of 30 untraced jobs of Slurm hung for a minute.
+	export OMPI_MCA_mpi_yield_when_idle=1
 }
 
 # nodes_run NODE COMMAND...
@@ -453,9 +456,6 @@ slurm_up() {
 	OMPI_MCA_oob_tcp_if_include=10.77.$test_net.0/24
 	OMPI_MCA_btl_tcp_if_include=10.77.$test_net.0/24
 	export SLURM_CONF OMPI_MCA_oob_tcp_if_include OMPI_MCA_btl_tcp_if_include
-	# Ranks that wait do not take the processors from Slurm's daemons: else 3 of 30 untraced
-	# jobs hung for a minute at their start or end.
-	export OMPI_MCA_mpi_yield_when_idle=1
 }
 
 # open_mpi_broke PROGRAM STDERR: a job in this directory has failed by a fault of others on a
