@@ -77,5 +77,7 @@ char *text_plain(const char *text);
 char *text_short(const char *text, size_t columns);
 /* Its first columns, of plain text; the caller frees. */
 char *text_first(const char *text, size_t columns);
+/* Writes text_plain() of it as a field of CSV, in quotes (RFC 4180). */
+void text_put_csv(FILE *f, const char *text);
 
 #endif

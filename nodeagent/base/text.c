@@ -5,6 +5,7 @@
  */
 #include "nodeagent/base/table.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 #include "conf/utf8.h"
@@ -100,4 +101,15 @@ char *text_short(const char *text, size_t columns)
 char *text_first(const char *text, size_t columns)
 {
 	return xasprintf("%.*s", (int)(skip_columns(text, columns) - text), text);
+}
+
+void text_put_csv(FILE *f, const char *text)
+{
+	char *plain = text_plain(text);
+
+	fputc('"', f);
+	for (const char *at = plain; *at; at++)
+		fprintf(f, *at == '"' ? "\"\"" : "%c", *at);
+	fputc('"', f);
+	free(plain);
 }

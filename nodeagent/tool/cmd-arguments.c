@@ -141,14 +141,3 @@ char *cmd_file_in(const char *argument, enum result_kind kind, const char *names
 		complain("%s: no such file in it: %s", argument, names);
 	return found;
 }
-
-void cmd_csv_text(const char *text)
-{
-	char *plain = text_plain(text);
-
-	putchar('"');
-	for (const char *at = plain; *at; at++)
-		printf(*at == '"' ? "\"\"" : "%c", *at);
-	putchar('"');
-	free(plain);
-}

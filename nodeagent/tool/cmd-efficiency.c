@@ -363,17 +363,6 @@ static size_t words_of(const struct column *c, const char *words[DOUBTS + CAUSAL
 
 /* ---- for programs ------------------------------------------------------------------------ */
 
-static void put_quoted(const char *text)
-{
-	char *plain = text_plain(text);
-
-	putchar('"');
-	for (const char *at = plain; *at; at++)
-		printf(*at == '"' ? "\"\"" : "%c", *at);
-	putchar('"');
-	free(plain);
-}
-
 static void print_csv(const struct columns *all)
 {
 	fputs("run,ranks,threads,nodes,window_s,useful_s,useful_max_s", stdout);
@@ -384,7 +373,7 @@ static void print_csv(const struct columns *all)
 		const struct efficiency *e = &all->at[k].e;
 		const char *before = ",", *words[DOUBTS + CAUSAL_DOUBTS];
 
-		put_quoted(all->at[k].path);
+		text_put_csv(stdout, all->at[k].path);
 		printf(",%" PRIu32 ",%" PRIu32 ",%" PRIu32 ",%.9f,%.9f,%.9f", e->ranks, e->threads,
 			e->nodes, e->window_s, e->useful_s, e->useful_max_s);
 		for (size_t i = 0; i < all->n_factors; i++) {

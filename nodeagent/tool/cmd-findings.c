@@ -30,17 +30,6 @@ static const char usage[] =
 	"Exit status: 0 done, also if there is nothing to mend; 1 done without files that could\n"
 	"not be read; 2 nothing could be read, or wrong usage.\n";
 
-static void put_quoted(const char *text)
-{
-	char *plain = text_plain(text);
-
-	putchar('"');
-	for (const char *at = plain; *at; at++)
-		printf(*at == '"' ? "\"\"" : "%c", *at);
-	putchar('"');
-	free(plain);
-}
-
 static void print_csv(const struct findings *all)
 {
 	puts("rule,seconds,percent,text,evidence,try,manual");
@@ -56,7 +45,7 @@ static void print_csv(const struct findings *all)
 			printf(",%.9f,%.3f", f->seconds, finding_percent(all, f));
 		for (size_t k = 0; k < ARRAY_SIZE(texts); k++) {
 			putchar(',');
-			put_quoted(texts[k]);
+			text_put_csv(stdout, texts[k]);
 		}
 		putchar('\n');
 		free(evidence);

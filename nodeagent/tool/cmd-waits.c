@@ -8,6 +8,7 @@
 
 #include "nodeagent/base/json-write.h"
 #include "nodeagent/base/rank.h"
+#include "nodeagent/base/table.h"
 #include "nodeagent/base/util.h"
 #include "nodeagent/base/wait-kinds.h"
 #include "nodeagent/report/measures.h"
@@ -50,7 +51,7 @@ static void print_csv(const struct run *run, const struct waits *w)
 			const struct profile_wait *q = at->late[k];
 
 			printf("%s,%" PRIu64 ",", wait_kind_name(at->kind), run->r.id[at->stack]);
-			cmd_csv_text(path);
+			text_put_csv(stdout, path);
 			printf(",%" PRIu64 ",%.9f,", q->calls, 1e-9 * (double)q->ns);
 			if (q->late != PROFILE_ELSEWHERE)
 				printf("%" PRIu32, profile_rank_shown(run->p, q->late));
@@ -102,8 +103,9 @@ static int show_run(const struct request *q, char **args, size_t n)
 
 static int show_exact(const struct request *q, char **paths, size_t n)
 {
-	const struct exact_request r = {
-		.form = q->json ? EXACT_JSON : q->csv ? EXACT_CSV : EXACT_TEXT,
+	const struct exact_request r = {.form = q->json	 ? EXACT_JSON
+						: q->csv ? EXACT_CSV
+							 : EXACT_TEXT,
 		.most = (size_t)q->rows,
 		.rank = (int)q->rank,
 		.for_rank = true,

@@ -78,10 +78,6 @@ bool cmd_number(const char *text, void *number);
 bool cmd_ranks(const char *list);
 bool cmd_span(const char *command, const struct vfd_span *span, uint64_t round);
 
-/* Prints a field of CSV in quotes (RFC 4180); what is no printable character is escaped as in logs.
- * (cmd-arguments.c) */
-void cmd_csv_text(const char *text);
-
 /*
  * An argument that may be a folder: the only file of that kind in it; names: what such files are
  * called. The caller frees. NULL: there is not one, which has been said.

@@ -132,17 +132,6 @@ void functions_print(const struct function_runs *all)
 
 /* ---- CSV --------------------------------------------------------------------------------- */
 
-static void put_quoted(const char *text)
-{
-	char *plain = text_plain(text);
-
-	putchar('"');
-	for (const char *at = plain; *at; at++)
-		printf(*at == '"' ? "\"\"" : "%c", *at);
-	putchar('"');
-	free(plain);
-}
-
 static void put_value(const struct function_time *t, const struct value *v)
 {
 	putchar(',');
@@ -168,9 +157,9 @@ void functions_print_csv(const struct function_runs *all)
 		const struct function_run *run = &all->at[i / l->n_names];
 		const struct function_time *t = &run->times[i % l->n_names];
 
-		put_quoted(run->path);
+		text_put_csv(stdout, run->path);
 		printf(",%.0f,%.0f,", run->run.ranks, run->run.threads);
-		put_quoted(l->names[i % l->n_names]);
+		text_put_csv(stdout, l->names[i % l->n_names]);
 		for (size_t k = 0; k < ARRAY_SIZE(values); k++)
 			put_value(t, &values[k]);
 		printf(",%d\n", t->paths > 1);

@@ -7,24 +7,13 @@
 #include "nodeagent/base/table.h"
 #include "nodeagent/tool/exact/exact.h"
 
-static void put_quoted(const char *text)
-{
-	char *plain = text_plain(text);
-
-	putchar('"');
-	for (const char *at = plain; *at; at++)
-		printf(*at == '"' ? "\"\"" : "%c", *at);
-	putchar('"');
-	free(plain);
-}
-
 static void put_row(
 	const struct exact *x, const char *what, const char *kind, const struct causal_row *row)
 {
 	char *path = paths_text(x->run->paths, row->path);
 
 	printf("%s,%s,%d,", what, kind, x->run->ranks[row->line].rank);
-	put_quoted(path);
+	text_put_csv(stdout, path);
 	printf(",%" PRIu64 ",%.9f\n", row->calls, 1e-9 * row->ns);
 	free(path);
 }

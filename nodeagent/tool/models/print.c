@@ -128,17 +128,6 @@ void models_print(
 
 /* ---- CSV --------------------------------------------------------------------------------- */
 
-static void put_quoted(const char *text)
-{
-	char *plain = text_plain(text);
-
-	putchar('"');
-	for (const char *at = plain; *at; at++)
-		printf(*at == '"' ? "\"\"" : "%c", *at);
-	putchar('"');
-	free(plain);
-}
-
 void models_print_csv(const struct models *m, const struct model_request *r, unsigned only)
 {
 	printf("metric,%s,c0,c1,power,log2_power,error_percent,p,measured,at,extrapolated,share\n",
@@ -151,7 +140,7 @@ void models_print_csv(const struct models *m, const struct model_request *r, uns
 			const struct fit *f = &row->fit[k];
 
 			printf("%s,", model_words[k].name);
-			put_quoted(row->name);
+			text_put_csv(stdout, row->name);
 			printf(",%.17g,%.17g,%s,%u,%.9f,%.17g,%.17g,%.17g,%.17g,", f->c0, f->c1,
 				fit_powers[f->power].text, f->logarithm, f->error_percent,
 				m->p[m->n_points - 1], row->points[k][m->n_points - 1], m->at,

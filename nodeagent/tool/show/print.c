@@ -187,17 +187,6 @@ static void print_table(const struct show_rows *rows, const struct show_request 
 
 /* ---- CSV (RFC 4180, with the line ends of Unix) --------------------------------------- */
 
-static void put_quoted(const char *text)
-{
-	char *plain = text_plain(text);
-
-	putchar('"');
-	for (const char *at = plain; *at; at++)
-		printf(*at == '"' ? "\"\"" : "%c", *at);
-	putchar('"');
-	free(plain);
-}
-
 static void put_csv(
 	const struct show_rows *rows, const struct show_column *c, const struct show_row *row)
 {
@@ -217,7 +206,7 @@ static void put_csv(
 		break;
 	case SHOW_TEXT:
 		text = c->text(rows, row);
-		put_quoted(text);
+		text_put_csv(stdout, text);
 		free(text);
 		break;
 	default:
