@@ -16,7 +16,8 @@
 	X(LATE_ROOT, "late_root", "Late root")                                                     \
 	X(EARLY_ROOT, "early_root", "Early root")                                                  \
 	X(SCAN, "scan", "Wait at scan")                                                            \
-	X(NEIGHBOURS, "neighbours", "Wait for neighbours")
+	X(NEIGHBOURS, "neighbours", "Wait for neighbours")                                         \
+	X(LATE_RECEIVER, "late_receiver", "Late receiver")
 
 enum wait_kind {
 #define WAIT_KIND(kind, name, title) WAIT_##kind,

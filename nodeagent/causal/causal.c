@@ -7,17 +7,6 @@
 
 #include "nodeagent/causal/internal.h"
 
-const struct causal_kind_words causal_kinds[CAUSAL_KINDS] = {
-	[CAUSAL_LATE_SENDER] = {"late_sender", "Late sender"},
-	[CAUSAL_LATE_RECEIVER] = {"late_receiver", "Late receiver"},
-	[CAUSAL_BARRIER] = {"barrier", "Wait at barrier"},
-	[CAUSAL_NXN] = {"nxn", "Wait at NxN"},
-	[CAUSAL_LATE_ROOT] = {"late_root", "Late root"},
-	[CAUSAL_EARLY_ROOT] = {"early_root", "Early root"},
-	[CAUSAL_SCAN] = {"scan", "Wait at scan"},
-	[CAUSAL_NEIGHBOURS] = {"neighbours", "Wait for neighbours"},
-};
-
 const struct causal_doubt_words causal_doubts[CAUSAL_DOUBTS] = {
 	[CAUSAL_NO_SEND] = {"unmatched_receives", "a receive has no send",
 		"%llu receives have no send"},

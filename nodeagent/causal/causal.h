@@ -15,24 +15,9 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "nodeagent/base/wait-kinds.h"
+
 #define CAUSAL_NONE UINT32_MAX
-
-enum causal_kind {
-	CAUSAL_LATE_SENDER,
-	CAUSAL_LATE_RECEIVER,
-	CAUSAL_BARRIER,
-	CAUSAL_NXN,
-	CAUSAL_LATE_ROOT,
-	CAUSAL_EARLY_ROOT,
-	CAUSAL_SCAN,
-	CAUSAL_NEIGHBOURS, /* and what else says whom it needs */
-	CAUSAL_KINDS
-};
-
-/* Each as a word of JSON ("late_sender") and as a title ("Late sender"). */
-extern const struct causal_kind_words {
-	const char *id, *title;
-} causal_kinds[CAUSAL_KINDS];
 
 /* Why results are estimates. */
 enum causal_doubt {
@@ -118,9 +103,9 @@ void causal_receive(struct causal *c, uint32_t line, const struct causal_message
 
 struct causal_collective {
 	uint32_t comm;
-	uint64_t ticket;       /* the same in all members */
-	enum causal_kind kind; /* from BARRIER on */
-	uint32_t root;	       /* a line; for LATE_ROOT and EARLY_ROOT */
+	uint64_t ticket;     /* the same in all members */
+	enum wait_kind kind; /* a collective one */
+	uint32_t root;	     /* a line; for LATE_ROOT and EARLY_ROOT */
 	/* Lines that this one needs, whatever the kind; copied. NULL: those that the kind says. */
 	const uint32_t *needed;
 	uint32_t n_needed;
@@ -160,7 +145,7 @@ bool causal_line_times(const struct causal *c, uint32_t line, struct causal_line
 
 /* Rows of results: sorted, longest first. Owned by c. */
 struct causal_row {
-	uint32_t kind;	/* enum causal_kind; or 0 */
+	uint32_t kind;	/* enum wait_kind; or 0 */
 	uint32_t path;	/* the call path */
 	uint32_t line;	/* whose, or CAUSAL_NONE */
 	uint32_t other; /* CAUSES: path of the late line; else CAUSAL_NONE */

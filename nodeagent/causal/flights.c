@@ -101,7 +101,7 @@ void flight_look(
 	best->t = m->t;
 	best->line = m->line;
 	best->stretches = m->stretches;
-	best->kind = is_send ? CAUSAL_LATE_RECEIVER : CAUSAL_LATE_SENDER;
+	best->kind = is_send ? WAIT_LATE_RECEIVER : WAIT_LATE_SENDER;
 	best->common = m->common;
 }
 

@@ -170,14 +170,14 @@ static struct latest awaited_by(const struct instance *i, uint32_t arrival, int6
 
 	if (own->needed)
 		return last_needed(i, own, until);
-	if (i->kind == CAUSAL_SCAN)
+	if (i->kind == WAIT_SCAN)
 		return last_below(i, own->rank, until);
-	if (i->kind == CAUSAL_LATE_ROOT) {
+	if (i->kind == WAIT_LATE_ROOT) {
 		if (i->at_root != CAUSAL_NONE)
 			take_moment(&l, &i->arrivals[i->at_root].moment, until);
 		return l;
 	}
-	if (i->kind == CAUSAL_EARLY_ROOT && own->moment.line != i->root)
+	if (i->kind == WAIT_EARLY_ROOT && own->moment.line != i->root)
 		return l;
 	return last_of_all(i, until);
 }
@@ -206,9 +206,9 @@ void instance_look(struct causal *c, const struct instance *i, uint32_t arrival,
 static bool is_needed(const struct instance *i, const struct arrival *own, const struct arrival *a)
 {
 	switch (i->kind) {
-	case CAUSAL_LATE_ROOT:
+	case WAIT_LATE_ROOT:
 		return a->moment.line == i->root;
-	case CAUSAL_EARLY_ROOT:
+	case WAIT_EARLY_ROOT:
 		return own->moment.line == i->root;
 	default:
 		return a->rank < own->rank;
@@ -229,14 +229,14 @@ static void note_common(
 	}
 	if (own->needed)
 		return;
-	if (i->kind == CAUSAL_BARRIER || i->kind == CAUSAL_NXN) {
+	if (i->kind == WAIT_BARRIER || i->kind == WAIT_NXN) {
 		const struct latest l = last_of_all(i, until);
 
 		if (l.m)
 			common_add_all(c, own->moment.line, (uint32_t)i->comm, l.m->t);
 		return;
 	}
-	if (i->kind == CAUSAL_EARLY_ROOT && own->moment.line != i->root)
+	if (i->kind == WAIT_EARLY_ROOT && own->moment.line != i->root)
 		return;
 	for (size_t k = 0; k < i->n; k++) {
 		const struct moment *m = &i->arrivals[k].moment;

@@ -26,7 +26,7 @@ struct wait {
 	int64_t since; /* the last time that both had in common; INT64_MIN: the window's begin */
 	double debt;   /* ns of later waits that come of this one */
 	uint32_t line, cause, path;
-	uint32_t kind;	      /* WAIT_UNRESOLVED | enum causal_kind */
+	uint32_t kind;	      /* WAIT_UNRESOLVED | enum wait_kind */
 	uint64_t own, theirs; /* stretches of line before enter, of cause before `until` */
 };
 #define WAIT_UNRESOLVED 0x100u
@@ -61,7 +61,7 @@ struct arrival {
 
 struct instance {
 	uint64_t comm, ticket; /* its key */
-	enum causal_kind kind;
+	enum wait_kind kind;
 	struct arrival *arrivals;
 	size_t n, cap;
 	uint32_t expected, left, reached;
@@ -174,7 +174,7 @@ struct found {
 	int64_t t; /* at first: the call's enter */
 	int64_t k; /* the greatest of all that it needed */
 	uint32_t line;
-	enum causal_kind kind;
+	enum wait_kind kind;
 	uint64_t stretches;
 	int64_t common;
 };

@@ -124,25 +124,24 @@ static uint32_t comm_of(struct reader *r, uint32_t line, const struct vfd_comm *
 	return *known;
 }
 
-/* CAUSAL_KINDS: no collective call. */
-static enum causal_kind kind_of(uint32_t function)
+/* WAIT_KINDS_END: no collective call. */
+static enum wait_kind kind_of(uint32_t function)
 {
 	switch (collective_shape(function)->kind) {
 	case COLLECTIVE_BETWEEN_ALL:
-		return collective_blocking(function) == VFTR_MPI_BARRIER ? CAUSAL_BARRIER
-									 : CAUSAL_NXN;
+		return collective_blocking(function) == VFTR_MPI_BARRIER ? WAIT_BARRIER : WAIT_NXN;
 	case COLLECTIVE_REDUCE_SCATTER:
-		return CAUSAL_NXN;
+		return WAIT_NXN;
 	case COLLECTIVE_FROM_ROOT:
-		return CAUSAL_LATE_ROOT;
+		return WAIT_LATE_ROOT;
 	case COLLECTIVE_TO_ROOT:
-		return CAUSAL_EARLY_ROOT;
+		return WAIT_EARLY_ROOT;
 	case COLLECTIVE_CHAIN:
-		return CAUSAL_SCAN;
+		return WAIT_SCAN;
 	case COLLECTIVE_NEIGHBOURS:
-		return CAUSAL_NEIGHBOURS;
+		return WAIT_NEIGHBOURS;
 	default:
-		return CAUSAL_KINDS;
+		return WAIT_KINDS_END;
 	}
 }
 
@@ -189,11 +188,11 @@ static void add_collective(struct reader *r, uint32_t line, const struct vfd_eve
 		.root = reader_line_of_rank(r, line, m->peer),
 		.enter = m->start,
 		.leave = leave_of(m)};
-	bool known = to.comm != CAUSAL_NONE && to.kind != CAUSAL_KINDS;
+	bool known = to.comm != CAUSAL_NONE && to.kind != WAIT_KINDS_END;
 
-	if (known && comm->remote_size && to.kind == CAUSAL_BARRIER)
+	if (known && comm->remote_size && to.kind == WAIT_BARRIER)
 		find_other_group(r, line, comm, &to);
-	else if (known && (comm->remote_size || to.kind == CAUSAL_NEIGHBOURS))
+	else if (known && (comm->remote_size || to.kind == WAIT_NEIGHBOURS))
 		known = find_senders(r, line, e, &to);
 	if (known)
 		causal_collective(r->run->c, line, &to);

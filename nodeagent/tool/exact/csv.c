@@ -28,7 +28,7 @@ static void put_rows(const struct exact *x, const struct exact_request *r, const
 	for (size_t i = 0; i < n; i++)
 		if (which != (r->for_rank ? CAUSAL_LATE : CAUSAL_WAITS) ||
 			exact_is_wanted(x, r, rows[i].line))
-			put_row(x, what, has_kind ? causal_kinds[rows[i].kind].id : "", &rows[i]);
+			put_row(x, what, has_kind ? wait_kind_name(rows[i].kind) : "", &rows[i]);
 }
 
 void exact_csv(const struct exact *x, const struct exact_request *r)

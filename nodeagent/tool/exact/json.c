@@ -122,7 +122,7 @@ static void put_waits(struct json *j, const struct exact *x, const struct exact_
 	json_array(j, "waits");
 	for (size_t i = 0; i < n; i++) {
 		json_object(j, NULL);
-		json_string(j, "kind", causal_kinds[waits[i].kind].id);
+		json_string(j, "kind", wait_kind_name(waits[i].kind));
 		put_path(j, "path", x, waits[i].path);
 		json_uint(j, "calls", waits[i].calls);
 		json_real(j, "t_s", 1e-9 * waits[i].ns);

@@ -124,7 +124,7 @@ static void put_wait(
 	char *late = all_ranks ? main_row(x, CAUSAL_LATE, w) : xstrdup("");
 	char *cause = all_ranks ? main_row(x, CAUSAL_CAUSES, w) : xstrdup("");
 
-	table_text(t, causal_kinds[w->kind].title);
+	table_text(t, wait_kind_title(w->kind));
 	table_real(t, 0, 6, 1e-9 * w->ns);
 	table_real(t, 0, 1, percent_of(w->ns, causal_totals(x->run->c)->waits));
 	table_uint(t, w->calls);

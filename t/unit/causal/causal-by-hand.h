@@ -102,14 +102,14 @@ static inline void receives(
 }
 
 /* Part of a collective call of all lines. */
-static inline void member(uint32_t line, enum causal_kind kind, uint64_t ticket, uint32_t root,
+static inline void member(uint32_t line, enum wait_kind kind, uint64_t ticket, uint32_t root,
 	int64_t enter, int64_t leave)
 {
 	hand_add(HAND_ALL, line, enter)->all = (struct causal_collective){
 		.ticket = ticket, .kind = kind, .root = root, .enter = enter, .leave = leave};
 }
 
-static inline void joins(uint32_t line, enum causal_kind kind, uint64_t ticket, uint32_t root,
+static inline void joins(uint32_t line, enum wait_kind kind, uint64_t ticket, uint32_t root,
 	int64_t enter, int64_t leave)
 {
 	calls(line, PATH_CALL + 2, enter, leave);

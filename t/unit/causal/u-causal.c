@@ -26,8 +26,8 @@ START_TEST(late_sender)
 	ends(1, 151);
 	c = analysed();
 	check_sums(c);
-	ck_assert_double_eq(ns_of(c, CAUSAL_WAITS, CAUSAL_LATE_SENDER, RECV, 1), 90);
-	ck_assert_double_eq(ns_of(c, CAUSAL_LATE, CAUSAL_LATE_SENDER, RECV, 0), 90);
+	ck_assert_double_eq(ns_of(c, CAUSAL_WAITS, WAIT_LATE_SENDER, RECV, 1), 90);
+	ck_assert_double_eq(ns_of(c, CAUSAL_LATE, WAIT_LATE_SENDER, RECV, 0), 90);
 	ck_assert_double_eq(causal_totals(c)->waits, 90);
 	/* useful: 100 + 10, 20 + 30; the chain: 100 of rank 0, then 30 of rank 1 */
 	ck_assert_double_eq(causal_totals(c)->useful, 160);
@@ -83,23 +83,23 @@ START_TEST(waits_for_last_sender)
 	ends(0, 300);
 	c = analysed();
 	check_sums(c);
-	ck_assert_double_eq(ns_of(c, CAUSAL_WAITS, CAUSAL_LATE_SENDER, PATH_CALL + 11, 0), 130);
-	ck_assert_double_eq(ns_of(c, CAUSAL_LATE, CAUSAL_LATE_SENDER, ANY, 3), 130);
+	ck_assert_double_eq(ns_of(c, CAUSAL_WAITS, WAIT_LATE_SENDER, PATH_CALL + 11, 0), 130);
+	ck_assert_double_eq(ns_of(c, CAUSAL_LATE, WAIT_LATE_SENDER, ANY, 3), 130);
 	causal_free(c);
 }
 END_TEST
 
 static const struct {
-	enum causal_kind kind;
+	enum wait_kind kind;
 	double waits[3];
 	int64_t ideal;
 } collectives[] = {
 	/* They enter at 40, 10, 70 and leave at 100; the root is rank 0. Then 5 of useful time. */
-	{CAUSAL_BARRIER, {30, 60, 0}, 75},
-	{CAUSAL_NXN, {30, 60, 0}, 75},
-	{CAUSAL_LATE_ROOT, {0, 30, 0}, 75},
-	{CAUSAL_EARLY_ROOT, {30, 0, 0}, 75},
-	{CAUSAL_SCAN, {0, 30, 0}, 75},
+	{WAIT_BARRIER, {30, 60, 0}, 75},
+	{WAIT_NXN, {30, 60, 0}, 75},
+	{WAIT_LATE_ROOT, {0, 30, 0}, 75},
+	{WAIT_EARLY_ROOT, {30, 0, 0}, 75},
+	{WAIT_SCAN, {0, 30, 0}, 75},
 };
 
 START_TEST(collective_call)
@@ -135,17 +135,17 @@ START_TEST(among_neighbours)
 	for (uint32_t i = 0; i < 3; i++) {
 		begins(i, 0);
 		works(i, 0, PATH_WORK);
-		joins(i, CAUSAL_NEIGHBOURS, 1, 0, enters[i], 100);
+		joins(i, WAIT_NEIGHBOURS, 1, 0, enters[i], 100);
 		hand.events[hand.n - 1].all.needed = needed[i];
 		hand.events[hand.n - 1].all.n_needed = i == 1 ? 2 : 1;
 		ends(i, 105);
 	}
 	c = analysed();
 	check_sums(c);
-	ck_assert_double_eq(ns_of(c, CAUSAL_WAITS, CAUSAL_NEIGHBOURS, COLL, 0), 30);
-	ck_assert_double_eq(ns_of(c, CAUSAL_WAITS, CAUSAL_NEIGHBOURS, COLL, 1), 30);
-	ck_assert_double_eq(ns_of(c, CAUSAL_WAITS, CAUSAL_NEIGHBOURS, COLL, 2), 0);
-	ck_assert_double_eq(ns_of(c, CAUSAL_LATE, CAUSAL_NEIGHBOURS, COLL, 1), 30);
+	ck_assert_double_eq(ns_of(c, CAUSAL_WAITS, WAIT_NEIGHBOURS, COLL, 0), 30);
+	ck_assert_double_eq(ns_of(c, CAUSAL_WAITS, WAIT_NEIGHBOURS, COLL, 1), 30);
+	ck_assert_double_eq(ns_of(c, CAUSAL_WAITS, WAIT_NEIGHBOURS, COLL, 2), 0);
+	ck_assert_double_eq(ns_of(c, CAUSAL_LATE, WAIT_NEIGHBOURS, COLL, 1), 30);
 	causal_free(c);
 }
 END_TEST
@@ -185,13 +185,13 @@ START_TEST(leaves_before_last)
 		begins(i, 0);
 		ends(i, 300);
 	}
-	joins(0, CAUSAL_NXN, 1, 0, 10, 60);
-	joins(1, CAUSAL_NXN, 1, 0, 50, 60);
-	joins(2, CAUSAL_NXN, 1, 0, 200, 210);
+	joins(0, WAIT_NXN, 1, 0, 10, 60);
+	joins(1, WAIT_NXN, 1, 0, 50, 60);
+	joins(2, WAIT_NXN, 1, 0, 200, 210);
 	c = analysed();
 	check_sums(c);
-	ck_assert_double_eq(ns_of(c, CAUSAL_WAITS, CAUSAL_NXN, COLL, 0), 40);
-	ck_assert_double_eq(ns_of(c, CAUSAL_LATE, CAUSAL_NXN, COLL, 1), 40);
+	ck_assert_double_eq(ns_of(c, CAUSAL_WAITS, WAIT_NXN, COLL, 0), 40);
+	ck_assert_double_eq(ns_of(c, CAUSAL_LATE, WAIT_NXN, COLL, 1), 40);
 	ck_assert_double_eq(causal_totals(c)->waits, 40);
 	causal_free(c);
 }
@@ -207,12 +207,12 @@ START_TEST(completed_later)
 		begins(i, 0);
 		ends(i, 300);
 		calls(i, PATH_CALL + 10, i ? 150 : 10, i ? 151 : 11);
-		member(i, CAUSAL_BARRIER, 1, 0, i ? 150 : 10, 160);
+		member(i, WAIT_BARRIER, 1, 0, i ? 150 : 10, 160);
 		calls(i, PATH_CALL + 11, i ? 155 : 100, 160);
 	}
 	c = analysed();
 	check_sums(c);
-	ck_assert_double_eq(ns_of(c, CAUSAL_WAITS, CAUSAL_BARRIER, PATH_CALL + 11, 0), 50);
+	ck_assert_double_eq(ns_of(c, CAUSAL_WAITS, WAIT_BARRIER, PATH_CALL + 11, 0), 50);
 	ck_assert_double_eq(causal_totals(c)->waits, 50);
 	causal_free(c);
 }
@@ -239,8 +239,8 @@ START_TEST(late_receiver)
 	ends(1, 300);
 	c = analysed();
 	check_sums(c);
-	ck_assert_double_eq(ns_of(c, CAUSAL_WAITS, CAUSAL_LATE_RECEIVER, PATH_CALL, 0), 80);
-	ck_assert_double_eq(ns_of(c, CAUSAL_LATE, CAUSAL_LATE_RECEIVER, PATH_CALL, 1), 80);
+	ck_assert_double_eq(ns_of(c, CAUSAL_WAITS, WAIT_LATE_RECEIVER, PATH_CALL, 0), 80);
+	ck_assert_double_eq(ns_of(c, CAUSAL_LATE, WAIT_LATE_RECEIVER, PATH_CALL, 1), 80);
 	ck_assert_double_eq(causal_totals(c)->waits, 80);
 	/* rank 0 goes on from the post of rank 1, at 90; the longest chain is rank 1 alone */
 	ck_assert_int_eq(causal_totals(c)->ideal, 90 + 91 + 101);
@@ -305,7 +305,7 @@ START_TEST(excess_is_named)
 		for (uint32_t k = 0; k < 5; k++) {
 			works(i, t, PATH_OTHER);
 			works(i, t + (i == 2 ? 41 : 1), PATH_WORK);
-			joins(i, CAUSAL_NXN, k, 0, t + (i == 2 ? 91 : 51), t + 100);
+			joins(i, WAIT_NXN, k, 0, t + (i == 2 ? 91 : 51), t + 100);
 			t += 100;
 		}
 		ends(i, t);
@@ -363,9 +363,9 @@ START_TEST(clocks_that_differ)
 	for (uint32_t i = 0; i < 4; i++)
 		ends(i, 200);
 	c = analysed();
-	ck_assert_double_eq(ns_of(c, CAUSAL_WAITS, CAUSAL_LATE_SENDER, RECV, 2), 57);
-	ck_assert_double_eq(ns_of(c, CAUSAL_WAITS, CAUSAL_LATE_SENDER, RECV, 3), 0);
-	ck_assert_double_eq(ns_of(c, CAUSAL_WAITS, CAUSAL_LATE_SENDER, RECV, 1), 9);
+	ck_assert_double_eq(ns_of(c, CAUSAL_WAITS, WAIT_LATE_SENDER, RECV, 2), 57);
+	ck_assert_double_eq(ns_of(c, CAUSAL_WAITS, WAIT_LATE_SENDER, RECV, 3), 0);
+	ck_assert_double_eq(ns_of(c, CAUSAL_WAITS, WAIT_LATE_SENDER, RECV, 1), 9);
 	ck_assert_uint_eq(causal_totals(c)->unresolved, 1);
 	ck_assert_double_eq(causal_totals(c)->unresolved_ns, 9);
 	ck_assert_double_eq(ns_of(c, CAUSAL_PATH, ANY, ANY, ANY), 200);
@@ -384,11 +384,11 @@ START_TEST(function_in_call)
 	by_hand(2, 0);
 	begins(0, 0);
 	begins(1, 0);
-	joins(0, CAUSAL_NXN, 1, 0, 10, 100);
+	joins(0, WAIT_NXN, 1, 0, 10, 100);
 	works(0, 50, PATH_OTHER);
 	e = hand_add(HAND_PATH, 0, 70);
 	e->path = COLL;
-	joins(1, CAUSAL_NXN, 1, 0, 60, 100);
+	joins(1, WAIT_NXN, 1, 0, 60, 100);
 	ends(0, 110);
 	ends(1, 110);
 	c = analysed();
@@ -432,8 +432,8 @@ START_TEST(what_is_missing)
 		ends(i, 200);
 	}
 	receives(0, 1, 9, 10, 20);
-	joins(0, CAUSAL_BARRIER, 1, 0, 30, 40);
-	joins(1, CAUSAL_BARRIER, 1, 0, 35, 40);
+	joins(0, WAIT_BARRIER, 1, 0, 30, 40);
+	joins(1, WAIT_BARRIER, 1, 0, 35, 40);
 	calls(2, RECV, 50, 60);
 	message(2, false, 1, 10, 8, 50, 65); /* completed in no call */
 	sends(1, 2, 10, 50, 60);
@@ -443,7 +443,7 @@ START_TEST(what_is_missing)
 	ck_assert_uint_eq(t->doubts[CAUSAL_NO_SEND], 1);
 	ck_assert_uint_eq(t->doubts[CAUSAL_MISSING], 1);
 	ck_assert_uint_eq(t->doubts[CAUSAL_STRAY], 1);
-	ck_assert_double_eq(ns_of(c, CAUSAL_WAITS, CAUSAL_BARRIER, COLL, 0), 5);
+	ck_assert_double_eq(ns_of(c, CAUSAL_WAITS, WAIT_BARRIER, COLL, 0), 5);
 	ck_assert_double_eq(ns_of(c, CAUSAL_PATH, ANY, ANY, ANY), 200);
 	causal_free(c);
 }
@@ -523,8 +523,8 @@ static void random_message(struct program *p)
 
 static void random_collective(struct program *p)
 {
-	const enum causal_kind kind =
-		CAUSAL_BARRIER + throw_dice(&p->dice, CAUSAL_NEIGHBOURS - CAUSAL_BARRIER);
+	const enum wait_kind kind =
+		WAIT_BARRIER + throw_dice(&p->dice, WAIT_NEIGHBOURS - WAIT_BARRIER);
 	const uint32_t n = hand.n_lines, root = throw_dice(&p->dice, n);
 	int64_t last = 0, below = 0;
 
@@ -533,22 +533,22 @@ static void random_collective(struct program *p)
 		last = p->now[i] > last ? p->now[i] : last;
 	for (uint32_t i = 0; i < n; i++) {
 		const int64_t enter = p->now[i];
-		const bool all = kind == CAUSAL_BARRIER || kind == CAUSAL_NXN ||
-				 (kind == CAUSAL_EARLY_ROOT && i == root);
+		const bool all = kind == WAIT_BARRIER || kind == WAIT_NXN ||
+				 (kind == WAIT_EARLY_ROOT && i == root);
 		int64_t from = all ? last : enter;
 
-		if (kind == CAUSAL_SCAN && below > from)
+		if (kind == WAIT_SCAN && below > from)
 			from = below;
-		if (kind == CAUSAL_SCAN && enter > below)
+		if (kind == WAIT_SCAN && enter > below)
 			below = enter;
-		if (kind == CAUSAL_LATE_ROOT && i != root && p->now[root] > from)
+		if (kind == WAIT_LATE_ROOT && i != root && p->now[root] > from)
 			from = p->now[root];
-		if (i != root || kind != CAUSAL_LATE_ROOT)
+		if (i != root || kind != WAIT_LATE_ROOT)
 			p->now[i] = from + between(p, 1, 50);
 		joins(i, kind, p->ticket, root, enter,
-			i == root && kind == CAUSAL_LATE_ROOT ? enter + 1 : p->now[i]);
+			i == root && kind == WAIT_LATE_ROOT ? enter + 1 : p->now[i]);
 	}
-	if (kind == CAUSAL_LATE_ROOT)
+	if (kind == WAIT_LATE_ROOT)
 		p->now[root]++;
 }
 
