@@ -6,6 +6,7 @@
 #include "nodeagent/process/process.h"
 #include "nodeagent/profile/lists.h"
 #include "nodeagent/profile/profile.h"
+#include "nodeagent/replay/comm/causes.h"
 #include "nodeagent/replay/tree/calltree.h"
 
 static void add_wait(const struct gather_from *g, const struct node_wait *w, uint32_t stack_at)
@@ -22,6 +23,45 @@ static void add_wait(const struct gather_from *g, const struct node_wait *w, uin
 	to->ns = clocks_ns(&g->host->clocks, w->ticks);
 }
 
+static const struct process *whose(const struct host *host, const struct traffic *t)
+{
+	const struct process *p = host->processes;
+
+	while (p && p->traffic != t)
+		p = p->next;
+	return p;
+}
+
+static uint32_t union_node(
+	const struct gather_from *g, const struct process *p, const struct node *n)
+{
+	struct gather_from from = *g;
+
+	from.p = p;
+	return gather_path(&from, calltree_root(p->ended_tree), n);
+}
+
+/* What late ranks did. A process that was let go, or has no tree yet, is left out. */
+static void add_causes(const struct gather_from *g)
+{
+	const struct process *late = NULL;
+	struct traffic_cause_row row;
+	struct profile_cause *to;
+
+	for (size_t i = 0; traffic_cause_row(g->p->traffic, i, &row); i++) {
+		if (!late || late->traffic != row.late)
+			late = row.late ? whose(g->host, row.late) : NULL;
+		if (!late || !late->ended || !row.node || !row.late_node || !row.ticks)
+			continue;
+		to = profile_add(g->out, PROFILE_CAUSES);
+		*to = (struct profile_cause){.stack = union_node(g, g->p, row.node),
+			.kind = row.kind,
+			.late = (uint32_t)late->rank,
+			.activity = union_node(g, late, row.late_node),
+			.ns = clocks_ns(&g->host->clocks, row.ticks)};
+	}
+}
+
 void gather_waits(const struct gather_from *g)
 {
 	struct calltree *tree = g->p->ended_tree;
@@ -32,6 +72,8 @@ void gather_waits(const struct gather_from *g)
 		for (size_t k = 0; n->extra && k < n->extra->waits.n; k++)
 			add_wait(g, &n->extra->waits.at[k], g->node[i]);
 	}
+	if (g->p->traffic)
+		add_causes(g);
 }
 
 uint64_t gather_wait_ns(const struct gather_from *g)

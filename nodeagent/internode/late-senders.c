@@ -15,6 +15,7 @@
 #include "nodeagent/internode/internal.h"
 #include "nodeagent/process/host.h"
 #include "nodeagent/process/process.h"
+#include "nodeagent/replay/comm/causes.h"
 #include "nodeagent/replay/comm/comm.h"
 
 #ifndef WAITS_MAX
@@ -28,6 +29,7 @@ struct late_wait {
 	uint64_t posted; /* when the receive was */
 	uint64_t ticks;
 	uint32_t path; /* of the call: struct match_done */
+	struct cause_parts causes;
 };
 
 struct late_waits {
@@ -61,12 +63,19 @@ static uint32_t late_rank(const struct process *receiver, const struct thread_pa
 	return same_job && own ? (uint32_t)pair->from : UINT32_MAX;
 }
 
+/* A process that is traced here, or NULL. */
+static const struct process *process_here(const struct matching *m, uint64_t proc_id)
+{
+	const uint32_t *at = map64_find(&m->here, proc_id);
+
+	return at ? m->owners[*at] : NULL;
+}
+
 /* At the call path of the receiver; calls: 1, or -1 modulo 2^64. */
 static void add_to_path(
 	struct matching *m, const struct late_wait *w, uint64_t ticks, uint64_t calls)
 {
-	const uint32_t *at = map64_find(&m->here, w->for_whom.to);
-	const struct process *p = at ? m->owners[*at] : NULL;
+	const struct process *p = process_here(m, w->for_whom.to);
 
 	if (p && p->traffic && m->host->conf->mpi_waits)
 		traffic_wait(p->traffic, w->path, WAIT_LATE_SENDER, late_rank(p, &w->for_whom),
@@ -81,6 +90,25 @@ static void add_ticks(struct matching *m, const struct late_wait *w, uint64_t ti
 		->late_ticks += ticks;
 	if (m->n_rounds)
 		matching_round_late(m, &w->for_whom, w->posted, ticks);
+}
+
+/* What the sender did meanwhile, if it is on this node. */
+static void find_causes(struct matching *m, struct late_wait *w)
+{
+	const struct process *p = process_here(m, w->for_whom.to);
+	const struct process *late = process_here(m, w->for_whom.from);
+
+	if (p && p->traffic && late && late->traffic && m->host->conf->mpi_waits)
+		traffic_cause(p->traffic, w->path, WAIT_LATE_SENDER, late->traffic,
+			w->for_whom.from_thread, w->enter, w->enter + w->ticks, &w->causes);
+}
+
+static void take_causes_back(struct matching *m, const struct late_wait *w)
+{
+	const struct process *p = process_here(m, w->for_whom.to);
+
+	if (p && p->traffic)
+		traffic_cause_back(p->traffic, &w->causes);
 }
 
 /* The oldest one's place. */
@@ -112,6 +140,7 @@ void matching_late_sender(
 		return;
 	if (r->enter == r->done.enter) { /* a blocking call, which received nothing else */
 		add_ticks(m, &now, now.ticks, 1);
+		find_causes(m, &now);
 		return;
 	}
 	if (!m->late)
@@ -121,12 +150,14 @@ void matching_late_sender(
 		return;
 	if (known) {
 		add_ticks(m, known, -known->ticks, UINT64_MAX);
+		take_causes_back(m, known);
 	} else {
 		known = new_wait(m->late);
 		match_table_add(&m->late->by_call, now.thread, now.enter, known);
 	}
 	*known = now;
 	add_ticks(m, known, known->ticks, 1);
+	find_causes(m, known);
 }
 
 void matching_late_free(struct matching *m)

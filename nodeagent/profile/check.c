@@ -105,6 +105,14 @@ const char *check_wait(const struct profile *p, const void *record)
 	return w->kind < WAIT_KINDS_END ? NULL : "a wait of an unknown kind";
 }
 
+const char *check_cause(const struct profile *p, const void *record)
+{
+	const struct profile_cause *c = record;
+
+	(void)p;
+	return c->kind < WAIT_KINDS_END ? NULL : "the cause of a wait of an unknown kind";
+}
+
 const char *check_compared(const struct profile *p, const void *record)
 {
 	const struct profile_compared *c = record;

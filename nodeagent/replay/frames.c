@@ -156,6 +156,8 @@ void replay_pop(struct replay *r, uint64_t t)
 		r->top->since = t; /* the deep frame below runs again */
 		return;
 	}
+	if (r->activity)
+		activity_add(r->activity, n, f->since, t);
 	n->parent->child = n->expected;
 	r->top->last = n;
 }

@@ -10,6 +10,7 @@
 #include "nodeagent/base/map.h"
 #include "nodeagent/replay/replay.h"
 #include "nodeagent/replay/sampled.h"
+#include "nodeagent/replay/tree/activity.h"
 #include "nodeagent/replay/window.h"
 #include "shm/counters.h"
 #include "shm/record.h"
@@ -101,6 +102,7 @@ struct replay {
 	unsigned slow;		   /* SLOW_ bits */
 	struct traffic_track *track;
 	struct sampled_track *sampled;		    /* or NULL */
+	struct activity *activity;		    /* or NULL; of the track */
 	struct gpu *gpu;			    /* or NULL */
 	struct user_counters *const *user_counters; /* or NULL */
 	struct replay_counts counts;
@@ -150,7 +152,8 @@ uint32_t replay_new_sample(struct replay *r, struct node *n);
 uint32_t replay_judge_sample(struct replay *r, struct node *n);
 
 /* The number of n's stack in the sampling file. */
-static inline uint32_t replay_sample(struct replay *r, struct node *n)
+static inline __attribute__((always_inline)) uint32_t replay_sample(
+	struct replay *r, struct node *n)
 {
 	uint32_t stack = n->extra ? n->extra->stack & ~SAMPLE_PRECISE : 0;
 
@@ -165,7 +168,7 @@ static inline uint32_t replay_sample(struct replay *r, struct node *n)
 bool replay_decide_sample(
 	struct replay *r, struct node *ran, uint64_t t, uint64_t took, bool precise);
 
-static inline bool sample_is_due(
+static inline __attribute__((always_inline)) bool sample_is_due(
 	struct replay *r, struct node *n, struct node *ran, uint64_t t, uint64_t took)
 {
 	struct sampled_track *l = r->sampled;
@@ -180,13 +183,15 @@ static inline bool sample_is_due(
 	return replay_decide_sample(r, ran, t, took, stack & SAMPLE_PRECISE);
 }
 
-static inline void sample_enter(struct replay *r, struct node *n, uint64_t t)
+static inline __attribute__((always_inline)) void sample_enter(
+	struct replay *r, struct node *n, uint64_t t)
 {
 	if (!r->sampled->interval || sample_is_due(r, n, n->parent ? n->parent : n, t, 0))
 		vfd_enter(r->sampled->track, replay_sample(r, n), t);
 }
 
-static inline void sample_exit(struct replay *r, struct node *n, uint64_t since, uint64_t t)
+static inline __attribute__((always_inline)) void sample_exit(
+	struct replay *r, struct node *n, uint64_t since, uint64_t t)
 {
 	if (!r->sampled->interval || sample_is_due(r, n, n, t, elapsed(since, t)))
 		vfd_exit(r->sampled->track, replay_sample(r, n), t);
@@ -204,6 +209,9 @@ void replay_sampled_launch(struct replay *r, uint32_t number);
 /* n, a child of the root that was not expected, is entered: if it is main, what came before it
  * is forgotten (replay_drop_prelude()). */
 void replay_prelude(struct replay *r, struct node *n);
+
+/* From now on the last calls are kept, and the track can ask for them: activity.c. */
+void replay_keep_activity(struct replay *r);
 
 /* With SLOW_WINDOW, before the next word is taken, and at the end. */
 void replay_window_step(struct replay *r);

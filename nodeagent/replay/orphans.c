@@ -161,6 +161,8 @@ static void empty_orphan(struct replay *r, struct orphan *s, bool give_up)
 		return;
 	to = node_at(r, path);
 	calltree_move(r->tree, s->node, to);
+	if (r->activity)
+		activity_begin(r->activity, r->now); /* nodes in it may have moved */
 	if (r->track)
 		traffic_track_moved(r->track, s->node);
 	calltree_moved(s->node);

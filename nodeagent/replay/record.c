@@ -122,6 +122,8 @@ bool replay_take_message(struct replay *r, const struct ring_record *rec)
 	r->error = traffic_record(r->track, copy, &place, r->now);
 	if (traffic_pending(r->track))
 		r->slow |= SLOW_PENDING;
+	if (!r->activity && traffic_asks_activity(r->track))
+		replay_keep_activity(r);
 	return true;
 }
 

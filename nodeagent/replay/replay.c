@@ -149,7 +149,7 @@ static inline __attribute__((always_inline)) bool enter_fast(
 }
 
 static inline __attribute__((always_inline)) void leave_fast(
-	struct replay *r, uint32_t id, uint64_t t, const bool sampled)
+	struct replay *r, uint32_t id, uint64_t t, const bool sampled, const bool kept)
 {
 	struct frame *f = r->top;
 	struct node *n = f->node;
@@ -164,16 +164,21 @@ static inline __attribute__((always_inline)) void leave_fast(
 	}
 	if (sampled)
 		sample_exit(r, n, f->since, t);
+	if (kept)
+		activity_add(r->activity, n, f->since, t);
 	n->ticks += elapsed(f->since, t);
 	n->parent->child = n->expected;
 	f[-1].last = n;
 	r->top = f - 1;
 }
 
-/* Compiled twice, with and without samples. */
-static inline __attribute__((always_inline)) const char *replay_words(struct replay *r,
+/*
+ * Compiled for each case: with and without samples, and calls kept. Returns the word before which
+ * it has ended: r->error, or from there on calls are kept.
+ */
+static inline __attribute__((always_inline)) unsigned replay_words(struct replay *r,
 	const uint64_t *block, unsigned from, unsigned to, const struct replay_epoch *epoch,
-	const bool sampled)
+	const bool sampled, const bool kept)
 {
 	struct words_run run = {.above = (uint64_t)epoch->epoch << KEY_EPOCH_SHIFT};
 	uint64_t t = r->now;
@@ -191,7 +196,7 @@ static inline __attribute__((always_inline)) const char *replay_words(struct rep
 			i += n_words;
 			if (unlikely(r->slow & SLOW_COUNTED) && n_words)
 				replay_counted(r, id);
-			if (unlikely(r->error))
+			if (unlikely(r->error || (!kept && r->activity)))
 				break;
 			continue;
 		}
@@ -199,7 +204,7 @@ static inline __attribute__((always_inline)) const char *replay_words(struct rep
 		run.records++;
 		i++;
 		if (w & RECORD_EXIT) {
-			leave_fast(r, id, t, sampled);
+			leave_fast(r, id, t, sampled, kept);
 			continue;
 		}
 		if (unlikely(!enter_fast(r, &run, id, t, sampled)))
@@ -209,7 +214,7 @@ static inline __attribute__((always_inline)) const char *replay_words(struct rep
 	r->counts.records += run.records;
 	if (t > r->now)
 		r->now = t;
-	return r->error;
+	return i;
 }
 
 /* The word that a block starts with. */
@@ -232,8 +237,13 @@ const char *replay_block(struct replay *r, const uint64_t *block, unsigned from,
 			return why;
 		from = 1;
 	}
-	return r->sampled ? replay_words(r, block, from, to, epoch, true)
-			  : replay_words(r, block, from, to, epoch, false);
+	if (!r->activity)
+		from = r->sampled ? replay_words(r, block, from, to, epoch, true, false)
+				  : replay_words(r, block, from, to, epoch, false, false);
+	if (r->activity && !r->error)
+		r->sampled ? replay_words(r, block, from, to, epoch, true, true)
+			   : replay_words(r, block, from, to, epoch, false, true);
+	return r->error;
 }
 
 int replay_lost(struct replay *r, uint64_t calls, uint64_t ticks)

@@ -307,6 +307,30 @@ char *report_path(const struct report *r, uint32_t stack)
 	return path;
 }
 
+char *report_short_path(const struct report *r, uint32_t stack, unsigned functions, size_t columns)
+{
+	char *path = xstrdup(r->cell[r->p->stacks[stack].name]), *cut;
+	uint32_t at = r->parent[stack];
+
+	for (unsigned i = 1; i < functions && at != PROFILE_NONE; i++, at = r->parent[at]) {
+		char *longer;
+
+		/* "init" is no function, and says nothing */
+		if (r->parent[at] == PROFILE_NONE)
+			break;
+		longer = xasprintf("%s%s%s", path, r->separator, r->cell[r->p->stacks[at].name]);
+		if (text_columns(longer) > columns) {
+			free(longer);
+			break;
+		}
+		free(path);
+		path = longer;
+	}
+	cut = text_short(path, columns);
+	free(path);
+	return cut;
+}
+
 double report_overhead_s(const struct report *r, uint64_t calls)
 {
 	if (!r->p->calls)

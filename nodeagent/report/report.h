@@ -63,6 +63,8 @@ bool report_name_differs(const struct report *r, const char *raw);
 const struct profile_source *report_source(const struct report *r, const char *raw);
 /* "foo<bar<main<init", cut to "foo<bar<..." where too long; the caller frees. */
 char *report_path(const struct report *r, uint32_t stack);
+/* Its innermost functions, "chem<step", at most so many, and columns; the caller frees. */
+char *report_short_path(const struct report *r, uint32_t stack, unsigned functions, size_t columns);
 /* Estimated time in hooks, summed over ranks. */
 double report_overhead_s(const struct report *r, uint64_t calls);
 /*

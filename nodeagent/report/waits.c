@@ -2,6 +2,7 @@
 #include "nodeagent/report/waits.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 #include "nodeagent/base/util.h"
 #include "nodeagent/profile/profile.h"
@@ -43,7 +44,6 @@ static void find_causes(struct waits *w, size_t n)
 		c->ns += q->ns;
 		w->ns += q->ns;
 	}
-	qsort(w->causes, w->n_causes, sizeof(*w->causes), cause_by_time);
 }
 
 static void find_places(struct waits *w, size_t n)
@@ -65,6 +65,92 @@ static void find_places(struct waits *w, size_t n)
 	qsort(w->places, w->n_places, sizeof(*w->places), place_by_time);
 }
 
+/* ---- what late ranks did ------------------------------------------------------------------ */
+
+ORDER_BY(by_key, struct profile_wait, RISING(stack) ?: RISING(kind) ?: RISING(late))
+
+/* The first row of causes[], which are sorted by them, that is not below this one. */
+static size_t first_cause(const struct profile *p, const struct profile_wait *q)
+{
+	size_t low = 0, high = p->n_causes;
+
+	while (low < high) {
+		const size_t middle = low + (high - low) / 2;
+		const struct profile_cause *c = &p->causes[middle];
+		const struct profile_wait at = {
+			.stack = c->stack, .kind = c->kind, .late = c->late};
+
+		if (by_key(&at, q) < 0)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	return low;
+}
+
+static bool is_cause_of(const struct profile *p, size_t i, const struct profile_wait *q)
+{
+	const struct profile_cause *c = &p->causes[i];
+
+	return i < p->n_causes && c->stack == q->stack && c->kind == q->kind && c->late == q->late;
+}
+
+ORDER_BY(activity_by_time, struct wait_activity, FALLING(ns) ?: RISING(late) ?: RISING(stack))
+
+/* The time of a wait's row is shared out as that of the waits that were looked at. */
+static void share_out(struct waits *w, const struct profile *p, const struct profile_wait *q)
+{
+	const size_t first = first_cause(p, q);
+	double sum = 0.0;
+
+	for (size_t i = first; is_cause_of(p, i, q); i++)
+		sum += (double)p->causes[i].ns;
+	for (size_t i = first; is_cause_of(p, i, q) && sum > 0.0; i++)
+		w->activities[w->n_activities++] = (struct wait_activity){.late = q->late,
+			.stack = p->causes[i].activity,
+			.ns = (double)q->ns * (double)p->causes[i].ns / sum};
+}
+
+static void find_activities(struct waits *w, const struct profile *p)
+{
+	for (size_t i = 0; i < w->n_places; i++) {
+		struct wait_place *at = &w->places[i];
+		struct wait_activity *first = &w->activities[w->n_activities];
+
+		for (size_t k = 0; k < at->n_late; k++)
+			share_out(w, p, at->late[k]);
+		at->activities = first;
+		at->n_activities = (size_t)(&w->activities[w->n_activities] - first);
+		qsort(first, at->n_activities, sizeof(*first), activity_by_time);
+	}
+}
+
+ORDER_BY(activity_by_rank, struct wait_activity, RISING(late) ?: RISING(stack))
+ORDER_BY(cause_by_rank, struct wait_cause, RISING(rank))
+
+/* The greatest activity of each late rank over all places. */
+static void find_greatest(struct waits *w)
+{
+	const size_t n = w->n_activities;
+	struct wait_activity *all = xmalloc((n + 1) * sizeof(*all));
+
+	if (n)
+		memcpy(all, w->activities, n * sizeof(*all));
+	qsort(all, n, sizeof(*all), activity_by_rank);
+	for (size_t i = 0; i < n;) {
+		struct wait_activity sum = all[i++];
+		const struct wait_cause like = {.rank = sum.late};
+		struct wait_cause *c;
+
+		while (i < n && !activity_by_rank(&all[i], &sum))
+			sum.ns += all[i++].ns;
+		c = bsearch(&like, w->causes, w->n_causes, sizeof(like), cause_by_rank);
+		if (c && sum.ns > c->activity.ns)
+			c->activity = sum;
+	}
+	free(all);
+}
+
 void waits_of(const struct profile *p, uint32_t late, struct waits *w)
 {
 	const size_t most = p->n_waits;
@@ -72,12 +158,16 @@ void waits_of(const struct profile *p, uint32_t late, struct waits *w)
 
 	*w = (struct waits){.rows = xcalloc(most + 1, sizeof(*w->rows)),
 		.places = xcalloc(most + 1, sizeof(*w->places)),
-		.causes = xcalloc(most + 1, sizeof(*w->causes))};
+		.causes = xcalloc(most + 1, sizeof(*w->causes)),
+		.activities = xcalloc(p->n_causes + 1, sizeof(*w->activities))};
 	for (size_t i = 0; i < most; i++)
 		if (late == WAITS_ALL || p->waits[i].late == late)
 			w->rows[n++] = &p->waits[i];
 	find_causes(w, n);
 	find_places(w, n);
+	find_activities(w, p);
+	find_greatest(w); /* causes are by rank still */
+	qsort(w->causes, w->n_causes, sizeof(*w->causes), cause_by_time);
 	for (size_t i = 0; i < p->n_rank_times; i++)
 		w->mpi_ns += p->rank_times[i].all_mpi_ns;
 }
@@ -87,5 +177,6 @@ void waits_done(struct waits *w)
 	free(w->rows);
 	free(w->places);
 	free(w->causes);
+	free(w->activities);
 	*w = (struct waits){0};
 }

@@ -9,6 +9,13 @@
 struct profile;
 struct profile_wait;
 
+/* What a late rank did while others waited for it. */
+struct wait_activity {
+	uint32_t late;	/* the rank; PROFILE_ELSEWHERE: several */
+	uint32_t stack; /* in which it was */
+	double ns;	/* of the waits for it; an estimate */
+};
+
 /* All waits of one kind at one call path, summed over ranks. */
 struct wait_place {
 	uint32_t kind;	/* enum wait_kind */
@@ -16,14 +23,17 @@ struct wait_place {
 	uint64_t calls, ns;
 	const struct profile_wait **late; /* by falling time; a part of struct waits */
 	size_t n_late;
+	const struct wait_activity *activities; /* by falling time; a part of struct waits */
+	size_t n_activities;
 };
 
 /* All waits for one rank; PROFILE_ELSEWHERE: for all that are not told apart. */
 struct wait_cause {
 	uint32_t rank;
 	uint64_t calls, ns;
-	uint32_t kind, stack; /* of the greatest of these waits */
-	uint64_t most_ns;     /* its time */
+	uint32_t kind, stack;	       /* of the greatest of these waits */
+	uint64_t most_ns;	       /* its time */
+	struct wait_activity activity; /* the greatest; 0 ns: not known */
 };
 
 /* By falling time. */
@@ -34,6 +44,8 @@ struct waits {
 	uint64_t ns;	 /* of all */
 	uint64_t mpi_ns; /* of all ranks' threads in MPI, in their windows; 0: not known */
 	const struct profile_wait **rows;
+	struct wait_activity *activities;
+	size_t n_activities;
 };
 
 #define WAITS_ALL UINT32_MAX

@@ -32,6 +32,7 @@ struct traffic *traffic_new(const struct conf *c, struct sync *sync)
 
 	t->conf = c;
 	t->sync = sync;
+	t->all_causes = sync ? sync_causes(sync) : NULL;
 	t->rank = WIRE_UNKNOWN;
 	t->all_ranks = t->listed = !strcmp(c->mpi_only_for_ranks, "all");
 	if (!t->all_ranks)
@@ -48,6 +49,7 @@ void traffic_free(struct traffic *t)
 	if (t->sync)
 		sync_forget(t->sync, t);
 	requests_free(t);
+	causes_of_process_free(t);
 	free(t->paths.at);
 	comms_free(t);
 	sums_free(t);
@@ -136,6 +138,8 @@ void traffic_track_end(struct traffic_track *l, struct calltree *past)
 	struct traffic *t = l->traffic;
 
 	drop_pending(l, 0);
+	if (l->lately)
+		lately_end(l->lately, past);
 	requests_move(l);
 	paths_move(l);
 	if (t->sync)

@@ -23,6 +23,7 @@
 #include <stddef.h>
 #include <stdint.h>
 #include "nodeagent/base/wait-kinds.h"
+#include "nodeagent/replay/tree/activity.h"
 #include "nodeagent/replay/tree/calltree.h"
 #include "shm/wire.h"
 
@@ -62,6 +63,18 @@ void traffic_track_end(struct traffic_track *l, struct calltree *past);
 /* The counts of `from` and all below it have moved; next leads to where
  * (calltree_move()). No frame there is open. */
 void traffic_track_moved(struct traffic_track *l, const struct node *from);
+
+/*
+ * Tells what the thread did in [from, to], ticks; returns the number of calls that it looked at:
+ * activity_walk(). ctx: as it was given.
+ */
+typedef size_t traffic_activity(
+	void *ctx, uint64_t from, uint64_t to, activity_stretch *stretch, void *arg);
+/* True if others may wait for this thread, so that traffic_track_activity() is wanted, once. */
+bool traffic_asks_activity(const struct traffic_track *l);
+/* Where to add the calls that the thread leaves from these ticks on, until traffic_track_end(). */
+struct activity *traffic_track_activity(
+	struct traffic_track *l, traffic_activity *fn, void *ctx, uint64_t ticks);
 
 /* The frame that a record stands in. */
 struct traffic_frame {

@@ -47,6 +47,7 @@ struct comm {
 	bool is_local;		  /* ... and whether the process is one */
 	bool has_arrived;	  /* at a collective call that was compared with others ... */
 	uint32_t arrived;	  /* ... the greatest ticket of these */
+	uint64_t left;		  /* when it has left the last of these; 0: none */
 	uint32_t told;		  /* its number in the listener, or 0 */
 	uint64_t job;		  /* that its members are ranks of; 0: the process's own */
 	char *name;
@@ -189,11 +190,58 @@ struct paths {
 	size_t n, cap;
 };
 
+/* The node of a number, wherever its counts are now; NULL: forgotten, or no number. */
+const struct node *path_node(const struct traffic *t, uint32_t path);
 /* The number of a node in the track's tree, always the same; 0: there are too many. */
 uint32_t path_number(struct traffic_track *l, struct node *n);
+/* The same of a node in the tree of threads that have ended. */
+uint32_t path_number_past(struct traffic *t, struct node *n);
 /* As requests_move() and requests_moved(). */
 void paths_move(struct traffic_track *l);
 void paths_moved(struct traffic_track *l, const struct node *from);
+
+/* ---- causes of waits: causes.h -------------------------------------------------- */
+
+struct cause_parts;
+
+/* Smaller in tests. */
+#ifndef CAUSES_MAX
+#define CAUSES_MAX	  4096u	 /* rows of one process; further causes are not counted */
+#define CAUSE_TICKS_LEAST 32768u /* shorter waits are not looked at */
+#endif
+
+/* Which processes are late, and how much may be done: one per agent. */
+struct causes;
+struct causes *causes_new(void);
+void causes_free(struct causes *c);
+/* The process's trees are to be freed. */
+void causes_forget(struct causes *c, struct traffic *t);
+
+/* Rows of one process that waits. */
+struct cause_row {
+	uint32_t kind, path;	  /* of the call that waited */
+	uint32_t late, late_path; /* its number in struct causes, and of what it did */
+	uint64_t ticks;
+};
+
+struct cause_rows {
+	struct cause_row *at;
+	size_t n, cap;
+	struct match_table by_key; /* -> 1 + index */
+};
+
+void causes_of_process_free(struct traffic *t);
+
+/* What a thread did lately; owned by its process, so that it outlives the thread. */
+struct lately;
+/* The thread has ended: traffic_track_end(). */
+void lately_end(struct lately *l, struct calltree *past);
+
+/*
+ * A call of t at this path waited in [from, to], ticks, for this thread. counted: may be NULL.
+ */
+void causes_add(struct causes *c, struct traffic *t, uint32_t path, enum wait_kind kind,
+	struct lately *late, uint64_t from, uint64_t to, struct cause_parts *counted);
 
 /* ---- sums: sums.c --------------------------------------------------- */
 
@@ -256,8 +304,12 @@ struct traffic {
 
 	struct requests requests;
 	struct paths paths;
-	uint32_t elsewhere; /* elsewhere_process(), or 0 */
-	size_t n_pending;   /* of all tracks */
+	struct causes *all_causes; /* of sync, or NULL */
+	struct cause_rows causes;  /* of its waits */
+	uint32_t late_number;	   /* in struct causes, or 0 */
+	struct lately *lately;	   /* of its threads */
+	uint32_t elsewhere;	   /* elsewhere_process(), or 0 */
+	size_t n_pending;	   /* of all tracks */
 
 	struct order *order;
 	uint32_t n_tracks, tracks_ever;
@@ -277,10 +329,11 @@ struct traffic_track {
 	uint32_t number;
 	struct pending *pending;
 	size_t n, cap;
-	size_t n_open;	    /* requests it has posted */
-	size_t n_arrived;   /* its arrivals that sync.c keeps */
-	uint32_t last_path; /* the last number that a path of its tree has got, or 0 */
-	uint64_t earlier;   /* when the next message took place, or 0 */
+	size_t n_open;	       /* requests it has posted */
+	size_t n_arrived;      /* its arrivals that sync.c keeps */
+	uint32_t last_path;    /* the last number that a path of its tree has got, or 0 */
+	uint64_t earlier;      /* when the next message took place, or 0 */
+	struct lately *lately; /* or NULL */
 };
 
 static inline uint64_t ticks_between(uint64_t from, uint64_t to)

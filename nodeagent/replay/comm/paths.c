@@ -7,16 +7,27 @@
 #include <stdlib.h>
 #include "nodeagent/replay/comm/internal.h"
 
-uint32_t path_number(struct traffic_track *l, struct node *n)
+static uint32_t number_of(struct paths *p, struct node *n, uint32_t *last)
 {
 	struct node_extra *e = calltree_extra(n);
-	struct paths *p = &l->traffic->paths;
 
 	if (e->path || p->n >= TRAFFIC_PATHS_MAX)
 		return e->path;
-	*APPEND(p->at, p->n, p->cap) = (struct path){.node = n, .before = l->last_path};
-	e->path = l->last_path = (uint32_t)p->n;
+	*APPEND(p->at, p->n, p->cap) = (struct path){.node = n, .before = *last};
+	e->path = *last = (uint32_t)p->n;
 	return e->path;
+}
+
+uint32_t path_number(struct traffic_track *l, struct node *n)
+{
+	return number_of(&l->traffic->paths, n, &l->last_path);
+}
+
+uint32_t path_number_past(struct traffic *t, struct node *n)
+{
+	uint32_t last = 0; /* it does not move any more */
+
+	return number_of(&t->paths, n, &last);
 }
 
 void paths_move(struct traffic_track *l)
@@ -63,6 +74,11 @@ static const struct path *path_now(const struct paths *p, uint32_t path)
 	while (at->now)
 		at = &p->at[at->now - 1];
 	return at;
+}
+
+const struct node *path_node(const struct traffic *t, uint32_t path)
+{
+	return path && path <= t->paths.n ? path_now(&t->paths, path)->node : NULL;
 }
 
 void traffic_wait(struct traffic *t, uint32_t path, enum wait_kind kind, uint32_t late,

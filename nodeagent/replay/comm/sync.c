@@ -24,6 +24,7 @@ struct arrival {
 	uint32_t root;		/* as its record has it */
 	uint32_t group;		/* of an intercommunicator: the world rank of its first member */
 	uint32_t path;		/* for traffic_wait(), if there are members elsewhere */
+	struct lately *lately;	/* of its thread, or NULL */
 	struct arrival *next;	/* of its instance */
 };
 
@@ -48,6 +49,7 @@ struct sync {
 	struct instance *oldest, *newest;
 	struct match_pool instances, arrivals;
 	struct elsewhere *elsewhere; /* or NULL: sync_begin_elsewhere() */
+	struct causes *causes;
 };
 
 struct sync *sync_new(void)
@@ -57,6 +59,7 @@ struct sync *sync_new(void)
 	s->generation = 1;
 	s->instances.bytes = sizeof(struct instance);
 	s->arrivals.bytes = sizeof(struct arrival);
+	s->causes = causes_new();
 	return s;
 }
 
@@ -69,6 +72,11 @@ void sync_begin_elsewhere(struct sync *s, size_t bytes_max)
 struct elsewhere *sync_elsewhere(struct sync *s)
 {
 	return s->elsewhere;
+}
+
+struct causes *sync_causes(struct sync *s)
+{
+	return s->causes;
 }
 
 /* ---- instances ------------------------------------------------------------------ */
@@ -139,6 +147,7 @@ void sync_free(struct sync *s)
 	match_pool_free(&s->instances);
 	match_pool_free(&s->arrivals);
 	elsewhere_free(s->elsewhere);
+	causes_free(s->causes);
 	free(s->members);
 	free(s);
 }
@@ -348,6 +357,24 @@ static void count_wait(
 		count_as_child(a, waited);
 }
 
+/* What `on` did while a waited for it. */
+static void find_cause(
+	struct sync *s, enum wait_kind kind, const struct arrival *a, const struct arrival *on)
+{
+	const uint64_t to = (int64_t)(on->since - a->until) > 0 ? a->until : on->since;
+
+	uint32_t path = a->path;
+
+	if (ticks_between(a->since, to) < CAUSE_TICKS_LEAST || !a->node ||
+		key_mpi(a->node->key) == KEY_NO_MPI)
+		return;
+	if (!path)
+		path = a->track ? path_number(a->track, a->node)
+				: path_number_past(a->traffic, a->node);
+	causes_add(s->causes, a->traffic, path, wait_kind_of(kind, key_mpi(a->node->key)),
+		on->lately, a->since, to, NULL);
+}
+
 static int by_rank_in_group(const void *a, const void *b)
 {
 	const struct arrival *x = *(struct arrival *const *)a, *y = *(struct arrival *const *)b;
@@ -421,7 +448,11 @@ static void finish_instance(struct sync *s, struct instance *i)
 		sort_by_rank(i);
 	w = look_at(i);
 	for (const struct arrival *a = i->first; a && (!w.two_groups || w.last[1]); a = a->next) {
-		count_wait(rule->wait, a, rule->whom(i, &w, a), apart);
+		const struct arrival *on = rule->whom(i, &w, a);
+
+		count_wait(rule->wait, a, on, apart);
+		if (on && on != a && a->traffic->conf->mpi_waits)
+			find_cause(s, rule->wait, a, on);
 		w.last_below = later(w.last_below, a);
 	}
 	if (apart)
@@ -453,6 +484,24 @@ static bool comes_twice(const struct instance *i, const struct traffic *t, struc
 	return false;
 }
 
+/*
+ * Nobody of this node has waited for the only member here, and others may have: what it did since
+ * its call before is taken for what it did when it was late.
+ */
+static void find_phase(
+	struct sync *s, enum collective_kind kind, struct traffic_track *l, const struct pending *p)
+{
+	const struct comm *c = p->comm;
+	const bool awaited = rules[kind].whom == the_last ||
+			     (rules[kind].whom == the_root && p->m.peer == c->rank);
+
+	if (c->local == 1 && awaited && c->left && has_members_elsewhere(s, c) &&
+		l->traffic->conf->mpi_waits)
+		causes_add(s->causes, l->traffic, path_number(l, p->node),
+			wait_kind_of(rules[kind].wait, key_mpi(p->node->key)), l->lately, c->left,
+			p->since, NULL);
+}
+
 void sync_arrive(struct sync *s, struct traffic_track *l, const struct pending *p, uint64_t until)
 {
 	struct traffic *t = l->traffic;
@@ -470,6 +519,7 @@ void sync_arrive(struct sync *s, struct traffic_track *l, const struct pending *
 	add_arrival(s, i,
 		&(struct arrival){.traffic = t,
 			.track = l,
+			.lately = l->lately,
 			.tree = l->tree,
 			.node = p->node,
 			.since = p->since,
@@ -481,6 +531,8 @@ void sync_arrive(struct sync *s, struct traffic_track *l, const struct pending *
 			.group = group_of(c),
 			.path = has_members_elsewhere(s, c) ? path_number(l, p->node) : 0});
 	i->living += c->is_local && t->job == i->traffic->job;
+	find_phase(s, kind, l, p);
+	c->left = until;
 	if (is_complete(s, i))
 		finish_instance(s, i);
 }
@@ -507,10 +559,11 @@ void sync_moved(struct sync *s, const struct traffic_track *l, const struct node
 		}
 }
 
-void sync_forget(struct sync *s, const struct traffic *t)
+void sync_forget(struct sync *s, struct traffic *t)
 {
 	if (t->elsewhere)
 		elsewhere_forget(s->elsewhere, t->elsewhere);
+	causes_forget(s->causes, t);
 	for (struct instance *i = s->oldest, *newer; i; i = newer) {
 		bool here = i->traffic == t;
 

@@ -26,6 +26,7 @@
 #include <stdint.h>
 
 struct calltree;
+struct causes;
 struct elsewhere;
 struct node;
 struct pending;
@@ -59,6 +60,9 @@ void sync_begin_elsewhere(struct sync *s, size_t bytes_max);
 /* These, or NULL; owned by s. */
 struct elsewhere *sync_elsewhere(struct sync *s);
 
+/* Of the waits of all processes; owned by s. */
+struct causes *sync_causes(struct sync *s);
+
 /* The ranks that live on this node now; m is copied. Instances that waited only for ranks
  * that are gone become complete. */
 void sync_set_members(struct sync *s, const struct sync_member *m, size_t n);
@@ -71,6 +75,6 @@ void sync_move(struct sync *s, struct traffic_track *l, struct calltree *past);
 /* To be called with traffic_track_moved(). */
 void sync_moved(struct sync *s, const struct traffic_track *l, const struct node *from);
 /* To be called before the process's trees are freed. */
-void sync_forget(struct sync *s, const struct traffic *t);
+void sync_forget(struct sync *s, struct traffic *t);
 
 #endif

@@ -127,26 +127,7 @@ struct amount amount_of(const struct facts *facts, double seconds)
 
 char *short_path(const struct report *r, uint32_t stack)
 {
-	char *path = xstrdup(r->cell[r->p->stacks[stack].name]), *cut;
-	uint32_t at = r->parent[stack];
-
-	for (int i = 1; i < PATH_FUNCTIONS && at != PROFILE_NONE; i++, at = r->parent[at]) {
-		char *longer;
-
-		/* "init" is no function, and says nothing */
-		if (r->parent[at] == PROFILE_NONE)
-			break;
-		longer = xasprintf("%s%s%s", path, r->separator, r->cell[r->p->stacks[at].name]);
-		if (text_columns(longer) > PATH_COLUMNS) {
-			free(longer);
-			break;
-		}
-		free(path);
-		path = longer;
-	}
-	cut = text_short(path, PATH_COLUMNS);
-	free(path);
-	return cut;
+	return report_short_path(r, stack, PATH_FUNCTIONS, PATH_COLUMNS);
 }
 
 const struct finding *found_by(const struct facts *facts, const char *rule)

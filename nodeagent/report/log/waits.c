@@ -9,9 +9,10 @@
 #include "nodeagent/report/log/internal.h"
 #include "nodeagent/report/waits.h"
 
-#define PLACES_SHOWN 10 /* JSON has all */
-#define CAUSES_SHOWN 5
-#define LATE_SHOWN   2 /* ranks in one line */
+#define PLACES_SHOWN	 10 /* JSON has all */
+#define CAUSES_SHOWN	 5
+#define LATE_SHOWN	 2 /* ranks in one line */
+#define ACTIVITY_COLUMNS 30
 
 /* ---- in the log -------------------------------------------------------------------------- */
 
@@ -44,6 +45,44 @@ static char *place_late(const struct row *row)
 	return text;
 }
 
+/* "update_row<update 61 %": what late ranks did most of the time; "": not known. */
+static char *activity_text(const struct row *row, const struct wait_activity *a, uint64_t of_ns)
+{
+	char *path, *text;
+
+	if (a->ns <= 0.0)
+		return xstrdup("");
+	path = report_short_path(row->r, a->stack, 2, ACTIVITY_COLUMNS);
+	text = xasprintf("%s %.0f %%", path, 100.0 * a->ns / (double)of_ns);
+	free(path);
+	return text;
+}
+
+/* Of all late ranks together. */
+static char *place_activity(const struct row *row)
+{
+	const struct wait_place *at = row->at;
+	struct wait_activity most = {.ns = 0.0};
+
+	for (size_t i = 0; i < at->n_activities; i++) {
+		struct wait_activity sum = {.stack = at->activities[i].stack};
+
+		for (size_t k = 0; k < at->n_activities; k++)
+			if (at->activities[k].stack == sum.stack)
+				sum.ns += at->activities[k].ns;
+		if (sum.ns > most.ns)
+			most = sum;
+	}
+	return activity_text(row, &most, at->ns);
+}
+
+static char *cause_activity(const struct row *row)
+{
+	const struct wait_cause *at = row->at;
+
+	return activity_text(row, &at->activity, at->ns);
+}
+
 ROW_VALUE(const char *, place_title, wait_place, wait_kind_title(at->kind))
 ROW_VALUE(double, place_percent, wait_place, percent_of_all(row, at->ns))
 
@@ -57,6 +96,7 @@ static const struct column place_columns[] = {
 	PLACE("Calls", NULL, COUNT, calls),
 	PLACE("Waited in", NULL, PATH, stack, .left = true),
 	COLUMN_GET("For", NULL, MADE, made, place_late, .left = true),
+	COLUMN_GET("Which was in ~", NULL, MADE, made, place_activity, .left = true, .spare = true),
 };
 static const struct list place_list = LIST_OF(place_columns, struct wait_place);
 
@@ -76,6 +116,7 @@ static const struct column cause_columns[] = {
 	CAUSE("Calls", NULL, COUNT, calls),
 	COLUMN_GET("Most", NULL, TEXT, text, cause_title, .left = true),
 	CAUSE("of these in", NULL, PATH, stack, .left = true),
+	COLUMN_GET("It was in ~", NULL, MADE, made, cause_activity, .left = true),
 };
 static const struct list cause_list = LIST_OF(cause_columns, struct wait_cause);
 
@@ -164,6 +205,28 @@ static void write_for(struct json *j, const char *key, const struct row *row)
 	json_close(j);
 }
 
+/* Estimates: of the waits that were looked at. */
+static void write_causes(struct json *j, const char *key, const struct row *row)
+{
+	const struct wait_place *at = row->at;
+
+	json_array(j, key);
+	for (size_t i = 0; i < at->n_activities; i++) {
+		const struct wait_activity *a = &at->activities[i];
+		char *path = report_path(row->r, a->stack);
+
+		json_object(j, NULL);
+		put_rank(j, row->r, a->late);
+		json_uint(j, "id", row->r->id[a->stack]);
+		json_string(j, "path", path);
+		json_real(j, "share", at->ns ? a->ns / (double)at->ns : 0.0);
+		json_bool(j, "estimated", true);
+		json_close(j);
+		free(path);
+	}
+	json_close(j);
+}
+
 ROW_VALUE(const char *, place_name, wait_place, wait_kind_name(at->kind))
 ROW_VALUE(const char *, cause_name, wait_cause, wait_kind_name(at->kind))
 
@@ -174,8 +237,28 @@ static const struct column json_place_columns[] = {
 	PLACE(NULL, "calls", COUNT, calls),
 	PLACE(NULL, "t_s", SECONDS, ns),
 	COLUMN_GET(NULL, "for", WRITTEN, write, write_for),
+	COLUMN_GET(NULL, "causes", WRITTEN, write, write_causes),
 };
 static const struct list json_place_list = LIST_OF(json_place_columns, struct wait_place);
+
+/* The greatest of what a late rank did; null: not known. */
+static void write_activity(struct json *j, const char *key, const struct row *row)
+{
+	const struct wait_cause *at = row->at;
+	char *path;
+
+	if (at->activity.ns <= 0.0) {
+		json_string(j, key, NULL);
+		return;
+	}
+	path = report_path(row->r, at->activity.stack);
+	json_object(j, key);
+	json_string(j, "path", path);
+	json_real(j, "share", at->activity.ns / (double)at->ns);
+	json_bool(j, "estimated", true);
+	json_close(j);
+	free(path);
+}
 
 static const struct column json_cause_columns[] = {
 	CAUSE(NULL, "rank", RANK, rank),
@@ -185,6 +268,7 @@ static const struct column json_cause_columns[] = {
 	COLUMN_GET(NULL, "most_kind", TEXT, text, cause_name),
 	CAUSE(NULL, "most_path", PATH, stack),
 	CAUSE(NULL, "most_s", SECONDS, most_ns),
+	COLUMN_GET(NULL, "activity", WRITTEN, write, write_activity),
 };
 static const struct list json_cause_list = LIST_OF(json_cause_columns, struct wait_cause);
 

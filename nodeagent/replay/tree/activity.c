@@ -1,0 +1,119 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "nodeagent/replay/tree/activity.h"
+
+#include <stdlib.h>
+
+#include "nodeagent/base/util.h"
+#include "nodeagent/replay/tree/calltree.h"
+
+#define CALLS_AT_END (ACTIVITY_CALLS / 4)
+
+static size_t bytes_of(uint64_t n)
+{
+	return sizeof(struct activity) + (size_t)n * sizeof(struct activity_call);
+}
+
+struct activity *activity_new(uint64_t ticks)
+{
+	struct activity *a = xcalloc(1, bytes_of(ACTIVITY_CALLS));
+
+	activity_begin(a, ticks);
+	return a;
+}
+
+struct activity *activity_end(struct activity *a, struct node *root)
+{
+	const uint64_t n = a->n < CALLS_AT_END ? a->n : CALLS_AT_END;
+	struct activity *end = xmalloc(bytes_of(n));
+
+	*end = (struct activity){.begun = a->begun, .n = n};
+	for (uint64_t i = 0; i < n; i++) {
+		struct activity_call *c = &end->at[i];
+
+		*c = a->at[(a->n - n + i) % ACTIVITY_CALLS];
+		c->node = c->node->counterpart ? c->node->counterpart : root;
+	}
+	if (n < a->n)
+		end->begun = end->at[0].until;
+	free(a);
+	return end;
+}
+
+/*
+ * Time runs backward: until `now` everything was told. The calls around that time are open[] from
+ * 0 to n_open, and those of inner[], which were left later.
+ */
+struct walk {
+	const struct activity_open *open;
+	size_t n_open;
+	struct activity_open inner[64];
+	unsigned n_inner;
+	uint64_t now, from, to;
+	activity_stretch *fn;
+	void *arg;
+};
+
+static const struct activity_open *innermost(const struct walk *w)
+{
+	return w->n_inner ? &w->inner[w->n_inner - 1] : &w->open[w->n_open - 1];
+}
+
+/* The innermost call ran from t until now. */
+static void tell_stretch(struct walk *w, uint64_t t)
+{
+	const uint64_t begin = (int64_t)(t - w->from) > 0 ? t : w->from;
+	const uint64_t end = (int64_t)(w->now - w->to) > 0 ? w->to : w->now;
+
+	if ((int64_t)(end - begin) > 0)
+		w->fn(w->arg, innermost(w)->node, end - begin);
+	if ((int64_t)(w->now - t) > 0)
+		w->now = t;
+}
+
+/* Calls that were entered at t or later are over, seen from before. */
+static void leave_later(struct walk *w, uint64_t t)
+{
+	while (w->n_inner || w->n_open > 1) {
+		const struct activity_open *top = innermost(w);
+
+		if ((int64_t)(top->since - t) < 0)
+			return;
+		tell_stretch(w, top->since);
+		if (w->n_inner)
+			w->n_inner--;
+		else
+			w->n_open--;
+	}
+}
+
+size_t activity_walk(const struct activity *a, const struct activity_open *open, size_t n_open,
+	uint64_t now, uint64_t from, uint64_t to, activity_stretch *fn, void *arg)
+{
+	const uint64_t kept = a->n < ACTIVITY_CALLS ? a->n : ACTIVITY_CALLS;
+	struct walk w = {.open = open,
+		.n_open = n_open,
+		.now = now,
+		.from = from,
+		.to = to,
+		.fn = fn,
+		.arg = arg};
+	uint64_t i;
+
+	for (i = 0; i < kept && (int64_t)(w.now - from) > 0; i++) {
+		const struct activity_call *c = &a->at[(a->n - 1 - i) % ACTIVITY_CALLS];
+
+		leave_later(&w, c->until);
+		tell_stretch(&w, c->until);
+		if ((int64_t)(w.now - from) <= 0)
+			return i + 1;
+		if (w.n_inner < ARRAY_SIZE(w.inner))
+			w.inner[w.n_inner++] = (struct activity_open){c->node, c->since};
+	}
+	if (a->n <= ACTIVITY_CALLS) { /* none is forgotten: what is left are calls around */
+		const uint64_t least = (int64_t)(a->begun - from) > 0 ? a->begun : from;
+
+		leave_later(&w, least);
+		tell_stretch(&w, least);
+	}
+	return (size_t)i;
+}
