@@ -2,6 +2,9 @@
 /* Waits for other ranks, by call path: waits[] of a profile. */
 #include "nodeagent/gather/internal.h"
 
+#include <stdlib.h>
+
+#include "nodeagent/base/map.h"
 #include "nodeagent/process/host.h"
 #include "nodeagent/process/process.h"
 #include "nodeagent/profile/lists.h"
@@ -23,13 +26,31 @@ static void add_wait(const struct gather_from *g, const struct node_wait *w, uin
 	to->ns = clocks_ns(&g->host->clocks, w->ticks);
 }
 
-static const struct process *whose(const struct host *host, const struct traffic *t)
-{
-	const struct process *p = host->processes;
+/* Processes by their traffic. */
+struct whose {
+	struct map64 at; /* address of a traffic -> index */
+	const struct process **all;
+	size_t n, cap;
+};
 
-	while (p && p->traffic != t)
-		p = p->next;
-	return p;
+static void find_whose(struct whose *w, const struct host *host)
+{
+	for (const struct process *p = host->processes; p; p = p->next) {
+		if (!p->traffic || !p->ended)
+			continue;
+		map64_add(&w->at, (uintptr_t)p->traffic, (uint32_t)w->n);
+		*APPEND(w->all, w->n, w->cap) = p;
+	}
+}
+
+/* Of the job of p, as others have no ranks there; or NULL. */
+static const struct process *late_process(
+	const struct whose *w, const struct process *p, const struct traffic *late)
+{
+	const uint32_t *at = late ? map64_find(&w->at, (uintptr_t)late) : NULL;
+	const struct process *q = at ? w->all[*at] : NULL;
+
+	return q && q->main_job == p->main_job && q->job == p->job ? q : NULL;
 }
 
 static uint32_t union_node(
@@ -41,17 +62,20 @@ static uint32_t union_node(
 	return gather_path(&from, calltree_root(p->ended_tree), n);
 }
 
-/* What late ranks did. A process that was let go, or has no tree yet, is left out. */
+/* What late ranks did. A process that was let go, or has not ended, is left out. */
 static void add_causes(const struct gather_from *g)
 {
-	const struct process *late = NULL;
+	struct whose w = {.n = 0};
 	struct traffic_cause_row row;
-	struct profile_cause *to;
 
 	for (size_t i = 0; traffic_cause_row(g->p->traffic, i, &row); i++) {
-		if (!late || late->traffic != row.late)
-			late = row.late ? whose(g->host, row.late) : NULL;
-		if (!late || !late->ended || !row.node || !row.late_node || !row.ticks)
+		const struct process *late;
+		struct profile_cause *to;
+
+		if (!i)
+			find_whose(&w, g->host);
+		late = late_process(&w, g->p, row.late);
+		if (!late || !row.node || !row.late_node || !row.ticks)
 			continue;
 		to = profile_add(g->out, PROFILE_CAUSES);
 		*to = (struct profile_cause){.stack = union_node(g, g->p, row.node),
@@ -60,6 +84,8 @@ static void add_causes(const struct gather_from *g)
 			.activity = union_node(g, late, row.late_node),
 			.ns = clocks_ns(&g->host->clocks, row.ticks)};
 	}
+	free(w.all);
+	map64_free(&w.at);
 }
 
 void gather_waits(const struct gather_from *g)

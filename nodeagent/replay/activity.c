@@ -3,18 +3,15 @@
 #include "nodeagent/replay/comm/comm.h"
 #include "nodeagent/replay/internal.h"
 
-/* Open calls beyond this depth count for the one at it. */
-#define OPEN_MOST 256
-
 /* A traffic_activity. */
 static size_t tell_activity(
 	void *ctx, uint64_t from, uint64_t to, activity_stretch *stretch, void *arg)
 {
 	const struct replay *r = ctx;
-	struct activity_open open[OPEN_MOST];
+	struct activity_open open[DEPTH_MAX];
 	size_t n = 0;
 
-	for (const struct frame *f = r->base; f <= r->top && n < OPEN_MOST; f++)
+	for (const struct frame *f = r->base; f <= r->top && n < DEPTH_MAX; f++)
 		if (f->node)
 			open[n++] = (struct activity_open){f->node, f->since};
 	return activity_walk(r->activity, open, n, r->now, from, to, stretch, arg);

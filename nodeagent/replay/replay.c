@@ -217,6 +217,16 @@ static inline __attribute__((always_inline)) unsigned replay_words(struct replay
 	return i;
 }
 
+static __attribute__((noinline)) unsigned replay_as_it_is(struct replay *r, const uint64_t *block,
+	unsigned from, unsigned to, const struct replay_epoch *epoch)
+{
+	if (r->activity)
+		return r->sampled ? replay_words(r, block, from, to, epoch, true, true)
+				  : replay_words(r, block, from, to, epoch, false, true);
+	return r->sampled ? replay_words(r, block, from, to, epoch, true, false)
+			  : replay_words(r, block, from, to, epoch, false, false);
+}
+
 /* The word that a block starts with. */
 static const char *block_time(struct replay *r, uint64_t w, uint64_t now)
 {
@@ -237,12 +247,8 @@ const char *replay_block(struct replay *r, const uint64_t *block, unsigned from,
 			return why;
 		from = 1;
 	}
-	if (!r->activity)
-		from = r->sampled ? replay_words(r, block, from, to, epoch, true, false)
-				  : replay_words(r, block, from, to, epoch, false, false);
-	if (r->activity && !r->error)
-		r->sampled ? replay_words(r, block, from, to, epoch, true, true)
-			   : replay_words(r, block, from, to, epoch, false, true);
+	while (from < to && !r->error)
+		from = replay_as_it_is(r, block, from, to, epoch);
 	return r->error;
 }
 

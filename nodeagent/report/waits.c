@@ -111,6 +111,25 @@ static void share_out(struct waits *w, const struct profile *p, const struct pro
 			.ns = (double)q->ns * (double)p->causes[i].ns / sum};
 }
 
+ORDER_BY(activity_by_stack, struct wait_activity, RISING(stack))
+
+/* Of all ranks together. It reorders them. */
+static struct wait_activity greatest_of(struct wait_activity *all, size_t n)
+{
+	struct wait_activity most = {.late = PROFILE_ELSEWHERE};
+
+	qsort(all, n, sizeof(*all), activity_by_stack);
+	for (size_t i = 0; i < n;) {
+		struct wait_activity sum = {.late = PROFILE_ELSEWHERE, .stack = all[i].stack};
+
+		while (i < n && all[i].stack == sum.stack)
+			sum.ns += all[i++].ns;
+		if (sum.ns > most.ns)
+			most = sum;
+	}
+	return most;
+}
+
 static void find_activities(struct waits *w, const struct profile *p)
 {
 	for (size_t i = 0; i < w->n_places; i++) {
@@ -121,6 +140,7 @@ static void find_activities(struct waits *w, const struct profile *p)
 			share_out(w, p, at->late[k]);
 		at->activities = first;
 		at->n_activities = (size_t)(&w->activities[w->n_activities] - first);
+		at->most = greatest_of(first, at->n_activities);
 		qsort(first, at->n_activities, sizeof(*first), activity_by_time);
 	}
 }

@@ -25,6 +25,7 @@ struct wait_place {
 	size_t n_late;
 	const struct wait_activity *activities; /* by falling time; a part of struct waits */
 	size_t n_activities;
+	struct wait_activity most; /* the greatest, of all late ranks together; 0 ns: not known */
 };
 
 /* All waits for one rank; PROFILE_ELSEWHERE: for all that are not told apart. */

@@ -7,18 +7,22 @@
 #include "nodeagent/replay/comm/internal.h"
 #include "nodeagent/replay/tree/activity.h"
 
-/* A call that is looked at is one step: at most one in so many ticks, some 5 ns in a microsecond
- * or two; after a rest, so many at once. */
+/*
+ * To look at one call is a step, of some 5 ns. The agent makes on average one in TICKS_OF_STEP
+ * ticks, and at most STEPS_MOST in advance; a wait that took more is made up for by later ones.
+ */
 #define TICKS_OF_STEP 4096u
-#define STEPS_MOST    (1u << 18)
-#define STEPS_OF_WAIT 16u
+#define STEPS_MOST    ((int64_t)1 << 18)
+#define STEPS_OF_WAIT 16
 
-#define PARTS_MOST 32
+#define PARTS_MOST  32 /* while a wait is looked at */
+#define ENDED_MOST  64 /* threads of a process that have ended, and of which calls are kept */
+#define SMALLEST_OF 32 /* of the time of a wait: parts below 1 / so much go first */
 
 struct causes {
 	struct traffic **late; /* NULL: forgotten */
 	size_t n, cap;
-	uint64_t steps; /* that may be made now */
+	int64_t steps;	/* that may be made now; below 0: were made in advance */
 	uint64_t until; /* ticks up to which that was counted */
 };
 
@@ -63,10 +67,11 @@ static bool may_look(struct causes *c, uint64_t now)
 	const uint64_t more = ticks_between(c->until, now) / TICKS_OF_STEP;
 
 	if (more) {
-		c->steps = more < STEPS_MOST - c->steps ? c->steps + more : STEPS_MOST;
+		c->steps = more < (uint64_t)(STEPS_MOST - c->steps) ? c->steps + (int64_t)more
+								    : STEPS_MOST;
 		c->until = now;
 	}
-	return c->steps > STEPS_OF_WAIT;
+	return c->steps > 0;
 }
 
 /* ---- what a thread did -------------------------------------------------------------------- */
@@ -103,8 +108,25 @@ struct activity *traffic_track_activity(
 	return now->activity;
 }
 
+static void drop_lately(struct lately *l)
+{
+	struct lately **at = &l->traffic->lately;
+
+	while (*at != l)
+		at = &(*at)->next;
+	*at = l->next;
+	free(l->activity);
+	free(l);
+}
+
+/* An arrival of the thread, which sync.c keeps, leads to l. */
 void lately_end(struct lately *l, struct calltree *past)
 {
+	if (l->traffic->n_lately_ended >= ENDED_MOST && !l->track->n_arrived) {
+		drop_lately(l);
+		return;
+	}
+	l->traffic->n_lately_ended++;
 	l->root = calltree_root(past);
 	l->activity = activity_end(l->activity, l->root);
 	l->track = NULL;
@@ -143,9 +165,12 @@ struct parts {
 	struct part {
 		struct node *node;
 		uint64_t ticks;
+		uint32_t depth;
+		bool stays;
 	} at[PARTS_MOST];
 	unsigned n;
-	uint64_t ticks;
+	uint64_t ticks; /* of all */
+	int64_t steps;	/* made to put them together */
 };
 
 static struct part *part_of(struct parts *p, const struct node *n)
@@ -156,41 +181,46 @@ static struct part *part_of(struct parts *p, const struct node *n)
 	return NULL;
 }
 
-/* The least of those that no other one is below, or NULL: there is the root only. */
-static struct part *least_of(struct parts *p)
+static struct part *deepest_of(struct parts *p)
 {
-	uint64_t above = 0; /* bit i: part i is above another one */
-	struct part *least = NULL;
+	struct part *deepest = NULL;
 
 	for (unsigned i = 0; i < p->n; i++)
-		for (const struct node *n = p->at[i].node->parent; n; n = n->parent) {
-			const struct part *at = part_of(p, n);
-
-			if (at)
-				above |= (uint64_t)1 << (at - p->at);
-		}
-	for (unsigned i = 0; i < p->n; i++)
-		if (!(above >> i & 1) && p->at[i].node->parent &&
-			(!least || p->at[i].ticks < least->ticks))
-			least = &p->at[i];
-	return least;
+		if (!p->at[i].stays && (!deepest || p->at[i].depth > deepest->depth))
+			deepest = &p->at[i];
+	return deepest;
 }
 
-/* The least ones count for their callers, until there are no more than these. */
-static void count_least_above(struct parts *p, unsigned most)
+/*
+ * What is below `least` counts for its caller, and with others there for the caller of that, until
+ * it is enough or at the root.
+ */
+static void count_small_above(struct parts *p, uint64_t least)
 {
-	while (p->n > most) {
-		struct part *least = least_of(p), *above;
+	struct part *small, *above;
 
-		if (!least) /* nodes of several trees: not of a thread */
-			p->n = 0;
-		else if ((above = part_of(p, least->node->parent))) {
-			above->ticks += least->ticks;
-			*least = p->at[--p->n];
+	for (unsigned i = 0; i < p->n; i++)
+		p->at[i].stays = false;
+	for (; (small = deepest_of(p)); p->steps++) {
+		if (small->ticks >= least || !small->node->parent) {
+			small->stays = true;
+		} else if ((above = part_of(p, small->node->parent))) {
+			above->ticks += small->ticks;
+			*small = p->at[--p->n];
 		} else {
-			least->node = least->node->parent;
+			small->node = small->node->parent;
+			small->depth--;
 		}
 	}
+}
+
+static uint32_t depth_of(const struct node *n)
+{
+	uint32_t depth = 0;
+
+	while ((n = n->parent))
+		depth++;
+	return depth;
 }
 
 /* An activity_stretch. */
@@ -204,9 +234,9 @@ static void add_part(void *arg, struct node *n, uint64_t ticks)
 		at->ticks += ticks;
 		return;
 	}
-	if (p->n == PARTS_MOST)
-		count_least_above(p, PARTS_MOST / 2);
-	p->at[p->n++] = (struct part){n, ticks};
+	if (p->n == PARTS_MOST) /* then fewer than 16 are that large, and there is the root */
+		count_small_above(p, p->ticks / (PARTS_MOST / 2) + 1);
+	p->at[p->n++] = (struct part){.node = n, .ticks = ticks, .depth = depth_of(n)};
 }
 
 /* 1 + its index; 0: there are too many. */
@@ -245,15 +275,16 @@ void causes_add(struct causes *c, struct traffic *t, uint32_t path, enum wait_ki
 	struct lately *late, uint64_t from, uint64_t to, struct cause_parts *counted)
 {
 	struct parts p = {.n = 0};
-	uint64_t steps;
 
 	if (counted)
 		counted->n = 0;
 	if (!path || !late || ticks_between(from, to) < CAUSE_TICKS_LEAST || !may_look(c, to))
 		return;
-	steps = tell_lately(late, from, to, add_part, &p) + STEPS_OF_WAIT;
-	c->steps -= steps < c->steps ? steps : c->steps;
-	count_least_above(&p, CAUSE_PARTS);
+	c->steps -= (int64_t)tell_lately(late, from, to, add_part, &p) + STEPS_OF_WAIT;
+	/* below a quarter: fewer than 4 stay, and the root */
+	for (uint64_t of = SMALLEST_OF; p.n > CAUSE_PARTS; of /= 2)
+		count_small_above(&p, p.ticks / of + 1);
+	c->steps -= p.steps;
 	count_parts(&t->causes, &p,
 		(struct cause_row){
 			.kind = kind, .path = path, .late = late_number(c, late->traffic)},

@@ -29,19 +29,25 @@ struct cause_parts {
 	} at[CAUSE_PARTS];
 };
 
-/* The same for thread `thread` of late. */
+/*
+ * Counts what thread number `thread` of `late` did in [from, to], ticks, while the call of t at
+ * the path number `path` (struct match_done) waited for it. *counted: what was counted, which may
+ * be nothing.
+ */
 void traffic_cause(struct traffic *t, uint32_t path, enum wait_kind kind, struct traffic *late,
 	uint32_t thread, uint64_t from, uint64_t to, struct cause_parts *counted);
+/* Takes it back: *counted as traffic_cause() of the same t has set it. */
 void traffic_cause_back(struct traffic *t, const struct cause_parts *counted);
 
-/* Row i of a process; false: there is none. node: NULL if its trees are no more. */
+/* What one late process did at one of its nodes while calls at one node waited for it. */
 struct traffic_cause_row {
 	enum wait_kind kind;
-	const struct node *node; /* of the call that waited, in the process's tree */
-	const struct traffic *late;
-	const struct node *late_node;
-	uint64_t ticks;
+	const struct node *node;      /* of the calls that waited, in their tree; NULL: forgotten */
+	const struct traffic *late;   /* NULL: its trees are no more */
+	const struct node *late_node; /* in its tree; NULL: forgotten */
+	uint64_t ticks;		      /* of these waits */
 };
+/* Row i, from 0, of the process that waited; false: there are no more. */
 bool traffic_cause_row(const struct traffic *t, size_t i, struct traffic_cause_row *to);
 
 #endif

@@ -230,15 +230,18 @@ struct cause_rows {
 	struct match_table by_key; /* -> 1 + index */
 };
 
+/* Frees t->causes and t->lately. */
 void causes_of_process_free(struct traffic *t);
 
-/* What a thread did lately; owned by its process, so that it outlives the thread. */
+/* The last calls of a thread; owned by its process, as it may outlive the thread. */
 struct lately;
-/* The thread has ended: traffic_track_end(). */
+/* The thread has ended: traffic_track_end(). Frees l, unless it may still be asked for. */
 void lately_end(struct lately *l, struct calltree *past);
 
 /*
- * A call of t at this path waited in [from, to], ticks, for this thread. counted: may be NULL.
+ * Counts what the thread of `late` did in [from, to], ticks, while the call at t's path number
+ * `path` (0: not known) waited for it. late NULL: not known. *counted, if not NULL, is what was
+ * counted: nothing if the wait was not looked at.
  */
 void causes_add(struct causes *c, struct traffic *t, uint32_t path, enum wait_kind kind,
 	struct lately *late, uint64_t from, uint64_t to, struct cause_parts *counted);
@@ -307,9 +310,10 @@ struct traffic {
 	struct causes *all_causes; /* of sync, or NULL */
 	struct cause_rows causes;  /* of its waits */
 	uint32_t late_number;	   /* in struct causes, or 0 */
-	struct lately *lately;	   /* of its threads */
-	uint32_t elsewhere;	   /* elsewhere_process(), or 0 */
-	size_t n_pending;	   /* of all tracks */
+	struct lately *lately;	   /* of its threads, and of the last that have ended */
+	uint32_t n_lately_ended;
+	uint32_t elsewhere; /* elsewhere_process(), or 0 */
+	size_t n_pending;   /* of all tracks */
 
 	struct order *order;
 	uint32_t n_tracks, tracks_ever;

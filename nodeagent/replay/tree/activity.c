@@ -46,7 +46,7 @@ struct activity *activity_end(struct activity *a, struct node *root)
 struct walk {
 	const struct activity_open *open;
 	size_t n_open;
-	struct activity_open inner[64];
+	struct activity_open *inner; /* room for DEPTH_MAX */
 	unsigned n_inner;
 	uint64_t now, from, to;
 	activity_stretch *fn;
@@ -90,7 +90,9 @@ size_t activity_walk(const struct activity *a, const struct activity_open *open,
 	uint64_t now, uint64_t from, uint64_t to, activity_stretch *fn, void *arg)
 {
 	const uint64_t kept = a->n < ACTIVITY_CALLS ? a->n : ACTIVITY_CALLS;
+	struct activity_open inner[DEPTH_MAX];
 	struct walk w = {.open = open,
+		.inner = inner,
 		.n_open = n_open,
 		.now = now,
 		.from = from,
@@ -106,7 +108,7 @@ size_t activity_walk(const struct activity *a, const struct activity_open *open,
 		tell_stretch(&w, c->until);
 		if ((int64_t)(w.now - from) <= 0)
 			return i + 1;
-		if (w.n_inner < ARRAY_SIZE(w.inner))
+		if (w.n_inner < DEPTH_MAX)
 			w.inner[w.n_inner++] = (struct activity_open){c->node, c->since};
 	}
 	if (a->n <= ACTIVITY_CALLS) { /* none is forgotten: what is left are calls around */

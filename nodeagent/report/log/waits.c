@@ -58,22 +58,11 @@ static char *activity_text(const struct row *row, const struct wait_activity *a,
 	return text;
 }
 
-/* Of all late ranks together. */
 static char *place_activity(const struct row *row)
 {
 	const struct wait_place *at = row->at;
-	struct wait_activity most = {.ns = 0.0};
 
-	for (size_t i = 0; i < at->n_activities; i++) {
-		struct wait_activity sum = {.stack = at->activities[i].stack};
-
-		for (size_t k = 0; k < at->n_activities; k++)
-			if (at->activities[k].stack == sum.stack)
-				sum.ns += at->activities[k].ns;
-		if (sum.ns > most.ns)
-			most = sum;
-	}
-	return activity_text(row, &most, at->ns);
+	return activity_text(row, &at->most, at->ns);
 }
 
 static char *cause_activity(const struct row *row)

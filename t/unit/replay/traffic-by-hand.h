@@ -167,6 +167,19 @@ static inline const char *gone(uint32_t object, uint32_t number)
 	return traffic_gone(me.traffic, &m);
 }
 
+/* Of a node on which ranks 0 to n - 1 of job 1 live. */
+static inline struct sync *sync_of_ranks(uint32_t n)
+{
+	struct sync_member *here = xmalloc(n * sizeof(*here));
+	struct sync *s = sync_new();
+
+	for (uint32_t i = 0; i < n; i++)
+		here[i] = (struct sync_member){1, true, i};
+	sync_set_members(s, here, n);
+	free(here);
+	return s;
+}
+
 static inline void start_thread(struct person *p, int i)
 {
 	struct thread *t = &p->thread[i];

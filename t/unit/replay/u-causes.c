@@ -106,12 +106,7 @@ static struct sync *sync_of_all;
 
 static void node_up(void)
 {
-	struct sync_member here[RANKS];
-
-	sync_of_all = sync_new();
-	for (uint32_t i = 0; i < RANKS; i++)
-		here[i] = (struct sync_member){1, true, i};
-	sync_set_members(sync_of_all, here, RANKS);
+	sync_of_all = sync_of_ranks(RANKS);
 	for (int i = 0; i < RANKS; i++)
 		be_born(&ranks[i], sync_of_all, i);
 }
@@ -244,6 +239,71 @@ START_TEST(small_parts_count_for_their_callers)
 }
 END_TEST
 
+/* A hot function far down stays, though there are hundreds of other paths as deep. */
+START_TEST(deep_paths)
+{
+	enum { DEEP = 500, LEAVES = 300 };
+	struct thread *early = &ranks[0].thread[0], *late = &ranks[1].thread[0];
+	struct traffic_cause_row row;
+	uint64_t sum = 0, t = K;
+	size_t n;
+
+	node_up();
+	pass_barrier(late, 0, 100, 200);
+	go_to(t);
+	for (uint32_t i = 0; i < DEEP; i++) {
+		ticks--;
+		in(late, STEP + i);
+	}
+	for (uint32_t i = 0; i < LEAVES; i++, t += K)
+		pass_function(late, STEP + DEEP + i, t, t + K / 2);
+	pass_function(late, CHEM + DEEP + LEAVES, t, t + LEAVES * K);
+	t += LEAVES * K;
+	go_to(t + 1);
+	for (uint32_t i = DEEP; i--;) {
+		ticks--;
+		out(late, STEP + i);
+	}
+	pass_barrier(late, 1, t + K, t + 2 * K);
+	flush(late);
+	ck_assert_ptr_null(late->why);
+	pass_barrier(early, 0, 100, 200);
+	pass_barrier(early, 1, K, t + 2 * K);
+	flush(early);
+	for (n = 0; traffic_cause_row(ranks[0].traffic, n, &row); n++)
+		sum += row.ticks;
+	ck_assert_uint_le(n, CAUSE_PARTS);
+	ck_assert_uint_eq(sum, t);
+	ck_assert_uint_eq(cause_of(CHEM + DEEP + LEAVES), LEAVES * K);
+	ck_assert_uint_ge(cause_of(STEP + DEEP - 1), LEAVES * K / 2);
+	for (int i = 0; i < RANKS; i++)
+		die_out(&ranks[i]);
+	sync_free(sync_of_all);
+}
+END_TEST
+
+/* A program that makes and ends threads for ever does not make the agent grow. */
+START_TEST(threads_end_for_ever)
+{
+	node_up();
+	for (int i = 0; i < 1000; i++) {
+		struct thread *t = &ranks[1].thread[1];
+
+		in(t, FN(SEND));
+		send_to(t, WORLD, 0, 0, 8);
+		out(t, FN(SEND));
+		end_thread(&ranks[1], 1);
+		ck_assert_ptr_null(t->why);
+		start_thread(&ranks[1], 1);
+	}
+	ck_assert_uint_gt(ranks[1].traffic->n_lately_ended, 8);
+	ck_assert_uint_le(ranks[1].traffic->n_lately_ended, 64);
+	for (int i = 0; i < RANKS; i++)
+		die_out(&ranks[i]);
+	sync_free(sync_of_all);
+}
+END_TEST
+
 /* What was counted for a sender is taken back when another one was later. */
 START_TEST(taken_back)
 {
@@ -306,8 +366,8 @@ END_TEST
 int main(void)
 {
 	const struct row rows[] = {{each_interval, 50}, {what_is_left_at_the_end, 1},
-		{who_is_late, 3}, {small_parts_count_for_their_callers, 1}, {taken_back, 1},
-		{steps_are_limited, 1}};
+		{who_is_late, 3}, {small_parts_count_for_their_callers, 1}, {deep_paths, 1},
+		{threads_end_for_ever, 1}, {taken_back, 1}, {steps_are_limited, 1}};
 
 	return run_tests("causes", rows, ARRAY_SIZE(rows));
 }

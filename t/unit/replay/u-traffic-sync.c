@@ -39,12 +39,7 @@ static void define_as(struct person *p, uint32_t number, uint32_t rank, uint32_t
 
 static void node_up(void)
 {
-	struct sync_member here[RANKS];
-
-	sync_of_all = sync_new();
-	for (uint32_t i = 0; i < RANKS; i++)
-		here[i] = (struct sync_member){1, true, i};
-	sync_set_members(sync_of_all, here, RANKS);
+	sync_of_all = sync_of_ranks(RANKS);
 	for (int i = 0; i < RANKS; i++) {
 		struct person *p = &others[i];
 		const bool second = i >= 2;
