@@ -52,7 +52,7 @@ test_outer_end() {
 }
 
 if [ -z "$VFTR_TEST_DIR" ]; then
-	test_dir=$(mktemp -d "${TMPDIR:-/tmp}/vftr-test.XXXXXX") || exit 99
+	test_dir=$(mktemp -d "${TMPDIR:-/tmp}/vftr-test-XXXXXX") || exit 99
 	test_dir=$(cd "$test_dir" && pwd -P)
 	trap test_outer_end EXIT
 	trap 'exit 130' HUP INT TERM
