@@ -47,9 +47,10 @@ static void say_file(const struct export_format *format, const struct export_opt
 
 	for (size_t i = 0; i < n; i++) {
 		size_t here;
+		const struct vfd_thread *t = vfd_threads(files[i], &here);
 
-		vfd_threads(files[i], &here);
-		threads += here;
+		for (size_t k = 0; k < here; k++)
+			threads += t[k].track != VFD_NONE;
 		messages += vfd_facts(files[i])->messages;
 	}
 	for (size_t i = 0; i < ARRAY_SIZE(viewers); i++)

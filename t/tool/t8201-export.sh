@@ -202,6 +202,11 @@ test_expect 'Chrome JSON: the pid of a process is its rank, and a number behind 
 	export_to chrome -o c.json --ranks 1,3
 	is "1 3" "$(jq -r "[.traceEvents[].pid] | unique | join(\" \")" c.json)"'
 
+test_expect 'it says how many threads the files have' '
+	"$VFTR" export in/heat_nodeA.vfd -f folded -o f 2>told
+	n=$("$VFTR" dump --json in/heat_nodeA.vfd | jq ".threads | length")
+	grep -q "f ([0-9.]* [KMi]*B*[bytes]*, $n threads, " told || { cat told; echo "$n"; false; }'
+
 test_expect 'folded: ranks stand in their order' '
 	export_to folded -o f
 	is "rank 0 rank 1 rank 2 rank 3" "$(sed -n "s/^\(rank [0-9]*\);.*/\1/p" f | uniq | tr "\n" " " |
