@@ -89,6 +89,13 @@ typedef int (*otf2_on_error)(
 	_(int, metric, OTF2_EvtWriter_Metric,                                                      \
 		(OTF2_EVENT, uint32_t, uint8_t, const uint8_t *,                                   \
 			const union OTF2_MetricValue_union *))                                     \
+	_(int, thread_fork, OTF2_EvtWriter_ThreadFork, (OTF2_EVENT, uint8_t, uint32_t))            \
+	_(int, thread_join, OTF2_EvtWriter_ThreadJoin, (OTF2_EVENT, uint8_t))                      \
+	_(int, team_begin, OTF2_EvtWriter_ThreadTeamBegin, (OTF2_EVENT, uint32_t))                 \
+	_(int, team_end, OTF2_EvtWriter_ThreadTeamEnd, (OTF2_EVENT, uint32_t))                     \
+	_(int, thread_create, OTF2_EvtWriter_ThreadCreate, (OTF2_EVENT, uint32_t, uint64_t))       \
+	_(int, thread_begin, OTF2_EvtWriter_ThreadBegin, (OTF2_EVENT, uint32_t, uint64_t))         \
+	_(int, thread_end, OTF2_EvtWriter_ThreadEnd, (OTF2_EVENT, uint32_t, uint64_t))             \
 	_(int, enter, OTF2_EvtWriter_Enter, (OTF2_EVENT, uint32_t))                                \
 	_(int, leave, OTF2_EvtWriter_Leave, (OTF2_EVENT, uint32_t))                                \
 	_(int, send, OTF2_EvtWriter_MpiSend, (OTF2_EVENT, uint32_t, uint32_t, uint32_t, uint64_t)) \
@@ -135,6 +142,7 @@ struct otf2_api {
 	_(ONE_SIDED, OTF2_REGION_ROLE_RMA, 29)                                                     \
 	_(OF_PROCESSES, OTF2_PARADIGM_CLASS_PROCESS, 0)                                            \
 	_(OF_THREADS, OTF2_PARADIGM_CLASS_THREAD_FORK_JOIN, 1)                                     \
+	_(OF_MADE_THREADS, OTF2_PARADIGM_CLASS_THREAD_CREATE_WAIT, 2)                              \
 	_(OF_ACCELERATORS, OTF2_PARADIGM_CLASS_ACCELERATOR, 3)                                     \
 	_(CODE, OTF2_REGION_ROLE_CODE, 4)                                                          \
 	_(PARALLEL, OTF2_REGION_ROLE_PARALLEL, 5)                                                  \
@@ -158,6 +166,7 @@ struct otf2_api {
 	_(BY_OPENMP, OTF2_PARADIGM_OPENMP, 3)                                                      \
 	_(BY_MPI, OTF2_PARADIGM_MPI, 4)                                                            \
 	_(BY_TRACER, OTF2_PARADIGM_MEASUREMENT_SYSTEM, 6)                                          \
+	_(BY_PTHREAD, OTF2_PARADIGM_PTHREAD, 7)                                                    \
 	_(DOMAIN_MACHINE, OTF2_SYSTEM_TREE_DOMAIN_MACHINE, 0)                                      \
 	_(DOMAIN_NODE, OTF2_SYSTEM_TREE_DOMAIN_SHARED_MEMORY, 1)                                   \
 	_(PROCESS, OTF2_LOCATION_GROUP_TYPE_PROCESS, 1)                                            \

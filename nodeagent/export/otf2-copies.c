@@ -56,7 +56,7 @@ void otf2_copy_end(struct otf2 *f, const struct export_event *e, struct OTF2_Evt
 void otf2_copies_define(struct otf2 *f, struct OTF2_GlobalDefWriter_struct *to, uint32_t group,
 	uint32_t (*string)(void *ctx, const char *text), void *ctx)
 {
-	const uint32_t n = (uint32_t)f->x->n_threads, comm = (uint32_t)f->x->n_comms;
+	const uint32_t n = (uint32_t)f->x->n_threads, comm = f->first_plain + f->n_plain;
 	const uint32_t name = string(ctx, "CUDA");
 	uint64_t *members;
 

@@ -138,6 +138,9 @@ static void put_paradigms(struct definitions *d)
 	if (openmp)
 		OTF2_CALL(
 			d->f, paradigm, d->to, OUR_BY_OPENMP, string(d, "OpenMP"), OUR_OF_THREADS);
+	if (d->f->n_plain)
+		OTF2_CALL(d->f, paradigm, d->to, OUR_BY_PTHREAD, string(d, "POSIX threads"),
+			OUR_OF_MADE_THREADS);
 	if (cuda)
 		OTF2_CALL(
 			d->f, paradigm, d->to, OUR_BY_CUDA, string(d, "CUDA"), OUR_OF_ACCELERATORS);
@@ -352,5 +355,7 @@ void otf2_definitions(struct otf2 *f)
 		put_ranks(&d);
 		put_comms(&d);
 	}
+	d.groups = otf2_teams_define(f, d.to, d.groups, string, &d);
+	d.groups = otf2_plain_define(f, d.to, d.groups, string, &d);
 	otf2_copies_define(f, d.to, d.groups, string, &d);
 }

@@ -3,6 +3,7 @@
  * OTF2, by its own library. A thread is a location. Calls are Enter and Leave;
  * a blocking message is MpiSend where it began and MpiRecv where it ended, any
  * other also has its request and completion; collective operations likewise.
+ * Threads of OpenMP fork and join, others are created.
  * One-sided operations and files are left out, and counted.
  */
 #include <dlfcn.h>
@@ -147,6 +148,10 @@ void *otf2_begin(struct exporter *x)
 	if (!load(f))
 		return f;
 	otf2_find_ranks(f);
+	otf2_teams_find(f);
+	otf2_plain_find(f);
+	f->first_team = (uint32_t)x->n_comms;
+	f->first_plain = f->first_team + f->n_teams;
 	raise_file_limit(); /* a file of each thread is open */
 	f->api.on_error(on_error, f);
 	f->archive = f->api.open(x->path, "traces", OUR_WRITE, OUR_CHUNK_EVENTS,
@@ -264,15 +269,19 @@ void otf2_event(void *state, const struct export_event *e)
 	struct OTF2_EvtWriter_struct *to;
 
 	f->last = e->time;
+	otf2_plain_until(f, e->time);
 	switch (e->kind) {
 	case EXPORT_ENTER:
 		to = writer_of(f, e->thread);
+		otf2_team_begin(f, e, to);
 		OTF2_CALL(f, enter, to, NULL, e->time, e->region);
 		otf2_copy_begin(f, e, to);
 		break;
 	case EXPORT_EXIT:
-		otf2_copy_end(f, e, f->writers[e->thread - f->x->threads]);
-		OTF2_CALL(f, leave, writer_of(f, e->thread), NULL, e->time, e->region);
+		to = writer_of(f, e->thread);
+		otf2_copy_end(f, e, to);
+		OTF2_CALL(f, leave, to, NULL, e->time, e->region);
+		otf2_team_end(f, e, to);
 		break;
 	case EXPORT_BEGIN:
 	case EXPORT_END:
@@ -288,6 +297,8 @@ void otf2_event(void *state, const struct export_event *e)
 
 static void close_archive(struct otf2 *f, bool good)
 {
+	if (good && !f->x->error)
+		otf2_plain_until(f, UINT64_MAX);
 	for (size_t i = 0; i < f->x->n_threads; i++)
 		if (f->writers[i])
 			OTF2_CALL(f, close_event_writer, f->archive, f->writers[i]);
@@ -310,6 +321,8 @@ void otf2_end(void *state, bool good)
 	if (f->library && f->api.on_error)
 		f->api.on_error(NULL, NULL);
 	otf2_copies_free(f);
+	otf2_teams_free(f);
+	otf2_plain_free(f);
 	free(f->classes);
 	free(f->writers);
 	free(f->events);

@@ -22,6 +22,10 @@ struct otf2 {
 	struct otf2_class *classes;		/* otf2-metrics.c */
 	size_t n_classes, cap_classes;
 	struct otf2_copies *copies; /* otf2-copies.c, or NULL */
+	struct otf2_teams *teams;   /* otf2-teams.c, or NULL */
+	struct otf2_plain *plain;   /* otf2-plain.c, or NULL */
+	/* numbers of OTF2's communicators: after those of MPI come teams, then plain threads */
+	uint32_t first_team, n_teams, first_plain, n_plain;
 };
 
 /* Calls OTF2; the first error ends the export, so no other code checks results. */
@@ -46,6 +50,31 @@ void otf2_copy_end(struct otf2 *f, const struct export_event *e, struct OTF2_Evt
 void otf2_copies_define(struct otf2 *f, struct OTF2_GlobalDefWriter_struct *to, uint32_t group,
 	uint32_t (*string)(void *ctx, const char *text), void *ctx);
 void otf2_copies_free(struct otf2 *f);
+
+/* ---- otf2-teams.c: teams of OpenMP */
+
+/* Reads all calls once, if there are parallel regions. */
+void otf2_teams_find(struct otf2 *f);
+/* What a thread was in parallel regions. */
+enum otf2_part { OTF2_NO_TEAM, OTF2_WORKER, OTF2_MASTER };
+enum otf2_part otf2_part(const struct otf2 *f, uint32_t thread);
+/* For a call, before its enter; after its leave. */
+void otf2_team_begin(
+	struct otf2 *f, const struct export_event *e, struct OTF2_EvtWriter_struct *to);
+void otf2_team_end(struct otf2 *f, const struct export_event *e, struct OTF2_EvtWriter_struct *to);
+/* Writes the teams' definitions; group, and the result: the first free number of a group. */
+uint32_t otf2_teams_define(struct otf2 *f, struct OTF2_GlobalDefWriter_struct *to, uint32_t group,
+	uint32_t (*string)(void *ctx, const char *text), void *ctx);
+void otf2_teams_free(struct otf2 *f);
+
+/* ---- otf2-plain.c: threads that the program has made, without OpenMP */
+
+void otf2_plain_find(struct otf2 *f);
+/* Writes begins and ends of threads that come before an event of that time. */
+void otf2_plain_until(struct otf2 *f, uint64_t time);
+uint32_t otf2_plain_define(struct otf2 *f, struct OTF2_GlobalDefWriter_struct *to, uint32_t group,
+	uint32_t (*string)(void *ctx, const char *text), void *ctx);
+void otf2_plain_free(struct otf2 *f);
 
 /* ---- otf2-definitions.c */
 
