@@ -128,6 +128,7 @@ static void *open_library(void)
 
 const char *cupti_load(void)
 {
+	static char text[160];
 	void *library = open_library();
 
 	if (!library)
@@ -136,8 +137,13 @@ const char *cupti_load(void)
 	for (size_t i = 0; i < sizeof(functions) / sizeof(functions[0]); i++) {
 		void *f = dlsym(library, functions[i].name);
 
-		if (!f && functions[i].needed)
-			return "the libcupti that was found lacks functions: GPUs are not traced";
+		if (!f && functions[i].needed) {
+			snprintf(text, sizeof(text),
+				"the libcupti that was found has no function %s: GPUs are not "
+				"traced (set CUDA_HOME to the program's CUDA)",
+				functions[i].name);
+			return text;
+		}
 		memcpy(functions[i].to, &f, sizeof(f));
 	}
 	return NULL;

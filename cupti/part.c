@@ -110,7 +110,7 @@ static const char *start(void)
 	if (cupti.register_callbacks(cupti_request, cupti_complete)) {
 		cupti.unsubscribe(subscriber);
 		subscriber = NULL;
-		return "CUPTI takes no buffers for activities: GPUs are not traced";
+		return "CUPTI refuses buffers for what GPUs do: GPUs are not traced";
 	}
 	for (size_t i = 0; i < sizeof(kinds) / sizeof(kinds[0]); i++) {
 		error = cupti.enable(kinds[i].kind);
@@ -126,7 +126,8 @@ static const char *start(void)
 	enable_memory();
 	error = cupti.enable_domain(1, subscriber, DOMAIN_RUNTIME);
 	if (cupti.enable_domain(1, subscriber, DOMAIN_DRIVER) || error)
-		return "CUPTI refuses to tell of calls: the paths of what GPUs do are not known";
+		return "CUPTI refuses to tell of calls into CUDA: the call paths of what GPUs do "
+		       "are not known";
 	if (cupti.flush_period)
 		cupti.flush_period(PERIOD_MS);
 	if (!enabled)

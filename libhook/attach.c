@@ -25,6 +25,7 @@
 #include "libhook/process.h"
 #include "libhook/session.h"
 #include "libhook/switches.h"
+#include "shm/runtime-dir.h"
 
 struct process vftr_process = {.socket = -1, .generation = 1};
 
@@ -246,7 +247,7 @@ static void not_answered(int fd, int error)
 	if (error == -ETIMEDOUT)
 		vftr_message_throw(fd, WIRE_GAVE_UP);
 	if (error != -ETIMEDOUT || vftr_patience_over())
-		vftr_say("the agent does not answer", strerror(-error));
+		vftr_say("the node agent does not answer", strerror(-error));
 }
 
 /* 0 and a mapped control segment, or -errno after saying why. */
@@ -265,13 +266,17 @@ static int attach_to(int fd, struct patience *patience)
 		vftr_say(reply.bytes + sizeof(reply.head), "");
 		error = -EACCES;
 	} else if (reply.head.kind != WIRE_WELCOME || got < sizeof(reply.welcome)) {
-		vftr_say("what answered is no agent of this version of vftr", "");
+		vftr_say("the node agent is of another version than this library; use both of one "
+			 "installation of vftr",
+			"");
 		error = -EPROTO;
 	} else if (reply.welcome.off) {
 		error = -ECANCELED;
 	} else if (control < 0 || (error = vftr_segment_map_control(
 					   control, &vftr_process.agent, &vftr_process.app))) {
-		vftr_say("no shared memory from the agent", strerror(error ? -error : EPROTO));
+		/* without a descriptor: this process may open no more files */
+		vftr_say("the node agent's memory cannot be shared",
+			strerror(control < 0 ? EMFILE : -error));
 		error = -EPROTO;
 	} else {
 		accept_welcome(&reply.welcome);
@@ -297,31 +302,47 @@ void vftr_process_gate(void)
 
 static void say_no_agent(int error)
 {
+	const char *named = getenv("VFTR_SESSION"), *agent = getenv("VFTR_AGENT");
+	char directory[256] = "", line[400];
+
+	vftr_runtime_dir(directory, NULL, sizeof(directory));
 	switch (error) {
 	case EPERM:
-		vftr_say("the agent's socket belongs to another user", "");
+		snprintf(line, sizeof(line),
+			"the node agent's socket in %.200s belongs to another user; set "
+			"VFTR_RUNTIME_DIR to a directory of yours",
+			directory);
 		break;
 	case NOT_OUR_DIRECTORY:
-		vftr_say("the runtime directory belongs to another user, is no directory, or "
-			 "others may enter it (it must have mode 0700)",
-			"");
+		snprintf(line, sizeof(line),
+			"the runtime directory %.200s must be yours and have mode 0700; make it "
+			"so, "
+			"or set VFTR_RUNTIME_DIR to another one",
+			directory);
 		break;
 	case NOT_A_SESSION:
-		vftr_say("VFTR_SESSION: a session's name has no `/' and does not begin with `.'",
-			"");
+		snprintf(line, sizeof(line),
+			"VFTR_SESSION=%.100s: a session's name has no `/' and does not begin with "
+			"`.'",
+			named ? named : "");
 		break;
 	case ENOEXEC:
-		vftr_say(
-			"what was started as the agent is no vftr-node-agent (see VFTR_AGENT)", "");
+		snprintf(line, sizeof(line),
+			"%s%.200s is no vftr-node-agent; set VFTR_AGENT to the path of one",
+			agent && agent[0] ? "VFTR_AGENT=" : "the program beside libvftrace",
+			agent && agent[0] ? agent : "");
 		break;
 	case ECHILD:
-		vftr_say("process 1 of a container starts no agent, which would end with it (use "
-			 "vftr-node-agent -- COMMAND)",
-			"");
+		snprintf(line, sizeof(line),
+			"process 1 of a container starts no node agent, which would end with it; "
+			"use vftr-node-agent -- COMMAND");
 		break;
 	default:
-		vftr_say("no agent could be reached or started", strerror(error));
+		snprintf(line, sizeof(line),
+			"no node agent (%.180s) could be reached or started: %s (see vftr doctor)",
+			agent && agent[0] ? agent : "VFTR_AGENT is not set", strerror(error));
 	}
+	vftr_say(line, "");
 }
 
 static enum process_state attach_now(void)
@@ -410,8 +431,9 @@ static void give_back(const struct wire_ring *reply, int error)
 	if (error == -EPROTO) /* without a descriptor */
 		error = -EMFILE;
 	snprintf(line, sizeof(line),
-		"process %d: a thread, maybe more, had no ring and was not traced: %s",
-		vftr_process.pid, strerror(-error));
+		"process %d: a thread, maybe more, had no memory for its events and was not "
+		"traced: %s%s",
+		vftr_process.pid, strerror(-error), error == -EMFILE ? " (see ulimit -n)" : "");
 	text.s[0] = line;
 	vftr_message_send(&note, sizeof(note), &text);
 }
@@ -528,7 +550,7 @@ void vftr_process_give_up(void)
 		    vftr_process.socket)) /* not one of the program's that has its number now */
 		vftr_message_throw(vftr_process.socket, WIRE_GAVE_UP);
 	if (vftr_patience_over())
-		vftr_say("the agent does not answer any more", "");
+		vftr_say("the node agent does not answer any more", "");
 }
 
 /*

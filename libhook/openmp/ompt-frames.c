@@ -54,8 +54,8 @@ static struct open *push(const struct open *new)
 	if (!own.base || own.n == STACK_OPEN) {
 		own.over++;
 		if (claim_u32(&too_deep, 0, 1))
-			vftr_note("more tasks or constructs of OpenMP are open at once on a thread "
-				  "than we keep: the innermost are missing");
+			vftr_note("a thread had more tasks and constructs of OpenMP open at once "
+				  "than are recorded: the innermost are missing");
 		return NULL;
 	}
 	own.base[own.n] = *new;

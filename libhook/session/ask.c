@@ -35,20 +35,20 @@ static sigset_t signals; /* that were blocked before the lock was taken */
 
 static const char *const texts[VFTRACE_CODES] = {
 	[VFTRACE_OK] = "no error",
-	[VFTRACE_NO_AGENT] = "there is no agent: nothing is traced here",
+	[VFTRACE_NO_AGENT] = "there is no node agent: this process is not traced",
 	[VFTRACE_ERROR_NOT_JOINED] = "this process has not joined a session",
 	[VFTRACE_ERROR_NOT_STARTED] = "the session has not started here",
-	[VFTRACE_ERROR_ALREADY] = "this has been done before",
+	[VFTRACE_ERROR_ALREADY] = "this call has been made before",
 	[VFTRACE_ERROR_NUMBER] = "another process has this number, or there are fewer processes",
-	[VFTRACE_ERROR_CONTACT] = "this is no contact of this session",
-	[VFTRACE_ERROR_TIMEOUT] = "the others did not come in time",
+	[VFTRACE_ERROR_CONTACT] = "the contact is of no process of this session",
+	[VFTRACE_ERROR_TIMEOUT] = "other processes did not call it in time",
 	[VFTRACE_ERROR_ABORTED] = "a process of the session has called vftrace_abort()",
 	[VFTRACE_ERROR_DEAD] = "a process that takes part has died",
-	[VFTRACE_ERROR_MISMATCH] = "the other processes call something else",
-	[VFTRACE_ERROR_ARGUMENT] = "an argument makes no sense",
-	[VFTRACE_ERROR_BUSY] = "another thread is doing this",
-	[VFTRACE_ERROR_LIMIT] = "there are too many of these",
-	[VFTRACE_ERROR_AGENT_GONE] = "an agent does not answer",
+	[VFTRACE_ERROR_MISMATCH] = "the other processes made another call, or with other arguments",
+	[VFTRACE_ERROR_ARGUMENT] = "an argument is out of range or missing",
+	[VFTRACE_ERROR_BUSY] = "another thread is in such a call",
+	[VFTRACE_ERROR_LIMIT] = "a limit is reached",
+	[VFTRACE_ERROR_AGENT_GONE] = "a node agent does not answer",
 };
 
 EXPORT const char *vftrace_error_text(int code)
@@ -212,11 +212,12 @@ int vftr_session_ask(
 	errno = saved_errno;
 	if (error)
 		return vftr_session_fail(VFTRACE_ERROR_AGENT_GONE,
-			"the agent of this node does not answer: %s", strerror(-error));
+			"the node agent does not answer: %s", strerror(-error));
 	if (got < sizeof(p->answer) || p->answer.head.kind != WIRE_SESSION_ANSWER ||
 		p->answer.code < 0 || p->answer.code >= VFTRACE_CODES)
 		return vftr_session_fail(VFTRACE_ERROR_AGENT_GONE,
-			"what answered is no agent of this version of vftr");
+			"the node agent is of another version than this library; use both of "
+			"one installation of vftr");
 	p->bytes[got] = '\0';
 	return p->answer.pending
 		       ? VFTRACE_OK

@@ -62,8 +62,10 @@ static int log_message(enum logged_call call, int comm, int peer, int tag, uint6
 		return code;
 	if (peer < 0 || (uint32_t)peer >= c->size || tag < 0 || bytes > MESSAGE_BYTES)
 		return vftr_session_fail(VFTRACE_ERROR_ARGUMENT,
-			"a message with rank %d of %u, tag %d and %llu bytes", peer, c->size, tag,
-			(unsigned long long)bytes);
+			"a message to or from rank %d with tag %d and %llu bytes: ranks are from 0 "
+			"to %u, tags from 0, and it has at most %llu bytes",
+			peer, tag, (unsigned long long)bytes, c->size - 1,
+			(unsigned long long)MESSAGE_BYTES);
 	ticket = add_relaxed_u32(call == LOGGED_SEND ? &c->sent[peer] : &c->posted, 1);
 	word[0] = message_head(call == LOGGED_SEND ? RECORD_SEND : RECORD_RECV, (uint32_t)tag);
 	word[1] = message_pair(ticket, (uint32_t)peer);
@@ -147,7 +149,12 @@ EXPORT int vftrace_log_collective(
 		(root >= 0 && (uint32_t)root >= c->size) || bytes_sent > MESSAGE_BYTES ||
 		bytes_received > MESSAGE_BYTES)
 		return vftr_session_fail(VFTRACE_ERROR_ARGUMENT,
-			"a collective operation %d with root %d of %u", operation, root, c->size);
+			"collective operation %d with root %d, %llu bytes sent and %llu received: "
+			"operations are from 0 to %d, roots from -1 to %u, and either has at most "
+			"%llu bytes",
+			operation, root, (unsigned long long)bytes_sent,
+			(unsigned long long)bytes_received, VFTRACE_COLLECTIVES - 1, c->size - 1,
+			(unsigned long long)MESSAGE_BYTES);
 	messages_of(operation, c, root >= 0 && (uint32_t)root == c->rank, &sends, &receives);
 	word[0] = message_head(RECORD_COLLECTIVE, SESSION_FUNCTION + (uint32_t)operation);
 	word[1] = message_pair(
@@ -172,7 +179,9 @@ EXPORT int vftrace_begin_unordered(uint64_t time)
 		return code;
 	if (!time || time > vftr_process_ticks())
 		return vftr_session_fail(VFTRACE_ERROR_ARGUMENT,
-			"vftrace_begin_unordered: the time is 0 or in the future");
+			"vftrace_begin_unordered: the time %llu is 0 or in the future: give one "
+			"that vftrace_time() has returned",
+			(unsigned long long)time);
 	own.ticks = time;
 	return VFTRACE_OK;
 }

@@ -93,7 +93,8 @@ EXPORT int vftrace_join(int number, const char *name, const char **contact)
 	if (code)
 		return code;
 	if (is_joined())
-		return vftr_session_fail(VFTRACE_ERROR_ALREADY, "this process has joined already");
+		return vftr_session_fail(
+			VFTRACE_ERROR_ALREADY, "vftrace_join: this process has joined already");
 	if (number < -1 || number >= (int)SESSION_MEMBERS_MAX)
 		return vftr_session_fail(VFTRACE_ERROR_ARGUMENT,
 			"vftrace_join: number %d is not -1 or from 0 to %u", number,
@@ -134,13 +135,18 @@ EXPORT int vftrace_expect(int processes, int n_contacts, const char *const *cont
 	if (processes < 1 || processes > (int)SESSION_MEMBERS_MAX || n_contacts < 0 ||
 		n_contacts > processes || (n_contacts && !contacts))
 		return vftr_session_fail(VFTRACE_ERROR_ARGUMENT,
-			"vftrace_expect: %d processes and %d contacts", processes, n_contacts);
+			"vftrace_expect: %d processes and %d contacts%s: it takes 1 to %u "
+			"processes, and as many contacts or less",
+			processes, n_contacts, contacts ? "" : " (NULL)", SESSION_MEMBERS_MAX);
 	for (int i = 0; i < n_contacts; i++) {
 		size_t n = contacts[i] ? strlen(contacts[i]) + 1 : 0;
 
 		if (!n || !is_word(contacts[i], SESSION_CONTACT_MAX))
 			return vftr_session_fail(VFTRACE_ERROR_CONTACT,
-				"vftrace_expect: number %d is no contact", i);
+				"vftrace_expect: contacts[%d] is no contact: it has 1 to %u bytes "
+				"and no "
+				"blanks",
+				i, SESSION_CONTACT_MAX);
 		if (used + n > sizeof(text))
 			return vftr_session_fail(VFTRACE_ERROR_LIMIT,
 				"vftrace_expect: contacts of more than %zu bytes", sizeof(text));

@@ -338,13 +338,13 @@ test_expect 'threads that have no descriptor for a ring: they run, the profile s
 	END
 	cc_traced "$BIN/limited" limited.c
 	status_of 3 traced -q -- "$BIN/limited"
-	is 1 "$(json limited_all.json .warnings[] | grep -c "had no ring and was not traced: Too many")"
+	is 1 "$(json limited_all.json .warnings[] | grep -c "had no memory for its events and was not traced: Too many open files (see ulimit -n)")"
 	is 1 "$(calls_of limited_all.json "main<init")"
 	grep "Vftrace used memory" limited_all.log | awk "{ exit \$4 > 20 }"
 	[ -z "$SANITIZE" ] || exit 0
 	rm -f end_*
 	status_of 3 traced -q -k shm.ring_size=64MiB -- sh -c "ulimit -v 50000; $BIN/end exit3"
-	is 1 "$(json end_all.json .warnings[] | grep -c "had no ring and was not traced: Cannot")"'
+	is 1 "$(json end_all.json .warnings[] | grep -c "had no memory for its events and was not traced: Cannot")"'
 
 test_expect 'the command has the limits and signals that the agent was given' '
 	ask="ulimit -Sa; grep -E \"^(SigBlk|SigIgn|Cpus_allowed|Seccomp)\" /proc/self/status; nice"

@@ -18,7 +18,7 @@ program app_session
   if (index(trim(contact), ' ') /= 0 .or. index(contact, '#') == 0) stop 2
   if (vftrace_join(0, 'again', contact) /= vftrace_error_already) stop 3
   call vftrace_last_error(text)
-  if (text /= 'this process has joined already') stop 4
+  if (text /= 'vftrace_join: this process has joined already') stop 4
   call vftrace_error_text(vftrace_error_number, text)
   if (index(text, 'number') == 0) stop 5
   call check('expect', vftrace_expect(1))

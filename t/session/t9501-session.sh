@@ -417,7 +417,7 @@ test_if 'command -v $TEST_FC' 'no Fortran compiler' 'clients first, led from For
 
 test_expect 'without an agent all calls return, and nothing is said' '
 	VFTR_AGENT=off VFTR_SESSION=nobody limit "$BIN/one" x join expect=1 start send=w=0=1=1 test parent finish leave >x.out 2>x.err
-	is 8 "$(grep -c "x: [a-z]* 1 there is no agent" x.out)"
+	is 8 "$(grep -c "x: [a-z]* 1 there is no node agent" x.out)"
 	is 0 "$(wc -c <x.err)"'
 
 test_expect 'checklist 25: attach of a child takes less than 5 ms; the fastest of some' '
