@@ -175,12 +175,12 @@ static void read_configuration(struct agent *a, const struct launch *l, const ch
 	}
 }
 
-static void set_key(struct agent *a, const char *assignment)
+static void set_key(struct agent *a, const char *assignment, const char *from)
 {
 	char *error = NULL;
 
 	if (conf_assign(a->host.conf, assignment, &error))
-		die(OWN_FAILURE, "--set %s", error ? error : "out of memory");
+		die(OWN_FAILURE, "%s %s", from, error ? error : "out of memory");
 }
 
 /* All but those of our own mistakes: a step's batch system sends any to all of its processes. */
@@ -211,7 +211,7 @@ struct command_line {
 	const char *folder;  /* --output */
 	const char *started; /* by whom and how: run_start_text(); or NULL */
 	char *set[64], *tags[64];
-	int n_set, n_tags;
+	int n_set, n_tags, n_environment; /* the first n_environment of set[] are of VFTR_SET */
 	struct tcp_options tcp;
 	bool print_contact, in_step;
 	const char *contact_file; /* NULL: standard output */
@@ -441,6 +441,7 @@ static void read_environment(struct command_line *c)
 
 	while ((one = conf_next_assignment(&list)))
 		add_assignment(c, one);
+	c->n_environment = c->n_set;
 }
 
 static enum preload preload_choice(const char *text)
@@ -462,7 +463,7 @@ static void set_keys(struct agent *a, struct command_line *c)
 	char *error;
 
 	for (int i = 0; i < c->n_set; i++)
-		set_key(a, c->set[i]);
+		set_key(a, c->set[i], i < c->n_environment ? "VFTR_SET:" : "--set");
 	for (int i = 0; i < c->n_tags; i++)
 		if (conf_add_tag(a->host.conf, c->tags[i], &error))
 			die(OWN_FAILURE, "--tag: %s", error ? error : "out of memory");
@@ -566,8 +567,11 @@ static void parse_all(
 		die(OWN_FAILURE, "--preload needs a COMMAND to preload into");
 	if (l->require_profile && !l->command)
 		die(OWN_FAILURE, "--require-profile needs a COMMAND");
-	if (!c->config)
+	if (!c->config) {
 		c->config = getenv("VFTR_CONFIG");
+		if (c->config && c->config[0] && access(c->config, R_OK))
+			die(OWN_FAILURE, "VFTR_CONFIG=%s: %s", c->config, strerror(errno));
+	}
 }
 
 /* The session is ours, or this does not return. */

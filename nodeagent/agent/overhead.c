@@ -405,9 +405,11 @@ static void gather_switched(const struct host *host, struct profile *out)
 	const struct overhead *b = host->overhead;
 
 	if (b && b->in_vain)
-		profile_warn(out, "overhead.budget_percent: in the end tracing still cost more; "
-				  "what costs most calls others that are traced, or may not be "
-				  "switched off");
+		profile_warn(out,
+			"overhead.budget_percent: in the end tracing still cost more than %g %%, "
+			"as the functions that cost most call others that are traced, or may not "
+			"be switched off",
+			host->conf->overhead_budget_percent);
 	if (!b || !b->n_off)
 		return;
 	out->switched = xcalloc(b->n_off, sizeof(*out->switched));

@@ -89,8 +89,9 @@ void rounds_begin(struct agent *a, uint32_t epoch)
 			user_counters_new_round(p->user_counters);
 	}
 	if (epoch == ROUNDS_MAX)
-		host_warn(&a->host, false, "rounds from %u on have no files of their own",
-			ROUNDS_MAX);
+		host_warn(&a->host, false,
+			"rounds from %u on have no files of their own, as %u is the most",
+			ROUNDS_MAX, ROUNDS_MAX - 1);
 	set_round(a, epoch);
 }
 

@@ -137,7 +137,9 @@ static char *make_wished(const char *wish, const char *name, const char *date, b
 		free(path);
 		return xstrdup(real);
 	}
-	*error = xasprintf("--output %s: %s", wish, why ? why : strerror(errno));
+	*error = why ? xasprintf("--output %s: %s", wish, why)
+		     : xasprintf("--output %s: the folder cannot be made or written to: %s", wish,
+			       strerror(errno));
 	free(why);
 	free(path);
 	return NULL;

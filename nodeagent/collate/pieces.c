@@ -117,7 +117,10 @@ static bool unpack_piece(
 		return false;
 	profile = vfp_decode(from, h->bytes, &error);
 	if (!profile) {
-		complain("a profile from another agent is not usable: %s", error);
+		complain("the profile of %llu other %s cannot be used, and what ran there is "
+			 "missing: %s",
+			(unsigned long long)(h->end - h->first),
+			one_or_many(h->end - h->first, "node", "nodes"), error);
 		free(error);
 		return false;
 	}

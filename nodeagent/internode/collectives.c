@@ -150,7 +150,8 @@ static void take_report(struct comparing *x, int from, const uint64_t *words, si
 
 	if (!wrong)
 		return;
-	host_warn(x->host, false, "agent %d sent %s", from, wrong);
+	host_warn(x->host, false,
+		"waits for ranks on the node of agent %d are not known: it sent %s", from, wrong);
 	x->refused[from] = true; /* the rest would not be where it looks for answers */
 }
 

@@ -202,7 +202,9 @@ static void take(struct exchange *x, int from)
 		wrong = bytes ? match_batch_each(buf, bytes - 1, take_send, x) : "an empty message";
 		last = !bytes || buf[bytes - 1] == LAST;
 		if (wrong)
-			host_warn(x->m->host, false, "agent %d sent %s", from, wrong);
+			host_warn(x->m->host, false,
+				"messages from the node of agent %d have no partner: it sent %s",
+				from, wrong);
 		free(buf);
 		take_receives(x, false);
 	}

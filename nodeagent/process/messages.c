@@ -115,11 +115,14 @@ static void refuse_version(struct process *p, uint32_t version)
 
 	if (p->host->refused_version != version) {
 		p->host->refused_version = version;
-		refuse(p, "the library speaks version %u, the agent (" VFTR_VERSION ") version %u",
+		refuse(p,
+			"the library has version %u of the protocol, and the agent (" VFTR_VERSION
+			") version %u; use both of one installation of vftr",
 			version, WIRE_VERSION);
 		return;
 	}
-	host_warn(p->host, false, "more processes were refused: their library has version %u",
+	host_warn(p->host, false,
+		"more processes were refused: their library has version %u of the protocol",
 		version);
 	p->turned_away = true;
 	process_answer(p, &off.head, sizeof(off), NULL, -1);
@@ -187,7 +190,7 @@ static const char *on_hello(struct process *p, const union packet *m)
 	}
 	error = vftr_segment_create_control(&fd, &p->control, &app);
 	if (error) {
-		refuse(p, "cannot make a control page: %s", strerror(-error));
+		refuse(p, "there is no memory to share with it: %s", strerror(-error));
 		return NULL;
 	}
 	p->control_app = app;
@@ -303,7 +306,7 @@ static const char *on_thread(struct process *p, const union packet *m)
 	if (is_gone(p))
 		return NULL;
 	if (!reads_answers(p))
-		return "it asks for rings and does not read the answers";
+		return "it asks for memory for threads and does not read the answers";
 	threads_begin(p, &m->thread, text_of(m, 0));
 	return NULL;
 }

@@ -36,7 +36,7 @@ void process_quarantine(struct process *p, const char *fmt, ...)
 		match_process_lost(p->session_match);
 	if (p->socket >= 0) /* nobody answers any more: let it know, it may wait */
 		shutdown(p->socket, SHUT_RDWR);
-	host_warn(p->host, true, "%s: its data are not sane, no more is read from it: %s",
+	host_warn(p->host, true, "%s: its records are damaged, and no more of them is read: %s",
 		process_name(p), text);
 }
 

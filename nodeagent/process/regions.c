@@ -46,7 +46,8 @@ static struct region *region_at(struct process *p, uint64_t number)
 	struct region *r, empty = {0};
 
 	if (number >= REGIONS_LIMIT) {
-		process_quarantine(p, "it defined region number %llu", (unsigned long long)number);
+		process_quarantine(p, "it defined region number %llu, and %llu is the last one",
+			(unsigned long long)number, (unsigned long long)REGIONS_LIMIT - 1);
 		return NULL;
 	}
 	while (p->n_regions <= number) {

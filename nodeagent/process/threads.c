@@ -136,7 +136,9 @@ static int fresh_ring(struct process *p, struct wire_ring *reply)
 	p->slots[reply->index].stored = stored;
 	if (stored.ring.size < p->host->conf->shm_ring_size)
 		host_warn(p->host, false,
-			"memory is short: some threads have rings smaller than shm.ring_size");
+			"memory is short: some threads have rings smaller than shm.ring_size "
+			"(%llu bytes), and wait for the agent more often",
+			(unsigned long long)p->host->conf->shm_ring_size);
 	p->ring_bytes += stored.ring.bytes;
 	if (p->ring_bytes > p->ring_bytes_most)
 		p->ring_bytes_most = p->ring_bytes;
@@ -396,8 +398,9 @@ void threads_all_end(struct process *p, uint64_t ticks)
 	if (p->untraced_threads)
 		host_warn(p->host, false, "%s: %u %s not traced", process_name(p),
 			p->untraced_threads,
-			one_or_many(p->untraced_threads, "thread had no ring and was",
-				"threads had no ring and were"));
+			one_or_many(p->untraced_threads,
+				"thread had no memory for its events and was",
+				"threads had no memory for their events and were"));
 }
 
 void threads_free(struct process *p)

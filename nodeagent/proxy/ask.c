@@ -298,7 +298,8 @@ bool proxy_join(const char *host, const char *session, double deadline_s, double
 		memcpy(buf + sizeof(j) + h + s, contacts, k);
 	error = ask_proxy(&q, buf, &a, &content);
 	free(buf);
-	*text = content ? content : xstrdup("the courier of the agent has ended");
+	*text = content ? content
+			: xstrdup("the proxy, which carries the agent's messages, has ended");
 	return !error;
 }
 

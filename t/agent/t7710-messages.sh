@@ -31,4 +31,26 @@ test_expect 'the library: a directory that others may enter' '
 
 test_expect 'the library: what cannot be the name of a session' '
 	says "VFTR_SESSION=a/b: a session'"'"'s name has no \`/'"'"' and does not begin with \`.'"'"'" VFTR_SESSION=a/b'
+
+# refused TEXT COMMAND...: it prints TEXT and nothing else, and fails with 125
+refused() {
+	refused_text=$1
+	shift
+	status_of 125 limit "$@" 2>said
+	is "vftr-node-agent: $refused_text" "$(cat said)"
+}
+
+test_expect 'the agent: where a wrong key or file of the configuration was given' '
+	refused "VFTR_SET: \"sampling.activ\" is not a valid vftrace option; did you mean \"sampling.active\"?" \
+		env VFTR_SET=sampling.activ=true "$AGENT" -- "$BIN/one"
+	refused "--set \"sampling.activ\" is not a valid vftrace option; did you mean \"sampling.active\"?" \
+		env VFTR_SET=off=false "$AGENT" -k sampling.activ=true -- "$BIN/one"
+	refused "VFTR_CONFIG=none.json: No such file or directory" \
+		env VFTR_CONFIG=none.json "$AGENT" -- "$BIN/one"
+	status_of 3 env VFTR_CONFIG= "$AGENT" -q -- "$BIN/one" 2>said
+	is "" "$(cat said)"'
+
+test_expect 'the agent: a folder that cannot be made is called one' '
+	refused "--output /proc/x: the folder cannot be made or written to: No such file or directory" \
+		"$VFTR" run -o /proc/x -- "$BIN/one"'
 done_testing

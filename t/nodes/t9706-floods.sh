@@ -119,7 +119,7 @@ test_expect '300 bad connections: the first are named, the rest is counted' '
 	five_are_there 300
 	no_more_than 22 "$(wc -l <said)" lines
 	json many_all.json ".warnings[]" >warnings
-	is 20 "$(grep -c "^process [0-9]*: its data are not sane" warnings)" "warnings in full"
+	is 20 "$(grep -c "^process [0-9]*: its records are damaged" warnings)" "warnings in full"
 	grep "^280 more like this: process" warnings'
 test_expect '300 different warnings: the list says how many it has not' '
 	mkdir notes && cd notes

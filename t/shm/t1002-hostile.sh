@@ -72,8 +72,8 @@ beside() {
 # named: the quarantine is in the logs, with the process and a reason
 named() {
 	json out/p_all.json ".warnings[]" >warnings
-	has warnings "process $bad_pid: its data are not sane"
-	grep -rqF "process $bad_pid: its data are not sane" out/p_node_*.log
+	has warnings "process $bad_pid: its records are damaged"
+	grep -rqF "process $bad_pid: its records are damaged" out/p_node_*.log
 }
 
 for mode in data stage head far-head back empty page control-words resume close future \

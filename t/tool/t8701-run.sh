@@ -92,7 +92,7 @@ test_expect '--output names the folder, with all on the way to it, by its patter
 	has err "there is no %;"
 	: >x
 	status_of 125 run -o x/y -- "$BIN/end" exit3 2>err
-	has err "--output x/y: Not a directory"
+	has err "--output x/y: the folder cannot be made or written to: Not a directory"
 	PBS_JOBID=78 status_of 3 run -q -- "$BIN/end" exit3
 	ls -d vftr-end-*-78'
 

@@ -68,7 +68,7 @@ bool tcp_frame_is_right(
 
 const char *tcp_link_error(int error)
 {
-	return error == -EPROTO	   ? "what came makes no sense"
+	return error == -EPROTO	   ? "what came is not of the agents' protocol"
 	       : error == -EBADMSG ? "what came was changed on the way"
 				   : strerror(-error);
 }

@@ -370,7 +370,7 @@ static void accept_invitation(struct tcp *t, struct tcp_meeting *m)
 	/* never a file of ours */
 	if (*end != ' ' || end[1] == '@' || contacts_add(&t->list, end + 1, &error) ||
 		!tcp_adopt_list(t, rank > 0 && rank < CONTACTS_MAX ? (int)rank : -1)) {
-		tcp_stranger(t, m, error ? error : "its list of contacts makes no sense");
+		tcp_stranger(t, m, error ? error : "its list of contacts cannot be read");
 		contacts_clear(&t->list);
 	} else {
 		t->inviter = m->hello.life;

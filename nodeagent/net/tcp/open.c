@@ -449,7 +449,8 @@ char *tcp_prepare(struct tcp *t)
 			"--peers has the session `%s' in place %d, and this agent's is `%s'",
 			t->list.at[me].session, me, t->named);
 	if (!error && (o->peers || o->lead) && !tcp_adopt_list(t, me))
-		error = xstrdup("the list of contacts makes no sense");
+		error = xasprintf("the list of contacts has %zu places, and none with number %d",
+			t->list.n, me);
 	free(w.host);
 	return error;
 }

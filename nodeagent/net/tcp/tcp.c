@@ -167,7 +167,7 @@ static void on_link(struct tcp *t, struct tcp_agent *a, uint32_t events)
 	if (!error && events & ~(uint32_t)EPOLLOUT)
 		error = tcp_link_read(t, a);
 	if (error == -EPROTO && ++a->nonsense >= NONSENSE_MOST) {
-		tcp_lost(t, a, "what comes makes no sense");
+		tcp_lost(t, a, "what it sends is not of the agents' protocol");
 		a->left = true; /* it is not called again */
 		tcp_die_of(t, a, "is not trusted any more");
 	} else if (error) {
