@@ -218,8 +218,8 @@ static void tell_interval(struct vfd_file **files, size_t n)
 		if (vfd_facts(files[i])->interval_ns > longest)
 			longest = vfd_facts(files[i])->interval_ns;
 	if (longest)
-		complain("sampled every %g ms: of calls shorter than that, one that was drawn "
-			 "stands for several",
+		complain("sampled every %g ms: of calls shorter than that only some are shown, "
+			 "drawn at random, with the time of all",
 			(double)longest / 1e6);
 }
 

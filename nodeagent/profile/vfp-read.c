@@ -53,7 +53,8 @@ static bool check_header(struct reader *r)
 	struct vfp_header h;
 
 	if (r->bytes >= sizeof(h.magic) && memcmp(r->buf, VFP_MAGIC, sizeof(h.magic)))
-		return fail(r, xstrdup("not a node profile"));
+		return fail(r, xstrdup("not a node profile (BASE_HOST.vfp or HOST.vfp, as runs "
+				       "write them)"));
 	if (r->bytes < sizeof(h))
 		return fail(r, xasprintf("cut short: %zu bytes are not even a header", r->bytes));
 	memcpy(&h, r->buf, sizeof(h));

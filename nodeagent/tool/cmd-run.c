@@ -10,6 +10,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "conf/conf.h"
 #include "nodeagent/base/util.h"
 
 #define AGENT	    "vftr-node-agent"
@@ -110,15 +111,35 @@ static void add_key(struct words *w, const char *key, const char *value)
 	add_word(w, xasprintf("%s%s", key, value));
 }
 
+/* False after a message, in the words of the option and not of its key. */
+static bool is_good(const struct run_option *o, const char *value)
+{
+	struct conf *c = conf_default();
+	char *key = xasprintf("%.*s", (int)strcspn(o->keys[0], "="), o->keys[0]), *error = NULL;
+	const bool good = !c || !conf_set(c, key, value, &error);
+	const size_t n = strlen(key);
+
+	if (!good)
+		complain("run: --%s%s", o->name,
+			error && !strncmp(error, key, n) ? error + n : ": out of memory");
+	free(error);
+	free(key);
+	conf_free(c);
+	return good;
+}
+
 /* keys: those of our options, which come before the user's, so that his win. */
-static void add_option(struct words *keys, struct words *others, const struct run_option *o)
+static bool add_option(struct words *keys, struct words *others, const struct run_option *o)
 {
 	const char *value = optarg ? optarg : "";
 
+	if (o->keys[0] && o->has_argument && !is_good(o, value))
+		return false;
 	for (size_t i = 0; i < KEYS_MAX && o->keys[i]; i++)
 		add_key(keys, o->keys[i], o->has_argument ? value : "");
 	if (!o->keys[0])
 		add_word(others, xasprintf("--%s%s%s", o->name, optarg ? "=" : "", value));
+	return true;
 }
 
 /* -1, or an exit status; optind is then that of COMMAND. */
@@ -147,7 +168,8 @@ static int read_options(int argc, char **argv, struct words *keys, struct words 
 			usage();
 			return 0;
 		}
-		add_option(keys, others, &run_options[k - NUMBERED]);
+		if (!add_option(keys, others, &run_options[k - NUMBERED]))
+			return OWN_FAILURE;
 	}
 	return -1;
 }

@@ -1,6 +1,6 @@
 #!/bin/sh
 # SPDX-License-Identifier: BSD-3-Clause
-test_description='messages: each has the value that is wrong, and says what to do'
+test_description='messages have the value that is wrong, and say what to do'
 . "$(dirname "$0")/../lib/lib.sh"
 need gcc jq
 need_built "$AGENT" "$VFTR" "$LIB/libvftrace.so"
@@ -53,4 +53,16 @@ test_expect 'the agent: where a wrong key or file of the configuration was given
 test_expect 'the agent: a folder that cannot be made is called one' '
 	refused "--output /proc/x: the folder cannot be made or written to: No such file or directory" \
 		"$VFTR" run -o /proc/x -- "$BIN/one"'
+test_expect 'vftr run: a wrong value is one of the option that was given' '
+	status_of 125 "$VFTR" run --rank x -- "$BIN/one" 2>said
+	is "vftr: run: --rank: \"x\" is not \"all\", \"none\" or a list of ranks such as \"0,2-5\": a number from 0 to 1000000000 or a range A-B is expected at \"x\"" \
+		"$(cat said)"'
+
+test_expect 'tools: what is no run, and what to name in its place' '
+	mkdir -p empty
+	status_of 2 "$VFTR" show empty 2>said
+	is "vftr: empty: there are no node profiles (BASE_HOST.vfp, HOST.vfp) in it; name the folder that vftr run has made" \
+		"$(cat said)"
+	status_of 2 "$VFTR" show "$BIN/one" 2>said
+	is "vftr: $BIN/one: not a node profile (BASE_HOST.vfp or HOST.vfp, as runs write them)" "$(cat said)"'
 done_testing

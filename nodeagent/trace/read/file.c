@@ -156,14 +156,15 @@ static const char *scan_block(struct vfd_file *f, const struct vfd_block *b,
 	switch (b->kind) {
 	case VFD_BLOCK_HEADER:
 		f->header_seen = true;
-		return reader_header(f, &r) ? NULL : "the header makes no sense";
+		return reader_header(f, &r) ? NULL : "the header is not as the format says";
 	case VFD_BLOCK_DEFINITIONS:
 		return reader_definitions(f, &r, b->records)
 			       ? NULL
-			       : "a block of definitions makes no sense";
+			       : "a block of definitions is not as the format says";
 	case VFD_BLOCK_SAMPLES:
 		add_block(f, b, offset);
-		return scan_samples(f, payload) ? NULL : "a block of samples makes no sense";
+		return scan_samples(f, payload) ? NULL
+						: "a block of samples is not as the format says";
 	case VFD_BLOCK_MESSAGES:
 		add_block(f, b, offset);
 		f->facts.messages += b->records;
@@ -187,11 +188,12 @@ static const char *scan_block(struct vfd_file *f, const struct vfd_block *b,
 			f->end_units = b->time;
 		return b->track < f->n_threads ? NULL : "a block of counters is of no thread";
 	case VFD_BLOCK_CLOCK:
-		return reader_clock(f, &r, b->records) ? NULL
-						       : "a block of the clock makes no sense";
+		return reader_clock(f, &r, b->records)
+			       ? NULL
+			       : "a block of the clock is not as the format says";
 	case VFD_BLOCK_END:
 		if (b->bytes != sizeof(end))
-			return "the last block makes no sense";
+			return "the last block is not as the format says";
 		memcpy(&end, payload, sizeof(end));
 		f->end_units = end.time;
 		f->facts.closed = true;
