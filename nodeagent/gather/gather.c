@@ -581,6 +581,9 @@ struct profile *gather(struct host *host, const struct process *only)
 	gather_ends_global(host, out);
 	add_sources(g);
 	store(g);
+	if (!only) /* of one process there are few, and what grows is never folded: agent/rounds.c
+		    */
+		profile_waits_limit(out);
 	add_agent(host, out);
 	for (size_t i = 0; i < host->n_warnings; i++)
 		profile_warn(out, "%s", host->warnings[i]);

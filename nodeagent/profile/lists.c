@@ -180,6 +180,7 @@ void profile_lists_merge(struct profile *a, struct profile *b, const uint32_t *r
 		merge_list(a, b, i);
 	}
 	profile_pairs_limit(a, PROFILE_PAIRS_MAX);
+	profile_waits_limit(a);
 	join_rank_ranges(a);
 }
 

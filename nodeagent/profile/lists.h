@@ -62,4 +62,10 @@ void profile_pairs_limit(struct profile *p, size_t most);
 void profile_pairs_group_threads(struct profile *p);
 const char *profile_pairs_valid(const struct profile *p);
 
+/*
+ * waits.c: of one kind at one stack, keeps the PROFILE_LATE_MAX late ranks with the most time in
+ * waits[], which is sorted, and makes the rest one of PROFILE_ELSEWHERE.
+ */
+void profile_waits_limit(struct profile *p);
+
 #endif

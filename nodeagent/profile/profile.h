@@ -47,6 +47,7 @@ struct profile_clock {
 };
 
 #define PROFILE_PAIRS_MAX (1u << 21) /* if there are more, ranks are grouped: pair_ranks */
+#define PROFILE_LATE_MAX  16	     /* late ranks told apart in waits[] of one kind at one stack */
 
 /*
  * Sends matched with receives (match/match.h): their numbers by label and reason. worst_ns is in

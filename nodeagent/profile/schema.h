@@ -130,7 +130,8 @@ void profile_lists_copy(struct profile *c);
 const char *profile_lists_valid(const struct profile *p);
 /*
  * Moves the keyed lists of b to a; stack i of each is renumber_a[i] or renumber_b[i] of the result.
- * Any order of merging gives the same.
+ * Any order of merging gives the same, but for who is told apart of more than PROFILE_LATE_MAX
+ * late ranks.
  */
 void profile_lists_merge(struct profile *a, struct profile *b, const uint32_t *renumber_a,
 	const uint32_t *renumber_b);
