@@ -219,97 +219,170 @@ static struct awaited awaited_in(
 {
 	for (uint32_t k = 0; k < v->i->n; k++)
 		if (v->calls[k].world == a->world && a->world != UINT32_MAX)
-			return (struct awaited){a->world, v->calls[k].enter, true,
-				v->i->kind == COLLECTIVE_FROM_ROOT};
+			return (struct awaited){a->world, v->calls[k].enter, true, false};
 	return (struct awaited){a->world, c->clock->ticks(c->clock->arg, a->time), false, false};
 }
 
-static void count_wait(struct counter *c, const struct visit *v, const struct elsewhere_call *call,
-	const struct awaited *on)
+static void add_wait(struct counter *c, const struct visit *v, const struct elsewhere_call *call,
+	uint32_t world, uint64_t ticks)
 {
-	const uint64_t until = (int64_t)(call->leave - on->enter) < 0 ? call->leave : on->enter;
-	const uint64_t error = on->alone ? 0 : c->clock->error_ticks;
 	struct traffic *p = elsewhere_whose(c->e, call);
+
+	if (p)
+		traffic_wait(p, call->path, v->i->wait, world, c->each, c->each * ticks);
+}
+
+/* What a call waited for one that began its own then; not longer than itself. */
+static uint64_t waited_until(const struct elsewhere_call *call, uint64_t enter)
+{
+	const uint64_t until = (int64_t)(call->leave - enter) < 0 ? call->leave : enter;
+
+	return (int64_t)(until - call->enter) > 0 ? until - call->enter : 0;
+}
+
+/* Nothing is known of others: it has waited for those of this node at least. last: of them, those
+ * that it needs; or NULL. */
+static void count_unknown(struct counter *c, const struct visit *v,
+	const struct elsewhere_call *call, const struct elsewhere_call *last)
+{
+	const uint64_t waited = last ? waited_until(call, last->enter) : 0;
+
+	c->sums->unknown += c->each;
+	if (!waited)
+		return;
+	c->sums->partly += c->each;
+	c->sums->partly_ticks += c->each * waited;
+	add_wait(c, v, call, last->world, waited);
+}
+
+/* last: as for count_unknown() */
+static void count_wait(struct counter *c, const struct visit *v, const struct elsewhere_call *call,
+	const struct awaited *on, const struct elsewhere_call *last)
+{
+	const uint64_t error = on->alone ? 0 : c->clock->error_ticks;
+	const uint64_t waited = waited_until(call, on->enter);
 	struct asking_sums *s = c->sums;
 
 	if (error == UINT64_MAX) {
-		s->unknown += c->each;
+		count_unknown(c, v, call, last);
 		return;
 	}
-	if ((int64_t)(until - call->enter) <= 0)
+	if (!waited)
 		return;
-	if (!on->here && until - call->enter <= error) {
+	if (!on->here && waited <= error) {
 		s->below += c->each;
-		s->below_ticks += c->each * (until - call->enter);
+		s->below_ticks += c->each * waited;
 		return;
 	}
 	s->waited += c->each;
-	s->waited_ticks += c->each * (until - call->enter);
+	s->waited_ticks += c->each * waited;
 	s->error_ticks += c->each * error;
-	if (p)
-		traffic_wait(p, call->path, v->i->wait, on->world, c->each,
-			c->each * (until - call->enter));
+	add_wait(c, v, call, on->world, waited);
 }
 
-static void count_answer(struct counter *c, const struct visit *v,
-	const struct elsewhere_call *call, const struct home_answer *a)
+static const struct elsewhere_call *later_of(
+	const struct elsewhere_call *a, const struct elsewhere_call *b)
 {
-	if (a->status == HOME_UNKNOWN) {
-		c->sums->unknown += c->each;
-	} else if (a->status == HOME_KNOWN) {
-		const struct awaited on = awaited_in(c, v, a);
-
-		count_wait(c, v, call, &on);
-	}
+	return !a || (int64_t)(b->enter - a->enter) > 0 ? b : a;
 }
 
-/* Before a run come the ranks below it, and before a call the others of its run. */
-static void count_run(struct counter *c, const struct visit *v, uint32_t from, uint32_t end)
+/*
+ * Before a run come the ranks below it, and before a call the others of its run. below: the latest
+ * of those of this node below the run, or NULL; returns that of those up to its end. What the first
+ * ranks of all wait for needs no answer.
+ */
+static const struct elsewhere_call *count_run(struct counter *c, const struct visit *v,
+	uint32_t from, uint32_t end, const struct elsewhere_call *below)
 {
-	const struct home_answer a = next_answer(c, v);
+	struct home_answer a = next_answer(c, v);
 	struct awaited on;
-	bool any = a.status == HOME_KNOWN;
+	bool any;
 
-	if (a.status == HOME_UNKNOWN) {
-		c->sums->unknown += c->each * (end - from);
-		return;
-	}
+	if (!v->calls[from].rank)
+		a.status = HOME_NOBODY;
+	any = a.status == HOME_KNOWN;
 	if (any)
 		on = awaited_in(c, v, &a);
 	for (uint32_t k = from; k < end; k++) {
 		const struct elsewhere_call *call = &v->calls[k];
 
-		if (any)
-			count_wait(c, v, call, &on);
+		if (a.status == HOME_UNKNOWN)
+			count_unknown(c, v, call, below);
+		else if (any)
+			count_wait(c, v, call, &on, below);
+		below = later_of(below, call);
 		if (!any || (int64_t)(call->enter - on.enter) > 0)
 			on = (struct awaited){
 				call->world, call->enter, true, a.status == HOME_NOBODY};
 		any = true;
 	}
+	return below;
+}
+
+static void count_runs(struct counter *c, const struct visit *v)
+{
+	const struct elsewhere_call *below = NULL;
+
+	for (uint32_t from = 0, end; from < v->i->n; from = end) {
+		end = run_end(v->calls, from, v->i->n);
+		below = count_run(c, v, from, end, below);
+	}
+}
+
+static const struct elsewhere_call *root_of(const struct visit *v)
+{
+	for (uint32_t k = 0; k < v->i->n; k++)
+		if (v->calls[k].rank == v->i->root)
+			return &v->calls[k];
+	return NULL;
+}
+
+static bool is_needy(const struct visit *v, const struct elsewhere_call *call)
+{
+	switch (v->i->kind) {
+	case COLLECTIVE_FROM_ROOT:
+		return call->rank != v->i->root;
+	case COLLECTIVE_TO_ROOT:
+		return call->rank == v->i->root;
+	default:
+		return true;
+	}
+}
+
+/* All members wait for one, the last or the root. A root of this node needs no answer. */
+static void count_together(struct counter *c, const struct visit *v)
+{
+	const bool from_root = v->i->kind == COLLECTIVE_FROM_ROOT;
+	const struct elsewhere_call *last = from_root ? root_of(v) : latest(v->calls, 0, v->i->n);
+	const struct home_answer a = next_answer(c, v);
+	const bool own_root = from_root && last, known = own_root || a.status == HOME_KNOWN;
+	struct awaited on = {0};
+
+	if (own_root)
+		on = (struct awaited){last->world, last->enter, true, true};
+	else if (known)
+		on = awaited_in(c, v, &a);
+	else if (a.status == HOME_NOBODY)
+		return;
+	for (uint32_t k = 0; k < v->i->n; k++) {
+		const struct elsewhere_call *call = &v->calls[k];
+
+		if (!is_needy(v, call))
+			continue;
+		if (known)
+			count_wait(c, v, call, &on, last);
+		else
+			count_unknown(c, v, call, last);
+	}
 }
 
 static void count_instance(struct counter *c, const struct visit *v)
 {
-	const struct elsewhere_instance *i = v->i;
-	struct home_answer a;
-
-	c->sums->kept += i->n;
-	if (i->kind == COLLECTIVE_CHAIN) {
-		for (uint32_t from = 0, end; from < i->n; from = end) {
-			end = run_end(v->calls, from, i->n);
-			count_run(c, v, from, end);
-		}
-		return;
-	}
-	a = next_answer(c, v);
-	for (uint32_t k = 0; k < i->n; k++) {
-		const bool root = v->calls[k].rank == i->root;
-
-		if (i->kind != COLLECTIVE_FROM_ROOT && i->kind != COLLECTIVE_TO_ROOT)
-			count_answer(c, v, &v->calls[k], &a);
-		else if (root == (i->kind == COLLECTIVE_TO_ROOT))
-			count_answer(c, v, &v->calls[k], &a);
-	}
+	c->sums->kept += v->i->n;
+	if (v->i->kind == COLLECTIVE_CHAIN)
+		count_runs(c, v);
+	else
+		count_together(c, v);
 }
 
 static void count_comm(struct counter *c, const struct elsewhere_comm *comm, uint32_t log2)

@@ -28,6 +28,8 @@ struct asking_sums {
 	uint64_t calls;	  /* that were made */
 	uint64_t kept;	  /* of these; not multiplied */
 	uint64_t unknown; /* of a member that is needed there is no word, or no clock */
+	/* of these: have waited so long for members of their own node, at least */
+	uint64_t partly, partly_ticks;
 	uint64_t waited, waited_ticks, error_ticks; /* that have waited for another rank */
 	uint64_t below, below_ticks; /* for one on another node, no longer than the clocks' error */
 };
@@ -41,7 +43,8 @@ void asking_report(const struct elsewhere *e, const struct asking_clock *c, int 
 
 /*
  * answers: by agent, what the homes said, without the first two words of each message; of who
- * said nothing, or not all, all that is missing is unknown. Counts the waits. sums: zeros,
+ * said nothing, or not all, all that is missing is unknown, but for members of this node. Counts
+ * the waits. sums: zeros,
  * ELSEWHERE_LOG2_MAX + 1 of them, by n.
  */
 void asking_count(struct elsewhere *e, const struct asking_clock *c, const struct words *answers,

@@ -391,7 +391,9 @@ static void gather_compared(const struct host *host, struct profile *out)
 			.waited_ns = clocks_ns(&host->clocks, s->waited_ticks),
 			.error_ns = clocks_ns(&host->clocks, s->error_ticks),
 			.below = s->below,
-			.below_ns = clocks_ns(&host->clocks, s->below_ticks)};
+			.below_ns = clocks_ns(&host->clocks, s->below_ticks),
+			.partly = s->partly,
+			.partly_ns = clocks_ns(&host->clocks, s->partly_ticks)};
 	}
 }
 

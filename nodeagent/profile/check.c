@@ -118,7 +118,9 @@ const char *check_compared(const struct profile *p, const void *record)
 	const struct profile_compared *c = record;
 
 	(void)p;
-	return c->log2 < 32 && c->kept <= c->calls ? NULL : "a comparison of calls that cannot be";
+	return c->log2 < 32 && c->kept <= c->calls && c->partly <= c->unknown
+		       ? NULL
+		       : "a comparison of calls that cannot be";
 }
 
 const char *check_rank_range(const struct profile *p, const void *record)

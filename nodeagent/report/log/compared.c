@@ -20,8 +20,25 @@ static struct profile_compared sum_of(const struct profile *p)
 		sum.below += c->below;
 		sum.below_ns += c->below_ns;
 		sum.error_ns += c->error_ns;
+		sum.partly += c->partly;
+		sum.partly_ns += c->partly_ns;
 	}
 	return sum;
+}
+
+static void print_unknown(FILE *f, const struct profile_compared *sum)
+{
+	const char *about = sum->log2 ? "~" : "";
+
+	fprintf(f,
+		"  not compared: %s%" PRIu64 " %s, of whose members or clocks nothing is known\n",
+		about, sum->unknown, one_or_many(sum->unknown, "call", "calls"));
+	if (sum->partly)
+		fprintf(f,
+			"  %s%" PRIu64
+			" of them %s waited for ranks of their own node, %s at least\n",
+			about, sum->partly, one_or_many(sum->partly, "has", "have"),
+			quantity_seconds(1e-9 * (double)sum->partly_ns).text);
 }
 
 void print_compared(FILE *f, const struct profile *p)
@@ -40,11 +57,7 @@ void print_compared(FILE *f, const struct profile *p)
 			one_or_many(sum.below, "call", "calls"));
 	fputc('\n', f);
 	if (sum.unknown)
-		fprintf(f,
-			"  not compared: %s%" PRIu64 " %s, of whose members or clocks nothing is "
-			"known\n",
-			sum.log2 ? "~" : "", sum.unknown,
-			one_or_many(sum.unknown, "call", "calls"));
+		print_unknown(f, &sum);
 	if (sum.log2)
 		fprintf(f,
 			"  ~ estimated: of some communicators one in %" PRIu64
@@ -70,6 +83,8 @@ static const struct column compared_columns[] = {
 	COMPARED("error_s", SECONDS, error_ns),
 	COMPARED("below", COUNT, below),
 	COMPARED("below_s", SECONDS, below_ns),
+	COMPARED("at_least", COUNT, partly),
+	COMPARED("at_least_s", SECONDS, partly_ns),
 };
 static const struct list compared_list = LIST_OF(compared_columns, struct profile_compared);
 

@@ -508,7 +508,9 @@ static inline void throw_compared(uint32_t node, struct profile *p)
 			.waited_ns = throw_dice(d, 1u << 30),
 			.error_ns = throw_dice(d, 1u << 20),
 			.below = throw_dice(d, 9),
-			.below_ns = throw_dice(d, 1000)};
+			.below_ns = throw_dice(d, 1000),
+			.partly_ns = 100 * log2};
+		c->partly = log2 % (c->unknown + 1);
 		c->calls = c->kept + throw_dice(d, 99);
 	}
 }
