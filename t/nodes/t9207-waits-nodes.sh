@@ -69,7 +69,9 @@ test_expect 'ranks by slot, clocks an hour apart that drift: each wait, for the 
 	jq -e ".waits_between_nodes[0] | .error_s > 0 and .error_s < 0.05 * .waited_s" slot/waits_all.json
 	"$VFTR" waits slot >text
 	has text "collective calls, error of the clocks at most"
-	hasnt text "not compared"'
+	hasnt text "not compared"
+	hasnt text Incomplete
+	is "[]" "$(jq -c .waits_incomplete slot/waits_all.json)"'
 
 test_expect 'ranks in turn on three nodes: the same' '
 	right turn --map-by node
@@ -107,6 +109,8 @@ test_expect 'an agent is killed: what needs its ranks counts as not compared, bu
 	[ $(compared killed "map(.not_compared) | add") -gt 100 ]
 	"$VFTR" waits killed >text
 	has text "  not compared: "
+	grep -q "^Incomplete, as 1 rank has left no data.*: what these waited is not known\$" text
+	is "missing_ranks not_compared" "$(json killed/waits_all.json ".waits_incomplete | join(\" \")")"
 	# in an Allreduce on the world nobody knows who was last, but that of the same node
 	is "0 3" "$(awk "/^allreduce on_world / { print \$3; print \$4 }" got | sort -u | xargs)"
 	grep -q " of them have waited for ranks of their own node, .* at least\$" text

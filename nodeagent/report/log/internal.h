@@ -16,9 +16,12 @@ void section_overhead_warning(FILE *f, const struct report *r, double runtime_s)
 /* The number of requests that were never seen to complete, in a sentence; in JSON. */
 void section_open_sentence(FILE *f, const struct profile *p);
 void json_open_requests(struct json *j, const struct report *r);
-/* Matched messages: prints faults. */
 /* Below what ranks waited: what is not in it of collectives with members on several nodes. */
 void print_compared(FILE *f, const struct profile *p);
+/* waits-missing.c: a line that says why waits are not all known, if they are not; the reasons. */
+void print_waits_missing(FILE *f, const struct profile *p);
+void json_waits_missing(struct json *j, const struct profile *p);
+/* Matched messages: prints faults. */
 void section_matching_faults(FILE *f, const struct profile *p);
 
 #define AGENTS_ALL 100 /* so many are all shown */

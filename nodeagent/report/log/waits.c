@@ -137,6 +137,7 @@ static void print_waits(
 		fprintf(f, ", %.1f %% of all", 1e-7 * (double)w->ns / r->excl_s);
 	fputc('\n', f);
 	print_compared(f, r->p);
+	print_waits_missing(f, r->p);
 	print_first(f, r, &place_list, w->places, w->n_places, rows_shown(places, w->n_places));
 	columns_rest(f, w->n_places - rows_shown(places, w->n_places), "place", "places");
 	fputs("\nWho made others wait\n", f);
@@ -161,10 +162,12 @@ void waits_print(FILE *f, const struct report *r, uint32_t late, uint64_t most)
 	struct waits w;
 
 	waits_of(r->p, late, &w);
-	if (w.ns)
+	if (w.ns) {
 		print_waits(f, r, &w, most, most);
-	else
+	} else {
 		fputs("No call is known to have waited for another rank.\n", f);
+		print_waits_missing(f, r->p);
+	}
 	waits_done(&w);
 }
 
@@ -280,5 +283,6 @@ void waits_json(struct json *j, const struct report *r, uint32_t late)
 	for (size_t i = 0; i < w.n_causes; i++)
 		columns_object(j, &json_cause_list, &(struct row){.r = r, .at = &w.causes[i]});
 	json_close(j);
+	json_waits_missing(j, r->p);
 	waits_done(&w);
 }

@@ -1,0 +1,146 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Waits of which a part cannot be known. Each rank writes into PREFIX.RANK what it has waited in a
+ * barrier by the stamps of all, and for whom: "LATE_RANK SECONDS", in one write each.
+ *
+ *	app-wait-missing killed|storm|threads PREFIX
+ *
+ *	killed	rank 3 is late before barriers, and kills itself instead of coming to the last one
+ *	storm	the same without an end like that, between floods of calls
+ *	threads	two threads of rank 1 wait for the same messages at the same time
+ */
+#include <fcntl.h>
+#include <mpi.h>
+#include <pthread.h>
+#include <signal.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+#define TURNS 8
+
+static int rank, size, out;
+
+static double now(void)
+{
+	struct timespec t;
+
+	clock_gettime(CLOCK_MONOTONIC, &t);
+	return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
+}
+
+static void nap(int ms)
+{
+	const struct timespec t = {ms / 1000, ms % 1000 * 1000000};
+
+	nanosleep(&t, NULL);
+}
+
+/* What this rank waited in a barrier that it was in from `enter` to `leave`. */
+static void tell_barrier(double enter, double leave)
+{
+	struct {
+		double at;
+		int rank;
+	} mine = {enter, rank}, last;
+	char line[64];
+	double wait;
+	int n;
+
+	PMPI_Allreduce(&mine, &last, 1, MPI_DOUBLE_INT, MPI_MAXLOC, MPI_COMM_WORLD);
+	wait = (last.at < leave ? last.at : leave) - enter;
+	n = snprintf(line, sizeof(line), "%d %.9f\n", last.rank, wait > 0.0 ? wait : 0.0);
+	if (write(out, line, (size_t)n) != n)
+		abort();
+}
+
+static void late_before_barrier(void)
+{
+	double enter, leave;
+
+	if (rank == 3)
+		nap(20);
+	enter = now();
+	MPI_Barrier(MPI_COMM_WORLD);
+	leave = now();
+	tell_barrier(enter, leave);
+}
+
+static void __attribute__((noinline)) drop_in_the_ocean(void)
+{
+	__asm__ volatile("");
+}
+
+static void storm(void)
+{
+	for (int turn = 0; turn < TURNS; turn++) {
+		late_before_barrier();
+		for (int i = 0; i < 300000; i++)
+			drop_in_the_ocean();
+	}
+}
+
+static void killed(void)
+{
+	for (int turn = 0; turn < TURNS; turn++)
+		late_before_barrier();
+	nap(rank == 3 ? 100 : 0);
+	if (rank == 3)
+		kill(getpid(), SIGKILL);
+	MPI_Barrier(MPI_COMM_WORLD);
+}
+
+static void *receive(void *arg)
+{
+	int value;
+
+	for (int turn = 0; turn < TURNS; turn++)
+		MPI_Recv(&value, 1, MPI_INT, 0, 7, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+	return arg;
+}
+
+static void threads(void)
+{
+	pthread_t other;
+	int value = 0;
+
+	if (rank == 0)
+		for (int i = 0; i < 2 * TURNS; i++) {
+			nap(5);
+			MPI_Send(&value, 1, MPI_INT, 1, 7, MPI_COMM_WORLD);
+		}
+	if (rank != 1)
+		return;
+	if (pthread_create(&other, NULL, receive, NULL))
+		abort();
+	receive(NULL);
+	pthread_join(other, NULL);
+}
+
+int main(int argc, char **argv)
+{
+	static const struct {
+		const char *name;
+		void (*run)(void);
+	} all[] = {{"killed", killed}, {"storm", storm}, {"threads", threads}};
+	char path[256];
+	int level;
+
+	MPI_Init_thread(&argc, &argv, MPI_THREAD_MULTIPLE, &level);
+	MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+	MPI_Comm_size(MPI_COMM_WORLD, &size);
+	if (argc != 3 || size != 4 || level != MPI_THREAD_MULTIPLE) {
+		fprintf(stderr, "four ranks, a name and a prefix, please\n");
+		MPI_Abort(MPI_COMM_WORLD, 2);
+	}
+	snprintf(path, sizeof(path), "%s.%d", argv[2], rank);
+	out = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_APPEND, 0600);
+	for (size_t i = 0; i < sizeof(all) / sizeof(all[0]); i++)
+		if (!strcmp(argv[1], all[i].name))
+			all[i].run();
+	MPI_Finalize();
+	return 0;
+}
