@@ -55,6 +55,7 @@ struct comparing {
 	struct asking_clock clock;
 	struct home *home;     /* or NULL: this agent is none */
 	struct words *answers; /* by agent */
+	size_t answers_most;   /* words of one: all that is asked */
 	/* by agent: its report came, all of it; it makes no sense; it is not there, or no more */
 	bool *heard, *refused, *silent;
 	uint64_t clock_error; /* the greatest of those heard of */
@@ -197,7 +198,7 @@ static void keep_answers(struct comparing *x, int from, const uint64_t *words, s
 	error = words_get(&in);
 	if (error > x->clock_error)
 		x->clock_error = error;
-	while (in.n)
+	while (in.n && x->answers[from].n < x->answers_most)
 		words_put(&x->answers[from], words_get(&in));
 }
 
@@ -262,6 +263,18 @@ static uint64_t own_ticks(const void *arg, uint64_t time)
 	return internode_ticks(arg, time);
 }
 
+/* Words of the answers about all calls, whose homes are one agent's at worst. */
+static size_t answers_most(const struct elsewhere *e)
+{
+	const struct elsewhere_comm *comms;
+	size_t n = 0, calls = 0;
+
+	comms = e ? elsewhere_comms(e, &n) : NULL;
+	for (size_t i = 0; i < n; i++)
+		calls += comms[i].n_calls;
+	return calls * HOME_ANSWER_WORDS;
+}
+
 static void begin_comparing(struct comparing *x, struct host *host, int size, int self)
 {
 	*x = (struct comparing){.host = host,
@@ -273,6 +286,7 @@ static void begin_comparing(struct comparing *x, struct host *host, int size, in
 		.refused = xcalloc((size_t)size, sizeof(*x->refused)),
 		.silent = xcalloc((size_t)size, sizeof(*x->silent)),
 		.until = transport_now() + ending_exchange(host->conf->agent_deadline_s) / PART};
+	x->answers_most = answers_most(x->e);
 	x->home = home_is(self, size) ? home_new(size) : NULL;
 	x->clock_error = x->clock.error_ns;
 }

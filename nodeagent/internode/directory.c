@@ -237,6 +237,8 @@ static void collect(struct transport *transport, struct hub *h, double until)
 			unpack_entry(&h->sheets[who], buf, bytes);
 		}
 		free(buf);
+		if (transport_now() > until) /* some say again and again what others never say */
+			break;
 	}
 	free(heard);
 }

@@ -201,6 +201,8 @@ static void take(struct exchange *x, int from)
 			break;
 		wrong = bytes ? match_batch_each(buf, bytes - 1, take_send, x) : "an empty message";
 		last = !bytes || buf[bytes - 1] == LAST;
+		if (!last && transport_now() > x->until) /* who never ends gets no more time */
+			error = -ETIMEDOUT;
 		if (wrong)
 			host_warn(x->m->host, false,
 				"messages from the node of agent %d have no partner: it sent %s",

@@ -7,8 +7,7 @@
 #include "nodeagent/replay/comm/elsewhere.h"
 #include "nodeagent/trace/collective.h"
 
-#define ANSWER_WORDS 2
-#define HEAD_WORDS   2
+#define HEAD_WORDS 2
 
 struct group {
 	uint64_t id, job;
@@ -42,9 +41,16 @@ struct ask {
 	uint32_t first;		     /* rank of the run of a scan */
 };
 
+/* What is bounded. */
+enum room { GROUPS, MEETINGS, RUNS, ASKS, ROOMS };
+
+static const size_t room_most[ROOMS] = {
+	HOME_GROUPS_MAX, HOME_INSTANCES_MAX, HOME_RUNS_MAX, HOME_ASKS_MAX};
+
 struct caller {
 	struct ask *asks;
 	size_t n_asks, cap_asks, told;
+	size_t used[ROOMS];
 };
 
 struct home {
@@ -53,7 +59,7 @@ struct home {
 	struct match_table groups;   /* by id and job */
 	struct match_table meetings; /* by number of the group and ticket */
 	struct match_pool of_groups, of_meetings, of_runs;
-	size_t n_asks;
+	size_t used[ROOMS];   /* by all callers */
 	uint64_t clock_error; /* the greatest */
 };
 
@@ -115,11 +121,30 @@ bool home_is(int agent, int agents)
 
 /* ---- taking --------------------------------------------------------------------------- */
 
-static struct group *group_of(struct home *h, uint64_t id, uint64_t job, uint32_t size)
+/*
+ * One more for this agent. Half of the room is for who comes first, the other half in equal shares
+ * for all: so no agent can take what others need.
+ */
+static bool take_room(struct home *h, int agent, enum room which)
+{
+	struct caller *c = &h->callers[agent];
+	const size_t half = room_most[which] / 2, share = half / (size_t)h->agents;
+
+	if (h->used[which] >= half && c->used[which] >= share)
+		return false;
+	h->used[which]++;
+	c->used[which]++;
+	return true;
+}
+
+/* NULL: there is no room for one more. */
+static struct group *group_of(struct home *h, int agent, uint64_t id, uint64_t job, uint32_t size)
 {
 	struct group *g = match_table_find(&h->groups, id, job);
 
 	if (!g) {
+		if (!take_room(h, agent, GROUPS))
+			return NULL;
 		g = match_pool_take(&h->of_groups);
 		*g = (struct group){
 			.id = id, .job = job, .size = size, .number = (uint32_t)h->groups.n};
@@ -129,12 +154,16 @@ static struct group *group_of(struct home *h, uint64_t id, uint64_t job, uint32_
 	return g;
 }
 
-static struct meeting *meeting_of(struct home *h, struct group *g, uint32_t ticket, uint32_t kind)
+/* The same; g: NULL, too. */
+static struct meeting *meeting_of(
+	struct home *h, int agent, struct group *g, uint32_t ticket, uint32_t kind)
 {
-	struct meeting *m = match_table_find(&h->meetings, g->number, ticket);
+	struct meeting *m = g ? match_table_find(&h->meetings, g->number, ticket) : NULL;
 
+	if (!g)
+		return NULL;
 	if (!m) {
-		if (h->meetings.n >= HOME_INSTANCES_MAX)
+		if (!take_room(h, agent, MEETINGS))
 			return NULL;
 		m = match_pool_take(&h->of_meetings);
 		*m = (struct meeting){.group = g, .kind = kind};
@@ -157,11 +186,11 @@ static void note_run(struct meeting *m, const struct run *r)
 	m->members += r->n;
 }
 
-static void keep_run(struct home *h, struct meeting *m, const struct run *r)
+static void keep_run(struct home *h, int agent, struct meeting *m, const struct run *r)
 {
 	struct run *kept;
 
-	if (h->of_runs.used >= HOME_RUNS_MAX) {
+	if (!take_room(h, agent, RUNS)) {
 		m->bad = true;
 		return;
 	}
@@ -177,10 +206,8 @@ static void take_ask(struct home *h, int agent, const struct meeting *m, uint32_
 {
 	struct caller *c = &h->callers[agent];
 
-	if (h->n_asks >= HOME_ASKS_MAX)
-		return;
-	h->n_asks++;
-	*LIST_ADD(c, asks) = (struct ask){m, first};
+	if (take_room(h, agent, ASKS))
+		*LIST_ADD(c, asks) = (struct ask){m, first};
 }
 
 static struct run read_run(struct words_in *in)
@@ -213,7 +240,7 @@ static const char *take_runs(struct home *h, int agent, uint32_t size, struct me
 		if (m)
 			note_run(m, &r);
 		if (m && scan)
-			keep_run(h, m, &r);
+			keep_run(h, agent, m, &r);
 	}
 	return NULL;
 }
@@ -228,8 +255,8 @@ static const char *take_instance(
 		return "reports that end too early";
 	if (kind == COLLECTIVE_UNKNOWN || kind >= COLLECTIVE_KINDS)
 		return "a collective call of no kind";
-	return take_runs(h, agent, size, meeting_of(h, g, (uint32_t)(head >> 32), kind), kind,
-		(uint32_t)head & 0xffffff, in);
+	return take_runs(h, agent, size, meeting_of(h, agent, g, (uint32_t)(head >> 32), kind),
+		kind, (uint32_t)head & 0xffffff, in);
 }
 
 static const char *take_group(struct home *h, int agent, struct words_in *in)
@@ -244,8 +271,8 @@ static const char *take_group(struct home *h, int agent, struct words_in *in)
 		return "reports that end too early";
 	if (!size || size > INT32_MAX || log2 > ELSEWHERE_LOG2_MAX)
 		return "a communicator that cannot be";
-	g = group_of(h, id, job, size);
-	if (g->log2 < log2)
+	g = group_of(h, agent, id, job, size);
+	if (g && g->log2 < log2)
 		g->log2 = (uint32_t)log2;
 	for (uint32_t n = (uint32_t)counts; n && !why; n--)
 		why = take_instance(h, agent, g, size, in);
@@ -364,8 +391,8 @@ bool home_give(struct home *h, int agent, size_t most, struct words *w)
 		return false;
 	words_put(w, HOME_VERSION);
 	words_put(w, h->clock_error);
-	for (size_t n = HEAD_WORDS; c->told < c->n_asks && n + ANSWER_WORDS <= most;
-		n += ANSWER_WORDS) {
+	for (size_t n = HEAD_WORDS; c->told < c->n_asks && n + HOME_ANSWER_WORDS <= most;
+		n += HOME_ANSWER_WORDS) {
 		const struct ask *q = &c->asks[c->told++];
 		struct home_answer a;
 

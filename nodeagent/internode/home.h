@@ -32,8 +32,12 @@
 #define HOME_VERSION 0x7666747268303031u /* first word of both */
 #define HOMES_MAX    64			 /* agents that are homes */
 
+#define HOME_ANSWER_WORDS 2
+
+/* Further ones are not compared. Of half of each every agent has its share for itself. */
 #ifndef HOME_INSTANCES_MAX
-#define HOME_INSTANCES_MAX ((size_t)1 << 22) /* further ones are not compared */
+#define HOME_GROUPS_MAX	   ((size_t)1 << 20) /* communicators */
+#define HOME_INSTANCES_MAX ((size_t)1 << 22)
 #define HOME_RUNS_MAX	   ((size_t)1 << 22) /* of scans */
 #define HOME_ASKS_MAX	   ((size_t)1 << 23) /* answers, to all agents */
 #endif
