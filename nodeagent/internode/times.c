@@ -12,16 +12,37 @@ uint64_t internode_global(const struct host *host, uint64_t ticks)
 	return (uint64_t)(host->clock ? clock_sync_global(host->clock, raw) : raw);
 }
 
+/* Other agents may say any time: beyond 73 years it is that far away, on the same side. */
+#define FAR_AWAY (INT64_C(1) << 61)
+
+static int64_t near_enough(int64_t ns)
+{
+	return ns > FAR_AWAY ? FAR_AWAY : ns < -FAR_AWAY ? -FAR_AWAY : ns;
+}
+
+static int64_t ns_between(int64_t a, int64_t b)
+{
+	return near_enough(near_enough(a) - near_enough(b));
+}
+
+/* Differences of two such times fit, too. */
+static uint64_t as_ticks(const struct clocks *c, int64_t ns)
+{
+	const double ticks = (double)ns / c->ns_per_tick, most = 0x1p61;
+
+	return (uint64_t)(int64_t)(ticks > most ? most : ticks < -most ? -most : ticks);
+}
+
 uint64_t internode_ticks(const struct host *host, uint64_t global)
 {
 	const struct clocks *c = &host->clocks;
-	int64_t raw = (int64_t)global;
+	const int64_t wanted = near_enough((int64_t)global);
+	int64_t raw = wanted;
 
 	/* offsets change by less than a thousandth of the time: twice is exact to the ns */
 	for (int i = 0; host->clock && i < 3; i++)
-		raw = (int64_t)global - clock_sync_offset(host->clock, raw, NULL);
-	return c->start.ticks +
-	       (uint64_t)(int64_t)((double)(raw - (int64_t)c->start.raw_ns) / c->ns_per_tick);
+		raw = ns_between(wanted, clock_sync_offset(host->clock, raw, NULL));
+	return c->start.ticks + as_ticks(c, ns_between(raw, (int64_t)c->start.raw_ns));
 }
 
 uint64_t internode_clock_error(const struct host *host)
