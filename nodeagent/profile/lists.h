@@ -64,7 +64,8 @@ const char *profile_pairs_valid(const struct profile *p);
 
 /*
  * waits.c: of one kind at one stack, keeps the PROFILE_LATE_MAX late ranks with the most time in
- * waits[], which is sorted, and makes the rest one of PROFILE_ELSEWHERE.
+ * waits[], which is sorted, and makes the rest one of PROFILE_ELSEWHERE; causes[] of more ranks
+ * follow them.
  */
 void profile_waits_limit(struct profile *p);
 

@@ -66,7 +66,7 @@ static struct profile_wait *fold_place(
 	return to;
 }
 
-void profile_waits_limit(struct profile *p)
+static void limit_waits(struct profile *p)
 {
 	struct profile_wait *to = p->waits;
 
@@ -80,4 +80,58 @@ void profile_waits_limit(struct profile *p)
 		to += end - i;
 	}
 	p->n_waits = (size_t)(to - p->waits);
+}
+
+static bool is_told_apart(const struct profile *p, const struct profile_cause *c)
+{
+	const struct profile_wait key = {.stack = c->stack, .kind = c->kind, .late = c->late};
+	size_t low = 0, high = p->n_waits;
+
+	while (low < high) {
+		const size_t middle = low + (high - low) / 2;
+		const int order =
+			profile_record_cmp(&profile_schema[PROFILE_WAITS], &p->waits[middle], &key);
+
+		if (!order)
+			return true;
+		*(order < 0 ? &low : &high) = order < 0 ? middle + 1 : middle;
+	}
+	return false;
+}
+
+/* The end of the causes of one place that begin at i, and how many ranks they are of. */
+static size_t end_of_causes(const struct profile *p, size_t i, size_t *ranks)
+{
+	const struct profile_cause *first = &p->causes[i], *at = first;
+
+	for (*ranks = 0; at < p->causes + p->n_causes && at->stack == first->stack &&
+			 at->kind == first->kind;
+		at++)
+		*ranks += at == first || at->late != at[-1].late;
+	return (size_t)(at - p->causes);
+}
+
+/* Causes of ranks that are told apart there no more are of the others, too. */
+static void limit_causes(struct profile *p)
+{
+	bool any = false;
+	size_t ranks;
+
+	for (size_t i = 0, end; i < p->n_causes; i = end) {
+		end = end_of_causes(p, i, &ranks);
+		if (ranks <= PROFILE_LATE_MAX + 1)
+			continue;
+		any = true;
+		for (size_t k = i; k < end; k++)
+			if (!is_told_apart(p, &p->causes[k]))
+				p->causes[k].late = PROFILE_ELSEWHERE;
+	}
+	if (any)
+		profile_combine(p, PROFILE_CAUSES);
+}
+
+void profile_waits_limit(struct profile *p)
+{
+	limit_waits(p);
+	limit_causes(p);
 }

@@ -24,6 +24,28 @@ static double cpu_s(void)
 	return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
 }
 
+/* Each late rank was in one of two call paths; causes[] of ranks without waits are there, too. */
+static void add_causes(struct profile *p)
+{
+	for (size_t i = 0; i < p->n_waits; i++)
+		*(struct profile_cause *)profile_add(p, PROFILE_CAUSES) =
+			(struct profile_cause){.stack = p->waits[i].stack,
+				.kind = p->waits[i].kind,
+				.late = p->waits[i].late ^ (i % 5 == 4),
+				.activity = p->waits[i].late % 2,
+				.ns = p->waits[i].ns / 2};
+	profile_combine(p, PROFILE_CAUSES);
+}
+
+static uint64_t ns_of_causes(const struct profile *p)
+{
+	uint64_t ns = 0;
+
+	for (size_t i = 0; i < p->n_causes; i++)
+		ns += p->causes[i].ns;
+	return ns;
+}
+
 /* The profile of a node in which ranks [first, first + n) have waited for late ones, in PLACES. */
 static struct profile *node_of(uint32_t first, uint32_t n, uint32_t late_of_each)
 {
@@ -52,6 +74,7 @@ static struct profile *node_of(uint32_t first, uint32_t n, uint32_t late_of_each
 					.ns = k ? 1000 + (r + k) % 500 : 5000};
 			}
 	}
+	add_causes(p);
 	profile_combine(p, PROFILE_WAITS);
 	profile_waits_limit(p);
 	return p;
@@ -99,12 +122,13 @@ static const struct profile_wait *most_of(const struct profile *p, uint32_t stac
 START_TEST(of_4096_ranks_those_with_most_are_told_apart_and_the_sums_stay)
 {
 	struct profile *at[NODES];
-	uint64_t calls = 0, ns = 0, calls_now = 0, ns_now = 0;
+	uint64_t calls = 0, ns = 0, calls_now = 0, ns_now = 0, causes_ns = 0;
 	const double begin = cpu_s();
 
 	for (uint32_t i = 0; i < NODES; i++) {
 		at[i] = node_of(i * RANKS_EACH, RANKS_EACH, 16);
 		sum_up(at[i], &calls, &ns);
+		causes_ns += ns_of_causes(at[i]);
 		check_places(at[i], PLACES);
 	}
 	ck_assert_uint_eq(calls, (uint64_t)RANKS * PLACES * 16 * 3);
@@ -116,6 +140,9 @@ START_TEST(of_4096_ranks_those_with_most_are_told_apart_and_the_sums_stay)
 	ck_assert_uint_eq(calls_now, calls);
 	ck_assert_uint_eq(ns_now, ns);
 	check_places(at[0], PLACES);
+	/* two call paths of each of 17 at each place */
+	ck_assert_uint_eq(ns_of_causes(at[0]), causes_ns);
+	ck_assert_uint_le(at[0]->n_causes, PLACES * 17 * 2);
 	ck_assert_ptr_null(profile_valid(at[0]));
 	for (uint32_t s = 0; s < at[0]->n_stacks; s++) {
 		const struct profile_wait *most = most_of(at[0], s);
