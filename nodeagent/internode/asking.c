@@ -223,13 +223,28 @@ static struct awaited awaited_in(
 	return (struct awaited){a->world, c->clock->ticks(c->clock->arg, a->time), false, false};
 }
 
+/* An agent may say that one instance stands for 2^31, of calls that took as long as they like. */
+#define TICKS_MOST ((uint64_t)1 << 62)
+
+static uint64_t estimate(const struct counter *c, uint64_t ticks)
+{
+	return ticks < TICKS_MOST / c->each ? c->each * ticks : TICKS_MOST;
+}
+
+static void add_estimate(const struct counter *c, uint64_t *sum, uint64_t ticks)
+{
+	const uint64_t more = estimate(c, ticks);
+
+	*sum = more < TICKS_MOST - *sum ? *sum + more : TICKS_MOST;
+}
+
 static void add_wait(struct counter *c, const struct visit *v, const struct elsewhere_call *call,
 	uint32_t world, uint64_t ticks)
 {
 	struct traffic *p = elsewhere_whose(c->e, call);
 
 	if (p)
-		traffic_wait(p, call->path, v->i->wait, world, c->each, c->each * ticks);
+		traffic_wait(p, call->path, v->i->wait, world, c->each, estimate(c, ticks));
 }
 
 /* What a call waited for one that began its own then; not longer than itself. */
@@ -251,7 +266,7 @@ static void count_unknown(struct counter *c, const struct visit *v,
 	if (!waited)
 		return;
 	c->sums->partly += c->each;
-	c->sums->partly_ticks += c->each * waited;
+	add_estimate(c, &c->sums->partly_ticks, waited);
 	add_wait(c, v, call, last->world, waited);
 }
 
@@ -271,12 +286,12 @@ static void count_wait(struct counter *c, const struct visit *v, const struct el
 		return;
 	if (!on->here && waited <= error) {
 		s->below += c->each;
-		s->below_ticks += c->each * waited;
+		add_estimate(c, &s->below_ticks, waited);
 		return;
 	}
 	s->waited += c->each;
-	s->waited_ticks += c->each * waited;
-	s->error_ticks += c->each * error;
+	add_estimate(c, &s->waited_ticks, waited);
+	add_estimate(c, &s->error_ticks, error);
 	add_wait(c, v, call, on->world, waited);
 }
 

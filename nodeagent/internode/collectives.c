@@ -330,15 +330,6 @@ static bool find_absent(struct comparing *x)
 	return answered && !x->silent[x->transport->rank];
 }
 
-static uint64_t error_ticks(const struct comparing *x)
-{
-	const uint64_t mine = x->clock.error_ns, all = x->clock_error;
-
-	if (mine == UINT64_MAX || all == UINT64_MAX)
-		return UINT64_MAX;
-	return (uint64_t)((double)(mine + all) / x->host->clocks.ns_per_tick) + 1;
-}
-
 void collectives_end(struct host *host)
 {
 	const bool several = host->transport && host->transport->size > 1;
@@ -362,7 +353,7 @@ void collectives_end(struct host *host)
 	}
 	if (x.home)
 		own_answers(&x, self);
-	x.clock.error_ticks = error_ticks(&x);
+	x.clock.error_ticks = internode_error_ticks(host, x.clock.error_ns, x.clock_error);
 	if (x.e) {
 		host->collectives = xcalloc(1, sizeof(*host->collectives));
 		asking_count(x.e, &x.clock, x.answers, size, host->collectives->sums);

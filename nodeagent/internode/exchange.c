@@ -268,13 +268,7 @@ static void hear_of_losses(const struct exchange *x)
 /* Neither is worth anything in ticks if not known. */
 static void set_clock_bound(const struct exchange *x, uint64_t mine)
 {
-	const struct host *host = x->m->host;
-	uint64_t all = x->directory.clock_bound_ns;
-
-	x->m->clock_bound =
-		mine == UINT64_MAX || all == UINT64_MAX
-			? UINT64_MAX
-			: (uint64_t)((double)(mine + all) / host->clocks.ns_per_tick) + 1;
+	x->m->clock_bound = internode_error_ticks(x->m->host, mine, x->directory.clock_bound_ns);
 	match_set_clock_bound(matching_core(x->m), x->m->clock_bound);
 }
 

@@ -42,10 +42,11 @@ static uint64_t wait_of(
 	const struct matching *m, const struct match_send *s, const struct match_receive *r)
 {
 	const struct match_done *d = &r->done;
-	const uint64_t until = s->enter < d->leave ? s->enter : d->leave;
+	/* another agent may say any time, also one before all ticks of this one */
+	const uint64_t until = (int64_t)(s->enter - d->leave) < 0 ? s->enter : d->leave;
 	uint64_t ticks;
 
-	if (d->unknown || d->cancelled || until <= d->enter)
+	if (d->unknown || d->cancelled || (int64_t)(until - d->enter) <= 0)
 		return 0;
 	ticks = until - d->enter;
 	if (!map64_find(&m->here, s->source) && ticks <= m->clock_bound)

@@ -45,6 +45,13 @@ uint64_t internode_ticks(const struct host *host, uint64_t global)
 	return c->start.ticks + as_ticks(c, ns_between(raw, (int64_t)c->start.raw_ns));
 }
 
+uint64_t internode_error_ticks(const struct host *host, uint64_t mine, uint64_t others)
+{
+	if (mine > (uint64_t)FAR_AWAY || others > (uint64_t)FAR_AWAY)
+		return UINT64_MAX;
+	return as_ticks(&host->clocks, (int64_t)(mine + others)) + 1;
+}
+
 uint64_t internode_clock_error(const struct host *host)
 {
 	struct profile_clock sum;

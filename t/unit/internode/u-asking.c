@@ -595,6 +595,39 @@ START_TEST(damaged_answers)
 }
 END_TEST
 
+/* What a home says of one instance is multiplied, and stays a wait: it does not wrap around to one
+ * that is taken back. */
+START_TEST(waits_without_measure)
+{
+	const uint32_t log2 = 5;
+	const struct node_waits *w;
+	uint64_t kept = 0;
+
+	up(false, MANY);
+	for (uint32_t t = 0; t < CALLS; t++) {
+		const uint64_t hash = elsewhere_hash(COMM, JOB, t);
+		struct words *from = &agents[0].answers[home_of(hash, AGENTS)];
+
+		calls[t] = (struct call){.kind = COLLECTIVE_BETWEEN_ALL};
+		for (int r = 0; r < RANKS; r++)
+			calls[t].leave[r] = UINT64_C(1) << 60;
+		hand_over(0, t);
+		kept += !(hash & ((1u << log2) - 1));
+		words_put(from, (uint64_t)HOME_KNOWN << 40 | (uint64_t)log2 << 32 | (RANKS - 1));
+		words_put(from, UINT64_C(1) << 57);
+	}
+	agents[0].clock.error_ticks = 1;
+	asking_count(agents[0].e, &agents[0].clock, agents[0].answers, AGENTS, agents[0].sums);
+	ck_assert_uint_gt(kept, 4);
+	ck_assert_uint_gt(agents[0].sums[log2].waited, kept);
+	ck_assert_uint_eq(agents[0].sums[log2].waited_ticks, UINT64_C(1) << 62);
+	w = &calltree_at(ranks[0].tree, 1)->extra->waits;
+	ck_assert_uint_eq(w->n, 1);
+	ck_assert_uint_eq(w->at[0].calls, kept << log2);
+	down();
+}
+END_TEST
+
 START_TEST(homes_of_all)
 {
 	for (int n = 1; n < 300; n++) {
@@ -617,7 +650,8 @@ int main(void)
 		int times;
 	} rows[] = {{all_kinds, 4}, {thinned, 4}, {an_agent_is_dead, 1}, {clocks, 1},
 		{a_process_is_forgotten, 1}, {many_communicators, 1}, {damaged_reports, 1},
-		{refused, 1}, {they_disagree, 1}, {damaged_answers, 1}, {homes_of_all, 1}};
+		{refused, 1}, {they_disagree, 1}, {damaged_answers, 1}, {waits_without_measure, 1},
+		{homes_of_all, 1}};
 	Suite *s = suite_create("asking");
 	TCase *c = tcase_create("asking");
 

@@ -239,6 +239,9 @@ START_TEST(between_nodes)
 	ck_assert_uint_eq(late(THERE), 0);
 	pair(THERE, 1051, 1000, 1000, 1200);
 	ck_assert_uint_eq(late(THERE), 51);
+	/* long before this node began, which is far in the past, not in the future */
+	pair(THERE, 1100 - (UINT64_C(1) << 61), 1100, 1100, 1300);
+	ck_assert_uint_eq(late(THERE), 51);
 	m.clock_bound = UINT64_MAX;
 	pair(THERE, 2100, 2000, 2000, 2200);
 	ck_assert_uint_eq(late(THERE), 51);

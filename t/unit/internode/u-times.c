@@ -65,6 +65,21 @@ START_TEST(times_that_lie)
 }
 END_TEST
 
+/* Errors that lie are not known: their sum does not wrap around to one that is small. */
+START_TEST(errors_that_lie)
+{
+	static const uint64_t lies[] = {
+		UINT64_MAX, UINT64_MAX - 1, UINT64_MAX / 2, (UINT64_C(1) << 61) + 1};
+
+	ck_assert_uint_eq(internode_error_ticks(&host, 100, 50), 601);
+	for (size_t i = 0; i < ARRAY_SIZE(lies); i++) {
+		ck_assert_uint_eq(internode_error_ticks(&host, 100, lies[i]), UINT64_MAX);
+		ck_assert_uint_eq(internode_error_ticks(&host, lies[i], 0), UINT64_MAX);
+	}
+	ck_assert_uint_gt(internode_error_ticks(&host, UINT64_C(1) << 61, 100), UINT64_C(1) << 60);
+}
+END_TEST
+
 int main(void)
 {
 	Suite *s = suite_create("times");
@@ -73,6 +88,7 @@ int main(void)
 	tcase_add_checked_fixture(c, up, NULL);
 	tcase_add_test(c, times_as_they_are);
 	tcase_add_test(c, times_that_lie);
+	tcase_add_test(c, errors_that_lie);
 	suite_add_tcase(s, c);
 	return run_suite(s);
 }
