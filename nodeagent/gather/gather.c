@@ -26,6 +26,7 @@
 #include "nodeagent/profile/profile.h"
 #include "nodeagent/process/rings.h"
 #include "nodeagent/process/names.h"
+#include "nodeagent/replay/comm/sync.h"
 #include "shm/atomic.h"
 #include "shm/fnv.h"
 
@@ -578,11 +579,12 @@ struct profile *gather(struct host *host, const struct process *only)
 		put_in_order(g, all[0]);
 	}
 	out->lost_processes = only ? 0 : host->lost_processes;
+	out->dropped_calls = !only && host->sync ? sync_dropped(host->sync) : 0;
 	gather_ends_global(host, out);
 	add_sources(g);
 	store(g);
-	if (!only) /* of one process there are few, and what grows is never folded: agent/rounds.c
-		    */
+	/* of one process there are few, and what grows is never folded: agent/rounds.c */
+	if (!only)
 		profile_waits_limit(out);
 	add_agent(host, out);
 	for (size_t i = 0; i < host->n_warnings; i++)

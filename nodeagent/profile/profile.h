@@ -158,6 +158,8 @@ struct profile {
 	uint64_t hook_ns_total;	 /* estimated time spent in hooks, all ranks */
 	uint64_t lost_processes; /* gave up waiting for their agent; in no other sum */
 	uint64_t lost_messages;	 /* records of communication that were not stored */
+	/* of collectives, without waits, as the agent had no room until all members had come */
+	uint64_t dropped_calls;
 	uint64_t ring_bytes;	 /* most bytes of rings at one time */
 	uint64_t open_requests;	 /* posted, and never seen to complete */
 	/* messages of threads whose order MPI does not define */

@@ -78,7 +78,7 @@ static size_t least_bytes(size_t list)
 	static const struct {
 		enum profile_list list;
 		size_t fields; /* of 8 bytes */
-	} added[] = {{PROFILE_DEAD, 2}, {PROFILE_PROCESSES, 2}, {PROFILE_THREAD_PAIRS, 1},
+	} added[] = {{PROFILE_JOB, 1}, {PROFILE_DEAD, 2}, {PROFILE_PROCESSES, 2}, {PROFILE_THREAD_PAIRS, 1},
 		{PROFILE_AGENTS, 5}, {PROFILE_COMPARED, 2}};
 	size_t bytes = vfp_record_bytes(&profile_schema[list]);
 

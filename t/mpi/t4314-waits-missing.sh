@@ -74,6 +74,13 @@ for mpi in $mpis; do
 		"$VFTR" waits threads-$mpi >text
 		grep "^Incomplete, as $n messages* may be of .*: what these waited is not known$" text'
 
+	test_expect "$mpi: a rank is 70000 collective calls ahead: those that the agent has no room for are dropped, and the line says so" '
+		run_of ahead-$mpi $mpi ahead
+		is dropped_calls "$(reasons ahead-$mpi)"
+		"$VFTR" waits ahead-$mpi >text
+		n=$(sed -n "s/^Incomplete, as \([0-9]*\) collective calls were dropped before .*: what these waited is not known$/\1/p" text)
+		[ $n -ge $((70000 - 65536)) ] && [ $n -le 140000 ]'
+
 	test_expect "$mpi: where nothing is missing nothing is said" '
 		stamped whole-$mpi $mpi storm
 		is "" "$(reasons whole-$mpi)"

@@ -50,6 +50,7 @@ struct sync {
 	struct match_pool instances, arrivals;
 	struct elsewhere *elsewhere; /* or NULL: sync_begin_elsewhere() */
 	struct causes *causes;
+	uint64_t dropped; /* sync_dropped() */
 };
 
 struct sync *sync_new(void)
@@ -77,6 +78,11 @@ struct elsewhere *sync_elsewhere(struct sync *s)
 struct causes *sync_causes(struct sync *s)
 {
 	return s->causes;
+}
+
+uint64_t sync_dropped(const struct sync *s)
+{
+	return s->dropped;
 }
 
 /* ---- instances ------------------------------------------------------------------ */
@@ -112,8 +118,10 @@ static struct instance *add_instance(struct sync *s, struct traffic *t, struct c
 	struct instance *i;
 
 	while (s->oldest &&
-		(s->instances.used >= SYNC_OPEN_MAX || s->arrivals.used >= SYNC_ARRIVALS_MAX))
+		(s->instances.used >= SYNC_OPEN_MAX || s->arrivals.used >= SYNC_ARRIVALS_MAX)) {
+		s->dropped += s->oldest->n;
 		drop_instance(s, s->oldest);
+	}
 	i = match_pool_take_any(&s->instances);
 	*i = (struct instance){.id = c->id,
 		.ticket = ticket,

@@ -63,6 +63,10 @@ struct elsewhere *sync_elsewhere(struct sync *s);
 /* Of the waits of all processes; owned by s. */
 struct causes *sync_causes(struct sync *s);
 
+/* Calls of instances that were dropped, as there was no room until all members had come: of these
+ * no waits are counted. */
+uint64_t sync_dropped(const struct sync *s);
+
 /* The ranks that live on this node now; m is copied. Instances that waited only for ranks
  * that are gone become complete. */
 void sync_set_members(struct sync *s, const struct sync_member *m, size_t n);

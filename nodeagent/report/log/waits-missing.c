@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Why waits may be missing in the tables of waits: below them, and in JSON. */
+/* Why waits may be missing in the tables of waits: a line above them, and in JSON. */
 #include <inttypes.h>
 
 #include "nodeagent/match/match.h"
@@ -27,6 +27,11 @@ static uint64_t killed_ranks(const struct profile *p)
 static uint64_t lost_calls(const struct profile *p)
 {
 	return p->lost_calls;
+}
+
+static uint64_t dropped_calls(const struct profile *p)
+{
+	return p->dropped_calls;
 }
 
 static uint64_t lost_messages(const struct profile *p)
@@ -82,6 +87,8 @@ static const struct reason {
 	{"missing_ranks", missing_ranks, "rank has left no data", "ranks have left no data"},
 	{"killed_ranks", killed_ranks, "rank was killed", "ranks were killed"},
 	{"lost_calls", lost_calls, "call was not recorded", "calls were not recorded"},
+	{"dropped_calls", dropped_calls, "collective call was dropped before all ranks came to it",
+		"collective calls were dropped before all ranks came to them"},
 	{"lost_messages", lost_messages, "message was not recorded", "messages were not recorded"},
 	{"uncertain_messages", uncertain_messages, "message may be of another sender",
 		"messages may be of other senders"},

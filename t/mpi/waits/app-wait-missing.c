@@ -3,11 +3,12 @@
  * Waits of which a part cannot be known. Each rank writes into PREFIX.RANK what it has waited in a
  * barrier by the stamps of all, and for whom: "LATE_RANK SECONDS", in one write each.
  *
- *	app-wait-missing killed|storm|threads PREFIX
+ *	app-wait-missing killed|storm|threads|ahead PREFIX
  *
  *	killed	rank 3 is late before barriers, and kills itself instead of coming to the last one
  *	storm	the same without an end like that, between floods of calls
  *	threads	two threads of rank 1 wait for the same messages at the same time
+ *	ahead	rank 0 is AHEAD calls of a collective ahead of rank 1
  */
 #include <fcntl.h>
 #include <mpi.h>
@@ -21,6 +22,7 @@
 #include <unistd.h>
 
 #define TURNS 8
+#define AHEAD 70000
 
 static int rank, size, out;
 
@@ -120,12 +122,39 @@ static void threads(void)
 	pthread_join(other, NULL);
 }
 
+/* Rank 1 takes what comes, so that rank 0 can send, and is in none of the calls yet. */
+static void take_in(MPI_Comm both)
+{
+	int there = 0;
+
+	while (!there)
+		MPI_Iprobe(0, 7, both, &there, MPI_STATUS_IGNORE);
+	MPI_Recv(NULL, 0, MPI_INT, 0, 7, both, MPI_STATUS_IGNORE);
+}
+
+static void ahead(void)
+{
+	MPI_Comm both;
+	int value = 0;
+
+	MPI_Comm_split(MPI_COMM_WORLD, rank < 2 ? 0 : MPI_UNDEFINED, rank, &both);
+	if (both == MPI_COMM_NULL)
+		return;
+	if (rank == 1)
+		take_in(both);
+	for (int i = 0; i < AHEAD; i++)
+		MPI_Bcast(&value, 1, MPI_INT, 0, both);
+	if (rank == 0)
+		MPI_Send(NULL, 0, MPI_INT, 1, 7, both);
+	MPI_Comm_free(&both);
+}
+
 int main(int argc, char **argv)
 {
 	static const struct {
 		const char *name;
 		void (*run)(void);
-	} all[] = {{"killed", killed}, {"storm", storm}, {"threads", threads}};
+	} all[] = {{"killed", killed}, {"storm", storm}, {"threads", threads}, {"ahead", ahead}};
 	char path[256];
 	int level;
 

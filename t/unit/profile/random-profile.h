@@ -222,6 +222,7 @@ static inline void throw_communication(struct dice *d, struct profile *p, uint32
 
 	p->lost_messages = throw_dice(d, 3) ? 0 : throw_dice(d, 1000);
 	p->open_requests = throw_dice(d, 3) ? 0 : throw_dice(d, 10);
+	p->dropped_calls = p->lost_messages / 3;
 	p->ambiguous_sends = throw_dice(d, 3) ? 0 : throw_dice(d, 10);
 	p->ambiguous_receives = throw_dice(d, 3) ? 0 : throw_dice(d, 10);
 	throw_stack_messages(d, p);

@@ -461,6 +461,72 @@ START_TEST(a_clock_gone_wrong_is_still_readable)
 }
 END_TEST
 
+/* The section with this tag, or the end. */
+static size_t section_at(const unsigned char *buf, size_t bytes, const char *tag)
+{
+	size_t at = sizeof(struct vfp_header);
+	struct vfp_section_header h;
+
+	for (; at < bytes; at += sizeof(h) + vfp_padded(h.count * h.record_bytes)) {
+		memcpy(&h, buf + at, sizeof(h));
+		if (!memcmp(h.tag, tag, sizeof(h.tag)))
+			break;
+	}
+	return at;
+}
+
+/* Takes the last fields of the only record of a section away; returns what is left. */
+static size_t shorten(unsigned char *buf, size_t bytes, const char *tag, size_t fields)
+{
+	const size_t at = section_at(buf, bytes, tag);
+	struct vfp_section_header h;
+	size_t end;
+
+	ck_assert_uint_lt(at, bytes);
+	memcpy(&h, buf + at, sizeof(h));
+	ck_assert_uint_eq(h.count, 1);
+	end = at + sizeof(h) + h.record_bytes;
+	h.record_bytes -= 8 * fields;
+	memcpy(buf + at, &h, sizeof(h));
+	memmove(buf + end - 8 * fields, buf + end, bytes - end);
+	bytes -= 8 * fields;
+	memcpy(buf + offsetof(struct vfp_header, bytes), &(uint64_t){bytes}, 8);
+	sign(buf, bytes);
+	return bytes;
+}
+
+/* Fields that were added at the end of a record are 0 in files without them. */
+START_TEST(files_of_earlier_programs)
+{
+	static const struct {
+		const char *tag;
+		size_t added;
+	} rows[] = {{"job     ", 1}, {"compared", 2}};
+	struct profile *p = profile_new();
+	unsigned char *buf;
+	size_t bytes;
+	char *error;
+
+	p->lost_processes = 5;
+	p->dropped_calls = 7;
+	*ADD_ELEMENT(p, compared) = (struct profile_compared){
+		.calls = 9, .unknown = 4, .below_ns = 6, .partly = 2, .partly_ns = 100};
+	ck_assert_int_eq(vfp_encode(p, &buf, &bytes), 0);
+	profile_free(p);
+	for (size_t i = 0; i < ARRAY_SIZE(rows); i++)
+		bytes = shorten(buf, bytes, rows[i].tag, rows[i].added);
+	p = vfp_decode(buf, bytes, &error);
+	ck_assert_ptr_nonnull(p);
+	ck_assert_uint_eq(p->lost_processes, 5);
+	ck_assert_uint_eq(p->dropped_calls, 0);
+	ck_assert_uint_eq(p->compared[0].below_ns, 6);
+	ck_assert_uint_eq(p->compared[0].partly + p->compared[0].partly_ns, 0);
+	profile_free(p);
+	expect_error(buf, shorten(buf, bytes, "job     ", 1), "section job");
+	free(buf);
+}
+END_TEST
+
 static const struct {
 	const char *name, *base;
 } bases[] = {
@@ -579,6 +645,7 @@ int main(void)
 	tcase_add_loop_test(t, names_of_files, 0, ARRAY_SIZE(bases));
 	tcase_add_loop_test(t, bad_headers_are_named, 0, ARRAY_SIZE(headers));
 	tcase_add_test(t, a_clock_gone_wrong_is_still_readable);
+	tcase_add_test(t, files_of_earlier_programs);
 	tcase_add_test(t, files);
 	tcase_add_test(t, planted_summary);
 	suite_add_tcase(s, t);

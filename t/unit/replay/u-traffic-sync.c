@@ -422,6 +422,7 @@ START_TEST(waiting_for_ever)
 		enter_late(0, 10 * i + 10, 10 * i + 15, VFTR_MPI_ALLREDUCE, i);
 	waited(&others[0], FN(ALLREDUCE), &calls);
 	ck_assert_uint_eq(calls, 0);
+	ck_assert_uint_eq(sync_dropped(s), 1000);
 	sync_set_members(s, (struct sync_member[]){{1, true, 0}}, 1);
 	waited(&others[0], FN(ALLREDUCE), &calls);
 	ck_assert_uint_eq(calls, SYNC_OPEN_MAX);
@@ -479,6 +480,7 @@ START_TEST(a_crowd_waits_for_ever)
 			call(&others[i], &(struct member){VFTR_MPI_ALLREDUCE, CROWDED, ticket, NONE,
 						 0, 100 * (uint64_t)ticket + (uint64_t)i,
 						 100 * (uint64_t)ticket + 50});
+	ck_assert_uint_eq(sync_dropped(s), (CROWD - 1) * 1000);
 	sync_set_members(s, here, CROWD - 1);
 	ck_assert_uint_eq(waited(&others[0], FN(ALLREDUCE), &calls), (CROWD - 2) * known);
 	ck_assert_uint_eq(calls, known);
