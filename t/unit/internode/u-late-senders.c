@@ -44,6 +44,8 @@ static void teardown(void)
 	match_pool_free(&m.thread_pairs.of);
 	map64_free(&m.index);
 	map64_free(&m.here);
+	if (track)
+		traffic_track_end(track, tree);
 	traffic_free(receiver.traffic);
 	calltree_free(tree);
 }
@@ -98,6 +100,7 @@ START_TEST(call_paths)
 	/* the thread ends; what is found later counts where its counts are */
 	calltree_add(past, tree);
 	traffic_track_end(track, past);
+	track = NULL;
 	pair(rank(3), 2140, 2100, 2100, 2200);
 	ck_assert_ptr_ne(waits(path), &calltree_at(tree, 1)->extra->waits);
 	ck_assert_ptr_eq(waits(path), &calltree_at(past, 1)->extra->waits);
