@@ -29,7 +29,7 @@
 
 #define LOOK_S	   0.1	/* between two looks, at least ... */
 #define LOOK_SHARE 100	/* ... and so many times what the last one took */
-#define TIME_LEAST 20e6 /* ns of CPU time in between; a shorter time says little */
+#define TIME_LEAST 20e6 /* ns of CPU time in between; a shorter time says little, and adds up */
 #define WORTH	   64	/* what costs less than this part of the budget stays on */
 #define NONE	   UINT32_MAX
 
@@ -187,6 +187,28 @@ static double grown(uint64_t *before, uint64_t now)
 	return by;
 }
 
+static bool is_watched(const struct process *p)
+{
+	return p->greeted && !p->ended && !p->quarantined;
+}
+
+/* The CPU time of all processes since the last look, in ns; it stays to be counted. */
+static double cpu_since(struct agent *a)
+{
+	double ns = 0;
+
+	for (struct process *p = a->host.processes; p; p = p->next) {
+		clockid_t clock;
+		uint64_t before;
+
+		if (!is_watched(p) || clock_getcpuclockid(p->pid, &clock))
+			continue;
+		before = own_of(p)->cpu_ns;
+		ns += grown(&before, cpu_ns(clock));
+	}
+	return ns;
+}
+
 /* How long the threads that live have waited for room. */
 static uint64_t blocked_ns(const struct process *p)
 {
@@ -314,22 +336,23 @@ static void look_at_all(struct agent *a)
 	struct spent spent = {0};
 	double own;
 
+	if (cpu_since(a) < TIME_LEAST)
+		return;
 	for (size_t i = 0; i < b->n; i++) {
 		b->functions[i].cost_ns = 0;
 		b->functions[i].calls_others = false;
 	}
 	for (struct process *p = a->host.processes; p; p = p->next)
-		if (p->greeted && !p->ended && !p->quarantined)
+		if (is_watched(p))
 			look_at(a, p, &spent);
 	own = grown(&b->own_ns, cpu_ns(CLOCK_PROCESS_CPUTIME_ID));
 	if (affinity_is_shared(a))
 		spent.waits += own;
 	spread(b, &spent);
-	if (spent.cpu >= TIME_LEAST)
-		switch_off(a, spent.hooks + spent.waits,
-			spent.cpu * a->host.conf->overhead_budget_percent / 100);
+	switch_off(a, spent.hooks + spent.waits,
+		spent.cpu * a->host.conf->overhead_budget_percent / 100);
 	for (struct process *p = a->host.processes; b->n_off && p; p = p->next)
-		if (p->greeted && !p->ended && !p->quarantined)
+		if (is_watched(p))
 			publish(b, p);
 }
 

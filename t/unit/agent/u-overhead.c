@@ -53,16 +53,21 @@ static struct node *call(struct process *p, struct node *parent, uint64_t key, u
 	return n;
 }
 
-/* A look after enough CPU time. */
-static void look_again(void)
+/* A look after so much more CPU time, in ns. */
+static void look_after(double ns)
 {
-	const uint64_t until = cpu_ns(CLOCK_PROCESS_CPUTIME_ID) + (uint64_t)(1.5 * TIME_LEAST);
+	const uint64_t until = cpu_ns(CLOCK_PROCESS_CPUTIME_ID) + (uint64_t)ns;
 
 	if (!a.host.overhead)
 		a.host.overhead = begin_overhead(a.host.conf);
 	while (cpu_ns(CLOCK_PROCESS_CPUTIME_ID) < until)
 		;
 	look_at_all(&a);
+}
+
+static void look_again(void)
+{
+	look_after(1.5 * TIME_LEAST);
 }
 
 static uint32_t key_at(uint64_t low, uint32_t address)
@@ -94,6 +99,20 @@ START_TEST(nothing_is_decided_after_too_short_a_time)
 	call(p, NULL, key_at(LOW, HOT), MANY);
 	look_at_all(&a);
 	ck_assert_uint_eq(a.host.overhead->n_off, 0);
+}
+END_TEST
+
+/* As of processes that wait most of the time, or have to wait for a CPU. */
+START_TEST(short_times_add_up)
+{
+	struct process *p = start(0, LOW);
+
+	look_again();
+	for (int i = 0; i < 5 && !a.host.overhead->n_off; i++) {
+		call(p, NULL, key_at(LOW, HOT), MANY);
+		look_after(0.4 * TIME_LEAST);
+	}
+	ck_assert_uint_eq(a.host.overhead->n_off, 1);
 }
 END_TEST
 
@@ -253,6 +272,7 @@ int main(void)
 	tcase_add_checked_fixture(t, setup, teardown);
 	tcase_add_test(t, within_the_budget_all_stay);
 	tcase_add_test(t, nothing_is_decided_after_too_short_a_time);
+	tcase_add_test(t, short_times_add_up);
 	tcase_add_test(t, the_dearest_leaf_goes_first);
 	tcase_add_test(t, a_caller_goes_when_all_that_it_calls_are_off);
 	tcase_add_test(t, processes_share_numbers);
