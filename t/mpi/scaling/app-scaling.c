@@ -8,20 +8,34 @@
  *	none	calls that say nothing: rank r has N + 10 r^2 calls of item()
  *
  * Each rank r also calls uneven(), which sleeps 20 * (r + 1) ms, from one call path, and
- * twice() from two. Rank 0 calls master(), too.
+ * twice() from two. Rank 0 calls master(), too. A rank that sleeps has to wait for a CPU
+ * afterwards; so it prints its number, and how long it slept in uneven() and in twice()
+ * from first() and from second() by its own clock, in seconds.
  */
 #include <mpi.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
 
 #define APART __attribute__((noinline))
 
-static void __attribute__((no_instrument_function)) rest(double ms)
+static double __attribute__((no_instrument_function)) clock_s(void)
+{
+	struct timespec t;
+
+	clock_gettime(CLOCK_MONOTONIC, &t);
+	return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
+}
+
+/* How long it took. */
+static double __attribute__((no_instrument_function)) rest(double ms)
 {
 	struct timespec t = {(time_t)(ms / 1000.0), (long)(ms * 1e6) % 1000000000};
+	const double began = clock_s();
 
 	clock_nanosleep(CLOCK_MONOTONIC, 0, &t, NULL);
+	return clock_s() - began;
 }
 
 static APART void item(void)
@@ -34,24 +48,24 @@ static APART void steps(double ms)
 	rest(ms);
 }
 
-static APART void uneven(int rank)
+static APART double uneven(int rank)
 {
-	rest(20.0 * (rank + 1));
+	return rest(20.0 * (rank + 1));
 }
 
-static APART void twice(int rank)
+static APART double twice(int rank)
 {
-	rest(5.0 * (rank + 1));
+	return rest(5.0 * (rank + 1));
 }
 
-static APART void first(int rank)
+static APART double first(int rank)
 {
-	twice(rank);
+	return twice(rank);
 }
 
-static APART void second(int rank)
+static APART double second(int rank)
 {
-	twice(rank);
+	return twice(rank);
 }
 
 static APART void master(void)
@@ -62,6 +76,7 @@ static APART void master(void)
 int main(int argc, char **argv)
 {
 	int rank, size, n;
+	double slept[3];
 
 	MPI_Init(&argc, &argv);
 	MPI_Comm_rank(MPI_COMM_WORLD, &rank);
@@ -76,11 +91,12 @@ int main(int argc, char **argv)
 		n += 10 * rank * rank;
 	for (int i = 0; i < n && strcmp(argv[1], "loop"); i++)
 		item();
-	uneven(rank);
-	first(rank);
-	second(rank);
+	slept[0] = uneven(rank);
+	slept[1] = first(rank);
+	slept[2] = second(rank);
 	if (!rank)
 		master();
+	printf("%d %.9f %.9f %.9f\n", rank, slept[0], slept[1], slept[2]);
 	MPI_Barrier(MPI_COMM_WORLD);
 	MPI_Finalize();
 	return 0;
