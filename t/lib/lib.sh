@@ -286,6 +286,22 @@ fc_traced() {
 	$TEST_FC $TEST_FLAGS -finstrument-functions -o "$test_out" "$@" $(test_link vftrace)
 }
 
+# flagged OPTIONS COMMAND...: COMMAND, and behind it what `vftr flags OPTIONS' prints, as a shell
+# or make reads it: a blank in the folder of vftr has a backslash before it
+flagged() {
+	test_words=$("$VFTR" flags $1) || return
+	shift
+	eval "\"\$@\" $test_words"
+}
+
+# installed FOLDER: this build, installed and then moved there
+installed() {
+	test_prefix=$(cat "$BUILD/prefix")
+	limit env -u MAKEFLAGS -u MFLAGS make -C "$TOP" --no-print-directory O="$BUILD" \
+		PREFIX="$test_prefix" DESTDIR="$PWD/stage" install >made 2>&1 || { tail made; return 1; }
+	mv "stage$test_prefix" "$1"
+}
+
 # Which MPIs can be compiled for and run here: openmpi mpich
 mpi_list() {
 	command -v mpicc.openmpi >/dev/null && command -v mpirun.openmpi >/dev/null &&

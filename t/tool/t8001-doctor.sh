@@ -128,7 +128,7 @@ test_if '[ "$(uname -m)" = x86_64 ] && command -v g++ objdump' 'not x86-64, or n
 		grep "instrumented: [0-9]* of std::, [0-9]* of the program$" said
 		grep -A1 "of std::" said | grep -e "-> compile C++ with what .vftr flags --cxxflags. prints"
 	done
-	g++ $("$VFTR" flags --cxxflags) -O1 -o stl "$T/tool/app-stl.cpp" $found -lvftrace
+	flagged --cxxflags g++ -O1 -o stl "$T/tool/app-stl.cpp" $found -lvftrace
 	doctor 0 ./stl
 	n=$(sed -n "s/^  note  \([0-9]*\) functions are instrumented: .*/\1/p" said)
 	is "$(hooked stl)" "$n"

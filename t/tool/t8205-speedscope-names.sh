@@ -14,8 +14,8 @@ test_if 'timeout 300 npm install --no-audit --no-fund speedscope@1.25.0 puppetee
 [ -s node_modules/speedscope/dist/release/index.html ] || { done_testing; exit; }
 cp "$T/tool/speedscope.js" . # beside its modules
 
-g++ -O2 "$T/tool/app-stl.cpp" -o stl $("$VFTR" flags --cxxflags --libs) &&
-	g++ -O2 -finstrument-functions "$T/tool/app-stl.cpp" -o all $("$VFTR" flags --libs) || exit 1
+flagged "--cxxflags --libs" g++ -O2 "$T/tool/app-stl.cpp" -o stl &&
+	flagged --libs g++ -O2 -finstrument-functions "$T/tool/app-stl.cpp" -o all || exit 1
 
 # shown FILE: the names that speedscope's table has of it
 shown() {

@@ -174,8 +174,8 @@ done
 
 test_expect 'vftr flags prints where they are' '
 	here=$PWD/target/usr
-	$TEST_CC -O1 $(target/usr/bin/vftr flags --cflags) "$T/hook/app-count.c" -o count \
-		$(target/usr/bin/vftr flags --libs) -lm
+	VFTR=target/usr/bin/vftr
+	flagged "--cflags --libs" $TEST_CC -O1 "$T/hook/app-count.c" -o count -lm
 	limit target/usr/bin/vftr-node-agent -q -- ./count counts >out
 	[ -s count_all.json ]
 	target/usr/bin/vftr flags --libs >flags
@@ -185,8 +185,9 @@ test_if 'command -v gfortran && [ -e "$BUILD/include/vftrace.mod" ]' 'no gfortra
 	'Fortran finds its module by the flags of vftr' '
 	mkdir fortran
 	cd fortran
-	gfortran $(../target/usr/bin/vftr flags --fflags) -c "$T/hook/app-api.f90" -o api.o
-	gfortran -o api api.o $(../target/usr/bin/vftr flags --libs)
+	VFTR=../target/usr/bin/vftr
+	flagged --fflags gfortran -c "$T/hook/app-api.f90" -o api.o
+	flagged --libs gfortran -o api api.o
 	limit ../target/usr/bin/vftr-node-agent -q -- ./api stack >out
 	has out "a region<MAIN<main<init"'
 

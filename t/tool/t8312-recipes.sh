@@ -8,11 +8,9 @@ need_built "$VFTR" "$AGENT"
 RECIPE=$TOP/packaging/spack/packages/vftr/package.py
 CONTAINER=$TOP/packaging/Containerfile
 
-# installed PREFIX [VARIABLE=...]: this build, as it is: PREFIX is where it is said to be
-installed() {
-	limit make -C "$TOP" --no-print-directory O="$BUILD" PREFIX="$(cat "$BUILD/prefix")" \
-		DESTDIR="$PWD/stage" install >made 2>&1 || { tail made; exit 1; }
-	mv "stage$(cat "$BUILD/prefix")" "$1"
+# placed PREFIX: this build, as it is: PREFIX is where it is said to be
+placed() {
+	installed "$1"
 	sed "s|^set prefix .*|set prefix $1|" "$1"/share/modulefiles/vftr/* >modulefile
 	mv modulefile "$1"/share/modulefiles/vftr/*
 }
@@ -34,7 +32,7 @@ END
 # what users of the loaded module see; FILE defines `module'
 loads() {
 	PREFIX=$PWD/prefix
-	[ -d prefix ] || installed "$PREFIX"
+	[ -d prefix ] || placed "$PREFIX"
 	env -u MANPATH PATH=/usr/local/bin:/usr/bin:/bin bash -c '. "$1"; shift; . ./loaded.sh "$@"' bash \
 		"$1" "$PREFIX" "$T/hook/app-count.c" >said 2>err || { cat said err; exit 1; }
 	[ ! -s err ] || { cat err; exit 1; }
@@ -53,7 +51,7 @@ test_if '[ -e /usr/share/lmod/lmod/init/bash ] && command -v man' 'no Lmod, or n
 	loads /usr/share/lmod/lmod/init/bash'
 
 test_if 'command -v tclsh' 'no tclsh' 'the module file is Tcl, and names no folder that is not there' '
-	[ -d prefix ] || installed "$PWD/prefix"
+	[ -d prefix ] || placed "$PWD/prefix"
 	cat >check.tcl <<-"END"
 	proc prepend-path {name folder} { if {![file isdirectory $folder]} { puts "$name: no $folder" } }
 	proc module-whatis {text} {}
@@ -102,7 +100,7 @@ test_expect 'the container file builds by what this tree has, and t/bare runs ea
 	! grep "\\\\\$" lines >&2 || exit 1
 	grep -q "^COPY \. /src\$" lines
 	grep "^RUN" lines | grep -o "/usr/local/share/[^ ]*" | sed s,/usr/local,, | sort -u >named
-	[ -d prefix ] || installed "$PWD/prefix"
+	[ -d prefix ] || placed "$PWD/prefix"
 	while read -r file; do [ -e "prefix$file" ] || { echo "no $file"; exit 1; }; done <named
 	grep -q "sh t/deps.sh" lines
 	grep -q "packaging/Containerfile" "$T/bare"'
@@ -151,7 +149,7 @@ test_expect 'names of C++ are short, whole or the linker'\''s, as the page says'
 	template <class T> struct Box { T v; void put(T x) { v = x; } };
 	int main() { Box<int> b; for (int i = 0; i < 5; i++) b.put(i); return 0; }
 	END
-	g++ -O0 box.cpp -o box $("$VFTR" flags --cxxflags --libs)
+	flagged "--cxxflags --libs" g++ -O0 box.cpp -o box
 	traced -q -- ./box
 	is 5 "$(calls_of box_all.json "Box::put<main<init")"
 	traced -q -k output.names=full -- ./box

@@ -3,7 +3,7 @@
 test_description='what the table of the README says to type, typed'
 . "$(dirname "$0")/../lib/lib.sh"
 need jq gfortran
-need_built "$VFTR" "$AGENT"
+need_built "$VFTR" "$AGENT" "$BUILD/prefix"
 
 # a user's folder: one source for each row, and one MPI that is the default
 mpi=$(mpi_list | head -n 1)
@@ -18,7 +18,8 @@ done
 export OMPI_MCA_rmaps_base_oversubscribe=1 OMPI_MCA_hwloc_base_binding_policy=none
 printf '#!/bin/sh\nexec /usr/bin/python3 "$@"\n' >tools/python3
 chmod +x tools/*
-PATH=$PWD/tools:$BUILD/bin:$PATH
+installed "$PWD/vftr" || { echo "Bail out! make install has failed"; exit 1; }
+PATH=$PWD/tools:$PWD/vftr/bin:$PATH
 export PATH
 cat >prog.c <<'END'
 void step(int n) { (void)n; }
