@@ -183,8 +183,13 @@ filled   = sed 's|@NAME@|$(2)|; s|@VERSION@|$(VERSION)|; s|@PREFIX@|$(PREFIX)|; 
 	   s|@UP@|$(if $(is_away),$(PREFIX),$${CMAKE_CURRENT_LIST_DIR}/$(up:/=))|; \
 	   s|@MODULES@|$(call beside,_vftrace_prefix,$(MODDIR))|' $(1)
 
-.PHONY: install uninstall
-install: all
+# the lines of both take folders for words; of `rm -rf /my vftr/share' none may be made
+places := DESTDIR PREFIX LIBDIR MODDIR CMAKEDIR BASHCOMP ZSHCOMP FISHCOMP MODULEFILES DOCDIR
+.PHONY: install uninstall places-are-words
+places-are-words:
+	$(foreach p,$(places),$(if $(filter-out 1,$(words x$($(p))x)),$(error $(p) is `$($(p))': make installs into no folder that has a blank in its name)))
+
+install: places-are-words all
 	install -d $(DESTDIR)$(PREFIX)/bin $(DESTDIR)$(LIBDIR)/vftr $(DESTDIR)$(PREFIX)/include $(DESTDIR)$(MODDIR) \
 		$(DESTDIR)$(LIBDIR)/pkgconfig $(DESTDIR)$(CMAKEDIR) $(DESTDIR)$(PREFIX)/share/vftrace $(DESTDIR)$(DOCDIR)/examples
 	install -m 755 $(programs) $(DESTDIR)$(PREFIX)/bin
@@ -212,7 +217,7 @@ install: all
 		ln -sf vftr.fish $(DESTDIR)$(FISHCOMP)/$$l.fish || exit; done
 	$(call filled,packaging/modulefile.in) >$(DESTDIR)$(MODULEFILES)/vftr/$(VERSION)
 
-uninstall:
+uninstall: places-are-words
 	rm -f $(addprefix $(DESTDIR)$(PREFIX)/bin/,$(notdir $(programs)) $(classic))
 	rm -f $(addprefix $(DESTDIR)$(LIBDIR)/,$(notdir $(filter $(O)/lib/lib%,$(libs))) libvftrace-mpi.so \
 		$(pc_names:%=pkgconfig/%.pc))

@@ -256,6 +256,16 @@ test_expect 'the installed tool prints flags of where it is; blanks are quoted' 
 	limit "$ROOT/bin/vftr-node-agent" -q -- ./moved counts >out
 	[ -s moved_all.json ]'
 
+test_expect 'make install and make uninstall refuse folders with a blank: rm -rf would take the first half' '
+	for goal in install uninstall; do
+		for folder in PREFIX DESTDIR LIBDIR MODDIR CMAKEDIR BASHCOMP ZSHCOMP FISHCOMP MODULEFILES DOCDIR; do
+			refuse env -u MAKEFLAGS -u MFLAGS make -n -C "$TOP" O="$BUILD" PREFIX="$PREFIX" \
+				$folder="/no such" $goal >printed 2>said
+			has said "$folder is \`/no such"
+			hasnt printed "/no such"
+		done
+	done'
+
 test_expect 'make' '
 	example make
 	env -u MAKEFLAGS make -s VFTR="$ROOT/bin/vftr"
