@@ -56,6 +56,9 @@ static const struct {
 	{"", {HOOKS, HOOKS_GCC_CXX, HOOKS}, EXCLUDE_BY_LIST}, /* gcc, icx, ifx, nfort, ... */
 };
 
+/* What gets a backslash in a path. */
+#define QUOTED " \t\"'\\()&;|<>*?[]#!`$~"
+
 /* Where the linker, the loader and the compiler look without being told. */
 static const char *const system_folders[] = {"/lib", "/usr/lib", "/lib64", "/usr/lib64"};
 
@@ -101,7 +104,7 @@ static void put_path(FILE *f, const char *before, const char *path)
 {
 	fputs(before, f);
 	for (; *path; path++) {
-		if (strchr(" \t\"'\\()&;|<>*?[]#!`$~", *path))
+		if (strchr(QUOTED, *path))
 			fputc('\\', f);
 		fputc(*path, f);
 	}
@@ -270,6 +273,15 @@ static void warn_of_headers(const struct request *r)
 			 "; this folder's does: give the compiler relative paths");
 }
 
+/* A shell splits what $(...) prints without reading the backslashes in it. */
+static void warn_of_quotes(const struct request *r)
+{
+	if (r->wanted && strpbrk(r->prefix, QUOTED))
+		complain("flags: `%s' is quoted, for makefiles; in a shell type: eval \"cc prog.c "
+			 "$(vftr flags --cflags --libs)\"",
+			r->prefix);
+}
+
 /* False: said why. */
 static bool is_sensible(const struct request *r)
 {
@@ -342,8 +354,10 @@ int cmd_flags(int argc, char **argv)
 	if (r.exclude)
 		return flags_exclude(r.exclude, exclusion_of(&r));
 	status = look_around(&r) ? 0 : 1;
-	if (!status)
+	if (!status) {
+		warn_of_quotes(&r);
 		print_flags(&r);
+	}
 	free(r.prefix);
 	free(r.lib);
 	return status;

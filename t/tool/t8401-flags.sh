@@ -256,6 +256,22 @@ test_expect 'the installed tool prints flags of where it is; blanks are quoted' 
 	limit "$ROOT/bin/vftr-node-agent" -q -- ./moved counts >out
 	[ -s moved_all.json ]'
 
+test_expect 'where it quotes it says what to type in a shell, and that works; nowhere else it says so' '
+	mkdir typed
+	cd typed
+	cp "$T/hook/app-end.c" prog.c
+	cp "$T/hook"/*.h .
+	PATH=$ROOT/bin:$PATH
+	vftr flags --libs >flags 2>said
+	sed -n "s/.* in a shell type: //p" said >line
+	has line "eval"
+	sh -c "$(cat line)" 2>said || { cat said; exit 1; }
+	status_of 3 limit vftr run -q -- ./a.out exit3
+	is 10 "$(calls_of vftr-a.out-last/profile.json "leaf<work<outer<main<init")"
+	is "" "$(vftr flags 2>&1 >flags.mk)"
+	cp -R "$ROOT" plain
+	is "" "$(plain/bin/vftr flags --cflags --libs 2>&1 >flags)"'
+
 test_expect 'make install and make uninstall refuse folders with a blank: rm -rf would take the first half' '
 	for goal in install uninstall; do
 		for folder in PREFIX DESTDIR LIBDIR MODDIR CMAKEDIR BASHCOMP ZSHCOMP FISHCOMP MODULEFILES DOCDIR; do
