@@ -1,0 +1,109 @@
+# SPDX-License-Identifier: BSD-3-Clause
+# shellcheck shell=sh
+# For programs that know their waits (t/mpi/known): compares what they say with what is found.
+
+# known_run WHAT MPI RANKS [FLAG...]: app-known-WHAT with sampling files in WHAT-MPI; what it says is in
+# truth.WHAT.MPI, what is found in found.WHAT.MPI and, by --exact, in exact.WHAT.MPI
+known_run() {
+	known_of=$1.$2 known_to=$1-$2 known_mpi=$2 known_ranks=$3
+	shift 3
+	mpicc_traced "$known_mpi" "$BIN/known-$known_to" "$T/mpi/known/app-known-${known_of%%.*}.c" \
+		"$T/mpi/known/known.c" "$T/mpi/known/known-below.c" "$@" || return
+	# shellcheck disable=SC2046
+	limit "$VFTR" run -q --trace -o "$known_to" -- $(mpirun_of "$known_mpi") -np "$known_ranks" \
+		"$BIN/known-$known_to" "$known_to.shared" >"truth.$known_of" || return
+	"$VFTR" waits --json "$known_to" >"$known_to.json" &&
+		"$VFTR" waits --exact --json "$known_to" >"$known_to.exact.json" || return
+	known_found "$known_to.json" >"found.$known_of"
+	known_found "$known_to.exact.json" >"exact.$known_of"
+}
+
+# known_rows WHAT MPI [KIND]: a test for each property of known_run; waits of KIND are found by --exact only
+known_rows() {
+	known_without=${3:-none}
+	# shellcheck disable=SC2013
+	for known_property in $(awk -v kind="$known_without" \
+		'$1 == "meant" && $3 != kind { print $2 ($3 == "nothing" ? "=nothing" : "") }' "truth.$1.$2"); do
+		case $known_property in
+		*=nothing) known_says='nobody waits' ;;
+		*) known_says='kind, call, late ranks, seconds and functions are what the program says' ;;
+		esac
+		known_property=${known_property%=*}
+		test_expect "$2: $known_property: $known_says" "
+			known_amounts $known_property truth.$1.$2 found.$1.$2 $known_without
+			known_amounts $known_property truth.$1.$2 exact.$1.$2
+			known_functions $known_property truth.$1.$2 found.$1.$2
+			known_meant $known_property truth.$1.$2 found.$1.$2"
+	done
+	test_expect "$2: no wait is found anywhere else" "
+		known_amounts elsewhere truth.$1.$2 found.$1.$2
+		known_amounts elsewhere truth.$1.$2 exact.$1.$2"
+}
+
+# known_found JSON: of each wait, "wait PROPERTY MPI_FUNCTION CALLER KIND LATE_RANK SECONDS", and of the
+# late rank "cause PROPERTY MPI_FUNCTION CALLER KIND LATE_RANK FUNCTION SHARE_OF_THE_WAIT"; PROPERTY is
+# "elsewhere" for calls of MPI that are in none
+known_found() {
+	jq -r '.waits[]? | (.path | gsub(" "; "") | split("<")) as $p | ($p | index("play")) as $at |
+		"\(if $at then $p[$at - 1] else "elsewhere" end) \($p[0]) \($p[1]) \(.kind)" as $where |
+		.t_s as $t_s | .causes as $causes | .for[] | .rank as $rank | (.t_s // .share * $t_s) as $for |
+		"wait \($where) \($rank) \($for)",
+		($causes[] | select(.rank == $rank and $for > 0) | "cause \($where) \($rank) " +
+			"\(.path | gsub(" "; "") | split("<")[0]) \(.share * $t_s / $for)")' "$1"
+}
+
+# known_amounts PROPERTY TRUTH FOUND [KIND]: in calls of the property each rank was waited for as long as the
+# program says, within 1 % or 20 us a wait; nothing else has waited. Waits of KIND are not looked for.
+known_amounts() {
+	awk -v property="$1" -v without="${4:-none}" '$2 != property || $5 == without { next }
+		$1 == "wait" && NR == FNR {
+			k = $3 " " $4 " " $5 " " $6; least[k] = $7; most[k] = $8; calls[k] = $9 }
+		$1 == "wait" && NR != FNR { is[$3 " " $4 " " $5 " " $6] += $7 }
+		END {
+			for (k in least) {
+				off = 0.01 * most[k] > 20e-6 * calls[k] ? 0.01 * most[k] : 20e-6 * calls[k]
+				print k ": " least[k] " to " most[k] " s; found " is[k] + 0
+				if (is[k] < least[k] - off || is[k] > most[k] + off) { print "is wrong"; bad = 1 } }
+			for (k in is)
+				if (!(k in least)) { print k ": " is[k] " s found where is none"; bad = 1 }
+			exit bad }' "$2" "$3"
+}
+
+# known_functions PROPERTY TRUTH FOUND: late ranks that were in one function for most of a wait of 1 ms or
+# more are found to have been there most, and for no shorter a part of the wait (0.03)
+known_functions() {
+	awk -v property="$1" '$2 != property { next }
+		{ k = $3 " " $4 " " $5 " " $6 }
+		$1 == "wait" && NR == FNR && $7 > 1e-3 * $9 && $11 > 0.5 { function_of[k] = $10; share[k] = $11 }
+		$1 == "cause" && NR != FNR && $8 > found_share[k] { found[k] = $7; found_share[k] = $8 }
+		END {
+			for (k in function_of) {
+				print k ": in " function_of[k], share[k] "; found in " found[k], found_share[k]
+				if (found[k] != function_of[k] || found_share[k] < share[k] - 0.03) { print "is wrong"; bad = 1 } }
+			exit bad }' "$2" "$3"
+}
+
+# known_meant PROPERTY TRUTH FOUND: what the property is made for is there: its kind at its place, each of its
+# late ranks waited for longer than any other, in its function (if the program says so: a machine that is
+# busy may keep a rank elsewhere)
+known_meant() {
+	awk -v property="$1" '$2 != property { next }
+		$1 == "meant" {
+			meant = 1; nothing = $3 == "nothing"; anything = $3 == "anything"
+			place = $4 " " $5 " " $3
+			n = split($6, late, ","); functions = split($7, name, ",")
+			for (i = 1; i <= n; i++) function_of[late[i]] = name[i < functions ? i : functions] }
+		{ at = $3 " " $4 " " $5 }
+		$1 == "wait" && NR == FNR && at == place { says[$6] = $10 }
+		$1 == "wait" && NR != FNR && at == place { s[$6] += $7 }
+		$1 == "wait" && NR != FNR && nothing { print "waited:", $0; bad = 1 }
+		$1 == "cause" && NR != FNR && at == place && $8 > share[$6] { share[$6] = $8; cause[$6] = $7 }
+		END {
+			if (nothing || anything || !meant) exit bad || !meant
+			for (r in s) if (!(r in function_of) && s[r] > other) other = s[r]
+			for (r in function_of) {
+				print place ", rank " r ": " s[r] + 0 " s, in " cause[r] " (" says[r] "); others " other + 0
+				if (s[r] <= other || cause[r] != function_of[r] && cause[r] != says[r]) {
+					print "is not what is meant"; bad = 1 } }
+			exit bad }' "$2" "$3"
+}

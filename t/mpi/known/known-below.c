@@ -1,0 +1,65 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * What the tracer calls in place of MPI's own functions, as a program may have them by MPI's
+ * profiling interface: stamps between which MPI has worked.
+ */
+#define _GNU_SOURCE
+#include <dlfcn.h>
+#include <mpi.h>
+#include <stddef.h>
+
+#include "known.h"
+
+#define BELOW(name, parameters, arguments)                                                         \
+	KNOWN_UNTRACED int PMPI_##name parameters                                                  \
+	{                                                                                          \
+		static int(*real) parameters;                                                      \
+		struct known_stamp *stamp = known_below();                                         \
+		int result;                                                                        \
+                                                                                                   \
+		if (!real)                                                                         \
+			*(void **)&real = dlsym(RTLD_NEXT, "PMPI_" #name);                         \
+		result = real arguments;                                                           \
+		if (stamp)                                                                         \
+			stamp->leaving = known_now();                                              \
+		return result;                                                                     \
+	}
+
+BELOW(Send, (const void *b, int n, MPI_Datatype t, int to, int tag, MPI_Comm c),
+	(b, n, t, to, tag, c))
+BELOW(Ssend, (const void *b, int n, MPI_Datatype t, int to, int tag, MPI_Comm c),
+	(b, n, t, to, tag, c))
+BELOW(Recv, (void *b, int n, MPI_Datatype t, int of, int tag, MPI_Comm c, MPI_Status *s),
+	(b, n, t, of, tag, c, s))
+BELOW(Isend, (const void *b, int n, MPI_Datatype t, int to, int tag, MPI_Comm c, MPI_Request *r),
+	(b, n, t, to, tag, c, r))
+BELOW(Irecv, (void *b, int n, MPI_Datatype t, int of, int tag, MPI_Comm c, MPI_Request *r),
+	(b, n, t, of, tag, c, r))
+BELOW(Wait, (MPI_Request * r, MPI_Status *s), (r, s))
+BELOW(Waitall, (int n, MPI_Request *r, MPI_Status *s), (n, r, s))
+BELOW(Barrier, (MPI_Comm c), (c))
+BELOW(Bcast, (void *b, int n, MPI_Datatype t, int root, MPI_Comm c), (b, n, t, root, c))
+BELOW(Scatter,
+	(const void *b, int n, MPI_Datatype t, void *to, int m, MPI_Datatype u, int root,
+		MPI_Comm c),
+	(b, n, t, to, m, u, root, c))
+BELOW(Scatterv,
+	(const void *b, const int *n, const int *at, MPI_Datatype t, void *to, int m,
+		MPI_Datatype u, int root, MPI_Comm c),
+	(b, n, at, t, to, m, u, root, c))
+BELOW(Reduce, (const void *b, void *to, int n, MPI_Datatype t, MPI_Op op, int root, MPI_Comm c),
+	(b, to, n, t, op, root, c))
+BELOW(Gather,
+	(const void *b, int n, MPI_Datatype t, void *to, int m, MPI_Datatype u, int root,
+		MPI_Comm c),
+	(b, n, t, to, m, u, root, c))
+BELOW(Gatherv,
+	(const void *b, int n, MPI_Datatype t, void *to, const int *m, const int *at,
+		MPI_Datatype u, int root, MPI_Comm c),
+	(b, n, t, to, m, at, u, root, c))
+BELOW(Alltoall, (const void *b, int n, MPI_Datatype t, void *to, int m, MPI_Datatype u, MPI_Comm c),
+	(b, n, t, to, m, u, c))
+BELOW(Allreduce, (const void *b, void *to, int n, MPI_Datatype t, MPI_Op op, MPI_Comm c),
+	(b, to, n, t, op, c))
+BELOW(Scan, (const void *b, void *to, int n, MPI_Datatype t, MPI_Op op, MPI_Comm c),
+	(b, to, n, t, op, c))

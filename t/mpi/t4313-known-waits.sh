@@ -1,0 +1,44 @@
+#!/bin/sh
+# SPDX-License-Identifier: BSD-3-Clause
+# Which property is in which row: t/mpi/known/README.
+test_description='waits in programs after ATS and PPerfMark, which stamp their calls themselves'
+. "$(dirname "$0")/../lib/lib.sh"
+. "$T/lib/known.sh"
+need jq
+need_built "$AGENT" "$VFTR"
+mpis=$(mpi_list)
+[ -n "$mpis" ] || skip_all 'no MPI on this machine'
+
+for mpi in $mpis; do
+	test_expect "$mpi: the program runs, and has stamped calls of each property" "
+		known_run mpi $mpi 4
+		[ \$(grep -c '^meant ' truth.mpi.$mpi) -ge 29 ]"
+	known_rows mpi "$mpi" late_receiver
+	test_expect "$mpi: late_receiver: with --exact, as the program says" "
+		known_amounts late_receiver truth.mpi.$mpi exact.mpi.$mpi
+		known_meant late_receiver truth.mpi.$mpi exact.mpi.$mpi"
+done
+
+# refused SED_COMMAND: what is found, changed so, is not what the program says
+refused() {
+	sed "$1" sound >changed
+	if cmp -s sound changed; then return 1; fi
+	! known_amounts p truth changed >/dev/null || ! known_functions p truth changed >/dev/null ||
+		! known_meant p truth changed >/dev/null
+}
+
+test_expect 'another kind, call, rank, function, time or part of it is no match' '
+	echo "meant p nxn MPI_X here 2 work" >truth
+	echo "wait p MPI_X here nxn 2 0.100000 0.100100 4 work 0.9" >>truth
+	echo "wait p MPI_X here nxn 2 0.1005" >sound
+	echo "cause p MPI_X here nxn 2 work 0.95" >>sound
+	known_amounts p truth sound && known_functions p truth sound && known_meant p truth sound
+	for change in s/nxn/barrier/ s/MPI_X/MPI_Y/ s/here/there/ "s/nxn 2/nxn 1/" s/work/play/ \
+		s/0.1005/0.1012/ s/0.1005/0.0989/ "s/work 0.95/work 0.85/" "s/^cause.*//" "s/^wait.*//" \
+		"1s/\$/\nwait p MPI_X here nxn 3 0.0001/"; do
+		refused "$change" || { echo "$change"; exit 1; }
+	done
+	echo "meant p nothing" >truth
+	refused "s/work/play/"'
+
+done_testing
