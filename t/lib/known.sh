@@ -23,7 +23,8 @@ known_rows() {
 	known_without=${3:-none}
 	# shellcheck disable=SC2013
 	for known_property in $(awk -v kind="$known_without" \
-		'$1 == "meant" && $3 != kind { print $2 ($3 == "nothing" ? "=nothing" : "") }' "truth.$1.$2"); do
+		'$1 == "meant" && $3 != kind { print $2 ($3 == "nothing" ? "=nothing" : "") }' \
+		"truth.$1.$2" | uniq); do
 		case $known_property in
 		*=nothing) known_says='nobody waits' ;;
 		*) known_says='kind, call, late ranks, seconds and functions are what the program says' ;;
@@ -42,14 +43,16 @@ known_rows() {
 
 # known_found JSON: of each wait, "wait PROPERTY MPI_FUNCTION CALLER KIND LATE_RANK SECONDS", and of the
 # late rank "cause PROPERTY MPI_FUNCTION CALLER KIND LATE_RANK FUNCTION SHARE_OF_THE_WAIT"; PROPERTY is
-# "elsewhere" for calls of MPI that are in none
+# "elsewhere" for calls of MPI that are in none. What is of OpenMP counts for the function around it.
 known_found() {
-	jq -r '.waits[]? | (.path | gsub(" "; "") | split("<")) as $p | ($p | index("play")) as $at |
+	jq -r '.waits[]? | (.path | gsub(" "; "") | split("<") | map(select(startswith("omp_") | not))) as $p |
+		($p | index("play")) as $at |
 		"\(if $at then $p[$at - 1] else "elsewhere" end) \($p[0]) \($p[1]) \(.kind)" as $where |
 		.t_s as $t_s | .causes as $causes | .for[] | .rank as $rank | (.t_s // .share * $t_s) as $for |
 		"wait \($where) \($rank) \($for)",
 		($causes[] | select(.rank == $rank and $for > 0) | "cause \($where) \($rank) " +
-			"\(.path | gsub(" "; "") | split("<")[0]) \(.share * $t_s / $for)")' "$1"
+			"\(.path | gsub(" "; "") | split("<") | map(select(startswith("omp_") | not))[0]) " +
+			"\(.share * $t_s / $for)")' "$1"
 }
 
 # known_amounts PROPERTY TRUTH FOUND [KIND]: in calls of the property each rank was waited for as long as the
@@ -75,7 +78,9 @@ known_functions() {
 	awk -v property="$1" '$2 != property { next }
 		{ k = $3 " " $4 " " $5 " " $6 }
 		$1 == "wait" && NR == FNR && $7 > 1e-3 * $9 && $11 > 0.5 { function_of[k] = $10; share[k] = $11 }
-		$1 == "cause" && NR != FNR && $8 > found_share[k] { found[k] = $7; found_share[k] = $8 }
+		$1 == "cause" && NR != FNR {
+			sum[k, $7] += $8
+			if (sum[k, $7] > found_share[k]) { found[k] = $7; found_share[k] = sum[k, $7] } }
 		END {
 			for (k in function_of) {
 				print k ": in " function_of[k], share[k] "; found in " found[k], found_share[k]
@@ -90,20 +95,25 @@ known_meant() {
 	awk -v property="$1" '$2 != property { next }
 		$1 == "meant" {
 			meant = 1; nothing = $3 == "nothing"; anything = $3 == "anything"
-			place = $4 " " $5 " " $3
 			n = split($6, late, ","); functions = split($7, name, ",")
-			for (i = 1; i <= n; i++) function_of[late[i]] = name[i < functions ? i : functions] }
-		{ at = $3 " " $4 " " $5 }
-		$1 == "wait" && NR == FNR && at == place { says[$6] = $10 }
-		$1 == "wait" && NR != FNR && at == place { s[$6] += $7 }
-		$1 == "wait" && NR != FNR && nothing { print "waited:", $0; bad = 1 }
-		$1 == "cause" && NR != FNR && at == place && $8 > share[$6] { share[$6] = $8; cause[$6] = $7 }
+			for (i = 1; i <= n; i++)
+				function_of[$4 " " $5 " " $3 " " late[i]] = name[i < functions ? i : functions]
+		}
+		{ at = $3 " " $4 " " $5; k = at " " $6 }
+		$1 == "wait" && NR == FNR { says[k] = $10 }
+		$1 == "wait" && NR != FNR {
+			s[k] += $7
+			if (nothing) { print "waited:", $0; bad = 1 }
+			if (!(k in function_of) && $7 > other[at]) other[at] = $7 }
+		$1 == "cause" && NR != FNR {
+			sum[k, $7] += $8
+			if (sum[k, $7] > share[k]) { share[k] = sum[k, $7]; cause[k] = $7 } }
 		END {
 			if (nothing || anything || !meant) exit bad || !meant
-			for (r in s) if (!(r in function_of) && s[r] > other) other = s[r]
-			for (r in function_of) {
-				print place ", rank " r ": " s[r] + 0 " s, in " cause[r] " (" says[r] "); others " other + 0
-				if (s[r] <= other || cause[r] != function_of[r] && cause[r] != says[r]) {
+			for (k in function_of) {
+				at = k; sub(" [^ ]*$", "", at)
+				print k ": " s[k] + 0 " s, in " cause[k] " (" says[k] "); others " other[at] + 0
+				if (s[k] <= other[at] || cause[k] != function_of[k] && cause[k] != says[k]) {
 					print "is not what is meant"; bad = 1 } }
 			exit bad }' "$2" "$3"
 }

@@ -183,6 +183,7 @@ KNOWN_UNTRACED static int needs(
 		return (b->kind == KNOWN_POST || b->kind == KNOWN_LATE_SENDER) && b->peer == ra &&
 		       a->peer == rb;
 	case KNOWN_BARRIER:
+		return b->kind == a->kind && (a->peer == KNOWN_NOBODY || a->peer != b->peer);
 	case KNOWN_NXN:
 		return b->kind == a->kind;
 	case KNOWN_LATE_ROOT:

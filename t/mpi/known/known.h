@@ -28,7 +28,7 @@
 /* What a call waits for, and what it is for others. */
 enum known_kind {
 	KNOWN_LATE_SENDER, /* peer: who sends, if it has posted the receive, too */
-	KNOWN_BARRIER,
+	KNOWN_BARRIER, /* peer: the group, on an intercommunicator; KNOWN_NOBODY: they are one */
 	KNOWN_NXN,
 	KNOWN_LATE_ROOT,  /* peer: the root */
 	KNOWN_EARLY_ROOT, /* the same */
@@ -49,7 +49,7 @@ struct known_stamp {
 	char function[KNOWN_NAME], caller[KNOWN_NAME];
 };
 
-/* A function of a program, and what is meant to be found of it. */
+/* A function of a program, and what is meant to be found of it; more of the same without run. */
 struct known_property {
 	void (*run)(void);
 	const char *name;
