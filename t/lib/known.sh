@@ -55,16 +55,18 @@ known_found() {
 			"\(.share * $t_s / $for)")' "$1"
 }
 
-# known_amounts PROPERTY TRUTH FOUND [KIND]: in calls of the property each rank was waited for as long as the
-# program says, within 1 % or 20 us a wait; nothing else has waited. Waits of KIND are not looked for.
+# known_amounts PROPERTY TRUTH FOUND [KIND [ERROR]]: in calls of the property each rank was waited for as long
+# as the program says, within 1 % or 20 us a wait, and ERROR s more a wait; nothing else has waited. Waits
+# of KIND are not looked for.
 known_amounts() {
-	awk -v property="$1" -v without="${4:-none}" '$2 != property || $5 == without { next }
+	awk -v property="$1" -v without="${4:-none}" -v error="${5:-0}" '$2 != property || $5 == without { next }
 		$1 == "wait" && NR == FNR {
 			k = $3 " " $4 " " $5 " " $6; least[k] = $7; most[k] = $8; calls[k] = $9 }
 		$1 == "wait" && NR != FNR { is[$3 " " $4 " " $5 " " $6] += $7 }
 		END {
 			for (k in least) {
 				off = 0.01 * most[k] > 20e-6 * calls[k] ? 0.01 * most[k] : 20e-6 * calls[k]
+				off += error * calls[k]
 				print k ": " least[k] " to " most[k] " s; found " is[k] + 0
 				if (is[k] < least[k] - off || is[k] > most[k] + off) { print "is wrong"; bad = 1 } }
 			for (k in is)
