@@ -9,6 +9,7 @@
 
 #include "mpi_id.h"
 #include "nodeagent/base/util.h"
+#include "nodeagent/replay/comm/comm.h"
 #include "nodeagent/replay/internal.h"
 
 /* ---- classes ------------------------------------------------------------------------------ */
@@ -133,6 +134,9 @@ static void begin_window(struct replay *r)
 	struct time_window *w = r->window;
 
 	r->init_frame = 0;
+	/* others may wait for it at its first call already */
+	if (!r->activity && r->track && traffic_asks_activity(r->track))
+		replay_keep_activity(r);
 	if (w->begun || w->ended)
 		return;
 	w->begun = true;

@@ -44,6 +44,16 @@ static void no_sooner(unsigned others, int nth)
 	known_spin(1);
 }
 
+/* The first call of all: ranks wait for the root, which has not been in MPI yet. */
+static void first_call(void)
+{
+	if (known_turn)
+		return;
+	if (known_rank == 1)
+		bottleneck(OTHERS, 1, 8);
+	KNOWN_CALL(LATE_ROOT, 0, 1, MPI_Bcast, data, 1, MPI_INT, 1, WORLD);
+}
+
 /* ---- messages: ATS ----------------------------------------------------------------------- */
 
 static void send_to(int to, int tag)
@@ -367,6 +377,7 @@ static void balanced(void)
 /* ------------------------------------------------------------------------------------------ */
 
 static const struct known_property properties[] = {
+	KNOWN_PROPERTY(first_call, "late_root MPI_Bcast first_call 1 bottleneck"),
 	KNOWN_PROPERTY(late_sender, "late_sender MPI_Recv late_sender 1,3 bottleneck"),
 	KNOWN_PROPERTY(late_sender_in_waitall,
 		"late_sender MPI_Waitall late_sender_in_waitall 1,2,3 bottleneck"),

@@ -3,6 +3,7 @@
 #include "nodeagent/base/wait-kinds.h"
 #include "nodeagent/replay/comm/causes.h"
 #include "nodeagent/replay/tree/activity.h"
+#include "nodeagent/replay/window.h"
 #include "t/lib/dice.h"
 #include "t/unit/replay/traffic-by-hand.h"
 
@@ -200,6 +201,33 @@ START_TEST(who_is_late)
 }
 END_TEST
 
+/* What a rank did between MPI_Init and its first message is known, too. */
+START_TEST(late_at_the_first_call)
+{
+	struct thread *early = &ranks[0].thread[0], *late = &ranks[1].thread[0];
+	struct time_window window = {0};
+
+	node_up();
+	replay_set_window(late->r, &window, NULL);
+	pass_function(late, CHEM, 50, 100);
+	go_to(K);
+	in(late, FN(INIT));
+	go_to(2 * K);
+	out(late, FN(INIT));
+	pass_function(late, WORK, 2 * K, 6 * K);
+	pass_barrier(late, 0, 7 * K, 8 * K);
+	flush(late);
+	pass_barrier(early, 0, _i ? 3 * K : K, 8 * K);
+	flush(early);
+	ck_assert_uint_eq(cause_of(WORK), _i ? 3 * K : 4 * K);
+	ck_assert_uint_eq(cause_of(KEY_INIT), K);
+	ck_assert_uint_eq(cause_of(CHEM), 0);
+	for (int i = 0; i < RANKS; i++)
+		die_out(&ranks[i]);
+	sync_free(sync_of_all);
+}
+END_TEST
+
 START_TEST(small_parts_count_for_their_callers)
 {
 	struct thread *early = &ranks[0].thread[0], *late = &ranks[1].thread[0];
@@ -366,7 +394,8 @@ END_TEST
 int main(void)
 {
 	const struct row rows[] = {{each_interval, 50}, {what_is_left_at_the_end, 1},
-		{who_is_late, 3}, {small_parts_count_for_their_callers, 1}, {deep_paths, 1},
+		{who_is_late, 3}, {late_at_the_first_call, 2},
+		{small_parts_count_for_their_callers, 1}, {deep_paths, 1},
 		{threads_end_for_ever, 1}, {taken_back, 1}, {steps_are_limited, 1}};
 
 	return run_tests("causes", rows, ARRAY_SIZE(rows));
