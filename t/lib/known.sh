@@ -18,7 +18,8 @@ known_run() {
 	known_found "$known_to.exact.json" >"exact.$known_of"
 }
 
-# known_rows WHAT MPI [KIND]: a test for each property of known_run; waits of KIND are found by --exact only
+# known_rows WHAT MPI [KIND [PROPERTY]]: a test for each property of known_run; waits of KIND are found by
+# --exact only, and those of PROPERTY not by --exact
 known_rows() {
 	known_without=${3:-none}
 	# shellcheck disable=SC2013
@@ -30,9 +31,10 @@ known_rows() {
 		*) known_says='kind, call, late ranks, seconds and functions are what the program says' ;;
 		esac
 		known_property=${known_property%=*}
+		[ "$known_property" = "$4" ] && known_also=: || known_also=known_amounts
 		test_expect "$2: $known_property: $known_says" "
 			known_amounts $known_property truth.$1.$2 found.$1.$2 $known_without
-			known_amounts $known_property truth.$1.$2 exact.$1.$2
+			$known_also $known_property truth.$1.$2 exact.$1.$2
 			known_functions $known_property truth.$1.$2 found.$1.$2
 			known_meant $known_property truth.$1.$2 found.$1.$2"
 	done

@@ -13,8 +13,11 @@ export OMP_WAIT_POLICY=passive # eight threads share what CPUs there are
 for mpi in $mpis; do
 	test_expect "$mpi: the program runs, and has stamped calls of each property" "
 		known_run mixed $mpi 4 -fopenmp
-		[ \$(grep -c '^meant ' truth.mixed.$mpi) -ge 14 ]"
-	known_rows mixed "$mpi"
+		[ \$(grep -c '^meant ' truth.mixed.$mpi) -ge 15 ]"
+	known_rows mixed "$mpi" none call_by_omp_worker
+	test_expect "$mpi: call_by_omp_worker: --exact, which has first threads only, finds none and says so" "
+		is '' \"\$(grep '^wait call_by_omp_worker' exact.mixed.$mpi)\"
+		$VFTR critical-path --json mixed-$mpi | jq -e '.estimated | index(\"threads\")'"
 	test_expect "$mpi: imbalance_in_omp_region: the late rank was at the end of its region" "
 		jq -e '.waits[] | select(.path | test(\"^MPI_Barrier < imbalance_in_omp_region <\")) | .causes[0] |
 			.rank == 2 and .share > 0.5 and

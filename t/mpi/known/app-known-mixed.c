@@ -157,6 +157,22 @@ static void call_in_omp_master(void)
 	}
 }
 
+/* MPI in a region, by its other thread; the first one waits at the end. */
+static void call_by_omp_worker(void)
+{
+#pragma omp parallel num_threads(2)
+	if (omp_get_thread_num() == 1) {
+		if (known_rank == 0) {
+			bottleneck(OTHERS, 1, 8);
+			for (int r = 1; r < RANKS; r++)
+				KNOWN_CALL(SEND, r, r, MPI_Send, data, 1, MPI_INT, r, 0, WORLD);
+		} else {
+			KNOWN_CALL(LATE_SENDER, known_rank, 0, MPI_Recv, data, 1, MPI_INT, 0, 0,
+				WORLD, MPI_STATUS_IGNORE);
+		}
+	}
+}
+
 /* Threads wait for each other, ranks do not. */
 static void threads_in_critical(void)
 {
@@ -244,6 +260,7 @@ static const struct known_property properties[] = {
 		imbalance_in_omp_region, "barrier MPI_Barrier imbalance_in_omp_region 2 omp_join"),
 	KNOWN_PROPERTY(serial_part, "nxn MPI_Allreduce serial_part 1 bottleneck"),
 	KNOWN_PROPERTY(call_in_omp_master, "nxn MPI_Allreduce call_in_omp_master 3 bottleneck"),
+	KNOWN_PROPERTY(call_by_omp_worker, "late_sender MPI_Recv call_by_omp_worker 0 bottleneck"),
 	KNOWN_PROPERTY(threads_in_critical, NULL),
 	KNOWN_PROPERTY(io_by_one, "barrier MPI_Barrier io_by_one 2 write_out"),
 	KNOWN_PROPERTY(io_by_mpi, NULL),
@@ -264,7 +281,7 @@ int main(int argc, char **argv)
 {
 	int rank, size, provided;
 
-	MPI_Init_thread(&argc, &argv, MPI_THREAD_FUNNELED, &provided);
+	MPI_Init_thread(&argc, &argv, MPI_THREAD_SERIALIZED, &provided);
 	MPI_Comm_rank(WORLD, &rank);
 	MPI_Comm_size(WORLD, &size);
 	if (size != RANKS || argc != 2) {
