@@ -171,7 +171,7 @@ static bool add_argument(
 	if (!added && r->base)
 		complain("%s: no node profiles %s_HOST.vfp", arg, r->base);
 	else if (!added)
-		complain("%s: there are no node profiles (BASE_HOST.vfp, HOST.vfp) in it; name the "
+		complain("%s: no node profiles (BASE_HOST.vfp, HOST.vfp) in it; name the "
 			 "folder that vftr run has made",
 			arg);
 	return added > 0;

@@ -61,7 +61,7 @@ test_expect 'vftr run: a wrong value is one of the option that was given' '
 test_expect 'tools: what is no run, and what to name in its place' '
 	mkdir -p empty
 	status_of 2 "$VFTR" show empty 2>said
-	is "vftr: empty: there are no node profiles (BASE_HOST.vfp, HOST.vfp) in it; name the folder that vftr run has made" \
+	is "vftr: empty: no node profiles (BASE_HOST.vfp, HOST.vfp) in it; name the folder that vftr run has made" \
 		"$(cat said)"
 	status_of 2 "$VFTR" show "$BIN/one" 2>said
 	is "vftr: $BIN/one: not a node profile (BASE_HOST.vfp or HOST.vfp, as runs write them)" "$(cat said)"'

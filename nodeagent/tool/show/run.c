@@ -77,7 +77,7 @@ static void add_folder(struct search *s, const char *path)
 	if (s->base)
 		complain("%s: no node profiles %s_HOST.vfp", path, s->base);
 	else
-		complain("%s: there are no node profiles (BASE_HOST.vfp, HOST.vfp) in it; name the "
+		complain("%s: no node profiles (BASE_HOST.vfp, HOST.vfp) in it; name the "
 			 "folder that vftr run has made",
 			path);
 }
