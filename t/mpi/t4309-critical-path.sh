@@ -37,6 +37,19 @@ traced_to() {
 	limit "$VFTR" run -q --trace -o "$to" -- $run -np "$n" "$@"
 }
 
+# straggler_is_named: rank 3 and its function, with what they cost the others; uses $mpi
+straggler_is_named() {
+	traced_to straggler-$mpi $mpi 4 "$BIN/causal-$mpi" straggler &&
+		"$VFTR" critical-path --json straggler-$mpi >straggler.json &&
+		of_window straggler.json &&
+		jq -e '.waits[0] | .kind == "nxn" and
+			.path == "MPI_Allreduce<straggler<main<init" and .for[0].rank == 3 and
+			(.causes[0] | .rank == 3 and .path == "work<culprit<straggler<main<init")' \
+			straggler.json &&
+		jq -e '.delays[0] | .rank == 3 and .path == "work<culprit<straggler<main<init" and
+			.cost_s > 0.8 * 3 * 3 * 0.04 and .own_s > 0.7 * 3 * 0.04' straggler.json
+}
+
 for mpi in $mpis; do
 	mpicc_traced $mpi "$BIN/causal-$mpi" "$T/mpi/causal/app-causal.c" &&
 		mpicc_traced $mpi "$BIN/random-$mpi" "$T/mpi/causal/app-causal-random.c" ||
@@ -70,15 +83,12 @@ for mpi in $mpis; do
 			.direct_s < 0.3 * .cost_s" chain.json'
 
 	test_expect "$mpi: a rank that is late before MPI_Allreduce: it and its function are named" '
-		traced_to straggler-$mpi $mpi 4 "$BIN/causal-$mpi" straggler
-		"$VFTR" critical-path --json straggler-$mpi >straggler.json
-		of_window straggler.json
-		jq -e ".waits[0] | .kind == \"nxn\" and
-			.path == \"MPI_Allreduce<straggler<main<init\" and .for[0].rank == 3 and
-			(.causes[0] | .rank == 3 and .path == \"work<culprit<straggler<main<init\")" \
-			straggler.json
-		jq -e ".delays[0] | .rank == 3 and .path == \"work<culprit<straggler<main<init\" and
-			.cost_s > 0.8 * 3 * 3 * 0.04 and .own_s > 0.7 * 3 * 0.04" straggler.json'
+		# a busy machine stops the other ranks, too: then it is not the only one that is late
+		for try in 1 2 3 4; do
+			straggler_is_named && exit 0
+			echo "not the only one that was late, try $try"
+		done
+		exit 1'
 
 	test_expect "$mpi: neighbours wait for neighbours, and groups for the other group" '
 		traced_to neighbours-$mpi $mpi 4 "$BIN/causal-$mpi" neighbours
