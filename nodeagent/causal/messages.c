@@ -178,18 +178,32 @@ static void find_other_group(
 	to->n_needed = comm->remote_size;
 }
 
+/* The starts of a persistent call have one ticket: each is told apart by its number. */
+static uint64_t ticket_of(
+	struct reader *r, uint32_t line, uint32_t comm, const struct vfd_message *m)
+{
+	const uint64_t caller = (uint64_t)line << 32 | comm;
+	uintptr_t n;
+
+	if (!collective_is_persistent(m->function))
+		return m->ticket;
+	n = (uintptr_t)match_table_find(&r->starts, caller, m->ticket) + 1;
+	match_table_add(&r->starts, caller, m->ticket, (void *)n);
+	return (uint64_t)n << 32 | m->ticket;
+}
+
 static void add_collective(struct reader *r, uint32_t line, const struct vfd_event *e)
 {
 	const struct vfd_message *m = e->message;
 	const struct vfd_comm *comm = vfd_comm(r->files[e->file], m->comm);
-	struct causal_collective to = {.ticket = m->ticket,
-		.comm = comm ? comm_of(r, line, comm) : CAUSAL_NONE,
+	struct causal_collective to = {.comm = comm ? comm_of(r, line, comm) : CAUSAL_NONE,
 		.kind = kind_of(m->function),
 		.root = reader_line_of_rank(r, line, m->peer),
 		.enter = m->start,
 		.leave = leave_of(m)};
 	bool known = to.comm != CAUSAL_NONE && to.kind != WAIT_KINDS_END;
 
+	to.ticket = ticket_of(r, line, to.comm, m);
 	if (known && comm->remote_size && to.kind == WAIT_BARRIER)
 		find_other_group(r, line, comm, &to);
 	else if (known && (comm->remote_size || to.kind == WAIT_NEIGHBOURS))

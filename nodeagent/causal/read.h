@@ -29,7 +29,8 @@ struct reader {
 	struct reader_line *lines;
 	uint32_t ***path_of; /* by file, track and stack, + 1; 0: not known yet */
 	struct map64 comm_of;
-	uint64_t members; /* of all communicators */
+	struct match_table starts; /* of persistent calls: by line and communicator, and ticket */
+	uint64_t members;	   /* of all communicators */
 };
 
 /* The bound of the error of a file's clock. */

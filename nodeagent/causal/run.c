@@ -131,6 +131,7 @@ static void end_reading(struct reader *r)
 	free(r->line_of);
 	free(r->lines);
 	map64_free(&r->comm_of);
+	match_table_free(&r->starts);
 }
 
 static void read_events(struct reader *r)

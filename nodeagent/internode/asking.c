@@ -6,6 +6,7 @@
 #include "nodeagent/internode/home.h"
 #include "nodeagent/replay/comm/comm.h"
 #include "nodeagent/replay/comm/elsewhere.h"
+#include "nodeagent/replay/comm/longest.h"
 #include "nodeagent/trace/collective.h"
 
 #define RUN_WORDS 3
@@ -26,7 +27,7 @@ static const struct elsewhere_call *latest(
 	const struct elsewhere_call *last = &calls[from];
 
 	for (uint32_t i = from + 1; i < end; i++)
-		if ((int64_t)(calls[i].enter - last->enter) > 0)
+		if ((int64_t)(calls[i].start - last->start) > 0)
 			last = &calls[i];
 	return last;
 }
@@ -83,7 +84,7 @@ static void put_run(struct reporter *r, const struct visit *v, uint32_t from, ui
 
 	words_put(&r->w, (uint64_t)v->calls[from].rank << 32 | (end - from));
 	words_put(&r->w, last->world);
-	words_put(&r->w, r->clock->global(r->clock->arg, last->enter));
+	words_put(&r->w, r->clock->global(r->clock->arg, last->start));
 }
 
 static uint32_t put_runs(struct reporter *r, const struct visit *v)
@@ -156,6 +157,7 @@ void asking_report(const struct elsewhere *e, const struct asking_clock *c, int 
 
 struct counter {
 	struct elsewhere *e;
+	struct longest *longest;
 	const struct asking_clock *clock;
 	struct words_in *in; /* by agent */
 	int agents;
@@ -166,7 +168,7 @@ struct counter {
 /* For whom a call waited. */
 struct awaited {
 	uint32_t world;
-	uint64_t enter; /* ticks of this agent */
+	uint64_t start; /* when it came; ticks of this agent */
 	bool here;
 	bool alone; /* nobody on another node could have been the one */
 };
@@ -219,7 +221,7 @@ static struct awaited awaited_in(
 {
 	for (uint32_t k = 0; k < v->i->n; k++)
 		if (v->calls[k].world == a->world && a->world != UINT32_MAX)
-			return (struct awaited){a->world, v->calls[k].enter, true, false};
+			return (struct awaited){a->world, v->calls[k].start, true, false};
 	return (struct awaited){a->world, c->clock->ticks(c->clock->arg, a->time), false, false};
 }
 
@@ -238,19 +240,30 @@ static void add_estimate(const struct counter *c, uint64_t *sum, uint64_t ticks)
 	*sum = more < TICKS_MOST - *sum ? *sum + more : TICKS_MOST;
 }
 
+/* Where one call stands for several nobody knows what else they have completed. */
 static void add_wait(struct counter *c, const struct visit *v, const struct elsewhere_call *call,
 	uint32_t world, uint64_t ticks)
 {
+	const struct elsewhere_instance *i = v->i;
 	struct traffic *p = elsewhere_whose(c->e, call);
 
-	if (p)
-		traffic_wait(p, call->path, v->i->wait, world, c->each, estimate(c, ticks));
+	if (!p)
+		return;
+	if (!i->blocks && c->each == 1)
+		longest_add(c->longest, p,
+			&(struct longest_wait){.enter = call->enter,
+				.path = call->path,
+				.late = world,
+				.kind = i->wait,
+				.ticks = ticks});
+	else
+		traffic_wait(p, call->path, i->wait, world, c->each, estimate(c, ticks));
 }
 
-/* What a call waited for one that began its own then; not longer than itself. */
-static uint64_t waited_until(const struct elsewhere_call *call, uint64_t enter)
+/* What a call waited for one that came then; not longer than itself. */
+static uint64_t waited_until(const struct elsewhere_call *call, uint64_t start)
 {
-	const uint64_t until = (int64_t)(call->leave - enter) < 0 ? call->leave : enter;
+	const uint64_t until = (int64_t)(call->leave - start) < 0 ? call->leave : start;
 
 	return (int64_t)(until - call->enter) > 0 ? until - call->enter : 0;
 }
@@ -260,7 +273,7 @@ static uint64_t waited_until(const struct elsewhere_call *call, uint64_t enter)
 static void count_unknown(struct counter *c, const struct visit *v,
 	const struct elsewhere_call *call, const struct elsewhere_call *last)
 {
-	const uint64_t waited = last ? waited_until(call, last->enter) : 0;
+	const uint64_t waited = last ? waited_until(call, last->start) : 0;
 
 	c->sums->unknown += c->each;
 	if (!waited)
@@ -275,7 +288,7 @@ static void count_wait(struct counter *c, const struct visit *v, const struct el
 	const struct awaited *on, const struct elsewhere_call *last)
 {
 	const uint64_t error = on->alone ? 0 : c->clock->error_ticks;
-	const uint64_t waited = waited_until(call, on->enter);
+	const uint64_t waited = waited_until(call, on->start);
 	struct asking_sums *s = c->sums;
 
 	if (error == UINT64_MAX) {
@@ -298,7 +311,7 @@ static void count_wait(struct counter *c, const struct visit *v, const struct el
 static const struct elsewhere_call *later_of(
 	const struct elsewhere_call *a, const struct elsewhere_call *b)
 {
-	return !a || (int64_t)(b->enter - a->enter) > 0 ? b : a;
+	return !a || (int64_t)(b->start - a->start) > 0 ? b : a;
 }
 
 /*
@@ -326,9 +339,9 @@ static const struct elsewhere_call *count_run(struct counter *c, const struct vi
 		else if (any)
 			count_wait(c, v, call, &on, below);
 		below = later_of(below, call);
-		if (!any || (int64_t)(call->enter - on.enter) > 0)
+		if (!any || (int64_t)(call->start - on.start) > 0)
 			on = (struct awaited){
-				call->world, call->enter, true, a.status == HOME_NOBODY};
+				call->world, call->start, true, a.status == HOME_NOBODY};
 		any = true;
 	}
 	return below;
@@ -374,7 +387,7 @@ static void count_together(struct counter *c, const struct visit *v)
 	struct awaited on = {0};
 
 	if (own_root)
-		on = (struct awaited){last->world, last->enter, true, true};
+		on = (struct awaited){last->world, last->start, true, true};
 	else if (known)
 		on = awaited_in(c, v, &a);
 	else if (a.status == HOME_NOBODY)
@@ -416,13 +429,14 @@ static void count_comm(struct counter *c, const struct elsewhere_comm *comm, uin
 	}
 }
 
-void asking_count(struct elsewhere *e, const struct asking_clock *clock,
+void asking_count(struct elsewhere *e, struct longest *longest, const struct asking_clock *clock,
 	const struct words *answers, int agents, struct asking_sums *sums)
 {
 	size_t n;
 	const struct elsewhere_comm *comms = elsewhere_comms(e, &n);
 	uint32_t *log2 = xcalloc(n + 1, sizeof(*log2));
 	struct counter c = {.e = e,
+		.longest = longest,
 		.clock = clock,
 		.in = xcalloc((size_t)agents, sizeof(*c.in)),
 		.agents = agents};

@@ -11,6 +11,7 @@
 #include "nodeagent/match/rank-set.h"
 
 struct elsewhere;
+struct longest;
 
 /* The one clock of all agents. */
 struct asking_clock {
@@ -44,10 +45,10 @@ void asking_report(const struct elsewhere *e, const struct asking_clock *c, int 
 /*
  * answers: by agent, what the homes said, without the first two words of each message; of who
  * said nothing, or not all, all that is missing is unknown, but for members of this node. Counts
- * the waits. sums: zeros,
- * ELSEWHERE_LOG2_MAX + 1 of them, by n.
+ * the waits; longest: what calls that complete several operations have waited for so far. sums:
+ * zeros, ELSEWHERE_LOG2_MAX + 1 of them, by n.
  */
-void asking_count(struct elsewhere *e, const struct asking_clock *c, const struct words *answers,
-	int agents, struct asking_sums *sums);
+void asking_count(struct elsewhere *e, struct longest *longest, const struct asking_clock *c,
+	const struct words *answers, int agents, struct asking_sums *sums);
 
 #endif

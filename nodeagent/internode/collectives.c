@@ -356,7 +356,8 @@ void collectives_end(struct host *host)
 	x.clock.error_ticks = internode_error_ticks(host, x.clock.error_ns, x.clock_error);
 	if (x.e) {
 		host->collectives = xcalloc(1, sizeof(*host->collectives));
-		asking_count(x.e, &x.clock, x.answers, size, host->collectives->sums);
+		asking_count(x.e, sync_longest(host->sync), &x.clock, x.answers, size,
+			host->collectives->sums);
 	}
 	end_comparing(&x, size);
 }

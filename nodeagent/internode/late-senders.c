@@ -6,8 +6,8 @@
  * one. Pairs that are not exact count nothing, nor do waits between nodes that are no longer than
  * the error of their clocks.
  *
- * Pairs come in any order, so the wait of a call with requests is kept, and replaced by a longer
- * one: that of the last WAITS_MAX calls.
+ * Pairs come in any order, so the wait of a call with requests may be taken back for a longer one:
+ * replay/comm/longest.h.
  */
 #include <stdlib.h>
 #include "conf/conf.h"
@@ -17,26 +17,8 @@
 #include "nodeagent/process/process.h"
 #include "nodeagent/replay/comm/causes.h"
 #include "nodeagent/replay/comm/comm.h"
-
-#ifndef WAITS_MAX
-#define WAITS_MAX (1u << 16)
-#endif
-
-/* A call that has waited, and for whom. */
-struct late_wait {
-	uint64_t thread, enter; /* key: process and thread that called, and when */
-	struct thread_pair for_whom;
-	uint64_t posted; /* when the receive was */
-	uint64_t ticks;
-	uint32_t path; /* of the call: struct match_done */
-	struct cause_parts causes;
-};
-
-struct late_waits {
-	struct late_wait at[WAITS_MAX];
-	struct match_table by_call;
-	size_t ever;
-};
+#include "nodeagent/replay/comm/longest.h"
+#include "nodeagent/replay/comm/sync.h"
 
 static uint64_t wait_of(
 	const struct matching *m, const struct match_send *s, const struct match_receive *r)
@@ -55,13 +37,13 @@ static uint64_t wait_of(
 }
 
 /* The sender as a rank of the receiver's job; UINT32_MAX: it is none. */
-static uint32_t late_rank(const struct process *receiver, const struct thread_pair *pair)
+static uint32_t late_rank(const struct process *receiver, uint64_t from, uint64_t to)
 {
-	const bool same_job = pair->from >> 32 == pair->to >> 32;
+	const bool same_job = from >> 32 == to >> 32;
 	/* a process of MPI may have another rank in a session */
-	const bool own = pair->to == receiver->proc_id || receiver->job_rank == WIRE_UNKNOWN;
+	const bool own = to == receiver->proc_id || receiver->job_rank == WIRE_UNKNOWN;
 
-	return same_job && own ? (uint32_t)pair->from : UINT32_MAX;
+	return same_job && own ? (uint32_t)from : UINT32_MAX;
 }
 
 /* A process that is traced here, or NULL. */
@@ -72,100 +54,82 @@ static const struct process *process_here(const struct matching *m, uint64_t pro
 	return at ? m->owners[*at] : NULL;
 }
 
-/* At the call path of the receiver; calls: 1, or -1 modulo 2^64. */
-static void add_to_path(
-	struct matching *m, const struct late_wait *w, uint64_t ticks, uint64_t calls)
+static struct thread_pair pair_about(const struct longest_about *a)
 {
-	const struct process *p = process_here(m, w->for_whom.to);
-
-	if (p && p->traffic && m->host->conf->mpi_waits)
-		traffic_wait(p->traffic, w->path, WAIT_LATE_SENDER, late_rank(p, &w->for_whom),
-			calls, ticks);
+	return (struct thread_pair){.from = a->from,
+		.to = a->to,
+		.from_thread = a->from_thread,
+		.to_thread = a->to_thread};
 }
 
 /* More or, modulo 2^64, less. */
-static void add_ticks(struct matching *m, const struct late_wait *w, uint64_t ticks, uint64_t calls)
+static void add_ticks(struct matching *m, const struct longest_about *about, uint64_t ticks)
 {
-	add_to_path(m, w, ticks, calls);
-	matching_pair_of(m, &m->thread_pairs, &w->for_whom, MATCHING_THREAD_PAIRS_MAX - 1)
-		->late_ticks += ticks;
+	const struct thread_pair like = pair_about(about);
+
+	matching_pair_of(m, &m->thread_pairs, &like, MATCHING_THREAD_PAIRS_MAX - 1)->late_ticks +=
+		ticks;
 	if (m->n_rounds)
-		matching_round_late(m, &w->for_whom, w->posted, ticks);
+		matching_round_late(m, &like, about->posted, ticks);
 }
 
 /* What the sender did meanwhile, if it is on this node. */
-static void find_causes(struct matching *m, struct late_wait *w)
+static void find_causes(struct matching *m, struct traffic *t, struct longest_wait *w)
 {
-	const struct process *p = process_here(m, w->for_whom.to);
-	const struct process *late = process_here(m, w->for_whom.from);
+	const struct process *late = process_here(m, w->about.from);
 
-	if (p && p->traffic && late && late->traffic && m->host->conf->mpi_waits)
-		traffic_cause(p->traffic, w->path, WAIT_LATE_SENDER, late->traffic,
-			w->for_whom.from_thread, w->enter, w->enter + w->ticks, &w->causes);
+	if (t && late && late->traffic && m->host->conf->mpi_waits)
+		traffic_cause(t, w->path, w->kind, late->traffic, w->about.from_thread, w->enter,
+			w->enter + w->ticks, &w->causes);
 }
 
-static void take_causes_back(struct matching *m, const struct late_wait *w)
+static void take_back(void *arg, const struct longest_wait *w)
 {
-	const struct process *p = process_here(m, w->for_whom.to);
-
-	if (p && p->traffic)
-		traffic_cause_back(p->traffic, &w->causes);
+	add_ticks(arg, &w->about, -w->ticks);
 }
 
-/* The oldest one's place. */
-static struct late_wait *new_wait(struct late_waits *l)
+static struct longest *longest_of(struct matching *m)
 {
-	struct late_wait *w = &l->at[l->ever % WAITS_MAX];
-
-	if (l->ever++ >= WAITS_MAX)
-		match_table_remove(&l->by_call, w->thread, w->enter);
-	return w;
+	if (m->longest)
+		return m->longest;
+	if (!m->host->sync)
+		m->own_longest = longest_new(traffic_count_longest);
+	m->longest = m->own_longest ?: sync_longest(m->host->sync);
+	longest_listen(m->longest, WAIT_LATE_SENDER, take_back, m);
+	return m->longest;
 }
 
 void matching_late_sender(
 	struct matching *m, const struct match_send *s, const struct match_receive *r)
 {
-	struct late_wait now = {
-		.thread = (uint64_t)matching_index(m, r->destination) << 32 | r->done.thread,
-		.enter = r->done.enter,
-		.for_whom = {.from = s->source,
-			.to = r->destination,
-			.from_thread = s->thread,
-			.to_thread = r->thread},
-		.posted = r->enter,
-		.path = r->done.path,
-		.ticks = wait_of(m, s, r)};
-	struct late_wait *known;
+	const struct process *p = process_here(m, r->destination);
+	struct traffic *t = p ? p->traffic : NULL;
+	struct longest_wait w = {.enter = r->done.enter,
+				    .path = r->done.path,
+				    .kind = WAIT_LATE_SENDER,
+				    .ticks = wait_of(m, s, r),
+				    .about = {s->source, r->destination, s->thread, r->thread,
+					    r->enter}},
+			    *kept = &w;
 
-	if (!now.ticks)
+	if (!w.ticks)
 		return;
-	if (r->enter == r->done.enter) { /* a blocking call, which received nothing else */
-		add_ticks(m, &now, now.ticks, 1);
-		find_causes(m, &now);
-		return;
+	w.late = p ? late_rank(p, s->source, r->destination) : UINT32_MAX;
+	if (r->enter != r->done.enter) {
+		kept = longest_add(longest_of(m), t, &w);
+		if (!kept)
+			return;
+	} else if (t && m->host->conf->mpi_waits) { /* it received nothing else */
+		traffic_wait(t, w.path, w.kind, w.late, 1, w.ticks);
 	}
-	if (!m->late)
-		m->late = xcalloc(1, sizeof(*m->late));
-	known = match_table_find(&m->late->by_call, now.thread, now.enter);
-	if (known && known->ticks >= now.ticks)
-		return;
-	if (known) {
-		add_ticks(m, known, -known->ticks, UINT64_MAX);
-		take_causes_back(m, known);
-	} else {
-		known = new_wait(m->late);
-		match_table_add(&m->late->by_call, now.thread, now.enter, known);
-	}
-	*known = now;
-	add_ticks(m, known, known->ticks, 1);
-	find_causes(m, known);
+	add_ticks(m, &w.about, w.ticks);
+	find_causes(m, t, kept);
 }
 
 void matching_late_free(struct matching *m)
 {
-	if (!m->late)
+	if (!m->own_longest)
 		return;
-	match_table_free(&m->late->by_call);
-	free(m->late);
-	m->late = NULL;
+	longest_free(m->own_longest);
+	m->longest = m->own_longest = NULL;
 }

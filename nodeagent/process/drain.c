@@ -69,6 +69,8 @@ static void note_losses(struct thread_ring *t)
 	struct match_process *match = t->process->match;
 	uint64_t lost = load_relaxed(&shm->lost) + load_relaxed(&shm->lost_messages);
 
+	if (t->process->traffic && lost != t->lost_seen)
+		traffic_lost(t->process->traffic);
 	if (match && lost != t->lost_seen)
 		match_process_lost(match);
 	if (t->process->session_match && lost != t->lost_seen)

@@ -260,6 +260,8 @@ void replay_pause(struct replay *r, uint64_t t)
 	if (r->slow & SLOW_PAUSED)
 		return;
 	r->slow |= SLOW_PAUSED;
+	if (r->track)
+		traffic_track_lost(r->track);
 	replay_open(r, KEY_PAUSE, t);
 	if (!r->error)
 		r->top->node->calls++;

@@ -56,6 +56,12 @@ uint32_t collective_blocking(uint32_t function)
 	return function;
 }
 
+bool collective_is_persistent(uint32_t function)
+{
+	return function >= VFTR_MPI_ALLGATHER_INIT &&
+	       (function - VFTR_MPI_ALLGATHER_INIT) / 2 < ARRAY_SIZE(shapes);
+}
+
 const struct collective_shape *collective_shape(uint32_t function)
 {
 	static const struct collective_shape none = {COLLECTIVE_UNKNOWN, false, false};

@@ -25,6 +25,8 @@ struct collective_shape {
 
 /* function: index in mpi/generate/mpi.tab, of any form. Never NULL. */
 const struct collective_shape *collective_shape(uint32_t function);
+/* It has an init, and is started as often as one likes. */
+bool collective_is_persistent(uint32_t function);
 /* The blocking form, without large counts; of what is not collective: itself. */
 uint32_t collective_blocking(uint32_t function);
 

@@ -84,7 +84,8 @@ struct lately {
 	struct activity *activity;
 	traffic_activity *tell;
 	void *ctx;
-	struct lately *next;
+	size_t n_held;		     /* lately_hold() */
+	struct lately *next, **link; /* what leads here */
 };
 
 bool traffic_asks_activity(const struct traffic_track *l)
@@ -103,26 +104,41 @@ struct activity *traffic_track_activity(
 		.activity = activity_new(ticks),
 		.tell = fn,
 		.ctx = ctx,
-		.next = l->traffic->lately};
+		.next = l->traffic->lately,
+		.link = &l->traffic->lately};
+	if (now->next)
+		now->next->link = &now->next;
 	l->lately = l->traffic->lately = now;
 	return now->activity;
 }
 
 static void drop_lately(struct lately *l)
 {
-	struct lately **at = &l->traffic->lately;
-
-	while (*at != l)
-		at = &(*at)->next;
-	*at = l->next;
+	*l->link = l->next;
+	if (l->next)
+		l->next->link = l->link;
 	free(l->activity);
 	free(l);
 }
 
-/* An arrival of the thread, which sync.c keeps, leads to l. */
+struct lately *lately_hold(struct lately *l)
+{
+	if (l)
+		l->n_held++;
+	return l;
+}
+
+void lately_let_go(struct lately *l)
+{
+	if (!l || --l->n_held || l->track || l->traffic->n_lately_ended <= ENDED_MOST)
+		return;
+	l->traffic->n_lately_ended--;
+	drop_lately(l);
+}
+
 void lately_end(struct lately *l, struct calltree *past)
 {
-	if (l->traffic->n_lately_ended >= ENDED_MOST && !l->track->n_arrived) {
+	if (l->traffic->n_lately_ended >= ENDED_MOST && !l->n_held) {
 		drop_lately(l);
 		return;
 	}
@@ -307,7 +323,8 @@ void traffic_cause(struct traffic *t, uint32_t path, enum wait_kind kind, struct
 
 void traffic_cause_back(struct traffic *t, const struct cause_parts *counted)
 {
-	for (uint32_t i = 0; i < counted->n; i++)
+	/* another process may have been where t is now, if that lied */
+	for (uint32_t i = 0; i < counted->n && counted->at[i].row < t->causes.n; i++)
 		t->causes.at[counted->at[i].row].ticks -= counted->at[i].ticks;
 }
 

@@ -14,20 +14,10 @@
 #include <stdint.h>
 
 #include "nodeagent/base/wait-kinds.h"
+#include "nodeagent/replay/comm/cause-parts.h"
 
 struct node;
 struct traffic;
-
-#define CAUSE_PARTS 4
-
-/* What was counted for one wait, so that it can be taken back. */
-struct cause_parts {
-	uint32_t n;
-	struct {
-		uint32_t row;
-		uint64_t ticks;
-	} at[CAUSE_PARTS];
-};
 
 /*
  * Counts what thread number `thread` of `late` did in [from, to], ticks, while the call of t at

@@ -160,6 +160,16 @@ void traffic_track_moved(struct traffic_track *l, const struct node *from)
 		sync_moved(l->traffic->sync, l, from);
 }
 
+void traffic_lost(struct traffic *t)
+{
+	t->lost = true;
+}
+
+void traffic_track_lost(struct traffic_track *l)
+{
+	traffic_lost(l->traffic);
+}
+
 bool traffic_pending(const struct traffic_track *l)
 {
 	return l->n > 0;

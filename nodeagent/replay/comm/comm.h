@@ -28,6 +28,7 @@
 #include "shm/wire.h"
 
 struct conf;
+struct longest_wait;
 struct match_process;
 struct sync;
 struct traffic;
@@ -96,6 +97,10 @@ const char *traffic_record(struct traffic_track *l, const uint64_t *words,
 	const struct traffic_frame *f, uint64_t now);
 /* The frame is left at ticks, and all above it. Result as before. */
 const char *traffic_left(struct traffic_track *l, uint32_t level, uint64_t depth, uint64_t ticks);
+/* Records of the process were lost, or it did not record for a while. */
+void traffic_lost(struct traffic *t);
+/* The same, of the process of a track. */
+void traffic_track_lost(struct traffic_track *l);
 /* True if a record waits for its frame to be left. */
 bool traffic_pending(const struct traffic_track *l);
 
@@ -175,6 +180,9 @@ struct traffic_sums {
  * (struct match_done); calls and ticks may be less, modulo 2^64. */
 void traffic_wait(struct traffic *t, uint32_t path, enum wait_kind kind, uint32_t late,
 	uint64_t calls, uint64_t ticks);
+
+/* A longest_count (longest.h): the same, if mpi.waits is on. */
+void traffic_count_longest(struct traffic *t, const struct longest_wait *w, uint64_t calls);
 
 /* The sums of everything that was settled until now; owned by t. */
 const struct traffic_sums *traffic_sums(const struct traffic *t);

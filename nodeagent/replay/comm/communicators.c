@@ -10,6 +10,7 @@
 #include <string.h>
 #include "nodeagent/replay/comm/internal.h"
 #include "nodeagent/replay/comm/neighbours.h"
+#include "nodeagent/replay/comm/starts.h"
 #include "shm/session.h"
 
 #define NAME_MAX_BYTES 255
@@ -42,6 +43,7 @@ void comm_drop(struct traffic *t, struct comm *c)
 	match_comm_gone(t, c);
 	topology_free(t, c->topology);
 	shares_free(t, c->shares);
+	starts_free(c->starts, &t->n_starts);
 	t->n_comms--;
 	t->n_runs -= c->n_runs;
 	free(c->runs);

@@ -25,7 +25,8 @@ struct traffic;
 
 /* What one member did. */
 struct elsewhere_call {
-	uint64_t enter, leave; /* ticks of this agent */
+	uint64_t start;	       /* when it came, for which others wait; ticks of this agent */
+	uint64_t enter, leave; /* of the call that waited: a later one, if that did not block */
 	uint32_t rank;	       /* in the communicator */
 	uint32_t world;	       /* rank in its job; UINT32_MAX: in another one */
 	uint32_t process;      /* elsewhere_process() */
@@ -39,6 +40,7 @@ struct elsewhere_instance {
 	uint32_t n;    /* of its calls */
 	uint8_t kind;  /* enum collective_kind */
 	uint8_t wait;  /* enum wait_kind */
+	bool blocks;   /* else calls wait for it that complete it, and may complete others, too */
 };
 
 struct elsewhere_comm {

@@ -55,6 +55,7 @@ struct comm {
 	size_t n_runs, cap_runs;
 	struct topology *topology; /* neighbours.h, or NULL */
 	struct shares *shares;	   /* share.h, or NULL */
+	struct starts *starts;	   /* starts.h, or NULL */
 };
 
 /* Ranks that records may name: of the remote group, if there is one. */
@@ -235,6 +236,10 @@ void causes_of_process_free(struct traffic *t);
 
 /* The last calls of a thread; owned by its process, as it may outlive the thread. */
 struct lately;
+/* Keeps l, which may be NULL, until it is let go as often; not longer than its process. Returns l.
+ */
+struct lately *lately_hold(struct lately *l);
+void lately_let_go(struct lately *l);
 /* The thread has ended: traffic_track_end(). Frees l, unless it may still be asked for. */
 void lately_end(struct lately *l, struct calltree *past);
 
@@ -302,6 +307,7 @@ struct traffic {
 	size_t n_vacant, cap_vacant;
 	size_t n_comms, n_runs; /* alive */
 	size_t n_lengths;	/* kept, of messages between neighbours */
+	size_t n_starts;	/* persistent calls in starts of communicators */
 	struct gone *gone;	/* oldest first from first_gone on */
 	size_t first_gone, n_gone, cap_gone;
 
@@ -313,6 +319,7 @@ struct traffic {
 	struct lately *lately;	   /* of its threads, and of the last that have ended */
 	uint32_t n_lately_ended;
 	uint32_t elsewhere; /* elsewhere_process(), or 0 */
+	bool lost;	    /* traffic_lost() */
 	size_t n_pending;   /* of all tracks */
 
 	struct order *order;

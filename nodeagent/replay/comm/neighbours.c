@@ -242,9 +242,12 @@ static void tell_each(struct traffic *t, const struct pending *p, bool received,
 void neighbours_count(struct traffic *t, const struct pending *p)
 {
 	struct topology *y = p->comm ? p->comm->topology : NULL;
-	const struct collective_shape *shape = collective_shape(p->m.field);
+	const struct collective_shape *shape;
 
-	if (!y || shape->kind != COLLECTIVE_NEIGHBOURS)
+	if (!y)
+		return;
+	shape = collective_shape(p->m.field);
+	if (shape->kind != COLLECTIVE_NEIGHBOURS)
 		return;
 	for (int received = 0; received < 2; received++) {
 		const bool even = received ? shape->received_even : shape->sent_even;

@@ -5,7 +5,10 @@
  * counts of the node are then.
  */
 #include <stdlib.h>
+#include "conf/conf.h"
+#include "nodeagent/replay/comm/causes.h"
 #include "nodeagent/replay/comm/internal.h"
+#include "nodeagent/replay/comm/longest.h"
 
 static uint32_t number_of(struct paths *p, struct node *n, uint32_t *last)
 {
@@ -90,4 +93,12 @@ void traffic_wait(struct traffic *t, uint32_t path, enum wait_kind kind, uint32_
 		calltree_wait(path_now(p, path)->node,
 			&(struct node_wait){
 				.kind = kind, .late = late, .calls = calls, .ticks = ticks});
+}
+
+void traffic_count_longest(struct traffic *t, const struct longest_wait *w, uint64_t calls)
+{
+	if (t->conf->mpi_waits)
+		traffic_wait(t, w->path, w->kind, w->late, calls, calls * w->ticks);
+	if (calls != 1)
+		traffic_cause_back(t, &w->causes);
 }

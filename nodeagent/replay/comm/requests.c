@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include "mpi_id.h"
 #include "nodeagent/replay/comm/internal.h"
+#include "nodeagent/replay/comm/sync.h"
 
 #define NONE UINT32_MAX
 
@@ -255,11 +256,19 @@ static void note_late(struct traffic *t, uint32_t thread, const struct node_mess
 	late->bytes_received += now->bytes_received - before->bytes_received;
 }
 
-/* The request is over: what it was for counts. */
-static const char *finish_request(
-	struct traffic *t, struct request *q, const struct message *done, uint64_t ticks)
+static void collective_over(struct traffic *t, struct request *q, const struct completion *c)
 {
-	uint64_t duration = ticks_between(q->of.since, ticks);
+	sums_collective_over(t, &q->of);
+	sums_collective_time(t, &q->of, ticks_between(q->of.since, c->ticks));
+	if (t->sync && q->of.comm && q->of.timed)
+		sync_complete(t->sync, t, q, c);
+}
+
+/* The request is over: what it was for counts. */
+static const char *finish_request(struct traffic *t, struct request *q, const struct completion *c)
+{
+	const struct message *done = &c->m;
+	uint64_t duration = ticks_between(q->of.since, c->ticks);
 	bool known = !(done->flags & (MESSAGE_CANCELLED | MESSAGE_UNKNOWN));
 	const char *why = NULL;
 
@@ -272,10 +281,8 @@ static const char *finish_request(
 			why = receive_over(t, q, done, duration);
 		break;
 	case RECORD_COLLECTIVE:
-		if (!known)
-			break;
-		sums_collective_over(t, &q->of);
-		sums_collective_time(t, &q->of, duration);
+		if (known)
+			collective_over(t, q, c);
 		break;
 	case RECORD_RMA:
 		rma_over(t, q, done, duration);
@@ -305,7 +312,7 @@ static const char *complete_request(
 	if (!q->track && n->extra)
 		before = n->extra->messages;
 	match_completion(t, q, c);
-	why = finish_request(t, q, &c->m, c->ticks);
+	why = finish_request(t, q, c);
 	if (!why)
 		listener_notify(t, q->thread, &q->of, &c->m, c->ticks);
 	if (!q->track && n->extra)

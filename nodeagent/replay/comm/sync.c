@@ -9,6 +9,8 @@
 #include "nodeagent/base/wait-kinds.h"
 #include "nodeagent/replay/comm/elsewhere.h"
 #include "nodeagent/replay/comm/internal.h"
+#include "nodeagent/replay/comm/longest.h"
+#include "nodeagent/replay/comm/starts.h"
 #include "nodeagent/trace/collective.h"
 
 #define BUCKETS 65536u
@@ -16,22 +18,24 @@
 struct arrival {
 	struct traffic *traffic;
 	struct traffic_track *track; /* NULL: its thread has ended */
-	struct calltree *tree;
+	struct calltree *tree;	     /* NULL: it does not block */
 	struct node *node;
-	uint64_t since, until;
+	uint64_t since;		/* when it came */
+	uint64_t enter, until;	/* of the call that waits */
 	uint32_t thread, stack; /* for the listener; stack 0: it is not told */
 	uint32_t rank;		/* in its group */
 	uint32_t root;		/* as its record has it */
 	uint32_t group;		/* of an intercommunicator: the world rank of its first member */
-	uint32_t path;		/* for traffic_wait(), if there are members elsewhere */
-	struct lately *lately;	/* of its thread, or NULL */
-	struct arrival *next;	/* of its instance */
+	uint32_t path; /* for traffic_wait(), if it does not block or there are members elsewhere */
+	struct lately *lately; /* of the thread that came, or NULL */
+	struct arrival *next;  /* of its instance */
 };
 
 struct instance {
-	uint64_t id; /* of the communicator */
+	uint64_t id; /* of the communicator, or of a persistent call */
 	uint32_t ticket;
 	enum collective_kind kind;
+	enum wait_kind wait;
 	struct traffic *traffic; /* of the first that came ... */
 	struct comm *comm;	 /* ... and held there */
 	struct arrival *first, *last;
@@ -50,6 +54,7 @@ struct sync {
 	struct match_pool instances, arrivals;
 	struct elsewhere *elsewhere; /* or NULL: sync_begin_elsewhere() */
 	struct causes *causes;
+	struct longest *longest;
 	uint64_t dropped; /* sync_dropped() */
 };
 
@@ -61,6 +66,7 @@ struct sync *sync_new(void)
 	s->instances.bytes = sizeof(struct instance);
 	s->arrivals.bytes = sizeof(struct arrival);
 	s->causes = causes_new();
+	s->longest = longest_new(traffic_count_longest);
 	return s;
 }
 
@@ -85,7 +91,29 @@ uint64_t sync_dropped(const struct sync *s)
 	return s->dropped;
 }
 
+struct longest *sync_longest(struct sync *s)
+{
+	return s->longest;
+}
+
 /* ---- instances ------------------------------------------------------------------ */
+
+static enum wait_kind wait_kind_of(enum collective_kind kind, uint32_t function)
+{
+	static const enum wait_kind kinds[COLLECTIVE_KINDS] = {
+		[COLLECTIVE_BETWEEN_ALL] = WAIT_NXN,
+		[COLLECTIVE_FROM_ROOT] = WAIT_LATE_ROOT,
+		[COLLECTIVE_TO_ROOT] = WAIT_EARLY_ROOT,
+		[COLLECTIVE_CHAIN] = WAIT_SCAN,
+		[COLLECTIVE_REDUCE_SCATTER] = WAIT_NXN,
+		[COLLECTIVE_NEIGHBOURS] = WAIT_NEIGHBOURS,
+	};
+
+	return function == VFTR_MPI_BARRIER || function == VFTR_MPI_IBARRIER ||
+			       function == VFTR_MPI_BARRIER_INIT
+		       ? WAIT_BARRIER
+		       : kinds[kind];
+}
 
 static struct instance **place_of(struct sync *s, uint64_t id, uint32_t ticket)
 {
@@ -107,43 +135,56 @@ static void drop_instance(struct sync *s, struct instance *i)
 		next = a->next;
 		if (a->track)
 			a->track->n_arrived--;
+		lately_let_go(a->lately);
 		match_pool_give(&s->arrivals, a);
 	}
 	match_pool_give(&s->instances, i);
 }
 
-static struct instance *add_instance(struct sync *s, struct traffic *t, struct comm *c,
-	uint32_t ticket, enum collective_kind kind)
+/* Which instance it is that a member comes to. */
+struct meeting {
+	struct comm *comm;
+	uint64_t id;
+	uint32_t ticket, function;
+};
+
+/* NULL: of no kind in which members wait for each other. */
+static struct instance *add_instance(struct sync *s, struct traffic *t, const struct meeting *m)
 {
+	const enum collective_kind kind = collective_shape(m->function)->kind;
 	struct instance *i;
 
+	if (kind == COLLECTIVE_UNKNOWN)
+		return NULL;
 	while (s->oldest &&
 		(s->instances.used >= SYNC_OPEN_MAX || s->arrivals.used >= SYNC_ARRIVALS_MAX)) {
 		s->dropped += s->oldest->n;
 		drop_instance(s, s->oldest);
 	}
 	i = match_pool_take_any(&s->instances);
-	*i = (struct instance){.id = c->id,
-		.ticket = ticket,
+	*i = (struct instance){.id = m->id,
+		.ticket = m->ticket,
 		.kind = kind,
+		.wait = wait_kind_of(kind, m->function),
 		.traffic = t,
-		.comm = comm_hold(c),
+		.comm = comm_hold(m->comm),
 		.older = s->newest};
-	*place_of(s, c->id, ticket) = i;
+	*place_of(s, i->id, i->ticket) = i;
 	*(s->newest ? &s->newest->newer : &s->oldest) = i;
 	s->newest = i;
 	return i;
 }
 
-static void add_arrival(struct sync *s, struct instance *i, const struct arrival *more)
+/* An arrival of any content, but for the next one. */
+static struct arrival *add_arrival(struct sync *s, struct instance *i)
 {
 	struct arrival *a = match_pool_take_any(&s->arrivals);
 
-	*a = *more;
-	a->track->n_arrived++;
+	a->next = NULL;
 	*(i->last ? &i->last->next : &i->first) = a;
 	i->last = a;
 	i->n++;
+	return a;
 }
 
 void sync_free(struct sync *s)
@@ -156,6 +197,7 @@ void sync_free(struct sync *s)
 	match_pool_free(&s->arrivals);
 	elsewhere_free(s->elsewhere);
 	causes_free(s->causes);
+	longest_free(s->longest);
 	free(s->members);
 	free(s);
 }
@@ -299,14 +341,13 @@ static const struct rule {
 	const struct arrival *(*whom)(
 		const struct instance *, const struct awaited *, const struct arrival *);
 	bool by_rank; /* it asks for members in the order of ranks */
-	enum wait_kind wait;
 } rules[COLLECTIVE_KINDS] = {
-	[COLLECTIVE_BETWEEN_ALL] = {the_last, false, WAIT_NXN},
-	[COLLECTIVE_FROM_ROOT] = {the_root, false, WAIT_LATE_ROOT},
-	[COLLECTIVE_TO_ROOT] = {the_last_if_root, false, WAIT_EARLY_ROOT},
-	[COLLECTIVE_CHAIN] = {the_last_below, true, WAIT_SCAN},
-	[COLLECTIVE_REDUCE_SCATTER] = {the_last, false, WAIT_NXN},
-	[COLLECTIVE_NEIGHBOURS] = {the_last, false, WAIT_NEIGHBOURS}, /* more than it needs */
+	[COLLECTIVE_BETWEEN_ALL] = {the_last, false},
+	[COLLECTIVE_FROM_ROOT] = {the_root, false},
+	[COLLECTIVE_TO_ROOT] = {the_last_if_root, false},
+	[COLLECTIVE_CHAIN] = {the_last_below, true},
+	[COLLECTIVE_REDUCE_SCATTER] = {the_last, false},
+	[COLLECTIVE_NEIGHBOURS] = {the_last, false}, /* more than it needs */
 };
 
 static void notify_wait(const struct arrival *a, uint64_t end)
@@ -317,11 +358,6 @@ static void notify_wait(const struct arrival *a, uint64_t end)
 
 	if (listener->wait && a->stack)
 		listener->wait(listener->ctx, a->thread, KEY_SYNC | a->node->key, &wait);
-}
-
-static enum wait_kind wait_kind_of(enum wait_kind kind, uint32_t function)
-{
-	return function == VFTR_MPI_BARRIER ? WAIT_BARRIER : kind;
 }
 
 /* The waiting time as a function of its own. */
@@ -340,27 +376,50 @@ static uint32_t late_rank(const struct arrival *a, const struct arrival *on)
 	return on->traffic->job == a->traffic->job ? (uint32_t)on->traffic->rank : UINT32_MAX;
 }
 
+/* on: for whom it waited. */
+static void count_blocking(
+	enum wait_kind kind, const struct arrival *a, const struct arrival *on, uint64_t waited)
+{
+	calltree_wait(a->node,
+		&(struct node_wait){
+			.kind = kind, .late = late_rank(a, on), .calls = 1, .ticks = waited});
+}
+
+static void count_completion(struct sync *s, enum wait_kind kind, const struct arrival *a,
+	const struct arrival *on, uint64_t waited)
+{
+	const struct longest_wait w = {.enter = a->enter,
+		.path = a->path,
+		.late = late_rank(a, on),
+		.kind = kind,
+		.ticks = waited};
+	struct longest_wait *kept = longest_add(s->longest, a->traffic, &w);
+
+	if (kept && a->traffic->conf->mpi_waits)
+		causes_add(s->causes, a->traffic, a->path, kind, on->lately, a->enter,
+			a->enter + waited, &kept->causes);
+}
+
 /* on: for whom it waited, or NULL. only_child: its wait is counted elsewhere. */
-static void count_wait(
-	enum wait_kind kind, const struct arrival *a, const struct arrival *on, bool only_child)
+static void count_wait(struct sync *s, enum wait_kind kind, const struct arrival *a,
+	const struct arrival *on, bool only_child)
 {
 	const struct conf *conf = a->traffic->conf;
-	const uint64_t most = ticks_between(a->since, a->until);
-	uint64_t waited = on ? ticks_between(a->since, on->since) : 0;
-	uint32_t function;
+	const uint64_t most = ticks_between(a->enter, a->until);
+	uint64_t waited = on ? ticks_between(a->enter, on->since) : 0;
 
+	waited = waited < most ? waited : most;
+	if (!a->tree) {
+		if (waited && !only_child)
+			count_completion(s, kind, a, on, waited);
+		return;
+	}
 	if (!a->node) /* forgotten */
 		return;
-	function = key_mpi(a->node->key);
-	if (function == KEY_NO_MPI) /* among too many call paths */
+	if (key_mpi(a->node->key) == KEY_NO_MPI) /* among too many call paths */
 		return;
-	waited = waited < most ? waited : most;
-	kind = wait_kind_of(kind, function);
 	if (conf->mpi_waits && waited && !only_child)
-		calltree_wait(a->node, &(struct node_wait){.kind = kind,
-					       .late = late_rank(a, on),
-					       .calls = 1,
-					       .ticks = waited});
+		count_blocking(kind, a, on, waited);
 	if (conf->mpi_show_sync_time)
 		count_as_child(a, waited);
 }
@@ -379,8 +438,7 @@ static void find_cause(
 	if (!path)
 		path = a->track ? path_number(a->track, a->node)
 				: path_number_past(a->traffic, a->node);
-	causes_add(s->causes, a->traffic, path, wait_kind_of(kind, key_mpi(a->node->key)),
-		on->lately, a->since, to, NULL);
+	causes_add(s->causes, a->traffic, path, kind, on->lately, a->since, to, NULL);
 }
 
 static int by_rank_in_group(const void *a, const void *b)
@@ -425,7 +483,8 @@ static void hand_over(struct sync *s, const struct instance *i)
 	for (const struct arrival *a = first; a; a = a->next, k++) {
 		if (!a->traffic->elsewhere)
 			a->traffic->elsewhere = elsewhere_process(s->elsewhere, a->traffic);
-		calls[k] = (struct elsewhere_call){.enter = a->since,
+		calls[k] = (struct elsewhere_call){.start = a->since,
+			.enter = a->enter,
 			.leave = a->until,
 			.rank = a->rank,
 			.world = own ? comm_world(c, a->rank) : UINT32_MAX,
@@ -434,13 +493,13 @@ static void hand_over(struct sync *s, const struct instance *i)
 	}
 	elsewhere_add(s->elsewhere,
 		&(struct elsewhere_comm){
-			.id = c->id, .job = c->job ? c->job : i->traffic->job, .size = c->size},
+			.id = i->id, .job = c->job ? c->job : i->traffic->job, .size = c->size},
 		&(struct elsewhere_instance){.ticket = i->ticket,
 			.root = first->root,
 			.n = (uint32_t)i->n,
 			.kind = (uint8_t)i->kind,
-			.wait = (uint8_t)wait_kind_of(rules[i->kind].wait,
-				first->node ? key_mpi(first->node->key) : KEY_NO_MPI)},
+			.wait = (uint8_t)i->wait,
+			.blocks = first->tree},
 		calls);
 	free(calls);
 }
@@ -458,9 +517,9 @@ static void finish_instance(struct sync *s, struct instance *i)
 	for (const struct arrival *a = i->first; a && (!w.two_groups || w.last[1]); a = a->next) {
 		const struct arrival *on = rule->whom(i, &w, a);
 
-		count_wait(rule->wait, a, on, apart);
-		if (on && on != a && a->traffic->conf->mpi_waits)
-			find_cause(s, rule->wait, a, on);
+		count_wait(s, i->wait, a, on, apart);
+		if (on && on != a && a->tree && a->traffic->conf->mpi_waits)
+			find_cause(s, i->wait, a, on);
 		w.last_below = later(w.last_below, a);
 	}
 	if (apart)
@@ -478,11 +537,11 @@ static uint32_t group_of(const struct comm *c)
  * among its threads, so that there is rarely something to search. */
 static bool comes_twice(const struct instance *i, const struct traffic *t, struct comm *c)
 {
-	if (c->has_arrived && (int32_t)(i->ticket - c->arrived) > 0) {
+	if (i->id == c->id && c->has_arrived && (int32_t)(i->ticket - c->arrived) > 0) {
 		c->arrived = i->ticket;
 		return false;
 	}
-	if (!c->has_arrived) {
+	if (i->id == c->id && !c->has_arrived) {
 		c->has_arrived = true;
 		c->arrived = i->ticket;
 	}
@@ -497,50 +556,97 @@ static bool comes_twice(const struct instance *i, const struct traffic *t, struc
  * its call before is taken for what it did when it was late.
  */
 static void find_phase(
-	struct sync *s, enum collective_kind kind, struct traffic_track *l, const struct pending *p)
+	struct sync *s, const struct instance *i, struct traffic_track *l, const struct pending *p)
 {
 	const struct comm *c = p->comm;
-	const bool awaited = rules[kind].whom == the_last ||
-			     (rules[kind].whom == the_root && p->m.peer == c->rank);
+	const bool awaited = rules[i->kind].whom == the_last ||
+			     (rules[i->kind].whom == the_root && p->m.peer == c->rank);
 
 	if (c->local == 1 && awaited && c->left && has_members_elsewhere(s, c) &&
 		l->traffic->conf->mpi_waits)
-		causes_add(s->causes, l->traffic, path_number(l, p->node),
-			wait_kind_of(rules[kind].wait, key_mpi(p->node->key)), l->lately, c->left,
-			p->since, NULL);
+		causes_add(s->causes, l->traffic, path_number(l, p->node), i->wait, l->lately,
+			c->left, p->since, NULL);
+}
+
+/* The instance, and last in it an arrival of which only the member is set. NULL: no member waits
+ * for another one, or it lies. */
+static inline __attribute__((always_inline)) struct instance *come(
+	struct sync *s, struct traffic *t, const struct meeting *m)
+{
+	struct instance *i = *place_of(s, m->id, m->ticket);
+	struct arrival *a;
+
+	if (!i)
+		i = add_instance(s, t, m);
+	if (!i || comes_twice(i, t, m->comm))
+		return NULL;
+	refresh(s, m->comm, t);
+	i->living += m->comm->is_local && t->job == i->traffic->job;
+	a = add_arrival(s, i);
+	a->traffic = t;
+	a->rank = m->comm->rank;
+	a->group = group_of(m->comm);
+	return i;
 }
 
 void sync_arrive(struct sync *s, struct traffic_track *l, const struct pending *p, uint64_t until)
 {
-	struct traffic *t = l->traffic;
 	struct comm *c = p->comm;
-	struct instance *i = *place_of(s, c->id, p->m.ticket);
-	const enum collective_kind kind = collective_shape(key_mpi(p->node->key))->kind;
+	const struct meeting m = {c, c->id, p->m.ticket, key_mpi(p->node->key)};
+	struct instance *i = come(s, l->traffic, &m);
+	struct arrival *a;
 
-	if (!rules[kind].whom)
-		return;
 	if (!i)
-		i = add_instance(s, t, c, p->m.ticket, kind);
-	if (comes_twice(i, t, c))
 		return;
-	refresh(s, c, t);
-	add_arrival(s, i,
-		&(struct arrival){.traffic = t,
-			.track = l,
-			.lately = l->lately,
-			.tree = l->tree,
-			.node = p->node,
-			.since = p->since,
-			.until = until,
-			.thread = l->number,
-			.stack = p->entered ? p->stack : 0,
-			.rank = c->rank,
-			.root = p->m.peer,
-			.group = group_of(c),
-			.path = has_members_elsewhere(s, c) ? path_number(l, p->node) : 0});
-	i->living += c->is_local && t->job == i->traffic->job;
-	find_phase(s, kind, l, p);
+	a = i->last;
+	l->n_arrived++;
+	a->track = l;
+	a->tree = l->tree;
+	a->node = p->node;
+	a->since = a->enter = p->since;
+	a->until = until;
+	a->thread = l->number;
+	a->stack = p->entered ? p->stack : 0;
+	a->root = p->m.peer;
+	a->lately = lately_hold(l->lately);
+	a->path = has_members_elsewhere(s, c) ? path_number(l, p->node) : 0;
+	find_phase(s, i, l, p);
 	c->left = until;
+	if (is_complete(s, i))
+		finish_instance(s, i);
+}
+
+/* Each start of a persistent call is one of its own: the ticket stands for the communicator. */
+static bool find_start(
+	struct traffic *t, const struct pending *p, uint64_t until, struct meeting *m)
+{
+	if (!collective_is_persistent(p->m.field))
+		return true;
+	m->id = elsewhere_hash(m->id, 0, p->m.ticket);
+	return !t->lost && starts_count(&m->comm->starts, &t->n_starts, p->m.ticket, p->since,
+				   until, &m->ticket);
+}
+
+void sync_complete(
+	struct sync *s, struct traffic *t, const struct request *q, const struct completion *c)
+{
+	const struct pending *p = &q->of;
+	struct meeting m = {p->comm, p->comm->id, p->m.ticket, p->m.field};
+	struct instance *i = find_start(t, p, c->ticks, &m) ? come(s, t, &m) : NULL;
+	struct arrival *a;
+
+	if (!i)
+		return;
+	a = i->last;
+	a->track = NULL;
+	a->tree = NULL;
+	a->node = NULL;
+	a->since = p->since;
+	a->enter = c->since;
+	a->until = c->ticks;
+	a->root = p->m.peer;
+	a->lately = lately_hold(q->track ? q->track->lately : NULL);
+	a->path = c->path;
 	if (is_complete(s, i))
 		finish_instance(s, i);
 }

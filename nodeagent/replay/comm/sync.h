@@ -1,22 +1,24 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The waits of blocking collective calls for each other (mpi.show_sync_time), from
- * the times at which the members entered: no barrier is added to the program.
- * Only members on this node are compared here, so the child has no wait for another node;
- * what agents compare when the job is over (elsewhere.h) counts as a wait only.
+ * The waits of collective calls for each other, from the times at which the members
+ * entered: no barrier is added to the program. Only members on this node are compared here; what
+ * agents compare when the job is over is kept in elsewhere.h.
  *
  * Each instance of a collective call (communicator, ticket) is kept until all
- * members that live on this node have left it. Then each gets a child of its
- * call, "MPI_Xxx_sync", with the time from its own enter to that of the last one
- * for whom it had to wait, or to its own exit if that was earlier:
+ * members that live on this node have left it. Then each has waited from its own enter to
+ * that of the last one for whom it had to wait, or to its own exit if that was earlier:
  *  - barrier, all to all: each for the last of all
  *  - from a root: the others for the root, the root for nobody (0 ticks)
  *  - to a root: the root for the last of all, the others for nobody
  *  - scans: each for the last of the ranks below it
  *  - neighbourhood collectives: each for the last of all, which is too much
- * In an intercommunicator "all" are those of the other group; there is no child
- * if no member of the other group lives here. A listener (listener.h) gets the
- * same wait.
+ * In an intercommunicator "all" are those of the other group; nothing is known
+ * if no member of the other group lives here.
+ *
+ * With mpi.show_sync_time each call that blocks gets a child, "MPI_Xxx_sync", with its wait for
+ * members on this node, and a listener (listener.h) gets the same. A call that does not block,
+ * or a persistent one, waits where it is completed, and its instance is kept until all have
+ * completed it: then that call has waited, from its own enter.
  */
 #ifndef VFTR_NODEAGENT_REPLAY_COMM_SYNC_H
 #define VFTR_NODEAGENT_REPLAY_COMM_SYNC_H
@@ -27,9 +29,12 @@
 
 struct calltree;
 struct causes;
+struct completion;
 struct elsewhere;
+struct longest;
 struct node;
 struct pending;
+struct request;
 struct sync;
 struct traffic;
 struct traffic_track;
@@ -38,7 +43,7 @@ struct traffic_track;
 #define SYNC_OPEN_MAX 65536u /* instances; then the oldest is dropped */
 #endif
 #ifndef SYNC_ARRIVALS_MAX
-#define SYNC_ARRIVALS_MAX (1u << 19) /* of all instances, 80 B each; then the same */
+#define SYNC_ARRIVALS_MAX (1u << 19) /* of all instances, 88 B each; then the same */
 #endif
 
 /* A rank that lives on this node. */
@@ -73,6 +78,12 @@ void sync_set_members(struct sync *s, const struct sync_member *m, size_t n);
 
 /* A member has left the collective call p on a communicator. */
 void sync_arrive(struct sync *s, struct traffic_track *l, const struct pending *p, uint64_t until);
+/* A member has completed a collective call. */
+void sync_complete(
+	struct sync *s, struct traffic *t, const struct request *q, const struct completion *c);
+
+/* What calls that complete several operations have waited for; owned by s. */
+struct longest *sync_longest(struct sync *s);
 
 /* To be called with traffic_track_end(). */
 void sync_move(struct sync *s, struct traffic_track *l, struct calltree *past);

@@ -11,6 +11,7 @@
 #include "nodeagent/internode/home.h"
 #include "nodeagent/replay/comm/elsewhere.h"
 #include "nodeagent/replay/comm/internal.h"
+#include "nodeagent/replay/comm/longest.h"
 #include "nodeagent/trace/collective.h"
 
 #include "t/lib/suite.h"
@@ -36,6 +37,7 @@ static struct rank {
 
 static struct agent {
 	struct elsewhere *e;
+	struct longest *longest;
 	struct asking_clock clock;
 	struct home *home;
 	struct words answers[AGENTS];
@@ -73,6 +75,7 @@ static void up(bool in_turn, size_t bytes_of_last)
 		struct agent *a = &agents[i];
 
 		*a = (struct agent){.e = elsewhere_new(i == AGENTS - 1 ? bytes_of_last : MANY),
+			.longest = longest_new(traffic_count_longest),
 			.home = home_new(AGENTS),
 			.ahead = UINT64_C(0x1000000000) * (uint64_t)(7 - 3 * i)};
 		a->clock = (struct asking_clock){.global = global, .ticks = ticks_of, .arg = a};
@@ -94,6 +97,7 @@ static void down(void)
 {
 	for (int i = 0; i < AGENTS; i++) {
 		elsewhere_free(agents[i].e);
+		longest_free(agents[i].longest);
 		home_free(agents[i].home);
 		for (int k = 0; k < AGENTS; k++)
 			words_free(&agents[i].answers[k]);
@@ -116,7 +120,8 @@ static void hand_over(int agent, uint32_t ticket)
 	for (uint32_t r = 0; r < RANKS; r++) {
 		if (ranks[r].agent != agent)
 			continue;
-		mine[i.n++] = (struct elsewhere_call){.enter = ticks_of(a, c->enter[r]),
+		mine[i.n++] = (struct elsewhere_call){.start = ticks_of(a, c->enter[r]),
+			.enter = ticks_of(a, c->enter[r]),
 			.leave = ticks_of(a, c->leave[r]),
 			.rank = r,
 			.world = r,
@@ -173,8 +178,8 @@ static void talk(size_t most)
 			}
 		}
 	for (int i = 0; i < AGENTS; i++)
-		asking_count(
-			agents[i].e, &agents[i].clock, agents[i].answers, AGENTS, agents[i].sums);
+		asking_count(agents[i].e, agents[i].longest, &agents[i].clock, agents[i].answers,
+			AGENTS, agents[i].sums);
 }
 
 /* ---- the definitions ----------------------------------------------------------------------- */
@@ -399,7 +404,7 @@ END_TEST
 START_TEST(many_communicators)
 {
 	struct elsewhere *e = elsewhere_new(4096);
-	const struct elsewhere_call call = {.enter = 1, .leave = 2};
+	const struct elsewhere_call call = {.start = 1, .enter = 1, .leave = 2};
 	size_t n, kept = 0;
 	const struct elsewhere_comm *c;
 
@@ -585,7 +590,8 @@ START_TEST(damaged_answers)
 	for (int i = 0; i < AGENTS; i++) /* fewer than were asked for, and some that are none */
 		for (int k = 0; k < 21; k++)
 			words_put(&agents[0].answers[i], k == 19 ? UINT64_MAX : 0);
-	asking_count(agents[0].e, &agents[0].clock, agents[0].answers, AGENTS, agents[0].sums);
+	asking_count(agents[0].e, agents[0].longest, &agents[0].clock, agents[0].answers, AGENTS,
+		agents[0].sums);
 	ck_assert_uint_gt(agents[0].sums[0].unknown, 0);
 	for (uint32_t t = 0; t < CALLS; t++) /* what is left is known without answers */
 		for (uint32_t r = 0; r < RANKS && !ranks[r].agent; r++)
@@ -617,7 +623,8 @@ START_TEST(waits_without_measure)
 		words_put(from, UINT64_C(1) << 57);
 	}
 	agents[0].clock.error_ticks = 1;
-	asking_count(agents[0].e, &agents[0].clock, agents[0].answers, AGENTS, agents[0].sums);
+	asking_count(agents[0].e, agents[0].longest, &agents[0].clock, agents[0].answers, AGENTS,
+		agents[0].sums);
 	ck_assert_uint_gt(kept, 4);
 	ck_assert_uint_gt(agents[0].sums[log2].waited, kept);
 	ck_assert_uint_eq(agents[0].sums[log2].waited_ticks, UINT64_C(1) << 62);
