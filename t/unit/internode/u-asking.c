@@ -50,7 +50,8 @@ static struct agent {
 static struct call {
 	uint8_t kind;
 	uint32_t root;
-	uint64_t enter[RANKS], leave[RANKS];
+	bool blocks;
+	uint64_t start[RANKS], enter[RANKS], leave[RANKS]; /* start: enter, if it blocks */
 } calls[CALLS];
 
 static uint64_t waited[RANKS]
@@ -114,13 +115,16 @@ static void hand_over(int agent, uint32_t ticket)
 	struct agent *a = &agents[agent];
 	const struct call *c = &calls[ticket];
 	struct elsewhere_call mine[RANKS];
-	struct elsewhere_instance i = {
-		.ticket = ticket, .root = c->root, .kind = c->kind, .wait = WAIT_NXN};
+	struct elsewhere_instance i = {.ticket = ticket,
+		.root = c->root,
+		.kind = c->kind,
+		.wait = WAIT_NXN,
+		.blocks = c->blocks};
 
 	for (uint32_t r = 0; r < RANKS; r++) {
 		if (ranks[r].agent != agent)
 			continue;
-		mine[i.n++] = (struct elsewhere_call){.start = ticks_of(a, c->enter[r]),
+		mine[i.n++] = (struct elsewhere_call){.start = ticks_of(a, c->start[r]),
 			.enter = ticks_of(a, c->enter[r]),
 			.leave = ticks_of(a, c->leave[r]),
 			.rank = r,
@@ -140,8 +144,10 @@ static void make_calls(unsigned seed)
 
 		c->kind = kinds[(size_t)rand() % ARRAY_SIZE(kinds)];
 		c->root = (uint32_t)rand() % RANKS;
+		c->blocks = rand() % 2;
 		for (int r = 0; r < RANKS; r++) {
-			c->enter[r] = UINT64_C(1000000) + 1000 * t + (uint64_t)rand() % 900;
+			c->start[r] = UINT64_C(1000000) + 1000 * t + (uint64_t)rand() % 900;
+			c->enter[r] = c->start[r] + (c->blocks ? 0 : (uint64_t)rand() % 300);
 			c->leave[r] = c->enter[r] + 1 + (uint64_t)rand() % 900;
 		}
 		for (int i = 0; i < AGENTS; i++)
@@ -206,8 +212,8 @@ static uint64_t define_of(const struct call *c, uint32_t r, uint64_t times, int 
 
 	for (uint32_t other = 0; other < RANKS; other++)
 		if ((of < 0 || ranks[other].agent == of) && waits_for(c, r, other) &&
-			c->enter[other] > until) {
-			until = c->enter[other];
+			c->start[other] > until) {
+			until = c->start[other];
 			late = other;
 		}
 	if (until > c->leave[r])
