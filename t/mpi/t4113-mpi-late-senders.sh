@@ -39,8 +39,8 @@ for mpi in openmpi mpich; do
 		jq -c '[.waits, .delays]' waits.json >one
 		jq -c '[.waits, .delays]' out/profile.json | diff one -
 		$VFTR waits --csv out >csv
-		awk -F, 'NR > 1 { s += \$(NF - 1) } END { printf \"%.6f\n\", s }' csv >sum
-		is \"\$(jq '[.waits[].t_s] | add * 1e6 | round / 1e6' waits.json)\" \"\$(awk '{ print \$1 + 0 }' sum)\"
+		is \"\$(jq '[.waits[].t_s] | add * 1e9 | round' waits.json)\" \
+			\"\$(awk -F, 'NR > 1 { s += \$(NF - 1) } END { printf \"%.0f\", 1e9 * s }' csv)\"
 		$VFTR waits -j -r 2 out >two
 		jq -e '[.waits[].for[].rank] | unique == [2]' two
 		jq -e --slurpfile all waits.json '.delays == [\$all[0].delays[] | select(.rank == 2)]' two
