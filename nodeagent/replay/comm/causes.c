@@ -76,16 +76,16 @@ static bool may_look(struct causes *c, uint64_t now)
 
 /* ---- what a thread did -------------------------------------------------------------------- */
 
-struct lately {
+struct thread_activity {
 	struct traffic *traffic;
 	struct traffic_track *track; /* NULL: it has ended ... */
 	struct node *root;	     /* ... and this is the root of its tree */
 	uint32_t thread;
-	struct activity *activity;
+	struct activity *calls; /* its last ones */
 	traffic_activity *tell;
 	void *ctx;
-	size_t n_held;		     /* lately_hold() */
-	struct lately *next, **link; /* what leads here */
+	size_t n_held;			      /* thread_activity_hold() */
+	struct thread_activity *next, **link; /* what leads here */
 };
 
 bool traffic_asks_activity(const struct traffic_track *l)
@@ -96,80 +96,82 @@ bool traffic_asks_activity(const struct traffic_track *l)
 struct activity *traffic_track_activity(
 	struct traffic_track *l, traffic_activity *fn, void *ctx, uint64_t ticks)
 {
-	struct lately *now = xmalloc(sizeof(*now));
+	struct thread_activity *now = xmalloc(sizeof(*now));
 
-	*now = (struct lately){.traffic = l->traffic,
+	*now = (struct thread_activity){.traffic = l->traffic,
 		.track = l,
 		.thread = l->number,
-		.activity = activity_new(ticks),
+		.calls = activity_new(ticks),
 		.tell = fn,
 		.ctx = ctx,
-		.next = l->traffic->lately,
-		.link = &l->traffic->lately};
+		.next = l->traffic->activities,
+		.link = &l->traffic->activities};
 	if (now->next)
 		now->next->link = &now->next;
-	l->lately = l->traffic->lately = now;
-	return now->activity;
+	l->activity = l->traffic->activities = now;
+	return now->calls;
 }
 
-static void drop_lately(struct lately *l)
+static void drop_activity(struct thread_activity *a)
 {
-	*l->link = l->next;
-	if (l->next)
-		l->next->link = l->link;
-	free(l->activity);
-	free(l);
+	*a->link = a->next;
+	if (a->next)
+		a->next->link = a->link;
+	free(a->calls);
+	free(a);
 }
 
-struct lately *lately_hold(struct lately *l)
+struct thread_activity *thread_activity_hold(struct thread_activity *a)
 {
-	if (l)
-		l->n_held++;
-	return l;
+	if (a)
+		a->n_held++;
+	return a;
 }
 
-void lately_let_go(struct lately *l)
+void thread_activity_let_go(struct thread_activity *a)
 {
-	if (!l || --l->n_held || l->track || l->traffic->n_lately_ended <= ENDED_MOST)
+	if (!a || --a->n_held || a->track || a->traffic->n_activities_ended <= ENDED_MOST)
 		return;
-	l->traffic->n_lately_ended--;
-	drop_lately(l);
+	a->traffic->n_activities_ended--;
+	drop_activity(a);
 }
 
-void lately_end(struct lately *l, struct calltree *past)
+void thread_activity_end(struct thread_activity *a, struct calltree *past)
 {
-	if (l->traffic->n_lately_ended >= ENDED_MOST && !l->n_held) {
-		drop_lately(l);
+	if (a->traffic->n_activities_ended >= ENDED_MOST && !a->n_held) {
+		drop_activity(a);
 		return;
 	}
-	l->traffic->n_lately_ended++;
-	l->root = calltree_root(past);
-	l->activity = activity_end(l->activity, l->root);
-	l->track = NULL;
+	a->traffic->n_activities_ended++;
+	a->root = calltree_root(past);
+	a->calls = activity_end(a->calls, a->root);
+	a->track = NULL;
 }
 
-static size_t tell_lately(
-	const struct lately *l, uint64_t from, uint64_t to, activity_stretch *stretch, void *arg)
+static size_t tell_activity(const struct thread_activity *a, uint64_t from, uint64_t to,
+	activity_stretch *stretch, void *arg)
 {
-	const struct activity *a = l->activity;
-	const struct activity_open root = {l->root, 0};
+	const struct activity *calls = a->calls;
+	const struct activity_open root = {a->root, 0};
 
-	if (l->track)
-		return l->tell(l->ctx, from, to, stretch, arg);
-	return a->n ? activity_walk(a, &root, 1, a->at[a->n - 1].until, from, to, stretch, arg) : 0;
+	if (a->track)
+		return a->tell(a->ctx, from, to, stretch, arg);
+	return calls->n ? activity_walk(calls, &root, 1, calls->at[calls->n - 1].until, from, to,
+				  stretch, arg)
+			: 0;
 }
 
-static uint32_t path_of(const struct lately *l, struct node *n)
+static uint32_t path_of(const struct thread_activity *a, struct node *n)
 {
-	return l->track ? path_number(l->track, n) : path_number_past(l->traffic, n);
+	return a->track ? path_number(a->track, n) : path_number_past(a->traffic, n);
 }
 
 void causes_of_process_free(struct traffic *t)
 {
-	for (struct lately *l = t->lately, *next; l; l = next) {
-		next = l->next;
-		free(l->activity);
-		free(l);
+	for (struct thread_activity *a = t->activities, *next; a; a = next) {
+		next = a->next;
+		free(a->calls);
+		free(a);
 	}
 	free(t->causes.at);
 	match_table_free(&t->causes.by_key);
@@ -270,7 +272,7 @@ static uint32_t row_of(struct cause_rows *rows, const struct cause_row *like)
 }
 
 static void count_parts(struct cause_rows *rows, const struct parts *p, struct cause_row like,
-	const struct lately *late, struct cause_parts *counted)
+	const struct thread_activity *late, struct cause_parts *counted)
 {
 	for (unsigned i = 0; i < p->n; i++) {
 		uint32_t row;
@@ -288,7 +290,7 @@ static void count_parts(struct cause_rows *rows, const struct parts *p, struct c
 }
 
 void causes_add(struct causes *c, struct traffic *t, uint32_t path, enum wait_kind kind,
-	struct lately *late, uint64_t from, uint64_t to, struct cause_parts *counted)
+	struct thread_activity *late, uint64_t from, uint64_t to, struct cause_parts *counted)
 {
 	struct parts p = {.n = 0};
 
@@ -296,7 +298,7 @@ void causes_add(struct causes *c, struct traffic *t, uint32_t path, enum wait_ki
 		counted->n = 0;
 	if (!path || !late || ticks_between(from, to) < CAUSE_TICKS_LEAST || !may_look(c, to))
 		return;
-	c->steps -= (int64_t)tell_lately(late, from, to, add_part, &p) + STEPS_OF_WAIT;
+	c->steps -= (int64_t)tell_activity(late, from, to, add_part, &p) + STEPS_OF_WAIT;
 	/* below a quarter: fewer than 4 stay, and the root */
 	for (uint64_t of = SMALLEST_OF; p.n > CAUSE_PARTS; of /= 2)
 		count_small_above(&p, p.ticks / of + 1);
@@ -312,13 +314,13 @@ void causes_add(struct causes *c, struct traffic *t, uint32_t path, enum wait_ki
 void traffic_cause(struct traffic *t, uint32_t path, enum wait_kind kind, struct traffic *late,
 	uint32_t thread, uint64_t from, uint64_t to, struct cause_parts *counted)
 {
-	struct lately *l = late->lately;
+	struct thread_activity *a = late->activities;
 
 	counted->n = 0;
-	while (l && l->thread != thread)
-		l = l->next;
+	while (a && a->thread != thread)
+		a = a->next;
 	if (t->all_causes)
-		causes_add(t->all_causes, t, path, kind, l, from, to, counted);
+		causes_add(t->all_causes, t, path, kind, a, from, to, counted);
 }
 
 void traffic_cause_back(struct traffic *t, const struct cause_parts *counted)

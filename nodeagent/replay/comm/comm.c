@@ -138,8 +138,8 @@ void traffic_track_end(struct traffic_track *l, struct calltree *past)
 	struct traffic *t = l->traffic;
 
 	drop_pending(l, 0);
-	if (l->lately)
-		lately_end(l->lately, past);
+	if (l->activity)
+		thread_activity_end(l->activity, past);
 	requests_move(l);
 	paths_move(l);
 	if (t->sync)

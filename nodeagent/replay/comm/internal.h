@@ -231,17 +231,17 @@ struct cause_rows {
 	struct match_table by_key; /* -> 1 + index */
 };
 
-/* Frees t->causes and t->lately. */
+/* Frees t->causes and t->activities. */
 void causes_of_process_free(struct traffic *t);
 
 /* The last calls of a thread; owned by its process, as it may outlive the thread. */
-struct lately;
-/* Keeps l, which may be NULL, until it is let go as often; not longer than its process. Returns l.
+struct thread_activity;
+/* Keeps a, which may be NULL, until it is let go as often; not longer than its process. Returns it.
  */
-struct lately *lately_hold(struct lately *l);
-void lately_let_go(struct lately *l);
-/* The thread has ended: traffic_track_end(). Frees l, unless it may still be asked for. */
-void lately_end(struct lately *l, struct calltree *past);
+struct thread_activity *thread_activity_hold(struct thread_activity *a);
+void thread_activity_let_go(struct thread_activity *a);
+/* The thread has ended: traffic_track_end(). Frees a, unless it may still be asked for. */
+void thread_activity_end(struct thread_activity *a, struct calltree *past);
 
 /*
  * Counts what the thread of `late` did in [from, to], ticks, while the call at t's path number
@@ -249,7 +249,7 @@ void lately_end(struct lately *l, struct calltree *past);
  * counted: nothing if the wait was not looked at.
  */
 void causes_add(struct causes *c, struct traffic *t, uint32_t path, enum wait_kind kind,
-	struct lately *late, uint64_t from, uint64_t to, struct cause_parts *counted);
+	struct thread_activity *late, uint64_t from, uint64_t to, struct cause_parts *counted);
 
 /* ---- sums: sums.c --------------------------------------------------- */
 
@@ -313,11 +313,11 @@ struct traffic {
 
 	struct requests requests;
 	struct paths paths;
-	struct causes *all_causes; /* of sync, or NULL */
-	struct cause_rows causes;  /* of its waits */
-	uint32_t late_number;	   /* in struct causes, or 0 */
-	struct lately *lately;	   /* of its threads, and of the last that have ended */
-	uint32_t n_lately_ended;
+	struct causes *all_causes;	    /* of sync, or NULL */
+	struct cause_rows causes;	    /* of its waits */
+	uint32_t late_number;		    /* in struct causes, or 0 */
+	struct thread_activity *activities; /* of its threads, and of the last that have ended */
+	uint32_t n_activities_ended;
 	uint32_t elsewhere; /* elsewhere_process(), or 0 */
 	bool lost;	    /* traffic_lost() */
 	size_t n_pending;   /* of all tracks */
@@ -340,11 +340,11 @@ struct traffic_track {
 	uint32_t number;
 	struct pending *pending;
 	size_t n, cap;
-	size_t n_open;	       /* requests it has posted */
-	size_t n_arrived;      /* its arrivals that sync.c keeps */
-	uint32_t last_path;    /* the last number that a path of its tree has got, or 0 */
-	uint64_t earlier;      /* when the next message took place, or 0 */
-	struct lately *lately; /* or NULL */
+	size_t n_open;	    /* requests it has posted */
+	size_t n_arrived;   /* its arrivals that sync.c keeps */
+	uint32_t last_path; /* the last number that a path of its tree has got, or 0 */
+	uint64_t earlier;   /* when the next message took place, or 0 */
+	struct thread_activity *activity; /* or NULL */
 };
 
 static inline uint64_t ticks_between(uint64_t from, uint64_t to)

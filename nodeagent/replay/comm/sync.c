@@ -27,8 +27,8 @@ struct arrival {
 	uint32_t root;		/* as its record has it */
 	uint32_t group;		/* of an intercommunicator: the world rank of its first member */
 	uint32_t path; /* for traffic_wait(), if it does not block or there are members elsewhere */
-	struct lately *lately; /* of the thread that came, or NULL */
-	struct arrival *next;  /* of its instance */
+	struct thread_activity *activity; /* of the thread that came, or NULL */
+	struct arrival *next;		  /* of its instance */
 };
 
 struct instance {
@@ -135,7 +135,7 @@ static void drop_instance(struct sync *s, struct instance *i)
 		next = a->next;
 		if (a->track)
 			a->track->n_arrived--;
-		lately_let_go(a->lately);
+		thread_activity_let_go(a->activity);
 		match_pool_give(&s->arrivals, a);
 	}
 	match_pool_give(&s->instances, i);
@@ -396,7 +396,7 @@ static void count_completion(struct sync *s, enum wait_kind kind, const struct a
 	struct longest_wait *kept = longest_add(s->longest, a->traffic, &w);
 
 	if (kept && a->traffic->conf->mpi_waits)
-		causes_add(s->causes, a->traffic, a->path, kind, on->lately, a->enter,
+		causes_add(s->causes, a->traffic, a->path, kind, on->activity, a->enter,
 			a->enter + waited, &kept->causes);
 }
 
@@ -438,7 +438,7 @@ static void find_cause(
 	if (!path)
 		path = a->track ? path_number(a->track, a->node)
 				: path_number_past(a->traffic, a->node);
-	causes_add(s->causes, a->traffic, path, kind, on->lately, a->since, to, NULL);
+	causes_add(s->causes, a->traffic, path, kind, on->activity, a->since, to, NULL);
 }
 
 static int by_rank_in_group(const void *a, const void *b)
@@ -564,7 +564,7 @@ static void find_phase(
 
 	if (c->local == 1 && awaited && c->left && has_members_elsewhere(s, c) &&
 		l->traffic->conf->mpi_waits)
-		causes_add(s->causes, l->traffic, path_number(l, p->node), i->wait, l->lately,
+		causes_add(s->causes, l->traffic, path_number(l, p->node), i->wait, l->activity,
 			c->left, p->since, NULL);
 }
 
@@ -608,7 +608,7 @@ void sync_arrive(struct sync *s, struct traffic_track *l, const struct pending *
 	a->thread = l->number;
 	a->stack = p->entered ? p->stack : 0;
 	a->root = p->m.peer;
-	a->lately = lately_hold(l->lately);
+	a->activity = thread_activity_hold(l->activity);
 	a->path = has_members_elsewhere(s, c) ? path_number(l, p->node) : 0;
 	find_phase(s, i, l, p);
 	c->left = until;
@@ -645,7 +645,7 @@ void sync_complete(
 	a->enter = c->since;
 	a->until = c->ticks;
 	a->root = p->m.peer;
-	a->lately = lately_hold(q->track ? q->track->lately : NULL);
+	a->activity = thread_activity_hold(q->track ? q->track->activity : NULL);
 	a->path = c->path;
 	if (is_complete(s, i))
 		finish_instance(s, i);

@@ -324,8 +324,8 @@ START_TEST(threads_end_for_ever)
 		ck_assert_ptr_null(t->why);
 		start_thread(&ranks[1], 1);
 	}
-	ck_assert_uint_gt(ranks[1].traffic->n_lately_ended, 8);
-	ck_assert_uint_le(ranks[1].traffic->n_lately_ended, 64);
+	ck_assert_uint_gt(ranks[1].traffic->n_activities_ended, 8);
+	ck_assert_uint_le(ranks[1].traffic->n_activities_ended, 64);
 	for (int i = 0; i < RANKS; i++)
 		die_out(&ranks[i]);
 	sync_free(sync_of_all);

@@ -243,12 +243,12 @@ START_TEST(threads_that_have_ended)
 	node_up();
 	for (uint32_t i = 0; i < CALLS; i++)
 		pass_by_thread(1, i);
-	ck_assert_uint_eq(ranks[1].traffic->n_lately_ended, CALLS);
+	ck_assert_uint_eq(ranks[1].traffic->n_activities_ended, CALLS);
 	for (uint32_t i = 0; i < CALLS; i++)
 		for (int r = 0; r < RANKS; r++)
 			if (r != 1)
 				pass_by_thread(r, i);
-	ck_assert_uint_le(ranks[1].traffic->n_lately_ended, 65);
+	ck_assert_uint_le(ranks[1].traffic->n_activities_ended, 65);
 	node_down();
 }
 END_TEST
