@@ -463,7 +463,9 @@ class Run:
     def roots(self):
         """Nodes without a caller."""
         self._need_profile()
-        return [Node(self, i) for i, parent in enumerate(self._tree["parent"]) if parent < 0]
+        parents = self._tree["parent"]
+        self._children  # which finds paths that no root leads to
+        return [Node(self, i) for i, parent in enumerate(parents) if parent < 0]
 
     def node(self, number):
         """The node of a call path by its id, the STID of the logs."""
