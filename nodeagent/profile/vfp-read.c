@@ -229,8 +229,14 @@ static bool get_section(struct reader *r, size_t which, struct profile *p)
 
 		for (size_t k = 0; k < s->n_fields && from < end; k++) {
 			const struct profile_field *f = &s->fields[k];
+			char *to = base + i * s->bytes + f->offset;
 
-			if (!get_field(r, f->kind, base + i * s->bytes + f->offset, from))
+			if (f->kind == U64) { /* most are */
+				memcpy(to, from, 8);
+				from += 8;
+				continue;
+			}
+			if (!get_field(r, f->kind, to, from))
 				return fail(r,
 					xasprintf("damaged: record %zu, field %zu of section %.8s",
 						i, k, s->tag));

@@ -18,12 +18,24 @@
 #include "nodeagent/profile/vfp-format.h"
 #include "shm/fnv.h"
 
+/* fnv_bytes() of 8 bytes at a time: files are large, and mostly words. */
+static uint64_t fnv_words(uint64_t h, const unsigned char *at, size_t bytes)
+{
+	const size_t whole = bytes / 8 * 8;
+
+	for (size_t i = 0; i < whole; i += 8)
+#pragma GCC unroll 8
+		for (size_t k = 0; k < 8; k++)
+			h = fnv_bytes(h, at + i + k, 1);
+	return fnv_bytes(h, at + whole, bytes - whole);
+}
+
 uint64_t vfp_checksum(const unsigned char *buf, size_t bytes)
 {
 	size_t at = offsetof(struct vfp_header, checksum);
 	uint64_t h = fnv_bytes(FNV_BEGIN, buf, at);
 
-	return fnv_bytes(h, buf + sizeof(struct vfp_header), bytes - sizeof(struct vfp_header));
+	return fnv_words(h, buf + sizeof(struct vfp_header), bytes - sizeof(struct vfp_header));
 }
 
 size_t vfp_record_bytes(const struct profile_schema *s)
