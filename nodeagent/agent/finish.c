@@ -20,6 +20,7 @@
 #include "nodeagent/internode/matching.h"
 #include "nodeagent/report/output.h"
 #include "nodeagent/process/process.h"
+#include "nodeagent/profile/ids.h"
 #include "nodeagent/profile/profile.h"
 #include "nodeagent/process/regions.h"
 #include "nodeagent/agent/older-results.h"
@@ -330,7 +331,7 @@ int agent_finish(struct agent *a)
 	}
 	failed |= recorder_rename(&a->host, base);
 	if (!hashes) { /* alone: the ids of this node are those of the job */
-		hashes = collate_hashes(node);
+		hashes = profile_hashes(node);
 		n_hashes = node->n_stacks;
 	}
 	a->partial = is_partial(a, whole ? whole : node);
@@ -362,7 +363,7 @@ static int write_alone(struct agent *a, const struct profile *node, const char *
 		failed |= report_result(
 			output_summary(node, a->host.conf, a->host.output_directory, base, &error),
 			&error);
-	hashes = collate_hashes(node);
+	hashes = profile_hashes(node);
 	failed |= write_node_log(a, node, base, hashes, node->n_stacks);
 	if (ranks)
 		failed |= write_rank_logs(

@@ -17,6 +17,7 @@
 #include <string.h>
 
 #include "nodeagent/collate/tree.h"
+#include "nodeagent/profile/ids.h"
 #include "nodeagent/profile/merge.h"
 #include "nodeagent/profile/profile.h"
 #include "nodeagent/base/util.h"
@@ -176,7 +177,7 @@ static int deliver(struct transport *transport, struct pieces *p, double begin, 
 	return error;
 }
 
-/* Down: hashes of all stacks */
+/* Down: hashes of all stacks, by id */
 
 static int pass_down(struct transport *transport, const void *buf, size_t bytes, double until)
 {
@@ -195,14 +196,13 @@ static int pass_down(struct transport *transport, const void *buf, size_t bytes,
 	return error;
 }
 
-static void send_hashes(struct transport *transport, const struct profile *whole, double until)
+static void send_hashes(struct transport *transport, const uint64_t *hashes, size_t n, double until)
 {
-	size_t bytes = (whole->n_stacks + 1) * sizeof(uint64_t);
+	size_t bytes = (n + 1) * sizeof(uint64_t);
 	uint64_t *words = xmalloc(bytes);
 
 	words[0] = transport->plan->run;
-	for (size_t i = 0; i < whole->n_stacks; i++)
-		words[i + 1] = whole->stacks[i].hash;
+	memcpy(words + 1, hashes, n * sizeof(*hashes));
 	if (!pass_down(transport, words, bytes, until))
 		free(words);
 }
@@ -239,15 +239,6 @@ static int receive_hashes(struct transport *transport, uint64_t **hashes, size_t
 	}
 }
 
-uint64_t *collate_hashes(const struct profile *p)
-{
-	uint64_t *hashes = xcalloc(p->n_stacks, sizeof(*hashes));
-
-	for (size_t i = 0; i < p->n_stacks; i++)
-		hashes[i] = p->stacks[i].hash;
-	return hashes;
-}
-
 static struct profile *alone(const struct profile *mine)
 {
 	struct profile *p = profile_copy(mine);
@@ -276,9 +267,9 @@ static int run_root(struct transport *transport, struct pieces *p, double begin,
 			(error != -ETIMEDOUT || transport_now() >= begin + s))
 			break;
 	*whole = finish_root(plan, p);
-	*hashes = collate_hashes(*whole);
+	*hashes = profile_hashes(*whole);
 	*n_hashes = (*whole)->n_stacks;
-	send_hashes(transport, *whole, begin + 1.2 * s);
+	send_hashes(transport, *hashes, *n_hashes, begin + 1.2 * s);
 	if (!plan->complete)
 		return plan->cut_off ? -ECONNRESET : -ETIMEDOUT;
 	for (size_t i = 0; i < (*whole)->n_agents; i++) {
@@ -315,7 +306,7 @@ int collate_run(struct transport *transport, const struct profile *mine, double 
 			*whole = profile_copy(mine);
 		if (transport)
 			return -ENOTCONN;
-		*hashes = collate_hashes(mine);
+		*hashes = profile_hashes(mine);
 		*n_hashes = mine->n_stacks;
 		return 0;
 	}

@@ -33,12 +33,11 @@ const char *collate_host_of(const struct transport *transport, int rank);
  * At the end, called by each agent within half of deadline_s of the others.
  * mine is only read. Agent 0 gets *whole (without processes[]), in which agents
  * that died or did not answer are marked as missing. Every agent gets the
- * sorted hashes of all stacks of the job: the index of a stack's hash is its
- * global id. 0 or -errno: -EOWNERDEAD (at agent 0) if agents have died,
- * -ETIMEDOUT if some did not answer, -ECONNRESET if this agent is cut off from
- * all others, though they may have written node profiles. *hashes is NULL if they
- * did not come; *whole at agent 0 has the profiles that came. Takes up to 1.25 *
- * deadline_s. The caller frees all. transport may be NULL: this is the only agent.
+ * hashes of all stacks of the job by their global ids (profile_hashes()). 0 or -errno: -EOWNERDEAD
+ * (at agent 0) if agents have died, -ETIMEDOUT if some did not answer, -ECONNRESET if this agent is
+ * cut off from all others, though they may have written node profiles. *hashes is NULL if they did
+ * not come; *whole at agent 0 has the profiles that came. Takes up to 1.25 * deadline_s. The caller
+ * frees all. transport may be NULL: this is the only agent.
  */
 int collate_run(struct transport *transport, const struct profile *mine, double deadline_s,
 	struct profile **whole, uint64_t **hashes, size_t *n_hashes);
@@ -50,9 +49,6 @@ int collate_run(struct transport *transport, const struct profile *mine, double 
  * process with status if MPI does not return.
  */
 void collate_end(struct transport *transport, int status, double deadline_s);
-
-/* Sorted hashes of p's stacks, p->n_stacks of them. */
-uint64_t *collate_hashes(const struct profile *p);
 
 /* Node profile files of one run: same directory, same BASE. */
 struct collate_files {

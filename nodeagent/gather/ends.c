@@ -45,6 +45,15 @@ static bool make_global(const struct host *host, int64_t *ns, uint64_t *error_ns
 	return true;
 }
 
+int64_t gather_global_ns(const struct host *host, uint64_t ticks)
+{
+	int64_t ns = clocks_raw_of(&host->clocks, ticks);
+	uint64_t error = 0;
+
+	make_global(host, &ns, &error);
+	return ns;
+}
+
 static void make_window_global(const struct host *host, struct profile_rank_time *t)
 {
 	const int64_t begin = t->begin_ns, end = t->end_ns;

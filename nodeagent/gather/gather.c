@@ -33,6 +33,7 @@
 struct union_node {
 	uint32_t parent, name;
 	struct profile_stack sum; /* over the processes so far */
+	uint64_t first;		  /* ticks of the first call in any of them; 0: not known */
 	/* of the process at hand; valid if stamp is its number */
 	uint32_t stamp;
 	uint64_t calls, lost, ticks, ns, below_ns;
@@ -95,6 +96,12 @@ static uint32_t node_of(struct gathering *g, uint32_t parent, uint32_t name)
 	g->nodes[g->n++] = (struct union_node){.parent = parent, .name = name};
 	map64_add(&g->children, key, id);
 	return id;
+}
+
+static void note_first(struct union_node *u, uint64_t ticks)
+{
+	if (ticks && (!u->first || ticks < u->first))
+		u->first = ticks;
 }
 
 static void stamp(struct gathering *g, struct union_node *u)
@@ -179,6 +186,7 @@ static void lay_over(struct gathering *g, const struct process *p, uint32_t rank
 		u->calls += node->calls;
 		u->lost += node->extra ? node->extra->lost : 0;
 		u->ticks += node->ticks;
+		note_first(u, i ? calltree_first(node) : p->start_ticks);
 	}
 	for (size_t i = 0; i < ARRAY_SIZE(kinds); i++)
 		kinds[i](&from);
@@ -412,6 +420,7 @@ static void store(struct gathering *g)
 		p->stacks[i] = u->sum;
 		p->stacks[i].hash = s[i].hash;
 		p->stacks[i].name = u->name;
+		p->stacks[i].first_ns = u->first ? gather_global_ns(g->host, u->first) : 0;
 		p->stacks[i].parent = u->parent == PROFILE_NONE ? PROFILE_NONE : id[u->parent];
 		free(s[i].path);
 	}

@@ -50,6 +50,9 @@ void gather_waits(const struct gather_from *from);
 /* The waits of all threads of the process, in ns. */
 uint64_t gather_wait_ns(const struct gather_from *from);
 
+/* A time by the clock of all nodes, or, if that is not known, by this node's. */
+int64_t gather_global_ns(const struct host *host, uint64_t ticks);
+
 /* Hardware counters by number. */
 void gather_counters(const struct host *host, struct profile *out);
 /* Stores the times of the ends, after all were added, when the agent's clock is settled. */

@@ -102,6 +102,8 @@ void fold_stack(void *x, const void *y)
 
 	FOLD_EXTREME(to, from, <, excl_min_ns, rank_min);
 	FOLD_EXTREME(to, from, >, excl_max_ns, rank_max);
+	if (from->first_ns && (!to->first_ns || from->first_ns < to->first_ns))
+		to->first_ns = from->first_ns;
 }
 
 void fold_function(void *x, const void *y)

@@ -6,7 +6,7 @@
  *
  * Invariants (profile_valid() checks them):
  *  P1  stacks are sorted by hash, then by path (profile_stack_cmp()); the
- *      position is the stack id
+ *      position is the number by which others refer to it; users see those of ids.h
  *  P2  each stack but the root has a parent in the array; there is one root
  *      per profile, named "init", parent PROFILE_NONE
  *  P3  no two stacks have the same path

@@ -56,8 +56,10 @@ static void enter_deep(struct replay *r, uint64_t key, uint64_t t)
 	if (f->node && f > r->deep)
 		f->node->ticks += elapsed(f->since, t);
 	parent = calltree_child(r->tree, replay_node(r->deep), NULL, KEY_DEEP);
+	calltree_called(parent, t);
 	f = ++r->top;
 	*f = (struct frame){.node = calltree_child(r->tree, parent, NULL, key), .since = t};
+	calltree_called(f->node, t);
 	if (r->sampled)
 		sample_enter(r, f->node, t);
 }
@@ -80,6 +82,8 @@ void replay_open(struct replay *r, uint64_t key, uint64_t t)
 	below = replay_node(f);
 	*++r->top =
 		(struct frame){.node = calltree_child(r->tree, below, f->last, key), .since = t};
+	if (!r->top->node->calls)
+		calltree_called(r->top->node, t);
 	if (f == r->base && r->is_main)
 		replay_prelude(r, r->top->node);
 	if (r->sampled)
@@ -107,6 +111,8 @@ void replay_open_at(struct replay *r, struct node *n, uint64_t t)
 	if (r->error)
 		return;
 	*++r->top = (struct frame){.node = n, .since = t};
+	if (!n->calls)
+		calltree_called(n, t);
 	if (r->sampled)
 		replay_sample_aside(r, n, replay_node(r->top - 1), t);
 }

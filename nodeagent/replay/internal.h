@@ -26,6 +26,7 @@ enum {
 	SLOW_PENDING = 2, /* messages wait for the end of their frame */
 	SLOW_COUNTED = 4, /* a COUNTERS record was read: the event that it belongs to comes next */
 	SLOW_WINDOW = 8,  /* MPI_Init is open, or MPI_Finalize was entered: window.c */
+	SLOW_FRESH = 16,  /* a path was new: that of the frame on top, or none */
 };
 
 struct frame {
@@ -133,6 +134,7 @@ struct replay {
 	/* the window of its process: window.c */
 	struct time_window *window; /* or NULL */
 	time_class_of_region *class_of_region;
+	struct node *fresh;   /* SLOW_FRESH: its node */
 	struct node *entered; /* a new path of MPI_Init or MPI_Finalize: its frame is on top */
 	size_t init_frame;    /* index of the frame of MPI_Init while that is open, else 0 */
 };
@@ -213,6 +215,8 @@ void replay_prelude(struct replay *r, struct node *n);
 /* From now on the last calls are kept, and the track can ask for them: activity.c. */
 void replay_keep_activity(struct replay *r);
 
+/* A path is new, and no call of it is counted yet. */
+void replay_window_path(struct replay *r, struct node *n);
 /* With SLOW_WINDOW, before the next word is taken, and at the end. */
 void replay_window_step(struct replay *r);
 

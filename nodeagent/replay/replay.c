@@ -8,11 +8,34 @@
 #include "nodeagent/base/util.h"
 #include "shm/atomic.h"
 
+/* The fast way has no time to look whether a path is new: its first call is noted by the next word.
+ */
+static void note_path(void *ctx, struct node *n)
+{
+	struct replay *r = ctx;
+
+	r->fresh = n;
+	r->slow |= SLOW_FRESH;
+	if (r->window)
+		replay_window_path(r, n);
+}
+
+/* What the word before has left to do. */
+static __attribute__((noinline)) void finish_word(struct replay *r)
+{
+	if ((r->slow & SLOW_FRESH) && r->top->node == r->fresh)
+		calltree_called(r->fresh, r->top->since);
+	r->slow &= ~SLOW_FRESH;
+	if (r->slow & SLOW_WINDOW)
+		replay_window_step(r);
+}
+
 struct replay *replay_new(uint64_t start_ticks, replay_same_function same, void *ctx)
 {
 	struct replay *r = xcalloc(1, sizeof(*r));
 
 	r->tree = calltree_new();
+	calltree_watch(r->tree, note_path, r);
 	r->base = xmalloc((DEPTH_MAX + 1) * sizeof(*r->base));
 	r->full = r->base + DEPTH_MAX;
 	r->deep = r->base + DEPTH_MAX - 1;
@@ -94,8 +117,8 @@ static __attribute__((noinline)) unsigned slow_word(struct replay *r, const uint
 {
 	if (!w)
 		return 1;
-	if (r->slow & SLOW_WINDOW)
-		replay_window_step(r);
+	if (r->slow & (SLOW_WINDOW | SLOW_FRESH))
+		finish_word(r);
 	return (uint32_t)w < RECORD_ID_MPI ? replay_record(r, word, left, w, epoch)
 					   : slow_frame(r, w, epoch);
 }
@@ -286,8 +309,7 @@ void replay_end(struct replay *r, uint64_t end_ticks)
 {
 	uint64_t t = end_ticks > r->now ? end_ticks : r->now;
 
-	if (r->slow & SLOW_WINDOW)
-		replay_window_step(r);
+	finish_word(r);
 	while (r->top > r->base) {
 		r->counts.open++;
 		replay_pop(r, t);

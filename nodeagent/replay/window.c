@@ -112,10 +112,8 @@ static bool is_init(uint64_t key)
 	return key_mpi(key) == VFTR_MPI_INIT || key_mpi(key) == VFTR_MPI_INIT_THREAD;
 }
 
-static void note_path(void *ctx, struct node *n)
+void replay_window_path(struct replay *r, struct node *n)
 {
-	struct replay *r = ctx;
-
 	if (!is_init(n->key) && key_mpi(n->key) != VFTR_MPI_FINALIZE)
 		return;
 	r->entered = n;
@@ -126,7 +124,6 @@ void replay_set_window(struct replay *r, struct time_window *w, time_class_of_re
 {
 	r->window = w;
 	r->class_of_region = of;
-	calltree_watch(r->tree, note_path, r);
 }
 
 static void begin_window(struct replay *r)

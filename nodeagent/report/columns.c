@@ -531,11 +531,16 @@ void columns_json(struct json *j, const struct report *r, const struct list *l)
 {
 	size_t n;
 	const char *first = elements(r, l, &n);
+	uint32_t *order = l->json_order ? l->json_order(r) : NULL;
 
 	json_array(j, l->json);
-	for (uint32_t i = 0; i < n; i++)
-		columns_object(j, l, &(struct row){.r = r, .at = first + i * l->size, .index = i});
+	for (uint32_t i = 0; i < n; i++) {
+		const uint32_t k = order ? order[i] : i;
+
+		columns_object(j, l, &(struct row){.r = r, .at = first + k * l->size, .index = k});
+	}
 	json_close(j);
+	free(order);
 }
 
 void columns_more(FILE *f, size_t n, const char *things)

@@ -121,7 +121,8 @@ struct list {
 	/* order in the log: by falling weight, or this one; neither: that of the list */
 	uint64_t (*weight)(const struct profile *p, uint32_t i);
 	uint32_t *(*order)(const struct report *r, size_t *n); /* n indices, to be freed */
-	bool (*shown)(const struct row *row);		       /* in the log; NULL: all */
+	uint32_t *(*json_order)(const struct report *r); /* the same of all, in JSON, or NULL */
+	bool (*shown)(const struct row *row);		 /* in the log; NULL: all */
 	/* the log has at most profile_table.max_rows, for lists that grow with call paths */
 	bool limited;
 	/* of those the exclusive time, in ns, if rows below profile_table.min_percent go, too */
@@ -160,7 +161,7 @@ void columns_print_of(FILE *f, const struct report *r, const struct list *l, uns
  */
 size_t columns_print_tree(FILE *f, const struct report *r, const struct list *l, unsigned asked,
 	struct forest *tree, const void *more, size_t most);
-/* Writes the list's array in JSON: all elements in their order. */
+/* Writes the list's array in JSON: all elements in their order, or that of json_order. */
 void columns_json(struct json *j, const struct report *r, const struct list *l);
 
 /*

@@ -41,8 +41,8 @@ void output_digest(FILE *f, const struct profile *p, const struct conf *c, const
 void output_json(const struct profile *p, const struct conf *c, FILE *f);
 
 /*
- * The log of a node. global_hashes: the sorted hashes of all stacks of the job; a stack's printed
- * id is its index there. NULL: its index in the profile. trace: may be NULL.
+ * The log of a node. global_hashes: the hashes of all stacks of the job by their ids
+ * (profile_hashes()), which are printed. NULL: the ids in the node. trace: may be NULL.
  */
 int output_node(const struct profile *node, const struct conf *c, const char *dir, const char *base,
 	const char *host, const struct output_trace *trace, const uint64_t *global_hashes, size_t n,

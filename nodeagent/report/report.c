@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include "conf/conf.h"
+#include "nodeagent/profile/ids.h"
 #include "nodeagent/symbols/names.h"
 #include "nodeagent/report/imbalance.h"
 #include "nodeagent/base/table.h"
@@ -79,20 +80,17 @@ static void prepare_names(struct report *r)
 
 static void prepare_ids(struct report *r, const uint64_t *hashes, size_t n)
 {
-	const struct profile *p = r->p;
+	uint32_t *id;
 
-	r->id = xcalloc(p->n_stacks, sizeof(*r->id));
-	for (size_t i = 0, at = 0; i < p->n_stacks; i++) {
-		r->id[i] = i;
-		if (!hashes)
-			continue;
-		while (at < n && hashes[at] < p->stacks[i].hash)
-			at++;
-		if (at < n && hashes[at] == p->stacks[i].hash)
-			r->id[i] = at++;
-		else
-			r->id[i] = REPORT_NO_ID;
+	if (hashes) {
+		r->id = profile_ids_in(r->p, hashes, n);
+		return;
 	}
+	id = profile_ids(r->p);
+	r->id = xcalloc(r->p->n_stacks, sizeof(*r->id));
+	for (size_t i = 0; i < r->p->n_stacks; i++)
+		r->id[i] = id[i];
+	free(id);
 }
 
 /* Children of each stack as one array, `first` with one element more than there are stacks. */

@@ -53,6 +53,26 @@ Overhead: |   Function hooks: |Vftrace used memory: | Summary: Min/Max|Global ca
 	sed 1d got | diff wanted -
 '
 
+cat >order.c <<'END'
+#define F(name) __attribute__((noinline)) void name(void) { __asm__ volatile(""); }
+F(delta) F(alpha) F(gam) F(beta)
+int main(int n, char **v)
+{
+	for (char *c = v[1]; *c; c++)
+		*c == 'd' ? delta() : *c == 'a' ? alpha() : *c == 'g' ? gam() : beta();
+	return 0;
+}
+END
+
+test_expect 'ids follow the time of the first call in any process: callers before what they call' '
+	cc_traced order order.c &&
+	traced -q -- sh -c "./order gd; ./order bda" &&
+	stacks_of order_all.log &&
+	printf "%s\n" init "main<init" "gam<main<init" "delta<main<init" "beta<main<init" \
+		"alpha<main<init" | awk "{ print \"STID\" n++ \"|\" \$0 }" | diff - stacks &&
+	jq -e "(.stacks | map(.id)) == [range(6)] and all(.stacks[]; .parent < .id)" order_all.json
+'
+
 test_expect 'labels have their values where scripts look for them' '
 	awk "/^Total runtime: / && NF == 4 && \$4 == \"s\" && \$3 > 0 { n++ }
 		/^Application time: / && NF == 4 { n++ }

@@ -13,6 +13,7 @@
 
 #include "conf/conf.h"
 #include "nodeagent/collate/collate.h"
+#include "nodeagent/profile/ids.h"
 #include "nodeagent/profile/merge.h"
 #include "nodeagent/report/output.h"
 #include "nodeagent/profile/profile.h"
@@ -149,7 +150,7 @@ static void write_logs(const char *file, struct profile *const *node, const stru
 {
 	const char *slash = strrchr(file, '/'), *name = slash ? slash + 1 : file;
 	char *to = xasprintf("%s/%.*s", dir, (int)strcspn(name, "."), name);
-	uint64_t *hashes = collate_hashes(whole);
+	uint64_t *hashes = profile_hashes(whole);
 	struct conf *c = NULL;
 
 	must(conf_load(&c, file, &error, &(struct conf_reading){0}));

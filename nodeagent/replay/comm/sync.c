@@ -365,6 +365,7 @@ static void count_as_child(const struct arrival *a, uint64_t waited)
 {
 	struct node *n = calltree_child(a->tree, a->node, NULL, KEY_SYNC | a->node->key);
 
+	calltree_called(n, a->since);
 	n->calls++;
 	n->ticks += waited;
 	notify_wait(a, a->since + waited);

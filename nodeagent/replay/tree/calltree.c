@@ -4,17 +4,31 @@
 #include <stdlib.h>
 #include "nodeagent/base/util.h"
 
-#define CHUNK_NODES 1024u /* of the largest ones; the first is small, for short threads */
-#define CHUNK_FIRST 32u
-#define CHUNKS_LESS 6u /* chunks before the largest: 32, 32, 64, 128, 256, 512 */
-#define SCAN_MAX    16 /* siblings looked at before the hash table is asked */
+/*
+ * Nodes lie in pages, each of which has a word per node behind them: the ticks of its first call,
+ * which no record asks for, and a node has no room for. Pages are aligned, so that a node finds its
+ * own. They are allocated in chunks.
+ */
+#define PAGE_BYTES  2048u
+#define PAGE_NODES  28u
+#define CHUNK_PAGES 32u /* of the largest ones; the first is small, for short threads */
+#define CHUNKS_LESS 6u	/* chunks before the largest: 1, 1, 2, 4, 8, 16 pages */
+#define SCAN_MAX    16	/* siblings looked at before the hash table is asked */
+
+struct page {
+	struct node node[PAGE_NODES];
+	uint64_t first[PAGE_NODES];
+	uint64_t unused[4];
+};
+
+_Static_assert(sizeof(struct page) == PAGE_BYTES, "a power of 2");
 
 struct node calltree_none = {.key = UINT64_MAX};
 
 static size_t nodes_in_all;
 
 struct calltree {
-	struct node **chunks;
+	struct page **chunks;
 	size_t n_chunks, cap_chunks;
 	size_t n;
 	size_t n_forgotten;  /* the first ones, but the root, that may have no counterpart */
@@ -53,41 +67,48 @@ static void rehash(struct calltree *t)
 	free(old);
 }
 
-/* The chunk of node i, its offset there, and the number of nodes in the chunk. */
-static size_t chunk_of(size_t i, size_t *offset, size_t *nodes)
+/* The chunk of page i, its offset there, and the number of pages in the chunk. */
+static size_t chunk_of(size_t i, size_t *offset, size_t *pages)
 {
 	unsigned log2;
 
-	if (i >= CHUNK_NODES) {
-		*offset = i % CHUNK_NODES;
-		*nodes = CHUNK_NODES;
-		return CHUNKS_LESS + i / CHUNK_NODES - 1;
+	if (i >= CHUNK_PAGES) {
+		*offset = i % CHUNK_PAGES;
+		*pages = CHUNK_PAGES;
+		return CHUNKS_LESS + i / CHUNK_PAGES - 1;
 	}
-	if (i < CHUNK_FIRST) {
-		*offset = i;
-		*nodes = CHUNK_FIRST;
+	*offset = 0;
+	*pages = 1;
+	if (!i)
 		return 0;
-	}
 	log2 = 31 - (unsigned)__builtin_clz((unsigned)i);
-	*nodes = (size_t)1 << log2;
-	*offset = i - *nodes;
-	return log2 - (unsigned)__builtin_ctz(CHUNK_FIRST) + 1;
+	*pages = (size_t)1 << log2;
+	*offset = i - *pages;
+	return log2 + 1;
+}
+
+static uint64_t *first_of(const struct node *n)
+{
+	struct page *p = (struct page *)((uintptr_t)n & ~(uintptr_t)(PAGE_BYTES - 1));
+
+	return &p->first[n - p->node];
 }
 
 static struct node *node_new(struct calltree *t, struct node *parent, uint64_t key)
 {
-	size_t offset, nodes, at = chunk_of(t->n, &offset, &nodes);
+	size_t offset, pages, at = chunk_of(t->n / PAGE_NODES, &offset, &pages);
 	struct node *n;
 
 	if (at == t->n_chunks) {
 		void *chunk;
 
-		if (posix_memalign(&chunk, 64, nodes * sizeof(struct node)))
+		if (posix_memalign(&chunk, PAGE_BYTES, pages * sizeof(struct page)))
 			die(125, "out of memory for call paths");
 		*LIST_ADD(t, chunks) = chunk;
 	}
-	n = t->chunks[at] + offset;
+	n = &t->chunks[at][offset].node[t->n % PAGE_NODES];
 	*n = (struct node){.key = key, .parent = parent, .child = &calltree_none};
+	*first_of(n) = 0;
 	n->expected = n;
 	t->n++;
 	nodes_in_all++;
@@ -150,7 +171,7 @@ void calltree_free(struct calltree *t)
 
 struct node *calltree_root(struct calltree *t)
 {
-	return t->chunks[0];
+	return t->chunks[0]->node;
 }
 
 size_t calltree_nodes(const struct calltree *t)
@@ -202,9 +223,31 @@ struct node *calltree_child(
 
 struct node *calltree_at(struct calltree *t, size_t i)
 {
-	size_t offset, nodes, at = chunk_of(i, &offset, &nodes);
+	size_t offset, pages, at = chunk_of(i / PAGE_NODES, &offset, &pages);
 
-	return t->chunks[at] + offset;
+	return &t->chunks[at][offset].node[i % PAGE_NODES];
+}
+
+uint64_t calltree_first(const struct node *n)
+{
+	return *first_of(n);
+}
+
+void calltree_called(struct node *n, uint64_t ticks)
+{
+	uint64_t *first = first_of(n);
+
+	if (ticks && (!*first || ticks < *first))
+		*first = ticks;
+}
+
+/* The child in `to` of the same path as n, below `above`. */
+static struct node *child_like(struct calltree *to, struct node *above, const struct node *n)
+{
+	struct node *same = calltree_child(to, above, NULL, n->key);
+
+	calltree_called(same, *first_of(n));
+	return same;
 }
 
 struct node_extra *calltree_extra(struct node *n)
@@ -360,7 +403,7 @@ void calltree_add(struct calltree *to, struct calltree *from)
 			n->counterpart = NULL;
 			continue;
 		}
-		same = i ? calltree_child(to, above, NULL, n->key) : calltree_root(to);
+		same = i ? child_like(to, above, n) : calltree_root(to);
 		same->calls += n->calls;
 		same->ticks += n->ticks;
 		if (n->extra)
@@ -404,7 +447,7 @@ static void move_node(struct calltree *t, struct node *n, struct node *to, const
 		return;
 	do {
 		if (!is_empty(c))
-			move_node(t, c, calltree_child(t, to, NULL, c->key), to);
+			move_node(t, c, child_like(t, to, c), to);
 		c = c->sibling;
 	} while (c != first);
 }

@@ -180,10 +180,14 @@ void calltree_watch(struct calltree *t, calltree_new_node *fn, void *ctx);
 struct node *calltree_child(
 	struct calltree *t, struct node *parent, struct node *last, uint64_t key);
 
+/* The ticks of the first call of a node, the least of those told; 0: none was told. */
+uint64_t calltree_first(const struct node *n);
+void calltree_called(struct node *n, uint64_t ticks);
+
 /*
- * Adds all counts of `from` to `to`. Then the `counterpart` of each node of `from` is its node
- * in `to`, or NULL for empty orphan subtrees (KEY_ORPHAN) and for what was forgotten; `from`
- * can only be read and freed.
+ * Adds all counts of `from` to `to`; of first calls the earlier one counts. Then the `counterpart`
+ * of each node of `from` is its node in `to`, or NULL for empty orphan subtrees (KEY_ORPHAN) and
+ * for what was forgotten; `from` can only be read and freed.
  */
 void calltree_add(struct calltree *to, struct calltree *from);
 
@@ -198,9 +202,9 @@ void calltree_moved(struct node *from);
 int calltree_is_below(const struct node *n, const struct node *from);
 
 /*
- * Sets the counts of all nodes but the root to 0; no frame may be open. Nodes that count
- * nothing afterwards have no counterpart in calltree_add(). Returns the number of calls
- * that were forgotten.
+ * Sets the counts of all nodes but the root to 0, not their first calls; no frame may be open.
+ * Nodes that count nothing afterwards have no counterpart in calltree_add(). Returns the number of
+ * calls that were forgotten.
  */
 uint64_t calltree_forget(struct calltree *t);
 

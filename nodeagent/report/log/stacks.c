@@ -75,6 +75,12 @@ static uint32_t *by_configuration(const struct report *r, size_t *n)
 	return sort_stacks(r, by, none || r->c->profile_table_sort_table_ascending);
 }
 
+/* The id of a stack is its place in the array. */
+static uint32_t *by_id(const struct report *r)
+{
+	return sort_stacks(r, "stack_id", true);
+}
+
 static uint32_t *by_lost_calls(const struct report *r, size_t *n)
 {
 	*n = r->p->n_stacks;
@@ -132,7 +138,7 @@ static const struct column profile_columns[] = {
 };
 
 static const struct list profile_list = LIST(profile_columns, stacks, .json = "stacks",
-	.order = by_configuration, .limited = true, .time = stack_time);
+	.order = by_configuration, .json_order = by_id, .limited = true, .time = stack_time);
 
 void section_profile(FILE *f, const struct report *r)
 {

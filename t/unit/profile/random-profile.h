@@ -100,6 +100,7 @@ static inline void throw_numbers(
 	}
 	s->excl_sumsq_ns2 = (unsigned __int128)s->excl_ns * s->excl_ns;
 	s->estimated = !throw_dice(d, 5);
+	s->first_ns = s->calls % 40; /* not known; and ties */
 }
 
 static inline void throw_process(struct dice *d, struct profile_process *w, uint32_t rank)

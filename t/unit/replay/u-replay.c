@@ -479,6 +479,50 @@ START_TEST(trees_add_up)
 }
 END_TEST
 
+/* Of the first of all calls, in whatever order trees are added; the fast way and the slow one. */
+START_TEST(first_calls)
+{
+	struct calltree *sum = calltree_new();
+	struct node *a;
+
+	for (int k = 0; k < 2; k++) {
+		if (!k)
+			ticks += 1000;
+		in(A);
+		in(B);
+		out(B);
+		if (k)
+			in(C);
+		end();
+		calltree_add(sum, replay_tree(r));
+		ck_assert_uint_eq(calltree_first(AT(A)), START + (k ? 1 : 1001));
+		ck_assert_uint_eq(calltree_first(AT(A, B)), START + (k ? 2 : 1002));
+		if (k)
+			ck_assert_uint_eq(calltree_first(AT(A, C)), START + 4);
+		teardown();
+		setup();
+	}
+	a = calltree_root(sum)->child;
+	ck_assert_uint_eq(calltree_first(a), START + 1);
+	ck_assert_uint_eq(calltree_first(a->child), START + 2);
+	calltree_free(sum);
+}
+END_TEST
+
+/* Each node of a large tree has a time of its own. */
+START_TEST(first_calls_of_many)
+{
+	for (uint32_t i = 0; i < 3000; i++) {
+		in(F(i));
+		out(F(i));
+	}
+	end();
+	for (uint32_t i = 0; i < 3000; i++)
+		ck_assert_uint_eq(calltree_first(calltree_at(replay_tree(r), 1 + i)),
+			START + 1 + 2 * (uint64_t)i);
+}
+END_TEST
+
 /* More paths than a thread may have: the rest is a crowd, and nothing is lost. */
 START_TEST(too_many_paths)
 {
@@ -615,8 +659,9 @@ int main(void)
 		closing_more_than_is_open, incomplete_record, holes_are_nothing, wide_addresses,
 		time_goes_backwards, time_wraps, absurd_times, absurd_times_later, no_time,
 		record_across_the_end, too_many_losses, unknown_kind, frames_without_end,
-		mutual_recursion, in_parts, stack_of_a_thread, trees_add_up, too_many_paths,
-		counters_of_the_user, bytes_of_openacc, random_words};
+		mutual_recursion, in_parts, stack_of_a_thread, trees_add_up, first_calls,
+		first_calls_of_many, too_many_paths, counters_of_the_user, bytes_of_openacc,
+		random_words};
 	Suite *s = suite_create("replay");
 	TCase *c = tcase_create("replay");
 

@@ -1,0 +1,28 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * The numbers of call paths that users see (STID): by the time of the first call of all
+ * processes, so that a caller comes before what it calls. Those called at the same time: callers
+ * first, then by name, then by position. Those whose first call is not known come last, by
+ * position; in files of earlier programs these are all.
+ */
+#ifndef VFTR_NODEAGENT_PROFILE_IDS_H
+#define VFTR_NODEAGENT_PROFILE_IDS_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+struct profile;
+
+/* By stack: its id, from 0. The stacks of a hash have ids in the order of P1. The caller frees. */
+uint32_t *profile_ids(const struct profile *p);
+
+/* By id: the hash of its stack, p->n_stacks of them. The caller frees. */
+uint64_t *profile_hashes(const struct profile *p);
+
+/*
+ * The ids of p's stacks in a job: hashes[id] of n stacks, as profile_hashes() gives them there.
+ * UINT64_MAX: it is not in the job. The caller frees.
+ */
+uint64_t *profile_ids_in(const struct profile *p, const uint64_t *hashes, size_t n);
+
+#endif
