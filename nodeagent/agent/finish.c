@@ -289,6 +289,22 @@ static double sources_s(const struct host *host)
 	return ending_left(part < SOURCES_S ? part : SOURCES_S, SOURCES_KEEP_S);
 }
 
+/* The summary and the logs. whole: at agent 0, else NULL. */
+static int write_results(struct agent *a, const struct profile *node, const struct profile *whole,
+	const char *base, const uint64_t *hashes, size_t n_hashes)
+{
+	const uint32_t nranks = whole ? whole->ranks : node->world_size + node->unranked;
+	int failed;
+
+	a->partial = is_partial(a, whole ? whole : node);
+	failed = write_summary(a, node, whole, base);
+	if (a->host.n_ever) {
+		failed |= write_node_log(a, node, base, hashes, n_hashes);
+		failed |= write_rank_logs(a, node, nranks, base, hashes, n_hashes);
+	}
+	return failed;
+}
+
 int agent_finish(struct agent *a)
 {
 	struct profile *node, *whole = NULL;
@@ -328,20 +344,15 @@ int agent_finish(struct agent *a)
 		if (whole)
 			in_step_name_missing(a, whole);
 		base = agree_on_name(a, whole, base);
+		/* another run may have written its own meanwhile */
+		lock = older_results_begin(a, base);
 	}
 	failed |= recorder_rename(&a->host, base);
 	if (!hashes) { /* alone: the ids of this node are those of the job */
 		hashes = profile_hashes(node);
 		n_hashes = node->n_stacks;
 	}
-	a->partial = is_partial(a, whole ? whole : node);
-	failed |= write_summary(a, node, whole, base);
-	if (a->host.n_ever) {
-		uint32_t nranks = whole ? whole->ranks : node->world_size + node->unranked;
-
-		failed |= write_node_log(a, node, base, hashes, n_hashes);
-		failed |= write_rank_logs(a, node, nranks, base, hashes, n_hashes);
-	}
+	failed |= write_results(a, node, whole, base, hashes, n_hashes);
 	if (!a->quiet && !failed)
 		tell_files(a, node, whole, base);
 	older_results_end(&a->host, &lock);

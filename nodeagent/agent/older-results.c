@@ -308,6 +308,39 @@ static void move_run(struct folder *f, uint64_t run)
 	}
 }
 
+static bool is_of_this_run(const struct folder *f, const struct kept *k)
+{
+	return f->host->run && (k->run ? k->run : run_beside(f, k)) == f->host->run;
+}
+
+static void take_back_file(const struct folder *f, struct kept *k)
+{
+	char *old = name_of(k), *from = xasprintf("%s/%s", f->host->output_directory, old);
+	char *to = xasprintf("%s/%s", f->host->output_directory, k->name);
+
+	if (renameat2(AT_FDCWD, from, AT_FDCWD, to, RENAME_NOREPLACE) && access(to, F_OK))
+		(void)!rename(from, to); /* a file system without that; or it was taken meanwhile */
+	free(old);
+	free(from);
+	free(to);
+}
+
+/*
+ * What this run has written already, and another run that writes at the same time has put aside:
+ * so all files of a run stay together, and those written on the way are replaced.
+ */
+static void take_back(struct folder *f)
+{
+	for (size_t i = 0; i < f->n; i++) {
+		struct kept *k = &f->files[i];
+
+		k->ours = k->number && is_of_this_run(f, k) && is_ours_to_move(f, k);
+	}
+	for (size_t i = 0; i < f->n; i++)
+		if (f->files[i].ours && f->files[i].number)
+			take_back_file(f, &f->files[i]);
+}
+
 static void keep_older(struct host *host, const char *base, bool at_start)
 {
 	struct folder f = {.host = host, .base = base, .at_start = at_start};
@@ -316,6 +349,7 @@ static void keep_older(struct host *host, const char *base, bool at_start)
 	for (size_t i = 0; i < f.n; i++)
 		if (!f.files[i].number && !f.files[i].ours)
 			move_run(&f, f.files[i].run);
+	take_back(&f);
 	free_folder(&f);
 }
 
@@ -363,6 +397,8 @@ void older_results_of_stacks(struct host *host)
 	if (lock >= 0)
 		close(lock);
 }
+
+/* ---- from the begin of writing to its end ------------------------------------------ */
 
 static int begin_writing(struct host *host, const char *base, bool at_start)
 {

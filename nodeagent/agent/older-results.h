@@ -15,7 +15,8 @@ struct host;
 
 /*
  * To be called before results are written, with the names' beginning (result_base()): moves what
- * is in their place and not of this run. Until the end, which gets what this returns, agents of
+ * is in their place and not of this run, and takes back what this run has written already and
+ * another one has moved. Until the end, which gets what this returns, agents of
  * this host write one after the other where they share a folder, and those of all hosts where its
  * file system has locks. Waits some seconds at most. What cannot be moved is said, and replaced.
  */

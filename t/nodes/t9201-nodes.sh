@@ -37,6 +37,38 @@ test_expect '3 nodes x 2 ranks, 20 times in a row: one right summary each' '
 		is "3" "$(ls out | grep -c "_node_.*log")"
 	done'
 
+# beside NAME SLOTS: agents beside a job of 2 * SLOTS ranks on two nodes, in the folder both
+beside() {
+	limit $(nodes_mpirun 1 node1 node2) -x VFTR_RUNTIME_DIR -x VFTR_SESSION="$1" -np 2 "$AGENT" -q -o both &
+	for node in node1 node2; do
+		wait_for 20 "nodes_run $node test -S $VFTR_RUNTIME_DIR/$1.sock"
+	done
+	limit $(nodes_mpirun "$2" node1 node2) -x VFTR_RUNTIME_DIR -x VFTR_SESSION="$1" -x VFTR_AGENT=off \
+		-np $((2 * $2)) "$BIN/job"
+	wait
+}
+
+test_expect 'two jobs of one program at once in one folder, 5 times: two complete results each' '
+	for i in 1 2 3 4 5; do
+		rm -rf both && mkdir both
+		beside one$i 1 >one.out & beside two$i 2 >two.out & wait
+		is "2 ranks 4 ranks" "$(grep -h ranks one.out two.out | xargs)"
+		is "2 4" "$(jq .ranks both/job_all.json* | sort -n | xargs)"
+		for f in both/job_all.json*; do
+			right_calls $f "$(jq .ranks $f)"
+			# the node profiles of this run, whatever their .old is, give its summary
+			rm -rf set && mkdir set
+			for one in both/*.vfp*; do
+				[ "$(od -An -tx8 -j40 -N8 $one | tr -d " ")" != "$(json $f .run)" ] ||
+					cp $one set/$(basename ${one%.old*})
+			done
+			is 2 "$(ls set | wc -l)" "profiles of the run"
+			"$VFTR" collate set
+			cmp $f set/job_all.json
+		done
+		is 12 "$(ls both | wc -l)" files
+	done'
+
 test_expect 'imbalance: the rank with the most exclusive time is right across nodes' '
 	json out/job_all.json ".stacks[] | select(.path == \"last<main<init\") |
 		\"\\(.ranks) \\(.rank_min) \\(.rank_max)\"" >got

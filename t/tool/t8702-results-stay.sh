@@ -130,6 +130,59 @@ test_expect '20 runs that end at once in one folder: 20 sets, each of one run' '
 	seq 20 >wanted
 	sort -n got | cmp - wanted'
 
+# beside MORE...: two agents beside two programs, in one folder at once: 40 calls and 31
+beside() {
+	cat >slow.c <<-END
+	#include <stdlib.h>
+	#include <unistd.h>
+	__attribute__((noinline)) static void leaf(void) { usleep(20000); }
+	int main(int argc, char **argv)
+	{
+		for (int i = atoi(argv[argc - 1]); i > 0; i--)
+			leaf();
+		return 0;
+	}
+	END
+	cc_traced slow slow.c || return 1
+	for s in one two; do
+		limit "$AGENT" -q -s $s-$$ -k logfile_for_ranks=all "$@" &
+		wait_for 20 "[ -S \"$VFTR_RUNTIME_DIR/$s-$$.sock\" ]" || return 1
+	done
+	VFTR_SESSION=one-$$ ./slow 40 &
+	VFTR_SESSION=two-$$ ./slow 31 &
+	wait
+	rm slow slow.c
+	for f in slow_all.json slow_all.json.old*; do
+		n=${f#slow_all.json}
+		calls_of $f "leaf<main<init"
+		[ -s slow_all.log$n ] && [ -s slow_0.log$n ] && [ -s slow_node_$(hostname | cut -d. -f1).log$n ] || return 1
+		cp slow_$(hostname | cut -d. -f1).vfp$n one.vfp
+		is 0 "$("$VFTR" diff --json one.vfp $f | jq "[.differences[] | select(.calls_a != .calls_b or (.in_a and .in_b | not))] | length")" "of .vfp$n" || return 1
+		rm one.vfp
+	done | sort -n | xargs >calls
+	is "31 40" "$(cat calls)" "calls of both" && rm calls
+}
+
+test_expect 'two agents beside two runs of one program, in one folder at once: two complete results' '
+	mkdir beside && cd beside && beside
+	is 10 "$(ls | wc -l)" files'
+
+test_expect 'the same while both write results on the way: none of these is left' '
+	mkdir beside-way && cd beside-way && beside -k agent.write_every_s=0.1
+	is 10 "$(ls | wc -l)" files'
+
+test_expect 'the same with sampling files, each of its run' '
+	mkdir beside-vfd && cd beside-vfd
+	beside -k sampling.active=true -k sampling.sample_interval=0 -k agent.write_every_s=0.1
+	for f in slow_all.json*; do
+		cp slow_$(hostname | cut -d. -f1).vfd${f#slow_all.json} one.vfd
+		"$VFTR" dump -j one.vfd >dump
+		is "$(json $f .run)" "$(jq -r .run dump)" "run of the time line beside $f"
+		is "$(calls_of $f "leaf<main<init")" "$("$VFTR" dump one.vfd | grep -c "call leaf<")" "calls in it"
+		rm dump one.vfd
+	done
+	is 12 "$(ls | wc -l)" files'
+
 test_expect 'the file of a run that has just begun is not taken for one of this run' '
 	mkdir begun && cd begun
 	vfd=times_$(hostname | cut -d. -f1).vfd
