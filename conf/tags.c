@@ -36,10 +36,11 @@ static int tag_check(const char *tag, char **why)
 	if (!bytes || strspn(tag, KEY_CHARACTERS) != bytes)
 		return fail(why, "the key \"%s\" is not made of letters, digits, _ . and -", buf);
 	if (bytes > CONF_TAG_KEY_MAX)
-		return fail(why, "the key \"%s\" has more than %d bytes", buf, CONF_TAG_KEY_MAX);
+		return fail(why, "the key \"%s\" has %zu bytes; %d are the most", buf, bytes,
+			CONF_TAG_KEY_MAX);
 	if (strlen(tag + bytes + 1) > CONF_TAG_VALUE_MAX)
-		return fail(
-			why, "the value of \"%s\" has more than %d bytes", buf, CONF_TAG_VALUE_MAX);
+		return fail(why, "the value of \"%s\" has %zu bytes; %d are the most", buf,
+			strlen(tag + bytes + 1), CONF_TAG_VALUE_MAX);
 	return 0;
 }
 
@@ -49,7 +50,8 @@ int tags_check(const char *list, char **why)
 	int e = 0;
 
 	if (strlen(list) > CONF_TAGS_MAX)
-		return fail(why, "they have more than %d bytes", CONF_TAGS_MAX);
+		return fail(
+			why, "they have %zu bytes; %d are the most", strlen(list), CONF_TAGS_MAX);
 	while (!e && (tag = conf_next_tag(&list))) {
 		e = tag_check(tag, why);
 		free(tag);

@@ -349,7 +349,7 @@ static bool parse_run(int k, char *value, struct agent *a, struct command_line *
 		return true;
 	case OPTION_TAG:
 		if (c->n_tags == (int)ARRAY_SIZE(c->tags))
-			die(OWN_FAILURE, "more than %d --tag options", c->n_tags);
+			die(OWN_FAILURE, "--tag %s: more than %d of them", value, c->n_tags);
 		c->tags[c->n_tags++] = value;
 		return true;
 	default:
@@ -429,7 +429,8 @@ static void check_tcp(struct agent *a, struct launch *l, struct command_line *c)
 static void add_assignment(struct command_line *c, char *assignment)
 {
 	if (c->n_set == (int)ARRAY_SIZE(c->set))
-		die(OWN_FAILURE, "more than %d keys in VFTR_SET and --set options", c->n_set);
+		die(OWN_FAILURE, "--set %s: more than %d keys, with those of VFTR_SET", assignment,
+			c->n_set);
 	c->set[c->n_set++] = assignment;
 }
 

@@ -362,7 +362,7 @@ static bool number(struct json_in *j, char *digits)
 		digits[n++] = (char)j->buf[j->at++];
 	digits[n] = '\0';
 	if (n == NUMBER_MAX)
-		json_in_fail(j, "a number of too many digits");
+		json_in_fail(j, "a number of 400 characters or more");
 	return !j->error;
 }
 

@@ -305,7 +305,7 @@ static const char *list_valid(const struct profile *p, const struct profile_sche
 		if (why)
 			return why;
 		if (i && s->rest != OWN && profile_record_cmp(s, at - s->bytes, at) >= 0)
-			return "P5: an array of communication or of threads is not sorted";
+			return "an array of communication or of threads is not sorted";
 	}
 	return NULL;
 }

@@ -189,26 +189,26 @@ const char *profile_valid(const struct profile *p)
 		if (s->name >= p->n_names)
 			return "a stack's name is not in the list of names";
 		if (s->parent != PROFILE_NONE && s->parent >= p->n_stacks)
-			return "P2: a stack's parent is not in the profile";
+			return "a stack's parent is not in the profile";
 		if (s->parent == PROFILE_NONE) {
 			roots++;
 			if (strcmp(p->names[s->name], "init"))
-				return "P2: the root is not named init";
+				return "the root is not named init";
 		}
 		if (s->excl_ns > s->incl_ns)
-			return "P4: a stack's exclusive time exceeds its inclusive time";
+			return "a stack's exclusive time exceeds its inclusive time";
 	}
 	if (p->n_stacks && roots != 1)
-		return "P2: there is not exactly one root";
+		return "there is not exactly one root";
 	if (!rooted(p))
-		return "P2: a stack is its own caller";
+		return "a stack is its own caller";
 	for (size_t i = 1; i < p->n_stacks; i++) {
 		int order = profile_stack_cmp(p, i - 1, p, i);
 
 		if (order == 0)
-			return "P3: two stacks have the same path";
+			return "two stacks have the same path";
 		if (order > 0)
-			return "P1: the stacks are not sorted";
+			return "the stacks are not sorted";
 	}
 	return profile_lists_valid(p);
 }

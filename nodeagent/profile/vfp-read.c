@@ -48,6 +48,14 @@ static uint64_t word_at(const unsigned char *p)
 	return word;
 }
 
+/* The name of a section, without the blanks behind it. */
+static int tag_bytes(const struct profile_schema *s)
+{
+	const char *blank = memchr(s->tag, ' ', sizeof(s->tag));
+
+	return blank ? (int)(blank - s->tag) : (int)sizeof(s->tag);
+}
+
 static bool check_header(struct reader *r)
 {
 	struct vfp_header h;
@@ -94,7 +102,7 @@ static bool note_section(
 {
 	if (!memcmp(h->tag, VFP_TEXT_TAG, sizeof(h->tag))) {
 		if (r->text_at || h->record_bytes != 1)
-			return fail(r, xstrdup("damaged: the section of texts"));
+			return fail(r, xstrdup("damaged: the head of section texts"));
 		r->text_at = at;
 		r->text_bytes = h->count;
 	}
@@ -106,7 +114,8 @@ static bool note_section(
 		/* a later writer may have added fields at the end of a record */
 		if (r->found[i].at || h->record_bytes < least_bytes(i) || h->record_bytes % 8 ||
 			(!s->bytes && h->count != 1))
-			return fail(r, xasprintf("damaged: section %.8s", s->tag));
+			return fail(r, xasprintf("damaged: the head of section %.*s", tag_bytes(s),
+					       s->tag));
 		r->found[i].at = at;
 		r->found[i].count = h->count;
 		r->found[i].record_bytes = h->record_bytes;
@@ -138,9 +147,10 @@ static bool find_sections(struct reader *r)
 	for (size_t i = 0; i < PROFILE_LISTS; i++) {
 		if (!r->found[i].at && profile_schema[i].presence == ALWAYS)
 			return fail(
-				r, xasprintf("damaged: no section %.8s", profile_schema[i].tag));
+				r, xasprintf("damaged: no section %.*s",
+					   tag_bytes(&profile_schema[i]), profile_schema[i].tag));
 	}
-	return r->text_at ? true : fail(r, xstrdup("damaged: no section of texts"));
+	return r->text_at ? true : fail(r, xstrdup("damaged: no section texts"));
 }
 
 static bool number_texts(struct reader *r)
@@ -239,8 +249,8 @@ static bool get_section(struct reader *r, size_t which, struct profile *p)
 			}
 			if (!get_field(r, f->kind, to, from))
 				return fail(r,
-					xasprintf("damaged: record %zu, field %zu of section %.8s",
-						i, k, s->tag));
+					xasprintf("damaged: record %zu, field %zu of section %.*s",
+						i, k, tag_bytes(s), s->tag));
 			from += f->kind == U128 ? 16 : 8;
 		}
 	}

@@ -38,7 +38,7 @@ static void more_room(struct replay *r)
 	size_t used = (size_t)(r->top - r->base), cap = (size_t)(r->full - r->base) * 2;
 
 	if (used >= FRAMES_MAX) {
-		r->error = "more open frames than any program has";
+		r->error = "more than 4194304 open frames, as no program has";
 		return;
 	}
 	r->base = xrealloc(r->base, (cap + 1) * sizeof(*r->base));

@@ -53,11 +53,16 @@ static const struct {
 	{"nvfortran", {NULL, NULL, HOOKS_NVIDIA}, EXCLUDE_BY_HAND},
 	{"pgcc", {HOOKS_NVIDIA, NULL, NULL}, EXCLUDE_BY_HAND},
 	{"pgfortran", {NULL, NULL, HOOKS_NVIDIA}, EXCLUDE_BY_HAND},
-	{"", {HOOKS, HOOKS_GCC_CXX, HOOKS}, EXCLUDE_BY_LIST}, /* gcc, icx, ifx, nfort, ... */
+	{"", {HOOKS, HOOKS_GCC_CXX, HOOKS}, EXCLUDE_BY_LIST}, /* like gcc, or not known */
 };
 
 /* What gets a backslash in a path. */
 #define QUOTED " \t\"'\\()&;|<>*?[]#!`$~"
+
+/* What commands of compilers like gcc contain, or are. */
+static const char *const like_gcc[] = {"gcc", "g++", "c++", "gfortran", "icx", "ifx", "ncc", "nc++",
+	"nfort", "mpi", "ftn", "fort"};
+static const char *const are_gcc[] = {"cc", "CC", "c99", "c11", "f77", "f95"};
 
 /* Where the linker, the loader and the compiler look without being told. */
 static const char *const system_folders[] = {"/lib", "/usr/lib", "/lib64", "/usr/lib64"};
@@ -119,6 +124,21 @@ static size_t compiler_of(const struct request *r)
 	while (!strstr(name, compilers[i].part))
 		i++;
 	return i;
+}
+
+static bool is_known(const struct request *r)
+{
+	const char *name = r->compiler ? basename(r->compiler) : "gcc";
+
+	if (compiler_of(r) + 1 < ARRAY_SIZE(compilers))
+		return true;
+	for (size_t i = 0; i < ARRAY_SIZE(like_gcc); i++)
+		if (strstr(name, like_gcc[i]))
+			return true;
+	for (size_t i = 0; i < ARRAY_SIZE(are_gcc); i++)
+		if (!strcmp(name, are_gcc[i]))
+			return true;
+	return false;
 }
 
 static enum exclusion exclusion_of(const struct request *r)
@@ -303,6 +323,10 @@ static bool is_sensible(const struct request *r)
 	if (!r->exclude && lacks_hooks(r))
 		complain("%s cannot instrument functions: only regions, MPI and OpenMP will be "
 			 "traced",
+			r->compiler);
+	if (!is_known(r))
+		complain("flags: --cc %s: no compiler that vftr knows; these are the options of "
+			 "gcc",
 			r->compiler);
 	if (r->no_headers)
 		warn_of_headers(r);

@@ -65,4 +65,45 @@ test_expect 'tools: what is no run, and what to name in its place' '
 		"$(cat said)"
 	status_of 2 "$VFTR" show "$BIN/one" 2>said
 	is "vftr: $BIN/one: not a node profile (BASE_HOST.vfp or HOST.vfp, as runs write them)" "$(cat said)"'
+
+test_expect 'vftr flags: a compiler that is not known is not taken for gcc without a word' '
+	"$VFTR" flags --cflags --cc /opt/bin/foo >options 2>said
+	has options "finstrument-functions"
+	is "vftr: flags: --cc /opt/bin/foo: no compiler that vftr knows; these are the options of gcc" "$(cat said)"
+	for cc in gcc x86_64-linux-gnu-g++-12 "ccache gcc" cc CC mpicc mpicxx.openmpi clang-14 icpx nvc gfortran ftn; do
+		"$VFTR" flags --cxxflags --libs --cc "$cc" >options 2>said
+		is "" "$(cat said)" "said of $cc"
+	done'
+
+test_expect 'limits: the number that is too much, and the most' '
+	long=$(printf "%061d" 0)
+	status_of 125 "$VFTR" run --tag "$long=1" -- "$BIN/one" 2>said
+	has said "has 61 bytes; 60 are the most"
+	set --
+	for i in $(seq 65); do set -- "$@" --tag a=$i; done
+	status_of 125 "$VFTR" run "$@" -- "$BIN/one" 2>said
+	has said "more than "'
+
+test_expect 'a profile that is damaged: what is wrong in words of its manual page' '
+	status_of 3 traced -q -o . -- "$BIN/one"
+	vfp=$(ls one_*.vfp)
+	# both call paths are called by the first one; the checksum is right
+	python3 - "$vfp" <<-"END"
+	import struct, sys
+	data = bytearray(open(sys.argv[1], "rb").read())
+	at, sections = 56, struct.unpack_from("<Q", data, 32)[0]
+	for _ in range(sections):
+	    tag, n, size = struct.unpack_from("<8sQQ", data, at)
+	    if tag == b"stacks  ":
+	        struct.pack_into("<Q", data, at + 24 + 8, 0)
+	        struct.pack_into("<Q", data, at + 24 + size + 8, 0)
+	    at += 24 + (n * size + 7) // 8 * 8
+	h = 0xcbf29ce484222325
+	for b in data[:48] + data[56:]:
+	    h = (h ^ b) * 0x100000001b3 & (1 << 64) - 1
+	struct.pack_into("<Q", data, 48, h)
+	open("bad.vfp", "wb").write(data)
+	END
+	status_of 2 "$VFTR" show bad.vfp 2>said
+	is "vftr: bad.vfp: damaged: there is not exactly one root" "$(cat said)"'
 done_testing

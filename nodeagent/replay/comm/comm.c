@@ -67,26 +67,32 @@ void traffic_rank(struct traffic *t, int rank, uint64_t job)
 	sums_rank_changed(t);
 }
 
+_Static_assert(TRAFFIC_COMMS_MAX == 262144 && TRAFFIC_RUNS_MAX == 1048576 &&
+		       TRAFFIC_REQUESTS_MAX == 1048576 && TRAFFIC_EARLY_MAX == 65536 &&
+		       TRAFFIC_PEERS_MAX == 1048576 && TRAFFIC_SUMS_MAX == 4096 &&
+		       TRAFFIC_LATE_MAX == 4096,
+	"the texts below");
+
 const char *traffic_limit_reached(const struct traffic *t, unsigned i)
 {
 	static const char *const texts[LIMITS] = {
-		[LIMIT_COMMS] = "it has more communicators, or larger irregular ones, than are "
-				"kept: peers in the others are not known",
+		[LIMIT_COMMS] = "it has more communicators than are kept (262144, of 1048576 runs "
+				"of ranks): peers in the others are not known",
 		[LIMIT_GONE] = "it frees communicators faster than all its threads are read: "
 			       "some peers are not known",
-		[LIMIT_REQUESTS] = "it has more open requests than are kept: the others count "
-				   "as never completed",
-		[LIMIT_EARLY] = "more requests than are kept were completed by other threads than "
-				"posted them: some count as never completed",
-		[LIMIT_PEERS] = "it has more peers than are kept: the others are one",
-		[LIMIT_COMM_SUMS] = "it uses more communicators than are listed: the rest is "
-				    "listed as others",
-		[LIMIT_FILE_SUMS] = "it opens more files than are listed: the rest is listed as "
-				    "others",
+		[LIMIT_REQUESTS] = "it has more open requests than are kept (1048576): the others "
+				   "count as never completed",
+		[LIMIT_EARLY] = "more requests than are kept (65536) were completed by other "
+				"threads than posted them: some count as never completed",
+		[LIMIT_PEERS] = "it has more peers than are kept (1048576): the others are one",
+		[LIMIT_COMM_SUMS] = "it uses more communicators than are listed (4096): the rest "
+				    "is listed as others",
+		[LIMIT_FILE_SUMS] =
+			"it opens more files than are listed (4096): the rest is listed as others",
 		[LIMIT_ORDER] = "threads communicate at the same time in longer calls than are "
 				"compared: there may be more ambiguous messages",
-		[LIMIT_THREADS] = "more threads than are kept ended before their requests: their "
-				  "messages are those of others",
+		[LIMIT_THREADS] = "more threads than are kept (4096) ended before their requests: "
+				  "their messages are those of others",
 	};
 
 	for (unsigned k = 0; k < LIMITS; k++)

@@ -439,7 +439,7 @@ char *gpu_loss(const struct gpu *g, unsigned i)
 		{g->without_call, "of ",
 			" activities of GPUs the call that started them is not known; they stand "
 			"at init"},
-		{g->too_many, "", " activities of GPUs at too many call paths"},
+		{g->too_many, "", " activities of GPUs at more call paths than are kept (1048576)"},
 	};
 
 	for (size_t k = 0; k < ARRAY_SIZE(losses); k++)

@@ -429,16 +429,21 @@ void openmp_orphans_full(struct openmp *o)
 	o->limits |= 1u << LIMIT_ORPHANS;
 }
 
+_Static_assert(OPENMP_TEAMS_MAX == 65536 && WAITING_MAX == 8192 && OPENMP_PARTS_MAX == 1048576 &&
+		       OPENMP_PATHS_MAX == 65536 && OPENMP_NODES_MAX == 65536,
+	"the texts below");
+
 const char *openmp_limit_reached(const struct openmp *o, unsigned i)
 {
 	static const char *const texts[LIMITS] = {
-		[LIMIT_TEAMS] = "it has more OpenMP teams at a time than are kept: some are "
-				"counted in part, at the top of the call tree",
-		[LIMIT_PARTS] = "its OpenMP teams have more threads than are kept: the load "
-				"balance is not exact",
-		[LIMIT_PATHS] = "it has more paths to OpenMP parallel regions than are kept: some "
-				"call paths of worker threads are cut",
-		[LIMIT_NODES] = "its tree of OpenMP threads has more places than are kept",
+		[LIMIT_TEAMS] = "it has more OpenMP teams at a time than are kept (65536, or 8192 "
+				"whose place hangs on that of others): some are counted in part, "
+				"at the top of the call tree",
+		[LIMIT_PARTS] = "its OpenMP teams have more threads than are kept (1048576): the "
+				"load balance is not exact",
+		[LIMIT_PATHS] = "it has more paths to OpenMP parallel regions than are kept "
+				"(65536): some call paths of worker threads are cut",
+		[LIMIT_NODES] = "its tree of OpenMP threads has more places than are kept (65536)",
 		[LIMIT_ORPHANS] =
 			"worker threads are read long before those that made their OpenMP "
 			"teams: some of their frames are at the top of the call tree",

@@ -350,9 +350,9 @@ void section_peers(FILE *f, const struct report *r, uint32_t rank)
 
 	if (r->p->pair_ranks > 1) {
 		fprintf(f,
-			"\nMessages by peer: too many pairs of ranks; they are kept for groups of "
-			"%" PRIu32 " ranks.\n",
-			r->p->pair_ranks);
+			"\nMessages by peer: more than %u pairs of ranks; they are kept for groups "
+			"of %" PRIu32 " ranks.\n",
+			PROFILE_PAIRS_MAX, r->p->pair_ranks);
 		return;
 	}
 	n = find_peers(r->p, rank, &peers);

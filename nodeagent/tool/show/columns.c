@@ -110,7 +110,8 @@ bool show_columns_choose(
 			complain("--columns: there is no column `%.*s'; see vftr show --help",
 				(int)(bytes < 60 ? bytes : 60), list);
 		else if (to->n == SHOW_COLUMNS_MAX)
-			complain("--columns: more than %d columns", SHOW_COLUMNS_MAX);
+			complain("--columns: `%.*s' is one more than %d columns", (int)bytes, list,
+				SHOW_COLUMNS_MAX);
 		if (!column || to->n == SHOW_COLUMNS_MAX)
 			return false;
 		to->at[to->n++] = column;

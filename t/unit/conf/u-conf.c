@@ -844,15 +844,15 @@ START_TEST(tags)
 	add_tag(c, "a=\xff", "it is not UTF-8");
 	memset(long_key, 'k', 61);
 	strcat(long_key, "=x");
-	add_tag(c, long_key, "has more than 60 bytes");
+	add_tag(c, long_key, "has 61 bytes; 60 are the most");
 	memset(long_value + 2, 'v', 257);
-	add_tag(c, long_value, "the value of \"a\" has more than 256 bytes");
+	add_tag(c, long_value, "the value of \"a\" has 257 bytes; 256 are the most");
 	for (int i = 0; i < 15; i++)
 		add_tag(c, long_key + 1 + i * 2, NULL);
 	long_value[258] = '\0';
 	for (size_t n = strlen(c->output_tags); n + 259 <= CONF_TAGS_MAX; n += 259)
 		add_tag(c, long_value, NULL);
-	add_tag(c, long_value, "they have more than 4096 bytes");
+	add_tag(c, long_value, "bytes; 4096 are the most");
 	ck_assert_int_eq(conf_set(c, "output.tags", "a=1,b", &error), -1);
 	ck_assert_msg(strstr(error, "\"b\" is not of the form") != NULL, "%s", error);
 	free(error);

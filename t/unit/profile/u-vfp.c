@@ -192,7 +192,7 @@ START_TEST(stacks_that_call_each_other_are_refused)
 
 	p->stacks[a].parent = b;
 	ck_assert_int_eq(vfp_encode(p, &buf, &bytes), 0);
-	expect_error(buf, bytes, "P2: a stack is its own caller");
+	expect_error(buf, bytes, "damaged: a stack is its own caller");
 	free(buf);
 	profile_free(p);
 }
@@ -372,8 +372,8 @@ static const struct {
 	const char *error;
 } spoilers[] = {
 	{wrong_stack, "a stack that is not in the profile"},
-	{stack_twice, "P5"},
-	{unsorted_pairs, "P5"},
+	{stack_twice, "is not sorted"},
+	{unsorted_pairs, "is not sorted"},
 	{rank_of_nobody, "a message's rank is not in the profile"},
 	{overlapping_places, "the places overlap"},
 	{place_of_all, "a place is no range of ranks"},
@@ -398,7 +398,7 @@ static const struct {
 	{more_useful_than_a_team, "the times of a rank's threads that cannot be"},
 	{unknown_flag, "the times of a rank that cannot be"},
 	{times_of_nobody, "the times of a rank that cannot be"},
-	{times_twice, "P5"},
+	{times_twice, "is not sorted"},
 };
 
 START_TEST(communication_that_contradicts_itself_is_refused)
