@@ -85,6 +85,15 @@ test_if 'command -v clang++' 'no clang' 'C++ by clang: what is left when all is 
 	echo "$calls calls"
 	[ "$calls" -gt 2000 ] && [ "$calls" -lt 80000 ]'
 
+test_if 'command -v clang++' 'no clang' 'C++ by clang: the header in the manual leaves the standard library out' '
+	sed -n "/^#ifdef __cplusplus/,/^#endif/p" "$TOP/man/vftr-flags.1" | sed "s/\\\\e/\\\\/" >header.h
+	has header.h "no_instrument_function"
+	clang++ -O2 -include ./header.h "$T/tool/app-stl.cpp" -o stl-header $("$VFTR" flags --cc clang++ --cxxflags --libs)
+	is 40200 "$(traced -q -- ./stl-header 1000)"
+	own_calls stl-header_all.json
+	json stl-header_all.json ".functions[].function" >names
+	has names "Table::step"'
+
 test_expect 'C++ in a makefile: by the shell, and by lines' '
 	printf "stl-make:\n\tg++ -O1 %s -o \$@ \$(shell \"%s\" flags --cxxflags --libs)\n" \
 		"$T/tool/app-stl.cpp" "$VFTR" >Makefile
