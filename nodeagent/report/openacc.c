@@ -104,8 +104,9 @@ uint32_t *openacc_sort(const struct report *r, size_t *n)
 		const struct profile_openacc *o = &p->openacc[i];
 		uint64_t bytes = bytes_to_device(o) + bytes_to_host(o);
 
-		keys[i] =
-			(struct sort_key){.key = key_of(r->c, o->own_ns, bytes, o->calls), .i = i};
+		keys[i] = (struct sort_key){.key = key_of(r->c, o->own_ns, bytes, o->calls),
+			.id = r->id[o->stack],
+			.i = i};
 	}
 	*n = p->n_openacc;
 	return sort_by_key(keys, p->n_openacc, r->c->openacc_sort_table_ascending);
