@@ -152,8 +152,9 @@ uint32_t *gpu_sort(const struct report *r, size_t *n)
 			key = columns[k].key;
 	for (uint32_t i = 0; i < p->n_gpu; i++)
 		if (is_shown(p, i))
-			keys[(*n)++] =
-				(struct sort_key){.key = key ? key(p, &p->gpu[i]) : 0, .i = i};
+			keys[(*n)++] = (struct sort_key){.key = key ? key(p, &p->gpu[i]) : 0,
+				.id = r->id[p->gpu[i].stack],
+				.i = i};
 	return sort_by_key(keys, *n, r->c->cuda_sort_table_ascending);
 }
 
