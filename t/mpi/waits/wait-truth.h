@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * For programs whose waits are known, by four ranks on one node: a function for each property,
- *which the ranks call again and again. Each rank works until its own time, then it calls MPI. What
- * it does is stamped; at the end rank 0 prints for each property and kind what was waited for which
- * rank, by the definitions of vftr-analysis(7) alone:
+ * which the ranks call again and again, as in the APART test suite. Each rank works until its own
+ * time, then it calls MPI. What it does is stamped; at the end rank 0 prints for each property and
+ * kind what was waited for which rank, by the definitions of vftr-analysis(7) alone:
  *
  *	PROPERTY KIND LATE_RANK SECONDS WAITS
  *
@@ -28,36 +28,18 @@
 #define MOST	128 /* stamps of a rank for one property */
 #define NOBODY	(-1)
 
-/* Those that wait, then those that others wait for. */
-enum kind {
-	LATE_SENDER,
-	BARRIER,
-	NXN,
-	LATE_ROOT,
-	EARLY_ROOT,
-	SCAN,
-	LATE_RECEIVER,
-	WRONG_ORDER,
-	FENCE,
-	LATE_POST,
-	LATE_COMPLETE,
-	KINDS,
-	SEND,
-	RECEIVE,
-	POST,
-	COMPLETE
-};
+/* Calls that wait, then those that others wait for. */
+enum kind { LATE_SENDER, BARRIER, NXN, LATE_ROOT, EARLY_ROOT, SCAN, KINDS, SEND };
 
-static const char *const names[KINDS] = {"late_sender", "barrier", "nxn", "late_root", "early_root",
-	"scan", "late_receiver", "wrong_order", "fence", "late_post", "late_complete"};
+static const char *const names[KINDS] = {
+	"late_sender", "barrier", "nxn", "late_root", "early_root", "scan"};
 
 struct stamp {
 	int64_t came; /* others wait for this */
 	int64_t enter,
 		leave; /* of the call that waits; of several stamps, if it completes several */
 	int64_t kind, group, turn;
-	int64_t peer; /* world rank: the root, the other side; of a COMPLETE and POST, the one that
-			 waits */
+	int64_t peer; /* world rank: the root; of a send, the receiver */
 };
 
 static int rank, turn;
@@ -138,15 +120,8 @@ static int needs(const struct stamp *a, int ra, const struct stamp *b, int rb)
 	switch (a->kind) {
 	case LATE_SENDER:
 		return b->kind == SEND && b->peer == ra;
-	case LATE_RECEIVER:
-		return b->kind == RECEIVE && rb == a->peer;
-	case LATE_POST:
-		return b->kind == POST && rb == a->peer;
-	case LATE_COMPLETE:
-		return b->kind == COMPLETE && b->peer == ra;
 	case BARRIER:
 	case NXN:
-	case FENCE:
 		return b->kind == a->kind;
 	case LATE_ROOT:
 		return b->kind == a->kind && rb == a->peer;
