@@ -268,15 +268,6 @@ static const struct known_property properties[] = {
 };
 #define PROPERTIES (int)(sizeof(properties) / sizeof(properties[0]))
 
-static void play(void)
-{
-	for (int i = 0; i < PROPERTIES; i++)
-		for (int turn = 0; properties[i].run && turn < known_turns; turn++) {
-			known_begin_turn(i, turn);
-			properties[i].run();
-		}
-}
-
 int main(int argc, char **argv)
 {
 	int rank, size, provided;
@@ -296,11 +287,7 @@ int main(int argc, char **argv)
 	for (int i = 0; i < RANKS - 1; i++)
 		MPI_Comm_split(
 			WORLD, rank == i || rank == i + 1 ? 0 : MPI_UNDEFINED, rank, &pairs[i]);
-	play();
-	known_meet();
-	if (!rank)
-		known_tell(properties, PROPERTIES);
-	known_meet();
+	known_play(properties, PROPERTIES);
 	MPI_Finalize();
 	return 0;
 }

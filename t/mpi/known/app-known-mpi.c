@@ -415,15 +415,6 @@ static const struct known_property properties[] = {
 };
 #define PROPERTIES (int)(sizeof(properties) / sizeof(properties[0]))
 
-static void play(void)
-{
-	for (int i = 0; i < PROPERTIES; i++)
-		for (int turn = 0; turn < known_turns; turn++) {
-			known_begin_turn(i, turn);
-			properties[i].run();
-		}
-}
-
 int main(int argc, char **argv)
 {
 	int rank, size;
@@ -436,11 +427,7 @@ int main(int argc, char **argv)
 		MPI_Abort(WORLD, 2);
 	}
 	known_open(argv[1], rank, size);
-	play();
-	known_meet();
-	if (!rank)
-		known_tell(properties, PROPERTIES);
-	known_meet();
+	known_play(properties, PROPERTIES);
 	MPI_Finalize();
 	return 0;
 }

@@ -61,7 +61,7 @@ void known_meet(void)
 			nap();
 }
 
-void known_begin_turn(int number, int turn)
+KNOWN_UNTRACED static void begin_turn(int number, int turn)
 {
 	property = number;
 	known_turn = turn;
@@ -288,7 +288,7 @@ KNOWN_UNTRACED static void print_row(const struct known_property *of, const stru
 		(double)row->functions[most].ns / (double)row->most);
 }
 
-void known_tell(const struct known_property *of, int n)
+KNOWN_UNTRACED static void tell(const struct known_property *of, int n)
 {
 	for (int i = 0; i < n; i++)
 		printf("meant %s %s\n", of[i].name, of[i].meant ?: "nothing");
@@ -299,4 +299,23 @@ void known_tell(const struct known_property *of, int n)
 	for (int i = 0; i < n_rows; i++)
 		print_row(of, &rows[i]);
 	fflush(stdout);
+}
+
+/* The caller of all properties in the profile. */
+static void play(const struct known_property *of, int n)
+{
+	for (int i = 0; i < n; i++)
+		for (int turn = 0; of[i].run && turn < known_turns; turn++) {
+			begin_turn(i, turn);
+			of[i].run();
+		}
+}
+
+void known_play(const struct known_property *of, int n)
+{
+	play(of, n);
+	known_meet();
+	if (!known_rank)
+		tell(of, n);
+	known_meet();
 }

@@ -6,7 +6,7 @@
  * Each call is stamped four times: before it, below the tracer (in PMPI_*, known-below.c), and
  * again on its way back. So whatever the machine does meanwhile, the begin of the call that the
  * tracer has seen lies between two stamps, and its end, too; waits have a least and a greatest
- * length. At the end known_tell() prints, of each rank that was waited for,
+ * length. At the end known_play() prints, of each rank that was waited for,
  *
  *	wait PROPERTY MPI_FUNCTION CALLER KIND LATE_RANK LEAST_S MOST_S CALLS FUNCTION SHARE
  *
@@ -75,10 +75,9 @@ KNOWN_UNTRACED static inline int64_t known_now(void)
 
 /* path: of a file for what ranks share, which is made if it is not there, and empty then. */
 KNOWN_UNTRACED void known_open(const char *path, int rank, int size);
-/* All ranks meet, then each one runs the property, known_turns times; they meet before each. */
-KNOWN_UNTRACED void known_begin_turn(int property, int turn);
-/* By one rank, when all have met: lines "meant PROPERTY ..." and "wait ...". */
-KNOWN_UNTRACED void known_tell(const struct known_property *of, int n);
+/* Runs each property known_turns times, in a function play(); all ranks meet before each. Then rank
+ * 0 prints lines "meant PROPERTY ..." and "wait ...". */
+KNOWN_UNTRACED void known_play(const struct known_property *of, int n);
 KNOWN_UNTRACED void known_meet(void);
 
 /* Before a call, which known_below() says to the others when the tracer has seen it. */
