@@ -15,10 +15,10 @@ struct host;
 
 /*
  * To be called before results are written, with the names' beginning (result_base()): moves what
- * is in their place and not of this run, and takes back what this run has written already and
- * another one has moved. Until the end, which gets what this returns, agents of
- * this host write one after the other where they share a folder, and those of all hosts where its
- * file system has locks. Waits some seconds at most. What cannot be moved is said, and replaced.
+ * is in their place and of another run, and puts files of this run back that another one has moved
+ * away. Until the end, which gets what this returns, agents of this host write one after the other
+ * where they share a folder, and those of all hosts where its file system has locks. Waits some
+ * seconds at most. What cannot be moved is said, and replaced.
  */
 int older_results_begin(struct agent *a, const char *base);
 void older_results_end(struct host *host, int *lock);

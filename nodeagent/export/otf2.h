@@ -53,12 +53,12 @@ void otf2_copies_free(struct otf2 *f);
 
 /* ---- otf2-teams.c: teams of OpenMP */
 
-/* Reads all calls once, if there are parallel regions. */
+/* Finds the team of each parallel region: reads all calls once, if there are such regions. */
 void otf2_teams_find(struct otf2 *f);
-/* What a thread was in parallel regions. */
+/* What a thread was in parallel regions; who was both, a worker. */
 enum otf2_part { OTF2_NO_TEAM, OTF2_WORKER, OTF2_MASTER };
 enum otf2_part otf2_part(const struct otf2 *f, uint32_t thread);
-/* For a call, before its enter; after its leave. */
+/* Writes the events of a team before the enter of a call, and after its leave. */
 void otf2_team_begin(
 	struct otf2 *f, const struct export_event *e, struct OTF2_EvtWriter_struct *to);
 void otf2_team_end(struct otf2 *f, const struct export_event *e, struct OTF2_EvtWriter_struct *to);
@@ -69,9 +69,12 @@ void otf2_teams_free(struct otf2 *f);
 
 /* ---- otf2-plain.c: threads that the program has made, without OpenMP */
 
+/* Finds these threads; after otf2_teams_find(). */
 void otf2_plain_find(struct otf2 *f);
-/* Writes begins and ends of threads that come before an event of that time. */
+/* Writes begins and ends of threads up to this time (OTF2's, ns), before the events that have it.
+ */
 void otf2_plain_until(struct otf2 *f, uint64_t time);
+/* As otf2_teams_define(), of these threads. */
 uint32_t otf2_plain_define(struct otf2 *f, struct OTF2_GlobalDefWriter_struct *to, uint32_t group,
 	uint32_t (*string)(void *ctx, const char *text), void *ctx);
 void otf2_plain_free(struct otf2 *f);

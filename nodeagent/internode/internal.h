@@ -104,8 +104,8 @@ uint64_t internode_global(const struct host *host, uint64_t ticks);
 uint64_t internode_ticks(const struct host *host, uint64_t global);
 /* The greatest error of this agent's global times, ns; UINT64_MAX: not known. */
 uint64_t internode_clock_error(const struct host *host);
-/* The same of the difference to another agent, ticks, from that of both, ns, as they say; not known
- * beyond 73 years. */
+/* The greatest error, in ticks, of a difference between times of two agents whose clocks have these
+ * errors, ns. UINT64_MAX: not known, as one of them is not, or is beyond 73 years. */
 uint64_t internode_error_ticks(const struct host *host, uint64_t mine, uint64_t others);
 
 /* exchange.c: exchanges sends with all other agents. */

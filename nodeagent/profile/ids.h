@@ -13,7 +13,8 @@
 
 struct profile;
 
-/* By stack: its id, from 0. The stacks of a hash have ids in the order of P1. The caller frees. */
+/* By stack: its id, from 0. Stacks with the same hash have ids in the order of
+ * their positions. The caller frees. */
 uint32_t *profile_ids(const struct profile *p);
 
 /* By id: the hash of its stack, p->n_stacks of them. The caller frees. */

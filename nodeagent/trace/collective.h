@@ -25,7 +25,7 @@ struct collective_shape {
 
 /* function: index in mpi/generate/mpi.tab, of any form. Never NULL. */
 const struct collective_shape *collective_shape(uint32_t function);
-/* It has an init, and is started as often as one likes. */
+/* Whether it is an MPI_*_init, whose call is made each time it is started. */
 bool collective_is_persistent(uint32_t function);
 /* The blocking form, without large counts; of what is not collective: itself. */
 uint32_t collective_blocking(uint32_t function);

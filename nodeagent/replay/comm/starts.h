@@ -25,7 +25,7 @@ struct starts; /* of one communicator; NULL: none yet */
  */
 bool starts_count(struct starts **s, size_t *of_process, uint32_t ticket, uint64_t since,
 	uint64_t until, uint32_t *number);
-/* *of_process: there are fewer then. */
+/* Subtracts the persistent calls of s from *of_process. */
 void starts_free(struct starts *s, size_t *of_process);
 
 #endif

@@ -182,6 +182,7 @@ struct node *calltree_child(
 
 /* The ticks of the first call of a node, the least of those told; 0: none was told. */
 uint64_t calltree_first(const struct node *n);
+/* Tells of a call of n that began at `ticks`. */
 void calltree_called(struct node *n, uint64_t ticks);
 
 /*
