@@ -67,12 +67,13 @@ test_expect 'tools: what is no run, and what to name in its place' '
 	is "vftr: $BIN/one: not a node profile (BASE_HOST.vfp or HOST.vfp, as runs write them)" "$(cat said)"'
 
 test_expect 'vftr flags: a compiler that is not known is not taken for gcc without a word' '
+	quoted="is quoted, for makefiles" # of a clone in a folder with a blank
 	"$VFTR" flags --cflags --cc /opt/bin/foo >options 2>said
 	has options "finstrument-functions"
-	is "vftr: flags: --cc /opt/bin/foo: no compiler that vftr knows; these are the options of gcc" "$(cat said)"
+	is "vftr: flags: --cc /opt/bin/foo: no compiler that vftr knows; these are the options of gcc" "$(grep -v "$quoted" said)"
 	for cc in gcc x86_64-linux-gnu-g++-12 "ccache gcc" cc CC mpicc mpicxx.openmpi clang-14 icpx nvc gfortran ftn; do
 		"$VFTR" flags --cxxflags --libs --cc "$cc" >options 2>said
-		is "" "$(cat said)" "said of $cc"
+		is "" "$(grep -v "$quoted" said)" "said of $cc"
 	done'
 
 test_expect 'limits: the number that is too much, and the most' '

@@ -199,7 +199,13 @@ row 'mpirun in a job: its daemons are a step beside the agents' 6 '-N3 -n6' \
 row 'a job of one node that is not this one' 2 '-N1 -n2' 'srun --mpi=pmix ./ring 100'
 row_long 'the same with mpirun' 2 '-N1 -n2' 'mpirun.openmpi -np 2 ./ring 100'
 traced_by=--preload
-row 'the library preloaded' 6 '-N3 -n6' "srun --mpi=pmix $BIN/plain 100"
+case $(readlink -f "$LIB") in
+*[" :"]*)
+	test_expect 'the library preloaded: not on several nodes, as its folder has a blank' '
+		status_of 125 limit salloc -Q -N3 -n6 "$AGENT" -q --preload -- srun --mpi=pmix "$BIN/plain" 100 2>stderr
+		has stderr "has a blank or a colon"' ;;
+*) row 'the library preloaded' 6 '-N3 -n6' "srun --mpi=pmix $BIN/plain 100" ;;
+esac
 traced_by="--agent-launcher 'srun --mpi=pmix --overlap -N3 -n3 --ntasks-per-node=1 -K0'"
 row_long 'agents started by a command of the user' 6 '-N3 -n6' 'srun --mpi=pmix ./ring 100'
 traced_by=

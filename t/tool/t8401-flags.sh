@@ -88,7 +88,7 @@ test_if 'command -v clang++' 'no clang' 'C++ by clang: what is left when all is 
 test_if 'command -v clang++' 'no clang' 'C++ by clang: the header in the manual leaves the standard library out' '
 	sed -n "/^#ifdef __cplusplus/,/^#endif/p" "$TOP/man/vftr-flags.1" | sed "s/\\\\e/\\\\/" >header.h
 	has header.h "no_instrument_function"
-	clang++ -O2 -include ./header.h "$T/tool/app-stl.cpp" -o stl-header $("$VFTR" flags --cc clang++ --cxxflags --libs)
+	flagged "--cc clang++ --cxxflags --libs" clang++ -O2 -include ./header.h "$T/tool/app-stl.cpp" -o stl-header
 	is 40200 "$(traced -q -- ./stl-header 1000)"
 	own_calls stl-header_all.json
 	json stl-header_all.json ".functions[].function" >names
