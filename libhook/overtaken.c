@@ -61,6 +61,6 @@ void vftr_emit_overtaken(uint64_t *to, const uint64_t *word, uint32_t turn)
 void vftr_openmp_overtaken(uint64_t *to, const uint64_t *word, uint32_t turn)
 {
 	if (words_overtaken(&vftr_thread, to, word, turn))
-		vftr_openmp_slow(
-			word[0] & RECORD_EXIT, (enum record_id)(uint32_t)word[0], word[1], word[2]);
+		vftr_openmp_slow(clock_counter(), word[0] & RECORD_EXIT,
+			(enum record_id)(uint32_t)word[0], word[1], word[2]);
 }

@@ -563,7 +563,8 @@ out:
 	errno = saved_errno;
 }
 
-void vftr_openmp_slow(uint64_t exit_bit, enum record_id kind, uint64_t a, uint64_t b)
+void vftr_openmp_slow(
+	uint64_t ticks, uint64_t exit_bit, enum record_id kind, uint64_t a, uint64_t b)
 {
 	struct thread *t = &vftr_thread;
 
@@ -571,5 +572,5 @@ void vftr_openmp_slow(uint64_t exit_bit, enum record_id kind, uint64_t a, uint64
 		t->payload[0] = a;
 		t->payload[1] = b;
 	}
-	vftr_slow(clock_counter(), exit_bit, kind, NULL);
+	vftr_slow(ticks, exit_bit, kind, NULL);
 }

@@ -120,8 +120,8 @@ void vftr_gated(uint64_t exit_bit, uint64_t key, const void *site)
 	__attribute__((visibility("hidden"), noinline));
 
 /* An OpenMP record of shm/record.h, slowly: a and, if it has three words, b. */
-void vftr_openmp_slow(uint64_t exit_bit, enum record_id kind, uint64_t a, uint64_t b)
-	__attribute__((visibility("hidden"), noinline, cold));
+void vftr_openmp_slow(uint64_t ticks, uint64_t exit_bit, enum record_id kind, uint64_t a,
+	uint64_t b) __attribute__((visibility("hidden"), noinline, cold));
 
 /*
  * To be called when a signal handler has gone on to another block while an event was being

@@ -23,7 +23,7 @@
 
 #include <stdint.h>
 
-#define RECORD_FORMAT 7 /* raised whenever a word changes its meaning */
+#define RECORD_FORMAT 8 /* raised whenever a word changes its meaning */
 
 #ifndef BLOCK_BYTES /* smaller in a model test */
 #define BLOCK_BYTES 4096u
@@ -50,7 +50,8 @@
 	RECORD(GPU_CALL, 32, 2, 0, gpu_call)                                                       \
 	RECORD(OPENACC, 33, 2, 0, openacc)                                                         \
 	RECORD(USER_COUNTER, 49, 3, 0, user_counter)                                               \
-	RECORD(IO, 50, 3, 0, io)
+	RECORD(IO, 50, 3, 0, io)                                                                   \
+	RECORD(UNLOCK, 51, 3, 0, unlock)
 
 /*
  * SYNC    its time field holds ticks >> 31 for what follows
@@ -246,15 +247,36 @@ static inline uint64_t record_gpu_call_word(uint32_t function)
  *   TASK  an explicit task runs. Its frame hangs directly below the frame of its
  *         team's region, whatever the thread did before, which goes on at the exit.
  *         word 1 = team<<32 | region; word 2 = MARK | RESUMED | creator's number
- *   WAIT  a frame in which the thread waits for others. word 1 = MARK | region
+ *   WAIT  a frame in which the thread waits for others. For a lock or the like, the thread has
+ *         it from the exit on: if HOLDS is set, during the frame that it opens next; else until it
+ *         gives the lock back, of which UNLOCK tells if another thread waits for it then.
+ *         word 1 = MARK | HOLDS | lock<<32 | TURN | region
  */
 #define OPENMP_MARK	 ((uint64_t)1 << 63)
 #define OPENMP_RESUMED	 ((uint64_t)1 << 62) /* TASK: part of a task that has begun before */
-#define OPENMP_NUMBERS	 ((1u << 24) - 1)    /* greatest size and number; larger ones are cut */
+#define OPENMP_HOLDS	 ((uint64_t)1 << 62) /* WAIT */
+#define OPENMP_TURN	 ((uint64_t)1 << 31) /* WAIT: threads have it in an order that is fixed */
+#define OPENMP_LOCKS	 ((1u << 30) - 1)
+#define OPENMP_LOCK(w)	 ((uint32_t)((w) >> 32) & OPENMP_LOCKS) /* WAIT */
+#define OPENMP_NUMBERS	 ((1u << 24) - 1) /* greatest size and number; larger ones are cut */
 #define OPENMP_LEVELS	 255u
 #define OPENMP_LEVEL(w)	 ((uint32_t)((w) >> 48) & OPENMP_LEVELS)
 #define OPENMP_SIZE(w)	 ((uint32_t)((w) >> 24) & OPENMP_NUMBERS) /* TEAM */
 #define OPENMP_NUMBER(w) ((uint32_t)(w)&OPENMP_NUMBERS)		  /* TEAM, TASK; size in FORK */
+
+/*
+ * The number of the lock at an address, 0 for none: locks of one process less than 4 GiB from each
+ * other have different ones.
+ */
+static inline uint32_t openmp_lock(uint64_t address)
+{
+	return (uint32_t)(address >> 2 ^ address >> 34) & OPENMP_LOCKS;
+}
+
+/*
+ * UNLOCK: the thread gives back a lock for which another thread waits. The header has no time;
+ * word 1 = openmp_lock(); word 2 = MARK | ticks just before.
+ */
 
 _Static_assert(BLOCK_BYTES % 64 == 0, "blocks are copied in whole cache lines");
 _Static_assert(RECORD_ID_LOGGED + LOGGED_CALLS <= RECORD_ID_REGION, "id ranges touch");

@@ -181,23 +181,23 @@ void vftr_construct_exit(uint32_t region)
 }
 
 /* vftr_record() for a record of several words. */
-static void openmp(uint64_t exit_bit, enum record_id kind, uint64_t a, uint64_t b)
+static inline __attribute__((always_inline)) void openmp_at(
+	uint64_t ticks, uint64_t exit_bit, enum record_id kind, uint64_t a, uint64_t b)
 {
 	struct thread *t = &vftr_thread;
 	const unsigned n = kind == RECORD_WAIT ? 2 : 3;
-	const uint64_t ticks = clock_counter();
 	const uint64_t word[3] = {record_word(ticks, exit_bit, kind), a, b};
 	uint64_t *to;
 	uint32_t turn;
 
 	if (load_relaxed(&vftr_own.gate) == GATE_ALL || ticks >> RECORD_TIME_BITS != t->high) {
-		vftr_openmp_slow(exit_bit, kind, a, b);
+		vftr_openmp_slow(ticks, exit_bit, kind, a, b);
 		return;
 	}
 	turn = load_relaxed(&t->turns);
 	to = reserve_words(&t->cur, n);
 	if (!has_place(t, to, n)) {
-		vftr_openmp_slow(exit_bit, kind, a, b);
+		vftr_openmp_slow(ticks, exit_bit, kind, a, b);
 		return;
 	}
 	store_relaxed(&to[0], word[0]);
@@ -207,6 +207,11 @@ static void openmp(uint64_t exit_bit, enum record_id kind, uint64_t a, uint64_t 
 	store_release(&to[n - 1], word[n - 1]);
 	if (unlikely(load_relaxed(&t->turns) != turn))
 		vftr_openmp_overtaken(to, word, turn);
+}
+
+static void openmp(uint64_t exit_bit, enum record_id kind, uint64_t a, uint64_t b)
+{
+	openmp_at(clock_counter(), exit_bit, kind, a, b);
 }
 
 static uint64_t number(uint32_t n)
@@ -258,10 +263,17 @@ void vftr_task(uint64_t exit_bit, uint32_t team, uint32_t region, bool resumed, 
 			OPENMP_MARK | (resumed ? OPENMP_RESUMED : 0) | number(creator));
 }
 
-void vftr_wait(uint64_t exit_bit, uint32_t region)
+void vftr_wait(uint64_t exit_bit, uint32_t region, uint64_t lock)
 {
 	if (region)
-		openmp(exit_bit, RECORD_WAIT, OPENMP_MARK | (region - 1), 0);
+		openmp_at(clock_counter(), exit_bit, RECORD_WAIT, OPENMP_MARK | lock | (region - 1),
+			0);
+}
+
+void vftr_wait_since(uint64_t ticks, uint32_t region, uint64_t lock)
+{
+	if (region && !vftr_thread.busy)
+		openmp_at(ticks, 0, RECORD_WAIT, OPENMP_MARK | lock | (region - 1), 0);
 }
 
 uint32_t vftr_team_new(void)

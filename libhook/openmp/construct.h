@@ -28,7 +28,10 @@ void vftr_fork(uint64_t exit_bit, uint32_t team, uint32_t region, uint32_t size)
 void vftr_team(uint64_t exit_bit, uint32_t team, uint32_t region, uint32_t level, uint32_t size,
 	uint32_t number);
 void vftr_task(uint64_t exit_bit, uint32_t team, uint32_t region, bool resumed, uint32_t creator);
-void vftr_wait(uint64_t exit_bit, uint32_t region);
+/* lock: 0, or vftr_lock_bits(). */
+void vftr_wait(uint64_t exit_bit, uint32_t region, uint64_t lock);
+/* The enter of such a wait that began at these ticks (clock_counter()), if no record is later. */
+void vftr_wait_since(uint64_t ticks, uint32_t region, uint64_t lock);
 
 /* A number for a new team, never 0. */
 uint32_t vftr_team_new(void);

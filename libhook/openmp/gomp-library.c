@@ -36,8 +36,9 @@ static uint32_t noted;
 
 static const char *const names[GOMP_ROWS] = {
 #define ROW(result, name, ...) #name,
-#define ROW_OTHER(name)	       #name,
-	GOMP_CALLS(ROW) GOMP_PARALLELS(ROW) GOMP_PARALLEL_STARTS(ROW) GOMP_OTHERS(ROW_OTHER)
+#define ROW_OTHER(name, ...)   #name,
+	GOMP_CALLS(ROW) GOMP_PARALLELS(ROW) GOMP_PARALLEL_STARTS(ROW) GOMP_LOCKS(ROW_OTHER)
+		GOMP_UNLOCKS(ROW_OTHER) GOMP_TURNS(ROW_OTHER) GOMP_OTHERS(ROW_OTHER)
 #undef ROW
 #undef ROW_OTHER
 };
@@ -338,13 +339,11 @@ static void *substitute(enum gomp_row row)
 	}
 }
 
-void *vftr_gomp_real(struct gomp *library, enum gomp_row row)
+static __attribute__((noinline, cold)) void *look_up(struct gomp *library, enum gomp_row row)
 {
-	void *real = load_relaxed(&library->real[row]);
 	int saved_errno = errno;
+	void *real = NULL;
 
-	if (real)
-		return real;
 	if (library != &nobody)
 		real = dlsym(library->handle, names[row]);
 	if (!real)
@@ -352,6 +351,13 @@ void *vftr_gomp_real(struct gomp *library, enum gomp_row row)
 	store_relaxed(&library->real[row], real);
 	errno = saved_errno;
 	return real;
+}
+
+void *vftr_gomp_real(struct gomp *library, enum gomp_row row)
+{
+	void *real = load_relaxed(&library->real[row]);
+
+	return real ? real : look_up(library, row);
 }
 
 /* A lock is another thing in OMP_1.0, and each caller must get what it was linked with. */
@@ -374,15 +380,18 @@ void *vftr_gomp_find(enum gomp_row row, const void *caller, struct gomp **librar
 	struct gomp *g = library_of(row, caller);
 
 	*library = load_relaxed(&g->is_recorded) && vftr_active() ? g : NULL;
-	if (!*library)
-		vftr_frames_called_from(caller);
 	switch (row) {
-	case GOMP_ROW_omp_set_lock:
-	case GOMP_ROW_omp_set_lock_:
-	case GOMP_ROW_omp_set_nest_lock:
-	case GOMP_ROW_omp_set_nest_lock_:
+#define ROW(name, ...) case GOMP_ROW_##name:
+		GOMP_UNLOCKS(ROW) /* no construct begins there */
+		return lock_real(g, row, caller);
+		GOMP_LOCKS(ROW)
+#undef ROW
+		if (!*library)
+			vftr_frames_called_from(caller);
 		return lock_real(g, row, caller);
 	default:
+		if (!*library)
+			vftr_frames_called_from(caller);
 		return vftr_gomp_real(g, row);
 	}
 }

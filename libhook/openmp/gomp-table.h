@@ -89,12 +89,9 @@ typedef void (*gomp_function)(void *);
 	_(void, GOMP_taskwait_depend, (void **depend), (depend), 0, TASKWAIT, 0)                   \
 	_(void, GOMP_taskgroup_start, NONE, 0, 0, OPEN(TASKGROUP))                                 \
 	_(void, GOMP_taskgroup_end, NONE, 0, TASKGROUP_WAIT, CLOSE(TASKGROUP))                     \
-	_(void, GOMP_critical_start, NONE, 0, CRITICAL_WAIT, OPEN(CRITICAL))                       \
 	_(void, GOMP_critical_end, NONE, CLOSE(CRITICAL), 0, 0)                                    \
-	_(void, GOMP_critical_name_start, (void **name), (name), 0, CRITICAL_WAIT, OPEN(CRITICAL)) \
 	_(void, GOMP_critical_name_end, (void **name), (name), CLOSE(CRITICAL), 0, 0)              \
 	_(void, GOMP_atomic_start, NONE, 0, ATOMIC_WAIT, 0)                                        \
-	_(void, GOMP_ordered_start, NONE, 0, ORDERED_WAIT, OPEN(ORDERED))                          \
 	_(void, GOMP_ordered_end, NONE, CLOSE(ORDERED), 0, 0)                                      \
 	_(void, GOMP_single_copy_end, (void *data), (data), CLOSE(SINGLE), BARRIER_IMPLICIT, 0)    \
 	_(void, GOMP_scope_start, (uintptr_t * reductions), (reductions), 0, 0, OPEN(SCOPE))       \
@@ -122,11 +119,7 @@ typedef void (*gomp_function)(void *);
 	_(void, GOMP_target_end_data, NONE, 0, 0, CLOSE(TARGET_DATA))                              \
 	_(void, GOMP_target_update, DATA, OPEN(TARGET_UPDATE), 0, CLOSE(TARGET_UPDATE))            \
 	_(void, GOMP_target_update_ext, UPDATE_EXT, OPEN(TARGET_UPDATE), 0, CLOSE(TARGET_UPDATE))  \
-	_(void, GOMP_target_enter_exit_data, UPDATE_EXT, OPEN(TARGET_DATA), 0, CLOSE(TARGET_DATA)) \
-	_(void, omp_set_lock, (void *lock), (lock), 0, LOCK_WAIT, 0)                               \
-	_(void, omp_set_lock_, (void *lock), (lock), 0, LOCK_WAIT, 0)                              \
-	_(void, omp_set_nest_lock, (void *lock), (lock), 0, LOCK_WAIT, 0)                          \
-	_(void, omp_set_nest_lock_, (void *lock), (lock), 0, LOCK_WAIT, 0)
+	_(void, GOMP_target_enter_exit_data, UPDATE_EXT, OPEN(TARGET_DATA), 0, CLOSE(TARGET_DATA))
 
 #define GOMP_LOOPS(_)                                                                              \
 	_(bool, GOMP_loop_start, RANGES, 0, 0, OPEN(LOOP))                                         \
@@ -213,8 +206,34 @@ typedef void (*gomp_function)(void *);
 	_(void, GOMP_parallel_loop_runtime_start, OLD_RANGE_, LOOP)                                \
 	_(void, GOMP_parallel_sections_start, (, unsigned n), (, n), SECTIONS)
 
-/* Written out in gomp.c, gomp-task.c and gomp-openacc.c; and what they ask libgomp for. */
+/*
+ * gomp-lock.c. GOMP_LOCKS: a function that takes a lock, and the one that tries to. GOMP_TURNS: one
+ * that waits before a frame opens: parameters, arguments, the wait, the frame, the address that
+ * stands for what it waits for, and 0 or OPENMP_TURN.
+ */
+#define GOMP_LOCKS(_)                                                                              \
+	_(omp_set_lock, omp_test_lock)                                                             \
+	_(omp_set_lock_, omp_test_lock_)                                                           \
+	_(omp_set_nest_lock, omp_test_nest_lock)                                                   \
+	_(omp_set_nest_lock_, omp_test_nest_lock_)
+
+#define GOMP_UNLOCKS(_)                                                                            \
+	_(omp_unset_lock)                                                                          \
+	_(omp_unset_lock_)                                                                         \
+	_(omp_unset_nest_lock)                                                                     \
+	_(omp_unset_nest_lock_)
+
+#define GOMP_TURNS(_)                                                                              \
+	_(GOMP_critical_start, NONE, CRITICAL_WAIT, CRITICAL, unnamed(), 0)                        \
+	_(GOMP_critical_name_start, (void **name), (name), CRITICAL_WAIT, CRITICAL, name, 0)       \
+	_(GOMP_ordered_start, NONE, ORDERED_WAIT, ORDERED, team(), OPENMP_TURN)
+
+/* Written out in gomp.c, gomp-task.c and gomp-openacc.c; and what is asked of libgomp. */
 #define GOMP_OTHERS(_)                                                                             \
+	_(omp_test_lock)                                                                           \
+	_(omp_test_lock_)                                                                          \
+	_(omp_test_nest_lock)                                                                      \
+	_(omp_test_nest_lock_)                                                                     \
 	_(GOMP_parallel_end)                                                                       \
 	_(GOMP_single_copy_start)                                                                  \
 	_(GOMP_task)                                                                               \

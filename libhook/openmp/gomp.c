@@ -114,6 +114,11 @@ struct call {
 	uint32_t wait;
 };
 
+void vftr_gomp_frame(enum construct kind, const void *site)
+{
+	open_frame(vftr_gomp_here(), frame_of(vftr_construct(kind, site, NULL), kind));
+}
+
 static void act(unsigned action, const void *site)
 {
 	struct gomp_context *c = vftr_gomp_here();
@@ -121,7 +126,7 @@ static void act(unsigned action, const void *site)
 
 	switch (action & ~ACTION_KIND) {
 	case ACTION_OPEN:
-		open_frame(c, frame_of(vftr_construct(kind, site, NULL), kind));
+		vftr_gomp_frame(kind, site);
 		break;
 	case ACTION_CLOSE:
 		close_frame(c, kind);
@@ -147,14 +152,14 @@ static void call_begin(struct call *c, enum gomp_row row, const void *site)
 	c->wait = 0;
 	if (c->row->wait != CONSTRUCT_0)
 		c->wait = vftr_construct(c->row->wait, c->site, NULL);
-	vftr_wait(0, c->wait);
+	vftr_wait(0, c->wait, 0);
 }
 
 static void call_end(struct call *c)
 {
 	if (!c->row)
 		return;
-	vftr_wait(RECORD_EXIT, c->wait);
+	vftr_wait(RECORD_EXIT, c->wait, 0);
 	act(c->row->then, c->site);
 }
 
@@ -184,9 +189,9 @@ GOMP_EXPORT void *GOMP_single_copy_start(void)
 		return real();
 	site = vftr_gomp_site(site);
 	wait = vftr_construct(CONSTRUCT_BARRIER_IMPLICIT, site, NULL);
-	vftr_wait(0, wait);
+	vftr_wait(0, wait, 0);
 	data = real();
-	vftr_wait(RECORD_EXIT, wait);
+	vftr_wait(RECORD_EXIT, wait, 0);
 	if (!data)
 		act(OPEN(SINGLE), site);
 	return data;

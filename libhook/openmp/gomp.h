@@ -2,7 +2,7 @@
 /*
  * The front for libgomp, which offers no tool interface: its entry points are
  * interposed (gomp-table.h). gomp.c records what threads do, gomp-task.c tasks,
- * gomp-library.c knows whose functions are called.
+ * gomp-lock.c locks, gomp-library.c knows whose functions are called.
  */
 #ifndef VFTR_LIBHOOK_OPENMP_GOMP_H
 #define VFTR_LIBHOOK_OPENMP_GOMP_H
@@ -23,11 +23,12 @@
 
 enum gomp_row {
 #define ROW(result, name, ...) GOMP_ROW_##name,
-#define ROW_OTHER(name)	       GOMP_ROW_##name,
-	GOMP_CALLS(ROW) GOMP_PARALLELS(ROW) GOMP_PARALLEL_STARTS(ROW) GOMP_OTHERS(ROW_OTHER)
+#define ROW_OTHER(name, ...)   GOMP_ROW_##name,
+	GOMP_CALLS(ROW) GOMP_PARALLELS(ROW) GOMP_PARALLEL_STARTS(ROW) GOMP_LOCKS(ROW_OTHER)
+		GOMP_UNLOCKS(ROW_OTHER) GOMP_TURNS(ROW_OTHER) GOMP_OTHERS(ROW_OTHER)
 #undef ROW
 #undef ROW_OTHER
-		GOMP_ROWS
+			GOMP_ROWS
 };
 
 /* One OpenMP library of the process. */
@@ -77,6 +78,9 @@ uint32_t vftr_gomp_ask(struct gomp *library, enum gomp_row what);
 const void *vftr_gomp_place(gomp_function fn);
 /* The same for another construct: the caller, or the body that has jumped to the call. */
 const void *vftr_gomp_site(const void *caller);
+
+/* A frame of the construct begins here, which a call or a cancellation ends. */
+void vftr_gomp_frame(enum construct kind, const void *site);
 
 /* The calling thread's context; begin sets outer, end closes all open frames. */
 struct gomp_context *vftr_gomp_here(void);

@@ -9,6 +9,7 @@
 #include <stddef.h>
 #include <sys/mman.h>
 #include "libhook/ompt-check.h"
+#include "libhook/openmp/locks.h"
 #include "libhook/thread.h"
 
 #define STACK_BYTES ((size_t)1 << 21)
@@ -20,7 +21,7 @@ struct stack {
 	uint32_t team;	     /* 1 + index of the innermost team, or 0 */
 	uint32_t over;	     /* begun when there was no room */
 	uint64_t lock_since; /* 0: none is asked for */
-	const void *lock_address;
+	const void *lock_address, *lock;
 	const void *caller; /* of the function that comes next, if we are in between */
 };
 
@@ -71,7 +72,8 @@ static void record(const struct open *o, uint64_t exit_bit, bool resumed)
 	switch ((enum open_what)o->what) {
 	case OPEN_CONSTRUCT:
 		if (waits[o->kind])
-			vftr_wait(exit_bit, o->region);
+			vftr_wait(exit_bit, o->region,
+				(uint64_t)o->lock << 32 | (o->in_turn ? OPENMP_TURN : 0));
 		else if (exit_bit)
 			vftr_construct_exit(o->region);
 		else
@@ -146,6 +148,8 @@ void vftr_frames_called_from(const void *caller)
 	own.caller = caller;
 }
 
+_Static_assert(sizeof(struct open) == 48, "so many fit on a stack");
+
 static bool shares_work(unsigned kind)
 {
 	return kind == CONSTRUCT_LOOP || kind == CONSTRUCT_SECTIONS || kind == CONSTRUCT_SINGLE ||
@@ -164,7 +168,15 @@ static void end_cancelled(enum construct kind)
 
 void vftr_frames_enter(enum construct kind, const void *address)
 {
-	struct open o = {.what = OPEN_CONSTRUCT, .kind = (uint8_t)kind};
+	vftr_frames_enter_wait(kind, address, 0);
+}
+
+void vftr_frames_enter_wait(enum construct kind, const void *address, uint64_t lock)
+{
+	struct open o = {.what = OPEN_CONSTRUCT,
+		.kind = (uint8_t)kind,
+		.in_turn = lock & OPENMP_TURN,
+		.lock = (uint32_t)(lock >> 32)};
 
 	end_cancelled(kind);
 	o.address = vftr_frames_site(address);
@@ -184,25 +196,33 @@ void vftr_frames_leave(enum construct kind)
 		}
 }
 
-void vftr_frames_lock_wanted(const void *address)
+static void want_no_lock(void)
 {
+	if (own.lock_since)
+		vftr_lock_got(own.lock);
+	own.lock_since = 0;
+}
+
+void vftr_frames_lock_wanted(const void *address, const void *lock)
+{
+	want_no_lock();
 	own.lock_since = clock_counter();
 	own.lock_address = vftr_frames_site(address);
+	own.lock = lock;
+	vftr_lock_wanted(lock);
 }
 
 void vftr_frames_lock_got(void)
 {
+	const uint64_t bits = vftr_lock_bits(own.lock, 0);
 	uint32_t region;
 
 	if (!own.lock_since)
 		return;
 	region = vftr_construct(CONSTRUCT_LOCK_WAIT, own.lock_address, NULL);
-	if (region && !vftr_thread.busy) {
-		vftr_thread.payload[0] = OPENMP_MARK | (region - 1);
-		vftr_slow(own.lock_since, 0, RECORD_WAIT, NULL);
-		vftr_wait(RECORD_EXIT, region);
-	}
-	own.lock_since = 0;
+	vftr_wait_since(own.lock_since, region, bits);
+	vftr_wait(RECORD_EXIT, region, bits);
+	want_no_lock();
 }
 
 struct open *vftr_frames_fork(enum construct kind, const void *address, uint32_t size)
@@ -339,6 +359,7 @@ void vftr_frames_task_next(uint64_t *task)
 
 void vftr_frames_free(void)
 {
+	want_no_lock();
 	/* others may still look at an open region when the process ends inside of it */
 	if (own.base && !own.n)
 		munmap(own.base, STACK_BYTES);

@@ -24,8 +24,10 @@ struct open {
 	uint32_t outer;	 /* TEAM: 1 + index of the team around it, or 0 */
 	uint16_t level;	 /* FORK, TEAM: 1 for the outermost */
 	uint8_t what;
-	uint8_t kind; /* enum construct */
-	bool left;    /* TEAM: its end is recorded, the thread waits in the join barrier */
+	uint8_t kind;  /* enum construct */
+	bool left;     /* TEAM: its end is recorded, the thread waits in the join barrier */
+	bool in_turn;  /* CONSTRUCT: OPENMP_TURN */
+	uint32_t lock; /* CONSTRUCT: the upper half of vftr_lock_bits(), or 0 */
 };
 
 /*
@@ -33,6 +35,8 @@ struct open {
  * frame is taken. Ends a loop or the like that was cancelled.
  */
 void vftr_frames_enter(enum construct kind, const void *address);
+/* The same for the wait for a lock or the like: vftr_lock_bits(). */
+void vftr_frames_enter_wait(enum construct kind, const void *address, uint64_t lock);
 /* The innermost construct of this kind in the running task ends, with all frames in it. */
 void vftr_frames_leave(enum construct kind);
 /* True if the innermost open frame is of this kind. */
@@ -51,7 +55,7 @@ void vftr_frames_called_from(const void *caller);
  * The thread wants a lock; the thread has got it. Only the second call records, as some
  * runtimes do not tell a lock from the test of one, and do not report a test that failed.
  */
-void vftr_frames_lock_wanted(const void *address);
+void vftr_frames_lock_wanted(const void *address, const void *lock);
 void vftr_frames_lock_got(void);
 
 /* A parallel region begins; the result is valid until vftr_frames_join(). NULL: no memory. */

@@ -11,6 +11,7 @@
 #include <stddef.h>
 #include "libhook/emit.h"
 #include "libhook/ompt-check.h"
+#include "libhook/openmp/locks.h"
 #include "libhook/openmp/ompt-frames.h"
 #include "libhook/process.h"
 
@@ -192,15 +193,17 @@ static void sync_region_wait(unsigned kind, enum ompt_scope scope, union ompt_da
 /* kind of mutex: the wait for it, what is done while it is held */
 static const struct {
 	uint8_t wait, body;
+	uint64_t flags; /* of the WAIT; 0: it is not told for what */
 } of_mutex[] = {
-	[0] = {NOTHING, NOTHING},
-	[OMPT_MUTEX_LOCK] = {NOTHING, NOTHING}, /* vftr_frames_lock_wanted() */
-	[OMPT_MUTEX_TEST_LOCK] = {NOTHING, NOTHING},
-	[OMPT_MUTEX_NEST_LOCK] = {NOTHING, NOTHING},
-	[OMPT_MUTEX_TEST_NEST_LOCK] = {NOTHING, NOTHING},
-	[OMPT_MUTEX_CRITICAL] = {CONSTRUCT_CRITICAL_WAIT, CONSTRUCT_CRITICAL},
-	[OMPT_MUTEX_ATOMIC] = {CONSTRUCT_ATOMIC_WAIT, NOTHING},
-	[OMPT_MUTEX_ORDERED] = {CONSTRUCT_ORDERED_WAIT, CONSTRUCT_ORDERED},
+	[0] = {NOTHING, NOTHING, 0},
+	[OMPT_MUTEX_LOCK] = {NOTHING, NOTHING, 0}, /* vftr_frames_lock_wanted() */
+	[OMPT_MUTEX_TEST_LOCK] = {NOTHING, NOTHING, 0},
+	[OMPT_MUTEX_NEST_LOCK] = {NOTHING, NOTHING, 0},
+	[OMPT_MUTEX_TEST_NEST_LOCK] = {NOTHING, NOTHING, 0},
+	[OMPT_MUTEX_CRITICAL] = {CONSTRUCT_CRITICAL_WAIT, CONSTRUCT_CRITICAL, OPENMP_HOLDS},
+	[OMPT_MUTEX_ATOMIC] = {CONSTRUCT_ATOMIC_WAIT, NOTHING, 0},
+	[OMPT_MUTEX_ORDERED] = {CONSTRUCT_ORDERED_WAIT, CONSTRUCT_ORDERED,
+		OPENMP_HOLDS | OPENMP_TURN},
 };
 #define MUTEXES (sizeof(of_mutex) / sizeof(of_mutex[0]))
 
@@ -212,10 +215,15 @@ static bool is_lock(unsigned kind)
 static void mutex_acquire(
 	unsigned kind, unsigned hint, unsigned implementation, uint64_t id, const void *address)
 {
-	if (is_lock(kind) && vftr_active())
-		vftr_frames_lock_wanted(address);
-	else if (kind < MUTEXES)
-		scoped(OMPT_BEGIN, of_mutex[kind].wait, address);
+	const void *lock = (const void *)(uintptr_t)id;
+
+	if (kind >= MUTEXES || !vftr_active())
+		return;
+	if (is_lock(kind))
+		vftr_frames_lock_wanted(address, lock);
+	else if (of_mutex[kind].wait != NOTHING)
+		vftr_frames_enter_wait(of_mutex[kind].wait, address,
+			of_mutex[kind].flags ? vftr_lock_bits(lock, of_mutex[kind].flags) : 0);
 }
 
 static void mutex_acquired(unsigned kind, uint64_t id, const void *address)

@@ -1,8 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The kinds of waits of one rank for another one; vftr-analysis(7) says how each is computed. */
+/*
+ * The kinds of waits of one rank for another one, or of a thread for another one of its process;
+ * vftr-analysis(7) says how each is computed.
+ */
 #ifndef VFTR_NODEAGENT_BASE_WAIT_KINDS_H
 #define VFTR_NODEAGENT_BASE_WAIT_KINDS_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 /*
@@ -17,7 +21,8 @@
 	X(EARLY_ROOT, "early_root", "Early root")                                                  \
 	X(SCAN, "scan", "Wait at scan")                                                            \
 	X(NEIGHBOURS, "neighbours", "Wait for neighbours")                                         \
-	X(LATE_RECEIVER, "late_receiver", "Late receiver")
+	X(LATE_RECEIVER, "late_receiver", "Late receiver")                                         \
+	X(LOCK, "lock", "Lock")
 
 enum wait_kind {
 #define WAIT_KIND(kind, name, title) WAIT_##kind,
@@ -29,5 +34,11 @@ enum wait_kind {
 /* Static texts; kind < WAIT_KINDS_END. */
 const char *wait_kind_name(uint32_t kind);
 const char *wait_kind_title(uint32_t kind);
+
+/* True if threads of one process wait for each other. */
+static inline bool wait_is_of_threads(uint32_t kind)
+{
+	return kind == WAIT_LOCK;
+}
 
 #endif

@@ -167,7 +167,7 @@ static void lay_over(struct gathering *g, const struct process *p, uint32_t rank
 	size_t n = calltree_nodes(t);
 	uint32_t *to = xmalloc(n * sizeof(*to));
 	struct map64 place = {0}, names = {0};
-	const struct gather_from from = {g, g->host, p, rank, to, threads, g->out};
+	const struct gather_from from = {g, g->host, p, rank, to, &place, threads, g->out};
 
 	complete_deep(t);
 	for (size_t i = 0; i < n; i++) {

@@ -13,6 +13,7 @@
 
 struct gathering;
 struct host;
+struct map64;
 struct node;
 struct process;
 struct profile;
@@ -22,8 +23,9 @@ struct gather_from {
 	struct host *host;
 	const struct process *p; /* has ended */
 	uint32_t rank;
-	const uint32_t *node; /* by node of p's tree: its node in the union tree */
-	bool threads;	      /* threads are wanted one by one */
+	const uint32_t *node;	     /* by node of p's tree: its node in the union tree */
+	const struct map64 *node_at; /* the same by its address */
+	bool threads;		     /* threads are wanted one by one */
 	struct profile *out;
 };
 

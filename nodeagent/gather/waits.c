@@ -1,16 +1,34 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Waits for other ranks, by call path: waits[] of a profile. */
+/* Waits for other ranks, and for threads of the same one, by call path: waits[] of a profile. */
 #include "nodeagent/gather/internal.h"
 
 #include <stdlib.h>
 
 #include "nodeagent/base/map.h"
+#include "nodeagent/base/wait-kinds.h"
 #include "nodeagent/process/host.h"
 #include "nodeagent/process/process.h"
 #include "nodeagent/profile/lists.h"
 #include "nodeagent/profile/profile.h"
 #include "nodeagent/replay/comm/causes.h"
+#include "nodeagent/replay/comm/comm.h"
 #include "nodeagent/replay/tree/calltree.h"
+
+static uint32_t late_rank(const struct gather_from *g, const struct node_wait *w)
+{
+	if (w->late == UINT32_MAX)
+		return PROFILE_ELSEWHERE;
+	return wait_is_of_threads(w->kind) ? g->rank : gather_peer(g, w->late);
+}
+
+/* 1 + the number of the stack, or 0. */
+static uint32_t late_stack(const struct gather_from *g, const struct node_wait *w)
+{
+	const struct node *n = traffic_path_node(g->p->traffic, w->path);
+	const uint32_t *at = n ? map64_find(g->node_at, (uintptr_t)n) : NULL;
+
+	return at ? *at + 1 : 0;
+}
 
 static void add_wait(const struct gather_from *g, const struct node_wait *w, uint32_t stack_at)
 {
@@ -21,7 +39,9 @@ static void add_wait(const struct gather_from *g, const struct node_wait *w, uin
 	to = profile_add(g->out, PROFILE_WAITS);
 	to->stack = stack_at;
 	to->kind = w->kind;
-	to->late = gather_peer(g, w->late == UINT32_MAX ? PROFILE_ELSEWHERE : w->late);
+	to->late = late_rank(g, w);
+	to->late_thread = w->thread;
+	to->late_stack = late_stack(g, w);
 	to->calls = w->calls;
 	to->ns = clocks_ns(&g->host->clocks, w->ticks);
 }
@@ -111,7 +131,8 @@ uint64_t gather_wait_ns(const struct gather_from *g)
 		const struct node *n = calltree_at(tree, i);
 
 		for (size_t k = 0; n->extra && k < n->extra->waits.n; k++)
-			ticks += n->extra->waits.at[k].ticks;
+			if (!wait_is_of_threads(n->extra->waits.at[k].kind))
+				ticks += n->extra->waits.at[k].ticks;
 	}
 	return clocks_ns(&g->host->clocks, ticks);
 }

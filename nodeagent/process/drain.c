@@ -6,9 +6,14 @@
 #include "nodeagent/process/process.h"
 #include "nodeagent/process/threads.h"
 #include "nodeagent/replay/comm/comm.h"
+#include "nodeagent/replay/openmp/locks.h"
 #include "shm/ring.h"
 
 #define RELEASE_BLOCKS 64 /* blocks given back at a time, fewer in small rings */
+
+/* Read of a thread before others have their turn, and how far ahead of them it may be. */
+#define PIECE_BYTES (16 * BLOCK_BYTES)
+#define AHEAD_TICKS ((uint64_t)1 << 22)
 
 static void quarantine(struct thread_ring *t, const char *why)
 {
@@ -78,7 +83,13 @@ static void note_losses(struct thread_ring *t)
 	t->lost_seen = lost;
 }
 
-static uint64_t drain_to(struct thread_ring *t, uint64_t head)
+static bool locks_are_told(const struct process *p)
+{
+	return p->locks && locks_pending(p->locks);
+}
+
+/* in_pieces: no more than a piece, if there are locks in it. */
+static uint64_t drain_to(struct thread_ring *t, uint64_t head, bool in_pieces)
 {
 	struct process *p = t->process;
 	uint64_t start = t->tail, batch = t->ring.size / BLOCK_BYTES / 8;
@@ -95,6 +106,8 @@ static uint64_t drain_to(struct thread_ring *t, uint64_t head)
 			ring_release(&t->ring, t->tail);
 			blocks = 0;
 		}
+		if (in_pieces && t->tail - start >= PIECE_BYTES && locks_are_told(p))
+			break;
 	}
 	if (blocks)
 		ring_release(&t->ring, t->tail);
@@ -108,15 +121,15 @@ uint64_t drain_thread_to(struct thread_ring *t, uint64_t position)
 
 	if (position % BLOCK_BYTES || position - t->tail > head - t->tail)
 		position = (int64_t)(position - t->tail) < 0 ? t->tail : head;
-	return drain_to(t, position);
+	return drain_to(t, position, false);
 }
 
 uint64_t drain_thread(struct thread_ring *t)
 {
-	return drain_to(t, published(t));
+	return drain_to(t, published(t), false);
 }
 
-/* What other threads freed is forgotten when all records that may speak of it
+/* What other threads freed, and who had a lock, is forgotten when all records that may speak of it
  * have been read: each thread's last record is later. */
 static void sweep(struct process *p)
 {
@@ -133,6 +146,8 @@ static void sweep(struct process *p)
 	if (p->session_match)
 		match_process_progress(p->session_match, least);
 	traffic_sweep(p->traffic, least);
+	if (p->locks)
+		locks_settle(p->locks, least);
 }
 
 /* Definitions that published records need were sent before them: all are read
@@ -166,32 +181,78 @@ uint64_t drain_process(struct process *p)
 	return drain_process_now(p);
 }
 
+static bool has_more(const struct thread_ring *t)
+{
+	return t && !t->error && (int64_t)(t->head - t->tail) > 0;
+}
+
+/* How far each thread that has more was read, at least. */
+static uint64_t read_until(const struct process *p)
+{
+	uint64_t least = UINT64_MAX;
+
+	for (size_t i = 0; i < p->n_threads; i++)
+		if (has_more(p->threads[i]) && replay_last_ticks(p->threads[i]->replay) < least)
+			least = replay_last_ticks(p->threads[i]->replay);
+	return least;
+}
+
+/*
+ * Threads that tell of locks are read side by side, as who waits and who has the lock is kept until
+ * both were read.
+ */
+static bool has_its_turn(const struct process *p, const struct thread_ring *t, uint64_t least)
+{
+	return !locks_are_told(p) || replay_last_ticks(t->replay) <= least + AHEAD_TICKS;
+}
+
+/* False: no more for now. ended: all messages of the process were received. */
+static bool drain_round(struct process *p, bool ended, uint64_t *bytes)
+{
+	const uint64_t least = read_until(p), before = *bytes;
+
+	for (size_t i = 0; i < p->n_threads; i++) {
+		struct thread_ring *t = p->threads[i];
+		uint32_t number = t ? t->number : 0;
+
+		/* a new one has its turn the next time */
+		if (!has_more(t))
+			continue;
+		if (!ended && !definitions_read(p))
+			return false;
+		/* one may be that this thread has ended, and then t is gone, or another */
+		if (p->threads[i] != t || t->number != number)
+			continue;
+		/* ... or a question, for which we read on */
+		if (has_more(t) && has_its_turn(p, t, least))
+			*bytes += drain_to(t, t->head, true);
+	}
+	return *bytes != before && read_until(p) != UINT64_MAX;
+}
+
 uint64_t drain_process_now(struct process *p)
 {
 	uint64_t bytes = 0;
 
 	look_ahead(p);
-	for (size_t i = 0; i < p->n_threads; i++) {
-		struct thread_ring *t = p->threads[i];
-		uint32_t number = t ? t->number : 0;
-		uint64_t head;
-
-		/* a new one has its turn the next time */
-		if (!t || (head = t->head) == t->tail)
-			continue;
-		if (!definitions_read(p))
-			break;
-		/* one may be that this thread has ended, and then t is gone, or another */
-		if (p->threads[i] != t || t->number != number)
-			continue;
-		/* ... or a question, for which we read on */
-		if ((int64_t)(head - t->tail) > 0)
-			bytes += drain_to(t, head);
-	}
+	while (drain_round(p, false, &bytes))
+		if (locks_are_told(p))
+			sweep(p);
 	threads_settle(p);
-	if (p->match || traffic_has_gone(p->traffic))
+	if (p->match || traffic_has_gone(p->traffic) || locks_are_told(p))
 		sweep(p);
 	return bytes;
+}
+
+void drain_ended(struct process *p)
+{
+	uint64_t bytes = 0;
+
+	if (!locks_are_told(p))
+		return;
+	look_ahead(p);
+	while (drain_round(p, true, &bytes))
+		sweep(p);
 }
 
 /* Calls skipped since the last LOST record, in a thread that died full. */

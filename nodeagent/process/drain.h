@@ -18,6 +18,10 @@ uint64_t drain_process(struct process *p);
 /* The same without regard to that: what has been published until now must not come later. */
 uint64_t drain_process_now(struct process *p);
 
+/* After the end of the process, before drain_last() of its threads: where the order matters in
+ * which they are read, reads what they have published. */
+void drain_ended(struct process *p);
+
 /* After the thread's end: also reads the words that were stored and not published. */
 void drain_last(struct thread_ring *t);
 

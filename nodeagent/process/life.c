@@ -12,6 +12,7 @@
 #include "nodeagent/process/observer.h"
 #include "nodeagent/replay/gpu/gpu.h"
 #include "nodeagent/match/process.h"
+#include "nodeagent/replay/openmp/locks.h"
 #include "nodeagent/replay/openmp/teams.h"
 #include "nodeagent/process/pids.h"
 #include "nodeagent/process/ended.h"
@@ -72,6 +73,7 @@ void process_free(struct process *p)
 	regions_free(p);
 	threads_free(p);
 	openmp_free(p->openmp);
+	locks_free(p->locks);
 	free(p->executable);
 	free(p->invoked_as);
 	free(p->directory);

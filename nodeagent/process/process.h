@@ -84,6 +84,7 @@ struct process {
 	struct thread_ranges *ranges;  /* threads-ended.h; NULL: none */
 	struct time_window window;     /* of all threads that have ended */
 	struct openmp *openmp;	       /* or NULL: no thread yet */
+	struct locks *locks;	       /* the same */
 	struct thread_ring *unsettled; /* ended, but parts in OpenMP teams have no place yet */
 	size_t n_unsettled;
 	struct gpu *gpu;

@@ -8,6 +8,7 @@
 #include "nodeagent/process/host.h"
 #include "nodeagent/process/counter/counters.h"
 #include "nodeagent/process/drain.h"
+#include "nodeagent/replay/openmp/locks.h"
 #include "nodeagent/replay/openmp/teams.h"
 #include "nodeagent/process/forks.h"
 #include "nodeagent/process/observer.h"
@@ -58,6 +59,20 @@ static bool is_barrier(const void *ctx, uint32_t region)
 	enum construct kind = regions_kind(ctx, region);
 
 	return kind == CONSTRUCT_BARRIER || kind == CONSTRUCT_BARRIER_IMPLICIT;
+}
+
+/* A locks_found. */
+static void waited_for_lock(void *ctx, const struct lock_blame *b)
+{
+	const struct process *p = ctx;
+	struct node *n = traffic_path_node(p->traffic, b->waiter.path);
+
+	if (n)
+		calltree_wait(n, &(struct node_wait){.kind = WAIT_LOCK,
+					 .calls = b->calls,
+					 .ticks = b->ticks,
+					 .thread = b->holder.thread + 1,
+					 .path = traffic_path_now(p->traffic, b->holder.path)});
 }
 
 /* Waits in OpenMP. */
@@ -174,9 +189,12 @@ static struct thread_ring *thread_new(
 	replay_set_mismatch(t->replay, regions_mismatched);
 	t->track = traffic_track_new(p->traffic, replay_tree(t->replay));
 	replay_set_track(t->replay, t->track);
-	if (!p->openmp)
+	if (!p->openmp) {
 		p->openmp = openmp_new(is_barrier, p);
+		p->locks = locks_new(waited_for_lock, p);
+	}
 	replay_set_openmp(t->replay, p->openmp, t->number);
+	replay_set_locks(t->replay, p->locks);
 	if (p->host->conf->openmp_show_idle_time)
 		replay_show_idle(t->replay);
 	replay_set_window(t->replay, &p->window, class_of_region);
@@ -366,6 +384,11 @@ static void warn_limits(const struct process *p)
 
 	for (unsigned i = 0; (text = openmp_limit_reached(p->openmp, i)); i++)
 		host_warn(p->host, false, "%s: %s", process_name(p), text);
+	if (locks_cut(p->locks))
+		host_warn(p->host, false,
+			"%s: it has more waits for locks at a time than are kept: of some it is "
+			"not known who had the lock",
+			process_name(p));
 }
 
 void threads_all_end(struct process *p, uint64_t ticks)
@@ -373,6 +396,7 @@ void threads_all_end(struct process *p, uint64_t ticks)
 	/* of a process that was killed, a child of vfork() may still run, and write */
 	bool well = p->end == PROCESS_EXITED && !p->quarantined;
 
+	drain_ended(p);
 	/* all are read before anything is given a place that may be wrong */
 	for (size_t i = 0; i < p->n_threads; i++)
 		if (p->threads[i])
@@ -392,6 +416,7 @@ void threads_all_end(struct process *p, uint64_t ticks)
 	}
 	threads_settle(p);
 	if (p->openmp) {
+		locks_settle(p->locks, UINT64_MAX);
 		openmp_end(p->openmp);
 		warn_limits(p);
 	}

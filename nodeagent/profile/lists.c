@@ -221,6 +221,17 @@ static bool is_lost_by(const struct profile_field *f, uint32_t number)
 	return number == PROFILE_NONE && f->role == KEY;
 }
 
+/* Of 1 + a stack, or 0; PROFILE_NONE becomes 0. */
+static void renumber_next(char *at, size_t n, size_t bytes, const uint32_t *to)
+{
+	for (; n--; at += bytes) {
+		uint32_t *number = (uint32_t *)(void *)at;
+
+		if (*number)
+			*number = to[*number - 1] + 1;
+	}
+}
+
 void profile_renumber_stacks(struct profile *p, enum profile_list which, const uint32_t *to)
 {
 	const struct profile_schema *s = &profile_schema[which];
@@ -228,13 +239,16 @@ void profile_renumber_stacks(struct profile *p, enum profile_list which, const u
 	char *at = profile_records(p, s, &n);
 	bool lost = false;
 
-	for (const struct profile_field *f = s->fields; f < s->fields + s->n_fields; f++)
+	for (const struct profile_field *f = s->fields; n && f < s->fields + s->n_fields; f++) {
 		for (size_t i = 0; f->ref == STACK && i < n; i++) {
 			uint32_t *number = (uint32_t *)(void *)(at + i * s->bytes + f->offset);
 
 			*number = to[*number];
 			lost |= is_lost_by(f, *number);
 		}
+		if (f->ref == NEXT_STACK)
+			renumber_next(at + f->offset, n, s->bytes, to);
+	}
 	if (lost)
 		drop_lost(p, s, STACK);
 }
@@ -286,6 +300,7 @@ static bool is_complete(const struct profile *p, const struct profile_schema *s,
 
 		if ((f->kind == TEXT && !*(char *const *)at) ||
 			(f->ref == STACK && number >= p->n_stacks) ||
+			(f->ref == NEXT_STACK && number > p->n_stacks) ||
 			(f->ref == RANK && !is_rank(p, number)) ||
 			(f->ref == ANY_RANK && number != PROFILE_ELSEWHERE && !is_rank(p, number)))
 			return false;

@@ -37,8 +37,8 @@ enum profile_role {
 };
 
 /* The thing that a uint32_t numbers: a stack of the profile, a rank, a rank or
- * PROFILE_ELSEWHERE. */
-enum profile_ref { PLAIN, STACK, RANK, ANY_RANK };
+ * PROFILE_ELSEWHERE; NEXT_STACK: 1 + a stack, or 0 for none. */
+enum profile_ref { PLAIN, STACK, RANK, ANY_RANK, NEXT_STACK };
 
 struct profile_field {
 	enum profile_kind kind : 8;

@@ -76,7 +76,14 @@ static void subtract_stacks(struct profile *now, const struct profile *before, u
 	}
 }
 
-/* By stack: true if it has calls or times, or is above one that has. The caller frees. */
+static void keep_above(const struct profile *p, bool *keep, uint32_t stack)
+{
+	for (; stack != PROFILE_NONE && !keep[stack]; stack = p->stacks[stack].parent)
+		keep[stack] = true;
+}
+
+/* By stack: true if it has calls or times, is waited for, or is above such a one. The caller
+ * frees. */
 static bool *stacks_to_keep(const struct profile *p)
 {
 	bool *keep = xcalloc(p->n_stacks + 1, sizeof(*keep));
@@ -86,9 +93,11 @@ static bool *stacks_to_keep(const struct profile *p)
 
 		if (!s->calls && !s->lost_calls && !s->incl_ns && s->parent != PROFILE_NONE)
 			continue;
-		for (uint32_t k = i; k != PROFILE_NONE && !keep[k]; k = p->stacks[k].parent)
-			keep[k] = true;
+		keep_above(p, keep, i);
 	}
+	for (size_t i = 0; i < p->n_waits; i++)
+		if (p->waits[i].late_stack)
+			keep_above(p, keep, p->waits[i].late_stack - 1);
 	return keep;
 }
 

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Waits of many ranks, in a bounded number of entries: of one kind at one stack those late ranks
- * are told apart for which others have waited most, and the rest are one entry. So it does not
- * grow with the ranks of a job. A rank that was among the rest in a part of the job has its waits
- * there, and less by itself.
+ * Waits of many ranks, in a bounded number of entries: of one kind at one stack those late ranks,
+ * or threads of ranks at their stacks, are told apart for which others have waited most, and the
+ * rest are one entry. So it does not grow with the ranks of a job. A rank that was among the rest
+ * in a part of the job has its waits there, and less by itself.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -12,7 +12,10 @@
 #include "nodeagent/profile/profile.h"
 #include "nodeagent/profile/schema.h"
 
-ORDER_POINTERS_BY(most_first, const struct profile_wait, FALLING(ns) ?: RISING(late))
+/* Of entries of one place none are equal. */
+#define MOST_FIRST (FALLING(ns) ?: RISING(late) ?: RISING(late_thread) ?: RISING(late_stack))
+
+ORDER_POINTERS_BY(most_first, const struct profile_wait, MOST_FIRST)
 
 static size_t end_of_place(const struct profile *p, size_t i)
 {
@@ -57,7 +60,7 @@ static struct profile_wait *fold_place(
 		struct profile_wait at = first[i];
 		const struct profile_wait *x = &at, *y = &last;
 
-		if (i < ranks && (FALLING(ns) ?: RISING(late)) <= 0)
+		if (i < ranks && MOST_FIRST <= 0)
 			*to++ = at;
 		else
 			profile_record_add(&profile_schema[PROFILE_WAITS], &rest, &at);

@@ -156,6 +156,8 @@ void replay_pop(struct replay *r, uint64_t t)
 	if (r->sampled)
 		sample_exit(r, n, f->since, t);
 	n->ticks += elapsed(f->since, t);
+	if (unlikely(r->slow & SLOW_HOLDS))
+		replay_leave_lock(r, f, n, t);
 	if (frame_is_construct(f))
 		construct_left(r, t, elapsed(f->since, t));
 	if (f > r->deep + 1) {

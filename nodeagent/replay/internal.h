@@ -27,6 +27,8 @@ enum {
 	SLOW_COUNTED = 4, /* a COUNTERS record was read: the event that it belongs to comes next */
 	SLOW_WINDOW = 8,  /* MPI_Init is open, or MPI_Finalize was entered: window.c */
 	SLOW_FRESH = 16,  /* a path was new: that of the frame on top, or none */
+	SLOW_GOT = 32,	  /* the thread has got a lock, which the next frame holds: lock-record.c */
+	SLOW_HOLDS = 64,  /* such a frame is open */
 };
 
 struct frame {
@@ -74,6 +76,16 @@ struct construct_frame {
 	uint64_t wait, barrier;
 	uint64_t join_tasks; /* FORK: ticks of tasks since `left` */
 };
+
+/* A lock of OpenMP that the thread has, or had: lock-record.c. */
+struct held_lock {
+	uint32_t number;
+	bool in_turn;
+	size_t frame; /* index of the one that holds it; 0: none does */
+	uint64_t since;
+};
+
+#define LOCKS_REMEMBERED 16
 
 /* The frames of a thread in a team whose place in the tree is not known yet. */
 struct orphan {
@@ -130,6 +142,13 @@ struct replay {
 	struct map64 node_of_path, path_of_node; /* addresses -> paths[] */
 	uint32_t last_team, last_number;	 /* whose frame has ended last */
 	struct replay_team_times team_times;
+
+	struct locks *locks;	 /* or NULL */
+	struct held_lock got;	 /* SLOW_GOT */
+	struct held_lock *holds; /* by frames, innermost last */
+	size_t n_holds, cap_holds;
+	struct held_lock taken[LOCKS_REMEMBERED]; /* the last ones without a frame */
+	unsigned n_taken;			  /* ever */
 
 	/* the window of its process: window.c */
 	struct time_window *window; /* or NULL */
@@ -255,6 +274,15 @@ struct node *orphan_node(struct replay *r, uint32_t team, uint32_t region, uint3
 /* The path of a node in this tree; *team: below the frame of that one, or 0. */
 const struct node *orphan_path(struct replay *r, struct node *n, uint32_t *team);
 void orphans_free(struct replay *r);
+
+/* ---- locks of OpenMP (lock-record.c) */
+
+/* The frame of a WAIT at n, since then, is over at t. a: its word 1. */
+void replay_got_lock(struct replay *r, uint64_t a, struct node *n, uint64_t since, uint64_t t);
+/* With SLOW_GOT: an event at t was taken, an enter or an exit. */
+void replay_hold_lock(struct replay *r, bool exit, uint64_t t);
+/* With SLOW_HOLDS: frame f, of node n, has ended. */
+void replay_leave_lock(struct replay *r, const struct frame *f, struct node *n, uint64_t t);
 
 /* ---- records (record.c) */
 

@@ -462,10 +462,13 @@ static void enter_construct(struct replay *r, enum construct_kind kind, uint32_t
 	}
 }
 
+/* b: the last word. */
 static void leave_construct(struct replay *r, enum construct_kind kind, uint32_t team,
 	uint32_t region, uint64_t b, uint64_t t)
 {
 	struct construct_frame *c;
+	uint64_t since;
+	struct node *n;
 
 	if (!r->top->node) { /* of what began while paused */
 		r->top--;
@@ -483,7 +486,11 @@ static void leave_construct(struct replay *r, enum construct_kind kind, uint32_t
 	}
 	if (kind == OPEN_FORK)
 		c->level = OPENMP_NUMBER(b); /* its size */
+	n = r->base[c->frame].node;
+	since = c->since;
 	end_construct(r, c, t);
+	if (kind == OPEN_WAIT && OPENMP_LOCK(b))
+		replay_got_lock(r, b, n, since, t);
 	if (kind == OPEN_TEAM)
 		begin_idle(r, team, t);
 }
@@ -506,6 +513,8 @@ void replay_openmp(struct replay *r, uint64_t w, uint64_t a, uint64_t b, uint64_
 	uint32_t region = (uint32_t)a & 0x7fffffff;
 	uint32_t team = kind == OPEN_WAIT ? 0 : (uint32_t)(a >> 32);
 	bool exit = w & RECORD_EXIT, paused = r->slow & SLOW_PAUSED;
+
+	r->slow &= ~SLOW_GOT;
 
 	if (paused && !exit)
 		replay_go_on(r, t, 0); /* recording goes on without a word */

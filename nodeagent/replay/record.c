@@ -51,6 +51,8 @@ bool replay_take_wide(struct replay *r, const struct ring_record *rec)
 	} else {
 		replay_leave(r, (uint32_t)rec->last, rec->ticks);
 	}
+	if (r->slow & SLOW_GOT)
+		replay_hold_lock(r, rec->head & RECORD_EXIT, rec->ticks);
 	return true;
 }
 

@@ -54,6 +54,7 @@ void replay_free(struct replay *r)
 	calltree_free(r->tree);
 	orphans_free(r);
 	free(r->constructs);
+	free(r->holds);
 	free(r->base);
 	free(r);
 }
@@ -105,6 +106,8 @@ static __attribute__((noinline)) unsigned slow_frame(
 	} else {
 		replay_enter(r, short_key(id, epoch), t);
 	}
+	if (unlikely(r->slow & SLOW_GOT))
+		replay_hold_lock(r, w & RECORD_EXIT, t);
 	r->counts.records++;
 	if (t > r->now)
 		r->now = t;

@@ -29,6 +29,7 @@
 #include "nodeagent/replay/tree/calltree.h"
 
 struct gpu;
+struct locks;
 struct openmp;
 struct replay;
 struct sampled_track;
@@ -91,6 +92,9 @@ void replay_set_openmp(struct replay *r, struct openmp *o, uint32_t thread);
  * replay_counts. Without it both are time of the frames around.
  */
 void replay_show_idle(struct replay *r);
+
+/* Waits for locks of OpenMP, and who had them, are given to l. */
+void replay_set_locks(struct replay *r, struct locks *l);
 
 /* Calls that start something on a GPU are given to g. */
 void replay_set_gpu(struct replay *r, struct gpu *g);

@@ -5,14 +5,17 @@
 #include <string.h>
 
 #include "nodeagent/base/util.h"
+#include "nodeagent/base/wait-kinds.h"
 #include "nodeagent/profile/profile.h"
+#include "nodeagent/report/report.h"
 
 static int by_place(const void *a, const void *b)
 {
 	const struct profile_wait *x = *(const struct profile_wait *const *)a,
 				  *y = *(const struct profile_wait *const *)b;
 
-	return RISING(stack) ?: RISING(kind) ?: FALLING(ns) ?: RISING(late);
+	return RISING(stack) ?: RISING(kind) ?: FALLING(ns) ?: RISING(late) ?: RISING(late_thread) ?:
+	       RISING(late_stack);
 }
 
 static int by_rank(const void *a, const void *b)
@@ -20,11 +23,19 @@ static int by_rank(const void *a, const void *b)
 	const struct profile_wait *x = *(const struct profile_wait *const *)a,
 				  *y = *(const struct profile_wait *const *)b;
 
-	return RISING(late) ?: FALLING(ns) ?: RISING(stack) ?: RISING(kind);
+	return RISING(late) ?: ORDER(wait_is_of_threads(x->kind), wait_is_of_threads(y->kind)) ?:
+	       RISING(late_thread) ?: FALLING(ns) ?: RISING(stack) ?: RISING(kind) ?:
+	       RISING(late_stack);
 }
 
 ORDER_BY(place_by_time, struct wait_place, FALLING(ns) ?: RISING(stack) ?: RISING(kind))
-ORDER_BY(cause_by_time, struct wait_cause, FALLING(ns) ?: RISING(rank))
+ORDER_BY(cause_by_time, struct wait_cause, FALLING(ns) ?: RISING(rank) ?: RISING(thread))
+
+static bool is_of(const struct wait_cause *c, const struct profile_wait *q)
+{
+	return c->rank == q->late && c->is_thread == wait_is_of_threads(q->kind) &&
+	       c->thread == q->late_thread;
+}
 
 static void find_causes(struct waits *w, size_t n)
 {
@@ -33,9 +44,11 @@ static void find_causes(struct waits *w, size_t n)
 		const struct profile_wait *q = w->rows[i];
 		struct wait_cause *c = w->n_causes ? &w->causes[w->n_causes - 1] : NULL;
 
-		if (!c || c->rank != q->late) {
+		if (!c || !is_of(c, q)) {
 			c = &w->causes[w->n_causes++];
 			*c = (struct wait_cause){.rank = q->late,
+				.is_thread = wait_is_of_threads(q->kind),
+				.thread = q->late_thread,
 				.kind = q->kind,
 				.stack = q->stack,
 				.most_ns = q->ns};
@@ -43,6 +56,7 @@ static void find_causes(struct waits *w, size_t n)
 		c->calls += q->calls;
 		c->ns += q->ns;
 		w->ns += q->ns;
+		w->rank_ns += c->is_thread ? 0 : q->ns;
 	}
 }
 
@@ -146,7 +160,7 @@ static void find_activities(struct waits *w, const struct profile *p)
 }
 
 ORDER_BY(activity_by_rank, struct wait_activity, RISING(late) ?: RISING(stack))
-ORDER_BY(cause_by_rank, struct wait_cause, RISING(rank))
+ORDER_BY(cause_by_rank, struct wait_cause, RISING(rank) ?: RISING(is_thread))
 
 /* The greatest activity of each late rank over all places. */
 static void find_greatest(struct waits *w)
@@ -171,7 +185,20 @@ static void find_greatest(struct waits *w)
 	free(all);
 }
 
-void waits_of(const struct profile *p, uint32_t late, struct waits *w)
+static bool is_wanted(const struct profile_wait *q, enum waits_for which)
+{
+	return which & (wait_is_of_threads(q->kind) ? WAITS_FOR_THREADS : WAITS_FOR_RANKS);
+}
+
+bool waits_any(const struct profile *p, enum waits_for which)
+{
+	for (size_t i = 0; i < p->n_waits; i++)
+		if (is_wanted(&p->waits[i], which))
+			return true;
+	return false;
+}
+
+void waits_of(const struct profile *p, enum waits_for which, uint32_t late, struct waits *w)
 {
 	const size_t most = p->n_waits;
 	size_t n = 0;
@@ -181,7 +208,8 @@ void waits_of(const struct profile *p, uint32_t late, struct waits *w)
 		.causes = xcalloc(most + 1, sizeof(*w->causes)),
 		.activities = xcalloc(p->n_causes + 1, sizeof(*w->activities))};
 	for (size_t i = 0; i < most; i++)
-		if (late == WAITS_ALL || p->waits[i].late == late)
+		if (is_wanted(&p->waits[i], which) &&
+			(late == WAITS_ALL || p->waits[i].late == late))
 			w->rows[n++] = &p->waits[i];
 	find_causes(w, n);
 	find_places(w, n);
@@ -190,6 +218,21 @@ void waits_of(const struct profile *p, uint32_t late, struct waits *w)
 	qsort(w->causes, w->n_causes, sizeof(*w->causes), cause_by_time);
 	for (size_t i = 0; i < p->n_rank_times; i++)
 		w->mpi_ns += p->rank_times[i].all_mpi_ns;
+}
+
+/* "omp_critical@heat.c:42" */
+static bool is_construct(const char *name)
+{
+	return !strncmp(name, "omp_", 4) && strchr(name, '@');
+}
+
+const char *waits_function(const struct report *r, uint32_t late_stack)
+{
+	uint32_t at = late_stack ? late_stack - 1 : PROFILE_NONE;
+
+	while (at != PROFILE_NONE && is_construct(r->p->names[r->p->stacks[at].name]))
+		at = r->parent[at];
+	return at == PROFILE_NONE ? NULL : r->cell[r->p->stacks[at].name];
 }
 
 void waits_done(struct waits *w)

@@ -1,13 +1,15 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The waits of a profile: by kind and call path, and by the rank that was waited for. */
+/* The waits of a profile: by kind and call path, and by the rank or thread that was waited for. */
 #ifndef VFTR_NODEAGENT_REPORT_WAITS_H
 #define VFTR_NODEAGENT_REPORT_WAITS_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
 struct profile;
 struct profile_wait;
+struct report;
 
 /* What a late rank did while others waited for it. */
 struct wait_activity {
@@ -28,9 +30,12 @@ struct wait_place {
 	struct wait_activity most; /* the greatest, of all late ranks together; 0 ns: not known */
 };
 
-/* All waits for one rank; PROFILE_ELSEWHERE: for all that are not told apart. */
+/* All waits for one rank, or one of its threads; PROFILE_ELSEWHERE: for all that are not told
+ * apart. */
 struct wait_cause {
 	uint32_t rank;
+	bool is_thread;	 /* or several */
+	uint32_t thread; /* 1 + its number, or 0: several, or none */
 	uint64_t calls, ns;
 	uint32_t kind, stack;	       /* of the greatest of these waits */
 	uint64_t most_ns;	       /* its time */
@@ -42,8 +47,9 @@ struct waits {
 	struct wait_place *places;
 	struct wait_cause *causes;
 	size_t n_places, n_causes;
-	uint64_t ns;	 /* of all */
-	uint64_t mpi_ns; /* of all ranks' threads in MPI, in their windows; 0: not known */
+	uint64_t ns;	  /* of all */
+	uint64_t rank_ns; /* of these for other ranks */
+	uint64_t mpi_ns;  /* of all ranks' threads in MPI, in their windows; 0: not known */
 	const struct profile_wait **rows;
 	struct wait_activity *activities;
 	size_t n_activities;
@@ -51,8 +57,16 @@ struct waits {
 
 #define WAITS_ALL UINT32_MAX
 
+/* Waits for ranks, for threads of the same rank, or both. */
+enum waits_for { WAITS_FOR_RANKS = 1, WAITS_FOR_THREADS = 2, WAITS_FOR_BOTH = 3 };
+
 /* Of p, which must outlive it. late: only those for this rank, or WAITS_ALL. */
-void waits_of(const struct profile *p, uint32_t late, struct waits *w);
+void waits_of(const struct profile *p, enum waits_for which, uint32_t late, struct waits *w);
+/* The innermost function that is no construct of OpenMP, as shown; late_stack: as in a wait. NULL:
+ * none is known. */
+const char *waits_function(const struct report *r, uint32_t late_stack);
+/* True if p has some. */
+bool waits_any(const struct profile *p, enum waits_for which);
 void waits_done(struct waits *w);
 
 #endif

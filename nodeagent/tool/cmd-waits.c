@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* `vftr waits`: what calls of MPI have waited for other ranks, where, and for whom. */
+/* `vftr waits`: what calls have waited for other ranks or threads, where, and for whom. */
 #include "nodeagent/tool/cmd.h"
 
 #include <inttypes.h>
@@ -21,13 +21,13 @@
 static const char usage[] =
 	"usage: vftr waits [OPTIONS] RUN...\n"
 	"\n"
-	"Shows what the calls of MPI in a run have waited for other ranks: by kind and call\n"
-	"path, and by the rank that was late. RUN is a folder with node profiles\n"
-	"(BASE_HOST.vfp, HOST.vfp), or such files.\n"
+	"Shows what the calls of MPI in a run have waited for other ranks, and threads of OpenMP\n"
+	"for locks that others had: by kind and call path, and by the rank or thread that was\n"
+	"late. RUN is a folder with node profiles (BASE_HOST.vfp, HOST.vfp), or such files.\n"
 	"\n"
 	"      --exact        from the sampling files in the folder, where all calls were\n"
 	"                     recorded: between all nodes, and what the late ranks did\n"
-	"  -r, --rank RANK    only waits for this rank\n"
+	"  -r, --rank RANK    only waits for this rank and its threads\n"
 	"  -n, --number N     at most so many rows of each table, 0: all; default: 20\n"
 	"  -c, --csv          as CSV, a line for each kind, call path and late rank; times are\n"
 	"                     seconds\n"
@@ -40,9 +40,20 @@ static const char usage[] =
 	"Exit status: 0 done, 1 done without files that are damaged, 2 nothing could be\n"
 	"read, or wrong usage.\n";
 
+static void put_late_path(const struct run *run, const struct profile_wait *q)
+{
+	char *path;
+
+	if (!q->late_stack)
+		return;
+	path = report_path(&run->r, q->late_stack - 1);
+	text_put_csv(stdout, path);
+	free(path);
+}
+
 static void print_csv(const struct run *run, const struct waits *w)
 {
-	puts("kind,id,path,calls,t_s,rank");
+	puts("kind,id,path,calls,t_s,rank,thread,rank_path");
 	for (size_t i = 0; i < w->n_places; i++) {
 		const struct wait_place *at = &w->places[i];
 		char *path = report_path(&run->r, at->stack);
@@ -55,6 +66,11 @@ static void print_csv(const struct run *run, const struct waits *w)
 			printf(",%" PRIu64 ",%.9f,", q->calls, 1e-9 * (double)q->ns);
 			if (q->late != PROFILE_ELSEWHERE)
 				printf("%" PRIu32, profile_rank_shown(run->p, q->late));
+			putchar(',');
+			if (q->late_thread)
+				printf("%" PRIu32, q->late_thread - 1);
+			putchar(',');
+			put_late_path(run, q);
 			putchar('\n');
 		}
 		free(path);
@@ -91,7 +107,7 @@ static int show_run(const struct request *q, char **args, size_t n)
 	if (q->json) {
 		print_json(&run, late);
 	} else if (q->csv) {
-		waits_of(run.p, late, &w);
+		waits_of(run.p, WAITS_FOR_BOTH, late, &w);
 		print_csv(&run, &w);
 		waits_done(&w);
 	} else {

@@ -40,19 +40,19 @@ for mpi in openmpi mpich; do
 		jq -c '[.waits, .delays]' out/profile.json | diff one -
 		$VFTR waits --csv out >csv
 		is \"\$(jq '[.waits[].t_s] | add * 1e9 | round' waits.json)\" \
-			\"\$(awk -F, 'NR > 1 { s += \$(NF - 1) } END { printf \"%.0f\", 1e9 * s }' csv)\"
+			\"\$(awk -F, 'NR > 1 { s += \$(NF - 3) } END { printf \"%.0f\", 1e9 * s }' csv)\"
 		$VFTR waits -j -r 2 out >two
 		jq -e '[.waits[].for[].rank] | unique == [2]' two
 		jq -e --slurpfile all waits.json '.delays == [\$all[0].delays[] | select(.rank == 2)]' two
 		$VFTR waits -n 1 out | sed '/^Who made/q' >first
 		is 1 \"\$(grep -c '^| [A-Z]' first)\"
-		is 'No call is known to have waited for another rank.' \"\$($VFTR waits -r 77 out)\"
+		is 'No call is known to have waited for another rank or thread.' \"\$($VFTR waits -r 77 out)\"
 		status_of 2 $VFTR waits; status_of 2 $VFTR waits -c -j out; status_of 2 $VFTR waits -r x out"
 	test_expect "$mpi: mpi.waits=false: none is looked for" "
 		rm -rf truth.* off
 		limit $VFTR run -q -o off -k mpi.waits=false -- $(mpirun_of $mpi) -np 3 $BIN/late-$mpi truth
 		is null \"\$(jq -c .waits off/profile.json)\"
-		is 'No call is known to have waited for another rank.' \"\$($VFTR waits off)\""
+		is 'No call is known to have waited for another rank or thread.' \"\$($VFTR waits off)\""
 done
 
 done_testing

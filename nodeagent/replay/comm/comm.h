@@ -184,6 +184,14 @@ void traffic_wait(struct traffic *t, uint32_t path, enum wait_kind kind, uint32_
 /* A longest_count (longest.h): the same, if mpi.waits is on. */
 void traffic_count_longest(struct traffic *t, const struct longest_wait *w, uint64_t calls);
 
+/* The number of a node in the track's tree, always the same, by which it is found for as long as
+ * the process is known; 0: there are too many. */
+uint32_t traffic_path(struct traffic_track *l, struct node *n);
+/* Of the numbers of one node, which it gets when counts are moved to it, always the same. */
+uint32_t traffic_path_now(const struct traffic *t, uint32_t path);
+/* The node of that number, wherever its counts are now; NULL: it is not known. */
+struct node *traffic_path_node(const struct traffic *t, uint32_t path);
+
 /* The sums of everything that was settled until now; owned by t. */
 const struct traffic_sums *traffic_sums(const struct traffic *t);
 /* Requests that were posted and never seen to complete. */

@@ -70,29 +70,38 @@ void paths_moved(struct traffic_track *l, const struct node *from)
 	}
 }
 
-static const struct path *path_now(const struct paths *p, uint32_t path)
+uint32_t traffic_path_now(const struct traffic *t, uint32_t path)
 {
-	const struct path *at = &p->at[path - 1];
+	while (path && path <= t->paths.n && t->paths.at[path - 1].now)
+		path = t->paths.at[path - 1].now;
+	return path;
+}
 
-	while (at->now)
-		at = &p->at[at->now - 1];
-	return at;
+uint32_t traffic_path(struct traffic_track *l, struct node *n)
+{
+	return path_number(l, n);
+}
+
+struct node *traffic_path_node(const struct traffic *t, uint32_t path)
+{
+	path = traffic_path_now(t, path);
+	return path && path <= t->paths.n ? t->paths.at[path - 1].node : NULL;
 }
 
 const struct node *path_node(const struct traffic *t, uint32_t path)
 {
-	return path && path <= t->paths.n ? path_now(&t->paths, path)->node : NULL;
+	return traffic_path_node(t, path);
 }
 
 void traffic_wait(struct traffic *t, uint32_t path, enum wait_kind kind, uint32_t late,
 	uint64_t calls, uint64_t ticks)
 {
-	const struct paths *p = &t->paths;
+	struct node *n = traffic_path_node(t, path);
 
-	if (path && path <= p->n && path_now(p, path)->node)
-		calltree_wait(path_now(p, path)->node,
-			&(struct node_wait){
-				.kind = kind, .late = late, .calls = calls, .ticks = ticks});
+	if (n)
+		calltree_wait(
+			n, &(struct node_wait){
+				   .kind = kind, .late = late, .calls = calls, .ticks = ticks});
 }
 
 void traffic_count_longest(struct traffic *t, const struct longest_wait *w, uint64_t calls)

@@ -279,19 +279,34 @@ static void add_counters(struct node *node, const struct node_counters *from)
 		to->of[i] += from->of[i];
 }
 
-static struct node_wait *find_wait(struct node_waits *w, uint32_t kind, uint32_t late)
+static bool same_late(const struct node_wait *a, const struct node_wait *b)
 {
+	return a->kind == b->kind && a->late == b->late && a->thread == b->thread &&
+	       a->path == b->path;
+}
+
+/* That of the same kind and for the same one. If there are too many, threads at one path are not
+ * told apart any more, and at last neither are others. */
+static struct node_wait *find_wait(struct node_waits *w, const struct node_wait *like)
+{
+	struct node_wait more = {.kind = like->kind, .late = UINT32_MAX};
 	size_t of_kind = 0;
 
 	for (size_t i = 0; i < w->n; i++) {
-		of_kind += w->at[i].kind == kind;
-		if (w->at[i].kind == kind && w->at[i].late == late)
+		of_kind += w->at[i].kind == like->kind;
+		if (same_late(&w->at[i], like))
 			return &w->at[i];
 	}
-	if (of_kind >= NODE_LATE_MAX && late != UINT32_MAX)
-		return find_wait(w, kind, UINT32_MAX);
+	if (of_kind >= NODE_LATE_MAX && like->thread) {
+		more.late = like->late;
+		more.path = like->path;
+		return find_wait(w, &more);
+	}
+	if (of_kind >= NODE_LATE_MAX * (1 + !!like->path) && like->late != UINT32_MAX)
+		return find_wait(w, &more);
 	w->at = grow(w->at, w->n, &w->cap, sizeof(*w->at));
-	w->at[w->n] = (struct node_wait){.kind = kind, .late = late};
+	w->at[w->n] = *like;
+	w->at[w->n].calls = w->at[w->n].ticks = 0;
 	return &w->at[w->n++];
 }
 
@@ -304,12 +319,13 @@ static bool has_wait(const struct node_wait *w, const struct node_wait *less)
 void calltree_wait(struct node *n, const struct node_wait *more)
 {
 	struct node_waits *all = &calltree_extra(n)->waits;
-	struct node_wait *w = find_wait(all, more->kind, more->late);
+	struct node_wait *w = find_wait(all, more);
 
 	if ((int64_t)more->ticks < 0) {
 		/* counted among the others, and later added to where this rank is told apart */
 		if (!has_wait(w, more))
-			w = find_wait(all, more->kind, UINT32_MAX);
+			w = find_wait(
+				all, &(struct node_wait){.kind = more->kind, .late = UINT32_MAX});
 		if (!has_wait(w, more))
 			return;
 	}

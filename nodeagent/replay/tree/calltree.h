@@ -76,12 +76,16 @@ struct node_io {
 	uint64_t ticks, least, most; /* of all, and of one of them */
 };
 
-/* The waits of one kind (enum wait_kind) at one node for one rank. */
+/* The waits of one kind (enum wait_kind) at one node for one rank, or for one thread of the
+ * process. */
 struct node_wait {
 	uint32_t kind;
 	uint32_t late;	/* the rank, in the process's own job; UINT32_MAX: all others */
 	uint64_t calls; /* that have waited */
 	uint64_t ticks;
+	/* a wait for a thread: 1 + its number in the process, 0: several; and its call path
+	 * then, a number of traffic_path() or 0 */
+	uint32_t thread, path;
 };
 
 struct node_waits {
@@ -90,7 +94,7 @@ struct node_waits {
 };
 
 #ifndef NODE_LATE_MAX
-#define NODE_LATE_MAX 16 /* ranks that are told apart, of one kind at one node */
+#define NODE_LATE_MAX 16 /* ranks or threads that are told apart, of one kind at one node */
 #endif
 
 /* Members that few nodes need; what is counted has a row below. */

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Time in MPI, by what explains it. */
 #include "nodeagent/report/findings/internal.h"
+#include "nodeagent/report/waits.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -20,7 +21,7 @@ bool look_late_sender(const struct facts *facts, struct finding *f)
 			    (double)late->rank_ns >= ONE_SENDER * (double)late->ns;
 
 	/* the same time, seen by those who wait */
-	if (!late->ns || facts->p->n_waits ||
+	if (!late->ns || waits_any(facts->p, WAITS_FOR_RANKS) ||
 		(is_one && balance && proven_count(balance, "rank") == late->rank))
 		return false;
 	f->seconds = s_of(late->ns);

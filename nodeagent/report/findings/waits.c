@@ -20,7 +20,7 @@ struct waited waited_for(const struct facts *facts, uint32_t rank)
 	struct waited at = {.stack = PROFILE_NONE};
 	struct waits w;
 
-	waits_of(facts->p, rank, &w);
+	waits_of(facts->p, WAITS_FOR_RANKS, rank, &w);
 	at.s = s_of(w.ns);
 	if (w.n_places) {
 		at.stack = w.places[0].stack;
@@ -37,7 +37,7 @@ static struct late latest_of(const struct profile *p, uint64_t *all_ns)
 	struct late late = {.rank = PROFILE_ELSEWHERE};
 	struct waits w;
 
-	waits_of(p, WAITS_ALL, &w);
+	waits_of(p, WAITS_FOR_RANKS, WAITS_ALL, &w);
 	*all_ns = w.ns;
 	for (size_t i = 0; i < w.n_causes && late.rank == PROFILE_ELSEWHERE; i++)
 		if (w.causes[i].rank != PROFILE_ELSEWHERE)

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Waits for other ranks: where, and for whom. In the summary of layout run and in JSON. */
+/* Waits for other ranks or threads: where, and for whom. In the summary of layout run and in JSON.
+ */
 #include <inttypes.h>
 #include <stdlib.h>
 
@@ -11,7 +12,7 @@
 
 #define PLACES_SHOWN	 10 /* JSON has all */
 #define CAUSES_SHOWN	 5
-#define LATE_SHOWN	 2 /* ranks in one line */
+#define LATE_SHOWN	 2 /* ranks or threads in one line */
 #define ACTIVITY_COLUMNS 30
 
 /* ---- in the log -------------------------------------------------------------------------- */
@@ -27,17 +28,49 @@ static char *rank_text(const struct profile *p, uint32_t rank)
 					 : xasprintf("rank %" PRIu32, profile_rank_shown(p, rank));
 }
 
+/* "thread 0.3": of rank 0; thread: 1 + its number, or 0: of several. */
+static char *thread_text(const struct profile *p, uint32_t rank, uint32_t thread)
+{
+	const uint32_t shown = profile_rank_shown(p, rank);
+
+	if (rank == PROFILE_ELSEWHERE)
+		return xstrdup("others");
+	return thread ? xasprintf("thread %" PRIu32 ".%" PRIu32, shown, thread - 1)
+		      : xasprintf("threads of rank %" PRIu32, shown);
+}
+
+static double share_of(const struct wait_place *at, const struct profile_wait *q)
+{
+	return at->ns ? 100.0 * (double)q->ns / (double)at->ns : 0.0;
+}
+
+/* "thread 0.3 98 % in work" */
+static char *late_thread(const struct report *r, const struct wait_place *at)
+{
+	const struct profile_wait *q = at->late[0];
+	char *thread = thread_text(r->p, q->late, q->late_thread), *text;
+	const char *function = waits_function(r, q->late_stack);
+
+	text = xasprintf("%s %.0f %%%s%s", thread, share_of(at, q), function ? " in " : "",
+		function ? function : "");
+	free(thread);
+	return text;
+}
+
 /* "rank 3 41 %, rank 1 30 %" */
 static char *place_late(const struct row *row)
 {
 	const struct wait_place *at = row->at;
-	char *text = xstrdup("");
+	char *text;
 
+	if (wait_is_of_threads(at->kind))
+		return late_thread(row->r, at);
+	text = xstrdup("");
 	for (size_t i = 0; i < at->n_late && i < LATE_SHOWN; i++) {
 		char *rank = rank_text(row->r->p, at->late[i]->late), *more;
 
-		more = xasprintf("%s%s%s %.0f %%", text, i ? ", " : "", rank,
-			at->ns ? 100.0 * (double)at->late[i]->ns / (double)at->ns : 0.0);
+		more = xasprintf(
+			"%s%s%s %.0f %%", text, i ? ", " : "", rank, share_of(at, at->late[i]));
 		free(rank);
 		free(text);
 		text = more;
@@ -89,7 +122,9 @@ static const struct column place_columns[] = {
 };
 static const struct list place_list = LIST_OF(place_columns, struct wait_place);
 
-ROW_VALUE(char *, cause_rank, wait_cause, rank_text(row->r->p, at->rank))
+ROW_VALUE(char *, cause_rank, wait_cause,
+	at->is_thread ? thread_text(row->r->p, at->rank, at->thread)
+		      : rank_text(row->r->p, at->rank))
 ROW_VALUE(const char *, cause_node, wait_cause, efficiency_host(row->r->p, at->rank))
 ROW_VALUE(double, cause_percent, wait_cause, percent_of_all(row, at->ns))
 ROW_VALUE(const char *, cause_title, wait_cause, wait_kind_title(at->kind))
@@ -98,7 +133,7 @@ ROW_VALUE(const char *, cause_title, wait_cause, wait_kind_title(at->kind))
 	COLUMN(title, json, type, struct wait_cause, member, ##__VA_ARGS__)
 
 static const struct column cause_columns[] = {
-	COLUMN_GET("Rank", NULL, MADE, made, cause_rank, .left = true),
+	COLUMN_GET("Who", NULL, MADE, made, cause_rank, .left = true),
 	COLUMN_GET("Node", NULL, TEXT, text, cause_node, .left = true, .spare = true),
 	CAUSE("t[s]", NULL, SECONDS, ns),
 	COLUMN_GET("%", NULL, REAL, real, cause_percent, .decimals = 1),
@@ -126,18 +161,28 @@ static size_t rows_shown(uint64_t most, size_t n)
 	return most && most < n ? (size_t)most : n;
 }
 
+/* mpi_ns: what it is a part of, or 0. */
+static void print_sum(
+	FILE *f, const struct report *r, const char *what, uint64_t ns, uint64_t mpi_ns)
+{
+	fprintf(f, "%s: %s", what, quantity_seconds(1e-9 * (double)ns).text);
+	if (mpi_ns)
+		fprintf(f, ", %.0f %% of the time in MPI", 100.0 * (double)ns / (double)mpi_ns);
+	if (r->excl_s > 0.0)
+		fprintf(f, ", %.1f %% of all", 1e-7 * (double)ns / r->excl_s);
+	fputc('\n', f);
+}
+
 static void print_waits(
 	FILE *f, const struct report *r, const struct waits *w, uint64_t places, uint64_t causes)
 {
-	fprintf(f, "Waiting for other ranks: %s", quantity_seconds(1e-9 * (double)w->ns).text);
-	if (w->mpi_ns)
-		fprintf(f, ", %.0f %% of the time in MPI",
-			100.0 * (double)w->ns / (double)w->mpi_ns);
-	if (r->excl_s > 0.0)
-		fprintf(f, ", %.1f %% of all", 1e-7 * (double)w->ns / r->excl_s);
-	fputc('\n', f);
-	print_compared(f, r->p);
+	if (w->rank_ns) {
+		print_sum(f, r, "Waiting for other ranks", w->rank_ns, w->mpi_ns);
+		print_compared(f, r->p);
+	}
 	print_waits_missing(f, r->p);
+	if (w->ns > w->rank_ns)
+		print_sum(f, r, "Waiting for threads that had a lock", w->ns - w->rank_ns, 0);
 	print_first(f, r, &place_list, w->places, w->n_places, rows_shown(places, w->n_places));
 	columns_rest(f, w->n_places - rows_shown(places, w->n_places), "place", "places");
 	fputs("\nWho made others wait\n", f);
@@ -151,7 +196,7 @@ void section_waits(FILE *f, const struct report *r)
 
 	if (!r->run || !r->p->n_waits)
 		return;
-	waits_of(r->p, WAITS_ALL, &w);
+	waits_of(r->p, WAITS_FOR_BOTH, WAITS_ALL, &w);
 	fputc('\n', f);
 	print_waits(f, r, &w, PLACES_SHOWN, CAUSES_SHOWN);
 	waits_done(&w);
@@ -161,11 +206,11 @@ void waits_print(FILE *f, const struct report *r, uint32_t late, uint64_t most)
 {
 	struct waits w;
 
-	waits_of(r->p, late, &w);
+	waits_of(r->p, WAITS_FOR_BOTH, late, &w);
 	if (w.ns) {
 		print_waits(f, r, &w, most, most);
 	} else {
-		fputs("No call is known to have waited for another rank.\n", f);
+		fputs("No call is known to have waited for another rank or thread.\n", f);
 		print_waits_missing(f, r->p);
 	}
 	waits_done(&w);
@@ -181,6 +226,21 @@ static void put_rank(struct json *j, const struct report *r, uint32_t rank)
 		json_uint(j, "rank", profile_rank_shown(r->p, rank));
 }
 
+/* "thread", "id" and "path" of one that is waited for by its own rank, as far as known. */
+static void put_thread(struct json *j, const struct report *r, const struct profile_wait *q)
+{
+	char *path;
+
+	if (q->late_thread)
+		json_uint(j, "thread", q->late_thread - 1);
+	if (!q->late_stack)
+		return;
+	path = report_path(r, q->late_stack - 1);
+	json_uint(j, "id", r->id[q->late_stack - 1]);
+	json_string(j, "path", path);
+	free(path);
+}
+
 static void write_for(struct json *j, const char *key, const struct row *row)
 {
 	const struct wait_place *at = row->at;
@@ -189,6 +249,7 @@ static void write_for(struct json *j, const char *key, const struct row *row)
 	for (size_t i = 0; i < at->n_late; i++) {
 		json_object(j, NULL);
 		put_rank(j, row->r, at->late[i]->late);
+		put_thread(j, row->r, at->late[i]);
 		json_uint(j, "calls", at->late[i]->calls);
 		json_real(j, "t_s", 1e-9 * (double)at->late[i]->ns);
 		json_real(j, "share", at->ns ? (double)at->late[i]->ns / (double)at->ns : 0.0);
@@ -220,6 +281,8 @@ static void write_causes(struct json *j, const char *key, const struct row *row)
 }
 
 ROW_VALUE(const char *, place_name, wait_place, wait_kind_name(at->kind))
+ROW_VALUE(uint64_t, cause_thread, wait_cause, at->thread - 1)
+ROW_VALUE(bool, cause_has_thread, wait_cause, at->thread)
 ROW_VALUE(const char *, cause_name, wait_cause, wait_kind_name(at->kind))
 
 static const struct column json_place_columns[] = {
@@ -254,6 +317,7 @@ static void write_activity(struct json *j, const char *key, const struct row *ro
 
 static const struct column json_cause_columns[] = {
 	CAUSE(NULL, "rank", RANK, rank),
+	COLUMN_GET(NULL, "thread", COUNT, count, cause_thread, .where = cause_has_thread),
 	COLUMN_GET(NULL, "node", TEXT, text, cause_node),
 	CAUSE(NULL, "calls", COUNT, calls),
 	CAUSE(NULL, "t_s", SECONDS, ns),
@@ -274,7 +338,7 @@ void waits_json(struct json *j, const struct report *r, uint32_t late)
 {
 	struct waits w;
 
-	waits_of(r->p, late, &w);
+	waits_of(r->p, WAITS_FOR_BOTH, late, &w);
 	json_array(j, "waits");
 	for (size_t i = 0; i < w.n_places; i++)
 		columns_object(j, &json_place_list, &(struct row){.r = r, .at = &w.places[i]});

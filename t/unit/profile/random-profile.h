@@ -495,6 +495,35 @@ static inline void throw_matching(struct dice *d, struct profile *p, uint32_t no
 	}
 }
 
+/* By other dice than the rest, too: for ranks, and for threads of a rank. */
+static inline void throw_waits(uint32_t node, struct profile *p)
+{
+	struct dice own = {.state = node + 177}, *d = &own;
+
+	for (uint32_t i = 0; i < p->n_stacks; i++) {
+		struct profile_wait *w;
+
+		if (throw_dice(d, 4))
+			continue;
+		w = ADD_ELEMENT(p, waits);
+		*w = (struct profile_wait){.stack = i,
+			.kind = 1,
+			.late = throw_dice(d, 2) ? PROFILE_ELSEWHERE : 4 * node,
+			.calls = throw_dice(d, 99),
+			.ns = throw_dice(d, 1u << 30)};
+		for (uint32_t t = 0; t < throw_dice(d, 4); t++) {
+			w = ADD_ELEMENT(p, waits);
+			*w = (struct profile_wait){.stack = i,
+				.kind = 8,
+				.late = 4 * node,
+				.calls = throw_dice(d, 9),
+				.ns = 1 + throw_dice(d, 1u << 30),
+				.late_thread = t,
+				.late_stack = throw_dice(d, p->n_stacks + 1)};
+		}
+	}
+}
+
 /* By other dice than the rest, too. */
 static inline void throw_compared(uint32_t node, struct profile *p)
 {
@@ -618,6 +647,16 @@ static inline struct profile *random_profile(
 		throw_gpu_devices(d, p, node);
 		throw_openacc(d, p);
 	}
+	return p;
+}
+
+/* The same with waits, which the golden files have not. */
+static inline struct profile *random_profile_with_waits(
+	struct dice *d, uint32_t node, uint32_t n_stacks, uint64_t hash_mask)
+{
+	struct profile *p = random_profile(d, node, n_stacks, hash_mask);
+
+	throw_waits(node, p);
 	return p;
 }
 

@@ -57,7 +57,7 @@ START_TEST(names_of_files_do_not_matter)
 	size_t bad;
 
 	for (uint32_t i = 0; i < FEW; i++) {
-		p = random_profile(&d, i, 20, UINT64_MAX);
+		p = random_profile_with_waits(&d, i, 20, UINT64_MAX);
 		paths[i] = write_one(p, names[_i][i]);
 		left = profile_merge(left, p);
 	}
@@ -240,7 +240,7 @@ START_TEST(groups_do_not_depend_on_the_tree)
 	struct profile *at[3], *left, *right;
 
 	for (uint32_t i = 0; i < 3; i++) {
-		at[i] = random_profile(&d, i, 10, UINT64_MAX);
+		at[i] = random_profile_with_waits(&d, i, 10, UINT64_MAX);
 		assert_valid(at[i]);
 	}
 	left = profile_merge(

@@ -69,7 +69,7 @@ START_TEST(every_tree_gives_the_same)
 	struct profile *at[NODES], *first;
 
 	for (int k = 0; k < NODES; k++)
-		at[k] = random_profile(
+		at[k] = random_profile_with_waits(
 			&d, k, throw_dice(&d, 5) ? throw_dice(&d, 80) : 0, hash_masks[_i % 3]);
 	first = merge_left(at, NODES);
 	assert_valid(first);

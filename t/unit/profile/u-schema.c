@@ -132,7 +132,7 @@ static void add_and_subtract(const struct profile_schema *s, const char *a, cons
 START_TEST(subtracting_undoes_adding)
 {
 	struct dice d = {.state = 1 + _i};
-	struct profile *p = random_profile(&d, 0, 40, UINT64_MAX);
+	struct profile *p = random_profile_with_waits(&d, 0, 40, UINT64_MAX);
 
 	for (const struct profile_schema *s = profile_schema; s < profile_schema + PROFILE_LISTS;
 		s++) {
@@ -149,7 +149,7 @@ END_TEST
 START_TEST(a_copy_added_to_itself_has_each_record_once)
 {
 	struct dice d = {.state = 100 + _i};
-	struct profile *p = random_profile(&d, 0, 40, UINT64_MAX), *c = profile_copy(p);
+	struct profile *p = random_profile_with_waits(&d, 0, 40, UINT64_MAX), *c = profile_copy(p);
 	uint32_t *same = xcalloc(p->n_stacks + 1, sizeof(*same));
 
 	for (uint32_t i = 0; i < p->n_stacks; i++)
@@ -176,7 +176,7 @@ END_TEST
 START_TEST(records_go_with_their_stacks)
 {
 	struct dice d = {.state = 200 + _i};
-	struct profile *p = random_profile(&d, 0, 40, UINT64_MAX), *c = profile_copy(p);
+	struct profile *p = random_profile_with_waits(&d, 0, 40, UINT64_MAX), *c = profile_copy(p);
 	uint32_t *to = xcalloc(p->n_stacks + 1, sizeof(*to));
 	size_t kept = 0;
 
@@ -207,7 +207,9 @@ START_TEST(records_are_combined_in_any_order)
 		*ADD_ELEMENT(p, counters) = (struct profile_counter){.number = (7 * i) % 4,
 			.source = i % 3,
 			.running_ns = 1,
-			.name = xstrdup(i < 4 ? "B" : i < 8 ? "A" : "C")};
+			.name = xstrdup(i < 4	? "B"
+					: i < 8 ? "A"
+						: "C")};
 	profile_combine_from(p, PROFILE_COUNTERS, 8);
 	ck_assert_uint_eq(p->n_counters, 12);
 	profile_combine(p, PROFILE_COUNTERS);

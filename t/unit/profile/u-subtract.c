@@ -66,7 +66,8 @@ static uint64_t sent(const struct profile *p)
 START_TEST(sums)
 {
 	struct dice d = dice_of(_i);
-	struct profile *now = random_profile(&d, 1, 40, UINT64_MAX), *before = earlier(now, &d);
+	struct profile *now = random_profile_with_waits(&d, 1, 40, UINT64_MAX),
+		       *before = earlier(now, &d);
 	uint64_t calls = stack_calls(now), bytes = sent(now);
 	const char *why;
 
@@ -84,7 +85,7 @@ END_TEST
 START_TEST(nothing_before)
 {
 	struct dice d = dice_of(_i);
-	struct profile *now = random_profile(&d, 1, 40, UINT64_MAX);
+	struct profile *now = random_profile_with_waits(&d, 1, 40, UINT64_MAX);
 	uint64_t calls = stack_calls(now), n = now->n_stacks;
 	const char *why;
 
@@ -102,7 +103,8 @@ END_TEST
 START_TEST(the_same)
 {
 	struct dice d = dice_of(_i);
-	struct profile *now = random_profile(&d, 1, 40, UINT64_MAX), *before = profile_copy(now);
+	struct profile *now = random_profile_with_waits(&d, 1, 40, UINT64_MAX),
+		       *before = profile_copy(now);
 
 	profile_subtract(now, before);
 	ck_assert_uint_le(now->n_stacks, 1);
@@ -134,7 +136,7 @@ static uint64_t thread_sums(const struct profile *p)
 /* Two processes with some threads; each stack has a time, that it is not dropped. */
 static struct profile *with_threads(struct dice *d)
 {
-	struct profile *p = random_profile(d, 1, 40, UINT64_MAX);
+	struct profile *p = random_profile_with_waits(d, 1, 40, UINT64_MAX);
 
 	profile_drop_processes(p);
 	for (size_t i = 0; i < p->n_user_counters; i++)

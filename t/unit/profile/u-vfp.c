@@ -19,7 +19,7 @@
 static unsigned char *encoded(uint32_t stacks, size_t *bytes)
 {
 	struct dice d = {.state = 7};
-	struct profile *p = random_profile(&d, 3, stacks, UINT64_MAX);
+	struct profile *p = random_profile_with_waits(&d, 3, stacks, UINT64_MAX);
 	unsigned char *buf;
 
 	ck_assert_int_eq(vfp_encode(p, &buf, bytes), 0);
@@ -559,7 +559,7 @@ START_TEST(files)
 {
 	char dir[] = "/tmp/vftr-u-vfp-XXXXXX", *path, *error;
 	struct dice d = {.state = 1};
-	struct profile *p = random_profile(&d, 0, 30, UINT64_MAX), *q;
+	struct profile *p = random_profile_with_waits(&d, 0, 30, UINT64_MAX), *q;
 
 	ck_assert_ptr_nonnull(mkdtemp(dir));
 	path = xasprintf("%s/app_node0.vfp", dir);
@@ -597,7 +597,7 @@ START_TEST(planted_summary)
 {
 	char dir[] = "/tmp/vftr-u-vfp-XXXXXX", *path, *summary;
 	struct dice d = {.state = 1};
-	struct profile *p = random_profile(&d, 0, 30, UINT64_MAX);
+	struct profile *p = random_profile_with_waits(&d, 0, 30, UINT64_MAX);
 	struct conf *c = conf_default();
 	struct agent a = {.host = {.conf = c, .output_directory = dir, .run = 7}, .quiet = true};
 	struct stat st;

@@ -1,0 +1,98 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Locks of OpenMP (shm/record.h): when the thread got one and when it gave it back. A critical or
+ * ordered region has the lock for as long as its frame is open, which follows the wait. A lock is
+ * given back by an UNLOCK if another thread waits for it, and without a word otherwise.
+ */
+#include "nodeagent/replay/comm/comm.h"
+#include "nodeagent/replay/internal.h"
+#include "nodeagent/replay/openmp/locks.h"
+#include "shm/atomic.h"
+
+void replay_set_locks(struct replay *r, struct locks *l)
+{
+	r->locks = l;
+}
+
+static struct lock_place place_of(const struct replay *r, struct node *n)
+{
+	return (struct lock_place){r->thread, r->track ? traffic_path(r->track, n) : 0};
+}
+
+/* The last time that the thread got this lock, or NULL. */
+static struct held_lock *find_taken(struct replay *r, uint32_t number)
+{
+	for (unsigned i = 0; i < LOCKS_REMEMBERED; i++)
+		if (r->taken[i].number == number)
+			return &r->taken[i];
+	return NULL;
+}
+
+static void take_lock(struct replay *r, uint32_t number, uint64_t t)
+{
+	struct held_lock *to = find_taken(r, number);
+
+	if (!to)
+		to = &r->taken[r->n_taken++ % LOCKS_REMEMBERED];
+	*to = (struct held_lock){.number = number, .since = t};
+}
+
+void replay_got_lock(struct replay *r, uint64_t a, struct node *n, uint64_t since, uint64_t t)
+{
+	const uint32_t number = OPENMP_LOCK(a);
+
+	if (!r->locks)
+		return;
+	if (elapsed(since, t) >= LOCKS_LEAST_TICKS)
+		locks_waited(r->locks, number, place_of(r, n), since, t);
+	if (!(a & OPENMP_HOLDS)) {
+		take_lock(r, number, t);
+		return;
+	}
+	r->got = (struct held_lock){.number = number, .in_turn = a & OPENMP_TURN, .since = t};
+	r->slow |= SLOW_GOT;
+}
+
+void replay_hold_lock(struct replay *r, bool exit, uint64_t t)
+{
+	r->slow &= ~SLOW_GOT;
+	if (exit || r->top == r->base || r->top->since != t || r->top->depth)
+		return; /* no frame was opened */
+	r->got.frame = (size_t)(r->top - r->base);
+	*LIST_ADD(r, holds) = r->got;
+	r->slow |= SLOW_HOLDS;
+}
+
+void replay_leave_lock(struct replay *r, const struct frame *f, struct node *n, uint64_t t)
+{
+	const size_t frame = (size_t)(f - r->base);
+
+	while (r->n_holds && r->holds[r->n_holds - 1].frame >= frame) {
+		const struct held_lock *h = &r->holds[--r->n_holds];
+
+		locks_held(r->locks, h->number, place_of(r, n),
+			h->in_turn ? LOCK_IN_ITS_TURN : LOCK_SINCE_THEN, h->since, t);
+	}
+	if (!r->n_holds)
+		r->slow &= ~SLOW_HOLDS;
+}
+
+/* Time stamps are as untrusted as all: what lies outside of what was read is cut off. */
+bool replay_take_unlock(struct replay *r, const struct ring_record *rec)
+{
+	const uint32_t number = (uint32_t)load_relaxed(&rec->word[1]) & OPENMP_LOCKS;
+	const uint64_t ticks = rec->last & ~OPENMP_MARK;
+	struct held_lock *taken;
+	uint64_t since = 0;
+
+	if (!r->locks || !number || ticks < r->start || ticks > r->not_after)
+		return true;
+	taken = find_taken(r, number);
+	if (taken) {
+		since = taken->since < ticks ? taken->since : 0;
+		taken->number = 0;
+	}
+	locks_held(
+		r->locks, number, place_of(r, replay_node(r->top)), LOCK_UNTIL_THEN, since, ticks);
+	return true;
+}

@@ -1,0 +1,65 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Locks of OpenMP in one process, and what is like them: who waited for whom. A wait lies where
+ * another thread had the lock meanwhile. Rings are read one after the other, so that a wait and
+ * what it was for come in any order; both are kept until all threads were read up to then. All
+ * records are untrusted: memory is bounded, and beyond the bounds some waits are for nobody.
+ */
+#ifndef VFTR_NODEAGENT_REPLAY_OPENMP_LOCKS_H
+#define VFTR_NODEAGENT_REPLAY_OPENMP_LOCKS_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+struct locks;
+
+/* Smaller in tests. */
+#ifndef LOCKS_MAX
+#define LOCKS_MAX	 65536u /* that are kept at a time */
+#define LOCKS_PER_THREAD 10240u /* waits and times in which one was held, for each thread */
+#define LOCKS_THREADS	 64u	/* ... of so many */
+#endif
+
+/* Ticks below which a wait is not looked at: a lock that is free takes no longer. */
+#define LOCKS_LEAST_TICKS 1024u
+
+/* So much later a thread may tell that it had given a lock back. */
+#define LOCKS_LATE_TICKS ((uint64_t)1 << 24)
+
+/* A thread, by its number in the process, and where it was. */
+struct lock_place {
+	uint32_t thread;
+	uint32_t path; /* traffic_path() */
+};
+
+/* A part of a wait, in ticks. A wait for several holders counts as a call for the longest one. */
+struct lock_blame {
+	struct lock_place waiter, holder;
+	uint64_t calls, ticks;
+};
+typedef void locks_found(void *ctx, const struct lock_blame *b);
+
+/* fn is told with ctx, which must outlive it. */
+struct locks *locks_new(locks_found *fn, void *ctx);
+void locks_free(struct locks *l);
+
+/* A thread waited, and then had the lock; number: OPENMP_LOCK(). */
+void locks_waited(
+	struct locks *l, uint32_t number, struct lock_place at, uint64_t from, uint64_t to);
+
+enum lock_hold {
+	LOCK_UNTIL_THEN,  /* `to` is not too late; `from` is 0 if it is not known */
+	LOCK_SINCE_THEN,  /* `from` is right; `to` may be too late */
+	LOCK_IN_ITS_TURN, /* the same, and nobody else could have it since the one before */
+};
+void locks_held(struct locks *l, uint32_t number, struct lock_place at, enum lock_hold how,
+	uint64_t from, uint64_t to);
+
+/* All threads' records up to these ticks have been read; UINT64_MAX: all records. */
+void locks_settle(struct locks *l, uint64_t ticks);
+/* True if there is something to settle. */
+bool locks_pending(const struct locks *l);
+/* True if there was more at a time than is kept. */
+bool locks_cut(const struct locks *l);
+
+#endif

@@ -1,0 +1,227 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * One of three threads has a lock while the others want it: by locks, nest locks and critical
+ * constructs, and in a loop with an ordered part. Prints for each, and for each of the others, what
+ * it waited while that thread had it by its own clock: "KIND INSTANCES SECONDS". With the argument
+ * "alone" nobody wants it meanwhile.
+ */
+#include <omp.h>
+#include <stdio.h>
+#include <string.h>
+#include <time.h>
+
+#define KEEP	__attribute__((noinline))
+#define ROUNDS	8
+#define THREADS 3
+#define HOLD_MS 30
+#define LATE_MS 10
+
+static omp_lock_t lock;
+static omp_nest_lock_t nest;
+static int alone;
+static volatile int counter;
+
+static struct {
+	double from, to;
+} had, wanted[THREADS];
+
+static double now(void)
+{
+	struct timespec t;
+
+	clock_gettime(CLOCK_MONOTONIC_RAW, &t);
+	return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
+}
+
+static void pass(long ms)
+{
+	struct timespec t = {0, ms * 1000000};
+
+	nanosleep(&t, NULL);
+}
+
+static KEEP void have_lock(void)
+{
+	omp_set_lock(&lock);
+	had.from = now();
+	pass(HOLD_MS);
+	had.to = now();
+	omp_unset_lock(&lock);
+}
+
+static KEEP void want_lock(int me)
+{
+	wanted[me].from = now();
+	omp_set_lock(&lock);
+	wanted[me].to = now();
+	omp_unset_lock(&lock);
+}
+
+static KEEP void have_nest_lock(void)
+{
+	omp_set_nest_lock(&nest);
+	had.from = now();
+	omp_set_nest_lock(&nest);
+	pass(HOLD_MS / 2);
+	omp_unset_nest_lock(&nest);
+	pass(HOLD_MS / 2);
+	had.to = now();
+	omp_unset_nest_lock(&nest);
+}
+
+static KEEP void want_nest_lock(int me)
+{
+	wanted[me].from = now();
+	omp_set_nest_lock(&nest);
+	wanted[me].to = now();
+	omp_unset_nest_lock(&nest);
+}
+
+static KEEP void have_tested(void)
+{
+	while (!omp_test_lock(&lock))
+		pass(1);
+	had.from = now();
+	pass(HOLD_MS);
+	had.to = now();
+	omp_unset_lock(&lock);
+}
+
+static KEEP void have_named(void)
+{
+#pragma omp critical(named)
+	{
+		had.from = now();
+		pass(HOLD_MS);
+		had.to = now();
+	}
+}
+
+static KEEP void want_named(int me)
+{
+	wanted[me].from = now();
+#pragma omp critical(named)
+	wanted[me].to = now();
+}
+
+static KEEP void have_unnamed(void)
+{
+#pragma omp critical
+	{
+		had.from = now();
+		pass(HOLD_MS);
+		had.to = now();
+	}
+}
+
+static KEEP void want_unnamed(int me)
+{
+	wanted[me].from = now();
+#pragma omp critical
+	wanted[me].to = now();
+}
+
+/* Another lock than the one that the others have. */
+static KEEP void have_another(void)
+{
+#pragma omp critical(another)
+	{
+		had.from = had.to = now();
+		pass(HOLD_MS);
+	}
+}
+
+static const struct {
+	const char *name;
+	void (*have)(void);
+	void (*want)(int me);
+} kinds[] = {
+	{"lock", have_lock, want_lock},
+	{"nest", have_nest_lock, want_nest_lock},
+	{"tested", have_tested, want_lock},
+	{"named", have_named, want_named},
+	{"unnamed", have_unnamed, want_unnamed},
+	{"another", have_another, want_named},
+};
+
+static double overlap(int i)
+{
+	double from = wanted[i].from > had.from ? wanted[i].from : had.from;
+	double to = wanted[i].to < had.to ? wanted[i].to : had.to;
+
+	return to > from ? to - from : 0.0;
+}
+
+/* The thread with the highest number has it. */
+static void play(int k, int *n, double *s)
+{
+#pragma omp parallel num_threads(THREADS)
+	{
+		int me = omp_get_thread_num();
+
+		if (me == THREADS - 1)
+			kinds[k].have();
+		if (alone) {
+#pragma omp barrier
+		}
+		if (me < THREADS - 1) {
+			pass(alone ? 1 : LATE_MS);
+			kinds[k].want(me);
+		}
+	}
+	for (int i = 0; i < THREADS - 1; i++) {
+		*n += overlap(i) > 0.0;
+		*s += overlap(i);
+	}
+}
+
+/* The thread with the first turn is late for it. */
+static KEEP void late_turn(int me)
+{
+	if (me == 0)
+		pass(HOLD_MS);
+}
+
+static double in_turn(void)
+{
+	double sum = 0.0;
+
+#pragma omp parallel num_threads(THREADS) reduction(+ : sum)
+	{
+#pragma omp for ordered schedule(static, 1)
+		for (int i = 0; i < THREADS; i++) {
+			double before;
+
+			late_turn(i);
+			before = now();
+#pragma omp ordered
+			{
+				if (i)
+					sum += now() - before;
+				counter++;
+			}
+		}
+	}
+	return sum;
+}
+
+int main(int argc, char **argv)
+{
+	double turns = 0.0;
+
+	alone = argc > 1 && !strcmp(argv[1], "alone");
+	omp_init_lock(&lock);
+	omp_init_nest_lock(&nest);
+	for (int k = 0; k < (int)(sizeof(kinds) / sizeof(kinds[0])); k++) {
+		int n = 0;
+		double s = 0.0;
+
+		for (int i = 0; i < ROUNDS; i++)
+			play(k, &n, &s);
+		printf("%s %d %.9f\n", kinds[k].name, n, s);
+	}
+	for (int i = 0; i < ROUNDS && !alone; i++)
+		turns += in_turn();
+	printf("turn %d %.9f\n", alone ? 0 : ROUNDS * (THREADS - 1), turns);
+	return 0;
+}

@@ -1,0 +1,62 @@
+#!/bin/sh
+# SPDX-License-Identifier: BSD-3-Clause
+test_description='OpenMP: who had the lock that others waited for, by times that the program took'
+. "$(dirname "$0")/../lib/lib.sh"
+need jq gcc
+need_built "$AGENT" "$VFTR" "$LIB/libvftrace.so"
+TEST_FLAGS='-g -O1 -fopenmp'
+
+# blamed JSON: "FUNCTION THREAD SECONDS" for each that others waited for, in all
+blamed() {
+	jq -r '.waits[] | select(.kind == "lock") | .for[] |
+		"\(.path | gsub(" "; "") | split("<") | map(select(test("^(have|want|late|main|in)_?")))[0]) \(.thread // "many") \(.t_s)"' "$1" |
+		awk '{ s[$1 " " $2] += $3 } END { for (k in s) printf "%s %.9f\n", k, s[k] }' | sort
+}
+
+# as_stamped STAMPS BLAMED: have_KIND of one thread is blamed for what was stamped, within 1 % or
+# 20 us an instance, and the threads of in_turn together
+as_stamped() {
+	awk 'NR == FNR { n[$1] = $2; s[$1] = $3; next }
+		/^have_/ { k = substr($1, 6); sub(/_lock$/, "", k); thread[k] = thread[k] " " $2; got[k] += $3; next }
+		/^in_turn/ { got["turn"] += $3; thread["turn"] = " "; next }
+		{ others += $3 }
+		END {
+			for (k in s) {
+				d = got[k] - s[k]; if (d < 0) d = -d
+				most = 0.01 * s[k] + 20e-6 * n[k]
+				if (d > most) { print k ": " s[k] " s in " n[k] " waits, not " got[k]; bad = 1 }
+				all += s[k]; kinds += s[k] > 0.01 && split(thread[k], x, " ") == (k != "turn")
+			}
+			print kinds " kinds, " all " s, others " others
+			exit bad
+		}' "$1" "$2"
+}
+
+# locks PROGRAM: another run if the machine was busy between stamp and call
+locks() {
+	for try in 1 2 3 4; do
+		rm -f "$1"_*
+		traced -q -- "$BIN/$1" >stamps
+		blamed "$1_all.json" >got
+		cat stamps got
+		as_stamped stamps got >told && { cat told; has told "6 kinds"; return; }
+		cat told
+	done
+	return 1
+}
+
+for cc in gcc clang; do
+	test_if "echo 'int main(void){return 0;}' >e.c && $cc -fopenmp e.c" "no OpenMP for $cc" \
+		"$cc: waits for locks and critical regions lie with the thread that had them" "
+		TEST_CC=$cc
+		cc_traced $BIN/locks-$cc $T/openmp/app-openmp-locks.c
+		locks locks-$cc"
+done
+test_expect 'a lock that nobody else has makes nobody wait' '
+	for p in "$BIN"/locks-*; do
+		traced -q -- "$p" alone >stamps
+		is 0 "$(awk "{ s += \$2 } END { print s }" stamps)"
+		blamed "${p##*/}_all.json" >got
+		awk "{ s += \$3 } END { exit s > 0.001 }" got
+	done'
+done_testing
