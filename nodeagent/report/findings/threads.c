@@ -5,10 +5,13 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "nodeagent/report/waits.h"
 #include "shm/construct.h"
 
+#define HOLDER_PART 0.5 /* of all waits for locks: one thread in one call path is to be named */
+
 /* Waits of a region's threads for each other: at its barriers and at its end. */
-static uint64_t waits_of(const struct profile_openmp *o)
+static uint64_t openmp_waits(const struct profile_openmp *o)
 {
 	return o->barrier_ns + o->join_ns;
 }
@@ -21,11 +24,11 @@ bool look_openmp_wait(const struct facts *facts, struct finding *f)
 	char *path;
 
 	for (size_t i = 0; i < p->n_openmp; i++)
-		if (!most || waits_of(&p->openmp[i]) > waits_of(most))
+		if (!most || openmp_waits(&p->openmp[i]) > openmp_waits(most))
 			most = &p->openmp[i];
-	if (!most || !waits_of(most) || !most->most_ns)
+	if (!most || !openmp_waits(most) || !most->most_ns)
 		return false;
-	f->seconds = s_of(waits_of(most));
+	f->seconds = s_of(openmp_waits(most));
 	balance = (double)most->average_ns / (double)most->most_ns;
 	path = short_path(facts->r, most->stack);
 	finding_say(f,
@@ -60,6 +63,45 @@ static bool is_lock(const char *name)
 	return false;
 }
 
+static void prove_holder(struct finding *f, const struct report *r, const struct profile_wait *w)
+{
+	char *path = report_path(r, w->late_stack - 1);
+
+	prove_text(f, "holder_path", path);
+	prove_seconds(f, "holder_s", s_of(w->ns));
+	free(path);
+}
+
+/* The call path from which most was waited for, of one thread. */
+static bool say_holder(const struct facts *facts, struct finding *f)
+{
+	const struct profile_wait *most = NULL;
+	const char *function;
+	struct waits w;
+	bool stands_out = false;
+
+	waits_of(facts->p, WAITS_FOR_THREADS, WAITS_ALL, &w);
+	for (size_t i = 0; i < w.n_places; i++)
+		for (size_t k = 0; k < w.places[i].n_late; k++)
+			if (!most || w.places[i].late[k]->ns > most->ns)
+				most = w.places[i].late[k];
+	if (most && most->late_thread && most->late_stack)
+		stands_out = s_of(most->ns) >= HOLDER_PART * f->seconds;
+	waits_done(&w);
+	function = stands_out ? waits_function(facts->r, most->late_stack) : NULL;
+	if (!function)
+		return false;
+	finding_say(f,
+		"Threads wait %s for locks and critical regions, %.0f %% of it while thread "
+		"%" PRIu32 ".%" PRIu32 " holds one in %s.",
+		amount_of(facts, f->seconds).text, 100.0 * s_of(most->ns) / f->seconds,
+		profile_rank_shown(facts->p, most->late), most->late_thread - 1, function);
+	prove_rank(f, facts->p, most->late);
+	prove_count(f, "thread", most->late_thread - 1);
+	prove_holder(f, facts->r, most);
+	return true;
+}
+
 bool look_openmp_lock(const struct facts *facts, struct finding *f)
 {
 	const struct profile *p = facts->p;
@@ -77,10 +119,12 @@ bool look_openmp_lock(const struct facts *facts, struct finding *f)
 	if (!ns)
 		return false;
 	f->seconds = s_of(ns);
-	path = short_path(facts->r, most);
-	finding_say(f, "Threads wait %s for locks and critical regions, most of it in %s.",
-		amount_of(facts, f->seconds).text, path);
-	free(path);
+	if (!say_holder(facts, f)) {
+		path = short_path(facts->r, most);
+		finding_say(f, "Threads wait %s for locks and critical regions, most of it in %s.",
+			amount_of(facts, f->seconds).text, path);
+		free(path);
+	}
 	prove_stack(f, facts->r, most);
 	prove_seconds(f, "t_excl_s", s_of(p->stacks[most].excl_ns));
 	prove_count(f, "calls", p->stacks[most].calls);

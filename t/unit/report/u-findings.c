@@ -491,6 +491,41 @@ START_TEST(locks)
 }
 END_TEST
 
+static void wait_for_thread(uint32_t stack, uint32_t thread, uint32_t holder, uint64_t ms)
+{
+	*ADD_ELEMENT(p, waits) = (struct profile_wait){.stack = stack,
+		.kind = WAIT_LOCK,
+		.calls = 10,
+		.ns = ms * MS,
+		.late_thread = thread + 1,
+		.late_stack = holder + 1};
+}
+
+START_TEST(a_thread_that_has_a_lock)
+{
+	uint32_t region = add(main_, "omp_parallel@a.c:3", 0, 0, 0);
+	uint32_t fill = add(region, "fill", 0, 0, 0);
+	uint32_t holder = add(fill, "omp_critical@a.c:7", 0, 0, 0);
+	uint32_t wait = add(region, "omp_critical_wait@a.c:7", 500, 50, 0);
+
+	wait_for_thread(wait, 3, holder, 250);
+	wait_for_thread(wait, 1, holder, 200);
+	ck_assert_str_eq(found("openmp_lock", 500)->text,
+		"Threads wait 500 ms (5.0 %) for locks and critical regions, 50 % of it while "
+		"thread 0.3 holds one in fill.");
+	ck_assert_uint_eq(evidence(finding("openmp_lock"), "thread")->count, 3);
+	ck_assert_str_eq(evidence(finding("openmp_lock"), "holder_path")->text,
+		"omp_critical@a.c:7<fill<omp_parallel@a.c:3<main<init");
+	ck_assert_ptr_null(finding("late_rank")); /* no other rank is waited for */
+	ck_assert_ptr_null(finding("waits"));
+	p->waits[0].ns -= MS; /* no single one */
+	has(found("openmp_lock", 500)->text, "most of it in omp_critical_wait@a.c:7");
+	p->waits[0].ns += MS;
+	p->stacks[wait].excl_ns -= MS;
+	not_found("openmp_lock");
+}
+END_TEST
+
 START_TEST(idle_workers)
 {
 	uint32_t idle = add(init_, "(idle)", 1000, 250, 0);
@@ -803,9 +838,9 @@ int main(void)
 		one_rank_is_late, late_without_more_work, now_one_now_another,
 		the_rank_with_more_work_is_told_once, old_profiles_have_the_function_only,
 		late_senders, small_messages, communication, start_and_end_of_mpi, files_of_mpi,
-		input_and_output, threads_that_wait, locks, idle_workers, waits_for_gpus,
-		short_functions_, agent_that_is_behind, too_few_cpus, incomplete_data, clocks,
-		five_at_most_by_seconds, two_doubts_keep_their_place,
+		input_and_output, threads_that_wait, locks, a_thread_that_has_a_lock, idle_workers,
+		waits_for_gpus, short_functions_, agent_that_is_behind, too_few_cpus,
+		incomplete_data, clocks, five_at_most_by_seconds, two_doubts_keep_their_place,
 		an_even_job_has_none_and_that_is_said, text_and_json_have_the_evidence,
 		any_profile};
 	Suite *s = suite_create("findings");
