@@ -289,15 +289,13 @@ static void cache(uint64_t *table, uintptr_t address, const struct gomp *g)
 		(uint64_t)address << KIND_BITS | (uint64_t)(g - libraries));
 }
 
-static struct gomp *library_of(enum gomp_row row, const void *caller)
+static __attribute__((noinline, cold)) struct gomp *look_for_library(
+	enum gomp_row row, const void *caller)
 {
-	struct gomp *g = load_acquire(&everyones);
 	struct object o = {.address = (uintptr_t)caller};
-	int saved_errno;
+	int saved_errno = errno;
+	struct gomp *g = NULL;
 
-	if (g || (g = cached(callers, o.address)))
-		return g;
-	saved_errno = errno;
 	if (dl_iterate_phdr(find_object, &o)) /* takes no lock that constructors run with */
 		g = cached(objects, (uintptr_t)o.dynamic);
 	if (!g)
@@ -308,6 +306,15 @@ static struct gomp *library_of(enum gomp_row row, const void *caller)
 	}
 	errno = saved_errno;
 	return g;
+}
+
+static inline struct gomp *library_of(enum gomp_row row, const void *caller)
+{
+	struct gomp *g = load_acquire(&everyones);
+
+	if (g || (g = cached(callers, (uintptr_t)caller)))
+		return g;
+	return look_for_library(row, caller);
 }
 
 _Static_assert(LIBRARIES == 1u << KIND_BITS, "an index fits below the address");
@@ -360,8 +367,8 @@ void *vftr_gomp_real(struct gomp *library, enum gomp_row row)
 	return real ? real : look_up(library, row);
 }
 
-/* A lock is another thing in OMP_1.0, and each caller must get what it was linked with. */
-static void *lock_real(struct gomp *library, enum gomp_row row, const void *caller)
+static __attribute__((noinline, cold)) void *look_up_lock(
+	struct gomp *library, enum gomp_row row, const void *caller)
 {
 	uint64_t *slot = slot_of(lockers, (uintptr_t)caller), seen = load_relaxed(slot);
 	void *old = NULL;
@@ -375,25 +382,37 @@ static void *lock_real(struct gomp *library, enum gomp_row row, const void *call
 	return old ? old : vftr_gomp_real(library, row);
 }
 
+/* A lock is another thing in OMP_1.0, and each caller must get what it was linked with. */
+static inline void *lock_real(struct gomp *library, enum gomp_row row, const void *caller)
+{
+	const uint64_t plain = (uint64_t)(uintptr_t)caller << KIND_BITS;
+
+	/* relaxed: all that is said is in the word */
+	if (load_relaxed(slot_of(lockers, (uintptr_t)caller)) != plain)
+		return look_up_lock(library, row, caller);
+	return vftr_gomp_real(library, row);
+}
+
 void *vftr_gomp_find(enum gomp_row row, const void *caller, struct gomp **library)
 {
 	struct gomp *g = library_of(row, caller);
 
 	*library = load_relaxed(&g->is_recorded) && vftr_active() ? g : NULL;
+	if (!*library)
+		vftr_frames_called_from(caller);
 	switch (row) {
 #define ROW(name, ...) case GOMP_ROW_##name:
-		GOMP_UNLOCKS(ROW) /* no construct begins there */
-		return lock_real(g, row, caller);
 		GOMP_LOCKS(ROW)
 #undef ROW
-		if (!*library)
-			vftr_frames_called_from(caller);
 		return lock_real(g, row, caller);
 	default:
-		if (!*library)
-			vftr_frames_called_from(caller);
 		return vftr_gomp_real(g, row);
 	}
+}
+
+void *vftr_gomp_find_lock(enum gomp_row row, const void *caller)
+{
+	return lock_real(library_of(row, caller), row, caller);
 }
 
 uint32_t vftr_gomp_ask(struct gomp *library, enum gomp_row what)

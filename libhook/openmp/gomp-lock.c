@@ -59,24 +59,13 @@ static void take(enum gomp_row row, enum gomp_row try, void *lock, const void *c
 	}
 GOMP_LOCKS(LOCK)
 
-/* The function that the caller means is that of the last time mostly. OpenMP forbids it to signal
- * handlers. */
 static void leave(enum gomp_row row, void *lock, const void *caller)
 {
-	static __thread struct {
-		const void *caller;
-		enum gomp_row row;
-		void (*real)(void *);
-	} last;
-	struct gomp *g;
+	void (*real)(void *);
 
-	if (last.caller != caller || last.row != row) {
-		*(void **)&last.real = vftr_gomp_find(row, caller, &g);
-		last.caller = caller;
-		last.row = row;
-	}
+	*(void **)&real = vftr_gomp_find_lock(row, caller);
 	vftr_lock_leaves(lock);
-	last.real(lock);
+	real(lock);
 }
 
 #define UNLOCK(name)                                                                               \

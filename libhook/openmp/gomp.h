@@ -66,6 +66,8 @@ struct gomp_context {
  * records), or of a version that we don't know.
  */
 void *vftr_gomp_find(enum gomp_row row, const void *caller, struct gomp **library);
+/* That of a function of GOMP_LOCKS or GOMP_UNLOCKS, for nothing else; never NULL. */
+void *vftr_gomp_find_lock(enum gomp_row row, const void *caller);
 /* A function of the library itself. */
 void *vftr_gomp_real(struct gomp *library, enum gomp_row row);
 /* omp_get_level() and its like */
