@@ -33,6 +33,7 @@ static void take(enum gomp_row row, enum gomp_row try, void *lock, const void *c
 	int (*test)(void *);
 	struct gomp *g;
 	uint32_t wait;
+	int had = 0;
 
 	*(void **)&real = vftr_gomp_find(row, caller, &g);
 	if (!g) {
@@ -43,12 +44,15 @@ static void take(enum gomp_row row, enum gomp_row try, void *lock, const void *c
 	vftr_wait(0, wait, bits);
 	*(void **)&test = vftr_gomp_real(g, try);
 	/* not one of OMP_1.0, which that function does not know */
-	if (*(void **)&real != load_relaxed(&g->real[row]) || !test(lock)) {
+	if (*(void **)&real == load_relaxed(&g->real[row]))
+		had = test(lock);
+	if (!had) {
 		vftr_lock_wanted(lock);
 		real(lock);
 		vftr_lock_got(lock);
 	}
-	vftr_wait(RECORD_EXIT, wait, bits);
+	/* a nest lock that the task has once more is not got now */
+	vftr_wait(RECORD_EXIT, wait, had > 1 ? 0 : bits);
 }
 
 #define LOCK(name, try)                                                                            \

@@ -212,9 +212,9 @@ void vftr_frames_lock_wanted(const void *address, const void *lock)
 	vftr_lock_wanted(lock);
 }
 
-void vftr_frames_lock_got(void)
+void vftr_frames_lock_got(bool again)
 {
-	const uint64_t bits = vftr_lock_bits(own.lock, 0);
+	const uint64_t bits = again ? 0 : vftr_lock_bits(own.lock, 0);
 	uint32_t region;
 
 	if (!own.lock_since)

@@ -52,11 +52,12 @@ const void *vftr_frames_site(const void *address);
 void vftr_frames_called_from(const void *caller);
 
 /*
- * The thread wants a lock; the thread has got it. Only the second call records, as some
- * runtimes do not tell a lock from the test of one, and do not report a test that failed.
+ * The thread wants a lock; the thread has got it, again if it had that lock before. Only the second
+ * call records, as some runtimes do not tell a lock from the test of one, and do not report a test
+ * that failed.
  */
 void vftr_frames_lock_wanted(const void *address, const void *lock);
-void vftr_frames_lock_got(void);
+void vftr_frames_lock_got(bool again);
 
 /* A parallel region begins; the result is valid until vftr_frames_join(). NULL: no memory. */
 struct open *vftr_frames_fork(enum construct kind, const void *address, uint32_t size);

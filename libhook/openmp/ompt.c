@@ -233,7 +233,7 @@ static void mutex_acquired(unsigned kind, uint64_t id, const void *address)
 	if (kind >= MUTEXES || !vftr_active())
 		return;
 	if (is_lock(kind)) {
-		vftr_frames_lock_got();
+		vftr_frames_lock_got(false);
 		return;
 	}
 	waited_at = vftr_frames_address();
@@ -251,7 +251,7 @@ static void mutex_released(unsigned kind, uint64_t id, const void *address)
 static void nest_lock(enum ompt_scope scope, uint64_t id, const void *address)
 {
 	if (scope == OMPT_BEGIN && vftr_active())
-		vftr_frames_lock_got();
+		vftr_frames_lock_got(true);
 }
 
 /* ---- tasks ---- */

@@ -57,14 +57,16 @@ static KEEP void want_lock(int me)
 	omp_unset_lock(&lock);
 }
 
+/* Once more while the others want it. */
 static KEEP void have_nest_lock(void)
 {
 	omp_set_nest_lock(&nest);
 	had.from = now();
+	pass(HOLD_MS / 2);
 	omp_set_nest_lock(&nest);
-	pass(HOLD_MS / 2);
+	pass(HOLD_MS / 4);
 	omp_unset_nest_lock(&nest);
-	pass(HOLD_MS / 2);
+	pass(HOLD_MS / 4);
 	had.to = now();
 	omp_unset_nest_lock(&nest);
 }
