@@ -223,7 +223,8 @@ static unsigned openmp(uint64_t *words, uint64_t w)
 
 	words[0] = w;
 	if ((uint32_t)w == RECORD_WAIT) {
-		words[1] = OPENMP_MARK | region;
+		words[1] = OPENMP_MARK | (place & 1 ? OPENMP_HOLDS : 0) | (uint64_t)number << 32 |
+			   (place & 0x80 ? OPENMP_TURN : 0) | region;
 		return 2;
 	}
 	words[1] = (uint64_t)(team & 15) << 32 | region;
@@ -233,13 +234,18 @@ static unsigned openmp(uint64_t *words, uint64_t w)
 	return 3;
 }
 
-/* GPU_CALL, OPENACC and USER_COUNTER. */
+/* GPU_CALL, OPENACC, USER_COUNTER and UNLOCK. */
 static unsigned numbered(uint64_t *words, uint32_t kind)
 {
 	unsigned n = record_words(kind);
 
 	words[0] = (uint64_t)byte() << RECORD_TIME_SHIFT | kind;
 	words[1] = byte();
+	if (kind == RECORD_UNLOCK) {
+		words[1] &= 7;
+		words[2] = OPENMP_MARK | (host_ticks(&a) - ((uint64_t)byte() << byte() % 32));
+		return n;
+	}
 	words[n - 1] = byte() == 255 ? number(8) : RECORD_USER_MARK | byte();
 	return n;
 }

@@ -291,6 +291,33 @@ static void mode_close(void)
 	one_record(RECORD_WAIT + 1, 1);
 }
 
+/* Waits for locks, and locks that are given back, at any time: nothing else. */
+static void mode_locks(void)
+{
+	uint64_t block[BLOCK_WORDS];
+
+	while (goes_on() && !ring.consumer->retired) {
+		const uint64_t now = ticks_now();
+
+		memset(block, 0, sizeof(block));
+		block[0] = record_sync_word(now);
+		for (unsigned i = 1; i + 7 <= BLOCK_WORDS;) {
+			const uint64_t lock = any() % (any() % 2 ? 4 : OPENMP_LOCKS);
+			const uint64_t bits =
+				OPENMP_MARK | lock << 32 | (any() & (OPENMP_HOLDS | OPENMP_TURN));
+
+			block[i++] = record_word(now - any() % (1 << 20), 0, RECORD_WAIT);
+			block[i++] = bits;
+			block[i++] = record_word(now, RECORD_EXIT, RECORD_WAIT);
+			block[i++] = bits;
+			block[i++] = RECORD_UNLOCK;
+			block[i++] = lock;
+			block[i++] = OPENMP_MARK | (now - any() % (1 << 28));
+		}
+		publish(block);
+	}
+}
+
 /* ---- communication ---- */
 
 static void define_comm(uint32_t number, struct wire_run run, uint32_t size)
@@ -560,8 +587,9 @@ static const struct {
 	{"far-head", mode_far_head}, {"back", mode_back}, {"empty", mode_empty},
 	{"not-started", mode_not_started}, {"page", mode_page}, {"words", mode_words},
 	{"control-words", mode_control_words}, {"paths", mode_paths}, {"resume", mode_resume},
-	{"close", mode_close}, {"requests", mode_requests}, {"messages", mode_messages},
-	{"stranger", mode_stranger}, {"no-such-rank", mode_no_such_rank}, {"comms", mode_comms},
+	{"close", mode_close}, {"locks", mode_locks}, {"requests", mode_requests},
+	{"messages", mode_messages}, {"stranger", mode_stranger},
+	{"no-such-rank", mode_no_such_rank}, {"comms", mode_comms},
 	{"wrong-members", mode_wrong_members}, {"files", mode_files}, {"future", mode_future},
 	{"packets", mode_packets}, {"second-hello", mode_second_hello}, {"region", mode_region},
 	{"rank", mode_rank}, {"flood", mode_flood}, {"questions", mode_questions},

@@ -85,7 +85,7 @@ done
 
 # Nothing here is wrong enough to be refused; it must only stay bounded.
 for mode in words not-started paths rank flood questions threads spare undead modules mute come-and-go \
-	requests comms files; do
+	requests comms files locks; do
 	test_expect "$mode: the others are exact" "beside $mode 700"
 done
 

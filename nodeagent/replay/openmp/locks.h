@@ -13,11 +13,11 @@
 
 struct locks;
 
-/* Smaller in tests. */
+/* Smaller in tests. A wait, or time in which a lock was held, has 24 bytes. */
 #ifndef LOCKS_MAX
-#define LOCKS_MAX	 65536u /* that are kept at a time */
-#define LOCKS_PER_THREAD 10240u /* waits and times in which one was held, for each thread */
-#define LOCKS_THREADS	 64u	/* ... of so many */
+#define LOCKS_MAX	 16384u /* that are kept at a time */
+#define LOCKS_PER_THREAD 10240u /* waits and times in which one was held, and a 16th more */
+#define LOCKS_THREADS	 64u	/* of so many threads */
 #endif
 
 /* Ticks below which a wait is not looked at: a lock that is free takes no longer. */

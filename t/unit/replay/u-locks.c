@@ -6,6 +6,7 @@
 #include "nodeagent/replay/openmp/locks.h"
 
 #include <check.h>
+#include <malloc.h>
 #include <stdlib.h>
 #include <string.h>
 #include "shm/record.h"
@@ -22,6 +23,8 @@ static uint64_t ticks[THREADS][THREADS], calls[THREADS][THREADS];
 
 static void found(void *ctx, const struct lock_blame *b)
 {
+	ck_assert_uint_lt(b->waiter.thread, THREADS);
+	ck_assert_uint_lt(b->holder.thread, THREADS);
 	ck_assert_ptr_eq(ctx, &all);
 	ck_assert_uint_eq(b->waiter.path, 100 + b->waiter.thread);
 	ck_assert_uint_eq(b->holder.path, 100 + b->holder.thread);
@@ -197,6 +200,69 @@ START_TEST(more_than_is_kept)
 }
 END_TEST
 
+/* ---- what a process may cost that tells nonsense ------------------------------------ */
+
+#define FEW 8
+
+static void hold(uint32_t lock, uint32_t t, uint64_t from, uint64_t to)
+{
+	locks_held(all, lock, (struct lock_place){t, 100 + t}, LOCK_SINCE_THEN, from, to);
+}
+
+/* Each wait of one thread lies over all others, and over all times in which a lock was held. */
+START_TEST(steps_are_limited)
+{
+	locks_held(all, 8, thread(FEW), LOCK_SINCE_THEN, T(1), T(2)); /* so many threads */
+	for (uint32_t i = 0; i < LOCKS_PER_THREAD / 5 * 2; i++)
+		for (uint32_t t = 0; t < FEW; t++) {
+			waited(1, T(0), T(LOCKS_PER_THREAD) + i);
+			hold(7, 2 + t % 2, T(i) + 10 * t, T(i) + 10 * t + 9);
+		}
+	locks_settle(all, UINT64_MAX);
+	ck_assert(locks_cut(all));
+	ck_assert_uint_gt(ticks[1][2], 0);
+}
+END_TEST
+
+static size_t in_use(void)
+{
+	const struct mallinfo2 m = mallinfo2();
+
+	return m.uordblks + m.hblkhd;
+}
+
+START_TEST(a_list_that_was_long_is_not_kept)
+{
+	const size_t before = in_use();
+
+	for (uint32_t lock = 1; lock <= 100; lock++) {
+		for (uint32_t i = 1; i < LOCKS_PER_THREAD / 2; i++)
+			hold(lock, 0, T(i), T(i) + 1);
+		hold(lock, 0, T(1), T(1) << 10);
+		locks_settle(all, T(LOCKS_PER_THREAD) + LOCKS_LATE_TICKS);
+	}
+	ck_assert(locks_pending(all));
+	ck_assert_uint_lt(in_use(), before + ((size_t)1 << 20));
+}
+END_TEST
+
+/* What is kept is not gone through for each wait that is told. */
+START_TEST(little_is_new)
+{
+	locks_held(all, 8, thread(FEW), LOCK_SINCE_THEN, T(1), T(2));
+	for (uint32_t t = 0; t < FEW; t++)
+		for (uint32_t i = 0; i < LOCKS_PER_THREAD / 2; i++)
+			hold(7, 2 + t % 2, T(i), T(LOCKS_PER_THREAD) << 10);
+	for (uint32_t i = 1; i < 3 * LOCKS_PER_THREAD; i++) {
+		waited(1, T(i), T(i + 1));
+		locks_settle(all, T(i + 1) + LOCKS_LATE_TICKS);
+	}
+	locks_settle(all, UINT64_MAX);
+	ck_assert_uint_eq(ticks[1][2] + ticks[1][3], T(3 * LOCKS_PER_THREAD) - T(1));
+	ck_assert(!locks_cut(all));
+}
+END_TEST
+
 /* ---- against a look at each moment ------------------------------------------------- */
 
 #define MOMENTS 400
@@ -294,6 +360,9 @@ int main(void)
 	tcase_add_test(t, what_comes_later_is_waited_for);
 	tcase_add_test(t, much_is_kept_for_as_long_as_it_is_wanted);
 	tcase_add_test(t, more_than_is_kept);
+	tcase_add_test(t, steps_are_limited);
+	tcase_add_test(t, a_list_that_was_long_is_not_kept);
+	tcase_add_test(t, little_is_new);
 	tcase_add_loop_test(t, at_random, 0, 40);
 	suite_add_tcase(s, t);
 	return run_suite(s);
