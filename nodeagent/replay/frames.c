@@ -156,7 +156,7 @@ void replay_pop(struct replay *r, uint64_t t)
 	if (r->sampled)
 		sample_exit(r, n, f->since, t);
 	n->ticks += elapsed(f->since, t);
-	if (unlikely(r->slow & SLOW_HOLDS))
+	if (unlikely(r->n_holds))
 		replay_leave_lock(r, f, n, t);
 	if (frame_is_construct(f))
 		construct_left(r, t, elapsed(f->since, t));
@@ -198,11 +198,6 @@ void replay_close_above(struct replay *r, struct frame *f, uint64_t t)
 	}
 }
 
-static bool is_region(uint64_t key)
-{
-	return RECORD_IS_REGION(key) || (key >= RECORD_ID_REGION && key < RECORD_ID_FUNCTION);
-}
-
 void replay_set_mismatch(struct replay *r, replay_mismatch mismatch)
 {
 	r->mismatch = mismatch;
@@ -214,7 +209,7 @@ static void note_stray(struct replay *r, uint32_t id)
 	uint64_t number = id - (uint32_t)RECORD_REGION_KEY(0);
 
 	r->counts.stray++;
-	if (r->mismatch && is_region(id))
+	if (r->mismatch && key_is_region(id))
 		r->mismatch(r->ctx, id, false, 1);
 	else if (r->mismatch && (id >> 31) && number >= RECORD_REGIONS_SHORT)
 		r->mismatch(r->ctx, RECORD_REGION_KEY(number), false, 1);
@@ -226,7 +221,7 @@ static void note_missing(struct replay *r, const struct frame *f)
 	if (!r->mismatch)
 		return;
 	for (const struct frame *g = f + 1; g <= r->top; g++)
-		if (g->node && !frame_is_construct(g) && is_region(g->node->key))
+		if (g->node && !frame_is_construct(g) && key_is_region(g->node->key))
 			r->mismatch(r->ctx, g->node->key, true, g->depth + 1);
 }
 

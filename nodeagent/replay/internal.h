@@ -28,7 +28,6 @@ enum {
 	SLOW_WINDOW = 8,  /* MPI_Init is open, or MPI_Finalize was entered: window.c */
 	SLOW_FRESH = 16,  /* a path was new: that of the frame on top, or none */
 	SLOW_GOT = 32,	  /* the thread has got a lock, which the next frame holds: lock-record.c */
-	SLOW_HOLDS = 64,  /* such a frame is open */
 };
 
 struct frame {
@@ -86,6 +85,7 @@ struct held_lock {
 };
 
 #define LOCKS_REMEMBERED 16
+#define LOCKS_HELD	 64 /* by frames of a thread at once */
 
 /* The frames of a thread in a team whose place in the tree is not known yet. */
 struct orphan {
@@ -113,6 +113,7 @@ struct replay {
 	uint64_t blocked_until;	   /* ... the last of which ended then */
 	uint64_t vain, vain_sites; /* frames walked over in vain */
 	unsigned slow;		   /* SLOW_ bits */
+	uint32_t fast_from;	   /* smaller ids always take the slow way */
 	struct traffic_track *track;
 	struct sampled_track *sampled;		    /* or NULL */
 	struct activity *activity;		    /* or NULL; of the track */
@@ -281,7 +282,7 @@ void orphans_free(struct replay *r);
 void replay_got_lock(struct replay *r, uint64_t a, struct node *n, uint64_t since, uint64_t t);
 /* With SLOW_GOT: an event at t was taken, an enter or an exit. */
 void replay_hold_lock(struct replay *r, bool exit, uint64_t t);
-/* With SLOW_HOLDS: frame f, of node n, has ended. */
+/* With n_holds: frame f, of node n, has ended. */
 void replay_leave_lock(struct replay *r, const struct frame *f, struct node *n, uint64_t t);
 
 /* ---- records (record.c) */

@@ -55,12 +55,15 @@ void replay_got_lock(struct replay *r, uint64_t a, struct node *n, uint64_t sinc
 
 void replay_hold_lock(struct replay *r, bool exit, uint64_t t)
 {
+	const struct frame *f = r->top;
+
 	r->slow &= ~SLOW_GOT;
-	if (exit || r->top == r->base || r->top->since != t || r->top->depth)
-		return; /* no frame was opened */
-	r->got.frame = (size_t)(r->top - r->base);
+	if (exit || f == r->base || f->since != t || f->depth || !f->node ||
+		!key_is_region(f->node->key) || r->n_holds == LOCKS_HELD)
+		return; /* it opened no frame */
+	r->got.frame = (size_t)(f - r->base);
 	*LIST_ADD(r, holds) = r->got;
-	r->slow |= SLOW_HOLDS;
+	r->fast_from = RECORD_ID_FUNCTION;
 }
 
 void replay_leave_lock(struct replay *r, const struct frame *f, struct node *n, uint64_t t)
@@ -74,7 +77,7 @@ void replay_leave_lock(struct replay *r, const struct frame *f, struct node *n, 
 			h->in_turn ? LOCK_IN_ITS_TURN : LOCK_SINCE_THEN, h->since, t);
 	}
 	if (!r->n_holds)
-		r->slow &= ~SLOW_HOLDS;
+		r->fast_from = RECORD_ID_MPI;
 }
 
 /* Time stamps are as untrusted as all: what lies outside of what was read is cut off. */

@@ -58,6 +58,7 @@ bool replay_take_wide(struct replay *r, const struct ring_record *rec)
 
 bool replay_take_lost(struct replay *r, const struct ring_record *rec)
 {
+	r->slow &= ~SLOW_GOT; /* the frame is among those that are missing */
 	if (!replay_lost(r, rec->last, rec->ticks))
 		r->error = "more calls lost than there was time for";
 	return true;
@@ -65,6 +66,7 @@ bool replay_take_lost(struct replay *r, const struct ring_record *rec)
 
 bool replay_take_site(struct replay *r, const struct ring_record *rec)
 {
+	r->slow &= ~SLOW_GOT;
 	if (r->slow & SLOW_PAUSED)
 		replay_go_on(r, rec->ticks, 0);
 	replay_jump(r, rec->last, rec->ticks);
@@ -73,6 +75,7 @@ bool replay_take_site(struct replay *r, const struct ring_record *rec)
 
 bool replay_take_pause(struct replay *r, const struct ring_record *rec)
 {
+	r->slow &= ~SLOW_GOT;
 	replay_pause(r, rec->ticks);
 	return true;
 }
@@ -85,6 +88,7 @@ bool replay_take_resume(struct replay *r, const struct ring_record *rec)
 
 bool replay_take_close(struct replay *r, const struct ring_record *rec)
 {
+	r->slow &= ~SLOW_GOT;
 	if (r->slow & SLOW_PAUSED)
 		replay_pop(r, rec->ticks);
 	replay_close(r, rec->last, rec->ticks);

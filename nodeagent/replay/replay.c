@@ -42,6 +42,7 @@ struct replay *replay_new(uint64_t start_ticks, replay_same_function same, void 
 	r->top = r->base;
 	*r->top = (struct frame){.node = calltree_root(r->tree), .since = start_ticks};
 	r->now = r->start = start_ticks;
+	r->fast_from = RECORD_ID_MPI;
 	r->same = same;
 	r->ctx = ctx;
 	return r;
@@ -215,7 +216,7 @@ static inline __attribute__((always_inline)) unsigned replay_words(struct replay
 		uint64_t w = load_relaxed(&block[i]);
 		uint32_t id = (uint32_t)w;
 
-		if (unlikely(id < RECORD_ID_MPI || r->slow)) {
+		if (unlikely(id < r->fast_from || r->slow)) {
 			if (t > r->now)
 				r->now = t;
 			n_words = slow_word(r, block + i, to - i, w, epoch);

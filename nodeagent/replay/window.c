@@ -14,14 +14,9 @@
 
 /* ---- classes ------------------------------------------------------------------------------ */
 
-static bool is_region(uint64_t key)
-{
-	return RECORD_IS_REGION(key) || (key >= RECORD_ID_REGION && key < RECORD_ID_FUNCTION);
-}
-
 static enum time_class class_of(const struct replay *r, uint64_t key)
 {
-	if (is_region(key))
+	if (key_is_region(key))
 		return r->class_of_region ? r->class_of_region(r->ctx, key) : TIME_USEFUL;
 	if (key_mpi(key) != KEY_NO_MPI)
 		return TIME_MPI;

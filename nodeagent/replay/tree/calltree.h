@@ -160,6 +160,11 @@ struct node {
 
 _Static_assert(sizeof(struct node) == 64, "one cache line");
 
+static inline int key_is_region(uint64_t key)
+{
+	return RECORD_IS_REGION(key) || (key >= RECORD_ID_REGION && key < RECORD_ID_FUNCTION);
+}
+
 static inline int key_is_orphan(uint64_t key)
 {
 	return !RECORD_IS_REGION(key) && (key & KEY_ORPHAN) == KEY_ORPHAN && !(key & KEY_WIDE);
