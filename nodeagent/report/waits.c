@@ -8,6 +8,7 @@
 #include "nodeagent/base/wait-kinds.h"
 #include "nodeagent/profile/profile.h"
 #include "nodeagent/report/report.h"
+#include "shm/construct.h"
 
 static int by_place(const void *a, const void *b)
 {
@@ -185,6 +186,33 @@ static void find_greatest(struct waits *w)
 	free(all);
 }
 
+bool waits_is_lock(const char *name)
+{
+	static const char *const names[] = {
+#define NAME(kind, name, waits) [CONSTRUCT_##kind] = (name),
+		CONSTRUCTS(NAME)
+#undef NAME
+	};
+	static const enum construct kinds[] = {CONSTRUCT_CRITICAL_WAIT, CONSTRUCT_ORDERED_WAIT,
+		CONSTRUCT_LOCK_WAIT, CONSTRUCT_ATOMIC_WAIT};
+	const size_t bytes = strcspn(name, "@");
+
+	for (size_t i = 0; i < ARRAY_SIZE(kinds); i++)
+		if (strlen(names[kinds[i]]) == bytes && !strncmp(name, names[kinds[i]], bytes))
+			return true;
+	return false;
+}
+
+static uint64_t lock_ns(const struct profile *p)
+{
+	uint64_t ns = 0;
+
+	for (uint32_t i = 0; i < p->n_stacks; i++)
+		if (waits_is_lock(p->names[p->stacks[i].name]))
+			ns += p->stacks[i].excl_ns;
+	return ns;
+}
+
 static bool is_wanted(const struct profile_wait *q, enum waits_for which)
 {
 	return which & (wait_is_of_threads(q->kind) ? WAITS_FOR_THREADS : WAITS_FOR_RANKS);
@@ -218,6 +246,7 @@ void waits_of(const struct profile *p, enum waits_for which, uint32_t late, stru
 	qsort(w->causes, w->n_causes, sizeof(*w->causes), cause_by_time);
 	for (size_t i = 0; i < p->n_rank_times; i++)
 		w->mpi_ns += p->rank_times[i].all_mpi_ns;
+	w->lock_ns = w->ns > w->rank_ns ? lock_ns(p) : 0;
 }
 
 /* "omp_critical@heat.c:42" */

@@ -49,6 +49,7 @@ struct waits {
 	size_t n_places, n_causes;
 	uint64_t ns;	  /* of all */
 	uint64_t rank_ns; /* of these for other ranks */
+	uint64_t lock_ns; /* of all waits for locks of OpenMP, whoever had them */
 	uint64_t mpi_ns;  /* of all ranks' threads in MPI, in their windows; 0: not known */
 	const struct profile_wait **rows;
 	struct wait_activity *activities;
@@ -65,6 +66,9 @@ void waits_of(const struct profile *p, enum waits_for which, uint32_t late, stru
 /* The innermost function that is no construct of OpenMP, as shown; late_stack: as in a wait. NULL:
  * none is known. */
 const char *waits_function(const struct report *r, uint32_t late_stack);
+/* True for the name of a wait for what one thread at a time may have: "omp_critical_wait@heat.c:42"
+ */
+bool waits_is_lock(const char *name);
 /* True if p has some. */
 bool waits_any(const struct profile *p, enum waits_for which);
 void waits_done(struct waits *w);

@@ -32,6 +32,13 @@ as_stamped() {
 		}' "$1" "$2"
 }
 
+# says_sum PROGRAM: how much of all waits it is
+says_sum() {
+	"$VFTR" waits "$1"_*.vfp >shown
+	cat shown
+	grep -Eq "^Waiting for threads that had a lock: [0-9.]+ m?s, ([5-9][0-9]|100) % of all waits for locks, " shown
+}
+
 # locks PROGRAM: another run if the machine was busy between stamp and call
 locks() {
 	for try in 1 2 3 4; do
@@ -39,7 +46,7 @@ locks() {
 		traced -q -- "$BIN/$1" >stamps
 		blamed "$1_all.json" >got
 		cat stamps got
-		as_stamped stamps got >told && { cat told; has told "6 kinds"; return; }
+		as_stamped stamps got >told && { cat told; has told "6 kinds"; says_sum "$1"; return; }
 		cat told
 	done
 	return 1

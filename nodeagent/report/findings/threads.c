@@ -45,24 +45,6 @@ bool look_openmp_wait(const struct facts *facts, struct finding *f)
 	return true;
 }
 
-/* A wait for what one thread at a time may have: "omp_critical_wait@heat.c:42" */
-static bool is_lock(const char *name)
-{
-	static const enum construct kinds[] = {CONSTRUCT_CRITICAL_WAIT, CONSTRUCT_ORDERED_WAIT,
-		CONSTRUCT_LOCK_WAIT, CONSTRUCT_ATOMIC_WAIT};
-	static const char *const names[CONSTRUCT_KINDS] = {
-#define NAME(kind, name, waits) [CONSTRUCT_##kind] = (name),
-		CONSTRUCTS(NAME)
-#undef NAME
-	};
-	const size_t bytes = strcspn(name, "@");
-
-	for (size_t i = 0; i < ARRAY_SIZE(kinds); i++)
-		if (strlen(names[kinds[i]]) == bytes && !strncmp(name, names[kinds[i]], bytes))
-			return true;
-	return false;
-}
-
 static void prove_holder(struct finding *f, const struct report *r, const struct profile_wait *w)
 {
 	char *path = report_path(r, w->late_stack - 1);
@@ -110,7 +92,7 @@ bool look_openmp_lock(const struct facts *facts, struct finding *f)
 	char *path;
 
 	for (uint32_t i = 0; i < p->n_stacks; i++) {
-		if (!is_lock(p->names[p->stacks[i].name]))
+		if (!waits_is_lock(p->names[p->stacks[i].name]))
 			continue;
 		ns += p->stacks[i].excl_ns;
 		if (most == PROFILE_NONE || p->stacks[i].excl_ns > p->stacks[most].excl_ns)

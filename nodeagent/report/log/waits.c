@@ -161,28 +161,38 @@ static size_t rows_shown(uint64_t most, size_t n)
 	return most && most < n ? (size_t)most : n;
 }
 
-/* mpi_ns: what it is a part of, or 0. */
-static void print_sum(
-	FILE *f, const struct report *r, const char *what, uint64_t ns, uint64_t mpi_ns)
+struct sum {
+	const char *what;
+	uint64_t ns;
+	const char *of; /* what it is a part of ... */
+	uint64_t of_ns; /* ... which may be 0 */
+};
+
+static void print_sum(FILE *f, const struct report *r, const struct sum *s)
 {
-	fprintf(f, "%s: %s", what, quantity_seconds(1e-9 * (double)ns).text);
-	if (mpi_ns)
-		fprintf(f, ", %.0f %% of the time in MPI", 100.0 * (double)ns / (double)mpi_ns);
+	fprintf(f, "%s: %s", s->what, quantity_seconds(1e-9 * (double)s->ns).text);
+	if (s->of_ns)
+		fprintf(f, ", %.0f %% of %s", 100.0 * (double)s->ns / (double)s->of_ns, s->of);
 	if (r->excl_s > 0.0)
-		fprintf(f, ", %.1f %% of all", 1e-7 * (double)ns / r->excl_s);
+		fprintf(f, ", %.1f %% of all", 1e-7 * (double)s->ns / r->excl_s);
 	fputc('\n', f);
 }
 
 static void print_waits(
 	FILE *f, const struct report *r, const struct waits *w, uint64_t places, uint64_t causes)
 {
-	if (w->rank_ns) {
-		print_sum(f, r, "Waiting for other ranks", w->rank_ns, w->mpi_ns);
+	const struct sum ranks = {
+		"Waiting for other ranks", w->rank_ns, "the time in MPI", w->mpi_ns};
+	const struct sum locks = {"Waiting for threads that had a lock", w->ns - w->rank_ns,
+		"all waits for locks", w->lock_ns};
+
+	if (ranks.ns) {
+		print_sum(f, r, &ranks);
 		print_compared(f, r->p);
 	}
 	print_waits_missing(f, r->p);
-	if (w->ns > w->rank_ns)
-		print_sum(f, r, "Waiting for threads that had a lock", w->ns - w->rank_ns, 0);
+	if (locks.ns)
+		print_sum(f, r, &locks);
 	print_first(f, r, &place_list, w->places, w->n_places, rows_shown(places, w->n_places));
 	columns_rest(f, w->n_places - rows_shown(places, w->n_places), "place", "places");
 	fputs("\nWho made others wait\n", f);
