@@ -148,7 +148,9 @@ void gpu_draw_end(struct gpu *g, uint64_t ticks)
 {
 	struct gpu_drawing *d = &g->drawing;
 
-	for (struct gpu_track *t = d->tracks; t < d->tracks + d->n_tracks; t++) {
+	for (size_t i = 0; i < d->n_tracks; i++) {
+		struct gpu_track *t = &d->tracks[i];
+
 		if (t->track && *d->writer)
 			vfd_track_end(t->track, ticks > t->last ? ticks : t->last);
 		map64_free(&t->stacks);
