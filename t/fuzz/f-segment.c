@@ -24,6 +24,7 @@
 #include <unistd.h>
 #include "conf/conf.h"
 #include "nodeagent/agent/observers.h"
+#include "nodeagent/agent/roles/agent.h"
 #include "nodeagent/process/host.h"
 #include "nodeagent/replay/tree/calltree.h"
 #include "nodeagent/process/counter/counters.h"
@@ -46,7 +47,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t bytes);
 #define GATHER_NODES 500 /* more names than that take long and tell no more */
 
 static const uint8_t *at, *end;
-static struct host a;
+static struct agent agent; /* observers find it by its host */
+static struct host *const a = &agent.host;
 static int theirs;
 static struct control_app_shm *app;
 static struct control_agent_shm *app_agent;
@@ -105,8 +107,8 @@ static void hear(void)
 		if (head->kind == WIRE_WELCOME && !app)
 			vftr_segment_map_control(fd, &app_agent, &app);
 		else if (head->kind == WIRE_RING && n_rings < ARRAY_SIZE(rings) &&
-			 !vftr_segment_map_ring(fd, a.conf->shm_ring_size, &rings[n_rings])) {
-			ring_start(&rings[n_rings], 1, host_ticks(&a));
+			 !vftr_segment_map_ring(fd, a->conf->shm_ring_size, &rings[n_rings])) {
+			ring_start(&rings[n_rings], 1, host_ticks(a));
 			n_rings++;
 		}
 		close(fd);
@@ -133,7 +135,7 @@ static void packet(uint32_t kind, size_t fixed, size_t more)
 	copy_in(m + sizeof(*head), fixed - sizeof(*head) + more);
 	head->kind = kind;
 	head->text_bytes = (uint32_t)more;
-	head->ticks = host_ticks(&a) - byte();
+	head->ticks = host_ticks(a) - byte();
 	if (kind == WIRE_HELLO)
 		((struct wire_hello *)(void *)m)->version = WIRE_VERSION;
 	if (send(theirs, m, fixed + more, MSG_DONTWAIT | MSG_NOSIGNAL) >= 0 && app)
@@ -193,7 +195,7 @@ static void good_comm(void)
 		c.m.runs = 2;
 	}
 	bytes = c.m.runs * sizeof(c.run[0]);
-	c.m.head = (struct wire_head){WIRE_COMM, (uint32_t)bytes, host_ticks(&a)};
+	c.m.head = (struct wire_head){WIRE_COMM, (uint32_t)bytes, host_ticks(a)};
 	if (send(theirs, &c, sizeof(c.m) + bytes, MSG_DONTWAIT | MSG_NOSIGNAL) >= 0 && app)
 		app->definitions++;
 }
@@ -243,7 +245,7 @@ static unsigned numbered(uint64_t *words, uint32_t kind)
 	words[1] = byte();
 	if (kind == RECORD_UNLOCK) {
 		words[1] &= 7;
-		words[2] = OPENMP_MARK | (host_ticks(&a) - ((uint64_t)byte() << byte() % 32));
+		words[2] = OPENMP_MARK | (host_ticks(a) - ((uint64_t)byte() << byte() % 32));
 		return n;
 	}
 	words[n - 1] = byte() == 255 ? number(8) : RECORD_USER_MARK | byte();
@@ -252,7 +254,7 @@ static unsigned numbered(uint64_t *words, uint32_t kind)
 
 static unsigned records(uint64_t *block, unsigned n)
 {
-	uint64_t ticks = host_ticks(&a);
+	uint64_t ticks = host_ticks(a);
 	unsigned used = 1;
 
 	block[0] = record_sync_word(ticks);
@@ -347,15 +349,15 @@ static void prepare(void)
 {
 	static char host[] = "host";
 
-	a.conf = conf_default();
-	a.conf->shm_ring_size = RING_SIZE_MIN;
-	a.conf->mpi_show_sync_time = true;
-	a.name = host;
-	a.observers = agent_observers;
-	a.counters = counters_new(a.conf);
-	a.rings = ring_store_new(a.conf->shm_ring_size, ring_store_memory);
-	clocks_init(&a.clocks, "raw");
-	clocks_calibrate(&a.clocks);
+	a->conf = conf_default();
+	a->conf->shm_ring_size = RING_SIZE_MIN;
+	a->conf->mpi_show_sync_time = true;
+	a->name = host;
+	a->observers = agent_observers;
+	a->counters = counters_new(a->conf);
+	a->rings = ring_store_new(a->conf->shm_ring_size, ring_store_memory);
+	clocks_init(&a->clocks, "raw");
+	clocks_calibrate(&a->clocks);
 	/* what is urgent goes to stderr, and there is much of it */
 	program_name = "f-segment";
 }
@@ -370,14 +372,14 @@ static void forget(struct process *p)
 	app_agent = NULL;
 	close(theirs);
 	process_free(p);
-	sync_free(a.sync);
-	a.sync = NULL;
-	a.processes = a.live = NULL;
-	symcache_free(a.symbols);
-	for (size_t i = 0; i < a.n_warnings; i++)
-		free(a.warnings[i]);
-	a.n_warnings = 0;
-	a.n_live = a.n_ever = 0;
+	sync_free(a->sync);
+	a->sync = NULL;
+	a->processes = a->live = NULL;
+	symcache_free(a->symbols);
+	for (size_t i = 0; i < a->n_warnings; i++)
+		free(a->warnings[i]);
+	a->n_warnings = 0;
+	a->n_live = a->n_ever = 0;
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t bytes)
@@ -385,13 +387,13 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t bytes)
 	struct process *p;
 	int pair[2];
 
-	if (!a.conf)
+	if (!a->conf)
 		prepare();
 	if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, pair))
 		abort();
 	theirs = pair[0];
-	a.symbols = symcache_new(&a);
-	p = process_new(&a, pair[1], 0);
+	a->symbols = symcache_new(a);
+	p = process_new(a, pair[1], 0);
 	at = end = NULL; /* it attaches as it should */
 	packet(WIRE_HELLO, sizeof(struct wire_hello), 3);
 	look(p);
@@ -405,8 +407,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t bytes)
 	process_hung_up(p);
 	process_finish(p, PROCESS_KILLED);
 	if (calltree_nodes(p->ended_tree) < GATHER_NODES) {
-		gather_ranks(&a);
-		profile_free(gather(&a, NULL));
+		gather_ranks(a);
+		profile_free(gather(a, NULL));
 	}
 	forget(p);
 	return 0;
