@@ -149,12 +149,13 @@ END_TEST
 START_TEST(a_copy_added_to_itself_has_each_record_once)
 {
 	struct dice d = {.state = 100 + _i};
-	struct profile *p = random_profile_with_waits(&d, 0, 40, UINT64_MAX), *c = profile_copy(p);
+	struct profile *p = random_profile_with_waits(&d, 0, 40, UINT64_MAX), *c = profile_copy(p),
+		       *again = profile_copy(p);
 	uint32_t *same = xcalloc(p->n_stacks + 1, sizeof(*same));
 
 	for (uint32_t i = 0; i < p->n_stacks; i++)
 		same[i] = i;
-	profile_lists_merge(c, profile_copy(p), same, same);
+	profile_lists_merge(c, again, same, same);
 	ck_assert_uint_eq(c->n_messages, p->n_messages);
 	ck_assert_uint_eq(c->n_pairs, p->n_pairs);
 	for (size_t i = 0; i < p->n_pairs; i++)
@@ -166,6 +167,7 @@ START_TEST(a_copy_added_to_itself_has_each_record_once)
 		ck_assert_uint_eq(c->gpu[i].max_ns, p->gpu[i].max_ns);
 	}
 	assert_valid(c);
+	profile_free(again);
 	profile_free(c);
 	profile_free(p);
 	free(same);
