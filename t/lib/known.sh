@@ -45,9 +45,11 @@ known_rows() {
 
 # known_found JSON: of each wait, "wait PROPERTY MPI_FUNCTION CALLER KIND LATE_RANK SECONDS", and of the
 # late rank "cause PROPERTY MPI_FUNCTION CALLER KIND LATE_RANK FUNCTION SHARE_OF_THE_WAIT"; PROPERTY is
-# "elsewhere" for calls of MPI that are in none. What is of OpenMP counts for the function around it.
+# "elsewhere" for calls of MPI that are in none. What is of OpenMP counts for the function around it; waits of
+# threads for a lock are not those of ranks.
 known_found() {
-	jq -r '.waits[]? | (.path | gsub(" "; "") | split("<") | map(select(startswith("omp_") | not))) as $p |
+	jq -r '.waits[]? | select(.kind != "lock") |
+		(.path | gsub(" "; "") | split("<") | map(select(startswith("omp_") | not))) as $p |
 		($p | index("play")) as $at |
 		"\(if $at then $p[$at - 1] else "elsewhere" end) \($p[0]) \($p[1]) \(.kind)" as $where |
 		.t_s as $t_s | .causes as $causes | .for[] | .rank as $rank | (.t_s // .share * $t_s) as $for |

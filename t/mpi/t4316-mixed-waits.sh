@@ -25,6 +25,11 @@ for mpi in $mpis; do
 	test_expect "$mpi: threads_in_critical: threads have waited for each other, 3 ms or more in each of 24 regions" "
 		jq -e '[.stacks[] | select(.path | test(\"^omp_critical_wait@[^<]*< omp_parallel@[^<]*< threads_in_critical <\")) |
 			.t_excl_s] | add > 0.9 * 24 * 3e-3' mixed-$mpi/profile.json"
+	test_expect "$mpi: threads_in_critical: threads have waited for the first one or the second of their rank" "
+		jq -e '[.waits[] | select(.kind == \"lock\")] | length > 0 and all(.path | test(\"< threads_in_critical <\")) and
+			([.[].t_s] | add > 0.9 * 24 * 3e-3)' mixed-$mpi.json
+		jq -e '[.waits[] | select(.kind == \"lock\") | .for[]] | all(.thread == 0 or .thread == 1) and
+			(map(.rank) | unique == [0, 1, 2, 3])' mixed-$mpi.json"
 	test_expect "$mpi: io_by_mpi: ranks have written" "
 		is '4 1200' \"\$(json mixed-$mpi/profile.json '.files[] | \"\(.ranks) \(.writes)\"')\""
 done
