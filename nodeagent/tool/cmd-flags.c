@@ -204,6 +204,17 @@ static void put_libs(const struct request *r, FILE *f)
 		r->mpi ? "-" : "", r->mpi ? r->mpi : "");
 }
 
+/* A line of a makefile, which takes two dollars for one. */
+static void put_doubled(const char *words)
+{
+	for (; *words; words++) {
+		if (*words == '$')
+			putchar('$');
+		putchar(*words);
+	}
+	putchar('\n');
+}
+
 /* What is wanted as one line of a makefile, or without a name the words alone. */
 static void print_line(const struct request *r, const char *name, unsigned wanted)
 {
@@ -219,10 +230,12 @@ static void print_line(const struct request *r, const char *name, unsigned wante
 		put_libs(r, f);
 	if (fclose(f))
 		die(1, "out of memory");
-	if (name)
-		printf("%s +=%s\n", name, words);
-	else
+	if (name) {
+		printf("%s +=", name);
+		put_doubled(words);
+	} else {
 		puts(*words ? words + 1 : "");
+	}
 	free(words);
 }
 

@@ -281,6 +281,14 @@ test_expect 'where it quotes it says what to type in a shell, and that works; no
 	cp -R "$ROOT" plain
 	is "" "$(plain/bin/vftr flags --cflags --libs 2>&1 >flags)"'
 
+test_expect 'a dollar in the name of the folder: lines of a makefile have two, and mean one' '
+	cp -R "$ROOT" "one\$two"
+	"one\$two/bin/vftr" flags >flags.mk 2>said
+	printf "include flags.mk\nall:; @:\n\$(info \$(CFLAGS) - \$(LDLIBS))\n" >Makefile
+	env -u MAKEFLAGS make -s >made
+	has made "/one\\\$two/include"
+	is "$("one\$two/bin/vftr" flags --cflags 2>said) - $("one\$two/bin/vftr" flags --libs 2>said)" "$(cat made)"'
+
 test_expect 'make install and make uninstall refuse folders with a blank: rm -rf would take the first half' '
 	for goal in install uninstall; do
 		for folder in PREFIX DESTDIR LIBDIR MODDIR CMAKEDIR BASHCOMP ZSHCOMP FISHCOMP MODULEFILES DOCDIR; do
