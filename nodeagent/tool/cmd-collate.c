@@ -27,7 +27,8 @@ static const char usage[] =
 	"folder of `vftr run', HOST.vfp into summary.log and profile.json.\n"
 	"\n"
 	"  DIR|FILE           node profiles, or directories that hold them\n"
-	"  -o, --output DIR   where to write; default: beside the first node profile\n"
+	"  -o, --output DIR   where to write, made if it is not there; default: beside the first\n"
+	"                     node profile\n"
 	"  -c, --config FILE  configuration; default: $VFTR_CONFIG, else defaults\n"
 	"  -b, --base BASE    only the run of this name\n"
 	"  -h, --help         this text\n"
@@ -121,6 +122,8 @@ static int collate_one(const struct request *r, struct collate_files *set)
 		profile_warn(whole, "the node profiles are of %zu runs, and are added up", runs);
 	}
 	dir = r->output ? xstrdup(r->output) : file_directory(set->paths[0]);
+	if (r->output)
+		mkdir(r->output, 0777); /* what is wrong is said next */
 	status = bad ? 1 : 0;
 	if (output_summary(whole, r->conf[set->layout], dir, set->base, &error)) {
 		complain("%s", error ? error : "the summary can't be written");

@@ -27,7 +27,6 @@ for mpi in openmpi mpich; do
 		limit $VFTR run -o out -- $(mpirun_of $mpi) -np 3 $BIN/late-$mpi truth 2>told
 		grep -E '^  late senders: receives waited [0-9.]+ m?s for them, [0-9]+ % of it for rank 2\$' told
 		jq -e '.summary.late_senders | .rank == 2 and .t_rank_s <= .t_s' out/profile.json
-		mkdir again
 		$VFTR collate -o again out
 		is \"\$(jq -c .thread_pairs out/profile.json)\" \"\$(jq -c .thread_pairs again/*.json)\""
 	test_expect "$mpi: vftr waits shows them, by call path and by the rank that is late" "
