@@ -20,8 +20,6 @@
 #include "nodeagent/tool/exact/exact.h"
 #include "nodeagent/tool/show/run.h"
 
-#define NAME_COLUMNS 20
-
 static const char usage[] =
 	"usage: vftr efficiency [OPTIONS] RUN...\n"
 	"       vftr efficiency [OPTIONS] -f FUNCTION... RUN...\n"
@@ -152,19 +150,6 @@ static bool is_folder(const char *path)
 	return !stat(path, &st) && S_ISDIR(st.st_mode);
 }
 
-static char *name_of(const char *path)
-{
-	size_t n = strlen(path);
-	char *copy, *name;
-
-	while (n > 1 && path[n - 1] == '/')
-		n--;
-	copy = xasprintf("%.*s", (int)n, path);
-	name = text_short(basename(copy), NAME_COLUMNS);
-	free(copy);
-	return name;
-}
-
 static void measure(struct column *c, const struct run *run)
 {
 	c->run = scaling_of(&run->r);
@@ -210,7 +195,7 @@ static int add_run(struct columns *all, char *path, const struct request *r)
 		return status;
 	if (efficiency_of(run.p, &c->e)) {
 		c->path = path;
-		c->name = name_of(path);
+		c->name = run_short_name(path);
 		c->scaling = c->global = c->serialisation = c->transfer = NAN;
 		c->factors = (struct scaling_factors){NAN, NAN, NAN};
 		measure(c, &run);

@@ -12,8 +12,6 @@
 #include "nodeagent/tool/efficiency/internal.h"
 #include "nodeagent/tool/show/run.h"
 
-#define NAME_COLUMNS 20
-
 bool function_take(const char *text, void *list)
 {
 	struct function_list *l = list;
@@ -129,19 +127,6 @@ static struct function_time time_of(const struct report *r, const char *name)
 
 /* ---- the runs ---------------------------------------------------------------------------- */
 
-static char *short_name(const char *path)
-{
-	size_t n = strlen(path);
-	char *copy, *name;
-
-	while (n > 1 && path[n - 1] == '/')
-		n--;
-	copy = xasprintf("%.*s", (int)n, path);
-	name = text_short(basename(copy), NAME_COLUMNS);
-	free(copy);
-	return name;
-}
-
 /* 0, 1 or 2, as the exit status of a command on this run alone. */
 static int add_run(struct function_runs *all, char *path)
 {
@@ -154,7 +139,7 @@ static int add_run(struct function_runs *all, char *path)
 	if (status == 2)
 		return status;
 	one->path = path;
-	one->name = short_name(path);
+	one->name = run_short_name(path);
 	one->run = scaling_of(&run.r);
 	one->run.ranks = one->run.threads = fmax(1.0, report_ranks(run.p));
 	if (efficiency_of(run.p, &e)) {

@@ -9,6 +9,7 @@
 
 #include "conf/conf.h"
 #include "nodeagent/base/result-files.h"
+#include "nodeagent/base/table.h"
 #include "nodeagent/base/util.h"
 #include "nodeagent/collate/collate.h"
 #include "nodeagent/profile/profile.h"
@@ -212,4 +213,17 @@ char *run_headline(const struct run *run)
 	return xasprintf("%s: %u %s, %.3f s%s", run->name, ranks,
 		one_or_many(ranks, "process", run->p->world_size ? "ranks" : "processes"),
 		run->p->runtime_s, ranks > 1 ? "; times are sums over all of them" : "");
+}
+
+char *run_short_name(const char *path)
+{
+	size_t n = strlen(path);
+	char *copy, *name;
+
+	while (n > 1 && path[n - 1] == '/')
+		n--;
+	copy = xasprintf("%.*s", (int)n, path);
+	name = text_short(basename(copy), 20);
+	free(copy);
+	return name;
 }

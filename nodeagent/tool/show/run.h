@@ -34,5 +34,8 @@ void run_close(struct run *run);
 
 /* One line: what ran, how long. The caller frees. */
 char *run_headline(const struct run *run);
+/* The last part of a path of a run, for the head of a column: at most 20 columns. The caller frees.
+ */
+char *run_short_name(const char *path);
 
 #endif
