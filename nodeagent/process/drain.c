@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "nodeagent/process/drain.h"
 
+#include <stdlib.h>
+#include "nodeagent/base/util.h"
 #include "nodeagent/process/host.h"
 #include "nodeagent/match/process.h"
 #include "nodeagent/process/process.h"
@@ -22,10 +24,12 @@ static void quarantine(struct thread_ring *t, const char *why)
 	process_quarantine(t->process, "thread %d: %s", t->tid, why);
 }
 
-/* Replays a block; in parts if the meaning of addresses changes within it. */
-static bool replay_whole(struct thread_ring *t, const uint64_t *block, uint64_t now)
+/* Replays a block; in parts if the meaning of addresses changes within it. NULL, or what is wrong.
+ */
+static const char *replay_whole(const struct process *p, struct replay *r, uint32_t *epoch_at,
+	const uint64_t *block, uint64_t now)
 {
-	struct codemap *code = t->process->code;
+	struct codemap *code = p->code;
 	struct replay_epoch epoch;
 	unsigned from = 0, to;
 	const char *why;
@@ -34,23 +38,27 @@ static bool replay_whole(struct thread_ring *t, const uint64_t *block, uint64_t 
 
 	do {
 		to = BLOCK_WORDS;
-		while (t->epoch + 1 < codemap_epochs(code)) {
-			to = replay_split(
-				t->replay, block, from, codemap_epoch_start(code, t->epoch + 1));
+		while (*epoch_at + 1 < codemap_epochs(code)) {
+			to = replay_split(r, block, from, codemap_epoch_start(code, *epoch_at + 1));
 			if (to > from)
 				break;
-			t->epoch++;
+			++*epoch_at;
 			to = BLOCK_WORDS;
 		}
-		epoch.epoch = t->epoch;
-		why = replay_block(t->replay, block, from, to, &epoch, now);
-		if (why) {
-			quarantine(t, why);
-			return false;
-		}
+		epoch.epoch = *epoch_at;
+		why = replay_block(r, block, from, to, &epoch, now);
 		from = to;
-	} while (from < BLOCK_WORDS);
-	return true;
+	} while (!why && from < BLOCK_WORDS);
+	return why;
+}
+
+static bool take_block(struct thread_ring *t, const uint64_t *block, uint64_t now)
+{
+	const char *why = replay_whole(t->process, t->replay, &t->epoch, block, now);
+
+	if (why)
+		quarantine(t, why);
+	return !why;
 }
 
 /* The published position, read once: a producer that goes on cannot keep us here. */
@@ -100,7 +108,7 @@ static uint64_t drain_to(struct thread_ring *t, uint64_t head, bool in_pieces)
 	note_losses(t);
 	if (batch > RELEASE_BLOCKS)
 		batch = RELEASE_BLOCKS;
-	while ((block = ring_peek(&t->ring, t->tail, head)) && replay_whole(t, block, now)) {
+	while ((block = ring_peek(&t->ring, t->tail, head)) && take_block(t, block, now)) {
 		t->tail += BLOCK_BYTES;
 		if (++blocks >= batch) {
 			ring_release(&t->ring, t->tail);
@@ -272,7 +280,7 @@ static void drain_unpublished(struct thread_ring *t)
 	uint64_t now = host_ticks(host);
 	unsigned n = ring_unpublished(&t->ring, t->tail, blocks);
 
-	for (unsigned i = 0; i < n && replay_whole(t, blocks[i], now); i++)
+	for (unsigned i = 0; i < n && take_block(t, blocks[i], now); i++)
 		host->drained_bytes += BLOCK_BYTES;
 }
 
@@ -290,6 +298,20 @@ void drain_copy(struct thread_ring *t)
 	if (!t->error)
 		drain_unpublished(t);
 	t->error = true;
+}
+
+bool drain_shadow(const struct thread_ring *t, struct replay *shadow)
+{
+	uint64_t(*blocks)[BLOCK_WORDS] = xmalloc(2 * sizeof(*blocks));
+	const unsigned n = t->error ? 0 : ring_unpublished(&t->ring, t->tail, blocks);
+	const uint64_t now = host_ticks(t->process->host);
+	uint32_t epoch = t->epoch;
+	const char *why = NULL;
+
+	for (unsigned i = 0; i < n && !why; i++)
+		why = replay_whole(t->process, shadow, &epoch, blocks[i], now);
+	free(blocks);
+	return !why;
 }
 
 bool drain_is_urgent(const struct process *p)

@@ -7,6 +7,7 @@
 #include <stdint.h>
 
 struct process;
+struct replay;
 struct thread_ring;
 
 /* Reads all published blocks. Returns their bytes. */
@@ -34,5 +35,12 @@ bool drain_is_urgent(const struct process *p);
  * last reading of this ring.
  */
 void drain_copy(struct thread_ring *t);
+
+/*
+ * Replays the same words, of a thread that runs, in a shadow of its replay (replay/shadow.h); they
+ * will be read again when they are published. False: they make no sense, and what the shadow has
+ * counted is of no use.
+ */
+bool drain_shadow(const struct thread_ring *t, struct replay *shadow);
 
 #endif

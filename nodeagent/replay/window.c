@@ -11,6 +11,7 @@
 #include "nodeagent/base/util.h"
 #include "nodeagent/replay/comm/comm.h"
 #include "nodeagent/replay/internal.h"
+#include "nodeagent/replay/shadow.h"
 
 /* ---- classes ------------------------------------------------------------------------------ */
 
@@ -69,31 +70,31 @@ static void add_node(const struct replay *r, struct time_sums *s, const struct n
 		move_time(s, TIME_IO, c, io);
 }
 
-/* The calls that are open at t. A frame that was placed elsewhere suspends the one below it. */
-static void add_open(const struct replay *r, struct time_sums *s, uint64_t t)
-{
-	enum time_class below = class_of(r, r->base->node->key), c;
+struct open_time {
+	const struct replay *r;
+	struct time_sums *s;
+};
 
-	s->of[below] += (int64_t)elapsed(r->base->since, t);
-	for (const struct frame *f = r->base + 1; f <= r->top; f++) {
-		if (!f->node)
-			continue;
-		c = class_of(r, f->node->key);
-		if (f > r->deep + 1) /* only the frame on top runs */
-			below = class_of(r, r->deep->node ? r->deep->node->key : KEY_INIT);
-		if (f <= r->deep || f == r->top)
-			move_time(s, c, below, elapsed(f->since, t));
-		below = c;
-	}
+/* A frame that was placed elsewhere suspends the one below it. */
+static void add_open(void *ctx, const struct node *n, const struct node *below, uint64_t ticks)
+{
+	const struct open_time *o = ctx;
+	const enum time_class c = class_of(o->r, n->key);
+
+	if (below)
+		move_time(o->s, c, class_of(o->r, below->key), ticks);
+	else
+		o->s->of[c] += (int64_t)ticks;
 }
 
 struct time_sums replay_time_sums(struct replay *r, uint64_t t)
 {
 	struct time_sums s = {{0}};
+	struct open_time open = {r, &s};
 
 	for (size_t i = 0; i < calltree_nodes(r->tree); i++)
 		add_node(r, &s, calltree_at(r->tree, i));
-	add_open(r, &s, t);
+	replay_open_frames(r, t, add_open, &open);
 	if (!r->idle_frames)
 		move_time(&s, TIME_OPENMP_WAIT, TIME_USEFUL, r->team_times.join);
 	s.of[TIME_BLOCKED] += (int64_t)r->blocked;

@@ -1,0 +1,58 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "nodeagent/replay/shadow.h"
+
+#include <string.h>
+#include "nodeagent/replay/internal.h"
+
+void replay_open_frames(const struct replay *r, uint64_t t, replay_open_frame *tell, void *ctx)
+{
+	const struct node *root = r->base->node, *below = root;
+
+	tell(ctx, root, NULL, elapsed(r->base->since, t));
+	for (const struct frame *f = r->base + 1; f <= r->top; f++) {
+		if (!f->node)
+			continue;
+		if (f > r->deep + 1) /* only the frame on top runs */
+			below = r->deep->node ? r->deep->node : root;
+		if (f <= r->deep || f == r->top)
+			tell(ctx, f->node, below, elapsed(f->since, t));
+		below = f->node;
+	}
+}
+
+static bool can_be_copied(const struct replay *r)
+{
+	if (r->error || (r->slow & SLOW_PAUSED) || r->n_constructs || r->top >= r->deep)
+		return false;
+	for (const struct frame *f = r->base; f <= r->top; f++)
+		if (!f->node)
+			return false;
+	return true;
+}
+
+struct replay *replay_shadow(const struct replay *r)
+{
+	struct replay *s;
+
+	if (!can_be_copied(r))
+		return NULL;
+	s = replay_new(r->now, r->same, r->ctx);
+	s->class_of_region = r->class_of_region;
+	s->n_counters = r->n_counters;
+	memcpy(s->counter, r->counter, sizeof(s->counter));
+	for (const struct frame *f = r->base + 1; f <= r->top; f++) {
+		replay_open(s, f->node->key, r->now);
+		s->top->depth = f->depth;
+	}
+	return s;
+}
+
+size_t replay_open_nodes(const struct replay *r, const struct node **nodes, size_t max)
+{
+	size_t n = 0;
+
+	for (const struct frame *f = r->base; f <= r->top && n < max; f++)
+		if (f->node)
+			nodes[n++] = f->node;
+	return n;
+}

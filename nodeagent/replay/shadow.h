@@ -1,0 +1,38 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * What a thread does now, for those who look while it runs: how long its calls have been open,
+ * and what it has stored and not published yet. Nothing here changes the replay. Times are ticks.
+ */
+#ifndef VFTR_NODEAGENT_REPLAY_SHADOW_H
+#define VFTR_NODEAGENT_REPLAY_SHADOW_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+struct node;
+struct replay;
+
+/*
+ * Told of each open frame, the root first: n has run, with what it calls, for so many ticks that
+ * are in none of its counts; they are no time of `below`, which the frame lies on (NULL: nothing).
+ */
+typedef void replay_open_frame(
+	void *ctx, const struct node *n, const struct node *below, uint64_t ticks);
+void replay_open_frames(const struct replay *r, uint64_t t, replay_open_frame *tell, void *ctx);
+
+/*
+ * A replay with an empty tree, in which the frames of r are open since the last word that r has
+ * taken. So it can take words that are not published: r will get them again, in their block, and
+ * the counts of r and of its shadow together are those of the thread. The caller frees it by
+ * replay_free(), before r ends. NULL: r is in a state that cannot be copied, as in a construct of
+ * OpenMP, paused, or too deep.
+ */
+struct replay *replay_shadow(const struct replay *r);
+
+/*
+ * The nodes of r's open frames, the root first; at most max. Returns their number. In the shadow
+ * the same frames have the first nodes of its tree, in this order.
+ */
+size_t replay_open_nodes(const struct replay *r, const struct node **nodes, size_t max);
+
+#endif
