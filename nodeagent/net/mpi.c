@@ -198,6 +198,15 @@ static int receive_message(
 	return -ETIMEDOUT;
 }
 
+static bool message_waits(struct transport *p, int tag)
+{
+	int found = 0;
+
+	return !MPI_Iprobe(MPI_ANY_SOURCE, header_tag(tag), MPI_COMM_WORLD, &found,
+		       MPI_STATUS_IGNORE) &&
+	       found;
+}
+
 /* A place whose message has left, or NULL; one to a dead agent may keep its for good. */
 static struct posted *free_place(struct mpi_peer *m)
 {
@@ -418,6 +427,7 @@ struct transport *vftr_peer_open(double start_s, char **error)
 	m->transport.receive = receive_message;
 	m->transport.post = post_small;
 	m->transport.look = look_small;
+	m->transport.waits = message_waits;
 	for (int i = 0; i < POSTED_MAX; i++)
 		m->posted[i].request = MPI_REQUEST_NULL;
 	m->transport.finish = finish_mpi;

@@ -68,6 +68,16 @@ struct transport {
 	int (*post)(struct transport *p, int to, int tag, const void *buf, size_t bytes);
 	int (*look)(struct transport *p, int from, int tag, void *buf, size_t bytes, int *who);
 
+	/* MPI only, else NULL: true if a message of send() with this tag can be received. */
+	bool (*waits)(struct transport *p, int tag);
+
+	/*
+	 * With a proxy, else NULL: it rings (proxy_bell()) when a message with this tag has come.
+	 * True: at once. False: over MPI, where nothing tells of a message, when the proxy is awake
+	 * for something else, as to compare clocks. One tag, for good.
+	 */
+	bool (*listen)(struct transport *p, int tag);
+
 	/*
 	 * With TCP or a proxy, else NULL: a message that `to` gets when this agent dies; replaces
 	 * the one before. Over TCP, should the agent come back, an empty message with

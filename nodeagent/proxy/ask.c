@@ -159,6 +159,16 @@ static bool proxy_gone(struct transport *p, int rank)
 	return gone;
 }
 
+static bool proxy_listen(struct transport *p, int tag)
+{
+	struct request q = {LISTEN, .tag = tag, .until = transport_now()};
+
+	if (proxy_rings_for_all())
+		return true;
+	ask_only(&q, NULL);
+	return false;
+}
+
 static void proxy_remember(struct transport *p, const void *plan, size_t bytes, const char *host)
 {
 	size_t n = bytes + strlen(host) + 1;
@@ -197,6 +207,7 @@ static struct transport *peer_behind(const struct answer *a)
 	p->finish = proxy_finish;
 	p->gone = tcp_options ? proxy_gone : NULL;
 	p->last_will = proxy_last_will;
+	p->listen = its_bell >= 0 ? proxy_listen : NULL;
 	p->remember = proxy_remember;
 	p->collated = proxy_collated;
 	return p;
@@ -263,6 +274,11 @@ void proxy_found(int fd, int bell)
 int proxy_bell(void)
 {
 	return its_bell;
+}
+
+bool proxy_rings_for_all(void)
+{
+	return its_bell >= 0 && tcp_options;
 }
 
 /* Without MPI */

@@ -20,7 +20,8 @@ enum operation {
 	JOIN,
 	JOINED,
 	NOTES,
-	GONE
+	GONE,
+	LISTEN
 };
 
 struct request {

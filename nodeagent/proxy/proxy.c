@@ -23,11 +23,15 @@
 #include "nodeagent/net/tcp/tcp.h"
 #include "nodeagent/base/util.h"
 
+#define UNHEARD_MOST 1000 /* dropped before the end */
+
 struct proxy {
 	const struct proxy_duties *duties;
 	int fd;	       /* to the agent; -1 when that has hung up */
-	int bell;      /* eventfd, -1 without TCP */
+	int bell;      /* eventfd, or -1 */
 	uint64_t rung; /* news that the agent was told of */
+	int listens;   /* to this tag, over MPI; 0: to none */
+	bool told;     /* that one has come, and not yet found that there is none */
 	struct transport *transport;
 	struct clock_burst *clock; /* NULL: not compared */
 	char *host;
@@ -74,6 +78,8 @@ static void answer_receive(struct proxy *c, const struct request *q)
 	int who = 0;
 
 	a.error = c->transport->receive(c->transport, q->who, q->tag, &buf, &bytes, &who, q->until);
+	if (a.error && q->tag == c->listens)
+		c->told = false;
 	if (a.error)
 		buf = NULL;
 	else
@@ -218,6 +224,20 @@ static void stop_clock(struct proxy *c)
 	c->clock = NULL;
 }
 
+/* Some MPI libraries complain of messages that nobody has received. */
+static void drop_unheard(struct proxy *c)
+{
+	struct transport *p = c->transport;
+	size_t bytes;
+	void *buf;
+	int who;
+
+	for (int left = UNHEARD_MOST;
+		left-- && c->listens && p->waits && p->waits(p, c->listens) &&
+		!p->receive(p, TRANSPORT_ANY, c->listens, &buf, &bytes, &who, 0);)
+		free(buf);
+}
+
 /* True if the answer to q has more than an error; then sends it. */
 static bool answer_more(struct proxy *c, const struct request *q, void *buf)
 {
@@ -265,11 +285,15 @@ static void serve_one(struct proxy *c, const struct request *q, void *buf)
 	case FINISH:
 		c->finished = true;
 		stop_clock(c);
+		drop_unheard(c);
 		c->transport->finish(c->transport, q->together, q->status, q->until);
 		c->transport = NULL;
 		break;
 	case REMEMBER:
 		remember_plan(c, buf, q->bytes);
+		break;
+	case LISTEN:
+		c->listens = q->tag;
 		break;
 	case LAST_WILL:
 		set_last_will(c, q, buf);
@@ -350,13 +374,29 @@ static bool child_ended(int signals, pid_t child, int *status)
 	return waitpid(child, status, WNOHANG) == child;
 }
 
+/* Over MPI we look when we are awake: nothing wakes us for a message. */
+static bool has_news(struct proxy *c)
+{
+	struct transport *p = c->transport;
+
+	if (!p || c->bell < 0)
+		return false;
+	if (p->waits && c->listens && !c->told) {
+		c->told = p->waits(p, c->listens);
+		return c->told;
+	}
+	if (c->rung == p->news)
+		return false;
+	c->rung = p->news;
+	return true;
+}
+
 static void ring(struct proxy *c)
 {
 	const uint64_t one = 1;
 
-	if (!c->transport || c->bell < 0 || c->rung == c->transport->news)
+	if (!has_news(c))
 		return;
-	c->rung = c->transport->news;
 	while (write(c->bell, &one, sizeof(one)) < 0 && errno == EINTR)
 		;
 }
@@ -419,7 +459,7 @@ void proxy_shield(const struct proxy_duties *duties)
 	for (size_t i = 0; i < ARRAY_SIZE(passed_on); i++)
 		sigaddset(&mask, passed_on[i]);
 	sigprocmask(SIG_BLOCK, &mask, &old);
-	bell = proxy_tcp() ? eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK) : -1;
+	bell = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
 	child = fork();
 	if (child > 0) {
 		close(pair[1]);

@@ -62,8 +62,13 @@ bool proxy_join(const char *host, const char *session, double deadline_s, double
 int proxy_joined(struct transport **transport);
 char *proxy_notes(void);
 
-/* An eventfd that a proxy with TCP rings when transport->news grows (net/transport.h); or -1. */
+/*
+ * An eventfd that the proxy rings, with TCP when transport->news grows, with MPI for the tag of
+ * transport->listen() (net/transport.h); -1: there is no proxy.
+ */
 int proxy_bell(void);
+/* True if it rings for each message (TCP). */
+bool proxy_rings_for_all(void);
 
 /*
  * From now on the proxies compare the clocks of their nodes (clock/burst.h); to be

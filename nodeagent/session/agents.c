@@ -194,7 +194,7 @@ static double pause_s(const struct sessions *node, double now)
 	double most = node->waiting ? LOOK_WAITER_S : LOOK_MOST_S;
 	double s = (now - node->news_at) / LOOKS;
 
-	if (proxy_bell() >= 0)
+	if (proxy_rings_for_all())
 		return BELL_S;
 	return s < LOOK_FIRST_S ? LOOK_FIRST_S : s > most ? most : s;
 }
