@@ -1,0 +1,288 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Views as bytes: the version, a flag, then all members as varints (trace/varint.h), and texts
+ * with their length. Packing and unpacking are one function for each kind of row.
+ */
+#include <stdlib.h>
+#include <string.h>
+#include "nodeagent/base/map.h"
+#include "nodeagent/base/util.h"
+#include "nodeagent/live/view.h"
+#include "nodeagent/trace/varint.h"
+
+#define NAMES_MAX 1024u /* texts that a sender takes for known; then it begins anew */
+
+/* ---- texts that are known ---------------------------------------------------------------- */
+
+struct live_names {
+	struct map64 of; /* hash -> place */
+	size_t n;
+	char texts[NAMES_MAX + LIVE_PATHS_MAX][LIVE_PATH_BYTES];
+};
+
+struct live_names *live_names_new(void)
+{
+	return xcalloc(1, sizeof(struct live_names));
+}
+
+void live_names_free(struct live_names *n)
+{
+	if (n)
+		map64_free(&n->of);
+	free(n);
+}
+
+static void forget_names(struct live_names *n)
+{
+	map64_free(&n->of);
+	n->n = 0;
+}
+
+static const char *name_of(const struct live_names *n, uint64_t hash)
+{
+	const uint32_t *place = n ? map64_find(&n->of, hash) : NULL;
+
+	return place ? n->texts[*place] : NULL;
+}
+
+static void add_name(struct live_names *n, uint64_t hash, const char *text)
+{
+	if (!n || n->n == ARRAY_SIZE(n->texts) || name_of(n, hash))
+		return;
+	memcpy(n->texts[n->n], text, LIVE_PATH_BYTES);
+	map64_add(&n->of, hash, (uint32_t)n->n++);
+}
+
+/* ---- one or the other direction ------------------------------------------------------------ */
+
+struct coder {
+	unsigned char *to; /* NULL: unpack */
+	struct varint_reader from;
+	struct live_names *names; /* or NULL */
+};
+
+static void code64(struct coder *c, uint64_t *x)
+{
+	if (c->to)
+		c->to = varint_put(c->to, *x);
+	else
+		*x = varint_get(&c->from);
+}
+
+static void code32(struct coder *c, uint32_t *x)
+{
+	if (c->to)
+		c->to = varint_put(c->to, *x);
+	else
+		*x = varint_get32(&c->from);
+}
+
+/* A number of rows. */
+static void code_count(struct coder *c, size_t *n, size_t most)
+{
+	uint64_t x = *n;
+
+	code64(c, &x);
+	if (x > most)
+		c->from.bad = true;
+	*n = c->from.bad ? 0 : x;
+}
+
+/* Of others' texts, only what can be printed. */
+static void code_text(struct coder *c, char *text, size_t room)
+{
+	const char *from = text;
+	size_t n = strnlen(text, room - 1);
+
+	if (c->to) {
+		c->to = varint_put(c->to, n);
+		c->to = mempcpy(c->to, text, n);
+		return;
+	}
+	from = varint_get_text(&c->from, &n);
+	if (n >= room)
+		c->from.bad = true;
+	if (!from || c->from.bad)
+		n = 0;
+	memset(text, 0, room);
+	for (size_t i = 0; i < n; i++)
+		text[i] = (unsigned char)from[i] < ' ' || from[i] == 0x7f ? '?' : from[i];
+}
+
+static void code_classes(struct coder *c, uint64_t *classes)
+{
+	for (int i = 0; i < LIVE_CLASSES_END; i++)
+		code64(c, &classes[i]);
+}
+
+static void code_node(struct coder *c, struct live_node *n)
+{
+	code32(c, &n->agent);
+	code_text(c, n->host, sizeof(n->host));
+	code32(c, &n->processes);
+	code32(c, &n->threads);
+	code64(c, &n->interval);
+	code64(c, &n->age);
+	code64(c, &n->records);
+	code64(c, &n->calls);
+	code64(c, &n->lost_calls);
+	code_classes(c, n->classes);
+	code64(c, &n->look);
+	code64(c, &n->sent);
+	code64(c, &n->sent_bytes);
+}
+
+static void code_rank(struct coder *c, struct live_rank *r)
+{
+	code32(c, &r->rank);
+	code32(c, &r->agent);
+	code32(c, &r->pid);
+	code32(c, &r->threads);
+	code64(c, &r->interval);
+	code64(c, &r->first_useful);
+	code_classes(c, r->classes);
+}
+
+/* The text only if the other side does not have it. */
+static void code_path_text(struct coder *c, struct live_path *p)
+{
+	char none[LIVE_PATH_BYTES] = "";
+	const char *known = name_of(c->names, p->hash);
+
+	code_text(c, c->to && known ? none : p->text, sizeof(p->text));
+	if (!c->to && !p->text[0] && known)
+		memcpy(p->text, known, sizeof(p->text));
+	if (p->text[0])
+		add_name(c->names, p->hash, p->text);
+}
+
+static void code_path(struct coder *c, struct live_path *p)
+{
+	code64(c, &p->hash);
+	code64(c, &p->calls);
+	code64(c, &p->calls_now);
+	code64(c, &p->ns);
+	code64(c, &p->ns_now);
+	code32(c, &p->processes);
+	code32(c, &p->most_rank);
+	code64(c, &p->most_now);
+	code64(c, &p->least_now);
+	code32(c, &p->without);
+	code_path_text(c, p);
+}
+
+static void code_missing(struct coder *c, struct live_missing *m)
+{
+	code32(c, &m->agent);
+	code32(c, &m->why);
+	code_text(c, m->host, sizeof(m->host));
+}
+
+static void code_sums(struct coder *c, struct live_view *v)
+{
+	code32(c, &v->n_all);
+	code32(c, &v->processes);
+	code32(c, &v->threads);
+	code32(c, &v->ended);
+	code64(c, &v->interval);
+	code64(c, &v->age);
+	code64(c, &v->records);
+	code64(c, &v->calls_now);
+	code64(c, &v->calls);
+	code64(c, &v->lost_calls);
+	code64(c, &v->share);
+	code64(c, &v->share_most);
+	code_classes(c, v->classes);
+	for (int i = 0; i < WAIT_KINDS_END; i++) {
+		code64(c, &v->waits[i].calls);
+		code64(c, &v->waits[i].ns);
+		code64(c, &v->waits[i].calls_now);
+		code64(c, &v->waits[i].ns_now);
+	}
+	code32(c, &v->n_absent);
+	code32(c, &v->n_cut);
+	code64(c, &v->cut_ns);
+	code64(c, &v->cut_now);
+}
+
+static void code_lists(struct coder *c, struct live_view *v)
+{
+	code_count(c, &v->n_nodes, LIVE_NODES_MAX);
+	for (size_t i = 0; i < v->n_nodes; i++)
+		code_node(c, &v->nodes[i]);
+	code_count(c, &v->n_ranks, LIVE_RANKS_MAX);
+	for (size_t i = 0; i < v->n_ranks; i++)
+		code_rank(c, &v->ranks[i]);
+	code_count(c, &v->n_paths, LIVE_PATHS_MAX);
+	for (size_t i = 0; i < v->n_paths; i++)
+		code_path(c, &v->paths[i]);
+	code_count(c, &v->n_missing, LIVE_MISSING_MAX);
+	for (size_t i = 0; i < v->n_missing; i++)
+		code_missing(c, &v->missing[i]);
+}
+
+/* ---- packets -------------------------------------------------------------------------------- */
+
+#define ROW_MOST(texts, numbers) ((texts) + ((numbers) + 2) * VARINT_MAX)
+_Static_assert(ROW_MOST(0, 20 + LIVE_CLASSES_END + 4 * WAIT_KINDS_END) +
+			       LIVE_NODES_MAX * ROW_MOST(LIVE_HOST_BYTES, 12 + LIVE_CLASSES_END) +
+			       LIVE_RANKS_MAX * ROW_MOST(0, 6 + LIVE_CLASSES_END) +
+			       LIVE_PATHS_MAX * ROW_MOST(LIVE_PATH_BYTES, 10) +
+			       LIVE_MISSING_MAX * ROW_MOST(LIVE_HOST_BYTES, 2) <
+		       LIVE_PACKED_MOST,
+	"the largest view has room");
+
+size_t live_pack(const struct live_view *v, struct live_names *told, unsigned char *to)
+{
+	struct coder c = {.to = to, .names = told};
+
+	if (told && told->n >= NAMES_MAX)
+		forget_names(told);
+	c.to = varint_put(c.to, LIVE_VERSION);
+	c.to = varint_put(c.to, WAIT_KINDS_END);
+	c.to = varint_put(c.to, !told || !told->n); /* what came before is forgotten */
+	/* nothing is changed: this direction only reads */
+	code_sums(&c, (struct live_view *)v);
+	code_lists(&c, (struct live_view *)v);
+	return (size_t)(c.to - to);
+}
+
+static const char *what_is_wrong(const struct live_view *v)
+{
+	if (v->n_nodes > v->n_all || v->n_missing > v->n_absent || v->n_cut > v->n_all)
+		return "more rows than there are nodes";
+	for (size_t i = 0; i < v->n_missing; i++)
+		if (v->missing[i].why > LIVE_GONE)
+			return "an unknown reason of an absence";
+	for (size_t i = 0; i < v->n_paths; i++)
+		if (v->paths[i].without > v->n_all)
+			return "a path that more nodes left out than there are";
+	return NULL;
+}
+
+const char *live_unpack(
+	struct live_view *v, struct live_names *known, const void *packed, size_t bytes)
+{
+	struct coder c = {
+		.from = {packed, (const unsigned char *)packed + bytes, false}, .names = known};
+	const char *why = NULL;
+
+	memset(v, 0, sizeof(*v));
+	if (bytes > LIVE_PACKED_MOST)
+		return "it is longer than any";
+	if (varint_get(&c.from) != LIVE_VERSION || varint_get(&c.from) != WAIT_KINDS_END)
+		return "it is of another version";
+	if (varint_get(&c.from) && known)
+		forget_names(known);
+	code_sums(&c, v);
+	code_lists(&c, v);
+	if (c.from.bad)
+		why = "its lengths do not fit";
+	else if (c.from.at != c.from.end)
+		why = "there is more than it says";
+	else
+		why = what_is_wrong(v);
+	if (why)
+		memset(v, 0, sizeof(*v));
+	return why;
+}
