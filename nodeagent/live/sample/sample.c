@@ -1,0 +1,461 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "nodeagent/live/sample/sample.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include "nodeagent/base/util.h"
+#include "nodeagent/live/sample/internal.h"
+#include "nodeagent/process/drain.h"
+#include "nodeagent/process/host.h"
+#include "nodeagent/process/process.h"
+#include "nodeagent/process/procfs.h"
+#include "nodeagent/replay/gpu/gpu.h"
+#include "nodeagent/replay/tree/calltree.h"
+#include "shm/atomic.h"
+
+/* A thread at the last look. */
+struct seen_thread {
+	uint32_t number;
+	const struct replay *replay; /* NULL: there was none */
+	struct seen_tree tree;
+	struct time_sums sums;
+};
+
+struct path_counts {
+	uint64_t calls, ns;
+};
+
+/* A process at the last look. */
+struct seen_process {
+	const struct process *p;
+	uint64_t connected; /* raw ns: another process has another time */
+	bool ended;	    /* all it has counted is in the sums of paths */
+	struct map64 keys;
+	struct seen_tree ended_tree;
+	struct seen_thread *threads; /* by index of its rings */
+	size_t n_threads, cap_threads;
+	struct path_counts *paths; /* by path */
+	size_t n_paths;
+	struct live_wait waits[WAIT_KINDS_END];
+	uint64_t records, calls, lost;
+	uint64_t gpu_wait, mpi_wait, off_cpu; /* ns */
+};
+
+struct sampler {
+	struct host *host;
+	struct sampled_paths paths;
+	struct seen_process **seen;
+	size_t n_seen, cap_seen;
+	struct map64 of; /* address of a process -> place in seen */
+	uint64_t looked; /* raw ns; 0: never */
+	uint64_t interval;
+};
+
+struct sampler *sampler_new(struct host *host)
+{
+	struct sampler *s = xcalloc(1, sizeof(*s));
+
+	s->host = host;
+	return s;
+}
+
+static void forget_process(struct seen_process *q)
+{
+	for (size_t i = 0; i < q->n_threads; i++)
+		seen_tree_free(&q->threads[i].tree);
+	free(q->threads);
+	free(q->paths);
+	map64_free(&q->keys);
+	seen_tree_free(&q->ended_tree);
+	q->threads = NULL;
+	q->paths = NULL;
+	q->n_threads = q->cap_threads = q->n_paths = 0;
+}
+
+void sampler_free(struct sampler *s)
+{
+	if (!s)
+		return;
+	for (size_t i = 0; i < s->n_seen; i++) {
+		forget_process(s->seen[i]);
+		free(s->seen[i]);
+	}
+	free(s->seen);
+	map64_free(&s->of);
+	sampled_paths_free(&s->paths);
+	free(s);
+}
+
+static struct seen_process *seen_process(struct sampler *s, const struct process *p)
+{
+	const uint32_t *place = map64_find(&s->of, (uintptr_t)p);
+	struct seen_process *q = place ? s->seen[*place] : NULL;
+
+	if (q && q->connected == p->connected_raw_ns)
+		return q;
+	if (q) {
+		forget_process(q);
+	} else {
+		map64_add(&s->of, (uintptr_t)p, (uint32_t)s->n_seen);
+		*LIST_ADD(s, seen) = q = xmalloc(sizeof(*q));
+	}
+	*q = (struct seen_process){.p = p, .connected = p->connected_raw_ns};
+	return q;
+}
+
+/* ---- threads ------------------------------------------------------------------------------ */
+
+static struct seen_thread *seen_thread(struct seen_process *q, size_t index)
+{
+	const struct thread_ring *t = q->p->threads[index];
+	struct seen_thread *seen;
+
+	while (q->n_threads <= index)
+		*LIST_ADD(q, threads) = (struct seen_thread){0};
+	seen = &q->threads[index];
+	if (seen->replay != t->replay || seen->number != t->number) {
+		seen_tree_free(&seen->tree);
+		*seen = (struct seen_thread){.number = t->number, .replay = t->replay};
+	}
+	return seen;
+}
+
+static uint64_t ns_of(const struct sampler *s, int64_t ticks)
+{
+	return ticks > 0 ? clocks_ns(&s->host->clocks, (uint64_t)ticks) : 0;
+}
+
+static uint64_t growth_of(uint64_t *last, uint64_t now)
+{
+	const uint64_t by = now > *last ? now - *last : 0;
+
+	*last = now;
+	return by;
+}
+
+static void add_classes(const struct sampler *s, struct live_rank *to, bool first,
+	const struct time_sums *before, const struct time_sums *now)
+{
+	static const enum live_class class_of[TIME_CLASSES] = {[TIME_USEFUL] = LIVE_USEFUL,
+		[TIME_OUTSIDE] = LIVE_USEFUL,
+		[TIME_MPI] = LIVE_MPI,
+		[TIME_OPENMP_WAIT] = LIVE_OPENMP_WAIT,
+		[TIME_OPENMP_IDLE] = LIVE_OPENMP_IDLE,
+		[TIME_IO] = LIVE_IO,
+		[TIME_BLOCKED] = LIVE_BLOCKED,
+		[TIME_UNKNOWN] = LIVE_UNKNOWN};
+
+	for (int i = 0; i < TIME_CLASSES; i++) {
+		const uint64_t ns = ns_of(s, now->of[i] - before->of[i]);
+
+		to->classes[class_of[i]] += ns;
+		if (first && class_of[i] == LIVE_USEFUL)
+			to->first_useful += ns;
+	}
+}
+
+static bool is_first(const struct process *p, const struct thread_ring *t)
+{
+	return t->number == (p->window.begun ? p->window.thread : 0);
+}
+
+/* The counts of its replays are in process_counts(): here only those that are to come. */
+static void look_at_threads(struct sampler *s, const struct tree_walk *w, struct seen_process *q,
+	struct live_rank *row, struct replay_counts *more)
+{
+	const uint64_t now = host_ticks(s->host);
+
+	for (size_t i = 0; i < q->p->n_threads; i++) {
+		const struct thread_ring *t = q->p->threads[i];
+		struct seen_thread *seen;
+		struct thread_look look;
+
+		if (!t)
+			continue;
+		seen = seen_thread(q, i);
+		walk_thread(w, &seen->tree, t, now, &look);
+		add_classes(s, row, is_first(q->p, t), &seen->sums, &look.sums);
+		seen->sums = look.sums;
+		more->records += look.records;
+		more->calls += look.calls;
+		row->threads++;
+	}
+}
+
+/* ---- processes ----------------------------------------------------------------------------- */
+
+static bool is_in_mpi(const struct node *n)
+{
+	while (n && key_mpi(n->key) == KEY_NO_MPI)
+		n = n->parent;
+	return n != NULL;
+}
+
+static uint64_t gpu_wait(const struct sampler *s, const struct process *p)
+{
+	size_t n;
+	const struct gpu_host_wait *w = gpu_host_waits(p->gpu, &n);
+	uint64_t ticks = 0;
+
+	for (size_t i = 0; i < n; i++)
+		ticks += is_in_mpi(w[i].path) ? 0 : w[i].ticks;
+	return ns_of(s, (int64_t)ticks);
+}
+
+static void take_from(uint64_t *from, uint64_t ns)
+{
+	*from -= ns < *from ? ns : *from;
+}
+
+/* What is not known by thread. */
+static void add_other_classes(
+	const struct sampler *s, struct seen_process *q, struct live_rank *row, uint64_t mpi_wait)
+{
+	const struct process *p = q->p;
+
+	row->classes[LIVE_GPU_WAIT] = growth_of(&q->gpu_wait, gpu_wait(s, p));
+	take_from(&row->classes[LIVE_USEFUL], row->classes[LIVE_GPU_WAIT]);
+	take_from(&row->first_useful, row->classes[LIVE_GPU_WAIT]);
+	row->classes[LIVE_MPI_WAIT] = growth_of(&q->mpi_wait, mpi_wait);
+	row->classes[LIVE_OFF_CPU] =
+		growth_of(&q->off_cpu, cpu_used_since(cpu_used(p->pid), p->cpu_before).queued);
+}
+
+static uint64_t add_waits(
+	const struct sampler *s, struct seen_process *q, struct live_wait *now, struct live_view *v)
+{
+	uint64_t all = 0;
+
+	for (int i = 0; i < WAIT_KINDS_END; i++) {
+		struct live_wait *to = &v->waits[i], *last = &q->waits[i];
+		const uint64_t ns = ns_of(s, (int64_t)now[i].ns);
+
+		to->calls += now[i].calls;
+		to->ns += ns;
+		to->calls_now += growth_of(&last->calls, now[i].calls);
+		to->ns_now += growth_of(&last->ns, ns);
+		all += ns;
+	}
+	return all;
+}
+
+static void add_counts(
+	struct seen_process *q, struct live_view *v, const struct replay_counts *more)
+{
+	const struct process *p = q->p;
+	const struct replay_counts c = process_counts(p);
+	const uint64_t nested = p->control_app ? load_relaxed(&p->control_app->lost_nested) : 0;
+
+	q->lost = c.lost + nested;
+	v->calls += c.calls + more->calls;
+	v->lost_calls += q->lost;
+	v->records += growth_of(&q->records, c.records + more->records);
+	v->calls_now += growth_of(&q->calls, c.calls + more->calls);
+}
+
+/* What the process has at each path goes to the sums of the paths. */
+static void settle_paths(struct sampler *s, struct seen_process *q, uint32_t rank)
+{
+	struct sampled_paths *all = &s->paths;
+
+	if (q->n_paths < all->n) {
+		q->paths = xrealloc(q->paths, all->n * sizeof(*q->paths));
+		memset(q->paths + q->n_paths, 0, (all->n - q->n_paths) * sizeof(*q->paths));
+		q->n_paths = all->n;
+	}
+	for (size_t i = 0; i < all->n_touched; i++) {
+		struct sampled_path *p = &all->at[all->touched[i]];
+		struct path_counts *last = &q->paths[all->touched[i]];
+		const uint64_t calls = p->calls > 0 ? (uint64_t)p->calls : 0;
+		const uint64_t ns = ns_of(s, p->ticks), now = growth_of(&last->ns, ns);
+
+		p->sum.calls += calls;
+		p->sum.calls_now += growth_of(&last->calls, calls);
+		p->sum.ns += ns;
+		p->sum.ns_now += now;
+		if (!p->sum.processes || now > p->sum.most_now) {
+			p->sum.most_now = now;
+			p->sum.most_rank = rank;
+		}
+		if (!p->sum.processes || now < p->sum.least_now)
+			p->sum.least_now = now;
+		p->sum.processes++;
+		if (q->p->ended) {
+			p->ended_calls += calls;
+			p->ended_ns += ns;
+			p->ended++;
+		}
+	}
+	all->n_touched = 0;
+}
+
+static void add_row(struct live_view *v, const struct live_rank *row)
+{
+	v->threads += row->threads;
+	v->processes++;
+	if (row->interval) {
+		const uint64_t share =
+			(uint64_t)(1e6 * (double)row->first_useful / (double)row->interval);
+
+		v->share += share;
+		v->share_most = share > v->share_most ? share : v->share_most;
+	}
+	for (int i = 0; i < LIVE_CLASSES_END; i++)
+		v->classes[i] += row->classes[i];
+	live_add_rank(v, row);
+}
+
+/* Its paths are in those of the sampler. */
+static void add_ended(const struct seen_process *q, struct live_view *v)
+{
+	v->calls += q->calls;
+	v->lost_calls += q->lost;
+	for (int i = 0; i < WAIT_KINDS_END; i++) {
+		v->waits[i].calls += q->waits[i].calls;
+		v->waits[i].ns += q->waits[i].ns;
+	}
+}
+
+static void look_at_process(struct sampler *s, const struct process *p, struct live_view *v)
+{
+	struct seen_process *q = seen_process(s, p);
+	struct live_wait waits[WAIT_KINDS_END] = {{0}};
+	const struct tree_walk w = {&s->paths, s->host, p, &q->keys, waits};
+	struct replay_counts more = {0};
+	struct live_rank row = {.rank = p->rank != WIRE_UNKNOWN	       ? (uint32_t)p->rank
+					: p->rank_hint != WIRE_UNKNOWN ? (uint32_t)p->rank_hint
+								       : LIVE_NO_RANK,
+		.pid = (uint32_t)p->pid,
+		.interval = s->interval};
+
+	v->ended += p->ended;
+	if (q->ended) {
+		add_ended(q, v);
+		return;
+	}
+	s->paths.stamp++;
+	walk_tree(&w, &q->ended_tree, p->ended_tree);
+	look_at_threads(s, &w, q, &row, &more);
+	settle_paths(s, q, row.rank);
+	add_other_classes(s, q, &row, add_waits(s, q, waits, v));
+	add_counts(q, v, &more);
+	if (!p->ended) {
+		add_row(v, &row);
+		return;
+	}
+	q->ended = true;
+	forget_process(q);
+}
+
+/* ---- the node ------------------------------------------------------------------------------- */
+
+/* What has been published and said until now; a process may end by it. */
+static void read_all(struct host *host)
+{
+	for (struct process *p = host->live; p; p = p->next_live) {
+		if (p->ended || !p->greeted)
+			continue;
+		drain_process(p);
+		if (p->socket >= 0)
+			process_receive_all(p);
+	}
+}
+
+static void begin_paths(struct sampled_paths *all)
+{
+	for (size_t i = 0; i < all->n; i++) {
+		struct sampled_path *p = &all->at[i];
+
+		p->sum = (struct live_path){.hash = p->hash,
+			.calls = p->ended_calls,
+			.ns = p->ended_ns,
+			.processes = p->ended,
+			.most_rank = LIVE_NO_RANK};
+	}
+}
+
+struct path_place {
+	struct live_path *sum;
+	uint32_t path;
+};
+
+ORDER_BY(by_size, struct path_place, live_path_order(x->sum, y->sum))
+
+/* The largest paths, and the bound of what is left out. */
+static void take_paths(struct sampler *s, struct live_view *v)
+{
+	struct path_place *order = xmalloc((s->paths.n + 1) * sizeof(*order));
+	size_t n = 0;
+
+	for (size_t i = 0; i < s->paths.n; i++)
+		if (s->paths.at[i].sum.calls || s->paths.at[i].sum.ns)
+			order[n++] = (struct path_place){&s->paths.at[i].sum, (uint32_t)i};
+	qsort(order, n, sizeof(*order), by_size);
+	v->n_paths = n < LIVE_PATHS_MAX ? n : LIVE_PATHS_MAX;
+	for (size_t i = 0; i < v->n_paths; i++) {
+		v->paths[i] = *order[i].sum;
+		sampled_text(&s->paths, s->host, order[i].path, v->paths[i].text);
+	}
+	for (size_t i = v->n_paths; i < n; i++) {
+		const struct live_path *p = order[i].sum;
+
+		v->cut_ns = p->ns > v->cut_ns ? p->ns : v->cut_ns;
+		v->cut_now = p->ns_now > v->cut_now ? p->ns_now : v->cut_now;
+	}
+	v->n_cut = n > v->n_paths || s->paths.full;
+	free(order);
+}
+
+/* At the first look nothing is known of an interval. */
+static void forget_now(struct sampler *s, struct live_view *v)
+{
+	v->records = v->calls_now = 0;
+	memset(v->classes, 0, sizeof(v->classes));
+	for (int i = 0; i < WAIT_KINDS_END; i++)
+		v->waits[i].calls_now = v->waits[i].ns_now = 0;
+	for (size_t i = 0; i < v->n_ranks; i++) {
+		v->ranks[i].first_useful = 0;
+		memset(v->ranks[i].classes, 0, sizeof(v->ranks[i].classes));
+	}
+	for (size_t i = 0; i < s->paths.n; i++) {
+		struct live_path *p = &s->paths.at[i].sum;
+
+		p->calls_now = p->ns_now = p->most_now = p->least_now = 0;
+	}
+}
+
+static void add_node(struct sampler *s, struct live_view *v, uint64_t began)
+{
+	struct live_node n = {.processes = v->processes,
+		.threads = v->threads,
+		.interval = v->interval,
+		.records = v->records,
+		.calls = v->calls_now,
+		.lost_calls = v->lost_calls,
+		.look = clock_raw_ns() - began};
+
+	snprintf(n.host, sizeof(n.host), "%s", s->host->name);
+	memcpy(n.classes, v->classes, sizeof(n.classes));
+	live_add_node(v, &n);
+}
+
+void sampler_look(struct sampler *s, struct live_view *v)
+{
+	const uint64_t began = clock_raw_ns();
+
+	memset(v, 0, sizeof(*v));
+	clocks_calibrate(&s->host->clocks);
+	read_all(s->host);
+	s->interval = s->looked ? began - s->looked : 0;
+	s->looked = began;
+	v->n_all = 1;
+	v->interval = s->interval;
+	begin_paths(&s->paths);
+	for (const struct process *p = s->host->processes; p; p = p->next)
+		if (p->greeted)
+			look_at_process(s, p, v);
+	if (!s->interval)
+		forget_now(s, v);
+	take_paths(s, v);
+	add_node(s, v, began);
+}
