@@ -27,6 +27,8 @@
  *   SESSION                        ->      sessions without MPI: shm/session.h
  *                                  <-      SESSION_ANSWER text
  *   (one byte)                     ->      the doorbell: wake up
+ *   LIVE                           ->      instead of HELLO: a viewer, see vftr-top(1)
+ *                                  <-      LIVE view, again and again, or REFUSED text
  *   GAVE_UP                        ->      the process goes on untraced
  *   BYE                            ->      the process ends in order
  *                                  <-      MAY_END, if WELCOME had last_words_ms
@@ -76,6 +78,7 @@ enum wire_kind {
 	WIRE_NEIGHBOURS,
 	WIRE_GAVE_UP, /* no sign of the agent for too long: the process goes on untraced */
 	WIRE_MAY_END, /* the agent's answer to BYE */
+	WIRE_LIVE,    /* a viewer asks for views of the job; and each of them */
 	WIRE_KINDS
 };
 
@@ -278,6 +281,24 @@ struct wire_fork {
 	struct wire_head head;
 	uint32_t index, number;
 	uint64_t position; /* in that ring, bytes: the frames open there are the child's, too */
+};
+
+#define WIRE_LIVE_VERSION 1u
+
+/* A viewer asks; again before three periods, or 3 s, are over, else it has seen enough. */
+struct wire_live {
+	struct wire_head head;
+	uint32_t version;
+	uint32_t period_ms;
+};
+
+/* A view: the packed view (nodeagent/live/view.h) stands in the place of a text. */
+struct wire_live_view {
+	struct wire_head head;
+	uint32_t version;
+	uint32_t agents;      /* of the job; 0: not known yet */
+	uint32_t period_ms;   /* the shortest that a viewer of this agent wants */
+	uint32_t patience_ms; /* until all other agents know of the viewer, at most */
 };
 
 /* MODULE_GONE carries `low` of the module; THREAD_END, THREAD_NAME (text: the

@@ -56,6 +56,16 @@ static void hang_up(struct process *p)
 	process_drop(p);
 }
 
+int callers_take(struct process *p)
+{
+	const int fd = p->socket;
+
+	epoll_ctl(p->host->epoll, EPOLL_CTL_DEL, fd, NULL);
+	p->socket = -1;
+	hang_up(p);
+	return fd;
+}
+
 static uint32_t *count_of(struct callers *c, int pid)
 {
 	if (!map64_find(&c->of, (uint32_t)pid))

@@ -20,6 +20,8 @@ void callers_accept(struct host *host);
 double callers_tick(struct host *host);
 /* The process has said HELLO, and is no caller any more. */
 void callers_leave(struct process *p);
+/* The socket of a caller that is no process to be traced; the caller has ended. */
+int callers_take(struct process *p);
 /* Reads their messages, before the end. */
 void callers_hear(struct host *host);
 /* Frees callers that have ended. */

@@ -58,6 +58,7 @@ union packet {
 	struct wire_comm comm;
 	struct wire_neighbours neighbours;
 	struct wire_object object;
+	struct wire_live live;
 	char bytes[PACKET_BYTES + 1];
 };
 
@@ -458,6 +459,12 @@ static const char *on_gave_up(struct process *p, const union packet *m)
 	return NULL;
 }
 
+static const char *on_live(struct process *p, const union packet *m)
+{
+	observers_tell(p->host, viewer, p, &m->live);
+	return NULL;
+}
+
 static const struct packet_kind packet_kinds[WIRE_KINDS] = {
 	[WIRE_HELLO] = {sizeof(struct wire_hello), on_hello},
 	[WIRE_MODULE] = {sizeof(struct wire_module), on_module},
@@ -486,7 +493,13 @@ static const struct packet_kind packet_kinds[WIRE_KINDS] = {
 	[WIRE_COUNTER] = {sizeof(struct wire_counter), on_counter},
 	[WIRE_OPENACC] = {sizeof(struct wire_openacc), on_openacc},
 	[WIRE_GAVE_UP] = {sizeof(struct wire_head), on_gave_up},
+	[WIRE_LIVE] = {sizeof(struct wire_live), on_live},
 };
+
+static bool is_first(uint32_t kind)
+{
+	return kind == WIRE_HELLO || kind == WIRE_LIVE;
+}
 
 static void on_packet(struct process *p, union packet *m, size_t bytes)
 {
@@ -496,7 +509,7 @@ static void on_packet(struct process *p, union packet *m, size_t bytes)
 	const char *why;
 
 	if (!k || !k->take || bytes < k->fixed || m->head.text_bytes != bytes - k->fixed ||
-		(kind == WIRE_HELLO) == p->greeted) {
+		is_first(kind) == p->greeted) {
 		process_quarantine(
 			p, "a message of kind %u and %zu bytes that makes no sense", kind, bytes);
 		return;

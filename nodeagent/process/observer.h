@@ -12,6 +12,7 @@ struct host;
 struct process;
 struct profile;
 struct thread_ring;
+struct wire_live;
 struct wire_rank;
 struct wire_session;
 
@@ -30,6 +31,8 @@ struct process_observer {
 
 	/* Takes a request of the process to its session, with `data' behind it, and answers. */
 	void (*session_request)(struct process *p, const struct wire_session *m, const void *data);
+	/* A caller wants to see the job, not to be traced: takes its socket (callers_take()). */
+	void (*viewer)(struct process *p, const struct wire_live *m);
 	/* The process is about to end; it waits for an answer if host.last_words_ms is not 0. */
 	void (*bye)(struct process *p);
 
