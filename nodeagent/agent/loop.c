@@ -27,6 +27,7 @@
 #include "nodeagent/agent/snapshot.h"
 #include "nodeagent/agent/last-words.h"
 #include "nodeagent/agent/affinity.h"
+#include "nodeagent/live/exchange/exchange.h"
 #include "nodeagent/process/process.h"
 #include "nodeagent/recorder/recorder.h"
 #include "nodeagent/process/rendezvous.h"
@@ -189,7 +190,7 @@ static bool somebody_deaf(const struct agent *a)
 static bool finished(struct agent *a, double *wait_s)
 {
 	double again = peers_attend(a), session = sessions_tick(a), idle = deadlock_tick(a);
-	double callers = callers_tick(&a->host), step = in_step_tick(a);
+	double callers = callers_tick(&a->host), step = in_step_tick(a), live = live_tick(a);
 	bool now;
 
 	supervised_look(a);
@@ -204,6 +205,8 @@ static bool finished(struct agent *a, double *wait_s)
 		again = callers;
 	if (step < again)
 		again = step;
+	if (live < again)
+		again = live;
 	if (again < *wait_s)
 		*wait_s = again;
 	return now;
@@ -282,4 +285,5 @@ void agent_serve(struct agent *a)
 		affinity_again(a);
 	}
 	hear_the_last(a);
+	live_end(a);
 }

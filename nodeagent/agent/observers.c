@@ -8,6 +8,7 @@
 #include "nodeagent/gather/gather.h"
 #include "nodeagent/internode/collectives.h"
 #include "nodeagent/internode/matching.h"
+#include "nodeagent/live/exchange/exchange.h"
 #include "nodeagent/recorder/recorder.h"
 #include "nodeagent/session/session.h"
 
@@ -20,5 +21,6 @@ const struct process_observer *const agent_observers[] = {
 	&last_words_observer,
 	&gather_observer,
 	&run_start_observer,
+	&live_observer,
 	NULL,
 };

@@ -16,6 +16,7 @@ struct affinity;
 struct deadlock;
 struct in_step;
 struct late_search;
+struct live;
 struct profile;
 struct rounds;
 struct run_start;
@@ -40,6 +41,7 @@ struct agent {
 	struct affinity *affinity;    /* on which CPUs (affinity.h) */
 	struct deadlock *deadlock;    /* what was seen last (deadlock.h) */
 	struct sessions *sessions;    /* of processes without MPI (session.h) */
+	struct live *live;	      /* for viewers (live/exchange); NULL: none yet */
 	uint64_t back_raw_ns;	      /* when the loop was last awake; 0: it has not begun */
 	struct run_start *start;      /* how the run was started (run-start.h), or NULL */
 	struct late_search *late;     /* for agents that processes started (late-profiles.h) */
