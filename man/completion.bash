@@ -20,12 +20,12 @@ _vftr()
 
 	COMPREPLY=()
 	if [ "$COMP_CWORD" = 1 ]; then
-		_vftr_words "collate config critical-path diff doctor dump efficiency export findings flags help histogram models run show tree waits --help --version" "$word"
+		_vftr_words "collate config critical-path diff doctor dump efficiency export findings flags help histogram models run show top tree waits --help --version" "$word"
 		return
 	fi
 	case ${COMP_WORDS[1]} in
 	help)
-		[ "$COMP_CWORD" = 2 ] && _vftr_words "collate config critical-path diff doctor dump efficiency export findings flags histogram models run show tree waits" "$word"
+		[ "$COMP_CWORD" = 2 ] && _vftr_words "collate config critical-path diff doctor dump efficiency export findings flags histogram models run show top tree waits" "$word"
 		;;
 	config)
 		case $COMP_CWORD:$before:$word in
@@ -87,6 +87,12 @@ _vftr()
 		case $before:$word in
 		-b:* | --base:* | -n:* | --number:* | -r:* | --rank:*) ;;
 		*:-*) _vftr_words "--exact -r --rank -n --number -c --csv -j --json -b --base -h --help" "$word" ;;
+		esac
+		;;
+	top)
+		case $before:$word in
+		-s:* | --session:* | -d:* | --every:*) ;;
+		*) _vftr_words "-s --session -d --every -1 --once -j --json -h --help" "$word" ;;
 		esac
 		;;
 	findings)

@@ -35,6 +35,7 @@ int cmd_record(int argc, char **argv);
 int cmd_report(int argc, char **argv);
 int cmd_stat(int argc, char **argv);
 int cmd_show(int argc, char **argv);
+int cmd_top(int argc, char **argv);
 int cmd_tree(int argc, char **argv);
 int cmd_waits(int argc, char **argv);
 

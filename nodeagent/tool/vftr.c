@@ -33,6 +33,7 @@ static const struct {
 	{"run", cmd_run, "run a command traced"},
 	{"show", cmd_show, "show the functions that took the most time"},
 	{"stat", cmd_stat, NULL},
+	{"top", cmd_top, "show what a job does while it runs"},
 	{"tree", cmd_tree, "show the call tree with its times"},
 	{"version", cmd_version, NULL},
 	{"waits", cmd_waits, "show what ranks waited for each other"},

@@ -114,6 +114,11 @@ for shell in bash zsh fish; do
 		offers $shell 'vftr-node-agent --preload -- vftr-node' vftr-node-agent"
 done
 
+# bash offers files where it gets nothing
+test_expect 'bash: options, and no files, where a subcommand takes none' '
+	offers bash "vftr top " --once --every --session --json
+	offers bash "vftr flags " --cflags'
+
 for shell in zsh fish; do
 	test_if "command -v $shell" "no $shell" "$shell: files of the kind that a subcommand reads" '
 		mkdir -p '$shell'-files/folder
@@ -127,6 +132,7 @@ for shell in zsh fish; do
 		is "heat_vm.vfp " "$(offered "vftr collate ")"
 		is "heat_all.json heat_vm.vfp " "$(offered "vftr histogram ")"
 		is "heat_all.json heat_all.log heat_vm.vfp " "$(offered "vftr diff ")"
+		is "" "$(offered "vftr top ")"
 		is "heat_all.json " "$(offered "vftr config check ")"'
 done
 

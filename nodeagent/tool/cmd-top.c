@@ -1,0 +1,139 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* `vftr top`: what a job does, while it runs. */
+#include "nodeagent/tool/cmd.h"
+
+#include <stdlib.h>
+#include <unistd.h>
+#include "nodeagent/base/util.h"
+#include "nodeagent/live/view.h"
+#include "nodeagent/tool/top/print.h"
+#include "nodeagent/tool/top/viewer.h"
+
+#define PERIOD_NS    INT64_C(1000000000)
+#define PERIOD_LEAST INT64_C(250000000)
+#define PERIOD_MOST  INT64_C(3600000000000)
+
+/* Those that do not answer are missed after 2.5 periods; the rest is for a busy machine. */
+#define PERIODS_MOST 6
+#define MORE_NS	     INT64_C(5000000000)
+
+#define EARLY_PERCENT 90
+
+static const char usage[] =
+	"usage: vftr top [OPTIONS]\n"
+	"\n"
+	"Shows what a job does while it runs, by the agent of this node: where the time goes on\n"
+	"all nodes, the ranks that work most, the call paths with the most time. The job is not\n"
+	"stopped or slowed. Without a viewer nothing of this is computed.\n"
+	"\n"
+	"  -s, --session NAME  of this session (default: $VFTR_SESSION, or the only one here)\n"
+	"  -d, --every TIME    a view each TIME, 1 s unless given; at least 0.25 s\n"
+	"  -1, --once          one view, of all nodes, and end\n"
+	"  -j, --json          as JSON; without --once a line for each view\n"
+	"  -h, --help          this text\n"
+	"\n"
+	"Exit status: 0 done; 1 there is no agent, or it shows nothing; 2 wrong usage.\n";
+
+struct wish {
+	bool once, json;
+};
+
+static void show_view(const struct viewer *w, const struct live_view *v, const struct wish *wish)
+{
+	if (wish->json)
+		view_json(stdout, w, v, wish->once);
+	else
+		view_text(stdout, w, v);
+	if (!wish->once && !wish->json)
+		putchar('\n');
+	fflush(stdout);
+}
+
+/* Until the job ends. Another viewer may have wished for more than we have. */
+static int show_all(struct viewer *w, struct live_view *v, const struct wish *wish)
+{
+	enum viewer_news news;
+	int64_t due = 0;
+	char *why = NULL;
+
+	while ((news = viewer_next(w, w->period, v, &why)) <= VIEWER_NOTHING && !ferror(stdout)) {
+		if (news != VIEWER_VIEW || viewer_now() < due)
+			continue;
+		due = viewer_now() + w->period * EARLY_PERCENT / 100;
+		show_view(w, v, wish);
+	}
+	if (why)
+		complain("top: %s", why);
+	free(why);
+	return news == VIEWER_REFUSED;
+}
+
+/* The first view that has all nodes, or the last one before our patience ends. */
+static int show_once(struct viewer *w, struct live_view *v, const struct wish *wish)
+{
+	struct live_view *latest = xcalloc(1, sizeof(*latest));
+	const int64_t until = viewer_now() + PERIODS_MOST * w->period + MORE_NS;
+	enum viewer_news news = VIEWER_NOTHING;
+	bool seen = false;
+	char *why = NULL;
+
+	while (viewer_now() < until + w->patience) {
+		news = viewer_next(w, w->period, latest, &why);
+		if (news > VIEWER_NOTHING)
+			break;
+		if (news == VIEWER_NOTHING)
+			continue;
+		*v = *latest;
+		seen = true;
+		if (viewer_is_complete(w, v))
+			break;
+	}
+	free(latest);
+	if (seen)
+		show_view(w, v, wish);
+	else if (why)
+		complain("top: %s", why);
+	else
+		complain("top: the agent of session `%s' %s", w->session,
+			news == VIEWER_END ? "has ended" : "shows nothing");
+	free(why);
+	return !seen;
+}
+
+int cmd_top(int argc, char **argv)
+{
+	int64_t period = PERIOD_NS;
+	const char *session = NULL;
+	struct wish wish = {0};
+	const struct cmd_option options[] = {
+		{"session", 's', .text = &session},
+		{"every", 'd', .time = &period},
+		{"once", '1', .flag = &wish.once},
+		{"json", 'j', .flag = &wish.json},
+		{0},
+	};
+	int status = cmd_options(argc, argv, options, usage);
+	struct live_view *v;
+	struct viewer w;
+	char *error;
+
+	if (status >= 0)
+		return status;
+	if (optind < argc || period < PERIOD_LEAST || period > PERIOD_MOST) {
+		complain(optind < argc ? "top takes no argument; see vftr top --help"
+				       : "top: --every is a time from 0.25 s to an hour");
+		return 2;
+	}
+	error = viewer_open(&w, session, period);
+	if (error) {
+		complain("top: %s", error);
+		free(error);
+		viewer_close(&w);
+		return 1;
+	}
+	v = xcalloc(1, sizeof(*v));
+	status = wish.once ? show_once(&w, v, &wish) : show_all(&w, v, &wish);
+	free(v);
+	viewer_close(&w);
+	return status;
+}

@@ -1,0 +1,125 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include <inttypes.h>
+#include <math.h>
+#include <stdlib.h>
+#include "nodeagent/base/table.h"
+#include "nodeagent/base/util.h"
+#include "nodeagent/live/view.h"
+#include "nodeagent/tool/top/print.h"
+#include "nodeagent/tool/top/viewer.h"
+
+#define PATHS_SHOWN  15
+#define RANKS_SHOWN  5
+#define PATH_COLUMNS 70
+
+static double percent_of(uint64_t part, uint64_t all)
+{
+	return all ? 100 * (double)part / (double)all : 0;
+}
+
+static double per_s(uint64_t n, uint64_t interval)
+{
+	return interval ? 1e9 * (double)n / (double)interval : NAN;
+}
+
+/* Of all threads, the classes that do not overlap. */
+static uint64_t thread_time(const struct live_view *v)
+{
+	uint64_t all = 0;
+
+	for (int i = 0; i < LIVE_MPI_WAIT; i++)
+		all += v->classes[i];
+	return all;
+}
+
+static void print_head(FILE *f, const struct viewer *w, const struct live_view *v)
+{
+	const uint64_t all = thread_time(v);
+
+	fprintf(f, "session %s   %" PRIu32 " of %" PRIu32 " %s   %" PRIu32 " %s   %" PRIu32 " %s\n",
+		w->session, v->n_all, w->agents, one_or_many(w->agents, "node", "nodes"),
+		v->processes, one_or_many(v->processes, "process", "processes"), v->threads,
+		one_or_many(v->threads, "thread", "threads"));
+	if (w->agents > v->n_all + (uint64_t)v->n_absent)
+		fprintf(f, "awaited: %" PRIu64 " %s\n",
+			w->agents - v->n_all - (uint64_t)v->n_absent,
+			one_or_many(w->agents - v->n_all - v->n_absent, "node", "nodes"));
+	for (size_t i = 0; i < v->n_missing; i++)
+		fprintf(f, "missing: agent %" PRIu32 " %s: %s\n", v->missing[i].agent,
+			v->missing[i].host, v->missing[i].why == LIVE_GONE ? "ended" : "no answer");
+	if (v->interval && v->processes && v->share_most)
+		fprintf(f, "efficiency now %.0f %%  (load balance %.0f, communication %.0f)   ",
+			1e-4 * (double)v->share / v->processes,
+			100 * (double)v->share / v->processes / (double)v->share_most,
+			1e-4 * (double)v->share_most);
+	fprintf(f, "useful %.0f %%  MPI %.0f %%  OpenMP %.0f %%  I/O %.0f %%  GPU wait %.0f %%\n",
+		percent_of(v->classes[LIVE_USEFUL], all), percent_of(v->classes[LIVE_MPI], all),
+		percent_of(v->classes[LIVE_OPENMP_WAIT] + v->classes[LIVE_OPENMP_IDLE], all),
+		percent_of(v->classes[LIVE_IO], all), percent_of(v->classes[LIVE_GPU_WAIT], all));
+}
+
+static const char *host_of(const struct live_view *v, uint32_t agent)
+{
+	for (size_t i = 0; i < v->n_nodes; i++)
+		if (v->nodes[i].agent == agent)
+			return v->nodes[i].host;
+	return "?";
+}
+
+static void print_ranks(FILE *f, const struct live_view *v)
+{
+	struct table *t = table_new(TABLE_LIST);
+
+	table_column(t, "Rank", TABLE_RIGHT);
+	table_column(t, "Node", TABLE_LEFT);
+	table_column(t, "useful%", TABLE_RIGHT);
+	table_column(t, "MPI%", TABLE_RIGHT);
+	table_column(t, "MPI wait%", TABLE_RIGHT);
+	for (size_t i = 0; i < v->n_ranks && i < RANKS_SHOWN; i++) {
+		const struct live_rank *r = &v->ranks[i];
+
+		if (r->rank == LIVE_NO_RANK)
+			table_text(t, "-");
+		else
+			table_uint(t, r->rank);
+		table_text(t, host_of(v, r->agent));
+		table_real(t, 6, 1, percent_of(r->first_useful, r->interval));
+		table_real(t, 6, 1, percent_of(r->classes[LIVE_MPI], r->interval));
+		table_real(t, 6, 1, percent_of(r->classes[LIVE_MPI_WAIT], r->interval));
+	}
+	table_print(t, f);
+	table_free(t);
+}
+
+static void print_paths(FILE *f, const struct live_view *v)
+{
+	const uint64_t all = thread_time(v);
+	struct table *t = table_new(TABLE_LIST);
+
+	table_column(t, "time%", TABLE_RIGHT);
+	table_column(t, "calls/s", TABLE_RIGHT);
+	table_column(t, "calls", TABLE_RIGHT);
+	table_column(t, "Path", TABLE_LEFT);
+	for (size_t i = 0; i < v->n_paths && i < PATHS_SHOWN; i++) {
+		const struct live_path *p = &v->paths[i];
+		const double rate = per_s(p->calls_now, v->interval);
+		char *text = text_first(p->text[0] ? p->text : "?", PATH_COLUMNS);
+
+		table_real(t, 6, 1, percent_of(p->ns_now, all));
+		table_compact(t, 1000, rate > 0 ? (uint64_t)rate : 0);
+		table_uint(t, p->calls);
+		table_text(t, text);
+		free(text);
+	}
+	table_print(t, f);
+	table_free(t);
+}
+
+void view_text(FILE *f, const struct viewer *w, const struct live_view *v)
+{
+	print_head(f, w, v);
+	if (v->n_ranks)
+		print_ranks(f, v);
+	if (v->n_paths)
+		print_paths(f, v);
+}

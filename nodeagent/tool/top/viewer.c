@@ -1,0 +1,212 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "nodeagent/tool/top/viewer.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <poll.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <sys/un.h>
+#include <time.h>
+#include <unistd.h>
+#include "nodeagent/base/runtime-dir.h"
+#include "nodeagent/base/util.h"
+#include "nodeagent/live/view.h"
+#include "shm/wire.h"
+
+#define SOCKET ".sock"
+
+/* ---- which session ---------------------------------------------------------------------- */
+
+/* Adds the name of a session to a list for people. */
+static char *add_listed(char *list, const char *name, int bytes)
+{
+	char *longer = xasprintf("%s%s%.*s", list ? list : "", list ? ", " : "", bytes, name);
+
+	free(list);
+	return longer;
+}
+
+/* The only session of this node; NULL and *error. */
+static char *only_session(const char *dir, char **error)
+{
+	DIR *d = opendir(dir);
+	char *list = NULL;
+	struct dirent *e;
+	unsigned n = 0;
+
+	while (d && (e = readdir(d))) {
+		const size_t bytes = strlen(e->d_name), end = strlen(SOCKET);
+
+		if (bytes <= end || strcmp(e->d_name + bytes - end, SOCKET))
+			continue;
+		list = add_listed(list, e->d_name, (int)(bytes - end));
+		n++;
+	}
+	if (d)
+		closedir(d);
+	if (n == 1)
+		return list;
+	*error = n ? xasprintf("several sessions run here: %s; choose one with --session", list)
+		   : xasprintf("no agent runs here: there is no session in %s", dir);
+	free(list);
+	return NULL;
+}
+
+static char *session_of(const char *wanted, const char *dir, char **error)
+{
+	const char *named = getenv("VFTR_SESSION");
+
+	if (!wanted && named && named[0])
+		wanted = named;
+	if (!wanted)
+		return only_session(dir, error);
+	if (wanted[0] && wanted[0] != '.' && !strchr(wanted, '/'))
+		return xstrdup(wanted);
+	*error = xasprintf("`%s' is no name of a session", wanted);
+	return NULL;
+}
+
+/* ---- the connection ------------------------------------------------------------------------- */
+
+static bool ask_again(const struct viewer *w)
+{
+	const struct wire_live m = {.head = {.kind = WIRE_LIVE},
+		.version = WIRE_LIVE_VERSION,
+		.period_ms = (uint32_t)(w->period / 1000000)};
+
+	return send(w->fd, &m, sizeof(m), MSG_NOSIGNAL | MSG_DONTWAIT) == sizeof(m);
+}
+
+/* What another user's process says is not for our terminal. */
+static char *check_owner(const struct viewer *w)
+{
+	struct ucred peer;
+	socklen_t bytes = sizeof(peer);
+
+	if (getsockopt(w->fd, SOL_SOCKET, SO_PEERCRED, &peer, &bytes))
+		return xasprintf("session `%s': %s", w->session, strerror(errno));
+	if (peer.uid == geteuid())
+		return NULL;
+	return xasprintf("session `%s' belongs to user %u", w->session, (unsigned)peer.uid);
+}
+
+static char *connect_to(struct viewer *w, const char *dir)
+{
+	struct sockaddr_un address = {.sun_family = AF_UNIX};
+	char *path = xasprintf("%s/%s" SOCKET, dir, w->session), *error = NULL;
+
+	w->fd = socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0);
+	if (strlen(path) >= sizeof(address.sun_path))
+		error = xasprintf("%s: the path is too long for a socket", path);
+	else
+		strcpy(address.sun_path, path);
+	if (!error && (w->fd < 0 || connect(w->fd, (struct sockaddr *)&address, sizeof(address))))
+		error = xasprintf("no agent serves session `%s' on this node: %s: %s", w->session,
+			path, strerror(errno));
+	free(path);
+	return error ? error : check_owner(w);
+}
+
+char *viewer_open(struct viewer *w, const char *session, int64_t period)
+{
+	char *error = NULL, *dir = runtime_directory(&error);
+
+	*w = (struct viewer){.fd = -1, .period = period};
+	if (dir)
+		w->session = session_of(session, dir, &error);
+	if (w->session)
+		error = connect_to(w, dir);
+	if (!error && !ask_again(w))
+		error = xasprintf("the agent of session `%s' takes no request: %s", w->session,
+			strerror(errno));
+	free(dir);
+	return error;
+}
+
+void viewer_close(struct viewer *w)
+{
+	if (w->fd >= 0)
+		close(w->fd);
+	free(w->session);
+	*w = (struct viewer){.fd = -1};
+}
+
+/* ---- views ------------------------------------------------------------------------------------
+ */
+
+union packet {
+	struct wire_live_view view;
+	struct wire_head head;
+	char bytes[sizeof(struct wire_live_view) + LIVE_PACKED_MOST];
+};
+
+static enum viewer_news say_refused(const union packet *m, size_t bytes, char **why)
+{
+	const char *text = m->bytes + sizeof(m->head);
+
+	*why = xasprintf("the agent refuses: %.*s", (int)(bytes - sizeof(m->head)), text);
+	return VIEWER_REFUSED;
+}
+
+static enum viewer_news take_packet(
+	struct viewer *w, const union packet *m, size_t bytes, struct live_view *v, char **why)
+{
+	const char *wrong;
+
+	if (bytes >= sizeof(m->head) && m->head.kind == WIRE_REFUSED)
+		return say_refused(m, bytes, why);
+	if (bytes < sizeof(m->view) || m->head.kind != WIRE_LIVE ||
+		m->head.text_bytes != bytes - sizeof(m->view))
+		wrong = "it is no view";
+	else if (m->view.version != WIRE_LIVE_VERSION)
+		wrong = "it is of another version of vftr";
+	else
+		wrong = live_unpack(v, NULL, &m->view + 1, m->head.text_bytes);
+	if (wrong) {
+		*why = xasprintf("what the agent sends makes no sense: %s", wrong);
+		return VIEWER_REFUSED;
+	}
+	w->agents = m->view.agents;
+	w->patience = INT64_C(1000000) * m->view.patience_ms;
+	return VIEWER_VIEW;
+}
+
+int64_t viewer_now(void)
+{
+	struct timespec t;
+
+	clock_gettime(CLOCK_MONOTONIC, &t);
+	return t.tv_sec * INT64_C(1000000000) + t.tv_nsec;
+}
+
+enum viewer_news viewer_next(struct viewer *w, int64_t within, struct live_view *v, char **why)
+{
+	const int64_t until = viewer_now() + within;
+	struct pollfd p = {.fd = w->fd, .events = POLLIN};
+	enum viewer_news news = VIEWER_NOTHING;
+	union packet *m;
+	int64_t left;
+	ssize_t n;
+
+	while ((left = until - viewer_now()) > 0 && poll(&p, 1, (int)(left / 1000000) + 1) != 1)
+		;
+	if (!p.revents)
+		return VIEWER_NOTHING;
+	m = xmalloc(sizeof(*m));
+	n = recv(w->fd, m, sizeof(*m), MSG_DONTWAIT);
+	if (n > 0)
+		news = take_packet(w, m, (size_t)n, v, why);
+	else if (!n || (errno != EAGAIN && errno != EINTR))
+		news = VIEWER_END;
+	free(m);
+	if (news == VIEWER_VIEW)
+		ask_again(w); /* if it has ended meanwhile, the next time tells */
+	return news;
+}
+
+bool viewer_is_complete(const struct viewer *w, const struct live_view *v)
+{
+	return w->agents && v->interval && v->n_all + (uint64_t)v->n_absent >= w->agents;
+}

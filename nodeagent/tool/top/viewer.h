@@ -1,0 +1,40 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* The connection of a viewer to the agent of this node: shm/wire.h, WIRE_LIVE. */
+#ifndef VFTR_NODEAGENT_TOOL_TOP_VIEWER_H
+#define VFTR_NODEAGENT_TOOL_TOP_VIEWER_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+struct live_view;
+
+struct viewer {
+	int fd;
+	char *session;
+	int64_t period;	  /* ns */
+	uint32_t agents;  /* of the job, by the last view; 0: not known yet */
+	int64_t patience; /* ns until all of them know of a viewer, by the last view */
+};
+
+/*
+ * Connects to the agent of a session; NULL: that of $VFTR_SESSION, else the only one here. Asks
+ * for a view each `period` ns. NULL, or a sentence; the caller frees. viewer_close() in any case.
+ */
+char *viewer_open(struct viewer *w, const char *session, int64_t period);
+void viewer_close(struct viewer *w);
+
+enum viewer_news { VIEWER_VIEW, VIEWER_NOTHING, VIEWER_END, VIEWER_REFUSED };
+
+/*
+ * The next view, if one comes within so many ns; asks again. NOTHING: none has; END: the agent has
+ * ended; REFUSED: *why is a sentence, and the caller frees it.
+ */
+enum viewer_news viewer_next(struct viewer *w, int64_t within, struct live_view *v, char **why);
+
+/* Monotonic time in ns. */
+int64_t viewer_now(void);
+
+/* True if the view has all nodes of the job, with an interval, but those that are named missing. */
+bool viewer_is_complete(const struct viewer *w, const struct live_view *v);
+
+#endif
