@@ -22,7 +22,8 @@
 	X(SCAN, "scan", "Wait at scan")                                                            \
 	X(NEIGHBOURS, "neighbours", "Wait for neighbours")                                         \
 	X(LATE_RECEIVER, "late_receiver", "Late receiver")                                         \
-	X(LOCK, "lock", "Lock")
+	X(LOCK, "lock", "Lock")                                                                    \
+	X(WRONG_ORDER, "wrong_order", "Wrong order")
 
 enum wait_kind {
 #define WAIT_KIND(kind, name, title) WAIT_##kind,
@@ -34,6 +35,12 @@ enum wait_kind {
 /* Static texts; kind < WAIT_KINDS_END. */
 const char *wait_kind_name(uint32_t kind);
 const char *wait_kind_title(uint32_t kind);
+
+/* True if a receive waited until its message was sent. */
+static inline bool wait_is_for_sender(uint32_t kind)
+{
+	return kind == WAIT_LATE_SENDER || kind == WAIT_WRONG_ORDER;
+}
 
 /* True if threads of one process wait for each other. */
 static inline bool wait_is_of_threads(uint32_t kind)

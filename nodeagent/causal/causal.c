@@ -72,6 +72,7 @@ struct causal *causal_new(
 	c->eager[0] = c->eager[1] = -1;
 	c->lines = xcalloc(n + 1, sizeof(*c->lines));
 	spool_list_begin(&c->waits, spool, sizeof(struct wait));
+	spool_list_begin(&c->wrong_order, spool, sizeof(uint32_t));
 	for (uint32_t i = 0; i < n; i++) {
 		c->lines[i].is = lines[i];
 		c->lines[i].last_read = INT64_MIN;
@@ -95,6 +96,7 @@ void causal_free(struct causal *c)
 	flights_free(c);
 	instances_free(c);
 	spool_list_free(&c->waits);
+	spool_list_free(&c->wrong_order);
 	spool_free(c->spool);
 	map64_free(&c->pair_at);
 	free(c->pairs);
@@ -212,6 +214,7 @@ bool causal_finish(struct causal *c, char **error)
 	}
 	if (c->totals.lines) {
 		walk_critical_path(c);
+		count_waits(c);
 		count_delays(c);
 	}
 	for (unsigned i = 0; i < CAUSAL_ROWS; i++)

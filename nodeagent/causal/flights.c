@@ -48,8 +48,10 @@ static void read_side(struct causal *c, uint32_t line, const struct causal_messa
 	*side = (struct moment){.progress = READ, .line = line, .t = m->enter};
 	if (other->progress == NOT_READ)
 		other->line = m->peer;
-	if (is_send)
+	if (is_send) {
 		f->send_open = may_block(c, line, m) && m->leave != INT64_MAX;
+		c->lines[f->post.line].in_flight += !f->received;
+	}
 	if (m->leave != INT64_MAX)
 		line_open(c, line,
 			&(struct operation){.end = m->leave,
@@ -116,6 +118,8 @@ void flight_over(struct causal *c, struct flight *f, bool is_send, int64_t at)
 		f->received = true;
 	if (!is_send && other->progress == NOT_READ)
 		c->totals.doubts[CAUSAL_NO_SEND]++;
+	else if (!is_send && c->lines[own->line].in_flight)
+		c->lines[own->line].in_flight--;
 	if (other->progress == REACHED && other->line != own->line && other->t <= at + c->tolerance)
 		common_add(c, own->line, other->line, other->t, at);
 	drop_flight(c, f);

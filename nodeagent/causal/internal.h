@@ -101,6 +101,12 @@ struct item {
 	};
 };
 
+/* A wait for a message, as long as another one may lie there that was sent before. */
+struct ordered {
+	int64_t leave, until;
+	uint32_t cause, wait; /* wait: its number */
+};
+
 struct comm_time {
 	uint32_t comm;
 	int64_t common;
@@ -127,6 +133,9 @@ struct line {
 	/* a heap: what ends later; and what ends with the call that is left next */
 	struct operation *open, *done;
 	size_t n_open, cap_open, n_done, cap_done;
+	struct ordered *ordered; /* by time */
+	size_t n_ordered, cap_ordered;
+	uint64_t in_flight; /* messages to it that were sent and not received */
 	/* communicators with a call that has synchronised all, the latest first */
 	struct comm_time *comms;
 	size_t n_comms, cap_comms;
@@ -155,6 +164,7 @@ struct causal {
 	int64_t now;
 	struct spool *spool;
 	struct spool_list waits;
+	struct spool_list wrong_order; /* numbers of such waits */
 	struct comm_lines *comms;
 	size_t n_comms, cap_comms;
 	struct match_table flights, instances;
@@ -179,6 +189,13 @@ struct found {
 	int64_t common;
 };
 
+static inline int64_t error_between(const struct causal *c, uint32_t a, uint32_t b)
+{
+	const struct causal_line *x = &c->lines[a].is, *y = &c->lines[b].is;
+
+	return x->node == y->node ? 0 : x->clock_error + y->clock_error;
+}
+
 /* ---- line.c */
 void line_read(struct causal *c, uint32_t line, const struct item *item);
 void line_open(struct causal *c, uint32_t line, const struct operation *o);
@@ -196,6 +213,16 @@ void flight_look(
 /* The call that has completed this side of it is over at `at`. */
 void flight_over(struct causal *c, struct flight *f, bool is_send, int64_t at);
 void flights_free(struct causal *c);
+
+/* ---- order.c */
+/* A call that was left at `leave` has waited: number `index` of the waits. */
+void ordered_add(struct causal *c, const struct wait *w, int64_t leave, uint32_t index);
+/* The open call of line has received it. */
+void ordered_received(struct causal *c, uint32_t line, const struct flight *f);
+/* All that a call has received was looked at. */
+void ordered_settle(struct line *l);
+/* When all was read: waits by kind, path and line. */
+void count_waits(struct causal *c);
 
 /* ---- instances.c */
 void instance_reached(struct causal *c, struct instance *i, uint32_t arrival);

@@ -82,11 +82,19 @@ static void end_operation(struct causal *c, const struct operation *o, int64_t l
 		instance_over(c, o->instance, o->arrival, leave + c->tolerance, leave);
 }
 
-static void end_done(struct causal *c, struct line *l, int64_t leave)
+static void end_done(struct causal *c, uint32_t line, int64_t leave)
 {
-	for (size_t i = 0; i < l->n_done; i++)
-		end_operation(c, &l->done[i], leave);
+	struct line *l = &c->lines[line];
+
+	for (size_t i = 0; i < l->n_done; i++) {
+		const struct operation *o = &l->done[i];
+
+		if (o->flight && !o->is_send)
+			ordered_received(c, line, o->flight);
+		end_operation(c, o, leave);
+	}
 	l->n_done = 0;
+	ordered_settle(l);
 }
 
 static int64_t later_of(int64_t a, int64_t b)
@@ -94,17 +102,9 @@ static int64_t later_of(int64_t a, int64_t b)
 	return a > b ? a : b;
 }
 
-static int64_t error_between(const struct causal *c, uint32_t a, uint32_t b)
-{
-	const struct causal_line *x = &c->lines[a].is, *y = &c->lines[b].is;
-
-	return x->node == y->node ? 0 : x->clock_error + y->clock_error;
-}
-
-static void count_wait(struct causal *c, const struct wait *w)
+static void add_up_wait(struct causal *c, const struct wait *w)
 {
 	const int64_t ns = w->until - w->enter;
-	const uint32_t of[] = {w->line, w->cause};
 
 	if (w->kind & WAIT_UNRESOLVED) {
 		c->totals.unresolved++;
@@ -113,22 +113,14 @@ static void count_wait(struct causal *c, const struct wait *w)
 	}
 	c->totals.waits += (double)ns;
 	c->lines[w->line].waits += ns;
-	for (unsigned i = 0; i < 2; i++) {
-		struct causal_row *row = results_row(&c->rows[i ? CAUSAL_LATE : CAUSAL_WAITS],
-			w->kind, w->path, of[i], CAUSAL_NONE);
-
-		row->calls++;
-		row->ns += (double)ns;
-		row->longest = later_of(row->longest, ns);
-		row->error += (double)error_between(c, w->line, w->cause);
-	}
 }
 
 /* Sets *waited. The index of the wait + CALL_WAITED, or CALL_MPI. */
 static uint32_t add_wait(
-	struct causal *c, uint32_t line, const struct found *f, int64_t most, int64_t *waited)
+	struct causal *c, uint32_t line, const struct found *f, int64_t leave, int64_t *waited)
 {
 	const struct line *l = &c->lines[line];
+	const int64_t most = l->n_held > 1 ? l->held[1].start : leave;
 	struct wait w = {.enter = l->call_enter,
 		.until = f->t < most ? f->t : most,
 		.line = line,
@@ -145,7 +137,8 @@ static uint32_t add_wait(
 	w.since = w.since < w.enter ? w.since : w.enter;
 	if (w.until - w.enter <= error_between(c, line, f->line))
 		w.kind |= WAIT_UNRESOLVED;
-	count_wait(c, &w);
+	add_up_wait(c, &w);
+	ordered_add(c, &w, leave, (uint32_t)c->waits.n);
 	*waited = w.until - w.enter;
 	return (uint32_t)spool_list_add(&c->waits, &w) + CALL_WAITED;
 }
@@ -160,8 +153,7 @@ static void leave_call(struct causal *c, uint32_t line, const struct item *item)
 	if (!l->told && !l->n_done)
 		c->totals.untold += (double)(item->t - l->call_enter);
 	cut_stretch(c, line, item->t);
-	l->held[0].call =
-		add_wait(c, line, &f, l->n_held > 1 ? l->held[1].start : item->t, &waited);
+	l->held[0].call = add_wait(c, line, &f, item->t, &waited);
 	l->k = later_of(l->k, f.k);
 	for (size_t i = 0; i < l->n_held; i++)
 		keep_stretch(c, line, &l->held[i],
@@ -170,7 +162,7 @@ static void leave_call(struct causal *c, uint32_t line, const struct item *item)
 	l->in_call = false;
 	l->useful = true;
 	l->path = item->path;
-	end_done(c, l, item->t);
+	end_done(c, line, item->t);
 }
 
 /* ---- the queue ----------------------------------------------------------------------------- */
@@ -459,4 +451,5 @@ void line_free(struct line *l)
 	free(l->open);
 	free(l->done);
 	free(l->comms);
+	free(l->ordered);
 }

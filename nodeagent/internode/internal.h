@@ -47,9 +47,10 @@ struct matching {
 	struct thread_pair *recent;  /* of them */
 	struct longest *longest;     /* waits of calls that complete several messages; or NULL */
 	struct longest *own_longest; /* that, if there is none in host->sync */
-	uint64_t clock_bound;	     /* ticks: the greatest difference of clocks of two nodes */
-	bool met;		     /* the directory has answered */
-	struct rank_set absent;	     /* then: the agents that it has not heard of */
+	struct wrong_order *wrong_order; /* or NULL */
+	uint64_t clock_bound;		 /* ticks: the greatest difference of clocks of two nodes */
+	bool met;			 /* the directory has answered */
+	struct rank_set absent;		 /* then: the agents that it has not heard of */
 
 	struct matching_round *rounds; /* by number; empty before a second round has begun */
 	size_t n_rounds, cap_rounds;

@@ -7,12 +7,14 @@
  * the error of their clocks.
  *
  * Pairs come in any order, so the wait of a call with requests may be taken back for a longer one:
- * replay/comm/longest.h.
+ * replay/comm/longest.h. It may also turn out that the message was received in the wrong order:
+ * wrong-order.h.
  */
 #include <stdlib.h>
 #include "conf/conf.h"
 #include "nodeagent/base/util.h"
 #include "nodeagent/internode/internal.h"
+#include "nodeagent/internode/wrong-order.h"
 #include "nodeagent/process/host.h"
 #include "nodeagent/process/process.h"
 #include "nodeagent/replay/comm/causes.h"
@@ -85,7 +87,13 @@ static void find_causes(struct matching *m, struct traffic *t, struct longest_wa
 
 static void take_back(void *arg, const struct longest_wait *w)
 {
-	add_ticks(arg, &w->about, -w->ticks);
+	struct matching *m = arg;
+
+	if (!wait_is_for_sender(w->kind))
+		return;
+	add_ticks(m, &w->about, -w->ticks);
+	if (m->wrong_order)
+		wrong_order_take_back(m->wrong_order, w->about.to, w->about.caller, w->enter);
 }
 
 static struct longest *longest_of(struct matching *m)
@@ -95,39 +103,87 @@ static struct longest *longest_of(struct matching *m)
 	if (!m->host->sync)
 		m->own_longest = longest_new(traffic_count_longest);
 	m->longest = m->own_longest ?: sync_longest(m->host->sync);
-	longest_listen(m->longest, WAIT_LATE_SENDER, take_back, m);
+	longest_listen(m->longest, take_back, m);
 	return m->longest;
+}
+
+/* ---- in the wrong order -------------------------------------------------------------------- */
+
+/* A wrong_order_found: a call that has completed several operations may be taken back as such. */
+static void count_wrong_order(void *arg, struct longest_wait *w, uint32_t path)
+{
+	struct matching *m = arg;
+	const struct process *p = process_here(m, w->about.to);
+	struct longest_wait *kept;
+
+	if (!p || !p->traffic)
+		return;
+	kept = m->longest ? longest_of_call(m->longest, p->traffic, w->path, w->enter) : NULL;
+	if (!kept || !wait_is_for_sender(kept->kind))
+		kept = w;
+	traffic_wait_in_wrong_order(p->traffic, kept, path);
+	kept->kind = WAIT_WRONG_ORDER;
+}
+
+/* wait: what the receive has waited, or NULL. */
+static void look_at_order(struct matching *m, const struct match_send *s,
+	const struct match_receive *r, const struct longest_wait *wait)
+{
+	const struct match_done *d = &r->done;
+
+	if (!m->host->conf->mpi_waits || d->unknown || d->cancelled)
+		return;
+	if (!m->wrong_order)
+		m->wrong_order = wrong_order_new(count_wrong_order, m);
+	wrong_order_add(m->wrong_order,
+		&(struct wrong_order_message){.source = s->source,
+			.destination = r->destination,
+			.enter = d->enter,
+			.leave = d->leave,
+			.sent = s->enter,
+			.error = map64_find(&m->here, s->source) ? 0 : m->clock_bound,
+			.thread = d->thread,
+			.path = d->path},
+		wait);
+}
+
+/* Adds it, and returns what counts now; NULL: its call has waited longer for another one. */
+static const struct longest_wait *count_wait(
+	struct matching *m, struct traffic *t, struct longest_wait *w, bool alone)
+{
+	struct longest_wait *kept = w;
+
+	if (!alone)
+		kept = longest_add(longest_of(m), t, w);
+	else if (t && m->host->conf->mpi_waits)
+		traffic_wait(t, w->path, w->kind, w->late, 1, w->ticks);
+	if (!kept)
+		return NULL;
+	add_ticks(m, &w->about, w->ticks);
+	find_causes(m, t, kept);
+	return kept;
 }
 
 void matching_late_sender(
 	struct matching *m, const struct match_send *s, const struct match_receive *r)
 {
 	const struct process *p = process_here(m, r->destination);
-	struct traffic *t = p ? p->traffic : NULL;
 	struct longest_wait w = {.enter = r->done.enter,
-				    .path = r->done.path,
-				    .kind = WAIT_LATE_SENDER,
-				    .ticks = wait_of(m, s, r),
-				    .about = {s->source, r->destination, s->thread, r->thread,
-					    r->enter}},
-			    *kept = &w;
+		.path = r->done.path,
+		.kind = WAIT_LATE_SENDER,
+		.ticks = wait_of(m, s, r),
+		.late = p ? late_rank(p, s->source, r->destination) : UINT32_MAX,
+		.about = {
+			s->source, r->destination, s->thread, r->thread, r->done.thread, r->enter}};
+	const bool alone = r->enter == r->done.enter; /* its call has received nothing else */
 
-	if (!w.ticks)
-		return;
-	w.late = p ? late_rank(p, s->source, r->destination) : UINT32_MAX;
-	if (r->enter != r->done.enter) {
-		kept = longest_add(longest_of(m), t, &w);
-		if (!kept)
-			return;
-	} else if (t && m->host->conf->mpi_waits) { /* it received nothing else */
-		traffic_wait(t, w.path, w.kind, w.late, 1, w.ticks);
-	}
-	add_ticks(m, &w.about, w.ticks);
-	find_causes(m, t, kept);
+	look_at_order(m, s, r, w.ticks ? count_wait(m, p ? p->traffic : NULL, &w, alone) : NULL);
 }
 
 void matching_late_free(struct matching *m)
 {
+	wrong_order_free(m->wrong_order);
+	m->wrong_order = NULL;
 	if (!m->own_longest)
 		return;
 	longest_free(m->own_longest);

@@ -112,18 +112,32 @@ static bool is_cause_of(const struct profile *p, size_t i, const struct profile_
 
 ORDER_BY(activity_by_time, struct wait_activity, FALLING(ns) ?: RISING(late) ?: RISING(stack))
 
-/* The time of a wait's row is shared out as that of the waits that were looked at. */
-static void share_out(struct waits *w, const struct profile *p, const struct profile_wait *q)
+/* The time of the rows for one rank is shared out as that of the waits that were looked at. k: the
+ * first row of it. */
+static void share_out(
+	struct waits *w, const struct profile *p, const struct wait_place *at, size_t k)
 {
+	const struct profile_wait *q = at->late[k];
 	const size_t first = first_cause(p, q);
-	double sum = 0.0;
+	double sum = 0.0, ns = 0.0;
+
+	for (size_t i = k; i < at->n_late; i++)
+		ns += at->late[i]->late == q->late ? (double)at->late[i]->ns : 0.0;
 
 	for (size_t i = first; is_cause_of(p, i, q); i++)
 		sum += (double)p->causes[i].ns;
 	for (size_t i = first; is_cause_of(p, i, q) && sum > 0.0; i++)
 		w->activities[w->n_activities++] = (struct wait_activity){.late = q->late,
 			.stack = p->causes[i].activity,
-			.ns = (double)q->ns * (double)p->causes[i].ns / sum};
+			.ns = ns * (double)p->causes[i].ns / sum};
+}
+
+static bool is_first_of_rank(const struct wait_place *at, size_t k)
+{
+	for (size_t i = 0; i < k; i++)
+		if (at->late[i]->late == at->late[k]->late)
+			return false;
+	return true;
 }
 
 ORDER_BY(activity_by_stack, struct wait_activity, RISING(stack))
@@ -152,7 +166,8 @@ static void find_activities(struct waits *w, const struct profile *p)
 		struct wait_activity *first = &w->activities[w->n_activities];
 
 		for (size_t k = 0; k < at->n_late; k++)
-			share_out(w, p, at->late[k]);
+			if (is_first_of_rank(at, k))
+				share_out(w, p, at, k);
 		at->activities = first;
 		at->n_activities = (size_t)(&w->activities[w->n_activities] - first);
 		at->most = greatest_of(first, at->n_activities);

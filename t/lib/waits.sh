@@ -20,10 +20,10 @@ same_waits() {
 # found for each is the sum over call paths
 same_by_path() {
 	jq -r '.thread_pairs[] | select(.late_s > 0) | "\(.from) \(.late_s)"' "$1" | sum_by_rank >by_pair
-	jq -r '.waits[] | select(.kind == "late_sender") | .for[] | "\(.rank) \(.t_s)"' "$1" |
+	jq -r '.waits[] | select(.kind == "late_sender" or .kind == "wrong_order") | .for[] | "\(.rank) \(.t_s)"' "$1" |
 		sum_by_rank >by_path
 	diff by_pair by_path
-	jq -r '.waits[] | select(.kind == "late_sender") | .path | sub("<.*"; "")' "$1" | sort -u >in
+	jq -r '.waits[] | select(.kind == "late_sender" or .kind == "wrong_order") | .path | sub("<.*"; "")' "$1" | sort -u >in
 	! grep -vE "^MPI_(Recv|Mrecv|Sendrecv|Wait|Waitall|Waitany|Waitsome|Test|Testall) *$" in
 }
 

@@ -330,6 +330,26 @@ void traffic_cause_back(struct traffic *t, const struct cause_parts *counted)
 		t->causes.at[counted->at[i].row].ticks -= counted->at[i].ticks;
 }
 
+void traffic_cause_is(struct traffic *t, struct cause_parts *counted, enum wait_kind kind)
+{
+	for (uint32_t i = 0; i < counted->n && counted->at[i].row < t->causes.n; i++) {
+		struct cause_row *row = &t->causes.at[counted->at[i].row], like = *row;
+		const uint64_t ticks = counted->at[i].ticks;
+		uint32_t to;
+
+		row->ticks -= ticks;
+		like.kind = kind;
+		like.ticks = 0;
+		to = row_of(&t->causes, &like);
+		if (!to) {
+			counted->at[i].ticks = 0;
+			continue;
+		}
+		t->causes.at[to - 1].ticks += ticks;
+		counted->at[i].row = to - 1;
+	}
+}
+
 bool traffic_cause_row(const struct traffic *t, size_t i, struct traffic_cause_row *to)
 {
 	const struct cause_row *row = i < t->causes.n ? &t->causes.at[i] : NULL;

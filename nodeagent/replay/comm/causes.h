@@ -29,6 +29,9 @@ void traffic_cause(struct traffic *t, uint32_t path, enum wait_kind kind, struct
 /* Takes it back: *counted as traffic_cause() of the same t has set it. */
 void traffic_cause_back(struct traffic *t, const struct cause_parts *counted);
 
+/* It was of a wait of this kind. */
+void traffic_cause_is(struct traffic *t, struct cause_parts *counted, enum wait_kind kind);
+
 /* What one late process did at one of its nodes while calls at one node waited for it. */
 struct traffic_cause_row {
 	enum wait_kind kind;

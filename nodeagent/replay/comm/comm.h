@@ -184,6 +184,10 @@ void traffic_wait(struct traffic *t, uint32_t path, enum wait_kind kind, uint32_
 /* A longest_count (longest.h): the same, if mpi.waits is on. */
 void traffic_count_longest(struct traffic *t, const struct longest_wait *w, uint64_t calls);
 
+/* It was a wait in the wrong order: that of its kind counts no more. path: of the call in which
+ * the other message was received. */
+void traffic_wait_in_wrong_order(struct traffic *t, struct longest_wait *w, uint32_t path);
+
 /* The number of a node in the track's tree, always the same, by which it is found for as long as
  * the process is known; 0: there are too many. */
 uint32_t traffic_path(struct traffic_track *l, struct node *n);

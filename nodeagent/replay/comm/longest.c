@@ -14,7 +14,6 @@ struct longest {
 	struct match_table by_call;
 	size_t ever;
 	longest_count *count;
-	enum wait_kind kind;
 	void (*taken_back)(void *arg, const struct longest_wait *w);
 	void *arg;
 };
@@ -36,10 +35,9 @@ void longest_free(struct longest *l)
 	free(l);
 }
 
-void longest_listen(struct longest *l, enum wait_kind kind,
-	void (*taken_back)(void *arg, const struct longest_wait *w), void *arg)
+void longest_listen(
+	struct longest *l, void (*taken_back)(void *arg, const struct longest_wait *w), void *arg)
 {
-	l->kind = kind;
 	l->taken_back = taken_back;
 	l->arg = arg;
 }
@@ -73,7 +71,7 @@ struct longest_wait *longest_add(struct longest *l, struct traffic *t, const str
 	if (k) {
 		if (t)
 			l->count(t, &k->wait, UINT64_MAX);
-		if (l->taken_back && k->wait.kind == l->kind)
+		if (l->taken_back)
 			l->taken_back(l->arg, &k->wait);
 	} else {
 		k = new_known(l);
@@ -84,4 +82,12 @@ struct longest_wait *longest_add(struct longest *l, struct traffic *t, const str
 	if (t)
 		l->count(t, w, 1);
 	return &k->wait;
+}
+
+struct longest_wait *longest_of_call(
+	const struct longest *l, const struct traffic *t, uint32_t path, uint64_t enter)
+{
+	struct known *k = match_table_find(&l->by_call, caller_of(t, path), enter);
+
+	return k ? &k->wait : NULL;
 }

@@ -24,6 +24,7 @@ struct traffic;
 struct longest_about {
 	uint64_t from, to;
 	uint32_t from_thread, to_thread;
+	uint32_t caller; /* the thread whose call it is */
 	uint64_t posted;
 };
 
@@ -42,10 +43,9 @@ typedef void longest_count(struct traffic *t, const struct longest_wait *w, uint
 struct longest *longest_new(longest_count *count);
 void longest_free(struct longest *l);
 
-/* Called with what is taken back, as its call has waited longer for somebody else: of those waits
- * that are of this kind. One at most. */
-void longest_listen(struct longest *l, enum wait_kind kind,
-	void (*taken_back)(void *arg, const struct longest_wait *w), void *arg);
+/* Called with what is taken back, as its call has waited longer for somebody else. One at most. */
+void longest_listen(
+	struct longest *l, void (*taken_back)(void *arg, const struct longest_wait *w), void *arg);
 
 /*
  * A call of process t has waited for what one of its operations needs. NULL: it has waited at
@@ -55,5 +55,10 @@ void longest_listen(struct longest *l, enum wait_kind kind,
  */
 struct longest_wait *longest_add(
 	struct longest *l, struct traffic *t, const struct longest_wait *w);
+
+/* What is kept of the call of t at this path that began then, until the next call; NULL: nothing.
+ */
+struct longest_wait *longest_of_call(
+	const struct longest *l, const struct traffic *t, uint32_t path, uint64_t enter);
 
 #endif

@@ -111,3 +111,18 @@ void traffic_count_longest(struct traffic *t, const struct longest_wait *w, uint
 	if (calls != 1)
 		traffic_cause_back(t, &w->causes);
 }
+
+void traffic_wait_in_wrong_order(struct traffic *t, struct longest_wait *w, uint32_t path)
+{
+	struct node *n = traffic_path_node(t, w->path);
+
+	if (n) {
+		traffic_wait(t, w->path, w->kind, w->late, UINT64_MAX, -w->ticks);
+		calltree_wait(n, &(struct node_wait){.kind = WAIT_WRONG_ORDER,
+					 .late = w->late,
+					 .calls = 1,
+					 .ticks = w->ticks,
+					 .path = path});
+	}
+	traffic_cause_is(t, &w->causes, WAIT_WRONG_ORDER);
+}

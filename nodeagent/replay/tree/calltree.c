@@ -3,6 +3,7 @@
 
 #include <stdlib.h>
 #include "nodeagent/base/util.h"
+#include "nodeagent/base/wait-kinds.h"
 
 /*
  * Nodes lie in pages, each of which has a word per node behind them: the ticks of its first call,
@@ -282,7 +283,7 @@ static void add_counters(struct node *node, const struct node_counters *from)
 static bool same_late(const struct node_wait *a, const struct node_wait *b)
 {
 	return a->kind == b->kind && a->late == b->late && a->thread == b->thread &&
-	       a->path == b->path;
+	       (a->path == b->path || !wait_is_of_threads(a->kind));
 }
 
 /* That of the same kind and for the same one. If there are too many, threads at one path are not
@@ -302,7 +303,8 @@ static struct node_wait *find_wait(struct node_waits *w, const struct node_wait 
 		more.path = like->path;
 		return find_wait(w, &more);
 	}
-	if (of_kind >= NODE_LATE_MAX * (1 + !!like->path) && like->late != UINT32_MAX)
+	if (of_kind >= NODE_LATE_MAX * (wait_is_of_threads(like->kind) && like->path ? 2 : 1) &&
+		like->late != UINT32_MAX)
 		return find_wait(w, &more);
 	w->at = grow(w->at, w->n, &w->cap, sizeof(*w->at));
 	w->at[w->n] = *like;

@@ -84,7 +84,8 @@ struct node_wait {
 	uint64_t calls; /* that have waited */
 	uint64_t ticks;
 	/* a wait for a thread: 1 + its number in the process, 0: several; and its call path
-	 * then, a number of traffic_path() or 0 */
+	 * then, a number of traffic_path() or 0. A wait in the wrong order: path of a call that
+	 * received a message which lay there, one of all */
 	uint32_t thread, path;
 };
 

@@ -152,3 +152,54 @@ bool look_waits(const struct facts *facts, struct finding *f)
 	}
 	return true;
 }
+
+/* "MPI_Recv<collect", where one of the messages was received that lay there; NULL: not known. */
+static char *other_receive(const struct facts *facts, const struct wait_place *at)
+{
+	for (size_t i = 0; i < at->n_late; i++)
+		if (at->late[i]->late_stack)
+			return short_path(facts->r, at->late[i]->late_stack - 1);
+	return NULL;
+}
+
+static void say_order(const struct facts *facts, struct finding *f, const struct wait_place *at)
+{
+	const struct waited most = {.s = f->seconds,
+		.stack = at->stack,
+		.here_s = s_of(at->ns),
+		.kind = wait_kind_name(at->kind)};
+	const uint32_t late = at->late[0]->late;
+	char *where = waited_where(facts, &most), *other = other_receive(facts, at);
+
+	finding_say(f, "Ranks wait %s for messages while earlier ones lie there%s%s%s%s.",
+		amount_of(facts, f->seconds).text, where, other ? ": receive those of " : "",
+		other ?: "", other ? " before" : "");
+	prove_waited(f, facts, &most);
+	if (late != PROFILE_ELSEWHERE)
+		prove_count(f, "rank", profile_rank_shown(facts->p, late));
+	if (other)
+		prove_text(f, "there_path", other);
+	free(where);
+	free(other);
+}
+
+bool look_wrong_order(const struct facts *facts, struct finding *f)
+{
+	const struct wait_place *most = NULL;
+	struct waits w;
+	uint64_t ns = 0;
+
+	waits_of(facts->p, WAITS_FOR_RANKS, WAITS_ALL, &w);
+	for (size_t i = 0; i < w.n_places; i++) {
+		if (w.places[i].kind != WAIT_WRONG_ORDER)
+			continue;
+		ns += w.places[i].ns;
+		most = most ?: &w.places[i];
+	}
+	if (ns && !facts->is_cut) {
+		f->seconds = s_of(ns);
+		say_order(facts, f, most);
+	}
+	waits_done(&w);
+	return f->seconds > 0.0;
+}

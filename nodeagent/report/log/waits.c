@@ -236,9 +236,11 @@ static void put_rank(struct json *j, const struct report *r, uint32_t rank)
 		json_uint(j, "rank", profile_rank_shown(r->p, rank));
 }
 
-/* "thread", "id" and "path" of one that is waited for by its own rank, as far as known. */
+/* "thread", "id" and "path" of one that is waited for by its own rank, as far as known; or where
+ * the message was received that lay there. */
 static void put_thread(struct json *j, const struct report *r, const struct profile_wait *q)
 {
+	const bool is_order = q->kind == WAIT_WRONG_ORDER;
 	char *path;
 
 	if (q->late_thread)
@@ -246,8 +248,8 @@ static void put_thread(struct json *j, const struct report *r, const struct prof
 	if (!q->late_stack)
 		return;
 	path = report_path(r, q->late_stack - 1);
-	json_uint(j, "id", r->id[q->late_stack - 1]);
-	json_string(j, "path", path);
+	json_uint(j, is_order ? "there_id" : "id", r->id[q->late_stack - 1]);
+	json_string(j, is_order ? "there_path" : "path", path);
 	free(path);
 }
 

@@ -170,6 +170,15 @@ class Run:
                 late = max(causes, key=lambda n: n[0], default=None)
                 if late and late[0] > c.enter and late[1] != c.rank:
                     c.until, c.late, c.kind = late
+            self.find_wrong_order(r)
+
+    def find_wrong_order(self, r):
+        """An earlier message lay there, which a later call received."""
+        for c in r.calls:
+            if c.kind == "late_sender" and any(
+                    self.sends[key]["t"] < c.until for later in r.calls
+                    if later.enter >= c.leave for what, key in later.done if what == "receive"):
+                c.kind = "wrong_order"
 
     # ---- the longest chain of useful time --------------------------------------------
 

@@ -383,7 +383,7 @@ static const struct known_property properties[] = {
 		"late_sender MPI_Waitall late_sender_in_waitall 1,2,3 bottleneck"),
 	KNOWN_PROPERTY(late_receiver, "late_receiver MPI_Ssend late_receiver 1,3 bottleneck"),
 	KNOWN_PROPERTY(right_order, "late_sender MPI_Recv collect 1,2,3 bottleneck"),
-	KNOWN_PROPERTY(wrong_order, "late_sender MPI_Recv collect 3 MPI_Recv"),
+	KNOWN_PROPERTY(wrong_order, "wrong_order MPI_Recv collect 3 MPI_Recv"),
 	KNOWN_PROPERTY(imbalance_at_mpi_barrier,
 		"barrier MPI_Barrier imbalance_at_mpi_barrier 3 bottleneck"),
 	KNOWN_PROPERTY(imbalance_at_mpi_alltoall,
@@ -401,7 +401,7 @@ static const struct known_property properties[] = {
 	KNOWN_PROPERTY(
 		diffuse_procedure, "barrier MPI_Barrier diffuse_procedure 0,1,2,3 bottleneck"),
 	KNOWN_PROPERTY(random_barrier, "barrier MPI_Barrier random_barrier 0,2,3 bottleneck"),
-	KNOWN_PROPERTY(wrong_way, "late_sender MPI_Recv wrong_way 1 bottleneck"),
+	KNOWN_PROPERTY(wrong_way, "wrong_order MPI_Recv wrong_way 1 bottleneck"),
 	KNOWN_PROPERTY(straggler, "nxn MPI_Allreduce straggler 3 bottleneck"),
 	KNOWN_PROPERTY(chain, "late_sender MPI_Recv chain 0,1,2 bottleneck,MPI_Recv,MPI_Recv"),
 	KNOWN_PROPERTY(hot_procedure, NULL),

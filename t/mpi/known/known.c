@@ -154,6 +154,7 @@ void known_called(struct known_stamp *s)
 /* What calls from one place have waited for one rank, and where that one was meanwhile. */
 struct row {
 	const struct known_stamp *like;
+	enum known_kind kind;
 	int late;
 	int64_t least, most, calls;
 	struct {
@@ -196,14 +197,41 @@ KNOWN_UNTRACED static int needs(
 	return 0;
 }
 
-KNOWN_UNTRACED static struct row *row_of(const struct known_stamp *s, int late)
+/* Whether a message lay there before `until` that a call of rank ra after a received. */
+enum lay { NEVER, PERHAPS, SURELY };
+
+KNOWN_UNTRACED static enum lay lay_there(
+	const struct known_stamp *a, int ra, int64_t until_least, int64_t until_most)
+{
+	const struct known_stamp *end = &shared->stamps[ra][shared->n[ra]];
+	enum lay lay = NEVER;
+
+	for (int r = 0; r < known_size; r++)
+		for (int i = 0; i < shared->n[r]; i++) {
+			const struct known_stamp *b = &shared->stamps[r][i], *later = a + 1;
+
+			if (!is_send(b) || b->enter > until_most || needs(a, ra, b, r))
+				continue;
+			while (later < end && !needs(later, ra, b, r))
+				later++;
+			if (later == end)
+				continue;
+			if (b->entered < until_least)
+				return SURELY;
+			lay = PERHAPS;
+		}
+	return lay;
+}
+
+KNOWN_UNTRACED static struct row *row_of(
+	const struct known_stamp *s, enum known_kind kind, int late)
 {
 	for (int i = 0; i < n_rows; i++)
-		if (rows[i].like->property == s->property && rows[i].like->kind == s->kind &&
+		if (rows[i].like->property == s->property && rows[i].kind == kind &&
 			rows[i].late == late && !strcmp(rows[i].like->function, s->function) &&
 			!strcmp(rows[i].like->caller, s->caller))
 			return &rows[i];
-	rows[n_rows] = (struct row){.like = s, .late = late};
+	rows[n_rows] = (struct row){.like = s, .kind = kind, .late = late};
 	return &rows[n_rows++];
 }
 
@@ -238,6 +266,33 @@ KNOWN_UNTRACED static int64_t length(int64_t from, int64_t needed, int64_t until
 	return to > from ? to - from : 0;
 }
 
+/* What a waited for rank rb, which came between `last` and last_most. sure: it was this rank, and
+ * this kind. */
+KNOWN_UNTRACED static void count_wait(const struct known_stamp *a, enum known_kind kind, int rb,
+	int64_t last, int64_t last_most, int sure)
+{
+	struct row *row = row_of(a, kind, rb);
+
+	row->calls++;
+	row->most += length(a->enter, last_most, a->left);
+	row->least += sure ? length(a->entered, last, a->leaving) : 0;
+	look_at(row, a->entered, a->entered + length(a->entered, last, a->leaving));
+}
+
+KNOWN_UNTRACED static void count_kinds(
+	const struct known_stamp *a, int ra, int rb, int64_t last, int64_t last_most, int sure)
+{
+	enum lay lay = NEVER;
+
+	if (a->kind == KNOWN_LATE_SENDER)
+		lay = lay_there(a, ra, last < a->leaving ? last : a->leaving,
+			last_most < a->left ? last_most : a->left);
+	if (lay != SURELY)
+		count_wait(a, a->kind, rb, last, last_most, sure && lay == NEVER);
+	if (lay != NEVER)
+		count_wait(a, KNOWN_WRONG_ORDER, rb, last, last_most, sure && lay == SURELY);
+}
+
 /* Who of those that a needs was last; several ones, if stamps do not tell. */
 KNOWN_UNTRACED static void judge(const struct known_stamp *a, int ra)
 {
@@ -259,30 +314,22 @@ KNOWN_UNTRACED static void judge(const struct known_stamp *a, int ra)
 		return;
 	for (int rb = 0; rb < known_size; rb++)
 		n += entered[rb] >= last && entered[rb];
-	for (int rb = 0; rb < known_size; rb++) {
-		struct row *row;
-
-		if (!entered[rb] || entered[rb] < last)
-			continue;
-		row = row_of(a, rb);
-		row->calls++;
-		row->most += length(a->enter, last_most, a->left);
-		row->least += n > 1 ? 0 : length(a->entered, last, a->leaving);
-		look_at(row, a->entered, a->entered + length(a->entered, last, a->leaving));
-	}
+	for (int rb = 0; rb < known_size; rb++)
+		if (entered[rb] && entered[rb] >= last)
+			count_kinds(a, ra, rb, last, last_most, n == 1);
 }
 
 KNOWN_UNTRACED static void print_row(const struct known_property *of, const struct row *row)
 {
 	static const char *const kinds[KNOWN_WAITS] = {"late_sender", "barrier", "nxn", "late_root",
-		"early_root", "scan", "late_receiver"};
+		"early_root", "scan", "wrong_order", "late_receiver"};
 	int most = 0;
 
 	for (int i = 1; i < FUNCTIONS; i++)
 		if (row->functions[i].ns > row->functions[most].ns)
 			most = i;
 	printf("wait %s %s %s %s %d %.9f %.9f %d %s %.3f\n", of[row->like->property].name,
-		row->like->function, row->like->caller, kinds[row->like->kind], row->late,
+		row->like->function, row->like->caller, kinds[row->kind], row->late,
 		1e-9 * (double)row->least, 1e-9 * (double)row->most, (int)row->calls,
 		row->functions[most].name ?: "-",
 		(double)row->functions[most].ns / (double)row->most);

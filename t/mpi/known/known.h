@@ -33,6 +33,8 @@ enum known_kind {
 	KNOWN_LATE_ROOT,  /* peer: the root */
 	KNOWN_EARLY_ROOT, /* the same */
 	KNOWN_SCAN,
+	/* not of a call: a late sender, while a message lay there that a later call received */
+	KNOWN_WRONG_ORDER,
 	KNOWN_LATE_RECEIVER, /* a synchronous send; peer: who receives */
 	KNOWN_WAITS,
 	KNOWN_SEND = KNOWN_WAITS, /* peer: who receives */

@@ -47,6 +47,72 @@ START_TEST(late_sender)
 }
 END_TEST
 
+/*
+ * rank 0  |----------------|S|                     40
+ * rank 1  |--|S|                                   10
+ * rank 2  |-----|R of 0......|--|R of 1|           20..45, from `again` on
+ */
+static void two_messages(int64_t sent, int64_t again, int64_t error)
+{
+	by_hand(3, error);
+	begins(0, 0);
+	begins(1, 0);
+	begins(2, 0);
+	sends(0, 2, 7, 40, 41);
+	sends(1, 2, 8, sent, sent + 1);
+	receives(2, 0, 7, 20, 45);
+	receives(2, 1, 8, again, again + 5);
+	ends(0, 60);
+	ends(1, 60);
+	ends(2, 60);
+}
+
+static void check_kind(enum wait_kind kind)
+{
+	struct causal *c = analysed();
+
+	check_sums(c);
+	ck_assert_double_eq(ns_of(c, CAUSAL_WAITS, kind, RECV, 2), 20);
+	ck_assert_double_eq(ns_of(c, CAUSAL_LATE, kind, RECV, 0), 20);
+	ck_assert_double_eq(ns_of(c, CAUSAL_CAUSES, kind, RECV, 0), 20);
+	ck_assert_double_eq(ns_of(c, CAUSAL_WAITS, ANY, ANY, ANY), 20);
+	causal_free(c);
+}
+
+START_TEST(wrong_order)
+{
+	two_messages(10, 50, 0);
+	check_kind(WAIT_WRONG_ORDER);
+	two_messages(39, 45, 0); /* while the rank waits, received at once */
+	check_kind(WAIT_WRONG_ORDER);
+	two_messages(40, 50, 0);
+	check_kind(WAIT_LATE_SENDER);
+	two_messages(10, 10, 0); /* received before */
+	check_kind(WAIT_LATE_SENDER);
+}
+END_TEST
+
+/* Of one node, the order of two messages is sure. */
+START_TEST(wrong_order_between_nodes)
+{
+	two_messages(39, 50, 4);
+	check_kind(WAIT_WRONG_ORDER);
+	/* of rank 0 on another node, and of rank 3 on its own: within the errors of both */
+	for (int64_t sent = 31; sent < 33; sent++) {
+		by_hand(4, 4);
+		for (uint32_t i = 0; i < 4; i++)
+			begins(i, 0);
+		sends(0, 2, 7, 40, 41);
+		sends(3, 2, 8, sent, sent + 1);
+		receives(2, 0, 7, 20, 45);
+		receives(2, 3, 8, 50, 55);
+		for (uint32_t i = 0; i < 4; i++)
+			ends(i, 60);
+		check_kind(sent < 32 ? WAIT_WRONG_ORDER : WAIT_LATE_SENDER);
+	}
+}
+END_TEST
+
 START_TEST(sender_in_time)
 {
 	struct causal *c;
@@ -595,6 +661,8 @@ int main(void)
 	TCase *tc = tcase_create("causal");
 
 	tcase_add_test(tc, late_sender);
+	tcase_add_test(tc, wrong_order);
+	tcase_add_test(tc, wrong_order_between_nodes);
 	tcase_add_test(tc, sender_in_time);
 	tcase_add_test(tc, waits_for_last_sender);
 	tcase_add_loop_test(tc, collective_call, 0, ARRAY_SIZE(collectives));

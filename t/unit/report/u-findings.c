@@ -336,6 +336,34 @@ START_TEST(the_rank_with_more_work_is_told_once)
 }
 END_TEST
 
+START_TEST(messages_in_the_wrong_order)
+{
+	const uint32_t collect = add(main_, "collect", 100, 25, 0);
+	const uint32_t receive = add(collect, "MPI_Recv", 400, 100, 0);
+	const uint32_t wait = add(collect, "MPI_Wait", 100, 25, 0);
+
+	WORK(2375, 2375, 2375, 2375);
+	for (uint32_t rank = 0; rank < 4; rank++)
+		wait_for(rank, receive, WAIT_WRONG_ORDER, 110);
+	wait_for(1, wait, WAIT_WRONG_ORDER, 60);
+	wait_for(1, wait, WAIT_LATE_SENDER, 300);
+	p->waits[2].late_stack = wait + 1;
+	ck_assert_str_eq(found("wrong_order", 500)->text,
+		"Ranks wait 500 ms (5.0 %) for messages while earlier ones lie there, most of it "
+		"in MPI_Recv<collect<main: receive those of MPI_Wait<collect<main before.");
+	ck_assert_str_eq(evidence(finding("wrong_order"), "wait_kind")->text, "wrong_order");
+	p->waits[2].late_stack = 0;
+	p->waits[4].kind = WAIT_LATE_SENDER;
+	for (size_t i = 0; i < 4; i++)
+		p->waits[i].ns = 125 * MS;
+	ck_assert_str_eq(found("wrong_order", 500)->text,
+		"Ranks wait 500 ms (5.0 %) for messages while earlier ones lie there in "
+		"MPI_Recv<collect<main.");
+	p->waits[0].ns -= MS;
+	not_found("wrong_order");
+}
+END_TEST
+
 /* ---- communication ------------------------------------------------------------------------- */
 
 START_TEST(late_senders)
@@ -837,10 +865,11 @@ int main(void)
 		several_ranks_or_all_but_one, one_node_has_more_work, a_rank_that_was_killed,
 		one_rank_is_late, late_without_more_work, now_one_now_another,
 		the_rank_with_more_work_is_told_once, old_profiles_have_the_function_only,
-		late_senders, small_messages, communication, start_and_end_of_mpi, files_of_mpi,
-		input_and_output, threads_that_wait, locks, a_thread_that_has_a_lock, idle_workers,
-		waits_for_gpus, short_functions_, agent_that_is_behind, too_few_cpus,
-		incomplete_data, clocks, five_at_most_by_seconds, two_doubts_keep_their_place,
+		messages_in_the_wrong_order, late_senders, small_messages, communication,
+		start_and_end_of_mpi, files_of_mpi, input_and_output, threads_that_wait, locks,
+		a_thread_that_has_a_lock, idle_workers, waits_for_gpus, short_functions_,
+		agent_that_is_behind, too_few_cpus, incomplete_data, clocks,
+		five_at_most_by_seconds, two_doubts_keep_their_place,
 		an_even_job_has_none_and_that_is_said, text_and_json_have_the_evidence,
 		any_profile};
 	Suite *s = suite_create("findings");

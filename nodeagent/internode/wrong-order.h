@@ -1,0 +1,54 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Messages in the wrong order (Wolf and Mohr, EuroPar 2003): a thread waited for a message until it
+ * was sent, while one that was sent earlier lay there, which it received only in a later call.
+ *
+ * Messages are learnt in any order. Of each thread that receives the last waits are kept, until
+ * such a message is learnt; and of messages those before which all that were received later were
+ * sent later. Where there is no room for all, every second one of the older messages is forgotten,
+ * or the oldest waits: then a wait may be taken to be in the right order, never in the wrong one.
+ */
+#ifndef VFTR_NODEAGENT_INTERNODE_WRONG_ORDER_H
+#define VFTR_NODEAGENT_INTERNODE_WRONG_ORDER_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+struct longest_wait;
+struct wrong_order;
+
+/* Smaller in tests. */
+#ifndef WRONG_ORDER_MESSAGES
+#define WRONG_ORDER_MESSAGES 4096u	/* of a list, 24 B each */
+#define WRONG_ORDER_WAITS    4096u	/* the same, 32 B each */
+#define WRONG_ORDER_KEPT     (1u << 16) /* waits of all lists, about 200 B each */
+#define WRONG_ORDER_ALL	     (1u << 20) /* messages of all lists */
+#endif
+
+/* A message, and the call in which it was received. */
+struct wrong_order_message {
+	uint64_t source, destination; /* ids of processes */
+	uint64_t enter, leave, sent;  /* ticks; of that call, and begin of the one that sent it */
+	/* ticks: by how much `sent` may be wrong against times of other processes; UINT64_MAX:
+	 * not known */
+	uint64_t error;
+	uint32_t thread, path; /* of that call */
+};
+
+/*
+ * A wait has turned out to be in the wrong order: the message that lay there was received at this
+ * path of the same process. It may be changed, and is forgotten then.
+ */
+typedef void wrong_order_found(void *arg, struct longest_wait *w, uint32_t path);
+
+struct wrong_order *wrong_order_new(wrong_order_found *found, void *arg);
+void wrong_order_free(struct wrong_order *o);
+
+/* wait: what the call has waited for this message; copied. NULL: nothing that counts. */
+void wrong_order_add(struct wrong_order *o, const struct wrong_order_message *m,
+	const struct longest_wait *wait);
+/* That of the call of this thread that began then does not count any more. */
+void wrong_order_take_back(
+	struct wrong_order *o, uint64_t destination, uint32_t thread, uint64_t enter);
+
+#endif

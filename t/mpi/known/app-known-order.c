@@ -1,0 +1,204 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Messages in the wrong order, and in the right one.
+ *
+ *	app-known-order FILE
+ *
+ * Four ranks on one machine; FILE: known_open().
+ */
+#include <mpi.h>
+#include <stdio.h>
+
+#include "known.h"
+
+#define RANKS	  4
+#define WORLD	  MPI_COMM_WORLD
+#define BIT(rank) (1u << (rank))
+#define NOBODY	  KNOWN_NOBODY
+#define NEAR	  2 /* with two ranks on each of two nodes, by turns: on that of rank 0 */
+#define FAR	  1 /* on another one, as rank 3 is */
+
+static int data, all[RANKS];
+
+/* Works until rank 0 is in its nth call, and then so many ms more. */
+static void late_work(int nth, int ms)
+{
+	struct known_stamp *s = known_inside(__func__);
+
+	known_after(BIT(0), nth);
+	known_spin(ms);
+	known_called(s);
+}
+
+static void send_it(int tag)
+{
+	KNOWN_CALL(SEND, tag, 0, MPI_Send, &data, 1, MPI_INT, 0, tag, WORLD);
+}
+
+static void receive_from(int rank, int tag)
+{
+	KNOWN_CALL(LATE_SENDER, tag, rank, MPI_Recv, &data, 1, MPI_INT, rank, tag, WORLD,
+		MPI_STATUS_IGNORE);
+}
+
+/* Rank `early` sends at once, rank `late` when rank 0 has waited for it, which then receives the
+ * other message. */
+static void late_before_early(int late, int early)
+{
+	if (known_rank == late)
+		late_work(1, 6);
+	if (known_rank == late || known_rank == early)
+		send_it(known_rank);
+	if (known_rank)
+		return;
+	known_after(BIT(early), 1);
+	known_spin(1);
+	receive_from(late, late);
+	receive_from(early, early);
+}
+
+static void near_before_far(void)
+{
+	late_before_early(NEAR, FAR);
+}
+
+static void far_before_near(void)
+{
+	late_before_early(FAR, NEAR);
+}
+
+static void far_before_far(void)
+{
+	late_before_early(FAR, 3);
+}
+
+/* The same with messages of one rank, by their tags. */
+static void one_source(void)
+{
+	if (known_rank == FAR) {
+		send_it(1);
+		late_work(1, 6);
+		send_it(2);
+	} else if (!known_rank) {
+		known_after(BIT(FAR), 1);
+		known_spin(1);
+		receive_from(FAR, 2);
+		receive_from(FAR, 1);
+	}
+}
+
+/* It comes while rank 0 waits. */
+static void sent_meanwhile(void)
+{
+	if (known_rank == 3) {
+		late_work(1, 2);
+		send_it(3);
+	} else if (known_rank == FAR) {
+		known_after(BIT(3), 1);
+		late_work(1, 4);
+		send_it(FAR);
+	} else if (!known_rank) {
+		receive_from(FAR, FAR);
+		receive_from(3, 3);
+	}
+}
+
+/* Both receives are posted, and completed in the wrong order. */
+static void posted_before(void)
+{
+	MPI_Request requests[2];
+
+	if (known_rank == NEAR)
+		late_work(1, 6);
+	if (known_rank == NEAR || known_rank == FAR)
+		send_it(known_rank);
+	if (known_rank)
+		return;
+	MPI_Irecv(&all[0], 1, MPI_INT, NEAR, NEAR, WORLD, &requests[0]);
+	MPI_Irecv(&all[1], 1, MPI_INT, FAR, FAR, WORLD, &requests[1]);
+	known_after(BIT(FAR), 1);
+	known_spin(1);
+	KNOWN_CALL(LATE_SENDER, NEAR, NOBODY, MPI_Wait, &requests[0], MPI_STATUS_IGNORE);
+	KNOWN_CALL(LATE_SENDER, FAR, NOBODY, MPI_Wait, &requests[1], MPI_STATUS_IGNORE);
+}
+
+/* ---- the right order ----------------------------------------------------------------------- */
+
+static void early_before_late(void)
+{
+	if (known_rank == NEAR)
+		late_work(2, 6);
+	if (known_rank == NEAR || known_rank == FAR)
+		send_it(known_rank);
+	if (known_rank)
+		return;
+	known_after(BIT(FAR), 1);
+	known_spin(1);
+	receive_from(FAR, FAR);
+	receive_from(NEAR, NEAR);
+}
+
+/* Whichever was sent first, the call needs all of them. */
+static void in_one_call(void)
+{
+	MPI_Request requests[RANKS - 1];
+	MPI_Status statuses[RANKS - 1];
+
+	if (known_rank) {
+		if (known_rank == NEAR)
+			known_after(BIT(FAR) | BIT(3), 1);
+		late_work(1, known_rank == NEAR ? 6 : 2);
+		send_it(0);
+		return;
+	}
+	for (int r = 1; r < RANKS; r++)
+		MPI_Irecv(&all[r], 1, MPI_INT, r, 0, WORLD, &requests[r - 1]);
+	KNOWN_CALL(LATE_SENDER, 0, NOBODY, MPI_Waitall, RANKS - 1, requests, statuses);
+}
+
+/* What is received later was sent later. */
+static void sent_after(void)
+{
+	if (known_rank == FAR)
+		late_work(1, 6);
+	else if (known_rank == NEAR)
+		late_work(2, 6);
+	if (known_rank == FAR || known_rank == NEAR)
+		send_it(known_rank);
+	if (known_rank)
+		return;
+	receive_from(FAR, FAR);
+	receive_from(NEAR, NEAR);
+}
+
+/* ------------------------------------------------------------------------------------------ */
+
+static const struct known_property properties[] = {
+	KNOWN_PROPERTY(near_before_far, "wrong_order MPI_Recv receive_from 2 late_work"),
+	KNOWN_PROPERTY(far_before_near, "wrong_order MPI_Recv receive_from 1 late_work"),
+	KNOWN_PROPERTY(far_before_far, "wrong_order MPI_Recv receive_from 1 late_work"),
+	KNOWN_PROPERTY(one_source, "wrong_order MPI_Recv receive_from 1 late_work"),
+	KNOWN_PROPERTY(sent_meanwhile, "wrong_order MPI_Recv receive_from 1 late_work"),
+	KNOWN_PROPERTY(posted_before, "wrong_order MPI_Wait posted_before 2 late_work"),
+	KNOWN_PROPERTY(early_before_late, "late_sender MPI_Recv receive_from 2 late_work"),
+	KNOWN_PROPERTY(in_one_call, "late_sender MPI_Waitall in_one_call 2 late_work"),
+	KNOWN_PROPERTY(sent_after, "late_sender MPI_Recv receive_from 1,2 late_work"),
+};
+#define PROPERTIES (int)(sizeof(properties) / sizeof(properties[0]))
+
+int main(int argc, char **argv)
+{
+	int rank, size;
+
+	MPI_Init(&argc, &argv);
+	MPI_Comm_rank(WORLD, &rank);
+	MPI_Comm_size(WORLD, &size);
+	if (size != RANKS || argc != 2) {
+		fprintf(stderr, "four ranks and a file, please\n");
+		MPI_Abort(WORLD, 2);
+	}
+	known_open(argv[1], rank, size);
+	known_play(properties, PROPERTIES);
+	MPI_Finalize();
+	return 0;
+}

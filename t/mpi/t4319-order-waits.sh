@@ -1,0 +1,50 @@
+#!/bin/sh
+# SPDX-License-Identifier: BSD-3-Clause
+test_description='waits for a message while an earlier one lies there, in a program that stamps its calls itself'
+. "$(dirname "$0")/../lib/lib.sh"
+. "$T/lib/known.sh"
+need jq
+need_built "$AGENT" "$VFTR"
+mpis=$(mpi_list)
+[ -n "$mpis" ] || skip_all 'no MPI on this machine'
+
+for mpi in $mpis; do
+	test_expect "$mpi: the program runs, and has stamped calls of each property" "
+		known_run order $mpi 4
+		[ \$(grep -c '^meant ' truth.order.$mpi) -ge 9 ]"
+	known_rows order "$mpi"
+	test_expect "$mpi: where the other message was received is told" "
+		jq -r '.waits[] | select(.kind == \"wrong_order\") | .path as \$path | .for[] |
+			\"\\(\$path | split(\"<\")[0:2] | join(\"<\") | gsub(\" \"; \"\")) \" +
+			\"\\(.there_path | split(\"<\")[0:2] | join(\"<\") | gsub(\" \"; \"\"))\"' order-$mpi.json |
+			sort -u >told
+		printf '%s\n' 'MPI_Recv<receive_from MPI_Recv<receive_from' \
+			'MPI_Wait<posted_before MPI_Wait<posted_before' | diff - told"
+done
+
+# ---- the same on nodes with clocks of their own: ranks 0 and 2, 1 and 3 -----------------------------------
+
+need mpirun.openmpi
+nodes_up 2
+. "$T/lib/clocks.sh"
+echo 0,0,0 >clock.node1
+echo 3600,50,5 >clock.node2
+
+test_expect 'openmpi on two nodes, by agents with clocks an hour apart that drift: waits are what the program says' '
+	mkdir nodes
+	agents_up nodes
+	limit $(nodes_mpirun 2) --mca mpi_yield_when_idle 1 -x VFTR_RUNTIME_DIR -x VFTR_SESSION=nodes \
+		--map-by node -np 4 "$BIN/known-order-openmpi" nodes.shared >truth.nodes
+	wait $agents
+	is "node1 node2 node1 node2" \
+		"$(json nodes/known-order-openmpi_all.json "[.per_rank[].node] | join(\" \")")"
+	jq -e "[.clocks[].error_s // 0] | max | . > 0 and . < 0.001" nodes/known-order-openmpi_all.json
+	known_found nodes/known-order-openmpi_all.json >found.nodes
+	error=$(jq "2 * ([.clocks[].error_s // 0] | max)" nodes/known-order-openmpi_all.json)
+	is "$(grep "^meant " truth.order.openmpi)" "$(grep "^meant " truth.nodes)"
+	for property in $(awk "\$1 == \"meant\" { print \$2 }" truth.nodes) elsewhere; do
+		known_amounts $property truth.nodes found.nodes none $error || bad="$bad $property"
+	done
+	is "" "$bad" "properties"'
+
+done_testing
