@@ -25,6 +25,10 @@ struct pair_sums {
 	struct thread_pair *others; /* or NULL; one of them: all that are not in the table */
 };
 
+struct longest;
+struct longest_wait;
+struct traffic;
+
 struct matching {
 	struct host *host;
 	struct match_node *node;
@@ -47,10 +51,11 @@ struct matching {
 	struct thread_pair *recent;  /* of them */
 	struct longest *longest;     /* waits of calls that complete several messages; or NULL */
 	struct longest *own_longest; /* that, if there is none in host->sync */
-	struct wrong_order *wrong_order; /* or NULL */
-	uint64_t clock_bound;		 /* ticks: the greatest difference of clocks of two nodes */
-	bool met;			 /* the directory has answered */
-	struct rank_set absent;		 /* then: the agents that it has not heard of */
+	struct wrong_order *wrong_order;       /* or NULL */
+	struct late_receivers *late_receivers; /* or NULL */
+	uint64_t clock_bound;	/* ticks: the greatest difference of clocks of two nodes */
+	bool met;		/* the directory has answered */
+	struct rank_set absent; /* then: the agents that it has not heard of */
 
 	struct matching_round *rounds; /* by number; empty before a second round has begun */
 	size_t n_rounds, cap_rounds;
@@ -78,6 +83,19 @@ void matching_round_late(
 void matching_late_sender(
 	struct matching *m, const struct match_send *s, const struct match_receive *r);
 void matching_late_free(struct matching *m);
+/* A process that is traced here, or NULL. */
+const struct process *matching_process(const struct matching *m, uint64_t proc_id);
+/* `from` as a rank of the job of p, that has the id `to`; UINT32_MAX: it is none. */
+uint32_t matching_rank(const struct process *p, uint64_t from, uint64_t to);
+/* Counts what the late one did meanwhile, if it is on this node; t: of the one that waited. */
+void matching_causes(struct matching *m, struct traffic *t, struct longest_wait *w);
+struct longest *matching_longest(struct matching *m);
+
+/* late-receivers.c: the same of the sender, in an exact pair. */
+void matching_late_receiver(
+	struct matching *m, const struct match_send *s, const struct match_receive *r);
+/* Counts those that are known now, and frees what was kept. */
+void matching_late_receivers_end(struct matching *m);
 
 /* matching.c: a number for a process's id, always the same. */
 uint32_t matching_index(struct matching *m, uint64_t proc_id);

@@ -38,18 +38,16 @@ static uint64_t wait_of(
 	return ticks;
 }
 
-/* The sender as a rank of the receiver's job; UINT32_MAX: it is none. */
-static uint32_t late_rank(const struct process *receiver, uint64_t from, uint64_t to)
+uint32_t matching_rank(const struct process *p, uint64_t from, uint64_t to)
 {
 	const bool same_job = from >> 32 == to >> 32;
 	/* a process of MPI may have another rank in a session */
-	const bool own = to == receiver->proc_id || receiver->job_rank == WIRE_UNKNOWN;
+	const bool own = to == p->proc_id || p->job_rank == WIRE_UNKNOWN;
 
 	return same_job && own ? (uint32_t)from : UINT32_MAX;
 }
 
-/* A process that is traced here, or NULL. */
-static const struct process *process_here(const struct matching *m, uint64_t proc_id)
+const struct process *matching_process(const struct matching *m, uint64_t proc_id)
 {
 	const uint32_t *at = map64_find(&m->here, proc_id);
 
@@ -75,10 +73,9 @@ static void add_ticks(struct matching *m, const struct longest_about *about, uin
 		matching_round_late(m, &like, about->posted, ticks);
 }
 
-/* What the sender did meanwhile, if it is on this node. */
-static void find_causes(struct matching *m, struct traffic *t, struct longest_wait *w)
+void matching_causes(struct matching *m, struct traffic *t, struct longest_wait *w)
 {
-	const struct process *late = process_here(m, w->about.from);
+	const struct process *late = matching_process(m, w->about.from);
 
 	if (t && late && late->traffic && m->host->conf->mpi_waits)
 		traffic_cause(t, w->path, w->kind, late->traffic, w->about.from_thread, w->enter,
@@ -96,7 +93,7 @@ static void take_back(void *arg, const struct longest_wait *w)
 		wrong_order_take_back(m->wrong_order, w->about.to, w->about.caller, w->enter);
 }
 
-static struct longest *longest_of(struct matching *m)
+struct longest *matching_longest(struct matching *m)
 {
 	if (m->longest)
 		return m->longest;
@@ -113,7 +110,7 @@ static struct longest *longest_of(struct matching *m)
 static void count_wrong_order(void *arg, struct longest_wait *w, uint32_t path)
 {
 	struct matching *m = arg;
-	const struct process *p = process_here(m, w->about.to);
+	const struct process *p = matching_process(m, w->about.to);
 	struct longest_wait *kept;
 
 	if (!p || !p->traffic)
@@ -154,25 +151,25 @@ static const struct longest_wait *count_wait(
 	struct longest_wait *kept = w;
 
 	if (!alone)
-		kept = longest_add(longest_of(m), t, w);
+		kept = longest_add(matching_longest(m), t, w);
 	else if (t && m->host->conf->mpi_waits)
 		traffic_wait(t, w->path, w->kind, w->late, 1, w->ticks);
 	if (!kept)
 		return NULL;
 	add_ticks(m, &w->about, w->ticks);
-	find_causes(m, t, kept);
+	matching_causes(m, t, kept);
 	return kept;
 }
 
 void matching_late_sender(
 	struct matching *m, const struct match_send *s, const struct match_receive *r)
 {
-	const struct process *p = process_here(m, r->destination);
+	const struct process *p = matching_process(m, r->destination);
 	struct longest_wait w = {.enter = r->done.enter,
 		.path = r->done.path,
 		.kind = WAIT_LATE_SENDER,
 		.ticks = wait_of(m, s, r),
-		.late = p ? late_rank(p, s->source, r->destination) : UINT32_MAX,
+		.late = p ? matching_rank(p, s->source, r->destination) : UINT32_MAX,
 		.about = {
 			s->source, r->destination, s->thread, r->thread, r->done.thread, r->enter}};
 	const bool alone = r->enter == r->done.enter; /* its call has received nothing else */

@@ -88,8 +88,10 @@ static void on_pair(void *arg, const struct match_send *s, const struct match_re
 
 	p->messages++;
 	p->bytes += r->done.unknown ? s->bytes : r->done.bytes;
-	if (label == MATCH_EXACT)
+	if (label == MATCH_EXACT) {
 		matching_late_sender(m, s, r);
+		matching_late_receiver(m, s, r);
+	}
 	if (m->n_rounds)
 		matching_round_pair(m, s, r, label);
 	if (m->listener.pair)
@@ -307,6 +309,7 @@ void matching_end(struct host *host)
 		matching_exchange(m);
 	m->not_shipped += match_outbox_left(m->outbox);
 	match_node_end(m->node);
+	matching_late_receivers_end(m);
 	matching_late_free(m);
 	if (m->dump)
 		fclose(m->dump);

@@ -93,6 +93,8 @@ struct send {
 	struct send *next; /* in its stream */
 	uint64_t ordinal;  /* in its channel: the position without void calls */
 	uint64_t comm, destination, bytes;
+	uint64_t done_enter, done_leave;
+	uint32_t path, mode;
 };
 
 enum receive_stage {

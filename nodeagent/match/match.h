@@ -46,11 +46,22 @@ enum match_flag {
 	MATCH_OVERLAPS = 1 << 7,    /* a deferred receive: another thread posted at the same time */
 };
 
+/* How the caller knows the call; not looked at. */
+enum match_send_mode {
+	MATCH_SEND_OTHER,
+	MATCH_SEND_STANDARD,	/* it ends when the message is kept elsewhere, or received */
+	MATCH_SEND_SYNCHRONOUS, /* not before the receive is posted */
+};
+
 struct match_send {
 	uint64_t comm, source, destination;
 	uint64_t enter, leave; /* of the call */
 	uint64_t bytes;
 	uint32_t tag, ticket, thread, flags;
+	/* of a sender on this node: the call that completes it, as in match_done */
+	uint64_t done_enter, done_leave;
+	uint32_t path;
+	uint32_t mode; /* enum match_send_mode */
 };
 
 /* The completion of a receive. */

@@ -29,6 +29,10 @@ struct send *send_make(struct match *m, const struct match_send *from)
 	s->comm = from->comm;
 	s->destination = from->destination;
 	s->bytes = from->bytes;
+	s->done_enter = from->done_enter;
+	s->done_leave = from->done_leave;
+	s->path = from->path;
+	s->mode = from->mode;
 	return s;
 }
 
@@ -115,7 +119,11 @@ static struct match_send tell_send(const struct send *s)
 		.tag = s->call.tag,
 		.ticket = (uint32_t)s->call.position,
 		.thread = s->call.thread,
-		.flags = s->call.flags};
+		.flags = s->call.flags,
+		.done_enter = s->done_enter,
+		.done_leave = s->done_leave,
+		.path = s->path,
+		.mode = s->mode};
 }
 
 struct match_receive tell_receive(const struct receive *r)

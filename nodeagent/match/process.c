@@ -82,6 +82,7 @@ static void send_on(struct match_process *p, const struct match_send *s)
 		o->ship(o->arg, s);
 }
 
+/* flags: MATCH_UNSURE if it is not known how it ended. */
 static void release(struct match_process *p, uint32_t i, uint32_t flags)
 {
 	struct held *h = &p->held[i];
@@ -93,6 +94,8 @@ static void release(struct match_process *p, uint32_t i, uint32_t flags)
 	h->newer = p->vacant;
 	p->vacant = i;
 	s.flags |= flags;
+	if (flags)
+		s.mode = MATCH_SEND_OTHER;
 	send_on(p, &s);
 }
 
@@ -143,7 +146,11 @@ static void note_send(struct match_process *p, const struct match_message *c)
 		.tag = c->m->field,
 		.ticket = c->m->ticket,
 		.thread = c->thread,
-		.flags = flags_of(p, c)};
+		.flags = flags_of(p, c),
+		.done_enter = c->since,
+		.done_leave = c->until,
+		.path = c->path,
+		.mode = c->mode};
 
 	if (c->m->request && !c->failed && !(s.flags & MATCH_PARTITIONED))
 		hold(p, &s, c->m->request);
@@ -238,6 +245,9 @@ void match_process_done(
 	at = posted->kind == RECORD_SEND ? map32_find(&p->held_at, posted->request) : NULL;
 	if (!at)
 		return;
+	p->held[*at].send.done_enter = c->since;
+	p->held[*at].send.done_leave = c->until;
+	p->held[*at].send.path = c->path;
 	if (!(flags & MESSAGE_CANCELLED))
 		release(p, *at, 0);
 	else

@@ -53,7 +53,9 @@ struct match_message {
 	uint64_t peer;	       /* id of a process, or MATCH_ELSEWHERE; ignored in a wildcard POST */
 	uint64_t since, until; /* the frame, in the common clock */
 	uint32_t thread;
-	uint32_t path; /* of a receive or DONE: the caller's number of its call path, or 0 */
+	/* of a send, a receive or DONE: the caller's number of its call path, or 0 */
+	uint32_t path;
+	uint32_t mode; /* of a send: enum match_send_mode */
 	bool probe;    /* POST: by Mprobe or Improbe, not by Imrecv */
 	bool failed;   /* a FAILED came after it */
 	bool overtaking;

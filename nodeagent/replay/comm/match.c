@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Gives settled records to the matcher, with ids of processes in place of ranks. */
+#include "mpi_id.h"
 #include "nodeagent/match/process.h"
 #include "nodeagent/replay/comm/internal.h"
 
@@ -25,6 +26,20 @@ static uint64_t place_of(const struct traffic *t, const struct comm *c, uint32_t
 					  : match_proc_id(c->job ? c->job : t->match_job, world);
 }
 
+static enum match_send_mode send_mode(const struct node *n)
+{
+	switch (key_mpi(n->key) & ~LARGE_COUNT) {
+	case VFTR_MPI_SEND:
+	case VFTR_MPI_ISEND:
+		return MATCH_SEND_STANDARD;
+	case VFTR_MPI_SSEND:
+	case VFTR_MPI_ISSEND:
+		return MATCH_SEND_SYNCHRONOUS;
+	default:
+		return MATCH_SEND_OTHER;
+	}
+}
+
 void match_call(struct traffic_track *l, const struct pending *p, uint64_t until, bool failed)
 {
 	const struct traffic *t = l->traffic;
@@ -41,7 +56,9 @@ void match_call(struct traffic_track *l, const struct pending *p, uint64_t until
 	match = p->comm->job ? t->session_match : t->match;
 	if (!match)
 		return;
-	if (p->m.kind == RECORD_RECV)
+	if (p->m.kind == RECORD_SEND)
+		m.mode = send_mode(p->node);
+	if (p->m.kind == RECORD_RECV || (m.mode != MATCH_SEND_OTHER && !p->m.request))
 		m.path = path_number(l, p->node);
 	m.comm = p->comm->id;
 	m.peer = place_of(t, p->comm, p->m.peer);

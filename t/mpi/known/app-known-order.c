@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Messages in the wrong order, and in the right one.
+ * Messages in the wrong order, and in the right one; receivers that are late, and sends that do not
+ * wait for them.
  *
  *	app-known-order FILE
  *
@@ -18,7 +19,10 @@
 #define NEAR	  2 /* with two ranks on each of two nodes, by turns: on that of rank 0 */
 #define FAR	  1 /* on another one, as rank 3 is */
 
+#define BIG (4 << 20)
+
 static int data, all[RANKS];
+static char big[BIG];
 
 /* Works until rank 0 is in its nth call, and then so many ms more. */
 static void late_work(int nth, int ms)
@@ -171,6 +175,69 @@ static void sent_after(void)
 	receive_from(NEAR, NEAR);
 }
 
+/* ---- late receivers ------------------------------------------------------------------------ */
+
+static void receive_late(int tag, int bytes)
+{
+	late_work(1, 6);
+	KNOWN_CALL(LATE_SENDER, tag, 0, MPI_Recv, big, bytes, MPI_CHAR, 0, tag, WORLD,
+		MPI_STATUS_IGNORE);
+}
+
+/* A message that is too long to be kept anywhere. */
+static void long_message(void)
+{
+	if (known_rank == NEAR)
+		receive_late(1, BIG);
+	else if (!known_rank)
+		KNOWN_CALL(LATE_RECEIVER, 1, NEAR, MPI_Send, big, BIG, MPI_CHAR, NEAR, 1, WORLD);
+}
+
+static void short_message(void)
+{
+	if (known_rank == NEAR)
+		receive_late(1, 8);
+	else if (!known_rank)
+		KNOWN_CALL(SEND, 1, NEAR, MPI_Send, big, 8, MPI_CHAR, NEAR, 1, WORLD);
+}
+
+/* The sender waits where the send is completed: for the later one of two. */
+static void in_waitall(void)
+{
+	MPI_Request requests[2];
+	MPI_Status statuses[2];
+
+	if (known_rank == NEAR) {
+		known_after(BIT(FAR), 1);
+		receive_late(1, 8);
+	} else if (known_rank == FAR) {
+		known_after(BIT(0), 1);
+		known_spin(2);
+		KNOWN_CALL(LATE_SENDER, 1, 0, MPI_Recv, big, 8, MPI_CHAR, 0, 1, WORLD,
+			MPI_STATUS_IGNORE);
+	} else if (!known_rank) {
+		MPI_Issend(big, 8, MPI_CHAR, FAR, 1, WORLD, &requests[0]);
+		MPI_Issend(big, 8, MPI_CHAR, NEAR, 1, WORLD, &requests[1]);
+		KNOWN_CALL(LATE_RECEIVER, 1, NEAR, MPI_Waitall, 2, requests, statuses);
+	}
+}
+
+static void in_time(void)
+{
+	MPI_Request request;
+
+	if (known_rank == NEAR) {
+		KNOWN_CALL(POST, 1, 0, MPI_Irecv, big, BIG, MPI_CHAR, 0, 1, WORLD, &request);
+		known_after(BIT(0), 1);
+		known_spin(1);
+		KNOWN_CALL(LATE_SENDER, 1, NOBODY, MPI_Wait, &request, MPI_STATUS_IGNORE);
+	} else if (!known_rank) {
+		known_after(BIT(NEAR), 1);
+		known_spin(1);
+		KNOWN_CALL(LATE_RECEIVER, 1, NEAR, MPI_Send, big, BIG, MPI_CHAR, NEAR, 1, WORLD);
+	}
+}
+
 /* ------------------------------------------------------------------------------------------ */
 
 static const struct known_property properties[] = {
@@ -183,6 +250,10 @@ static const struct known_property properties[] = {
 	KNOWN_PROPERTY(early_before_late, "late_sender MPI_Recv receive_from 2 late_work"),
 	KNOWN_PROPERTY(in_one_call, "late_sender MPI_Waitall in_one_call 2 late_work"),
 	KNOWN_PROPERTY(sent_after, "late_sender MPI_Recv receive_from 1,2 late_work"),
+	KNOWN_PROPERTY(long_message, "late_receiver MPI_Send long_message 2 late_work"),
+	KNOWN_PROPERTY(short_message, NULL),
+	KNOWN_PROPERTY(in_waitall, "late_receiver MPI_Waitall in_waitall 2 late_work"),
+	KNOWN_PROPERTY(in_time, NULL),
 };
 #define PROPERTIES (int)(sizeof(properties) / sizeof(properties[0]))
 

@@ -1,0 +1,199 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* What sends have waited for late receivers, by a virtual clock. */
+#include <check.h>
+#include <stdlib.h>
+
+#define LATE_RECEIVERS_MAX 16u
+#include "nodeagent/internode/late-receivers.c"
+#include "nodeagent/replay/comm/internal.h"
+
+#include "t/lib/suite.h"
+
+#define SENDER match_proc_id(1, 0)
+#define LONG   100000
+
+static struct matching m;
+static struct conf conf = {.mpi_waits = true, .mpi_only_for_ranks = "all"};
+static struct host host = {.conf = &conf};
+static struct process sender = {.host = &host};
+static const struct process *const owners[] = {&sender};
+static struct calltree *tree;
+static struct traffic_track *track;
+static uint32_t path;
+
+static void setup(void)
+{
+	m = (struct matching){.host = &host, .owners = (const struct process **)owners};
+	for (uint32_t rank = 0; rank < 4; rank++)
+		map64_add(&m.here, match_proc_id(1, rank), 0);
+	sender.proc_id = SENDER;
+	sender.traffic = traffic_new(&conf, NULL);
+	tree = calltree_new();
+	track = traffic_track_new(sender.traffic, tree);
+	path = path_number(track, calltree_child(tree, calltree_root(tree), NULL, 7));
+}
+
+static void teardown(void)
+{
+	matching_late_receivers_end(&m);
+	matching_late_free(&m);
+	map64_free(&m.here);
+	traffic_track_end(track, tree);
+	traffic_free(sender.traffic);
+	calltree_free(tree);
+}
+
+/* A send that began at `sent` and was completed by a call in [enter, leave]; its receive was posted
+ * at `posted`. */
+struct sent {
+	enum match_send_mode mode;
+	uint64_t bytes, sent, enter, leave, posted;
+	uint32_t to;
+};
+
+static void pair(struct sent of)
+{
+	const struct match_send s = {.source = SENDER,
+		.destination = match_proc_id(1, of.to),
+		.enter = of.sent,
+		.done_enter = of.enter,
+		.done_leave = of.leave,
+		.bytes = of.bytes,
+		.path = path,
+		.mode = of.mode};
+	const struct match_receive r = {
+		.source = SENDER, .destination = match_proc_id(1, of.to), .enter = of.posted};
+
+	matching_late_receiver(&m, &s, &r);
+}
+
+static void standard(uint64_t bytes, uint64_t enter, uint64_t leave, uint64_t posted)
+{
+	pair((struct sent){MATCH_SEND_STANDARD, bytes, enter, enter, leave, posted, 1});
+}
+
+static struct node_wait waited(void)
+{
+	const struct node_waits *w =
+		&calltree_extra(traffic_path_node(sender.traffic, path))->waits;
+	struct node_wait sum = {.kind = WAIT_LATE_RECEIVER};
+
+	for (size_t i = 0; i < w->n; i++) {
+		ck_assert_uint_eq(w->at[i].kind, WAIT_LATE_RECEIVER);
+		sum.calls += w->at[i].calls;
+		sum.ticks += w->at[i].ticks;
+		sum.late = w->at[i].calls ? w->at[i].late : sum.late;
+	}
+	return sum;
+}
+
+static void check_waited(uint64_t calls, uint64_t ticks)
+{
+	const struct node_wait w = waited();
+
+	ck_assert_uint_eq(w.calls, calls);
+	ck_assert_uint_eq(w.ticks, ticks);
+}
+
+START_TEST(synchronous)
+{
+	pair((struct sent){MATCH_SEND_SYNCHRONOUS, 8, 100, 100, 200, 130, 2});
+	check_waited(1, 30);
+	ck_assert_uint_eq(waited().late, 2);
+	pair((struct sent){MATCH_SEND_SYNCHRONOUS, 8, 300, 300, 400, 290, 2}); /* in time */
+	pair((struct sent){MATCH_SEND_SYNCHRONOUS, 8, 500, 500, 600, 500, 2});
+	pair((struct sent){MATCH_SEND_SYNCHRONOUS, 8, 700, 700, 710, 711, 2}); /* it lies */
+	check_waited(1, 30);
+}
+END_TEST
+
+START_TEST(completed_by_another_call)
+{
+	pair((struct sent){MATCH_SEND_SYNCHRONOUS, 8, 100, 150, 200, 140, 1}); /* posted before */
+	check_waited(0, 0);
+	/* two in one call: the later one */
+	pair((struct sent){MATCH_SEND_SYNCHRONOUS, 8, 300, 350, 400, 360, 1});
+	check_waited(1, 10);
+	pair((struct sent){MATCH_SEND_SYNCHRONOUS, 8, 310, 350, 400, 380, 2});
+	check_waited(1, 30);
+	ck_assert_uint_eq(waited().late, 2);
+	pair((struct sent){MATCH_SEND_SYNCHRONOUS, 8, 320, 350, 400, 370, 1});
+	check_waited(1, 30);
+}
+END_TEST
+
+START_TEST(standard_ones_count_at_the_end)
+{
+	standard(LONG, 100, 200, 130);
+	standard(LONG, 300, 400, 340);
+	check_waited(0, 0);
+	matching_late_receivers_end(&m);
+	check_waited(2, 70);
+}
+END_TEST
+
+/* One of that length, or a longer one, has ended before its receive was posted. */
+START_TEST(those_that_may_have_been_sent_at_once)
+{
+	standard(LONG, 100, 200, 130);
+	standard(LONG + 1, 300, 400, 320);
+	standard(LONG, 500, 510, 511);
+	standard(LONG, 600, 700, 690);
+	matching_late_receivers_end(&m);
+	check_waited(1, 20);
+}
+END_TEST
+
+START_TEST(what_proves_nothing)
+{
+	/* a buffered send, or one that is not known, says nothing of the length */
+	pair((struct sent){MATCH_SEND_OTHER, LONG, 100, 100, 110, 150, 1});
+	pair((struct sent){MATCH_SEND_SYNCHRONOUS, LONG, 200, 200, 210, 250, 1});
+	pair((struct sent){MATCH_SEND_OTHER, LONG, 300, 300, 400, 350, 1});
+	/* one that was completed by another call may have been with others */
+	pair((struct sent){MATCH_SEND_STANDARD, LONG, 500, 510, 600, 550, 1});
+	standard(LONG, 700, 800, 705);
+	matching_late_receivers_end(&m);
+	check_waited(1, 5);
+}
+END_TEST
+
+START_TEST(without_waits)
+{
+	conf.mpi_waits = false;
+	pair((struct sent){MATCH_SEND_SYNCHRONOUS, 8, 100, 100, 200, 130, 2});
+	conf.mpi_waits = true;
+	check_waited(0, 0);
+	/* a sender on another node */
+	map64_free(&m.here);
+	pair((struct sent){MATCH_SEND_SYNCHRONOUS, 8, 100, 100, 200, 130, 2});
+	check_waited(0, 0);
+}
+END_TEST
+
+/* What has no room does not count. */
+START_TEST(many_lengths)
+{
+	for (uint64_t i = 0; i < 100; i++)
+		standard(LONG + i, 100, 200, 130);
+	matching_late_receivers_end(&m);
+	ck_assert_uint_ge(waited().calls, 8);
+	ck_assert_uint_le(waited().calls, LATE_RECEIVERS_MAX);
+	ck_assert_uint_eq(waited().ticks, 30 * waited().calls);
+}
+END_TEST
+
+int main(void)
+{
+	const TTest *const tests[] = {synchronous, completed_by_another_call,
+		standard_ones_count_at_the_end, those_that_may_have_been_sent_at_once,
+		what_proves_nothing, without_waits, many_lengths};
+	Suite *s = suite_create("late-receivers");
+	TCase *c = tcase_create("late-receivers");
+
+	tcase_add_checked_fixture(c, setup, teardown);
+	for (size_t i = 0; i < ARRAY_SIZE(tests); i++)
+		tcase_add_test(c, tests[i]);
+	suite_add_tcase(s, c);
+	return run_suite(s);
+}
