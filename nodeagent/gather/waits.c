@@ -41,9 +41,10 @@ static void add_wait(const struct gather_from *g, const struct node_wait *w, uin
 	to->kind = w->kind;
 	to->late = late_rank(g, w);
 	to->late_thread = w->thread;
-	to->late_stack = late_stack(g, w);
+	to->late_stack = to->late == PROFILE_ELSEWHERE ? 0 : late_stack(g, w);
 	to->calls = w->calls;
 	to->ns = clocks_ns(&g->host->clocks, w->ticks);
+	to->error_ns = clocks_ns(&g->host->clocks, w->error);
 }
 
 /* Processes by their traffic. */

@@ -242,7 +242,7 @@ static void add_estimate(const struct counter *c, uint64_t *sum, uint64_t ticks)
 
 /* Where one call stands for several nobody knows what else they have completed. */
 static void add_wait(struct counter *c, const struct visit *v, const struct elsewhere_call *call,
-	uint32_t world, uint64_t ticks)
+	uint32_t world, uint64_t ticks, uint64_t error)
 {
 	const struct elsewhere_instance *i = v->i;
 	struct traffic *p = elsewhere_whose(c->e, call);
@@ -255,9 +255,15 @@ static void add_wait(struct counter *c, const struct visit *v, const struct else
 				.path = call->path,
 				.late = world,
 				.kind = i->wait,
-				.ticks = ticks});
+				.ticks = ticks,
+				.error = error});
 	else
-		traffic_wait(p, call->path, i->wait, world, c->each, estimate(c, ticks));
+		traffic_wait_elsewhere(p, call->path,
+			&(struct node_wait){.kind = i->wait,
+				.late = world,
+				.calls = c->each,
+				.ticks = estimate(c, ticks),
+				.error = estimate(c, error)});
 }
 
 /* What a call waited for one that came then; not longer than itself. */
@@ -280,7 +286,7 @@ static void count_unknown(struct counter *c, const struct visit *v,
 		return;
 	c->sums->partly += c->each;
 	add_estimate(c, &c->sums->partly_ticks, waited);
-	add_wait(c, v, call, last->world, waited);
+	add_wait(c, v, call, last->world, waited, 0);
 }
 
 /* last: as for count_unknown() */
@@ -305,7 +311,7 @@ static void count_wait(struct counter *c, const struct visit *v, const struct el
 	s->waited += c->each;
 	add_estimate(c, &s->waited_ticks, waited);
 	add_estimate(c, &s->error_ticks, error);
-	add_wait(c, v, call, on->world, waited);
+	add_wait(c, v, call, on->world, waited, error);
 }
 
 static const struct elsewhere_call *later_of(

@@ -152,8 +152,8 @@ static const struct longest_wait *count_wait(
 
 	if (!alone)
 		kept = longest_add(matching_longest(m), t, w);
-	else if (t && m->host->conf->mpi_waits)
-		traffic_wait(t, w->path, w->kind, w->late, 1, w->ticks);
+	else if (t)
+		traffic_count_longest(t, w, 1);
 	if (!kept)
 		return NULL;
 	add_ticks(m, &w->about, w->ticks);
@@ -169,6 +169,7 @@ void matching_late_sender(
 		.path = r->done.path,
 		.kind = WAIT_LATE_SENDER,
 		.ticks = wait_of(m, s, r),
+		.error = map64_find(&m->here, s->source) ? 0 : m->clock_bound,
 		.late = p ? matching_rank(p, s->source, r->destination) : UINT32_MAX,
 		.about = {
 			s->source, r->destination, s->thread, r->thread, r->done.thread, r->enter}};

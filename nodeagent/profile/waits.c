@@ -85,6 +85,9 @@ static void limit_waits(struct profile *p)
 	p->n_waits = (size_t)(to - p->waits);
 }
 
+ORDER_BY(by_late, struct profile_wait, RISING(stack) ?: RISING(kind) ?: RISING(late))
+
+/* Also in entries that have a stack of their own. */
 static bool is_told_apart(const struct profile *p, const struct profile_cause *c)
 {
 	const struct profile_wait key = {.stack = c->stack, .kind = c->kind, .late = c->late};
@@ -92,8 +95,7 @@ static bool is_told_apart(const struct profile *p, const struct profile_cause *c
 
 	while (low < high) {
 		const size_t middle = low + (high - low) / 2;
-		const int order =
-			profile_record_cmp(&profile_schema[PROFILE_WAITS], &p->waits[middle], &key);
+		const int order = by_late(&p->waits[middle], &key);
 
 		if (!order)
 			return true;

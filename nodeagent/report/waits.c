@@ -75,6 +75,8 @@ static void find_places(struct waits *w, size_t n)
 		}
 		at->calls += q->calls;
 		at->ns += q->ns;
+		at->error_ns += q->error_ns;
+		w->error_ns += q->error_ns;
 		at->n_late++;
 	}
 	qsort(w->places, w->n_places, sizeof(*w->places), place_by_time);

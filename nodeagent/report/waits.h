@@ -23,6 +23,7 @@ struct wait_place {
 	uint32_t kind;	/* enum wait_kind */
 	uint32_t stack; /* of the call that waited */
 	uint64_t calls, ns;
+	uint64_t error_ns;		  /* of it, by the clocks of nodes */
 	const struct profile_wait **late; /* by falling time; a part of struct waits */
 	size_t n_late;
 	const struct wait_activity *activities; /* by falling time; a part of struct waits */
@@ -47,10 +48,11 @@ struct waits {
 	struct wait_place *places;
 	struct wait_cause *causes;
 	size_t n_places, n_causes;
-	uint64_t ns;	  /* of all */
-	uint64_t rank_ns; /* of these for other ranks */
-	uint64_t lock_ns; /* of all waits for locks of OpenMP, whoever had them */
-	uint64_t mpi_ns;  /* of all ranks' threads in MPI, in their windows; 0: not known */
+	uint64_t ns;	   /* of all */
+	uint64_t error_ns; /* of it, by the clocks of nodes */
+	uint64_t rank_ns;  /* of these for other ranks */
+	uint64_t lock_ns;  /* of all waits for locks of OpenMP, whoever had them */
+	uint64_t mpi_ns;   /* of all ranks' threads in MPI, in their windows; 0: not known */
 	const struct profile_wait **rows;
 	struct wait_activity *activities;
 	size_t n_activities;

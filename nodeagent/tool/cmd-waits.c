@@ -53,7 +53,7 @@ static void put_late_path(const struct run *run, const struct profile_wait *q)
 
 static void print_csv(const struct run *run, const struct waits *w)
 {
-	puts("kind,id,path,calls,t_s,rank,thread,rank_path");
+	puts("kind,id,path,calls,t_s,rank,thread,rank_path,error_s");
 	for (size_t i = 0; i < w->n_places; i++) {
 		const struct wait_place *at = &w->places[i];
 		char *path = report_path(&run->r, at->stack);
@@ -71,7 +71,7 @@ static void print_csv(const struct run *run, const struct waits *w)
 				printf("%" PRIu32, q->late_thread - 1);
 			putchar(',');
 			put_late_path(run, q);
-			putchar('\n');
+			printf(",%.9f\n", 1e-9 * (double)q->error_ns);
 		}
 		free(path);
 	}

@@ -39,7 +39,7 @@ for mpi in openmpi mpich; do
 		jq -c '[.waits, .delays]' out/profile.json | diff one -
 		$VFTR waits --csv out >csv
 		is \"\$(jq '[.waits[].t_s] | add * 1e9 | round' waits.json)\" \
-			\"\$(awk -F, 'NR > 1 { s += \$(NF - 3) } END { printf \"%.0f\", 1e9 * s }' csv)\"
+			\"\$(awk -F, 'NR > 1 { s += \$(NF - 4) } END { printf \"%.0f\", 1e9 * s }' csv)\"
 		$VFTR waits -j -r 2 out >two
 		jq -e '[.waits[].for[].rank] | unique == [2]' two
 		jq -e --slurpfile all waits.json '.delays == [\$all[0].delays[] | select(.rank == 2)]' two

@@ -151,7 +151,7 @@ test_expect 'vftr waits --exact: the same waits; --rank: those for a rank' '
 
 test_expect 'as CSV: the rows of the JSON' '
 	"$VFTR" critical-path --csv --waits $straggler >table.csv
-	is "what,kind,rank,path,calls,t_s" "$(head -n 1 table.csv)"
+	is "what,kind,rank,path,calls,t_s,error_s" "$(head -n 1 table.csv)"
 	is 1 "$(awk -F, "{ print NF }" table.csv | sort -u | wc -l)" "numbers of columns"
 	"$VFTR" critical-path --json $straggler >straggler.json
 	is "$(jq ".critical_path | length" straggler.json)" "$(grep -c ^critical_path, table.csv)"

@@ -22,6 +22,17 @@ for mpi in $mpis; do
 			'MPI_Wait<posted_before MPI_Wait<posted_before' | diff - told"
 done
 
+test_expect 'on one node there is no error of clocks' '
+	for of in *.json; do
+		jq -e ".waits | length > 5 and all(.error_s == 0)" $of
+	done
+	$VFTR waits --csv order-$mpi | awk -F, "NR == 1 && \$NF != \"error_s\" || NR > 1 && \$NF != 0 { bad = 1 }
+		END { exit bad || NR < 5 }"
+	$VFTR waits order-$mpi >shown
+	$VFTR waits --exact order-$mpi >>shown
+	grep "^| Wrong order " shown
+	! grep "+-.[mu]*s." shown'
+
 # ---- the same on nodes with clocks of their own: ranks 0 and 2, 1 and 3 -----------------------------------
 
 need mpirun.openmpi
@@ -46,5 +57,15 @@ test_expect 'openmpi on two nodes, by agents with clocks an hour apart that drif
 		known_amounts $property truth.nodes found.nodes late_receiver $error || bad="$bad $property"
 	done
 	is "" "$bad" "properties"'
+
+test_expect 'openmpi on two nodes: a wait for another node has the error of the clocks, each time; others have none' '
+	json=nodes/known-order-openmpi_all.json
+	error=$(jq "2 * ([.clocks[].error_s // 0] | max)" $json)
+	jq -e --argjson error $error ".waits | map(.for[] | select(.rank == 1)) | length > 2 and
+		all(.error_s > 0 and .error_s <= .calls * \$error * 1.01 + 1e-9)" $json
+	jq -e ".waits | map(select(.path | test(\"^MPI_Wait *<\")) | .for[] | select(.rank == 2)) | length == 1 and
+		all(.error_s == 0)" $json
+	jq -e ".waits | all(((.for | map(.error_s) | add) - .error_s | fabs) < 1e-8)" $json
+	$VFTR waits nodes | grep "+-.[mu]*s."'
 
 done_testing

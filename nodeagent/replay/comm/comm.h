@@ -181,6 +181,9 @@ struct traffic_sums {
 void traffic_wait(struct traffic *t, uint32_t path, enum wait_kind kind, uint32_t late,
 	uint64_t calls, uint64_t ticks);
 
+/* The same, of times of two nodes whose clocks have an error, ticks, summed over these calls. */
+void traffic_wait_elsewhere(struct traffic *t, uint32_t path, const struct node_wait *w);
+
 /* A longest_count (longest.h): the same, if mpi.waits is on. */
 void traffic_count_longest(struct traffic *t, const struct longest_wait *w, uint64_t calls);
 

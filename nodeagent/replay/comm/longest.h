@@ -34,6 +34,7 @@ struct longest_wait {
 	uint32_t late;	/* rank that it waited for */
 	enum wait_kind kind;
 	uint64_t ticks; /* not 0 */
+	uint64_t error; /* ticks: that of the clocks in it, at most */
 	struct longest_about about;
 	struct cause_parts causes; /* of it; whoever adds it sets these in what is kept */
 };

@@ -93,36 +93,49 @@ const struct node *path_node(const struct traffic *t, uint32_t path)
 	return traffic_path_node(t, path);
 }
 
-void traffic_wait(struct traffic *t, uint32_t path, enum wait_kind kind, uint32_t late,
-	uint64_t calls, uint64_t ticks)
+void traffic_wait_elsewhere(struct traffic *t, uint32_t path, const struct node_wait *w)
 {
 	struct node *n = traffic_path_node(t, path);
 
 	if (n)
-		calltree_wait(
-			n, &(struct node_wait){
-				   .kind = kind, .late = late, .calls = calls, .ticks = ticks});
+		calltree_wait(n, w);
+}
+
+void traffic_wait(struct traffic *t, uint32_t path, enum wait_kind kind, uint32_t late,
+	uint64_t calls, uint64_t ticks)
+{
+	traffic_wait_elsewhere(t, path,
+		&(struct node_wait){.kind = kind, .late = late, .calls = calls, .ticks = ticks});
+}
+
+/* calls: 1 or, modulo 2^64, -1 */
+static void count_calls(struct traffic *t, const struct longest_wait *w, uint64_t calls)
+{
+	traffic_wait_elsewhere(t, w->path,
+		&(struct node_wait){.kind = w->kind,
+			.late = w->late,
+			.calls = calls,
+			.ticks = calls * w->ticks,
+			.error = calls * w->error});
 }
 
 void traffic_count_longest(struct traffic *t, const struct longest_wait *w, uint64_t calls)
 {
 	if (t->conf->mpi_waits)
-		traffic_wait(t, w->path, w->kind, w->late, calls, calls * w->ticks);
+		count_calls(t, w, calls);
 	if (calls != 1)
 		traffic_cause_back(t, &w->causes);
 }
 
 void traffic_wait_in_wrong_order(struct traffic *t, struct longest_wait *w, uint32_t path)
 {
-	struct node *n = traffic_path_node(t, w->path);
-
-	if (n) {
-		traffic_wait(t, w->path, w->kind, w->late, UINT64_MAX, -w->ticks);
-		calltree_wait(n, &(struct node_wait){.kind = WAIT_WRONG_ORDER,
-					 .late = w->late,
-					 .calls = 1,
-					 .ticks = w->ticks,
-					 .path = path});
-	}
+	count_calls(t, w, UINT64_MAX);
+	traffic_wait_elsewhere(t, w->path,
+		&(struct node_wait){.kind = WAIT_WRONG_ORDER,
+			.late = w->late,
+			.calls = 1,
+			.ticks = w->ticks,
+			.error = w->error,
+			.path = path});
 	traffic_cause_is(t, &w->causes, WAIT_WRONG_ORDER);
 }

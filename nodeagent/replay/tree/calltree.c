@@ -308,7 +308,7 @@ static struct node_wait *find_wait(struct node_waits *w, const struct node_wait 
 		return find_wait(w, &more);
 	w->at = grow(w->at, w->n, &w->cap, sizeof(*w->at));
 	w->at[w->n] = *like;
-	w->at[w->n].calls = w->at[w->n].ticks = 0;
+	w->at[w->n].calls = w->at[w->n].ticks = w->at[w->n].error = 0;
 	return &w->at[w->n++];
 }
 
@@ -333,6 +333,7 @@ void calltree_wait(struct node *n, const struct node_wait *more)
 	}
 	w->calls += more->calls;
 	w->ticks += more->ticks;
+	w->error += more->error;
 }
 
 static void add_waits(struct node *node, const struct node_waits *from)

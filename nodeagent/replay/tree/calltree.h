@@ -83,6 +83,7 @@ struct node_wait {
 	uint32_t late;	/* the rank, in the process's own job; UINT32_MAX: all others */
 	uint64_t calls; /* that have waited */
 	uint64_t ticks;
+	uint64_t error; /* ticks: that of the clocks in these, at most */
 	/* a wait for a thread: 1 + its number in the process, 0: several; and its call path
 	 * then, a number of traffic_path() or 0. A wait in the wrong order: path of a call that
 	 * received a message which lay there, one of all */

@@ -12,7 +12,8 @@
 
 #define PLACES_SHOWN	 10 /* JSON has all */
 #define CAUSES_SHOWN	 5
-#define LATE_SHOWN	 2 /* ranks or threads in one line */
+#define LATE_SHOWN	 2  /* ranks or threads in one line */
+#define OF_NODES	 1u /* bit of columns: clocks of several nodes have errors */
 #define ACTIVITY_COLUMNS 30
 
 /* ---- in the log -------------------------------------------------------------------------- */
@@ -114,6 +115,7 @@ ROW_VALUE(double, place_percent, wait_place, percent_of_all(row, at->ns))
 static const struct column place_columns[] = {
 	COLUMN_GET("Kind", NULL, TEXT, text, place_title, .left = true),
 	PLACE("t[s]", NULL, SECONDS, ns),
+	PLACE("+-[s]", NULL, SECONDS, error_ns, .only = OF_NODES),
 	COLUMN_GET("%", NULL, REAL, real, place_percent, .decimals = 1),
 	PLACE("Calls", NULL, COUNT, calls),
 	PLACE("Waited in", NULL, PATH, stack, .left = true),
@@ -145,14 +147,14 @@ static const struct column cause_columns[] = {
 static const struct list cause_list = LIST_OF(cause_columns, struct wait_cause);
 
 /* The first `most` of n records of this size, below a title that was printed. */
-static void print_first(FILE *f, const struct report *r, const struct list *l, const void *records,
-	size_t n, size_t most)
+static void print_first(FILE *f, const struct report *r, const struct list *l, unsigned asked,
+	const void *records, size_t n, size_t most)
 {
-	struct table *t = columns_table(r, l, 0);
+	struct table *t = columns_table(r, l, asked);
 
 	for (size_t i = 0; i < n && i < most; i++)
-		columns_row(
-			t, l, 0, &(struct row){.r = r, .at = (const char *)records + i * l->size});
+		columns_row(t, l, asked,
+			&(struct row){.r = r, .at = (const char *)records + i * l->size});
 	columns_close(f, r, t);
 }
 
@@ -193,10 +195,11 @@ static void print_waits(
 	print_waits_missing(f, r->p);
 	if (locks.ns)
 		print_sum(f, r, &locks);
-	print_first(f, r, &place_list, w->places, w->n_places, rows_shown(places, w->n_places));
+	print_first(f, r, &place_list, w->error_ns ? OF_NODES : 0, w->places, w->n_places,
+		rows_shown(places, w->n_places));
 	columns_rest(f, w->n_places - rows_shown(places, w->n_places), "place", "places");
 	fputs("\nWho made others wait\n", f);
-	print_first(f, r, &cause_list, w->causes, w->n_causes, rows_shown(causes, w->n_causes));
+	print_first(f, r, &cause_list, 0, w->causes, w->n_causes, rows_shown(causes, w->n_causes));
 	columns_rest(f, w->n_causes - rows_shown(causes, w->n_causes), "rank", "ranks");
 }
 
@@ -264,6 +267,7 @@ static void write_for(struct json *j, const char *key, const struct row *row)
 		put_thread(j, row->r, at->late[i]);
 		json_uint(j, "calls", at->late[i]->calls);
 		json_real(j, "t_s", 1e-9 * (double)at->late[i]->ns);
+		json_real(j, "error_s", 1e-9 * (double)at->late[i]->error_ns);
 		json_real(j, "share", at->ns ? (double)at->late[i]->ns / (double)at->ns : 0.0);
 		json_close(j);
 	}
@@ -303,6 +307,7 @@ static const struct column json_place_columns[] = {
 	PLACE(NULL, "path", PATH, stack),
 	PLACE(NULL, "calls", COUNT, calls),
 	PLACE(NULL, "t_s", SECONDS, ns),
+	PLACE(NULL, "error_s", SECONDS, error_ns),
 	COLUMN_GET(NULL, "for", WRITTEN, write, write_for),
 	COLUMN_GET(NULL, "causes", WRITTEN, write, write_causes),
 };

@@ -14,7 +14,7 @@ static void put_row(
 
 	printf("%s,%s,%d,", what, kind, x->run->ranks[row->line].rank);
 	text_put_csv(stdout, path);
-	printf(",%" PRIu64 ",%.9f\n", row->calls, 1e-9 * row->ns);
+	printf(",%" PRIu64 ",%.9f,%.9f\n", row->calls, 1e-9 * row->ns, 1e-9 * row->error);
 	free(path);
 }
 
@@ -33,7 +33,7 @@ static void put_rows(const struct exact *x, const struct exact_request *r, const
 
 void exact_csv(const struct exact *x, const struct exact_request *r)
 {
-	puts("what,kind,rank,path,calls,t_s");
+	puts("what,kind,rank,path,calls,t_s,error_s");
 	if (r->path)
 		put_rows(x, r, "critical_path", CAUSAL_PATH);
 	if (!r->waits)

@@ -118,14 +118,17 @@ static char *main_row(const struct exact *x, enum causal_rows which, const struc
 	return xstrdup("");
 }
 
-static void put_wait(
-	const struct exact *x, struct table *t, const struct exact_wait *w, bool all_ranks)
+/* far: clocks of several nodes have errors */
+static void put_wait(const struct exact *x, struct table *t, const struct exact_wait *w,
+	bool all_ranks, bool far)
 {
 	char *late = all_ranks ? main_row(x, CAUSAL_LATE, w) : xstrdup("");
 	char *cause = all_ranks ? main_row(x, CAUSAL_CAUSES, w) : xstrdup("");
 
 	table_text(t, wait_kind_title(w->kind));
 	table_real(t, 0, 6, 1e-9 * w->ns);
+	if (far)
+		table_real(t, 0, 6, 1e-9 * w->error);
 	table_real(t, 0, 1, percent_of(w->ns, causal_totals(x->run->c)->waits));
 	table_uint(t, w->calls);
 	table_real(t, 0, 6, 1e-9 * (double)w->longest);
@@ -138,13 +141,32 @@ static void put_wait(
 	free(cause);
 }
 
+static struct table *table_of_waits(bool all_ranks, bool far)
+{
+	struct table *t = table_new(TABLE_FRAMED);
+
+	table_column(t, "Kind", TABLE_LEFT);
+	table_column(t, "t[s]", TABLE_RIGHT);
+	if (far)
+		table_column(t, "+-[s]", TABLE_RIGHT);
+	table_column(t, "%", TABLE_RIGHT);
+	table_column(t, "Calls", TABLE_RIGHT);
+	table_column(t, "Longest[s]", TABLE_RIGHT);
+	table_column(t, "Waited in", TABLE_LEFT);
+	if (all_ranks) {
+		table_column(t, "Most For", TABLE_LEFT);
+		table_column(t, "Most Because of", TABLE_LEFT);
+	}
+	return t;
+}
+
 static void print_waits(const struct exact *x, const struct exact_request *r)
 {
 	const struct causal_totals *totals = causal_totals(x->run->c);
 	size_t n, shown;
 	struct exact_wait *waits = exact_waits(x, r, &n);
-	struct table *t = table_new(TABLE_FRAMED);
-	double rest = 0;
+	struct table *t;
+	double rest = 0, error = 0;
 
 	printf("\nWaits: %.6f of %.6f s in MPI (%.1f %%)\n", 1e-9 * totals->waits,
 		1e-9 * totals->mpi, percent_of(totals->waits, totals->mpi));
@@ -152,20 +174,13 @@ static void print_waits(const struct exact *x, const struct exact_request *r)
 		printf("Not counted: %" PRIu64 " of %.6f s, each shorter than the error of the "
 		       "clocks\n",
 			totals->unresolved, 1e-9 * totals->unresolved_ns);
-	table_column(t, "Kind", TABLE_LEFT);
-	table_column(t, "t[s]", TABLE_RIGHT);
-	table_column(t, "%", TABLE_RIGHT);
-	table_column(t, "Calls", TABLE_RIGHT);
-	table_column(t, "Longest[s]", TABLE_RIGHT);
-	table_column(t, "Waited in", TABLE_LEFT);
-	if (r->rank < 0) {
-		table_column(t, "Most For", TABLE_LEFT);
-		table_column(t, "Most Because of", TABLE_LEFT);
-	}
+	for (size_t i = 0; i < n; i++)
+		error += waits[i].error;
+	t = table_of_waits(r->rank<0, error> 0);
 	shown = shown_of(r, n);
 	for (size_t i = 0; i < n; i++)
 		if (i < shown)
-			put_wait(x, t, &waits[i], r->rank < 0);
+			put_wait(x, t, &waits[i], r->rank<0, error> 0);
 		else
 			rest += waits[i].ns;
 	table_print(t, stdout);

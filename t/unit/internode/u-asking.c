@@ -637,6 +637,7 @@ START_TEST(waits_without_measure)
 	w = &calltree_at(ranks[0].tree, 1)->extra->waits;
 	ck_assert_uint_eq(w->n, 1);
 	ck_assert_uint_eq(w->at[0].calls, kept << log2);
+	ck_assert_uint_eq(w->at[0].error, kept << log2); /* 1 each */
 	down();
 }
 END_TEST

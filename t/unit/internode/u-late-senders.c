@@ -151,8 +151,8 @@ START_TEST(more_late_ranks_than_are_told_apart)
 	struct node *n = calltree_child(tree, calltree_root(tree), NULL, 8);
 
 	for (uint32_t late = 0; late < 100; late++)
-		calltree_wait(n, &(struct node_wait){WAIT_BARRIER, late, 1, 10, 0, 0});
-	calltree_wait(n, &(struct node_wait){WAIT_NXN, 99, 1, 10, 0, 0});
+		calltree_wait(n, &(struct node_wait){WAIT_BARRIER, late, 1, 10, 0, 0, 0});
+	calltree_wait(n, &(struct node_wait){WAIT_NXN, 99, 1, 10, 0, 0, 0});
 	ck_assert_uint_eq(n->extra->waits.n, NODE_LATE_MAX + 2);
 	ck_assert_uint_eq(n->extra->waits.at[NODE_LATE_MAX].late, UINT32_MAX);
 	ck_assert_uint_eq(n->extra->waits.at[NODE_LATE_MAX].calls, 100 - NODE_LATE_MAX);
@@ -170,15 +170,15 @@ START_TEST(what_is_taken_back_was_among_the_others)
 	const struct node_waits *w;
 
 	for (uint32_t late = 0; late <= NODE_LATE_MAX; late++)
-		calltree_wait(n, &(struct node_wait){WAIT_LATE_SENDER, late, 1, 10, 0, 0});
-	calltree_wait(to, &(struct node_wait){WAIT_LATE_SENDER, NODE_LATE_MAX, 1, 5, 0, 0});
+		calltree_wait(n, &(struct node_wait){WAIT_LATE_SENDER, late, 1, 10, 0, 0, 0});
+	calltree_wait(to, &(struct node_wait){WAIT_LATE_SENDER, NODE_LATE_MAX, 1, 5, 0, 0, 0});
 	calltree_add(past, tree);
 	w = &to->extra->waits;
 	ck_assert_uint_eq(w->n, NODE_LATE_MAX + 1);
 	ck_assert_uint_eq(w->at[0].late, NODE_LATE_MAX);
 	ck_assert_uint_eq(w->at[NODE_LATE_MAX].ticks, 20);
 	calltree_wait(
-		to, &(struct node_wait){WAIT_LATE_SENDER, NODE_LATE_MAX, -1ull, -10ull, 0, 0});
+		to, &(struct node_wait){WAIT_LATE_SENDER, NODE_LATE_MAX, -1ull, -10ull, 0, 0, 0});
 	ck_assert_uint_eq(w->at[0].calls, 1);
 	ck_assert_uint_eq(w->at[0].ticks, 5);
 	ck_assert_uint_eq(w->at[NODE_LATE_MAX].calls, 1);
@@ -269,12 +269,69 @@ START_TEST(what_is_not_known)
 }
 END_TEST
 
+/* Of a wait for another node, each time; one that is taken back takes its error along. */
+START_TEST(error_of_clocks)
+{
+	const uint64_t far = match_proc_id(1, 9);
+
+	pair(rank(1), 180, 100, 100, 200);
+	pair(far, 1180, 1100, 1100, 1200);
+	pair(far, 2180, 2100, 2100, 2200);
+	ck_assert_uint_eq(waits(path)->at[0].error, 0);
+	ck_assert_uint_eq(waits(path)->at[1].late, 9);
+	ck_assert_uint_eq(waits(path)->at[1].calls, 2);
+	ck_assert_uint_eq(waits(path)->at[1].error, 2 * m.clock_bound);
+	pair(far, 3180, 3000, 3100, 3200);
+	ck_assert_uint_eq(waits(path)->at[1].error, 3 * m.clock_bound);
+	pair(rank(1), 3190, 3000, 3100, 3200);
+	ck_assert_uint_eq(waits(path)->at[1].error, 2 * m.clock_bound);
+	ck_assert_uint_eq(waits(path)->at[0].calls, 2);
+	ck_assert_uint_eq(waits(path)->at[0].error, 0);
+}
+END_TEST
+
+/* An earlier message lies there: the wait is of another kind, with its error and causes. */
+START_TEST(wrong_order)
+{
+	const uint64_t far = match_proc_id(1, 9);
+
+	pair(far, 180, 100, 100, 200);
+	pair(rank(1), 50, 300, 300, 310);
+	ck_assert_uint_eq(waits(path)->at[0].kind, WAIT_LATE_SENDER);
+	ck_assert_uint_eq(waits(path)->at[0].calls, 0);
+	ck_assert_uint_eq(waits(path)->at[0].ticks, 0);
+	ck_assert_uint_eq(waits(path)->at[0].error, 0);
+	ck_assert_uint_eq(waits(path)->at[1].kind, WAIT_WRONG_ORDER);
+	ck_assert_uint_eq(waits(path)->at[1].late, 9);
+	ck_assert_uint_eq(waits(path)->at[1].calls, 1);
+	ck_assert_uint_eq(waits(path)->at[1].ticks, 80);
+	ck_assert_uint_eq(waits(path)->at[1].error, m.clock_bound);
+	ck_assert_uint_eq(waits(path)->at[1].path, path);
+	ck_assert_uint_eq(late(far), 80); /* of the pair of threads it is all the same */
+	/* a call that has received another one that was later: it is that which it waited for */
+	pair(rank(2), 1130, 1000, 1100, 1200);
+	pair(rank(1), 1120, 1300, 1300, 1310);
+	ck_assert_uint_eq(waits(path)->at[2].late, 2);
+	ck_assert_uint_eq(waits(path)->at[2].kind, WAIT_LATE_SENDER);
+	ck_assert_uint_eq(waits(path)->at[2].calls, 0);
+	ck_assert_uint_eq(waits(path)->at[3].kind, WAIT_WRONG_ORDER);
+	ck_assert_uint_eq(waits(path)->at[3].ticks, 30);
+	pair(rank(3), 1190, 1000, 1100, 1200);
+	ck_assert_uint_eq(waits(path)->at[3].calls, 0);
+	ck_assert_uint_eq(waits(path)->at[3].ticks, 0);
+	ck_assert_uint_eq(late(rank(2)), 0);
+	ck_assert_uint_eq(waits(path)->at[waits(path)->n - 1].kind, WAIT_WRONG_ORDER);
+	ck_assert_uint_eq(waits(path)->at[waits(path)->n - 1].late, 3);
+	ck_assert_uint_eq(waits(path)->at[waits(path)->n - 1].ticks, 90);
+}
+END_TEST
+
 int main(void)
 {
 	const TTest *const tests[] = {call_paths, paths_that_move,
 		more_late_ranks_than_are_told_apart, what_is_taken_back_was_among_the_others,
 		blocking_receives, the_last_sender_of_a_call, calls_that_are_forgotten,
-		between_nodes, what_is_not_known};
+		between_nodes, what_is_not_known, error_of_clocks, wrong_order};
 	Suite *s = suite_create("late-senders");
 	TCase *c = tcase_create("late-senders");
 
