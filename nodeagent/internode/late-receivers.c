@@ -95,14 +95,14 @@ static void count_synchronous(
 void matching_late_receiver(
 	struct matching *m, const struct match_send *s, const struct match_receive *r)
 {
-	const struct process *p = matching_process(m, s->source);
-	struct longest_wait w = {.enter = s->done_enter,
-		.path = s->path,
-		.kind = WAIT_LATE_RECEIVER,
-		.about = {.from = r->destination, .to = s->source, .from_thread = r->thread}};
 	const bool alone = s->done_enter == s->enter; /* its call has sent nothing else */
+	const struct process *p;
+	struct longest_wait w;
 
-	if (s->mode == MATCH_SEND_OTHER || !p || !p->traffic || !m->host->conf->mpi_waits)
+	if (s->mode == MATCH_SEND_OTHER || !is_earlier(s->done_enter, r->enter))
+		return;
+	p = matching_process(m, s->source);
+	if (!p || !p->traffic || !m->host->conf->mpi_waits)
 		return;
 	if (!m->late_receivers)
 		m->late_receivers = xcalloc(1, sizeof(*m->late_receivers));
@@ -113,10 +113,14 @@ void matching_late_receiver(
 		}
 		return;
 	}
-	if (!s->path || !is_earlier(s->done_enter, r->enter))
+	if (!s->path)
 		return;
-	w.ticks = r->enter - s->done_enter;
-	w.late = matching_rank(p, r->destination, s->source);
+	w = (struct longest_wait){.enter = s->done_enter,
+		.path = s->path,
+		.late = matching_rank(p, r->destination, s->source),
+		.kind = WAIT_LATE_RECEIVER,
+		.ticks = r->enter - s->done_enter,
+		.about = {.from = r->destination, .to = s->source, .from_thread = r->thread}};
 	if (s->mode == MATCH_SEND_SYNCHRONOUS) {
 		count_synchronous(m, p->traffic, &w, alone);
 	} else if (alone && !is_at_once(m->late_receivers, s->bytes)) {

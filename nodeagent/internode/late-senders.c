@@ -22,8 +22,8 @@
 #include "nodeagent/replay/comm/longest.h"
 #include "nodeagent/replay/comm/sync.h"
 
-static uint64_t wait_of(
-	const struct matching *m, const struct match_send *s, const struct match_receive *r)
+/* error: of the difference of their clocks */
+static uint64_t wait_of(const struct match_send *s, const struct match_receive *r, uint64_t error)
 {
 	const struct match_done *d = &r->done;
 	/* another agent may say any time, also one before all ticks of this one */
@@ -33,9 +33,7 @@ static uint64_t wait_of(
 	if (d->unknown || d->cancelled || (int64_t)(until - d->enter) <= 0)
 		return 0;
 	ticks = until - d->enter;
-	if (!map64_find(&m->here, s->source) && ticks <= m->clock_bound)
-		return 0;
-	return ticks;
+	return ticks > error ? ticks : 0;
 }
 
 uint32_t matching_rank(const struct process *p, uint64_t from, uint64_t to)
@@ -122,9 +120,9 @@ static void count_wrong_order(void *arg, struct longest_wait *w, uint32_t path)
 	kept->kind = WAIT_WRONG_ORDER;
 }
 
-/* wait: what the receive has waited, or NULL. */
+/* wait: what the receive has waited, or NULL. error: of the clocks, between sender and receiver. */
 static void look_at_order(struct matching *m, const struct match_send *s,
-	const struct match_receive *r, const struct longest_wait *wait)
+	const struct match_receive *r, const struct longest_wait *wait, uint64_t error)
 {
 	const struct match_done *d = &r->done;
 
@@ -138,7 +136,7 @@ static void look_at_order(struct matching *m, const struct match_send *s,
 			.enter = d->enter,
 			.leave = d->leave,
 			.sent = s->enter,
-			.error = map64_find(&m->here, s->source) ? 0 : m->clock_bound,
+			.error = error,
 			.thread = d->thread,
 			.path = d->path},
 		wait);
@@ -146,13 +144,16 @@ static void look_at_order(struct matching *m, const struct match_send *s,
 
 /* Adds it, and returns what counts now; NULL: its call has waited longer for another one. */
 static const struct longest_wait *count_wait(
-	struct matching *m, struct traffic *t, struct longest_wait *w, bool alone)
+	struct matching *m, const struct match_receive *r, struct longest_wait *w)
 {
+	const struct process *p = matching_process(m, r->destination);
+	struct traffic *t = p ? p->traffic : NULL;
 	struct longest_wait *kept = w;
 
-	if (!alone)
+	w->late = p ? matching_rank(p, w->about.from, r->destination) : UINT32_MAX;
+	if (r->enter != r->done.enter)
 		kept = longest_add(matching_longest(m), t, w);
-	else if (t)
+	else if (t) /* it received nothing else */
 		traffic_count_longest(t, w, 1);
 	if (!kept)
 		return NULL;
@@ -164,18 +165,22 @@ static const struct longest_wait *count_wait(
 void matching_late_sender(
 	struct matching *m, const struct match_send *s, const struct match_receive *r)
 {
-	const struct process *p = matching_process(m, r->destination);
-	struct longest_wait w = {.enter = r->done.enter,
+	const uint64_t error = matching_process(m, s->source) ? 0 : m->clock_bound;
+	const uint64_t ticks = wait_of(s, r, error);
+	struct longest_wait w;
+
+	if (!ticks) {
+		look_at_order(m, s, r, NULL, error);
+		return;
+	}
+	w = (struct longest_wait){.enter = r->done.enter,
 		.path = r->done.path,
 		.kind = WAIT_LATE_SENDER,
-		.ticks = wait_of(m, s, r),
-		.error = map64_find(&m->here, s->source) ? 0 : m->clock_bound,
-		.late = p ? matching_rank(p, s->source, r->destination) : UINT32_MAX,
+		.ticks = ticks,
+		.error = error,
 		.about = {
 			s->source, r->destination, s->thread, r->thread, r->done.thread, r->enter}};
-	const bool alone = r->enter == r->done.enter; /* its call has received nothing else */
-
-	look_at_order(m, s, r, w.ticks ? count_wait(m, p ? p->traffic : NULL, &w, alone) : NULL);
+	look_at_order(m, s, r, count_wait(m, r, &w), error);
 }
 
 void matching_late_free(struct matching *m)

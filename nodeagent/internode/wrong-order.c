@@ -44,7 +44,7 @@ struct wrong_order {
 	wrong_order_found *found;
 	void *arg;
 	struct match_table lists; /* by destination and hash_of() */
-	struct list *newest;
+	struct list *newest, *recent;
 	struct match_pool kept;
 	size_t n_lying; /* of all lists */
 };
@@ -83,10 +83,15 @@ static struct list *list_of(
 	struct wrong_order *o, uint64_t destination, uint32_t thread, uint64_t source, bool make)
 {
 	const uint64_t hash = hash_of(thread, source);
-	struct list *first = match_table_find(&o->lists, destination, hash), *l = first;
+	struct list *first, *l = o->recent;
 
+	if (l && l->destination == destination && l->thread == thread && l->source == source)
+		return l;
+	first = l = match_table_find(&o->lists, destination, hash);
 	while (l && (l->thread != thread || l->source != source))
 		l = l->next;
+	if (l)
+		o->recent = l;
 	if (l || !make)
 		return l;
 	l = xcalloc(1, sizeof(*l));
