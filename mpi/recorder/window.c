@@ -1,11 +1,13 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * One-sided communication: an RMA record for each operation, an EPOCH record
- * for each synchronisation, both before the call.
+ * for each synchronisation, both before the call, or behind it where it makes the window.
  *
  * Epochs are numbered per window and process, from 1, by what begins them:
  *
  *	MPI_Win_fence			the fence: equal on all ranks
+ *	MPI_Win_create, ...		0
+ *	MPI_Win_free			as if it was a fence
  *	MPI_Win_start, complete		the start
  *	MPI_Win_post, wait, test	the post
  *	MPI_Win_lock, lock_all, ...	the lock, of any target: its ticket
@@ -25,6 +27,22 @@
 
 static struct mpi_objects windows = {.kind = WIRE_OBJECT_WINDOW};
 
+static void emit_epoch(const struct mpi_call *k, const struct mpi_object *w, uint32_t target)
+{
+	if (!vftr_mpi_recording())
+		return;
+	vftr_emit((const uint64_t[EMIT_WORDS]){
+		message_head(RECORD_EPOCH, k->id),
+		message_pair(w->number, target),
+		message_last(0, k->ticket),
+	});
+}
+
+static uint32_t next(uint32_t *counter)
+{
+	return take_ticket(counter) + 1;
+}
+
 static uint64_t key_at(const struct mpi_call *k, const void *at)
 {
 	if (!at)
@@ -40,13 +58,27 @@ void vftr_begin_win_new(struct mpi_call *k)
 
 void vftr_end_win_new(struct mpi_call *k)
 {
-	if (k->rc == MPI_SUCCESS)
-		vftr_object_made(&windows, key_at(k, k->wins), k->comm, NULL, 0);
+	const uint64_t key = key_at(k, k->wins);
+	const struct mpi_object *w;
+
+	if (k->rc != MPI_SUCCESS)
+		return;
+	vftr_object_made(&windows, key, k->comm, NULL, 0);
+	w = vftr_object_find(&windows, key);
+	k->ticket = 0;
+	if (w)
+		emit_epoch(k, w, MESSAGE_NO_RANK);
 }
 
 void vftr_begin_win_free(struct mpi_call *k)
 {
-	k->own = vftr_object_take(&windows, key_at(k, k->wins));
+	struct mpi_object *w = vftr_object_take(&windows, key_at(k, k->wins));
+
+	k->own = w;
+	if (!w)
+		return;
+	k->ticket = next(&w->fences);
+	emit_epoch(k, w, MESSAGE_NO_RANK);
 }
 
 void vftr_end_win_free(struct mpi_call *k)
@@ -55,8 +87,11 @@ void vftr_end_win_free(struct mpi_call *k)
 		return;
 	if (k->rc == MPI_SUCCESS)
 		vftr_object_gone(&windows, k->own);
-	else
+	else {
 		vftr_object_back(&windows, k->own);
+		if (vftr_mpi_recording())
+			record_failed(k->rc);
+	}
 }
 
 void vftr_begin_win_name(struct mpi_call *k)
@@ -183,28 +218,10 @@ void vftr_end_rma(struct mpi_call *k)
 
 /* ---- synchronisation ---- */
 
-static void emit_epoch(const struct mpi_call *k, uint32_t target)
-{
-	const struct mpi_object *w = k->own;
-
-	if (!vftr_mpi_recording())
-		return;
-	vftr_emit((const uint64_t[EMIT_WORDS]){
-		message_head(RECORD_EPOCH, k->id),
-		message_pair(w->number, target),
-		message_last(0, k->ticket),
-	});
-}
-
 static bool has_target(uint32_t function)
 {
 	return function == VFTR_MPI_WIN_LOCK || function == VFTR_MPI_WIN_UNLOCK ||
 	       function == VFTR_MPI_WIN_FLUSH || function == VFTR_MPI_WIN_FLUSH_LOCAL;
-}
-
-static uint32_t next(uint32_t *counter)
-{
-	return take_ticket(counter) + 1;
 }
 
 static uint32_t epoch_number(const struct mpi_call *k, struct mpi_object *w, uint32_t target)
@@ -247,7 +264,7 @@ void vftr_begin_epoch(struct mpi_call *k)
 	k->number = target;
 	k->ticket = epoch_number(k, w, target);
 	if ((k->id & ~1u) != VFTR_MPI_WIN_TEST)
-		emit_epoch(k, target);
+		emit_epoch(k, w, target);
 }
 
 static void set_locked(struct mpi_object *w, uint32_t target, uint32_t ticket)
@@ -291,7 +308,7 @@ void vftr_end_epoch(struct mpi_call *k)
 		break;
 	case VFTR_MPI_WIN_TEST:
 		if (call_int(k->flag))
-			emit_epoch(k, target);
+			emit_epoch(k, w, target);
 		break;
 	case VFTR_MPI_WIN_LOCK:
 	case VFTR_MPI_WIN_UNLOCK:

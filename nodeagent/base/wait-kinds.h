@@ -23,7 +23,8 @@
 	X(NEIGHBOURS, "neighbours", "Wait for neighbours")                                         \
 	X(LATE_RECEIVER, "late_receiver", "Late receiver")                                         \
 	X(LOCK, "lock", "Lock")                                                                    \
-	X(WRONG_ORDER, "wrong_order", "Wrong order")
+	X(WRONG_ORDER, "wrong_order", "Wrong order")                                               \
+	X(RMA_FENCE, "rma_fence", "Wait at fence")
 
 enum wait_kind {
 #define WAIT_KIND(kind, name, title) WAIT_##kind,

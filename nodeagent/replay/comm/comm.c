@@ -217,7 +217,9 @@ static const char *look_up(struct traffic *t, struct pending *p)
 			why = check_rank(c, m->peer);
 		break;
 	case RECORD_EPOCH:
-		return find_window(t, m->comm, &c);
+		why = find_window(t, m->comm, &c);
+		p->m.bytes = c ? window_id(t, m->comm) : 0;
+		break;
 	case RECORD_FILE:
 		return find_file(t, m->comm, &p->m.comm);
 	default:
@@ -270,6 +272,12 @@ static uint32_t logged_function(uint32_t function)
 	return ids[function - SESSION_FUNCTION];
 }
 
+/* Whether the waits of a call that is over are looked at. */
+static bool is_compared(const struct traffic *t, const struct pending *p)
+{
+	return t->sync && p->timed && p->comm && key_mpi(p->node->key) != KEY_NO_MPI;
+}
+
 static const char *settle_collective(
 	struct traffic_track *l, const struct pending *p, uint64_t ticks)
 {
@@ -283,7 +291,7 @@ static const char *settle_collective(
 	if (!p->timed)
 		return NULL;
 	sums_collective_time(t, p, ticks_between(p->since, ticks));
-	if (t->sync && p->comm && key_mpi(p->node->key) != KEY_NO_MPI)
+	if (is_compared(t, p))
 		sync_arrive(t->sync, l, p, ticks);
 	return NULL;
 }
@@ -371,6 +379,10 @@ static const char *count_pending(struct traffic_track *l, const struct pending *
 		return settle_collective(l, p, ticks);
 	case RECORD_RMA:
 		return settle_rma(l, p, ticks);
+	case RECORD_EPOCH:
+		if (is_compared(t, p))
+			sync_arrive_at_window(t->sync, l, p, ticks);
+		return NULL;
 	case RECORD_FILE:
 		if (p->m.request)
 			return request_post(l, p);
@@ -412,7 +424,6 @@ static const char *take_message(
 		fail_call(l, f, now);
 		return NULL;
 	case RECORD_PARTITION:
-	case RECORD_EPOCH:
 		return NULL; /* nothing that is summed up */
 	case RECORD_COLLECTIVE:
 		share_collective(t, p);

@@ -8,12 +8,14 @@
  */
 #include <stdlib.h>
 #include <string.h>
+#include "nodeagent/replay/comm/elsewhere.h"
 #include "nodeagent/replay/comm/internal.h"
 #include "nodeagent/replay/comm/neighbours.h"
 #include "nodeagent/replay/comm/starts.h"
 #include "shm/session.h"
 
 #define NAME_MAX_BYTES 255
+#define WINDOW_IDS     1u /* the ids of windows, among hashes of communicators' ids */
 
 /* ---- slots ------------------------------------------------------------------- */
 
@@ -57,6 +59,8 @@ void comms_free(struct traffic *t)
 		comm_drop(t, t->slots[i]);
 	for (size_t i = 0; i < ARRAY_SIZE(t->numbers); i++)
 		map32_free(&t->numbers[i].live);
+	map32_free(&t->windows);
+	map32_free(&t->windows_next);
 	free(t->slots);
 	free(t->vacant);
 	free(t->gone);
@@ -188,6 +192,10 @@ static void undefine(struct traffic *t, uint32_t object, uint32_t number)
 		return;
 	slot = *at;
 	map32_remove(live, number);
+	if (object == WIRE_OBJECT_WINDOW) {
+		map32_remove(&t->windows, number);
+		map32_remove(&t->windows_next, number);
+	}
 	if (object != WIRE_OBJECT_FILE)
 		leave_slot(t, slot);
 }
@@ -250,9 +258,13 @@ const char *traffic_define_object(
 			t->limits |= 1u << LIMIT_COMMS;
 	} else if (n->live.n < TRAFFIC_COMMS_MAX) {
 		map32_add(&n->live, m->number, take_slot(t, comm_hold(c)));
+		map32_add(&t->windows, m->number, c ? c->windows : 0);
+		map32_add(&t->windows_next, m->number, 0);
 	} else {
 		t->limits |= 1u << LIMIT_COMMS;
 	}
+	if (object == WIRE_OBJECT_WINDOW && c)
+		c->windows++;
 	return NULL;
 }
 
@@ -339,6 +351,15 @@ const char *find_window(struct traffic *t, uint32_t number, struct comm **c)
 	return number > t->numbers[WIRE_OBJECT_WINDOW].highest
 		       ? "one-sided communication on a window that was not defined"
 		       : NULL;
+}
+
+uint64_t window_id(const struct traffic *t, uint32_t number)
+{
+	const uint32_t *slot = map32_find(&t->numbers[WIRE_OBJECT_WINDOW].live, number);
+	const uint32_t *before = map32_find(&t->windows, number);
+	const struct comm *c = slot ? t->slots[*slot] : NULL;
+
+	return c && before ? elsewhere_hash(c->id, WINDOW_IDS, *before) : 0;
 }
 
 const char *find_file(struct traffic *t, uint32_t number, uint32_t *sums)

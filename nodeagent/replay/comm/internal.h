@@ -45,9 +45,11 @@ struct comm {
 	uint32_t local, local_of; /* members on this node, as counted by sync.c ... */
 	uint32_t local_most;	  /* ... the most at a time, ... */
 	bool is_local;		  /* ... and whether the process is one */
-	bool has_arrived;	  /* at a collective call that was compared with others ... */
-	uint32_t arrived;	  /* ... the greatest ticket of these */
-	uint64_t left;		  /* when it has left the last of these; 0: none */
+	uint32_t arrives_next;	  /* at collective calls that are compared: the ticket after the
+				     greatest so far */
+	uint64_t left;		  /* when it has left the last of these, or of those on windows of
+				     it; 0: none */
+	uint32_t windows;	  /* made on it */
 	uint32_t told;		  /* its number in the listener, or 0 */
 	uint64_t job;		  /* that its members are ranks of; 0: the process's own */
 	char *name;
@@ -86,6 +88,9 @@ bool comm_has_world(const struct comm *c, uint32_t world);
  */
 const char *find_comm(struct traffic *t, uint32_t number, struct comm **c);
 const char *find_window(struct traffic *t, uint32_t number, struct comm **c);
+/* The identity of a window that find_window() has found, equal on all ranks: it follows from that
+ * of its communicator and from how many were made on that before. */
+uint64_t window_id(const struct traffic *t, uint32_t number);
 /* *sums is NO_SUMS where *c would be NULL. */
 const char *find_file(struct traffic *t, uint32_t number, uint32_t *sums);
 
@@ -113,8 +118,8 @@ struct gone {
 
 /* A record that waits for the end of its frame. */
 struct pending {
-	struct message m;
-	struct comm *comm; /* held; of a window for RMA */
+	struct message m;  /* EPOCH: bytes is the window's identity */
+	struct comm *comm; /* held; of a window for RMA and EPOCH */
 	struct node *node;
 	uint64_t since;
 	uint64_t depth;
@@ -301,7 +306,10 @@ struct traffic {
 	size_t n_ranges;
 
 	struct numbers numbers[3]; /* by enum wire_object_kind */
-	struct comm **slots;	   /* of communicators and windows */
+	/* number of a live window -> how many were made on its communicator before; and as
+	 * arrives_next of a communicator */
+	struct map32 windows, windows_next;
+	struct comm **slots; /* of communicators and windows */
 	size_t n_slots, cap_slots;
 	uint32_t *vacant; /* slots */
 	size_t n_vacant, cap_vacant;

@@ -98,6 +98,12 @@ struct longest *sync_longest(struct sync *s)
 
 /* ---- instances ------------------------------------------------------------------ */
 
+/* What members meet for. */
+struct purpose {
+	enum collective_kind kind; /* COLLECTIVE_UNKNOWN: they do not wait for each other */
+	enum wait_kind wait;
+};
+
 static enum wait_kind wait_kind_of(enum collective_kind kind, uint32_t function)
 {
 	static const enum wait_kind kinds[COLLECTIVE_KINDS] = {
@@ -113,6 +119,13 @@ static enum wait_kind wait_kind_of(enum collective_kind kind, uint32_t function)
 			       function == VFTR_MPI_BARRIER_INIT
 		       ? WAIT_BARRIER
 		       : kinds[kind];
+}
+
+static struct purpose purpose_of(uint32_t function)
+{
+	const enum collective_kind kind = collective_shape(function)->kind;
+
+	return (struct purpose){kind, wait_kind_of(kind, function)};
 }
 
 static struct instance **place_of(struct sync *s, uint64_t id, uint32_t ticket)
@@ -145,16 +158,17 @@ static void drop_instance(struct sync *s, struct instance *i)
 struct meeting {
 	struct comm *comm;
 	uint64_t id;
-	uint32_t ticket, function;
+	uint32_t ticket;
+	struct purpose of;
+	uint32_t *next; /* the ticket after the greatest that this process has come with, or NULL */
 };
 
 /* NULL: of no kind in which members wait for each other. */
 static struct instance *add_instance(struct sync *s, struct traffic *t, const struct meeting *m)
 {
-	const enum collective_kind kind = collective_shape(m->function)->kind;
 	struct instance *i;
 
-	if (kind == COLLECTIVE_UNKNOWN)
+	if (m->of.kind == COLLECTIVE_UNKNOWN)
 		return NULL;
 	while (s->oldest &&
 		(s->instances.used >= SYNC_OPEN_MAX || s->arrivals.used >= SYNC_ARRIVALS_MAX)) {
@@ -164,8 +178,8 @@ static struct instance *add_instance(struct sync *s, struct traffic *t, const st
 	i = match_pool_take_any(&s->instances);
 	*i = (struct instance){.id = m->id,
 		.ticket = m->ticket,
-		.kind = kind,
-		.wait = wait_kind_of(kind, m->function),
+		.kind = m->of.kind,
+		.wait = m->of.wait,
 		.traffic = t,
 		.comm = comm_hold(m->comm),
 		.older = s->newest};
@@ -536,15 +550,11 @@ static uint32_t group_of(const struct comm *c)
 
 /* Whether a process comes to an instance for the second time: then it lies. Its tickets rise but
  * among its threads, so that there is rarely something to search. */
-static bool comes_twice(const struct instance *i, const struct traffic *t, struct comm *c)
+static bool comes_twice(const struct instance *i, const struct traffic *t, const struct meeting *m)
 {
-	if (i->id == c->id && c->has_arrived && (int32_t)(i->ticket - c->arrived) > 0) {
-		c->arrived = i->ticket;
+	if (m->next && (int32_t)(m->ticket - *m->next) >= 0) {
+		*m->next = m->ticket + 1;
 		return false;
-	}
-	if (i->id == c->id && !c->has_arrived) {
-		c->has_arrived = true;
-		c->arrived = i->ticket;
 	}
 	for (const struct arrival *a = i->first; a; a = a->next)
 		if (a->traffic == t)
@@ -579,7 +589,7 @@ static inline __attribute__((always_inline)) struct instance *come(
 
 	if (!i)
 		i = add_instance(s, t, m);
-	if (!i || comes_twice(i, t, m->comm))
+	if (!i || comes_twice(i, t, m))
 		return NULL;
 	refresh(s, m->comm, t);
 	i->living += m->comm->is_local && t->job == i->traffic->job;
@@ -590,11 +600,11 @@ static inline __attribute__((always_inline)) struct instance *come(
 	return i;
 }
 
-void sync_arrive(struct sync *s, struct traffic_track *l, const struct pending *p, uint64_t until)
+static void arrive_at(struct sync *s, struct traffic_track *l, const struct pending *p,
+	uint64_t until, const struct meeting *m)
 {
 	struct comm *c = p->comm;
-	const struct meeting m = {c, c->id, p->m.ticket, key_mpi(p->node->key)};
-	struct instance *i = come(s, l->traffic, &m);
+	struct instance *i = come(s, l->traffic, m);
 	struct arrival *a;
 
 	if (!i)
@@ -617,6 +627,42 @@ void sync_arrive(struct sync *s, struct traffic_track *l, const struct pending *
 		finish_instance(s, i);
 }
 
+void sync_arrive(struct sync *s, struct traffic_track *l, const struct pending *p, uint64_t until)
+{
+	arrive_at(s, l, p, until,
+		&(struct meeting){.comm = p->comm,
+			.id = p->comm->id,
+			.ticket = p->m.ticket,
+			.of = purpose_of(key_mpi(p->node->key)),
+			.next = &p->comm->arrives_next});
+}
+
+/* Calls by which all ranks of a window meet. */
+static const struct window_call {
+	uint32_t function;
+	struct purpose of;
+} window_calls[] = {
+	{VFTR_MPI_WIN_ALLOCATE, {COLLECTIVE_BETWEEN_ALL, WAIT_NXN}},
+	{VFTR_MPI_WIN_ALLOCATE_SHARED, {COLLECTIVE_BETWEEN_ALL, WAIT_NXN}},
+	{VFTR_MPI_WIN_CREATE, {COLLECTIVE_BETWEEN_ALL, WAIT_NXN}},
+	{VFTR_MPI_WIN_CREATE_DYNAMIC, {COLLECTIVE_BETWEEN_ALL, WAIT_NXN}},
+	{VFTR_MPI_WIN_FENCE, {COLLECTIVE_BETWEEN_ALL, WAIT_RMA_FENCE}},
+	{VFTR_MPI_WIN_FREE, {COLLECTIVE_BETWEEN_ALL, WAIT_BARRIER}},
+};
+
+void sync_arrive_at_window(
+	struct sync *s, struct traffic_track *l, const struct pending *p, uint64_t until)
+{
+	for (size_t i = 0; i < ARRAY_SIZE(window_calls); i++)
+		if (window_calls[i].function == (p->m.field & ~LARGE_COUNT))
+			arrive_at(s, l, p, until,
+				&(struct meeting){.comm = p->comm,
+					.id = p->m.bytes,
+					.ticket = p->m.ticket,
+					.of = window_calls[i].of,
+					.next = map32_find(&l->traffic->windows_next, p->m.comm)});
+}
+
 /* Each start of a persistent call is one of its own: the ticket stands for the communicator. */
 static bool find_start(
 	struct traffic *t, const struct pending *p, uint64_t until, struct meeting *m)
@@ -624,6 +670,7 @@ static bool find_start(
 	if (!collective_is_persistent(p->m.field))
 		return true;
 	m->id = elsewhere_hash(m->id, 0, p->m.ticket);
+	m->next = NULL;
 	return !t->lost && starts_count(&m->comm->starts, &t->n_starts, p->m.ticket, p->since,
 				   until, &m->ticket);
 }
@@ -632,7 +679,11 @@ void sync_complete(
 	struct sync *s, struct traffic *t, const struct request *q, const struct completion *c)
 {
 	const struct pending *p = &q->of;
-	struct meeting m = {p->comm, p->comm->id, p->m.ticket, p->m.field};
+	struct meeting m = {.comm = p->comm,
+		.id = p->comm->id,
+		.ticket = p->m.ticket,
+		.of = purpose_of(p->m.field),
+		.next = &p->comm->arrives_next};
 	struct instance *i = find_start(t, p, c->ticks, &m) ? come(s, t, &m) : NULL;
 	struct arrival *a;
 

@@ -12,6 +12,7 @@
  *  - to a root: the root for the last of all, the others for nobody
  *  - scans: each for the last of the ranks below it
  *  - neighbourhood collectives: each for the last of all, which is too much
+ * A window's ranks meet in the same way; its instances are apart from those of its communicator.
  * In an intercommunicator "all" are those of the other group; nothing is known
  * if no member of the other group lives here.
  *
@@ -78,6 +79,10 @@ void sync_set_members(struct sync *s, const struct sync_member *m, size_t n);
 
 /* A member has left the collective call p on a communicator. */
 void sync_arrive(struct sync *s, struct traffic_track *l, const struct pending *p, uint64_t until);
+/* A member has left the call p, an EPOCH, on a window; only of calls in which all ranks meet that
+ * says anything. */
+void sync_arrive_at_window(
+	struct sync *s, struct traffic_track *l, const struct pending *p, uint64_t until);
 /* A member has completed a collective call. */
 void sync_complete(
 	struct sync *s, struct traffic *t, const struct request *q, const struct completion *c);

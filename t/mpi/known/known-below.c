@@ -63,3 +63,7 @@ BELOW(Allreduce, (const void *b, void *to, int n, MPI_Datatype t, MPI_Op op, MPI
 	(b, to, n, t, op, c))
 BELOW(Scan, (const void *b, void *to, int n, MPI_Datatype t, MPI_Op op, MPI_Comm c),
 	(b, to, n, t, op, c))
+BELOW(Win_create, (void *b, MPI_Aint n, int unit, MPI_Info i, MPI_Comm c, MPI_Win *w),
+	(b, n, unit, i, c, w))
+BELOW(Win_free, (MPI_Win * w), (w))
+BELOW(Win_fence, (int assert, MPI_Win w), (assert, w))

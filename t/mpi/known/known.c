@@ -186,6 +186,7 @@ KNOWN_UNTRACED static int needs(
 	case KNOWN_BARRIER:
 		return b->kind == a->kind && (a->peer == KNOWN_NOBODY || a->peer != b->peer);
 	case KNOWN_NXN:
+	case KNOWN_RMA_FENCE:
 		return b->kind == a->kind;
 	case KNOWN_LATE_ROOT:
 		return b->kind == a->kind && rb == a->peer;
@@ -322,7 +323,7 @@ KNOWN_UNTRACED static void judge(const struct known_stamp *a, int ra)
 KNOWN_UNTRACED static void print_row(const struct known_property *of, const struct row *row)
 {
 	static const char *const kinds[KNOWN_WAITS] = {"late_sender", "barrier", "nxn", "late_root",
-		"early_root", "scan", "wrong_order", "late_receiver"};
+		"early_root", "scan", "wrong_order", "late_receiver", "rma_fence"};
 	int most = 0;
 
 	for (int i = 1; i < FUNCTIONS; i++)

@@ -36,6 +36,7 @@ enum known_kind {
 	/* not of a call: a late sender, while a message lay there that a later call received */
 	KNOWN_WRONG_ORDER,
 	KNOWN_LATE_RECEIVER, /* a synchronous send; peer: who receives */
+	KNOWN_RMA_FENCE,
 	KNOWN_WAITS,
 	KNOWN_SEND = KNOWN_WAITS, /* peer: who receives */
 	KNOWN_POST,		  /* a receive that does not block; peer: who sends */

@@ -71,7 +71,8 @@ static uint64_t waited_for_somebody(const struct node *call, uint32_t id)
 		const struct node_wait *w = &call->extra->waits.at[i];
 
 		ck_assert_uint_gt(w->calls, 0);
-		ck_assert_int_eq(w->kind == WAIT_BARRIER, id == RECORD_ID_MPI + VFTR_MPI_BARRIER);
+		ck_assert_int_eq(w->kind == WAIT_BARRIER,
+			id == RECORD_ID_MPI + VFTR_MPI_BARRIER || id == FN(WIN_FREE));
 		sum += w->ticks;
 	}
 	return sum;
@@ -458,6 +459,136 @@ START_TEST(older_tickets_come_later)
 }
 END_TEST
 
+/* ---- windows --------------------------------------------------------------------------------- */
+
+static void make_window(struct person *p, uint32_t number, uint32_t comm)
+{
+	const struct wire_object w = {.number = number, .comm = comm};
+
+	ck_assert_ptr_null(traffic_define_object(p->traffic, WIRE_WINDOW, &w, ""));
+}
+
+static void synchronise(
+	int i, uint32_t function, uint32_t window, uint32_t epoch, uint64_t enter, uint64_t leave)
+{
+	struct thread *t = &others[i].thread[0];
+
+	ticks = START + enter - 1;
+	in(t, RECORD_ID_MPI + function);
+	PUT(t, message_head(RECORD_EPOCH, function), message_pair(window, NONE),
+		MESSAGE_MARK | epoch);
+	ticks = START + leave - 1;
+	out(t, RECORD_ID_MPI + function);
+	flush(t);
+	ck_assert_ptr_null(t->why);
+}
+
+static const struct window_row {
+	const char *name;
+	uint32_t function;
+	enum wait_kind kind;
+} window_calls[] = {{ROW(WIN_FENCE), WAIT_RMA_FENCE}, {ROW(WIN_CREATE), WAIT_NXN},
+	{ROW(WIN_CREATE_C), WAIT_NXN}, {ROW(WIN_CREATE_DYNAMIC), WAIT_NXN},
+	{ROW(WIN_ALLOCATE), WAIT_NXN}, {ROW(WIN_ALLOCATE_SHARED_C), WAIT_NXN},
+	{ROW(WIN_FREE), WAIT_BARRIER}};
+
+static void late_ranks_are(int i, uint32_t function, enum wait_kind kind, uint32_t late)
+{
+	for (size_t k = 0; k < calltree_nodes(others[i].past); k++) {
+		const struct node *n = calltree_at(others[i].past, k);
+
+		for (size_t w = 0; n->extra && w < n->extra->waits.n; w++) {
+			ck_assert_uint_eq(n->key, RECORD_ID_MPI + function);
+			ck_assert_uint_eq(n->extra->waits.at[w].kind, kind);
+			ck_assert_uint_eq(n->extra->waits.at[w].late, late);
+		}
+	}
+}
+
+/* Ranks have other numbers for a window, and made other ones on other communicators before. */
+START_TEST(all_ranks_meet_at_a_window)
+{
+	const struct window_row *w = &window_calls[_i];
+	static const uint64_t enter[RANKS] = {10, 40, 25, 30}, leave[RANKS] = {90, 90, 36, 31},
+			      wanted[RANKS] = {30, 0, 11, 1};
+
+	for (int first = 0; first < RANKS; first++) {
+		node_up();
+		for (int i = 0; i < RANKS; i++) {
+			for (int k = 0; k < i; k++)
+				make_window(&others[i], 1 + (uint32_t)k, TURNED);
+			make_window(&others[i], 10, WORLD);
+			make_window(&others[i], 11, WORLD);
+		}
+		for (int i = 0; i < RANKS; i++) {
+			const int r = (first + i) % RANKS;
+
+			synchronise(r, w->function, 11, 3, enter[r], leave[r]);
+		}
+		they_waited(w->name, w->function, wanted, 1);
+		for (int i = 0; i < RANKS; i++)
+			late_ranks_are(i, w->function, w->kind, 1);
+		node_down();
+	}
+}
+END_TEST
+
+/* Epochs of another window or another kind are not those of this one, nor are its collectives. */
+START_TEST(windows_are_apart)
+{
+	uint64_t calls;
+
+	node_up();
+	for (int i = 0; i < RANKS; i++) {
+		make_window(&others[i], 1, WORLD);
+		make_window(&others[i], 2, WORLD);
+		make_window(&others[i], 3, TURNED);
+	}
+	for (int i = 0; i < RANKS - 1; i++) {
+		synchronise(i, VFTR_MPI_WIN_FENCE, 1, 1, 10, 20);
+		synchronise(i, VFTR_MPI_WIN_FENCE, 2, 1, 30, 40);
+		synchronise(i, VFTR_MPI_WIN_FENCE, 3, 1, 50, 60);
+	}
+	synchronise(3, VFTR_MPI_WIN_LOCK, 1, 1, 11, 12);
+	synchronise(3, VFTR_MPI_WIN_FENCE, 1, 2, 13, 14);
+	enter_late(3, 15, 16, VFTR_MPI_BARRIER, 1);
+	synchronise(3, VFTR_MPI_WIN_FENCE, 2, 1, 37, 40);
+	for (int i = 0; i < RANKS; i++) {
+		ck_assert_uint_eq(waited(&others[i], FN(WIN_FENCE), &calls), i == 3 ? 0 : 7);
+		ck_assert_uint_eq(calls, 1);
+	}
+	node_down();
+}
+END_TEST
+
+/* A fence that fails is none; a window whose communicator is not known has no other ranks. */
+START_TEST(no_fence)
+{
+	uint64_t calls;
+	struct thread *t = &others[3].thread[0];
+
+	node_up();
+	for (int i = 0; i < RANKS; i++) {
+		make_window(&others[i], 1, WORLD);
+		make_window(&others[i], 2, MESSAGE_COMM_NONE);
+		synchronise(i, VFTR_MPI_WIN_FENCE, 2, 1, 5, 9);
+	}
+	for (int i = 0; i < RANKS - 1; i++)
+		synchronise(i, VFTR_MPI_WIN_FENCE, 1, 1, 10, 20);
+	ticks = START + 14;
+	in(t, FN(WIN_FENCE));
+	PUT(t, message_head(RECORD_EPOCH, VFTR_MPI_WIN_FENCE), message_pair(1, NONE),
+		MESSAGE_MARK | 1);
+	failed(t);
+	out(t, FN(WIN_FENCE));
+	for (int i = 0; i < RANKS; i++) {
+		ck_assert_uint_eq(waited(&others[i], FN(WIN_FENCE), &calls), 0);
+		ck_assert_uint_eq(calls, 0);
+	}
+	node_down();
+}
+END_TEST
+
 /* What is kept has a limit for many members, too: the oldest are given up. */
 START_TEST(a_crowd_waits_for_ever)
 {
@@ -496,7 +627,8 @@ int main(void)
 		{between_two_groups, ARRAY_SIZE(between)}, {the_other_group_is_abroad, 1},
 		{the_root_is_on_another_node, 1}, {what_does_not_block, 1}, {many_calls, 5},
 		{not_all_are_here, 1}, {waiting_for_ever, 1}, {older_tickets_come_later, 1},
-		{a_crowd_waits_for_ever, 1}};
+		{a_crowd_waits_for_ever, 1}, {all_ranks_meet_at_a_window, ARRAY_SIZE(window_calls)},
+		{windows_are_apart, 1}, {no_fence, 1}};
 
 	return run_tests("traffic-sync", rows, ARRAY_SIZE(rows));
 }

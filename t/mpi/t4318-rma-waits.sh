@@ -1,0 +1,52 @@
+#!/bin/sh
+# SPDX-License-Identifier: BSD-3-Clause
+# Which property is in which row: t/mpi/known/README.
+test_description='known waits in one-sided communication: who came late to a window'
+. "$(dirname "$0")/../lib/lib.sh"
+. "$T/lib/known.sh"
+need jq
+need_built "$AGENT" "$VFTR"
+mpis=$(mpi_list)
+[ -n "$mpis" ] || skip_all 'no MPI on this machine'
+OMPI_MCA_osc=pt2pt,sm # others want hardware
+export OMPI_MCA_osc
+
+for mpi in $mpis; do
+	test_expect "$mpi: the program runs, and has stamped calls of each property" "
+		known_run rma $mpi 4
+		[ \$(grep -c '^meant ' truth.rma.$mpi) -ge 8 ]"
+	known_rows rma "$mpi" none ALL
+	test_expect "$mpi: --exact, which does not know of windows, finds no wait, and says that there were such calls" "
+		is '' \"\$(grep '^wait' exact.rma.$mpi)\"
+		$VFTR waits --exact --json rma-$mpi | jq -e '.estimated | index(\"one_sided\")'"
+done
+
+# ---- the same on nodes with clocks of their own, each rank beside one that is not its neighbour --------
+
+need mpirun.openmpi
+nodes_up 2
+. "$T/lib/clocks.sh"
+echo 0,0,0 >clock.node1
+echo 3600,50,5 >clock.node2
+
+test_expect 'openmpi on two nodes, by agents with clocks an hour apart that drift: waits were compared' '
+	mkdir nodes
+	agents_up nodes
+	limit $(nodes_mpirun 2) --mca mpi_yield_when_idle 1 -x OMPI_MCA_osc -x VFTR_RUNTIME_DIR \
+		-x VFTR_SESSION=nodes --map-by node -np 4 "$BIN/known-rma-openmpi" nodes.shared >truth.nodes
+	wait $agents
+	is "node1 node2 node1 node2" "$(json nodes/known-rma-openmpi_all.json "[.per_rank[].node] | join(\" \")")"
+	jq -e ".waits_between_nodes | map(.not_compared) | add == 0" nodes/known-rma-openmpi_all.json
+	jq -e "[.clocks[].error_s // 0] | max | . > 0 and . < 0.001" nodes/known-rma-openmpi_all.json
+	known_found nodes/known-rma-openmpi_all.json >found.nodes'
+
+test_expect 'openmpi on two nodes: all waits are what the program says, within the error of the clocks' '
+	error=$(jq "2 * ([.clocks[].error_s // 0] | max)" nodes/known-rma-openmpi_all.json)
+	is "$(grep "^meant " truth.rma.openmpi)" "$(grep "^meant " truth.nodes)"
+	bad=
+	for property in $(awk "\$1 == \"meant\" { print \$2 }" truth.nodes) elsewhere; do
+		known_amounts $property truth.nodes found.nodes none $error || bad="$bad $property"
+	done
+	is "" "$bad" "properties"'
+
+done_testing
