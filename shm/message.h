@@ -23,7 +23,8 @@
  *   PARTITION   0             request<<32 | first; MARK | how many
  *   RMA         function      window<<32 | target; epoch<<40 | type<<32 | request;
  *                             bytes to the target; MARK | bytes from the target
- *   EPOCH       function      window<<32 | target; MARK | epoch
+ *   EPOCH       function      window<<32 | target; MARK | epoch (one for each rank of the group of
+ *                             MPI_Win_start and MPI_Win_post)
  *   FILE        function      file<<32 | request; offset; MARK | flags | bytes
  *   EARLIER     0             MARK | ticks: when the next record of this frame took place
  *

@@ -15,6 +15,7 @@
  * An operation has the number of the innermost epoch it can be in: of the lock
  * of its target, of lock_all, of start, or of the fence.
  */
+#include <string.h>
 #include <sys/mman.h>
 #include "libhook/emit.h"
 #include "mpi/object/comm.h"
@@ -24,6 +25,8 @@
 #include "mpi/recorder/recorders.h"
 #include "mpi/recorder/request.h"
 #include "shm/message.h"
+
+#define AT_ONCE 64 /* ranks of a group that are translated */
 
 static struct mpi_objects windows = {.kind = WIRE_OBJECT_WINDOW};
 
@@ -251,6 +254,38 @@ static uint32_t epoch_number(const struct mpi_call *k, struct mpi_object *w, uin
 	return w->locked_all ? w->locked_all : w->locks;
 }
 
+/* One for each rank of the group, so that it is known who waits for whom. */
+static void emit_group(const struct mpi_call *k, const struct mpi_object *w)
+{
+	int from[AT_ONCE], to[AT_ONCE], size = 0;
+	MPI_Group all = MPI_GROUP_NULL;
+
+	if (PMPI_Group_size(k->group, &size) != MPI_SUCCESS ||
+		PMPI_Win_get_group(k->win, &all) != MPI_SUCCESS || size <= 0) {
+		size = 0;
+		emit_epoch(k, w, MESSAGE_NO_RANK);
+	}
+	for (int at = 0; at < size; at += AT_ONCE) {
+		const int some = size - at < AT_ONCE ? size - at : AT_ONCE;
+
+		for (int i = 0; i < some; i++)
+			from[i] = at + i;
+		if (PMPI_Group_translate_ranks(k->group, some, from, all, to) != MPI_SUCCESS)
+			memset(to, 0xff, sizeof(to));
+		for (int i = 0; i < some; i++)
+			emit_epoch(k, w,
+				to[i] >= 0 && (uint32_t)to[i] < w->ranks ? (uint32_t)to[i]
+									 : MESSAGE_NO_RANK);
+	}
+	if (all != MPI_GROUP_NULL)
+		PMPI_Group_free(&all);
+}
+
+static bool has_group(uint32_t function)
+{
+	return function == VFTR_MPI_WIN_START || function == VFTR_MPI_WIN_POST;
+}
+
 void vftr_begin_epoch(struct mpi_call *k)
 {
 	struct mpi_object *w = vftr_object_find(&windows, HANDLE_KEY(k->win));
@@ -263,7 +298,9 @@ void vftr_begin_epoch(struct mpi_call *k)
 		target = (uint32_t)k->peer;
 	k->number = target;
 	k->ticket = epoch_number(k, w, target);
-	if ((k->id & ~1u) != VFTR_MPI_WIN_TEST)
+	if (has_group(k->id & ~1u) && vftr_mpi_recording())
+		emit_group(k, w);
+	else if ((k->id & ~1u) != VFTR_MPI_WIN_TEST)
 		emit_epoch(k, w, target);
 }
 

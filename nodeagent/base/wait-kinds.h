@@ -24,7 +24,9 @@
 	X(LATE_RECEIVER, "late_receiver", "Late receiver")                                         \
 	X(LOCK, "lock", "Lock")                                                                    \
 	X(WRONG_ORDER, "wrong_order", "Wrong order")                                               \
-	X(RMA_FENCE, "rma_fence", "Wait at fence")
+	X(RMA_FENCE, "rma_fence", "Wait at fence")                                                 \
+	X(RMA_POST, "rma_post", "Late post")                                                       \
+	X(RMA_COMPLETE, "rma_complete", "Late complete")
 
 enum wait_kind {
 #define WAIT_KIND(kind, name, title) WAIT_##kind,

@@ -5,6 +5,7 @@
 #include <string.h>
 #include "conf/conf.h"
 #include "mpi_id.h"
+#include "nodeagent/replay/comm/exposure.h"
 #include "nodeagent/replay/comm/internal.h"
 #include "nodeagent/replay/comm/neighbours.h"
 #include "nodeagent/replay/comm/order.h"
@@ -278,6 +279,38 @@ static bool is_compared(const struct traffic *t, const struct pending *p)
 	return t->sync && p->timed && p->comm && key_mpi(p->node->key) != KEY_NO_MPI;
 }
 
+/* A call on a window that is over. */
+struct window_call {
+	struct traffic_track *l;
+	const struct pending *p;
+	uint64_t until;
+};
+
+static void meet_one(void *arg, const struct exposure_pair *pair)
+{
+	const struct window_call *c = arg;
+
+	sync_meet(c->l->traffic->sync, c->l, c->p, c->until, pair);
+}
+
+static void settle_epoch(struct traffic_track *l, const struct pending *p, uint64_t ticks)
+{
+	struct window_call c = {l, p, ticks};
+	struct traffic *t = l->traffic;
+
+	if (!is_compared(t, p))
+		return;
+	sync_arrive_at_window(t->sync, l, p, ticks);
+	exposure_pairs(&t->exposures,
+		&(struct exposure_call){.window = p->m.comm,
+			.function = p->m.field & ~LARGE_COUNT,
+			.epoch = p->m.ticket,
+			.self = p->comm->rank,
+			.other = p->m.peer,
+			.ranks = comm_ranks(p->comm)},
+		meet_one, &c);
+}
+
 static const char *settle_collective(
 	struct traffic_track *l, const struct pending *p, uint64_t ticks)
 {
@@ -380,8 +413,7 @@ static const char *count_pending(struct traffic_track *l, const struct pending *
 	case RECORD_RMA:
 		return settle_rma(l, p, ticks);
 	case RECORD_EPOCH:
-		if (is_compared(t, p))
-			sync_arrive_at_window(t->sync, l, p, ticks);
+		settle_epoch(l, p, ticks);
 		return NULL;
 	case RECORD_FILE:
 		if (p->m.request)

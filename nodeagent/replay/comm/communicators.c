@@ -9,6 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include "nodeagent/replay/comm/elsewhere.h"
+#include "nodeagent/replay/comm/exposure.h"
 #include "nodeagent/replay/comm/internal.h"
 #include "nodeagent/replay/comm/neighbours.h"
 #include "nodeagent/replay/comm/starts.h"
@@ -61,6 +62,7 @@ void comms_free(struct traffic *t)
 		map32_free(&t->numbers[i].live);
 	map32_free(&t->windows);
 	map32_free(&t->windows_next);
+	exposures_free(t->exposures);
 	free(t->slots);
 	free(t->vacant);
 	free(t->gone);
@@ -195,6 +197,7 @@ static void undefine(struct traffic *t, uint32_t object, uint32_t number)
 	if (object == WIRE_OBJECT_WINDOW) {
 		map32_remove(&t->windows, number);
 		map32_remove(&t->windows_next, number);
+		exposure_gone(t->exposures, number);
 	}
 	if (object != WIRE_OBJECT_FILE)
 		leave_slot(t, slot);

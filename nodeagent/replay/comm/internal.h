@@ -309,7 +309,8 @@ struct traffic {
 	/* number of a live window -> how many were made on its communicator before; and as
 	 * arrives_next of a communicator */
 	struct map32 windows, windows_next;
-	struct comm **slots; /* of communicators and windows */
+	struct exposures *exposures; /* or NULL */
+	struct comm **slots;	     /* of communicators and windows */
 	size_t n_slots, cap_slots;
 	uint32_t *vacant; /* slots */
 	size_t n_vacant, cap_vacant;

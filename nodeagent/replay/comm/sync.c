@@ -8,12 +8,14 @@
 #include "nodeagent/base/pool.h"
 #include "nodeagent/base/wait-kinds.h"
 #include "nodeagent/replay/comm/elsewhere.h"
+#include "nodeagent/replay/comm/exposure.h"
 #include "nodeagent/replay/comm/internal.h"
 #include "nodeagent/replay/comm/longest.h"
 #include "nodeagent/replay/comm/starts.h"
 #include "nodeagent/trace/collective.h"
 
-#define BUCKETS 65536u
+#define BUCKETS	 65536u
+#define PAIR_IDS 2u /* the ids of pairs, among hashes of windows' ids */
 
 struct arrival {
 	struct traffic *traffic;
@@ -36,6 +38,8 @@ struct instance {
 	uint32_t ticket;
 	enum collective_kind kind;
 	enum wait_kind wait;
+	bool of_pair; /* of these two, ranks in comm; else of all members */
+	uint32_t awaited, waiting;
 	struct traffic *traffic; /* of the first that came ... */
 	struct comm *comm;	 /* ... and held there */
 	struct arrival *first, *last;
@@ -239,9 +243,8 @@ static uint32_t count_local(const struct sync *s, const struct comm *c, uint64_t
 }
 
 /* True if a process of this rank of the job is a member that lives here. */
-static bool lives_here(const struct sync *s, const struct comm *c, const struct traffic *t)
+static bool rank_lives_here(const struct sync *s, const struct comm *c, uint32_t rank, uint64_t job)
 {
-	const uint32_t rank = (uint32_t)t->rank;
 	size_t low = 0, high = s->n_members;
 
 	while (low < high) {
@@ -253,9 +256,22 @@ static bool lives_here(const struct sync *s, const struct comm *c, const struct 
 			high = middle;
 	}
 	for (; low < s->n_members && s->members[low].rank == rank; low++)
-		if (is_local(&s->members[low], c, t->job))
+		if (is_local(&s->members[low], c, job))
 			return true;
 	return false;
+}
+
+static bool lives_here(const struct sync *s, const struct comm *c, const struct traffic *t)
+{
+	return rank_lives_here(s, c, (uint32_t)t->rank, t->job);
+}
+
+static uint32_t count_local_pair(const struct sync *s, const struct instance *i)
+{
+	const uint64_t job = i->traffic->job;
+
+	return (uint32_t)rank_lives_here(s, i->comm, comm_world(i->comm, i->awaited), job) +
+	       rank_lives_here(s, i->comm, comm_world(i->comm, i->waiting), job);
 }
 
 /* Looks again who lives here, if that has changed. */
@@ -274,7 +290,7 @@ static void refresh(const struct sync *s, struct comm *c, const struct traffic *
 static bool is_complete(const struct sync *s, struct instance *i)
 {
 	refresh(s, i->comm, i->traffic);
-	return i->living >= i->comm->local;
+	return i->living >= (i->of_pair ? count_local_pair(s, i) : i->comm->local);
 }
 
 static void count_living(const struct sync *s, struct instance *i)
@@ -484,6 +500,11 @@ static bool has_members_elsewhere(const struct sync *s, const struct comm *c)
 	return s->elsewhere && !c->remote_size && c->local_most < c->size;
 }
 
+static bool is_apart(const struct sync *s, const struct instance *i)
+{
+	return has_members_elsewhere(s, i->comm) && !(i->of_pair && i->n > 1);
+}
+
 static void hand_over(struct sync *s, const struct instance *i)
 {
 	const struct arrival *first = i->first;
@@ -523,7 +544,7 @@ static void hand_over(struct sync *s, const struct instance *i)
 static void finish_instance(struct sync *s, struct instance *i)
 {
 	const struct rule *rule = &rules[i->kind];
-	const bool apart = has_members_elsewhere(s, i->comm);
+	const bool apart = is_apart(s, i);
 	struct awaited w;
 
 	if (rule->by_rank || apart)
@@ -699,6 +720,36 @@ void sync_complete(
 	a->root = p->m.peer;
 	a->activity = thread_activity_hold(q->track ? q->track->activity : NULL);
 	a->path = c->path;
+	if (is_complete(s, i))
+		finish_instance(s, i);
+}
+
+/* The call may wait for others, too: so it is like one that completes an operation. */
+void sync_meet(struct sync *s, struct traffic_track *l, const struct pending *p, uint64_t until,
+	const struct exposure_pair *pair)
+{
+	struct instance *i = come(s, l->traffic,
+		&(struct meeting){.comm = p->comm,
+			.id = elsewhere_hash(
+				p->m.bytes, message_pair(pair->origin, pair->target), PAIR_IDS),
+			.ticket = pair->ticket,
+			.of = {COLLECTIVE_FROM_ROOT, pair->wait}});
+	struct arrival *a;
+
+	if (!i)
+		return;
+	i->of_pair = true;
+	i->awaited = pair->awaited;
+	i->waiting = pair->waiting;
+	a = i->last;
+	a->track = NULL;
+	a->tree = NULL;
+	a->node = NULL;
+	a->since = a->enter = p->since;
+	a->until = until;
+	a->root = pair->awaited;
+	a->activity = thread_activity_hold(l->activity);
+	a->path = path_number(l, p->node);
 	if (is_complete(s, i))
 		finish_instance(s, i);
 }

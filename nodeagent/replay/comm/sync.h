@@ -13,6 +13,7 @@
  *  - scans: each for the last of the ranks below it
  *  - neighbourhood collectives: each for the last of all, which is too much
  * A window's ranks meet in the same way; its instances are apart from those of its communicator.
+ * Two of its ranks, too, one of which waits for the other one as for a root (exposure.h).
  * In an intercommunicator "all" are those of the other group; nothing is known
  * if no member of the other group lives here.
  *
@@ -32,6 +33,7 @@ struct calltree;
 struct causes;
 struct completion;
 struct elsewhere;
+struct exposure_pair;
 struct longest;
 struct node;
 struct pending;
@@ -83,6 +85,10 @@ void sync_arrive(struct sync *s, struct traffic_track *l, const struct pending *
  * says anything. */
 void sync_arrive_at_window(
 	struct sync *s, struct traffic_track *l, const struct pending *p, uint64_t until);
+/* A member has left the call p, an EPOCH, on a window, in which one of this pair waited for the
+ * other one. */
+void sync_meet(struct sync *s, struct traffic_track *l, const struct pending *p, uint64_t until,
+	const struct exposure_pair *pair);
 /* A member has completed a collective call. */
 void sync_complete(
 	struct sync *s, struct traffic *t, const struct request *q, const struct completion *c);

@@ -33,6 +33,13 @@ static void bottleneck(unsigned others, int nth, int ms)
 	known_called(s);
 }
 
+/* Comes when others are in their nth call, so that it waits for nobody. */
+static void no_sooner(unsigned others, int nth)
+{
+	known_after(others, nth);
+	known_spin(1);
+}
+
 static MPI_Win make_window(void *memory, int group, MPI_Comm comm)
 {
 	MPI_Win w;
@@ -132,6 +139,119 @@ static void fences_in_pairs(void)
 	free_window(w, group + 3);
 }
 
+/* ---- post, start, complete, wait ----------------------------------------------------------- */
+
+static MPI_Win shared; /* of all ranks, for what follows */
+
+static void make_shared_window(void)
+{
+	if (!known_turn)
+		shared = make_window(exposed, 0, WORLD);
+}
+
+static void free_shared_window(void)
+{
+	if (!known_turn)
+		free_window(shared, 0);
+}
+
+static MPI_Group group_of(unsigned ranks)
+{
+	int members[RANKS], n = 0;
+	MPI_Group all, some;
+
+	for (int r = RANKS; r--;) /* in another order than in the window */
+		if (ranks & BIT(r))
+			members[n++] = r;
+	MPI_Comm_group(WORLD, &all);
+	MPI_Group_incl(all, n, members, &some);
+	MPI_Group_free(&all);
+	return some;
+}
+
+/* Its calls count for the property that has it. */
+#define EPOCH_OF(kind, group, ranks, function)                                                     \
+	do {                                                                                       \
+		MPI_Group g_ = group_of(ranks);                                                    \
+                                                                                                   \
+		KNOWN_CALL(kind, group, (int)(ranks), function, g_, 0, shared);                    \
+		MPI_Group_free(&g_);                                                               \
+	} while (0)
+
+/* Origins wait where MPI lets them: in the one call or the other. */
+static void late_post(void)
+{
+	if (!known_rank) {
+		bottleneck(OTHERS, 1, 8);
+		EPOCH_OF(EXPOSE, 0, OTHERS, MPI_Win_post);
+		KNOWN_CALL(RMA_COMPLETE, 0, (int)OTHERS, MPI_Win_wait, shared);
+		return;
+	}
+	EPOCH_OF(RMA_POST, 0, BIT(0), MPI_Win_start);
+	MPI_Put(data, 1, MPI_INT, 0, known_rank, 1, MPI_INT, shared);
+	KNOWN_CALL(RMA_POST, 0, BIT(0), MPI_Win_complete, shared);
+}
+
+/* Ranks 2 and 3 put data where rank 0 waits for them, and rank 2 works before it is done. */
+static void late_complete(void)
+{
+	if (!known_rank) {
+		EPOCH_OF(EXPOSE, 0, BIT(2) | BIT(3), MPI_Win_post);
+		KNOWN_CALL(RMA_COMPLETE, 0, BIT(2) | BIT(3), MPI_Win_wait, shared);
+		return;
+	}
+	if (known_rank == 1)
+		return;
+	EPOCH_OF(RMA_POST, 0, BIT(0), MPI_Win_start);
+	MPI_Put(data, 1, MPI_INT, 0, known_rank, 1, MPI_INT, shared);
+	if (known_rank == 2)
+		bottleneck(BIT(0) | BIT(3), 2, 8);
+	KNOWN_CALL(RMA_POST, 0, BIT(0), MPI_Win_complete, shared);
+}
+
+/* Each puts to the next one, and in turn another one is late with its post and what follows. */
+static void epochs_in_ring(void)
+{
+	const int next = (known_rank + 1) % RANKS, before = (known_rank + RANKS - 1) % RANKS;
+
+	if (known_rank == known_turn % RANKS)
+		bottleneck(OTHERS, 1, 6);
+	EPOCH_OF(EXPOSE, 0, BIT(before), MPI_Win_post);
+	EPOCH_OF(RMA_POST, 0, BIT(next), MPI_Win_start);
+	put_next(shared);
+	KNOWN_CALL(RMA_POST, 0, BIT(next), MPI_Win_complete, shared);
+	KNOWN_CALL(RMA_COMPLETE, 0, BIT(before), MPI_Win_wait, shared);
+}
+
+static void no_wait_for_post_or_complete(void)
+{
+	if (!known_rank) {
+		EPOCH_OF(EXPOSE, 0, OTHERS, MPI_Win_post);
+		no_sooner(OTHERS, 2);
+		KNOWN_CALL(RMA_COMPLETE, 0, (int)OTHERS, MPI_Win_wait, shared);
+		return;
+	}
+	no_sooner(BIT(0), 1);
+	EPOCH_OF(RMA_POST, 0, BIT(0), MPI_Win_start);
+	MPI_Put(data, 1, MPI_INT, 0, known_rank, 1, MPI_INT, shared);
+	KNOWN_CALL(RMA_POST, 0, BIT(0), MPI_Win_complete, shared);
+}
+
+/* Nobody is known to wait for anybody but at the end: vftr-limits(7). */
+static void locks(void)
+{
+	for (int i = 0; i < 3; i++) {
+		MPI_Win_lock(MPI_LOCK_EXCLUSIVE, 0, 0, shared);
+		MPI_Put(data, 1, MPI_INT, 0, known_rank, 1, MPI_INT, shared);
+		MPI_Win_unlock(0, shared);
+	}
+	MPI_Win_lock_all(0, shared);
+	put_next(shared);
+	MPI_Win_flush_all(shared);
+	MPI_Win_unlock_all(shared);
+	KNOWN_CALL(BARRIER, 0, NOBODY, MPI_Barrier, WORLD); /* MPI works for others in it */
+}
+
 /* ---- nobody waits, or as it happens -------------------------------------------------------- */
 
 /* All come as they may: what they wait is what their stamps say, and no more. */
@@ -177,6 +297,13 @@ static const struct known_property properties[] = {
 	KNOWN_PROPERTY(
 		locks_beside_fences, "rma_fence MPI_Win_fence locks_beside_fences 2 bottleneck"),
 	KNOWN_PROPERTY(balanced, "anything"),
+	KNOWN_PROPERTY(make_shared_window, "anything"),
+	KNOWN_PROPERTY(late_post, "anything"),
+	KNOWN_PROPERTY(late_complete, "rma_complete MPI_Win_wait late_complete 2 bottleneck"),
+	KNOWN_PROPERTY(epochs_in_ring, "anything"),
+	KNOWN_PROPERTY(no_wait_for_post_or_complete, NULL),
+	KNOWN_PROPERTY(locks, "anything"),
+	KNOWN_PROPERTY(free_shared_window, "anything"),
 };
 #define PROPERTIES (int)(sizeof(properties) / sizeof(properties[0]))
 

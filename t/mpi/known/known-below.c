@@ -67,3 +67,7 @@ BELOW(Win_create, (void *b, MPI_Aint n, int unit, MPI_Info i, MPI_Comm c, MPI_Wi
 	(b, n, unit, i, c, w))
 BELOW(Win_free, (MPI_Win * w), (w))
 BELOW(Win_fence, (int assert, MPI_Win w), (assert, w))
+BELOW(Win_post, (MPI_Group g, int assert, MPI_Win w), (g, assert, w))
+BELOW(Win_start, (MPI_Group g, int assert, MPI_Win w), (g, assert, w))
+BELOW(Win_complete, (MPI_Win w), (w))
+BELOW(Win_wait, (MPI_Win w), (w))

@@ -188,6 +188,11 @@ KNOWN_UNTRACED static int needs(
 	case KNOWN_NXN:
 	case KNOWN_RMA_FENCE:
 		return b->kind == a->kind;
+	case KNOWN_RMA_POST:
+		return b->kind == KNOWN_EXPOSE && a->peer >> rb & 1 && b->peer >> ra & 1;
+	case KNOWN_RMA_COMPLETE:
+		return !strcmp(b->function, "MPI_Win_complete") && a->peer >> rb & 1 &&
+		       b->peer >> ra & 1;
 	case KNOWN_LATE_ROOT:
 		return b->kind == a->kind && rb == a->peer;
 	case KNOWN_EARLY_ROOT:
@@ -277,7 +282,8 @@ KNOWN_UNTRACED static void count_wait(const struct known_stamp *a, enum known_ki
 	row->calls++;
 	row->most += length(a->enter, last_most, a->left);
 	row->least += sure ? length(a->entered, last, a->leaving) : 0;
-	look_at(row, a->entered, a->entered + length(a->entered, last, a->leaving));
+	if (sure)
+		look_at(row, a->entered, a->entered + length(a->entered, last, a->leaving));
 }
 
 KNOWN_UNTRACED static void count_kinds(
@@ -323,7 +329,8 @@ KNOWN_UNTRACED static void judge(const struct known_stamp *a, int ra)
 KNOWN_UNTRACED static void print_row(const struct known_property *of, const struct row *row)
 {
 	static const char *const kinds[KNOWN_WAITS] = {"late_sender", "barrier", "nxn", "late_root",
-		"early_root", "scan", "wrong_order", "late_receiver", "rma_fence"};
+		"early_root", "scan", "wrong_order", "late_receiver", "rma_fence", "rma_post",
+		"rma_complete"};
 	int most = 0;
 
 	for (int i = 1; i < FUNCTIONS; i++)

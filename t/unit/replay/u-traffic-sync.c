@@ -589,6 +589,131 @@ START_TEST(no_fence)
 }
 END_TEST
 
+/* As synchronise(), with a group or one rank. */
+static void synchronise_with(int i, uint32_t function, uint32_t epoch, size_t n,
+	const uint32_t *ranks, uint64_t enter, uint64_t leave)
+{
+	struct thread *t = &others[i].thread[0];
+
+	ticks = START + enter - 1;
+	in(t, RECORD_ID_MPI + function);
+	for (size_t k = 0; k < n; k++)
+		PUT(t, message_head(RECORD_EPOCH, function), message_pair(1, ranks[k]),
+			MESSAGE_MARK | epoch);
+	ticks = START + leave - 1;
+	out(t, RECORD_ID_MPI + function);
+	flush(t);
+	ck_assert_ptr_null(t->why);
+}
+
+#define WITH(...)                                                                                  \
+	sizeof((uint32_t[]){__VA_ARGS__}) / sizeof(uint32_t), (uint32_t[])                         \
+	{                                                                                          \
+		__VA_ARGS__                                                                        \
+	}
+
+static struct node_wait wait_in(int i, uint32_t function)
+{
+	struct node_wait found = {.late = UINT32_MAX};
+	uint64_t calls;
+
+	waited(&others[i], RECORD_ID_MPI + function, &calls); /* its threads end */
+	for (size_t k = 0; k < calltree_nodes(others[i].past); k++) {
+		const struct node *n = calltree_at(others[i].past, k);
+
+		for (size_t w = 0; n->extra && w < n->extra->waits.n; w++)
+			if (n->key == RECORD_ID_MPI + function) {
+				ck_assert_uint_eq(found.calls, 0);
+				found = n->extra->waits.at[w];
+			}
+	}
+	return found;
+}
+
+static void waits_are(int i, uint32_t function, uint64_t calls, enum wait_kind kind, uint32_t late,
+	uint64_t waited_ticks)
+{
+	const struct node_wait w = wait_in(i, function);
+
+	ck_assert_uint_eq(w.calls, calls);
+	if (!calls)
+		return;
+	ck_assert_uint_eq(w.kind, kind);
+	ck_assert_uint_eq(w.late, late);
+	ck_assert_uint_eq(w.ticks, waited_ticks);
+}
+
+/* Rank 0 puts to ranks 1 and 2, of which rank 2 is late; then it is itself late for both. */
+static void one_epoch(const int *order)
+{
+	for (int k = 0; k < 3; k++)
+		switch (order[k]) {
+		case 0:
+			synchronise_with(0, VFTR_MPI_WIN_START, 1, WITH(2, 1), 10, 30);
+			synchronise_with(0, VFTR_MPI_WIN_COMPLETE, 1, WITH(NONE), 40, 90);
+			break;
+		case 1:
+			synchronise_with(1, VFTR_MPI_WIN_POST, 1, WITH(0), 15, 16);
+			synchronise_with(1, VFTR_MPI_WIN_WAIT, 1, WITH(NONE), 20, 95);
+			break;
+		case 2:
+			synchronise_with(2, VFTR_MPI_WIN_POST, 1, WITH(0), 60, 62);
+			synchronise_with(2, VFTR_MPI_WIN_TEST, 1, WITH(NONE), 96, 97);
+			break;
+		}
+}
+
+START_TEST(pairs_meet_at_a_window)
+{
+	static const int orders[][3] = {{0, 1, 2}, {1, 2, 0}, {2, 0, 1}, {2, 1, 0}};
+
+	node_up();
+	for (int i = 0; i < RANKS; i++)
+		make_window(&others[i], 1, WORLD);
+	one_epoch(orders[_i]);
+	waits_are(0, VFTR_MPI_WIN_START, 1, WAIT_RMA_POST, 2, 20);
+	waits_are(0, VFTR_MPI_WIN_COMPLETE, 1, WAIT_RMA_POST, 2, 20);
+	waits_are(1, VFTR_MPI_WIN_WAIT, 1, WAIT_RMA_COMPLETE, 0, 20);
+	waits_are(2, VFTR_MPI_WIN_TEST, 0, 0, 0, 0);
+	waits_are(1, VFTR_MPI_WIN_POST, 0, 0, 0, 0);
+	node_down();
+}
+END_TEST
+
+/* The second epoch of rank 0 with rank 1 is the first one of rank 1 with it but one. */
+START_TEST(pairs_are_counted_apart)
+{
+	node_up();
+	for (int i = 0; i < RANKS; i++)
+		make_window(&others[i], 1, WORLD);
+	synchronise_with(0, VFTR_MPI_WIN_START, 1, WITH(2), 10, 12);
+	synchronise_with(0, VFTR_MPI_WIN_COMPLETE, 1, WITH(NONE), 13, 14);
+	synchronise_with(0, VFTR_MPI_WIN_START, 2, WITH(1), 20, 50);
+	synchronise_with(0, VFTR_MPI_WIN_COMPLETE, 2, WITH(NONE), 51, 52);
+	synchronise_with(1, VFTR_MPI_WIN_POST, 1, WITH(0), 45, 46);
+	synchronise_with(1, VFTR_MPI_WIN_WAIT, 1, WITH(NONE), 47, 55);
+	waits_are(0, VFTR_MPI_WIN_START, 1, WAIT_RMA_POST, 1, 25);
+	waits_are(1, VFTR_MPI_WIN_WAIT, 1, WAIT_RMA_COMPLETE, 0, 4);
+	node_down();
+}
+END_TEST
+
+/* After a call that was not recorded nobody knows which epoch is which. */
+START_TEST(an_epoch_is_missing)
+{
+	node_up();
+	for (int i = 0; i < RANKS; i++)
+		make_window(&others[i], 1, WORLD);
+	synchronise_with(0, VFTR_MPI_WIN_START, 2, WITH(1), 20, 50);
+	synchronise_with(0, VFTR_MPI_WIN_COMPLETE, 2, WITH(NONE), 51, 52);
+	synchronise_with(1, VFTR_MPI_WIN_POST, 1, WITH(0, 0, 0, 77, NONE), 45, 46);
+	synchronise_with(1, VFTR_MPI_WIN_WAIT, 1, WITH(NONE), 47, 55);
+	waits_are(0, VFTR_MPI_WIN_START, 0, 0, 0, 0);
+	waits_are(1, VFTR_MPI_WIN_WAIT, 0, 0, 0, 0);
+	node_down();
+}
+END_TEST
+
 /* What is kept has a limit for many members, too: the oldest are given up. */
 START_TEST(a_crowd_waits_for_ever)
 {
@@ -628,7 +753,8 @@ int main(void)
 		{the_root_is_on_another_node, 1}, {what_does_not_block, 1}, {many_calls, 5},
 		{not_all_are_here, 1}, {waiting_for_ever, 1}, {older_tickets_come_later, 1},
 		{a_crowd_waits_for_ever, 1}, {all_ranks_meet_at_a_window, ARRAY_SIZE(window_calls)},
-		{windows_are_apart, 1}, {no_fence, 1}};
+		{windows_are_apart, 1}, {no_fence, 1}, {pairs_meet_at_a_window, 4},
+		{pairs_are_counted_apart, 1}, {an_epoch_is_missing, 1}};
 
 	return run_tests("traffic-sync", rows, ARRAY_SIZE(rows));
 }
