@@ -376,9 +376,7 @@ static void forget(struct process *p)
 	a->sync = NULL;
 	a->processes = a->live = NULL;
 	symcache_free(a->symbols);
-	for (size_t i = 0; i < a->n_warnings; i++)
-		free(a->warnings[i]);
-	a->n_warnings = 0;
+	host_warnings_free(a);
 	a->n_live = a->n_ever = 0;
 }
 
