@@ -162,17 +162,18 @@ static void drop_instance(struct sync *s, struct instance *i)
 struct meeting {
 	struct comm *comm;
 	uint64_t id;
-	uint32_t ticket;
-	struct purpose of;
+	uint32_t ticket, function;
+	const struct purpose *of; /* NULL: that of the function */
 	uint32_t *next; /* the ticket after the greatest that this process has come with, or NULL */
 };
 
 /* NULL: of no kind in which members wait for each other. */
 static struct instance *add_instance(struct sync *s, struct traffic *t, const struct meeting *m)
 {
+	const struct purpose of = m->of ? *m->of : purpose_of(m->function);
 	struct instance *i;
 
-	if (m->of.kind == COLLECTIVE_UNKNOWN)
+	if (of.kind == COLLECTIVE_UNKNOWN)
 		return NULL;
 	while (s->oldest &&
 		(s->instances.used >= SYNC_OPEN_MAX || s->arrivals.used >= SYNC_ARRIVALS_MAX)) {
@@ -182,8 +183,8 @@ static struct instance *add_instance(struct sync *s, struct traffic *t, const st
 	i = match_pool_take_any(&s->instances);
 	*i = (struct instance){.id = m->id,
 		.ticket = m->ticket,
-		.kind = m->of.kind,
-		.wait = m->of.wait,
+		.kind = of.kind,
+		.wait = of.wait,
 		.traffic = t,
 		.comm = comm_hold(m->comm),
 		.older = s->newest};
@@ -654,7 +655,7 @@ void sync_arrive(struct sync *s, struct traffic_track *l, const struct pending *
 		&(struct meeting){.comm = p->comm,
 			.id = p->comm->id,
 			.ticket = p->m.ticket,
-			.of = purpose_of(key_mpi(p->node->key)),
+			.function = key_mpi(p->node->key),
 			.next = &p->comm->arrives_next});
 }
 
@@ -680,7 +681,7 @@ void sync_arrive_at_window(
 				&(struct meeting){.comm = p->comm,
 					.id = p->m.bytes,
 					.ticket = p->m.ticket,
-					.of = window_calls[i].of,
+					.of = &window_calls[i].of,
 					.next = map32_find(&l->traffic->windows_next, p->m.comm)});
 }
 
@@ -703,7 +704,7 @@ void sync_complete(
 	struct meeting m = {.comm = p->comm,
 		.id = p->comm->id,
 		.ticket = p->m.ticket,
-		.of = purpose_of(p->m.field),
+		.function = p->m.field,
 		.next = &p->comm->arrives_next};
 	struct instance *i = find_start(t, p, c->ticks, &m) ? come(s, t, &m) : NULL;
 	struct arrival *a;
@@ -733,7 +734,7 @@ void sync_meet(struct sync *s, struct traffic_track *l, const struct pending *p,
 			.id = elsewhere_hash(
 				p->m.bytes, message_pair(pair->origin, pair->target), PAIR_IDS),
 			.ticket = pair->ticket,
-			.of = {COLLECTIVE_FROM_ROOT, pair->wait}});
+			.of = &(struct purpose){COLLECTIVE_FROM_ROOT, pair->wait}});
 	struct arrival *a;
 
 	if (!i)
