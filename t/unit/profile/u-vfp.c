@@ -501,7 +501,7 @@ START_TEST(files_of_earlier_programs)
 	static const struct {
 		const char *tag;
 		size_t added;
-	} rows[] = {{"job     ", 1}, {"compared", 2}};
+	} rows[] = {{"job     ", 1}, {"compared", 2}, {"waits   ", 3}};
 	struct profile *p = profile_new();
 	unsigned char *buf;
 	size_t bytes;
@@ -511,6 +511,14 @@ START_TEST(files_of_earlier_programs)
 	p->dropped_calls = 7;
 	*ADD_ELEMENT(p, compared) = (struct profile_compared){
 		.calls = 9, .unknown = 4, .below_ns = 6, .partly = 2, .partly_ns = 100};
+	*ADD_ELEMENT(p, waits) =
+		(struct profile_wait){.stack = add_stack(p, PROFILE_NONE, "init", 1),
+			.late = 0,
+			.calls = 3,
+			.ns = 8,
+			.late_thread = 1,
+			.error_ns = 9};
+	p->ranks = 1;
 	ck_assert_int_eq(vfp_encode(p, &buf, &bytes), 0);
 	profile_free(p);
 	for (size_t i = 0; i < ARRAY_SIZE(rows); i++)
@@ -521,6 +529,8 @@ START_TEST(files_of_earlier_programs)
 	ck_assert_uint_eq(p->dropped_calls, 0);
 	ck_assert_uint_eq(p->compared[0].below_ns, 6);
 	ck_assert_uint_eq(p->compared[0].partly + p->compared[0].partly_ns, 0);
+	ck_assert_uint_eq(p->waits[0].ns, 8);
+	ck_assert_uint_eq(p->waits[0].late_thread + p->waits[0].error_ns, 0);
 	profile_free(p);
 	expect_error(buf, shorten(buf, bytes, "job     ", 1), "section job");
 	free(buf);
