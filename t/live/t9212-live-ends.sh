@@ -17,7 +17,7 @@ agent_on() {
 	nodes_run "$2" head -n 1 "$VFTR_RUNTIME_DIR/$1.lock"
 }
 
-for kind in openmpi mpich tcp; do
+for kind in openmpi tcp ${VFTR_LONG:+mpich}; do
 	possible=true
 	[ $kind = mpich ] && possible=$mpich
 

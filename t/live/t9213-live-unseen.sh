@@ -46,7 +46,7 @@ counters_of() {
 	jq -r -s "[.[].nodes[] | select(.node == \"$2\")] | $3 | \"\\(.sent_messages) \\(.sent_bytes)\"" "$1"
 }
 
-for kind in openmpi mpich tcp; do
+for kind in openmpi ${VFTR_LONG:+mpich tcp}; do
 	possible=true
 	[ $kind = mpich ] && possible=$mpich
 
