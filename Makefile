@@ -135,6 +135,18 @@ $(core_lib): $(core_obj)
 	@rm -f $@
 	$(Q)$(AR) rcsT $@ $^
 
+# style and script of the report, as bytes of a C array each
+$(O)/gen/report-assets.h: nodeagent/html/assets/report.css nodeagent/html/assets/report.js
+	$(call say,GEN,$@)
+	@mkdir -p $(@D)
+	$(Q)for f in $^; do \
+		echo "static const char report_$${f##*.}[] = {"; \
+		od -An -v -tx1 "$$f" | sed 's/ *\([0-9a-f][0-9a-f]\)/0x\1,/g' || exit; \
+		echo "};"; \
+		echo "static const size_t report_$${f##*.}_bytes = sizeof(report_$${f##*.});"; \
+	done >$@.new && mv $@.new $@
+$(O)/nodeagent/html/page/pages.o $(O)/fuzz/nodeagent/html/page/pages.o: $(O)/gen/report-assets.h
+
 $(O)/bin/vftr-node-agent: $(O)/nodeagent/agent/main.o $(core_lib)
 	$(call say,LD,$@)
 	@mkdir -p $(@D)

@@ -1,0 +1,67 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * JSON as a tree in memory, to be read only: what a page needs of a profile. The input is not
+ * trusted. Functions take NULL for a value that is not there, and then give NULL, 0, NAN or "".
+ */
+#ifndef VFTR_NODEAGENT_HTML_JSON_TREE_H
+#define VFTR_NODEAGENT_HTML_JSON_TREE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+
+struct json_tree;
+struct value;
+struct json;
+
+/* Reads f to its end. NULL: *error says why, which the caller frees. */
+struct json_tree *json_tree_read(FILE *f, char **error);
+void json_tree_free(struct json_tree *all);
+/* The outermost value. */
+const struct value *json_tree_root(const struct json_tree *all);
+
+enum value_kind {
+	VALUE_NONE, /* null, or not there */
+	VALUE_BOOL,
+	VALUE_INTEGER,
+	VALUE_REAL,
+	VALUE_TEXT,
+	VALUE_OBJECT,
+	VALUE_ARRAY
+};
+enum value_kind value_kind(const struct value *v);
+
+/* A member of an object, or one of a member. */
+const struct value *value_member(
+	const struct json_tree *all, const struct value *v, const char *key);
+/* Members or elements: the first, and the one after v; NULL: there is none. */
+const struct value *value_first(const struct json_tree *all, const struct value *v);
+const struct value *value_next(const struct json_tree *all, const struct value *v);
+size_t value_count(const struct value *v);
+/* "": an element of an array. Valid as long as all. */
+const char *value_key(const struct json_tree *all, const struct value *v);
+
+bool value_is_true(const struct value *v);
+const char *value_text(const struct json_tree *all, const struct value *v);
+/* Of numbers; else NAN. */
+double value_real(const struct value *v);
+double value_real_of(const struct json_tree *all, const struct value *v, const char *key);
+/* The number so that the same value is read back from it; NULL: it is no number. In text, which has
+ * room for VALUE_DIGITS bytes. */
+#define VALUE_DIGITS 32
+const char *value_exact(const struct value *v, char *text);
+/*
+ * Writes it, without elements of arrays for which keep() is false. Texts are cut at so many columns
+ * of a terminal.
+ */
+struct value_writing {
+	bool (*keep)(const struct value *array, const struct value *element, size_t index,
+		const void *to);
+	const void *to;
+	size_t columns;
+};
+void value_write(const struct json_tree *all, const struct value *v, struct json *j,
+	const struct value_writing *how);
+
+#endif

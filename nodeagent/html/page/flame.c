@@ -1,0 +1,257 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* All call paths of all ranks as a flame graph, callers above. */
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "nodeagent/base/map.h"
+#include "nodeagent/base/table.h"
+#include "nodeagent/base/units.h"
+#include "nodeagent/base/util.h"
+#include "nodeagent/html/page/internal.h"
+
+#define FRAMES_MAX   4000u
+#define DEPTH_MAX    64u
+#define HEIGHT	     18.0
+#define LETTER	     7.4 /* the widest that is usual */
+#define WIDTH_TEXT   64.0
+#define TABLE_ROWS   200u
+#define NAME_COLUMNS 100u
+
+struct frame {
+	const struct value *row;
+	uint32_t parent, first, next; /* indices from 1; 0: none */
+	uint32_t depth;
+	double s;
+	bool shown;
+};
+
+struct flame {
+	const struct pages *p;
+	struct frame *at; /* from 1; at[0] is above all */
+	size_t n;
+	double least_s;
+	uint32_t deepest;
+};
+
+struct by_s {
+	double s;
+	uint32_t i;
+};
+ORDER_BY(by_falling, struct by_s, FALLING(s) ?: RISING(i))
+
+/* ---- the tree -------------------------------------------------------------------------- */
+
+static void read_frames(struct flame *t, const struct value *stacks)
+{
+	struct map64 index = {0};
+	size_t n = 0;
+
+	t->n = value_count(stacks);
+	t->at = xcalloc(t->n + 1, sizeof(*t->at));
+	for (const struct value *v = value_first(t->p->all, stacks); v;
+		v = value_next(t->p->all, v)) {
+		const double id = value_real_of(t->p->all, v, "id");
+
+		t->at[++n].row = v;
+		t->at[n].s = fmax(0.0, value_real_of(t->p->all, v, "t_incl_s"));
+		if (id >= 0.0)
+			map64_add(&index, (uint64_t)id, (uint32_t)n);
+	}
+	for (size_t i = 1; i <= t->n; i++) {
+		const double id = value_real_of(t->p->all, t->at[i].row, "parent");
+		const uint32_t *parent = id >= 0.0 ? map64_find(&index, (uint64_t)id) : NULL;
+
+		t->at[i].parent = parent ? *parent : 0;
+	}
+	free(index.slots);
+}
+
+/* Each before its siblings that have less time. */
+static void link_frames(struct flame *t)
+{
+	struct by_s *keys = xcalloc(t->n + 1, sizeof(*keys));
+
+	for (uint32_t i = 0; i < t->n; i++)
+		keys[i] = (struct by_s){t->at[i + 1].s, i + 1};
+	qsort(keys, t->n, sizeof(*keys), by_falling);
+	for (size_t k = t->n; k--;) {
+		struct frame *f = &t->at[keys[k].i];
+
+		f->next = t->at[f->parent].first;
+		t->at[f->parent].first = keys[k].i;
+	}
+	for (uint32_t i = t->at[0].first; i; i = t->at[i].next)
+		t->at[0].s += t->at[i].s;
+	free(keys);
+}
+
+/* Which frames are drawn if each has at least least_s; their number. */
+static size_t choose_frames(struct flame *t)
+{
+	uint32_t at = t->at[0].first, depth = 1;
+	size_t n = 0;
+
+	t->deepest = 0;
+	for (size_t i = 1; i <= t->n; i++)
+		t->at[i].shown = false;
+	while (at) {
+		struct frame *f = &t->at[at];
+		uint32_t up = at;
+
+		if (f->s >= t->least_s && f->s > 0.0 && depth <= DEPTH_MAX && !f->shown) {
+			f->shown = true;
+			f->depth = depth;
+			t->deepest = depth > t->deepest ? depth : t->deepest;
+			n++;
+			if (f->first) {
+				at = f->first;
+				depth++;
+				continue;
+			}
+		}
+		while (up && !t->at[up].next) {
+			up = t->at[up].parent;
+			depth--;
+		}
+		at = up ? t->at[up].next : 0;
+	}
+	return n;
+}
+
+/* ---- the picture ----------------------------------------------------------------------- */
+
+static void put_label(struct html *h, struct svg_box box, const char *name, const char *fill)
+{
+	const size_t columns = (size_t)((box.width - 6.0) / LETTER);
+	char *text;
+
+	if (box.width < WIDTH_TEXT || columns < 8)
+		return;
+	text = text_short(name, columns);
+	svg_text(h, box.x + 3.0, box.y + 13.0, SVG_LEFT, svg_ink(fill), text);
+	free(text);
+}
+
+static void put_frame(
+	struct html *h, const struct flame *t, const struct frame *f, struct svg_box box)
+{
+	const struct json_tree *all = t->p->all;
+	const double imbalance = fabs(value_real_of(all, f->row, "imbalance_percent"));
+	const char *fill = svg_map_colour(imbalance / 100.0);
+	const char *name = value_text(all, value_member(all, f->row, "function"));
+	char incl[VALUE_DIGITS], own[VALUE_DIGITS], calls[VALUE_DIGITS], uneven[VALUE_DIGITS];
+	char *shown = text_short(name, NAME_COLUMNS), *title;
+
+	title = xasprintf("%s: %s s with callees, %s s own, %s calls, imbalance %s %%", shown,
+		value_exact(value_member(all, f->row, "t_incl_s"), incl) ?: "-",
+		value_exact(value_member(all, f->row, "t_excl_s"), own) ?: "-",
+		value_exact(value_member(all, f->row, "calls"), calls) ?: "-",
+		value_exact(value_member(all, f->row, "imbalance_percent"), uneven) ?: "-");
+	html_open(h, "g", "class", "f", NULL);
+	svg_rect(h, box, fill, title);
+	put_label(h, box, name, fill);
+	html_close(h);
+	free(shown);
+	free(title);
+}
+
+static void put_rest(struct html *h, size_t n, double s, struct svg_box box)
+{
+	char *title = xasprintf("rest: %zu call paths and what they call, %.9f s", n, s);
+
+	html_open(h, "g", "class", "f", NULL);
+	svg_rect(h, box, "#999999", title);
+	html_close(h);
+	free(title);
+}
+
+/* Those below one frame, beginning at x. DEPTH_MAX bounds the recursion. */
+static void put_frames(struct html *h, const struct flame *t, uint32_t above, double x)
+{
+	const double each = t->at[0].s > 0.0 ? SVG_WIDTH / t->at[0].s : 0.0;
+	const double y = HEIGHT * (double)t->at[above].depth;
+	double rest = 0.0;
+	size_t n = 0;
+
+	for (uint32_t i = t->at[above].first; i; i = t->at[i].next) {
+		const struct frame *f = &t->at[i];
+
+		if (!f->shown) {
+			rest += f->s;
+			n++;
+			continue;
+		}
+		put_frame(h, t, f, (struct svg_box){x, y, f->s * each, HEIGHT - 1.0});
+		put_frames(h, t, i, x);
+		x += f->s * each;
+	}
+	if (rest * each >= 0.5 && t->at[above].depth < DEPTH_MAX)
+		put_rest(h, n, rest, (struct svg_box){x, y, rest * each, HEIGHT - 1.0});
+}
+
+/* ---- the table ------------------------------------------------------------------------- */
+
+static void put_table(struct html *h, const struct flame *t)
+{
+	static const char *const keys[] = {"path", "t_incl_s", "t_excl_s", "calls", "ranks",
+		"t_excl_min_s", "rank_min", "t_excl_max_s", "rank_max", "imbalance_percent", "id"};
+	struct by_s *rows = xcalloc(t->n + 1, sizeof(*rows));
+
+	for (uint32_t i = 0; i < t->n; i++)
+		rows[i] = (struct by_s){
+			value_real_of(t->p->all, t->at[i + 1].row, "t_excl_s"), i + 1};
+	qsort(rows, t->n, sizeof(*rows), by_falling);
+	list_details(h, "The call paths with the most own time, as a table");
+	html_table(h, "Call paths by their own time, summed over all ranks and threads");
+	for (size_t k = 0; k < ARRAY_SIZE(keys); k++) {
+		char *title = list_title(keys[k]);
+
+		html_head(h, title, k > 0);
+		free(title);
+	}
+	for (size_t i = 0; i < t->n && i < TABLE_ROWS; i++) {
+		html_row(h);
+		for (size_t k = 0; k < ARRAY_SIZE(keys); k++)
+			list_cell(h, t->p->all, t->at[rows[i].i].row, keys[k], !k);
+		html_close(h);
+	}
+	html_table_end(h);
+	html_close(h);
+	free(rows);
+}
+
+static void put_picture(struct html *h, struct flame *t, size_t n)
+{
+	html_open(h, "p", NULL);
+	html_format(h,
+		"%zu of %zu call paths; what has less than %s, or is deeper than %u, is folded "
+		"into "
+		"the grey rest. The colour is the imbalance of own time over ranks: from blue, 0 "
+		"%%, "
+		"to yellow, 100 %% and more.",
+		n, t->n, quantity_seconds(t->least_s).text, DEPTH_MAX);
+	html_close(h);
+	svg_begin(h, "flame", "Call paths of all ranks",
+		"A box for each call path, as wide as its time with callees; below it what it "
+		"calls. "
+		"The table below has those with the most own time.",
+		SVG_WIDTH, HEIGHT * (double)(t->deepest + 1));
+	put_frames(h, t, 0, 0.0);
+	svg_end(h);
+}
+
+void page_flame(struct html *h, const struct pages *p)
+{
+	struct flame t = {.p = p};
+	size_t n;
+
+	read_frames(&t, page_member(p, "stacks"));
+	link_frames(&t);
+	t.least_s = PAGE_LEAST * t.at[0].s;
+	while ((n = choose_frames(&t)) > FRAMES_MAX)
+		t.least_s *= 2.0;
+	put_picture(h, &t, n);
+	put_table(h, &t);
+	free(t.at);
+}

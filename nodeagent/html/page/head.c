@@ -1,0 +1,151 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* What ran, when and where, what is missing, and what is worth mending. */
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "nodeagent/base/units.h"
+#include "nodeagent/base/util.h"
+#include "nodeagent/html/page/internal.h"
+
+bool page_head_has(const struct pages *p)
+{
+	return value_kind(p->root) == VALUE_OBJECT;
+}
+
+static void put_fact(struct html *h, const char *what, const char *exact, const char *shown)
+{
+	html_element(h, "dt", what, NULL);
+	html_open(h, "dd", NULL);
+	if (exact)
+		html_element(h, "data", shown, "value", exact, NULL);
+	else
+		html_text(h, shown);
+	html_close(h);
+}
+
+static void put_number(struct html *h, const struct pages *p, const char *what, const char *key)
+{
+	const struct value *v = page_member(p, key);
+	char exact[VALUE_DIGITS], *shown;
+
+	if (!value_exact(v, exact))
+		return;
+	shown = list_shown(key, v);
+	put_fact(h, what, exact, shown);
+	free(shown);
+}
+
+static void put_facts(struct html *h, const struct pages *p)
+{
+	const struct value *started = page_member(p, "started");
+	const struct value *time = value_member(p->all, started, "time");
+	static const struct {
+		const char *what, *key;
+	} numbers[] = {
+		{"Runtime", "runtime_s"},
+		{"Ranks", "ranks"},
+		{"Processes", "processes"},
+		{"Threads", "threads"},
+		{"Nodes", "nodes"},
+		{"Cost of tracing, in hooks", "hooks_s"},
+		{"Waits for room in rings", "blocked_s"},
+		{"Calls", "calls"},
+		{"Calls that were lost", "lost"},
+	};
+
+	html_open(h, "dl", NULL);
+	put_fact(h, "Program", NULL, value_text(p->all, page_member(p, "application")));
+	if (time)
+		put_fact(h, "Started", NULL, value_text(p->all, time));
+	for (size_t i = 0; i < ARRAY_SIZE(numbers); i++)
+		put_number(h, p, numbers[i].what, numbers[i].key);
+	put_fact(h, "Traced by", NULL, value_text(p->all, page_member(p, "package")));
+	html_close(h);
+}
+
+static void put_warnings(struct html *h, const struct pages *p)
+{
+	const struct value *warnings = page_member(p, "warnings");
+
+	if (!value_count(warnings))
+		return;
+	html_element(h, "h2", "What is missing or not normal", NULL);
+	html_open(h, "ul", "class", "warnings", NULL);
+	for (const struct value *v = value_first(p->all, warnings); v; v = value_next(p->all, v))
+		html_element(h, "li", value_text(p->all, v), NULL);
+	html_close(h);
+}
+
+/* Where more is told of what a rule found. */
+static const char *page_of(const char *rule)
+{
+	static const struct {
+		const char *rule, *page;
+	} pages[] = {
+		{"load_balance", "#balance"},
+		{"node_balance", "#balance"},
+		{"late_rank", "#waits"},
+		{"waits", "#waits"},
+		{"late_sender", "#waits"},
+		{"small_messages", "#communication"},
+		{"communication", "#communication"},
+		{"openmp_wait", "#openmp"},
+		{"openmp_lock", "#waits"},
+		{"openmp_idle", "#openmp"},
+		{"gpu_wait", "#gpu"},
+		{"mpi_io", "#io"},
+		{"io", "#io"},
+		{"agent_behind", "#nodes"},
+		{"oversubscribed", "#nodes"},
+		{"clock", "#nodes"},
+	};
+
+	for (size_t i = 0; i < ARRAY_SIZE(pages); i++)
+		if (!strcmp(pages[i].rule, rule))
+			return pages[i].page;
+	return "#time";
+}
+
+static void put_evidence(struct html *h, const struct pages *p, const struct value *evidence)
+{
+	list_details(h, "Evidence");
+	list_members(h, p->all, evidence, "Numbers that prove it");
+	html_close(h);
+}
+
+static void put_finding(struct html *h, const struct pages *p, const struct value *finding)
+{
+	const char *rule = value_text(p->all, value_member(p->all, finding, "rule"));
+
+	html_open(h, "li", NULL);
+	html_open(h, "p", NULL);
+	html_element(h, "a", value_text(p->all, value_member(p->all, finding, "text")), "href",
+		page_of(rule), NULL);
+	html_close(h);
+	html_open(h, "p", NULL);
+	html_text(h, value_text(p->all, value_member(p->all, finding, "try")));
+	html_format(h, " See vftr-analysis(7), %s.",
+		value_text(p->all, value_member(p->all, finding, "manual")));
+	html_close(h);
+	put_evidence(h, p, value_member(p->all, finding, "evidence"));
+	html_close(h);
+}
+
+void page_head_print(struct html *h, const struct pages *p)
+{
+	const struct value *findings = page_member(p, "findings");
+
+	put_facts(h, p);
+	put_warnings(h, p);
+	html_element(h, "h2", "Findings", NULL);
+	if (!value_count(findings)) {
+		html_element(h, "p",
+			"No rule of vftr-analysis(7) has found anything worth mending.", NULL);
+		return;
+	}
+	html_open(h, "ol", "class", "findings", NULL);
+	for (const struct value *v = value_first(p->all, findings); v; v = value_next(p->all, v))
+		put_finding(h, p, v);
+	html_close(h);
+}

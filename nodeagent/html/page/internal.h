@@ -1,0 +1,80 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* What the pages share. */
+#ifndef VFTR_NODEAGENT_HTML_PAGE_INTERNAL_H
+#define VFTR_NODEAGENT_HTML_PAGE_INTERNAL_H
+
+#include <stdbool.h>
+
+#include "nodeagent/html/html.h"
+#include "nodeagent/html/page/page.h"
+#include "nodeagent/html/svg.h"
+#include "nodeagent/html/json-tree.h"
+
+struct pages {
+	const struct page_run *runs;
+	size_t n_runs;
+	const struct json_tree *all; /* of the first run */
+	const struct value *root;
+	double own_s; /* exclusive time of all call paths */
+};
+
+/* A member of the first run. */
+const struct value *page_member(const struct pages *p, const char *key);
+double page_number(const struct pages *p, const char *key);
+
+/* What has less of all time is folded into a rest. */
+#define PAGE_LEAST 0.001
+#define PAGE_ROWS  500u /* of a table */
+
+/* ---- list.c: tables of the JSON's arrays ------------------------------------------------ */
+
+/* How a number is read; what it counts follows from its key: seconds, bytes. The caller frees. */
+char *list_shown(const char *key, const struct value *v);
+/* "own time" of "t_excl_s". The caller frees. */
+char *list_title(const char *key);
+/* The elements of an array of objects, at most PAGE_ROWS; keys: those of the columns, then NULL,
+ * or NULL: all that the elements have. */
+void list_table(struct html *h, const struct json_tree *all, const struct value *array,
+	const char *caption, const char *const *keys);
+/* The plain members of an object, one below the other. */
+void list_members(struct html *h, const struct json_tree *all, const struct value *object,
+	const char *caption);
+/* A cell of a member. */
+void list_cell(struct html *h, const struct json_tree *all, const struct value *row,
+	const char *key, bool is_head);
+/* A summary under which tables can be opened; html_close() ends it. */
+void list_details(struct html *h, const char *summary);
+
+/* ---- classes.c: what the time of ranks was spent for ------------------------------------ */
+
+struct page_class {
+	const char *key, *title, *colour;
+};
+extern const struct page_class page_classes[];
+extern const size_t page_n_classes;
+/* Seconds of a row of per_rank; waits in MPI are no part of its time in MPI here. 0: none. */
+double page_class_s(const struct json_tree *all, const struct value *rank, size_t class);
+void page_legend(struct html *h);
+
+/* ---- the pages -------------------------------------------------------------------------- */
+
+#define PAGE(name)                                                                                 \
+	bool page_##name##_has(const struct pages *p);                                             \
+	void page_##name##_print(struct html *h, const struct pages *p);
+PAGE(head)
+PAGE(efficiency)
+PAGE(time)
+PAGE(balance)
+PAGE(waits)
+PAGE(communication)
+PAGE(openmp)
+PAGE(gpu)
+PAGE(io)
+PAGE(counters)
+PAGE(nodes)
+#undef PAGE
+
+/* flame.c: a part of page time. */
+void page_flame(struct html *h, const struct pages *p);
+
+#endif

@@ -1,0 +1,233 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Pages of profiles made by dice, with names that try to break out of them: all stays text, every
+ * element is closed, nothing is asked of anybody, and the file is bounded.
+ */
+#include <check.h>
+
+#include "conf/conf.h"
+#include "nodeagent/html/json-tree.h"
+#include "nodeagent/html/page/page.h"
+#include "nodeagent/report/output.h"
+#include "t/lib/suite.h"
+#include "t/unit/profile/random-profile.h"
+
+#define BYTES_MAX 5000000u
+
+static struct json_tree *tree_of(const struct profile *p)
+{
+	struct conf *c = conf_default();
+	struct json_tree *tree;
+	char *text, *error;
+	size_t bytes;
+	FILE *f = open_memstream(&text, &bytes);
+
+	output_json(p, c, f);
+	fclose(f);
+	f = fmemopen(text, bytes, "r");
+	tree = json_tree_read(f, &error);
+	ck_assert_msg(tree, "%s", error);
+	fclose(f);
+	free(text);
+	conf_free(c);
+	return tree;
+}
+
+static char *page_of(struct profile *p)
+{
+	struct json_tree *tree = tree_of(p);
+	char *text;
+	size_t bytes;
+	FILE *f = open_memstream(&text, &bytes);
+
+	pages_write(f, &(struct page_run){"a run", tree}, 1);
+	fclose(f);
+	json_tree_free(tree);
+	ck_assert_uint_lt(bytes, BYTES_MAX);
+	return text;
+}
+
+static size_t times_in(const char *text, const char *part)
+{
+	size_t n = 0;
+
+	for (const char *s = text; (s = strstr(s, part)); s += strlen(part))
+		n++;
+	return n;
+}
+
+static void check_harmless(const char *text)
+{
+	static const char *const closed[] = {"table", "tr", "td", "th", "section", "svg", "g",
+		"rect", "text", "title", "details", "div", "data", "main", "script", "style", "p"};
+	static const char *const never[] = {
+		"http:", "https:", " src=", "url(", "@import", "<img", "<b>", "onload"};
+
+	for (size_t i = 0; i < ARRAY_SIZE(closed); i++) {
+		char *begin = xasprintf("<%s>", closed[i]), *with = xasprintf("<%s ", closed[i]);
+		char *end = xasprintf("</%s>", closed[i]);
+
+		ck_assert_msg(times_in(text, begin) + times_in(text, with) == times_in(text, end),
+			"%s: %zu and %zu begin, %zu end", closed[i], times_in(text, begin),
+			times_in(text, with), times_in(text, end));
+		free(begin);
+		free(with);
+		free(end);
+	}
+	for (size_t i = 0; i < ARRAY_SIZE(never); i++)
+		ck_assert_msg(!strstr(text, never[i]), "%s is in it", never[i]);
+	ck_assert_uint_eq(times_in(text, "<script"), 2);
+	for (const char *s = text; *s; s++)
+		ck_assert_msg((unsigned char)*s >= 32 || *s == '\n' || *s == '\t', "byte %d", *s);
+}
+
+START_TEST(thrown_profiles)
+{
+	struct dice d = {.state = 1 + _i};
+	struct profile *p = random_profile_with_waits(&d, _i % 3, 1 + _i, UINT64_MAX);
+	char *text = page_of(p);
+
+	check_harmless(text);
+	ck_assert_ptr_nonnull(strstr(text, "id=\"flame\""));
+	free(text);
+	profile_free(p);
+}
+END_TEST
+
+static const char *const hostile[] = {"</script><script>alert(1)</script>", "<b>bold</b>",
+	"\"' onclick='x", "a\xff\xfe\x80z", "\x1b[31mred\x01\x7f", "<!--", "]]>", "&lt;&amp;&", ""};
+
+START_TEST(hostile_names)
+{
+	struct dice d = {.state = 7};
+	struct profile *p = random_profile_with_waits(&d, 0, 40, UINT64_MAX);
+	char *text;
+
+	for (size_t i = 0; i < p->n_names; i++) {
+		if (!strcmp(p->names[i], "init"))
+			continue;
+		free(p->names[i]);
+		p->names[i] = xstrdup(hostile[i % ARRAY_SIZE(hostile)]);
+	}
+	free(p->application);
+	p->application = xstrdup(hostile[0]);
+	for (size_t i = 0; i < ARRAY_SIZE(hostile); i++)
+		profile_warn(p, "%s", hostile[i]);
+	text = page_of(p);
+	check_harmless(text);
+	ck_assert_ptr_nonnull(strstr(text, "&lt;/script&gt;&lt;script&gt;alert(1)"));
+	free(text);
+	profile_free(p);
+}
+END_TEST
+
+START_TEST(long_names)
+{
+	struct dice d = {.state = 9};
+	struct profile *p = random_profile_with_waits(&d, 0, 60, UINT64_MAX);
+	char *text;
+
+	for (size_t i = 0; i < p->n_names; i++) {
+		free(p->names[i]);
+		p->names[i] = xmalloc(10241);
+		memset(p->names[i], 'a' + (int)i % 26, 10240);
+		p->names[i][10240] = '\0';
+	}
+	text = page_of(p);
+	check_harmless(text);
+	free(text);
+	profile_free(p);
+}
+END_TEST
+
+/* A chain deeper than the picture has levels, and as many call paths beside it as large codes
+ * have. */
+START_TEST(many_paths)
+{
+	struct profile *p = profile_new();
+	char *text;
+
+	profile_add_executable(p, "/opt/app");
+	p->ranks = p->world_size = 4096;
+	p->stacks = xcalloc(100000, sizeof(*p->stacks));
+	p->names = xcalloc(1000, sizeof(*p->names));
+	p->n_names = 1000;
+	p->n_stacks = 100000;
+	for (uint32_t i = 0; i < 1000; i++)
+		p->names[i] = i ? xasprintf("function_%u", i) : xstrdup("init");
+	for (uint32_t i = 0; i < p->n_stacks; i++) {
+		struct profile_stack *s = &p->stacks[i];
+
+		s->parent = !i ? PROFILE_NONE : i < 300 ? i - 1 : i / 300;
+		s->name = i ? 1 + i % 999 : 0;
+		s->hash = i;
+		s->calls = i;
+		s->ranks = 4096;
+		s->excl_ns = s->incl_ns = 1000 + i;
+	}
+	for (uint32_t i = (uint32_t)p->n_stacks; --i;)
+		p->stacks[p->stacks[i].parent].incl_ns += p->stacks[i].incl_ns;
+	text = page_of(p);
+	check_harmless(text);
+	ck_assert_ptr_nonnull(strstr(text, "rest: "));
+	free(text);
+	profile_free(p);
+}
+END_TEST
+
+/* More than the picture has: it shows those that matter, and says so. */
+START_TEST(many_ranks)
+{
+	struct dice d = {.state = 5};
+	struct profile *p = profile_new();
+	char *text;
+
+	profile_add_executable(p, "/opt/app");
+	p->ranks = p->world_size = 4096;
+	p->rank_times = xcalloc(4096, sizeof(*p->rank_times));
+	p->n_rank_times = 4096;
+	for (uint32_t i = 0; i < 4096; i++)
+		p->rank_times[i] = (struct profile_rank_time){
+			.rank = i,
+			.flags = RANK_HAS_MPI | RANK_LEFT_INIT | RANK_ENTERED_FINALIZE,
+			.threads = 1,
+			.useful_ns = i == 4000 ? 2000000000 : 1000000000 + throw_dice(&d, 100000),
+			.mpi_ns = i == 4000 ? 1 : 1000000000,
+		};
+	text = page_of(p);
+	check_harmless(text);
+	ck_assert_ptr_nonnull(strstr(text, "so that others may wait: rank 4000 on"));
+	ck_assert_ptr_nonnull(strstr(text, "128 ranks with the most and the 128 with the least"));
+	free(text);
+	profile_free(p);
+}
+END_TEST
+
+START_TEST(nothing_at_all)
+{
+	struct profile *p = profile_new();
+	char *text = page_of(p);
+
+	check_harmless(text);
+	ck_assert_ptr_null(strstr(text, "id=\"waits\""));
+	ck_assert_ptr_null(strstr(text, "id=\"communication\""));
+	free(text);
+	profile_free(p);
+}
+END_TEST
+
+int main(void)
+{
+	Suite *s = suite_create("report");
+	TCase *c = tcase_create("report");
+
+	tcase_set_timeout(c, 60);
+	tcase_add_loop_test(c, thrown_profiles, 0, 60);
+	tcase_add_test(c, hostile_names);
+	tcase_add_test(c, long_names);
+	tcase_add_test(c, many_paths);
+	tcase_add_test(c, many_ranks);
+	tcase_add_test(c, nothing_at_all);
+	suite_add_tcase(s, c);
+	return run_suite(s);
+}
