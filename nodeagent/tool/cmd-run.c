@@ -240,10 +240,3 @@ int cmd_record(int argc, char **argv)
 		add_word(&w, argv[i]);
 	return cmd_run((int)w.n, w.v);
 }
-
-int cmd_report(int argc, char **argv)
-{
-	complain("there is no `vftr report': `vftr run' makes a profile and says what it is, and "
-		 "`vftr show' shows it again");
-	return 2;
-}

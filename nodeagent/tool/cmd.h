@@ -28,11 +28,11 @@ int cmd_findings(int argc, char **argv);
 int cmd_flags(int argc, char **argv);
 int cmd_histogram(int argc, char **argv);
 int cmd_models(int argc, char **argv);
+int cmd_report(int argc, char **argv);
 int cmd_run(int argc, char **argv);
 
 /* Names that other tools have for what `vftr run' does: all in cmd-run.c. */
 int cmd_record(int argc, char **argv);
-int cmd_report(int argc, char **argv);
 int cmd_stat(int argc, char **argv);
 int cmd_show(int argc, char **argv);
 int cmd_top(int argc, char **argv);

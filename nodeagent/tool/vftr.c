@@ -29,7 +29,7 @@ static const struct {
 	{"histogram", cmd_histogram, "show how large the messages were"},
 	{"models", cmd_models, "show how functions grow with the number of ranks"},
 	{"record", cmd_record, NULL},
-	{"report", cmd_report, NULL},
+	{"report", cmd_report, "write what is known of a run to one HTML file"},
 	{"run", cmd_run, "run a command traced"},
 	{"show", cmd_show, "show the functions that took the most time"},
 	{"stat", cmd_stat, NULL},

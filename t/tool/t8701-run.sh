@@ -167,15 +167,16 @@ test_expect '--require-profile: 125 where nothing was traced or nothing could be
 	has err "cannot write"
 	status_of 0 run -q -o gone2 -- sh -c "$BIN/end return; rm -r gone2; : >gone2" 2>err'
 
-test_expect 'other tools say these words: stat, record and report answer' '
+test_expect 'other tools say these words: stat and record answer, and report makes one' '
 	in_folder words
 	status_of 3 limit "$VFTR" stat -q -- "$BIN/end" exit3 2>err
 	has err "vftr run"
 	status_of 3 limit "$VFTR" record -q -- "$BIN/end" exit3 2>err
 	ls vftr-end-last/*.vfd
+	"$VFTR" report -o report.html vftr-end-last
+	has report.html "</html>"
 	status_of 2 "$VFTR" report . 2>err
 	has err "vftr run"
-	has err "vftr show"
 	"$VFTR" --help | head -n 1 | grep -q "vftr run -- ./a.out"
 	"$VFTR" help run >help
 	has help "--require-profile"'

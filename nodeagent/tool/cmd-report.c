@@ -1,0 +1,147 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* `vftr report`: a run as one HTML file. */
+#include "nodeagent/tool/cmd.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "nodeagent/base/util.h"
+#include "nodeagent/html/page/page.h"
+#include "nodeagent/html/json-tree.h"
+#include "nodeagent/report/output.h"
+#include "nodeagent/tool/show/run.h"
+
+static const char usage[] =
+	"usage: vftr report [OPTIONS] RUN...\n"
+	"\n"
+	"Writes what is known of a run to one HTML file that asks for no other file, and says\n"
+	"where it is. RUN is a folder with node profiles (BASE_HOST.vfp, HOST.vfp), or such a\n"
+	"file. Of several runs, the efficiency of all is compared; the rest is of the first.\n"
+	"\n"
+	"  -o, --output FILE  default: NAME.html beside the node profiles of the first run; - is\n"
+	"                     standard output\n"
+	"  -b, --base BASE    only runs of this name\n"
+	"  -h, --help         this text\n"
+	"\n"
+	"Exit status: 0 done; 1 done without runs or files that could not be read; 2 nothing\n"
+	"could be read or written, or wrong usage.\n";
+
+struct reported {
+	struct page_run *runs;
+	char **names;
+	struct json_tree **values;
+	size_t n;
+	char *path; /* of the file if none was named */
+};
+
+/* The JSON of a run, read back: so pages have the numbers that programs get. */
+static struct json_tree *values_of(const struct run *run)
+{
+	struct json_tree *all;
+	char *text = NULL, *error = NULL;
+	size_t bytes = 0;
+	FILE *f = open_memstream(&text, &bytes);
+
+	if (f)
+		output_json(run->p, run->c, f);
+	if (!f || fclose(f)) {
+		complain("cannot keep the JSON of %s in memory: %m", run->name);
+		return NULL;
+	}
+	f = fmemopen(text, bytes, "r");
+	all = f ? json_tree_read(f, &error) : NULL;
+	if (!all)
+		complain("cannot read back the JSON of %s: %s", run->name,
+			error ? error : "no memory");
+	if (f)
+		fclose(f);
+	free(error);
+	free(text);
+	return all;
+}
+
+/* As the exit status of a command on this run alone. */
+static int add_run(struct reported *all, char *path, const char *base)
+{
+	struct run run;
+	int status = run_open(&run, &path, 1, base);
+	struct json_tree *values;
+
+	if (status == 2)
+		return status;
+	values = values_of(&run);
+	if (values) {
+		all->names[all->n] = run_short_name(path);
+		all->values[all->n] = values;
+		all->runs[all->n] = (struct page_run){all->names[all->n], values};
+		if (!all->n++)
+			all->path = xasprintf("%s/%s.html", run.directory, run.name);
+	}
+	run_close(&run);
+	return values ? status : 2;
+}
+
+static int write_report(const struct reported *all, const char *path)
+{
+	struct writing *w;
+	FILE *f;
+	int error;
+
+	if (!strcmp(path, "-")) {
+		pages_write(stdout, all->runs, all->n);
+		return 0; /* errors are seen at the end of the command */
+	}
+	error = write_begin(&f, &w, path);
+	if (!error) {
+		pages_write(f, all->runs, all->n);
+		error = write_end(f, w);
+	}
+	if (error) {
+		complain("cannot write %s: %s", path, strerror(-error));
+		return 2;
+	}
+	puts(path);
+	return 0;
+}
+
+static void free_reported(struct reported *all)
+{
+	for (size_t i = 0; i < all->n; i++) {
+		json_tree_free(all->values[i]);
+		free(all->names[i]);
+	}
+	free(all->values);
+	free(all->names);
+	free(all->runs);
+	free(all->path);
+}
+
+int cmd_report(int argc, char **argv)
+{
+	const char *output = NULL, *base = NULL;
+	const struct cmd_option options[] = {
+		{"output", 'o', .text = &output},
+		{"base", 'b', .text = &base},
+		{0},
+	};
+	int status = cmd_options(argc, argv, options, usage), written;
+	const size_t n = status < 0 ? (size_t)(argc - optind) : 0;
+	struct reported all = {0};
+
+	if (status >= 0)
+		return status;
+	if (!n) {
+		complain("report: name the folder of a run; see vftr report --help");
+		return 2;
+	}
+	all.runs = xcalloc(n, sizeof(*all.runs));
+	all.names = xcalloc(n, sizeof(*all.names));
+	all.values = xcalloc(n, sizeof(*all.values));
+	status = 0;
+	for (int i = optind; i < argc; i++)
+		status |= add_run(&all, argv[i], base) != 0;
+	written = all.n ? write_report(&all, output ? output : all.path) : 2;
+	free_reported(&all);
+	return written ? written : status;
+}

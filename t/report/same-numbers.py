@@ -1,0 +1,219 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: BSD-3-Clause
+"""Holds a report (FILE.html) against the JSON of its run:
+
+	same-numbers.py FILE.html FILE.json [FILE.json ...]
+
+Prints what was compared; ends with 1 and tells the number if one is not as in the JSON.
+"""
+import html.parser
+import json
+import math
+import re
+import sys
+
+VOID = {"meta"}
+UNITS = {"ns": 1e-9, "us": 1e-6, "ms": 1e-3, "s": 1.0}
+CLASSES = ["useful_s", "mpi_s", "mpi_wait_s", "openmp_wait_s", "openmp_idle_s", "gpu_wait_s",
+	"io_s", "blocked_s", "unknown_s"]
+
+
+class Report(html.parser.HTMLParser):
+	"""Tables as rows of (text, exact) by caption, titles of shapes by picture, the JSON."""
+
+	def __init__(self):
+		super().__init__(convert_charrefs=True)
+		self.open, self.tables, self.titles, self.data = [], {}, {}, []
+		self.ids, self.links, self.json, self.picture, self.described = set(), [], "", None, set()
+		self.table, self.cell = None, None
+
+	def handle_starttag(self, tag, attributes):
+		a = dict(attributes)
+		if "id" in a:
+			assert a["id"] not in self.ids, "twice: id " + a["id"]
+			self.ids.add(a["id"])
+		if tag == "a":
+			self.links.append(a["href"])
+		if tag == "svg":
+			self.picture = a["id"]
+			self.titles[self.picture] = []
+			assert a["role"] == "img"
+			self.described.update(a["aria-labelledby"].split())
+		if tag == "table":
+			self.table = {"caption": "", "rows": []}
+		if tag == "tr":
+			self.table["rows"].append([])
+		if tag in ("td", "th"):
+			assert tag == "td" or a["scope"] in ("row", "col")
+			self.cell = ["", None]
+		if tag == "data":
+			self.data.append([float(a["value"]), ""])
+			if self.cell:
+				self.cell[1] = float(a["value"])
+		if tag not in VOID:
+			self.open.append(tag)
+
+	def handle_endtag(self, tag):
+		assert self.open.pop() == tag, "not closed before " + tag
+		if tag in ("td", "th"):
+			self.table["rows"][-1].append(tuple(self.cell))
+			self.cell = None
+		if tag == "table":
+			assert self.table["caption"]
+			self.tables[self.table["caption"]] = self.table["rows"]
+
+	def handle_data(self, text):
+		if not self.open:
+			return
+		if self.open[-1] == "caption":
+			self.table["caption"] += text
+		if self.open[-1] == "script" and not self.json:
+			self.json = text
+		if self.open[-1] == "data":
+			self.data[-1][1] += text
+		if self.open[-2:] == ["rect", "title"]:
+			self.titles[self.picture].append(text)
+		if self.cell:
+			self.cell[0] += text
+
+
+def numbers_of(value, to):
+	if isinstance(value, dict):
+		value = list(value.values())
+	if isinstance(value, list):
+		for v in value:
+			numbers_of(v, to)
+	elif isinstance(value, (int, float)) and not isinstance(value, bool):
+		to.add(float(value))
+	return to
+
+
+def near(a, b):
+	return abs(a - b) <= 2e-9 + 1e-12 * abs(b)
+
+
+def compare(what, is_, wanted):
+	if not near(is_, wanted):
+		sys.exit("%s: %r in the report, %r in the JSON" % (what, is_, wanted))
+
+
+def class_seconds(row, key):
+	s = max(0.0, row.get(key, 0.0))
+	if key == "mpi_s" and row.get("mpi_wait_s", 0.0) > 0:
+		s = max(0.0, s - row["mpi_wait_s"])
+	return s
+
+
+def sums_of(runs):
+	"""Numbers that are made of several of the JSON's."""
+	ranks = runs[0].get("per_rank", [])
+	sums = {sum(class_seconds(r, key) for r in ranks) for key in CLASSES}
+	own = sum(s["t_excl_s"] for s in runs[0]["stacks"])
+	ordered = sorted((f["t_excl_s"] for f in runs[0]["functions"]), reverse=True)
+	shown = [s for s in ordered if s >= 0.001 * own][:500]
+	sums.add(sum(ordered[len(shown):]))
+	pairs = runs[0].get("communication_matrix", [])
+	sums.add(sum(p["bytes_sent"] for p in pairs if p["from"] is None or p["to"] is None))
+	for r in ranks:
+		sums.add(class_seconds(r, "mpi_s"))
+	return sums
+
+
+def check_same(what, is_, wanted):
+	"""The same JSON; numbers beyond 63 bits are rounded."""
+	if isinstance(wanted, dict):
+		assert list(is_) == list(wanted), what
+		for key in wanted:
+			check_same(what + "." + key, is_[key], wanted[key])
+	elif isinstance(wanted, list):
+		assert len(is_) == len(wanted), what
+		for a, b in zip(is_, wanted):
+			check_same(what, a, b)
+	else:
+		assert is_ == wanted or float(is_) == float(wanted), "%s: %r, %r" % (what, is_, wanted)
+
+
+def check_shown(report):
+	"""What is read is the number, rounded."""
+	n = 0
+	for exact, text in report.data:
+		found = re.fullmatch(r"(-?[0-9.e+-]+)(?: (ns|us|ms|s|%))?", text)
+		assert found, text
+		factor = 0.01 if found[2] == "%" else UNITS.get(found[2], 1.0)
+		read = float(found[1]) * factor
+		if abs(read - exact) > 0.006 * abs(exact) + 0.0006 * factor:
+			sys.exit("%s is shown for %r" % (text, exact))
+		n += 1
+	return n
+
+
+def check_rows(report, caption, head, rows, key, exact):
+	"""The column `head' is `exact' of the row that `key' names."""
+	table = report.tables[caption]
+	heads = [cell[0] for cell in table[0]]
+	at = heads.index(head)
+	for row in table[1:]:
+		compare("%s, %s, %s" % (caption, row[0][0], head), row[at][1], rows[row[0][0]][exact])
+	return len(table) - 1
+
+
+def check_flame(report, run):
+	total = sum(s["t_incl_s"] for s in run["stacks"] if s["parent"] == -1)
+	paths = {}
+	for s in run["stacks"]:
+		paths.setdefault(s["function"], []).append(s)
+	boxes = [t for t in report.titles["flame"] if not t.startswith("rest: ")]
+	for title in boxes:
+		name, numbers = title.rsplit(": ", 1)
+		found = re.match(r"(\S+) s with callees, (\S+) s own, (\S+) calls, imbalance (\S+) %", numbers)
+		is_ = [float(n) for n in found.groups()]
+		for s in paths[name]:
+			wanted = [s["t_incl_s"], s["t_excl_s"], s["calls"], s["imbalance_percent"]]
+			if all(near(a, b) for a, b in zip(is_, wanted)):
+				break
+		else:
+			sys.exit("no such call path: " + title)
+	wanted = sum(s["t_incl_s"] >= 0.001 * total for s in run["stacks"])
+	assert len(boxes) == wanted, "%d boxes, %d call paths of 0.1 %%" % (len(boxes), wanted)
+	return len(boxes)
+
+
+def main(argv):
+	text = open(argv[1], encoding="utf-8").read()
+	runs = [json.load(open(path, encoding="utf-8")) for path in argv[2:]]
+	report = Report()
+	report.feed(text)
+	assert not report.open, report.open
+	assert report.described <= report.ids
+	for link in report.links:
+		assert link[0] == "#" and link[1:] in report.ids, link
+	embedded = json.loads(report.json)
+	for key, value in runs[0].items():
+		# the digest is at most 15 lines, one of which names the folder of the JSON
+		if key not in ("stacks", "functions", "digest"):
+			check_same(key, embedded[key], value)
+
+	known = numbers_of(runs, set())
+	sums = sums_of(runs)
+	for exact, shown in report.data:
+		if exact not in known and not any(near(exact, s) for s in sums):
+			sys.exit("%r (%s) is in no JSON" % (exact, shown))
+	n = check_rows(report, "Functions by their own time, summed over all ranks and threads", "own time",
+		{f["function"]: f for f in runs[0]["functions"]}, "function", "t_excl_s")
+	n += check_shown(report)
+	n += check_flame(report, runs[0])
+	for picture in ("time-classes", "balance-ranks", "efficiency-bars", "waits-delays"):
+		for title in report.titles.get(picture, []):
+			number = float(re.search(r": (?:[^:0-9]* )?([0-9.e+-]+)(?: s)?$", title)[1])
+			if number not in known and not any(near(number, s) for s in sums | known):
+				sys.exit("%s: %s is in no JSON" % (picture, title))
+			n += 1
+	pairs = runs[0].get("communication_matrix", [])
+	sent = sum(p["bytes_sent"] for p in pairs if p["from"] is not None and p["to"] is not None)
+	cells = [t for t in report.titles.get("communication-cells", []) if t]
+	drawn = sum(float(re.search(r": ([0-9]+) bytes$", t)[1]) for t in cells)
+	assert drawn == sent, "%r bytes in the picture, %r in the JSON" % (drawn, sent)
+	print("%d numbers, %d tables, %d pictures" % (n + len(cells), len(report.tables), len(report.titles)))
+
+
+main(sys.argv)

@@ -1,0 +1,118 @@
+#!/bin/sh
+# SPDX-License-Identifier: BSD-3-Clause
+test_description='vftr report: a run as one HTML file, with the numbers of its JSON'
+. "$(dirname "$0")/../lib/lib.sh"
+need jq python3 xmllint
+need_built "$AGENT" "$VFTR" "$BUILD/t/golden/make-golden"
+SAME=$T/report/same-numbers.py
+
+# run_of NAME: the node profiles of a golden run, in the folder NAME
+run_of() {
+	mkdir -p "$1"
+	for f in "$T/golden/in/$1"-*.vfp.gz; do
+		name=${f##*/}
+		case $name in *-round*) continue ;; esac
+		name=${name#*-}
+		gzip -dc "$f" >"$1/${name%.gz}"
+	done
+}
+for run in collectives counters cuda end fork mpi nested open openacc rma session tasks; do
+	run_of $run
+done
+mkdir made
+"$BUILD/t/golden/make-golden" made "$T/golden/default.json" "$T/golden/all.json" "$T/golden/separate.json" ||
+	bail "make-golden fails"
+rm -rf made/all made/separate made/default
+mv made/whole.vfp ./
+
+# same_as RUN: its report has the numbers of its JSON
+same_as() {
+	limit "$VFTR" collate -o "$1.out" "$1" >said 2>&1 || cat said
+	limit "$VFTR" report -o "$1.html" "$1"
+	python3 "$SAME" "$1.html" "$1.out/profile.json"
+}
+
+for run in collectives counters cuda end fork mpi nested open openacc rma session tasks; do
+	test_expect "$run: every number in tables and pictures is that of the JSON" "same_as $run"
+done
+
+test_expect 'a number that is not that of the JSON is noticed' '
+	same_as mpi
+	sed "s/\(with callees, \)/9\1/" mpi.html >wrong.html
+	status_of 1 python3 "$SAME" wrong.html mpi.out/profile.json
+	jq ".runtime_s += 1" mpi.out/profile.json >other.json
+	status_of 1 python3 "$SAME" mpi.html other.json'
+
+test_expect 'made-up profiles of several nodes: a report that is well-formed' '
+	mkdir made-up
+	cp whole.vfp made-up
+	same_as made-up
+	cp made-up.html made.html
+	has made.html "id=\"communication-cells\""
+	has made.html "id=\"balance-ranks\""
+	xmllint --html --noout made.html 2>errors || true
+	grep "error :" errors | grep -v "Tag .* invalid" >wrong || true
+	is "" "$(cat wrong)"'
+
+mpi=$(mpi_list | tr ' ' '\n' | head -n 1)
+test_if '[ -n "$mpi" ]' 'no MPI' 'a run of a program with one slow rank: findings, efficiencies, balance, waits' '
+	mpicc_traced $mpi "$BIN/findings" "$T/mpi/program/app-findings.c"
+	limit "$VFTR" run -q -o slow -- $(mpirun_of $mpi) -np 4 "$BIN/findings" slow
+	limit "$VFTR" report -o slow.html slow
+	python3 "$SAME" slow.html slow/profile.json
+	for page in head efficiency time balance waits communication nodes; do
+		has slow.html "<section id=\"$page\""
+	done
+	has slow.html "<a href=\"#balance\">Rank 2 makes the others wait"
+	grep "Most useful work" slow.html | grep -q "wait: rank 2 on"'
+
+test_expect 'pages without anything to show are left out' '
+	for page in head time communication nodes; do
+		has mpi.html "<section id=\"$page\""
+		has mpi.html "href=\"#$page\""
+	done
+	for page in head efficiency time balance communication openmp gpu io counters nodes; do
+		has made.html "<section id=\"$page\""
+	done
+	for page in openmp gpu counters; do
+		hasnt mpi.html "<section id=\"$page\""
+		hasnt mpi.html "href=\"#$page\""
+	done
+	has cuda.html "<section id=\"gpu\""
+	hasnt cuda.html "<section id=\"balance\""
+	has counters.html "<section id=\"counters\""'
+
+test_expect 'nothing is asked of anybody, and it is not large' '
+	for f in *.html; do
+		hasnt "$f" "http:"
+		hasnt "$f" "https:"
+		hasnt "$f" " src="
+		hasnt "$f" "url("
+		[ "$(wc -c <"$f")" -lt 5000000 ]
+	done'
+
+test_expect 'several runs: a column of efficiencies for each' '
+	limit "$VFTR" report -o two.html mpi collectives
+	python3 "$SAME" two.html mpi.out/profile.json collectives.out/profile.json
+	limit "$VFTR" report -o both.html whole.vfp made/app_node0.vfp
+	has both.html ">whole.vfp</th>"
+	has both.html ">app_node0.vfp</th>"'
+
+test_expect 'the default is a file beside the profiles, and its path is printed' '
+	name=$(jq -r .application end.out/profile.json)
+	is "end/$name.html" "$("$VFTR" report end)"
+	cmp "end/$name.html" end.html
+	"$VFTR" report -o - end >piped.html
+	cmp piped.html end.html
+	is "" "$(find . -name "*.tmp*")"'
+
+test_expect 'what cannot be read or written is told, and how it ends' '
+	status_of 2 "$VFTR" report 2>said
+	has said "name the folder"
+	status_of 2 "$VFTR" report nowhere 2>said
+	status_of 2 "$VFTR" report -o no/folder/here.html end 2>said
+	has said "cannot write no/folder/here.html"
+	status_of 1 "$VFTR" report -o some.html end nowhere 2>said
+	[ -s some.html ]'
+
+done_testing
