@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Message sizes as a picture: bars by class of size, a panel for each file. */
-#include <stdlib.h>
-
 #include "nodeagent/tool/histogram/histogram.h"
-#include "nodeagent/base/table.h"
+
+#include "nodeagent/html/html.h"
 
 #define CLASS_WIDTH  44
 #define PANEL_HEIGHT 260
@@ -19,31 +18,6 @@
 static const char *const colours[HISTOGRAM_WAYS] = {"#0072b2", "#e69f00"};
 static const char *const names[HISTOGRAM_WAYS] = {"sends", "receives"};
 static const char *const one[HISTOGRAM_WAYS] = {"send", "receive"};
-
-static void put_text(const char *text, FILE *f)
-{
-	char *plain = text_plain(text);
-
-	for (const char *s = plain; *s; s++) {
-		switch (*s) {
-		case '<':
-			fputs("&lt;", f);
-			break;
-		case '>':
-			fputs("&gt;", f);
-			break;
-		case '&':
-			fputs("&amp;", f);
-			break;
-		case '"':
-			fputs("&quot;", f);
-			break;
-		default:
-			fputc(*s, f);
-		}
-	}
-	free(plain);
-}
 
 /* 1, 2 or 5 times a power of ten (of 2 for bytes) that LINES of them reach `most`. */
 static double step_of(double most, bool bytes)
@@ -130,7 +104,7 @@ static void put_panel(
 	double step;
 
 	fprintf(f, "<text x=\"%d\" y=\"%d\" font-size=\"14\">", LEFT, y + 18);
-	put_text(h->file, f);
+	html_escape(f, h->file);
 	fputs("</text>\n", f);
 	put_legend(v, y, f);
 	if (!most) {
