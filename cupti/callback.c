@@ -26,7 +26,17 @@ static const char *const ignored[] = {
 	"cuGetProcAddress",
 	"cuGetExportTable",
 	"cuStreamGetCtx",
+	"cuDriverGetVersion",
+	"cuDeviceTotalMem",
+	"cuDevicePrimaryCtxGetState",
+	"cuModuleGetLoadingMode",
 };
+
+/*
+ * Beginnings of questions to the driver, as ignored. The runtime of CUDA 13 asks them outside
+ * of its own functions: 120 of them as it begins, and a kernel's name at each launch.
+ */
+static const char *const questions[] = {"cuDeviceGet", "cuLibraryGet", "cuKernelGet", "cuFuncGet"};
 
 /* Beginnings, behind cuda or cu, of those that start something or wait. */
 static const char *const starting[] = {"Launch", "Memcpy", "Memset", "Graph", "StreamSynchronize",
@@ -73,6 +83,8 @@ static uint32_t classify(const char *name)
 	for (size_t i = 0; i < sizeof(ignored) / sizeof(ignored[0]); i++)
 		if (strlen(ignored[i]) == bytes && !strncmp(ignored[i], name, bytes))
 			return bytes << CLASS_BITS | IGNORED;
+	if (begins_with_one(name, questions, sizeof(questions) / sizeof(questions[0])))
+		return bytes << CLASS_BITS | IGNORED;
 	if (!strncmp(name, "cu", 2) &&
 		begins_with_one(rest, starting, sizeof(starting) / sizeof(starting[0])))
 		return bytes << CLASS_BITS | STARTING;
@@ -94,6 +106,34 @@ static uint32_t class_of(uint32_t domain, uint32_t function, const char *name)
 	return class;
 }
 
+/* What is ignored need not be told of; that it is told, and left out, costs each call more. */
+static void leave_out_ignored(void *subscriber, uint32_t domain)
+{
+	for (uint32_t function = 1; function < FUNCTIONS; function++) {
+		const char *name = NULL;
+
+		if (cupti.callback_name(domain, function, &name) == CUPTI_OK && name &&
+			class_of(domain, function, name) % (1 << CLASS_BITS) == IGNORED)
+			cupti.enable_callback(0, subscriber, domain, function);
+	}
+}
+
+int cupti_choose_calls(void *subscriber)
+{
+	static const uint32_t domains[] = {DOMAIN_RUNTIME, DOMAIN_DRIVER};
+	int error = CUPTI_OK;
+
+	for (size_t i = 0; i < sizeof(domains) / sizeof(domains[0]); i++) {
+		int e = cupti.enable_domain(1, subscriber, domains[i]);
+
+		if (e)
+			error = e;
+		else if (cupti.callback_name && cupti.enable_callback)
+			leave_out_ignored(subscriber, domains[i]);
+	}
+	return error;
+}
+
 bool cupti_was_called(void)
 {
 	return load_relaxed(&called_in) == gpu_host->generation();
@@ -101,8 +141,10 @@ bool cupti_was_called(void)
 
 static void enter(uint32_t domain, uint32_t function, const struct cupti_call *call, uint32_t class)
 {
-	if (load_relaxed(&called_in) != gpu_host->generation())
+	if (load_relaxed(&called_in) != gpu_host->generation()) {
 		store_relaxed(&called_in, gpu_host->generation());
+		deliver_begin();
+	}
 	gpu_host->call(false, call->function, class >> CLASS_BITS);
 	if (class % (1 << CLASS_BITS) == STARTING)
 		gpu_host->number(domain << 24 | (function & 0xffffff), call->correlation);

@@ -19,7 +19,9 @@ struct cupti_library {
 	int (*flush_all)(uint32_t flags);
 	int (*timestamp)(uint64_t *ns);
 	/* not in all versions */
-	int (*flush_period)(uint32_t ms);
+	int (*enable_callback)(
+		uint32_t enable, void *subscriber, uint32_t domain, uint32_t function);
+	int (*callback_name)(uint32_t domain, uint32_t function, const char **name);
 	int (*memory_config)(struct cupti_memory_config *config, uint32_t n);
 	int (*version)(uint32_t *version);
 	int (*context_id)(void *context, uint32_t *id);
@@ -37,6 +39,8 @@ const char *cupti_load(void);
 
 /* callback.c */
 cupti_on_call cupti_call;
+/* Has CUPTI call cupti_call() for all functions that are recorded. 0, or CUPTI's error. */
+int cupti_choose_calls(void *subscriber);
 /* True if a call of CUDA was seen since the last fork; else there is nothing to flush. */
 bool cupti_was_called(void);
 
@@ -45,9 +49,13 @@ cupti_on_request cupti_request;
 cupti_on_complete cupti_complete;
 /* A range of the program, in ticks, as an activity; call: as for number() of shm/gpu.h. */
 void cupti_range(const char *name, uint32_t call, uint64_t from, uint64_t to);
-/* Child of fork() (activity.c, nvtx.c, nvtx-range.c): reset locks, which threads that are not
+/* deliver.c: begins at the first call of CUDA in a process; ends when the process does. */
+void deliver_begin(void);
+void deliver_end(void);
+/* Child of fork() (activity.c, deliver.c, nvtx.c, nvtx-range.c): reset locks, which threads that are not
  * here may have held. */
 void activity_after_fork(void);
+void deliver_after_fork(void);
 void nvtx_after_fork(void);
 void nvtx_range_after_fork(void);
 /* part.c: calls these after each fork from now on; may be called again. */

@@ -14,7 +14,6 @@
 #include "shm/atomic.h"
 
 #define EXPORT	     __attribute__((visibility("default")))
-#define PERIOD_MS    500 /* how long finished activities may stay with CUPTI */
 #define DEVICES_MOST 64
 
 const struct gpu_host *gpu_host;
@@ -67,6 +66,7 @@ static void enable_memory(void)
 static void after_fork(void)
 {
 	activity_after_fork();
+	deliver_after_fork();
 	nvtx_after_fork();
 	nvtx_range_after_fork();
 }
@@ -89,6 +89,12 @@ static void flush(void)
 		return;
 	cupti.flush_all(CUPTI_FLUSH_FORCED);
 	cupti_tell_state();
+}
+
+static void end(void)
+{
+	deliver_end();
+	flush();
 }
 
 static const char *start(void)
@@ -124,12 +130,9 @@ static const char *start(void)
 		missed = kinds[i].missed;
 	}
 	enable_memory();
-	error = cupti.enable_domain(1, subscriber, DOMAIN_RUNTIME);
-	if (cupti.enable_domain(1, subscriber, DOMAIN_DRIVER) || error)
+	if (cupti_choose_calls(subscriber))
 		return "CUPTI refuses to tell of calls into CUDA: the call paths of what GPUs do "
 		       "are not known";
-	if (cupti.flush_period)
-		cupti.flush_period(PERIOD_MS);
 	if (!enabled)
 		return "CUPTI gives no activities (may its user see the GPU's counters?): only "
 		       "calls into CUDA are traced";
@@ -154,7 +157,7 @@ static void begin(const struct gpu_host *host)
 	store_release(&state, RUNNING);
 	cupti_tell_state();
 	/* before CUDA's own, which has been registered before */
-	atexit(flush);
+	atexit(end);
 }
 
 static const struct gpu_part part = {GPU_SEAM_VERSION, "CUPTI", begin, flush};

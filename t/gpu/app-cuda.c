@@ -11,7 +11,7 @@
  *   devices D N NS  N kernels each on D devices, one thread each
  *   memory        memset, peer copy, unified memory
  *   wait          for all of it
- *   fork N NS     a child with N kernels
+ *   fork N NS MS  a child with N kernels, which is killed after MS ms, if given
  *   kill          itself; abort: as if by a bug
  *   prefetch N    N bytes of unified memory to the host
  *   peak          prints the most memory it had, in KiB
@@ -121,13 +121,17 @@ static void peak(void)
 		fclose(f);
 }
 
-static void in_child(unsigned n, uint64_t ns)
+static void in_child(unsigned n, uint64_t ns, unsigned ms)
 {
 	pid_t child = fork();
 
 	if (!child) {
 		solve(n, ns, NULL);
 		cudaDeviceSynchronize();
+		if (ms) {
+			usleep(ms * 1000);
+			raise(SIGKILL);
+		}
 		exit(0);
 	}
 	waitpid(child, NULL, 0);
@@ -158,7 +162,7 @@ int main(int n, char **word)
 		} else if (!strcmp(word[i], "wait")) {
 			cudaDeviceSynchronize();
 		} else if (!strcmp(word[i], "fork")) {
-			in_child((unsigned)a[0], a[1]);
+			in_child((unsigned)a[0], a[1], (unsigned)a[2]);
 		} else if (!strcmp(word[i], "kill")) {
 			raise(SIGKILL);
 		} else if (!strcmp(word[i], "abort")) {

@@ -7,7 +7,8 @@
  *   busy        another tool has subscribed
  *   records=N   a buffer is full after N records
  *   drop=N      each N-th record finds no room
- *   late        buffers are given back at a flush only, the last ones first
+ *   late        buffers are given back at a forced flush only, the last ones first
+ *   tell        at the end: how many calls of functions that are left out were told
  *   never       ... and not even then
  *   denied      activities are refused
  *   garbage     correlations, times and kinds are random numbers
@@ -24,6 +25,7 @@
 #include "cupti/abi.h"
 
 #define FULL_MAX 4096
+enum { LAST_ERROR = 10 }; /* number of cudaGetLastError, as in CUPTI */
 
 struct buffer {
 	uint8_t *at;
@@ -37,7 +39,8 @@ static cupti_on_call *on_call;
 static void *on_call_context;
 static cupti_on_request *on_request;
 static cupti_on_complete *on_complete;
-static bool domains[8], kinds[64], has_thread;
+static bool domains[8], kinds[64], has_thread, left_out[LAST_ERROR + 1];
+static unsigned told_in_vain;
 static struct buffer now, full[FULL_MAX];
 static unsigned n_full, n_records, in_work;
 static size_t dropped;
@@ -176,8 +179,11 @@ static void call(
 	struct cupti_call c = {
 		.site = where, .function = name, .context_id = 1, .correlation = correlation};
 
-	if (on_call && domains[domain])
-		on_call(on_call_context, domain, function, &c);
+	if (!on_call || !domains[domain] ||
+		(domain == DOMAIN_RUNTIME && function <= LAST_ERROR && left_out[function]))
+		return;
+	on_call(on_call_context, domain, function, &c);
+	told_in_vain += domain == DOMAIN_RUNTIME && function == LAST_ERROR;
 }
 
 static struct standin_hooks hooks = {call, record};
@@ -211,6 +217,32 @@ int cuptiEnableDomain(uint32_t enable, void *subscriber, uint32_t domain)
 	(void)subscriber;
 	domains[domain % 8] = enable;
 	return CUPTI_OK;
+}
+
+int cuptiGetCallbackName(uint32_t domain, uint32_t function, const char **name);
+int cuptiGetCallbackName(uint32_t domain, uint32_t function, const char **name)
+{
+	if (domain != DOMAIN_RUNTIME || function != LAST_ERROR)
+		return 1; /* INVALID_PARAMETER */
+	FAIL_IF_WANTED;
+	*name = "cudaGetLastError_v3020";
+	return CUPTI_OK;
+}
+
+int cuptiEnableCallback(uint32_t enable, void *subscriber, uint32_t domain, uint32_t function);
+int cuptiEnableCallback(uint32_t enable, void *subscriber, uint32_t domain, uint32_t function)
+{
+	FAIL_IF_WANTED;
+	if (subscriber != &hooks || domain != DOMAIN_RUNTIME || function > LAST_ERROR)
+		return 1;
+	left_out[function] = !enable;
+	return CUPTI_OK;
+}
+
+__attribute__((destructor)) static void tell_calls(void)
+{
+	if (word("tell", NULL))
+		fprintf(stderr, "calls told in vain: %u\n", told_in_vain);
 }
 
 int cuptiActivityRegisterCallbacks(cupti_on_request *request, cupti_on_complete *complete);
@@ -301,7 +333,7 @@ int cuptiActivityFlushAll(uint32_t flags)
 	struct buffer b;
 
 	FAIL_IF_WANTED;
-	if (word("never", NULL) || !flags)
+	if (word("never", NULL) || (!flags && word("late", NULL)))
 		return CUPTI_OK;
 	pthread_mutex_lock(&lock);
 	push_now();
@@ -326,13 +358,6 @@ int cuptiGetTimestamp(uint64_t *ns)
 	FAIL_IF_WANTED;
 	*ns = standin_time();
 	return CUPTI_OK;
-}
-
-int cuptiActivityFlushPeriod(uint32_t ms);
-int cuptiActivityFlushPeriod(uint32_t ms)
-{
-	FAIL_IF_WANTED;
-	return ms ? CUPTI_OK : 1;
 }
 
 int cuptiActivityConfigureUnifiedMemoryCounter(struct cupti_memory_config *config, uint32_t n);

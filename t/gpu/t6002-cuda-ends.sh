@@ -11,13 +11,19 @@ gpu_warnings() {
 	jq -r "[.warnings[]? | select(test(\"GPU|CUPTI|libcupti|buffers\"))] | .[]" app_all.json
 }
 
-test_expect 'a killed process keeps what was delivered; the unfinished buffer is counted' '
-	export STANDIN_CUPTI=records=50
-	status_of 137 traced -- ./app kernels 120 1000 sleep 500 kill
-	# two full buffers, of which one record is the device
-	is 99 "$(gpu app_all.json saxpy calls)"
-	is 99 "$(gpu app_all.json saxpy with_latency)"
+test_expect 'a killed process keeps what ran half a second ago; the unfinished buffer is counted' '
+	status_of 137 traced -- ./app kernels 120 1000 wait sleep 1500 kernels 30 1000 kill
+	is 120 "$(gpu app_all.json saxpy calls)"
+	is 120 "$(gpu app_all.json saxpy with_latency)"
 	gpu_warnings | grep "1 buffers .* not delivered"'
+
+test_expect 'so does a killed child of a process that does not use CUDA' '
+	traced -- ./app fork 70 1000 1500 >out
+	is 70 "$(gpu app_all.json saxpy with_latency)"'
+
+test_expect 'CUPTI is told which functions are left out: it does not call us for them' '
+	STANDIN_CUPTI=tell traced -- ./app kernels 10 1000 wait >out 2>err
+	is "calls told in vain: 0" "$(grep "in vain" err)"'
 
 test_expect 'buffers that come late, and in the wrong order, are all counted' '
 	export STANDIN_CUPTI=late,records=20
@@ -213,9 +219,8 @@ test_expect 'a program that has CUDA and never uses it does not load CUPTI' '
 
 test_expect 'a program that aborts keeps its status and what was delivered' '
 	unset CUDA_INJECTION64_PATH
-	export STANDIN_CUPTI=records=20
-	status_of 134 traced -- ./app kernels 50 100000000 sleep 500 abort
-	is 39 "$(gpu app_all.json saxpy calls)"
+	status_of 134 traced -- ./app kernels 50 1000 wait sleep 1500 kernels 10 1000 abort
+	is 50 "$(gpu app_all.json saxpy calls)"
 	gpu_warnings | grep "1 buffers .* not delivered"'
 
 test_expect 'the driver is told of the library, unless another tool has told it of its own' '

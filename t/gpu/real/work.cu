@@ -1,14 +1,17 @@
 // SPDX-License-Identifier: BSD-3-Clause
 /*
  * A program for a real GPU. What it does is its first argument: tiny N, streams,
- * graph, managed, threads, fork, events. It prints what it has measured itself, as
- * "name value", for run to compare with the trace.
+ * graph, managed, copies, threads, fork, events, copying, occupancy, ranges, killed, reset.
+ * It prints what it has measured itself, as "name value", for run to compare with the
+ * trace.
  */
 #include <chrono>
+#include <csignal>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
 #include <cuda_runtime.h>
+#include <nvtx3/nvToolsExt.h>
 #include <sys/wait.h>
 #include <thread>
 #include <unistd.h>
@@ -143,6 +146,65 @@ static void copies(size_t bytes)
 	CHECK(cudaMemcpy(host, device, bytes, cudaMemcpyDeviceToHost));
 }
 
+// the GPU's own measurement of copies to the device, and their bandwidth
+static void copying(int n)
+{
+	const size_t bytes = 64 << 20;
+	char *host, *device;
+	cudaEvent_t from, to;
+	float ms, sum = 0;
+
+	CHECK(cudaMallocHost(&host, bytes));
+	CHECK(cudaMalloc(&device, bytes));
+	CHECK(cudaEventCreate(&from));
+	CHECK(cudaEventCreate(&to));
+	for (int i = 0; i < n; i++) {
+		CHECK(cudaEventRecord(from));
+		CHECK(cudaMemcpyAsync(device, host, bytes, cudaMemcpyHostToDevice));
+		CHECK(cudaEventRecord(to));
+		CHECK(cudaEventSynchronize(to));
+		CHECK(cudaEventElapsedTime(&ms, from, to));
+		sum += ms;
+	}
+	printf("events_s %g\n", 1e-3 * sum);
+}
+
+// blocks of a size that shared memory limits, and the runtime's own occupancy
+static void occupancy(int threads)
+{
+	const size_t shared = 40 << 10;
+	cudaDeviceProp device;
+	float *x;
+	int blocks;
+
+	CHECK(cudaMalloc(&x, threads * sizeof(*x)));
+	CHECK(cudaGetDeviceProperties(&device, 0));
+	CHECK(cudaOccupancyMaxActiveBlocksPerMultiprocessor(&blocks, tiny, threads, shared));
+	tiny<<<1, threads, shared>>>(x);
+	CHECK(cudaDeviceSynchronize());
+	printf("occupancy %g\n", (double)blocks * threads / device.maxThreadsPerMultiProcessor);
+}
+
+static void ranges(int n)
+{
+	for (int i = 0; i < n; i++) {
+		nvtxRangePushA("outer range");
+		launch_tiny(1);
+		nvtxRangePushA("inner range");
+		launch_tiny(1);
+		nvtxRangePop();
+		nvtxRangePop();
+	}
+}
+
+// what has run for a second when the process is killed
+static void killed(int n)
+{
+	launch_tiny(n);
+	sleep(1);
+	raise(SIGKILL);
+}
+
 int main(int n, char **word)
 {
 	const char *what = n > 1 ? word[1] : "";
@@ -160,6 +222,18 @@ int main(int n, char **word)
 		managed((size_t)count << 10);
 	} else if (!strcmp(what, "copies")) {
 		copies((size_t)count << 10);
+	} else if (!strcmp(what, "copying")) {
+		copying(count);
+	} else if (!strcmp(what, "occupancy")) {
+		occupancy(count);
+	} else if (!strcmp(what, "ranges")) {
+		ranges(count);
+	} else if (!strcmp(what, "killed")) {
+		killed(count);
+	} else if (!strcmp(what, "reset")) {
+		launch_tiny(count);
+		CHECK(cudaDeviceReset());
+		launch_tiny(count);
 	} else if (!strcmp(what, "threads")) {
 		std::vector<std::thread> t;
 
