@@ -79,7 +79,7 @@ headers  := vftrace.h vftrace-session.h vftrace-dynamic.h
 links    := $(if $(MPIS),$(O)/lib/libvftrace-mpi.so)
 
 .PHONY: all
-all: $(libs) $(programs) $(links) $(addprefix $(O)/include/,$(headers)) $(module) $(O)/share/vftrace/gcc-c++.options
+all: $(libs) $(programs) $(links) $(addprefix $(O)/include/,$(headers)) $(module) $(addprefix $(O)/share/vftrace/,gcc-c++.options nvcc.options)
 
 $(O)/libhook/%.o: ALL_CFLAGS := $(HOOK_CFLAGS)
 $(hook_shm_obj): ALL_CFLAGS := $(HOOK_CFLAGS)
@@ -213,7 +213,7 @@ install: places-are-words all
 	$(if $(module),install -m 644 $(module) $(DESTDIR)$(MODDIR))
 	install -d $(DESTDIR)$(PREFIX)/share/vftrace/python
 	install -m 644 packaging/python/vftr.py $(DESTDIR)$(PREFIX)/share/vftrace/python
-	install -m 644 fortran/vftrace.f90 fortran/vftrace_session.f90 packaging/gcc-c++.options $(DESTDIR)$(PREFIX)/share/vftrace
+	install -m 644 fortran/vftrace.f90 fortran/vftrace_session.f90 packaging/gcc-c++.options packaging/nvcc.options $(DESTDIR)$(PREFIX)/share/vftrace
 	$(foreach n,$(pc_names),$(call filled,packaging/vftrace.pc.in,$(n)) >$(DESTDIR)$(LIBDIR)/pkgconfig/$(n).pc && ) :
 	for f in vftrace-config vftrace-config-version; do \
 		$(call filled,packaging/$$f.cmake.in) >$(DESTDIR)$(CMAKEDIR)/$$f.cmake || exit; done

@@ -36,9 +36,16 @@ enum {
 #define GCC_CXX	      "share/vftrace/gcc-c++.options" /* below the prefix */
 #define HOOKS_INLINED HOOKS "-after-inlining"
 #define HOOKS_NVIDIA  "-Minstrument=functions"
+/*
+ * nvcc compiles for the host by gcc, and hands on what stands behind -Xcompiler and -Xlinker.
+ * NVCC, a file of options, leaves out CUDA's headers and what nvcc adds for each kernel.
+ */
+#define HOST	   "-Xcompiler "
+#define HOOKS_NVCC HOST HOOKS
+#define NVCC	   "share/vftrace/nvcc.options"
 /* For gcc, what names of headers contain; it looks for these in all of a file's path. */
 #define HEADERS	   ".h,.H,.tpp,.tcc,.ipp,.inl"
-#define NO_HEADERS "-finstrument-functions-exclude-file-list=" HEADERS
+#define NO_HEADERS "-finstrument-functions-exclude-file-list="
 
 /* How compilers are told to call the hooks, by what their command contains. */
 static const struct {
@@ -49,6 +56,7 @@ static const struct {
 	{"clang", {HOOKS, HOOKS_INLINED, NULL}, EXCLUDE_INLINED},
 	{"icpx", {HOOKS, HOOKS_INLINED, NULL}, EXCLUDE_INLINED},
 	{"flang", {NULL, NULL, NULL}, EXCLUDE_BY_HAND},
+	{"nvcc", {HOOKS_NVCC, HOOKS_NVCC " " HOST "@", NULL}, EXCLUDE_BY_NVCC},
 	{"nvc", {HOOKS_NVIDIA, HOOKS_NVIDIA, NULL}, EXCLUDE_BY_HAND},
 	{"nvfortran", {NULL, NULL, HOOKS_NVIDIA}, EXCLUDE_BY_HAND},
 	{"pgcc", {HOOKS_NVIDIA, NULL, NULL}, EXCLUDE_BY_HAND},
@@ -146,6 +154,11 @@ static enum exclusion exclusion_of(const struct request *r)
 	return compilers[compiler_of(r)].exclusion;
 }
 
+static bool is_nvcc(const struct request *r)
+{
+	return exclusion_of(r) == EXCLUDE_BY_NVCC;
+}
+
 static const char *hook_option(const struct request *r, enum language l)
 {
 	const char *option = compilers[compiler_of(r)].options[l];
@@ -169,6 +182,18 @@ static void put_include(const struct request *r, unsigned languages, FILE *f)
 	free(module);
 }
 
+/* nvcc would split a list: it gets an option for each. */
+static void put_no_headers(const struct request *r, FILE *f)
+{
+	char list[] = HEADERS, *save = NULL;
+
+	if (exclusion_of(r) == EXCLUDE_BY_LIST)
+		fputs(" " NO_HEADERS HEADERS, f);
+	for (char *part = strtok_r(list, ",", &save); part && is_nvcc(r);
+		part = strtok_r(NULL, ",", &save))
+		fprintf(f, " " HOST NO_HEADERS "%s", part);
+}
+
 /* Words, each with a blank before it. Of several languages the last has all that is needed. */
 static void put_compile(const struct request *r, unsigned languages, FILE *f)
 {
@@ -183,25 +208,33 @@ static void put_compile(const struct request *r, unsigned languages, FILE *f)
 	if (option && option[strlen(option) - 1] == '@') {
 		put_path(f, "", r->prefix);
 		fputs("/" GCC_CXX, f);
+		if (is_nvcc(r)) {
+			put_path(f, " " HOST "@", r->prefix);
+			fputs("/" NVCC, f);
+		}
 	}
-	if (r->no_headers && languages & (WANT_C | WANT_CXX) && exclusion_of(r) == EXCLUDE_BY_LIST)
-		fputs(" " NO_HEADERS, f);
+	if (r->no_headers && languages & (WANT_C | WANT_CXX))
+		put_no_headers(r, f);
 }
 
 static void put_libs(const struct request *r, FILE *f)
 {
+	const char *linker;
+
 	if (r->is_static) {
 		put_path(f, " ", r->lib);
 		fputs("/libvftrace-static.a -ldl -lpthread", f);
 		return;
 	}
+	linker = is_nvcc(r) ? " -Xlinker " : " -Wl,";
 	if (!is_system_folder(r->lib)) {
 		put_path(f, " -L", r->lib);
-		put_path(f, " -Wl,-rpath,", r->lib);
+		fprintf(f, "%s-rpath,", linker);
+		put_path(f, "", r->lib);
 	}
 	/* wherever it stands on the command line */
-	fprintf(f, " -Wl,--push-state,--no-as-needed -lvftrace%s%s -Wl,--pop-state",
-		r->mpi ? "-" : "", r->mpi ? r->mpi : "");
+	fprintf(f, "%s--push-state,--no-as-needed -lvftrace%s%s%s--pop-state", linker,
+		r->mpi ? "-" : "", r->mpi ? r->mpi : "", linker);
 }
 
 /* A line of a makefile, which takes two dollars for one. */
@@ -301,7 +334,7 @@ static void warn_of_headers(const struct request *r)
 	if (exclusion_of(r) == EXCLUDE_BY_HAND)
 		complain(
 			"flags: %s has no option that leaves out what headers define", r->compiler);
-	else if (exclusion_of(r) == EXCLUDE_BY_LIST && is_below_header())
+	else if (exclusion_of(r) != EXCLUDE_INLINED && is_below_header())
 		complain("flags: gcc takes a file for a header if its path contains one of " HEADERS
 			 "; this folder's does: give the compiler relative paths");
 }

@@ -90,11 +90,15 @@ static void find_words(struct exclusions *e)
 	}
 }
 
-static void print_list(const struct exclusions *e)
+static void print_list(const struct exclusions *e, enum exclusion how)
 {
+	static const char option[] = "-finstrument-functions-exclude-function-list=";
+
 	for (size_t i = 0; i < e->n_words; i++)
-		printf("%s%s",
-			i ? "," : "-finstrument-functions-exclude-function-list=", e->words[i]);
+		if (how == EXCLUDE_BY_NVCC)
+			printf("%s-Xcompiler %s%s", i ? " " : "", option, e->words[i]);
+		else
+			printf("%s%s", i ? "," : option, e->words[i]);
 	if (e->n_words)
 		putchar('\n');
 }
@@ -138,9 +142,9 @@ static void print_for(struct exclusions *e, enum exclusion how)
 		complain("flags: this run has no short functions that cost much");
 		return;
 	}
-	if (how == EXCLUDE_BY_LIST) {
+	if (how == EXCLUDE_BY_LIST || how == EXCLUDE_BY_NVCC) {
 		find_words(e);
-		print_list(e);
+		print_list(e, how);
 		say_by_hand(e->r, e->left, e->n_left, "no list leaves these out without others;");
 		if (e->n_words)
 			complain("flags: these functions made %.0f %% of the calls",

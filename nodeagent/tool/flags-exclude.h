@@ -6,6 +6,7 @@
 /* How a compiler is told. */
 enum exclusion {
 	EXCLUDE_BY_LIST, /* as gcc: names, of which a part is enough */
+	EXCLUDE_BY_NVCC, /* the same, handed on to gcc one by one */
 	EXCLUDE_INLINED, /* as clang: no functions that are inlined; others by their attribute */
 	EXCLUDE_BY_HAND, /* by the attribute only */
 };

@@ -73,7 +73,7 @@ calls_of_name() {
 }
 
 test_expect 'the table has a row for each of these programs' '
-	for row in C C++ Fortran MPI "Python with mpi4py" "a binary" CMake make "a job of Slurm" "nothing in the profile"; do
+	for row in C C++ CUDA Fortran MPI "Python with mpi4py" "a binary" CMake make "a job of Slurm" "nothing in the profile"; do
 		[ -n "$(cell "$row")" ] || { echo "no row $row"; exit 1; }
 	done
 	[ "$(wc -l <"$TOP/README.md")" -le 150 ]'

@@ -121,6 +121,38 @@ test_expect 'other compilers: their own option, or a clear word' '
 	hasnt flags instrument
 	has said "flang-new-16 cannot instrument functions"'
 
+test_expect 'nvcc: its host compiler gets the options, each behind -Xcompiler or -Xlinker' '
+	"$VFTR" flags --cc /usr/local/cuda/bin/nvcc --cxxflags --libs --no-headers >said
+	grep -q -- "-Xcompiler -finstrument-functions -Xcompiler @.*/gcc-c++.options -Xcompiler @.*/nvcc.options" said
+	has said "-Xcompiler -finstrument-functions-exclude-file-list=.inl"
+	has said "-Xlinker --push-state,--no-as-needed -lvftrace -Xlinker --pop-state"
+	hasnt said "-Wl,"'
+
+test_if 'command -v nvcc || [ -x /usr/local/cuda/bin/nvcc ]' 'no nvcc' 'nvcc: of a program with kernels, its own functions are traced' '
+	PATH=$PATH:/usr/local/cuda/bin
+	cat >kernels.cu <<-EOF
+		#include <algorithm>
+		#include <cstdio>
+		#include <nvtx3/nvToolsExt.h>
+		#include <vector>
+		__global__ void scale(float *x) { x[threadIdx.x] *= 2; }
+		static int least(std::vector<int> &v) { std::sort(v.begin(), v.end()); return v[0]; }
+		static void launch() { float *x; cudaMalloc(&x, 128); scale<<<1, dim3(32)>>>(x); }
+		int main() {
+			std::vector<int> v{3, 2, 1};
+			nvtxRangePushA("a range");
+			printf("%d\n", least(v));
+			launch();
+			nvtxRangePop();
+			return 0;
+		}
+	EOF
+	flagged "--cc nvcc --cxxflags --libs" nvcc -O1 -o kernels kernels.cu
+	traced -q -- ./kernels >out
+	is 1 "$(cat out)"
+	is "a range init launch least main scale" "$(jq -r ".functions[].function" kernels_all.json |
+		grep -v "^cu[A-Z]\|^cuda" | sort | paste -sd " ")"'
+
 # functions of hydro.cpp that a run has, with these flags: accessors, and kernels
 hydro() {
 	cp "$T/bench/hydro.cpp" "$T/bench/domain.h" . # a path with .h in it would be a header
@@ -255,6 +287,24 @@ test_expect 'installed below DESTDIR' '
 	[ -s "$ROOT/include/vftrace.h" ]
 	[ -s "$ROOT/include/vftrace.mod" ]
 	[ -s "$ROOT/share/vftrace/vftrace.f90" ]'
+
+test_if 'command -v cmake && { command -v nvcc || [ -x /usr/local/cuda/bin/nvcc ]; }' 'no cmake or nvcc' 'nvcc: the same by CMake' '
+	PATH=$PATH:/usr/local/cuda/bin
+	mkdir project && cp kernels.cu project
+	cat >project/CMakeLists.txt <<-EOF
+		cmake_minimum_required(VERSION 3.18)
+		project(kernels LANGUAGES CXX CUDA)
+		find_package(vftrace REQUIRED)
+		add_executable(kernels-cmake kernels.cu)
+		set_property(TARGET kernels-cmake PROPERTY CUDA_ARCHITECTURES 90)
+		target_link_libraries(kernels-cmake vftrace::vftrace)
+	EOF
+	ln -s "$ROOT" unblank # nvcc does not quote what it hands on
+	cmake -S project -B cuda-made -DCMAKE_PREFIX_PATH="$PWD/unblank" >said 2>&1 || { cat said; exit 1; }
+	env -u MAKEFLAGS cmake --build cuda-made >>said 2>&1 || { cat said; exit 1; }
+	traced -q -- cuda-made/kernels-cmake >out
+	is "$(jq -r ".functions[].function" kernels_all.json | sort)" \
+		"$(jq -r ".functions[].function" kernels-cmake_all.json | sort)"'
 
 test_expect 'the installed tool prints flags of where it is; blanks are quoted' '
 	"$ROOT/bin/vftr" flags --cflags >flags
