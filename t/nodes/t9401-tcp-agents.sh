@@ -196,7 +196,7 @@ test_expect 'what makes no sense is refused in one sentence' '
 		has err "$words"
 	}
 	no "must have mode 0600" --peers node1,localhost --secret other
-	no "less than 16 bytes" --peers node1,localhost --secret short
+	no "it has 9 bytes; 16 are the least" --peers node1,localhost --secret short
 	no "it is not a file" --peers node1,localhost --secret /tmp
 	no "no address of this node" --peers 192.0.2.77:1,192.0.2.78:1 --secret secret
 	no "a port is a number" --peers localhost:70000 --secret secret

@@ -127,7 +127,8 @@ static int add_words(struct contacts *list, char *line, char **error)
 		struct contact c;
 
 		if (list->n == CONTACTS_MAX) {
-			*error = xasprintf("more than %d contacts", CONTACTS_MAX);
+			*error = xasprintf(
+				"`%s' is one contact more than the most, %d", w, CONTACTS_MAX);
 			return -1;
 		}
 		if (contact_parse(w, &c, error))

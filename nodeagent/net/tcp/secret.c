@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <pwd.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -76,6 +77,7 @@ static const char *open_it(const char *path, int *fd)
 int secret_read(const char *path, char **secret, size_t *bytes, char **error)
 {
 	char *name = path ? xstrdup(path) : default_path(), *buf = xcalloc(1, SECRET_BYTES_MAX + 1);
+	char counted[64];
 	const char *why = NULL;
 	ssize_t n = 0;
 	int fd = -1, made = 0;
@@ -92,8 +94,11 @@ int secret_read(const char *path, char **secret, size_t *bytes, char **error)
 			why = "it has more than 4096 bytes";
 		while (n > 0 && memchr(" \t\r\n", buf[n - 1], 4)) /* a NUL is part of it */
 			n--;
-		if (!why && n < SECRET_BYTES_MIN)
-			why = "it has less than 16 bytes";
+		if (!why && n < SECRET_BYTES_MIN) {
+			snprintf(counted, sizeof(counted), "it has %zd bytes; %d are the least", n,
+				SECRET_BYTES_MIN);
+			why = counted;
+		}
 	}
 	if (why)
 		*error = xasprintf("the agents' secret %s: %s", name, why);

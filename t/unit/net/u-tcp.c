@@ -209,7 +209,7 @@ START_TEST(secrets)
 	free(path);
 	path = secret_file("0123456789abcde\n\n", 0600);
 	ck_assert_int_ne(secret_read(path, &secret, &bytes, &error), 0);
-	ck_assert(strstr(error, "less than 16 bytes"));
+	ck_assert(strstr(error, "it has 15 bytes; 16 are the least"));
 	free(error);
 	unlink(path);
 	free(path);
