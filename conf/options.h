@@ -137,6 +137,11 @@ X(CHOICE, mpi_sort_table_column, "mpi.sort_table.column", "none", 0, 0, CONF_SOR
 X(BOOL, mpi_sort_table_ascending, "mpi.sort_table.ascending", "false", 0, 0, NULL, false, \
   "Sort the communication table from the least to the greatest.") \
 \
+X(BOOL, iterations_active, "iterations.active", "true", 0, 0, NULL, false, \
+  "Find the main loop, and tell how long each of its iterations lasted on all ranks.") \
+X(REGEX, iterations_of, "iterations.of", NULL, 0, 0, NULL, true, \
+  "Functions or regions whose calls are the iterations; null finds them.") \
+\
 X(BOOL, cuda_show_table, "cuda.show_table", "true", 0, 0, NULL, false, \
   "Show the CUDA table.") \
 X(CHOICE, cuda_sort_table_column, "cuda.sort_table.column", "time", 0, 0, CONF_SORT_CUDA, false, \

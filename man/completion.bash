@@ -20,12 +20,12 @@ _vftr()
 
 	COMPREPLY=()
 	if [ "$COMP_CWORD" = 1 ]; then
-		_vftr_words "collate config critical-path diff doctor dump efficiency export findings flags help histogram models report run show top tree waits --help --version" "$word"
+		_vftr_words "collate config critical-path diff doctor dump efficiency export findings flags help histogram iterations models report run show top tree waits --help --version" "$word"
 		return
 	fi
 	case ${COMP_WORDS[1]} in
 	help)
-		[ "$COMP_CWORD" = 2 ] && _vftr_words "collate config critical-path diff doctor dump efficiency export findings flags histogram models report run show top tree waits" "$word"
+		[ "$COMP_CWORD" = 2 ] && _vftr_words "collate config critical-path diff doctor dump efficiency export findings flags histogram iterations models report run show top tree waits" "$word"
 		;;
 	config)
 		case $COMP_CWORD:$before:$word in
@@ -81,6 +81,12 @@ _vftr()
 		case $before:$word in
 		-b:* | --base:* | -n:* | --rows:* | -r:* | --rank:*) ;;
 		*:-*) _vftr_words "-w --waits -r --rank -n --rows -c --csv -j --json -b --base -h --help" "$word" ;;
+		esac
+		;;
+	iterations)
+		case $before:$word in
+		-b:* | --base:* | -n:* | --number:*) ;;
+		*:-*) _vftr_words "-n --number -c --csv -j --json -b --base -h --help" "$word" ;;
 		esac
 		;;
 	waits)

@@ -139,6 +139,7 @@ static void (*const kinds[])(const struct gather_from *from) = {
 	gather_ends,
 	gather_waits,
 	gather_rank_times,
+	gather_iterations,
 };
 
 static void add_source(struct profile *p, const char *name, struct source_place place)

@@ -40,6 +40,7 @@ uint32_t gather_peer(const struct gather_from *from, uint32_t peer);
 
 void gather_ends(const struct gather_from *from);
 void gather_gpu(const struct gather_from *from);
+void gather_iterations(const struct gather_from *from);
 void gather_mpi(const struct gather_from *from);
 /* What nodes have counted: a function for each kind in nodes.c. */
 void gather_nodes(const struct gather_from *from);

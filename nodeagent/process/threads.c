@@ -168,6 +168,9 @@ static void free_ring(struct process *p, struct ring_slot *slot, bool again)
 	ring_store_leave(p->host->rings, &slot->stored, again);
 }
 
+/* Ticks, 10 to 40 us: calls that are shorter on average are none of a main loop. */
+#define ITERATION_LEAST 40000
+
 static void set_name(struct thread_ring *t, const char *name)
 {
 	snprintf(t->name, sizeof(t->name), "%s", name);
@@ -198,6 +201,8 @@ static struct thread_ring *thread_new(
 	if (p->host->conf->openmp_show_idle_time)
 		replay_show_idle(t->replay);
 	replay_set_window(t->replay, &p->window, class_of_region);
+	if (first && p->host->conf->iterations_active)
+		replay_watch_iterations(t->replay, ITERATION_LEAST);
 	replay_set_gpu(t->replay, p->gpu);
 	replay_set_user_counters(t->replay, &p->user_counters);
 	replay_set_counters(t->replay, p->host->counters->wanted.n);

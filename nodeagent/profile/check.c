@@ -236,6 +236,18 @@ const char *check_start(const struct profile *p, const void *record)
 }
 
 /* Sums of a window's classes fit into 64 bits, with those of any number of ranks into 128. */
+const char *check_iteration(const struct profile *p, const void *record)
+{
+	const struct profile_iteration *i = record;
+
+	(void)p;
+	return i->log2 < 40 && i->run < (uint64_t)1 << 24 && i->ranks && i->calls &&
+			       i->mpi_ns <= i->ns && i->least_ns <= i->most_ns &&
+			       i->most_ns <= i->ns && i->busy_ns <= i->ns
+		       ? NULL
+		       : "an iteration that cannot be";
+}
+
 const char *check_rank_time(const struct profile *p, const void *record)
 {
 	const struct profile_rank_time *t = record;

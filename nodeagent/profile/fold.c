@@ -283,6 +283,24 @@ void fold_start(void *x, const void *y)
 	*from = was;
 }
 
+void fold_iteration(void *x, const void *y)
+{
+	struct profile_iteration *to = x;
+	const struct profile_iteration *from = y;
+
+	if (from->most_ns > to->most_ns ||
+		(from->most_ns == to->most_ns && from->most_rank < to->most_rank)) {
+		to->most_ns = from->most_ns;
+		to->most_at = from->most_at;
+		to->most_rank = from->most_rank;
+	}
+	if (from->busy_ns > to->busy_ns ||
+		(from->busy_ns == to->busy_ns && from->busy_rank < to->busy_rank)) {
+		to->busy_ns = from->busy_ns;
+		to->busy_rank = from->busy_rank;
+	}
+}
+
 /* Of two processes of one rank the one with the longer window, or the one that was first. */
 void fold_rank_time(void *x, const void *y)
 {

@@ -25,6 +25,7 @@ void fold_bad_end(void *to, const void *from);
 void fold_source(void *to, const void *from);
 /* Exchanges both records where that is needed. */
 void fold_start(void *to, const void *from);
+void fold_iteration(void *x, const void *y);
 void fold_rank_time(void *to, const void *from);
 
 const char *check_begin(const struct profile *p, const void *record);
@@ -46,6 +47,7 @@ const char *check_start(const struct profile *p, const void *record);
 const char *check_compared(const struct profile *p, const void *record);
 const char *check_cause(const struct profile *p, const void *record);
 const char *check_wait(const struct profile *p, const void *record);
+const char *check_iteration(const struct profile *p, const void *record);
 const char *check_rank_time(const struct profile *p, const void *record);
 
 #endif

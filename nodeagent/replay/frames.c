@@ -166,6 +166,8 @@ void replay_pop(struct replay *r, uint64_t t)
 	}
 	if (r->activity)
 		activity_add(r->activity, n, f->since, t);
+	if (n->extra)
+		replay_iteration_left(r, f, n, t);
 	n->parent->child = n->expected;
 	r->top->last = n;
 }

@@ -84,6 +84,9 @@ struct held_lock {
 	uint64_t since;
 };
 
+#define ITERATION_DEPTH 6  /* frames of a path that may be the main loop ... */
+#define ITERATION_PATHS 64 /* ... of which so many of each depth are watched */
+
 #define LOCKS_REMEMBERED 16
 #define LOCKS_HELD	 64 /* by frames of a thread at once */
 
@@ -157,6 +160,11 @@ struct replay {
 	struct node *fresh;   /* SLOW_FRESH: its node */
 	struct node *entered; /* a new path of MPI_Init or MPI_Finalize: its frame is on top */
 	size_t init_frame;    /* index of the frame of MPI_Init while that is open, else 0 */
+
+	/* the calls of its main loop: iterations.c */
+	bool iterates;
+	uint32_t n_iterated[ITERATION_DEPTH + 1]; /* paths, by their depth */
+	uint64_t iteration_least;		  /* ticks: shorter calls are none of a main loop */
 };
 
 static inline uint64_t elapsed(uint64_t from, uint64_t to)
@@ -234,6 +242,11 @@ void replay_prelude(struct replay *r, struct node *n);
 
 /* From now on the last calls are kept, and the track can ask for them: activity.c. */
 void replay_keep_activity(struct replay *r);
+
+/* With r->iterates: a path is new. */
+void replay_iteration_path(struct replay *r, struct node *n);
+/* Frame f of n, which has an extra, ends at t. */
+void replay_iteration_left(struct replay *r, const struct frame *f, struct node *n, uint64_t t);
 
 /* A path is new, and no call of it is counted yet. */
 void replay_window_path(struct replay *r, struct node *n);

@@ -18,6 +18,8 @@ static void note_path(void *ctx, struct node *n)
 	r->slow |= SLOW_FRESH;
 	if (r->window)
 		replay_window_path(r, n);
+	if (r->iterates)
+		replay_iteration_path(r, n);
 }
 
 /* What the word before has left to do. */
@@ -193,6 +195,8 @@ static inline __attribute__((always_inline)) void leave_fast(
 		sample_exit(r, n, f->since, t);
 	if (kept)
 		activity_add(r->activity, n, f->since, t);
+	if (unlikely(n->extra))
+		replay_iteration_left(r, f, n, t);
 	n->ticks += elapsed(f->since, t);
 	n->parent->child = n->expected;
 	f[-1].last = n;

@@ -93,6 +93,12 @@ void replay_set_openmp(struct replay *r, struct openmp *o, uint32_t thread);
  */
 void replay_show_idle(struct replay *r);
 
+/*
+ * The calls of what may be the main loop are told one by one (tree/iterations.h). Only for the
+ * first thread of a process, before its first block. Calls shorter than least_ticks are none of it.
+ */
+void replay_watch_iterations(struct replay *r, uint64_t least_ticks);
+
 /* Waits for locks of OpenMP, and who had them, are given to l. */
 void replay_set_locks(struct replay *r, struct locks *l);
 

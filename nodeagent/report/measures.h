@@ -58,6 +58,9 @@ void json_compared(struct json *j, const struct report *r);
  */
 void waits_print(FILE *f, const struct report *r, uint32_t late, uint64_t most);
 void waits_json(struct json *j, const struct report *r, uint32_t late);
+/* The main loop; most: rows of its slow iterations, 0: all. */
+void main_loop_print(FILE *f, const struct report *r, uint64_t most);
+void json_main_loop(struct json *j, const struct report *r);
 /* The efficiency of the job, in layout run. */
 void section_efficiency(FILE *f, const struct report *r);
 /* The overhead and its parts. */

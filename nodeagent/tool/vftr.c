@@ -27,6 +27,7 @@ static const struct {
 	{"flags", cmd_flags, "print what to add when compiling and linking"},
 	{"help", cmd_help, "explain a subcommand"},
 	{"histogram", cmd_histogram, "show how large the messages were"},
+	{"iterations", cmd_iterations, "show how long the iterations of the main loop lasted"},
 	{"models", cmd_models, "show how functions grow with the number of ranks"},
 	{"record", cmd_record, NULL},
 	{"report", cmd_report, "write what is known of a run to one HTML file"},

@@ -3,6 +3,7 @@
 
 #include <stdlib.h>
 #include "nodeagent/base/util.h"
+#include "nodeagent/replay/tree/iterations.h"
 #include "nodeagent/base/wait-kinds.h"
 
 /*
@@ -151,6 +152,7 @@ static void free_extra(struct node *n)
 	if (n->extra) {
 		free(n->extra->counters);
 		free(n->extra->waits.at);
+		iterations_free(n->extra->iterations);
 	}
 	free(n->extra);
 	n->extra = NULL;
@@ -358,12 +360,23 @@ static int has_counts(const struct node_extra *e)
 	return 0 NODE_COUNTS(COUNT_IS_SOME, COUNT_IS_NOTHING, COUNT_IS_NOTHING);
 }
 
-static void add_extra(struct node *node, const struct node_extra *from)
+static void move_iterations(struct node *node, struct node_extra *from)
+{
+	struct node_extra *to = from->iterations ? calltree_extra(node) : NULL;
+
+	if (!to || to->iterations)
+		return;
+	to->iterations = from->iterations;
+	from->iterations = NULL;
+}
+
+static void add_extra(struct node *node, struct node_extra *from)
 {
 	struct node_extra *to;
 
 	add_counters(node, from->counters);
 	add_waits(node, &from->waits);
+	move_iterations(node, from);
 	if (!has_counts(from))
 		return;
 	to = calltree_extra(node);
@@ -384,6 +397,7 @@ uint64_t calltree_forget(struct calltree *t)
 		if (n->extra) { /* what it is to others stays what it is */
 			free(n->extra->counters);
 			free(n->extra->waits.at);
+			iterations_free(n->extra->iterations);
 			*n->extra = (struct node_extra){
 				.stack = n->extra->stack, .path = n->extra->path};
 		}

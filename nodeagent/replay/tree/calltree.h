@@ -52,6 +52,8 @@ static inline uint32_t key_mpi(uint64_t key)
 #define DEPTH_MAX  1024u      /* longer paths are folded into one node */
 #define FRAMES_MAX (1u << 22) /* most open frames; more are hostile */
 
+struct iterations;
+
 /* Messages of the calls at one node. Times in ticks. */
 struct node_messages {
 	uint64_t sends, receives;
@@ -111,6 +113,7 @@ struct node_extra {
 	struct node_io io[RECORD_IO_KINDS];
 	struct node_counters *counters; /* or NULL */
 	struct node_waits waits;
+	struct iterations *iterations; /* or NULL; of the first thread of a process */
 };
 
 /*

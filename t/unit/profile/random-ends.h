@@ -6,6 +6,34 @@
 #include "nodeagent/profile/profile.h"
 #include "t/lib/dice.h"
 
+/* Runs of calls at some stacks. */
+static inline void throw_iterations(struct profile *p, uint32_t rank)
+{
+	struct dice own = {.state = 7 * rank + p->n_stacks + 1}, *d = &own;
+
+	for (uint32_t i = 0; i < p->n_stacks; i++)
+		for (uint32_t run = 0; run < 4; run++) {
+			struct profile_iteration *q;
+
+			if (throw_dice(d, 3))
+				continue;
+			q = ADD_ELEMENT(p, iterations);
+			*q = (struct profile_iteration){.stack = i,
+				.log2 = i % 3,
+				.run = run,
+				.ranks = 1 + throw_dice(d, 4),
+				.calls = 1 + throw_dice(d, 9),
+				.least_ns = throw_dice(d, 1u << 20),
+				.most_at = throw_dice(d, 30),
+				.most_rank = rank + throw_dice(d, 4),
+				.busy_rank = rank + throw_dice(d, 4)};
+			q->most_ns = q->least_ns + throw_dice(d, 1u << 20);
+			q->ns = q->most_ns + throw_dice(d, 1u << 20);
+			q->mpi_ns = throw_dice(d, (uint32_t)q->ns + 1);
+			q->busy_ns = q->ns - q->mpi_ns;
+		}
+}
+
 /* Of ranks, and of processes that are none; some have the same window. Dice of its own: what
  * others throw stays the same. */
 static inline void throw_rank_times(struct profile *p, uint32_t rank)

@@ -129,7 +129,7 @@ static inline struct node *at(size_t n, const uint64_t *path)
 
 #define AT(...) at(sizeof((uint64_t[]){__VA_ARGS__}) / sizeof(uint64_t), (uint64_t[]){__VA_ARGS__})
 
-static void expect(const struct node *n, uint64_t calls, uint64_t inclusive)
+static inline void expect(const struct node *n, uint64_t calls, uint64_t inclusive)
 {
 	ck_assert_ptr_nonnull(n);
 	ck_assert_uint_eq(n->calls, calls);

@@ -65,6 +65,14 @@ static inline char *slurp(const char *name)
 	return text;
 }
 
+static inline void layout_run(void)
+{
+	free(conf->output_layout);
+	conf->output_layout = xstrdup("run");
+	add_stack(p, PROFILE_NONE, "init", UINT64_MAX);
+	p->calls = 1;
+}
+
 static inline char *summary(void)
 {
 	char *error;

@@ -350,14 +350,6 @@ END_TEST
 
 /* ---- what is printed --------------------------------------------------------------------- */
 
-static void layout_run(void)
-{
-	free(conf->output_layout);
-	conf->output_layout = xstrdup("run");
-	add_stack(p, PROFILE_NONE, "init", UINT64_MAX);
-	p->calls = 1;
-}
-
 START_TEST(in_the_summary)
 {
 	char *text;

@@ -1,0 +1,44 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * How long the successive calls of one call path lasted, and what of it was spent in MPI: the
+ * iterations of a program, if the path is that of its main loop. Up to ITERATION_RUNS calls each
+ * has a run of its own; of more, runs of 2, 4, 8 ... successive calls are taken together. Times
+ * are ticks. For one thread.
+ */
+#ifndef VFTR_NODEAGENT_REPLAY_TREE_ITERATIONS_H
+#define VFTR_NODEAGENT_REPLAY_TREE_ITERATIONS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+/* A power of 2: 96 KiB for a path. Smaller in tests. */
+#ifndef ITERATION_RUNS
+#define ITERATION_RUNS 2048u
+#endif
+
+/* Successive calls. */
+struct iteration_run {
+	uint64_t ticks, mpi_ticks; /* of all of them */
+	uint64_t least, most;	   /* of one of them */
+	uint64_t most_at;	   /* its number, from 0 */
+	uint64_t most_mpi;	   /* its time in MPI */
+};
+
+struct iterations;
+
+struct iterations *iterations_new(void);
+void iterations_free(struct iterations *all);
+
+/* A call begun at `since` ends now. False: it is no main loop; nothing more need be told. */
+bool iterations_add(struct iterations *all, uint64_t since, uint64_t now, uint64_t least);
+/* Of the call that is open, so many ticks were spent in MPI. */
+void iterations_add_mpi(struct iterations *all, uint64_t ticks);
+
+/* Number of calls; of them 1 << *shift are one run, but for the last one. */
+uint64_t iterations_count(const struct iterations *all, unsigned *shift);
+uint64_t iterations_ticks(const struct iterations *all);
+/* Run i, or NULL behind the last one. */
+const struct iteration_run *iterations_run(const struct iterations *all, size_t i);
+
+#endif

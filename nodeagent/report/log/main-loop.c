@@ -1,0 +1,202 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* The iterations of the main loop: in the summary of layout run, and in JSON. */
+#include <inttypes.h>
+#include <math.h>
+#include <stdlib.h>
+
+#include "nodeagent/base/units.h"
+#include "nodeagent/report/log/internal.h"
+#include "nodeagent/report/main-loop.h"
+
+#define SLOW_SHOWN 5 /* JSON has all */
+
+/* ---- in the log -------------------------------------------------------------------------- */
+
+#define STEP(title, json, type, member, ...)                                                       \
+	COLUMN(title, json, type, struct loop_step, member, ##__VA_ARGS__)
+
+ROW_VALUE(double, step_mean, loop_step, at->mean)
+ROW_VALUE(double, step_least, loop_step, at->least)
+ROW_VALUE(double, step_most, loop_step, at->most)
+ROW_VALUE(double, step_mpi, loop_step, at->mpi)
+ROW_VALUE(double, step_mpi_percent, loop_step, 100.0 * at->mpi)
+ROW_VALUE(double, step_busy, loop_step, at->busy)
+ROW_VALUE(double, step_busiest, loop_step, at->busiest)
+
+static const struct column slow_columns[] = {
+	STEP("Iteration", NULL, COUNT, at),
+	COLUMN_GET("Longest[s]", NULL, REAL, real, step_most),
+	STEP("of rank", NULL, COUNT, rank),
+	COLUMN_GET("Mean[s]", NULL, REAL, real, step_mean),
+	COLUMN_GET("In MPI[%]", NULL, REAL, real, step_mpi_percent, .decimals = 1),
+	COLUMN_GET("Outside[s]", NULL, REAL, real, step_busy, .spare = true),
+	COLUMN_GET("most[s]", NULL, REAL, real, step_busiest),
+	STEP("by rank", NULL, COUNT, by),
+};
+static const struct list slow_list = LIST_OF(slow_columns, struct loop_step);
+
+static void print_kinds(FILE *f, const struct main_loop *l)
+{
+	size_t others = 0;
+
+	fputs("Kinds: ", f);
+	for (unsigned i = 0; i < l->n_kinds; i++) {
+		const struct loop_kind *k = &l->kinds[i];
+
+		if (i && !loop_kind_is_usual(k)) {
+			others += k->n;
+			continue;
+		}
+		fprintf(f, "%s%zu of %s", i ? "; " : "", k->n, quantity_seconds(k->median).text);
+		if (k->every > l->per_step)
+			fprintf(f, ", one in %" PRIu64 " from %" PRIu64, k->every, k->first);
+	}
+	if (others)
+		fprintf(f, "; %zu other%s", others, others == 1 ? "" : "s");
+	fputc('\n', f);
+}
+
+static void print_loop(FILE *f, const struct report *r, const struct main_loop *l)
+{
+	char *path = report_short_path(r, l->stack, 3, COLUMN_NAME);
+	const uint32_t ranks = report_ranks(r->p);
+
+	fprintf(f, "Iterations of %s: %" PRIu64, path, l->n);
+	if (l->ranks == ranks)
+		fprintf(f, " on %s%" PRIu32 " rank%s", ranks > 1 ? "each of " : "", ranks,
+			ranks == 1 ? "" : "s");
+	else
+		fprintf(f, " on %" PRIu32 " of %" PRIu32 " ranks", l->ranks, ranks);
+	fprintf(f, ", %s", quantity_seconds(l->sum).text);
+	if (l->mpi > 0.0)
+		fprintf(f, ", %.0f %% of it in MPI", 100.0 * l->mpi);
+	fprintf(f, "\nMedian %s, ", quantity_seconds(l->median).text);
+	fprintf(f, "90 %% within %s, ", quantity_seconds(l->p90).text);
+	fprintf(f, "99 %% within %s, ", quantity_seconds(l->p99).text);
+	fprintf(f, "longest %s", quantity_seconds(l->most).text);
+	fprintf(f, "; %.1f %% %s every 100\n", 100.0 * fabs(l->trend),
+		l->trend < 0.0 ? "shorter" : "longer");
+	fprintf(f, "Above the median: %s", quantity_seconds(l->excess).text);
+	if (l->ranks > 1)
+		fprintf(f, "; load balance in iterations: %.0f %%", 100.0 * l->balance);
+	fputc('\n', f);
+	if (l->per_step > 1)
+		fprintf(f, "%" PRIu64 " successive iterations are taken together\n", l->per_step);
+	print_kinds(f, l);
+	free(path);
+}
+
+static void print_slow(FILE *f, const struct report *r, const struct main_loop *l, size_t most)
+{
+	struct table *t;
+
+	if (!l->n_slow)
+		return;
+	most = most && most < l->n_slow ? most : l->n_slow;
+	t = columns_table(r, &slow_list, 0);
+	for (size_t i = 0; i < most; i++)
+		columns_row(t, &slow_list, 0, &(struct row){.r = r, .at = &l->steps[l->slow[i]]});
+	columns_close(f, r, t);
+	columns_rest(f, l->n_slow - most, "slow iteration", "slow iterations");
+}
+
+void section_main_loop(FILE *f, const struct report *r)
+{
+	struct main_loop l;
+
+	if (!r->run || !main_loop_of(r->p, &l))
+		return;
+	fputc('\n', f);
+	print_loop(f, r, &l);
+	print_slow(f, r, &l, SLOW_SHOWN);
+	main_loop_done(&l);
+}
+
+void main_loop_print(FILE *f, const struct report *r, uint64_t most)
+{
+	struct main_loop l;
+
+	if (!main_loop_of(r->p, &l)) {
+		fputs("No function was called again and again for half of the time.\n", f);
+		return;
+	}
+	print_loop(f, r, &l);
+	print_slow(f, r, &l, (size_t)most);
+	main_loop_done(&l);
+}
+
+/* ---- in JSON ----------------------------------------------------------------------------- */
+
+static const struct column step_columns[] = {
+	STEP(NULL, "first", COUNT, first),
+	STEP(NULL, "iterations", COUNT, n),
+	STEP(NULL, "ranks", COUNT, ranks),
+	STEP(NULL, "kind", COUNT, kind),
+	COLUMN_GET(NULL, "mean_s", REAL, real, step_mean),
+	COLUMN_GET(NULL, "least_s", REAL, real, step_least),
+	COLUMN_GET(NULL, "most_s", REAL, real, step_most),
+	STEP(NULL, "most_at", COUNT, at),
+	STEP(NULL, "most_rank", COUNT, rank),
+	COLUMN_GET(NULL, "mpi_share", REAL, real, step_mpi),
+	COLUMN_GET(NULL, "outside_mpi_s", REAL, real, step_busy),
+	COLUMN_GET(NULL, "outside_mpi_most_s", REAL, real, step_busiest),
+	STEP(NULL, "outside_mpi_rank", COUNT, by),
+};
+static const struct list step_list = LIST_OF(step_columns, struct loop_step);
+
+static void write_kinds(struct json *j, const struct main_loop *l)
+{
+	json_array(j, "kinds");
+	for (unsigned i = 0; i < l->n_kinds; i++) {
+		json_object(j, NULL);
+		json_uint(j, "steps", l->kinds[i].n);
+		json_real(j, "median_s", l->kinds[i].median);
+		json_uint(j, "first", l->kinds[i].first);
+		json_uint(j, "every", l->kinds[i].every);
+		json_close(j);
+	}
+	json_close(j);
+}
+
+static void write_steps(struct json *j, const struct report *r, const struct main_loop *l)
+{
+	json_array(j, "slow");
+	for (size_t i = 0; i < l->n_slow; i++)
+		columns_object(j, &step_list, &(struct row){.r = r, .at = &l->steps[l->slow[i]]});
+	json_close(j);
+	json_array(j, "steps");
+	for (size_t i = 0; i < l->n_steps; i++)
+		columns_object(j, &step_list, &(struct row){.r = r, .at = &l->steps[i]});
+	json_close(j);
+}
+
+void json_main_loop(struct json *j, const struct report *r)
+{
+	struct main_loop l;
+	char *path;
+
+	if (!main_loop_of(r->p, &l))
+		return;
+	path = report_path(r, l.stack);
+	json_object(j, "iterations");
+	json_uint(j, "id", r->id[l.stack]);
+	json_string(j, "path", path);
+	json_uint(j, "ranks", l.ranks);
+	json_uint(j, "iterations", l.n);
+	json_uint(j, "per_step", l.per_step);
+	json_real(j, "t_s", l.sum);
+	json_real(j, "mpi_share", l.mpi);
+	json_real(j, "median_s", l.median);
+	json_real(j, "p90_s", l.p90);
+	json_real(j, "p99_s", l.p99);
+	json_real(j, "least_s", l.least);
+	json_real(j, "most_s", l.most);
+	json_real(j, "trend_per_100", l.trend);
+	json_real(j, "above_median_s", l.excess);
+	json_real(j, "load_balance", l.balance);
+	write_kinds(j, &l);
+	write_steps(j, r, &l);
+	json_close(j);
+	free(path);
+	main_loop_done(&l);
+}

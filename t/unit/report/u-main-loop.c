@@ -1,0 +1,224 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* The main loop of profiles made in memory, against numbers that were computed by hand. */
+#include "t/unit/report/output-files.h"
+
+#include <math.h>
+
+#include "nodeagent/report/main-loop.h"
+#include "t/lib/suite.h"
+
+static struct main_loop l;
+
+static void setup(void)
+{
+	setup_files();
+	memset(&l, 0, sizeof(l));
+	p->world_size = p->ranks = 2;
+	for (uint32_t i = 0; i < 4; i++) { /* main < init; step < main; sub < step */
+		struct profile_stack *s = ADD_ELEMENT(p, stacks);
+		static const char *const names[] = {"init", "main", "step", "sub"};
+
+		s->parent = i ? i - 1 : PROFILE_NONE;
+		s->name = i;
+		s->hash = i + 1;
+		s->ranks = 2;
+		*ADD_ELEMENT(p, names) = xstrdup(names[i]);
+	}
+}
+
+static void is(double value, double wanted)
+{
+	ck_assert_msg(fabs(value - wanted) < 1e-9, "%.12f, not %.12f", value, wanted);
+}
+
+/* Iteration i of two ranks: milliseconds, and of these in MPI. */
+static void both(uint32_t stack, uint64_t i, double ms0, double mpi0, double ms1, double mpi1)
+{
+	const bool first_longer = ms0 >= ms1, first_busier = ms0 - mpi0 >= ms1 - mpi1;
+
+	*ADD_ELEMENT(p, iterations) = (struct profile_iteration){.stack = stack,
+		.run = i,
+		.ranks = 2,
+		.calls = 2,
+		.ns = (uint64_t)((ms0 + ms1) * (double)MS),
+		.mpi_ns = (uint64_t)((mpi0 + mpi1) * (double)MS),
+		.least_ns = (uint64_t)((first_longer ? ms1 : ms0) * (double)MS),
+		.most_ns = (uint64_t)((first_longer ? ms0 : ms1) * (double)MS),
+		.most_at = i,
+		.most_rank = !first_longer,
+		.busy_ns = (uint64_t)((first_busier ? ms0 - mpi0 : ms1 - mpi1) * (double)MS),
+		.busy_rank = !first_busier};
+}
+
+static void make(void)
+{
+	const char *why = profile_valid(p);
+
+	ck_assert_msg(!why, "%s", why);
+	ck_assert(main_loop_of(p, &l));
+}
+
+static void end(void)
+{
+	main_loop_done(&l);
+	teardown();
+}
+
+START_TEST(none)
+{
+	ck_assert(!main_loop_of(p, &l));
+}
+END_TEST
+
+START_TEST(numbers)
+{
+	for (uint64_t i = 0; i < 9; i++)
+		both(2, i, 10, 2, 10, 4);
+	both(2, 9, 60, 2, 60, 50);
+	make();
+	ck_assert_uint_eq(l.stack, 2);
+	ck_assert_uint_eq(l.ranks, 2);
+	ck_assert_uint_eq(l.n, 10);
+	ck_assert_uint_eq(l.per_step, 1);
+	is(l.sum, 0.150);
+	is(l.mpi, (9 * 6 + 52) / 300.0);
+	is(l.median, 0.010);
+	is(l.p90, 0.015); /* a tenth of the way from the ninth to the tenth */
+	is(l.least, 0.010);
+	is(l.most, 0.060);
+	is(l.excess, 0.050);
+	/* means outside of MPI 7 and 34, most 8 and 58 */
+	is(l.balance, (9 * 7 + 34) / (9 * 8 + 58.0));
+	ck_assert_uint_eq(l.n_slow, 1);
+	ck_assert_uint_eq(l.steps[l.slow[0]].at, 9);
+	is(l.steps[9].busy, 0.034);
+	is(l.steps[9].busiest, 0.058);
+	ck_assert_uint_eq(l.steps[9].by, 0);
+	ck_assert_uint_eq(l.n_kinds, 2);
+	ck_assert_uint_eq(l.kinds[0].n, 9);
+	is(l.kinds[1].median, 0.060);
+}
+END_TEST
+
+/* A kind of its own is not slow, however long; one of it may be. */
+START_TEST(kinds)
+{
+	for (uint64_t i = 0; i < 40; i++)
+		both(2, i, i % 4 == 3 ? 50 : 10, 0, i % 4 == 3 ? 50 : 10, 0);
+	make();
+	ck_assert_uint_eq(l.n_kinds, 2);
+	ck_assert_uint_eq(l.kinds[0].n, 30);
+	ck_assert_uint_eq(l.kinds[0].every, 0);
+	ck_assert_uint_eq(l.kinds[1].n, 10);
+	ck_assert_uint_eq(l.kinds[1].first, 3);
+	ck_assert_uint_eq(l.kinds[1].every, 4);
+	is(l.kinds[1].median, 0.050);
+	ck_assert_uint_eq(l.n_slow, 0);
+	ck_assert_uint_eq(l.steps[3].kind, 1);
+	is(l.trend, 0.0);
+}
+END_TEST
+
+START_TEST(no_more_kinds_than_there_is_room_for)
+{
+	double ms = 1;
+
+	for (uint64_t i = 0; i < 12; i++, ms *= 1.4 + 0.1 * (double)i)
+		for (uint64_t k = 0; k < 3; k++)
+			both(2, 3 * i + k, ms, 0, ms, 0);
+	make();
+	ck_assert_uint_eq(l.n_kinds, LOOP_KINDS);
+	/* the borders are where it grew most: above the last ones */
+	is(l.kinds[0].median, 0.001 * 1.5 * 1.6 * 1.7);
+	ck_assert_uint_eq(l.kinds[0].n, 3 * 7);
+	for (unsigned i = 1; i < LOOP_KINDS; i++)
+		ck_assert_uint_eq(l.kinds[i].n, 3);
+}
+END_TEST
+
+START_TEST(growth)
+{
+	for (uint64_t i = 0; i < 200; i++)
+		both(2, i, 10 + 0.01 * (double)i, 0, 10 + 0.01 * (double)i, 0);
+	make();
+	is(l.median, 0.010995);
+	is(l.trend, 1.0 / 10.995 * 134 / 134);
+	ck_assert_uint_eq(l.n_kinds, 1);
+}
+END_TEST
+
+/* The shallower of two that all ranks have; and one of all ranks before one of a single rank. */
+START_TEST(which_loop)
+{
+	*ADD_ELEMENT(p, iterations) = (struct profile_iteration){
+		.stack = 1, .ranks = 1, .calls = 1, .ns = 9 * MS, .most_ns = 9 * MS};
+	both(2, 0, 5, 0, 5, 0);
+	both(3, 0, 6, 0, 6, 0);
+	make();
+	ck_assert_uint_eq(l.stack, 2);
+}
+END_TEST
+
+/* One rank made 4096 calls, the other 5: theirs are the same step where they have one number. */
+START_TEST(ranks_with_other_steps)
+{
+	for (uint64_t i = 0; i < 5; i++)
+		*ADD_ELEMENT(p, iterations) = (struct profile_iteration){.stack = 2,
+			.run = i,
+			.ranks = 1,
+			.calls = 1,
+			.ns = MS,
+			.least_ns = MS,
+			.most_ns = MS,
+			.most_at = i};
+	for (uint64_t i = 0; i < 2048; i++)
+		*ADD_ELEMENT(p, iterations) = (struct profile_iteration){.stack = 2,
+			.log2 = 1,
+			.run = i,
+			.ranks = 1,
+			.calls = 2,
+			.ns = 2 * MS,
+			.least_ns = MS,
+			.most_ns = MS,
+			.most_at = 2 * i,
+			.most_rank = 1,
+			.busy_ns = 2 * MS,
+			.busy_rank = 1};
+	make();
+	ck_assert_uint_eq(l.per_step, 2);
+	ck_assert_uint_eq(l.n_steps, 2048);
+	is(l.sum, 4.101 / 1);
+	is(l.median, 0.001);
+}
+END_TEST
+
+START_TEST(in_json_and_summary)
+{
+	char *text;
+
+	for (uint64_t i = 0; i < 20; i++)
+		both(2, i, i == 7 ? 30 : 10, 1, i == 7 ? 30 : 10, 1);
+	make();
+	layout_run();
+	text = summary();
+	has(text, "Iterations of step < main: 20 on each of 2 ranks, 220 ms, 9 % of it in "
+		  "MPI");
+	has(text, "Kinds: 19 of 10.0 ms; 1 other");
+	has(text, "|         7 |");
+	free(text);
+}
+END_TEST
+
+int main(void)
+{
+	const TTest *const tests[] = {none, numbers, kinds, no_more_kinds_than_there_is_room_for,
+		growth, which_loop, ranks_with_other_steps, in_json_and_summary};
+	Suite *s = suite_create("main-loop");
+	TCase *c = tcase_create("main-loop");
+
+	tcase_add_checked_fixture(c, setup, end);
+	for (size_t i = 0; i < ARRAY_SIZE(tests); i++)
+		tcase_add_test(c, tests[i]);
+	suite_add_tcase(s, c);
+	return run_suite(s);
+}
