@@ -166,7 +166,7 @@ void replay_pop(struct replay *r, uint64_t t)
 	}
 	if (r->activity)
 		activity_add(r->activity, n, f->since, t);
-	if (n->extra)
+	if (n->extra && n->extra->watched)
 		replay_iteration_left(r, f, n, t);
 	n->parent->child = n->expected;
 	r->top->last = n;

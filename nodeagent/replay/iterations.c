@@ -36,14 +36,15 @@ void replay_iteration_path(struct replay *r, struct node *n)
 	unsigned depth;
 
 	if (key_mpi(n->key) != KEY_NO_MPI) {
-		calltree_extra(n);
+		calltree_extra(n)->watched = true;
 		return;
 	}
 	depth = may_iterate(n->key) ? depth_of(n) : 0;
 	if (!depth || depth > ITERATION_DEPTH || r->n_iterated[depth] >= ITERATION_PATHS)
 		return;
 	r->n_iterated[depth]++;
-	calltree_extra(n)->iterations = iterations_new();
+	calltree_extra(n)->watched = true;
+	n->extra->iterations = iterations_new();
 }
 
 /* Those that are open around a call of MPI. */
@@ -58,14 +59,15 @@ void replay_iteration_left(struct replay *r, const struct frame *f, struct node 
 {
 	struct node_extra *e = n->extra;
 
-	if (!r->iterates)
+	if (!e->watched)
 		return;
 	if (key_mpi(n->key) != KEY_NO_MPI) {
 		add_mpi(r, f, elapsed(f->since, t));
 		return;
 	}
-	if (!e->iterations || iterations_add(e->iterations, f->since, t, r->iteration_least))
+	if (iterations_add(e->iterations, f->since, t, r->iteration_least))
 		return;
 	iterations_free(e->iterations);
 	e->iterations = NULL;
+	e->watched = false;
 }

@@ -195,7 +195,7 @@ static inline __attribute__((always_inline)) void leave_fast(
 		sample_exit(r, n, f->since, t);
 	if (kept)
 		activity_add(r->activity, n, f->since, t);
-	if (unlikely(n->extra))
+	if (unlikely(n->extra) && (!sampled || n->extra->watched)) /* of samples all have one */
 		replay_iteration_left(r, f, n, t);
 	n->ticks += elapsed(f->since, t);
 	n->parent->child = n->expected;

@@ -3,7 +3,7 @@
 # The iterations of programs whose iterations are known, found without a word in them.
 test_description='iterations of the main loop: their number, kinds, outliers and growth'
 . "$(dirname "$0")/../lib/lib.sh"
-need jq
+need jq python3
 need_built "$AGENT" "$VFTR"
 
 mpis=$(mpi_list)
@@ -47,7 +47,7 @@ for mpi in $mpis; do
 			([.steps[] | select(.first % 10 != 9) | .least_s] | min < 0.012) and
 			(.kinds[0].steps >= 80) and ([.kinds[].steps] | add == 120)" $json'
 
-	test_expect "$mpi: the summary, vftr iterations, its CSV and its JSON say the same" '
+	test_expect "$mpi: the summary, vftr iterations, its CSV and JSON, and the report say the same" '
 		grep -E "^Iterations of step < main: 120 on each of 2 ranks, [0-9.]+ (ms|s), [0-9]+ % of it in MPI\$" \
 			known-$mpi/summary.log
 		limit "$VFTR" iterations known-$mpi >text
@@ -59,6 +59,9 @@ for mpi in $mpis; do
 		limit "$VFTR" iterations --csv known-$mpi >csv
 		is 121 "$(wc -l <csv)"
 		is "$(of $json ".steps[] | [.first, .outside_mpi_rank] | @csv")" "$(awk -F, "NR > 1 { print \$1 \",\" \$13 }" csv)"
+		limit "$VFTR" report -o page.html known-$mpi
+		python3 "$T/report/same-numbers.py" page.html $json
+		[ "$(grep -o "longest: iteration [0-9]*, [0-9.]* s on rank [01]" page.html | wc -l)" -ge 120 ]
 		status_of 2 "$VFTR" iterations --csv --json known-$mpi
 		status_of 2 "$VFTR" iterations'
 done

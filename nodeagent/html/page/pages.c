@@ -24,6 +24,7 @@ static const struct page {
 	{"time", "Where time goes", page_time_has, page_time_print},
 	{"balance", "Balance of ranks", page_balance_has, page_balance_print},
 	{"waits", "Who waits for whom", page_waits_has, page_waits_print},
+	{"iterations", "Iterations", page_iterations_has, page_iterations_print},
 	{"communication", "Communication", page_communication_has, page_communication_print},
 	{"openmp", "OpenMP", page_openmp_has, page_openmp_print},
 	{"gpu", "GPUs", page_gpu_has, page_gpu_print},

@@ -7,6 +7,7 @@
 #ifndef VFTR_NODEAGENT_REPLAY_TREE_CALLTREE_H
 #define VFTR_NODEAGENT_REPLAY_TREE_CALLTREE_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 #include "shm/record.h"
@@ -114,6 +115,7 @@ struct node_extra {
 	struct node_counters *counters; /* or NULL */
 	struct node_waits waits;
 	struct iterations *iterations; /* or NULL; of the first thread of a process */
+	bool watched;		       /* this one, or those around it: replay/iterations.c */
 };
 
 /*
