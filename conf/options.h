@@ -201,6 +201,10 @@ X(TIME, agent_start_s, "agent.start_s", "60", 0.001, CONF_SECONDS, NULL, false, 
   "Seconds that the agents of several nodes may take to start and to meet.") \
 X(TIME, agent_deadlock_s, "agent.deadlock_s", "0", 0, CONF_SECONDS, NULL, false, \
   "Seconds without any record after which call stacks and the results so far are written; 0: never.") \
+X(STRING, agent_metrics_file, "agent.metrics_file", NULL, 0, 0, NULL, true, \
+  "Text file for Prometheus with the counts of this node, written again and again.") \
+X(TIME, agent_metrics_every_s, "agent.metrics_every_s", "15", 1, CONF_SECONDS, NULL, false, \
+  "Seconds between two writings of it.") \
 X(STRING, agent_stop_file, "agent.stop_file", NULL, 0, 0, NULL, true, \
   "A file that ends the run, as SIGTERM to the agent does, as soon as it is there.") \
 X(STRING, agent_launcher, "agent.launcher", NULL, 0, 0, NULL, true, \

@@ -15,6 +15,7 @@
 #include "conf/conf.h"
 #include "nodeagent/agent/roles/agent.h"
 #include "nodeagent/agent/loop.h"
+#include "nodeagent/agent/metrics-file.h"
 #include "nodeagent/agent/over.h"
 #include "nodeagent/agent/overhead.h"
 #include "nodeagent/process/callers.h"
@@ -251,12 +252,13 @@ void agent_serve(struct agent *a)
 	double wait_s = 0;
 
 	sessions_begin(a, &duties);
+	metrics_file_begin(a);
 	ending_listen(hear, a);
 	while (!finished(a, &wait_s)) {
 		int n, timeout = 0;
 		bool waits = false; /* for the disk */
 		uint64_t bytes = drain_all(a);
-		double flush_s = recorder_tick(&a->host), snapshot_s, budget_s;
+		double flush_s = recorder_tick(&a->host), snapshot_s, budget_s, metrics_s;
 
 		snapshot_s = snapshot_tick(a);
 		if (snapshot_s < flush_s)
@@ -264,6 +266,9 @@ void agent_serve(struct agent *a)
 		budget_s = overhead_tick(a);
 		if (budget_s < flush_s)
 			flush_s = budget_s;
+		metrics_s = metrics_file_tick(a);
+		if (metrics_s < flush_s)
+			flush_s = metrics_s;
 		if (!bytes || !urgent(a)) {
 			set_sleeping(a, 1);
 			/* pairs with the producers, who publish and then read sleeping */
@@ -286,4 +291,5 @@ void agent_serve(struct agent *a)
 	}
 	hear_the_last(a);
 	live_end(a);
+	metrics_file_end(a);
 }

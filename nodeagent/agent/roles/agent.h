@@ -17,6 +17,7 @@ struct deadlock;
 struct in_step;
 struct late_search;
 struct live;
+struct metrics;
 struct profile;
 struct rounds;
 struct run_start;
@@ -41,6 +42,7 @@ struct agent {
 	struct affinity *affinity;    /* on which CPUs (affinity.h) */
 	struct deadlock *deadlock;    /* what was seen last (deadlock.h) */
 	struct sessions *sessions;    /* of processes without MPI (session.h) */
+	struct metrics *metrics;      /* a file for Prometheus (live/metrics), or NULL */
 	struct live *live;	      /* for viewers (live/exchange); NULL: none yet */
 	uint64_t back_raw_ns;	      /* when the loop was last awake; 0: it has not begun */
 	struct run_start *start;      /* how the run was started (run-start.h), or NULL */
