@@ -105,16 +105,18 @@ bool replay_take_openmp(struct replay *r, const struct ring_record *rec)
 
 bool replay_take_message(struct replay *r, const struct ring_record *rec)
 {
-	uint64_t copy[MESSAGE_WORDS_MAX] = {0}; /* as its producer may still change it */
+	const uint64_t *word = rec->word;
+	const unsigned last = rec->words - 1;
+	uint64_t copy[MESSAGE_WORDS_MAX]; /* as its producer may still change it */
 	struct frame *f = r->top;
 	struct traffic_frame place;
 
 	if (!r->track)
 		return true;
-	copy[rec->words - 1] = rec->last;
+	for (unsigned i = 1; i < last; i++)
+		copy[i] = load_relaxed(&word[i]);
+	copy[last] = rec->last;
 	copy[0] = rec->head;
-	for (unsigned i = 1; i + 1 < rec->words; i++)
-		copy[i] = load_relaxed(&rec->word[i]);
 	place = (struct traffic_frame){.node = replay_node(f),
 		.call = f->node &&
 			(key_mpi(f->node->key) != KEY_NO_MPI || f->node->key == KEY_OVERFLOW),

@@ -316,14 +316,16 @@ static const char *settle_collective(
 {
 	struct traffic *t = l->traffic;
 
-	sums_collective(t, p);
 	neighbours_count(t, p);
-	if (p->m.request)
-		return request_post(l, p);
-	sums_collective_over(t, p);
-	if (!p->timed)
+	if (p->timed && !p->m.request) {
+		sums_collective_call(t, p, ticks_between(p->since, ticks));
+	} else {
+		sums_collective(t, p);
+		if (p->m.request)
+			return request_post(l, p);
+		sums_collective_over(t, p);
 		return NULL;
-	sums_collective_time(t, p, ticks_between(p->since, ticks));
+	}
 	if (is_compared(t, p))
 		sync_arrive(t->sync, l, p, ticks);
 	return NULL;

@@ -272,6 +272,8 @@ void sums_neighbour(struct traffic *t, uint32_t peer, bool received, uint64_t by
 void sums_collective(struct traffic *t, const struct pending *p);
 void sums_collective_over(struct traffic *t, const struct pending *p);
 void sums_collective_time(struct traffic *t, const struct pending *p, uint64_t ticks);
+/* All three, of a call that was over when it returned. */
+void sums_collective_call(struct traffic *t, const struct pending *p, uint64_t ticks);
 void sums_file(struct traffic *t, const struct pending *p, uint64_t bytes, uint64_t ticks);
 /* Index of the sums of files of this name, made if need be. */
 uint32_t sums_of_file(struct traffic *t, const char *name);

@@ -162,8 +162,8 @@ static bool is_wanted(struct traffic *t, const struct vfd_message *m)
 	return t->listed && (m->kind == VFD_COLLECTIVE || sums_is_listed(t, m->peer));
 }
 
-void listener_notify(struct traffic *t, uint32_t thread, const struct pending *p,
-	const struct message *done, uint64_t ticks)
+static __attribute__((noinline)) void notify(struct traffic *t, uint32_t thread,
+	const struct pending *p, const struct message *done, uint64_t ticks)
 {
 	struct vfd_message m = {.stack = p->stack,
 		.start = (int64_t)p->since,
@@ -173,13 +173,20 @@ void listener_notify(struct traffic *t, uint32_t thread, const struct pending *p
 		.sender_thread = VFD_NONE,
 		.self = p->comm && p->comm->job ? t->session_rank + 1 : 0};
 
-	if (!t->listener.message || !fill_message(t, &m, p, done) || !is_wanted(t, &m))
+	if (!fill_message(t, &m, p, done) || !is_wanted(t, &m))
 		return;
 	m.comm = m.kind == VFD_RMA || m.kind == VFD_FILE ? object_told(t, p)
 							 : listener_comm(t, p->comm);
 	if (m.kind == VFD_COLLECTIVE && p->comm)
 		neighbours_notify(t, p->comm, m.comm);
 	t->listener.message(t->listener.ctx, thread, &m);
+}
+
+void listener_notify(struct traffic *t, uint32_t thread, const struct pending *p,
+	const struct message *done, uint64_t ticks)
+{
+	if (t->listener.message)
+		notify(t, thread, p, done, ticks);
 }
 
 void traffic_listener_rest(struct traffic *t, uint64_t ticks)

@@ -234,7 +234,72 @@ void sums_receive_time(
 
 /* ---- collective calls ------------------------------------------------------------------ */
 
+static struct node_messages *messages_if(const struct pending *p, uint64_t some)
+{
+	return some ? &calltree_extra(p->node)->messages : NULL;
+}
+
+/* m: of its call path; NULL: it has no messages of the kind. */
+static inline void count_sent(
+	struct traffic_comm *c, struct node_messages *m, const struct share *s)
+{
+	c->collectives++;
+	c->collective_bytes_sent += s->bytes;
+	if (!m)
+		return;
+	m->sends += s->sends;
+	m->bytes_sent += s->bytes;
+}
+
+static inline void count_received(
+	struct traffic_comm *c, struct node_messages *m, const struct share *s)
+{
+	c->collective_bytes_received += s->bytes_received;
+	if (!m)
+		return;
+	m->receives += s->receives;
+	m->bytes_received += s->bytes_received;
+}
+
+/* Each of its messages takes as long as the call, at an equal share of the bytes. */
+static inline void count_time(
+	struct traffic_comm *c, struct node_messages *m, const struct share *s, uint64_t ticks)
+{
+	c->collective_ticks += ticks;
+	if (!m)
+		return;
+	m->send_ticks += s->sends * ticks;
+	m->receive_ticks += s->receives * ticks;
+	m->send_bandwidth += s->sends ? bandwidth_of(s->bytes, ticks) : 0;
+	m->receive_bandwidth += s->receives ? bandwidth_of(s->bytes_received, ticks) : 0;
+}
+
 void sums_collective(struct traffic *t, const struct pending *p)
+{
+	const struct share *s = &p->share;
+
+	if (t->listed)
+		count_sent(comm_sums(t, p->comm), messages_if(p, s->sends | s->bytes), s);
+}
+
+void sums_collective_over(struct traffic *t, const struct pending *p)
+{
+	const struct share *s = &p->share;
+
+	if (t->listed)
+		count_received(
+			comm_sums(t, p->comm), messages_if(p, s->receives | s->bytes_received), s);
+}
+
+void sums_collective_time(struct traffic *t, const struct pending *p, uint64_t ticks)
+{
+	const struct share *s = &p->share;
+
+	if (t->listed)
+		count_time(comm_sums(t, p->comm), messages_if(p, s->sends | s->receives), s, ticks);
+}
+
+void sums_collective_call(struct traffic *t, const struct pending *p, uint64_t ticks)
 {
 	const struct share *s = &p->share;
 	struct traffic_comm *c;
@@ -243,46 +308,10 @@ void sums_collective(struct traffic *t, const struct pending *p)
 	if (!t->listed)
 		return;
 	c = comm_sums(t, p->comm);
-	c->collectives++;
-	c->collective_bytes_sent += s->bytes;
-	if (!s->sends && !s->bytes)
-		return;
-	m = &calltree_extra(p->node)->messages;
-	m->sends += s->sends;
-	m->bytes_sent += s->bytes;
-}
-
-void sums_collective_over(struct traffic *t, const struct pending *p)
-{
-	const struct share *s = &p->share;
-	struct node_messages *m;
-
-	if (!t->listed)
-		return;
-	comm_sums(t, p->comm)->collective_bytes_received += s->bytes_received;
-	if (!s->receives && !s->bytes_received)
-		return;
-	m = &calltree_extra(p->node)->messages;
-	m->receives += s->receives;
-	m->bytes_received += s->bytes_received;
-}
-
-/* Each of its messages takes as long as the call, at an equal share of the bytes. */
-void sums_collective_time(struct traffic *t, const struct pending *p, uint64_t ticks)
-{
-	const struct share *s = &p->share;
-	struct node_messages *m;
-
-	if (!t->listed)
-		return;
-	comm_sums(t, p->comm)->collective_ticks += ticks;
-	if (!s->sends && !s->receives)
-		return;
-	m = &calltree_extra(p->node)->messages;
-	m->send_ticks += s->sends * ticks;
-	m->receive_ticks += s->receives * ticks;
-	m->send_bandwidth += s->sends ? bandwidth_of(s->bytes, ticks) : 0;
-	m->receive_bandwidth += s->receives ? bandwidth_of(s->bytes_received, ticks) : 0;
+	m = messages_if(p, s->sends | s->receives | s->bytes | s->bytes_received);
+	count_sent(c, m, s);
+	count_received(c, m, s);
+	count_time(c, m, s, ticks);
 }
 
 /* ---- files -------------------------------------------------------------------------------- */
