@@ -15,6 +15,8 @@
 #include "nodeagent/trace/collective.h"
 
 #define BUCKETS	 65536u
+#define FEW	 2u /* arrivals for which an instance has room */
+#define MANY	 8u /* further ones for which there is room in a block */
 #define PAIR_IDS 2u /* the ids of pairs, among hashes of windows' ids */
 
 struct arrival {
@@ -33,6 +35,12 @@ struct arrival {
 	struct arrival *next;		  /* of its instance */
 };
 
+/* Those of one instance lie side by side: with hundreds of members most are in no cache. */
+struct arrivals {
+	struct arrivals *next;
+	struct arrival at[MANY];
+};
+
 struct instance {
 	uint64_t id; /* of the communicator, or of a persistent call */
 	uint32_t ticket;
@@ -43,10 +51,12 @@ struct instance {
 	struct traffic *traffic; /* of the first that came ... */
 	struct comm *comm;	 /* ... and held there */
 	struct arrival *first, *last;
+	struct arrivals *blocks; /* of those that are not in few[]; the first one is not full */
 	size_t n;
 	uint32_t living;       /* arrivals of members that live here now */
 	struct instance *next; /* in its bucket */
 	struct instance *older, *newer;
+	struct arrival few[]; /* the first ones, FEW */
 };
 
 struct sync {
@@ -55,7 +65,8 @@ struct sync {
 	uint32_t generation; /* of members[], from 1 */
 	struct instance *buckets[BUCKETS];
 	struct instance *oldest, *newest;
-	struct match_pool instances, arrivals;
+	struct match_pool instances, arrivals; /* the latter: struct arrivals */
+	size_t n_arrivals;
 	struct elsewhere *elsewhere; /* or NULL: sync_begin_elsewhere() */
 	struct causes *causes;
 	struct longest *longest;
@@ -67,8 +78,8 @@ struct sync *sync_new(void)
 	struct sync *s = xcalloc(1, sizeof(*s));
 
 	s->generation = 1;
-	s->instances.bytes = sizeof(struct instance);
-	s->arrivals.bytes = sizeof(struct arrival);
+	s->instances.bytes = sizeof(struct instance) + FEW * sizeof(struct arrival);
+	s->arrivals.bytes = sizeof(struct arrivals);
 	s->causes = causes_new();
 	s->longest = longest_new(traffic_count_longest);
 	return s;
@@ -148,12 +159,15 @@ static void drop_instance(struct sync *s, struct instance *i)
 	*(i->older ? &i->older->newer : &s->oldest) = i->newer;
 	*(i->newer ? &i->newer->older : &s->newest) = i->older;
 	comm_drop(i->traffic, i->comm);
-	for (struct arrival *a = i->first, *next; a; a = next) {
-		next = a->next;
+	for (struct arrival *a = i->first; a; a = a->next) {
 		if (a->track)
 			a->track->n_arrived--;
 		thread_activity_let_go(a->activity);
-		match_pool_give(&s->arrivals, a);
+	}
+	s->n_arrivals -= i->n;
+	for (struct arrivals *b = i->blocks, *next; b; b = next) {
+		next = b->next;
+		match_pool_give(&s->arrivals, b);
 	}
 	match_pool_give(&s->instances, i);
 }
@@ -176,7 +190,7 @@ static struct instance *add_instance(struct sync *s, struct traffic *t, const st
 	if (of.kind == COLLECTIVE_UNKNOWN)
 		return NULL;
 	while (s->oldest &&
-		(s->instances.used >= SYNC_OPEN_MAX || s->arrivals.used >= SYNC_ARRIVALS_MAX)) {
+		(s->instances.used >= SYNC_OPEN_MAX || s->n_arrivals >= SYNC_ARRIVALS_MAX)) {
 		s->dropped += s->oldest->n;
 		drop_instance(s, s->oldest);
 	}
@@ -194,15 +208,29 @@ static struct instance *add_instance(struct sync *s, struct traffic *t, const st
 	return i;
 }
 
+static __attribute__((noinline)) struct arrival *add_further(struct sync *s, struct instance *i)
+{
+	const size_t at = (i->n - FEW) % MANY;
+	struct arrivals *b = i->blocks;
+
+	if (!at) {
+		b = match_pool_take_any(&s->arrivals);
+		b->next = i->blocks;
+		i->blocks = b;
+	}
+	return &b->at[at];
+}
+
 /* An arrival of any content, but for the next one. */
 static struct arrival *add_arrival(struct sync *s, struct instance *i)
 {
-	struct arrival *a = match_pool_take_any(&s->arrivals);
+	struct arrival *a = i->n < FEW ? &i->few[i->n] : add_further(s, i);
 
 	a->next = NULL;
 	*(i->last ? &i->last->next : &i->first) = a;
 	i->last = a;
 	i->n++;
+	s->n_arrivals++;
 	return a;
 }
 
