@@ -151,7 +151,7 @@ void thread_activity_end(struct thread_activity *a, struct calltree *past)
 static size_t tell_activity(const struct thread_activity *a, uint64_t from, uint64_t to,
 	activity_stretch *stretch, void *arg)
 {
-	const struct activity *calls = a->calls;
+	struct activity *calls = a->calls;
 	const struct activity_open root = {a->root, 0};
 
 	if (a->track)

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "nodeagent/replay/tree/activity.h"
 
+#include <stdbool.h>
 #include <stdlib.h>
 
 #include "nodeagent/base/util.h"
@@ -26,7 +27,9 @@ struct activity *activity_end(struct activity *a, struct node *root)
 	const uint64_t n = a->n < CALLS_AT_END ? a->n : CALLS_AT_END;
 	struct activity *end = xmalloc(bytes_of(n));
 
-	*end = (struct activity){.begun = a->begun, .n = n};
+	end->n = n;
+	end->begun = a->begun;
+	end->n_groups = 0;
 	for (uint64_t i = 0; i < n; i++) {
 		struct activity_call *c = &end->at[i];
 
@@ -86,7 +89,35 @@ static void leave_later(struct walk *w, uint64_t t)
 	}
 }
 
-size_t activity_walk(const struct activity *a, const struct activity_open *open, size_t n_open,
+/* Not as they are added: only of threads that others have waited for. */
+static void find_groups(struct activity *a)
+{
+	const uint64_t n = a->n / ACTIVITY_GROUP, most = ACTIVITY_CALLS / ACTIVITY_GROUP;
+
+	if (n > most && a->n_groups < n - most)
+		a->n_groups = n - most;
+	for (; a->n_groups < n; a->n_groups++) {
+		const struct activity_call *c =
+			&a->at[a->n_groups * ACTIVITY_GROUP % ACTIVITY_CALLS];
+		uint64_t first = c->since;
+
+		for (unsigned i = 1; i < ACTIVITY_GROUP; i++)
+			if ((int64_t)(c[i].since - first) < 0)
+				first = c[i].since;
+		a->entered[a->n_groups % most] = first;
+	}
+}
+
+/* Whether the last n calls are those after a group of which all were entered at t or later. */
+static bool is_later_group(const struct activity *a, uint64_t n, uint64_t t)
+{
+	const uint64_t end = a->n - n, groups = ACTIVITY_CALLS / ACTIVITY_GROUP;
+
+	return !(end % ACTIVITY_GROUP) &&
+	       (int64_t)(a->entered[(end / ACTIVITY_GROUP - 1) % groups] - t) >= 0;
+}
+
+size_t activity_walk(struct activity *a, const struct activity_open *open, size_t n_open,
 	uint64_t now, uint64_t from, uint64_t to, activity_stretch *fn, void *arg)
 {
 	const uint64_t kept = a->n < ACTIVITY_CALLS ? a->n : ACTIVITY_CALLS;
@@ -99,17 +130,25 @@ size_t activity_walk(const struct activity *a, const struct activity_open *open,
 		.to = to,
 		.fn = fn,
 		.arg = arg};
-	uint64_t i;
+	size_t looks = 0;
 
-	for (i = 0; i < kept && (int64_t)(w.now - from) > 0; i++) {
+	if (a->n > ACTIVITY_CALLS && (int64_t)(a->at[a->n % ACTIVITY_CALLS].until - to) >= 0)
+		return 1; /* all that are kept were left later */
+	find_groups(a);
+	for (uint64_t i = 0; i < kept && (int64_t)(w.now - from) > 0; looks++) {
 		const struct activity_call *c = &a->at[(a->n - 1 - i) % ACTIVITY_CALLS];
 
+		if (kept - i >= ACTIVITY_GROUP && is_later_group(a, i, to)) {
+			i += ACTIVITY_GROUP; /* whoever was in these was not in them at `to` */
+			continue;
+		}
 		leave_later(&w, c->until);
 		tell_stretch(&w, c->until);
 		if ((int64_t)(w.now - from) <= 0)
-			return i + 1;
+			return looks + 1;
 		if (w.n_inner < DEPTH_MAX)
 			w.inner[w.n_inner++] = (struct activity_open){c->node, c->since};
+		i++;
 	}
 	if (a->n <= ACTIVITY_CALLS) { /* none is forgotten: what is left are calls around */
 		const uint64_t least = (int64_t)(a->begun - from) > 0 ? a->begun : from;
@@ -117,5 +156,5 @@ size_t activity_walk(const struct activity *a, const struct activity_open *open,
 		leave_later(&w, least);
 		tell_stretch(&w, least);
 	}
-	return (size_t)i;
+	return looks;
 }

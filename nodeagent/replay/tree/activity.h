@@ -11,10 +11,11 @@
 
 struct node;
 
-/* A power of 2: 96 KiB for a thread. Smaller in tests. */
+/* A power of 2: 97 KiB for a thread. Smaller in tests. */
 #ifndef ACTIVITY_CALLS
 #define ACTIVITY_CALLS 4096u
 #endif
+#define ACTIVITY_GROUP 32u /* calls; a power of 2, and smaller */
 
 struct activity_call {
 	struct node *node;
@@ -25,6 +26,9 @@ struct activity_call {
 struct activity {
 	uint64_t begun; /* ticks: calls that were left since then are kept */
 	uint64_t n;	/* ever since; the last ACTIVITY_CALLS are in at[] */
+	/* of each group of calls that came together: the first enter; of the first n_groups ever
+	 * since, as far as they are still kept */
+	uint64_t n_groups, entered[ACTIVITY_CALLS / ACTIVITY_GROUP];
 	struct activity_call at[];
 };
 
@@ -49,7 +53,7 @@ static inline void activity_add(struct activity *a, struct node *n, uint64_t sin
 static inline void activity_begin(struct activity *a, uint64_t ticks)
 {
 	a->begun = ticks;
-	a->n = 0;
+	a->n = a->n_groups = 0;
 }
 
 /* A call that is open. */
@@ -63,10 +67,11 @@ struct activity_open {
  * node and in no other one above it, from the last to the first. open: the calls that are open,
  * n_open of them, the innermost last; the first is the root, open since the thread's begin.
  * now: ticks until which the thread's records were read. Returns the number of calls that were
- * looked at; what is before the oldest call that is kept is left out.
+ * looked at, a group that was entered after `to` as one; what is before the oldest call that is
+ * kept is left out.
  */
 typedef void activity_stretch(void *arg, struct node *n, uint64_t ticks);
-size_t activity_walk(const struct activity *a, const struct activity_open *open, size_t n_open,
+size_t activity_walk(struct activity *a, const struct activity_open *open, size_t n_open,
 	uint64_t now, uint64_t from, uint64_t to, activity_stretch *fn, void *arg);
 
 #endif

@@ -10,7 +10,7 @@
 /* ---- activity_walk(), against a list of who ran at each tick ----------------------------------
  */
 
-enum { TICKS = 3000, NODES = 12, BEGIN = 1000 };
+enum { TICKS = 9000, NODES = 12, BEGIN = 1000 };
 
 static struct node nodes[NODES];
 static struct node *ran[TICKS];
@@ -43,18 +43,21 @@ static size_t make_calls(struct dice *d, struct activity *a, struct activity_ope
 	return n;
 }
 
-static void looks_at(const struct activity *a, const struct activity_open *open, size_t n_open,
+static size_t looks_at(struct activity *a, const struct activity_open *open, size_t n_open,
 	uint32_t from, uint32_t to, uint32_t known)
 {
 	uint64_t wanted[NODES] = {0};
+	size_t looks;
 
 	for (uint32_t t = from > known ? from : known; t < to; t++)
 		wanted[ran[t] - nodes]++;
 	memset(found, 0, sizeof(found));
-	activity_walk(a, open, n_open, BEGIN + TICKS, BEGIN + from, BEGIN + to, count_ticks, NULL);
+	looks = activity_walk(
+		a, open, n_open, BEGIN + TICKS, BEGIN + from, BEGIN + to, count_ticks, NULL);
 	for (unsigned i = 0; i < NODES; i++)
 		ck_assert_msg(found[i] == wanted[i], "node %u ran %u of [%u, %u], found %u", i,
 			(unsigned)wanted[i], from, to, (unsigned)found[i]);
+	return looks;
 }
 
 START_TEST(each_interval)
@@ -73,6 +76,26 @@ START_TEST(each_interval)
 		looks_at(a, open, n, from, from + throw_dice(&d, TICKS - from), known);
 	}
 	looks_at(a, open, n, 0, TICKS, known);
+	free(a);
+}
+END_TEST
+
+/* Of intervals of 10 ticks, some 13 calls, of which the last ones are looked at, and those of the
+ * groups in which a call was open that had begun before. */
+START_TEST(short_intervals_long_ago)
+{
+	struct dice d = {.state = (uint64_t)_i};
+	struct activity *a = activity_new(BEGIN);
+	struct activity_open open[64];
+	const size_t n = make_calls(&d, a, open);
+	const uint32_t known =
+		a->n > ACTIVITY_CALLS ? (uint32_t)(a->at[a->n % ACTIVITY_CALLS].until - BEGIN) : 0;
+	size_t looks = 0;
+
+	for (uint32_t k = 0; k < 100; k++)
+		looks += looks_at(a, open, n, TICKS / 2 + k, TICKS / 2 + k + 10, known);
+	ck_assert_uint_gt(a->n, ACTIVITY_CALLS);
+	ck_assert_uint_le(looks, 100 * a->n / 6); /* one by one they are half of all */
 	free(a);
 }
 END_TEST
@@ -393,8 +416,8 @@ END_TEST
 
 int main(void)
 {
-	const struct row rows[] = {{each_interval, 50}, {what_is_left_at_the_end, 1},
-		{who_is_late, 3}, {late_at_the_first_call, 2},
+	const struct row rows[] = {{each_interval, 50}, {short_intervals_long_ago, 5},
+		{what_is_left_at_the_end, 1}, {who_is_late, 3}, {late_at_the_first_call, 2},
 		{small_parts_count_for_their_callers, 1}, {deep_paths, 1},
 		{threads_end_for_ever, 1}, {taken_back, 1}, {steps_are_limited, 1}};
 
