@@ -143,10 +143,11 @@ static struct purpose purpose_of(uint32_t function)
 	return (struct purpose){kind, wait_kind_of(kind, function)};
 }
 
+/* Successive tickets of a communicator are neighbours: they are used one after the other. */
 static struct instance **place_of(struct sync *s, uint64_t id, uint32_t ticket)
 {
-	uint64_t h = (id ^ (uint64_t)ticket << 20) * 0x9e3779b97f4a7c15u;
-	struct instance **at = &s->buckets[(h ^ h >> 32) % BUCKETS];
+	const uint64_t h = id * 0x9e3779b97f4a7c15u;
+	struct instance **at = &s->buckets[((h ^ h >> 32) + ticket) % BUCKETS];
 
 	while (*at && ((*at)->id != id || (*at)->ticket != ticket))
 		at = &(*at)->next;
@@ -316,7 +317,8 @@ static void refresh(const struct sync *s, struct comm *c, const struct traffic *
 }
 
 /* Some that have arrived may live here no more, so that their number is not enough. */
-static bool is_complete(const struct sync *s, struct instance *i)
+static inline __attribute__((always_inline)) bool is_complete(
+	const struct sync *s, struct instance *i)
 {
 	refresh(s, i->comm, i->traffic);
 	return i->living >= (i->of_pair ? count_local_pair(s, i) : i->comm->local);
@@ -623,8 +625,7 @@ static void find_phase(
 	const bool awaited = rules[i->kind].whom == the_last ||
 			     (rules[i->kind].whom == the_root && p->m.peer == c->rank);
 
-	if (c->local == 1 && awaited && c->left && has_members_elsewhere(s, c) &&
-		l->traffic->conf->mpi_waits)
+	if (awaited && c->left && has_members_elsewhere(s, c) && l->traffic->conf->mpi_waits)
 		causes_add(s->causes, l->traffic, path_number(l, p->node), i->wait, l->activity,
 			c->left, p->since, NULL);
 }
@@ -650,8 +651,8 @@ static inline __attribute__((always_inline)) struct instance *come(
 	return i;
 }
 
-static void arrive_at(struct sync *s, struct traffic_track *l, const struct pending *p,
-	uint64_t until, const struct meeting *m)
+static inline __attribute__((always_inline)) void arrive_at(struct sync *s, struct traffic_track *l,
+	const struct pending *p, uint64_t until, const struct meeting *m)
 {
 	struct comm *c = p->comm;
 	struct instance *i = come(s, l->traffic, m);
@@ -671,7 +672,8 @@ static void arrive_at(struct sync *s, struct traffic_track *l, const struct pend
 	a->root = p->m.peer;
 	a->activity = thread_activity_hold(l->activity);
 	a->path = has_members_elsewhere(s, c) ? path_number(l, p->node) : 0;
-	find_phase(s, i, l, p);
+	if (c->local == 1)
+		find_phase(s, i, l, p);
 	c->left = until;
 	if (is_complete(s, i))
 		finish_instance(s, i);
