@@ -44,7 +44,7 @@ test_if 'command -v g++' 'no g++' 'the public one also with g++, and as C99' '
 # make check builds neither
 test_if 'command -v clang' 'no clang' 'fuzzers and benchmarks of the agent compile' '
 	failed=0
-	for f in t/fuzz/f-*.c t/bench/sampling.c; do
+	for f in t/fuzz/f-*.c t/bench/sampling.c t/bench/waits.c; do
 		clang -std=gnu11 -D_GNU_SOURCE= -DVFTR_VERSION="\"0\"" -I. -I"$BUILD/gen" -Wall -Werror=implicit \
 			-fsyntax-only "$f" || failed=1
 	done
