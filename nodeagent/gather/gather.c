@@ -201,6 +201,11 @@ uint32_t gather_node(const struct gather_from *from, uint32_t parent, uint64_t k
 	return node_of(from->to, parent, name_of(from->to, from->p, key));
 }
 
+uint32_t gather_named(const struct gather_from *from, uint32_t parent, const char *name)
+{
+	return node_of(from->to, parent, intern(from->to, name));
+}
+
 uint32_t gather_path(
 	const struct gather_from *from, const struct node *root, const struct node *path)
 {

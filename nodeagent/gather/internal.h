@@ -31,6 +31,8 @@ struct gather_from {
 
 /* The union tree's node of a frame below another one (PROFILE_NONE: the root), with its name. */
 uint32_t gather_node(const struct gather_from *from, uint32_t parent, uint64_t key);
+/* The same of a function of another node, by its name. */
+uint32_t gather_named(const struct gather_from *from, uint32_t parent, const char *name);
 /* The same for a path of at most DEPTH_MAX + 2 nodes, below the root of its own tree. */
 uint32_t gather_path(
 	const struct gather_from *from, const struct node *root, const struct node *path);

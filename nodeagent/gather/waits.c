@@ -12,6 +12,8 @@
 #include "nodeagent/profile/profile.h"
 #include "nodeagent/replay/comm/causes.h"
 #include "nodeagent/replay/comm/comm.h"
+#include "nodeagent/replay/comm/far.h"
+#include "nodeagent/replay/comm/sync.h"
 #include "nodeagent/replay/tree/calltree.h"
 
 static uint32_t late_rank(const struct gather_from *g, const struct node_wait *w)
@@ -83,6 +85,30 @@ static uint32_t union_node(
 	return gather_path(&from, calltree_root(p->ended_tree), n);
 }
 
+static uint32_t union_far(const struct gather_from *g, const struct far_paths *paths, uint32_t path)
+{
+	const char *name[FAR_DEPTH_MAX];
+	uint32_t node = PROFILE_NONE, n = 0;
+
+	while (n < FAR_DEPTH_MAX && (name[n] = far_path(paths, path, &path)))
+		n++;
+	while (n--)
+		node = gather_named(g, node, name[n]);
+	return node;
+}
+
+static void add_far_cause(const struct gather_from *g, const struct traffic_cause_row *row)
+{
+	struct far_paths *paths = causes_far(sync_causes(g->host->sync));
+
+	*(struct profile_cause *)profile_add(g->out, PROFILE_CAUSES) =
+		(struct profile_cause){.stack = union_node(g, g->p, row->node),
+			.kind = row->kind,
+			.late = gather_peer(g, row->far_rank),
+			.activity = union_far(g, paths, row->far_path),
+			.ns = clocks_ns(&g->host->clocks, row->ticks)};
+}
+
 /* What late ranks did. A process that was let go, or has not ended, is left out. */
 static void add_causes(const struct gather_from *g)
 {
@@ -93,6 +119,8 @@ static void add_causes(const struct gather_from *g)
 		const struct process *late;
 		struct profile_cause *to;
 
+		if (row.far_path && row.node && row.ticks)
+			add_far_cause(g, &row);
 		if (!i)
 			find_whose(&w, g->host);
 		late = late_process(&w, g->p, row.late);

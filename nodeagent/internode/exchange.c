@@ -23,7 +23,7 @@
 #include "nodeagent/net/transport.h"
 
 enum { TAG_READY = 710, TAG_CHUNK };
-enum { MORE, LAST }; /* the last byte of a chunk */
+enum { MORE, LAST, CAUSES }; /* the last byte of a chunk; CAUSES: words of far-causes.h */
 
 #define CHUNK_BYTES ((size_t)1 << 20)
 #define PART	    3 /* of the deadline of the collation, all of this */
@@ -35,6 +35,7 @@ struct exchange {
 	struct directory directory;
 	double until, patience;
 	struct match_batch batch;
+	struct far_telling telling;
 	int to, error;	    /* of the giving */
 	struct map64 known; /* processes that sent something -> index */
 	struct source {
@@ -54,19 +55,28 @@ static double patience(const struct exchange *x)
 	return until < x->until ? until : x->until;
 }
 
+static void send_bytes(struct exchange *x, const void *bytes, size_t n, uint8_t kind)
+{
+	uint8_t *chunk = xmalloc(n + 1);
+
+	if (n)
+		memcpy(chunk, bytes, n);
+	chunk[n] = kind;
+	x->error = x->transport->send(x->transport, x->to, TAG_CHUNK, chunk, n + 1, patience(x));
+	if (x->error != -ETIMEDOUT)
+		free(chunk); /* else it may leave later */
+}
+
 static void send_chunk(struct exchange *x, uint8_t kind)
 {
-	struct match_batch *b = &x->batch;
-	uint8_t *chunk = xmalloc(b->n + 1);
-	int error;
+	struct words *w = &x->telling.words;
 
-	memcpy(chunk, b->bytes, b->n);
-	chunk[b->n] = kind;
-	error = x->transport->send(x->transport, x->to, TAG_CHUNK, chunk, b->n + 1, patience(x));
-	if (error != -ETIMEDOUT)
-		free(chunk); /* else it may leave later */
-	x->error = error;
-	match_batch_clear(b);
+	if (w->n)
+		send_bytes(x, w->at, w->n * sizeof(*w->at), CAUSES);
+	words_free(w);
+	if (!x->error)
+		send_bytes(x, x->batch.bytes, x->batch.n, kind);
+	match_batch_clear(&x->batch);
 }
 
 static void give_send(void *arg, const struct match_send *s)
@@ -78,10 +88,13 @@ static void give_send(void *arg, const struct match_send *s)
 		x->lost_sends++;
 		return;
 	}
+	told.history = s->history ? far_tell(&x->telling, x->m->host,
+					    matching_process(x->m, s->source), s->history)
+				  : 0;
 	told.enter = internode_global(x->m->host, s->enter);
 	told.leave = told.enter + (internode_global(x->m->host, s->leave) - told.enter);
 	match_batch_send(&x->batch, &told);
-	if (x->batch.n >= CHUNK_BYTES)
+	if (x->batch.n + x->telling.words.n * sizeof(uint64_t) >= CHUNK_BYTES)
 		send_chunk(x, MORE);
 }
 
@@ -130,6 +143,7 @@ static void give(struct exchange *x, int to)
 	if (!x->error)
 		send_chunk(x, LAST);
 	match_batch_clear(&x->batch);
+	far_telling_free(&x->telling);
 	x->cut_off |= x->error == -ECONNRESET;
 }
 
@@ -152,6 +166,7 @@ static void take_send(void *arg, const struct match_send *s)
 	if (!map64_find(&x->m->here, s->destination))
 		return;
 	source_of(x, s->source)->sends++;
+	mine.history = far_number(&x->m->far, s->history);
 	mine.enter = internode_ticks(x->m->host, s->enter);
 	mine.leave = internode_ticks(x->m->host, s->leave);
 	match_send(matching_core(x->m), &mine);
@@ -181,6 +196,13 @@ static bool is_sender(const struct exchange *x, int agent)
 	return false;
 }
 
+static const char *take_chunk(struct exchange *x, const void *bytes, size_t n, uint8_t kind)
+{
+	if (kind != CAUSES)
+		return match_batch_each(bytes, n, take_send, x);
+	return far_take(&x->m->far, x->m->host, bytes, n / sizeof(uint64_t));
+}
+
 static void take(struct exchange *x, int from)
 {
 	bool last = false;
@@ -188,6 +210,7 @@ static void take(struct exchange *x, int from)
 
 	if (!is_sender(x, from))
 		return;
+	far_heard_next(&x->m->far);
 	error = x->transport->send(x->transport, from, TAG_READY, "", 1, patience(x));
 	while (!error && !last) {
 		const char *wrong;
@@ -199,7 +222,7 @@ static void take(struct exchange *x, int from)
 			&bytes, &who, patience(x));
 		if (error)
 			break;
-		wrong = bytes ? match_batch_each(buf, bytes - 1, take_send, x) : "an empty message";
+		wrong = bytes ? take_chunk(x, buf, bytes - 1, buf[bytes - 1]) : "an empty message";
 		last = !bytes || buf[bytes - 1] == LAST;
 		if (!last && transport_now() > x->until) /* who never ends gets no more time */
 			error = -ETIMEDOUT;

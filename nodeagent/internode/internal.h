@@ -8,6 +8,7 @@
 #include "nodeagent/match/process.h"
 #include "nodeagent/match/outbox.h"
 #include "nodeagent/match/rank-set.h"
+#include "nodeagent/internode/far-causes.h"
 #include "nodeagent/internode/matching.h"
 
 /* Messages from one thread to another. */
@@ -53,6 +54,7 @@ struct matching {
 	struct longest *own_longest; /* that, if there is none in host->sync */
 	struct wrong_order *wrong_order;       /* or NULL */
 	struct late_receivers *late_receivers; /* or NULL */
+	struct far_heard far;		       /* what senders on other nodes did */
 	uint64_t clock_bound;	/* ticks: the greatest difference of clocks of two nodes */
 	bool met;		/* the directory has answered */
 	struct rank_set absent; /* then: the agents that it has not heard of */
@@ -87,7 +89,7 @@ void matching_late_free(struct matching *m);
 const struct process *matching_process(const struct matching *m, uint64_t proc_id);
 /* `from` as a rank of the job of p, that has the id `to`; UINT32_MAX: it is none. */
 uint32_t matching_rank(const struct process *p, uint64_t from, uint64_t to);
-/* Counts what the late one did meanwhile, if it is on this node; t: of the one that waited. */
+/* Counts what the late one did meanwhile, if that is known; t: of the one that waited. */
 void matching_causes(struct matching *m, struct traffic *t, struct longest_wait *w);
 struct longest *matching_longest(struct matching *m);
 

@@ -75,9 +75,20 @@ void matching_causes(struct matching *m, struct traffic *t, struct longest_wait 
 {
 	const struct process *late = matching_process(m, w->about.from);
 
-	if (t && late && late->traffic && m->host->conf->mpi_waits)
-		traffic_cause(t, w->path, w->kind, late->traffic, w->about.from_thread, w->enter,
-			w->enter + w->ticks, &w->causes);
+	const struct history_part *history;
+	size_t n;
+
+	if (!t || !m->host->conf->mpi_waits)
+		return;
+	if (late) {
+		if (late->traffic)
+			traffic_cause(t, w->path, w->kind, late->traffic, w->about.from_thread,
+				w->enter, w->enter + w->ticks, &w->causes);
+		return;
+	}
+	history = far_history(&m->far, w->about.history, &n);
+	if (history && w->late != UINT32_MAX)
+		traffic_cause_far(t, w->path, w->kind, w->late, history, n, w->ticks, &w->causes);
 }
 
 static void take_back(void *arg, const struct longest_wait *w)
@@ -178,8 +189,8 @@ void matching_late_sender(
 		.kind = WAIT_LATE_SENDER,
 		.ticks = ticks,
 		.error = error,
-		.about = {
-			s->source, r->destination, s->thread, r->thread, r->done.thread, r->enter}};
+		.about = {s->source, r->destination, s->thread, r->thread, r->done.thread, r->enter,
+			s->history}};
 	look_at_order(m, s, r, count_wait(m, r, &w), error);
 }
 
@@ -187,6 +198,7 @@ void matching_late_free(struct matching *m)
 {
 	wrong_order_free(m->wrong_order);
 	m->wrong_order = NULL;
+	far_heard_free(&m->far);
 	if (!m->own_longest)
 		return;
 	longest_free(m->own_longest);

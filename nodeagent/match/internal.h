@@ -94,6 +94,7 @@ struct send {
 	uint64_t ordinal;  /* in its channel: the position without void calls */
 	uint64_t comm, destination, bytes;
 	uint64_t done_enter, done_leave;
+	uint32_t history;
 	uint32_t path, mode;
 };
 

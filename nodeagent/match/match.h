@@ -58,6 +58,7 @@ struct match_send {
 	uint64_t enter, leave; /* of the call */
 	uint64_t bytes;
 	uint32_t tag, ticket, thread, flags;
+	uint32_t history; /* what the thread did before, or 0; not looked at */
 	/* of a sender on this node: the call that completes it, as in match_done */
 	uint64_t done_enter, done_leave;
 	uint32_t path;

@@ -33,6 +33,7 @@ struct send *send_make(struct match *m, const struct match_send *from)
 	s->done_leave = from->done_leave;
 	s->path = from->path;
 	s->mode = from->mode;
+	s->history = from->history;
 	return s;
 }
 
@@ -123,7 +124,8 @@ static struct match_send tell_send(const struct send *s)
 		.done_enter = s->done_enter,
 		.done_leave = s->done_leave,
 		.path = s->path,
-		.mode = s->mode};
+		.mode = s->mode,
+		.history = s->history};
 }
 
 struct match_receive tell_receive(const struct receive *r)

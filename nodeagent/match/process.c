@@ -68,6 +68,13 @@ struct match_process *match_process_new(struct match_node *n, uint64_t proc_id, 
 	return p;
 }
 
+bool match_process_meets(const struct match_process *p, uint64_t proc_id)
+{
+	const struct match_node_options *o = &p->node->options;
+
+	return !o->is_here || o->is_here(o->arg, proc_id);
+}
+
 /* ---- sends ----------------------------------------------------------------------- */
 
 static void send_on(struct match_process *p, const struct match_send *s)
@@ -150,7 +157,8 @@ static void note_send(struct match_process *p, const struct match_message *c)
 		.done_enter = c->since,
 		.done_leave = c->until,
 		.path = c->path,
-		.mode = c->mode};
+		.mode = c->mode,
+		.history = c->history};
 
 	if (c->m->request && !c->failed && !(s.flags & MATCH_PARTITIONED))
 		hold(p, &s, c->m->request);

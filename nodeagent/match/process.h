@@ -43,6 +43,8 @@ struct match *match_node_matcher(struct match_node *n);
 
 /* A process whose rank is known. concurrent: it may have MPI_THREAD_MULTIPLE. */
 struct match_process *match_process_new(struct match_node *n, uint64_t proc_id, bool concurrent);
+/* What this process sends to that one is matched here. */
+bool match_process_meets(const struct match_process *p, uint64_t proc_id);
 /* Its last record was given. Frees it. */
 void match_process_end(struct match_process *p);
 
@@ -55,9 +57,10 @@ struct match_message {
 	uint32_t thread;
 	/* of a send, a receive or DONE: the caller's number of its call path, or 0 */
 	uint32_t path;
-	uint32_t mode; /* of a send: enum match_send_mode */
-	bool probe;    /* POST: by Mprobe or Improbe, not by Imrecv */
-	bool failed;   /* a FAILED came after it */
+	uint32_t mode;	  /* of a send: enum match_send_mode */
+	uint32_t history; /* of a send: match_send.history */
+	bool probe;	  /* POST: by Mprobe or Improbe, not by Imrecv */
+	bool failed;	  /* a FAILED came after it */
 	bool overtaking;
 };
 void match_process_message(struct match_process *p, const struct match_message *c);

@@ -5,7 +5,7 @@
  * bit says that more follow. Signed differences have their sign in bit 0.
  *
  *   PLACES  communicator, source, destination, 8 bytes each, lowest first
- *   TAG, THREAD, BYTES, FLAGS  the number, if it is another one than before
+ *   TAG, THREAD, BYTES, FLAGS, HISTORY  the number, if it is another one than before
  *   A receive has the same fields, with its actual source and tag and the bytes that
  *   came; then a byte of bits that say what it was posted with and what else follows:
  *   DONE_THREAD the thread that completed it, DONE_PATH the number of the path of that call
@@ -21,14 +21,14 @@
 #include <string.h>
 #include "nodeagent/base/util.h"
 
-static const uint8_t magic[4] = {'V', 'M', 'S', 1};
+static const uint8_t magic[4] = {'V', 'M', 'S', 2};
 
-enum part { PLACES = 1, TAG = 2, THREAD = 4, BYTES = 8, FLAGS = 16, PARTS_END = 32 };
+enum part { PLACES = 1, TAG = 2, THREAD = 4, BYTES = 8, FLAGS = 16, HISTORY = 32, PARTS_END = 64 };
 
 enum tail { ANY_SOURCE = 1, ANY_TAG = 2, UNKNOWN = 4, DONE_THREAD = 8, DONE_PATH = 16 };
 
 #define NUMBER_BYTES 10
-#define RECORD_BYTES (1 + 3 * 8 + 8 * NUMBER_BYTES)
+#define RECORD_BYTES (1 + 3 * 8 + 9 * NUMBER_BYTES)
 
 /* ---- writing ------------------------------------------------------------------ */
 
@@ -69,7 +69,8 @@ void match_batch_send(struct match_batch *b, const struct match_send *s)
 		s->comm != l->comm || s->source != l->source || s->destination != l->destination;
 	unsigned parts = (proc_ids ? PLACES : 0) | (s->tag != l->tag ? TAG : 0) |
 			 (s->thread != l->thread ? THREAD : 0) |
-			 (s->bytes != l->bytes ? BYTES : 0) | (s->flags != l->flags ? FLAGS : 0);
+			 (s->bytes != l->bytes ? BYTES : 0) | (s->flags != l->flags ? FLAGS : 0) |
+			 (s->history != l->history ? HISTORY : 0);
 
 	make_room(b);
 	b->bytes[b->n++] = (uint8_t)parts;
@@ -86,6 +87,8 @@ void match_batch_send(struct match_batch *b, const struct match_send *s)
 		put_number(b, s->bytes);
 	if (parts & FLAGS)
 		put_number(b, s->flags);
+	if (parts & HISTORY)
+		put_number(b, s->history);
 	put_difference(b, (uint64_t)(int64_t)(int32_t)(s->ticket - l->ticket - 1));
 	put_difference(b, s->enter - l->enter);
 	put_difference(b, s->leave - s->enter);
@@ -200,6 +203,8 @@ static void get_send(struct reader *r, unsigned parts, struct match_send *s)
 		s->bytes = get_number(r);
 	if (parts & FLAGS)
 		s->flags = get_small(r);
+	if (parts & HISTORY)
+		s->history = get_small(r);
 	s->ticket += 1 + (uint32_t)get_difference(r);
 	s->enter += get_difference(r);
 	s->leave = s->enter + get_difference(r);

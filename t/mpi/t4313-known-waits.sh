@@ -65,4 +65,13 @@ test_expect 'openmpi on two nodes: all waits are what the program says, within t
 	done
 	is "" "$bad" "properties"'
 
+test_expect 'openmpi on two nodes: what late senders on the other node did is what the program says' '
+	of_messages=$(awk "\$1 == \"meant\" && \$3 ~ /late_sender|wrong_order/ { print \$2 }" truth.nodes | uniq)
+	for property in $of_messages; do
+		known_functions $property truth.nodes found.nodes || bad="$bad $property"
+		known_meant $property truth.nodes found.nodes || bad="$bad $property"
+	done
+	is "" "$bad" "properties"
+	[ $(echo $of_messages | wc -w) -ge 5 ]'
+
 done_testing

@@ -4,52 +4,68 @@
 #include <stdlib.h>
 
 #include "conf/conf.h"
+#include "nodeagent/replay/comm/far.h"
+#include "nodeagent/replay/comm/history.h"
 #include "nodeagent/replay/comm/internal.h"
+#include "nodeagent/replay/comm/parts.h"
 #include "nodeagent/replay/tree/activity.h"
 
-/*
- * To look at one call is a step, of some 5 ns. The agent makes on average one in TICKS_OF_STEP
- * ticks, and at most STEPS_MOST in advance; a wait that took more is made up for by later ones.
- */
-#define TICKS_OF_STEP 4096u
-#define STEPS_MOST    ((int64_t)1 << 18)
-#define STEPS_OF_WAIT 16
-
-#define PARTS_MOST  32 /* while a wait is looked at */
-#define ENDED_MOST  64 /* threads of a process that have ended, and of which calls are kept */
-#define SMALLEST_OF 32 /* of the time of a wait: parts below 1 / so much go first */
+#define ENDED_MOST 64 /* threads of a process that have ended, and of which calls are kept */
+#define FAR	   ((uint32_t)1 << 31)
 
 struct causes {
 	struct traffic **late; /* NULL: forgotten */
 	size_t n, cap;
-	int64_t steps;	/* that may be made now; below 0: were made in advance */
-	uint64_t until; /* ticks up to which that was counted */
+	struct look_budget budget;
+	struct histories *histories; /* or NULL */
+	struct far_paths *far;
 };
 
 struct causes *causes_new(void)
 {
 	struct causes *c = xcalloc(1, sizeof(*c));
 
-	c->steps = STEPS_MOST;
+	c->budget = look_budget_full();
+	c->far = far_paths_new();
 	return c;
 }
 
 void causes_free(struct causes *c)
 {
-	if (c)
-		free(c->late);
+	if (!c)
+		return;
+	far_paths_free(c->far);
+	histories_free(c->histories);
+	free(c->late);
 	free(c);
+}
+
+void causes_begin_elsewhere(struct causes *c)
+{
+	if (!c->histories)
+		c->histories = histories_new();
+}
+
+struct histories *causes_histories(struct causes *c)
+{
+	return c->histories;
+}
+
+struct far_paths *causes_far(struct causes *c)
+{
+	return c->far;
 }
 
 void causes_forget(struct causes *c, struct traffic *t)
 {
 	if (t->late_number)
 		c->late[t->late_number - 1] = NULL;
+	histories_forget(c->histories, t);
 }
 
 static const struct traffic *late_of(const struct causes *c, uint32_t number)
 {
-	return c->late[number - 1];
+	return number & FAR ? NULL : c->late[number - 1];
 }
 
 /* From 1. */
@@ -60,18 +76,6 @@ static uint32_t late_number(struct causes *c, struct traffic *t)
 		t->late_number = (uint32_t)c->n;
 	}
 	return t->late_number;
-}
-
-static bool may_look(struct causes *c, uint64_t now)
-{
-	const uint64_t more = ticks_between(c->until, now) / TICKS_OF_STEP;
-
-	if (more) {
-		c->steps = more < (uint64_t)(STEPS_MOST - c->steps) ? c->steps + (int64_t)more
-								    : STEPS_MOST;
-		c->until = now;
-	}
-	return c->steps > 0;
 }
 
 /* ---- what a thread did -------------------------------------------------------------------- */
@@ -148,7 +152,7 @@ void thread_activity_end(struct thread_activity *a, struct calltree *past)
 	a->track = NULL;
 }
 
-static size_t tell_activity(const struct thread_activity *a, uint64_t from, uint64_t to,
+size_t thread_activity_tell(const struct thread_activity *a, uint64_t from, uint64_t to,
 	activity_stretch *stretch, void *arg)
 {
 	struct activity *calls = a->calls;
@@ -161,7 +165,7 @@ static size_t tell_activity(const struct thread_activity *a, uint64_t from, uint
 			: 0;
 }
 
-static uint32_t path_of(const struct thread_activity *a, struct node *n)
+uint32_t thread_activity_path(const struct thread_activity *a, struct node *n)
 {
 	return a->track ? path_number(a->track, n) : path_number_past(a->traffic, n);
 }
@@ -179,84 +183,6 @@ void causes_of_process_free(struct traffic *t)
 
 /* ---- one wait ------------------------------------------------------------------------------ */
 
-struct parts {
-	struct part {
-		struct node *node;
-		uint64_t ticks;
-		uint32_t depth;
-		bool stays;
-	} at[PARTS_MOST];
-	unsigned n;
-	uint64_t ticks; /* of all */
-	int64_t steps;	/* made to put them together */
-};
-
-static struct part *part_of(struct parts *p, const struct node *n)
-{
-	for (unsigned i = p->n; i--;)
-		if (p->at[i].node == n)
-			return &p->at[i];
-	return NULL;
-}
-
-static struct part *deepest_of(struct parts *p)
-{
-	struct part *deepest = NULL;
-
-	for (unsigned i = 0; i < p->n; i++)
-		if (!p->at[i].stays && (!deepest || p->at[i].depth > deepest->depth))
-			deepest = &p->at[i];
-	return deepest;
-}
-
-/*
- * What is below `least` counts for its caller, and with others there for the caller of that, until
- * it is enough or at the root.
- */
-static void count_small_above(struct parts *p, uint64_t least)
-{
-	struct part *small, *above;
-
-	for (unsigned i = 0; i < p->n; i++)
-		p->at[i].stays = false;
-	for (; (small = deepest_of(p)); p->steps++) {
-		if (small->ticks >= least || !small->node->parent) {
-			small->stays = true;
-		} else if ((above = part_of(p, small->node->parent))) {
-			above->ticks += small->ticks;
-			*small = p->at[--p->n];
-		} else {
-			small->node = small->node->parent;
-			small->depth--;
-		}
-	}
-}
-
-static uint32_t depth_of(const struct node *n)
-{
-	uint32_t depth = 0;
-
-	while ((n = n->parent))
-		depth++;
-	return depth;
-}
-
-/* An activity_stretch. */
-static void add_part(void *arg, struct node *n, uint64_t ticks)
-{
-	struct parts *p = arg;
-	struct part *at = part_of(p, n);
-
-	p->ticks += ticks;
-	if (at) {
-		at->ticks += ticks;
-		return;
-	}
-	if (p->n == PARTS_MOST) /* then fewer than 16 are that large, and there is the root */
-		count_small_above(p, p->ticks / (PARTS_MOST / 2) + 1);
-	p->at[p->n++] = (struct part){.node = n, .ticks = ticks, .depth = depth_of(n)};
-}
-
 /* 1 + its index; 0: there are too many. */
 static uint32_t row_of(struct cause_rows *rows, const struct cause_row *like)
 {
@@ -271,21 +197,27 @@ static uint32_t row_of(struct cause_rows *rows, const struct cause_row *like)
 	return (uint32_t)rows->n;
 }
 
+static void count_row(struct cause_rows *rows, const struct cause_row *like, uint64_t ticks,
+	struct cause_parts *counted)
+{
+	const uint32_t row = row_of(rows, like);
+
+	if (!row)
+		return;
+	rows->at[row - 1].ticks += ticks;
+	if (counted) {
+		counted->at[counted->n].row = row - 1;
+		counted->at[counted->n++].ticks = ticks;
+	}
+}
+
 static void count_parts(struct cause_rows *rows, const struct parts *p, struct cause_row like,
 	const struct thread_activity *late, struct cause_parts *counted)
 {
 	for (unsigned i = 0; i < p->n; i++) {
-		uint32_t row;
-
-		like.late_path = path_of(late, p->at[i].node);
-		row = like.late_path ? row_of(rows, &like) : 0;
-		if (!row)
-			continue;
-		rows->at[row - 1].ticks += p->at[i].ticks;
-		if (counted) {
-			counted->at[counted->n].row = row - 1;
-			counted->at[counted->n++].ticks = p->at[i].ticks;
-		}
+		like.late_path = thread_activity_path(late, p->at[i].node);
+		if (like.late_path)
+			count_row(rows, &like, p->at[i].ticks, counted);
 	}
 }
 
@@ -293,20 +225,88 @@ void causes_add(struct causes *c, struct traffic *t, uint32_t path, enum wait_ki
 	struct thread_activity *late, uint64_t from, uint64_t to, struct cause_parts *counted)
 {
 	struct parts p = {.n = 0};
+	size_t steps;
 
 	if (counted)
 		counted->n = 0;
-	if (!path || !late || ticks_between(from, to) < CAUSE_TICKS_LEAST || !may_look(c, to))
+	if (!path || !late || ticks_between(from, to) < CAUSE_TICKS_LEAST ||
+		!look_budget_allows(&c->budget, to))
 		return;
-	c->steps -= (int64_t)tell_activity(late, from, to, add_part, &p) + STEPS_OF_WAIT;
-	/* below a quarter: fewer than 4 stay, and the root */
-	for (uint64_t of = SMALLEST_OF; p.n > CAUSE_PARTS; of /= 2)
-		count_small_above(&p, p.ticks / of + 1);
-	c->steps -= p.steps;
+	steps = thread_activity_tell(late, from, to, parts_add, &p);
+	parts_few(&p, CAUSE_PARTS);
+	look_budget_take(&c->budget, steps + p.steps);
 	count_parts(&t->causes, &p,
 		(struct cause_row){
 			.kind = kind, .path = path, .late = late_number(c, late->traffic)},
 		late, counted);
+}
+
+/* ---- of other nodes ---------------------------------------------------------------------- */
+
+struct far_parts {
+	struct {
+		uint32_t path;
+		uint64_t ticks;
+	} at[HISTORY_PARTS];
+	size_t n;
+};
+
+static void add_far_part(void *arg, uint32_t path, uint64_t ticks)
+{
+	struct far_parts *p = arg;
+	size_t i = 0;
+
+	while (i < p->n && p->at[i].path != path)
+		i++;
+	if (i == p->n) {
+		if (!path || i == HISTORY_PARTS)
+			return;
+		p->n++;
+		p->at[i].path = path;
+		p->at[i].ticks = 0;
+	}
+	p->at[i].ticks += ticks;
+}
+
+/* The shortest that has a caller counts for that. False: there is none. */
+static bool count_shortest_above(struct far_parts *p, const struct far_paths *paths)
+{
+	size_t shortest = p->n;
+	uint32_t parent, above = 0;
+	uint64_t ticks;
+
+	for (size_t i = 0; i < p->n; i++) {
+		if (!far_path(paths, p->at[i].path, &parent) || !parent)
+			continue;
+		if (shortest < p->n && p->at[shortest].ticks <= p->at[i].ticks)
+			continue;
+		shortest = i;
+		above = parent;
+	}
+	if (shortest == p->n)
+		return false;
+	ticks = p->at[shortest].ticks;
+	p->at[shortest] = p->at[--p->n];
+	add_far_part(p, above, ticks);
+	return true;
+}
+
+void traffic_cause_far(struct traffic *t, uint32_t path, enum wait_kind kind, uint32_t rank,
+	const struct history_part *history, size_t n, uint64_t ticks, struct cause_parts *counted)
+{
+	struct cause_row like = {.kind = kind, .path = path, .late = FAR | rank};
+	struct far_parts p = {.n = 0};
+
+	counted->n = 0;
+	if (!t->all_causes || !path || rank >= FAR || ticks < CAUSE_TICKS_LEAST)
+		return;
+	history_share(history, n, ticks, add_far_part, &p);
+	while (p.n > CAUSE_PARTS && count_shortest_above(&p, t->all_causes->far))
+		;
+	for (size_t i = 0; i < p.n && counted->n < CAUSE_PARTS; i++) {
+		like.late_path = p.at[i].path;
+		count_row(&t->causes, &like, p.at[i].ticks, counted);
+	}
 }
 
 /* ---- for others -------------------------------------------------------------------------- */
@@ -362,6 +362,8 @@ bool traffic_cause_row(const struct traffic *t, size_t i, struct traffic_cause_r
 		.node = path_node(t, row->path),
 		.late = late,
 		.late_node = late ? path_node(late, row->late_path) : NULL,
+		.far_rank = row->late & FAR ? row->late & ~FAR : 0,
+		.far_path = row->late & FAR ? row->late_path : 0,
 		.ticks = row->ticks};
 	return true;
 }

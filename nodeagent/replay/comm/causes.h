@@ -16,8 +16,17 @@
 #include "nodeagent/base/wait-kinds.h"
 #include "nodeagent/replay/comm/cause-parts.h"
 
+struct causes;
+struct far_paths;
+struct histories;
+struct history_part;
 struct node;
 struct traffic;
+
+/* Histories of sends to other nodes; NULL: there is one agent only. */
+struct histories *causes_histories(struct causes *c);
+/* The call paths of late ranks on other nodes. */
+struct far_paths *causes_far(struct causes *c);
 
 /*
  * Counts what thread number `thread` of `late` did in [from, to], ticks, while the call of t at
@@ -26,6 +35,10 @@ struct traffic;
  */
 void traffic_cause(struct traffic *t, uint32_t path, enum wait_kind kind, struct traffic *late,
 	uint32_t thread, uint64_t from, uint64_t to, struct cause_parts *counted);
+/* The same of a rank of t's job on another node, from its history, whose paths are those of
+ * causes_far(): the last ticks of that. */
+void traffic_cause_far(struct traffic *t, uint32_t path, enum wait_kind kind, uint32_t rank,
+	const struct history_part *history, size_t n, uint64_t ticks, struct cause_parts *counted);
 /* Takes it back: *counted as traffic_cause() of the same t has set it. */
 void traffic_cause_back(struct traffic *t, const struct cause_parts *counted);
 
@@ -36,8 +49,9 @@ void traffic_cause_is(struct traffic *t, struct cause_parts *counted, enum wait_
 struct traffic_cause_row {
 	enum wait_kind kind;
 	const struct node *node;      /* of the calls that waited, in their tree; NULL: forgotten */
-	const struct traffic *late;   /* NULL: its trees are no more */
+	const struct traffic *late;   /* NULL: its trees are no more, or it is on another node */
 	const struct node *late_node; /* in its tree; NULL: forgotten */
+	uint32_t far_rank, far_path;  /* on another node, in the job of that one; path 0: is not */
 	uint64_t ticks;		      /* of these waits */
 };
 /* Row i, from 0, of the process that waited; false: there are no more. */

@@ -8,6 +8,7 @@
 #include "nodeagent/replay/comm/share.h"
 #include "nodeagent/replay/comm/listener.h"
 #include "nodeagent/replay/comm/comm.h"
+#include "nodeagent/replay/tree/activity.h"
 #include "shm/message.h"
 
 /* In the id of a function: its form with large counts (MPI_Send_c). */
@@ -222,11 +223,14 @@ struct causes *causes_new(void);
 void causes_free(struct causes *c);
 /* The process's trees are to be freed. */
 void causes_forget(struct causes *c, struct traffic *t);
+/* There are several agents: histories of sends to other nodes are kept. */
+void causes_begin_elsewhere(struct causes *c);
 
 /* Rows of one process that waits. */
 struct cause_row {
 	uint32_t kind, path;	  /* of the call that waited */
-	uint32_t late, late_path; /* its number in struct causes, and of what it did */
+	/* its number in struct causes, or FAR and the rank in its job, and of what it did */
+	uint32_t late, late_path;
 	uint64_t ticks;
 };
 
@@ -247,6 +251,11 @@ struct thread_activity *thread_activity_hold(struct thread_activity *a);
 void thread_activity_let_go(struct thread_activity *a);
 /* The thread has ended: traffic_track_end(). Frees a, unless it may still be asked for. */
 void thread_activity_end(struct thread_activity *a, struct calltree *past);
+/* activity_walk() of its calls. */
+size_t thread_activity_tell(const struct thread_activity *a, uint64_t from, uint64_t to,
+	activity_stretch *stretch, void *arg);
+/* The number of a node of its tree: path_number(). */
+uint32_t thread_activity_path(const struct thread_activity *a, struct node *n);
 
 /*
  * Counts what the thread of `late` did in [from, to], ticks, while the call at t's path number
@@ -356,6 +365,8 @@ struct traffic_track {
 	uint32_t last_path; /* the last number that a path of its tree has got, or 0 */
 	uint64_t earlier;   /* when the next message took place, or 0 */
 	struct thread_activity *activity; /* or NULL */
+	uint64_t history_at;		  /* ticks of its last history (history.h) ... */
+	uint32_t history;		  /* ... and the number of that, or 0 */
 };
 
 static inline uint64_t ticks_between(uint64_t from, uint64_t to)

@@ -26,6 +26,7 @@ struct longest_about {
 	uint32_t from_thread, to_thread;
 	uint32_t caller; /* the thread whose call it is */
 	uint64_t posted;
+	uint32_t history; /* of the sender, if it is on another node: internode/far-causes.h */
 };
 
 struct longest_wait {

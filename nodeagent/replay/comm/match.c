@@ -2,6 +2,8 @@
 /* Gives settled records to the matcher, with ids of processes in place of ranks. */
 #include "mpi_id.h"
 #include "nodeagent/match/process.h"
+#include "nodeagent/replay/comm/causes.h"
+#include "nodeagent/replay/comm/history.h"
 #include "nodeagent/replay/comm/internal.h"
 
 void traffic_match(struct traffic *t, struct match_process *match, uint64_t job)
@@ -40,6 +42,18 @@ static enum match_send_mode send_mode(const struct node *n)
 	}
 }
 
+/* Of what the thread did before it sent, if the receiver may have waited on another node. */
+static uint32_t history_before(
+	struct traffic_track *l, uint64_t since, const struct match_process *match, uint64_t peer)
+{
+	struct causes *c = l->traffic->all_causes;
+	struct histories *h = c ? causes_histories(c) : NULL;
+
+	if (!h || !l->activity || match_process_meets(match, peer))
+		return 0;
+	return history_note(h, l, since);
+}
+
 void match_call(struct traffic_track *l, const struct pending *p, uint64_t until, bool failed)
 {
 	const struct traffic *t = l->traffic;
@@ -62,6 +76,8 @@ void match_call(struct traffic_track *l, const struct pending *p, uint64_t until
 		m.path = path_number(l, p->node);
 	m.comm = p->comm->id;
 	m.peer = place_of(t, p->comm, p->m.peer);
+	if (p->m.kind == RECORD_SEND)
+		m.history = history_before(l, p->since, match, m.peer);
 	m.probe = p->m.kind == RECORD_POST && p->m.flags & MESSAGE_MATCHED &&
 		  is_matched_probe(p->node);
 	match_process_message(match, &m);

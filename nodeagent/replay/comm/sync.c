@@ -89,6 +89,7 @@ void sync_begin_elsewhere(struct sync *s, size_t bytes_max)
 {
 	if (!s->elsewhere)
 		s->elsewhere = elsewhere_new(bytes_max);
+	causes_begin_elsewhere(s->causes);
 }
 
 struct elsewhere *sync_elsewhere(struct sync *s)

@@ -1,0 +1,61 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * What senders did before they sent, for receivers on other nodes that have waited for them: the
+ * agent of the sender tells histories (replay/comm/history.h) before the sends that have them,
+ * each once to an agent, and the names of their call paths.
+ *
+ * Words:
+ *	PATH, number, parent, bytes, the name in words
+ *	HISTORY, number, parts, of each 2 * path + 1 if it ends a window, and ns
+ */
+#ifndef VFTR_NODEAGENT_INTERNODE_FAR_CAUSES_H
+#define VFTR_NODEAGENT_INTERNODE_FAR_CAUSES_H
+
+#include <stddef.h>
+#include <stdint.h>
+#include "nodeagent/base/map.h"
+#include "nodeagent/match/rank-set.h"
+
+struct history_part;
+struct host;
+struct process;
+
+/* What one other agent was told. Begins as zeros. */
+struct far_telling {
+	struct words words; /* that were not sent yet */
+	struct map32 histories;
+	struct map64 paths; /* node -> number */
+};
+
+/* Its number there, 0: there is none; p: whose history it is, a process here. */
+uint32_t far_tell(
+	struct far_telling *f, const struct host *host, const struct process *p, uint32_t history);
+void far_telling_free(struct far_telling *f);
+
+/* What other agents told. Begins as zeros. */
+struct far_heard {
+	struct map32 histories, paths; /* of one agent, by its number -> ours */
+	struct kept_history {
+		size_t first;
+		uint32_t n;
+	} * kept;
+	size_t n_kept, cap_kept;
+	struct history_part *parts;
+	size_t n_parts, cap_parts;
+};
+
+#ifndef FAR_PARTS_MAX
+#define FAR_PARTS_MAX ((size_t)1 << 22) /* further histories are not kept */
+#endif
+
+/* Another agent's numbers from here on. */
+void far_heard_next(struct far_heard *f);
+/* NULL, or what is wrong; then the rest was not taken. */
+const char *far_take(struct far_heard *f, struct host *host, const uint64_t *words, size_t n);
+/* The number of a history for far_history(), or 0. */
+uint32_t far_number(const struct far_heard *f, uint32_t told);
+/* NULL: there is none. */
+const struct history_part *far_history(const struct far_heard *f, uint32_t number, size_t *n);
+void far_heard_free(struct far_heard *f);
+
+#endif
