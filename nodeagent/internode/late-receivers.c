@@ -5,13 +5,15 @@
  * if it cannot have ended before. That is so for a synchronous send. A standard one may have been
  * sent at once: those which ended before their receives were posted were, and so all are taken to
  * be that are not longer. What is longer is known when the job is over; until then waits of such
- * sends are kept by their lengths, those of calls that complete nothing else.
+ * sends are kept by their lengths, those of calls that complete nothing else: of MPI_Send() and
+ * MPI_Wait().
  *
  * Of exact pairs on this node: the agent of the sender alone knows its call paths, the one of the
  * receiver alone when it was posted.
  */
 #include <stdlib.h>
 #include "conf/conf.h"
+#include "mpi_id.h"
 #include "nodeagent/base/util.h"
 #include "nodeagent/internode/internal.h"
 #include "nodeagent/process/host.h"
@@ -19,6 +21,7 @@
 #include "nodeagent/replay/comm/causes.h"
 #include "nodeagent/replay/comm/comm.h"
 #include "nodeagent/replay/comm/longest.h"
+#include "nodeagent/replay/tree/calltree.h"
 
 #ifndef LATE_RECEIVERS_MAX
 #define LATE_RECEIVERS_MAX 4096u /* rows: call paths by late rank and length, 48 B each */
@@ -79,6 +82,17 @@ static void keep_unproven(
 	row->ticks += w->ticks;
 }
 
+/* The call that completed s has completed nothing else. */
+static bool is_alone(const struct traffic *t, const struct match_send *s)
+{
+	const struct node *n;
+
+	if (s->done_enter == s->enter)
+		return true;
+	n = traffic_path_node(t, s->path);
+	return n && key_mpi(n->key) == VFTR_MPI_WAIT;
+}
+
 static void count_synchronous(
 	struct matching *m, struct traffic *t, struct longest_wait *w, bool alone)
 {
@@ -95,9 +109,9 @@ static void count_synchronous(
 void matching_late_receiver(
 	struct matching *m, const struct match_send *s, const struct match_receive *r)
 {
-	const bool alone = s->done_enter == s->enter; /* its call has sent nothing else */
 	const struct process *p;
 	struct longest_wait w;
+	bool alone;
 
 	if (s->mode == MATCH_SEND_OTHER || !is_earlier(s->done_enter, r->enter))
 		return;
@@ -115,6 +129,7 @@ void matching_late_receiver(
 	}
 	if (!s->path)
 		return;
+	alone = is_alone(p->traffic, s);
 	w = (struct longest_wait){.enter = s->done_enter,
 		.path = s->path,
 		.late = matching_rank(p, r->destination, s->source),

@@ -193,6 +193,19 @@ static void long_message(void)
 		KNOWN_CALL(LATE_RECEIVER, 1, NEAR, MPI_Send, big, BIG, MPI_CHAR, NEAR, 1, WORLD);
 }
 
+/* The same, where the sender is in its Wait. */
+static void long_message_in_wait(void)
+{
+	MPI_Request request;
+
+	if (known_rank == NEAR) {
+		receive_late(1, BIG);
+	} else if (!known_rank) {
+		MPI_Isend(big, BIG, MPI_CHAR, NEAR, 1, WORLD, &request);
+		KNOWN_CALL(LATE_RECEIVER, 1, NEAR, MPI_Wait, &request, MPI_STATUS_IGNORE);
+	}
+}
+
 static void short_message(void)
 {
 	if (known_rank == NEAR)
@@ -251,6 +264,8 @@ static const struct known_property properties[] = {
 	KNOWN_PROPERTY(in_one_call, "late_sender MPI_Waitall in_one_call 2 late_work"),
 	KNOWN_PROPERTY(sent_after, "late_sender MPI_Recv receive_from 1,2 late_work"),
 	KNOWN_PROPERTY(long_message, "late_receiver MPI_Send long_message 2 late_work"),
+	KNOWN_PROPERTY(
+		long_message_in_wait, "late_receiver MPI_Wait long_message_in_wait 2 late_work"),
 	KNOWN_PROPERTY(short_message, NULL),
 	KNOWN_PROPERTY(in_waitall, "late_receiver MPI_Waitall in_waitall 2 late_work"),
 	KNOWN_PROPERTY(in_time, NULL),

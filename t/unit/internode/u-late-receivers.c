@@ -171,6 +171,26 @@ START_TEST(without_waits)
 }
 END_TEST
 
+START_TEST(completed_by_a_wait_for_one)
+{
+	const uint32_t other = path;
+
+	path = path_number(track,
+		calltree_child(tree, calltree_root(tree), NULL, RECORD_ID_MPI + VFTR_MPI_WAIT));
+	pair((struct sent){MATCH_SEND_STANDARD, LONG, 500, 510, 600, 550, 1});
+	pair((struct sent){MATCH_SEND_STANDARD, LONG, 700, 710, 800, 705, 1}); /* posted before */
+	check_waited(0, 0);
+	matching_late_receivers_end(&m);
+	check_waited(1, 40);
+	/* one that was kept elsewhere until it was received says so for all of its length */
+	pair((struct sent){MATCH_SEND_STANDARD, LONG, 900, 910, 1000, 950, 1});
+	pair((struct sent){MATCH_SEND_STANDARD, LONG, 1100, 1110, 1120, 1150, 1});
+	matching_late_receivers_end(&m);
+	check_waited(1, 40);
+	path = other;
+}
+END_TEST
+
 /* What has no room does not count. */
 START_TEST(many_lengths)
 {
@@ -187,7 +207,7 @@ int main(void)
 {
 	const TTest *const tests[] = {synchronous, completed_by_another_call,
 		standard_ones_count_at_the_end, those_that_may_have_been_sent_at_once,
-		what_proves_nothing, without_waits, many_lengths};
+		what_proves_nothing, completed_by_a_wait_for_one, without_waits, many_lengths};
 	Suite *s = suite_create("late-receivers");
 	TCase *c = tcase_create("late-receivers");
 
