@@ -129,7 +129,8 @@ X(BOOL, mpi_waits, "mpi.waits", "true", 0, 0, NULL, false, \
 X(RANKS, mpi_only_for_ranks, "mpi.only_for_ranks", "all", 0, 0, NULL, false, \
   "Count a message only if both its ranks are listed here.") \
 X(BOOL, mpi_show_sync_time, "mpi.show_sync_time", "false", 0, 0, NULL, false, \
-  "Show the waiting time of blocking collectives as functions of their own, NAME_sync.") \
+  "Show the waiting time of blocking collectives, fences, and calls that make or free a window " \
+  "as functions of their own, NAME_sync.") \
 X(BOOL, mpi_show_callpath, "mpi.show_callpath", "false", 0, 0, NULL, false, \
   "Add a column with the call path to the communication table.") \
 X(CHOICE, mpi_sort_table_column, "mpi.sort_table.column", "none", 0, 0, CONF_SORT_MPI, false, \

@@ -20,6 +20,13 @@ for mpi in $mpis; do
 		awk '\$1 == \"wait\" && \$2 == \"late_post\" && \$5 == \"rma_post\" && \$6 == 0 { t += \$7 }
 			\$1 == \"cause\" && \$2 == \"late_post\" && \$6 == 0 && \$7 == \"bottleneck\" { n++ }
 			END { print t, n; exit t < 0.9 * 6 * 3 * 8e-3 || !n }' found.rma.$mpi"
+	test_expect "$mpi: mpi.show_sync_time: calls in which all ranks of a window meet have a function of their own, others none" "
+		limit $VFTR run -q -o sync-$mpi -k mpi.show_sync_time=true -- $(mpirun_of "$mpi") -np 4 \
+			$BIN/known-rma-$mpi sync-$mpi.shared >truth.sync
+		jq -r '.stacks[].function | select(startswith(\"MPI_Win_\") and endswith(\"_sync\"))' \
+			sync-$mpi/profile.json | sort -u >told
+		printf '%s\n' MPI_Win_create_sync MPI_Win_fence_sync MPI_Win_free_sync |
+			diff - told"
 	test_expect "$mpi: --exact, which does not know of windows, finds no wait but at barriers, and says that there were such calls" "
 		is '' \"\$(grep '^wait' exact.rma.$mpi | grep -v '^wait locks MPI_Barrier ')\"
 		$VFTR waits --exact --json rma-$mpi | jq -e '.estimated | index(\"one_sided\")'"
