@@ -22,7 +22,7 @@ enum { PATH = 1, HISTORY };
 
 static void put_name(struct words *w, const char *name)
 {
-	const size_t bytes = strlen(name);
+	const size_t bytes = strnlen(name, NAME_MAX_BYTES);
 
 	words_put(w, bytes);
 	for (size_t at = 0; at < bytes; at += sizeof(uint64_t)) {
