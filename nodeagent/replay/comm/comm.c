@@ -460,6 +460,8 @@ static const char *take_message(
 	case RECORD_PARTITION:
 		return NULL; /* nothing that is summed up */
 	case RECORD_COLLECTIVE:
+		if (p->comm)
+			p->comm->called = p->m.ticket + 1;
 		share_collective(t, p);
 		break;
 	default:

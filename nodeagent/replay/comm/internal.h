@@ -48,11 +48,12 @@ struct comm {
 	bool is_local;		  /* ... and whether the process is one */
 	uint32_t arrives_next;	  /* at collective calls that are compared: the ticket after the
 				     greatest so far */
-	uint64_t left;		  /* when it has left the last of these, or of those on windows of
-				     it; 0: none */
-	uint32_t windows;	  /* made on it */
-	uint32_t told;		  /* its number in the listener, or 0 */
-	uint64_t job;		  /* that its members are ranks of; 0: the process's own */
+	uint32_t called;  /* the ticket after that of the last collective call read; 0: none */
+	uint64_t left;	  /* when it has left the last of these, or of those on windows of
+			     it; 0: none */
+	uint32_t windows; /* made on it */
+	uint32_t told;	  /* its number in the listener, or 0 */
+	uint64_t job;	  /* that its members are ranks of; 0: the process's own */
 	char *name;
 	struct run *runs;
 	size_t n_runs, cap_runs;

@@ -1,0 +1,42 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * What a thread waits in now, and how far a process is in the collective calls of its
+ * communicators, for those who look while it runs. Nothing is changed.
+ */
+#ifndef VFTR_NODEAGENT_REPLAY_COMM_WAITING_H
+#define VFTR_NODEAGENT_REPLAY_COMM_WAITING_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+struct message;
+struct traffic;
+struct traffic_track;
+
+/* The last record of the frames that are open: a blocking SEND, or a blocking COLLECTIVE. False:
+ * there is none. */
+bool traffic_open_call(const struct traffic_track *l, struct message *m);
+
+/* An intracommunicator of the process's own job. */
+struct traffic_group {
+	uint64_t id;	 /* the same in all its members */
+	uint32_t number; /* of the process */
+	uint32_t size;
+	uint32_t called;  /* number of the last collective call that was read + 1; 0: none */
+	const char *name; /* or NULL; valid until the process is read on */
+};
+
+/* Told of each one. */
+typedef void traffic_group_seen(void *ctx, const struct traffic_group *g);
+void traffic_groups(const struct traffic *t, traffic_group_seen *tell, void *ctx);
+
+/* Told of each run of its members: world ranks first, first + stride, ... */
+typedef void traffic_members_seen(void *ctx, uint32_t first, int32_t stride, uint32_t n);
+void traffic_members(
+	const struct traffic *t, uint32_t number, traffic_members_seen *tell, void *ctx);
+/* World rank of a member of a communicator; false: it is not known. */
+bool traffic_member(const struct traffic *t, uint32_t number, uint32_t rank, uint32_t *world,
+	const char **name);
+
+#endif
