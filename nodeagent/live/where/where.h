@@ -1,0 +1,121 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Where the threads of one node or of many are. Places with the most threads remain where there
+ * are too many; what is left out is counted. Times are ns. For one thread; it belongs to whoever
+ * made it.
+ */
+#ifndef VFTR_NODEAGENT_LIVE_WHERE_WHERE_H
+#define VFTR_NODEAGENT_LIVE_WHERE_WHERE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#define WHERE_PLACES_MAX   256u
+#define WHERE_SENDS_MAX	   64u
+#define WHERE_COMMS_MAX	   64u
+#define WHERE_RUNS_MAX	   32u
+#define WHERE_PATH_BYTES   1024u /* of texts, with their NUL */
+#define WHERE_NAME_BYTES   64u
+#define WHERE_PACKED_MOST  65536u
+#define WHERE_NO_RANK	   UINT32_MAX
+#define WHERE_FRAME_BEGINS '\n' /* between the frames of a path */
+
+/* Ranks as ascending runs that do not touch. */
+struct where_ranks {
+	uint32_t n;
+	bool cut; /* there are more, beyond the last run */
+	struct where_run {
+		uint32_t first, last;
+	} run[WHERE_RUNS_MAX];
+};
+
+void where_add_ranks(struct where_ranks *to, uint32_t first, uint32_t last);
+void where_merge_ranks(struct where_ranks *to, const struct where_ranks *from);
+/* *to: those of `of` that are not in `without`. */
+void where_subtract_ranks(
+	struct where_ranks *to, const struct where_ranks *of, const struct where_ranks *without);
+bool where_has_rank(const struct where_ranks *r, uint32_t rank);
+uint64_t where_count_ranks(const struct where_ranks *r);
+
+enum where_state { WHERE_RUNS, WHERE_STOPPED, WHERE_ENDED, WHERE_STATES };
+
+/* Threads with the same call path, in the same state, in the same collective call. */
+struct where_place {
+	uint64_t hash; /* of all of that */
+	uint32_t threads, processes;
+	uint32_t pid;	 /* of one of them */
+	uint32_t state;	 /* enum where_state: STOPPED by a signal; ENDED by no call of its own */
+	uint32_t alone;	 /* 1: each of the processes has one thread */
+	uint32_t in_mpi; /* 1: the innermost frame is a call of MPI */
+	uint64_t since_least, since_most; /* since the last event of a thread */
+	uint64_t comm;			  /* identity; 0: no collective call that is known */
+	uint32_t call;			  /* its number on the communicator */
+	struct where_ranks ranks;	  /* of processes that have one */
+	char path[WHERE_PATH_BYTES];	  /* outermost frame first */
+};
+
+/* A rank is in a blocking send. */
+struct where_send {
+	uint32_t from, to, tag;
+	uint32_t alone; /* 1: the process has one thread */
+	uint64_t since;
+	char comm[WHERE_NAME_BYTES];
+};
+
+/* Ranks whose last collective call on a communicator is this one: they are in it, or have left. */
+struct where_comm {
+	uint64_t id;
+	uint32_t call;
+	uint32_t size;
+	struct where_ranks members, ranks;
+	char name[WHERE_NAME_BYTES]; /* or empty */
+};
+
+struct where {
+	uint32_t nodes, threads, processes;
+	uint32_t places_cut, threads_cut; /* left out */
+	uint32_t sends_cut, comms_cut;
+	struct where_ranks ranks; /* all that were seen, also those that have ended */
+	size_t n_places, n_sends, n_comms;
+	struct where_place places[WHERE_PLACES_MAX];
+	struct where_send sends[WHERE_SENDS_MAX];
+	struct where_comm comms[WHERE_COMMS_MAX];
+};
+
+void where_add_place(struct where *w, const struct where_place *p);
+void where_add_send(struct where *w, const struct where_send *s);
+void where_add_comm(struct where *w, const struct where_comm *c);
+/* Adds the nodes of `from`, none of which are in `to`. */
+void where_merge(struct where *to, const struct where *from);
+/* Those with the most threads first. */
+void where_sort(struct where *w);
+
+/* True if call a comes after call b. */
+static inline bool where_is_later(uint32_t a, uint32_t b)
+{
+	return (int32_t)(a - b) > 0;
+}
+
+/*
+ * The members of the communicator of p's collective call that have not come to it. False: it
+ * cannot be told, as p is in no such call, or something of it was left out.
+ */
+bool where_missing(const struct where *w, const struct where_place *p, struct where_ranks *missing);
+/* The communicator of p's collective call; NULL: it is in none, or it was left out. */
+const struct where_comm *where_comm_of(const struct where *w, const struct where_place *p);
+
+/*
+ * A cycle of ranks each of which waits for the next one, for at least `least`: their number, at
+ * most max, in ranks[]; 0: there is none.
+ */
+size_t where_cycle(const struct where *w, uint64_t least, uint32_t *ranks, size_t max);
+/* True if each thread is in a call of MPI for at least that long. */
+bool where_all_wait(const struct where *w, uint64_t least);
+
+/* Returns the bytes, at most WHERE_PACKED_MOST; places that do not fit are left out and counted. */
+size_t where_pack(const struct where *w, unsigned char *to);
+/* NULL, or a static text that says what is wrong; then w is empty. */
+const char *where_unpack(struct where *w, const void *packed, size_t bytes);
+
+#endif

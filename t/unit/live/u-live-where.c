@@ -1,0 +1,249 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Where threads are: sets of ranks, merging, who has not come, cycles, and packets. */
+#include <stdio.h>
+#include <string.h>
+#include "nodeagent/base/util.h"
+#include "nodeagent/live/where/where.h"
+#include "t/lib/dice.h"
+#include "t/lib/suite.h"
+
+#define SECOND UINT64_C(1000000000)
+
+static struct where a, b;
+static struct dice dice = {19};
+static unsigned char packed[WHERE_PACKED_MOST];
+
+static void add_place(
+	struct where *w, const char *path, uint64_t comm, uint32_t call, uint32_t rank)
+{
+	struct where_place p = {.hash = 1000 * comm + call + 7 * strlen(path),
+		.threads = 1,
+		.processes = 1,
+		.alone = 1,
+		.in_mpi = 1,
+		.since_least = SECOND * (rank + 2),
+		.since_most = SECOND * (rank + 2),
+		.comm = comm,
+		.call = call};
+
+	snprintf(p.path, sizeof(p.path), "%s", path);
+	where_add_ranks(&p.ranks, rank, rank);
+	where_add_place(w, &p);
+	where_add_ranks(&w->ranks, rank, rank);
+}
+
+static void add_comm(struct where *w, uint64_t id, uint32_t call, uint32_t size, uint32_t rank)
+{
+	struct where_comm c = {.id = id, .call = call, .size = size};
+
+	where_add_ranks(&c.members, 0, size - 1);
+	where_add_ranks(&c.ranks, rank, rank);
+	where_add_comm(w, &c);
+}
+
+START_TEST(ranks_are_runs_whatever_their_order)
+{
+	for (int round = 0; round < 200; round++) {
+		struct where_ranks r = {0};
+		bool has[64] = {false};
+
+		for (int i = 0; i < 40; i++) {
+			const uint32_t first = throw_dice(&dice, 60),
+				       last = first + throw_dice(&dice, 4);
+
+			where_add_ranks(&r, first, last);
+			for (uint32_t k = first; k <= last; k++)
+				has[k] = true;
+			for (uint32_t k = 0; k < 64; k++)
+				ck_assert_int_eq(where_has_rank(&r, k), has[k]);
+		}
+		for (uint32_t i = 1; i < r.n; i++)
+			ck_assert_uint_gt(r.run[i].first, r.run[i - 1].last + 1);
+	}
+}
+END_TEST
+
+START_TEST(ranks_beyond_the_last_run_are_said_to_be_left_out)
+{
+	struct where_ranks r = {0};
+
+	for (uint32_t i = 0; i < WHERE_RUNS_MAX; i++)
+		where_add_ranks(&r, 2 * i, 2 * i);
+	ck_assert_int_eq(r.cut, false);
+	where_add_ranks(&r, 1000, 1000);
+	ck_assert_int_eq(r.cut, true);
+	ck_assert_uint_eq(where_count_ranks(&r), WHERE_RUNS_MAX);
+	where_add_ranks(
+		&r, UINT32_MAX, UINT32_MAX); /* the greatest number is no end of the world */
+	ck_assert_int_eq(where_has_rank(&r, 0), true);
+}
+END_TEST
+
+START_TEST(who_is_behind_in_a_collective_call_is_missing)
+{
+	struct where_ranks missing;
+
+	memset(&a, 0, sizeof(a));
+	memset(&b, 0, sizeof(b));
+	add_place(&a, "main\nMPI_Barrier", 9, 5, 0);
+	add_comm(&a, 9, 5, 4, 0);
+	add_comm(&b, 9, 6, 4, 1); /* has left it already */
+	add_comm(&b, 9, 4, 4, 2); /* is one behind */
+	where_merge(&a, &b);
+	ck_assert_int_eq(where_missing(&a, &a.places[0], &missing), true);
+	ck_assert_uint_eq(where_count_ranks(&missing), 2); /* 3 has called nothing */
+	ck_assert_int_eq(where_has_rank(&missing, 2) && where_has_rank(&missing, 3), true);
+	a.comms_cut = 1;
+	ck_assert_int_eq(where_missing(&a, &a.places[0], &missing), false);
+}
+END_TEST
+
+START_TEST(numbers_of_calls_go_round)
+{
+	struct where_ranks missing;
+
+	memset(&a, 0, sizeof(a));
+	add_place(&a, "main\nMPI_Barrier", 9, UINT32_MAX, 0);
+	add_comm(&a, 9, UINT32_MAX, 3, 0);
+	add_comm(&a, 9, 0, 3, 1);
+	add_comm(&a, 9, UINT32_MAX - 1, 3, 2);
+	ck_assert_int_eq(where_missing(&a, &a.places[0], &missing), true);
+	ck_assert_uint_eq(where_count_ranks(&missing), 1);
+	ck_assert_uint_eq(missing.run[0].first, 2);
+}
+END_TEST
+
+/* Ranks 0 and 1 in calls of two communicators, each without the other one. */
+static void cross(const char *function)
+{
+	memset(&a, 0, sizeof(a));
+	add_place(&a, function, 9, 0, 0);
+	add_place(&a, function, 8, 0, 1);
+	add_comm(&a, 9, 0, 2, 0);
+	add_comm(&a, 8, 0, 2, 1);
+}
+
+START_TEST(a_cycle_is_one_only_where_nobody_may_leave_before_all_have_come)
+{
+	uint32_t ranks[8];
+
+	cross("main\nMPI_Allreduce");
+	ck_assert_uint_eq(where_cycle(&a, SECOND, ranks, 8), 2);
+	ck_assert_uint_eq(where_cycle(&a, 10 * SECOND, ranks, 8), 0);
+	a.places[1].alone = 0;
+	ck_assert_uint_eq(where_cycle(&a, SECOND, ranks, 8), 0);
+	cross("main\nMPI_Bcast");
+	ck_assert_uint_eq(where_cycle(&a, SECOND, ranks, 8), 0);
+}
+END_TEST
+
+START_TEST(a_chain_of_sends_is_no_cycle_until_it_closes)
+{
+	uint32_t ranks[8];
+
+	memset(&a, 0, sizeof(a));
+	for (uint32_t i = 0; i < 5; i++)
+		where_add_send(
+			&a, &(struct where_send){
+				    .from = i, .to = i + 1, .alone = 1, .since = 2 * SECOND});
+	ck_assert_uint_eq(where_cycle(&a, SECOND, ranks, 8), 0);
+	where_add_send(
+		&a, &(struct where_send){.from = 5, .to = 2, .alone = 1, .since = 2 * SECOND});
+	ck_assert_uint_eq(where_cycle(&a, SECOND, ranks, 8), 4);
+	ck_assert_uint_eq(ranks[0], 2);
+	ck_assert_uint_eq(ranks[3], 5);
+}
+END_TEST
+
+static void fill_places(uint32_t n)
+{
+
+	memset(&a, 0, sizeof(a));
+	for (uint32_t i = 0; i < n; i++) {
+		struct where_place p = {.hash = i + 1, .threads = i + 1, .processes = 1};
+
+		snprintf(p.path, sizeof(p.path), "main\n%0*u", (int)(i % 900) + 1, i);
+		for (uint32_t k = 0; k < WHERE_RUNS_MAX; k++)
+			where_add_ranks(&p.ranks, 100000000 * (k + 1), 100000000 * (k + 1));
+		a.threads += p.threads;
+		where_add_place(&a, &p);
+	}
+}
+
+static uint64_t threads_of(const struct where *w)
+{
+	uint64_t n = w->threads_cut;
+
+	for (size_t i = 0; i < w->n_places; i++)
+		n += w->places[i].threads;
+	return n;
+}
+
+START_TEST(what_does_not_fit_is_counted_and_the_places_with_most_threads_stay)
+{
+	fill_places(1000);
+	ck_assert_uint_eq(a.n_places, WHERE_PLACES_MAX);
+	ck_assert_uint_eq(threads_of(&a), a.threads);
+	ck_assert_uint_le(where_pack(&a, packed), WHERE_PACKED_MOST);
+	ck_assert_ptr_null(where_unpack(&b, packed, where_pack(&a, packed)));
+	ck_assert_uint_gt(b.n_places, 10);
+	ck_assert_uint_eq(threads_of(&b), a.threads);
+	ck_assert_uint_eq(b.places_cut + b.n_places, 1000);
+	ck_assert_uint_eq(b.places[0].threads, 1000);
+}
+END_TEST
+
+START_TEST(a_packet_comes_back_as_it_was)
+{
+	memset(&a, 0, sizeof(a));
+	a.nodes = 3;
+	add_place(&a, "init\nmain\nMPI_Barrier", 9, 5, 2);
+	add_comm(&a, 9, 5, 4, 2);
+	where_add_send(&a, &(struct where_send){.from = 1, .to = 2, .tag = 3, .comm = "c"});
+	ck_assert_ptr_null(where_unpack(&b, packed, where_pack(&a, packed)));
+	ck_assert_int_eq(memcmp(&a, &b, sizeof(a)), 0);
+}
+END_TEST
+
+/* Any bytes: taken or refused, and what is taken is within its bounds. */
+START_TEST(packets_of_nobody_harm_nobody)
+{
+	size_t n;
+
+	fill_places(20);
+	add_comm(&a, 9, 5, 4, 2);
+	for (int round = 0; round < 5000; round++) {
+		n = where_pack(&a, packed);
+		if (round % 5 == 0)
+			n = throw_dice(&dice, (uint32_t)n + 1);
+		for (int i = 0; i < 3 && n; i++)
+			packed[throw_dice(&dice, (uint32_t)n)] =
+				(unsigned char)throw_dice(&dice, 256);
+		if (where_unpack(&b, packed, n))
+			ck_assert_uint_eq(b.n_places + b.n_comms + b.n_sends + b.nodes, 0);
+		ck_assert_uint_le(b.n_places, WHERE_PLACES_MAX);
+		ck_assert_uint_le(b.n_comms, WHERE_COMMS_MAX);
+		ck_assert_uint_le(where_pack(&b, packed), WHERE_PACKED_MOST);
+	}
+}
+END_TEST
+
+int main(void)
+{
+	Suite *suite = suite_create("where threads are");
+	TCase *r = tcase_create("ranks"), *w = tcase_create("waits"), *p = tcase_create("packets");
+
+	tcase_add_test(r, ranks_are_runs_whatever_their_order);
+	tcase_add_test(r, ranks_beyond_the_last_run_are_said_to_be_left_out);
+	suite_add_tcase(suite, r);
+	tcase_add_test(w, who_is_behind_in_a_collective_call_is_missing);
+	tcase_add_test(w, numbers_of_calls_go_round);
+	tcase_add_test(w, a_cycle_is_one_only_where_nobody_may_leave_before_all_have_come);
+	tcase_add_test(w, a_chain_of_sends_is_no_cycle_until_it_closes);
+	suite_add_tcase(suite, w);
+	tcase_add_test(p, what_does_not_fit_is_counted_and_the_places_with_most_threads_stay);
+	tcase_add_test(p, a_packet_comes_back_as_it_was);
+	tcase_add_test(p, packets_of_nobody_harm_nobody);
+	suite_add_tcase(suite, p);
+	return run_suite(suite);
+}
