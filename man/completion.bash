@@ -20,12 +20,12 @@ _vftr()
 
 	COMPREPLY=()
 	if [ "$COMP_CWORD" = 1 ]; then
-		_vftr_words "collate config critical-path diff doctor dump efficiency export findings flags help histogram iterations models report run show top tree waits --help --version" "$word"
+		_vftr_words "collate config critical-path diff doctor dump efficiency export findings flags help histogram iterations models report run show top tree waits where --help --version" "$word"
 		return
 	fi
 	case ${COMP_WORDS[1]} in
 	help)
-		[ "$COMP_CWORD" = 2 ] && _vftr_words "collate config critical-path diff doctor dump efficiency export findings flags histogram iterations models report run show top tree waits" "$word"
+		[ "$COMP_CWORD" = 2 ] && _vftr_words "collate config critical-path diff doctor dump efficiency export findings flags histogram iterations models report run show top tree waits where" "$word"
 		;;
 	config)
 		case $COMP_CWORD:$before:$word in
@@ -99,6 +99,12 @@ _vftr()
 		case $before:$word in
 		-s:* | --session:* | -d:* | --every:*) ;;
 		*) _vftr_words "-s --session -d --every -1 --once -j --json -h --help" "$word" ;;
+		esac
+		;;
+	where)
+		case $before:$word in
+		-s:* | --session:* | -d:* | --every:*) ;;
+		*) _vftr_words "-s --session -d --every -j --json -h --help" "$word" ;;
 		esac
 		;;
 	findings)

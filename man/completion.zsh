@@ -133,7 +133,7 @@ _vftr_subcommand()
 		esac
 		;;
 	help) _arguments ':subcommand:_vftr_subcommands' ;;
-	top) _arguments -S $specs ;;
+	top | where) _arguments -S $specs ;;
 	collate) _arguments -S $specs '*:node profile or folder:_files -g "*.vfp(-.)"' ;;
 	dump) _arguments -S $specs '*:sampling file:_files -g "*.vfd(-.)"' ;;
 	export | critical-path) _arguments -S $specs '*:sampling file or folder:_files -g "*.vfd(-.)"' ;;

@@ -283,22 +283,25 @@ struct wire_fork {
 	uint64_t position; /* in that ring, bytes: the frames open there are the child's, too */
 };
 
-#define WIRE_LIVE_VERSION 1u
+#define WIRE_LIVE_VERSION 2u
 
 /* A viewer asks; again before three periods, or 3 s, are over, else it has seen enough. */
 struct wire_live {
 	struct wire_head head;
 	uint32_t version;
 	uint32_t period_ms;
+	uint32_t where; /* 1: also where threads are */
 };
 
-/* A view: the packed view (nodeagent/live/view.h) stands in the place of a text. */
+/* A view: the packed view (nodeagent/live/view.h) stands in the place of a text, and behind it
+ * where threads are (nodeagent/live/where/where.h), if a viewer of this agent wants that. */
 struct wire_live_view {
 	struct wire_head head;
 	uint32_t version;
 	uint32_t agents;      /* of the job; 0: not known yet */
 	uint32_t period_ms;   /* the shortest that a viewer of this agent wants */
 	uint32_t patience_ms; /* until all other agents know of the viewer, at most */
+	uint32_t where_bytes; /* of where threads are: the last ones */
 };
 
 /* MODULE_GONE carries `low` of the module; THREAD_END, THREAD_NAME (text: the

@@ -124,7 +124,7 @@ int cmd_top(int argc, char **argv)
 				       : "top: --every is a time from 0.25 s to an hour");
 		return 2;
 	}
-	error = viewer_open(&w, session, period);
+	error = viewer_open(&w, session, period, NULL);
 	if (error) {
 		complain("top: %s", error);
 		free(error);

@@ -39,6 +39,7 @@ int cmd_show(int argc, char **argv);
 int cmd_top(int argc, char **argv);
 int cmd_tree(int argc, char **argv);
 int cmd_waits(int argc, char **argv);
+int cmd_where(int argc, char **argv);
 
 /*
  * The tools of Vftrace: if `name` is that of one, runs it with its own command line

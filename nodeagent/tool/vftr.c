@@ -38,6 +38,7 @@ static const struct {
 	{"tree", cmd_tree, "show the call tree with its times"},
 	{"version", cmd_version, NULL},
 	{"waits", cmd_waits, "show what ranks waited for each other"},
+	{"where", cmd_where, "show where all threads of a job are now"},
 };
 
 static void usage(FILE *f)

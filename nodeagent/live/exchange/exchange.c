@@ -10,6 +10,7 @@
 #include "nodeagent/collate/collate.h"
 #include "nodeagent/live/exchange/internal.h"
 #include "nodeagent/live/sample/sample.h"
+#include "nodeagent/live/where/where.h"
 #include "nodeagent/net/transport.h"
 
 #define SEND_S	     0.02
@@ -99,7 +100,8 @@ void live_refuse(struct agent *a, int from, const char *why)
 /* The part of a view lies in the whole. */
 static bool is_part(const struct live_message *m, size_t bytes)
 {
-	return bytes && m->all <= LIVE_PACKED_MOST && m->at <= m->all && bytes <= m->all - m->at;
+	return bytes && m->all <= LIVE_PACKED_MOST + WHERE_PACKED_MOST && m->where < m->all &&
+	       m->all - m->where <= LIVE_PACKED_MOST && m->at <= m->all && bytes <= m->all - m->at;
 }
 
 static const char *what_is_wrong(const struct agent *a, const struct live_message *m, size_t bytes)
@@ -197,6 +199,7 @@ static void keep_own_tree(struct agent *a, double now)
 		l->number = random_word();
 	m.number = l->number;
 	m.period_ms = (uint32_t)(1e3 * live_viewers_period(l));
+	m.where = live_viewers_want_where(l);
 	live_tree_ask(a, &m, -1, now);
 }
 
@@ -280,6 +283,7 @@ void live_end(struct agent *a)
 		drop_messages(a->host.transport);
 	live_viewers_end(l);
 	live_trees_end(l);
+	free(l->own_where);
 	free(l);
 	a->live = NULL;
 }

@@ -13,9 +13,10 @@
 
 struct agent;
 struct sampler;
+struct where;
 
 #define TAG_LIVE	  520
-#define LIVE_MAGIC	  (0x6576696cu + LIVE_VERSION)
+#define LIVE_MAGIC	  (0x6577696cu + LIVE_VERSION)
 #define LIVE_FAN_OUT	  16
 #define LIVE_TREES_MAX	  4    /* other agents with viewers at a time */
 #define LIVE_BRANCHES_MAX 272  /* agents that one agent asks: a few, and those below silent ones */
@@ -39,8 +40,10 @@ struct live_message {
 	uint32_t root;	    /* the agent that has the viewer */
 	uint32_t period_ms; /* of ASK */
 	uint64_t number;    /* of what the root asks for: another one after it has stopped */
-	uint32_t at;  /* of VIEW: where the part begins; of ASK, if not 0: all texts are wanted */
-	uint32_t all; /* of VIEW: bytes of the whole */
+	uint32_t at;	/* of VIEW: where the part begins; of ASK, if not 0: all texts are wanted */
+	uint32_t all;	/* of VIEW: bytes of the whole */
+	uint32_t where; /* of ASK: 1: also where threads are; of VIEW: bytes of that, the last ones
+			 */
 };
 
 /* An agent below this one. */
@@ -54,8 +57,9 @@ struct live_branch {
 	bool adopted;	   /* those below it are asked directly, ... */
 	uint32_t left_out; /* ... but for so many agents: there is no room */
 	char *parts;	   /* of the view that comes; n_parts bytes of all_parts are here */
-	size_t n_parts, all_parts;
+	size_t n_parts, all_parts, where_parts;
 	struct live_view *view;	  /* NULL: none yet */
+	struct where *where;	  /* of its last view; NULL: it had none */
 	struct live_names *known; /* NULL: none, and to be asked for */
 	char host[LIVE_HOST_BYTES];
 };
@@ -66,6 +70,7 @@ struct live_tree {
 	double period, until; /* s; transport_now() */
 	double next, asked;   /* the next view is due; those below were asked */
 	int n_agents;	      /* when it began */
+	bool where;	      /* also where threads are */
 	unsigned stuck;	      /* views in a row that have not left */
 	struct live_branch **branches;
 	size_t n_branches, cap_branches;
@@ -75,6 +80,7 @@ struct live_tree {
 struct live_viewer {
 	int fd;
 	double period, until;
+	bool where;
 };
 
 /* The state in an agent; a->live. */
@@ -83,6 +89,7 @@ struct live {
 	bool rings;		 /* it does for each message, at once */
 	struct sampler *sampler; /* NULL: nobody looks */
 	struct live_view own;
+	struct where *own_where;		    /* of that look; NULL: nobody wants it */
 	double looked, look_again;		    /* s; no look before that */
 	double next;				    /* of the tick */
 	struct live_tree trees[LIVE_TREES_MAX + 1]; /* with our own */
@@ -126,7 +133,10 @@ void live_viewers_tick(struct agent *a, double now);
 double live_viewers_next(const struct live *l);
 /* Their shortest period. */
 double live_viewers_period(const struct live *l);
-void live_viewers_show(struct agent *a, const struct live_view *v);
+/* One of them wants to know where threads are. */
+bool live_viewers_want_where(const struct live *l);
+/* where: NULL: not known. */
+void live_viewers_show(struct agent *a, const struct live_view *v, const struct where *where);
 void live_viewers_end(struct live *l);
 
 #endif

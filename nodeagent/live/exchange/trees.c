@@ -10,6 +10,8 @@
 #include "nodeagent/collate/collate.h"
 #include "nodeagent/live/exchange/internal.h"
 #include "nodeagent/live/sample/sample.h"
+#include "nodeagent/live/sample/stacks.h"
+#include "nodeagent/live/where/where.h"
 #include "nodeagent/net/transport.h"
 
 #define LOOK_SHARE  100 /* a look takes at most this part of the time ... */
@@ -71,6 +73,7 @@ static void free_branch(struct live_branch *b)
 {
 	free(b->parts);
 	free(b->view);
+	free(b->where);
 	live_names_free(b->known);
 	free(b);
 }
@@ -92,7 +95,8 @@ static bool tell_branch(struct agent *a, const struct live_tree *t, const struct
 		.root = (uint32_t)t->root,
 		.period_ms = (uint32_t)(1e3 * t->period),
 		.number = t->number,
-		.at = kind == LIVE_ASK && !b->known};
+		.at = kind == LIVE_ASK && !b->known,
+		.where = kind == LIVE_ASK && t->where};
 
 	return live_send(a, b->agent, &m, NULL, 0);
 }
@@ -185,6 +189,8 @@ static void drop_tree(struct live *l, struct live_tree *t)
 	if (l->n_trees)
 		return;
 	sampler_free(l->sampler);
+	free(l->own_where);
+	l->own_where = NULL;
 	l->sampler = NULL; /* look_again stays: orders that come and go make no more looks */
 }
 
@@ -202,6 +208,32 @@ void live_trees_end(struct live *l)
 		drop_tree(l, &l->trees[0]);
 }
 
+static bool someone_wants_where(const struct live *l)
+{
+	bool where = false;
+
+	for (size_t i = 0; i < l->n_trees; i++)
+		where |= l->trees[i].where;
+	return where;
+}
+
+/* Where threads are now, after what is published has been read for the view. */
+static uint64_t look_where(struct agent *a)
+{
+	struct live *l = a->live;
+	const double began = transport_now();
+
+	if (!someone_wants_where(l)) {
+		free(l->own_where);
+		l->own_where = NULL;
+		return 0;
+	}
+	if (!l->own_where)
+		l->own_where = xmalloc(sizeof(*l->own_where));
+	stacks_look(&a->host, l->own_where);
+	return (uint64_t)(1e9 * (transport_now() - began));
+}
+
 /* Not before it may, by what the last one took. */
 static void look_now(struct agent *a, double now)
 {
@@ -209,9 +241,10 @@ static void look_now(struct agent *a, double now)
 
 	if (!l->sampler)
 		l->sampler = sampler_new(&a->host);
-	if (now < l->look_again)
+	if (now < l->look_again && (l->own_where || !someone_wants_where(l)))
 		return;
 	sampler_look(l->sampler, &l->own);
+	l->own.nodes[0].look += look_where(a);
 	l->looked = now;
 	l->look_again = now + 1e-9 * (l->own.interval ? LOOK_SHARE : FIRST_SHARE) *
 				      (double)l->own.nodes[0].look;
@@ -227,6 +260,7 @@ static struct live_tree *begin_tree(
 	*t = (struct live_tree){
 		.root = (int)m->root, .parent = -1, .number = m->number, .n_agents = n_agents(a)};
 	t->period = 1e-3 * m->period_ms;
+	t->where = m->where;
 	t->next = now + (from < 0 ? t->period : EARLY * t->period);
 	t->asked = now;
 	add_branches(a, t, own_number(a), -1, now); /* before the look, which takes its time */
@@ -268,6 +302,9 @@ void live_tree_ask(struct agent *a, const struct live_message *m, int from, doub
 		t->told = live_names_new();
 		t->parent = from;
 	}
+	if (!t->where && m->where)
+		t->asked = 0; /* those below have not heard of that */
+	t->where = m->where;
 	t->period = 1e-3 * m->period_ms;
 	t->next = t->next < now + t->period ? t->next : now + t->period;
 	t->until = now + lease_of(t);
@@ -290,6 +327,7 @@ static bool add_part(
 	if (!m->at) {
 		b->parts = xrealloc(b->parts, m->all);
 		b->all_parts = m->all;
+		b->where_parts = m->where;
 		b->n_parts = 0;
 	}
 	if (m->at != b->n_parts || m->all != b->all_parts) {
@@ -303,6 +341,20 @@ static bool add_part(
 }
 
 /* NULL, or what is wrong. */
+static const char *unpack_where(struct live_branch *b, uint64_t most)
+{
+	const char *why;
+
+	free(b->where);
+	b->where = NULL;
+	if (!b->where_parts)
+		return NULL;
+	b->where = xmalloc(sizeof(*b->where));
+	why = where_unpack(b->where, b->parts + b->all_parts - b->where_parts, b->where_parts);
+	return why ?: b->where->nodes > most ? "it knows where threads of more agents are" : NULL;
+}
+
+/* NULL, or what is wrong. */
 static const char *unpack_view(
 	const struct agent *a, const struct live_tree *t, struct live_branch *b)
 {
@@ -313,7 +365,9 @@ static const char *unpack_view(
 		b->view = xcalloc(1, sizeof(*b->view));
 	if (!b->known)
 		b->known = live_names_new();
-	why = live_unpack(b->view, b->known, b->parts, b->all_parts);
+	why = live_unpack(b->view, b->known, b->parts, b->all_parts - b->where_parts);
+	if (!why)
+		why = unpack_where(b, most);
 	b->all_parts = b->n_parts = 0;
 	if (!why && b->view->n_all + (uint64_t)b->view->n_absent > most)
 		why = "it speaks of more agents than there are";
@@ -398,12 +452,16 @@ static void leave_out(struct agent *a, struct live_tree *t, struct live_branch *
 	v->n_absent += b->left_out;
 }
 
-static void make_view(struct agent *a, struct live_tree *t, struct live_view *v, double now)
+/* The view of this agent and those below it; where: filled in if the tree wants that. */
+static void make_view(
+	struct agent *a, struct live_tree *t, struct live_view *v, struct where *where, double now)
 {
 	const double grace = live_grace(t->period), first = live_first_grace(a, t->period);
 
 	look_now(a, now);
 	add_own(a, v, now);
+	if (where)
+		*where = *a->live->own_where;
 	for (size_t i = 0; i < t->n_branches; i++) {
 		struct live_branch *b = t->branches[i];
 
@@ -416,22 +474,28 @@ static void make_view(struct agent *a, struct live_tree *t, struct live_view *v,
 			*theirs = *b->view;
 			grow_older(theirs, now - b->since);
 			live_merge(v, theirs);
+			if (where && b->where)
+				where_merge(where, b->where);
 			free(theirs);
 		}
 	}
 }
 
 /* False: the parent takes nothing for a while, and has to ask again. */
-static bool send_up(struct agent *a, struct live_tree *t, const struct live_view *v)
+static bool send_up(
+	struct agent *a, struct live_tree *t, const struct live_view *v, const struct where *where)
 {
 	struct live_message m = {.magic = LIVE_MAGIC,
 		.kind = LIVE_VIEW,
 		.root = (uint32_t)t->root,
 		.number = t->number};
-	unsigned char *packed = xmalloc(LIVE_PACKED_MOST);
-	const size_t all = live_pack(v, t->told, packed);
+	unsigned char *packed = xmalloc(LIVE_PACKED_MOST + WHERE_PACKED_MOST);
+	size_t all = live_pack(v, t->told, packed);
 	bool sent = true;
 
+	if (where)
+		m.where = (uint32_t)where_pack(where, packed + all);
+	all += m.where;
 	m.all = (uint32_t)all;
 	for (size_t at = 0; at < all && sent; at += LIVE_PART_MOST) {
 		m.at = (uint32_t)at;
@@ -471,14 +535,16 @@ double live_tree_tick(struct agent *a, struct live_tree *t, double now)
 	}
 	if (is_due) {
 		struct live_view *v = xmalloc(sizeof(*v));
+		struct where *where = t->where ? xmalloc(sizeof(*where)) : NULL;
 		bool taken = true;
 
-		make_view(a, t, v, now);
+		make_view(a, t, v, where, now);
 		t->next = now + t->period;
 		if (t->parent < 0)
-			live_viewers_show(a, v);
+			live_viewers_show(a, v, where);
 		else
-			taken = send_up(a, t, v);
+			taken = send_up(a, t, v, where);
+		free(where);
 		free(v);
 		if (!taken) {
 			drop_tree(a->live, t);

@@ -9,6 +9,7 @@
 #include "nodeagent/base/util.h"
 #include "nodeagent/live/exchange/exchange.h"
 #include "nodeagent/live/exchange/internal.h"
+#include "nodeagent/live/where/where.h"
 #include "nodeagent/net/transport.h"
 #include "nodeagent/process/callers.h"
 #include "nodeagent/process/process.h"
@@ -40,6 +41,7 @@ static bool take_request(struct live_viewer *v, const struct wire_live *m, doubl
 	v->period = period < LIVE_PERIOD_LEAST	? LIVE_PERIOD_LEAST
 		    : period > LIVE_PERIOD_MOST ? LIVE_PERIOD_MOST
 						: period;
+	v->where = m->where;
 	v->until = now + LIVE_LEASES * v->period;
 	if (v->until < now + LIVE_LEASE_LEAST)
 		v->until = now + LIVE_LEASE_LEAST;
@@ -109,26 +111,40 @@ double live_viewers_period(const struct live *l)
 	return least;
 }
 
+bool live_viewers_want_where(const struct live *l)
+{
+	bool where = false;
+
+	for (size_t i = 0; i < l->n_viewers; i++)
+		where |= l->viewers[i].where;
+	return where;
+}
+
 double live_viewers_next(const struct live *l)
 {
 	return l->n_viewers ? LIVE_VIEWERS_LOOK : NEVER_S;
 }
 
 /* One that is slow misses this view. */
-void live_viewers_show(struct agent *a, const struct live_view *v)
+void live_viewers_show(struct agent *a, const struct live_view *v, const struct where *where)
 {
 	const struct live *l = a->live;
-	const size_t room = sizeof(struct wire_live_view) + LIVE_PACKED_MOST;
+	const size_t room = sizeof(struct wire_live_view) + LIVE_PACKED_MOST + WHERE_PACKED_MOST;
 	struct wire_live_view *m = xcalloc(1, room);
-	const size_t bytes = live_pack(v, NULL, (unsigned char *)(m + 1));
+	unsigned char *packed = (unsigned char *)(m + 1);
+	size_t bytes = live_pack(v, NULL, packed), where_bytes = 0;
 
+	if (where)
+		where_bytes = where_pack(where, packed + bytes);
+	bytes += where_bytes;
 	*m = (struct wire_live_view){.head = {.kind = WIRE_LIVE, .text_bytes = (uint32_t)bytes},
 		.version = WIRE_LIVE_VERSION,
 		.agents = a->joining	      ? 0
 			  : a->host.transport ? (uint32_t)a->host.transport->size
 					      : 1,
 		.period_ms = (uint32_t)(1e3 * live_viewers_period(l)),
-		.patience_ms = (uint32_t)(1e3 * live_patience(a))};
+		.patience_ms = (uint32_t)(1e3 * live_patience(a)),
+		.where_bytes = (uint32_t)where_bytes};
 	for (size_t i = 0; i < l->n_viewers; i++)
 		send(l->viewers[i].fd, m, sizeof(*m) + bytes, MSG_NOSIGNAL | MSG_DONTWAIT);
 	free(m);

@@ -13,6 +13,7 @@
 #include "nodeagent/base/runtime-dir.h"
 #include "nodeagent/base/util.h"
 #include "nodeagent/live/view.h"
+#include "nodeagent/live/where/where.h"
 #include "shm/wire.h"
 
 #define SOCKET ".sock"
@@ -74,7 +75,8 @@ static bool ask_again(const struct viewer *w)
 {
 	const struct wire_live m = {.head = {.kind = WIRE_LIVE},
 		.version = WIRE_LIVE_VERSION,
-		.period_ms = (uint32_t)(w->period / 1000000)};
+		.period_ms = (uint32_t)(w->period / 1000000),
+		.where = w->where != NULL};
 
 	return send(w->fd, &m, sizeof(m), MSG_NOSIGNAL | MSG_DONTWAIT) == sizeof(m);
 }
@@ -109,11 +111,11 @@ static char *connect_to(struct viewer *w, const char *dir)
 	return error ? error : check_owner(w);
 }
 
-char *viewer_open(struct viewer *w, const char *session, int64_t period)
+char *viewer_open(struct viewer *w, const char *session, int64_t period, struct where *where)
 {
 	char *error = NULL, *dir = runtime_directory(&error);
 
-	*w = (struct viewer){.fd = -1, .period = period};
+	*w = (struct viewer){.fd = -1, .period = period, .where = where};
 	if (dir)
 		w->session = session_of(session, dir, &error);
 	if (w->session)
@@ -139,7 +141,7 @@ void viewer_close(struct viewer *w)
 union packet {
 	struct wire_live_view view;
 	struct wire_head head;
-	char bytes[sizeof(struct wire_live_view) + LIVE_PACKED_MOST];
+	char bytes[sizeof(struct wire_live_view) + LIVE_PACKED_MOST + WHERE_PACKED_MOST];
 };
 
 static enum viewer_news say_refused(const union packet *m, size_t bytes, char **why)
@@ -148,6 +150,22 @@ static enum viewer_news say_refused(const union packet *m, size_t bytes, char **
 
 	*why = xasprintf("the agent refuses: %.*s", (int)(bytes - sizeof(m->head)), text);
 	return VIEWER_REFUSED;
+}
+
+/* Also where threads are, if that is wanted; it may not be there yet. */
+static const char *unpack_all(struct viewer *w, const union packet *m, struct live_view *v)
+{
+	const char *packed = (const char *)(&m->view + 1), *wrong;
+	const size_t bytes = m->head.text_bytes, where_bytes = m->view.where_bytes;
+
+	if (where_bytes > bytes)
+		return "it is shorter than it says";
+	wrong = live_unpack(v, NULL, packed, bytes - where_bytes);
+	if (wrong || !w->where)
+		return wrong;
+	memset(w->where, 0, sizeof(*w->where));
+	return where_bytes ? where_unpack(w->where, packed + bytes - where_bytes, where_bytes)
+			   : NULL;
 }
 
 static enum viewer_news take_packet(
@@ -163,7 +181,7 @@ static enum viewer_news take_packet(
 	else if (m->view.version != WIRE_LIVE_VERSION)
 		wrong = "it is of another version of vftr";
 	else
-		wrong = live_unpack(v, NULL, &m->view + 1, m->head.text_bytes);
+		wrong = unpack_all(w, m, v);
 	if (wrong) {
 		*why = xasprintf("what the agent sends makes no sense: %s", wrong);
 		return VIEWER_REFUSED;

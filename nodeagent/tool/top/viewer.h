@@ -7,20 +7,23 @@
 #include <stdint.h>
 
 struct live_view;
+struct where;
 
 struct viewer {
 	int fd;
 	char *session;
-	int64_t period;	  /* ns */
-	uint32_t agents;  /* of the job, by the last view; 0: not known yet */
-	int64_t patience; /* ns until all of them know of a viewer, by the last view */
+	int64_t period;	     /* ns */
+	uint32_t agents;     /* of the job, by the last view; 0: not known yet */
+	int64_t patience;    /* ns until all of them know of a viewer, by the last view */
+	struct where *where; /* of the last view: where threads are; NULL: not wanted */
 };
 
 /*
  * Connects to the agent of a session; NULL: that of $VFTR_SESSION, else the only one here. Asks
- * for a view each `period` ns. NULL, or a sentence; the caller frees. viewer_close() in any case.
+ * for a view each `period` ns; where: the caller's, filled in with each view, or NULL. NULL, or a
+ * sentence; the caller frees. viewer_close() in any case.
  */
-char *viewer_open(struct viewer *w, const char *session, int64_t period);
+char *viewer_open(struct viewer *w, const char *session, int64_t period, struct where *where);
 void viewer_close(struct viewer *w);
 
 enum viewer_news { VIEWER_VIEW, VIEWER_NOTHING, VIEWER_END, VIEWER_REFUSED };

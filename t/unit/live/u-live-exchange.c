@@ -623,7 +623,7 @@ START_TEST(viewers_that_do_not_read_or_hang_up_hold_nobody_up)
 	live_tick(&agents[0]);
 	ck_assert_uint_eq(l->n_viewers, 3);
 	for (int i = 0; i < 5000; i++)
-		live_viewers_show(&agents[0], v);
+		live_viewers_show(&agents[0], v, NULL);
 	ck_assert_uint_eq(l->n_viewers, 3);
 	ck_assert_int_gt(recv(reads, packed, sizeof(packed), MSG_DONTWAIT), 0);
 	/* without a word all are dropped when their leases are over */

@@ -1,0 +1,313 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "nodeagent/live/sample/stacks.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include "nodeagent/base/hash.h"
+#include "nodeagent/base/map.h"
+#include "nodeagent/base/util.h"
+#include "nodeagent/live/where/where.h"
+#include "nodeagent/process/drain.h"
+#include "nodeagent/process/host.h"
+#include "nodeagent/process/names.h"
+#include "nodeagent/process/process.h"
+#include "nodeagent/process/procfs.h"
+#include "nodeagent/replay/comm/waiting.h"
+#include "nodeagent/replay/shadow.h"
+#include "nodeagent/replay/tree/calltree.h"
+#include "nodeagent/symbols/demangle.h"
+#include "shm/message.h"
+#include "shm/ring.h"
+
+#define FRAMES_SEEN  512u
+#define INNER_FRAMES 4u /* that stay where a path is too long */
+
+struct stacks {
+	struct host *host;
+	struct where *where;
+	const struct process *p;
+	struct name_style style;
+	uint32_t rank; /* or WHERE_NO_RANK */
+	uint32_t threads;
+	bool stopped;
+	struct map32 called; /* number of a communicator -> as in struct traffic_group */
+};
+
+/* ---- records that are not published ------------------------------------------------------- */
+
+static void note_call(struct stacks *s, const struct message *m)
+{
+	if (m->comm)
+		map32_add(&s->called, m->comm, m->ticket + 1);
+}
+
+/* A call of MPI that is open in the words of a block, and what it has recorded. */
+struct open_call {
+	uint32_t mpi; /* index of the function, KEY_NO_MPI: none was entered and not left */
+	bool known;
+	struct message m;
+};
+
+static void take_word(struct stacks *s, const uint64_t *w, struct open_call *c)
+{
+	const uint32_t id = (uint32_t)w[0];
+	struct message m;
+
+	if (record_is_message(id)) {
+		if (!message_read(w, &m))
+			return;
+		if (m.kind == RECORD_COLLECTIVE)
+			note_call(s, &m);
+		if ((m.kind == RECORD_SEND || m.kind == RECORD_COLLECTIVE) && !m.request) {
+			c->m = m;
+			c->known = true;
+		}
+		return;
+	}
+	if (id < RECORD_ID_MPI)
+		return;
+	*c = (struct open_call){.mpi = w[0] & RECORD_EXIT ? KEY_NO_MPI : key_mpi(id)};
+}
+
+/* True if the thread has entered or left something in these words. */
+static bool read_unpublished(struct stacks *s, const struct thread_ring *t, struct open_call *c)
+{
+	uint64_t(*blocks)[BLOCK_WORDS] = xmalloc(2 * sizeof(*blocks));
+	const unsigned n = t->error ? 0 : ring_unpublished(&t->ring, t->tail, blocks);
+	bool moved = false;
+
+	for (unsigned i = 0; i < n; i++) {
+		for (unsigned at = 0; at < BLOCK_WORDS && blocks[i][at];) {
+			const uint64_t *w = &blocks[i][at];
+			const unsigned words = record_words(*w);
+
+			if (at + words > BLOCK_WORDS)
+				break;
+			if (words == 1 || w[words - 1])
+				take_word(s, w, c);
+			moved |= (uint32_t)*w >= RECORD_ID_MPI;
+			at += words;
+		}
+	}
+	free(blocks);
+	return moved;
+}
+
+/* ---- one thread --------------------------------------------------------------------------- */
+
+static uint64_t ns_between(const struct host *host, uint64_t from, uint64_t to)
+{
+	return to > from ? clocks_ns(&host->clocks, to - from) : 0;
+}
+
+/* The path's text, outermost frame first; frames in the middle give way to a word about them. */
+static void write_path(struct stacks *s, const struct node *const *open, size_t n, char *path)
+{
+	char **names = xmalloc((n + 1) * sizeof(*names));
+	size_t bytes = 0, used = 0, inner = n < INNER_FRAMES ? 0 : n - INNER_FRAMES;
+
+	for (size_t i = 0; i < n; i++) {
+		names[i] =
+			name_shown(symcache_name(s->host->symbols, s->p, open[i]->key), &s->style);
+		bytes += strlen(names[i]) + 1;
+	}
+	while (inner && bytes + 32 > WHERE_PATH_BYTES)
+		bytes -= strlen(names[--inner]) + 1;
+	for (size_t i = 0; i < n && used + 1 < WHERE_PATH_BYTES; i++) {
+		if (i == inner && n >= INNER_FRAMES && inner != n - INNER_FRAMES) {
+			used += (size_t)snprintf(path + used, WHERE_PATH_BYTES - used,
+				"%s(%zu left out)", used ? "\n" : "", n - INNER_FRAMES - inner);
+			i = n - INNER_FRAMES;
+		}
+		if (used + 1 < WHERE_PATH_BYTES)
+			used += (size_t)snprintf(path + used, WHERE_PATH_BYTES - used, "%s%s",
+				used ? "\n" : "", names[i]);
+	}
+	for (size_t i = 0; i < n; i++)
+		free(names[i]);
+	free(names);
+}
+
+static void add_send(struct stacks *s, const struct message *m, uint64_t since)
+{
+	struct where_send send = {
+		.from = s->rank, .tag = m->field, .alone = s->threads == 1, .since = since};
+	const char *name = NULL;
+
+	if (s->rank == WHERE_NO_RANK ||
+		!traffic_member(s->p->traffic, m->comm, m->peer, &send.to, &name))
+		return;
+	snprintf(send.comm, sizeof(send.comm), "%s", name ? name : "");
+	where_add_send(s->where, &send);
+}
+
+struct group_search {
+	uint32_t number;
+	uint64_t id;
+};
+
+static void match_group(void *ctx, const struct traffic_group *g)
+{
+	struct group_search *find = ctx;
+
+	if (g->number == find->number)
+		find->id = g->id;
+}
+
+static void add_call(struct stacks *s, const struct message *m, struct where_place *place)
+{
+	struct group_search find = {.number = m->comm};
+
+	if (m->kind == RECORD_SEND) {
+		if (!s->stopped)
+			add_send(s, m, place->since_most);
+		return;
+	}
+	traffic_groups(s->p->traffic, match_group, &find);
+	place->comm = find.id;
+	place->call = m->ticket;
+}
+
+static void settle_place(const struct stacks *s, struct where_place *place)
+{
+	uint64_t key[] = {stack_hash(place->path, strlen(place->path) + 1), place->comm,
+		place->call, place->state};
+
+	place->hash = stack_hash(key, sizeof(key));
+	place->pid = (uint32_t)s->p->pid;
+	place->processes = 1;
+	if (s->rank != WHERE_NO_RANK)
+		where_add_ranks(&place->ranks, s->rank, s->rank);
+}
+
+static void look_at_thread(
+	struct stacks *s, const struct thread_ring *t, uint64_t now, struct where_place *place)
+{
+	const struct node **open = xmalloc(FRAMES_SEEN * sizeof(*open));
+	struct replay *shadow = replay_shadow(t->replay);
+	struct open_call call = {.mpi = KEY_NO_MPI};
+	const struct replay *r = t->replay;
+	bool moved, known;
+	size_t n;
+
+	moved = read_unpublished(s, t, &call);
+	if (shadow && drain_shadow(t, shadow) && replay_counts(shadow)->records)
+		r = shadow;
+	known = moved ? call.known : traffic_open_call(t->track, &call.m) || call.known;
+	n = replay_open_nodes(r, open, FRAMES_SEEN);
+	*place = (struct where_place){
+		.threads = 1, .state = s->stopped ? WHERE_STOPPED : WHERE_RUNS};
+	place->since_least = place->since_most = ns_between(s->host, replay_last_ticks(r), now);
+	write_path(s, open, n, place->path);
+	place->in_mpi = n && key_mpi(open[n - 1]->key) != KEY_NO_MPI;
+	if (place->in_mpi && known)
+		add_call(s, &call.m, place);
+	replay_free(shadow);
+	free(open);
+}
+
+/* ---- a process ----------------------------------------------------------------------------- */
+
+static void add_members(void *ctx, uint32_t first, int32_t stride, uint32_t n)
+{
+	struct where_ranks *to = ctx;
+
+	if (stride == 1 || n == 1) {
+		where_add_ranks(to, first, first + n - 1);
+		return;
+	}
+	for (uint32_t i = 0; i < n && !to->cut; i++) {
+		const uint32_t rank = (uint32_t)(first + (int64_t)i * stride);
+
+		where_add_ranks(to, rank, rank);
+	}
+}
+
+static void add_group(void *ctx, const struct traffic_group *g)
+{
+	struct stacks *s = ctx;
+	const uint32_t *later = map32_find(&s->called, g->number);
+	const uint32_t called =
+		later && (!g->called || where_is_later(*later, g->called)) ? *later : g->called;
+	struct where_comm c = {.id = g->id, .call = called - 1, .size = g->size};
+
+	if (!called || s->rank == WHERE_NO_RANK)
+		return;
+	snprintf(c.name, sizeof(c.name), "%s", g->name ? g->name : "");
+	where_add_ranks(&c.ranks, s->rank, s->rank);
+	traffic_members(s->p->traffic, g->number, add_members, &c.members);
+	where_add_comm(s->where, &c);
+}
+
+/* Threads of one process at one place are that process once. */
+static void look_at_threads(struct stacks *s)
+{
+	struct where_place *places = xmalloc((s->p->n_threads + 1) * sizeof(*places));
+	const uint64_t now = host_ticks(s->host);
+	size_t n = 0;
+
+	for (size_t i = 0; i < s->p->n_threads; i++)
+		s->threads += s->p->threads[i] != NULL;
+	for (size_t i = 0; i < s->p->n_threads; i++)
+		if (s->p->threads[i])
+			look_at_thread(s, s->p->threads[i], now, &places[n++]);
+	for (size_t i = 0; i < n; i++) {
+		places[i].alone = n == 1;
+		settle_place(s, &places[i]);
+		for (size_t k = 0; k < i && places[i].processes; k++)
+			places[i].processes = places[k].hash != places[i].hash;
+		where_add_place(s->where, &places[i]);
+	}
+	s->where->threads += (uint32_t)n;
+	free(places);
+}
+
+/* One that has ended by no call of its own. */
+static void add_dead(struct stacks *s)
+{
+	struct where_place place = {.threads = 1, .state = WHERE_ENDED, .alone = 1};
+	const uint64_t ended = s->p->end_ticks;
+
+	if (s->p->end != PROCESS_KILLED)
+		return;
+	if (s->p->exit_status > 0)
+		snprintf(place.path, sizeof(place.path), "(ended by signal %d)", s->p->exit_status);
+	else
+		snprintf(place.path, sizeof(place.path), "(ended without a word)");
+	place.since_least = place.since_most = ns_between(s->host, ended, host_ticks(s->host));
+	settle_place(s, &place);
+	where_add_place(s->where, &place);
+}
+
+static void look_at_process(struct stacks *s, const struct process *p)
+{
+	const int rank = p->rank != WIRE_UNKNOWN ? p->rank : p->rank_hint;
+
+	s->p = p;
+	s->rank = rank == WIRE_UNKNOWN ? WHERE_NO_RANK : (uint32_t)rank;
+	s->threads = 0;
+	s->called = (struct map32){0};
+	s->stopped = !p->ended && procfs_is_stopped(p->pid);
+	if (s->rank != WHERE_NO_RANK)
+		where_add_ranks(&s->where->ranks, s->rank, s->rank);
+	if (p->ended) {
+		add_dead(s);
+	} else {
+		s->where->processes++;
+		look_at_threads(s);
+	}
+	if (p->traffic)
+		traffic_groups(p->traffic, add_group, s);
+	map32_free(&s->called);
+}
+
+void stacks_look(struct host *host, struct where *w)
+{
+	struct stacks s = {.host = host, .where = w, .style = name_style_of(host->conf)};
+
+	memset(w, 0, sizeof(*w));
+	w->nodes = 1;
+	for (const struct process *p = host->processes; p; p = p->next)
+		if (p->greeted)
+			look_at_process(&s, p);
+}

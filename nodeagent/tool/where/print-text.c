@@ -1,0 +1,249 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Paths with a common beginning become a tree, in which frames that all share stand on a line. */
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+#include "nodeagent/base/util.h"
+#include "nodeagent/live/view.h"
+#include "nodeagent/live/where/where.h"
+#include "nodeagent/tool/top/viewer.h"
+#include "nodeagent/tool/where/print.h"
+
+#define CYCLE_MOST   64
+#define TEXT_COLUMNS 44
+#define INDENT_MOST  40
+
+char *where_ranks_text(const struct where_ranks *r)
+{
+	char *text = xstrdup(""), *longer;
+
+	for (uint32_t i = 0; i < r->n; i++) {
+		const struct where_run *run = &r->run[i];
+
+		longer = run->first == run->last
+				 ? xasprintf("%s%s%" PRIu32, text, i ? "," : "", run->first)
+				 : xasprintf("%s%s%" PRIu32 "-%" PRIu32, text, i ? "," : "",
+					   run->first, run->last);
+		free(text);
+		text = longer;
+	}
+	longer = xasprintf("%s%s", text, r->cut ? ",..." : "");
+	free(text);
+	return longer;
+}
+
+static void print_ranks(FILE *f, const struct where_ranks *r)
+{
+	char *text = where_ranks_text(r);
+
+	fprintf(f, "%s %s", where_count_ranks(r) == 1 && !r->cut ? "rank" : "ranks", text);
+	free(text);
+}
+
+/* ---- one place ------------------------------------------------------------------------- */
+
+static void print_missing(FILE *f, const struct where *w, const struct where_place *p, int indent)
+{
+	const struct where_comm *c = where_comm_of(w, p);
+	struct where_ranks missing, unseen;
+
+	if (!c)
+		return;
+	fprintf(f, "%*s  collective call %" PRIu32 " on %s of %" PRIu32 " ranks: ", 9 + indent, "",
+		p->call, c->name[0] ? c->name : "a communicator", c->size);
+	if (!where_missing(w, p, &missing)) {
+		fprintf(f, "who has not come is not known\n");
+		return;
+	}
+	if (!missing.n) {
+		fprintf(f, "all have come\n");
+		return;
+	}
+	fprintf(f, "%" PRIu64 " %s not come: ", where_count_ranks(&missing),
+		one_or_many(where_count_ranks(&missing), "has", "have"));
+	print_ranks(f, &missing);
+	where_subtract_ranks(&unseen, &missing, &w->ranks);
+	if (unseen.n) {
+		fprintf(f, "; on no node that is seen: ");
+		print_ranks(f, &unseen);
+	}
+	fputc('\n', f);
+}
+
+static void print_sends(FILE *f, const struct where *w, const struct where_place *p, int indent)
+{
+	for (size_t i = 0; p->in_mpi && !p->comm && i < w->n_sends; i++) {
+		const struct where_send *s = &w->sends[i];
+
+		if (!where_has_rank(&p->ranks, s->from) || s->since < p->since_least ||
+			s->since > p->since_most)
+			continue;
+		fprintf(f,
+			"%*s  rank %" PRIu32 " sends to rank %" PRIu32 ", tag %" PRIu32 ", on %s\n",
+			9 + indent, "", s->from, s->to, s->tag,
+			s->comm[0] ? s->comm : "a communicator");
+	}
+}
+
+static void print_place(FILE *f, const struct where *w, const struct where_place *p, int indent)
+{
+	if (p->ranks.n)
+		print_ranks(f, &p->ranks);
+	else if (p->processes == 1)
+		fprintf(f, "process %" PRIu32, p->pid);
+	else
+		fprintf(f, "%" PRIu32 " processes", p->processes);
+	fprintf(f, "   since %.1f s", 1e-9 * (double)p->since_least);
+	if (p->since_most - p->since_least >= UINT64_C(100000000))
+		fprintf(f, " to %.1f s", 1e-9 * (double)p->since_most);
+	if (p->state == WHERE_STOPPED)
+		fprintf(f, "   stopped by a signal");
+	fputc('\n', f);
+	print_missing(f, w, p, indent);
+	print_sends(f, w, p, indent);
+}
+
+/* ---- the tree ------------------------------------------------------------------------------- */
+
+struct leaf {
+	const struct where_place *p;
+	const char *rest; /* of its path, below what has been printed; empty: none */
+};
+
+ORDER_BY(by_path, struct leaf, strcmp(x->rest, y->rest) ?: ORDER(x->p->hash, y->p->hash))
+
+static size_t frame_bytes(const char *rest)
+{
+	return (size_t)(strchrnul(rest, WHERE_FRAME_BEGINS) - rest);
+}
+
+static bool same_frame(const struct leaf *a, const struct leaf *b)
+{
+	const size_t n = frame_bytes(a->rest);
+
+	return n && n == frame_bytes(b->rest) && !memcmp(a->rest, b->rest, n);
+}
+
+static void skip_frames(struct leaf *l, size_t n)
+{
+	for (size_t i = 0; i < n; i++) {
+		l[i].rest += frame_bytes(l[i].rest);
+		l[i].rest += *l[i].rest != '\0';
+	}
+}
+
+/* The frames that all of these share, which are one at least. The caller frees. */
+static char *take_common(struct leaf *l, size_t n)
+{
+	char *text = xstrdup(""), *longer;
+
+	do {
+		longer = xasprintf(
+			"%s%s%.*s", text, text[0] ? " > " : "", (int)frame_bytes(l->rest), l->rest);
+		free(text);
+		text = longer;
+		skip_frames(l, n);
+		for (size_t i = 0; i < n; i++)
+			if (!same_frame(l, &l[i]))
+				return text;
+	} while (true);
+}
+
+static void print_level(FILE *f, const struct where *w, struct leaf *l, size_t n, int indent);
+
+static void print_group(FILE *f, const struct where *w, struct leaf *l, size_t n, int indent)
+{
+	const int deeper = indent < INDENT_MOST ? indent + 1 : indent;
+	char *text = take_common(l, n);
+	uint64_t threads = 0;
+	size_t here = 0;
+
+	for (size_t i = 0; i < n; i++) {
+		threads += l[i].p->threads;
+		here += !l[i].rest[0];
+	}
+	fprintf(f, "%7" PRIu64 "  %*s", threads, indent, "");
+	if (n == 1) {
+		fprintf(f, "%-*s  ", TEXT_COLUMNS - indent, text);
+		print_place(f, w, l->p, indent);
+	} else {
+		fprintf(f, "%s\n", text);
+	}
+	free(text);
+	if (n == 1)
+		return;
+	qsort(l, n, sizeof(*l), by_path); /* those that end here come first */
+	for (size_t i = 0; i < here; i++) {
+		fprintf(f, "%7" PRIu32 "  %*s%-*s  ", l[i].p->threads, deeper, "",
+			TEXT_COLUMNS - deeper, "(here)");
+		print_place(f, w, l[i].p, deeper);
+	}
+	print_level(f, w, l + here, n - here, deeper);
+}
+
+/* Sorted by path; none ends above. */
+static void print_level(FILE *f, const struct where *w, struct leaf *l, size_t n, int indent)
+{
+	for (size_t i = 0, k; i < n; i = k) {
+		for (k = i + 1; k < n && same_frame(&l[i], &l[k]); k++)
+			;
+		print_group(f, w, l + i, k - i, indent);
+	}
+}
+
+static void print_tree(FILE *f, const struct where *w)
+{
+	struct leaf *l = xmalloc((w->n_places + 1) * sizeof(*l));
+	size_t n = 0;
+
+	for (size_t i = 0; i < w->n_places; i++)
+		if (w->places[i].path[0])
+			l[n++] = (struct leaf){&w->places[i], w->places[i].path};
+	qsort(l, n, sizeof(*l), by_path);
+	print_level(f, w, l, n, 0);
+	free(l);
+}
+
+/* ---- the whole ------------------------------------------------------------------------------ */
+
+static void print_head(FILE *f, const struct viewer *w, const struct live_view *v)
+{
+	const struct where *here = w->where;
+
+	fprintf(f, "session %s   %" PRIu32 " of %" PRIu32 " %s   %" PRIu32 " %s   %" PRIu32 " %s\n",
+		w->session, here->nodes, w->agents, one_or_many(w->agents, "node", "nodes"),
+		here->processes, one_or_many(here->processes, "process", "processes"),
+		here->threads, one_or_many(here->threads, "thread", "threads"));
+	for (size_t i = 0; i < v->n_missing; i++)
+		fprintf(f, "missing: agent %" PRIu32 " %s: %s\n", v->missing[i].agent,
+			v->missing[i].host, v->missing[i].why == LIVE_GONE ? "ended" : "no answer");
+}
+
+static void print_hang(FILE *f, const struct where *w, bool all_seen)
+{
+	uint32_t ranks[CYCLE_MOST];
+	const size_t n = where_cycle(w, WHERE_HANGS_LEAST, ranks, CYCLE_MOST);
+
+	if (n) {
+		fprintf(f, "deadlock: rank %" PRIu32, ranks[0]);
+		for (size_t i = 1; i <= n; i++)
+			fprintf(f, " waits for rank %" PRIu32 "%s", ranks[i % n],
+				i < n ? ", which" : "\n");
+	} else if (all_seen && where_all_wait(w, WHERE_HANGS_LEAST)) {
+		fprintf(f, "all threads wait in MPI: nobody is left to go on, unless a message is "
+			   "on its way\n");
+	}
+}
+
+void where_text(FILE *f, const struct viewer *w, const struct live_view *v)
+{
+	const struct where *here = w->where;
+
+	print_head(f, w, v);
+	print_hang(f, here, !v->n_absent && here->nodes >= w->agents);
+	print_tree(f, here);
+	if (here->places_cut)
+		fprintf(f, "left out: %" PRIu32 " %s at %" PRIu32 " other %s\n", here->threads_cut,
+			one_or_many(here->threads_cut, "thread", "threads"), here->places_cut,
+			one_or_many(here->places_cut, "place", "places"));
+}

@@ -1,0 +1,77 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * For tests of `vftr where': app-mpi-where DIR barrier|ring|receive [RANK]. Ranks hang as the word
+ * says until DIR/end is there:
+ *   barrier	all but RANK, which has done one barrier less, are in a barrier
+ *   ring	each sends to the next one, and nobody receives
+ *   receive	each receives from the next one, and nobody sends
+ * Each writes its pid to DIR/pid.RANK when it is about to hang. Of a ring and of receives nothing
+ * but a signal makes an end.
+ */
+#include <mpi.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#define APART __attribute__((noinline, noipa))
+
+static int rank, ranks;
+
+static int __attribute__((no_instrument_function)) there_is(const char *dir, const char *name)
+{
+	char path[4096];
+
+	snprintf(path, sizeof(path), "%s/%s", dir, name);
+	return !access(path, F_OK);
+}
+
+static void __attribute__((no_instrument_function)) tell(const char *dir)
+{
+	char path[4096], soon[4096];
+	FILE *f;
+
+	snprintf(path, sizeof(path), "%s/pid.%d", dir, rank);
+	snprintf(soon, sizeof(soon), "%s/soon.%d", dir, rank);
+	f = fopen(soon, "w");
+	if (!f || fprintf(f, "%d\n", (int)getpid()) < 0 || fclose(f) || rename(soon, path))
+		exit(1);
+}
+
+static APART void stay_away(const char *dir)
+{
+	while (!access(dir, F_OK) && !there_is(dir, "end"))
+		usleep(100000);
+}
+
+static APART void meet(void)
+{
+	MPI_Barrier(MPI_COMM_WORLD);
+}
+
+static APART void exchange(int send)
+{
+	int next = (rank + 1) % ranks, word = rank;
+
+	if (send)
+		MPI_Ssend(&word, 1, MPI_INT, next, 7, MPI_COMM_WORLD);
+	else
+		MPI_Recv(&word, 1, MPI_INT, next, 7, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+}
+
+int main(int argc, char **argv)
+{
+	MPI_Init(&argc, &argv);
+	MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+	MPI_Comm_size(MPI_COMM_WORLD, &ranks);
+	for (int i = 0; i < 3; i++)
+		meet();
+	tell(argv[1]);
+	if (strcmp(argv[2], "barrier"))
+		exchange(!strcmp(argv[2], "ring"));
+	else if (argc > 3 && rank == atoi(argv[3]))
+		stay_away(argv[1]);
+	meet();
+	MPI_Finalize();
+	return 0;
+}
