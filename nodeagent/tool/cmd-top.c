@@ -7,7 +7,9 @@
 #include "nodeagent/base/util.h"
 #include "nodeagent/live/view.h"
 #include "nodeagent/tool/top/print.h"
+#include "nodeagent/tool/top/terminal.h"
 #include "nodeagent/tool/top/viewer.h"
+#include "nodeagent/tool/top/watch.h"
 
 #define PERIOD_NS    INT64_C(1000000000)
 #define PERIOD_LEAST INT64_C(250000000)
@@ -17,14 +19,13 @@
 #define PERIODS_MOST 6
 #define MORE_NS	     INT64_C(5000000000)
 
-#define EARLY_PERCENT 90
-
 static const char usage[] =
 	"usage: vftr top [OPTIONS]\n"
 	"\n"
 	"Shows what a job does while it runs, by the agent of this node: where the time goes on\n"
 	"all nodes, the ranks that work most, the call paths with the most time. The job is not\n"
-	"stopped or slowed. Without a viewer nothing of this is computed.\n"
+	"stopped or slowed. Without a viewer nothing of this is computed. In a terminal it is a\n"
+	"screen: q quits, ? lists the keys.\n"
 	"\n"
 	"  -s, --session NAME  of this session (default: $VFTR_SESSION, or the only one here)\n"
 	"  -d, --every TIME    a view each TIME, 1 s unless given; at least 0.25 s\n"
@@ -44,24 +45,19 @@ static void show_view(const struct viewer *w, const struct live_view *v, const s
 		view_json(stdout, w, v, wish->once);
 	else
 		view_text(stdout, w, v);
-	if (!wish->once && !wish->json)
-		putchar('\n');
 	fflush(stdout);
 }
 
-/* Until the job ends. Another viewer may have wished for more than we have. */
+/* A line for each view, until the job ends. */
 static int show_all(struct viewer *w, struct live_view *v, const struct wish *wish)
 {
 	enum viewer_news news;
 	int64_t due = 0;
 	char *why = NULL;
 
-	while ((news = viewer_next(w, w->period, v, &why)) <= VIEWER_NOTHING && !ferror(stdout)) {
-		if (news != VIEWER_VIEW || viewer_now() < due)
-			continue;
-		due = viewer_now() + w->period * EARLY_PERCENT / 100;
-		show_view(w, v, wish);
-	}
+	while ((news = viewer_next(w, w->period, v, &why)) <= VIEWER_NOTHING && !ferror(stdout))
+		if (news == VIEWER_VIEW && view_is_due(w, &due))
+			show_view(w, v, wish);
 	if (why)
 		complain("top: %s", why);
 	free(why);
@@ -113,6 +109,7 @@ int cmd_top(int argc, char **argv)
 		{0},
 	};
 	int status = cmd_options(argc, argv, options, usage);
+	const struct terminal_kind kind = terminal_kind();
 	struct live_view *v;
 	struct viewer w;
 	char *error;
@@ -124,6 +121,11 @@ int cmd_top(int argc, char **argv)
 				       : "top: --every is a time from 0.25 s to an hour");
 		return 2;
 	}
+	if (!wish.once && !wish.json && !kind.there) {
+		complain(
+			"top: stdout is no terminal; for one view there is --once, for all --json");
+		return 2;
+	}
 	error = viewer_open(&w, session, period, NULL);
 	if (error) {
 		complain("top: %s", error);
@@ -132,7 +134,12 @@ int cmd_top(int argc, char **argv)
 		return 1;
 	}
 	v = xcalloc(1, sizeof(*v));
-	status = wish.once ? show_once(&w, v, &wish) : show_all(&w, v, &wish);
+	if (wish.once)
+		status = show_once(&w, v, &wish);
+	else if (wish.json)
+		status = show_all(&w, v, &wish);
+	else
+		status = watch_job(&w, &kind);
 	free(v);
 	viewer_close(&w);
 	return status;

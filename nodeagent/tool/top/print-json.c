@@ -4,6 +4,7 @@
 #include "nodeagent/base/json-write.h"
 #include "nodeagent/live/view.h"
 #include "nodeagent/tool/top/print.h"
+#include "nodeagent/tool/top/shares.h"
 #include "nodeagent/tool/top/viewer.h"
 
 static void classes_json(struct json *j, const uint64_t *classes)
@@ -14,7 +15,7 @@ static void classes_json(struct json *j, const uint64_t *classes)
 
 static void rate_json(struct json *j, const char *key, uint64_t n, uint64_t interval)
 {
-	json_real(j, key, interval ? 1e9 * (double)n / (double)interval : NAN);
+	json_real(j, key, rate_of(n, interval));
 }
 
 static void rank_number(struct json *j, const char *key, uint32_t rank)
@@ -92,14 +93,6 @@ static void missing_json(struct json *j, const struct live_view *v)
 		json_close(j);
 	}
 	json_close(j);
-}
-
-static const char *host_of(const struct live_view *v, uint32_t agent)
-{
-	for (size_t i = 0; i < v->n_nodes; i++)
-		if (v->nodes[i].agent == agent)
-			return v->nodes[i].host;
-	return NULL;
 }
 
 static void ranks_json(struct json *j, const struct live_view *v)

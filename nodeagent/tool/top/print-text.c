@@ -1,40 +1,20 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include <inttypes.h>
-#include <math.h>
 #include <stdlib.h>
 #include "nodeagent/base/table.h"
 #include "nodeagent/base/util.h"
 #include "nodeagent/live/view.h"
 #include "nodeagent/tool/top/print.h"
+#include "nodeagent/tool/top/shares.h"
 #include "nodeagent/tool/top/viewer.h"
 
 #define PATHS_SHOWN  15
 #define RANKS_SHOWN  5
 #define PATH_COLUMNS 70
 
-static double percent_of(uint64_t part, uint64_t all)
-{
-	return all ? 100 * (double)part / (double)all : 0;
-}
-
-static double per_s(uint64_t n, uint64_t interval)
-{
-	return interval ? 1e9 * (double)n / (double)interval : NAN;
-}
-
-/* Of all threads, the classes that do not overlap. */
-static uint64_t thread_time(const struct live_view *v)
-{
-	uint64_t all = 0;
-
-	for (int i = 0; i < LIVE_MPI_WAIT; i++)
-		all += v->classes[i];
-	return all;
-}
-
 static void print_head(FILE *f, const struct viewer *w, const struct live_view *v)
 {
-	const uint64_t all = thread_time(v);
+	const uint64_t all = thread_time(v->classes);
 
 	fprintf(f, "session %s   %" PRIu32 " of %" PRIu32 " %s   %" PRIu32 " %s   %" PRIu32 " %s\n",
 		w->session, v->n_all, w->agents, one_or_many(w->agents, "node", "nodes"),
@@ -58,14 +38,6 @@ static void print_head(FILE *f, const struct viewer *w, const struct live_view *
 		percent_of(v->classes[LIVE_IO], all), percent_of(v->classes[LIVE_GPU_WAIT], all));
 }
 
-static const char *host_of(const struct live_view *v, uint32_t agent)
-{
-	for (size_t i = 0; i < v->n_nodes; i++)
-		if (v->nodes[i].agent == agent)
-			return v->nodes[i].host;
-	return "?";
-}
-
 static void print_ranks(FILE *f, const struct live_view *v)
 {
 	struct table *t = table_new(TABLE_LIST);
@@ -82,7 +54,7 @@ static void print_ranks(FILE *f, const struct live_view *v)
 			table_text(t, "-");
 		else
 			table_uint(t, r->rank);
-		table_text(t, host_of(v, r->agent));
+		table_text(t, host_of(v, r->agent) ?: "?");
 		table_real(t, 6, 1, percent_of(r->first_useful, r->interval));
 		table_real(t, 6, 1, percent_of(r->classes[LIVE_MPI], r->interval));
 		table_real(t, 6, 1, percent_of(r->classes[LIVE_MPI_WAIT], r->interval));
@@ -93,7 +65,7 @@ static void print_ranks(FILE *f, const struct live_view *v)
 
 static void print_paths(FILE *f, const struct live_view *v)
 {
-	const uint64_t all = thread_time(v);
+	const uint64_t all = thread_time(v->classes);
 	struct table *t = table_new(TABLE_LIST);
 
 	table_column(t, "time%", TABLE_RIGHT);
@@ -102,7 +74,7 @@ static void print_paths(FILE *f, const struct live_view *v)
 	table_column(t, "Path", TABLE_LEFT);
 	for (size_t i = 0; i < v->n_paths && i < PATHS_SHOWN; i++) {
 		const struct live_path *p = &v->paths[i];
-		const double rate = per_s(p->calls_now, v->interval);
+		const double rate = rate_of(p->calls_now, v->interval);
 		char *text = text_first(p->text[0] ? p->text : "?", PATH_COLUMNS);
 
 		table_real(t, 6, 1, percent_of(p->ns_now, all));

@@ -1,0 +1,51 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * What a terminal shows of a view: lines, none of which is wider than the terminal, and none of
+ * which has a control character. For one thread.
+ */
+#ifndef VFTR_NODEAGENT_TOOL_TOP_FRAME_H
+#define VFTR_NODEAGENT_TOOL_TOP_FRAME_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+struct live_view;
+struct viewer;
+
+enum line_style { LINE_PLAIN, LINE_BOLD, LINE_REVERSE };
+
+struct frame_line {
+	char *text;
+	enum line_style style;
+};
+
+struct frame {
+	struct frame_line *lines;
+	size_t n_lines, cap_lines;
+};
+
+enum frame_table { FRAME_PATHS, FRAME_NODES, FRAME_RANKS, FRAME_WAITS, FRAME_HELP };
+enum frame_order { ORDER_TIME, ORDER_CALLS, ORDER_SPREAD, ORDERS };
+
+#define FILTER_BYTES 64
+
+/* What the user has chosen. Begins as zeros, but for the size. */
+struct frame_wish {
+	size_t height, width; /* columns of the terminal */
+	bool ascii;	      /* the terminal shows no UTF-8 */
+	bool keys;	      /* it has keys, which the last line names */
+	enum frame_table table;
+	enum frame_order order;
+	size_t scroll;		   /* rows of the table above its first shown one */
+	bool paused, writes;	   /* the filter is being written */
+	char filter[FILTER_BYTES]; /* what names of functions have in them; empty: any */
+};
+
+/*
+ * Makes the frame: at most `height` lines (0: as many as there are). v: NULL if none has come.
+ * Sets scroll to what is possible. The caller calls frame_free().
+ */
+struct frame frame_of(const struct viewer *w, const struct live_view *v, struct frame_wish *wish);
+void frame_free(struct frame *f);
+
+#endif

@@ -1,0 +1,32 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "nodeagent/tool/top/shares.h"
+
+#include <math.h>
+#include "nodeagent/live/view.h"
+
+double percent_of(uint64_t part, uint64_t all)
+{
+	return all ? 100 * (double)part / (double)all : 0;
+}
+
+double rate_of(uint64_t n, uint64_t interval)
+{
+	return interval ? 1e9 * (double)n / (double)interval : NAN;
+}
+
+uint64_t thread_time(const uint64_t *classes)
+{
+	uint64_t all = 0;
+
+	for (int i = 0; i < LIVE_MPI_WAIT; i++)
+		all += classes[i];
+	return all;
+}
+
+const char *host_of(const struct live_view *v, uint32_t agent)
+{
+	for (size_t i = 0; i < v->n_nodes; i++)
+		if (v->nodes[i].agent == agent)
+			return v->nodes[i].host;
+	return NULL;
+}
