@@ -301,7 +301,7 @@ run_tests = O=$(O) BUILD='$(abspath $(O))' SANITIZE='$(SANITIZE)' CK_TIMEOUT_MUL
 	AGAIN='$(AGAIN)' TEST_SKIPS='$(CURDIR)/$(skips)' TEST_FAILURES='$(CURDIR)/$(failures)' \
 	sh t/lib/run-tests "$(PROVE) -e 'sh t/lib/run-test' --timer" '$(PROVEFLAGS)' $(all_tests)
 
-.PHONY: deps deps-tests demo check check-long check-build bench count asan tsan help
+.PHONY: deps deps-tests demo check check-long check-build report-check bench count asan tsan help
 deps:
 	@sh t/deps.sh
 deps-tests:
@@ -315,8 +315,21 @@ check: deps-tests
 	@$(MAKE) --no-print-directory -j$(JOBS) check-build
 	@$(run_tests)
 
+# What drives a browser in the tests, as t/report/package-lock.json fixes it. Where npm or its registry
+# are not there, these rows are skipped, which is said.
+browser := $(O)/browser/node_modules/axe-core/package.json
+$(browser): t/report/package.json t/report/package-lock.json
+	$(call say,NPM,$(O)/browser)
+	@mkdir -p $(O)/browser && cp $^ $(O)/browser/
+	@cd $(O)/browser && npm ci --silent --no-audit --no-fund --ignore-scripts && touch node_modules/axe-core/package.json
+
+report-check: $(browser)
+	@$(MAKE) --no-print-directory all $(O)/t/golden/make-golden
+	@BUILD='$(abspath $(O))' $(PROVE) -e 'sh t/lib/run-test' -v t/report/t8411-report-browser.sh
+
 check-long: AGAIN = 0
 check-long: deps-tests
+	-@$(MAKE) --no-print-directory $(browser)
 	@$(MAKE) --no-print-directory -j$(JOBS) check-build $(fuzzers)
 	@export VFTR_LONG=1; $(run_tests)
 	@for f in $(fuzzers); do sh t/fuzz/run $$f 60 || exit; done
@@ -350,6 +363,7 @@ help:
 	@echo "make demo       install what is missing, build, run the heat equation traced"
 	@echo "make check      install what is missing, build, run every test"
 	@echo "make check-long the same with longer runs and fuzzing"
+	@echo "make report-check  the report in a browser: needs chromium, node and npm"
 	@echo "make bench      what tracing costs, measured side by side"
 	@echo "make count      instructions of what is done for each event, by valgrind, against t/bench/count.reference"
 	@echo "make install    to PREFIX=$(PREFIX) (DESTDIR for packagers); make uninstall"

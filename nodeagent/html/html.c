@@ -211,7 +211,7 @@ void html_cell(struct html *h, const char *text, bool is_head)
 {
 	char *cut = text_short(text, HTML_TEXT);
 
-	if (is_head)
+	if (is_head && *cut)
 		html_element(h, "th", cut, "scope", "row", NULL);
 	else
 		html_element(h, "td", cut, NULL);

@@ -47,7 +47,7 @@ void html_head(struct html *h, const char *title, bool is_number);
 /* Begins a row; html_close() ends each, html_table_end() the table. */
 void html_row(struct html *h);
 void html_table_end(struct html *h);
-/* A cell of text; the first of a row can be its head (scope). Cut at HTML_TEXT columns. */
+/* A cell of text; the first of a row can be its head (scope), unless it is empty. Cut at HTML_TEXT columns. */
 #define HTML_TEXT 160
 void html_cell(struct html *h, const char *text, bool is_head);
 /* exact: the number as the JSON has it; shown: as people read it. */

@@ -1,0 +1,192 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// One check of a page in a browser that has no network; ends with 1 and the reason if it fails.
+//	node browser.mjs CHECK FILE.html [ARGUMENT]
+// PLAYWRIGHT is the folder with node_modules, CHROMIUM the browser.
+import { createRequire } from "node:module";
+import assert from "node:assert/strict";
+import fs from "node:fs";
+import path from "node:path";
+import { pathToFileURL } from "node:url";
+
+const require = createRequire(path.join(path.resolve(process.env.PLAYWRIGHT), "node_modules", "x"));
+const { chromium } = require("playwright-core");
+const [check, file, argument] = process.argv.slice(2);
+const NARROW = { viewport: { width: 400, height: 800 } };
+
+// Tables that can be sorted are made by the script when the page is loaded.
+async function pageOf(browser, how = {}) {
+	const context = await browser.newContext({ offline: true, viewport: { width: 1200, height: 900 }, ...how });
+	const page = await context.newPage(), requests = [], errors = [];
+	page.on("request", r => requests.push(r.url()));
+	page.on("pageerror", e => errors.push(String(e)));
+	page.on("console", m => ["error", "warning"].includes(m.type()) && errors.push(m.text()));
+	await page.goto(pathToFileURL(path.resolve(file)).href);
+	return { page, requests, errors };
+}
+
+const viewBox = page => page.$eval("#flame", e => e.getAttribute("viewBox"));
+const texts = (page, selector) => page.$$eval(selector, all => all.map(e => e.textContent.trim()));
+const openAll = page => page.$$eval("details", all => all.forEach(d => { d.open = true; }));
+// Which part of the pixels is not as the first one.
+const inked = (page, png) => page.evaluate(async base64 => {
+	const bytes = Uint8Array.from(atob(base64), c => c.charCodeAt(0));
+	const image = await createImageBitmap(new Blob([bytes], { type: "image/png" }));
+	const canvas = new OffscreenCanvas(image.width, image.height), c = canvas.getContext("2d");
+	c.drawImage(image, 0, 0);
+	const data = new Uint32Array(c.getImageData(0, 0, image.width, image.height).data.buffer);
+	const back = data[data.length - 1];
+	return data.filter(pixel => pixel !== back).length / data.length;
+}, png.toString("base64"));
+
+const checks = {
+	async alone(browser) {
+		const { page, requests, errors } = await pageOf(browser);
+		await openAll(page);
+		assert.deepEqual(errors, []);
+		assert.equal(requests.length, 1);
+	},
+	async links(browser) {
+		const { page } = await pageOf(browser);
+		const links = await page.$$("nav a");
+		assert(links.length > 2);
+		for (const link of links) {
+			const to = await link.getAttribute("href");
+			await link.click();
+			await page.waitForFunction(id => {
+				const top = document.querySelector(id).getBoundingClientRect().top;
+				return location.hash === id && top < innerHeight && top > -1;
+			}, to);
+		}
+		for (const to of await page.$$eval("main a", all => all.map(a => a.getAttribute("href"))))
+			assert(await page.$(to), to + " is nowhere");
+	},
+	async zoom(browser) {
+		const { page } = await pageOf(browser);
+		const all = await viewBox(page), frames = page.locator("#flame .f");
+		await frames.nth(1).click({ position: { x: 1, y: 1 } });
+		const rect = frames.nth(1).locator("rect");
+		assert.equal(Number((await viewBox(page)).split(" ")[2]), Number(await rect.getAttribute("width")));
+		await page.keyboard.press("Escape");
+		assert.equal(await viewBox(page), all);
+		await frames.nth(0).focus();
+		await page.keyboard.press("ArrowRight");
+		assert.equal(await page.evaluate(() => document.activeElement.getAttribute("aria-label")),
+			await frames.nth(1).locator("title").textContent());
+		await page.keyboard.press("Enter");
+		assert.notEqual(await viewBox(page), all);
+		await page.keyboard.press("Escape");
+		assert.equal(await viewBox(page), all);
+	},
+	async mark(browser) {
+		const { page } = await pageOf(browser);
+		const name = (await texts(page, "#flame .f title"))[1].split(":")[0];
+		await page.getByLabel("Mark call paths").fill(name.toUpperCase());
+		const found = await texts(page, "#flame .f.found title");
+		assert(found.length > 0);
+		for (const title of found)
+			assert(title.toLowerCase().includes(name.toLowerCase()));
+		await page.keyboard.press("Escape");
+		assert.equal(await page.locator("#flame .f.found").count(), 0);
+	},
+	async sort(browser) {
+		const { page } = await pageOf(browser);
+		const table = page.locator("#time table", { has: page.locator("caption", { hasText: /^Functions by/ }) });
+		const numbers = () => table.locator("tbody tr").evaluateAll(rows =>
+			rows.map(r => Number(r.cells[3].querySelector("data").value)));
+		const before = await numbers(), falling = [...before].sort((a, b) => b - a);
+		assert(before.length > 2);
+		await table.locator("thead button").nth(3).click();
+		assert.deepEqual(await numbers(), falling);
+		assert.equal(await table.locator("th").nth(3).getAttribute("aria-sort"), "descending");
+		await page.keyboard.press("Enter");
+		assert.deepEqual(await numbers(), falling.reverse());
+		await table.locator("thead button").first().click();
+		await table.locator("thead button").first().click();
+		const names = await table.locator("tbody th").allTextContents();
+		assert.deepEqual(names, [...names].sort((a, b) => a.localeCompare(b)));
+	},
+	async search(browser) {
+		const { page } = await pageOf(browser);
+		await openAll(page);
+		const box = page.locator(".search", { hasText: "Search" }).first().locator("input");
+		const table = page.locator(".search + .wide table").first();
+		const rows = table.locator("tbody tr"), all = await rows.count();
+		const name = await rows.last().locator("th, td").first().textContent();
+		await box.fill(name);
+		const shown = await rows.evaluateAll(r => r.filter(x => !x.hidden).map(x => x.textContent));
+		assert(shown.length > 0 && shown.length < all);
+		for (const text of shown)
+			assert(text.includes(name));
+		await page.keyboard.press("Escape");
+		assert.equal(await table.locator("tbody tr:not([hidden])").count(), all);
+	},
+	async plain(browser) {
+		const { page } = await pageOf(browser, { javaScriptEnabled: false });
+		const sections = page.locator("main > section");
+		assert(await sections.count() > 2);
+		for (const section of await sections.all())
+			assert((await section.boundingBox()).height > 20);
+		assert(await page.locator("#flame rect").count() > 1);
+		assert.equal(await page.locator("button, input").count(), 0);
+		const summary = page.locator("details > summary").first();
+		await summary.click();
+		assert(await page.locator("details[open] table").first().isVisible());
+	},
+	async narrow(browser) {
+		const { page } = await pageOf(browser, NARROW);
+		await openAll(page);
+		const wide = await page.evaluate(() => [...document.querySelectorAll("main *")].filter(e =>
+			!e.closest("table, svg") && e.getBoundingClientRect().right > innerWidth + 1).map(e => e.outerHTML.slice(0, 80)));
+		assert.deepEqual(wide, []);
+		assert(await page.evaluate(() => document.documentElement.scrollWidth) <= 400);
+	},
+	async print(browser) {
+		const { page } = await pageOf(browser);
+		const pdf = (await page.pdf({ format: "A4" })).toString("latin1");
+		const pages = (pdf.match(/\/Type\s*\/Page\b/g) || []).length;
+		const sections = await page.locator("main > section").count();
+		assert(pages >= sections, pages + " sheets of paper for " + sections + " pages");
+	},
+	async axe(browser) {
+		for (const colorScheme of ["light", "dark"])
+			for (const how of [{}, NARROW]) {
+				const { page } = await pageOf(browser, { colorScheme, reducedMotion: "reduce", ...how });
+				await openAll(page);
+				await page.evaluate(fs.readFileSync(require.resolve("axe-core/axe.min.js"), "utf8"));
+				const found = (await page.evaluate(() => axe.run())).violations.map(v =>
+					[v.id, v.help, v.nodes.length, v.nodes[0].html.slice(0, 200), v.nodes[0].failureSummary]);
+				assert.deepEqual(found, [], colorScheme);
+			}
+	},
+	async drawn(browser) {
+		for (const colorScheme of ["light", "dark"])
+			for (const how of [{}, NARROW]) {
+				const { page } = await pageOf(browser, { colorScheme, ...how });
+				const png = await page.screenshot({ fullPage: !!argument });
+				if (argument)
+					fs.writeFileSync(argument + "-" + colorScheme + (how === NARROW ? "-narrow" : "") + ".png", png);
+				else
+					assert(await inked(page, png) > 0.02);
+			}
+	},
+	// argument: the most milliseconds, from the beginning of loading until something can be seen
+	async paint(browser) {
+		const { page } = await pageOf(browser);
+		const ms = await page.evaluate(() => new Promise(done => new PerformanceObserver(list =>
+			done(list.getEntriesByName("first-contentful-paint")[0].startTime)).observe({ type: "paint", buffered: true })));
+		console.log("first paint after " + Math.round(ms) + " ms");
+		assert(ms > 0 && ms < Number(argument));
+	},
+};
+
+const browser = await chromium.launch({
+	executablePath: process.env.CHROMIUM, args: ["--headless=new", "--no-sandbox", "--disable-gpu"],
+});
+try {
+	await checks[check](browser);
+} catch (error) {
+	console.error(String(error.message || error));
+	process.exitCode = 1;
+} finally {
+	await browser.close();
+}

@@ -1,0 +1,49 @@
+#!/bin/sh
+# SPDX-License-Identifier: BSD-3-Clause
+test_description='vftr report in a browser: what readers can do with the page'
+. "$(dirname "$0")/../lib/lib.sh"
+CHROMIUM=$(command -v chromium || command -v chromium-browser) || skip_all "no chromium"
+PLAYWRIGHT=$BUILD/browser
+export CHROMIUM PLAYWRIGHT
+command -v node >/dev/null || skip_all "no node"
+[ -d "$PLAYWRIGHT/node_modules/axe-core" ] ||
+	skip_all "no playwright-core and axe-core: make report-check and make check-long fetch them"
+need_built "$VFTR" "$BUILD/t/golden/make-golden"
+
+# seen CHECK FILE [ARGUMENT]
+seen() {
+	limit node "$T/report/browser.mjs" "$@"
+}
+
+mkdir made few
+"$BUILD/t/golden/make-golden" made "$T/golden/default.json" "$T/golden/all.json" "$T/golden/separate.json" ||
+	bail "make-golden fails"
+"$VFTR" report -o made.html made/whole.vfp >/dev/null || bail "no report of made-up profiles"
+for f in "$T/golden/in/cuda"-*.vfp.gz; do
+	gzip -dc "$f" >"few/$(basename "${f#*/cuda-}" .gz)"
+done
+"$VFTR" report -o few.html few >/dev/null || bail "no report of the CUDA run"
+
+test_expect 'a check that fails is noticed' '
+	sed "s|<main>|<main><img src=x alt=x>|" made.html >wrong.html
+	status_of 1 seen alone wrong.html
+	sed "s|<main>|<main><div style=\"width:900px\">x</div>|" made.html >wrong.html
+	status_of 1 seen narrow wrong.html
+	sed "s|<main>|<main><p style=\"color:#aaa;background:#fff\">can hardly be read</p>|" made.html >wrong.html
+	status_of 1 seen axe wrong.html'
+
+for page in made few; do
+	test_expect "$page: nothing is asked of anybody, and nothing goes wrong" "seen alone $page.html"
+	test_expect "$page: links lead to what they name" "seen links $page.html"
+	test_expect "$page: a box of the flame graph grows by mouse and keys, and Esc shows all" "seen zoom $page.html"
+	test_expect "$page: all can be read without JavaScript" "seen plain $page.html"
+	test_expect "$page: 400 pixels are wide enough" "seen narrow $page.html"
+	test_expect "$page: what is printed has its pages" "seen print $page.html"
+	test_expect "$page: no rule of axe-core is broken, light and dark, wide and narrow" "seen axe $page.html"
+	test_expect "$page: something is to be seen, light and dark" "seen drawn $page.html"
+done
+test_expect 'call paths are marked by a text' 'seen mark made.html'
+test_expect 'tables are sorted by numbers and by names' 'seen sort made.html'
+test_expect 'tables are searched' 'seen search made.html'
+
+done_testing
