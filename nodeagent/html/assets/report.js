@@ -64,43 +64,86 @@
 	const flame = document.getElementById("flame");
 	if (!flame)
 		return;
-	const width = flame.viewBox.baseVal.width, height = flame.viewBox.baseVal.height;
+	const LETTER = 7.4, ROOM = 64; // pixels: of a letter at most, and the least box with a name
+	const width = flame.viewBox.baseVal.width;
 	const frames = Array.from(flame.querySelectorAll(".f"));
+	const boxes = frames.map(frame => {
+		const rect = frame.querySelector("rect"), text = frame.querySelector("text");
+		const title = rect.querySelector("title").textContent;
+		return { rect, text, title, name: title.slice(0, title.lastIndexOf(": ")),
+			x: Number(rect.getAttribute("x")), width: Number(rect.getAttribute("width")) };
+	});
 
-	function zoom(x, w) {
-		flame.setAttribute("viewBox", [x, 0, w, height].join(" "));
-		flame.setAttribute("preserveAspectRatio", "none");
-		for (const text of flame.querySelectorAll("text"))
-			text.style.display = w === width ? "" : "none";
+	// As svg_ink().
+	function ink(fill) {
+		const part = shift => Math.pow((parseInt(fill.slice(1), 16) >> shift & 255) / 255, 2.2);
+		return 0.2126 * part(16) + 0.7152 * part(8) + 0.0722 * part(0) > 0.179 ? "#000000" : "#ffffff";
 	}
 
-	function toFrame(frame) {
-		const rect = frame.querySelector("rect");
-		zoom(Number(rect.getAttribute("x")), Math.max(Number(rect.getAttribute("width")), 0.01));
-		told.textContent = frame.querySelector("title").textContent;
+	function label(box, x, w) {
+		const letters = Math.floor((w - 6) / LETTER);
+		if (!box.text && w >= ROOM) {
+			box.text = document.createElementNS(flame.namespaceURI, "text");
+			box.text.setAttribute("y", Number(box.rect.getAttribute("y")) + 13);
+			box.text.setAttribute("fill", ink(box.rect.getAttribute("fill")));
+			box.rect.after(box.text);
+		}
+		if (!box.text)
+			return;
+		box.text.setAttribute("x", x + 3);
+		box.text.style.display = w < ROOM ? "none" : "";
+		box.text.textContent = box.name.length > letters ? box.name.slice(0, letters - 3) + "..." : box.name;
+	}
+
+	// What stands between x and x + w becomes as wide as the picture.
+	function zoom(x, w) {
+		frames.forEach((frame, i) => {
+			const box = boxes[i];
+			const all = w === width; // then as it was written, even what is wider than its caller
+			const left = all ? box.x : Math.max(0, (box.x - x) * width / w);
+			const right = all ? box.x + box.width : Math.min(width, (box.x + box.width - x) * width / w);
+			frame.style.display = right > left ? "" : "none";
+			if (right <= left)
+				return;
+			box.rect.setAttribute("x", left);
+			box.rect.setAttribute("width", right - left);
+			label(box, left, right - left);
+		});
+	}
+
+	function toFrame(i) {
+		zoom(boxes[i].x, Math.max(boxes[i].width, 0.01));
+		told.textContent = boxes[i].title;
+	}
+
+	// The next one that is shown, or itself.
+	function neighbour(i, step) {
+		let k = i + step;
+		while (frames[k] && frames[k].style.display)
+			k += step;
+		return frames[k] || frames[i];
 	}
 
 	const told = document.createElement("p");
 	told.setAttribute("aria-live", "polite");
 	told.textContent = "A click or Enter on a box makes it as wide as the picture; Esc shows all.";
 	flame.parentNode.before(told, search("Mark call paths:", text => {
-		for (const frame of frames)
-			frame.classList.toggle("found", text !== "" &&
-				frame.querySelector("title").textContent.toLowerCase().split(":")[0].includes(text));
+		frames.forEach((frame, i) =>
+			frame.classList.toggle("found", text !== "" && boxes[i].name.toLowerCase().includes(text)));
 	}));
 	flame.setAttribute("role", "group");
 	frames.forEach((frame, i) => {
 		frame.setAttribute("role", "button");
-		frame.setAttribute("aria-label", frame.querySelector("title").textContent);
+		frame.setAttribute("aria-label", boxes[i].title);
 		frame.setAttribute("tabindex", i ? "-1" : "0");
-		frame.addEventListener("click", () => toFrame(frame));
-		frame.addEventListener("focus", () => told.textContent = frame.querySelector("title").textContent);
+		frame.addEventListener("click", () => toFrame(i));
+		frame.addEventListener("focus", () => told.textContent = boxes[i].title);
 		frame.addEventListener("keydown", e => {
 			const step = { ArrowRight: 1, ArrowDown: 1, ArrowLeft: -1, ArrowUp: -1 }[e.key];
 			if (e.key === "Enter")
-				toFrame(frame);
-			else if (step && frames[i + step])
-				frames[i + step].focus();
+				toFrame(i);
+			else if (step)
+				neighbour(i, step).focus();
 			else
 				return;
 			e.preventDefault();

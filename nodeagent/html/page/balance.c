@@ -10,7 +10,6 @@
 
 #define RANKS_MAX 256u /* in the picture and the table */
 #define WORST	  3u
-#define LEGEND	  64.0
 #define ROW	  16.0
 #define LEFT	  120.0
 #define PLOT	  860.0
@@ -82,7 +81,8 @@ static void put_strip(
 static void put_strips(struct html *h, const struct pages *p, const struct rank *ranks, size_t n)
 {
 	const size_t shown = n < RANKS_MAX ? n : RANKS_MAX;
-	double most = 0.0, y = LEGEND;
+	const double legend = page_legend_height(p);
+	double most = 0.0, y = legend;
 
 	for (size_t i = 0; i < n; i++) {
 		double s = 0.0;
@@ -93,10 +93,9 @@ static void put_strips(struct html *h, const struct pages *p, const struct rank 
 	}
 	svg_begin(h, "balance-ranks", "Time of each rank by what it was spent for",
 		"A bar for each rank, the one with the most useful work first; from left to right "
-		"in "
-		"the order of the legend. The table below has the same numbers.",
-		SVG_WIDTH, LEGEND + ROW * (double)shown);
-	page_legend(h);
+		"in the order of the legend. The table below has the same numbers.",
+		SVG_WIDTH, legend + ROW * (double)shown);
+	page_legend(h, p);
 	for (size_t i = 0; i < n; i++) {
 		if (!is_shown(i, n))
 			continue;

@@ -6,6 +6,9 @@
 #include "nodeagent/base/util.h"
 #include "nodeagent/html/page/internal.h"
 
+#define LINE	18.0 /* of the legend */
+#define IN_LINE 4
+
 const struct page_class page_classes[] = {
 	{"useful_s", "useful work", "#009e73"},
 	{"mpi_s", "MPI, but for waits", "#0072b2"},
@@ -31,13 +34,36 @@ double page_class_s(const struct json_tree *all, const struct value *rank, size_
 	return fmax(0.0, s - waits);
 }
 
-void page_legend(struct html *h)
+double page_class_sum(const struct pages *p, size_t class)
 {
-	svg_text(h, 4.0, 14.0, SVG_LEFT, NULL, "from left to right:");
-	for (size_t i = 0; i < page_n_classes; i++) {
-		const double x = 130.0 + 215.0 * (double)(i % 4), y = 4.0 + 18.0 * (double)(i / 4);
+	const struct value *ranks = page_member(p, "per_rank");
+	double s = 0.0;
 
-		svg_rect(h, (struct svg_box){x, y, 12.0, 12.0}, page_classes[i].colour, NULL);
-		svg_text(h, x + 16.0, y + 11.0, SVG_LEFT, NULL, page_classes[i].title);
+	for (const struct value *v = value_first(p->all, ranks); v; v = value_next(p->all, v))
+		s += page_class_s(p->all, v, class);
+	return s;
+}
+
+double page_legend_height(const struct pages *p)
+{
+	size_t n = 0;
+
+	for (size_t i = 0; i < page_n_classes; i++)
+		n += page_class_sum(p, i) > 0.0;
+	return 8.0 + LINE * (double)((n + IN_LINE - 1) / IN_LINE);
+}
+
+void page_legend(struct html *h, const struct pages *p)
+{
+	size_t n = 0;
+
+	for (size_t i = 0; i < page_n_classes; i++) {
+		const double x = 240.0 * (double)(n % IN_LINE), y = LINE * (double)(n / IN_LINE);
+
+		if (!(page_class_sum(p, i) > 0.0))
+			continue;
+		svg_rect(h, (struct svg_box){x, y + 2.0, 12.0, 12.0}, page_classes[i].colour, NULL);
+		svg_text(h, x + 16.0, y + 13.0, SVG_LEFT, NULL, page_classes[i].title);
+		n++;
 	}
 }

@@ -10,7 +10,8 @@
 #include "nodeagent/html/page/internal.h"
 
 #define CELLS_MAX 64u /* of ranks in a row; more are added up */
-#define SIDE	  640.0
+#define SIDE_MAX  640.0
+#define CELL_MAX  48.0
 #define LEFT	  60.0
 #define TOP	  30.0
 
@@ -71,6 +72,12 @@ static struct matrix matrix_of(const struct pages *p, const struct value *pairs)
 	return m;
 }
 
+/* Of the whole picture, in pixels. */
+static double matrix_side(const struct matrix *m)
+{
+	return fmin(SIDE_MAX, CELL_MAX * (double)m->n);
+}
+
 static char *cell_name(const struct matrix *m, size_t i)
 {
 	if (m->ranks == 1)
@@ -80,7 +87,7 @@ static char *cell_name(const struct matrix *m, size_t i)
 
 static void put_cell(struct html *h, const struct matrix *m, size_t from, size_t to)
 {
-	const double bytes = m->bytes[from * m->n + to], side = SIDE / (double)m->n;
+	const double bytes = m->bytes[from * m->n + to], side = matrix_side(m) / (double)m->n;
 	char *sender, *receiver, *title;
 
 	if (!(bytes > 0.0))
@@ -99,22 +106,23 @@ static void put_cell(struct html *h, const struct matrix *m, size_t from, size_t
 static void put_labels(struct html *h, const struct matrix *m)
 {
 	const size_t step = m->n / 8 + 1;
+	const double all = matrix_side(m);
 
 	for (size_t i = 0; i < m->n; i += step) {
-		const double at = SIDE / (double)m->n * ((double)i + 0.5);
+		const double at = all / (double)m->n * ((double)i + 0.5);
 		char *text = xasprintf("%" PRIu64, i * m->ranks);
 
 		svg_text(h, LEFT - 6.0, TOP + at + 4.0, SVG_RIGHT, NULL, text);
 		svg_text(h, LEFT + at, TOP - 8.0, SVG_MIDDLE, NULL, text);
 		free(text);
 	}
-	svg_text(h, LEFT + SIDE + 8.0, TOP + 12.0, SVG_LEFT, NULL, "to: from left to right");
-	svg_text(h, LEFT + SIDE + 8.0, TOP + 30.0, SVG_LEFT, NULL, "from: downwards");
+	svg_text(h, LEFT + all + 8.0, TOP + 12.0, SVG_LEFT, NULL, "to: from left to right");
+	svg_text(h, LEFT + all + 8.0, TOP + 30.0, SVG_LEFT, NULL, "from: downwards");
 	for (int i = 0; i <= 10; i++)
-		svg_rect(h, (struct svg_box){LEFT + SIDE + 8.0 + 16.0 * i, TOP + 44.0, 16.0, 16.0},
+		svg_rect(h, (struct svg_box){LEFT + all + 8.0 + 16.0 * i, TOP + 44.0, 16.0, 16.0},
 			svg_map_colour(i / 10.0), NULL);
-	svg_text(h, LEFT + SIDE + 8.0, TOP + 76.0, SVG_LEFT, NULL, "1 B");
-	svg_text(h, LEFT + SIDE + 184.0, TOP + 76.0, SVG_RIGHT, NULL, quantity_bytes(m->most).text);
+	svg_text(h, LEFT + all + 8.0, TOP + 76.0, SVG_LEFT, NULL, "1 B");
+	svg_text(h, LEFT + all + 184.0, TOP + 76.0, SVG_RIGHT, NULL, quantity_bytes(m->most).text);
 }
 
 static void put_unknown(struct html *h, double bytes)
@@ -139,7 +147,7 @@ static void put_matrix(struct html *h, const struct pages *p, const struct value
 		"A square for each pair of ranks, or of groups of ranks, that sent messages: the "
 		"sender's row, the receiver's column. The colour tells the bytes, in a logarithmic "
 		"scale. The table below has pairs of ranks.",
-		SVG_WIDTH, SIDE + TOP + 8.0);
+		SVG_WIDTH, fmax(matrix_side(&m), 80.0) + TOP + 8.0);
 	put_labels(h, &m);
 	for (size_t from = 0; from < m.n; from++)
 		for (size_t to = 0; to < m.n; to++)

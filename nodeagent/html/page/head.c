@@ -15,6 +15,7 @@ bool page_head_has(const struct pages *p)
 
 static void put_fact(struct html *h, const char *what, const char *exact, const char *shown)
 {
+	html_open(h, "div", NULL);
 	html_element(h, "dt", what, NULL);
 	html_open(h, "dd", NULL);
 	if (exact)
@@ -22,6 +23,18 @@ static void put_fact(struct html *h, const char *what, const char *exact, const 
 	else
 		html_text(h, shown);
 	html_close(h);
+	html_close(h);
+}
+
+static void put_efficiency(struct html *h, const struct pages *p)
+{
+	const struct value *e = page_member(p, "efficiency");
+	const struct value *v = value_member(p->all, e, "parallel");
+	char exact[VALUE_DIGITS], *shown = xasprintf("%.1f %%", 100.0 * value_real(v));
+
+	if (value_exact(v, exact))
+		put_fact(h, "Parallel efficiency", exact, shown);
+	free(shown);
 }
 
 static void put_number(struct html *h, const struct pages *p, const char *what, const char *key)
@@ -34,6 +47,17 @@ static void put_number(struct html *h, const struct pages *p, const char *what, 
 	shown = list_shown(key, v);
 	put_fact(h, what, exact, shown);
 	free(shown);
+}
+
+/* 2026-11-26T18:11:35+00:00, with a blank where a line may break. */
+static void put_started(struct html *h, const char *time)
+{
+	char *text = xstrdup(time), *t = strchr(text, 'T');
+
+	if (t)
+		*t = ' ';
+	put_fact(h, "Started", NULL, text);
+	free(text);
 }
 
 static void put_facts(struct html *h, const struct pages *p)
@@ -54,12 +78,12 @@ static void put_facts(struct html *h, const struct pages *p)
 		{"Calls that were lost", "lost"},
 	};
 
-	html_open(h, "dl", NULL);
-	put_fact(h, "Program", NULL, value_text(p->all, page_member(p, "application")));
-	if (time)
-		put_fact(h, "Started", NULL, value_text(p->all, time));
+	html_open(h, "dl", "class", "facts", NULL);
+	put_efficiency(h, p);
 	for (size_t i = 0; i < ARRAY_SIZE(numbers); i++)
 		put_number(h, p, numbers[i].what, numbers[i].key);
+	if (time)
+		put_started(h, value_text(p->all, time));
 	put_fact(h, "Traced by", NULL, value_text(p->all, page_member(p, "package")));
 	html_close(h);
 }

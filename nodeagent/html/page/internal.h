@@ -54,7 +54,11 @@ extern const struct page_class page_classes[];
 extern const size_t page_n_classes;
 /* Seconds of a row of per_rank; waits in MPI are no part of its time in MPI here. 0: none. */
 double page_class_s(const struct json_tree *all, const struct value *rank, size_t class);
-void page_legend(struct html *h);
+/* Of all ranks. */
+double page_class_sum(const struct pages *p, size_t class);
+/* The classes that ranks have spent time for, from y = 0; page_legend_height() is its height. */
+void page_legend(struct html *h, const struct pages *p);
+double page_legend_height(const struct pages *p);
 
 /* ---- the pages -------------------------------------------------------------------------- */
 

@@ -199,6 +199,23 @@ void list_table(struct html *h, const struct json_tree *all, const struct value 
 	}
 }
 
+/* A cell whose numbers stand at its left, as texts do. */
+static void put_plain(
+	struct html *h, const struct json_tree *all, const char *key, const struct value *v)
+{
+	char exact[VALUE_DIGITS], *shown;
+
+	if (!value_exact(v, exact)) {
+		put_value(h, all, key, v, false);
+		return;
+	}
+	shown = list_shown(key, v);
+	html_open(h, "td", NULL);
+	html_element(h, "data", shown, "value", exact, NULL);
+	html_close(h);
+	free(shown);
+}
+
 void list_members(struct html *h, const struct json_tree *all, const struct value *object,
 	const char *caption)
 {
@@ -213,7 +230,7 @@ void list_members(struct html *h, const struct json_tree *all, const struct valu
 		title = list_title(value_key(all, v));
 		html_row(h);
 		html_cell(h, title, true);
-		put_value(h, all, value_key(all, v), v, false);
+		put_plain(h, all, value_key(all, v), v);
 		html_close(h);
 		free(title);
 	}

@@ -136,14 +136,18 @@ static void put_pages(struct html *h, const struct pages *p)
 {
 	html_open(h, "main", NULL);
 	for (size_t i = 0; i < ARRAY_SIZE(pages); i++) {
+		const char *application = value_text(p->all, page_member(p, "application"));
 		char *title;
 
 		if (!pages[i].has(p))
 			continue;
 		title = xasprintf("%s-head", pages[i].id);
 		html_open(h, "section", "id", pages[i].id, "aria-labelledby", title, NULL);
-		html_element(
-			h, i ? "h2" : "h1", i ? pages[i].title : "vftr report", "id", title, NULL);
+		html_element(h, i ? "h2" : "h1",
+			i	       ? pages[i].title
+			: *application ? application
+				       : "A run",
+			"id", title, NULL);
 		pages[i].print(h, p);
 		html_close(h);
 		free(title);

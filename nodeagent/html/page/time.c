@@ -7,8 +7,7 @@
 #include "nodeagent/base/util.h"
 #include "nodeagent/html/page/internal.h"
 
-#define LEGEND 64.0
-#define BAR    40.0
+#define BAR 40.0
 
 struct ordered {
 	const struct value *row;
@@ -24,16 +23,6 @@ bool page_time_has(const struct pages *p)
 
 /* ---- by class -------------------------------------------------------------------------- */
 
-static double class_sum(const struct pages *p, size_t class)
-{
-	const struct value *ranks = page_member(p, "per_rank");
-	double s = 0.0;
-
-	for (const struct value *v = value_first(p->all, ranks); v; v = value_next(p->all, v))
-		s += page_class_s(p->all, v, class);
-	return s;
-}
-
 static void put_class_table(struct html *h, const struct pages *p)
 {
 	list_details(h, "The same as a table");
@@ -41,7 +30,7 @@ static void put_class_table(struct html *h, const struct pages *p)
 	html_head(h, "what", false);
 	html_head(h, "time", true);
 	for (size_t i = 0; i < page_n_classes; i++) {
-		const double s = class_sum(p, i);
+		const double s = page_class_sum(p, i);
 		char *exact = xasprintf("%.9f", s);
 
 		if (s > 0.0) {
@@ -58,28 +47,29 @@ static void put_class_table(struct html *h, const struct pages *p)
 
 static void put_classes(struct html *h, const struct pages *p)
 {
+	const double legend = page_legend_height(p);
 	double all = 0.0, x = 0.0;
 
 	for (size_t i = 0; i < page_n_classes; i++)
-		all += class_sum(p, i);
+		all += page_class_sum(p, i);
 	if (!(all > 0.0))
 		return;
 	svg_begin(h, "time-classes", "Time of all ranks by what it was spent for",
 		"One bar, from left to right in the order of the legend; between MPI_Init and "
 		"MPI_Finalize, of the first thread of each rank. The table below has the same "
 		"numbers.",
-		SVG_WIDTH, LEGEND + BAR);
-	page_legend(h);
+		SVG_WIDTH, legend + BAR);
+	page_legend(h, p);
 	for (size_t i = 0; i < page_n_classes; i++) {
-		const double s = class_sum(p, i), width = SVG_WIDTH * s / all;
+		const double s = page_class_sum(p, i), width = SVG_WIDTH * s / all;
 		char *title = xasprintf("%s: %.9f s", page_classes[i].title, s);
 		char *part = xasprintf("%.0f %%", 100.0 * s / all);
 
 		if (s > 0.0)
-			svg_rect(h, (struct svg_box){x, LEGEND, width, BAR}, page_classes[i].colour,
+			svg_rect(h, (struct svg_box){x, legend, width, BAR}, page_classes[i].colour,
 				title);
 		if (width > 45.0)
-			svg_text(h, x + width / 2, LEGEND + 24.0, SVG_MIDDLE,
+			svg_text(h, x + width / 2, legend + 24.0, SVG_MIDDLE,
 				svg_ink(page_classes[i].colour), part);
 		x += width;
 		free(title);
