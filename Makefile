@@ -267,7 +267,8 @@ $(nss_standin): t/unit/net/nss-standin.c
 	$(Q)$(CC) $(CFLAGS) -fPIC -shared -Wl,-soname,$(@F) -o $@ $<
 $(O)/t/unit/net/u-tcp: | $(nss_standin)
 
-$(O)/t/golden/make-golden: t/golden/make-golden.c $(core_lib)
+test_makers := $(O)/t/golden/make-golden $(O)/t/report/make-large
+$(test_makers): $(O)/%: %.c $(core_lib)
 	@mkdir -p $(@D)
 	$(call say,CC,$@)
 	$(Q)$(CC) $(ALL_CFLAGS) $(LDFLAGS) -o $@ $< $(core_lib) $(AGENT_LIBS)
@@ -324,7 +325,7 @@ $(browser): t/report/package.json t/report/package-lock.json
 	@cd $(O)/browser && npm ci --silent --no-audit --no-fund --ignore-scripts && touch node_modules/axe-core/package.json
 
 report-check: $(browser)
-	@$(MAKE) --no-print-directory all $(O)/t/golden/make-golden
+	@$(MAKE) --no-print-directory all $(test_makers)
 	@BUILD='$(abspath $(O))' $(PROVE) -e 'sh t/lib/run-test' -v t/report/t8411-report-browser.sh
 
 check-long: AGAIN = 0
@@ -335,7 +336,7 @@ check-long: deps-tests
 	@for f in $(fuzzers); do sh t/fuzz/run $$f 60 || exit; done
 	@sh t/bare
 
-check-build: all $(unit_tests) $(O)/t/golden/make-golden
+check-build: all $(unit_tests) $(test_makers)
 
 bench: deps
 	@$(MAKE) --no-print-directory all

@@ -36,15 +36,25 @@ struct json_tree {
 
 /* ---- reading --------------------------------------------------------------------------- */
 
-static uint32_t find_key(struct json_tree *all, struct json_in *in, const char *key)
+/* Where it is, or where it would be. */
+static uint32_t key_slot(const struct json_tree *all, const char *key)
 {
 	uint32_t slot = 2166136261u;
 
 	for (const char *s = key; *s; s++)
 		slot = (slot ^ (unsigned char)*s) * 16777619u;
-	for (slot %= KEY_SLOTS; all->keys[slot]; slot = (slot + 1) % KEY_SLOTS)
-		if (!strcmp(all->keys[slot], key))
-			return slot;
+	slot %= KEY_SLOTS;
+	while (all->keys[slot] && strcmp(all->keys[slot], key))
+		slot = (slot + 1) % KEY_SLOTS;
+	return slot;
+}
+
+static uint32_t find_key(struct json_tree *all, struct json_in *in, const char *key)
+{
+	const uint32_t slot = key_slot(all, key);
+
+	if (all->keys[slot])
+		return slot;
 	if (all->n_keys >= KEY_SLOTS / 2) {
 		json_in_fail(in, "too many different keys");
 		return 0;
@@ -194,10 +204,13 @@ const char *value_key(const struct json_tree *all, const struct value *v)
 const struct value *value_member(
 	const struct json_tree *all, const struct value *v, const char *key)
 {
+	uint32_t slot;
+
 	if (value_kind(v) != VALUE_OBJECT)
 		return NULL;
+	slot = key_slot(all, key);
 	for (const struct value *m = value_first(all, v); m; m = value_next(all, m))
-		if (!strcmp(all->keys[m->key], key))
+		if (m->key == slot)
 			return m;
 	return NULL;
 }

@@ -3,7 +3,7 @@
 test_description='vftr report: a run as one HTML file, with the numbers of its JSON'
 . "$(dirname "$0")/../lib/lib.sh"
 need jq python3 xmllint
-need_built "$AGENT" "$VFTR" "$BUILD/t/golden/make-golden"
+need_built "$AGENT" "$VFTR" "$BUILD/t/golden/make-golden" "$BUILD/t/report/make-large"
 SAME=$T/report/same-numbers.py
 
 # run_of NAME: the node profiles of a golden run, in the folder NAME
@@ -90,6 +90,16 @@ test_expect 'nothing is asked of anybody, and it is not large' '
 		hasnt "$f" "url("
 		[ "$(wc -c <"$f")" -lt 5000000 ]
 	done'
+
+test_expect '100 000 call paths and 4 096 ranks: at most 5 MB, and no waiting' '
+	"$BUILD/t/report/make-large" large.vfp
+	began=$(date +%s)
+	limit "$VFTR" report -o large.html large.vfp
+	no_later 2 "$began"
+	[ "$(wc -c <large.html)" -le 5000000 ]
+	has large.html "more functions, each below 0.1 %"
+	has large.html "of 100000 call paths; what has less than"
+	has large.html "is folded into the grey rest"'
 
 test_expect 'several runs: a column of efficiencies for each' '
 	limit "$VFTR" report -o two.html mpi collectives

@@ -8,7 +8,7 @@ export CHROMIUM PLAYWRIGHT
 command -v node >/dev/null || skip_all "no node"
 [ -d "$PLAYWRIGHT/node_modules/axe-core" ] ||
 	skip_all "no playwright-core and axe-core: make report-check and make check-long fetch them"
-need_built "$VFTR" "$BUILD/t/golden/make-golden"
+need_built "$VFTR" "$BUILD/t/golden/make-golden" "$BUILD/t/report/make-large"
 
 # seen CHECK FILE [ARGUMENT]
 seen() {
@@ -45,5 +45,10 @@ done
 test_expect 'call paths are marked by a text' 'seen mark made.html'
 test_expect 'tables are sorted by numbers and by names' 'seen sort made.html'
 test_expect 'tables are searched' 'seen search made.html'
+
+test_expect '100 000 call paths and 4 096 ranks can be seen within a second' '
+	"$BUILD/t/report/make-large" large.vfp
+	limit "$VFTR" report -o large.html large.vfp
+	seen paint large.html "$(patient 1)000"'
 
 done_testing
