@@ -49,6 +49,8 @@ X(BOOL, demangle_cxx, "demangle_cxx", "true", 0, 0, NULL, false, \
   "Show C++ functions by their readable names.") \
 X(BOOL, include_cxx_prelude, "include_cxx_prelude", "false", 0, 0, NULL, false, \
   "Profile also what runs before main, such as C++ static constructors.") \
+X(BOOL, report, "report", "false", 0, 0, NULL, false, \
+  "Write the results of the run also as one HTML file, as vftr report does.") \
 \
 X(CHOICE, output_layout, "output.layout", "vftrace", 0, 0, "vftrace|run", false, \
   "Names and form of the files written: those of Vftrace, or those of vftr run.") \

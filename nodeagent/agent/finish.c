@@ -23,6 +23,7 @@
 #include "nodeagent/profile/ids.h"
 #include "nodeagent/profile/profile.h"
 #include "nodeagent/process/regions.h"
+#include "nodeagent/agent/html-report.h"
 #include "nodeagent/agent/older-results.h"
 #include "nodeagent/agent/rounds.h"
 #include "nodeagent/recorder/recorder.h"
@@ -278,7 +279,8 @@ static int write_summary(
 		return 0;
 	return report_result(output_summary(whole ? whole : node, a->host.conf,
 				     a->host.output_directory, base, &error),
-		&error);
+		       &error) |
+	       html_report_write(&a->host, whole ? whole : node, base);
 }
 
 /* Other agents wait for us, but not for ever. */
@@ -366,14 +368,10 @@ int agent_finish(struct agent *a)
 /* All files that this node alone can write; ranks: also of single ranks. */
 static int write_alone(struct agent *a, const struct profile *node, const char *base, bool ranks)
 {
-	char *error = NULL;
 	uint64_t *hashes;
 	int lock = older_results_begin(a, base), failed = write_node_profile(a, node, base);
 
-	if (!a->host.transport && !is_part_of_job(a, node))
-		failed |= report_result(
-			output_summary(node, a->host.conf, a->host.output_directory, base, &error),
-			&error);
+	failed |= write_summary(a, node, NULL, base);
 	hashes = profile_hashes(node);
 	failed |= write_node_log(a, node, base, hashes, node->n_stacks);
 	if (ranks)

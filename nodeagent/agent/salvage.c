@@ -10,6 +10,7 @@
 #include <time.h>
 #include <unistd.h>
 #include "nodeagent/agent/roles/agent.h"
+#include "nodeagent/agent/html-report.h"
 #include "nodeagent/agent/older-results.h"
 #include "nodeagent/agent/run-folder.h"
 #include "nodeagent/collate/collate.h"
@@ -175,6 +176,7 @@ static bool make_summary(struct agent *a, const char *hosts, const struct found 
 			one_or_many(f->n, "profile", "profiles"));
 		lock = older_results_begin(a, f->base);
 		made = !output_summary(p, a->host.conf, a->host.output_directory, f->base, &error);
+		html_report_write(&a->host, p, f->base);
 		older_results_end(&a->host, &lock);
 		if (!made)
 			complain("%s", error);

@@ -17,6 +17,7 @@ static const struct {
 } names[RESULT_KINDS] = {
 	[RESULT_SUMMARY] = {"_all", "summary", ".log"},
 	[RESULT_PROFILE] = {"_all", "profile", ".json"},
+	[RESULT_REPORT] = {"_all", "report", ".html"},
 	[RESULT_NODE_LOG] = {"_node_", "node-", ".log", .who = true},
 	[RESULT_RANK_LOG] = {"_", "rank-", ".log", .who = true},
 	[RESULT_NODE_PROFILE] = {"_", "", ".vfp", .who = true},
@@ -140,8 +141,10 @@ static bool parse_log(char *base, const char *last, const char *end, struct resu
 
 	if (!strcmp(last, "all"))
 		return is_parsed(to, LAYOUT_VFTRACE,
-			strcmp(end, ".json") ? RESULT_SUMMARY : RESULT_PROFILE, xstrdup(base),
-			NULL);
+			!strcmp(end, ".json")	? RESULT_PROFILE
+			: !strcmp(end, ".html") ? RESULT_REPORT
+						: RESULT_SUMMARY,
+			xstrdup(base), NULL);
 	if (strcmp(end, ".log"))
 		return false;
 	if (is_rank(last))
@@ -175,7 +178,7 @@ static bool parse_vftrace(char *stem, const char *end, struct result_parsed *to)
 
 bool result_parse(const char *name, struct result_parsed *to)
 {
-	static const char *const ends[] = {".log", ".json", ".vfp", ".vfd"};
+	static const char *const ends[] = {".log", ".json", ".html", ".vfp", ".vfd"};
 
 	*to = (struct result_parsed){0};
 	for (size_t i = 0; i < ARRAY_SIZE(ends); i++) {

@@ -16,6 +16,7 @@ enum result_layout { LAYOUT_VFTRACE, LAYOUT_RUN };
 enum result_kind {
 	RESULT_SUMMARY,	     /* BASE_all.log, or summary.log */
 	RESULT_PROFILE,	     /* BASE_all.json, or profile.json */
+	RESULT_REPORT,	     /* BASE_all.html, or report.html */
 	RESULT_NODE_LOG,     /* BASE_node_HOST.log, or node-HOST.log */
 	RESULT_RANK_LOG,     /* BASE_RANK.log, or rank-RANK.log */
 	RESULT_NODE_PROFILE, /* BASE_HOST.vfp, or HOST.vfp */

@@ -157,6 +157,27 @@ struct json_tree *json_tree_read(FILE *f, char **error)
 	return NULL;
 }
 
+struct json_tree *json_tree_of(
+	void (*write)(FILE *f, const void *what), const void *what, char **error)
+{
+	struct json_tree *all = NULL;
+	char *text = NULL;
+	size_t bytes = 0;
+	FILE *f = open_memstream(&text, &bytes);
+
+	*error = NULL;
+	if (f)
+		write(f, what);
+	if (f && !fclose(f) && (f = fmemopen(text, bytes, "r"))) {
+		all = json_tree_read(f, error);
+		fclose(f);
+	}
+	free(text);
+	if (!all && !*error)
+		*error = xasprintf("no memory for its JSON: %m");
+	return all;
+}
+
 void json_tree_free(struct json_tree *all)
 {
 	if (!all)

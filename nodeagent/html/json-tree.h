@@ -16,6 +16,9 @@ struct value;
 struct json;
 
 /* Reads f to its end. NULL: *error says why, which the caller frees. */
+/* As json_tree_read(), of what write() writes: so pages have the numbers that programs get. */
+struct json_tree *json_tree_of(
+	void (*write)(FILE *f, const void *what), const void *what, char **error);
 struct json_tree *json_tree_read(FILE *f, char **error);
 void json_tree_free(struct json_tree *all);
 /* The outermost value. */

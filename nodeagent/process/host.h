@@ -134,7 +134,8 @@ void host_warnings_free(struct host *host);
  * frees. */
 static inline char *host_result(const struct host *host, const char *base, enum result_kind kind)
 {
-	const bool of_job = kind == RESULT_SUMMARY || kind == RESULT_PROFILE;
+	const bool of_job =
+		kind == RESULT_SUMMARY || kind == RESULT_PROFILE || kind == RESULT_REPORT;
 	const struct result r = {base, kind, of_job ? NULL : host->name, NULL};
 
 	return result_path(result_layout(host->conf), host->output_directory, &r);

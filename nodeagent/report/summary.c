@@ -82,6 +82,13 @@ void output_json(const struct profile *p, const struct conf *c, FILE *f)
 	report_done(&r);
 }
 
+void output_json_of(FILE *f, const void *what)
+{
+	const struct output_of *of = what;
+
+	output_json(of->p, of->c, f);
+}
+
 int output_summary(const struct profile *p, const struct conf *c, const char *dir, const char *base,
 	char **error)
 {

@@ -35,29 +35,15 @@ struct reported {
 	char *path; /* of the file if none was named */
 };
 
-/* The JSON of a run, read back: so pages have the numbers that programs get. */
 static struct json_tree *values_of(const struct run *run)
 {
-	struct json_tree *all;
-	char *text = NULL, *error = NULL;
-	size_t bytes = 0;
-	FILE *f = open_memstream(&text, &bytes);
+	char *error;
+	struct json_tree *all =
+		json_tree_of(output_json_of, &(struct output_of){run->p, run->c}, &error);
 
-	if (f)
-		output_json(run->p, run->c, f);
-	if (!f || fclose(f)) {
-		complain("cannot keep the JSON of %s in memory: %m", run->name);
-		return NULL;
-	}
-	f = fmemopen(text, bytes, "r");
-	all = f ? json_tree_read(f, &error) : NULL;
 	if (!all)
-		complain("cannot read back the JSON of %s: %s", run->name,
-			error ? error : "no memory");
-	if (f)
-		fclose(f);
+		complain("cannot read back the JSON of %s: %s", run->name, error);
 	free(error);
-	free(text);
 	return all;
 }
 

@@ -116,6 +116,24 @@ test_expect 'the default is a file beside the profiles, and its path is printed'
 	cmp piped.html end.html
 	is "" "$(find . -name "*.tmp*")"'
 
+test_expect 'report=true: a run ends with its report, in either layout; without it there is none' '
+	cc_traced "$BIN/end" "$T/hook/app-end.c"
+	status_of 3 limit "$VFTR" run -q -k report=true -o with -- "$BIN/end" exit3
+	python3 "$SAME" with/report.html with/profile.json
+	status_of 3 limit "$VFTR" run -q -o without -- "$BIN/end" exit3
+	[ ! -e without/report.html ]
+	mkdir as-vftrace
+	status_of 3 traced -q -k report=true -k output_directory=as-vftrace -- "$BIN/end" exit3
+	python3 "$SAME" as-vftrace/end_all.html as-vftrace/end_all.json
+	is "" "$(find with as-vftrace -name "*.tmp*")"'
+
+test_expect 'report=true: a folder where no file can be written is told, and the other results are there' '
+	mkdir taken
+	mkdir taken/end_all.html
+	traced -q -k report=true -k output_directory=taken -- "$BIN/end" return 2>said
+	has said "cannot write $PWD/taken/end_all.html"
+	[ -s taken/end_all.json ]'
+
 test_expect 'what cannot be read or written is told, and how it ends' '
 	status_of 2 "$VFTR" report 2>said
 	has said "name the folder"

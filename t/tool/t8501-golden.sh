@@ -180,6 +180,12 @@ test_expect 'vftr histogram: text and picture' '
 	into histogram/bytes.svg "$VFTR" histogram --bytes --send --svg - "$OUT/made/whole.vfp"
 	same histogram'
 
+test_expect 'vftr report: a page of one run, and of two' '
+	into report/mpi.html "$VFTR" report -o - real/mpi
+	into report/made.html "$VFTR" report -o - "$OUT/made/whole.vfp"
+	into report/two.html "$VFTR" report -o - real/open real/mpi
+	same report'
+
 if [ -n "$RENEW" ] && [ "$test_failed" = 0 ]; then
 	cp "$VFTR_TEST_DIR/sums" "$G/sums"
 	rm -rf "$G/text"

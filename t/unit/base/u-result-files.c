@@ -26,6 +26,9 @@ static const struct {
 	{LAYOUT_RUN, {"", RESULT_SUMMARY, NULL, "mpi"}, "summary-mpi.log"},
 	{LAYOUT_RUN, {"round12-", RESULT_SUMMARY, NULL, NULL}, "round12-summary.log"},
 	{LAYOUT_RUN, {"", RESULT_PROFILE, NULL, NULL}, "profile.json"},
+	{LAYOUT_VFTRACE, {"heat", RESULT_REPORT, NULL, NULL}, "heat_all.html"},
+	{LAYOUT_RUN, {"", RESULT_REPORT, NULL, NULL}, "report.html"},
+	{LAYOUT_RUN, {"round1-", RESULT_REPORT, NULL, NULL}, "round1-report.html"},
 	{LAYOUT_RUN, {"", RESULT_NODE_LOG, "n-1", NULL}, "node-n-1.log"},
 	{LAYOUT_RUN, {"", RESULT_RANK_LOG, "3", NULL}, "rank-3.log"},
 	{LAYOUT_RUN, {"round1-", RESULT_RANK_LOG, "3", "mpi"}, "round1-rank-3-mpi.log"},
@@ -61,7 +64,7 @@ END_TEST
 START_TEST(other_names)
 {
 	static const char *const others[] = {"", ".log", ".vfp", "_.log", "notes.log", "heat.json",
-		"rank-x.log", "rank-.log", "node-.log", "summaryx.log", "heat_all.json.old",
+		"rank-x.log", "rank-.log", "node-.log", "summaryx.log", "heat_all.json.old", "heat.html", "x_y.html", ".html",
 		"heat_n1.vfp.old2", "heat_n1.vfp.tmp.vftr-0123456789abcdef", "summary", "profile",
 		"heat_x.json", "_all.log", "heat_all_.log.x"};
 

@@ -1,0 +1,48 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "nodeagent/agent/html-report.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "conf/conf.h"
+#include "nodeagent/base/result-files.h"
+#include "nodeagent/base/util.h"
+#include "nodeagent/html/json-tree.h"
+#include "nodeagent/html/page/page.h"
+#include "nodeagent/process/host.h"
+#include "nodeagent/profile/profile.h"
+#include "nodeagent/report/output.h"
+
+static int write_pages(const struct json_tree *all, const char *path, const char *name)
+{
+	const struct page_run run = {name, all};
+	struct writing *w;
+	FILE *f;
+	int error = write_begin(&f, &w, path);
+
+	if (error)
+		return error;
+	pages_write(f, &run, 1);
+	return write_end(f, w);
+}
+
+int html_report_write(const struct host *host, const struct profile *p, const char *base)
+{
+	struct json_tree *all;
+	char *path, *error = NULL;
+	int failed;
+
+	if (!host->conf->report)
+		return 0;
+	path = host_result(host, base, RESULT_REPORT);
+	all = json_tree_of(output_json_of, &(struct output_of){p, host->conf}, &error);
+	failed = all ? write_pages(all, path, p->application ? p->application : "a run") : 0;
+	if (!all)
+		complain("cannot write %s: %s", path, error);
+	else if (failed)
+		complain("cannot write %s: %s", path, strerror(-failed));
+	json_tree_free(all);
+	free(error);
+	free(path);
+	return failed || !all;
+}
