@@ -302,7 +302,7 @@ run_tests = O=$(O) BUILD='$(abspath $(O))' SANITIZE='$(SANITIZE)' CK_TIMEOUT_MUL
 	AGAIN='$(AGAIN)' TEST_SKIPS='$(CURDIR)/$(skips)' TEST_FAILURES='$(CURDIR)/$(failures)' \
 	sh t/lib/run-tests "$(PROVE) -e 'sh t/lib/run-test' --timer" '$(PROVEFLAGS)' $(all_tests)
 
-.PHONY: deps deps-tests demo check check-long check-build report-check bench count asan tsan help
+.PHONY: deps deps-tests demo check check-long check-build report-check report-picture bench count asan tsan help
 deps:
 	@sh t/deps.sh
 deps-tests:
@@ -327,6 +327,11 @@ $(browser): t/report/package.json t/report/package-lock.json
 report-check: $(browser)
 	@$(MAKE) --no-print-directory all $(test_makers)
 	@BUILD='$(abspath $(O))' $(PROVE) -e 'sh t/lib/run-test' -v t/report/t8411-report-browser.sh
+
+# The first picture of README.md, of the report that `make demo' has left.
+report-picture: $(browser)
+	@PLAYWRIGHT=$(O)/browser CHROMIUM=$$(command -v chromium) \
+		node t/report/browser.mjs picture $(O)/demo/heat.html man/img/report.png
 
 check-long: AGAIN = 0
 check-long: deps-tests

@@ -179,6 +179,12 @@ const checks = {
 					assert(await inked(page, png) > 0.02);
 			}
 	},
+	// argument: the file of the picture
+	async picture(browser) {
+		const { page } = await pageOf(browser, { viewport: { width: 1060, height: 1460 }, deviceScaleFactor: 0.8 });
+		await page.screenshot({ path: argument });
+		assert(fs.statSync(argument).size < 100000);
+	},
 	// argument: the most milliseconds, from the beginning of loading until something can be seen
 	async paint(browser) {
 		const { page } = await pageOf(browser);
