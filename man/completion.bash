@@ -20,12 +20,12 @@ _vftr()
 
 	COMPREPLY=()
 	if [ "$COMP_CWORD" = 1 ]; then
-		_vftr_words "collate config critical-path diff doctor dump efficiency export findings flags help histogram iterations models report run show top tree waits where --help --version" "$word"
+		_vftr_words "collate config critical-path diff doctor dump efficiency export findings flags help histogram iterations models open report run show top tree waits where --help --version" "$word"
 		return
 	fi
 	case ${COMP_WORDS[1]} in
 	help)
-		[ "$COMP_CWORD" = 2 ] && _vftr_words "collate config critical-path diff doctor dump efficiency export findings flags histogram iterations models report run show top tree waits where" "$word"
+		[ "$COMP_CWORD" = 2 ] && _vftr_words "collate config critical-path diff doctor dump efficiency export findings flags histogram iterations models open report run show top tree waits where" "$word"
 		;;
 	config)
 		case $COMP_CWORD:$before:$word in
@@ -87,6 +87,12 @@ _vftr()
 		case $before:$word in
 		-b:* | --base:* | -n:* | --number:*) ;;
 		*:-*) _vftr_words "-n --number -c --csv -j --json -b --base -h --help" "$word" ;;
+		esac
+		;;
+	open)
+		case $before:$word in
+		-b:* | --base:*) ;;
+		*:-*) _vftr_words "-n --no-browser -b --base -h --help" "$word" ;;
 		esac
 		;;
 	waits)

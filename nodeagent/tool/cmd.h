@@ -29,6 +29,7 @@ int cmd_flags(int argc, char **argv);
 int cmd_histogram(int argc, char **argv);
 int cmd_iterations(int argc, char **argv);
 int cmd_models(int argc, char **argv);
+int cmd_open(int argc, char **argv);
 int cmd_report(int argc, char **argv);
 int cmd_run(int argc, char **argv);
 

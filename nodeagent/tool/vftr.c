@@ -29,6 +29,7 @@ static const struct {
 	{"histogram", cmd_histogram, "show how large the messages were"},
 	{"iterations", cmd_iterations, "show how long the iterations of the main loop lasted"},
 	{"models", cmd_models, "show how functions grow with the number of ranks"},
+	{"open", cmd_open, "open the time line of a run in Perfetto's page"},
 	{"record", cmd_record, NULL},
 	{"report", cmd_report, "write what is known of a run to one HTML file"},
 	{"run", cmd_run, "run a command traced"},

@@ -1,0 +1,175 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* `vftr open`: a time line in Perfetto's page, by one command. */
+#include "nodeagent/tool/cmd.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/random.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "nodeagent/base/util.h"
+#include "nodeagent/tool/open/serve.h"
+
+#define PORT   9001u /* the one that Perfetto's page may ask on this machine */
+#define ORIGIN "https://ui.perfetto.dev"
+
+static const char usage[] =
+	"usage: vftr open [OPTIONS] RUN|FILE\n"
+	"\n"
+	"Opens the time line of a run in Perfetto's page, https://ui.perfetto.dev, which is told "
+	"to\n"
+	"fetch it from this machine: nothing is uploaded. RUN is a folder with sampling files\n"
+	"(vftr run --trace), FILE one of them or a file that Perfetto reads.\n"
+	"\n"
+	"  -n, --no-browser   only print the page's address\n"
+	"  -b, --base BASE    only the run of this name\n"
+	"  -h, --help         this text\n"
+	"\n"
+	"It ends when the page has fetched the file.\n"
+	"\n"
+	"Exit status: 0 fetched, 1 fetched without what was damaged, 2 nothing could be served, "
+	"or\n"
+	"wrong usage.\n";
+
+static void stop(int number)
+{
+	(void)number; /* accept() returns */
+}
+
+static bool is_run(const char *path)
+{
+	const char *end = strrchr(path, '.');
+	struct stat st;
+
+	return (!stat(path, &st) && S_ISDIR(st.st_mode)) || (end && !strcmp(end, ".vfd"));
+}
+
+/* Makes a trace of a run, at *file, without a name: it is gone when we end. As exit status; 2:
+ * said why. */
+static int export_run(char *run, const char *base, int *file)
+{
+	const char *folder = getenv("TMPDIR");
+	char *path = xasprintf("%s/vftr-open.XXXXXX", folder && *folder ? folder : "/tmp");
+	char *args[] = {
+		"export", "-q", "-f", "perfetto", "-o", path, run, "-b", (char *)base, NULL};
+	int fd = mkstemp(path), status;
+
+	if (fd < 0) {
+		complain("open: %s: %s", path, strerror(errno));
+		free(path);
+		return 2;
+	}
+	close(fd);
+	status = cmd_export(base ? 9 : 7, args);
+	*file = open(path, O_RDONLY | O_CLOEXEC);
+	unlink(path);
+	free(path);
+	return status;
+}
+
+/* A program of the desktop, which does not hold us up. */
+static void start_browser(const char *address)
+{
+	const pid_t child = fork();
+
+	if (!child) {
+		if (!fork()) {
+			int null = open("/dev/null", O_RDWR | O_CLOEXEC);
+
+			if (null >= 0)
+				for (int fd = 0; fd < 3; fd++)
+					dup2(null, fd);
+			execlp("xdg-open", "xdg-open", address, (char *)NULL);
+		}
+		_exit(0);
+	}
+	if (child > 0)
+		waitpid(child, NULL, 0);
+}
+
+static bool has_desktop(void)
+{
+	return getenv("DISPLAY") || getenv("WAYLAND_DISPLAY");
+}
+
+/* 0, or 2: said why. */
+static int serve_file(int file, const char *name, bool browser)
+{
+	const struct sigaction on_stop = {.sa_handler = stop};
+	uint64_t random = 0;
+	char *path, *address;
+	struct served s = {.file = file, .origin = ORIGIN};
+	struct stat st;
+	int fd, error;
+
+	if (fstat(file, &st) || !S_ISREG(st.st_mode)) {
+		complain("open: %s is no file", name);
+		return 2;
+	}
+	fd = serve_listen(PORT);
+	if (fd < 0) {
+		complain("open: port %u of 127.0.0.1, where Perfetto's page asks: %s", PORT,
+			strerror(-fd));
+		return 2;
+	}
+	if (getrandom(&random, sizeof(random), 0) != sizeof(random))
+		die(2, "no random number for the file's path");
+	path = xasprintf("/vftr-%016llx.pftrace", (unsigned long long)random);
+	address = xasprintf(ORIGIN "/#!/?url=http://127.0.0.1:%u%s", PORT, path);
+	s.path = path;
+	s.bytes = (uint64_t)st.st_size;
+	printf("%s\n", address);
+	fflush(stdout);
+	sigaction(SIGINT, &on_stop, NULL);
+	sigaction(SIGTERM, &on_stop, NULL);
+	if (browser && has_desktop())
+		start_browser(address);
+	error = serve_once(fd, &s);
+	if (error)
+		complain("open: the page did not fetch it: %s",
+			error == -EINTR ? "stopped by a signal" : strerror(-error));
+	close(fd);
+	free(path);
+	free(address);
+	return error ? 2 : 0;
+}
+
+int cmd_open(int argc, char **argv)
+{
+	bool alone = false;
+	const char *base = NULL;
+	const struct cmd_option options[] = {
+		{"no-browser", 'n', .flag = &alone},
+		{"base", 'b', .text = &base},
+		{0},
+	};
+	int status = cmd_options(argc, argv, options, usage), served, file = -1;
+	char *what;
+
+	if (status >= 0)
+		return status;
+	if (optind + 1 != argc) {
+		complain("open: name one folder or file; see vftr open --help");
+		return 2;
+	}
+	what = argv[optind];
+	status = 0;
+	if (is_run(what))
+		status = export_run(what, base, &file);
+	else
+		file = open(what, O_RDONLY | O_CLOEXEC);
+	if (status == 2 || file < 0) {
+		if (status != 2)
+			complain("open: %s: %s", what, strerror(errno));
+		return 2;
+	}
+	served = serve_file(file, what, !alone);
+	close(file);
+	return served ? served : status;
+}

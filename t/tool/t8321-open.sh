@@ -1,0 +1,92 @@
+#!/bin/sh
+# SPDX-License-Identifier: BSD-3-Clause
+# The page's requests are made here as a browser makes them.
+test_description='vftr open: the time line of a run, for one page'
+. "$(dirname "$0")/../lib/lib.sh"
+need jq python3
+need_built "$AGENT" "$VFTR"
+
+printf "%s\n" "static volatile int n;" "static void step(void) { n++; }" \
+	"int main(void) { for (int i = 0; i < 100; i++) step(); return 0; }" >prog.c
+cc_traced prog prog.c
+limit "$VFTR" run -q --trace -o run -- ./prog || bail "no run"
+
+cat >ask.py <<-EOF
+	import http.client, sys
+	method, path, origin, host, into = sys.argv[1:6]
+	c = http.client.HTTPConnection('127.0.0.1', 9001, timeout=20)
+	c.request(method, path, headers={**({'Origin': origin} if origin else {}), 'Host': host})
+	r = c.getresponse()
+	open(into, 'wb').write(r.read())
+	print(r.status, r.getheader('Access-Control-Allow-Origin'), r.getheader('Content-Length'))
+EOF
+PAGE=https://ui.perfetto.dev
+HERE=127.0.0.1:9001
+
+# serving WORDS: vftr open in the background; path of its file is in "path"
+serving() {
+	rm -f address
+	limit env -u DISPLAY -u WAYLAND_DISPLAY "$VFTR" open "$@" >address 2>said &
+	served=$!
+	wait_for 30 '[ -s address ]'
+	grep "^$PAGE/#!/?url=http://$HERE/vftr-[0-9a-f]\{16\}\.pftrace\$" address
+	sed 's|.*9001||' address >path
+}
+
+ask() {
+	python3 ask.py "$@"
+}
+
+test_expect 'the page gets the time line, and then the command ends' '
+	serving run
+	"$VFTR" export -q -f perfetto -o wanted run
+	is "200 $PAGE $(wc -c <wanted)" "$(ask HEAD "$(cat path)" $PAGE $HERE none)"
+	is "200 $PAGE $(wc -c <wanted)" "$(ask GET "$(cat path)" $PAGE $HERE got)"
+	wait $served
+	cmp got wanted
+	is "" "$(cat said; ls "${TMPDIR:-/tmp}" | grep vftr-open)"'
+
+test_expect 'who is not the page, comes by another name or does not know the path gets nothing' '
+	serving run
+	for origin in "" https://evil.example "$PAGE.evil.example" http://ui.perfetto.dev; do
+		is "403 $PAGE 0" "$(ask GET "$(cat path)" "$origin" $HERE none)"
+	done
+	is "403 $PAGE 0" "$(ask GET "$(cat path)" $PAGE evil.example none)"
+	is "403 $PAGE 0" "$(ask GET "$(cat path)" $PAGE 127.0.0.1.evil.example none)"
+	is "404 $PAGE 0" "$(ask GET /vftr-0000000000000000.pftrace $PAGE $HERE none)"
+	is "404 $PAGE 0" "$(ask GET "$(cat path)x" $PAGE $HERE none)"
+	is "404 $PAGE 0" "$(ask POST "$(cat path)" $PAGE $HERE none)"
+	is "204 $PAGE 0" "$(ask OPTIONS "$(cat path)" $PAGE $HERE none)"
+	[ ! -s none ]
+	kill -0 $served
+	is "200 $PAGE" "$(ask GET "$(cat path)" $PAGE $HERE got | cut -d" " -f1,2)"
+	wait $served'
+
+test_expect 'a file is handed over as it is; nonsense does not end the server, a signal does' '
+	head -c 3000000 /dev/urandom >any.pftrace
+	serving -n any.pftrace
+	python3 -c "
+	import socket
+	for text in (b\"\", b\"GET\", b\"\\r\\n\\r\\n\", b\"\\0\" * 100, b\"GET / HTTP/1.1\\r\\n\" * 2000):
+		s = socket.create_connection((\"127.0.0.1\", 9001)); s.sendall(text); s.close()" 2>/dev/null || :
+	is "200 $PAGE 3000000" "$(ask GET "$(cat path)" $PAGE $HERE got)"
+	wait $served
+	cmp got any.pftrace
+	serving any.pftrace
+	status_of 2 limit "$VFTR" open -n any.pftrace 2>err
+	has err "port 9001 of 127.0.0.1"
+	kill -TERM $(pgrep -P $served) || kill -TERM $served
+	wait $served || :
+	has said "stopped by a signal"'
+
+test_expect 'what is not there is one clear sentence' '
+	status_of 2 limit "$VFTR" open nothing 2>err
+	is "vftr: open: nothing: No such file or directory" "$(cat err)"
+	mkdir empty
+	status_of 2 limit "$VFTR" open empty 2>err
+	is 1 "$(wc -l <err)"
+	status_of 2 limit "$VFTR" open 2>err
+	has err "name one folder or file"
+	is "" "$(ls "${TMPDIR:-/tmp}" | grep vftr-open)"'
+
+done_testing
