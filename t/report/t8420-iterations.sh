@@ -87,7 +87,7 @@ test_expect 'iterations.of names them; without iterations.active there are none'
 	limit "$VFTR" iterations off | grep "^No function was called again and again"'
 
 test_expect 'a program without MPI, and without a loop' '
-	printf "%s\n" "static volatile int n;" "static void step(void) { for (int i = 0; i < 200000; i++) n += i; }" \
+	printf "%s\n" "static volatile int n;" "static void step(void) { for (int i = 0; i < 4000000; i++) n += i; }" \
 		"int main(int c, char **v) { for (int i = 0; i < (c > 1 ? 40 : 1); i++) step(); return 0; }" >own.c
 	cc_traced own own.c
 	limit "$VFTR" run -q -o own-40 -- ./own many
