@@ -114,9 +114,12 @@ static void read_steps(const struct profile *p, const struct choice *c, struct m
 
 	for (size_t i = 0; i < p->n_iterations; i++) {
 		const struct profile_iteration *q = &p->iterations[i];
-		const uint64_t run = q->run >> (c->log2 - q->log2);
+		uint64_t run;
 
-		if (q->stack != c->stack || run >= runs)
+		if (q->stack != c->stack)
+			continue;
+		run = q->run >> (c->log2 - q->log2);
+		if (run >= runs)
 			continue;
 		while (cap <= run) {
 			s = xrealloc(s, (cap ? 2 * cap : 64) * sizeof(*s));
