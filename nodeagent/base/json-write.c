@@ -2,77 +2,163 @@
 /* The streaming JSON writer. */
 #include "nodeagent/base/json-write.h"
 
-#include <inttypes.h>
 #include <math.h>
+#include <string.h>
 
 #include "conf/utf8.h"
+#include "nodeagent/base/digits.h"
 
-/* Bytes that text begins with and that are written as they are. */
-static size_t plain(const char *text)
+static void flush(struct json *j)
 {
-	const char *s = text;
-
-	while (*s >= 0x20 && *s < 0x7f && *s != '"' && *s != '\\')
-		s++;
-	return s - text;
+	fwrite_unlocked(j->kept, 1, j->bytes, j->f);
+	j->bytes = 0;
 }
 
-static void put_text(FILE *f, const char *text)
+static void put_char(struct json *j, char c)
 {
-	putc_unlocked('"', f);
-	while (*text) {
-		size_t n = plain(text);
-		uint32_t code;
+	if (j->bytes == sizeof(j->kept))
+		flush(j);
+	j->kept[j->bytes++] = c;
+}
 
-		fwrite(text, 1, n, f);
-		text += n;
-		if (!*text)
-			break;
-		n = utf8_length(text, &code);
-		if (!n) {
-			fputs("\\ufffd", f);
-			text++;
-			continue;
-		}
-		if (code == '"' || code == '\\') {
-			putc_unlocked('\\', f);
-			putc_unlocked(*text, f);
-		} else if (code < 0x20 || code == 0x7f) {
-			fprintf(f, "\\u%04x", (unsigned)code);
-		} else {
-			fwrite(text, 1, n, f);
-		}
-		text += n;
+static void put_bytes(struct json *j, const char *text, size_t n)
+{
+	if (n > sizeof(j->kept) - j->bytes)
+		flush(j);
+	if (n > sizeof(j->kept)) {
+		fwrite_unlocked(text, 1, n, j->f);
+		return;
 	}
-	putc_unlocked('"', f);
+	memcpy(j->kept + j->bytes, text, n);
+	j->bytes += n;
+}
+
+static void put_word(struct json *j, const char *word)
+{
+	put_bytes(j, word, strlen(word));
+}
+
+/* Room for a number; the caller sets j->bytes to where it ends. */
+static char *number_room(struct json *j)
+{
+	if (sizeof(j->kept) - j->bytes < DIGITS_MOST)
+		flush(j);
+	return j->kept + j->bytes;
+}
+
+static void number_end(struct json *j, const char *end)
+{
+	j->bytes = (size_t)(end - j->kept);
+}
+
+static bool is_plain(char c)
+{
+	return c >= 0x20 && c < 0x7f && c != '"' && c != '\\';
+}
+
+#define EACH(byte) (UINT64_C(0x0101010101010101) * (byte))
+
+/* Has one of eight bytes the value 0? Warren, Hacker's Delight, 6-1. */
+static uint64_t has_zero(uint64_t bytes)
+{
+	return (bytes - EACH(1)) & ~bytes & EACH(0x80);
+}
+
+static bool are_plain(const char *text)
+{
+	uint64_t bytes;
+
+	memcpy(&bytes, text, sizeof(bytes));
+	return !((bytes & EACH(0x80)) | ((bytes - EACH(0x20)) & ~bytes & EACH(0x80)) |
+		 has_zero(bytes ^ EACH('"')) | has_zero(bytes ^ EACH('\\')) |
+		 has_zero(bytes ^ EACH(0x7f)));
+}
+
+/* Bytes of n that text begins with and that are written as they are. */
+static size_t plain_bytes(const char *text, size_t n)
+{
+	size_t i = 0;
+
+	while (n - i >= sizeof(uint64_t) && are_plain(text + i))
+		i += sizeof(uint64_t);
+	while (i < n && is_plain(text[i]))
+		i++;
+	return i;
+}
+
+/* What is not written as it is: text begins with it. Returns how many bytes it has. */
+static size_t put_escaped(struct json *j, const char *text)
+{
+	uint32_t code;
+	const size_t n = utf8_length(text, &code);
+
+	if (!n) {
+		put_word(j, "\\ufffd");
+		return 1;
+	}
+	if (code == '"' || code == '\\') {
+		put_char(j, '\\');
+		put_char(j, *text);
+	} else if (code < 0x20 || code == 0x7f) {
+		char escape[8];
+
+		snprintf(escape, sizeof(escape), "\\u%04x", (unsigned)code);
+		put_word(j, escape);
+	} else {
+		put_bytes(j, text, n);
+	}
+	return n;
+}
+
+static void put_text(struct json *j, const char *text)
+{
+	const char *const end = text + strlen(text);
+
+	put_char(j, '"');
+	while (text < end) {
+		const size_t n = plain_bytes(text, (size_t)(end - text));
+
+		put_bytes(j, text, n);
+		text += n;
+		if (text < end)
+			text += put_escaped(j, text);
+	}
+	put_char(j, '"');
 }
 
 static void new_line(struct json *j)
 {
-	putc_unlocked('\n', j->f);
+	put_char(j, '\n');
 	for (unsigned i = 0; i < j->depth; i++)
-		putc_unlocked('\t', j->f);
+		put_char(j, '\t');
 }
 
-static void element(struct json *j, const char *key)
+static void begin_element(struct json *j, const char *key)
 {
 	if (j->depth) {
 		if (j->filled[j->depth])
-			putc_unlocked(',', j->f);
+			put_char(j, ',');
 		j->filled[j->depth] = true;
 		if (j->depth <= j->lines)
 			new_line(j);
 	}
 	if (key) {
-		put_text(j->f, key);
-		putc_unlocked(':', j->f);
+		put_text(j, key);
+		put_char(j, ':');
 	}
+}
+
+/* The caller may write to the stream itself, before and after what is outermost. */
+static void end_element(struct json *j)
+{
+	if (!j->depth)
+		flush(j);
 }
 
 static void open_level(struct json *j, const char *key, char open, char close)
 {
-	element(j, key);
-	putc_unlocked(open, j->f);
+	begin_element(j, key);
+	put_char(j, open);
 	j->depth++;
 	j->filled[j->depth] = false;
 	j->close[j->depth] = close;
@@ -80,7 +166,10 @@ static void open_level(struct json *j, const char *key, char open, char close)
 
 void json_begin(struct json *j, FILE *f, unsigned lines)
 {
-	*j = (struct json){.f = f, .lines = lines};
+	j->f = f;
+	j->depth = 0;
+	j->lines = lines;
+	j->bytes = 0;
 }
 
 void json_object(struct json *j, const char *key)
@@ -100,58 +189,75 @@ void json_close(struct json *j)
 
 	if (lines)
 		new_line(j);
-	putc_unlocked(close, j->f);
+	put_char(j, close);
 	if (!j->depth)
-		putc_unlocked('\n', j->f);
+		put_char(j, '\n');
+	end_element(j);
 }
 
 void json_uint(struct json *j, const char *key, uint64_t value)
 {
-	element(j, key);
-	fprintf(j->f, "%" PRIu64, value);
+	begin_element(j, key);
+	number_end(j, digits_uint(number_room(j), value));
+	end_element(j);
 }
 
 void json_int(struct json *j, const char *key, int64_t value)
 {
-	element(j, key);
-	fprintf(j->f, "%" PRId64, value);
+	begin_element(j, key);
+	number_end(j, digits_int(number_room(j), value));
+	end_element(j);
 }
 
 void json_bool(struct json *j, const char *key, bool value)
 {
-	element(j, key);
-	fputs(value ? "true" : "false", j->f);
+	begin_element(j, key);
+	put_word(j, value ? "true" : "false");
+	end_element(j);
+}
+
+/* For what digits_fixed() leaves to it: up to 309 digits. */
+static void put_printed(struct json *j, const char *form, double value)
+{
+	char text[352];
+
+	snprintf(text, sizeof(text), form, value);
+	put_word(j, isfinite(value) ? text : "null");
 }
 
 void json_real(struct json *j, const char *key, double value)
 {
-	element(j, key);
-	if (isfinite(value))
-		fprintf(j->f, "%.9f", value);
+	const char *end;
+
+	begin_element(j, key);
+	end = digits_fixed(number_room(j), value, DIGITS_DECIMALS);
+	if (end)
+		number_end(j, end);
 	else
-		fputs("null", j->f);
+		put_printed(j, "%.9f", value);
+	end_element(j);
 }
 
 void json_exact(struct json *j, const char *key, double value)
 {
-	element(j, key);
-	if (isfinite(value))
-		fprintf(j->f, "%.17g", value);
-	else
-		fputs("null", j->f);
+	begin_element(j, key);
+	put_printed(j, "%.17g", value);
+	end_element(j);
 }
 
 void json_seconds(struct json *j, const char *key, uint64_t ns)
 {
-	element(j, key);
-	fprintf(j->f, "%" PRIu64 ".%09" PRIu64, ns / 1000000000, ns % 1000000000);
+	begin_element(j, key);
+	number_end(j, digits_seconds(number_room(j), ns));
+	end_element(j);
 }
 
 void json_string(struct json *j, const char *key, const char *text)
 {
-	element(j, key);
+	begin_element(j, key);
 	if (text)
-		put_text(j->f, text);
+		put_text(j, text);
 	else
-		fputs("null", j->f);
+		put_word(j, "null");
+	end_element(j);
 }

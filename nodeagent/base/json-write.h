@@ -2,7 +2,8 @@
 /*
  * Writes a JSON stream, without a tree in memory. The caller opens and
  * closes in the right order; commas, quotes and escapes are made here. key is
- * NULL inside arrays. Output errors are seen by ferror() at the end.
+ * NULL inside arrays. Output errors are seen by ferror() at the end. What is
+ * written reaches the stream when the outermost object, array or value ends.
  */
 #ifndef VFTR_NODEAGENT_BASE_JSON_WRITE_H
 #define VFTR_NODEAGENT_BASE_JSON_WRITE_H
@@ -19,6 +20,8 @@ struct json {
 	unsigned lines; /* elements down to this depth stand on lines of their own */
 	bool filled[JSON_DEPTH_MAX];
 	char close[JSON_DEPTH_MAX];
+	size_t bytes; /* kept, not yet in the stream */
+	char kept[4096];
 };
 
 void json_begin(struct json *j, FILE *f, unsigned lines);

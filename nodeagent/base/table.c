@@ -5,11 +5,11 @@
  */
 #include "nodeagent/base/table.h"
 
-#include <inttypes.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "nodeagent/base/digits.h"
 #include "nodeagent/base/util.h"
 
 /* List columns are not padded beyond this: paths may be very long. */
@@ -111,19 +111,42 @@ static void append(struct table *t, const char *plain, size_t bytes, size_t colu
 
 void table_text(struct table *t, const char *text)
 {
-	char *plain = text_plain(text);
-	size_t columns = text_columns(plain);
+	char *plain = text_is_plain(text) ? NULL : text_plain(text);
+	const char *cell = plain ? plain : text;
+	const size_t columns = text_columns(cell);
 
-	append(t, plain, strlen(plain), columns, columns < TEXT_SHORT ? columns : TEXT_SHORT);
+	append(t, cell, strlen(cell), columns, columns < TEXT_SHORT ? columns : TEXT_SHORT);
 	free(plain);
 }
 
 void table_uint(struct table *t, uint64_t value)
 {
-	char cell[24];
-	int n = snprintf(cell, sizeof(cell), "%" PRIu64, value);
+	char cell[DIGITS_MOST];
+	const size_t n = (size_t)(digits_uint(cell, value) - cell);
 
+	cell[n] = '\0';
 	append(t, cell, n, n, n);
+}
+
+/* As snprintf("%*.*f") does, for the numbers that digits_fixed() takes, or false. */
+static bool append_fixed(struct table *t, int width, int decimals, double value)
+{
+	char cell[2 * DIGITS_MOST];
+	const size_t least = width > 0 ? (size_t)width : 0;
+	const char *end;
+	size_t n, blanks;
+
+	if (decimals < 0 || least >= DIGITS_MOST)
+		return false;
+	end = digits_fixed(cell + least, value, (unsigned)decimals);
+	if (!end)
+		return false;
+	n = (size_t)(end - (cell + least));
+	blanks = n < least ? least - n : 0;
+	memset(cell + least - blanks, ' ', blanks);
+	cell[least + n] = '\0';
+	append(t, cell + least - blanks, n + blanks, n + blanks, n + blanks);
+	return true;
 }
 
 void table_real(struct table *t, int width, int decimals, double value)
@@ -131,6 +154,8 @@ void table_real(struct table *t, int width, int decimals, double value)
 	char cell[40];
 	int n;
 
+	if (append_fixed(t, width, decimals, value))
+		return;
 	if (!isfinite(value))
 		n = snprintf(cell, sizeof(cell), "%*s", width, NOTHING);
 	else if (fabs(value) < REAL_MAX)
@@ -201,10 +226,14 @@ static void pad(FILE *f, char c, size_t n)
 {
 	char run[64];
 
-	memset(run, c, sizeof(run));
+	if (n == 1) {
+		putc_unlocked(c, f);
+		return;
+	}
+	memset(run, c, n < sizeof(run) ? n : sizeof(run));
 	for (; n > sizeof(run); n -= sizeof(run))
-		fwrite(run, 1, sizeof(run), f);
-	fwrite(run, 1, n, f);
+		fwrite_unlocked(run, 1, sizeof(run), f);
+	fwrite_unlocked(run, 1, n, f);
 }
 
 static void print_line(const struct table *t, FILE *f)
@@ -222,7 +251,7 @@ static void print_line(const struct table *t, FILE *f)
 static void print_cell(FILE *f, const char *text, size_t left, size_t right)
 {
 	pad(f, ' ', left + 1);
-	fputs(text, f);
+	fputs_unlocked(text, f);
 	pad(f, ' ', right + 1);
 }
 

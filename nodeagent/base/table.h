@@ -68,6 +68,8 @@ size_t table_print(struct table *t, FILE *f);
 
 /* Columns of a terminal that text takes in a table. */
 size_t text_columns(const char *text);
+/* Is it printable ASCII, and its own text_plain()? */
+bool text_is_plain(const char *text);
 /* Copy without control characters and invalid UTF-8; the caller frees. */
 char *text_plain(const char *text);
 /*

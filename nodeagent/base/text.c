@@ -32,6 +32,11 @@ static size_t ascii(const char *text)
 	return s - text;
 }
 
+bool text_is_plain(const char *text)
+{
+	return !text[ascii(text)];
+}
+
 size_t text_columns(const char *text)
 {
 	size_t columns = ascii(text);

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "conf/conf.h"
+#include "nodeagent/base/digits.h"
 #include "nodeagent/base/forest.h"
 #include "nodeagent/base/json-write.h"
 #include "nodeagent/base/table.h"
@@ -128,7 +129,7 @@ static void cell_hex(struct table *t, const struct column *c, const struct row *
 {
 	char text[17];
 
-	snprintf(text, sizeof(text), "%016" PRIx64, count_of(c, row));
+	*digits_hex(text, count_of(c, row)) = '\0';
 	table_text(t, text);
 }
 
@@ -218,7 +219,7 @@ static void member_hex(struct json *j, const struct column *c, const struct row 
 {
 	char text[17];
 
-	snprintf(text, sizeof(text), "%016" PRIx64, count_of(c, row));
+	*digits_hex(text, count_of(c, row)) = '\0';
 	json_string(j, c->json, text);
 }
 
