@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "nodeagent/base/radix.h"
 #include "nodeagent/base/util.h"
 #include "nodeagent/profile/profile.h"
 
@@ -14,8 +15,8 @@ struct called {
 	const char *name;
 };
 
-ORDER_BY(by_first_call, struct called,
-	RISING(first_ns) ?: RISING(depth) ?: ALPHABETIC(name) ?: RISING(stack))
+/* Of calls at one time. */
+ORDER_BY(by_depth, struct called, RISING(depth) ?: ALPHABETIC(name) ?: RISING(stack))
 
 /* The number of callers of each stack. A parent may come after its child. */
 static uint32_t *depths(const struct profile *p)
@@ -35,19 +36,38 @@ static uint32_t *depths(const struct profile *p)
 	return depth;
 }
 
+static struct called called_of(const struct profile *p, const uint32_t *depth, uint32_t stack)
+{
+	const struct profile_stack *s = &p->stacks[stack];
+
+	if (!s->first_ns)
+		return (struct called){INT64_MAX, 0, stack, ""};
+	return (struct called){s->first_ns, depth[stack], stack, p->names[s->name]};
+}
+
+/* By first call; of one time callers before those that they call. */
 static struct called *in_order(const struct profile *p)
 {
-	struct called *order = xcalloc(p->n_stacks, sizeof(*order));
+	const size_t n = p->n_stacks;
+	struct called *order = xcalloc(n, sizeof(*order));
+	struct radix *items = xcalloc(n, sizeof(*items));
 	uint32_t *depth = depths(p);
 
-	for (uint32_t i = 0; i < p->n_stacks; i++) {
-		const struct profile_stack *s = &p->stacks[i];
+	for (uint32_t i = 0; i < n; i++) {
+		const int64_t first_ns = called_of(p, depth, i).first_ns;
 
-		order[i] = (struct called){INT64_MAX, 0, i, ""};
-		if (s->first_ns)
-			order[i] = (struct called){s->first_ns, depth[i], i, p->names[s->name]};
+		items[i] = (struct radix){(uint64_t)first_ns ^ (uint64_t)1 << 63, i};
 	}
-	qsort(order, p->n_stacks, sizeof(*order), by_first_call);
+	radix_sort(items, n);
+	for (size_t i = 0; i < n; i++)
+		order[i] = called_of(p, depth, items[i].i);
+	for (size_t i = 0, end; i < n; i = end) {
+		for (end = i + 1; end < n && items[end].key == items[i].key;)
+			end++;
+		if (end > i + 1)
+			qsort(order + i, end - i, sizeof(*order), by_depth);
+	}
+	free(items);
 	free(depth);
 	return order;
 }
@@ -88,25 +108,19 @@ uint64_t *profile_hashes(const struct profile *p)
 	return hashes;
 }
 
-struct of_job {
-	uint64_t hash, id;
-};
-
-ORDER_BY(by_hash, struct of_job, RISING(hash) ?: RISING(id))
-
 uint64_t *profile_ids_in(const struct profile *p, const uint64_t *hashes, size_t n)
 {
-	struct of_job *job = xcalloc(n, sizeof(*job));
+	struct radix *job = xcalloc(n, sizeof(*job));
 	uint64_t *id = xcalloc(p->n_stacks, sizeof(*id));
 	size_t at = 0;
 
-	for (size_t i = 0; i < n; i++)
-		job[i] = (struct of_job){hashes[i], i};
-	qsort(job, n, sizeof(*job), by_hash);
+	for (uint32_t i = 0; i < n; i++)
+		job[i] = (struct radix){hashes[i], i};
+	radix_sort(job, n);
 	for (size_t i = 0; i < p->n_stacks; i++) {
-		while (at < n && job[at].hash < p->stacks[i].hash)
+		while (at < n && job[at].key < p->stacks[i].hash)
 			at++;
-		id[i] = at < n && job[at].hash == p->stacks[i].hash ? job[at++].id : UINT64_MAX;
+		id[i] = at < n && job[at].key == p->stacks[i].hash ? job[at++].i : UINT64_MAX;
 	}
 	free(job);
 	return id;

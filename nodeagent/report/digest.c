@@ -46,17 +46,20 @@ static bool is_openmp_wait(const char *name)
 	return false;
 }
 
-enum digest_part digest_part(const struct report *r, uint32_t stack)
+enum digest_part digest_part_of(const char *name)
 {
-	const char *name = r->p->names[r->p->stacks[stack].name];
-
-	if (r->parent[stack] == PROFILE_NONE)
-		return DIGEST_OUTSIDE;
 	if (!strncmp(name, "MPI_", 4))
 		return digest_is_start_or_end(name) ? DIGEST_MPI_ENDS : DIGEST_MPI;
 	if (!strcmp(name, "(idle)"))
 		return DIGEST_OPENMP_IDLE;
 	return is_openmp_wait(name) ? DIGEST_OPENMP_WAIT : DIGEST_COMPUTING;
+}
+
+enum digest_part digest_part(const struct report *r, uint32_t stack)
+{
+	if (r->parent[stack] == PROFILE_NONE)
+		return DIGEST_OUTSIDE;
+	return r->part[r->p->stacks[stack].name];
 }
 
 static uint32_t caller_of(
@@ -219,7 +222,7 @@ struct digest digest_of(const struct report *r)
 {
 	struct digest d = {.n_top = 0};
 	struct report_group *groups;
-	uint32_t *members;
+	const uint32_t *members;
 	size_t n = report_groups(r, &groups, &members);
 
 	for (uint32_t i = 0; i < r->p->n_stacks; i++)
@@ -230,6 +233,5 @@ struct digest digest_of(const struct report *r)
 	d.late = late_senders(r->p);
 	report_cost(r, r->p->runtime_s, &d.hooks_s, &d.blocked_s);
 	free(groups);
-	free(members);
 	return d;
 }

@@ -71,6 +71,8 @@ struct digest_imbalance digest_imbalance(
 	const struct report *r, const uint32_t *members, const struct report_group *g);
 struct digest digest_of(const struct report *r);
 enum digest_part digest_part(const struct report *r, uint32_t stack);
+/* Of a function that something has called. */
+enum digest_part digest_part_of(const char *name);
 /* Did a rank wait for a CPU for so long that its times say little about the program? */
 bool digest_is_starved(const struct report *r);
 /* MPI_Init, MPI_Finalize and the like, which are no communication. */

@@ -12,6 +12,7 @@
 #include "conf/conf.h"
 #include "nodeagent/profile/ids.h"
 #include "nodeagent/symbols/names.h"
+#include "nodeagent/report/digest.h"
 #include "nodeagent/report/imbalance.h"
 #include "nodeagent/base/table.h"
 #include "nodeagent/base/result-files.h"
@@ -62,9 +63,11 @@ static void prepare_names(struct report *r)
 	r->shown = xcalloc(p->n_names, sizeof(*r->shown));
 	r->cell = xcalloc(p->n_names, sizeof(*r->cell));
 	r->group = xcalloc(p->n_names, sizeof(*r->group));
+	r->part = xcalloc(p->n_names, sizeof(*r->part));
 	for (uint32_t i = 0; i < p->n_names; i++) {
 		const struct name *name = names_lookup(r->names, p->names[i]);
 
+		r->part[i] = (uint8_t)digest_part_of(p->names[i]);
 		r->shown[i] = name->shown;
 		r->cell[i] = name->cell;
 		sorted[i] = (struct named){r->shown[i], i};
@@ -200,6 +203,8 @@ void report_init(struct report *r, const struct profile *p, const struct conf *c
 	prepare_names(r);
 	prepare_ids(r, global_hashes, n);
 	prepare_tree(r);
+	r->by_id = report_sort_ids(r);
+	report_prepare_groups(r);
 	r->hwprof = hwprof_new(p, c);
 	for (size_t i = 0; i < p->n_stacks; i++)
 		r->excl_s += p->stacks[i].excl_ns * 1e-9;
@@ -212,6 +217,10 @@ void report_done(struct report *r)
 	free(r->cell);
 	names_free(r->names);
 	free(r->group);
+	free(r->part);
+	free(r->by_id);
+	free(r->groups);
+	free(r->members);
 	free(r->id);
 	free(r->parent);
 	free(r->path_bytes);

@@ -15,6 +15,7 @@
 
 struct conf;
 struct names;
+struct report_group;
 struct result;
 
 #define REPORT_NO_ID UINT64_MAX
@@ -31,12 +32,17 @@ struct report {
 	const char **cell;  /* shortened, for tables */
 	uint32_t *group;    /* the same number for names that are shown in the same way */
 	uint32_t n_groups;
+	uint8_t *part; /* enum digest_part of it, unless it is a root */
 	/* by stack */
-	uint64_t *id;	       /* printed id, or REPORT_NO_ID */
-	uint32_t *parent;      /* as in the profile, but PROFILE_NONE for roots and cycles */
-	size_t *path_bytes;    /* without NUL */
-	bool *outermost;       /* no caller on the path has the same group */
-	bool *listed;	       /* a table has shown its id */
+	uint64_t *id;		     /* printed id, or REPORT_NO_ID */
+	uint32_t *parent;	     /* as in the profile, but PROFILE_NONE for roots and cycles */
+	size_t *path_bytes;	     /* without NUL */
+	bool *outermost;	     /* no caller on the path has the same group */
+	bool *listed;		     /* a table has shown its id */
+	uint32_t *by_id;	     /* all stacks by rising id */
+	struct report_group *groups; /* those that have stacks */
+	size_t n_groups_used;
+	uint32_t *members;     /* stacks of the groups */
 	size_t path_limit;     /* longer paths are cut when printed */
 	double excl_s;	       /* sum over all stacks */
 	struct hwprof *hwprof; /* hardware counters (observables.h), or NULL */
@@ -90,8 +96,13 @@ struct report_group {
 	size_t first, n;  /* its stacks: members[first .. first + n), by id */
 };
 
-/* One entry per group that has stacks; the caller frees both arrays. */
-size_t report_groups(const struct report *r, struct report_group **groups, uint32_t **members);
+/* One entry per group that has stacks; the caller frees the groups, and not the members. */
+size_t report_groups(
+	const struct report *r, struct report_group **groups, const uint32_t **members);
+/* Makes the groups; for report_init(). */
+void report_prepare_groups(struct report *r);
+/* Stacks by rising id; for report_init(). */
+uint32_t *report_sort_ids(const struct report *r);
 
 /* Sorts index i by key; equal ones by rising id, then by i. */
 struct sort_key {

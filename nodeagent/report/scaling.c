@@ -27,7 +27,7 @@ ORDER_BY(by_name, struct scaling_function, ALPHABETIC(name))
 static void keep_functions(struct scaling_run *run, const struct report *r)
 {
 	struct report_group *groups;
-	uint32_t *members;
+	const uint32_t *members;
 	size_t n = report_groups(r, &groups, &members);
 
 	run->functions = xcalloc(n + 1, sizeof(*run->functions));
@@ -41,7 +41,6 @@ static void keep_functions(struct scaling_run *run, const struct report *r)
 	}
 	qsort(run->functions, run->n_functions, sizeof(*run->functions), by_name);
 	free(groups);
-	free(members);
 }
 
 /* The sum of a counter in functions of the program; NAN: there is none of these names. */

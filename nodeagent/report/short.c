@@ -39,7 +39,7 @@ static const char *plain_name(const struct report *r, uint32_t name)
 struct short_functions short_functions(const struct report *r)
 {
 	struct report_group *groups;
-	uint32_t *members;
+	const uint32_t *members;
 	size_t n = report_groups(r, &groups, &members);
 	struct short_functions s = {
 		.names = xcalloc(n + 1, sizeof(*s.names)),
@@ -60,7 +60,6 @@ struct short_functions short_functions(const struct report *r)
 		s.has_cxx |= !strncmp(raw, "_Z", 2);
 	}
 	free(groups);
-	free(members);
 	return s;
 }
 

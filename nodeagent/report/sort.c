@@ -6,8 +6,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "nodeagent/report/report.h"
+#include "nodeagent/base/radix.h"
 #include "nodeagent/base/util.h"
+#include "nodeagent/report/report.h"
 
 #define OF_STACK(name, value)                                                                      \
 	static uint64_t stack_##name(const struct report *r, uint32_t i)                           \
@@ -42,33 +43,70 @@ static const struct stack_column {
 	{"lost", stack_lost},
 };
 
-ORDER_BY(ascending_keys, struct sort_key, RISING(key) ?: RISING(id) ?: RISING(i))
-
-ORDER_BY(descending_keys, struct sort_key, FALLING(key) ?: ascending_keys(x, y))
-
+/* Sorts by `i`, `id` and `key`, one after the other: equal ones stay in the order of before. */
 uint32_t *sort_by_key(struct sort_key *keys, size_t n, bool ascending)
 {
+	struct radix *items = xcalloc(n, sizeof(*items));
 	uint32_t *order = xcalloc(n, sizeof(*order));
 
-	qsort(keys, n, sizeof(*keys), ascending ? ascending_keys : descending_keys);
-	for (size_t i = 0; i < n; i++)
-		order[i] = keys[i].i;
+	for (uint32_t k = 0; k < n; k++)
+		items[k] = (struct radix){keys[k].i, k};
+	radix_sort(items, n);
+	for (size_t k = 0; k < n; k++)
+		items[k].key = keys[items[k].i].id;
+	radix_sort(items, n);
+	for (size_t k = 0; k < n; k++) {
+		const uint64_t key = keys[items[k].i].key;
+
+		items[k].key = ascending ? key : ~key;
+	}
+	radix_sort(items, n);
+	for (size_t k = 0; k < n; k++)
+		order[k] = keys[items[k].i].i;
+	free(items);
 	free(keys);
 	return order;
 }
 
+uint32_t *report_sort_ids(const struct report *r)
+{
+	const size_t n = r->p->n_stacks;
+	struct sort_key *keys = xcalloc(n, sizeof(*keys));
+
+	for (uint32_t i = 0; i < n; i++)
+		keys[i] = (struct sort_key){0, r->id[i], i};
+	return sort_by_key(keys, n, true);
+}
+
+static const struct stack_column *stack_column_of(const char *name)
+{
+	for (size_t i = 0; name && i < ARRAY_SIZE(stack_columns); i++)
+		if (!strcmp(name, stack_columns[i].name))
+			return &stack_columns[i];
+	return NULL;
+}
+
 uint32_t *sort_stacks(const struct report *r, const char *column, bool ascending)
 {
-	size_t n = r->p->n_stacks;
-	struct sort_key *keys = xcalloc(n, sizeof(*keys));
-	const struct stack_column *by = NULL;
+	const size_t n = r->p->n_stacks;
+	const struct stack_column *by = stack_column_of(column);
+	uint32_t *order = xcalloc(n, sizeof(*order));
+	struct radix *items;
 
-	for (size_t i = 0; i < ARRAY_SIZE(stack_columns); i++)
-		if (column && !strcmp(column, stack_columns[i].name))
-			by = &stack_columns[i];
-	for (uint32_t i = 0; i < n; i++)
-		keys[i] = (struct sort_key){by ? by->value(r, i) : 0, r->id[i], i};
-	return sort_by_key(keys, n, ascending);
+	memcpy(order, r->by_id, n * sizeof(*order));
+	if (!by)
+		return order;
+	items = xcalloc(n, sizeof(*items));
+	for (size_t i = 0; i < n; i++) {
+		const uint64_t key = by->value(r, order[i]);
+
+		items[i] = (struct radix){ascending ? key : ~key, order[i]};
+	}
+	radix_sort(items, n);
+	for (size_t i = 0; i < n; i++)
+		order[i] = items[i].i;
+	free(items);
+	return order;
 }
 
 static uint64_t real_key(double value)
@@ -134,14 +172,25 @@ uint32_t *sort_falling(
 	return sort_by_key(keys, n, false);
 }
 
-size_t report_groups(const struct report *r, struct report_group **groups, uint32_t **members)
+static void add_member(struct report *r, struct report_group *to, uint32_t stack)
+{
+	const struct profile_stack *s = &r->p->stacks[stack];
+
+	to->name = s->name;
+	to->calls += s->calls;
+	to->excl_ns += s->excl_ns;
+	if (r->outermost[stack])
+		to->incl_ns += s->incl_ns;
+	r->members[to->first + to->n++] = stack;
+}
+
+void report_prepare_groups(struct report *r)
 {
 	const struct profile *p = r->p;
-	uint32_t *by_id = sort_stacks(r, NULL, true);
 	struct report_group *g = xcalloc(r->n_groups, sizeof(*g));
 	size_t n = 0, first = 0;
 
-	*members = xcalloc(p->n_stacks, sizeof(**members));
+	r->members = xcalloc(p->n_stacks, sizeof(*r->members));
 	for (size_t i = 0; i < p->n_stacks; i++)
 		g[r->group[p->stacks[i].name]].n++;
 	for (size_t i = 0; i < r->n_groups; i++) {
@@ -149,23 +198,23 @@ size_t report_groups(const struct report *r, struct report_group **groups, uint3
 		first += g[i].n;
 		g[i].n = 0;
 	}
-	for (size_t i = 0; i < p->n_stacks; i++) {
-		const struct profile_stack *s = &p->stacks[by_id[i]];
-		struct report_group *to = &g[r->group[s->name]];
-
-		to->name = s->name;
-		to->calls += s->calls;
-		to->excl_ns += s->excl_ns;
-		if (r->outermost[by_id[i]])
-			to->incl_ns += s->incl_ns;
-		(*members)[to->first + to->n++] = by_id[i];
-	}
+	for (size_t i = 0; i < p->n_stacks; i++)
+		add_member(r, &g[r->group[p->stacks[r->by_id[i]].name]], r->by_id[i]);
 	/* names without stacks have no line */
 	for (size_t i = 0; i < r->n_groups; i++)
 		if (g[i].n)
 			g[n++] = g[i];
-	free(by_id);
-	*groups = g;
+	r->groups = g;
+	r->n_groups_used = n;
+}
+
+size_t report_groups(const struct report *r, struct report_group **groups, const uint32_t **members)
+{
+	const size_t n = r->n_groups_used;
+
+	*groups = xcalloc(n, sizeof(**groups));
+	memcpy(*groups, r->groups, n * sizeof(**groups));
+	*members = r->members;
 	return n;
 }
 

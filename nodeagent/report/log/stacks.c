@@ -298,7 +298,7 @@ static void print_groups(FILE *f, const struct report *r)
 	const char *by = c->name_grouped_profile_table_sort_table_column;
 	bool none = !by || !strcmp(by, "none");
 	struct report_group *groups;
-	uint32_t *members;
+	const uint32_t *members;
 	size_t n = report_groups(r, &groups, &members);
 	struct table *t = columns_table(r, &group_list, 0);
 	struct columns_rows rows = {.n = 0};
@@ -312,7 +312,6 @@ static void print_groups(FILE *f, const struct report *r)
 	columns_end(f, r, t, "Runtime profile (Grouped by function name)", true);
 	columns_left(f, r, &rows);
 	free(groups);
-	free(members);
 }
 
 void section_grouped(FILE *f, const struct report *r)
@@ -324,7 +323,7 @@ void section_grouped(FILE *f, const struct report *r)
 void json_stacks(struct json *j, const struct report *r)
 {
 	struct report_group *groups;
-	uint32_t *members;
+	const uint32_t *members;
 	size_t n = report_groups(r, &groups, &members);
 
 	columns_json(j, r, &profile_list);
@@ -334,7 +333,6 @@ void json_stacks(struct json *j, const struct report *r)
 			j, &group_list, &(struct row){.r = r, .at = &groups[i], .more = members});
 	json_close(j);
 	free(groups);
-	free(members);
 }
 
 /* ---- all call paths ----------------------------------------------------------------------- */

@@ -61,7 +61,7 @@ static const struct list top_list = LIST_OF(top_columns, struct top, .title = NU
 void section_top(FILE *f, const struct report *r)
 {
 	struct report_group *groups;
-	uint32_t *members;
+	const uint32_t *members;
 	struct columns_rows rows = {.n = 0};
 	struct table *t;
 	const unsigned asked = r->p->world_size > 1 ? OVER_RANKS : 0;
@@ -89,5 +89,4 @@ void section_top(FILE *f, const struct report *r)
 	columns_end(f, r, t, "Functions", true);
 	columns_left(f, r, &rows);
 	free(groups);
-	free(members);
 }

@@ -110,14 +110,13 @@ static void all_paths(struct show_rows *rows)
 static void all_functions(struct show_rows *rows)
 {
 	struct report_group *groups;
-	uint32_t *members;
+	const uint32_t *members;
 
 	rows->n = report_groups(&rows->run->r, &groups, &members);
 	rows->rows = xcalloc(rows->n + 1, sizeof(*rows->rows));
 	for (size_t i = 0; i < rows->n; i++)
 		function_row(rows, &groups[i], &members[groups[i].first], &rows->rows[i]);
 	free(groups);
-	free(members);
 }
 
 /* Of a call path, all of it is searched. */
