@@ -1,26 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "nodeagent/base/hash.h"
 
-#define MURMUR_SEED 0x5c0940e9u
-
 static uint32_t rotate(uint32_t x, int by)
 {
 	return x << by | x >> (32 - by);
-}
-
-static uint32_t jenkins(const unsigned char *p, size_t n)
-{
-	uint32_t h = 0;
-
-	for (size_t i = 0; i < n; i++) {
-		h += p[i];
-		h += h << 10;
-		h ^= h >> 6;
-	}
-	h += h << 3;
-	h ^= h >> 11;
-	h += h << 15;
-	return h;
 }
 
 static uint32_t murmur_block(uint32_t k)
@@ -28,27 +11,41 @@ static uint32_t murmur_block(uint32_t k)
 	return rotate(k * 0xcc9e2d51u, 15) * 0x1b873593u;
 }
 
-static uint32_t murmur3(const unsigned char *p, size_t n)
+void stack_hash_add(struct stack_hash *h, const void *text, size_t bytes)
 {
-	uint32_t h = MURMUR_SEED, tail = 0;
-	size_t i = 0;
+	const unsigned char *p = text;
+	struct stack_hash now = *h;
 
-	for (; i + 4 <= n; i += 4) {
+	for (size_t i = 0; i < bytes; i++) {
+		now.jenkins += p[i];
+		now.jenkins += now.jenkins << 10;
+		now.jenkins ^= now.jenkins >> 6;
 		/* little endian on every machine, so that mixed jobs agree */
-		uint32_t k = p[i] | p[i + 1] << 8 | p[i + 2] << 16 | (uint32_t)p[i + 3] << 24;
-
-		h = rotate(h ^ murmur_block(k), 13) * 5 + 0xe6546b64u;
+		now.tail |= (uint32_t)p[i] << 8 * (now.bytes++ & 3);
+		if (now.bytes & 3)
+			continue;
+		now.murmur = rotate(now.murmur ^ murmur_block(now.tail), 13) * 5 + 0xe6546b64u;
+		now.tail = 0;
 	}
-	for (int shift = 0; i < n; i++, shift += 8)
-		tail |= (uint32_t)p[i] << shift;
-	h ^= murmur_block(tail);
-	h ^= (uint32_t)n;
-	h = (h ^ h >> 16) * 0x85ebca6bu;
-	h = (h ^ h >> 13) * 0xc2b2ae35u;
-	return h ^ h >> 16;
+	*h = now;
+}
+
+uint64_t stack_hash_end(const struct stack_hash *h)
+{
+	uint32_t high = h->jenkins, low = h->murmur ^ murmur_block(h->tail) ^ h->bytes;
+
+	high += high << 3;
+	high ^= high >> 11;
+	high += high << 15;
+	low = (low ^ low >> 16) * 0x85ebca6bu;
+	low = (low ^ low >> 13) * 0xc2b2ae35u;
+	return (uint64_t)high << 32 | (low ^ low >> 16);
 }
 
 uint64_t stack_hash(const void *text, size_t bytes)
 {
-	return (uint64_t)jenkins(text, bytes) << 32 | murmur3(text, bytes);
+	struct stack_hash h = STACK_HASH_BEGIN;
+
+	stack_hash_add(&h, text, bytes);
+	return stack_hash_end(&h);
 }

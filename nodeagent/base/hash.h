@@ -12,4 +12,16 @@
 
 uint64_t stack_hash(const void *text, size_t bytes);
 
+/* The same of a text that comes piece by piece; begins as STACK_HASH_BEGIN. */
+struct stack_hash {
+	uint32_t jenkins, murmur;
+	uint32_t tail;	/* bytes that do not fill a word yet */
+	uint32_t bytes; /* modulo 2^32, as MurmurHash3 has it */
+};
+
+#define STACK_HASH_BEGIN ((struct stack_hash){0, 0x5c0940e9u, 0, 0})
+
+void stack_hash_add(struct stack_hash *h, const void *text, size_t bytes);
+uint64_t stack_hash_end(const struct stack_hash *h);
+
 #endif

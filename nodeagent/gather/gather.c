@@ -16,6 +16,7 @@
 #include "nodeagent/base/hash.h"
 #include "nodeagent/base/machine.h"
 #include "nodeagent/base/map.h"
+#include "nodeagent/base/radix.h"
 #include "nodeagent/process/pids.h"
 #include "nodeagent/process/ended.h"
 #include "nodeagent/process/observer.h"
@@ -44,7 +45,7 @@ struct gathering {
 	struct profile *out;
 	struct union_node *nodes;
 	size_t n, cap, cap_names;
-	uint32_t *touched; /* of the process at hand, as they came */
+	struct radix *touched; /* nodes of the process at hand, as they came */
 	size_t n_touched, cap_touched;
 	struct map64 children; /* (parent, name) -> node */
 	struct map64 texts;    /* hash of a text -> first name with it */
@@ -110,7 +111,7 @@ static void stamp(struct gathering *g, struct union_node *u)
 		return;
 	u->stamp = g->stamp;
 	g->touched = grow(g->touched, g->n_touched, &g->cap_touched, sizeof(*g->touched));
-	g->touched[g->n_touched++] = (uint32_t)(u - g->nodes);
+	g->touched[g->n_touched++] = (struct radix){(uint64_t)(u - g->nodes), 0};
 	u->calls = u->lost = u->ticks = u->ns = u->below_ns = 0;
 }
 
@@ -220,14 +221,12 @@ uint32_t gather_path(
 	return node;
 }
 
-ORDER_BY(from_the_end, uint32_t, ORDER(*y, *x))
-
 /* The numbers of the process at hand go into the sums, children before their parents. */
 static void add_tree(struct gathering *g, uint32_t rank)
 {
-	qsort(g->touched, g->n_touched, sizeof(*g->touched), from_the_end);
-	for (size_t i = 0; i < g->n_touched; i++) {
-		struct union_node *u = &g->nodes[g->touched[i]];
+	radix_sort(g->touched, g->n_touched);
+	for (size_t i = g->n_touched; i--;) {
+		struct union_node *u = &g->nodes[g->touched[i].key];
 		struct profile_stack *s = &u->sum;
 		uint64_t excl;
 
@@ -379,14 +378,6 @@ static struct process **list(struct host *host, const struct process *only, size
 	return all;
 }
 
-struct sortable {
-	uint64_t hash;
-	uint32_t node;
-	char *path;
-};
-
-ORDER_BY(by_hash, struct sortable, RISING(hash) ?: ALPHABETIC(path))
-
 static char *path_of(const struct gathering *g, uint32_t node)
 {
 	size_t bytes = 0;
@@ -403,32 +394,79 @@ static char *path_of(const struct gathering *g, uint32_t node)
 	return path;
 }
 
+/* The stack_hash() of path_of(), without that text: a million of them may be long. */
+static uint64_t hash_of(const struct gathering *g, uint32_t node)
+{
+	struct stack_hash h = STACK_HASH_BEGIN;
+
+	for (uint32_t i = node, up; i != PROFILE_NONE; i = up) {
+		const char *name = g->out->names[g->nodes[i].name];
+
+		up = g->nodes[i].parent;
+		stack_hash_add(&h, name, strlen(name));
+		stack_hash_add(&h, up == PROFILE_NONE ? "" : "<", 1);
+	}
+	return stack_hash_end(&h);
+}
+
+struct texts {
+	char *path;
+	uint32_t node;
+};
+
+ORDER_BY(by_path, struct texts, ALPHABETIC(path))
+
+/* Nodes of one hash, by their paths. */
+static void sort_equal(const struct gathering *g, struct radix *items, size_t n)
+{
+	struct texts *texts = xmalloc(n * sizeof(*texts));
+
+	for (size_t i = 0; i < n; i++)
+		texts[i] = (struct texts){path_of(g, items[i].i), items[i].i};
+	qsort(texts, n, sizeof(*texts), by_path);
+	for (size_t i = 0; i < n; i++) {
+		items[i].i = texts[i].node;
+		free(texts[i].path);
+	}
+	free(texts);
+}
+
+/* All nodes by the hash of their paths. */
+static struct radix *nodes_by_hash(const struct gathering *g)
+{
+	struct radix *items = xmalloc(g->n * sizeof(*items));
+
+	for (uint32_t i = 0; i < g->n; i++)
+		items[i] = (struct radix){hash_of(g, i), i};
+	radix_sort(items, g->n);
+	for (size_t i = 0, end; i < g->n; i = end) {
+		for (end = i + 1; end < g->n && items[end].key == items[i].key;)
+			end++;
+		if (end > i + 1)
+			sort_equal(g, items + i, end - i);
+	}
+	return items;
+}
+
 /* The union tree as the sorted array of P1. */
 static void store(struct gathering *g)
 {
-	struct sortable *s = xmalloc(g->n * sizeof(*s));
+	struct radix *s = nodes_by_hash(g);
 	uint32_t *id = xmalloc(g->n * sizeof(*id));
 	struct profile *p = g->out;
 
-	for (size_t i = 0; i < g->n; i++) {
-		s[i].path = path_of(g, (uint32_t)i);
-		s[i].node = (uint32_t)i;
-		s[i].hash = stack_hash(s[i].path, strlen(s[i].path) + 1);
-	}
-	qsort(s, g->n, sizeof(*s), by_hash);
 	for (size_t i = 0; i < g->n; i++)
-		id[s[i].node] = (uint32_t)i;
+		id[s[i].i] = (uint32_t)i;
 	p->n_stacks = g->n;
 	p->stacks = xcalloc(g->n, sizeof(*p->stacks));
 	for (size_t i = 0; i < g->n; i++) {
-		struct union_node *u = &g->nodes[s[i].node];
+		struct union_node *u = &g->nodes[s[i].i];
 
 		p->stacks[i] = u->sum;
-		p->stacks[i].hash = s[i].hash;
+		p->stacks[i].hash = s[i].key;
 		p->stacks[i].name = u->name;
 		p->stacks[i].first_ns = u->first ? gather_global_ns(g->host, u->first) : 0;
 		p->stacks[i].parent = u->parent == PROFILE_NONE ? PROFILE_NONE : id[u->parent];
-		free(s[i].path);
 	}
 	gather_threads_store(p, id);
 	profile_settle_lists(p, id);
