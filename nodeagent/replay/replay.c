@@ -129,23 +129,61 @@ static __attribute__((noinline)) unsigned slow_word(struct replay *r, const uint
 					   : slow_frame(r, w, epoch);
 }
 
-/* What is the same for all words of a call of replay_words(). */
+/*
+ * A run over words: what the fast way needs, in registers, as nobody else sees it. Before anything
+ * else is called that looks at the replay, run_store() gives it back what has changed; what
+ * that may have changed, run_load() takes again.
+ */
 struct words_run {
 	uint64_t above;	     /* what is set in the keys of ids with an epoch ... */
 	uint32_t low, bytes; /* ... which these are */
-	uint64_t calls, records;
+	uint64_t calls;
+	struct frame *top;
+	uint64_t high;
+	uint64_t fast_from; /* smaller ids are for slow_word(), or all of them */
 };
+
+static inline __attribute__((always_inline)) void run_load(
+	struct words_run *run, const struct replay *r)
+{
+	run->top = r->top;
+	run->high = r->high;
+	run->fast_from = r->slow ? (uint64_t)UINT32_MAX + 1 : r->fast_from;
+}
+
+static inline __attribute__((always_inline)) void run_store(
+	const struct words_run *run, struct replay *r)
+{
+	r->top = run->top;
+}
+
+static __attribute__((noinline)) struct node *other_child(
+	struct replay *r, struct frame *f, uint64_t key)
+{
+	struct node *n;
+
+	r->top = f;
+	n = calltree_child(r->tree, f->node, f->last, key);
+	if (unlikely(f == r->base && r->is_main))
+		replay_prelude(r, n);
+	return n;
+}
 
 /* False: r->error. */
 static inline __attribute__((always_inline)) bool enter_fast(
 	struct replay *r, struct words_run *run, uint32_t id, uint64_t t, const bool sampled)
 {
-	uint64_t key = unlikely(id - run->low < run->bytes) ? run->above | id : id;
-	struct frame *f = r->top;
+	struct frame *f = run->top;
 	struct node *parent = f->node, *n;
+	uint64_t key = id;
 
-	if (unlikely(!parent || f >= r->deep || f + 1 >= r->full)) {
+	if (unlikely(run->bytes) && id - run->low < run->bytes)
+		key |= run->above;
+
+	if (unlikely(!parent || f >= r->deep)) {
+		run_store(run, r);
 		replay_enter(r, key, t);
+		run_load(run, r);
 		return !r->error;
 	}
 	run->calls++;
@@ -157,9 +195,8 @@ static inline __attribute__((always_inline)) bool enter_fast(
 	}
 	n = parent->child;
 	if (unlikely(n->key != key)) {
-		n = calltree_child(r->tree, parent, f->last, key);
-		if (unlikely(f == r->base && r->is_main))
-			replay_prelude(r, n);
+		n = other_child(r, f, key);
+		run_load(run, r);
 		if (unlikely(n == parent)) {
 			f->depth++;
 			n->calls++;
@@ -167,95 +204,126 @@ static inline __attribute__((always_inline)) bool enter_fast(
 		}
 	}
 	n->calls++;
-	f[1].node = n;
-	f[1].last = NULL;
-	f[1].since = t;
-	f[1].depth = 0;
-	r->top = f + 1;
-	if (sampled)
+	f++;
+	f->node = n;
+	f->last = NULL;
+	f->since = t;
+	f->depth = 0;
+	run->top = f;
+	if (sampled) {
+		run_store(run, r);
 		sample_enter(r, n, t);
+	}
 	return true;
 }
 
-static inline __attribute__((always_inline)) void leave_fast(
-	struct replay *r, uint32_t id, uint64_t t, const bool sampled, const bool kept)
+static inline __attribute__((always_inline)) void leave_fast(struct replay *r,
+	struct words_run *run, uint32_t id, uint64_t t, const bool sampled, const bool kept)
 {
-	struct frame *f = r->top;
+	struct frame *f = run->top;
 	struct node *n = f->node;
 
-	if (unlikely(!n || (uint32_t)n->key != id || f > r->deep || f == r->base)) {
+	if (unlikely(!n || (uint32_t)n->key != id) || unlikely(f > r->deep) ||
+		unlikely(f == r->base)) {
+		run_store(run, r);
 		replay_leave(r, id, t);
+		run_load(run, r);
 		return;
 	}
 	if (f->depth) {
 		f->depth--;
 		return;
 	}
+	if (sampled || kept)
+		run_store(run, r);
 	if (sampled)
 		sample_exit(r, n, f->since, t);
 	if (kept)
 		activity_add(r->activity, n, f->since, t);
-	if (unlikely(n->extra) && (!sampled || n->extra->watched)) /* of samples all have one */
+	if (unlikely(n->extra) && (!sampled || n->extra->watched)) { /* of samples all have one */
+		run_store(run, r);
 		replay_iteration_left(r, f, n, t);
+		run_load(run, r);
+	}
 	n->ticks += elapsed(f->since, t);
 	n->parent->child = n->expected;
-	f[-1].last = n;
-	r->top = f - 1;
+	f--;
+	f->last = n;
+	run->top = f;
 }
 
 /*
  * Compiled for each case: with and without samples, and calls kept. Returns the word before which
  * it has ended: r->error, or from there on calls are kept.
  */
-static inline __attribute__((always_inline)) unsigned replay_words(struct replay *r,
-	const uint64_t *block, unsigned from, unsigned to, const struct replay_epoch *epoch,
+static inline __attribute__((always_inline)) const uint64_t *replay_words(struct replay *r,
+	const uint64_t *word, const uint64_t *end, const struct replay_epoch *epoch,
 	const bool sampled, const bool kept)
 {
 	struct words_run run = {.above = (uint64_t)epoch->epoch << KEY_EPOCH_SHIFT};
+	const uint64_t *const first = word;
+	size_t slow_words = 0;
 	uint64_t t = r->now;
-	unsigned i = from, n_words;
 
 	epoch_ids(epoch, &run.low, &run.bytes);
-	while (i < to) {
-		uint64_t w = load_relaxed(&block[i]);
-		uint32_t id = (uint32_t)w;
+	run_load(&run, r);
+	while (word < end) {
+		const uint64_t w = load_relaxed(word);
+		const uint32_t id = (uint32_t)w;
 
-		if (unlikely(id < r->fast_from || r->slow)) {
+		if (unlikely(id < run.fast_from)) {
+			unsigned n;
+
+			run_store(&run, r);
 			if (t > r->now)
 				r->now = t;
-			n_words = slow_word(r, block + i, to - i, w, epoch);
-			i += n_words;
-			if (unlikely(r->slow & SLOW_COUNTED) && n_words)
+			n = slow_word(r, word, (unsigned)(end - word), w, epoch);
+			word += n;
+			slow_words += n;
+			if (unlikely(r->slow & SLOW_COUNTED) && n)
 				replay_counted(r, id);
+			run_load(&run, r);
 			if (unlikely(r->error || (!kept && r->activity)))
 				break;
 			continue;
 		}
-		t = r->high | w >> RECORD_TIME_SHIFT;
-		run.records++;
-		i++;
+		t = run.high | w >> RECORD_TIME_SHIFT;
+		word++;
 		if (w & RECORD_EXIT) {
-			leave_fast(r, id, t, sampled, kept);
+			leave_fast(r, &run, id, t, sampled, kept);
 			continue;
 		}
 		if (unlikely(!enter_fast(r, &run, id, t, sampled)))
 			break;
 	}
+	run_store(&run, r);
 	r->counts.calls += run.calls;
-	r->counts.records += run.records;
+	r->counts.records += (size_t)(word - first) - slow_words;
 	if (t > r->now)
 		r->now = t;
-	return i;
+	return word;
 }
 
-static __attribute__((noinline)) unsigned replay_as_it_is(struct replay *r, const uint64_t *block,
-	unsigned from, unsigned to, const struct replay_epoch *epoch)
+/* Each with all registers to itself. */
+#define WORDS(name, sampled, kept)                                                                 \
+	static __attribute__((noinline)) const uint64_t *words_##name(struct replay *r,            \
+		const uint64_t *word, const uint64_t *end, const struct replay_epoch *epoch)       \
+	{                                                                                          \
+		return replay_words(r, word, end, epoch, sampled, kept);                           \
+	}
+
+WORDS(plain, false, false)
+WORDS(kept, false, true)
+WORDS(sampled, true, false)
+WORDS(sampled_kept, true, true)
+
+static const uint64_t *replay_as_it_is(struct replay *r, const uint64_t *word, const uint64_t *end,
+	const struct replay_epoch *epoch)
 {
 	if (r->activity)
-		return r->sampled ? replay_words(r, block, from, to, epoch, true, true)
-				  : replay_words(r, block, from, to, epoch, false, true);
-	return r->sampled ? replay_words(r, block, from, to, epoch, true, false)
-			  : replay_words(r, block, from, to, epoch, false, false);
+		return r->sampled ? words_sampled_kept(r, word, end, epoch)
+				  : words_kept(r, word, end, epoch);
+	return r->sampled ? words_sampled(r, word, end, epoch) : words_plain(r, word, end, epoch);
 }
 
 /* The word that a block starts with. */
@@ -278,8 +346,8 @@ const char *replay_block(struct replay *r, const uint64_t *block, unsigned from,
 			return why;
 		from = 1;
 	}
-	while (from < to && !r->error)
-		from = replay_as_it_is(r, block, from, to, epoch);
+	for (const uint64_t *word = block + from; word < block + to && !r->error;)
+		word = replay_as_it_is(r, word, block + to, epoch);
 	return r->error;
 }
 
