@@ -23,27 +23,28 @@ void vftr_exit_id(uint32_t id)
 }
 
 static __attribute__((noinline, cold)) void emit_slow(
-	uint64_t a, uint64_t b, uint64_t c, uint64_t d)
+	uint64_t a, uint64_t b, uint64_t c, uint64_t d, uint64_t e, uint64_t f)
 {
-	vftr_emit_slow((const uint64_t[EMIT_WORDS]){a, b, c, d});
+	vftr_emit_slow((const uint64_t[EMIT_WORDS]){a, b, c, d, e, f});
 }
 
-static __attribute__((noinline, cold)) void emit_overtaken(
-	uint64_t *to, uint64_t a, uint64_t b, uint64_t c, uint64_t d, uint32_t turn)
+static __attribute__((noinline, cold)) void emit_overtaken(uint64_t *to, uint32_t turn, uint64_t a,
+	uint64_t b, uint64_t c, uint64_t d, uint64_t e, uint64_t f)
 {
-	vftr_emit_overtaken(to, (const uint64_t[EMIT_WORDS]){a, b, c, d}, turn);
+	vftr_emit_overtaken(to, (const uint64_t[EMIT_WORDS]){a, b, c, d, e, f}, turn);
 }
 
 /* The words stay in registers; n is a constant to the compiler. */
 static inline __attribute__((always_inline)) void emit(
-	uint64_t a, uint64_t b, uint64_t c, uint64_t d, unsigned n)
+	uint64_t a, uint64_t b, uint64_t c, uint64_t d, uint64_t e, uint64_t f, unsigned n)
 {
 	struct thread *t = &vftr_thread;
 	const uint32_t turn = load_relaxed(&t->turns);
 	uint64_t *to = reserve_words(&t->cur, n);
+	const uint64_t last = n == 1 ? a : n == 3 ? c : n == 4 ? d : f;
 
 	if (unlikely(!has_place(t, to, n))) {
-		emit_slow(a, b, c, d);
+		emit_slow(a, b, c, d, e, f);
 		return;
 	}
 	if (n > 1)
@@ -52,12 +53,15 @@ static inline __attribute__((always_inline)) void emit(
 		store_relaxed(&to[1], b);
 	if (n > 3)
 		store_relaxed(&to[2], c);
+	if (n > 4)
+		store_relaxed(&to[3], d);
+	if (n > 5)
+		store_relaxed(&to[4], e);
 	KILLPOINT("emit.header");
-	/* pairs with the agent's look at the last word */
-	store_release(&to[n - 1], n == 1 ? a : n == 3 ? c : d);
+	store_release(&to[n - 1], last); /* pairs with the agent's look at the last word */
 	KILLPOINT("emit.stored");
 	if (unlikely(load_relaxed(&t->turns) != turn))
-		emit_overtaken(to, a, b, c, d, turn);
+		emit_overtaken(to, turn, a, b, c, d, e, f);
 }
 
 void vftr_emit(const uint64_t *word)
@@ -83,17 +87,22 @@ void vftr_emit(const uint64_t *word)
 
 void vftr_emit_1(uint64_t a)
 {
-	emit(a, 0, 0, 0, 1);
+	emit(a, 0, 0, 0, 0, 0, 1);
 }
 
 void vftr_emit_3(uint64_t a, uint64_t b, uint64_t c)
 {
-	emit(a, b, c, 0, 3);
+	emit(a, b, c, 0, 0, 0, 3);
 }
 
 void vftr_emit_4(uint64_t a, uint64_t b, uint64_t c, uint64_t d)
 {
-	emit(a, b, c, d, 4);
+	emit(a, b, c, d, 0, 0, 4);
+}
+
+void vftr_emit_6(uint64_t a, uint64_t b, uint64_t c, uint64_t d, uint64_t e, uint64_t f)
+{
+	emit(a, b, c, d, e, f, 6);
 }
 
 bool vftr_active(void)

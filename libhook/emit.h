@@ -23,10 +23,11 @@ void vftr_exit_id(uint32_t id);
  */
 #define EMIT_WORDS 6
 void vftr_emit(const uint64_t *word);
-/* The same for records of one, three and four words. */
+/* The same for records of one, three, four and six words. */
 void vftr_emit_1(uint64_t a);
 void vftr_emit_3(uint64_t a, uint64_t b, uint64_t c);
 void vftr_emit_4(uint64_t a, uint64_t b, uint64_t c, uint64_t d);
+void vftr_emit_6(uint64_t a, uint64_t b, uint64_t c, uint64_t d, uint64_t e, uint64_t f);
 
 /* True if this process records now or may do so later. */
 bool vftr_active(void);

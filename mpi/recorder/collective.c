@@ -23,10 +23,13 @@ struct moved {
 	} sent, received;
 };
 
+struct shape;
+
 struct pattern {
 	void (*measure)(
 		const struct mpi_call *, struct mpi_comm *, const struct pattern *, struct moved *);
 	enum amount sent, received, sent_in_place;
+	const struct shape *shape; /* or NULL: measure() only */
 };
 
 static void send_to(const struct mpi_call *k, const struct mpi_comm *c, enum amount a,
@@ -183,6 +186,32 @@ static void neighbours(
 	receive_from(k, c, p->received, &in, m);
 }
 
+/*
+ * What most calls are: of ranks of one group, of one count for all, not in place. Then each rank
+ * sends to nobody, to one or to all, and receives from so many.
+ */
+enum few { NOBODY, ONE, ALL };
+
+struct shape {
+	bool has_root, is_recvbuf; /* is it the receive buffer that may be MPI_IN_PLACE? */
+	struct side {
+		uint8_t sends, receives; /* enum few */
+	} root, other;			 /* other: of all, if there is no root */
+};
+
+static const struct shape shape_of_nothing = {.has_root = false};
+static const struct shape shape_of_broadcast = {
+	.has_root = true, .root = {ALL, NOBODY}, .other = {NOBODY, ONE}};
+static const struct shape shape_of_to_root = {
+	.has_root = true, .root = {ONE, ALL}, .other = {ONE, NOBODY}};
+static const struct shape shape_of_from_root = {
+	.has_root = true, .is_recvbuf = true, .root = {ALL, ONE}, .other = {NOBODY, ONE}};
+static const struct shape shape_of_between_all = {.other = {ALL, ALL}};
+/* these depend on more than the root */
+#define shape_of_reduce_scatter (*(const struct shape *)NULL)
+#define shape_of_chain		(*(const struct shape *)NULL)
+#define shape_of_neighbours	(*(const struct shape *)NULL)
+
 /* In the order of mpi/generate/mpi.tab: function, pattern, what is sent, received, sent in place.
  */
 #define COLLECTIVES(ROW)                                                                           \
@@ -221,7 +250,9 @@ COLLECTIVES(ROW)
 #undef ROW
 
 #define ROW(name, measure, sent, received, in_place)                                               \
-	[PLACE(name) / 2] = {measure, sent, received, in_place},
+	[PLACE(name) / 2] = {measure, sent, received, in_place,                                    \
+		(sent) <= AMOUNT_RCOUNT && (received) <= AMOUNT_RCOUNT ? &shape_of_##measure       \
+								       : NULL},
 static const struct pattern patterns[] = {COLLECTIVES(ROW)};
 #undef ROW
 
@@ -258,30 +289,81 @@ static void record_lengths(const struct mpi_call *k, const struct mpi_comm *c, e
 		vftr_lengths(k, c, m->received.amount, &m->received.whom, flags | LENGTHS_RECEIVED);
 }
 
-static void record(const struct mpi_call *k, const struct mpi_comm *c, const struct moved *m)
+static __attribute__((noinline)) void record_measured(
+	const struct mpi_call *k, struct mpi_comm *c, enum mpi_id first)
 {
-	record_collective((uint32_t)k->id, c, m->root, k->ticket, m->type, k->request_number,
-		m->sends, m->receives, m->bytes_sent, m->bytes_received);
+	const struct moved m = measure(k, c, first);
+
+	record_lengths(k, c, first, &m);
+	record_collective((uint32_t)k->id, c, m.root, k->ticket, m.type, k->request_number, m.sends,
+		m.receives, m.bytes_sent, m.bytes_received);
+}
+
+static inline uint32_t number_of(uint8_t few, uint32_t all)
+{
+	return few == ALL ? all : few;
+}
+
+/* Bytes of n messages, each of AMOUNT_COUNT or AMOUNT_RCOUNT. */
+static inline uint64_t bytes_of(const struct mpi_call *k, enum amount a, uint32_t n, uint32_t *type)
+{
+	const bool is_count = a == AMOUNT_COUNT;
+	const uint64_t one = vftr_type_size(is_count ? k->type : k->rtype, type);
+
+	return times((MPI_Count)n, times(is_count ? k->count : k->rcount, one));
+}
+
+/* Records what has a shape, as measure() and record() do; false: it has none in this call. */
+static inline bool record_shape(
+	const struct mpi_call *k, const struct mpi_comm *c, const struct pattern *p)
+{
+	const struct shape *shape = p->shape;
+	const bool at_root = shape && shape->has_root && (uint32_t)k->root == c->rank;
+	const struct side *side;
+	uint32_t type = 0, sends, receives;
+	uint64_t bytes_sent = 0, bytes_received = 0;
+
+	if (!shape || c->remote_size || (shape->has_root && (uint32_t)k->root >= c->size))
+		return false;
+	if (shape->has_root && !at_root) {
+		side = &shape->other;
+	} else {
+		side = shape->has_root ? &shape->root : &shape->other;
+		/* MPI_Barrier() and MPI_Bcast() have no such buffer */
+		if (side->sends && side->receives &&
+			vftr_call_in_place(k, shape->is_recvbuf ? k->recvbuf : k->sendbuf))
+			return false;
+	}
+	sends = number_of(side->sends, c->size);
+	receives = number_of(side->receives, c->size);
+	if (receives)
+		bytes_received = bytes_of(k, p->received, receives, &type);
+	if (sends && sends == receives && p->sent == p->received)
+		bytes_sent = bytes_received; /* of the same arguments */
+	else if (sends)
+		bytes_sent = bytes_of(k, p->sent, sends, &type);
+	record_collective((uint32_t)k->id, c, shape->has_root ? (uint32_t)k->root : MESSAGE_NO_RANK,
+		k->ticket, type, k->request_number, sends, receives, bytes_sent, bytes_received);
+	return true;
 }
 
 /* Records before the call, so that the record exists if this process dies in it. */
-static void begin(struct mpi_call *k, enum mpi_id first, bool has_request)
+static inline void begin(struct mpi_call *k, enum mpi_id first, bool has_request)
 {
+	const size_t row = (k->id - first) / 2;
 	struct mpi_comm *c;
-	struct moved m;
 
 	k->on = NULL;
 	if (!vftr_messages_wanted())
 		return;
 	c = vftr_comm_find(k->comm);
 	k->ticket = take_ticket(&c->collectives);
-	if (!comm_peers(c) || !vftr_mpi_recording())
+	if (!comm_peers(c) || load_relaxed(&vftr_mpi_level_off))
 		return;
-	m = measure(k, c, first);
 	k->on = c;
 	k->request_number = has_request ? vftr_request_number() : 0;
-	record_lengths(k, c, first, &m);
-	record(k, c, &m);
+	if (row >= N_PATTERNS || !record_shape(k, c, &patterns[row]))
+		record_measured(k, c, first);
 }
 
 void vftr_begin_collective(struct mpi_call *k)

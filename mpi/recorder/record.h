@@ -44,11 +44,9 @@ static inline void record_collective(uint32_t function, const struct mpi_comm *c
 	uint32_t ticket, uint32_t type, uint32_t request, uint32_t sends, uint32_t receives,
 	uint64_t bytes_sent, uint64_t bytes_received)
 {
-	const uint64_t w[EMIT_WORDS] = {message_head(RECORD_COLLECTIVE, function),
-		message_pair(ticket, root), message_subject(c->number, type, request),
-		message_pair(sends, receives), bytes_sent, MESSAGE_MARK | bytes_received};
-
-	vftr_emit(w);
+	vftr_emit_6(message_head(RECORD_COLLECTIVE, function), message_pair(ticket, root),
+		message_subject(c->number, type, request), message_pair(sends, receives),
+		bytes_sent, MESSAGE_MARK | bytes_received);
 }
 
 static inline void record_partition(uint32_t request, uint32_t first, uint32_t n)
