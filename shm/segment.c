@@ -11,15 +11,15 @@
 
 #include "shm/atomic.h"
 
-/* A memfd of exactly `bytes` whose pages exist and whose size cannot change. */
-static int sealed_memfd(const char *name, size_t bytes)
+/* A memfd of exactly `bytes`, of which the first `now` exist, and whose size cannot change. */
+static int sealed_memfd(const char *name, size_t bytes, size_t now)
 {
 	int error;
 	int fd = memfd_create(name, MFD_CLOEXEC | MFD_ALLOW_SEALING);
 
 	if (fd < 0)
 		return -errno;
-	error = -posix_fallocate(fd, 0, (off_t)bytes);
+	error = ftruncate(fd, (off_t)bytes) ? -errno : -posix_fallocate(fd, 0, (off_t)now);
 	if (!error && fcntl(fd, F_ADD_SEALS, F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_SEAL))
 		error = -errno;
 	if (error) {
@@ -67,7 +67,7 @@ int vftr_segment_create_control(
 	void *base;
 	int error;
 
-	*fd = sealed_memfd("vftr-control", CONTROL_BYTES);
+	*fd = sealed_memfd("vftr-control", CONTROL_BYTES, CONTROL_BYTES);
 	if (*fd < 0)
 		return *fd;
 	error = map_flipped(*fd, CONTROL_BYTES, PROT_READ, 0, PROT_READ | PROT_WRITE, &base);
@@ -82,14 +82,15 @@ int vftr_segment_create_control(
 	return 0;
 }
 
-int vftr_segment_create_ring(uint64_t size, int *fd, struct ring *ring)
+int vftr_segment_create_ring(uint64_t size, uint64_t now, int *fd, struct ring *ring)
 {
 	void *base;
 	int error;
 
 	if (size < RING_SIZE_MIN || size > RING_SIZE_MAX || (size & (size - 1)))
 		return -EINVAL;
-	*fd = sealed_memfd("vftr-ring", RING_SEGMENT_BYTES(size));
+	*fd = sealed_memfd(
+		"vftr-ring", RING_SEGMENT_BYTES(size), RING_SEGMENT_BYTES(now < size ? now : size));
 	if (*fd < 0)
 		return *fd;
 	error = map_flipped(*fd, RING_SEGMENT_BYTES(size), PROT_READ, SEGMENT_PAGE,

@@ -129,7 +129,9 @@ static inline uint64_t ring_magic(uint32_t uses)
  */
 int vftr_segment_create_control(
 	int *fd, struct control_agent_shm **agent, struct control_app_shm **app);
-int vftr_segment_create_ring(uint64_t size, int *fd, struct ring *ring);
+/* now: bytes of data that are allocated at once; the kernel adds what lies behind them as it is
+ * written. */
+int vftr_segment_create_ring(uint64_t size, uint64_t now, int *fd, struct ring *ring);
 
 /* Application's side. Map a descriptor that the agent sent; its size and seals are
  * checked. 0 or -errno. */

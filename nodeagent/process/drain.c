@@ -232,8 +232,10 @@ static bool drain_round(struct process *p, bool ended, uint64_t *bytes)
 		if (p->threads[i] != t || t->number != number)
 			continue;
 		/* ... or a question, for which we read on */
-		if (has_more(t) && has_its_turn(p, t, least))
+		if (has_more(t) && has_its_turn(p, t, least)) {
 			*bytes += drain_to(t, t->head, true);
+			threads_ring_read(p, i);
+		}
 	}
 	return *bytes != before && read_until(p) != UINT64_MAX;
 }

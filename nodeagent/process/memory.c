@@ -102,14 +102,16 @@ static void look_at_line(struct memory_left *m, const char *cgroups, char *line)
 
 struct memory_left memory_left(const char *proc, const char *cgroups)
 {
-	struct memory_left m = {UINT64_MAX, UINT64_MAX};
+	struct memory_left m = {UINT64_MAX, UINT64_MAX, false};
 	char path[PATH_MAX], line[1024];
-	uint64_t total, available;
+	uint64_t total, available, overcommit;
 	FILE *f;
 
 	snprintf(path, sizeof(path), "%s/meminfo", proc);
 	if (number_in(path, "MemTotal:", &total) && number_in(path, "MemAvailable:", &available))
 		lower(&m, total << 10, available << 10);
+	snprintf(path, sizeof(path), "%s/sys/vm/overcommit_memory", proc);
+	m.strict = number_in(path, "", &overcommit) && overcommit == 2;
 	snprintf(path, sizeof(path), "%s/self/cgroup", proc);
 	f = fopen(path, "re");
 	while (f && fgets(line, sizeof(line), f))

@@ -7,11 +7,13 @@
 #ifndef VFTR_NODEAGENT_PROCESS_MEMORY_H
 #define VFTR_NODEAGENT_PROCESS_MEMORY_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 struct memory_left {
 	uint64_t most; /* the smallest limit, bytes */
 	uint64_t left; /* free now, bytes; cached files that can be dropped included */
+	bool strict;   /* vm.overcommit_memory is 2: a page that was promised may be refused */
 };
 
 /*

@@ -14,6 +14,7 @@
 #define SHARE	    64		 /* when half is gone: a part of what is left */
 #define PLENTY	    (512u << 20) /* ... and less when that is less */
 #define RESERVE	    (256u << 20) /* never taken, or an eighth of all */
+#define FIRST	    (64u << 10)	 /* of a ring's data is allocated when it is made */
 
 struct ring_store {
 	uint64_t ring_size;
@@ -21,6 +22,7 @@ struct ring_store {
 	struct stored_ring kept[KEPT_MOST];
 	unsigned n_kept, n_open;
 	uint64_t kept_bytes, used_bytes, peak_bytes;
+	uint64_t touched_bytes; /* of the kept and the used ones, in memory */
 };
 
 struct memory_left ring_store_memory(void)
@@ -43,12 +45,12 @@ static uint64_t less(uint64_t a, uint64_t b)
 }
 
 /* The size of a ring that is made now. 0: there is no memory for one. */
-static uint64_t size_now(struct ring_store *s)
+static uint64_t size_now(const struct ring_store *s, const struct memory_left *m)
 {
-	struct memory_left m = s->left();
-	uint64_t live = s->used_bytes + s->kept_bytes, most = m.most / 2;
-	uint64_t reserve = less(m.most / 8, RESERVE), size = s->ring_size;
-	uint64_t left = m.left > reserve ? (m.left - reserve) / 2 : 0;
+	uint64_t live = s->used_bytes + s->kept_bytes, most = m->most / 2;
+	/* what rings will still take is as good as gone */
+	uint64_t reserve = less(m->most / 8, RESERVE) + live - s->touched_bytes;
+	uint64_t size = s->ring_size, left = m->left > reserve ? (m->left - reserve) / 2 : 0;
 	uint64_t room = less(most > live ? most - live : 0, left), share = room / WHOLE_SHARE;
 
 	if (room < most / 2)
@@ -61,15 +63,23 @@ static uint64_t size_now(struct ring_store *s)
 
 static int make(struct ring_store *s, struct stored_ring *out)
 {
-	uint64_t size = size_now(s);
+	const struct memory_left m = s->left();
+	const uint64_t size = size_now(s, &m), now = m.strict ? size : less(size, FIRST);
+	int error;
 
 	if (!size)
 		return -ENOMEM;
-	return vftr_segment_create_ring(size, &out->fd, &out->ring);
+	error = vftr_segment_create_ring(size, now, &out->fd, &out->ring);
+	if (error)
+		return error;
+	out->touched = RING_SEGMENT_BYTES(now);
+	s->touched_bytes += out->touched;
+	return 0;
 }
 
-static void destroy(struct stored_ring *r)
+static void destroy(struct ring_store *s, struct stored_ring *r)
 {
+	s->touched_bytes -= r->touched;
 	vftr_segment_unmap_ring(&r->ring);
 	if (r->fd >= 0)
 		close(r->fd);
@@ -103,7 +113,7 @@ static bool take_kept(struct ring_store *s, struct stored_ring *out)
 		s->kept_bytes -= out->ring.bytes;
 		if (clear(out))
 			return true;
-		destroy(out);
+		destroy(s, out);
 	}
 	return false;
 }
@@ -138,8 +148,18 @@ void ring_store_leave(struct ring_store *s, struct stored_ring *r, bool again)
 		s->kept_bytes + r->ring.bytes <= KEPT_BYTES)
 		keep_ring(s, r);
 	else
-		destroy(r);
+		destroy(s, r);
 	*r = (struct stored_ring){.fd = -1};
+}
+
+void ring_store_read(struct ring_store *s, struct stored_ring *r, uint64_t position)
+{
+	const uint64_t touched = RING_SEGMENT_BYTES(less(position, r->ring.size));
+
+	if (touched <= r->touched)
+		return;
+	s->touched_bytes += touched - r->touched;
+	r->touched = touched;
 }
 
 uint64_t ring_store_peak(const struct ring_store *s)

@@ -5,6 +5,9 @@
  * Making and freeing a ring of megabytes costs more than a short process, so some
  * rings of ended processes are kept for the next ones.
  *
+ * A ring has 64 KiB of memory at first, and more as its thread writes: most threads of most
+ * programs write little. Where the kernel promises no more than it has, it has all at once.
+ *
  * All rings together have at most half of the memory (of the control group, if
  * that has less), and a new one at most half of the free memory less a reserve.
  * While there is much memory they have the size that is wanted; then new ones get
@@ -24,6 +27,7 @@ struct ring_store;
 struct stored_ring {
 	struct ring ring; /* base NULL: none */
 	int fd;
+	uint64_t touched; /* bytes of it that are in memory, as far as is known */
 };
 
 /* left: returns the memory that is left; memory_left(), except in tests. */
@@ -37,6 +41,9 @@ int ring_store_take(struct ring_store *s, struct stored_ring *out);
 
 /* The descriptor was sent; it stays open only if the ring may be used again. */
 void ring_store_sent(struct ring_store *s, struct stored_ring *r);
+
+/* Its thread has written as far as this position, which counts from the first use on. */
+void ring_store_read(struct ring_store *s, struct stored_ring *r, uint64_t position);
 
 /*
  * Gives a ring back. again: the process has ended well, so nothing writes to the

@@ -160,6 +160,11 @@ static int fresh_ring(struct process *p, struct wire_ring *reply)
 	return 0;
 }
 
+void threads_ring_read(struct process *p, size_t index)
+{
+	ring_store_read(p->host->rings, &p->slots[index].stored, p->threads[index]->tail);
+}
+
 static void free_ring(struct process *p, struct ring_slot *slot, bool again)
 {
 	if (!slot->stored.ring.base)

@@ -29,7 +29,7 @@ static struct ring_store *store_of(uint64_t ring_size, uint64_t most, uint64_t n
 	static struct ring_store *kept[8]; /* they live as long as a process */
 	static unsigned n;
 
-	machine = (struct memory_left){most, now};
+	machine = (struct memory_left){most, now, false};
 	ck_assert_uint_lt(n, 8);
 	kept[n] = ring_store_new(ring_size, left);
 	return kept[n++];
@@ -140,6 +140,59 @@ START_TEST(what_others_have_taken)
 }
 END_TEST
 
+static uint64_t in_memory(const struct stored_ring *r)
+{
+	struct stat st;
+
+	ck_assert_int_eq(fstat(r->fd, &st), 0);
+	ck_assert_uint_eq((uint64_t)st.st_size, r->ring.bytes);
+	return (uint64_t)st.st_blocks * 512;
+}
+
+/* A thread that writes little takes little; what it may still write is not given to others. */
+START_TEST(memory_comes_as_it_is_written)
+{
+	struct ring_store *s = store_of(4 * MIB, 1024 * MIB, 1024 * MIB);
+	struct stored_ring r, other;
+	struct ring mapped;
+
+	ck_assert_int_eq(ring_store_take(s, &r), 0);
+	ck_assert_uint_eq(r.ring.size, 4 * MIB);
+	ck_assert_uint_le(in_memory(&r), 128 << 10);
+	ck_assert_int_eq(vftr_segment_map_ring(r.fd, r.ring.size, &mapped), 0);
+	memset(mapped.data, 1, MIB);
+	ck_assert_uint_ge(in_memory(&r), MIB);
+	ck_assert_uint_le(in_memory(&r), MIB + (64 << 10));
+	vftr_segment_unmap_ring(&mapped);
+
+	machine.left = 128 * MIB + 4 * MIB; /* the reserve, and what the ring has not taken */
+	ck_assert_int_eq(ring_store_take(s, &other), -ENOMEM);
+	for (uint64_t position = 0; position <= 9 * MIB; position += MIB)
+		ring_store_read(s, &r, position);
+	ck_assert_int_eq(ring_store_take(s, &other), 0);
+	ck_assert_uint_lt(other.ring.size, MIB);
+	ring_store_leave(s, &other, false);
+
+	machine.left = 1024 * MIB;
+	ring_store_leave(s, &r, true);
+	ck_assert_int_eq(ring_store_take(s, &r), 0); /* the same again, with all its memory */
+	machine.left = 128 * MIB + 4 * MIB;
+	ck_assert_int_eq(ring_store_take(s, &other), 0);
+}
+END_TEST
+
+/* Where the kernel may refuse a page that was promised. */
+START_TEST(all_at_once)
+{
+	struct ring_store *s = store_of(MIB, 1024 * MIB, 1024 * MIB);
+	struct stored_ring r;
+
+	machine.strict = true;
+	ck_assert_int_eq(ring_store_take(s, &r), 0);
+	ck_assert_uint_ge(in_memory(&r), RING_SEGMENT_BYTES(MIB));
+}
+END_TEST
+
 static char folder[] = "/tmp/u-ring-store-XXXXXX";
 
 static void put(const char *path, const char *text)
@@ -173,6 +226,10 @@ START_TEST(limits_of_control_groups)
 	check(UINT64_MAX, UINT64_MAX);
 	put("meminfo", "MemTotal:  2000 kB\nMemFree:  10 kB\nMemAvailable:  1000 kB\n");
 	check(2000 << 10, 1000 << 10);
+	put("sys/vm/overcommit_memory", "1\n");
+	ck_assert(!memory_left(folder, folder).strict);
+	put("sys/vm/overcommit_memory", "2\n");
+	ck_assert(memory_left(folder, folder).strict);
 
 	/* version 2: a group below a tighter one */
 	put("self/cgroup", "0::/job/step\n");
@@ -212,6 +269,8 @@ int main(void)
 	tcase_add_test(c, rings_serve_the_next_process);
 	tcase_add_test(c, less_memory_smaller_rings);
 	tcase_add_test(c, what_others_have_taken);
+	tcase_add_test(c, memory_comes_as_it_is_written);
+	tcase_add_test(c, all_at_once);
 	tcase_add_test(c, limits_of_control_groups);
 	tcase_set_timeout(c, 60);
 	suite_add_tcase(s, c);

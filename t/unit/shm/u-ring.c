@@ -27,7 +27,7 @@ static void setup(void)
 {
 	int fd;
 
-	ck_assert_int_eq(vftr_segment_create_ring(RING_SIZE_MIN, &fd, &ours), 0);
+	ck_assert_int_eq(vftr_segment_create_ring(RING_SIZE_MIN, RING_SIZE_MIN, &fd, &ours), 0);
 	ck_assert_int_eq(vftr_segment_map_ring(fd, RING_SIZE_MIN, &theirs), 0);
 	close(fd);
 }

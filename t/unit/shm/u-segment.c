@@ -24,7 +24,8 @@ static struct control_app_shm *app, *app_own;
 
 static void make_ring(void)
 {
-	ck_assert_int_eq(vftr_segment_create_ring(RING_SIZE_MIN, &fd, &agent_ring), 0);
+	ck_assert_int_eq(
+		vftr_segment_create_ring(RING_SIZE_MIN, RING_SIZE_MIN, &fd, &agent_ring), 0);
 	ck_assert_int_eq(vftr_segment_map_ring(fd, RING_SIZE_MIN, &app_ring), 0);
 }
 
@@ -62,7 +63,7 @@ START_TEST(wrong_sizes)
 	int other;
 
 	for (unsigned i = 0; i < ARRAY_SIZE(wrong); i++)
-		ck_assert_int_eq(vftr_segment_create_ring(wrong[i], &other, &r), -EINVAL);
+		ck_assert_int_eq(vftr_segment_create_ring(wrong[i], wrong[i], &other, &r), -EINVAL);
 	make_ring();
 	ck_assert_int_eq(vftr_segment_map_ring(fd, 2 * RING_SIZE_MIN, &r), -EPROTO);
 	ck_assert_int_eq(vftr_segment_map_ring(fd, RING_SIZE_MIN / 2, &r), -EPROTO);
@@ -127,7 +128,7 @@ START_TEST(no_memory)
 
 	signal(SIGXFSZ, SIG_IGN);
 	ck_assert_int_eq(setrlimit(RLIMIT_FSIZE, &limit), 0);
-	ck_assert_int_lt(vftr_segment_create_ring(16u << 20, &other, &r), 0);
+	ck_assert_int_lt(vftr_segment_create_ring(16u << 20, 16u << 20, &other, &r), 0);
 }
 END_TEST
 
