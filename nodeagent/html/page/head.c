@@ -49,14 +49,22 @@ static void put_number(struct html *h, const struct pages *p, const char *what, 
 	free(shown);
 }
 
-/* 2026-11-26T18:11:35+00:00, with a blank where a line may break. */
+/* To the minute; all of 2026-11-26T18:11:35+00:00 is in the title. */
 static void put_started(struct html *h, const char *time)
 {
+	enum { MINUTE = sizeof("2026-11-26T18:11") - 1 };
 	char *text = xstrdup(time), *t = strchr(text, 'T');
 
 	if (t)
 		*t = ' ';
-	put_fact(h, "Started", NULL, text);
+	if (t && strlen(text) > MINUTE)
+		text[MINUTE] = '\0';
+	html_open(h, "div", NULL);
+	html_element(h, "dt", "Started", NULL);
+	html_open(h, "dd", NULL);
+	html_element(h, "time", text, "datetime", time, "title", time, NULL);
+	html_close(h);
+	html_close(h);
 	free(text);
 }
 
