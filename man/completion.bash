@@ -91,8 +91,9 @@ _vftr()
 		;;
 	open)
 		case $before:$word in
-		-b:* | --base:*) ;;
-		*:-*) _vftr_words "-n --no-browser -b --base -h --help" "$word" ;;
+		-b:* | --base:* | -v:* | --viewer:*) ;;
+		-f:* | --format:*) _vftr_words "perfetto chrome otf2 paraver folded speedscope vfd3" "$word" ;;
+		*:-*) _vftr_words "-n --no-browser -v --viewer -f --format -b --base -h --help" "$word" ;;
 		esac
 		;;
 	waits)

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* `vftr open`: a time line in Perfetto's page, by one command. */
+/* `vftr open`: a time line in Perfetto's page or in the user's own viewer, by one command. */
 #include "nodeagent/tool/cmd.h"
 
 #include <errno.h>
 #include <fcntl.h>
+#include <ftw.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -15,6 +16,7 @@
 
 #include "nodeagent/base/util.h"
 #include "nodeagent/tool/open/serve.h"
+#include "nodeagent/tool/open/viewer.h"
 
 #define PORT   9001u /* the one that Perfetto's page may ask on this machine */
 #define ORIGIN "https://ui.perfetto.dev"
@@ -28,14 +30,17 @@ static const char usage[] =
 	"traced, FILE one of its sampling files or a file that Perfetto reads.\n"
 	"\n"
 	"  -n, --no-browser   only print the page's address\n"
+	"  -v, --viewer CMD   start this program with the file instead: a program and its\n"
+	"                     options; default: $VFTR_VIEWER, and without it the page\n"
+	"  -f, --format F     what a run is turned into for the viewer, as by vftr export;\n"
+	"                     default: what the program is known to open, or perfetto\n"
 	"  -b, --base BASE    only the run of this name\n"
 	"  -h, --help         this text\n"
 	"\n"
-	"It ends when the page has fetched the file.\n"
+	"It ends when the page has fetched the file, or with the viewer.\n"
 	"\n"
-	"Exit status: 0 fetched, 1 fetched without what was damaged, 2 nothing could be served, "
-	"or\n"
-	"wrong usage.\n";
+	"Exit status: 0 done, 1 done without what was damaged, or the viewer failed, 2 nothing\n"
+	"could be served or started, or wrong usage.\n";
 
 static void stop(int number)
 {
@@ -140,26 +145,10 @@ static int serve_file(int file, const char *name, bool browser)
 	return error ? 2 : 0;
 }
 
-int cmd_open(int argc, char **argv)
+static int serve_one(char *what, const char *base, bool browser)
 {
-	bool alone = false;
-	const char *base = NULL;
-	const struct cmd_option options[] = {
-		{"no-browser", 'n', .flag = &alone},
-		{"base", 'b', .text = &base},
-		{0},
-	};
-	int status = cmd_options(argc, argv, options, usage), served, file = -1;
-	char *what;
+	int file = -1, status = 0, served;
 
-	if (status >= 0)
-		return status;
-	if (optind + 1 != argc) {
-		complain("open: name one folder or file; see vftr open --help");
-		return 2;
-	}
-	what = argv[optind];
-	status = 0;
 	if (is_run(what))
 		status = export_run(what, base, &file);
 	else
@@ -169,7 +158,92 @@ int cmd_open(int argc, char **argv)
 			complain("open: %s: %s", what, strerror(errno));
 		return 2;
 	}
-	served = serve_file(file, what, !alone);
+	served = serve_file(file, what, browser);
 	close(file);
 	return served ? served : status;
+}
+
+/* ---- a viewer -------------------------------------------------------------------------- */
+
+static int remove_one(const char *path, const struct stat *st, int kind, struct FTW *ftw)
+{
+	return remove(path);
+}
+
+/* What a viewer opens of a format that is a folder. Frees path. */
+static char *file_to_view(char *path)
+{
+	char *anchor = xasprintf("%s/traces.otf2", path);
+	char *const file = access(anchor, R_OK) ? path : anchor;
+
+	free(file == path ? anchor : path);
+	return file;
+}
+
+/* In a folder of our own, which is gone when the viewer ends. */
+static int view_run(char *run, const char *base, const char *format, const char *viewer)
+{
+	const char *tmp = getenv("TMPDIR");
+	char *folder = xasprintf("%s/vftr-open.XXXXXX", tmp && *tmp ? tmp : "/tmp");
+	char *path = NULL;
+	int status = 2, seen;
+
+	if (!mkdtemp(folder)) {
+		complain("open: %s: %s", folder, strerror(errno));
+	} else {
+		char *args[] = {"export", "-q", "-f", (char *)format, "-o", NULL, run, "-b",
+			(char *)base, NULL};
+
+		path = xasprintf("%s/run.%s", folder, format);
+		args[5] = path;
+		status = cmd_export(base ? 9 : 7, args);
+		if (status != 2) {
+			path = file_to_view(path);
+			seen = viewer_run(viewer, path);
+			status = seen ? seen : status;
+		}
+		nftw(folder, remove_one, 16, FTW_DEPTH | FTW_PHYS);
+	}
+	free(folder);
+	free(path);
+	return status;
+}
+
+static int view_one(char *what, const char *base, const char *format, const char *viewer)
+{
+	if (is_run(what))
+		return view_run(what, base, format ? format : viewer_format(viewer), viewer);
+	if (!access(what, R_OK))
+		return viewer_run(viewer, what);
+	complain("open: %s: %s", what, strerror(errno));
+	return 2;
+}
+
+int cmd_open(int argc, char **argv)
+{
+	bool alone = false;
+	const char *base = NULL, *format = NULL, *viewer = getenv("VFTR_VIEWER");
+	const struct cmd_option options[] = {
+		{"no-browser", 'n', .flag = &alone},
+		{"viewer", 'v', .text = &viewer},
+		{"format", 'f', .text = &format},
+		{"base", 'b', .text = &base},
+		{0},
+	};
+	const int status = cmd_options(argc, argv, options, usage);
+
+	if (status >= 0)
+		return status;
+	if (optind + 1 != argc) {
+		complain("open: name one folder or file; see vftr open --help");
+		return 2;
+	}
+	if (viewer && *viewer && !alone)
+		return view_one(argv[optind], base, format, viewer);
+	if (format) {
+		complain("open: the page opens Perfetto's format only: not with --format, but for "
+			 "a viewer");
+		return 2;
+	}
+	return serve_one(argv[optind], base, !alone);
 }

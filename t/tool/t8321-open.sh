@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: BSD-3-Clause
 # The page's requests are made here as a browser makes them.
-test_description='vftr open: the time line of a run, for one page'
+test_description='vftr open: the time line of a run, for one page or a viewer'
 . "$(dirname "$0")/../lib/lib.sh"
 need jq python3
 need_built "$AGENT" "$VFTR"
@@ -78,6 +78,47 @@ test_expect 'a file is handed over as it is; nonsense does not end the server, a
 	kill -TERM $(pgrep -P $served) || kill -TERM $served
 	wait $served || :
 	has said "stopped by a signal"'
+
+cat >"$PWD/viewer" <<-"EOF"
+	#!/bin/sh
+	printf '%s\n' "$@" >seen
+	for last; do :; done
+	echo "$last" >seen-path
+	cp "$last" seen-file
+	exit ${ENDS:-0}
+EOF
+chmod +x viewer
+ln -s viewer vampir
+
+test_expect 'a viewer of one s own gets the time line as a file, which is gone with it' '
+	limit "$VFTR" open --viewer "./viewer -x \"two words\"" run >out 2>said
+	"$VFTR" export -q -f perfetto -o wanted run
+	cmp seen-file wanted
+	is "-x|two words" "$(head -n 2 seen | paste -sd"|")"
+	[ ! -e "$(cat seen-path)" ]
+	is "" "$(cat out said; ls "${TMPDIR:-/tmp}" | grep vftr-open)"
+	VFTR_VIEWER=./viewer limit "$VFTR" open -f chrome run
+	jq -e ".traceEvents | length > 100" seen-file
+	echo any >any.txt
+	VFTR_VIEWER=./viewer limit "$VFTR" open any.txt
+	is "any.txt any" "$(cat seen-path seen-file | paste -sd" ")"'
+
+test_expect 'how the viewer ended is told, and a page is asked for nothing but Perfetto s format' '
+	ENDS=3 status_of 1 limit "$VFTR" open -v ./viewer run 2>err
+	is "vftr: open: the viewer \`./viewer'"'"' ended with status 3" "$(cat err)"
+	status_of 2 limit "$VFTR" open -v ./none run 2>err
+	has err "cannot start the viewer \`./none"
+	status_of 2 limit "$VFTR" open -v ./viewer -f nonsense run 2>err
+	has err nonsense
+	status_of 2 limit "$VFTR" open -f chrome run 2>err
+	has err "Perfetto"
+	is "" "$(ls "${TMPDIR:-/tmp}" | grep vftr-open)"'
+
+otf2=$("$VFTR" export -q -f otf2 -o probe run >/dev/null 2>&1 && echo yes)
+test_if '[ -n "$otf2" ]' 'no OTF2' 'Vampir gets the anchor file of an archive' '
+	limit "$VFTR" open -v ./vampir run
+	is traces.otf2 "$(basename "$(cat seen-path)")"
+	is "$(head -c 32 probe/traces.otf2 | cksum)" "$(head -c 32 seen-file | cksum)"'
 
 test_expect 'what is not there is one clear sentence' '
 	status_of 2 limit "$VFTR" open nothing 2>err
