@@ -243,6 +243,27 @@ static inline bool is_plain(unsigned char c)
 	return c != '"' && c != '\\' && c >= 0x20;
 }
 
+/* Whether 8 bytes are plain, as is_plain(); by bit 7 of each byte, which bytes from 0x80 have, too,
+ * so that those are looked at one by one. */
+static inline bool are_plain(const unsigned char *bytes)
+{
+	const uint64_t ones = 0x0101010101010101u;
+	uint64_t all, quote, escape;
+
+	memcpy(&all, bytes, sizeof(all));
+	quote = all ^ ones * '"';
+	escape = all ^ ones * '\\';
+	return !((all | (all - ones * 0x20) | (quote - ones) | (escape - ones)) & ones * 0x80);
+}
+
+static void skip_plain(struct json_in *j)
+{
+	while (j->end - j->at >= 8 && are_plain(j->buf + j->at))
+		j->at += 8;
+	while (j->at < j->end && is_plain(j->buf[j->at]))
+		j->at++;
+}
+
 /* Reads a text; put(bytes, n) takes its parts, where `to` is not NULL. */
 static void read_text(struct json_in *j, struct text_store *to)
 {
@@ -261,8 +282,7 @@ static void read_text(struct json_in *j, struct text_store *to)
 			return;
 		}
 		from = j->at;
-		while (j->at < j->end && is_plain(j->buf[j->at]))
-			j->at++;
+		skip_plain(j);
 		if (to && j->at > from)
 			text_store_add(to, (char *)j->buf + from, j->at - from);
 		if (j->at == j->end)
@@ -358,6 +378,9 @@ static bool number(struct json_in *j, char *digits)
 		unexpected(j, "a number");
 		return false;
 	}
+	/* most numbers lie in the buffer as they are */
+	while (n < 32 && j->at < j->end && in_number(j->buf[j->at]))
+		digits[n++] = (char)j->buf[j->at++];
 	while (in_number(peek(j)) && n < NUMBER_MAX)
 		digits[n++] = (char)j->buf[j->at++];
 	digits[n] = '\0';
@@ -427,20 +450,33 @@ double json_in_real(struct json_in *j)
 	return value;
 }
 
-/* Whether these are an integer of 64 bits with its sign. */
-static bool integer(const char *digits, int64_t *value)
+static bool long_integer(const char *digits, int64_t *value)
 {
 	char *end;
 	long long n;
 
-	if (strpbrk(digits, ".eE"))
-		return false;
 	errno = 0;
 	n = strtoll(digits, &end, 10);
 	if (errno || *end)
 		return false;
 	*value = n;
 	return true;
+}
+
+/* Whether these are an integer of 64 bits with its sign. */
+static bool integer(const char *digits, int64_t *value)
+{
+	const bool minus = *digits == '-';
+	const char *s = digits + minus;
+	uint64_t n = 0;
+
+	for (; *s >= '0' && *s <= '9' && s - digits < 18; s++)
+		n = 10 * n + (uint64_t)(*s - '0');
+	if (!*s && s > digits + minus) {
+		*value = minus ? -(int64_t)n : (int64_t)n;
+		return true;
+	}
+	return !strpbrk(s, ".eE") && long_integer(digits, value);
 }
 
 struct json_in_value json_in_value(struct json_in *j, struct text_store *to)

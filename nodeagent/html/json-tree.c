@@ -5,6 +5,8 @@
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
 
 #include "nodeagent/base/json-read.h"
 #include "nodeagent/base/json-write.h"
@@ -24,13 +26,15 @@ struct value {
 	};
 };
 
-#define KEY_SLOTS 4096u /* there are some hundred keys; more than half of it: an error */
+#define BUFFER_BYTES (256u << 10)
+#define KEY_SLOTS    4096u /* there are some hundred keys; more than half of it: an error */
 
 struct json_tree {
 	struct value *at;
 	size_t n_at, cap_at;
 	struct text_store texts;
 	char *keys[KEY_SLOTS];
+	uint16_t after[KEY_SLOTS]; /* which key came after it the last time, or 0 */
 	size_t n_keys;
 };
 
@@ -49,13 +53,21 @@ static uint32_t key_slot(const struct json_tree *all, const char *key)
 	return slot;
 }
 
-static uint32_t find_key(struct json_tree *all, struct json_in *in, const char *key)
+/* before: the key of the member before it, or 0. Objects of an array mostly have the same keys, in
+ * the same order. */
+static uint32_t find_key(
+	struct json_tree *all, struct json_in *in, const char *key, uint32_t before)
 {
-	const uint32_t slot = key_slot(all, key);
+	uint32_t slot = all->after[before];
 
+	if (slot && !strcmp(all->keys[slot], key))
+		return slot;
+	slot = key_slot(all, key);
+	all->after[before] = (uint16_t)slot;
 	if (all->keys[slot])
 		return slot;
 	if (all->n_keys >= KEY_SLOTS / 2) {
+		all->after[before] = 0;
 		json_in_fail(in, "too many different keys");
 		return 0;
 	}
@@ -79,11 +91,11 @@ static void read_members(struct json_tree *all, struct json_in *in, size_t at)
 {
 	const char *key;
 	size_t last = 0;
+	uint32_t k = 0;
 
 	json_in_object(in);
 	while ((key = json_in_member(in))) {
-		const uint32_t k = find_key(all, in, key);
-
+		k = find_key(all, in, key, k);
 		link_child(all, at, &last, read_value(all, in, k));
 	}
 }
@@ -161,20 +173,25 @@ struct json_tree *json_tree_of(
 	void (*write)(FILE *f, const void *what), const void *what, char **error)
 {
 	struct json_tree *all = NULL;
-	char *text = NULL;
-	size_t bytes = 0;
-	FILE *f = open_memstream(&text, &bytes);
+	/* not open_memstream(), which copies all of it each time it grows */
+	const int fd = memfd_create("vftr-json", MFD_CLOEXEC);
+	FILE *f = fd >= 0 ? fdopen(fd, "w+") : NULL;
 
 	*error = NULL;
-	if (f)
+	if (f) {
+		setvbuf(f, NULL, _IOFBF, BUFFER_BYTES);
 		write(f, what);
-	if (f && !fclose(f) && (f = fmemopen(text, bytes, "r"))) {
-		all = json_tree_read(f, error);
-		fclose(f);
+		if (!fflush(f) && !ferror(f)) {
+			rewind(f);
+			all = json_tree_read(f, error);
+		}
 	}
-	free(text);
 	if (!all && !*error)
 		*error = xasprintf("no memory for its JSON: %m");
+	if (f)
+		fclose(f);
+	else if (fd >= 0)
+		close(fd);
 	return all;
 }
 

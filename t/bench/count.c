@@ -13,6 +13,8 @@
 #include "conf/conf.h"
 #include "nodeagent/gather/gather.h"
 #include "nodeagent/profile/merge.h"
+#include "nodeagent/html/json-tree.h"
+#include "nodeagent/html/page/page.h"
 #include "nodeagent/report/output.h"
 #include "nodeagent/profile/profile.h"
 #include "nodeagent/profile/vfp.h"
@@ -156,6 +158,22 @@ static void encoder(void)
 
 /* ---- profiles --------------------------------------------------------------------------- */
 
+/* Its JSON, read back, and the page. */
+static void write_report(const struct output_of *of)
+{
+	char *error, *text;
+	size_t bytes;
+	struct json_tree *all = json_tree_of(output_json_of, of, &error);
+	FILE *f = open_memstream(&text, &bytes);
+
+	if (!all || !f)
+		die(99, "%s", error ? error : "out of memory");
+	pages_write(f, &(struct page_run){"count", all}, 1);
+	fclose(f);
+	free(text);
+	json_tree_free(all);
+}
+
 static void profiles(void)
 {
 	struct profile *node[NODES], *whole = NULL;
@@ -186,6 +204,9 @@ static void profiles(void)
 	if (output_summary(whole, conf, dir, "count", &error))
 		die(99, "%s", error);
 	end("log+json", whole->n_stacks);
+	begin();
+	write_report(&(struct output_of){whole, conf});
+	end("report", whole->n_stacks);
 	profile_free(whole);
 }
 

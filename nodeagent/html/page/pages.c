@@ -47,6 +47,7 @@ double page_number(const struct pages *p, const char *key)
 
 struct cut {
 	const struct pages *p;
+	const struct value *paths, *functions;
 	size_t most;  /* elements of an array */
 	double least; /* part of all time, of a call path or function */
 };
@@ -55,8 +56,7 @@ static bool is_kept(
 	const struct value *array, const struct value *element, size_t index, const void *to)
 {
 	const struct cut *cut = to;
-	const bool is_path = array == page_member(cut->p, "stacks");
-	const bool is_function = array == page_member(cut->p, "functions");
+	const bool is_path = array == cut->paths, is_function = array == cut->functions;
 
 	if (!is_path && !is_function)
 		return index < cut->most;
@@ -81,7 +81,8 @@ static char *json_of(const struct cut *cut, size_t *bytes)
 
 static void put_json(struct html *h, const struct pages *p)
 {
-	struct cut cut = {p, JSON_ELEMENTS, PAGE_LEAST};
+	struct cut cut = {p, page_member(p, "stacks"), page_member(p, "functions"), JSON_ELEMENTS,
+		PAGE_LEAST};
 	size_t bytes;
 	char *text = json_of(&cut, &bytes);
 
