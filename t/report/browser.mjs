@@ -98,6 +98,19 @@ const checks = {
 		await page.keyboard.press("Escape");
 		assert.equal(await page.locator("#flame .f.found").count(), 0);
 	},
+	async difference(browser) {
+		for (const javaScriptEnabled of [false, true]) {
+			const { page } = await pageOf(browser, { javaScriptEnabled });
+			const fills = () => page.locator("#flame .f rect").evaluateAll(all => all.map(r => getComputedStyle(r).fill));
+			const before = await fills();
+			await page.locator("label[for=by-difference]").click();
+			const now = await fills();
+			assert.notDeepEqual(now, before);
+			assert(now.includes("rgb(230, 159, 0)"), "a path that the other run lacks");
+			await page.locator("#by-difference").press("Space");
+			assert.deepEqual(await fills(), before);
+		}
+	},
 	async sort(browser) {
 		const { page } = await pageOf(browser);
 		const table = page.locator("#time table", { has: page.locator("caption", { hasText: /^Functions by/ }) });
@@ -137,7 +150,7 @@ const checks = {
 		for (const section of await sections.all())
 			assert((await section.boundingBox()).height > 20);
 		assert(await page.locator("#flame rect").count() > 1);
-		assert.equal(await page.locator("button, input").count(), 0);
+		assert.equal(await page.locator("button, input:not(#by-difference)").count(), 0);
 		const summary = page.locator("details > summary").first();
 		await summary.click();
 		assert(await page.locator("details[open] table").first().isVisible());

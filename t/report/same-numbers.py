@@ -12,7 +12,7 @@ import math
 import re
 import sys
 
-VOID = {"meta"}
+VOID = {"meta", "input"}
 UNITS = {"ns": 1e-9, "us": 1e-6, "ms": 1e-3, "s": 1.0}
 CLASSES = ["useful_s", "mpi_s", "mpi_wait_s", "openmp_wait_s", "openmp_idle_s", "gpu_wait_s",
 	"io_s", "blocked_s", "unknown_s"]
@@ -34,6 +34,8 @@ class Report(html.parser.HTMLParser):
 			self.ids.add(a["id"])
 		if tag == "a":
 			self.links.append(a["href"])
+		if tag == "rect" and self.picture == "flame":
+			assert float(a["x"]) + float(a["width"]) < 1000.1, "a box beyond the picture"
 		if tag == "svg":
 			self.picture = a["id"]
 			self.titles[self.picture] = []
@@ -107,7 +109,7 @@ def class_seconds(row, key):
 def sums_of(runs):
 	"""Numbers that are made of several of the JSON's."""
 	ranks = runs[0].get("per_rank", [])
-	sums = {sum(class_seconds(r, key) for r in ranks) for key in CLASSES}
+	sums = {sum(class_seconds(r, key) for r in run.get("per_rank", [])) for key in CLASSES for run in runs}
 	own = sum(s["t_excl_s"] for s in runs[0]["stacks"])
 	ordered = sorted((f["t_excl_s"] for f in runs[0]["functions"]), reverse=True)
 	shown = [s for s in ordered if s >= 0.001 * own][:500]
@@ -178,6 +180,32 @@ def check_flame(report, run):
 	return len(boxes)
 
 
+def check_difference(report, runs):
+	"""Each row of the table of differences, and what the titles of boxes say of the other run."""
+	first, second = ({s["path"]: s for s in run["stacks"]} for run in runs[:2])
+	table = report.tables["Call paths by the difference of their own time, the first run less the second"]
+	own = lambda run, path, key="t_excl_s": max(0.0, run[path][key]) if path in run else 0.0
+	for row in table[1:]:
+		path = row[0][0]
+		compare("difference of " + path, row[1][1], own(first, path) - own(second, path))
+		for cell, run, key in zip(row[2:], (first, second) * 2, ("t_excl_s", "t_excl_s", "t_incl_s", "t_incl_s")):
+			if path in run:
+				compare(path + ", " + key, cell[1], run[path][key])
+			else:
+				assert cell[1] is None, path
+	sizes = [abs(row[1][1]) for row in table[1:]]
+	assert sizes and sizes == sorted(sizes, reverse=True)
+	wanted = {(p, round(own(second, p, "t_incl_s"), 9), round(own(first, p, "t_incl_s") - own(second, p, "t_incl_s"), 9))
+		for p in set(first) & set(second)}
+	told = [re.search(r"^(.*): .*in the other run (\S+) s with callees, so (\S+) s here$", t) for t in report.titles["flame"]]
+	told = [(m[1], float(m[2]), float(m[3])) for m in told if m]
+	assert told
+	for name, was, more in told:
+		if not any(p.split(" < ")[0] == name and near(was, w) and near(more, d) for p, w, d in wanted):
+			sys.exit("no such difference: %s %r %r" % (name, was, more))
+	return len(table) - 1 + len(told)
+
+
 def main(argv):
 	text = open(argv[1], encoding="utf-8").read()
 	runs = [json.load(open(path, encoding="utf-8")) for path in argv[2:]]
@@ -195,6 +223,9 @@ def main(argv):
 
 	known = numbers_of(runs, set())
 	sums = sums_of(runs)
+	if len(runs) > 1:
+		for row in report.tables["Call paths by the difference of their own time, the first run less the second"][1:]:
+			sums.add(row[1][1]) # see check_difference()
 	for exact, shown in report.data:
 		if exact not in known and not any(near(exact, s) for s in sums):
 			sys.exit("%r (%s) is in no JSON" % (exact, shown))
@@ -202,6 +233,12 @@ def main(argv):
 		{f["function"]: f for f in runs[0]["functions"]}, "function", "t_excl_s")
 	n += check_shown(report)
 	n += check_flame(report, runs[0])
+	if len(runs) > 1:
+		n += check_difference(report, runs)
+		others = {f["function"]: f["t_excl_s"] for f in runs[1]["functions"]}
+		table = report.tables["Functions by their own time, summed over all ranks and threads"]
+		for row in table[1:]:
+			assert row[4][1] == others.get(row[0][0]), row
 	for picture in ("time-classes", "balance-ranks", "efficiency-bars", "waits-delays"):
 		for title in report.titles.get(picture, []):
 			number = float(re.search(r": (?:[^:0-9]* )?([0-9.e+-]+)(?: s)?$", title)[1])

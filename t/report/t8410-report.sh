@@ -101,6 +101,17 @@ test_expect '100 000 call paths and 4 096 ranks: at most 5 MB, and no waiting' '
 	has large.html "of 100000 call paths; what has less than"
 	has large.html "is folded into the grey rest"'
 
+test_expect 'two runs: each difference is that of their JSON, and one that is not is noticed' '
+	limit "$VFTR" report -o differ.html open mpi
+	python3 "$SAME" differ.html open.out/profile.json mpi.out/profile.json
+	has differ.html "id=\"by-difference\""
+	hasnt mpi.html "id=\"by-difference\""
+	sed "s/in the other run /&1/" differ.html >wrong.html
+	status_of 1 python3 "$SAME" wrong.html open.out/profile.json mpi.out/profile.json
+	limit "$VFTR" report -o same.html mpi mpi
+	hasnt same.html "class=\"f d[012456]\""
+	has same.html "class=\"f d3\""'
+
 test_expect 'several runs: a column of efficiencies for each' '
 	limit "$VFTR" report -o two.html mpi collectives
 	python3 "$SAME" two.html mpi.out/profile.json collectives.out/profile.json

@@ -32,7 +32,9 @@ test_expect 'a check that fails is noticed' '
 	sed "s|<main>|<main><p style=\"color:#aaa;background:#fff\">can hardly be read</p>|" made.html >wrong.html
 	status_of 1 seen axe wrong.html'
 
-for page in made few; do
+"$VFTR" report -o two.html few made/whole.vfp >/dev/null || bail "no report of two runs"
+
+for page in made few two; do
 	test_expect "$page: nothing is asked of anybody, and nothing goes wrong" "seen alone $page.html"
 	test_expect "$page: links lead to what they name" "seen links $page.html"
 	test_expect "$page: a box of the flame graph grows by mouse and keys, and Esc shows all" "seen zoom $page.html"
@@ -42,6 +44,7 @@ for page in made few; do
 	test_expect "$page: no rule of axe-core is broken, light and dark, wide and narrow" "seen axe $page.html"
 	test_expect "$page: something is to be seen, light and dark" "seen drawn $page.html"
 done
+test_expect 'boxes are coloured by the difference to another run, without JavaScript, and back' 'seen difference two.html'
 test_expect 'call paths are marked by a text' 'seen mark made.html'
 test_expect 'tables are sorted by numbers and by names' 'seen sort made.html'
 test_expect 'tables are searched' 'seen search made.html'

@@ -28,7 +28,8 @@ struct frame {
 
 struct flame {
 	const struct pages *p;
-	struct frame *at; /* from 1; at[0] is above all */
+	struct page_other *other; /* or NULL */
+	struct frame *at;	  /* from 1; at[0] is above all */
 	size_t n;
 	double least_s;
 	uint32_t deepest;
@@ -142,16 +143,19 @@ static void put_frame(
 	const char *name = value_text(all, value_member(all, f->row, "function"));
 	char incl[VALUE_DIGITS], own[VALUE_DIGITS], calls[VALUE_DIGITS], uneven[VALUE_DIGITS];
 	char *shown = text_short(name, NAME_COLUMNS), *title;
+	char *other = t->other ? page_difference_title(t->other, f->row) : NULL;
 
-	title = xasprintf("%s: %s s with callees, %s s own, %s calls, imbalance %s %%", shown,
+	title = xasprintf("%s: %s s with callees, %s s own, %s calls, imbalance %s %%%s", shown,
 		value_exact(value_member(all, f->row, "t_incl_s"), incl) ?: "-",
 		value_exact(value_member(all, f->row, "t_excl_s"), own) ?: "-",
 		value_exact(value_member(all, f->row, "calls"), calls) ?: "-",
-		value_exact(value_member(all, f->row, "imbalance_percent"), uneven) ?: "-");
-	html_open(h, "g", "class", "f", NULL);
+		value_exact(value_member(all, f->row, "imbalance_percent"), uneven) ?: "-",
+		other ?: "");
+	html_open(h, "g", "class", t->other ? page_difference_class(t->other, f->row) : "f", NULL);
 	svg_rect(h, box, fill, title);
 	put_label(h, box, name, fill);
 	html_close(h);
+	free(other);
 	free(shown);
 	free(title);
 }
@@ -166,14 +170,26 @@ static void put_rest(struct html *h, size_t n, double s, struct svg_box box)
 	free(title);
 }
 
-/* Those below one frame, beginning at x. DEPTH_MAX bounds the recursion. */
-static void put_frames(struct html *h, const struct flame *t, uint32_t above, double x)
+/* What the boxes below one need of its time, so that they end where it ends: other threads may
+ * have given them more. */
+static double scale_below(const struct flame *t, uint32_t above, double each)
 {
-	const double each = t->at[0].s > 0.0 ? SVG_WIDTH / t->at[0].s : 0.0;
+	double s = 0.0;
+
+	for (uint32_t i = t->at[above].first; i; i = t->at[i].next)
+		s += t->at[i].s;
+	return s > t->at[above].s ? each * t->at[above].s / s : each;
+}
+
+/* Those below one frame, beginning at x; each: pixels of a second. DEPTH_MAX bounds the recursion.
+ */
+static void put_frames(struct html *h, const struct flame *t, uint32_t above, double x, double each)
+{
 	const double y = HEIGHT * (double)t->at[above].depth;
 	double rest = 0.0;
 	size_t n = 0;
 
+	each = scale_below(t, above, each);
 	for (uint32_t i = t->at[above].first; i; i = t->at[i].next) {
 		const struct frame *f = &t->at[i];
 
@@ -183,7 +199,7 @@ static void put_frames(struct html *h, const struct flame *t, uint32_t above, do
 			continue;
 		}
 		put_frame(h, t, f, (struct svg_box){x, y, f->s * each, HEIGHT - 1.0});
-		put_frames(h, t, i, x);
+		put_frames(h, t, i, x, each);
 		x += f->s * each;
 	}
 	if (rest * each >= 0.5 && t->at[above].depth < DEPTH_MAX)
@@ -221,6 +237,18 @@ static void put_table(struct html *h, const struct flame *t)
 	free(rows);
 }
 
+/* The style does the rest, without the script. */
+static void put_choice(struct html *h, const struct pages *p)
+{
+	html_void(h, "input", "type", "checkbox", "id", "by-difference", NULL);
+	html_open(h, "label", "for", "by-difference", NULL);
+	html_format(h,
+		" Colour by the difference to %s: blue is less time here, orange more, from 5 %%, "
+		"20 %% and 50 %% on; grey is about the same.",
+		p->runs[1].name);
+	html_close(h);
+}
+
 static void put_picture(struct html *h, struct flame *t, size_t n)
 {
 	html_open(h, "p", NULL);
@@ -232,18 +260,20 @@ static void put_picture(struct html *h, struct flame *t, size_t n)
 		"to yellow, 100 %% and more.",
 		n, t->n, quantity_seconds(t->least_s).text, DEPTH_MAX);
 	html_close(h);
+	if (t->other)
+		put_choice(h, t->p);
 	svg_begin(h, "flame", "Call paths of all ranks",
 		"A box for each call path, as wide as its time with callees; below it what it "
 		"calls. "
 		"The table below has those with the most own time.",
 		SVG_WIDTH, HEIGHT * (double)(t->deepest + 1));
-	put_frames(h, t, 0, 0.0);
+	put_frames(h, t, 0, 0.0, t->at[0].s > 0.0 ? SVG_WIDTH / t->at[0].s : 0.0);
 	svg_end(h);
 }
 
 void page_flame(struct html *h, const struct pages *p)
 {
-	struct flame t = {.p = p};
+	struct flame t = {.p = p, .other = page_other_of(p)};
 	size_t n;
 
 	read_frames(&t, page_member(p, "stacks"));
@@ -252,6 +282,9 @@ void page_flame(struct html *h, const struct pages *p)
 	while ((n = choose_frames(&t)) > FRAMES_MAX)
 		t.least_s *= 2.0;
 	put_picture(h, &t, n);
+	if (t.other)
+		page_difference_table(h, t.other);
 	put_table(h, &t);
+	page_other_free(t.other);
 	free(t.at);
 }

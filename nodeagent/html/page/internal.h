@@ -82,4 +82,16 @@ PAGE(nodes)
 /* flame.c: a part of page time. */
 void page_flame(struct html *h, const struct pages *p);
 
+/* ---- difference.c: call paths of the second run beside those of the first ---------------- */
+
+struct page_other;
+/* NULL: there is no second run. */
+struct page_other *page_other_of(const struct pages *p);
+void page_other_free(struct page_other *o);
+/* What is told of a row of the first run's stacks; the caller frees. */
+char *page_difference_title(const struct page_other *o, const struct value *row);
+/* The classes of its box: "f" and, from far less to far more time, "d0" to "d6". */
+const char *page_difference_class(const struct page_other *o, const struct value *row);
+void page_difference_table(struct html *h, const struct page_other *o);
+
 #endif

@@ -13,7 +13,8 @@ struct page_run {
 	const struct json_tree *all; /* its JSON: vftr-profile(5) */
 };
 
-/* All pages show the first of n >= 1 runs, that of the efficiency all. Errors are seen by
+/* All pages show the first of n >= 1 runs; that of the efficiency all, the tables of classes and
+ * functions a column of each, the flame graph the difference to the second. Errors are seen by
  * ferror(). */
 void pages_write(FILE *f, const struct page_run *runs, size_t n);
 

@@ -2,6 +2,7 @@
 /* Where the time of all ranks went: by class, by call path, by function. */
 #include <math.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "nodeagent/base/units.h"
 #include "nodeagent/base/util.h"
@@ -23,24 +24,47 @@ bool page_time_has(const struct pages *p)
 
 /* ---- by class -------------------------------------------------------------------------- */
 
+/* A run as if it were the only one. */
+static struct pages run_of(const struct pages *p, size_t k)
+{
+	const struct page_run *run = &p->runs[k];
+
+	return (struct pages){run, 1, run->all, json_tree_root(run->all), 0.0};
+}
+
+static void put_class_row(struct html *h, const struct pages *p, size_t class)
+{
+	double most = 0.0;
+
+	for (size_t k = 0; k < p->n_runs; k++) {
+		const struct pages run = run_of(p, k);
+
+		most = fmax(most, page_class_sum(&run, class));
+	}
+	if (!(most > 0.0))
+		return;
+	html_row(h);
+	html_cell(h, page_classes[class].title, true);
+	for (size_t k = 0; k < p->n_runs; k++) {
+		const struct pages run = run_of(p, k);
+		const double s = page_class_sum(&run, class);
+		char *exact = xasprintf("%.9f", s);
+
+		html_number(h, exact, quantity_seconds(s).text);
+		free(exact);
+	}
+	html_close(h);
+}
+
 static void put_class_table(struct html *h, const struct pages *p)
 {
 	list_details(h, "The same as a table");
 	html_table(h, "Time of the first threads of all ranks, by what it was spent for");
 	html_head(h, "what", false);
-	html_head(h, "time", true);
-	for (size_t i = 0; i < page_n_classes; i++) {
-		const double s = page_class_sum(p, i);
-		char *exact = xasprintf("%.9f", s);
-
-		if (s > 0.0) {
-			html_row(h);
-			html_cell(h, page_classes[i].title, true);
-			html_number(h, exact, quantity_seconds(s).text);
-			html_close(h);
-		}
-		free(exact);
-	}
+	for (size_t k = 0; k < p->n_runs; k++)
+		html_head(h, p->n_runs > 1 ? p->runs[k].name : "time", true);
+	for (size_t i = 0; i < page_n_classes; i++)
+		put_class_row(h, p, i);
 	html_table_end(h);
 	html_close(h);
 }
@@ -94,12 +118,96 @@ static void put_rest(struct html *h, size_t n, double s)
 	free(exact);
 }
 
+/* The functions of the second run and those after it, by name. */
+struct named {
+	const char *name;
+	const struct value *row;
+	size_t index;
+};
+ORDER_BY(by_name, struct named, ALPHABETIC(name) ?: RISING(index))
+
+static struct named *functions_of(const struct page_run *run, size_t *n)
+{
+	const struct value *array = value_member(run->all, json_tree_root(run->all), "functions");
+	struct named *names = xcalloc(value_count(array) + 1, sizeof(*names));
+	const struct value *v = value_first(run->all, array);
+
+	for (*n = 0; v; v = value_next(run->all, v), ++*n)
+		names[*n] = (struct named){
+			value_text(run->all, value_member(run->all, v, "function")), v, *n};
+	qsort(names, *n, sizeof(*names), by_name);
+	return names;
+}
+
+/* The first one of its name, or NULL. */
+static const struct value *function_named(const struct named *names, size_t n, const char *name)
+{
+	size_t low = 0, high = n;
+
+	while (low < high) {
+		const size_t middle = low + (high - low) / 2;
+
+		if (strcmp(names[middle].name, name) < 0)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	return low < n && !strcmp(names[low].name, name) ? names[low].row : NULL;
+}
+
+struct others {
+	struct named *names;
+	size_t n;
+};
+
+static struct others *others_of(const struct pages *p)
+{
+	struct others *o = xcalloc(p->n_runs, sizeof(*o));
+
+	for (size_t k = 1; k < p->n_runs; k++)
+		o[k].names = functions_of(&p->runs[k], &o[k].n);
+	return o;
+}
+
+static const char *const function_keys[] = {"function", "t_excl_s", "t_incl_s", "calls"};
+
+static void put_function_heads(struct html *h, const struct pages *p)
+{
+	html_table(h, "Functions by their own time, summed over all ranks and threads");
+	for (size_t i = 0; i < ARRAY_SIZE(function_keys); i++) {
+		char *title = list_title(function_keys[i]);
+
+		html_head(h, title, i > 0);
+		free(title);
+	}
+	for (size_t k = 1; k < p->n_runs; k++) {
+		char *title = xasprintf("own time, %s", p->runs[k].name);
+
+		html_head(h, title, true);
+		free(title);
+	}
+}
+
+static void put_function(
+	struct html *h, const struct pages *p, const struct value *row, const struct others *others)
+{
+	const char *name = value_text(p->all, value_member(p->all, row, "function"));
+
+	html_row(h);
+	for (size_t i = 0; i < ARRAY_SIZE(function_keys); i++)
+		list_cell(h, p->all, row, function_keys[i], !i);
+	for (size_t k = 1; k < p->n_runs; k++)
+		list_cell(h, p->runs[k].all, function_named(others[k].names, others[k].n, name),
+			"t_excl_s", false);
+	html_close(h);
+}
+
 static void put_functions(struct html *h, const struct pages *p)
 {
-	static const char *const keys[] = {"function", "t_excl_s", "t_incl_s", "calls"};
 	const struct value *functions = page_member(p, "functions");
 	const size_t n = value_count(functions);
 	struct ordered *rows = xcalloc(n + 1, sizeof(*rows));
+	struct others *others = others_of(p);
 	size_t i = 0, shown = 0;
 	double rest = 0.0;
 
@@ -107,24 +215,17 @@ static void put_functions(struct html *h, const struct pages *p)
 		v = value_next(p->all, v), i++)
 		rows[i] = (struct ordered){v, fmax(0.0, value_real_of(p->all, v, "t_excl_s")), i};
 	qsort(rows, n, sizeof(*rows), by_time);
-	html_table(h, "Functions by their own time, summed over all ranks and threads");
-	for (i = 0; i < ARRAY_SIZE(keys); i++) {
-		char *title = list_title(keys[i]);
-
-		html_head(h, title, i > 0);
-		free(title);
-	}
-	for (; shown < n && shown < PAGE_ROWS && rows[shown].s >= PAGE_LEAST * p->own_s; shown++) {
-		html_row(h);
-		for (i = 0; i < ARRAY_SIZE(keys); i++)
-			list_cell(h, p->all, rows[shown].row, keys[i], !i);
-		html_close(h);
-	}
+	put_function_heads(h, p);
+	for (; shown < n && shown < PAGE_ROWS && rows[shown].s >= PAGE_LEAST * p->own_s; shown++)
+		put_function(h, p, rows[shown].row, others);
 	html_table_end(h);
 	for (i = shown; i < n; i++)
 		rest += rows[i].s;
 	if (shown < n)
 		put_rest(h, n - shown, rest);
+	for (size_t k = 0; k < p->n_runs; k++)
+		free(others[k].names);
+	free(others);
 	free(rows);
 }
 

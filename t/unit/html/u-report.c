@@ -4,6 +4,8 @@
  * element is closed, nothing is asked of anybody, and the file is bounded.
  */
 #include <check.h>
+#include <stdlib.h>
+#include <string.h>
 
 #include "conf/conf.h"
 #include "nodeagent/html/json-tree.h"
@@ -203,6 +205,86 @@ START_TEST(many_ranks)
 }
 END_TEST
 
+static double number_behind(const char *at, const char *text)
+{
+	const char *found = strstr(at, text);
+
+	ck_assert_ptr_nonnull(found);
+	return strtod(found + strlen(text), NULL);
+}
+
+/* What is called takes more time than its caller has, as by other threads: no box leaves the
+ * picture, or its caller's box. */
+START_TEST(callees_have_more)
+{
+	static const uint64_t incl_ns[] = {1000, 3000, 2000, 5000};
+	struct profile *p = profile_new();
+	const char *at;
+	char *text;
+
+	profile_add_executable(p, "/opt/app");
+	p->names = xcalloc(4, sizeof(*p->names));
+	p->stacks = xcalloc(4, sizeof(*p->stacks));
+	p->n_names = p->n_stacks = 4;
+	for (uint32_t i = 0; i < 4; i++) {
+		p->names[i] = i ? xasprintf("f%u", i) : xstrdup("init");
+		p->stacks[i] = (struct profile_stack){.parent = i == 3 ? 1
+								: i    ? 0
+								       : PROFILE_NONE,
+			.name = i,
+			.hash = i,
+			.calls = 1,
+			.ranks = 1,
+			.incl_ns = incl_ns[i],
+			.excl_ns = 1};
+	}
+	text = page_of(p);
+	at = strstr(text, "<svg id=\"flame\"");
+	ck_assert_ptr_nonnull(at);
+	for (int i = 0; i < 4; i++) {
+		at = strstr(at, "class=\"f\"") + 1;
+		ck_assert_double_le(
+			number_behind(at, "x=\"") + number_behind(at, "width=\""), 1000.1);
+	}
+	free(text);
+	profile_free(p);
+}
+END_TEST
+
+/* Of two runs, whatever is in them. */
+START_TEST(two_runs)
+{
+	struct dice d = {.state = 100 + _i};
+	struct profile *p[2];
+	struct json_tree *tree[2];
+	char *text;
+	size_t bytes;
+	FILE *f;
+
+	for (int k = 0; k < 2; k++) {
+		p[k] = random_profile_with_waits(&d, _i % 3, 1 + 3 * _i, UINT64_MAX);
+		for (size_t i = 1; i < p[k]->n_names; i += 3) {
+			free(p[k]->names[i]);
+			p[k]->names[i] = xstrdup(hostile[i % ARRAY_SIZE(hostile)]);
+		}
+		tree[k] = tree_of(p[k]);
+	}
+	f = open_memstream(&text, &bytes);
+	pages_write(f,
+		(struct page_run[]){
+			{"new", tree[0]}, {"</script><script>alert(1)</script>", tree[1]}},
+		2);
+	fclose(f);
+	check_harmless(text);
+	ck_assert_ptr_nonnull(strstr(text, "id=\"by-difference\""));
+	free(text);
+	for (int k = 0; k < 2; k++) {
+		json_tree_free(tree[k]);
+		profile_free(p[k]);
+	}
+}
+END_TEST
+
 START_TEST(nothing_at_all)
 {
 	struct profile *p = profile_new();
@@ -227,6 +309,8 @@ int main(void)
 	tcase_add_test(c, long_names);
 	tcase_add_test(c, many_paths);
 	tcase_add_test(c, many_ranks);
+	tcase_add_test(c, callees_have_more);
+	tcase_add_loop_test(c, two_runs, 0, 20);
 	tcase_add_test(c, nothing_at_all);
 	suite_add_tcase(s, c);
 	return run_suite(s);
