@@ -43,6 +43,28 @@ const inked = (page, png) => page.evaluate(async base64 => {
 	return data.filter(pixel => pixel !== back).length / data.length;
 }, png.toString("base64"));
 
+async function zoomed(page) {
+	const all = await boxes(page), frames = page.locator("#flame .f"), wide = all[0][1];
+	const k = all.findIndex(([x, width]) => width < 0.9 * wide && width > 30);
+	assert(k > 0, "no box to zoom to");
+	await frames.nth(k).click({ position: { x: 1, y: 1 } });
+	const now = await boxes(page), title = await frames.nth(k).locator("title").textContent();
+	assert(now.length < all.length || now.every(([x, width]) => x > -1e-6 && x + width < wide + 1e-6));
+	assert(Math.abs(Number(await frames.nth(k).locator("rect").getAttribute("width")) - wide) < 1e-6);
+	const name = await frames.nth(k).locator("text").textContent();
+	assert(title.startsWith(name.replace("...", "")) && name.length > 3, name);
+	await page.keyboard.press("Escape");
+	assert.deepEqual((await boxes(page)).map(b => b.slice(0, 2)), all.map(b => b.slice(0, 2)));
+	await frames.nth(0).focus();
+	for (let i = 0; i < k; i++)
+		await page.keyboard.press("ArrowRight");
+	assert.equal(await page.evaluate(() => document.activeElement.getAttribute("aria-label")), title);
+	await page.keyboard.press("Enter");
+	assert.notDeepEqual(await boxes(page), all);
+	await page.keyboard.press("Escape");
+	assert.deepEqual((await boxes(page)).map(b => b.slice(0, 2)), all.map(b => b.slice(0, 2)));
+}
+
 const checks = {
 	async alone(browser) {
 		const { page, requests, errors } = await pageOf(browser);
@@ -67,25 +89,11 @@ const checks = {
 	},
 	async zoom(browser) {
 		const { page } = await pageOf(browser);
-		const all = await boxes(page), frames = page.locator("#flame .f"), wide = all[0][1];
-		const k = all.findIndex(([x, width]) => width < 0.9 * wide && width > 30);
-		assert(k > 0, "no box to zoom to");
-		await frames.nth(k).click({ position: { x: 1, y: 1 } });
-		const now = await boxes(page), title = await frames.nth(k).locator("title").textContent();
-		assert(now.length < all.length || now.every(([x, width]) => x > -1e-6 && x + width < wide + 1e-6));
-		assert(Math.abs(Number(await frames.nth(k).locator("rect").getAttribute("width")) - wide) < 1e-6);
-		const name = await frames.nth(k).locator("text").textContent();
-		assert(title.startsWith(name.replace("...", "")) && name.length > 3, name);
-		await page.keyboard.press("Escape");
-		assert.deepEqual((await boxes(page)).map(b => b.slice(0, 2)), all.map(b => b.slice(0, 2)));
-		await frames.nth(0).focus();
-		for (let i = 0; i < k; i++)
-			await page.keyboard.press("ArrowRight");
-		assert.equal(await page.evaluate(() => document.activeElement.getAttribute("aria-label")), title);
-		await page.keyboard.press("Enter");
-		assert.notDeepEqual(await boxes(page), all);
-		await page.keyboard.press("Escape");
-		assert.deepEqual((await boxes(page)).map(b => b.slice(0, 2)), all.map(b => b.slice(0, 2)));
+		await zoomed(page);
+	},
+	async zoomNarrow(browser) {
+		const { page } = await pageOf(browser, NARROW);
+		await zoomed(page);
 	},
 	async mark(browser) {
 		const { page } = await pageOf(browser);

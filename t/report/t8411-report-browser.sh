@@ -38,6 +38,7 @@ for page in made few two; do
 	test_expect "$page: nothing is asked of anybody, and nothing goes wrong" "seen alone $page.html"
 	test_expect "$page: links lead to what they name" "seen links $page.html"
 	test_expect "$page: a box of the flame graph grows by mouse and keys, and Esc shows all" "seen zoom $page.html"
+	test_expect "$page: so it is on 400 pixels, where what is told of a box takes several lines" "seen zoomNarrow $page.html"
 	test_expect "$page: all can be read without JavaScript" "seen plain $page.html"
 	test_expect "$page: 400 pixels are wide enough" "seen narrow $page.html"
 	test_expect "$page: what is printed has its pages" "seen print $page.html"

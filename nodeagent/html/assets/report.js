@@ -127,7 +127,10 @@
 	const told = document.createElement("p");
 	told.setAttribute("aria-live", "polite");
 	told.textContent = "A click or Enter on a box makes it as wide as the picture; Esc shows all.";
-	flame.parentNode.before(told, search("Mark call paths:", text => {
+	// Below the picture: a press of the button focuses a box, and a longer text must not move it away
+	// before the button is released.
+	flame.parentNode.after(told);
+	flame.parentNode.before(search("Mark call paths:", text => {
 		frames.forEach((frame, i) =>
 			frame.classList.toggle("found", text !== "" && boxes[i].name.toLowerCase().includes(text)));
 	}));
