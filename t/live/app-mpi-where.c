@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * For tests of `vftr where': app-mpi-where DIR barrier|ring|receive [RANK]. Ranks hang as the word
- * says until DIR/end is there:
+ * For tests of `vftr where': app-mpi-where DIR barrier|ring|receive|mixed [RANK]. Ranks hang as the
+ * word says until DIR/end is there:
  *   barrier	all but RANK, which has done one barrier less, are in a barrier
  *   ring	each sends to the next one, and nobody receives
  *   receive	each receives from the next one, and nobody sends
- * Each writes its pid to DIR/pid.RANK when it is about to hang. Of a ring and of receives nothing
+ *   mixed	all but 1 and 5 are in a barrier; 1 computes, and 5 sends to 0
+ * Each writes its pid to DIR/pid.RANK when it is about to hang. Of all but a barrier nothing
  * but a signal makes an end.
  */
 #include <mpi.h>
@@ -49,9 +50,9 @@ static APART void meet(void)
 	MPI_Barrier(MPI_COMM_WORLD);
 }
 
-static APART void exchange(int send)
+static APART void exchange(int send, int next)
 {
-	int next = (rank + 1) % ranks, word = rank;
+	int word = rank;
 
 	if (send)
 		MPI_Ssend(&word, 1, MPI_INT, next, 7, MPI_COMM_WORLD);
@@ -67,10 +68,16 @@ int main(int argc, char **argv)
 	for (int i = 0; i < 3; i++)
 		meet();
 	tell(argv[1]);
-	if (strcmp(argv[2], "barrier"))
-		exchange(!strcmp(argv[2], "ring"));
-	else if (argc > 3 && rank == atoi(argv[3]))
+	if (!strcmp(argv[2], "mixed")) {
+		if (rank == 1)
+			stay_away(argv[1]);
+		if (rank == 5)
+			exchange(1, 0);
+	} else if (strcmp(argv[2], "barrier")) {
+		exchange(!strcmp(argv[2], "ring"), (rank + 1) % ranks);
+	} else if (argc > 3 && rank == atoi(argv[3])) {
 		stay_away(argv[1]);
+	}
 	meet();
 	MPI_Finalize();
 	return 0;

@@ -116,6 +116,14 @@ test_expect 'ranks that each send to the next one: a deadlock, with peers and ta
 	has text "rank 2 sends to rank 3, tag 7, on MPI_COMM_WORLD"
 	end_by_signal ring'
 
+test_expect 'a cycle through the second of two that have not come to a barrier' '
+	begin mixed mixed
+	wait_for 60 "seen mixed \"(.deadlock | length) == 2\""
+	is "0 5" "$(json view "[.deadlock | sort[] | tostring] | join(\" \")")"
+	is "1,5" "$(place MPI_Barrier .collective.missing)"
+	is "0,2-4" "$(place MPI_Barrier .ranks)"
+	end_by_signal mixed'
+
 test_expect 'ranks that all receive: nobody is left to go on' '
 	begin receive receive
 	wait_for 60 "seen receive .all_wait_in_mpi"

@@ -155,6 +155,45 @@ START_TEST(a_chain_of_sends_is_no_cycle_until_it_closes)
 }
 END_TEST
 
+/* Rank 0 lacks ranks 1 to 3 of 4; only what rank 3 does may close a cycle. */
+START_TEST(a_cycle_may_lead_through_any_of_those_that_have_not_come)
+{
+	uint32_t ranks[8];
+
+	memset(&a, 0, sizeof(a));
+	add_place(&a, "main\nMPI_Barrier", 9, 0, 0);
+	add_comm(&a, 9, 0, 4, 0);
+	add_place(&a, "main\nwork", 0, 0, 1);
+	add_place(&a, "main\nwork", 0, 0, 2);
+	add_place(&a, "main\nMPI_Ssend", 0, 0, 3);
+	where_add_send(
+		&a, &(struct where_send){.from = 3, .to = 1, .alone = 1, .since = 2 * SECOND});
+	ck_assert_uint_eq(where_cycle(&a, SECOND, ranks, 8), 0);
+	a.sends[0].to = 0;
+	ck_assert_uint_eq(where_cycle(&a, SECOND, ranks, 8), 2);
+	ck_assert_uint_eq(ranks[0], 3);
+	ck_assert_uint_eq(ranks[1], 0);
+}
+END_TEST
+
+/* Each of 64 ranks waits for all others that come later, and for ranks that are nowhere. */
+START_TEST(many_ways_without_a_cycle_have_an_end)
+{
+	uint32_t ranks[64];
+
+	memset(&a, 0, sizeof(a));
+	for (uint32_t i = 0; i < 60; i++) {
+		struct where_comm c = {.id = i + 1, .size = UINT32_MAX};
+
+		add_place(&a, "main\nMPI_Barrier", i + 1, 0, i);
+		where_add_ranks(&c.members, i + 1, UINT32_MAX - 1);
+		where_add_ranks(&c.ranks, i, i);
+		where_add_comm(&a, &c);
+	}
+	ck_assert_uint_eq(where_cycle(&a, SECOND, ranks, 64), 0);
+}
+END_TEST
+
 static void fill_places(uint32_t n)
 {
 
@@ -240,6 +279,8 @@ int main(void)
 	tcase_add_test(w, numbers_of_calls_go_round);
 	tcase_add_test(w, a_cycle_is_one_only_where_nobody_may_leave_before_all_have_come);
 	tcase_add_test(w, a_chain_of_sends_is_no_cycle_until_it_closes);
+	tcase_add_test(w, a_cycle_may_lead_through_any_of_those_that_have_not_come);
+	tcase_add_test(w, many_ways_without_a_cycle_have_an_end);
 	suite_add_tcase(suite, w);
 	tcase_add_test(p, what_does_not_fit_is_counted_and_the_places_with_most_threads_stay);
 	tcase_add_test(p, a_packet_comes_back_as_it_was);
