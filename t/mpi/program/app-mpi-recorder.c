@@ -67,6 +67,11 @@ void vftr_emit_4(uint64_t a, uint64_t b, uint64_t c, uint64_t d)
 	(void)a, (void)b, (void)c, (void)d;
 }
 
+void vftr_emit_6(uint64_t a, uint64_t b, uint64_t c, uint64_t d, uint64_t e, uint64_t f)
+{
+	(void)a, (void)b, (void)c, (void)d, (void)e, (void)f;
+}
+
 void vftr_define(struct wire_head *message, size_t fixed, const void *data, size_t bytes)
 {
 	(void)message, (void)fixed, (void)data, (void)bytes;
