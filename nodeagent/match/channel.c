@@ -31,6 +31,12 @@ static struct receive *receive_of(struct call *c)
 	return (struct receive *)c;
 }
 
+/* Of another node before this one's zero, times are below that. */
+static bool is_later(uint64_t a, uint64_t b)
+{
+	return (int64_t)(a - b) > 0;
+}
+
 /* ---- finding and making -------------------------------------------------------- */
 
 struct space *space_of(struct match *m, uint64_t comm, uint64_t proc_id, bool make)
@@ -128,7 +134,7 @@ static void take_receive(struct channel *c, struct receive *r)
 	c->space->unpaired--;
 	c->space->unconsumed--;
 	c->received++;
-	if (!r->done.unknown && until > c->received_until)
+	if (!r->done.unknown && (!c->received_until || is_later(until, c->received_until)))
 		c->received_until = until;
 }
 
@@ -214,7 +220,7 @@ static bool is_sound_again(const struct match *m, const struct channel *c)
 	const struct send *s = c->cursor;
 
 	return !c->unsure && s && s->ordinal == c->received && s->ordinal >= c->lost_to &&
-	       s->call.enter > c->received_until &&
+	       is_later(s->call.enter, c->received_until) &&
 	       s->call.enter - c->received_until > m->options.clock_bound;
 }
 

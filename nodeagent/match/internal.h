@@ -160,7 +160,7 @@ struct channel {
 	bool tainted; /* deferred receives have lost their order: all pairs are broken */
 	struct selector any_tag;
 	uint64_t sent, received;     /* lost ones, too */
-	uint64_t received_until;     /* end of the last receive */
+	uint64_t received_until;     /* end of the last receive; 0: none yet */
 	uint64_t missing;	     /* lost sends without a receive so far */
 	uint64_t lost_from, lost_to; /* ordinals of sends lost since the last sound state */
 	struct send *cursor;	     /* in doubt: the first one with ordinal >= received */

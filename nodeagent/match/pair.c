@@ -152,7 +152,7 @@ static void check(struct match *m, const struct send *s, const struct receive *r
 	if (!r->complete || r->done.unknown || r->label != MATCH_EXACT)
 		return;
 	m->counts.too_long += r->done.bytes > s->bytes;
-	if (due <= r->done.leave || due - r->done.leave <= m->options.clock_bound)
+	if ((int64_t)(due - r->done.leave) <= 0 || due - r->done.leave <= m->options.clock_bound)
 		return;
 	m->counts.violations++;
 	if (due - r->done.leave <= m->counts.worst)

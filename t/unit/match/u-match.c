@@ -555,8 +555,11 @@ START_TEST(lost_sends_of_one_tag)
 }
 END_TEST
 
+/* With i 1 the clock passes zero meanwhile, as that of another node may in ticks of this one. */
 START_TEST(sound_again)
 {
+	if (_i)
+		now = (uint64_t)-65;
 	sent(1, 5, 0, 0);
 	received(1, 5, 0);
 	now += 10; /* 1, of tag 6, is lost */
@@ -736,8 +739,8 @@ int main(void)
 		lengths, threads_of_records, wildcards_and_cancel, posts_not_waits,
 		any_order_of_reading, tickets_wrap_around, matched_probes, freed_receives,
 		threads_at_once, posts_at_once, overtaking, partitioned, lost_sends_of_one_tag,
-		sound_again, broken_until_even, lost_receives, lost_completions,
-		elsewhere_and_leftovers, gone, limits};
+		broken_until_even, lost_receives, lost_completions, elsewhere_and_leftovers, gone,
+		limits};
 	Suite *s = suite_create("match");
 	TCase *c = tcase_create("match");
 
@@ -745,6 +748,7 @@ int main(void)
 	tcase_set_timeout(c, 60);
 	for (size_t i = 0; i < ARRAY_SIZE(tests); i++)
 		tcase_add_test(c, tests[i]);
+	tcase_add_loop_test(c, sound_again, 0, 2);
 	tcase_add_loop_test(c, nonsense, 0, 20);
 	suite_add_tcase(s, c);
 	return run_suite(s);
