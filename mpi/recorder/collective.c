@@ -199,18 +199,19 @@ struct shape {
 	} root, other;			 /* other: of all, if there is no root */
 };
 
-static const struct shape shape_of_nothing = {.has_root = false};
-static const struct shape shape_of_broadcast = {
-	.has_root = true, .root = {ALL, NOBODY}, .other = {NOBODY, ONE}};
-static const struct shape shape_of_to_root = {
-	.has_root = true, .root = {ONE, ALL}, .other = {ONE, NOBODY}};
-static const struct shape shape_of_from_root = {
-	.has_root = true, .is_recvbuf = true, .root = {ALL, ONE}, .other = {NOBODY, ONE}};
-static const struct shape shape_of_between_all = {.other = {ALL, ALL}};
+/* Each an array of one, so that NULL may stand in its place in COLLECTIVES(). */
+static const struct shape shape_of_nothing[] = {{.has_root = false}};
+static const struct shape shape_of_broadcast[] = {
+	{.has_root = true, .root = {ALL, NOBODY}, .other = {NOBODY, ONE}}};
+static const struct shape shape_of_to_root[] = {
+	{.has_root = true, .root = {ONE, ALL}, .other = {ONE, NOBODY}}};
+static const struct shape shape_of_from_root[] = {
+	{.has_root = true, .is_recvbuf = true, .root = {ALL, ONE}, .other = {NOBODY, ONE}}};
+static const struct shape shape_of_between_all[] = {{.other = {ALL, ALL}}};
 /* these depend on more than the root */
-#define shape_of_reduce_scatter (*(const struct shape *)NULL)
-#define shape_of_chain		(*(const struct shape *)NULL)
-#define shape_of_neighbours	(*(const struct shape *)NULL)
+#define shape_of_reduce_scatter NULL
+#define shape_of_chain		NULL
+#define shape_of_neighbours	NULL
 
 /* In the order of mpi/generate/mpi.tab: function, pattern, what is sent, received, sent in place.
  */
@@ -251,7 +252,7 @@ COLLECTIVES(ROW)
 
 #define ROW(name, measure, sent, received, in_place)                                               \
 	[PLACE(name) / 2] = {measure, sent, received, in_place,                                    \
-		(sent) <= AMOUNT_RCOUNT && (received) <= AMOUNT_RCOUNT ? &shape_of_##measure       \
+		(sent) <= AMOUNT_RCOUNT && (received) <= AMOUNT_RCOUNT ? shape_of_##measure        \
 								       : NULL},
 static const struct pattern patterns[] = {COLLECTIVES(ROW)};
 #undef ROW

@@ -62,9 +62,10 @@ static inline char *digits_hex(char *to, uint64_t value)
 }
 
 /*
- * As %.*f with decimals <= DIGITS_DECIMALS, to the last digit: the value is whole * 2^-down, and
- * whole * 10^decimals, rounded as printf() rounds (a half to the even), fits in 128 bits. NULL:
- * this is a number for printf(), not finite or from 1e9 on.
+ * As %.*f with decimals <= DIGITS_DECIMALS, to the last digit. The value is an integer of 53 bits
+ * times 2^-down; that integer times 10^decimals fits in 128 bits, and is rounded as printf() does,
+ * a half to the even digit. NULL: the number is left to printf(), as it is not finite or from 1e9
+ * on, or has more decimals.
  */
 static inline char *digits_fixed(char *to, double value, unsigned decimals)
 {

@@ -42,7 +42,8 @@ int ring_store_take(struct ring_store *s, struct stored_ring *out);
 /* The descriptor was sent; it stays open only if the ring may be used again. */
 void ring_store_sent(struct ring_store *s, struct stored_ring *r);
 
-/* Its thread has written as far as this position, which counts from the first use on. */
+/* The agent has read the ring up to this position, in bytes from the begin of its present use:
+ * the memory below it is in use. A position that is less than before changes nothing. */
 void ring_store_read(struct ring_store *s, struct stored_ring *r, uint64_t position);
 
 /*

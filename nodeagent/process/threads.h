@@ -50,7 +50,7 @@ void threads_name(struct process *p, uint64_t index, const char *name);
 /* The user's name for a living thread, which replaces the system's. */
 void threads_name_tid(struct process *p, uint32_t tid, const char *name);
 
-/* The ring of the living thread with this index was read: what of it is in memory by now. */
+/* ring_store_read() for the living thread with this index, after its ring was read. */
 void threads_ring_read(struct process *p, size_t index);
 
 /* Moves orphan subtrees of OpenMP teams to their places, as far as these are known now. */

@@ -64,7 +64,7 @@ void page_other_free(struct page_other *o)
 {
 	if (!o)
 		return;
-	free(o->by_hash.slots);
+	map64_free(&o->by_hash);
 	free(o->rows);
 	free(o);
 }
@@ -76,7 +76,7 @@ static const struct value *row_beside(const struct page_other *o, const struct v
 	return at ? o->rows[*at] : NULL;
 }
 
-/* Of both, or of the one that has it; NAN counts nothing. */
+/* Seconds of a row, by the key; 0 where there is no row, or no number in it. */
 static double seconds_of(const struct json_tree *all, const struct value *row, const char *key)
 {
 	return fmax(0.0, value_real_of(all, row, key));

@@ -62,6 +62,14 @@ struct comm {
 	struct starts *starts;	   /* starts.h, or NULL */
 };
 
+/* Agents compare its collective calls at the end, if there are several. Not those of an
+ * intercommunicator, of which only the members on this node are compared. Members that have ended
+ * lived here, too. */
+static inline bool has_members_elsewhere(const struct comm *c)
+{
+	return !c->remote_size && c->local_most < c->size;
+}
+
 /* Ranks that records may name: of the remote group, if there is one. */
 static inline uint32_t comm_ranks(const struct comm *c)
 {
@@ -229,7 +237,7 @@ void causes_begin_elsewhere(struct causes *c);
 
 /* Rows of one process that waits. */
 struct cause_row {
-	uint32_t kind, path;	  /* of the call that waited */
+	uint32_t kind, path; /* of the call that waited */
 	/* its number in struct causes, or FAR and the rank in its job, and of what it did */
 	uint32_t late, late_path;
 	uint64_t ticks;

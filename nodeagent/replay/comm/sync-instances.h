@@ -115,15 +115,24 @@ static inline struct instance **place_of(struct sync *s, uint64_t id, uint32_t t
 struct instance *instance_add(struct sync *s, struct traffic *t, const struct meeting *m);
 /* Its waits are not counted. */
 void instance_drop(struct sync *s, struct instance *i);
+/* Room for one that is not among the first FEW of its instance. */
+struct arrival *instance_add_further(struct sync *s, struct instance *i);
 /* An arrival of any content, but for the next one. */
-struct arrival *instance_add_arrival(struct sync *s, struct instance *i);
+static inline struct arrival *instance_add_arrival(struct sync *s, struct instance *i)
+{
+	struct arrival *a = i->n < FEW ? &i->few[i->n] : instance_add_further(s, i);
+
+	a->next = NULL;
+	*(i->last ? &i->last->next : &i->first) = a;
+	i->last = a;
+	i->n++;
+	s->n_arrivals++;
+	return a;
+}
 
 /* Counts the waits of its members, and drops it. Nothing is known of waits for a group that nobody
  * of this node is in. */
 void instance_finish(struct sync *s, struct instance *i);
-/* Agents compare its instances at the end. Not those of an intercommunicator, of which only the
- * members on this node are compared. Members that have ended lived here, too. */
-bool has_members_elsewhere(const struct sync *s, const struct comm *c);
 /* Whether others wait for this member of such an instance; rank: its own. */
 bool is_awaited(enum collective_kind kind, uint32_t root, uint32_t rank);
 

@@ -80,7 +80,7 @@ struct instance *instance_add(struct sync *s, struct traffic *t, const struct me
 	return i;
 }
 
-static __attribute__((noinline)) struct arrival *add_further(struct sync *s, struct instance *i)
+struct arrival *instance_add_further(struct sync *s, struct instance *i)
 {
 	const size_t at = (i->n - FEW) % MANY;
 	struct arrivals *b = i->blocks;
@@ -91,18 +91,6 @@ static __attribute__((noinline)) struct arrival *add_further(struct sync *s, str
 		i->blocks = b;
 	}
 	return &b->at[at];
-}
-
-struct arrival *instance_add_arrival(struct sync *s, struct instance *i)
-{
-	struct arrival *a = i->n < FEW ? &i->few[i->n] : add_further(s, i);
-
-	a->next = NULL;
-	*(i->last ? &i->last->next : &i->first) = a;
-	i->last = a;
-	i->n++;
-	s->n_arrivals++;
-	return a;
 }
 
 /* ---- whom a member waits for ------------------------------------------------------------- */
@@ -305,14 +293,9 @@ static void sort_by_rank(struct instance *i)
 	free(sorted);
 }
 
-bool has_members_elsewhere(const struct sync *s, const struct comm *c)
-{
-	return s->elsewhere && !c->remote_size && c->local_most < c->size;
-}
-
 static bool is_apart(const struct sync *s, const struct instance *i)
 {
-	return has_members_elsewhere(s, i->comm) && !(i->of_pair && i->n > 1);
+	return s->elsewhere && has_members_elsewhere(i->comm) && !(i->of_pair && i->n > 1);
 }
 
 static void hand_over(struct sync *s, const struct instance *i)

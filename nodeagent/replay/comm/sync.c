@@ -178,8 +178,8 @@ static void find_phase(
 {
 	const struct comm *c = p->comm;
 
-	if (is_awaited(i->kind, p->m.peer, c->rank) && c->left && has_members_elsewhere(s, c) &&
-		l->traffic->conf->mpi_waits)
+	if (is_awaited(i->kind, p->m.peer, c->rank) && c->left && s->elsewhere &&
+		has_members_elsewhere(c) && l->traffic->conf->mpi_waits)
 		causes_add(s->causes, l->traffic, path_number(l, p->node), i->wait, l->activity,
 			c->left, p->since, NULL);
 }
@@ -225,7 +225,7 @@ static inline __attribute__((always_inline)) void arrive_at(struct sync *s, stru
 	a->stack = p->entered ? p->stack : 0;
 	a->root = p->m.peer;
 	a->activity = thread_activity_hold(l->activity);
-	a->path = has_members_elsewhere(s, c) ? path_number(l, p->node) : 0;
+	a->path = s->elsewhere && has_members_elsewhere(c) ? path_number(l, p->node) : 0;
 	if (c->local == 1)
 		find_phase(s, i, l, p);
 	c->left = until;
