@@ -352,7 +352,7 @@ static enum process_state attach_now(void)
 	struct stat st;
 	int fd;
 
-	if (vftr_user_has_switched_off())
+	if (!vftr_is_first_copy() || vftr_user_has_switched_off())
 		return PROCESS_OFF;
 	vftr_process.pid = getpid();
 	vftr_patience_begin(&patience);

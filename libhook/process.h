@@ -152,6 +152,12 @@ void vftr_say_late(uint32_t ms); /* the agent wrote nothing within ms */
 /* last-words.c: waits for MAY_END after BYE, if the agent asked for that. */
 void vftr_last_words_wait(void);
 
+/* copies.c: false if another copy of this library in the process gets the program's calls: then
+ * this one records nothing. */
+bool vftr_is_first_copy(void);
+/* True if the address is in a copy of this library. Asks the dynamic linker. */
+bool vftr_is_of_a_copy(void *address);
+
 /* attach.c: true if VFTR_OFF is set, which is read before anything else. */
 bool vftr_user_has_switched_off(void);
 /* Finds the agent and says hello; afterwards state is ON or OFF. */
@@ -253,7 +259,7 @@ int vftr_message_receive_on(
 /* Sends a message without text, if there is room at once. */
 void vftr_message_throw(int fd, enum wire_kind kind);
 
-/* spawn.c: start an agent for this session; 0 or -errno; -ECANCELED: the agent
+/* session/spawn.c: start an agent for this session; 0 or -errno; -ECANCELED: the agent
  * itself has said why it does not want to; -ENOEXEC: something else was started. */
 int vftr_agent_spawn(const char *session);
 

@@ -18,6 +18,7 @@
 #include "libhook/emit.h"
 #include "libhook/openmp/gomp.h"
 #include "libhook/openmp/ompt-frames.h"
+#include "libhook/process.h"
 #include "shm/atomic.h"
 
 #define LIBRARIES 16u
@@ -243,8 +244,8 @@ static struct gomp *library_add(void *handle, const void *base, const void *addr
 
 /*
  * The library that the caller would have got without us: the next one in the
- * global scope, else one among the libraries that were loaded with the caller.
- * A program that was linked with us and --as-needed may have lost its own.
+ * global scope that is no copy of us, else one among the libraries that were loaded with the
+ * caller. A program that was linked with us and --as-needed may have lost its own.
  */
 static struct gomp *find_library(enum gomp_row row, const void *caller)
 {
@@ -253,11 +254,13 @@ static struct gomp *find_library(enum gomp_row row, const void *caller)
 	Dl_info info, own;
 	bool is_plugin = false;
 
+	if (found && vftr_is_of_a_copy(found))
+		found = NULL;
 	if (!found && dladdr(caller, &info) && info.dli_fname) {
 		object = dlopen(info.dli_fname, RTLD_LAZY | RTLD_NOLOAD);
 		found = object ? dlsym(object, names[row]) : NULL;
 		is_plugin = found && dladdr(found, &info) && dladdr(libraries, &own) &&
-			    info.dli_fbase != own.dli_fbase;
+			    info.dli_fbase != own.dli_fbase && !vftr_is_of_a_copy(found);
 		if (is_plugin) /* stays open, as we keep its addresses */
 			handle = dlopen(info.dli_fname, RTLD_LAZY | RTLD_NOLOAD);
 		else

@@ -335,6 +335,7 @@ static void judge_mpi(struct patient *p)
 			"not be recorded",
 			mpi_title[theirs]);
 		diagnose(p->d, FINDING_DO, "link it with %s instead", mpi_library[theirs]);
+		p->d->no_mpi = p->ours != p->self;
 	} else {
 		diagnose(p->d, FINDING_NO, "it uses %s, but the library is the one for %s",
 			mpi_title[theirs], ours < 3 ? mpi_title[ours] : "both MPIs");

@@ -160,7 +160,7 @@ void launch_settle_preload(struct launch *l)
 	path = doctor_find(program);
 	if (!is_interpreter(program))
 		doctor_examine(&d, &(struct doctor_question){.name = program, .path = path});
-	if (d.linked || is_shell(program) || is_script(path))
+	if ((d.linked && !d.no_mpi) || is_shell(program) || is_script(path))
 		l->preload = PRELOAD_NO;
 	diagnosis_free(&d);
 	free(path);

@@ -40,8 +40,8 @@ struct launch {
 /* True if COMMAND starts processes on other nodes, too. */
 bool launch_is_distributed(const struct launch *l);
 
-/* PRELOAD_AUTO becomes PRELOAD_NO where the program is linked with our library, or is a script of
- * a shell: that may start a program which is. */
+/* PRELOAD_AUTO becomes PRELOAD_NO where the program is linked with our library and has all that it
+ * needs of it, or is a script of a shell: that may start a program which is. */
 void launch_settle_preload(struct launch *l);
 
 /* True if COMMAND tells the MPI of its processes, which a script does not. */
