@@ -3,7 +3,12 @@
 #include "nodeagent/gather/internal.h"
 
 #include <stdio.h>
+#include <stdlib.h>
+#include "conf/conf.h"
+#include "nodeagent/base/map.h"
 #include "nodeagent/process/host.h"
+#include "nodeagent/process/regions.h"
+#include "nodeagent/process/threads-ended.h"
 #include "nodeagent/replay/openmp/teams.h"
 #include "nodeagent/process/process.h"
 #include "nodeagent/profile/lists.h"
@@ -11,10 +16,88 @@
 #include "nodeagent/base/util.h"
 
 #define NUMBER_BYTES 11 /* of a thread, and a blank */
+#define NO_REGION    UINT32_MAX
+
+/* ---- regions ------------------------------------------------------------------------------- */
+
+static bool is_wait(const struct process *p, const struct node *n)
+{
+	static const bool waits[CONSTRUCT_KINDS] = {
+#define WAITS(kind, name, is_wait) [CONSTRUCT_##kind] = (is_wait),
+		CONSTRUCTS(WAITS)
+#undef WAITS
+	};
+	const enum construct kind = regions_kind_of_key(p, n->key);
+
+	return n->key == KEY_JOIN || n->key == KEY_IDLE || (kind < CONSTRUCT_KINDS && waits[kind]);
+}
+
+/* Is a thread's time at this call path of the region the most beyond the mean of its threads? */
+static void note_slowest(const struct gather_from *from, struct profile_openmp *region,
+	const struct thread_range *range, uint64_t ticks, uint32_t stack)
+{
+	const uint64_t mean = region->threads ? ticks / region->threads : ticks;
+	const uint64_t beyond = range->max > mean ? range->max - mean : 0;
+
+	if (clocks_ns(&from->host->clocks, beyond) <= region->beyond_ns)
+		return;
+	region->beyond_ns = clocks_ns(&from->host->clocks, beyond);
+	region->slowest_ns = clocks_ns(&from->host->clocks, range->max);
+	region->slowest_thread = range->thread_max;
+	region->slowest_stack = stack + 1;
+}
+
+/*
+ * The thread that works longest, and where: by the exclusive times of the threads at the call paths
+ * below each region, which are those of the innermost region around; its own is one where the waits
+ * at its end are not a part of it. first: of the n regions.
+ */
+static void find_slowest(const struct gather_from *from, size_t first, size_t n)
+{
+	const struct process *p = from->p;
+	/* the thread that made a team waits for the others in the region's own frame */
+	const bool has_join = !from->host->conf->openmp_show_idle_time;
+	const size_t nodes = p->ranges && n ? calltree_nodes(p->ended_tree) : 0;
+	uint32_t *region = xmalloc(nodes * sizeof(*region) + 1);
+	uint64_t *below = xcalloc(nodes + 1, sizeof(*below));
+	struct map64 by_stack = {0}, index = {0};
+
+	for (size_t i = 0; i < n; i++)
+		map64_add(&by_stack, from->out->openmp[first + i].stack, (uint32_t)(first + i));
+	for (size_t i = 0; i < nodes; i++) {
+		const struct node *at = calltree_at(p->ended_tree, i);
+		const uint32_t *own = map64_find(&by_stack, from->node[i]);
+
+		map64_add(&index, (uintptr_t)at, (uint32_t)i);
+		region[i] = own ? *own
+			    : i ? region[*map64_find(&index, (uintptr_t)at->parent)]
+				: NO_REGION;
+	}
+	for (size_t i = nodes; i-- > 1;) {
+		const struct node *at = calltree_at(p->ended_tree, i);
+
+		if (at->key != KEY_DEEP)
+			below[*map64_find(&index, (uintptr_t)at->parent)] += at->ticks;
+	}
+	for (size_t i = 0; i < nodes; i++) {
+		const struct node *at = calltree_at(p->ended_tree, i);
+		const struct thread_range *range = threads_ended_range_of(p, at);
+
+		if (region[i] != NO_REGION && range && at->ticks > below[i] && !is_wait(p, at) &&
+			!(has_join && map64_find(&by_stack, from->node[i])))
+			note_slowest(from, &from->out->openmp[region[i]], range,
+				at->ticks - below[i], from->node[i]);
+	}
+	map64_free(&by_stack);
+	map64_free(&index);
+	free(region);
+	free(below);
+}
 
 static void add_regions(const struct gather_from *from, struct openmp *o)
 {
 	const struct clocks *c = &from->host->clocks;
+	const size_t first = from->out->n_openmp;
 	size_t n;
 	const struct openmp_region *r = openmp_regions(o, &n);
 
@@ -36,9 +119,13 @@ static void add_regions(const struct gather_from *from, struct openmp *o)
 			.join_ns = clocks_ns(c, r->join),
 			.start_ns = clocks_ns(c, r->start),
 			.tasks = r->tasks,
-			.task_ns = clocks_ns(c, r->task_ticks)};
+			.task_ns = clocks_ns(c, r->task_ticks),
+			.slowest_rank = from->rank};
 	}
+	find_slowest(from, first, n);
 }
+
+/* ---- threads ------------------------------------------------------------------------------- */
 
 static char *numbers(const struct openmp_threads *t)
 {

@@ -202,7 +202,7 @@ void threads_ended_range(struct process *p, const struct thread_ring *t, struct 
 	struct map64 index = {0};
 	uint64_t *below;
 
-	if (!strcmp(p->host->conf->profile_table_threads, "none"))
+	if (!strcmp(p->host->conf->profile_table_threads, "none") && !p->openmp)
 		return;
 	if (!p->ranges)
 		p->ranges = xcalloc(1, sizeof(*p->ranges));

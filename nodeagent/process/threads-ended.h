@@ -27,7 +27,8 @@ struct thread_range {
 	uint64_t min, max;
 };
 
-/* Adds the times of t, right after calltree_add() of its tree to process.ended_tree. */
+/* Adds the times of t, right after calltree_add() of its tree to process.ended_tree; does nothing
+ * without profile_table.threads in a process without OpenMP. */
 void threads_ended_range(struct process *p, const struct thread_ring *t, struct calltree *tree);
 /* The range of a node of process.ended_tree; or NULL. */
 const struct thread_range *threads_ended_range_of(const struct process *p, const struct node *n);

@@ -151,6 +151,14 @@ void fold_openmp(void *x, const void *y)
 
 	if (from->calls && (!to->calls || from->size_min < to->size_min))
 		to->size_min = from->size_min;
+	if (!to->ranks || from->beyond_ns > to->beyond_ns ||
+		(from->beyond_ns == to->beyond_ns && from->slowest_rank < to->slowest_rank)) {
+		to->slowest_ns = from->slowest_ns;
+		to->beyond_ns = from->beyond_ns;
+		to->slowest_rank = from->slowest_rank;
+		to->slowest_thread = from->slowest_thread;
+		to->slowest_stack = from->slowest_stack;
+	}
 }
 
 /*

@@ -8,12 +8,46 @@
 #include "nodeagent/report/waits.h"
 #include "shm/construct.h"
 
+#define SAME_PART   0.5 /* of what threads of a rank wait for each other: for one of them */
 #define HOLDER_PART 0.5 /* of all waits for locks: one thread in one call path is to be named */
 
 /* Waits of a region's threads for each other: at its barriers and at its end. */
 static uint64_t openmp_waits(const struct profile_openmp *o)
 {
 	return o->barrier_ns + o->join_ns;
+}
+
+/*
+ * Is it always the same thread, in the same call path? Where each team waits for one, and for the
+ * same work of it, the threads of its rank together wait that much for each.
+ */
+static bool is_always_the_same(const struct profile_openmp *o)
+{
+	const double each = (double)openmp_waits(o) / (o->ranks ? o->ranks : 1.0);
+	const double threads = o->ranks ? (double)o->threads / o->ranks : 0.0;
+
+	return o->slowest_stack && threads * (double)o->beyond_ns >= SAME_PART * each;
+}
+
+static void say_slowest(
+	const struct facts *facts, struct finding *f, const struct profile_openmp *o)
+{
+	char *path = short_path(facts->r, o->slowest_stack - 1);
+
+	finding_say(f,
+		"Threads of %s wait %s for each other, mostly for thread %" PRIu32 ".%" PRIu32
+		", which works %s longer than the mean in %s.",
+		report_cell(facts->r, facts->p->names[facts->p->stacks[o->stack].name]),
+		amount_of(facts, f->seconds).text, profile_rank_shown(facts->p, o->slowest_rank),
+		o->slowest_thread, quantity_seconds(s_of(o->beyond_ns)).text, path);
+	prove_rank(f, facts->p, o->slowest_rank);
+	prove_count(f, "thread", o->slowest_thread);
+	prove_seconds(f, "t_slowest_s", s_of(o->slowest_ns));
+	prove_seconds(f, "t_beyond_s", s_of(o->beyond_ns));
+	free(path);
+	path = report_path(facts->r, o->slowest_stack - 1);
+	prove_text(f, "slowest_path", path);
+	free(path);
 }
 
 bool look_openmp_wait(const struct facts *facts, struct finding *f)
@@ -30,12 +64,16 @@ bool look_openmp_wait(const struct facts *facts, struct finding *f)
 		return false;
 	f->seconds = s_of(openmp_waits(most));
 	balance = (double)most->average_ns / (double)most->most_ns;
-	path = short_path(facts->r, most->stack);
-	finding_say(f,
-		"Threads of %s wait %s for each other: on average they work %.0f %% of the time of "
-		"the one with most.",
-		path, amount_of(facts, f->seconds).text, 100.0 * balance);
-	free(path);
+	if (is_always_the_same(most)) {
+		say_slowest(facts, f, most);
+	} else {
+		path = short_path(facts->r, most->stack);
+		finding_say(f,
+			"Threads of %s wait %s for each other: on average they work %.0f %% of the "
+			"time of the one with most.",
+			path, amount_of(facts, f->seconds).text, 100.0 * balance);
+		free(path);
+	}
 	prove_stack(f, facts->r, most->stack);
 	prove_count(f, "teams", most->calls);
 	prove_seconds(f, "t_barrier_s", s_of(most->barrier_ns));

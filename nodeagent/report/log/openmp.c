@@ -40,6 +40,22 @@ ROW_VALUE(double, region_balance, profile_openmp,
 ROW_VALUE(uint64_t, region_wait, profile_openmp,
 	at->barrier_ns < at->wait_ns ? at->wait_ns - at->barrier_ns : 0)
 
+static bool has_slowest(const struct row *row)
+{
+	return ((const struct profile_openmp *)row->at)->slowest_stack;
+}
+
+/* Its number, and its path. */
+static void put_slowest_stack(struct json *j, const char *key, const struct row *row)
+{
+	const uint32_t stack = ((const struct profile_openmp *)row->at)->slowest_stack - 1;
+	char *path = report_path(row->r, stack);
+
+	json_uint(j, key, row->r->id[stack]);
+	json_string(j, "slowest_path", path);
+	free(path);
+}
+
 #define REGION(title, json, type, member, ...)                                                     \
 	COLUMN(title, json, type, struct profile_openmp, member, ##__VA_ARGS__)
 
@@ -63,6 +79,11 @@ static const struct column region_columns[] = {
 	REGION("Join[s]", "t_join_s", SECONDS, join_ns),
 	REGION("Tasks", "tasks", COUNT, tasks, .spare = true),
 	REGION("t_tasks[s]", "t_tasks_s", SECONDS, task_ns, .spare = true),
+	REGION(NULL, "slowest_rank", RANK, slowest_rank, .where = has_slowest),
+	REGION(NULL, "slowest_thread", COUNT, slowest_thread, .where = has_slowest),
+	COLUMN_GET(NULL, "slowest_id", WRITTEN, write, put_slowest_stack, .where = has_slowest),
+	REGION(NULL, "t_slowest_s", SECONDS, slowest_ns, .where = has_slowest),
+	REGION(NULL, "t_beyond_s", SECONDS, beyond_ns, .where = has_slowest),
 	REGION("Region", NULL, FUNCTION, stack),
 	REGION("Caller", NULL, CALLER, stack),
 	REGION("STID", NULL, STACK_ID, stack),

@@ -504,6 +504,37 @@ START_TEST(threads_that_wait)
 }
 END_TEST
 
+/* Four ranks of two threads, whose waits of 500 ms are 125 ms in each. */
+START_TEST(the_thread_that_others_wait_for)
+{
+	const uint32_t region = add(main_, "omp_parallel@a.c:3", 0, 0, 0);
+	const uint32_t slow = add(region, "boundary", 100, 0, 0);
+	struct profile_openmp *o = ADD_ELEMENT(p, openmp);
+
+	*o = (struct profile_openmp){.stack = region,
+		.ranks = 4,
+		.calls = 1,
+		.size_min = 2,
+		.size_max = 2,
+		.threads = 8,
+		.average_ns = 300 * MS,
+		.most_ns = 400 * MS,
+		.join_ns = 500 * MS,
+		.slowest_ns = 90 * MS,
+		.beyond_ns = 32 * MS,
+		.slowest_rank = 3,
+		.slowest_thread = 1,
+		.slowest_stack = slow + 1};
+	ck_assert_str_eq(found("openmp_wait", 500)->text,
+		"Threads of omp_parallel@a.c:3 wait 500 ms (5.0 %) for each other, mostly for "
+		"thread 3.1, which works 32.0 ms longer than the mean in "
+		"boundary<omp_parallel@a.c:3<main.");
+	/* less than half */
+	o->beyond_ns = 31 * MS;
+	ck_assert_ptr_nonnull(strstr(found("openmp_wait", 500)->text, "on average they work"));
+}
+END_TEST
+
 START_TEST(locks)
 {
 	uint32_t region = add(main_, "omp_parallel@a.c:3", 0, 0, 0);
@@ -866,10 +897,10 @@ int main(void)
 		one_rank_is_late, late_without_more_work, now_one_now_another,
 		the_rank_with_more_work_is_told_once, old_profiles_have_the_function_only,
 		messages_in_the_wrong_order, late_senders, small_messages, communication,
-		start_and_end_of_mpi, files_of_mpi, input_and_output, threads_that_wait, locks,
-		a_thread_that_has_a_lock, idle_workers, waits_for_gpus, short_functions_,
-		agent_that_is_behind, too_few_cpus, incomplete_data, clocks,
-		five_at_most_by_seconds, two_doubts_keep_their_place,
+		start_and_end_of_mpi, files_of_mpi, input_and_output, threads_that_wait,
+		the_thread_that_others_wait_for, locks, a_thread_that_has_a_lock, idle_workers,
+		waits_for_gpus, short_functions_, agent_that_is_behind, too_few_cpus,
+		incomplete_data, clocks, five_at_most_by_seconds, two_doubts_keep_their_place,
 		an_even_job_has_none_and_that_is_said, text_and_json_have_the_evidence,
 		any_profile};
 	Suite *s = suite_create("findings");
