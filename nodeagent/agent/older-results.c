@@ -15,6 +15,8 @@
 #include <unistd.h>
 
 #include "nodeagent/agent/roles/agent.h"
+#include "nodeagent/base/hash.h"
+#include "nodeagent/base/map.h"
 #include "nodeagent/base/util.h"
 #include "nodeagent/net/transport.h"
 #include "nodeagent/profile/vfp.h"
@@ -42,6 +44,7 @@ struct folder {
 	bool stacks;   /* only files of call stacks; else all but these */
 	struct kept *files;
 	size_t n, cap;
+	struct map64 runs; /* index_runs() */
 };
 
 /* ---- what is there ---------------------------------------------------------------- */
@@ -127,18 +130,44 @@ static void add_file(struct folder *f, const char *entry)
 	free(path);
 }
 
+/* who: NULL for any. */
+static uint64_t key_of(const struct kept *k, enum result_kind kind, const char *who)
+{
+	char *text =
+		xasprintf("%u %u %d %s/%s", kind, k->number, who != NULL, k->base, who ? who : "");
+	const uint64_t key = stack_hash(text, strlen(text));
+
+	free(text);
+	return key;
+}
+
+/* Finds files that tell their run by kind, number and base, of one node or of any: the first. */
+static void index_runs(struct folder *f)
+{
+	map64_free(&f->runs);
+	f->runs = (struct map64){0};
+	for (size_t i = 0; i < f->n; i++) {
+		const struct kept *k = &f->files[i];
+		const uint64_t keys[] = {
+			key_of(k, k->kind, NULL), key_of(k, k->kind, k->who ? k->who : "")};
+
+		for (size_t j = 0; j < ARRAY_SIZE(keys) && k->run; j++)
+			if (!map64_find(&f->runs, keys[j]))
+				map64_add(&f->runs, keys[j], (uint32_t)i);
+	}
+}
+
 /* The run of the first file of that kind with the same number; who: NULL for any. */
 static uint64_t run_of_kind(
 	const struct folder *f, const struct kept *log, enum result_kind kind, const char *who)
 {
-	for (size_t i = 0; i < f->n; i++) {
-		const struct kept *k = &f->files[i];
+	const uint32_t *at = map64_find(&f->runs, key_of(log, kind, who));
+	const struct kept *k = at ? &f->files[*at] : NULL;
 
-		if (k->kind == kind && k->run && k->number == log->number &&
-			!strcmp(k->base, log->base) && (!who || !strcmp(k->who, who)))
-			return k->run;
-	}
-	return 0;
+	if (!k || k->kind != kind || k->number != log->number || strcmp(k->base, log->base) ||
+		(who && strcmp(k->who, who)))
+		return 0;
+	return k->run;
 }
 
 /* What tells the run of a log is beside it: of the same node, or of the whole job. */
@@ -174,12 +203,14 @@ static bool is_ours(const struct folder *f, const struct kept *k)
 {
 	const char *host = f->host->name ? f->host->name : "";
 	const bool of_node = k->who && k->kind != RESULT_RANK_LOG;
-	const uint64_t run = f->host->run, beside = run_beside(f, k);
+	const uint64_t run = f->host->run;
+	uint64_t beside;
 
 	if (k->run && k->run == run)
 		return true;
 	if (is_older(f, k))
 		return false;
+	beside = run_beside(f, k);
 	if (of_node && strcmp(k->who, host))
 		return true;
 	if (k->kind == RESULT_SAMPLES)
@@ -189,6 +220,7 @@ static bool is_ours(const struct folder *f, const struct kept *k)
 
 static void settle_owners(struct folder *f)
 {
+	index_runs(f);
 	for (size_t i = 0; i < f->n; i++)
 		f->files[i].ours = is_ours(f, &f->files[i]);
 	for (size_t i = 0; i < f->n; i++) {
@@ -220,6 +252,7 @@ static void free_folder(struct folder *f)
 		free(f->files[i].who);
 	}
 	free(f->files);
+	map64_free(&f->runs);
 }
 
 /* ---- what becomes of it ------------------------------------------------------------ */
@@ -331,6 +364,7 @@ static void take_back_file(const struct folder *f, struct kept *k)
  */
 static void take_back(struct folder *f)
 {
+	index_runs(f); /* numbers have changed */
 	for (size_t i = 0; i < f->n; i++) {
 		struct kept *k = &f->files[i];
 

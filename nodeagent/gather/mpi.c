@@ -102,8 +102,9 @@ static void join_open(struct profile *p, size_t first)
 	p->n_open = kept + 1;
 }
 
+/* *functions: of FUNCTIONS, or NULL as long as the process has called none. */
 static void add_tree(
-	const struct gather_from *g, struct function *functions, const struct open_at *open)
+	const struct gather_from *g, struct function **functions, const struct open_at *open)
 {
 	struct calltree *tree = g->p->ended_tree;
 	size_t first = g->out->n_open;
@@ -114,8 +115,10 @@ static void add_tree(
 
 		if (n->extra || open->n)
 			add_open(g, open, n, g->node[i]);
+		if (is_mpi && !*functions)
+			*functions = xcalloc(FUNCTIONS, sizeof(**functions));
 		if (is_mpi)
-			add_call(functions, n);
+			add_call(*functions, n);
 		/* the tree does not grow any more: nothing is expected in it */
 		n->mpi_frame = is_mpi ? n : n->parent ? n->parent->mpi_frame : NULL;
 	}
@@ -250,13 +253,14 @@ void gather_mpi(const struct gather_from *g)
 {
 	const struct process *p = g->p;
 	const struct traffic_sums *s = traffic_sums(p->traffic);
-	struct function *functions = xcalloc(FUNCTIONS, sizeof(*functions));
+	struct function *functions = NULL;
 	struct open_at open;
 
 	open.at = traffic_open(p->traffic, &open.n);
-	add_tree(g, functions, &open);
+	add_tree(g, &functions, &open);
 	free(open.at);
-	add_functions(g, functions);
+	if (functions)
+		add_functions(g, functions);
 	free(functions);
 	add_pairs(g, s);
 	add_sizes(g, s);
