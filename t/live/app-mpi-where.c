@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * For tests of `vftr where': app-mpi-where DIR barrier|ring|receive|mixed [RANK]. Ranks hang as the
- * word says until DIR/end is there:
- *   barrier	all but RANK, which has done one barrier less, are in a barrier
- *   ring	each sends to the next one, and nobody receives
- *   receive	each receives from the next one, and nobody sends
+ * For tests of `vftr where': app-mpi-where DIR barrier|ring|receive|mixed|requests [RANK]. Ranks
+ *hang as the word says until DIR/end is there: barrier	all but RANK, which has done one barrier
+ *less, are in a barrier ring	each sends to the next one, and nobody receives receive	each
+ *receives from the next one, and nobody sends
  *   mixed	all but 1 and 5 are in a barrier; 1 computes, and 5 sends to 0
- * Each writes its pid to DIR/pid.RANK when it is about to hang. Of all but a barrier nothing
- * but a signal makes an end.
+ *   requests	each waits for a receive from the next one, tag 7; those with an odd number for
+ *three from the one before, tag 8, and for a barrier, too Each writes its pid to DIR/pid.RANK when
+ *it is about to hang. Of all but a barrier nothing but a signal makes an end.
  */
 #include <mpi.h>
 #include <stdio.h>
@@ -60,6 +60,30 @@ static APART void exchange(int send, int next)
 		MPI_Recv(&word, 1, MPI_INT, next, 7, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
 }
 
+/* Others, which are over, have the numbers of the requests before. */
+static APART void wait_for_requests(int next, int before)
+{
+	MPI_Request request[5];
+	int words[5], n = 0;
+
+	for (int i = 0; i < 2; i++) {
+		MPI_Irecv(&words[0], 1, MPI_INT, before, 5, MPI_COMM_WORLD, &request[0]);
+		MPI_Isend(&rank, 1, MPI_INT, next, 5, MPI_COMM_WORLD, &request[1]);
+		MPI_Waitall(2, request, MPI_STATUSES_IGNORE);
+	}
+	MPI_Irecv(&words[0], 1, MPI_INT, next, 7, MPI_COMM_WORLD, &request[n++]);
+	if (rank % 2 == 0) {
+		MPI_Wait(request, MPI_STATUS_IGNORE);
+		return;
+	}
+	while (n < 4) {
+		MPI_Irecv(&words[n], 1, MPI_INT, before, 8, MPI_COMM_WORLD, &request[n]);
+		n++;
+	}
+	MPI_Ibarrier(MPI_COMM_WORLD, &request[n++]);
+	MPI_Waitall(n, request, MPI_STATUSES_IGNORE);
+}
+
 int main(int argc, char **argv)
 {
 	MPI_Init(&argc, &argv);
@@ -73,6 +97,8 @@ int main(int argc, char **argv)
 			stay_away(argv[1]);
 		if (rank == 5)
 			exchange(1, 0);
+	} else if (!strcmp(argv[2], "requests")) {
+		wait_for_requests((rank + 1) % ranks, (rank + ranks - 1) % ranks);
 	} else if (strcmp(argv[2], "barrier")) {
 		exchange(!strcmp(argv[2], "ring"), (rank + 1) % ranks);
 	} else if (argc > 3 && rank == atoi(argv[3])) {

@@ -109,12 +109,27 @@ test_expect 'ranks that each send to the next one: a deadlock, with peers and ta
 	begin ring ring
 	wait_for 60 "seen ring \"(.deadlock | length) == 6\""
 	is "0-5" "$(place MPI_Ssend .ranks)"
-	is "0>1 1>2 2>3 3>4 4>5 5>0" "$(json view "[.sends[] | \"\\(.from)>\\(.to)\"] | sort | join(\" \")")"
-	is "7 MPI_COMM_WORLD" "$(json view "[.sends[] | \"\\(.tag) \\(.communicator)\"] | unique | join(\"|\")")"
+	is "0>1 1>2 2>3 3>4 4>5 5>0" "$(json view "[.waits[] | \"\\(.rank)>\\(.peer)\"] | sort | join(\" \")")"
+	is "send 7 MPI_COMM_WORLD 0 1" "$(json view "[.waits[] | \"\\(.for) \\(.tag) \\(.communicator) \\(.requests) \\(.of)\"] | unique | join(\"|\")")"
 	where node1 ring >text
 	grep "^deadlock: rank [0-5] waits for rank [0-5], which waits for" text
 	has text "rank 2 sends to rank 3, tag 7, on MPI_COMM_WORLD"
 	end_by_signal ring'
+
+test_expect 'requests that are open are named, and where the only one is one of a cycle' '
+	begin requests requests
+	wait_for 60 "seen requests .all_wait_in_mpi"
+	is "0,2,4" "$(place MPI_Wait .ranks)"
+	is "1,3,5" "$(place MPI_Waitall .ranks)"
+	is "receive MPI_COMM_WORLD" "$(json view "[.waits[] | \"\\(.for) \\(.communicator)\"] | unique | join(\"|\")")"
+	is "0>1:7*1/1 1>0:8*3/5 1>2:7*1/5 2>3:7*1/1 3>2:8*3/5 3>4:7*1/5 4>5:7*1/1 5>0:7*1/5 5>4:8*3/5" \
+		"$(json view "[.waits[] | \"\\(.rank)>\\(.peer):\\(.tag)*\\(.requests)/\\(.of)\"] | sort | join(\" \")")"
+	where node1 requests >text
+	has text "rank 2 waits for a receive from rank 3, tag 7, on MPI_COMM_WORLD"
+	has text "rank 3 has open: a receive from rank 4, tag 7, on MPI_COMM_WORLD"
+	has text "rank 3 has open: 3 receives from rank 2, tag 8, on MPI_COMM_WORLD"
+	has text "and 1 other request"
+	end_by_signal requests'
 
 test_expect 'a cycle through the second of two that have not come to a barrier' '
 	begin mixed mixed

@@ -6,6 +6,8 @@
 #include "nodeagent/base/hash.h"
 #include "nodeagent/base/map.h"
 #include "nodeagent/base/util.h"
+#include "nodeagent/live/sample/unpublished.h"
+#include "nodeagent/live/sample/waits.h"
 #include "nodeagent/live/where/where.h"
 #include "nodeagent/process/drain.h"
 #include "nodeagent/process/host.h"
@@ -16,8 +18,6 @@
 #include "nodeagent/replay/shadow.h"
 #include "nodeagent/replay/tree/calltree.h"
 #include "nodeagent/symbols/demangle.h"
-#include "shm/message.h"
-#include "shm/ring.h"
 
 #define FRAMES_SEEN  512u
 #define INNER_FRAMES 4u /* that stay where a path is too long */
@@ -32,66 +32,6 @@ struct stacks {
 	bool stopped;
 	struct map32 called; /* number of a communicator -> as in struct traffic_group */
 };
-
-/* ---- records that are not published ------------------------------------------------------- */
-
-static void note_call(struct stacks *s, const struct message *m)
-{
-	if (m->comm)
-		map32_add(&s->called, m->comm, m->ticket + 1);
-}
-
-/* A call of MPI that is open in the words of a block, and what it has recorded. */
-struct open_call {
-	uint32_t mpi; /* index of the function, KEY_NO_MPI: none was entered and not left */
-	bool known;
-	struct message m;
-};
-
-static void take_word(struct stacks *s, const uint64_t *w, struct open_call *c)
-{
-	const uint32_t id = (uint32_t)w[0];
-	struct message m;
-
-	if (record_is_message(id)) {
-		if (!message_read(w, &m))
-			return;
-		if (m.kind == RECORD_COLLECTIVE)
-			note_call(s, &m);
-		if ((m.kind == RECORD_SEND || m.kind == RECORD_COLLECTIVE) && !m.request) {
-			c->m = m;
-			c->known = true;
-		}
-		return;
-	}
-	if (id < RECORD_ID_MPI)
-		return;
-	*c = (struct open_call){.mpi = w[0] & RECORD_EXIT ? KEY_NO_MPI : key_mpi(id)};
-}
-
-/* True if the thread has entered or left something in these words. */
-static bool read_unpublished(struct stacks *s, const struct thread_ring *t, struct open_call *c)
-{
-	uint64_t(*blocks)[BLOCK_WORDS] = xmalloc(2 * sizeof(*blocks));
-	const unsigned n = t->error ? 0 : ring_unpublished(&t->ring, t->tail, blocks);
-	bool moved = false;
-
-	for (unsigned i = 0; i < n; i++) {
-		for (unsigned at = 0; at < BLOCK_WORDS && blocks[i][at];) {
-			const uint64_t *w = &blocks[i][at];
-			const unsigned words = record_words(*w);
-
-			if (at + words > BLOCK_WORDS)
-				break;
-			if (words == 1 || w[words - 1])
-				take_word(s, w, c);
-			moved |= (uint32_t)*w >= RECORD_ID_MPI;
-			at += words;
-		}
-	}
-	free(blocks);
-	return moved;
-}
 
 /* ---- one thread --------------------------------------------------------------------------- */
 
@@ -128,46 +68,6 @@ static void write_path(struct stacks *s, const struct node *const *open, size_t 
 	free(names);
 }
 
-static void add_send(struct stacks *s, const struct message *m, uint64_t since)
-{
-	struct where_send send = {
-		.from = s->rank, .tag = m->field, .alone = s->threads == 1, .since = since};
-	const char *name = NULL;
-
-	if (s->rank == WHERE_NO_RANK ||
-		!traffic_member(s->p->traffic, m->comm, m->peer, &send.to, &name))
-		return;
-	snprintf(send.comm, sizeof(send.comm), "%s", name ? name : "");
-	where_add_send(s->where, &send);
-}
-
-struct group_search {
-	uint32_t number;
-	uint64_t id;
-};
-
-static void match_group(void *ctx, const struct traffic_group *g)
-{
-	struct group_search *find = ctx;
-
-	if (g->number == find->number)
-		find->id = g->id;
-}
-
-static void add_call(struct stacks *s, const struct message *m, struct where_place *place)
-{
-	struct group_search find = {.number = m->comm};
-
-	if (m->kind == RECORD_SEND) {
-		if (!s->stopped)
-			add_send(s, m, place->since_most);
-		return;
-	}
-	traffic_groups(s->p->traffic, match_group, &find);
-	place->comm = find.id;
-	place->call = m->ticket;
-}
-
 static void settle_place(const struct stacks *s, struct where_place *place)
 {
 	uint64_t key[] = {stack_hash(place->path, strlen(place->path) + 1), place->comm,
@@ -185,23 +85,27 @@ static void look_at_thread(
 {
 	const struct node **open = xmalloc(FRAMES_SEEN * sizeof(*open));
 	struct replay *shadow = replay_shadow(t->replay);
-	struct open_call call = {.mpi = KEY_NO_MPI};
 	const struct replay *r = t->replay;
-	bool moved, known;
+	struct unpublished words;
+	struct waiting_thread who = {.thread = t,
+		.words = &words,
+		.rank = s->rank,
+		.alone = s->threads == 1 && !s->stopped};
 	size_t n;
 
-	moved = read_unpublished(s, t, &call);
+	unpublished_read(&words, t, &s->called);
 	if (shadow && drain_shadow(t, shadow) && replay_counts(shadow)->records)
 		r = shadow;
-	known = moved ? call.known : traffic_open_call(t->track, &call.m) || call.known;
 	n = replay_open_nodes(r, open, FRAMES_SEEN);
 	*place = (struct where_place){
 		.threads = 1, .state = s->stopped ? WHERE_STOPPED : WHERE_RUNS};
 	place->since_least = place->since_most = ns_between(s->host, replay_last_ticks(r), now);
 	write_path(s, open, n, place->path);
-	place->in_mpi = n && key_mpi(open[n - 1]->key) != KEY_NO_MPI;
-	if (place->in_mpi && known)
-		add_call(s, &call.m, place);
+	who.function = n ? key_mpi(open[n - 1]->key) : KEY_NO_MPI;
+	place->in_mpi = who.function != KEY_NO_MPI;
+	if (place->in_mpi)
+		waits_look(&who, s->where, place);
+	unpublished_free(&words);
 	replay_free(shadow);
 	free(open);
 }
@@ -223,6 +127,18 @@ static void add_members(void *ctx, uint32_t first, int32_t stride, uint32_t n)
 	}
 }
 
+/* Any member may end a wait of this process's; members are known by rows of their communicator. */
+static bool awaits_anyone(const struct stacks *s, uint64_t comm_id)
+{
+	for (size_t i = 0; i < s->where->n_waits; i++) {
+		const struct where_wait *wait = &s->where->waits[i];
+
+		if (wait->rank == s->rank && wait->peer == WHERE_ANY && wait->comm_id == comm_id)
+			return true;
+	}
+	return false;
+}
+
 static void add_group(void *ctx, const struct traffic_group *g)
 {
 	struct stacks *s = ctx;
@@ -231,7 +147,7 @@ static void add_group(void *ctx, const struct traffic_group *g)
 		later && (!g->called || where_is_later(*later, g->called)) ? *later : g->called;
 	struct where_comm c = {.id = g->id, .call = called - 1, .size = g->size};
 
-	if (!called || s->rank == WHERE_NO_RANK)
+	if (s->rank == WHERE_NO_RANK || (!called && !awaits_anyone(s, g->id)))
 		return;
 	snprintf(c.name, sizeof(c.name), "%s", g->name ? g->name : "");
 	where_add_ranks(&c.ranks, s->rank, s->rank);

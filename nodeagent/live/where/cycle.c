@@ -1,11 +1,29 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Cycles of ranks each of which waits for the next one. */
+/*
+ * Cycles of ranks each of which waits for the next one. At first all that wait for others count
+ * as stuck; those for which somebody is left who may end their wait are taken away, until nobody
+ * is. Who remains waits for somebody who remains, so a way from one to the next comes back.
+ */
+#include <stdlib.h>
 #include <string.h>
 #include "nodeagent/base/util.h"
 #include "nodeagent/live/where/where.h"
 
 /* Lists of others may name any number of ranks. */
-#define STEPS_MOST 4096u
+#define LOOKS_MOST 65536u
+
+/* Ranks that wait for the same. */
+struct waiter {
+	struct where_ranks ranks, awaited;
+	bool each; /* for each of the awaited; else one of them may be enough */
+	bool stuck;
+};
+
+struct waiters {
+	size_t n;
+	uint32_t looks; /* that are left */
+	struct waiter at[WHERE_WAITS_MAX + WHERE_PLACES_MAX];
+};
 
 /* True if nobody leaves the call before all others have come. */
 static bool needs_all(const struct where_place *p)
@@ -21,88 +39,195 @@ static bool needs_all(const struct where_place *p)
 	return false;
 }
 
-/* Whom a rank waits for, if it is one rank alone or several of a collective call. */
-static bool waits_for(
-	const struct where *w, uint32_t rank, uint64_t least, struct where_ranks *awaited)
+static bool have_common(const struct where_ranks *a, const struct where_ranks *b, uint32_t *first)
 {
-	*awaited = (struct where_ranks){0};
-	for (size_t i = 0; i < w->n_sends; i++) {
-		const struct where_send *s = &w->sends[i];
-
-		if (s->from == rank && s->alone && s->since >= least)
-			where_add_ranks(awaited, s->to, s->to);
+	for (uint32_t i = 0, k = 0; i < a->n && k < b->n;) {
+		*first = a->run[i].first > b->run[k].first ? a->run[i].first : b->run[k].first;
+		if (*first <= a->run[i].last && *first <= b->run[k].last)
+			return true;
+		if (a->run[i].last < b->run[k].last)
+			i++;
+		else
+			k++;
 	}
-	for (size_t i = 0; i < w->n_places && !awaited->n; i++) {
-		const struct where_place *p = &w->places[i];
+	return false;
+}
 
-		if (needs_all(p) && p->alone && p->state == WHERE_RUNS && p->since_least >= least &&
-			where_has_rank(&p->ranks, rank) && !where_missing(w, p, awaited))
-			*awaited = (struct where_ranks){0};
+/* ---- who waits for whom ---------------------------------------------------------------- */
+
+/* The other ranks that may end a wait; false: they are not known. */
+static bool add_awaited(
+	const struct where *w, const struct where_wait *s, struct where_ranks *awaited)
+{
+	struct where_ranks self = {0}, others;
+
+	where_add_ranks(&self, s->rank, s->rank);
+	if (s->peer != WHERE_ANY) {
+		where_add_ranks(awaited, s->peer, s->peer);
+		return true;
 	}
-	return awaited->n;
-}
-
-/* A way from rank to rank, each of which waits for the next one. */
-struct way {
-	const struct where *w;
-	uint64_t least;
-	uint32_t *ranks;
-	size_t n, max;
-	uint32_t steps;		 /* that are left */
-	struct where_ranks been; /* from these no way leads to a cycle */
-};
-
-/* The length of the cycle that the way ends with if it goes on to this rank; 0: it does not. */
-static size_t close_way(struct way *y, uint32_t rank)
-{
-	for (size_t i = 0; i < y->n; i++)
-		if (y->ranks[i] == rank) {
-			memmove(y->ranks, y->ranks + i, (y->n - i) * sizeof(*y->ranks));
-			return y->n - i;
+	for (size_t i = 0; i < w->n_comms; i++)
+		if (w->comms[i].id == s->comm_id && w->comms[i].members.n) {
+			where_subtract_ranks(&others, &w->comms[i].members, &self);
+			where_merge_ranks(awaited, &others);
+			return !others.cut && !w->comms[i].members.cut;
 		}
-	return 0;
+	return false;
 }
 
-/* Goes on to this rank, and to all that it waits for; at most max deep. */
-static size_t follow_waits(struct way *y, uint32_t rank)
+/* A rank with what is in its rows, from this one on: all that it may wait for, or nothing. */
+static void add_rank(struct waiters *all, const struct where *w, size_t row)
 {
-	struct where_ranks awaited;
-	size_t cycle = close_way(y, rank);
+	struct waiter *to = &all->at[all->n];
+	const uint32_t rank = w->waits[row].rank;
+	uint64_t n = 0;
 
-	if (cycle || y->n == y->max || !y->steps || where_has_rank(&y->been, rank))
-		return cycle;
-	y->steps--;
-	if (!waits_for(y->w, rank, y->least, &awaited))
-		return 0;
-	y->ranks[y->n++] = rank;
-	for (uint32_t i = 0; i < awaited.n; i++)
-		for (uint64_t to = awaited.run[i].first; to <= awaited.run[i].last && y->steps;
-			to++) {
-			cycle = follow_waits(y, (uint32_t)to);
-			if (cycle)
-				return cycle;
+	for (size_t i = 0; i < row; i++)
+		if (w->waits[i].rank == rank)
+			return;
+	*to = (struct waiter){.stuck = true};
+	for (size_t i = row; i < w->n_waits; i++) {
+		const struct where_wait *s = &w->waits[i];
+
+		if (s->rank != rank)
+			continue;
+		if (!s->alone || s->of != w->waits[row].of || !add_awaited(w, s, &to->awaited))
+			return;
+		n += s->n ? s->n : 1;
+	}
+	if (n != w->waits[row].of || to->awaited.cut)
+		return;
+	where_add_ranks(&to->ranks, rank, rank);
+	all->n++;
+}
+
+static void add_place(struct waiters *all, const struct where *w, const struct where_place *p)
+{
+	struct waiter *to = &all->at[all->n];
+
+	if (!needs_all(p) || !p->alone || p->state != WHERE_RUNS)
+		return;
+	*to = (struct waiter){.ranks = p->ranks, .each = true, .stuck = true};
+	all->n += where_missing(w, p, &to->awaited) && to->awaited.n && p->ranks.n;
+}
+
+static struct waiters *find_waiters(const struct where *w, uint64_t least)
+{
+	struct waiters *all = xmalloc(sizeof(*all));
+
+	all->n = 0;
+	all->looks = LOOKS_MOST;
+	for (size_t i = 0; i < w->n_waits; i++)
+		if (w->waits[i].since >= least)
+			add_rank(all, w, i);
+	for (size_t i = 0; i < w->n_places; i++)
+		if (w->places[i].since_least >= least)
+			add_place(all, w, &w->places[i]);
+	return all;
+}
+
+/* ---- who is stuck ------------------------------------------------------------------------ */
+
+static bool is_stuck(const struct waiters *all, const struct waiter *me)
+{
+	struct where_ranks left = me->awaited, rest;
+	uint32_t common;
+
+	for (size_t i = 0; i < all->n && left.n; i++) {
+		const struct waiter *other = &all->at[i];
+
+		if (!other->stuck || !have_common(&left, &other->ranks, &common))
+			continue;
+		if (me->each)
+			return true;
+		where_subtract_ranks(&rest, &left, &other->ranks);
+		left = rest;
+	}
+	return !me->each && !left.n && !left.cut;
+}
+
+/* False: it took too many looks. */
+static bool find_stuck(struct waiters *all)
+{
+	bool changed = true;
+
+	while (changed) {
+		changed = false;
+		for (size_t i = 0; i < all->n; i++) {
+			struct waiter *me = &all->at[i];
+
+			if (!me->stuck)
+				continue;
+			if (!all->looks--)
+				return false;
+			me->stuck = is_stuck(all, me);
+			changed |= !me->stuck;
 		}
-	y->n--;
-	where_add_ranks(&y->been, rank, rank);
-	return 0;
+	}
+	return true;
 }
 
-static size_t cycle_from(
-	const struct where *w, uint32_t rank, uint64_t least, uint32_t *ranks, size_t max)
+/* The lowest of those that are awaited and stuck. */
+static const struct waiter *next_one(
+	const struct waiters *all, const struct waiter *me, uint32_t *rank)
 {
-	struct way y = {.w = w, .least = least, .ranks = ranks, .max = max, .steps = STEPS_MOST};
+	const struct waiter *next = NULL;
+	uint32_t common;
 
-	return follow_waits(&y, rank);
+	for (size_t i = 0; i < all->n; i++)
+		if (all->at[i].stuck && have_common(&me->awaited, &all->at[i].ranks, &common) &&
+			(!next || common < *rank)) {
+			next = &all->at[i];
+			*rank = common;
+		}
+	return next;
+}
+
+/* Moves the lowest one of a cycle to its begin. */
+static void turn_cycle(uint32_t *ranks, size_t n)
+{
+	size_t lowest = 0;
+
+	for (size_t i = 1; i < n; i++)
+		lowest = ranks[i] < ranks[lowest] ? i : lowest;
+	while (lowest--) {
+		const uint32_t first = ranks[0];
+
+		memmove(ranks, ranks + 1, (n - 1) * sizeof(*ranks));
+		ranks[n - 1] = first;
+	}
+}
+
+/* A way from one that is stuck to the next, until it comes to where it has been. */
+static size_t follow_waits(
+	const struct waiters *all, const struct waiter *at, uint32_t *ranks, size_t max)
+{
+	uint32_t rank = at->ranks.run[0].first;
+
+	for (size_t n = 0; at; n++) {
+		for (size_t i = 0; i < n; i++)
+			if (ranks[i] == rank) {
+				memmove(ranks, ranks + i, (n - i) * sizeof(*ranks));
+				turn_cycle(ranks, n - i);
+				return n - i;
+			}
+		if (n == max)
+			return 0;
+		ranks[n] = rank;
+		at = next_one(all, at, &rank);
+	}
+	return 0;
 }
 
 size_t where_cycle(const struct where *w, uint64_t least, uint32_t *ranks, size_t max)
 {
+	struct waiters *all = find_waiters(w, least);
 	size_t n = 0;
 
-	for (size_t i = 0; i < w->n_sends && !n; i++)
-		n = cycle_from(w, w->sends[i].from, least, ranks, max);
-	for (size_t i = 0; i < w->n_places && !n; i++)
-		if (w->places[i].comm && w->places[i].ranks.n)
-			n = cycle_from(w, w->places[i].ranks.run[0].first, least, ranks, max);
+	if (find_stuck(all))
+		for (size_t i = 0; i < all->n && !n; i++)
+			if (all->at[i].stuck)
+				n = follow_waits(all, &all->at[i], ranks, max);
+	free(all);
 	return n;
 }

@@ -133,12 +133,12 @@ void where_add_place(struct where *w, const struct where_place *p)
 		*least = *p;
 }
 
-void where_add_send(struct where *w, const struct where_send *s)
+void where_add_wait(struct where *w, const struct where_wait *s)
 {
-	if (w->n_sends < WHERE_SENDS_MAX)
-		w->sends[w->n_sends++] = *s;
+	if (w->n_waits < WHERE_WAITS_MAX)
+		w->waits[w->n_waits++] = *s;
 	else
-		add_clipped(&w->sends_cut, 1);
+		add_clipped(&w->waits_cut, 1);
 }
 
 void where_add_comm(struct where *w, const struct where_comm *c)
@@ -166,13 +166,13 @@ void where_merge(struct where *to, const struct where *from)
 	add_clipped(&to->processes, from->processes);
 	add_clipped(&to->places_cut, from->places_cut);
 	add_clipped(&to->threads_cut, from->threads_cut);
-	add_clipped(&to->sends_cut, from->sends_cut);
+	add_clipped(&to->waits_cut, from->waits_cut);
 	add_clipped(&to->comms_cut, from->comms_cut);
 	where_merge_ranks(&to->ranks, &from->ranks);
 	for (size_t i = 0; i < from->n_places; i++)
 		where_add_place(to, &from->places[i]);
-	for (size_t i = 0; i < from->n_sends; i++)
-		where_add_send(to, &from->sends[i]);
+	for (size_t i = 0; i < from->n_waits; i++)
+		where_add_wait(to, &from->waits[i]);
 	for (size_t i = 0; i < from->n_comms; i++)
 		where_add_comm(to, &from->comms[i]);
 }

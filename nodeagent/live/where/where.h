@@ -12,14 +12,15 @@
 #include <stdint.h>
 
 #define WHERE_PLACES_MAX   256u
-#define WHERE_SENDS_MAX	   64u
+#define WHERE_WAITS_MAX	   256u
 #define WHERE_COMMS_MAX	   64u
 #define WHERE_RUNS_MAX	   32u
 #define WHERE_PATH_BYTES   1024u /* of texts, with their NUL */
 #define WHERE_NAME_BYTES   64u
 #define WHERE_PACKED_MOST  65536u
 #define WHERE_NO_RANK	   UINT32_MAX
-#define WHERE_FRAME_BEGINS '\n' /* between the frames of a path */
+#define WHERE_ANY	   UINT32_MAX /* a peer or a tag: any one */
+#define WHERE_FRAME_BEGINS '\n'	      /* between the frames of a path */
 
 /* Ranks as ascending runs that do not touch. */
 struct where_ranks {
@@ -55,15 +56,29 @@ struct where_place {
 	char path[WHERE_PATH_BYTES];	  /* outermost frame first */
 };
 
-/* A rank is in a blocking send. */
-struct where_send {
-	uint32_t from, to, tag;
-	uint32_t alone; /* 1: the process has one thread */
+enum where_awaited { WHERE_SEND, WHERE_RECEIVE, WHERE_AWAITED };
+
+/*
+ * What a thread of a rank waits for: that a blocking call, or requests that are all alike, end. Of
+ * the requests that are open it may wait for all, or for some. Those that have no row, as there
+ * are too many, or as they are no messages, are in `of`.
+ */
+struct where_wait {
+	uint32_t rank;
+	uint32_t kind;	/* enum where_awaited */
+	uint32_t peer;	/* a rank, or WHERE_ANY */
+	uint32_t tag;	/* or WHERE_ANY */
+	uint32_t n;	/* requests; 0: a blocking call */
+	uint32_t of;	/* that the thread may wait for: the sum over all its rows and the rest; 1:
+			   this    is what it waits for */
+	uint32_t alone; /* 1: the process has one thread, and no signal has stopped it */
 	uint64_t since;
+	uint64_t comm_id; /* identity */
 	char comm[WHERE_NAME_BYTES];
 };
 
-/* Ranks whose last collective call on a communicator is this one: they are in it, or have left. */
+/* Ranks whose last collective call on a communicator is this one: they are in it, or have left.
+ * Before the first one it is UINT32_MAX. */
 struct where_comm {
 	uint64_t id;
 	uint32_t call;
@@ -75,16 +90,16 @@ struct where_comm {
 struct where {
 	uint32_t nodes, threads, processes;
 	uint32_t places_cut, threads_cut; /* left out */
-	uint32_t sends_cut, comms_cut;
+	uint32_t waits_cut, comms_cut;
 	struct where_ranks ranks; /* all that were seen, also those that have ended */
-	size_t n_places, n_sends, n_comms;
+	size_t n_places, n_waits, n_comms;
 	struct where_place places[WHERE_PLACES_MAX];
-	struct where_send sends[WHERE_SENDS_MAX];
+	struct where_wait waits[WHERE_WAITS_MAX];
 	struct where_comm comms[WHERE_COMMS_MAX];
 };
 
 void where_add_place(struct where *w, const struct where_place *p);
-void where_add_send(struct where *w, const struct where_send *s);
+void where_add_wait(struct where *w, const struct where_wait *s);
 void where_add_comm(struct where *w, const struct where_comm *c);
 /* Adds the nodes of `from`, none of which are in `to`. */
 void where_merge(struct where *to, const struct where *from);
@@ -106,8 +121,9 @@ bool where_missing(const struct where *w, const struct where_place *p, struct wh
 const struct where_comm *where_comm_of(const struct where *w, const struct where_place *p);
 
 /*
- * A cycle of ranks each of which waits for the next one, for at least `least`: their number, at
- * most max, in ranks[]; 0: there is none.
+ * A cycle of ranks each of which waits for the next one, for at least `least`, the lowest one
+ * first: their number, at most max, in ranks[]; 0: there is none. Of a rank that waits for one of
+ * several, all are in a cycle, or wait for one.
  */
 size_t where_cycle(const struct where *w, uint64_t least, uint32_t *ranks, size_t max);
 /* True if each thread is in a call of MPI for at least that long. */

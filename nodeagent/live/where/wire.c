@@ -6,7 +6,7 @@
 #include "nodeagent/live/where/where.h"
 #include "nodeagent/trace/varint.h"
 
-#define WHERE_VERSION 1u
+#define WHERE_VERSION 2u
 
 struct coder {
 	unsigned char *to; /* NULL: unpack */
@@ -100,14 +100,20 @@ static void code_place(struct coder *c, struct where_place *p)
 		c->from.bad = true;
 }
 
-static void code_send(struct coder *c, struct where_send *s)
+static void code_wait(struct coder *c, struct where_wait *s)
 {
-	code_u32(c, &s->from);
-	code_u32(c, &s->to);
+	code_u32(c, &s->rank);
+	code_u32(c, &s->kind);
+	code_u32(c, &s->peer);
 	code_u32(c, &s->tag);
+	code_u32(c, &s->n);
+	code_u32(c, &s->of);
 	code_u32(c, &s->alone);
 	code_u64(c, &s->since);
+	code_u64(c, &s->comm_id);
 	code_text(c, s->comm, sizeof(s->comm));
+	if (s->kind >= WHERE_AWAITED)
+		c->from.bad = true;
 }
 
 static void code_comm(struct coder *c, struct where_comm *m)
@@ -123,46 +129,66 @@ static void code_comm(struct coder *c, struct where_comm *m)
 #define TEXT_MOST(room) (VARINT_MAX + (room))
 #define RANKS_MOST	((2 + 2 * WHERE_RUNS_MAX) * VARINT_MAX)
 #define PLACE_MOST	(11 * VARINT_MAX + RANKS_MOST + TEXT_MOST(WHERE_PATH_BYTES))
-#define SEND_MOST	(5 * VARINT_MAX + TEXT_MOST(WHERE_NAME_BYTES))
+#define WAIT_MOST	(9 * VARINT_MAX + TEXT_MOST(WHERE_NAME_BYTES))
 #define COMM_MOST	(3 * VARINT_MAX + 2 * RANKS_MOST + TEXT_MOST(WHERE_NAME_BYTES))
 #define HEAD_MOST	(12 * VARINT_MAX + RANKS_MOST)
 #define PART_OF_COMMS	(WHERE_PACKED_MOST / 2)
-_Static_assert(
-	HEAD_MOST + WHERE_SENDS_MAX * SEND_MOST + PART_OF_COMMS + PLACE_MOST < WHERE_PACKED_MOST,
+#define PART_OF_WAITS	(WHERE_PACKED_MOST / 4)
+_Static_assert(HEAD_MOST + PART_OF_WAITS + PART_OF_COMMS + PLACE_MOST < WHERE_PACKED_MOST,
 	"some place has always room");
+_Static_assert(WAIT_MOST <= PLACE_MOST && COMM_MOST <= PLACE_MOST, "of any row");
 
-/* Room for rows in bytes is found by packing them: what does not fit is counted instead. */
-struct fit {
-	size_t n_places, n_comms;
-	uint32_t threads_cut;
+/* Room that rows of one kind may take, and that of all. */
+struct room {
+	size_t part, *all;
 };
 
-static struct fit fit_rows(const struct where *w)
+/* Takes room for a row, of which this is the end when it is packed; false: there is none. */
+static bool take_room(struct room *r, const unsigned char *row, const unsigned char *end)
 {
-	unsigned char row[PLACE_MOST > COMM_MOST ? PLACE_MOST : COMM_MOST];
-	size_t left = WHERE_PACKED_MOST - HEAD_MOST - w->n_sends * SEND_MOST, comms = PART_OF_COMMS;
-	struct fit f = {0};
+	const size_t bytes = (size_t)(end - row);
 
-	for (; f.n_comms < w->n_comms; f.n_comms++) {
-		struct coder c = {.to = row};
+	if (bytes > r->part || bytes > *r->all)
+		return false;
+	r->part -= bytes;
+	*r->all -= bytes;
+	return true;
+}
 
-		code_comm(&c, (struct where_comm *)&w->comms[f.n_comms]);
-		if ((size_t)(c.to - row) > comms)
-			break;
-		comms -= (size_t)(c.to - row);
-		left -= (size_t)(c.to - row);
-	}
-	for (; f.n_places < w->n_places; f.n_places++) {
-		struct coder c = {.to = row};
+/* How many of the first rows fit, found by packing them. */
+#define ROWS_THAT_FIT(w, rows, code_row, room)                                                     \
+	({                                                                                         \
+		unsigned char row[PLACE_MOST];                                                     \
+		size_t fit = 0;                                                                    \
+                                                                                                   \
+		for (; fit < (w)->n_##rows; fit++) {                                               \
+			struct coder c = {.to = row};                                              \
+                                                                                                   \
+			code_row(&c, &(w)->rows[fit]);                                             \
+			if (!take_room(room, row, c.to))                                           \
+				break;                                                             \
+		}                                                                                  \
+		fit;                                                                               \
+	})
 
-		code_place(&c, (struct where_place *)&w->places[f.n_places]);
-		if ((size_t)(c.to - row) > left)
-			break;
-		left -= (size_t)(c.to - row);
-	}
-	for (size_t i = f.n_places; i < w->n_places; i++)
-		f.threads_cut += w->places[i].threads;
-	return f;
+/* What does not fit is counted instead. */
+static void fit_rows(struct where *w)
+{
+	size_t all = WHERE_PACKED_MOST - HEAD_MOST, fit;
+	struct room waits = {PART_OF_WAITS, &all}, comms = {PART_OF_COMMS, &all}, places;
+
+	fit = ROWS_THAT_FIT(w, waits, code_wait, &waits);
+	w->waits_cut += (uint32_t)(w->n_waits - fit);
+	w->n_waits = fit;
+	fit = ROWS_THAT_FIT(w, comms, code_comm, &comms);
+	w->comms_cut += (uint32_t)(w->n_comms - fit);
+	w->n_comms = fit;
+	places = (struct room){all, &all};
+	fit = ROWS_THAT_FIT(w, places, code_place, &places);
+	w->places_cut += (uint32_t)(w->n_places - fit);
+	for (size_t i = fit; i < w->n_places; i++)
+		w->threads_cut += w->places[i].threads;
+	w->n_places = fit;
 }
 
 static void code_head(struct coder *c, struct where *w)
@@ -172,18 +198,18 @@ static void code_head(struct coder *c, struct where *w)
 	code_u32(c, &w->processes);
 	code_u32(c, &w->places_cut);
 	code_u32(c, &w->threads_cut);
-	code_u32(c, &w->sends_cut);
+	code_u32(c, &w->waits_cut);
 	code_u32(c, &w->comms_cut);
 	code_ranks(c, &w->ranks);
-	code_count(c, &w->n_sends, WHERE_SENDS_MAX);
+	code_count(c, &w->n_waits, WHERE_WAITS_MAX);
 	code_count(c, &w->n_comms, WHERE_COMMS_MAX);
 	code_count(c, &w->n_places, WHERE_PLACES_MAX);
 }
 
 static void code_rows(struct coder *c, struct where *w)
 {
-	for (size_t i = 0; i < w->n_sends; i++)
-		code_send(c, &w->sends[i]);
+	for (size_t i = 0; i < w->n_waits; i++)
+		code_wait(c, &w->waits[i]);
 	for (size_t i = 0; i < w->n_comms; i++)
 		code_comm(c, &w->comms[i]);
 	for (size_t i = 0; i < w->n_places; i++)
@@ -194,16 +220,10 @@ size_t where_pack(const struct where *w, unsigned char *to)
 {
 	struct coder c = {.to = to};
 	struct where *v = xmalloc(sizeof(*v));
-	struct fit f;
 
 	*v = *w;
 	where_sort(v);
-	f = fit_rows(v);
-	v->places_cut += (uint32_t)(v->n_places - f.n_places);
-	v->threads_cut += f.threads_cut;
-	v->comms_cut += (uint32_t)(v->n_comms - f.n_comms);
-	v->n_places = f.n_places;
-	v->n_comms = f.n_comms;
+	fit_rows(v);
 	c.to = varint_put(c.to, WHERE_VERSION);
 	code_head(&c, v);
 	code_rows(&c, v);

@@ -14,6 +14,32 @@ bool traffic_open_call(const struct traffic_track *l, struct message *m)
 	return true;
 }
 
+void traffic_requests(const struct traffic_track *l, traffic_request_seen *tell, void *ctx)
+{
+	const struct requests *r = &l->traffic->requests;
+	size_t left = l->n_open;
+
+	for (size_t i = 0; i < l->n; i++)
+		if (l->pending[i].m.kind == RECORD_DONE)
+			tell(ctx, &l->pending[i].m);
+	for (size_t i = 0; i < l->n; i++)
+		if (l->pending[i].m.request && l->pending[i].m.kind != RECORD_DONE &&
+			l->pending[i].m.kind != RECORD_RECV)
+			tell(ctx, &l->pending[i].m);
+	for (size_t i = 0; i < r->n && left; i++) {
+		if (!r->at[i].of.node || r->at[i].track != l)
+			continue;
+		left--;
+		if (r->at[i].taken)
+			tell(ctx, &r->at[i].of.m);
+	}
+}
+
+bool traffic_is_over(const struct traffic_track *l, uint32_t request)
+{
+	return map32_find(&l->traffic->requests.early, request) != NULL;
+}
+
 static const struct comm *own_group(const struct comm *c)
 {
 	return c && !c->job && !c->remote_size ? c : NULL;
@@ -34,16 +60,31 @@ static const struct comm *group_of(const struct traffic *t, uint32_t number)
 	return slot ? own_group(t->slots[*slot]) : NULL;
 }
 
+static struct traffic_group group_told(const struct comm *c)
+{
+	return (struct traffic_group){c->id, c->number, c->size, c->called, name_of(c)};
+}
+
+bool traffic_find_group(const struct traffic *t, uint32_t number, struct traffic_group *g)
+{
+	const struct comm *c = group_of(t, number);
+
+	if (c)
+		*g = group_told(c);
+	return c;
+}
+
 void traffic_groups(const struct traffic *t, traffic_group_seen *tell, void *ctx)
 {
 	for (size_t i = 0; i < t->n_slots; i++) {
 		const struct comm *c = own_group(t->slots[i]);
+		struct traffic_group g;
 
 		/* a window has a slot of its own for its communicator */
 		if (!c || group_of(t, c->number) != c)
 			continue;
-		tell(ctx,
-			&(struct traffic_group){c->id, c->number, c->size, c->called, name_of(c)});
+		g = group_told(c);
+		tell(ctx, &g);
 	}
 }
 

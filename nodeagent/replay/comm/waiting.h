@@ -18,6 +18,15 @@ struct traffic_track;
  * there is none. */
 bool traffic_open_call(const struct traffic_track *l, struct message *m);
 
+/*
+ * Told of each request that this thread has posted and whose completion was not read: its SEND,
+ * POST or other record; and, before, of each DONE that was read in a frame that is open.
+ */
+typedef void traffic_request_seen(void *ctx, const struct message *m);
+void traffic_requests(const struct traffic_track *l, traffic_request_seen *tell, void *ctx);
+/* True if the completion of a request was read whose own record was not. */
+bool traffic_is_over(const struct traffic_track *l, uint32_t request);
+
 /* An intracommunicator of the process's own job. */
 struct traffic_group {
 	uint64_t id;	 /* the same in all its members */
@@ -38,5 +47,7 @@ void traffic_members(
 /* World rank of a member of a communicator; false: it is not known. */
 bool traffic_member(const struct traffic *t, uint32_t number, uint32_t rank, uint32_t *world,
 	const char **name);
+/* A communicator by its number; false: it is not known. */
+bool traffic_find_group(const struct traffic *t, uint32_t number, struct traffic_group *g);
 
 #endif

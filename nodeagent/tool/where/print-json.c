@@ -9,8 +9,6 @@
 #include "nodeagent/tool/top/viewer.h"
 #include "nodeagent/tool/where/print.h"
 
-#define CYCLE_MOST 64
-
 static void ranks_json(struct json *j, const char *key, const struct where_ranks *r)
 {
 	char *text = where_ranks_text(r);
@@ -78,17 +76,30 @@ static void places_json(struct json *j, const struct where *w)
 	json_close(j);
 }
 
-static void sends_json(struct json *j, const struct where *w)
+static void number_json(struct json *j, const char *key, uint32_t n)
 {
-	json_array(j, "sends");
-	for (size_t i = 0; i < w->n_sends; i++) {
-		const struct where_send *s = &w->sends[i];
+	if (n == WHERE_ANY)
+		json_string(j, key, NULL);
+	else
+		json_uint(j, key, n);
+}
+
+static void waits_json(struct json *j, const struct where *w)
+{
+	static const char *const kinds[] = {"send", "receive"};
+
+	json_array(j, "waits");
+	for (size_t i = 0; i < w->n_waits; i++) {
+		const struct where_wait *s = &w->waits[i];
 
 		json_object(j, NULL);
-		json_uint(j, "from", s->from);
-		json_uint(j, "to", s->to);
-		json_uint(j, "tag", s->tag);
+		json_uint(j, "rank", s->rank);
+		json_string(j, "for", kinds[s->kind]);
+		number_json(j, "peer", s->peer);
+		number_json(j, "tag", s->tag);
 		json_string(j, "communicator", s->comm[0] ? s->comm : NULL);
+		json_uint(j, "requests", s->n);
+		json_uint(j, "of", s->of);
 		json_seconds(j, "since_s", s->since);
 		json_close(j);
 	}
@@ -111,7 +122,7 @@ static void left_out_json(struct json *j, const struct where *w)
 	json_object(j, "left_out");
 	json_uint(j, "places", w->places_cut);
 	json_uint(j, "threads", w->threads_cut);
-	json_uint(j, "sends", w->sends_cut);
+	json_uint(j, "waits", w->waits_cut);
 	json_uint(j, "communicators", w->comms_cut);
 	json_close(j);
 }
@@ -136,7 +147,7 @@ void where_json(FILE *f, const struct viewer *w, const struct live_view *v, bool
 	json_bool(&j, "all_wait_in_mpi", !v->n_absent && where_all_wait(here, WHERE_HANGS_LEAST));
 	cycle_json(&j, here);
 	places_json(&j, here);
-	sends_json(&j, here);
+	waits_json(&j, here);
 	left_out_json(&j, here);
 	json_close(&j);
 	if (!lines)

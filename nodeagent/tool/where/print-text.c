@@ -9,7 +9,6 @@
 #include "nodeagent/tool/top/viewer.h"
 #include "nodeagent/tool/where/print.h"
 
-#define CYCLE_MOST   64
 #define TEXT_COLUMNS 44
 #define INDENT_MOST  40
 
@@ -70,18 +69,57 @@ static void print_missing(FILE *f, const struct where *w, const struct where_pla
 	fputc('\n', f);
 }
 
-static void print_sends(FILE *f, const struct where *w, const struct where_place *p, int indent)
+static void print_message(FILE *f, const struct where_wait *s)
 {
-	for (size_t i = 0; p->in_mpi && !p->comm && i < w->n_sends; i++) {
-		const struct where_send *s = &w->sends[i];
+	if (s->peer == WHERE_ANY)
+		fprintf(f, " any rank");
+	else
+		fprintf(f, " rank %" PRIu32, s->peer);
+	if (s->tag == WHERE_ANY)
+		fprintf(f, ", any tag");
+	else
+		fprintf(f, ", tag %" PRIu32, s->tag);
+	fprintf(f, ", on %s\n", s->comm[0] ? s->comm : "a communicator");
+}
 
-		if (!where_has_rank(&p->ranks, s->from) || s->since < p->since_least ||
+static void print_wait(FILE *f, const struct where_wait *s, int indent)
+{
+	static const struct {
+		const char *calls, *requests, *one;
+	} words[] = {
+		[WHERE_SEND] = {"sends to", "sends to", "send to"},
+		[WHERE_RECEIVE] = {"receives from", "receives from", "receive from"},
+	};
+
+	fprintf(f, "%*s  rank %" PRIu32, 9 + indent, "", s->rank);
+	if (!s->n)
+		fprintf(f, " %s", words[s->kind].calls);
+	else if (s->n == 1)
+		fprintf(f, " %s a %s", s->of == 1 ? "waits for" : "has open:", words[s->kind].one);
+	else
+		fprintf(f, " has open: %" PRIu32 " %s", s->n, words[s->kind].requests);
+	print_message(f, s);
+}
+
+/* What the place's ranks wait for, and how many requests of each have no row. */
+static void print_waits(FILE *f, const struct where *w, const struct where_place *p, int indent)
+{
+	uint64_t known = 0;
+
+	for (size_t i = 0; p->in_mpi && !p->comm && i < w->n_waits; i++) {
+		const struct where_wait *s = &w->waits[i];
+
+		if (!where_has_rank(&p->ranks, s->rank) || s->since < p->since_least ||
 			s->since > p->since_most)
 			continue;
-		fprintf(f,
-			"%*s  rank %" PRIu32 " sends to rank %" PRIu32 ", tag %" PRIu32 ", on %s\n",
-			9 + indent, "", s->from, s->to, s->tag,
-			s->comm[0] ? s->comm : "a communicator");
+		print_wait(f, s, indent);
+		known += s->n;
+		if (i + 1 < w->n_waits && s[1].rank == s->rank)
+			continue;
+		if (s->n && known < s->of)
+			fprintf(f, "%*s  and %" PRIu64 " other %s\n", 9 + indent, "", s->of - known,
+				one_or_many(s->of - known, "request", "requests"));
+		known = 0;
 	}
 }
 
@@ -100,7 +138,7 @@ static void print_place(FILE *f, const struct where *w, const struct where_place
 		fprintf(f, "   stopped by a signal");
 	fputc('\n', f);
 	print_missing(f, w, p, indent);
-	print_sends(f, w, p, indent);
+	print_waits(f, w, p, indent);
 }
 
 /* ---- the tree ------------------------------------------------------------------------------- */

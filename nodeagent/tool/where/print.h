@@ -15,6 +15,9 @@ struct where_ranks;
 /* Those who wait for less may be about to go on. ns */
 #define WHERE_HANGS_LEAST UINT64_C(1000000000)
 
+/* Ranks of a cycle that are shown; one that has more is not. */
+#define CYCLE_MOST 256
+
 /* The nodes in v are those of w->where, which is sorted. lines: for people to read; else one. */
 void where_json(FILE *f, const struct viewer *w, const struct live_view *v, bool lines);
 void where_text(FILE *f, const struct viewer *w, const struct live_view *v);

@@ -41,6 +41,19 @@ static void add_comm(struct where *w, uint64_t id, uint32_t call, uint32_t size,
 	where_add_comm(w, &c);
 }
 
+/* A receive of one rank from another one; of: that it waits for. */
+static void add_wait(uint32_t rank, uint32_t peer, uint32_t of)
+{
+	where_add_wait(&a, &(struct where_wait){.rank = rank,
+				   .kind = WHERE_RECEIVE,
+				   .peer = peer,
+				   .n = of > 1,
+				   .of = of,
+				   .alone = 1,
+				   .since = 2 * SECOND,
+				   .comm_id = 9});
+}
+
 START_TEST(ranks_are_runs_whatever_their_order)
 {
 	for (int round = 0; round < 200; round++) {
@@ -143,12 +156,9 @@ START_TEST(a_chain_of_sends_is_no_cycle_until_it_closes)
 
 	memset(&a, 0, sizeof(a));
 	for (uint32_t i = 0; i < 5; i++)
-		where_add_send(
-			&a, &(struct where_send){
-				    .from = i, .to = i + 1, .alone = 1, .since = 2 * SECOND});
+		add_wait(i, i + 1, 1);
 	ck_assert_uint_eq(where_cycle(&a, SECOND, ranks, 8), 0);
-	where_add_send(
-		&a, &(struct where_send){.from = 5, .to = 2, .alone = 1, .since = 2 * SECOND});
+	add_wait(5, 2, 1);
 	ck_assert_uint_eq(where_cycle(&a, SECOND, ranks, 8), 4);
 	ck_assert_uint_eq(ranks[0], 2);
 	ck_assert_uint_eq(ranks[3], 5);
@@ -166,13 +176,65 @@ START_TEST(a_cycle_may_lead_through_any_of_those_that_have_not_come)
 	add_place(&a, "main\nwork", 0, 0, 1);
 	add_place(&a, "main\nwork", 0, 0, 2);
 	add_place(&a, "main\nMPI_Ssend", 0, 0, 3);
-	where_add_send(
-		&a, &(struct where_send){.from = 3, .to = 1, .alone = 1, .since = 2 * SECOND});
+	add_wait(3, 1, 1);
 	ck_assert_uint_eq(where_cycle(&a, SECOND, ranks, 8), 0);
-	a.sends[0].to = 0;
+	a.waits[0].peer = 0;
 	ck_assert_uint_eq(where_cycle(&a, SECOND, ranks, 8), 2);
-	ck_assert_uint_eq(ranks[0], 3);
-	ck_assert_uint_eq(ranks[1], 0);
+	ck_assert_uint_eq(ranks[0], 0);
+	ck_assert_uint_eq(ranks[1], 3);
+}
+END_TEST
+
+/* Rank 0 may wait for 1 or 2; 2 waits for 3, which works until it waits for 0, too. */
+START_TEST(of_some_that_may_be_awaited_all_must_be_stuck)
+{
+	uint32_t ranks[8];
+
+	memset(&a, 0, sizeof(a));
+	add_wait(0, 1, 2);
+	add_wait(0, 2, 2);
+	add_wait(1, 0, 1);
+	add_wait(2, 3, 1);
+	ck_assert_uint_eq(where_cycle(&a, SECOND, ranks, 8), 0);
+	add_wait(3, 0, 1);
+	ck_assert_uint_eq(where_cycle(&a, SECOND, ranks, 8), 2);
+	ck_assert_uint_eq(ranks[0], 0);
+	ck_assert_uint_eq(ranks[1], 1);
+	a.waits[0].of = a.waits[1].of = 3; /* one of them has no row */
+	ck_assert_uint_eq(where_cycle(&a, SECOND, ranks, 8), 0);
+}
+END_TEST
+
+START_TEST(a_receive_from_any_rank_may_be_ended_by_any_member)
+{
+	uint32_t ranks[8];
+
+	memset(&a, 0, sizeof(a));
+	add_wait(0, WHERE_ANY, 1);
+	add_wait(1, 0, 1);
+	ck_assert_uint_eq(where_cycle(&a, SECOND, ranks, 8), 0); /* whose members are not known */
+	add_comm(&a, 9, UINT32_MAX, 3, 0);
+	ck_assert_uint_eq(where_cycle(&a, SECOND, ranks, 8), 0);
+	add_wait(2, 1, 1);
+	ck_assert_uint_eq(where_cycle(&a, SECOND, ranks, 8), 2);
+	ck_assert_uint_eq(ranks[0], 0);
+	ck_assert_uint_eq(ranks[1], 1);
+}
+END_TEST
+
+START_TEST(a_long_cycle_is_found_and_one_that_has_no_room_is_none)
+{
+	uint32_t ranks[WHERE_WAITS_MAX];
+
+	memset(&a, 0, sizeof(a));
+	for (uint32_t i = 0; i < WHERE_WAITS_MAX; i++)
+		add_wait((i * 77 + 5) % WHERE_WAITS_MAX, (i * 77 + 82) % WHERE_WAITS_MAX, 1);
+	ck_assert_uint_eq(where_cycle(&a, SECOND, ranks, WHERE_WAITS_MAX), WHERE_WAITS_MAX);
+	ck_assert_uint_eq(ranks[0], 0);
+	ck_assert_uint_eq(ranks[1], 77);
+	ck_assert_uint_eq(where_cycle(&a, SECOND, ranks, WHERE_WAITS_MAX - 1), 0);
+	a.n_waits--; /* a chain, which nobody may look at from its begin */
+	ck_assert_uint_eq(where_cycle(&a, SECOND, ranks, WHERE_WAITS_MAX), 0);
 }
 END_TEST
 
@@ -238,7 +300,8 @@ START_TEST(a_packet_comes_back_as_it_was)
 	a.nodes = 3;
 	add_place(&a, "init\nmain\nMPI_Barrier", 9, 5, 2);
 	add_comm(&a, 9, 5, 4, 2);
-	where_add_send(&a, &(struct where_send){.from = 1, .to = 2, .tag = 3, .comm = "c"});
+	where_add_wait(
+		&a, &(struct where_wait){.rank = 1, .peer = 2, .tag = 3, .of = 7, .comm = "c"});
 	ck_assert_ptr_null(where_unpack(&b, packed, where_pack(&a, packed)));
 	ck_assert_int_eq(memcmp(&a, &b, sizeof(a)), 0);
 }
@@ -259,7 +322,7 @@ START_TEST(packets_of_nobody_harm_nobody)
 			packed[throw_dice(&dice, (uint32_t)n)] =
 				(unsigned char)throw_dice(&dice, 256);
 		if (where_unpack(&b, packed, n))
-			ck_assert_uint_eq(b.n_places + b.n_comms + b.n_sends + b.nodes, 0);
+			ck_assert_uint_eq(b.n_places + b.n_comms + b.n_waits + b.nodes, 0);
 		ck_assert_uint_le(b.n_places, WHERE_PLACES_MAX);
 		ck_assert_uint_le(b.n_comms, WHERE_COMMS_MAX);
 		ck_assert_uint_le(where_pack(&b, packed), WHERE_PACKED_MOST);
@@ -280,6 +343,9 @@ int main(void)
 	tcase_add_test(w, a_cycle_is_one_only_where_nobody_may_leave_before_all_have_come);
 	tcase_add_test(w, a_chain_of_sends_is_no_cycle_until_it_closes);
 	tcase_add_test(w, a_cycle_may_lead_through_any_of_those_that_have_not_come);
+	tcase_add_test(w, of_some_that_may_be_awaited_all_must_be_stuck);
+	tcase_add_test(w, a_receive_from_any_rank_may_be_ended_by_any_member);
+	tcase_add_test(w, a_long_cycle_is_found_and_one_that_has_no_room_is_none);
 	tcase_add_test(w, many_ways_without_a_cycle_have_an_end);
 	suite_add_tcase(suite, w);
 	tcase_add_test(p, what_does_not_fit_is_counted_and_the_places_with_most_threads_stay);

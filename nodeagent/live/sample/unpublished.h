@@ -1,0 +1,26 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* What a thread has recorded of its communication and not published yet: nothing is changed. */
+#ifndef VFTR_NODEAGENT_LIVE_SAMPLE_UNPUBLISHED_H
+#define VFTR_NODEAGENT_LIVE_SAMPLE_UNPUBLISHED_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include "shm/message.h"
+
+struct map32;
+struct thread_ring;
+
+struct unpublished {
+	bool moved; /* it has entered or left something */
+	bool known; /* the call of MPI that is open has recorded m, a blocking SEND or COLLECTIVE */
+	struct message m;
+	/* messages and others with a request, and DONEs */
+	struct message *posted, *done;
+	size_t n_posted, cap_posted, n_done, cap_done;
+};
+
+/* called: number of a communicator -> number + 1 of the last collective call on it. */
+void unpublished_read(struct unpublished *u, const struct thread_ring *t, struct map32 *called);
+void unpublished_free(struct unpublished *u);
+
+#endif

@@ -1,0 +1,184 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "nodeagent/live/sample/waits.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include "mpi_id.h"
+#include "nodeagent/base/util.h"
+#include "nodeagent/live/sample/unpublished.h"
+#include "nodeagent/live/where/where.h"
+#include "nodeagent/process/process.h"
+#include "nodeagent/replay/comm/waiting.h"
+
+#define LARGE_COUNT 1u /* in the id of a function: its form with large counts */
+#define ROWS_MOST   16u
+
+/* Requests that are alike, or one blocking message. */
+struct row {
+	struct message m; /* of the first one */
+	uint32_t n;	  /* requests */
+};
+
+struct rows {
+	const struct waiting_thread *who;
+	size_t n;
+	uint32_t of; /* that the thread may wait for */
+	struct row at[ROWS_MOST];
+	struct message *done; /* by request */
+	size_t n_done, cap_done;
+};
+
+static bool waits_for_requests(uint32_t function)
+{
+	static const uint32_t functions[] = {
+		VFTR_MPI_WAIT, VFTR_MPI_WAITALL, VFTR_MPI_WAITANY, VFTR_MPI_WAITSOME};
+
+	for (size_t i = 0; i < ARRAY_SIZE(functions); i++)
+		if (functions[i] == function)
+			return true;
+	return false;
+}
+
+/* Sends and receives in one; which of them is over is not known. */
+static bool exchanges(uint32_t function)
+{
+	return function == VFTR_MPI_SENDRECV || function == VFTR_MPI_SENDRECV_REPLACE;
+}
+
+/* ---- requests ---------------------------------------------------------------------------- */
+
+ORDER_BY(by_request, struct message, RISING(request))
+
+static bool is_done(const struct rows *r, uint32_t request)
+{
+	size_t from = 0, to = r->n_done;
+
+	while (from < to) {
+		const size_t middle = (from + to) / 2;
+
+		if (r->done[middle].request <= request)
+			from = middle + 1;
+		else
+			to = middle;
+	}
+	return from && request - r->done[from - 1].request <= r->done[from - 1].more;
+}
+
+static bool is_alike(const struct message *a, const struct message *b)
+{
+	return a->kind == b->kind && a->comm == b->comm && a->peer == b->peer &&
+	       a->field == b->field && a->flags == b->flags && a->kind != RECORD_COLLECTIVE;
+}
+
+static void add_open(struct rows *r, const struct message *m)
+{
+	r->of += r->of < UINT32_MAX;
+	for (size_t i = 0; i < r->n; i++)
+		if (is_alike(&r->at[i].m, m)) {
+			r->at[i].n++;
+			return;
+		}
+	if (r->n < ROWS_MOST)
+		r->at[r->n++] = (struct row){*m, 1};
+}
+
+static void take_done(void *ctx, const struct message *m)
+{
+	struct rows *r = ctx;
+
+	if (m->kind == RECORD_DONE)
+		*APPEND(r->done, r->n_done, r->cap_done) = *m;
+}
+
+static void take_open(void *ctx, const struct message *m)
+{
+	struct rows *r = ctx;
+
+	if (m->kind != RECORD_DONE && !is_done(r, m->request))
+		add_open(r, m);
+}
+
+static void find_requests(struct rows *r)
+{
+	const struct unpublished *u = r->who->words;
+	const struct traffic_track *track = r->who->thread->track;
+
+	for (size_t i = 0; i < u->n_done; i++)
+		take_done(r, &u->done[i]);
+	traffic_requests(track, take_done, r);
+	if (r->n_done)
+		qsort(r->done, r->n_done, sizeof(*r->done), by_request);
+	traffic_requests(track, take_open, r);
+	for (size_t i = 0; i < u->n_posted; i++)
+		if (!traffic_is_over(track, u->posted[i].request))
+			take_open(r, &u->posted[i]);
+	free(r->done);
+}
+
+/* ---- what is told of them ---------------------------------------------------------------------
+ */
+
+static void add_call(const struct rows *r, const struct message *m, struct where_place *place)
+{
+	struct traffic_group g;
+
+	if (!traffic_find_group(r->who->thread->process->traffic, m->comm, &g))
+		return;
+	place->comm = g.id;
+	place->call = m->ticket;
+}
+
+/* One row, if its peer is known. */
+static void add_wait(
+	const struct rows *r, const struct row *row, struct where *w, const struct where_place *p)
+{
+	const struct traffic *t = r->who->thread->process->traffic;
+	const struct message *m = &row->m;
+	struct where_wait wait = {.rank = r->who->rank,
+		.kind = m->kind == RECORD_SEND ? WHERE_SEND : WHERE_RECEIVE,
+		.peer = WHERE_ANY,
+		.tag = m->flags & MESSAGE_ANY_TAG ? WHERE_ANY : m->field,
+		.n = row->n,
+		.of = r->of,
+		.alone = r->who->alone,
+		.since = p->since_most};
+	struct traffic_group g;
+	const char *name;
+
+	if (!traffic_find_group(t, m->comm, &g) ||
+		(!(m->flags & MESSAGE_ANY_SOURCE) &&
+			!traffic_member(t, m->comm, m->peer, &wait.peer, &name)))
+		return;
+	wait.comm_id = g.id;
+	snprintf(wait.comm, sizeof(wait.comm), "%s", g.name ? g.name : "");
+	where_add_wait(w, &wait);
+}
+
+static void tell_rows(const struct rows *r, struct where *w, struct where_place *place)
+{
+	if (r->of == 1 && r->n && r->at[0].m.kind == RECORD_COLLECTIVE) {
+		add_call(r, &r->at[0].m, place);
+		return;
+	}
+	for (size_t i = 0; i < r->n && r->who->rank != WHERE_NO_RANK; i++)
+		if (r->at[i].m.kind == RECORD_SEND || r->at[i].m.kind == RECORD_POST)
+			add_wait(r, &r->at[i], w, place);
+}
+
+void waits_look(const struct waiting_thread *who, struct where *w, struct where_place *place)
+{
+	const struct unpublished *u = who->words;
+	const uint32_t function = who->function & ~LARGE_COUNT;
+	struct rows r = {.who = who};
+	struct message m;
+
+	if (!who->thread->process->traffic || !who->thread->track)
+		return;
+	if (waits_for_requests(function)) {
+		find_requests(&r);
+	} else if (u->moved ? u->known : traffic_open_call(who->thread->track, &m) || u->known) {
+		r.at[r.n++] = (struct row){.m = u->known ? u->m : m};
+		r.of = exchanges(function) ? 2 : 1;
+	}
+	tell_rows(&r, w, place);
+}
