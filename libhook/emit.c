@@ -105,6 +105,24 @@ void vftr_emit_6(uint64_t a, uint64_t b, uint64_t c, uint64_t d, uint64_t e, uin
 	emit(a, b, c, d, e, f, 6);
 }
 
+/* As with records, limit is NULL where the ring is not to be used. */
+void vftr_receive_begin(uint64_t receive, uint64_t from)
+{
+	struct ring_producer_shm *p = vftr_thread.ring.producer;
+
+	if (unlikely(!load_relaxed(&vftr_thread.limit)))
+		return;
+	store_relaxed(&p->receive_from, from);
+	store_release(&p->receive, receive); /* pairs with the agent's unpublished_read() */
+}
+
+void vftr_receive_end(void)
+{
+	/* relaxed: who still sees it compares once more */
+	if (likely(load_relaxed(&vftr_thread.limit)))
+		store_relaxed(&vftr_thread.ring.producer->receive, 0);
+}
+
 bool vftr_active(void)
 {
 	return load_relaxed(&vftr_process.state) != PROCESS_OFF;

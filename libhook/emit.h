@@ -29,6 +29,11 @@ void vftr_emit_3(uint64_t a, uint64_t b, uint64_t c);
 void vftr_emit_4(uint64_t a, uint64_t b, uint64_t c, uint64_t d);
 void vftr_emit_6(uint64_t a, uint64_t b, uint64_t c, uint64_t d, uint64_t e, uint64_t f);
 
+/* The calling thread is about to wait in a blocking receive or probe, whose words these are
+ * (message_receive(), message_pair(source, tag)); it has come back. Two stores, and one. */
+void vftr_receive_begin(uint64_t receive, uint64_t from);
+void vftr_receive_end(void);
+
 /* True if this process records now or may do so later. */
 bool vftr_active(void);
 

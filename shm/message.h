@@ -47,6 +47,9 @@
  * request, ticket and flag, and its DONE follows; Mrecv records RECV with the
  * same request, ticket and flag.
  *
+ * A blocking receive or probe is recorded after the call. While a thread is in one, its page of
+ * the ring has in `receive' MARK | flags | communicator, and in `receive_from' source<<32 | tag.
+ *
  * Partitioned messages: Psend_init and Precv_init record nothing; each Start
  * records SEND or POST with MESSAGE_PARTITIONED. Their tickets are the numbers
  * of the inits, which are counted apart, and the k-th SEND or POST with a
@@ -103,6 +106,12 @@ static inline uint64_t message_last(uint32_t flags, uint64_t bytes)
 {
 	return MESSAGE_MARK | (uint64_t)(flags & 0x7f) << MESSAGE_FLAGS_AT |
 	       (bytes & MESSAGE_BYTES);
+}
+
+/* The words of a blocking receive or probe. */
+static inline uint64_t message_receive(uint32_t flags, uint32_t comm)
+{
+	return message_last(flags, comm);
 }
 
 enum lengths_flag {
@@ -225,6 +234,17 @@ static inline int message_read(const uint64_t *w, struct message *m)
 		return 1;
 	}
 	return 0;
+}
+
+/* The words of a receive, as a POST. False: there is none. */
+static inline int message_read_receive(uint64_t receive, uint64_t from, struct message *m)
+{
+	*m = (struct message){.kind = RECORD_POST,
+		.field = (uint32_t)from,
+		.peer = (uint32_t)(from >> 32),
+		.comm = (uint32_t)(receive & (MESSAGE_COMM_LIMIT - 1)),
+		.flags = (uint32_t)(receive >> MESSAGE_FLAGS_AT) & 0x7f};
+	return receive >> 63;
 }
 
 /* The same for LENGTHS, which message_read() has accepted. */

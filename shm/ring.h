@@ -62,6 +62,7 @@ static inline void ring_start(struct ring *r, uint32_t tid, uint64_t ticks)
 	p->size = r->size;
 	p->head = p->lost = p->blocked_ns = p->kicks = p->lost_messages = 0;
 	p->waiting = 0;
+	p->receive = p->receive_from = 0;
 	p->tid = tid;
 	p->stage[1] = UINT64_MAX; /* no position: R4 does not see it as data ... */
 	p->stage[0] = 0;

@@ -61,6 +61,8 @@ struct ring_producer_shm {
 	uint32_t waiting;    /* 1: the producer sleeps on the consumer's futex */
 	uint32_t tid;
 	uint64_t lost_messages; /* records of messages skipped because the ring was full */
+	uint64_t receive;	/* the blocking receive or probe that it is in, or 0 ... */
+	uint64_t receive_from;	/* ... and of whom; stored before (shm/message.h) */
 };
 
 /* Words that only the agent writes. */

@@ -70,12 +70,15 @@ static void matched(const struct mpi_call *k)
 void vftr_begin_mprobe(struct mpi_call *k)
 {
 	begin_probe(k);
+	if (k->on && vftr_mpi_recording())
+		begin_to_receive(k, k->tag);
 }
 
 void vftr_end_mprobe(struct mpi_call *k)
 {
 	if (!k->on)
 		return;
+	vftr_receive_end();
 	if (k->rc == MPI_SUCCESS)
 		matched(k);
 	else

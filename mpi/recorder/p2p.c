@@ -78,6 +78,7 @@ static void record_receive(const struct mpi_call *k, int tag, MPI_Datatype datat
 	const MPI_Status *s;
 	uint32_t type;
 
+	vftr_receive_end();
 	vftr_type_size(datatype, &type);
 	if (k->rc != MPI_SUCCESS) {
 		record_message(RECORD_RECV, c, k->source < 0 ? 0 : (uint32_t)k->source,
@@ -93,8 +94,10 @@ static void record_receive(const struct mpi_call *k, int tag, MPI_Datatype datat
 static void begin_receive(struct mpi_call *k, int tag)
 {
 	k->on = receives_on(k, tag);
-	if (k->on)
-		want_status(k);
+	if (!k->on)
+		return;
+	want_status(k);
+	begin_to_receive(k, tag);
 }
 
 /* After a call that makes a request: enters it into the table, unless the call failed. */
@@ -146,6 +149,20 @@ void vftr_end_recv(struct mpi_call *k)
 {
 	if (k->on)
 		record_receive(k, k->tag, k->type);
+}
+
+/* It takes nothing, so nothing is recorded of it. */
+void vftr_begin_probe(struct mpi_call *k)
+{
+	k->on = k->source != MPI_PROC_NULL && vftr_mpi_recording() ? vftr_comm_find(k->comm) : NULL;
+	if (k->on)
+		begin_to_receive(k, k->tag);
+}
+
+void vftr_end_probe(struct mpi_call *k)
+{
+	if (k->on)
+		vftr_receive_end();
 }
 
 void vftr_begin_irecv(struct mpi_call *k)

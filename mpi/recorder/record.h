@@ -17,6 +17,16 @@ static inline void record_message(enum record_id kind, const struct mpi_comm *c,
 		message_subject(c->number, type, request), message_last(flags, bytes));
 }
 
+/* The thread is about to wait in the call: for those who look at it meanwhile. */
+static inline void begin_to_receive(const struct mpi_call *k, int tag)
+{
+	const uint32_t flags = (k->source == MPI_ANY_SOURCE ? MESSAGE_ANY_SOURCE : 0) |
+			       (tag == MPI_ANY_TAG ? MESSAGE_ANY_TAG : 0);
+
+	vftr_receive_begin(message_receive(flags, k->on->number),
+		message_pair((uint32_t)k->source, (uint32_t)tag));
+}
+
 static inline void record_done(
 	uint32_t request, uint32_t source, uint32_t tag, uint32_t flags, uint64_t bytes)
 {

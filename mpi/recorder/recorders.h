@@ -15,6 +15,7 @@
 	CLASS(isend)                                                                               \
 	CLASS(recv)                                                                                \
 	CLASS(irecv)                                                                               \
+	CLASS(probe)                                                                               \
 	CLASS(sendrecv)                                                                            \
 	CLASS(sendrecv_replace)                                                                    \
 	CLASS(isendrecv)                                                                           \

@@ -1,13 +1,18 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * For tests of `vftr where': app-mpi-where DIR barrier|ring|receive|mixed|requests [RANK]. Ranks
- *hang as the word says until DIR/end is there: barrier	all but RANK, which has done one barrier
- *less, are in a barrier ring	each sends to the next one, and nobody receives receive	each
- *receives from the next one, and nobody sends
+ * For tests of `vftr where': app-mpi-where DIR HOW [RANK]. Ranks hang until DIR/end is there. HOW:
+ *
+ *   barrier	all but RANK, which has done one barrier less, are in a barrier
+ *   ring	each sends to the next one, and nobody receives
+ *   receive	each receives from the next one, tag 7, and nobody sends: rank 1 in
+ *		MPI_Sendrecv, whose send is taken, 2 in MPI_Probe, 3 from any rank with any
+ *		tag, 4 in MPI_Mprobe
  *   mixed	all but 1 and 5 are in a barrier; 1 computes, and 5 sends to 0
- *   requests	each waits for a receive from the next one, tag 7; those with an odd number for
- *three from the one before, tag 8, and for a barrier, too Each writes its pid to DIR/pid.RANK when
- *it is about to hang. Of all but a barrier nothing but a signal makes an end.
+ *   requests	each waits for a receive from the next one, tag 7; those with an odd number
+ *		for three from the one before, tag 8, and for a barrier, too
+ *
+ * Each writes its pid to DIR/pid.RANK when it is about to hang. Of all but a barrier nothing
+ * but a signal makes an end.
  */
 #include <mpi.h>
 #include <stdio.h>
@@ -54,8 +59,20 @@ static APART void exchange(int send, int next)
 {
 	int word = rank;
 
+	MPI_Message message;
+
 	if (send)
 		MPI_Ssend(&word, 1, MPI_INT, next, 7, MPI_COMM_WORLD);
+	else if (rank == 1)
+		MPI_Sendrecv(&rank, 1, MPI_INT, 0, 9, &word, 1, MPI_INT, next, 7, MPI_COMM_WORLD,
+			MPI_STATUS_IGNORE);
+	else if (rank == 2)
+		MPI_Probe(next, 7, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+	else if (rank == 3)
+		MPI_Recv(&word, 1, MPI_INT, MPI_ANY_SOURCE, MPI_ANY_TAG, MPI_COMM_WORLD,
+			MPI_STATUS_IGNORE);
+	else if (rank == 4)
+		MPI_Mprobe(next, 7, MPI_COMM_WORLD, &message, MPI_STATUS_IGNORE);
 	else
 		MPI_Recv(&word, 1, MPI_INT, next, 7, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
 }

@@ -139,13 +139,17 @@ test_expect 'a cycle through the second of two that have not come to a barrier' 
 	is "0,2-4" "$(place MPI_Barrier .ranks)"
 	end_by_signal mixed'
 
-test_expect 'ranks that all receive: nobody is left to go on' '
+test_expect 'ranks that all receive: a deadlock, with what each receives or probes for' '
 	begin receive receive
-	wait_for 60 "seen receive .all_wait_in_mpi"
-	is "0-5" "$(place MPI_Recv .ranks)"
-	is "[]" "$(json view .deadlock)"
+	wait_for 60 "seen receive \".all_wait_in_mpi and (.deadlock | length) > 0\""
+	is "0,3,5" "$(place MPI_Recv .ranks)"
+	is "0>1:7/1 1>0:9/2 1>2:7/2 2>3:7/1 3>null:null/1 4>5:7/1 5>0:7/1" \
+		"$(json view "[.waits[] | \"\\(.rank)>\\(.peer):\\(.tag)/\\(.of)\"] | sort | join(\" \")")"
+	is "[0,1]" "$(json view ".deadlock | tojson")"
 	where node1 receive >text
-	has text "all threads wait in MPI: nobody is left to go on"
+	has text "deadlock: rank 0 waits for rank 1, which waits for rank 0"
+	has text "rank 0 receives from rank 1, tag 7, on MPI_COMM_WORLD"
+	has text "rank 3 receives from any rank, any tag, on MPI_COMM_WORLD"
 	end_by_signal receive'
 
 test_expect 'a rank that was killed is named, and so is what the others wait for' '

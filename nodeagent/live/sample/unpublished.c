@@ -37,10 +37,32 @@ static void take_word(struct unpublished *u, const uint64_t *w, struct map32 *ca
 	u->known = false;
 }
 
+/* Those of a receive that were the same for a while. */
+struct receive_words {
+	uint64_t receive, from;
+};
+
+static struct receive_words receive_of(const struct thread_ring *t)
+{
+	const struct ring_producer_shm *p = t->ring.producer;
+	struct receive_words w;
+
+	w.receive = load_acquire(&p->receive); /* pairs with vftr_receive_begin() */
+	w.from = load_acquire(&p->receive_from);
+	return w;
+}
+
+/*
+ * The receive is that of the call which the thread is in after its words if it is there before and
+ * after they were looked at: then that call has stored it, or one like it. Of what was torn the
+ * second look differs.
+ */
 void unpublished_read(struct unpublished *u, const struct thread_ring *t, struct map32 *called)
 {
 	uint64_t(*blocks)[BLOCK_WORDS] = xmalloc(2 * sizeof(*blocks));
+	const struct receive_words before = receive_of(t);
 	const unsigned n = t->error ? 0 : ring_unpublished(&t->ring, t->tail, blocks);
+	struct receive_words after;
 
 	*u = (struct unpublished){0};
 	for (unsigned i = 0; i < n; i++) {
@@ -56,6 +78,10 @@ void unpublished_read(struct unpublished *u, const struct thread_ring *t, struct
 		}
 	}
 	free(blocks);
+	fence_acquire(); /* the second look comes after that at the words */
+	after = receive_of(t);
+	u->receives = before.receive == after.receive && before.from == after.from &&
+		      message_read_receive(after.receive, after.from, &u->receive);
 }
 
 void unpublished_free(struct unpublished *u)

@@ -14,6 +14,9 @@ struct unpublished {
 	bool moved; /* it has entered or left something */
 	bool known; /* the call of MPI that is open has recorded m, a blocking SEND or COLLECTIVE */
 	struct message m;
+	bool receives; /* it is in a blocking receive or probe, as long as it has not moved on ...
+			*/
+	struct message receive; /* ... that this POST would be of */
 	/* messages and others with a request, and DONEs */
 	struct message *posted, *done;
 	size_t n_posted, cap_posted, n_done, cap_done;

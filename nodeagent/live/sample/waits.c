@@ -28,21 +28,29 @@ struct rows {
 	size_t n_done, cap_done;
 };
 
-static bool waits_for_requests(uint32_t function)
-{
-	static const uint32_t functions[] = {
-		VFTR_MPI_WAIT, VFTR_MPI_WAITALL, VFTR_MPI_WAITANY, VFTR_MPI_WAITSOME};
+enum call_kind { WAITS_FOR_REQUESTS = 1, RECEIVES };
 
-	for (size_t i = 0; i < ARRAY_SIZE(functions); i++)
-		if (functions[i] == function)
-			return true;
-	return false;
-}
-
-/* Sends and receives in one; which of them is over is not known. */
-static bool exchanges(uint32_t function)
+static enum call_kind kind_of(uint32_t function)
 {
-	return function == VFTR_MPI_SENDRECV || function == VFTR_MPI_SENDRECV_REPLACE;
+	static const struct {
+		uint32_t function;
+		enum call_kind kind;
+	} calls[] = {
+		{VFTR_MPI_WAIT, WAITS_FOR_REQUESTS},
+		{VFTR_MPI_WAITALL, WAITS_FOR_REQUESTS},
+		{VFTR_MPI_WAITANY, WAITS_FOR_REQUESTS},
+		{VFTR_MPI_WAITSOME, WAITS_FOR_REQUESTS},
+		{VFTR_MPI_RECV, RECEIVES},
+		{VFTR_MPI_PROBE, RECEIVES},
+		{VFTR_MPI_MPROBE, RECEIVES},
+		{VFTR_MPI_SENDRECV, RECEIVES},
+		{VFTR_MPI_SENDRECV_REPLACE, RECEIVES},
+	};
+
+	for (size_t i = 0; i < ARRAY_SIZE(calls); i++)
+		if (calls[i].function == (function & ~LARGE_COUNT))
+			return calls[i].kind;
+	return 0;
 }
 
 /* ---- requests ---------------------------------------------------------------------------- */
@@ -115,6 +123,21 @@ static void find_requests(struct rows *r)
 	free(r->done);
 }
 
+/* ---- blocking calls -------------------------------------------------------------------------- */
+
+/* MPI_Sendrecv may wait for either of two. */
+static void add_blocking(struct rows *r, enum call_kind kind)
+{
+	const struct unpublished *u = r->who->words;
+	struct message m;
+
+	if (u->moved ? u->known : traffic_open_call(r->who->thread->track, &m) || u->known)
+		r->at[r->n++] = (struct row){.m = u->known ? u->m : m};
+	if (u->receives && kind == RECEIVES)
+		r->at[r->n++] = (struct row){.m = u->receive};
+	r->of = (uint32_t)r->n;
+}
+
 /* ---- what is told of them ---------------------------------------------------------------------
  */
 
@@ -167,18 +190,15 @@ static void tell_rows(const struct rows *r, struct where *w, struct where_place 
 
 void waits_look(const struct waiting_thread *who, struct where *w, struct where_place *place)
 {
-	const struct unpublished *u = who->words;
-	const uint32_t function = who->function & ~LARGE_COUNT;
+	const enum call_kind kind = kind_of(who->function);
 	struct rows r = {.who = who};
-	struct message m;
 
 	if (!who->thread->process->traffic || !who->thread->track)
 		return;
-	if (waits_for_requests(function)) {
+	if (kind == WAITS_FOR_REQUESTS) {
 		find_requests(&r);
-	} else if (u->moved ? u->known : traffic_open_call(who->thread->track, &m) || u->known) {
-		r.at[r.n++] = (struct row){.m = u->known ? u->m : m};
-		r.of = exchanges(function) ? 2 : 1;
+	} else {
+		add_blocking(&r, kind);
 	}
 	tell_rows(&r, w, place);
 }

@@ -72,6 +72,15 @@ void vftr_emit_6(uint64_t a, uint64_t b, uint64_t c, uint64_t d, uint64_t e, uin
 	(void)a, (void)b, (void)c, (void)d, (void)e, (void)f;
 }
 
+void vftr_receive_begin(uint64_t receive, uint64_t from)
+{
+	(void)receive, (void)from;
+}
+
+void vftr_receive_end(void)
+{
+}
+
 void vftr_define(struct wire_head *message, size_t fixed, const void *data, size_t bytes)
 {
 	(void)message, (void)fixed, (void)data, (void)bytes;

@@ -55,6 +55,15 @@ void vftr_emit_6(uint64_t a, uint64_t b, uint64_t c, uint64_t d, uint64_t e, uin
 	(void)a, (void)b, (void)c, (void)d, (void)e, (void)f;
 }
 
+void vftr_receive_begin(uint64_t receive, uint64_t from)
+{
+	(void)receive, (void)from;
+}
+
+void vftr_receive_end(void)
+{
+}
+
 static unsigned any(unsigned below)
 {
 	state ^= state << 13;
