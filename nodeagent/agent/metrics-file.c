@@ -8,6 +8,7 @@
 #include "conf/conf.h"
 #include "nodeagent/agent/roles/agent.h"
 #include "nodeagent/agent/run-folder.h"
+#include "nodeagent/base/result-files.h"
 #include "nodeagent/base/util.h"
 #include "nodeagent/live/metrics/metrics.h"
 
@@ -18,7 +19,7 @@ void metrics_file_begin(struct agent *a)
 
 	if (!wish)
 		return;
-	job = run_folder_job();
+	job = batch_job();
 	path = run_folder_pattern(wish, NULL, NULL, a->host.name, &why);
 	if (path)
 		a->metrics = metrics_new(&a->host, path, job, a->host.conf->agent_metrics_every_s);

@@ -14,6 +14,7 @@
 
 #include "nodeagent/agent/launch/program-name.h"
 #include "nodeagent/agent/roles/agent.h"
+#include "nodeagent/base/result-files.h"
 #include "nodeagent/base/util.h"
 
 #define TRIES 100000
@@ -26,20 +27,6 @@ static void remove_empty(void)
 {
 	if (made && getpid() == maker)
 		rmdir(made); /* fails if there is anything */
-}
-
-char *run_folder_job(void)
-{
-	static const char *const variables[] = {"SLURM_JOB_ID", "PBS_JOBID", "LSB_JOBID",
-		"FLUX_JOB_ID", "COBALT_JOBID", "OAR_JOB_ID", "PJM_JOBID", "JOB_ID"};
-
-	for (size_t i = 0; i < ARRAY_SIZE(variables); i++) {
-		const char *v = getenv(variables[i]);
-
-		if (v && v[0])
-			return file_base(v);
-	}
-	return xstrdup("");
 }
 
 static char *date_now(void)
@@ -72,7 +59,7 @@ static void append_text(char **text, const char *more, size_t bytes)
 char *run_folder_pattern(
 	const char *wish, const char *program, const char *date, const char *host, char **error)
 {
-	char *job = run_folder_job(), *to = xstrdup("");
+	char *job = batch_job(), *to = xstrdup("");
 	const char *at = wish;
 
 	while (*at) {
@@ -149,7 +136,7 @@ static char *make_wished(const char *wish, const char *name, const char *date, b
 static char *make_new(const char *dir, const char *name, const char *when, bool shared,
 	bool *is_new, char **error)
 {
-	char *job = run_folder_job(), *first, *path;
+	char *job = batch_job(), *first, *path;
 	int n = 1;
 
 	first = xasprintf("%s/vftr-%s-%s%s%s", dir, name, when, *job && !shared ? "-" : "",

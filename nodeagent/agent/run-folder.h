@@ -18,9 +18,6 @@ struct agent;
 int run_folder_make(
 	struct agent *a, char *const *command, const char *wish, const char *step, char **error);
 
-/* The number that the batch system has given to this job, or ""; the caller frees. */
-char *run_folder_job(void);
-
 /* At the end of the run: the link leads to the folder. Nothing without the above, or with a wish.
  */
 void run_folder_link(const struct agent *a);

@@ -12,6 +12,7 @@
 #include "conf/conf.h"
 #include "nodeagent/agent/roles/agent.h"
 #include "nodeagent/agent/run-folder.h"
+#include "nodeagent/base/result-files.h"
 #include "nodeagent/base/util.h"
 #include "nodeagent/base/words.h"
 #include "nodeagent/net/transport.h"
@@ -59,7 +60,7 @@ static void begin_here(struct run_start *r, char *const *command)
 	r->s.time_s = now;
 	if (localtime_r(&now, &tm))
 		r->s.zone_s = (int32_t)tm.tm_gmtoff;
-	r->s.job = text_or_null(run_folder_job());
+	r->s.job = text_or_null(batch_job());
 	r->is_process = !command;
 	if (command && getcwd(path, sizeof(path)))
 		r->s.directory = xstrdup(path);

@@ -229,3 +229,17 @@ char *result_find(const char *dir, enum result_kind kind, size_t *n)
 	free(found);
 	return NULL;
 }
+
+char *batch_job(void)
+{
+	static const char *const variables[] = {"SLURM_JOB_ID", "PBS_JOBID", "LSB_JOBID",
+		"FLUX_JOB_ID", "COBALT_JOBID", "OAR_JOB_ID", "PJM_JOBID", "JOB_ID"};
+
+	for (size_t i = 0; i < ARRAY_SIZE(variables); i++) {
+		const char *v = getenv(variables[i]);
+
+		if (v && v[0])
+			return file_base(v);
+	}
+	return xstrdup("");
+}

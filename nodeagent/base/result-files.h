@@ -35,6 +35,10 @@ struct result {
 
 enum result_layout result_layout(const struct conf *c);
 
+/* The number that the batch system has given to this job, or "", fit for the name of a file; the
+ * caller frees. */
+char *batch_job(void);
+
 /*
  * What the names of a run begin with: in Vftrace's layout the given name, in a folder of its own
  * nothing; round: of a session, from 1, or 0: all of the run. The caller frees.

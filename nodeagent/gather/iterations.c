@@ -17,9 +17,7 @@
 #include "nodeagent/replay/tree/calltree.h"
 #include "nodeagent/replay/tree/iterations.h"
 
-#define CALLS_LEAST 16u /* of a main loop ... */
-#define COVERED	    2u	/* ... which has at least this part of the window */
-#define CHOSEN	    2
+#define CHOSEN 2
 
 struct loop {
 	size_t node; /* its number in the tree */
@@ -52,8 +50,8 @@ static bool covers_window(const struct gather_from *g, const struct iterations *
 	const uint64_t window = w->end > w->begin ? w->end - w->begin : 0;
 	unsigned shift;
 
-	return iterations_count(all, &shift) >= CALLS_LEAST && window &&
-	       iterations_ticks(all) >= window / COVERED;
+	return iterations_count(all, &shift) >= ITERATION_CALLS_LEAST && window &&
+	       iterations_ticks(all) >= window / ITERATION_COVERED;
 }
 
 static bool is_named(const struct gather_from *g, const regex_t *of, const struct node *n)

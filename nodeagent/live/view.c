@@ -192,16 +192,23 @@ static void merge_sums(struct live_view *to, const struct live_view *from)
 	else
 		MOST(to, from, interval);
 	MOST(to, from, age);
+	MOST(to, from, elapsed);
 	MOST(to, from, share_most);
 	add_clipped(&to->share, from->share);
 	add32(&to->n_all, from->n_all);
 	add32(&to->processes, from->processes);
 	add32(&to->threads, from->threads);
+	add32(&to->ranked, from->ranked);
 	add32(&to->ended, from->ended);
 	add_clipped(&to->records, from->records);
 	add_clipped(&to->calls_now, from->calls_now);
 	add_clipped(&to->calls, from->calls);
 	add_clipped(&to->lost_calls, from->lost_calls);
+	add_clipped(&to->hooks, from->hooks);
+	add_clipped(&to->messages, from->messages);
+	add_clipped(&to->messages_now, from->messages_now);
+	add_clipped(&to->bytes, from->bytes);
+	add_clipped(&to->bytes_now, from->bytes_now);
 	for (int i = 0; i < LIVE_CLASSES_END; i++)
 		add_clipped(&to->classes[i], from->classes[i]);
 	for (int i = 0; i < WAIT_KINDS_END; i++) {
@@ -212,10 +219,23 @@ static void merge_sums(struct live_view *to, const struct live_view *from)
 	}
 }
 
+ORDER_BY(loop_order, struct live_loop, RISING(rank) ?: RISING(agent))
+
+static void merge_names(struct live_view *to, const struct live_view *from)
+{
+	if (!to->program[0])
+		memcpy(to->program, from->program, sizeof(to->program));
+	if (!to->job[0])
+		memcpy(to->job, from->job, sizeof(to->job));
+	if (from->loop.n && (!to->loop.n || loop_order(&from->loop, &to->loop) < 0))
+		to->loop = from->loop;
+}
+
 void live_merge(struct live_view *to, const struct live_view *from)
 {
 	uint32_t absent = to->n_absent;
 
+	merge_names(to, from);
 	merge_sums(to, from);
 	for (size_t i = 0; i < from->n_nodes; i++)
 		live_add_node(to, &from->nodes[i]);

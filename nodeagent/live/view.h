@@ -47,6 +47,7 @@ const char *live_class_name(unsigned kind);
 #define LIVE_RANKS_MAX	 16
 #define LIVE_PATHS_MAX	 64
 #define LIVE_MISSING_MAX 32
+#define LIVE_STEPS_MAX	 60  /* iterations of the main loop, the last ones */
 #define LIVE_HOST_BYTES	 64  /* of a text, with its NUL; longer ones are cut */
 #define LIVE_PATH_BYTES	 256 /* of the innermost frames of a path */
 #define LIVE_NO_RANK	 UINT32_MAX
@@ -99,14 +100,35 @@ struct live_missing {
 	char host[LIVE_HOST_BYTES]; /* empty: not known */
 };
 
+/*
+ * The main loop of one process: of the one with the lowest rank that has one. Nothing is known of
+ * the others, which mostly run the same.
+ */
+struct live_loop {
+	uint32_t rank, agent;	       /* whose it is */
+	uint64_t n;		       /* iterations that have ended; 0: no main loop is known */
+	size_t n_took;		       /* of the last ones is known ... */
+	uint64_t took[LIVE_STEPS_MAX]; /* ... how long they took, the latest one last */
+	char text[LIVE_PATH_BYTES];    /* its call path */
+};
+
 struct live_view {
+	char program[LIVE_HOST_BYTES]; /* of one of the processes; empty: not known */
+	char job[LIVE_HOST_BYTES];     /* as the batch system calls it; empty: there is none */
+	struct live_loop loop;
+
 	/* sums over all nodes in it */
 	uint32_t n_all; /* nodes */
 	uint32_t processes, threads;
+	uint32_t ranked;   /* of the processes that run: with a rank */
 	uint32_t ended;	   /* processes that have ended */
+	uint64_t elapsed;  /* since the first process began; greatest of a node */
 	uint64_t interval; /* longest of a node; 0: some node has none yet */
 	uint64_t age;	   /* greatest */
 	uint64_t records, calls_now, calls, lost_calls;
+	uint64_t hooks; /* now: time that hooks and wrappers took, an estimate */
+	/* that were sent, in collective calls, too; up to what threads have published */
+	uint64_t messages, messages_now, bytes, bytes_now;
 	/* useful time of first threads, in millionths of the interval: of all processes, the most
 	 */
 	uint64_t share, share_most;
@@ -139,7 +161,7 @@ int live_path_order(const void *x, const void *y);
 
 /* ---- on the wire: wire.c ---------------------------------------------------------------- */
 
-#define LIVE_VERSION	 1u
+#define LIVE_VERSION	 2u
 #define LIVE_PACKED_MOST 65536u
 
 /* Texts of paths that a receiver knows, by hash. Begins as zeros. */

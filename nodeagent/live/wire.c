@@ -178,18 +178,42 @@ static void code_missing(struct coder *c, struct live_missing *m)
 	code_text(c, m->host, sizeof(m->host));
 }
 
+static void code_head(struct coder *c, struct live_view *v)
+{
+	struct live_loop *l = &v->loop;
+
+	code_text(c, v->program, sizeof(v->program));
+	code_text(c, v->job, sizeof(v->job));
+	code64(c, &l->n);
+	if (!l->n)
+		return;
+	code32(c, &l->rank);
+	code32(c, &l->agent);
+	code_count(c, &l->n_took, LIVE_STEPS_MAX);
+	for (size_t i = 0; i < l->n_took; i++)
+		code64(c, &l->took[i]);
+	code_text(c, l->text, sizeof(l->text));
+}
+
 static void code_sums(struct coder *c, struct live_view *v)
 {
 	code32(c, &v->n_all);
 	code32(c, &v->processes);
 	code32(c, &v->threads);
+	code32(c, &v->ranked);
 	code32(c, &v->ended);
+	code64(c, &v->elapsed);
 	code64(c, &v->interval);
 	code64(c, &v->age);
 	code64(c, &v->records);
 	code64(c, &v->calls_now);
 	code64(c, &v->calls);
 	code64(c, &v->lost_calls);
+	code64(c, &v->hooks);
+	code64(c, &v->messages);
+	code64(c, &v->messages_now);
+	code64(c, &v->bytes);
+	code64(c, &v->bytes_now);
 	code64(c, &v->share);
 	code64(c, &v->share_most);
 	code_classes(c, v->classes);
@@ -224,7 +248,8 @@ static void code_lists(struct coder *c, struct live_view *v)
 /* ---- packets -------------------------------------------------------------------------------- */
 
 #define ROW_MOST(texts, numbers) ((texts) + ((numbers) + 2) * VARINT_MAX)
-_Static_assert(ROW_MOST(0, 20 + LIVE_CLASSES_END + 4 * WAIT_KINDS_END) +
+_Static_assert(ROW_MOST(0, 27 + LIVE_CLASSES_END + 4 * WAIT_KINDS_END) +
+			       ROW_MOST(2 * LIVE_HOST_BYTES + LIVE_PATH_BYTES, 7 + LIVE_STEPS_MAX) +
 			       LIVE_NODES_MAX * ROW_MOST(LIVE_HOST_BYTES, 12 + LIVE_CLASSES_END) +
 			       LIVE_RANKS_MAX * ROW_MOST(0, 6 + LIVE_CLASSES_END) +
 			       LIVE_PATHS_MAX * ROW_MOST(LIVE_PATH_BYTES, 10) +
@@ -242,6 +267,7 @@ size_t live_pack(const struct live_view *v, struct live_names *told, unsigned ch
 	c.to = varint_put(c.to, WAIT_KINDS_END);
 	c.to = varint_put(c.to, !told || !told->n); /* what came before is forgotten */
 	/* nothing is changed: this direction only reads */
+	code_head(&c, (struct live_view *)v);
 	code_sums(&c, (struct live_view *)v);
 	code_lists(&c, (struct live_view *)v);
 	return (size_t)(c.to - to);
@@ -251,6 +277,8 @@ static const char *what_is_wrong(const struct live_view *v)
 {
 	if (v->n_nodes > v->n_all || v->n_missing > v->n_absent || v->n_cut > v->n_all)
 		return "more rows than there are nodes";
+	if (v->loop.n_took > v->loop.n)
+		return "more iterations than there were";
 	for (size_t i = 0; i < v->n_missing; i++)
 		if (v->missing[i].why > LIVE_GONE)
 			return "an unknown reason of an absence";
@@ -274,6 +302,7 @@ const char *live_unpack(
 		return "it is of another version";
 	if (varint_get(&c.from) && known)
 		forget_names(known);
+	code_head(&c, v);
 	code_sums(&c, v);
 	code_lists(&c, v);
 	if (c.from.bad)

@@ -31,16 +31,29 @@ test_expect 'while ranks step: all nodes, and the rank that is slow, with its no
 	is "2 2 2" "$(json view "[.nodes[].processes | tostring] | join(\" \")")"
 	is "3 node2" "$(json view ".per_rank[0] | \"\\(.rank) \\(.node)\"")"'
 
+test_expect 'the program, its main loop, what is sent, and what tracing costs' '
+	is "live null 6" "$(json view "\"\(.program) \(.job) \(.total.ranks)\"")"
+	# messages are known by full blocks of records
+	echo ".complete and .main_loop.rank == 3 and .total.messages > 0 and .total.messages_per_s > 0 and .total.message_bytes_per_s > 0" >sent.jq
+	wait_for 60 "view_of node1 steps >view && jq -e -f sent.jq view"
+	json view "[.elapsed_s, .total.hooks_s, .total.tracing_percent, .main_loop] | tostring"
+	jq -e ".elapsed_s > 0 and .total.hooks_s > 0 and .total.tracing_percent > 0 and .total.tracing_percent < 50" view
+	jq -e ".main_loop | (.path | startswith(\"step<main\")) and .iterations >= 16 and
+		(.last_s | length) >= 16 and all(.last_s[]; . >= 0.07)" view'
+
 test_expect 'at a barrier: the calls of all ranks, to the last one, from each node' '
 	all_there steps
 	for node in node1 node2 node3; do
 		still steps $node view.$node
 		true_counts steps view.$node
+		# after a long time it is not the main loop any more
+		jq -e --argjson n "$(cut -d " " -f 2 steps/there.3)" ".main_loop | . == null or
+			(.rank == 3 and .iterations == \$n)" view.$node
 	done'
 
 test_expect 'the text for people has the same' '
 	nodes_run node2 timeout 30 "$VFTR" top -s steps -1 >text
-	has text "3 of 3 nodes   6 processes   6 threads"
+	has text "3 of 3 nodes  6 ranks  6 threads  tracing "
 	grep -E " 6 +wait_for_end ?< ?main ?< ?init" text'
 
 test_expect 'as many viewers as there may be: each is served, one more is told, one that is stopped holds nobody up' '

@@ -70,7 +70,7 @@ until_gone() {
 # as_before: the shell's screen is back, with its cursor and modes
 as_before() {
 	until_shown '^before'
-	hasnt_shown 'useful time|q quit'
+	hasnt_shown 'most useful|q quit'
 	is 0 "$(mux display-message -p -t s '#{alternate_on}')" 'second screen'
 	is 1 "$(mux display-message -p -t s '#{cursor_flag}')" cursor
 	is 1 "$(mux display-message -p -t s '#{wrap_flag}')" 'wrapped lines'
@@ -103,7 +103,7 @@ test_expect 'no line is wider than the terminal, and calls are those of --once -
 		set -- $size
 		terminal $1 $2
 		type_in "$VFTR top -s first"
-		until_shown "wait_for_end|TIME%"
+		until_shown "tracing [0-9]"
 		screen >screen.$1
 		cat screen.$1
 		is 1 "$(mux display-message -p -t s "#{alternate_on}")" "second screen"
@@ -117,6 +117,43 @@ test_expect 'no line is wider than the terminal, and calls are those of --once -
 	grep -F "1 of $(cat wanted)" screen.200
 	grep -E "^ *[0-9.]+ +0 +12k .* counted" screen.200
 	grep -E "^ *[0-9.]+ +0 +---- .* wait_for_end *<" screen.80'
+
+# head_of FILE: what is above the table
+head_of() {
+	sed '/TIME%/,$d' "$1"
+}
+
+test_expect 'the head has the same at 80 columns as at 200, less what matters least, and no part is cut' '
+	for n in 80 200; do
+		head_of screen.$n >head.$n
+		cat head.$n
+		for part in "live " "[0-9][0-9]:[0-9][0-9]:[0-9][0-9]" "1 node" "1 process" \
+			"tracing [0-9.]+ %\$" "useful [0-9]+ %" "MPI [0-9]+ % .wait" "efficiency [a-z ]*[0-9-]+" \
+			"most useful[a-z ]*: rank - on .* [0-9]+ %\$"; do
+			grep -E -e "$part" head.$n
+		done
+	done
+	grep -F "session first" head.200
+	grep -E "records [0-9.]+[kM]?/s" head.200'
+
+test_expect 'the iterations of the main loop: their number grows, and each took as long as it sleeps' '
+	job loop
+	loop=$agent
+	echo ".main_loop | .rank == null and (.path | startswith(\"step<main\")) and (.last_s | length) == 60 and
+		all(.last_s[]; . >= 0.005)" >loop.jq
+	wait_for 30 "limit $VFTR top -s loop -1j >once && jq -e -f loop.jq once"
+	limit "$VFTR" top -s loop -1j >twice
+	jq -e --slurpfile before once "$(cat loop.jq) and .iterations > \$before[0].main_loop.iterations" twice
+	for size in "80 24" "200 60"; do
+		set -- $size
+		terminal $1 $2
+		type_in "$VFTR top -s loop"
+		until_shown "^step [0-9]+  step  [0-9.]+ ms  last $(($1 < 200 ? 20 : 60)) [^ ]+$"
+		press q
+		as_before
+	done
+	touch loop/stop loop/end
+	wait $loop'
 
 test_expect 'keys: tables, order, filter, pause, help, scroll' '
 	terminal 100 24

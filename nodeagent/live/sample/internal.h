@@ -3,6 +3,7 @@
 #ifndef VFTR_NODEAGENT_LIVE_SAMPLE_INTERNAL_H
 #define VFTR_NODEAGENT_LIVE_SAMPLE_INTERNAL_H
 
+#include <regex.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -68,6 +69,12 @@ struct seen_tree {
 	uint32_t *path; /* by node */
 	size_t n, cap;
 	struct map64 place; /* address of a node -> its path */
+	/* that may be the main loop: they know how long their calls took */
+	struct seen_loop {
+		const struct node *node;
+		uint32_t path;
+	} * loops;
+	size_t n_loops, cap_loops;
 };
 void seen_tree_free(struct seen_tree *t);
 
@@ -77,19 +84,34 @@ struct tree_walk {
 	struct host *host;
 	const struct process *p;
 	struct map64 *keys;
-	struct live_wait *waits; /* by kind, in ticks */
+	const regex_t *loops;	  /* whose calls are iterations; NULL: they are found */
+	struct live_wait *waits;  /* by kind, in ticks */
+	uint64_t messages, bytes; /* that were sent */
 };
 
 /* Adds the counts of a tree. */
-void walk_tree(const struct tree_walk *w, struct seen_tree *t, struct calltree *tree);
+void walk_tree(struct tree_walk *w, struct seen_tree *t, struct calltree *tree);
+
+/* A main loop; times in ticks. */
+struct sampled_loop {
+	uint32_t path;
+	uint64_t n; /* calls that have ended; 0: there is no main loop */
+	uint64_t took[LIVE_STEPS_MAX];
+	size_t n_took;
+};
 
 /* What a thread has done by now. */
 struct thread_look {
 	struct time_sums sums;
 	uint64_t records, calls; /* that are not in the counts of its replay yet */
+	struct sampled_loop loop;
 };
 /* Adds all that a thread has counted until `now`, in ticks, and what is open then. */
-void walk_thread(const struct tree_walk *w, struct seen_tree *t, const struct thread_ring *thread,
+void walk_thread(struct tree_walk *w, struct seen_tree *t, const struct thread_ring *thread,
 	uint64_t now, struct thread_look *look);
+
+/* Which of the loops of a thread is its main loop. `more`: what its shadow has seen of them. */
+struct sampled_loop sampled_loop(const struct tree_walk *w, const struct seen_tree *t,
+	const struct seen_tree *more, const struct replay *r, uint64_t now);
 
 #endif

@@ -3,6 +3,8 @@
 
 #include <stdlib.h>
 #include <string.h>
+#include "conf/conf.h"
+#include "nodeagent/base/result-files.h"
 #include "nodeagent/base/util.h"
 #include "nodeagent/live/sample/internal.h"
 #include "nodeagent/process/drain.h"
@@ -37,8 +39,10 @@ struct seen_process {
 	struct path_counts *paths; /* by path */
 	size_t n_paths;
 	struct live_wait waits[WAIT_KINDS_END];
-	uint64_t records, calls, lost;
-	uint64_t gpu_wait, mpi_wait, off_cpu; /* ns */
+	/* of kinds of waits, ns: those of calls that are over, and not shown yet */
+	uint64_t due[WAIT_KINDS_END];
+	uint64_t records, calls, lost, messages, bytes;
+	uint64_t gpu_wait, off_cpu; /* ns */
 };
 
 struct sampler {
@@ -49,13 +53,17 @@ struct sampler {
 	struct map64 of; /* address of a process -> place in seen */
 	uint64_t looked; /* raw ns; 0: never */
 	uint64_t interval;
+	regex_t loops; /* by iterations.of */
+	bool has_loops;
 };
 
 struct sampler *sampler_new(struct host *host)
 {
 	struct sampler *s = xcalloc(1, sizeof(*s));
+	const char *pattern = host->conf->iterations_of;
 
 	s->host = host;
+	s->has_loops = pattern && !regcomp(&s->loops, pattern, REG_EXTENDED | REG_NOSUB);
 	return s;
 }
 
@@ -83,6 +91,8 @@ void sampler_free(struct sampler *s)
 	free(s->seen);
 	map64_free(&s->of);
 	sampled_paths_free(&s->paths);
+	if (s->has_loops)
+		regfree(&s->loops);
 	free(s);
 }
 
@@ -160,8 +170,8 @@ static bool is_first(const struct process *p, const struct thread_ring *t)
 }
 
 /* The counts of its replays are in process_counts(): here only those that are to come. */
-static void look_at_threads(struct sampler *s, const struct tree_walk *w, struct seen_process *q,
-	struct live_rank *row, struct replay_counts *more)
+static void look_at_threads(struct sampler *s, struct tree_walk *w, struct seen_process *q,
+	struct live_rank *row, struct replay_counts *more, struct sampled_loop *loop)
 {
 	const uint64_t now = host_ticks(s->host);
 
@@ -178,6 +188,8 @@ static void look_at_threads(struct sampler *s, const struct tree_walk *w, struct
 		seen->sums = look.sums;
 		more->records += look.records;
 		more->calls += look.calls;
+		if (look.loop.n)
+			*loop = look.loop;
 		row->threads++;
 	}
 }
@@ -209,23 +221,20 @@ static void take_from(uint64_t *from, uint64_t ns)
 
 /* What is not known by thread. */
 static void add_other_classes(
-	const struct sampler *s, struct seen_process *q, struct live_rank *row, uint64_t mpi_wait)
+	const struct sampler *s, struct seen_process *q, struct live_rank *row)
 {
 	const struct process *p = q->p;
 
 	row->classes[LIVE_GPU_WAIT] = growth_of(&q->gpu_wait, gpu_wait(s, p));
 	take_from(&row->classes[LIVE_USEFUL], row->classes[LIVE_GPU_WAIT]);
 	take_from(&row->first_useful, row->classes[LIVE_GPU_WAIT]);
-	row->classes[LIVE_MPI_WAIT] = growth_of(&q->mpi_wait, mpi_wait);
 	row->classes[LIVE_OFF_CPU] =
 		growth_of(&q->off_cpu, cpu_used_since(cpu_used(p->pid), p->cpu_before).queued);
 }
 
-static uint64_t add_waits(
+static void add_waits(
 	const struct sampler *s, struct seen_process *q, struct live_wait *now, struct live_view *v)
 {
-	uint64_t all = 0;
-
 	for (int i = 0; i < WAIT_KINDS_END; i++) {
 		struct live_wait *to = &v->waits[i], *last = &q->waits[i];
 		const uint64_t ns = ns_of(s, (int64_t)now[i].ns);
@@ -233,24 +242,95 @@ static uint64_t add_waits(
 		to->calls += now[i].calls;
 		to->ns += ns;
 		to->calls_now += growth_of(&last->calls, now[i].calls);
-		to->ns_now += growth_of(&last->ns, ns);
-		all += ns;
+		q->due[i] += growth_of(&last->ns, ns);
 	}
+}
+
+static uint64_t due_of(const struct seen_process *q, bool of_threads)
+{
+	uint64_t all = 0;
+
+	for (unsigned i = 0; i < WAIT_KINDS_END; i++)
+		all += wait_is_of_threads(i) == of_threads ? q->due[i] : 0;
 	return all;
 }
 
-static void add_counts(
-	struct seen_process *q, struct live_view *v, const struct replay_counts *more)
+/*
+ * A wait is known when its call is over, so that more may be due than the threads were in such
+ * calls since the last look: the rest is shown in the looks to come. Returns what is shown.
+ */
+static uint64_t show_waits(
+	struct seen_process *q, struct live_view *v, bool of_threads, uint64_t most)
+{
+	const uint64_t due = due_of(q, of_threads);
+	const double part = due > most ? (double)most / (double)due : 1;
+	uint64_t shown = 0;
+
+	for (unsigned i = 0; i < WAIT_KINDS_END; i++) {
+		const uint64_t wanted = (uint64_t)(part * (double)q->due[i]), left = most - shown,
+			       ns = wanted < left ? wanted : left;
+
+		if (wait_is_of_threads(i) != of_threads)
+			continue;
+		v->waits[i].ns_now += ns;
+		take_from(&q->due[i], ns);
+		shown += ns;
+	}
+	return shown;
+}
+
+static void add_waits_now(
+	const struct sampler *s, struct seen_process *q, struct live_rank *row, struct live_view *v)
+{
+	uint64_t all = 0;
+
+	if (!s->interval)
+		memset(q->due, 0, sizeof(q->due));
+	for (int i = 0; i < LIVE_MPI_WAIT; i++)
+		all += row->classes[i];
+	row->classes[LIVE_MPI_WAIT] = show_waits(q, v, false, row->classes[LIVE_MPI]);
+	show_waits(q, v, true, all);
+}
+
+static void add_counts(const struct sampler *s, struct seen_process *q, struct live_view *v,
+	const struct replay_counts *more)
 {
 	const struct process *p = q->p;
 	const struct replay_counts c = process_counts(p);
 	const uint64_t nested = p->control_app ? load_relaxed(&p->control_app->lost_nested) : 0;
+	const uint64_t hook_ps = p->control_app ? load_relaxed(&p->control_app->hook_ps) : 0;
+	const uint64_t records = growth_of(&q->records, c.records + more->records);
 
 	q->lost = c.lost + nested;
 	v->calls += c.calls + more->calls;
 	v->lost_calls += q->lost;
-	v->records += growth_of(&q->records, c.records + more->records);
+	v->records += records;
+	v->hooks += (uint64_t)((double)records * clocks_hook_ns(&s->host->clocks, hook_ps));
 	v->calls_now += growth_of(&q->calls, c.calls + more->calls);
+}
+
+static void add_messages(struct seen_process *q, const struct tree_walk *w, struct live_view *v)
+{
+	v->messages += w->messages;
+	v->bytes += w->bytes;
+	v->messages_now += growth_of(&q->messages, w->messages);
+	v->bytes_now += growth_of(&q->bytes, w->bytes);
+}
+
+/* That of the process with the lowest rank remains. */
+static void add_loop(
+	const struct sampler *s, const struct sampled_loop *l, uint32_t rank, struct live_view *v)
+{
+	struct live_loop *to = &v->loop;
+
+	if (!l->n || (to->n && to->rank <= rank))
+		return;
+	to->rank = rank;
+	to->n = l->n;
+	to->n_took = l->n_took;
+	for (size_t i = 0; i < l->n_took; i++)
+		to->took[i] = ns_of(s, (int64_t)l->took[i]);
+	sampled_text(&s->paths, s->host, l->path, to->text);
 }
 
 /* What the process has at each path goes to the sums of the paths. */
@@ -293,6 +373,7 @@ static void add_row(struct live_view *v, const struct live_rank *row)
 {
 	v->threads += row->threads;
 	v->processes++;
+	v->ranked += row->rank != LIVE_NO_RANK;
 	if (row->interval) {
 		const uint64_t share =
 			(uint64_t)(1e6 * (double)row->first_useful / (double)row->interval);
@@ -310,6 +391,8 @@ static void add_ended(const struct seen_process *q, struct live_view *v)
 {
 	v->calls += q->calls;
 	v->lost_calls += q->lost;
+	v->messages += q->messages;
+	v->bytes += q->bytes;
 	for (int i = 0; i < WAIT_KINDS_END; i++) {
 		v->waits[i].calls += q->waits[i].calls;
 		v->waits[i].ns += q->waits[i].ns;
@@ -320,8 +403,14 @@ static void look_at_process(struct sampler *s, const struct process *p, struct l
 {
 	struct seen_process *q = seen_process(s, p);
 	struct live_wait waits[WAIT_KINDS_END] = {{0}};
-	const struct tree_walk w = {&s->paths, s->host, p, &q->keys, waits};
+	struct tree_walk w = {.paths = &s->paths,
+		.host = s->host,
+		.p = p,
+		.keys = &q->keys,
+		.loops = s->has_loops ? &s->loops : NULL,
+		.waits = waits};
 	struct replay_counts more = {0};
+	struct sampled_loop loop = {0};
 	struct live_rank row = {.rank = p->rank != WIRE_UNKNOWN	       ? (uint32_t)p->rank
 					: p->rank_hint != WIRE_UNKNOWN ? (uint32_t)p->rank_hint
 								       : LIVE_NO_RANK,
@@ -335,11 +424,15 @@ static void look_at_process(struct sampler *s, const struct process *p, struct l
 	}
 	s->paths.stamp++;
 	walk_tree(&w, &q->ended_tree, p->ended_tree);
-	look_at_threads(s, &w, q, &row, &more);
+	look_at_threads(s, &w, q, &row, &more, &loop);
 	settle_paths(s, q, row.rank);
-	add_other_classes(s, q, &row, add_waits(s, q, waits, v));
-	add_counts(q, v, &more);
+	add_other_classes(s, q, &row);
+	add_waits(s, q, waits, v);
+	add_counts(s, q, v, &more);
+	add_messages(q, &w, v);
 	if (!p->ended) {
+		add_waits_now(s, q, &row, v);
+		add_loop(s, &loop, row.rank, v);
 		add_row(v, &row);
 		return;
 	}
@@ -409,7 +502,7 @@ static void take_paths(struct sampler *s, struct live_view *v)
 /* At the first look nothing is known of an interval. */
 static void forget_now(struct sampler *s, struct live_view *v)
 {
-	v->records = v->calls_now = 0;
+	v->records = v->calls_now = v->hooks = v->messages_now = v->bytes_now = 0;
 	memset(v->classes, 0, sizeof(v->classes));
 	for (int i = 0; i < WAIT_KINDS_END; i++)
 		v->waits[i].calls_now = v->waits[i].ns_now = 0;
@@ -439,6 +532,23 @@ static void add_node(struct sampler *s, struct live_view *v, uint64_t began)
 	live_add_node(v, &n);
 }
 
+/* The oldest process has the program, which others may have started. */
+static void add_names(const struct sampler *s, struct live_view *v)
+{
+	const struct host *h = s->host;
+	const char *path = NULL, *slash;
+	char *job = batch_job();
+
+	for (const struct process *p = h->processes; p; p = p->next)
+		path = p->greeted && p->executable ? p->executable : path;
+	slash = path ? strrchr(path, '/') : NULL;
+	snprintf(v->program, sizeof(v->program), "%s", slash ? slash + 1 : path ?: "");
+	snprintf(v->job, sizeof(v->job), "%s", job);
+	free(job);
+	if (path && host_ticks(h) > h->first_start_ticks)
+		v->elapsed = clocks_ns(&h->clocks, host_ticks(h) - h->first_start_ticks);
+}
+
 void sampler_look(struct sampler *s, struct live_view *v)
 {
 	const uint64_t began = clock_raw_ns();
@@ -450,6 +560,7 @@ void sampler_look(struct sampler *s, struct live_view *v)
 	s->looked = began;
 	v->n_all = 1;
 	v->interval = s->interval;
+	add_names(s, v);
 	begin_paths(&s->paths);
 	for (const struct process *p = s->host->processes; p; p = p->next)
 		if (p->greeted)

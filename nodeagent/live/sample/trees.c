@@ -18,6 +18,7 @@
 void seen_tree_free(struct seen_tree *t)
 {
 	free(t->path);
+	free(t->loops);
 	map64_free(&t->place);
 	*t = (struct seen_tree){0};
 }
@@ -36,6 +37,8 @@ static void learn_node(struct seen_tree *t, const struct node *n, uint32_t path)
 	t->path = grow(t->path, t->n, &t->cap, sizeof(*t->path));
 	t->path[t->n++] = folded ? path | FOLDED : path;
 	map64_add(&t->place, (uintptr_t)n, path);
+	if (n->extra && n->extra->iterations)
+		*LIST_ADD(t, loops) = (struct seen_loop){n, path};
 }
 
 /* Nodes that came since the last look; parents come first. */
@@ -60,12 +63,15 @@ static void add_waits(const struct tree_walk *w, const struct node_waits *waits)
 	}
 }
 
-static void add_node(const struct tree_walk *w, const struct node *n, uint32_t path)
+static void add_node(struct tree_walk *w, const struct node *n, uint32_t path)
 {
 	uint32_t above;
 
-	if (n->extra)
+	if (n->extra) {
 		add_waits(w, &n->extra->waits);
+		w->messages += n->extra->messages.sends;
+		w->bytes += n->extra->messages.bytes_sent;
+	}
 	if ((path & FOLDED) || (!n->calls && !n->ticks))
 		return;
 	above = w->paths->at[path].parent;
@@ -78,7 +84,7 @@ static void add_node(const struct tree_walk *w, const struct node *n, uint32_t p
 	sampled_count(w->paths, above, 0, -(int64_t)n->ticks);
 }
 
-void walk_tree(const struct tree_walk *w, struct seen_tree *t, struct calltree *tree)
+void walk_tree(struct tree_walk *w, struct seen_tree *t, struct calltree *tree)
 {
 	learn_new(w, t, tree);
 	for (size_t i = 0; i < t->n; i++)
@@ -101,42 +107,41 @@ static void add_open(void *ctx, const struct node *n, const struct node *below, 
 }
 
 /* The first nodes of the shadow's tree are the open frames of the thread. */
-static void walk_shadow(const struct tree_walk *w, const struct seen_tree *t,
-	const struct replay *of, struct replay *shadow, uint64_t now)
+static void walk_shadow(struct tree_walk *w, const struct seen_tree *t, const struct replay *of,
+	struct replay *shadow, struct seen_tree *seen, uint64_t now)
 {
 	const struct node **open = xmalloc((DEPTH_MAX + 1) * sizeof(*open));
 	const size_t n_open = replay_open_nodes(of, open, DEPTH_MAX + 1);
 	struct calltree *tree = replay_tree(shadow);
-	struct seen_tree seen = {0};
-	struct open_walk o = {w, &seen};
+	struct open_walk o = {w, seen};
 
 	for (size_t i = 0; i < n_open && i < calltree_nodes(tree); i++)
-		learn_node(&seen, calltree_at(tree, i), path_at(t, open[i]));
-	walk_tree(w, &seen, tree);
+		learn_node(seen, calltree_at(tree, i), path_at(t, open[i]));
+	walk_tree(w, seen, tree);
 	replay_open_frames(shadow, now, add_open, &o);
-	seen_tree_free(&seen);
 	free(open);
 }
 
 /* Adds what the thread has stored and not published. */
-static void add_shadow(const struct tree_walk *w, const struct seen_tree *t,
-	const struct replay *of, struct replay *shadow, uint64_t now, struct thread_look *look)
+static void add_shadow(struct tree_walk *w, const struct seen_tree *t, const struct replay *of,
+	struct replay *shadow, struct seen_tree *seen, uint64_t now, struct thread_look *look)
 {
 	const uint64_t last = replay_last_ticks(shadow), until = now > last ? now : last;
 	const struct time_sums more = replay_time_sums(shadow, until);
 
-	walk_shadow(w, t, of, shadow, until);
+	walk_shadow(w, t, of, shadow, seen, until);
 	for (int i = 0; i < TIME_CLASSES; i++)
 		look->sums.of[i] += more.of[i];
 	look->records = replay_counts(shadow)->records;
 	look->calls = replay_counts(shadow)->calls;
 }
 
-void walk_thread(const struct tree_walk *w, struct seen_tree *t, const struct thread_ring *thread,
+void walk_thread(struct tree_walk *w, struct seen_tree *t, const struct thread_ring *thread,
 	uint64_t now, struct thread_look *look)
 {
 	struct replay *r = thread->replay, *shadow = replay_shadow(r);
 	struct open_walk o = {w, t};
+	struct seen_tree seen = {0};
 	uint64_t until = now;
 
 	if (shadow && !drain_shadow(thread, shadow)) {
@@ -149,6 +154,8 @@ void walk_thread(const struct tree_walk *w, struct seen_tree *t, const struct th
 	replay_open_frames(r, until, add_open, &o);
 	*look = (struct thread_look){.sums = replay_time_sums(r, until)};
 	if (shadow)
-		add_shadow(w, t, r, shadow, now, look);
+		add_shadow(w, t, r, shadow, &seen, now, look);
+	look->loop = sampled_loop(w, t, &seen, r, now);
+	seen_tree_free(&seen);
 	replay_free(shadow);
 }

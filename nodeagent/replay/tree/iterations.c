@@ -11,7 +11,8 @@
 struct iterations {
 	uint64_t first; /* when the first call began */
 	uint64_t n, ticks;
-	uint64_t open_mpi; /* of the call that is open */
+	uint64_t open_mpi;	       /* of the call that is open */
+	uint64_t last[ITERATION_LAST]; /* ticks of call i: at i modulo its size */
 	unsigned shift;
 	size_t cap;
 	struct iteration_run *run;
@@ -89,6 +90,7 @@ bool iterations_add(struct iterations *all, uint64_t since, uint64_t now, uint64
 		all->first = since;
 	all->open_mpi = 0;
 	all->ticks += took;
+	all->last[all->n % ITERATION_LAST] = took;
 	all->n++;
 	return may_be_main_loop(all, now, least);
 }
@@ -107,6 +109,16 @@ uint64_t iterations_count(const struct iterations *all, unsigned *shift)
 uint64_t iterations_ticks(const struct iterations *all)
 {
 	return all->ticks;
+}
+
+size_t iterations_last(const struct iterations *all, uint64_t *ticks, size_t most)
+{
+	uint64_t n = all->n < ITERATION_LAST ? all->n : ITERATION_LAST;
+
+	n = n < most ? n : most;
+	for (uint64_t i = 0; i < n; i++)
+		ticks[i] = all->last[(all->n - n + i) % ITERATION_LAST];
+	return n;
 }
 
 const struct iteration_run *iterations_run(const struct iterations *all, size_t i)

@@ -17,6 +17,12 @@
 #define ITERATION_RUNS 2048u
 #endif
 
+#define ITERATION_LAST 64u /* calls, of which each one's time is known */
+
+/* Fewer calls are no main loop; nor are those that have less than this part of the time. */
+#define ITERATION_CALLS_LEAST 16u
+#define ITERATION_COVERED     2u
+
 /* Successive calls. */
 struct iteration_run {
 	uint64_t ticks, mpi_ticks; /* of all of them */
@@ -38,6 +44,8 @@ void iterations_add_mpi(struct iterations *all, uint64_t ticks);
 /* Number of calls; of them 1 << *shift are one run, but for the last one. */
 uint64_t iterations_count(const struct iterations *all, unsigned *shift);
 uint64_t iterations_ticks(const struct iterations *all);
+/* How long the last calls took, the latest one last: at most `most`. Returns their number. */
+size_t iterations_last(const struct iterations *all, uint64_t *ticks, size_t most);
 /* Run i, or NULL behind the last one. */
 const struct iteration_run *iterations_run(const struct iterations *all, size_t i);
 

@@ -112,28 +112,9 @@ static void span_cell(struct table *t, const struct live_path *p)
 	table_text(t, text);
 }
 
-/* The bytes of the function's own name in a path; `<' of a template has a partner. */
-static size_t name_bytes(const char *path)
-{
-	const char *end;
-
-	for (const char *c = path; (c = strchr(c, '<')); c = end + 1) {
-		int depth = 0;
-
-		for (end = c; *end; end++) {
-			depth += (*end == '<') - (*end == '>');
-			if (!depth)
-				break;
-		}
-		if (!*end)
-			return (size_t)(c - path);
-	}
-	return strlen(path);
-}
-
 static bool is_wished(const struct live_path *p, const char *filter)
 {
-	const size_t bytes = name_bytes(p->text);
+	const size_t bytes = path_name_bytes(p->text);
 
 	return !filter[0] || memmem(p->text, bytes, filter, strlen(filter));
 }

@@ -4,15 +4,12 @@
 #include <inttypes.h>
 #include <stdarg.h>
 #include <stdlib.h>
-#include <time.h>
 #include "nodeagent/base/table.h"
 #include "nodeagent/base/util.h"
 #include "nodeagent/live/view.h"
+#include "nodeagent/tool/top/frame-head.h"
 #include "nodeagent/tool/top/frame-tables.h"
-#include "nodeagent/tool/top/shares.h"
 #include "nodeagent/tool/top/viewer.h"
-
-#define SLOWEST_SHOWN 3
 
 void frame_free(struct frame *f)
 {
@@ -51,85 +48,19 @@ static void __attribute__((format(printf, 4, 5))) add_text(struct frame *f,
 
 /* ---- above the table --------------------------------------------------------------------- */
 
-/* The share of a CPU that the agents' looks take, on the node where it is most. */
-static double look_percent(const struct live_view *v)
-{
-	double most = 0;
-
-	for (size_t i = 0; i < v->n_nodes; i++) {
-		const double share = percent_of(v->nodes[i].look, v->nodes[i].interval);
-
-		most = share > most ? share : most;
-	}
-	return most;
-}
-
 static void add_head(struct frame *f, const struct viewer *w, const struct live_view *v,
 	const struct frame_wish *wish)
 {
-	const time_t now = time(NULL);
-	struct tm local;
-	char clock[16];
+	const struct head_wish head = {
+		.width = wish->width, .ascii = wish->ascii, .paused = wish->paused};
 
-	strftime(clock, sizeof(clock), "%H:%M:%S", localtime_r(&now, &local));
-	add_text(f, wish, LINE_BOLD,
-		"vftr top  %s  %s  %" PRIu32 " of %" PRIu32 " %s  %" PRIu32 " %s  %" PRIu32 " %s%s",
-		w->session, clock, v->n_all, w->agents, one_or_many(w->agents, "node", "nodes"),
-		v->processes, one_or_many(v->processes, "process", "processes"), v->threads,
-		one_or_many(v->threads, "thread", "threads"), wish->paused ? "  paused" : "");
-}
+	for (enum head_line i = 0; i < HEAD_LINES; i++) {
+		char *text = frame_head_text(i, w, v, &head);
 
-static void add_efficiency(
-	struct frame *f, const struct live_view *v, const struct frame_wish *wish)
-{
-	char factors[128] = "efficiency now ----", calls[16], records[16];
-
-	if (v->interval && v->processes && v->share_most)
-		snprintf(factors, sizeof(factors),
-			"efficiency now %.0f %% (load balance %.0f, communication %.0f)",
-			1e-4 * (double)v->share / v->processes,
-			100 * (double)v->share / v->processes / (double)v->share_most,
-			1e-4 * (double)v->share_most);
-	short_count(calls, rate_of(v->calls_now, v->interval));
-	short_count(records, rate_of(v->records, v->interval));
-	add_text(f, wish, LINE_PLAIN,
-		"%s  calls %s/s  records %s/s  lost %" PRIu64 "  looks %.1f %%", factors, calls,
-		records, v->lost_calls, look_percent(v));
-}
-
-static void add_classes(struct frame *f, const struct live_view *v, const struct frame_wish *wish)
-{
-	const uint64_t *of = v->classes, all = thread_time(of);
-
-	add_text(f, wish, LINE_PLAIN,
-		"useful %.0f %%  MPI %.0f %% (waiting %.0f)  OpenMP %.0f %%  I/O %.0f %%  "
-		"GPU wait %.0f %%  off CPU %.0f %%",
-		percent_of(of[LIVE_USEFUL], all), percent_of(of[LIVE_MPI], all),
-		percent_of(of[LIVE_MPI_WAIT], all),
-		percent_of(of[LIVE_OPENMP_WAIT] + of[LIVE_OPENMP_IDLE], all),
-		percent_of(of[LIVE_IO], all), percent_of(of[LIVE_GPU_WAIT], all),
-		percent_of(of[LIVE_OFF_CPU], all));
-}
-
-/* The ranks that work longest: others wait for them. */
-static void add_slowest(struct frame *f, const struct live_view *v, const struct frame_wish *wish)
-{
-	char *text = xstrdup("most useful time:");
-
-	for (size_t i = 0; i < v->n_ranks && i < SLOWEST_SHOWN; i++) {
-		const struct live_rank *r = &v->ranks[i];
-		char number[16] = "-", *longer;
-
-		if (r->rank != LIVE_NO_RANK)
-			snprintf(number, sizeof(number), "%" PRIu32, r->rank);
-		longer = xasprintf("%s%s rank %s on %s %.0f %%", text, i ? ", " : "", number,
-			host_of(v, r->agent) ?: "?", percent_of(r->first_useful, r->interval));
+		if (text)
+			add_line(f, wish, i == HEAD_JOB ? LINE_BOLD : LINE_PLAIN, text);
 		free(text);
-		text = longer;
 	}
-	if (v->n_ranks)
-		add_line(f, wish, LINE_PLAIN, text);
-	free(text);
 }
 
 static void add_missing(struct frame *f, const struct viewer *w, const struct live_view *v,
@@ -205,9 +136,6 @@ struct frame frame_of(const struct viewer *w, const struct live_view *v, struct 
 			w->session);
 	} else {
 		add_head(&f, w, v, wish);
-		add_efficiency(&f, v, wish);
-		add_classes(&f, v, wish);
-		add_slowest(&f, v, wish);
 		add_missing(&f, w, v, wish);
 	}
 	if (wish->height)

@@ -30,6 +30,7 @@ static void sums_json(struct json *j, const struct live_view *v)
 {
 	json_object(j, "total");
 	json_uint(j, "processes", v->processes);
+	json_uint(j, "ranks", v->ranked);
 	json_uint(j, "threads", v->threads);
 	json_uint(j, "ended_processes", v->ended);
 	json_seconds(j, "interval_s", v->interval);
@@ -37,7 +38,30 @@ static void sums_json(struct json *j, const struct live_view *v)
 	json_uint(j, "lost_calls", v->lost_calls);
 	rate_json(j, "calls_per_s", v->calls_now, v->interval);
 	rate_json(j, "records_per_s", v->records, v->interval);
+	json_uint(j, "messages", v->messages);
+	json_uint(j, "message_bytes", v->bytes);
+	rate_json(j, "messages_per_s", v->messages_now, v->interval);
+	rate_json(j, "message_bytes_per_s", v->bytes_now, v->interval);
+	json_seconds(j, "hooks_s", v->hooks);
+	json_real(j, "tracing_percent", cost_percent(v));
 	classes_json(j, v->classes);
+	json_close(j);
+}
+
+static void loop_json(struct json *j, const struct live_loop *l)
+{
+	if (!l->n) {
+		json_string(j, "main_loop", NULL);
+		return;
+	}
+	json_object(j, "main_loop");
+	json_string(j, "path", l->text);
+	rank_number(j, "rank", l->rank);
+	json_uint(j, "iterations", l->n);
+	json_array(j, "last_s");
+	for (size_t i = 0; i < l->n_took; i++)
+		json_seconds(j, NULL, l->took[i]);
+	json_close(j);
 	json_close(j);
 }
 
@@ -174,6 +198,9 @@ void view_json(FILE *f, const struct viewer *w, const struct live_view *v, bool 
 	json_string(&j, "format", "vftr-live");
 	json_uint(&j, "version", LIVE_VERSION);
 	json_string(&j, "session", w->session);
+	json_string(&j, "program", v->program[0] ? v->program : NULL);
+	json_string(&j, "job", v->job[0] ? v->job : NULL);
+	json_seconds(&j, "elapsed_s", v->elapsed);
 	json_int(&j, "time", time(NULL));
 	json_seconds(&j, "period_s", (uint64_t)w->period);
 	json_bool(&j, "complete", viewer_is_complete(w, v));
@@ -183,6 +210,7 @@ void view_json(FILE *f, const struct viewer *w, const struct live_view *v, bool 
 	json_uint(&j, "nodes_awaited", w->agents > known ? w->agents - known : 0);
 	json_seconds(&j, "age_s", v->age);
 	sums_json(&j, v);
+	loop_json(&j, &v->loop);
 	efficiency_json(&j, v);
 	nodes_json(&j, v);
 	missing_json(&j, v);

@@ -4,6 +4,7 @@
 #include "nodeagent/base/table.h"
 #include "nodeagent/base/util.h"
 #include "nodeagent/live/view.h"
+#include "nodeagent/tool/top/frame-head.h"
 #include "nodeagent/tool/top/print.h"
 #include "nodeagent/tool/top/shares.h"
 #include "nodeagent/tool/top/viewer.h"
@@ -14,12 +15,15 @@
 
 static void print_head(FILE *f, const struct viewer *w, const struct live_view *v)
 {
-	const uint64_t all = thread_time(v->classes);
+	const struct head_wish wish = {.ascii = true};
 
-	fprintf(f, "session %s   %" PRIu32 " of %" PRIu32 " %s   %" PRIu32 " %s   %" PRIu32 " %s\n",
-		w->session, v->n_all, w->agents, one_or_many(w->agents, "node", "nodes"),
-		v->processes, one_or_many(v->processes, "process", "processes"), v->threads,
-		one_or_many(v->threads, "thread", "threads"));
+	for (enum head_line i = 0; i < HEAD_MOST; i++) {
+		char *text = frame_head_text(i, w, v, &wish);
+
+		if (text)
+			fprintf(f, "%s\n", text);
+		free(text);
+	}
 	if (w->agents > v->n_all + (uint64_t)v->n_absent)
 		fprintf(f, "awaited: %" PRIu64 " %s\n",
 			w->agents - v->n_all - (uint64_t)v->n_absent,
@@ -27,15 +31,6 @@ static void print_head(FILE *f, const struct viewer *w, const struct live_view *
 	for (size_t i = 0; i < v->n_missing; i++)
 		fprintf(f, "missing: agent %" PRIu32 " %s: %s\n", v->missing[i].agent,
 			v->missing[i].host, v->missing[i].why == LIVE_GONE ? "ended" : "no answer");
-	if (v->interval && v->processes && v->share_most)
-		fprintf(f, "efficiency now %.0f %%  (load balance %.0f, communication %.0f)   ",
-			1e-4 * (double)v->share / v->processes,
-			100 * (double)v->share / v->processes / (double)v->share_most,
-			1e-4 * (double)v->share_most);
-	fprintf(f, "useful %.0f %%  MPI %.0f %%  OpenMP %.0f %%  I/O %.0f %%  GPU wait %.0f %%\n",
-		percent_of(v->classes[LIVE_USEFUL], all), percent_of(v->classes[LIVE_MPI], all),
-		percent_of(v->classes[LIVE_OPENMP_WAIT] + v->classes[LIVE_OPENMP_IDLE], all),
-		percent_of(v->classes[LIVE_IO], all), percent_of(v->classes[LIVE_GPU_WAIT], all));
 }
 
 static void print_ranks(FILE *f, const struct live_view *v)

@@ -2,6 +2,7 @@
 #include "nodeagent/tool/top/shares.h"
 
 #include <math.h>
+#include <string.h>
 #include "nodeagent/live/view.h"
 
 double percent_of(uint64_t part, uint64_t all)
@@ -29,4 +30,29 @@ const char *host_of(const struct live_view *v, uint32_t agent)
 		if (v->nodes[i].agent == agent)
 			return v->nodes[i].host;
 	return NULL;
+}
+
+double cost_percent(const struct live_view *v)
+{
+	const uint64_t all = thread_time(v->classes);
+
+	return all ? percent_of(v->hooks + v->classes[LIVE_BLOCKED], all) : NAN;
+}
+
+size_t path_name_bytes(const char *path)
+{
+	const char *end;
+
+	for (const char *c = path; (c = strchr(c, '<')); c = end + 1) {
+		int depth = 0;
+
+		for (end = c; *end; end++) {
+			depth += (*end == '<') - (*end == '>');
+			if (!depth)
+				break;
+		}
+		if (!*end)
+			return (size_t)(c - path);
+	}
+	return strlen(path);
 }

@@ -3,6 +3,7 @@
 #ifndef VFTR_NODEAGENT_TOOL_TOP_SHARES_H
 #define VFTR_NODEAGENT_TOOL_TOP_SHARES_H
 
+#include <stddef.h>
 #include <stdint.h>
 
 struct live_view;
@@ -15,5 +16,12 @@ double rate_of(uint64_t n, uint64_t interval);
 uint64_t thread_time(const uint64_t *classes);
 /* Of a node in the view, else NULL; belongs to the view. */
 const char *host_of(const struct live_view *v, uint32_t agent);
+/*
+ * What tracing takes of the time of all threads: hooks and wrappers, which is an estimate, and
+ * waiting for room in rings. NAN without a "now".
+ */
+double cost_percent(const struct live_view *v);
+/* The bytes of the function's own name in a path; `<' of a template has a partner. */
+size_t path_name_bytes(const char *path);
 
 #endif

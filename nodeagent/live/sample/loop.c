@@ -1,0 +1,138 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * The main loop of a thread while it runs, by the same rules as at the end (gather/iterations.c):
+ * the shallowest path whose calls have half of the time so far.
+ */
+#include <string.h>
+#include "nodeagent/base/util.h"
+#include "nodeagent/live/sample/internal.h"
+#include "nodeagent/process/host.h"
+#include "nodeagent/process/names.h"
+#include "nodeagent/process/process.h"
+#include "nodeagent/replay/replay.h"
+#include "nodeagent/replay/shadow.h"
+#include "nodeagent/replay/tree/calltree.h"
+#include "nodeagent/replay/tree/iterations.h"
+
+/* What is known of one path: by the thread's tree, and by its shadow's. */
+struct candidate {
+	const struct seen_loop *loop;
+	const struct iterations *all, *more; /* NULL: none */
+	uint64_t n, ticks;
+	unsigned depth;
+};
+
+static const struct iterations *iterations_of(const struct seen_loop *l)
+{
+	return l->node->extra ? l->node->extra->iterations : NULL;
+}
+
+static const struct iterations *iterations_at(const struct seen_tree *t, uint32_t path)
+{
+	for (size_t i = 0; i < t->n_loops; i++)
+		if (t->loops[i].path == path)
+			return iterations_of(&t->loops[i]);
+	return NULL;
+}
+
+static unsigned depth_of(const struct node *n)
+{
+	unsigned depth = 0;
+
+	for (; n->parent; n = n->parent)
+		depth++;
+	return depth;
+}
+
+static void add_counts(struct candidate *c, const struct iterations *all)
+{
+	unsigned shift;
+
+	if (!all)
+		return;
+	c->n += iterations_count(all, &shift);
+	c->ticks += iterations_ticks(all);
+}
+
+static struct candidate candidate_of(const struct seen_loop *l, const struct seen_tree *more)
+{
+	struct candidate c = {.loop = l,
+		.all = iterations_of(l),
+		.more = iterations_at(more, l->path),
+		.depth = depth_of(l->node)};
+
+	add_counts(&c, c.all);
+	add_counts(&c, c.more);
+	return c;
+}
+
+static bool is_main_loop(const struct tree_walk *w, const struct candidate *c, uint64_t now)
+{
+	const struct time_window *window = &w->p->window;
+	const uint64_t begin = window->begun ? window->begin : w->p->start_ticks;
+
+	if (!c->all || !c->n)
+		return false;
+	if (w->loops)
+		return !regexec(w->loops, symcache_name(w->host->symbols, w->p, c->loop->node->key),
+			0, NULL, 0);
+	return c->n >= ITERATION_CALLS_LEAST && now > begin &&
+	       c->ticks >= (now - begin) / ITERATION_COVERED;
+}
+
+static bool is_better(const struct candidate *a, const struct candidate *b)
+{
+	return !b->n || (a->depth != b->depth ? a->depth < b->depth : a->ticks > b->ticks);
+}
+
+/* ---- how long its last calls took ----------------------------------------------------------- */
+
+struct open_call {
+	const struct node *node;
+	uint64_t ticks; /* for which its call had been open when the shadow began */
+};
+
+static void find_open(void *ctx, const struct node *n, const struct node *below, uint64_t ticks)
+{
+	struct open_call *o = ctx;
+
+	(void)below;
+	if (n == o->node)
+		o->ticks = ticks;
+}
+
+/* The last ones of both; of a call that was open when the shadow began it knows only the rest. */
+static void take_last(struct sampled_loop *to, const struct candidate *c, const struct replay *r)
+{
+	struct open_call o = {.node = c->loop->node};
+	uint64_t more[LIVE_STEPS_MAX];
+	unsigned shift;
+	const size_t n_more = c->more ? iterations_last(c->more, more, LIVE_STEPS_MAX) : 0;
+
+	to->n_took = iterations_last(c->all, to->took, LIVE_STEPS_MAX - n_more);
+	replay_open_frames(r, replay_last_ticks(r), find_open, &o);
+	if (n_more && n_more == iterations_count(c->more, &shift))
+		more[0] += o.ticks;
+	memcpy(to->took + to->n_took, more, n_more * sizeof(*more));
+	to->n_took += n_more;
+}
+
+struct sampled_loop sampled_loop(const struct tree_walk *w, const struct seen_tree *t,
+	const struct seen_tree *more, const struct replay *r, uint64_t now)
+{
+	struct candidate best = {0};
+	struct sampled_loop l = {.path = NO_PATH};
+
+	for (size_t i = 0; i < t->n_loops; i++) {
+		const struct candidate c = candidate_of(&t->loops[i], more);
+
+		if (is_main_loop(w, &c, now) && is_better(&c, &best))
+			best = c;
+	}
+	if (!best.n)
+		return l;
+	l.path = best.loop->path;
+	l.n = best.n;
+	take_last(&l, &best, r);
+	return l;
+}
