@@ -1,19 +1,23 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * The table is open addressing over words that are stored at once, so that hooks
- * read it without a lock: id << 32 | 1 + number. Entries are only added; of code
- * that was unloaded the number becomes 0.
+ * read it without a lock: id << 32 | 1 + number. Entries are only added; that of a
+ * function which is on again has ON_AGAIN in it, and of code that was unloaded the number
+ * becomes 0.
  */
 #include "libhook/switches.h"
 
 #include <string.h>
 #include "libhook/process.h"
 
-#define SLOTS 256u /* a power of two, and always mostly free */
+#define SLOTS	 256u /* a power of two, and always mostly free */
+#define ON_AGAIN 128u
 
 static uint64_t table[SLOTS];
 static uint32_t following;
+static uint64_t on_seen; /* of the agent's page */
 
+_Static_assert(SWITCHES_MAX < ON_AGAIN, "a bit of its own");
 _Static_assert(2 * SWITCHES_MAX < SLOTS, "a search ends");
 
 static inline unsigned first_slot(uint32_t id)
@@ -21,7 +25,7 @@ static inline unsigned first_slot(uint32_t id)
 	return (id * 0x9e3779b1u) >> 24;
 }
 
-/* 1 + number, or 0. */
+/* 1 + number, maybe with ON_AGAIN, or 0. */
 static inline uint32_t find(uint32_t id)
 {
 	uint64_t entry;
@@ -33,31 +37,34 @@ static inline uint32_t find(uint32_t id)
 }
 
 /* With `following` held. Unloaded code that is there again is another function. */
-static void add(uint32_t id, uint32_t number)
+static void add(uint32_t id, uint32_t entry)
 {
+	const uint64_t wanted = (uint64_t)id << 32 | entry;
+	uint64_t known;
 	unsigned i = first_slot(id);
 
-	while (load_relaxed(&table[i])) {
-		if (load_relaxed(&table[i]) >> 32 == id)
-			return;
+	while ((known = load_relaxed(&table[i])) && known >> 32 != id)
 		i = (i + 1) % SLOTS;
-	}
-	store_relaxed(&table[i], (uint64_t)id << 32 | (number + 1));
+	if (!known || ((uint32_t)known && known != wanted))
+		store_relaxed(&table[i], wanted);
 }
 
 void vftr_switches_follow(void)
 {
 	const struct switches_shm *s = control_switches(vftr_process.agent);
 	uint32_t n = load_acquire(&s->n);
+	uint64_t on;
 
 	if (!n || n > SWITCHES_MAX || !claim_u32(&following, 0, 1))
 		return;
+	on = load_relaxed(&s->on);
 	for (uint32_t i = 0; i < n; i++) {
 		uint32_t id = load_relaxed(&s->id[i]);
 
 		if (id)
-			add(id, i);
+			add(id, (i + 1) | (on >> i & 1 ? ON_AGAIN : 0));
 	}
+	store_relaxed(&on_seen, on);
 	store_relaxed(&vftr_process.switches, n);
 	claim_u64(&vftr_own.gate, GATE_FUNCTIONS, GATE_SWITCHES);
 	store_release(&following, 0);
@@ -72,6 +79,7 @@ void vftr_switches_attach(void)
 		return;
 	memset(table, 0, sizeof(table));
 	vftr_process.switches = 0;
+	on_seen = 0;
 }
 
 void vftr_switches_begin(struct thread *t)
@@ -89,26 +97,67 @@ void vftr_switches_unloaded(uint64_t low, uint64_t high)
 	}
 }
 
-/* True for an event of a call that is not recorded. */
-static inline bool is_off(struct thread *t, uint64_t exit_bit, uint64_t key)
+/* A function may be on again, and where all is off no block is published that would tell. */
+static __attribute__((noinline, cold)) void look_again(void)
 {
-	uint32_t number = find((uint32_t)key);
-	struct switched_shm *s;
+	if (load_relaxed(&control_switches(vftr_process.agent)->on) != load_relaxed(&on_seen))
+		vftr_switches_follow();
+}
 
-	/* a child that is not told of yet would count for its parent; and where modules
-	 * overlap in the low half, an id may be another function's as well */
-	if (!number || !t->ring.base || !load_relaxed(&vftr_own.here) || vftr_process.modules_wide)
-		return false;
-	s = ring_switched(t->ring.producer);
-	number--;
-	if (!exit_bit) {
-		s->calls[number] += !load_relaxed(&vftr_process.pauses);
-		s->open[number]++;
-		return true;
-	}
+/* A child that is not told of yet would count for its parent; and where modules overlap in the low
+ * half, an id may be another function's as well. */
+static inline bool may_count(const struct thread *t)
+{
+	return t->ring.base && load_relaxed(&vftr_own.here) && !vftr_process.modules_wide;
+}
+
+static inline bool count_exit(struct switched_shm *s, uint32_t number)
+{
 	if (!s->open[number])
 		return false;
 	s->open[number]--;
+	return true;
+}
+
+static inline void count_enter(struct switched_shm *s, uint32_t number)
+{
+	s->calls[number] += !load_relaxed(&vftr_process.pauses);
+	s->open[number]++;
+}
+
+/*
+ * Of a function that is on again: calls inside of one that is not recorded are not, either, so that
+ * each exit finds its enter.
+ */
+static __attribute__((noinline)) bool is_still_off(
+	struct thread *t, uint64_t exit_bit, uint32_t number)
+{
+	struct switched_shm *s = may_count(t) ? ring_switched(t->ring.producer) : NULL;
+
+	if (!s || !s->open[number])
+		return false;
+	if (exit_bit)
+		return count_exit(s, number);
+	count_enter(s, number);
+	return true;
+}
+
+/* True for an event of a call that is not recorded. */
+static inline bool is_off(struct thread *t, uint64_t exit_bit, uint64_t key)
+{
+	uint32_t number = find((uint32_t)key) - 1;
+	struct switched_shm *s;
+
+	if (number >= SWITCHES_MAX)
+		return number != UINT32_MAX && is_still_off(t, exit_bit, number - ON_AGAIN);
+	if (!may_count(t))
+		return false;
+	s = ring_switched(t->ring.producer);
+	if (exit_bit)
+		return count_exit(s, number);
+	count_enter(s, number);
+	if (!(uint8_t)s->calls[number])
+		look_again();
 	return true;
 }
 

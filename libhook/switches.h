@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Functions that the agent has switched off (shm/switches.h). Their calls are
+ * Functions that the agent has switched off (shm/switches.h), and on again. Their calls are
  * counted in the ring's page and not recorded, and no clock is read. A call that was
  * recorded before gets its exit recorded, too: of a function's open calls on a thread, the
  * outer ones are recorded, and the inner ones are not.

@@ -104,8 +104,8 @@ _vftr()
 		;;
 	top)
 		case $before:$word in
-		-s:* | --session:* | -d:* | --every:*) ;;
-		*) _vftr_words "-s --session -d --every -1 --once -j --json -h --help" "$word" ;;
+		-s:* | --session:* | -d:* | --every:* | --off:* | --on:*) ;;
+		*) _vftr_words "-s --session -d --every -1 --once -j --json --off --on -h --help" "$word" ;;
 		esac
 		;;
 	where)

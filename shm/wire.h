@@ -29,6 +29,7 @@
  *   (one byte)                     ->      the doorbell: wake up
  *   LIVE                           ->      instead of HELLO: a viewer, see vftr-top(1)
  *                                  <-      LIVE view, again and again, or REFUSED text
+ *   SWITCH function                ->      of a viewer: off or on, on all nodes
  *   GAVE_UP                        ->      the process goes on untraced
  *   BYE                            ->      the process ends in order
  *                                  <-      MAY_END, if WELCOME had last_words_ms
@@ -39,7 +40,7 @@
 
 #include <stdint.h>
 
-#define WIRE_VERSION  12u
+#define WIRE_VERSION  13u
 #define WIRE_TEXT_MAX 16384u
 #define WIRE_BUILD_ID 20
 #define WIRE_UNKNOWN  (-1)
@@ -79,6 +80,7 @@ enum wire_kind {
 	WIRE_GAVE_UP, /* no sign of the agent for too long: the process goes on untraced */
 	WIRE_MAY_END, /* the agent's answer to BYE */
 	WIRE_LIVE,    /* a viewer asks for views of the job; and each of them */
+	WIRE_SWITCH,  /* a viewer wants a function off, or on again */
 	WIRE_KINDS
 };
 
@@ -283,7 +285,7 @@ struct wire_fork {
 	uint64_t position; /* in that ring, bytes: the frames open there are the child's, too */
 };
 
-#define WIRE_LIVE_VERSION 2u
+#define WIRE_LIVE_VERSION 3u
 
 /* A viewer asks; again before three periods, or 3 s, are over, else it has seen enough. */
 struct wire_live {
@@ -291,6 +293,16 @@ struct wire_live {
 	uint32_t version;
 	uint32_t period_ms;
 	uint32_t where; /* 1: also where threads are */
+};
+
+#define WIRE_FUNCTION_MAX 256u /* bytes of the text of SWITCH, with its NUL */
+
+struct wire_switch {
+	struct wire_head head;
+	uint32_t version; /* WIRE_LIVE_VERSION */
+	uint32_t off;	  /* 1: not to be recorded any more; 0: again */
+	uint64_t stamp;	  /* UNIX time in ns: of two orders the later one counts */
+			  /* text: the function, as it is shown */
 };
 
 /* A view: the packed view (nodeagent/live/view.h) stands in the place of a text, and behind it

@@ -38,9 +38,12 @@ struct function {
 	uint64_t address;
 	uint32_t next;	 /* with the same hash, or NONE */
 	uint32_t number; /* shm/switches.h, or NONE: on */
-	bool stays;	 /* on: its place may become another one's, or overhead.keep names it */
+	bool unfit;	 /* its place may become another one's: it is never off */
+	bool stays;	 /* on, whatever it costs: unfit, or overhead.keep or the user names it */
 	bool calls_others;
-	double cost_ns; /* since the last look */
+	double cost_ns;	 /* since the last look */
+	uint32_t asked;	 /* its name was compared with orders up to this one ... */
+	uint32_t wished; /* ... of which these are for it: bits of host.switches */
 	/* once it is off */
 	char *name;
 	uint64_t off_ticks, calls;
@@ -53,10 +56,12 @@ struct overhead {
 	struct function *functions;
 	size_t n, cap;
 	struct map64 by_location;
-	uint32_t off[SWITCHES_MAX], n_off;
-	uint64_t due_ns; /* of the next look */
-	uint64_t own_ns; /* the agent's CPU time at the last one */
-	bool in_vain;	 /* it cost too much, and nothing more could go */
+	uint32_t off[SWITCHES_MAX], n_off; /* by number */
+	uint64_t on;			   /* bits: of these, on again */
+	uint32_t orders;		   /* of the user, so far */
+	uint64_t due_ns;		   /* of the next look */
+	uint64_t own_ns;		   /* the agent's CPU time at the last one */
+	bool in_vain;			   /* it cost too much, and nothing more could go */
 };
 
 struct key_calls {
@@ -131,6 +136,7 @@ static struct key_calls *calls_of(struct overhead *b, struct process *p, uint64_
 	*k = (struct key_calls){.key = key, .function = NONE};
 	if (is_code(key) && codemap_find_key(p->code, key, &location)) {
 		k->function = function_at(b, &location);
+		b->functions[k->function].unfit |= !is_fit(key);
 		b->functions[k->function].stays |= !is_fit(key);
 	}
 	return k;
@@ -152,6 +158,11 @@ static struct overhead_process *own_of(struct process *p)
 	return p->overhead;
 }
 
+static bool is_off(const struct overhead *b, const struct function *f)
+{
+	return f->number != NONE && !(b->on >> f->number & 1);
+}
+
 /* What is off has no calls: it does not make its caller one that calls others. */
 static void add_tree(struct overhead *b, struct process *p, struct calltree *t)
 {
@@ -162,7 +173,7 @@ static void add_tree(struct overhead *b, struct process *p, struct calltree *t)
 
 		k->now += n->calls;
 		if (!is_code(n->parent->key) ||
-			(k->function != NONE && b->functions[k->function].number != NONE))
+			(k->function != NONE && is_off(b, &b->functions[k->function])))
 			continue;
 		caller = calls_of(b, p, n->parent->key)->function;
 		if (caller != NONE)
@@ -260,6 +271,7 @@ static void publish(const struct overhead *b, struct process *p)
 		if (number != NONE && is_fit(k->key))
 			store_relaxed(&s->id[number], (uint32_t)k->key);
 	}
+	store_relaxed(&s->on, b->on);
 	store_release(&s->n, b->n_off);
 }
 
@@ -295,10 +307,20 @@ static struct function *dearest(struct agent *a)
 			return NULL;
 		name = name_of(a, (uint32_t)(best - b->functions));
 		best->stays = is_kept(b, a, name);
-		if (!best->stays)
+		if (!best->stays && !best->name)
 			best->name = xstrdup(name);
 	} while (best->stays);
 	return best;
+}
+
+/* It is off from now on; its name is there. */
+static void number_function(struct agent *a, struct function *f)
+{
+	struct overhead *b = a->host.overhead;
+
+	f->number = b->n_off;
+	f->off_ticks = host_ticks(&a->host);
+	b->off[b->n_off++] = (uint32_t)(f - b->functions);
 }
 
 static void switch_off(struct agent *a, double cost_ns, double budget_ns)
@@ -315,12 +337,71 @@ static void switch_off(struct agent *a, double cost_ns, double budget_ns)
 			f->name = NULL;
 			break;
 		}
-		f->number = b->n_off;
-		f->off_ticks = host_ticks(&a->host);
-		b->off[b->n_off++] = (uint32_t)(f - b->functions);
+		number_function(a, f);
 		cost_ns -= f->cost_ns;
 	}
 	b->in_vain = cost_ns > budget_ns;
+}
+
+/* ---- what the user wants ------------------------------------------------------------ */
+
+static bool is_named(const struct agent *a, const char *raw, const char *name)
+{
+	const struct name_style style = name_style_of(a->host.conf);
+	char *shown = name_shown(raw, &style);
+	const bool is = !strcmp(raw, name) || !strcmp(shown, name);
+
+	free(shown);
+	return is;
+}
+
+static void obey_switch(struct agent *a, struct function_switch *u, struct function *f)
+{
+	struct overhead *b = a->host.overhead;
+
+	if (u->off && f->number == NONE && !f->unfit && b->n_off < SWITCHES_MAX)
+		number_function(a, f);
+	f->stays = f->unfit || !u->off;
+	if (f->number == NONE)
+		return;
+	u->functions++;
+	if (u->off)
+		b->on &= ~((uint64_t)1 << f->number);
+	else
+		b->on |= (uint64_t)1 << f->number;
+}
+
+static void compare_name(struct agent *a, struct function *f, const char *raw)
+{
+	f->asked = a->host.overhead->orders;
+	f->wished = 0;
+	for (size_t i = 0; i < a->host.n_switches; i++)
+		if (is_named(a, raw, a->host.switches[i].name))
+			f->wished |= 1u << i;
+	if (f->wished && !f->name)
+		f->name = xstrdup(raw);
+}
+
+/* Also of functions that are called only now, in any process. */
+static void obey_user(struct agent *a)
+{
+	struct overhead *b = a->host.overhead;
+	struct process *p = a->host.n_switches ? a->host.processes : NULL;
+
+	for (; p; p = p->next)
+		for (size_t i = 0; p->overhead && i < p->overhead->n; i++) {
+			const struct key_calls *k = &p->overhead->keys[i];
+
+			if (k->function != NONE && b->functions[k->function].asked != b->orders)
+				compare_name(a, &b->functions[k->function],
+					symcache_name(a->host.symbols, p, k->key));
+		}
+	for (size_t k = 0; k < a->host.n_switches; k++) {
+		a->host.switches[k].functions = 0;
+		for (size_t i = 0; i < b->n; i++)
+			if (b->functions[i].wished >> k & 1)
+				obey_switch(a, &a->host.switches[k], &b->functions[i]);
+	}
 }
 
 /* Waiting comes from having much to read: each function has its part of that, too. */
@@ -334,9 +415,10 @@ static void look_at_all(struct agent *a)
 {
 	struct overhead *b = a->host.overhead;
 	struct spent spent = {0};
+	const bool budget = !isnan(a->host.conf->overhead_budget_percent);
 	double own;
 
-	if (cpu_since(a) < TIME_LEAST)
+	if (budget && !a->host.n_switches && cpu_since(a) < TIME_LEAST)
 		return;
 	for (size_t i = 0; i < b->n; i++) {
 		b->functions[i].cost_ns = 0;
@@ -349,8 +431,10 @@ static void look_at_all(struct agent *a)
 	if (affinity_is_shared(a))
 		spent.waits += own;
 	spread(b, &spent);
-	switch_off(a, spent.hooks + spent.waits,
-		spent.cpu * a->host.conf->overhead_budget_percent / 100);
+	obey_user(a);
+	if (budget && spent.cpu >= TIME_LEAST)
+		switch_off(a, spent.hooks + spent.waits,
+			spent.cpu * a->host.conf->overhead_budget_percent / 100);
 	for (struct process *p = a->host.processes; b->n_off && p; p = p->next)
 		if (is_watched(p))
 			publish(b, p);
@@ -369,7 +453,8 @@ double overhead_tick(struct agent *a)
 {
 	uint64_t now, took;
 
-	if (isnan(a->host.conf->overhead_budget_percent) || !a->host.n_live)
+	if ((isnan(a->host.conf->overhead_budget_percent) && !a->host.n_switches) ||
+		!a->host.n_live)
 		return NEVER_S;
 	if (!a->host.overhead)
 		a->host.overhead = begin_overhead(a->host.conf);
@@ -423,10 +508,70 @@ static void free_process(struct process *p)
 	p->overhead = NULL;
 }
 
+/* One sentence for all nodes: the order has the same time on each of them. */
+static void clock_text(char text[16], uint64_t stamp)
+{
+	const time_t s = (time_t)(stamp / 1000000000);
+	struct tm tm;
+
+	strftime(text, 16, "%H:%M:%S", localtime_r(&s, &tm));
+}
+
+static struct function_switch *switch_named(struct host *host, const char *name)
+{
+	struct function_switch *free_one = NULL;
+
+	for (size_t i = 0; i < host->n_switches; i++) {
+		if (!strcmp(host->switches[i].name, name))
+			return &host->switches[i];
+		free_one = host->switches[i].off ? free_one : &host->switches[i];
+	}
+	return host->n_switches < FUNCTION_SWITCHES_MAX ? &host->switches[host->n_switches++]
+							: free_one;
+}
+
+static void order_switch(struct host *host, const struct function_switch *order)
+{
+	struct function_switch *u = switch_named(host, order->name);
+	char from[16], until[16];
+
+	if (!u || (!strcmp(u->name, order->name) && u->stamp >= order->stamp))
+		return;
+	clock_text(from, u->stamp);
+	clock_text(until, order->stamp);
+	if (u->off && !order->off)
+		host_warn(host, false,
+			"%s was not recorded from %s to %s: vftr top had switched it off", u->name,
+			from, until);
+	if (u->off && order->off)
+		return; /* since the first order */
+	*u = *order;
+	u->functions = 0;
+	if (!host->overhead)
+		host->overhead = begin_overhead(host->conf);
+	host->overhead->orders++;
+	host->overhead->due_ns = 0;
+}
+
+static void gather_user_switches(const struct host *host, struct profile *out)
+{
+	for (size_t i = 0; i < host->n_switches; i++) {
+		const struct function_switch *u = &host->switches[i];
+		char from[16];
+
+		clock_text(from, u->stamp);
+		if (u->off)
+			profile_warn(out,
+				"%s was not recorded from %s on: vftr top had switched it off",
+				u->name, from);
+	}
+}
+
 static void gather_switched(const struct host *host, struct profile *out)
 {
 	const struct overhead *b = host->overhead;
 
+	gather_user_switches(host, out);
 	if (b && b->in_vain)
 		profile_warn(out,
 			"overhead.budget_percent: in the end tracing still cost more than %g %%, "
@@ -452,5 +597,6 @@ const struct process_observer overhead_observer = {
 	.begin = begin_process,
 	.thread_end = end_thread,
 	.free = free_process,
+	.switch_function = order_switch,
 	.gather = gather_switched,
 };

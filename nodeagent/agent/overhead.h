@@ -6,6 +6,9 @@
  * too much, switches functions off (shm/switches.h), those with the most calls first, but
  * only functions that call no other recorded function, so that the remaining call paths
  * are right.
+ *
+ * What the user switches by vftr top (host.switches) is off and on again whatever it costs or
+ * calls: calls of a function that is off are counted in the same way, and no clock is read.
  */
 #ifndef VFTR_NODEAGENT_AGENT_OVERHEAD_H
 #define VFTR_NODEAGENT_AGENT_OVERHEAD_H

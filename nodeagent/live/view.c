@@ -231,11 +231,29 @@ static void merge_names(struct live_view *to, const struct live_view *from)
 		to->loop = from->loop;
 }
 
+void live_add_off(struct live_view *v, const struct live_off *o)
+{
+	for (size_t i = 0; i < v->n_off; i++) {
+		struct live_off *to = &v->off[i];
+
+		if (strcmp(to->name, o->name))
+			continue;
+		add32(&to->nodes, o->nodes);
+		add32(&to->functions, o->functions);
+		to->stamp = o->stamp < to->stamp ? o->stamp : to->stamp;
+		return;
+	}
+	if (v->n_off < LIVE_OFF_MAX)
+		v->off[v->n_off++] = *o;
+}
+
 void live_merge(struct live_view *to, const struct live_view *from)
 {
 	uint32_t absent = to->n_absent;
 
 	merge_names(to, from);
+	for (size_t i = 0; i < from->n_off; i++)
+		live_add_off(to, &from->off[i]);
 	merge_sums(to, from);
 	for (size_t i = 0; i < from->n_nodes; i++)
 		live_add_node(to, &from->nodes[i]);

@@ -51,6 +51,7 @@ const char *live_class_name(unsigned kind);
 #define LIVE_HOST_BYTES	 64  /* of a text, with its NUL; longer ones are cut */
 #define LIVE_PATH_BYTES	 256 /* of the innermost frames of a path */
 #define LIVE_NO_RANK	 UINT32_MAX
+#define LIVE_OFF_MAX	 16
 
 struct live_node {
 	uint32_t agent; /* its number */
@@ -112,6 +113,14 @@ struct live_loop {
 	char text[LIVE_PATH_BYTES];    /* its call path */
 };
 
+/* The functions of a name, which the user has switched off. */
+struct live_off {
+	char name[LIVE_PATH_BYTES];
+	uint32_t nodes;	    /* that know of it */
+	uint32_t functions; /* of that name that are off, on all nodes; none is called yet: 0 */
+	uint64_t stamp;	    /* UNIX time in ns of the order */
+};
+
 struct live_view {
 	char program[LIVE_HOST_BYTES]; /* of one of the processes; empty: not known */
 	char job[LIVE_HOST_BYTES];     /* as the batch system calls it; empty: there is none */
@@ -136,6 +145,9 @@ struct live_view {
 	struct live_wait waits[WAIT_KINDS_END];
 	uint32_t n_absent; /* nodes that should be in it and are not */
 
+	size_t n_off;
+	struct live_off off[LIVE_OFF_MAX];
+
 	/* the largest rows */
 	size_t n_nodes, n_ranks, n_paths, n_missing;
 	struct live_node nodes[LIVE_NODES_MAX];	       /* most useful time per process */
@@ -155,6 +167,9 @@ void live_merge(struct live_view *to, const struct live_view *from);
 void live_add_node(struct live_view *v, const struct live_node *n);
 void live_add_rank(struct live_view *v, const struct live_rank *r);
 void live_add_missing(struct live_view *v, const struct live_missing *m);
+
+/* Of a name that is there the numbers are added; beyond the last row it is left out. */
+void live_add_off(struct live_view *v, const struct live_off *o);
 
 /* The order of paths in a view, for qsort(). */
 int live_path_order(const void *x, const void *y);

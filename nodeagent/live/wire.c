@@ -229,8 +229,19 @@ static void code_sums(struct coder *c, struct live_view *v)
 	code64(c, &v->cut_now);
 }
 
+static void code_off(struct coder *c, struct live_off *o)
+{
+	code_text(c, o->name, sizeof(o->name));
+	code32(c, &o->nodes);
+	code32(c, &o->functions);
+	code64(c, &o->stamp);
+}
+
 static void code_lists(struct coder *c, struct live_view *v)
 {
+	code_count(c, &v->n_off, LIVE_OFF_MAX);
+	for (size_t i = 0; i < v->n_off; i++)
+		code_off(c, &v->off[i]);
 	code_count(c, &v->n_nodes, LIVE_NODES_MAX);
 	for (size_t i = 0; i < v->n_nodes; i++)
 		code_node(c, &v->nodes[i]);
@@ -250,6 +261,7 @@ static void code_lists(struct coder *c, struct live_view *v)
 #define ROW_MOST(texts, numbers) ((texts) + ((numbers) + 2) * VARINT_MAX)
 _Static_assert(ROW_MOST(0, 27 + LIVE_CLASSES_END + 4 * WAIT_KINDS_END) +
 			       ROW_MOST(2 * LIVE_HOST_BYTES + LIVE_PATH_BYTES, 7 + LIVE_STEPS_MAX) +
+			       LIVE_OFF_MAX * ROW_MOST(LIVE_PATH_BYTES, 3) +
 			       LIVE_NODES_MAX * ROW_MOST(LIVE_HOST_BYTES, 12 + LIVE_CLASSES_END) +
 			       LIVE_RANKS_MAX * ROW_MOST(0, 6 + LIVE_CLASSES_END) +
 			       LIVE_PATHS_MAX * ROW_MOST(LIVE_PATH_BYTES, 10) +

@@ -39,6 +39,17 @@ struct symcache;
 struct sync;
 struct warning_kind;
 
+#define FUNCTION_SWITCHES_MAX 16u
+#define FUNCTION_NAME_BYTES   256u
+
+/* What the user has said of the functions of a name, last. */
+struct function_switch {
+	char name[FUNCTION_NAME_BYTES]; /* as it is shown, or the linker's */
+	uint64_t stamp;	    /* UNIX time in ns of the order; an older one changes nothing */
+	uint32_t off;	    /* 1: not to be recorded */
+	uint32_t functions; /* that are switched by it on this node */
+};
+
 struct host {
 	struct conf *conf;
 	const char *output_directory; /* absolute */
@@ -91,6 +102,8 @@ struct host {
 		last_words_ms; /* longest wait of a process for the answer to BYE; 0: it does not */
 
 	/* observers of the processes; NULL: off */
+	struct function_switch switches[FUNCTION_SWITCHES_MAX]; /* agent/overhead.h */
+	size_t n_switches;
 	struct overhead *overhead;	 /* agent/overhead.h; NULL until it begins */
 	struct gathering *gathered;	 /* gather.h: numbers of processes that were let go */
 	struct recorder *recorder;	 /* recorder/recorder.h; with sampling.active */

@@ -8,6 +8,7 @@
 #ifndef VFTR_NODEAGENT_PROCESS_OBSERVER_H
 #define VFTR_NODEAGENT_PROCESS_OBSERVER_H
 
+struct function_switch;
 struct host;
 struct process;
 struct profile;
@@ -33,6 +34,8 @@ struct process_observer {
 	void (*session_request)(struct process *p, const struct wire_session *m, const void *data);
 	/* A caller wants to see the job, not to be traced: takes its socket (callers_take()). */
 	void (*viewer)(struct process *p, const struct wire_live *m);
+	/* The user wants a function off, or on again, on this node (host.h). */
+	void (*switch_function)(struct host *host, const struct function_switch *order);
 	/* The process is about to end; it waits for an answer if host.last_words_ms is not 0. */
 	void (*bye)(struct process *p);
 

@@ -2,14 +2,19 @@
 /* `vftr top`: what a job does, while it runs. */
 #include "nodeagent/tool/cmd.h"
 
+#include <inttypes.h>
 #include <stdlib.h>
+#include <string.h>
+#include <time.h>
 #include <unistd.h>
 #include "nodeagent/base/util.h"
 #include "nodeagent/live/view.h"
 #include "nodeagent/tool/top/print.h"
+#include "nodeagent/tool/top/shares.h"
 #include "nodeagent/tool/top/terminal.h"
 #include "nodeagent/tool/top/viewer.h"
 #include "nodeagent/tool/top/watch.h"
+#include "shm/wire.h"
 
 #define PERIOD_NS    INT64_C(1000000000)
 #define PERIOD_LEAST INT64_C(250000000)
@@ -18,6 +23,7 @@
 /* Those that do not answer are missed after 2.5 periods; the rest is for a busy machine. */
 #define PERIODS_MOST 6
 #define MORE_NS	     INT64_C(5000000000)
+#define FOUND_VIEWS  4 /* in which a function that is called would be there */
 
 static const char usage[] =
 	"usage: vftr top [OPTIONS]\n"
@@ -31,6 +37,8 @@ static const char usage[] =
 	"  -d, --every TIME    a view each TIME, 1 s unless given; at least 0.25 s\n"
 	"  -1, --once          one view, of all nodes, and end\n"
 	"  -j, --json          as JSON; without --once a line for each view\n"
+	"      --off NAME      record the function of this name no more, on all nodes, and end\n"
+	"      --on NAME       record it again\n"
 	"  -h, --help          this text\n"
 	"\n"
 	"Exit status: 0 done; 1 there is no agent, or it shows nothing; 2 wrong usage.\n";
@@ -96,16 +104,85 @@ static int show_once(struct viewer *w, struct live_view *v, const struct wish *w
 	return !seen;
 }
 
+/* What a view says of it. True: all nodes have it. */
+static bool is_switched(
+	const struct viewer *w, const struct live_view *v, const char *name, bool off)
+{
+	const struct live_off *o = off_named(v, name);
+
+	return viewer_is_complete(w, v) && (off ? o && o->nodes >= v->n_all : !o);
+}
+
+static void say_switched(const struct live_view *v, const char *name, bool off)
+{
+	const struct live_off *o = off_named(v, name);
+
+	if (!off)
+		printf("%s is recorded on %" PRIu32 " %s\n", name, v->n_all,
+			one_or_many(v->n_all, "node", "nodes"));
+	else if (!o->functions)
+		printf("%s will be off when it is called; it has not been, or has another name\n",
+			name);
+	else
+		printf("%s is off on %" PRIu32 " %s\n", name, o->nodes,
+			one_or_many(o->nodes, "node", "nodes"));
+}
+
+/* Says it again until all nodes have it; of `off', until a function was found, for a while. */
+static int switch_function(struct viewer *w, struct live_view *v, const char *name, bool off)
+{
+	const int64_t until = viewer_now() + PERIODS_MOST * w->period + MORE_NS;
+	enum viewer_news news = VIEWER_NOTHING;
+	bool done = false;
+	char *why = NULL;
+	struct timespec t;
+
+	clock_gettime(CLOCK_REALTIME, &t);
+	for (unsigned seen = 0; viewer_now() < until + w->patience;) {
+		news = viewer_next(w, w->period, v, &why);
+		if (news > VIEWER_NOTHING)
+			break;
+		if (news == VIEWER_NOTHING)
+			continue;
+		done = seen++ && is_switched(w, v, name, off);
+		if (done && (!off || off_named(v, name)->functions || seen > FOUND_VIEWS))
+			break;
+		viewer_switch(w, name, off,
+			(uint64_t)t.tv_sec * UINT64_C(1000000000) + (uint64_t)t.tv_nsec);
+	}
+	if (done)
+		say_switched(v, name, off);
+	else
+		complain("top: %s", why ?: "not all nodes have answered");
+	free(why);
+	return !done;
+}
+
+static bool wrong_names(const char *off, const char *on)
+{
+	const char *name = off ?: on;
+
+	if (off && on)
+		complain("top: --off and --on are two commands");
+	else if (name && (!name[0] || strlen(name) >= WIRE_FUNCTION_MAX))
+		complain("top: the name of a function has 1 to %u bytes", WIRE_FUNCTION_MAX - 1);
+	else
+		return false;
+	return true;
+}
+
 int cmd_top(int argc, char **argv)
 {
 	int64_t period = PERIOD_NS;
-	const char *session = NULL;
+	const char *session = NULL, *off = NULL, *on = NULL;
 	struct wish wish = {0};
 	const struct cmd_option options[] = {
 		{"session", 's', .text = &session},
 		{"every", 'd', .time = &period},
 		{"once", '1', .flag = &wish.once},
 		{"json", 'j', .flag = &wish.json},
+		{"off", 0, .text = &off},
+		{"on", 0, .text = &on},
 		{0},
 	};
 	int status = cmd_options(argc, argv, options, usage);
@@ -121,7 +198,9 @@ int cmd_top(int argc, char **argv)
 				       : "top: --every is a time from 0.25 s to an hour");
 		return 2;
 	}
-	if (!wish.once && !wish.json && !kind.there) {
+	if (wrong_names(off, on))
+		return 2;
+	if (!wish.once && !wish.json && !off && !on && !kind.there) {
 		complain(
 			"top: stdout is no terminal; for one view there is --once, for all --json");
 		return 2;
@@ -134,7 +213,9 @@ int cmd_top(int argc, char **argv)
 		return 1;
 	}
 	v = xcalloc(1, sizeof(*v));
-	if (wish.once)
+	if (off || on)
+		status = switch_function(&w, v, off ?: on, off != NULL);
+	else if (wish.once)
 		status = show_once(&w, v, &wish);
 	else if (wish.json)
 		status = show_all(&w, v, &wish);

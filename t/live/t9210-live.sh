@@ -41,6 +41,15 @@ test_expect 'the program, its main loop, what is sent, and what tracing costs' '
 	jq -e ".main_loop | (.path | startswith(\"step<main\")) and .iterations >= 16 and
 		(.last_s | length) >= 16 and all(.last_s[]; . >= 0.07)" view'
 
+test_expect 'a function goes off on all nodes, and on again by another one' '
+	nodes_run node1 timeout 60 "$VFTR" top -s steps --off work >said
+	is "work is off on 3 nodes" "$(cat said)"
+	wait_for 30 "view_of node3 steps >view &&
+		jq -e \"[.switched_off[] | [.function, .nodes, .functions]] == [[\\\"work\\\", 3, 3]]\" view"
+	nodes_run node2 timeout 60 "$VFTR" top -s steps --on work >said
+	is "work is recorded on 3 nodes" "$(cat said)"
+	wait_for 30 "view_of node1 steps >view && jq -e \".complete and .switched_off == []\" view"'
+
 test_expect 'at a barrier: the calls of all ranks, to the last one, from each node' '
 	all_there steps
 	for node in node1 node2 node3; do

@@ -174,6 +174,13 @@ test_expect 'keys: tables, order, filter, pause, help, scroll' '
 	until_gone "wait_for_end *<"
 	shown counted
 	press / && press Escape && until_shown "wait_for_end *<"
+	press f && until_shown "switch off or on: wait_for_end_"
+	press BSpace && until_shown "switch off or on: wait_for_en_"
+	press Escape && until_shown "q quit"
+	press f && until_shown "switch off or on: wait_for_end_"
+	press Enter && until_shown "\[off\] wait_for_end *<"
+	press f && until_shown "switch off or on: wait_for_end_"
+	press Enter && until_gone "\[off\]"
 	press p && until_shown "paused"
 	press p && until_gone "paused"
 	mux resize-window -t s -x 100 -y 7

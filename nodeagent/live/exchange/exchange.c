@@ -110,10 +110,12 @@ static const char *what_is_wrong(const struct agent *a, const struct live_messag
 		return "its length does not fit";
 	if (m->magic != LIVE_MAGIC)
 		return "it is of another version";
-	if (!m->kind || m->kind >= LIVE_KINDS_END || (m->kind != LIVE_VIEW && bytes != sizeof(*m)))
+	if (!m->kind || m->kind >= LIVE_KINDS_END || (m->kind < LIVE_VIEW && bytes != sizeof(*m)))
 		return "it is of no kind";
 	if (m->kind == LIVE_VIEW && !is_part(m, bytes - sizeof(*m)))
 		return "it is no part of a view";
+	if (m->kind == LIVE_SWITCH && bytes != sizeof(*m) + sizeof(struct function_switch))
+		return "it is no order for a function";
 	if (m->root >= (uint32_t)a->host.transport->size || !m->number)
 		return "it is of no tree";
 	if (m->kind == LIVE_ASK && (m->root == (uint32_t)a->host.transport->rank ||
@@ -121,6 +123,18 @@ static const char *what_is_wrong(const struct agent *a, const struct live_messag
 					   m->period_ms > 1e3 * LIVE_PERIOD_MOST))
 		return "its period makes no sense";
 	return NULL;
+}
+
+static void take_switch(struct agent *a, int from, const struct live_message *m, const void *part)
+{
+	struct function_switch order;
+
+	memcpy(&order, part, sizeof(order));
+	order.name[sizeof(order.name) - 1] = '\0';
+	order.off = order.off != 0;
+	order.functions = 0;
+	if (order.name[0])
+		live_tree_switch(a, m, from, &order);
 }
 
 static void take_message(struct agent *a, int from, const void *buf, size_t bytes, double now)
@@ -143,6 +157,9 @@ static void take_message(struct agent *a, int from, const void *buf, size_t byte
 		t = live_tree_of(a->live, (int)m.root);
 		if (t && t->number == m.number && t->parent == from)
 			live_tree_stop(a, t);
+		break;
+	case LIVE_SWITCH:
+		take_switch(a, from, &m, (const char *)buf + sizeof(m));
 		break;
 	case LIVE_VIEW:
 		live_tree_take(a, from, &m, (const char *)buf + sizeof(m), bytes - sizeof(m), now);

@@ -12,6 +12,7 @@
 #include "nodeagent/live/view.h"
 
 struct agent;
+struct function_switch;
 struct sampler;
 struct where;
 
@@ -32,6 +33,7 @@ enum live_kind {
 	LIVE_ASK = 1, /* down: views are wanted */
 	LIVE_STOP,    /* down: no more */
 	LIVE_VIEW,    /* up: with a part of a packed view behind it */
+	LIVE_SWITCH,  /* down: with a struct function_switch behind it */
 	LIVE_KINDS_END
 };
 
@@ -124,6 +126,9 @@ void live_trees_end(struct live *l);
 /* A part of a view, which has been checked. */
 void live_tree_take(struct agent *a, int from, const struct live_message *m, const void *part,
 	size_t bytes, double now);
+/* A function goes off, or on again, here and below. from: -1: a viewer of ours wants that. */
+void live_tree_switch(struct agent *a, const struct live_message *m, int from,
+	const struct function_switch *order);
 /* Seconds until the next call. */
 double live_tree_tick(struct agent *a, struct live_tree *t, double now);
 

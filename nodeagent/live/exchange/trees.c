@@ -13,6 +13,7 @@
 #include "nodeagent/live/sample/stacks.h"
 #include "nodeagent/live/where/where.h"
 #include "nodeagent/net/transport.h"
+#include "nodeagent/process/observer.h"
 
 #define LOOK_SHARE  100 /* a look takes at most this part of the time ... */
 #define FIRST_SHARE 10	/* ... the first one, which reads symbols, this */
@@ -308,6 +309,25 @@ void live_tree_ask(struct agent *a, const struct live_message *m, int from, doub
 	t->period = 1e-3 * m->period_ms;
 	t->next = t->next < now + t->period ? t->next : now + t->period;
 	t->until = now + lease_of(t);
+}
+
+void live_tree_switch(struct agent *a, const struct live_message *m, int from,
+	const struct function_switch *order)
+{
+	struct live_tree *t = live_tree_of(a->live, (int)m->root);
+
+	if (!t || t->parent != from || (from >= 0 && t->number != m->number))
+		return; /* the viewer says it again until all nodes have it */
+	observers_tell(&a->host, switch_function, &a->host, order);
+	for (size_t i = 0; i < t->n_branches; i++) {
+		const struct live_message down = {.magic = LIVE_MAGIC,
+			.kind = LIVE_SWITCH,
+			.root = (uint32_t)t->root,
+			.number = t->number};
+
+		if (!t->branches[i]->ask_again)
+			live_send(a, t->branches[i]->agent, &down, order, sizeof(*order));
+	}
 }
 
 /* ---- views from below --------------------------------------------------------------------------

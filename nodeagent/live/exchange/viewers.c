@@ -71,17 +71,57 @@ static void on_viewer(struct process *p, const struct wire_live *m)
 
 const struct process_observer live_observer = {.viewer = on_viewer};
 
-/* Reads what it has said since. False: it has gone, or makes no sense. */
-static bool hear_viewer(struct live_viewer *v, double now)
+union request {
+	struct wire_head head;
+	struct wire_live live;
+	struct wire_switch order;
+	char bytes[sizeof(struct wire_switch) + WIRE_FUNCTION_MAX];
+};
+
+_Static_assert(WIRE_FUNCTION_MAX == FUNCTION_NAME_BYTES, "a name has room");
+
+static uint32_t own_agent(const struct agent *a)
 {
-	struct wire_live m;
+	return a->host.transport ? (uint32_t)a->host.transport->rank : 0;
+}
+
+/* True if the order makes sense. */
+static bool take_order(struct agent *a, const union request *r, size_t bytes)
+{
+	const struct live_message m = {.root = own_agent(a)};
+	struct function_switch order = {.stamp = r->order.stamp, .off = r->order.off != 0};
+	const size_t n = r->head.text_bytes;
+
+	if (bytes < sizeof(r->order) || r->order.version != WIRE_LIVE_VERSION || n < 2 ||
+		n > WIRE_FUNCTION_MAX || n != bytes - sizeof(r->order))
+		return false;
+	memcpy(order.name, &r->order + 1, n - 1);
+	live_tree_switch(a, &m, -1, &order);
+	return true;
+}
+
+static bool take_any(
+	struct agent *a, struct live_viewer *v, const union request *r, size_t bytes, double now)
+{
+	if (bytes < sizeof(r->head))
+		return false;
+	if (r->head.kind == WIRE_SWITCH)
+		return take_order(a, r, bytes);
+	return r->head.kind == WIRE_LIVE && bytes == sizeof(r->live) &&
+	       take_request(v, &r->live, now);
+}
+
+/* Reads what it has said since. False: it has gone, or makes no sense. */
+static bool hear_viewer(struct agent *a, struct live_viewer *v, double now)
+{
+	union request r;
 	ssize_t n;
 
 	for (int left = HEAR_MOST; left; left--) {
-		n = recv(v->fd, &m, sizeof(m), MSG_DONTWAIT | MSG_TRUNC);
+		n = recv(v->fd, &r, sizeof(r), MSG_DONTWAIT | MSG_TRUNC);
 		if (n < 0)
 			return errno == EAGAIN || errno == EWOULDBLOCK || errno == EINTR;
-		if (n != sizeof(m) || m.head.kind != WIRE_LIVE || !take_request(v, &m, now))
+		if ((size_t)n > sizeof(r) || !take_any(a, v, &r, (size_t)n, now))
 			return false;
 	}
 	return true;
@@ -93,7 +133,7 @@ void live_viewers_tick(struct agent *a, double now)
 	size_t k = 0;
 
 	for (size_t i = 0; i < l->n_viewers; i++) {
-		if (hear_viewer(&l->viewers[i], now) && now < l->viewers[i].until)
+		if (hear_viewer(a, &l->viewers[i], now) && now < l->viewers[i].until)
 			l->viewers[k++] = l->viewers[i];
 		else
 			close(l->viewers[i].fd);

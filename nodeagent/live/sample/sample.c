@@ -532,6 +532,21 @@ static void add_node(struct sampler *s, struct live_view *v, uint64_t began)
 	live_add_node(v, &n);
 }
 
+static void add_off(const struct sampler *s, struct live_view *v)
+{
+	for (size_t i = 0; i < s->host->n_switches; i++) {
+		const struct function_switch *u = &s->host->switches[i];
+		struct live_off o = {.nodes = 1, .functions = u->functions, .stamp = u->stamp};
+
+		memcpy(o.name, u->name, sizeof(o.name));
+		if (u->off)
+			live_add_off(v, &o);
+	}
+}
+
+_Static_assert(FUNCTION_NAME_BYTES == LIVE_PATH_BYTES && FUNCTION_SWITCHES_MAX == LIVE_OFF_MAX,
+	"all of them have room");
+
 /* The oldest process has the program, which others may have started. */
 static void add_names(const struct sampler *s, struct live_view *v)
 {
@@ -561,6 +576,7 @@ void sampler_look(struct sampler *s, struct live_view *v)
 	v->n_all = 1;
 	v->interval = s->interval;
 	add_names(s, v);
+	add_off(s, v);
 	begin_paths(&s->paths);
 	for (const struct process *p = s->host->processes; p; p = p->next)
 		if (p->greeted)

@@ -147,6 +147,16 @@ static struct table *paths_begin(bool wide)
 	return t;
 }
 
+static void name_cell(struct table *t, const struct live_view *v, const struct live_path *p)
+{
+	char *name = xasprintf("%.*s", (int)path_name_bytes(p->text), p->text);
+	char *marked = xasprintf("[off] %s", p->text);
+
+	table_text(t, !p->text[0] ? "?" : off_named(v, name) ? marked : p->text);
+	free(name);
+	free(marked);
+}
+
 static void path_row(struct table *t, const struct live_view *v, const struct live_path *p,
 	bool wide, bool ascii)
 {
@@ -159,22 +169,39 @@ static void path_row(struct table *t, const struct live_view *v, const struct li
 	if (wide)
 		span_cell(t, p);
 	rank_cell(t, p->most_rank);
-	table_text(t, p->text[0] ? p->text : "?");
+	name_cell(t, v, p);
 }
 
-static struct table *paths_table(const struct live_view *v, const struct frame_wish *wish)
+/* Those that are wished, in the order that is; rows: room for all. Returns their number. */
+static size_t wished_paths(
+	const struct live_view *v, const struct frame_wish *wish, const struct live_path **rows)
 {
 	static int (*const orders[ORDERS])(const void *, const void *) = {
 		by_time, by_calls, by_spread};
-	const bool wide = wish->width >= WIDE;
-	struct table *t = paths_begin(wide);
-	const struct live_path *rows[LIVE_PATHS_MAX];
 	size_t n = 0;
 
 	for (size_t i = 0; i < v->n_paths; i++)
 		if (is_wished(&v->paths[i], wish->filter))
 			rows[n++] = &v->paths[i];
 	qsort(rows, n, sizeof(rows[0]), orders[wish->order]);
+	return n;
+}
+
+const char *frame_top_path(const struct live_view *v, const struct frame_wish *wish)
+{
+	const struct live_path *rows[LIVE_PATHS_MAX];
+	const size_t n = wished_paths(v, wish, rows);
+
+	return wish->scroll < n ? rows[wish->scroll]->text : "";
+}
+
+static struct table *paths_table(const struct live_view *v, const struct frame_wish *wish)
+{
+	const struct live_path *rows[LIVE_PATHS_MAX];
+	const size_t n = wished_paths(v, wish, rows);
+	const bool wide = wish->width >= WIDE;
+	struct table *t = paths_begin(wide);
+
 	for (size_t i = 0; i < n; i++)
 		path_row(t, v, rows[i], wide, wish->ascii);
 	return t;
@@ -272,7 +299,8 @@ static struct table *help_table(void)
 		{"q", "quit"},
 		{"s", "sort functions by time, calls, or spread over ranks"},
 		{"n, r, w", "nodes, ranks, waits; again: functions"},
-		{"/ or f", "show functions with a text in their name; empty: all"},
+		{"/", "show functions with a text in their name; empty: all"},
+		{"f", "switch a function off on all nodes, or on again, by its name"},
 		{"p", "pause the screen, not the job; again: go on"},
 		{"arrows, PgUp, PgDn", "scroll"},
 		{"h or ?", "this help; again: functions"},

@@ -14,6 +14,9 @@ struct live_view;
  */
 char *frame_table_text(const struct live_view *v, const struct frame_wish *wish);
 
+/* The path in the first row that is to be seen, or empty; belongs to the view. */
+const char *frame_top_path(const struct live_view *v, const struct frame_wish *wish);
+
 #define SHORT_BYTES 16
 
 /* A number in at most five characters, such as 12.5k; "----" if it is not known. */

@@ -107,7 +107,9 @@ static void add_keys(struct frame *f, const struct frame_wish *wish)
 {
 	static const char *const orders[ORDERS] = {"time", "calls", "spread"};
 
-	if (wish->writes)
+	if (wish->switches)
+		add_text(f, wish, LINE_BOLD, "switch off or on: %s_", wish->function);
+	else if (wish->writes)
 		add_text(f, wish, LINE_BOLD, "functions with: %s_", wish->filter);
 	else if (wish->filter[0])
 		add_text(f, wish, LINE_BOLD, "q quit  s sort: %s  / filter: %s  p %s  ? help",

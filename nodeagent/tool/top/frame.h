@@ -27,7 +27,8 @@ struct frame {
 enum frame_table { FRAME_PATHS, FRAME_NODES, FRAME_RANKS, FRAME_WAITS, FRAME_HELP };
 enum frame_order { ORDER_TIME, ORDER_CALLS, ORDER_SPREAD, ORDERS };
 
-#define FILTER_BYTES 64
+#define FILTER_BYTES   64
+#define FUNCTION_BYTES 256
 
 /* What the user has chosen. Begins as zeros, but for the size. */
 struct frame_wish {
@@ -36,8 +37,10 @@ struct frame_wish {
 	bool keys;	      /* it has keys, which the last line names */
 	enum frame_table table;
 	enum frame_order order;
-	size_t scroll;		   /* rows of the table above its first shown one */
-	bool paused, writes;	   /* the filter is being written */
+	size_t scroll;	     /* rows of the table above its first shown one */
+	bool paused, writes; /* the filter is being written */
+	bool switches;	     /* the name of a function to be switched is */
+	char function[FUNCTION_BYTES];
 	char filter[FILTER_BYTES]; /* what names of functions have in them; empty: any */
 };
 

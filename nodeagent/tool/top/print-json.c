@@ -65,6 +65,20 @@ static void loop_json(struct json *j, const struct live_loop *l)
 	json_close(j);
 }
 
+static void off_json(struct json *j, const struct live_view *v)
+{
+	json_array(j, "switched_off");
+	for (size_t i = 0; i < v->n_off; i++) {
+		json_object(j, NULL);
+		json_string(j, "function", v->off[i].name);
+		json_seconds(j, "since", v->off[i].stamp);
+		json_uint(j, "nodes", v->off[i].nodes);
+		json_uint(j, "functions", v->off[i].functions);
+		json_close(j);
+	}
+	json_close(j);
+}
+
 /* POP's factors of the interval, by the useful time of the first threads. */
 static void efficiency_json(struct json *j, const struct live_view *v)
 {
@@ -211,6 +225,7 @@ void view_json(FILE *f, const struct viewer *w, const struct live_view *v, bool 
 	json_seconds(&j, "age_s", v->age);
 	sums_json(&j, v);
 	loop_json(&j, &v->loop);
+	off_json(&j, v);
 	efficiency_json(&j, v);
 	nodes_json(&j, v);
 	missing_json(&j, v);

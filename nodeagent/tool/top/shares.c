@@ -56,3 +56,11 @@ size_t path_name_bytes(const char *path)
 	}
 	return strlen(path);
 }
+
+const struct live_off *off_named(const struct live_view *v, const char *name)
+{
+	for (size_t i = 0; i < v->n_off; i++)
+		if (!strcmp(v->off[i].name, name))
+			return &v->off[i];
+	return NULL;
+}

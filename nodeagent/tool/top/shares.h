@@ -6,6 +6,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+struct live_off;
 struct live_view;
 
 /* 0 of nothing. */
@@ -23,5 +24,8 @@ const char *host_of(const struct live_view *v, uint32_t agent);
 double cost_percent(const struct live_view *v);
 /* The bytes of the function's own name in a path; `<' of a template has a partner. */
 size_t path_name_bytes(const char *path);
+
+/* The row of the functions of a name that are off, or NULL; belongs to the view. */
+const struct live_off *off_named(const struct live_view *v, const char *name);
 
 #endif

@@ -81,6 +81,22 @@ static bool ask_again(const struct viewer *w)
 	return send(w->fd, &m, sizeof(m), MSG_NOSIGNAL | MSG_DONTWAIT) == sizeof(m);
 }
 
+void viewer_switch(const struct viewer *w, const char *name, bool off, uint64_t stamp)
+{
+	struct {
+		struct wire_switch order;
+		char name[WIRE_FUNCTION_MAX];
+	} m = {.order = {.head = {.kind = WIRE_SWITCH},
+		       .version = WIRE_LIVE_VERSION,
+		       .off = off,
+		       .stamp = stamp},
+		.name = ""};
+
+	snprintf(m.name, sizeof(m.name), "%s", name);
+	m.order.head.text_bytes = (uint32_t)strlen(m.name) + 1;
+	send(w->fd, &m, sizeof(m.order) + m.order.head.text_bytes, MSG_NOSIGNAL | MSG_DONTWAIT);
+}
+
 /* What another user's process says is not for our terminal. */
 static char *check_owner(const struct viewer *w)
 {

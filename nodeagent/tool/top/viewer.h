@@ -34,6 +34,13 @@ enum viewer_news { VIEWER_VIEW, VIEWER_NOTHING, VIEWER_END, VIEWER_REFUSED };
  */
 enum viewer_news viewer_next(struct viewer *w, int64_t within, struct live_view *v, char **why);
 
+/*
+ * Asks for a function to be off, or on again, on all nodes; it may get lost, so that it is to be
+ * said again, with the same stamp (UNIX time in ns), until a view tells that all have it. name:
+ * shorter than WIRE_FUNCTION_MAX.
+ */
+void viewer_switch(const struct viewer *w, const char *name, bool off, uint64_t stamp);
+
 /* Monotonic time in ns. */
 int64_t viewer_now(void);
 

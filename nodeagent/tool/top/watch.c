@@ -3,14 +3,18 @@
 
 #include <stdio.h>
 #include <stdlib.h>
+#include <time.h>
 #include "nodeagent/base/util.h"
 #include "nodeagent/live/view.h"
+#include "nodeagent/tool/top/frame-tables.h"
 #include "nodeagent/tool/top/frame.h"
+#include "nodeagent/tool/top/shares.h"
 #include "nodeagent/tool/top/terminal.h"
 #include "nodeagent/tool/top/viewer.h"
 
 #define EARLY_PERCENT 90
 #define AT_ONCE_NS    INT64_C(1000000)
+#define ORDERS_SAID   4
 
 struct watch {
 	struct viewer *w;
@@ -21,6 +25,12 @@ struct watch {
 	bool quits, again; /* again: the frame is to be drawn */
 	enum viewer_news news;
 	char *why;
+	struct {
+		char name[FUNCTION_BYTES];
+		bool off;
+		uint64_t stamp;
+		unsigned left; /* times that it is said yet */
+	} order;
 };
 
 bool view_is_due(const struct viewer *w, int64_t *due)
@@ -33,9 +43,20 @@ bool view_is_due(const struct viewer *w, int64_t *due)
 	return true;
 }
 
+/* Again with each view for a while, as a message to a node may get lost. */
+static void say_order(struct watch *s)
+{
+	if (!s->order.left)
+		return;
+	s->order.left--;
+	viewer_switch(s->w, s->order.name, s->order.off, s->order.stamp);
+}
+
 static void take_view(struct watch *s)
 {
 	s->news = viewer_next(s->w, AT_ONCE_NS, s->latest, &s->why);
+	if (s->news == VIEWER_VIEW)
+		say_order(s);
 	if (s->news != VIEWER_VIEW || !view_is_due(s->w, &s->due) || s->wish.paused)
 		return;
 	*s->shown = *s->latest;
@@ -45,18 +66,45 @@ static void take_view(struct watch *s)
 
 /* ---- keys ----------------------------------------------------------------------------------- */
 
-static void write_filter(struct frame_wish *wish, int key)
+/* True: the line has ended, by Enter or Escape, which empties it. */
+static bool write_line(char *line, size_t room, int key)
 {
-	const size_t n = strlen(wish->filter);
+	const size_t n = strlen(line);
 
-	if (key == '\r' || key == '\n' || key == KEY_ESCAPE)
-		wish->writes = false;
 	if (key == KEY_ESCAPE)
-		wish->filter[0] = '\0';
+		line[0] = '\0';
 	else if (key == KEY_BACKSPACE && n)
-		wish->filter[n - 1] = '\0';
-	else if (key >= ' ' && key < KEY_UP && key != KEY_BACKSPACE && n + 1 < sizeof(wish->filter))
-		snprintf(wish->filter + n, sizeof(wish->filter) - n, "%c", key);
+		line[n - 1] = '\0';
+	else if (key >= ' ' && key < KEY_UP && key != KEY_BACKSPACE && n + 1 < room)
+		snprintf(line + n, room - n, "%c", key);
+	return key == '\r' || key == '\n' || key == KEY_ESCAPE;
+}
+
+/* Of the name that was written: on again if it is off. */
+static void switch_written(struct watch *s)
+{
+	struct frame_wish *wish = &s->wish;
+	struct timespec t;
+
+	wish->switches = false;
+	if (!wish->function[0] || !s->seen)
+		return;
+	clock_gettime(CLOCK_REALTIME, &t);
+	snprintf(s->order.name, sizeof(s->order.name), "%s", wish->function);
+	s->order.off = !off_named(s->shown, wish->function);
+	s->order.stamp = (uint64_t)t.tv_sec * UINT64_C(1000000000) + (uint64_t)t.tv_nsec;
+	s->order.left = ORDERS_SAID;
+}
+
+/* The name in the first row is proposed. */
+static void begin_switch(struct watch *s)
+{
+	const char *path = s->seen ? frame_top_path(s->shown, &s->wish) : "";
+
+	s->wish.table = FRAME_PATHS;
+	s->wish.switches = true;
+	snprintf(s->wish.function, sizeof(s->wish.function), "%.*s", (int)path_name_bytes(path),
+		path);
 }
 
 static void scroll_by(struct frame_wish *wish, size_t rows, bool up)
@@ -90,8 +138,13 @@ static void obey_key(struct watch *s, int key)
 	struct frame_wish *wish = &s->wish;
 	const size_t page = wish->height > 8 ? wish->height - 8 : 1;
 
+	if (wish->switches) {
+		if (write_line(wish->function, sizeof(wish->function), key))
+			switch_written(s);
+		return;
+	}
 	if (wish->writes) {
-		write_filter(wish, key);
+		wish->writes = !write_line(wish->filter, sizeof(wish->filter), key);
 		return;
 	}
 	for (size_t i = 0; i < ARRAY_SIZE(tables); i++)
@@ -103,8 +156,10 @@ static void obey_key(struct watch *s, int key)
 		wish->order = (wish->order + 1) % ORDERS;
 	else if (key == 'p')
 		wish->paused = !wish->paused;
-	else if (key == '/' || key == 'f')
+	else if (key == '/')
 		begin_filter(wish);
+	else if (key == 'f')
+		begin_switch(s);
 	else if (key == KEY_UP || key == KEY_DOWN)
 		scroll_by(wish, 1, key == KEY_UP);
 	else if (key == KEY_PAGE_UP || key == KEY_PAGE_DOWN)
@@ -135,7 +190,7 @@ static void print_frame(struct watch *s)
 	struct frame f;
 
 	terminal_size(&s->wish.height, &s->wish.width);
-	s->wish.keys = s->wish.writes = false;
+	s->wish.keys = s->wish.writes = s->wish.switches = false;
 	f = make_frame(s);
 	for (size_t i = 0; i < f.n_lines; i++)
 		puts(f.lines[i].text);
