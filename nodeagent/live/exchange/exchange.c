@@ -133,8 +133,7 @@ static void take_switch(struct agent *a, int from, const struct live_message *m,
 	order.name[sizeof(order.name) - 1] = '\0';
 	order.off = order.off != 0;
 	order.functions = 0;
-	if (order.name[0])
-		live_tree_switch(a, m, from, &order);
+	live_tree_switch(a, m, from, &order);
 }
 
 static void take_message(struct agent *a, int from, const void *buf, size_t bytes, double now)

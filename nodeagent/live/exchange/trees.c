@@ -311,12 +311,22 @@ void live_tree_ask(struct agent *a, const struct live_message *m, int from, doub
 	t->until = now + lease_of(t);
 }
 
+/* It goes into logs. */
+static bool is_name(const char *text)
+{
+	for (const char *c = text; *c; c++)
+		if ((unsigned char)*c < ' ' || *c == 0x7f)
+			return false;
+	return text[0];
+}
+
 void live_tree_switch(struct agent *a, const struct live_message *m, int from,
 	const struct function_switch *order)
 {
 	struct live_tree *t = live_tree_of(a->live, (int)m->root);
 
-	if (!t || t->parent != from || (from >= 0 && t->number != m->number))
+	if (!is_name(order->name) || !t || t->parent != from ||
+		(from >= 0 && t->number != m->number))
 		return; /* the viewer says it again until all nodes have it */
 	observers_tell(&a->host, switch_function, &a->host, order);
 	for (size_t i = 0; i < t->n_branches; i++) {

@@ -11,6 +11,7 @@
 #include "nodeagent/live/exchange/exchange.h"
 #include "nodeagent/live/exchange/internal.h"
 #include "nodeagent/net/transport.h"
+#include "nodeagent/process/observer.h"
 #include "shm/wire.h"
 #include "t/lib/suite.h"
 
@@ -598,6 +599,77 @@ START_TEST(what_a_root_asks_is_bounded)
 }
 END_TEST
 
+/* ---- functions that are switched --------------------------------------------------------- */
+
+static uint32_t orders_taken;
+static struct function_switch last_order;
+
+static void take_order(struct host *host, const struct function_switch *order)
+{
+	orders_taken++;
+	last_order = *order;
+}
+
+static const struct process_observer taker = {.switch_function = take_order};
+static const struct process_observer *const takers[] = {&taker, NULL};
+
+static void begin_takers(int n)
+{
+	begin(n);
+	for (int i = 0; i < n; i++)
+		agents[i].host.observers = takers;
+	orders_taken = 0;
+}
+
+static const struct function_switch leaf_off = {.name = "leaf", .off = 1, .stamp = 7};
+
+START_TEST(an_order_for_a_function_gets_to_all_agents)
+{
+	const struct live_message m = {.root = 5};
+
+	begin_takers(300);
+	order(5, 9, 1);
+	watch(5, 9, 0.5);
+	live_tree_switch(&agents[5], &m, -1, &leaf_off);
+	watch(5, 9, 0.5);
+	ck_assert_uint_eq(orders_taken, 300);
+	ck_assert_mem_eq(&last_order, &leaf_off, sizeof(leaf_off));
+	end();
+}
+END_TEST
+
+START_TEST(orders_for_functions_that_nobody_above_gives_change_nothing)
+{
+	struct {
+		struct live_message m;
+		struct function_switch order;
+	} x = {{.magic = LIVE_MAGIC, .kind = LIVE_SWITCH, .root = 0, .number = 9}, leaf_off};
+
+	begin_takers(20);
+	throw_at(3, 0, &x, sizeof(x)); /* there is no tree */
+	order(0, 9, 1);
+	watch(0, 9, 0.2);
+	throw_at(3, 19, &x, sizeof(x)); /* not above it */
+	throw_at(3, 2, &x, sizeof(x));
+	x.m.number = 8; /* another tree */
+	throw_at(3, 0, &x, sizeof(x));
+	x.m.number = 9;
+	strcpy(x.order.name, "leaf\033[2J");
+	throw_at(3, 0, &x, sizeof(x));
+	memset(x.order.name, 0, sizeof(x.order.name));
+	throw_at(3, 0, &x, sizeof(x));
+	ck_assert_uint_eq(orders_taken, 0);
+	ck_assert_uint_eq(agents[3].live->refused, 0);
+	throw_at(3, 0, &x, sizeof(x) - 1);
+	ck_assert_uint_eq(agents[3].live->refused, 1);
+	memset(x.order.name, 'n', sizeof(x.order.name)); /* without an end */
+	throw_at(3, 0, &x, sizeof(x));
+	ck_assert_uint_eq(orders_taken, 1);
+	ck_assert_uint_eq(strlen(last_order.name), FUNCTION_NAME_BYTES - 1);
+	end();
+}
+END_TEST
+
 /* ---- viewers ------------------------------------------------------------------------------ */
 
 START_TEST(viewers_that_do_not_read_or_hang_up_hold_nobody_up)
@@ -656,10 +728,12 @@ int main(void)
 	tcase_set_timeout(c, 60);
 	tcase_add_test(c, without_a_viewer_nothing_is_sent_and_nobody_is_asked);
 	tcase_add_loop_test(c, a_tree_has_all_agents_and_ends_by_itself, 0, 2);
+	tcase_add_test(c, an_order_for_a_function_gets_to_all_agents);
 	tcase_add_test(c, those_below_a_dead_agent_are_asked_directly);
 	suite_add_tcase(suite, c);
 	tcase_add_test(h, hostile_messages_are_refused_with_a_line);
 	tcase_add_test(h, views_that_nobody_wanted_or_make_no_sense_change_nothing);
+	tcase_add_test(h, orders_for_functions_that_nobody_above_gives_change_nothing);
 	tcase_add_test(h, a_view_comes_in_parts_that_are_in_order);
 	tcase_add_test(h, parts_that_cannot_be_are_refused);
 	tcase_add_test(h, an_agent_speaks_for_those_below_it_only);

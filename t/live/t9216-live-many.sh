@@ -1,0 +1,57 @@
+#!/bin/sh
+# SPDX-License-Identifier: BSD-3-Clause
+# A view of many agents over TCP, which are more than one level of the tree below the one with the
+# viewer: 40, in the long form 300.
+test_description='a view of many agents over TCP'
+. "$(dirname "$0")/../lib/lib.sh"
+need jq ss
+need_built "$AGENT" "$VFTR" "$LIB/libvftrace.so"
+cc_traced "$BIN/live" "$T/live/app-live.c" || skip_all 'app-live.c cannot be compiled'
+(umask 077 && echo 0123456789abcdef0123456789abcdef >secret)
+n=${VFTR_LONG:+300}
+n=${n:-40}
+last=$((n - 1))
+first_port=23000
+mkdir many
+
+# agents_begin: n of them, each with a session of its own
+agents_begin() {
+	for i in $(seq 0 $last); do echo "127.0.0.1:$((first_port + i))/many$i"; done >many/list
+	for i in $(seq 0 $last); do
+		(
+			got=0
+			limit "$AGENT" -s "many$i" -o "$PWD/many" --secret "$PWD/secret" --me "$i" \
+				-k agent.deadline_s=300 -k agent.linger_s=1000 --peers "@$PWD/many/list" \
+				>"many/$i.out" 2>"many/$i.err" || got=$?
+			echo $got >"many/$i.status"
+		) &
+	done
+}
+
+test_expect "$n agents meet, and the view of one of them has all, with the sums of all processes" '
+	agents_begin
+	wait_for 300 "[ \$(ss -Htn state established \"sport >= :$first_port and sport <= :$((first_port + last))\" |
+		wc -l) = $((n * (n - 1) / 2)) ]"
+	touch many/stop
+	for i in 0 1 16 17 $last; do VFTR_SESSION=many$i VFTR_AGENT=off "$BIN/live" "$PWD/many" & done
+	echo ".complete and .n_nodes == $n and .nodes_seen == $n and .nodes_missing == 0 and
+		.total.processes == 5 and .total.threads == 5 and .total.calls_per_s == 0 and
+		([.paths[] | select(.path | startswith(\"counted<\")).calls] | add) == 5 * 12345" >whole.jq
+	for i in 0 $last 5; do
+		wait_for 120 "limit $VFTR top -s many$i -1j >view.$i && jq -e -f whole.jq view.$i"
+	done'
+
+test_expect 'an order of one of them gets to all' '
+	limit "$VFTR" top -s many3 --off counted >said
+	is "counted is off on $n nodes" "$(cat said)"
+	limit "$VFTR" top -s many$last --on counted >said
+	is "counted is recorded on $n nodes" "$(cat said)"'
+
+test_expect 'they end together, and what each had is in the result' '
+	touch many/end
+	kill "$(head -n 1 "$VFTR_RUNTIME_DIR/many0.lock")"
+	wait_for 300 "[ \$(ls many/*.status | wc -l) = $n ]"
+	is 0 "$(cat many/*.status | sort -u)" "exit statuses"
+	is $((5 * 12345)) "$(calls_of many/live_all.json "counted<main<init")"'
+
+done_testing
