@@ -350,6 +350,13 @@ void outfile_wait_ready(struct outfile *o, double seconds)
 		io_uring_wait_cqe_timeout(&o->ring, &c, &most);
 }
 
+bool outfile_idle(struct outfile *o)
+{
+	if (o->in_flight)
+		collect(o);
+	return !o->in_flight;
+}
+
 void outfile_wait(struct outfile *o, double seconds)
 {
 	struct timespec start, now;

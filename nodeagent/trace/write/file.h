@@ -35,6 +35,8 @@ bool outfile_ready(struct outfile *o);
 void outfile_wait_ready(struct outfile *o, double seconds);
 /* Hands over the bytes collected so far, full slab or not. */
 void outfile_flush(struct outfile *o);
+/* True if all bytes handed over are written, or never will be. */
+bool outfile_idle(struct outfile *o);
 /* Waits until all bytes handed over are written, at most so many seconds. */
 void outfile_wait(struct outfile *o, double seconds);
 /* Writes the rest; waits at most so many seconds. 0 or -errno of the first error. */

@@ -49,6 +49,10 @@ void vfd_index_free(struct vfd_index *x);
 
 struct vfd_writer {
 	struct outfile *out;
+	struct keep *keep;  /* blocks stay in memory, and out is NULL between files; or NULL */
+	bool to_file;	    /* with keep: blocks are only for the file that begins */
+	bool too_many;	    /* definitions for the memory */
+	uint64_t track_end; /* units: of the last event in the block of a track being written */
 	unsigned shift;
 	double units_per_ns;
 	uint64_t max_size, interval_units, sequence;
@@ -158,6 +162,17 @@ void track_put_exit(struct track *l, uint32_t stack, uint64_t units);
 /* Encodes a mark with up to two numbers, at this time or the last event's if that is later.
  * False: no more events are written. */
 bool track_put_mark(struct track *l, unsigned mark, uint64_t a, uint64_t b, uint64_t units);
+
+/* track.c, to a file of what is kept: what is open now, as a block without events at this time;
+ * all stacks of the track. The track goes on as if nothing had been. */
+void track_write_open(struct track *l, uint64_t units);
+void track_recapitulate(struct track *l);
+
+/* ---- keep.c */
+struct keep *keep_new(const struct vfd_setup *s);
+void keep_free(struct keep *k);
+/* As vfd_write_block(), of n bytes that are sealed; end: units, of the last event in it. */
+bool keep_block(struct vfd_writer *w, const struct vfd_block *b, size_t n, uint64_t end);
 
 /* counters.c: writes the open block of counters to the file; frees its memory. */
 void track_push_counters(struct track *l);

@@ -76,6 +76,7 @@ void track_push(struct track *l)
 		return;
 	l->blocks++;
 	l->writer->events += b->records;
+	l->writer->track_end = l->fast.units;
 	if (!vfd_write_block(l->writer, b))
 		l->writer->dropped_blocks++;
 }
@@ -358,7 +359,8 @@ static void recapitulate(struct track *l)
 {
 	uint32_t left = l->stacks_used;
 
-	if (l->writer->mute || l->blocks < 2 || l->writer->level == VFD_THINNING_ALL)
+	if (l->writer->mute || (l->blocks < 2 && !l->writer->keep) ||
+		l->writer->level == VFD_THINNING_ALL)
 		return;
 	l->n_suspended = 0;
 	l->fast.current = l->fast.base = 0;
@@ -371,6 +373,35 @@ static void recapitulate(struct track *l)
 		left--;
 	}
 	track_push(l);
+}
+
+void track_recapitulate(struct track *l)
+{
+	const struct track before = *l;
+	const uint64_t events = l->writer->events;
+
+	recapitulate(l);
+	l->writer->events = events;
+	l->fast = before.fast;
+	l->n_suspended = before.n_suspended;
+	l->blocks = before.blocks;
+	l->recap = false;
+}
+
+void track_write_open(struct track *l, uint64_t units)
+{
+	struct vfd_block *b = block_of(l);
+
+	const struct vfd_track before = l->fast;
+
+	if (l->limit || (!l->fast.current && !l->n_suspended))
+		return;
+	if (open_block(l, units)) {
+		b->bytes = (uint32_t)(l->fast.at - l->buffer - sizeof(*b));
+		vfd_write_block(l->writer, b);
+	}
+	l->limit = NULL;
+	l->fast = before;
 }
 
 void vfd_track_end(struct vfd_track *fast, uint64_t ticks)

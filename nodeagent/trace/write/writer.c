@@ -24,6 +24,8 @@ bool vfd_write_block(struct vfd_writer *w, struct vfd_block *b)
 		vfd_write_definitions(w);
 	b->sequence = w->sequence++;
 	n = vfd_block_seal(b);
+	if (w->keep)
+		return keep_block(w, b, n, w->track_end);
 	offset = outfile_bytes(w->out);
 	if (!outfile_append(w->out, b, n)) {
 		if (outfile_error(w->out))
@@ -134,7 +136,7 @@ static bool write_header(struct vfd_writer *w, const struct vfd_setup *s, double
 	if (s->run)
 		header_number(&p, VFD_FIELD_RUN, s->run);
 	header_number(&p, VFD_FIELD_END, 0);
-	ok = outfile_append(w->out, &preamble, sizeof(preamble)) &&
+	ok = (w->keep || outfile_append(w->out, &preamble, sizeof(preamble))) &&
 	     vfd_page_write(w, &p, VFD_BLOCK_HEADER, s->start_ticks >> w->shift);
 	free(p.bytes);
 	return ok;
@@ -144,13 +146,15 @@ struct vfd_writer *vfd_writer_new(const struct vfd_setup *s, char **error)
 {
 	const double ns_per_tick = s->ns_per_tick > 0 ? s->ns_per_tick : 1;
 	const uint64_t buffer = s->buffer_bytes ? s->buffer_bytes : BUFFER_BYTES;
-	struct outfile *out = outfile_open(s->path, s->way, buffer, error);
+	struct outfile *out = s->keep_bytes ? NULL : outfile_open(s->path, s->way, buffer, error);
 	struct vfd_writer *w;
 
-	if (!out)
+	if (!out && !s->keep_bytes)
 		return NULL;
 	w = xcalloc(1, sizeof(*w));
 	w->out = out;
+	if (s->keep_bytes)
+		w->keep = keep_new(s);
 	/* the longest unit that is not longer than 1 ns */
 	while (w->shift < 30 && ns_per_tick * (double)(2u << w->shift) <= 1)
 		w->shift++;
@@ -167,7 +171,8 @@ struct vfd_writer *vfd_writer_new(const struct vfd_setup *s, char **error)
 	w->n_comms = w->n_objects[0] = w->n_objects[1] = 1;
 	w->n_counters = w->n_observables = 1;
 	write_header(w, s, 1 / w->units_per_ns);
-	outfile_flush(w->out);
+	if (out)
+		outfile_flush(out);
 	return w;
 }
 
@@ -182,14 +187,14 @@ static double seconds_left(double deadline)
 
 static void wait_until(struct vfd_writer *w, double deadline)
 {
-	if (!outfile_ready(w->out))
+	if (w->out && !outfile_ready(w->out))
 		outfile_wait(w->out, seconds_left(deadline));
 }
 
 int vfd_writer_close(struct vfd_writer *w, uint64_t ticks, double seconds)
 {
 	const double deadline = 1e-9 * (double)clock_raw_ns() + seconds;
-	int rc;
+	int rc = 0;
 
 	/* now we may wait, so that nothing is left out for want of memory */
 	while (w->tracks) {
@@ -198,8 +203,10 @@ int vfd_writer_close(struct vfd_writer *w, uint64_t ticks, double seconds)
 	}
 	wait_until(w, deadline);
 	vfd_write_records(w);
-	vfd_index_write(&w->index, w, outfile_bytes(w->out), ticks >> w->shift);
-	rc = outfile_close(w->out, seconds_left(deadline));
+	if (w->out) {
+		vfd_index_write(&w->index, w, outfile_bytes(w->out), ticks >> w->shift);
+		rc = outfile_close(w->out, seconds_left(deadline));
+	}
 	for (size_t i = 0; i < w->n_texts; i++)
 		free(w->texts[i]);
 	free(w->texts);
@@ -209,6 +216,7 @@ int vfd_writer_close(struct vfd_writer *w, uint64_t ticks, double seconds)
 		free(w->records[i].page.bytes);
 	free(w->precise);
 	vfd_index_free(&w->index);
+	keep_free(w->keep);
 	free(w->trouble);
 	free(w);
 	return rc;
@@ -218,12 +226,13 @@ int vfd_writer_close(struct vfd_writer *w, uint64_t ticks, double seconds)
 
 bool vfd_writer_ready(struct vfd_writer *w)
 {
-	return outfile_ready(w->out);
+	return w->keep || outfile_ready(w->out);
 }
 
 void vfd_writer_wait(struct vfd_writer *w, double seconds)
 {
-	outfile_wait_ready(w->out, seconds);
+	if (w->out)
+		outfile_wait_ready(w->out, seconds);
 }
 
 bool vfd_writer_flush(struct vfd_writer *w)
@@ -234,24 +243,27 @@ bool vfd_writer_flush(struct vfd_writer *w)
 	for (struct track *l = w->tracks; l && all; l = l->next) {
 		track_push(l);
 		track_push_counters(l);
-		all = outfile_ready(w->out);
+		all = vfd_writer_ready(w);
 	}
 	vfd_write_records(w);
-	outfile_flush(w->out);
+	if (w->out)
+		outfile_flush(w->out);
 	return all;
 }
 
 const char *vfd_writer_trouble(struct vfd_writer *w)
 {
-	const int error = outfile_error(w->out);
+	const int error = w->out ? outfile_error(w->out) : 0;
 	char *now = NULL;
 
-	if (error)
+	if (w->too_many)
+		now = xstrdup("definitions alone fill the memory for what is kept: no more is");
+	else if (error)
 		now = xasprintf("the sampling file ends after %llu bytes: %s",
 			(unsigned long long)outfile_bytes(w->out), strerror(error));
 	else if (w->dropped_blocks)
 		now = xstrdup("the disk is too slow for the sampling file: parts are missing");
-	else if (outfile_note(w->out))
+	else if (w->out && outfile_note(w->out))
 		now = xasprintf("the sampling file is written without io_uring, and may slow the "
 				"agent: %s",
 			outfile_note(w->out));
@@ -262,7 +274,7 @@ const char *vfd_writer_trouble(struct vfd_writer *w)
 
 struct vfd_written vfd_writer_written(const struct vfd_writer *w)
 {
-	struct vfd_written done = {.bytes = outfile_bytes(w->out),
+	struct vfd_written done = {.bytes = w->out ? outfile_bytes(w->out) : 0,
 		.blocks = w->index.blocks,
 		.events = w->events,
 		.messages = w->records[VFD_BLOCK_MESSAGES].written,
@@ -272,7 +284,7 @@ struct vfd_written vfd_writer_written(const struct vfd_writer *w)
 		.thinned = w->thinned,
 		.dropped_blocks = w->dropped_blocks,
 		.level = w->level,
-		.way = outfile_way(w->out)};
+		.way = w->out ? outfile_way(w->out) : OUTFILE_PWRITE};
 
 	return done;
 }

@@ -27,8 +27,9 @@ struct vfd_setup {
 	uint64_t run;	      /* the same number in all files of a run; 0: not known */
 	uint64_t interval_ns; /* sampling.sample_interval; 0: everything */
 	uint64_t max_size; /* bytes, or 0; exceeded by definitions, the index, and 96 KiB at most */
-	uint32_t block_bytes;  /* of a track's buffer; 0: 16 KiB */
-	uint64_t buffer_bytes; /* that may wait for the disk; 0: 8 MiB */
+	uint32_t block_bytes;	      /* of a track's buffer; 0: 16 KiB */
+	uint64_t buffer_bytes;	      /* that may wait for the disk; 0: 8 MiB */
+	uint64_t keep_bytes, keep_ns; /* with keep_bytes: no file is made (keep.h) */
 	enum outfile_way way;
 };
 
