@@ -27,6 +27,7 @@ enum conf_type {
 	CONF_STRING,	  /* char *; NULL is null, as for all of char * */
 	CONF_SIZE,	  /* uint64_t, bytes; 0 is null */
 	CONF_CHOICE,	  /* char *, spelled as in the table */
+	CONF_WORDS,	  /* char *: "none" or words of the table, for conf_has_word() */
 	CONF_RANKS,	  /* char *, for rank_list_has() */
 	CONF_REGEX,	  /* char *, valid for regcomp(REG_EXTENDED) */
 	CONF_CPU,	  /* char *: "auto", "any" or a list for rank_list_has() */
@@ -63,6 +64,7 @@ struct conf_list {
 #define CONF_C_STRING	   char *
 #define CONF_C_SIZE	   uint64_t
 #define CONF_C_CHOICE	   char *
+#define CONF_C_WORDS	   char *
 #define CONF_C_RANKS	   char *
 #define CONF_C_REGEX	   char *
 #define CONF_C_CPU	   char *
@@ -144,6 +146,9 @@ int conf_assign_all(struct conf *c, const char *list, char **error);
 char *conf_next_tag(const char **list);
 /* Adds a tag "KEY=VALUE" to output.tags. 0, or -1 and *error, a cause. */
 int conf_add_tag(struct conf *c, const char *tag, char **error);
+
+/* True if `list', the value of a WORDS, has this word. */
+bool conf_has_word(const char *list, const char *word);
 
 /*
  * To be called when all files and assignments have been read: with output.layout = run, keys

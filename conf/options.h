@@ -6,12 +6,12 @@
  * against it. Rows of one section stand together, below its name.
  *
  * X(TYPE, field, path, default, min, max, words, null, text)
- *	TYPE	 BOOL INT DOUBLE TIME STRING SIZE CHOICE RANKS REGEX CPU TAGS COUNTERS
+ *	TYPE	 BOOL INT DOUBLE TIME STRING SIZE CHOICE WORDS RANKS REGEX CPU TAGS COUNTERS
  *		 OBSERVABLES; see enum conf_type
  *	field	 member of struct conf: the path with '.' as '_'
  *	default	 as it would be given on the command line; NULL is null
  *	min, max accepted range of INT, DOUBLE, TIME (seconds) and SIZE (bytes), both included
- *	words	 what CHOICE accepts, separated by '|'; "power of two" for SIZE;
+ *	words	 what CHOICE and each word of WORDS accepts, separated by '|'; "power of two" for SIZE;
  *		 the unit of the numbers of an INT that may be given as a size, "1MiB"
  *	null	 whether null is accepted
  *	text	 one sentence for the user
@@ -25,6 +25,7 @@
 #define CONF_SORT_MPI	 "messages|send_size|recv_size|send_bw|recv_bw|comm_time|stack_id|none"
 #define CONF_SORT_CUDA	 "time|memcpy|cbid|calls|none"
 #define CONF_SORT_ACC	 "time|memcpy|calls|none"
+#define CONF_SAMPLING_WHEN "slow,signal,death,request"
 #define CONF_KIB	 1024.0
 #define CONF_MIB	 (1024.0 * CONF_KIB)
 #define CONF_GIB	 (1024.0 * CONF_MIB)
@@ -119,6 +120,14 @@ X(REGEX, sampling_precise_functions, "sampling.precise_functions", NULL, 0, 0, N
   "Functions of which every call is sampled.") \
 X(SIZE, sampling_max_size, "sampling.max_size", NULL, CONF_MIB, 1024 * 1024 * CONF_GIB, NULL, true, \
   "Greatest size of a node's sampling file; null sets no limit.") \
+X(TIME, sampling_keep, "sampling.keep", "0", 0, CONF_SECONDS, NULL, false, \
+  "Seconds of calls kept in memory until an event; 0 writes all as they come.") \
+X(WORDS, sampling_when, "sampling.when", CONF_SAMPLING_WHEN, 0, 0, "slow|signal|death|request", false, \
+  "Events at which what is kept is written.") \
+X(SIZE, sampling_keep_size, "sampling.keep_size", "64MiB", CONF_MIB, 64 * CONF_GIB, NULL, false, \
+  "Most memory of a node's agent for what is kept; what is older goes.") \
+X(TIME, sampling_pause, "sampling.pause", "30", 0, CONF_SECONDS, NULL, false, \
+  "Least time in seconds between files for slow iterations or deaths.") \
 \
 X(BOOL, mpi_show_table, "mpi.show_table", "true", 0, 0, NULL, false, \
   "Show the communication table.") \

@@ -21,9 +21,10 @@ static const char *size_shown(char buf[static 32], uint64_t bytes)
 	return buf;
 }
 
-static char *accepted_choice(const struct conf_option *o)
+/* BEGIN and the words of the row. */
+static char *with_words(const struct conf_option *o, const char *begin)
 {
-	char *s = text_of("one of "), *longer;
+	char *s = text_of("%s", begin), *longer;
 
 	for (const char *w = o->words; s && *w;) {
 		size_t n = strcspn(w, "|");
@@ -34,6 +35,13 @@ static char *accepted_choice(const struct conf_option *o)
 		w += n + (w[n] == '|');
 	}
 	return s;
+}
+
+static char *accepted_words(const struct conf_option *o)
+{
+	return with_words(o, o->type == CONF_CHOICE
+				     ? "one of "
+				     : "\"none\", or a list such as \"slow,death\" of ");
 }
 
 static char *accepted_number(const struct conf_option *o)
@@ -70,6 +78,7 @@ static const struct {
 	[CONF_STRING] = {"string", "a string"},
 	[CONF_SIZE] = {"size", NULL},
 	[CONF_CHOICE] = {"choice", NULL},
+	[CONF_WORDS] = {"list of words", NULL},
 	[CONF_RANKS] = {"rank list", "\"all\", \"none\" or a list of ranks such as \"0,2-5\""},
 	[CONF_REGEX] = {"regular expression", "a POSIX extended regular expression"},
 	[CONF_CPU] = {"CPU list", "\"auto\", \"any\" or a list of CPUs such as \"3\" or \"0-3,8\""},
@@ -82,9 +91,9 @@ static char *accepted_value(const struct conf_option *o)
 {
 	if (types[o->type].accepted)
 		return text_of("%s", types[o->type].accepted);
-	return o->type == CONF_SIZE	? accepted_size(o)
-	       : o->type == CONF_CHOICE ? accepted_choice(o)
-					: accepted_number(o);
+	if (o->type == CONF_CHOICE || o->type == CONF_WORDS)
+		return accepted_words(o);
+	return o->type == CONF_SIZE ? accepted_size(o) : accepted_number(o);
 }
 
 char *conf_accepted(const struct conf_option *o)

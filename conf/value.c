@@ -36,6 +36,33 @@ static bool is_choice(const char *words, const char *s)
 	return false;
 }
 
+bool conf_has_word(const char *list, const char *word)
+{
+	const size_t bytes = strlen(word);
+
+	for (; *list; list += strcspn(list, ","), list += *list == ',')
+		if (strcspn(list, ",") == bytes && !memcmp(list, word, bytes))
+			return true;
+	return false;
+}
+
+static bool are_words(const char *words, const char *list)
+{
+	bool ok = *list;
+
+	if (!strcmp(list, "none"))
+		return true;
+	while (ok && list) {
+		const char *comma = strchr(list, ',');
+		char *word = comma ? strndup(list, (size_t)(comma - list)) : strdup(list);
+
+		ok = word && *word && is_choice(words, word);
+		free(word);
+		list = comma ? comma + 1 : NULL;
+	}
+	return ok;
+}
+
 static bool string_ok(const struct conf_option *o, const char *s, char **detail)
 {
 	if (utf8_span(s, strlen(s)) != strlen(s)) {
@@ -45,6 +72,8 @@ static bool string_ok(const struct conf_option *o, const char *s, char **detail)
 	switch (o->type) {
 	case CONF_CHOICE:
 		return is_choice(o->words, s);
+	case CONF_WORDS:
+		return are_words(o->words, s);
 	case CONF_RANKS:
 		return rank_list_check(s, true, detail) == 0;
 	case CONF_CPU:

@@ -232,6 +232,15 @@ static void settle_layout(struct agent *a, const struct launch *l, const struct 
 		mkdir(conf->output_directory, 0777); /* what is wrong is said next */
 }
 
+/* What is kept in memory has all calls. */
+static void settle_recorder(struct conf *c)
+{
+	if (c->sampling_keep <= 0)
+		return;
+	c->sampling_active = true;
+	c->sampling_sample_interval = 0;
+}
+
 static void check_output(struct agent *a, const struct launch *l)
 {
 	const struct conf_reading how = reading(l);
@@ -240,6 +249,7 @@ static void check_output(struct agent *a, const struct launch *l)
 	if (conf_settle_layout(a->host.conf) || conf_check_paths(a->host.conf, &error) ||
 		conf_scenario(a->host.conf, &error, &how) || hwprof_check(a->host.conf, &error))
 		die(OWN_FAILURE, "%s", error ? error : "out of memory");
+	settle_recorder(a->host.conf);
 	if (!realpath(a->host.conf->output_directory, path))
 		die(OWN_FAILURE, "output_directory %s: %s", a->host.conf->output_directory,
 			strerror(errno));

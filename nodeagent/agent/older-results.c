@@ -211,7 +211,7 @@ static bool is_ours(const struct folder *f, const struct kept *k)
 	if (is_older(f, k))
 		return false;
 	beside = run_beside(f, k);
-	if (of_node && strcmp(k->who, host))
+	if (of_node && !result_is_of(k->who, host))
 		return true;
 	if (k->kind == RESULT_SAMPLES)
 		return !f->at_start && (!k->run || beside != k->run);
@@ -324,7 +324,7 @@ static bool is_ours_to_move(const struct folder *f, const struct kept *k)
 
 	if (a->host.transport ? !a->host.transport->rank : !a->several)
 		return true;
-	return of_node && f->host->name && !strcmp(k->who, f->host->name);
+	return of_node && f->host->name && result_is_of(k->who, f->host->name);
 }
 
 /* All that a run has left. */

@@ -25,6 +25,34 @@ static const struct {
 	[RESULT_STACKS] = {"stacks_", "stacks-", ".log", .who = true, .no_base = true},
 };
 
+const char *const result_events[RESULT_EVENTS] = {
+	[EVENT_SLOW] = "slow",
+	[EVENT_DEATH] = "death",
+	[EVENT_SIGNAL] = "signal",
+	[EVENT_REQUEST] = "request",
+};
+
+/* "slow137", "death-rank3" */
+static bool is_event(const char *text)
+{
+	for (size_t i = 0; i < RESULT_EVENTS; i++) {
+		const size_t n = strlen(result_events[i]);
+
+		if (!strncmp(text, result_events[i], n) &&
+			(text[n] == '-' || (text[n] >= '0' && text[n] <= '9')))
+			return true;
+	}
+	return false;
+}
+
+bool result_is_of(const char *who, const char *host)
+{
+	const size_t n = strlen(host);
+
+	return !strncmp(who, host, n) &&
+	       (!who[n] || ((who[n] == '_' || who[n] == '-') && is_event(who + n + 1)));
+}
+
 enum result_layout result_layout(const struct conf *c)
 {
 	return strcmp(c->output_layout, "run") ? LAYOUT_VFTRACE : LAYOUT_RUN;
@@ -163,12 +191,24 @@ static bool parse_log(char *base, const char *last, const char *end, struct resu
 	       is_parsed(to, LAYOUT_VFTRACE, RESULT_RANK_LOG, xstrdup(base), word) && is_part(to);
 }
 
+/* The underscore before this one; or this one, if there is none. */
+static char *before_last(char *stem, char *last)
+{
+	char *at = last - 1;
+
+	while (at > stem && *at != '_')
+		at--;
+	return at > stem ? at : last;
+}
+
 static bool parse_vftrace(char *stem, const char *end, struct result_parsed *to)
 {
 	char *last = strrchr(stem, '_');
 
 	if (!last || last == stem || !last[1])
 		return false;
+	if (!strcmp(end, names[RESULT_SAMPLES].end) && is_event(last + 1)) /* of a host */
+		last = before_last(stem, last);
 	*last++ = '\0';
 	for (enum result_kind i = RESULT_NODE_PROFILE; i <= RESULT_SAMPLES; i++)
 		if (!strcmp(end, names[i].end))

@@ -20,10 +20,16 @@ enum result_kind {
 	RESULT_NODE_LOG,     /* BASE_node_HOST.log, or node-HOST.log */
 	RESULT_RANK_LOG,     /* BASE_RANK.log, or rank-RANK.log */
 	RESULT_NODE_PROFILE, /* BASE_HOST.vfp, or HOST.vfp */
-	RESULT_SAMPLES,	     /* BASE_HOST.vfd, or HOST.vfd */
+	RESULT_SAMPLES,	     /* BASE_HOST.vfd, or HOST.vfd; of an event BASE_HOST_EVENT.vfd ... */
 	RESULT_STACKS,	     /* stacks_HOST.log, or stacks-HOST.log */
 	RESULT_KINDS
 };
+
+/* What the flight recorder writes a file for: EVENT is its name and what follows, "slow137". */
+enum result_event { EVENT_SLOW, EVENT_DEATH, EVENT_SIGNAL, EVENT_REQUEST, RESULT_EVENTS };
+extern const char *const result_events[RESULT_EVENTS];
+/* True if `who' of a result is that host, or an event on it. */
+bool result_is_of(const char *who, const char *host);
 
 /* A file. base: result_base(). who: the host or the rank, NULL where there is none. part: of a
  * summary or rank log, the table that has a file of its own; NULL: the log itself. */

@@ -165,6 +165,13 @@ static void name_functions(struct recorder_process *s)
 	s->n_unnamed = 0;
 }
 
+void recorder_name_functions(struct recorder *s)
+{
+	for (struct process *p = s->host->processes; p; p = p->next)
+		if (p->sampled)
+			name_functions(p->sampled);
+}
+
 void recorder_sources(struct recorder *s)
 {
 	symcache_read_sources(s->host->symbols);
@@ -267,6 +274,24 @@ void recorder_round(const struct host *host, uint32_t number, uint64_t ticks)
 		vfd_define_round(host->recorder->writer, number, ticks);
 }
 
+/* A signal, or an exit that tells of an error. */
+static void note_death(struct process *p)
+{
+	const char *name = process_name(p);
+	char *which, *what;
+
+	if (p->end != PROCESS_KILLED && p->exit_status <= 0)
+		return;
+	which = p->rank >= 0 ? xasprintf("-rank%d", p->rank) : xasprintf("-pid%d", p->pid);
+	what = p->end == PROCESS_KILLED && p->exit_status > 0
+		       ? xasprintf("%s was killed by signal %d", name, p->exit_status)
+	       : p->end == PROCESS_KILLED ? xasprintf("%s was killed", name)
+					  : xasprintf("%s exited with %d", name, p->exit_status);
+	recorder_event(p->host, EVENT_DEATH, which, what);
+	free(which);
+	free(what);
+}
+
 static void end_process(struct process *p)
 {
 	static const uint32_t hows[] = {
@@ -280,6 +305,7 @@ static void end_process(struct process *p)
 	if (p->end != PROCESS_RUNNING)
 		vfd_define_process_end(
 			writer(s), s->number, p->end_ticks, hows[p->end], p->exit_status);
+	note_death(p);
 }
 
 static void free_process(struct process *p)

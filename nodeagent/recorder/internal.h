@@ -48,6 +48,8 @@ struct recorder {
 	struct recorder_named *named;
 	size_t n_named, cap_named;
 	struct vfd_written written;
+	struct flight *flight; /* with sampling.keep: path is NULL, base is set; else NULL */
+	char *base;
 };
 
 /* A function that has been used, and is named at the end. */
@@ -83,7 +85,25 @@ void recorder_sources(struct recorder *s);
 /* It is rank `rank` of `size` in a job. */
 void recorder_process_rank(struct process *p, int rank, int size, uint64_t job);
 
-/* recorder.c: the process has said HELLO. */
+/* Names all functions that are used by now. */
+void recorder_name_functions(struct recorder *s);
+
+/* recorder.c: before a file of what is kept: names, ranks and matches that are known by now;
+ * when all else of it is written: the clock. */
+void recorder_complete(struct recorder *s);
+void recorder_tell_clock(struct recorder *s);
+
+/* flight.c */
+#define RECORDER_AFTER_NS 500000000u /* a file has what comes so long behind its event, too */
+struct flight *flight_new(void);
+/* Seconds until the next call. */
+double flight_tick(struct recorder *s);
+/* Before the writer is closed: an event that waits is written now, in so many seconds. */
+void flight_end(struct recorder *s, double seconds);
+/* Gives the files their final names; s->base is the old one. 0, or 1 after a message. */
+int flight_rename(struct recorder *s, const char *base);
+
+/* The process has said HELLO. */
 void recorder_process_begin(struct process *p);
 
 /* counters.c: as in struct sampled_numbers; process is a struct recorder_process. */

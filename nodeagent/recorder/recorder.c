@@ -91,6 +91,45 @@ static int reserve(const char *directory)
 	return -1;
 }
 
+static uint64_t keep_bytes(const struct conf *c)
+{
+	const uint64_t most = c->sampling_max_size;
+
+	return most && most < c->sampling_keep_size ? most : c->sampling_keep_size;
+}
+
+static void prepare_recording(struct recorder *s, const struct vfd_setup *setup)
+{
+	struct host *host = s->host;
+	const struct conf *c = host->conf;
+
+	/* a little longer than that of the file, which has the last word */
+	if (setup->interval_ns)
+		s->interval =
+			(uint64_t)((double)setup->interval_ns / setup->ns_per_tick * 1.001) + 2;
+	clock_pair(s);
+	s->next_flush = clock_raw_ns() + FLUSH_NS;
+	s->mpi = xcalloc(vftr_mpi_n, sizeof(*s->mpi));
+	recorder_listen_matches(s);
+	host->is_behind = recorder_is_behind;
+	s->has_precise =
+		c->sampling_precise_functions &&
+		!regcomp(&s->precise, c->sampling_precise_functions, REG_EXTENDED | REG_NOSUB);
+}
+
+/* With sampling.keep: all of it is in memory. */
+static void open_flight(struct recorder *s, struct vfd_setup *setup)
+{
+	const struct conf *c = s->host->conf;
+	char *error;
+
+	setup->interval_ns = setup->max_size = 0;
+	setup->keep_bytes = keep_bytes(c);
+	setup->keep_ns = (uint64_t)(1e9 * c->sampling_keep) + RECORDER_AFTER_NS;
+	s->flight = flight_new();
+	s->writer = vfd_writer_new(setup, &error);
+}
+
 static void open_file(struct recorder *s, const struct process *p)
 {
 	struct host *host = s->host;
@@ -115,12 +154,15 @@ static void open_file(struct recorder *s, const struct process *p)
 	setup.ns_per_tick = host->clocks.ns_per_tick;
 	if (c->sampling_sample_interval > 0 && !setup.interval_ns)
 		setup.interval_ns = 1;
-	s->path = host_result(host, base, RESULT_SAMPLES);
+	s->base = base;
 	lock = host->keep_older ? host->keep_older(host, base) : -1;
-	free(base);
-	setup.path = s->path;
-	s->writer = vfd_writer_new(&setup, &error);
-	if (s->writer && !lstat(s->path, &st)) {
+	if (c->sampling_keep > 0) {
+		open_flight(s, &setup);
+	} else {
+		setup.path = s->path = host_result(host, base, RESULT_SAMPLES);
+		s->writer = vfd_writer_new(&setup, &error);
+	}
+	if (s->path && s->writer && !lstat(s->path, &st)) {
 		s->device = st.st_dev;
 		s->inode = st.st_ino;
 	}
@@ -133,18 +175,8 @@ static void open_file(struct recorder *s, const struct process *p)
 		s->path = NULL;
 		return;
 	}
-	s->reserve = reserve(host->output_directory);
-	/* a little longer than that of the file, which has the last word */
-	if (setup.interval_ns)
-		s->interval = (uint64_t)((double)setup.interval_ns / setup.ns_per_tick * 1.001) + 2;
-	clock_pair(s);
-	s->next_flush = clock_raw_ns() + FLUSH_NS;
-	s->mpi = xcalloc(vftr_mpi_n, sizeof(*s->mpi));
-	recorder_listen_matches(s);
-	host->is_behind = recorder_is_behind;
-	s->has_precise =
-		c->sampling_precise_functions &&
-		!regcomp(&s->precise, c->sampling_precise_functions, REG_EXTENDED | REG_NOSUB);
+	s->reserve = s->flight ? -1 : reserve(host->output_directory);
+	prepare_recording(s, &setup);
 }
 
 void recorder_process_begin(struct process *p)
@@ -193,12 +225,12 @@ void recorder_wait(struct host *host)
 	vfd_writer_wait(host->recorder->writer, 1e-3);
 }
 
-double recorder_tick(struct host *host)
+static double flush_tick(struct recorder *s)
 {
-	struct recorder *s = host->recorder;
+	struct host *host = s->host;
 	uint64_t now, again = FLUSH_NS;
 
-	if (!s || !s->writer || !host->n_live)
+	if (!host->n_live)
 		return NEVER_S;
 	now = clock_raw_ns();
 	if (now < s->next_flush)
@@ -215,6 +247,18 @@ double recorder_tick(struct host *host)
 	return 1e-9 * (double)again;
 }
 
+double recorder_tick(struct host *host)
+{
+	struct recorder *s = host->recorder;
+	double flush_s, flight_s;
+
+	if (!s || !s->writer)
+		return NEVER_S;
+	flush_s = flush_tick(s);
+	flight_s = s->flight ? flight_tick(s) : NEVER_S;
+	return flight_s < flush_s ? flight_s : flush_s;
+}
+
 /* ---- the end -------------------------------------------------------------------------- */
 
 /* Of processes that only their launcher has given a rank. */
@@ -224,6 +268,19 @@ static void late_ranks(struct host *host)
 		if (p->sampled && !p->sampled->has_rank && p->rank >= 0 &&
 			(uint32_t)p->rank < PROFILE_UNRANKED)
 			recorder_process_rank(p, p->rank, p->size_hint, 0);
+}
+
+void recorder_complete(struct recorder *s)
+{
+	late_ranks(s->host);
+	recorder_name_functions(s);
+	recorder_notify_matches(s);
+}
+
+void recorder_tell_clock(struct recorder *s)
+{
+	tell_clock(s);
+	clock_pair(s);
 }
 
 static void complain_of(struct recorder *s, const char *trouble, bool urgent)
@@ -288,6 +345,17 @@ static bool find_again(struct recorder *s)
 	return found || path;
 }
 
+static void close_flight(struct recorder *s)
+{
+	const char *trouble = vfd_writer_trouble(s->writer);
+
+	if (trouble)
+		host_warn(s->host, true, "flight recorder: %s", trouble);
+	flight_end(s, ending_left(s->host->conf->agent_deadline_s / 2, KEEP_S));
+	vfd_writer_close(s->writer, host_ticks(s->host), 0);
+	s->writer = NULL;
+}
+
 void recorder_close(struct host *host)
 {
 	struct recorder *s = host->recorder;
@@ -297,6 +365,10 @@ void recorder_close(struct host *host)
 
 	if (!s || !s->writer)
 		return;
+	if (s->flight) {
+		close_flight(s);
+		return;
+	}
 	late_ranks(host);
 	recorder_notify_matches(s);
 	recorder_sources(s);
@@ -331,6 +403,8 @@ int recorder_rename(struct host *host, const char *base)
 	int failed, lock = -1;
 	char *path;
 
+	if (s && s->flight)
+		return flight_rename(s, base);
 	if (!s || !s->path)
 		return 0;
 	path = host_result(host, base, RESULT_SAMPLES);

@@ -13,6 +13,7 @@
 
 #include <stdbool.h>
 #include <stdint.h>
+#include "nodeagent/base/result-files.h"
 #include "nodeagent/process/observer.h"
 #include "nodeagent/trace/write/writer.h"
 
@@ -46,6 +47,16 @@ struct recorder_sum {
 	struct vfd_written written;
 };
 struct recorder_sum recorder_sum(const struct host *host);
+
+/* ---- the flight recorder: sampling.keep -------------------------------------- */
+
+/*
+ * Something has happened by now, for which what is kept is to be written if sampling.when names it.
+ * which: what the file's name has behind the event's ("137", "-rank3"); NULL for a signal and a
+ * request, which are numbered. what: for the log. False: no file of its own is written for it; one
+ * may be on its way that has it, too.
+ */
+bool recorder_event(struct host *host, enum result_event kind, const char *which, const char *what);
 
 /* A round of a session has begun (rounds.h). */
 void recorder_round(const struct host *host, uint32_t number, uint64_t ticks);

@@ -1,0 +1,198 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * The flight recorder, sampling.keep: all is kept in memory for some seconds, and written when
+ * something happens. An event waits RECORDER_AFTER_NS, so that the file has what came behind it,
+ * too; then the file is written bit by bit while the rings are read. Events that come meanwhile are
+ * in the same file.
+ */
+#include <errno.h>
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "conf/conf.h"
+#include "nodeagent/process/host.h"
+#include "nodeagent/process/process.h"
+#include "nodeagent/recorder/internal.h"
+#include "nodeagent/base/util.h"
+#include "nodeagent/trace/write/keep.h"
+
+#define AGAIN_NS 10000000u	/* the disk is awaited */
+#define END_S	 1.0		/* for the end of a file while the job runs */
+#define FREQUENT EVENT_DEATH /* up to it, events may come by thousands */
+
+struct flight_file {
+	char *event, *path;
+};
+
+struct flight {
+	enum { FLIGHT_ARMED, FLIGHT_DUE, FLIGHT_WRITTEN, FLIGHT_ENDED } state;
+	char *event;	/* unless ARMED */
+	uint64_t due;	/* raw ns */
+	uint64_t armed; /* raw ns: until then FREQUENT events are passed over */
+	uint64_t bytes; /* of all files */
+	unsigned n_of[RESULT_EVENTS];
+	bool full; /* sampling.max_size is reached, and that was said */
+	struct flight_file *files;
+	size_t n_files, cap_files;
+};
+
+struct flight *flight_new(void)
+{
+	return xcalloc(1, sizeof(struct flight));
+}
+
+static bool is_wanted(const struct host *host, enum result_event kind)
+{
+	return conf_has_word(host->conf->sampling_when, result_events[kind]);
+}
+
+static bool is_known(const struct flight *f, const char *event)
+{
+	for (size_t i = 0; i < f->n_files; i++)
+		if (!strcmp(f->files[i].event, event))
+			return true;
+	return false;
+}
+
+bool recorder_event(struct host *host, enum result_event kind, const char *which, const char *what)
+{
+	struct flight *f = host->recorder ? host->recorder->flight : NULL;
+	const uint64_t now = clock_raw_ns();
+
+	if (!f || !host->recorder->writer || !is_wanted(host, kind))
+		return false;
+	if (f->full || f->state != FLIGHT_ARMED || (kind <= FREQUENT && now < f->armed))
+		return false;
+	f->event = kind > FREQUENT ? xasprintf("%s%u", result_events[kind], ++f->n_of[kind])
+				   : xasprintf("%s%s", result_events[kind], which);
+	if (is_known(f, f->event)) {
+		free(f->event);
+		f->event = NULL;
+		return false;
+	}
+	f->state = FLIGHT_DUE;
+	f->due = now + RECORDER_AFTER_NS;
+	host_warn(host, false, "flight recorder: %s: %s", f->event, what);
+	return true;
+}
+
+static char *path_of(const struct recorder *s, const char *base, const char *event)
+{
+	char *who = xasprintf("%s_%s", s->host->name, event);
+	const struct result r = {base, RESULT_SAMPLES, who, NULL};
+	char *path = result_path(result_layout(s->host->conf), s->host->output_directory, &r);
+
+	free(who);
+	return path;
+}
+
+static void begin_file(struct recorder *s)
+{
+	struct flight *f = s->flight;
+	const uint64_t most = s->host->conf->sampling_max_size;
+	char *path, *error = NULL;
+
+	recorder_complete(s);
+	if (most && f->bytes + vfd_writer_kept(s->writer).bytes > most) {
+		host_warn(s->host, true,
+			"flight recorder: with %s the files would be larger than "
+			"sampling.max_size: no "
+			"more are written",
+			f->event);
+		f->full = true;
+	} else {
+		path = path_of(s, s->base, f->event);
+		if (vfd_freeze_begin(s->writer, path, &error)) {
+			*LIST_ADD(f, files) = (struct flight_file){f->event, path};
+			f->state = FLIGHT_WRITTEN;
+			return;
+		}
+		host_warn(s->host, true, "flight recorder: no file for %s: %s", f->event, error);
+		free(error);
+		free(path);
+	}
+	free(f->event);
+	f->event = NULL;
+	f->state = FLIGHT_ARMED;
+}
+
+static void end_file(struct recorder *s, double seconds)
+{
+	struct flight *f = s->flight;
+	const struct flight_file *file = &f->files[f->n_files - 1];
+	const struct vfd_kept kept = vfd_writer_kept(s->writer);
+	uint64_t bytes;
+	const int error = vfd_freeze_end(s->writer, host_ticks(s->host), seconds, &bytes);
+
+	f->bytes += bytes;
+	f->event = NULL;
+	f->state = FLIGHT_ARMED;
+	f->armed = clock_raw_ns() + (uint64_t)(1e9 * s->host->conf->sampling_pause);
+	if (error)
+		host_warn(s->host, true, "flight recorder: the end of %s is missing: %s",
+			file->path, strerror(-error));
+	else if (kept.not_written)
+		host_warn(s->host, true,
+			"flight recorder: the disk was too slow for %s: parts are missing",
+			file->path);
+}
+
+/* Writes what can be written now; the raw ns of the next call, UINT64_MAX: none is due. */
+static uint64_t go_on(struct recorder *s, uint64_t now)
+{
+	struct flight *f = s->flight;
+
+	if (f->state == FLIGHT_DUE && now >= f->due)
+		begin_file(s);
+	if (f->state == FLIGHT_WRITTEN && vfd_freeze_step(s->writer)) {
+		recorder_tell_clock(s);
+		f->state = FLIGHT_ENDED;
+	}
+	if (f->state == FLIGHT_ENDED && vfd_freeze_is_written(s->writer))
+		end_file(s, END_S);
+	return f->state == FLIGHT_ARMED ? UINT64_MAX
+	       : f->state == FLIGHT_DUE ? f->due
+					: now + AGAIN_NS;
+}
+
+double flight_tick(struct recorder *s)
+{
+	const uint64_t now = clock_raw_ns(), next = go_on(s, now);
+
+	return next == UINT64_MAX ? NEVER_S : 1e-9 * (double)(next - now);
+}
+
+void flight_end(struct recorder *s, double seconds)
+{
+	const uint64_t until = clock_raw_ns() + (uint64_t)(1e9 * seconds);
+	struct flight *f = s->flight;
+
+	f->due = 0;
+	while (f->state != FLIGHT_ARMED && clock_raw_ns() < until)
+		if (go_on(s, clock_raw_ns()) != UINT64_MAX)
+			vfd_writer_wait(s->writer, 1e-2);
+	if (f->state == FLIGHT_WRITTEN || f->state == FLIGHT_ENDED)
+		end_file(s, 0);
+}
+
+int flight_rename(struct recorder *s, const char *base)
+{
+	struct flight *f = s->flight;
+	int failed = 0;
+
+	for (size_t i = 0; i < f->n_files && strcmp(base, s->base); i++) {
+		struct flight_file *file = &f->files[i];
+		char *path = path_of(s, base, file->event);
+
+		if (rename(file->path, path)) {
+			complain("cannot rename %s to %s: %s", file->path, path, strerror(errno));
+			free(path);
+			failed = 1;
+			continue;
+		}
+		free(file->path);
+		file->path = path;
+	}
+	return failed;
+}

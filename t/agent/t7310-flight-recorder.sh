@@ -1,0 +1,87 @@
+#!/bin/sh
+# SPDX-License-Identifier: BSD-3-Clause
+test_description='sampling.keep: the last seconds are held in memory, and written when something happens'
+. "$(dirname "$0")/../lib/lib.sh"
+need jq
+need_built "$AGENT" "$VFTR"
+
+cc_traced "$BIN/flight" "$T/agent/app-flight.c"
+keep='-q -k output.layout=run -k sampling.keep=2s'
+
+# whole VFD: every step that begins and ends in the file has 100 leaves; at least 100 such steps
+whole() {
+	"$VFTR" dump "$1" >dump
+	grep -qx "Complete:        yes" dump
+	awk '$2 == "call" && $3 ~ /^step</ { leaves = 0; in_step = 1 }
+		$2 == "call" && $3 ~ /^leaf<deep<step<main<init/ { leaves++ }
+		$2 == "exit" && $3 ~ /^step</ { if (in_step) { n++; if (leaves != 100) { print "a step of", leaves; bad = 1 } } in_step = 0 }
+		END { print n + 0, "steps"; exit !(n >= 100) || bad }' dump
+}
+
+# seconds_of VFD: from its first event to its last one
+seconds_of() {
+	"$VFTR" dump "$1" | awk '$2 == "call" || $2 == "exit" { if (!n++) first = $1; last = $1 } END { print last - first }'
+}
+
+# signalled PID: sends SIGURG to the agent that has this child or parent
+urge() {
+	for pid in $(agent_pids); do
+		kill -URG $pid
+	done
+}
+
+test_expect 'SIGURG writes one file of the last seconds, in which each step is whole' '
+	rm -f stop
+	limit "$AGENT" $keep -o out -- "$BIN/flight" >steps &
+	sleep_pid=$!
+	wait_for 20 "[ -n \"\$(agent_pids)\" ]"
+	sleep 4
+	urge
+	wait_for 20 "[ -s out/*-signal1.vfd ] && \"$VFTR\" dump -H out/*-signal1.vfd | grep -qx \"Complete:        yes\""
+	touch stop
+	wait $sleep_pid
+	is 1 "$(ls out/*.vfd | wc -l)"
+	whole out/*-signal1.vfd
+	grep "flight recorder: signal1: SIGURG came" out/node-*.log
+	# two seconds before the signal and half a one behind it
+	seconds_of out/*-signal1.vfd | awk "{ print; exit !(\$1 > 1.4 && \$1 < 3.5) }"
+	# the profile has all
+	is "$(($(cat steps) * 100))" "$(calls_of out/profile.json "leaf<deep<step<main<init")"'
+
+test_expect 'all readers take it' '
+	limit "$VFTR" export -f perfetto -o p.json out
+	[ "$(grep -ao leaf p.json | wc -l)" -gt 0 ]
+	limit "$VFTR" export -f speedscope -o s.json out
+	jq -e ".profiles[0].events | length > 1000" s.json
+	limit "$VFTR" dump --json out >dump.json
+	is "[]" "$(jq -c .damage dump.json)"'
+
+test_expect 'without an event nothing is written, and the profile is that of any run' '
+	touch stop
+	limit "$AGENT" $keep -o none -- "$BIN/flight" >steps
+	is 0 "$(ls none | grep -c vfd)"
+	rm stop
+	limit "$AGENT" $keep -o kept -k sampling.when=none -- "$BIN/flight" exit at 500 || :
+	limit "$AGENT" -q -k output.layout=run -o plain -- "$BIN/flight" exit at 500 || :
+	is 0 "$(ls kept | grep -c vfd)"
+	calls_in kept/profile.json >kept.calls
+	calls_in plain/profile.json | diff kept.calls -
+	[ -s kept.calls ]'
+
+test_expect 'a process that is killed leaves a file with its last calls' '
+	rm -f stop
+	status_of 137 limit "$AGENT" $keep -o killed -- "$BIN/flight" kill at 1500
+	is 1 "$(ls killed/*.vfd | wc -l)"
+	whole killed/*-death-pid*.vfd
+	is 7 "$(grep -c " call leaf<deep<ends_in_here<main<init" dump)"
+	grep "flight recorder: death-pid.* was killed by signal 9" killed/node-*.log'
+
+test_expect 'so does one that exits with an error; and none if sampling.when does not name it' '
+	status_of 3 limit "$AGENT" $keep -o exited -- "$BIN/flight" exit at 600
+	ls exited/
+	is 1 "$(ls exited | grep -c "death-pid.*vfd")"
+	is 7 "$("$VFTR" dump exited/*.vfd | grep -c " call leaf<deep<ends_in_here<main<init")"
+	status_of 137 limit "$AGENT" $keep -k sampling.when=slow,signal -o other -- "$BIN/flight" kill at 20
+	is 0 "$(ls other | grep -c vfd)"'
+
+done_testing
