@@ -287,12 +287,16 @@ struct wire_fork {
 
 #define WIRE_LIVE_VERSION 3u
 
+/* Beside a view: where threads are, as long as it asks so; once: that what the flight recorders of
+ * all agents keep is written. */
+enum wire_live_wish { WIRE_LIVE_WHERE = 1, WIRE_LIVE_RECORD = 2 };
+
 /* A viewer asks; again before three periods, or 3 s, are over, else it has seen enough. */
 struct wire_live {
 	struct wire_head head;
 	uint32_t version;
 	uint32_t period_ms;
-	uint32_t where; /* 1: also where threads are */
+	uint32_t where; /* enum wire_live_wish */
 };
 
 #define WIRE_FUNCTION_MAX 256u /* bytes of the text of SWITCH, with its NUL */

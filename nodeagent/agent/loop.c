@@ -23,6 +23,7 @@
 #include "nodeagent/process/drain.h"
 #include "nodeagent/net/ending.h"
 #include "nodeagent/agent/deadlock.h"
+#include "nodeagent/agent/flight.h"
 #include "nodeagent/agent/step/in-step.h"
 #include "nodeagent/agent/rounds.h"
 #include "nodeagent/agent/snapshot.h"
@@ -68,7 +69,8 @@ static void on_signal(struct agent *a)
 
 	while (read(a->host.signals, &s, sizeof(s)) == sizeof(s)) {
 		if (s.ssi_signo == SIGURG) /* which does no harm to any other process */
-			recorder_event(&a->host, EVENT_SIGNAL, NULL, "SIGURG came");
+			recorder_event(&a->host, (struct flight_event){.kind = EVENT_SIGNAL},
+				"SIGURG came");
 		if (supervised_is()) /* it tells what is to be done */
 			continue;
 		switch (s.ssi_signo) {
@@ -198,6 +200,7 @@ static bool finished(struct agent *a, double *wait_s)
 
 	supervised_look(a);
 	last_words_tick(a);
+	flight_exchange(a);
 	a->news = false;
 	now = agent_is_over(a, wait_s);
 	if (session < again)
@@ -293,5 +296,7 @@ void agent_serve(struct agent *a)
 	}
 	hear_the_last(a);
 	live_end(a);
+	flight_exchange(a);
+	live_free(a);
 	metrics_file_end(a);
 }

@@ -218,6 +218,7 @@ static void begin_thread(struct thread_ring *t)
 	}
 	s->threads[t->number] = (struct sampled_thread){l->track, vfd_track_number(l->track)};
 	replay_set_sampled(t->replay, l);
+	recorder_watch_slow(t);
 }
 
 static void name_thread(struct thread_ring *t)
@@ -278,17 +279,18 @@ void recorder_round(const struct host *host, uint32_t number, uint64_t ticks)
 static void note_death(struct process *p)
 {
 	const char *name = process_name(p);
-	char *which, *what;
+	char *what;
 
 	if (p->end != PROCESS_KILLED && p->exit_status <= 0)
 		return;
-	which = p->rank >= 0 ? xasprintf("-rank%d", p->rank) : xasprintf("-pid%d", p->pid);
 	what = p->end == PROCESS_KILLED && p->exit_status > 0
 		       ? xasprintf("%s was killed by signal %d", name, p->exit_status)
 	       : p->end == PROCESS_KILLED ? xasprintf("%s was killed", name)
 					  : xasprintf("%s exited with %d", name, p->exit_status);
-	recorder_event(p->host, EVENT_DEATH, which, what);
-	free(which);
+	recorder_event(p->host,
+		(struct flight_event){
+			EVENT_DEATH, p->rank < 0, (uint64_t)(p->rank < 0 ? p->pid : p->rank)},
+		what);
 	free(what);
 }
 

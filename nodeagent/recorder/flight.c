@@ -17,8 +17,8 @@
 #include "nodeagent/base/util.h"
 #include "nodeagent/trace/write/keep.h"
 
-#define AGAIN_NS 10000000u	/* the disk is awaited */
-#define END_S	 1.0		/* for the end of a file while the job runs */
+#define AGAIN_NS 10000000u   /* the disk is awaited */
+#define END_S	 1.0	     /* for the end of a file while the job runs */
 #define FREQUENT EVENT_DEATH /* up to it, events may come by thousands */
 
 struct flight_file {
@@ -27,11 +27,13 @@ struct flight_file {
 
 struct flight {
 	enum { FLIGHT_ARMED, FLIGHT_DUE, FLIGHT_WRITTEN, FLIGHT_ENDED } state;
-	char *event;	/* unless ARMED */
-	uint64_t due;	/* raw ns */
-	uint64_t armed; /* raw ns: until then FREQUENT events are passed over */
-	uint64_t bytes; /* of all files */
-	unsigned n_of[RESULT_EVENTS];
+	char *event;		 /* unless ARMED */
+	uint64_t due;		 /* raw ns */
+	uint64_t armed;		 /* raw ns: until then FREQUENT events are passed over */
+	uint64_t bytes;		 /* of all files */
+	struct flight_event now; /* unless ARMED */
+	bool is_news;		 /* the others have not heard of it */
+	uint64_t n_of[RESULT_EVENTS];
 	bool full; /* sampling.max_size is reached, and that was said */
 	struct flight_file *files;
 	size_t n_files, cap_files;
@@ -55,26 +57,93 @@ static bool is_known(const struct flight *f, const char *event)
 	return false;
 }
 
-bool recorder_event(struct host *host, enum result_event kind, const char *which, const char *what)
+bool recorder_awaits(const struct host *host, enum result_event kind)
 {
-	struct flight *f = host->recorder ? host->recorder->flight : NULL;
-	const uint64_t now = clock_raw_ns();
+	const struct flight *f = host->recorder ? host->recorder->flight : NULL;
 
-	if (!f || !host->recorder->writer || !is_wanted(host, kind))
-		return false;
-	if (f->full || f->state != FLIGHT_ARMED || (kind <= FREQUENT && now < f->armed))
-		return false;
-	f->event = kind > FREQUENT ? xasprintf("%s%u", result_events[kind], ++f->n_of[kind])
-				   : xasprintf("%s%s", result_events[kind], which);
-	if (is_known(f, f->event)) {
-		free(f->event);
-		f->event = NULL;
+	return f && host->recorder->writer && is_wanted(host, kind) && !f->full &&
+	       f->state == FLIGHT_ARMED && (kind > FREQUENT || clock_raw_ns() >= f->armed);
+}
+
+static char *name_of(const struct flight_event *e)
+{
+	const char *of = e->kind != EVENT_DEATH ? "" : e->of_pid ? "-pid" : "-rank";
+
+	return xasprintf("%s%s%" PRIu64, result_events[e->kind], of, e->number);
+}
+
+/* False: there is a file of it already. */
+static bool make_due(struct flight *f, struct flight_event e)
+{
+	char *name = name_of(&e);
+
+	if (is_known(f, name)) {
+		free(name);
 		return false;
 	}
+	f->now = e;
+	f->event = name;
 	f->state = FLIGHT_DUE;
-	f->due = now + RECORDER_AFTER_NS;
+	f->due = clock_raw_ns() + RECORDER_AFTER_NS;
+	return true;
+}
+
+bool recorder_event(struct host *host, struct flight_event e, const char *what)
+{
+	struct flight *f;
+
+	if (!recorder_awaits(host, e.kind))
+		return false;
+	f = host->recorder->flight;
+	if (e.kind > FREQUENT)
+		e.number = ++f->n_of[e.kind];
+	if (!make_due(f, e))
+		return false;
+	f->is_news = true;
 	host_warn(host, false, "flight recorder: %s: %s", f->event, what);
 	return true;
+}
+
+bool recorder_event_news(struct host *host, struct flight_event *e)
+{
+	struct flight *f = host->recorder ? host->recorder->flight : NULL;
+
+	if (!f || !f->is_news)
+		return false;
+	f->is_news = false;
+	*e = f->now;
+	return true;
+}
+
+/* The same order on all nodes, so that files of one moment have one name. */
+static bool is_before(const struct flight_event *x, const struct flight_event *y)
+{
+	return x->kind != y->kind	? x->kind < y->kind
+	       : x->number != y->number ? x->number < y->number
+					: x->of_pid < y->of_pid;
+}
+
+void recorder_event_elsewhere(struct host *host, struct flight_event e)
+{
+	struct flight *f = host->recorder ? host->recorder->flight : NULL;
+
+	if (!f || !host->recorder->writer || !is_wanted(host, e.kind) || f->full)
+		return;
+	if (e.kind > FREQUENT && e.number > f->n_of[e.kind])
+		f->n_of[e.kind] = e.number;
+	if (f->state == FLIGHT_DUE && is_before(&e, &f->now)) {
+		const uint64_t due = f->due;
+
+		free(f->event);
+		f->event = NULL;
+		f->state = FLIGHT_ARMED;
+		if (make_due(f, e))
+			f->due = due;
+	} else if (f->state != FLIGHT_ARMED || !make_due(f, e)) {
+		return;
+	}
+	if (f->state == FLIGHT_DUE)
+		host_warn(host, false, "flight recorder: %s, as another agent says", f->event);
 }
 
 static char *path_of(const struct recorder *s, const char *base, const char *event)

@@ -24,6 +24,8 @@ struct recorder_named {
 	uint32_t number;
 };
 
+struct thread_ring;
+
 struct recorder {
 	struct host *host;
 	struct vfd_writer *writer; /* NULL: could not be opened, or is closed */
@@ -34,6 +36,8 @@ struct recorder {
 	int reserve;   /* an open file without a name, or -1 */
 	regex_t precise;
 	bool has_precise;
+	regex_t loop; /* iterations.of */
+	bool has_loop;
 	uint64_t interval;	       /* ticks */
 	uint64_t next_flush;	       /* CLOCK_MONOTONIC_RAW in ns */
 	uint64_t drained;	       /* agent->drained_bytes at the last flush */
@@ -92,6 +96,9 @@ void recorder_name_functions(struct recorder *s);
  * when all else of it is written: the clock. */
 void recorder_complete(struct recorder *s);
 void recorder_tell_clock(struct recorder *s);
+
+/* slow.c: the calls of the main loop of this thread are watched, if it is a first one. */
+void recorder_watch_slow(struct thread_ring *t);
 
 /* flight.c */
 #define RECORDER_AFTER_NS 500000000u /* a file has what comes so long behind its event, too */

@@ -50,13 +50,25 @@ struct recorder_sum recorder_sum(const struct host *host);
 
 /* ---- the flight recorder: sampling.keep -------------------------------------- */
 
+/* True if one of that kind would be written now: the text for the log may be made then. */
+bool recorder_awaits(const struct host *host, enum result_event kind);
+/* number: of the iteration, of the rank or process that died; of signals and requests of_pid is
+ * false, and the number is how many there have been. */
+struct flight_event {
+	enum result_event kind;
+	bool of_pid;
+	uint64_t number;
+};
 /*
- * Something has happened by now, for which what is kept is to be written if sampling.when names it.
- * which: what the file's name has behind the event's ("137", "-rank3"); NULL for a signal and a
- * request, which are numbered. what: for the log. False: no file of its own is written for it; one
- * may be on its way that has it, too.
+ * Something has happened here, for which what is kept is to be written if sampling.when names it;
+ * signals and requests are numbered. what: for the log. False: no file of its own is written for
+ * it; one may be on its way that has it, too.
  */
-bool recorder_event(struct host *host, enum result_event kind, const char *which, const char *what);
+bool recorder_event(struct host *host, struct flight_event e, const char *what);
+/* The same, as another agent has said. */
+void recorder_event_elsewhere(struct host *host, struct flight_event e);
+/* Once for each event here that is written: the other agents are to hear of it. */
+bool recorder_event_news(struct host *host, struct flight_event *e);
 
 /* A round of a session has begun (rounds.h). */
 void recorder_round(const struct host *host, uint32_t number, uint64_t ticks);

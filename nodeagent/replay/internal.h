@@ -165,6 +165,10 @@ struct replay {
 	bool iterates;
 	uint32_t n_iterated[ITERATION_DEPTH + 1]; /* paths, by their depth */
 	uint64_t iteration_least;		  /* ticks: shorter calls are none of a main loop */
+	replay_slow_call tell_slow;		  /* or NULL */
+	void *slow_ctx;
+	uint64_t slow_least;
+	bool slow_anywhere;
 };
 
 static inline uint64_t elapsed(uint64_t from, uint64_t to)

@@ -14,6 +14,15 @@ void replay_watch_iterations(struct replay *r, uint64_t least_ticks)
 	r->iteration_least = least_ticks;
 }
 
+void replay_watch_slow(
+	struct replay *r, uint64_t least_ticks, bool any_path, replay_slow_call tell, void *ctx)
+{
+	r->tell_slow = tell;
+	r->slow_ctx = ctx;
+	r->slow_least = least_ticks;
+	r->slow_anywhere = any_path;
+}
+
 /* Frames below the root, or ITERATION_DEPTH + 1 for more than are watched. */
 static unsigned depth_of(const struct node *n)
 {
@@ -55,6 +64,29 @@ static void add_mpi(struct replay *r, const struct frame *mpi, uint64_t ticks)
 			iterations_add_mpi(f->node->extra->iterations, ticks);
 }
 
+/* A call around it is one of a loop, by those before. */
+static bool is_in_loop(const struct replay *r, const struct frame *f)
+{
+	for (const struct frame *g = r->base + 1; g < f; g++)
+		if (g->node && g->node->extra && g->node->extra->iterations &&
+			iterations_cover(g->node->extra->iterations, g->since))
+			return true;
+	return false;
+}
+
+static void note_slow(struct replay *r, const struct frame *f, struct node *n, uint64_t t)
+{
+	struct iterations *all = n->extra->iterations;
+	struct replay_slow slow = {.ticks = elapsed(f->since, t)};
+	unsigned shift;
+
+	if (!iterations_is_slow(all, slow.ticks, r->slow_least, &slow.usual) ||
+		!(r->slow_anywhere || (iterations_cover(all, t) && !is_in_loop(r, f))))
+		return;
+	slow.number = iterations_count(all, &shift) - 1;
+	r->tell_slow(r->slow_ctx, n, &slow);
+}
+
 void replay_iteration_left(struct replay *r, const struct frame *f, struct node *n, uint64_t t)
 {
 	struct node_extra *e = n->extra;
@@ -65,8 +97,11 @@ void replay_iteration_left(struct replay *r, const struct frame *f, struct node 
 		add_mpi(r, f, elapsed(f->since, t));
 		return;
 	}
-	if (iterations_add(e->iterations, f->since, t, r->iteration_least))
+	if (iterations_add(e->iterations, f->since, t, r->iteration_least)) {
+		if (r->tell_slow)
+			note_slow(r, f, n, t);
 		return;
+	}
 	iterations_free(e->iterations);
 	e->iterations = NULL;
 	e->watched = false;

@@ -99,6 +99,19 @@ void replay_show_idle(struct replay *r);
  */
 void replay_watch_iterations(struct replay *r, uint64_t least_ticks);
 
+/*
+ * Told of each call of the main loop that lasted longer than least_ticks and is an outlier; it
+ * is call `number' of its path, from 0, and the median of those before is `usual' ticks. any_path:
+ * of all paths that are watched; else of the outermost one that has half of the time by then. After
+ * replay_watch_iterations(). NULL: nobody is told.
+ */
+struct replay_slow {
+	uint64_t number, ticks, usual;
+};
+typedef void (*replay_slow_call)(void *ctx, const struct node *n, const struct replay_slow *call);
+void replay_watch_slow(
+	struct replay *r, uint64_t least_ticks, bool any_path, replay_slow_call tell, void *ctx);
+
 /* Waits for locks of OpenMP, and who had them, are given to l. */
 void replay_set_locks(struct replay *r, struct locks *l);
 

@@ -23,6 +23,8 @@ static const char usage[] =
 	"\n"
 	"  -s, --session NAME  of this session (default: $VFTR_SESSION, or the only one here)\n"
 	"  -d, --every TIME    again each TIME, at least 0.25 s, until the job ends\n"
+	"      --record        also has all nodes write what their flight recorders keep, see\n"
+	"                      sampling.keep in vftr-config(5)\n"
 	"  -j, --json          as JSON; with --every a line each time\n"
 	"  -h, --help          this text\n"
 	"\n"
@@ -109,10 +111,11 @@ int cmd_where(int argc, char **argv)
 {
 	int64_t every = 0;
 	const char *session = NULL;
-	bool json = false;
+	bool json = false, record = false;
 	const struct cmd_option options[] = {
 		{"session", 's', .text = &session},
 		{"every", 'd', .time = &every},
+		{"record", 0, .flag = &record},
 		{"json", 'j', .flag = &json},
 		{0},
 	};
@@ -132,6 +135,8 @@ int cmd_where(int argc, char **argv)
 	error = viewer_open(&w, session, PERIOD_LEAST, where);
 	if (error)
 		complain("where: %s", error);
+	else if (record)
+		viewer_record(&w);
 	status = error ? 1 : watch_job(&w, every, json);
 	free(error);
 	viewer_close(&w);

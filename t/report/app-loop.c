@@ -6,10 +6,12 @@
  *   every K MORE   each K-th iteration has MORE us in output()
  *   grow PERCENT   from the first iteration to the last one
  *   stall I R MS   rank R sleeps for MS ms in iteration I; up to 8
+ *   die I R        rank R kills itself in iteration I
  *   bare           without step(): the loop is in main
  *   warm N         N calls of warm_up() before it, of 1 ms
  */
 #include <mpi.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -21,7 +23,7 @@
 static struct {
 	int at, rank, ms;
 } stall[STALLS];
-static int n_stalls, rank, n, us, every, more, percent, warm, bare;
+static int n_stalls, rank, n, us, every, more, percent, warm, bare, die_at = -1, die_rank;
 
 static double now(void)
 {
@@ -60,6 +62,8 @@ static void iteration(int i)
 	for (int k = 0; k < n_stalls; k++)
 		if (stall[k].at == i && stall[k].rank == rank)
 			usleep((useconds_t)stall[k].ms * 1000);
+	if (i == die_at && rank == die_rank)
+		raise(SIGKILL);
 	MPI_Allreduce(&one, &sum, 1, MPI_DOUBLE, MPI_SUM, MPI_COMM_WORLD);
 }
 
@@ -78,6 +82,8 @@ static int take(char **word)
 		percent = atoi(word[1]);
 	else if (!strcmp(word[0], "warm"))
 		warm = atoi(word[1]);
+	else if (!strcmp(word[0], "die"))
+		die_at = atoi(word[1]), die_rank = atoi(word[2]);
 	else if (!strcmp(word[0], "bare"))
 		bare = 1;
 	else if (!strcmp(word[0], "stall") && n_stalls < STALLS)

@@ -19,6 +19,7 @@
 
 /* Over MPI, whether something has come, while somebody looks; without a proxy always. */
 #define LOOK_IDLE_S 1.0
+#define LOOK_KEPT_S 0.5 /* while events of others may be written */
 #define LOOK_MOST_S 0.25
 
 #define GRACE_PERIODS	2.5
@@ -160,6 +161,10 @@ static void take_message(struct agent *a, int from, const void *buf, size_t byte
 	case LIVE_SWITCH:
 		take_switch(a, from, &m, (const char *)buf + sizeof(m));
 		break;
+	case LIVE_EVENT:
+		live_event_take(a, &m);
+		live_event_pass(a, &m);
+		break;
 	case LIVE_VIEW:
 		live_tree_take(a, from, &m, (const char *)buf + sizeof(m), bytes - sizeof(m), now);
 		break;
@@ -225,6 +230,8 @@ static double next_look(const struct agent *a, bool alone)
 
 	if (alone || a->live->rings)
 		return NEVER_S;
+	if (a->host.conf->sampling_keep > 0)
+		s = LOOK_KEPT_S;
 	for (size_t i = 0; i < a->live->n_trees; i++) {
 		const double part = a->live->trees[i].period / 4;
 
@@ -277,16 +284,23 @@ double live_tick(struct agent *a)
 	return again;
 }
 
-/* Some MPI libraries complain of what nobody received. Nothing is begun any more. */
-static void drop_messages(struct transport *p)
+/* Some MPI libraries complain of what nobody received. Nothing is begun any more; what has
+ * happened elsewhere is still of interest. */
+static void drop_messages(struct agent *a)
 {
+	struct transport *p = a->host.transport;
+	struct live_message m;
 	void *buf;
 	size_t bytes;
 	int who;
 
 	for (int left = HEAR_MOST;
-		left && !p->receive(p, TRANSPORT_ANY, TAG_LIVE, &buf, &bytes, &who, 0); left--)
+		left && !p->receive(p, TRANSPORT_ANY, TAG_LIVE, &buf, &bytes, &who, 0); left--) {
+		memcpy(&m, buf, bytes < sizeof(m) ? bytes : sizeof(m));
+		if (!what_is_wrong(a, &m, bytes) && m.kind == LIVE_EVENT)
+			live_event_take(a, &m);
 		free(buf);
+	}
 }
 
 void live_end(struct agent *a)
@@ -296,10 +310,15 @@ void live_end(struct agent *a)
 	if (!l)
 		return;
 	if (!a->joining && a->host.transport && a->host.transport->size > 1)
-		drop_messages(a->host.transport);
+		drop_messages(a);
 	live_viewers_end(l);
 	live_trees_end(l);
 	free(l->own_where);
-	free(l);
+	l->own_where = NULL;
+}
+
+void live_free(struct agent *a)
+{
+	free(a->live);
 	a->live = NULL;
 }

@@ -16,16 +16,32 @@
 #ifndef VFTR_NODEAGENT_LIVE_EXCHANGE_EXCHANGE_H
 #define VFTR_NODEAGENT_LIVE_EXCHANGE_EXCHANGE_H
 
+#include <stdbool.h>
+#include <stdint.h>
 #include "nodeagent/process/observer.h"
 
 struct agent;
+
+/* Something that all agents hear of at once, as soon as they hear anything: the flight recorder's
+ * events, or that a viewer of this agent wishes one. */
+struct live_event {
+	uint32_t kind, detail; /* what they are is the caller's */
+	uint64_t number;       /* below UINT64_MAX */
+	bool wished;	       /* by a viewer: the rest is 0 */
+};
+/* Tells the others, where there are any. */
+void live_event_tell(struct agent *a, const struct live_event *e);
+/* The next one that came since; false: there is none. Of many only the first ones are there. */
+bool live_event_next(struct agent *a, struct live_event *e);
 
 /* Takes the requests of viewers. */
 extern const struct process_observer live_observer;
 
 /* To be called repeatedly, also when a->news. Seconds until the next call. */
 double live_tick(struct agent *a);
-/* There will be no more views. */
+/* There will be no more views; takes the events that have come. live_event_next() still gives
+ * them, once. */
 void live_end(struct agent *a);
+void live_free(struct agent *a);
 
 #endif

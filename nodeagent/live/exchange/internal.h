@@ -9,6 +9,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include "nodeagent/live/exchange/exchange.h"
 #include "nodeagent/live/view.h"
 
 struct agent;
@@ -22,6 +23,7 @@ struct where;
 #define LIVE_TREES_MAX	  4    /* other agents with viewers at a time */
 #define LIVE_BRANCHES_MAX 272  /* agents that one agent asks: a few, and those below silent ones */
 #define LIVE_PART_MOST	  2048 /* bytes: MPI libraries send so many without asking the other side */
+#define LIVE_EVENTS_MAX	  8    /* of a moment; more are of no use */
 #define LIVE_VIEWERS_MAX  8    /* of this agent */
 #define LIVE_VIEWERS_LOOK 5.0  /* s */
 #define LIVE_PERIOD_LEAST 0.25 /* s */
@@ -32,6 +34,7 @@ struct where;
 enum live_kind {
 	LIVE_ASK = 1, /* down: views are wanted */
 	LIVE_STOP,    /* down: no more */
+	LIVE_EVENT,   /* down: something has happened at the root (struct live_event) */
 	LIVE_VIEW,    /* up: with a part of a packed view behind it */
 	LIVE_SWITCH,  /* down: with a struct function_switch behind it */
 	LIVE_KINDS_END
@@ -40,10 +43,12 @@ enum live_kind {
 struct live_message {
 	uint32_t magic, kind;
 	uint32_t root;	    /* the agent that has the viewer */
-	uint32_t period_ms; /* of ASK */
-	uint64_t number;    /* of what the root asks for: another one after it has stopped */
-	uint32_t at;	/* of VIEW: where the part begins; of ASK, if not 0: all texts are wanted */
-	uint32_t all;	/* of VIEW: bytes of the whole */
+	uint32_t period_ms; /* of ASK; of EVENT: its kind */
+	uint64_t number; /* of what the root asks for: another one after it has stopped; of EVENT:
+			    its number + 1 */
+	uint32_t at;  /* of EVENT: its detail; of VIEW: where the part begins; of ASK, if not 0: all
+			 texts are wanted */
+	uint32_t all; /* of VIEW: bytes of the whole */
 	uint32_t where; /* of ASK: 1: also where threads are; of VIEW: bytes of that, the last ones
 			 */
 };
@@ -100,8 +105,10 @@ struct live {
 	size_t n_viewers;
 	uint64_t number; /* of our own tree's last */
 	uint64_t sent, sent_bytes;
-	unsigned refused; /* lines about messages that make no sense */
-	bool full;	  /* a line was written that too many agents have viewers */
+	unsigned refused;			   /* lines about messages that make no sense */
+	struct live_event events[LIVE_EVENTS_MAX]; /* of others, that nobody has taken yet */
+	size_t n_events;
+	bool full; /* a line was written that too many agents have viewers */
 };
 
 /* exchange.c: sends a message with a part of a view or nothing behind it. False: it has not left.
@@ -115,6 +122,11 @@ double live_grace(double period);
 double live_first_grace(const struct agent *a, double period);
 /* Seconds until all agents know what a viewer wants, at most. */
 double live_patience(const struct agent *a);
+
+/* events.c: an event of another agent; tells those below; a viewer's wish for one. */
+void live_event_take(struct agent *a, const struct live_message *m);
+void live_event_pass(struct agent *a, const struct live_message *m);
+void live_event_wish(struct live *l);
 
 /* trees.c */
 struct live_tree *live_tree_of(struct live *l, int root);

@@ -29,7 +29,8 @@ static void refuse_viewer(int fd, const char *why)
 }
 
 /* True if the request makes sense. */
-static bool take_request(struct live_viewer *v, const struct wire_live *m, double now)
+static bool take_request(
+	struct live *l, struct live_viewer *v, const struct wire_live *m, double now)
 {
 	const double period = 1e-3 * m->period_ms;
 
@@ -41,10 +42,12 @@ static bool take_request(struct live_viewer *v, const struct wire_live *m, doubl
 	v->period = period < LIVE_PERIOD_LEAST	? LIVE_PERIOD_LEAST
 		    : period > LIVE_PERIOD_MOST ? LIVE_PERIOD_MOST
 						: period;
-	v->where = m->where;
+	v->where = m->where & WIRE_LIVE_WHERE;
 	v->until = now + LIVE_LEASES * v->period;
 	if (v->until < now + LIVE_LEASE_LEAST)
 		v->until = now + LIVE_LEASE_LEAST;
+	if (m->where & WIRE_LIVE_RECORD)
+		live_event_wish(l);
 	return true;
 }
 
@@ -61,7 +64,7 @@ static void on_viewer(struct process *p, const struct wire_live *m)
 		live_viewers_tick(a, transport_now());
 	if (l->n_viewers == LIVE_VIEWERS_MAX)
 		refuse_viewer(v.fd, "the agent has as many viewers as it takes");
-	if (l->n_viewers == LIVE_VIEWERS_MAX || !take_request(&v, m, transport_now())) {
+	if (l->n_viewers == LIVE_VIEWERS_MAX || !take_request(l, &v, m, transport_now())) {
 		close(v.fd);
 		return;
 	}
@@ -108,7 +111,7 @@ static bool take_any(
 	if (r->head.kind == WIRE_SWITCH)
 		return take_order(a, r, bytes);
 	return r->head.kind == WIRE_LIVE && bytes == sizeof(r->live) &&
-	       take_request(v, &r->live, now);
+	       take_request(a->live, v, &r->live, now);
 }
 
 /* Reads what it has said since. False: it has gone, or makes no sense. */

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 
 #include "nodeagent/base/util.h"
+#include "nodeagent/replay/tree/outliers.h"
 
 #define JUDGED_FROM 64u /* calls; then whenever there are twice as many */
 #define COVERED	    3u	/* a main loop has at least this part of the time since it began */
@@ -16,6 +17,7 @@ struct iterations {
 	unsigned shift;
 	size_t cap;
 	struct iteration_run *run;
+	struct outliers *outliers; /* NULL: nobody has asked */
 };
 
 struct iterations *iterations_new(void)
@@ -28,6 +30,7 @@ void iterations_free(struct iterations *all)
 	if (!all)
 		return;
 	free(all->run);
+	free(all->outliers);
 	free(all);
 }
 
@@ -124,4 +127,20 @@ size_t iterations_last(const struct iterations *all, uint64_t *ticks, size_t mos
 const struct iteration_run *iterations_run(const struct iterations *all, size_t i)
 {
 	return (uint64_t)i << all->shift < all->n ? &all->run[i] : NULL;
+}
+
+bool iterations_is_slow(struct iterations *all, uint64_t took, uint64_t least, uint64_t *usual)
+{
+	bool slow;
+
+	if (!all->outliers)
+		all->outliers = xcalloc(1, sizeof(*all->outliers));
+	slow = outliers_add(all->outliers, took, least);
+	*usual = all->outliers->median;
+	return slow;
+}
+
+bool iterations_cover(const struct iterations *all, uint64_t now)
+{
+	return all->n > 1 && all->ticks >= (now - all->first) / 2;
 }

@@ -46,6 +46,11 @@ uint64_t iterations_count(const struct iterations *all, unsigned *shift);
 uint64_t iterations_ticks(const struct iterations *all);
 /* How long the last calls took, the latest one last: at most `most`. Returns their number. */
 size_t iterations_last(const struct iterations *all, uint64_t *ticks, size_t most);
+/* True if there are several, and they have half of the time since the first one began. */
+bool iterations_cover(const struct iterations *all, uint64_t now);
+/* To be asked of each call, at its end: whether it is an outlier (outliers.h) and longer than
+ * `least'. *usual: the median of those before. */
+bool iterations_is_slow(struct iterations *all, uint64_t took, uint64_t least, uint64_t *usual);
 /* Run i, or NULL behind the last one. */
 const struct iteration_run *iterations_run(const struct iterations *all, size_t i);
 

@@ -71,12 +71,12 @@ static char *session_of(const char *wanted, const char *dir, char **error)
 
 /* ---- the connection ------------------------------------------------------------------------- */
 
-static bool ask_again(const struct viewer *w)
+static bool ask_for(const struct viewer *w, uint32_t more)
 {
 	const struct wire_live m = {.head = {.kind = WIRE_LIVE},
 		.version = WIRE_LIVE_VERSION,
 		.period_ms = (uint32_t)(w->period / 1000000),
-		.where = w->where != NULL};
+		.where = more | (w->where ? WIRE_LIVE_WHERE : 0)};
 
 	return send(w->fd, &m, sizeof(m), MSG_NOSIGNAL | MSG_DONTWAIT) == sizeof(m);
 }
@@ -95,6 +95,16 @@ void viewer_switch(const struct viewer *w, const char *name, bool off, uint64_t 
 	snprintf(m.name, sizeof(m.name), "%s", name);
 	m.order.head.text_bytes = (uint32_t)strlen(m.name) + 1;
 	send(w->fd, &m, sizeof(m.order) + m.order.head.text_bytes, MSG_NOSIGNAL | MSG_DONTWAIT);
+}
+
+static bool ask_again(const struct viewer *w)
+{
+	return ask_for(w, 0);
+}
+
+void viewer_record(struct viewer *w)
+{
+	ask_for(w, WIRE_LIVE_RECORD);
 }
 
 /* What another user's process says is not for our terminal. */

@@ -26,6 +26,9 @@ struct viewer {
 char *viewer_open(struct viewer *w, const char *session, int64_t period, struct where *where);
 void viewer_close(struct viewer *w);
 
+/* Asks that what the flight recorders of all nodes keep (sampling.keep) is written. */
+void viewer_record(struct viewer *w);
+
 enum viewer_news { VIEWER_VIEW, VIEWER_NOTHING, VIEWER_END, VIEWER_REFUSED };
 
 /*

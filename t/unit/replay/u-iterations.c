@@ -186,13 +186,67 @@ START_TEST(they_move_to_the_tree_of_the_process)
 }
 END_TEST
 
+static struct replay_slow told[8];
+static unsigned n_told;
+
+static void tell(void *ctx, const struct node *n, const struct replay_slow *call)
+{
+	ck_assert_ptr_eq(ctx, told);
+	ck_assert_ptr_eq(n, AT(A, B));
+	ck_assert_uint_lt(n_told, 8);
+	told[n_told++] = *call;
+}
+
+/* B in A, with C in it; each 20th is of a kind of its own, and 137 and 180 are slow. The first one
+ * of a kind is not known to be one. */
+START_TEST(slow_calls_of_the_outermost_loop_are_told)
+{
+	uint64_t t = 1;
+
+	n_told = 0;
+	replay_watch_slow(r, 5000, false, tell, told);
+	in_at(0, A);
+	for (unsigned i = 0; i < 200; i++) {
+		const unsigned took = i == 137	    ? 40000
+				      : i == 180    ? 90000
+				      : i == 150    ? 4000
+				      : i % 20 == 9 ? 12000
+						    : 1000 + i % 7 * 10;
+
+		in_at(t, B);
+		in_at(t + 1, C);
+		out_at(t + took - 1, C);
+		out_at(t + took, B);
+		t += took + 5;
+	}
+	out_at(t, A);
+	end();
+	ck_assert_uint_eq(n_told, 3);
+	ck_assert_uint_eq(told[0].number, 29);
+	ck_assert_uint_eq(told[1].number, 137);
+	ck_assert_uint_eq(told[1].ticks, 40000);
+	ck_assert_uint_eq(told[1].usual, 1030);
+	ck_assert_uint_eq(told[2].number, 180);
+}
+END_TEST
+
+START_TEST(calls_that_are_even_or_short_are_not_slow)
+{
+	n_told = 0;
+	replay_watch_slow(r, 100000, false, tell, told);
+	loop(1200, 1000, 10);
+	ck_assert_uint_eq(n_told, 0);
+}
+END_TEST
+
 int main(void)
 {
 	const TTest *const tests[] = {each_call_is_told_with_its_time_in_mpi,
 		recursion_is_one_and_a_jump_ends_it, many_calls_are_taken_together,
 		short_calls_are_forgotten, calls_between_others_are_forgotten,
 		a_third_of_the_time_is_kept, deep_and_many_paths_are_not_watched,
-		they_move_to_the_tree_of_the_process};
+		they_move_to_the_tree_of_the_process, slow_calls_of_the_outermost_loop_are_told,
+		calls_that_are_even_or_short_are_not_slow};
 	Suite *s = suite_create("iterations");
 	TCase *c = tcase_create("iterations");
 
