@@ -111,7 +111,7 @@ _vftr()
 	where)
 		case $before:$word in
 		-s:* | --session:* | -d:* | --every:*) ;;
-		*) _vftr_words "-s --session -d --every -j --json -h --help" "$word" ;;
+		*) _vftr_words "-s --session -d --every --record -j --json -h --help" "$word" ;;
 		esac
 		;;
 	findings)

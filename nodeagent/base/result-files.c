@@ -45,6 +45,14 @@ static bool is_event(const char *text)
 	return false;
 }
 
+const char *result_event_in(const char *name)
+{
+	for (const char *at = strpbrk(name, "_-"); at; at = strpbrk(at + 1, "_-"))
+		if (is_event(at + 1))
+			return at + 1;
+	return "";
+}
+
 bool result_is_of(const char *who, const char *host)
 {
 	const size_t n = strlen(host);

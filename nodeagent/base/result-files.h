@@ -28,6 +28,8 @@ enum result_kind {
 /* What the flight recorder writes a file for: EVENT is its name and what follows, "slow137". */
 enum result_event { EVENT_SLOW, EVENT_DEATH, EVENT_SIGNAL, EVENT_REQUEST, RESULT_EVENTS };
 extern const char *const result_events[RESULT_EVENTS];
+/* The event in the name of a sampling file, with the rest of the name; "": it is of none. */
+const char *result_event_in(const char *name);
 /* True if `who' of a result is that host, or an event on it. */
 bool result_is_of(const char *who, const char *host);
 

@@ -61,7 +61,8 @@ struct inputs {
 	size_t n, cap;
 	char *base, *directory; /* of the first file */
 	const char *wanted;	/* --base, or NULL */
-	bool bad, other;	/* some could not be read; was of another run */
+	char *event;		/* of the first file, as result_event_in() */
+	bool bad, other;	/* some could not be read; was of another run or event */
 };
 
 /* BASE of BASE_HOST.vfd, or the program where a folder has one run. host: NULL if the header is
@@ -80,7 +81,7 @@ static char *base_of(const char *path, const struct vfd_facts *facts)
 		base = xasprintf("%.*s", (int)(n - strlen(end)), name); /* with underscores, too */
 	else if (r.layout == LAYOUT_VFTRACE)
 		base = xstrdup(r.base);
-	else if (facts->host && facts->application && !strcmp(r.who, facts->host))
+	else if (facts->host && facts->application && result_is_of(r.who, facts->host))
 		base = xasprintf("%s%s", r.base, facts->application);
 	else
 		base = xasprintf("%.*s", (int)(n - suffix), name);
@@ -113,9 +114,14 @@ static void add_file(struct inputs *in, const char *path)
 				in->base, base);
 		in->other = true;
 	}
+	if (in->base && !in->other && strcmp(result_event_in(basename(path)), in->event)) {
+		complain("%s is of another event than the files before: name those of one", path);
+		in->other = true;
+	}
 	if (in->base) {
 		free(base);
 	} else {
+		in->event = xstrdup(result_event_in(basename(path)));
 		in->base = base;
 		in->directory = file_directory(path);
 	}
@@ -177,6 +183,7 @@ static void inputs_free(struct inputs *in)
 	free(in->files);
 	free(in->base);
 	free(in->directory);
+	free(in->event);
 }
 
 /* ---- options -------------------------------------------------------------------------- */

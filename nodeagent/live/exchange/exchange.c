@@ -303,6 +303,12 @@ static void drop_messages(struct agent *a)
 	}
 }
 
+void live_free(struct agent *a)
+{
+	free(a->live);
+	a->live = NULL;
+}
+
 void live_end(struct agent *a)
 {
 	struct live *l = a->live;
@@ -315,10 +321,6 @@ void live_end(struct agent *a)
 	live_trees_end(l);
 	free(l->own_where);
 	l->own_where = NULL;
-}
-
-void live_free(struct agent *a)
-{
-	free(a->live);
-	a->live = NULL;
+	if (!l->n_events)
+		live_free(a);
 }

@@ -77,11 +77,12 @@ static void add_folder(struct search *s, const char *path)
 		free(list);
 }
 
-/* What the files of a run have in common: BASE, or the folder of HOST.vfd. The caller frees. */
+/* What the files of a run have in common: BASE, or the folder of HOST.vfd, and the event. The
+ * caller frees. */
 static char *key_of(const char *path)
 {
 	struct result_parsed r;
-	char *key = NULL;
+	char *key, *run;
 
 	if (!result_parse(basename(path), &r))
 		return xstrdup(path);
@@ -90,7 +91,9 @@ static char *key_of(const char *path)
 	else
 		key = file_directory(path);
 	result_parsed_free(&r);
-	return key;
+	run = xasprintf("%s %s", key, result_event_in(basename(path)));
+	free(key);
+	return run;
 }
 
 static bool of_one_run(const struct exact *x)
@@ -104,7 +107,8 @@ static bool of_one_run(const struct exact *x)
 
 		same = !strcmp(first, key);
 		if (!same)
-			complain("%s and %s are of two runs: choose one with --base",
+			complain("%s and %s are of two runs or events: choose one with --base, or "
+				 "name the files of an event",
 				vfd_facts(x->files[0])->path, path);
 		free(key);
 	}

@@ -21,6 +21,9 @@ static const struct {
 	{LAYOUT_VFTRACE, {"heat", RESULT_RANK_LOG, "07", "mpi"}, "heat_07_mpi.log"},
 	{LAYOUT_VFTRACE, {"heat", RESULT_NODE_PROFILE, "n1", NULL}, "heat_n1.vfp"},
 	{LAYOUT_VFTRACE, {"heat", RESULT_SAMPLES, "n1", NULL}, "heat_n1.vfd"},
+	{LAYOUT_VFTRACE, {"heat", RESULT_SAMPLES, "n1_slow137", NULL}, "heat_n1_slow137.vfd"},
+	{LAYOUT_VFTRACE, {"heat_2", RESULT_SAMPLES, "n1_death-rank3", NULL},
+		"heat_2_n1_death-rank3.vfd"},
 	{LAYOUT_VFTRACE, {"", RESULT_STACKS, "n1", NULL}, "stacks_n1.log"},
 	{LAYOUT_RUN, {"", RESULT_SUMMARY, NULL, NULL}, "summary.log"},
 	{LAYOUT_RUN, {"", RESULT_SUMMARY, NULL, "mpi"}, "summary-mpi.log"},
@@ -35,6 +38,7 @@ static const struct {
 	{LAYOUT_RUN, {"", RESULT_NODE_PROFILE, "n-1", NULL}, "n-1.vfp"},
 	{LAYOUT_RUN, {"round1-", RESULT_NODE_PROFILE, "n1", NULL}, "round1-n1.vfp"},
 	{LAYOUT_RUN, {"", RESULT_SAMPLES, "n1", NULL}, "n1.vfd"},
+	{LAYOUT_RUN, {"", RESULT_SAMPLES, "n1-signal1", NULL}, "n1-signal1.vfd"},
 	{LAYOUT_RUN, {"", RESULT_STACKS, "n1", NULL}, "stacks-n1.log"},
 };
 
@@ -64,9 +68,10 @@ END_TEST
 START_TEST(other_names)
 {
 	static const char *const others[] = {"", ".log", ".vfp", "_.log", "notes.log", "heat.json",
-		"rank-x.log", "rank-.log", "node-.log", "summaryx.log", "heat_all.json.old", "heat.html", "x_y.html", ".html",
-		"heat_n1.vfp.old2", "heat_n1.vfp.tmp.vftr-0123456789abcdef", "summary", "profile",
-		"heat_x.json", "_all.log", "heat_all_.log.x"};
+		"rank-x.log", "rank-.log", "node-.log", "summaryx.log", "heat_all.json.old",
+		"heat.html", "x_y.html", ".html", "heat_n1.vfp.old2",
+		"heat_n1.vfp.tmp.vftr-0123456789abcdef", "summary", "profile", "heat_x.json",
+		"_all.log", "heat_all_.log.x"};
 
 	for (size_t i = 0; i < ARRAY_SIZE(others); i++) {
 		struct result_parsed p;
@@ -99,6 +104,21 @@ START_TEST(bases)
 }
 END_TEST
 
+START_TEST(events)
+{
+	ck_assert_str_eq(result_event_in("heat_n1_slow137.vfd"), "slow137.vfd");
+	ck_assert_str_eq(result_event_in("n1-death-rank3.vfd"), "death-rank3.vfd");
+	ck_assert_str_eq(result_event_in("slow_n1.vfd"), "");
+	ck_assert_str_eq(result_event_in("a_slowest_n1.vfd"), "");
+	ck_assert(result_is_of("n1", "n1"));
+	ck_assert(result_is_of("n1_request2", "n1"));
+	ck_assert(result_is_of("n1-death-pid7", "n1"));
+	ck_assert(!result_is_of("n11", "n1"));
+	ck_assert(!result_is_of("n1-2", "n1"));
+	ck_assert(!result_is_of("n1-2-slow1", "n1"));
+}
+END_TEST
+
 int main(void)
 {
 	Suite *suite = suite_create("result-files");
@@ -107,6 +127,7 @@ int main(void)
 	tcase_add_test(t, names_there_and_back);
 	tcase_add_test(t, other_names);
 	tcase_add_test(t, bases);
+	tcase_add_test(t, events);
 	suite_add_tcase(suite, t);
 	return run_suite(suite);
 }
