@@ -23,7 +23,6 @@
 #include "nodeagent/process/drain.h"
 #include "nodeagent/net/ending.h"
 #include "nodeagent/agent/deadlock.h"
-#include "nodeagent/agent/flight.h"
 #include "nodeagent/agent/step/in-step.h"
 #include "nodeagent/agent/rounds.h"
 #include "nodeagent/agent/snapshot.h"
@@ -189,6 +188,26 @@ static bool somebody_deaf(const struct agent *a)
 		if (p->greeted && !p->ended && p->socket < 0)
 			return true;
 	return false;
+}
+
+/* Tells the others of the flight recorder's events here, and the recorder of theirs and of what
+ * viewers wish: what happens on one node is written by all. */
+static void flight_exchange(struct agent *a)
+{
+	struct flight_event here;
+	struct live_event e;
+
+	while (live_event_next(a, &e)) {
+		if (e.wished)
+			recorder_event(&a->host, (struct flight_event){.kind = EVENT_REQUEST},
+				"a viewer has asked for it");
+		else if (e.kind < RESULT_EVENTS) /* else it is of another version */
+			recorder_event_elsewhere(
+				&a->host, (struct flight_event){e.kind, e.detail == 1, e.number});
+	}
+	if (recorder_event_news(&a->host, &here))
+		live_event_tell(
+			a, &(struct live_event){here.kind, here.of_pid, here.number, false});
 }
 
 /* Is it time to stop? If not, *wait_s is when to ask again at the latest. */

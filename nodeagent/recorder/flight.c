@@ -27,12 +27,12 @@ struct flight_file {
 
 struct flight {
 	enum { FLIGHT_ARMED, FLIGHT_DUE, FLIGHT_WRITTEN, FLIGHT_ENDED } state;
-	char *event;		 /* unless ARMED */
-	uint64_t due;		 /* raw ns */
-	uint64_t armed;		 /* raw ns: until then FREQUENT events are passed over */
-	uint64_t bytes;		 /* of all files */
-	struct flight_event now; /* unless ARMED */
-	bool is_news;		 /* the others have not heard of it */
+	char *event;		      /* unless ARMED */
+	uint64_t due;		      /* raw ns */
+	uint64_t armed[FREQUENT + 1]; /* raw ns: until then these are passed over */
+	uint64_t bytes;		      /* of all files */
+	struct flight_event now;      /* unless ARMED */
+	bool is_news;		      /* the others have not heard of it */
 	uint64_t n_of[RESULT_EVENTS];
 	bool full; /* sampling.max_size is reached, and that was said */
 	struct flight_file *files;
@@ -62,7 +62,8 @@ bool recorder_awaits(const struct host *host, enum result_event kind)
 	const struct flight *f = host->recorder ? host->recorder->flight : NULL;
 
 	return f && host->recorder->writer && is_wanted(host, kind) && !f->full &&
-	       f->state == FLIGHT_ARMED && (kind > FREQUENT || clock_raw_ns() >= f->armed);
+	       (f->state == FLIGHT_ARMED || (f->state == FLIGHT_DUE && kind > f->now.kind)) &&
+	       (kind > FREQUENT || clock_raw_ns() >= f->armed[kind]);
 }
 
 static char *name_of(const struct flight_event *e)
@@ -82,6 +83,7 @@ static bool make_due(struct flight *f, struct flight_event e)
 		return false;
 	}
 	f->now = e;
+	free(f->event); /* of one that is not as important */
 	f->event = name;
 	f->state = FLIGHT_DUE;
 	f->due = clock_raw_ns() + RECORDER_AFTER_NS;
@@ -115,10 +117,11 @@ bool recorder_event_news(struct host *host, struct flight_event *e)
 	return true;
 }
 
-/* The same order on all nodes, so that files of one moment have one name. */
+/* What is more important, then the lower number: the same order on all nodes, so that files of one
+ * moment have one name. */
 static bool is_before(const struct flight_event *x, const struct flight_event *y)
 {
-	return x->kind != y->kind	? x->kind < y->kind
+	return x->kind != y->kind	? x->kind > y->kind
 	       : x->number != y->number ? x->number < y->number
 					: x->of_pid < y->of_pid;
 }
@@ -134,9 +137,6 @@ void recorder_event_elsewhere(struct host *host, struct flight_event e)
 	if (f->state == FLIGHT_DUE && is_before(&e, &f->now)) {
 		const uint64_t due = f->due;
 
-		free(f->event);
-		f->event = NULL;
-		f->state = FLIGHT_ARMED;
 		if (make_due(f, e))
 			f->due = due;
 	} else if (f->state != FLIGHT_ARMED || !make_due(f, e)) {
@@ -197,7 +197,8 @@ static void end_file(struct recorder *s, double seconds)
 	f->bytes += bytes;
 	f->event = NULL;
 	f->state = FLIGHT_ARMED;
-	f->armed = clock_raw_ns() + (uint64_t)(1e9 * s->host->conf->sampling_pause);
+	for (unsigned kind = 0; kind <= FREQUENT && kind <= f->now.kind; kind++)
+		f->armed[kind] = clock_raw_ns() + (uint64_t)(1e9 * s->host->conf->sampling_pause);
 	if (error)
 		host_warn(s->host, true, "flight recorder: the end of %s is missing: %s",
 			file->path, strerror(-error));

@@ -22,7 +22,7 @@ longest_step() {
 # has_slow HOST MS RANKS: a file of this host, $slow, has a step of each of them that lasted so long;
 # a moment before, another one may have been slow, and the file has that name
 has_slow() {
-	for slow in $(ls out-$mpi/$1-slow*.vfd); do
+	for slow in out-$mpi/$1-slow*.vfd; do
 		found=1
 		for rank in $3; do
 			[ "$(longest_step $slow $rank)" -ge $2 ] || found=0
