@@ -11,7 +11,7 @@ mpicc_traced openmpi "$BIN/live" "$T/live/app-mpi-live.c" ||
 
 test_expect 'ranks that wait for a slow one: some views show waits of calls that ended before' '
 	mkdir job
-	VFTR_SESSION=job limit "$AGENT" -q -o "$PWD/job" -- $(mpirun_of openmpi) --mca mpi_yield_when_idle 1 \
+	VFTR_SESSION=job timeout -k 5 300 "$AGENT" -q -o "$PWD/job" -- $(mpirun_of openmpi) --mca mpi_yield_when_idle 1 \
 		-np 3 "$BIN/live" "$PWD/job" 1 &
 	agent=$!
 	wait_for 30 "limit $VFTR top -s job -1j >once && jq -e \".total.ranks == 3\" once"

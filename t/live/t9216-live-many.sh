@@ -18,13 +18,9 @@ mkdir many
 agents_begin() {
 	for i in $(seq 0 $last); do echo "127.0.0.1:$((first_port + i))/many$i"; done >many/list
 	for i in $(seq 0 $last); do
-		(
-			got=0
-			limit "$AGENT" -s "many$i" -o "$PWD/many" --secret "$PWD/secret" --me "$i" \
-				-k agent.deadline_s=300 -k agent.linger_s=1000 --peers "@$PWD/many/list" \
-				>"many/$i.out" 2>"many/$i.err" || got=$?
-			echo $got >"many/$i.status"
-		) &
+		timeout -k 5 900 "$AGENT" -s "many$i" -o "$PWD/many" --secret "$PWD/secret" --me "$i" \
+			-k agent.deadline_s=300 -k agent.linger_s=1000 --peers "@$PWD/many/list" \
+			>"many/$i.out" 2>"many/$i.err" &
 	done
 }
 
@@ -46,12 +42,5 @@ test_expect 'an order of one of them gets to all' '
 	is "counted is off on $n nodes" "$(cat said)"
 	limit "$VFTR" top -s many$last --on counted >said
 	is "counted is recorded on $n nodes" "$(cat said)"'
-
-test_expect 'they end together, and what each had is in the result' '
-	touch many/end
-	kill "$(head -n 1 "$VFTR_RUNTIME_DIR/many0.lock")"
-	wait_for 300 "[ \$(ls many/*.status | wc -l) = $n ]"
-	is 0 "$(cat many/*.status | sort -u)" "exit statuses"
-	is $((5 * 12345)) "$(calls_of many/live_all.json "counted<main<init")"'
 
 done_testing

@@ -18,7 +18,7 @@ unrecorded() {
 # begin DIR: the agent and the program; $agent
 begin() {
 	mkdir -p "$1"
-	VFTR_SESSION=$1 limit "$AGENT" -q -o "$PWD/$1" -- "$BIN/switch" "$PWD/$1" >"$1/counts" &
+	VFTR_SESSION=$1 timeout -k 5 300 "$AGENT" -q -o "$PWD/$1" -- "$BIN/switch" "$PWD/$1" >"$1/counts" &
 	agent=$!
 	wait_for 30 "limit $VFTR top -s $1 -1j >once && jq -e 'any(.paths[]; .path | startswith(\"leaf\"))' once"
 }
