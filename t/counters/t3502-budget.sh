@@ -101,7 +101,7 @@ test_expect 'what a pause leaves out is not counted as switched off' '
 	exact kept turn'
 
 test_expect 'it is in the log, with the option that leaves them out for good' '
-	has budget_all.log "Functions switched off"
+	has budget_all.log "Functions switched off (overhead.budget_percent)"
 	grep -q "^| tiny  *| *[0-9.]* | *$(unrecorded tiny) | *[0-9.]* | *1 |$" budget_all.log
 	grep -qE "^   -finstrument-functions-exclude-function-list=.*tiny" budget_all.log'
 

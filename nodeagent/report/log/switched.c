@@ -60,7 +60,7 @@ static const struct column switched_columns[] = {
 };
 
 static const struct list switched_list = LIST(switched_columns, switched,
-	.title = "Functions switched off\n", .json = "switched_off");
+	.title = "Functions switched off (overhead.budget_percent)\n", .json = "switched_off");
 
 void section_switched(FILE *f, const struct report *r)
 {
