@@ -81,6 +81,18 @@ uint64_t vftr_process_ticks(void)
 	return vftr_process.clock_is_raw ? clock_raw_ns() : clock_counter();
 }
 
+static const char self;
+
+/* In a later copy of this library (copies.c) it is that of the first, by the rules of the dynamic
+ * linker. */
+extern const void *vftrace_copy;
+__attribute__((visibility("default"))) const void *vftrace_copy = &self;
+
+bool vftr_is_first_copy(void)
+{
+	return vftrace_copy == &self;
+}
+
 /* A program with more rights than its user must not do what his environment says. */
 bool vftr_user_has_switched_off(void)
 {

@@ -3,22 +3,11 @@
  * Several copies of this library in one process, as when a program that is linked with
  * libvftrace.so runs with libvftrace-openmpi.so preloaded. The dynamic linker gives all calls of
  * the program to the copy that comes first in the global scope; a later one is called by that one
- * only, in place of what it stands in for.
+ * only, in place of what it stands in for. That it is a later one attach.c finds out.
  */
 #include <dlfcn.h>
 #include <stddef.h>
 #include "libhook/process.h"
-
-static const char self;
-
-/* A later copy finds the first one's in its place, by the rules of the dynamic linker. */
-extern const void *vftrace_copy;
-__attribute__((visibility("default"))) const void *vftrace_copy = &self;
-
-bool vftr_is_first_copy(void)
-{
-	return vftrace_copy == &self;
-}
 
 bool vftr_is_of_a_copy(void *address)
 {

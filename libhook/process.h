@@ -152,10 +152,10 @@ void vftr_say_late(uint32_t ms); /* the agent wrote nothing within ms */
 /* last-words.c: waits for MAY_END after BYE, if the agent asked for that. */
 void vftr_last_words_wait(void);
 
-/* copies.c: false if another copy of this library in the process gets the program's calls: then
+/* attach.c: false if another copy of this library in the process gets the program's calls: then
  * this one records nothing. */
 bool vftr_is_first_copy(void);
-/* True if the address is in a copy of this library. Asks the dynamic linker. */
+/* copies.c: true if the address is in a copy of this library. Asks the dynamic linker. */
 bool vftr_is_of_a_copy(void *address);
 
 /* attach.c: true if VFTR_OFF is set, which is read before anything else. */

@@ -6,7 +6,6 @@
  * that is linked with -static, what nobody else needs would be missing.
  */
 #include <pthread.h>
-#include "libhook/process.h"
 
 #define NEEDED(name) (const void *)pthread_##name
 __attribute__((used)) static const void *const threads_needed[] = {NEEDED(once),
@@ -18,9 +17,3 @@ __attribute__((used)) static const void *const threads_needed[] = {NEEDED(once),
 	NEEDED(cond_destroy), NEEDED(cond_signal), NEEDED(cond_broadcast), NEEDED(cond_wait),
 	NEEDED(cond_timedwait), NEEDED(rwlock_rdlock), NEEDED(rwlock_tryrdlock),
 	NEEDED(rwlock_wrlock), NEEDED(rwlock_trywrlock), NEEDED(rwlock_unlock)};
-
-/* copies.c: nothing can be preloaded. */
-bool vftr_is_first_copy(void)
-{
-	return true;
-}
