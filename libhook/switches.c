@@ -125,55 +125,63 @@ static inline void count_enter(struct switched_shm *s, uint32_t number)
 	s->open[number]++;
 }
 
-/*
- * Of a function that is on again: calls inside of one that is not recorded are not, either, so that
- * each exit finds its enter.
- */
-static __attribute__((noinline)) bool is_still_off(
-	struct thread *t, uint64_t exit_bit, uint32_t number)
+/* An event that is recorded after all. */
+static inline void record_event(
+	struct thread *t, uint64_t exit_bit, uint64_t key, const void *site, bool is_code)
 {
-	struct switched_shm *s = may_count(t) ? ring_switched(t->ring.producer) : NULL;
-
-	if (!s || !s->open[number])
-		return false;
-	if (exit_bit)
-		return count_exit(s, number);
-	count_enter(s, number);
-	return true;
-}
-
-/* True for an event of a call that is not recorded. */
-static inline bool is_off(struct thread *t, uint64_t exit_bit, uint64_t key)
-{
-	uint32_t number = find((uint32_t)key) - 1;
-	struct switched_shm *s;
-
-	if (number >= SWITCHES_MAX)
-		return number != UINT32_MAX && is_still_off(t, exit_bit, number - ON_AGAIN);
-	if (!may_count(t))
-		return false;
-	s = ring_switched(t->ring.producer);
-	if (exit_bit)
-		return count_exit(s, number);
-	count_enter(s, number);
-	if (!(uint8_t)s->calls[number])
-		look_again();
-	return true;
-}
-
-/* Events that the gate does not let pass: most of them for one of the reasons here. */
-__attribute__((hot)) void vftr_gated(uint64_t exit_bit, uint64_t key, const void *site)
-{
-	struct thread *t = &vftr_thread;
-	bool is_code = (uint32_t)key >= RECORD_ID_FUNCTION && !RECORD_IS_REGION(key);
-
-	if (is_code && load_relaxed(&vftr_process.switches) && !t->vfork_children &&
-		is_off(t, exit_bit, key))
-		return;
 	if (t->state == THREAD_OFF && load_relaxed(&vftr_process.state) == PROCESS_OFF)
 		return;
 	if (is_code && load_relaxed(&vftr_own.gate) == GATE_SWITCHES)
 		vftr_store(clock_counter(), exit_bit, key, site);
 	else
 		vftr_slow(clock_counter(), exit_bit, key, site);
+}
+
+/*
+ * Of a function that is on again: calls inside of one that is not recorded are not, either, so that
+ * each exit finds its enter.
+ */
+static __attribute__((noinline)) void take_on_again(
+	uint64_t exit_bit, uint64_t key, const void *site, uint32_t number)
+{
+	struct thread *t = &vftr_thread;
+	struct switched_shm *s = may_count(t) ? ring_switched(t->ring.producer) : NULL;
+
+	if (!s || !s->open[number])
+		record_event(t, exit_bit, key, site, true);
+	else if (exit_bit)
+		count_exit(s, number);
+	else
+		count_enter(s, number);
+}
+
+/*
+ * Events that the gate does not let pass: most of them for one of the reasons here. What it calls
+ * is called at its end: it needs no frame, which would cost each call that is off.
+ */
+__attribute__((hot)) void vftr_gated(uint64_t exit_bit, uint64_t key, const void *site)
+{
+	struct thread *t = &vftr_thread;
+	bool is_code = (uint32_t)key >= RECORD_ID_FUNCTION && !RECORD_IS_REGION(key);
+	uint32_t number = UINT32_MAX;
+	struct switched_shm *s;
+
+	if (is_code && load_relaxed(&vftr_process.switches) && !t->vfork_children)
+		number = find((uint32_t)key) - 1;
+	if (unlikely(number - ON_AGAIN < SWITCHES_MAX)) {
+		take_on_again(exit_bit, key, site, number - ON_AGAIN);
+		return;
+	}
+	if (number < SWITCHES_MAX && may_count(t)) {
+		s = ring_switched(t->ring.producer);
+		if (exit_bit && count_exit(s, number))
+			return;
+		if (!exit_bit) {
+			count_enter(s, number);
+			if (unlikely(!(uint8_t)s->calls[number]))
+				look_again();
+			return;
+		}
+	}
+	record_event(t, exit_bit, key, site, is_code);
 }
