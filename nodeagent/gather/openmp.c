@@ -22,14 +22,7 @@
 
 static bool is_wait(const struct process *p, const struct node *n)
 {
-	static const bool waits[CONSTRUCT_KINDS] = {
-#define WAITS(kind, name, is_wait) [CONSTRUCT_##kind] = (is_wait),
-		CONSTRUCTS(WAITS)
-#undef WAITS
-	};
-	const enum construct kind = regions_kind_of_key(p, n->key);
-
-	return n->key == KEY_JOIN || n->key == KEY_IDLE || (kind < CONSTRUCT_KINDS && waits[kind]);
+	return n->key == KEY_JOIN || n->key == KEY_IDLE || regions_is_wait(p, n->key);
 }
 
 /* Is a thread's time at this call path of the region the most beyond the mean of its threads? */

@@ -223,6 +223,18 @@ enum construct regions_kind_of_key(const struct process *p, uint64_t key)
 	return r && r->is_construct ? (enum construct)r->kind : CONSTRUCT_KINDS;
 }
 
+bool regions_is_wait(const struct process *p, uint64_t key)
+{
+	static const bool waits[CONSTRUCT_KINDS] = {
+#define WAITS(kind, name, is_wait) [CONSTRUCT_##kind] = (is_wait),
+		CONSTRUCTS(WAITS)
+#undef WAITS
+	};
+	const enum construct kind = regions_kind_of_key(p, key);
+
+	return kind < CONSTRUCT_KINDS && waits[kind];
+}
+
 const struct openacc_region *regions_openacc(const struct process *p, uint64_t key)
 {
 	const struct region *r = region_of_key(p, key);

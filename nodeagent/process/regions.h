@@ -32,6 +32,8 @@ const char *regions_name(struct symcache *s, const struct process *p, uint64_t n
 enum construct regions_kind(const struct process *p, uint64_t number);
 /* The same for the key of a frame (calltree.h). */
 enum construct regions_kind_of_key(const struct process *p, uint64_t key);
+/* True for a frame of OpenMP whose time is a wait for other threads. */
+bool regions_is_wait(const struct process *p, uint64_t key);
 
 /* The event of OpenACC (openacc.h) with the key of a frame, or NULL. */
 const struct openacc_region *regions_openacc(const struct process *p, uint64_t key);

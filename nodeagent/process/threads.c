@@ -78,14 +78,7 @@ static void waited_for_lock(void *ctx, const struct lock_blame *b)
 /* Waits in OpenMP. */
 static enum time_class class_of_region(const void *ctx, uint64_t key)
 {
-	static const bool waits[CONSTRUCT_KINDS] = {
-#define WAITS(kind, name, is_wait) [CONSTRUCT_##kind] = (is_wait),
-		CONSTRUCTS(WAITS)
-#undef WAITS
-	};
-	const enum construct kind = regions_kind_of_key(ctx, key);
-
-	return kind < CONSTRUCT_KINDS && waits[kind] ? TIME_OPENMP_WAIT : TIME_USEFUL;
+	return regions_is_wait(ctx, key) ? TIME_OPENMP_WAIT : TIME_USEFUL;
 }
 
 /* The first thread of a child starts inside the functions its parent was in. */
