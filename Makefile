@@ -99,7 +99,7 @@ $(O)/include/%.mod: $(O)/fortran/%.o ;
 HOOK_LDFLAGS = -shared -Wl,-soname,$(@F) -Wl,--version-script=libhook/lib.map -Wl,-z,now,-z,nodelete $(LDFLAGS)
 
 # it holds where the agent is installed, and the agent where the libraries are
-$(O)/libhook/spawn.o: $(O)/prefix
+$(O)/libhook/session/spawn.o: $(O)/prefix
 $(O)/nodeagent/base/installed.o: $(O)/folders
 .PHONY: folders-now
 $(O)/prefix $(O)/folders: folders-now
