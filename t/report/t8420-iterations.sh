@@ -31,8 +31,8 @@ for mpi in $mpis; do
 		is "0 1" "$(of $json "[.slow[:2][].outside_mpi_rank | tostring] | join(\" \")")"
 		of $json ".slow[0].outside_mpi_most_s" | awk "{ exit !(\$1 > 0.400 && \$1 < 0.6) }"
 		of $json ".slow[1].outside_mpi_most_s" | awk "{ exit !(\$1 > 0.250 && \$1 < 0.4) }"
-		# the other one was in MPI meanwhile
-		[ "$(of $json ".slow[0].mpi_share > 0.4 and .slow[0].mpi_share < 0.5")" = true ]'
+		# the other one was in MPI meanwhile, and on a busy machine both a little afterwards
+		[ "$(of $json ".slow[0].mpi_share > 0.4 and .slow[0].mpi_share < 0.6")" = true ]'
 
 	test_expect "$mpi: their times are those of the call path" '
 		jq -e ".iterations as \$i | .stacks[] | select(.id == \$i.id) |
