@@ -229,6 +229,8 @@ X(TIME, clock_sync_interval_s, "clock.sync_interval_s", "10", 0.001, CONF_SECOND
 \
 X(DOUBLE, overhead_budget_percent, "overhead.budget_percent", NULL, 0.01, 100, NULL, true, \
   "Share of the CPU time of the traced processes that tracing may cost; null sets no limit.") \
+X(BOOL, overhead_remove_calls, "overhead.remove_calls", "false", 0, 0, NULL, false, \
+  "Take the hooks of functions that are off out of the code: nothing is left to count, nor to pay.") \
 X(REGEX, overhead_keep, "overhead.keep", NULL, 0, 0, NULL, true, \
   "Functions that are traced whatever the budget says.")
 /* clang-format on */

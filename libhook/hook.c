@@ -19,3 +19,9 @@ EXPORT void __cyg_profile_func_exit(void *function, void *call_site)
 {
 	vftr_record(RECORD_EXIT, (uintptr_t)function, load_relaxed(&vftr_own.gate), call_site);
 }
+
+/* by these names switches/call-sites.c knows them whoever else has functions of their names */
+extern __typeof(__cyg_profile_func_enter) vftr_hook_enter
+	__attribute__((alias("__cyg_profile_func_enter"), visibility("hidden"), hot));
+extern __typeof(__cyg_profile_func_exit) vftr_hook_exit
+	__attribute__((alias("__cyg_profile_func_exit"), visibility("hidden"), hot));

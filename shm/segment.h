@@ -47,6 +47,7 @@ struct control_app_shm {
 	uint64_t lost_nested; /* calls of signal handlers that could not be stored */
 	uint64_t hook_ps;     /* measured cost of one hook, ps; 0: unknown */
 	uint64_t gave_up;     /* ticks when the process gave up waiting for the agent, or 0 */
+	struct switches_seen_shm switches;
 };
 
 /* Words that only the producer writes. */
@@ -76,7 +77,7 @@ struct ring_consumer_shm {
  * that are wanted, in a ring segment their state. SWITCHES: in a control segment the functions
  * that are off; SWITCHED: in a ring segment their calls. */
 #define COUNTERS_OFFSET		 512u
-#define SWITCHES_OFFSET		 3856u
+#define SWITCHES_OFFSET		 3848u
 #define SWITCHED_OFFSET		 2048u
 #define CONTROL_BYTES		 (2 * SEGMENT_PAGE)
 #define RING_STAGE_OFFSET	 (2 * SEGMENT_PAGE)

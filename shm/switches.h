@@ -4,6 +4,11 @@
  * on the agent's page of the control segment, and the calls that were left out, on the
  * page of each ring that its thread writes. A function's number is the same in all
  * processes of an agent, and stays its own when the function is switched on again.
+ *
+ * A function that is off may also have its calls of the hooks taken out of the process's code
+ * (overhead.remove_calls): then its calls are not even counted. The agent asks for that when it
+ * has read all that was recorded before the process followed (struct switches_seen_shm), and
+ * found no call of the function open: so no record of it is to come until it is on again.
  */
 #ifndef VFTR_SHM_SWITCHES_H
 #define VFTR_SHM_SWITCHES_H
@@ -15,13 +20,25 @@
 struct switches_shm {
 	uint32_t n;		   /* numbers in use; stored behind their ids */
 	uint32_t id[SWITCHES_MAX]; /* low half of the address, 0: not in this process */
+	uint32_t version;	   /* counts changes of n and on; stored last */
 	uint64_t on;		   /* bit i: function number i is on again */
+	uint64_t removed;	   /* bit i: its calls of the hooks may be taken out of the code */
 };
 
-/* By the function's number: calls that were not recorded, and how many of them are open. */
+/* On the process's own page. */
+struct switches_seen_shm {
+	uint64_t taken;	  /* bit i: calls of function number i have been taken out of the code */
+	uint32_t version; /* of the above that it has taken over; read before the rest of it */
+};
+
+/*
+ * By the function's number: calls that were not recorded, and how many of them are open. recorded:
+ * of a function whose calls were taken out once, the recorded calls that are open.
+ */
 struct switched_shm {
 	uint64_t calls[SWITCHES_MAX];
 	uint32_t open[SWITCHES_MAX];
+	uint32_t recorded[SWITCHES_MAX];
 };
 
 #endif

@@ -20,6 +20,7 @@
 #include "nodeagent/base/map.h"
 #include "nodeagent/agent/affinity.h"
 #include "nodeagent/process/process.h"
+#include "nodeagent/agent/overhead/removal.h"
 #include "nodeagent/profile/lists.h"
 #include "nodeagent/profile/profile.h"
 #include "nodeagent/process/names.h"
@@ -47,6 +48,8 @@ struct function {
 	/* once it is off */
 	char *name;
 	uint64_t off_ticks, calls;
+	uint64_t removed_ticks; /* its hooks were let go, or 0 ... */
+	bool removed;		/* ... and some of them went */
 	uint32_t processes;
 };
 
@@ -58,6 +61,8 @@ struct overhead {
 	struct map64 by_location;
 	uint32_t off[SWITCHES_MAX], n_off; /* by number */
 	uint64_t on;			   /* bits: of these, on again */
+	uint64_t on_before;		   /* ... at the last look */
+	uint32_t version;		   /* counts changes of the two */
 	uint32_t orders;		   /* of the user, so far */
 	uint64_t due_ns;		   /* of the next look */
 	uint64_t own_ns;		   /* the agent's CPU time at the last one */
@@ -75,6 +80,7 @@ struct overhead_process {
 	struct map64 by_key;
 	uint64_t cpu_ns, blocked_ns; /* at the last look */
 	bool counted[SWITCHES_MAX];
+	struct removal removal;
 };
 
 /* What was spent since the last look, in ns. */
@@ -259,8 +265,26 @@ static void look_at(struct agent *a, struct process *p, struct spent *spent)
 	}
 }
 
+/* Bits of numbers. */
+static uint64_t all_off(const struct overhead *b)
+{
+	return (((uint64_t)1 << b->n_off) - 1) & ~b->on;
+}
+
+static void remove_calls(struct overhead *b, struct process *p)
+{
+	struct removal *r = &own_of(p)->removal;
+	const uint64_t before = r->removed;
+	uint64_t added = removal_look(r, p, all_off(b), b->version, host_ticks(p->host)) & ~before;
+
+	for (uint32_t i = 0; i < b->n_off; i++)
+		if (added >> i & 1 && !b->functions[b->off[i]].removed_ticks)
+			b->functions[b->off[i]].removed_ticks = host_ticks(p->host);
+	store_relaxed(&control_switches(p->control)->removed, r->removed);
+}
+
 /* The page of a process says by number where the functions are that it has called. */
-static void publish(const struct overhead *b, struct process *p)
+static void publish(struct overhead *b, struct process *p)
 {
 	struct switches_shm *s = control_switches(p->control);
 
@@ -271,8 +295,11 @@ static void publish(const struct overhead *b, struct process *p)
 		if (number != NONE && is_fit(k->key))
 			store_relaxed(&s->id[number], (uint32_t)k->key);
 	}
+	if (p->host->conf->overhead_remove_calls && p->control_app)
+		remove_calls(b, p);
 	store_relaxed(&s->on, b->on);
 	store_release(&s->n, b->n_off);
+	store_release(&s->version, b->version); /* pairs with vftr_switches_follow() */
 }
 
 /* ---- deciding --------------------------------------------------------------------- */
@@ -416,10 +443,12 @@ static void look_at_all(struct agent *a)
 	struct overhead *b = a->host.overhead;
 	struct spent spent = {0};
 	const bool budget = !isnan(a->host.conf->overhead_budget_percent);
+	uint32_t n_off;
 	double own;
 
 	if (budget && !a->host.n_switches && cpu_since(a) < TIME_LEAST)
 		return;
+	n_off = b->n_off;
 	for (size_t i = 0; i < b->n; i++) {
 		b->functions[i].cost_ns = 0;
 		b->functions[i].calls_others = false;
@@ -435,6 +464,8 @@ static void look_at_all(struct agent *a)
 	if (budget && spent.cpu >= TIME_LEAST)
 		switch_off(a, spent.hooks + spent.waits,
 			spent.cpu * a->host.conf->overhead_budget_percent / 100);
+	b->version += b->n_off != n_off || b->on != b->on_before;
+	b->on_before = b->on;
 	for (struct process *p = a->host.processes; b->n_off && p; p = p->next)
 		if (is_watched(p))
 			publish(b, p);
@@ -485,11 +516,13 @@ static void end_thread(struct thread_ring *t)
 	struct process *p = t->process;
 	struct overhead *b = p->host->overhead;
 	const struct switched_shm *s = ring_switched(t->ring.producer);
+	const uint64_t taken = load_relaxed(&p->control_app->switches.taken);
 
 	for (uint32_t i = 0; b && i < b->n_off; i++) {
 		struct function *f = &b->functions[b->off[i]];
 		uint64_t calls = load_relaxed(&s->calls[i]);
 
+		f->removed |= taken >> i & 1;
 		if (!calls)
 			continue;
 		f->calls += calls;
@@ -588,7 +621,12 @@ static void gather_switched(const struct host *host, struct profile *out)
 			.name = xstrdup(f->name),
 			.from_ns = clocks_ns(&host->clocks, f->off_ticks - host->first_start_ticks),
 			.calls = f->calls,
-			.processes = f->processes};
+			.processes = f->processes,
+			.removed_ns =
+				!f->removed || !f->removed_ticks
+					? 0
+					: clocks_ns(&host->clocks,
+						  f->removed_ticks - host->first_start_ticks)};
 	}
 	profile_combine(out, PROFILE_SWITCHED);
 }

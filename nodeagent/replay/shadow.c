@@ -49,6 +49,16 @@ struct replay *replay_shadow(const struct replay *r)
 	return s;
 }
 
+bool replay_may_be_open(const struct replay *r, uint32_t id)
+{
+	if (r->error || (r->slow & SLOW_PAUSED))
+		return true;
+	for (const struct frame *f = r->base + 1; f <= r->top; f++)
+		if (!f->node || (uint32_t)f->node->key == id)
+			return true;
+	return false;
+}
+
 size_t replay_open_nodes(const struct replay *r, const struct node **nodes, size_t max)
 {
 	size_t n = 0;

@@ -6,6 +6,7 @@
 #ifndef VFTR_NODEAGENT_REPLAY_SHADOW_H
 #define VFTR_NODEAGENT_REPLAY_SHADOW_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -28,6 +29,9 @@ void replay_open_frames(const struct replay *r, uint64_t t, replay_open_frame *t
  * OpenMP, paused, or too deep.
  */
 struct replay *replay_shadow(const struct replay *r);
+
+/* True if a frame with this id is open, or that cannot be told: paused, or frames not recorded. */
+bool replay_may_be_open(const struct replay *r, uint32_t id);
 
 /*
  * The nodes of r's open frames, the root first; at most max. Returns their number. In the shadow

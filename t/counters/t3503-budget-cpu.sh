@@ -75,35 +75,42 @@ test_expect 'results are those of the untraced program' '
 	bounded -k overhead.budget_percent=10 -- "$BIN/accessors" 2 400 >out.1
 	is "$untraced" "$(cut -d" " -f1 out.1)"'
 
-# ratio STEPS N: CPU time with a budget of 10 % over that without tracing, N at once; the
+# ratio STEPS N OPTION...: CPU time with a budget of 10 % over that without tracing, N at once; the
 # agent's apart
 ratio() {
+	steps=$1 n=$2
+	shift 2
 	rm -f out.*
-	together "$2" plain "$1" 700
+	together "$n" plain "$steps" 700
 	ratio_plain=$(cpu_s)
 	rm -f out.*
-	bounded -k overhead.budget_percent=10 -- sh -c "for i in \$(seq $2); do
-		\"\$BIN/accessors\" $1 700 >out.\$i & done; wait"
+	bounded -k overhead.budget_percent=10 "$@" -- sh -c "for i in \$(seq $n); do
+		\"\$BIN/accessors\" $steps 700 >out.\$i & done; wait"
 	echo "$(cpu_s) $ratio_plain $(json $ALL '[.agents[].cpu_s] | add')" |
 		awk '{ print $1 / $2, ($1 + $3) / $2 }'
 }
 
+# within MOST STEPS N OPTION...: the best of three is at most that; what else runs makes it more
+within() {
+	most=$1
+	shift
+	for i in 1 2 3; do
+		ratio "$@" >ratio
+		cat ratio
+		awk -v most="$most" '{ exit !($1 <= most) }' ratio && return
+	done
+	return 1
+}
+
 # The time until functions go off weighs less in the long form.
-if [ -n "$VFTR_LONG" ]; then
-	test_expect 'a budget of 10 %: at most 1.15 times the CPU time of the untraced program' '
-		for i in 1 2 3; do
-			ratio 2500 2
-		done | sort -n >ratios
-		cat ratios
-		awk "NR == 2 { exit !(\$1 <= 1.15) }" ratios'
-else
-	test_expect 'a budget of 10 %: at most 1.25 times the CPU time of the untraced program' '
-		for i in 1 2 3; do
-			ratio 250 2 >ratio
-			cat ratio
-			awk "{ exit !(\$1 <= 1.25) }" ratio && exit 0
-		done
-		false'
+steps=250
+[ -z "$VFTR_LONG" ] || steps=2500
+test_expect 'a budget of 10 %, with hooks that stay: at most 1.4 times the CPU time of the untraced program' '
+	within 1.4 $steps 2'
+
+if [ "$(uname -m)" = x86_64 ]; then
+	test_expect 'and with hooks that go: at most 1.15 times' '
+		within 1.15 $steps 2 -k overhead.remove_calls=true'
 fi
 
 done_testing

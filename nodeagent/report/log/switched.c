@@ -44,7 +44,10 @@ static void print_option(FILE *f, const struct report *r)
 ROW_VALUE(const char *, switched_name, profile_switched, report_name(row->r, at->name))
 ROW_VALUE(const char *, switched_cell, profile_switched, report_cell(row->r, at->name))
 ROW_VALUE(bool, switched_differs, profile_switched, report_name_differs(row->r, at->name))
+ROW_VALUE(bool, switched_is_removed, profile_switched, at->removed_ns != 0)
 ROW_VALUE(double, switched_saved, profile_switched, saved_s(row->r, at))
+
+enum { WITH_REMOVED = 1 };
 
 #define SWITCHED(title, json, type, member, ...)                                                   \
 	COLUMN(title, json, type, struct profile_switched, member, ##__VA_ARGS__)
@@ -54,6 +57,8 @@ static const struct column switched_columns[] = {
 	COLUMN_GET(NULL, "function", TEXT, text, switched_name),
 	SWITCHED(NULL, "linker_name", TEXT, name, .where = switched_differs),
 	SWITCHED("From[s]", "from_s", SECONDS, from_ns),
+	SWITCHED("Removed[s]", "removed_s", SECONDS, removed_ns, .only = WITH_REMOVED,
+		.where = switched_is_removed),
 	SWITCHED("Calls not recorded", "calls", COUNT, calls),
 	COLUMN_GET("Saved[s]", "saved_s", REAL, real, switched_saved),
 	SWITCHED("Processes", "processes", COUNT, processes),
@@ -61,6 +66,14 @@ static const struct column switched_columns[] = {
 
 static const struct list switched_list = LIST(switched_columns, switched,
 	.title = "Functions switched off (overhead.budget_percent)\n", .json = "switched_off");
+
+static unsigned asked_for(const struct report *r)
+{
+	for (size_t i = 0; i < r->p->n_switched; i++)
+		if (r->p->switched[i].removed_ns)
+			return WITH_REMOVED;
+	return 0;
+}
 
 void section_switched(FILE *f, const struct report *r)
 {
@@ -71,7 +84,7 @@ void section_switched(FILE *f, const struct report *r)
 				r->c->overhead_budget_percent);
 		return;
 	}
-	columns_print(f, r, &switched_list, 0);
+	columns_print(f, r, &switched_list, asked_for(r));
 	fputs("From then on their time is that of their callers.\n", f);
 	print_option(f, r);
 }
