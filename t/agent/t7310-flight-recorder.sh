@@ -85,4 +85,34 @@ test_expect 'so does one that exits with an error; and none if sampling.when doe
 	status_of 137 limit "$AGENT" $keep -k sampling.when=signal -o other -- "$BIN/flight" kill at 20
 	is 0 "$(ls other | grep -c vfd)"'
 
+test_expect 'all files together are no larger than sampling.max_size, and the log says once that there are no more' '
+	rm -f stop
+	limit "$AGENT" $keep -k sampling.max_size=4MiB -o bounded -- "$BIN/flight" >steps &
+	sleep_pid=$!
+	wait_for 20 "[ -n \"\$(agent_pids)\" ]"
+	for k in 1 2 3 4 5 6 7 8; do
+		sleep 1
+		urge
+	done
+	touch stop
+	wait $sleep_pid
+	ls -l bounded
+	[ "$(ls bounded/*.vfd | wc -l)" -ge 1 ] && [ "$(ls bounded/*.vfd | wc -l)" -lt 8 ]
+	[ "$(cat bounded/*.vfd | wc -c)" -le $((4 << 20)) ]
+	for file in bounded/*.vfd; do
+		"$VFTR" dump "$file" | grep -qx "Complete:        yes"
+	done
+	is 1 "$(grep -c "files would be larger than sampling.max_size: no more" bounded/node-*.log)"'
+
+test_expect 'files of an earlier run that have the name of a new one stay, as NAME.old' '
+	rm -f stop
+	mkdir again
+	status_of 3 limit "$AGENT" -q -k sampling.keep=2s -o again -- "$BIN/flight" exit at 600
+	file=$(cd again && ls *death*.vfd)
+	[ "$(echo "$file" | wc -l)" = 1 ]
+	cp "again/$file" first.vfd
+	status_of 3 limit "$AGENT" -q -k sampling.keep=2s -o again -- "$BIN/flight" exit at 300
+	ls again
+	cmp first.vfd "again/$file.old"'
+
 done_testing

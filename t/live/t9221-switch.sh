@@ -51,7 +51,7 @@ test_expect 'one that calls itself and others, again and again; and one that nob
 test_expect 'in the end no call is missing, and none is there twice; the log and the JSON have the times' '
 	limit "$VFTR" top -s job --off step
 	touch job/end
-	wait $agent
+	wait_for 60 "jq -e .format job/switch_all.json && [ -s job/switch_all.log ]"
 	cat job/counts
 	while read -r function n; do
 		is "$n" $(($(recorded job $function) + $(unrecorded job $function))) "$function"
