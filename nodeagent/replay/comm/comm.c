@@ -5,7 +5,7 @@
 #include <string.h>
 #include "conf/conf.h"
 #include "mpi_id.h"
-#include "nodeagent/replay/comm/exposure.h"
+#include "nodeagent/replay/window/exposure.h"
 #include "nodeagent/replay/comm/internal.h"
 #include "nodeagent/replay/comm/neighbours.h"
 #include "nodeagent/replay/comm/order.h"

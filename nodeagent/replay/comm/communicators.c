@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include "nodeagent/replay/comm/elsewhere.h"
-#include "nodeagent/replay/comm/exposure.h"
+#include "nodeagent/replay/window/exposure.h"
 #include "nodeagent/replay/comm/internal.h"
 #include "nodeagent/replay/comm/neighbours.h"
 #include "nodeagent/replay/comm/starts.h"

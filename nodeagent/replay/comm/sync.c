@@ -6,7 +6,7 @@
 #include "conf/conf.h"
 #include "mpi_id.h"
 #include "nodeagent/replay/comm/elsewhere.h"
-#include "nodeagent/replay/comm/exposure.h"
+#include "nodeagent/replay/window/exposure.h"
 #include "nodeagent/replay/comm/internal.h"
 #include "nodeagent/replay/comm/longest.h"
 #include "nodeagent/replay/comm/starts.h"

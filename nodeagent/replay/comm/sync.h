@@ -13,7 +13,7 @@
  *  - scans: each for the last of the ranks below it
  *  - neighbourhood collectives: each for the last of all, which is too much
  * A window's ranks meet in the same way; its instances are apart from those of its communicator.
- * Two of its ranks, too, one of which waits for the other one as for a root (exposure.h).
+ * Two of its ranks, too, one of which waits for the other one as for a root (window/exposure.h).
  * In an intercommunicator "all" are those of the other group; nothing is known
  * if no member of the other group lives here.
  *

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "nodeagent/replay/comm/exposure.h"
+#include "nodeagent/replay/window/exposure.h"
 
 #include <stdlib.h>
 #include "mpi_id.h"

@@ -5,8 +5,8 @@
  * MPI_Win_post of that one whose group has the origin. Both are known as long as all these calls
  * were recorded, and read in the order in which they took place.
  */
-#ifndef VFTR_NODEAGENT_REPLAY_COMM_EXPOSURE_H
-#define VFTR_NODEAGENT_REPLAY_COMM_EXPOSURE_H
+#ifndef VFTR_NODEAGENT_REPLAY_WINDOW_EXPOSURE_H
+#define VFTR_NODEAGENT_REPLAY_WINDOW_EXPOSURE_H
 
 #include <stdbool.h>
 #include <stddef.h>
