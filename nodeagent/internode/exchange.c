@@ -7,6 +7,7 @@
  *
  *	taker   READY          -> giver
  *	giver   CHUNK ... LAST -> taker      batches (match/wire.h)
+ *	taker   ANSWER .. LAST -> giver      what they have waited (far-receivers.h)
  *
  * Times travel as global ones (clock/sync.h) and become ticks of the taker. Who does not
  * answer costs its messages and some waiting, nothing else.
@@ -22,7 +23,7 @@
 #include "nodeagent/internode/internal.h"
 #include "nodeagent/net/transport.h"
 
-enum { TAG_READY = 710, TAG_CHUNK };
+enum { TAG_READY = 710, TAG_CHUNK, TAG_ANSWER };
 enum { MORE, LAST, CAUSES }; /* the last byte of a chunk; CAUSES: words of far-causes.h */
 
 #define CHUNK_BYTES ((size_t)1 << 20)
@@ -36,6 +37,7 @@ struct exchange {
 	double until, patience;
 	struct match_batch batch;
 	struct far_telling telling;
+	struct far_calls calls;
 	int to, error;	    /* of the giving */
 	struct map64 known; /* processes that sent something -> index */
 	struct source {
@@ -55,14 +57,14 @@ static double patience(const struct exchange *x)
 	return until < x->until ? until : x->until;
 }
 
-static void send_bytes(struct exchange *x, const void *bytes, size_t n, uint8_t kind)
+static void send_bytes(struct exchange *x, int tag, const void *bytes, size_t n, uint8_t kind)
 {
 	uint8_t *chunk = xmalloc(n + 1);
 
 	if (n)
 		memcpy(chunk, bytes, n);
 	chunk[n] = kind;
-	x->error = x->transport->send(x->transport, x->to, TAG_CHUNK, chunk, n + 1, patience(x));
+	x->error = x->transport->send(x->transport, x->to, tag, chunk, n + 1, patience(x));
 	if (x->error != -ETIMEDOUT)
 		free(chunk); /* else it may leave later */
 }
@@ -72,10 +74,10 @@ static void send_chunk(struct exchange *x, uint8_t kind)
 	struct words *w = &x->telling.words;
 
 	if (w->n)
-		send_bytes(x, w->at, w->n * sizeof(*w->at), CAUSES);
+		send_bytes(x, TAG_CHUNK, w->at, w->n * sizeof(*w->at), CAUSES);
 	words_free(w);
 	if (!x->error)
-		send_bytes(x, x->batch.bytes, x->batch.n, kind);
+		send_bytes(x, TAG_CHUNK, x->batch.bytes, x->batch.n, kind);
 	match_batch_clear(&x->batch);
 }
 
@@ -93,6 +95,8 @@ static void give_send(void *arg, const struct match_send *s)
 				  : 0;
 	told.enter = internode_global(x->m->host, s->enter);
 	told.leave = told.enter + (internode_global(x->m->host, s->leave) - told.enter);
+	if (s->mode)
+		far_calls_tell(&x->calls, x->m, &told, s);
 	match_batch_send(&x->batch, &told);
 	if (x->batch.n + x->telling.words.n * sizeof(uint64_t) >= CHUNK_BYTES)
 		send_chunk(x, MORE);
@@ -124,9 +128,34 @@ static bool give_round(struct exchange *x, const struct rank_set *proc_ids)
 	return any;
 }
 
+/* What the sends have waited for their receivers; the next message of this tag if *last is false.
+ */
+static void take_answer(struct exchange *x, int from, bool *last)
+{
+	const char *wrong;
+	size_t bytes;
+	uint8_t *buf;
+	int who;
+
+	x->error = transport_receive(
+		x->transport, from, from, TAG_ANSWER, (void **)&buf, &bytes, &who, patience(x));
+	if (x->error)
+		return;
+	wrong = bytes ? far_calls_answer(&x->calls, x->m, (uint64_t *)buf, bytes / sizeof(uint64_t))
+		      : "an empty message";
+	*last = !bytes || buf[bytes - 1] == LAST;
+	if (!*last && transport_now() > x->until)
+		x->error = -ETIMEDOUT;
+	if (wrong)
+		host_warn(x->m->host, false,
+			"waits for the node of agent %d are not known: it sent %s", from, wrong);
+	free(buf);
+}
+
 static void give(struct exchange *x, int to)
 {
 	const struct directory_target *t = target(x, to);
+	bool last = false;
 	size_t bytes;
 	void *buf;
 	int who;
@@ -142,6 +171,9 @@ static void give(struct exchange *x, int to)
 		;
 	if (!x->error)
 		send_chunk(x, LAST);
+	while (!x->error && !last)
+		take_answer(x, to, &last);
+	far_calls_free(&x->calls);
 	match_batch_clear(&x->batch);
 	far_telling_free(&x->telling);
 	x->cut_off |= x->error == -ECONNRESET;
@@ -169,6 +201,10 @@ static void take_send(void *arg, const struct match_send *s)
 	mine.history = far_number(&x->m->far, s->history);
 	mine.enter = internode_ticks(x->m->host, s->enter);
 	mine.leave = internode_ticks(x->m->host, s->leave);
+	if (s->mode) {
+		mine.done_enter = internode_ticks(x->m->host, s->done_enter);
+		mine.done_leave = internode_ticks(x->m->host, s->done_leave);
+	}
 	match_send(matching_core(x->m), &mine);
 }
 
@@ -203,6 +239,23 @@ static const char *take_chunk(struct exchange *x, const void *bytes, size_t n, u
 	return far_take(&x->m->far, x->m->host, bytes, n / sizeof(uint64_t));
 }
 
+static void send_answer(struct exchange *x, int to)
+{
+	struct words answer = {0};
+	size_t at = 0, n;
+
+	far_receivers_put(&x->m->far_receivers, x->m->host, &answer);
+	x->to = to;
+	x->error = 0;
+	do {
+		n = far_answer_part(&answer, at, CHUNK_BYTES / sizeof(uint64_t));
+		send_bytes(x, TAG_ANSWER, answer.at + at, n * sizeof(uint64_t),
+			at + n < answer.n ? MORE : LAST);
+		at += n;
+	} while (at < answer.n && !x->error);
+	words_free(&answer);
+}
+
 static void take(struct exchange *x, int from)
 {
 	bool last = false;
@@ -234,6 +287,9 @@ static void take(struct exchange *x, int from)
 		take_receives(x, false);
 	}
 	take_receives(x, true);
+	if (!error)
+		send_answer(x, from);
+	far_receivers_free(&x->m->far_receivers);
 	x->first_source = x->n_sources;
 	x->cut_off |= error == -ECONNRESET;
 }

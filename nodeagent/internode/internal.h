@@ -9,6 +9,7 @@
 #include "nodeagent/match/outbox.h"
 #include "nodeagent/match/rank-set.h"
 #include "nodeagent/internode/far-causes.h"
+#include "nodeagent/internode/far-receivers.h"
 #include "nodeagent/internode/matching.h"
 
 /* Messages from one thread to another. */
@@ -52,9 +53,10 @@ struct matching {
 	struct thread_pair *recent;  /* of them */
 	struct longest *longest;     /* waits of calls that complete several messages; or NULL */
 	struct longest *own_longest; /* that, if there is none in host->sync */
-	struct wrong_order *wrong_order;       /* or NULL */
-	struct late_receivers *late_receivers; /* or NULL */
-	struct far_heard far;		       /* what senders on other nodes did */
+	struct wrong_order *wrong_order; /* or NULL */
+	struct unproven *unproven;	 /* or NULL */
+	struct far_receivers far_receivers;
+	struct far_heard far;	/* what senders on other nodes did */
 	uint64_t clock_bound;	/* ticks: the greatest difference of clocks of two nodes */
 	bool met;		/* the directory has answered */
 	struct rank_set absent; /* then: the agents that it has not heard of */
@@ -98,6 +100,12 @@ void matching_late_receiver(
 	struct matching *m, const struct match_send *s, const struct match_receive *r);
 /* Counts those that are known now, and frees what was kept. */
 void matching_late_receivers_end(struct matching *m);
+/* Whether the call that completes a send of t has waited for it alone. */
+enum matching_completes { COMPLETES_NONE, COMPLETES_ONE, COMPLETES_SEVERAL };
+enum matching_completes matching_completes(const struct traffic *t, const struct match_send *s);
+/* True for the number of the path of an MPI_Sendrecv(): it sends and receives. */
+bool matching_is_sendrecv(const struct traffic *t, uint32_t path);
+struct unproven *matching_unproven(struct matching *m);
 
 /* matching.c: a number for a process's id, always the same. */
 uint32_t matching_index(struct matching *m, uint64_t proc_id);

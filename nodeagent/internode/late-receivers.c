@@ -2,20 +2,19 @@
 /*
  * Late receivers: how long a send stood in the call that completed it before its receive was
  * posted, min(receive's enter, call's leave) - call's enter; if the call ended after that, and only
- * if it cannot have ended before. That is so for a synchronous send. A standard one may have been
- * sent at once: those which ended before their receives were posted were, and so all are taken to
- * be that are not longer. What is longer is known when the job is over; until then waits of such
- * sends are kept by their lengths, those of calls that complete nothing else: of MPI_Send() and
- * MPI_Wait().
+ * if it cannot have ended before. That is so for a synchronous send; of a standard one it is known
+ * when the job is over: unproven.h. A call that completes several operations waits for the last
+ * one, and counts once, for that: replay/comm/longest.h.
  *
- * Of exact pairs on this node: the agent of the sender alone knows its call paths, the one of the
- * receiver alone when it was posted.
+ * Of exact pairs. The agent of the sender alone knows its call paths, the one of the receiver alone
+ * when it was posted: of messages between nodes the latter tells it (far-receivers.h).
  */
-#include <stdlib.h>
 #include "conf/conf.h"
 #include "mpi_id.h"
 #include "nodeagent/base/util.h"
+#include "nodeagent/internode/far-receivers.h"
 #include "nodeagent/internode/internal.h"
+#include "nodeagent/internode/unproven.h"
 #include "nodeagent/process/host.h"
 #include "nodeagent/process/process.h"
 #include "nodeagent/replay/comm/causes.h"
@@ -23,113 +22,103 @@
 #include "nodeagent/replay/comm/longest.h"
 #include "nodeagent/replay/tree/calltree.h"
 
-#ifndef LATE_RECEIVERS_MAX
-#define LATE_RECEIVERS_MAX 4096u /* rows: call paths by late rank and length, 48 B each */
-#endif
-#define PLACES 8u /* where a row may be */
-
-/* Waits of standard sends of one length that may have been sent at once. */
-struct unproven {
-	uint64_t source, bytes;
-	uint32_t path, late;
-	uint64_t calls, ticks;
-};
-
-struct late_receivers {
-	bool some_at_once;
-	uint64_t at_once; /* bytes: the longest message that was sent at once */
-	struct unproven rows[LATE_RECEIVERS_MAX];
-};
+#define LARGE_COUNT 1u /* in the id of a function: its form with large counts */
 
 static bool is_earlier(uint64_t a, uint64_t b)
 {
 	return (int64_t)(a - b) < 0;
 }
 
-static bool is_at_once(const struct late_receivers *l, uint64_t bytes)
+static uint32_t function_of(const struct traffic *t, uint32_t path)
 {
-	return l->some_at_once && bytes <= l->at_once;
+	const struct node *n = traffic_path_node(t, path);
+
+	return n ? key_mpi(n->key) : KEY_NO_MPI;
 }
 
-/* Its row, or a free one; NULL: there is no room. */
-static struct unproven *row_of(struct late_receivers *l, const struct unproven *like)
+bool matching_is_sendrecv(const struct traffic *t, uint32_t path)
 {
-	uint64_t h = (like->source ^ like->bytes << 17) * 0x9e3779b97f4a7c15u;
+	const uint32_t function = function_of(t, path);
 
-	h = (h ^ ((uint64_t)like->path << 32 | like->late)) * 0xd6e8feb86659fd93u;
-	for (uint64_t i = 0; i < PLACES; i++) {
-		struct unproven *row = &l->rows[((h ^ h >> 32) + i) % LATE_RECEIVERS_MAX];
-
-		if (!row->calls)
-			*row = *like;
-		if (row->source == like->source && row->bytes == like->bytes &&
-			row->path == like->path && row->late == like->late)
-			return row;
-	}
-	return NULL;
+	return (function & ~LARGE_COUNT) == VFTR_MPI_SENDRECV ||
+	       (function & ~LARGE_COUNT) == VFTR_MPI_SENDRECV_REPLACE;
 }
 
-static void keep_unproven(
-	struct late_receivers *l, const struct match_send *s, const struct longest_wait *w)
+enum matching_completes matching_completes(const struct traffic *t, const struct match_send *s)
 {
-	struct unproven *row = row_of(l,
-		&(struct unproven){
-			.source = s->source, .bytes = s->bytes, .path = w->path, .late = w->late});
-
-	if (!row)
-		return;
-	row->calls++;
-	row->ticks += w->ticks;
-}
-
-/* The call that completed s has completed nothing else. */
-static bool is_alone(const struct traffic *t, const struct match_send *s)
-{
-	const struct node *n;
-
 	if (s->done_enter == s->enter)
-		return true;
-	n = traffic_path_node(t, s->path);
-	return n && key_mpi(n->key) == VFTR_MPI_WAIT;
+		return matching_is_sendrecv(t, s->path) ? COMPLETES_SEVERAL : COMPLETES_ONE;
+	switch (function_of(t, s->path)) {
+	case VFTR_MPI_WAIT:
+	case VFTR_MPI_WAITANY:
+		return COMPLETES_ONE;
+	case VFTR_MPI_WAITALL:
+	case VFTR_MPI_WAITSOME:
+		return COMPLETES_SEVERAL;
+	default: /* it does not wait */
+		return COMPLETES_NONE;
+	}
 }
 
+struct unproven *matching_unproven(struct matching *m)
+{
+	if (!m->unproven)
+		m->unproven = unproven_new();
+	return m->unproven;
+}
+
+/* Of a synchronous send. */
 static void count_synchronous(
 	struct matching *m, struct traffic *t, struct longest_wait *w, bool alone)
 {
 	struct longest_wait *kept = w;
 
 	if (alone)
-		traffic_wait(t, w->path, w->kind, w->late, 1, w->ticks);
+		traffic_count_longest(t, w, 1);
 	else
 		kept = longest_add(matching_longest(m), t, w);
 	if (kept)
 		matching_causes(m, t, kept);
 }
 
+static void keep_standard(struct matching *m, struct traffic *t, const struct unproven_send *s,
+	struct longest_wait *w, bool alone)
+{
+	if (unproven_is_at_once(m->unproven, s->far, s->bytes))
+		return;
+	if (!alone) {
+		unproven_add_among(m->unproven, m, s, w);
+		return;
+	}
+	unproven_add(m->unproven, s, w, 1);
+	matching_causes(m, t, w); /* of waits that do not count nobody asks */
+}
+
 void matching_late_receiver(
 	struct matching *m, const struct match_send *s, const struct match_receive *r)
 {
 	const struct process *p;
+	enum matching_completes completes;
 	struct longest_wait w;
-	bool alone;
 
-	if (s->mode == MATCH_SEND_OTHER || !is_earlier(s->done_enter, r->enter))
+	if (s->mode == MATCH_SEND_OTHER || s->mode == MATCH_SEND_IN_PARTS ||
+		!is_earlier(s->done_enter, r->enter) || !m->host->conf->mpi_waits)
 		return;
 	p = matching_process(m, s->source);
-	if (!p || !p->traffic || !m->host->conf->mpi_waits)
-		return;
-	if (!m->late_receivers)
-		m->late_receivers = xcalloc(1, sizeof(*m->late_receivers));
-	if (is_earlier(s->done_leave, r->enter)) {
-		if (s->mode == MATCH_SEND_STANDARD && !is_at_once(m->late_receivers, s->bytes)) {
-			m->late_receivers->some_at_once = true;
-			m->late_receivers->at_once = s->bytes;
-		}
+	if (!p) {
+		far_receiver_found(&m->far_receivers, s, r, m->clock_bound);
 		return;
 	}
-	if (!s->path)
+	if (!p->traffic)
 		return;
-	alone = is_alone(p->traffic, s);
+	if (is_earlier(s->done_leave, r->enter)) {
+		if (s->mode == MATCH_SEND_STANDARD)
+			unproven_at_once(matching_unproven(m), false, s->bytes);
+		return;
+	}
+	completes = matching_completes(p->traffic, s);
+	if (!s->path || (completes == COMPLETES_NONE && s->mode == MATCH_SEND_STANDARD))
+		return;
 	w = (struct longest_wait){.enter = s->done_enter,
 		.path = s->path,
 		.late = matching_rank(p, r->destination, s->source),
@@ -137,25 +126,18 @@ void matching_late_receiver(
 		.ticks = r->enter - s->done_enter,
 		.about = {.from = r->destination, .to = s->source, .from_thread = r->thread}};
 	if (s->mode == MATCH_SEND_SYNCHRONOUS) {
-		count_synchronous(m, p->traffic, &w, alone);
-	} else if (alone && !is_at_once(m->late_receivers, s->bytes)) {
-		keep_unproven(m->late_receivers, s, &w);
-		matching_causes(m, p->traffic, &w); /* of waits that do not count nobody asks */
+		count_synchronous(m, p->traffic, &w, completes == COMPLETES_ONE);
+		return;
 	}
+	matching_unproven(m);
+	keep_standard(m, p->traffic,
+		&(struct unproven_send){.source = s->source, .bytes = s->bytes}, &w,
+		completes == COMPLETES_ONE);
 }
 
 void matching_late_receivers_end(struct matching *m)
 {
-	const struct late_receivers *l = m->late_receivers;
-
-	for (size_t i = 0; l && i < LATE_RECEIVERS_MAX; i++) {
-		const struct unproven *row = &l->rows[i];
-		const struct process *p = matching_process(m, row->source);
-
-		if (row->calls && p && p->traffic && !is_at_once(l, row->bytes))
-			traffic_wait(p->traffic, row->path, WAIT_LATE_RECEIVER, row->late,
-				row->calls, row->ticks);
-	}
-	free(m->late_receivers);
-	m->late_receivers = NULL;
+	unproven_end(m->unproven, m);
+	m->unproven = NULL;
+	far_receivers_free(&m->far_receivers);
 }

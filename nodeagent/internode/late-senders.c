@@ -162,9 +162,9 @@ static const struct longest_wait *count_wait(
 	struct longest_wait *kept = w;
 
 	w->late = p ? matching_rank(p, w->about.from, r->destination) : UINT32_MAX;
-	if (r->enter != r->done.enter)
+	if (r->enter != r->done.enter || (t && matching_is_sendrecv(t, w->path)))
 		kept = longest_add(matching_longest(m), t, w);
-	else if (t) /* it received nothing else */
+	else if (t) /* it completed nothing else */
 		traffic_count_longest(t, w, 1);
 	if (!kept)
 		return NULL;

@@ -51,6 +51,9 @@ enum match_send_mode {
 	MATCH_SEND_OTHER,
 	MATCH_SEND_STANDARD,	/* it ends when the message is kept elsewhere, or received */
 	MATCH_SEND_SYNCHRONOUS, /* not before the receive is posted */
+	MATCH_SEND_IN_PARTS,	/* done_enter: when its last part was ready */
+	/* | of a sender on another node: what completed it has completed others, too */
+	MATCH_SEND_AMONG = 4,
 };
 
 struct match_send {
@@ -59,7 +62,8 @@ struct match_send {
 	uint64_t bytes;
 	uint32_t tag, ticket, thread, flags;
 	uint32_t history; /* what the thread did before, or 0; not looked at */
-	/* of a sender on this node: the call that completes it, as in match_done */
+	/* the call that completes it, as in match_done; of a sender on another node path is what
+	 * its agent has said */
 	uint64_t done_enter, done_leave;
 	uint32_t path;
 	uint32_t mode; /* enum match_send_mode */

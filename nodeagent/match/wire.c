@@ -6,6 +6,10 @@
  *
  *   PLACES  communicator, source, destination, 8 bytes each, lowest first
  *   TAG, THREAD, BYTES, FLAGS, HISTORY  the number, if it is another one than before
+ *   MODE    if it is not 0: a byte, mode | bits that say what follows, in the same way:
+ *           SENT_PATH the number of the path of the call that completed it, SENT_ENTER and
+ *           SENT_LEAVE begin and end of that less those of the send, if they are others
+ *
  *   A receive has the same fields, with its actual source and tag and the bytes that
  *   came; then a byte of bits that say what it was posted with and what else follows:
  *   DONE_THREAD the thread that completed it, DONE_PATH the number of the path of that call
@@ -21,14 +25,25 @@
 #include <string.h>
 #include "nodeagent/base/util.h"
 
-static const uint8_t magic[4] = {'V', 'M', 'S', 2};
+static const uint8_t magic[4] = {'V', 'M', 'S', 3};
 
-enum part { PLACES = 1, TAG = 2, THREAD = 4, BYTES = 8, FLAGS = 16, HISTORY = 32, PARTS_END = 64 };
+enum part {
+	PLACES = 1,
+	TAG = 2,
+	THREAD = 4,
+	BYTES = 8,
+	FLAGS = 16,
+	HISTORY = 32,
+	MODE = 64,
+	PARTS_END = 128
+};
+
+enum sent { SENT_MODES = 8, SENT_PATH = 8, SENT_ENTER = 16, SENT_LEAVE = 32, SENT_END = 64 };
 
 enum tail { ANY_SOURCE = 1, ANY_TAG = 2, UNKNOWN = 4, DONE_THREAD = 8, DONE_PATH = 16 };
 
 #define NUMBER_BYTES 10
-#define RECORD_BYTES (1 + 3 * 8 + 9 * NUMBER_BYTES)
+#define RECORD_BYTES (1 + 3 * 8 + 12 * NUMBER_BYTES + 1)
 
 /* ---- writing ------------------------------------------------------------------ */
 
@@ -62,15 +77,31 @@ static void make_room(struct match_batch *b)
 	}
 }
 
+static void put_sent(struct match_batch *b, const struct match_send *s)
+{
+	const unsigned parts = (s->path != b->last.path ? SENT_PATH : 0) |
+			       (s->done_enter != s->enter ? SENT_ENTER : 0) |
+			       (s->done_leave != s->leave ? SENT_LEAVE : 0);
+
+	b->bytes[b->n++] = (uint8_t)(s->mode % SENT_MODES | parts);
+	if (parts & SENT_PATH)
+		put_number(b, s->path);
+	if (parts & SENT_ENTER)
+		put_difference(b, s->done_enter - s->enter);
+	if (parts & SENT_LEAVE)
+		put_difference(b, s->done_leave - s->leave);
+}
+
 void match_batch_send(struct match_batch *b, const struct match_send *s)
 {
 	const struct match_send *l = &b->last;
+	const uint32_t path = l->path;
 	bool proc_ids =
 		s->comm != l->comm || s->source != l->source || s->destination != l->destination;
 	unsigned parts = (proc_ids ? PLACES : 0) | (s->tag != l->tag ? TAG : 0) |
 			 (s->thread != l->thread ? THREAD : 0) |
 			 (s->bytes != l->bytes ? BYTES : 0) | (s->flags != l->flags ? FLAGS : 0) |
-			 (s->history != l->history ? HISTORY : 0);
+			 (s->history != l->history ? HISTORY : 0) | (s->mode ? MODE : 0);
 
 	make_room(b);
 	b->bytes[b->n++] = (uint8_t)parts;
@@ -92,7 +123,11 @@ void match_batch_send(struct match_batch *b, const struct match_send *s)
 	put_difference(b, (uint64_t)(int64_t)(int32_t)(s->ticket - l->ticket - 1));
 	put_difference(b, s->enter - l->enter);
 	put_difference(b, s->leave - s->enter);
+	if (parts & MODE)
+		put_sent(b, s);
 	b->last = *s;
+	if (!(parts & MODE))
+		b->last.path = path;
 }
 
 void match_batch_receive(struct match_batch *b, const struct match_receive *r)
@@ -142,7 +177,7 @@ void match_batch_free(struct match_batch *b)
 struct reader {
 	const uint8_t *at, *end;
 	bool bad;
-	uint32_t last_path;
+	uint32_t last_path, sent_path;
 };
 
 static uint64_t get_number(struct reader *r)
@@ -188,6 +223,19 @@ static uint64_t get_word(struct reader *r)
 	return w;
 }
 
+static void get_sent(struct reader *r, struct match_send *s)
+{
+	const unsigned parts = r->at < r->end ? *r->at++ : SENT_END;
+
+	r->bad |= parts >= SENT_END;
+	s->mode = parts % SENT_MODES;
+	if (parts & SENT_PATH)
+		r->sent_path = get_small(r);
+	s->path = r->sent_path;
+	s->done_enter = s->enter + (parts & SENT_ENTER ? get_difference(r) : 0);
+	s->done_leave = s->leave + (parts & SENT_LEAVE ? get_difference(r) : 0);
+}
+
 static void get_send(struct reader *r, unsigned parts, struct match_send *s)
 {
 	if (parts & PLACES) {
@@ -208,6 +256,11 @@ static void get_send(struct reader *r, unsigned parts, struct match_send *s)
 	s->ticket += 1 + (uint32_t)get_difference(r);
 	s->enter += get_difference(r);
 	s->leave = s->enter + get_difference(r);
+	s->mode = MATCH_SEND_OTHER;
+	s->path = 0;
+	s->done_enter = s->done_leave = 0;
+	if (parts & MODE)
+		get_sent(r, s);
 }
 
 const char *match_batch_each(

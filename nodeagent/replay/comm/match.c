@@ -33,6 +33,8 @@ static enum match_send_mode send_mode(const struct node *n)
 	switch (key_mpi(n->key) & ~LARGE_COUNT) {
 	case VFTR_MPI_SEND:
 	case VFTR_MPI_ISEND:
+	case VFTR_MPI_SENDRECV:
+	case VFTR_MPI_SENDRECV_REPLACE:
 		return MATCH_SEND_STANDARD;
 	case VFTR_MPI_SSEND:
 	case VFTR_MPI_ISSEND:

@@ -235,6 +235,119 @@ static void in_waitall(void)
 	}
 }
 
+/* Sends of long messages, completed together: the later receiver counts. */
+static void long_in_waitall_of(int first, int later)
+{
+	MPI_Request requests[2];
+	MPI_Status statuses[2];
+
+	if (known_rank == later) {
+		known_after(BIT(first), 1);
+		receive_late(1, BIG);
+	} else if (known_rank == first) {
+		late_work(1, 2);
+		KNOWN_CALL(LATE_SENDER, 1, 0, MPI_Recv, big, BIG, MPI_CHAR, 0, 1, WORLD,
+			MPI_STATUS_IGNORE);
+	} else if (!known_rank) {
+		MPI_Isend(big, BIG, MPI_CHAR, first, 1, WORLD, &requests[0]);
+		MPI_Isend(big, BIG, MPI_CHAR, later, 1, WORLD, &requests[1]);
+		KNOWN_CALL(LATE_RECEIVER, 1, later, MPI_Waitall, 2, requests, statuses);
+	}
+}
+
+static void long_in_waitall(void)
+{
+	long_in_waitall_of(FAR, NEAR);
+}
+
+static void long_in_waitall_far(void)
+{
+	long_in_waitall_of(NEAR, FAR);
+}
+
+/* In turn: the second call is for the one that is left. */
+static void receive_in_turn(void)
+{
+	if (known_rank == FAR)
+		late_work(1, 2);
+	else if (known_rank == NEAR)
+		late_work(2, 6);
+	if (known_rank == FAR || known_rank == NEAR)
+		KNOWN_CALL(LATE_SENDER, 1, 0, MPI_Recv, big, BIG, MPI_CHAR, 0, 1, WORLD,
+			MPI_STATUS_IGNORE);
+}
+
+static void send_to_both(MPI_Request requests[2])
+{
+	MPI_Isend(big, BIG, MPI_CHAR, NEAR, 1, WORLD, &requests[0]);
+	MPI_Isend(big, BIG, MPI_CHAR, FAR, 1, WORLD, &requests[1]);
+}
+
+static void long_in_waitany(void)
+{
+	MPI_Request requests[2];
+	int index;
+
+	receive_in_turn();
+	if (known_rank)
+		return;
+	send_to_both(requests);
+	KNOWN_CALL(LATE_RECEIVER, 1, FAR, MPI_Waitany, 2, requests, &index, MPI_STATUS_IGNORE);
+	KNOWN_CALL(LATE_RECEIVER, 1, NEAR, MPI_Waitany, 2, requests, &index, MPI_STATUS_IGNORE);
+}
+
+static void long_in_waitsome(void)
+{
+	MPI_Request requests[2];
+	MPI_Status statuses[2];
+	int n, indices[2];
+
+	receive_in_turn();
+	if (known_rank)
+		return;
+	send_to_both(requests);
+	KNOWN_CALL(LATE_RECEIVER, 1, FAR, MPI_Waitsome, 2, requests, &n, indices, statuses);
+	KNOWN_CALL(LATE_RECEIVER, 1, NEAR, MPI_Waitsome, 2, requests, &n, indices, statuses);
+}
+
+/* It has sent early, and receives late. */
+static void long_in_sendrecv_with(int other)
+{
+	if (known_rank == other) {
+		KNOWN_CALL(SEND, 2, 0, MPI_Send, &data, 1, MPI_INT, 0, 2, WORLD);
+		receive_late(1, BIG);
+	} else if (!known_rank) {
+		KNOWN_CALL(LATE_RECEIVER, 1, other, MPI_Sendrecv, big, BIG, MPI_CHAR, other, 1,
+			&data, 1, MPI_INT, other, 2, WORLD, MPI_STATUS_IGNORE);
+	}
+}
+
+static void long_in_sendrecv(void)
+{
+	long_in_sendrecv_with(NEAR);
+}
+
+static void long_in_sendrecv_far(void)
+{
+	long_in_sendrecv_with(FAR);
+}
+
+static void long_message_far(void)
+{
+	if (known_rank == FAR)
+		receive_late(1, BIG);
+	else if (!known_rank)
+		KNOWN_CALL(LATE_RECEIVER, 1, FAR, MPI_Send, big, BIG, MPI_CHAR, FAR, 1, WORLD);
+}
+
+static void short_message_far(void)
+{
+	if (known_rank == FAR)
+		receive_late(1, 8);
+	else if (!known_rank)
+		KNOWN_CALL(SEND, 1, FAR, MPI_Send, big, 8, MPI_CHAR, FAR, 1, WORLD);
+}
+
 static void in_time(void)
 {
 	MPI_Request request;
@@ -266,6 +379,18 @@ static const struct known_property properties[] = {
 	KNOWN_PROPERTY(long_message, "late_receiver MPI_Send long_message 2 late_work"),
 	KNOWN_PROPERTY(
 		long_message_in_wait, "late_receiver MPI_Wait long_message_in_wait 2 late_work"),
+	KNOWN_PROPERTY(long_message_far, "late_receiver MPI_Send long_message_far 1 late_work"),
+	KNOWN_PROPERTY(long_in_waitall, "late_receiver MPI_Waitall long_in_waitall_of 2 late_work"),
+	KNOWN_PROPERTY(
+		long_in_waitall_far, "late_receiver MPI_Waitall long_in_waitall_of 1 late_work"),
+	KNOWN_PROPERTY(long_in_waitany, "late_receiver MPI_Waitany long_in_waitany 1,2 late_work"),
+	KNOWN_PROPERTY(
+		long_in_waitsome, "late_receiver MPI_Waitsome long_in_waitsome 1,2 late_work"),
+	KNOWN_PROPERTY(
+		long_in_sendrecv, "late_receiver MPI_Sendrecv long_in_sendrecv_with 2 late_work"),
+	KNOWN_PROPERTY(long_in_sendrecv_far,
+		"late_receiver MPI_Sendrecv long_in_sendrecv_with 1 late_work"),
+	KNOWN_PROPERTY(short_message_far, NULL),
 	KNOWN_PROPERTY(short_message, NULL),
 	KNOWN_PROPERTY(in_waitall, "late_receiver MPI_Waitall in_waitall 2 late_work"),
 	KNOWN_PROPERTY(in_time, NULL),

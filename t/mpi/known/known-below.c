@@ -37,6 +37,12 @@ BELOW(Irecv, (void *b, int n, MPI_Datatype t, int of, int tag, MPI_Comm c, MPI_R
 	(b, n, t, of, tag, c, r))
 BELOW(Wait, (MPI_Request * r, MPI_Status *s), (r, s))
 BELOW(Waitall, (int n, MPI_Request *r, MPI_Status *s), (n, r, s))
+BELOW(Waitany, (int n, MPI_Request *r, int *at, MPI_Status *s), (n, r, at, s))
+BELOW(Waitsome, (int n, MPI_Request *r, int *m, int *at, MPI_Status *s), (n, r, m, at, s))
+BELOW(Sendrecv,
+	(const void *b, int n, MPI_Datatype t, int to, int tag, void *in, int m, MPI_Datatype u,
+		int of, int tag_of, MPI_Comm c, MPI_Status *s),
+	(b, n, t, to, tag, in, m, u, of, tag_of, c, s))
 BELOW(Barrier, (MPI_Comm c), (c))
 BELOW(Bcast, (void *b, int n, MPI_Datatype t, int root, MPI_Comm c), (b, n, t, root, c))
 BELOW(Scatter,
@@ -71,3 +77,12 @@ BELOW(Win_post, (MPI_Group g, int assert, MPI_Win w), (g, assert, w))
 BELOW(Win_start, (MPI_Group g, int assert, MPI_Win w), (g, assert, w))
 BELOW(Win_complete, (MPI_Win w), (w))
 BELOW(Win_wait, (MPI_Win w), (w))
+BELOW(Win_lock, (int how, int of, int assert, MPI_Win w), (how, of, assert, w))
+BELOW(Win_lock_all, (int assert, MPI_Win w), (assert, w))
+BELOW(Win_flush, (int of, MPI_Win w), (of, w))
+BELOW(Win_flush_all, (MPI_Win w), (w))
+BELOW(Win_unlock, (int of, MPI_Win w), (of, w))
+BELOW(Win_unlock_all, (MPI_Win w), (w))
+#if MPI_VERSION >= 4
+BELOW(Pready, (int part, MPI_Request r), (part, r))
+#endif

@@ -3,8 +3,10 @@
 #include <check.h>
 #include <stdlib.h>
 
-#define LATE_RECEIVERS_MAX 16u
+#define UNPROVEN_ROWS_MAX  16u
+#define UNPROVEN_CALLS_MAX 8u
 #include "nodeagent/internode/late-receivers.c"
+#include "nodeagent/internode/unproven.c"
 #include "nodeagent/replay/comm/internal.h"
 
 #include "t/lib/suite.h"
@@ -198,8 +200,123 @@ START_TEST(many_lengths)
 		standard(LONG + i, 100, 200, 130);
 	matching_late_receivers_end(&m);
 	ck_assert_uint_ge(waited().calls, 8);
-	ck_assert_uint_le(waited().calls, LATE_RECEIVERS_MAX);
+	ck_assert_uint_le(waited().calls, UNPROVEN_ROWS_MAX);
 	ck_assert_uint_eq(waited().ticks, 30 * waited().calls);
+}
+END_TEST
+
+/* ---- among other operations ----------------------------------------------------------------- */
+
+static uint32_t path_of(uint32_t function)
+{
+	return path_number(
+		track, calltree_child(tree, calltree_root(tree), NULL, RECORD_ID_MPI + function));
+}
+
+/* Of a message of `bytes` whose sender stood in [enter, leave] for this and others. */
+static void among(uint64_t bytes, uint64_t enter, uint64_t leave, uint64_t posted, uint32_t to)
+{
+	pair((struct sent){MATCH_SEND_STANDARD, bytes, enter - 5, enter, leave, posted, to});
+}
+
+/* The call has waited for something else, too. */
+static struct longest_wait *other_wait(uint64_t enter, uint64_t ticks)
+{
+	return longest_add(matching_longest(&m), sender.traffic,
+		&(struct longest_wait){.enter = enter,
+			.path = path,
+			.late = 3,
+			.kind = WAIT_LATE_RECEIVER,
+			.ticks = ticks});
+}
+
+START_TEST(completed_with_others)
+{
+	const uint32_t functions[] = {VFTR_MPI_WAITALL, VFTR_MPI_WAITSOME};
+
+	for (size_t i = 0; i < ARRAY_SIZE(functions); i++) {
+		path = path_of(functions[i]);
+		among(LONG, 350, 400, 360, 1);
+		among(LONG, 350, 400, 380, 2);
+		among(LONG, 350, 400, 370, 1);
+		among(LONG, 500, 600, 490, 2); /* posted before */
+		check_waited(0, 0);
+		matching_late_receivers_end(&m);
+		check_waited(1, 30);
+		ck_assert_uint_eq(waited().late, 2);
+	}
+}
+END_TEST
+
+/* Each message is what it is, whatever else its call has completed. */
+START_TEST(some_of_the_others_were_sent_at_once)
+{
+	path = path_of(VFTR_MPI_WAITALL);
+	among(LONG, 350, 400, 360, 1);
+	among(LONG - 10, 350, 400, 390, 2);
+	among(LONG - 5, 350, 400, 380, 2);
+	among(LONG - 5, 500, 600, 601, 2);
+	matching_late_receivers_end(&m);
+	check_waited(1, 10);
+	ck_assert_uint_eq(waited().late, 1);
+}
+END_TEST
+
+START_TEST(the_longest_of_all)
+{
+	path = path_of(VFTR_MPI_WAITALL);
+	ck_assert_ptr_nonnull(other_wait(350, 20));
+	ck_assert_ptr_nonnull(other_wait(500, 20));
+	check_waited(2, 40);
+	among(LONG, 350, 400, 380, 1);
+	among(LONG, 500, 600, 510, 1);
+	matching_late_receivers_end(&m);
+	check_waited(2, 50);
+}
+END_TEST
+
+/* Of those without room it counts what they waited longer than for others. */
+START_TEST(many_calls_with_others)
+{
+	const uint64_t n = 5 * UNPROVEN_CALLS_MAX;
+
+	path = path_of(VFTR_MPI_WAITALL);
+	for (uint64_t at = 1000; at < 1000 * (n + 1); at += 1000) {
+		other_wait(at, 20);
+		among(LONG, at, at + 100, at + 50, 1);
+		among(LONG - 1, at, at + 100, at + 60, 1);
+	}
+	matching_late_receivers_end(&m);
+	ck_assert_uint_eq(waited().ticks, 60 * n);
+	ck_assert_uint_ge(waited().calls, n);
+	ck_assert_uint_le(waited().calls, 2 * n);
+}
+END_TEST
+
+START_TEST(sent_and_received_in_one_call)
+{
+	path = path_of(VFTR_MPI_SENDRECV);
+	other_wait(300, 20);
+	standard(LONG, 300, 400, 340);
+	standard(LONG, 500, 600, 510);
+	check_waited(1, 20);
+	matching_late_receivers_end(&m);
+	check_waited(2, 50);
+}
+END_TEST
+
+START_TEST(any_of_several)
+{
+	path = path_of(VFTR_MPI_WAITANY);
+	among(LONG, 350, 400, 360, 1);
+	among(LONG, 450, 500, 480, 1);
+	matching_late_receivers_end(&m);
+	check_waited(2, 40);
+	/* who asks does not wait */
+	path = path_of(VFTR_MPI_TESTANY);
+	among(LONG, 550, 600, 580, 1);
+	matching_late_receivers_end(&m);
+	check_waited(0, 0);
 }
 END_TEST
 
@@ -207,7 +324,9 @@ int main(void)
 {
 	const TTest *const tests[] = {synchronous, completed_by_another_call,
 		standard_ones_count_at_the_end, those_that_may_have_been_sent_at_once,
-		what_proves_nothing, completed_by_a_wait_for_one, without_waits, many_lengths};
+		what_proves_nothing, completed_by_a_wait_for_one, without_waits, many_lengths,
+		completed_with_others, some_of_the_others_were_sent_at_once, the_longest_of_all,
+		many_calls_with_others, sent_and_received_in_one_call, any_of_several};
 	Suite *s = suite_create("late-receivers");
 	TCase *c = tcase_create("late-receivers");
 

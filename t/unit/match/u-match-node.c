@@ -273,12 +273,22 @@ END_TEST
 static struct match_send random_send(void)
 {
 	uint64_t enter = (uint64_t)rand() << (rand() % 33);
+	const uint64_t leave = enter + (uint64_t)rand();
+	const bool alone = rand() % 2, known = rand() % 3;
 
 	return (struct match_send){.comm = (uint64_t)rand() << 32,
 		.source = (uint64_t)rand(),
 		.destination = (uint64_t)rand() << 33 | (uint64_t)rand(),
 		.enter = enter,
-		.leave = enter + (uint64_t)rand(),
+		.leave = leave,
+		.done_enter = !known  ? 0
+			      : alone ? enter
+				      : leave + (uint64_t)rand(),
+		.done_leave = !known  ? 0
+			      : alone ? leave
+				      : leave + 5,
+		.path = known ? (uint32_t)rand() : 0,
+		.mode = known ? 1 + (uint32_t)rand() % 2 + (alone ? 0 : MATCH_SEND_AMONG) : 0,
 		.bytes = (uint64_t)rand() << (rand() % 33),
 		.tag = (uint32_t)rand() << 1,
 		.ticket = (uint32_t)rand() << 1,
@@ -339,11 +349,13 @@ START_TEST(sizes)
 	for (uint32_t i = 0; i < 1000; i++) {
 		s.ticket++;
 		s.enter += 5000;
-		s.leave = s.enter + 800;
+		s.leave = s.done_leave = s.enter + 800;
+		s.done_enter = s.enter;
+		s.mode = MATCH_SEND_STANDARD;
 		match_batch_send(&b, &s);
 	}
-	ck_assert_uint_le(first, 80);
-	ck_assert_uint_le(b.n - first, 6 * 1000);
+	ck_assert_uint_le(first, 100);
+	ck_assert_uint_le(b.n - first, 7 * 1000 + 10);
 	match_batch_free(&b);
 }
 END_TEST

@@ -1,0 +1,74 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Late receivers on other nodes. The agent of the sender tells with each send by which call it was
+ * completed (match/wire.h); the agent of the receiver, which pairs them, answers with what those
+ * calls have waited, as late-receivers.c says, and with the length of the longest message that was
+ * sent at once. A wait that is no longer than the error of both clocks is not known.
+ *
+ * Words of an answer:
+ *	AT_ONCE, bytes
+ *	SUM, source, destination, mode<<32 | path, bytes, calls, ns	calls that completed one
+ *send CALL, source, destination, mode<<32 | number, bytes, ns		one that completed several
+ */
+#ifndef VFTR_NODEAGENT_INTERNODE_FAR_RECEIVERS_H
+#define VFTR_NODEAGENT_INTERNODE_FAR_RECEIVERS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include "nodeagent/match/match.h"
+#include "nodeagent/match/rank-set.h"
+
+struct host;
+struct matching;
+
+/* Smaller in tests. */
+#ifndef FAR_SUMS_MAX
+#define FAR_SUMS_MAX  4096u	 /* in an answer: call paths by destination and length */
+#define FAR_CALLS_MAX (1u << 18) /* the same: calls that completed several; 40 B each */
+#endif
+
+/* ---- the agent of the senders -------------------------------------------------------------- */
+
+/* Calls that completed several operations, of which one other agent was told. Begins as zeros. */
+struct far_calls {
+	struct far_call {
+		uint64_t source, enter, leave;
+		uint32_t path;
+	} * at;
+	size_t n, cap;
+};
+
+/* How *told, in global times but for what completed it, which is of s, is told to another agent. */
+void far_calls_tell(struct far_calls *f, const struct matching *m, struct match_send *told,
+	const struct match_send *s);
+/* Takes the answer, or a part of it. NULL, or what is wrong; then the rest was not taken. */
+const char *far_calls_answer(
+	const struct far_calls *f, struct matching *m, const uint64_t *words, size_t n);
+void far_calls_free(struct far_calls *f);
+
+/* ---- the agent of the receivers ------------------------------------------------------------ */
+
+/* What is found of the sends of one other agent. Begins as zeros. */
+struct far_receivers {
+	bool some_at_once;
+	uint64_t at_once;     /* bytes */
+	struct far_sum *sums; /* FAR_SUMS_MAX, or NULL */
+	struct far_wait {
+		uint64_t source, destination, bytes, ticks;
+		uint32_t mode, number;
+	} * calls;
+	size_t n_calls, cap_calls;
+};
+
+/* The pair is exact; error: of the clocks, ticks. */
+void far_receiver_found(struct far_receivers *f, const struct match_send *s,
+	const struct match_receive *r, uint64_t error);
+/* The answer; f is empty then. */
+void far_receivers_put(struct far_receivers *f, const struct host *host, struct words *to);
+/* How many words of an answer from that one on are one that far_calls_answer() takes, `most` at
+ * most; at least one if most is 7. */
+size_t far_answer_part(const struct words *of, size_t at, size_t most);
+void far_receivers_free(struct far_receivers *f);
+
+#endif
