@@ -157,10 +157,10 @@ static void note_send(struct match_process *p, const struct match_message *c)
 		.done_enter = c->since,
 		.done_leave = c->until,
 		.path = c->path,
-		.mode = c->mode,
+		.mode = c->m->flags & MESSAGE_PARTITIONED ? MATCH_SEND_IN_PARTS : c->mode,
 		.history = c->history};
 
-	if (c->m->request && !c->failed && !(s.flags & MATCH_PARTITIONED))
+	if (c->m->request && !c->failed)
 		hold(p, &s, c->m->request);
 	else
 		send_on(p, &s);
@@ -243,6 +243,7 @@ void match_process_done(
 	struct match_process *p, const struct message *posted, const struct match_message *c)
 {
 	const uint32_t flags = c->m->flags, *at;
+	struct match_send *s;
 	struct match_done d;
 
 	if (posted->kind == RECORD_POST) {
@@ -253,13 +254,25 @@ void match_process_done(
 	at = posted->kind == RECORD_SEND ? map32_find(&p->held_at, posted->request) : NULL;
 	if (!at)
 		return;
-	p->held[*at].send.done_enter = c->since;
-	p->held[*at].send.done_leave = c->until;
-	p->held[*at].send.path = c->path;
+	s = &p->held[*at].send;
+	if (s->mode != MATCH_SEND_IN_PARTS) {
+		s->done_enter = c->since;
+		s->done_leave = c->until;
+		s->path = c->path;
+	}
 	if (!(flags & MESSAGE_CANCELLED))
 		release(p, *at, 0);
 	else
 		release(p, *at, flags & MESSAGE_UNKNOWN ? MATCH_UNSURE : MATCH_VOID);
+}
+
+void match_process_part(struct match_process *p, uint32_t request, uint64_t enter)
+{
+	const uint32_t *at = map32_find(&p->held_at, request);
+	struct match_send *s = at ? &p->held[*at].send : NULL;
+
+	if (s && s->mode == MATCH_SEND_IN_PARTS && (int64_t)(enter - s->done_enter) > 0)
+		s->done_enter = enter;
 }
 
 /* ---- the course of things ---------------------------------------------------------------- */

@@ -45,6 +45,8 @@ struct match *match_node_matcher(struct match_node *n);
 struct match_process *match_process_new(struct match_node *n, uint64_t proc_id, bool concurrent);
 /* What this process sends to that one is matched here. */
 bool match_process_meets(const struct match_process *p, uint64_t proc_id);
+/* A part of the send in partitions with this request is ready: the call that says so began then. */
+void match_process_part(struct match_process *p, uint32_t request, uint64_t enter);
 /* Its last record was given. Frees it. */
 void match_process_end(struct match_process *p);
 

@@ -458,6 +458,7 @@ static const char *take_message(
 		fail_call(l, f, now);
 		return NULL;
 	case RECORD_PARTITION:
+		match_part(t, &p->m, p->since);
 		return NULL; /* nothing that is summed up */
 	case RECORD_COLLECTIVE:
 		if (p->comm)

@@ -187,6 +187,8 @@ void requests_free(struct traffic *t);
 
 /* A SEND, RECV or POST; until: when its call ended. */
 void match_call(struct traffic_track *l, const struct pending *p, uint64_t until, bool failed);
+/* A PARTITION, whose call began at `since`. */
+void match_part(const struct traffic *t, const struct message *m, uint64_t since);
 /* c is known no more. */
 void match_comm_gone(struct traffic *t, const struct comm *c);
 /* q has ended. */

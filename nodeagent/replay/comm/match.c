@@ -85,6 +85,14 @@ void match_call(struct traffic_track *l, const struct pending *p, uint64_t until
 	match_process_message(match, &m);
 }
 
+void match_part(const struct traffic *t, const struct message *m, uint64_t since)
+{
+	if (t->match)
+		match_process_part(t->match, m->request, since);
+	if (t->session_match)
+		match_process_part(t->session_match, m->request, since);
+}
+
 void match_comm_gone(struct traffic *t, const struct comm *c)
 {
 	if (t->match)
