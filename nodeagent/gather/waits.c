@@ -8,6 +8,7 @@
 #include "nodeagent/base/wait-kinds.h"
 #include "nodeagent/process/host.h"
 #include "nodeagent/process/process.h"
+#include "nodeagent/process/threads-ended.h"
 #include "nodeagent/profile/lists.h"
 #include "nodeagent/profile/profile.h"
 #include "nodeagent/replay/comm/causes.h"
@@ -130,7 +131,7 @@ static void add_causes(const struct gather_from *g)
 		*to = (struct profile_cause){.stack = union_node(g, g->p, row.node),
 			.kind = row.kind,
 			.late = (uint32_t)late->rank,
-			.activity = union_node(g, late, row.late_node),
+			.activity = union_node(g, late, threads_ended_awaited(late, row.late_node)),
 			.ns = clocks_ns(&g->host->clocks, row.ticks)};
 	}
 	free(w.all);

@@ -7,6 +7,7 @@
 #include "nodeagent/process/host.h"
 #include "nodeagent/process/names.h"
 #include "nodeagent/process/process.h"
+#include "nodeagent/process/threads-ended.h"
 #include "nodeagent/replay/comm/causes.h"
 #include "nodeagent/replay/comm/comm.h"
 #include "nodeagent/replay/comm/far.h"
@@ -56,6 +57,8 @@ static uint32_t tell_path(struct far_telling *f, const struct host *host, const 
 	const struct node *root = calltree_root(p->ended_tree), *up[DEPTH_MAX + 2];
 	uint32_t number, n = 0;
 
+	if (path)
+		path = threads_ended_awaited(p, path);
 	for (; path && path != root && n < ARRAY_SIZE(up); path = path->parent)
 		up[n++] = path;
 	if (path != root)

@@ -8,7 +8,9 @@
 #include "nodeagent/process/counter/counters.h"
 #include "nodeagent/base/map.h"
 #include "nodeagent/process/process.h"
+#include "nodeagent/process/regions.h"
 #include "nodeagent/process/threads.h"
+#include "nodeagent/replay/openmp/teams.h"
 
 /* Time below the root: that of the functions called there, but not of idleness. */
 static uint64_t function_ticks(struct calltree *tree)
@@ -159,6 +161,9 @@ struct thread_ranges {
 	struct map64 at; /* node of process.past -> index */
 	struct thread_range *of;
 	size_t n, cap;
+	struct map64 awaited_at; /* what threads_ended_awaited() has said: node -> index */
+	const struct node **awaited;
+	size_t n_awaited, cap_awaited;
 };
 
 static struct thread_range *range_of(struct thread_ranges *r, const struct node *n)
@@ -235,12 +240,134 @@ const struct thread_range *threads_ended_range_of(const struct process *p, const
 	return i ? &p->ranges->of[*i] : NULL;
 }
 
+/* ---- the thread for which a team waits ------------------------------------------------------- */
+
+/* Of what threads of a team wait for each other, and of what the first one does: half or more. */
+#define MOSTLY(part, all) (2 * (part) >= (all))
+
+static bool waits_for_team(const struct process *p, const struct node *n)
+{
+	switch (regions_kind_of_key(p, n->key)) {
+	case CONSTRUCT_JOIN:
+	case CONSTRUCT_BARRIER:
+	case CONSTRUCT_BARRIER_IMPLICIT:
+		return true;
+	case CONSTRUCT_PARALLEL: /* else it has a frame of its own */
+		return !p->host->conf->openmp_show_idle_time;
+	default:
+		return false;
+	}
+}
+
+static const struct node *region_around(const struct process *p, const struct node *n)
+{
+	while (n && regions_kind_of_key(p, n->key) != CONSTRUCT_PARALLEL)
+		n = n->parent;
+	return n;
+}
+
+/* root: that of a; b is below the root of its tree. */
+static bool same_path(const struct node *root, const struct node *a, const struct node *b)
+{
+	while (a != root && b->parent && a->key == b->key) {
+		a = a->parent;
+		b = b->parent;
+	}
+	return a == root && !b->parent;
+}
+
+static const struct openmp_region *team_sums(const struct process *p, const struct node *region)
+{
+	size_t n = 0;
+	const struct openmp_region *r = p->openmp ? openmp_regions(p->openmp, &n) : NULL;
+
+	for (size_t i = 0; i < n; i++)
+		if (same_path(openmp_root(p->openmp), r[i].path, region))
+			return &r[i];
+	return NULL;
+}
+
+static uint64_t exclusive_sum(const struct node *n)
+{
+	uint64_t ticks = n->ticks;
+	const struct node *c = n->child;
+
+	if (n->key == KEY_DEEP || c == &calltree_none)
+		return 0;
+	do {
+		ticks -= c->ticks < ticks ? c->ticks : ticks;
+		c = c->sibling;
+	} while (c != n->child);
+	return ticks;
+}
+
+/* How much longer than the mean of its team the slowest thread works in this frame. */
+static uint64_t beyond_mean(
+	const struct node *n, const struct thread_range *range, uint32_t threads)
+{
+	const uint64_t mean = exclusive_sum(n) / (threads ? threads : 1);
+
+	return range->max > mean ? range->max - mean : 0;
+}
+
+/* Of a wait, which may count for the region around it. */
+static const struct thread_range *own_range(
+	const struct process *p, const struct node *n, const struct node *region)
+{
+	return threads_ended_range_of(p, n) ?: threads_ended_range_of(p, region);
+}
+
+static const struct node *find_awaited(const struct process *p, const struct node *n)
+{
+	const struct node *region = waits_for_team(p, n) ? region_around(p, n) : NULL;
+	const struct openmp_region *sums = region ? team_sums(p, region) : NULL;
+	const struct thread_range *own = region ? own_range(p, n, region) : NULL, *range;
+	const struct node *found = n;
+	uint64_t most = 0;
+
+	for (size_t i = 0; sums && own && i < calltree_nodes(p->ended_tree); i++) {
+		const struct node *at = calltree_at(p->ended_tree, i);
+		uint64_t beyond;
+
+		range = threads_ended_range_of(p, at);
+		if (!range || waits_for_team(p, at) || regions_is_wait(p, at->key) ||
+			range->thread_max == own->thread_max || region_around(p, at) != region)
+			continue;
+		beyond = beyond_mean(at, range, sums->threads.n);
+		if (beyond <= most)
+			continue;
+		most = beyond;
+		found = at;
+	}
+	return most && MOSTLY(most, own->max) &&
+			       MOSTLY(most * sums->threads.n, sums->barrier + sums->join)
+		       ? found
+		       : n;
+}
+
+const struct node *threads_ended_awaited(const struct process *p, const struct node *n)
+{
+	struct thread_ranges *r = p->ranges;
+	uint32_t *known;
+
+	if (!r || !p->openmp)
+		return n;
+	known = map64_find(&r->awaited_at, (uintptr_t)n);
+	if (known)
+		return r->awaited[*known];
+	map64_add(&r->awaited_at, (uintptr_t)n, (uint32_t)r->n_awaited);
+	*APPEND(r->awaited, r->n_awaited, r->cap_awaited) = find_awaited(p, n);
+	return r->awaited[r->n_awaited - 1];
+}
+
 void threads_ended_free(struct process *p)
 {
 	if (!p->ranges)
 		return;
 	map64_free(&p->ranges->at);
 	free(p->ranges->of);
+	map64_free(&p->ranges->awaited_at);
+	free(p->ranges->awaited);
 	free(p->ranges);
 	p->ranges = NULL;
 }

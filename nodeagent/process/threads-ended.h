@@ -32,6 +32,13 @@ struct thread_range {
 void threads_ended_range(struct process *p, const struct thread_ring *t, struct calltree *tree);
 /* The range of a node of process.ended_tree; or NULL. */
 const struct thread_range *threads_ended_range_of(const struct process *p, const struct node *n);
+/*
+ * The first thread of a rank waits for the others of its team in frame n of process.ended_tree: in
+ * an omp_join, in a barrier, or at the end of a parallel region. The frame of the one for which
+ * they wait: if over all such teams it is mostly the same thread, in the same call path. n: it is
+ * not, or n is no such frame. Only after the last thread.
+ */
+const struct node *threads_ended_awaited(const struct process *p, const struct node *n);
 /* Frees all ranges. */
 void threads_ended_free(struct process *p);
 

@@ -64,6 +64,9 @@ int main(int argc, char **argv)
 				tid = syscall(SYS_gettid);
 			}
 		}
+#ifdef WITH_MPI
+		MPI_Barrier(MPI_COMM_WORLD);
+#endif
 	}
 #ifdef WITH_MPI
 	MPI_Finalize();
@@ -104,6 +107,13 @@ for mpi in $(mpi_list); do
 		traced -q -- $(mpirun_of $mpi) -np 2 ./job >said
 		finding job | grep -q 'mostly for thread 0[.][1-3], which works [0-9.]* ms longer than the mean in rest<boundary<omp_parallel'
 		is '0 rest' \"\$(proof job rank) \$(proof job slowest_path | sed 's/<.*//')\""
+	test_expect "$mpi: a rank that waits for this one waits for this thread, in its call path" "
+		for frame in false true; do
+			traced -q -k openmp.show_idle_time=\$frame -- $(mpirun_of "$mpi") -np 2 ./job >said
+			jq -r '[.waits[] | select(.kind == \"barrier\" and .t_s > 0.1) | .causes[] |
+				select(.rank == 0)] | max_by(.share) | .path | gsub(\" \"; \"\")' job_all.json >path
+			grep '^rest<boundary<omp_parallel@slow.c' path
+		done"
 done
 
 done_testing
