@@ -23,8 +23,8 @@
  *   PARTITION   0             request<<32 | first; MARK | how many
  *   RMA         function      window<<32 | target; epoch<<40 | type<<32 | request;
  *                             bytes to the target; MARK | bytes from the target
- *   EPOCH       function      window<<32 | target; MARK | epoch (one for each rank of the group of
- *                             MPI_Win_start and MPI_Win_post)
+ *   EPOCH       function      window<<32 | target; MARK | flags | epoch (one for each rank of the
+ *                             group of MPI_Win_start and MPI_Win_post)
  *   FILE        function      file<<32 | request; offset; MARK | flags | bytes
  *   EARLIER     0             MARK | ticks: when the next record of this frame took place
  *
@@ -72,6 +72,8 @@ enum message_flag {
 	MESSAGE_CANCELLED = 1 << 4, /* DONE: it did not take place */
 	MESSAGE_UNKNOWN = 1 << 5,   /* DONE: freed by the user or in error; bytes unknown */
 	MESSAGE_AS_POSTED = 1 << 6, /* message_read() of a COMPLETE(_RANGE); never stored */
+	/* of an EPOCH, in the same place */
+	MESSAGE_EXCLUSIVE = 1 << 0, /* MPI_Win_lock with MPI_LOCK_EXCLUSIVE */
 	/* of a FILE record, in the same place */
 	MESSAGE_READ = 1 << 0,
 	MESSAGE_WRITE = 1 << 1,

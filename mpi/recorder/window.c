@@ -41,6 +41,17 @@ static void emit_epoch(const struct mpi_call *k, const struct mpi_object *w, uin
 	});
 }
 
+static void emit_lock(const struct mpi_call *k, const struct mpi_object *w, uint32_t target)
+{
+	if (!vftr_mpi_recording())
+		return;
+	vftr_emit((const uint64_t[EMIT_WORDS]){
+		message_head(RECORD_EPOCH, k->id),
+		message_pair(w->number, target),
+		message_last(k->n == MPI_LOCK_EXCLUSIVE ? MESSAGE_EXCLUSIVE : 0, k->ticket),
+	});
+}
+
 static uint32_t next(uint32_t *counter)
 {
 	return take_ticket(counter) + 1;
@@ -300,6 +311,8 @@ void vftr_begin_epoch(struct mpi_call *k)
 	k->ticket = epoch_number(k, w, target);
 	if (has_group(k->id & ~1u) && vftr_mpi_recording())
 		emit_group(k, w);
+	else if ((k->id & ~1u) == VFTR_MPI_WIN_LOCK)
+		emit_lock(k, w, target);
 	else if ((k->id & ~1u) != VFTR_MPI_WIN_TEST)
 		emit_epoch(k, w, target);
 }

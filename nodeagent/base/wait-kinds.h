@@ -26,7 +26,8 @@
 	X(WRONG_ORDER, "wrong_order", "Wrong order")                                               \
 	X(RMA_FENCE, "rma_fence", "Wait at fence")                                                 \
 	X(RMA_POST, "rma_post", "Late post")                                                       \
-	X(RMA_COMPLETE, "rma_complete", "Late complete")
+	X(RMA_COMPLETE, "rma_complete", "Late complete")                                           \
+	X(RMA_LOCK, "rma_lock", "Window lock")
 
 enum wait_kind {
 #define WAIT_KIND(kind, name, title) WAIT_##kind,

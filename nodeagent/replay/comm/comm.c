@@ -301,6 +301,7 @@ static void settle_epoch(struct traffic_track *l, const struct pending *p, uint6
 	if (!is_compared(t, p))
 		return;
 	sync_arrive_at_window(t->sync, l, p, ticks);
+	window_locks_call(sync_window_locks(t->sync), l, p, ticks);
 	exposure_pairs(&t->exposures,
 		&(struct exposure_call){.window = p->m.comm,
 			.function = p->m.field & ~LARGE_COUNT,

@@ -276,6 +276,20 @@ uint32_t thread_activity_path(const struct thread_activity *a, struct node *n);
 void causes_add(struct causes *c, struct traffic *t, uint32_t path, enum wait_kind kind,
 	struct thread_activity *late, uint64_t from, uint64_t to, struct cause_parts *counted);
 
+/* ---- locks of windows that processes of this node have: window-locks.c ------------- */
+
+struct longest;
+struct window_locks;
+
+/* Waits count in l, and what others did meanwhile in c; both outlive it. */
+struct window_locks *window_locks_new(struct longest *l, struct causes *c);
+void window_locks_free(struct window_locks *w);
+/* The call p, an EPOCH on a window, is over. Of other calls than those on locks nothing counts. */
+void window_locks_call(
+	struct window_locks *w, struct traffic_track *l, const struct pending *p, uint64_t until);
+/* The process's trees are to be freed. */
+void window_locks_forget(struct window_locks *w, const struct traffic *t);
+
 /* ---- sums: sums.c --------------------------------------------------- */
 
 /* Count the message of p; bytes and peer (a world rank): the actual ones. */

@@ -81,6 +81,7 @@ struct sync {
 	struct elsewhere *elsewhere; /* or NULL: sync_begin_elsewhere() */
 	struct causes *causes;
 	struct longest *longest;
+	struct window_locks *window_locks;
 	uint64_t dropped; /* sync_dropped() */
 };
 

@@ -21,6 +21,7 @@ struct sync *sync_new(void)
 	s->arrivals.bytes = sizeof(struct arrivals);
 	s->causes = causes_new();
 	s->longest = longest_new(traffic_count_longest);
+	s->window_locks = window_locks_new(s->longest, s->causes);
 	return s;
 }
 
@@ -46,6 +47,11 @@ uint64_t sync_dropped(const struct sync *s)
 	return s->dropped;
 }
 
+struct window_locks *sync_window_locks(struct sync *s)
+{
+	return s->window_locks;
+}
+
 struct longest *sync_longest(struct sync *s)
 {
 	return s->longest;
@@ -62,6 +68,7 @@ void sync_free(struct sync *s)
 	elsewhere_free(s->elsewhere);
 	causes_free(s->causes);
 	longest_free(s->longest);
+	window_locks_free(s->window_locks);
 	free(s->members);
 	free(s);
 }
@@ -365,6 +372,7 @@ void sync_forget(struct sync *s, struct traffic *t)
 {
 	if (t->elsewhere)
 		elsewhere_forget(s->elsewhere, t->elsewhere);
+	window_locks_forget(s->window_locks, t);
 	causes_forget(s->causes, t);
 	for (struct instance *i = s->oldest, *newer; i; i = newer) {
 		bool here = i->traffic == t;

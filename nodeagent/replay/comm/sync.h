@@ -41,6 +41,7 @@ struct request;
 struct sync;
 struct traffic;
 struct traffic_track;
+struct window_locks;
 
 #ifndef SYNC_OPEN_MAX
 #define SYNC_OPEN_MAX 65536u /* instances; then the oldest is dropped */
@@ -92,6 +93,9 @@ void sync_meet(struct sync *s, struct traffic_track *l, const struct pending *p,
 /* A member has completed a collective call. */
 void sync_complete(
 	struct sync *s, struct traffic *t, const struct request *q, const struct completion *c);
+
+/* Locks of windows that processes of this node have; owned by s. */
+struct window_locks *sync_window_locks(struct sync *s);
 
 /* What calls that complete several operations have waited for; owned by s. */
 struct longest *sync_longest(struct sync *s);

@@ -237,14 +237,80 @@ static void no_wait_for_post_or_complete(void)
 	KNOWN_CALL(RMA_POST, 0, BIT(0), MPI_Win_complete, shared);
 }
 
-/* Nobody is known to wait for anybody but at the end: vftr-limits(7). */
+/* ---- locks --------------------------------------------------------------------------------- */
+
+/* Others stay in MPI, which works for the lock. */
+static void meet_in_mpi(int group)
+{
+	KNOWN_CALL(BARRIER, group, NOBODY, MPI_Barrier, WORLD);
+}
+
+/* Rank 1 has it, and works in it until rank 3, on the same node, has asked for it. */
+static void lock_is_held(void)
+{
+	if (known_rank == 1) {
+		KNOWN_CALL(RMA_LOCK, 1, 0, MPI_Win_lock, MPI_LOCK_EXCLUSIVE, 0, 0, shared);
+		MPI_Put(data, 1, MPI_INT, 0, known_rank, 1, MPI_INT, shared);
+		KNOWN_CALL(RMA_LOCK, 1, 0, MPI_Win_flush, 0, shared);
+		bottleneck(BIT(3), 1, 8);
+		KNOWN_CALL(RELEASE, 1, 0, MPI_Win_unlock, 0, shared);
+	} else if (known_rank == 3) {
+		known_after(BIT(1), 2);
+		known_spin(2);
+		KNOWN_CALL(RMA_LOCK, 1, BIT(1), MPI_Win_lock, MPI_LOCK_SHARED, 0, 0, shared);
+		MPI_Put(data, 1, MPI_INT, 0, known_rank, 1, MPI_INT, shared);
+		KNOWN_CALL(RMA_LOCK, 1, BIT(1), MPI_Win_unlock, 0, shared);
+	}
+	meet_in_mpi(2);
+}
+
+/* The one that has it for all targets has it for this one. */
+static void lock_all_is_held(void)
+{
+	if (known_rank == 1) {
+		KNOWN_CALL(RMA_LOCK, 1, 0, MPI_Win_lock_all, 0, shared);
+		MPI_Put(data, 1, MPI_INT, 0, known_rank, 1, MPI_INT, shared);
+		KNOWN_CALL(RMA_LOCK, 1, 0, MPI_Win_flush_all, shared);
+	}
+	meet_in_mpi(3); /* all must be in MPI, so that it is had */
+	if (known_rank == 1) {
+		bottleneck(BIT(3), 2, 8);
+		KNOWN_CALL(RELEASE, 1, 0, MPI_Win_unlock_all, shared);
+	} else if (known_rank == 3) {
+		known_spin(2);
+		KNOWN_CALL(RMA_LOCK, 1, BIT(1), MPI_Win_lock, MPI_LOCK_EXCLUSIVE, 0, 0, shared);
+		MPI_Put(data, 1, MPI_INT, 0, known_rank, 1, MPI_INT, shared);
+		KNOWN_CALL(RMA_LOCK, 1, BIT(1), MPI_Win_flush, 0, shared);
+		MPI_Win_unlock(0, shared);
+	}
+	meet_in_mpi(2);
+}
+
+/* Several may have it at a time, and locks of other targets are others. */
+static void locks_that_nobody_waits_for(void)
+{
+	if (known_rank == 1 || known_rank == 2) {
+		MPI_Win_lock(MPI_LOCK_SHARED, 0, 0, shared);
+		MPI_Win_flush(0, shared);
+		known_spin(4);
+		MPI_Win_unlock(0, shared);
+	} else if (known_rank == 3) {
+		MPI_Win_lock(MPI_LOCK_EXCLUSIVE, 3, 0, shared);
+		known_spin(4);
+		MPI_Win_unlock(3, shared);
+	}
+	meet_in_mpi(2);
+}
+
+/* Each has it for its own target; then all have all. */
 static void locks(void)
 {
 	for (int i = 0; i < 3; i++) {
-		MPI_Win_lock(MPI_LOCK_EXCLUSIVE, 0, 0, shared);
-		MPI_Put(data, 1, MPI_INT, 0, known_rank, 1, MPI_INT, shared);
-		MPI_Win_unlock(0, shared);
+		MPI_Win_lock(MPI_LOCK_EXCLUSIVE, known_rank, 0, shared);
+		MPI_Put(data, 1, MPI_INT, known_rank, known_rank, 1, MPI_INT, shared);
+		MPI_Win_unlock(known_rank, shared);
 	}
+	meet_in_mpi(1);
 	MPI_Win_lock_all(0, shared);
 	put_next(shared);
 	MPI_Win_flush_all(shared);
@@ -302,6 +368,9 @@ static const struct known_property properties[] = {
 	KNOWN_PROPERTY(late_complete, "rma_complete MPI_Win_wait late_complete 2 bottleneck"),
 	KNOWN_PROPERTY(epochs_in_ring, "anything"),
 	KNOWN_PROPERTY(no_wait_for_post_or_complete, NULL),
+	KNOWN_PROPERTY(lock_is_held, "anything"),
+	KNOWN_PROPERTY(lock_all_is_held, "anything"),
+	KNOWN_PROPERTY(locks_that_nobody_waits_for, "anything"),
 	KNOWN_PROPERTY(locks, "anything"),
 	KNOWN_PROPERTY(free_shared_window, "anything"),
 };

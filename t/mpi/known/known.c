@@ -193,6 +193,8 @@ KNOWN_UNTRACED static int needs(
 	case KNOWN_RMA_COMPLETE:
 		return !strcmp(b->function, "MPI_Win_complete") && a->peer >> rb & 1 &&
 		       b->peer >> ra & 1;
+	case KNOWN_RMA_LOCK: /* who gives it back later had it later */
+		return b->kind == KNOWN_RELEASE && a->peer >> rb & 1 && b->enter < a->left;
 	case KNOWN_LATE_ROOT:
 		return b->kind == a->kind && rb == a->peer;
 	case KNOWN_EARLY_ROOT:
@@ -330,7 +332,7 @@ KNOWN_UNTRACED static void print_row(const struct known_property *of, const stru
 {
 	static const char *const kinds[KNOWN_WAITS] = {"late_sender", "barrier", "nxn", "late_root",
 		"early_root", "scan", "wrong_order", "late_receiver", "rma_fence", "rma_post",
-		"rma_complete"};
+		"rma_complete", "rma_lock"};
 	int most = 0;
 
 	for (int i = 1; i < FUNCTIONS; i++)

@@ -39,10 +39,12 @@ enum known_kind {
 	KNOWN_RMA_FENCE,
 	KNOWN_RMA_POST,	    /* MPI_Win_start, MPI_Win_complete; peer: bits of the targets */
 	KNOWN_RMA_COMPLETE, /* MPI_Win_wait; peer: bits of the origins */
+	KNOWN_RMA_LOCK,	    /* until the lock is there; peer: bits of those that may have it */
 	KNOWN_WAITS,
 	KNOWN_SEND = KNOWN_WAITS, /* peer: who receives */
 	KNOWN_POST,		  /* a receive that does not block; peer: who sends */
 	KNOWN_EXPOSE,		  /* MPI_Win_post; peer: bits of the origins */
+	KNOWN_RELEASE,		  /* MPI_Win_unlock */
 	KNOWN_INSIDE,		  /* in a function, not in a call of MPI */
 };
 
