@@ -229,7 +229,7 @@ static void note_common(
 	}
 	if (own->needed)
 		return;
-	if (i->kind == WAIT_BARRIER || i->kind == WAIT_NXN) {
+	if (i->kind == WAIT_BARRIER || i->kind == WAIT_NXN || i->kind == WAIT_RMA_FENCE) {
 		const struct latest l = last_of_all(i, until);
 
 		if (l.m)

@@ -215,15 +215,26 @@ static void add_collective(struct reader *r, uint32_t line, const struct vfd_eve
 	free((void *)(uintptr_t)to.needed);
 }
 
+uint32_t reader_window_comm(struct reader *r, uint32_t line, const struct vfd_event *e)
+{
+	const struct vfd_object *window =
+		vfd_object(r->files[e->file], WIRE_OBJECT_WINDOW, e->message->comm);
+	const struct vfd_comm *comm = window ? vfd_comm(r->files[e->file], window->comm) : NULL;
+
+	return comm ? comm_of(r, line, comm) : CAUSAL_NONE;
+}
+
 void reader_message(struct reader *r, uint32_t line, const struct vfd_event *e)
 {
 	const struct vfd_message *m = e->message;
 	struct reader_line *l = &r->lines[line];
 
+	r->has_epochs |= m->kind == VFD_EPOCH;
 	if (m->kind == VFD_FILE)
 		return;
 	if (m->kind == VFD_RMA) {
-		causal_add_doubt(r->run->c, CAUSAL_ONE_SIDED, 1);
+		/* of an older file */
+		causal_add_doubt(r->run->c, CAUSAL_ONE_SIDED, !r->has_epochs);
 		return;
 	}
 	if (m->self && (int)m->self - 1 != r->run->ranks[line].rank) {
@@ -242,6 +253,8 @@ void reader_message(struct reader *r, uint32_t line, const struct vfd_event *e)
 	}
 	if (m->kind == VFD_COLLECTIVE)
 		add_collective(r, line, e);
+	else if (m->kind == VFD_EPOCH)
+		reader_epoch(r, line, e);
 	else
 		add_point_to_point(r, line, e);
 }

@@ -18,6 +18,7 @@ struct reader_line {
 	bool begun, ended, left_init;
 	struct frame *frames; /* open calls */
 	size_t n_frames, cap_frames;
+	struct exposures *exposures; /* of its windows: replay/window/exposure.h */
 	size_t call; /* frames when its call of MPI was entered + 1; 0: it is in none */
 };
 
@@ -27,10 +28,11 @@ struct reader {
 	size_t n_files;
 	uint32_t **line_of; /* by file and process; CAUSAL_NONE */
 	struct reader_line *lines;
-	uint32_t ***path_of; /* by file, track and stack, + 1; 0: not known yet */
-	struct map64 comm_of;
-	struct match_table starts; /* of persistent calls: by line and communicator, and ticket */
-	uint64_t members;	   /* of all communicators */
+	uint32_t ***path_of;	     /* by file, track and stack, + 1; 0: not known yet */
+	struct map64 comm_of, pairs; /* pairs: of two lines -> a communicator of theirs */
+	struct match_table starts;   /* of persistent calls: by line and communicator, and ticket */
+	uint64_t members;	     /* of all communicators */
+	bool has_epochs;	     /* there are calls on windows */
 };
 
 /* The bound of the error of a file's clock. */
@@ -48,6 +50,10 @@ const struct vfd_function *reader_function(
 
 /* ---- messages.c */
 void reader_message(struct reader *r, uint32_t line, const struct vfd_event *e);
+/* A call on a window: windows.c */
+void reader_epoch(struct reader *r, uint32_t line, const struct vfd_event *e);
+/* The communicator of the window of a message, or CAUSAL_NONE. */
+uint32_t reader_window_comm(struct reader *r, uint32_t line, const struct vfd_event *e);
 /* How a send that was posted there ends. */
 enum send_mode { SEND_STANDARD, SEND_SYNCHRONOUS, SEND_BUFFERED };
 enum send_mode reader_send_mode(

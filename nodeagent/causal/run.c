@@ -4,6 +4,7 @@
 #include <stdlib.h>
 
 #include "nodeagent/causal/read.h"
+#include "nodeagent/replay/window/exposure.h"
 
 ORDER_BY(by_rank, struct causal_rank,
 	RISING(job) ?: RISING(rank) ?: RISING(file) ?: RISING(process))
@@ -125,12 +126,15 @@ static void end_reading(struct reader *r)
 		free(r->path_of[i]);
 		free(r->line_of[i]);
 	}
-	for (uint32_t i = 0; i < r->run->n; i++)
+	for (uint32_t i = 0; i < r->run->n; i++) {
 		free(r->lines[i].frames);
+		exposures_free(r->lines[i].exposures);
+	}
 	free(r->path_of);
 	free(r->line_of);
 	free(r->lines);
 	map64_free(&r->comm_of);
+	map64_free(&r->pairs);
 	match_table_free(&r->starts);
 }
 

@@ -271,6 +271,8 @@ void export_walk(struct exporter *x, const struct export_walk *want,
 	for (size_t n = 1; !x->error && vfd_next(c, &v); n++) {
 		v.file += file;
 		give_ends(&w, export_time(x, v.time));
+		if (v.kind == VFD_MESSAGE && v.message->kind == VFD_EPOCH)
+			continue; /* nothing is sent */
 		if (v.kind == VFD_MESSAGE)
 			give_message(&w, &v);
 		else if (v.kind == VFD_LAUNCH || v.kind == VFD_STARTED)

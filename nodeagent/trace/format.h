@@ -12,7 +12,7 @@
 #include <stdint.h>
 
 #define VFD_MAGIC	  "VFTRVFD\n"
-#define VFD_VERSION	  3u
+#define VFD_VERSION	  4u
 #define VFD_VERSION_LEAST 2u /* the oldest that is read: no VFD_MARK_SAMPLED */
 #define VFD_BYTE_ORDER	  0x0102030405060708u
 #define VFD_BLOCK_MAGIC	  0x6b4c4256u /* "VBLk" */

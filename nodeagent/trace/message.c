@@ -96,15 +96,17 @@ bool vfd_message_get(struct varint_reader *r, struct vfd_message *m, int64_t *la
 {
 	uint64_t kind = varint_get(r), mask = varint_get(r), length;
 
-	*m = (struct vfd_message){.kind = kind <= VFD_FILE ? (enum vfd_message_kind)kind : 0};
+	*m = (struct vfd_message){
+		.kind = kind < VFD_MESSAGE_KINDS ? (enum vfd_message_kind)kind : 0};
 	m->track = varint_get32(r);
 	m->start = (int64_t)((uint64_t)*last + (uint64_t)unzigzag(varint_get(r)));
 	length = varint_get(r);
 	for (size_t i = 0; i < ARRAY_SIZE(fields); i++)
 		set_value(r, m, i, mask >> i & 1 ? varint_get(r) : 0);
 	*last = m->start;
-	if (r->bad || kind > VFD_FILE || mask >> ARRAY_SIZE(fields) || m->match >= VFD_MATCHES ||
-		m->start < 0 || length > (uint64_t)(INT64_MAX - m->start))
+	if (r->bad || kind >= VFD_MESSAGE_KINDS || mask >> ARRAY_SIZE(fields) ||
+		m->match >= VFD_MATCHES || m->start < 0 ||
+		length > (uint64_t)(INT64_MAX - m->start))
 		return false;
 	m->end = m->start + (int64_t)length;
 	return true;

@@ -125,7 +125,15 @@ struct vfd_round {
 	int64_t begin;	 /* writer: ticks; reader: ns */
 };
 
-enum vfd_message_kind { VFD_SEND, VFD_RECEIVE, VFD_COLLECTIVE, VFD_RMA, VFD_FILE };
+enum vfd_message_kind {
+	VFD_SEND,
+	VFD_RECEIVE,
+	VFD_COLLECTIVE,
+	VFD_RMA,
+	VFD_FILE,
+	VFD_EPOCH, /* a call on a window, which sends nothing */
+	VFD_MESSAGE_KINDS
+};
 
 /* The certainty of the sender of a received message. */
 enum vfd_match {
@@ -148,6 +156,7 @@ enum vfd_message_flag {
 	VFD_MESSAGE_BLOCKING = 1 << 6, /* one call, no request */
 	VFD_MESSAGE_READ = 1 << 7,     /* FILE */
 	VFD_MESSAGE_WRITE = 1 << 8,
+	VFD_MESSAGE_EXCLUSIVE = 1 << 9, /* EPOCH: a lock */
 };
 
 /* One communication. Members that its kind does not have are 0 (peers, tracks: VFD_NONE). */
@@ -157,18 +166,19 @@ struct vfd_message {
 	uint32_t stack;	    /* of the call that posted it */
 	int64_t start, end; /* writer: ticks; reader: ns. Of the call, or from post to
 			       completion of the request */
-	uint32_t comm;	    /* number of the communicator; RMA, FILE: of the object */
-	uint32_t peer;	    /* world rank; COLLECTIVE: the root; RMA: the target */
+	uint32_t comm;	    /* number of the communicator; RMA, FILE, EPOCH: of the object */
+	uint32_t peer;	    /* world rank; COLLECTIVE: the root; RMA: the target; EPOCH: the target
+			       of a lock, or one of the group, each by a message of its own */
 	int32_t tag;
 	uint32_t type;		 /* row of the predefined datatype from 1; 0: derived */
 	uint64_t bytes;		 /* sent or received; RMA: to the target */
 	uint64_t bytes_received; /* COLLECTIVE; RMA: from the target */
 	uint64_t ticket;   /* SEND: among those to peer on comm; RECEIVE: among those posted on
-			      comm; COLLECTIVE: instance on comm; RMA: epoch. PARTITIONED:
+			      comm; COLLECTIVE: instance on comm; RMA, EPOCH: epoch. PARTITIONED:
 			      number of the init, and above 32 bits that of the start */
-	uint32_t function; /* index in vftr_mpi_names: COLLECTIVE, RMA */
+	uint32_t function; /* index in vftr_mpi_names: COLLECTIVE, RMA, EPOCH */
 	uint32_t flags;
-	uint64_t offset; /* FILE */
+	uint64_t offset; /* FILE; EPOCH: identity of the window, the same for all its ranks */
 	/* RECEIVE: its sender */
 	enum vfd_match match;
 	uint64_t sender_ticket;

@@ -18,8 +18,8 @@ known_run() {
 	known_found "$known_to.exact.json" >"exact.$known_of"
 }
 
-# known_rows WHAT MPI [KIND [PROPERTY]]: a test for each property of known_run; waits of KIND are found by
-# --exact only, and those of PROPERTY not by --exact; ALL: of none
+# known_rows WHAT MPI [KIND [PROPERTIES]]: a test for each property of known_run; waits of KIND are found by
+# --exact only, and those of PROPERTIES not by --exact; ALL: of none
 known_rows() {
 	known_without=${3:-none}
 	# shellcheck disable=SC2013
@@ -31,7 +31,10 @@ known_rows() {
 		*) known_says='kind, call, late ranks, seconds and functions are what the program says' ;;
 		esac
 		known_property=${known_property%=*}
-		[ "$known_property" = "$4" ] || [ ALL = "$4" ] && known_also=: || known_also=known_amounts
+		case " $4 " in
+		*" $known_property "* | " ALL ") known_also=: ;;
+		*) known_also=known_amounts ;;
+		esac
 		test_expect "$2: $known_property: $known_says" "
 			known_amounts $known_property truth.$1.$2 found.$1.$2 $known_without
 			$known_also $known_property truth.$1.$2 exact.$1.$2

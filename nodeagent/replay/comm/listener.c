@@ -142,6 +142,14 @@ static bool fill_message(struct traffic *t, struct vfd_message *m, const struct 
 		m->bytes_received = p->m.bytes_received;
 		m->peer = peer_told(p->comm, p->m.peer);
 		break;
+	case RECORD_EPOCH:
+		m->kind = VFD_EPOCH;
+		m->function = p->m.field;
+		m->flags = p->m.flags & MESSAGE_EXCLUSIVE ? VFD_MESSAGE_EXCLUSIVE : 0;
+		m->bytes = 0;
+		m->offset = p->m.bytes;
+		m->peer = peer_told(p->comm, p->m.peer);
+		break;
 	case RECORD_FILE:
 		m->kind = VFD_FILE;
 		m->ticket = 0;
@@ -159,7 +167,8 @@ static bool is_wanted(struct traffic *t, const struct vfd_message *m)
 {
 	if (t->all_ranks || m->kind == VFD_FILE)
 		return true;
-	return t->listed && (m->kind == VFD_COLLECTIVE || sums_is_listed(t, m->peer));
+	return t->listed &&
+	       (m->kind == VFD_COLLECTIVE || m->kind == VFD_EPOCH || sums_is_listed(t, m->peer));
 }
 
 static __attribute__((noinline)) void notify(struct traffic *t, uint32_t thread,
@@ -175,8 +184,9 @@ static __attribute__((noinline)) void notify(struct traffic *t, uint32_t thread,
 
 	if (!fill_message(t, &m, p, done) || !is_wanted(t, &m))
 		return;
-	m.comm = m.kind == VFD_RMA || m.kind == VFD_FILE ? object_told(t, p)
-							 : listener_comm(t, p->comm);
+	m.comm = m.kind == VFD_RMA || m.kind == VFD_FILE || m.kind == VFD_EPOCH
+			 ? object_told(t, p)
+			 : listener_comm(t, p->comm);
 	if (m.kind == VFD_COLLECTIVE && p->comm)
 		neighbours_notify(t, p->comm, m.comm);
 	t->listener.message(t->listener.ctx, thread, &m);

@@ -308,7 +308,7 @@ static void message(struct json *j, struct vfd_file *f, const struct vfd_message
 	}
 	if (p2p && of == m)
 		put_hex(j, "flow", vfd_message_flow(f, m));
-	if (vfd_expands(of))
+	if (vfd_expands(of) || m->kind == VFD_EPOCH)
 		json_string(j, "function",
 			of->function < vftr_mpi_n ? vftr_mpi_names[of->function] : NULL);
 	if (m->kind == VFD_RECEIVE && of == m) {

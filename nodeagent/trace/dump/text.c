@@ -22,7 +22,8 @@ const char *const vfd_match_names[VFD_MATCHES] = {
 const char *const vfd_launch_names[VFD_LAUNCH_KINDS] = {
 	"kernel", "copy to device", "copy to host", "copy", "set"};
 const char *const vfd_counter_kinds[VFD_COUNTER_KINDS] = {"sum", "integer", "real"};
-const char *const vfd_message_names[VFD_FILE + 1] = {"send", "recv", "collective", "rma", "file"};
+const char *const vfd_message_names[VFD_MESSAGE_KINDS] = {
+	"send", "recv", "collective", "rma", "file", "epoch"};
 
 bool vfd_dump_wants(const struct vfd_dump *d, const struct vfd_process *p)
 {
@@ -282,8 +283,11 @@ static void other_details(struct vfd_file *f, const struct vfd_message *m, FILE 
 	if (m->kind == VFD_FILE)
 		file = vfd_object(f, WIRE_OBJECT_FILE, m->comm);
 	if (m->kind != VFD_FILE && m->peer != VFD_NONE)
-		fprintf(out, " %s=%u", m->kind == VFD_RMA ? "peer" : "root", m->peer);
-	fprintf(out, " sent=%" PRIu64 " received=%" PRIu64, m->bytes, m->bytes_received);
+		fprintf(out, " %s=%u", m->kind == VFD_COLLECTIVE ? "root" : "peer", m->peer);
+	if (m->kind == VFD_EPOCH)
+		fprintf(out, " epoch=%" PRIu64, m->ticket);
+	else
+		fprintf(out, " sent=%" PRIu64 " received=%" PRIu64, m->bytes, m->bytes_received);
 	if (m->kind == VFD_COLLECTIVE)
 		fprintf(out, " instance=%" PRIu64, m->ticket);
 	if (file && file->name)

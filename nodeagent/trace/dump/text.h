@@ -21,7 +21,7 @@ void vfd_dump_json(struct vfd_file *f, const struct vfd_dump *d, FILE *out);
 /* Words for both. */
 extern const char *const vfd_event_names[VFD_EVENT_KINDS];
 extern const char *const vfd_match_names[VFD_MATCHES];
-extern const char *const vfd_message_names[VFD_FILE + 1];
+extern const char *const vfd_message_names[VFD_MESSAGE_KINDS];
 extern const char *const vfd_counter_kinds[VFD_COUNTER_KINDS];
 extern const char *const vfd_launch_names[VFD_LAUNCH_KINDS];
 /* True if the dump wants this process. */

@@ -119,7 +119,7 @@ static void put_messages(struct out *o, const struct vfd_message *m)
 {
 	struct vfd_expansion x;
 
-	if (m->kind == VFD_FILE || m->flags & VFD_MESSAGE_CANCELLED ||
+	if (m->kind == VFD_FILE || m->kind == VFD_EPOCH || m->flags & VFD_MESSAGE_CANCELLED ||
 		(m->kind != VFD_COLLECTIVE && m->peer == VFD_NONE))
 		return;
 	vfd_expand(&x, o->file, m);
