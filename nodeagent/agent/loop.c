@@ -164,16 +164,6 @@ static void set_sleeping(struct agent *a, uint32_t value)
 			store_relaxed(&p->control->sleeping, value);
 }
 
-static uint64_t drain_all(struct agent *a)
-{
-	uint64_t bytes = 0;
-
-	for (struct process *p = a->host.live; p; p = p->next_live)
-		if (!p->ended)
-			bytes += drain_process(p);
-	return bytes;
-}
-
 static bool urgent(const struct agent *a)
 {
 	for (const struct process *p = a->host.live; p; p = p->next_live)
@@ -281,7 +271,7 @@ void agent_serve(struct agent *a)
 	while (!finished(a, &wait_s)) {
 		int n, timeout = 0;
 		bool waits = false; /* for the disk */
-		uint64_t bytes = drain_all(a);
+		uint64_t bytes = drain_host(&a->host);
 		double flush_s = recorder_tick(&a->host), snapshot_s, budget_s, metrics_s;
 
 		snapshot_s = snapshot_tick(a);

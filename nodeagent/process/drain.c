@@ -96,8 +96,15 @@ static bool locks_are_told(const struct process *p)
 	return p->locks && locks_pending(p->locks);
 }
 
-/* in_pieces: no more than a piece, if there are locks in it. */
-static uint64_t drain_to(struct thread_ring *t, uint64_t head, bool in_pieces)
+/* No more than a piece, unless it is read as a whole. */
+enum amount { WHOLE, PIECE_WITH_LOCKS, PIECE };
+
+static bool is_piece(const struct process *p, enum amount amount)
+{
+	return amount == PIECE || (amount == PIECE_WITH_LOCKS && locks_are_told(p));
+}
+
+static uint64_t drain_to(struct thread_ring *t, uint64_t head, enum amount amount)
 {
 	struct process *p = t->process;
 	uint64_t start = t->tail, batch = t->ring.size / BLOCK_BYTES / 8;
@@ -114,7 +121,7 @@ static uint64_t drain_to(struct thread_ring *t, uint64_t head, bool in_pieces)
 			ring_release(&t->ring, t->tail);
 			blocks = 0;
 		}
-		if (in_pieces && t->tail - start >= PIECE_BYTES && locks_are_told(p))
+		if (t->tail - start >= PIECE_BYTES && is_piece(p, amount))
 			break;
 	}
 	if (blocks)
@@ -129,12 +136,12 @@ uint64_t drain_thread_to(struct thread_ring *t, uint64_t position)
 
 	if (position % BLOCK_BYTES || position - t->tail > head - t->tail)
 		position = (int64_t)(position - t->tail) < 0 ? t->tail : head;
-	return drain_to(t, position, false);
+	return drain_to(t, position, WHOLE);
 }
 
 uint64_t drain_thread(struct thread_ring *t)
 {
-	return drain_to(t, published(t), false);
+	return drain_to(t, published(t), WHOLE);
 }
 
 /* What other threads freed, and who had a lock, is forgotten when all records that may speak of it
@@ -182,10 +189,16 @@ static void look_ahead(struct process *p)
 			p->threads[i]->head = published(p->threads[i]);
 }
 
+/* Then the rings fill, and do what shm.when_full says. */
+static bool is_behind(const struct host *host)
+{
+	return host->is_behind && host->is_behind(host);
+}
+
 uint64_t drain_process(struct process *p)
 {
-	if (p->host->is_behind && p->host->is_behind(p->host))
-		return 0; /* the rings fill, and do what shm.when_full says */
+	if (is_behind(p->host))
+		return 0;
 	return drain_process_now(p);
 }
 
@@ -207,17 +220,20 @@ static uint64_t read_until(const struct process *p)
 
 /*
  * Threads that tell of locks are read side by side, as who waits and who has the lock is kept until
- * both were read.
+ * both were read; and those of several processes.
  */
-static bool has_its_turn(const struct process *p, const struct thread_ring *t, uint64_t least)
+static bool has_its_turn(
+	const struct process *p, const struct thread_ring *t, enum amount amount, uint64_t least)
 {
-	return !locks_are_told(p) || replay_last_ticks(t->replay) <= least + AHEAD_TICKS;
+	return !is_piece(p, amount) || replay_last_ticks(t->replay) <= least + AHEAD_TICKS;
 }
 
-/* False: no more for now. ended: all messages of the process were received. */
-static bool drain_round(struct process *p, bool ended, uint64_t *bytes)
+/* False: no more for now. ended: all messages of the process were received. least: how far others
+ * were read. */
+static bool drain_round(
+	struct process *p, bool ended, enum amount amount, uint64_t least, uint64_t *bytes)
 {
-	const uint64_t least = read_until(p), before = *bytes;
+	const uint64_t before = *bytes;
 
 	for (size_t i = 0; i < p->n_threads; i++) {
 		struct thread_ring *t = p->threads[i];
@@ -232,12 +248,20 @@ static bool drain_round(struct process *p, bool ended, uint64_t *bytes)
 		if (p->threads[i] != t || t->number != number)
 			continue;
 		/* ... or a question, for which we read on */
-		if (has_more(t) && has_its_turn(p, t, least)) {
-			*bytes += drain_to(t, t->head, true);
+		if (has_more(t) && has_its_turn(p, t, amount, least)) {
+			*bytes += drain_to(t, t->head, amount);
 			threads_ring_read(p, i);
 		}
 	}
 	return *bytes != before && read_until(p) != UINT64_MAX;
+}
+
+/* All was read for now. */
+static void settle_process(struct process *p)
+{
+	threads_settle(p);
+	if (p->match || traffic_has_gone(p->traffic) || locks_are_told(p))
+		sweep(p);
 }
 
 uint64_t drain_process_now(struct process *p)
@@ -245,12 +269,50 @@ uint64_t drain_process_now(struct process *p)
 	uint64_t bytes = 0;
 
 	look_ahead(p);
-	while (drain_round(p, false, &bytes))
+	while (drain_round(p, false, PIECE_WITH_LOCKS, read_until(p), &bytes))
 		if (locks_are_told(p))
 			sweep(p);
-	threads_settle(p);
-	if (p->match || traffic_has_gone(p->traffic) || locks_are_told(p))
-		sweep(p);
+	settle_process(p);
+	return bytes;
+}
+
+/* How far each process was read that has more, and has got on before. */
+static uint64_t all_read_until(const struct host *host)
+{
+	uint64_t least = UINT64_MAX;
+
+	for (const struct process *p = host->live; p; p = p->next_live)
+		if (!p->ended && !p->read_no_more && read_until(p) < least)
+			least = read_until(p);
+	return least;
+}
+
+uint64_t drain_host(struct host *host)
+{
+	uint64_t bytes = 0, before, least;
+
+	if (is_behind(host))
+		return 0;
+	if (host->live && !host->live->next_live)
+		return host->live->ended ? 0 : drain_process_now(host->live);
+	for (struct process *p = host->live; p; p = p->next_live) {
+		p->read_no_more = p->ended;
+		if (!p->ended)
+			look_ahead(p);
+	}
+	while (!is_behind(host) && (least = all_read_until(host)) != UINT64_MAX)
+		for (struct process *p = host->live; p; p = p->next_live) {
+			if (p->ended || p->read_no_more || read_until(p) - least > AHEAD_TICKS)
+				continue;
+			before = bytes;
+			drain_round(p, false, PIECE, least, &bytes);
+			p->read_no_more = bytes == before;
+			if (locks_are_told(p))
+				sweep(p);
+		}
+	for (struct process *p = host->live; p; p = p->next_live)
+		if (!p->ended)
+			settle_process(p);
 	return bytes;
 }
 
@@ -261,7 +323,7 @@ void drain_ended(struct process *p)
 	if (!locks_are_told(p))
 		return;
 	look_ahead(p);
-	while (drain_round(p, true, &bytes))
+	while (drain_round(p, true, PIECE_WITH_LOCKS, read_until(p), &bytes))
 		sweep(p);
 }
 

@@ -6,6 +6,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+struct host;
 struct process;
 struct replay;
 struct thread_ring;
@@ -18,6 +19,13 @@ uint64_t drain_thread_to(struct thread_ring *t, uint64_t position);
 uint64_t drain_process(struct process *p);
 /* The same without regard to that: what has been published until now must not come later. */
 uint64_t drain_process_now(struct process *p);
+
+/*
+ * All live processes of the host, which wait for each other: so they are read side by side, and
+ * what a late one did is still known when the record of the wait is read (replay/tree/activity.h).
+ * Nothing while host.is_behind.
+ */
+uint64_t drain_host(struct host *host);
 
 /* After the end of the process, before drain_last() of its threads: where the order matters in
  * which they are read, reads what they have published. */

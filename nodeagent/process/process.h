@@ -116,6 +116,7 @@ struct process {
 	char *quarantined;	    /* why, or NULL */
 	struct process *next, **at; /* in host.processes; the pointer to this one */
 	struct process *next_live;  /* in host.live, then in ended_process */
+	bool read_no_more;	    /* drain_host() */
 	struct process *next_caller, *prev_caller; /* in host.callers, until HELLO */
 	uint64_t connected_raw_ns;
 	bool awaited;		  /* callers.c: the child of a process that is traced */

@@ -185,19 +185,58 @@ static bool is_behind(const struct host *host)
 	return true;
 }
 
-/* A round of a session is over when its records are read: so they are, or they count for the next.
- */
-START_TEST(though_the_disk_is_behind)
+/* A thread of q, with a block that it has published. */
+static void publish_block(struct process *q)
 {
 	const struct wire_thread thread = {.head.kind = WIRE_THREAD, .tid = 1};
 	struct ring *ring;
 
 	say(&thread, sizeof(thread), "t", 2);
-	ck_assert(process_receive(p));
-	ring = &p->threads[0]->ring;
+	ck_assert(process_receive(q));
+	ring = &q->threads[0]->ring;
 	ck_assert_int_eq(mprotect(ring->base, ring->bytes, PROT_READ | PROT_WRITE), 0);
 	ring_start(ring, 1, host_ticks(&a));
 	ring_publish(ring, 0);
+}
+
+/* Processes of a host are read side by side, each as far as it has published. */
+START_TEST(beside_others)
+{
+	const struct wire_hello hello = {.head.kind = WIRE_HELLO, .version = WIRE_VERSION};
+	const int first = theirs;
+	struct process *other;
+	int pair[2];
+
+	publish_block(p);
+	ck_assert_int_eq(socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, pair), 0);
+	theirs = pair[0];
+	other = process_new(&a, pair[1], 0);
+	say(&hello, sizeof(hello), "a\0b\0c", 6);
+	ck_assert(process_receive(other));
+	publish_block(other);
+	a.live = p;
+	p->next_live = other;
+	other->next_live = NULL;
+	a.is_behind = is_behind;
+	ck_assert_uint_eq(drain_host(&a), 0);
+	a.is_behind = NULL;
+	ck_assert_uint_eq(drain_host(&a), 2 * BLOCK_BYTES);
+	ck_assert_uint_eq(drain_host(&a), 0);
+	p->ended = true;
+	ck_assert_uint_eq(drain_host(&a), 0);
+	p->ended = false;
+	a.live = NULL;
+	close(theirs);
+	theirs = first;
+	process_free(other);
+}
+END_TEST
+
+/* A round of a session is over when its records are read: so they are, or they count for the next.
+ */
+START_TEST(though_the_disk_is_behind)
+{
+	publish_block(p);
 	a.is_behind = is_behind;
 	ck_assert_uint_eq(drain_process(p), 0);
 	ck_assert_uint_eq(drain_process_now(p), BLOCK_BYTES);
@@ -210,7 +249,7 @@ int main(void)
 	TCase *c = tcase_create("process");
 	const TTest *const tests[] = {before_its_records_are_read, when_its_end_is_seen_first,
 		when_the_agent_ends, on_a_busy_machine, with_an_end_that_is_not_heard_of_yet,
-		while_it_goes_on, though_the_disk_is_behind};
+		while_it_goes_on, though_the_disk_is_behind, beside_others};
 
 	tcase_add_checked_fixture(c, setup, teardown);
 	for (size_t i = 0; i < ARRAY_SIZE(tests); i++)
