@@ -311,6 +311,10 @@ static void message(struct json *j, struct vfd_file *f, const struct vfd_message
 	if (vfd_expands(of) || m->kind == VFD_EPOCH)
 		json_string(j, "function",
 			of->function < vftr_mpi_n ? vftr_mpi_names[of->function] : NULL);
+	if (m->kind == VFD_EPOCH) {
+		put_hex(j, "window", m->offset);
+		json_bool(j, "exclusive", m->flags & VFD_MESSAGE_EXCLUSIVE);
+	}
 	if (m->kind == VFD_RECEIVE && of == m) {
 		json_string(j, "match", vfd_match_names[m->match]);
 		json_uint(j, "sender_ticket", m->sender_ticket);

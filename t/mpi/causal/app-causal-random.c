@@ -16,7 +16,8 @@
 static uint64_t shared_dice, own_dice;
 static int rank, size, tag;
 static MPI_Comm comms[COMMS];
-static char from_here[LONG], to_here[LONG];
+static char from_here[LONG], to_here[LONG], exposed[64];
+static MPI_Win window;
 
 __attribute__((no_instrument_function)) static unsigned throw(uint64_t * dice, unsigned sides)
 {
@@ -259,10 +260,56 @@ static void collective_later(void)
 	MPI_Wait(&q, MPI_STATUS_IGNORE);
 }
 
+/* All put to their right, between two fences. */
+static void fences(void)
+{
+	MPI_Win_fence(0, window);
+	work();
+	MPI_Put(from_here, 8, MPI_CHAR, (rank + 1) % size, 8, 8, MPI_CHAR, window);
+	work();
+	MPI_Win_fence(MPI_MODE_NOSUCCEED, window);
+}
+
+static MPI_Group group_of(int n, const int *ranks)
+{
+	MPI_Group all, some;
+
+	MPI_Comm_group(MPI_COMM_WORLD, &all);
+	MPI_Group_incl(all, n, ranks, &some);
+	MPI_Group_free(&all);
+	return some;
+}
+
+/* One or two ranks put to another one. */
+static void epochs(void)
+{
+	const int to = (int)draw((unsigned)size), n = 1 + (int)draw(2);
+	const int from[2] = {(to + 1) % size, (to + 2) % size};
+	MPI_Group group;
+
+	if (rank == to) {
+		group = group_of(n, from);
+		MPI_Win_post(group, 0, window);
+		work();
+		MPI_Win_wait(window);
+	} else if (rank == from[0] || (n == 2 && rank == from[1])) {
+		group = group_of(1, &to);
+		MPI_Win_start(group, 0, window);
+		work();
+		/* ranks are the other way round there */
+		MPI_Put(from_here, 8, MPI_CHAR, size - 1 - to, 16, 8, MPI_CHAR, window);
+		work();
+		MPI_Win_complete(window);
+	} else {
+		return;
+	}
+	MPI_Group_free(&group);
+}
+
 static void step(void)
 {
 	static void (*const all[])(void) = {message, message, message, halo, ring, persistent,
-		probed, gather_any, collective, collective, collective_later};
+		probed, gather_any, collective, collective, collective_later, fences, epochs};
 
 	tag = 10 + (tag + 1) % 1000; /* so that a message for anybody is of this step */
 	work();
@@ -285,12 +332,14 @@ int main(int argc, char **argv)
 	MPI_Comm_rank(MPI_COMM_WORLD, &rank);
 	MPI_Comm_size(MPI_COMM_WORLD, &size);
 	make_comms();
+	MPI_Win_create(exposed, sizeof(exposed), 1, MPI_INFO_NULL, comms[3], &window);
 	for (int i = 0; i < programs; i++) {
 		shared_dice = (uint64_t)(argc > 1 ? atoi(argv[1]) : 1) * 1000003u + (uint64_t)i;
 		own_dice = shared_dice ^ (uint64_t)(rank + 1) << 40;
 		for (int k = 0; k < steps; k++)
 			step();
 	}
+	MPI_Win_free(&window);
 	MPI_Finalize();
 	return 0;
 }

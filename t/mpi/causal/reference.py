@@ -16,6 +16,13 @@ NXN = ("Allgather", "Allgatherv", "Allreduce", "Alltoall", "Alltoallv", "Alltoal
 FROM_ROOT = ("Bcast", "Scatter", "Scatterv")
 TO_ROOT = ("Reduce", "Gather", "Gatherv")
 SCAN = ("Scan", "Exscan")
+# calls in which all ranks of a window meet; those of one rank that wait for another one
+ON_WINDOW = {"MPI_Win_create": "nxn", "MPI_Win_fence": "rma_fence", "MPI_Win_free": "barrier"}
+EPOCHS = {"MPI_Win_start": "start", "MPI_Win_complete": "complete", "MPI_Win_post": "post",
+          "MPI_Win_wait": "wait"}
+# (who waits, who is waited for, the kind)
+MEETINGS = (("start", "post", "rma_post"), ("complete", "post", "rma_post"),
+            ("wait", "complete", "rma_complete"))
 
 
 def kind_of(function):
@@ -61,6 +68,7 @@ class Run:
         self.ranks = defaultdict(Rank)
         self.sends, self.receives, self.all = {}, {}, defaultdict(dict)
         self.init = {}
+        self.groups, self.counts = {}, defaultdict(int)
         open_calls = defaultdict(list)
         ends = defaultdict(list)
         for e in dump["events"]:
@@ -127,6 +135,38 @@ class Run:
                                        kind=kind_of(e["function"]), comm=e["communicator"])
             ends[rank].append((e["end_ns"], ("collective", key)))
 
+        elif e["kind"] == "epoch":
+            self.epoch(rank, e, ends)
+
+    def add_all(self, rank, key, e, ends, kind, waits=True):
+        self.all[key][rank] = dict(t=e["t_ns"], end=e["end_ns"], root=-1, kind=kind, waits=waits,
+                                   comm=None)
+        ends[rank].append((e["end_ns"], ("collective", key)))
+
+    def epoch(self, rank, e, ends):
+        """The kth start for a target belongs to the kth post there for this origin."""
+        function, window = e["function"], e["window"]
+        if function in ON_WINDOW:
+            self.add_all(rank, (window, e["ticket"]), e, ends, ON_WINDOW[function])
+            return
+        what = EPOCHS[function]
+        first = what in ("start", "post")
+        role = "origin" if what in ("start", "complete") else "target"
+        group = self.groups.setdefault((rank, window, role), [])
+        if first and (not group or group[0][0] != e["ticket"]):
+            group.clear()
+        if first:
+            self.counts[rank, window, role, e["peer"]] += 1
+            group.append((e["ticket"], e["peer"], self.counts[rank, window, role, e["peer"]]))
+        for _, other, k in group[-1:] if first else group:
+            pair = (rank, other) if role == "origin" else (other, rank)
+            for waits, awaited, kind in MEETINGS:
+                if what in (waits, awaited):
+                    self.add_all(rank, (window, pair, k, waits, awaited), e, ends, kind,
+                                 what == waits)
+        if not first:
+            group.clear()
+
     # ---- whom a call needed ----------------------------------------------------------
 
     def eager(self):
@@ -152,7 +192,9 @@ class Run:
 
     def needed_of_all(self, rank, there):
         own = there[rank]
-        order = self.members(own["comm"])
+        order = self.members(own["comm"]) if own["kind"] == "scan" else []
+        if not own.get("waits", True):
+            return
         for other, m in there.items():
             if own["kind"] == "late_root" and other != own["root"]:
                 continue
@@ -261,7 +303,7 @@ class Run:
             if a not in there or b not in there:
                 continue
             own, other = there[a], there[b]
-            if own["kind"] in ("barrier", "nxn"):
+            if own["kind"] in ("barrier", "nxn", "rma_fence"):
                 if own["end"] <= call.enter:
                     best = max(best, max(m["t"] for m in there.values()))
                 continue
