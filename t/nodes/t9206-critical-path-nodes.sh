@@ -55,7 +55,7 @@ test_expect 'a rank that is late before MPI_Allreduce: those of both nodes wait 
 test_expect 'random programs: what is earlier than its cause by the clocks is no contradiction' '
 	for seed in 1 2 3 ${VFTR_LONG:+4 5 6 7 8 9 10}; do
 		rm -rf random
-		limit "$VFTR" run -q --trace -o random -- $(nodes_mpirun 2) -np 4 "$BIN/random" $seed 2 25
+		limit "$VFTR" run -q --trace -o random -- $(nodes_mpirun 2) --mca osc pt2pt,sm -np 4 "$BIN/random" $seed 2 25
 		"$VFTR" critical-path --json random >json
 		of_window json
 		is "[]" "$(jq -c ".estimated - [\"untold_calls\"]" json)"

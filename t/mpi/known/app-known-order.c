@@ -24,12 +24,12 @@
 static int data, all[RANKS];
 static char big[BIG];
 
-/* Works until rank 0 is in its nth call, and then so many ms more. */
-static void late_work(int nth, int ms)
+/* Works until these ranks are in their nth call, and then so many ms more. */
+static void late_work(unsigned ranks, int nth, int ms)
 {
 	struct known_stamp *s = known_inside(__func__);
 
-	known_after(BIT(0), nth);
+	known_after(ranks, nth);
 	known_spin(ms);
 	known_called(s);
 }
@@ -50,7 +50,7 @@ static void receive_from(int rank, int tag)
 static void late_before_early(int late, int early)
 {
 	if (known_rank == late)
-		late_work(1, 6);
+		late_work(BIT(0), 1, 6);
 	if (known_rank == late || known_rank == early)
 		send_it(known_rank);
 	if (known_rank)
@@ -81,7 +81,7 @@ static void one_source(void)
 {
 	if (known_rank == FAR) {
 		send_it(1);
-		late_work(1, 6);
+		late_work(BIT(0), 1, 6);
 		send_it(2);
 	} else if (!known_rank) {
 		known_after(BIT(FAR), 1);
@@ -95,11 +95,11 @@ static void one_source(void)
 static void sent_meanwhile(void)
 {
 	if (known_rank == 3) {
-		late_work(1, 2);
+		late_work(BIT(0), 1, 2);
 		send_it(3);
 	} else if (known_rank == FAR) {
 		known_after(BIT(3), 1);
-		late_work(1, 4);
+		late_work(BIT(0), 1, 4);
 		send_it(FAR);
 	} else if (!known_rank) {
 		receive_from(FAR, FAR);
@@ -113,7 +113,7 @@ static void posted_before(void)
 	MPI_Request requests[2];
 
 	if (known_rank == NEAR)
-		late_work(1, 6);
+		late_work(BIT(0), 1, 6);
 	if (known_rank == NEAR || known_rank == FAR)
 		send_it(known_rank);
 	if (known_rank)
@@ -131,7 +131,7 @@ static void posted_before(void)
 static void early_before_late(void)
 {
 	if (known_rank == NEAR)
-		late_work(2, 6);
+		late_work(BIT(0), 2, 6);
 	if (known_rank == NEAR || known_rank == FAR)
 		send_it(known_rank);
 	if (known_rank)
@@ -151,7 +151,7 @@ static void in_one_call(void)
 	if (known_rank) {
 		if (known_rank == NEAR)
 			known_after(BIT(FAR) | BIT(3), 1);
-		late_work(1, known_rank == NEAR ? 6 : 2);
+		late_work(BIT(0), 1, known_rank == NEAR ? 6 : 2);
 		send_it(0);
 		return;
 	}
@@ -164,9 +164,9 @@ static void in_one_call(void)
 static void sent_after(void)
 {
 	if (known_rank == FAR)
-		late_work(1, 6);
+		late_work(BIT(0), 1, 6);
 	else if (known_rank == NEAR)
-		late_work(2, 6);
+		late_work(BIT(0), 2, 6);
 	if (known_rank == FAR || known_rank == NEAR)
 		send_it(known_rank);
 	if (known_rank)
@@ -179,7 +179,7 @@ static void sent_after(void)
 
 static void receive_late(int tag, int bytes)
 {
-	late_work(1, 6);
+	late_work(BIT(0), 1, 6);
 	KNOWN_CALL(LATE_SENDER, tag, 0, MPI_Recv, big, bytes, MPI_CHAR, 0, tag, WORLD,
 		MPI_STATUS_IGNORE);
 }
@@ -242,10 +242,11 @@ static void long_in_waitall_of(int first, int later)
 	MPI_Status statuses[2];
 
 	if (known_rank == later) {
-		known_after(BIT(first), 1);
-		receive_late(1, BIG);
+		late_work(BIT(0) | BIT(first), 1, 6);
+		KNOWN_CALL(LATE_SENDER, 1, 0, MPI_Recv, big, BIG, MPI_CHAR, 0, 1, WORLD,
+			MPI_STATUS_IGNORE);
 	} else if (known_rank == first) {
-		late_work(1, 2);
+		late_work(BIT(0), 1, 2);
 		KNOWN_CALL(LATE_SENDER, 1, 0, MPI_Recv, big, BIG, MPI_CHAR, 0, 1, WORLD,
 			MPI_STATUS_IGNORE);
 	} else if (!known_rank) {
@@ -269,9 +270,9 @@ static void long_in_waitall_far(void)
 static void receive_in_turn(void)
 {
 	if (known_rank == FAR)
-		late_work(1, 2);
+		late_work(BIT(0), 1, 2);
 	else if (known_rank == NEAR)
-		late_work(2, 6);
+		late_work(BIT(0), 2, 6);
 	if (known_rank == FAR || known_rank == NEAR)
 		KNOWN_CALL(LATE_SENDER, 1, 0, MPI_Recv, big, BIG, MPI_CHAR, 0, 1, WORLD,
 			MPI_STATUS_IGNORE);

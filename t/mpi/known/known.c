@@ -205,6 +205,13 @@ KNOWN_UNTRACED static int needs(
 	return 0;
 }
 
+/* Such a call may return before those that others would wait for: then it has waited for as long as
+ * it lasted, or not. */
+KNOWN_UNTRACED static int is_rma(const struct known_stamp *s)
+{
+	return s->kind == KNOWN_RMA_FENCE || s->kind == KNOWN_RMA_POST;
+}
+
 /* Whether a message lay there before `until` that a call of rank ra after a received. */
 enum lay { NEVER, PERHAPS, SURELY };
 
@@ -307,7 +314,7 @@ KNOWN_UNTRACED static void judge(const struct known_stamp *a, int ra)
 {
 	int64_t last = 0, last_most = 0;
 	int64_t entered[KNOWN_RANKS] = {0};
-	int n = 0;
+	int n = 0, returned;
 
 	for (int rb = 0; rb < known_size; rb++)
 		for (int i = 0; i < shared->n[rb]; i++) {
@@ -321,11 +328,12 @@ KNOWN_UNTRACED static void judge(const struct known_stamp *a, int ra)
 		}
 	if (!length(a->enter, last_most, a->left))
 		return;
+	returned = is_rma(a) && a->left < last;
 	for (int rb = 0; rb < known_size; rb++)
 		n += entered[rb] >= last && entered[rb];
 	for (int rb = 0; rb < known_size; rb++)
 		if (entered[rb] && entered[rb] >= last)
-			count_kinds(a, ra, rb, last, last_most, n == 1);
+			count_kinds(a, ra, rb, last, last_most, n == 1 && !returned);
 }
 
 KNOWN_UNTRACED static void print_row(const struct known_property *of, const struct row *row)
