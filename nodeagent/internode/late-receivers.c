@@ -101,8 +101,8 @@ void matching_late_receiver(
 	enum matching_completes completes;
 	struct longest_wait w;
 
-	if (s->mode == MATCH_SEND_OTHER || s->mode == MATCH_SEND_IN_PARTS ||
-		!is_earlier(s->done_enter, r->enter) || !m->host->conf->mpi_waits)
+	if (s->mode == MATCH_SEND_OTHER || !is_earlier(s->done_enter, r->enter) ||
+		!m->host->conf->mpi_waits)
 		return;
 	p = matching_process(m, s->source);
 	if (!p) {

@@ -23,17 +23,11 @@
 #include "nodeagent/replay/comm/sync.h"
 
 /* error: of the difference of their clocks */
-/* When the receiver could get it: of a message in partitions, the last one. */
-static uint64_t sent_at(const struct match_send *s)
-{
-	return s->mode == MATCH_SEND_IN_PARTS ? s->done_enter : s->enter;
-}
-
 static uint64_t wait_of(const struct match_send *s, const struct match_receive *r, uint64_t error)
 {
 	const struct match_done *d = &r->done;
 	/* another agent may say any time, also one before all ticks of this one */
-	const uint64_t until = (int64_t)(sent_at(s) - d->leave) < 0 ? sent_at(s) : d->leave;
+	const uint64_t until = (int64_t)(s->enter - d->leave) < 0 ? s->enter : d->leave;
 	uint64_t ticks;
 
 	if (d->unknown || d->cancelled || (int64_t)(until - d->enter) <= 0)
@@ -152,7 +146,7 @@ static void look_at_order(struct matching *m, const struct match_send *s,
 			.destination = r->destination,
 			.enter = d->enter,
 			.leave = d->leave,
-			.sent = sent_at(s),
+			.sent = s->enter,
 			.error = error,
 			.thread = d->thread,
 			.path = d->path},

@@ -103,6 +103,15 @@ static bool is_known(const struct init *i, bool end)
 	return !end || i->of_sends || !i->assumed || r->complete;
 }
 
+/* The message is sent with its last part: until here its enter was that of its start. */
+static void has_all_parts(struct send *s)
+{
+	if (s->mode == MATCH_SEND_IN_PARTS && (int64_t)(s->done_enter - s->call.enter) > 0)
+		s->call.enter = s->done_enter;
+	if (s->mode == MATCH_SEND_IN_PARTS)
+		s->mode = MATCH_SEND_OTHER;
+}
+
 static void pair_starts(struct match *m, struct init *a, bool end)
 {
 	struct init *b = a->partner, *s = a->of_sends ? a : b, *r = a->of_sends ? b : a;
@@ -119,6 +128,7 @@ static void pair_starts(struct match *m, struct init *a, bool end)
 			label = MATCH_ASSUMED;
 		call_unlink(&s->starts, send);
 		call_unlink(&r->starts, receive);
+		has_all_parts((struct send *)send);
 		match_pair(m, (struct send *)send, (struct receive *)receive, label);
 	}
 }

@@ -144,7 +144,7 @@ static uint32_t flags_of(const struct match_process *p, const struct match_messa
 
 static void note_send(struct match_process *p, const struct match_message *c)
 {
-	const struct match_send s = {.comm = c->comm,
+	struct match_send s = {.comm = c->comm,
 		.source = p->proc_id,
 		.destination = c->peer,
 		.enter = c->since,
@@ -157,13 +157,16 @@ static void note_send(struct match_process *p, const struct match_message *c)
 		.done_enter = c->since,
 		.done_leave = c->until,
 		.path = c->path,
-		.mode = c->m->flags & MESSAGE_PARTITIONED ? MATCH_SEND_IN_PARTS : c->mode,
+		.mode = c->mode,
 		.history = c->history};
 
-	if (c->m->request && !c->failed)
-		hold(p, &s, c->m->request);
-	else
+	if (!c->m->request || c->failed) {
 		send_on(p, &s);
+		return;
+	}
+	if (s.flags & MATCH_PARTITIONED)
+		s.mode = MATCH_SEND_IN_PARTS;
+	hold(p, &s, c->m->request);
 }
 
 /* ---- receives ------------------------------------------------------------------------ */

@@ -149,9 +149,8 @@ static void in_one_call(void)
 	MPI_Status statuses[RANKS - 1];
 
 	if (known_rank) {
-		if (known_rank == NEAR)
-			known_after(BIT(FAR) | BIT(3), 1);
-		late_work(BIT(0), 1, known_rank == NEAR ? 6 : 2);
+		late_work(known_rank == NEAR ? BIT(0) | BIT(FAR) | BIT(3) : BIT(0), 1,
+			known_rank == NEAR ? 6 : 2);
 		send_it(0);
 		return;
 	}
