@@ -37,7 +37,7 @@ static void boundary(int thread)
 {
 	double from = now();
 
-	rest(2000);
+	rest(6000);
 	spent[thread] += now() - from;
 }
 static void flux(void)
@@ -112,6 +112,7 @@ for mpi in $(mpi_list); do
 			traced -q -k openmp.show_idle_time=\$frame -- $(mpirun_of "$mpi") -np 2 ./job >said
 			jq -r '[.waits[] | select(.kind == \"barrier\" and .t_s > 0.1) | .causes[] |
 				select(.rank == 0)] | max_by(.share) | .path | gsub(\" \"; \"\")' job_all.json >path
+			cat path
 			grep '^rest<boundary<omp_parallel@slow.c' path
 		done"
 done
