@@ -344,7 +344,7 @@ check-long: deps-tests
 check-build: all $(unit_tests) $(test_makers)
 
 bench: deps
-	@$(MAKE) --no-print-directory all
+	@$(MAKE) --no-print-directory all $(O)/t/report/make-large
 	@BUILD='$(abspath $(O))' t/bench/run
 
 count:

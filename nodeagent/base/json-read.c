@@ -302,13 +302,27 @@ static void read_text(struct json_in *j, struct text_store *to)
 	}
 }
 
+bool json_in_key_is(struct json_in *j, const char *key, size_t n)
+{
+	const unsigned char *at = j->buf + j->at;
+
+	if (j->end - j->at < n + 3 || at[0] != '"' || at[n + 1] != '"' || at[n + 2] != ':' ||
+		memcmp(at + 1, key, n))
+		return false;
+	j->at += n + 3;
+	return true;
+}
+
 const char *json_in_member(struct json_in *j)
+{
+	return another(j) ? json_in_key(j) : NULL;
+}
+
+const char *json_in_key(struct json_in *j)
 {
 	struct text_store key = {0};
 	size_t n;
 
-	if (!another(j))
-		return NULL;
 	/* most keys lie in the buffer as they are */
 	if (j->at < j->end && j->buf[j->at] == '"') {
 		for (n = 1; j->at + n < j->end && is_plain(j->buf[j->at + n]); n++)
@@ -479,6 +493,38 @@ static bool integer(const char *digits, int64_t *value)
 	return !strpbrk(s, ".eE") && long_integer(digits, value);
 }
 
+/* As integer() or simple() of what lies in the buffer; most numbers do. False: it is left there. */
+static bool plain_number(struct json_in *j, struct json_in_value *v)
+{
+	static const double power[] = {1e0, 1e1, 1e2, 1e3, 1e4, 1e5, 1e6, 1e7, 1e8, 1e9};
+	const unsigned char *s = j->buf + j->at, *const end = s + 18, *point = NULL, *from;
+	const bool minus = *s == '-';
+	size_t behind;
+	uint64_t n = 0;
+
+	if (j->end - j->at < 32)
+		return false;
+	s += minus;
+	for (from = s; s < end; s++)
+		if (*s >= '0' && *s <= '9')
+			n = 10 * n + (uint64_t)(*s - '0');
+		else if (*s == '.' && !point)
+			point = s;
+		else
+			break;
+	behind = point ? (size_t)(s - point - 1) : 0;
+	if (s == from || in_number(*s) ||
+		(point && (!behind || point == from || behind >= ARRAY_SIZE(power) || n >> 53)))
+		return false;
+	v->kind = point ? JSON_IN_REAL : JSON_IN_INTEGER;
+	if (point)
+		v->real = (minus ? -1.0 : 1.0) * ((double)n / power[behind]);
+	else
+		v->integer = minus ? -(int64_t)n : (int64_t)n;
+	j->at += (size_t)(s - (j->buf + j->at));
+	return true;
+}
+
 struct json_in_value json_in_value(struct json_in *j, struct text_store *to)
 {
 	struct json_in_value v = {.kind = JSON_IN_NULL};
@@ -491,7 +537,7 @@ struct json_in_value json_in_value(struct json_in *j, struct text_store *to)
 	} else if (c == 't' || c == 'f') {
 		v.integer = word(j, c == 't' ? "true" : "false") && c == 't';
 		v.kind = JSON_IN_BOOL;
-	} else if (number(j, digits)) {
+	} else if (!plain_number(j, &v) && number(j, digits)) {
 		v.kind = integer(digits, &v.integer) ? JSON_IN_INTEGER : JSON_IN_REAL;
 		if (v.kind == JSON_IN_INTEGER || simple(digits, &v.real))
 			return v;

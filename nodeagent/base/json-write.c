@@ -8,6 +8,8 @@
 #include "conf/utf8.h"
 #include "nodeagent/base/digits.h"
 
+#define KEY_BYTES 48u
+
 static void flush(struct json *j)
 {
 	fwrite_unlocked(j->kept, 1, j->bytes, j->f);
@@ -53,7 +55,10 @@ static void number_end(struct json *j, const char *end)
 
 static bool is_plain(char c)
 {
-	return c >= 0x20 && c < 0x7f && c != '"' && c != '\\';
+	static const bool plain[256] = {
+		[' ' ... '!'] = true, ['#' ... '['] = true, [']' ... '~'] = true};
+
+	return plain[(unsigned char)c];
 }
 
 #define EACH(byte) (UINT64_C(0x0101010101010101) * (byte))
@@ -126,6 +131,27 @@ static void put_text(struct json *j, const char *text)
 	put_char(j, '"');
 }
 
+/* Most keys have only such bytes, and there is room for them. */
+static void put_key(struct json *j, const char *key)
+{
+	char *to = j->kept + j->bytes;
+	size_t n = 0;
+
+	if (sizeof(j->kept) - j->bytes >= KEY_BYTES + 3) {
+		*to++ = '"';
+		for (; n < KEY_BYTES && is_plain(key[n]); n++)
+			*to++ = key[n];
+		if (!key[n]) {
+			*to++ = '"';
+			*to++ = ':';
+			j->bytes = (size_t)(to - j->kept);
+			return;
+		}
+	}
+	put_text(j, key);
+	put_char(j, ':');
+}
+
 static void new_line(struct json *j)
 {
 	put_char(j, '\n');
@@ -142,10 +168,8 @@ static void begin_element(struct json *j, const char *key)
 		if (j->depth <= j->lines)
 			new_line(j);
 	}
-	if (key) {
-		put_text(j, key);
-		put_char(j, ':');
-	}
+	if (key)
+		put_key(j, key);
 }
 
 /* The caller may write to the stream itself, before and after what is outermost. */

@@ -34,6 +34,7 @@ struct json_tree {
 	size_t n_at, cap_at;
 	struct text_store texts;
 	char *keys[KEY_SLOTS];
+	uint8_t bytes[KEY_SLOTS];  /* of each key */
 	uint16_t after[KEY_SLOTS]; /* which key came after it the last time, or 0 */
 	size_t n_keys;
 };
@@ -53,16 +54,11 @@ static uint32_t key_slot(const struct json_tree *all, const char *key)
 	return slot;
 }
 
-/* before: the key of the member before it, or 0. Objects of an array mostly have the same keys, in
- * the same order. */
 static uint32_t find_key(
 	struct json_tree *all, struct json_in *in, const char *key, uint32_t before)
 {
-	uint32_t slot = all->after[before];
+	const uint32_t slot = key_slot(all, key);
 
-	if (slot && !strcmp(all->keys[slot], key))
-		return slot;
-	slot = key_slot(all, key);
 	all->after[before] = (uint16_t)slot;
 	if (all->keys[slot])
 		return slot;
@@ -73,7 +69,25 @@ static uint32_t find_key(
 	}
 	all->n_keys++;
 	all->keys[slot] = xstrdup(key);
+	all->bytes[slot] = (uint8_t)strlen(key);
 	return slot;
+}
+
+_Static_assert(JSON_IN_KEY_MAX <= UINT8_MAX, "the length of a key has room");
+
+/* before: the key of the member before it, or 0. Objects of an array mostly have the same keys, in
+ * the same order. False: an error. */
+static bool read_key(struct json_tree *all, struct json_in *in, uint32_t before, uint32_t *slot)
+{
+	const char *key;
+
+	*slot = all->after[before];
+	if (*slot && json_in_key_is(in, all->keys[*slot], all->bytes[*slot]))
+		return true;
+	key = json_in_key(in);
+	if (key)
+		*slot = find_key(all, in, key, before);
+	return key;
 }
 
 static size_t read_value(struct json_tree *all, struct json_in *in, uint32_t key);
@@ -89,15 +103,12 @@ static void link_child(struct json_tree *all, size_t parent, size_t *last, size_
 
 static void read_members(struct json_tree *all, struct json_in *in, size_t at)
 {
-	const char *key;
 	size_t last = 0;
 	uint32_t k = 0;
 
 	json_in_object(in);
-	while ((key = json_in_member(in))) {
-		k = find_key(all, in, key, k);
+	while (json_in_element(in) && read_key(all, in, k, &k))
 		link_child(all, at, &last, read_value(all, in, k));
-	}
 }
 
 static void read_elements(struct json_tree *all, struct json_in *in, size_t at)
