@@ -271,6 +271,7 @@ void agent_serve(struct agent *a)
 	while (!finished(a, &wait_s)) {
 		int n, timeout = 0;
 		bool waits = false; /* for the disk */
+		const double off_cpu_s = drain_off_cpu_tick(&a->host);
 		uint64_t bytes = drain_host(&a->host);
 		double flush_s = recorder_tick(&a->host), snapshot_s, budget_s, metrics_s;
 
@@ -280,6 +281,8 @@ void agent_serve(struct agent *a)
 		budget_s = overhead_tick(a);
 		if (budget_s < flush_s)
 			flush_s = budget_s;
+		if (off_cpu_s < flush_s)
+			flush_s = off_cpu_s;
 		metrics_s = metrics_file_tick(a);
 		if (metrics_s < flush_s)
 			flush_s = metrics_s;

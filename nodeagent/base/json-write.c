@@ -262,10 +262,40 @@ void json_real(struct json *j, const char *key, double value)
 	end_element(j);
 }
 
+/* Where a number of so many decimals ends without its last zeros. */
+static const char *without_zeros(const char *end)
+{
+	while (end[-1] == '0')
+		end--;
+	return end[-1] == '.' ? end - 1 : end;
+}
+
+/* Most have come from a text with nine decimals: n / 1e9 is rounded as a reader rounds those. */
+static bool has_nine_decimals(double value)
+{
+	const double n = rint(value * 1e9);
+
+	return fabs(n) < 0x1p53 && n / 1e9 == value;
+}
+
 void json_exact(struct json *j, const char *key, double value)
 {
 	begin_element(j, key);
 	put_printed(j, "%.17g", value);
+	end_element(j);
+}
+
+void json_shortest(struct json *j, const char *key, double value)
+{
+	const char *end;
+
+	begin_element(j, key);
+	end = has_nine_decimals(value) ? digits_fixed(number_room(j), value, DIGITS_DECIMALS)
+				       : NULL;
+	if (end)
+		number_end(j, without_zeros(end));
+	else
+		put_printed(j, "%.17g", value);
 	end_element(j);
 }
 

@@ -36,6 +36,8 @@ void json_bool(struct json *j, const char *key, bool value);
 void json_real(struct json *j, const char *key, double value);
 /* As many digits as are needed to read the same value back. */
 void json_exact(struct json *j, const char *key, double value);
+/* The same, and not more of them, if nine decimals are enough; and faster then. */
+void json_shortest(struct json *j, const char *key, double value);
 /* Nanoseconds, written as seconds without rounding. */
 void json_seconds(struct json *j, const char *key, uint64_t ns);
 /* NULL becomes null; each byte that is no UTF-8 becomes U+FFFD. */

@@ -141,6 +141,7 @@ static void (*const kinds[])(const struct gather_from *from) = {
 	gather_waits,
 	gather_rank_times,
 	gather_iterations,
+	gather_slices,
 };
 
 static void add_source(struct profile *p, const char *name, struct source_place place)

@@ -49,6 +49,7 @@ void gather_nodes(const struct gather_from *from);
 void gather_openacc(const struct gather_from *from);
 void gather_openmp(const struct gather_from *from);
 void gather_rank_times(const struct gather_from *from);
+void gather_slices(const struct gather_from *from);
 void gather_threads(const struct gather_from *from);
 void gather_user_counters(const struct gather_from *from);
 void gather_waits(const struct gather_from *from);

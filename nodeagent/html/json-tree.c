@@ -336,7 +336,7 @@ void value_write(const struct json_tree *all, const struct value *v, struct json
 		json_int(j, key, v->integer);
 		return;
 	case VALUE_REAL:
-		json_exact(j, key, v->real);
+		json_shortest(j, key, v->real);
 		return;
 	case VALUE_TEXT:
 		write_text(all, v, j, how->columns);

@@ -257,13 +257,15 @@ static void add_wait(struct counter *c, const struct visit *v, const struct else
 				.kind = i->wait,
 				.ticks = ticks,
 				.error = error});
-	else
+	else {
 		traffic_wait_elsewhere(p, call->path,
 			&(struct node_wait){.kind = i->wait,
 				.late = world,
 				.calls = c->each,
 				.ticks = estimate(c, ticks),
 				.error = estimate(c, error)});
+		traffic_wait_at(p, call->path, call->enter, ticks);
+	}
 }
 
 /* What a call waited for one that came then; not longer than itself. */

@@ -2,6 +2,7 @@
 #include "nodeagent/process/drain.h"
 
 #include <stdlib.h>
+#include "conf/conf.h"
 #include "nodeagent/base/util.h"
 #include "nodeagent/process/host.h"
 #include "nodeagent/match/process.h"
@@ -391,4 +392,61 @@ bool drain_is_urgent(const struct process *p)
 			return true;
 	}
 	return false;
+}
+
+/* ---- time without a CPU ------------------------------------------------------------------- */
+
+/* The agent wakes up for it so often, and looks when it is awake, but not more often than this. */
+#define OFF_CPU_NS	 20000000u
+#define OFF_CPU_NS_LEAST 1000000u
+/* Where no records have come in so many looks it wakes up less often. */
+#define OFF_CPU_VAIN	25
+#define OFF_CPU_NS_IDLE 100000000u
+#define OFF_CPU_SHARE	200 /* of the time that a look takes, at least until the next */
+
+static bool has_several_threads(const struct process *p)
+{
+	for (size_t i = 1; i < p->n_threads; i++)
+		if (p->threads[i])
+			return true;
+	return false;
+}
+
+static void look_at_cpu(struct process *p)
+{
+	struct thread_ring *t = p->n_threads ? p->threads[0] : NULL;
+	uint64_t ns;
+
+	if (t && !t->number && !t->error &&
+		off_clock_read(&p->off_cpu, p->pid, has_several_threads(p), &ns))
+		replay_note_off_cpu(t->replay, host_ticks(p->host), ns);
+}
+
+static uint64_t until_next_look(struct host *host)
+{
+	if (host->off_cpu_bytes == host->drained_bytes) {
+		host->off_cpu_vain++;
+	} else {
+		host->off_cpu_bytes = host->drained_bytes;
+		host->off_cpu_vain = 0;
+	}
+	return host->off_cpu_vain < OFF_CPU_VAIN ? OFF_CPU_NS : OFF_CPU_NS_IDLE;
+}
+
+double drain_off_cpu_tick(struct host *host)
+{
+	uint64_t now = clock_raw_ns(), took;
+
+	if (!host->conf->iterations_active || !host->n_live)
+		return NEVER_S;
+	if (now >= host->off_cpu_least_ns) {
+		for (struct process *p = host->live; p; p = p->next_live)
+			if (!p->ended)
+				look_at_cpu(p);
+		took = clock_raw_ns() - now;
+		host->off_cpu_least_ns = now + OFF_CPU_NS_LEAST + OFF_CPU_SHARE * took;
+		host->off_cpu_due_ns = now + until_next_look(host) + OFF_CPU_SHARE * took;
+		now += took;
+	}
+	return host->off_cpu_due_ns > now ? 1e-9 * (double)(host->off_cpu_due_ns - now) : 0;
 }

@@ -51,4 +51,11 @@ void drain_copy(struct thread_ring *t);
  */
 bool drain_shadow(const struct thread_ring *t, struct replay *shadow);
 
+/*
+ * How long the first thread of each process had no CPU is told to its replay, if that is due: to be
+ * called before rings are read, as nobody knows it afterwards. Returns the seconds until it is the
+ * next time. Takes at most half a percent of a CPU.
+ */
+double drain_off_cpu_tick(struct host *host);
+
 #endif

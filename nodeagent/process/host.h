@@ -87,7 +87,11 @@ struct host {
 	uint64_t forks_announced, children_seen;
 	uint64_t first_start_ticks; /* of all processes */
 	struct round_times *rounds; /* of a session: rounds.h; NULL until one has begun */
-	uint64_t heard_raw_ns;	    /* earliest time of the events that are read now */
+	/* drain_off_cpu_tick(): when it may, and when it must look again */
+	uint64_t off_cpu_least_ns, off_cpu_due_ns;
+	uint64_t off_cpu_bytes; /* drained_bytes at the last look ... */
+	unsigned off_cpu_vain;	/* ... and looks since they have changed */
+	uint64_t heard_raw_ns;	/* earliest time of the events that are read now */
 
 	/* the observers of processes (observer.h), ended by NULL; or NULL: there are none */
 	const struct process_observer *const *observers;

@@ -72,6 +72,7 @@ void process_free(struct process *p)
 	}
 	regions_free(p);
 	threads_free(p);
+	off_clock_end(&p->off_cpu);
 	openmp_free(p->openmp);
 	locks_free(p->locks);
 	free(p->executable);

@@ -12,6 +12,7 @@
 #include <stdint.h>
 #include "nodeagent/base/rank.h"
 #include "nodeagent/process/codemap.h"
+#include "nodeagent/process/cpu/off-clock.h"
 #include "nodeagent/process/procfs.h"
 #include "nodeagent/replay/replay.h"
 #include "nodeagent/replay/window.h"
@@ -108,6 +109,7 @@ struct process {
 	int64_t start_s, end_s; /* UNIX time */
 	enum process_end end;
 	struct cpu_used cpu_before, cpu; /* when it connected; last known */
+	struct off_clock off_cpu;	 /* of its first thread */
 	int exit_status;		 /* exit code or signal, -1 unknown */
 	bool greeted, said_bye, ended;
 	bool was_task, held;	    /* last-words.h */

@@ -243,9 +243,22 @@ const char *check_iteration(const struct profile *p, const void *record)
 	(void)p;
 	return i->log2 < 40 && i->run < (uint64_t)1 << 24 && i->ranks && i->calls &&
 			       i->mpi_ns <= i->ns && i->least_ns <= i->most_ns &&
-			       i->most_ns <= i->ns && i->busy_ns <= i->ns
+			       i->most_ns <= i->ns && i->busy_ns <= i->ns &&
+			       i->wait_ns <= i->mpi_ns && i->off_ns <= i->ns - i->mpi_ns &&
+			       i->busy_off_ns <= i->busy_ns
 		       ? NULL
 		       : "an iteration that cannot be";
+}
+
+const char *check_slice(const struct profile *p, const void *record)
+{
+	const struct profile_slice *s = record;
+
+	(void)p;
+	return s->log2 < 60 && s->number < (uint64_t)1 << 24 && s->ranks && s->mpi_ns <= s->ns &&
+			       s->wait_ns <= s->mpi_ns
+		       ? NULL
+		       : "a slice of time that cannot be";
 }
 
 const char *check_rank_time(const struct profile *p, const void *record)

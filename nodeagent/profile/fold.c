@@ -306,6 +306,8 @@ void fold_iteration(void *x, const void *y)
 		(from->busy_ns == to->busy_ns && from->busy_rank < to->busy_rank)) {
 		to->busy_ns = from->busy_ns;
 		to->busy_rank = from->busy_rank;
+		to->busy_off_ns = from->busy_off_ns;
+		to->busy_stack = from->busy_stack;
 	}
 }
 

@@ -48,6 +48,7 @@ const char *check_compared(const struct profile *p, const void *record);
 const char *check_cause(const struct profile *p, const void *record);
 const char *check_wait(const struct profile *p, const void *record);
 const char *check_iteration(const struct profile *p, const void *record);
+const char *check_slice(const struct profile *p, const void *record);
 const char *check_rank_time(const struct profile *p, const void *record);
 
 #endif

@@ -86,6 +86,8 @@ struct held_lock {
 
 #define ITERATION_DEPTH 6  /* frames of a path that may be the main loop ... */
 #define ITERATION_PATHS 64 /* ... of which so many of each depth are watched */
+#define PERIOD_DEPTH	4 /* frames of a call of MPI between two of which an iteration may be ... */
+#define PERIODS_MOST	8 /* ... of the first functions that call some */
 
 #define LOCKS_REMEMBERED 16
 #define LOCKS_HELD	 64 /* by frames of a thread at once */
@@ -164,8 +166,10 @@ struct replay {
 	/* the calls of its main loop: iterations.c */
 	bool iterates;
 	uint32_t n_iterated[ITERATION_DEPTH + 1]; /* paths, by their depth */
-	uint64_t iteration_least;		  /* ticks: shorter calls are none of a main loop */
-	replay_slow_call tell_slow;		  /* or NULL */
+	uint32_t n_periods;
+	uint64_t iteration_least;   /* ticks: shorter calls are none of a main loop */
+	struct off_cpu *off;	    /* of the thread; NULL: it is not known */
+	replay_slow_call tell_slow; /* or NULL */
 	void *slow_ctx;
 	uint64_t slow_least;
 	bool slow_anywhere;

@@ -2,16 +2,32 @@
 /*
  * Which call paths may be the main loop of a program, and when their calls end. Paths are watched
  * that begin at most ITERATION_DEPTH frames below the root, the first ITERATION_PATHS of each
- * depth; and calls of MPI, whose time belongs to those that are open around them. Both have a
- * node_extra, by which the fast way of replay_block() knows them.
+ * depth; and calls of MPI, whose time belongs to those that are open around them, and between which
+ * an iteration may be (tree/period.h). Both have a node_extra, by which the fast way of
+ * replay_block() knows them.
  */
-#include "nodeagent/replay/tree/iterations.h"
+#include "mpi_id.h"
 #include "nodeagent/replay/internal.h"
+#include "nodeagent/replay/tree/iterations.h"
+#include "nodeagent/replay/tree/off-cpu.h"
+#include "nodeagent/replay/tree/period.h"
+#include "nodeagent/replay/tree/slices.h"
+#include "nodeagent/trace/collective.h"
 
 void replay_watch_iterations(struct replay *r, uint64_t least_ticks)
 {
 	r->iterates = true;
 	r->iteration_least = least_ticks;
+	calltree_extra(r->base->node)->slices = slices_new(r->start);
+}
+
+void replay_note_off_cpu(struct replay *r, uint64_t ticks, uint64_t ns)
+{
+	if (!r->iterates)
+		return;
+	if (!r->off)
+		r->off = off_cpu_new();
+	off_cpu_note(r->off, ticks, ns);
 }
 
 void replay_watch_slow(
@@ -40,12 +56,25 @@ static bool may_iterate(uint64_t key)
 	       (!(key & KEY_INIT) && (uint32_t)key >= RECORD_ID_FUNCTION);
 }
 
+static void watch_mpi(struct replay *r, struct node *n)
+{
+	struct node *parent = n->parent;
+
+	calltree_extra(n)->watched = true;
+	if (depth_of(n) > PERIOD_DEPTH || (parent->parent && !may_iterate(parent->key)))
+		return;
+	if (calltree_extra(parent)->period || r->n_periods >= PERIODS_MOST)
+		return;
+	r->n_periods++;
+	parent->extra->period = period_new();
+}
+
 void replay_iteration_path(struct replay *r, struct node *n)
 {
 	unsigned depth;
 
 	if (key_mpi(n->key) != KEY_NO_MPI) {
-		calltree_extra(n)->watched = true;
+		watch_mpi(r, n);
 		return;
 	}
 	depth = may_iterate(n->key) ? depth_of(n) : 0;
@@ -57,11 +86,61 @@ void replay_iteration_path(struct replay *r, struct node *n)
 }
 
 /* Those that are open around a call of MPI. */
-static void add_mpi(struct replay *r, const struct frame *mpi, uint64_t ticks)
+static void add_mpi(struct replay *r, const struct frame *mpi, uint64_t ticks, uint64_t off)
 {
-	for (struct frame *f = r->base + 1; f < mpi && f <= r->base + ITERATION_DEPTH; f++)
-		if (f->node && f->node->extra && f->node->extra->iterations)
-			iterations_add_mpi(f->node->extra->iterations, ticks);
+	for (struct frame *f = r->base; f < mpi && f <= r->base + ITERATION_DEPTH; f++) {
+		const struct node_extra *e = f->node ? f->node->extra : NULL;
+
+		if (e && e->iterations) {
+			iterations_add_mpi(e->iterations, ticks);
+			iterations_add_off(e->iterations, -off);
+		}
+		if (e && e->period)
+			period_add_mpi(e->period, ticks, off);
+		if (e && e->slices)
+			slices_add(e->slices, SLICE_MPI, mpi->since, ticks, 1);
+	}
+}
+
+static uint64_t off_between(const struct replay *r, uint64_t from, uint64_t to)
+{
+	return r->off && elapsed(from, to) >= r->iteration_least ? off_cpu_between(r->off, from, to)
+								 : 0;
+}
+
+static bool is_of_window(uint32_t function)
+{
+	return function == VFTR_MPI_INIT || function == VFTR_MPI_INIT_THREAD ||
+	       function == VFTR_MPI_FINALIZE;
+}
+
+/* The function itself has made a call of MPI. */
+static void add_to_period(
+	struct replay *r, struct period *p, const struct frame *f, const struct node *n, uint64_t t)
+{
+	struct path *path = period_path(p, n->key);
+	const struct period_call call = {.node = n,
+		.since = f->since,
+		.until = f->since + elapsed(f->since, t),
+		.off = r->off,
+		.least = r->iteration_least};
+
+	if (!path && !is_of_window(key_mpi(n->key)))
+		path = period_add(
+			p, &call, collective_shape(key_mpi(n->key))->kind != COLLECTIVE_UNKNOWN);
+	if (path && period_is_kept(path))
+		period_call(p, path, &call);
+	if (period_has_first(p))
+		period_left(p, n, t);
+}
+
+static void leave_mpi(struct replay *r, const struct frame *f, struct node *n, uint64_t t)
+{
+	struct period *p = n->parent->extra ? n->parent->extra->period : NULL;
+
+	add_mpi(r, f, elapsed(f->since, t), off_between(r, f->since, t));
+	if (p)
+		add_to_period(r, p, f, n, t);
 }
 
 /* A call around it is one of a loop, by those before. */
@@ -94,9 +173,16 @@ void replay_iteration_left(struct replay *r, const struct frame *f, struct node 
 	if (!e->watched)
 		return;
 	if (key_mpi(n->key) != KEY_NO_MPI) {
-		add_mpi(r, f, elapsed(f->since, t));
+		leave_mpi(r, f, n, t);
 		return;
 	}
+	if (n->parent->extra && n->parent->extra->period &&
+		period_has_first(n->parent->extra->period))
+		period_left(n->parent->extra->period, n, t);
+	if (r->off)
+		iterations_add_off(e->iterations, off_between(r, f->since, t));
+	if (elapsed(f->since, t) >= r->iteration_least && iterations_cover(e->iterations, f->since))
+		iterations_add_callees(e->iterations, n);
 	if (iterations_add(e->iterations, f->since, t, r->iteration_least)) {
 		if (r->tell_slow)
 			note_slow(r, f, n, t);

@@ -5,6 +5,7 @@
 #include "nodeagent/replay/gpu/gpu.h"
 #include "nodeagent/replay/internal.h"
 #include "nodeagent/replay/comm/comm.h"
+#include "nodeagent/replay/tree/off-cpu.h"
 #include "nodeagent/base/util.h"
 #include "shm/atomic.h"
 
@@ -56,6 +57,7 @@ void replay_free(struct replay *r)
 		return;
 	calltree_free(r->tree);
 	orphans_free(r);
+	off_cpu_free(r->off);
 	free(r->constructs);
 	free(r->holds);
 	free(r->base);

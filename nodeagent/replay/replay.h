@@ -99,6 +99,10 @@ void replay_show_idle(struct replay *r);
  */
 void replay_watch_iterations(struct replay *r, uint64_t least_ticks);
 
+/* Until these ticks, which rise, the thread had no CPU for so many ns in all. To be told before the
+ * records of that time are read. */
+void replay_note_off_cpu(struct replay *r, uint64_t ticks, uint64_t ns);
+
 /*
  * Told of each call of the main loop that lasted longer than least_ticks and is an outlier; it
  * is call `number' of its path, from 0, and the median of those before is `usual' ticks. any_path:

@@ -64,7 +64,8 @@ static size_t read_choice(const struct profile *p, size_t i, struct choice *c)
 /* What the rows of one step add up to. */
 struct sums {
 	uint64_t calls, ns, mpi_ns, least_ns, most_ns, most_at, busy_ns;
-	uint32_t ranks, most_rank, busy_rank;
+	uint64_t wait_ns, off_ns, busy_off_ns;
+	uint32_t ranks, most_rank, busy_rank, busy_stack;
 };
 
 static void add_row(struct sums *s, const struct profile_iteration *q)
@@ -79,12 +80,16 @@ static void add_row(struct sums *s, const struct profile_iteration *q)
 	if (!s->calls || q->busy_ns > s->busy_ns) {
 		s->busy_ns = q->busy_ns;
 		s->busy_rank = q->busy_rank;
+		s->busy_off_ns = q->busy_off_ns;
+		s->busy_stack = q->busy_stack;
 	}
 	if (q->ranks > s->ranks)
 		s->ranks = q->ranks;
 	s->calls += q->calls;
 	s->ns += q->ns;
 	s->mpi_ns += q->mpi_ns;
+	s->wait_ns += q->wait_ns;
+	s->off_ns += q->off_ns;
 }
 
 static struct loop_step step_of(const struct profile *p, const struct sums *s, uint64_t first)
@@ -102,7 +107,11 @@ static struct loop_step step_of(const struct profile *p, const struct sums *s, u
 		.mpi = s->ns ? (double)s->mpi_ns / (double)s->ns : 0.0,
 		.busy = IN_NS * (double)(s->ns - s->mpi_ns) / calls,
 		.busiest = IN_NS * (double)s->busy_ns / each,
-		.by = profile_rank_shown(p, s->busy_rank)};
+		.by = profile_rank_shown(p, s->busy_rank),
+		.wait = IN_NS * (double)s->wait_ns / calls,
+		.off = IN_NS * (double)s->off_ns / calls,
+		.by_off = IN_NS * (double)s->busy_off_ns / each,
+		.stack = s->busy_stack};
 }
 
 /* Rows of ranks that took fewer calls together are added to the runs of the others. */
@@ -320,7 +329,7 @@ static void find_slow(struct main_loop *l, double *v)
 static void measure_loop(struct main_loop *l)
 {
 	double *sorted = xcalloc(l->n_steps, sizeof(*sorted));
-	double *v = xcalloc(l->n_steps, sizeof(*v)), busy = 0.0, busiest = 0.0;
+	double *v = xcalloc(l->n_steps, sizeof(*v));
 
 	l->least = INFINITY;
 	for (size_t i = 0; i < l->n_steps; i++) {
@@ -329,14 +338,11 @@ static void measure_loop(struct main_loop *l)
 		sorted[i] = s->mean;
 		l->least = fmin(l->least, s->least);
 		l->most = fmax(l->most, s->most);
-		busy += s->busy * (double)s->n;
-		busiest += s->busiest * (double)s->n;
 		if (s->first + s->n > l->n)
 			l->n = s->first + s->n;
 	}
 	l->mpi = l->sum > 0.0 ? l->mpi / l->sum : 0.0;
 	l->sum /= l->ranks;
-	l->balance = busiest > 0.0 ? busy / busiest : 1.0;
 	qsort(sorted, l->n_steps, sizeof(*sorted), by_value);
 	l->median = quantile(sorted, l->n_steps, 0.5);
 	l->p90 = quantile(sorted, l->n_steps, 0.9);
@@ -346,6 +352,7 @@ static void measure_loop(struct main_loop *l)
 	l->trend = trend_of(l, v);
 	find_kinds(l, sorted, v);
 	find_slow(l, v);
+	main_loop_explain(l);
 	free(sorted);
 	free(v);
 }
@@ -353,6 +360,20 @@ static void measure_loop(struct main_loop *l)
 bool loop_kind_is_usual(const struct loop_kind *k)
 {
 	return k->n >= KIND_STEPS;
+}
+
+static bool has_waits(const struct profile *p)
+{
+	for (size_t i = 0; i < p->n_rank_times; i++)
+		if (p->rank_times[i].flags & RANK_HAS_WAITS)
+			return true;
+	return false;
+}
+
+/* Its call is nothing that is repeated, but stands between what is. */
+static bool is_call_of_mpi(const struct profile *p, uint32_t stack)
+{
+	return !strncmp(p->names[p->stacks[stack].name], "MPI_", 4);
 }
 
 bool main_loop_of(const struct profile *p, struct main_loop *l)
@@ -366,8 +387,11 @@ bool main_loop_of(const struct profile *p, struct main_loop *l)
 	}
 	if (!best.ranks)
 		return false;
-	*l = (struct main_loop){
-		.stack = best.stack, .ranks = best.ranks, .per_step = (uint64_t)1 << best.log2};
+	*l = (struct main_loop){.stack = best.stack,
+		.ranks = best.ranks,
+		.per_step = (uint64_t)1 << best.log2,
+		.has_waits = has_waits(p),
+		.is_separated = is_call_of_mpi(p, best.stack)};
 	read_steps(p, &best, l);
 	measure_loop(l);
 	return true;

@@ -11,8 +11,26 @@
 #include <stdint.h>
 
 struct profile;
+struct report;
 
 #define LOOP_KINDS 6
+
+/* Why an iteration took longer than others of its kind. */
+enum loop_cause {
+	LOOP_UNKNOWN,
+	LOOP_WORK,     /* a rank worked longer: step.by, in step.stack */
+	LOOP_OFF_CPU,  /* a rank had no CPU: step.by */
+	LOOP_WAIT,     /* ranks waited longer, and none was late in the same iteration */
+	LOOP_TRANSFER, /* MPI took longer, not waiting for others */
+	LOOP_CAUSES
+};
+
+/* Of some iterations; 1 is all of it. The first is the product of the other two. */
+struct loop_efficiency {
+	double parallel; /* time outside of MPI, of all time */
+	double balance;	 /* of that of the rank which has most */
+	double communication;
+};
 
 /* Successive iterations on all ranks: mostly one, see main_loop.per_step. */
 struct loop_step {
@@ -27,7 +45,14 @@ struct loop_step {
 	double busy;	/* of one iteration, outside of MPI: mean over ranks ... */
 	double busiest; /* ... and of the rank that has most */
 	uint32_t by;	/* that rank, as printed */
-	unsigned kind;	/* index into main_loop.kinds[] */
+	double wait;	/* of one iteration, in MPI for other ranks: mean over ranks */
+	double off;	/* of busy, without a CPU ... */
+	double by_off;	/* ... and of busiest */
+	uint32_t stack; /* 1 + that in which `by' took longer than on average, or 0 */
+	struct loop_efficiency efficiency;
+	enum loop_cause cause; /* of slow ones */
+	double cause_s;	       /* longer by so much, for this cause; of one iteration */
+	unsigned kind;	       /* index into main_loop.kinds[] */
 };
 
 /* Iterations of about one duration. */
@@ -35,6 +60,13 @@ struct loop_kind {
 	size_t n; /* steps */
 	double median;
 	uint64_t first, every; /* its first step, and how far apart they are; 0: it differs */
+	struct loop_efficiency efficiency;
+};
+
+/* Of what is above the median: its parts, which add up to 1, or are all 0. */
+struct loop_excess {
+	double wait, transfer; /* in MPI: for other ranks, and the rest */
+	double off, work;      /* outside: without a CPU, and the rest */
 };
 
 struct main_loop {
@@ -44,9 +76,12 @@ struct main_loop {
 	uint64_t per_step; /* a power of 2 */
 	double sum, mpi;   /* seconds of a rank on average, in the loop; the part in MPI */
 	double median, p90, p99, least, most;
-	double trend;	/* longer every 100 iterations, by this part of the median */
-	double excess;	/* seconds above the median, of a rank on average */
-	double balance; /* mean over ranks of the time outside of MPI / that of the busiest */
+	double trend;		  /* longer every 100 iterations, by this part of the median */
+	double excess;		  /* seconds above the median, of a rank on average */
+	struct loop_excess parts; /* of it */
+	struct loop_efficiency efficiency;
+	bool has_waits;	   /* else nothing is known of them, and transfer is all of MPI */
+	bool is_separated; /* the calls at `stack' are between iterations */
 	struct loop_step *steps;
 	size_t n_steps;
 	struct loop_kind kinds[LOOP_KINDS]; /* by their number of steps */
@@ -57,6 +92,14 @@ struct main_loop {
 
 /* False: so few steps that these are exceptions. */
 bool loop_kind_is_usual(const struct loop_kind *k);
+
+/* "rank 3 worked 400 ms longer in output"; the caller frees. NULL: nobody knows. */
+char *loop_cause_text(const struct report *r, const struct main_loop *l, const struct loop_step *s);
+/* "work", for programs. */
+const char *loop_cause_name(enum loop_cause cause);
+
+/* Sets what depends on the steps and kinds of l: parts, efficiencies, and causes of slow steps. */
+void main_loop_explain(struct main_loop *l);
 
 /* False: the profile has no main loop. The caller calls main_loop_done() if true. */
 bool main_loop_of(const struct profile *p, struct main_loop *l);

@@ -61,6 +61,7 @@ void waits_json(struct json *j, const struct report *r, uint32_t late);
 /* The main loop; most: rows of its slow iterations, 0: all. */
 void main_loop_print(FILE *f, const struct report *r, uint64_t most);
 void json_main_loop(struct json *j, const struct report *r);
+void json_time_slices(struct json *j, const struct report *r);
 /* The efficiency of the job, in layout run. */
 void section_efficiency(FILE *f, const struct report *r);
 /* The overhead and its parts. */

@@ -17,8 +17,8 @@ static const char usage[] =
 	"usage: vftr iterations [OPTIONS] RUN...\n"
 	"\n"
 	"Shows the main loop of a run: how long its iterations lasted on all ranks, of which\n"
-	"kinds they are, and which were far longer than others of their kind. RUN is a folder\n"
-	"with node profiles (BASE_HOST.vfp, HOST.vfp), or such files.\n"
+	"kinds they are, which were far longer than others of their kind, and why. RUN is a\n"
+	"folder with node profiles (BASE_HOST.vfp, HOST.vfp), or such files.\n"
 	"\n"
 	"  -n, --number N     at most so many slow iterations, 0: all; default: 20\n"
 	"  -c, --csv          as CSV, a line for each iteration; times are seconds\n"
@@ -36,16 +36,19 @@ static void print_csv(const struct run *run)
 	struct main_loop l;
 
 	puts("first,iterations,ranks,kind,mean_s,least_s,most_s,most_at,most_rank,mpi_share,"
-	     "outside_mpi_s,outside_mpi_most_s,outside_mpi_rank");
+	     "outside_mpi_s,outside_mpi_most_s,outside_mpi_rank,wait_s,off_cpu_s,off_cpu_most_s,"
+	     "parallel_efficiency,load_balance,communication_efficiency,cause");
 	if (!main_loop_of(run->p, &l))
 		return;
 	for (size_t i = 0; i < l.n_steps; i++) {
 		const struct loop_step *s = &l.steps[i];
 
 		printf("%" PRIu64 ",%" PRIu64 ",%" PRIu32 ",%u,%.9f,%.9f,%.9f,%" PRIu64 ",%" PRIu32
-		       ",%.9f,%.9f,%.9f,%" PRIu32 "\n",
+		       ",%.9f,%.9f,%.9f,%" PRIu32 ",%.9f,%.9f,%.9f,%.9f,%.9f,%.9f,%s\n",
 			s->first, s->n, s->ranks, s->kind, s->mean, s->least, s->most, s->at,
-			s->rank, s->mpi, s->busy, s->busiest, s->by);
+			s->rank, s->mpi, s->busy, s->busiest, s->by, s->wait, s->off, s->by_off,
+			s->efficiency.parallel, s->efficiency.balance, s->efficiency.communication,
+			s->cause ? loop_cause_name(s->cause) : "");
 	}
 	main_loop_done(&l);
 }

@@ -6,8 +6,12 @@
  *   every K MORE   each K-th iteration has MORE us in output()
  *   grow PERCENT   from the first iteration to the last one
  *   stall I R MS   rank R sleeps for MS ms in iteration I; up to 8
+ *   late I R MS    rank R works MS ms longer in output() in iteration I; up to 8
+ *   stop I R MS    rank R is stopped for MS ms in iteration I; up to 8
  *   die I R        rank R kills itself in iteration I
  *   bare           without step(): the loop is in main
+ *   flat           a loop in main without a function that each iteration calls once
+ *   first, last    the same, with one MPI_Bcast first, one MPI_Allreduce last
  *   warm N         N calls of warm_up() before it, of 1 ms
  */
 #include <mpi.h>
@@ -20,10 +24,11 @@
 
 #define STALLS 8
 
-static struct {
+static struct stall {
 	int at, rank, ms;
-} stall[STALLS];
-static int n_stalls, rank, n, us, every, more, percent, warm, bare, die_at = -1, die_rank;
+} stall[STALLS], late[STALLS], stop[STALLS];
+static int n_stalls, n_late, n_stops, rank, ranks, n, us, every, more, percent, warm, bare, flat,
+	first, last, die_at = -1, die_rank;
 
 static double now(void)
 {
@@ -42,14 +47,62 @@ static void work(double seconds)
 		;
 }
 
-static void output(int i)
+static void output(int us_more)
 {
-	work(1e-6 * more + 0 * i);
+	work(1e-6 * us_more);
+}
+
+/* Says how much of its time it had a CPU: on a busy machine it may be the smaller part. */
+static void be_late(int ms)
+{
+	struct timespec from, to;
+	double cpu = now(), wall;
+
+	clock_gettime(CLOCK_MONOTONIC, &from);
+	output(1000 * ms);
+	clock_gettime(CLOCK_MONOTONIC, &to);
+	cpu = now() - cpu;
+	wall = (double)(to.tv_sec - from.tv_sec) + 1e-9 * (double)(to.tv_nsec - from.tv_nsec);
+	printf("late: %s\n", cpu > 0.5 * wall ? "work" : "off_cpu");
+}
+
+static int ms_of(const struct stall *at, int n_of, int i)
+{
+	for (int k = 0; k < n_of; k++)
+		if (at[k].at == i && at[k].rank == rank)
+			return at[k].ms;
+	return 0;
+}
+
+/* Who is stopped cannot go on by itself. */
+static void be_stopped(int ms)
+{
+	char command[80];
+
+	snprintf(command, sizeof(command), "(sleep %d.%03d; kill -CONT %d) >/dev/null 2>&1 &",
+		ms / 1000, ms % 1000, (int)getpid());
+	if (!system(command))
+		raise(SIGSTOP);
 }
 
 static void warm_up(void)
 {
 	work(1e-3);
+}
+
+static void disturb(int i)
+{
+	const int stalled = ms_of(stall, n_stalls, i), stopped = ms_of(stop, n_stops, i);
+
+	if (stalled)
+		usleep((useconds_t)stalled * 1000);
+	if (stopped)
+		be_stopped(stopped);
+}
+
+static void compute(void)
+{
+	work(0.5e-6 * us);
 }
 
 static void iteration(int i)
@@ -58,10 +111,10 @@ static void iteration(int i)
 
 	work(1e-6 * us * (1 + 0.01 * percent * i / n));
 	if (every && i % every == every - 1)
-		output(i);
-	for (int k = 0; k < n_stalls; k++)
-		if (stall[k].at == i && stall[k].rank == rank)
-			usleep((useconds_t)stall[k].ms * 1000);
+		output(more);
+	disturb(i);
+	if (ms_of(late, n_late, i))
+		be_late(ms_of(late, n_late, i));
 	if (i == die_at && rank == die_rank)
 		raise(SIGKILL);
 	MPI_Allreduce(&one, &sum, 1, MPI_DOUBLE, MPI_SUM, MPI_COMM_WORLD);
@@ -70,6 +123,12 @@ static void iteration(int i)
 static void step(int i)
 {
 	iteration(i);
+}
+
+static void add_stall(struct stall *to, int *n_to, char **word)
+{
+	if (*n_to < STALLS)
+		to[(*n_to)++] = (struct stall){atoi(word[1]), atoi(word[2]), atoi(word[3])};
 }
 
 static int take(char **word)
@@ -86,9 +145,18 @@ static int take(char **word)
 		die_at = atoi(word[1]), die_rank = atoi(word[2]);
 	else if (!strcmp(word[0], "bare"))
 		bare = 1;
-	else if (!strcmp(word[0], "stall") && n_stalls < STALLS)
-		stall[n_stalls].at = atoi(word[1]), stall[n_stalls].rank = atoi(word[2]),
-		stall[n_stalls++].ms = atoi(word[3]);
+	else if (!strcmp(word[0], "flat"))
+		flat = 1;
+	else if (!strcmp(word[0], "first"))
+		first = 1;
+	else if (!strcmp(word[0], "last"))
+		last = 1;
+	else if (!strcmp(word[0], "stall"))
+		add_stall(stall, &n_stalls, word);
+	else if (!strcmp(word[0], "late"))
+		add_stall(late, &n_late, word);
+	else if (!strcmp(word[0], "stop"))
+		add_stall(stop, &n_stops, word);
 	else
 		return 0;
 	return 1;
@@ -96,13 +164,49 @@ static int take(char **word)
 
 int main(int argc, char **word)
 {
+	double one = 1, sum, in = 0, out = 1;
+
 	MPI_Init(&argc, &word);
 	MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+	MPI_Comm_size(MPI_COMM_WORLD, &ranks);
 	for (int i = 1; i < argc; i++)
 		take(word + i);
 	for (int i = 0; i < warm; i++)
 		warm_up();
-	for (int i = 0; i < n; i++)
+	MPI_Barrier(MPI_COMM_WORLD);
+	for (int i = 0; flat && i < n; i++) {
+		MPI_Request request[2];
+		MPI_Status status[2];
+
+		MPI_Isend(&out, 1, MPI_DOUBLE, (rank + 1) % ranks, 0, MPI_COMM_WORLD, &request[0]);
+		MPI_Irecv(&in, 1, MPI_DOUBLE, (rank + ranks - 1) % ranks, 0, MPI_COMM_WORLD,
+			&request[1]);
+		MPI_Waitall(2, request, status);
+		compute();
+		disturb(i);
+		if (ms_of(late, n_late, i))
+			be_late(ms_of(late, n_late, i));
+		compute();
+		MPI_Allreduce(&one, &sum, 1, MPI_DOUBLE, MPI_SUM, MPI_COMM_WORLD);
+	}
+	for (int i = 0; first && i < n; i++) {
+		MPI_Bcast(&one, 1, MPI_DOUBLE, 0, MPI_COMM_WORLD);
+		compute();
+		disturb(i);
+		if (ms_of(late, n_late, i))
+			be_late(ms_of(late, n_late, i));
+		compute();
+	}
+	for (int i = 0; last && i < n; i++) {
+		compute();
+		disturb(i);
+		if (ms_of(late, n_late, i))
+			be_late(ms_of(late, n_late, i));
+		compute();
+		MPI_Allreduce(&one, &sum, 1, MPI_DOUBLE, MPI_SUM, MPI_COMM_WORLD);
+	}
+	MPI_Reduce(&one, &sum, 1, MPI_DOUBLE, MPI_SUM, 0, MPI_COMM_WORLD);
+	for (int i = 0; !flat && !first && !last && i < n; i++)
 		if (bare)
 			iteration(i);
 		else

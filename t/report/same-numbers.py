@@ -206,6 +206,30 @@ def check_difference(report, runs):
 	return len(table) - 1 + len(told)
 
 
+def check_maps(report, run):
+	"""Each box of a map of ranks and slices, and each cell of its table."""
+	slices = run.get("time_slices")
+	n = 0
+	for picture, caption, key in (
+		("slices-mpi", "Part of each slice of time in MPI, by rank", "mpi_share"),
+		("slices-waits", "Part of each slice of time in MPI, waiting for other ranks, by rank", "wait_share"),
+	):
+		titles = [t for t in report.titles.get(picture, []) if t]
+		if not titles:
+			continue
+		cells = [v for row in slices["rows"] for v in row[key]]
+		names = [r["rank"] if r["ranks"] == 1 else "%d-%d" % (r["rank"], r["rank"] + r["ranks"] - 1)
+			for r in slices["rows"] for v in r[key] if v is not None]
+		drawn = [re.match(r"rank (\S+), from (\S+) (\S+) on, [a-z A-Z]+: (\S+)$", t) for t in titles]
+		assert [float(m[4]) for m in drawn] == [v for v in cells if v is not None], picture
+		assert [m[1] for m in drawn] == [str(name) for name in names], picture
+		table = report.tables[caption]
+		assert [c[1] for row in table[1:] for c in row[1:]] == cells, caption
+		assert len(table[0]) == 1 + slices["slices"] and len(table) == 1 + len(slices["rows"])
+		n += len(titles)
+	return n
+
+
 def main(argv):
 	text = open(argv[1], encoding="utf-8").read()
 	runs = [json.load(open(path, encoding="utf-8")) for path in argv[2:]]
@@ -233,6 +257,7 @@ def main(argv):
 		{f["function"]: f for f in runs[0]["functions"]}, "function", "t_excl_s")
 	n += check_shown(report)
 	n += check_flame(report, runs[0])
+	n += check_maps(report, runs[0])
 	if len(runs) > 1:
 		n += check_difference(report, runs)
 		others = {f["function"]: f["t_excl_s"] for f in runs[1]["functions"]}

@@ -141,20 +141,27 @@ static void put_picture(struct html *h, const struct pages *p, const struct valu
 void page_iterations_print(struct html *h, const struct pages *p)
 {
 	static const char *const slow[] = {"most_at", "most_s", "most_rank", "mean_s", "mpi_share",
-		"outside_mpi_s", "outside_mpi_most_s", "outside_mpi_rank", NULL};
+		"wait_s", "outside_mpi_s", "outside_mpi_most_s", "outside_mpi_rank",
+		"off_cpu_most_s", "why", NULL};
 	static const char *const each[] = {"first", "iterations", "mean_s", "least_s", "most_s",
-		"most_rank", "mpi_share", "outside_mpi_rank", "kind", NULL};
+		"most_rank", "mpi_share", "wait_s", "off_cpu_s", "outside_mpi_rank",
+		"parallel_efficiency", "kind", NULL};
 	const struct value *loop = page_member(p, "iterations");
 	const struct value *steps = value_member(p->all, loop, "steps");
 
 	html_open(h, "p", NULL);
-	html_format(h, "The calls of %s are the iterations of the main loop.",
+	html_format(h,
+		value_is_true(value_member(p->all, loop, "is_separated"))
+			? "Between the calls of %s are the iterations of the main loop."
+			: "The calls of %s are the iterations of the main loop.",
 		value_text(p->all, value_member(p->all, loop, "path")));
 	html_close(h);
 	put_picture(h, p, steps);
 	if (value_count(value_member(p->all, loop, "slow")))
 		list_table(h, p->all, value_member(p->all, loop, "slow"),
 			"Far longer than others of their kind", slow);
+	list_members(h, p->all, value_member(p->all, loop, "above_median_parts"),
+		"What is above the median, by what it was for (1 is all of it)");
 	list_table(h, p->all, value_member(p->all, loop, "kinds"), "Kinds of iterations", NULL);
 	list_members(h, p->all, loop, "All of them");
 	list_details(h, "Each iteration as a table");

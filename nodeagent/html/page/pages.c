@@ -23,6 +23,7 @@ static const struct page {
 	{"efficiency", "Efficiency", page_efficiency_has, page_efficiency_print},
 	{"time", "Where time goes", page_time_has, page_time_print},
 	{"balance", "Balance of ranks", page_balance_has, page_balance_print},
+	{"slices", "Ranks over time", page_slices_has, page_slices_print},
 	{"waits", "Who waits for whom", page_waits_has, page_waits_print},
 	{"iterations", "Iterations", page_iterations_has, page_iterations_print},
 	{"communication", "Communication", page_communication_has, page_communication_print},

@@ -184,6 +184,10 @@ void traffic_wait(struct traffic *t, uint32_t path, enum wait_kind kind, uint32_
 /* The same, of times of two nodes whose clocks have an error, ticks, summed over these calls. */
 void traffic_wait_elsewhere(struct traffic *t, uint32_t path, const struct node_wait *w);
 
+/* When it was that the call of a wait which was counted so began: calltree_wait_at(). A
+ * longest_count tells it, too. */
+void traffic_wait_at(struct traffic *t, uint32_t path, uint64_t at, uint64_t ticks);
+
 /* A longest_count (longest.h): the same, if mpi.waits is on. */
 void traffic_count_longest(struct traffic *t, const struct longest_wait *w, uint64_t calls);
 

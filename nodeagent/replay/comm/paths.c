@@ -119,10 +119,20 @@ static void count_calls(struct traffic *t, const struct longest_wait *w, uint64_
 			.error = calls * w->error});
 }
 
+void traffic_wait_at(struct traffic *t, uint32_t path, uint64_t at, uint64_t ticks)
+{
+	struct node *n = traffic_path_node(t, path);
+
+	if (n)
+		calltree_wait_at(n, at, ticks);
+}
+
 void traffic_count_longest(struct traffic *t, const struct longest_wait *w, uint64_t calls)
 {
-	if (t->conf->mpi_waits)
+	if (t->conf->mpi_waits) {
 		count_calls(t, w, calls);
+		traffic_wait_at(t, w->path, w->enter, calls * w->ticks);
+	}
 	if (calls != 1)
 		traffic_cause_back(t, &w->causes);
 }

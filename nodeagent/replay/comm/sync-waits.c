@@ -214,6 +214,7 @@ static void count_blocking(
 	calltree_wait(a->node,
 		&(struct node_wait){
 			.kind = kind, .late = late_rank(a, on), .calls = 1, .ticks = waited});
+	calltree_wait_at(a->node, a->enter, waited);
 }
 
 static void count_completion(struct sync *s, enum wait_kind kind, const struct arrival *a,

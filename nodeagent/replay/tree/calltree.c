@@ -4,6 +4,8 @@
 #include <stdlib.h>
 #include "nodeagent/base/util.h"
 #include "nodeagent/replay/tree/iterations.h"
+#include "nodeagent/replay/tree/period.h"
+#include "nodeagent/replay/tree/slices.h"
 #include "nodeagent/base/wait-kinds.h"
 
 /*
@@ -153,6 +155,8 @@ static void free_extra(struct node *n)
 		free(n->extra->counters);
 		free(n->extra->waits.at);
 		iterations_free(n->extra->iterations);
+		period_free(n->extra->period);
+		slices_free(n->extra->slices);
 	}
 	free(n->extra);
 	n->extra = NULL;
@@ -338,6 +342,25 @@ void calltree_wait(struct node *n, const struct node_wait *more)
 	w->error += more->error;
 }
 
+static void add_wait_slices(struct slices *s, uint64_t at, uint64_t ticks)
+{
+	const bool less = (int64_t)ticks < 0;
+
+	slices_add(s, SLICE_WAIT, at, less ? -ticks : ticks, less ? UINT64_MAX : 1);
+}
+
+void calltree_wait_at(struct node *n, uint64_t at, uint64_t ticks)
+{
+	for (; n; n = n->parent) {
+		if (n->extra && n->extra->iterations)
+			iterations_add_wait(n->extra->iterations, at, ticks);
+		if (n->extra && n->extra->period)
+			period_add_wait(n->extra->period, at, ticks);
+		if (n->extra && n->extra->slices)
+			add_wait_slices(n->extra->slices, at, ticks);
+	}
+}
+
 static void add_waits(struct node *node, const struct node_waits *from)
 {
 	for (size_t i = 0; i < from->n; i++)
@@ -362,12 +385,21 @@ static int has_counts(const struct node_extra *e)
 
 static void move_iterations(struct node *node, struct node_extra *from)
 {
-	struct node_extra *to = from->iterations ? calltree_extra(node) : NULL;
+	const bool some = from->iterations || from->period || from->slices;
+	struct node_extra *to = some ? calltree_extra(node) : NULL;
 
-	if (!to || to->iterations)
-		return;
-	to->iterations = from->iterations;
-	from->iterations = NULL;
+	if (to && !to->iterations) {
+		to->iterations = from->iterations;
+		from->iterations = NULL;
+	}
+	if (to && !to->period) {
+		to->period = from->period;
+		from->period = NULL;
+	}
+	if (to && !to->slices) {
+		to->slices = from->slices;
+		from->slices = NULL;
+	}
 }
 
 static void add_extra(struct node *node, struct node_extra *from)
@@ -398,6 +430,7 @@ uint64_t calltree_forget(struct calltree *t)
 			free(n->extra->counters);
 			free(n->extra->waits.at);
 			iterations_free(n->extra->iterations);
+			period_free(n->extra->period);
 			*n->extra = (struct node_extra){
 				.stack = n->extra->stack, .path = n->extra->path};
 		}

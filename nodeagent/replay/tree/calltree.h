@@ -54,6 +54,8 @@ static inline uint32_t key_mpi(uint64_t key)
 #define FRAMES_MAX (1u << 22) /* most open frames; more are hostile */
 
 struct iterations;
+struct period;
+struct slices;
 
 /* Messages of the calls at one node. Times in ticks. */
 struct node_messages {
@@ -115,6 +117,8 @@ struct node_extra {
 	struct node_counters *counters; /* or NULL */
 	struct node_waits waits;
 	struct iterations *iterations; /* or NULL; of the first thread of a process */
+	struct period *period;	       /* the same, of what it calls */
+	struct slices *slices;	       /* the same, of the root */
 	bool watched;		       /* this one, or those around it: replay/iterations.c */
 };
 
@@ -233,6 +237,9 @@ struct node_counters *calltree_counters(struct node *n, uint32_t n_counters);
 
 /* Counts waits at n; calls and ticks may be less, modulo 2^64, to take some back. */
 void calltree_wait(struct node *n, const struct node_wait *more);
+/* A call of MPI at n, or below it, has waited for other ranks since `at`: tells the iterations in
+ * which that was, and slices. ticks may be less, modulo 2^64, to take some back. */
+void calltree_wait_at(struct node *n, uint64_t at, uint64_t ticks);
 
 /* Node i, in the order they were made: parents first; 0 is the root. */
 struct node *calltree_at(struct calltree *t, size_t i);

@@ -2,17 +2,30 @@
 #include "nodeagent/replay/tree/iterations.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 #include "nodeagent/base/util.h"
+#include "nodeagent/replay/tree/calltree.h"
 #include "nodeagent/replay/tree/outliers.h"
 
 #define JUDGED_FROM 64u /* calls; then whenever there are twice as many */
 #define COVERED	    3u	/* a main loop has at least this part of the time since it began */
 
+#define CALLEES		  16u /* that are compared with their mean */
+#define CALLEES_LOOKED_AT 16u
+
+struct callee {
+	uint64_t key, ticks, open; /* of all calls that have ended, and of the open one */
+};
+
 struct iterations {
 	uint64_t first; /* when the first call began */
+	uint64_t until; /* when the last one ended */
 	uint64_t n, ticks;
-	uint64_t open_mpi;	       /* of the call that is open */
+	uint64_t open_mpi, open_wait, open_off; /* of the call that is open */
+	struct callee callees[CALLEES];
+	unsigned n_callees;
+	bool compared; /* callees that are seen from now on are called for the first time */
 	uint64_t last[ITERATION_LAST]; /* ticks of call i: at i modulo its size */
 	unsigned shift;
 	size_t cap;
@@ -38,6 +51,8 @@ static void add_run(struct iteration_run *to, const struct iteration_run *from)
 {
 	to->ticks += from->ticks;
 	to->mpi_ticks += from->mpi_ticks;
+	to->wait_ticks += from->wait_ticks;
+	to->off_ns += from->off_ns;
 	if (from->least < to->least)
 		to->least = from->least;
 	if (from->most <= to->most)
@@ -45,6 +60,7 @@ static void add_run(struct iteration_run *to, const struct iteration_run *from)
 	to->most = from->most;
 	to->most_at = from->most_at;
 	to->most_mpi = from->most_mpi;
+	to->most_key = from->most_key;
 }
 
 static void halve_runs(struct iterations *all)
@@ -78,20 +94,55 @@ static bool may_be_main_loop(const struct iterations *all, uint64_t now, uint64_
 	return all->ticks / all->n >= least && all->ticks >= (now - all->first) / COVERED;
 }
 
+/* The callee that took longest above its mean in this call, if that is a half of what the call took
+ * above its own. */
+static __attribute__((noinline)) uint64_t longest_callee(struct iterations *all, uint64_t took)
+{
+	const uint64_t mean = all->n ? all->ticks / all->n : 0;
+	uint64_t most = took > mean ? (took - mean) / 2 : 0, key = 0;
+
+	for (unsigned i = 0; i < all->n_callees; i++) {
+		struct callee *c = &all->callees[i];
+		const uint64_t usual = all->n ? c->ticks / all->n : 0;
+
+		if (c->open > usual && c->open - usual > most) {
+			most = c->open - usual;
+			key = c->key;
+		}
+		c->ticks += c->open;
+		c->open = 0;
+	}
+	return key;
+}
+
+/* Each member is set: most calls have a run of their own. */
+static inline __attribute__((always_inline)) void set_run(
+	struct iteration_run *run, struct iterations *all, uint64_t since, uint64_t took)
+{
+	run->ticks = run->least = run->most = took;
+	run->mpi_ticks = run->most_mpi = all->open_mpi < took ? all->open_mpi : took;
+	run->most_at = all->n;
+	run->since = since;
+	run->wait_ticks = all->open_wait;
+	run->off_ns = (int64_t)all->open_off > 0 ? all->open_off : 0;
+	run->most_key = all->n_callees ? longest_callee(all, took) : 0;
+}
+
 bool iterations_add(struct iterations *all, uint64_t since, uint64_t now, uint64_t least)
 {
 	const uint64_t took = now > since ? now - since : 0;
-	struct iteration_run *run = last_run(all);
-	struct iteration_run one = {.ticks = took, .least = took, .most = took, .most_at = all->n};
+	struct iteration_run *run = last_run(all), one;
 
-	one.mpi_ticks = one.most_mpi = all->open_mpi < took ? all->open_mpi : took;
-	if (all->n & (((uint64_t)1 << all->shift) - 1))
+	if (all->n & (((uint64_t)1 << all->shift) - 1)) {
+		set_run(&one, all, since, took);
 		add_run(run, &one);
-	else
-		*run = one;
+	} else {
+		set_run(run, all, since, took);
+	}
 	if (!all->n)
 		all->first = since;
-	all->open_mpi = 0;
+	all->open_mpi = all->open_wait = all->open_off = 0;
+	all->until = now;
 	all->ticks += took;
 	all->last[all->n % ITERATION_LAST] = took;
 	all->n++;
@@ -101,6 +152,102 @@ bool iterations_add(struct iterations *all, uint64_t since, uint64_t now, uint64
 void iterations_add_mpi(struct iterations *all, uint64_t ticks)
 {
 	all->open_mpi += ticks;
+}
+
+void iterations_add_off(struct iterations *all, uint64_t ns)
+{
+	all->open_off += ns;
+}
+
+static void add_callee(struct iterations *all, uint64_t key, uint64_t ticks)
+{
+	unsigned i = 0;
+
+	while (i < all->n_callees && all->callees[i].key != key)
+		i++;
+	if (i == CALLEES)
+		return;
+	if (i == all->n_callees)
+		all->callees[all->n_callees++] =
+			(struct callee){.key = key, .ticks = all->compared ? 0 : ticks};
+	if (ticks > all->callees[i].ticks) /* time of waits for room may have been taken off */
+		all->callees[i].open = ticks - all->callees[i].ticks;
+}
+
+void iterations_add_callees(struct iterations *all, const struct node *n)
+{
+	const struct node *c = n->child;
+
+	for (unsigned left = CALLEES_LOOKED_AT; left && c != &calltree_none; left--) {
+		if (key_mpi(c->key) == KEY_NO_MPI)
+			add_callee(all, c->key, c->ticks);
+		c = c->sibling;
+		if (c == n->child)
+			break;
+	}
+	all->compared = true;
+}
+
+/* The last run that began by then. */
+static struct iteration_run *run_at(struct iterations *all, uint64_t at)
+{
+	size_t low = 0, high = iterations_runs(all);
+
+	while (high - low > 1) {
+		const size_t middle = low + (high - low) / 2;
+
+		*((int64_t)(at - all->run[middle].since) < 0 ? &high : &low) = middle;
+	}
+	return &all->run[low];
+}
+
+void iterations_add_wait(struct iterations *all, uint64_t at, uint64_t ticks)
+{
+	if (!all->n || (int64_t)(at - all->until) >= 0)
+		all->open_wait += ticks;
+	else if ((int64_t)(at - all->first) >= 0)
+		run_at(all, at)->wait_ticks += ticks;
+}
+
+void iterations_begin_at(struct iterations *all, uint64_t since, uint64_t mpi_ticks)
+{
+	struct iteration_run *run = all->run;
+	const uint64_t end = all->n > 1 ? run[1].since : all->until,
+		       took = end > since ? end - since : 0;
+
+	if (!all->n || all->shift)
+		return;
+	all->ticks += took - run->ticks;
+	all->first = run->since = since;
+	run->ticks = run->least = run->most = took;
+	run->mpi_ticks += mpi_ticks;
+	if (run->mpi_ticks > took)
+		run->mpi_ticks = took;
+	run->most_mpi = run->mpi_ticks;
+}
+
+void iterations_drop_first(struct iterations *all)
+{
+	if (all->n < 2 || all->shift)
+		return;
+	all->ticks -= all->run->ticks;
+	all->n--;
+	memmove(all->run, all->run + 1, all->n * sizeof(*all->run));
+	for (size_t i = 0; i < all->n; i++)
+		all->run[i].most_at = i;
+	all->first = all->run->since;
+	for (uint64_t i = 0; i < all->n && i < ITERATION_LAST; i++)
+		all->last[(all->n - 1 - i) % ITERATION_LAST] = all->run[all->n - 1 - i].ticks;
+}
+
+uint64_t iterations_until(const struct iterations *all)
+{
+	return all->until;
+}
+
+uint64_t iterations_since(const struct iterations *all)
+{
+	return all->first;
 }
 
 uint64_t iterations_count(const struct iterations *all, unsigned *shift)
@@ -122,6 +269,11 @@ size_t iterations_last(const struct iterations *all, uint64_t *ticks, size_t mos
 	for (uint64_t i = 0; i < n; i++)
 		ticks[i] = all->last[(all->n - n + i) % ITERATION_LAST];
 	return n;
+}
+
+size_t iterations_runs(const struct iterations *all)
+{
+	return (all->n + ((uint64_t)1 << all->shift) - 1) >> all->shift;
 }
 
 const struct iteration_run *iterations_run(const struct iterations *all, size_t i)

@@ -118,6 +118,8 @@ bool look_node_balance(const struct facts *facts, struct finding *f);
 bool look_late_rank(const struct facts *facts, struct finding *f);
 bool look_waits(const struct facts *facts, struct finding *f);
 bool look_wrong_order(const struct facts *facts, struct finding *f);
+/* iterations.c */
+bool look_slow_iterations(const struct facts *facts, struct finding *f);
 /* communication.c */
 bool look_late_sender(const struct facts *facts, struct finding *f);
 bool look_small_messages(const struct facts *facts, struct finding *f);

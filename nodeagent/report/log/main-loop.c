@@ -22,16 +22,27 @@ ROW_VALUE(double, step_mpi, loop_step, at->mpi)
 ROW_VALUE(double, step_mpi_percent, loop_step, 100.0 * at->mpi)
 ROW_VALUE(double, step_busy, loop_step, at->busy)
 ROW_VALUE(double, step_busiest, loop_step, at->busiest)
+ROW_VALUE(double, step_wait, loop_step, at->wait)
+ROW_VALUE(double, step_off, loop_step, at->off)
+ROW_VALUE(double, step_by_off, loop_step, at->by_off)
+ROW_VALUE(double, step_parallel, loop_step, at->efficiency.parallel)
+ROW_VALUE(double, step_balance, loop_step, at->efficiency.balance)
+ROW_VALUE(double, step_communication, loop_step, at->efficiency.communication)
+
+static char *step_cause(const struct row *row)
+{
+	return loop_cause_text(row->r, row->more, row->at);
+}
 
 static const struct column slow_columns[] = {
 	STEP("Iteration", NULL, COUNT, at),
 	COLUMN_GET("Longest[s]", NULL, REAL, real, step_most),
 	STEP("of rank", NULL, COUNT, rank),
-	COLUMN_GET("Mean[s]", NULL, REAL, real, step_mean),
+	COLUMN_GET("Mean[s]", NULL, REAL, real, step_mean, .spare = true),
 	COLUMN_GET("In MPI[%]", NULL, REAL, real, step_mpi_percent, .decimals = 1),
-	COLUMN_GET("Outside[s]", NULL, REAL, real, step_busy, .spare = true),
-	COLUMN_GET("most[s]", NULL, REAL, real, step_busiest),
+	COLUMN_GET("Outside[s]", NULL, REAL, real, step_busiest),
 	STEP("by rank", NULL, COUNT, by),
+	COLUMN_GET("Why", NULL, MADE, made, step_cause, .left = true),
 };
 static const struct list slow_list = LIST_OF(slow_columns, struct loop_step);
 
@@ -48,6 +59,8 @@ static void print_kinds(FILE *f, const struct main_loop *l)
 			continue;
 		}
 		fprintf(f, "%s%zu of %s", i ? "; " : "", k->n, quantity_seconds(k->median).text);
+		if (l->ranks > 1 && l->n_kinds > 1)
+			fprintf(f, " at %.0f %%", 100.0 * k->efficiency.parallel);
 		if (k->every > l->per_step)
 			fprintf(f, ", one in %" PRIu64 " from %" PRIu64, k->every, k->first);
 	}
@@ -56,12 +69,34 @@ static void print_kinds(FILE *f, const struct main_loop *l)
 	fputc('\n', f);
 }
 
+static const char *const excess_titles[] = {
+	"waiting for others", "transfer", "without a CPU", "own work"};
+
+static void print_excess(FILE *f, const struct main_loop *l)
+{
+	const struct loop_excess *e = &l->parts;
+	const double parts[] = {e->wait, e->transfer, e->off, e->work};
+	const char *before = ": ";
+
+	fprintf(f, "Above the median: %s (%.0f %%)", quantity_seconds(l->excess).text,
+		l->sum > 0.0 ? 100.0 * l->excess / l->sum : 0.0);
+	for (size_t i = 0; i < ARRAY_SIZE(parts); i++) {
+		if (parts[i] < 0.005)
+			continue;
+		fprintf(f, "%s%s %.0f %%", before,
+			i == 1 && !l->has_waits ? "in MPI" : excess_titles[i], 100.0 * parts[i]);
+		before = ", ";
+	}
+	fputc('\n', f);
+}
+
 static void print_loop(FILE *f, const struct report *r, const struct main_loop *l)
 {
 	char *path = report_short_path(r, l->stack, 3, COLUMN_NAME);
 	const uint32_t ranks = report_ranks(r->p);
 
-	fprintf(f, "Iterations of %s: %" PRIu64, path, l->n);
+	fprintf(f, "Iterations %s %s: %" PRIu64, l->is_separated ? "between calls of" : "of", path,
+		l->n);
 	if (l->ranks == ranks)
 		fprintf(f, " on %s%" PRIu32 " rank%s", ranks > 1 ? "each of " : "", ranks,
 			ranks == 1 ? "" : "s");
@@ -76,10 +111,13 @@ static void print_loop(FILE *f, const struct report *r, const struct main_loop *
 	fprintf(f, "longest %s", quantity_seconds(l->most).text);
 	fprintf(f, "; %.1f %% %s every 100\n", 100.0 * fabs(l->trend),
 		l->trend < 0.0 ? "shorter" : "longer");
-	fprintf(f, "Above the median: %s", quantity_seconds(l->excess).text);
+	print_excess(f, l);
 	if (l->ranks > 1)
-		fprintf(f, "; load balance in iterations: %.0f %%", 100.0 * l->balance);
-	fputc('\n', f);
+		fprintf(f,
+			"Efficiency within: %.0f %% (load balance %.0f %%, "
+			"communication %.0f %%)\n",
+			100.0 * l->efficiency.parallel, 100.0 * l->efficiency.balance,
+			100.0 * l->efficiency.communication);
 	if (l->per_step > 1)
 		fprintf(f, "%" PRIu64 " successive iterations are taken together\n", l->per_step);
 	print_kinds(f, l);
@@ -95,7 +133,8 @@ static void print_slow(FILE *f, const struct report *r, const struct main_loop *
 	most = most && most < l->n_slow ? most : l->n_slow;
 	t = columns_table(r, &slow_list, 0);
 	for (size_t i = 0; i < most; i++)
-		columns_row(t, &slow_list, 0, &(struct row){.r = r, .at = &l->steps[l->slow[i]]});
+		columns_row(t, &slow_list, 0,
+			&(struct row){.r = r, .at = &l->steps[l->slow[i]], .more = l});
 	columns_close(f, r, t);
 	columns_rest(f, l->n_slow - most, "slow iteration", "slow iterations");
 }
@@ -141,8 +180,21 @@ static const struct column step_columns[] = {
 	COLUMN_GET(NULL, "outside_mpi_s", REAL, real, step_busy),
 	COLUMN_GET(NULL, "outside_mpi_most_s", REAL, real, step_busiest),
 	STEP(NULL, "outside_mpi_rank", COUNT, by),
+	COLUMN_GET(NULL, "wait_s", REAL, real, step_wait),
+	COLUMN_GET(NULL, "off_cpu_s", REAL, real, step_off),
+	COLUMN_GET(NULL, "off_cpu_most_s", REAL, real, step_by_off),
+	COLUMN_GET(NULL, "parallel_efficiency", REAL, real, step_parallel),
+	COLUMN_GET(NULL, "load_balance", REAL, real, step_balance),
+	COLUMN_GET(NULL, "communication_efficiency", REAL, real, step_communication),
 };
 static const struct list step_list = LIST_OF(step_columns, struct loop_step);
+
+static void write_efficiency(struct json *j, const struct loop_efficiency *e)
+{
+	json_real(j, "parallel_efficiency", e->parallel);
+	json_real(j, "load_balance", e->balance);
+	json_real(j, "communication_efficiency", e->communication);
+}
 
 static void write_kinds(struct json *j, const struct main_loop *l)
 {
@@ -153,16 +205,36 @@ static void write_kinds(struct json *j, const struct main_loop *l)
 		json_real(j, "median_s", l->kinds[i].median);
 		json_uint(j, "first", l->kinds[i].first);
 		json_uint(j, "every", l->kinds[i].every);
+		write_efficiency(j, &l->kinds[i].efficiency);
 		json_close(j);
 	}
 	json_close(j);
+}
+
+static void write_slow(struct json *j, const struct report *r, const struct main_loop *l, size_t i)
+{
+	const struct loop_step *s = &l->steps[l->slow[i]];
+	char *why = loop_cause_text(r, l, s),
+	     *path = s->cause == LOOP_WORK && s->stack ? report_path(r, s->stack - 1) : NULL;
+
+	json_object(j, NULL);
+	columns_members(j, &step_list, &(struct row){.r = r, .at = s});
+	json_string(j, "cause", loop_cause_name(s->cause));
+	json_real(j, "cause_s", s->cause_s);
+	if (path)
+		json_string(j, "cause_path", path);
+	if (why)
+		json_string(j, "why", why);
+	json_close(j);
+	free(path);
+	free(why);
 }
 
 static void write_steps(struct json *j, const struct report *r, const struct main_loop *l)
 {
 	json_array(j, "slow");
 	for (size_t i = 0; i < l->n_slow; i++)
-		columns_object(j, &step_list, &(struct row){.r = r, .at = &l->steps[l->slow[i]]});
+		write_slow(j, r, l, i);
 	json_close(j);
 	json_array(j, "steps");
 	for (size_t i = 0; i < l->n_steps; i++)
@@ -181,6 +253,7 @@ void json_main_loop(struct json *j, const struct report *r)
 	json_object(j, "iterations");
 	json_uint(j, "id", r->id[l.stack]);
 	json_string(j, "path", path);
+	json_bool(j, "is_separated", l.is_separated);
 	json_uint(j, "ranks", l.ranks);
 	json_uint(j, "iterations", l.n);
 	json_uint(j, "per_step", l.per_step);
@@ -193,7 +266,13 @@ void json_main_loop(struct json *j, const struct report *r)
 	json_real(j, "most_s", l.most);
 	json_real(j, "trend_per_100", l.trend);
 	json_real(j, "above_median_s", l.excess);
-	json_real(j, "load_balance", l.balance);
+	json_object(j, "above_median_parts");
+	json_real(j, "wait", l.parts.wait);
+	json_real(j, "transfer", l.parts.transfer);
+	json_real(j, "off_cpu", l.parts.off);
+	json_real(j, "work", l.parts.work);
+	json_close(j);
+	write_efficiency(j, &l.efficiency);
 	write_kinds(j, &l);
 	write_steps(j, r, &l);
 	json_close(j);

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* The JSON writer: escapes, texts at any place of its buffer, and when the stream gets them. */
 #include "nodeagent/base/json-write.h"
+#include "nodeagent/base/util.h"
 #include "t/lib/suite.h"
 
 #include <check.h>
@@ -97,6 +98,39 @@ START_TEST(numbers)
 END_TEST
 
 /* Others write to the stream, too, before and after what is outermost. */
+/* What is written is read as the same value, and is no longer than it must be. */
+START_TEST(shortest_numbers)
+{
+	static const struct {
+		double value;
+		const char *shown;
+	} values[] = {{0.0, "0"}, {0.1, "0.1"}, {-2.5, "-2.5"}, {3.0, "3"}, {1e-9, "0.000000001"},
+		{1e6 + 1e-9 * 7, "1000000.000000007"}, {1.0 / 3.0, "0.33333333333333331"},
+		{1e300, "1.0000000000000001e+300"}, {(double)NAN, "null"}};
+	uint64_t n = 1;
+
+	for (size_t i = 0; i < ARRAY_SIZE(values); i++) {
+		FILE *f = open_text();
+
+		json_begin(&json, f, 0);
+		json_shortest(&json, NULL, values[i].value);
+		is_written(f, values[i].shown);
+	}
+	for (unsigned i = 0; i < 20000; i++) {
+		double value;
+		FILE *f = open_text();
+
+		n = n * 6364136223846793005u + 1442695040888963407u;
+		value = (double)(n >> 24) / (i % 2 ? 1e9 : 1e7);
+		json_begin(&json, f, 0);
+		json_shortest(&json, NULL, value);
+		ck_assert_int_eq(fclose(f), 0);
+		ck_assert_double_eq(strtod(written, NULL), value);
+		free(written);
+	}
+}
+END_TEST
+
 START_TEST(stream_is_in_order)
 {
 	FILE *f = open_text();
@@ -121,6 +155,7 @@ int main(void)
 	tcase_add_loop_test(tc, text_is_escaped, 0, sizeof(texts) / sizeof(*texts));
 	tcase_add_loop_test(tc, across_the_buffer, 0, sizeof(texts) / sizeof(*texts));
 	tcase_add_test(tc, numbers);
+	tcase_add_test(tc, shortest_numbers);
 	tcase_add_test(tc, stream_is_in_order);
 	suite_add_tcase(s, tc);
 	return run_suite(s);

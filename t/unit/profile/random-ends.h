@@ -31,6 +31,31 @@ static inline void throw_iterations(struct profile *p, uint32_t rank)
 			q->ns = q->most_ns + throw_dice(d, 1u << 20);
 			q->mpi_ns = throw_dice(d, (uint32_t)q->ns + 1);
 			q->busy_ns = q->ns - q->mpi_ns;
+			q->wait_ns = q->mpi_ns / 3;
+			q->off_ns = q->busy_ns / 4;
+			q->busy_off_ns = q->busy_ns / 5;
+			q->busy_stack = run % 2 ? i + 1 : 0;
+		}
+}
+
+static inline void throw_slices(struct profile *p, uint32_t rank)
+{
+	struct dice own = {.state = 5 * rank + p->n_stacks + 1}, *d = &own;
+
+	for (uint32_t i = 0; i < 4; i++)
+		for (uint32_t number = 0; number < 6; number++) {
+			struct profile_slice *q;
+
+			if (throw_dice(d, 4) == 0)
+				continue;
+			q = ADD_ELEMENT(p, slices);
+			*q = (struct profile_slice){.rank = rank + i,
+				.log2 = 24 + i / 2,
+				.number = number,
+				.ranks = 1,
+				.ns = 1 + throw_dice(d, 1u << 24)};
+			q->mpi_ns = throw_dice(d, (uint32_t)q->ns + 1);
+			q->wait_ns = throw_dice(d, (uint32_t)q->mpi_ns + 1);
 		}
 }
 

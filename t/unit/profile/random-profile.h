@@ -230,6 +230,7 @@ static inline void throw_communication(struct dice *d, struct profile *p, uint32
 	throw_open(d, p, 4 * node);
 	throw_rank_times(p, 4 * node);
 	throw_iterations(p, 4 * node);
+	throw_slices(p, 4 * node);
 	throw_functions(d, p, 4 * node);
 	for (uint32_t i = 0; i <= 64; i++) {
 		if (throw_dice(d, 8))

@@ -4,9 +4,16 @@
 
 #include "mpi_id.h"
 #include "nodeagent/replay/tree/iterations.h"
+#include "nodeagent/replay/tree/period.h"
 
 #define MPI(name) (RECORD_ID_MPI + VFTR_MPI_##name)
 #define SHORTEST  100u
+#define RUN(ticks_, mpi_, least_, most_, at_, most_mpi_)                                           \
+	(struct iteration_run)                                                                     \
+	{                                                                                          \
+		.ticks = (ticks_), .mpi_ticks = (mpi_), .least = (least_), .most = (most_),        \
+		.most_at = (at_), .most_mpi = (most_mpi_)                                          \
+	}
 
 static void begin(void)
 {
@@ -71,10 +78,10 @@ START_TEST(each_call_is_told_with_its_time_in_mpi)
 	ck_assert_uint_eq(iterations_count(all, &shift), 2);
 	ck_assert_uint_eq(shift, 0);
 	ck_assert_uint_eq(iterations_ticks(all), 400);
-	expect_run(all, 0, (struct iteration_run){100, 30, 100, 100, 0, 30});
-	expect_run(all, 1, (struct iteration_run){300, 7, 300, 300, 1, 7});
+	expect_run(all, 0, RUN(100, 30, 100, 100, 0, 30));
+	expect_run(all, 1, RUN(300, 7, 300, 300, 1, 7));
 	ck_assert_ptr_null(iterations_run(all, 2));
-	expect_run(of(AT(A)), 0, (struct iteration_run){600, 67, 600, 600, 0, 67});
+	expect_run(of(AT(A)), 0, RUN(600, 67, 600, 600, 0, 67));
 	ck_assert_ptr_null(of(AT(A, MPI(BARRIER))));
 }
 END_TEST
@@ -94,8 +101,8 @@ START_TEST(recursion_is_one_and_a_jump_ends_it)
 	out_at(250, A);
 	end();
 	ck_assert_uint_eq(iterations_count(of(AT(A, B)), &shift), 2);
-	expect_run(of(AT(A, B)), 0, (struct iteration_run){30, 0, 30, 30, 0, 0});
-	expect_run(of(AT(A, B)), 1, (struct iteration_run){150, 0, 150, 150, 1, 0});
+	expect_run(of(AT(A, B)), 0, RUN(30, 0, 30, 30, 0, 0));
+	expect_run(of(AT(A, B)), 1, RUN(150, 0, 150, 150, 1, 0));
 }
 END_TEST
 
@@ -128,8 +135,8 @@ START_TEST(many_calls_are_taken_together)
 		ticks_sum += iterations_run(all, i)->ticks;
 	ck_assert_uint_eq(last, (n + 3) / 4);
 	ck_assert_uint_eq(ticks_sum, 1000ull * n + 7);
-	expect_run(all, 250, (struct iteration_run){4007, 0, 1000, 1007, 1000, 0});
-	expect_run(all, last - 1, (struct iteration_run){1000, 0, 1000, 1000, n - 1, 0});
+	expect_run(all, 250, RUN(4007, 0, 1000, 1007, 1000, 0));
+	expect_run(all, last - 1, RUN(1000, 0, 1000, 1000, n - 1, 0));
 }
 END_TEST
 
@@ -239,6 +246,185 @@ START_TEST(calls_that_are_even_or_short_are_not_slow)
 }
 END_TEST
 
+/* What is known later belongs to the call in which it was, and goes where that has gone. */
+START_TEST(waits_are_those_of_the_call_in_which_they_were)
+{
+	struct node *mpi;
+
+	in_at(0, A);
+	for (unsigned i = 0; i < 3; i++) {
+		in_at(100 + 1000 * i, B);
+		in_at(200 + 1000 * i, MPI(ALLREDUCE));
+		out_at(700 + 1000 * i, MPI(ALLREDUCE));
+		out_at(800 + 1000 * i, B);
+	}
+	in_at(3100, B);
+	ck_assert_ptr_null(flush());
+	mpi = AT(A, B, MPI(ALLREDUCE));
+	calltree_wait_at(mpi, START + 1200, 40);
+	calltree_wait_at(mpi, START + 200, 30);
+	calltree_wait_at(mpi, START + 200, -(uint64_t)10);
+	calltree_wait_at(mpi, START + 3200, 50); /* in the one that is open */
+	out_at(3900, B);
+	out_at(4000, A);
+	end();
+	ck_assert_uint_eq(iterations_run(of(AT(A, B)), 0)->wait_ticks, 20);
+	ck_assert_uint_eq(iterations_run(of(AT(A, B)), 1)->wait_ticks, 40);
+	ck_assert_uint_eq(iterations_run(of(AT(A, B)), 2)->wait_ticks, 0);
+	ck_assert_uint_eq(iterations_run(of(AT(A, B)), 3)->wait_ticks, 50);
+	ck_assert_uint_eq(iterations_run(of(AT(A)), 0)->wait_ticks, 110);
+}
+END_TEST
+
+/* Time without a CPU is shared out by when it was; what of it was in MPI is not told. */
+START_TEST(time_without_a_cpu_is_of_the_call_in_which_it_was)
+{
+	replay_note_off_cpu(r, START, 0);
+	replay_note_off_cpu(r, START + 2000, 0);
+	replay_note_off_cpu(r, START + 4000, 1000);
+	replay_note_off_cpu(r, START + 6000, 1000);
+	in_at(0, A);
+	in_at(1000, B);
+	out_at(3000, B);
+	in_at(3000, B);
+	in_at(3000, MPI(BARRIER));
+	out_at(3400, MPI(BARRIER));
+	out_at(5000, B);
+	out_at(5500, A);
+	end();
+	ck_assert_uint_eq(iterations_run(of(AT(A, B)), 0)->off_ns, 500);
+	ck_assert_uint_eq(iterations_run(of(AT(A, B)), 1)->off_ns, 300);
+	ck_assert_uint_eq(iterations_run(of(AT(A)), 0)->off_ns, 800);
+}
+END_TEST
+
+START_TEST(the_callee_that_took_longer_than_before_is_known)
+{
+	uint64_t t = 0;
+
+	in_at(0, A);
+	for (unsigned i = 0; i < 20; i++) {
+		const unsigned c = i == 15 ? 700 : 200, d = i == 17 ? 900 : 200,
+			       own = i == 19 ? 800 : 200;
+
+		in_at(t, B);
+		in_at(t, C);
+		out_at(t + c, C);
+		in_at(t + c, F(1));
+		out_at(t + c + d, F(1));
+		out_at(t + c + d + own, B);
+		t += c + d + own;
+	}
+	out_at(t, A);
+	end();
+	ck_assert_uint_eq(iterations_run(of(AT(A, B)), 14)->most_key, 0);
+	ck_assert_uint_eq(iterations_run(of(AT(A, B)), 15)->most_key, C);
+	ck_assert_uint_eq(iterations_run(of(AT(A, B)), 17)->most_key, F(1));
+	ck_assert_uint_eq(iterations_run(of(AT(A, B)), 19)->most_key, 0);
+}
+END_TEST
+
+/* A loop in A: MPI first, work twice, MPI last, if they are wanted; iteration i lasts 1000 + i. */
+static struct period_loop flat_loop(unsigned n, bool first, bool last, bool collective)
+{
+	struct period_loop found = {.iterations = NULL}, l;
+	uint64_t t = 100;
+
+	in_at(0, A);
+	in_at(10, MPI(BCAST)); /* once, before */
+	out_at(50, MPI(BCAST));
+	for (unsigned i = 0; i < n; i++) {
+		const uint64_t begin = t;
+
+		if (first) {
+			in_at(t, MPI(ISEND));
+			out_at(t + 10, MPI(ISEND));
+			in_at(t + 10, MPI(WAITALL));
+			out_at(t + 100, MPI(WAITALL));
+			t += 100;
+		}
+		for (unsigned k = 0; k < 2; k++) {
+			in_at(t, B);
+			out_at(t + 300, B);
+			t += 300;
+		}
+		t = begin + 900 + i;
+		in_at(t, last ? MPI(ALLREDUCE) : C);
+		out_at(t + 100, last ? MPI(ALLREDUCE) : C);
+		t += 100;
+	}
+	in_at(t + 5000, MPI(REDUCE)); /* once, after */
+	out_at(t + 6000, MPI(REDUCE));
+	out_at(t + 7000, A);
+	end();
+	period_end(AT(A)->extra->period);
+	for (size_t i = 0; period_loop(AT(A)->extra->period, i, &l); i++)
+		if (l.collective == collective && iterations_runs(l.iterations) > 1 &&
+			!found.iterations)
+			found = l;
+	return found;
+}
+
+static void expect_flat(const struct iterations *all, unsigned n)
+{
+	unsigned shift;
+
+	ck_assert_ptr_nonnull(all);
+	ck_assert_uint_eq(iterations_count(all, &shift), n);
+	for (unsigned i = 0; i < n; i++) {
+		ck_assert_uint_eq(iterations_run(all, i)->ticks, 1000 + i);
+		ck_assert_uint_eq(iterations_run(all, i)->most_at, i);
+	}
+}
+
+START_TEST(a_loop_without_a_function_ends_with_its_last_call_of_mpi)
+{
+	const struct period_loop l = flat_loop(100, true, true, true);
+
+	ck_assert_uint_eq(l.key, MPI(ALLREDUCE));
+	ck_assert(!l.is_first);
+	expect_flat(l.iterations, 100);
+	for (unsigned i = 0; i < 100; i++)
+		ck_assert_uint_eq(iterations_run(l.iterations, i)->mpi_ticks, 200);
+}
+END_TEST
+
+START_TEST(it_begins_with_the_work_before_that)
+{
+	expect_flat(flat_loop(100, false, true, true).iterations, 100);
+}
+END_TEST
+
+START_TEST(it_begins_with_its_first_call_of_mpi)
+{
+	const struct period_loop l = flat_loop(100, true, true, false);
+	unsigned shift;
+
+	/* from the end of one to the end of the next */
+	ck_assert_uint_eq(l.key, MPI(ISEND));
+	ck_assert(l.is_first);
+	ck_assert_uint_eq(iterations_count(l.iterations, &shift), 100);
+	for (unsigned i = 0; i < 99; i++)
+		ck_assert_uint_eq(iterations_run(l.iterations, i)->ticks, 1000 + i);
+	ck_assert_uint_eq(iterations_run(l.iterations, 99)->ticks, 1000 + 99 - 10);
+}
+END_TEST
+
+START_TEST(calls_that_follow_each_other_closely_are_no_iterations)
+{
+	struct period_loop l;
+
+	in_at(0, A);
+	for (unsigned i = 0; i < 1000; i++) {
+		in_at(90 * i, MPI(BARRIER));
+		out_at(90 * i + 50, MPI(BARRIER));
+	}
+	out_at(100000, A);
+	end();
+	ck_assert(!period_loop(AT(A)->extra->period, 0, &l));
+}
+END_TEST
+
 int main(void)
 {
 	const TTest *const tests[] = {each_call_is_told_with_its_time_in_mpi,
@@ -246,7 +432,13 @@ int main(void)
 		short_calls_are_forgotten, calls_between_others_are_forgotten,
 		a_third_of_the_time_is_kept, deep_and_many_paths_are_not_watched,
 		they_move_to_the_tree_of_the_process, slow_calls_of_the_outermost_loop_are_told,
-		calls_that_are_even_or_short_are_not_slow};
+		calls_that_are_even_or_short_are_not_slow,
+		waits_are_those_of_the_call_in_which_they_were,
+		time_without_a_cpu_is_of_the_call_in_which_it_was,
+		the_callee_that_took_longer_than_before_is_known,
+		a_loop_without_a_function_ends_with_its_last_call_of_mpi,
+		it_begins_with_the_work_before_that, it_begins_with_its_first_call_of_mpi,
+		calls_that_follow_each_other_closely_are_no_iterations};
 	Suite *s = suite_create("iterations");
 	TCase *c = tcase_create("iterations");
 

@@ -336,6 +336,40 @@ START_TEST(the_rank_with_more_work_is_told_once)
 }
 END_TEST
 
+/* Iterations of 10 ms on 4 ranks; in one of them they wait for rank 2, which worked longer. */
+static void iterate(uint32_t stack, uint64_t i, uint64_t ms)
+{
+	*ADD_ELEMENT(p, iterations) = (struct profile_iteration){.stack = stack,
+		.run = i,
+		.ranks = 4,
+		.calls = 4,
+		.ns = 4 * ms * MS,
+		.mpi_ns = 3 * (ms - 10) * MS,
+		.least_ns = ms * MS,
+		.most_ns = ms * MS,
+		.most_at = i,
+		.busy_ns = ms * MS,
+		.busy_rank = 2};
+}
+
+START_TEST(slow_iterations)
+{
+	const uint32_t step = add(main_, "step", 2000, 500, 0);
+
+	WORK(2500, 2500, 2500, 2500);
+	for (uint64_t i = 0; i < 19; i++)
+		iterate(step, i, 10);
+	iterate(step, 19, 260);
+	ck_assert_str_eq(found("slow_iterations", 1000)->text,
+		"1 of 20 iterations of step<main is far longer than others of their kind, by "
+		"1.00 s (10 %); the longest, number 19, took 260 ms: rank 2 worked 250 ms longer.");
+	ck_assert_uint_eq(evidence(finding("slow_iterations"), "slow")->count, 1);
+	p->n_iterations--;
+	iterate(step, 19, 130);
+	not_found("slow_iterations"); /* 480 ms of 10 s */
+}
+END_TEST
+
 START_TEST(messages_in_the_wrong_order)
 {
 	const uint32_t collect = add(main_, "collect", 100, 25, 0);
@@ -896,10 +930,10 @@ int main(void)
 		several_ranks_or_all_but_one, one_node_has_more_work, a_rank_that_was_killed,
 		one_rank_is_late, late_without_more_work, now_one_now_another,
 		the_rank_with_more_work_is_told_once, old_profiles_have_the_function_only,
-		messages_in_the_wrong_order, late_senders, small_messages, communication,
-		start_and_end_of_mpi, files_of_mpi, input_and_output, threads_that_wait,
-		the_thread_that_others_wait_for, locks, a_thread_that_has_a_lock, idle_workers,
-		waits_for_gpus, short_functions_, agent_that_is_behind, too_few_cpus,
+		slow_iterations, messages_in_the_wrong_order, late_senders, small_messages,
+		communication, start_and_end_of_mpi, files_of_mpi, input_and_output,
+		threads_that_wait, the_thread_that_others_wait_for, locks, a_thread_that_has_a_lock,
+		idle_workers, waits_for_gpus, short_functions_, agent_that_is_behind, too_few_cpus,
 		incomplete_data, clocks, five_at_most_by_seconds, two_doubts_keep_their_place,
 		an_even_job_has_none_and_that_is_said, text_and_json_have_the_evidence,
 		any_profile};

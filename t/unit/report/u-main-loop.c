@@ -88,7 +88,7 @@ START_TEST(numbers)
 	is(l.most, 0.060);
 	is(l.excess, 0.050);
 	/* means outside of MPI 7 and 34, most 8 and 58 */
-	is(l.balance, (9 * 7 + 34) / (9 * 8 + 58.0));
+	is(l.efficiency.balance, (9 * 7 + 34) / (9 * 8 + 58.0));
 	ck_assert_uint_eq(l.n_slow, 1);
 	ck_assert_uint_eq(l.steps[l.slow[0]].at, 9);
 	is(l.steps[9].busy, 0.034);
@@ -192,6 +192,80 @@ START_TEST(ranks_with_other_steps)
 }
 END_TEST
 
+static struct profile_iteration *run_of(uint64_t i)
+{
+	for (size_t k = 0; k < p->n_iterations; k++)
+		if (p->iterations[k].run == i)
+			return &p->iterations[k];
+	return NULL;
+}
+
+/* Of 20 iterations of 10 ms, 2 of them in MPI, one of each cause. */
+START_TEST(causes)
+{
+	static const enum loop_cause wanted[] = {LOOP_WORK, LOOP_OFF_CPU, LOOP_TRANSFER, LOOP_WAIT};
+	char *text;
+
+	for (uint64_t i = 0; i < 16; i++)
+		both(2, i, 10, 2, 10, 2);
+	both(2, 16, 50, 42, 50, 2); /* rank 1 is late */
+	both(2, 17, 80, 72, 80, 2);
+	both(2, 18, 130, 122, 130, 122);
+	both(2, 19, 210, 202, 210, 202);
+	run_of(16)->wait_ns = 40 * MS;
+	run_of(16)->busy_stack = 3 + 1;
+	run_of(17)->wait_ns = 70 * MS;
+	run_of(17)->off_ns = run_of(17)->busy_off_ns = 69 * MS;
+	run_of(19)->wait_ns = 396 * MS;
+	make();
+	ck_assert_uint_eq(l.n_slow, 4);
+	for (uint64_t i = 0; i < 4; i++)
+		ck_assert_int_eq(l.steps[16 + i].cause, wanted[i]);
+	is(l.steps[16].cause_s, 0.040);
+	is(l.steps[17].cause_s, 0.069);
+	is(l.steps[18].cause_s, 0.120);
+	is(l.steps[19].cause_s, 0.198);
+	is(l.excess, 0.430);
+	/* wait and work 20 each; 35, off 34.5 and work 0.5; transfer 120; 198 and 2 */
+	is(l.parts.wait, 253 / 430.0);
+	is(l.parts.transfer, 122 / 430.0);
+	is(l.parts.off, 34.5 / 430.0);
+	is(l.parts.work, 20.5 / 430.0);
+	layout_run();
+	text = summary();
+	/* nothing says that waits were looked for */
+	has(text, "Above the median: 430 ms (68 %): waiting for others 59 %, in MPI 28 %, without "
+		  "a CPU 8 %, own work 5 %");
+	has(text, "waits 198 ms longer");
+	has(text, "in MPI 120 ms longer");
+	has(text, "rank 1 was not running 86 %");
+	has(text, "rank 1 worked 40.0 ms longer in sub < step < main");
+	free(text);
+}
+END_TEST
+
+START_TEST(efficiencies)
+{
+	for (uint64_t i = 0; i < 20; i++)
+		if (i % 2)
+			both(2, i, 20, 10, 20, 0); /* 10 and 20 of work */
+		else
+			both(2, i, 10, 5, 10, 5);
+	make();
+	is(l.steps[0].efficiency.parallel, 0.5);
+	is(l.steps[0].efficiency.balance, 1.0);
+	is(l.steps[0].efficiency.communication, 0.5);
+	is(l.steps[1].efficiency.parallel, 0.75);
+	is(l.steps[1].efficiency.balance, 0.75);
+	is(l.steps[1].efficiency.communication, 1.0);
+	is(l.efficiency.parallel, 200 / 300.0);
+	is(l.efficiency.balance, 200 / 250.0);
+	is(l.efficiency.communication, 250 / 300.0);
+	ck_assert_uint_eq(l.n_kinds, 2);
+	is(l.kinds[l.steps[1].kind].efficiency.parallel, 0.75);
+}
+END_TEST
+
 START_TEST(in_json_and_summary)
 {
 	char *text;
@@ -203,7 +277,7 @@ START_TEST(in_json_and_summary)
 	text = summary();
 	has(text, "Iterations of step < main: 20 on each of 2 ranks, 220 ms, 9 % of it in "
 		  "MPI");
-	has(text, "Kinds: 19 of 10.0 ms; 1 other");
+	has(text, "Kinds: 19 of 10.0 ms at 90 %; 1 other");
 	has(text, "|         7 |");
 	free(text);
 }
@@ -212,7 +286,8 @@ END_TEST
 int main(void)
 {
 	const TTest *const tests[] = {none, numbers, kinds, no_more_kinds_than_there_is_room_for,
-		growth, which_loop, ranks_with_other_steps, in_json_and_summary};
+		growth, which_loop, ranks_with_other_steps, causes, efficiencies,
+		in_json_and_summary};
 	Suite *s = suite_create("main-loop");
 	TCase *c = tcase_create("main-loop");
 

@@ -1,0 +1,80 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "nodeagent/process/cpu/off-clock.h"
+
+#include <fcntl.h>
+#include <stdio.h>
+#include <unistd.h>
+
+#include "shm/clock.h"
+
+#define READ_NS_MOST 50000u /* else we had no CPU ourselves between two clocks */
+#define NOISE_NS     20000u /* of two clocks that are not read at once */
+
+static uint64_t read_file(int file)
+{
+	unsigned long long ns;
+	char text[64];
+	const ssize_t n = file < 0 ? -1 : pread(file, text, sizeof(text) - 1, 0);
+
+	if (n <= 0)
+		return 0;
+	text[n] = 0;
+	return sscanf(text, "%llu", &ns) == 1 ? ns : 0;
+}
+
+/* CPU time in ns; 0: it is not known. */
+static uint64_t read_cpu(const struct off_clock *c)
+{
+	struct timespec t;
+
+	if (c->of_thread)
+		return read_file(c->file);
+	if (clock_gettime(c->clock, &t))
+		return 0;
+	return (uint64_t)t.tv_sec * 1000000000 + (uint64_t)t.tv_nsec;
+}
+
+static void begin_reading(struct off_clock *c, int pid, bool of_thread)
+{
+	const uint64_t off = c->off;
+	char path[64];
+
+	off_clock_end(c);
+	*c = (struct off_clock){
+		.begun = true, .of_thread = of_thread, .file = -1, .before = off, .off = off};
+	if (of_thread) {
+		snprintf(path, sizeof(path), "/proc/%d/task/%d/schedstat", pid, pid);
+		c->file = open(path, O_RDONLY | O_CLOEXEC);
+	} else if (clock_getcpuclockid(pid, &c->clock)) {
+		c->of_thread = true; /* and no file */
+	}
+	c->wall = clock_raw_ns();
+	c->cpu = read_cpu(c);
+}
+
+bool off_clock_read(struct off_clock *c, int pid, bool several, uint64_t *ns)
+{
+	uint64_t now, cpu, off;
+
+	if (pid <= 0)
+		return false;
+	/* the clock of a process is that of all its threads */
+	if (!c->begun || (several && !c->of_thread))
+		begin_reading(c, pid, several);
+	now = clock_raw_ns();
+	cpu = read_cpu(c);
+	if (!c->cpu || cpu < c->cpu || clock_raw_ns() - now > READ_NS_MOST)
+		return false;
+	off = now - c->wall > cpu - c->cpu ? now - c->wall - (cpu - c->cpu) : 0;
+	if (c->before + off > c->off + NOISE_NS)
+		c->off = c->before + off;
+	*ns = c->off;
+	return true;
+}
+
+void off_clock_end(struct off_clock *c)
+{
+	if (c->begun && c->file >= 0)
+		close(c->file);
+	*c = (struct off_clock){.begun = false};
+}

@@ -1,0 +1,235 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "nodeagent/replay/tree/period.h"
+
+#include <stdlib.h>
+
+#include "nodeagent/base/util.h"
+#include "nodeagent/replay/tree/calltree.h"
+#include "nodeagent/replay/tree/iterations.h"
+#include "nodeagent/replay/tree/off-cpu.h"
+
+#define COMPARED_FROM 64u /* calls; then whenever there are twice as many */
+
+struct path {
+	struct period_loop loop; /* iterations NULL: it is none */
+	uint64_t mpi;		 /* of the function, when the last call ended ... */
+	uint64_t off;		 /* ... of it without a CPU */
+	uint64_t mpi_before;	 /* of the function, when the first call began */
+	uint64_t last_end;
+	uint64_t tail; /* is_first: when the last call ended that is as frequent */
+};
+
+struct period {
+	uint64_t mpi, off; /* of the function, in MPI */
+	unsigned n, next;  /* the path that is expected next */
+	bool has_first;	   /* there is one that is_first */
+	unsigned n_kept;   /* with iterations */
+	struct path at[PERIOD_PATHS];
+};
+
+struct period *period_new(void)
+{
+	return xcalloc(1, sizeof(struct period));
+}
+
+void period_free(struct period *p)
+{
+	for (unsigned i = 0; p && i < p->n; i++)
+		iterations_free(p->at[i].loop.iterations);
+	free(p);
+}
+
+void period_add_mpi(struct period *p, uint64_t ticks, uint64_t off_ns)
+{
+	p->mpi += ticks;
+	p->off += off_ns;
+}
+
+struct path *period_path(struct period *p, uint64_t key)
+{
+	for (unsigned left = p->n, i = p->next; left; left--, i++) {
+		i = i < p->n ? i : 0;
+		if (p->at[i].loop.key == key) {
+			p->next = i + 1;
+			return &p->at[i];
+		}
+	}
+	return NULL;
+}
+
+struct path *period_add(struct period *p, const struct period_call *c, bool collective)
+{
+	struct path *to = &p->at[p->n];
+	const uint64_t took = c->until - c->since;
+
+	if (p->n == PERIOD_PATHS)
+		return NULL;
+	p->n++;
+	p->n_kept++;
+	*to = (struct path){.loop = {.key = c->node->key,
+				    .iterations = iterations_new(),
+				    .collective = collective,
+				    .first = c->since},
+		.mpi_before = p->mpi > took ? p->mpi - took : 0,
+		.last_end = c->since};
+	to->mpi = to->mpi_before;
+	to->off = p->off;
+	return to;
+}
+
+/* ---- which path is the first one -------------------------------------------------------- */
+
+/* c has one or more calls in each of n iterations, of which the last one may have none yet. */
+static bool is_in_each(const struct node *c, uint64_t n)
+{
+	return c->calls >= n - 1 && (c->calls % n == 0 || c->calls % (n - 1) == 0);
+}
+
+/* When the first call began of those that are in each of n iterations. */
+static uint64_t first_of_all(const struct node *parent, uint64_t n, uint64_t first)
+{
+	const struct node *c = parent->child;
+
+	do {
+		const uint64_t began = c->calls ? calltree_first(c) : 0;
+
+		if (began && (int64_t)(began - first) < 0 && is_in_each(c, n))
+			first = began;
+		c = c->sibling;
+	} while (c != parent->child);
+	return first;
+}
+
+/* Of the paths here, MPI's time when the first one began that is not before `since`. */
+static uint64_t mpi_at(const struct period *p, const struct path *of, uint64_t since)
+{
+	uint64_t least = of->mpi_before;
+
+	for (unsigned i = 0; i < p->n; i++)
+		if ((int64_t)(p->at[i].loop.first - since) >= 0 && p->at[i].mpi_before < least)
+			least = p->at[i].mpi_before;
+	return least;
+}
+
+static void find_begin(struct period *p, struct path *at, const struct period_call *c)
+{
+	const uint64_t n = c->node->calls, first = first_of_all(c->node->parent, n, at->loop.first);
+
+	if (first == at->loop.first) {
+		at->loop.is_first = p->has_first = true;
+		at->tail = c->until;
+		iterations_drop_first(at->loop.iterations);
+		return;
+	}
+	iterations_begin_at(at->loop.iterations, first, at->mpi_before - mpi_at(p, at, first));
+}
+
+/* ---- calls ------------------------------------------------------------------------------- */
+
+static bool is_as_frequent(const struct path *a, const struct path *b)
+{
+	unsigned shift;
+	const uint64_t n = iterations_count(a->loop.iterations, &shift),
+		       m = iterations_count(b->loop.iterations, &shift);
+
+	return (n > m ? n - m : m - n) <= 1;
+}
+
+/* An earlier path of the same kind says the same. */
+static bool is_spare(const struct period *p, const struct path *at)
+{
+	unsigned shift;
+	const uint64_t n = iterations_count(at->loop.iterations, &shift);
+
+	if (n < COMPARED_FROM || n & (n - 1))
+		return false;
+	for (const struct path *q = p->at; q < at; q++)
+		if (q->loop.iterations && q->loop.collective == at->loop.collective &&
+			is_as_frequent(q, at))
+			return true;
+	return false;
+}
+
+bool period_is_kept(const struct path *at)
+{
+	return at->loop.iterations;
+}
+
+void period_call(struct period *p, struct path *at, const struct period_call *c)
+{
+	struct iterations *all = at->loop.iterations;
+	const bool is_long = c->until - at->last_end >= c->least;
+	bool is_kept;
+	unsigned shift;
+
+	iterations_add_mpi(all, p->mpi - at->mpi);
+	if (is_long)
+		iterations_add_callees(all, c->node->parent);
+	if (is_long && c->off)
+		iterations_add_off(
+			all, off_cpu_between(c->off, at->last_end, c->until) - (p->off - at->off));
+	is_kept = iterations_add(all, at->last_end, c->until, c->least);
+	at->mpi = p->mpi;
+	at->off = p->off;
+	at->last_end = c->until;
+	if (is_kept && !is_spare(p, at)) {
+		if (!at->loop.is_first && iterations_count(all, &shift) == PERIOD_JUDGED)
+			find_begin(p, at, c);
+		return;
+	}
+	iterations_free(all);
+	at->loop.iterations = NULL;
+	p->n_kept--;
+}
+
+/* Calls after the last one of the first path are of its last iteration, if others were. */
+bool period_has_first(const struct period *p)
+{
+	return p->has_first;
+}
+
+void period_left(struct period *p, const struct node *n, uint64_t until)
+{
+	unsigned shift;
+
+	for (unsigned i = 0; i < p->n; i++) {
+		struct path *at = &p->at[i];
+
+		if (at->loop.is_first && at->loop.iterations &&
+			n->calls >= iterations_count(at->loop.iterations, &shift))
+			at->tail = until;
+	}
+}
+
+/* ---- what is known of them --------------------------------------------------------------- */
+
+bool period_loop(const struct period *p, size_t i, struct period_loop *l)
+{
+	for (unsigned k = 0; k < p->n; k++) {
+		*l = p->at[k].loop;
+		if (l->iterations && !i--)
+			return true;
+	}
+	return false;
+}
+
+void period_end(struct period *p)
+{
+	for (unsigned i = 0; i < p->n; i++) {
+		struct path *at = &p->at[i];
+
+		if (!at->loop.is_first || !at->loop.iterations ||
+			(int64_t)(at->tail - at->last_end) <= 0)
+			continue;
+		iterations_add_mpi(at->loop.iterations, p->mpi - at->mpi);
+		iterations_add(at->loop.iterations, at->last_end, at->tail, 0);
+		at->last_end = at->tail;
+	}
+}
+
+void period_add_wait(struct period *p, uint64_t at, uint64_t ticks)
+{
+	for (unsigned i = 0; p->n_kept && i < p->n; i++)
+		if (p->at[i].loop.iterations)
+			iterations_add_wait(p->at[i].loop.iterations, at, ticks);
+}

@@ -1,0 +1,65 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * The calls of MPI that one function, as main, makes itself: where a loop has no function of its
+ * own, its iterations are from the end of one call of the same path to the end of the next. Which
+ * of these paths has one call in each iteration is looked at after PERIOD_JUDGED calls: by then it
+ * is known whether other calls of the function are as many, and which of them is the first one.
+ * Times are ticks, where a name does not say ns. For one thread.
+ */
+#ifndef VFTR_NODEAGENT_REPLAY_TREE_PERIOD_H
+#define VFTR_NODEAGENT_REPLAY_TREE_PERIOD_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+struct iterations;
+struct node;
+struct path;
+struct off_cpu;
+struct period;
+
+#define PERIOD_PATHS  32u /* the first ones */
+#define PERIOD_JUDGED 16u /* calls */
+
+struct period *period_new(void);
+void period_free(struct period *p);
+
+/* In the function, or what it has called, ticks were spent in MPI, of them off_ns without a CPU. */
+void period_add_mpi(struct period *p, uint64_t ticks, uint64_t off_ns);
+
+/* What is told of a call that the function itself has made. */
+struct period_call {
+	const struct node *node; /* its calls are counted, this one too */
+	uint64_t since, until;
+	const struct off_cpu *off; /* of the thread, or NULL */
+	uint64_t least;		   /* an iteration is not shorter */
+};
+/* The path with this key; NULL: it is new, or one too many. */
+struct path *period_path(struct period *p, uint64_t key);
+/* A new one, whose first call has ended: NULL, or to be told of by period_call() from then on. */
+struct path *period_add(struct period *p, const struct period_call *c, bool collective);
+void period_call(struct period *p, struct path *at, const struct period_call *c);
+/* Whether more is to be told of this path than period_left(). */
+bool period_is_kept(const struct path *at);
+/* A call of any path of the function, n, has ended: to be told if period_has_first(). */
+bool period_has_first(const struct period *p);
+void period_left(struct period *p, const struct node *n, uint64_t until);
+
+/* The calls of a path, as iterations. */
+struct period_loop {
+	uint64_t key;
+	struct iterations *iterations; /* of it; owned by p */
+	bool collective;
+	bool is_first;	/* the path is the first one of each iteration */
+	uint64_t first; /* when its first call began */
+};
+/* Loop i, from 0; false: there are no more. */
+bool period_loop(const struct period *p, size_t i, struct period_loop *l);
+/* No more calls come: what follows the last call of a path that is_first is an iteration, too. */
+void period_end(struct period *p);
+
+/* As iterations_add_wait(), of all. */
+void period_add_wait(struct period *p, uint64_t at, uint64_t ticks);
+
+#endif

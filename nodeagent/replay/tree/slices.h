@@ -1,0 +1,35 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * What the time of a thread was spent for, in slices of it: at most SLICES_MOST, which become twice
+ * as long when there are more. Times are ticks. For one thread.
+ */
+#ifndef VFTR_NODEAGENT_REPLAY_TREE_SLICES_H
+#define VFTR_NODEAGENT_REPLAY_TREE_SLICES_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+struct slices;
+
+#ifndef SLICES_MOST
+#define SLICES_MOST	  512u
+#define SLICES_LOG2_LEAST 20u /* ticks of a slice */
+#endif
+
+enum slice_class { SLICE_MPI, SLICE_WAIT, SLICE_CLASSES };
+
+/* Slice 0 begins then. */
+struct slices *slices_new(uint64_t begin);
+void slices_free(struct slices *s);
+
+/* From `since' on so many ticks; what was before the begin is left out. times: 1, or -1 modulo 2^64
+ * to take it back. */
+void slices_add(
+	struct slices *s, enum slice_class class, uint64_t since, uint64_t ticks, uint64_t times);
+
+/* How many there are, when the first one begins, and how long each is. */
+size_t slices_count(const struct slices *s, uint64_t *begin, uint64_t *ticks);
+/* Ticks of a class in slice i; not more than it has. */
+uint64_t slices_of(const struct slices *s, size_t i, enum slice_class class);
+
+#endif
