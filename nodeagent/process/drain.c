@@ -399,10 +399,10 @@ bool drain_is_urgent(const struct process *p)
 /* The agent wakes up for it so often, and looks when it is awake, but not more often than this. */
 #define OFF_CPU_NS	 20000000u
 #define OFF_CPU_NS_LEAST 1000000u
-/* Where no records have come in so many looks it wakes up less often. */
-#define OFF_CPU_VAIN	25
-#define OFF_CPU_NS_IDLE 100000000u
-#define OFF_CPU_SHARE	200 /* of the time that a look takes, at least until the next */
+/* After each so many looks without records it wakes up half as often, down to once in 10 s. */
+#define OFF_CPU_VAIN   25
+#define OFF_CPU_HALVES 9
+#define OFF_CPU_SHARE  200 /* of the time that a look takes, at least until the next */
 
 static bool has_several_threads(const struct process *p)
 {
@@ -424,13 +424,16 @@ static void look_at_cpu(struct process *p)
 
 static uint64_t until_next_look(struct host *host)
 {
+	uint32_t halves;
+
 	if (host->off_cpu_bytes == host->drained_bytes) {
 		host->off_cpu_vain++;
 	} else {
 		host->off_cpu_bytes = host->drained_bytes;
 		host->off_cpu_vain = 0;
 	}
-	return host->off_cpu_vain < OFF_CPU_VAIN ? OFF_CPU_NS : OFF_CPU_NS_IDLE;
+	halves = host->off_cpu_vain / OFF_CPU_VAIN;
+	return (uint64_t)OFF_CPU_NS << (halves < OFF_CPU_HALVES ? halves : OFF_CPU_HALVES);
 }
 
 double drain_off_cpu_tick(struct host *host)
