@@ -49,6 +49,7 @@
  *
  * A blocking receive or probe is recorded after the call. While a thread is in one, its page of
  * the ring has in `receive' MARK | flags | communicator, and in `receive_from' source<<32 | tag.
+ * While it is in MPI_Wait they may be MARK (no communicator) and the number of the request.
  *
  * Partitioned messages: Psend_init and Precv_init record nothing; each Start
  * records SEND or POST with MESSAGE_PARTITIONED. Their tickets are the numbers

@@ -43,7 +43,7 @@ struct truth {
 };
 
 static const char *dir;
-static int rank, ranks, words[8];
+static int rank, ranks, words[8], many_threads;
 static unsigned drawn;
 
 static UNSEEN unsigned draw(unsigned below)
@@ -183,6 +183,21 @@ static APART void wait_for_all(struct group *g, int twice, int once, int stuck)
 	MPI_Waitall(3, request, MPI_STATUSES_IGNORE);
 }
 
+/* For one of two that are open; which one is known where threads may call MPI. */
+static APART void wait_for_one_of_two(struct group *g, int one, int other, int stuck)
+{
+	struct truth t = {.at = "MPI_Wait", .stuck = stuck};
+	MPI_Request request[2];
+
+	expect_wait(g, &t, "receive", one, (int)g->tag, 1, many_threads ? 1 : 2);
+	if (!many_threads)
+		expect_wait(g, &t, "receive", other, TAGS, 1, 2);
+	write_truth(g, &t);
+	MPI_Irecv(&words[0], 1, MPI_INT, one, (int)g->tag, g->comm, &request[0]);
+	MPI_Irecv(&words[1], 1, MPI_INT, other, TAGS, g->comm, &request[1]);
+	MPI_Wait(&request[0], MPI_STATUS_IGNORE);
+}
+
 static APART void meet_without(struct group *g, int missing, int stuck)
 {
 	struct truth t = {.at = g->how % 2 ? "MPI_Barrier" : "MPI_Allreduce", .stuck = stuck};
@@ -194,6 +209,60 @@ static APART void meet_without(struct group *g, int missing, int stuck)
 		MPI_Barrier(g->comm);
 	else
 		MPI_Allreduce(&words[0], &words[1], 1, MPI_INT, MPI_SUM, g->comm);
+}
+
+/* How a call meets: blocking or not, from a root, to a root, or all with all. */
+enum meeting { MEET_ALL, MEET_FROM_ROOT, MEET_TO_ROOT };
+
+static UNSEEN void start_meeting(struct group *g, enum meeting kind, int root, MPI_Request *request)
+{
+	if (kind == MEET_FROM_ROOT)
+		MPI_Ibcast(words, 1, MPI_INT, root, g->comm, request);
+	else if (kind == MEET_TO_ROOT)
+		MPI_Igather(&words[0], 1, MPI_INT, &words[1], 1, MPI_INT, root, g->comm, request);
+	else if (g->how / 2 % 2)
+		MPI_Iallreduce(&words[0], &words[1], 1, MPI_INT, MPI_SUM, g->comm, request);
+	else
+		MPI_Ibarrier(g->comm, request);
+}
+
+/* missing: a list of world ranks, for any of which this one waits. */
+static APART void meet_somehow(
+	struct group *g, enum meeting kind, int root, const char *missing, int stuck)
+{
+	static const char *const blocking[] = {"MPI_Allgather", "MPI_Bcast", "MPI_Reduce",
+		"MPI_Alltoall", "MPI_Scatter", "MPI_Gather"};
+	const unsigned how = g->how % 2 ? kind + 3 * (g->how / 2 % 2) : 6;
+	struct truth t = {.at = how < 6 ? blocking[how] : "MPI_Wait", .stuck = stuck};
+	static int all[RANKS_MOST], mine[RANKS_MOST];
+	MPI_Request request;
+
+	snprintf(t.missing, sizeof(t.missing), "%s", missing);
+	snprintf(t.edges, sizeof(t.edges), "%s", missing);
+	write_truth(g, &t);
+	switch (how) {
+	case 0:
+		MPI_Allgather(mine, 1, MPI_INT, all, 1, MPI_INT, g->comm);
+		break;
+	case 1:
+		MPI_Bcast(words, 1, MPI_INT, root, g->comm);
+		break;
+	case 2:
+		MPI_Reduce(mine, all, 1, MPI_INT, MPI_SUM, root, g->comm);
+		break;
+	case 3:
+		MPI_Alltoall(mine, 1, MPI_INT, all, 1, MPI_INT, g->comm);
+		break;
+	case 4:
+		MPI_Scatter(all, 1, MPI_INT, mine, 1, MPI_INT, root, g->comm);
+		break;
+	case 5:
+		MPI_Gather(mine, 1, MPI_INT, all, 1, MPI_INT, root, g->comm);
+		break;
+	default:
+		start_meeting(g, kind, root, &request);
+		MPI_Wait(&request, MPI_STATUS_IGNORE);
+	}
 }
 
 static APART void go_away(struct group *g, const char *state)
@@ -306,10 +375,96 @@ static UNSEEN void anyone_of_one_that_computes(struct group *g)
 		receive_from_anyone(g, 0);
 }
 
+/* The ranks of a group but for some, which come first. */
+static UNSEEN void list_members(const struct group *g, int from, char *text, size_t room)
+{
+	char number[16];
+
+	text[0] = '\0';
+	for (int i = from; i < g->n; i++) {
+		snprintf(number, sizeof(number), "%d", g->member[i]);
+		add_text(text, room, number);
+	}
+}
+
+/* The last one has not come, and receives from the first one, or computes. */
+static UNSEEN void meet_without_last(struct group *g, enum meeting kind, int root, int receives)
+{
+	char missing[64];
+
+	list_members(g, g->n - 1, missing, sizeof(missing));
+	if (g->me < g->n - 1)
+		meet_somehow(g, kind, root, missing, receives);
+	else if (receives)
+		receive_from(g, 0, 1);
+	else
+		go_away(g, "running");
+}
+
+static UNSEEN void late_root(struct group *g)
+{
+	meet_without_last(g, MEET_FROM_ROOT, g->n - 1, 0);
+}
+
+static UNSEEN void root_that_receives(struct group *g)
+{
+	meet_without_last(g, MEET_FROM_ROOT, g->n - 1, 1);
+}
+
+static UNSEEN void member_that_receives(struct group *g)
+{
+	meet_without_last(g, MEET_ALL, 0, 1);
+}
+
+/* The root waits for all others, of which the last one may receive from it; who has nothing to
+ * wait for would go on. */
+static UNSEEN void root_alone(struct group *g, int receives)
+{
+	char missing[64];
+
+	list_members(g, 1, missing, sizeof(missing));
+	if (!g->me)
+		meet_somehow(g, MEET_TO_ROOT, 0, missing, receives);
+	else if (receives && g->me == g->n - 1)
+		receive_from(g, 0, 1);
+	else
+		go_away(g, "running");
+}
+
+static UNSEEN void root_that_nobody_sends_to(struct group *g)
+{
+	root_alone(g, 0);
+}
+
+static UNSEEN void root_that_is_received_from(struct group *g)
+{
+	root_alone(g, 1);
+}
+
+static UNSEEN void cycle_of_waits(struct group *g)
+{
+	wait_for_one_of_two(g, (g->me + 1) % g->n, (g->me + g->n - 1) % g->n, 1);
+}
+
+/* All wait for the last one, which waits for the first one; or computes. */
+static UNSEEN void wait_for_one_that_waits(struct group *g)
+{
+	const int other = g->n > 2 ? (g->me + 1) % (g->n - 1) : g->n - 1;
+
+	if (g->me < g->n - 1)
+		wait_for_one_of_two(g, g->n - 1, other, g->how % 2);
+	else if (g->how % 2)
+		receive_from(g, 0, 1);
+	else
+		go_away(g, "running");
+}
+
 static void (*const ways[])(struct group *g) = {cycle_of_receives, cycle_of_sends,
 	missing_in_a_collective_call, last_computes, last_is_stopped, last_is_killed,
 	wait_with_a_missing_partner, cycle_of_requests, collective_call_and_receive,
-	send_without_receiver, anyone_of_all, anyone_of_one_that_computes};
+	send_without_receiver, anyone_of_all, anyone_of_one_that_computes, late_root,
+	root_that_receives, member_that_receives, root_that_nobody_sends_to,
+	root_that_is_received_from, cycle_of_waits, wait_for_one_that_waits};
 #define WAYS (sizeof(ways) / sizeof(*ways))
 
 /* ---- before that
@@ -388,7 +543,9 @@ int main(int argc, char **argv)
 	struct group g = {0};
 	int mine;
 
-	MPI_Init(&argc, &argv);
+	MPI_Init_thread(&argc, &argv, atoi(argv[2]) % 2 ? MPI_THREAD_MULTIPLE : MPI_THREAD_SINGLE,
+		&many_threads);
+	many_threads = many_threads == MPI_THREAD_MULTIPLE;
 	MPI_Comm_rank(MPI_COMM_WORLD, &rank);
 	MPI_Comm_size(MPI_COMM_WORLD, &ranks);
 	dir = argv[1];

@@ -23,7 +23,7 @@ def deadlock_is_true($truth):
 		rank,
 		state,
 		at: (if .state == "ended" then null else .at end),
-		collective: (if .missing == [] then null else [.communicator, .call, .missing] end),
+		collective: (if .missing == [] then null else [.communicator, .call, (.missing | sort)] end),
 		waits: (.waits | waits)}] | sort_by(.rank),
 	deadlock: (.deadlock | deadlock_is_true($truth))
 }

@@ -24,6 +24,7 @@ struct rows {
 	size_t n;
 	uint32_t of; /* that the thread may wait for */
 	struct row at[ROWS_MOST];
+	uint32_t only;	      /* the request that it waits for, if it is open; 0: not known */
 	struct message *done; /* by request */
 	size_t n_done, cap_done;
 };
@@ -102,24 +103,41 @@ static void take_open(void *ctx, const struct message *m)
 {
 	struct rows *r = ctx;
 
-	if (m->kind != RECORD_DONE && !is_done(r, m->request))
+	if (m->kind != RECORD_DONE && (!r->only || m->request == r->only) &&
+		!is_done(r, m->request))
 		add_open(r, m);
 }
 
+static void find_open(struct rows *r)
+{
+	const struct unpublished *u = r->who->words;
+	const struct traffic_track *track = r->who->thread->track;
+
+	traffic_requests(track, take_open, r);
+	for (size_t i = 0; i < u->n_posted; i++)
+		if (!traffic_is_over(track, u->posted[i].request))
+			take_open(r, &u->posted[i]);
+}
+
+/* In MPI_Wait the thread may have said which one it is, now or in an earlier call. */
 static void find_requests(struct rows *r)
 {
 	const struct unpublished *u = r->who->words;
 	const struct traffic_track *track = r->who->thread->track;
 
+	if (r->who->function == VFTR_MPI_WAIT && u->receives &&
+		u->receive.comm == MESSAGE_COMM_NONE)
+		r->only = u->receive.field;
 	for (size_t i = 0; i < u->n_done; i++)
 		take_done(r, &u->done[i]);
 	traffic_requests(track, take_done, r);
 	if (r->n_done)
 		qsort(r->done, r->n_done, sizeof(*r->done), by_request);
-	traffic_requests(track, take_open, r);
-	for (size_t i = 0; i < u->n_posted; i++)
-		if (!traffic_is_over(track, u->posted[i].request))
-			take_open(r, &u->posted[i]);
+	find_open(r);
+	if (r->only && !r->of) {
+		r->only = 0;
+		find_open(r);
+	}
 	free(r->done);
 }
 
@@ -133,7 +151,7 @@ static void add_blocking(struct rows *r, enum call_kind kind)
 
 	if (u->moved ? u->known : traffic_open_call(r->who->thread->track, &m) || u->known)
 		r->at[r->n++] = (struct row){.m = u->known ? u->m : m};
-	if (u->receives && kind == RECEIVES)
+	if (u->receives && kind == RECEIVES && u->receive.comm != MESSAGE_COMM_NONE)
 		r->at[r->n++] = (struct row){.m = u->receive};
 	r->of = (uint32_t)r->n;
 }
@@ -143,12 +161,17 @@ static void add_blocking(struct rows *r, enum call_kind kind)
 
 static void add_call(const struct rows *r, const struct message *m, struct where_place *place)
 {
+	const struct traffic *t = r->who->thread->process->traffic;
 	struct traffic_group g;
+	const char *name;
 
-	if (!traffic_find_group(r->who->thread->process->traffic, m->comm, &g))
+	if (!traffic_find_group(t, m->comm, &g))
 		return;
 	place->comm = g.id;
 	place->call = m->ticket;
+	place->kind = traffic_call_kind(m);
+	if (!traffic_member(t, m->comm, m->peer, &place->root, &name))
+		place->root = WHERE_ANY;
 }
 
 /* One row, if its peer is known. */

@@ -8,6 +8,7 @@
 #include <string.h>
 #include "nodeagent/base/util.h"
 #include "nodeagent/live/where/where.h"
+#include "nodeagent/trace/collective.h"
 
 /* Lists of others may name any number of ranks. */
 #define LOOKS_MOST 65536u
@@ -24,20 +25,6 @@ struct waiters {
 	uint32_t looks; /* that are left */
 	struct waiter at[WHERE_WAITS_MAX + WHERE_PLACES_MAX];
 };
-
-/* True if nobody leaves the call before all others have come. */
-static bool needs_all(const struct where_place *p)
-{
-	static const char *const names[] = {"MPI_Barrier", "MPI_Allreduce", "MPI_Allgather",
-		"MPI_Alltoall", "MPI_Reduce_scatter"};
-	const char *last = strrchr(p->path, WHERE_FRAME_BEGINS);
-
-	last = last ? last + 1 : p->path;
-	for (size_t i = 0; i < ARRAY_SIZE(names); i++)
-		if (!strncmp(last, names[i], strlen(names[i])))
-			return true;
-	return false;
-}
 
 static bool have_common(const struct where_ranks *a, const struct where_ranks *b, uint32_t *first)
 {
@@ -101,14 +88,35 @@ static void add_rank(struct waiters *all, const struct where *w, size_t row)
 	all->n++;
 }
 
+static void add_waiter(
+	struct waiters *all, const struct where_ranks *ranks, const struct where_ranks *awaited)
+{
+	if (ranks->n && awaited->n)
+		all->at[all->n++] = (struct waiter){
+			.ranks = *ranks, .awaited = *awaited, .each = true, .stuck = true};
+}
+
+/*
+ * Those who wait for members that have not come: from a root the others for the root, to a root
+ * the root for all, and where each gets something of each other one, all for all. Of a chain
+ * nothing is known, as the order of the members is not.
+ */
 static void add_place(struct waiters *all, const struct where *w, const struct where_place *p)
 {
-	struct waiter *to = &all->at[all->n];
+	struct where_ranks missing, root = {0}, others;
 
-	if (!needs_all(p) || !p->alone || p->state != WHERE_RUNS)
+	if (!p->alone || p->state != WHERE_RUNS || !where_missing(w, p, &missing))
 		return;
-	*to = (struct waiter){.ranks = p->ranks, .each = true, .stuck = true};
-	all->n += where_missing(w, p, &to->awaited) && to->awaited.n && p->ranks.n;
+	if (p->kind == COLLECTIVE_BETWEEN_ALL || p->kind == COLLECTIVE_REDUCE_SCATTER)
+		add_waiter(all, &p->ranks, &missing);
+	if (p->root == WHERE_ANY)
+		return;
+	where_add_ranks(&root, p->root, p->root);
+	where_subtract_ranks(&others, &p->ranks, &root);
+	if (p->kind == COLLECTIVE_FROM_ROOT && where_has_rank(&missing, p->root))
+		add_waiter(all, &others, &root);
+	if (p->kind == COLLECTIVE_TO_ROOT && where_has_rank(&p->ranks, p->root))
+		add_waiter(all, &root, &missing);
 }
 
 static struct waiters *find_waiters(const struct where *w, uint64_t least)

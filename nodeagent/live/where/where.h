@@ -52,6 +52,8 @@ struct where_place {
 	uint64_t since_least, since_most; /* since the last event of a thread */
 	uint64_t comm;			  /* identity; 0: no collective call that is known */
 	uint32_t call;			  /* its number on the communicator */
+	uint32_t kind;			  /* enum collective_kind (trace/collective.h) */
+	uint32_t root;			  /* of a call from or to one: rank of it; or WHERE_ANY */
 	struct where_ranks ranks;	  /* of processes that have one */
 	char path[WHERE_PATH_BYTES];	  /* outermost frame first */
 };

@@ -94,6 +94,8 @@ static void code_place(struct coder *c, struct where_place *p)
 	code_u64(c, &p->since_most);
 	code_u64(c, &p->comm);
 	code_u32(c, &p->call);
+	code_u32(c, &p->kind);
+	code_u32(c, &p->root);
 	code_ranks(c, &p->ranks);
 	code_text(c, p->path, sizeof(p->path));
 	if (p->state >= WHERE_STATES)
@@ -128,7 +130,7 @@ static void code_comm(struct coder *c, struct where_comm *m)
 
 #define TEXT_MOST(room) (VARINT_MAX + (room))
 #define RANKS_MOST	((2 + 2 * WHERE_RUNS_MAX) * VARINT_MAX)
-#define PLACE_MOST	(11 * VARINT_MAX + RANKS_MOST + TEXT_MOST(WHERE_PATH_BYTES))
+#define PLACE_MOST	(13 * VARINT_MAX + RANKS_MOST + TEXT_MOST(WHERE_PATH_BYTES))
 #define WAIT_MOST	(9 * VARINT_MAX + TEXT_MOST(WHERE_NAME_BYTES))
 #define COMM_MOST	(3 * VARINT_MAX + 2 * RANKS_MOST + TEXT_MOST(WHERE_NAME_BYTES))
 #define HEAD_MOST	(12 * VARINT_MAX + RANKS_MOST)

@@ -113,3 +113,8 @@ bool traffic_member(
 	*name = name_of(c);
 	return *world != PROFILE_ELSEWHERE;
 }
+
+enum collective_kind traffic_call_kind(const struct message *m)
+{
+	return m->kind == RECORD_COLLECTIVE ? collective_shape(m->field)->kind : COLLECTIVE_UNKNOWN;
+}

@@ -9,6 +9,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include "nodeagent/trace/collective.h"
 
 struct message;
 struct traffic;
@@ -47,6 +48,8 @@ void traffic_members(
 /* World rank of a member of a communicator; false: it is not known. */
 bool traffic_member(const struct traffic *t, uint32_t number, uint32_t rank, uint32_t *world,
 	const char **name);
+/* Who waits for whom in the call of a COLLECTIVE. */
+enum collective_kind traffic_call_kind(const struct message *m);
 /* A communicator by its number; false: it is not known. */
 bool traffic_find_group(const struct traffic *t, uint32_t number, struct traffic_group *g);
 

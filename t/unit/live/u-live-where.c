@@ -4,6 +4,7 @@
 #include <string.h>
 #include "nodeagent/base/util.h"
 #include "nodeagent/live/where/where.h"
+#include "nodeagent/trace/collective.h"
 #include "t/lib/dice.h"
 #include "t/lib/suite.h"
 
@@ -13,6 +14,14 @@ static struct where a, b;
 static struct dice dice = {19};
 static unsigned char packed[WHERE_PACKED_MOST];
 
+static enum collective_kind kind_of(const char *path)
+{
+	return strstr(path, "MPI_Bcast")    ? COLLECTIVE_FROM_ROOT
+	       : strstr(path, "MPI_Reduce") ? COLLECTIVE_TO_ROOT
+					    : COLLECTIVE_BETWEEN_ALL;
+}
+
+/* The root of a call that has one is rank 0. */
 static void add_place(
 	struct where *w, const char *path, uint64_t comm, uint32_t call, uint32_t rank)
 {
@@ -24,7 +33,9 @@ static void add_place(
 		.since_least = SECOND * (rank + 2),
 		.since_most = SECOND * (rank + 2),
 		.comm = comm,
-		.call = call};
+		.call = call,
+		.kind = comm ? kind_of(path) : COLLECTIVE_UNKNOWN,
+		.root = kind_of(path) == COLLECTIVE_BETWEEN_ALL ? WHERE_ANY : 0};
 
 	snprintf(p.path, sizeof(p.path), "%s", path);
 	where_add_ranks(&p.ranks, rank, rank);
@@ -147,6 +158,31 @@ START_TEST(a_cycle_is_one_only_where_nobody_may_leave_before_all_have_come)
 	ck_assert_uint_eq(where_cycle(&a, SECOND, ranks, 8), 0);
 	cross("main\nMPI_Bcast");
 	ck_assert_uint_eq(where_cycle(&a, SECOND, ranks, 8), 0);
+}
+END_TEST
+
+/* Two ranks of four are in the call, and one of the others receives from one of them. */
+static size_t meet_and_receive(const char *path, uint32_t one, uint32_t two, uint32_t receiver)
+{
+	uint32_t ranks[8];
+
+	memset(&a, 0, sizeof(a));
+	add_place(&a, path, 9, 5, one);
+	add_comm(&a, 9, 5, 4, one);
+	add_place(&a, path, 9, 5, two);
+	add_comm(&a, 9, 5, 4, two);
+	add_wait(receiver, one, 1);
+	return where_cycle(&a, SECOND, ranks, 8);
+}
+
+START_TEST(from_a_root_the_others_wait_for_it_and_to_a_root_it_for_all)
+{
+	ck_assert_uint_eq(meet_and_receive("main\nMPI_Bcast", 2, 3, 0), 2);
+	ck_assert_uint_eq(meet_and_receive("main\nMPI_Bcast", 2, 3, 1), 0);
+	ck_assert_uint_eq(meet_and_receive("main\nMPI_Bcast", 0, 3, 1), 0);
+	ck_assert_uint_eq(meet_and_receive("main\nMPI_Reduce", 0, 3, 1), 2);
+	ck_assert_uint_eq(meet_and_receive("main\nMPI_Reduce", 2, 3, 0), 0);
+	ck_assert_uint_eq(meet_and_receive("main\nMPI_Wait", 2, 3, 1), 2);
 }
 END_TEST
 
@@ -341,6 +377,7 @@ int main(void)
 	tcase_add_test(w, who_is_behind_in_a_collective_call_is_missing);
 	tcase_add_test(w, numbers_of_calls_go_round);
 	tcase_add_test(w, a_cycle_is_one_only_where_nobody_may_leave_before_all_have_come);
+	tcase_add_test(w, from_a_root_the_others_wait_for_it_and_to_a_root_it_for_all);
 	tcase_add_test(w, a_chain_of_sends_is_no_cycle_until_it_closes);
 	tcase_add_test(w, a_cycle_may_lead_through_any_of_those_that_have_not_come);
 	tcase_add_test(w, of_some_that_may_be_awaited_all_must_be_stuck);
