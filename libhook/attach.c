@@ -395,7 +395,7 @@ static enum process_state attach_now(void)
 		vftr_openacc_announce();
 	vftr_generation_install();
 	vftr_switches_attach();
-	vftr_process_gate();
+	vftr_pause_attach(); /* sets the gate, too */
 	vftr_process.app->hook_ps = vftr_hook_cost_ps();
 	vftr_process.app->attach_ns = clock_raw_ns() - from;
 	/* it may have given up in the middle of what it had to say */

@@ -44,10 +44,10 @@ struct process {
 	uint32_t lengths_wanted; /* the length of each message of a collective call is wanted */
 	uint32_t publish_forks;	 /* publish FORK before any record of its team */
 	uint64_t lost_early;	 /* calls of signal handlers before there was a control page */
-	uint32_t pauses;	 /* nesting of vftrace_pause(), all threads */
-	uint64_t block_most_ns;	 /* longest wait without a sign of the agent; 0: not known yet */
-	uint32_t last_words_ms;	 /* longest wait for MAY_END after BYE, or 0 */
-	char session[128];	 /* the one we are attached to; children of fork() follow */
+	uint32_t pauses; /* nesting of vftrace_pause(), all threads, and maybe PAUSED_BY_AGENT */
+	uint64_t block_most_ns; /* longest wait without a sign of the agent; 0: not known yet */
+	uint32_t last_words_ms; /* longest wait for MAY_END after BYE, or 0 */
+	char session[128];	/* the one we are attached to; children of fork() follow */
 	uint64_t ring_size;
 	uint64_t modules_checked; /* ticks of the last look at the module list */
 	uint64_t modules_wide;	  /* modules whose low halves overlap */
@@ -59,6 +59,8 @@ struct process {
 	struct control_agent_shm *agent;
 	struct control_app_shm *app;
 };
+
+#define PAUSED_BY_AGENT (1u << 31)
 
 extern struct process vftr_process __attribute__((visibility("hidden")));
 
@@ -287,6 +289,13 @@ void vftr_gpu_flush(void) __attribute__((weak));
 void vftr_generation_install(void);
 /* Makes the end of the calling thread call vftr_thread_detach(). */
 void vftr_thread_end_install(void);
+
+/*
+ * api/pause.c: begins the pause that the agent wants, or ends it. True: the process is paused, by
+ * whomever. The second one with the lock held, at the beginning.
+ */
+bool vftr_pause_follow(void);
+void vftr_pause_attach(void);
 
 /*
  * api/region.c: begins (exit_bit 0) or ends the region with this name: the text up to its NUL, at

@@ -149,6 +149,17 @@ static void kick_if_needed(struct thread *t)
 	}
 }
 
+/* False: the agent is leaving. */
+static __attribute__((noinline, cold)) bool obey_orders(struct thread *t)
+{
+	if (load_relaxed(&vftr_process.agent->orders) & ORDER_LEAVE) {
+		ring_lost(t);
+		return false;
+	}
+	vftr_pause_follow();
+	return true;
+}
+
 /*
  * The current block is full (or too full for what comes): go on in the spare
  * one and publish this one. False: there was no room; the spare block is then
@@ -159,10 +170,8 @@ static bool stage_flush(struct thread *t, uint64_t ticks)
 	unsigned full = t->stage;
 	uint64_t from = clock_raw_ns();
 
-	if (load_relaxed(&vftr_process.agent->closing)) {
-		ring_lost(t);
+	if (unlikely(load_relaxed(&vftr_process.agent->orders)) && !obey_orders(t))
 		return false;
-	}
 	ring_stage_open(&t->ring, full ^ 1, full, ticks);
 	stage_enter(t, full ^ 1, true, ticks);
 	if (!ring_has_room(&t->ring, 1)) {
@@ -188,11 +197,14 @@ static bool stage_flush(struct thread *t, uint64_t ticks)
 	return true;
 }
 
-/* Makes the time base of what follows right. Needs a word of room. */
+/* Makes the time base of what follows right. Needs a word of room. Who has few events learns here
+ * of a pause: it begins with the next one. */
 static void put_sync(struct thread *t, uint64_t ticks)
 {
 	if (ticks >> RECORD_TIME_BITS == t->high)
 		return;
+	if (load_relaxed(&vftr_process.agent->orders) & ORDER_PAUSE)
+		vftr_pause_follow();
 	put(t, record_sync_word(ticks), 0);
 	t->high = ticks >> RECORD_TIME_BITS;
 }
@@ -448,8 +460,11 @@ static void record_slowly(
 		drop(t, ticks, exit_bit, key, site);
 		return;
 	}
-	if (t->state == THREAD_PAUSED && !paused)
-		thread_resume(t, ticks);
+	if (t->state == THREAD_PAUSED) {
+		paused = vftr_pause_follow();
+		if (!paused)
+			thread_resume(t, ticks);
+	}
 	if (t->state == THREAD_ACTIVE && paused)
 		thread_pause(t, ticks);
 	if (t->state == THREAD_PAUSED) {
@@ -543,14 +558,13 @@ attach:
 		goto out;
 	if (vftr_process.clock_is_raw)
 		ticks = clock_raw_ns();
-	if (t->counters && key &&
-		!(t->state == THREAD_PAUSED && load_relaxed(&vftr_process.pauses)))
+	if (t->counters && key && !(t->state == THREAD_PAUSED && vftr_pause_follow()))
 		vftr_counters_event(t->counters, exit_bit);
 	if (key)
 		record_slowly(t, ticks, exit_bit, key, site);
 	else if (t->state == THREAD_ACTIVE && load_relaxed(&vftr_process.pauses))
 		thread_pause(t, ticks);
-	else if (t->state == THREAD_PAUSED && !load_relaxed(&vftr_process.pauses))
+	else if (t->state == THREAD_PAUSED && !vftr_pause_follow())
 		thread_resume(t, ticks);
 	if (t->state == THREAD_ACTIVE || t->state == THREAD_PAUSED)
 		put_blocked(t);

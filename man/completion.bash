@@ -105,7 +105,7 @@ _vftr()
 	top)
 		case $before:$word in
 		-s:* | --session:* | -d:* | --every:* | --off:* | --on:*) ;;
-		*) _vftr_words "-s --session -d --every -1 --once -j --json --off --on -h --help" "$word" ;;
+		*) _vftr_words "-s --session -d --every -1 --once -j --json --off --on --pause --resume -h --help" "$word" ;;
 		esac
 		;;
 	where)

@@ -36,8 +36,14 @@ struct control_agent_shm {
 	uint32_t record_format;
 	uint32_t clock_source; /* enum clock_source */
 	uint32_t sleeping;     /* 1: the agent waits for its doorbell */
-	uint32_t closing;      /* 1: the agent is leaving, stop recording */
+	uint32_t orders;       /* enum agent_order; 0: record */
 	uint32_t outcomes;     /* counts outcomes of requests (shm/session.h); a futex */
+};
+
+/* What a process is to do; bits. */
+enum agent_order {
+	ORDER_LEAVE = 1, /* the agent is leaving, stop recording */
+	ORDER_PAUSE = 2, /* record nothing as long as this is here */
 };
 
 struct control_app_shm {
@@ -48,6 +54,8 @@ struct control_app_shm {
 	uint64_t hook_ps;     /* measured cost of one hook, ps; 0: unknown */
 	uint64_t gave_up;     /* ticks when the process gave up waiting for the agent, or 0 */
 	struct switches_seen_shm switches;
+	uint32_t paused;      /* 1: it follows ORDER_PAUSE: threads record nothing after their next
+				 event */
 };
 
 /* Words that only the producer writes. */

@@ -29,7 +29,8 @@
  *   (one byte)                     ->      the doorbell: wake up
  *   LIVE                           ->      instead of HELLO: a viewer, see vftr-top(1)
  *                                  <-      LIVE view, again and again, or REFUSED text
- *   SWITCH function                ->      of a viewer: off or on, on all nodes
+ *   SWITCH function                ->      of a viewer: off or on, or all of recording,
+ *                                          on all nodes
  *   GAVE_UP                        ->      the process goes on untraced
  *   BYE                            ->      the process ends in order
  *                                  <-      MAY_END, if WELCOME had last_words_ms
@@ -40,7 +41,7 @@
 
 #include <stdint.h>
 
-#define WIRE_VERSION  13u
+#define WIRE_VERSION  14u
 #define WIRE_TEXT_MAX 16384u
 #define WIRE_BUILD_ID 20
 #define WIRE_UNKNOWN  (-1)
@@ -285,18 +286,16 @@ struct wire_fork {
 	uint64_t position; /* in that ring, bytes: the frames open there are the child's, too */
 };
 
-#define WIRE_LIVE_VERSION 3u
-
-/* Beside a view: where threads are, as long as it asks so; once: that what the flight recorders of
- * all agents keep is written. */
-enum wire_live_wish { WIRE_LIVE_WHERE = 1, WIRE_LIVE_RECORD = 2 };
+#define WIRE_LIVE_VERSION 4u
 
 /* A viewer asks; again before three periods, or 3 s, are over, else it has seen enough. */
 struct wire_live {
 	struct wire_head head;
 	uint32_t version;
 	uint32_t period_ms;
-	uint32_t where; /* enum wire_live_wish */
+	uint32_t where;	 /* 1: also where threads are, as long as it asks so */
+	uint64_t record; /* not 0, once: what the flight recorders of all agents keep is to be
+			    written; UNIX time in ns, by which views say what becomes of it */
 };
 
 #define WIRE_FUNCTION_MAX 256u /* bytes of the text of SWITCH, with its NUL */
@@ -306,7 +305,7 @@ struct wire_switch {
 	uint32_t version; /* WIRE_LIVE_VERSION */
 	uint32_t off;	  /* 1: not to be recorded any more; 0: again */
 	uint64_t stamp;	  /* UNIX time in ns: of two orders the later one counts */
-			  /* text: the function, as it is shown */
+			  /* text: the function, as it is shown; empty: all recording */
 };
 
 /* A view: the packed view (nodeagent/live/view.h) stands in the place of a text, and behind it

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The public calls that are not regions: pause, resume, stack, version. */
+/* The public calls that are not regions or pauses: stack, version. */
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -8,25 +8,6 @@
 #include "libhook/vftrace.h"
 
 #define EXPORT __attribute__((visibility("default")))
-
-EXPORT void vftrace_pause(void)
-{
-	vftr_process_lock();
-	store_release(&vftr_process.pauses, vftr_process.pauses + 1);
-	vftr_process_gate();
-	vftr_process_unlock();
-	vftr_slow(clock_counter(), 0, 0, NULL);
-}
-
-EXPORT void vftrace_resume(void)
-{
-	vftr_process_lock();
-	if (vftr_process.pauses)
-		store_release(&vftr_process.pauses, vftr_process.pauses - 1);
-	vftr_process_gate();
-	vftr_process_unlock();
-	vftr_slow(clock_counter(), 0, 0, NULL);
-}
 
 /* Asks the agent for the open frames of this thread. Bytes, or -errno. */
 static ssize_t ask_stack(struct thread *t, char *text, size_t bytes)

@@ -117,7 +117,7 @@ static void leave_processes(struct agent *a)
 		if (p->ended)
 			continue;
 		if (p->control)
-			store_relaxed(&p->control->closing, 1);
+			store_relaxed(&p->control->orders, ORDER_LEAVE);
 		process_finish(p, p->held ? PROCESS_EXITED : PROCESS_RUNNING);
 	}
 }

@@ -189,15 +189,14 @@ static void flight_exchange(struct agent *a)
 
 	while (live_event_next(a, &e)) {
 		if (e.wished)
-			recorder_event(&a->host, (struct flight_event){.kind = EVENT_REQUEST},
-				"a viewer has asked for it");
+			recorder_request(&a->host, e.stamp);
 		else if (e.kind < RESULT_EVENTS) /* else it is of another version */
-			recorder_event_elsewhere(
-				&a->host, (struct flight_event){e.kind, e.detail == 1, e.number});
+			recorder_event_elsewhere(&a->host,
+				(struct flight_event){e.kind, e.detail == 1, e.number, e.stamp});
 	}
 	if (recorder_event_news(&a->host, &here))
-		live_event_tell(
-			a, &(struct live_event){here.kind, here.of_pid, here.number, false});
+		live_event_tell(a, &(struct live_event){
+					   here.kind, here.of_pid, here.number, here.stamp, false});
 }
 
 /* Is it time to stop? If not, *wait_s is when to ask again at the latest. */

@@ -22,5 +22,6 @@ const struct process_observer *const agent_observers[] = {
 	&gather_observer,
 	&run_start_observer,
 	&live_observer,
+	&pause_observer,
 	NULL,
 };

@@ -541,15 +541,6 @@ static void free_process(struct process *p)
 	p->overhead = NULL;
 }
 
-/* One sentence for all nodes: the order has the same time on each of them. */
-static void clock_text(char text[16], uint64_t stamp)
-{
-	const time_t s = (time_t)(stamp / 1000000000);
-	struct tm tm;
-
-	strftime(text, 16, "%H:%M:%S", localtime_r(&s, &tm));
-}
-
 static struct function_switch *switch_named(struct host *host, const char *name)
 {
 	struct function_switch *free_one = NULL;
@@ -565,13 +556,13 @@ static struct function_switch *switch_named(struct host *host, const char *name)
 
 static void order_switch(struct host *host, const struct function_switch *order)
 {
-	struct function_switch *u = switch_named(host, order->name);
-	char from[16], until[16];
+	struct function_switch *u = order->name[0] ? switch_named(host, order->name) : NULL;
+	char from[HOST_CLOCK_BYTES], until[HOST_CLOCK_BYTES];
 
 	if (!u || (!strcmp(u->name, order->name) && u->stamp >= order->stamp))
 		return;
-	clock_text(from, u->stamp);
-	clock_text(until, order->stamp);
+	host_clock_text(from, u->stamp);
+	host_clock_text(until, order->stamp);
 	if (u->off && !order->off)
 		host_warn(host, false,
 			"%s was not recorded from %s to %s: vftr top had switched it off", u->name,
@@ -590,9 +581,9 @@ static void gather_user_switches(const struct host *host, struct profile *out)
 {
 	for (size_t i = 0; i < host->n_switches; i++) {
 		const struct function_switch *u = &host->switches[i];
-		char from[16];
+		char from[HOST_CLOCK_BYTES];
 
-		clock_text(from, u->stamp);
+		host_clock_text(from, u->stamp);
 		if (u->off)
 			profile_warn(out,
 				"%s was not recorded from %s on: vftr top had switched it off",

@@ -28,6 +28,28 @@ enum result_kind {
 /* What the flight recorder writes a file for: EVENT is its name and what follows, "slow137". */
 enum result_event { EVENT_SLOW, EVENT_DEATH, EVENT_SIGNAL, EVENT_REQUEST, RESULT_EVENTS };
 extern const char *const result_events[RESULT_EVENTS];
+/*
+ * What becomes of an EVENT_REQUEST on a node: X(STATE, name in JSON, why nothing is written). The
+ * first two are on their way or well. Agents tell each other the numbers.
+ */
+#define REQUEST_STATES(X)                                                                          \
+	X(DUE, "due", NULL)                                                                        \
+	X(WRITTEN, "written", NULL)                                                                \
+	X(NOT_KEPT, "not_kept",                                                                    \
+		"the agent keeps nothing: sampling.keep=TIME sets how much, see vftr-config(5)")   \
+	X(NOT_WANTED, "not_wanted", "sampling.when does not have the word `request'")              \
+	X(UNDER_WAY, "under_way",                                                                  \
+		"the file of another event is being written, which has the same")                  \
+	X(FULL, "full", "the files would be larger than sampling.max_size")                        \
+	X(FAILED, "failed", "the file cannot be written, as the agent's log says")
+
+enum request_state {
+#define REQUEST_STATE(state, name, why) REQUEST_##state,
+	REQUEST_STATES(REQUEST_STATE)
+#undef REQUEST_STATE
+		REQUEST_STATES_END
+};
+
 /* The event in the name of a sampling file, with the rest of the name; "": it is of none. */
 const char *result_event_in(const char *name);
 /* True if `who' of a result is that host, or an event on it. */

@@ -247,11 +247,25 @@ void live_add_off(struct live_view *v, const struct live_off *o)
 		v->off[v->n_off++] = *o;
 }
 
+/* The later one counts. */
+static void merge_request(struct live_request *to, const struct live_request *from)
+{
+	if (from->stamp > to->stamp)
+		*to = *from;
+	else if (from->stamp == to->stamp) {
+		for (int i = 0; i < REQUEST_STATES_END; i++)
+			add32(&to->nodes[i], from->nodes[i]);
+		if (!to->file[0])
+			memcpy(to->file, from->file, sizeof(to->file));
+	}
+}
+
 void live_merge(struct live_view *to, const struct live_view *from)
 {
 	uint32_t absent = to->n_absent;
 
 	merge_names(to, from);
+	merge_request(&to->request, &from->request);
 	for (size_t i = 0; i < from->n_off; i++)
 		live_add_off(to, &from->off[i]);
 	merge_sums(to, from);

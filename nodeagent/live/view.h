@@ -14,6 +14,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include "nodeagent/base/result-files.h"
 #include "nodeagent/base/wait-kinds.h"
 
 /*
@@ -51,7 +52,7 @@ const char *live_class_name(unsigned kind);
 #define LIVE_HOST_BYTES	 64  /* of a text, with its NUL; longer ones are cut */
 #define LIVE_PATH_BYTES	 256 /* of the innermost frames of a path */
 #define LIVE_NO_RANK	 UINT32_MAX
-#define LIVE_OFF_MAX	 16
+#define LIVE_OFF_MAX	 17
 
 struct live_node {
 	uint32_t agent; /* its number */
@@ -113,12 +114,20 @@ struct live_loop {
 	char text[LIVE_PATH_BYTES];    /* its call path */
 };
 
-/* The functions of a name, which the user has switched off. */
+/* The functions of a name, which the user has switched off; or, with no name, all recording. */
 struct live_off {
 	char name[LIVE_PATH_BYTES];
 	uint32_t nodes;	    /* that know of it */
-	uint32_t functions; /* of that name that are off, on all nodes; none is called yet: 0 */
+	uint32_t functions; /* of that name that are off, on all nodes; none is called yet: 0.
+			       Without a name: processes that have paused */
 	uint64_t stamp;	    /* UNIX time in ns of the order */
+};
+
+/* The last request that what flight recorders keep is written. */
+struct live_request {
+	uint64_t stamp;			    /* 0: there was none */
+	uint32_t nodes[REQUEST_STATES_END]; /* that know of it, by what becomes of it there */
+	char file[LIVE_PATH_BYTES];	    /* that a node writes or has written; or empty */
 };
 
 struct live_view {
@@ -145,6 +154,7 @@ struct live_view {
 	struct live_wait waits[WAIT_KINDS_END];
 	uint32_t n_absent; /* nodes that should be in it and are not */
 
+	struct live_request request;
 	size_t n_off;
 	struct live_off off[LIVE_OFF_MAX];
 
@@ -176,7 +186,7 @@ int live_path_order(const void *x, const void *y);
 
 /* ---- on the wire: wire.c ---------------------------------------------------------------- */
 
-#define LIVE_VERSION	 2u
+#define LIVE_VERSION	 3u
 #define LIVE_PACKED_MOST 65536u
 
 /* Texts of paths that a receiver knows, by hash. Begins as zeros. */

@@ -237,8 +237,19 @@ static void code_off(struct coder *c, struct live_off *o)
 	code64(c, &o->stamp);
 }
 
+static void code_request(struct coder *c, struct live_request *q)
+{
+	code64(c, &q->stamp);
+	if (!q->stamp)
+		return;
+	for (int i = 0; i < REQUEST_STATES_END; i++)
+		code32(c, &q->nodes[i]);
+	code_text(c, q->file, sizeof(q->file));
+}
+
 static void code_lists(struct coder *c, struct live_view *v)
 {
+	code_request(c, &v->request);
 	code_count(c, &v->n_off, LIVE_OFF_MAX);
 	for (size_t i = 0; i < v->n_off; i++)
 		code_off(c, &v->off[i]);
@@ -261,6 +272,7 @@ static void code_lists(struct coder *c, struct live_view *v)
 #define ROW_MOST(texts, numbers) ((texts) + ((numbers) + 2) * VARINT_MAX)
 _Static_assert(ROW_MOST(0, 27 + LIVE_CLASSES_END + 4 * WAIT_KINDS_END) +
 			       ROW_MOST(2 * LIVE_HOST_BYTES + LIVE_PATH_BYTES, 7 + LIVE_STEPS_MAX) +
+			       ROW_MOST(LIVE_PATH_BYTES, 1 + REQUEST_STATES_END) +
 			       LIVE_OFF_MAX * ROW_MOST(LIVE_PATH_BYTES, 3) +
 			       LIVE_NODES_MAX * ROW_MOST(LIVE_HOST_BYTES, 12 + LIVE_CLASSES_END) +
 			       LIVE_RANKS_MAX * ROW_MOST(0, 6 + LIVE_CLASSES_END) +
@@ -285,8 +297,19 @@ size_t live_pack(const struct live_view *v, struct live_names *told, unsigned ch
 	return (size_t)(c.to - to);
 }
 
+static uint64_t nodes_answering(const struct live_request *q)
+{
+	uint64_t n = 0;
+
+	for (int i = 0; i < REQUEST_STATES_END; i++)
+		n += q->nodes[i];
+	return n;
+}
+
 static const char *what_is_wrong(const struct live_view *v)
 {
+	if (nodes_answering(&v->request) > v->n_all)
+		return "more answers than there are nodes";
 	if (v->n_nodes > v->n_all || v->n_missing > v->n_absent || v->n_cut > v->n_all)
 		return "more rows than there are nodes";
 	if (v->loop.n_took > v->loop.n)

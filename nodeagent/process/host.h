@@ -44,10 +44,17 @@ struct warning_kind;
 
 /* What the user has said of the functions of a name, last. */
 struct function_switch {
-	char name[FUNCTION_NAME_BYTES]; /* as it is shown, or the linker's */
+	char name[FUNCTION_NAME_BYTES]; /* as it is shown, or the linker's; empty: all recording */
 	uint64_t stamp;	    /* UNIX time in ns of the order; an older one changes nothing */
 	uint32_t off;	    /* 1: not to be recorded */
 	uint32_t functions; /* that are switched by it on this node */
+};
+
+/* The last request that what the flight recorder keeps is written, and what became of it. */
+struct record_request {
+	uint64_t stamp; /* UNIX time in ns, by which nodes know it; 0: there was none */
+	enum request_state state;
+	char file[FUNCTION_NAME_BYTES]; /* of this node, its end if it is long; or empty */
 };
 
 struct host {
@@ -108,6 +115,8 @@ struct host {
 	/* observers of the processes; NULL: off */
 	struct function_switch switches[FUNCTION_SWITCHES_MAX]; /* agent/overhead.h */
 	size_t n_switches;
+	struct function_switch pause;	 /* live/exchange/pause.c; off: recording is paused */
+	struct record_request request;	 /* recorder/request.c */
 	struct overhead *overhead;	 /* agent/overhead.h; NULL until it begins */
 	struct gathering *gathered;	 /* gather.h: numbers of processes that were let go */
 	struct recorder *recorder;	 /* recorder/recorder.h; with sampling.active */
@@ -144,6 +153,9 @@ static inline uint64_t host_ticks(const struct host *host)
 /* warnings.c: a sentence for the logs. Also on stderr if it is urgent. */
 void host_warn(struct host *host, bool urgent, const char *fmt, ...)
 	__attribute__((format(printf, 3, 4)));
+/* UNIX time in ns as such a sentence has it, of the day: nodes say the same of one order. */
+#define HOST_CLOCK_BYTES 16
+void host_clock_text(char text[HOST_CLOCK_BYTES], uint64_t stamp);
 /* Frees all warnings: for several runs in one process (tests). */
 void host_warnings_free(struct host *host);
 

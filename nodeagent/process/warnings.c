@@ -10,6 +10,7 @@
 #include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 #include "nodeagent/base/util.h"
 
 #define WARNINGS_MAX 200 /* the last one counts the others */
@@ -161,4 +162,12 @@ void host_warnings_free(struct host *host)
 		free(host->warning_kinds[i].what);
 	host->n_warnings = host->n_warning_kinds = 0;
 	host->more_warnings = host->unkept_said = 0;
+}
+
+void host_clock_text(char text[HOST_CLOCK_BYTES], uint64_t stamp)
+{
+	const time_t s = (time_t)(stamp / 1000000000);
+	struct tm tm;
+
+	strftime(text, HOST_CLOCK_BYTES, "%H:%M:%S", localtime_r(&s, &tm));
 }

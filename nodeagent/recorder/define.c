@@ -288,8 +288,9 @@ static void note_death(struct process *p)
 	       : p->end == PROCESS_KILLED ? xasprintf("%s was killed", name)
 					  : xasprintf("%s exited with %d", name, p->exit_status);
 	recorder_event(p->host,
-		(struct flight_event){
-			EVENT_DEATH, p->rank < 0, (uint64_t)(p->rank < 0 ? p->pid : p->rank)},
+		(struct flight_event){.kind = EVENT_DEATH,
+			.of_pid = p->rank < 0,
+			.number = (uint64_t)(p->rank < 0 ? p->pid : p->rank)},
 		what);
 	free(what);
 }

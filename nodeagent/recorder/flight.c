@@ -66,11 +66,47 @@ bool recorder_awaits(const struct host *host, enum result_event kind)
 	       (kind > FREQUENT || clock_raw_ns() >= f->armed[kind]);
 }
 
+enum request_state flight_refusal(const struct host *host)
+{
+	const struct flight *f = host->recorder ? host->recorder->flight : NULL;
+
+	if (recorder_awaits(host, EVENT_REQUEST))
+		return REQUEST_DUE;
+	if (!(host->conf->sampling_keep > 0))
+		return REQUEST_NOT_KEPT;
+	if (!is_wanted(host, EVENT_REQUEST))
+		return REQUEST_NOT_WANTED;
+	if (!f || !host->recorder->writer)
+		return REQUEST_FAILED;
+	return f->full ? REQUEST_FULL : REQUEST_UNDER_WAY;
+}
+
 static char *name_of(const struct flight_event *e)
 {
 	const char *of = e->kind != EVENT_DEATH ? "" : e->of_pid ? "-pid" : "-rank";
 
 	return xasprintf("%s%s%" PRIu64, result_events[e->kind], of, e->number);
+}
+
+bool flight_has(const struct host *host, const struct flight_event *e)
+{
+	const struct flight *f = host->recorder ? host->recorder->flight : NULL;
+	char *name = f ? name_of(e) : NULL;
+	const bool has = f && ((f->event && !strcmp(f->event, name)) || is_known(f, name));
+
+	free(name);
+	return has;
+}
+
+bool flight_join(struct host *host, uint64_t stamp)
+{
+	struct flight *f = host->recorder ? host->recorder->flight : NULL;
+
+	if (!f || f->state == FLIGHT_ARMED || f->now.kind != EVENT_REQUEST)
+		return false;
+	f->now.stamp = stamp;
+	f->is_news = true;
+	return true;
 }
 
 /* False: there is a file of it already. */
@@ -102,6 +138,8 @@ bool recorder_event(struct host *host, struct flight_event e, const char *what)
 	if (!make_due(f, e))
 		return false;
 	f->is_news = true;
+	if (e.kind == EVENT_REQUEST)
+		recorder_request_is(host, REQUEST_DUE);
 	host_warn(host, false, "flight recorder: %s: %s", f->event, what);
 	return true;
 }
@@ -130,6 +168,8 @@ void recorder_event_elsewhere(struct host *host, struct flight_event e)
 {
 	struct flight *f = host->recorder ? host->recorder->flight : NULL;
 
+	if (e.kind == EVENT_REQUEST)
+		recorder_request_elsewhere(host, &e);
 	if (!f || !host->recorder->writer || !is_wanted(host, e.kind) || f->full)
 		return;
 	if (e.kind > FREQUENT && e.number > f->n_of[e.kind])
@@ -142,8 +182,11 @@ void recorder_event_elsewhere(struct host *host, struct flight_event e)
 	} else if (f->state != FLIGHT_ARMED || !make_due(f, e)) {
 		return;
 	}
-	if (f->state == FLIGHT_DUE)
-		host_warn(host, false, "flight recorder: %s, as another agent says", f->event);
+	if (f->state != FLIGHT_DUE)
+		return;
+	if (f->now.kind == EVENT_REQUEST)
+		recorder_request_is(host, REQUEST_DUE);
+	host_warn(host, false, "flight recorder: %s, as another agent says", f->event);
 }
 
 static char *path_of(const struct recorder *s, const char *base, const char *event)
@@ -154,6 +197,18 @@ static char *path_of(const struct recorder *s, const char *base, const char *eve
 
 	free(who);
 	return path;
+}
+
+char *flight_path(const struct recorder *s)
+{
+	return s->flight->state == FLIGHT_ARMED ? NULL : path_of(s, s->base, s->flight->event);
+}
+
+/* What has become of the request, if it was one. */
+static void settle_request(const struct recorder *s, enum request_state state)
+{
+	if (s->flight->now.kind == EVENT_REQUEST)
+		recorder_request_is(s->host, state);
 }
 
 static void begin_file(struct recorder *s)
@@ -170,6 +225,7 @@ static void begin_file(struct recorder *s)
 			"more are written",
 			f->event);
 		f->full = true;
+		settle_request(s, REQUEST_FULL);
 	} else {
 		path = path_of(s, s->base, f->event);
 		if (vfd_freeze_begin(s->writer, path, &error)) {
@@ -178,6 +234,7 @@ static void begin_file(struct recorder *s)
 			return;
 		}
 		host_warn(s->host, true, "flight recorder: no file for %s: %s", f->event, error);
+		settle_request(s, REQUEST_FAILED);
 		free(error);
 		free(path);
 	}
@@ -195,6 +252,7 @@ static void end_file(struct recorder *s, double seconds)
 	const int error = vfd_freeze_end(s->writer, host_ticks(s->host), seconds, &bytes);
 
 	f->bytes += bytes;
+	settle_request(s, error ? REQUEST_FAILED : REQUEST_WRITTEN);
 	f->event = NULL;
 	f->state = FLIGHT_ARMED;
 	for (unsigned kind = 0; kind <= FREQUENT && kind <= f->now.kind; kind++)

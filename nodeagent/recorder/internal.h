@@ -110,6 +110,21 @@ void flight_end(struct recorder *s, double seconds);
 /* Gives the files their final names; s->base is the old one. 0, or 1 after a message. */
 int flight_rename(struct recorder *s, const char *base);
 
+/* What a request would become now: DUE, or why nothing is written for it. */
+enum request_state flight_refusal(const struct host *host);
+/* There is a file of the event, or one is on its way. */
+bool flight_has(const struct host *host, const struct flight_event *e);
+/* A file for a request is on its way: that is for the one with this stamp, too, of which the other
+ * agents are to hear. False: there is none. */
+bool flight_join(struct host *host, uint64_t stamp);
+/* The path of the file that is due or being written; NULL: there is none. The caller frees. */
+char *flight_path(const struct recorder *s);
+
+/* request.c: a request is due, or what has become of it. */
+void recorder_request_is(struct host *host, enum request_state state);
+/* Another agent has told of one. */
+void recorder_request_elsewhere(struct host *host, const struct flight_event *e);
+
 /* The process has said HELLO. */
 void recorder_process_begin(struct process *p);
 

@@ -53,11 +53,11 @@ struct recorder_sum recorder_sum(const struct host *host);
 /* True if one of that kind would be written now: the text for the log may be made then. */
 bool recorder_awaits(const struct host *host, enum result_event kind);
 /* number: of the iteration, of the rank or process that died; of signals and requests of_pid is
- * false, and the number is how many there have been. */
+ * false, and the number is how many there have been. stamp: of a request, as in host->request. */
 struct flight_event {
 	enum result_event kind;
 	bool of_pid;
-	uint64_t number;
+	uint64_t number, stamp;
 };
 /*
  * Something has happened here, for which what is kept is to be written if sampling.when names it;
@@ -67,6 +67,9 @@ struct flight_event {
 bool recorder_event(struct host *host, struct flight_event e, const char *what);
 /* The same, as another agent has said. */
 void recorder_event_elsewhere(struct host *host, struct flight_event e);
+/* A viewer asks that what is kept is written; host->request says what becomes of it, at once and
+ * later. stamp: UNIX time in ns; an older one than that of the last request is passed over. */
+void recorder_request(struct host *host, uint64_t stamp);
 /* Once for each event here that is written: the other agents are to hear of it. */
 bool recorder_event_news(struct host *host, struct flight_event *e);
 

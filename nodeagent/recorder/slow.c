@@ -42,7 +42,8 @@ static void on_slow(void *ctx, const struct node *n, const struct replay_slow *c
 			 "ms at most",
 		call->number, name, process_name(p), 1e-6 * (double)clocks_ns(c, call->ticks),
 		1e-6 * (double)clocks_ns(c, call->usual));
-	recorder_event(p->host, (struct flight_event){EVENT_SLOW, false, call->number}, what);
+	recorder_event(
+		p->host, (struct flight_event){.kind = EVENT_SLOW, .number = call->number}, what);
 	free(what);
 }
 

@@ -5,12 +5,11 @@
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 #include <unistd.h>
 #include "nodeagent/base/util.h"
 #include "nodeagent/live/view.h"
+#include "nodeagent/tool/top/orders.h"
 #include "nodeagent/tool/top/print.h"
-#include "nodeagent/tool/top/shares.h"
 #include "nodeagent/tool/top/terminal.h"
 #include "nodeagent/tool/top/viewer.h"
 #include "nodeagent/tool/top/watch.h"
@@ -23,7 +22,6 @@
 /* Those that do not answer are missed after 2.5 periods; the rest is for a busy machine. */
 #define PERIODS_MOST 6
 #define MORE_NS	     INT64_C(5000000000)
-#define FOUND_VIEWS  4 /* in which a function that is called would be there */
 
 static const char usage[] =
 	"usage: vftr top [OPTIONS]\n"
@@ -39,6 +37,8 @@ static const char usage[] =
 	"  -j, --json          as JSON; without --once a line for each view\n"
 	"      --off NAME      record the function of this name no more, on all nodes, and end\n"
 	"      --on NAME       record it again\n"
+	"      --pause         record nothing any more, on all nodes, and end\n"
+	"      --resume        record again\n"
 	"  -h, --help          this text\n"
 	"\n"
 	"Exit status: 0 done; 1 there is no agent, or it shows nothing; 2 wrong usage.\n";
@@ -104,66 +104,22 @@ static int show_once(struct viewer *w, struct live_view *v, const struct wish *w
 	return !seen;
 }
 
-/* What a view says of it. True: all nodes have it. */
-static bool is_switched(
-	const struct viewer *w, const struct live_view *v, const char *name, bool off)
-{
-	const struct live_off *o = off_named(v, name);
+struct order {
+	const char *off, *on;
+	bool pause, resume;
+};
 
-	return viewer_is_complete(w, v) && (off ? o && o->nodes >= v->n_all : !o);
+static bool is_ordered(const struct order *o)
+{
+	return o->off || o->on || o->pause || o->resume;
 }
 
-static void say_switched(const struct live_view *v, const char *name, bool off)
+static bool is_wrong(const struct order *o)
 {
-	const struct live_off *o = off_named(v, name);
+	const char *name = o->off ?: o->on;
 
-	if (!off)
-		printf("%s is recorded on %" PRIu32 " %s\n", name, v->n_all,
-			one_or_many(v->n_all, "node", "nodes"));
-	else if (!o->functions)
-		printf("%s will be off when it is called; it has not been, or has another name\n",
-			name);
-	else
-		printf("%s is off on %" PRIu32 " %s\n", name, o->nodes,
-			one_or_many(o->nodes, "node", "nodes"));
-}
-
-/* Says it again until all nodes have it; of `off', until a function was found, for a while. */
-static int switch_function(struct viewer *w, struct live_view *v, const char *name, bool off)
-{
-	const int64_t until = viewer_now() + PERIODS_MOST * w->period + MORE_NS;
-	enum viewer_news news = VIEWER_NOTHING;
-	bool done = false;
-	char *why = NULL;
-	struct timespec t;
-
-	clock_gettime(CLOCK_REALTIME, &t);
-	for (unsigned seen = 0; viewer_now() < until + w->patience;) {
-		news = viewer_next(w, w->period, v, &why);
-		if (news > VIEWER_NOTHING)
-			break;
-		if (news == VIEWER_NOTHING)
-			continue;
-		done = seen++ && is_switched(w, v, name, off);
-		if (done && (!off || off_named(v, name)->functions || seen > FOUND_VIEWS))
-			break;
-		viewer_switch(w, name, off,
-			(uint64_t)t.tv_sec * UINT64_C(1000000000) + (uint64_t)t.tv_nsec);
-	}
-	if (done)
-		say_switched(v, name, off);
-	else
-		complain("top: %s", why ?: "not all nodes have answered");
-	free(why);
-	return !done;
-}
-
-static bool wrong_names(const char *off, const char *on)
-{
-	const char *name = off ?: on;
-
-	if (off && on)
-		complain("top: --off and --on are two commands");
+	if ((o->off != NULL) + (o->on != NULL) + o->pause + o->resume > 1)
+		complain("top: --off, --on, --pause and --resume are commands of their own");
 	else if (name && (!name[0] || strlen(name) >= WIRE_FUNCTION_MAX))
 		complain("top: the name of a function has 1 to %u bytes", WIRE_FUNCTION_MAX - 1);
 	else
@@ -174,15 +130,18 @@ static bool wrong_names(const char *off, const char *on)
 int cmd_top(int argc, char **argv)
 {
 	int64_t period = PERIOD_NS;
-	const char *session = NULL, *off = NULL, *on = NULL;
+	const char *session = NULL;
 	struct wish wish = {0};
+	struct order order = {0};
 	const struct cmd_option options[] = {
 		{"session", 's', .text = &session},
 		{"every", 'd', .time = &period},
 		{"once", '1', .flag = &wish.once},
 		{"json", 'j', .flag = &wish.json},
-		{"off", 0, .text = &off},
-		{"on", 0, .text = &on},
+		{"off", 0, .text = &order.off},
+		{"on", 0, .text = &order.on},
+		{"pause", 0, .flag = &order.pause},
+		{"resume", 0, .flag = &order.resume},
 		{0},
 	};
 	int status = cmd_options(argc, argv, options, usage);
@@ -198,9 +157,9 @@ int cmd_top(int argc, char **argv)
 				       : "top: --every is a time from 0.25 s to an hour");
 		return 2;
 	}
-	if (wrong_names(off, on))
+	if (is_wrong(&order))
 		return 2;
-	if (!wish.once && !wish.json && !off && !on && !kind.there) {
+	if (!wish.once && !wish.json && !is_ordered(&order) && !kind.there) {
 		complain(
 			"top: stdout is no terminal; for one view there is --once, for all --json");
 		return 2;
@@ -213,8 +172,8 @@ int cmd_top(int argc, char **argv)
 		return 1;
 	}
 	v = xcalloc(1, sizeof(*v));
-	if (off || on)
-		status = switch_function(&w, v, off ?: on, off != NULL);
+	if (is_ordered(&order))
+		status = order_function(&w, v, order.off ?: order.on ?: "", order.off || order.pause);
 	else if (wish.once)
 		status = show_once(&w, v, &wish);
 	else if (wish.json)

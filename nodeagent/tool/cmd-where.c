@@ -7,12 +7,14 @@
 #include "nodeagent/base/util.h"
 #include "nodeagent/live/view.h"
 #include "nodeagent/live/where/where.h"
+#include "nodeagent/tool/top/answer.h"
 #include "nodeagent/tool/top/viewer.h"
 #include "nodeagent/tool/where/print.h"
 
 #define PERIOD_LEAST INT64_C(250000000) /* until the first view is there */
 #define PERIOD_MOST  INT64_C(3600000000000)
-#define PATIENCE_NS  INT64_C(6500000000) /* those that do not answer are missed before */
+#define PATIENCE_NS  INT64_C(6500000000)  /* those that do not answer are missed before */
+#define WRITING_NS   INT64_C(20000000000) /* what flight recorders keep */
 
 static const char usage[] =
 	"usage: vftr where [OPTIONS]\n"
@@ -23,12 +25,12 @@ static const char usage[] =
 	"\n"
 	"  -s, --session NAME  of this session (default: $VFTR_SESSION, or the only one here)\n"
 	"  -d, --every TIME    again each TIME, at least 0.25 s, until the job ends\n"
-	"      --record        also has all nodes write what their flight recorders keep, see\n"
-	"                      sampling.keep in vftr-config(5)\n"
+	"      --record        also has all nodes write what their flight recorders keep (see\n"
+	"                      sampling.keep in vftr-config(5)), and says what they have done\n"
 	"  -j, --json          as JSON; with --every a line each time\n"
 	"  -h, --help          this text\n"
 	"\n"
-	"Exit status: 0 done; 1 there is no agent, or it shows nothing; 2 wrong usage.\n";
+	"Exit status: 0 done; 1 there is no agent, or it shows or writes nothing; 2 wrong usage.\n";
 
 static void show_where(const struct viewer *w, const struct live_view *v, bool json, bool once)
 {
@@ -47,11 +49,21 @@ static bool has_all_nodes(const struct viewer *w, const struct live_view *v)
 	return w->agents && w->where->nodes + (uint64_t)v->n_absent >= w->agents;
 }
 
-/* The first view that has all nodes, or the last one before our patience ends. *seen: there was
- * one. */
+/* What is asked of flight recorders is done or refused, if anything is. */
+static bool is_answered(const struct viewer *w, const struct live_view *v)
+{
+	char *text = NULL;
+	const bool is = !w->record || record_answer(w, v, &text) != ANSWER_AWAITED;
+
+	free(text);
+	return is;
+}
+
+/* The first view that has all nodes and all answers, or the last one before our patience ends.
+ * *seen: there was one. */
 static enum viewer_news wait_for_all(struct viewer *w, struct live_view *v, bool *seen, char **why)
 {
-	const int64_t until = viewer_now() + PATIENCE_NS;
+	const int64_t until = viewer_now() + PATIENCE_NS + (w->record ? WRITING_NS : 0);
 	enum viewer_news news = VIEWER_NOTHING;
 
 	while (news <= VIEWER_NOTHING && viewer_now() < until + w->patience) {
@@ -59,10 +71,27 @@ static enum viewer_news wait_for_all(struct viewer *w, struct live_view *v, bool
 		if (news != VIEWER_VIEW || !w->where->nodes)
 			continue;
 		*seen = true;
-		if (has_all_nodes(w, v))
+		if (has_all_nodes(w, v) && is_answered(w, v))
 			break;
 	}
 	return news;
+}
+
+/* On stderr if it is bad news; as JSON it is there already. Exit status. */
+static int say_answer(const struct viewer *w, const struct live_view *v, bool json)
+{
+	enum answer answer;
+	char *text;
+
+	if (!w->record)
+		return 0;
+	answer = record_answer(w, v, &text);
+	if (answer != ANSWER_WRITTEN)
+		complain("where: %s", text);
+	else if (!json)
+		printf("%s\n", text);
+	free(text);
+	return answer == ANSWER_REFUSED || !v->request.nodes[REQUEST_WRITTEN];
 }
 
 /* Until the job ends. */
@@ -93,9 +122,10 @@ static int watch_job(struct viewer *w, int64_t every, bool json)
 
 	if (seen) {
 		show_where(w, v, json, !every);
+		status = say_answer(w, v, json);
 		if (every && news <= VIEWER_NOTHING)
 			news = show_again(w, v, every, json, &why);
-		status = news == VIEWER_REFUSED;
+		status |= news == VIEWER_REFUSED;
 	} else if (!why) {
 		complain("where: the agent of session `%s' %s", w->session,
 			news == VIEWER_END ? "has ended" : "shows nothing");

@@ -181,8 +181,13 @@ test_expect 'keys: tables, order, filter, pause, help, scroll' '
 	press Enter && until_shown "\[off\] wait_for_end *<"
 	press f && until_shown "switch off or on: wait_for_end_"
 	press Enter && until_gone "\[off\]"
-	press p && until_shown "paused"
+	press Space && until_shown "  held$"
+	press Space && until_gone "  held$"
+	press p && until_shown "recording paused in [01] of 1" && until_shown "p go on"
 	press p && until_gone "paused"
+	press t && until_shown "^flight recorder: nothing is written: the agent keeps nothing: sampling.keep=TIME"
+	press s && until_gone "^flight recorder"
+	press s && press s && until_shown "sort: time"
 	mux resize-window -t s -x 100 -y 7
 	until_gone "counted *<"
 	press Down

@@ -17,6 +17,11 @@ void vftr_switches_follow(void)
 {
 }
 
+bool vftr_pause_follow(void)
+{
+	return load_relaxed(&vftr_process.pauses);
+}
+
 void vftr_gated(uint64_t exit_bit, uint64_t key, const void *site)
 {
 	vftr_slow(clock_counter(), exit_bit, key, site);

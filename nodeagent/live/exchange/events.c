@@ -24,7 +24,8 @@ void live_event_tell(struct agent *a, const struct live_event *e)
 		.kind = LIVE_EVENT,
 		.period_ms = e->kind,
 		.at = e->detail,
-		.number = e->number + 1};
+		.number = e->number + 1,
+		.stamp = e->stamp};
 
 	if (!a->live || a->joining || !a->host.transport || a->host.transport->size < 2)
 		return;
@@ -38,13 +39,13 @@ void live_event_take(struct agent *a, const struct live_message *m)
 
 	if (l->n_events < LIVE_EVENTS_MAX)
 		l->events[l->n_events++] =
-			(struct live_event){m->period_ms, m->at, m->number - 1, false};
+			(struct live_event){m->period_ms, m->at, m->number - 1, m->stamp, false};
 }
 
-void live_event_wish(struct live *l)
+void live_event_wish(struct live *l, uint64_t stamp)
 {
 	if (l->n_events < LIVE_EVENTS_MAX)
-		l->events[l->n_events++] = (struct live_event){.wished = true};
+		l->events[l->n_events++] = (struct live_event){.stamp = stamp, .wished = true};
 }
 
 bool live_event_next(struct agent *a, struct live_event *e)

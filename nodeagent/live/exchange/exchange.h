@@ -27,7 +27,8 @@ struct agent;
 struct live_event {
 	uint32_t kind, detail; /* what they are is the caller's */
 	uint64_t number;       /* below UINT64_MAX */
-	bool wished;	       /* by a viewer: the rest is 0 */
+	uint64_t stamp;	       /* UNIX time in ns of a viewer's wish; 0: it was none */
+	bool wished;	       /* by a viewer of this agent: the rest but stamp is 0 */
 };
 /* Tells the others, where there are any. */
 void live_event_tell(struct agent *a, const struct live_event *e);
@@ -36,6 +37,8 @@ bool live_event_next(struct agent *a, struct live_event *e);
 
 /* Takes the requests of viewers. */
 extern const struct process_observer live_observer;
+/* Has processes pause as a viewer has ordered, and writes that into the profile. */
+extern const struct process_observer pause_observer;
 
 /* To be called repeatedly, also when a->news. Seconds until the next call. */
 double live_tick(struct agent *a);

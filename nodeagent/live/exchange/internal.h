@@ -51,6 +51,7 @@ struct live_message {
 	uint32_t all; /* of VIEW: bytes of the whole */
 	uint32_t where; /* of ASK: 1: also where threads are; of VIEW: bytes of that, the last ones
 			 */
+	uint64_t stamp; /* of EVENT: its stamp */
 };
 
 /* An agent below this one. */
@@ -126,7 +127,7 @@ double live_patience(const struct agent *a);
 /* events.c: an event of another agent; tells those below; a viewer's wish for one. */
 void live_event_take(struct agent *a, const struct live_message *m);
 void live_event_pass(struct agent *a, const struct live_message *m);
-void live_event_wish(struct live *l);
+void live_event_wish(struct live *l, uint64_t stamp);
 
 /* trees.c */
 struct live_tree *live_tree_of(struct live *l, int root);

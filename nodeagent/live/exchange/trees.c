@@ -311,13 +311,13 @@ void live_tree_ask(struct agent *a, const struct live_message *m, int from, doub
 	t->until = now + lease_of(t);
 }
 
-/* It goes into logs. */
+/* It goes into logs. Empty: the order is about all recording. */
 static bool is_name(const char *text)
 {
 	for (const char *c = text; *c; c++)
 		if ((unsigned char)*c < ' ' || *c == 0x7f)
 			return false;
-	return text[0];
+	return true;
 }
 
 void live_tree_switch(struct agent *a, const struct live_message *m, int from,

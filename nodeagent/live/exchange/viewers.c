@@ -42,12 +42,12 @@ static bool take_request(
 	v->period = period < LIVE_PERIOD_LEAST	? LIVE_PERIOD_LEAST
 		    : period > LIVE_PERIOD_MOST ? LIVE_PERIOD_MOST
 						: period;
-	v->where = m->where & WIRE_LIVE_WHERE;
+	v->where = m->where;
 	v->until = now + LIVE_LEASES * v->period;
 	if (v->until < now + LIVE_LEASE_LEAST)
 		v->until = now + LIVE_LEASE_LEAST;
-	if (m->where & WIRE_LIVE_RECORD)
-		live_event_wish(l);
+	if (m->record)
+		live_event_wish(l, m->record);
 	return true;
 }
 
@@ -95,7 +95,7 @@ static bool take_order(struct agent *a, const union request *r, size_t bytes)
 	struct function_switch order = {.stamp = r->order.stamp, .off = r->order.off != 0};
 	const size_t n = r->head.text_bytes;
 
-	if (bytes < sizeof(r->order) || r->order.version != WIRE_LIVE_VERSION || n < 2 ||
+	if (bytes < sizeof(r->order) || r->order.version != WIRE_LIVE_VERSION || !n ||
 		n > WIRE_FUNCTION_MAX || n != bytes - sizeof(r->order))
 		return false;
 	memcpy(order.name, &r->order + 1, n - 1);

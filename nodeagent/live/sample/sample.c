@@ -532,6 +532,26 @@ static void add_node(struct sampler *s, struct live_view *v, uint64_t began)
 	live_add_node(v, &n);
 }
 
+/* A row without a name, if the user has paused recording. */
+static void add_pause(const struct host *h, struct live_view *v)
+{
+	struct live_off o = {.nodes = 1, .stamp = h->pause.stamp};
+
+	for (const struct process *p = h->live; p; p = p->next_live)
+		o.functions += p->control_app && !p->ended && load_relaxed(&p->control_app->paused);
+	if (h->pause.off)
+		live_add_off(v, &o);
+}
+
+static void add_request(const struct record_request *q, struct live_view *v)
+{
+	v->request.stamp = q->stamp;
+	if (!q->stamp)
+		return;
+	v->request.nodes[q->state] = 1;
+	memcpy(v->request.file, q->file, sizeof(q->file));
+}
+
 static void add_off(const struct sampler *s, struct live_view *v)
 {
 	for (size_t i = 0; i < s->host->n_switches; i++) {
@@ -544,8 +564,8 @@ static void add_off(const struct sampler *s, struct live_view *v)
 	}
 }
 
-_Static_assert(FUNCTION_NAME_BYTES == LIVE_PATH_BYTES && FUNCTION_SWITCHES_MAX == LIVE_OFF_MAX,
-	"all of them have room");
+_Static_assert(FUNCTION_NAME_BYTES == LIVE_PATH_BYTES && FUNCTION_SWITCHES_MAX + 1 == LIVE_OFF_MAX,
+	"all of them have room, and a pause");
 
 /* The oldest process has the program, which others may have started. */
 static void add_names(const struct sampler *s, struct live_view *v)
@@ -576,7 +596,9 @@ void sampler_look(struct sampler *s, struct live_view *v)
 	v->n_all = 1;
 	v->interval = s->interval;
 	add_names(s, v);
+	add_pause(s->host, v);
 	add_off(s, v);
+	add_request(&s->host->request, v);
 	begin_paths(&s->paths);
 	for (const struct process *p = s->host->processes; p; p = p->next)
 		if (p->greeted)

@@ -108,10 +108,22 @@ static char *say_cost(const struct head *h, bool brief)
 	return isnan(cost) ? xstrdup("tracing ----") : xasprintf("tracing %.1f %%", cost);
 }
 
-static char *say_paused(const struct head *h, bool brief)
+static char *say_held(const struct head *h, bool brief)
 {
 	(void)brief;
-	return h->wish->paused ? xstrdup("paused") : NULL;
+	return h->wish->held ? xstrdup("held") : NULL;
+}
+
+/* All recording, by the user. */
+static char *say_paused(const struct head *h, bool brief)
+{
+	const struct live_off *o = off_named(h->v, "");
+
+	if (!o)
+		return NULL;
+	return brief ? xstrdup("paused")
+		     : xasprintf("recording paused in %" PRIu32 " of %" PRIu32, o->functions,
+			       h->v->processes);
 }
 
 /* ---- its main loop ------------------------------------------------------------------------- */
@@ -336,7 +348,8 @@ static const struct part {
 	{HEAD_JOB, say_processes, ONE, 5},
 	{HEAD_JOB, say_threads, ONE, 2},
 	{HEAD_JOB, say_cost, ONE, 12},
-	{HEAD_JOB, say_paused, ONE, 13},
+	{HEAD_JOB, say_paused, 1, 13},
+	{HEAD_JOB, say_held, ONE, 13},
 	{HEAD_LOOP, say_step, ONE, 7},
 	{HEAD_LOOP, say_loop_rank, ONE, 2},
 	{HEAD_LOOP, say_loop_name, 3, 5},

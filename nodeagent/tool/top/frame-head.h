@@ -19,8 +19,8 @@ enum head_line {
 };
 
 struct head_wish {
-	size_t width; /* columns; 0: as many as there are */
-	bool ascii, paused;
+	size_t width;	  /* columns; 0: as many as there are */
+	bool ascii, held; /* held: the screen shows no new views */
 };
 
 /*

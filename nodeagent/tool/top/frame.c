@@ -9,6 +9,7 @@
 #include "nodeagent/live/view.h"
 #include "nodeagent/tool/top/frame-head.h"
 #include "nodeagent/tool/top/frame-tables.h"
+#include "nodeagent/tool/top/shares.h"
 #include "nodeagent/tool/top/viewer.h"
 
 void frame_free(struct frame *f)
@@ -52,7 +53,7 @@ static void add_head(struct frame *f, const struct viewer *w, const struct live_
 	const struct frame_wish *wish)
 {
 	const struct head_wish head = {
-		.width = wish->width, .ascii = wish->ascii, .paused = wish->paused};
+		.width = wish->width, .ascii = wish->ascii, .held = wish->held};
 
 	for (enum head_line i = 0; i < HEAD_LINES; i++) {
 		char *text = frame_head_text(i, w, v, &head);
@@ -103,7 +104,8 @@ static void add_table(
 	free(text);
 }
 
-static void add_keys(struct frame *f, const struct frame_wish *wish)
+/* paused: all recording is. */
+static void add_keys(struct frame *f, const struct frame_wish *wish, bool paused)
 {
 	static const char *const orders[ORDERS] = {"time", "calls", "spread"};
 
@@ -112,12 +114,15 @@ static void add_keys(struct frame *f, const struct frame_wish *wish)
 	else if (wish->writes)
 		add_text(f, wish, LINE_BOLD, "functions with: %s_", wish->filter);
 	else if (wish->filter[0])
-		add_text(f, wish, LINE_BOLD, "q quit  s sort: %s  / filter: %s  p %s  ? help",
-			orders[wish->order], wish->filter, wish->paused ? "go on" : "pause");
+		add_text(f, wish, LINE_BOLD, "q quit  s sort: %s  / filter: %s  %s  ? help",
+			orders[wish->order], wish->filter, wish->held ? "space go on" : "p pause");
 	else
 		add_text(f, wish, LINE_BOLD,
-			"q quit  s sort: %s  n nodes  r ranks  w waits  / filter  p %s  ? help",
-			orders[wish->order], wish->paused ? "go on" : "pause");
+			"q quit  s sort: %s  n,r,w tables  / filter  %s  ? help",
+			orders[wish->order],
+			wish->held ? "space go on"
+			: paused   ? "t trace  p go on"
+				   : "t trace  p pause");
 }
 
 /* In a terminal that is too low, what is above the table gives way. */
@@ -129,7 +134,8 @@ static void drop_lines(struct frame *f, size_t most)
 
 struct frame frame_of(const struct viewer *w, const struct live_view *v, struct frame_wish *wish)
 {
-	const size_t below = wish->keys && wish->height > 1;
+	const size_t keys = wish->keys && wish->height > 1;
+	const size_t below = keys && wish->note[0] && wish->height > 2 ? 2 : keys;
 	struct frame f = {0};
 	size_t left;
 
@@ -145,9 +151,11 @@ struct frame frame_of(const struct viewer *w, const struct live_view *v, struct 
 	left = wish->height - below - f.n_lines;
 	if ((v || wish->table == FRAME_HELP) && (!wish->height || left > 1))
 		add_table(&f, v, wish, wish->height ? left : 0);
-	while (below && f.n_lines < wish->height - 1)
+	while (below && f.n_lines < wish->height - below)
 		add_line(&f, wish, LINE_PLAIN, "");
-	if (below)
-		add_keys(&f, wish);
+	if (below > 1)
+		add_line(&f, wish, LINE_BOLD, wish->note);
+	if (keys)
+		add_keys(&f, wish, v && off_named(v, ""));
 	return f;
 }

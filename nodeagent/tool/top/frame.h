@@ -29,6 +29,7 @@ enum frame_order { ORDER_TIME, ORDER_CALLS, ORDER_SPREAD, ORDERS };
 
 #define FILTER_BYTES   64
 #define FUNCTION_BYTES 256
+#define NOTE_BYTES     1024
 
 /* What the user has chosen. Begins as zeros, but for the size. */
 struct frame_wish {
@@ -37,10 +38,12 @@ struct frame_wish {
 	bool keys;	      /* it has keys, which the last line names */
 	enum frame_table table;
 	enum frame_order order;
-	size_t scroll;	     /* rows of the table above its first shown one */
-	bool paused, writes; /* the filter is being written */
-	bool switches;	     /* the name of a function to be switched is */
+	size_t scroll; /* rows of the table above its first shown one */
+	bool held;     /* the screen shows no new views */
+	bool writes;   /* the filter is being written */
+	bool switches; /* the name of a function to be switched is */
 	char function[FUNCTION_BYTES];
+	char note[NOTE_BYTES];	   /* a line above the keys, or empty */
 	char filter[FILTER_BYTES]; /* what names of functions have in them; empty: any */
 };
 

@@ -65,10 +65,27 @@ static void loop_json(struct json *j, const struct live_loop *l)
 	json_close(j);
 }
 
+static void pause_json(struct json *j, const struct live_view *v)
+{
+	const struct live_off *o = off_named(v, "");
+
+	if (!o) {
+		json_string(j, "paused", NULL);
+		return;
+	}
+	json_object(j, "paused");
+	json_seconds(j, "since", o->stamp);
+	json_uint(j, "nodes", o->nodes);
+	json_uint(j, "processes", o->functions);
+	json_close(j);
+}
+
 static void off_json(struct json *j, const struct live_view *v)
 {
 	json_array(j, "switched_off");
 	for (size_t i = 0; i < v->n_off; i++) {
+		if (!v->off[i].name[0])
+			continue;
 		json_object(j, NULL);
 		json_string(j, "function", v->off[i].name);
 		json_seconds(j, "since", v->off[i].stamp);
@@ -225,6 +242,7 @@ void view_json(FILE *f, const struct viewer *w, const struct live_view *v, bool 
 	json_seconds(&j, "age_s", v->age);
 	sums_json(&j, v);
 	loop_json(&j, &v->loop);
+	pause_json(&j, v);
 	off_json(&j, v);
 	efficiency_json(&j, v);
 	nodes_json(&j, v);

@@ -71,12 +71,22 @@ static char *session_of(const char *wanted, const char *dir, char **error)
 
 /* ---- the connection ------------------------------------------------------------------------- */
 
-static bool ask_for(const struct viewer *w, uint32_t more)
+uint64_t viewer_stamp(void)
+{
+	struct timespec t;
+
+	clock_gettime(CLOCK_REALTIME, &t);
+	return (uint64_t)t.tv_sec * UINT64_C(1000000000) + (uint64_t)t.tv_nsec;
+}
+
+/* record: as in struct wire_live. */
+static bool ask_for(const struct viewer *w, uint64_t record)
 {
 	const struct wire_live m = {.head = {.kind = WIRE_LIVE},
 		.version = WIRE_LIVE_VERSION,
 		.period_ms = (uint32_t)(w->period / 1000000),
-		.where = more | (w->where ? WIRE_LIVE_WHERE : 0)};
+		.where = w->where != NULL,
+		.record = record};
 
 	return send(w->fd, &m, sizeof(m), MSG_NOSIGNAL | MSG_DONTWAIT) == sizeof(m);
 }
@@ -104,7 +114,8 @@ static bool ask_again(const struct viewer *w)
 
 void viewer_record(struct viewer *w)
 {
-	ask_for(w, WIRE_LIVE_RECORD);
+	w->record = viewer_stamp();
+	ask_for(w, w->record);
 }
 
 /* What another user's process says is not for our terminal. */

@@ -15,6 +15,7 @@ struct viewer {
 	int64_t period;	     /* ns */
 	uint32_t agents;     /* of the job, by the last view; 0: not known yet */
 	int64_t patience;    /* ns until all of them know of a viewer, by the last view */
+	uint64_t record;     /* stamp of the last viewer_record(), or 0 */
 	struct where *where; /* of the last view: where threads are; NULL: not wanted */
 };
 
@@ -26,7 +27,8 @@ struct viewer {
 char *viewer_open(struct viewer *w, const char *session, int64_t period, struct where *where);
 void viewer_close(struct viewer *w);
 
-/* Asks that what the flight recorders of all nodes keep (sampling.keep) is written. */
+/* Asks that what the flight recorders of all nodes keep (sampling.keep) is written; answer.h says
+ * what becomes of it. */
 void viewer_record(struct viewer *w);
 
 enum viewer_news { VIEWER_VIEW, VIEWER_NOTHING, VIEWER_END, VIEWER_REFUSED };
@@ -39,10 +41,13 @@ enum viewer_news viewer_next(struct viewer *w, int64_t within, struct live_view 
 
 /*
  * Asks for a function to be off, or on again, on all nodes; it may get lost, so that it is to be
- * said again, with the same stamp (UNIX time in ns), until a view tells that all have it. name:
- * shorter than WIRE_FUNCTION_MAX.
+ * said again, with the same stamp, until a view tells that all have it. name: shorter than
+ * WIRE_FUNCTION_MAX; empty: all recording is to pause, or to go on.
  */
 void viewer_switch(const struct viewer *w, const char *name, bool off, uint64_t stamp);
+
+/* UNIX time in ns, for orders and requests. */
+uint64_t viewer_stamp(void);
 
 /* Monotonic time in ns. */
 int64_t viewer_now(void);

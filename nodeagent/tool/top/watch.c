@@ -3,9 +3,10 @@
 
 #include <stdio.h>
 #include <stdlib.h>
-#include <time.h>
+#include <string.h>
 #include "nodeagent/base/util.h"
 #include "nodeagent/live/view.h"
+#include "nodeagent/tool/top/answer.h"
 #include "nodeagent/tool/top/frame-tables.h"
 #include "nodeagent/tool/top/frame.h"
 #include "nodeagent/tool/top/shares.h"
@@ -52,12 +53,27 @@ static void say_order(struct watch *s)
 	viewer_switch(s->w, s->order.name, s->order.off, s->order.stamp);
 }
 
+/* What becomes of the request, at the foot. */
+static void note_answer(struct watch *s)
+{
+	char *text;
+
+	if (!s->w->record)
+		return;
+	record_answer(s->w, s->latest, &text);
+	s->again |= strcmp(s->wish.note, text) != 0;
+	snprintf(s->wish.note, sizeof(s->wish.note), "%s", text);
+	free(text);
+}
+
 static void take_view(struct watch *s)
 {
 	s->news = viewer_next(s->w, AT_ONCE_NS, s->latest, &s->why);
-	if (s->news == VIEWER_VIEW)
-		say_order(s);
-	if (s->news != VIEWER_VIEW || !view_is_due(s->w, &s->due) || s->wish.paused)
+	if (s->news != VIEWER_VIEW)
+		return;
+	say_order(s);
+	note_answer(s);
+	if (!view_is_due(s->w, &s->due) || s->wish.held)
 		return;
 	*s->shown = *s->latest;
 	s->seen = true;
@@ -80,20 +96,31 @@ static bool write_line(char *line, size_t room, int key)
 	return key == '\r' || key == '\n' || key == KEY_ESCAPE;
 }
 
-/* Of the name that was written: on again if it is off. */
+/* The function is off, or on again if it was off; no name: all recording. */
+static void begin_order(struct watch *s, const char *name)
+{
+	if (!s->seen)
+		return;
+	snprintf(s->order.name, sizeof(s->order.name), "%s", name);
+	s->order.off = !off_named(s->latest, name);
+	s->order.stamp = viewer_stamp();
+	s->order.left = ORDERS_SAID;
+	say_order(s);
+}
+
+/* Of the name that was written. */
 static void switch_written(struct watch *s)
 {
-	struct frame_wish *wish = &s->wish;
-	struct timespec t;
+	s->wish.switches = false;
+	if (s->wish.function[0])
+		begin_order(s, s->wish.function);
+}
 
-	wish->switches = false;
-	if (!wish->function[0] || !s->seen)
-		return;
-	clock_gettime(CLOCK_REALTIME, &t);
-	snprintf(s->order.name, sizeof(s->order.name), "%s", wish->function);
-	s->order.off = !off_named(s->shown, wish->function);
-	s->order.stamp = (uint64_t)t.tv_sec * UINT64_C(1000000000) + (uint64_t)t.tv_nsec;
-	s->order.left = ORDERS_SAID;
+/* What comes of it is at the foot until the next key. */
+static void begin_request(struct watch *s)
+{
+	viewer_record(s->w);
+	note_answer(s);
 }
 
 /* The name in the first row is proposed. */
@@ -138,6 +165,8 @@ static void obey_key(struct watch *s, int key)
 	struct frame_wish *wish = &s->wish;
 	const size_t page = wish->height > 8 ? wish->height - 8 : 1;
 
+	wish->note[0] = '\0';
+	s->w->record = 0;
 	if (wish->switches) {
 		if (write_line(wish->function, sizeof(wish->function), key))
 			switch_written(s);
@@ -154,8 +183,12 @@ static void obey_key(struct watch *s, int key)
 		s->quits = true;
 	else if (key == 's')
 		wish->order = (wish->order + 1) % ORDERS;
+	else if (key == ' ')
+		wish->held = !wish->held;
 	else if (key == 'p')
-		wish->paused = !wish->paused;
+		begin_order(s, "");
+	else if (key == 't')
+		begin_request(s);
 	else if (key == '/')
 		begin_filter(wish);
 	else if (key == 'f')
@@ -191,6 +224,7 @@ static void print_frame(struct watch *s)
 
 	terminal_size(&s->wish.height, &s->wish.width);
 	s->wish.keys = s->wish.writes = s->wish.switches = false;
+	s->wish.note[0] = '\0';
 	f = make_frame(s);
 	for (size_t i = 0; i < f.n_lines; i++)
 		puts(f.lines[i].text);

@@ -6,6 +6,7 @@
 #include "nodeagent/base/util.h"
 #include "nodeagent/live/view.h"
 #include "nodeagent/live/where/where.h"
+#include "nodeagent/tool/top/answer.h"
 #include "nodeagent/tool/top/viewer.h"
 #include "nodeagent/tool/where/print.h"
 
@@ -149,6 +150,7 @@ void where_json(FILE *f, const struct viewer *w, const struct live_view *v, bool
 	places_json(&j, here);
 	waits_json(&j, here);
 	left_out_json(&j, here);
+	record_json(&j, w, v);
 	json_close(&j);
 	if (!lines)
 		fputc('\n', f);

@@ -656,15 +656,17 @@ START_TEST(orders_for_functions_that_nobody_above_gives_change_nothing)
 	x.m.number = 9;
 	strcpy(x.order.name, "leaf\033[2J");
 	throw_at(3, 0, &x, sizeof(x));
-	memset(x.order.name, 0, sizeof(x.order.name));
-	throw_at(3, 0, &x, sizeof(x));
 	ck_assert_uint_eq(orders_taken, 0);
+	memset(x.order.name, 0, sizeof(x.order.name)); /* all recording pauses */
+	throw_at(3, 0, &x, sizeof(x));
+	ck_assert_uint_eq(orders_taken, 1);
+	ck_assert_str_eq(last_order.name, "");
 	ck_assert_uint_eq(agents[3].live->refused, 0);
 	throw_at(3, 0, &x, sizeof(x) - 1);
 	ck_assert_uint_eq(agents[3].live->refused, 1);
 	memset(x.order.name, 'n', sizeof(x.order.name)); /* without an end */
 	throw_at(3, 0, &x, sizeof(x));
-	ck_assert_uint_eq(orders_taken, 1);
+	ck_assert_uint_eq(orders_taken, 2);
 	ck_assert_uint_eq(strlen(last_order.name), FUNCTION_NAME_BYTES - 1);
 	end();
 }

@@ -101,6 +101,52 @@ START_TEST(numbers_do_not_wrap)
 }
 END_TEST
 
+static struct live_request answer(uint64_t stamp, int state, const char *file)
+{
+	struct live_request q = {.stamp = stamp};
+
+	q.nodes[state] = 1;
+	snprintf(q.file, sizeof(q.file), "%s", file);
+	return q;
+}
+
+START_TEST(answers_are_those_to_the_last_request)
+{
+	make_node(&a, 1);
+	a.request = answer(5, REQUEST_WRITTEN, "");
+	make_node(&b, 2);
+	b.request = answer(5, REQUEST_FAILED, "file");
+	live_merge(&a, &b);
+	ck_assert_uint_eq(a.request.nodes[REQUEST_WRITTEN], 1);
+	ck_assert_uint_eq(a.request.nodes[REQUEST_FAILED], 1);
+	ck_assert_str_eq(a.request.file, "file");
+	b.request = answer(4, REQUEST_FULL, "older");
+	live_merge(&a, &b);
+	ck_assert_uint_eq(a.request.nodes[REQUEST_FULL], 0);
+	b.request = answer(6, REQUEST_DUE, "newer");
+	live_merge(&a, &b);
+	ck_assert_uint_eq(a.request.nodes[REQUEST_WRITTEN], 0);
+	ck_assert_uint_eq(a.request.nodes[REQUEST_DUE], 1);
+	ck_assert_str_eq(a.request.file, "newer");
+}
+END_TEST
+
+/* The pause has none. */
+START_TEST(orders_are_merged_by_their_names)
+{
+	make_node(&a, 1);
+	make_node(&b, 2);
+	live_add_off(&a, &(struct live_off){.name = "", .nodes = 1, .functions = 2, .stamp = 9});
+	live_add_off(&a, &(struct live_off){.name = "f", .nodes = 1, .functions = 1, .stamp = 8});
+	live_add_off(&b, &(struct live_off){.name = "", .nodes = 1, .functions = 3, .stamp = 9});
+	live_merge(&a, &b);
+	ck_assert_uint_eq(a.n_off, 2);
+	ck_assert_uint_eq(a.off[0].nodes, 2);
+	ck_assert_uint_eq(a.off[0].functions, 5);
+	ck_assert_uint_eq(a.off[1].nodes, 1);
+}
+END_TEST
+
 START_TEST(those_that_are_missing_are_counted_beyond_the_list)
 {
 	make_node(&a, 1);
@@ -211,6 +257,14 @@ static void make_large(struct live_view *v)
 		memset(v->missing[i].host, 'm', LIVE_HOST_BYTES - 1);
 	}
 	v->n_missing = LIVE_MISSING_MAX;
+	v->request = (struct live_request){.stamp = UINT64_MAX, .nodes = {UINT32_MAX}};
+	memset(v->request.file, 'r', LIVE_PATH_BYTES - 1);
+	for (uint32_t i = 0; i < LIVE_OFF_MAX; i++) {
+		memset(&v->off[i], 0xff, sizeof(v->off[i]));
+		memset(v->off[i].name, 'o', LIVE_PATH_BYTES - 1);
+		v->off[i].name[LIVE_PATH_BYTES - 1] = '\0';
+	}
+	v->n_off = LIVE_OFF_MAX;
 }
 
 START_TEST(the_largest_view_is_what_it_was)
@@ -293,6 +347,10 @@ START_TEST(rows_that_cannot_be_are_refused)
 	make_node(&a, 1);
 	a.n_cut = 2;
 	ck_assert_ptr_nonnull(live_unpack(&b, NULL, packed, live_pack(&a, NULL, packed)));
+	make_node(&a, 1);
+	a.request = answer(1, REQUEST_DUE, "");
+	a.request.nodes[REQUEST_FULL] = 1;
+	ck_assert_ptr_nonnull(live_unpack(&b, NULL, packed, live_pack(&a, NULL, packed)));
 }
 END_TEST
 
@@ -341,6 +399,8 @@ int main(void)
 	tcase_add_test(c, sums_are_those_of_all_and_lists_keep_the_largest);
 	tcase_add_test(c, a_node_without_an_interval_leaves_the_view_without_one);
 	tcase_add_test(c, numbers_do_not_wrap);
+	tcase_add_test(c, answers_are_those_to_the_last_request);
+	tcase_add_test(c, orders_are_merged_by_their_names);
 	tcase_add_test(c, those_that_are_missing_are_counted_beyond_the_list);
 	tcase_add_test(c, paths_of_one_hash_are_one);
 	tcase_add_loop_test(c, what_is_left_out_has_a_bound, 0, 20);

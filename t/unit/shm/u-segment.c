@@ -143,7 +143,7 @@ END_TEST
 START_TEST(app_writes_control)
 {
 	make_control();
-	agent_seen->closing = 1;
+	agent_seen->orders = ORDER_LEAVE;
 }
 END_TEST
 
