@@ -399,10 +399,9 @@ bool drain_is_urgent(const struct process *p)
 /* The agent wakes up for it so often, and looks when it is awake, but not more often than this. */
 #define OFF_CPU_NS	 20000000u
 #define OFF_CPU_NS_LEAST 1000000u
-/* After each so many looks without records it wakes up half as often, down to once in 10 s. */
-#define OFF_CPU_VAIN   25
-#define OFF_CPU_HALVES 9
-#define OFF_CPU_SHARE  200 /* of the time that a look takes, at least until the next */
+/* After so many looks without records it does not wake up until there are some. */
+#define OFF_CPU_VAIN  25
+#define OFF_CPU_SHARE 200 /* of the time that a look takes, at least until the next */
 
 static bool has_several_threads(const struct process *p)
 {
@@ -424,21 +423,18 @@ static void look_at_cpu(struct process *p)
 
 static uint64_t until_next_look(struct host *host)
 {
-	uint32_t halves;
-
 	if (host->off_cpu_bytes == host->drained_bytes) {
 		host->off_cpu_vain++;
 	} else {
 		host->off_cpu_bytes = host->drained_bytes;
 		host->off_cpu_vain = 0;
 	}
-	halves = host->off_cpu_vain / OFF_CPU_VAIN;
-	return (uint64_t)OFF_CPU_NS << (halves < OFF_CPU_HALVES ? halves : OFF_CPU_HALVES);
+	return host->off_cpu_vain < OFF_CPU_VAIN ? OFF_CPU_NS : UINT64_MAX;
 }
 
 double drain_off_cpu_tick(struct host *host)
 {
-	uint64_t now = clock_raw_ns(), took;
+	uint64_t now = clock_raw_ns(), took, next;
 
 	if (!host->conf->iterations_active || !host->n_live)
 		return NEVER_S;
@@ -447,9 +443,13 @@ double drain_off_cpu_tick(struct host *host)
 			if (!p->ended)
 				look_at_cpu(p);
 		took = clock_raw_ns() - now;
+		next = until_next_look(host);
 		host->off_cpu_least_ns = now + OFF_CPU_NS_LEAST + OFF_CPU_SHARE * took;
-		host->off_cpu_due_ns = now + until_next_look(host) + OFF_CPU_SHARE * took;
+		host->off_cpu_due_ns =
+			next == UINT64_MAX ? next : now + next + OFF_CPU_SHARE * took;
 		now += took;
 	}
+	if (host->off_cpu_due_ns == UINT64_MAX)
+		return NEVER_S;
 	return host->off_cpu_due_ns > now ? 1e-9 * (double)(host->off_cpu_due_ns - now) : 0;
 }

@@ -136,7 +136,7 @@ const char *loop_cause_name(enum loop_cause cause)
 static char *text_of_work(const struct report *r, const struct loop_step *s)
 {
 	const struct quantity longer = quantity_seconds(s->cause_s);
-	char *in = s->stack ? report_short_path(r, s->stack - 1, 3, COLUMN_NAME) : NULL;
+	char *in = s->stack ? report_short_path(r, s->stack - 1, 1, COLUMN_NAME) : NULL;
 	char *text = xasprintf("rank %" PRIu32 " worked %s longer%s%s", s->by, longer.text,
 		in ? " in " : "", in ?: "");
 

@@ -38,7 +38,6 @@ static const struct column slow_columns[] = {
 	STEP("Iteration", NULL, COUNT, at),
 	COLUMN_GET("Longest[s]", NULL, REAL, real, step_most),
 	STEP("of rank", NULL, COUNT, rank),
-	COLUMN_GET("Mean[s]", NULL, REAL, real, step_mean, .spare = true),
 	COLUMN_GET("In MPI[%]", NULL, REAL, real, step_mpi_percent, .decimals = 1),
 	COLUMN_GET("Outside[s]", NULL, REAL, real, step_busiest),
 	STEP("by rank", NULL, COUNT, by),
