@@ -51,6 +51,7 @@ static struct call_site sites[SITES_MAX];
 static uint32_t changing;
 static uint32_t n_sites;
 static uint64_t allowed;		  /* also read without it, as what follows */
+static bool are_back = true;		  /* all calls that are not allowed to be out */
 static uint8_t failures[SWITCHES_MAX][2]; /* at the start, at the end */
 
 /* libhook/hook.c */
@@ -280,25 +281,37 @@ static void restore_calls(int fd, bool at_end)
 	store_relaxed(&n_sites, n);
 }
 
+static bool all_are_allowed(void)
+{
+	for (uint32_t i = 0; i < n_sites; i++)
+		if (!(allowed >> sites[i].number & 1))
+			return false;
+	return true;
+}
+
 bool vftr_call_sites_allow(uint64_t functions)
 {
-	int saved_errno = errno, fd;
+	int saved_errno = errno, fd = -1;
 	struct before before;
+	bool done;
 
-	if (load_relaxed(&allowed) == functions)
+	if (load_relaxed(&allowed) == functions && load_relaxed(&are_back))
 		return true;
 	if (!changing_begin(&before))
 		return false;
 	store_relaxed(&allowed, functions);
-	fd = n_sites ? open_code() : -1;
+	if (!all_are_allowed())
+		fd = open_code();
 	if (fd >= 0) {
 		restore_calls(fd, true);
 		restore_calls(fd, false);
 		syscall(SYS_close, fd);
 	}
+	done = all_are_allowed();
+	store_relaxed(&are_back, done);
 	changing_end(&before);
 	errno = saved_errno;
-	return true;
+	return done;
 }
 
 void vftr_call_sites_unloaded(uint64_t low, uint64_t high)

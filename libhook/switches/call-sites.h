@@ -19,7 +19,7 @@
 /*
  * From now on calls may be taken out for the functions of these bits, and for no others; those
  * of others are in the code again when it returns true, the calls at a function's end first.
- * False if another thread did not let go: to be tried again. Keeps errno.
+ * False if another thread did not let go, or the system refuses: to be tried again. Keeps errno.
  */
 bool vftr_call_sites_allow(uint64_t functions);
 

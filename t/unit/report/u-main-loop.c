@@ -239,7 +239,7 @@ START_TEST(causes)
 	has(text, "waits 198 ms longer");
 	has(text, "in MPI 120 ms longer");
 	has(text, "rank 1 was not running 86 %");
-	has(text, "rank 1 worked 40.0 ms longer in sub < step < main");
+	has(text, "rank 1 worked 40.0 ms longer in sub |");
 	free(text);
 }
 END_TEST
