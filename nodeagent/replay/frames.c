@@ -2,6 +2,7 @@
 /* The stack of open frames: how they are entered and left. */
 #include "nodeagent/replay/internal.h"
 #include "nodeagent/replay/comm/comm.h"
+#include "nodeagent/replay/sequences.h"
 #include "nodeagent/base/util.h"
 
 /*
@@ -101,6 +102,7 @@ void replay_prelude(struct replay *r, struct node *n)
 	if (n->calls || calltree_nodes(r->tree) <= 2 || !r->is_main(r->ctx, n->key))
 		return;
 	r->is_main = NULL;
+	sequences_settle(r->sequences);
 	r->counts.calls -= calltree_forget(r->tree);
 }
 

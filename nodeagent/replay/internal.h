@@ -163,6 +163,9 @@ struct replay {
 	struct node *entered; /* a new path of MPI_Init or MPI_Finalize: its frame is on top */
 	size_t init_frame;    /* index of the frame of MPI_Init while that is open, else 0 */
 
+	struct sequences *sequences; /* or NULL; sequences.h */
+	uint64_t sequences_from;     /* records of the thread before they are used */
+
 	/* the calls of its main loop: iterations.c */
 	bool iterates;
 	uint32_t n_iterated[ITERATION_DEPTH + 1]; /* paths, by their depth */

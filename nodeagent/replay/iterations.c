@@ -8,6 +8,7 @@
  */
 #include "mpi_id.h"
 #include "nodeagent/replay/internal.h"
+#include "nodeagent/replay/sequences.h"
 #include "nodeagent/replay/tree/iterations.h"
 #include "nodeagent/replay/tree/off-cpu.h"
 #include "nodeagent/replay/tree/period.h"
@@ -181,8 +182,12 @@ void replay_iteration_left(struct replay *r, const struct frame *f, struct node 
 		period_left(n->parent->extra->period, n, t);
 	if (r->off)
 		iterations_add_off(e->iterations, off_between(r, f->since, t));
-	if (elapsed(f->since, t) >= r->iteration_least && iterations_cover(e->iterations, f->since))
+	if (elapsed(f->since, t) >= r->iteration_least &&
+		iterations_compare(e->iterations, elapsed(f->since, t)) &&
+		iterations_cover(e->iterations, f->since)) {
+		sequences_settle(r->sequences);
 		iterations_add_callees(e->iterations, n);
+	}
 	if (iterations_add(e->iterations, f->since, t, r->iteration_least)) {
 		if (r->tell_slow)
 			note_slow(r, f, n, t);

@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include "nodeagent/replay/openmp/teams.h"
 #include "nodeagent/replay/internal.h"
+#include "nodeagent/replay/sequences.h"
 #include "nodeagent/replay/comm/comm.h"
 #include "nodeagent/base/util.h"
 
@@ -160,6 +161,7 @@ static void empty_orphan(struct replay *r, struct orphan *s, bool give_up)
 	if (s->open || !path)
 		return;
 	to = node_at(r, path);
+	sequences_settle(r->sequences);
 	calltree_move(r->tree, s->node, to);
 	if (r->activity)
 		activity_begin(r->activity, r->now); /* nodes in it may have moved */

@@ -5,9 +5,12 @@
 #include "nodeagent/replay/gpu/gpu.h"
 #include "nodeagent/replay/internal.h"
 #include "nodeagent/replay/comm/comm.h"
+#include "nodeagent/replay/sequences.h"
 #include "nodeagent/replay/tree/off-cpu.h"
 #include "nodeagent/base/util.h"
 #include "shm/atomic.h"
+
+#define SEQUENCES_FROM 16384u
 
 /* The fast way has no time to look whether a path is new: its first call is noted by the next word.
  */
@@ -46,6 +49,7 @@ struct replay *replay_new(uint64_t start_ticks, replay_same_function same, void 
 	*r->top = (struct frame){.node = calltree_root(r->tree), .since = start_ticks};
 	r->now = r->start = start_ticks;
 	r->fast_from = RECORD_ID_MPI;
+	r->sequences_from = SEQUENCES_FROM;
 	r->same = same;
 	r->ctx = ctx;
 	return r;
@@ -55,6 +59,7 @@ void replay_free(struct replay *r)
 {
 	if (!r)
 		return;
+	sequences_free(r->sequences);
 	calltree_free(r->tree);
 	orphans_free(r);
 	off_cpu_free(r->off);
@@ -143,6 +148,7 @@ struct words_run {
 	struct frame *top;
 	uint64_t high;
 	uint64_t fast_from; /* smaller ids are for slow_word(), or all of them */
+	unsigned wait;	    /* words until sequences are asked */
 };
 
 static inline __attribute__((always_inline)) void run_load(
@@ -254,13 +260,29 @@ static inline __attribute__((always_inline)) void leave_fast(struct replay *r,
 	run->top = f;
 }
 
+/* The words that sequences know. Returns their number; the last of them was at *t. */
+static __attribute__((noinline)) unsigned take_sequences(struct replay *r, struct words_run *run,
+	const uint64_t *word, const uint64_t *end, uint64_t *t)
+{
+	unsigned n;
+
+	if (*t > r->now)
+		r->now = *t;
+	run_store(run, r);
+	n = sequences_take(r, word, end);
+	run_load(run, r);
+	run->wait = SEQUENCES_WAIT;
+	*t = r->now;
+	return n;
+}
+
 /*
- * Compiled for each case: with and without samples, and calls kept. Returns the word before which
- * it has ended: r->error, or from there on calls are kept.
+ * Compiled for each case: with and without samples, calls kept, and sequences. Returns the word
+ * before which it has ended: r->error, or from there on calls are kept.
  */
 static inline __attribute__((always_inline)) const uint64_t *replay_words(struct replay *r,
 	const uint64_t *word, const uint64_t *end, const struct replay_epoch *epoch,
-	const bool sampled, const bool kept)
+	const bool sampled, const bool kept, const bool sequences)
 {
 	struct words_run run = {.above = (uint64_t)epoch->epoch << KEY_EPOCH_SHIFT};
 	const uint64_t *const first = word;
@@ -285,14 +307,21 @@ static inline __attribute__((always_inline)) const uint64_t *replay_words(struct
 			if (unlikely(r->slow & SLOW_COUNTED) && n)
 				replay_counted(r, id);
 			run_load(&run, r);
+			run.wait = 0;
 			if (unlikely(r->error || (!kept && r->activity)))
 				break;
+			continue;
+		}
+		if (sequences && !run.wait--) {
+			word += take_sequences(r, &run, word, end, &t);
 			continue;
 		}
 		t = run.high | w >> RECORD_TIME_SHIFT;
 		word++;
 		if (w & RECORD_EXIT) {
 			leave_fast(r, &run, id, t, sampled, kept);
+			if (sequences && sequences_border(id))
+				run.wait = 0;
 			continue;
 		}
 		if (unlikely(!enter_fast(r, &run, id, t, sampled)))
@@ -307,25 +336,40 @@ static inline __attribute__((always_inline)) const uint64_t *replay_words(struct
 }
 
 /* Each with all registers to itself. */
-#define WORDS(name, sampled, kept)                                                                 \
+#define WORDS(name, sampled, kept, sequences)                                                      \
 	static __attribute__((noinline)) const uint64_t *words_##name(struct replay *r,            \
 		const uint64_t *word, const uint64_t *end, const struct replay_epoch *epoch)       \
 	{                                                                                          \
-		return replay_words(r, word, end, epoch, sampled, kept);                           \
+		return replay_words(r, word, end, epoch, sampled, kept, sequences);                \
 	}
 
-WORDS(plain, false, false)
-WORDS(kept, false, true)
-WORDS(sampled, true, false)
-WORDS(sampled_kept, true, true)
+WORDS(plain, false, false, false)
+WORDS(kept, false, true, false)
+WORDS(sequences, false, false, true)
+WORDS(kept_sequences, false, true, true)
+WORDS(sampled, true, false, false)
+WORDS(sampled_kept, true, true, false)
+
+/* A short thread has no use for them, and keys with an epoch are none that they know. */
+static bool has_sequences(struct replay *r, const struct replay_epoch *epoch)
+{
+	if (r->counts.records < r->sequences_from || epoch->bytes)
+		return false;
+	if (!r->sequences)
+		r->sequences = sequences_new();
+	return !sequences_rest(r->sequences);
+}
 
 static const uint64_t *replay_as_it_is(struct replay *r, const uint64_t *word, const uint64_t *end,
 	const struct replay_epoch *epoch)
 {
-	if (r->activity)
-		return r->sampled ? words_sampled_kept(r, word, end, epoch)
-				  : words_kept(r, word, end, epoch);
-	return r->sampled ? words_sampled(r, word, end, epoch) : words_plain(r, word, end, epoch);
+	if (r->sampled)
+		return r->activity ? words_sampled_kept(r, word, end, epoch)
+				   : words_sampled(r, word, end, epoch);
+	if (has_sequences(r, epoch))
+		return r->activity ? words_kept_sequences(r, word, end, epoch)
+				   : words_sequences(r, word, end, epoch);
+	return r->activity ? words_kept(r, word, end, epoch) : words_plain(r, word, end, epoch);
 }
 
 /* The word that a block starts with. */
@@ -388,6 +432,9 @@ void replay_end(struct replay *r, uint64_t end_ticks)
 	uint64_t t = end_ticks > r->now ? end_ticks : r->now;
 
 	finish_word(r);
+	sequences_settle(r->sequences);
+	sequences_free(r->sequences);
+	r->sequences = NULL;
 	while (r->top > r->base) {
 		r->counts.open++;
 		replay_pop(r, t);
@@ -414,6 +461,7 @@ const struct replay_counts *replay_counts(const struct replay *r)
 
 struct calltree *replay_tree(struct replay *r)
 {
+	sequences_settle(r->sequences);
 	return r->tree;
 }
 

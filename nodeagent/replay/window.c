@@ -11,6 +11,7 @@
 #include "nodeagent/base/util.h"
 #include "nodeagent/replay/comm/comm.h"
 #include "nodeagent/replay/internal.h"
+#include "nodeagent/replay/sequences.h"
 #include "nodeagent/replay/shadow.h"
 
 /* ---- classes ------------------------------------------------------------------------------ */
@@ -92,6 +93,7 @@ struct time_sums replay_time_sums(struct replay *r, uint64_t t)
 	struct time_sums s = {{0}};
 	struct open_time open = {r, &s};
 
+	sequences_settle(r->sequences);
 	for (size_t i = 0; i < calltree_nodes(r->tree); i++)
 		add_node(r, &s, calltree_at(r->tree, i));
 	replay_open_frames(r, t, add_open, &open);

@@ -45,11 +45,13 @@ static void end(const char *part, uint64_t events)
 static void fill(struct app *p, unsigned kind)
 {
 	const uint64_t until = p->ring.producer->head + BLOCKS * (uint64_t)BLOCK_BYTES;
-	struct dice d = {.state = 5};
+	struct dice d = {.state = 5}, loop = {.state = 7};
 
 	p->events = p->tickets = 0;
 	while (p->ring.producer->head < until) {
-		if (kind == 0)
+		if (kind == 4 && !throw_dice(&loop, 8))
+			d = (struct dice){.state = 5}; /* about what it did before */
+		if (kind == 0 || kind == 4)
 			functions(p, &d, 0);
 		else if (kind == 1)
 			blocking(p, p->process->rank == 0, p->ticks + TICKS, p->ticks + 2 * TICKS);
@@ -81,6 +83,18 @@ static void replays(void)
 	begin();
 	events = drained(&p);
 	end("drain+replay", events);
+	detach(&p);
+
+	prepare(dir, RING_BYTES);
+	attach(&p, first_ticks(), -1, 0);
+	for (int i = 0; i < 8; i++) { /* it is learnt */
+		fill(&p, 4);
+		drained(&p);
+	}
+	fill(&p, 4);
+	begin();
+	events = drained(&p);
+	end("drain+replay-repeated", events);
 	detach(&p);
 
 	prepare(dir, RING_BYTES);

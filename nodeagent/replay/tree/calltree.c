@@ -186,7 +186,7 @@ size_t calltree_nodes(const struct calltree *t)
 	return t->n;
 }
 
-static struct node *find_child(struct calltree *t, struct node *parent, uint64_t key)
+struct node *calltree_known(struct calltree *t, struct node *parent, uint64_t key)
 {
 	struct node *first = parent->child, *n = first;
 	size_t i;
@@ -218,7 +218,7 @@ struct node *calltree_child(
 
 	if (parent->key == KEY_OVERFLOW)
 		return parent;
-	n = find_child(t, parent, key);
+	n = calltree_known(t, parent, key);
 	if (!n && is_full(t) && key != KEY_OVERFLOW)
 		return calltree_child(t, parent, last, KEY_OVERFLOW);
 	if (!n)

@@ -200,6 +200,9 @@ void calltree_watch(struct calltree *t, calltree_new_node *fn, void *ctx);
 struct node *calltree_child(
 	struct calltree *t, struct node *parent, struct node *last, uint64_t key);
 
+/* The child of parent with this key, if there is one, or NULL. */
+struct node *calltree_known(struct calltree *t, struct node *parent, uint64_t key);
+
 /* The ticks of the first call of a node, the least of those told; 0: none was told. */
 uint64_t calltree_first(const struct node *n);
 /* Tells of a call of n that began at `ticks`. */

@@ -15,7 +15,7 @@
 #define CALLEES_LOOKED_AT 16u
 
 struct callee {
-	uint64_t key, ticks, open; /* of all calls that have ended, and of the open one */
+	uint64_t key, ticks, open; /* of the calls until it was compared last, and since then */
 };
 
 struct iterations {
@@ -25,7 +25,9 @@ struct iterations {
 	uint64_t open_mpi, open_wait, open_off; /* of the call that is open */
 	struct callee callees[CALLEES];
 	unsigned n_callees;
-	bool compared; /* callees that are seen from now on are called for the first time */
+	uint64_t n_compared; /* calls after which callees were compared last */
+	bool compares;	     /* callees have grown by `open` since then */
+	bool compared;	     /* callees that are seen from now on are called for the first time */
 	uint64_t last[ITERATION_LAST]; /* ticks of call i: at i modulo its size */
 	unsigned shift;
 	size_t cap;
@@ -94,16 +96,17 @@ static bool may_be_main_loop(const struct iterations *all, uint64_t now, uint64_
 	return all->ticks / all->n >= least && all->ticks >= (now - all->first) / COVERED;
 }
 
-/* The callee that took longest above its mean in this call, if that is a half of what the call took
- * above its own. */
+/* The callee that took longest above its mean since they were compared last, if that is a half of
+ * what this call took above its own. */
 static __attribute__((noinline)) uint64_t longest_callee(struct iterations *all, uint64_t took)
 {
-	const uint64_t mean = all->n ? all->ticks / all->n : 0;
+	const uint64_t mean = all->n ? all->ticks / all->n : 0,
+		       calls = all->n + 1 - all->n_compared;
 	uint64_t most = took > mean ? (took - mean) / 2 : 0, key = 0;
 
 	for (unsigned i = 0; i < all->n_callees; i++) {
 		struct callee *c = &all->callees[i];
-		const uint64_t usual = all->n ? c->ticks / all->n : 0;
+		const uint64_t usual = all->n_compared ? c->ticks / all->n_compared * calls : 0;
 
 		if (c->open > usual && c->open - usual > most) {
 			most = c->open - usual;
@@ -112,6 +115,8 @@ static __attribute__((noinline)) uint64_t longest_callee(struct iterations *all,
 		c->ticks += c->open;
 		c->open = 0;
 	}
+	all->n_compared = all->n + 1;
+	all->compares = false;
 	return key;
 }
 
@@ -125,7 +130,7 @@ static inline __attribute__((always_inline)) void set_run(
 	run->since = since;
 	run->wait_ticks = all->open_wait;
 	run->off_ns = (int64_t)all->open_off > 0 ? all->open_off : 0;
-	run->most_key = all->n_callees ? longest_callee(all, took) : 0;
+	run->most_key = all->compares ? longest_callee(all, took) : 0;
 }
 
 bool iterations_add(struct iterations *all, uint64_t since, uint64_t now, uint64_t least)
@@ -174,6 +179,13 @@ static void add_callee(struct iterations *all, uint64_t key, uint64_t ticks)
 		all->callees[i].open = ticks - all->callees[i].ticks;
 }
 
+bool iterations_compare(const struct iterations *all, uint64_t took)
+{
+	const uint64_t mean = all->n ? all->ticks / all->n : 0;
+
+	return !(all->n & (all->n - 1)) || took > mean + mean / 8;
+}
+
 void iterations_add_callees(struct iterations *all, const struct node *n)
 {
 	const struct node *c = n->child;
@@ -185,7 +197,7 @@ void iterations_add_callees(struct iterations *all, const struct node *n)
 		if (c == n->child)
 			break;
 	}
-	all->compared = true;
+	all->compared = all->compares = true;
 }
 
 /* The last run that began by then. */

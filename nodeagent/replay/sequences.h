@@ -1,0 +1,80 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Runs of enters and exits that come again and again. Each is learnt once: the words without
+ * their times, and the node of each. When it comes again its words are compared a vector at
+ * a time, and the times of word i are added to a sum of word i; so nothing is looked up, and no
+ * frame is pushed that is popped again within the run.
+ *
+ * A node's ticks are the times of its exits less those of its enters, so sums become ticks and
+ * calls whenever somebody wants to read them: sequences_settle(). The stack of frames is right
+ * after each sequences_take(): a frame that a run has left open stands on it with its time, and
+ * what its end will take off is added to its node (ticks are modulo 2^64 until then).
+ *
+ * The idea is that of trace caches in processors.
+ */
+#ifndef VFTR_NODEAGENT_REPLAY_SEQUENCES_H
+#define VFTR_NODEAGENT_REPLAY_SEQUENCES_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+struct replay;
+struct sequences;
+
+struct sequences *sequences_new(void);
+/* Drops what is not settled. */
+void sequences_free(struct sequences *all);
+
+/*
+ * Takes as many of the words before `end` as sequences know, which may be none; what is new is
+ * learnt. r->slow is 0, no module was unloaded, and calls are not sampled. Returns the number of
+ * words; r->now, r->top and the calls in r->counts are up to date.
+ */
+unsigned sequences_take(struct replay *r, const uint64_t *word, const uint64_t *end);
+
+/* Nodes get the calls and ticks that were added up since the last time. NULL: nothing. */
+void sequences_settle(struct sequences *all);
+
+/* Words that are not worth asking for after those that sequences_take() took, or fewer at a border.
+ */
+#define SEQUENCES_WAIT 16u
+
+/* A block comes. True: little repeats itself, and it is to be taken without them. */
+bool sequences_rest(struct sequences *all);
+
+/* Words that were taken. */
+uint64_t sequences_taken(const struct sequences *all);
+
+/* True for the exit of about one function in four: sequences like to begin after it. */
+static inline bool sequences_border(uint32_t id)
+{
+	return id * 0x9e3779b1u >> 30 == 0;
+}
+
+/* ---- sequences-compare.c */
+
+#define SEQUENCE_SHAPE 16 /* words that are looked at to find one */
+
+/*
+ * Compares words from the ring with those of a sequence, which are without their times, and adds
+ * `high` and the time of each to its sum. Stops before a word that differs, or is earlier than
+ * the one before; before the first one it was `now`. Returns the number of words.
+ */
+typedef unsigned sequence_compare(const uint64_t *word, const uint64_t *known, uint64_t *sum,
+	unsigned n, uint64_t high, uint64_t now);
+/* A bit for each of SEQUENCE_SHAPE words: it is an exit. */
+typedef unsigned sequence_shape(const uint64_t *word);
+
+struct sequence_code {
+	const char *name;
+	sequence_compare *compare;
+	sequence_shape *shape;
+};
+
+/* In place of the best. */
+void sequences_use(struct sequences *all, const struct sequence_code *code);
+
+/* The i-th way that this processor has, the best first; NULL: there are no more. */
+const struct sequence_code *sequence_code(unsigned i);
+
+#endif
