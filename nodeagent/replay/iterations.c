@@ -124,13 +124,17 @@ static void add_to_period(
 		.since = f->since,
 		.until = f->since + elapsed(f->since, t),
 		.off = r->off,
-		.least = r->iteration_least};
+		.least = r->iteration_least,
+		.unsettled = sequences_unsettled(r->sequences)};
 
 	if (!path && !is_of_window(key_mpi(n->key)))
 		path = period_add(
 			p, &call, collective_shape(key_mpi(n->key))->kind != COLLECTIVE_UNKNOWN);
-	if (path && period_is_kept(path))
+	if (path && period_is_kept(path)) {
+		if (period_reads_tree(path, &call))
+			sequences_settle(r->sequences);
 		period_call(p, path, &call);
+	}
 	if (period_has_first(p))
 		period_left(p, n, t);
 }
@@ -183,7 +187,8 @@ void replay_iteration_left(struct replay *r, const struct frame *f, struct node 
 	if (r->off)
 		iterations_add_off(e->iterations, off_between(r, f->since, t));
 	if (elapsed(f->since, t) >= r->iteration_least &&
-		iterations_compare(e->iterations, elapsed(f->since, t)) &&
+		iterations_compare(
+			e->iterations, elapsed(f->since, t), sequences_unsettled(r->sequences)) &&
 		iterations_cover(e->iterations, f->since)) {
 		sequences_settle(r->sequences);
 		iterations_add_callees(e->iterations, n);

@@ -130,6 +130,8 @@ static __attribute__((noinline)) unsigned slow_word(struct replay *r, const uint
 {
 	if (!w)
 		return 1;
+	if ((uint32_t)w != RECORD_SYNC)
+		sequences_stop(r->sequences);
 	if (r->slow & (SLOW_WINDOW | SLOW_FRESH))
 		finish_word(r);
 	return (uint32_t)w < RECORD_ID_MPI ? replay_record(r, word, left, w, epoch)
@@ -363,12 +365,15 @@ static bool has_sequences(struct replay *r, const struct replay_epoch *epoch)
 static const uint64_t *replay_as_it_is(struct replay *r, const uint64_t *word, const uint64_t *end,
 	const struct replay_epoch *epoch)
 {
-	if (r->sampled)
+	if (r->sampled) {
+		sequences_stop(r->sequences);
 		return r->activity ? words_sampled_kept(r, word, end, epoch)
 				   : words_sampled(r, word, end, epoch);
+	}
 	if (has_sequences(r, epoch))
 		return r->activity ? words_kept_sequences(r, word, end, epoch)
 				   : words_sequences(r, word, end, epoch);
+	sequences_stop(r->sequences);
 	return r->activity ? words_kept(r, word, end, epoch) : words_plain(r, word, end, epoch);
 }
 
@@ -433,8 +438,6 @@ void replay_end(struct replay *r, uint64_t end_ticks)
 
 	finish_word(r);
 	sequences_settle(r->sequences);
-	sequences_free(r->sequences);
-	r->sequences = NULL;
 	while (r->top > r->base) {
 		r->counts.open++;
 		replay_pop(r, t);

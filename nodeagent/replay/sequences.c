@@ -57,19 +57,20 @@ struct sequence {
 	struct sequence *followed; /* by this one last time, or NULL */
 	uint64_t whole;		   /* times it was taken from its begin to its end */
 	uint16_t n;
-	/* frames open at the begin that end: then all of them have depth 0. Else: the depth that
-	 * the top one must have; deepens: it matters. deepens_own: others are called by themselves.
-	 */
-	uint8_t n_pops, n_leavings, needed;
-	bool deepens, deepens_own, unsettled;
-	uint64_t *sum;		  /* n: of the times of the words; see take_part() */
+	uint8_t n_leavings;
+	uint8_t n_pops;	  /* frames open at the begin that end; each must have depth 0 */
+	bool deepens;	  /* the frame on top at the begin is called by itself: n_pops is 0 ... */
+	uint8_t needed;	  /* ... and that frame must have at least this depth */
+	bool deepens_own; /* a frame of its own is called by itself */
+	bool unsettled;
+	uint64_t *sum;		  /* n: of the times of the words; see take_steps() */
 	struct node **popped;	  /* n_pops, and the one below them */
 	uint8_t *pops;		  /* n_pops: the steps that end them */
 	struct place *place;	  /* n + 1 */
 	int8_t *around;		  /* n: of an enter, the enter of the frame around it, or -1 */
 	struct node **node;	  /* n: entered or left by each */
 	struct leaving *leavings; /* n_leavings */
-	int32_t *parts;	  /* n + 1: times a part began there, less those that ended before */
+	int64_t *parts;	  /* n + 1: parts that began there, less those that ended before it */
 	uint8_t *step;	  /* n: enum step */
 	uint64_t known[]; /* n: the words without their times */
 };
@@ -80,8 +81,9 @@ struct sequences {
 	size_t n_learnt, cap_learnt, n_unsettled, cap_unsettled;
 	struct sequence **table; /* by key; open addressing */
 	size_t mask, bytes;
-	uint32_t seen[SEEN_SLOTS]; /* upper halves of keys without a sequence */
-	struct sequence *before;   /* the one that has just ended, or NULL */
+	/* halves of keys without a sequence; the lowest bit is 0 if none begins there */
+	uint32_t seen[SEEN_SLOTS];
+	struct sequence *before; /* the one that has just ended, or NULL */
 	/* the block ended within this one: then the frames were like that */
 	struct sequence *cut;
 	unsigned cut_at;
@@ -138,6 +140,17 @@ void sequences_use(struct sequences *all, const struct sequence_code *code)
 	all->code = code;
 }
 
+void sequences_stop(struct sequences *all)
+{
+	if (all)
+		all->cut = NULL;
+}
+
+size_t sequences_unsettled(const struct sequences *all)
+{
+	return all ? all->n_unsettled : 0;
+}
+
 /* ---- learning one ------------------------------------------------------------------------- */
 
 /* What a word will do, from here on. Frames of the sequence itself are own[]. */
@@ -161,6 +174,7 @@ struct lesson {
 	unsigned n_leavings, n_pops;
 };
 
+/* Its calls are looked at when they end, and their number is. */
 static bool is_watched(const struct node *n)
 {
 	return n->extra && n->extra->watched;
@@ -244,11 +258,11 @@ static bool learn_enter(struct lesson *l, uint32_t id)
 	struct node *n = l->node, *child;
 
 	if ((uint32_t)n->key == id && !RECORD_IS_REGION(n->key))
-		return learn_deepening(l);
+		return !is_watched(n) && learn_deepening(l);
 	if (!n->parent && l->r->is_main)
 		return false;
 	child = calltree_known(l->r->tree, n, id);
-	if (!child)
+	if (!child || is_watched(child))
 		return false;
 	l->around[l->n] = own_enter(l);
 	l->own[l->n_own].entered = (int8_t)l->n;
@@ -293,9 +307,9 @@ static struct sequence *sequence_new(const struct lesson *l, size_t *bytes)
 	s->popped = (struct node **)(s->sum + n);
 	s->node = s->popped + l->n_pops + 1;
 	s->leavings = (struct leaving *)(s->node + n);
-	s->place = (struct place *)(s->leavings + k);
-	s->parts = (int32_t *)(s->place + n + 1);
-	s->pops = (uint8_t *)(s->parts + n + 1);
+	s->parts = (int64_t *)(s->leavings + k);
+	s->place = (struct place *)(s->parts + n + 1);
+	s->pops = (uint8_t *)(s->place + n + 1);
 	s->around = (int8_t *)(s->pops + l->n_pops);
 	s->step = (uint8_t *)(s->around + n);
 	memcpy(s->known, l->known, n * sizeof(*s->known));
@@ -413,11 +427,12 @@ static struct sequence *sequence_at(struct replay *r, const uint64_t *word, size
 	struct sequences *all = r->sequences;
 	struct sequence *s = all->before ? all->before->followed : NULL;
 	uint64_t key;
-	uint32_t *seen;
+	uint32_t *seen, tag;
 
 	if (left < SEQUENCE_SHAPE) /* not enough to look for one */
 		return s && frames_fit(r, s) ? s : NULL;
 	key = key_of(all, r->top->node, word);
+	tag = (uint32_t)(key >> 32) | 1;
 	if (!s || s->key != key) {
 		s = find_sequence(all, key);
 		if (s && all->before)
@@ -426,11 +441,14 @@ static struct sequence *sequence_at(struct replay *r, const uint64_t *word, size
 	if (s)
 		return frames_fit(r, s) ? s : NULL;
 	seen = &all->seen[key % SEEN_SLOTS];
-	if (*seen != (uint32_t)(key >> 32)) {
-		*seen = (uint32_t)(key >> 32);
+	if (*seen != tag) {
+		if (*seen != (tag & ~1u))
+			*seen = tag;
 		return NULL;
 	}
 	s = learn_sequence(r, word, left, key);
+	if (!s)
+		*seen = tag & ~1u;
 	return s && frames_fit(r, s) ? s : NULL;
 }
 
@@ -442,11 +460,11 @@ static inline uint64_t time_of(const struct replay *r, const uint64_t *word)
 }
 
 /*
- * From one step to another before the end, with all frames between. word: that of step `from`. A
+ * Steps [from, to) one by one, with all frames between. word: that of step `from`. A
  * node gets the time of a call as sums of its exit less those of its enter; where one of the two
  * is not in this sequence, or not now, the other one is on the stack: it is taken off the sum.
  */
-static void take_part(
+static void take_steps(
 	struct replay *r, struct sequence *s, unsigned from, unsigned to, const uint64_t *word)
 {
 	struct frame *f = r->top;
@@ -500,8 +518,8 @@ static void keep_leavings(
 	a->n = n;
 }
 
-/* From its begin: only frames that are left open are seen on the stack. */
-static void take_begin(struct replay *r, struct sequence *s, unsigned to, const uint64_t *word)
+/* Steps [0, to) at once: only frames that are open then are seen on the stack. */
+static void take_at_once(struct replay *r, struct sequence *s, unsigned to, const uint64_t *word)
 {
 	const struct place *p = &s->place[to];
 	struct frame *f = r->top;
@@ -584,9 +602,9 @@ static unsigned take_sequence(
 		return 0;
 	note_unsettled(all, s);
 	if (from || s->deepens_own)
-		take_part(r, s, from, from + n, word);
+		take_steps(r, s, from, from + n, word);
 	else
-		take_begin(r, s, n, word);
+		take_at_once(r, s, n, word);
 	r->now = time_of(r, word + n - 1);
 	all->before = from + n == s->n ? s : NULL;
 	if (!all->before && n == left)
@@ -617,7 +635,8 @@ unsigned sequences_take(struct replay *r, const uint64_t *word, const uint64_t *
 	unsigned from = 0, n;
 	struct sequence *s = sequence_cut(r, &from);
 
-	while (at < end && r->top->node) {
+	/* regions that have a lock are left by words of their own */
+	while (at < end && r->top->node && r->fast_from == RECORD_ID_MPI) {
 		if (!s)
 			s = sequence_at(r, at, (size_t)(end - at));
 		n = s ? take_sequence(r, s, from, at, (size_t)(end - at)) : 0;
@@ -642,7 +661,7 @@ static void settle_sequence(struct sequence *s)
 	for (unsigned i = 0; i < s->n; i++) {
 		struct node *n = s->node[i];
 
-		times += (uint64_t)(int64_t)s->parts[i];
+		times += (uint64_t)s->parts[i];
 		if (s->step[i] == STEP_LEAVE)
 			n->ticks += s->sum[i];
 		else if (s->step[i] == STEP_ENTER)

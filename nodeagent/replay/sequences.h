@@ -16,6 +16,7 @@
 #define VFTR_NODEAGENT_REPLAY_SEQUENCES_H
 
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 
 struct replay;
@@ -28,18 +29,26 @@ void sequences_free(struct sequences *all);
 /*
  * Takes as many of the words before `end` as sequences know, which may be none; what is new is
  * learnt. r->slow is 0, no module was unloaded, and calls are not sampled. Returns the number of
- * words; r->now, r->top and the calls in r->counts are up to date.
+ * words; r->now, r->top and the calls in r->counts are up to date. (Where time goes backwards,
+ * r->now is the latest; the other way does not look at each word for it.)
  */
 unsigned sequences_take(struct replay *r, const uint64_t *word, const uint64_t *end);
 
+/* Something else than words of calls comes, or these come another way: a sequence in which words
+ * have ended does not go on. NULL: nothing. */
+void sequences_stop(struct sequences *all);
+
 /* Nodes get the calls and ticks that were added up since the last time. NULL: nothing. */
 void sequences_settle(struct sequences *all);
+/* The number of sequences that it would walk over, of up to 64 words each. */
+size_t sequences_unsettled(const struct sequences *all);
 
 /* Words that are not worth asking for after those that sequences_take() took, or fewer at a border.
  */
 #define SEQUENCES_WAIT 16u
 
-/* A block comes. True: little repeats itself, and it is to be taken without them. */
+/* Words come, a block or a part of it. True: little repeats itself, and it is to be taken without
+ * them. */
 bool sequences_rest(struct sequences *all);
 
 /* Words that were taken. */

@@ -14,8 +14,11 @@
 #define CALLEES		  16u /* that are compared with their mean */
 #define CALLEES_LOOKED_AT 16u
 
+#define SETTLE_TICKS 16384u /* a call is shorter than it is work to settle a sequence after it */
+
 struct callee {
 	uint64_t key, ticks, open; /* of the calls until it was compared last, and since then */
+	uint64_t usual; /* ticks, without what it was named for: they are those of other calls */
 };
 
 struct iterations {
@@ -96,28 +99,50 @@ static bool may_be_main_loop(const struct iterations *all, uint64_t now, uint64_
 	return all->ticks / all->n >= least && all->ticks >= (now - all->first) / COVERED;
 }
 
-/* The callee that took longest above its mean since they were compared last, if that is a half of
- * what this call took above its own. */
-static __attribute__((noinline)) uint64_t longest_callee(struct iterations *all, uint64_t took)
+/* What is usual for so many calls. */
+static uint64_t usual_ticks(const struct iterations *all, const struct callee *c, uint64_t calls)
 {
-	const uint64_t mean = all->n ? all->ticks / all->n : 0,
-		       calls = all->n + 1 - all->n_compared;
-	uint64_t most = took > mean ? (took - mean) / 2 : 0, key = 0;
+	return all->n_compared ? c->usual / all->n_compared * calls : 0;
+}
+
+/* The callee that took longest above its mean since they were compared last, if that is a half of
+ * what this call took above its own; NULL: none is. */
+static struct callee *longest_callee(struct iterations *all, uint64_t took, uint64_t calls)
+{
+	const uint64_t mean = all->n ? all->ticks / all->n : 0;
+	uint64_t most = took > mean ? (took - mean) / 2 : 0;
+	struct callee *longest = NULL;
 
 	for (unsigned i = 0; i < all->n_callees; i++) {
 		struct callee *c = &all->callees[i];
-		const uint64_t usual = all->n_compared ? c->ticks / all->n_compared * calls : 0;
+		uint64_t usual = usual_ticks(all, c, calls);
 
+		if (calls > 1) /* what many calls took longer is more than what this one did */
+			usual += usual / 8;
 		if (c->open > usual && c->open - usual > most) {
 			most = c->open - usual;
-			key = c->key;
+			longest = c;
 		}
+	}
+	return longest;
+}
+
+/* Its key, or 0. */
+static __attribute__((noinline)) uint64_t compare_callees(struct iterations *all, uint64_t took)
+{
+	const uint64_t calls = all->n + 1 - all->n_compared;
+	const struct callee *longest = longest_callee(all, took, calls);
+
+	for (unsigned i = 0; i < all->n_callees; i++) {
+		struct callee *c = &all->callees[i];
+
+		c->usual += c == longest ? usual_ticks(all, c, calls) : c->open;
 		c->ticks += c->open;
 		c->open = 0;
 	}
 	all->n_compared = all->n + 1;
 	all->compares = false;
-	return key;
+	return longest ? longest->key : 0;
 }
 
 /* Each member is set: most calls have a run of their own. */
@@ -130,7 +155,7 @@ static inline __attribute__((always_inline)) void set_run(
 	run->since = since;
 	run->wait_ticks = all->open_wait;
 	run->off_ns = (int64_t)all->open_off > 0 ? all->open_off : 0;
-	run->most_key = all->compares ? longest_callee(all, took) : 0;
+	run->most_key = all->compares ? compare_callees(all, took) : 0;
 }
 
 bool iterations_add(struct iterations *all, uint64_t since, uint64_t now, uint64_t least)
@@ -166,6 +191,7 @@ void iterations_add_off(struct iterations *all, uint64_t ns)
 
 static void add_callee(struct iterations *all, uint64_t key, uint64_t ticks)
 {
+	const uint64_t told = all->compared ? 0 : ticks;
 	unsigned i = 0;
 
 	while (i < all->n_callees && all->callees[i].key != key)
@@ -174,16 +200,17 @@ static void add_callee(struct iterations *all, uint64_t key, uint64_t ticks)
 		return;
 	if (i == all->n_callees)
 		all->callees[all->n_callees++] =
-			(struct callee){.key = key, .ticks = all->compared ? 0 : ticks};
+			(struct callee){.key = key, .ticks = told, .usual = told};
 	if (ticks > all->callees[i].ticks) /* time of waits for room may have been taken off */
 		all->callees[i].open = ticks - all->callees[i].ticks;
 }
 
-bool iterations_compare(const struct iterations *all, uint64_t took)
+bool iterations_compare(const struct iterations *all, uint64_t took, size_t unsettled)
 {
 	const uint64_t mean = all->n ? all->ticks / all->n : 0;
 
-	return !(all->n & (all->n - 1)) || took > mean + mean / 8;
+	return took / SETTLE_TICKS >= unsettled || !(all->n & (all->n - 1)) ||
+	       took > mean + mean / 8;
 }
 
 void iterations_add_callees(struct iterations *all, const struct node *n)
@@ -244,6 +271,7 @@ void iterations_drop_first(struct iterations *all)
 		return;
 	all->ticks -= all->run->ticks;
 	all->n--;
+	all->n_compared -= all->n_compared > 0;
 	memmove(all->run, all->run + 1, all->n * sizeof(*all->run));
 	for (size_t i = 0; i < all->n; i++)
 		all->run[i].most_at = i;

@@ -54,11 +54,14 @@ void iterations_add_off(struct iterations *all, uint64_t ns);
 /* The open call waited for others, or a call that has ended: that in which `at` lies. ticks may be
  * less, modulo 2^64, to take some back. */
 void iterations_add_wait(struct iterations *all, uint64_t at, uint64_t ticks);
-/* True if a call that ends after so many ticks is to be compared by its callees: it took longer
- * than others, or the means of the callees are old. */
-bool iterations_compare(const struct iterations *all, uint64_t took);
-/* What the functions that n has called until now took in all: of the call that is open it is what
- * they took since it was told before. */
+/*
+ * True if a call that ends after so many ticks should be compared by its callees. Their times are
+ * right only when so many sequences were settled; if that is much for so short a call, only one
+ * that took longer than others is compared, and one now and then for the means.
+ */
+bool iterations_compare(const struct iterations *all, uint64_t took, size_t unsettled);
+/* What the functions that n has called until now took in all: what they took since it was told
+ * before is of the calls since then, and of the one that is open. */
 void iterations_add_callees(struct iterations *all, const struct node *n);
 /* Run 0, of one call, began earlier, and had so much more of MPI. To be told before runs are taken
  * together. */

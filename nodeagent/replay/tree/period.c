@@ -155,6 +155,26 @@ bool period_is_kept(const struct path *at)
 	return at->loop.iterations;
 }
 
+static bool is_compared(const struct path *at, const struct period_call *c)
+{
+	const uint64_t took = c->until - at->last_end;
+
+	return took >= c->least && iterations_compare(at->loop.iterations, took, c->unsettled);
+}
+
+static bool is_judged(const struct path *at, uint64_t calls)
+{
+	return !at->loop.is_first && calls == PERIOD_JUDGED;
+}
+
+bool period_reads_tree(const struct path *at, const struct period_call *c)
+{
+	unsigned shift;
+
+	return is_compared(at, c) ||
+	       is_judged(at, iterations_count(at->loop.iterations, &shift) + 1);
+}
+
 void period_call(struct period *p, struct path *at, const struct period_call *c)
 {
 	struct iterations *all = at->loop.iterations;
@@ -163,7 +183,7 @@ void period_call(struct period *p, struct path *at, const struct period_call *c)
 	unsigned shift;
 
 	iterations_add_mpi(all, p->mpi - at->mpi);
-	if (is_long)
+	if (is_compared(at, c))
 		iterations_add_callees(all, c->node->parent);
 	if (is_long && c->off)
 		iterations_add_off(
@@ -173,7 +193,7 @@ void period_call(struct period *p, struct path *at, const struct period_call *c)
 	at->off = p->off;
 	at->last_end = c->until;
 	if (is_kept && !is_spare(p, at)) {
-		if (!at->loop.is_first && iterations_count(all, &shift) == PERIOD_JUDGED)
+		if (is_judged(at, iterations_count(all, &shift)))
 			find_begin(p, at, c);
 		return;
 	}

@@ -34,11 +34,14 @@ struct period_call {
 	uint64_t since, until;
 	const struct off_cpu *off; /* of the thread, or NULL */
 	uint64_t least;		   /* an iteration is not shorter */
+	size_t unsettled;	   /* for iterations_compare() */
 };
 /* The path with this key; NULL: it is new, or one too many. */
 struct path *period_path(struct period *p, uint64_t key);
 /* A new one, whose first call has ended: NULL, or to be told of by period_call() from then on. */
 struct path *period_add(struct period *p, const struct period_call *c, bool collective);
+/* True if period_call() will read calls and times of what the function calls. */
+bool period_reads_tree(const struct path *at, const struct period_call *c);
 void period_call(struct period *p, struct path *at, const struct period_call *c);
 /* Whether more is to be told of this path than period_left(). */
 bool period_is_kept(const struct path *at);

@@ -11,6 +11,9 @@
 #include "nodeagent/base/util.h"
 #include "nodeagent/replay/internal.h"
 #include "nodeagent/replay/sequences.h"
+#include "mpi_id.h"
+#include "nodeagent/replay/tree/iterations.h"
+#include "nodeagent/replay/tree/period.h"
 #include "shm/record.h"
 #include "t/lib/suite.h"
 
@@ -24,7 +27,7 @@
 static const struct replay_epoch no_epoch;
 static uint64_t block[BLOCK_WORDS];
 static unsigned used;
-static uint64_t ticks, based;
+static uint64_t ticks, last, based; /* last: of the word before */
 
 static int same(void *ctx, uint64_t key, uint64_t site)
 {
@@ -49,10 +52,14 @@ static struct function {
 	} call[CALLS];
 } functions[FUNCTIONS];
 
+static bool mpi; /* some functions are of MPI */
+
 static void make_program(bool regular)
 {
 	for (uint32_t i = 0; i < FUNCTIONS; i++) {
-		functions[i].id = below(8) ? F(i * 16) : RECORD_ID_REGION + i;
+		functions[i].id = below(8)	     ? F(i * 16)
+				  : below(3) || !mpi ? RECORD_ID_REGION + i
+						     : RECORD_ID_MPI + VFTR_MPI_BARRIER;
 		for (uint32_t k = 0; k < CALLS; k++) {
 			/* mostly deeper ones, as no program calls itself for ever */
 			const uint32_t deeper = i + 1 + below(FUNCTIONS - i);
@@ -188,6 +195,7 @@ static void write_word(uint64_t exit_bit, uint32_t id, uint64_t payload)
 	for (unsigned n = record_words(word); n > 1; n--)
 		block[used++] = payload;
 	budget -= budget > 0;
+	last = ticks;
 	ticks += below(100);
 	if (jitter && !below((uint32_t)jitter))
 		ticks -= below(300);
@@ -195,10 +203,8 @@ static void write_word(uint64_t exit_bit, uint32_t id, uint64_t payload)
 
 static unsigned faults; /* one word in so many; 0: none */
 
-static void maybe_fault(void)
+static void put_fault(void)
 {
-	if (!faults || below(faults))
-		return;
 	switch (below(6)) {
 	case 0:
 		write_word(RECORD_EXIT, functions[below(FUNCTIONS)].id, 0);
@@ -221,6 +227,19 @@ static void maybe_fault(void)
 	}
 }
 
+static void maybe_fault(void)
+{
+	const uint64_t now = ticks;
+
+	if (!faults || below(faults))
+		return;
+	if (below(2)) /* at the same time as the word before */
+		ticks = last;
+	put_fault();
+	if (ticks < now)
+		ticks = now;
+}
+
 static void run_function(uint32_t i, unsigned depth)
 {
 	const struct function *f = &functions[i];
@@ -241,7 +260,7 @@ static double run_program(const struct sequence_code *code, uint64_t words, bool
 
 	make_program(regular);
 	used = 0;
-	ticks = based = START;
+	ticks = last = based = START;
 	begin_two(code, kept);
 	for (budget = words; budget;)
 		run_function(0, 0);
@@ -346,19 +365,59 @@ START_TEST(ways_to_compare)
 }
 END_TEST
 
-/* Frames with an extra that is watched are left one by one. */
-START_TEST(watched_frames)
-{
-	const struct sequence_code *code = sequence_code(0);
+/* ---- what is known of main loops ---------------------------------------------------------- */
 
-	make_program(true);
-	begin_two(code, false);
-	for (int i = 0; i < 2; i++) {
-		replay_watch_iterations(two[i], 10);
+#define SLOW 15000
+
+static void same_iterations(struct iterations *a, struct iterations *b)
+{
+	unsigned shift, other;
+
+	ck_assert_int_eq(!a, !b);
+	if (!a)
+		return;
+	ck_assert_uint_eq(iterations_count(a, &shift), iterations_count(b, &other));
+	ck_assert_uint_eq(iterations_runs(a), iterations_runs(b));
+	for (size_t i = 0; i < iterations_runs(a); i++) {
+		const struct iteration_run *x = iterations_run(a, i), *y = iterations_run(b, i);
+
+		ck_assert_uint_eq(x->ticks, y->ticks);
+		ck_assert_uint_eq(x->mpi_ticks, y->mpi_ticks);
+		ck_assert_uint_eq(x->since, y->since);
+		ck_assert_uint_eq(x->most_at, y->most_at);
+		if (!mpi && x->ticks > SLOW) /* others may be left out */
+			ck_assert_uint_eq(x->most_key, y->most_key);
 	}
+}
+
+static void same_periods(const struct period *a, const struct period *b)
+{
+	struct period_loop x, y;
+	bool more;
+
+	ck_assert_int_eq(!a, !b);
+	for (size_t i = 0; a; i++) {
+		more = period_loop(a, i, &x);
+		ck_assert_int_eq(more, period_loop(b, i, &y));
+		if (!more)
+			return;
+		ck_assert_uint_eq(x.key, y.key);
+		ck_assert_int_eq(x.is_first, y.is_first);
+		ck_assert_uint_eq(x.first, y.first);
+		same_iterations(x.iterations, y.iterations);
+	}
+}
+
+/* Frames with an extra that is watched are entered and left one by one. */
+static void run_watched(const struct sequence_code *code, uint64_t words)
+{
+	make_program(below(2));
+	begin_two(code, below(2));
+	for (int i = 0; i < 2; i++)
+		replay_watch_iterations(two[i], 200);
 	used = 0;
-	ticks = based = START;
-	for (budget = 50000; budget;)
+	ticks = last = based = START;
+	for (budget = words; budget;)
 		run_function(0, 0);
 	replay_both();
 	same_trees();
@@ -367,9 +426,135 @@ START_TEST(watched_frames)
 					*y = calltree_at(two[1]->tree, i)->extra;
 
 		ck_assert_int_eq(!x, !y);
-		ck_assert(!x || x->watched == y->watched);
-		ck_assert(!x || !x->iterations == !y->iterations);
+		if (!x)
+			continue;
+		ck_assert_int_eq(x->watched, y->watched);
+		same_iterations(x->iterations, y->iterations);
+		same_periods(x->period, y->period);
 	}
+	end_two();
+}
+
+static void call(uint32_t id, unsigned times)
+{
+	while (times--) {
+		write_word(0, id, 0);
+		write_word(RECORD_EXIT, id, 0);
+	}
+}
+
+/* A loop in main without a function, after something else; now and then one call is slow. */
+static void run_loop(unsigned tail)
+{
+	begin_two(sequence_code(0), false);
+	for (int i = 0; i < 2; i++)
+		replay_watch_iterations(two[i], 200);
+	used = 0;
+	ticks = last = based = START;
+	write_word(0, F(0), 0);
+	call(F(1), 40);
+	for (unsigned i = 0; i < 300; i++) {
+		call(F(2), 20);
+		write_word(0, F(3), 0);
+		ticks += i % 50 == 20 ? 2 * SLOW : 0;
+		write_word(RECORD_EXIT, F(3), 0);
+		call(RECORD_ID_MPI + VFTR_MPI_BARRIER, 1);
+		call(F(4), tail);
+	}
+	write_word(RECORD_EXIT, F(0), 0);
+	replay_both();
+	for (int i = 0; i < 2; i++)
+		replay_end(two[i], ticks);
+	ck_assert_uint_eq(calltree_nodes(two[0]->tree), calltree_nodes(two[1]->tree));
+	ck_assert_ptr_nonnull(calltree_at(two[0]->tree, 1)->extra->period);
+	same_periods(calltree_at(two[0]->tree, 1)->extra->period,
+		calltree_at(two[1]->tree, 1)->extra->period);
+	end_two();
+}
+
+START_TEST(loops_without_a_function)
+{
+	for (state = 1; state < 20; state++)
+		run_loop(state % 3 == 2 ? 40 : state % 3);
+}
+END_TEST
+
+START_TEST(main_loops)
+{
+	mpi = true;
+	for (uint64_t seed = 1; seed <= 200; seed++) {
+		state = seed;
+		run_watched(sequence_code(0), 20000);
+	}
+	mpi = false;
+}
+END_TEST
+
+/* ---- what a review has found -------------------------------------------------------------- */
+
+static void both_take(unsigned from, unsigned to)
+{
+	for (int i = 0; i < 2; i++)
+		ck_assert_ptr_null(replay_block(two[i], block, from, to, &no_epoch, NOW));
+	same_frames();
+}
+
+/* The words before a CLOSE were those of a sequence that goes on behind it, at one time. */
+START_TEST(a_record_of_the_same_time_ends_it)
+{
+	for (unsigned at = 20; at < 56; at++) {
+		begin_two(sequence_code(0), true);
+		for (unsigned n = 0; n < 6; n++) {
+			memset(block, 0, sizeof(block));
+			block[0] = record_sync_word(START);
+			for (unsigned i = 1; i + 3 < BLOCK_WORDS; i += 4) {
+				block[i] = record_word(START, 0, F(0));
+				block[i + 1] = record_word(START, 0, F(0));
+				block[i + 2] = record_word(START, RECORD_EXIT, F(0));
+				block[i + 3] = record_word(START, RECORD_EXIT, F(0));
+			}
+			if (n < 5) { /* it is learnt */
+				both_take(0, BLOCK_WORDS);
+				continue;
+			}
+			both_take(0, 5 + at);
+			memmove(&block[7 + at], &block[5 + at],
+				(BLOCK_WORDS - 7 - at) * sizeof(*block));
+			block[5 + at] = record_word(START, 0, RECORD_CLOSE);
+			block[6 + at] = 1;
+			both_take(5 + at, BLOCK_WORDS);
+		}
+		same_trees();
+		same_activity();
+		end_two();
+	}
+}
+END_TEST
+
+/* A region that has a lock ends by a word of its own. */
+START_TEST(a_region_holds_a_lock)
+{
+	begin_two(sequence_code(0), false);
+	for (unsigned n = 0; n < 40; n++) {
+		memset(block, 0, sizeof(block));
+		block[0] = record_sync_word(START);
+		for (unsigned i = 1; i + 3 < BLOCK_WORDS; i += 4) {
+			block[i] = record_word(START + n, 0, RECORD_ID_REGION + 1);
+			block[i + 1] = record_word(START + n, 0, F(1));
+			block[i + 2] = record_word(START + n, RECORD_EXIT, F(1));
+			block[i + 3] = record_word(START + n, RECORD_EXIT, RECORD_ID_REGION + 1);
+		}
+		both_take(0, 2);
+		if (n > 30)
+			for (int i = 0; i < 2; i++)
+				two[i]->fast_from = RECORD_ID_FUNCTION;
+		both_take(2, BLOCK_WORDS);
+		for (int i = 0; i < 2; i++)
+			two[i]->fast_from = RECORD_ID_MPI;
+	}
+	same_trees();
+	ck_assert_uint_gt(sequences_taken(known->sequences), 10000);
+	ck_assert_uint_lt(sequences_taken(known->sequences), 31 * BLOCK_WORDS);
 	end_two();
 }
 END_TEST
@@ -377,7 +562,8 @@ END_TEST
 int main(void)
 {
 	const TTest *const tests[] = {ways_to_compare, regular_programs, irregular_programs,
-		calls_are_kept, faults_between, time_goes_backwards, watched_frames};
+		calls_are_kept, faults_between, time_goes_backwards, main_loops,
+		loops_without_a_function, a_record_of_the_same_time_ends_it, a_region_holds_a_lock};
 	Suite *s = suite_create("sequences");
 	TCase *c = tcase_create("sequences");
 
