@@ -20,12 +20,12 @@ _vftr()
 
 	COMPREPLY=()
 	if [ "$COMP_CWORD" = 1 ]; then
-		_vftr_words "collate config critical-path diff doctor dump efficiency export findings flags help histogram iterations models open report run show top tree waits where --help --version" "$word"
+		_vftr_words "collate compress config critical-path diff doctor dump efficiency export findings flags help histogram iterations models open report run show top tree waits where --help --version" "$word"
 		return
 	fi
 	case ${COMP_WORDS[1]} in
 	help)
-		[ "$COMP_CWORD" = 2 ] && _vftr_words "collate config critical-path diff doctor dump efficiency export findings flags histogram iterations models open report run show top tree waits where" "$word"
+		[ "$COMP_CWORD" = 2 ] && _vftr_words "collate compress config critical-path diff doctor dump efficiency export findings flags histogram iterations models open report run show top tree waits where" "$word"
 		;;
 	config)
 		case $COMP_CWORD:$before:$word in
@@ -112,6 +112,12 @@ _vftr()
 		case $before:$word in
 		-s:* | --session:* | -d:* | --every:*) ;;
 		*) _vftr_words "-s --session -d --every --record -j --json -h --help" "$word" ;;
+		esac
+		;;
+	compress)
+		case $before:$word in
+		-l:* | --level:*) ;;
+		*:-*) _vftr_words "-l --level -d --decompress -u --unfinished -q --quiet -h --help" "$word" ;;
 		esac
 		;;
 	findings)

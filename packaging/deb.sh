@@ -190,7 +190,7 @@ Suggests: libopenmpi-dev | libmpich-dev, pkg-config${modules:+, gfortran-mod-$mo
  sessions."
 pack vftr devel "Depends: libvftrace (= $version), $of_program
 Recommends: libvftrace-dev (= $version)
-Suggests: openmpi-bin | mpich, python3, libsqlite3-0" "performance tracer for parallel programs
+Suggests: openmpi-bin | mpich, python3, libsqlite3-0, libzstd1" "performance tracer for parallel programs
  Traces function calls, MPI and OpenMP of programs on one or many nodes and
  writes profiles by call path, message statistics and time lines. A process
  beside the program does the work; the program itself only notes what happens.

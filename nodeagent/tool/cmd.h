@@ -17,6 +17,7 @@
 struct vfd_span;
 
 int cmd_collate(int argc, char **argv);
+int cmd_compress(int argc, char **argv);
 int cmd_config(int argc, char **argv);
 int cmd_critical_path(int argc, char **argv);
 int cmd_diff(int argc, char **argv);

@@ -16,6 +16,7 @@ static const struct {
 	const char *text; /* NULL: not listed */
 } commands[] = {
 	{"collate", cmd_collate, "merge the node profiles of a directory into the summary"},
+	{"compress", cmd_compress, "make sampling files small"},
 	{"config", cmd_config, "print the default configuration, or check a file"},
 	{"critical-path", cmd_critical_path, "show what decided how long a run took"},
 	{"diff", cmd_diff, "compare two profiles by call path"},

@@ -12,7 +12,8 @@
 #include <stdint.h>
 
 #define VFD_MAGIC	  "VFTRVFD\n"
-#define VFD_VERSION	  4u
+#define VFD_VERSION	  5u /* of files with packed blocks */
+#define VFD_VERSION_PLAIN 4u /* of others */
 #define VFD_VERSION_LEAST 2u /* the oldest that is read: no VFD_MARK_SAMPLED */
 #define VFD_BYTE_ORDER	  0x0102030405060708u
 #define VFD_BLOCK_MAGIC	  0x6b4c4256u /* "VBLk" */
@@ -41,6 +42,7 @@ enum vfd_kind {
 	VFD_BLOCK_LAUNCHES,
 	VFD_BLOCK_WAITS,
 	VFD_BLOCK_LENGTHS,
+	VFD_BLOCK_DICTIONARY, /* of what is packed behind it: its bytes */
 	VFD_BLOCK_KINDS
 };
 
@@ -49,6 +51,9 @@ enum vfd_block_flag {
 	VFD_HAS_MARKS = 1 << 2,	 /* SAMPLES: a mark from VFD_MARK_GAP on is in it */
 	VFD_RECAP = 1 << 1,	 /* SAMPLES: repeats the stacks of a track, and has no events */
 	VFD_GOES_BACK = 1 << 3,	 /* COUNTERS: a time is earlier than one before it in the track */
+	/* the payload is a word of 4 bytes, the length of the right payload, and that one as a
+	 * frame of zstd; with the dictionary, unless it is that itself */
+	VFD_PACKED = 1 << 4,
 };
 
 /* The payload follows, filled up with zeros to a multiple of VFD_ALIGN. */

@@ -15,6 +15,7 @@
 
 #include "nodeagent/base/util.h"
 #include "nodeagent/trace/block.h"
+#include "nodeagent/trace/packed.h"
 #include "nodeagent/trace/read/internal.h"
 
 #define WINDOW_BYTES (4u << 20)
@@ -29,6 +30,8 @@ struct window {
 	unsigned char *buf;
 	uint64_t offset;
 	size_t bytes, room;
+	unsigned char *unpacked; /* VFD_BLOCK_MAX, or NULL: nothing was packed yet */
+	char *error;		 /* or NULL; the caller's */
 };
 
 /* Bytes read, less at the end of the file or an error. */
@@ -45,9 +48,23 @@ static size_t bytes_at(const struct vfd_file *f, uint64_t offset, unsigned char 
 	return read_at(f->fd, buf, n, offset);
 }
 
+static bool load_packed(const struct vfd_file *f, const struct read_block *b, unsigned char *buf)
+{
+	unsigned char *packed = xmalloc(b->packed);
+	const bool there =
+		bytes_at(f, b->offset + sizeof(struct vfd_block), packed, b->packed) == b->packed;
+	const bool right = there && packer_length(packed, b->packed) == (long)b->bytes &&
+			   packer_unpack(f->packer, packed, b->packed, buf) == (long)b->bytes;
+
+	free(packed);
+	return right;
+}
+
 bool reader_load(const struct vfd_file *f, const struct read_block *b, unsigned char *buf)
 {
 	/* it was right when the file was opened; another may have been written over it */
+	if (b->packed)
+		return load_packed(f, b, buf);
 	return bytes_at(f, b->offset + sizeof(struct vfd_block), buf, b->bytes) == b->bytes;
 }
 
@@ -82,7 +99,9 @@ static size_t look(struct window *w, uint64_t offset, size_t n)
 	return (size_t)(w->offset + w->bytes - offset);
 }
 
-static void add_block(struct vfd_file *f, const struct vfd_block *b, uint64_t offset)
+/* packed: its bytes in the file, if it is packed there. */
+static void add_block(
+	struct vfd_file *f, const struct vfd_block *b, uint64_t offset, uint32_t packed)
 {
 	struct read_track *l;
 
@@ -92,6 +111,7 @@ static void add_block(struct vfd_file *f, const struct vfd_block *b, uint64_t of
 		.track = b->track,
 		.records = b->records,
 		.bytes = b->bytes,
+		.packed = packed,
 		.kind = b->kind,
 		.flags = b->flags};
 	if (b->kind == VFD_BLOCK_SAMPLES && !(b->flags & VFD_RECAP)) {
@@ -144,14 +164,33 @@ static bool scan_samples(struct vfd_file *f, const unsigned char *payload)
 	return rc == 0;
 }
 
+static void count_records(struct vfd_file *f, const struct vfd_block *b)
+{
+	if (b->kind == VFD_BLOCK_MESSAGES)
+		f->facts.messages += b->records;
+	else if (b->kind == VFD_BLOCK_MATCHES)
+		f->facts.matches += b->records;
+	else if (b->kind == VFD_BLOCK_LAUNCHES)
+		f->facts.launches += b->records;
+}
+
+static const char *take_dictionary(struct vfd_file *f, const unsigned char *bytes, uint32_t n)
+{
+	if (f->dictionary_seen)
+		return "a file has one dictionary";
+	f->dictionary_seen = true;
+	packer_set_dictionary(f->packer, bytes, n, 0);
+	return NULL;
+}
+
 static const char *scan_block(struct vfd_file *f, const struct vfd_block *b,
-	const unsigned char *payload, uint64_t offset)
+	const unsigned char *payload, uint64_t offset, uint32_t packed)
 {
 	struct varint_reader r = {payload, payload + b->bytes, false};
 	struct vfd_end end;
 
 	if (b->kind < VFD_BLOCK_KINDS)
-		f->facts.block_bytes[b->kind] += sizeof(*b) + vfd_padded(b->bytes);
+		f->facts.block_bytes[b->kind] += sizeof(*b) + vfd_padded(packed ?: b->bytes);
 	f->facts.closed = false;
 	switch (b->kind) {
 	case VFD_BLOCK_HEADER:
@@ -162,27 +201,19 @@ static const char *scan_block(struct vfd_file *f, const struct vfd_block *b,
 			       ? NULL
 			       : "a block of definitions is not as the format says";
 	case VFD_BLOCK_SAMPLES:
-		add_block(f, b, offset);
+		add_block(f, b, offset, packed);
 		return scan_samples(f, payload) ? NULL
 						: "a block of samples is not as the format says";
 	case VFD_BLOCK_MESSAGES:
-		add_block(f, b, offset);
-		f->facts.messages += b->records;
-		return NULL;
 	case VFD_BLOCK_MATCHES:
-		add_block(f, b, offset);
-		f->facts.matches += b->records;
-		return NULL;
 	case VFD_BLOCK_LAUNCHES:
-		add_block(f, b, offset);
-		f->facts.launches += b->records;
-		return NULL;
 	case VFD_BLOCK_WAITS:
 	case VFD_BLOCK_LENGTHS:
-		add_block(f, b, offset);
+		add_block(f, b, offset, packed);
+		count_records(f, b);
 		return NULL;
 	case VFD_BLOCK_COUNTERS:
-		add_block(f, b, offset);
+		add_block(f, b, offset, packed);
 		f->facts.counts += b->records;
 		if (b->time > f->end_units)
 			f->end_units = b->time;
@@ -200,6 +231,8 @@ static const char *scan_block(struct vfd_file *f, const struct vfd_block *b,
 		return NULL;
 	case VFD_BLOCK_INDEX:
 		return NULL;
+	case VFD_BLOCK_DICTIONARY:
+		return take_dictionary(f, payload, b->bytes);
 	default:
 		f->facts.unknown_blocks++;
 		return NULL;
@@ -207,12 +240,44 @@ static const char *scan_block(struct vfd_file *f, const struct vfd_block *b,
 	return NULL;
 }
 
+/* The same of one that may be packed. The only error of the window: there is no library. */
+static const char *scan_packed(struct window *w, const unsigned char *p, uint64_t offset)
+{
+	struct vfd_file *f = w->f;
+	struct vfd_block b;
+	uint32_t packed;
+	long bytes;
+
+	memcpy(&b, p, sizeof(b));
+	if (!(b.flags & VFD_PACKED) && b.kind != VFD_BLOCK_DICTIONARY)
+		return scan_block(f, &b, p + sizeof(b), offset, 0);
+	if (!f->packer)
+		f->packer = packer_new(&w->error);
+	if (!f->packer)
+		return "it is packed";
+	if (!(b.flags & VFD_PACKED))
+		return scan_block(f, &b, p + sizeof(b), offset, 0);
+	if (!w->unpacked)
+		w->unpacked = xmalloc(VFD_BLOCK_MAX);
+	/* of most samples only their number is wanted */
+	if (b.kind != VFD_BLOCK_SAMPLES || (b.flags & (VFD_HAS_STACKS | VFD_HAS_MARKS)))
+		bytes = packer_unpack(f->packer, p + sizeof(b), b.bytes, w->unpacked);
+	else
+		bytes = packer_length(p + sizeof(b), b.bytes);
+	if (bytes < 0)
+		return "what is packed in a block can't be unpacked";
+	packed = b.bytes;
+	b.bytes = (uint32_t)bytes;
+	b.flags &= (uint16_t)~VFD_PACKED;
+	return scan_block(f, &b, w->unpacked, offset, packed);
+}
+
 static void scan(struct vfd_file *f, struct window *w)
 {
 	uint64_t at = sizeof(struct vfd_preamble), bad = 0, wrong = 0;
 	const char *bad_why = NULL;
 
-	while (at < f->facts.bytes) {
+	while (at < f->facts.bytes && !w->error) {
 		const size_t there = look(w, at, VFD_BLOCK_MAX);
 		const unsigned char *p = w->buf + (at - w->offset);
 		const char *why;
@@ -220,13 +285,10 @@ static void scan(struct vfd_file *f, struct window *w)
 		size_t n = vfd_block_check(p, there, &why, &more);
 
 		if (n) {
-			struct vfd_block b;
-
 			if (bad_why)
 				add_damage(f, bad, at, bad_why);
 			bad_why = NULL;
-			memcpy(&b, p, sizeof(b));
-			why = scan_block(f, &b, p + sizeof(b), at);
+			why = scan_packed(w, p, at);
 			f->facts.blocks++;
 			if (why)
 				add_damage(f, at, at + n, why);
@@ -255,8 +317,11 @@ static void scan(struct vfd_file *f, struct window *w)
 }
 
 /* The time of the last event of a file that has no end. */
-static void find_end(struct vfd_file *f, unsigned char *buf)
+static void find_end(struct vfd_file *f)
 {
+	unsigned char *buf = NULL;
+	size_t room = 0;
+
 	for (size_t i = 0; i < f->n_threads && !f->facts.closed; i++) {
 		const struct read_track *l = &f->tracks[i];
 		const struct read_block *b;
@@ -266,13 +331,14 @@ static void find_end(struct vfd_file *f, unsigned char *buf)
 		if (!l->n_blocks)
 			continue;
 		b = &f->blocks[l->blocks[l->n_blocks - 1]];
-		if (!reader_load(f, b, buf) || !samples_begin(&s, NULL, b, buf))
+		if (!reader_load_grown(f, b, &buf, &room) || !samples_begin(&s, NULL, b, buf))
 			continue;
 		while (samples_next(&s, &e) > 0)
 			;
 		if (s.units > f->end_units)
 			f->end_units = s.units;
 	}
+	free(buf);
 }
 
 static struct vfd_file *open_file(struct vfd_file *f, const char *name, char **why)
@@ -296,8 +362,14 @@ static struct vfd_file *open_file(struct vfd_file *f, const char *name, char **w
 	w.room = f->facts.bytes < WINDOW_BYTES ? f->facts.bytes : WINDOW_BYTES;
 	w.buf = xmalloc(w.room);
 	scan(f, &w);
-	find_end(f, w.buf);
+	free(w.unpacked);
+	find_end(f);
 	free(w.buf);
+	if (w.error) {
+		*why = xasprintf("it is packed, and %s", w.error);
+		free(w.error);
+		return NULL;
+	}
 	if (!f->facts.blocks) {
 		*why = xstrdup("nothing in it can be read");
 		return NULL;
@@ -362,6 +434,7 @@ void vfd_close(struct vfd_file *f)
 	if (!f)
 		return;
 	reader_free_tables(f);
+	packer_free(f->packer);
 	if (f->fd >= 0)
 		close(f->fd);
 	free(f->blocks);

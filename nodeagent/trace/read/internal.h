@@ -14,6 +14,7 @@
 struct read_block {
 	uint64_t offset, time; /* units */
 	uint32_t track, records, bytes;
+	uint32_t packed; /* bytes in the file, if they are packed there; else 0 */
 	uint16_t kind, flags;
 };
 
@@ -64,6 +65,7 @@ struct vfd_file {
 	char *path, *host, *application, *writer;
 	int fd; /* -1: memory */
 	const unsigned char *memory;
+	struct packer *packer; /* NULL: nothing was packed yet */
 	struct read_block *blocks;
 	size_t n_blocks, cap_blocks;
 	struct vfd_damage *damage;
@@ -100,7 +102,7 @@ struct vfd_file {
 	uint64_t start_units, last_pair_units, end_units;
 	int64_t start_raw, last_pair_raw, zero;
 	int64_t later; /* ns that times are shifted by, of vfd_line_up() */
-	bool header_seen, pair_seen, zero_seen;
+	bool header_seen, pair_seen, zero_seen, dictionary_seen;
 	struct reader_symbols {
 		const char *module; /* text of ours */
 		struct symtab *table;
@@ -108,10 +110,12 @@ struct vfd_file {
 	size_t n_symbols, cap_symbols;
 };
 
+#define READER_PACKED 32u /* times that definitions may be longer than in a packed file */
+
 /* Tables can't have more elements than the file could define. */
 static inline bool reader_possible(const struct vfd_file *f, uint64_t number)
 {
-	return number < f->facts.bytes / 8 + 16;
+	return number < f->facts.bytes * (f->packer ? READER_PACKED : 1) / 8 + 16;
 }
 
 /* Reads the payload of a block into buf (room for VFD_BLOCK_MAX); false: it can't be read

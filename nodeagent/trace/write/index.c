@@ -8,9 +8,8 @@
 #include <string.h>
 
 #include "nodeagent/base/util.h"
+#include "nodeagent/trace/index-entry.h"
 #include "nodeagent/trace/write/internal.h"
-
-#define INDEX_ENTRY (7 * VARINT_MAX)
 
 /* The page for the next entry. What is full keeps no more than it needs. */
 static struct vfd_page *page_to_fill(struct vfd_index *x)
@@ -33,13 +32,7 @@ void vfd_index_add(struct vfd_index *x, uint64_t offset, const struct vfd_block 
 	struct vfd_page *p = page_to_fill(x);
 	unsigned char *at = vfd_page_room(p, INDEX_ENTRY);
 
-	at = varint_put(at, (offset - x->offset) / VFD_ALIGN);
-	at = varint_put(at, b->kind);
-	at = varint_put(at, b->flags);
-	at = varint_put(at, (uint32_t)(b->track + 1));
-	at = varint_put(at, b->records);
-	at = varint_put(at, b->bytes);
-	at = varint_put(at, zigzag((int64_t)(b->time - x->time)));
+	at = index_entry_put(at, b, offset, x->offset, x->time);
 	vfd_page_done(p, at);
 	p->records++;
 	x->offset = offset;

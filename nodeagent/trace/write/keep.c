@@ -275,7 +275,7 @@ static void write_openings(struct vfd_writer *w)
 bool vfd_freeze_begin(struct vfd_writer *w, const char *path, char **error)
 {
 	static const struct vfd_preamble preamble = {
-		.magic = VFD_MAGIC, .version = VFD_VERSION, .byte_order = VFD_BYTE_ORDER};
+		.magic = VFD_MAGIC, .version = VFD_VERSION_PLAIN, .byte_order = VFD_BYTE_ORDER};
 	struct keep *k = w->keep;
 
 	/* definitions and stacks go out at once */

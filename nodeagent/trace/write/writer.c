@@ -115,7 +115,7 @@ static void header_number(struct vfd_page *p, enum vfd_header_field field, uint6
 static bool write_header(struct vfd_writer *w, const struct vfd_setup *s, double ns_per_unit)
 {
 	const struct vfd_preamble preamble = {
-		.magic = VFD_MAGIC, .version = VFD_VERSION, .byte_order = VFD_BYTE_ORDER};
+		.magic = VFD_MAGIC, .version = VFD_VERSION_PLAIN, .byte_order = VFD_BYTE_ORDER};
 	struct vfd_page p = {0};
 	uint64_t rate;
 	bool ok;
