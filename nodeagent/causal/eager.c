@@ -93,16 +93,22 @@ static void add_half(struct eager *x, const struct vfd_event *e)
 	half_take_out(&x->halves, one.key);
 }
 
-void reader_find_eager(struct reader *r)
+void reader_look_ahead(struct reader *r)
 {
 	struct eager x = {.r = r, .most = {-1, -1}};
 	const struct vfd_filter filter = {.track = VFD_NONE, .no_samples = true};
 	struct vfd_cursor *cursor = vfd_cursor_new(r->files, r->n_files, &filter);
 	struct vfd_event e;
 
-	while (vfd_next(cursor, &e))
-		if (e.kind == VFD_MESSAGE && is_compared(&x, &e))
+	while (vfd_next(cursor, &e)) {
+		if (e.kind != VFD_MESSAGE)
+			continue;
+		if (e.message->kind == VFD_EPOCH)
+			reader_lock(r, &e);
+		else if (is_compared(&x, &e))
 			add_half(&x, &e);
+	}
+	reader_locks_end(r->locks);
 	vfd_cursor_free(cursor);
 	half_free(&x.halves);
 	causal_set_eager(r->run->c, x.most[0], x.most[1]);

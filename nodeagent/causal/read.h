@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Declarations for run.c, calls.c, messages.c and eager.c. */
+/* Declarations for run.c, calls.c, messages.c, windows.c, locks.c and eager.c. */
 #ifndef VFTR_NODEAGENT_CAUSAL_READ_H
 #define VFTR_NODEAGENT_CAUSAL_READ_H
 
@@ -33,6 +33,7 @@ struct reader {
 	struct match_table starts;   /* of persistent calls: by line and communicator, and ticket */
 	uint64_t members;	     /* of all communicators */
 	bool has_epochs;	     /* there are calls on windows */
+	struct reader_locks *locks;
 };
 
 /* The bound of the error of a file's clock. */
@@ -50,8 +51,13 @@ const struct vfd_function *reader_function(
 
 /* ---- messages.c */
 void reader_message(struct reader *r, uint32_t line, const struct vfd_event *e);
-/* A call on a window: windows.c */
+
+/* ---- windows.c: a call on a window */
 void reader_epoch(struct reader *r, uint32_t line, const struct vfd_event *e);
+/* False: it makes no sense, or is of a session. */
+bool reader_has_call(const struct reader *r, uint32_t line, const struct vfd_event *e);
+/* A communicator of two lines. */
+uint32_t reader_pair_comm(struct reader *r, uint32_t a, uint32_t b);
 /* The communicator of the window of a message, or CAUSAL_NONE. */
 uint32_t reader_window_comm(struct reader *r, uint32_t line, const struct vfd_event *e);
 /* How a send that was posted there ends. */
@@ -59,7 +65,15 @@ enum send_mode { SEND_STANDARD, SEND_SYNCHRONOUS, SEND_BUFFERED };
 enum send_mode reader_send_mode(
 	const struct reader *r, uint32_t file, uint32_t track, uint32_t stack);
 
-/* ---- eager.c: reads all messages once, and tells causal_set_eager(). */
-void reader_find_eager(struct reader *r);
+/* ---- locks.c */
+struct reader_locks *reader_locks_new(void);
+void reader_locks_free(struct reader_locks *l);
+/* All calls on windows once; then the end; then those on locks again, which meet each other. */
+void reader_lock(struct reader *r, const struct vfd_event *e);
+void reader_locks_end(struct reader_locks *l);
+void reader_lock_meets(struct reader *r, uint32_t line, const struct vfd_message *m);
+
+/* ---- eager.c: reads all messages once, and tells causal_set_eager() and reader_lock(). */
+void reader_look_ahead(struct reader *r);
 
 #endif

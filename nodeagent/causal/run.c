@@ -97,6 +97,7 @@ static struct causal *new_causal(const struct causal_run *run, struct vfd_file *
 
 static void begin_reading(struct reader *r)
 {
+	r->locks = reader_locks_new();
 	r->lines = xcalloc(r->run->n, sizeof(*r->lines));
 	r->line_of = xcalloc(r->n_files, sizeof(*r->line_of));
 	r->path_of = xcalloc(r->n_files, sizeof(*r->path_of));
@@ -136,6 +137,7 @@ static void end_reading(struct reader *r)
 	map64_free(&r->comm_of);
 	map64_free(&r->pairs);
 	match_table_free(&r->starts);
+	reader_locks_free(r->locks);
 }
 
 static void read_events(struct reader *r)
@@ -212,7 +214,7 @@ struct causal_run *causal_run(
 		run->c = new_causal(run, files, folder, error);
 	if (run->c) {
 		begin_reading(&r);
-		reader_find_eager(&r);
+		reader_look_ahead(&r);
 		read_events(&r);
 		doubt_files(&r);
 		doubt_ranks(&r);

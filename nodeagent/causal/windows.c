@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Calls on windows: those in which all ranks meet are collective calls; in those for which two
- * ranks wait for each other, one needs the other one.
+ * ranks wait for each other, one needs the other one. Locks: locks.c.
  */
 #include "mpi_id.h"
 #include "nodeagent/causal/read.h"
 #include "nodeagent/replay/window/exposure.h"
+#include "nodeagent/replay/window/lock-epoch.h"
 
 #define LARGE_COUNT 1u
 
@@ -60,7 +61,7 @@ struct pair_call {
 	const struct vfd_message *m;
 };
 
-static uint32_t pair_comm(struct reader *r, uint32_t a, uint32_t b)
+uint32_t reader_pair_comm(struct reader *r, uint32_t a, uint32_t b)
 {
 	const uint64_t key = (uint64_t)(a < b ? a : b) << 32 | (a < b ? b : a);
 	uint32_t *known = map64_at(&r->pairs, key, CAUSAL_NONE);
@@ -82,7 +83,7 @@ static void meet_one(void *arg, const struct exposure_pair *pair)
 	if (other == CAUSAL_NONE || other == c->line)
 		return;
 	causal_collective(c->r->run->c, c->line,
-		&(struct causal_collective){.comm = pair_comm(c->r, c->line, other),
+		&(struct causal_collective){.comm = reader_pair_comm(c->r, c->line, other),
 			.ticket =
 				ticket_on(c->m->offset ^ which * 0xd6e8feb86659fd93u, pair->ticket),
 			.kind = pair->wait,
@@ -93,21 +94,12 @@ static void meet_one(void *arg, const struct exposure_pair *pair)
 			.leave = c->m->end});
 }
 
-static bool is_passive(uint32_t function)
+bool reader_has_call(const struct reader *r, uint32_t line, const struct vfd_event *e)
 {
-	switch (function) {
-	case VFTR_MPI_WIN_LOCK:
-	case VFTR_MPI_WIN_LOCK_ALL:
-	case VFTR_MPI_WIN_FLUSH:
-	case VFTR_MPI_WIN_FLUSH_ALL:
-	case VFTR_MPI_WIN_FLUSH_LOCAL:
-	case VFTR_MPI_WIN_FLUSH_LOCAL_ALL:
-	case VFTR_MPI_WIN_UNLOCK:
-	case VFTR_MPI_WIN_UNLOCK_ALL:
-		return true;
-	default:
-		return false;
-	}
+	const struct vfd_message *m = e->message;
+
+	return m->end >= m->start && m->end <= CAUSAL_TIME_MOST && m->start >= -CAUSAL_TIME_MOST &&
+	       (!m->self || (int)m->self - 1 == r->run->ranks[line].rank);
 }
 
 void reader_epoch(struct reader *r, uint32_t line, const struct vfd_event *e)
@@ -117,10 +109,10 @@ void reader_epoch(struct reader *r, uint32_t line, const struct vfd_event *e)
 	struct reader_line *l = &r->lines[line];
 	struct pair_call c = {r, line, m};
 
-	if (m->end > CAUSAL_TIME_MOST)
+	if (!reader_has_call(r, line, e))
 		return;
-	if (is_passive(function))
-		causal_add_doubt(r->run->c, CAUSAL_ONE_SIDED, 1);
+	if (lock_part_of(function) != LOCK_PARTS)
+		reader_lock_meets(r, line, m);
 	else if (!meet_all(r, line, e, function))
 		exposure_pairs(&l->exposures,
 			&(struct exposure_call){.window = m->comm,

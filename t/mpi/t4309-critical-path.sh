@@ -121,7 +121,10 @@ for mpi in $mpis; do
 			python3 "$T/mpi/causal/reference.py" dump.json exact.json ||
 				{ echo "seed $seed"; exit 1; }
 			of_window exact.json
-		done'
+			jq ".waits[] | select(.kind == \"rma_lock\") | .calls" exact.json >>locks-$mpi
+		done
+		cat locks-$mpi
+		[ -s locks-$mpi ]'
 done
 
 set -- $mpis

@@ -16,8 +16,8 @@
 static uint64_t shared_dice, own_dice;
 static int rank, size, tag;
 static MPI_Comm comms[COMMS];
-static char from_here[LONG], to_here[LONG], exposed[64];
-static MPI_Win window;
+static char from_here[LONG], to_here[LONG], exposed[64], locked_here[64];
+static MPI_Win window, locked;
 
 __attribute__((no_instrument_function)) static unsigned throw(uint64_t * dice, unsigned sides)
 {
@@ -306,10 +306,37 @@ static void epochs(void)
 	MPI_Group_free(&group);
 }
 
+/* Some ranks want a lock of the same target, or of all. */
+static void locks(void)
+{
+	const int first = (int)draw((unsigned)size), n = 1 + (int)draw((unsigned)size);
+	const int to = (int)draw((unsigned)size), all = !draw(3);
+	const int how = throw(&own_dice, 2) ? MPI_LOCK_EXCLUSIVE : MPI_LOCK_SHARED;
+
+	if ((rank + size - first) % size >= n)
+		return;
+	if (all && how == MPI_LOCK_SHARED)
+		MPI_Win_lock_all(0, locked);
+	else
+		MPI_Win_lock(how, to, 0, locked);
+	work();
+	MPI_Put(from_here, 8, MPI_CHAR, to, 8 * (rank % 8), 8, MPI_CHAR, locked);
+	if (throw(&own_dice, 3) == 0)
+		MPI_Win_flush_local(to, locked);
+	if (throw(&own_dice, 2))
+		MPI_Win_flush(to, locked);
+	work();
+	if (all && how == MPI_LOCK_SHARED)
+		MPI_Win_unlock_all(locked);
+	else
+		MPI_Win_unlock(to, locked);
+}
+
 static void step(void)
 {
 	static void (*const all[])(void) = {message, message, message, halo, ring, persistent,
-		probed, gather_any, collective, collective, collective_later, fences, epochs};
+		probed, gather_any, collective, collective, collective_later, fences, epochs, locks,
+		locks};
 
 	tag = 10 + (tag + 1) % 1000; /* so that a message for anybody is of this step */
 	work();
@@ -333,12 +360,14 @@ int main(int argc, char **argv)
 	MPI_Comm_size(MPI_COMM_WORLD, &size);
 	make_comms();
 	MPI_Win_create(exposed, sizeof(exposed), 1, MPI_INFO_NULL, comms[3], &window);
+	MPI_Win_create(locked_here, sizeof(locked_here), 1, MPI_INFO_NULL, comms[3], &locked);
 	for (int i = 0; i < programs; i++) {
 		shared_dice = (uint64_t)(argc > 1 ? atoi(argv[1]) : 1) * 1000003u + (uint64_t)i;
 		own_dice = shared_dice ^ (uint64_t)(rank + 1) << 40;
 		for (int k = 0; k < steps; k++)
 			step();
 	}
+	MPI_Win_free(&locked);
 	MPI_Win_free(&window);
 	MPI_Finalize();
 	return 0;

@@ -23,6 +23,11 @@ EPOCHS = {"MPI_Win_start": "start", "MPI_Win_complete": "complete", "MPI_Win_pos
 # (who waits, who is waited for, the kind)
 MEETINGS = (("start", "post", "rma_post"), ("complete", "post", "rma_post"),
             ("wait", "complete", "rma_complete"))
+# of locks: (it gives the lock back, it shows that the rank has it)
+LOCKS = {"MPI_Win_lock": (False, False), "MPI_Win_lock_all": (False, False),
+         "MPI_Win_flush_local": (False, False), "MPI_Win_flush_local_all": (False, False),
+         "MPI_Win_flush": (False, True), "MPI_Win_flush_all": (False, True),
+         "MPI_Win_unlock": (True, True), "MPI_Win_unlock_all": (True, True)}
 
 
 def kind_of(function):
@@ -69,6 +74,7 @@ class Run:
         self.sends, self.receives, self.all = {}, {}, defaultdict(dict)
         self.init = {}
         self.groups, self.counts = {}, defaultdict(int)
+        self.locks, self.given_back = {}, []
         open_calls = defaultdict(list)
         ends = defaultdict(list)
         for e in dump["events"]:
@@ -78,6 +84,7 @@ class Run:
                           open_calls[rank])
             elif e["event"] == "message":
                 self.message(rank, e, ends, paths[e["lane"]][e["stack"]])
+        self.find_locks(ends)
         for rank, r in self.ranks.items():
             by_leave = {c.leave: c for c in r.calls}
             for end, what in ends[rank]:
@@ -149,6 +156,9 @@ class Run:
         if function in ON_WINDOW:
             self.add_all(rank, (window, e["ticket"]), e, ends, ON_WINDOW[function])
             return
+        if function in LOCKS:
+            self.lock(rank, e)
+            return
         what = EPOCHS[function]
         first = what in ("start", "post")
         role = "origin" if what in ("start", "complete") else "target"
@@ -166,6 +176,41 @@ class Run:
                                  what == waits)
         if not first:
             group.clear()
+
+    def lock(self, rank, e):
+        """A call of an epoch that is protected by a lock; which one, its ticket says."""
+        gives_back, has = LOCKS[e["function"]]
+        key = rank, e["window"], e["ticket"]
+        if e["function"].startswith("MPI_Win_lock"):
+            self.locks[key] = dict(rank=rank, window=e["window"], target=e["peer"], calls=[],
+                                   exclusive=e["exclusive"], has=None)
+        lock = self.locks[key]
+        lock["calls"].append(e)
+        if has and lock["has"] is None:
+            lock["has"] = e["end_ns"]
+        if gives_back:
+            self.given_back.append(lock)
+
+    def find_locks(self, ends):
+        """Whoever has a lock later has waited until the other one gave it back."""
+        for a in self.given_back:
+            others = [b for b in self.given_back
+                      if b["rank"] != a["rank"] and b["window"] == a["window"] and
+                      (a["exclusive"] or b["exclusive"]) and
+                      (a["target"] == b["target"] or -1 in (a["target"], b["target"])) and
+                      a["calls"][0]["t_ns"] < b["calls"][-1]["end_ns"] and
+                      b["calls"][0]["t_ns"] < a["calls"][-1]["end_ns"]]
+            for e in a["calls"]:
+                if e["end_ns"] > a["has"]:
+                    break
+                asks = e["function"].startswith("MPI_Win_lock")
+                stood = [b for b in others if e["t_ns"] < b["calls"][-1]["t_ns"] < e["end_ns"] and
+                         (asks or b["has"] < a["has"])]
+                if stood:
+                    last = max(stood, key=lambda b: b["calls"][-1]["t_ns"])
+                    key = ("lock", a["rank"], e["t_ns"])
+                    self.add_all(a["rank"], key, e, ends, "rma_lock")
+                    self.add_all(last["rank"], key, last["calls"][-1], ends, "rma_lock", False)
 
     # ---- whom a call needed ----------------------------------------------------------
 
