@@ -7,6 +7,7 @@
  *
  *	taker   READY          -> giver
  *	giver   CHUNK ... LAST -> taker      batches (match/wire.h)
+ *	giver   LOCKS .. -> taker             in between (lock-exchange.h)
  *	taker   ANSWER .. LAST -> giver      what they have waited (far-receivers.h)
  *
  * Times travel as global ones (clock/sync.h) and become ticks of the taker. Who does not
@@ -21,12 +22,15 @@
 #include "nodeagent/match/wire.h"
 #include "nodeagent/internode/directory.h"
 #include "nodeagent/internode/internal.h"
+#include "nodeagent/internode/lock-exchange.h"
 #include "nodeagent/net/transport.h"
 
 enum { TAG_READY = 710, TAG_CHUNK, TAG_ANSWER };
-enum { MORE, LAST, CAUSES }; /* the last byte of a chunk; CAUSES: words of far-causes.h */
+/* the last byte of a chunk; CAUSES, LOCKS: words of far-causes.h, of lock-exchange.h */
+enum { MORE, LAST, CAUSES, LOCKS };
 
 #define CHUNK_BYTES ((size_t)1 << 20)
+#define LOCKS_WORDS (LOCK_EXCHANGE_WORDS * (CHUNK_BYTES / 64)) /* of a chunk, at most */
 #define PART	    3 /* of the deadline of the collation, all of this */
 #define PAIR_PART   4 /* of that, to wait for one agent */
 
@@ -102,6 +106,21 @@ static void give_send(void *arg, const struct match_send *s)
 		send_chunk(x, MORE);
 }
 
+static void give_locks(struct exchange *x, const struct rank_set *proc_ids)
+{
+	struct words *causes = &x->telling.words, locks = {0};
+
+	lock_exchange_put(x->m, proc_ids, &x->telling, &locks);
+	if (causes->n)
+		send_bytes(x, TAG_CHUNK, causes->at, causes->n * sizeof(*causes->at), CAUSES);
+	words_free(causes);
+	for (size_t at = 0, n; at < locks.n && !x->error; at += n) {
+		n = locks.n - at < LOCKS_WORDS ? locks.n - at : LOCKS_WORDS;
+		send_bytes(x, TAG_CHUNK, locks.at + at, n * sizeof(*locks.at), LOCKS);
+	}
+	words_free(&locks);
+}
+
 static const struct directory_target *target(const struct exchange *x, int agent)
 {
 	for (size_t i = 0; i < x->directory.n_targets; i++)
@@ -167,6 +186,8 @@ static void give(struct exchange *x, int to)
 		transport_receive(x->transport, to, to, TAG_READY, &buf, &bytes, &who, patience(x));
 	if (!x->error)
 		free(buf);
+	if (!x->error)
+		give_locks(x, &t->proc_ids);
 	while (!x->error && give_round(x, &t->proc_ids))
 		;
 	if (!x->error)
@@ -234,6 +255,8 @@ static bool is_sender(const struct exchange *x, int agent)
 
 static const char *take_chunk(struct exchange *x, const void *bytes, size_t n, uint8_t kind)
 {
+	if (kind == LOCKS)
+		return lock_exchange_take(x->m, bytes, n / sizeof(uint64_t));
 	if (kind != CAUSES)
 		return match_batch_each(bytes, n, take_send, x);
 	return far_take(&x->m->far, x->m->host, bytes, n / sizeof(uint64_t));
@@ -362,6 +385,21 @@ static uint64_t *keys(const struct map64 *m)
 	return at;
 }
 
+/* Agents whose processes had the same locks meet, too. */
+static void want_lock_members(const struct host *host, struct directory_entry *e)
+{
+	struct map64 members = {0};
+	uint64_t *more;
+
+	lock_exchange_want(host, &members);
+	more = keys(&members);
+	e->wanted = xrealloc(e->wanted, (e->n_wanted + members.n + 1) * sizeof(*e->wanted));
+	memcpy(e->wanted + e->n_wanted, more, members.n * sizeof(*more));
+	e->n_wanted += members.n;
+	free(more);
+	map64_free(&members);
+}
+
 void matching_exchange(struct matching *m)
 {
 	const struct host *host = m->host;
@@ -377,6 +415,7 @@ void matching_exchange(struct matching *m)
 		.n_lost = m->n_lost};
 
 	mine.wanted = match_outbox_proc_ids(m->outbox, &mine.n_wanted);
+	want_lock_members(host, &mine);
 	match_defer_no_more(matching_core(m));
 	if (!directory_ask(host->transport, &mine, seconds / 2, &x.directory)) {
 		m->met = true;

@@ -62,4 +62,13 @@ test_expect 'openmpi on two nodes: all waits are what the program says, within t
 	done
 	is "" "$bad" "properties"'
 
+test_expect 'openmpi on two nodes: rank 2 has waited for a lock of rank 1 on the other node, and knows what that did' '
+	awk "\$1 == \"wait\" && \$2 == \"lock_is_held_far\" && \$5 == \"rma_lock\" && \$6 == 1 { t += \$7 }
+		END { print t; exit t < 0.9 * 6 * 6e-3 }" found.nodes
+	grep " rma_lock " truth.nodes >truth.locks
+	grep " rma_lock " found.nodes >found.locks
+	known_functions lock_is_held_far truth.locks found.locks
+	awk "\$1 == \"cause\" && \$2 == \"lock_is_held_far\" && \$6 == 1 && \$7 == \"bottleneck\" { n++ }
+		END { exit !n }" found.nodes'
+
 done_testing

@@ -284,6 +284,9 @@ struct window_locks;
 /* Waits count in l, and what others did meanwhile in c; both outlive it. */
 struct window_locks *window_locks_new(struct longest *l, struct causes *c);
 void window_locks_free(struct window_locks *w);
+/* From now on epochs of windows with members on other nodes are kept for far-locks.h. */
+void window_locks_begin_elsewhere(struct window_locks *w);
+struct far_locks *window_locks_far(const struct window_locks *w);
 /* The call p, an EPOCH on a window, is over. Of other calls than those on locks nothing counts. */
 void window_locks_call(
 	struct window_locks *w, struct traffic_track *l, const struct pending *p, uint64_t until);

@@ -30,6 +30,7 @@ void sync_begin_elsewhere(struct sync *s, size_t bytes_max)
 	if (!s->elsewhere)
 		s->elsewhere = elsewhere_new(bytes_max);
 	causes_begin_elsewhere(s->causes);
+	window_locks_begin_elsewhere(s->window_locks);
 }
 
 struct elsewhere *sync_elsewhere(struct sync *s)
@@ -50,6 +51,11 @@ uint64_t sync_dropped(const struct sync *s)
 struct window_locks *sync_window_locks(struct sync *s)
 {
 	return s->window_locks;
+}
+
+struct far_locks *sync_far_locks(struct sync *s)
+{
+	return window_locks_far(s->window_locks);
 }
 
 struct longest *sync_longest(struct sync *s)

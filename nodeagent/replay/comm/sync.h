@@ -34,6 +34,7 @@ struct causes;
 struct completion;
 struct elsewhere;
 struct exposure_pair;
+struct far_locks;
 struct longest;
 struct node;
 struct pending;
@@ -96,6 +97,9 @@ void sync_complete(
 
 /* Locks of windows that processes of this node have; owned by s. */
 struct window_locks *sync_window_locks(struct sync *s);
+
+/* Those of windows with members on other nodes, or NULL; owned by s. */
+struct far_locks *sync_far_locks(struct sync *s);
 
 /* What calls that complete several operations have waited for; owned by s. */
 struct longest *sync_longest(struct sync *s);

@@ -1,9 +1,15 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Who waits for a lock of a window that another process of this node has: window/lock-epoch.h. */
+/*
+ * Who waits for a lock of a window that another process of this node has: window/lock-epoch.h.
+ * Those of other nodes are compared when the job is over: far-locks.h.
+ */
 #include <stdlib.h>
 #include "conf/conf.h"
 #include "nodeagent/base/pool.h"
 #include "nodeagent/base/util.h"
+#include "nodeagent/replay/comm/causes.h"
+#include "nodeagent/replay/window/far-locks.h"
+#include "nodeagent/replay/comm/history.h"
 #include "nodeagent/replay/comm/internal.h"
 #include "nodeagent/replay/comm/longest.h"
 #include "nodeagent/replay/window/lock-epoch.h"
@@ -34,6 +40,7 @@ struct window_locks {
 		struct own_epoch *at; /* WINDOW_LOCKS_KEPT, or NULL */
 		uint64_t n;	      /* ever */
 	} kept[BUCKETS];
+	struct far_locks *far; /* or NULL: there is one agent only */
 };
 
 struct window_locks *window_locks_new(struct longest *l, struct causes *c)
@@ -54,7 +61,19 @@ void window_locks_free(struct window_locks *w)
 		free(w->kept[i].at);
 	match_pool_free(&w->epochs);
 	match_table_free(&w->open);
+	far_locks_free(w->far);
 	free(w);
+}
+
+void window_locks_begin_elsewhere(struct window_locks *w)
+{
+	if (!w->far)
+		w->far = far_locks_new();
+}
+
+struct far_locks *window_locks_far(const struct window_locks *w)
+{
+	return w->far;
 }
 
 /* ---- who has waited for whom ------------------------------------------------------------------
@@ -152,6 +171,29 @@ static void end_epoch(struct window_locks *w, struct own_epoch *e)
 	*place = *e;
 }
 
+static uint32_t world_of(const void *comm, uint32_t rank)
+{
+	return comm_world(comm, rank);
+}
+
+/* For those on other nodes that wait for it, and for its waits for them. */
+static void keep_far(struct window_locks *w, struct traffic_track *l, const struct pending *p,
+	const struct own_epoch *e)
+{
+	const struct comm *c = p->comm;
+
+	const uint64_t job = l->traffic->job;
+
+	if (!w->far || !has_members_elsewhere(c) || (c->job && c->job != job))
+		return;
+	far_locks_add(w->far,
+		&(struct far_lock){.is = e->is,
+			.whose = l->traffic,
+			.world = comm_world(c, c->rank),
+			.history = history_note(causes_histories(w->causes), l, p->since)},
+		&(struct far_lock_comm){c->id, job, c->size, c, world_of});
+}
+
 void window_locks_call(
 	struct window_locks *w, struct traffic_track *l, const struct pending *p, uint64_t until)
 {
@@ -170,11 +212,13 @@ void window_locks_call(
 		return;
 	e->activity = thread_activity_hold(l->activity);
 	end_epoch(w, e);
+	keep_far(w, l, p, e);
 	forget_open(w, e);
 }
 
 void window_locks_forget(struct window_locks *w, const struct traffic *t)
 {
+	far_locks_forget(w->far, t);
 	for (unsigned i = 0; i < BUCKETS; i++)
 		for (uint64_t k = 0; w->kept[i].at && k < WINDOW_LOCKS_KEPT; k++) {
 			struct own_epoch *e = &w->kept[i].at[k];

@@ -252,14 +252,37 @@ static void lock_is_held(void)
 		KNOWN_CALL(RMA_LOCK, 1, 0, MPI_Win_lock, MPI_LOCK_EXCLUSIVE, 0, 0, shared);
 		MPI_Put(data, 1, MPI_INT, 0, known_rank, 1, MPI_INT, shared);
 		KNOWN_CALL(RMA_LOCK, 1, 0, MPI_Win_flush, 0, shared);
+		/* when it is here it has the lock */
+		KNOWN_CALL(RMA_LOCK, 1, 0, MPI_Win_flush, 0, shared);
 		bottleneck(BIT(3), 1, 8);
 		KNOWN_CALL(RELEASE, 1, 0, MPI_Win_unlock, 0, shared);
 	} else if (known_rank == 3) {
-		known_after(BIT(1), 2);
+		known_after(BIT(1), 3);
 		known_spin(2);
 		KNOWN_CALL(RMA_LOCK, 1, BIT(1), MPI_Win_lock, MPI_LOCK_SHARED, 0, 0, shared);
 		MPI_Put(data, 1, MPI_INT, 0, known_rank, 1, MPI_INT, shared);
 		KNOWN_CALL(RMA_LOCK, 1, BIT(1), MPI_Win_unlock, 0, shared);
+	}
+	meet_in_mpi(2);
+}
+
+/* The same of rank 2, which is on another node than rank 1 if there are two. */
+static void lock_is_held_far(void)
+{
+	if (known_rank == 1) {
+		KNOWN_CALL(RMA_LOCK, 1, 0, MPI_Win_lock, MPI_LOCK_EXCLUSIVE, 3, 0, shared);
+		MPI_Put(data, 1, MPI_INT, 3, known_rank, 1, MPI_INT, shared);
+		KNOWN_CALL(RMA_LOCK, 1, 0, MPI_Win_flush, 3, shared);
+		/* when it is here it has the lock */
+		KNOWN_CALL(RMA_LOCK, 1, 0, MPI_Win_flush, 3, shared);
+		bottleneck(BIT(2), 1, 8);
+		KNOWN_CALL(RELEASE, 1, 0, MPI_Win_unlock, 3, shared);
+	} else if (known_rank == 2) {
+		known_after(BIT(1), 3);
+		known_spin(2);
+		KNOWN_CALL(RMA_LOCK, 1, BIT(1), MPI_Win_lock, MPI_LOCK_EXCLUSIVE, 3, 0, shared);
+		MPI_Put(data, 1, MPI_INT, 3, known_rank, 1, MPI_INT, shared);
+		KNOWN_CALL(RMA_LOCK, 1, BIT(1), MPI_Win_unlock, 3, shared);
 	}
 	meet_in_mpi(2);
 }
@@ -369,6 +392,7 @@ static const struct known_property properties[] = {
 	KNOWN_PROPERTY(epochs_in_ring, "anything"),
 	KNOWN_PROPERTY(no_wait_for_post_or_complete, NULL),
 	KNOWN_PROPERTY(lock_is_held, "anything"),
+	KNOWN_PROPERTY(lock_is_held_far, "anything"),
 	KNOWN_PROPERTY(lock_all_is_held, "anything"),
 	KNOWN_PROPERTY(locks_that_nobody_waits_for, "anything"),
 	KNOWN_PROPERTY(locks, "anything"),
