@@ -8,7 +8,7 @@
  *	taker   READY          -> giver
  *	giver   CHUNK ... LAST -> taker      batches (match/wire.h)
  *	giver   LOCKS .. -> taker             in between (lock-exchange.h)
- *	taker   ANSWER .. LAST -> giver      what they have waited (far-receivers.h)
+ *	taker   ANSWER .. LAST -> giver      what they have waited (far-receivers.h), and CAUSES
  *
  * Times travel as global ones (clock/sync.h) and become ticks of the taker. Who does not
  * answer costs its messages and some waiting, nothing else.
@@ -147,6 +147,12 @@ static bool give_round(struct exchange *x, const struct rank_set *proc_ids)
 	return any;
 }
 
+static const char *use_answer(struct exchange *x, const uint64_t *words, size_t n, uint8_t kind)
+{
+	return kind == CAUSES ? far_take(&x->m->far, x->m->host, words, n)
+			      : far_calls_answer(&x->calls, x->m, words, n);
+}
+
 /* What the sends have waited for their receivers; the next message of this tag if *last is false.
  */
 static void take_answer(struct exchange *x, int from, bool *last)
@@ -160,7 +166,7 @@ static void take_answer(struct exchange *x, int from, bool *last)
 		x->transport, from, from, TAG_ANSWER, (void **)&buf, &bytes, &who, patience(x));
 	if (x->error)
 		return;
-	wrong = bytes ? far_calls_answer(&x->calls, x->m, (uint64_t *)buf, bytes / sizeof(uint64_t))
+	wrong = bytes ? use_answer(x, (uint64_t *)buf, bytes / sizeof(uint64_t), buf[bytes - 1])
 		      : "an empty message";
 	*last = !bytes || buf[bytes - 1] == LAST;
 	if (!*last && transport_now() > x->until)
@@ -192,6 +198,7 @@ static void give(struct exchange *x, int to)
 		;
 	if (!x->error)
 		send_chunk(x, LAST);
+	far_heard_next(&x->m->far);
 	while (!x->error && !last)
 		take_answer(x, to, &last);
 	far_calls_free(&x->calls);
@@ -264,18 +271,25 @@ static const char *take_chunk(struct exchange *x, const void *bytes, size_t n, u
 
 static void send_answer(struct exchange *x, int to)
 {
+	struct far_telling paths = {.histories = {0}};
 	struct words answer = {0};
 	size_t at = 0, n;
 
-	far_receivers_put(&x->m->far_receivers, x->m->host, &answer);
+	far_receivers_put(&x->m->far_receivers, x->m, &paths, &answer);
 	x->to = to;
 	x->error = 0;
-	do {
+	if (paths.words.n)
+		send_bytes(x, TAG_ANSWER, paths.words.at, paths.words.n * sizeof(*paths.words.at),
+			CAUSES);
+	far_telling_free(&paths);
+	while (!x->error) {
 		n = far_answer_part(&answer, at, CHUNK_BYTES / sizeof(uint64_t));
 		send_bytes(x, TAG_ANSWER, answer.at + at, n * sizeof(uint64_t),
 			at + n < answer.n ? MORE : LAST);
 		at += n;
-	} while (at < answer.n && !x->error);
+		if (at >= answer.n)
+			break;
+	}
 	words_free(&answer);
 }
 

@@ -50,8 +50,8 @@ static uint32_t tell_node(struct far_telling *f, const struct host *host, const 
 	return number;
 }
 
-/* 0: it is not in the tree of threads that have ended. */
-static uint32_t tell_path(struct far_telling *f, const struct host *host, const struct process *p,
+/* Those of threads that have ended. */
+uint32_t far_tell_path(struct far_telling *f, const struct host *host, const struct process *p,
 	const struct node *path)
 {
 	const struct node *root = calltree_root(p->ended_tree), *up[DEPTH_MAX + 2];
@@ -84,7 +84,7 @@ uint32_t far_tell(
 	if (!at || !p || whose != p->traffic)
 		return 0;
 	for (size_t i = 0; i < n; i++)
-		paths[i] = tell_path(f, host, p, traffic_path_node(whose, at[i].path));
+		paths[i] = far_tell_path(f, host, p, traffic_path_node(whose, at[i].path));
 	map32_add(&f->histories, history, 1);
 	words_put(&f->words, HISTORY);
 	words_put(&f->words, history);
@@ -217,6 +217,21 @@ const char *far_take(struct far_heard *f, struct host *host, const uint64_t *wor
 uint32_t far_number(const struct far_heard *f, uint32_t told)
 {
 	return number_of(&f->histories, told);
+}
+
+uint32_t far_path_number(const struct far_heard *f, uint32_t told)
+{
+	return number_of(&f->paths, told);
+}
+
+uint32_t far_keep(struct far_heard *f, const struct history_part *at, size_t n)
+{
+	if (!n || f->n_parts + n > FAR_PARTS_MAX)
+		return 0;
+	*LIST_ADD(f, kept) = (struct kept_history){f->n_parts, (uint32_t)n};
+	for (size_t i = 0; i < n; i++)
+		*LIST_ADD(f, parts) = at[i];
+	return (uint32_t)f->n_kept;
 }
 
 const struct history_part *far_history(const struct far_heard *f, uint32_t number, size_t *n)

@@ -2,7 +2,8 @@
 /*
  * What senders did before they sent, for receivers on other nodes that have waited for them: the
  * agent of the sender tells histories (replay/comm/history.h) before the sends that have them,
- * each once to an agent, and the names of their call paths.
+ * each once to an agent, and the names of their call paths. The same before locks of windows that
+ * were given back, and before answers, whose parts of histories name call paths.
  *
  * Words:
  *	PATH, number, parent, bytes, the name in words
@@ -18,6 +19,7 @@
 
 struct history_part;
 struct host;
+struct node;
 struct process;
 
 /* What one other agent was told. Begins as zeros. */
@@ -30,6 +32,9 @@ struct far_telling {
 /* Its number there, 0: there is none; p: whose history it is, a process here. */
 uint32_t far_tell(
 	struct far_telling *f, const struct host *host, const struct process *p, uint32_t history);
+/* The number there of a path in the trees of p, whose name is told; 0: it is none. */
+uint32_t far_tell_path(struct far_telling *f, const struct host *host, const struct process *p,
+	const struct node *path);
 void far_telling_free(struct far_telling *f);
 
 /* What other agents told. Begins as zeros. */
@@ -54,6 +59,10 @@ void far_heard_next(struct far_heard *f);
 const char *far_take(struct far_heard *f, struct host *host, const uint64_t *words, size_t n);
 /* The number of a history for far_history(), or 0. */
 uint32_t far_number(const struct far_heard *f, uint32_t told);
+/* The number of a path in causes_far(), or 0. */
+uint32_t far_path_number(const struct far_heard *f, uint32_t told);
+/* A history of these parts; 0: there is no room. */
+uint32_t far_keep(struct far_heard *f, const struct history_part *at, size_t n);
 /* NULL: there is none. */
 const struct history_part *far_history(const struct far_heard *f, uint32_t number, size_t *n);
 void far_heard_free(struct far_heard *f);

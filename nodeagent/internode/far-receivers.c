@@ -7,8 +7,11 @@
 #include "nodeagent/internode/unproven.h"
 #include "nodeagent/process/host.h"
 #include "nodeagent/process/process.h"
+#include "nodeagent/replay/comm/causes.h"
 #include "nodeagent/replay/comm/comm.h"
+#include "nodeagent/replay/comm/history.h"
 #include "nodeagent/replay/comm/longest.h"
+#include "nodeagent/replay/comm/sync.h"
 #include "nodeagent/replay/tree/calltree.h"
 
 enum { AT_ONCE = 1, SUM, CALL };
@@ -48,11 +51,52 @@ void far_calls_free(struct far_calls *f)
 
 /* ---- what is found --------------------------------------------------------------------------- */
 
+/* What a receiver did while it was waited for, by its paths. */
+struct far_dids {
+	struct far_did {
+		uint32_t path;
+		uint64_t ticks;
+	} at[FAR_DIDS];
+	size_t n;
+};
+
 struct far_sum {
 	uint64_t source, destination, bytes;
 	uint32_t mode, path;
 	uint64_t calls, ticks;
+	struct far_dids did;
 };
+
+/* Of several the longest stay. */
+static void add_did(void *arg, uint32_t path, uint64_t ticks)
+{
+	struct far_dids *d = arg;
+	size_t i = 0, shortest = 0;
+
+	while (i < d->n && d->at[i].path != path)
+		i++;
+	for (size_t k = 1; k < d->n; k++)
+		shortest = d->at[k].ticks < d->at[shortest].ticks ? k : shortest;
+	if (i < d->n)
+		d->at[i].ticks += ticks;
+	else if (i < FAR_DIDS)
+		d->at[d->n++] = (struct far_did){path, ticks};
+	else if (d->at[shortest].ticks < ticks)
+		d->at[shortest] = (struct far_did){path, ticks};
+}
+
+/* The last ticks of a history. */
+static void add_dids(
+	struct far_dids *to, const struct histories *all, uint32_t history, uint64_t ticks)
+{
+	const struct traffic *whose;
+	const struct history_part *at;
+	size_t n = 0;
+
+	at = all && history ? history_parts(all, history, &n, &whose) : NULL;
+	if (at)
+		history_share(at, n, ticks, add_did, to);
+}
 
 static bool is_like(const struct far_sum *a, const struct far_sum *b)
 {
@@ -60,7 +104,8 @@ static bool is_like(const struct far_sum *a, const struct far_sum *b)
 	       a->mode == b->mode && a->path == b->path;
 }
 
-static void add_sum(struct far_receivers *f, const struct far_sum *like)
+/* NULL: there is no room. */
+static struct far_sum *add_sum(struct far_receivers *f, const struct far_sum *like)
 {
 	uint64_t h = (like->source ^ like->bytes << 17) * 0x9e3779b97f4a7c15u;
 
@@ -76,13 +121,15 @@ static void add_sum(struct far_receivers *f, const struct far_sum *like)
 			continue;
 		sum->ticks += sum->calls ? like->ticks : 0;
 		sum->calls++;
-		return;
+		return sum;
 	}
+	return NULL;
 }
 
 void far_receiver_found(struct far_receivers *f, const struct match_send *s,
-	const struct match_receive *r, uint64_t error)
+	const struct match_receive *r, uint64_t error, const struct histories *all)
 {
+	struct far_sum *sum;
 	const uint32_t mode = s->mode & ~(uint32_t)MATCH_SEND_AMONG;
 	/* another agent may say any time */
 	const int64_t late = (int64_t)(r->enter - s->done_enter);
@@ -100,15 +147,28 @@ void far_receiver_found(struct far_receivers *f, const struct match_send *s,
 	}
 	if (!s->path || wait <= (int64_t)error)
 		return;
-	if (!(s->mode & MATCH_SEND_AMONG))
-		add_sum(f, &(struct far_sum){s->source, r->destination, s->bytes, mode, s->path, 0,
-				   (uint64_t)wait});
-	else if (f->n_calls < FAR_CALLS_MAX)
-		*LIST_ADD(f, calls) = (struct far_wait){
-			s->source, r->destination, s->bytes, (uint64_t)wait, mode, s->path};
+	if (s->mode & MATCH_SEND_AMONG) {
+		if (f->n_calls < FAR_CALLS_MAX)
+			*LIST_ADD(f, calls) = (struct far_wait){s->source, r->destination, s->bytes,
+				(uint64_t)wait, mode, s->path, r->history};
+		return;
+	}
+	sum = add_sum(f, &(struct far_sum){.source = s->source,
+				 .destination = r->destination,
+				 .bytes = s->bytes,
+				 .mode = mode,
+				 .path = s->path,
+				 .ticks = (uint64_t)wait});
+	if (sum)
+		add_dids(&sum->did, all, r->history, (uint64_t)wait);
 }
 
 /* ---- answers --------------------------------------------------------------------------------- */
+
+static const struct histories *histories_of(const struct matching *m)
+{
+	return m->host->sync ? causes_histories(sync_causes(m->host->sync)) : NULL;
+}
 
 static void put_head(struct words *to, unsigned kind, uint64_t source, uint64_t destination,
 	uint64_t how, uint64_t bytes)
@@ -120,8 +180,30 @@ static void put_head(struct words *to, unsigned kind, uint64_t source, uint64_t 
 	words_put(to, bytes);
 }
 
-void far_receivers_put(struct far_receivers *f, const struct host *host, struct words *to)
+static void put_dids(const struct matching *m, uint64_t destination, const struct far_dids *did,
+	struct far_telling *paths, struct words *to)
 {
+	const struct process *p = matching_process(m, destination);
+	const size_t count = to->n;
+
+	words_put(to, 0);
+	for (size_t i = 0; p && p->traffic && i < did->n; i++) {
+		const uint32_t path = far_tell_path(
+			paths, m->host, p, traffic_path_node(p->traffic, did->at[i].path));
+
+		if (!path)
+			continue;
+		words_put(to, path);
+		words_put(to, clocks_ns(&m->host->clocks, did->at[i].ticks));
+		to->at[count]++;
+	}
+}
+
+void far_receivers_put(struct far_receivers *f, const struct matching *m, struct far_telling *paths,
+	struct words *to)
+{
+	const struct clocks *clocks = &m->host->clocks;
+
 	if (f->some_at_once) {
 		words_put(to, AT_ONCE);
 		words_put(to, f->at_once);
@@ -134,25 +216,41 @@ void far_receivers_put(struct far_receivers *f, const struct host *host, struct 
 		put_head(to, SUM, s->source, s->destination, (uint64_t)s->mode << 32 | s->path,
 			s->bytes);
 		words_put(to, s->calls);
-		words_put(to, clocks_ns(&host->clocks, s->ticks));
+		words_put(to, clocks_ns(clocks, s->ticks));
+		put_dids(m, s->destination, &s->did, paths, to);
 	}
 	for (size_t i = 0; i < f->n_calls; i++) {
 		const struct far_wait *w = &f->calls[i];
+		struct far_dids did = {.n = 0};
 
+		add_dids(&did, histories_of(m), w->history, w->ticks);
 		put_head(to, CALL, w->source, w->destination, (uint64_t)w->mode << 32 | w->number,
 			w->bytes);
-		words_put(to, clocks_ns(&host->clocks, w->ticks));
+		words_put(to, clocks_ns(clocks, w->ticks));
+		put_dids(m, w->destination, &did, paths, to);
 	}
 	far_receivers_free(f);
 }
 
+/* Of the part of an answer that begins there, which is one of ours. */
+static size_t words_of(const struct words *of, size_t at)
+{
+	switch (of->at[at]) {
+	case SUM:
+		return 8 + 2 * of->at[at + 7];
+	case CALL:
+		return 7 + 2 * of->at[at + 6];
+	default:
+		return 2;
+	}
+}
+
 size_t far_answer_part(const struct words *of, size_t at, size_t most)
 {
-	static const size_t words[] = {[AT_ONCE] = 2, [SUM] = 7, [CALL] = 6};
 	size_t n = 0;
 
-	while (at + n < of->n && n + words[of->at[at + n]] <= most)
-		n += words[of->at[at + n]];
+	while (at + n < of->n && n + words_of(of, at + n) <= most)
+		n += words_of(of, at + n);
 	return n;
 }
 
@@ -181,6 +279,27 @@ static uint64_t get_ticks(struct words_in *in, const struct host *host)
 	return in->bad ? 0 : internode_error_ticks(host, ns, 0) - 1;
 }
 
+/* The number of a history: far_history(). */
+static uint32_t get_dids(struct words_in *in, struct matching *m)
+{
+	struct history_part at[FAR_DIDS];
+	const uint64_t n = words_get(in);
+	size_t kept = 0;
+
+	in->bad |= n > FAR_DIDS;
+	for (uint64_t i = 0; i < n && !in->bad; i++) {
+		const uint64_t told = words_get(in), ticks = get_ticks(in, m->host);
+		const uint32_t path =
+			told <= UINT32_MAX ? far_path_number(&m->far, (uint32_t)told) : 0;
+
+		if (path)
+			at[kept++] = (struct history_part){.ticks = ticks, .path = path};
+	}
+	if (kept)
+		at[kept - 1].ends = true;
+	return in->bad ? 0 : far_keep(&m->far, at, kept);
+}
+
 static struct answer get_answer(struct words_in *in, struct matching *m, bool sum)
 {
 	struct answer a = {.of = {.source = words_get(in), .far = true}, .calls = 1};
@@ -195,6 +314,7 @@ static struct answer get_answer(struct words_in *in, struct matching *m, bool su
 		.kind = WAIT_LATE_RECEIVER,
 		.ticks = get_ticks(in, m->host),
 		.about = {.from = destination, .to = a.of.source}};
+	a.w.about.history = get_dids(in, m);
 	a.p = matching_process(m, a.of.source);
 	in->bad |= (a.mode != MATCH_SEND_STANDARD && a.mode != MATCH_SEND_SYNCHRONOUS) ||
 		   !a.calls || a.calls > UINT32_MAX || !a.w.ticks;
@@ -208,7 +328,7 @@ static struct answer get_answer(struct words_in *in, struct matching *m, bool su
 	return a;
 }
 
-static void take_sum(struct matching *m, const struct answer *a)
+static void take_sum(struct matching *m, struct answer *a)
 {
 	if (a->mode == MATCH_SEND_STANDARD)
 		unproven_add(matching_unproven(m), &a->of, &a->w, a->calls);
@@ -219,11 +339,13 @@ static void take_sum(struct matching *m, const struct answer *a)
 				.calls = a->calls,
 				.ticks = a->w.ticks,
 				.error = a->w.error});
+	matching_causes(m, a->p->traffic, &a->w); /* of waits that do not count nobody asks */
 }
 
 static void take_call(const struct far_calls *f, struct matching *m, struct answer *a)
 {
 	const struct far_call *call = a->path && a->path <= f->n ? &f->at[a->path - 1] : NULL;
+	struct longest_wait *kept;
 
 	if (!call || call->source != a->of.source)
 		return;
@@ -231,10 +353,13 @@ static void take_call(const struct far_calls *f, struct matching *m, struct answ
 	a->w.path = call->path;
 	if (a->w.ticks > call->leave - call->enter)
 		a->w.ticks = call->leave - call->enter;
-	if (a->mode == MATCH_SEND_STANDARD)
+	if (a->mode == MATCH_SEND_STANDARD) {
 		unproven_add_among(matching_unproven(m), m, &a->of, &a->w);
-	else
-		longest_add(matching_longest(m), a->p->traffic, &a->w);
+		return;
+	}
+	kept = longest_add(matching_longest(m), a->p->traffic, &a->w);
+	if (kept)
+		matching_causes(m, a->p->traffic, kept);
 }
 
 const char *far_calls_answer(

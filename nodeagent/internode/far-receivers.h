@@ -7,8 +7,11 @@
  *
  * Words of an answer:
  *	AT_ONCE, bytes
- *	SUM, source, destination, mode<<32 | path, bytes, calls, ns	calls that completed one
- *send CALL, source, destination, mode<<32 | number, bytes, ns		one that completed several
+ *	SUM, source, destination, mode<<32 | path, bytes, calls, ns, n, DID	calls that completed
+ *										one send
+ *	CALL, source, destination, mode<<32 | number, bytes, ns, n, DID		one that completed
+ *										several
+ * DID: what the receiver did meanwhile, n times path, ns; paths were told before: far-causes.h
  */
 #ifndef VFTR_NODEAGENT_INTERNODE_FAR_RECEIVERS_H
 #define VFTR_NODEAGENT_INTERNODE_FAR_RECEIVERS_H
@@ -19,14 +22,17 @@
 #include "nodeagent/match/match.h"
 #include "nodeagent/match/rank-set.h"
 
-struct host;
+struct far_telling;
+struct histories;
 struct matching;
 
 /* Smaller in tests. */
 #ifndef FAR_SUMS_MAX
 #define FAR_SUMS_MAX  4096u	 /* in an answer: call paths by destination and length */
-#define FAR_CALLS_MAX (1u << 18) /* the same: calls that completed several; 40 B each */
+#define FAR_CALLS_MAX (1u << 18) /* the same: calls that completed several; 48 B each */
 #endif
+#define FAR_DIDS	 6u /* call paths of a receiver that are told apart for a wait or a sum */
+#define FAR_ANSWER_WORDS (8u + 2u * FAR_DIDS)
 
 /* ---- the agent of the senders -------------------------------------------------------------- */
 
@@ -57,17 +63,19 @@ struct far_receivers {
 	struct far_wait {
 		uint64_t source, destination, bytes, ticks;
 		uint32_t mode, number;
+		uint32_t history; /* of the receiver, or 0 */
 	} * calls;
 	size_t n_calls, cap_calls;
 };
 
-/* The pair is exact; error: of the clocks, ticks. */
+/* The pair is exact; error: of the clocks, ticks; all: those of this agent, or NULL. */
 void far_receiver_found(struct far_receivers *f, const struct match_send *s,
-	const struct match_receive *r, uint64_t error);
-/* The answer; f is empty then. */
-void far_receivers_put(struct far_receivers *f, const struct host *host, struct words *to);
+	const struct match_receive *r, uint64_t error, const struct histories *all);
+/* The answer, and in paths->words what is told before it; f is empty then. */
+void far_receivers_put(struct far_receivers *f, const struct matching *m, struct far_telling *paths,
+	struct words *to);
 /* How many words of an answer from that one on are one that far_calls_answer() takes, `most` at
- * most; at least one if most is 7. */
+ * most; at least one if most is FAR_ANSWER_WORDS. */
 size_t far_answer_part(const struct words *of, size_t at, size_t most);
 void far_receivers_free(struct far_receivers *f);
 

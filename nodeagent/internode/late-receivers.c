@@ -20,6 +20,7 @@
 #include "nodeagent/replay/comm/causes.h"
 #include "nodeagent/replay/comm/comm.h"
 #include "nodeagent/replay/comm/longest.h"
+#include "nodeagent/replay/comm/sync.h"
 #include "nodeagent/replay/tree/calltree.h"
 
 #define LARGE_COUNT 1u /* in the id of a function: its form with large counts */
@@ -106,7 +107,8 @@ void matching_late_receiver(
 		return;
 	p = matching_process(m, s->source);
 	if (!p) {
-		far_receiver_found(&m->far_receivers, s, r, m->clock_bound);
+		far_receiver_found(&m->far_receivers, s, r, m->clock_bound,
+			m->host->sync ? causes_histories(sync_causes(m->host->sync)) : NULL);
 		return;
 	}
 	if (!p->traffic)

@@ -119,6 +119,7 @@ struct receive {
 	struct send *partner; /* matched by a probe, not complete */
 	struct init *init;    /* partitioned */
 	enum match_label label;
+	uint32_t history;
 	uint8_t stage;	  /* enum receive_stage */
 	bool known;	  /* source and tag, in `call` */
 	bool complete;	  /* `done` is valid */

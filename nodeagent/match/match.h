@@ -86,6 +86,7 @@ struct match_receive {
 	uint64_t enter, leave;		    /* of the call that posted it, or of the probe */
 	uint32_t tag, ticket, thread, flags;
 	uint32_t request; /* for match_done(); of its process, 0: none */
+	uint32_t history; /* what the thread did before, or 0; not looked at */
 	struct match_done done;
 };
 

@@ -101,6 +101,7 @@ struct receive *receive_make(struct match *m, const struct match_receive *from)
 	r->source = from->source;
 	r->tag = from->tag;
 	r->request = from->flags & MATCH_DONE ? 0 : from->request;
+	r->history = from->history;
 	r->known = from->flags & MATCH_PROBED;
 	if (from->flags & MATCH_DONE)
 		receive_set_done(r, &from->done);
@@ -141,6 +142,7 @@ struct match_receive tell_receive(const struct receive *r)
 		.flags = (r->call.flags & ~(uint32_t)MATCH_DONE) |
 			 (r->complete ? (uint32_t)MATCH_DONE : 0),
 		.request = r->request,
+		.history = r->history,
 		.done = r->done};
 }
 

@@ -199,7 +199,8 @@ static void note_receive(struct match_process *p, const struct match_message *c)
 		.ticket = m->ticket,
 		.thread = c->thread,
 		.flags = flags_of(p, c),
-		.request = m->request};
+		.request = m->request,
+		.history = c->history};
 
 	if (matched && !(c->probe && !blocking)) { /* of a message that a probe has taken */
 		r.done = done_of(c, m->bytes);

@@ -141,7 +141,8 @@ void match_batch_receive(struct match_batch *b, const struct match_receive *r)
 		.tag = r->done.tag,
 		.ticket = r->ticket,
 		.thread = r->thread,
-		.flags = r->flags};
+		.flags = r->flags,
+		.history = r->history};
 
 	match_batch_send(b, &head);
 	make_room(b);
@@ -299,6 +300,7 @@ static struct match_receive get_receive(struct reader *r, const struct match_sen
 		.ticket = head->ticket,
 		.thread = head->thread,
 		.flags = head->flags,
+		.history = head->history,
 		.done = {.source = head->source,
 			.tag = head->tag,
 			.thread = head->thread,

@@ -79,4 +79,11 @@ test_expect 'openmpi on two nodes: a wait for another node has the error of the 
 	jq -e ".waits | all(((.for | map(.error_s) | add) - .error_s | fabs) < 1e-8)" $json
 	$VFTR waits nodes | grep "+-.[mu]*s."'
 
+test_expect 'openmpi on two nodes: it is known what late receivers on the other node did' '
+	for property in long_message_far long_in_waitall_far long_in_sendrecv_far; do
+		known_functions $property truth.nodes found.nodes || bad="$bad $property"
+		known_meant $property truth.nodes found.nodes || bad="$bad $property"
+	done
+	is "" "$bad" "properties"'
+
 done_testing

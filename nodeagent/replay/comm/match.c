@@ -44,7 +44,10 @@ static enum match_send_mode send_mode(const struct node *n)
 	}
 }
 
-/* Of what the thread did before it sent, if the receiver may have waited on another node. */
+#define WAITED_FOR_BYTES 4096u /* shorter messages are sent at once, mostly */
+
+/* Of what the thread did before it sent or received, if the other one may have waited on another
+ * node. */
 static uint32_t history_before(
 	struct traffic_track *l, uint64_t since, const struct match_process *match, uint64_t peer)
 {
@@ -78,7 +81,7 @@ void match_call(struct traffic_track *l, const struct pending *p, uint64_t until
 		m.path = path_number(l, p->node);
 	m.comm = p->comm->id;
 	m.peer = place_of(t, p->comm, p->m.peer);
-	if (p->m.kind == RECORD_SEND)
+	if (p->m.kind == RECORD_SEND || p->m.bytes >= WAITED_FOR_BYTES)
 		m.history = history_before(l, p->since, match, m.peer);
 	m.probe = p->m.kind == RECORD_POST && p->m.flags & MESSAGE_MATCHED &&
 		  is_matched_probe(p->node);

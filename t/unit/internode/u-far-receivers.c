@@ -8,6 +8,7 @@
 #include "nodeagent/internode/far-receivers.c"
 #include "conf/conf.h"
 #include "mpi_id.h"
+#include "nodeagent/replay/comm/far.h"
 #include "nodeagent/replay/comm/internal.h"
 
 #include "t/lib/suite.h"
@@ -33,7 +34,8 @@ static void setup(void)
 		.host = &host, .owners = (const struct process **)owners, .clock_bound = ERROR};
 	sender.proc_id = SENDER;
 	map64_add(&m.here, SENDER, 0);
-	sender.traffic = traffic_new(&conf, NULL);
+	host.sync = sync_new();
+	sender.traffic = traffic_new(&conf, host.sync);
 	tree = calltree_new();
 	track = traffic_track_new(sender.traffic, tree);
 }
@@ -47,6 +49,7 @@ static void teardown(void)
 	traffic_track_end(track, tree);
 	traffic_free(sender.traffic);
 	calltree_free(tree);
+	sync_free(host.sync);
 }
 
 static uint32_t path_of(uint32_t function)
@@ -72,17 +75,19 @@ static void pair(uint32_t function, enum match_send_mode mode, uint64_t bytes, u
 	struct match_send t = s;
 
 	far_calls_tell(&told, &m, &t, &s);
-	far_receiver_found(
-		&found, &t, &(struct match_receive){.destination = THERE, .enter = posted}, ERROR);
+	far_receiver_found(&found, &t,
+		&(struct match_receive){.destination = THERE, .enter = posted}, ERROR, NULL);
 }
 
 static void answer(void)
 {
+	struct far_telling paths = {.histories = {0}};
 	struct words w = {0};
 
-	far_receivers_put(&found, &host, &w);
+	far_receivers_put(&found, &m, &paths, &w);
+	ck_assert_uint_eq(paths.words.n, 0);
 	for (size_t at = 0, n; at < w.n; at += n) {
-		n = far_answer_part(&w, at, 13);
+		n = far_answer_part(&w, at, 14);
 		ck_assert_uint_gt(n, 0);
 		ck_assert_ptr_null(far_calls_answer(&told, &m, w.at + at, n));
 	}
@@ -169,7 +174,7 @@ START_TEST(clocks_that_are_not_known)
 		.path = 1,
 		.mode = MATCH_SEND_SYNCHRONOUS};
 
-	far_receiver_found(&found, &s, &(struct match_receive){.enter = 1500}, UINT64_MAX);
+	far_receiver_found(&found, &s, &(struct match_receive){.enter = 1500}, UINT64_MAX, NULL);
 	ck_assert_ptr_null(found.sums);
 }
 END_TEST
@@ -182,6 +187,30 @@ START_TEST(many_lengths)
 	ck_assert_ptr_nonnull(found.sums);
 	far_receivers_free(&found);
 	ck_assert_ptr_null(found.sums);
+}
+END_TEST
+
+/* A path that was told before, and one that was not. */
+START_TEST(what_they_did)
+{
+	const uint64_t name[] = {1, 5, 0, 4, 'w' | 'o' << 8 | 'r' << 16 | 'k' << 24};
+	const uint64_t synchronous =
+		(uint64_t)MATCH_SEND_SYNCHRONOUS << 32 | path_of(VFTR_MPI_SSEND);
+	const uint64_t sum[] = {
+		SUM, SENDER, THERE, synchronous, 8, 1, 100000, 2, 5, 90000, 6, 10000};
+	struct traffic_cause_row row;
+	uint32_t parent;
+
+	ck_assert_ptr_null(far_take(&m.far, &host, name, ARRAY_SIZE(name)));
+	ck_assert_ptr_null(far_calls_answer(&told, &m, sum, ARRAY_SIZE(sum)));
+	check_waited(VFTR_MPI_SSEND, 1, 100000, 1);
+	ck_assert(traffic_cause_row(sender.traffic, 0, &row));
+	ck_assert_uint_eq(row.kind, WAIT_LATE_RECEIVER);
+	ck_assert_uint_eq(row.far_rank, 9);
+	ck_assert_uint_eq(row.ticks, 90000);
+	ck_assert_str_eq(
+		far_path(causes_far(sync_causes(host.sync)), row.far_path, &parent), "work");
+	ck_assert(!traffic_cause_row(sender.traffic, 1, &row));
 }
 END_TEST
 
@@ -210,7 +239,7 @@ END_TEST
 int main(void)
 {
 	const TTest *const tests[] = {alone, sent_at_once, sent_at_once_on_this_node, with_others,
-		clocks_that_are_not_known, many_lengths, answers_that_make_no_sense};
+		clocks_that_are_not_known, many_lengths, what_they_did, answers_that_make_no_sense};
 	Suite *s = suite_create("far-receivers");
 	TCase *c = tcase_create("far-receivers");
 
