@@ -60,7 +60,8 @@ static struct frame frame_of(
 
 	if (in_call && f && (f->kind == VFD_FUNCTION_OTHER || f->kind == VFD_FUNCTION_OPENMP))
 		return l->frames[l->n_frames - 1];
-	return (struct frame){path, !f || f->kind != VFD_FUNCTION_MPI};
+	return (struct frame){path, !f || f->kind != VFD_FUNCTION_MPI,
+		in_call ? NO_TEAM_WAIT : reader_team_wait_of(f)};
 }
 
 static void enter_function(struct reader *r, uint32_t line, const struct vfd_event *e)
@@ -113,23 +114,30 @@ static void leave_function(struct reader *r, uint32_t line, const struct vfd_eve
 void reader_call(struct reader *r, uint32_t line, const struct vfd_event *e)
 {
 	struct reader_line *l = &r->lines[line];
+	const struct frame *top;
 	size_t n;
 	const struct vfd_thread *threads = vfd_threads(r->files[e->file], &n);
 
 	if (l->track != e->track) {
 		if (l->begun || e->kind != VFD_ENTER ||
 			!is_init(reader_function(r, e->file, e->track, e->stack))) {
-			if (l->track != VFD_NONE || threads[e->track].number)
+			if (l->track != VFD_NONE || threads[e->track].number) {
+				reader_team_call(r, line, e);
 				return;
+			}
 		} else {
 			l->n_frames = 0;
 		}
 		l->track = e->track;
 	}
+	reader_team_over(r, line, e->time);
 	if (e->kind == VFD_ENTER)
 		enter_function(r, line, e);
 	else if (e->kind == VFD_EXIT)
 		leave_function(r, line, e);
 	else if (e->kind == VFD_GAP && l->begun && !l->ended)
 		causal_add_doubt(r->run->c, CAUSAL_PAUSED, 1);
+	top = l->n_frames ? &l->frames[l->n_frames - 1] : NULL;
+	if (top && top->waits)
+		reader_team_wait(r, line, e->time, top->waits, top->path);
 }

@@ -243,8 +243,10 @@ void reader_message(struct reader *r, uint32_t line, const struct vfd_event *e)
 	}
 	if (l->track == VFD_NONE)
 		l->track = e->track;
-	if (l->track != e->track)
+	if (l->track != e->track) {
 		causal_add_doubt(r->run->c, CAUSAL_THREADS, 1);
+		reader_team_again(r, line, e->time);
+	}
 	if (!l->begun) {
 		const uint32_t path = reader_path(r, e->file, e->track, e->stack);
 

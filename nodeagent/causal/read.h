@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Declarations for run.c, calls.c, messages.c, windows.c, locks.c and eager.c. */
+/* Declarations for run.c, calls.c, messages.c, teams.c, windows.c, locks.c and eager.c. */
 #ifndef VFTR_NODEAGENT_CAUSAL_READ_H
 #define VFTR_NODEAGENT_CAUSAL_READ_H
 
@@ -7,9 +7,13 @@
 #include "nodeagent/causal/run.h"
 #include "nodeagent/trace/read/file.h"
 
+/* Whether a thread waits for others of its team of OpenMP in a function. */
+enum team_wait { NO_TEAM_WAIT, TEAM_BARRIER, TEAM_JOIN };
+
 struct frame {
 	uint32_t path;
 	bool useful; /* else of MPI */
+	enum team_wait waits;
 };
 
 /* A rank while its file is read. */
@@ -19,6 +23,7 @@ struct reader_line {
 	struct frame *frames; /* open calls */
 	size_t n_frames, cap_frames;
 	struct exposures *exposures; /* of its windows: replay/window/exposure.h */
+	struct reader_team *team;    /* other threads of its process, or NULL */
 	size_t call; /* frames when its call of MPI was entered + 1; 0: it is in none */
 };
 
@@ -48,6 +53,18 @@ uint32_t reader_path(struct reader *r, uint32_t file, uint32_t track, uint32_t s
 /* The function of a stack; NULL: it has none, or it is not defined. */
 const struct vfd_function *reader_function(
 	const struct reader *r, uint32_t file, uint32_t track, uint32_t stack);
+
+/* ---- teams.c: a call of another thread of the process */
+void reader_team_call(struct reader *r, uint32_t line, const struct vfd_event *e);
+/* From now on the line's thread waits for others in this path; it waits no more. In between
+ * nothing else of this line is told. */
+void reader_team_wait(
+	struct reader *r, uint32_t line, int64_t t, enum team_wait how, uint32_t path);
+void reader_team_over(struct reader *r, uint32_t line, int64_t t);
+/* What is known until t is told: others may need it. */
+void reader_team_again(struct reader *r, uint32_t line, int64_t t);
+enum team_wait reader_team_wait_of(const struct vfd_function *f);
+void reader_team_free(struct reader_team *m);
 
 /* ---- messages.c */
 void reader_message(struct reader *r, uint32_t line, const struct vfd_event *e);

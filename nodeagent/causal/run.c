@@ -130,6 +130,7 @@ static void end_reading(struct reader *r)
 	for (uint32_t i = 0; i < r->run->n; i++) {
 		free(r->lines[i].frames);
 		exposures_free(r->lines[i].exposures);
+		reader_team_free(r->lines[i].team);
 	}
 	free(r->path_of);
 	free(r->line_of);

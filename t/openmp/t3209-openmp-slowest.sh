@@ -115,6 +115,17 @@ for mpi in $(mpi_list); do
 			cat path
 			grep '^rest<boundary<omp_parallel@slow.c' path
 		done"
+	test_expect "$mpi: --exact: what the slowest thread of a team does, the rank does" "
+		limit $VFTR run -q --trace -o exact-$mpi -- $(mpirun_of "$mpi") -np 2 ./job >said
+		read -r tid spent <said
+		$VFTR critical-path --json exact-$mpi >exact.json
+		jq -r '[.waits[] | select(.kind == \"barrier\") | .causes[] | select(.rank == 0)] |
+			max_by(.share) | .path | gsub(\" \"; \"\")' exact.json >path
+		cat path
+		grep '^rest<boundary<omp_parallel@slow.c.*<main<init' path
+		jq -e --argjson s \$spent '[.critical_path[] | select(.rank == 0 and
+			(.path | startswith(\"rest<boundary<omp_parallel\")))] | map(.t_s) | add |
+			. > 0.9 * \$s and . < 1.01 * \$s' exact.json"
 done
 
 done_testing
