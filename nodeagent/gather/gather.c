@@ -517,6 +517,21 @@ static void add_agent(struct host *host, struct profile *p)
 	p->n_agents = 1;
 }
 
+/* Children of one call of MPI_Comm_spawn by their ranks, in the places that these have. */
+static void order_spawned(struct process **all, size_t n)
+{
+	for (size_t i = 0; i < n; i++)
+		for (size_t k = 0; all[i]->spawned && k < i; k++) {
+			struct process *before = all[k];
+
+			if (!before->spawned || before->job != all[i]->job ||
+				before->job_rank < all[i]->job_rank)
+				continue;
+			all[k] = all[i];
+			all[i] = before;
+		}
+}
+
 void gather_ranks(struct host *host)
 {
 	size_t n;
@@ -528,6 +543,7 @@ void gather_ranks(struct host *host)
 		if (all[i]->rank >= 0)
 			map64_add(&taken, (uint64_t)all[i]->rank, 1);
 	/* by_rank has left those without a rank in the order of their start */
+	order_spawned(all, n);
 	for (size_t i = 0; i < n; i++) {
 		struct process *p = all[i];
 

@@ -13,7 +13,7 @@ extern const struct process_observer gather_observer;
 /*
  * Gives each process that has said HELLO its rank for the outputs: that from MPI, else that
  * from the launcher if no other process has it, else PROFILE_UNRANKED + k in the order of
- * their start. Call once, before gather().
+ * their start, and of their ranks if they are spawned. Call once, before gather().
  */
 void gather_ranks(struct host *host);
 

@@ -17,8 +17,22 @@
 #include "nodeagent/replay/comm/sync.h"
 #include "nodeagent/replay/tree/calltree.h"
 
+/* A process of another job, by the number that it has where there are no ranks. */
+static uint32_t late_of_job(const struct gather_from *g, const struct traffic *late)
+{
+	for (const struct process *p = g->host->processes; p; p = p->next)
+		if (p->traffic == late && p->ended && p->rank >= 0)
+			return (uint32_t)p->rank;
+	return PROFILE_ELSEWHERE;
+}
+
 static uint32_t late_rank(const struct gather_from *g, const struct node_wait *w)
 {
+	const struct traffic *late =
+		g->p->traffic ? traffic_late_process(g->p->traffic, w->late) : NULL;
+
+	if (late && !wait_is_of_threads(w->kind))
+		return late_of_job(g, late);
 	if (w->late == UINT32_MAX)
 		return PROFILE_ELSEWHERE;
 	return wait_is_of_threads(w->kind) ? g->rank : gather_peer(g, w->late);
@@ -67,14 +81,17 @@ static void find_whose(struct whose *w, const struct host *host)
 	}
 }
 
-/* Of the job of p, as others have no ranks there; or NULL. */
+/* Of the job of p, or of one that has spawned the other one: others have no ranks there. NULL: it
+ * is not. */
 static const struct process *late_process(
 	const struct whose *w, const struct process *p, const struct traffic *late)
 {
 	const uint32_t *at = late ? map64_find(&w->at, (uintptr_t)late) : NULL;
 	const struct process *q = at ? w->all[*at] : NULL;
 
-	return q && q->main_job == p->main_job && q->job == p->job ? q : NULL;
+	if (q && q->job != p->job)
+		return (q->spawned || p->spawned) && q->rank >= 0 ? q : NULL;
+	return q && q->main_job == p->main_job ? q : NULL;
 }
 
 static uint32_t union_node(

@@ -91,6 +91,8 @@ void matching_late_free(struct matching *m);
 const struct process *matching_process(const struct matching *m, uint64_t proc_id);
 /* `from` as a rank of the job of p, that has the id `to`; UINT32_MAX: it is none. */
 uint32_t matching_rank(const struct process *p, uint64_t from, uint64_t to);
+/* A late process here, of another job than that of t, which may be NULL: traffic_late_job(). */
+uint32_t matching_late_job(const struct matching *m, uint64_t late, struct traffic *t);
 /* Counts what the late one did meanwhile, if that is known; t: of the one that waited. */
 void matching_causes(struct matching *m, struct traffic *t, struct longest_wait *w);
 struct longest *matching_longest(struct matching *m);

@@ -127,6 +127,8 @@ void matching_late_receiver(
 		.kind = WAIT_LATE_RECEIVER,
 		.ticks = r->enter - s->done_enter,
 		.about = {.from = r->destination, .to = s->source, .from_thread = r->thread}};
+	if (w.late == UINT32_MAX)
+		w.late = matching_late_job(m, r->destination, p->traffic);
 	if (s->mode == MATCH_SEND_SYNCHRONOUS) {
 		count_synchronous(m, p->traffic, &w, completes == COMPLETES_ONE);
 		return;

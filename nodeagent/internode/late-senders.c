@@ -45,6 +45,13 @@ uint32_t matching_rank(const struct process *p, uint64_t from, uint64_t to)
 	return same_job && own ? (uint32_t)from : UINT32_MAX;
 }
 
+uint32_t matching_late_job(const struct matching *m, uint64_t late, struct traffic *t)
+{
+	const struct process *p = matching_process(m, late);
+
+	return p && p->traffic && t ? traffic_late_job(t, p->traffic) : UINT32_MAX;
+}
+
 const struct process *matching_process(const struct matching *m, uint64_t proc_id)
 {
 	const uint32_t *at = map64_find(&m->here, proc_id);
@@ -162,6 +169,8 @@ static const struct longest_wait *count_wait(
 	struct longest_wait *kept = w;
 
 	w->late = p ? matching_rank(p, w->about.from, r->destination) : UINT32_MAX;
+	if (w->late == UINT32_MAX)
+		w->late = matching_late_job(m, w->about.from, t);
 	if (r->enter != r->done.enter || (t && matching_is_sendrecv(t, w->path)))
 		kept = longest_add(matching_longest(m), t, w);
 	else if (t) /* it completed nothing else */

@@ -283,6 +283,7 @@ void matching_join_session(struct process *p, uint32_t rank, uint64_t job)
 
 void matching_leave(struct process *p)
 {
+	traffic_spawned_end(p->traffic);
 	leave_session(p);
 	traffic_match(p->traffic, NULL, 0);
 	match_process_end(p->match);

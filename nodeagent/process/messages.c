@@ -377,7 +377,14 @@ static const char *on_session(struct process *p, const union packet *m)
 
 static const char *on_comm(struct process *p, const union packet *m)
 {
-	return traffic_define_comm(p->traffic, &m->comm, m->head.text_bytes);
+	const char *why;
+
+	if (m->comm.kind == WIRE_COMM_SPAWN && !m->comm.runs_before)
+		process_has_spawned(p);
+	why = traffic_define_comm(p->traffic, &m->comm, m->head.text_bytes);
+	if (!why && m->comm.kind == WIRE_COMM_SPAWN)
+		traffic_comm_spawned(p->traffic, m->comm.number, host_ticks(p->host));
+	return why;
 }
 
 static const char *on_neighbours(struct process *p, const union packet *m)

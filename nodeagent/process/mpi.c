@@ -5,9 +5,12 @@
 #include "nodeagent/process/host.h"
 #include "nodeagent/process/observer.h"
 #include "nodeagent/process/process.h"
+#include "nodeagent/process/procfs.h"
 #include "nodeagent/replay/comm/sync.h"
 #include "nodeagent/replay/comm/comm.h"
+#include "nodeagent/replay/jobs/spawns.h"
 #include "nodeagent/base/util.h"
+#include "shm/fnv.h"
 
 /*
  * The main job is the first one that is seen here and was not spawned by
@@ -19,6 +22,48 @@ static bool is_main_job(const struct process *p, const struct wire_rank *m)
 	if (m->spawned)
 		return false;
 	return !p->host->has_main_job || p->host->main_job == m->job;
+}
+
+static struct spawn_name name_of(const char *space, size_t length, const char *rank)
+{
+	struct spawn_name n = {fnv_bytes(FNV_BEGIN, space, length) | 1, 0};
+	char *end;
+
+	n.rank = (uint32_t)strtoul(rank, &end, 10);
+	return end == rank ? (struct spawn_name){0, 0} : n;
+}
+
+void process_has_spawned(struct process *p)
+{
+	char space[256], rank[16];
+	struct spawn_name own;
+
+	/* of PMIx, which Open MPI is started by */
+	if (!procfs_variable(p->pid, "PMIX_NAMESPACE", space, sizeof(space)) ||
+		!procfs_variable(p->pid, "PMIX_RANK", rank, sizeof(rank)))
+		return;
+	own = name_of(space, strlen(space), rank);
+	traffic_spawn_name(p->traffic, &own);
+}
+
+/* Open MPI tells it by SPACE.RANK:NUMBER which process has spawned it. */
+static void note_spawned(struct process *p, const struct wire_rank *m)
+{
+	char port[512];
+	const char *dot;
+	struct spawn_name root;
+
+	p->spawned = m->spawned;
+	if (!m->spawned || !p->host->sync ||
+		!procfs_variable(p->pid, "OMPI_PARENT_PORT", port, sizeof(port)))
+		return;
+	dot = strchr(port, '.');
+	if (!dot)
+		return;
+	root = name_of(port, (size_t)(dot - port), dot + 1);
+	spawns_add_job(
+		sync_spawns(p->host->sync), m->job, (uint32_t)m->size, p->connected_ticks, &root);
+	process_has_spawned(p);
 }
 
 void process_set_rank(struct process *p, const struct wire_rank *m)
@@ -38,6 +83,7 @@ void process_set_rank(struct process *p, const struct wire_rank *m)
 		p->rank = p->size = p->rank_hint = p->size_hint = WIRE_UNKNOWN;
 	}
 	traffic_rank(p->traffic, m->rank, m->job);
+	note_spawned(p, m);
 	observers_tell(p->host, rank, p, m);
 	process_members_changed(p->host);
 }

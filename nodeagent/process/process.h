@@ -63,6 +63,7 @@ struct process {
 	int rank, size;		  /* from MPI, in the main job, or WIRE_UNKNOWN */
 	int job_rank;		  /* from MPI, in its own job */
 	uint64_t job;		  /* valid if job_rank is */
+	bool spawned;		  /* by MPI_Comm_spawn */
 	bool main_job;		  /* it is in the job whose ranks are shown in the outputs */
 	int rank_hint, size_hint; /* from the launcher's environment */
 	char *executable, *invoked_as, *directory;
@@ -153,6 +154,8 @@ void process_quarantine(struct process *p, const char *fmt, ...)
 
 /* mpi.c: takes the rank of a process. */
 void process_set_rank(struct process *p, const struct wire_rank *m);
+/* It has made a communicator by MPI_Comm_spawn. */
+void process_has_spawned(struct process *p);
 /* Updates host->sync after a process came, got a rank, or ended. */
 void process_members_changed(struct host *host);
 /* Warns of limits that its communication has reached. */

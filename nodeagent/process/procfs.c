@@ -33,6 +33,29 @@ uint64_t procfs_program(int pid)
 	return stat(path, &st) ? 0 : (uint64_t)st.st_dev << 40 ^ (uint64_t)st.st_ino;
 }
 
+bool procfs_variable(int pid, const char *name, char *value, size_t bytes)
+{
+	const size_t length = strlen(name);
+	bool found = false;
+	char path[64], *line = NULL;
+	size_t cap = 0;
+	ssize_t n;
+	FILE *f;
+
+	snprintf(path, sizeof(path), "/proc/%d/environ", pid);
+	f = fopen(path, "re");
+	while (f && !found && (n = getdelim(&line, &cap, 0, f)) > 0)
+		found = (size_t)n > length && !strncmp(line, name, length) && line[length] == '=';
+	if (found)
+		found = strlen(line + length + 1) < bytes;
+	if (found)
+		strcpy(value, line + length + 1);
+	free(line);
+	if (f)
+		fclose(f);
+	return found;
+}
+
 /* Linux 6.13, ioctl(2) on a pidfd; the headers of older systems lack it. */
 struct pidfd_exit_info {
 	uint64_t mask;

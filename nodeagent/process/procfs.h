@@ -4,6 +4,7 @@
 #define VFTR_NODEAGENT_PROCESS_PROCFS_H
 
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 
 /* 1: a mapping's line contains text; 0: none does; -1: no such process, or it
@@ -15,6 +16,10 @@ uint64_t procfs_program(int pid);
 
 /* Pid of the parent of a process, 0 if unknown. */
 int procfs_parent(int pid);
+
+/* The value that a variable of its environment had when the program began. False: it had none, or
+ * its first bytes - 1 characters are not all. */
+bool procfs_variable(int pid, const char *name, char *value, size_t bytes);
 
 /* True if a signal has stopped the process, not a debugger. */
 bool procfs_is_stopped(int pid);

@@ -78,6 +78,20 @@ static uint32_t late_number(struct causes *c, struct traffic *t)
 	return t->late_number;
 }
 
+uint32_t traffic_late_job(struct traffic *t, struct traffic *late)
+{
+	return t->all_causes ? FAR | late_number(t->all_causes, late) : UINT32_MAX;
+}
+
+const struct traffic *traffic_late_process(const struct traffic *t, uint32_t late)
+{
+	const uint32_t number = late & ~FAR;
+
+	return t->all_causes && late & FAR && number && number <= t->all_causes->n
+		       ? t->all_causes->late[number - 1]
+		       : NULL;
+}
+
 /* ---- what a thread did -------------------------------------------------------------------- */
 
 struct thread_activity {

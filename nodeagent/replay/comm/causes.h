@@ -39,6 +39,11 @@ void traffic_cause(struct traffic *t, uint32_t path, enum wait_kind kind, struct
  * causes_far(): the last ticks of that. */
 void traffic_cause_far(struct traffic *t, uint32_t path, enum wait_kind kind, uint32_t rank,
 	const struct history_part *history, size_t n, uint64_t ticks, struct cause_parts *counted);
+/* A late process of another job as the `late` of a struct node_wait, beyond all ranks; UINT32_MAX:
+ * it is not told. */
+uint32_t traffic_late_job(struct traffic *t, struct traffic *late);
+/* The process of such a number; NULL: it is none, or was forgotten. */
+const struct traffic *traffic_late_process(const struct traffic *t, uint32_t late);
 /* Takes it back: *counted as traffic_cause() of the same t has set it. */
 void traffic_cause_back(struct traffic *t, const struct cause_parts *counted);
 

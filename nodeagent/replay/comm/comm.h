@@ -104,6 +104,15 @@ void traffic_track_lost(struct traffic_track *l);
 /* True if a record waits for its frame to be left. */
 bool traffic_pending(const struct traffic_track *l);
 
+struct spawn_name;
+/* How the launcher calls the process, if it has spawned others or is spawned; in time for the
+ * first message of these. */
+void traffic_spawn_name(struct traffic *t, const struct spawn_name *own);
+/* This communicator, which was made by MPI_Comm_spawn, is used at these ticks. */
+void traffic_comm_spawned(struct traffic *t, uint32_t number, uint64_t ticks);
+/* All messages have come: those that wait for the other side of what was spawned wait no more. */
+void traffic_spawned_end(struct traffic *t);
+
 /* Definitions. NULL, or a static text: why the message makes no sense. bytes: of the data
  * behind it. */
 const char *traffic_define_comm(struct traffic *t, const struct wire_comm *m, size_t bytes);

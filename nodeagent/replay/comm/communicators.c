@@ -43,7 +43,9 @@ void comm_drop(struct traffic *t, struct comm *c)
 {
 	if (!c || --c->refs)
 		return;
+	spawned_end(t, c);
 	match_comm_gone(t, c);
+	free(c->spawned);
 	topology_free(t, c->topology);
 	shares_free(t, c->shares);
 	starts_free(c->starts, &t->n_starts);

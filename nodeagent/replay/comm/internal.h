@@ -8,6 +8,7 @@
 #include "nodeagent/replay/comm/share.h"
 #include "nodeagent/replay/comm/listener.h"
 #include "nodeagent/replay/comm/comm.h"
+#include "nodeagent/replay/jobs/spawns.h"
 #include "nodeagent/replay/tree/activity.h"
 #include "shm/message.h"
 
@@ -60,6 +61,7 @@ struct comm {
 	struct topology *topology; /* neighbours.h, or NULL */
 	struct shares *shares;	   /* share.h, or NULL */
 	struct starts *starts;	   /* starts.h, or NULL */
+	struct spawned *spawned;   /* spawned.c, or NULL */
 };
 
 /* Agents compare its collective calls at the end, if there are several. Not those of an
@@ -192,7 +194,7 @@ void match_part(const struct traffic *t, const struct message *m, uint64_t since
 /* c is known no more. */
 void match_comm_gone(struct traffic *t, const struct comm *c);
 /* q has ended. */
-void match_completion(const struct traffic *t, const struct request *q, const struct completion *c);
+void match_completion(struct traffic *t, const struct request *q, const struct completion *c);
 
 /* ---- numbers of call paths: paths.c ------------------------------------------ */
 
@@ -293,6 +295,38 @@ void window_locks_call(
 /* The process's trees are to be freed. */
 void window_locks_forget(struct window_locks *w, const struct traffic *t);
 
+/* ---- intercommunicators of spawned jobs: spawned.c ---------------------------------- */
+
+struct match_message;
+
+/* The other side of an intercommunicator that is used at these ticks; NULL: there is none, or it
+ * is not known. */
+const struct spawn_link *spawned_link(struct traffic *t, struct comm *c, uint64_t used);
+/* Looks for the other side, too. */
+uint64_t spawned_meeting(struct traffic *t, struct comm *c, uint64_t used);
+/* Whether a process of the other side of this communicator has this rank in this job. */
+bool spawned_has(const struct comm *c, uint64_t job, uint32_t rank);
+/* A number for its own side. */
+uint32_t spawned_side(const struct comm *c);
+static inline bool has_spawned_side(const struct comm *c)
+{
+	return c->spawned && spawned_side(c);
+}
+/* One of these processes is in a job that the job of the other one has spawned. */
+bool spawned_is_linked(const struct traffic *a, const struct traffic *b);
+/* Its identity for both sides, if they are known. */
+uint64_t spawned_identity(const struct comm *c);
+static inline uint64_t comm_identity(const struct comm *c)
+{
+	return __builtin_expect(c->spawned != NULL, 0) ? spawned_identity(c) : c->id;
+}
+/* Gives m, whose comm and peer are not set, to the matcher as soon as the other side is known;
+ * rank: of the other one; posted: of a DONE, or NULL. False: c is no such communicator. */
+bool spawned_match(struct traffic *t, struct comm *c, uint32_t rank, const struct message *posted,
+	const struct match_message *m);
+/* Nothing more comes on it. */
+void spawned_end(struct traffic *t, struct comm *c);
+
 /* ---- sums: sums.c --------------------------------------------------- */
 
 /* Count the message of p; bytes and peer (a world rank): the actual ones. */
@@ -340,6 +374,8 @@ struct traffic {
 	uint32_t session_rank;
 	uint64_t job;
 	int rank;
+	struct spawn_name name;	   /* to its launcher, if it may have spawned or is spawned */
+	uint32_t n_held;	   /* messages that wait for the other side of these: spawned.c */
 	bool all_ranks, listed;	   /* mpi.only_for_ranks: is everybody, am I? */
 	struct rank_range *ranges; /* the list, or NULL */
 	size_t n_ranges;

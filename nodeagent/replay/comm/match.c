@@ -79,12 +79,14 @@ void match_call(struct traffic_track *l, const struct pending *p, uint64_t until
 		m.mode = send_mode(p->node);
 	if (p->m.kind == RECORD_RECV || (m.mode != MATCH_SEND_OTHER && !p->m.request))
 		m.path = path_number(l, p->node);
+	m.probe = p->m.kind == RECORD_POST && p->m.flags & MESSAGE_MATCHED &&
+		  is_matched_probe(p->node);
+	if (p->comm->remote_size && spawned_match(l->traffic, p->comm, p->m.peer, NULL, &m))
+		return;
 	m.comm = p->comm->id;
 	m.peer = place_of(t, p->comm, p->m.peer);
 	if (p->m.kind == RECORD_SEND || p->m.bytes >= WAITED_FOR_BYTES)
 		m.history = history_before(l, p->since, match, m.peer);
-	m.probe = p->m.kind == RECORD_POST && p->m.flags & MESSAGE_MATCHED &&
-		  is_matched_probe(p->node);
 	match_process_message(match, &m);
 }
 
@@ -99,10 +101,11 @@ void match_part(const struct traffic *t, const struct message *m, uint64_t since
 void match_comm_gone(struct traffic *t, const struct comm *c)
 {
 	if (t->match)
-		match_process_comm_gone(t->match, c->id, (uint64_t)c->size + c->remote_size);
+		match_process_comm_gone(
+			t->match, comm_identity(c), (uint64_t)c->size + c->remote_size);
 }
 
-void match_completion(const struct traffic *t, const struct request *q, const struct completion *c)
+void match_completion(struct traffic *t, const struct request *q, const struct completion *c)
 {
 	const struct match_message m = {.m = &c->m,
 		.comm = q->of.comm ? q->of.comm->id : 0,
@@ -112,6 +115,8 @@ void match_completion(const struct traffic *t, const struct request *q, const st
 		.thread = c->thread,
 		.path = c->path};
 
-	if (t->match && q->of.comm)
+	if (!t->match || !q->of.comm)
+		return;
+	if (!q->of.comm->remote_size || !spawned_match(t, q->of.comm, c->m.peer, &q->of.m, &m))
 		match_process_done(t->match, &q->of.m, &m);
 }

@@ -82,6 +82,7 @@ struct sync {
 	struct causes *causes;
 	struct longest *longest;
 	struct window_locks *window_locks;
+	struct spawns *spawns;
 	uint64_t dropped; /* sync_dropped() */
 };
 

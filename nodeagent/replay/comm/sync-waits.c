@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include "conf/conf.h"
 #include "mpi_id.h"
+#include "nodeagent/replay/comm/causes.h"
 #include "nodeagent/replay/comm/elsewhere.h"
 #include "nodeagent/replay/comm/internal.h"
 #include "nodeagent/replay/comm/longest.h"
@@ -201,10 +202,14 @@ static void count_as_child(const struct arrival *a, uint64_t waited)
 	notify_wait(a, a->since + waited);
 }
 
-/* As a rank of the job of the one that waited; UINT32_MAX: of another one. */
+/* As a rank of the job of the one that waited, or of another one. */
 static uint32_t late_rank(const struct arrival *a, const struct arrival *on)
 {
-	return on->traffic->job == a->traffic->job ? (uint32_t)on->traffic->rank : UINT32_MAX;
+	if (on->traffic->job == a->traffic->job)
+		return (uint32_t)on->traffic->rank;
+	return spawned_is_linked(a->traffic, on->traffic)
+		       ? traffic_late_job(a->traffic, on->traffic)
+		       : UINT32_MAX;
 }
 
 /* on: for whom it waited. */

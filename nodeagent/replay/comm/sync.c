@@ -22,6 +22,7 @@ struct sync *sync_new(void)
 	s->causes = causes_new();
 	s->longest = longest_new(traffic_count_longest);
 	s->window_locks = window_locks_new(s->longest, s->causes);
+	s->spawns = spawns_new();
 	return s;
 }
 
@@ -53,6 +54,11 @@ struct window_locks *sync_window_locks(struct sync *s)
 	return s->window_locks;
 }
 
+struct spawns *sync_spawns(struct sync *s)
+{
+	return s->spawns;
+}
+
 struct far_locks *sync_far_locks(struct sync *s)
 {
 	return window_locks_far(s->window_locks);
@@ -75,6 +81,7 @@ void sync_free(struct sync *s)
 	causes_free(s->causes);
 	longest_free(s->longest);
 	window_locks_free(s->window_locks);
+	spawns_free(s->spawns);
 	free(s->members);
 	free(s);
 }
@@ -84,6 +91,20 @@ void sync_free(struct sync *s)
 static bool is_local(const struct sync_member *m, const struct comm *c, uint64_t job)
 {
 	return (!m->job_known || m->job == job) && comm_has_world(c, m->rank);
+}
+
+/* Of both groups. job: of the own one. */
+static uint32_t count_spawned(const struct sync *s, const struct comm *c, uint64_t job)
+{
+	uint32_t n = 0;
+
+	for (size_t i = 0; i < s->n_members; i++) {
+		const struct sync_member *m = &s->members[i];
+
+		n += m->job_known &&
+		     (m->job == job ? comm_has_world(c, m->rank) : spawned_has(c, m->job, m->rank));
+	}
+	return n;
 }
 
 static uint32_t count_local(const struct sync *s, const struct comm *c, uint64_t job)
@@ -120,8 +141,19 @@ static bool rank_lives_here(const struct sync *s, const struct comm *c, uint32_t
 	return false;
 }
 
+static bool is_member(const struct sync *s, uint64_t job, uint32_t rank)
+{
+	for (size_t i = 0; i < s->n_members; i++)
+		if (s->members[i].job_known && s->members[i].job == job &&
+			s->members[i].rank == rank)
+			return true;
+	return false;
+}
+
 static bool lives_here(const struct sync *s, const struct comm *c, const struct traffic *t)
 {
+	if (has_spawned_side(c) && spawned_has(c, t->job, (uint32_t)t->rank))
+		return is_member(s, t->job, (uint32_t)t->rank);
 	return rank_lives_here(s, c, (uint32_t)t->rank, t->job);
 }
 
@@ -138,7 +170,7 @@ static void refresh(const struct sync *s, struct comm *c, const struct traffic *
 {
 	if (c->local_of == s->generation)
 		return;
-	c->local = count_local(s, c, t->job);
+	c->local = has_spawned_side(c) ? count_spawned(s, c, t->job) : count_local(s, c, t->job);
 	if (c->local > c->local_most)
 		c->local_most = c->local;
 	c->is_local = lives_here(s, c, t);
@@ -165,7 +197,9 @@ static void count_living(const struct sync *s, struct instance *i)
 /* The groups of an intercommunicator have no member in common. */
 static uint32_t group_of(const struct comm *c)
 {
-	return c->remote_size ? comm_world(c, c->remote_size) : 0;
+	if (!c->remote_size)
+		return 0;
+	return has_spawned_side(c) ? spawned_side(c) : comm_world(c, c->remote_size);
 }
 
 /* Whether a process comes to an instance for the second time: then it lies. Its tickets rise but
@@ -210,7 +244,7 @@ static inline __attribute__((always_inline)) struct instance *come(
 	if (!i || comes_twice(i, t, m))
 		return NULL;
 	refresh(s, m->comm, t);
-	i->living += m->comm->is_local && t->job == i->traffic->job;
+	i->living += m->comm->is_local && (t->job == i->traffic->job || has_spawned_side(m->comm));
 	a = instance_add_arrival(s, i);
 	a->traffic = t;
 	a->rank = m->comm->rank;
@@ -248,12 +282,14 @@ static inline __attribute__((always_inline)) void arrive_at(struct sync *s, stru
 
 void sync_arrive(struct sync *s, struct traffic_track *l, const struct pending *p, uint64_t until)
 {
+	struct comm *c = p->comm;
+
 	arrive_at(s, l, p, until,
-		&(struct meeting){.comm = p->comm,
-			.id = p->comm->id,
+		&(struct meeting){.comm = c,
+			.id = c->remote_size ? spawned_meeting(l->traffic, c, until) : c->id,
 			.ticket = p->m.ticket,
 			.function = key_mpi(p->node->key),
-			.next = &p->comm->arrives_next});
+			.next = &c->arrives_next});
 }
 
 /* Calls by which all ranks of a window meet. */
@@ -299,7 +335,7 @@ void sync_complete(
 {
 	const struct pending *p = &q->of;
 	struct meeting m = {.comm = p->comm,
-		.id = p->comm->id,
+		.id = comm_identity(p->comm),
 		.ticket = p->m.ticket,
 		.function = p->m.field,
 		.next = &p->comm->arrives_next};

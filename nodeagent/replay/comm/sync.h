@@ -39,6 +39,7 @@ struct longest;
 struct node;
 struct pending;
 struct request;
+struct spawns;
 struct sync;
 struct traffic;
 struct traffic_track;
@@ -97,6 +98,9 @@ void sync_complete(
 
 /* Locks of windows that processes of this node have; owned by s. */
 struct window_locks *sync_window_locks(struct sync *s);
+
+/* Jobs that were spawned, and communicators that lead to them; owned by s. */
+struct spawns *sync_spawns(struct sync *s);
 
 /* Those of windows with members on other nodes, or NULL; owned by s. */
 struct far_locks *sync_far_locks(struct sync *s);

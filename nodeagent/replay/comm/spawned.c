@@ -1,0 +1,208 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Intercommunicators between a job and one that it has spawned. Whether the other side is known is
+ * looked for when one is used; messages wait until it is, as they have no receiver before.
+ */
+#include <stdlib.h>
+#include "nodeagent/base/util.h"
+#include "nodeagent/match/process.h"
+#include "nodeagent/replay/comm/internal.h"
+#include "nodeagent/replay/comm/sync.h"
+#include "nodeagent/replay/jobs/spawns.h"
+
+/* Messages on one communicator, and of a process; then none are held any more. 250 B each */
+#define HELD_MAX     4096u
+#define HELD_ALL_MAX 65536u
+
+struct held {
+	struct message posted, m; /* posted: of a DONE */
+	struct match_message told;
+	uint32_t rank; /* of the other one */
+	bool done;
+};
+
+struct spawned {
+	const struct spawn_link *link; /* or NULL */
+	bool given_up;
+	struct held *held;
+	size_t n_held, cap_held;
+};
+
+static bool is_spawned(const struct traffic *t, const struct comm *c)
+{
+	return c->remote_size && !c->job && t->sync && t->name.space &&
+	       (c->kind == WIRE_COMM_SPAWN || c->kind == WIRE_COMM_PARENT);
+}
+
+static void add_comm(struct traffic *t, struct comm *c, uint64_t used)
+{
+	struct spawn_link like = {.comm = c->id,
+		.parent_job = t->job,
+		.n_parents = c->size,
+		.n_children = c->remote_size};
+
+	if (c->members != comm_all(c) || c->size > SPAWNS_RANKS_MAX)
+		return;
+	like.parents = xmalloc(c->size * sizeof(*like.parents));
+	for (uint32_t i = 0; i < c->size; i++)
+		like.parents[i] = comm_world(c, c->remote_size + i);
+	spawns_add_comm(sync_spawns(t->sync), &like, used, &t->name);
+	free(like.parents);
+}
+
+static uint64_t place_of(const struct spawn_link *link, const struct comm *c, uint32_t rank)
+{
+	if (!link || rank >= c->remote_size)
+		return MATCH_ELSEWHERE;
+	if (c->kind == WIRE_COMM_SPAWN)
+		return match_proc_id(link->child_job, rank);
+	return rank < link->n_parents ? match_proc_id(link->parent_job, link->parents[rank])
+				      : MATCH_ELSEWHERE;
+}
+
+static void tell_matcher(struct traffic *t, const struct comm *c, struct held *h)
+{
+	const struct spawn_link *link = c->spawned->link;
+
+	h->told.m = &h->m;
+	h->told.comm = link ? link->comm : c->id;
+	h->told.peer = place_of(link, c, h->rank);
+	if (!t->match)
+		return;
+	if (h->done)
+		match_process_done(t->match, &h->posted, &h->told);
+	else
+		match_process_message(t->match, &h->told);
+}
+
+static void tell_held(struct traffic *t, struct comm *c)
+{
+	struct spawned *s = c->spawned;
+
+	for (size_t i = 0; i < s->n_held; i++)
+		tell_matcher(t, c, &s->held[i]);
+	t->n_held -= (uint32_t)s->n_held;
+	free(s->held);
+	s->held = NULL;
+	s->n_held = s->cap_held = 0;
+}
+
+const struct spawn_link *spawned_link(struct traffic *t, struct comm *c, uint64_t used)
+{
+	struct spawned *s = c->spawned;
+
+	if (s && (s->link || s->given_up))
+		return s->link;
+	if (!is_spawned(t, c))
+		return NULL;
+	if (!s) {
+		s = c->spawned = xcalloc(1, sizeof(*s));
+		if (c->kind == WIRE_COMM_SPAWN)
+			add_comm(t, c, used);
+	}
+	s->link = c->kind == WIRE_COMM_SPAWN ? spawns_of_comm(sync_spawns(t->sync), t->job, c->id)
+					     : spawns_of_job(sync_spawns(t->sync), t->job);
+	if (s->link && s->link->n_children + s->link->n_parents != comm_all(c))
+		s->link = NULL;
+	if (s->link) {
+		c->local_of = 0; /* more of its members are known */
+		tell_held(t, c);
+	}
+	return s->link;
+}
+
+/* Between jobs of which one has spawned the other one. */
+bool spawned_match(struct traffic *t, struct comm *c, uint32_t rank, const struct message *posted,
+	const struct match_message *m)
+{
+	struct held h = {.m = *m->m, .told = *m, .rank = rank, .done = posted};
+	const bool known = spawned_link(t, c, m->until);
+	struct spawned *s = c->spawned;
+
+	if (!s)
+		return false;
+	if (posted)
+		h.posted = *posted;
+	if (known || s->given_up) {
+		tell_matcher(t, c, &h);
+		return true;
+	}
+	*LIST_ADD(s, held) = h;
+	t->n_held++;
+	if (s->n_held >= HELD_MAX || t->n_held >= HELD_ALL_MAX) {
+		s->given_up = true;
+		tell_held(t, c);
+	}
+	return true;
+}
+
+void spawned_end(struct traffic *t, struct comm *c)
+{
+	if (!c->spawned)
+		return;
+	spawned_link(t, c, 0);
+	tell_held(t, c);
+}
+
+bool spawned_has(const struct comm *c, uint64_t job, uint32_t rank)
+{
+	const struct spawn_link *link = c->spawned ? c->spawned->link : NULL;
+
+	if (!link)
+		return false;
+	if (c->kind == WIRE_COMM_SPAWN)
+		return job == link->child_job && rank < link->n_children;
+	for (uint32_t i = 0; job == link->parent_job && i < link->n_parents; i++)
+		if (link->parents[i] == rank)
+			return true;
+	return false;
+}
+
+uint32_t spawned_side(const struct comm *c)
+{
+	if (!c->spawned->link)
+		return 0;
+	return c->kind == WIRE_COMM_SPAWN ? UINT32_MAX - 2 : UINT32_MAX - 3;
+}
+
+bool spawned_is_linked(const struct traffic *a, const struct traffic *b)
+{
+	const struct spawn_link *x, *y;
+
+	if (!a->sync || a->sync != b->sync)
+		return false;
+	x = spawns_of_job(sync_spawns(a->sync), a->job);
+	y = spawns_of_job(sync_spawns(b->sync), b->job);
+	return (x && x->parent_job == b->job) || (y && y->parent_job == a->job);
+}
+
+uint64_t spawned_identity(const struct comm *c)
+{
+	return c->spawned && c->spawned->link ? c->spawned->link->comm : c->id;
+}
+
+uint64_t spawned_meeting(struct traffic *t, struct comm *c, uint64_t used)
+{
+	spawned_link(t, c, used);
+	return comm_identity(c);
+}
+
+void traffic_comm_spawned(struct traffic *t, uint32_t number, uint64_t ticks)
+{
+	struct comm *c;
+
+	if (!find_comm(t, number, &c) && c && c->members == comm_all(c))
+		spawned_link(t, c, ticks);
+}
+
+void traffic_spawned_end(struct traffic *t)
+{
+	for (size_t i = 0; i < t->n_slots; i++)
+		if (t->slots[i])
+			spawned_end(t, t->slots[i]);
+}
+
+void traffic_spawn_name(struct traffic *t, const struct spawn_name *own)
+{
+	t->name = *own;
+}

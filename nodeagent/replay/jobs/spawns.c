@@ -1,0 +1,179 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "nodeagent/replay/jobs/spawns.h"
+
+#include <stdbool.h>
+#include <stdlib.h>
+#include <string.h>
+#include "nodeagent/base/util.h"
+
+struct spawned_job {
+	uint64_t job, since;
+	uint32_t size;
+	struct spawn_name root;
+	struct spawn_link *link; /* or NULL */
+};
+
+struct maker {
+	struct spawn_name name;
+	uint64_t used; /* first, by it */
+};
+
+struct spawned_comm {
+	struct spawn_link *link; /* child_job 0: it is not known */
+	struct maker *makers;
+	size_t n_makers, cap_makers;
+};
+
+struct spawns {
+	struct spawned_job *jobs;
+	size_t n_jobs, cap_jobs;
+	struct spawned_comm *comms;
+	size_t n_comms, cap_comms;
+	uint32_t n_ranks; /* of all parents */
+};
+
+struct spawns *spawns_new(void)
+{
+	return xcalloc(1, sizeof(struct spawns));
+}
+
+void spawns_free(struct spawns *s)
+{
+	if (!s)
+		return;
+	for (size_t i = 0; i < s->n_comms; i++) {
+		free(s->comms[i].link->parents);
+		free(s->comms[i].link);
+		free(s->comms[i].makers);
+	}
+	free(s->comms);
+	free(s->jobs);
+	free(s);
+}
+
+/* ---- who belongs together ---------------------------------------------------------------------
+ */
+
+static bool same_name(const struct spawn_name *a, const struct spawn_name *b)
+{
+	return a->space && a->space == b->space && a->rank == b->rank;
+}
+
+static bool may_be(const struct spawned_job *j, const struct spawned_comm *c)
+{
+	if (j->link || c->link->child_job || c->link->n_children != j->size)
+		return false;
+	for (size_t i = 0; i < c->n_makers; i++)
+		if (same_name(&c->makers[i].name, &j->root))
+			return (int64_t)(c->makers[i].used - j->since) > 0;
+	return false;
+}
+
+/* The only communicator that may be meant, or NULL. */
+static struct spawned_comm *only_comm(const struct spawns *s, const struct spawned_job *j)
+{
+	struct spawned_comm *only = NULL;
+
+	for (size_t i = 0; i < s->n_comms; i++) {
+		if (!may_be(j, &s->comms[i]))
+			continue;
+		if (only)
+			return NULL;
+		only = &s->comms[i];
+	}
+	return only;
+}
+
+static struct spawned_job *only_job(const struct spawns *s, const struct spawned_comm *c)
+{
+	struct spawned_job *only = NULL;
+
+	for (size_t i = 0; i < s->n_jobs; i++) {
+		if (!may_be(&s->jobs[i], c))
+			continue;
+		if (only)
+			return NULL;
+		only = &s->jobs[i];
+	}
+	return only;
+}
+
+static void set_link(const struct spawns *s, struct spawned_job *j, struct spawned_comm *c)
+{
+	if (!j || !c || only_comm(s, j) != c || only_job(s, c) != j)
+		return;
+	j->link = c->link;
+	c->link->child_job = j->job;
+}
+
+/* ---- what is seen ------------------------------------------------------------------------------
+ */
+
+void spawns_add_job(struct spawns *s, uint64_t job, uint32_t size, uint64_t since,
+	const struct spawn_name *root)
+{
+	struct spawned_job *j;
+
+	for (size_t i = 0; i < s->n_jobs; i++)
+		if (s->jobs[i].job == job)
+			return;
+	if (!job || s->n_jobs >= SPAWNS_MAX)
+		return;
+	*LIST_ADD(s, jobs) =
+		(struct spawned_job){.job = job, .since = since, .size = size, .root = *root};
+	j = &s->jobs[s->n_jobs - 1];
+	set_link(s, j, only_comm(s, j));
+}
+
+static struct spawned_comm *comm_of(struct spawns *s, const struct spawn_link *like)
+{
+	struct spawned_comm *c;
+
+	for (size_t i = 0; i < s->n_comms; i++)
+		if (s->comms[i].link->comm == like->comm &&
+			s->comms[i].link->parent_job == like->parent_job)
+			return &s->comms[i];
+	if (s->n_comms >= SPAWNS_MAX || like->n_parents > SPAWNS_RANKS_MAX - s->n_ranks)
+		return NULL;
+	s->n_ranks += like->n_parents;
+	c = LIST_ADD(s, comms);
+	*c = (struct spawned_comm){.link = xcalloc(1, sizeof(*c->link))};
+	*c->link = *like;
+	c->link->child_job = 0;
+	c->link->parents = xmalloc((like->n_parents + (size_t)1) * sizeof(*c->link->parents));
+	memcpy(c->link->parents, like->parents, like->n_parents * sizeof(*c->link->parents));
+	return c;
+}
+
+void spawns_add_comm(struct spawns *s, const struct spawn_link *like, uint64_t used,
+	const struct spawn_name *maker)
+{
+	struct spawned_comm *c = comm_of(s, like);
+
+	for (size_t i = 0; c && i < c->n_makers; i++)
+		if (same_name(&c->makers[i].name, maker))
+			return;
+	if (!c || c->n_makers >= c->link->n_parents)
+		return;
+	*LIST_ADD(c, makers) = (struct maker){*maker, used};
+	set_link(s, only_job(s, c), c);
+}
+
+const struct spawn_link *spawns_of_comm(const struct spawns *s, uint64_t job, uint64_t comm)
+{
+	for (size_t i = 0; i < s->n_comms; i++) {
+		const struct spawn_link *l = s->comms[i].link;
+
+		if (l->comm == comm && l->parent_job == job)
+			return l->child_job ? l : NULL;
+	}
+	return NULL;
+}
+
+const struct spawn_link *spawns_of_job(const struct spawns *s, uint64_t child_job)
+{
+	for (size_t i = 0; i < s->n_jobs; i++)
+		if (s->jobs[i].job == child_job)
+			return s->jobs[i].link;
+	return NULL;
+}

@@ -1,0 +1,50 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * The two sides of an intercommunicator that MPI_Comm_spawn has made do not know each other's
+ * job. But a launcher may tell a spawned process the name of the one that was the root of the call.
+ * So a communicator belongs to a spawned job if its root is a process that has it, it has as many
+ * children, and it was used first after the job was there; and if no other job, and no other
+ * communicator, could be meant: nothing is guessed. For one node; for one thread.
+ */
+#ifndef VFTR_NODEAGENT_REPLAY_JOBS_SPAWNS_H
+#define VFTR_NODEAGENT_REPLAY_JOBS_SPAWNS_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+/* Smaller in tests. */
+#ifndef SPAWNS_MAX
+#define SPAWNS_MAX	 4096u	    /* jobs, communicators; further ones are not looked at */
+#define SPAWNS_RANKS_MAX (1u << 20) /* parents on all communicators */
+#endif
+
+/* A process as its launcher calls it; space 0: not known. */
+struct spawn_name {
+	uint64_t space;
+	uint32_t rank;
+};
+
+struct spawn_link {
+	uint64_t comm; /* its identity at the parents */
+	uint64_t parent_job, child_job;
+	uint32_t *parents; /* by rank in the group: rank in parent_job */
+	uint32_t n_parents, n_children;
+};
+
+struct spawns;
+
+struct spawns *spawns_new(void);
+void spawns_free(struct spawns *s);
+
+/* A process of a spawned job was seen since then, ticks; further ones of it change nothing. */
+void spawns_add_job(struct spawns *s, uint64_t job, uint32_t size, uint64_t since,
+	const struct spawn_name *root);
+/* `maker` uses it at these ticks. like: without child_job; parents is copied. */
+void spawns_add_comm(struct spawns *s, const struct spawn_link *like, uint64_t used,
+	const struct spawn_name *maker);
+
+/* NULL: it is not known. Valid until spawns_free(). */
+const struct spawn_link *spawns_of_comm(const struct spawns *s, uint64_t job, uint64_t comm);
+const struct spawn_link *spawns_of_job(const struct spawns *s, uint64_t child_job);
+
+#endif

@@ -1,0 +1,27 @@
+#!/bin/sh
+# SPDX-License-Identifier: BSD-3-Clause
+test_description='known waits between ranks and those that they have spawned'
+. "$(dirname "$0")/../lib/lib.sh"
+. "$T/lib/known.sh"
+need jq
+need_built "$AGENT" "$VFTR"
+mpis=$(mpi_list)
+[ -n "$mpis" ] || skip_all 'no MPI on this machine'
+unset OMPI_MCA_btl # jobs that meet do so by TCP
+
+for mpi in $mpis; do
+	if [ "$mpi" = mpich ]; then
+		test_skip "$mpi: ranks and those that they have spawned" \
+			"Debian's MPICH 4.0 over UCX has no dynamic processes"
+		continue
+	fi
+	test_expect "$mpi: the program runs, and has stamped calls of each property" "
+		known_run spawn $mpi 2
+		[ \$(grep -c '^meant ' truth.spawn.$mpi) -eq 5 ]"
+	known_rows spawn "$mpi" none ALL
+	test_expect "$mpi: each message between the two jobs has its partner" "
+		jq -c .matching spawn-$mpi/profile.json
+		jq -e '.matching | .pairs.exact == 3 * 6 and ([.unmatched_sends[], .unmatched_recvs[]] | add) == 0' \
+			spawn-$mpi/profile.json"
+done
+done_testing

@@ -1,0 +1,108 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Which intercommunicator leads to which spawned job, and when that is not known. */
+#include <check.h>
+
+#define SPAWNS_MAX	 4u
+#define SPAWNS_RANKS_MAX 8u
+#include "nodeagent/replay/jobs/spawns.c"
+#include "t/lib/suite.h"
+
+enum { PARENT = 7, CHILD = 8, OTHER = 9, COMM = 100 };
+
+static struct spawns *s;
+static const struct spawn_name root = {5, 1}, beside = {5, 0}, nobody;
+
+static void setup(void)
+{
+	s = spawns_new();
+}
+
+static void teardown(void)
+{
+	spawns_free(s);
+}
+
+static void uses(const struct spawn_name *maker, uint64_t comm, uint32_t children, uint64_t at)
+{
+	uint32_t parents[] = {2, 3};
+
+	spawns_add_comm(s,
+		&(struct spawn_link){.comm = comm,
+			.parent_job = PARENT,
+			.parents = parents,
+			.n_parents = 2,
+			.n_children = children},
+		at, maker);
+}
+
+static void leads_to(uint64_t comm, uint64_t job)
+{
+	const struct spawn_link *l = spawns_of_comm(s, PARENT, comm);
+
+	ck_assert_uint_eq(l ? l->child_job : 0, job);
+	if (job)
+		ck_assert_ptr_eq(l, spawns_of_job(s, job));
+}
+
+START_TEST(in_either_order)
+{
+	spawns_add_job(s, CHILD, 3, 10, &root);
+	leads_to(COMM, 0);
+	uses(&beside, COMM, 3, 20);
+	leads_to(COMM, 0); /* that was not the root */
+	uses(&root, COMM, 3, 21);
+	leads_to(COMM, CHILD);
+	ck_assert_uint_eq(spawns_of_job(s, CHILD)->parents[1], 3);
+	uses(&root, COMM + 1, 2, 31);
+	spawns_add_job(s, OTHER, 2, 30, &root);
+	leads_to(COMM + 1, OTHER);
+}
+END_TEST
+
+START_TEST(another_one)
+{
+	spawns_add_job(s, CHILD, 3, 10, &root);
+	uses(&root, COMM, 2, 20);    /* of other size */
+	uses(&root, COMM + 1, 3, 9); /* it was used before */
+	uses(&nobody, COMM + 2, 3, 20);
+	leads_to(COMM, 0);
+	leads_to(COMM + 1, 0);
+	leads_to(COMM + 2, 0);
+	ck_assert_ptr_null(spawns_of_job(s, CHILD));
+	ck_assert_ptr_null(spawns_of_comm(s, PARENT + 1, COMM));
+}
+END_TEST
+
+START_TEST(two_that_may_be_meant)
+{
+	spawns_add_job(s, CHILD, 3, 10, &root);
+	spawns_add_job(s, OTHER, 3, 11, &root);
+	uses(&root, COMM, 3, 20);
+	leads_to(COMM, 0);
+	uses(&root, COMM + 1, 3, 20);
+	leads_to(COMM + 1, 0);
+}
+END_TEST
+
+START_TEST(many)
+{
+	for (uint64_t i = 0; i < 10; i++) {
+		spawns_add_job(s, CHILD + i, 3, 10 * i, &root);
+		uses(&root, COMM + i, 3, 10 * i + 5);
+		leads_to(COMM + i, i < 4 ? CHILD + i : 0);
+	}
+}
+END_TEST
+
+int main(void)
+{
+	const TTest *const tests[] = {in_either_order, another_one, two_that_may_be_meant, many};
+	Suite *suite = suite_create("spawns");
+	TCase *c = tcase_create("spawns");
+
+	tcase_add_checked_fixture(c, setup, teardown);
+	for (size_t i = 0; i < ARRAY_SIZE(tests); i++)
+		tcase_add_test(c, tests[i]);
+	suite_add_tcase(suite, c);
+	return run_suite(suite);
+}
