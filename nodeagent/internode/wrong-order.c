@@ -164,7 +164,9 @@ static void find_waiting(struct wrong_order *o, struct list *l, const struct lyi
 		tell_found(o, w.of, m->path);
 		let_go(o, w.of);
 	}
-	memmove(l->waiting + stay, l->waiting + end, (l->n_waiting - end) * sizeof(*l->waiting));
+	if (end < l->n_waiting)
+		memmove(l->waiting + stay, l->waiting + end,
+			(l->n_waiting - end) * sizeof(*l->waiting));
 	l->n_waiting -= end - stay;
 }
 
