@@ -9,6 +9,7 @@
 #include "nodeagent/base/util.h"
 
 #define MATCH_POOL_CHUNK 256
+#define MATCH_POOL_LINE	 64
 
 struct match_pool {
 	size_t bytes; /* of a structure */
@@ -18,13 +19,23 @@ struct match_pool {
 	size_t used;
 };
 
+/* Each begins a cache line, if its size is one of some lines. */
+static inline void *match_pool_chunk(const struct match_pool *p)
+{
+	void *chunk;
+
+	if (posix_memalign(&chunk, MATCH_POOL_LINE, MATCH_POOL_CHUNK * p->bytes))
+		die(125, "out of memory");
+	return chunk;
+}
+
 /* A structure of any content. */
 static inline void *match_pool_take_any(struct match_pool *p)
 {
 	void *one;
 
 	if (!p->vacant) {
-		char *chunk = xmalloc(MATCH_POOL_CHUNK * p->bytes);
+		char *chunk = match_pool_chunk(p);
 
 		p->chunks = grow(p->chunks, p->n_chunks, &p->cap_chunks, sizeof(*p->chunks));
 		p->chunks[p->n_chunks++] = chunk;

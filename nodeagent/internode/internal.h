@@ -31,6 +31,14 @@ struct longest;
 struct longest_wait;
 struct traffic;
 
+/* Processes that were asked for last are kept by their ranks. */
+#define ASKED 256u
+
+struct asked {
+	uint64_t proc_id;
+	const struct process *process; /* NULL: nothing is known */
+};
+
 struct matching {
 	struct host *host;
 	struct match_node *node;
@@ -40,8 +48,9 @@ struct matching {
 	struct map64 here; /* ids of this node's processes -> index in owners */
 	const struct process **owners;
 	size_t n_owners, cap_owners;
-	struct map64 index; /* ids of all processes -> a number: matching_index() */
-	uint64_t *lost;	    /* ids of processes here whose records were lost */
+	struct asked *asked; /* ASKED of them, or NULL */
+	struct map64 index;  /* ids of all processes -> a number: matching_index() */
+	uint64_t *lost;	     /* ids of processes here whose records were lost */
 	size_t n_lost, cap_lost;
 	struct map64 is_lost;
 	struct match_outbox *outbox; /* sends to other nodes */
@@ -87,7 +96,7 @@ void matching_round_late(
 void matching_late_sender(
 	struct matching *m, const struct match_send *s, const struct match_receive *r);
 void matching_late_free(struct matching *m);
-/* A process that is traced here, or NULL. */
+/* matching.c: a process that is traced here, or NULL. */
 const struct process *matching_process(const struct matching *m, uint64_t proc_id);
 /* `from` as a rank of the job of p, that has the id `to`; UINT32_MAX: it is none. */
 uint32_t matching_rank(const struct process *p, uint64_t from, uint64_t to);
@@ -111,6 +120,9 @@ struct unproven *matching_unproven(struct matching *m);
 
 /* matching.c: a number for a process's id, always the same. */
 uint32_t matching_index(struct matching *m, uint64_t proc_id);
+
+/* matching.c: that of all messages, of the same threads as `like`, made if need be. */
+struct thread_pair *matching_recent_pair(struct matching *m, const struct thread_pair *like);
 
 /* matching.c: the one of the same threads as `like`, made if need be; the others, if there are
  * `most` already. */

@@ -52,13 +52,6 @@ uint32_t matching_late_job(const struct matching *m, uint64_t late, struct traff
 	return p && p->traffic && t ? traffic_late_job(t, p->traffic) : UINT32_MAX;
 }
 
-const struct process *matching_process(const struct matching *m, uint64_t proc_id)
-{
-	const uint32_t *at = map64_find(&m->here, proc_id);
-
-	return at ? m->owners[*at] : NULL;
-}
-
 static struct thread_pair pair_about(const struct longest_about *a)
 {
 	return (struct thread_pair){.from = a->from,
@@ -72,8 +65,7 @@ static void add_ticks(struct matching *m, const struct longest_about *about, uin
 {
 	const struct thread_pair like = pair_about(about);
 
-	matching_pair_of(m, &m->thread_pairs, &like, MATCHING_THREAD_PAIRS_MAX - 1)->late_ticks +=
-		ticks;
+	matching_recent_pair(m, &like)->late_ticks += ticks;
 	if (m->n_rounds)
 		matching_round_late(m, &like, about->posted, ticks);
 }

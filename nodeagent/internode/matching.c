@@ -47,17 +47,14 @@ struct thread_pair *matching_pair_of(
 	return p;
 }
 
-static struct thread_pair *pair_of(
-	struct matching *m, const struct match_send *s, const struct match_receive *r)
+struct thread_pair *matching_recent_pair(struct matching *m, const struct thread_pair *like)
 {
 	struct thread_pair *p = m->recent;
 
-	if (p && p->from == s->source && p->to == r->destination && p->from_thread == s->thread &&
-		p->to_thread == r->thread)
+	if (p && p->from == like->from && p->to == like->to &&
+		p->from_thread == like->from_thread && p->to_thread == like->to_thread)
 		return p;
-	p = matching_pair_of(m, &m->thread_pairs,
-		&(struct thread_pair){s->source, r->destination, s->thread, r->thread, 0, 0, 0},
-		MATCHING_THREAD_PAIRS_MAX - 1);
+	p = matching_pair_of(m, &m->thread_pairs, like, MATCHING_THREAD_PAIRS_MAX - 1);
 	if (p != m->thread_pairs.others)
 		m->recent = p;
 	return p;
@@ -84,7 +81,10 @@ static void on_pair(void *arg, const struct match_send *s, const struct match_re
 	enum match_label label)
 {
 	struct matching *m = arg;
-	struct thread_pair *p = pair_of(m, s, r);
+	struct thread_pair *p = matching_recent_pair(m, &(struct thread_pair){.from = s->source,
+								.to = r->destination,
+								.from_thread = s->thread,
+								.to_thread = r->thread});
 
 	p->messages++;
 	p->bytes += r->done.unknown ? s->bytes : r->done.bytes;
@@ -125,11 +125,22 @@ static void on_unmatched(void *arg, const struct match_send *s, const struct mat
 
 /* ---- processes --------------------------------------------------------------------- */
 
+const struct process *matching_process(const struct matching *m, uint64_t proc_id)
+{
+	struct asked *known = m->asked ? &m->asked[proc_id % ASKED] : NULL;
+	const uint32_t *at;
+
+	if (known && known->process && known->proc_id == proc_id)
+		return known->process;
+	at = map64_find(&m->here, proc_id);
+	if (at && known)
+		*known = (struct asked){proc_id, m->owners[*at]};
+	return at ? m->owners[*at] : NULL;
+}
+
 static bool is_here(void *arg, uint64_t proc_id)
 {
-	struct matching *m = arg;
-
-	return map64_find(&m->here, proc_id);
+	return matching_process(arg, proc_id);
 }
 
 static bool is_far(void *arg, uint64_t proc_id)
@@ -189,6 +200,7 @@ static struct matching *matching_of(struct host *host)
 		.ship_loss = ship_loss,
 		.arg = m};
 	m->host = host;
+	m->asked = xcalloc(ASKED, sizeof(*m->asked));
 	m->node = match_node_new(&o);
 	m->thread_pairs.of.bytes = sizeof(struct thread_pair);
 	m->outbox = match_outbox_new(getenv("TMPDIR") ? getenv("TMPDIR") : "/tmp");
@@ -232,6 +244,7 @@ static void come_home(struct matching *m, uint64_t proc_id)
 /* p has this id from now on, and may get another one later. */
 static void set_owner(struct matching *m, uint64_t proc_id, const struct process *p)
 {
+	m->asked[proc_id % ASKED].process = NULL;
 	*map64_at(&m->here, proc_id, 0) = (uint32_t)m->n_owners;
 	*LIST_ADD(m, owners) = p;
 }

@@ -17,9 +17,9 @@ struct lying {
 };
 
 struct kept {
-	struct longest_wait wait;
 	uint32_t lists; /* that it is in */
 	bool over;	/* it has been found, or does not count any more */
+	struct longest_wait wait;
 };
 
 struct waiting {
@@ -187,9 +187,10 @@ static struct kept *new_kept(struct wrong_order *o, struct list *l, const struct
 		forget_waiting(o, l, (l->n_waiting + 3) / 4);
 	if (o->kept.used >= WRONG_ORDER_KEPT)
 		return NULL;
-	k = match_pool_take(&o->kept);
-	k->wait = *w;
+	k = match_pool_take_any(&o->kept);
 	k->lists = 1; /* until it has been compared */
+	k->over = false;
+	longest_copy(&k->wait, w);
 	return k;
 }
 

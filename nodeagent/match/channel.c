@@ -41,8 +41,13 @@ static bool is_later(uint64_t a, uint64_t b)
 
 struct space *space_of(struct match *m, uint64_t comm, uint64_t proc_id, bool make)
 {
-	struct space *s = match_table_find(&m->space_at, comm, proc_id);
+	struct space *s = m->space;
 
+	if (s && s->proc_id == proc_id && s->comm == comm)
+		return s;
+	s = match_table_find(&m->space_at, comm, proc_id);
+	if (s)
+		m->space = s;
 	if (s || !make || m->channels.used + m->spaces.used >= MATCH_CHANNELS_MAX)
 		return s;
 	s = match_pool_take(&m->spaces);
@@ -89,20 +94,27 @@ struct channel *channel_of(struct match *m, struct space *s, uint64_t source)
 struct stream *stream_of(struct match *m, struct channel *c, uint32_t tag)
 {
 	const uint64_t key = (uint64_t)(uintptr_t)c;
-	struct stream *s = match_table_find(&m->stream_at, key, tag);
+	struct stream *before = c->recent, *s;
 
-	if (s)
-		return s;
-	s = match_pool_take(&m->streams);
-	s->channel = c;
-	s->tag = tag;
-	match_table_add(&m->stream_at, key, tag, s);
+	if (before && before->tag == tag)
+		return before;
+	s = match_table_find(&m->stream_at, key, tag);
+	if (!s) {
+		s = match_pool_take(&m->streams);
+		s->channel = c;
+		s->tag = tag;
+		match_table_add(&m->stream_at, key, tag, s);
+	}
+	c->recent = s;
+	if (before)
+		stream_release(m, before);
 	return s;
 }
 
 void stream_release(struct match *m, struct stream *s)
 {
-	if (s->sends || s->receives || s->exact.oldest || s->exact.n_held || s->pins)
+	if (s->sends || s->receives || s->exact.oldest || s->exact.n_held || s->pins ||
+		s->channel->recent == s)
 		return;
 	match_table_remove(&m->stream_at, (uint64_t)(uintptr_t)s->channel, s->tag);
 	selector_free(&s->exact);
@@ -434,6 +446,15 @@ void space_leave(struct match *m, struct space *s)
 	}
 }
 
+static void forget_recent(struct match *m, struct channel *c)
+{
+	struct stream *s = c->recent;
+
+	c->recent = NULL;
+	if (s)
+		stream_release(m, s);
+}
+
 void space_free(struct match *m, struct space *s)
 {
 	struct channel *next;
@@ -443,9 +464,12 @@ void space_free(struct match *m, struct space *s)
 		if (m->recent == c)
 			m->recent = NULL;
 		selector_free(&c->any_tag);
+		forget_recent(m, c);
 		match_table_remove(&m->channel_at, (uint64_t)(uintptr_t)s, c->source);
 		match_pool_give(&m->channels, c);
 	}
+	if (m->space == s)
+		m->space = NULL;
 	*s->link_of_party = s->next_of_party;
 	if (s->next_of_party)
 		s->next_of_party->link_of_party = s->link_of_party;

@@ -155,6 +155,7 @@ struct channel {
 	struct channel *next;
 	uint64_t source;
 	struct sequence order;
+	struct stream *recent;		  /* used last, or NULL: it stays though it is empty */
 	struct call_list sends, receives; /* not yet paired, in the order of coming */
 	struct call_list kept;		  /* receives behind deferred ones: defer.c */
 	uint64_t deferred;
@@ -217,6 +218,7 @@ struct match {
 	struct early *oldest_early, *newest_early;
 	struct receive *woken, *last_woken;
 	struct channel *recent; /* of the last send */
+	struct space *space;	/* found last, or NULL */
 	bool waking;
 	bool defers; /* receives may be deferred: until match_defer_no_more() */
 };

@@ -9,6 +9,7 @@
 #include "nodeagent/process/process.h"
 #include "nodeagent/process/threads.h"
 #include "nodeagent/replay/comm/comm.h"
+#include "nodeagent/replay/comm/sync.h"
 #include "nodeagent/replay/openmp/locks.h"
 #include "shm/ring.h"
 
@@ -127,6 +128,7 @@ static uint64_t drain_to(struct thread_ring *t, uint64_t head, enum amount amoun
 	}
 	if (blocks)
 		ring_release(&t->ring, t->tail);
+	sync_settle(p->host->sync);
 	p->host->drained_bytes += t->tail - start;
 	return t->tail - start;
 }

@@ -13,18 +13,19 @@
 #define VAIN_SITES ((uint64_t)1 << 16)
 #define NEAREST	   64
 
-/* A call of frame f ends, below which `depth` others of itself are open. */
-static void settle_frame(struct replay *r, const struct frame *f, uint64_t depth, uint64_t t)
+void replay_settle_frame(struct replay *r, const struct frame *f, uint64_t depth, uint64_t t)
 {
-	const char *why;
-
-	if (likely(!(r->slow & SLOW_PENDING)))
-		return;
-	why = traffic_left(r->track, (uint32_t)(f - r->base), depth, t);
+	const char *why = traffic_left(r->track, (uint32_t)(f - r->base), depth, t);
 	if (why)
 		r->error = why;
 	if (!traffic_pending(r->track))
 		r->slow &= ~SLOW_PENDING;
+}
+
+static inline void settle_frame(struct replay *r, const struct frame *f, uint64_t depth, uint64_t t)
+{
+	if (unlikely(r->slow & SLOW_PENDING))
+		replay_settle_frame(r, f, depth, t);
 }
 
 struct node *replay_node(struct frame *f)

@@ -284,6 +284,9 @@ void replay_close_above(struct replay *r, struct frame *f, uint64_t t);
 /* After a jump the code at site runs: frames above its function are gone. */
 void replay_jump(struct replay *r, uint64_t site, uint64_t t);
 
+/* With SLOW_PENDING: a call of frame f ends, below which `depth` others of itself are open. */
+void replay_settle_frame(struct replay *r, const struct frame *f, uint64_t depth, uint64_t t);
+
 /* The top frame, which is of an OpenMP construct, has ended at t after d ticks. */
 void construct_left(struct replay *r, uint64_t t, uint64_t d);
 /* Ends the TEAM that is open in the top frame without one of its own. False: there is none. */

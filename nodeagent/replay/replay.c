@@ -278,6 +278,17 @@ static __attribute__((noinline)) unsigned take_sequences(struct replay *r, struc
 	return n;
 }
 
+/* A call of MPI with messages ends, and nothing else is to be done: as leave_fast() does it. */
+static inline __attribute__((always_inline)) bool leaves_message(
+	const struct replay *r, const struct words_run *run, uint64_t w)
+{
+	const struct frame *f = run->top;
+
+	return r->slow == SLOW_PENDING && (w & RECORD_EXIT) && (uint32_t)w >= r->fast_from &&
+	       f->node && (uint32_t)f->node->key == (uint32_t)w && !f->depth && f <= r->deep &&
+	       f != r->base;
+}
+
 /*
  * Compiled for each case: with and without samples, calls kept, and sequences. Returns the word
  * before which it has ended: r->error, or from there on calls are kept.
@@ -301,6 +312,17 @@ static inline __attribute__((always_inline)) const uint64_t *replay_words(struct
 			unsigned n;
 
 			run_store(&run, r);
+			if (leaves_message(r, &run, w)) {
+				t = run.high | w >> RECORD_TIME_SHIFT;
+				word++;
+				replay_settle_frame(r, run.top, 0, t);
+				run_load(&run, r);
+				run.wait = 0;
+				leave_fast(r, &run, id, t, sampled, kept);
+				if (unlikely(r->error))
+					break;
+				continue;
+			}
 			if (t > r->now)
 				r->now = t;
 			n = slow_word(r, word, (unsigned)(end - word), w, epoch);

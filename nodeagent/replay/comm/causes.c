@@ -235,6 +235,11 @@ static void count_parts(struct cause_rows *rows, const struct parts *p, struct c
 	}
 }
 
+bool causes_may_look(struct causes *c, uint64_t to)
+{
+	return look_budget_allows(&c->budget, to);
+}
+
 void causes_add(struct causes *c, struct traffic *t, uint32_t path, enum wait_kind kind,
 	struct thread_activity *late, uint64_t from, uint64_t to, struct cause_parts *counted)
 {
@@ -331,6 +336,8 @@ void traffic_cause(struct traffic *t, uint32_t path, enum wait_kind kind, struct
 	struct thread_activity *a = late->activities;
 
 	counted->n = 0;
+	if (ticks_between(from, to) < CAUSE_TICKS_LEAST)
+		return;
 	while (a && a->thread != thread)
 		a = a->next;
 	if (t->all_causes)

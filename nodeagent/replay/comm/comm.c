@@ -197,6 +197,7 @@ static const char *look_up(struct traffic *t, struct pending *p)
 	struct comm *c = NULL;
 	const char *why = NULL;
 
+	p->comm = NULL;
 	switch (m->kind) {
 	case RECORD_SEND:
 	case RECORD_RECV:
@@ -386,23 +387,23 @@ static const char *count_pending(struct traffic_track *l, const struct pending *
 	switch (p->m.kind) {
 	case RECORD_SEND:
 		peer = comm_peer(p->comm, p->m.peer);
-		sums_send(t, p, peer, p->m.bytes);
+		if (p->timed && !p->m.request)
+			sums_send_call(t, p, peer, p->m.bytes, duration);
+		else
+			sums_send(t, p, peer, p->m.bytes);
 		note_order(l, p, ticks);
 		match_call(l, p, ticks, false);
-		if (p->m.request)
-			return request_post(l, p);
-		if (p->timed)
-			sums_send_time(t, p, peer, p->m.bytes, duration);
-		return NULL;
+		return p->m.request ? request_post(l, p) : NULL;
 	case RECORD_RECV:
 		note_order(l, p, ticks);
 		match_call(l, p, ticks, false);
 		peer = comm_peer(p->comm, p->m.peer);
 		if (p->m.request)
 			request_received(t, p->m.request);
-		sums_receive(t, p, peer, p->m.bytes);
 		if (p->timed)
-			sums_receive_time(t, p, peer, p->m.bytes, duration);
+			sums_receive_call(t, p, peer, p->m.bytes, duration);
+		else
+			sums_receive(t, p, peer, p->m.bytes);
 		return NULL;
 	case RECORD_POST:
 		note_order(l, p, ticks);
@@ -439,13 +440,14 @@ static const char *settle_pending(struct traffic_track *l, const struct pending 
 	return why;
 }
 
-static void keep_pending(struct traffic_track *l, const struct pending *p)
+/* The place of the next one, of any content. */
+static inline struct pending *next_pending(struct traffic_track *l)
 {
-	*APPEND(l->pending, l->n, l->cap) = *p;
-	l->traffic->n_pending++;
+	l->pending = grow(l->pending, l->n, &l->cap, sizeof(*l->pending));
+	return &l->pending[l->n];
 }
 
-/* A record of a frame, taken apart. */
+/* A record of a frame, taken apart: p is the next of those that are pending. */
 static const char *take_message(
 	struct traffic_track *l, struct pending *p, const struct traffic_frame *f, uint64_t now)
 {
@@ -470,7 +472,8 @@ static const char *take_message(
 		break;
 	}
 	if (f->call && t->n_pending < TRAFFIC_PENDING_MAX) {
-		keep_pending(l, p);
+		l->n++;
+		t->n_pending++;
 		return NULL;
 	}
 	p->timed = false;
@@ -479,42 +482,59 @@ static const char *take_message(
 	return why;
 }
 
+/* All but the message and its communicator. */
+static void set_pending(struct pending *p, const struct traffic_frame *f, uint64_t now)
+{
+	p->node = f->node;
+	p->since = f->call ? f->since : now;
+	p->depth = f->depth;
+	p->level = f->level;
+	p->stack = f->stack;
+	p->timed = f->call;
+	p->entered = f->entered;
+}
+
+/* Requests with successive numbers are over. */
+static const char *take_more(
+	struct traffic_track *l, struct pending *p, const struct traffic_frame *f, uint64_t now)
+{
+	struct pending one = *p;
+	uint32_t more = p->m.more;
+	const char *why;
+
+	p->m.more = one.m.more = 0;
+	why = take_message(l, p, f, now);
+	for (; more && !why; more--) {
+		one.m.request++;
+		p = next_pending(l);
+		*p = one;
+		why = take_message(l, p, f, now);
+	}
+	return why;
+}
+
 const char *traffic_record(
 	struct traffic_track *l, const uint64_t *words, const struct traffic_frame *f, uint64_t now)
 {
-	struct pending p = {.node = f->node,
-		.since = f->call ? f->since : now,
-		.level = f->level,
-		.depth = f->depth,
-		.stack = f->stack,
-		.timed = f->call,
-		.entered = f->entered};
-	const char *why;
-	uint32_t more;
+	struct pending *p = next_pending(l);
 
-	if (!message_read(words, &p.m))
+	if (!message_read(words, &p->m))
 		return "a record of communication that contradicts its format";
-	if ((p.m.kind == RECORD_POST || p.m.kind == RECORD_DONE) && !p.m.request)
+	if ((p->m.kind == RECORD_POST || p->m.kind == RECORD_DONE) && !p->m.request)
 		return "a request without a number";
-	if (p.m.kind == RECORD_LENGTHS)
+	if (p->m.kind == RECORD_LENGTHS)
 		return traffic_lengths(l->traffic, words);
-	if (p.m.kind == RECORD_EARLIER) {
-		l->earlier = p.m.offset;
+	if (p->m.kind == RECORD_EARLIER) {
+		l->earlier = p->m.offset;
 		return NULL;
 	}
-	if (l->earlier && l->earlier < p.since)
-		p.since = l->earlier;
+	set_pending(p, f, now);
+	if (l->earlier && l->earlier < p->since)
+		p->since = l->earlier;
 	l->earlier = 0;
-	if (p.m.kind == RECORD_COLLECTIVE)
-		p.m.field = logged_function(p.m.field);
-	more = p.m.more;
-	p.m.more = 0;
-	why = take_message(l, &p, f, now);
-	for (; more && !why; more--) {
-		p.m.request++;
-		why = take_message(l, &p, f, now);
-	}
-	return why;
+	if (p->m.kind == RECORD_COLLECTIVE)
+		p->m.field = logged_function(p->m.field);
+	return p->m.more ? take_more(l, p, f, now) : take_message(l, p, f, now);
 }
 
 const char *traffic_left(struct traffic_track *l, uint32_t level, uint64_t depth, uint64_t ticks)

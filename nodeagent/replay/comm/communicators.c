@@ -72,7 +72,7 @@ void comms_free(struct traffic *t)
 
 /* ---- members ------------------------------------------------------------------- */
 
-uint32_t comm_world(const struct comm *c, uint32_t rank)
+uint32_t comm_world_of_runs(const struct comm *c, uint32_t rank)
 {
 	size_t low = 0, high = c ? c->n_runs : 0;
 	const struct run *r;
@@ -196,6 +196,7 @@ static void undefine(struct traffic *t, uint32_t object, uint32_t number)
 		return;
 	slot = *at;
 	map32_remove(live, number);
+	t->recent = NULL;
 	if (object == WIRE_OBJECT_WINDOW) {
 		map32_remove(&t->windows, number);
 		map32_remove(&t->windows_next, number);
@@ -337,6 +338,10 @@ void traffic_sweep(struct traffic *t, uint64_t ticks)
 
 const char *find_comm(struct traffic *t, uint32_t number, struct comm **c)
 {
+	if (t->recent && t->recent->number == number) {
+		*c = t->recent;
+		return NULL;
+	}
 	*c = NULL;
 	if (!number)
 		return NULL;
@@ -345,6 +350,7 @@ const char *find_comm(struct traffic *t, uint32_t number, struct comm **c)
 	*c = live_comm(t, number);
 	if (*c && (*c)->members < comm_all(*c))
 		return "a message on a communicator that was defined in part";
+	t->recent = *c;
 	return NULL;
 }
 

@@ -86,7 +86,13 @@ static inline uint32_t comm_all(const struct comm *c)
 
 /* World rank, or PROFILE_ELSEWHERE; rank < comm_ranks(c), or c NULL. Of the own group of an
  * intercommunicator: rank + remote_size. */
-uint32_t comm_world(const struct comm *c, uint32_t rank);
+uint32_t comm_world_of_runs(const struct comm *c, uint32_t rank);
+static inline uint32_t comm_world(const struct comm *c, uint32_t rank)
+{
+	const struct run *r = c && c->n_runs == 1 ? c->runs : NULL;
+
+	return r && r->stride == 1 ? (uint32_t)r->first + rank : comm_world_of_runs(c, rank);
+}
 /* The same, if it is a rank of the process's own job. */
 static inline uint32_t comm_peer(const struct comm *c, uint32_t rank)
 {
@@ -270,6 +276,8 @@ size_t thread_activity_tell(const struct thread_activity *a, uint64_t from, uint
 /* The number of a node of its tree: path_number(). */
 uint32_t thread_activity_path(const struct thread_activity *a, struct node *n);
 
+/* Whether there is time to look at a wait that has ended then. */
+bool causes_may_look(struct causes *c, uint64_t to);
 /*
  * Counts what the thread of `late` did in [from, to], ticks, while the call at t's path number
  * `path` (0: not known) waited for it. late NULL: not known. *counted, if not NULL, is what was
@@ -329,7 +337,12 @@ void spawned_end(struct traffic *t, struct comm *c);
 
 /* ---- sums: sums.c --------------------------------------------------- */
 
-/* Count the message of p; bytes and peer (a world rank): the actual ones. */
+/* Count the message of p; bytes and peer (a world rank): the actual ones. A call is both the
+ * message and its time. */
+void sums_send_call(
+	struct traffic *t, const struct pending *p, uint32_t peer, uint64_t bytes, uint64_t ticks);
+void sums_receive_call(
+	struct traffic *t, const struct pending *p, uint32_t peer, uint64_t bytes, uint64_t ticks);
 void sums_send(struct traffic *t, const struct pending *p, uint32_t peer, uint64_t bytes);
 void sums_send_cancelled(struct traffic *t, const struct pending *p, uint32_t peer, uint64_t bytes);
 void sums_send_time(
@@ -381,6 +394,7 @@ struct traffic {
 	size_t n_ranges;
 
 	struct numbers numbers[3]; /* by enum wire_object_kind */
+	struct comm *recent;	   /* communicator that was found last, or NULL */
 	/* number of a live window -> how many were made on its communicator before; and as
 	 * arrives_next of a communicator */
 	struct map32 windows, windows_next;
@@ -402,9 +416,10 @@ struct traffic {
 	uint32_t late_number;		    /* in struct causes, or 0 */
 	struct thread_activity *activities; /* of its threads, and of the last that have ended */
 	uint32_t n_activities_ended;
-	uint32_t elsewhere; /* elsewhere_process(), or 0 */
-	bool lost;	    /* traffic_lost() */
-	size_t n_pending;   /* of all tracks */
+	struct calltree *past; /* of threads that have ended; NULL: none has */
+	uint32_t elsewhere;    /* elsewhere_process(), or 0 */
+	bool lost;	       /* traffic_lost() */
+	size_t n_pending;      /* of all tracks */
 
 	struct order *order;
 	uint32_t n_tracks, tracks_ever;

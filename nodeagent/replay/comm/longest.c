@@ -77,7 +77,9 @@ struct longest_wait *longest_add(struct longest *l, struct traffic *t, const str
 		k = new_known(l);
 		match_table_add(&l->by_call, caller, w->enter, k);
 	}
-	*k = (struct known){caller, w->enter, *w};
+	k->caller = caller;
+	k->enter = w->enter;
+	longest_copy(&k->wait, w);
 	k->wait.causes.n = 0;
 	if (t)
 		l->count(t, w, 1);

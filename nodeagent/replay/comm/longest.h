@@ -9,7 +9,9 @@
 #ifndef VFTR_NODEAGENT_REPLAY_COMM_LONGEST_H
 #define VFTR_NODEAGENT_REPLAY_COMM_LONGEST_H
 
+#include <stddef.h>
 #include <stdint.h>
+#include <string.h>
 #include "nodeagent/base/wait-kinds.h"
 #include "nodeagent/replay/comm/cause-parts.h"
 
@@ -39,6 +41,14 @@ struct longest_wait {
 	struct longest_about about;
 	struct cause_parts causes; /* of it; whoever adds it sets these in what is kept */
 };
+
+/* Without what is beyond the causes that it has: most waits have none. */
+static inline void longest_copy(struct longest_wait *to, const struct longest_wait *from)
+{
+	memcpy(to, from, offsetof(struct longest_wait, causes.at));
+	for (uint32_t i = 0; i < from->causes.n; i++)
+		to->causes.at[i] = from->causes.at[i];
+}
 
 /* Counts in t what its call has waited; calls: 1, or -1 modulo 2^64, then it counts no more. */
 typedef void longest_count(struct traffic *t, const struct longest_wait *w, uint64_t calls);

@@ -32,6 +32,7 @@ struct order {
 	uint32_t track;		  /* of all calls, if not several */
 	bool several, unsorted;	  /* tracks; the calls */
 	struct channel *channels; /* by hash, or NULL as long as nothing has left */
+	struct channel *recent;	  /* of the call that left last */
 	uint64_t left, forgotten; /* latest end of what has left, and of what has no sums */
 	bool has_left, has_forgotten;
 	bool incomplete;
@@ -129,8 +130,9 @@ static void keep_latest(struct channel *k, const struct order_call *c)
 /* Takes a call out of the window; calls leave in the order of their ends. */
 static void leave_window(struct order *o, const struct order_call *c)
 {
-	struct channel *k = channel_at(o, c);
+	struct channel *k = o->recent && is_of(o->recent, c) ? o->recent : channel_at(o, c);
 
+	o->recent = k;
 	if (!is_of(k, c)) {
 		if (k->used)
 			forget_channel(o, k);
@@ -227,11 +229,12 @@ static void compare_window(struct order *o)
 	for (size_t i = 0; i < o->n; i++) {
 		struct order_call *c = &o->calls[i];
 
-		c->same = i && same_frame(c, c - 1) ? c[-1].same + 1 : 0;
 		if (!c->compared)
 			compare_with_left(o, c);
-		if (o->several)
-			compare_with_others(o, i, &steps);
+		if (!o->several)
+			continue;
+		c->same = i && same_frame(c, c - 1) ? c[-1].same + 1 : 0;
+		compare_with_others(o, i, &steps);
 	}
 	for (size_t i = 0; i < o->n; i++)
 		o->calls[i].compared = true;
@@ -256,7 +259,7 @@ static void look_again(struct order *o)
 }
 
 /* The half that ended first goes. */
-static void make_room(struct order *o)
+static __attribute__((noinline)) void make_room(struct order *o)
 {
 	size_t half = o->n / 2, most = o->several ? ORDER_WINDOW : ORDER_ALONE;
 

@@ -407,11 +407,12 @@ const char *request_post(struct traffic_track *l, const struct pending *p)
 	struct traffic *t = l->traffic;
 	uint32_t number = p->m.request;
 	struct request *q = find_open(t, number);
-	const struct early *found = find_early(t, number);
-	struct early early = found ? *found : (struct early){0};
+	const struct early *early = find_early(t, number);
+	const bool is_over = early && early->c.m.kind == RECORD_DONE;
 	bool probe = is_probe(p, q);
+	struct completion c;
 
-	if (probe && early.c.m.kind == RECORD_POST) {
+	if (probe && early && early->c.m.kind == RECORD_POST) {
 		drop_early(&t->requests, number);
 		return NULL;
 	}
@@ -420,10 +421,11 @@ const char *request_post(struct traffic_track *l, const struct pending *p)
 		pair_up(l, q, p, probe);
 	else
 		q = post_anew(l, q, p, probe);
-	if (!q || !q->taken || early.c.m.kind != RECORD_DONE)
+	if (!q || !q->taken || !is_over)
 		return NULL;
+	c = early->c;
 	drop_early(&t->requests, number);
-	return complete_request(t, q, &early.c);
+	return complete_request(t, q, &c);
 }
 
 void requests_free(struct traffic *t)

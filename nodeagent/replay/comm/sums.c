@@ -143,8 +143,8 @@ void sums_free(struct traffic *t)
 
 /* ---- messages ----------------------------------------------------------------------- */
 
-/* n: 1, or -1 to take it back. */
-static void count_send(
+/* n: 1, or -1 to take it back. Its call path's sums; NULL: it does not count. */
+static inline struct node_messages *count_send(
 	struct traffic *t, const struct pending *p, uint32_t peer, uint64_t bytes, uint64_t n)
 {
 	struct traffic_peer *to = peer_of(t, peer);
@@ -153,7 +153,7 @@ static void count_send(
 	struct node_messages *m;
 
 	if (!to->listed)
-		return;
+		return NULL;
 	c = comm_sums(t, p->comm);
 	m = &calltree_extra(p->node)->messages;
 	bytes *= n;
@@ -165,6 +165,7 @@ static void count_send(
 	c->bytes_sent += bytes;
 	m->sends += n;
 	m->bytes_sent += bytes;
+	return m;
 }
 
 void sums_send(struct traffic *t, const struct pending *p, uint32_t peer, uint64_t bytes)
@@ -177,7 +178,8 @@ void sums_send_cancelled(struct traffic *t, const struct pending *p, uint32_t pe
 	count_send(t, p, peer, bytes, (uint64_t)-1);
 }
 
-void sums_receive(struct traffic *t, const struct pending *p, uint32_t peer, uint64_t bytes)
+static inline struct node_messages *count_receive(
+	struct traffic *t, const struct pending *p, uint32_t peer, uint64_t bytes)
 {
 	struct traffic_peer *from = peer_of(t, peer);
 	struct traffic_size *size = &t->sums.sizes[size_class(bytes)];
@@ -185,7 +187,7 @@ void sums_receive(struct traffic *t, const struct pending *p, uint32_t peer, uin
 	struct node_messages *m;
 
 	if (!from->listed)
-		return;
+		return NULL;
 	c = comm_sums(t, p->comm);
 	m = &calltree_extra(p->node)->messages;
 	from->receives++;
@@ -196,6 +198,12 @@ void sums_receive(struct traffic *t, const struct pending *p, uint32_t peer, uin
 	c->bytes_received += bytes;
 	m->receives++;
 	m->bytes_received += bytes;
+	return m;
+}
+
+void sums_receive(struct traffic *t, const struct pending *p, uint32_t peer, uint64_t bytes)
+{
+	count_receive(t, p, peer, bytes);
 }
 
 void sums_neighbour(struct traffic *t, uint32_t peer, bool received, uint64_t bytes)
@@ -208,28 +216,48 @@ void sums_neighbour(struct traffic *t, uint32_t peer, bool received, uint64_t by
 	*(received ? &with->bytes_received : &with->bytes_sent) += bytes;
 }
 
+static inline void count_send_time(struct node_messages *m, uint64_t bytes, uint64_t ticks)
+{
+	m->send_ticks += ticks;
+	m->send_bandwidth += bandwidth_of(bytes, ticks);
+}
+
 void sums_send_time(
 	struct traffic *t, const struct pending *p, uint32_t peer, uint64_t bytes, uint64_t ticks)
 {
-	struct node_messages *m;
+	if (peer_of(t, peer)->listed)
+		count_send_time(&calltree_extra(p->node)->messages, bytes, ticks);
+}
 
-	if (!peer_of(t, peer)->listed)
-		return;
-	m = &calltree_extra(p->node)->messages;
-	m->send_ticks += ticks;
-	m->send_bandwidth += bandwidth_of(bytes, ticks);
+void sums_send_call(
+	struct traffic *t, const struct pending *p, uint32_t peer, uint64_t bytes, uint64_t ticks)
+{
+	struct node_messages *m = count_send(t, p, peer, bytes, 1);
+
+	if (m)
+		count_send_time(m, bytes, ticks);
+}
+
+static inline void count_receive_time(struct node_messages *m, uint64_t bytes, uint64_t ticks)
+{
+	m->receive_ticks += ticks;
+	m->receive_bandwidth += bandwidth_of(bytes, ticks);
 }
 
 void sums_receive_time(
 	struct traffic *t, const struct pending *p, uint32_t peer, uint64_t bytes, uint64_t ticks)
 {
-	struct node_messages *m;
+	if (peer_of(t, peer)->listed)
+		count_receive_time(&calltree_extra(p->node)->messages, bytes, ticks);
+}
 
-	if (!peer_of(t, peer)->listed)
-		return;
-	m = &calltree_extra(p->node)->messages;
-	m->receive_ticks += ticks;
-	m->receive_bandwidth += bandwidth_of(bytes, ticks);
+void sums_receive_call(
+	struct traffic *t, const struct pending *p, uint32_t peer, uint64_t bytes, uint64_t ticks)
+{
+	struct node_messages *m = count_receive(t, p, peer, bytes);
+
+	if (m)
+		count_receive_time(m, bytes, ticks);
 }
 
 /* ---- collective calls ------------------------------------------------------------------ */

@@ -26,49 +26,93 @@ struct traffic;
 struct traffic_track;
 
 #define BUCKETS	 65536u
-#define FEW	 2u /* arrivals for which an instance has room */
-#define MANY	 8u /* further ones for which there is room in a block */
-#define PAIR_IDS 2u /* the ids of pairs, among hashes of windows' ids */
+#define FEW	 2u  /* arrivals for which an instance has room */
+#define MANY	 15u /* further ones for which there is room in a block, of 1 KiB */
+#define PAIR_IDS 2u  /* the ids of pairs, among hashes of windows' ids */
 
+#ifndef SYNC_AT_ONCE
+#define SYNC_AT_ONCE                                                                               \
+	16u		  /* members of a call whose waits are counted when the last one has come  \
+			   */
+#define SYNC_TOGETHER 64u /* calls of more members whose waits are counted rank by rank */
+#endif
+
+#define ARRIVAL_THREADS ((1u << 28) - 1)
+
+/* One cache line: with hundreds of members most are in no cache when the last one has come. */
 struct arrival {
 	struct traffic *traffic;
-	struct traffic_track *track; /* NULL: its thread has ended */
-	struct calltree *tree;	     /* NULL: it does not block */
-	struct node *node;
-	uint64_t since;		/* when it came */
-	uint64_t enter, until;	/* of the call that waits */
-	uint32_t thread, stack; /* for the listener; stack 0: it is not told */
-	uint32_t rank;		/* in its group */
-	uint32_t root;		/* as its record has it */
-	uint32_t group;		/* of an intercommunicator: the world rank of its first member */
-	uint32_t path; /* for traffic_wait(), if it does not block or there are members elsewhere */
+	struct traffic_track *track; /* NULL: its thread has ended, or the call does not block */
+	union {
+		struct node *node; /* of a call that blocks; NULL: forgotten */
+		uint64_t enter;	   /* else: of the call that waits */
+	};
+	uint64_t since;			  /* when it came: if it blocks, the same as enter */
+	uint64_t until;			  /* of the call that waits */
 	struct thread_activity *activity; /* of the thread that came, or NULL */
-	struct arrival *next;		  /* of its instance */
+	uint32_t rank;			  /* in its group */
+	uint32_t path; /* for traffic_wait(), if it does not block or there are members elsewhere */
+	uint32_t stack;			   /* for the listener; 0: it is not told */
+	uint32_t thread : 28, blocks : 1;  /* thread: at most ARRIVAL_THREADS */
+	uint32_t is_root : 1, no_root : 1; /* as its record has it */
+	uint32_t other_group : 1;	   /* of an intercommunicator: than that of the first one */
 };
 
-/* Those of one instance lie side by side: with hundreds of members most are in no cache. */
+_Static_assert(sizeof(struct arrival) == 64, "one cache line");
+
+/* Those of one instance lie side by side. */
 struct arrivals {
 	struct arrivals *next;
+	uint64_t unused[7];
 	struct arrival at[MANY];
+};
+
+/* Those whom members of an instance wait for. NULL: nobody of this node. */
+struct awaited {
+	const struct arrival *last[2]; /* of the group of the first arrival, and of the other one */
+	const struct arrival *root;
+	const struct arrival *last_below; /* of the ranks below the one that is looked at */
 };
 
 struct instance {
 	uint64_t id; /* of the communicator, or of a persistent call */
 	uint32_t ticket;
-	enum collective_kind kind;
-	enum wait_kind wait;
-	bool of_pair; /* of these two, ranks in comm; else of all members */
-	uint32_t awaited, waiting;
-	struct traffic *traffic; /* of the first that came ... */
-	struct comm *comm;	 /* ... and held there */
-	struct arrival *first, *last;
-	struct arrivals *blocks; /* of those that are not in few[]; the first one is not full */
-	size_t n;
-	uint32_t living;       /* arrivals of members that live here now */
-	struct instance *next; /* in its bucket */
+	uint8_t kind, wait; /* enum collective_kind, enum wait_kind */
+	bool of_pair;	    /* of these two, ranks in comm; else of all members */
+	bool two_groups;
+	uint32_t n, living;		      /* arrivals; of members that live here now */
+	struct instance *next;		      /* in its bucket */
+	struct arrivals *blocks, *last_block; /* of those that are not in few[] */
+	struct traffic *traffic;	      /* of the first that came ... */
+	struct comm *comm;		      /* ... and held there */
+	uint64_t since[2], first_since;	      /* of awaited.last, and of the first of all */
+	struct awaited awaited;
+	uint32_t
+		group; /* of an intercommunicator: the world rank of the first one's first member */
+	uint32_t root; /* as the record of the first one has it */
+	uint32_t one_awaited, one_waiting; /* of_pair */
 	struct instance *older, *newer;
-	struct arrival few[]; /* the first ones, FEW */
+	_Alignas(64) struct arrival few[FEW]; /* the first ones */
 };
+
+/* One arrival after the other, in the order in which they came. Begins as zeros. */
+struct arrival_walk {
+	uint32_t n;
+	struct arrivals *block;
+};
+
+static inline struct arrival *arrival_next(struct instance *i, struct arrival_walk *w)
+{
+	const uint32_t n = w->n++, at = (n - FEW) % MANY;
+
+	if (n >= i->n)
+		return NULL;
+	if (n < FEW)
+		return &i->few[n];
+	if (!at)
+		w->block = n == FEW ? i->blocks : w->block->next;
+	return &w->block->at[at];
+}
 
 struct sync {
 	struct sync_member *members;
@@ -78,6 +122,8 @@ struct sync {
 	struct instance *oldest, *newest;
 	struct match_pool instances, arrivals; /* the latter: struct arrivals */
 	size_t n_arrivals;
+	struct instance *complete[SYNC_TOGETHER]; /* whose waits sync_settle() counts */
+	uint32_t n_complete;
 	struct elsewhere *elsewhere; /* or NULL: sync_begin_elsewhere() */
 	struct causes *causes;
 	struct longest *longest;
@@ -98,6 +144,9 @@ struct meeting {
 	uint64_t id;
 	uint32_t ticket, function;
 	const struct purpose *of; /* NULL: that of the function */
+	uint64_t since, until;	  /* as those of an arrival; so are these */
+	uint32_t root;
+	struct thread_activity *activity;
 	uint32_t *next; /* the ticket after the greatest that this process has come with, or NULL */
 };
 
@@ -119,21 +168,32 @@ struct instance *instance_add(struct sync *s, struct traffic *t, const struct me
 void instance_drop(struct sync *s, struct instance *i);
 /* Room for one that is not among the first FEW of its instance. */
 struct arrival *instance_add_further(struct sync *s, struct instance *i);
-/* An arrival of any content, but for the next one. */
+/* An arrival of any content. */
 static inline struct arrival *instance_add_arrival(struct sync *s, struct instance *i)
 {
 	struct arrival *a = i->n < FEW ? &i->few[i->n] : instance_add_further(s, i);
 
-	a->next = NULL;
-	*(i->last ? &i->last->next : &i->first) = a;
-	i->last = a;
 	i->n++;
 	s->n_arrivals++;
 	return a;
 }
+/* What others may wait for: its rank, group, root and since are set. */
+static inline void instance_await(struct instance *i, const struct arrival *a)
+{
+	const unsigned side = a->other_group;
 
-/* Counts the waits of its members, and drops it. Nothing is known of waits for a group that nobody
- * of this node is in. */
+	if (!i->awaited.last[side] || (int64_t)(a->since - i->since[side]) > 0) {
+		i->awaited.last[side] = a;
+		i->since[side] = a->since;
+	}
+	if (a->is_root)
+		i->awaited.root = a;
+	if (i->n == 1 || (int64_t)(a->since - i->first_since) < 0)
+		i->first_since = a->since;
+}
+
+/* Counts the waits of its members, at once or with sync_settle(), and drops it. Nothing is known of
+ * waits for a group that nobody of this node is in. */
 void instance_finish(struct sync *s, struct instance *i);
 /* Whether others wait for this member of such an instance; rank: its own. */
 bool is_awaited(enum collective_kind kind, uint32_t root, uint32_t rank);

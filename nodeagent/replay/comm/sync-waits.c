@@ -2,6 +2,7 @@
 #include "nodeagent/replay/comm/sync-instances.h"
 
 #include <stdlib.h>
+#include <string.h>
 #include "conf/conf.h"
 #include "mpi_id.h"
 #include "nodeagent/replay/comm/causes.h"
@@ -36,23 +37,55 @@ static struct purpose purpose_of(uint32_t function)
 	return (struct purpose){kind, wait_kind_of(kind, function)};
 }
 
-void instance_drop(struct sync *s, struct instance *i)
+/* No more members come. */
+static void instance_unlink(struct sync *s, struct instance *i)
 {
 	*place_of(s, i->id, i->ticket) = i->next;
 	*(i->older ? &i->older->newer : &s->oldest) = i->newer;
 	*(i->newer ? &i->newer->older : &s->newest) = i->older;
 	comm_drop(i->traffic, i->comm);
-	for (struct arrival *a = i->first; a; a = a->next) {
-		if (a->track)
-			a->track->n_arrived--;
-		thread_activity_let_go(a->activity);
-	}
+}
+
+static void instance_free(struct sync *s, struct instance *i)
+{
 	s->n_arrivals -= i->n;
 	for (struct arrivals *b = i->blocks, *next; b; b = next) {
 		next = b->next;
 		match_pool_give(&s->arrivals, b);
 	}
 	match_pool_give(&s->instances, i);
+}
+
+static void arrival_let_go(const struct arrival *a)
+{
+	if (a->track)
+		a->track->n_arrived--;
+	thread_activity_let_go(a->activity);
+}
+
+void instance_drop(struct sync *s, struct instance *i)
+{
+	struct arrival_walk w = {0};
+	const struct arrival *a;
+
+	instance_unlink(s, i);
+	while ((a = arrival_next(i, &w)))
+		arrival_let_go(a);
+	instance_free(s, i);
+}
+
+/* Without the arrivals for which it has room. */
+static void new_instance(
+	struct instance *i, struct traffic *t, const struct meeting *m, const struct purpose *of)
+{
+	memset(i, 0, offsetof(struct instance, few));
+	i->id = m->id;
+	i->ticket = m->ticket;
+	i->kind = (uint8_t)of->kind;
+	i->wait = (uint8_t)of->wait;
+	i->two_groups = m->comm->remote_size;
+	i->traffic = t;
+	i->comm = comm_hold(m->comm);
 }
 
 struct instance *instance_add(struct sync *s, struct traffic *t, const struct meeting *m)
@@ -68,13 +101,8 @@ struct instance *instance_add(struct sync *s, struct traffic *t, const struct me
 		instance_drop(s, s->oldest);
 	}
 	i = match_pool_take_any(&s->instances);
-	*i = (struct instance){.id = m->id,
-		.ticket = m->ticket,
-		.kind = of.kind,
-		.wait = of.wait,
-		.traffic = t,
-		.comm = comm_hold(m->comm),
-		.older = s->newest};
+	new_instance(i, t, m, &of);
+	i->older = s->newest;
 	*place_of(s, i->id, i->ticket) = i;
 	*(s->newest ? &s->newest->newer : &s->oldest) = i;
 	s->newest = i;
@@ -83,74 +111,43 @@ struct instance *instance_add(struct sync *s, struct traffic *t, const struct me
 
 struct arrival *instance_add_further(struct sync *s, struct instance *i)
 {
-	const size_t at = (i->n - FEW) % MANY;
-	struct arrivals *b = i->blocks;
+	const uint32_t at = (i->n - FEW) % MANY;
+	struct arrivals *b;
 
 	if (!at) {
 		b = match_pool_take_any(&s->arrivals);
-		b->next = i->blocks;
-		i->blocks = b;
+		b->next = NULL;
+		*(i->n == FEW ? &i->blocks : &i->last_block->next) = b;
+		i->last_block = b;
 	}
-	return &b->at[at];
+	return &i->last_block->at[at];
 }
 
 /* ---- whom a member waits for ------------------------------------------------------------- */
-
-/* Those whom members of an instance wait for. NULL: nobody of this node. */
-struct awaited {
-	bool two_groups;
-	const struct arrival *last[2]; /* of the group of the first arrival, and of the other one */
-	const struct arrival *root;
-	const struct arrival *last_below; /* of the ranks below the one that is looked at */
-};
-
-static bool is_root(const struct arrival *a, bool two_groups)
-{
-	return a->root == (two_groups ? MESSAGE_ROOT_HERE : a->rank);
-}
 
 static const struct arrival *later(const struct arrival *a, const struct arrival *b)
 {
 	return !a || (int64_t)(b->since - a->since) > 0 ? b : a;
 }
 
-static unsigned side_of(const struct instance *i, const struct arrival *a)
-{
-	return a->group != i->first->group;
-}
-
-static struct awaited look_at(const struct instance *i)
-{
-	struct awaited w = {.two_groups = i->comm->remote_size};
-
-	for (const struct arrival *a = i->first; a; a = a->next) {
-		const struct arrival **last = &w.last[side_of(i, a)];
-
-		*last = later(*last, a);
-		if (is_root(a, w.two_groups))
-			w.root = a;
-	}
-	return w;
-}
-
 /* Of an intercommunicator, in the other group, as MPI says of a barrier and of all data. */
 static const struct arrival *the_last(
 	const struct instance *i, const struct awaited *w, const struct arrival *a)
 {
-	return w->last[w->two_groups ? !side_of(i, a) : 0];
+	return w->last[i->two_groups ? !a->other_group : 0];
 }
 
 static const struct arrival *the_root(
 	const struct instance *i, const struct awaited *w, const struct arrival *a)
 {
 	(void)i;
-	return a->root == MESSAGE_NO_RANK ? NULL : w->root;
+	return a->no_root ? NULL : w->root;
 }
 
 static const struct arrival *the_last_if_root(
 	const struct instance *i, const struct awaited *w, const struct arrival *a)
 {
-	return is_root(a, w->two_groups) ? the_last(i, w, a) : NULL;
+	return a->is_root ? the_last(i, w, a) : NULL;
 }
 
 static const struct arrival *the_last_below(
@@ -194,7 +191,8 @@ static void notify_wait(const struct arrival *a, uint64_t end)
 /* The waiting time as a function of its own. */
 static void count_as_child(const struct arrival *a, uint64_t waited)
 {
-	struct node *n = calltree_child(a->tree, a->node, NULL, KEY_SYNC | a->node->key);
+	struct calltree *tree = a->track ? a->track->tree : a->traffic->past;
+	struct node *n = calltree_child(tree, a->node, NULL, KEY_SYNC | a->node->key);
 
 	calltree_called(n, a->since);
 	n->calls++;
@@ -219,7 +217,7 @@ static void count_blocking(
 	calltree_wait(a->node,
 		&(struct node_wait){
 			.kind = kind, .late = late_rank(a, on), .calls = 1, .ticks = waited});
-	calltree_wait_at(a->node, a->enter, waited);
+	calltree_wait_at(a->node, a->since, waited);
 }
 
 static void count_completion(struct sync *s, enum wait_kind kind, const struct arrival *a,
@@ -242,11 +240,12 @@ static void count_wait(struct sync *s, enum wait_kind kind, const struct arrival
 	const struct arrival *on, bool only_child)
 {
 	const struct conf *conf = a->traffic->conf;
-	const uint64_t most = ticks_between(a->enter, a->until);
-	uint64_t waited = on ? ticks_between(a->enter, on->since) : 0;
+	const uint64_t enter = a->blocks ? a->since : a->enter,
+		       most = ticks_between(enter, a->until);
+	uint64_t waited = on ? ticks_between(enter, on->since) : 0;
 
 	waited = waited < most ? waited : most;
-	if (!a->tree) {
+	if (!a->blocks) {
 		if (waited && !only_child)
 			count_completion(s, kind, a, on, waited);
 		return;
@@ -278,6 +277,11 @@ static void find_cause(
 	causes_add(s->causes, a->traffic, path, kind, on->activity, a->since, to, NULL);
 }
 
+static bool is_to_look_at(const struct arrival *a, const struct arrival *on)
+{
+	return on && on != a && a->blocks && a->traffic->conf->mpi_waits;
+}
+
 static int by_rank_in_group(const void *a, const void *b)
 {
 	const struct arrival *x = *(struct arrival *const *)a, *y = *(struct arrival *const *)b;
@@ -285,18 +289,24 @@ static int by_rank_in_group(const void *a, const void *b)
 	return RISING(rank);
 }
 
-static void sort_by_rank(struct instance *i)
+/* Whom they wait for, too: of several that came last, the one with the lowest rank. */
+static struct arrival **sort_by_rank(struct instance *i)
 {
 	struct arrival **sorted = xmalloc(i->n * sizeof(*sorted)), **end = sorted;
+	struct arrival_walk w = {0};
 
-	for (struct arrival *a = i->first; a; a = a->next)
-		*end++ = a;
+	for (uint32_t k = 0; k < i->n; k++)
+		*end++ = arrival_next(i, &w);
 	qsort(sorted, i->n, sizeof(*sorted), by_rank_in_group);
-	for (size_t k = 0; k < i->n; k++)
-		sorted[k]->next = k + 1 < i->n ? sorted[k + 1] : NULL;
-	i->first = sorted[0];
-	i->last = sorted[i->n - 1];
-	free(sorted);
+	i->awaited = (struct awaited){.root = NULL};
+	for (uint32_t k = 0; k < i->n; k++) {
+		const struct arrival **last = &i->awaited.last[sorted[k]->other_group];
+
+		*last = later(*last, sorted[k]);
+		if (sorted[k]->is_root)
+			i->awaited.root = sorted[k];
+	}
+	return sorted;
 }
 
 static bool is_apart(const struct sync *s, const struct instance *i)
@@ -304,22 +314,23 @@ static bool is_apart(const struct sync *s, const struct instance *i)
 	return s->elsewhere && has_members_elsewhere(i->comm) && !(i->of_pair && i->n > 1);
 }
 
-static void hand_over(struct sync *s, const struct instance *i)
+/* of: by rank. */
+static void hand_over(struct sync *s, const struct instance *i, struct arrival *const *of)
 {
-	const struct arrival *first = i->first;
 	const struct comm *c = i->comm;
 	const bool own = !c->job || c->job == i->traffic->job;
 	struct elsewhere_call *calls;
-	size_t k = 0;
 
 	if (i->n > c->size) /* processes lie */
 		return;
 	calls = xcalloc(i->n, sizeof(*calls));
-	for (const struct arrival *a = first; a; a = a->next, k++) {
+	for (uint32_t k = 0; k < i->n; k++) {
+		const struct arrival *a = of[k];
+
 		if (!a->traffic->elsewhere)
 			a->traffic->elsewhere = elsewhere_process(s->elsewhere, a->traffic);
 		calls[k] = (struct elsewhere_call){.start = a->since,
-			.enter = a->enter,
+			.enter = a->blocks ? a->since : a->enter,
 			.leave = a->until,
 			.rank = a->rank,
 			.world = own ? comm_world(c, a->rank) : UINT32_MAX,
@@ -330,33 +341,132 @@ static void hand_over(struct sync *s, const struct instance *i)
 		&(struct elsewhere_comm){
 			.id = i->id, .job = c->job ? c->job : i->traffic->job, .size = c->size},
 		&(struct elsewhere_instance){.ticket = i->ticket,
-			.root = first->root,
-			.n = (uint32_t)i->n,
-			.kind = (uint8_t)i->kind,
-			.wait = (uint8_t)i->wait,
-			.blocks = first->tree},
+			.root = i->root,
+			.n = i->n,
+			.kind = i->kind,
+			.wait = i->wait,
+			.blocks = of[0]->blocks},
 		calls);
 	free(calls);
 }
 
-void instance_finish(struct sync *s, struct instance *i)
+/* ---- all of an instance ------------------------------------------------------------------- */
+
+/* Nothing is known of waits for a group that nobody of this node is in. */
+static bool is_known(const struct instance *i)
+{
+	return !i->two_groups || i->awaited.last[1];
+}
+
+static void finish_by_rank(struct sync *s, struct instance *i, bool apart)
 {
 	const struct rule *rule = &rules[i->kind];
-	const bool apart = is_apart(s, i);
-	struct awaited w;
+	struct arrival **sorted = sort_by_rank(i);
 
-	if (rule->by_rank || apart)
-		sort_by_rank(i);
-	w = look_at(i);
-	for (const struct arrival *a = i->first; a && (!w.two_groups || w.last[1]); a = a->next) {
-		const struct arrival *on = rule->whom(i, &w, a);
+	for (uint32_t k = 0; k < i->n && is_known(i); k++) {
+		const struct arrival *a = sorted[k], *on = rule->whom(i, &i->awaited, a);
 
 		count_wait(s, i->wait, a, on, apart);
-		if (on && on != a && a->tree && a->traffic->conf->mpi_waits)
+		if (is_to_look_at(a, on))
 			find_cause(s, i->wait, a, on);
-		w.last_below = later(w.last_below, a);
+		i->awaited.last_below = later(i->awaited.last_below, a);
 	}
 	if (apart)
-		hand_over(s, i);
+		hand_over(s, i, sorted);
+	free(sorted);
 	instance_drop(s, i);
+}
+
+static void finish_at_once(struct sync *s, struct instance *i)
+{
+	const struct rule *rule = &rules[i->kind];
+	struct arrival_walk w = {0};
+	const struct arrival *a;
+
+	while (is_known(i) && (a = arrival_next(i, &w))) {
+		const struct arrival *on = rule->whom(i, &i->awaited, a);
+
+		count_wait(s, i->wait, a, on, false);
+		if (is_to_look_at(a, on))
+			find_cause(s, i->wait, a, on);
+	}
+	instance_drop(s, i);
+}
+
+/* ---- many members: rank by rank ----------------------------------------------------------- */
+
+/* What a late one did is to be looked at while that is still known. */
+static void find_causes(struct sync *s, struct instance *i)
+{
+	const struct rule *rule = &rules[i->kind];
+	const uint64_t last = i->since[i->two_groups && (int64_t)(i->since[1] - i->since[0]) > 0];
+	struct arrival_walk w = {0};
+	const struct arrival *a;
+
+	if (ticks_between(i->first_since, last) < CAUSE_TICKS_LEAST)
+		return;
+	while (causes_may_look(s->causes, i->first_since) && (a = arrival_next(i, &w))) {
+		const struct arrival *on = rule->whom(i, &i->awaited, a);
+
+		if (is_to_look_at(a, on))
+			find_cause(s, i->wait, a, on);
+	}
+}
+
+static void count_later(struct sync *s, struct instance *i)
+{
+	find_causes(s, i);
+	instance_unlink(s, i);
+	s->complete[s->n_complete++] = i;
+	if (s->n_complete == SYNC_TOGETHER)
+		sync_settle(s);
+}
+
+static void settle_arrival(struct sync *s, struct instance *i, struct arrival_walk *w)
+{
+	const struct arrival *a = arrival_next(i, w);
+
+	if (!a)
+		return;
+	__builtin_prefetch(a + 1);
+	if (is_known(i))
+		count_wait(s, i->wait, a, rules[i->kind].whom(i, &i->awaited, a), false);
+	arrival_let_go(a);
+}
+
+/* Ranks are mostly read one after the other, so the same one is at the same place in each. */
+static void settle(struct sync *s)
+{
+	struct arrival_walk at[SYNC_TOGETHER] = {{0}};
+	uint32_t most = 0;
+
+	for (uint32_t f = 0; f < s->n_complete; f++)
+		most = s->complete[f]->n > most ? s->complete[f]->n : most;
+	for (uint32_t k = 0; k < most; k++)
+		for (uint32_t f = 0; f < s->n_complete; f++)
+			settle_arrival(s, s->complete[f], &at[f]);
+	for (uint32_t f = 0; f < s->n_complete; f++)
+		instance_free(s, s->complete[f]);
+	s->n_complete = 0;
+}
+
+void sync_settle(struct sync *s)
+{
+	if (s && s->n_complete)
+		settle(s);
+}
+
+void instance_finish(struct sync *s, struct instance *i)
+{
+	const bool apart = is_apart(s, i);
+
+	if (rules[i->kind].by_rank || apart) {
+		sync_settle(s); /* what a rank has waited counts in the order of its calls */
+		finish_by_rank(s, i, apart);
+	} else if (i->n > SYNC_AT_ONCE) {
+		count_later(s, i);
+	} else {
+		sync_settle(s);
+		finish_at_once(s, i);
+	}
 }

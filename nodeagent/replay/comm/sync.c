@@ -17,7 +17,7 @@ struct sync *sync_new(void)
 	struct sync *s = xcalloc(1, sizeof(*s));
 
 	s->generation = 1;
-	s->instances.bytes = sizeof(struct instance) + FEW * sizeof(struct arrival);
+	s->instances.bytes = sizeof(struct instance);
 	s->arrivals.bytes = sizeof(struct arrivals);
 	s->causes = causes_new();
 	s->longest = longest_new(traffic_count_longest);
@@ -73,6 +73,7 @@ void sync_free(struct sync *s)
 {
 	if (!s)
 		return;
+	sync_settle(s);
 	while (s->oldest)
 		instance_drop(s, s->oldest);
 	match_pool_free(&s->instances);
@@ -161,8 +162,8 @@ static uint32_t count_local_pair(const struct sync *s, const struct instance *i)
 {
 	const uint64_t job = i->traffic->job;
 
-	return (uint32_t)rank_lives_here(s, i->comm, comm_world(i->comm, i->awaited), job) +
-	       rank_lives_here(s, i->comm, comm_world(i->comm, i->waiting), job);
+	return (uint32_t)rank_lives_here(s, i->comm, comm_world(i->comm, i->one_awaited), job) +
+	       rank_lives_here(s, i->comm, comm_world(i->comm, i->one_waiting), job);
 }
 
 /* Looks again who lives here, if that has changed. */
@@ -187,8 +188,11 @@ static inline __attribute__((always_inline)) bool is_complete(
 
 static void count_living(const struct sync *s, struct instance *i)
 {
+	struct arrival_walk w = {0};
+	const struct arrival *a;
+
 	i->living = 0;
-	for (const struct arrival *a = i->first; a; a = a->next)
+	while ((a = arrival_next(i, &w)))
 		i->living += lives_here(s, i->comm, a->traffic);
 }
 
@@ -202,18 +206,26 @@ static uint32_t group_of(const struct comm *c)
 	return has_spawned_side(c) ? spawned_side(c) : comm_world(c, c->remote_size);
 }
 
+static bool has_come(struct instance *i, const struct traffic *t)
+{
+	struct arrival_walk w = {0};
+	const struct arrival *a;
+
+	while ((a = arrival_next(i, &w)))
+		if (a->traffic == t)
+			return true;
+	return false;
+}
+
 /* Whether a process comes to an instance for the second time: then it lies. Its tickets rise but
  * among its threads, so that there is rarely something to search. */
-static bool comes_twice(const struct instance *i, const struct traffic *t, const struct meeting *m)
+static bool comes_twice(struct instance *i, const struct traffic *t, const struct meeting *m)
 {
 	if (m->next && (int32_t)(m->ticket - *m->next) >= 0) {
 		*m->next = m->ticket + 1;
 		return false;
 	}
-	for (const struct arrival *a = i->first; a; a = a->next)
-		if (a->traffic == t)
-			return true;
-	return false;
+	return has_come(i, t);
 }
 
 /*
@@ -231,13 +243,14 @@ static void find_phase(
 			c->left, p->since, NULL);
 }
 
-/* The instance, and last in it an arrival of which only the member is set. NULL: no member waits
- * for another one, or it lies. */
+/* The instance, and the member in it, which does not block. NULL: no member waits for another one,
+ * or it lies. */
 static inline __attribute__((always_inline)) struct instance *come(
-	struct sync *s, struct traffic *t, const struct meeting *m)
+	struct sync *s, struct traffic *t, const struct meeting *m, struct arrival **at)
 {
 	struct instance *i = *place_of(s, m->id, m->ticket);
 	struct arrival *a;
+	uint32_t group;
 
 	if (!i)
 		i = instance_add(s, t, m);
@@ -245,37 +258,43 @@ static inline __attribute__((always_inline)) struct instance *come(
 		return NULL;
 	refresh(s, m->comm, t);
 	i->living += m->comm->is_local && (t->job == i->traffic->job || has_spawned_side(m->comm));
-	a = instance_add_arrival(s, i);
-	a->traffic = t;
-	a->rank = m->comm->rank;
-	a->group = group_of(m->comm);
+	group = group_of(m->comm);
+	*at = a = instance_add_arrival(s, i);
+	*a = (struct arrival){.traffic = t,
+		.since = m->since,
+		.until = m->until,
+		.activity = thread_activity_hold(m->activity),
+		.rank = m->comm->rank,
+		.is_root = m->root == (i->two_groups ? MESSAGE_ROOT_HERE : m->comm->rank),
+		.no_root = m->root == MESSAGE_NO_RANK,
+		.other_group = i->n > 1 && group != i->group};
+	if (i->n == 1) {
+		i->group = group;
+		i->root = m->root;
+	}
+	instance_await(i, a);
 	return i;
 }
 
-static inline __attribute__((always_inline)) void arrive_at(struct sync *s, struct traffic_track *l,
-	const struct pending *p, uint64_t until, const struct meeting *m)
+static inline __attribute__((always_inline)) void arrive_at(
+	struct sync *s, struct traffic_track *l, const struct pending *p, const struct meeting *m)
 {
 	struct comm *c = p->comm;
-	struct instance *i = come(s, l->traffic, m);
 	struct arrival *a;
+	struct instance *i = come(s, l->traffic, m, &a);
 
 	if (!i)
 		return;
-	a = i->last;
 	l->n_arrived++;
 	a->track = l;
-	a->tree = l->tree;
 	a->node = p->node;
-	a->since = a->enter = p->since;
-	a->until = until;
-	a->thread = l->number;
-	a->stack = p->entered ? p->stack : 0;
-	a->root = p->m.peer;
-	a->activity = thread_activity_hold(l->activity);
+	a->blocks = true;
+	a->thread = l->number & ARRIVAL_THREADS;
+	a->stack = p->entered && l->number <= ARRIVAL_THREADS ? p->stack : 0;
 	a->path = s->elsewhere && has_members_elsewhere(c) ? path_number(l, p->node) : 0;
 	if (c->local == 1)
 		find_phase(s, i, l, p);
-	c->left = until;
+	c->left = m->until;
 	if (is_complete(s, i))
 		instance_finish(s, i);
 }
@@ -284,11 +303,15 @@ void sync_arrive(struct sync *s, struct traffic_track *l, const struct pending *
 {
 	struct comm *c = p->comm;
 
-	arrive_at(s, l, p, until,
+	arrive_at(s, l, p,
 		&(struct meeting){.comm = c,
 			.id = c->remote_size ? spawned_meeting(l->traffic, c, until) : c->id,
 			.ticket = p->m.ticket,
 			.function = key_mpi(p->node->key),
+			.since = p->since,
+			.until = until,
+			.root = p->m.peer,
+			.activity = l->activity,
 			.next = &c->arrives_next});
 }
 
@@ -310,11 +333,15 @@ void sync_arrive_at_window(
 {
 	for (size_t i = 0; i < ARRAY_SIZE(window_calls); i++)
 		if (window_calls[i].function == (p->m.field & ~LARGE_COUNT))
-			arrive_at(s, l, p, until,
+			arrive_at(s, l, p,
 				&(struct meeting){.comm = p->comm,
 					.id = p->m.bytes,
 					.ticket = p->m.ticket,
 					.of = &window_calls[i].of,
+					.since = p->since,
+					.until = until,
+					.root = p->m.peer,
+					.activity = l->activity,
 					.next = map32_find(&l->traffic->windows_next, p->m.comm)});
 }
 
@@ -338,21 +365,17 @@ void sync_complete(
 		.id = comm_identity(p->comm),
 		.ticket = p->m.ticket,
 		.function = p->m.field,
+		.since = p->since,
+		.until = c->ticks,
+		.root = p->m.peer,
+		.activity = q->track ? q->track->activity : NULL,
 		.next = &p->comm->arrives_next};
-	struct instance *i = find_start(t, p, c->ticks, &m) ? come(s, t, &m) : NULL;
 	struct arrival *a;
+	struct instance *i = find_start(t, p, c->ticks, &m) ? come(s, t, &m, &a) : NULL;
 
 	if (!i)
 		return;
-	a = i->last;
-	a->track = NULL;
-	a->tree = NULL;
-	a->node = NULL;
-	a->since = p->since;
 	a->enter = c->since;
-	a->until = c->ticks;
-	a->root = p->m.peer;
-	a->activity = thread_activity_hold(q->track ? q->track->activity : NULL);
 	a->path = c->path;
 	if (is_complete(s, i))
 		instance_finish(s, i);
@@ -362,67 +385,83 @@ void sync_complete(
 void sync_meet(struct sync *s, struct traffic_track *l, const struct pending *p, uint64_t until,
 	const struct exposure_pair *pair)
 {
+	struct arrival *a;
 	struct instance *i = come(s, l->traffic,
 		&(struct meeting){.comm = p->comm,
 			.id = elsewhere_hash(
 				p->m.bytes, message_pair(pair->origin, pair->target), PAIR_IDS),
 			.ticket = pair->ticket,
-			.of = &(struct purpose){COLLECTIVE_FROM_ROOT, pair->wait}});
-	struct arrival *a;
+			.of = &(struct purpose){COLLECTIVE_FROM_ROOT, pair->wait},
+			.since = p->since,
+			.until = until,
+			.root = pair->awaited,
+			.activity = l->activity},
+		&a);
 
 	if (!i)
 		return;
 	i->of_pair = true;
-	i->awaited = pair->awaited;
-	i->waiting = pair->waiting;
-	a = i->last;
-	a->track = NULL;
-	a->tree = NULL;
-	a->node = NULL;
-	a->since = a->enter = p->since;
-	a->until = until;
-	a->root = pair->awaited;
-	a->activity = thread_activity_hold(l->activity);
+	i->one_awaited = pair->awaited;
+	i->one_waiting = pair->waiting;
+	a->enter = p->since;
 	a->path = path_number(l, p->node);
 	if (is_complete(s, i))
 		instance_finish(s, i);
 }
 
+static void move_arrivals(struct instance *i, struct traffic_track *l)
+{
+	struct arrival_walk w = {0};
+	struct arrival *a;
+
+	while ((a = arrival_next(i, &w))) {
+		if (a->track != l)
+			continue;
+		a->track = NULL;
+		l->n_arrived--;
+		a->node = a->node->counterpart;
+	}
+}
+
 void sync_move(struct sync *s, struct traffic_track *l, struct calltree *past)
 {
+	l->traffic->past = past;
 	for (struct instance *i = s->oldest; i && l->n_arrived; i = i->newer)
-		for (struct arrival *a = i->first; a; a = a->next) {
-			if (a->track != l)
-				continue;
-			a->track = NULL;
-			l->n_arrived--;
-			a->tree = past;
+		move_arrivals(i, l);
+	for (uint32_t k = 0; k < s->n_complete; k++)
+		move_arrivals(s->complete[k], l);
+	sync_settle(s);
+}
+
+static void arrivals_moved(
+	struct instance *i, const struct traffic_track *l, const struct node *from)
+{
+	struct arrival_walk w = {0};
+	struct arrival *a;
+
+	while ((a = arrival_next(i, &w)))
+		if (a->track == l && calltree_is_below(a->node, from))
 			a->node = a->node->counterpart;
-		}
 }
 
 void sync_moved(struct sync *s, const struct traffic_track *l, const struct node *from)
 {
 	for (struct instance *i = s->oldest; i && l->n_arrived; i = i->newer)
-		for (struct arrival *a = i->first; a; a = a->next) {
-			if (a->track == l && calltree_is_below(a->node, from))
-				a->node = a->node->counterpart;
-		}
+		arrivals_moved(i, l, from);
+	for (uint32_t k = 0; k < s->n_complete; k++)
+		arrivals_moved(s->complete[k], l, from);
 }
 
 void sync_forget(struct sync *s, struct traffic *t)
 {
+	sync_settle(s);
 	if (t->elsewhere)
 		elsewhere_forget(s->elsewhere, t->elsewhere);
 	window_locks_forget(s->window_locks, t);
 	causes_forget(s->causes, t);
 	for (struct instance *i = s->oldest, *newer; i; i = newer) {
-		bool here = i->traffic == t;
-
 		newer = i->newer;
-		for (const struct arrival *a = i->first; a; a = a->next)
-			here |= a->traffic == t;
-		if (here)
+		if (has_come(i, t))
 			instance_drop(s, i);
 	}
 }
@@ -462,4 +501,5 @@ void sync_set_members(struct sync *s, const struct sync_member *m, size_t n)
 		if (n < before && is_complete(s, i)) /* who has left will not come */
 			instance_finish(s, i);
 	}
+	sync_settle(s);
 }

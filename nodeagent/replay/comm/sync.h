@@ -105,6 +105,13 @@ struct spawns *sync_spawns(struct sync *s);
 /* Those of windows with members on other nodes, or NULL; owned by s. */
 struct far_locks *sync_far_locks(struct sync *s);
 
+/*
+ * Waits in calls of many members are counted a while after these are complete: for one rank after
+ * the other, as what is counted for one is then at hand. To be called before anybody looks at them;
+ * s may be NULL.
+ */
+void sync_settle(struct sync *s);
+
 /* What calls that complete several operations have waited for; owned by s. */
 struct longest *sync_longest(struct sync *s);
 

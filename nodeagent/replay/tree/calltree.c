@@ -149,11 +149,17 @@ struct calltree *calltree_new(void)
 	return t;
 }
 
+static void free_waits(struct node_waits *w)
+{
+	free(w->at);
+	free(w->index);
+}
+
 static void free_extra(struct node *n)
 {
 	if (n->extra) {
 		free(n->extra->counters);
-		free(n->extra->waits.at);
+		free_waits(&n->extra->waits);
 		iterations_free(n->extra->iterations);
 		period_free(n->extra->period);
 		slices_free(n->extra->slices);
@@ -257,11 +263,9 @@ static struct node *child_like(struct calltree *to, struct node *above, const st
 	return same;
 }
 
-struct node_extra *calltree_extra(struct node *n)
+struct node_extra *calltree_new_extra(struct node *n)
 {
-	if (!n->extra)
-		n->extra = xcalloc(1, sizeof(*n->extra));
-	return n->extra;
+	return n->extra = xcalloc(1, sizeof(*n->extra));
 }
 
 struct node_counters *calltree_counters(struct node *n, uint32_t n_counters)
@@ -292,30 +296,116 @@ static bool same_late(const struct node_wait *a, const struct node_wait *b)
 	       (a->path == b->path || !wait_is_of_threads(a->kind));
 }
 
+/*
+ * With many ranks a call has waited for more than are told apart: so of many rows a byte each is
+ * compared first, in words of eight, and of each kind it is known how many rows there are.
+ */
+#define INDEXED_FROM 8u
+#define INDEXED	     32u /* the first ones */
+
+struct wait_index {
+	uint64_t bytes[INDEXED / 8];
+	uint16_t of_kind[WAIT_KINDS_END + 1]; /* at last those of kinds that are none */
+};
+
+#define EACH_BYTE(b) ((uint64_t)(b)*0x0101010101010101u)
+
+static uint16_t *of_kind(struct wait_index *index, uint32_t kind)
+{
+	return &index->of_kind[kind < WAIT_KINDS_END ? kind : WAIT_KINDS_END];
+}
+
+static uint8_t byte_of(const struct node_wait *w)
+{
+	const uint64_t who = (uint64_t)w->thread << 32 | w->late;
+
+	return (uint8_t)((who ^ (uint64_t)w->kind << 59) * 0x9e3779b97f4a7c15u >> 56);
+}
+
+static void index_row(struct node_waits *w, size_t row)
+{
+	const struct node_wait *at = &w->at[row];
+
+	++*of_kind(w->index, at->kind);
+	if (row < INDEXED)
+		w->index->bytes[row / 8] |= (uint64_t)byte_of(at) << row % 8 * 8;
+}
+
+static void index_new_row(struct node_waits *w)
+{
+	if (w->index) {
+		index_row(w, w->n - 1);
+	} else if (w->n == INDEXED_FROM) {
+		w->index = xcalloc(1, sizeof(*w->index));
+		for (size_t i = 0; i < w->n; i++)
+			index_row(w, i);
+	}
+}
+
+/* NULL: there is none. */
+static struct node_wait *find_indexed(const struct node_waits *w, const struct node_wait *like)
+{
+	const uint64_t all = EACH_BYTE(byte_of(like));
+
+	for (size_t k = 0; k < INDEXED / 8 && 8 * k < w->n; k++) {
+		const uint64_t other = w->index->bytes[k] ^ all;
+		/* set for each byte that is the same, and for some behind such a one */
+		uint64_t same = (other - EACH_BYTE(1)) & ~other & EACH_BYTE(0x80);
+
+		for (; same; same &= same - 1) {
+			const size_t i = 8 * k + (unsigned)__builtin_ctzll(same) / 8;
+
+			if (i < w->n && same_late(&w->at[i], like))
+				return &w->at[i];
+		}
+	}
+	for (size_t i = INDEXED; i < w->n; i++)
+		if (same_late(&w->at[i], like))
+			return &w->at[i];
+	return NULL;
+}
+
+/* NULL: there is none, and *like_it is the number of rows of its kind. */
+static struct node_wait *find_row(
+	const struct node_waits *w, const struct node_wait *like, size_t *like_it)
+{
+	*like_it = 0;
+	if (w->index) {
+		*like_it = *of_kind(w->index, like->kind);
+		return find_indexed(w, like);
+	}
+	for (size_t i = 0; i < w->n; i++) {
+		*like_it += w->at[i].kind == like->kind;
+		if (same_late(&w->at[i], like))
+			return &w->at[i];
+	}
+	return NULL;
+}
+
 /* That of the same kind and for the same one. If there are too many, threads at one path are not
  * told apart any more, and at last neither are others. */
 static struct node_wait *find_wait(struct node_waits *w, const struct node_wait *like)
 {
 	struct node_wait more = {.kind = like->kind, .late = UINT32_MAX};
-	size_t of_kind = 0;
+	size_t like_it;
+	struct node_wait *row = find_row(w, like, &like_it);
 
-	for (size_t i = 0; i < w->n; i++) {
-		of_kind += w->at[i].kind == like->kind;
-		if (same_late(&w->at[i], like))
-			return &w->at[i];
-	}
-	if (of_kind >= NODE_LATE_MAX && like->thread) {
+	if (row)
+		return row;
+	if (like_it >= NODE_LATE_MAX && like->thread) {
 		more.late = like->late;
 		more.path = like->path;
 		return find_wait(w, &more);
 	}
-	if (of_kind >= NODE_LATE_MAX * (wait_is_of_threads(like->kind) && like->path ? 2 : 1) &&
+	if (like_it >= NODE_LATE_MAX * (wait_is_of_threads(like->kind) && like->path ? 2 : 1) &&
 		like->late != UINT32_MAX)
 		return find_wait(w, &more);
 	w->at = grow(w->at, w->n, &w->cap, sizeof(*w->at));
 	w->at[w->n] = *like;
 	w->at[w->n].calls = w->at[w->n].ticks = w->at[w->n].error = 0;
-	return &w->at[w->n++];
+	w->n++;
+	index_new_row(w);
+	return &w->at[w->n - 1];
 }
 
 /* Whether this was counted in w, so that it can be taken back there. */
@@ -428,7 +518,7 @@ uint64_t calltree_forget(struct calltree *t)
 		n->calls = n->ticks = 0;
 		if (n->extra) { /* what it is to others stays what it is */
 			free(n->extra->counters);
-			free(n->extra->waits.at);
+			free_waits(&n->extra->waits);
 			iterations_free(n->extra->iterations);
 			period_free(n->extra->period);
 			*n->extra = (struct node_extra){

@@ -98,6 +98,7 @@ struct node_wait {
 struct node_waits {
 	size_t n, cap;
 	struct node_wait *at;
+	struct wait_index *index; /* or NULL */
 };
 
 #ifndef NODE_LATE_MAX
@@ -232,8 +233,13 @@ int calltree_is_below(const struct node *n, const struct node *from);
  */
 uint64_t calltree_forget(struct calltree *t);
 
+/* The extra of a node that has none. */
+struct node_extra *calltree_new_extra(struct node *n);
 /* The extra of a node, made if need be. */
-struct node_extra *calltree_extra(struct node *n);
+static inline struct node_extra *calltree_extra(struct node *n)
+{
+	return n->extra ? n->extra : calltree_new_extra(n);
+}
 
 /* Its n counters, made if need be; fewer if it had fewer. */
 struct node_counters *calltree_counters(struct node *n, uint32_t n_counters);

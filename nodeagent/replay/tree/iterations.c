@@ -33,7 +33,7 @@ struct iterations {
 	bool compared;	     /* callees that are seen from now on are called for the first time */
 	uint64_t last[ITERATION_LAST]; /* ticks of call i: at i modulo its size */
 	unsigned shift;
-	size_t cap;
+	size_t cap, waited; /* waited: the run that was told of a wait last, or any */
 	struct iteration_run *run;
 	struct outliers *outliers; /* NULL: nobody has asked */
 };
@@ -227,16 +227,28 @@ void iterations_add_callees(struct iterations *all, const struct node *n)
 	all->compared = all->compares = true;
 }
 
+/* Waits are told in the order of time, mostly. */
+static bool is_at(const struct iterations *all, size_t i, size_t n, uint64_t at)
+{
+	return i < n && (int64_t)(at - all->run[i].since) >= 0 &&
+	       (i + 1 == n || (int64_t)(at - all->run[i + 1].since) < 0);
+}
+
 /* The last run that began by then. */
 static struct iteration_run *run_at(struct iterations *all, uint64_t at)
 {
 	size_t low = 0, high = iterations_runs(all);
 
+	if (is_at(all, all->waited, high, at))
+		return &all->run[all->waited];
+	if (is_at(all, all->waited + 1, high, at))
+		return &all->run[++all->waited];
 	while (high - low > 1) {
 		const size_t middle = low + (high - low) / 2;
 
 		*((int64_t)(at - all->run[middle].since) < 0 ? &high : &low) = middle;
 	}
+	all->waited = low;
 	return &all->run[low];
 }
 

@@ -6,14 +6,6 @@
 
 #include "nodeagent/base/util.h"
 
-struct slices {
-	uint64_t begin;
-	unsigned log2; /* of the ticks of one */
-	size_t n;
-	uint64_t last; /* of the slice that was added to last: its number */
-	uint64_t of[SLICES_MOST][SLICE_CLASSES]; /* modulo 2^64, until all is told */
-};
-
 struct slices *slices_new(uint64_t begin)
 {
 	struct slices *s = xcalloc(1, sizeof(*s));
@@ -37,19 +29,16 @@ static void join_neighbours(struct slices *s)
 			s->of[i][k] = s->of[2 * i][k] + s->of[2 * i + 1][k];
 	memset(s->of + half, 0, half * sizeof(*s->of));
 	s->n = (s->n + 1) / 2;
-	s->last /= 2;
+	for (unsigned k = 0; k < SLICE_CLASSES; k++)
+		s->last[k] /= 2;
 	s->log2++;
 }
 
-void slices_add(
+void slices_add_to_several(
 	struct slices *s, enum slice_class class, uint64_t since, uint64_t ticks, uint64_t times)
 {
 	uint64_t from = since - s->begin, to = from + ticks;
 
-	if (from >> s->log2 == s->last && to >> s->log2 == s->last && s->n) {
-		s->of[s->last][class] += times * ticks;
-		return;
-	}
 	if ((int64_t)from < 0 || to < from)
 		return;
 	while (to >> s->log2 >= SLICES_MOST)
@@ -59,7 +48,7 @@ void slices_add(
 
 		s->of[i][class] += times * part;
 		from += part;
-		s->last = i;
+		s->last[class] = i;
 		if (i >= s->n)
 			s->n = i + 1;
 	}

@@ -9,8 +9,6 @@
 #include <stddef.h>
 #include <stdint.h>
 
-struct slices;
-
 #ifndef SLICES_MOST
 #define SLICES_MOST	  512u
 #define SLICES_LOG2_LEAST 20u /* ticks of a slice */
@@ -18,14 +16,34 @@ struct slices;
 
 enum slice_class { SLICE_MPI, SLICE_WAIT, SLICE_CLASSES };
 
+/* Its members are for the functions below. */
+struct slices {
+	uint64_t begin;
+	unsigned log2; /* of the ticks of one */
+	size_t n;
+	uint64_t last[SLICE_CLASSES];		 /* numbers of those that were added to last */
+	uint64_t of[SLICES_MOST][SLICE_CLASSES]; /* modulo 2^64, until all is told */
+};
+
 /* Slice 0 begins then. */
 struct slices *slices_new(uint64_t begin);
 void slices_free(struct slices *s);
 
+/* The same as slices_add(). */
+void slices_add_to_several(
+	struct slices *s, enum slice_class class, uint64_t since, uint64_t ticks, uint64_t times);
 /* From `since' on so many ticks; what was before the begin is left out. times: 1, or -1 modulo 2^64
  * to take it back. */
-void slices_add(
-	struct slices *s, enum slice_class class, uint64_t since, uint64_t ticks, uint64_t times);
+static inline void slices_add(
+	struct slices *s, enum slice_class class, uint64_t since, uint64_t ticks, uint64_t times)
+{
+	const uint64_t from = since - s->begin, last = s->last[class];
+
+	if (from >> s->log2 == last && (from + ticks) >> s->log2 == last && last < s->n)
+		s->of[last][class] += times * ticks;
+	else
+		slices_add_to_several(s, class, since, ticks, times);
+}
 
 /* How many there are, when the first one begins, and how long each is. */
 size_t slices_count(const struct slices *s, uint64_t *begin, uint64_t *ticks);

@@ -30,18 +30,22 @@ START_TEST(a_thread_takes_at_most_256_KiB)
 }
 END_TEST
 
-/* Of each call all ranks but the last one wait. */
+/* Of each call all ranks but the last one wait. Of 256 ranks each call has its waits, too, however
+ * long that takes here. */
 START_TEST(of_20000_calls_a_second_on_a_node_each_is_compared)
 {
-	const struct scene s = {
-		"", false, 16, 16, 800, 24, 1000000000 / PER_S, 20000, 128 << 10, 0};
+	static const struct scene scenes[] = {
+		{"", false, 16, 16, 800, 24, 1000000000 / PER_S, 20000, 128 << 10, 0},
+		{"", false, 256, 256, 200, 7, 1000000000 / PER_S, 20000, 64 << 10, 0}};
+	const struct scene s = scenes[_i];
 	const uint64_t waits = (uint64_t)s.calls * (s.rounds + 1) * (unsigned)(s.here - 1);
 	const struct cost c = measure(&s, true);
 	struct profile *p;
 	uint64_t found = 0;
 
 	ck_assert_uint_eq(c.dropped, 0);
-	ck_assert_double_lt(c.share, 1); /* of a CPU: some 0.1 */
+	if (!_i)
+		ck_assert_double_lt(c.share, 1); /* of a CPU: some 0.1 */
 	for (int r = 0; r < s.here; r++)
 		detach(&apps[r]);
 	gather_ranks(&a);
@@ -78,7 +82,7 @@ int main(void)
 
 	dir = ".";
 	tcase_add_test(t, a_thread_takes_at_most_256_KiB);
-	tcase_add_test(t, of_20000_calls_a_second_on_a_node_each_is_compared);
+	tcase_add_loop_test(t, of_20000_calls_a_second_on_a_node_each_is_compared, 0, 2);
 	tcase_add_test(t, of_20000_calls_a_second_between_nodes_some_stand_for_all);
 	tcase_set_timeout(t, 60);
 	suite_add_tcase(s, t);

@@ -487,7 +487,7 @@ static const struct window_row {
 	const char *name;
 	uint32_t function;
 	enum wait_kind kind;
-} window_calls[] = {{ROW(WIN_FENCE), WAIT_RMA_FENCE}, {ROW(WIN_CREATE), WAIT_NXN},
+} window_cases[] = {{ROW(WIN_FENCE), WAIT_RMA_FENCE}, {ROW(WIN_CREATE), WAIT_NXN},
 	{ROW(WIN_CREATE_C), WAIT_NXN}, {ROW(WIN_CREATE_DYNAMIC), WAIT_NXN},
 	{ROW(WIN_ALLOCATE), WAIT_NXN}, {ROW(WIN_ALLOCATE_SHARED_C), WAIT_NXN},
 	{ROW(WIN_FREE), WAIT_BARRIER}};
@@ -508,7 +508,7 @@ static void late_ranks_are(int i, uint32_t function, enum wait_kind kind, uint32
 /* Ranks have other numbers for a window, and made other ones on other communicators before. */
 START_TEST(all_ranks_meet_at_a_window)
 {
-	const struct window_row *w = &window_calls[_i];
+	const struct window_row *w = &window_cases[_i];
 	static const uint64_t enter[RANKS] = {10, 40, 25, 30}, leave[RANKS] = {90, 90, 36, 31},
 			      wanted[RANKS] = {30, 0, 11, 1};
 
@@ -752,7 +752,7 @@ int main(void)
 		{between_two_groups, ARRAY_SIZE(between)}, {the_other_group_is_abroad, 1},
 		{the_root_is_on_another_node, 1}, {what_does_not_block, 1}, {many_calls, 5},
 		{not_all_are_here, 1}, {waiting_for_ever, 1}, {older_tickets_come_later, 1},
-		{a_crowd_waits_for_ever, 1}, {all_ranks_meet_at_a_window, ARRAY_SIZE(window_calls)},
+		{a_crowd_waits_for_ever, 1}, {all_ranks_meet_at_a_window, ARRAY_SIZE(window_cases)},
 		{windows_are_apart, 1}, {no_fence, 1}, {pairs_meet_at_a_window, 4},
 		{pairs_are_counted_apart, 1}, {an_epoch_is_missing, 1}};
 
