@@ -94,7 +94,8 @@ static void add_mpi(struct replay *r, const struct frame *mpi, uint64_t ticks, u
 
 		if (e && e->iterations) {
 			iterations_add_mpi(e->iterations, ticks);
-			iterations_add_off(e->iterations, -off);
+			if (off)
+				iterations_add_off(e->iterations, -off);
 		}
 		if (e && e->period)
 			period_add_mpi(e->period, ticks, off);
@@ -116,7 +117,7 @@ static bool is_of_window(uint32_t function)
 }
 
 /* The function itself has made a call of MPI. */
-static void add_to_period(
+static __attribute__((noinline)) void add_to_period(
 	struct replay *r, struct period *p, const struct frame *f, const struct node *n, uint64_t t)
 {
 	struct path *path = period_path(p, n->key);
@@ -135,8 +136,7 @@ static void add_to_period(
 			sequences_settle(r->sequences);
 		period_call(p, path, &call);
 	}
-	if (period_has_first(p))
-		period_left(p, n, t);
+	n->extra->no_period = !path || !period_is_kept(path);
 }
 
 static void leave_mpi(struct replay *r, const struct frame *f, struct node *n, uint64_t t)
@@ -144,8 +144,12 @@ static void leave_mpi(struct replay *r, const struct frame *f, struct node *n, u
 	struct period *p = n->parent->extra ? n->parent->extra->period : NULL;
 
 	add_mpi(r, f, elapsed(f->since, t), off_between(r, f->since, t));
-	if (p)
+	if (!p)
+		return;
+	if (!n->extra->no_period)
 		add_to_period(r, p, f, n, t);
+	if (period_has_first(p))
+		period_left(p, n, t);
 }
 
 /* A call around it is one of a loop, by those before. */

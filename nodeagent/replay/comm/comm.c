@@ -333,29 +333,36 @@ static const char *settle_collective(
 	return NULL;
 }
 
-/* A send, or a receive that was posted, is compared with those of other threads. */
+/* A send, or a receive that was posted, is compared with those of other threads. As long as there
+ * is one only there are none: a thread is known before what it calls, and before what others have
+ * called since. */
 static void note_order(struct traffic_track *l, const struct pending *p, uint64_t ticks)
 {
 	struct traffic *t = l->traffic;
 	const struct message *m = &p->m;
-	struct order_call c = {.since = p->since,
+	struct order_call c;
+	uint32_t sums;
+
+	if (!p->timed || !m->comm || !t->listed || m->flags & MESSAGE_PARTITIONED ||
+		(m->flags & MESSAGE_MATCHED && !is_matched_probe(p->node)))
+		return;
+	sums = sums_of_comm(t, p->comm);
+	if (t->tracks_ever == 1)
+		return;
+	c = (struct order_call){.since = p->since,
 		.until = ticks,
 		.track = l->number,
 		.comm = m->comm,
 		.peer = m->peer,
 		.tag = m->field,
+		.sums = sums,
 		.kind = m->kind == RECORD_SEND ? ORDER_SEND : ORDER_RECEIVE};
-
-	if (!p->timed || !m->comm || !t->listed || m->flags & MESSAGE_PARTITIONED ||
-		(m->flags & MESSAGE_MATCHED && !is_matched_probe(p->node)))
-		return;
 	if (c.kind == ORDER_RECEIVE) {
 		c.any_source = m->flags & MESSAGE_ANY_SOURCE;
 		c.any_tag = m->flags & MESSAGE_ANY_TAG;
 		c.peer = c.any_source ? 0 : c.peer;
 		c.tag = c.any_tag ? 0 : c.tag;
 	}
-	c.sums = sums_of_comm(t, p->comm);
 	order_add(t->order, &c);
 }
 

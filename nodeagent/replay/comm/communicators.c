@@ -39,10 +39,8 @@ static void leave_slot(struct traffic *t, uint32_t i)
 	comm_drop(t, c);
 }
 
-void comm_drop(struct traffic *t, struct comm *c)
+void comm_free(struct traffic *t, struct comm *c)
 {
-	if (!c || --c->refs)
-		return;
 	spawned_end(t, c);
 	match_comm_gone(t, c);
 	free(c->spawned);

@@ -118,7 +118,13 @@ static inline struct comm *comm_hold(struct comm *c)
 		c->refs++;
 	return c;
 }
-void comm_drop(struct traffic *t, struct comm *c);
+/* Nobody holds it. */
+void comm_free(struct traffic *t, struct comm *c);
+static inline void comm_drop(struct traffic *t, struct comm *c)
+{
+	if (c && !--c->refs)
+		comm_free(t, c);
+}
 void comms_free(struct traffic *t);
 
 /* Live numbers of one kind of object. */
@@ -372,10 +378,6 @@ void sums_free(struct traffic *t);
 
 /* The number that the listener has for c, or 0. */
 uint32_t listener_comm(struct traffic *t, struct comm *c);
-/* The communication of p is over. done: the record that completed it; NULL: p has no request. */
-void listener_notify(struct traffic *t, uint32_t thread, const struct pending *p,
-	const struct message *done, uint64_t ticks);
-
 struct traffic {
 	const struct conf *conf;
 	struct sync *sync;
@@ -447,6 +449,16 @@ struct traffic_track {
 	uint64_t history_at;		  /* ticks of its last history (history.h) ... */
 	uint32_t history;		  /* ... and the number of that, or 0 */
 };
+
+/* The communication of p is over. done: the record that completed it; NULL: p has no request. */
+void listener_tell(struct traffic *t, uint32_t thread, const struct pending *p,
+	const struct message *done, uint64_t ticks);
+static inline void listener_notify(struct traffic *t, uint32_t thread, const struct pending *p,
+	const struct message *done, uint64_t ticks)
+{
+	if (t->listener.message)
+		listener_tell(t, thread, p, done, ticks);
+}
 
 static inline uint64_t ticks_between(uint64_t from, uint64_t to)
 {

@@ -171,8 +171,8 @@ static bool is_wanted(struct traffic *t, const struct vfd_message *m)
 	       (m->kind == VFD_COLLECTIVE || m->kind == VFD_EPOCH || sums_is_listed(t, m->peer));
 }
 
-static __attribute__((noinline)) void notify(struct traffic *t, uint32_t thread,
-	const struct pending *p, const struct message *done, uint64_t ticks)
+void listener_tell(struct traffic *t, uint32_t thread, const struct pending *p,
+	const struct message *done, uint64_t ticks)
 {
 	struct vfd_message m = {.stack = p->stack,
 		.start = (int64_t)p->since,
@@ -190,13 +190,6 @@ static __attribute__((noinline)) void notify(struct traffic *t, uint32_t thread,
 	if (m.kind == VFD_COLLECTIVE && p->comm)
 		neighbours_notify(t, p->comm, m.comm);
 	t->listener.message(t->listener.ctx, thread, &m);
-}
-
-void listener_notify(struct traffic *t, uint32_t thread, const struct pending *p,
-	const struct message *done, uint64_t ticks)
-{
-	if (t->listener.message)
-		notify(t, thread, p, done, ticks);
 }
 
 void traffic_listener_rest(struct traffic *t, uint64_t ticks)

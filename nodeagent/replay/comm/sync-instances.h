@@ -162,8 +162,11 @@ static inline struct instance **place_of(struct sync *s, uint64_t id, uint32_t t
 	return at;
 }
 
-/* NULL: of no kind in which members wait for each other. */
-struct instance *instance_add(struct sync *s, struct traffic *t, const struct meeting *m);
+/* of: what its members meet for, which is not COLLECTIVE_UNKNOWN. */
+struct instance *instance_add(struct sync *s, struct traffic *t, struct comm *comm, uint64_t id,
+	uint32_t ticket, struct purpose of);
+/* That of a function of MPI. */
+struct purpose instance_purpose(uint32_t function);
 /* Its waits are not counted. */
 void instance_drop(struct sync *s, struct instance *i);
 /* Room for one that is not among the first FEW of its instance. */

@@ -30,7 +30,7 @@ static enum wait_kind wait_kind_of(enum collective_kind kind, uint32_t function)
 		       : kinds[kind];
 }
 
-static struct purpose purpose_of(uint32_t function)
+struct purpose instance_purpose(uint32_t function)
 {
 	const enum collective_kind kind = collective_shape(function)->kind;
 
@@ -75,33 +75,31 @@ void instance_drop(struct sync *s, struct instance *i)
 }
 
 /* Without the arrivals for which it has room. */
-static void new_instance(
-	struct instance *i, struct traffic *t, const struct meeting *m, const struct purpose *of)
+static void new_instance(struct instance *i, struct traffic *t, struct comm *comm, uint64_t id,
+	uint32_t ticket, struct purpose of)
 {
 	memset(i, 0, offsetof(struct instance, few));
-	i->id = m->id;
-	i->ticket = m->ticket;
-	i->kind = (uint8_t)of->kind;
-	i->wait = (uint8_t)of->wait;
-	i->two_groups = m->comm->remote_size;
+	i->id = id;
+	i->ticket = ticket;
+	i->kind = (uint8_t)of.kind;
+	i->wait = (uint8_t)of.wait;
+	i->two_groups = comm->remote_size;
 	i->traffic = t;
-	i->comm = comm_hold(m->comm);
+	i->comm = comm_hold(comm);
 }
 
-struct instance *instance_add(struct sync *s, struct traffic *t, const struct meeting *m)
+struct instance *instance_add(struct sync *s, struct traffic *t, struct comm *comm, uint64_t id,
+	uint32_t ticket, struct purpose of)
 {
-	const struct purpose of = m->of ? *m->of : purpose_of(m->function);
 	struct instance *i;
 
-	if (of.kind == COLLECTIVE_UNKNOWN)
-		return NULL;
 	while (s->oldest &&
 		(s->instances.used >= SYNC_OPEN_MAX || s->n_arrivals >= SYNC_ARRIVALS_MAX)) {
 		s->dropped += s->oldest->n;
 		instance_drop(s, s->oldest);
 	}
 	i = match_pool_take_any(&s->instances);
-	new_instance(i, t, m, &of);
+	new_instance(i, t, comm, id, ticket, of);
 	i->older = s->newest;
 	*place_of(s, i->id, i->ticket) = i;
 	*(s->newest ? &s->newest->newer : &s->oldest) = i;

@@ -206,7 +206,7 @@ static uint32_t group_of(const struct comm *c)
 	return has_spawned_side(c) ? spawned_side(c) : comm_world(c, c->remote_size);
 }
 
-static bool has_come(struct instance *i, const struct traffic *t)
+static __attribute__((noinline)) bool has_come(struct instance *i, const struct traffic *t)
 {
 	struct arrival_walk w = {0};
 	const struct arrival *a;
@@ -219,7 +219,8 @@ static bool has_come(struct instance *i, const struct traffic *t)
 
 /* Whether a process comes to an instance for the second time: then it lies. Its tickets rise but
  * among its threads, so that there is rarely something to search. */
-static bool comes_twice(struct instance *i, const struct traffic *t, const struct meeting *m)
+static inline __attribute__((always_inline)) bool comes_twice(
+	struct instance *i, const struct traffic *t, const struct meeting *m)
 {
 	if (m->next && (int32_t)(m->ticket - *m->next) >= 0) {
 		*m->next = m->ticket + 1;
@@ -252,9 +253,14 @@ static inline __attribute__((always_inline)) struct instance *come(
 	struct arrival *a;
 	uint32_t group;
 
-	if (!i)
-		i = instance_add(s, t, m);
-	if (!i || comes_twice(i, t, m))
+	if (!i) {
+		const struct purpose of = m->of ? *m->of : instance_purpose(m->function);
+
+		if (of.kind == COLLECTIVE_UNKNOWN)
+			return NULL;
+		i = instance_add(s, t, m->comm, m->id, m->ticket, of);
+	}
+	if (comes_twice(i, t, m))
 		return NULL;
 	refresh(s, m->comm, t);
 	i->living += m->comm->is_local && (t->job == i->traffic->job || has_spawned_side(m->comm));

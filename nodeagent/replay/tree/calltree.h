@@ -121,6 +121,7 @@ struct node_extra {
 	struct period *period;	       /* the same, of what it calls */
 	struct slices *slices;	       /* the same, of the root */
 	bool watched;		       /* this one, or those around it: replay/iterations.c */
+	bool no_period;		       /* it is no path of its caller's period that is kept */
 };
 
 /*

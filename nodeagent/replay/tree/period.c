@@ -22,7 +22,7 @@ struct path {
 struct period {
 	uint64_t mpi, off; /* of the function, in MPI */
 	unsigned n, next;  /* the path that is expected next */
-	bool has_first;	   /* there is one that is_first */
+	unsigned n_first;  /* that are is_first, with iterations */
 	unsigned n_kept;   /* with iterations */
 	struct path at[PERIOD_PATHS];
 };
@@ -116,7 +116,8 @@ static void find_begin(struct period *p, struct path *at, const struct period_ca
 	const uint64_t n = c->node->calls, first = first_of_all(c->node->parent, n, at->loop.first);
 
 	if (first == at->loop.first) {
-		at->loop.is_first = p->has_first = true;
+		at->loop.is_first = true;
+		p->n_first++;
 		at->tail = c->until;
 		iterations_drop_first(at->loop.iterations);
 		return;
@@ -200,12 +201,13 @@ void period_call(struct period *p, struct path *at, const struct period_call *c)
 	iterations_free(all);
 	at->loop.iterations = NULL;
 	p->n_kept--;
+	p->n_first -= at->loop.is_first;
 }
 
 /* Calls after the last one of the first path are of its last iteration, if others were. */
 bool period_has_first(const struct period *p)
 {
-	return p->has_first;
+	return p->n_first;
 }
 
 void period_left(struct period *p, const struct node *n, uint64_t until)
