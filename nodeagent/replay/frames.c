@@ -28,13 +28,6 @@ static inline void settle_frame(struct replay *r, const struct frame *f, uint64_
 		replay_settle_frame(r, f, depth, t);
 }
 
-struct node *replay_node(struct frame *f)
-{
-	while (!f->node)
-		f--;
-	return f->node;
-}
-
 static void more_room(struct replay *r)
 {
 	size_t used = (size_t)(r->top - r->base), cap = (size_t)(r->full - r->base) * 2;

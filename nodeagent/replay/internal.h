@@ -265,7 +265,12 @@ void replay_window_path(struct replay *r, struct node *n);
 void replay_window_step(struct replay *r);
 
 /* The node that new frames hang on: that of the nearest frame that has one. */
-struct node *replay_node(struct frame *f);
+static inline struct node *replay_node(const struct frame *f)
+{
+	while (!f->node)
+		f--;
+	return f->node;
+}
 
 /* A call: counted, and a direct call of itself shares the frame of its caller. */
 void replay_enter(struct replay *r, uint64_t key, uint64_t t);

@@ -132,7 +132,7 @@ struct traffic_track *traffic_track_new(struct traffic *t, struct calltree *tree
 	return l;
 }
 
-static void drop_pending(struct traffic_track *l, size_t from)
+static inline void drop_pending(struct traffic_track *l, size_t from)
 {
 	for (size_t i = from; i < l->n; i++)
 		comm_drop(l->traffic, l->pending[i].comm);
@@ -318,7 +318,8 @@ static const char *settle_collective(
 {
 	struct traffic *t = l->traffic;
 
-	neighbours_count(t, p);
+	if (p->comm && p->comm->topology)
+		neighbours_count(t, p);
 	if (p->timed && !p->m.request) {
 		sums_collective_call(t, p, ticks_between(p->since, ticks));
 	} else {
@@ -473,7 +474,11 @@ static const char *take_message(
 	case RECORD_COLLECTIVE:
 		if (p->comm)
 			p->comm->called = p->m.ticket + 1;
-		share_collective(t, p);
+		if (t->all_ranks)
+			p->share = (struct share){
+				p->m.sends, p->m.receives, p->m.bytes, p->m.bytes_received};
+		else
+			share_collective(t, p);
 		break;
 	default:
 		break;

@@ -237,9 +237,7 @@ void share_collective(struct traffic *t, struct pending *p)
 	struct shares *s = p->comm ? p->comm->shares : NULL;
 
 	p->share = (struct share){0};
-	if (t->all_ranks)
-		p->share = (struct share){m->sends, m->receives, m->bytes, m->bytes_received};
-	if (t->all_ranks || !t->listed || !p->comm)
+	if (!t->listed || !p->comm)
 		return;
 	switch (collective_shape(m->field)->kind) {
 	case COLLECTIVE_BETWEEN_ALL:

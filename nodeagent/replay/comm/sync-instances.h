@@ -114,6 +114,12 @@ static inline struct arrival *arrival_next(struct instance *i, struct arrival_wa
 	return &w->block->at[at];
 }
 
+/* What members meet for. */
+struct purpose {
+	enum collective_kind kind; /* COLLECTIVE_UNKNOWN: they do not wait for each other */
+	enum wait_kind wait;
+};
+
 struct sync {
 	struct sync_member *members;
 	size_t n_members;
@@ -129,13 +135,9 @@ struct sync {
 	struct longest *longest;
 	struct window_locks *window_locks;
 	struct spawns *spawns;
-	uint64_t dropped; /* sync_dropped() */
-};
-
-/* What members meet for. */
-struct purpose {
-	enum collective_kind kind; /* COLLECTIVE_UNKNOWN: they do not wait for each other */
-	enum wait_kind wait;
+	uint64_t dropped;	/* sync_dropped() */
+	uint32_t met_in;	/* the last function of MPI in which members met, or 0 ... */
+	struct purpose met_for; /* ... and what for */
 };
 
 /* Which instance it is that a member comes to. */

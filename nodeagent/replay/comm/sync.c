@@ -244,6 +244,15 @@ static void find_phase(
 			c->left, p->since, NULL);
 }
 
+static inline struct purpose purpose_of(struct sync *s, uint32_t function)
+{
+	if (s->met_in != function || !function) {
+		s->met_in = function;
+		s->met_for = instance_purpose(function);
+	}
+	return s->met_for;
+}
+
 /* The instance, and the member in it, which does not block. NULL: no member waits for another one,
  * or it lies. */
 static inline __attribute__((always_inline)) struct instance *come(
@@ -254,7 +263,7 @@ static inline __attribute__((always_inline)) struct instance *come(
 	uint32_t group;
 
 	if (!i) {
-		const struct purpose of = m->of ? *m->of : instance_purpose(m->function);
+		const struct purpose of = m->of ? *m->of : purpose_of(s, m->function);
 
 		if (of.kind == COLLECTIVE_UNKNOWN)
 			return NULL;
