@@ -72,13 +72,13 @@ static void add_ticks(struct matching *m, const struct longest_about *about, uin
 
 void matching_causes(struct matching *m, struct traffic *t, struct longest_wait *w)
 {
-	const struct process *late = matching_process(m, w->about.from);
-
+	const struct process *late;
 	const struct history_part *history;
 	size_t n;
 
-	if (!t || !m->host->conf->mpi_waits)
+	if (w->ticks < CAUSE_TICKS_LEAST || !t || !m->host->conf->mpi_waits)
 		return;
+	late = matching_process(m, w->about.from);
 	if (late) {
 		if (late->traffic)
 			traffic_cause(t, w->path, w->kind, late->traffic, w->about.from_thread,

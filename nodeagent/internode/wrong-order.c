@@ -203,8 +203,9 @@ static void keep_waiting(struct wrong_order *o, struct list *l, struct kept *k,
 		forget_waiting(o, l, WRONG_ORDER_WAITS / 4);
 	at = first_waiting(l, m->enter);
 	(void)APPEND(l->waiting, l->n_waiting, l->cap_waiting);
-	memmove(l->waiting + at + 1, l->waiting + at,
-		(l->n_waiting - 1 - at) * sizeof(*l->waiting));
+	if (at < l->n_waiting - 1)
+		memmove(l->waiting + at + 1, l->waiting + at,
+			(l->n_waiting - 1 - at) * sizeof(*l->waiting));
 	l->waiting[at] = (struct waiting){m->enter, m->leave, until, k};
 	k->lists++;
 }
@@ -268,8 +269,9 @@ static void keep_lying(struct wrong_order *o, struct list *l, const struct lying
 		return;
 	if (from == to) {
 		(void)APPEND(l->lying, l->n_lying, l->cap_lying);
-		memmove(l->lying + from + 1, l->lying + from,
-			(l->n_lying - 1 - from) * sizeof(*l->lying));
+		if (from < l->n_lying - 1)
+			memmove(l->lying + from + 1, l->lying + from,
+				(l->n_lying - 1 - from) * sizeof(*l->lying));
 		o->n_lying++;
 	} else {
 		memmove(l->lying + from + 1, l->lying + to, (l->n_lying - to) * sizeof(*l->lying));

@@ -7,6 +7,11 @@
 
 #define CAUSE_PARTS 4
 
+/* Smaller in tests. */
+#ifndef CAUSE_TICKS_LEAST
+#define CAUSE_TICKS_LEAST 32768u /* shorter waits are not looked at */
+#endif
+
 /* What was counted for one wait, so that it can be taken back. */
 struct cause_parts {
 	uint32_t n;

@@ -238,8 +238,7 @@ struct cause_parts;
 
 /* Smaller in tests. */
 #ifndef CAUSES_MAX
-#define CAUSES_MAX	  4096u	 /* rows of one process; further causes are not counted */
-#define CAUSE_TICKS_LEAST 32768u /* shorter waits are not looked at */
+#define CAUSES_MAX 4096u /* rows of one process; further causes are not counted */
 #endif
 
 /* Which processes are late, and how much may be done: one per agent. */

@@ -27,7 +27,7 @@ struct traffic_track;
 
 #define BUCKETS	 65536u
 #define FEW	 2u  /* arrivals for which an instance has room */
-#define MANY	 15u /* further ones for which there is room in a block, of 1 KiB */
+#define MANY	 16u /* further ones for which there is room in a block */
 #define PAIR_IDS 2u  /* the ids of pairs, among hashes of windows' ids */
 
 #ifndef SYNC_AT_ONCE

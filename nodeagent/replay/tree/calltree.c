@@ -305,15 +305,12 @@ static bool same_late(const struct node_wait *a, const struct node_wait *b)
 
 struct wait_index {
 	uint64_t bytes[INDEXED / 8];
-	uint16_t of_kind[WAIT_KINDS_END + 1]; /* at last those of kinds that are none */
+	struct {
+		uint32_t rows, all_others; /* all_others: 1 + its row; 0: there is none */
+	} of_kind[WAIT_KINDS_END + 1];	   /* at last those of kinds that are none */
 };
 
 #define EACH_BYTE(b) ((uint64_t)(b)*0x0101010101010101u)
-
-static uint16_t *of_kind(struct wait_index *index, uint32_t kind)
-{
-	return &index->of_kind[kind < WAIT_KINDS_END ? kind : WAIT_KINDS_END];
-}
 
 static uint8_t byte_of(const struct node_wait *w)
 {
@@ -326,7 +323,11 @@ static void index_row(struct node_waits *w, size_t row)
 {
 	const struct node_wait *at = &w->at[row];
 
-	++*of_kind(w->index, at->kind);
+	const uint32_t kind = at->kind < WAIT_KINDS_END ? at->kind : WAIT_KINDS_END;
+
+	w->index->of_kind[kind].rows++;
+	if (at->late == UINT32_MAX && !at->thread && !at->path && kind < WAIT_KINDS_END)
+		w->index->of_kind[kind].all_others = (uint32_t)row + 1;
 	if (row < INDEXED)
 		w->index->bytes[row / 8] |= (uint64_t)byte_of(at) << row % 8 * 8;
 }
@@ -365,47 +366,73 @@ static struct node_wait *find_indexed(const struct node_waits *w, const struct n
 	return NULL;
 }
 
-/* NULL: there is none, and *like_it is the number of rows of its kind. */
-static struct node_wait *find_row(
-	const struct node_waits *w, const struct node_wait *like, size_t *like_it)
+static struct node_wait *find_row(const struct node_waits *w, const struct node_wait *like)
 {
-	*like_it = 0;
-	if (w->index) {
-		*like_it = *of_kind(w->index, like->kind);
+	if (w->index)
 		return find_indexed(w, like);
-	}
-	for (size_t i = 0; i < w->n; i++) {
-		*like_it += w->at[i].kind == like->kind;
+	for (size_t i = 0; i < w->n; i++)
 		if (same_late(&w->at[i], like))
 			return &w->at[i];
-	}
 	return NULL;
+}
+
+static size_t rows_of_kind(const struct node_waits *w, uint32_t kind)
+{
+	size_t rows = 0;
+
+	if (w->index && kind < WAIT_KINDS_END)
+		return w->index->of_kind[kind].rows;
+	for (size_t i = 0; i < w->n; i++)
+		rows += w->at[i].kind == kind;
+	return rows;
 }
 
 /* That of the same kind and for the same one. If there are too many, threads at one path are not
  * told apart any more, and at last neither are others. */
-static struct node_wait *find_wait(struct node_waits *w, const struct node_wait *like)
+static __attribute__((noinline)) struct node_wait *make_wait(
+	struct node_waits *w, const struct node_wait *like)
 {
-	struct node_wait more = {.kind = like->kind, .late = UINT32_MAX};
-	size_t like_it;
-	struct node_wait *row = find_row(w, like, &like_it);
+	const size_t rows = rows_of_kind(w, like->kind);
+	struct node_wait more = {.kind = like->kind, .late = UINT32_MAX}, *known;
 
-	if (row)
-		return row;
-	if (like_it >= NODE_LATE_MAX && like->thread) {
+	if (rows >= NODE_LATE_MAX && like->thread) {
 		more.late = like->late;
 		more.path = like->path;
-		return find_wait(w, &more);
+		known = find_row(w, &more);
+		return known ? known : make_wait(w, &more);
 	}
-	if (like_it >= NODE_LATE_MAX * (wait_is_of_threads(like->kind) && like->path ? 2 : 1) &&
-		like->late != UINT32_MAX)
-		return find_wait(w, &more);
+	if (rows >= NODE_LATE_MAX * (wait_is_of_threads(like->kind) && like->path ? 2 : 1) &&
+		like->late != UINT32_MAX) {
+		known = find_row(w, &more);
+		return known ? known : make_wait(w, &more);
+	}
 	w->at = grow(w->at, w->n, &w->cap, sizeof(*w->at));
 	w->at[w->n] = *like;
 	w->at[w->n].calls = w->at[w->n].ticks = w->at[w->n].error = 0;
 	w->n++;
 	index_new_row(w);
 	return &w->at[w->n - 1];
+}
+
+/* All others of a kind of which there are as many as are told apart; or NULL. */
+static struct node_wait *others_of(const struct node_waits *w, const struct node_wait *like)
+{
+	const struct wait_index *index = w->index;
+
+	if (!index || like->thread || like->kind >= WAIT_KINDS_END ||
+		wait_is_of_threads(like->kind) || index->of_kind[like->kind].rows < NODE_LATE_MAX ||
+		!index->of_kind[like->kind].all_others)
+		return NULL;
+	return &w->at[index->of_kind[like->kind].all_others - 1];
+}
+
+static struct node_wait *find_wait(struct node_waits *w, const struct node_wait *like)
+{
+	struct node_wait *row = find_row(w, like);
+
+	if (!row)
+		row = others_of(w, like);
+	return row ? row : make_wait(w, like);
 }
 
 /* Whether this was counted in w, so that it can be taken back there. */

@@ -227,6 +227,11 @@ void iterations_add_callees(struct iterations *all, const struct node *n)
 	all->compared = all->compares = true;
 }
 
+static inline size_t runs_of(const struct iterations *all)
+{
+	return (all->n + ((uint64_t)1 << all->shift) - 1) >> all->shift;
+}
+
 /* Waits are told in the order of time, mostly. */
 static bool is_at(const struct iterations *all, size_t i, size_t n, uint64_t at)
 {
@@ -237,7 +242,7 @@ static bool is_at(const struct iterations *all, size_t i, size_t n, uint64_t at)
 /* The last run that began by then. */
 static struct iteration_run *run_at(struct iterations *all, uint64_t at)
 {
-	size_t low = 0, high = iterations_runs(all);
+	size_t low = 0, high = runs_of(all);
 
 	if (is_at(all, all->waited, high, at))
 		return &all->run[all->waited];
@@ -325,7 +330,7 @@ size_t iterations_last(const struct iterations *all, uint64_t *ticks, size_t mos
 
 size_t iterations_runs(const struct iterations *all)
 {
-	return (all->n + ((uint64_t)1 << all->shift) - 1) >> all->shift;
+	return runs_of(all);
 }
 
 const struct iteration_run *iterations_run(const struct iterations *all, size_t i)
