@@ -278,15 +278,35 @@ static __attribute__((noinline)) unsigned take_sequences(struct replay *r, struc
 	return n;
 }
 
-/* A call of MPI with messages ends, and nothing else is to be done: as leave_fast() does it. */
-static inline __attribute__((always_inline)) bool leaves_message(
-	const struct replay *r, const struct words_run *run, uint64_t w)
+/* Of a slow word: if it ends a call of MPI with messages, and nothing else is to be done, it is as
+ * leave_fast() does it. False: it is another one. */
+static inline __attribute__((always_inline)) bool leave_message(
+	struct replay *r, struct words_run *run, uint64_t w, const bool sampled, const bool kept)
 {
 	const struct frame *f = run->top;
+	const uint64_t t = run->high | w >> RECORD_TIME_SHIFT;
 
-	return r->slow == SLOW_PENDING && (w & RECORD_EXIT) && (uint32_t)w >= r->fast_from &&
-	       f->node && (uint32_t)f->node->key == (uint32_t)w && !f->depth && f <= r->deep &&
-	       f != r->base;
+	if (r->slow != SLOW_PENDING || !(w & RECORD_EXIT) || (uint32_t)w < r->fast_from ||
+		!f->node || (uint32_t)f->node->key != (uint32_t)w || f->depth || f > r->deep ||
+		f == r->base)
+		return false;
+	replay_settle_frame(r, f, 0, t);
+	run_load(run, r);
+	leave_fast(r, run, (uint32_t)w, t, sampled, kept);
+	if (t > r->now)
+		r->now = t;
+	r->counts.records++;
+	return true;
+}
+
+/* No sequence goes on in most calls of MPI: they have messages. */
+static inline __attribute__((always_inline)) bool may_begin_sequence(
+	struct words_run *run, uint32_t id)
+{
+	if (!run->wait)
+		return id >= RECORD_ID_REGION;
+	run->wait--;
+	return false;
 }
 
 /*
@@ -309,23 +329,15 @@ static inline __attribute__((always_inline)) const uint64_t *replay_words(struct
 		const uint32_t id = (uint32_t)w;
 
 		if (unlikely(id < run.fast_from)) {
-			unsigned n;
+			unsigned n = 1;
 
 			run_store(&run, r);
-			if (leaves_message(r, &run, w)) {
-				t = run.high | w >> RECORD_TIME_SHIFT;
-				word++;
-				replay_settle_frame(r, run.top, 0, t);
-				run_load(&run, r);
-				run.wait = 0;
-				leave_fast(r, &run, id, t, sampled, kept);
-				if (unlikely(r->error))
-					break;
-				continue;
-			}
 			if (t > r->now)
 				r->now = t;
-			n = slow_word(r, word, (unsigned)(end - word), w, epoch);
+			if (leave_message(r, &run, w, sampled, kept))
+				run_store(&run, r);
+			else
+				n = slow_word(r, word, (unsigned)(end - word), w, epoch);
 			word += n;
 			slow_words += n;
 			if (unlikely(r->slow & SLOW_COUNTED) && n)
@@ -336,7 +348,7 @@ static inline __attribute__((always_inline)) const uint64_t *replay_words(struct
 				break;
 			continue;
 		}
-		if (sequences && !run.wait--) {
+		if (sequences && may_begin_sequence(&run, id)) {
 			word += take_sequences(r, &run, word, end, &t);
 			continue;
 		}
