@@ -49,7 +49,7 @@ struct window_locks;
 #define SYNC_OPEN_MAX 65536u /* instances; then the oldest is dropped */
 #endif
 #ifndef SYNC_ARRIVALS_MAX
-#define SYNC_ARRIVALS_MAX (1u << 19) /* of all instances, in at most 88 MB; then the same */
+#define SYNC_ARRIVALS_MAX (1u << 19) /* of all instances, in at most 92 MB; then the same */
 #endif
 
 /* A rank that lives on this node. */
