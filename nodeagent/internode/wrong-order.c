@@ -172,6 +172,8 @@ static void find_waiting(struct wrong_order *o, struct list *l, const struct lyi
 
 static void forget_waiting(struct wrong_order *o, struct list *l, size_t n)
 {
+	if (!n)
+		return;
 	for (size_t i = 0; i < n; i++)
 		let_go(o, l->waiting[i].of);
 	l->n_waiting -= n;
@@ -244,6 +246,8 @@ static void thin_out(struct wrong_order *o, struct list *l)
 	const size_t half = l->n_lying / 2;
 	size_t stay = 0;
 
+	if (!half)
+		return;
 	for (size_t i = 1; i < half; i += 2)
 		l->lying[stay++] = l->lying[i];
 	memmove(l->lying + stay, l->lying + half, (l->n_lying - half) * sizeof(*l->lying));
