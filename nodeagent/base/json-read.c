@@ -16,12 +16,17 @@
 #define BUFFER_BYTES (64u << 10)
 #define NUMBER_MAX   400 /* characters; doubles as %f are shorter */
 
+void text_store_room(struct text_store *to, size_t n)
+{
+	if (to->cap - to->n >= n)
+		return;
+	to->cap += to->cap / 2 + n + 4096;
+	to->bytes = xrealloc(to->bytes, to->cap);
+}
+
 void text_store_add(struct text_store *to, const char *bytes, size_t n)
 {
-	if (to->cap - to->n < n) {
-		to->cap += to->cap / 2 + n + 4096;
-		to->bytes = xrealloc(to->bytes, to->cap);
-	}
+	text_store_room(to, n);
 	memcpy(to->bytes + to->n, bytes, n);
 	to->n += n;
 }
@@ -302,23 +307,7 @@ static void read_text(struct json_in *j, struct text_store *to)
 	}
 }
 
-bool json_in_key_is(struct json_in *j, const char *key, size_t n)
-{
-	const unsigned char *at = j->buf + j->at;
-
-	if (j->end - j->at < n + 3 || at[0] != '"' || at[n + 1] != '"' || at[n + 2] != ':' ||
-		memcmp(at + 1, key, n))
-		return false;
-	j->at += n + 3;
-	return true;
-}
-
-const char *json_in_member(struct json_in *j)
-{
-	return another(j) ? json_in_key(j) : NULL;
-}
-
-const char *json_in_key(struct json_in *j)
+static const char *read_key(struct json_in *j)
 {
 	struct text_store key = {0};
 	size_t n;
@@ -347,6 +336,11 @@ colon:
 	}
 	j->at++;
 	return j->key;
+}
+
+const char *json_in_member(struct json_in *j)
+{
+	return another(j) ? read_key(j) : NULL;
 }
 
 static bool word(struct json_in *j, const char *w)

@@ -52,11 +52,6 @@ char *json_in_end(struct json_in *j);
 void json_in_object(struct json_in *j);
 /* The next member's key, valid until the next call; NULL after the last. */
 const char *json_in_member(struct json_in *j);
-/* The same in two steps: json_in_element(), then one of these. What the second one reads is the
- * key; the first one reads it if it is this, of n bytes and as a writer without blanks has it, else
- * nothing. */
-const char *json_in_key(struct json_in *j);
-bool json_in_key_is(struct json_in *j, const char *key, size_t n);
 void json_in_array(struct json_in *j);
 /* True if there is another element. */
 bool json_in_element(struct json_in *j);
@@ -83,7 +78,9 @@ void json_in_skip(struct json_in *j);
 /* Sets the caller's own error, "line N: WHY"; the first error stays. */
 void json_in_fail(struct json_in *j, const char *why);
 
-/* Appends n bytes. Room grows by half, so that little is unused. */
+/* Makes room for n more bytes; it grows by half, so that little is unused. */
+void text_store_room(struct text_store *to, size_t n);
+/* Appends n bytes. */
 void text_store_add(struct text_store *to, const char *bytes, size_t n);
 
 #endif

@@ -3,6 +3,7 @@
 #include "nodeagent/base/json-write.h"
 
 #include <math.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "conf/utf8.h"
@@ -152,6 +153,81 @@ static void put_key(struct json *j, const char *key)
 	put_char(j, ':');
 }
 
+/* ---- values that are handed over: what a reader makes of their texts ----------------------- */
+
+static void hand(struct json *j, const char *key, struct json_value v)
+{
+	j->take(j->ctx, key, &v);
+}
+
+static struct json_value integer_value(int64_t value)
+{
+	return (struct json_value){.kind = JSON_INTEGER, .integer = value};
+}
+
+static struct json_value real_value(double value)
+{
+	return isfinite(value) ? (struct json_value){.kind = JSON_REAL, .real = value}
+			       : (struct json_value){.kind = JSON_NULL};
+}
+
+/* As %.17g, which writes integers below 1e17 without a point. */
+static struct json_value number_value(double value)
+{
+	return fabs(value) < 1e17 && rint(value) == value ? integer_value((int64_t)value)
+							  : real_value(value);
+}
+
+/*
+ * As %.9f. n / 1e9 is rounded as a reader rounds the digits of n, below 2^53. value * 1e9 is off by
+ * at most 2^-11 below 2^43, so that it is rounded to the same n as those digits, unless it is next
+ * to a half.
+ */
+static double nine_decimals(double value)
+{
+	const double n = value * 1e9, whole = rint(n);
+	char text[352];
+
+	if (!isfinite(value))
+		return value;
+	if (fabs(n) < 0x1p43 && fabs(fabs(n - whole) - 0.5) > 1e-3)
+		return whole / 1e9;
+	snprintf(text, sizeof(text), "%.9f", value);
+	return strtod(text, NULL);
+}
+
+static double seconds_of(uint64_t ns)
+{
+	char text[DIGITS_MOST + 1];
+
+	if (ns < (uint64_t)1 << 53)
+		return (double)ns / 1e9;
+	*digits_seconds(text, ns) = '\0';
+	return strtod(text, NULL);
+}
+
+char *json_text(char *to, const char *text)
+{
+	const char *const end = text + strlen(text);
+
+	while (text < end) {
+		const size_t n = plain_bytes(text, (size_t)(end - text));
+		uint32_t code;
+		size_t more;
+
+		to = mempcpy(to, text, n);
+		text += n;
+		if (text == end)
+			break;
+		more = utf8_length(text, &code);
+		to = more ? mempcpy(to, text, more) : mempcpy(to, "\xef\xbf\xbd", 3);
+		text += more ?: 1;
+	}
+	return to;
+}
+
+/* -------------------------------------------------------------------------------------------- */
+
 static void new_line(struct json *j)
 {
 	put_char(j, '\n');
@@ -181,6 +257,10 @@ static void end_element(struct json *j)
 
 static void open_level(struct json *j, const char *key, char open, char close)
 {
+	if (j->take) {
+		hand(j, key, (struct json_value){.kind = open == '{' ? JSON_OBJECT : JSON_ARRAY});
+		return;
+	}
 	begin_element(j, key);
 	put_char(j, open);
 	j->depth++;
@@ -191,9 +271,16 @@ static void open_level(struct json *j, const char *key, char open, char close)
 void json_begin(struct json *j, FILE *f, unsigned lines)
 {
 	j->f = f;
+	j->take = NULL;
 	j->depth = 0;
 	j->lines = lines;
 	j->bytes = 0;
+}
+
+void json_hand(struct json *j, json_take *take, void *ctx)
+{
+	j->take = take;
+	j->ctx = ctx;
 }
 
 void json_object(struct json *j, const char *key)
@@ -208,9 +295,15 @@ void json_array(struct json *j, const char *key)
 
 void json_close(struct json *j)
 {
-	bool lines = j->filled[j->depth] && j->depth <= j->lines;
-	char close = j->close[j->depth--];
+	bool lines;
+	char close;
 
+	if (j->take) {
+		hand(j, NULL, (struct json_value){.kind = JSON_CLOSE});
+		return;
+	}
+	lines = j->filled[j->depth] && j->depth <= j->lines;
+	close = j->close[j->depth--];
 	if (lines)
 		new_line(j);
 	put_char(j, close);
@@ -221,6 +314,12 @@ void json_close(struct json *j)
 
 void json_uint(struct json *j, const char *key, uint64_t value)
 {
+	if (j->take) {
+		hand(j, key,
+			value > INT64_MAX ? real_value((double)value)
+					  : integer_value((int64_t)value));
+		return;
+	}
 	begin_element(j, key);
 	number_end(j, digits_uint(number_room(j), value));
 	end_element(j);
@@ -228,6 +327,10 @@ void json_uint(struct json *j, const char *key, uint64_t value)
 
 void json_int(struct json *j, const char *key, int64_t value)
 {
+	if (j->take) {
+		hand(j, key, integer_value(value));
+		return;
+	}
 	begin_element(j, key);
 	number_end(j, digits_int(number_room(j), value));
 	end_element(j);
@@ -235,6 +338,10 @@ void json_int(struct json *j, const char *key, int64_t value)
 
 void json_bool(struct json *j, const char *key, bool value)
 {
+	if (j->take) {
+		hand(j, key, (struct json_value){.kind = JSON_BOOL, .integer = value});
+		return;
+	}
 	begin_element(j, key);
 	put_word(j, value ? "true" : "false");
 	end_element(j);
@@ -253,6 +360,10 @@ void json_real(struct json *j, const char *key, double value)
 {
 	const char *end;
 
+	if (j->take) {
+		hand(j, key, real_value(nine_decimals(value)));
+		return;
+	}
 	begin_element(j, key);
 	end = digits_fixed(number_room(j), value, DIGITS_DECIMALS);
 	if (end)
@@ -280,6 +391,10 @@ static bool has_nine_decimals(double value)
 
 void json_exact(struct json *j, const char *key, double value)
 {
+	if (j->take) {
+		hand(j, key, number_value(value));
+		return;
+	}
 	begin_element(j, key);
 	put_printed(j, "%.17g", value);
 	end_element(j);
@@ -289,6 +404,10 @@ void json_shortest(struct json *j, const char *key, double value)
 {
 	const char *end;
 
+	if (j->take) {
+		hand(j, key, number_value(value));
+		return;
+	}
 	begin_element(j, key);
 	end = has_nine_decimals(value) ? digits_fixed(number_room(j), value, DIGITS_DECIMALS)
 				       : NULL;
@@ -301,6 +420,10 @@ void json_shortest(struct json *j, const char *key, double value)
 
 void json_seconds(struct json *j, const char *key, uint64_t ns)
 {
+	if (j->take) {
+		hand(j, key, real_value(seconds_of(ns)));
+		return;
+	}
 	begin_element(j, key);
 	number_end(j, digits_seconds(number_room(j), ns));
 	end_element(j);
@@ -308,6 +431,11 @@ void json_seconds(struct json *j, const char *key, uint64_t ns)
 
 void json_string(struct json *j, const char *key, const char *text)
 {
+	if (j->take) {
+		hand(j, key,
+			(struct json_value){.kind = text ? JSON_TEXT : JSON_NULL, .text = text});
+		return;
+	}
 	begin_element(j, key);
 	if (text)
 		put_text(j, text);

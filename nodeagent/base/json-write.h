@@ -4,6 +4,9 @@
  * closes in the right order; commas, quotes and escapes are made here. key is
  * NULL inside arrays. Output errors are seen by ferror() at the end. What is
  * written reaches the stream when the outermost object, array or value ends.
+ *
+ * In place of a stream there may be somebody who takes the values, just as a reader of the
+ * stream would get them.
  */
 #ifndef VFTR_NODEAGENT_BASE_JSON_WRITE_H
 #define VFTR_NODEAGENT_BASE_JSON_WRITE_H
@@ -14,8 +17,30 @@
 
 #define JSON_DEPTH_MAX 8
 
+enum json_kind {
+	JSON_NULL,
+	JSON_BOOL,    /* integer: 0 or 1 */
+	JSON_INTEGER, /* without a fraction or exponent, and of int64_t */
+	JSON_REAL,
+	JSON_TEXT,
+	JSON_OBJECT, /* it begins ... */
+	JSON_ARRAY,
+	JSON_CLOSE /* ... and ends */
+};
+struct json_value {
+	enum json_kind kind;
+	union {
+		int64_t integer;
+		double real;
+		const char *text; /* until the function returns; not always UTF-8: json_text() */
+	};
+};
+typedef void json_take(void *ctx, const char *key, const struct json_value *v);
+
 struct json {
 	FILE *f;
+	json_take *take; /* or NULL */
+	void *ctx;
 	unsigned depth;
 	unsigned lines; /* elements down to this depth stand on lines of their own */
 	bool filled[JSON_DEPTH_MAX];
@@ -25,6 +50,12 @@ struct json {
 };
 
 void json_begin(struct json *j, FILE *f, unsigned lines);
+/* The values are given to take(). */
+void json_hand(struct json *j, json_take *take, void *ctx);
+/* Copies what a reader gets of a text, without its NUL: bytes that are no UTF-8 are replaced. `to`
+ * has room for 3 bytes for each one. Returns the end. */
+char *json_text(char *to, const char *text);
+
 void json_object(struct json *j, const char *key);
 void json_array(struct json *j, const char *key);
 void json_close(struct json *j);

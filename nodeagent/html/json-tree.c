@@ -5,8 +5,6 @@
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/mman.h>
-#include <unistd.h>
 
 #include "nodeagent/base/json-read.h"
 #include "nodeagent/base/json-write.h"
@@ -26,20 +24,31 @@ struct value {
 	};
 };
 
-#define BUFFER_BYTES (256u << 10)
-#define KEY_SLOTS    4096u /* there are some hundred keys; more than half of it: an error */
+#define KEY_SLOTS 4096u /* there are some hundred keys; more than half of it: an error */
 
 struct json_tree {
 	struct value *at;
 	size_t n_at, cap_at;
 	struct text_store texts;
 	char *keys[KEY_SLOTS];
-	uint8_t bytes[KEY_SLOTS];  /* of each key */
 	uint16_t after[KEY_SLOTS]; /* which key came after it the last time, or 0 */
 	size_t n_keys;
 };
 
-/* ---- reading --------------------------------------------------------------------------- */
+/* ---- making ---------------------------------------------------------------------------- */
+
+/* The object or array that is open at a depth. */
+struct level {
+	size_t at, last; /* its index, that of its last child or 0 */
+	uint32_t key;	 /* of the last child, or 0 */
+};
+
+struct maker {
+	struct json_tree *all;
+	struct level open[JSON_DEPTH_MAX + 1];
+	unsigned depth;
+	const char *error; /* or NULL */
+};
 
 /* Where it is, or where it would be. */
 static uint32_t key_slot(const struct json_tree *all, const char *key)
@@ -54,156 +63,118 @@ static uint32_t key_slot(const struct json_tree *all, const char *key)
 	return slot;
 }
 
-static uint32_t find_key(
-	struct json_tree *all, struct json_in *in, const char *key, uint32_t before)
+/* before: the key of the member before it, or 0. */
+static uint32_t find_key(struct maker *m, const char *key, uint32_t before)
 {
-	const uint32_t slot = key_slot(all, key);
+	struct json_tree *all = m->all;
+	char *known = xmalloc(3 * strlen(key) + 1);
+	uint32_t slot;
 
-	all->after[before] = (uint16_t)slot;
-	if (all->keys[slot])
-		return slot;
-	if (all->n_keys >= KEY_SLOTS / 2) {
-		all->after[before] = 0;
-		json_in_fail(in, "too many different keys");
-		return 0;
+	*json_text(known, key) = '\0';
+	slot = key_slot(all, known);
+	if (!all->keys[slot] && all->n_keys >= KEY_SLOTS / 2) {
+		m->error = "too many different keys";
+		slot = 0;
+	} else if (!all->keys[slot]) {
+		all->n_keys++;
+		all->keys[slot] = known;
+		known = NULL;
 	}
-	all->n_keys++;
-	all->keys[slot] = xstrdup(key);
-	all->bytes[slot] = (uint8_t)strlen(key);
+	all->after[before] = (uint16_t)slot;
+	free(known);
 	return slot;
 }
 
-_Static_assert(JSON_IN_KEY_MAX <= UINT8_MAX, "the length of a key has room");
-
-/* before: the key of the member before it, or 0. Objects of an array mostly have the same keys, in
- * the same order. False: an error. */
-static bool read_key(struct json_tree *all, struct json_in *in, uint32_t before, uint32_t *slot)
+/* Objects of an array mostly have the same keys, in the same order. */
+static uint32_t key_of(struct maker *m, const char *key, uint32_t before)
 {
-	const char *key;
+	const uint32_t slot = m->all->after[before];
 
-	*slot = all->after[before];
-	if (*slot && json_in_key_is(in, all->keys[*slot], all->bytes[*slot]))
-		return true;
-	key = json_in_key(in);
-	if (key)
-		*slot = find_key(all, in, key, before);
-	return key;
+	return slot && !strcmp(m->all->keys[slot], key) ? slot : find_key(m, key, before);
 }
 
-static size_t read_value(struct json_tree *all, struct json_in *in, uint32_t key);
-
-/* Links the child that was read last; returns its index. */
-static void link_child(struct json_tree *all, size_t parent, size_t *last, size_t child)
+/* Links a value to what it is in; returns its index. */
+static size_t add_child(struct maker *m, const char *key)
 {
-	if (*last)
-		all->at[*last].next = (uint32_t)child;
-	*last = child;
-	all->at[parent].count++;
-}
-
-static void read_members(struct json_tree *all, struct json_in *in, size_t at)
-{
-	size_t last = 0;
-	uint32_t k = 0;
-
-	json_in_object(in);
-	while (json_in_element(in) && read_key(all, in, k, &k))
-		link_child(all, at, &last, read_value(all, in, k));
-}
-
-static void read_elements(struct json_tree *all, struct json_in *in, size_t at)
-{
-	size_t last = 0;
-
-	json_in_array(in);
-	while (json_in_element(in))
-		link_child(all, at, &last, read_value(all, in, 0));
-}
-
-static void read_plain(struct json_tree *all, struct json_in *in, struct value *to)
-{
-	static const uint32_t kinds[] = {
-		[JSON_IN_NULL] = VALUE_NONE,
-		[JSON_IN_BOOL] = VALUE_BOOL,
-		[JSON_IN_INTEGER] = VALUE_INTEGER,
-		[JSON_IN_REAL] = VALUE_REAL,
-		[JSON_IN_TEXT] = VALUE_TEXT,
-	};
-	const struct json_in_value v = json_in_value(in, &all->texts);
-
-	to->kind = kinds[v.kind];
-	if (v.kind == JSON_IN_TEXT)
-		to->text = v.text;
-	else if (v.kind == JSON_IN_REAL)
-		to->real = v.real;
-	else
-		to->integer = v.integer;
-}
-
-/* JSON_IN_DEPTH_MAX bounds the recursion. */
-static size_t read_value(struct json_tree *all, struct json_in *in, uint32_t key)
-{
+	struct json_tree *all = m->all;
+	struct level *in = &m->open[m->depth];
 	const size_t at = all->n_at;
-	const int next = json_in_next(in);
 
-	*LIST_ADD(all, at) = (struct value){.key = key};
-	if (at == UINT32_MAX) {
-		json_in_fail(in, "too many values");
-	} else if (next == '{') {
-		all->at[at].kind = VALUE_OBJECT;
-		read_members(all, in, at);
-	} else if (next == '[') {
-		all->at[at].kind = VALUE_ARRAY;
-		read_elements(all, in, at);
-	} else {
-		struct value v = all->at[at];
-
-		read_plain(all, in, &v);
-		all->at[at] = v;
-	}
+	if (at == UINT32_MAX)
+		m->error = "too many values";
+	if (m->error)
+		return 0;
+	if (key)
+		in->key = key_of(m, key, in->key);
+	*LIST_ADD(all, at) = (struct value){.key = key ? in->key : 0};
+	if (!at)
+		return at;
+	if (in->last)
+		all->at[in->last].next = (uint32_t)at;
+	in->last = at;
+	all->at[in->at].count++;
 	return at;
 }
 
-struct json_tree *json_tree_read(FILE *f, char **error)
+static size_t add_text(struct json_tree *all, const char *text)
 {
-	struct json_tree *all = xcalloc(1, sizeof(*all));
-	struct json_in in;
+	const size_t at = all->texts.n, n = strlen(text);
 
-	all->keys[0] = xstrdup("");
-	all->n_keys = 1;
-	json_in_begin(&in, f);
-	read_value(all, &in, 0);
-	*error = json_in_end(&in);
-	if (!*error)
-		return all;
-	json_tree_free(all);
-	return NULL;
+	text_store_room(&all->texts, 3 * n + 1);
+	all->texts.n = (size_t)(json_text(all->texts.bytes + at, text) - all->texts.bytes);
+	all->texts.bytes[all->texts.n++] = '\0';
+	return at;
+}
+
+static void take_value(void *ctx, const char *key, const struct json_value *v)
+{
+	static const uint32_t kinds[] = {
+		[JSON_NULL] = VALUE_NONE,
+		[JSON_BOOL] = VALUE_BOOL,
+		[JSON_INTEGER] = VALUE_INTEGER,
+		[JSON_REAL] = VALUE_REAL,
+		[JSON_TEXT] = VALUE_TEXT,
+		[JSON_OBJECT] = VALUE_OBJECT,
+		[JSON_ARRAY] = VALUE_ARRAY,
+	};
+	struct maker *m = ctx;
+	struct value *to;
+	size_t at;
+
+	if (v->kind == JSON_CLOSE) {
+		m->depth--;
+		return;
+	}
+	at = add_child(m, key);
+	if (v->kind == JSON_OBJECT || v->kind == JSON_ARRAY)
+		m->open[++m->depth] = (struct level){.at = at};
+	if (m->error)
+		return;
+	to = &m->all->at[at];
+	to->kind = kinds[v->kind];
+	if (v->kind == JSON_TEXT)
+		to->text = add_text(m->all, v->text);
+	else if (v->kind == JSON_REAL)
+		to->real = v->real;
+	else if (v->kind == JSON_INTEGER || v->kind == JSON_BOOL)
+		to->integer = v->integer;
 }
 
 struct json_tree *json_tree_of(
-	void (*write)(FILE *f, const void *what), const void *what, char **error)
+	void (*write)(struct json *j, const void *what), const void *what, char **error)
 {
-	struct json_tree *all = NULL;
-	/* not open_memstream(), which copies all of it each time it grows */
-	const int fd = memfd_create("vftr-json", MFD_CLOEXEC);
-	FILE *f = fd >= 0 ? fdopen(fd, "w+") : NULL;
+	struct maker m = {.all = xcalloc(1, sizeof(*m.all))};
+	struct json j;
 
-	*error = NULL;
-	if (f) {
-		setvbuf(f, NULL, _IOFBF, BUFFER_BYTES);
-		write(f, what);
-		if (!fflush(f) && !ferror(f)) {
-			rewind(f);
-			all = json_tree_read(f, error);
-		}
-	}
-	if (!all && !*error)
-		*error = xasprintf("no memory for its JSON: %m");
-	if (f)
-		fclose(f);
-	else if (fd >= 0)
-		close(fd);
-	return all;
+	m.all->keys[0] = xstrdup("");
+	m.all->n_keys = 1;
+	json_hand(&j, take_value, &m);
+	write(&j, what);
+	*error = m.error ? xstrdup(m.error) : NULL;
+	if (!*error)
+		return m.all;
+	json_tree_free(m.all);
+	return NULL;
 }
 
 void json_tree_free(struct json_tree *all)
@@ -255,13 +226,12 @@ const struct value *value_member(
 {
 	uint32_t slot;
 
-	if (value_kind(v) != VALUE_OBJECT)
+	if (!v || v->kind != VALUE_OBJECT || !v->count)
 		return NULL;
 	slot = key_slot(all, key);
-	for (const struct value *m = value_first(all, v); m; m = value_next(all, m))
-		if (m->key == slot)
-			return m;
-	return NULL;
+	for (const struct value *m = v + 1;; m = &all->at[m->next])
+		if (m->key == slot || !m->next)
+			return m->key == slot ? m : NULL;
 }
 
 const char *value_text(const struct json_tree *all, const struct value *v)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * JSON as a tree in memory, to be read only: what a page needs of a profile. The input is not
- * trusted. Functions take NULL for a value that is not there, and then give NULL, 0, NAN or "".
+ * JSON as a tree in memory, to be read only: what a page needs of a profile. Functions take NULL
+ * for a value that is not there, and then give NULL, 0, NAN or "".
  */
 #ifndef VFTR_NODEAGENT_HTML_JSON_TREE_H
 #define VFTR_NODEAGENT_HTML_JSON_TREE_H
@@ -9,17 +9,15 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
-#include <stdio.h>
 
 struct json_tree;
 struct value;
 struct json;
 
-/* Reads f to its end. NULL: *error says why, which the caller frees. */
-/* As json_tree_read(), of what write() writes: so pages have the numbers that programs get. */
+/* Of what write() writes, as a reader of its text has it: so pages have the numbers that programs
+ * get. NULL: *error says why, which the caller frees. */
 struct json_tree *json_tree_of(
-	void (*write)(FILE *f, const void *what), const void *what, char **error);
-struct json_tree *json_tree_read(FILE *f, char **error);
+	void (*write)(struct json *j, const void *what), const void *what, char **error);
 void json_tree_free(struct json_tree *all);
 /* The outermost value. */
 const struct value *json_tree_root(const struct json_tree *all);

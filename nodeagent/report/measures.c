@@ -39,16 +39,21 @@ void measures_print(FILE *f, const struct report *r)
 			measures[i].section(f, r);
 }
 
+void measures_hand(struct json *j, const struct report *r)
+{
+	json_object(j, NULL);
+	for (size_t i = 0; i < ARRAY_SIZE(measures); i++)
+		if (measures[i].json)
+			measures[i].json(j, r);
+	json_close(j);
+}
+
 void measures_json(FILE *f, const struct report *r)
 {
 	struct json j;
 
 	json_begin(&j, f, JSON_LINES);
-	json_object(&j, NULL);
-	for (size_t i = 0; i < ARRAY_SIZE(measures); i++)
-		if (measures[i].json)
-			measures[i].json(&j, r);
-	json_close(&j);
+	measures_hand(&j, r);
 }
 
 static void fill_file(FILE *f, const struct report *r, const void *ctx)

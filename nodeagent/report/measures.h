@@ -21,6 +21,8 @@ struct result;
 void measures_print(FILE *f, const struct report *r);
 /* BASE_all.json. */
 void measures_json(FILE *f, const struct report *r);
+/* The same, to one who takes its values. */
+void measures_hand(struct json *j, const struct report *r);
 /*
  * With profile_table.separate: writes the parts of that log which have files of their own. Errors
  * as report_write(); returns the first, or 0.

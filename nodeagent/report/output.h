@@ -13,6 +13,7 @@
 #include <stdio.h>
 
 struct conf;
+struct json;
 struct profile;
 struct profile_process;
 
@@ -39,12 +40,12 @@ void output_digest(FILE *f, const struct profile *p, const struct conf *c, const
 
 /* What BASE_all.json holds, to f; errors are seen by ferror(). */
 void output_json(const struct profile *p, const struct conf *c, FILE *f);
-/* The same, for functions that take a function that writes; what: a struct output_of. */
+/* The same, for functions that take a function which writes; what: a struct output_of. */
 struct output_of {
 	const struct profile *p;
 	const struct conf *c;
 };
-void output_json_of(FILE *f, const void *what);
+void output_json_of(struct json *j, const void *what);
 
 /*
  * The log of a node. global_hashes: the hashes of all stacks of the job by their ids

@@ -5,6 +5,7 @@
 #include "t/lib/suite.h"
 
 #include <check.h>
+#include <errno.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -97,7 +98,6 @@ START_TEST(numbers)
 }
 END_TEST
 
-/* Others write to the stream, too, before and after what is outermost. */
 /* What is written is read as the same value, and is no longer than it must be. */
 START_TEST(shortest_numbers)
 {
@@ -131,6 +131,92 @@ START_TEST(shortest_numbers)
 }
 END_TEST
 
+/* ---- values that are handed over ----------------------------------------------------------- */
+
+static struct json_value handed;
+
+static void take_value(void *ctx, const char *key, const struct json_value *v)
+{
+	ck_assert_ptr_eq(ctx, &handed);
+	ck_assert_ptr_null(key);
+	handed = *v;
+}
+
+/* What was handed over last is what is read from its text. */
+static void is_read(FILE *f)
+{
+	const char *digits;
+	long long integer;
+	double value;
+
+	ck_assert_int_eq(fclose(f), 0);
+	digits = written;
+	value = strtod(digits, NULL);
+	errno = 0;
+	integer = strtoll(digits, NULL, 10);
+	if (!strcmp(digits, "null"))
+		ck_assert_int_eq(handed.kind, JSON_NULL);
+	else if (strpbrk(digits, ".e") || errno)
+		ck_assert_msg(handed.kind == JSON_REAL && handed.real == value &&
+				      !signbit(handed.real) == !signbit(value),
+			"%s: %.17g", digits, handed.real);
+	else
+		ck_assert_msg(handed.kind == JSON_INTEGER && handed.integer == integer, "%s: %lld",
+			digits, (long long)handed.integer);
+	free(written);
+}
+
+#define SAME(write, value)                                                                         \
+	do {                                                                                       \
+		FILE *f_ = open_text();                                                            \
+                                                                                                   \
+		json_begin(&json, f_, 0);                                                          \
+		write(&json, NULL, value);                                                         \
+		json_hand(&json, take_value, &handed);                                             \
+		write(&json, NULL, value);                                                         \
+		is_read(f_);                                                                       \
+	} while (0)
+
+START_TEST(numbers_are_handed_as_they_are_read)
+{
+	static const double odd[] = {0.0, -0.0, -1e-10, 1e-9, 0.5e-9, 1.5e-9, 2.5e-9, 1e9, 1e15,
+		1e16, 1e17, 1e18, 1e300, 0x1p43 / 1e9, 0x1p53, (double)INFINITY, (double)-NAN};
+	static const uint64_t counts[] = {0, 1, INT64_MAX, (uint64_t)INT64_MAX + 1, UINT64_MAX,
+		(uint64_t)1 << 53, ((uint64_t)1 << 53) + 1, 999999999, 1000000001};
+	uint64_t n = 1;
+
+	for (size_t i = 0; i < ARRAY_SIZE(odd); i++) {
+		SAME(json_real, odd[i]);
+		SAME(json_exact, odd[i]);
+		SAME(json_shortest, odd[i]);
+	}
+	for (size_t i = 0; i < ARRAY_SIZE(counts); i++) {
+		SAME(json_uint, counts[i]);
+		SAME(json_int, (int64_t)-counts[i]);
+		SAME(json_seconds, counts[i]);
+	}
+	for (unsigned i = 0; i < 20000; i++) {
+		n = n * 6364136223846793005u + 1442695040888963407u;
+		SAME(json_seconds, n >> (i % 40));
+		SAME(json_real, (double)(int64_t)n * pow(10.0, -(double)(i % 30)));
+		SAME(json_real, ((double)(n >> 44) + 0.5) / 1e9); /* next to a half */
+		SAME(json_shortest, (double)(n >> 24) / 1e9);
+	}
+}
+END_TEST
+
+START_TEST(texts_are_handed_as_they_are_read)
+{
+	char text[64];
+
+	*json_text(text, "gr\xc3\xbc\xc3\x9f \"\n\x7f 12345678") = '\0';
+	ck_assert_str_eq(text, "gr\xc3\xbc\xc3\x9f \"\n\x7f 12345678");
+	*json_text(text, "1234567\xff\xc3") = '\0';
+	ck_assert_str_eq(text, "1234567\xef\xbf\xbd\xef\xbf\xbd");
+}
+END_TEST
+
+/* Others write to the stream, too, before and after what is outermost. */
 START_TEST(stream_is_in_order)
 {
 	FILE *f = open_text();
@@ -156,6 +242,8 @@ int main(void)
 	tcase_add_loop_test(tc, across_the_buffer, 0, sizeof(texts) / sizeof(*texts));
 	tcase_add_test(tc, numbers);
 	tcase_add_test(tc, shortest_numbers);
+	tcase_add_test(tc, numbers_are_handed_as_they_are_read);
+	tcase_add_test(tc, texts_are_handed_as_they_are_read);
 	tcase_add_test(tc, stream_is_in_order);
 	suite_add_tcase(s, tc);
 	return run_suite(s);

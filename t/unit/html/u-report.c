@@ -4,10 +4,12 @@
  * element is closed, nothing is asked of anybody, and the file is bounded.
  */
 #include <check.h>
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "conf/conf.h"
+#include "nodeagent/base/json-read.h"
 #include "nodeagent/html/json-tree.h"
 #include "nodeagent/html/page/page.h"
 #include "nodeagent/report/output.h"
@@ -19,7 +21,91 @@
 static struct json_tree *tree_of(const struct profile *p)
 {
 	struct conf *c = conf_default();
-	struct json_tree *tree;
+	char *error;
+	struct json_tree *tree = json_tree_of(output_json_of, &(struct output_of){p, c}, &error);
+
+	ck_assert_msg(tree, "%s", error);
+	conf_free(c);
+	return tree;
+}
+
+/* ---- what is handed over is what a reader of the text gets ------------------------------- */
+
+static void same_value(struct json_in *in, const struct json_tree *all, const struct value *v);
+
+static void same_members(struct json_in *in, const struct json_tree *all, const struct value *v)
+{
+	const struct value *m = value_first(all, v);
+	const char *key;
+	size_t n = 0;
+
+	json_in_object(in);
+	for (; (key = json_in_member(in)); n++, m = value_next(all, m)) {
+		ck_assert_uint_lt(n, value_count(v));
+		ck_assert_str_eq(key, value_key(all, m));
+		same_value(in, all, m);
+	}
+	ck_assert_uint_eq(n, value_count(v));
+}
+
+static void same_elements(struct json_in *in, const struct json_tree *all, const struct value *v)
+{
+	const struct value *m = value_first(all, v);
+	size_t n = 0;
+
+	json_in_array(in);
+	for (; json_in_element(in); n++, m = value_next(all, m)) {
+		ck_assert_uint_lt(n, value_count(v));
+		same_value(in, all, m);
+	}
+	ck_assert_uint_eq(n, value_count(v));
+}
+
+static void same_plain(struct json_in *in, const struct json_tree *all, const struct value *v)
+{
+	static const enum value_kind kinds[] = {
+		[JSON_IN_NULL] = VALUE_NONE,
+		[JSON_IN_BOOL] = VALUE_BOOL,
+		[JSON_IN_INTEGER] = VALUE_INTEGER,
+		[JSON_IN_REAL] = VALUE_REAL,
+		[JSON_IN_TEXT] = VALUE_TEXT,
+	};
+	struct text_store texts = {0};
+	const struct json_in_value is = json_in_value(in, &texts);
+	char exact[VALUE_DIGITS];
+
+	ck_assert_int_eq(value_kind(v), kinds[is.kind]);
+	if (is.kind == JSON_IN_TEXT)
+		ck_assert_str_eq(value_text(all, v), texts.bytes + is.text);
+	else if (is.kind == JSON_IN_BOOL)
+		ck_assert_int_eq(value_is_true(v), is.integer);
+	else if (is.kind == JSON_IN_INTEGER)
+		ck_assert_int_eq(strtoll(value_exact(v, exact), NULL, 10), is.integer);
+	else if (is.kind == JSON_IN_REAL)
+		ck_assert(value_real(v) == is.real && !signbit(value_real(v)) == !signbit(is.real));
+	free(texts.bytes);
+}
+
+static void same_value(struct json_in *in, const struct json_tree *all, const struct value *v)
+{
+	const int next = json_in_next(in);
+
+	if (next == '{') {
+		ck_assert_int_eq(value_kind(v), VALUE_OBJECT);
+		same_members(in, all, v);
+	} else if (next == '[') {
+		ck_assert_int_eq(value_kind(v), VALUE_ARRAY);
+		same_elements(in, all, v);
+	} else {
+		same_plain(in, all, v);
+	}
+}
+
+static void same_as_text(const struct profile *p)
+{
+	struct json_tree *all = tree_of(p);
+	struct conf *c = conf_default();
+	struct json_in in;
 	char *text, *error;
 	size_t bytes;
 	FILE *f = open_memstream(&text, &bytes);
@@ -27,12 +113,14 @@ static struct json_tree *tree_of(const struct profile *p)
 	output_json(p, c, f);
 	fclose(f);
 	f = fmemopen(text, bytes, "r");
-	tree = json_tree_read(f, &error);
-	ck_assert_msg(tree, "%s", error);
+	json_in_begin(&in, f);
+	same_value(&in, all, json_tree_root(all));
+	error = json_in_end(&in);
+	ck_assert_msg(!error, "%s", error);
 	fclose(f);
 	free(text);
 	conf_free(c);
-	return tree;
+	json_tree_free(all);
 }
 
 static char *page_of(struct profile *p)
@@ -90,6 +178,7 @@ START_TEST(thrown_profiles)
 	char *text = page_of(p);
 
 	check_harmless(text);
+	same_as_text(p);
 	ck_assert_ptr_nonnull(strstr(text, "id=\"flame\""));
 	free(text);
 	profile_free(p);
@@ -117,6 +206,7 @@ START_TEST(hostile_names)
 		profile_warn(p, "%s", hostile[i]);
 	text = page_of(p);
 	check_harmless(text);
+	same_as_text(p);
 	ck_assert_ptr_nonnull(strstr(text, "&lt;/script&gt;&lt;script&gt;alert(1)"));
 	free(text);
 	profile_free(p);
