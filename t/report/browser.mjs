@@ -58,7 +58,7 @@ async function zoomed(page) {
 	await frames.nth(0).focus();
 	for (let i = 0; i < k; i++)
 		await page.keyboard.press("ArrowRight");
-	assert.equal(await page.evaluate(() => document.activeElement.getAttribute("aria-label")), title);
+	assert((await page.evaluate(() => document.activeElement.getAttribute("aria-label"))).startsWith(title));
 	await page.keyboard.press("Enter");
 	assert.notDeepEqual(await boxes(page), all);
 	await page.keyboard.press("Escape");
@@ -178,16 +178,15 @@ const checks = {
 		const sections = await page.locator("main > section").count();
 		assert(pages >= sections, pages + " sheets of paper for " + sections + " pages");
 	},
+	// argument: "light" or "dark", with "-narrow" behind it or not
 	async axe(browser) {
-		for (const colorScheme of ["light", "dark"])
-			for (const how of [{}, NARROW]) {
-				const { page } = await pageOf(browser, { colorScheme, reducedMotion: "reduce", ...how });
-				await openAll(page);
-				await page.evaluate(fs.readFileSync(require.resolve("axe-core/axe.min.js"), "utf8"));
-				const found = (await page.evaluate(() => axe.run())).violations.map(v =>
-					[v.id, v.help, v.nodes.length, v.nodes[0].html.slice(0, 200), v.nodes[0].failureSummary]);
-				assert.deepEqual(found, [], colorScheme);
-			}
+		const [colorScheme, narrow] = argument.split("-");
+		const { page } = await pageOf(browser, { colorScheme, reducedMotion: "reduce", ...(narrow ? NARROW : {}) });
+		await openAll(page);
+		await page.evaluate(fs.readFileSync(require.resolve("axe-core/axe.min.js"), "utf8"));
+		const found = (await page.evaluate(() => axe.run())).violations.map(v =>
+			[v.id, v.help, v.nodes.length, v.nodes[0].html.slice(0, 200), v.nodes[0].failureSummary]);
+		assert.deepEqual(found, [], argument);
 	},
 	async drawn(browser) {
 		for (const colorScheme of ["light", "dark"])

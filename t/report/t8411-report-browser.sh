@@ -15,7 +15,7 @@ seen() {
 	limit node "$T/report/browser.mjs" "$@"
 }
 
-mkdir made few
+mkdir made few mpi
 "$BUILD/t/golden/make-golden" made "$T/golden/default.json" "$T/golden/all.json" "$T/golden/separate.json" ||
 	bail "make-golden fails"
 "$VFTR" report -o made.html made/whole.vfp >/dev/null || bail "no report of made-up profiles"
@@ -23,6 +23,10 @@ for f in "$T/golden/in/cuda"-*.vfp.gz; do
 	gzip -dc "$f" >"few/$(basename "${f#*/cuda-}" .gz)"
 done
 "$VFTR" report -o few.html few >/dev/null || bail "no report of the CUDA run"
+for f in "$T/golden/in/mpi"-*.vfp.gz; do
+	gzip -dc "$f" >"mpi/$(basename "${f#*/mpi-}" .gz)"
+done
+"$VFTR" report -o mpi.html mpi >/dev/null || bail "no report of the MPI run"
 
 test_expect 'a check that fails is noticed' '
 	sed "s|<main>|<main><img src=x alt=x>|" made.html >wrong.html
@@ -30,11 +34,11 @@ test_expect 'a check that fails is noticed' '
 	sed "s|<main>|<main><div style=\"width:900px\">x</div>|" made.html >wrong.html
 	status_of 1 seen narrow wrong.html
 	sed "s|<main>|<main><p style=\"color:#aaa;background:#fff\">can hardly be read</p>|" made.html >wrong.html
-	status_of 1 seen axe wrong.html'
+	status_of 1 seen axe wrong.html light'
 
 "$VFTR" report -o two.html few made/whole.vfp >/dev/null || bail "no report of two runs"
 
-for page in made few two; do
+for page in made few mpi two; do
 	test_expect "$page: nothing is asked of anybody, and nothing goes wrong" "seen alone $page.html"
 	test_expect "$page: links lead to what they name" "seen links $page.html"
 	test_expect "$page: a box of the flame graph grows by mouse and keys, and Esc shows all" "seen zoom $page.html"
@@ -42,7 +46,9 @@ for page in made few two; do
 	test_expect "$page: all can be read without JavaScript" "seen plain $page.html"
 	test_expect "$page: 400 pixels are wide enough" "seen narrow $page.html"
 	test_expect "$page: what is printed has its pages" "seen print $page.html"
-	test_expect "$page: no rule of axe-core is broken, light and dark, wide and narrow" "seen axe $page.html"
+	for how in light light-narrow dark dark-narrow; do
+		test_expect "$page: no rule of axe-core is broken, $how" "seen axe $page.html $how"
+	done
 	test_expect "$page: something is to be seen, light and dark" "seen drawn $page.html"
 done
 test_expect 'boxes are coloured by the difference to another run, without JavaScript, and back' 'seen difference two.html'

@@ -80,6 +80,13 @@
 		return 0.2126 * part(16) + 0.7152 * part(8) + 0.0722 * part(0) > 0.179 ? "#000000" : "#ffffff";
 	}
 
+	// The title, and what is seen of a name that is cut: who says that must be understood.
+	function name(i) {
+		const shown = boxes[i].text && !boxes[i].text.style.display ? boxes[i].text.textContent : "";
+		frames[i].setAttribute("aria-label",
+			boxes[i].title + (shown.endsWith("...") ? ", shown as " + shown : ""));
+	}
+
 	function label(box, x, w) {
 		const letters = Math.floor((w - 6) / LETTER);
 		if (!box.text && w >= ROOM) {
@@ -108,6 +115,7 @@
 			box.rect.setAttribute("x", left);
 			box.rect.setAttribute("width", right - left);
 			label(box, left, right - left);
+			name(i);
 		});
 	}
 
@@ -137,7 +145,7 @@
 	flame.setAttribute("role", "group");
 	frames.forEach((frame, i) => {
 		frame.setAttribute("role", "button");
-		frame.setAttribute("aria-label", boxes[i].title);
+		name(i);
 		frame.setAttribute("tabindex", i ? "-1" : "0");
 		frame.addEventListener("click", () => toFrame(i));
 		frame.addEventListener("focus", () => told.textContent = boxes[i].title);

@@ -122,15 +122,19 @@ static size_t choose_frames(struct flame *t)
 
 /* ---- the picture ----------------------------------------------------------------------- */
 
+/* As the script has it. */
 static void put_label(struct html *h, struct svg_box box, const char *name, const char *fill)
 {
 	const size_t columns = (size_t)((box.width - 6.0) / LETTER);
-	char *text;
+	const bool cut = text_columns(name) > columns;
+	char *first, *text;
 
 	if (box.width < WIDTH_TEXT || columns < 8)
 		return;
-	text = text_short(name, columns);
+	first = text_first(name, cut ? columns - 3 : columns);
+	text = xasprintf("%s%s", first, cut ? "..." : "");
 	svg_text(h, box.x + 3.0, box.y + 13.0, SVG_LEFT, svg_ink(fill), text);
+	free(first);
 	free(text);
 }
 
@@ -153,7 +157,7 @@ static void put_frame(
 		other ?: "");
 	html_open(h, "g", "class", t->other ? page_difference_class(t->other, f->row) : "f", NULL);
 	svg_rect(h, box, fill, title);
-	put_label(h, box, name, fill);
+	put_label(h, box, shown, fill);
 	html_close(h);
 	free(other);
 	free(shown);
