@@ -16,11 +16,13 @@
 #include "nodeagent/process/names.h"
 #include "nodeagent/profile/lists.h"
 #include "nodeagent/profile/profile.h"
+#include "nodeagent/replay/tree/anchor.h"
 #include "nodeagent/replay/tree/calltree.h"
 #include "nodeagent/replay/tree/iterations.h"
 #include "nodeagent/replay/tree/period.h"
 
-#define CHOSEN 2
+#define CHOSEN		  2
+#define CANDIDATE_COVERED 8u /* of the time: that which others may choose */
 
 struct loop {
 	const struct node *node; /* whose calls are the iterations, or separate them */
@@ -28,16 +30,8 @@ struct loop {
 	struct iterations *all;
 	unsigned depth;
 	uint64_t ticks;
+	bool is_other; /* the rank has chosen another one, or none */
 };
-
-static unsigned depth_of(const struct node *n)
-{
-	unsigned depth = 0;
-
-	for (; n->parent; n = n->parent)
-		depth++;
-	return depth;
-}
 
 static uint64_t count_of(const struct iterations *all)
 {
@@ -46,13 +40,16 @@ static uint64_t count_of(const struct iterations *all)
 	return iterations_count(all, &shift);
 }
 
-static bool covers_window(const struct gather_from *g, const struct iterations *all)
+static uint64_t window_of(const struct gather_from *g)
 {
 	const struct time_window *w = &g->p->window;
-	const uint64_t window = w->end > w->begin ? w->end - w->begin : 0;
 
-	return count_of(all) >= ITERATION_CALLS_LEAST && window &&
-	       iterations_ticks(all) >= window / ITERATION_COVERED;
+	return w->end > w->begin ? w->end - w->begin : 0;
+}
+
+static bool covers(const struct iterations *all, uint64_t least)
+{
+	return count_of(all) >= ITERATION_CALLS_LEAST && iterations_ticks(all) >= least;
 }
 
 static bool is_named(const struct gather_from *g, const regex_t *of, const struct node *n)
@@ -81,7 +78,9 @@ static void choose_loop(struct loop *best, size_t *n, struct loop l)
 		best[(*n)++] = l;
 }
 
-static size_t find_functions(const struct gather_from *g, const regex_t *of, struct loop *best)
+/* of: whose names match; NULL: with at least so many ticks. */
+static size_t find_functions(
+	const struct gather_from *g, const regex_t *of, uint64_t least, struct loop *best)
 {
 	struct calltree *tree = g->p->ended_tree;
 	size_t found = 0;
@@ -90,101 +89,32 @@ static size_t find_functions(const struct gather_from *g, const regex_t *of, str
 		const struct node *n = calltree_at(tree, i);
 		struct iterations *all = n->extra ? n->extra->iterations : NULL;
 
-		if (all && (of ? is_named(g, of, n) : covers_window(g, all)))
-			choose_loop(best, &found, (struct loop){n, n, all, depth_of(n), n->ticks});
+		if (all && (of ? is_named(g, of, n) : covers(all, least)))
+			choose_loop(best, &found,
+				(struct loop){n, n, all, calltree_depth(n), n->ticks, false});
 	}
 	return found;
 }
 
 /* ---- a loop without a function of its own ---------------------------------------------------- */
 
-static const struct node *child_of(const struct node *n, uint64_t key)
-{
-	const struct node *c = n->child;
-
-	if (c == &calltree_none)
-		return NULL;
-	while (c->key != key) {
-		c = c->sibling;
-		if (c == n->child)
-			return NULL;
-	}
-	return c;
-}
-
-/* How many of the callees of n were called as often. */
-static unsigned as_frequent(const struct node *n, uint64_t calls)
-{
-	const struct node *c = n->child;
-	unsigned found = 0;
-
-	do {
-		found += c->calls >= calls - 1 && c->calls <= calls + 1;
-		c = c->sibling;
-	} while (c != n->child);
-	return found;
-}
-
-struct candidate {
-	struct loop loop;
-	unsigned alike; /* callees that are called once in each iteration */
-	bool collective;
-	uint64_t first;
-};
-
-/* Which all ranks choose alike: a collective call before others, then the first one. */
-static bool is_better_anchor(const struct candidate *a, const struct candidate *b)
-{
-	if (!b->loop.node)
-		return true;
-	if (a->loop.depth != b->loop.depth)
-		return a->loop.depth < b->loop.depth;
-	if (a->alike != b->alike)
-		return a->alike > b->alike;
-	return a->collective != b->collective ? a->collective : (int64_t)(a->first - b->first) < 0;
-}
-
-static void look_at_period(
-	const struct gather_from *g, const struct node *n, struct candidate *best)
-{
-	struct period *p = n->extra->period;
-	struct period_loop l;
-
-	period_end(p);
-	for (size_t i = 0; period_loop(p, i, &l); i++) {
-		struct candidate c = {.collective = l.collective, .first = l.first};
-
-		c.loop = (struct loop){child_of(n, l.key), n, l.iterations, depth_of(n) + 1, 0};
-		if (!c.loop.node || !covers_window(g, l.iterations))
-			continue;
-		c.loop.ticks = iterations_ticks(l.iterations);
-		c.alike = as_frequent(n, c.loop.node->calls);
-		if (is_better_anchor(&c, best))
-			*best = c;
-	}
-}
-
-/* The best, from one call of MPI to the next of the same path. False: there is none. */
-static bool find_anchor(const struct gather_from *g, struct loop *to)
+/* The best, from one call of MPI to the next of the same path, with so much time. */
+static bool find_anchor(const struct gather_from *g, uint64_t least, struct anchor *best)
 {
 	struct calltree *tree = g->p->ended_tree;
-	struct candidate best = {.alike = 0};
 
+	*best = (struct anchor){.node = NULL};
 	for (size_t i = 0; i < calltree_nodes(tree); i++) {
 		const struct node *n = calltree_at(tree, i);
+		struct anchor a;
 
-		if (n->extra && n->extra->period)
-			look_at_period(g, n, &best);
+		if (!n->extra || !n->extra->period)
+			continue;
+		period_end(n->extra->period);
+		if (anchor_of(n, least, &a) && anchor_is_better(&a, best))
+			*best = a;
 	}
-	*to = best.loop;
-	return best.loop.node;
-}
-
-/* The function is called several times in each iteration of a loop of its caller. */
-static bool is_part_of(const struct loop *function, const struct loop *anchor)
-{
-	return function->node->parent == anchor->in &&
-	       count_of(function->all) + 2 >= 2 * count_of(anchor->all);
+	return best->node;
 }
 
 /* ---- its runs -------------------------------------------------------------------------------- */
@@ -229,7 +159,7 @@ static const struct node *longer_in(const struct node *n, const struct iteration
 {
 	const struct node *below;
 
-	while (run && run->most_key && (below = child_of(n, run->most_key))) {
+	while (run && run->most_key && (below = calltree_find_child(n, run->most_key))) {
 		n = below;
 		run = n->extra && n->extra->iterations ? longest_in(n->extra->iterations, run)
 						       : NULL;
@@ -268,6 +198,7 @@ static void add_runs(const struct gather_from *g, const struct loop *l)
 			.log2 = shift,
 			.run = i,
 			.ranks = 1,
+			.others = l->is_other,
 			.calls = at_most(left, whole),
 			.most_rank = g->rank,
 			.busy_rank = g->rank};
@@ -275,23 +206,62 @@ static void add_runs(const struct gather_from *g, const struct loop *l)
 	}
 }
 
-void gather_iterations(const struct gather_from *g)
+/* ---- which ----------------------------------------------------------------------------------- */
+
+/*
+ * With `part` of the window: up to CHOSEN functions, or what separates iterations. Where other
+ * ranks may see it the other way round, as the function is called beside that, both: the second one
+ * has not been chosen. Returns their number.
+ */
+static size_t find_loops(const struct gather_from *g, uint64_t part, struct loop *found)
 {
-	const char *pattern = g->host->conf->iterations_of;
-	struct loop best[CHOSEN], anchor;
+	const uint64_t least = window_of(g) / part;
+	size_t n = least ? find_functions(g, NULL, least, found) : 0;
+	struct anchor a;
+
+	if (!least || !find_anchor(g, least, &a))
+		return n;
+	if (!n || anchor_has_inside(&a, found[0].node, count_of(found[0].all)))
+		n = 0;
+	else if (found[0].node->parent != a.node->parent)
+		return n;
+	found[n] = (struct loop){a.node, a.node->parent, a.iterations, a.depth, 0, n > 0};
+	return n + 1;
+}
+
+/* Those that others may choose, if this rank has none of its own: it had something else to do. */
+static size_t find_candidates(const struct gather_from *g, struct loop *found)
+{
+	size_t n = find_loops(g, CANDIDATE_COVERED, found);
+
+	for (size_t i = 0; i < n; i++)
+		found[i].is_other = true;
+	return n;
+}
+
+static size_t find_named(const struct gather_from *g, const char *pattern, struct loop *found)
+{
 	regex_t of;
 	size_t n;
 
-	if (!g->host->conf->iterations_active || !g->p->window.whole ||
-		(pattern && regcomp(&of, pattern, REG_EXTENDED | REG_NOSUB)))
+	if (regcomp(&of, pattern, REG_EXTENDED | REG_NOSUB))
+		return 0;
+	n = find_functions(g, &of, 0, found);
+	regfree(&of);
+	return n;
+}
+
+void gather_iterations(const struct gather_from *g)
+{
+	const char *pattern = g->host->conf->iterations_of;
+	struct loop found[CHOSEN + 1];
+	size_t n;
+
+	if (!g->host->conf->iterations_active || !g->p->window.whole)
 		return;
-	n = find_functions(g, pattern ? &of : NULL, best);
-	if (!pattern && find_anchor(g, &anchor) && (!n || is_part_of(&best[0], &anchor))) {
-		best[0] = anchor;
-		n = 1;
-	}
+	n = pattern ? find_named(g, pattern, found) : find_loops(g, ITERATION_COVERED, found);
+	if (!n && !pattern)
+		n = find_candidates(g, found);
 	for (size_t i = 0; i < n; i++)
-		add_runs(g, &best[i]);
-	if (pattern)
-		regfree(&of);
+		add_runs(g, &found[i]);
 }

@@ -241,8 +241,8 @@ const char *check_iteration(const struct profile *p, const void *record)
 	const struct profile_iteration *i = record;
 
 	(void)p;
-	return i->log2 < 40 && i->run < (uint64_t)1 << 24 && i->ranks && i->calls &&
-			       i->mpi_ns <= i->ns && i->least_ns <= i->most_ns &&
+	return i->log2 < 40 && i->run < (uint64_t)1 << 24 && i->ranks && i->others <= i->ranks &&
+			       i->calls && i->mpi_ns <= i->ns && i->least_ns <= i->most_ns &&
 			       i->most_ns <= i->ns && i->busy_ns <= i->ns &&
 			       i->wait_ns <= i->mpi_ns && i->off_ns <= i->ns - i->mpi_ns &&
 			       i->busy_off_ns <= i->busy_ns

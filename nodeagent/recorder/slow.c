@@ -37,11 +37,12 @@ static void on_slow(void *ctx, const struct node *n, const struct replay_slow *c
 	name = symcache_name(p->host->symbols, p, n->key);
 	if (!is_loop(p->host->recorder, name))
 		return;
-	what = xasprintf("call %" PRIu64
-			 " of %s of %s took %.3f ms; half of those before took %.3f "
+	what = xasprintf("%s %" PRIu64
+			 "%s of %s of %s took %.3f ms; half of those before took %.3f "
 			 "ms at most",
-		call->number, name, process_name(p), 1e-6 * (double)clocks_ns(c, call->ticks),
-		1e-6 * (double)clocks_ns(c, call->usual));
+		call->between ? "iteration" : "call", call->number,
+		call->between ? " between calls" : "", name, process_name(p),
+		1e-6 * (double)clocks_ns(c, call->ticks), 1e-6 * (double)clocks_ns(c, call->usual));
 	recorder_event(
 		p->host, (struct flight_event){.kind = EVENT_SLOW, .number = call->number}, what);
 	free(what);

@@ -168,6 +168,7 @@ struct replay {
 
 	/* the calls of its main loop: iterations.c */
 	bool iterates;
+	bool is_shadow; /* it sees a part of a thread's time: shadow.c */
 	uint32_t n_iterated[ITERATION_DEPTH + 1]; /* paths, by their depth */
 	uint32_t n_periods;
 	uint64_t iteration_least;   /* ticks: shorter calls are none of a main loop */

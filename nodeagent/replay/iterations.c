@@ -9,6 +9,7 @@
 #include "mpi_id.h"
 #include "nodeagent/replay/internal.h"
 #include "nodeagent/replay/sequences.h"
+#include "nodeagent/replay/tree/anchor.h"
 #include "nodeagent/replay/tree/iterations.h"
 #include "nodeagent/replay/tree/off-cpu.h"
 #include "nodeagent/replay/tree/period.h"
@@ -67,7 +68,7 @@ static void watch_mpi(struct replay *r, struct node *n)
 	if (calltree_extra(parent)->period || r->n_periods >= PERIODS_MOST)
 		return;
 	r->n_periods++;
-	parent->extra->period = period_new();
+	parent->extra->period = period_new(!r->is_shadow);
 }
 
 void replay_iteration_path(struct replay *r, struct node *n)
@@ -116,6 +117,93 @@ static bool is_of_window(uint32_t function)
 	       function == VFTR_MPI_FINALIZE;
 }
 
+/* ---- slow ones ----------------------------------------------------------------------------- */
+
+/* A call around it is one of a loop, by those before. */
+static bool is_in_loop(const struct replay *r, const struct frame *f)
+{
+	for (const struct frame *g = r->base + 1; g < f; g++)
+		if (g->node && g->node->extra && g->node->extra->iterations &&
+			iterations_cover(g->node->extra->iterations, g->since))
+			return true;
+	return false;
+}
+
+static uint64_t count_of(const struct iterations *all)
+{
+	unsigned shift;
+
+	return iterations_count(all, &shift);
+}
+
+/* What separates the iterations of a loop that n itself has, and has half of the time since then.
+ */
+static bool find_anchor(const struct replay *r, const struct node *n, uint64_t t, struct anchor *a)
+{
+	if (!n->extra || !n->extra->period)
+		return false;
+	sequences_settle(r->sequences);
+	return anchor_of(n, 0, a) && iterations_cover(a->iterations, t);
+}
+
+/* Its caller has a loop, of which each iteration calls it several times. */
+static bool is_part(const struct replay *r, const struct node *n, uint64_t calls, uint64_t t)
+{
+	struct anchor a;
+
+	return find_anchor(r, n->parent, t, &a) && anchor_has_inside(&a, n, calls);
+}
+
+/* The function has a callee that each iteration of its loop calls once: that is the main loop. */
+static bool has_function(const struct replay *r, const struct node *n, uint64_t t)
+{
+	const struct node *c = n->child;
+
+	do {
+		const struct iterations *all = c->extra ? c->extra->iterations : NULL;
+
+		if (all && iterations_cover(all, t) && !is_part(r, c, count_of(all), t))
+			return true;
+		c = c->sibling;
+	} while (c != n->child);
+	return false;
+}
+
+static void tell_slow(struct replay *r, const struct node *n, struct replay_slow *slow)
+{
+	slow->number--; /* calls there were */
+	r->tell_slow(r->slow_ctx, n, slow);
+}
+
+static void note_slow(struct replay *r, const struct frame *f, struct node *n, uint64_t t)
+{
+	struct iterations *all = n->extra->iterations;
+	struct replay_slow slow = {.number = count_of(all), .ticks = elapsed(f->since, t)};
+
+	if (!iterations_is_slow(all, slow.ticks, r->slow_least, &slow.usual) ||
+		!(r->slow_anywhere || (iterations_cover(all, t) && !is_in_loop(r, f) &&
+					      !is_part(r, n, slow.number, t))))
+		return;
+	tell_slow(r, n, &slow);
+}
+
+/* An iteration of a loop without a function has ended with this call of MPI. */
+static void note_slow_between(struct replay *r, const struct frame *f, const struct node *n,
+	struct iterations *all, uint64_t took)
+{
+	const uint64_t t = f->since;
+	struct replay_slow slow = {.number = count_of(all), .ticks = took, .between = true};
+	struct anchor a;
+
+	if (!iterations_is_slow(all, took, r->slow_least, &slow.usual) || r->slow_anywhere ||
+		is_in_loop(r, f) || !find_anchor(r, n->parent, t, &a) || a.node != n ||
+		has_function(r, n->parent, t))
+		return;
+	tell_slow(r, n, &slow);
+}
+
+/* ------------------------------------------------------------------------------------------- */
+
 /* The function itself has made a call of MPI. */
 static __attribute__((noinline)) void add_to_period(
 	struct replay *r, struct period *p, const struct frame *f, const struct node *n, uint64_t t)
@@ -134,7 +222,11 @@ static __attribute__((noinline)) void add_to_period(
 	if (path && period_is_kept(path)) {
 		if (period_reads_tree(path, &call))
 			sequences_settle(r->sequences);
-		period_call(p, path, &call);
+
+		const uint64_t took = period_call(p, path, &call);
+
+		if (r->tell_slow && period_is_kept(path))
+			note_slow_between(r, f, n, period_iterations(path), took);
 	}
 	n->extra->no_period = !path || !period_is_kept(path);
 }
@@ -150,29 +242,6 @@ static void leave_mpi(struct replay *r, const struct frame *f, struct node *n, u
 		add_to_period(r, p, f, n, t);
 	if (period_has_first(p))
 		period_left(p, n, t);
-}
-
-/* A call around it is one of a loop, by those before. */
-static bool is_in_loop(const struct replay *r, const struct frame *f)
-{
-	for (const struct frame *g = r->base + 1; g < f; g++)
-		if (g->node && g->node->extra && g->node->extra->iterations &&
-			iterations_cover(g->node->extra->iterations, g->since))
-			return true;
-	return false;
-}
-
-static void note_slow(struct replay *r, const struct frame *f, struct node *n, uint64_t t)
-{
-	struct iterations *all = n->extra->iterations;
-	struct replay_slow slow = {.ticks = elapsed(f->since, t)};
-	unsigned shift;
-
-	if (!iterations_is_slow(all, slow.ticks, r->slow_least, &slow.usual) ||
-		!(r->slow_anywhere || (iterations_cover(all, t) && !is_in_loop(r, f))))
-		return;
-	slow.number = iterations_count(all, &shift) - 1;
-	r->tell_slow(r->slow_ctx, n, &slow);
 }
 
 void replay_iteration_left(struct replay *r, const struct frame *f, struct node *n, uint64_t t)

@@ -106,11 +106,13 @@ void replay_note_off_cpu(struct replay *r, uint64_t ticks, uint64_t ns);
 /*
  * Told of each call of the main loop that lasted longer than least_ticks and is an outlier; it
  * is call `number' of its path, from 0, and the median of those before is `usual' ticks. any_path:
- * of all paths that are watched; else of the outermost one that has half of the time by then. After
+ * of all paths that are watched; else of the outermost one that has half of the time by then, or
+ * of a loop without a function (tree/anchor.h). After
  * replay_watch_iterations(). NULL: nobody is told.
  */
 struct replay_slow {
 	uint64_t number, ticks, usual;
+	bool between; /* n is a call of MPI, and separates what is slow from the next */
 };
 typedef void (*replay_slow_call)(void *ctx, const struct node *n, const struct replay_slow *call);
 void replay_watch_slow(

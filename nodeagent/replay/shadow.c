@@ -41,6 +41,7 @@ struct replay *replay_shadow(const struct replay *r)
 	s->n_counters = r->n_counters;
 	memcpy(s->counter, r->counter, sizeof(s->counter));
 	s->iterates = r->iterates;
+	s->is_shadow = true;
 	s->iteration_least = r->iteration_least;
 	for (const struct frame *f = r->base + 1; f <= r->top; f++) {
 		replay_open(s, f->node->key, r->now);

@@ -19,6 +19,7 @@
 
 struct choice {
 	uint32_t stack, ranks;
+	uint32_t chosen; /* by so many of them */
 	unsigned depth;
 	uint64_t ns;
 	uint32_t log2; /* the greatest of its rows */
@@ -33,11 +34,13 @@ static unsigned depth_of(const struct profile *p, uint32_t stack)
 	return depth;
 }
 
-/* On most ranks, then the shallowest, then that with most time. */
+/* On most ranks, chosen by most, then the shallowest, then that with most time. */
 static bool is_better(const struct choice *a, const struct choice *b)
 {
 	if (a->ranks != b->ranks)
 		return a->ranks > b->ranks;
+	if (a->chosen != b->chosen)
+		return a->chosen > b->chosen;
 	return a->depth != b->depth ? a->depth < b->depth : a->ns > b->ns;
 }
 
@@ -53,6 +56,8 @@ static size_t read_choice(const struct profile *p, size_t i, struct choice *c)
 		c->ns += q->ns;
 		if (q->ranks > c->ranks)
 			c->ranks = q->ranks;
+		if (q->ranks - q->others > c->chosen)
+			c->chosen = q->ranks - q->others;
 		if (q->log2 > c->log2)
 			c->log2 = q->log2;
 	}
@@ -382,7 +387,7 @@ bool main_loop_of(const struct profile *p, struct main_loop *l)
 
 	for (size_t i = 0; i < p->n_iterations;) {
 		i = read_choice(p, i, &c);
-		if (!best.ranks || is_better(&c, &best))
+		if (c.chosen && (!best.ranks || is_better(&c, &best)))
 			best = c;
 	}
 	if (!best.ranks)

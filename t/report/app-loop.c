@@ -12,7 +12,10 @@
  *   bare           without step(): the loop is in main
  *   flat           a loop in main without a function that each iteration calls once
  *   first, last    the same, with one MPI_Bcast first, one MPI_Allreduce last
+ *   drag R US      rank R works US us more in disturb() in each iteration, which calls it once
+ *   hold I FILE    all wait in iteration I, in disturb(), until there is such a file
  *   warm N         N calls of warm_up() before it, of 1 ms
+ *   tail R MS      rank R works MS ms in output() behind it; -1: all
  */
 #include <mpi.h>
 #include <signal.h>
@@ -28,7 +31,9 @@ static struct stall {
 	int at, rank, ms;
 } stall[STALLS], late[STALLS], stop[STALLS];
 static int n_stalls, n_late, n_stops, rank, ranks, n, us, every, more, percent, warm, bare, flat,
-	first, last, die_at = -1, die_rank;
+	first, last, die_at = -1, die_rank, drag_rank = -1, drag_us, hold_at = -1, tail_rank,
+		     tail_ms;
+static const char *hold_file;
 
 static double now(void)
 {
@@ -98,6 +103,10 @@ static void disturb(int i)
 		usleep((useconds_t)stalled * 1000);
 	if (stopped)
 		be_stopped(stopped);
+	if (rank == drag_rank)
+		work(1e-6 * drag_us);
+	while (i == hold_at && access(hold_file, F_OK))
+		usleep(1000);
 }
 
 static void compute(void)
@@ -141,6 +150,12 @@ static int take(char **word)
 		percent = atoi(word[1]);
 	else if (!strcmp(word[0], "warm"))
 		warm = atoi(word[1]);
+	else if (!strcmp(word[0], "tail"))
+		tail_rank = atoi(word[1]), tail_ms = atoi(word[2]);
+	else if (!strcmp(word[0], "drag"))
+		drag_rank = atoi(word[1]), drag_us = atoi(word[2]);
+	else if (!strcmp(word[0], "hold"))
+		hold_at = atoi(word[1]), hold_file = word[2];
 	else if (!strcmp(word[0], "die"))
 		die_at = atoi(word[1]), die_rank = atoi(word[2]);
 	else if (!strcmp(word[0], "bare"))
@@ -211,6 +226,8 @@ int main(int argc, char **word)
 			iteration(i);
 		else
 			step(i);
+	if (tail_ms && (tail_rank < 0 || rank == tail_rank))
+		output(1000 * tail_ms);
 	if (!rank)
 		puts("done");
 	return MPI_Finalize();

@@ -241,6 +241,29 @@ struct node *calltree_at(struct calltree *t, size_t i)
 	return &t->chunks[at][offset].node[i % PAGE_NODES];
 }
 
+unsigned calltree_depth(const struct node *n)
+{
+	unsigned depth = 0;
+
+	for (; n->parent; n = n->parent)
+		depth++;
+	return depth;
+}
+
+const struct node *calltree_find_child(const struct node *n, uint64_t key)
+{
+	const struct node *c = n->child;
+
+	if (c == &calltree_none)
+		return NULL;
+	while (c->key != key) {
+		c = c->sibling;
+		if (c == n->child)
+			return NULL;
+	}
+	return c;
+}
+
 uint64_t calltree_first(const struct node *n)
 {
 	return *first_of(n);

@@ -204,6 +204,10 @@ struct node *calltree_child(
 
 /* The child of parent with this key, if there is one, or NULL. */
 struct node *calltree_known(struct calltree *t, struct node *parent, uint64_t key);
+/* The same for those who do not have the tree: it looks at each child. */
+const struct node *calltree_find_child(const struct node *n, uint64_t key);
+/* Frames above n; 0: it is the root. */
+unsigned calltree_depth(const struct node *n);
 
 /* The ticks of the first call of a node, the least of those told; 0: none was told. */
 uint64_t calltree_first(const struct node *n);

@@ -22,14 +22,18 @@ struct path {
 struct period {
 	uint64_t mpi, off; /* of the function, in MPI */
 	unsigned n, next;  /* the path that is expected next */
+	bool judges;
 	unsigned n_first;  /* that are is_first, with iterations */
 	unsigned n_kept;   /* with iterations */
 	struct path at[PERIOD_PATHS];
 };
 
-struct period *period_new(void)
+struct period *period_new(bool judges)
 {
-	return xcalloc(1, sizeof(struct period));
+	struct period *p = xcalloc(1, sizeof(*p));
+
+	p->judges = judges;
+	return p;
 }
 
 void period_free(struct period *p)
@@ -176,10 +180,11 @@ bool period_reads_tree(const struct path *at, const struct period_call *c)
 	       is_judged(at, iterations_count(at->loop.iterations, &shift) + 1);
 }
 
-void period_call(struct period *p, struct path *at, const struct period_call *c)
+uint64_t period_call(struct period *p, struct path *at, const struct period_call *c)
 {
 	struct iterations *all = at->loop.iterations;
-	const bool is_long = c->until - at->last_end >= c->least;
+	const uint64_t took = c->until - at->last_end;
+	const bool is_long = took >= c->least;
 	bool is_kept;
 	unsigned shift;
 
@@ -193,15 +198,18 @@ void period_call(struct period *p, struct path *at, const struct period_call *c)
 	at->mpi = p->mpi;
 	at->off = p->off;
 	at->last_end = c->until;
+	if (!p->judges)
+		return took;
 	if (is_kept && !is_spare(p, at)) {
 		if (is_judged(at, iterations_count(all, &shift)))
 			find_begin(p, at, c);
-		return;
+		return took;
 	}
 	iterations_free(all);
 	at->loop.iterations = NULL;
 	p->n_kept--;
 	p->n_first -= at->loop.is_first;
+	return took;
 }
 
 /* Calls after the last one of the first path are of its last iteration, if others were. */
@@ -224,6 +232,11 @@ void period_left(struct period *p, const struct node *n, uint64_t until)
 }
 
 /* ---- what is known of them --------------------------------------------------------------- */
+
+struct iterations *period_iterations(const struct path *at)
+{
+	return at->loop.iterations;
+}
 
 bool period_loop(const struct period *p, size_t i, struct period_loop *l)
 {

@@ -22,7 +22,9 @@ struct period;
 #define PERIOD_PATHS  32u /* the first ones */
 #define PERIOD_JUDGED 16u /* calls */
 
-struct period *period_new(void);
+/* judges: false keeps all paths, and their iterations as they come: of a part of a thread's time.
+ */
+struct period *period_new(bool judges);
 void period_free(struct period *p);
 
 /* In the function, or what it has called, ticks were spent in MPI, of them off_ns without a CPU. */
@@ -42,7 +44,8 @@ struct path *period_path(struct period *p, uint64_t key);
 struct path *period_add(struct period *p, const struct period_call *c, bool collective);
 /* True if period_call() will read calls and times of what the function calls. */
 bool period_reads_tree(const struct path *at, const struct period_call *c);
-void period_call(struct period *p, struct path *at, const struct period_call *c);
+/* Returns the ticks since the call before. */
+uint64_t period_call(struct period *p, struct path *at, const struct period_call *c);
 /* Whether more is to be told of this path than period_left(). */
 bool period_is_kept(const struct path *at);
 /* A call of any path of the function, n, has ended: to be told if period_has_first(). */
@@ -57,6 +60,8 @@ struct period_loop {
 	bool is_first;	/* the path is the first one of each iteration */
 	uint64_t first; /* when its first call began */
 };
+/* Of a path that is kept. */
+struct iterations *period_iterations(const struct path *at);
 /* Loop i, from 0; false: there are no more. */
 bool period_loop(const struct period *p, size_t i, struct period_loop *l);
 /* No more calls come: what follows the last call of a path that is_first is an iteration, too. */

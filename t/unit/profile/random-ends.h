@@ -35,6 +35,7 @@ static inline void throw_iterations(struct profile *p, uint32_t rank)
 			q->off_ns = q->busy_ns / 4;
 			q->busy_off_ns = q->busy_ns / 5;
 			q->busy_stack = run % 2 ? i + 1 : 0;
+			q->others = run % 2 ? q->ranks / 2 : 0;
 		}
 }
 

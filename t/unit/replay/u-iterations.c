@@ -425,6 +425,77 @@ START_TEST(calls_that_follow_each_other_closely_are_no_iterations)
 }
 END_TEST
 
+static struct replay_slow between[8];
+static unsigned n_between;
+
+static void tell_between(void *ctx, const struct node *n, const struct replay_slow *call)
+{
+	ck_assert_ptr_eq(ctx, between);
+	ck_assert_uint_lt(n_between, 8);
+	ck_assert(call->between);
+	ck_assert_ptr_eq(n, AT(A, MPI(ALLREDUCE)));
+	between[n_between++] = *call;
+}
+
+/* Work twice and MPI_Allreduce; iterations 137 and 180 are slow, as their work is. `function`: that
+ * has the work, and is the loop then; `wide`: other calls of MPI before it. */
+static void slow_loop(uint32_t function, bool wide)
+{
+	uint64_t t = 100;
+
+	n_between = 0;
+	in_at(0, A);
+	for (unsigned i = 0; i < 200; i++) {
+		const unsigned took = i == 137 ? 40000 : i == 180 ? 90000 : 1000 + i % 7 * 10;
+
+		if (function)
+			in_at(t, function);
+		for (unsigned k = 0; k < 2; k++) {
+			in_at(t, B);
+			out_at(t + took / 2, B);
+			t += took / 2;
+		}
+		if (function)
+			out_at(t, function);
+		if (wide) {
+			in_at(t, MPI(ISEND));
+			out_at(t + 10, MPI(ISEND));
+		}
+		in_at(t + 10, MPI(ALLREDUCE));
+		out_at(t + 100, MPI(ALLREDUCE));
+		t += 100;
+	}
+	out_at(t, A);
+	end();
+}
+
+START_TEST(slow_iterations_between_calls_of_mpi_are_told)
+{
+	replay_watch_slow(r, 5000, false, tell_between, between);
+	slow_loop(0, _i);
+	ck_assert_uint_eq(n_between, 2);
+	ck_assert_uint_eq(between[0].number, 137);
+	ck_assert_uint_eq(between[0].ticks, 40100);
+	ck_assert_uint_eq(between[1].number, 180);
+}
+END_TEST
+
+static void tell_function(void *ctx, const struct node *n, const struct replay_slow *call)
+{
+	ck_assert(!call->between);
+	ck_assert_ptr_eq(n, AT(A, C));
+	n_told++;
+}
+
+START_TEST(a_function_that_each_iteration_calls_once_is_told_instead)
+{
+	n_told = 0;
+	replay_watch_slow(r, 5000, false, tell_function, NULL);
+	slow_loop(C, false);
+	ck_assert_uint_eq(n_told, 2);
+}
+END_TEST
+
 int main(void)
 {
 	const TTest *const tests[] = {each_call_is_told_with_its_time_in_mpi,
@@ -438,13 +509,15 @@ int main(void)
 		the_callee_that_took_longer_than_before_is_known,
 		a_loop_without_a_function_ends_with_its_last_call_of_mpi,
 		it_begins_with_the_work_before_that, it_begins_with_its_first_call_of_mpi,
-		calls_that_follow_each_other_closely_are_no_iterations};
+		calls_that_follow_each_other_closely_are_no_iterations,
+		a_function_that_each_iteration_calls_once_is_told_instead};
 	Suite *s = suite_create("iterations");
 	TCase *c = tcase_create("iterations");
 
 	tcase_add_checked_fixture(c, begin, teardown);
 	for (size_t i = 0; i < ARRAY_SIZE(tests); i++)
 		tcase_add_test(c, tests[i]);
+	tcase_add_loop_test(c, slow_iterations_between_calls_of_mpi_are_told, 0, 2);
 	suite_add_tcase(s, c);
 	return run_suite(s);
 }

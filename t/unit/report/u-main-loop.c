@@ -159,6 +159,37 @@ START_TEST(which_loop)
 }
 END_TEST
 
+/* Rank 0 has chosen 2, and rank 1 another one, with 2 beside it. */
+START_TEST(others_have_it_too)
+{
+	*ADD_ELEMENT(p, iterations) = (struct profile_iteration){
+		.stack = 1, .ranks = 1, .calls = 1, .ns = 9 * MS, .most_ns = 9 * MS};
+	both(2, 0, 5, 0, 5, 0);
+	p->iterations[1].others = 1;
+	make();
+	ck_assert_uint_eq(l.stack, 2);
+	ck_assert_uint_eq(l.ranks, 2);
+}
+END_TEST
+
+START_TEST(one_that_most_have_chosen_goes_first)
+{
+	both(2, 0, 5, 0, 5, 0);
+	both(3, 0, 5, 0, 5, 0);
+	p->iterations[0].others = 1;
+	make();
+	ck_assert_uint_eq(l.stack, 3);
+}
+END_TEST
+
+START_TEST(nobody_has_chosen_it)
+{
+	both(2, 0, 5, 0, 5, 0);
+	p->iterations[0].others = 2;
+	ck_assert(!main_loop_of(p, &l));
+}
+END_TEST
+
 /* One rank made 4096 calls, the other 5: theirs are the same step where they have one number. */
 START_TEST(ranks_with_other_steps)
 {
@@ -286,7 +317,8 @@ END_TEST
 int main(void)
 {
 	const TTest *const tests[] = {none, numbers, kinds, no_more_kinds_than_there_is_room_for,
-		growth, which_loop, ranks_with_other_steps, causes, efficiencies,
+		growth, which_loop, others_have_it_too, one_that_most_have_chosen_goes_first,
+		nobody_has_chosen_it, ranks_with_other_steps, causes, efficiencies,
 		in_json_and_summary};
 	Suite *s = suite_create("main-loop");
 	TCase *c = tcase_create("main-loop");

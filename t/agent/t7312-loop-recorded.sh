@@ -1,0 +1,51 @@
+#!/bin/sh
+# SPDX-License-Identifier: BSD-3-Clause
+test_description='sampling.when=slow: iterations of a loop in main, between calls of MPI'
+. "$(dirname "$0")/../lib/lib.sh"
+need jq
+need_built "$AGENT" "$VFTR"
+
+mpis=$(mpi_list)
+[ -n "$mpis" ] || skip_all 'no MPI'
+# a busy machine makes other iterations slow, too: each has a file
+keep='-q -k output.layout=run -k sampling.keep=10s -k sampling.pause=0 -k sampling.when=slow'
+
+# longest FILE RANK FUNCTION: ms of the longest iteration of a rank between the ends of its calls
+longest() {
+	"$VFTR" dump -r $2 "$1" >dump || return 1
+	grep -qx "Complete:        yes" dump
+	awk -v f="$3" '$2 == "exit" && $3 ~ "^" f "[*]?<main<init" { if (at && $1 - at > most) most = $1 - at; at = $1 }
+		END { printf "%d\n", 1000 * most }' dump
+}
+
+# has_slow DIR FUNCTION: a file of it has an iteration of 100 ms of both ranks
+has_slow() {
+	for slow in $1/*-slow*.vfd; do
+		[ "$(longest $slow 0 $2)" -ge 100 ] && [ "$(longest $slow 1 $2)" -ge 100 ] && return 0
+	done
+	return 1
+}
+
+for mpi in $mpis; do
+	run="$(mpirun_of $mpi)"
+	mpicc_traced $mpi "$BIN/loop-$mpi" "$T/report/app-loop.c" || { echo "Bail out! app-loop.c does not build"; exit 1; }
+
+	# rank 0, for which all others wait, also those of MPI_Bcast; and again, as a file may end within one
+	for kind in flat first; do
+		test_expect "$mpi, $kind: a file has the slow iteration of all ranks, and the log names the calls" '
+			limit "$AGENT" $keep -o $kind-$mpi -- $run -np 2 "$BIN/loop-$mpi" $kind loop 200 3000 stall 60 0 100 stall 100 0 100 stall 140 0 100 stall 180 0 100 >out
+			ls $kind-$mpi
+			grep "flight recorder" $kind-$mpi/node-*.log
+			case $kind in first) function=MPI_Bcast ;; *) function=MPI_Allreduce ;; esac
+			has_slow $kind-$mpi $function
+			grep "flight recorder: slow[0-9]*: iteration [0-9]* between calls of $function of rank [01]" $kind-$mpi/node-*.log
+			# compute() is called twice in each: its calls are none, since that is known
+			is "" "$(sed -n "s/.*: call \([0-9]*\) of compute of .*/\1/p" $kind-$mpi/node-*.log | awk "\$1 >= 128")"'
+	done
+
+	test_expect "$mpi: with iterations.of only the functions that it names" '
+		limit "$AGENT" $keep -k iterations.of="^compute" -o named-$mpi -- $run -np 2 "$BIN/loop-$mpi" flat loop 200 1000 stall 137 0 400 >out
+		is 0 "$(grep -c "between calls" named-$mpi/node-*.log)"'
+done
+
+done_testing
