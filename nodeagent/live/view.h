@@ -111,7 +111,8 @@ struct live_loop {
 	uint64_t n;		       /* iterations that have ended; 0: no main loop is known */
 	size_t n_took;		       /* of the last ones is known ... */
 	uint64_t took[LIVE_STEPS_MAX]; /* ... how long they took, the latest one last */
-	char text[LIVE_PATH_BYTES];    /* its call path */
+	char text[LIVE_PATH_BYTES];    /* its call path ... */
+	uint32_t between;	       /* ... or, if not 0, that of the calls between iterations */
 };
 
 /* The functions of a name, which the user has switched off; or, with no name, all recording. */
@@ -186,7 +187,7 @@ int live_path_order(const void *x, const void *y);
 
 /* ---- on the wire: wire.c ---------------------------------------------------------------- */
 
-#define LIVE_VERSION	 3u
+#define LIVE_VERSION	 4u
 #define LIVE_PACKED_MOST 65536u
 
 /* Texts of paths that a receiver knows, by hash. Begins as zeros. */

@@ -193,6 +193,7 @@ static void code_head(struct coder *c, struct live_view *v)
 	for (size_t i = 0; i < l->n_took; i++)
 		code64(c, &l->took[i]);
 	code_text(c, l->text, sizeof(l->text));
+	code32(c, &l->between);
 }
 
 static void code_sums(struct coder *c, struct live_view *v)

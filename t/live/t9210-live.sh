@@ -34,12 +34,12 @@ test_expect 'while ranks step: all nodes, and the rank that is slow, with its no
 test_expect 'the program, its main loop, what is sent, and what tracing costs' '
 	is "live null 6" "$(json view "\"\(.program) \(.job) \(.total.ranks)\"")"
 	# messages are known by full blocks of records
-	echo ".complete and .main_loop.rank == 3 and .total.messages > 0 and .total.messages_per_s > 0 and .total.message_bytes_per_s > 0" >sent.jq
+	echo ".complete and .main_loop.rank == 0 and .total.messages > 0 and .total.messages_per_s > 0 and .total.message_bytes_per_s > 0" >sent.jq
 	wait_for 60 "view_of node1 steps >view && jq -e -f sent.jq view"
 	json view "[.elapsed_s, .total.hooks_s, .total.tracing_percent, .main_loop] | tostring"
 	jq -e ".elapsed_s > 0 and .total.hooks_s > 0 and .total.tracing_percent > 0 and .total.tracing_percent < 50" view
-	jq -e ".main_loop | (.path | startswith(\"step<main\")) and .iterations >= 16 and
-		(.last_s | length) >= 16 and all(.last_s[]; . >= 0.07)" view'
+	jq -e ".main_loop | (.path | startswith(\"MPI_Allreduce<main\")) and .is_separated and .iterations >= 16 and
+		(.last_s | length) >= 16 and (.last_s | add / length) >= 0.069" view'
 
 test_expect 'a function goes off on all nodes, and on again by another one' '
 	nodes_run node1 timeout 60 "$VFTR" top -s steps --off work >said
@@ -58,7 +58,7 @@ test_expect 'at a barrier: the calls of all ranks, to the last one, from each no
 		true_counts steps view.$node
 		# after a long time it is not the main loop any more
 		jq -e --argjson n "$(cut -d " " -f 2 steps/there.3)" ".main_loop | . == null or
-			(.rank == 3 and .iterations == \$n)" view.$node
+			.iterations == \$n" view.$node
 	done'
 
 test_expect 'the text for people has the same' '

@@ -75,7 +75,12 @@ struct seen_tree {
 		uint32_t path;
 	} * loops;
 	size_t n_loops, cap_loops;
+	/* functions that may have a loop between their calls of MPI: the same */
+	struct seen_loop *periods;
+	size_t n_periods, cap_periods;
 };
+/* The path of a node that is known, or NO_PATH. */
+uint32_t seen_path(const struct seen_tree *t, const struct node *n);
 void seen_tree_free(struct seen_tree *t);
 
 /* Where a walk adds what it finds. */
@@ -95,7 +100,8 @@ void walk_tree(struct tree_walk *w, struct seen_tree *t, struct calltree *tree);
 /* A main loop; times in ticks. */
 struct sampled_loop {
 	uint32_t path;
-	uint64_t n; /* calls that have ended; 0: there is no main loop */
+	uint64_t n;   /* calls that have ended; 0: there is no main loop */
+	bool between; /* these calls, which are of MPI, separate the iterations */
 	uint64_t took[LIVE_STEPS_MAX];
 	size_t n_took;
 };

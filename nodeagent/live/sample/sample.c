@@ -327,6 +327,7 @@ static void add_loop(
 		return;
 	to->rank = rank;
 	to->n = l->n;
+	to->between = l->between;
 	to->n_took = l->n_took;
 	for (size_t i = 0; i < l->n_took; i++)
 		to->took[i] = ns_of(s, (int64_t)l->took[i]);

@@ -19,26 +19,40 @@ void seen_tree_free(struct seen_tree *t)
 {
 	free(t->path);
 	free(t->loops);
+	free(t->periods);
 	map64_free(&t->place);
 	*t = (struct seen_tree){0};
 }
 
-static uint32_t path_at(const struct seen_tree *t, const struct node *n)
+uint32_t seen_path(const struct seen_tree *t, const struct node *n)
 {
 	const uint32_t *known = n ? map64_find(&t->place, (uintptr_t)n) : NULL;
 
 	return known ? *known : NO_PATH;
 }
 
+/* The period of a function comes with its first call of MPI. */
+static void learn_period(struct seen_tree *t, const struct node *n)
+{
+	if (key_mpi(n->key) == KEY_NO_MPI || !n->parent || !n->parent->extra ||
+		!n->parent->extra->period)
+		return;
+	for (size_t i = 0; i < t->n_periods; i++)
+		if (t->periods[i].node == n->parent)
+			return;
+	*LIST_ADD(t, periods) = (struct seen_loop){n->parent, seen_path(t, n->parent)};
+}
+
 static void learn_node(struct seen_tree *t, const struct node *n, uint32_t path)
 {
-	const bool folded = n->parent && path_at(t, n->parent) == path;
+	const bool folded = n->parent && seen_path(t, n->parent) == path;
 
 	t->path = grow(t->path, t->n, &t->cap, sizeof(*t->path));
 	t->path[t->n++] = folded ? path | FOLDED : path;
 	map64_add(&t->place, (uintptr_t)n, path);
 	if (n->extra && n->extra->iterations)
 		*LIST_ADD(t, loops) = (struct seen_loop){n, path};
+	learn_period(t, n);
 }
 
 /* Nodes that came since the last look; parents come first. */
@@ -49,7 +63,7 @@ static void learn_new(const struct tree_walk *w, struct seen_tree *t, struct cal
 
 		learn_node(t, n,
 			sampled_child(
-				w->paths, w->host, w->p, w->keys, path_at(t, n->parent), n->key));
+				w->paths, w->host, w->p, w->keys, seen_path(t, n->parent), n->key));
 	}
 }
 
@@ -99,7 +113,7 @@ struct open_walk {
 static void add_open(void *ctx, const struct node *n, const struct node *below, uint64_t ticks)
 {
 	const struct open_walk *o = ctx;
-	const uint32_t path = path_at(o->t, n), above = path_at(o->t, below);
+	const uint32_t path = seen_path(o->t, n), above = seen_path(o->t, below);
 
 	sampled_count(o->w->paths, path, 0, (int64_t)ticks);
 	if (below)
@@ -116,7 +130,7 @@ static void walk_shadow(struct tree_walk *w, const struct seen_tree *t, const st
 	struct open_walk o = {w, seen};
 
 	for (size_t i = 0; i < n_open && i < calltree_nodes(tree); i++)
-		learn_node(seen, calltree_at(tree, i), path_at(t, open[i]));
+		learn_node(seen, calltree_at(tree, i), seen_path(t, open[i]));
 	walk_tree(w, seen, tree);
 	replay_open_frames(shadow, now, add_open, &o);
 	free(open);

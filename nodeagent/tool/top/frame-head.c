@@ -149,7 +149,8 @@ static char *say_loop_name(const struct head *h, bool brief)
 
 	if (!h->v->loop.n)
 		return NULL;
-	name = xasprintf("%.*s", (int)path_name_bytes(path), path);
+	name = xasprintf(
+		"%s%.*s", h->v->loop.between ? "between " : "", (int)path_name_bytes(path), path);
 	shown = text_short(name, brief ? PROGRAM_BRIEF : LIVE_PATH_BYTES);
 	free(name);
 	return shown;

@@ -58,6 +58,7 @@ static void loop_json(struct json *j, const struct live_loop *l)
 	json_string(j, "path", l->text);
 	rank_number(j, "rank", l->rank);
 	json_uint(j, "iterations", l->n);
+	json_bool(j, "is_separated", l->between);
 	json_array(j, "last_s");
 	for (size_t i = 0; i < l->n_took; i++)
 		json_seconds(j, NULL, l->took[i]);

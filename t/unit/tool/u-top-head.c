@@ -78,6 +78,15 @@ START_TEST(with_room_there_is_all)
 }
 END_TEST
 
+START_TEST(a_loop_may_be_between_calls)
+{
+	v.loop.between = 1;
+	strcpy(v.loop.text, "MPI_Allreduce<main<init");
+	make_lines(0, true);
+	must_have(HEAD_LOOP, "step 3120  of rank 0  between MPI_Allreduce  240 ms");
+}
+END_TEST
+
 START_TEST(in_80_columns_there_is_what_matters)
 {
 	make_lines(80, false);
@@ -131,6 +140,7 @@ int main(void)
 
 	tcase_add_checked_fixture(c, setup, NULL);
 	tcase_add_test(c, with_room_there_is_all);
+	tcase_add_test(c, a_loop_may_be_between_calls);
 	tcase_add_test(c, in_80_columns_there_is_what_matters);
 	tcase_add_test(c, no_line_is_wider_than_it_may);
 	tcase_add_test(c, what_is_not_known_is_not_said);

@@ -1,0 +1,51 @@
+#!/bin/sh
+# SPDX-License-Identifier: BSD-3-Clause
+# What `vftr top' shows of a loop that has no function of its own, against what the program does.
+test_description='a view of a loop in main, between calls of MPI'
+. "$(dirname "$0")/../lib/lib.sh"
+need jq
+need_built "$AGENT" "$VFTR"
+
+mpis=$(mpi_list)
+[ -n "$mpis" ] || skip_all 'no MPI'
+
+# held MPI KIND: the program waits in iteration 300, which is so long that the loop has half of the time
+# until it is seen; in VIEW.json there
+held() {
+	mkdir -p $2-$1
+	VFTR_SESSION=$2-$1 limit "$AGENT" -q -o $2-$1 -- $(mpirun_of $1) -np 2 "$BIN/loop-$1" \
+		$2 loop 400 4000 hold 300 $PWD/go >out &
+	job=$!
+	echo ".main_loop | .rank == 0 and .is_separated and .iterations == 300" >held.jq
+	wait_for 60 "limit $VFTR top -s $2-$1 -1j >$2-$1.json 2>err && jq -e -f held.jq $2-$1.json"
+}
+
+go() {
+	touch go
+	wait $job
+	rm go
+}
+
+for mpi in $mpis; do
+	mpicc_traced $mpi "$BIN/loop-$mpi" "$T/report/app-loop.c" || { echo "Bail out! app-loop.c does not build"; exit 1; }
+
+	test_expect "$mpi: all iterations that have ended, to the last one, and how long they took" '
+		held $mpi flat
+		limit "$VFTR" top -s flat-$mpi -1 >text
+		go
+		jq -c .main_loop flat-$mpi.json
+		jq -e ".main_loop | .path == \"MPI_Allreduce<main<init\" and (.last_s | length) == 60 and
+			(.last_s | add / 60) >= 0.0039" flat-$mpi.json
+		grep "between MPI_Allreduce" text
+		# the same loop in the profile
+		jq -e ".iterations | .path == \"MPI_Allreduce<main<init\" and .ranks == 2 and .iterations == 400" flat-${mpi}/loop-${mpi}_all.json'
+
+	test_expect "$mpi: if it begins with MPI, each one ends with the first call of the next" '
+		held $mpi first
+		go
+		jq -c .main_loop first-$mpi.json
+		jq -e ".main_loop | .path == \"MPI_Bcast<main<init\" and (.last_s | length) == 60 and
+			(.last_s | add / 60) >= 0.0039" first-$mpi.json'
+done
+
+done_testing
