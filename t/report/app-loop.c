@@ -68,7 +68,8 @@ static void be_late(int ms)
 	clock_gettime(CLOCK_MONOTONIC, &to);
 	cpu = now() - cpu;
 	wall = (double)(to.tv_sec - from.tv_sec) + 1e-9 * (double)(to.tv_nsec - from.tv_nsec);
-	printf("late: %s\n", cpu > 0.5 * wall ? "work" : "off_cpu");
+	/* at a half nobody can say which it was */
+	printf("late: %s\n", cpu > 0.6 * wall ? "work" : cpu > 0.4 * wall ? "either" : "off_cpu");
 }
 
 static int ms_of(const struct stall *at, int n_of, int i)
