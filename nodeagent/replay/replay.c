@@ -478,6 +478,8 @@ void replay_end(struct replay *r, uint64_t end_ticks)
 	}
 	calltree_root(r->tree)->ticks += elapsed(r->base->since, t);
 	replay_blocked_end(r);
+	sequences_free(r->sequences); /* others may learn some in this memory */
+	r->sequences = NULL;
 	r->base->since = t;
 	r->now = t;
 }
