@@ -291,8 +291,8 @@ $(fuzzers): $(O)/%: %.c $(fuzz_obj)
 
 PROVE ?= prove
 # Tests wait more than they compute; those that take longest begin first.
-PROVEFLAGS ?= -j$(shell expr $(JOBS) \* 2)
-long_tests := $(wildcard t/*/t9201-*.sh t/*/t4101-*.sh t/*/t4105-*.sh)
+PROVEFLAGS ?= -j$(shell expr $(JOBS) \* 3)
+long_tests := $(wildcard $(foreach n,4101 4105 4106 7301 8301 8311 8401 8601 9201 9220 9702,t/*/t$(n)-*.sh))
 all_tests = $(long_tests) $(filter-out $(long_tests),$(sort $(unit_tests)) $(sort $(tap_tests)))
 skips    := $(O)/skipped
 failures := $(O)/failed
@@ -326,7 +326,7 @@ $(browser): t/report/package.json t/report/package-lock.json
 
 report-check: $(browser)
 	@$(MAKE) --no-print-directory all $(test_makers)
-	@BUILD='$(abspath $(O))' $(PROVE) -e 'sh t/lib/run-test' -v t/report/t8411-report-browser.sh
+	@VFTR_LONG=1 BUILD='$(abspath $(O))' $(PROVE) -e 'sh t/lib/run-test' -v t/report/t8411-report-browser.sh
 
 # The first picture of README.md, of the report that `make demo' has left.
 report-picture: $(browser)

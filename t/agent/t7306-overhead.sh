@@ -150,7 +150,6 @@ if [ -n "$VFTR_LONG" ]; then
 	each 1000 30
 	each 1200 0
 else
-	each 2 20000
 	each 60 470
 	each 200 0
 fi

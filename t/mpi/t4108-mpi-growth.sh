@@ -4,6 +4,7 @@ test_description='memory grows with what is different, not with the number of me
 . "$(dirname "$0")/../lib/lib.sh"
 
 need jq
+millions=${VFTR_LONG:+10} millions=${millions:-2}
 mpis=$(mpi_list)
 [ -n "$mpis" ] || skip_all 'no MPI on this machine'
 
@@ -22,13 +23,13 @@ for mpi in $mpis; do
 	need_built "$LIB/libvftrace-$mpi.so"
 	test_expect "$mpi: it runs, and all messages are there" "
 		mpicc.$mpi -O1 -w -o growth-$mpi $T/mpi/program/app-mpi-growth.c
-		limit $AGENT -q --preload -k shm.ring_size=1MiB -- ./growth-$mpi 10 >out
+		limit $AGENT -q --preload -k shm.ring_size=1MiB -- ./growth-$mpi $millions >out
 		sent=\$(sed -n 's/^sent //p' out)
-		[ \"\$sent\" -gt 10000000 ]
+		[ \"\$sent\" -gt ${millions}000000 ]
 		is \"\$sent\" \"\$(jq '[.communication_matrix[].sends] | add' growth-${mpi}_all.json)\" sends
 		is \"\$sent\" \"\$(jq '[.communication_matrix[].recvs] | add' growth-${mpi}_all.json)\" receives
 		is '0 0' \"\$(json growth-${mpi}_all.json '\"\(.lost_messages) \(.open_requests)\"')\" lost"
-	test_expect "$mpi: ten million messages" 'grown messages 256 256'
+	test_expect "$mpi: $millions million messages" 'grown messages 256 256'
 	test_expect "$mpi: ten thousand open requests" 'grown requests 256 256'
 	test_expect "$mpi: twenty thousand communicators" 'grown communicators 512 1024'
 done

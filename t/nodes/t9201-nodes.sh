@@ -6,6 +6,9 @@ test_description='several nodes: agents collate over MPI'
 need mpirun.openmpi jq
 need_built "$AGENT" "$LIB/libvftrace-openmpi.so" "$LIB/vftr/peer-openmpi.so"
 nodes_up 3
+times=${VFTR_LONG:+20} times=${times:-4}
+pairs=${VFTR_LONG:+5} pairs=${pairs:-2}
+export times pairs
 
 mpicc_traced openmpi "$BIN/job" "$T/session/app-job.c"
 
@@ -26,8 +29,8 @@ right_calls() {
 		is $((10 * n)) "$(calls_of "$1" 'MPI_Allreduce<main<init')" "calls of MPI_Allreduce"
 }
 
-test_expect '3 nodes x 2 ranks, 20 times in a row: one right summary each' '
-	for i in $(seq 20); do
+test_expect "3 nodes x 2 ranks, $times times in a row: one right summary each" '
+	for i in $(seq $times); do
 		rm -rf out && mkdir out
 		traced -q -o out -- $(nodes_mpirun 2) -np 6 "$BIN/job" >stdout
 		is "6 ranks" "$(grep ranks stdout)"
@@ -48,8 +51,8 @@ beside() {
 	wait
 }
 
-test_expect 'two jobs of one program at once in one folder, 5 times: two complete results each' '
-	for i in 1 2 3 4 5; do
+test_expect "two jobs of one program at once in one folder, $pairs times: two complete results each" '
+	for i in $(seq $pairs); do
 		rm -rf both && mkdir both
 		beside one$i 1 >one.out & beside two$i 2 >two.out & wait
 		is "2 ranks 4 ranks" "$(grep -h ranks one.out two.out | xargs)"

@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 test_description='vftr report in a browser: what readers can do with the page'
 . "$(dirname "$0")/../lib/lib.sh"
+[ -n "$VFTR_LONG" ] || skip_all 'only in the long form, and by make report-check'
 CHROMIUM=$(command -v chromium || command -v chromium-browser) || skip_all "no chromium"
 PLAYWRIGHT=$BUILD/browser
 export CHROMIUM PLAYWRIGHT

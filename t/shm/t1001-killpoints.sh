@@ -141,9 +141,9 @@ test_expect 'there are kill points' 'test $(echo "$points" | wc -l) -ge 8'
 
 for point in $points; do
 	case $point in
-	fast.*) times='1 2 510 511 512 1100 9000' ;;
-	emit.*) times='1 2 510 511 512 1100 2900' ;;
-	*) times='1 2 3 7 9 20' ;;
+	fast.*) times='1 2 510 511 512 9000' ;;
+	emit.*) times='1 2 510 511 512 2900' ;;
+	*) times='1 2 3 9' ;;
 	esac
 	killed=killed
 	case $point in emit.*) killed=killed_emitting ;; esac

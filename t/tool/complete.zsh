@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
-# What a real interactive zsh offers at the end of a command line:
-#	zsh -f complete.zsh FOLDER LINE	one candidate a line; FOLDER has _vftr
+# What a real interactive zsh offers at the end of command lines:
+#	zsh -f complete.zsh FOLDER LINE...	"<line>LINE", then one candidate a line; FOLDER has _vftr
 # Its compadd prints what the original one would have offered.
 zmodload zsh/zpty
 zpty shell zsh -f -i
@@ -21,12 +21,16 @@ bindkey "^I" offer'
 candidates=$(mktemp)
 zpty -w shell "CANDIDATES=${(q)candidates}; echo rea''dy"
 zpty -r shell answer '*ready*'
-zpty -w -n shell $2$'\t'
-repeat 600; do
-	grep -q '^<end>' $candidates && break
-	zpty -r -t shell answer
-	sleep 0.1
+for line in $@[2,-1]; do
+	: >$candidates
+	zpty -w -n shell $'\C-u'$line$'\t'
+	repeat 3000; do
+		[[ $(<$candidates) == *'<end>'* ]] && break
+		zpty -r -t shell answer
+		sleep 0.02
+	done
+	print -r -- "<line>$line"
+	sed -n 's/^<offered>//p' $candidates | sort -u
 done
 zpty -d shell
-sed -n 's/^<offered>//p' $candidates | sort -u
 rm -f $candidates

@@ -17,27 +17,50 @@ done
 HOME=$PWD
 export PATH HOME
 
+# answer SHELL LINE: the file that has what was offered at the end of this line
+answer() {
+	echo "answers/$1-$(printf %s "$2" | cksum | tr " " -)"
+}
+
+# ask SHELL LINE...: several lines of one shell, as each start of zsh or fish takes long
+ask() {
+	ask_shell=$1
+	shift
+	mkdir -p answers
+	case $ask_shell in
+	bash) return ;;
+	zsh) zsh -f "$T/tool/complete.zsh" "$PWD/zsh" "$@" ;;
+	fish)
+		fish --no-config -c '
+			set -p fish_complete_path $PWD/fish
+			for line in $argv
+				echo "<line>$line"
+				complete -C "$line" | cut -f1
+			end' "$@" ;;
+	esac >asked
+	for line; do
+		awk -v line="<line>$line" '/^<line>/ { inside = $0 == line; next } inside' asked >"$(answer "$ask_shell" "$line")"
+	done
+}
+
 # offered_by SHELL LINE: the candidates at the end of this line, one a line
 offered_by() {
-	case $1 in
-	bash)
-		bash --norc --noprofile -c '
-			. "$1"
-			COMP_LINE=$2 COMP_POINT=${#2}
-			eval "COMP_WORDS=($2)"
-			case $2 in *" ") COMP_WORDS+=("") ;; esac
-			COMP_CWORD=$((${#COMP_WORDS[@]} - 1))
-			f=$(complete -p "${COMP_WORDS[0]}" | sed "s/.* -F \([^ ]*\) .*/\1/")
-			$f "${COMP_WORDS[0]}" 2>/dev/null
-			printf "%s\n" "${COMPREPLY[@]}"' bash "$TOP/man/completion.bash" "$2"
-		;;
-	zsh) zsh -f "$T/tool/complete.zsh" "$PWD/zsh" "$2" ;;
-	fish)
-		LINE=$2 fish --no-config -c '
-			set -p fish_complete_path $PWD/fish
-			complete -C "$LINE"' | cut -f1
-		;;
-	esac | sed 's/[= ]*$//' | sort -u
+	if [ "$1" != bash ]; then
+		offered_file=$(answer "$1" "$2")
+		[ -e "$offered_file" ] || ask "$1" "$2"
+		sed 's/[= ]*$//' "$offered_file" | sort -u
+		return
+	fi
+	bash --norc --noprofile -c '
+		. "$1"
+		COMP_LINE=$2 COMP_POINT=${#2}
+		eval "COMP_WORDS=($2)"
+		case $2 in *" ") COMP_WORDS+=("") ;; esac
+		COMP_CWORD=$((${#COMP_WORDS[@]} - 1))
+		f=$(complete -p "${COMP_WORDS[0]}" | sed "s/.* -F \([^ ]*\) .*/\1/")
+		$f "${COMP_WORDS[0]}" 2>/dev/null
+		printf "%s\n" "${COMPREPLY[@]}"' bash "$TOP/man/completion.bash" "$2" |
+		sed 's/[= ]*$//' | sort -u
 }
 
 # offers SHELL LINE WORD...: at least these words
@@ -75,6 +98,13 @@ every_option() {
 	"$AGENT" --help | sed '/^Usage/,/^$/d' | grep -E '^ +(-., )?--' | grep -oE -e '^ +(-., )?--[a-z-]+' |
 		long_options >wanted
 	[ "$(wc -l <wanted)" -gt 15 ]
+	asking=$1
+	set -- 'vftr-node-agent --' 'vftrace_vfd_dump --'
+	for sub in $(subcommands); do
+		set -- "$@" "vftr $sub --"
+	done
+	ask "$asking" "$@"
+	set -- "$asking"
 	offers "$1" 'vftr-node-agent --' $(cat wanted)
 	for sub in $(subcommands); do
 		"$VFTR" help "$sub" </dev/null | grep -oE -e '^ +(-., )?--[a-z_-]+' | long_options >wanted
@@ -91,6 +121,9 @@ for shell in bash zsh fish; do
 		exactly $shell 'vftr ' \$(subcommands) \$([ $shell != bash ] || echo --help --version)"
 	test_if "$there" "no $shell" "$shell: every long option of every --help is offered" "every_option $shell"
 	test_if "$there" "no $shell" "$shell: formats and other words that an option accepts" "
+		ask $shell 'vftr export --format ' 'vftr export -f pe' 'vftr diff --time ' 'vftr diff --per ' \
+			'vftr diff -s ' 'vftr efficiency -m ' 'vftr models -m ' 'vftr models --per ' \
+			'vftr flags --mpi ' 'vftr-node-agent --on-death '
 		exactly $shell 'vftr export --format ' perfetto chrome otf2 paraver folded speedscope vfd3 sqlite
 		exactly $shell 'vftr export -f pe' perfetto
 		exactly $shell 'vftr diff --time ' excl incl

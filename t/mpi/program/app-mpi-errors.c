@@ -4,6 +4,7 @@
  *	app-mpi-errors CASE		makes this mistake, which is fatal
  *	app-mpi-errors CASE return	the same with MPI_ERRORS_RETURN: says the class
  *	app-mpi-errors CASE handler	the same with a handler, which says it
+ *	app-mpi-errors all return	one mistake after the other; or with handler
  *
  * In the first form the other ranks wait for the last one in MPI_Recv, for ever.
  * There are a few more cases than it says it has: see outside().
@@ -166,12 +167,24 @@ static void handle_errors(const char *how)
 	MPI_Comm_set_errhandler(MPI_COMM_SELF, handler);
 }
 
+static void run_case(int i)
+{
+	int class = -1, code;
+
+	for (int k = 0; k < 4; k++)
+		requests[k] = MPI_REQUEST_NULL;
+	code = cases[i].run();
+	if (code != MPI_SUCCESS)
+		MPI_Error_class(code, &class);
+	printf("rank %d: %s: class %d, %d calls of the handler\n", rank, cases[i].name, class, calls);
+}
+
 int main(int argc, char **argv)
 {
 	const int n_cases = sizeof(cases) / sizeof(cases[0]);
-	int i = 0, class = -1, code;
+	int all = argc > 2 && !strcmp(argv[1], "all"), i = 0;
 
-	for (; i < n_cases && argc > 1 && strcmp(cases[i].name, argv[1]) != 0; i++)
+	for (; !all && i < n_cases && argc > 1 && strcmp(cases[i].name, argv[1]) != 0; i++)
 		;
 	if (argc < 2) {
 		for (i = 0; i < n_cases; i++)
@@ -183,16 +196,13 @@ int main(int argc, char **argv)
 	MPI_Init(&argc, &argv);
 	MPI_Comm_rank(MPI_COMM_WORLD, &rank);
 	MPI_Comm_size(MPI_COMM_WORLD, &size);
-	for (int k = 0; k < 4; k++)
-		requests[k] = MPI_REQUEST_NULL;
 	if (argc > 2)
 		handle_errors(argv[2]);
 	else if (rank != size - 1)
 		MPI_Recv(data, 1, MPI_INT, size - 1, 9, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
-	code = cases[i].run();
-	if (code != MPI_SUCCESS)
-		MPI_Error_class(code, &class);
-	printf("rank %d: %s: class %d, %d calls of the handler\n", rank, argv[1], class, calls);
+	do {
+		run_case(i);
+	} while (all && ++i < n_cases);
 	MPI_Finalize();
 	return 0;
 }
