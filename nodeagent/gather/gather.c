@@ -650,6 +650,8 @@ struct profile *gather(struct host *host, const struct process *only)
 	}
 	out->lost_processes = only ? 0 : host->lost_processes;
 	out->dropped_calls = !only && host->sync ? sync_dropped(host->sync) : 0;
+	if (!only)
+		gather_sampled(host, out);
 	gather_ends_global(host, out);
 	add_sources(g);
 	store(g);

@@ -54,6 +54,7 @@ void gather_threads(const struct gather_from *from);
 void gather_user_counters(const struct gather_from *from);
 void gather_waits(const struct gather_from *from);
 /* The waits of all threads of the process, in ns. */
+void gather_sampled(const struct host *host, struct profile *out);
 uint64_t gather_wait_ns(const struct gather_from *from);
 
 /* A time by the clock of all nodes, or, if that is not known, by this node's. */

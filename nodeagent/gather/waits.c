@@ -2,6 +2,7 @@
 /* Waits for other ranks, and for threads of the same one, by call path: waits[] of a profile. */
 #include "nodeagent/gather/internal.h"
 
+#include <math.h>
 #include <stdlib.h>
 
 #include "nodeagent/base/map.h"
@@ -15,6 +16,7 @@
 #include "nodeagent/replay/comm/comm.h"
 #include "nodeagent/replay/comm/far.h"
 #include "nodeagent/replay/comm/sync.h"
+#include "nodeagent/replay/sampling/sampling.h"
 #include "nodeagent/replay/tree/calltree.h"
 
 /* A process of another job, by the number that it has where there are no ranks. */
@@ -61,7 +63,8 @@ static void add_wait(const struct gather_from *g, const struct node_wait *w, uin
 	to->late_stack = to->late == PROFILE_ELSEWHERE ? 0 : late_stack(g, w);
 	to->calls = w->calls;
 	to->ns = clocks_ns(&g->host->clocks, w->ticks);
-	to->error_ns = clocks_ns(&g->host->clocks, w->error);
+	to->error_ns = clocks_ns(&g->host->clocks, w->error) +
+		       (uint64_t)(2.0 * sqrt(w->variance) * g->host->clocks.ns_per_tick);
 }
 
 /* Processes by their traffic. */
@@ -167,6 +170,21 @@ void gather_waits(const struct gather_from *g)
 	}
 	if (g->p->traffic)
 		add_causes(g);
+}
+
+void gather_sampled(const struct host *host, struct profile *out)
+{
+	struct sampling *sampling = host->sync ? sync_sampling(host->sync) : NULL;
+	const struct sampling_count *counts = sampling ? sampling_counts(sampling) : NULL;
+	uint32_t most = SAMPLING_LOG2_MAX;
+
+	while (counts && most && !counts[most].all)
+		most--;
+	for (uint32_t i = 0; counts && most && i <= most; i++)
+		if (counts[i].all)
+			*(struct profile_sampled *)profile_add(
+				out, PROFILE_SAMPLED) = (struct profile_sampled){
+				.log2 = i, .calls = counts[i].all, .kept = counts[i].compared};
 }
 
 uint64_t gather_wait_ns(const struct gather_from *g)

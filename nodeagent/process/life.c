@@ -25,6 +25,12 @@
 #include "nodeagent/replay/user-counters.h"
 #include "nodeagent/base/util.h"
 
+static void begin_comparing(struct host *host)
+{
+	host->sync = sync_new();
+	sync_begin_sampling(host->sync, &host->clocks);
+}
+
 struct process *process_new(struct host *host, int socket, int pid)
 {
 	struct process *p = xcalloc(1, sizeof(*p));
@@ -42,7 +48,7 @@ struct process *process_new(struct host *host, int socket, int pid)
 	p->code = codemap_new();
 	p->ended_tree = calltree_new();
 	if ((host->conf->mpi_waits || host->conf->mpi_show_sync_time) && !host->sync)
-		host->sync = sync_new();
+		begin_comparing(host);
 	p->gpu = gpu_new(&host->clocks);
 	p->traffic = traffic_new(host->conf, host->sync);
 	return p;

@@ -123,6 +123,14 @@ const char *check_compared(const struct profile *p, const void *record)
 		       : "a comparison of calls that cannot be";
 }
 
+const char *check_sampled(const struct profile *p, const void *record)
+{
+	const struct profile_sampled *s = record;
+
+	(void)p;
+	return s->log2 < 32 && s->kept <= s->calls ? NULL : "a sample of calls that cannot be";
+}
+
 const char *check_rank_range(const struct profile *p, const void *record)
 {
 	const struct profile_rank_range *q = record;

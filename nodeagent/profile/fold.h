@@ -45,6 +45,7 @@ const char *check_open(const struct profile *p, const void *record);
 const char *check_bad_end(const struct profile *p, const void *record);
 const char *check_start(const struct profile *p, const void *record);
 const char *check_compared(const struct profile *p, const void *record);
+const char *check_sampled(const struct profile *p, const void *record);
 const char *check_cause(const struct profile *p, const void *record);
 const char *check_wait(const struct profile *p, const void *record);
 const char *check_iteration(const struct profile *p, const void *record);

@@ -13,6 +13,7 @@
 #include "nodeagent/replay/comm/internal.h"
 #include "nodeagent/replay/comm/neighbours.h"
 #include "nodeagent/replay/comm/starts.h"
+#include "nodeagent/replay/comm/sync.h"
 #include "shm/session.h"
 
 #define NAME_MAX_BYTES 255
@@ -42,6 +43,7 @@ static void leave_slot(struct traffic *t, uint32_t i)
 void comm_free(struct traffic *t, struct comm *c)
 {
 	spawned_end(t, c);
+	sync_comm_gone(t->sync, c->sampled);
 	match_comm_gone(t, c);
 	free(c->spawned);
 	topology_free(t, c->topology);

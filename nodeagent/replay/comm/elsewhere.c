@@ -82,6 +82,14 @@ static void thin_out(struct elsewhere_comm *c)
 	c->calls = xrealloc(c->calls, c->cap_calls * sizeof(*c->calls));
 }
 
+static void make_rare(struct elsewhere *e, struct elsewhere_comm *c)
+{
+	const size_t before = bytes_of(c);
+
+	thin_out(c);
+	e->bytes -= before - bytes_of(c);
+}
+
 /* Those with less than half of their share have less than half of all: much gets free. */
 static void make_room(struct elsewhere *e)
 {
@@ -89,12 +97,9 @@ static void make_room(struct elsewhere *e)
 
 	for (size_t i = 0; i < e->n_comms; i++) {
 		struct elsewhere_comm *c = &e->comms[i];
-		const size_t before = bytes_of(c);
 
-		if (before < share || c->log2 >= ELSEWHERE_LOG2_MAX)
-			continue;
-		thin_out(c);
-		e->bytes -= before - bytes_of(c);
+		if (bytes_of(c) >= share && c->log2 < ELSEWHERE_LOG2_MAX)
+			make_rare(e, c);
 	}
 }
 
@@ -130,7 +135,9 @@ void elsewhere_add(struct elsewhere *e, const struct elsewhere_comm *like,
 		e->refused += i->n;
 		return;
 	}
-	c->ever += i->n;
+	c->ever += i->n + like->ever;
+	while (c->log2 < like->log2)
+		make_rare(e, c);
 	if (!is_kept(c, i->ticket))
 		return;
 	*LIST_ADD(c, instances) = *i;

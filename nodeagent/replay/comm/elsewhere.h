@@ -68,8 +68,11 @@ uint32_t elsewhere_process(struct elsewhere *e, struct traffic *t);
 /* The process's trees are to be freed: its times stay, its waits are not counted. */
 void elsewhere_forget(struct elsewhere *e, uint32_t process);
 
-/* An instance of a communicator whose members here have made these calls, by rank. like: its id,
- * job and size. */
+/*
+ * An instance of a communicator whose members here have made these calls, by rank. like: its id,
+ * job and size; of its instances one in 2^log2, or fewer, are given; and calls since the last one
+ * (ever) that were not.
+ */
 void elsewhere_add(struct elsewhere *e, const struct elsewhere_comm *like,
 	const struct elsewhere_instance *i, const struct elsewhere_call *calls);
 

@@ -58,10 +58,11 @@ struct comm {
 	char *name;
 	struct run *runs;
 	size_t n_runs, cap_runs;
-	struct topology *topology; /* neighbours.h, or NULL */
-	struct shares *shares;	   /* share.h, or NULL */
-	struct starts *starts;	   /* starts.h, or NULL */
-	struct spawned *spawned;   /* spawned.c, or NULL */
+	struct topology *topology;    /* neighbours.h, or NULL */
+	struct shares *shares;	      /* share.h, or NULL */
+	struct starts *starts;	      /* starts.h, or NULL */
+	struct spawned *spawned;      /* spawned.c, or NULL */
+	struct sampled_comm *sampled; /* ../sampling/sampling.h, or NULL */
 };
 
 /* Agents compare its collective calls at the end, if there are several. Not those of an

@@ -124,7 +124,7 @@ void traffic_wait_at(struct traffic *t, uint32_t path, uint64_t at, uint64_t tic
 	struct node *n = traffic_path_node(t, path);
 
 	if (n)
-		calltree_wait_at(n, at, ticks);
+		calltree_wait_at(n, at, ticks, 1);
 }
 
 void traffic_count_longest(struct traffic *t, const struct longest_wait *w, uint64_t calls)

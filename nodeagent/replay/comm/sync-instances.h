@@ -20,6 +20,7 @@ struct comm;
 struct elsewhere;
 struct longest;
 struct node;
+struct sampling;
 struct sync_member;
 struct thread_activity;
 struct traffic;
@@ -80,6 +81,7 @@ struct instance {
 	uint8_t kind, wait; /* enum collective_kind, enum wait_kind */
 	bool of_pair;	    /* of these two, ranks in comm; else of all members */
 	bool two_groups;
+	uint8_t log2;			      /* one in 2^log2 of such calls is compared */
 	uint32_t n, living;		      /* arrivals; of members that live here now */
 	struct instance *next;		      /* in its bucket */
 	struct arrivals *blocks, *last_block; /* of those that are not in few[] */
@@ -131,6 +133,7 @@ struct sync {
 	struct instance *complete[SYNC_TOGETHER]; /* whose waits sync_settle() counts */
 	uint32_t n_complete;
 	struct elsewhere *elsewhere; /* or NULL: sync_begin_elsewhere() */
+	struct sampling *sampling;   /* or NULL: sync_begin_sampling() */
 	struct causes *causes;
 	struct longest *longest;
 	struct window_locks *window_locks;
@@ -149,6 +152,7 @@ struct meeting {
 	uint64_t since, until;	  /* as those of an arrival; so are these */
 	uint32_t root;
 	struct thread_activity *activity;
+	uint32_t log2;	/* as that of the instance */
 	uint32_t *next; /* the ticket after the greatest that this process has come with, or NULL */
 };
 

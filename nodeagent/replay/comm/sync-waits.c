@@ -10,6 +10,7 @@
 #include "nodeagent/replay/comm/internal.h"
 #include "nodeagent/replay/comm/longest.h"
 #include "nodeagent/replay/comm/sync.h"
+#include "nodeagent/replay/sampling/sampling.h"
 
 /* ---- instances ------------------------------------------------------------------ */
 
@@ -208,14 +209,23 @@ static uint32_t late_rank(const struct arrival *a, const struct arrival *on)
 		       : UINT32_MAX;
 }
 
-/* on: for whom it waited. */
-static void count_blocking(
-	enum wait_kind kind, const struct arrival *a, const struct arrival *on, uint64_t waited)
+/* Of the sum of such waits, each of which stands for `times` ones: which of them are looked at is
+ * up to a hash, with the same chance for each. */
+static double variance_of(uint64_t times, uint64_t waited)
 {
-	calltree_wait(a->node,
-		&(struct node_wait){
-			.kind = kind, .late = late_rank(a, on), .calls = 1, .ticks = waited});
-	calltree_wait_at(a->node, a->since, waited);
+	return (double)times * (double)(times - 1) * (double)waited * (double)waited;
+}
+
+/* on: for whom it waited. times: for so many calls it stands. */
+static void count_blocking(enum wait_kind kind, const struct arrival *a, const struct arrival *on,
+	uint64_t waited, uint64_t times)
+{
+	calltree_wait(a->node, &(struct node_wait){.kind = kind,
+				       .late = late_rank(a, on),
+				       .calls = times,
+				       .ticks = times * waited,
+				       .variance = variance_of(times, waited)});
+	calltree_wait_at(a->node, a->since, waited, times);
 }
 
 static void count_completion(struct sync *s, enum wait_kind kind, const struct arrival *a,
@@ -234,9 +244,10 @@ static void count_completion(struct sync *s, enum wait_kind kind, const struct a
 }
 
 /* on: for whom it waited, or NULL. only_child: its wait is counted elsewhere. */
-static void count_wait(struct sync *s, enum wait_kind kind, const struct arrival *a,
+static void count_wait(struct sync *s, const struct instance *i, const struct arrival *a,
 	const struct arrival *on, bool only_child)
 {
+	const enum wait_kind kind = i->wait;
 	const struct conf *conf = a->traffic->conf;
 	const uint64_t enter = a->blocks ? a->since : a->enter,
 		       most = ticks_between(enter, a->until);
@@ -253,7 +264,7 @@ static void count_wait(struct sync *s, enum wait_kind kind, const struct arrival
 	if (key_mpi(a->node->key) == KEY_NO_MPI) /* among too many call paths */
 		return;
 	if (conf->mpi_waits && waited && !only_child)
-		count_blocking(kind, a, on, waited);
+		count_blocking(kind, a, on, waited, (uint64_t)1 << i->log2);
 	if (conf->mpi_show_sync_time)
 		count_as_child(a, waited);
 }
@@ -336,8 +347,11 @@ static void hand_over(struct sync *s, const struct instance *i, struct arrival *
 			.path = a->path};
 	}
 	elsewhere_add(s->elsewhere,
-		&(struct elsewhere_comm){
-			.id = i->id, .job = c->job ? c->job : i->traffic->job, .size = c->size},
+		&(struct elsewhere_comm){.id = i->id,
+			.job = c->job ? c->job : i->traffic->job,
+			.size = c->size,
+			.log2 = c->sampled ? c->sampled->most : 0,
+			.ever = c->sampled ? c->sampled->skipped : 0},
 		&(struct elsewhere_instance){.ticket = i->ticket,
 			.root = i->root,
 			.n = i->n,
@@ -346,6 +360,8 @@ static void hand_over(struct sync *s, const struct instance *i, struct arrival *
 			.blocks = of[0]->blocks},
 		calls);
 	free(calls);
+	if (c->sampled)
+		c->sampled->skipped = 0;
 }
 
 /* ---- all of an instance ------------------------------------------------------------------- */
@@ -364,7 +380,7 @@ static void finish_by_rank(struct sync *s, struct instance *i, bool apart)
 	for (uint32_t k = 0; k < i->n && is_known(i); k++) {
 		const struct arrival *a = sorted[k], *on = rule->whom(i, &i->awaited, a);
 
-		count_wait(s, i->wait, a, on, apart);
+		count_wait(s, i, a, on, apart);
 		if (is_to_look_at(a, on))
 			find_cause(s, i->wait, a, on);
 		i->awaited.last_below = later(i->awaited.last_below, a);
@@ -384,7 +400,7 @@ static void finish_at_once(struct sync *s, struct instance *i)
 	while (is_known(i) && (a = arrival_next(i, &w))) {
 		const struct arrival *on = rule->whom(i, &i->awaited, a);
 
-		count_wait(s, i->wait, a, on, false);
+		count_wait(s, i, a, on, false);
 		if (is_to_look_at(a, on))
 			find_cause(s, i->wait, a, on);
 	}
@@ -428,7 +444,7 @@ static void settle_arrival(struct sync *s, struct instance *i, struct arrival_wa
 		return;
 	__builtin_prefetch(a + 1);
 	if (is_known(i))
-		count_wait(s, i->wait, a, rules[i->kind].whom(i, &i->awaited, a), false);
+		count_wait(s, i, a, rules[i->kind].whom(i, &i->awaited, a), false);
 	arrival_let_go(a);
 }
 

@@ -11,6 +11,7 @@
 #include "nodeagent/replay/comm/longest.h"
 #include "nodeagent/replay/comm/starts.h"
 #include "nodeagent/replay/comm/sync-instances.h"
+#include "nodeagent/replay/sampling/sampling.h"
 
 struct sync *sync_new(void)
 {
@@ -37,6 +38,25 @@ void sync_begin_elsewhere(struct sync *s, size_t bytes_max)
 struct elsewhere *sync_elsewhere(struct sync *s)
 {
 	return s->elsewhere;
+}
+
+void sync_begin_sampling(struct sync *s, struct clocks *clocks)
+{
+	const char *per_s = getenv("VFTR_TEST_ARRIVALS");
+
+	if (!s->sampling)
+		s->sampling = sampling_new(clocks, per_s ? strtod(per_s, NULL) : SAMPLING_PER_S);
+}
+
+struct sampling *sync_sampling(struct sync *s)
+{
+	return s->sampling;
+}
+
+void sync_comm_gone(struct sync *s, struct sampled_comm *c)
+{
+	if (c)
+		sampling_let_go(s->sampling, c);
 }
 
 struct causes *sync_causes(struct sync *s)
@@ -83,6 +103,7 @@ void sync_free(struct sync *s)
 	longest_free(s->longest);
 	window_locks_free(s->window_locks);
 	spawns_free(s->spawns);
+	sampling_free(s->sampling);
 	free(s->members);
 	free(s);
 }
@@ -268,6 +289,7 @@ static inline __attribute__((always_inline)) struct instance *come(
 		if (of.kind == COLLECTIVE_UNKNOWN)
 			return NULL;
 		i = instance_add(s, t, m->comm, m->id, m->ticket, of);
+		i->log2 = (uint8_t)m->log2;
 	}
 	if (comes_twice(i, t, m))
 		return NULL;
@@ -314,10 +336,47 @@ static inline __attribute__((always_inline)) void arrive_at(
 		instance_finish(s, i);
 }
 
+static bool may_be_sampled(const struct sync *s, const struct traffic *t, const struct comm *c)
+{
+	return s->sampling && !c->remote_size && t->conf->mpi_waits && !t->conf->mpi_show_sync_time;
+}
+
+/* Whether others stand for this call. Which ones do follows from a hash, as it does where agents
+ * compare calls (elsewhere.h): so each call of those that a program repeats has its fair share. */
+static bool is_skipped(
+	struct sync *s, const struct traffic *t, const struct pending *p, uint32_t *log2)
+{
+	struct comm *c = p->comm;
+	struct sampling_count *count;
+	bool skipped;
+
+	if (!c->sampled)
+		c->sampled = sampling_hold(s->sampling, c->id, c->job ? c->job : t->job);
+	refresh(s, c, t);
+	*log2 = sampling_log2(s->sampling, c->sampled, p->m.ticket, p->since, c->local);
+	skipped = *log2 && elsewhere_hash(c->id, c->sampled->job, p->m.ticket) &
+				   (((uint64_t)1 << *log2) - 1);
+	if (s->elsewhere && has_members_elsewhere(c)) {
+		c->sampled->skipped += skipped;
+	} else {
+		count = &sampling_counts(s->sampling)[*log2];
+		count->all++;
+		count->compared += !skipped;
+	}
+	return skipped;
+}
+
 void sync_arrive(struct sync *s, struct traffic_track *l, const struct pending *p, uint64_t until)
 {
 	struct comm *c = p->comm;
+	uint32_t log2 = 0;
 
+	if (may_be_sampled(s, l->traffic, c) &&
+		purpose_of(s, key_mpi(p->node->key)).kind != COLLECTIVE_UNKNOWN &&
+		is_skipped(s, l->traffic, p, &log2)) {
+		c->left = until;
+		return;
+	}
 	arrive_at(s, l, p,
 		&(struct meeting){.comm = c,
 			.id = c->remote_size ? spawned_meeting(l->traffic, c, until) : c->id,
@@ -327,6 +386,7 @@ void sync_arrive(struct sync *s, struct traffic_track *l, const struct pending *
 			.until = until,
 			.root = p->m.peer,
 			.activity = l->activity,
+			.log2 = log2,
 			.next = &c->arrives_next});
 }
 

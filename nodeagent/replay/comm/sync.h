@@ -31,6 +31,7 @@
 
 struct calltree;
 struct causes;
+struct clocks;
 struct completion;
 struct elsewhere;
 struct exposure_pair;
@@ -39,6 +40,8 @@ struct longest;
 struct node;
 struct pending;
 struct request;
+struct sampled_comm;
+struct sampling;
 struct spawns;
 struct sync;
 struct traffic;
@@ -70,6 +73,17 @@ void sync_free(struct sync *s);
 void sync_begin_elsewhere(struct sync *s, size_t bytes_max);
 /* These, or NULL; owned by s. */
 struct elsewhere *sync_elsewhere(struct sync *s);
+
+/*
+ * From now on one in some calls stands for others, if there are too many to compare each
+ * (replay/sampling/sampling.h): calls that block, of communicators of one job, unless
+ * mpi.show_sync_time asks for each. clocks outlive s.
+ */
+void sync_begin_sampling(struct sync *s, struct clocks *clocks);
+/* Or NULL; owned by s. */
+struct sampling *sync_sampling(struct sync *s);
+/* A process has this communicator no more. s, c: or NULL. */
+void sync_comm_gone(struct sync *s, struct sampled_comm *c);
 
 /* Of the waits of all processes; owned by s. */
 struct causes *sync_causes(struct sync *s);

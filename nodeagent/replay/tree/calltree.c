@@ -432,6 +432,7 @@ static __attribute__((noinline)) struct node_wait *make_wait(
 	w->at = grow(w->at, w->n, &w->cap, sizeof(*w->at));
 	w->at[w->n] = *like;
 	w->at[w->n].calls = w->at[w->n].ticks = w->at[w->n].error = 0;
+	w->at[w->n].variance = 0.0;
 	w->n++;
 	index_new_row(w);
 	return &w->at[w->n - 1];
@@ -480,24 +481,25 @@ void calltree_wait(struct node *n, const struct node_wait *more)
 	w->calls += more->calls;
 	w->ticks += more->ticks;
 	w->error += more->error;
+	w->variance += more->variance;
 }
 
-static void add_wait_slices(struct slices *s, uint64_t at, uint64_t ticks)
+static void add_wait_slices(struct slices *s, uint64_t at, uint64_t ticks, uint64_t times)
 {
 	const bool less = (int64_t)ticks < 0;
 
-	slices_add(s, SLICE_WAIT, at, less ? -ticks : ticks, less ? UINT64_MAX : 1);
+	slices_add(s, SLICE_WAIT, at, less ? -ticks : ticks, less ? -times : times);
 }
 
-void calltree_wait_at(struct node *n, uint64_t at, uint64_t ticks)
+void calltree_wait_at(struct node *n, uint64_t at, uint64_t ticks, uint64_t times)
 {
 	for (; n; n = n->parent) {
 		if (n->extra && n->extra->iterations)
-			iterations_add_wait(n->extra->iterations, at, ticks);
+			iterations_add_wait(n->extra->iterations, at, times * ticks);
 		if (n->extra && n->extra->period)
-			period_add_wait(n->extra->period, at, ticks);
+			period_add_wait(n->extra->period, at, times * ticks);
 		if (n->extra && n->extra->slices)
-			add_wait_slices(n->extra->slices, at, ticks);
+			add_wait_slices(n->extra->slices, at, ticks, times);
 	}
 }
 

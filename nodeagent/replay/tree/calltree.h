@@ -88,7 +88,8 @@ struct node_wait {
 	uint32_t late;	/* the rank, in the process's own job; UINT32_MAX: all others */
 	uint64_t calls; /* that have waited */
 	uint64_t ticks;
-	uint64_t error; /* ticks: that of the clocks in these, at most */
+	uint64_t error;	 /* ticks: that of the clocks in these, at most */
+	double variance; /* of ticks, squared: as these stand for others, too */
 	/* a wait for a thread: 1 + its number in the process, 0: several; and its call path
 	 * then, a number of traffic_path() or 0. A wait in the wrong order: path of a call that
 	 * received a message which lay there, one of all */
@@ -252,8 +253,9 @@ struct node_counters *calltree_counters(struct node *n, uint32_t n_counters);
 /* Counts waits at n; calls and ticks may be less, modulo 2^64, to take some back. */
 void calltree_wait(struct node *n, const struct node_wait *more);
 /* A call of MPI at n, or below it, has waited for other ranks since `at`: tells the iterations in
- * which that was, and slices. ticks may be less, modulo 2^64, to take some back. */
-void calltree_wait_at(struct node *n, uint64_t at, uint64_t ticks);
+ * which that was, and slices. ticks may be less, modulo 2^64, to take some back. times: for so many
+ * such calls it stands. */
+void calltree_wait_at(struct node *n, uint64_t at, uint64_t ticks, uint64_t times);
 
 /* Node i, in the order they were made: parents first; 0 is the root. */
 struct node *calltree_at(struct calltree *t, size_t i);

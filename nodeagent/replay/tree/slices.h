@@ -32,8 +32,8 @@ void slices_free(struct slices *s);
 /* The same as slices_add(). */
 void slices_add_to_several(
 	struct slices *s, enum slice_class class, uint64_t since, uint64_t ticks, uint64_t times);
-/* From `since' on so many ticks; what was before the begin is left out. times: 1, or -1 modulo 2^64
- * to take it back. */
+/* From `since' on so many ticks; what was before the begin is left out. times: so often,
+ * modulo 2^64, if it is to be taken back. */
 static inline void slices_add(
 	struct slices *s, enum slice_class class, uint64_t since, uint64_t ticks, uint64_t times)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Collective calls with members on several nodes: how many were compared, and how well. */
+/* Collective calls: how many were compared, and how well, where not each was. */
 #include <inttypes.h>
 
 #include "nodeagent/base/units.h"
@@ -65,6 +65,24 @@ void print_compared(FILE *f, const struct profile *p)
 			(uint64_t)1 << sum.log2);
 }
 
+void print_sampled(FILE *f, const struct profile *p)
+{
+	struct profile_sampled sum = {0};
+
+	for (size_t i = 0; i < p->n_sampled; i++) {
+		const struct profile_sampled *s = &p->sampled[i];
+
+		MOST(&sum, s, log2);
+		sum.calls += s->calls;
+		sum.kept += s->kept;
+	}
+	if (sum.log2)
+		fprintf(f,
+			"  ~ estimated: of %" PRIu64 " collective calls %" PRIu64
+			" were compared within nodes, where they came fast one in %" PRIu64 "\n",
+			sum.calls, sum.kept, (uint64_t)1 << sum.log2);
+}
+
 /* ---- in JSON ----------------------------------------------------------------------------- */
 
 ROW_VALUE(uint64_t, one_in, profile_compared, (uint64_t)1 << at->log2)
@@ -88,12 +106,33 @@ static const struct column compared_columns[] = {
 };
 static const struct list compared_list = LIST_OF(compared_columns, struct profile_compared);
 
+ROW_VALUE(uint64_t, sampled_one_in, profile_sampled, (uint64_t)1 << at->log2)
+ROW_VALUE(uint64_t, sampled_is_estimated, profile_sampled, at->log2 > 0)
+
+#define SAMPLED(json, type, member) COLUMN(NULL, json, type, struct profile_sampled, member)
+
+static const struct column sampled_columns[] = {
+	COLUMN_GET(NULL, "one_in", COUNT, count, sampled_one_in),
+	COLUMN_GET(NULL, "estimated", BOOL, count, sampled_is_estimated),
+	SAMPLED("calls", COUNT, calls),
+	SAMPLED("kept", COUNT, kept),
+};
+static const struct list sampled_list = LIST_OF(sampled_columns, struct profile_sampled);
+
+static void put_rows(struct json *j, const struct report *r, const struct list *l, const char *key,
+	const void *records, size_t n)
+{
+	if (!n)
+		return;
+	json_array(j, key);
+	for (size_t i = 0; i < n; i++)
+		columns_object(
+			j, l, &(struct row){.r = r, .at = (const char *)records + i * l->size});
+	json_close(j);
+}
+
 void json_compared(struct json *j, const struct report *r)
 {
-	if (!r->p->n_compared)
-		return;
-	json_array(j, "waits_between_nodes");
-	for (size_t i = 0; i < r->p->n_compared; i++)
-		columns_object(j, &compared_list, &(struct row){.r = r, .at = &r->p->compared[i]});
-	json_close(j);
+	put_rows(j, r, &sampled_list, "waits_within_nodes", r->p->sampled, r->p->n_sampled);
+	put_rows(j, r, &compared_list, "waits_between_nodes", r->p->compared, r->p->n_compared);
 }

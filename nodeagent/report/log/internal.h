@@ -18,6 +18,8 @@ void section_open_sentence(FILE *f, const struct profile *p);
 void json_open_requests(struct json *j, const struct report *r);
 /* Below what ranks waited: what is not in it of collectives with members on several nodes. */
 void print_compared(FILE *f, const struct profile *p);
+/* The same within nodes: nothing, if each was. */
+void print_sampled(FILE *f, const struct profile *p);
 /* waits-missing.c: a line that says why waits are not all known, if they are not; the reasons. */
 void print_waits_missing(FILE *f, const struct profile *p);
 void json_waits_missing(struct json *j, const struct profile *p);

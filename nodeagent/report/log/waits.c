@@ -10,10 +10,11 @@
 #include "nodeagent/report/log/internal.h"
 #include "nodeagent/report/waits.h"
 
-#define PLACES_SHOWN	 10 /* JSON has all */
-#define CAUSES_SHOWN	 5
-#define LATE_SHOWN	 2  /* ranks or threads in one line */
-#define OF_NODES	 1u /* bit of columns: clocks of several nodes have errors */
+#define PLACES_SHOWN 10 /* JSON has all */
+#define CAUSES_SHOWN 5
+#define LATE_SHOWN   2	/* ranks or threads in one line */
+#define WITH_ERRORS  1u /* bit of columns: clocks of nodes differ, or some calls stand for others  \
+			 */
 #define ACTIVITY_COLUMNS 30
 
 /* ---- in the log -------------------------------------------------------------------------- */
@@ -115,7 +116,7 @@ ROW_VALUE(double, place_percent, wait_place, percent_of_all(row, at->ns))
 static const struct column place_columns[] = {
 	COLUMN_GET("Kind", NULL, TEXT, text, place_title, .left = true),
 	PLACE("t[s]", NULL, SECONDS, ns),
-	PLACE("+-[s]", NULL, SECONDS, error_ns, .only = OF_NODES),
+	PLACE("+-[s]", NULL, SECONDS, error_ns, .only = WITH_ERRORS),
 	COLUMN_GET("%", NULL, REAL, real, place_percent, .decimals = 1),
 	PLACE("Calls", NULL, COUNT, calls),
 	PLACE("Waited in", NULL, PATH, stack, .left = true),
@@ -190,12 +191,13 @@ static void print_waits(
 
 	if (ranks.ns) {
 		print_sum(f, r, &ranks);
+		print_sampled(f, r->p);
 		print_compared(f, r->p);
 	}
 	print_waits_missing(f, r->p);
 	if (locks.ns)
 		print_sum(f, r, &locks);
-	print_first(f, r, &place_list, w->error_ns ? OF_NODES : 0, w->places, w->n_places,
+	print_first(f, r, &place_list, w->error_ns ? WITH_ERRORS : 0, w->places, w->n_places,
 		rows_shown(places, w->n_places));
 	columns_rest(f, w->n_places - rows_shown(places, w->n_places), "place", "places");
 	fputs("\nWho made others wait\n", f);

@@ -548,6 +548,18 @@ static inline void throw_compared(uint32_t node, struct profile *p)
 	}
 }
 
+static inline void throw_sampled(uint32_t node, struct profile *p)
+{
+	struct dice own = {.state = node + 78}, *d = &own;
+
+	for (uint32_t log2 = throw_dice(d, 2); log2 < 10; log2 += 1 + throw_dice(d, 9)) {
+		struct profile_sampled *s = ADD_ELEMENT(p, sampled);
+
+		*s = (struct profile_sampled){.log2 = log2, .kept = throw_dice(d, 99)};
+		s->calls = s->kept + throw_dice(d, 99);
+	}
+}
+
 /* Of its processes, as gather does it; by other dice than the rest, which stays as it was. */
 static inline void throw_cpu(uint32_t node, struct profile *p)
 {
@@ -637,6 +649,7 @@ static inline struct profile *random_profile(
 	}
 	throw_cpu(node, p);
 	throw_compared(node, p);
+	throw_sampled(node, p);
 	throw_start(node, p);
 	throw_communication(d, p, node);
 	throw_matching(d, p, node);

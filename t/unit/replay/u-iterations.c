@@ -261,10 +261,10 @@ START_TEST(waits_are_those_of_the_call_in_which_they_were)
 	in_at(3100, B);
 	ck_assert_ptr_null(flush());
 	mpi = AT(A, B, MPI(ALLREDUCE));
-	calltree_wait_at(mpi, START + 1200, 40);
-	calltree_wait_at(mpi, START + 200, 30);
-	calltree_wait_at(mpi, START + 200, -(uint64_t)10);
-	calltree_wait_at(mpi, START + 3200, 50); /* in the one that is open */
+	calltree_wait_at(mpi, START + 1200, 40, 1);
+	calltree_wait_at(mpi, START + 200, 30, 1);
+	calltree_wait_at(mpi, START + 200, -(uint64_t)10, 1);
+	calltree_wait_at(mpi, START + 3200, 50, 1); /* in the one that is open */
 	out_at(3900, B);
 	out_at(4000, A);
 	end();
