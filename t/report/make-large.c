@@ -37,7 +37,7 @@ static void add_paths(struct dice *d, struct profile *p)
 	}
 	for (uint32_t i = PATHS; --i;)
 		p->stacks[p->stacks[i].parent].incl_ns += p->stacks[i].incl_ns;
-	sort_stacks(p);
+	sort_random_stacks(p);
 }
 
 static void add_ranks(struct dice *d, struct profile *p)

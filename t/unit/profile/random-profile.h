@@ -24,7 +24,7 @@ static inline int by_path(const void *x, const void *y)
 }
 
 /* Sorts stacks that were made parent first. */
-static inline void sort_stacks(struct profile *p)
+static inline void sort_random_stacks(struct profile *p)
 {
 	uint32_t *order = xcalloc(p->n_stacks, sizeof(*order));
 	uint32_t *place = xcalloc(p->n_stacks, sizeof(*place));
@@ -621,7 +621,7 @@ static inline struct profile *random_profile(
 	}
 	for (uint32_t i = 0; i < p->n_stacks; i++)
 		throw_numbers(d, &p->stacks[i], 4 * node, p->unranked);
-	sort_stacks(p);
+	sort_random_stacks(p);
 
 	p->n_agents = 1;
 	p->agents = xcalloc(1, sizeof(*p->agents));

@@ -96,7 +96,7 @@ static struct profile *two_level(const char *leaf, uint64_t forged)
 	p->stacks[at].hash = forged;
 	p->stacks[at].calls = 5;
 	p->ranks = 1;
-	sort_stacks(p);
+	sort_random_stacks(p);
 	return p;
 }
 
@@ -449,7 +449,7 @@ static struct profile *chain(uint32_t depth, const char *odd_name)
 		at = i;
 	}
 	p->n_stacks = depth;
-	sort_stacks(p);
+	sort_random_stacks(p);
 	return p;
 }
 

@@ -59,7 +59,7 @@ static struct profile *node_of(uint32_t first, uint32_t n, uint32_t late_of_each
 		snprintf(name, sizeof(name), "MPI_%d", i);
 		add_stack(p, root, name, UINT64_MAX);
 	}
-	sort_stacks(p);
+	sort_random_stacks(p);
 	for (uint32_t s = 0; s < p->n_stacks; s++) {
 		if (p->stacks[s].parent == PROFILE_NONE)
 			continue;

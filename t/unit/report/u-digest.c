@@ -63,7 +63,7 @@ static void ring(void)
 	add(main_, "compute", 200, 0, 840, 3, 1600, 4);
 	add(main_, "MPI_Init", 200, 0, 300, 1, 1000, 4);
 	add(main_, "MPI_Barrier", 0, 3, 800, 0, 1380, 4);
-	sort_stacks(p);
+	sort_random_stacks(p);
 }
 
 static void make(void)
@@ -111,7 +111,7 @@ START_TEST(of_one_process)
 	uint32_t init = add(PROFILE_NONE, "init", 100, 0, 100, 0, 100, 1);
 
 	add(add(init, "main", 300, 0, 300, 0, 300, 1), "work", 600, 0, 600, 0, 600, 1);
-	sort_stacks(p);
+	sort_random_stacks(p);
 	make();
 	in_order(text, (const char *const[]){"app: 1 process, 1.50 s\n",
 			       "  90.0 % computing, 10.0 % outside of traced functions\n",
@@ -137,7 +137,7 @@ START_TEST(of_a_rank_that_alone_works)
 	uint32_t init = add(PROFILE_NONE, "init", 0, 0, 0, 0, 0, 4);
 
 	add(add(init, "main", 100, 0, 100, 0, 400, 4), "output", 500, 2, 500, 2, 500, 1);
-	sort_stacks(p);
+	sort_random_stacks(p);
 	make();
 	has(text, "imbalance: output: rank 2 works 4.0 x the mean (500 ms; not at all: 3 ranks)");
 }
@@ -153,7 +153,7 @@ START_TEST(of_several_paths)
 	add(main_, "work", 100, 0, 300, 1, 400, 2);
 	add(add(main_, "other", 0, 0, 0, 0, 0, 2), "work", 100, 0, 150, 1, 250, 2);
 	add(add(main_, "third", 0, 0, 0, 0, 0, 2), "work", 100, 1, 110, 0, 210, 2);
-	sort_stacks(p);
+	sort_random_stacks(p);
 	make();
 	has(text, "imbalance: work: rank 1 works at least 1.3 x the mean (550 ms)\n");
 	has(text, "860 ms  work < main\n");
@@ -166,7 +166,7 @@ START_TEST(of_an_even_job)
 	uint32_t init = add(PROFILE_NONE, "init", 0, 0, 0, 0, 0, 2);
 
 	add(init, "main", 490, 0, 510, 1, 1000, 2);
-	sort_stacks(p);
+	sort_random_stacks(p);
 	make();
 	has_not(text, "imbalance");
 }
@@ -197,7 +197,7 @@ START_TEST(of_threads_and_gpus)
 	uint32_t region = add(init, "omp_parallel@heat.c:33", 600, 0, 600, 0, 600, 1);
 
 	add(region, "omp_barrier@heat.c:40", 300, 0, 300, 0, 300, 1);
-	sort_stacks(p);
+	sort_random_stacks(p);
 	p->n_openmp = 1;
 	p->openmp = xcalloc(1, sizeof(*p->openmp));
 	p->openmp[0] =
@@ -258,7 +258,7 @@ START_TEST(parts_on_two_lines)
 	add(init, "omp_join", 300, 0, 300, 0, 300, 1);
 	add(init, "MPI_Init", 50, 0, 50, 0, 50, 1);
 	add(init, "MPI_Recv", 50, 0, 50, 0, 50, 1);
-	sort_stacks(p);
+	sort_random_stacks(p);
 	make();
 	has(text,
 		"  0.0 % computing, 5.0 % MPI, 5.0 % MPI_Init/Finalize, 30.0 % waiting in OpenMP\n"
@@ -308,7 +308,7 @@ START_TEST(of_everything)
 		add(main_, name, 100, 0, 700, 3, 1000, 4);
 		free(name);
 	}
-	sort_stacks(p);
+	sort_random_stacks(p);
 	p->lost_calls = p->lost_messages = p->lost_processes = UINT64_MAX;
 	p->blocked_ns = UINT64_MAX / 2;
 	p->cpu = (struct profile_cpu){.ns = UINT64_MAX,

@@ -9,10 +9,7 @@
 
 #include "nodeagent/base/wait-kinds.h"
 #include "nodeagent/report/findings.h"
-/* random-profile.h has a function of this name, too */
-#define sort_stacks report_sort_stacks
 #include "nodeagent/report/report.h"
-#undef sort_stacks
 #include "t/lib/suite.h"
 
 #define BOTH (RANK_LEFT_INIT | RANK_ENTERED_FINALIZE | RANK_HAS_MPI)
@@ -882,7 +879,7 @@ START_TEST(text_and_json_have_the_evidence)
 	for (const char *line = text; *line; line += strcspn(line, "\n") + 1)
 		ck_assert_uint_le(strcspn(line, "\n"), 100);
 	free(text);
-	sort_stacks(p);
+	sort_random_stacks(p);
 	main_ = find_stack(p, "main<init");
 	free(summary());
 	json = parsed();

@@ -54,7 +54,7 @@ static void setup(void)
 
 	add_stack(p, main_, "MPI_Send", UINT64_MAX);
 	add_stack(p, main_, "MPI_Recv", UINT64_MAX);
-	sort_stacks(p);
+	sort_random_stacks(p);
 
 	uint32_t send = find_stack(p, "MPI_Send<main<init");
 	uint32_t recv = find_stack(p, "MPI_Recv<main<init");

@@ -132,7 +132,7 @@ static void two_ranks(void)
 	add_stack(p, add_stack(p, init, "f", UINT64_MAX), "MPI_Sendrecv", UINT64_MAX);
 
 	add_stack(p, init, "g", UINT64_MAX);
-	sort_stacks(p);
+	sort_random_stacks(p);
 	p->world_size = p->ranks = p->threads = 2;
 	for (uint32_t i = 0; i < p->n_stacks; i++) {
 		struct profile_stack *s = &p->stacks[i];

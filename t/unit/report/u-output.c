@@ -53,7 +53,7 @@ static void setup(void)
 	stack(main_, ODD, 2, 5, 1, 0, 4, 1, 2);
 	stack(main_, LONG LONG, 1, 1, 1, 0, 1, 0, 1);
 	stack(main_, "MPI_Barrier", 4, 3, 0, 0, 2, 2, 4);
-	sort_stacks(p);
+	sort_random_stacks(p);
 	ck_assert_ptr_null(profile_valid(p));
 
 	p->n_agents = 2;
