@@ -12,6 +12,7 @@
 #include "nodeagent/process/host.h"
 #include "nodeagent/profile/profile.h"
 #include "nodeagent/report/output.h"
+#include "nodeagent/report/report.h"
 
 static int write_pages(const struct json_tree *all, const char *path, const char *name)
 {
@@ -29,19 +30,23 @@ static int write_pages(const struct json_tree *all, const char *path, const char
 int html_report_write(const struct host *host, const struct profile *p, const char *base)
 {
 	struct json_tree *all;
+	struct report report;
 	char *path, *error = NULL;
 	int failed;
 
 	if (!host->conf->report)
 		return 0;
 	path = host_result(host, base, RESULT_REPORT);
-	all = json_tree_of(output_json_of, &(struct output_of){p, host->conf}, &error);
+	report_init(&report, p, host->conf, NULL, 0);
+	report.log = REPORT_SUMMARY;
+	all = json_tree_of(output_json_of, &report, &error);
 	failed = all ? write_pages(all, path, p->application ? p->application : "a run") : 0;
 	if (!all)
 		complain("cannot write %s: %s", path, error);
 	else if (failed)
 		complain("cannot write %s: %s", path, strerror(-failed));
 	json_tree_free(all);
+	report_done(&report);
 	free(error);
 	free(path);
 	return failed || !all;

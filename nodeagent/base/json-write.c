@@ -283,6 +283,19 @@ void json_hand(struct json *j, json_take *take, void *ctx)
 	j->ctx = ctx;
 }
 
+bool json_is_handed(const struct json *j)
+{
+	return j->take;
+}
+
+void json_late_object(struct json *j, const struct json_late *late, uint32_t index)
+{
+	if (j->take)
+		hand(j, NULL, (struct json_value){.kind = JSON_LATE, .late = late, .index = index});
+	else
+		late->write(late, j, index, NULL);
+}
+
 void json_object(struct json *j, const char *key)
 {
 	open_level(j, key, '{', '}');

@@ -6,7 +6,7 @@
  * written reaches the stream when the outermost object, array or value ends.
  *
  * In place of a stream there may be somebody who takes the values, just as a reader of the
- * stream would get them.
+ * stream would get them; of a long list only what is asked for.
  */
 #ifndef VFTR_NODEAGENT_BASE_JSON_WRITE_H
 #define VFTR_NODEAGENT_BASE_JSON_WRITE_H
@@ -17,6 +17,8 @@
 
 #define JSON_DEPTH_MAX 8
 
+struct json;
+
 enum json_kind {
 	JSON_NULL,
 	JSON_BOOL,    /* integer: 0 or 1 */
@@ -25,15 +27,29 @@ enum json_kind {
 	JSON_TEXT,
 	JSON_OBJECT, /* it begins ... */
 	JSON_ARRAY,
-	JSON_CLOSE /* ... and ends */
+	JSON_CLOSE, /* ... and ends */
+	JSON_LATE   /* an object that is not written yet */
 };
+struct json_late;
 struct json_value {
 	enum json_kind kind;
 	union {
 		int64_t integer;
 		double real;
 		const char *text; /* until the function returns; not always UTF-8: json_text() */
+		struct {
+			const struct json_late *late;
+			uint32_t index;
+		};
 	};
+};
+/*
+ * A list of objects. write() writes object number `index`, or, if key is not NULL, the members
+ * among which that of this name is, if it has one: any number of times, and in any order.
+ */
+struct json_late {
+	void (*write)(
+		const struct json_late *late, struct json *j, uint32_t index, const char *key);
 };
 typedef void json_take(void *ctx, const char *key, const struct json_value *v);
 
@@ -52,6 +68,11 @@ struct json {
 void json_begin(struct json *j, FILE *f, unsigned lines);
 /* The values are given to take(). */
 void json_hand(struct json *j, json_take *take, void *ctx);
+/* Does somebody take them? */
+bool json_is_handed(const struct json *j);
+/* An element: in a stream it is written now; who takes values may have it written as long as
+ * `late` is there. */
+void json_late_object(struct json *j, const struct json_late *late, uint32_t index);
 /* Copies what a reader gets of a text, without its NUL: bytes that are no UTF-8 are replaced. `to`
  * has room for 3 bytes for each one. Returns the end. */
 char *json_text(char *to, const char *text);

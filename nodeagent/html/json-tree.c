@@ -11,25 +11,43 @@
 #include "nodeagent/base/table.h"
 #include "nodeagent/base/util.h"
 
-/* Its first member or element stands behind it. */
+/* Kinds beside those of enum value_kind: an object that is not read yet, one that was. */
+enum { VALUE_LATE = VALUE_ARRAY + 1, VALUE_READ };
+
+/* Its first member or element stands behind it, that of VALUE_READ at `members`. */
 struct value {
 	uint32_t key;	/* index into keys[] */
-	uint32_t next;	/* index of the next one of the same parent, or 0 */
-	uint32_t count; /* of members or elements */
+	uint32_t next;	/* how far behind it the next one of the same parent is, or 0 */
+	uint32_t count; /* of members or elements; of VALUE_LATE: its index */
 	uint32_t kind;
 	union {
 		int64_t integer;
 		double real;
-		size_t text; /* offset */
+		size_t offset; /* of a text, while values are being made */
+		const char *text;
+		struct late_list *list;	     /* of VALUE_LATE */
+		const struct value *members; /* of VALUE_READ */
 	};
+};
+
+struct late_list {
+	const struct json_late *late;
+	struct json_tree *all;
+	struct late_list *next;
+};
+
+/* Values that were made together; their texts do not move any more. */
+struct block {
+	struct value *at;
+	char *texts;
 };
 
 #define KEY_SLOTS 4096u /* there are some hundred keys; more than half of it: an error */
 
 struct json_tree {
-	struct value *at;
-	size_t n_at, cap_at;
-	struct text_store texts;
+	struct block *blocks; /* the first has the root; then one for each object that came late */
+	size_t n_blocks, cap_blocks;
+	struct late_list *late;
 	char *keys[KEY_SLOTS];
 	uint16_t after[KEY_SLOTS]; /* which key came after it the last time, or 0 */
 	size_t n_keys;
@@ -45,6 +63,9 @@ struct level {
 
 struct maker {
 	struct json_tree *all;
+	struct value *at;
+	size_t n_at, cap_at;
+	struct text_store texts;
 	struct level open[JSON_DEPTH_MAX + 1];
 	unsigned depth;
 	const char *error; /* or NULL */
@@ -96,9 +117,8 @@ static uint32_t key_of(struct maker *m, const char *key, uint32_t before)
 /* Links a value to what it is in; returns its index. */
 static size_t add_child(struct maker *m, const char *key)
 {
-	struct json_tree *all = m->all;
 	struct level *in = &m->open[m->depth];
-	const size_t at = all->n_at;
+	const size_t at = m->n_at;
 
 	if (at == UINT32_MAX)
 		m->error = "too many values";
@@ -106,24 +126,35 @@ static size_t add_child(struct maker *m, const char *key)
 		return 0;
 	if (key)
 		in->key = key_of(m, key, in->key);
-	*LIST_ADD(all, at) = (struct value){.key = key ? in->key : 0};
+	*LIST_ADD(m, at) = (struct value){.key = key ? in->key : 0};
 	if (!at)
 		return at;
 	if (in->last)
-		all->at[in->last].next = (uint32_t)at;
+		m->at[in->last].next = (uint32_t)(at - in->last);
 	in->last = at;
-	all->at[in->at].count++;
+	m->at[in->at].count++;
 	return at;
 }
 
-static size_t add_text(struct json_tree *all, const char *text)
+static size_t add_text(struct text_store *texts, const char *text)
 {
-	const size_t at = all->texts.n, n = strlen(text);
+	const size_t at = texts->n, n = strlen(text);
 
-	text_store_room(&all->texts, 3 * n + 1);
-	all->texts.n = (size_t)(json_text(all->texts.bytes + at, text) - all->texts.bytes);
-	all->texts.bytes[all->texts.n++] = '\0';
+	text_store_room(texts, 3 * n + 1);
+	texts->n = (size_t)(json_text(texts->bytes + at, text) - texts->bytes);
+	texts->bytes[texts->n++] = '\0';
 	return at;
+}
+
+static struct late_list *list_of(struct json_tree *all, const struct json_late *late)
+{
+	if (!all->late || all->late->late != late) {
+		struct late_list *list = xcalloc(1, sizeof(*list));
+
+		*list = (struct late_list){late, all, all->late};
+		all->late = list;
+	}
+	return all->late;
 }
 
 static void take_value(void *ctx, const char *key, const struct json_value *v)
@@ -136,6 +167,7 @@ static void take_value(void *ctx, const char *key, const struct json_value *v)
 		[JSON_TEXT] = VALUE_TEXT,
 		[JSON_OBJECT] = VALUE_OBJECT,
 		[JSON_ARRAY] = VALUE_ARRAY,
+		[JSON_LATE] = VALUE_LATE,
 	};
 	struct maker *m = ctx;
 	struct value *to;
@@ -150,14 +182,30 @@ static void take_value(void *ctx, const char *key, const struct json_value *v)
 		m->open[++m->depth] = (struct level){.at = at};
 	if (m->error)
 		return;
-	to = &m->all->at[at];
+	to = &m->at[at];
 	to->kind = kinds[v->kind];
 	if (v->kind == JSON_TEXT)
-		to->text = add_text(m->all, v->text);
+		to->offset = add_text(&m->texts, v->text);
 	else if (v->kind == JSON_REAL)
 		to->real = v->real;
 	else if (v->kind == JSON_INTEGER || v->kind == JSON_BOOL)
 		to->integer = v->integer;
+	else if (v->kind == JSON_LATE) {
+		to->count = v->index;
+		to->list = list_of(m->all, v->late);
+	}
+}
+
+/* The values become part of the tree. */
+static const struct value *keep_block(struct maker *m)
+{
+	if (m->texts.n)
+		m->texts.bytes = xrealloc(m->texts.bytes, m->texts.n);
+	for (size_t i = 0; i < m->n_at; i++)
+		if (m->at[i].kind == VALUE_TEXT)
+			m->at[i].text = m->texts.bytes + m->at[i].offset;
+	*LIST_ADD(m->all, blocks) = (struct block){m->at, m->texts.bytes};
+	return m->at;
 }
 
 struct json_tree *json_tree_of(
@@ -170,6 +218,7 @@ struct json_tree *json_tree_of(
 	m.all->n_keys = 1;
 	json_hand(&j, take_value, &m);
 	write(&j, what);
+	keep_block(&m);
 	*error = m.error ? xstrdup(m.error) : NULL;
 	if (!*error)
 		return m.all;
@@ -183,36 +232,116 @@ void json_tree_free(struct json_tree *all)
 		return;
 	for (size_t i = 0; i < KEY_SLOTS; i++)
 		free(all->keys[i]);
-	free(all->texts.bytes);
-	free(all->at);
+	for (size_t i = 0; i < all->n_blocks; i++) {
+		free(all->blocks[i].at);
+		free(all->blocks[i].texts);
+	}
+	free(all->blocks);
+	for (struct late_list *list = all->late, *next; list; list = next) {
+		next = list->next;
+		free(list);
+	}
 	free(all);
+}
+
+/* ---- what comes late ------------------------------------------------------------------- */
+
+/* There was no error when the others were made, so there is none now but for too many keys; then
+ * it has the members before them. */
+static void read_late(const struct value *late)
+{
+	struct value *v = (struct value *)late;
+	struct maker m = {.all = v->list->all};
+	const struct value *object;
+	struct json j;
+
+	json_hand(&j, take_value, &m);
+	v->list->late->write(v->list->late, &j, v->count, NULL);
+	object = keep_block(&m);
+	v->kind = VALUE_READ;
+	v->count = object->count;
+	v->members = object + 1;
+}
+
+/* A member of an object, without the others. */
+struct one {
+	const char *key;
+	unsigned depth; /* of what is open in it */
+	double real;
+	char *text; /* VALUE_DIGITS bytes, or NULL */
+};
+
+/* As a reader gets it, which may be three bytes for one. */
+static void copy_short(char *to, const char *text)
+{
+	char read[3 * VALUE_DIGITS];
+
+	if (strlen(text) >= VALUE_DIGITS)
+		return;
+	*json_text(read, text) = '\0';
+	if (strlen(read) < VALUE_DIGITS)
+		strcpy(to, read);
+}
+
+static void take_one(void *ctx, const char *key, const struct json_value *v)
+{
+	struct one *one = ctx;
+	const bool is = !one->depth && key && !strcmp(key, one->key);
+
+	if (v->kind == JSON_OBJECT || v->kind == JSON_ARRAY)
+		one->depth++;
+	else if (v->kind == JSON_CLOSE)
+		one->depth--;
+	else if (is && v->kind == JSON_INTEGER)
+		one->real = (double)v->integer;
+	else if (is && v->kind == JSON_REAL)
+		one->real = v->real;
+	else if (is && v->kind == JSON_TEXT && one->text)
+		copy_short(one->text, v->text);
+}
+
+static void read_one(const struct value *late, struct one *one)
+{
+	struct json j;
+
+	json_hand(&j, take_one, one);
+	late->list->late->write(late->list->late, &j, late->count, one->key);
 }
 
 /* ---- the tree -------------------------------------------------------------------------- */
 
 const struct value *json_tree_root(const struct json_tree *all)
 {
-	return all->at;
+	return all->blocks[0].at;
 }
 
 enum value_kind value_kind(const struct value *v)
 {
-	return v ? v->kind : VALUE_NONE;
+	const uint32_t kind = v ? v->kind : VALUE_NONE;
+
+	return kind > VALUE_ARRAY ? VALUE_OBJECT : (enum value_kind)kind;
 }
 
 const struct value *value_first(const struct json_tree *all, const struct value *v)
 {
 	(void)all;
-	return v && v->count ? v + 1 : NULL;
+	if (v && v->kind == VALUE_LATE)
+		read_late(v);
+	if (!v || !v->count)
+		return NULL;
+	return v->kind == VALUE_READ ? v->members : v + 1;
 }
 
 const struct value *value_next(const struct json_tree *all, const struct value *v)
 {
-	return v->next ? &all->at[v->next] : NULL;
+	(void)all;
+	return v->next ? v + v->next : NULL;
 }
 
 size_t value_count(const struct value *v)
 {
+	if (v && v->kind == VALUE_LATE)
+		read_late(v);
 	return v ? v->count : 0;
 }
 
@@ -224,19 +353,21 @@ const char *value_key(const struct json_tree *all, const struct value *v)
 const struct value *value_member(
 	const struct json_tree *all, const struct value *v, const char *key)
 {
+	const struct value *m = value_kind(v) == VALUE_OBJECT ? value_first(all, v) : NULL;
 	uint32_t slot;
 
-	if (!v || v->kind != VALUE_OBJECT || !v->count)
+	if (!m)
 		return NULL;
 	slot = key_slot(all, key);
-	for (const struct value *m = v + 1;; m = &all->at[m->next])
+	for (;; m += m->next)
 		if (m->key == slot || !m->next)
 			return m->key == slot ? m : NULL;
 }
 
 const char *value_text(const struct json_tree *all, const struct value *v)
 {
-	return value_kind(v) == VALUE_TEXT ? all->texts.bytes + v->text : "";
+	(void)all;
+	return value_kind(v) == VALUE_TEXT ? v->text : "";
 }
 
 bool value_is_true(const struct value *v)
@@ -258,7 +389,27 @@ double value_real(const struct value *v)
 
 double value_real_of(const struct json_tree *all, const struct value *v, const char *key)
 {
-	return value_real(value_member(all, v, key));
+	struct one one = {.key = key, .real = NAN};
+
+	if (!v || v->kind != VALUE_LATE)
+		return value_real(value_member(all, v, key));
+	read_one(v, &one);
+	return one.real;
+}
+
+const char *value_short_text(
+	const struct json_tree *all, const struct value *v, const char *key, char *text)
+{
+	struct one one = {.key = key, .text = text};
+	const char *known;
+
+	*text = '\0';
+	if (v && v->kind == VALUE_LATE) {
+		read_one(v, &one);
+		return text;
+	}
+	known = value_text(all, value_member(all, v, key));
+	return strlen(known) < VALUE_DIGITS ? strcpy(text, known) : text;
 }
 
 const char *value_exact(const struct value *v, char *text)
@@ -295,7 +446,7 @@ void value_write(const struct json_tree *all, const struct value *v, struct json
 	const char *key = v->key ? all->keys[v->key] : NULL;
 	size_t index = 0;
 
-	switch ((enum value_kind)v->kind) {
+	switch (value_kind(v)) {
 	case VALUE_NONE:
 		json_string(j, key, NULL);
 		return;
@@ -319,7 +470,7 @@ void value_write(const struct json_tree *all, const struct value *v, struct json
 		break;
 	}
 	for (const struct value *m = value_first(all, v); m; m = value_next(all, m), index++)
-		if (v->kind == VALUE_OBJECT || how->keep(v, m, index, how->to))
+		if (v->kind != VALUE_ARRAY || how->keep(v, m, index, how->to))
 			value_write(all, m, j, how);
 	json_close(j);
 }

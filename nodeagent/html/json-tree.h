@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * JSON as a tree in memory, to be read only: what a page needs of a profile. Functions take NULL
- * for a value that is not there, and then give NULL, 0, NAN or "".
+ * for a value that is not there, and then give NULL, 0, NAN or "". Objects that are handed over
+ * late (json-write.h) are read when they are asked for their members; they are const all the same.
+ * One thread at a time.
  */
 #ifndef VFTR_NODEAGENT_HTML_JSON_TREE_H
 #define VFTR_NODEAGENT_HTML_JSON_TREE_H
@@ -15,7 +17,8 @@ struct value;
 struct json;
 
 /* Of what write() writes, as a reader of its text has it: so pages have the numbers that programs
- * get. NULL: *error says why, which the caller frees. */
+ * get. What it hands over late has to be there as long as the tree. NULL: *error says why, which
+ * the caller frees. */
 struct json_tree *json_tree_of(
 	void (*write)(struct json *j, const void *what), const void *what, char **error);
 void json_tree_free(struct json_tree *all);
@@ -47,7 +50,11 @@ bool value_is_true(const struct value *v);
 const char *value_text(const struct json_tree *all, const struct value *v);
 /* Of numbers; else NAN. */
 double value_real(const struct value *v);
+/* Of a member. These two read nothing else of an object that is handed over late. */
 double value_real_of(const struct json_tree *all, const struct value *v, const char *key);
+/* A member that is a text of less than VALUE_DIGITS bytes, in text; else "". */
+const char *value_short_text(
+	const struct json_tree *all, const struct value *v, const char *key, char *text);
 /* The number so that the same value is read back from it; NULL: it is no number. In text, which has
  * room for VALUE_DIGITS bytes. */
 #define VALUE_DIGITS 32

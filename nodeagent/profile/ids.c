@@ -64,7 +64,8 @@ static struct called *in_order(const struct profile *p)
 	for (size_t i = 0, end; i < n; i = end) {
 		for (end = i + 1; end < n && items[end].key == items[i].key;)
 			end++;
-		if (end > i + 1)
+		/* those that are not known are in their order already */
+		if (end > i + 1 && order[i].first_ns != INT64_MAX)
 			qsort(order + i, end - i, sizeof(*order), by_depth);
 	}
 	free(items);

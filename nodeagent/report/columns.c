@@ -528,12 +528,66 @@ size_t columns_print_tree(FILE *f, const struct report *r, const struct list *l,
 	return n - rows;
 }
 
+static const struct column *column_of_key(const struct list *l, const char *key)
+{
+	for (size_t i = 0; i < l->n_columns; i++)
+		if (l->columns[i].json && !strcmp(l->columns[i].json, key))
+			return &l->columns[i];
+	return NULL;
+}
+
+static void write_member(struct json *j, const struct column *c, const struct row *row)
+{
+	if (c->json && (!c->where || c->where(row)))
+		types[c->type].member(j, c, row);
+}
+
+static void write_late(
+	const struct json_late *late, struct json *j, uint32_t index, const char *key)
+{
+	struct columns_late *of = (struct columns_late *)late;
+	const uint32_t k = of->order ? of->order[index] : index;
+	const struct row row = {.r = of->r, .at = of->first + k * of->l->size, .index = k};
+
+	if (!key) {
+		columns_object(j, of->l, &row);
+		return;
+	}
+	if (!of->column || strcmp(of->column->json, key))
+		of->column = column_of_key(of->l, key);
+	if (of->column)
+		write_member(j, of->column, &row);
+	else /* some of these write several members, of other names than theirs */
+		for (size_t i = 0; i < of->l->n_columns; i++)
+			if (of->l->columns[i].type == COLUMN_WRITTEN)
+				write_member(j, &of->l->columns[i], &row);
+}
+
+static void hand_late(struct json *j, const struct report *r, const struct list *l)
+{
+	struct columns_late *of = r->late;
+	size_t n;
+
+	free(of->order);
+	*of = (struct columns_late){{write_late}, r, l, elements(r, l, &n), NULL, NULL};
+	of->order = l->json_order ? l->json_order(r) : NULL;
+	json_array(j, l->json);
+	for (uint32_t i = 0; i < n; i++)
+		json_late_object(j, &of->late, i);
+	json_close(j);
+}
+
 void columns_json(struct json *j, const struct report *r, const struct list *l)
 {
 	size_t n;
 	const char *first = elements(r, l, &n);
-	uint32_t *order = l->json_order ? l->json_order(r) : NULL;
+	uint32_t *order;
 
+	if (l->late && json_is_handed(j)) {
+		hand_late(j, r, l);
+		return;
+	}
+	order = l->json_order ? l->json_order(r) : NULL;
 	json_array(j, l->json);
 	for (uint32_t i = 0; i < n; i++) {
 		const uint32_t k = order ? order[i] : i;

@@ -13,8 +13,9 @@
 #include <stdint.h>
 #include <stdio.h>
 
+#include "nodeagent/base/json-write.h"
+
 struct forest;
-struct json;
 struct profile;
 struct report;
 struct table;
@@ -127,6 +128,18 @@ struct list {
 	bool limited;
 	/* of those the exclusive time, in ns, if rows below profile_table.min_percent go, too */
 	uint64_t (*time)(const struct row *row);
+	/* a page that takes the JSON asks for few of its elements; no two columns have one key */
+	bool late;
+};
+
+/* The list of a report whose elements are written late: as long as the report is there. */
+struct columns_late {
+	struct json_late late; /* the first member */
+	const struct report *r;
+	const struct list *l;
+	const char *first;
+	uint32_t *order;	     /* or NULL */
+	const struct column *column; /* the last one that was asked for, or NULL */
 };
 
 /* Rows of a table in a log: those of the list that are to be shown, and what limits left out. */

@@ -40,12 +40,9 @@ void output_digest(FILE *f, const struct profile *p, const struct conf *c, const
 
 /* What BASE_all.json holds, to f; errors are seen by ferror(). */
 void output_json(const struct profile *p, const struct conf *c, FILE *f);
-/* The same, for functions that take a function which writes; what: a struct output_of. */
-struct output_of {
-	const struct profile *p;
-	const struct conf *c;
-};
-void output_json_of(struct json *j, const void *what);
+/* The same of a struct report with log REPORT_SUMMARY, for functions that take a function which
+ * writes. Where the values are handed over, the report has to be there as long as they are. */
+void output_json_of(struct json *j, const void *report);
 
 /*
  * The log of a node. global_hashes: the hashes of all stacks of the job by their ids

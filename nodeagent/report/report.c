@@ -12,6 +12,7 @@
 #include "conf/conf.h"
 #include "nodeagent/profile/ids.h"
 #include "nodeagent/symbols/names.h"
+#include "nodeagent/report/columns.h"
 #include "nodeagent/report/digest.h"
 #include "nodeagent/report/imbalance.h"
 #include "nodeagent/base/table.h"
@@ -115,26 +116,51 @@ static void list_children(const struct profile *p, uint32_t **first, uint32_t **
 	*first = start;
 }
 
-struct walk {
-	uint32_t *first, *child; /* children of k: child[first[k] .. first[k + 1]) */
-	uint32_t *next;		 /* the child to enter next */
-	uint32_t *path;		 /* open frames, outermost first */
-	uint32_t *open;		 /* open frames per group */
-	bool *reached;
+/* A stack as the walk needs it: it comes to them in no order, and reads a line of each. */
+struct place {
+	uint32_t next, end; /* children not entered yet: child[next .. end) */
+	uint32_t group;
+	uint32_t bytes; /* of its name */
+	bool reached;
 };
+
+struct walk {
+	struct place *places; /* by stack */
+	uint32_t *child;
+	uint32_t *path; /* open frames, outermost first */
+	uint32_t *open; /* open frames per group */
+	size_t separator;
+};
+
+static struct place *list_places(const struct report *r, const uint32_t *first)
+{
+	const struct profile *p = r->p;
+	struct place *places = xcalloc(p->n_stacks, sizeof(*places));
+	uint32_t *bytes = xcalloc(p->n_names, sizeof(*bytes));
+
+	for (size_t i = 0; i < p->n_names; i++)
+		bytes[i] = (uint32_t)strlen(r->shown[i]);
+	for (size_t i = 0; i < p->n_stacks; i++) {
+		const uint32_t name = p->stacks[i].name;
+
+		places[i] =
+			(struct place){first[i], first[i + 1], r->group[name], bytes[name], false};
+	}
+	free(bytes);
+	return places;
+}
 
 static void enter_stack(struct report *r, struct walk *w, size_t depth)
 {
 	uint32_t at = w->path[depth], up = depth ? w->path[depth - 1] : PROFILE_NONE;
-	uint32_t name = r->p->stacks[at].name;
+	struct place *place = &w->places[at];
 
-	w->reached[at] = true;
-	w->next[at] = w->first[at];
+	place->reached = true;
 	r->parent[at] = up;
-	r->path_bytes[at] = strlen(r->shown[name]);
+	r->path_bytes[at] = place->bytes;
 	if (up != PROFILE_NONE)
-		r->path_bytes[at] += strlen(r->separator) + r->path_bytes[up];
-	r->outermost[at] = !w->open[r->group[name]]++;
+		r->path_bytes[at] += w->separator + r->path_bytes[up];
+	r->outermost[at] = !w->open[place->group]++;
 }
 
 /* Depth-first: a frame opened while its group has none open is the outermost one. */
@@ -145,17 +171,16 @@ static void walk_from(struct report *r, struct walk *w, uint32_t root)
 	w->path[top++] = root;
 	enter_stack(r, w, 0);
 	while (top) {
-		uint32_t at = w->path[top - 1];
+		struct place *at = &w->places[w->path[top - 1]];
+		uint32_t child;
 
-		if (w->next[at] == w->first[at + 1]) {
-			w->open[r->group[r->p->stacks[at].name]]--;
+		if (at->next == at->end) {
+			w->open[at->group]--;
 			top--;
 			continue;
 		}
-
-		uint32_t child = w->child[w->next[at]++];
-
-		if (w->reached[child])
+		child = w->child[at->next++];
+		if (w->places[child].reached)
 			continue;
 		w->path[top++] = child;
 		enter_stack(r, w, top - 1);
@@ -167,13 +192,15 @@ static void prepare_tree(struct report *r)
 	const struct profile *p = r->p;
 	size_t n = p->n_stacks, total = 0;
 	struct walk w = {
-		.next = xcalloc(n, sizeof(*w.next)),
 		.path = xcalloc(n, sizeof(*w.path)),
 		.open = xcalloc(r->n_groups, sizeof(*w.open)),
-		.reached = xcalloc(n, sizeof(*w.reached)),
+		.separator = strlen(r->separator),
 	};
+	uint32_t *first;
 
-	list_children(p, &w.first, &w.child);
+	list_children(p, &first, &w.child);
+	w.places = list_places(r, first);
+	free(first);
 	r->parent = xcalloc(n, sizeof(*r->parent));
 	r->path_bytes = xcalloc(n, sizeof(*r->path_bytes));
 	r->outermost = xcalloc(n, sizeof(*r->outermost));
@@ -182,17 +209,15 @@ static void prepare_tree(struct report *r)
 			walk_from(r, &w, i);
 	/* only a damaged profile has stacks that no root leads to */
 	for (size_t i = 0; i < n; i++)
-		if (!w.reached[i])
+		if (!w.places[i].reached)
 			walk_from(r, &w, i);
 	for (size_t i = 0; i < n; i++)
 		total += r->path_bytes[i];
 	r->path_limit = total <= PATHS_TOTAL ? SIZE_MAX : PATH_CUT_BYTES;
-	free(w.first);
+	free(w.places);
 	free(w.child);
-	free(w.next);
 	free(w.path);
 	free(w.open);
-	free(w.reached);
 }
 
 void report_init(struct report *r, const struct profile *p, const struct conf *c,
@@ -206,6 +231,7 @@ void report_init(struct report *r, const struct profile *p, const struct conf *c
 	r->by_id = report_sort_ids(r);
 	report_prepare_groups(r);
 	r->hwprof = hwprof_new(p, c);
+	r->late = xcalloc(1, sizeof(*r->late));
 	for (size_t i = 0; i < p->n_stacks; i++)
 		r->excl_s += p->stacks[i].excl_ns * 1e-9;
 }
@@ -213,6 +239,8 @@ void report_init(struct report *r, const struct profile *p, const struct conf *c
 void report_done(struct report *r)
 {
 	hwprof_free(r->hwprof);
+	free(r->late->order);
+	free(r->late);
 	free(r->shown);
 	free(r->cell);
 	names_free(r->names);

@@ -13,6 +13,7 @@
 
 #include "nodeagent/profile/profile.h"
 
+struct columns_late;
 struct conf;
 struct names;
 struct report_group;
@@ -42,10 +43,11 @@ struct report {
 	uint32_t *by_id;	     /* all stacks by rising id */
 	struct report_group *groups; /* those that have stacks */
 	size_t n_groups_used;
-	uint32_t *members;     /* stacks of the groups */
-	size_t path_limit;     /* longer paths are cut when printed */
-	double excl_s;	       /* sum over all stacks */
-	struct hwprof *hwprof; /* hardware counters (observables.h), or NULL */
+	uint32_t *members;	   /* stacks of the groups */
+	size_t path_limit;	   /* longer paths are cut when printed */
+	double excl_s;		   /* sum over all stacks */
+	struct hwprof *hwprof;	   /* hardware counters (observables.h), or NULL */
+	struct columns_late *late; /* (columns.h) */
 	/* process of a rank log (output_rank()), or NULL */
 	const struct profile_process *process;
 	enum report_log log; /* kind of log; JSON is REPORT_SUMMARY, too */

@@ -82,15 +82,9 @@ void output_json(const struct profile *p, const struct conf *c, FILE *f)
 	report_done(&r);
 }
 
-void output_json_of(struct json *j, const void *what)
+void output_json_of(struct json *j, const void *report)
 {
-	const struct output_of *of = what;
-	struct report r;
-
-	report_init(&r, of->p, of->c, NULL, 0);
-	r.log = REPORT_SUMMARY;
-	measures_hand(j, &r);
-	report_done(&r);
+	measures_hand(j, report);
 }
 
 int output_summary(const struct profile *p, const struct conf *c, const char *dir, const char *base,

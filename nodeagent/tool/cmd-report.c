@@ -30,18 +30,20 @@ static const char usage[] =
 
 struct reported {
 	struct page_run *runs;
+	struct run *read; /* what runs are of */
 	char **names;
 	struct json_tree **values;
 	size_t n;
 	char *path; /* of the file if none was named */
 };
 
-static struct json_tree *values_of(const struct run *run)
+static struct json_tree *values_of(struct run *run)
 {
+	struct json_tree *all;
 	char *error;
-	struct json_tree *all =
-		json_tree_of(output_json_of, &(struct output_of){run->p, run->c}, &error);
 
+	run->r.log = REPORT_SUMMARY;
+	all = json_tree_of(output_json_of, &run->r, &error);
 	if (!all)
 		complain("cannot read back the JSON of %s: %s", run->name, error);
 	free(error);
@@ -51,22 +53,23 @@ static struct json_tree *values_of(const struct run *run)
 /* As the exit status of a command on this run alone. */
 static int add_run(struct reported *all, char *path, const char *base)
 {
-	struct run run;
-	int status = run_open(&run, &path, 1, base);
+	struct run *run = &all->read[all->n];
+	int status = run_open(run, &path, 1, base);
 	struct json_tree *values;
 
 	if (status == 2)
 		return status;
-	values = values_of(&run);
-	if (values) {
-		all->names[all->n] = run_short_name(path);
-		all->values[all->n] = values;
-		all->runs[all->n] = (struct page_run){all->names[all->n], values};
-		if (!all->n++)
-			all->path = xasprintf("%s/%s.html", run.directory, run.name);
+	values = values_of(run);
+	if (!values) {
+		run_close(run);
+		return 2;
 	}
-	run_close(&run);
-	return values ? status : 2;
+	all->names[all->n] = run_short_name(path);
+	all->values[all->n] = values;
+	all->runs[all->n] = (struct page_run){all->names[all->n], values};
+	if (!all->n++)
+		all->path = xasprintf("%s/%s.html", run->directory, run->name);
+	return status;
 }
 
 static int write_report(const struct reported *all, const char *path)
@@ -96,9 +99,11 @@ static void free_reported(struct reported *all)
 {
 	for (size_t i = 0; i < all->n; i++) {
 		json_tree_free(all->values[i]);
+		run_close(&all->read[i]);
 		free(all->names[i]);
 	}
 	free(all->values);
+	free(all->read);
 	free(all->names);
 	free(all->runs);
 	free(all->path);
@@ -123,6 +128,7 @@ int cmd_report(int argc, char **argv)
 		return 2;
 	}
 	all.runs = xcalloc(n, sizeof(*all.runs));
+	all.read = xcalloc(n, sizeof(*all.read));
 	all.names = xcalloc(n, sizeof(*all.names));
 	all.values = xcalloc(n, sizeof(*all.values));
 	status = 0;

@@ -16,6 +16,7 @@
 #include "nodeagent/html/json-tree.h"
 #include "nodeagent/html/page/page.h"
 #include "nodeagent/report/output.h"
+#include "nodeagent/report/report.h"
 #include "nodeagent/profile/profile.h"
 #include "nodeagent/profile/vfp.h"
 #include "t/bench/traced.h"
@@ -173,19 +174,24 @@ static void encoder(void)
 /* ---- profiles --------------------------------------------------------------------------- */
 
 /* Its JSON, read back, and the page. */
-static void write_report(const struct output_of *of)
+static void write_report(const struct profile *p, const struct conf *c)
 {
 	char *error, *text;
 	size_t bytes;
-	struct json_tree *all = json_tree_of(output_json_of, of, &error);
+	struct report report;
+	struct json_tree *all;
 	FILE *f = open_memstream(&text, &bytes);
 
+	report_init(&report, p, c, NULL, 0);
+	report.log = REPORT_SUMMARY;
+	all = json_tree_of(output_json_of, &report, &error);
 	if (!all || !f)
 		die(99, "%s", error ? error : "out of memory");
 	pages_write(f, &(struct page_run){"count", all}, 1);
 	fclose(f);
 	free(text);
 	json_tree_free(all);
+	report_done(&report);
 }
 
 static void profiles(void)
@@ -219,7 +225,7 @@ static void profiles(void)
 		die(99, "%s", error);
 	end("log+json", whole->n_stacks);
 	begin();
-	write_report(&(struct output_of){whole, conf});
+	write_report(whole, conf);
 	end("report", whole->n_stacks);
 	profile_free(whole);
 }

@@ -29,7 +29,9 @@ ORDER_BY(by_size, struct compared, FALLING(size) ?: RISING(index))
 
 static uint64_t hash_of(const struct json_tree *all, const struct value *row)
 {
-	return strtoull(value_text(all, value_member(all, row, "hash")), NULL, 16);
+	char hash[VALUE_DIGITS];
+
+	return strtoull(value_short_text(all, row, "hash", hash), NULL, 16);
 }
 
 static const struct value *stacks_of(const struct page_run *run)

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "nodeagent/base/map.h"
+#include "nodeagent/base/radix.h"
 #include "nodeagent/base/table.h"
 #include "nodeagent/base/units.h"
 #include "nodeagent/base/util.h"
@@ -22,8 +23,8 @@ struct frame {
 	const struct value *row;
 	uint32_t parent, first, next; /* indices from 1; 0: none */
 	uint32_t depth;
+	uint32_t choice; /* the last one by which it is shown */
 	double s;
-	bool shown;
 };
 
 struct flame {
@@ -32,14 +33,23 @@ struct flame {
 	struct frame *at;	  /* from 1; at[0] is above all */
 	size_t n;
 	double least_s;
-	uint32_t deepest;
+	uint32_t choice, deepest;
 };
 
-struct by_s {
-	double s;
-	uint32_t i;
-};
-ORDER_BY(by_falling, struct by_s, FALLING(s) ?: RISING(i))
+/* By falling time, which is not negative; equal ones stay in their order. */
+static struct radix by_falling(double s, uint32_t i)
+{
+	uint64_t bits;
+
+	/* the bits of such doubles are ordered as they are */
+	memcpy(&bits, &s, sizeof(bits));
+	return (struct radix){~bits, i};
+}
+
+static bool is_shown(const struct flame *t, const struct frame *f)
+{
+	return f->choice == t->choice;
+}
 
 /* ---- the tree -------------------------------------------------------------------------- */
 
@@ -71,11 +81,11 @@ static void read_frames(struct flame *t, const struct value *stacks)
 /* Each before its siblings that have less time. */
 static void link_frames(struct flame *t)
 {
-	struct by_s *keys = xcalloc(t->n + 1, sizeof(*keys));
+	struct radix *keys = xcalloc(t->n + 1, sizeof(*keys));
 
 	for (uint32_t i = 0; i < t->n; i++)
-		keys[i] = (struct by_s){t->at[i + 1].s, i + 1};
-	qsort(keys, t->n, sizeof(*keys), by_falling);
+		keys[i] = by_falling(t->at[i + 1].s, i + 1);
+	radix_sort(keys, t->n);
 	for (size_t k = t->n; k--;) {
 		struct frame *f = &t->at[keys[k].i];
 
@@ -94,14 +104,18 @@ static size_t choose_frames(struct flame *t)
 	size_t n = 0;
 
 	t->deepest = 0;
-	for (size_t i = 1; i <= t->n; i++)
-		t->at[i].shown = false;
+	t->choice++;
 	while (at) {
 		struct frame *f = &t->at[at];
 		uint32_t up = at;
 
-		if (f->s >= t->least_s && f->s > 0.0 && depth <= DEPTH_MAX && !f->shown) {
-			f->shown = true;
+		/* where one is too small, those behind it are, too */
+		if (f->s < t->least_s && f->parent) {
+			up = f->parent;
+			depth--;
+		} else if (f->s >= t->least_s && f->s > 0.0 && depth <= DEPTH_MAX &&
+			   !is_shown(t, f)) {
+			f->choice = t->choice;
 			f->depth = depth;
 			t->deepest = depth > t->deepest ? depth : t->deepest;
 			n++;
@@ -197,7 +211,7 @@ static void put_frames(struct html *h, const struct flame *t, uint32_t above, do
 	for (uint32_t i = t->at[above].first; i; i = t->at[i].next) {
 		const struct frame *f = &t->at[i];
 
-		if (!f->shown) {
+		if (!is_shown(t, f)) {
 			rest += f->s;
 			n++;
 			continue;
@@ -216,12 +230,12 @@ static void put_table(struct html *h, const struct flame *t)
 {
 	static const char *const keys[] = {"path", "t_incl_s", "t_excl_s", "calls", "ranks",
 		"t_excl_min_s", "rank_min", "t_excl_max_s", "rank_max", "imbalance_percent", "id"};
-	struct by_s *rows = xcalloc(t->n + 1, sizeof(*rows));
+	struct radix *rows = xcalloc(t->n + 1, sizeof(*rows));
 
 	for (uint32_t i = 0; i < t->n; i++)
-		rows[i] = (struct by_s){
-			value_real_of(t->p->all, t->at[i + 1].row, "t_excl_s"), i + 1};
-	qsort(rows, t->n, sizeof(*rows), by_falling);
+		rows[i] = by_falling(
+			fmax(0.0, value_real_of(t->p->all, t->at[i + 1].row, "t_excl_s")), i + 1);
+	radix_sort(rows, t->n);
 	list_details(h, "The call paths with the most own time, as a table");
 	html_table(h, "Call paths by their own time, summed over all ranks and threads");
 	for (size_t k = 0; k < ARRAY_SIZE(keys); k++) {

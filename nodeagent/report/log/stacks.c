@@ -137,8 +137,9 @@ static const struct column profile_columns[] = {
 	STACK_ITSELF("Callpath", NULL, PATH, .only = WITH_PATHS),
 };
 
-static const struct list profile_list = LIST(profile_columns, stacks, .json = "stacks",
-	.order = by_configuration, .json_order = by_id, .limited = true, .time = stack_time);
+static const struct list profile_list =
+	LIST(profile_columns, stacks, .json = "stacks", .order = by_configuration,
+		.json_order = by_id, .limited = true, .time = stack_time, .late = true);
 
 void section_profile(FILE *f, const struct report *r)
 {

@@ -13,20 +13,35 @@
 #include "nodeagent/html/json-tree.h"
 #include "nodeagent/html/page/page.h"
 #include "nodeagent/report/output.h"
+#include "nodeagent/report/report.h"
 #include "t/lib/suite.h"
 #include "t/unit/profile/random-profile.h"
 
 #define BYTES_MAX 5000000u
 
-static struct json_tree *tree_of(const struct profile *p)
-{
-	struct conf *c = conf_default();
-	char *error;
-	struct json_tree *tree = json_tree_of(output_json_of, &(struct output_of){p, c}, &error);
+/* The values of a profile, and what has to be there as long as they are. */
+struct values {
+	struct conf *c;
+	struct report report;
+	struct json_tree *all;
+};
 
-	ck_assert_msg(tree, "%s", error);
-	conf_free(c);
-	return tree;
+static void values_of(const struct profile *p, struct values *v)
+{
+	char *error;
+
+	v->c = conf_default();
+	report_init(&v->report, p, v->c, NULL, 0);
+	v->report.log = REPORT_SUMMARY;
+	v->all = json_tree_of(output_json_of, &v->report, &error);
+	ck_assert_msg(v->all, "%s", error);
+}
+
+static void free_values(struct values *v)
+{
+	json_tree_free(v->all);
+	report_done(&v->report);
+	conf_free(v->c);
 }
 
 /* ---- what is handed over is what a reader of the text gets ------------------------------- */
@@ -103,36 +118,76 @@ static void same_value(struct json_in *in, const struct json_tree *all, const st
 
 static void same_as_text(const struct profile *p)
 {
-	struct json_tree *all = tree_of(p);
 	struct conf *c = conf_default();
+	struct values values;
 	struct json_in in;
 	char *text, *error;
 	size_t bytes;
 	FILE *f = open_memstream(&text, &bytes);
 
+	values_of(p, &values);
 	output_json(p, c, f);
 	fclose(f);
 	f = fmemopen(text, bytes, "r");
 	json_in_begin(&in, f);
-	same_value(&in, all, json_tree_root(all));
+	same_value(&in, values.all, json_tree_root(values.all));
 	error = json_in_end(&in);
 	ck_assert_msg(!error, "%s", error);
 	fclose(f);
 	free(text);
 	conf_free(c);
-	json_tree_free(all);
+	free_values(&values);
+}
+
+/* Of an object that is not read yet, and of the same one when it is. */
+static void same_late(const struct values *late, const struct value *v, const struct values *read,
+	const struct value *w)
+{
+	for (const struct value *m = value_first(read->all, w); m; m = value_next(read->all, m)) {
+		const char *key = value_key(read->all, m);
+		const double real = value_real_of(late->all, v, key), is = value_real(m);
+		char text[VALUE_DIGITS];
+
+		ck_assert_msg(!memcmp(&real, &is, sizeof(is)) || (isnan(real) && isnan(is)),
+			"%s: %g, but is %g", key, real, is);
+		if (value_kind(m) == VALUE_TEXT && strlen(value_text(read->all, m)) < VALUE_DIGITS)
+			ck_assert_str_eq(value_short_text(late->all, v, key, text),
+				value_text(read->all, m));
+	}
+	ck_assert(isnan(value_real_of(late->all, v, "no such key")));
+}
+
+static void same_when_late(const struct profile *p)
+{
+	struct values late, read;
+	const struct value *v, *w;
+
+	values_of(p, &late);
+	values_of(p, &read);
+	v = value_member(late.all, json_tree_root(late.all), "stacks");
+	w = value_member(read.all, json_tree_root(read.all), "stacks");
+	ck_assert_uint_eq(value_count(v), p->n_stacks);
+	v = value_first(late.all, v);
+	for (w = value_first(read.all, w); w; w = value_next(read.all, w)) {
+		same_late(&late, v, &read, w);
+		v = value_next(late.all, v);
+	}
+	ck_assert_ptr_null(v);
+	free_values(&late);
+	free_values(&read);
 }
 
 static char *page_of(struct profile *p)
 {
-	struct json_tree *tree = tree_of(p);
+	struct values values;
 	char *text;
 	size_t bytes;
 	FILE *f = open_memstream(&text, &bytes);
 
-	pages_write(f, &(struct page_run){"a run", tree}, 1);
+	values_of(p, &values);
+	pages_write(f, &(struct page_run){"a run", values.all}, 1);
 	fclose(f);
-	json_tree_free(tree);
+	free_values(&values);
 	ck_assert_uint_lt(bytes, BYTES_MAX);
 	return text;
 }
@@ -179,6 +234,7 @@ START_TEST(thrown_profiles)
 
 	check_harmless(text);
 	same_as_text(p);
+	same_when_late(p);
 	ck_assert_ptr_nonnull(strstr(text, "id=\"flame\""));
 	free(text);
 	profile_free(p);
@@ -207,6 +263,7 @@ START_TEST(hostile_names)
 	text = page_of(p);
 	check_harmless(text);
 	same_as_text(p);
+	same_when_late(p);
 	ck_assert_ptr_nonnull(strstr(text, "&lt;/script&gt;&lt;script&gt;alert(1)"));
 	free(text);
 	profile_free(p);
@@ -346,7 +403,7 @@ START_TEST(two_runs)
 {
 	struct dice d = {.state = 100 + _i};
 	struct profile *p[2];
-	struct json_tree *tree[2];
+	struct values values[2];
 	char *text;
 	size_t bytes;
 	FILE *f;
@@ -357,19 +414,19 @@ START_TEST(two_runs)
 			free(p[k]->names[i]);
 			p[k]->names[i] = xstrdup(hostile[i % ARRAY_SIZE(hostile)]);
 		}
-		tree[k] = tree_of(p[k]);
+		values_of(p[k], &values[k]);
 	}
 	f = open_memstream(&text, &bytes);
 	pages_write(f,
-		(struct page_run[]){
-			{"new", tree[0]}, {"</script><script>alert(1)</script>", tree[1]}},
+		(struct page_run[]){{"new", values[0].all},
+			{"</script><script>alert(1)</script>", values[1].all}},
 		2);
 	fclose(f);
 	check_harmless(text);
 	ck_assert_ptr_nonnull(strstr(text, "id=\"by-difference\""));
 	free(text);
 	for (int k = 0; k < 2; k++) {
-		json_tree_free(tree[k]);
+		free_values(&values[k]);
 		profile_free(p[k]);
 	}
 }
