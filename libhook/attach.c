@@ -25,6 +25,7 @@
 #include "libhook/process.h"
 #include "libhook/session.h"
 #include "libhook/switches.h"
+#include "shm/look.h"
 #include "shm/runtime-dir.h"
 
 struct process vftr_process = {.socket = -1, .generation = 1};
@@ -419,6 +420,7 @@ static void ring_begin(struct thread *t, const struct wire_ring *reply, int32_t 
 
 	t->index = reply->index;
 	t->number = reply->number;
+	t->ring.producer->pointer = look_pointer();
 	ring_start(&t->ring, (uint32_t)tid, ticks);
 	vftr_switches_begin(t);
 	t->stage = 0;

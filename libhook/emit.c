@@ -123,6 +123,12 @@ void vftr_receive_end(void)
 		store_relaxed(&vftr_thread.ring.producer->receive, 0);
 }
 
+void vftr_look_at(const struct mpi_look *look)
+{
+	if (process_is_on())
+		store_release(&vftr_process.app->look, (uint64_t)(uintptr_t)look);
+}
+
 bool vftr_active(void)
 {
 	return load_relaxed(&vftr_process.state) != PROCESS_OFF;

@@ -34,6 +34,10 @@ void vftr_emit_6(uint64_t a, uint64_t b, uint64_t c, uint64_t d, uint64_t e, uin
 void vftr_receive_begin(uint64_t receive, uint64_t from);
 void vftr_receive_end(void);
 
+/* Tells the agent where to look for what threads wait for; it is there for good. */
+struct mpi_look;
+void vftr_look_at(const struct mpi_look *look);
+
 /* True if this process records now or may do so later. */
 bool vftr_active(void);
 

@@ -133,7 +133,8 @@ static bool __attribute__((noinline, cold)) inner_call(enum mpi_id id, const voi
 	return true;
 }
 
-bool vftr_mpi_enter(enum mpi_id id, const void *caller)
+/* Not inline: its own frame is at LOOK_FRAME below the stack of its caller. */
+bool __attribute__((noinline)) vftr_mpi_enter(enum mpi_id id, const void *caller)
 {
 	const char *here = __builtin_frame_address(0);
 
@@ -155,6 +156,11 @@ void vftr_mpi_exit(bool outermost, enum mpi_id id)
 		user_calls--;
 	else
 		outer_call = NULL;
+}
+
+const void *vftr_mpi_outer(void)
+{
+	return &outer_call;
 }
 
 bool vftr_mpi_recording(void)

@@ -21,6 +21,7 @@
 #include <stddef.h>
 #include <stdint.h>
 #include "mpi_id.h"
+#include "shm/look.h"
 /* these declarations have default visibility, whatever mpi.h sets */
 #pragma GCC visibility push(default)
 #include <mpi.h>
@@ -39,6 +40,9 @@
  */
 bool vftr_mpi_enter(enum mpi_id id, const void *caller);
 void vftr_mpi_exit(bool outermost, enum mpi_id id);
+
+/* Where the calling thread keeps the stack address of its outermost call. */
+const void *vftr_mpi_outer(void) __attribute__((visibility("hidden")));
 
 enum mpi_language { LANGUAGE_C, LANGUAGE_F77, LANGUAGE_F08, LANGUAGE_F08TS };
 

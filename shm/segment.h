@@ -56,6 +56,7 @@ struct control_app_shm {
 	struct switches_seen_shm switches;
 	uint32_t paused;      /* 1: it follows ORDER_PAUSE: threads record nothing after their next
 				 event */
+	uint64_t look;	      /* address of its struct mpi_look (shm/look.h), or 0 */
 };
 
 /* Words that only the producer writes. */
@@ -72,6 +73,7 @@ struct ring_producer_shm {
 	uint64_t lost_messages; /* records of messages skipped because the ring was full */
 	uint64_t receive;	/* the blocking receive or probe that it is in, or 0 ... */
 	uint64_t receive_from;	/* ... and of whom; stored before (shm/message.h) */
+	uint64_t pointer;	/* to the thread's own variables (shm/look.h), or 0 */
 };
 
 /* Words that only the agent writes. */

@@ -247,8 +247,16 @@ function c_wrapper(fn, c,    i, d, n, s, formals, actuals)
 	printf "\tk.id = VFTR_%s;\n\tk.language = LANGUAGE_C;\n\tk.wide = %d;\n", toupper(fn), c
 	for (i = 1; i <= np; i++)
 		set_field(i, arg[i], "")
+	look_note(fn, "VFTR_" toupper(fn), "C")
 	printf "\tvftr_begin_%s(&k);\n\tk.rc = rc = P%s(%s);\n", recorder, fn, substituted(actuals)
 	printf "\tvftr_end_%s(&k);\n\tvftr_mpi_exit(true, VFTR_%s);\n\treturn rc;\n}\n\n", recorder, toupper(fn)
+}
+
+# Who looks at a thread that waits in such a call finds k (shm/look.h).
+function look_note(name, constant, language)
+{
+	if (name ~ /^MPI_Wait(all|any|some)?$/)
+		printf "\tLOOK_NOTE(k, %s, LANGUAGE_%s);\n", constant, language
 }
 
 # Recorders may put a status of their own in place of the ignored one.
@@ -345,6 +353,7 @@ function f_wrapper(low, family, c,    callee, i, s, types, formals, actuals, id)
 	for (i = 1; i <= np; i++)
 		if (fortran[kind[i]] != "-")
 			set_field(i, "", c)
+	look_note($1, id, family ~ /08ts/ ? "F08TS" : family ~ /08/ ? "F08" : "F77")
 	printf "\tvftr_begin_%s(&k);\n\t%s(%s);\n\tk.rc = *(const MPI_Fint *)ierror;\n", recorder, callee, \
 		substituted(actuals)
 	printf "\tvftr_end_%s(&k);\n\tvftr_mpi_exit(true, %s);\n}\n\n", recorder, id

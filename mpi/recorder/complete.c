@@ -17,6 +17,10 @@ struct before {
 	uint32_t *number; /* number_now() */
 };
 
+_Static_assert(offsetof(struct before, n) == offsetof(struct look_before, n) &&
+		       offsetof(struct before, handle) == offsetof(struct look_before, handles),
+	"what is kept is not what who looks takes it for");
+
 #define NOTHING UINT32_MAX /* no number of a request */
 
 /*

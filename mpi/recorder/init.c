@@ -8,6 +8,7 @@
 #include <string.h>
 #include "libhook/emit.h"
 #include "mpi/object/comm.h"
+#include "mpi/recorder/look.h"
 #include "mpi/recorder/recorders.h"
 #include "mpi/recorder/request.h"
 #include "mpi/object/type.h"
@@ -58,6 +59,7 @@ void vftr_mpi_started(void)
 	world = vftr_comm_find(MPI_COMM_WORLD);
 	PMPI_Comm_get_parent(&parent);
 	place_known((int)world->rank, (int)world->size, level, parent != MPI_COMM_NULL);
+	vftr_look_start();
 }
 
 void vftr_end_init(struct mpi_call *k)
@@ -103,6 +105,7 @@ static void first_session(MPI_Session session, int level)
 	if (PMPI_Group_rank(world, &rank) == MPI_SUCCESS &&
 		PMPI_Group_size(world, &size) == MPI_SUCCESS && rank != MPI_UNDEFINED)
 		place_known(rank, size, level, false);
+	vftr_look_start();
 	PMPI_Group_free(&world);
 }
 #endif

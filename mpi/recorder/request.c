@@ -13,7 +13,7 @@
  * beside it. Entries used last are used next, so they stay in the cache however
  * many others are open.
  */
-struct entry {
+struct entry { /* as struct look_entry */
 	uint64_t key;
 	union {
 		uint64_t bytes;
@@ -42,19 +42,26 @@ uint32_t vftr_request_last_number;
 
 MPI_Request vftr_request_at_once = MPI_REQUEST_NULL;
 
-/*
- * Handles come out of pools and are used again and again, so those of one page of a pool
- * share a cache line of buckets. As numbers they are 1 apart, as addresses hundreds.
- */
-#define LINE_BUCKETS 16u
+#define LINE_BUCKETS LOOK_LINE_BUCKETS
 #define APART_BITS   (sizeof(MPI_Request) == sizeof(int) ? 0 : 8)
 
-/* Pages follow each other, too: times the golden ratio, they spread evenly. */
 static inline uint64_t bucket_of(uint64_t key)
 {
-	const uint64_t place = key >> APART_BITS, page = place / LINE_BUCKETS;
+	return look_bucket(key, shift, APART_BITS);
+}
 
-	return (page * 0x9e3779b97f4a7c15u >> shift) * LINE_BUCKETS + place % LINE_BUCKETS;
+_Static_assert(sizeof(struct entry) == sizeof(struct look_entry) &&
+		       offsetof(struct entry, number) == offsetof(struct look_entry, number) &&
+		       offsetof(struct entry, next) == offsetof(struct look_entry, next),
+	"an entry is not what who looks takes it for");
+
+void vftr_request_look(struct mpi_look *look)
+{
+	look->handle_bytes = sizeof(MPI_Request);
+	look->apart_bits = APART_BITS;
+	look->entries = (uint64_t)(uintptr_t)&entry;
+	look->buckets = (uint64_t)(uintptr_t)&bucket;
+	look->shift = (uint64_t)(uintptr_t)&shift;
 }
 
 static inline void enter(void)

@@ -15,6 +15,7 @@
 #include "mpi/call.h"
 #include "mpi/object/comm.h"
 #include "mpi/object/type.h"
+#include "shm/look.h"
 
 enum request_kind {
 	REQUEST_SEND = 1,
@@ -94,6 +95,9 @@ bool vftr_message_take(MPI_Message handle, struct request *r);
 void vftr_request_start(void);
 /* That handle. Many sends may have it: they are complete, and not in the table. */
 extern MPI_Request vftr_request_at_once __attribute__((visibility("hidden")));
+
+/* Where the table is, for who looks at the process from outside. */
+void vftr_request_look(struct mpi_look *look);
 
 /* True if the table has a request. */
 bool vftr_requests_open(void);

@@ -134,7 +134,7 @@ test_expect 'generated files bring no memory orders either' '
 		grep -E "memory_order|__atomic_|__sync_" | none'
 
 # the clock, the pause of a spinning CPU, the copy, the one-instruction reservation
-may_asm="shm/clock.h shm/atomic.h shm/copy.h shm/killpoint.h libhook/reserve.h libhook/vfork.h \
+may_asm="shm/clock.h shm/atomic.h shm/copy.h shm/killpoint.h shm/look.h libhook/reserve.h libhook/vfork.h \
 	libhook/openmp/gomp-jump.h"
 test_expect 'assembler stands in the few headers made for it' '
 	code_of $(sources shm conf libhook mpi fortran cupti nodeagent) |

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include "mpi_id.h"
 #include "nodeagent/base/util.h"
+#include "nodeagent/live/sample/requests.h"
 #include "nodeagent/live/sample/unpublished.h"
 #include "nodeagent/live/where/where.h"
 #include "nodeagent/process/process.h"
@@ -24,7 +25,7 @@ struct rows {
 	size_t n;
 	uint32_t of; /* that the thread may wait for */
 	struct row at[ROWS_MOST];
-	uint32_t only;	      /* the request that it waits for, if it is open; 0: not known */
+	struct requests only; /* those that it waits for, if they are open; none: not known */
 	struct message *done; /* by request */
 	size_t n_done, cap_done;
 };
@@ -103,7 +104,7 @@ static void take_open(void *ctx, const struct message *m)
 {
 	struct rows *r = ctx;
 
-	if (m->kind != RECORD_DONE && (!r->only || m->request == r->only) &&
+	if (m->kind != RECORD_DONE && (!r->only.n || requests_have(&r->only, m->request)) &&
 		!is_done(r, m->request))
 		add_open(r, m);
 }
@@ -119,25 +120,38 @@ static void find_open(struct rows *r)
 			take_open(r, &u->posted[i]);
 }
 
-/* In MPI_Wait the thread may have said which one it is, now or in an earlier call. */
+/* In MPI_Wait the thread may have said which one it is, now or in an earlier call; else its process
+ * knows, as long as it is there. */
+static void read_only(struct rows *r)
+{
+	const struct unpublished *u = r->who->words;
+
+	if (r->who->function == VFTR_MPI_WAIT && u->receives &&
+		u->receive.comm == MESSAGE_COMM_NONE) {
+		r->only.number = xcalloc(1, sizeof(*r->only.number));
+		r->only.number[r->only.n++] = u->receive.field;
+	} else {
+		requests_read(&r->only, r->who->thread, r->who->function);
+	}
+}
+
 static void find_requests(struct rows *r)
 {
 	const struct unpublished *u = r->who->words;
 	const struct traffic_track *track = r->who->thread->track;
 
-	if (r->who->function == VFTR_MPI_WAIT && u->receives &&
-		u->receive.comm == MESSAGE_COMM_NONE)
-		r->only = u->receive.field;
+	read_only(r);
 	for (size_t i = 0; i < u->n_done; i++)
 		take_done(r, &u->done[i]);
 	traffic_requests(track, take_done, r);
 	if (r->n_done)
 		qsort(r->done, r->n_done, sizeof(*r->done), by_request);
 	find_open(r);
-	if (r->only && !r->of) {
-		r->only = 0;
+	if (r->only.n && !r->of) {
+		r->only.n = 0;
 		find_open(r);
 	}
+	free(r->only.number);
 	free(r->done);
 }
 

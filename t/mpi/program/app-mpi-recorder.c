@@ -81,6 +81,11 @@ void vftr_receive_end(void)
 {
 }
 
+void vftr_look_at(const struct mpi_look *look)
+{
+	(void)look;
+}
+
 void vftr_define(struct wire_head *message, size_t fixed, const void *data, size_t bytes)
 {
 	(void)message, (void)fixed, (void)data, (void)bytes;

@@ -64,6 +64,11 @@ void vftr_receive_end(void)
 {
 }
 
+void vftr_look_at(const struct mpi_look *look)
+{
+	(void)look;
+}
+
 static unsigned any(unsigned below)
 {
 	state ^= state << 13;
