@@ -159,40 +159,72 @@ test_expect 'keys: tables, order, filter, pause, help, scroll' '
 	terminal 100 24
 	type_in "$VFTR top -s first -d 0.25"
 	until_shown "FUNCTION"
-	press n && until_shown "NODE +PROCS"
-	press r && until_shown "RANK +NODE +PID"
-	press w && until_shown "WAIT FOR"
-	press "?" && until_shown "WHAT IT DOES"
-	press "?" && until_shown "FUNCTION"
-	press s && until_shown "sort: calls"
-	press s && until_shown "sort: spread"
-	press s && until_shown "sort: time"
-	press / && until_shown "functions with: _"
+	press n
+	until_shown "NODE +PROCS"
+	press r
+	until_shown "RANK +NODE +PID"
+	press w
+	until_shown "WAIT FOR"
+	press "?"
+	until_shown "WHAT IT DOES"
+	press "?"
+	until_shown "FUNCTION"
+	press s
+	until_shown "sort: calls"
+	press s
+	until_shown "sort: spread"
+	press s
+	until_shown "sort: time"
+	press /
+	until_shown "functions with: _"
 	mux send-keys -t s -l countex
-	press BSpace && until_shown "functions with: counte_"
-	press Enter && until_shown "filter: counte"
+	press BSpace
+	until_shown "functions with: counte_"
+	press Enter
+	until_shown "filter: counte"
 	until_gone "wait_for_end *<"
 	shown counted
-	press / && press Escape && until_shown "wait_for_end *<"
-	press f && until_shown "switch off or on: wait_for_end_"
-	press BSpace && until_shown "switch off or on: wait_for_en_"
-	press Escape && until_shown "q quit"
-	press f && until_shown "switch off or on: wait_for_end_"
-	press Enter && until_shown "\[off\] wait_for_end *<"
-	press f && until_shown "switch off or on: wait_for_end_"
-	press Enter && until_gone "\[off\]"
-	press Space && until_shown "  held$"
-	press Space && until_gone "  held$"
-	press p && until_shown "recording paused in [01] of 1" && until_shown "p go on"
-	press p && until_gone "paused"
-	press t && until_shown "^flight recorder: nothing is written: the agent keeps nothing: sampling.keep=TIME"
-	press s && until_gone "^flight recorder"
-	press s && press s && until_shown "sort: time"
+	press /
+	press Escape
+	until_shown "wait_for_end *<"
+	press f
+	until_shown "switch off or on: wait_for_end_"
+	press BSpace
+	until_shown "switch off or on: wait_for_en_"
+	press Escape
+	until_shown "q quit"
+	press f
+	until_shown "switch off or on: wait_for_end_"
+	press Enter
+	until_shown "\[off\] wait_for_end *<"
+	press f
+	until_shown "switch off or on: wait_for_end_"
+	press Enter
+	until_gone "\[off\]"
+	press Space
+	until_shown "  held$"
+	press Space
+	until_gone "  held$"
+	press p
+	until_shown "paused"
+	until_shown "p go on"
+	press p
+	until_gone "paused"
+	press t
+	until_shown "^flight recorder: nothing is written: the agent keeps nothing: sampling.keep=TIME"
+	press s
+	until_gone "^flight recorder"
+	press s
+	press s
+	until_shown "sort: time"
 	mux resize-window -t s -x 100 -y 7
 	until_gone "counted *<"
 	press Down
 	until_gone "wait_for_end *<"
-	press NPage && press PPage && press Up && until_shown "wait_for_end *<"
+	press NPage
+	press PPage
+	press Up
+	until_shown "wait_for_end *<"
 	mux resize-window -t s -x 60 -y 20
 	wait_for 20 "[ \$(screen | grep -c \"\") = 20 ] && shown \"counted *<\""
 	screen >screen.small
@@ -217,7 +249,8 @@ test_expect 'Ctrl-C, Ctrl-Z and back' '
 	as_before
 	type_in fg
 	until_shown FUNCTION
-	press s && until_shown "sort: calls"
+	press s
+	until_shown "sort: calls"
 	kill -STOP $(top_pid)
 	until_shown "^.*\\[1\\]"
 	type_in fg
