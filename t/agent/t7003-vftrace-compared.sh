@@ -39,7 +39,7 @@ cat >elsewhere <<'END'
 2c: any file is taken for a sampling file|t8101|what is no sampling file gives one sentence
 2c: samples have no thread|t7301|each has its lane, with its name and creator
 2c: recursive calls are not sampled|t7301|every call on every path, of recursion
-2c: after a crash there are 0 bytes|t7301|kill -9 of the program at 8 moments
+2c: after a crash there are 0 bytes|t7301|kill -9 of the program at several moments
 2c: one datatype has no name|t8101|the datatypes are those of mpi/generate/types.tab
 2d: two regions in turns make a stack for each call, and crash|t3005|two regions in turns in one function
 2d: a surplus end shifts the profile, several crash|t3005|a hundred ends too many
