@@ -291,7 +291,7 @@ $(fuzzers): $(O)/%: %.c $(fuzz_obj)
 
 PROVE ?= prove
 # Tests wait more than they compute; those that take longest begin first.
-PROVEFLAGS ?= -j$(shell expr $(JOBS) \* 3)
+PROVEFLAGS ?= -j$(shell expr $(JOBS) \* 2)
 long_tests := $(wildcard $(foreach n,4101 4105 4106 7301 8301 8311 8401 8601 9201 9220 9702,t/*/t$(n)-*.sh))
 all_tests = $(long_tests) $(filter-out $(long_tests),$(sort $(unit_tests)) $(sort $(tap_tests)))
 skips    := $(O)/skipped
