@@ -53,8 +53,9 @@ void gather_slices(const struct gather_from *from);
 void gather_threads(const struct gather_from *from);
 void gather_user_counters(const struct gather_from *from);
 void gather_waits(const struct gather_from *from);
-/* The waits of all threads of the process, in ns. */
+/* How many collective calls of the node were compared, if not each was: once for a profile. */
 void gather_sampled(const struct host *host, struct profile *out);
+/* The waits of all threads of the process, in ns. */
 uint64_t gather_wait_ns(const struct gather_from *from);
 
 /* A time by the clock of all nodes, or, if that is not known, by this node's. */

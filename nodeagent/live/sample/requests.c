@@ -14,7 +14,7 @@
 #define CALL_BYTES  1024u
 #define NOTES_BYTES 4096u
 #define STACK_BYTES 65536u /* between the end of a wrapper's frame and its struct mpi_call */
-#define CHAIN_MOST  256u   /* requests in a bucket */
+#define READ_MOST   (2 * REQUESTS_MOST) /* entries of the table, for one call */
 
 /* What is looked at, in the process. */
 struct eye {
@@ -25,6 +25,7 @@ struct eye {
 	/* the table of requests */
 	uint64_t entries, buckets;
 	uint32_t shift;
+	uint32_t n_read; /* of its entries; more than READ_MOST: it is no table */
 };
 
 static bool read_there(const struct eye *e, uint64_t at, void *to, size_t bytes)
@@ -116,7 +117,7 @@ static bool read_table(struct eye *e)
 }
 
 /* The newest one of this handle; 0: none. */
-static uint32_t number_of(const struct eye *e, uint64_t handle)
+static uint32_t number_of(struct eye *e, uint64_t handle)
 {
 	const uint64_t bucket = look_bucket(handle, e->shift, e->look.apart_bits);
 	struct look_entry entry;
@@ -124,7 +125,8 @@ static uint32_t number_of(const struct eye *e, uint64_t handle)
 
 	if (!read_there(e, e->buckets + bucket * sizeof(i), &i, sizeof(i)))
 		return 0;
-	for (unsigned k = 0; i && k < CHAIN_MOST; k++, i = entry.next) {
+	for (; i && e->n_read <= READ_MOST; i = entry.next) {
+		e->n_read++;
 		if (!read_there(e, e->entries + (uint64_t)i * sizeof(entry), &entry, sizeof(entry)))
 			return 0;
 		if (entry.key == handle)
@@ -141,7 +143,7 @@ static uint64_t call_member(const struct eye *e, uint32_t offset, size_t bytes)
 	return value;
 }
 
-static void add_handle(struct requests *r, const struct eye *e, uint64_t handle)
+static void add_handle(struct requests *r, struct eye *e, uint64_t handle)
 {
 	const uint32_t number = number_of(e, handle);
 
@@ -149,7 +151,7 @@ static void add_handle(struct requests *r, const struct eye *e, uint64_t handle)
 		r->number[r->n++] = number;
 }
 
-static void read_one(struct requests *r, const struct eye *e)
+static void read_one(struct requests *r, struct eye *e)
 {
 	if (!call_member(e, e->look.number, 8)) /* it has found no request that was recorded */
 		return;
@@ -157,7 +159,7 @@ static void read_one(struct requests *r, const struct eye *e)
 	add_handle(r, e, call_member(e, e->look.handle, e->look.handle_bytes));
 }
 
-static void read_many(struct requests *r, const struct eye *e)
+static void read_many(struct requests *r, struct eye *e)
 {
 	const size_t bytes = e->look.handle_bytes;
 	struct look_before before;
@@ -207,7 +209,7 @@ bool requests_read(struct requests *r, const struct thread_ring *t, uint32_t fun
 				read_one(r, e);
 			else
 				read_many(r, e);
-			if (!is_same(e, outer_at))
+			if (e->n_read > READ_MOST || !is_same(e, outer_at))
 				r->n = 0;
 		}
 	}

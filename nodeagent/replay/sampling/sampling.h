@@ -20,10 +20,10 @@ struct sampling;
 #define SAMPLING_CALM	   8	/* windows with room before more calls are compared */
 #define SAMPLING_ROOM	   0.75 /* of SAMPLING_PER_S that may be used then */
 #define SAMPLING_LOG2_MAX  10u
-#define SAMPLING_CHANGES                                                                           \
-	8u		    /* that are known of a communicator; the first one is for all before   \
-			     */
-#define SAMPLING_GONE 1024u /* communicators that nobody has, and that may come again */
+/* Changes that are known of a communicator; the first one is for all before. */
+#define SAMPLING_CHANGES 8u
+/* Communicators that nobody has, and that may come again. */
+#define SAMPLING_GONE 1024u
 
 /* A communicator, for all processes that have it. */
 struct sampled_comm {

@@ -10,12 +10,13 @@
 #include "nodeagent/report/log/internal.h"
 #include "nodeagent/report/waits.h"
 
-#define PLACES_SHOWN 10 /* JSON has all */
-#define CAUSES_SHOWN 5
-#define LATE_SHOWN   2	/* ranks or threads in one line */
-#define WITH_ERRORS  1u /* bit of columns: clocks of nodes differ, or some calls stand for others  \
-			 */
+#define PLACES_SHOWN	 10 /* JSON has all */
+#define CAUSES_SHOWN	 5
+#define LATE_SHOWN	 2 /* ranks or threads in one line */
 #define ACTIVITY_COLUMNS 30
+
+/* Bit of columns: clocks of nodes differ, or some calls stand for others. */
+#define WITH_ERRORS 1u
 
 /* ---- in the log -------------------------------------------------------------------------- */
 

@@ -151,8 +151,11 @@ START_TEST(more_late_ranks_than_are_told_apart)
 	struct node *n = calltree_child(tree, calltree_root(tree), NULL, 8);
 
 	for (uint32_t late = 0; late < 100; late++)
-		calltree_wait(n, &(struct node_wait){WAIT_BARRIER, late, 1, 10, 0, 0, 0});
-	calltree_wait(n, &(struct node_wait){WAIT_NXN, 99, 1, 10, 0, 0, 0});
+		calltree_wait(
+			n, &(struct node_wait){
+				   .kind = WAIT_BARRIER, .late = late, .calls = 1, .ticks = 10});
+	calltree_wait(
+		n, &(struct node_wait){.kind = WAIT_NXN, .late = 99, .calls = 1, .ticks = 10});
 	ck_assert_uint_eq(n->extra->waits.n, NODE_LATE_MAX + 2);
 	ck_assert_uint_eq(n->extra->waits.at[NODE_LATE_MAX].late, UINT32_MAX);
 	ck_assert_uint_eq(n->extra->waits.at[NODE_LATE_MAX].calls, 100 - NODE_LATE_MAX);
@@ -170,15 +173,21 @@ START_TEST(what_is_taken_back_was_among_the_others)
 	const struct node_waits *w;
 
 	for (uint32_t late = 0; late <= NODE_LATE_MAX; late++)
-		calltree_wait(n, &(struct node_wait){WAIT_LATE_SENDER, late, 1, 10, 0, 0, 0});
-	calltree_wait(to, &(struct node_wait){WAIT_LATE_SENDER, NODE_LATE_MAX, 1, 5, 0, 0, 0});
+		calltree_wait(n,
+			&(struct node_wait){
+				.kind = WAIT_LATE_SENDER, .late = late, .calls = 1, .ticks = 10});
+	calltree_wait(to,
+		&(struct node_wait){
+			.kind = WAIT_LATE_SENDER, .late = NODE_LATE_MAX, .calls = 1, .ticks = 5});
 	calltree_add(past, tree);
 	w = &to->extra->waits;
 	ck_assert_uint_eq(w->n, NODE_LATE_MAX + 1);
 	ck_assert_uint_eq(w->at[0].late, NODE_LATE_MAX);
 	ck_assert_uint_eq(w->at[NODE_LATE_MAX].ticks, 20);
-	calltree_wait(
-		to, &(struct node_wait){WAIT_LATE_SENDER, NODE_LATE_MAX, -1ull, -10ull, 0, 0, 0});
+	calltree_wait(to, &(struct node_wait){.kind = WAIT_LATE_SENDER,
+				  .late = NODE_LATE_MAX,
+				  .calls = -1ull,
+				  .ticks = -10ull});
 	ck_assert_uint_eq(w->at[0].calls, 1);
 	ck_assert_uint_eq(w->at[0].ticks, 5);
 	ck_assert_uint_eq(w->at[NODE_LATE_MAX].calls, 1);

@@ -278,6 +278,23 @@ START_TEST(wrong_lists)
 }
 END_TEST
 
+/* A chain without an end costs as much for all requests of a call as a table of them may. */
+START_TEST(long_chains)
+{
+	static uint64_t handles[REQUESTS_MOST];
+
+	waits_in(VFTR_MPI_WAITALL);
+	handles[0] = 0x3000;
+	for (size_t i = 1; i < REQUESTS_MOST; i++)
+		handles[i] = 0x7777;
+	is.before = (struct look_before){REQUESTS_MOST, 0, ADDRESS(handles)};
+	ck_assert_uint_eq(seen_in(VFTR_MPI_WAITALL), 1);
+	is.bucket[look_bucket(0x7777, is.shift, 0)] = 5;
+	is.entry[5] = (struct look_entry){0x5555, 0, 1, 5, 1};
+	ck_assert_uint_eq(seen_in(VFTR_MPI_WAITALL), 0);
+}
+END_TEST
+
 int main(void)
 {
 	Suite *s = suite_create("requests");
@@ -287,6 +304,7 @@ int main(void)
 	tcase_add_test(c, many_requests);
 	tcase_add_loop_test(c, not_known, 0, sizeof(wrong) / sizeof(*wrong));
 	tcase_add_test(c, wrong_lists);
+	tcase_add_test(c, long_chains);
 	suite_add_tcase(s, c);
 	return run_suite(s);
 }
