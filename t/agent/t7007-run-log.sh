@@ -97,7 +97,8 @@ test_expect 'no line of the digest has more than 100 columns, and there are at m
 	run -- "$BIN/plain" 200
 	digest_of run/summary.log >digest
 	cat digest
-	[ "$(wc -l <digest)" -le 15 ] && [ "$(wc -l <digest)" -ge 5 ]
+	[ "$(wc -l <digest)" -le 15 ]
+	[ "$(wc -l <digest)" -ge 5 ]
 	[ "$(wc -L <digest)" -le 100 ]
 	json run/profile.json ".digest[]" | diff - digest'
 
@@ -142,12 +143,14 @@ test_expect 'layout vftrace tells CPU times of processes in JSON only' '
 test_expect 'licence and memory stand at the end, dates have a zone, changed keys one line each' '
 	run -k profile_table.max_rows=9 -- "$BIN/plain" 50
 	tail -n 5 run/summary.log >foot
-	has foot "Vftrace used memory:" && has foot "ABSOLUTELY NO WARRANTY"
+	has foot "Vftrace used memory:"
+	has foot "ABSOLUTELY NO WARRANTY"
 	is 1 "$(grep -c "WARRANTY" run/summary.log)"
 	grep "^Start Date: .* UTC$" run/summary.log
 	is "   profile_table.max_rows=9" "$(sed -n "/^Configuration/{n;p;}" run/summary.log)"
 	n=$(rows run/summary.log "Functions")
-	[ "$n" -ge 1 ] && [ "$n" -le 20 ]
+	[ "$n" -ge 1 ]
+	[ "$n" -le 20 ]
 	is "relax" "$(awk -F"[| ]+" "/^Functions/ { on = 1 } on && /relax|main/ { print \$(NF - 1); exit }" run/summary.log)"'
 
 test_expect 'the log of the only node has no runtime profile, as the summary has it' '
@@ -171,7 +174,8 @@ test_expect 'the first screen names the hot function, the late rank and the cost
 	grep "imbalance: relax: rank 1" run/summary.log
 	[ "$(wc -l <run/summary.log)" -le 400 ]
 	n=$(rows run/summary.log "Functions (sum over 2 ranks)")
-	[ "$n" -ge 3 ] && [ "$n" -le 20 ]
+	[ "$n" -ge 3 ]
+	[ "$n" -le 20 ]
 	awk "/^Functions/ { on = 1 } on && / relax / { print; exit }" run/summary.log | grep -E "\| +1 \|"'
 
 test_expect 'every number of the digest of two ranks is that of the JSON file' '

@@ -34,7 +34,8 @@ test_expect 'vftr run: command line, directory, time, batch job' '
 	is "run $PWD/a folder 12.server {}" "$(started run/profile.json \
 		"\"\(.command_of) \(.directory) \(.job) \(.tags)\"")"
 	utc=$(started run/profile.json .utc_s)
-	[ "$utc" -ge "$began" ] && [ "$utc" -le "$(date +%s)" ]
+	[ "$utc" -ge "$began" ]
+	[ "$utc" -le "$(date +%s)" ]
 	is "$(TZ=Asia/Kolkata date -d "@$utc" +%Y-%m-%dT%H:%M:%S+05:30)" "$(started run/profile.json .time)"
 	is false "$(started run/profile.json "has(\"command_left_out\")")"'
 
@@ -90,7 +91,8 @@ test_expect 'a long command line is cut, and says by how many words' '
 	n=$(started long/profile.json ".command | length")
 	is 2002 $((n + $(started long/profile.json .command_left_out)))
 	is "return 10000" "$(started long/profile.json ".command[1:3] | join(\" \")")"
-	[ "$n" -gt 100 ] && [ "$n" -lt 1000 ]
+	[ "$n" -gt 100 ]
+	[ "$n" -lt 1000 ]
 	[ "$(wc -c <long/$HOST.vfp)" -lt 20000 ]
 	grep "^Command: .*\.\.\.\$" long/summary.log'
 

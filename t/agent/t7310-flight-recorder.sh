@@ -97,7 +97,8 @@ test_expect 'all files together are no larger than sampling.max_size, and the lo
 	touch stop
 	wait $sleep_pid
 	ls -l bounded
-	[ "$(ls bounded/*.vfd | wc -l)" -ge 1 ] && [ "$(ls bounded/*.vfd | wc -l)" -lt 8 ]
+	[ "$(ls bounded/*.vfd | wc -l)" -ge 1 ]
+	[ "$(ls bounded/*.vfd | wc -l)" -lt 8 ]
 	[ "$(cat bounded/*.vfd | wc -c)" -le $((4 << 20)) ]
 	for file in bounded/*.vfd; do
 		"$VFTR" dump "$file" | grep -qx "Complete:        yes"

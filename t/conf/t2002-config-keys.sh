@@ -67,10 +67,13 @@ test_expect 'the command line wins over VFTR_SET, and that over the file' '
 	echo "{ \"outfile_basename\": \"a\", \"logfile_for_ranks\": \"all\" }" >c.json
 	export VFTR_SET="outfile_basename=b; stacklist.show_stacklist=false;"
 	traced -q -c c.json -k outfile_basename=c -- "$BIN/logs"
-	[ -e c_0.log ] && [ ! -e a_all.log ] && [ ! -e b_all.log ]
+	[ -e c_0.log ]
+	[ ! -e a_all.log ]
+	[ ! -e b_all.log ]
 	hasnt c_all.log "Global call stacks"
 	traced -q -c c.json -- "$BIN/logs"
-	[ -e b_all.log ] && [ -e b_0.log ]
+	[ -e b_all.log ]
+	[ -e b_0.log ]
 	has b_all.log "Vftrace configuration read from \"c.json\", changed on the command line or by VFTR_SET"
 	unset VFTR_SET
 	traced -q -k mpi.match=false -- "$BIN/logs"
@@ -187,9 +190,12 @@ test_expect 'off: nothing is written, the program runs as ever' '
 test_expect 'output_directory and outfile_basename' '
 	mkdir -p there
 	run -k output_directory=there -k outfile_basename=name
-	[ -e there/name_all.log ] && [ -e there/name_all.json ] && [ ! -e name_all.log ]
+	[ -e there/name_all.log ]
+	[ -e there/name_all.json ]
+	[ ! -e name_all.log ]
 	run -k outfile_basename=there/two -k sampling.active=true
-	[ -e there/two_all.log ] && ls there/two_*.vfd
+	[ -e there/two_all.log ]
+	ls there/two_*.vfd
 	# what could not be written at the end is refused at the start
 	status_of 125 traced -k outfile_basename=nowhere/name -- "$BIN/logs" 2>err
 	has err "outfile_basename: \"./nowhere\" can'"'"'t be written to"

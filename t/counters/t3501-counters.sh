@@ -234,7 +234,8 @@ test_if '[ -n "$allowed" ]' 'perf_event_open(2) is not allowed here' \
 	n=$(value F "touch<fault<main<init") ns=$(value NS "touch<fault<main<init")
 	more=$(value F "fault<main<init")
 	echo "touch: $n faults in $ns ns, fault: $more"
-	[ "$n" -ge 1000 ] && [ "$n" -le 1020 ]
+	[ "$n" -ge 1000 ]
+	[ "$n" -le 1020 ]
 	[ "$ns" -gt 10000 ]
 	[ "$more" -le 10 ]
 	is Perf "$(sed -n "s/^HWProf - Hardware Counters (\(.*\))/\1/p" hw_all.log)"'
@@ -252,7 +253,8 @@ test_if '[ "$(id -u)" = 0 ] && [ "$(cat /proc/sys/kernel/perf_event_paranoid)" -
 	rm -r "$user"
 	is 0 $status
 	n=$(value F "touch<fault<main<init")
-	[ "$n" -ge 1000 ] && [ "$n" -le 1020 ]
+	[ "$n" -ge 1000 ]
+	[ "$n" -le 1020 ]
 	has hw_all.log "Counted in user mode only (see /proc/sys/kernel/perf_event_paranoid): page-faults."
 	has hw_all.log "Not counted, and 0 in the tables: context-switches (not allowed here"'
 
@@ -270,9 +272,11 @@ test_expect 'getrusage: faults of each thread, and the memory that each path has
 	config rusage.json perf "rusage:minflt F rusage:maxrss M rusage:utime U rusage:nvcsw S"
 	traced -q -c rusage.json -- "$BIN/hw" fault
 	n=$(value F "touch<fault<main<init")
-	[ "$n" -ge 1000 ] && [ "$n" -le 1020 ]
+	[ "$n" -ge 1000 ]
+	[ "$n" -le 1020 ]
 	m=$(value M "touch<fault<main<init") # the kernel counts pages in batches
-	[ "$m" -ge $((900 * 4096)) ] && [ "$m" -le $((1100 * 4096)) ]
+	[ "$m" -ge $((900 * 4096)) ]
+	[ "$m" -le $((1100 * 4096)) ]
 	[ "$(value M "bar<fault<main<init")" -le $((100 * 4096)) ]
 	[ "$(value M init)" -gt 100000 ]
 	traced -q -c rusage.json -- "$BIN/hw" threads 4
@@ -347,7 +351,8 @@ test_if "$has_pmu" 'no hardware counters on this machine' \
 	config pmu.json perf "instructions I cycles C"
 	traced -q -c pmu.json -- "$BIN/hw" loop 20000000
 	n=$(value I "spin<main<init")
-	[ "$n" -ge 59000000 ] && [ "$n" -le 61200000 ]
+	[ "$n" -ge 59000000 ]
+	[ "$n" -le 61200000 ]
 	[ "$(value C "spin<main<init")" -gt 1000000 ]'
 test_if "$has_pmu" 'no hardware counters on this machine' \
 	'more events than counters are counted in turns, and that is said' '

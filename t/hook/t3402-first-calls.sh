@@ -253,7 +253,8 @@ test_expect 'four threads that load and unload plug-ins: all calls have names' '
 	is 800 "$(calls "leaf[1-4]" churns_all.json)"
 	for i in 1 2 3 4; do
 		n=$(calls leaf$i churns_all.json)
-		[ $n -ge 180 ] && [ $n -le 220 ]
+		[ $n -ge 180 ]
+		[ $n -le 220 ]
 	done'
 
 # $BUILD may be where others cannot look: the library comes along

@@ -111,7 +111,8 @@ test_expect 'no call is there twice, and no frame where it cannot be' '
 		got=$(jq "([.stacks[] | select(.function == \"$function\") | .calls] | add // 0) +
 			([.switched_off[]? | select(.function == \"$function\") | .calls] | add // 0)" job/removed_all.json)
 		echo "$function $got of $n"
-		[ "$got" -gt 0 ] && [ "$got" -le "$n" ]
+		[ "$got" -gt 0 ]
+		[ "$got" -le "$n" ]
 	done <job/counts
 	jq -e "[.switched_off[] | select(.removed_s) | .function] | contains([\"leaf\", \"nest\"])" job/removed_all.json
 	# each is below its callers, or below theirs while these are off

@@ -37,7 +37,7 @@ ambiguous() {
 # Both were inside most times, which nothing can force.
 ambiguous_receives() {
 	received=$(json $ALL .ambiguous_recvs)
-	[ "$received" -ge 2 ] && [ "$received" -le 10 ] && [ $((received % 2)) = 0 ]
+	[ "$received" -ge 2 ] && [ "$received" -le 10 ] && [ $((received % 2)) = 0 ] || return 1
 	ambiguous 0 "$received"
 }
 

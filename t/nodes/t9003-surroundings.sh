@@ -481,7 +481,8 @@ test_expect 'installed in a folder with a blank in its name: --preload works, bu
 	rm -f preloaded_all.json
 	status_of 3 limit "with a blank/bin/vftr-node-agent" -q --preload -- "$BIN/preloaded" exit3 2>err
 	is 0 "$(wc -c <err)" "bytes on stderr"
-	[ "$(json preloaded_all.json .ranks)" = 1 ] && [ "$(json preloaded_all.json ".stacks | length")" -gt 3 ]
+	[ "$(json preloaded_all.json .ranks)" = 1 ]
+	[ "$(json preloaded_all.json ".stacks | length")" -gt 3 ]
 	status_of 125 limit "with a blank/bin/vftr-node-agent" --agent-launcher "sh x" --preload -- "$BIN/preloaded" exit3 2>err
 	says err "with a blank" "other nodes"
 	rm -r "with a blank"'

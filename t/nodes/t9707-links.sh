@@ -86,7 +86,8 @@ test_expect 'vftr export, folders: a link in the place of one is no folder' '
 		is 0 "$(ls elsewhere | wc -l)"
 		is 1 "$(ls out | wc -l)" "nothing half-made is left"
 		"$VFTR" export truth -f $f -o out/y
-		[ -d out/y ] && [ ! -L out/y ]
+		[ -d out/y ]
+		[ ! -L out/y ]
 		is "$(stat -c %a elsewhere)" "$(stat -c %a out/y)" mode
 	done'
 
@@ -145,7 +146,8 @@ test_expect 'what a killed agent has left goes away; what may be in use stays' '
 	flock 8
 	traced -q -o out -- "$BIN/end" storm 2000
 	[ ! -e out/old.tmp.vftr-0123456789abcdef ]
-	[ -e out/fresh.tmp.vftr-0123456789abcdef ] && [ -e out/locked.tmp.vftr-0123456789abcdef ]
+	[ -e out/fresh.tmp.vftr-0123456789abcdef ]
+	[ -e out/locked.tmp.vftr-0123456789abcdef ]
 	[ -e out/users.tmp.vftr-notes ]'
 
 test_if 'command -v strace' 'no strace' 'the profile and the summary are on the disk before they have their names' '

@@ -106,7 +106,8 @@ test_expect 'a program without MPI, and without a loop' '
 test_expect 'a rank that is killed has the iterations until then' '
 	limit "$VFTR" run -q -o killed -- sh -c "\"$BIN/loop\" loop 100000 1000 & sleep 1; kill -9 \$!; wait" >out 2>err || :
 	n=$(of killed/profile.json .iterations)
-	[ "$n" -gt 100 ] && [ "$n" -lt 2000 ]
+	[ "$n" -gt 100 ]
+	[ "$n" -lt 2000 ]
 	is "$n" "$(of killed/profile.json "[.steps[].iterations] | add")"'
 
 test_if '[ "$(id -u)" = 0 ] && command -v mpirun.openmpi' 'no pseudo-nodes' 'two nodes: one loop, of the ranks of both' '

@@ -61,23 +61,27 @@ test_expect 'no path of a developer machine, and nothing left for later' '
 			<"$VFTR_TEST_DIR/work/files" | none
 	done'
 
-# unheeded FILE...: commands that begin with "!" where set -e does not heed them: not the row's last
+# unheeded FILE...: commands that begin with "!", and all but the last of those with "&&" between
+# them, where set -e does not heed them: not the row's last
 unheeded() {
 	awk '
 		function indent(line) { match(line, /^\t*/); return RLENGTH }
 		FNR == 1 { held = "" }
 		held != "" && NF {
-			if (indent($0) >= indent(held) && $1 !~ /^(}|done|fi|#.*)$/)
+			if (indent($0) >= indent(held) && $1 !~ /^(}|do|done|fi|#.*)$/)
 				print place ": " held
 			held = ""
 		}
-		/^\t+! / && !/(\047|&&|\||\\)$/ && !/\|\| / { held = $0; place = FILENAME ":" FNR }' "$@"
+		(/^\t+! / || /^\t+(\[|is|has|hasnt) .* && (\[|!|is|has|hasnt|grep|ls) /) &&
+			!/(\047|&&|\||\\)$/ && !/\|\| |&& (return|exit|break|continue)/ { held = $0; place = FILENAME ":" FNR }' "$@"
 }
 
 test_expect 'a command that must fail ends its row where it does not' '
 	unheeded $(files | grep "^t/.*\.sh$") | none
 	printf "\t! grep x y\n\tgrep y z\n" >"$VFTR_TEST_DIR/work/unheeded.sh"
-	unheeded "$VFTR_TEST_DIR/work/unheeded.sh" | grep -q "! grep x y"'
+	unheeded "$VFTR_TEST_DIR/work/unheeded.sh" | grep -q "! grep x y"
+	printf "\t[ x ] && [ y ]\n\tgrep y z\n" >"$VFTR_TEST_DIR/work/unheeded.sh"
+	unheeded "$VFTR_TEST_DIR/work/unheeded.sh" | grep -q "x ] && . y"'
 
 test_expect 'what sleeps or tries once more in a shell test is in the list of t/README, and why' '
 	grep -cE "\b(u|nano)?sleep\b|\bfor (ra_)?(try|longer|seconds) in |\btries=[0-9]|HANGS=[0-9]" \

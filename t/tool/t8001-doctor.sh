@@ -132,7 +132,8 @@ test_if '[ "$(uname -m)" = x86_64 ] && command -v g++ objdump' 'not x86-64, or n
 	doctor 0 ./stl
 	n=$(sed -n "s/^  note  \([0-9]*\) functions are instrumented: .*/\1/p" said)
 	is "$(hooked stl)" "$n"
-	[ "$n" -lt 40 ] && hasnt said "compile C++ with"
+	[ "$n" -lt 40 ]
+	hasnt said "compile C++ with"
 	strip stl
 	doctor 0 ./stl
 	hasnt said "functions are instrumented"'

@@ -73,7 +73,8 @@ test_expect 'C++ by gcc: the program without the standard library and without la
 	is 40200 "$(traced -q -- ./stl 1000)"
 	calls=$(own_calls stl_all.json)
 	echo "$calls calls"
-	[ "$calls" -gt 5000 ] && [ "$calls" -lt 12000 ]
+	[ "$calls" -gt 5000 ]
+	[ "$calls" -lt 12000 ]
 	for f in Field::sort Table::step; do
 		is 2000 "$(json stl_all.json "[.functions[] | select(.function | test(\"$f\")).calls] | add")"
 	done'
@@ -263,7 +264,8 @@ test_expect '--exclude: gfortran, in a module and outside' '
 
 test_expect '--exclude: other compilers and runs without short functions are told so, wrong ones refused' '
 	"$VFTR" flags --exclude short-1 --cc nvc++ >option 2>said
-	[ ! -s option ] && has said "this compiler has no list"
+	[ ! -s option ]
+	has said "this compiler has no list"
 	"$VFTR" flags --exclude short-2 >option 2>said
 	[ ! -s option ] || hasnt option "plain_step"
 	status_of 2 "$VFTR" flags --exclude absent 2>said

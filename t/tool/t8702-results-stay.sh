@@ -125,7 +125,8 @@ test_expect '20 runs that end at once in one folder: 20 sets, each of one run' '
 		cp times_$(hostname | cut -d. -f1).vfp$n one.vfp
 		is "$(json $f .run)" "$("$VFTR" dump -j one.vfd | jq -r .run)" "run of the .vfd$n"
 		is "1 call" "$("$VFTR" diff one.vfp one.vfp | grep -c leaf) call"
-		[ -s times_all.log$n ] && [ -s times_node_$(hostname | cut -d. -f1).log$n ]
+		[ -s times_all.log$n ]
+		[ -s times_node_$(hostname | cut -d. -f1).log$n ]
 	done
 	seq 20 >wanted
 	sort -n got | cmp - wanted'
