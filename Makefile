@@ -346,6 +346,7 @@ check-build: all $(unit_tests) $(test_makers)
 bench: deps
 	@$(MAKE) --no-print-directory all $(O)/t/report/make-large
 	@BUILD='$(abspath $(O))' t/bench/run
+	@BUILD='$(abspath $(O))' t/bench/live
 
 count:
 	@$(MAKE) --no-print-directory all

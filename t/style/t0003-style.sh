@@ -14,7 +14,7 @@ files() {
 }
 
 source_files() {
-	files | grep -E '\.(c|h|cpp|f90|F90|awk|sh|mk)$|^t/bench/run$|^Makefile$|^\.ci/|^man/' | grep -v '\.png$'
+	files | grep -E '\.(c|h|cpp|f90|F90|awk|sh|mk)$|^t/bench/(run|live)$|^Makefile$|^\.ci/|^man/' | grep -v '\.png$'
 }
 
 none() {
@@ -110,7 +110,7 @@ test_expect 'shell scripts are shell' '
 	for f in $(scripts bash); do bash -n "$f" || echo "$f"; done | none'
 
 test_expect 'test scripts and drivers are executable' '
-	for f in $(files | grep -E "^t/[a-z]*/t[0-9].*\.sh$|^t/lib/nodes\.sh$|^t/bench/run$"); do
+	for f in $(files | grep -E "^t/[a-z]*/t[0-9].*\.sh$|^t/lib/nodes\.sh$|^t/bench/(run|live)$"); do
 		[ -x "$f" ] || echo "$f"
 	done | none'
 
