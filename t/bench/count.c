@@ -87,6 +87,17 @@ static void replays(void)
 	detach(&p);
 
 	prepare(dir, RING_BYTES);
+	set("iterations.active", "false");
+	attach(&p, first_ticks(), -1, 0);
+	fill(&p, 0);
+	drained(&p);
+	fill(&p, 0);
+	begin();
+	events = drained(&p);
+	end("drain+replay-no-iterations", events);
+	detach(&p);
+
+	prepare(dir, RING_BYTES);
 	attach(&p, first_ticks(), -1, 0);
 	for (int i = 0; i < 8; i++) { /* it is learnt */
 		fill(&p, 4);
