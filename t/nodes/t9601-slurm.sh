@@ -52,7 +52,7 @@ no_longer() {
 		tries=$((tries + 1))
 		cat stderr.off
 		[ $tries -lt 8 ] || return 1
-		$broke ./ring stderr.off
+		$broke stderr.off
 	done
 	echo "$all $(seconds) - $begin" | awk '{ all = $1 - $3; own = $4 - $6
 		printf "%.1f s, untraced %.1f s\n", all, own; exit !(all < own + 5) }' >took || status=1
@@ -93,7 +93,7 @@ one_job() {
 	limit salloc -Q $allocation sh -c "$traced" >stdout 2>stderr || status=$?
 	if [ $status != 0 ] || sent_twice stderr; then
 		cat stderr
-		$broke ./ring stderr || return 1
+		$broke stderr || return 1
 		# at its end: what was done is there all the same
 		[ $broke = mpich_hangs ] && summary "$ranks" "$((ranks * 100))" && return 0
 		return 2
@@ -105,7 +105,7 @@ one_job() {
 		"$VFTR" collate -o out out
 	}
 	summary "$ranks" "$((ranks * 100))" || {
-		$broke ./ring stderr && return 2
+		$broke stderr && return 2
 		return 1
 	}
 	no_longer $begin $end limit salloc -Q $allocation sh -c "$plain" || return 3
@@ -117,7 +117,7 @@ broke=open_mpi_broke
 # MPICH 4.0.2 itself hangs over these nodes: some untraced runs at their start, 8 of 10 in
 # MPI_Finalize, where two ranks wait in UCX for one that has gone on
 mpich_hangs() {
-	[ $status -ge 124 ] || sent_twice "$2"
+	[ $status -ge 124 ] || sent_twice "$1"
 }
 
 # row SENTENCE RANKS ALLOCATION COMMAND
@@ -419,4 +419,5 @@ if [ -e "$BIN/ring-mpich" ]; then
 		"timeout 20 srun --mpi=pmi2 INSIDE $BIN/ring-mpich 100"
 fi
 
+broken_told
 done_testing

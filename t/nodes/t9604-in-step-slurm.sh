@@ -43,7 +43,7 @@ six() {
 	until status_of $wanted $E3 srun --mpi=pmix "$@" <in >out 2>err; do
 		cat err
 		tries=$((tries + 1))
-		[ $tries -lt 3 ] && open_mpi_broke "$BIN/app.openmpi" err
+		[ $tries -lt 3 ] && open_mpi_broke err
 		rm -f -- *.vfp *_all.*
 	done
 	cat err
@@ -212,4 +212,5 @@ test_expect 'scancel while it runs: a summary of all 6 ranks' '
 	is 6 "$(json app.openmpi_all.json .ranks)"
 	left'
 
+broken_told
 done_testing
