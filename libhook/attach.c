@@ -388,7 +388,7 @@ static enum process_state attach_now(void)
 	madvise(&vftr_own, sizeof(vftr_own), MADV_WIPEONFORK);
 	store_relaxed(&vftr_own.here, 1);
 	add_relaxed_u64(&vftr_process.app->lost_nested, vftr_process.lost_early);
-	vftr_modules_forget(); /* one that a fork in a signal handler interrupted */
+	vftr_modules_forget();
 	vftr_modules_refresh();
 	vftr_regions_announce();
 	vftr_constructs_announce();
@@ -581,6 +581,8 @@ int vftr_process_forget(bool interrupted)
 	int parents = vftr_process.socket;
 
 	lock = fresh; /* whoever held it is not here */
+	vftr_loader_lock_in_child();
+	vftr_modules_forget();
 	store_relaxed(&holder, 0);
 	vftr_session_forget_lock();
 	early.tid = 0;
@@ -614,7 +616,6 @@ int vftr_process_forget(bool interrupted)
 	vftr_process.parent_traced = vftr_process.pid;
 	vftr_process.lost_early = 0;
 	vftr_process.generation++;
-	vftr_modules_forget();
 	vftr_process.state = PROCESS_NEW;
 	return parents;
 }

@@ -16,19 +16,23 @@
 
 static pthread_key_t end_of_thread;
 static bool has_key, installed;
+static bool modules_held; /* by the thread that forks, which has the lock */
 
 /* The child must record nothing between fork's copy and our child handler. */
 static void before_fork(void)
 {
 	struct thread *t = &vftr_thread;
 	struct wire_fork fork = {.head = {.kind = WIRE_FORK}};
+	bool held;
 
 	busy_begin(t);
 	if (t->busy == 1 && process_is_on() && t->generation == vftr_process.generation &&
 		!vftr_thread_is_vfork_child(t))
 		vftr_thread_publish(t);
 	t->limit = NULL;
+	held = vftr_modules_hold();
 	vftr_process_lock();
+	modules_held = held;
 	if (!process_is_on())
 		return;
 	fork.number = ++vftr_process.forks;
@@ -42,6 +46,8 @@ static void before_fork(void)
 
 static void after_fork_in_parent(void)
 {
+	if (modules_held)
+		vftr_modules_release();
 	vftr_process_unlock();
 	busy_end(&vftr_thread);
 	/* the next event finds limit NULL and sets it again */

@@ -15,20 +15,27 @@
 #include <unistd.h>
 #include "libhook/process.h"
 #include "libhook/switches.h"
+#include "shm/clock.h"
 #include "shm/fnv.h"
 
 #define MODULES_MAX	    4096
+#define PATHS_BYTES	    ((size_t)512 << 10)
 #define LOOK_INTERVAL_TICKS 20000000u /* about 10 ms at some GHz */
-#define LOOKS		    10000u    /* until another thread has looked */
+#define HOLD_NS		    100000000u
+#define LOOKS		    10000u /* until another thread has looked */
 
+/* Kept with its path, as a child of fork() may be unable to look at the list (loader-lock.c). */
 struct module {
-	uint64_t low, high;
+	struct wire_module about;
 	uint64_t identity; /* of the file: its name and dynamic section */
-	bool seen;
+	const char *path;  /* in paths, in the order of known */
+	bool seen, told;
 };
 
 static struct module *known; /* MODULES_MAX entries of our own pages */
 static unsigned n_known;
+static char *paths; /* PATHS_BYTES behind them, the last one NUL */
+static size_t paths_used;
 static unsigned long long adds, subs;
 static uint32_t looking;
 
@@ -75,24 +82,44 @@ static bool code_range(const struct dl_phdr_info *info, uint64_t *low, uint64_t 
 }
 
 /* Would two addresses of these ranges look the same in 32 bits? */
-static bool same_low_half(uint64_t low, uint64_t high, const struct module *m)
+static bool same_low_half(uint64_t low, uint64_t high, const struct wire_module *m)
 {
 	return (uint32_t)(m->low - low) < high - low || (uint32_t)(low - m->low) < m->high - m->low;
 }
 
-static void announce(const struct dl_phdr_info *info, uint64_t low, uint64_t high)
+/* The path, kept; without room for it the empty one. */
+static const char *path_kept(const char *path)
 {
-	struct wire_module m = {
-		.head = {.kind = WIRE_MODULE}, .base = info->dlpi_addr, .low = low, .high = high};
-	struct wire_text path = {{info->dlpi_name}};
+	const size_t bytes = strlen(path) + 1;
+	char *at = paths + paths_used;
+
+	if (bytes == 1 || bytes >= PATHS_BYTES - paths_used)
+		return paths + PATHS_BYTES - 1;
+	paths_used += bytes;
+	return memmove(at, path, bytes);
+}
+
+static const char *path_of(const struct dl_phdr_info *info)
+{
 	static char executable[4096]; /* one thread looks at a time, maybe on a small stack */
 
-	if (!info->dlpi_name || !info->dlpi_name[0]) {
-		vftr_executable_path(executable, sizeof(executable));
-		path.s[0] = executable;
+	if (info->dlpi_name && info->dlpi_name[0])
+		return info->dlpi_name;
+	vftr_executable_path(executable, sizeof(executable));
+	return executable;
+}
+
+/* Not while the list is read: others wait for it, and the agent may keep us waiting. */
+static void announce_untold(void)
+{
+	for (unsigned i = 0; i < n_known; i++) {
+		struct wire_module about = known[i].about;
+		struct wire_text path = {{known[i].path}};
+
+		if (!known[i].told)
+			vftr_message_send(&about.head, sizeof(about), &path);
+		known[i].told = true;
 	}
-	read_build_id(info, &m);
-	vftr_message_send(&m.head, sizeof(m), &path);
 }
 
 static uint64_t identity_of(const struct dl_phdr_info *info)
@@ -124,7 +151,7 @@ uint64_t vftr_module_identity(uint64_t address)
 {
 	struct search s = {.address = address};
 
-	dl_iterate_phdr(find_identity, &s);
+	vftr_loader_walk(find_identity, &s);
 	return s.identity;
 }
 
@@ -138,7 +165,8 @@ static int mark_known(struct dl_phdr_info *info, size_t bytes, void *context)
 	if (!code_range(info, &low, &high))
 		return 0;
 	for (unsigned i = 0; i < n_known; i++)
-		if (known[i].low == low && known[i].high == high && known[i].identity == identity)
+		if (known[i].about.low == low && known[i].about.high == high &&
+			known[i].identity == identity)
 			known[i].seen = true;
 	return 0;
 }
@@ -164,24 +192,28 @@ static void look_for_gpu(const char *path)
 }
 
 /* Second pass: those that are new. */
-static int announce_new(struct dl_phdr_info *info, size_t bytes, void *context)
+static int add_new(struct dl_phdr_info *info, size_t bytes, void *context)
 {
-	uint64_t low, high;
+	struct wire_module m = {.head = {.kind = WIRE_MODULE}, .base = info->dlpi_addr};
 
-	if (!code_range(info, &low, &high) ||
+	if (!code_range(info, &m.low, &m.high) ||
 		(info->dlpi_name && !strncmp(info->dlpi_name, "linux-vdso", 10)))
 		return 0;
 	for (unsigned i = 0; i < n_known; i++)
-		if (known[i].low == low)
+		if (known[i].about.low == m.low)
 			return 0;
 	if (n_known == MODULES_MAX)
 		return 0;
 	for (unsigned i = 0; i < n_known; i++)
-		if (same_low_half(low, high, &known[i]))
+		if (same_low_half(m.low, m.high, &known[i].about))
 			vftr_process.modules_wide++;
-	known[n_known++] = (struct module){low, high, identity_of(info), true};
 	look_for_gpu(info->dlpi_name);
-	announce(info, low, high);
+	read_build_id(info, &m);
+	known[n_known] = (struct module){.about = m,
+		.identity = identity_of(info),
+		.path = path_kept(path_of(info)),
+		.seen = true};
+	n_known++;
 	return 0;
 }
 
@@ -191,78 +223,112 @@ static int look_at_counters(struct dl_phdr_info *info, size_t bytes, void *chang
 	return 1;
 }
 
+static void tell_gone(const struct module *m)
+{
+	const uint64_t low = m->about.low, high = m->about.high;
+	struct wire_number gone = {.head = {.kind = WIRE_MODULE_GONE}, .number = low};
+
+	if (m->told)
+		vftr_message_send(&gone.head, sizeof(gone), NULL);
+	vftr_constructs_unloaded(low, high, m->identity);
+	if (vftr_openacc_unloaded)
+		vftr_openacc_unloaded(low, high);
+	vftr_switches_unloaded(low, high);
+}
+
 static void forget_unseen(void)
 {
 	unsigned kept = 0;
 
+	paths_used = 0;
 	for (unsigned i = 0; i < n_known; i++) {
-		struct wire_number gone = {
-			.head = {.kind = WIRE_MODULE_GONE}, .number = known[i].low};
-
 		if (known[i].seen) {
-			known[kept++] = known[i];
-			continue;
+			known[kept] = known[i];
+			known[kept].path = path_kept(known[i].path);
+			kept++;
+		} else {
+			tell_gone(&known[i]);
 		}
-		vftr_message_send(&gone.head, sizeof(gone), NULL);
-		vftr_constructs_unloaded(known[i].low, known[i].high, known[i].identity);
-		if (vftr_openacc_unloaded)
-			vftr_openacc_unloaded(known[i].low, known[i].high);
-		vftr_switches_unloaded(known[i].low, known[i].high);
 	}
 	n_known = kept;
 }
 
-/* One thread reads the list; the others go on, or try again some times. */
-static void refresh(unsigned times)
+static bool has_room(void)
+{
+	void *room = known;
+
+	if (!room)
+		room = mmap(NULL, MODULES_MAX * sizeof(*known) + PATHS_BYTES,
+			PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	if (room == MAP_FAILED)
+		return false;
+	known = room;
+	paths = (char *)&known[MODULES_MAX];
+	return true;
+}
+
+/* False: the list cannot be had now. */
+static bool read_list(bool patiently)
 {
 	bool changed = false;
 
+	if (!vftr_loader_lock_try(patiently))
+		return false;
+	dl_iterate_phdr(look_at_counters, &changed);
+	for (unsigned i = 0; changed && i < n_known; i++)
+		known[i].seen = false;
+	if (changed)
+		dl_iterate_phdr(mark_known, NULL);
+	vftr_loader_lock_give();
+	if (!changed)
+		return true;
+	forget_unseen(); /* before what may have taken their place is announced */
+	if (vftr_loader_lock_try(patiently)) {
+		dl_iterate_phdr(add_new, NULL);
+		vftr_loader_lock_give();
+		return true;
+	}
+	adds = subs = 0; /* next time */
+	return false;
+}
+
+/* One thread reads the list; the others go on, or try again some times. */
+static void refresh(unsigned times, bool patiently)
+{
 	while (!claim_u32(&looking, 0, 1)) {
 		if (!times--)
 			return;
 		sched_yield();
 	}
-	if (!known) {
-		void *room = mmap(NULL, MODULES_MAX * sizeof(*known), PROT_READ | PROT_WRITE,
-			MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-
-		if (room == MAP_FAILED)
-			goto out;
-		known = room;
+	if (has_room()) {
+		vftr_loader_lock_find();
+		read_list(patiently);
+		announce_untold();
 	}
-	dl_iterate_phdr(look_at_counters, &changed);
-	if (!changed)
-		goto out;
-	for (unsigned i = 0; i < n_known; i++)
-		known[i].seen = false;
-	dl_iterate_phdr(mark_known, NULL);
-	forget_unseen(); /* before what may have taken their place is announced */
-	dl_iterate_phdr(announce_new, NULL);
 	if (vftr_process.modules_wide && !claim_u64(&vftr_own.gate, GATE_FUNCTIONS, GATE_CODE))
 		claim_u64(&vftr_own.gate, GATE_SWITCHES, GATE_CODE);
-out:
 	store_release(&looking, 0);
 }
 
 /* dl_iterate_phdr() has a lock, and a signal handler may fork: the child could not attach. */
-static void refresh_whole(unsigned times)
+static void refresh_whole(unsigned times, bool patiently)
 {
 	sigset_t all, old;
 
 	sigfillset(&all);
 	pthread_sigmask(SIG_SETMASK, &all, &old);
-	refresh(times);
+	refresh(times, patiently);
 	pthread_sigmask(SIG_SETMASK, &old, NULL);
 }
 
 void vftr_modules_refresh(void)
 {
-	refresh_whole(0);
+	refresh_whole(0, true);
 }
 
 void vftr_modules_refresh_surely(void)
 {
-	refresh_whole(LOOKS);
+	refresh_whole(LOOKS, true);
 }
 
 void vftr_modules_refresh_rarely(uint64_t ticks)
@@ -271,12 +337,30 @@ void vftr_modules_refresh_rarely(uint64_t ticks)
 	if (ticks - load_relaxed(&vftr_process.modules_checked) < LOOK_INTERVAL_TICKS)
 		return;
 	store_relaxed(&vftr_process.modules_checked, ticks);
-	vftr_modules_refresh();
+	refresh_whole(0, false);
 }
 
 void vftr_modules_forget(void)
 {
-	n_known = 0;
+	for (unsigned i = 0; i < n_known; i++)
+		known[i].told = false;
 	adds = subs = 0;
 	looking = 0;
+}
+
+bool vftr_modules_hold(void)
+{
+	const uint64_t from = clock_raw_ns();
+
+	while (!claim_u32(&looking, 0, 1)) {
+		if (clock_raw_ns() - from > HOLD_NS)
+			return false;
+		sched_yield();
+	}
+	return true;
+}
+
+void vftr_modules_release(void)
+{
+	store_release(&looking, 0);
 }

@@ -270,13 +270,33 @@ bool vftr_is_probe(void);
 
 /* attach.c: the path of the program; without /proc the one by which it was called. */
 void vftr_executable_path(char *out, size_t bytes);
+/*
+ * loader-lock.c: the lock of dl_iterate_phdr(), with all signals blocked. Found once, by the first
+ * thread that has the list of modules. try: true if the caller has it now, or nothing is known of
+ * it; patiently: tries for 0.1 s. A child of fork() says so, and gets false from then on if a
+ * thread had the lock that is not there.
+ */
+void vftr_loader_lock_find(void);
+bool vftr_loader_lock_try(bool patiently);
+void vftr_loader_lock_give(void);
+void vftr_loader_lock_in_child(void);
+/* dl_iterate_phdr(), which waits for the lock; 0 where that would be for ever. */
+struct dl_phdr_info;
+int vftr_loader_walk(int (*see)(struct dl_phdr_info *, size_t, void *), void *context);
 /* modules.c: tells the agent which modules were loaded and unloaded since the last call. */
 void vftr_modules_refresh(void);
 /* The same, also while another thread is in the function: that one may have begun too early. */
 void vftr_modules_refresh_surely(void);
 /* The same, unless the last call was a moment ago. */
 void vftr_modules_refresh_rarely(uint64_t ticks);
+/* What was told is to be told again: the agent is another one, or we are another process. */
 void vftr_modules_forget(void);
+/*
+ * Around fork(): keeps other threads from the list of modules, if none of ours is there within 0.1
+ * s; true if it does. Their child could not look at it, nor load anything.
+ */
+bool vftr_modules_hold(void);
+void vftr_modules_release(void);
 /* Name and contents of the module with code at this address, hashed; 0: none. */
 uint64_t vftr_module_identity(uint64_t address);
 

@@ -4,6 +4,7 @@
 #include <link.h>
 #include <stdbool.h>
 #include <stddef.h>
+#include "libhook/process.h"
 
 /* Both numbers are offsets from the header. */
 struct entry {
@@ -86,5 +87,5 @@ uint64_t vftr_function_end(uint64_t begin)
 {
 	uint64_t address = begin;
 
-	return dl_iterate_phdr(find_end, &address) ? address : 0;
+	return vftr_loader_walk(find_end, &address) ? address : 0;
 }

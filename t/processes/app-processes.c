@@ -5,6 +5,7 @@
  */
 #include <errno.h>
 #include <fcntl.h>
+#include <link.h>
 #include <pthread.h>
 #include <sched.h>
 #include <signal.h>
@@ -317,6 +318,56 @@ KEEP static int thread_fork(void)
 	return bad[0] | bad[1] | bad[2] | bad[3];
 }
 
+static pthread_barrier_t at_list, list_seen;
+
+UNTRACED static int stay_at_list(struct dl_phdr_info *info, size_t bytes, void *unused)
+{
+	(void)info, (void)bytes, (void)unused;
+	pthread_barrier_wait(&at_list);
+	pthread_barrier_wait(&list_seen);
+	return 1;
+}
+
+UNTRACED static void *at_the_list(void *unused)
+{
+	dl_iterate_phdr(stay_at_list, unused);
+	return NULL;
+}
+
+/*
+ * While another thread has the dynamic loader's list of modules, this one goes on, and forks: in
+ * its children nobody will give the list back.
+ */
+KEEP static int beside_list(void)
+{
+	pthread_t t;
+	pid_t pid;
+	int bad;
+
+	pthread_barrier_init(&at_list, NULL, 2);
+	pthread_barrier_init(&list_seen, NULL, 2);
+	work(10);
+	if (pthread_create(&t, NULL, at_the_list, NULL))
+		return 99;
+	pthread_barrier_wait(&at_list);
+	for (int i = 0; i < 100; i++)
+		in_parent(300);
+	pid = fork();
+	if (pid == 0) {
+		in_child(20);
+		pid = fork();
+		if (pid == 0) {
+			in_child(20);
+			exit(6);
+		}
+		exit(ended(pid, 6 << 8));
+	}
+	bad = ended(pid, 0);
+	pthread_barrier_wait(&list_seen);
+	pthread_join(t, NULL);
+	return bad;
+}
+
 /* ---- generations ---- */
 
 /* Three generations, and two lives of one of the children. */
@@ -460,6 +511,7 @@ static const struct {
 	{"raw-fork-silent", raw_fork_silent},
 	{"thread-exec", thread_exec},
 	{"thread-fork", thread_fork},
+	{"beside-list", beside_list},
 	{"tree", tree},
 	{"many", many},
 	{"many-others", many_others},

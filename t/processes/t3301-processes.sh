@@ -122,6 +122,16 @@ test_expect 'four threads fork at a time: children go on where their thread was'
 		"80 leaf<work<in_child<fork_in_thread<init"
 	processes 5'
 
+test_expect 'a thread that holds the list of modules: others go on, and so do the children that they fork' '
+	run 0 beside-list
+	profile "1 main<init" "1 beside_list<main<init" "1 work<beside_list<main<init" \
+		"10 leaf<work<beside_list<main<init" "100 in_parent<beside_list<main<init" \
+		"100 work<in_parent<beside_list<main<init" \
+		"30000 leaf<work<in_parent<beside_list<main<init" \
+		"2 in_child<beside_list<main<init" "2 work<in_child<beside_list<main<init" \
+		"40 leaf<work<in_child<beside_list<main<init"
+	processes 3'
+
 many=300
 [ -z "$VFTR_LONG" ] || many=3000
 test_expect "$many short children, 16 at a time: every one is there, and memory is bounded" "
