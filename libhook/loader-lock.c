@@ -3,8 +3,10 @@
  * The lock that dl_iterate_phdr() waits for. glibc does not make it new in a child of fork(): if
  * another thread was at the list of modules then (in dlopen(), or in dl_iterate_phdr() itself),
  * who waits for it in the child waits for ever. The program may never look at the list there, so
- * we must not wait either. The lock has no name. It is found as the mutex of the loader that the
- * caller has in a callback of dl_iterate_phdr(), and has not after it; from then on we only try it.
+ * we must not wait either. And a signal handler may come while dlclose() is at the list: the lock
+ * is recursive, and what is unmapped is still there. The lock has no name. It is found as the mutex
+ * of the loader that the caller has in a callback of dl_iterate_phdr(), and has not after it; from
+ * then on we only try it.
  */
 #include <elf.h>
 #include <link.h>
@@ -20,7 +22,7 @@
 #define MINE   8
 
 static pthread_mutex_t *lock; /* NULL: not found, dl_iterate_phdr() waits for it unseen */
-static bool looked, stuck;
+static bool stuck;
 
 struct search {
 	uintptr_t loader;
@@ -70,15 +72,13 @@ static int look_at_loader(struct dl_phdr_info *info, size_t bytes, void *context
 	return 1;
 }
 
-void vftr_loader_lock_find(void)
+/* Before the program has threads, as a child may be the first that we attach. */
+__attribute__((constructor)) static void find_lock(void)
 {
 	struct search s = {.loader = getauxval(AT_BASE), .tid = (int32_t)syscall(SYS_gettid)};
 	pthread_mutex_t *found = NULL;
 	unsigned n = 0;
 
-	if (looked)
-		return;
-	looked = true;
 	if (!s.loader || !dl_iterate_phdr(look_at_loader, &s))
 		return;
 	/* in a constructor of what is loaded now, the thread has another one, too, which stays */
@@ -91,18 +91,32 @@ void vftr_loader_lock_find(void)
 		lock = found;
 }
 
+/* True if the thread is at the list further up: a signal handler has come while dlclose() was. */
+static bool had_it(void)
+{
+#ifdef __GLIBC__
+	return lock->__data.__count > 1;
+#else
+	return false;
+#endif
+}
+
 bool vftr_loader_lock_try(bool patiently)
 {
-	uint64_t from;
+	const uint64_t from = clock_raw_ns();
 
-	if (stuck)
-		return false;
-	if (!lock || !pthread_mutex_trylock(lock))
+	if (!lock)
 		return true;
-	for (from = clock_raw_ns(); patiently && clock_raw_ns() - from < TRY_NS;) {
+	while (!stuck) {
+		if (!pthread_mutex_trylock(lock)) {
+			if (!had_it())
+				return true;
+			pthread_mutex_unlock(lock);
+			return false;
+		}
+		if (!patiently || clock_raw_ns() - from > TRY_NS)
+			return false;
 		sched_yield();
-		if (!pthread_mutex_trylock(lock))
-			return true;
 	}
 	return false;
 }
@@ -115,7 +129,13 @@ void vftr_loader_lock_give(void)
 
 int vftr_loader_walk(int (*see)(struct dl_phdr_info *, size_t, void *), void *context)
 {
-	return stuck ? 0 : dl_iterate_phdr(see, context);
+	int seen;
+
+	if (!vftr_loader_lock_try(true))
+		return 0;
+	seen = dl_iterate_phdr(see, context);
+	vftr_loader_lock_give();
+	return seen;
 }
 
 void vftr_loader_lock_in_child(void)

@@ -20,9 +20,8 @@
 
 #define MODULES_MAX	    4096
 #define PATHS_BYTES	    ((size_t)512 << 10)
-#define LOOK_INTERVAL_TICKS 20000000u /* about 10 ms at some GHz */
-#define HOLD_NS		    100000000u
-#define LOOKS		    10000u /* until another thread has looked */
+#define LOOK_INTERVAL_TICKS 20000000u  /* about 10 ms at some GHz */
+#define HOLD_NS		    100000000u /* that a thread waits until another one has looked */
 
 /* Kept with its path, as a child of fork() may be unable to look at the list (loader-lock.c). */
 struct module {
@@ -292,62 +291,6 @@ static bool read_list(bool patiently)
 	return false;
 }
 
-/* One thread reads the list; the others go on, or try again some times. */
-static void refresh(unsigned times, bool patiently)
-{
-	while (!claim_u32(&looking, 0, 1)) {
-		if (!times--)
-			return;
-		sched_yield();
-	}
-	if (has_room()) {
-		vftr_loader_lock_find();
-		read_list(patiently);
-		announce_untold();
-	}
-	if (vftr_process.modules_wide && !claim_u64(&vftr_own.gate, GATE_FUNCTIONS, GATE_CODE))
-		claim_u64(&vftr_own.gate, GATE_SWITCHES, GATE_CODE);
-	store_release(&looking, 0);
-}
-
-/* dl_iterate_phdr() has a lock, and a signal handler may fork: the child could not attach. */
-static void refresh_whole(unsigned times, bool patiently)
-{
-	sigset_t all, old;
-
-	sigfillset(&all);
-	pthread_sigmask(SIG_SETMASK, &all, &old);
-	refresh(times, patiently);
-	pthread_sigmask(SIG_SETMASK, &old, NULL);
-}
-
-void vftr_modules_refresh(void)
-{
-	refresh_whole(0, true);
-}
-
-void vftr_modules_refresh_surely(void)
-{
-	refresh_whole(LOOKS, true);
-}
-
-void vftr_modules_refresh_rarely(uint64_t ticks)
-{
-	/* stale is safe: somebody looks twice */
-	if (ticks - load_relaxed(&vftr_process.modules_checked) < LOOK_INTERVAL_TICKS)
-		return;
-	store_relaxed(&vftr_process.modules_checked, ticks);
-	refresh_whole(0, false);
-}
-
-void vftr_modules_forget(void)
-{
-	for (unsigned i = 0; i < n_known; i++)
-		known[i].told = false;
-	adds = subs = 0;
-	looking = 0;
-}
-
 bool vftr_modules_hold(void)
 {
 	const uint64_t from = clock_raw_ns();
@@ -363,4 +306,60 @@ bool vftr_modules_hold(void)
 void vftr_modules_release(void)
 {
 	store_release(&looking, 0);
+}
+
+enum how { AT_ONCE, PATIENTLY, SURELY };
+
+/* One thread reads the list; the others go on, or wait until it has. */
+static void refresh(enum how how)
+{
+	const bool patiently = how != AT_ONCE;
+
+	if (how == SURELY ? !vftr_modules_hold() : !claim_u32(&looking, 0, 1))
+		return;
+	if (has_room()) {
+		read_list(patiently);
+		announce_untold();
+	}
+	if (vftr_process.modules_wide && !claim_u64(&vftr_own.gate, GATE_FUNCTIONS, GATE_CODE))
+		claim_u64(&vftr_own.gate, GATE_SWITCHES, GATE_CODE);
+	vftr_modules_release();
+}
+
+/* dl_iterate_phdr() has a lock, and a signal handler may fork: the child could not attach. */
+static void refresh_whole(enum how how)
+{
+	sigset_t all, old;
+
+	sigfillset(&all);
+	pthread_sigmask(SIG_SETMASK, &all, &old);
+	refresh(how);
+	pthread_sigmask(SIG_SETMASK, &old, NULL);
+}
+
+void vftr_modules_refresh(void)
+{
+	refresh_whole(PATIENTLY);
+}
+
+void vftr_modules_refresh_surely(void)
+{
+	refresh_whole(SURELY);
+}
+
+void vftr_modules_refresh_rarely(uint64_t ticks)
+{
+	/* stale is safe: somebody looks twice */
+	if (ticks - load_relaxed(&vftr_process.modules_checked) < LOOK_INTERVAL_TICKS)
+		return;
+	store_relaxed(&vftr_process.modules_checked, ticks);
+	refresh_whole(AT_ONCE);
+}
+
+void vftr_modules_forget(void)
+{
+	for (unsigned i = 0; i < n_known; i++)
+		known[i].told = false;
+	adds = subs = 0;
+	looking = 0;
 }

@@ -271,16 +271,14 @@ bool vftr_is_probe(void);
 /* attach.c: the path of the program; without /proc the one by which it was called. */
 void vftr_executable_path(char *out, size_t bytes);
 /*
- * loader-lock.c: the lock of dl_iterate_phdr(), with all signals blocked. Found once, by the first
- * thread that has the list of modules. try: true if the caller has it now, or nothing is known of
- * it; patiently: tries for 0.1 s. A child of fork() says so, and gets false from then on if a
- * thread had the lock that is not there.
+ * loader-lock.c: the lock of dl_iterate_phdr(), with all signals blocked. try: true if the caller
+ * has it now and had not before, or nothing is known of it; patiently: tries for 0.1 s. A child of
+ * fork() says so, and gets false from then on if a thread had the lock that is not there.
  */
-void vftr_loader_lock_find(void);
 bool vftr_loader_lock_try(bool patiently);
 void vftr_loader_lock_give(void);
 void vftr_loader_lock_in_child(void);
-/* dl_iterate_phdr(), which waits for the lock; 0 where that would be for ever. */
+/* dl_iterate_phdr() with the lock, or 0 where it cannot be had. */
 struct dl_phdr_info;
 int vftr_loader_walk(int (*see)(struct dl_phdr_info *, size_t, void *), void *context);
 /* modules.c: tells the agent which modules were loaded and unloaded since the last call. */

@@ -4,6 +4,7 @@
  * end a line "CALLS NAME" for each function. argv[1] chooses what happens, and
  * argv[2] how often a handler calls inner(). Rounds are those of app-stepper.c.
  */
+#include <dlfcn.h>
 #include <errno.h>
 #include <pthread.h>
 #include <signal.h>
@@ -175,6 +176,22 @@ UNTRACED static void by_timer(void)
 	every_ms(ITIMER_REAL, 0);
 }
 
+/* While the dynamic loader loads and unloads; a call per millisecond is at any place there. */
+UNTRACED static void unloading(void)
+{
+	double until = now() + seconds;
+
+	on(SIGALRM, handler, SA_RESTART);
+	every_ms(ITIMER_REAL, 1);
+	do {
+		void *library = dlopen("./unloaded.so", RTLD_NOW);
+
+		if (!library || dlclose(library))
+			exit(93);
+	} while (now() < until);
+	every_ms(ITIMER_REAL, 0);
+}
+
 UNTRACED static void other_stack(void)
 {
 	stack_t stack = {.ss_sp = malloc(1 << 17), .ss_size = 1 << 17};
@@ -245,6 +262,7 @@ static const struct {
 	{"forks", with_forks},
 	{"threads", with_threads},
 	{"timer", by_timer},
+	{"unloading", unloading},
 	{"altstack", other_stack},
 	{"profiler", profiler},
 	{"interrupted", interrupted},

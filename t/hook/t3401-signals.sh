@@ -46,6 +46,17 @@ test_expect 'one that calls more than a block has room for' 'signals timer 200 1
 
 test_expect 'one on a stack of its own (sigaltstack)' 'signals altstack 2 1'
 
+test_expect 'a handler while dlopen() and dlclose() change the list of modules' '
+	echo "int unloaded;" >unloaded.c
+	needed=
+	for n in 1 2 3 4 5 6 7 8; do # one is unmapped when others are gone
+		gcc -shared -fPIC -o needed$n.so unloaded.c
+		needed="$needed ./needed$n.so"
+	done
+	gcc -shared -fPIC -Wl,--no-as-needed -o unloaded.so unloaded.c $needed
+	signals unloading 600 $seconds
+	[ "$(awk "/ handler/ { print \$1 }" counts)" -gt 10 ]'
+
 test_expect 'a profiler in the program gets its SIGPROF' 'signals profiler 0 1'
 
 test_expect 'blocking calls end with EINTR as without us' '
