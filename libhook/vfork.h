@@ -2,7 +2,9 @@
 /*
  * Our vfork(). It returns twice to the same stack, so nothing of ours may be on
  * the stack: the return address stays in a register, which the kernel keeps for
- * parent and child. For interpose.c only.
+ * parent and child. A shadow stack (x86 CET) is shared by both, too, and the child's calls
+ * overwrite the parent's return address on it: the parent drops that one, and goes back by a jump.
+ * For interpose.c only.
  */
 #ifndef VFTR_LIBHOOK_VFORK_H
 #define VFTR_LIBHOOK_VFORK_H
@@ -20,7 +22,8 @@ long vftr_vfork_end(long result) __attribute__((used, visibility("hidden")));
 
 #if defined(__x86_64__)
 _Static_assert(SYS_vfork == 58, "the number below");
-__asm__(FUNCTION("vfork") "subq $8, %rsp\n"
+__asm__(FUNCTION("vfork") "endbr64\n"
+			  "subq $8, %rsp\n"
 			  ".cfi_adjust_cfa_offset 8\n"
 			  "call vftr_vfork_begin\n"
 			  "addq $8, %rsp\n"
@@ -41,6 +44,18 @@ __asm__(FUNCTION("vfork") "subq $8, %rsp\n"
 			  "call vftr_vfork_end\n"
 			  "addq $8, %rsp\n"
 			  ".cfi_adjust_cfa_offset -8\n"
+			  "xorl %edx, %edx\n"
+			  "rdsspq %rdx\n" /* does nothing without a shadow stack */
+			  "testq %rdx, %rdx\n"
+			  "jz 1f\n"
+			  "movl $1, %edx\n"
+			  "incsspq %rdx\n"
+			  ".cfi_remember_state\n"
+			  "popq %rdx\n"
+			  ".cfi_adjust_cfa_offset -8\n"
+			  ".cfi_register %rip, %rdx\n"
+			  "jmp *%rdx\n"
+			  ".cfi_restore_state\n"
 			  "1: ret\n" FUNCTION_END("vfork"));
 #elif defined(__aarch64__)
 _Static_assert(SYS_clone == 220, "the number below");
