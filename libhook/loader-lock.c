@@ -103,7 +103,7 @@ static bool had_it(void)
 
 bool vftr_loader_lock_try(bool patiently)
 {
-	const uint64_t from = clock_raw_ns();
+	uint64_t from = 0, now;
 
 	if (!lock)
 		return true;
@@ -114,7 +114,10 @@ bool vftr_loader_lock_try(bool patiently)
 			pthread_mutex_unlock(lock);
 			return false;
 		}
-		if (!patiently || clock_raw_ns() - from > TRY_NS)
+		now = patiently ? clock_raw_ns() : 0;
+		if (!from)
+			from = now;
+		if (!patiently || now - from > TRY_NS)
 			return false;
 		sched_yield();
 	}
