@@ -22,7 +22,7 @@
 #define PAIRS  100
 #define ROUNDS 4
 
-#define AGAIN	     512   /* blocks from one measurement to the next */
+#define AGAIN	     32	   /* timed blocks from one measurement to the next */
 #define AGAIN_MOST   4	   /* times the first one; another one had the CPU meanwhile ... */
 #define PUBLISH_MOST 20000 /* ... as it had here; ns */
 
