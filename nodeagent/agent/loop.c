@@ -149,7 +149,8 @@ static void on_event(struct agent *a, const struct epoll_event *e)
 	case WATCH_STEP: /* in_step_tick() looks at all of them */
 		break;
 	case WATCH_PIDFD:
-		epoll_ctl(a->host.epoll, EPOLL_CTL_DEL, p->pidfd, NULL);
+		if (p->pidfd >= 0) /* its hang-up, of the same look, may have closed it */
+			epoll_ctl(a->host.epoll, EPOLL_CTL_DEL, p->pidfd, NULL);
 		/* a child of its own may have the socket until it has connected, too */
 		if (!process_is_expected(p) || !process_receive(p))
 			process_hung_up(p);

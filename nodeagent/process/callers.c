@@ -27,6 +27,7 @@ struct callers {
 	struct map64 of;	      /* pid -> how many */
 	uint64_t deaf_since;	      /* raw ns: the listener is not watched; 0: it is */
 	uint64_t due;		      /* of callers_tick(), raw ns */
+	rlim_t files_most;	      /* RLIMIT_NOFILE when it was read; 0: not yet */
 };
 
 static struct callers *callers_of(struct host *host)
@@ -146,11 +147,17 @@ static bool close_an_idle_one(struct callers *c)
 	return false;
 }
 
-static bool is_short(int fd)
+/* The limit is asked for again only where what it was is reached. */
+static bool is_short(struct callers *c, int fd)
 {
 	struct rlimit limit;
 
-	return !getrlimit(RLIMIT_NOFILE, &limit) && (rlim_t)fd + RESERVED >= limit.rlim_cur;
+	if ((rlim_t)fd + RESERVED < c->files_most)
+		return false;
+	if (getrlimit(RLIMIT_NOFILE, &limit))
+		return false;
+	c->files_most = limit.rlim_cur;
+	return (rlim_t)fd + RESERVED >= c->files_most;
 }
 
 /* Reads its HELLO, as otherwise the hang-up would discard the answer. */
@@ -190,7 +197,7 @@ void callers_accept(struct host *host)
 	while ((fd = session_accept(host, &pid)) >= 0) {
 		struct process *p;
 
-		if (is_short(fd) && !close_an_idle_one(c)) {
+		if (is_short(c, fd) && !close_an_idle_one(c)) {
 			turn_away(
 				host, fd, pid, "the agent has no descriptors left (see ulimit -n)");
 			close(fd);

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "nodeagent/process/procfs.h"
 
+#include <fcntl.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -8,6 +9,7 @@
 #include <sys/ioctl.h>
 #include <sys/stat.h>
 #include <time.h>
+#include <unistd.h>
 
 int procfs_maps_has(int pid, const char *text)
 {
@@ -163,12 +165,17 @@ bool procfs_exit_status(int pidfd, int pid, int *status)
 	return from_zombie(pid, status) || from_pidfd(pidfd, status);
 }
 
+/* As clock_getcpuclockid(3) has it, which asks the kernel first whether the process is there. */
+static clockid_t cpu_clock(int pid)
+{
+	return (clockid_t)(~(unsigned)pid << 3 | 2u);
+}
+
 static uint64_t cpu_ns(int pid)
 {
 	struct timespec t;
-	clockid_t clock;
 
-	if (pid <= 0 || clock_getcpuclockid(pid, &clock) || clock_gettime(clock, &t))
+	if (pid <= 0 || clock_gettime(cpu_clock(pid), &t))
 		return 0;
 	return (uint64_t)t.tv_sec * 1000000000 + (uint64_t)t.tv_nsec;
 }
@@ -177,17 +184,20 @@ static uint64_t cpu_ns(int pid)
 static uint64_t queued_ns(int pid)
 {
 	uint64_t queued = 0;
-	char path[64];
-	FILE *f;
+	char path[64], line[128];
+	ssize_t n;
+	int fd;
 
 	snprintf(path, sizeof(path), "/proc/%d/schedstat", pid);
-	f = fopen(path, "re");
-	if (!f)
+	fd = open(path, O_RDONLY | O_CLOEXEC); /* of each short child: no stdio */
+	if (fd < 0)
 		return 0;
-	if (fscanf(f, "%*u %" SCNu64, &queued) != 1)
-		queued = 0;
-	fclose(f);
-	return queued;
+	n = read(fd, line, sizeof(line) - 1);
+	close(fd);
+	if (n <= 0)
+		return 0;
+	line[n] = 0;
+	return sscanf(line, "%*u %" SCNu64, &queued) == 1 ? queued : 0;
 }
 
 struct cpu_used cpu_used(int pid)

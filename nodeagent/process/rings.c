@@ -95,13 +95,10 @@ static void keep_ring(struct ring_store *s, const struct stored_ring *r)
 /* Zeroes the words that ring_start() expects to be zero in a new ring. */
 static bool clear(struct stored_ring *r)
 {
-	static const char zero[SEGMENT_PAGE];
-	static const off_t pages[] = {0, RING_STAGE_OFFSET, RING_STAGE_OFFSET + RING_STAGE_APART};
+	static const char zero[RING_DATA_OFFSET]; /* the consumer's words are among them */
 
-	for (unsigned i = 0; i < ARRAY_SIZE(pages); i++)
-		if (pwrite(r->fd, zero, sizeof(zero), pages[i]) != sizeof(zero))
-			return false;
-	memset(r->ring.consumer, 0, sizeof(*r->ring.consumer));
+	if (pwrite(r->fd, zero, sizeof(zero), 0) != sizeof(zero))
+		return false;
 	r->ring.magic = ring_magic(0);
 	return true;
 }
