@@ -167,7 +167,8 @@ void affinity_again(struct agent *a)
 
 	if (strcmp(a->host.conf->agent_cpu, "auto") || !a->host.n_live)
 		return;
-	if (c->placed_for == a->host.n_ever && (!c->moving || now - c->looked_at < LOOK_NS))
+	/* where no CPU was free, many short children do not have us look for each of them */
+	if (c->moving ? now - c->looked_at < LOOK_NS : c->placed_for == a->host.n_ever)
 		return;
 	c->looked_at = now;
 	if (c->placed_for != a->host.n_ever) {
