@@ -21,12 +21,14 @@
 #define PER_PROCESS    16u
 #define RESERVED       16 /* descriptors for control pages, rings and files */
 #define DEAF_S	       0.1
+#define LIVES_NS       50000000 /* less than anybody waits for an agent that is gone */
 
 struct callers {
 	struct process *first, *last; /* oldest first, through next_caller */
 	struct map64 of;	      /* pid -> how many */
 	uint64_t deaf_since;	      /* raw ns: the listener is not watched; 0: it is */
 	uint64_t due;		      /* of callers_tick(), raw ns */
+	uint64_t lives_since;	      /* raw ns: it was said that the agent is here */
 	rlim_t files_most;	      /* RLIMIT_NOFILE when it was read; 0: not yet */
 };
 
@@ -211,7 +213,10 @@ void callers_accept(struct host *host)
 			process_free(p);
 			continue;
 		}
-		session_lives(host);
+		if (p->connected_raw_ns - c->lives_since > LIVES_NS) {
+			c->lives_since = p->connected_raw_ns;
+			session_lives(host);
+		}
 		host->children_seen++; /* or any other process: then HELLO says so at once */
 		enter(c, p);
 		close_surplus(c, p);
@@ -219,6 +224,8 @@ void callers_accept(struct host *host)
 			host_watch(host, p->pidfd, WATCH_PIDFD, p);
 		c->due = 0;
 	}
+	if (fd == -EMFILE) /* somebody has lowered it, by prlimit(2) */
+		c->files_most = 0;
 	if (fd != -EAGAIN && fd != -EINTR && fd != -ECONNABORTED)
 		listen_again(host, false);
 }
