@@ -2,6 +2,7 @@
 #include "nodeagent/process/forks.h"
 
 #include <stdlib.h>
+#include <string.h>
 #include "nodeagent/process/host.h"
 #include "nodeagent/process/drain.h"
 #include "nodeagent/process/pids.h"
@@ -38,20 +39,26 @@ static void keep_last(struct fork_frames **list)
 
 void forks_add(struct process *p, const struct wire_fork *m)
 {
+	uint64_t keys[STACK_FRAMES];
 	uint32_t index = m->index;
 	struct fork_frames *f;
+	size_t n;
 
 	p->host->forks_announced++;
 	if (index >= p->n_threads || !p->threads[index])
 		return;
 	drain_thread_to(p->threads[index], m->position);
-	f = xmalloc(sizeof(*f) + STACK_FRAMES * sizeof(f->keys[0]));
-	f->n = replay_stack(p->threads[index]->replay, f->keys, STACK_FRAMES);
-	f = xrealloc(f, sizeof(*f) + f->n * sizeof(f->keys[0]));
+	n = replay_stack(p->threads[index]->replay, keys, STACK_FRAMES);
+	f = xmalloc(sizeof(*f) + n * sizeof(f->keys[0]));
+	memcpy(f->keys, keys, n * sizeof(f->keys[0]));
+	f->n = n;
 	f->number = m->number;
 	f->next = p->forks;
 	p->forks = f;
+	if (++p->n_forks < 2 * FORKS_KEPT) /* a walk along all of them for each is much */
+		return;
 	keep_last(&p->forks);
+	p->n_forks = FORKS_KEPT;
 }
 
 static const struct fork_frames *find_frames(const struct fork_frames *f, uint32_t number)
@@ -88,6 +95,7 @@ void forks_leave(struct process *p, struct fork_frames **to)
 	*last = *to;
 	*to = p->forks;
 	p->forks = NULL;
+	p->n_forks = 0;
 	keep_last(to);
 }
 

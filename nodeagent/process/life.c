@@ -42,6 +42,7 @@ struct process *process_new(struct host *host, int socket, int pid)
 	p->program = procfs_program(pid);
 	p->rank = p->size = p->rank_hint = p->size_hint = p->job_rank = WIRE_UNKNOWN;
 	p->exit_status = -1;
+	p->stored_control.fd = -1;
 	p->connected_ticks = host_ticks(host);
 	p->connected_raw_ns = clock_raw_ns();
 	p->cpu_before = cpu_used(pid);
@@ -94,7 +95,9 @@ void process_free(struct process *p)
 	match_process_end(p->session_match);
 	traffic_free(p->traffic);
 	calltree_free(p->ended_tree);
-	vftr_segment_unmap_control(p->control);
+	if (p->stored_control.agent)
+		ring_store_leave_control(p->host->rings, &p->stored_control, false);
+	free(p->control_left);
 	host_close(p->host, &p->socket);
 	host_close(p->host, &p->pidfd);
 	free(p);
@@ -203,6 +206,19 @@ static void warn_gpu_losses(const struct process *p)
 	}
 }
 
+/* The next process has its control page, where nobody writes to it any more. */
+static void leave_control(struct process *p)
+{
+	if (!p->stored_control.agent || p->end != PROCESS_EXITED || p->quarantined ||
+		p->pidfd < 0 || p->host->overhead)
+		return;
+	p->control_left = xmalloc(sizeof(*p->control_left));
+	*p->control_left = *p->control_app;
+	p->control_app = p->control_left;
+	p->control = NULL;
+	ring_store_leave_control(p->host->rings, &p->stored_control, true);
+}
+
 void process_finish(struct process *p, enum process_end how)
 {
 	if (p->ended)
@@ -215,7 +231,8 @@ void process_finish(struct process *p, enum process_end how)
 		how = how_exited(p);
 	p->ended = true;
 	p->end = how;
-	process_has_had(p, cpu_used(p->pid)); /* if it could not say BYE, and is still there */
+	if (!p->said_bye) /* and is still there */
+		process_has_had(p, cpu_used(p->pid));
 	p->end_s = time(NULL);
 	if (how != PROCESS_RUNNING)
 		find_status(p);
@@ -231,5 +248,6 @@ void process_finish(struct process *p, enum process_end how)
 	process_warn_gave_up(p);
 	process_warn_limits(p);
 	process_warn_unseen(p);
+	leave_control(p);
 	host_close(p->host, &p->pidfd); /* nobody asks for its status any more */
 }

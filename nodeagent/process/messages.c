@@ -182,19 +182,19 @@ static const char *on_hello(struct process *p, const union packet *m)
 		.block_most_ms = (uint32_t)(1e3 * host->conf->shm_block_most_s),
 		.publish_forks = host->conf->sampling_active,
 		.last_words_ms = host->last_words_ms};
-	struct control_app_shm *app;
-	int fd, error;
+	int error;
 
 	if (m->hello.version != WIRE_VERSION) {
 		refuse_version(p, m->hello.version);
 		return NULL;
 	}
-	error = vftr_segment_create_control(&fd, &p->control, &app);
+	error = ring_store_take_control(host->rings, &p->stored_control);
 	if (error) {
 		refuse(p, "there is no memory to share with it: %s", strerror(-error));
 		return NULL;
 	}
-	p->control_app = app;
+	p->control = p->stored_control.agent;
+	p->control_app = p->stored_control.app;
 	p->control->clock_source = host->clocks.source;
 	counters_ask(host->counters, control_counters(p->control), !somebody_reads_energy(host));
 	p->parent_pid = m->hello.ppid;
@@ -221,8 +221,8 @@ static const char *on_hello(struct process *p, const union packet *m)
 		host->children_seen--;
 	observers_tell(host, begin, p);
 	process_members_changed(host);
-	process_answer(p, &w.head, sizeof(w), NULL, fd);
-	close(fd);
+	process_answer(p, &w.head, sizeof(w), NULL, p->stored_control.fd);
+	ring_store_sent_control(host->rings, &p->stored_control);
 	return NULL;
 }
 

@@ -14,6 +14,7 @@
 #include "nodeagent/process/codemap.h"
 #include "nodeagent/process/cpu/off-clock.h"
 #include "nodeagent/process/procfs.h"
+#include "nodeagent/process/rings.h"
 #include "nodeagent/replay/replay.h"
 #include "nodeagent/replay/window.h"
 #include "shm/segment.h"
@@ -67,9 +68,11 @@ struct process {
 	bool main_job;		  /* it is in the job whose ranks are shown in the outputs */
 	int rank_hint, size_hint; /* from the launcher's environment */
 	char *executable, *invoked_as, *directory;
-	struct control_agent_shm *control;
-	const struct control_app_shm *control_app;
-	uint64_t definitions; /* messages received */
+	struct control_agent_shm *control;	   /* NULL: not yet, or of the next process */
+	const struct control_app_shm *control_app; /* once there, until it is freed */
+	struct control_app_shm *control_left;	   /* of one that has ended well: what was there */
+	struct stored_control stored_control;	   /* what both are of */
+	uint64_t definitions;			   /* messages received */
 	struct codemap *code;
 	struct region **regions; /* regions.c: in chunks */
 	size_t n_regions, cap_regions, region_bytes;
@@ -100,6 +103,7 @@ struct process {
 	struct session_process *session;     /* session/session.c; or NULL */
 	struct calltree *ended_tree;	     /* of threads that ended */
 	struct fork_frames *forks;	     /* forks.c */
+	unsigned n_forks;
 	uint32_t parent_fork;
 	struct replay_counts ended_counts;
 	struct overhead_process *overhead; /* or NULL */

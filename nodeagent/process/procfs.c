@@ -162,7 +162,8 @@ uint64_t procfs_work(int pid)
 
 bool procfs_exit_status(int pidfd, int pid, int *status)
 {
-	return from_zombie(pid, status) || from_pidfd(pidfd, status);
+	/* most are waited for at once; who is only now, is asked for once more */
+	return from_pidfd(pidfd, status) || from_zombie(pid, status) || from_pidfd(pidfd, status);
 }
 
 /* As clock_getcpuclockid(3) has it, which asks the kernel first whether the process is there. */

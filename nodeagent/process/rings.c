@@ -15,6 +15,7 @@
 #define PLENTY	    (512u << 20) /* ... and less when that is less */
 #define RESERVE	    (256u << 20) /* never taken, or an eighth of all */
 #define FIRST	    (64u << 10)	 /* of a ring's data is allocated when it is made */
+#define CONTROLS    16		 /* control segments with a descriptor, kept or in use */
 
 struct ring_store {
 	uint64_t ring_size;
@@ -23,6 +24,8 @@ struct ring_store {
 	unsigned n_kept, n_open;
 	uint64_t kept_bytes, used_bytes, peak_bytes;
 	uint64_t touched_bytes; /* of the kept and the used ones, in memory */
+	struct stored_control controls[CONTROLS];
+	unsigned n_controls, n_controls_open; /* that are kept; that have a descriptor */
 };
 
 struct memory_left ring_store_memory(void)
@@ -157,6 +160,68 @@ void ring_store_read(struct ring_store *s, struct stored_ring *r, uint64_t posit
 		return;
 	s->touched_bytes += touched - r->touched;
 	r->touched = touched;
+}
+
+/* ---- control segments ----------------------------------------------------------------- */
+
+static void destroy_control(struct ring_store *s, struct stored_control *c)
+{
+	vftr_segment_unmap_control(c->agent);
+	if (c->fd < 0)
+		return;
+	close(c->fd);
+	s->n_controls_open--;
+}
+
+/* As vftr_segment_create_control() leaves it. The application's page is not ours to write. */
+static bool clear_control(const struct stored_control *c)
+{
+	static const char zero[SEGMENT_PAGE];
+	const uint64_t magic = c->agent->magic;
+	const uint32_t format = c->agent->record_format;
+
+	if (pwrite(c->fd, zero, sizeof(zero), SEGMENT_PAGE) != sizeof(zero))
+		return false;
+	memset(c->agent, 0, SEGMENT_PAGE);
+	c->agent->magic = magic;
+	c->agent->record_format = format;
+	return true;
+}
+
+int ring_store_take_control(struct ring_store *s, struct stored_control *out)
+{
+	int error;
+
+	while (s->n_controls) {
+		*out = s->controls[--s->n_controls];
+		if (clear_control(out))
+			return 0;
+		destroy_control(s, out);
+	}
+	error = vftr_segment_create_control(&out->fd, &out->agent, &out->app);
+	if (error)
+		*out = (struct stored_control){.fd = -1};
+	else
+		s->n_controls_open++;
+	return error;
+}
+
+void ring_store_sent_control(struct ring_store *s, struct stored_control *c)
+{
+	if (s->n_controls_open <= CONTROLS)
+		return;
+	close(c->fd);
+	c->fd = -1;
+	s->n_controls_open--;
+}
+
+void ring_store_leave_control(struct ring_store *s, struct stored_control *c, bool again)
+{
+	if (again && c->fd >= 0 && s->n_controls < CONTROLS)
+		s->controls[s->n_controls++] = *c;
+	else
+		destroy_control(s, c);
+	*c = (struct stored_control){.fd = -1};
 }
 
 uint64_t ring_store_peak(const struct ring_store *s)

@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The rings of all processes: their memory, size and number.
+ * The rings of all processes: their memory, size and number. Control segments beside them.
  *
  * Making and freeing a ring of megabytes costs more than a short process, so some
- * rings of ended processes are kept for the next ones.
+ * rings of ended processes are kept for the next ones. A control segment is small, but the
+ * nine system calls and the page faults of a new one cost as much as all that is said of a
+ * short child, so some of them are kept, too.
  *
  * A ring has 64 KiB of memory at first, and more as its thread writes: most threads of most
  * programs write little. Where the kernel promises no more than it has, it has all at once.
@@ -30,6 +32,13 @@ struct stored_ring {
 	uint64_t touched; /* bytes of it that are in memory, as far as is known */
 };
 
+/* fd: as that of a ring. */
+struct stored_control {
+	struct control_agent_shm *agent; /* NULL: none */
+	struct control_app_shm *app;
+	int fd;
+};
+
 /* left: returns the memory that is left; memory_left(), except in tests. */
 struct ring_store *ring_store_new(uint64_t ring_size, struct memory_left (*left)(void));
 
@@ -51,6 +60,11 @@ void ring_store_read(struct ring_store *s, struct stored_ring *r, uint64_t posit
  * ring any more. r->ring.base is NULL afterwards.
  */
 void ring_store_leave(struct ring_store *s, struct stored_ring *r, bool again);
+
+/* The same for a control segment, whose words are as those of a new one. take: 0 or -errno. */
+int ring_store_take_control(struct ring_store *s, struct stored_control *out);
+void ring_store_sent_control(struct ring_store *s, struct stored_control *c);
+void ring_store_leave_control(struct ring_store *s, struct stored_control *c, bool again);
 
 /* The most bytes of rings that processes had at one time. */
 uint64_t ring_store_peak(const struct ring_store *s);

@@ -17,6 +17,7 @@
 #include "nodeagent/process/counter/counters.h"
 #include "nodeagent/net/transport.h"
 #include "nodeagent/process/process.h"
+#include "nodeagent/process/rings.h"
 #include "nodeagent/session/internal.h"
 #include "nodeagent/session/session.h"
 #include "nodeagent/process/names.h"
@@ -261,6 +262,7 @@ static void prepare(void)
 	a.host.name = host;
 	a.host.observers = agent_observers;
 	a.host.session = session;
+	a.host.rings = ring_store_new(a.host.conf->shm_ring_size, ring_store_memory);
 	a.host.transport = &transport;
 	a.expect = 2;
 	clocks_init(&a.host.clocks, "raw");

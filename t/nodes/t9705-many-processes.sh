@@ -69,6 +69,18 @@ test_expect 'the CPU time of the agent grows with their number, not faster' '
 		awk "{ exit \$2 > 2 * \$1 }" costs && exit 0
 	done
 	exit 1'
+# makes N: how often the agent of N children made, mapped or asked for something
+makes() {
+	mkdir "calls-$1"
+	limit strace -f -ff -o "calls-$1/of" -e "$MAKES" "$AGENT" -q -k shm.ring_size=64KiB \
+		-k agent.cpu=any -- "$BIN/many" children "$1" 1
+	grep -c . "$(grep -l memfd_create "calls-$1"/of.* | head -n 1)"
+}
+MAKES=trace=memfd_create,ftruncate,fallocate,mmap,munmap,prlimit64,openat,newfstatat,readlink
+test_if 'command -v strace' 'no strace' 'a child that has ended leaves its memory to the next' '
+	few=$(makes 40)
+	many=$(makes 140)
+	no_more_than $((few + 100 * 4)) "$many" "system calls of 140 children, after those of 40"'
 test_expect 'the list has their numbers without a gap, in order, the first process first' '
 	cd of-3000
 	json $ALL "[.each_process[].rank] | . == (sort | unique)" | grep -x true

@@ -62,6 +62,66 @@ static void is_fresh(const struct stored_ring *r)
 		ck_assert_uint_eq(r->ring.stage[0][i] | r->ring.stage[1][i], 0);
 }
 
+static void is_fresh_control(const struct stored_control *c)
+{
+	const char zero[SEGMENT_PAGE] = {0};
+	const struct control_agent_shm fresh = {
+		.magic = SEGMENT_MAGIC, .record_format = RECORD_FORMAT};
+
+	ck_assert_mem_eq(c->agent, &fresh, sizeof(fresh));
+	ck_assert_mem_eq(c->agent + 1, zero, SEGMENT_PAGE - sizeof(fresh));
+	ck_assert_mem_eq(c->app, zero, SEGMENT_PAGE);
+}
+
+/* What a process and its agent leave in it. */
+static void use_control(struct stored_control *c)
+{
+	struct control_agent_shm *agent;
+	struct control_app_shm *app;
+
+	ck_assert_int_eq(vftr_segment_map_control(c->fd, &agent, &app), 0);
+	app->definitions = app->look = 7;
+	memset((char *)app + SEGMENT_PAGE - 8, 1, 8);
+	vftr_segment_unmap_control(agent);
+	c->agent->orders = ORDER_LEAVE;
+	memset((char *)c->agent + SEGMENT_PAGE - 8, 1, 8);
+}
+
+START_TEST(control_segments_serve_the_next_process)
+{
+	struct ring_store *s = store_of(MIB, 4096 * MIB, 4096 * MIB);
+	struct stored_control c[20];
+	const void *first;
+	unsigned open = 0;
+
+	ck_assert_int_eq(ring_store_take_control(s, &c[0]), 0);
+	ring_store_sent_control(s, &c[0]);
+	first = c[0].agent;
+	for (int i = 0; i < 3; i++) {
+		is_fresh_control(&c[0]);
+		use_control(&c[0]);
+		ring_store_leave_control(s, &c[0], true);
+		ck_assert_ptr_null(c[0].agent);
+		ck_assert_int_eq(ring_store_take_control(s, &c[0]), 0);
+		ck_assert_ptr_eq(c[0].agent, first);
+	}
+	use_control(&c[0]);
+	ring_store_leave_control(s, &c[0], false); /* killed: somebody may still write */
+	for (int i = 0; i < 20; i++) {
+		ck_assert_int_eq(ring_store_take_control(s, &c[i]), 0);
+		is_fresh_control(&c[i]);
+		ring_store_sent_control(s, &c[i]);
+		open += c[i].fd >= 0;
+	}
+	ck_assert_uint_eq(open, 16); /* descriptors that it keeps */
+	for (int i = 0; i < 20; i++)
+		ring_store_leave_control(s, &c[i], true);
+	ck_assert_int_eq(ring_store_take_control(s, &c[0]), 0);
+	is_fresh_control(&c[0]);
+	ring_store_leave_control(s, &c[0], true);
+}
+END_TEST
+
 START_TEST(rings_serve_the_next_process)
 {
 	struct ring_store *s = store_of(MIB, 4096 * MIB, 4096 * MIB);
@@ -266,6 +326,7 @@ int main(void)
 	char command[64];
 	int failed;
 
+	tcase_add_test(c, control_segments_serve_the_next_process);
 	tcase_add_test(c, rings_serve_the_next_process);
 	tcase_add_test(c, less_memory_smaller_rings);
 	tcase_add_test(c, what_others_have_taken);
