@@ -8,6 +8,7 @@
 
 #include <stdlib.h>
 
+#include "conf/conf.h"
 #include "nodeagent/base/util.h"
 #include "nodeagent/process/host.h"
 #include "nodeagent/process/process.h"
@@ -79,12 +80,14 @@ void gather_slices(const struct gather_from *g)
 	struct sums *s;
 	unsigned log2 = 10;
 
-	if (!all || !w->whole || !window || g->rank >= PROFILE_UNRANKED)
+	if (!g->host->conf->iterations_active || !w->whole || !window ||
+		g->rank >= PROFILE_UNRANKED)
 		return;
 	while ((window - 1) >> log2 >= SLICES)
 		log2++;
 	s = xcalloc(1, sizeof(*s));
-	read_slices(g, all, log2, s);
+	if (all) /* it has called MPI */
+		read_slices(g, all, log2, s);
 	for (uint64_t i = 0; i << log2 < window; i++) {
 		const uint64_t left = window - (i << log2), whole = (uint64_t)1 << log2;
 		struct profile_slice *to = profile_add(g->out, PROFILE_SLICES);

@@ -20,7 +20,6 @@ void replay_watch_iterations(struct replay *r, uint64_t least_ticks)
 {
 	r->iterates = true;
 	r->iteration_least = least_ticks;
-	calltree_extra(r->base->node)->slices = slices_new(r->start);
 }
 
 void replay_note_off_cpu(struct replay *r, uint64_t ticks, uint64_t ns)
@@ -63,6 +62,8 @@ static void watch_mpi(struct replay *r, struct node *n)
 	struct node *parent = n->parent;
 
 	calltree_extra(n)->watched = true;
+	if (!r->is_shadow && !calltree_extra(r->base->node)->slices)
+		r->base->node->extra->slices = slices_new(r->start);
 	if (depth_of(n) > PERIOD_DEPTH || (parent->parent && !may_iterate(parent->key)))
 		return;
 	if (calltree_extra(parent)->period || r->n_periods >= PERIODS_MOST)

@@ -124,12 +124,22 @@ static __attribute__((noinline)) unsigned slow_frame(
 	return 1;
 }
 
+/* No words: the rest of a block that is not full, which of a short child is almost all of it. */
+static unsigned count_zeroes(const uint64_t *word, unsigned left)
+{
+	unsigned n = 1;
+
+	while (n < left && !load_relaxed(&word[n]))
+		n++;
+	return n;
+}
+
 /* Any word, at any time. Returns the words taken, as above. */
 static __attribute__((noinline)) unsigned slow_word(struct replay *r, const uint64_t *word,
 	unsigned left, uint64_t w, const struct replay_epoch *epoch)
 {
 	if (!w)
-		return 1;
+		return count_zeroes(word, left);
 	if ((uint32_t)w != RECORD_SYNC)
 		sequences_stop(r->sequences);
 	if (r->slow & (SLOW_WINDOW | SLOW_FRESH))

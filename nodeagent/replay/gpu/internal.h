@@ -106,7 +106,7 @@ struct gpu {
 	/* waits.c */
 	struct gpu_recent *recent; /* a ring */
 	uint64_t n_recent;
-	struct gpu_placed pending[GPU_PENDING]; /* the oldest first */
+	struct gpu_placed *pending; /* GPU_PENDING, the oldest first; NULL: there was none */
 	size_t n_pending;
 	struct gpu_host_wait *host_waits;
 	size_t n_host_waits, cap_host_waits;

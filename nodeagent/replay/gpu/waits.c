@@ -20,6 +20,7 @@ void gpu_waits_free(struct gpu *g)
 	map64_free(&g->host_waits_by_key);
 	free(g->host_waits);
 	free(g->recent);
+	free(g->pending);
 }
 
 static uint64_t slack(const struct gpu *g)
@@ -82,6 +83,8 @@ void gpu_waits_add(struct gpu *g, const struct gpu_placed *w)
 		gpu_place(g, w);
 		return;
 	}
+	if (!g->pending)
+		g->pending = xmalloc(GPU_PENDING * sizeof(*g->pending));
 	if (g->n_pending == GPU_PENDING)
 		settle_wait(g, 0);
 	wait = &g->pending[g->n_pending++];
