@@ -35,6 +35,7 @@ static struct module *known; /* MODULES_MAX entries of our own pages */
 static unsigned n_known;
 static char *paths; /* PATHS_BYTES behind them, the last one NUL */
 static size_t paths_used;
+static bool all_told;
 static unsigned long long adds, subs;
 static uint32_t looking;
 
@@ -111,7 +112,7 @@ static const char *path_of(const struct dl_phdr_info *info)
 /* Not while the list is read: others wait for it, and the agent may keep us waiting. */
 static void announce_untold(void)
 {
-	for (unsigned i = 0; i < n_known; i++) {
+	for (unsigned i = 0; !all_told && i < n_known; i++) {
 		struct wire_module about = known[i].about;
 		struct wire_text path = {{known[i].path}};
 
@@ -119,6 +120,7 @@ static void announce_untold(void)
 			vftr_message_send(&about.head, sizeof(about), &path);
 		known[i].told = true;
 	}
+	all_told = true;
 }
 
 static uint64_t identity_of(const struct dl_phdr_info *info)
@@ -213,6 +215,7 @@ static int add_new(struct dl_phdr_info *info, size_t bytes, void *context)
 		.path = path_kept(path_of(info)),
 		.seen = true};
 	n_known++;
+	all_told = false;
 	return 0;
 }
 
@@ -360,6 +363,7 @@ void vftr_modules_forget(void)
 {
 	for (unsigned i = 0; i < n_known; i++)
 		known[i].told = false;
+	all_told = false;
 	adds = subs = 0;
 	looking = 0;
 }
