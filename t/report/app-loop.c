@@ -16,6 +16,8 @@
  *   hold I FILE    all wait in iteration I, in disturb(), until there is such a file
  *   warm N         N calls of warm_up() before it, of 1 ms
  *   tail R MS      rank R works MS ms in output() behind it; -1: all
+ *   tell           says of each call of iteration(), by its own clock, "iteration RANK I S
+ * IN_MPI_S"
  */
 #include <mpi.h>
 #include <signal.h>
@@ -25,15 +27,18 @@
 #include <time.h>
 #include <unistd.h>
 
-#define STALLS 8
+#define STALLS	 8
+#define TOLD	 4096 /* the first of them */
+#define UNTRACED __attribute__((no_instrument_function))
 
 static struct stall {
 	int at, rank, ms;
 } stall[STALLS], late[STALLS], stop[STALLS];
 static int n_stalls, n_late, n_stops, rank, ranks, n, us, every, more, percent, warm, bare, flat,
 	first, last, die_at = -1, die_rank, drag_rank = -1, drag_us, hold_at = -1, tail_rank,
-		     tail_ms;
+		     tail_ms, tell;
 static const char *hold_file;
+static double took[TOLD], in_mpi[TOLD];
 
 static double now(void)
 {
@@ -115,9 +120,33 @@ static void compute(void)
 	work(0.5e-6 * us);
 }
 
+UNTRACED static double clock_s(void)
+{
+	struct timespec t;
+
+	clock_gettime(CLOCK_MONOTONIC, &t);
+	return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
+}
+
+UNTRACED static void stamp(int i, double begin, double enter)
+{
+	const double now_s = clock_s();
+
+	if (i >= TOLD)
+		return;
+	took[i] = now_s - begin;
+	in_mpi[i] = now_s - enter;
+}
+
+UNTRACED static void tell_all(void)
+{
+	for (int i = 0; i < n && i < TOLD; i++)
+		printf("iteration %d %d %.6f %.6f\n", rank, i, took[i], in_mpi[i]);
+}
+
 static void iteration(int i)
 {
-	double one = 1, sum;
+	double one = 1, sum, begin = clock_s(), enter;
 
 	work(1e-6 * us * (1 + 0.01 * percent * i / n));
 	if (every && i % every == every - 1)
@@ -127,7 +156,9 @@ static void iteration(int i)
 		be_late(ms_of(late, n_late, i));
 	if (i == die_at && rank == die_rank)
 		raise(SIGKILL);
+	enter = clock_s();
 	MPI_Allreduce(&one, &sum, 1, MPI_DOUBLE, MPI_SUM, MPI_COMM_WORLD);
+	stamp(i, begin, enter);
 }
 
 static void step(int i)
@@ -165,6 +196,8 @@ static int take(char **word)
 		flat = 1;
 	else if (!strcmp(word[0], "first"))
 		first = 1;
+	else if (!strcmp(word[0], "tell"))
+		tell = 1;
 	else if (!strcmp(word[0], "last"))
 		last = 1;
 	else if (!strcmp(word[0], "stall"))
@@ -229,6 +262,8 @@ int main(int argc, char **word)
 			step(i);
 	if (tail_ms && (tail_rank < 0 || rank == tail_rank))
 		output(1000 * tail_ms);
+	if (tell)
+		tell_all();
 	if (!rank)
 		puts("done");
 	return MPI_Finalize();

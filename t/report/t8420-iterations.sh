@@ -14,6 +14,32 @@ of() {
 	jq -r ".iterations | $2" "$1"
 }
 
+# longest_as_told JSON TOLD N AT...: the first N slow iterations are the longest ones by the clock of the program,
+# with the rank that was longest outside of MPI, and the times; among the slow ones are those that stalled,
+# AT. A stamp is taken a little before the tracer's: within 2 % and 20 ms, which a busy machine needs.
+longest_as_told() {
+	long_json=$1 long_told=$2 long_n=$3
+	shift 3
+	for at; do
+		jq -e --argjson at "$at" '.iterations.slow | any(.most_at == $at)' "$long_json" || return 1
+	done
+	jq -r --argjson n "$long_n" '.iterations.slow[:$n][] |
+		"\(.most_at) \(.most_s) \(.outside_mpi_rank) \(.outside_mpi_most_s) \(.mpi_share)"' "$long_json" |
+		awk -v n="$long_n" 'function near(a, b) { return a - b < 0.02 * a + 0.02 && b - a < 0.02 * a + 0.02 }
+			NR == FNR && $1 == "iteration" {
+				if ($4 > most[$3]) most[$3] = $4
+				outside[$3, $2] = $4 - $5; all[$3] += $4; mpi[$3] += $5; next }
+			NR != FNR { k++; at = $1; seen[at]
+				print "told", at, most[at], outside[at, $3], mpi[at] / all[at] "; found", $0
+				if (!near(most[at], $2) || !near(outside[at, $3], $4) || outside[at, 1 - $3] > outside[at, $3] + 0.02 ||
+					$5 - mpi[at] / all[at] > 0.05 || mpi[at] / all[at] - $5 > 0.05) { print "is wrong"; bad = 1 }
+				if (k == 1 || most[at] < least) least = most[at] }
+			END {
+				for (i in most)
+					if (!(i in seen) && most[i] > least * 1.02 + 0.02) { print i " was longer: " most[i]; bad = 1 }
+				exit bad || k != n }' "$long_told" -
+}
+
 for mpi in $mpis; do
 	run="$(mpirun_of $mpi)"
 	json=known-$mpi/profile.json
@@ -21,18 +47,15 @@ for mpi in $mpis; do
 
 	test_expect "$mpi: each call of the main loop is an iteration, and those that stall are the slowest" '
 		limit "$VFTR" run -q -o known-$mpi -- $run -np 2 "$BIN/loop" warm 20 loop 120 3000 every 10 12000 \
-			stall 37 1 250 stall 90 0 400 >out
+			stall 37 1 600 stall 90 0 900 tell >told
 		jq -c ".iterations | del(.steps)" $json
 		is "step < main < init" "$(of $json .path)"
 		is "2 120 1 120" "$(of $json "\"\\(.ranks) \\(.iterations) \\(.per_step) \\(.steps | length)\"")"
 		is "$(seq -s " " 0 119)" "$(of $json "[.steps[].first] | map(tostring) | join(\" \")")"
-		is "90 37" "$(of $json "[.slow[:2][].most_at | tostring] | join(\" \")")"
 		# who made the others wait, and for how long
-		is "0 1" "$(of $json "[.slow[:2][].outside_mpi_rank | tostring] | join(\" \")")"
-		of $json ".slow[0].outside_mpi_most_s" | awk "{ exit !(\$1 > 0.400 && \$1 < 0.6) }"
-		of $json ".slow[1].outside_mpi_most_s" | awk "{ exit !(\$1 > 0.250 && \$1 < 0.4) }"
-		# the other one was in MPI meanwhile, and on a busy machine both a little afterwards
-		[ "$(of $json ".slow[0].mpi_share > 0.4 and .slow[0].mpi_share < 0.6")" = true ]'
+		longest_as_told $json told 2 37 90
+		is "1 0" "$(of $json "[.slow[] | select(.most_at == (37, 90))] | sort_by(.most_at) |
+			map(.outside_mpi_rank | tostring) | join(\" \")")"'
 
 	test_expect "$mpi: their times are those of the call path" '
 		jq -e ".iterations as \$i | .stacks[] | select(.id == \$i.id) |
@@ -75,13 +98,21 @@ for mpi in $mpis; do
 done
 
 test_expect 'iterations that grow have a trend; many of them are taken together' '
-	limit "$VFTR" run -q -o grown -- $run -np 1 "$BIN/loop" loop 3000 60 grow 200 >out
+	limit "$VFTR" run -q -o grown -- $run -np 1 "$BIN/loop" loop 3000 60 grow 200 tell >told
 	json=grown/profile.json
 	jq -c ".iterations | del(.steps, .slow)" $json
 	is "3000 2 1500" "$(of $json "\"\\(.iterations) \\(.per_step) \\(.steps | length)\"")"
 	is 3000 "$(of $json "[.steps[].iterations] | add")"
-	# from 60 us to 180 us in 3000: 4 us in 100, of a median of 120 us
-	jq -e ".iterations.trend_per_100 > 0.015 and .iterations.trend_per_100 < 0.06" $json'
+	# from 60 us to 180 us in 3000: 4 us in 100, of a median of 120 us; a busy machine makes more of it
+	python3 -c "
+from statistics import median
+took = [float(line.split()[3]) for line in open(\"told\") if line.startswith(\"iteration \")]
+steps = [(a + b) / 2 for a, b in zip(took[::2], took[1::2])]
+told = (median(steps[1000:]) - median(steps[:500])) / median(steps) / 20
+found = $(of $json .trend_per_100)
+print(\"told\", told, \"found\", found)
+is_disturbed = median(steps[:500]) > 150e-6 # of 80 us
+exit(not ((told > 0.015 or is_disturbed) and abs(found - told) < 0.1 * abs(told) + 0.003))"'
 
 test_expect 'a loop in main is that of the function which it calls' '
 	limit "$VFTR" run -q -o bare -- $run -np 2 "$BIN/loop" bare loop 50 2000 >out
@@ -104,19 +135,20 @@ test_expect 'a program without MPI, and without a loop' '
 	is null "$(jq .iterations own-1/profile.json)"'
 
 test_expect 'a rank that is killed has the iterations until then' '
-	limit "$VFTR" run -q -o killed -- sh -c "\"$BIN/loop\" loop 100000 1000 & sleep 1; kill -9 \$!; wait" >out 2>err || :
+	limit "$VFTR" run -q -o killed -- "$BIN/loop" loop 100000 500 die 400 0 >out 2>err || :
 	n=$(of killed/profile.json .iterations)
-	[ "$n" -gt 100 ]
-	[ "$n" -lt 2000 ]
+	echo "$n"
+	[ "$n" = 400 ] || [ "$n" = 401 ]
 	is "$n" "$(of killed/profile.json "[.steps[].iterations] | add")"'
 
 test_if '[ "$(id -u)" = 0 ] && command -v mpirun.openmpi' 'no pseudo-nodes' 'two nodes: one loop, of the ranks of both' '
 	nodes_up 2
 	mpicc_traced openmpi "$BIN/loop" "$T/report/app-loop.c"
-	limit "$AGENT" -q -o both -k output.layout=run -- $(nodes_mpirun 1) -np 2 "$BIN/loop" loop 60 3000 stall 20 1 200 >out
-	is "off_cpu" "$(of both/profile.json ".slow[0].cause")"
+	limit "$AGENT" -q -o both -k output.layout=run -- $(nodes_mpirun 1) -np 2 "$BIN/loop" loop 60 3000 stall 20 1 900 tell >told
+	longest_as_told both/profile.json told 1 20
 	# their waits for each other are known when the job is over
-	jq -e ".iterations.slow[0].wait_s > 0.08" both/profile.json
-	is "2 60 20 1" "$(of both/profile.json "\"\\(.ranks) \\(.iterations) \\(.slow[0].most_at) \\(.slow[0].outside_mpi_rank)\"")"'
+	jq -e ".iterations.slow[] | select(.most_at == 20) | .wait_s > 0.4 and .cause == \"off_cpu\" and .outside_mpi_rank == 1" \
+		both/profile.json
+	is "2 60" "$(of both/profile.json "\"\\(.ranks) \\(.iterations)\"")"'
 
 done_testing
