@@ -12,12 +12,12 @@ mpis=$(mpi_list)
 OMPI_MCA_osc=pt2pt,sm # others want hardware
 export OMPI_MCA_osc
 
-# near A B: they differ by no more than 1 % and 5 ms, which a busy machine needs
+# near A B: they differ by no more than 1 % and 20 ms, which a busy machine needs
 near() {
 	awk -v a="$1" -v b="$2" 'BEGIN {
 		d = a > b ? a - b : b - a
 		print a, b
-		exit !(a != "" && b != "" && d <= 0.01 * a + 0.005)
+		exit !(a != "" && b != "" && d <= 0.01 * a + 0.02)
 	}'
 }
 
@@ -49,7 +49,7 @@ straggler_is_named() {
 			(.causes[0] | .rank == 3 and .path == "work<culprit<straggler<main<init")' \
 			straggler.json &&
 		jq -e '.delays[0] | .rank == 3 and .path == "work<culprit<straggler<main<init" and
-			.cost_s > 0.8 * 3 * 3 * 0.04 and .own_s > 0.7 * 3 * 0.04' straggler.json
+			.cost_s > 0.8 * 3 * 3 * 0.15 and .own_s > 0.7 * 3 * 0.15' straggler.json
 }
 
 for mpi in $mpis; do
@@ -64,12 +64,12 @@ for mpi in $mpis; do
 		is "[]" "$(jq -c .estimated late.json)"
 		near "$(awk "\$1 == \"waited\" { print \$2 }" out)" "$(jq ".waits[0].t_s" late.json)"
 		jq -e ".waits[0] | .kind == \"late_sender\" and .path == \"MPI_Recv<late<main<init\" and
-			.calls > 5 and .t_s > 0.05 and .for[0].rank == 0 and .for[0].share > 0.999 and
+			.calls > 3 and .t_s > 0.18 and .for[0].rank == 0 and .for[0].share > 0.999 and
 			(.causes[0] | .rank == 0 and .path == \"work<culprit<late<main<init\" and
 				.share > 0.9)" late.json
 		# all of it is in the work of rank 0
 		jq -e ".critical_path[0] | .rank == 0 and .path == \"work<culprit<late<main<init\" and
-			.t_s > 0.1" late.json
+			.t_s > 0.3" late.json
 		jq -e ".efficiency | .serialisation > 0.95 and .load_balance < 0.6" late.json'
 
 	test_expect "$mpi: a chain of 8 ranks: what all wait goes back to the first one" '
@@ -78,8 +78,9 @@ for mpi in $mpis; do
 		of_window chain.json
 		jq -c "[.mpi_wait_s, .delays[:5]]" chain.json
 		# ranks of MPICH keep their CPUs while they wait: on fewer they delay each other
-		[ $mpi = mpich ] && [ "$(nproc)" -lt 9 ] && share=0.3 || share=0.95
-		jq -e "(.mpi_wait_s > 1.4) and (.delays |
+		[ $mpi = mpich ] && [ "$(nproc)" -lt 9 ] && share=0.3 || share=0.9
+		# seven wait for 400 ms, twice
+		jq -e "(.mpi_wait_s > 3.7) and (.delays |
 			(map(select(.rank == 0).cost_s) | add) > $share * (map(.cost_s) | add))" chain.json
 		jq -e ".delays[0] | .rank == 0 and .path == \"work<culprit<chain<main<init\" and
 			.direct_s < 0.3 * .cost_s" chain.json'
@@ -100,16 +101,18 @@ for mpi in $mpis; do
 			.path == \"MPI_Neighbor_allgather<neighbours<main<init\"" neighbours.json
 		jq -e ".estimated | index(\"unknown_members\") | not" neighbours.json
 		jq -e ".delays[0] | .rank == 0 and .path == \"work<culprit<neighbours<main<init\" and
-			.cost_s > 0.8 * 5 * 2 * 0.02" neighbours.json
+			.cost_s > 0.8 * 4 * 2 * 0.1" neighbours.json
 		"$VFTR" critical-path --csv --waits neighbours-$mpi >table.csv
-		# ranks 1 and 3 wait for it, each at most 5 times
-		awk -F, "/^late,neighbours,0,/ { n = \$5 } END { exit n < 8 || n > 10 }" table.csv
+		# ranks 1 and 3 wait for it, each at most 4 times
+		awk -F, "/^late,neighbours,0,/ { n = \$5 } END { exit n < 6 || n > 8 }" table.csv
 		traced_to groups-$mpi $mpi 4 "$BIN/causal-$mpi" groups
 		"$VFTR" critical-path --json groups-$mpi >groups.json
 		of_window groups.json
-		jq -e "[.waits[:2][] | .kind + \" \" + (.for[0].rank | tostring)] | sort ==
-			[\"barrier 0\", \"nxn 0\"]" groups.json
-		jq -e "all(.waits[:2][]; .t_s > 0.9 * 5 * 2 * 0.02)" groups.json
+		jq -c "[.waits[] | {path, kind, t_s, late: .for[0].rank}]" groups.json
+		# others are of ranks that a busy machine keeps from making communicators
+		jq -e "[.waits[] | select(.path | test(\"^MPI_(Barrier|Allgather)<groups<\")) |
+			.kind + \" \" + (.for[0].rank | tostring), .t_s > 0.7 * 3 * 2 * 0.1] | sort ==
+			[true, true, \"barrier 0\", \"nxn 0\"]" groups.json
 		jq -e ".estimated | index(\"unknown_members\") | not" groups.json'
 
 	test_expect "$mpi: random programs: waits, efficiencies, path and costs are those of the reference" '
@@ -179,7 +182,7 @@ test_expect 'a rank that was killed, and a file that is sampled: the numbers are
 	traced_to killed '"$1"' 2 "$BIN/causal-'"$1"'" kill >out 2>err || :
 	"$VFTR" critical-path --json killed >killed.json || [ $? = 1 ]
 	jq -e ".estimated | index(\"killed_ranks\")" killed.json
-	jq -e ".waits[0] | .kind == \"late_sender\" and .t_s > 0.15" killed.json
+	jq -e ".waits[0] | .kind == \"late_sender\" and .t_s > 0.25" killed.json
 	limit "$VFTR" run -q -k sampling.active=true -k sampling.sample_interval=0.01 -o sampled -- \
 		$(mpirun_of '"$1"') -np 2 "$BIN/causal-'"$1"'" late
 	"$VFTR" critical-path sampled >text

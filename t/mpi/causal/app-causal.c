@@ -1,14 +1,15 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * app-causal WHAT: a program in which ranks wait for a known reason. Work is sleep, so that ranks
- * that share a CPU disturb each other less.
+ * that share a CPU disturb each other less, and takes longer than others wait for a CPU that is
+ *busy.
  *
- *	late		rank 0 sends 20 ms after the last rank wants to receive, 10 times; that one
+ *	late		rank 0 sends 60 ms after the last rank wants to receive, 6 times; that one
  *			prints how long it has waited, by the clock that both have
- *	chain		each rank receives from the one before; rank 0 works 100 ms more, 3 times
- *	straggler	rank 3 is 40 ms late in each fourth of 12 steps that end in MPI_Allreduce
- *	neighbours	rank 0 is 20 ms late in each of 5 MPI_Neighbor_allgather in a ring
- *	groups		rank 0 is 20 ms late in barriers and MPI_Allgather of two groups, 5 times
+ *	chain		each rank receives from the one before; rank 0 works 400 ms more, 2 times
+ *	straggler	rank 3 is 150 ms late in each fourth of 12 steps that end in MPI_Allreduce
+ *	neighbours	rank 0 is 100 ms late in each of 4 MPI_Neighbor_allgather in a ring
+ *	groups		rank 0 is 100 ms late in barriers and MPI_Allgather of two groups, 3 times
  *	balanced	all work the same
  *	kill		as late; in the end rank 1 kills itself
  */
@@ -50,9 +51,9 @@ static void late(void)
 {
 	double sum = 0, sent, begin, end;
 
-	for (int i = 0; i < 10; i++) {
+	for (int i = 0; i < 6; i++) {
 		if (rank == 0) {
-			culprit(20);
+			culprit(60);
 			sent = seconds();
 			MPI_Send(&sent, 1, MPI_DOUBLE, size - 1, 0, MPI_COMM_WORLD);
 		} else if (rank == size - 1) {
@@ -71,10 +72,10 @@ static void chain(void)
 {
 	int value = 0;
 
-	for (int i = 0; i < 3; i++) {
+	for (int i = 0; i < 2; i++) {
 		work(2);
 		if (rank == 0)
-			culprit(100);
+			culprit(400);
 		else
 			MPI_Recv(
 				&value, 1, MPI_INT, rank - 1, 0, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
@@ -89,7 +90,7 @@ static void straggler(void)
 
 	for (int i = 0; i < 12; i++) {
 		if (rank == 3 && i % 4 == 3)
-			culprit(40);
+			culprit(150);
 		update();
 		MPI_Allreduce(&value, &sum, 1, MPI_INT, MPI_SUM, MPI_COMM_WORLD);
 	}
@@ -103,9 +104,9 @@ static void neighbours(void)
 
 	MPI_Dist_graph_create_adjacent(
 		MPI_COMM_WORLD, 2, both, weights, 2, both, weights, MPI_INFO_NULL, 0, &ring);
-	for (int i = 0; i < 5; i++) {
+	for (int i = 0; i < 4; i++) {
 		if (rank == 0)
-			culprit(20);
+			culprit(100);
 		MPI_Neighbor_allgather(&value, 1, MPI_INT, got, 1, MPI_INT, ring);
 	}
 	MPI_Comm_free(&ring);
@@ -119,12 +120,12 @@ static void groups(void)
 
 	MPI_Comm_split(MPI_COMM_WORLD, half, rank, &own);
 	MPI_Intercomm_create(own, 0, MPI_COMM_WORLD, half ? 0 : size / 2, 0, &both);
-	for (int i = 0; i < 5; i++) {
+	for (int i = 0; i < 3; i++) {
 		if (rank == 0)
-			culprit(20);
+			culprit(100);
 		MPI_Barrier(both);
 		if (rank == 0)
-			culprit(20);
+			culprit(100);
 		MPI_Allgather(&value, 1, MPI_INT, got, 1, MPI_INT, both);
 	}
 	MPI_Comm_free(&both);
