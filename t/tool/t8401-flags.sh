@@ -204,8 +204,10 @@ fell() {
 
 # excluding RUN COMPILER NAMES COMMAND...: the command's run, and the option that leaves out its
 # short functions, $left_out of those in NAMES; $told: a part of what is said when all that no option
-# leaves out were short, too. On a busy machine a short function that had to wait for a CPU may have
-# taken long: then once more; the lists with most of them count.
+# leaves out were short, too. On a busy machine a short function that had to wait for a CPU has
+# taken long: so it goes before others where this is allowed; else once more, and the lists with most of them count.
+ahead=
+[ "$(nice -n -20 nice 2>/dev/null)" != -20 ] || ahead='nice -n -20'
 excluding() {
 	excluding_run=$1 excluding_cc=$2
 	printf "%s\n" $3 >names
@@ -213,7 +215,7 @@ excluding() {
 	mkdir "$excluding_run"
 	found=-1
 	for try in 1 2 3 4 5 6; do
-		sum=$(traced -q -o "$excluding_run" -- "$@")
+		sum=$(limit $ahead "$AGENT" -q -o "$excluding_run" -- "$@")
 		"$VFTR" flags --exclude "$excluding_run" --cc "$excluding_cc" >option 2>said
 		cat option said
 		left_out=$(tr "=," "\n\n" <option | grep -cxFf names) || true
