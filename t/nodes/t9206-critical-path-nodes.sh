@@ -26,7 +26,7 @@ of_window() {
 late_sender() {
 	"$VFTR" critical-path --json "$1" >json
 	jq -e '.waits[0] | .kind == "late_sender" and .path == "MPI_Recv<late<main<init" and
-		.calls == 10 and .for[0].rank == 0 and
+		.calls > 3 and .calls <= 6 and .for[0].rank == 0 and
 		(.causes[0] | .rank == 0 and .path == "work<culprit<late<main<init")' json
 	close "$(awk '$1 == "waited" { print $2 }' "$2")" "$(jq '.waits[0].t_s' json)"
 	of_window json
@@ -50,7 +50,7 @@ test_expect 'a rank that is late before MPI_Allreduce: those of both nodes wait 
 	"$VFTR" critical-path --json straggler >json
 	jq -e ".waits[0] | .kind == \"nxn\" and .for[0].rank == 3 and
 		(.causes[0] | .rank == 3 and .path == \"work<culprit<straggler<main<init\")" json
-	jq -e ".delays[0] | .rank == 3 and .node == \"node2\" and .cost_s > 0.8 * 3 * 3 * 0.04" json'
+	jq -e ".delays[0] | .rank == 3 and .node == \"node2\" and .cost_s > 0.8 * 3 * 3 * 0.15" json'
 
 test_expect 'random programs: what is earlier than its cause by the clocks is no contradiction' '
 	for seed in 1 2 3 ${VFTR_LONG:+4 5 6 7 8 9 10}; do
