@@ -207,7 +207,7 @@ fell() {
 # leaves out were short, too. On a busy machine a short function that had to wait for a CPU has
 # taken long: so it goes before others where this is allowed; else once more, and the lists with most of them count.
 ahead=
-[ "$(nice -n -20 nice 2>/dev/null)" != -20 ] || ahead='nice -n -20'
+! chrt -f 1 true 2>/dev/null || ahead='chrt -f 1'
 excluding() {
 	excluding_run=$1 excluding_cc=$2
 	printf "%s\n" $3 >names
