@@ -37,7 +37,7 @@ static void boundary(int thread)
 {
 	double from = now();
 
-	rest(6000);
+	rest(20000);
 	spent[thread] += now() - from;
 }
 static void flux(void)
@@ -53,7 +53,7 @@ int main(int argc, char **argv)
 	MPI_Init(&argc, &argv);
 	MPI_Comm_rank(MPI_COMM_WORLD, &rank);
 #endif
-	for (int step = 0; step < 100; step++) {
+	for (int step = 0; step < 40; step++) {
 #pragma omp parallel num_threads(4)
 		{
 			int thread = omp_get_thread_num();
@@ -93,7 +93,7 @@ for cc in $(command -v gcc) $(command -v clang); do
 		is 'rest<boundary<omp_parallel@slow.c:46' \"\$(proof $c slowest_path | sed 's/<main.*//; s/<[.]omp_outlined.*</</')\"
 		is \"\$tid\" \"\$(jq --argjson n \$(proof $c thread) '.each_thread[] | select(.thread == \$n) | .tid' ${c}_all.json)\"
 		jq -e --argjson s \$spent --argjson got \$(proof $c t_slowest_s) --argjson more \$(proof $c t_beyond_s) -n \
-			'(\$got - \$s | fabs) < 0.005 * \$s and (\$more - 0.75 * \$got | fabs) < 1e-6'
+			'\$got > 0.95 * \$s and \$got < 1.001 * \$s and (\$more - 0.75 * \$got | fabs) < 1e-6'
 		finding $c | grep -q 'mostly for thread 0[.][1-3], which works [0-9.]* ms longer than the mean in rest<boundary<[.o]'"
 	test_expect "$c: none is named where it is another one each time" "
 		rm -f ${c}_all.*
@@ -125,7 +125,7 @@ for mpi in $(mpi_list); do
 		grep '^rest<boundary<omp_parallel@slow.c.*<main<init' path
 		jq -e --argjson s \$spent '[.critical_path[] | select(.rank == 0 and
 			(.path | startswith(\"rest<boundary<omp_parallel\")))] | map(.t_s) | add |
-			. > 0.9 * \$s and . < 1.01 * \$s' exact.json"
+			. > 0.75 * \$s and . < 1.01 * \$s' exact.json # a busy machine may keep another thread for longer"
 done
 
 done_testing
