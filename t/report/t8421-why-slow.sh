@@ -43,8 +43,9 @@ for mpi in $mpis; do
 		grep -E "^\| +40 \|.*\| rank 0 was not running [0-9]+ % +\|$" why-$mpi/summary.log
 		[ "$(late out $w)" = off_cpu ] ||
 			grep -E "^\| +20 \|.*\| rank 1 worked [0-9]+ ms longer in ([a-z]+ < )*(output|be_late)" why-$mpi/summary.log
-		jq -e ".iterations.above_median_parts | (add - 1 | fabs) < 1e-6 and .wait > 0.2 and .off_cpu > 0.1 and
-			.work > 0.05" $w
+		# of two ranks one worked 300 ms longer and one was stopped for 500, and the other one waited
+		jq -e ".iterations | .above_median_s as \$s | .above_median_parts | (add - 1 | fabs) < 1e-6 and
+			.wait * \$s > 0.2 and .off_cpu * \$s > 0.15 and .work * \$s > 0.1" $w
 		limit "$VFTR" iterations --csv why-$mpi >csv
 		is "off_cpu" "$(awk -F, "\$1 == 40 { print \$20 }" csv)"'
 
