@@ -37,7 +37,7 @@ static void boundary(int thread)
 {
 	double from = now();
 
-	rest(20000);
+	rest(80000);
 	spent[thread] += now() - from;
 }
 static void flux(void)
@@ -53,7 +53,7 @@ int main(int argc, char **argv)
 	MPI_Init(&argc, &argv);
 	MPI_Comm_rank(MPI_COMM_WORLD, &rank);
 #endif
-	for (int step = 0; step < 40; step++) {
+	for (int step = 0; step < 12; step++) {
 #pragma omp parallel num_threads(4)
 		{
 			int thread = omp_get_thread_num();
@@ -125,7 +125,7 @@ for mpi in $(mpi_list); do
 		grep '^rest<boundary<omp_parallel@slow.c.*<main<init' path
 		jq -e --argjson s \$spent '[.critical_path[] | select(.rank == 0 and
 			(.path | startswith(\"rest<boundary<omp_parallel\")))] | map(.t_s) | add |
-			. > 0.75 * \$s and . < 1.01 * \$s' exact.json # a busy machine may keep another thread for longer"
+			. > 0.7 * \$s and . < 1.01 * \$s' exact.json # a busy machine may keep another thread for longer"
 done
 
 done_testing
