@@ -40,14 +40,27 @@ longest_as_told() {
 				exit bad || k != n }' "$long_told" -
 }
 
+# others_as_long TOLD SECONDS AT...: by the clock of the program others than AT took longer than that, on a busy
+# machine; three that are about as long are a kind of their own, and none of them is slow
+others_as_long() {
+	long_told=$1 long_s=$2
+	shift 2
+	awk -v s="$long_s" -v at=" $* " '$1 == "iteration" && $4 > s && !index(at, " " $3 " ") { print; n++ }
+		END { exit !n }' "$long_told"
+}
+
 for mpi in $mpis; do
 	run="$(mpirun_of $mpi)"
 	json=known-$mpi/profile.json
 	mpicc_traced $mpi "$BIN/loop" "$T/report/app-loop.c" || { echo "Bail out! app-loop.c does not build"; exit 1; }
 
 	test_expect "$mpi: each call of the main loop is an iteration, and those that stall are the slowest" '
-		limit "$VFTR" run -q -o known-$mpi -- $run -np 2 "$BIN/loop" warm 20 loop 120 3000 every 10 12000 \
-			stall 37 1 600 stall 90 0 900 tell >told
+		for try in 1 2 3 4; do
+			rm -rf known-$mpi
+			limit "$VFTR" run -q -o known-$mpi -- $run -np 2 "$BIN/loop" warm 20 loop 120 3000 every 10 12000 \
+				stall 37 1 600 stall 90 0 900 tell >told
+			others_as_long told 0.4 37 90 || break
+		done
 		jq -c ".iterations | del(.steps)" $json
 		is "step < main < init" "$(of $json .path)"
 		is "2 120 1 120" "$(of $json "\"\\(.ranks) \\(.iterations) \\(.per_step) \\(.steps | length)\"")"
@@ -144,7 +157,11 @@ test_expect 'a rank that is killed has the iterations until then' '
 test_if '[ "$(id -u)" = 0 ] && command -v mpirun.openmpi' 'no pseudo-nodes' 'two nodes: one loop, of the ranks of both' '
 	nodes_up 2
 	mpicc_traced openmpi "$BIN/loop" "$T/report/app-loop.c"
-	limit "$AGENT" -q -o both -k output.layout=run -- $(nodes_mpirun 1) -np 2 "$BIN/loop" loop 60 3000 stall 20 1 900 tell >told
+	for try in 1 2 3 4; do
+		rm -rf both
+		limit "$AGENT" -q -o both -k output.layout=run -- $(nodes_mpirun 1) -np 2 "$BIN/loop" loop 60 3000 stall 20 1 900 tell >told
+		others_as_long told 0.6 20 || break
+	done
 	longest_as_told both/profile.json told 1 20
 	# their waits for each other are known when the job is over
 	jq -e ".iterations.slow[] | select(.most_at == 20) | .wait_s > 0.4 and .cause == \"off_cpu\" and .outside_mpi_rank == 1" \
