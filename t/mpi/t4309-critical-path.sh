@@ -80,7 +80,7 @@ for mpi in $mpis; do
 		of_window chain.json
 		jq -c "[.mpi_wait_s, .delays[:5]]" chain.json
 		# ranks of MPICH keep their CPUs while they wait: on fewer they delay each other
-		[ $mpi = mpich ] && [ "$(nproc)" -lt 9 ] && share=0.3 || share=0.9
+		[ $mpi = mpich ] && [ "$(nproc)" -lt 9 ] && share=0.3 || share=0.95
 		# seven wait for 400 ms, twice
 		jq -e "(.mpi_wait_s > 3.7) and (.delays |
 			(map(select(.rank == 0).cost_s) | add) > $share * (map(.cost_s) | add))" chain.json
