@@ -163,7 +163,7 @@ static __attribute__((noinline, cold)) bool obey_orders(struct thread *t)
 
 static bool is_timed(const struct thread *t)
 {
-	return load_relaxed(&t->ring.producer->head) / BLOCK_BYTES % TIMED_BLOCKS == 1;
+	return t->turns % TIMED_BLOCKS == 1;
 }
 
 /*
