@@ -311,6 +311,8 @@ void vftr_process_gate(void)
 				      : vftr_process.modules_wide ? GATE_CODE
 				      : vftr_process.switches	  ? GATE_SWITCHES
 								  : GATE_FUNCTIONS);
+	store_relaxed(&vftr_own.counting,
+		!vftr_process.pauses && !vftr_process.modules_wide && load_relaxed(&vftr_own.here));
 }
 
 static void say_no_agent(int error)
@@ -500,6 +502,7 @@ void vftr_thread_attach(struct thread *t)
 	int error;
 
 	t->state = THREAD_NEW;
+	t->counts = NULL;
 	memset(&t->ring, 0, sizeof(t->ring));
 	t->generation = vftr_process.generation;
 	t->kicked_at = t->blocked = t->blocked_until = 0;
@@ -540,6 +543,7 @@ void vftr_thread_detach(struct thread *t)
 		vftr_thread_own_name(name);
 		keep = !vftr_message_send(&end.head, sizeof(end), &text) && keep;
 	}
+	t->counts = NULL;
 	memset(&t->ring, 0, sizeof(t->ring));
 	t->state = THREAD_NEW;
 	if (had_one)
@@ -577,7 +581,7 @@ int vftr_process_forget(bool interrupted)
 	static const pthread_mutex_t fresh = PTHREAD_MUTEX_INITIALIZER;
 	struct thread *t = &vftr_thread;
 	struct control_agent_shm *control = vftr_process.agent;
-	char *ring = t->ring.base;
+	struct ring ring = t->ring;
 	int parents = vftr_process.socket;
 
 	lock = fresh; /* whoever held it is not here */
@@ -587,6 +591,7 @@ int vftr_process_forget(bool interrupted)
 	vftr_session_forget_lock();
 	early.tid = 0;
 	t->limit = NULL;
+	t->counts = NULL;
 	t->parent = t->endings = t->vfork_children = 0;
 	vftr_counters_forget(t, interrupted);
 	if (interrupted) {
@@ -596,11 +601,11 @@ int vftr_process_forget(bool interrupted)
 		t->state = THREAD_NEW;
 		t->cur = NULL;
 		memset(&t->ring, 0, sizeof(t->ring));
+		t->ring.producer = ring.producer;
 		fence_signal();
 		vftr_rings_forget();
-		/* the fast path may have been interrupted just before its store */
-		vftr_segment_blank(ring ? ring + RING_STAGE_OFFSET : NULL,
-			RING_DATA_OFFSET - RING_STAGE_OFFSET);
+		/* the fast path, or a count, may have been interrupted just before its store */
+		vftr_segment_blank(ring.base, RING_DATA_OFFSET);
 	}
 	vftr_process.socket = -1;
 	if (parents >= 0 && !vftr_socket_is(parents))

@@ -302,6 +302,24 @@ static void close_nested(struct thread *t, uint64_t ticks)
 	t->nested_open = t->nested_depth = 0;
 }
 
+/* Most programs have no function that is off. */
+static inline unsigned counted_words(const struct thread *t)
+{
+	return load_relaxed(&vftr_process.switches) ? COUNTED_WORDS * vftr_counts_due(t) : 0;
+}
+
+/* COUNTED records of calls since the last event. Room is there. */
+static void put_counted(struct thread *t)
+{
+	uint64_t word[COUNTED_WORDS];
+	uint32_t number = 0;
+
+	while (vftr_counts_next(t, &number, word)) {
+		put_words(t, word, COUNTED_WORDS);
+		vftr_counts_told(t, word); /* a jump in between: it is told twice, which is once */
+	}
+}
+
 static void nested(struct thread *t, uint64_t exit_bit)
 {
 	if (t->own)
@@ -325,13 +343,18 @@ static void nested(struct thread *t, uint64_t exit_bit)
  */
 static bool make_room_for(struct thread *t, uint64_t ticks, unsigned words)
 {
+	unsigned counted;
+
 	for (;;) {
 		t->limit = NULL;
 		fence_signal();
 		if (!t->vfork_children)
 			t->at = t->cur;
-		if (stage_room(t) >= words) {
+		counted = counted_words(t);
+		if (stage_room(t) >= words + counted) {
 			close_nested(t, ticks);
+			if (unlikely(counted))
+				put_counted(t);
 			return true;
 		}
 		if (!stage_flush(t, ticks))
@@ -408,10 +431,11 @@ static void drop(
 		t->ring.producer->lost++;
 	} else if (t->skipped_depth) {
 		t->skipped_depth--;
-	} else if (t->unclosed || stage_room(t) < ROOM) {
+	} else if (t->unclosed || stage_room(t) < ROOM + counted_words(t)) {
 		t->unclosed++;
 	} else {
 		close_nested(t, ticks);
+		put_counted(t);
 		put_sync(t, ticks);
 		put_lost(t, ticks);
 		put_counters(t, false);
@@ -497,6 +521,8 @@ void vftr_thread_publish(struct thread *t)
 		stage_flush(t, vftr_process_ticks());
 	if (t->state == THREAD_ACTIVE || t->state == THREAD_PAUSED)
 		put_blocked(t);
+	if (t->state == THREAD_ACTIVE && counted_words(t))
+		make_room_for(t, vftr_process_ticks(), 0);
 	t->limit = t->state == THREAD_ACTIVE ? fast_limit(t) : NULL;
 	busy_end(t);
 }
@@ -522,12 +548,57 @@ void vftr_emit_slow(const uint64_t *word)
 	errno = saved_errno;
 }
 
+/* Nothing stands between the thread, which is busy, and its block but that calls were counted. */
+static bool is_only_counting(const struct thread *t, uint64_t ticks, uint64_t key)
+{
+	const uint32_t special = t->vfork_children | vftr_process.clock_is_raw |
+				 vftr_process.counter_words | (t->state != THREAD_ACTIVE) |
+				 !load_relaxed(&vftr_own.counting);
+	const uint64_t rare = (t->generation ^ vftr_process.generation) | t->nested_open |
+			      t->nested_depth | t->blocked_until | t->skipped_depth |
+			      (uintptr_t)t->jumped | ((ticks >> RECORD_TIME_BITS) ^ t->high);
+
+	return t->counts && !special && !rare && key >= RECORD_ID_MPI && !RECORD_IS_REGION(key) &&
+	       load_relaxed(&vftr_process.state) == PROCESS_ON &&
+	       (key < RECORD_ID_FUNCTION || (uint32_t)key >= RECORD_ID_FUNCTION);
+}
+
+/* The event after counted calls, as long as there is room for all. */
+static bool store_after_counted(
+	struct thread *t, uint64_t ticks, uint64_t exit_bit, uint64_t key, const void *site)
+{
+	bool stored = false;
+
+	if (!load_relaxed(&vftr_process.switches) || !t->counts || t->busy)
+		return false;
+	busy_begin_at(t, site);
+	t->left = 1; /* if it is cancelled at once, as in busy_end_surely() */
+	fence_signal();
+	/* only now: a handler may have paused, dropped or jumped before */
+	stored = is_only_counting(t, ticks, key);
+	if (stored) {
+		t->limit = NULL;
+		fence_signal();
+		t->at = t->cur;
+		stored = stage_room(t) >= 1 + COUNTED_WORDS * SWITCHES_MAX;
+	}
+	if (stored) {
+		put_counted(t);
+		put(t, record_word(ticks, exit_bit, (uint32_t)key), 0);
+		t->limit = fast_limit(t);
+	}
+	busy_end(t);
+	return stored;
+}
+
 /* Key 0 makes the slow path attach and follow a pause, and records nothing. */
 void vftr_slow(uint64_t ticks, uint64_t exit_bit, uint64_t key, const void *site)
 {
 	struct thread *t = &vftr_thread;
 	int saved_errno = errno;
 
+	if (store_after_counted(t, ticks, exit_bit, key, site))
+		return;
 	if (t->vfork_children && vftr_thread_is_vfork_child(t))
 		return;
 	if (unlikely(!load_relaxed(&vftr_own.here)) &&

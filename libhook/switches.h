@@ -8,7 +8,10 @@
 #ifndef VFTR_LIBHOOK_SWITCHES_H
 #define VFTR_LIBHOOK_SWITCHES_H
 
+#include <stdbool.h>
 #include <stdint.h>
+
+#include "shm/record.h"
 
 struct thread;
 
@@ -20,6 +23,18 @@ void vftr_switches_follow(void);
 void vftr_switches_attach(void);
 /* A thread has got its ring. */
 void vftr_switches_begin(struct thread *t);
+/* The thread loses its memory of its own to children of vfork(), or has it back. */
+void vftr_switches_share(struct thread *t, bool shared);
+
+/* Functions whose calls have grown since the last COUNTED record; none without a ring. */
+unsigned vftr_counts_due(const struct thread *t);
+/* The record of the next one from *number on, at first 0. False: there is none. */
+bool vftr_counts_next(struct thread *t, uint32_t *number, uint64_t word[COUNTED_WORDS]);
+/* It is stored. */
+void vftr_counts_told(struct thread *t, const uint64_t word[COUNTED_WORDS]);
+/* Id of function `number` if it is counted, else 0. */
+uint32_t vftr_switches_id(uint32_t number);
+
 /* Forgets switched-off functions of unloaded code. */
 void vftr_switches_unloaded(uint64_t low, uint64_t high);
 

@@ -76,6 +76,7 @@ struct thread {
 	uint32_t vfork_children;   /* children that use this memory, unrecorded: vfork-child.c */
 	int32_t host;		   /* tid of the thread itself, if vfork_children is not 0 */
 	struct counters *counters; /* of hardware, or NULL */
+	uint64_t *counts;	   /* calls that are not recorded, on the ring's page: or NULL */
 };
 
 extern __thread struct thread vftr_thread
@@ -104,7 +105,8 @@ extern __thread struct thread vftr_thread
 #endif
 struct own_pages {
 	uint64_t gate;
-	uint32_t here; /* 1: vftr_process speaks of this process; see process_is_on() */
+	uint32_t here;	   /* 1: vftr_process speaks of this process; see process_is_on() */
+	uint32_t counting; /* 1: that, and calls may be counted by who has a ring */
 } __attribute__((aligned(PAGE_BYTES_MOST)));
 extern struct own_pages vftr_own __attribute__((visibility("hidden")));
 

@@ -9,6 +9,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 #include "libhook/process.h"
+#include "libhook/switches.h"
 
 bool vftr_thread_is_vfork_child(const struct thread *t)
 {
@@ -23,6 +24,7 @@ void vftr_vfork_children_begin(void)
 		t->host = (int32_t)syscall(SYS_gettid);
 	busy_begin(t);
 	t->limit = NULL;
+	vftr_switches_share(t, true);
 	if (t->busy == 1) /* from here on cur is not believed: vfork children move it, too */
 		t->at = t->cur;
 	t->vfork_children++;
@@ -32,4 +34,6 @@ void vftr_vfork_children_begin(void)
 void vftr_vfork_children_end(void)
 {
 	vftr_thread.vfork_children--; /* the next event sets limit again */
+	if (!vftr_thread.vfork_children)
+		vftr_switches_share(&vftr_thread, false);
 }

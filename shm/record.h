@@ -23,7 +23,7 @@
 
 #include <stdint.h>
 
-#define RECORD_FORMAT 10 /* raised whenever a word changes its meaning */
+#define RECORD_FORMAT 11 /* raised whenever a word changes its meaning */
 
 #ifndef BLOCK_BYTES /* smaller in a model test */
 #define BLOCK_BYTES 4096u
@@ -47,6 +47,7 @@
 	RECORDS_OF_MESSAGES(RECORD)                                                                \
 	RECORD(COUNTERS, 12, 1 + RECORD_COUNTERS_N(w), 0, counters)                                \
 	RECORD(BLOCKED, 13, 3, 0, blocked)                                                         \
+	RECORD(COUNTED, 14, 2, 0, counted)                                                         \
 	RECORD(GPU_CALL, 32, 2, 0, gpu_call)                                                       \
 	RECORD(OPENACC, 33, 2, 0, openacc)                                                         \
 	RECORD(USER_COUNTER, 49, 3, 0, user_counter)                                               \
@@ -196,6 +197,26 @@ static inline int record_is_message(uint32_t id)
  * had no room, and has no time. Word 1 = ticks of the wait; word 2 = MARK | ticks at its end.
  */
 #define RECORD_BLOCKED_MARK ((uint64_t)1 << 63)
+
+/*
+ * COUNTED: calls of a function that is counted (switches.h) in the frame on top. In place of the
+ * time and the exit bit the low half of its address; word 1 = MARK | its number << 56 | its calls
+ * since the ring began, modulo 2^56: what this is more than in the record before is this frame's.
+ */
+#define COUNTED_WORDS	  2
+#define COUNTED_MARK	  ((uint64_t)1 << 63)
+#define COUNTED_CALLS	  (((uint64_t)1 << 56) - 1)
+#define COUNTED_NUMBER(w) ((uint32_t)((w) >> 56) & 127)
+
+static inline uint64_t counted_head(uint32_t id)
+{
+	return (uint64_t)id << 32 | RECORD_COUNTED;
+}
+
+static inline uint64_t counted_calls(uint32_t number, uint64_t calls)
+{
+	return COUNTED_MARK | (uint64_t)number << 56 | (calls & COUNTED_CALLS);
+}
 
 /*
  * USER_COUNTER: in place of the time the counter's number (wire.h, COUNTER); word 1

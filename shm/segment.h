@@ -38,6 +38,8 @@ struct control_agent_shm {
 	uint32_t sleeping;     /* 1: the agent waits for its doorbell */
 	uint32_t orders;       /* enum agent_order; 0: record */
 	uint32_t outcomes;     /* counts outcomes of requests (shm/session.h); a futex */
+	uint64_t counted;      /* bit i: while function number i is off, its calls are counted by
+				  call path (switches.h, which has no room) */
 };
 
 /* What a process is to do; bits. */

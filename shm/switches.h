@@ -9,6 +9,12 @@
  * (overhead.remove_calls): then its calls are not even counted. The agent asks for that when it
  * has read all that was recorded before the process followed (struct switches_seen_shm), and
  * found no call of the function open: so no record of it is to come until it is on again.
+ *
+ * A function that is off may be counted (control_agent_shm.counted): then its calls also are in the
+ * ring, as COUNTED records (record.h), which the thread stores before whatever it records next.
+ * What `calls` has more than the last such record belongs to the frame that is open: so no call is
+ * lost, nor there twice, wherever the thread was killed. If its hooks are taken out, the one at its
+ * start is not left out but calls a few instructions that count.
  */
 #ifndef VFTR_SHM_SWITCHES_H
 #define VFTR_SHM_SWITCHES_H
@@ -39,6 +45,9 @@ struct switched_shm {
 	uint64_t calls[SWITCHES_MAX];
 	uint32_t open[SWITCHES_MAX];
 	uint32_t recorded[SWITCHES_MAX];
+	uint64_t told[SWITCHES_MAX]; /* of these calls, those of COUNTED records; for the thread */
+	/* as the process knew them when the thread began: a child of fork() from its parent */
+	uint32_t id[SWITCHES_MAX];
 };
 
 #endif

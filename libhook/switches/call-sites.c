@@ -16,6 +16,7 @@
 #include <unistd.h>
 
 #include "libhook/process.h"
+#include "libhook/switches/count.h"
 #include "libhook/switches/function-end.h"
 
 #define SITES_MAX	    4096u
@@ -42,8 +43,9 @@ struct call_site {
 	uint64_t at;
 	uint8_t code[CODE_BYTES]; /* as it was */
 	uint8_t way;
-	uint8_t number; /* of the function */
-	bool at_end;
+	uint8_t changed, now; /* the byte in it that is another one, and what it is */
+	uint8_t number;	      /* of the function */
+	bool at_end, counted;
 };
 
 /* all while `changing` is held, with signals blocked */
@@ -124,9 +126,23 @@ static bool is_way(int fd, const struct call_site *s, const struct way *w, const
 			     : leads_to_hook(fd, target, s->at_end);
 }
 
-static bool take_out(int fd, const struct call_site *s)
+/* Which byte is to change: of a call that is to count the highest of the distance. */
+static bool choose_byte(struct call_site *s)
 {
-	if (n_sites == SITES_MAX || !write_code(fd, s->at, ways[s->way].gone))
+	const struct way *w = &ways[s->way];
+	const uint64_t end = s->at + length(w);
+
+	s->now = w->gone;
+	if (!s->counted)
+		return true;
+	s->changed = (uint8_t)(length(w) - 1);
+	return !w->by_address && !w->jump &&
+	       vftr_count_stub(relative(s->code + w->code_bytes, end), end, s->number, &s->now);
+}
+
+static bool take_out(int fd, struct call_site *s)
+{
+	if (n_sites == SITES_MAX || !choose_byte(s) || !write_code(fd, s->at + s->changed, s->now))
 		return false;
 	sites[n_sites] = *s;
 	store_relaxed(&n_sites, n_sites + 1);
@@ -219,7 +235,9 @@ static int open_code(void)
 
 static bool remove_hook(const struct hook_call *c)
 {
-	const struct call_site s = {.number = (uint8_t)c->number, .at_end = c->at_end};
+	const struct call_site s = {.number = (uint8_t)c->number,
+		.at_end = c->at_end,
+		.counted = c->counted && !c->at_end};
 	const int fd = open_code();
 	bool removed;
 
@@ -264,9 +282,12 @@ static bool restore_call(int fd, const struct call_site *s)
 
 	if (!read_code(fd, s->at, code, length(w)))
 		return true;
-	if (code[0] != w->gone || memcmp(code + 1, s->code + 1, length(w) - 1))
+	if (code[s->changed] != s->now)
 		return true;
-	return write_code(fd, s->at, s->code[0]);
+	code[s->changed] = s->code[s->changed];
+	if (memcmp(code, s->code, length(w)))
+		return true;
+	return write_code(fd, s->at + s->changed, s->code[s->changed]);
 }
 
 /* Those at a function's end, or at its start, that are allowed no more. */

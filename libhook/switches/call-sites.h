@@ -3,7 +3,8 @@
  * Calls of the compiler's hooks, taken out of the program's code and put in again. On x86-64
  * one byte is changed: the first one of the instruction. A call becomes a comparison of the same
  * length without effect, as no flag is in use across a call; a jump to the hook at a function's
- * end becomes a return. So another thread that runs there executes the one or the other.
+ * end becomes a return. So another thread that runs there executes the one or the other. A call
+ * that is to count (count.h) gets another distance, in its last byte.
  *
  * The byte is written through /proc/self/mem, which changes no protection of memory. Where that
  * is not to be had, and on other processors, nothing is taken out.
@@ -29,6 +30,7 @@ struct hook_call {
 	uint64_t function;
 	unsigned number;
 	bool at_end;
+	bool counted; /* the call at the start is to count, where others are taken out */
 };
 
 /*

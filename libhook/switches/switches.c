@@ -9,14 +9,18 @@
 #include <string.h>
 #include "libhook/process.h"
 #include "libhook/switches/call-sites.h"
+#include "libhook/switches/count.h"
 
 #define SLOTS	 256u /* a power of two, and always mostly free */
 #define NUMBER	 127u
 #define ON_AGAIN 128u
-#define REMOVED	 256u /* its calls of the hooks may be taken out: it has no recorded call open */
-#define ONCE	 512u /* it was REMOVED, so there may be open calls that nobody knows of */
+#define REMOVED	 256u  /* its calls of the hooks may be taken out: it has no recorded call open */
+#define ONCE	 512u  /* it was REMOVED, so there may be open calls that nobody knows of */
+#define COUNTED	 1024u /* while it is off, its calls are counted by call path */
+#define STATES	 (ON_AGAIN | REMOVED | ONCE | COUNTED)
 
 static uint64_t table[SLOTS];
+static uint32_t ids[SWITCHES_MAX]; /* by number; a child of fork() has them before the agent does */
 static uint32_t following;
 static uint64_t on_seen, removed_seen; /* of the agent's page */
 static uint64_t once;		       /* bits of functions that have been REMOVED */
@@ -61,7 +65,8 @@ static uint32_t state_of(uint32_t number, uint64_t on, uint64_t removed)
 	       (on & bit	       ? ON_AGAIN
 		       : removed & bit ? REMOVED
 				       : 0) |
-	       (once & bit ? ONCE : 0);
+	       (once & bit ? ONCE : 0) |
+	       (load_relaxed(&vftr_process.agent->counted) & bit ? COUNTED : 0);
 }
 
 static void add_all(const struct switches_shm *s, uint32_t n, uint64_t on, uint64_t removed)
@@ -69,8 +74,10 @@ static void add_all(const struct switches_shm *s, uint32_t n, uint64_t on, uint6
 	for (uint32_t i = 0; i < n; i++) {
 		uint32_t id = load_relaxed(&s->id[i]);
 
-		if (id)
-			add(id, state_of(i, on, removed));
+		if (!id)
+			continue;
+		store_relaxed(&ids[i], id);
+		add(id, state_of(i, on, removed));
 	}
 }
 
@@ -124,6 +131,7 @@ void vftr_switches_attach(void)
 	if (n >= vftr_process.switches)
 		return;
 	memset(table, 0, sizeof(table));
+	memset(ids, 0, sizeof(ids));
 	vftr_process.switches = 0;
 	on_seen = removed_seen = once = 0;
 	vftr_call_sites_allow(0);
@@ -131,7 +139,24 @@ void vftr_switches_attach(void)
 
 void vftr_switches_begin(struct thread *t)
 {
-	memset(ring_switched(t->ring.producer), 0, sizeof(struct switched_shm));
+	struct switched_shm *s = ring_switched(t->ring.producer);
+
+	memset(s, 0, sizeof(*s));
+	for (uint32_t i = 0; i < SWITCHES_MAX; i++)
+		s->id[i] = load_relaxed(&ids[i]);
+	vftr_switches_share(t, t->vfork_children);
+}
+
+void vftr_switches_share(struct thread *t, bool shared)
+{
+	t->counts = shared || !t->ring.base ? NULL : ring_switched(t->ring.producer)->calls;
+}
+
+uint32_t vftr_switches_id(uint32_t number)
+{
+	const uint64_t counted = load_relaxed(&vftr_process.agent->counted);
+
+	return counted >> number & 1 ? load_relaxed(&ids[number]) : 0;
 }
 
 void vftr_switches_unloaded(uint64_t low, uint64_t high)
@@ -172,9 +197,21 @@ static inline bool count_exit(struct switched_shm *s, uint32_t number)
 	return true;
 }
 
-static inline void count_enter(struct switched_shm *s, uint32_t number)
+static inline void count_call(struct switched_shm *s, uint32_t number, bool by_path)
 {
-	s->calls[number] += !load_relaxed(&vftr_process.pauses);
+	if (load_relaxed(&vftr_process.pauses))
+		return;
+	if (by_path && unlikely(vftr_thread.busy))
+		vftr_count_slowly(number);
+	else if (by_path)
+		count_by_path(&vftr_thread, s, number);
+	else
+		count_one(&s->calls[number]);
+}
+
+static inline void count_enter(struct switched_shm *s, uint32_t number, bool by_path)
+{
+	count_call(s, number, by_path);
 	s->open[number]++;
 }
 
@@ -192,16 +229,18 @@ static inline void record_event(
 
 /*
  * Of a function that is on again: calls inside of one that is not recorded are not, either, so that
- * each exit finds its enter.
+ * each exit finds its enter. Or of one that is counted.
  */
-static inline bool is_counted_on_again(struct switched_shm *s, uint64_t exit_bit, uint32_t number)
+static inline bool is_counted_on_again(
+	struct switched_shm *s, uint64_t exit_bit, uint32_t number, uint32_t state)
 {
-	if (!s->open[number])
+	if (!s->open[number] && state & ON_AGAIN)
 		return false;
 	if (exit_bit)
-		count_exit(s, number);
-	else
-		count_enter(s, number);
+		return count_exit(s, number);
+	count_enter(s, number, state & COUNTED);
+	if (unlikely(!(uint8_t)s->calls[number]))
+		look_again();
 	return true;
 }
 
@@ -211,8 +250,10 @@ static inline bool is_counted_on_again(struct switched_shm *s, uint64_t exit_bit
  * ones; counted ones. An exit is that of the innermost. True if it is not to be recorded.
  */
 static inline bool is_left_out(
-	struct switched_shm *s, uint64_t exit_bit, uint32_t number, bool is_on)
+	struct switched_shm *s, uint64_t exit_bit, uint32_t number, uint32_t state)
 {
+	const bool is_on = state & ON_AGAIN;
+
 	if (is_on)
 		s->open[number] = 0; /* these may have been taken out since */
 	if (!exit_bit && is_on) {
@@ -220,7 +261,7 @@ static inline bool is_left_out(
 		return false;
 	}
 	if (!exit_bit) {
-		count_enter(s, number);
+		count_enter(s, number, state & COUNTED);
 		if (unlikely(!(uint8_t)s->calls[number]))
 			look_again();
 		return true;
@@ -234,10 +275,10 @@ static inline bool is_left_out(
 /* REMOVED: the call of the hook is taken out, or else counted at its start. */
 static inline void take_out(struct switched_shm *s, const struct hook_call *call)
 {
-	if (!vftr_thread.busy && vftr_call_site_remove(call))
+	if (!vftr_thread.busy && vftr_call_site_remove(call) && !call->counted)
 		return;
 	if (!call->at_end) {
-		s->calls[call->number] += !load_relaxed(&vftr_process.pauses);
+		count_call(s, call->number, call->counted);
 		if (unlikely(!(uint8_t)s->calls[call->number]))
 			look_again();
 	}
@@ -253,13 +294,13 @@ static __attribute__((noinline)) void take_state(
 	const uint32_t number = (state & NUMBER) - 1;
 
 	if (s && state & REMOVED) {
-		take_out(s, &(struct hook_call){
-				    __builtin_return_address(0), key, number, exit_bit != 0});
+		take_out(s, &(struct hook_call){__builtin_return_address(0), key, number,
+				    exit_bit != 0, state & COUNTED});
 		return;
 	}
-	if (s && state & ONCE && is_left_out(s, exit_bit, number, state & ON_AGAIN))
+	if (s && state & ONCE && is_left_out(s, exit_bit, number, state))
 		return;
-	if (s && !(state & ONCE) && is_counted_on_again(s, exit_bit, number))
+	if (s && !(state & ONCE) && is_counted_on_again(s, exit_bit, number, state))
 		return;
 	record_event(t, exit_bit, key, site, true);
 	if (!s && !exit_bit && state & ON_AGAIN && may_count(t)) /* the first event of a thread */
@@ -279,7 +320,7 @@ __attribute__((hot)) void vftr_gated(uint64_t exit_bit, uint64_t key, const void
 
 	if (is_code && load_relaxed(&vftr_process.switches) && !t->vfork_children)
 		number = find((uint32_t)key) - 1;
-	if (unlikely(number - ON_AGAIN < ONCE + REMOVED)) {
+	if (unlikely(number - ON_AGAIN < STATES)) {
 		take_state(exit_bit, key, site, number + 1);
 		return;
 	}
@@ -288,7 +329,7 @@ __attribute__((hot)) void vftr_gated(uint64_t exit_bit, uint64_t key, const void
 		if (exit_bit && count_exit(s, number))
 			return;
 		if (!exit_bit) {
-			count_enter(s, number);
+			count_enter(s, number, false);
 			if (unlikely(!(uint8_t)s->calls[number]))
 				look_again();
 			return;

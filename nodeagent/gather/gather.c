@@ -27,6 +27,7 @@
 #include "nodeagent/profile/profile.h"
 #include "nodeagent/process/rings.h"
 #include "nodeagent/process/names.h"
+#include "nodeagent/replay/tree/estimate.h"
 #include "nodeagent/replay/comm/sync.h"
 #include "shm/atomic.h"
 #include "shm/fnv.h"
@@ -37,6 +38,7 @@ struct union_node {
 	uint64_t first;		  /* ticks of the first call in any of them; 0: not known */
 	/* of the process at hand; valid if stamp is its number */
 	uint32_t stamp;
+	bool estimated; /* its time, in part: calls were counted */
 	uint64_t calls, lost, ticks, ns, below_ns;
 };
 
@@ -112,6 +114,7 @@ static void stamp(struct gathering *g, struct union_node *u)
 	u->stamp = g->stamp;
 	g->touched = grow(g->touched, g->n_touched, &g->cap_touched, sizeof(*g->touched));
 	g->touched[g->n_touched++] = (struct radix){(uint64_t)(u - g->nodes), 0};
+	u->estimated = false;
 	u->calls = u->lost = u->ticks = u->ns = u->below_ns = 0;
 }
 
@@ -164,6 +167,12 @@ static uint32_t name_of(struct gathering *g, const struct process *p, uint64_t k
 	return id;
 }
 
+static double hook_ns(const struct host *host, const struct process *p)
+{
+	return clocks_hook_ns(
+		&host->clocks, p->control_app ? load_relaxed(&p->control_app->hook_ps) : 0);
+}
+
 static void lay_over(struct gathering *g, const struct process *p, uint32_t rank, bool threads)
 {
 	struct calltree *t = p->ended_tree;
@@ -173,6 +182,8 @@ static void lay_over(struct gathering *g, const struct process *p, uint32_t rank
 	const struct gather_from from = {g, g->host, p, rank, to, &place, threads, g->out};
 
 	complete_deep(t);
+	calltree_estimate(
+		t, hook_ns(g->host, p) * 1e9 / (double)clocks_ns(&g->host->clocks, 1000000000));
 	for (size_t i = 0; i < n; i++) {
 		struct node *node = calltree_at(t, i);
 		uint32_t *name = map64_find(&names, node->key);
@@ -188,6 +199,7 @@ static void lay_over(struct gathering *g, const struct process *p, uint32_t rank
 		stamp(g, u);
 		u->calls += node->calls;
 		u->lost += node->extra ? node->extra->lost : 0;
+		u->estimated |= node->extra && node->extra->counted;
 		u->ticks += node->ticks;
 		note_first(u, i ? calltree_first(node) : p->start_ticks);
 	}
@@ -239,6 +251,7 @@ static void add_tree(struct gathering *g, uint32_t rank)
 			g->nodes[u->parent].below_ns += u->ns;
 		s->calls += u->calls;
 		s->lost_calls += u->lost;
+		s->estimated |= u->estimated;
 		s->incl_ns += u->ns;
 		s->excl_ns += excl;
 		s->excl_sumsq_ns2 += (unsigned __int128)excl * excl;
@@ -297,12 +310,6 @@ static void describe(struct host *host, const struct process *p, struct profile_
 		.cpu_ns = cpu.cpu,
 		.queued_ns = cpu.queued,
 		.quarantined = p->quarantined ? xstrdup(p->quarantined) : NULL};
-}
-
-static double hook_ns(const struct host *host, const struct process *p)
-{
-	return clocks_hook_ns(
-		&host->clocks, p->control_app ? load_relaxed(&p->control_app->hook_ps) : 0);
 }
 
 static void count_cpu(struct profile *out, const struct profile_process *d)

@@ -294,6 +294,9 @@ static void count(struct process *p, struct thread_ring *t)
 static void finish(struct process *p, struct thread_ring *t, uint64_t ticks)
 {
 	drain_last(t);
+	if (p->control && !t->error)
+		replay_counted_rest(t->replay, ring_switched(t->ring.producer),
+			control_switches(p->control), load_relaxed(&p->control->counted), ticks);
 	replay_end(t->replay, ticks);
 	observers_tell(p->host, thread_end, t);
 	count(p, t);

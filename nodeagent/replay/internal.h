@@ -134,6 +134,7 @@ struct replay {
 	uint32_t n_counters;
 	uint64_t counter[COUNTERS_MAX];	 /* as last recorded */
 	const unsigned char *counted_at; /* SLOW_COUNTED: where the track was then */
+	uint64_t *counted; /* of SWITCHES_MAX functions: calls of COUNTED records so far, or NULL */
 
 	/* OpenMP: openmp-record.c, orphans.c */
 	struct openmp *openmp;
@@ -168,7 +169,7 @@ struct replay {
 
 	/* the calls of its main loop: iterations.c */
 	bool iterates;
-	bool is_shadow; /* it sees a part of a thread's time: shadow.c */
+	bool is_shadow;				  /* it sees a part of a thread's time: shadow.c */
 	uint32_t n_iterated[ITERATION_DEPTH + 1]; /* paths, by their depth */
 	uint32_t n_periods;
 	uint64_t iteration_least;   /* ticks: shorter calls are none of a main loop */

@@ -65,6 +65,7 @@ void replay_free(struct replay *r)
 	off_cpu_free(r->off);
 	free(r->constructs);
 	free(r->holds);
+	free(r->counted);
 	free(r->base);
 	free(r);
 }

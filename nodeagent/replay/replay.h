@@ -168,6 +168,16 @@ unsigned replay_split(const struct replay *r, const uint64_t *block, unsigned fr
  */
 int replay_lost(struct replay *r, uint64_t calls, uint64_t ticks);
 
+/*
+ * After the last record, before replay_end(): calls of functions that are counted (shm/switches.h)
+ * for which no COUNTED record was stored. The thread's page and the agent's; counted: bits of the
+ * functions. Counts that there was no time for until now, in ticks, are none.
+ */
+struct switched_shm;
+struct switches_shm;
+void replay_counted_rest(struct replay *r, const struct switched_shm *s,
+	const struct switches_shm *ids, uint64_t counted, uint64_t now);
+
 /* Closes all frames at end_ticks (or the last record's time if later). */
 void replay_end(struct replay *r, uint64_t end_ticks);
 

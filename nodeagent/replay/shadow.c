@@ -2,7 +2,9 @@
 #include "nodeagent/replay/shadow.h"
 
 #include <string.h>
+#include "nodeagent/base/util.h"
 #include "nodeagent/replay/internal.h"
+#include "shm/switches.h"
 
 void replay_open_frames(const struct replay *r, uint64_t t, replay_open_frame *tell, void *ctx)
 {
@@ -40,6 +42,10 @@ struct replay *replay_shadow(const struct replay *r)
 	s->class_of_region = r->class_of_region;
 	s->n_counters = r->n_counters;
 	memcpy(s->counter, r->counter, sizeof(s->counter));
+	if (r->counted) {
+		s->counted = xcalloc(SWITCHES_MAX, sizeof(*s->counted));
+		memcpy(s->counted, r->counted, SWITCHES_MAX * sizeof(*s->counted));
+	}
 	s->iterates = r->iterates;
 	s->is_shadow = true;
 	s->iteration_least = r->iteration_least;

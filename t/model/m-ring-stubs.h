@@ -17,6 +17,20 @@ void vftr_switches_follow(void)
 {
 }
 
+unsigned vftr_counts_due(const struct thread *t)
+{
+	return 0;
+}
+
+bool vftr_counts_next(struct thread *t, uint32_t *number, uint64_t word[COUNTED_WORDS])
+{
+	return false;
+}
+
+void vftr_counts_told(struct thread *t, const uint64_t word[COUNTED_WORDS])
+{
+}
+
 bool vftr_pause_follow(void)
 {
 	return load_relaxed(&vftr_process.pauses);

@@ -133,9 +133,9 @@ test_expect 'generated files bring no memory orders either' '
 	[ ! -d "$BUILD/gen" ] || code_of $(sources "$BUILD/gen") |
 		grep -E "memory_order|__atomic_|__sync_" | none'
 
-# the clock, the pause of a spinning CPU, the copy, the one-instruction reservation
-may_asm="shm/clock.h shm/atomic.h shm/copy.h shm/killpoint.h shm/look.h libhook/reserve.h libhook/vfork.h \
-	libhook/openmp/gomp-jump.h"
+# the clock, the pause of a spinning CPU, the copy, the one-instruction reservation, the count
+may_asm="shm/clock.h shm/atomic.h shm/copy.h shm/killpoint.h shm/look.h libhook/reserve.h \
+	libhook/vfork.h libhook/openmp/gomp-jump.h libhook/switches/count.c libhook/switches/count.h"
 test_expect 'assembler stands in the few headers made for it' '
 	code_of $(sources shm conf libhook mpi fortran cupti nodeagent) |
 		grep -wE "asm|__asm__|__asm" |
