@@ -231,6 +231,10 @@ X(DOUBLE, overhead_budget_percent, "overhead.budget_percent", NULL, 0.01, 100, N
   "Share of the CPU time of the traced processes that tracing may cost; null sets no limit.") \
 X(BOOL, overhead_remove_calls, "overhead.remove_calls", "false", 0, 0, NULL, false, \
   "Take the hooks of functions that are off out of the code: nothing is left to count, nor to pay.") \
+X(BOOL, overhead_count_calls, "overhead.count_calls", "false", 0, 0, NULL, false, \
+  "Count the calls of what the budget switches off by call path, and estimate their time.") \
+X(DOUBLE, overhead_count_tiny, "overhead.count_tiny", NULL, 0.01, 100, NULL, true, \
+  "Count functions shorter than their hooks where these cost more of the CPU time; null: time all.") \
 X(REGEX, overhead_keep, "overhead.keep", NULL, 0, 0, NULL, true, \
   "Functions that are traced whatever the budget says.")
 /* clang-format on */

@@ -31,6 +31,7 @@
 #define LOOK_S	   0.1	/* between two looks, at least ... */
 #define LOOK_SHARE 100	/* ... and so many times what the last one took */
 #define TIME_LEAST 20e6 /* ns of CPU time in between; a shorter time says little, and adds up */
+#define TINY_HOOKS 5	/* what takes less than so many hooks is shorter than they */
 #define WORTH	   64	/* what costs less than this part of the budget stays on */
 #define NONE	   UINT32_MAX
 
@@ -42,9 +43,12 @@ struct function {
 	bool unfit;	 /* its place may become another one's: it is never off */
 	bool stays;	 /* on, whatever it costs: unfit, or overhead.keep or the user names it */
 	bool calls_others;
-	double cost_ns;	 /* since the last look */
-	uint32_t asked;	 /* its name was compared with orders up to this one ... */
-	uint32_t wished; /* ... of which these are for it: bits of host.switches */
+	double cost_ns;		   /* since the last look */
+	double timed_ns, hooks_ns; /* since the last look: its time, and a hook for each call */
+	double hooks_long;  /* how many hooks long its calls were at the best look; 0: none */
+	bool counts_others; /* it calls what is counted */
+	uint32_t asked;	    /* its name was compared with orders up to this one ... */
+	uint32_t wished;    /* ... of which these are for it: bits of host.switches */
 	/* once it is off */
 	char *name;
 	uint64_t off_ticks, calls;
@@ -61,6 +65,7 @@ struct overhead {
 	struct map64 by_location;
 	uint32_t off[SWITCHES_MAX], n_off; /* by number */
 	uint64_t on;			   /* bits: of these, on again */
+	uint64_t counted;		   /* bits: of these, counted while off */
 	uint64_t on_before;		   /* ... at the last look */
 	uint32_t version;		   /* counts changes of the two */
 	uint32_t orders;		   /* of the user, so far */
@@ -70,7 +75,8 @@ struct overhead {
 };
 
 struct key_calls {
-	uint64_t key, before, now;
+	uint64_t key, before, now; /* calls that were timed */
+	uint64_t ticks, ticks_before;
 	uint32_t function; /* or NONE */
 };
 
@@ -177,7 +183,14 @@ static void add_tree(struct overhead *b, struct process *p, struct calltree *t)
 		struct key_calls *k = calls_of(b, p, n->key);
 		uint32_t caller;
 
-		k->now += n->calls;
+		k->now += n->calls - (n->extra ? n->extra->counted : 0);
+		k->ticks += n->ticks;
+		if (n->extra && n->extra->counted) {
+			caller = calls_of(b, p, n->parent->key)->function;
+			if (caller != NONE)
+				b->functions[caller].counts_others = true;
+			k = calls_of(b, p, n->key); /* may have moved */
+		}
 		if (!is_code(n->parent->key) ||
 			(k->function != NONE && is_off(b, &b->functions[k->function])))
 			continue;
@@ -258,10 +271,18 @@ static void look_at(struct agent *a, struct process *p, struct spent *spent)
 		double ns = k->now > k->before ? (double)(k->now - k->before) * call_ns : 0;
 
 		spent->hooks += ns;
-		if (k->function != NONE)
-			b->functions[k->function].cost_ns += ns;
+		if (k->function != NONE) {
+			struct function *f = &b->functions[k->function];
+
+			f->cost_ns += ns;
+			if (k->ticks > k->ticks_before)
+				f->timed_ns += (double)clocks_ns(
+					&a->host.clocks, k->ticks - k->ticks_before);
+			f->hooks_ns += ns / 2;
+		}
 		k->before = k->now;
-		k->now = 0;
+		k->ticks_before = k->ticks;
+		k->now = k->ticks = 0;
 	}
 }
 
@@ -271,11 +292,14 @@ static uint64_t all_off(const struct overhead *b)
 	return (((uint64_t)1 << b->n_off) - 1) & ~b->on;
 }
 
+/* Hooks of all that is off go, or only of what is counted, which counts without them. */
 static void remove_calls(struct overhead *b, struct process *p)
 {
 	struct removal *r = &own_of(p)->removal;
-	const uint64_t before = r->removed;
-	uint64_t added = removal_look(r, p, all_off(b), b->version, host_ticks(p->host)) & ~before;
+	const uint64_t off = all_off(b) &
+			     (p->host->conf->overhead_remove_calls ? UINT64_MAX : b->counted),
+		       before = r->removed,
+		       added = removal_look(r, p, off, b->version, host_ticks(p->host)) & ~before;
 
 	for (uint32_t i = 0; i < b->n_off; i++)
 		if (added >> i & 1 && !b->functions[b->off[i]].removed_ticks)
@@ -295,8 +319,9 @@ static void publish(struct overhead *b, struct process *p)
 		if (number != NONE && is_fit(k->key))
 			store_relaxed(&s->id[number], (uint32_t)k->key);
 	}
-	if (p->host->conf->overhead_remove_calls && p->control_app)
+	if ((p->host->conf->overhead_remove_calls || b->counted) && p->control_app)
 		remove_calls(b, p);
+	store_relaxed(&p->control->counted, b->counted);
 	store_relaxed(&s->on, b->on);
 	store_release(&s->n, b->n_off);
 	store_release(&s->version, b->version); /* pairs with vftr_switches_follow() */
@@ -313,8 +338,19 @@ static const char *name_of(struct agent *a, uint32_t function)
 	return "";
 }
 
+/*
+ * Its calls are short against their hooks, of which one is in the time. To time what calls counted
+ * functions, or comes in turns with them, costs several times as much, and that is in the time.
+ */
+static bool is_tiny(const struct overhead *b, const struct function *f)
+{
+	const bool follows = b->counted || f->counts_others;
+
+	return f->hooks_long > 0 && f->hooks_long < (follows ? 4 : 1) * TINY_HOOKS;
+}
+
 /* The dearest one that may go, or NULL. */
-static struct function *dearest(struct agent *a)
+static struct function *dearest(struct agent *a, bool tiny)
 {
 	struct overhead *b = a->host.overhead;
 	struct function *best;
@@ -327,7 +363,7 @@ static struct function *dearest(struct agent *a)
 			struct function *f = &b->functions[i];
 
 			if (f->number == NONE && !f->stays && !f->calls_others &&
-				f->cost_ns > (best ? best->cost_ns : 0))
+				(!tiny || is_tiny(b, f)) && f->cost_ns > (best ? best->cost_ns : 0))
 				best = f;
 		}
 		if (!best)
@@ -340,22 +376,28 @@ static struct function *dearest(struct agent *a)
 	return best;
 }
 
-/* It is off from now on; its name is there. */
-static void number_function(struct agent *a, struct function *f)
+/* It is off from now on, and counted or not; its name is there. */
+static void number_function(struct agent *a, struct function *f, bool counted)
 {
 	struct overhead *b = a->host.overhead;
 
 	f->number = b->n_off;
+	b->counted |= (uint64_t)counted << f->number;
 	f->off_ticks = host_ticks(&a->host);
 	b->off[b->n_off++] = (uint32_t)(f - b->functions);
 }
 
-static void switch_off(struct agent *a, double cost_ns, double budget_ns)
+/*
+ * tiny: only those whose calls are that, and all of them, as the next event after a counted call
+ * costs more. Returns what the rest costs.
+ */
+static double switch_off(struct agent *a, double cost_ns, double budget_ns, bool tiny)
 {
 	struct overhead *b = a->host.overhead;
+	const bool all = tiny && cost_ns > budget_ns;
 
-	while (cost_ns > budget_ns && b->n_off < SWITCHES_MAX) {
-		struct function *f = dearest(a);
+	while ((all || cost_ns > budget_ns) && b->n_off < SWITCHES_MAX) {
+		struct function *f = dearest(a, tiny);
 
 		if (!f)
 			break;
@@ -364,10 +406,22 @@ static void switch_off(struct agent *a, double cost_ns, double budget_ns)
 			f->name = NULL;
 			break;
 		}
-		number_function(a, f);
+		number_function(a, f, tiny || a->host.conf->overhead_count_calls);
 		cost_ns -= f->cost_ns;
 	}
-	b->in_vain = cost_ns > budget_ns;
+	return cost_ns;
+}
+
+static void decide(struct agent *a, const struct spent *spent)
+{
+	const double budget = spent->cpu * a->host.conf->overhead_budget_percent / 100;
+	const double tiny = spent->cpu * a->host.conf->overhead_count_tiny / 100;
+	double cost_ns = spent->hooks + spent->waits;
+
+	if (!isnan(tiny))
+		cost_ns = switch_off(a, cost_ns, tiny, true);
+	if (!isnan(budget))
+		a->host.overhead->in_vain = switch_off(a, cost_ns, budget, false) > budget;
 }
 
 /* ---- what the user wants ------------------------------------------------------------ */
@@ -387,12 +441,12 @@ static void obey_switch(struct agent *a, struct function_switch *u, struct funct
 	struct overhead *b = a->host.overhead;
 
 	if (u->off && f->number == NONE && !f->unfit && b->n_off < SWITCHES_MAX)
-		number_function(a, f);
+		number_function(a, f, a->host.conf->overhead_count_calls);
 	f->stays = f->unfit || !u->off;
 	if (f->number == NONE)
 		return;
 	u->functions++;
-	if (u->off)
+	if (u->off) /* counted, if it was */
 		b->on &= ~((uint64_t)1 << f->number);
 	else
 		b->on |= (uint64_t)1 << f->number;
@@ -438,11 +492,28 @@ static void spread(struct overhead *b, const struct spent *spent)
 		b->functions[i].cost_ns *= 1 + spent->waits / spent->hooks;
 }
 
+/* The best look counts: in others the threads may have waited for a CPU. */
+static void note_lengths(struct overhead *b)
+{
+	for (size_t i = 0; i < b->n; i++) {
+		struct function *f = &b->functions[i];
+		const double is = f->hooks_ns > 0 ? (1 + f->timed_ns) / f->hooks_ns : 0;
+
+		if (is > 0 && (!f->hooks_long || is < f->hooks_long))
+			f->hooks_long = is;
+	}
+}
+
+static bool has_budget(const struct conf *c)
+{
+	return !isnan(c->overhead_budget_percent) || !isnan(c->overhead_count_tiny);
+}
+
 static void look_at_all(struct agent *a)
 {
 	struct overhead *b = a->host.overhead;
 	struct spent spent = {0};
-	const bool budget = !isnan(a->host.conf->overhead_budget_percent);
+	const bool budget = has_budget(a->host.conf);
 	uint32_t n_off;
 	double own;
 
@@ -450,7 +521,7 @@ static void look_at_all(struct agent *a)
 		return;
 	n_off = b->n_off;
 	for (size_t i = 0; i < b->n; i++) {
-		b->functions[i].cost_ns = 0;
+		b->functions[i].cost_ns = b->functions[i].timed_ns = b->functions[i].hooks_ns = 0;
 		b->functions[i].calls_others = false;
 	}
 	for (struct process *p = a->host.processes; p; p = p->next)
@@ -460,10 +531,10 @@ static void look_at_all(struct agent *a)
 	if (affinity_is_shared(a))
 		spent.waits += own;
 	spread(b, &spent);
+	note_lengths(b);
 	obey_user(a);
 	if (budget && spent.cpu >= TIME_LEAST)
-		switch_off(a, spent.hooks + spent.waits,
-			spent.cpu * a->host.conf->overhead_budget_percent / 100);
+		decide(a, &spent);
 	b->version += b->n_off != n_off || b->on != b->on_before;
 	b->on_before = b->on;
 	for (struct process *p = a->host.processes; b->n_off && p; p = p->next)
@@ -484,8 +555,7 @@ double overhead_tick(struct agent *a)
 {
 	uint64_t now, took;
 
-	if ((isnan(a->host.conf->overhead_budget_percent) && !a->host.n_switches) ||
-		!a->host.n_live)
+	if ((!has_budget(a->host.conf) && !a->host.n_switches) || !a->host.n_live)
 		return NEVER_S;
 	if (!a->host.overhead)
 		a->host.overhead = begin_overhead(a->host.conf);
@@ -591,6 +661,15 @@ static void gather_user_switches(const struct host *host, struct profile *out)
 	}
 }
 
+static void warn_counted(const struct host *host, const struct function *f, struct profile *out)
+{
+	profile_warn(out,
+		"%s was counted and not timed from %.3f s on: its calls are exact, their time from "
+		"then on is estimated",
+		f->name,
+		1e-9 * (double)clocks_ns(&host->clocks, f->off_ticks - host->first_start_ticks));
+}
+
 static void gather_switched(const struct host *host, struct profile *out)
 {
 	const struct overhead *b = host->overhead;
@@ -608,6 +687,10 @@ static void gather_switched(const struct host *host, struct profile *out)
 	for (uint32_t i = 0; i < b->n_off; i++) {
 		const struct function *f = &b->functions[b->off[i]];
 
+		if (b->counted >> i & 1) {
+			warn_counted(host, f, out);
+			continue;
+		}
 		out->switched[out->n_switched++] = (struct profile_switched){
 			.name = xstrdup(f->name),
 			.from_ns = clocks_ns(&host->clocks, f->off_ticks - host->first_start_ticks),

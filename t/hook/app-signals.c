@@ -18,6 +18,9 @@
 #include <unistd.h>
 
 #include "app-leaf.h"
+#ifdef COUNTED
+#include "libhook/process.h"
+#endif
 
 static volatile long deeps, handlers, inners, threads, ticks;
 static volatile int per_handler;
@@ -118,6 +121,29 @@ UNTRACED static void with_forks(void)
 	while (round_begins())
 		work(EVENTS);
 }
+
+#ifdef COUNTED
+/* Until calls of leaf() and inner() are counted where their hooks were called. */
+UNTRACED static void warm_up(void)
+{
+	do {
+		work(EVENTS);
+		handler(0);
+	} while (__builtin_popcountll(load_relaxed(&vftr_process.app->switches.taken)) < 2);
+}
+
+UNTRACED static void counted(void)
+{
+	warm_up();
+	by_rounds();
+}
+
+UNTRACED static void counted_forks(void)
+{
+	warm_up();
+	with_forks();
+}
+#endif
 
 KEEP static void *in_thread(void *unused)
 {
@@ -261,6 +287,10 @@ static const struct {
 	{"rounds", by_rounds},
 	{"forks", with_forks},
 	{"threads", with_threads},
+#ifdef COUNTED
+	{"counted", counted},
+	{"counted_forks", counted_forks},
+#endif
 	{"timer", by_timer},
 	{"unloading", unloading},
 	{"altstack", other_stack},

@@ -36,16 +36,17 @@ static struct replay *replay_now(const struct thread_ring *t)
 
 /*
  * Drops the bits of functions that may have a call open on the thread: now, or where it was last
- * read, if that is since the process shut its gate. Adds to *calls those that it has recorded.
+ * read, if that is since the process shut its gate. Adds to *records what it has stored.
  */
 static uint64_t without_open(
-	const struct removal *r, const struct thread_ring *t, uint64_t wanted, uint64_t *calls)
+	const struct removal *r, const struct thread_ring *t, uint64_t wanted, uint64_t *records)
 {
 	const struct switches_shm *s = control_switches(t->process->control);
 	struct replay *shadow = replay_now(t);
 	const struct replay *now = shadow ? shadow : t->replay;
 
-	*calls += replay_counts(t->replay)->calls + (shadow ? replay_counts(shadow)->calls : 0);
+	*records +=
+		replay_counts(t->replay)->records + (shadow ? replay_counts(shadow)->records : 0);
 	for (unsigned i = 0; i < SWITCHES_MAX; i++) {
 		const uint64_t bit = (uint64_t)1 << i;
 
@@ -90,17 +91,17 @@ uint64_t removal_look(
 	struct removal *r, struct process *p, uint64_t off, uint32_t version, uint64_t now)
 {
 	uint64_t wanted = off_there(r, p, off, version, now) & ~r->removed;
-	uint64_t calls = p->ended_counts.calls;
+	uint64_t records = p->ended_counts.records;
 
 	if (!is_whole(p))
 		wanted = 0;
 	for (size_t i = 0; wanted && i < p->n_threads; i++)
 		if (p->threads[i])
-			wanted = without_open(r, p->threads[i], wanted, &calls);
-	/* of functions that are on; by these it hears of others that are on again */
-	if (wanted && r->calls && calls > r->calls)
+			wanted = without_open(r, p->threads[i], wanted, &records);
+	/* of what is on: by these it hears of functions that are on again */
+	if (wanted && r->records && records > r->records)
 		r->removed |= wanted;
-	r->calls = wanted ? calls : 0;
+	r->records = wanted ? records : 0;
 	r->removed &= off;
 	return r->removed;
 }

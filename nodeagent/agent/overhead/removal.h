@@ -20,7 +20,7 @@ struct process;
 /* By the function's number. Zeroed at first. */
 struct removal {
 	uint64_t off, removed;		   /* bits, of the last look */
-	uint64_t calls;			   /* that were recorded by then; 0: not known */
+	uint64_t records;		   /* that were stored by then; 0: not known */
 	uint32_t version[SWITCHES_MAX];	   /* of the page, by which the function is off */
 	uint64_t seen_ticks[SWITCHES_MAX]; /* the process was seen to know that; 0: not yet */
 };

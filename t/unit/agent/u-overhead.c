@@ -264,6 +264,48 @@ static void teardown(void)
 	conf_free(a.host.conf);
 }
 
+/* Of tiny functions all go at once, and what takes its time stays. */
+START_TEST(tiny_functions_are_counted)
+{
+	struct process *p = start(0, LOW);
+	struct node *slow = call(p, NULL, key_at(LOW, PARENT), MANY);
+	struct profile *out = xcalloc(1, sizeof(*out));
+
+	a.host.conf->overhead_budget_percent = NAN;
+	a.host.conf->overhead_count_tiny = 50;
+	a.host.clocks.ns_per_tick = 1;
+	slow->ticks = (uint64_t)1 << 40;
+	call(p, NULL, key_at(LOW, HOT), MANY)->ticks = 1000;
+	call(p, NULL, key_at(LOW, COOL), MANY / 2)->ticks = 1000;
+	look_again();
+	ck_assert_uint_eq(page(0)->n, 2);
+	ck_assert_uint_eq(page(0)->id[0], key_at(LOW, HOT));
+	ck_assert_uint_eq(page(0)->id[1], key_at(LOW, COOL));
+	ck_assert_uint_eq(((struct control_agent_shm *)(void *)pages[0])->counted, 3);
+	overhead_observer.gather(&a.host, out);
+	ck_assert_uint_eq(out->n_switched, 0);
+	ck_assert_uint_eq(out->n_warnings, 2);
+	profile_free(out);
+}
+END_TEST
+
+/* What was counted cost no hook; and with the key the budget counts, too. */
+START_TEST(the_budget_counts)
+{
+	struct process *p = start(0, LOW);
+	struct node *n = call(p, NULL, key_at(LOW, HOT), MANY);
+
+	calltree_extra(n)->counted = MANY;
+	look_again();
+	ck_assert_uint_eq(a.host.overhead->n_off, 0);
+	a.host.conf->overhead_count_calls = true;
+	call(p, NULL, key_at(LOW, HOT), MANY);
+	look_again();
+	ck_assert_uint_eq(a.host.overhead->n_off, 1);
+	ck_assert_uint_eq(((struct control_agent_shm *)(void *)pages[0])->counted, 1);
+}
+END_TEST
+
 int main(void)
 {
 	Suite *s = suite_create("overhead");
@@ -281,6 +323,8 @@ int main(void)
 	tcase_add_test(t, only_functions_of_the_program_go);
 	tcase_add_test(t, no_more_than_there_are_numbers);
 	tcase_add_test(t, what_was_not_recorded_is_added_up);
+	tcase_add_test(t, tiny_functions_are_counted);
+	tcase_add_test(t, the_budget_counts);
 	suite_add_tcase(s, t);
 	return run_suite(s);
 }
