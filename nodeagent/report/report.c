@@ -211,11 +211,8 @@ static void prepare_tree(struct report *r)
 	for (size_t i = 0; i < n; i++)
 		if (!w.places[i].reached)
 			walk_from(r, &w, i);
-	r->frames = xcalloc(n, sizeof(*r->frames));
-	for (size_t i = 0; i < n; i++) {
-		r->frames[i] = (struct report_frame){r->parent[i], p->stacks[i].name};
+	for (size_t i = 0; i < n; i++)
 		total += r->path_bytes[i];
-	}
 	r->path_limit = total <= PATHS_TOTAL ? SIZE_MAX : PATH_CUT_BYTES;
 	free(w.places);
 	free(w.child);
@@ -254,7 +251,6 @@ void report_done(struct report *r)
 	free(r->members);
 	free(r->id);
 	free(r->parent);
-	free(r->frames);
 	free(r->path_bytes);
 	free(r->outermost);
 	free(r->listed);
@@ -312,11 +308,12 @@ bool report_name_differs(const struct report *r, const char *raw)
 /* The innermost frames, then a gap: "foo<bar<...". */
 static char *cut_path(const struct report *r, uint32_t stack)
 {
+	const struct profile_stack *stacks = r->p->stacks;
 	char *path = xmalloc(PATH_CUT_BYTES + sizeof(PATH_GAP));
 	size_t bytes = 0, gap = strlen(r->separator);
 
-	for (uint32_t at = stack; at != PROFILE_NONE; at = r->frames[at].parent) {
-		const char *name = r->cell[r->frames[at].name];
+	for (uint32_t at = stack; at != PROFILE_NONE; at = r->parent[at]) {
+		const char *name = r->cell[stacks[at].name];
 		size_t more = strlen(name) + gap;
 
 		if (bytes + more > PATH_CUT_BYTES)
@@ -336,10 +333,10 @@ char *report_path(const struct report *r, uint32_t stack)
 
 	char *path = xmalloc(r->path_bytes[stack] + 1), *to = path;
 
-	for (uint32_t at = stack; at != PROFILE_NONE; at = r->frames[at].parent) {
+	for (uint32_t at = stack; at != PROFILE_NONE; at = r->parent[at]) {
 		if (to > path)
 			to = stpcpy(to, r->separator);
-		to = stpcpy(to, r->shown[r->frames[at].name]);
+		to = stpcpy(to, r->shown[r->p->stacks[at].name]);
 	}
 	*to = '\0';
 	return path;

@@ -23,10 +23,6 @@ struct result;
 
 enum report_log { REPORT_SUMMARY = 1, REPORT_NODE = 2, REPORT_RANK = 4 };
 
-struct report_frame {
-	uint32_t parent, name;
-};
-
 struct report {
 	const struct profile *p;
 	const struct conf *c;
@@ -40,7 +36,6 @@ struct report {
 	uint8_t *part; /* enum digest_part of it, unless it is a root */
 	/* by stack */
 	uint64_t *id;		     /* printed id, or REPORT_NO_ID */
-	struct report_frame *frames; /* by stack: what a path needs, of many in a line of cache */
 	uint32_t *parent;	     /* as in the profile, but PROFILE_NONE for roots and cycles */
 	size_t *path_bytes;	     /* without NUL */
 	bool *outermost;	     /* no caller on the path has the same group */
