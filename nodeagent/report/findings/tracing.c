@@ -2,8 +2,10 @@
 /* What tracing takes from the program, and what the machine does not give it. */
 #include "nodeagent/report/findings/internal.h"
 
+#include <math.h>
 #include <stdlib.h>
 
+#include "conf/conf.h"
 #include "nodeagent/report/short.h"
 
 /* "f, g and 3 more" */
@@ -25,19 +27,22 @@ static char *names_of(const struct report *r, const struct short_functions *s, s
 	return text;
 }
 
+/* To count them is possible in the next run; what to compile with lasts. */
 static void advise_option(
 	struct finding *f, const struct report *r, const struct short_functions *s, size_t named)
 {
 	char *option = short_functions_option_text(r, s, named);
+	const char *first = isnan(r->c->overhead_count_tiny) ? "Run with -k " COUNT_TINY
+							       ", which counts them, or compile"
+							     : "Compile";
 
 	if (*option && s->has_cxx)
-		finding_advise(f,
-			"Compile with %s (of C++ with what `vftr flags --cxxflags' prints).",
-			option);
+		finding_advise(f, "%s with %s (of C++ with what `vftr flags --cxxflags' prints).",
+			first, option);
 	else if (*option)
-		finding_advise(f, "Compile with %s", option);
+		finding_advise(f, "%s with %s", first, option);
 	else
-		finding_advise(f, "Compile with what `vftr flags --exclude RUN' prints.");
+		finding_advise(f, "%s with what `vftr flags --exclude RUN' prints.", first);
 	free(option);
 }
 

@@ -132,7 +132,7 @@ static void name_short(FILE *f, const struct report *r, const struct short_funct
 	fprintf(f, ", which %s %s", s->n == 1 ? "costs" : "cost", quantity_seconds(seconds).text);
 }
 
-/* What to add for a compiler, to be copied. */
+/* What to add for a compiler or to the next run, to be copied. */
 static void print_remedy(
 	FILE *f, const struct report *r, const struct short_functions *s, size_t named)
 {
@@ -142,6 +142,8 @@ static void print_remedy(
 		section_text(f, "   Compile with: ", option, "\n");
 	if (s->has_cxx)
 		fputs("   Compile C++ with: what `vftr flags --cxxflags' prints\n", f);
+	if (isnan(r->c->overhead_count_tiny))
+		fputs("   Or count them, with: -k " COUNT_TINY "\n", f);
 	free(option);
 }
 

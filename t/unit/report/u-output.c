@@ -121,7 +121,8 @@ START_TEST(overhead_of_short_functions)
 	log = summary();
 	has(log, "Warning: tracing took 100 % of the run; 100 % of all calls are of the short "
 		 "function bar, which costs 2.00 s.\n   Compile with: "
-		 "-finstrument-functions-exclude-function-list=bar\n");
+		 "-finstrument-functions-exclude-function-list=bar\n"
+		 "   Or count them, with: -k overhead.count_tiny=5\n");
 	has_not(log, "Compile C++");
 	free(log);
 
