@@ -108,8 +108,9 @@ struct node_waits {
 
 /* Members that few nodes need; what is counted has a row below. */
 struct node_extra {
-	uint64_t lost;	  /* calls below it that were not recorded */
-	uint64_t counted; /* of its calls, those without a time of their own (estimate.h) */
+	uint64_t lost;	    /* calls below it that were not recorded */
+	uint64_t counted;   /* of its calls, those without a time of their own ... */
+	uint64_t estimated; /* ... and the ticks that these have got (estimate.h) */
 	/* no other tree gets these: its stack in the sampling file (samples.c), its path number
 	 * of traffic_path() */
 	uint32_t stack, path;
@@ -133,6 +134,7 @@ struct node_extra {
 #define NODE_COUNTS(SUM, LEAST, MOST)                                                              \
 	SUM(lost)                                                                                  \
 	SUM(counted)                                                                               \
+	SUM(estimated)                                                                             \
 	NODE_COUNTS_OF_MESSAGES(SUM)                                                               \
 	SUM(openacc_bytes)                                                                         \
 	SUM(open[OPEN_SEND])                                                                       \

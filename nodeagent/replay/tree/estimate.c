@@ -26,12 +26,21 @@ static uint64_t counted_of(const struct node *n)
 	return n->extra ? n->extra->counted : 0;
 }
 
-static bool has_counted(struct calltree *t)
+/* Takes back what was estimated before. True if there are counted calls. */
+static bool begin_anew(struct calltree *t)
 {
-	for (size_t i = 1; i < calltree_nodes(t); i++)
-		if (counted_of(calltree_at(t, i)))
-			return true;
-	return false;
+	bool has_counted = false;
+
+	for (size_t i = 1; i < calltree_nodes(t); i++) {
+		struct node *n = calltree_at(t, i);
+
+		if (!counted_of(n))
+			continue;
+		has_counted = true;
+		n->ticks -= n->extra->estimated;
+		n->extra->estimated = 0;
+	}
+	return has_counted;
 }
 
 static struct sums *of_node(const struct estimate *e, const struct node *n)
@@ -87,7 +96,7 @@ void calltree_estimate(struct calltree *t, double hook)
 	const size_t n = calltree_nodes(t);
 	double *wanted;
 
-	if (!has_counted(t))
+	if (!begin_anew(t))
 		return;
 	e.sums = xcalloc(n, sizeof(*e.sums));
 	wanted = xcalloc(n, sizeof(*wanted));
@@ -106,9 +115,11 @@ void calltree_estimate(struct calltree *t, double hook)
 		const struct sums *s = of_node(&e, c->parent);
 		const double room = (double)exclusive_ticks(c->parent, s);
 
-		if (wanted[i] > 0)
-			c->ticks +=
-				(uint64_t)(wanted[i] * (s->wanted > room ? room / s->wanted : 1.0));
+		if (!(wanted[i] > 0))
+			continue;
+		c->extra->estimated =
+			(uint64_t)(wanted[i] * (s->wanted > room ? room / s->wanted : 1.0));
+		c->ticks += c->extra->estimated;
 	}
 	free(wanted);
 	free(e.sums);

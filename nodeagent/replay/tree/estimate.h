@@ -10,7 +10,10 @@
 
 struct calltree;
 
-/* hook: ticks of a hook, which each timed call has in its time. Once, of a tree that is whole. */
+/*
+ * hook: ticks of a hook, which each timed call has in its time. Of a tree that is whole; a further
+ * call, which may know more calls, replaces the estimates of the one before.
+ */
 void calltree_estimate(struct calltree *t, double hook);
 
 #endif

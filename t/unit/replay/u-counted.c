@@ -141,6 +141,7 @@ START_TEST(the_time_is_estimated)
 	out(C);
 	end();
 	calltree_estimate(replay_tree(r), 1);
+	calltree_estimate(replay_tree(r), 1); /* for the node, and for the log of a rank */
 	expect(AT(A, B), 22, 2 * 4 + 20 * 3);
 	expect(AT(A), 2, 2 * (1 + 4 + 101));
 	ck_assert_uint_le(AT(C, B)->ticks + AT(C, A)->ticks, AT(C)->ticks);
