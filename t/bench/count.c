@@ -70,32 +70,32 @@ static void sampling_file(const char *active)
 	set("sampling.sample_interval", "0");
 }
 
-static void replays(void)
+static void replay_once(const char *part, const char *key, const char *value)
 {
 	static struct app p;
 	uint64_t events;
 
 	prepare(dir, RING_BYTES);
 	sampling_file("false");
+	set(key, value);
 	attach(&p, first_ticks(), -1, 0);
 	fill(&p, 0); /* the call tree grows */
 	drained(&p);
 	fill(&p, 0);
 	begin();
 	events = drained(&p);
-	end("drain+replay", events);
+	end(part, events);
 	detach(&p);
+}
 
-	prepare(dir, RING_BYTES);
-	set("iterations.active", "false");
-	attach(&p, first_ticks(), -1, 0);
-	fill(&p, 0);
-	drained(&p);
-	fill(&p, 0);
-	begin();
-	events = drained(&p);
-	end("drain+replay-no-iterations", events);
-	detach(&p);
+static void replays(void)
+{
+	static struct app p;
+	uint64_t events;
+
+	replay_once("drain+replay", "iterations.active", "true");
+	replay_once("drain+replay-no-iterations", "iterations.active", "false");
+	replay_once("drain+replay+sampling", "sampling.active", "true");
 
 	prepare(dir, RING_BYTES);
 	attach(&p, first_ticks(), -1, 0);
@@ -107,17 +107,6 @@ static void replays(void)
 	begin();
 	events = drained(&p);
 	end("drain+replay-repeated", events);
-	detach(&p);
-
-	prepare(dir, RING_BYTES);
-	sampling_file("true");
-	attach(&p, first_ticks(), -1, 0);
-	fill(&p, 0);
-	drained(&p);
-	fill(&p, 0);
-	begin();
-	events = drained(&p);
-	end("drain+replay+sampling", events);
 	detach(&p);
 }
 
