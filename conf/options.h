@@ -234,7 +234,7 @@ X(BOOL, overhead_remove_calls, "overhead.remove_calls", "false", 0, 0, NULL, fal
 X(BOOL, overhead_count_calls, "overhead.count_calls", "false", 0, 0, NULL, false, \
   "Count the calls of what the budget switches off by call path, and estimate their time.") \
 X(DOUBLE, overhead_count_tiny, "overhead.count_tiny", NULL, 0.01, 100, NULL, true, \
-  "Count functions shorter than their hooks where these cost more of the CPU time; null: time all.") \
+  "Percent of CPU time that hooks may cost before short functions are counted; null: time all.") \
 X(REGEX, overhead_keep, "overhead.keep", NULL, 0, 0, NULL, true, \
   "Functions that are traced whatever the budget says.")
 /* clang-format on */
