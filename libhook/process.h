@@ -271,14 +271,15 @@ bool vftr_is_probe(void);
 /* attach.c: the path of the program; without /proc the one by which it was called. */
 void vftr_executable_path(char *out, size_t bytes);
 /*
- * loader-lock.c: the lock of dl_iterate_phdr(), with all signals blocked. try: true if the caller
- * has it now and had not before, or nothing is known of it; patiently: tries for 0.1 s. A child of
- * fork() says so, and gets false from then on if a thread had the lock that is not there.
+ * loader-lock.c: takes the lock of dl_iterate_phdr(); patiently: waits for it for 0.1 s at most.
+ * True if the calling thread now has it, or if the lock is not known. False if another thread has
+ * it, or this one had it before. The caller has blocked all signals, and gives it back.
  */
 bool vftr_loader_lock_try(bool patiently);
 void vftr_loader_lock_give(void);
+/* In a child of fork(): if a thread of the parent had the lock, each later try returns false. */
 void vftr_loader_lock_in_child(void);
-/* dl_iterate_phdr() with the lock, or 0 where it cannot be had. */
+/* dl_iterate_phdr() with the lock taken; 0 if it cannot be taken. */
 struct dl_phdr_info;
 int vftr_loader_walk(int (*see)(struct dl_phdr_info *, size_t, void *), void *context);
 /* modules.c: tells the agent which modules were loaded and unloaded since the last call. */
@@ -287,11 +288,12 @@ void vftr_modules_refresh(void);
 void vftr_modules_refresh_surely(void);
 /* The same, unless the last call was a moment ago. */
 void vftr_modules_refresh_rarely(uint64_t ticks);
-/* What was told is to be told again: the agent is another one, or we are another process. */
+/* All modules are to be told again: the agent is another one, or we are a child of fork(). */
 void vftr_modules_forget(void);
 /*
- * Around fork(): keeps other threads from the list of modules, if none of ours is there within 0.1
- * s; true if it does. Their child could not look at it, nor load anything.
+ * Around fork(): waits for at most 0.1 s until no thread of this process is in
+ * vftr_modules_refresh*(), and keeps all out until the release. False: a thread still is; then
+ * there is nothing to release.
  */
 bool vftr_modules_hold(void);
 void vftr_modules_release(void);

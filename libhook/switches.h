@@ -23,14 +23,14 @@ void vftr_switches_follow(void);
 void vftr_switches_attach(void);
 /* A thread has got its ring. */
 void vftr_switches_begin(struct thread *t);
-/* The thread loses its memory of its own to children of vfork(), or has it back. */
+/* shared: children of vfork() use the thread's memory, so nothing is counted in its ring's page. */
 void vftr_switches_share(struct thread *t, bool shared);
 
 /* Functions whose calls have grown since the last COUNTED record; none without a ring. */
 unsigned vftr_counts_due(const struct thread *t);
-/* The record of the next one from *number on, at first 0. False: there is none. */
+/* Makes the record of the next of these; *number is 0 at first. False: there are no more. */
 bool vftr_counts_next(struct thread *t, uint32_t *number, uint64_t word[COUNTED_WORDS]);
-/* It is stored. */
+/* To be called when that record has been stored. */
 void vftr_counts_told(struct thread *t, const uint64_t word[COUNTED_WORDS]);
 /* Id of function `number` if it is counted, else 0. */
 uint32_t vftr_switches_id(uint32_t number);

@@ -38,8 +38,8 @@ static inline __attribute__((always_inline)) void count_one(uint64_t *word)
 #endif
 }
 
-/* A call of function `number` by a thread that has the ring of *s and is not busy, while recording
- * is not paused. */
+/* A call of function `number` by thread *t, which has the ring of *s and is not in the library,
+ * while recording is not paused. */
 static inline __attribute__((always_inline)) void count_by_path(
 	struct thread *t, struct switched_shm *s, uint32_t number)
 {
@@ -66,7 +66,7 @@ void vftr_count_slowly(uint32_t number);
  */
 uint64_t vftr_count_stub(uint64_t target, uint64_t end, unsigned number, uint8_t *byte);
 
-/* What stubs go to, with the number in the first half of the accumulator. */
+/* Where these instructions jump to, with the function's number in %eax. */
 void vftr_count_here(void);
 
 #pragma GCC visibility pop

@@ -68,10 +68,11 @@ struct process {
 	bool main_job;		  /* it is in the job whose ranks are shown in the outputs */
 	int rank_hint, size_hint; /* from the launcher's environment */
 	char *executable, *invoked_as, *directory;
-	struct control_agent_shm *control;	   /* NULL: not yet, or of the next process */
-	const struct control_app_shm *control_app; /* once there, until it is freed */
-	struct control_app_shm *control_left;	   /* of one that has ended well: what was there */
-	struct stored_control stored_control;	   /* what both are of */
+	/* its control segment; control is NULL before HELLO and when the segment is given on */
+	struct stored_control stored_control;
+	struct control_agent_shm *control;	   /* the agent's page of it */
+	const struct control_app_shm *control_app; /* the application's, or control_left */
+	struct control_app_shm *control_left;	   /* copy, when the segment is given on; or NULL */
 	uint64_t definitions;			   /* messages received */
 	struct codemap *code;
 	struct region **regions; /* regions.c: in chunks */
@@ -103,7 +104,7 @@ struct process {
 	struct session_process *session;     /* session/session.c; or NULL */
 	struct calltree *ended_tree;	     /* of threads that ended */
 	struct fork_frames *forks;	     /* forks.c */
-	unsigned n_forks;
+	unsigned n_forks;		     /* in the list */
 	uint32_t parent_fork;
 	struct replay_counts ended_counts;
 	struct overhead_process *overhead; /* or NULL */

@@ -32,11 +32,11 @@ struct stored_ring {
 	uint64_t touched; /* bytes of it that are in memory, as far as is known */
 };
 
-/* fd: as that of a ring. */
+/* A control segment, mapped by the agent. */
 struct stored_control {
 	struct control_agent_shm *agent; /* NULL: none */
 	struct control_app_shm *app;
-	int fd;
+	int fd; /* -1: closed */
 };
 
 /* left: returns the memory that is left; memory_left(), except in tests. */
@@ -61,9 +61,11 @@ void ring_store_read(struct ring_store *s, struct stored_ring *r, uint64_t posit
  */
 void ring_store_leave(struct ring_store *s, struct stored_ring *r, bool again);
 
-/* The same for a control segment, whose words are as those of a new one. take: 0 or -errno. */
+/* A control segment whose words are those of a new one; 0 or -errno. The caller leaves it. */
 int ring_store_take_control(struct ring_store *s, struct stored_control *out);
+/* The process has its descriptor: ours is closed if there are enough of them. */
 void ring_store_sent_control(struct ring_store *s, struct stored_control *c);
+/* again: nobody writes to it any more, so that it may be kept for the next process. */
 void ring_store_leave_control(struct ring_store *s, struct stored_control *c, bool again);
 
 /* The most bytes of rings that processes had at one time. */

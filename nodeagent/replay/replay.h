@@ -169,9 +169,10 @@ unsigned replay_split(const struct replay *r, const uint64_t *block, unsigned fr
 int replay_lost(struct replay *r, uint64_t calls, uint64_t ticks);
 
 /*
- * After the last record, before replay_end(): calls of functions that are counted (shm/switches.h)
- * for which no COUNTED record was stored. The thread's page and the agent's; counted: bits of the
- * functions. Counts that there was no time for until now, in ticks, are none.
+ * Adds calls of counted functions (shm/switches.h) for which no COUNTED record was stored. After
+ * the last record, before replay_end(). s, ids: the thread's page and the agent's, read as
+ * untrusted; counted: bit i for function number i; now: ticks. A count too great for the time until
+ * now is ignored.
  */
 struct switched_shm;
 struct switches_shm;

@@ -55,8 +55,8 @@ static void give_up(const char *what)
 static int connect_to_agent(void)
 {
 	struct sockaddr_un a = {.sun_family = AF_UNIX};
-	struct timeval limit = {
-		60, 0}; /* for an agent that hangs: on a busy machine it may answer late */
+	/* for an agent that hangs: on a busy machine it may answer late */
+	struct timeval limit = {60, 0};
 	int s = socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0);
 
 	snprintf(a.sun_path, sizeof(a.sun_path), "%s/%s.sock", getenv("VFTR_RUNTIME_DIR"),
