@@ -267,6 +267,13 @@ $(nss_standin): t/unit/net/nss-standin.c
 	$(Q)$(CC) $(CFLAGS) -fPIC -shared -Wl,-soname,$(@F) -o $@ $<
 $(O)/t/unit/net/u-tcp: | $(nss_standin)
 
+# what lets ranks of MPICH sleep while they wait, in the shell tests
+ucx_idle := $(O)/t/lib/ucx-idle.so
+$(ucx_idle): t/lib/ucx-idle.c
+	@mkdir -p $(@D)
+	$(call say,CC,$@)
+	$(Q)$(CC) $(STD) $(CFLAGS) -fPIC -shared -o $@ $< -ldl
+
 test_makers := $(O)/t/golden/make-golden $(O)/t/report/make-large
 $(test_makers): $(O)/%: %.c $(core_lib)
 	@mkdir -p $(@D)
@@ -341,7 +348,7 @@ check-long: deps-tests
 	@for f in $(fuzzers); do sh t/fuzz/run $$f 60 || exit; done
 	@sh t/bare
 
-check-build: all $(unit_tests) $(test_makers)
+check-build: all $(unit_tests) $(test_makers) $(ucx_idle)
 
 bench: deps
 	@$(MAKE) --no-print-directory all $(O)/t/report/make-large

@@ -315,7 +315,7 @@ mpi_list() {
 mpirun_of() {
 	case $1 in
 	openmpi) echo "mpirun.openmpi --oversubscribe --bind-to none" ;;
-	mpich) echo "mpiexec.hydra -bind-to none" ;;
+	mpich) echo "$T/lib/mpiexec.hydra -bind-to none" ;;
 	*) echo "mpirun_of: no MPI named $1" >&2; return 1 ;;
 	esac
 }

@@ -12,7 +12,7 @@ mpicc_traced openmpi "$BIN/live" "$T/live/app-mpi-live.c" ||
 
 bridge=$(ip -o -4 route get "$(awk '/node1/ { print $1; exit }' "$NODES/hosts")" |
 	sed 's/.* dev \([^ ]*\).*/\1/')
-hydra="mpiexec.hydra -launcher ssh -launcher-exec $NODES/rsh -iface $bridge -hosts node1,node2,node3 -ppn 1 -n 3"
+hydra="$T/lib/mpiexec.hydra -launcher ssh -launcher-exec $NODES/rsh -iface $bridge -hosts node1,node2,node3 -ppn 1 -n 3"
 
 # mpich_starts: its programs on these nodes
 mpich_starts() {

@@ -58,14 +58,14 @@ exact() {
 	rm -f said.* "$exact_json"
 	set -- $(mpirun_of "$exact_mpi") -np "$exact_ranks" "$exact_program" said. "$@"
 	[ "$exact_how" = linked ] && exact_preload= || exact_preload=--preload
-	# MPICH 4.0 stops now and then, most often with threads, untraced as well
+	# MPICH 4.0 stops now and then, most often with threads, untraced as well; else this takes 2 s
 	for try in 1 2 3 4; do
 		rm -f said.* "$exact_json"
-		TEST_COMMAND_SECONDS=$(patient $((20 * try))) traced -q $exact_preload -- "$@" && break
+		TEST_COMMAND_SECONDS=$(patient $((5 * try))) traced -q $exact_preload -- "$@" && break
 		echo "try $try of $exact_mpi, seed $exact_seed, stopped or failed"
 	done
 	if [ ! -s said.0 ]; then
-		! TEST_COMMAND_SECONDS=$(patient 40) limit "$@" || return 1 || exit 1
+		! TEST_COMMAND_SECONDS=$(patient 20) limit "$@" || return 1 || exit 1
 		echo "$exact_mpi stops or fails there untraced, too"
 		return 77
 	fi

@@ -227,7 +227,7 @@ test_if 'timeout $(patient 25) mpiexec.hydra -launcher ssh -launcher-exec "$NODE
 	mkdir hydra
 	mpicc_traced mpich "$BIN/mpich-job" "$T/session/app-job.c"
 	timeout -k 30 $(($(patient 15) + 45)) "$AGENT" -q -o hydra -k agent.deadline_s=5 --agent-launcher \
-		"$(nodes_mpirun 1) --map-by ppr:1:node" -- timeout $(patient 15) mpiexec.hydra -launcher ssh \
+		"$(nodes_mpirun 1) --map-by ppr:1:node" -- timeout $(patient 15) "$T/lib/mpiexec.hydra" -launcher ssh \
 		-launcher-exec "$NODES/rsh" -iface "$bridge" -hosts node1,node2,node3 -ppn 2 -n 6 \
 		"$BIN/mpich-job" || true
 	right_calls hydra/mpich-job_all.json 6'

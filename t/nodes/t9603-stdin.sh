@@ -191,7 +191,7 @@ row_long 'embedded over nodes' openmpi first 6 "$(nodes_mpirun 2) -np 6 $BIN/std
 
 # MPICH's own Finalize hangs over these nodes: processes without MPI
 bridge=$(ip -o -4 addr | awk -v a="10.77.$test_net.254/" 'index($4, a) == 1 { print $2 }')
-hydra="mpiexec.hydra -launcher ssh -launcher-exec $NODES/rsh -iface $bridge"
+hydra="$T/lib/mpiexec.hydra -launcher ssh -launcher-exec $NODES/rsh -iface $bridge"
 hydra="$hydra -hosts node1,node2,node3 -ppn 1 -n 3"
 echo "[ \$PMI_RANK != 0 ] || exec $BIN/stdin \"\$@\"" >first
 if command -v mpiexec.hydra >/dev/null; then
