@@ -133,7 +133,7 @@ programs() {
 		program chain arithmetic 60000 30
 		program chain arithmetic 100000 10
 	else
-		program tree arithmetic 20000 3000
+		program tree arithmetic 10000 3000
 	fi
 }
 

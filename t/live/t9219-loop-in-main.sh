@@ -14,7 +14,7 @@ mpis=$(mpi_list)
 held() {
 	mkdir -p $2-$1
 	VFTR_SESSION=$2-$1 limit "$AGENT" -q -o $2-$1 -- $(mpirun_of $1) -np 2 "$BIN/loop-$1" \
-		$2 loop 320 8000 hold 300 $PWD/go >out &
+		$2 asleep loop 320 8000 hold 300 $PWD/go >out &
 	job=$!
 	echo ".main_loop | .rank == 0 and .is_separated and .iterations == 300" >held.jq
 	wait_for 60 "limit $VFTR top -s $2-$1 -1 >$2-$1.text && limit $VFTR top -s $2-$1 -1j >$2-$1.json 2>err && jq -e -f held.jq $2-$1.json"

@@ -105,7 +105,7 @@ hpcc_same() {
 hpcc_mpi=$(mpi_behind "$(command -v hpcc)")
 test_if "can_run '$hpcc_mpi'" 'no hpcc, or not for an MPI we have' \
 	'hpcc on 2 ranks passes its tests as untraced, and is in the profile' '
-	hpcc_input 1000 1 2 >hpccinf.txt
+	hpcc_input 300 1 2 >hpccinf.txt
 	twice '"$hpcc_mpi"' 2 hpcc
 	hpcc_same
 	is 2 "$(json traced/job_all.json .ranks)"

@@ -16,6 +16,7 @@
  *   hold I FILE    all wait in iteration I, in disturb(), until there is such a file
  *   warm N         N calls of warm_up() before it, of 1 ms
  *   tail R MS      rank R works MS ms in output() behind it; -1: all
+ *   asleep         what is called work is sleep
  *   tell           says of each call of iteration(), by its own clock, "iteration RANK I S
  * IN_MPI_S"
  */
@@ -36,7 +37,7 @@ static struct stall {
 } stall[STALLS], late[STALLS], stop[STALLS];
 static int n_stalls, n_late, n_stops, rank, ranks, n, us, every, more, percent, warm, bare, flat,
 	first, last, die_at = -1, die_rank, drag_rank = -1, drag_us, hold_at = -1, tail_rank,
-		     tail_ms, tell;
+		     tail_ms, tell, asleep;
 static const char *hold_file;
 static double took[TOLD], in_mpi[TOLD];
 
@@ -53,6 +54,10 @@ static void work(double seconds)
 {
 	double until = now() + seconds;
 
+	if (asleep) {
+		usleep((useconds_t)(1e6 * seconds));
+		return;
+	}
 	while (now() < until)
 		;
 }
@@ -190,6 +195,8 @@ static int take(char **word)
 		hold_at = atoi(word[1]), hold_file = word[2];
 	else if (!strcmp(word[0], "die"))
 		die_at = atoi(word[1]), die_rank = atoi(word[2]);
+	else if (!strcmp(word[0], "asleep"))
+		asleep = 1;
 	else if (!strcmp(word[0], "bare"))
 		bare = 1;
 	else if (!strcmp(word[0], "flat"))
