@@ -147,10 +147,12 @@ END_TEST
 
 START_TEST(flipped_bits_with_a_right_checksum_do_no_harm)
 {
+	/* every bit of a word is met in one of them */
+	const size_t step = getenv("VFTR_LONG") ? 1 : 5;
 	size_t bytes;
 	unsigned char *buf = encoded(6, &bytes);
 
-	for (size_t bit = 0; bit < 8 * bytes; bit++) {
+	for (size_t bit = 0; bit < 8 * bytes; bit += step) {
 		buf[bit / 8] ^= 1 << bit % 8;
 		sign(buf, bytes);
 		expect_no_harm(buf, bytes);
