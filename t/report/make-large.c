@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * make-large FILE.vfp: a node profile with PATHS call paths and RANKS ranks, to see how large its
- * report is, and how long it takes.
+ * make-large FILE.vfp [PATHS [RANKS]]: a node profile with so many call paths and ranks, else 100
+ * 000 and 4 096, to see how large its report is, and how long it takes.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -13,39 +13,46 @@
 #include "t/lib/dice.h"
 #include "t/unit/profile/random-profile.h"
 
-#define PATHS 100000u
-#define RANKS 4096u
 #define NAMES 1000u
+
+static uint32_t paths = 100000, ranks = 4096;
 
 static void add_paths(struct dice *d, struct profile *p)
 {
-	p->stacks = xcalloc(PATHS, sizeof(*p->stacks));
-	p->n_stacks = PATHS;
+	p->stacks = xcalloc(paths, sizeof(*p->stacks));
+	p->n_stacks = paths;
 	p->names = xcalloc(NAMES, sizeof(*p->names));
 	p->n_names = NAMES;
 	for (uint32_t i = 0; i < NAMES; i++)
 		p->names[i] = i ? xasprintf("solver_of_equations_%u", i) : xstrdup("init");
-	for (uint32_t i = 0; i < PATHS; i++) {
+	for (uint32_t i = 0; i < paths; i++) {
 		struct profile_stack *s = &p->stacks[i];
 		const uint64_t ns = 1000 + throw_dice(d, 1000000) * throw_dice(d, 1000000) / 1000;
 
 		s->parent = i ? (i - 1) / 3 : PROFILE_NONE;
 		s->name = i ? 1 + i % (NAMES - 1) : 0;
-		s->calls = RANKS;
-		s->ranks = RANKS;
+		s->calls = ranks;
+		s->ranks = ranks;
 		s->excl_ns = s->incl_ns = ns;
+		s->excl_min_ns = ns / ranks / 2;
+		s->excl_max_ns = ns / ranks * 3 / 2;
+		s->rank_min = i % ranks;
+		s->rank_max = (i + 1) % ranks;
+		s->excl_sumsq_ns2 = (unsigned __int128)ns * ns / ranks * 5 / 4;
+		s->first_ns = (int64_t)i * 100 + 1;
+		s->hash = (i + UINT64_C(1)) * UINT64_C(0x9e3779b97f4a7c15);
 	}
-	for (uint32_t i = PATHS; --i;)
+	for (uint32_t i = paths; --i;)
 		p->stacks[p->stacks[i].parent].incl_ns += p->stacks[i].incl_ns;
 	sort_random_stacks(p);
 }
 
 static void add_ranks(struct dice *d, struct profile *p)
 {
-	p->ranks = p->world_size = RANKS;
-	p->rank_times = xcalloc(RANKS, sizeof(*p->rank_times));
-	p->n_rank_times = RANKS;
-	for (uint32_t i = 0; i < RANKS; i++) {
+	p->ranks = p->world_size = ranks;
+	p->rank_times = xcalloc(ranks, sizeof(*p->rank_times));
+	p->n_rank_times = ranks;
+	for (uint32_t i = 0; i < ranks; i++) {
 		const uint64_t useful_ns = 1000000000 + throw_dice(d, 100000000);
 
 		p->rank_times[i] = (struct profile_rank_time){
@@ -64,14 +71,27 @@ static void add_ranks(struct dice *d, struct profile *p)
 	}
 }
 
+/* 0: it is none. */
+static uint32_t number_of(const char *text)
+{
+	char *end;
+	const unsigned long long n = strtoull(text, &end, 10);
+
+	return *end || n >= PROFILE_NONE ? 0 : (uint32_t)n;
+}
+
 int main(int argc, char **argv)
 {
 	struct dice d = {.state = 1};
 	struct profile *p = profile_new();
 	int error;
 
-	if (argc != 2)
-		die(99, "usage: make-large FILE.vfp");
+	if (argc > 2)
+		paths = number_of(argv[2]);
+	if (argc > 3)
+		ranks = number_of(argv[3]);
+	if (argc < 2 || argc > 4 || !paths || !ranks)
+		die(99, "usage: make-large FILE.vfp [PATHS [RANKS]]");
 	profile_add_executable(p, "/opt/app");
 	add_paths(&d, p);
 	add_ranks(&d, p);
