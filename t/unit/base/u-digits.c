@@ -61,6 +61,42 @@ START_TEST(whole_numbers)
 }
 END_TEST
 
+/* Where a number gets one digit more, and where pairs and eights of digits begin. */
+START_TEST(powers_of_ten)
+{
+	char printed[40], digits[DIGITS_MOST];
+	uint64_t power = 1;
+
+	for (unsigned n = 0; n < 20; n++, power *= 10)
+		for (int k = -1; k <= 1; k++) {
+			const uint64_t v = power + (uint64_t)(int64_t)k;
+
+			snprintf(printed, sizeof(printed), "%" PRIu64, v);
+			same(printed, digits, digits_uint(digits, v));
+			ck_assert_uint_eq(digits_number(v), strlen(printed));
+		}
+	for (uint32_t v = 0; v < 100000; v++) {
+		snprintf(printed, sizeof(printed), "%08" PRIu32, v * 999);
+		same(printed, digits, digits_padded(digits, v * 999, 8));
+	}
+}
+END_TEST
+
+START_TEST(leading_zeros_and_no_more_digits_than_wanted)
+{
+	char printed[40], digits[DIGITS_MOST];
+
+	for (int i = 0; i < VALUES; i++) {
+		const unsigned n = 1 + (unsigned)i % 20;
+		const uint64_t v = random_bits() >> (random_bits() % 64);
+
+		snprintf(printed, sizeof(printed), "%020" PRIu64, v);
+		same(printed + 20 - n, digits, digits_padded(digits, v, n));
+	}
+	ck_assert_ptr_eq(digits_padded(digits, 5, 0), digits);
+}
+END_TEST
+
 START_TEST(reals_of_each_size)
 {
 	for (int i = 0; i < VALUES; i++) {
@@ -112,6 +148,8 @@ int main(void)
 
 	tcase_set_timeout(tc, 60);
 	tcase_add_test(tc, whole_numbers);
+	tcase_add_test(tc, powers_of_ten);
+	tcase_add_test(tc, leading_zeros_and_no_more_digits_than_wanted);
 	tcase_add_test(tc, reals_of_each_size);
 	tcase_add_test(tc, halves);
 	tcase_add_test(tc, left_to_printf);
