@@ -9,7 +9,7 @@
 #include "conf/utf8.h"
 #include "nodeagent/base/digits.h"
 
-#define KEY_BYTES 48u
+#define ROOM 128u /* for a key, a number and what is between them */
 
 static void flush(struct json *j)
 {
@@ -41,15 +41,15 @@ static void put_word(struct json *j, const char *word)
 	put_bytes(j, word, strlen(word));
 }
 
-/* Room for a number; the caller sets j->bytes to where it ends. */
-static char *number_room(struct json *j)
+/* Room for ROOM bytes; the caller sets j->bytes to where they end. */
+static inline char *kept_room(struct json *j)
 {
-	if (sizeof(j->kept) - j->bytes < DIGITS_MOST)
+	if (__builtin_expect(sizeof(j->kept) - j->bytes < ROOM, 0))
 		flush(j);
 	return j->kept + j->bytes;
 }
 
-static void number_end(struct json *j, const char *end)
+static void end_at(struct json *j, const char *end)
 {
 	j->bytes = (size_t)(end - j->kept);
 }
@@ -92,28 +92,40 @@ static size_t plain_bytes(const char *text, size_t n)
 	return i;
 }
 
-/* What is not written as it is: text begins with it. Returns how many bytes it has. */
-static size_t put_escaped(struct json *j, const char *text)
+/* What is not written as it is: *text begins with it, and goes on behind it. Returns the end. */
+static char *escape_one(char *to, const char **text)
 {
 	uint32_t code;
-	const size_t n = utf8_length(text, &code);
+	const size_t n = utf8_length(*text, &code);
 
 	if (!n) {
-		put_word(j, "\\ufffd");
-		return 1;
+		++*text;
+		return mempcpy(to, "\\ufffd", 6);
 	}
 	if (code == '"' || code == '\\') {
-		put_char(j, '\\');
-		put_char(j, *text);
+		*to++ = '\\';
 	} else if (code < 0x20 || code == 0x7f) {
-		char escape[8];
-
-		snprintf(escape, sizeof(escape), "\\u%04x", (unsigned)code);
-		put_word(j, escape);
-	} else {
-		put_bytes(j, text, n);
+		++*text;
+		return to + sprintf(to, "\\u%04x", (unsigned)code);
 	}
-	return n;
+	to = mempcpy(to, *text, n);
+	*text += n;
+	return to;
+}
+
+char *json_escape(char *to, const char *text)
+{
+	const char *const end = text + strlen(text);
+
+	while (text < end) {
+		const size_t n = plain_bytes(text, (size_t)(end - text));
+
+		to = mempcpy(to, text, n);
+		text += n;
+		if (text < end)
+			to = escape_one(to, &text);
+	}
+	return to;
 }
 
 static void put_text(struct json *j, const char *text)
@@ -127,28 +139,13 @@ static void put_text(struct json *j, const char *text)
 		put_bytes(j, text, n);
 		text += n;
 		if (text < end)
-			text += put_escaped(j, text);
+			end_at(j, escape_one(kept_room(j), &text));
 	}
 	put_char(j, '"');
 }
 
-/* Most keys have only such bytes, and there is room for them. */
 static void put_key(struct json *j, const char *key)
 {
-	char *to = j->kept + j->bytes;
-	size_t n = 0;
-
-	if (sizeof(j->kept) - j->bytes >= KEY_BYTES + 3) {
-		*to++ = '"';
-		for (; n < KEY_BYTES && is_plain(key[n]); n++)
-			*to++ = key[n];
-		if (!key[n]) {
-			*to++ = '"';
-			*to++ = ':';
-			j->bytes = (size_t)(to - j->kept);
-			return;
-		}
-	}
 	put_text(j, key);
 	put_char(j, ':');
 }
@@ -248,6 +245,34 @@ static void begin_element(struct json *j, const char *key)
 		put_key(j, key);
 }
 
+struct json_key json_key_of(const char *key)
+{
+	struct json_key k = {.key = key};
+	const size_t n = strlen(key);
+
+	if (n + 4 <= JSON_KEY_BYTES && plain_bytes(key, n) == n)
+		k.bytes = (uint8_t)sprintf(k.text, ",\"%s\":", key);
+	return k;
+}
+
+/* Begins an element; then as kept_room(). */
+static inline char *begin_value(struct json *j, const char *key)
+{
+	const struct json_key *next = j->next;
+	char *to;
+	bool first;
+
+	if (!next || next->key != key || !next->bytes || j->depth <= j->lines) {
+		begin_element(j, key);
+		return kept_room(j);
+	}
+	first = !j->filled[j->depth];
+	j->filled[j->depth] = true;
+	to = kept_room(j);
+	memcpy(to, next->text + first, JSON_KEY_BYTES);
+	return to + next->bytes - first;
+}
+
 /* The caller may write to the stream itself, before and after what is outermost. */
 static void end_element(struct json *j)
 {
@@ -257,12 +282,15 @@ static void end_element(struct json *j)
 
 static void open_level(struct json *j, const char *key, char open, char close)
 {
+	char *to;
+
 	if (j->take) {
 		hand(j, key, (struct json_value){.kind = open == '{' ? JSON_OBJECT : JSON_ARRAY});
 		return;
 	}
-	begin_element(j, key);
-	put_char(j, open);
+	to = begin_value(j, key);
+	*to++ = open;
+	end_at(j, to);
 	j->depth++;
 	j->filled[j->depth] = false;
 	j->close[j->depth] = close;
@@ -274,6 +302,7 @@ void json_begin(struct json *j, FILE *f, unsigned lines)
 	j->take = NULL;
 	j->depth = 0;
 	j->lines = lines;
+	j->next = NULL;
 	j->bytes = 0;
 }
 
@@ -281,6 +310,7 @@ void json_hand(struct json *j, json_take *take, void *ctx)
 {
 	j->take = take;
 	j->ctx = ctx;
+	j->next = NULL;
 }
 
 bool json_is_handed(const struct json *j)
@@ -333,8 +363,7 @@ void json_uint(struct json *j, const char *key, uint64_t value)
 					  : integer_value((int64_t)value));
 		return;
 	}
-	begin_element(j, key);
-	number_end(j, digits_uint(number_room(j), value));
+	end_at(j, digits_uint(begin_value(j, key), value));
 	end_element(j);
 }
 
@@ -344,19 +373,20 @@ void json_int(struct json *j, const char *key, int64_t value)
 		hand(j, key, integer_value(value));
 		return;
 	}
-	begin_element(j, key);
-	number_end(j, digits_int(number_room(j), value));
+	end_at(j, digits_int(begin_value(j, key), value));
 	end_element(j);
 }
 
 void json_bool(struct json *j, const char *key, bool value)
 {
+	char *to;
+
 	if (j->take) {
 		hand(j, key, (struct json_value){.kind = JSON_BOOL, .integer = value});
 		return;
 	}
-	begin_element(j, key);
-	put_word(j, value ? "true" : "false");
+	to = begin_value(j, key);
+	end_at(j, value ? mempcpy(to, "true", 4) : mempcpy(to, "false", 5));
 	end_element(j);
 }
 
@@ -371,17 +401,16 @@ static void put_printed(struct json *j, const char *form, double value)
 
 void json_real(struct json *j, const char *key, double value)
 {
-	const char *end;
+	char *to, *end;
 
 	if (j->take) {
 		hand(j, key, real_value(nine_decimals(value)));
 		return;
 	}
-	begin_element(j, key);
-	end = digits_fixed(number_room(j), value, DIGITS_DECIMALS);
-	if (end)
-		number_end(j, end);
-	else
+	to = begin_value(j, key);
+	end = digits_fixed(to, value, DIGITS_DECIMALS);
+	end_at(j, end ? end : to);
+	if (!end)
 		put_printed(j, "%.9f", value);
 	end_element(j);
 }
@@ -408,25 +437,24 @@ void json_exact(struct json *j, const char *key, double value)
 		hand(j, key, number_value(value));
 		return;
 	}
-	begin_element(j, key);
+	end_at(j, begin_value(j, key));
 	put_printed(j, "%.17g", value);
 	end_element(j);
 }
 
 void json_shortest(struct json *j, const char *key, double value)
 {
+	char *to;
 	const char *end;
 
 	if (j->take) {
 		hand(j, key, number_value(value));
 		return;
 	}
-	begin_element(j, key);
-	end = has_nine_decimals(value) ? digits_fixed(number_room(j), value, DIGITS_DECIMALS)
-				       : NULL;
-	if (end)
-		number_end(j, without_zeros(end));
-	else
+	to = begin_value(j, key);
+	end = has_nine_decimals(value) ? digits_fixed(to, value, DIGITS_DECIMALS) : NULL;
+	end_at(j, end ? without_zeros(end) : to);
+	if (!end)
 		put_printed(j, "%.17g", value);
 	end_element(j);
 }
@@ -437,8 +465,24 @@ void json_seconds(struct json *j, const char *key, uint64_t ns)
 		hand(j, key, real_value(seconds_of(ns)));
 		return;
 	}
-	begin_element(j, key);
-	number_end(j, digits_seconds(number_room(j), ns));
+	end_at(j, digits_seconds(begin_value(j, key), ns));
+	end_element(j);
+}
+
+void json_hex(struct json *j, const char *key, uint64_t value)
+{
+	char text[17], *to;
+
+	if (j->take) {
+		*digits_hex(text, value) = '\0';
+		json_string(j, key, text);
+		return;
+	}
+	to = begin_value(j, key);
+	*to = '"';
+	to = digits_hex(to + 1, value);
+	*to++ = '"';
+	end_at(j, to);
 	end_element(j);
 }
 
@@ -449,10 +493,35 @@ void json_string(struct json *j, const char *key, const char *text)
 			(struct json_value){.kind = text ? JSON_TEXT : JSON_NULL, .text = text});
 		return;
 	}
-	begin_element(j, key);
+	end_at(j, begin_value(j, key));
 	if (text)
 		put_text(j, text);
 	else
 		put_word(j, "null");
+	end_element(j);
+}
+
+void json_text_begin(struct json *j, const char *key)
+{
+	char *to = begin_value(j, key);
+
+	*to++ = '"';
+	end_at(j, to);
+}
+
+void json_text_add(struct json *j, const char *escaped, size_t bytes)
+{
+	if (bytes > JSON_PART) {
+		put_bytes(j, escaped, bytes);
+		return;
+	}
+	/* as many at once as most have at most */
+	memcpy(kept_room(j), escaped, JSON_PART);
+	j->bytes += bytes;
+}
+
+void json_text_end(struct json *j)
+{
+	put_char(j, '"');
 	end_element(j);
 }

@@ -53,6 +53,14 @@ struct json_late {
 };
 typedef void json_take(void *ctx, const char *key, const struct json_value *v);
 
+/* A member's key with the punctuation around it: many objects have it. */
+#define JSON_KEY_BYTES 32
+struct json_key {
+	const char *key;
+	uint8_t bytes;		       /* of text; 0: it is written the common way */
+	char text[JSON_KEY_BYTES + 1]; /* ,"key": */
+};
+
 struct json {
 	FILE *f;
 	json_take *take; /* or NULL */
@@ -61,8 +69,9 @@ struct json {
 	unsigned lines; /* elements down to this depth stand on lines of their own */
 	bool filled[JSON_DEPTH_MAX];
 	char close[JSON_DEPTH_MAX];
-	size_t bytes; /* kept, not yet in the stream */
-	char kept[4096];
+	const struct json_key *next; /* or NULL */
+	size_t bytes;		     /* kept, not yet in the stream */
+	char kept[32768];
 };
 
 void json_begin(struct json *j, FILE *f, unsigned lines);
@@ -76,6 +85,14 @@ void json_late_object(struct json *j, const struct json_late *late, uint32_t ind
 /* Copies what a reader gets of a text, without its NUL: bytes that are no UTF-8 are replaced. `to`
  * has room for 3 bytes for each one. Returns the end. */
 char *json_text(char *to, const char *text);
+
+struct json_key json_key_of(const char *key);
+/* If the member written next has just this key, the same pointer, its text is taken from there.
+ * NULL: no key. It is there until another one is given. */
+static inline void json_next(struct json *j, const struct json_key *key)
+{
+	j->next = key;
+}
 
 void json_object(struct json *j, const char *key);
 void json_array(struct json *j, const char *key);
@@ -92,7 +109,22 @@ void json_exact(struct json *j, const char *key, double value);
 void json_shortest(struct json *j, const char *key, double value);
 /* Nanoseconds, written as seconds without rounding. */
 void json_seconds(struct json *j, const char *key, uint64_t ns);
+/* 16 hexadecimal digits, as a text. */
+void json_hex(struct json *j, const char *key, uint64_t value);
 /* NULL becomes null; each byte that is no UTF-8 becomes U+FFFD. */
 void json_string(struct json *j, const char *key, const char *text);
+
+/*
+ * A text that is written many times, alone or as a part of others, is escaped once: as it stands
+ * in a stream, without quotes and NUL. `to` has room for 6 bytes for each one of `text`, and the
+ * end is returned. It may be a part of another text if that goes on with ASCII, or ends.
+ */
+char *json_escape(char *to, const char *text);
+/* A text of such parts, for streams only: it begins, parts are added, it ends. JSON_PART bytes can
+ * be read at `escaped`, also if it has fewer. */
+#define JSON_PART 32
+void json_text_begin(struct json *j, const char *key);
+void json_text_add(struct json *j, const char *escaped, size_t bytes);
+void json_text_end(struct json *j);
 
 #endif

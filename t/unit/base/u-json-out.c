@@ -77,6 +77,141 @@ START_TEST(across_the_buffer)
 }
 END_TEST
 
+/* Parts that were escaped before, more and fewer than are copied at once, are one text. */
+START_TEST(text_in_parts)
+{
+	for (size_t before = sizeof(json.kept) - 200; before < sizeof(json.kept) + 10; before++) {
+		char *filler = malloc(before + 1), *wanted = malloc(before + 2000);
+		char escaped[1000], *to = wanted;
+		FILE *f = open_text();
+
+		memset(filler, 'x', before);
+		filler[before] = '\0';
+		json_begin(&json, f, 0);
+		json_array(&json, NULL);
+		json_string(&json, NULL, filler);
+		json_text_begin(&json, NULL);
+		to += sprintf(to, "[\"%s\",\"", filler);
+		for (size_t i = 0; i < ARRAY_SIZE(texts); i++) {
+			const size_t n = strlen(texts[i].shown) - 2;
+
+			ck_assert_ptr_eq(json_escape(escaped, texts[i].text), escaped + n);
+			ck_assert(!memcmp(escaped, texts[i].shown + 1, n));
+			json_text_add(&json, escaped, n);
+			to = mempcpy(to, texts[i].shown + 1, n);
+		}
+		memset(escaped, 'y', 100);
+		json_text_add(&json, escaped, 100);
+		to = mempcpy(to, escaped, 100);
+		json_text_end(&json);
+		json_close(&json);
+		strcpy(to, "\"]\n");
+		is_written(f, wanted);
+		free(filler);
+		free(wanted);
+	}
+}
+END_TEST
+
+/* Of random bytes. */
+START_TEST(escaped_before_as_when_written)
+{
+	uint64_t x = 1;
+
+	for (int i = 0; i < 20000; i++) {
+		char text[40], escaped[6 * sizeof(text)];
+		FILE *f = open_text();
+		size_t n = (size_t)i % sizeof(text);
+
+		for (size_t k = 0; k < n; k++) {
+			x = x * 6364136223846793005u + 1442695040888963407u;
+			text[k] = (char)(x >> 60 ? x >> 50 & 0x7f : x >> 50 & 0xff);
+			text[k] = text[k] ? text[k] : '"';
+		}
+		text[n] = '\0';
+		json_begin(&json, f, 0);
+		json_string(&json, NULL, text);
+		ck_assert_int_eq(fclose(f), 0);
+		n = (size_t)(json_escape(escaped, text) - escaped);
+		ck_assert_uint_eq(n + 2, bytes);
+		ck_assert(!memcmp(written + 1, escaped, n));
+		free(written);
+	}
+}
+END_TEST
+
+/* One object, by keys made before or not, and as its members stand on lines of their own or not. */
+static void write_members(bool is_made, unsigned lines, const char *const *keys, size_t n)
+{
+	FILE *f = open_text();
+	struct json_key made;
+
+	json_begin(&json, f, lines);
+	for (unsigned level = 0; level < 3; level++)
+		json_object(&json, level ? "a" : NULL);
+	for (size_t i = 0; i < 9 * n; i++) {
+		const char *key = keys[i / 9];
+
+		made = json_key_of(key);
+		json_next(&json, is_made ? &made : NULL);
+		switch (i % 9) {
+		case 0:
+			json_uint(&json, key, i);
+			break;
+		case 1:
+			json_int(&json, key, -(int64_t)i);
+			break;
+		case 2:
+			json_bool(&json, key, i % 2);
+			break;
+		case 3:
+			json_real(&json, key, 1e12);
+			break;
+		case 4:
+			json_seconds(&json, key, i);
+			break;
+		case 5:
+			json_hex(&json, key, i << 60 | 0xabc);
+			break;
+		case 6:
+			json_string(&json, key, i % 2 ? "text" : NULL);
+			break;
+		case 7:
+			json_exact(&json, key, 0.1);
+			break;
+		default:
+			json_array(&json, key);
+			json_close(&json);
+			break;
+		}
+		json_uint(&json, "another", i); /* that is not the next */
+	}
+	for (unsigned level = 0; level < 3; level++)
+		json_close(&json);
+	ck_assert_int_eq(fclose(f), 0);
+}
+
+START_TEST(keys_made_before)
+{
+	static const char *const keys[] = {"", "calls", "a \"quoted\" one", "gr\xc3\xbc\xc3\x9f",
+		"28 bytes are the most of all", "29 bytes are too many of them",
+		"a key of many more bytes than are copied at once, which is written as any text"};
+
+	for (unsigned lines = 0; lines < 5; lines++) {
+		char *common;
+
+		write_members(false, lines, keys, ARRAY_SIZE(keys));
+		common = written;
+		write_members(true, lines, keys, ARRAY_SIZE(keys));
+		ck_assert_str_eq(written, common);
+		free(written);
+		free(common);
+	}
+	ck_assert_uint_gt(json_key_of(keys[4]).bytes, 0);
+	ck_assert_uint_eq(json_key_of(keys[5]).bytes, 0);
+}
+END_TEST
+
 START_TEST(numbers)
 {
 	FILE *f = open_text();
@@ -91,10 +226,11 @@ START_TEST(numbers)
 	json_exact(&json, NULL, (double)-INFINITY);
 	json_seconds(&json, NULL, 1);
 	json_bool(&json, NULL, false);
+	json_hex(&json, NULL, 0x0123456789abcdef);
 	json_string(&json, NULL, NULL);
 	json_close(&json);
 	is_written(f, "[-9223372036854775808,333333333333.333312988,-0.500000000,null,"
-		      "0.10000000000000001,null,0.000000001,false,null]\n");
+		      "0.10000000000000001,null,0.000000001,false,\"0123456789abcdef\",null]\n");
 }
 END_TEST
 
@@ -240,6 +376,9 @@ int main(void)
 
 	tcase_add_loop_test(tc, text_is_escaped, 0, sizeof(texts) / sizeof(*texts));
 	tcase_add_loop_test(tc, across_the_buffer, 0, sizeof(texts) / sizeof(*texts));
+	tcase_add_test(tc, text_in_parts);
+	tcase_add_test(tc, escaped_before_as_when_written);
+	tcase_add_test(tc, keys_made_before);
 	tcase_add_test(tc, numbers);
 	tcase_add_test(tc, shortest_numbers);
 	tcase_add_test(tc, numbers_are_handed_as_they_are_read);
