@@ -8,6 +8,7 @@
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -15,11 +16,13 @@
 #include "nodeagent/base/util.h"
 #include "nodeagent/profile/vfp-format.h"
 
-#define COUNT_MAX (PROFILE_UNRANKED - 1) /* of processes and threads */
+#define GIVE_BYTES ((size_t)1 << 20)	  /* so much at once */
+#define COUNT_MAX  (PROFILE_UNRANKED - 1) /* of processes and threads */
 
 struct reader {
 	const unsigned char *buf;
 	size_t bytes;
+	bool gives; /* buf back to the system, as far as its records were taken */
 	struct {
 		const unsigned char *at;
 		uint64_t count, record_bytes;
@@ -223,10 +226,24 @@ static bool get_field(struct reader *r, enum profile_kind kind, void *to, const 
 	return false;
 }
 
+/* Gives back the pages from *given to `to`, if they are worth it: nobody reads them again. A large
+ * profile would be in memory twice. */
+static void give_back(const struct reader *r, const unsigned char **given, const unsigned char *to)
+{
+	const uintptr_t page = (uintptr_t)sysconf(_SC_PAGESIZE);
+	const uintptr_t first = ((uintptr_t)*given + page - 1) / page * page;
+	const uintptr_t last = (uintptr_t)to / page * page;
+
+	*given = to;
+	if (r->gives && last > first)
+		madvise((void *)first, last - first, MADV_DONTNEED);
+}
+
 static bool get_section(struct reader *r, size_t which, struct profile *p)
 {
 	const struct profile_schema *s = &profile_schema[which];
 	size_t n = r->found[which].count, have;
+	const unsigned char *given;
 	char *base;
 
 	if (s->bytes) {
@@ -235,10 +252,13 @@ static bool get_section(struct reader *r, size_t which, struct profile *p)
 		*profile_array(p, s) = xcalloc(n, s->bytes);
 	}
 	base = profile_records(p, s, &have);
+	given = r->found[which].at;
 	for (size_t i = 0; i < n; i++) {
 		const unsigned char *from = r->found[which].at + i * r->found[which].record_bytes;
 		const unsigned char *end = from + r->found[which].record_bytes;
 
+		if ((size_t)(from - given) >= GIVE_BYTES)
+			give_back(r, &given, from);
 		for (size_t k = 0; k < s->n_fields && from < end; k++) {
 			const struct profile_field *f = &s->fields[k];
 			char *to = base + i * s->bytes + f->offset;
@@ -258,9 +278,10 @@ static bool get_section(struct reader *r, size_t which, struct profile *p)
 	return true;
 }
 
-struct profile *vfp_decode(const unsigned char *buf, size_t bytes, char **error)
+static struct profile *decode_profile(
+	const unsigned char *buf, size_t bytes, bool gives, char **error)
 {
-	struct reader r = {.buf = buf, .bytes = bytes};
+	struct reader r = {.buf = buf, .bytes = bytes, .gives = gives};
 	struct profile *p = profile_new();
 	const char *invalid;
 	bool ok = check_header(&r) && find_sections(&r) && number_texts(&r);
@@ -280,6 +301,11 @@ struct profile *vfp_decode(const unsigned char *buf, size_t bytes, char **error)
 	}
 	*error = r.error;
 	return p;
+}
+
+struct profile *vfp_decode(const unsigned char *buf, size_t bytes, char **error)
+{
+	return decode_profile(buf, bytes, false, error);
 }
 
 static ssize_t read_all(int fd, unsigned char *buf, size_t bytes)
@@ -350,7 +376,7 @@ static struct profile *read_it(const char *path, bool own, char **error)
 	if (got < 0)
 		why = xstrdup(strerror((int)-got));
 	else
-		p = vfp_decode(buf, got, &why);
+		p = decode_profile(buf, got, true, &why);
 out:
 	if (why)
 		*error = xasprintf("%s: %s", path, why);

@@ -13,6 +13,7 @@
 #include "nodeagent/agent/roles/agent.h"
 #include "nodeagent/agent/salvage.h"
 #include "nodeagent/profile/vfp-format.h"
+#include "shm/fnv.h"
 #include "t/unit/profile/random-profile.h"
 #include "t/lib/suite.h"
 
@@ -605,6 +606,72 @@ START_TEST(files)
 END_TEST
 
 /* In the place of a summary somebody has put what is none: a new one is made. */
+static void add_large_stack(struct profile *p, uint32_t i, uint64_t ns)
+{
+	p->names = xrealloc(p->names, (i + 1) * sizeof(*p->names));
+	p->names[p->n_names++] = i ? xasprintf("function_%u", i) : xstrdup("init");
+	p->stacks[i] = (struct profile_stack){.hash = i,
+		.parent = i ? (i - 1) / 2 : PROFILE_NONE,
+		.name = i,
+		.calls = i,
+		.incl_ns = 2 * ns,
+		.excl_ns = ns,
+		.excl_max_ns = ns};
+}
+
+/* Of words that are 0, small and large, and of any number of bytes. */
+START_TEST(checksum_by_words_is_that_by_bytes)
+{
+	struct dice d = {.state = 3};
+	unsigned char buf[1000];
+
+	for (int i = 0; i < 2000; i++) {
+		const size_t head = sizeof(struct vfp_header), at = head - 8;
+		const size_t n = head + throw_dice(&d, sizeof(buf) - head);
+
+		for (size_t k = 0; k + 8 <= sizeof(buf); k += 8) {
+			const uint64_t word = (uint64_t)throw_dice(&d, UINT32_MAX) << 32 |
+					      throw_dice(&d, UINT32_MAX);
+			const uint64_t small = throw_dice(&d, 4) ? word >> throw_dice(&d, 64) : 0;
+
+			memcpy(buf + k, &small, 8);
+		}
+		ck_assert_uint_eq(vfp_checksum(buf, n),
+			fnv_bytes(fnv_bytes(FNV_BEGIN, buf, at), buf + head, n - head));
+	}
+}
+END_TEST
+
+/* What has been read of a large file is given back while the rest is read. */
+START_TEST(a_large_file)
+{
+	struct profile *p = profile_new(), *q;
+	char path[] = "/tmp/vftr-u-vfp-XXXXXX", *error;
+	struct dice d = {.state = 7};
+	unsigned char *wanted, *read;
+	size_t n_wanted, n_read;
+
+	ck_assert_int_ge(mkstemp(path), 0);
+	p->n_stacks = 50000;
+	p->stacks = xcalloc(p->n_stacks, sizeof(*p->stacks));
+	for (uint32_t i = 0; i < p->n_stacks; i++)
+		add_large_stack(p, i, throw_dice(&d, 1000000));
+	ck_assert_int_eq(vfp_write(p, path), 0);
+	q = vfp_read(path, &error);
+	ck_assert_msg(q, "%s", error);
+	ck_assert_int_eq(vfp_encode(p, &wanted, &n_wanted), 0);
+	ck_assert_int_eq(vfp_encode(q, &read, &n_read), 0);
+	ck_assert_uint_gt(n_wanted, 4u << 20);
+	ck_assert_uint_eq(n_wanted, n_read);
+	ck_assert(!memcmp(wanted, read, n_read));
+	unlink(path);
+	free(wanted);
+	free(read);
+	profile_free(p);
+	profile_free(q);
+}
+END_TEST
+
 START_TEST(planted_summary)
 {
 	char dir[] = "/tmp/vftr-u-vfp-XXXXXX", *path, *summary;
@@ -659,6 +726,8 @@ int main(void)
 	tcase_add_test(t, a_clock_gone_wrong_is_still_readable);
 	tcase_add_test(t, files_of_earlier_programs);
 	tcase_add_test(t, files);
+	tcase_add_test(t, checksum_by_words_is_that_by_bytes);
+	tcase_add_test(t, a_large_file);
 	tcase_add_test(t, planted_summary);
 	suite_add_tcase(s, t);
 	return run_suite(s);
