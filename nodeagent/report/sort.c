@@ -10,6 +10,8 @@
 #include "nodeagent/base/util.h"
 #include "nodeagent/report/report.h"
 
+#define AHEAD 16u /* stacks that are asked for before they are needed */
+
 #define OF_STACK(name, value)                                                                      \
 	static uint64_t stack_##name(const struct report *r, uint32_t i)                           \
 	{                                                                                          \
@@ -68,11 +70,32 @@ uint32_t *sort_by_key(struct sort_key *keys, size_t n, bool ascending)
 	return order;
 }
 
+/* Where each has another one of the first n numbers, as in all of a job, or NULL. */
+static uint32_t *dense_ids(const struct report *r)
+{
+	const size_t n = r->p->n_stacks;
+	uint32_t *order = xmalloc(n * sizeof(*order) + 1);
+
+	memset(order, 0xff, n * sizeof(*order));
+	for (uint32_t i = 0; i < n; i++) {
+		if (r->id[i] >= n || order[r->id[i]] != PROFILE_NONE) {
+			free(order);
+			return NULL;
+		}
+		order[r->id[i]] = i;
+	}
+	return order;
+}
+
 uint32_t *report_sort_ids(const struct report *r)
 {
 	const size_t n = r->p->n_stacks;
-	struct sort_key *keys = xcalloc(n, sizeof(*keys));
+	uint32_t *order = dense_ids(r);
+	struct sort_key *keys;
 
+	if (order)
+		return order;
+	keys = xcalloc(n, sizeof(*keys));
 	for (uint32_t i = 0; i < n; i++)
 		keys[i] = (struct sort_key){0, r->id[i], i};
 	return sort_by_key(keys, n, true);
@@ -90,16 +113,18 @@ uint32_t *sort_stacks(const struct report *r, const char *column, bool ascending
 {
 	const size_t n = r->p->n_stacks;
 	const struct stack_column *by = stack_column_of(column);
-	uint32_t *order = xcalloc(n, sizeof(*order));
+	uint32_t *order = xmalloc(n * sizeof(*order) + 1);
 	struct radix *items;
 
 	memcpy(order, r->by_id, n * sizeof(*order));
-	if (!by)
+	if (!by || (by->value == stack_id && ascending))
 		return order;
-	items = xcalloc(n, sizeof(*items));
+	items = xmalloc(n * sizeof(*items) + 1);
 	for (size_t i = 0; i < n; i++) {
 		const uint64_t key = by->value(r, order[i]);
 
+		if (i + AHEAD < n) /* by their hashes, they are anywhere */
+			__builtin_prefetch(&r->p->stacks[order[i + AHEAD]].excl_ns);
 		items[i] = (struct radix){ascending ? key : ~key, order[i]};
 	}
 	radix_sort(items, n);
@@ -198,8 +223,11 @@ void report_prepare_groups(struct report *r)
 		first += g[i].n;
 		g[i].n = 0;
 	}
-	for (size_t i = 0; i < p->n_stacks; i++)
+	for (size_t i = 0; i < p->n_stacks; i++) {
+		if (i + AHEAD < p->n_stacks)
+			__builtin_prefetch(&p->stacks[r->by_id[i + AHEAD]].name);
 		add_member(r, &g[r->group[p->stacks[r->by_id[i]].name]], r->by_id[i]);
+	}
 	/* names without stacks have no line */
 	for (size_t i = 0; i < r->n_groups; i++)
 		if (g[i].n)

@@ -203,7 +203,7 @@ static void find_greatest(struct waits *w)
 	free(all);
 }
 
-bool waits_is_lock(const char *name)
+static bool is_wait_for_lock(const char *name)
 {
 	static const char *const names[] = {
 #define NAME(kind, name, waits) [CONSTRUCT_##kind] = (name),
@@ -220,13 +220,24 @@ bool waits_is_lock(const char *name)
 	return false;
 }
 
+bool *waits_locks(const struct profile *p)
+{
+	bool *is_lock = xcalloc(p->n_names, sizeof(*is_lock));
+
+	for (size_t i = 0; i < p->n_names; i++)
+		is_lock[i] = is_wait_for_lock(p->names[i]);
+	return is_lock;
+}
+
 static uint64_t lock_ns(const struct profile *p)
 {
+	bool *is_lock = waits_locks(p);
 	uint64_t ns = 0;
 
 	for (uint32_t i = 0; i < p->n_stacks; i++)
-		if (waits_is_lock(p->names[p->stacks[i].name]))
+		if (is_lock[p->stacks[i].name])
 			ns += p->stacks[i].excl_ns;
+	free(is_lock);
 	return ns;
 }
 

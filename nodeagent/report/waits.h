@@ -68,9 +68,9 @@ void waits_of(const struct profile *p, enum waits_for which, uint32_t late, stru
 /* The innermost function that is no construct of OpenMP, as shown; late_stack: as in a wait. NULL:
  * none is known. */
 const char *waits_function(const struct report *r, uint32_t late_stack);
-/* True for the name of a wait for what one thread at a time may have: "omp_critical_wait@heat.c:42"
- */
-bool waits_is_lock(const char *name);
+/* For each name of the profile: is it that of a wait for what one thread at a time may have, as
+ * "omp_critical_wait@heat.c:42"? The caller frees. */
+bool *waits_locks(const struct profile *p);
 /* True if p has some. */
 bool waits_any(const struct profile *p, enum waits_for which);
 void waits_done(struct waits *w);

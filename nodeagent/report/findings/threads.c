@@ -126,16 +126,18 @@ bool look_openmp_lock(const struct facts *facts, struct finding *f)
 {
 	const struct profile *p = facts->p;
 	uint32_t most = PROFILE_NONE;
+	bool *is_lock = waits_locks(p);
 	uint64_t ns = 0;
 	char *path;
 
 	for (uint32_t i = 0; i < p->n_stacks; i++) {
-		if (!waits_is_lock(p->names[p->stacks[i].name]))
+		if (!is_lock[p->stacks[i].name])
 			continue;
 		ns += p->stacks[i].excl_ns;
 		if (most == PROFILE_NONE || p->stacks[i].excl_ns > p->stacks[most].excl_ns)
 			most = i;
 	}
+	free(is_lock);
 	if (!ns)
 		return false;
 	f->seconds = s_of(ns);
