@@ -16,59 +16,7 @@
 
 #define PATH_COLUMNS 250
 
-/* ---- values ------------------------------------------------------------------------------- */
-
-static uint64_t count_of(const struct column *c, const struct row *row)
-{
-	const char *at = (const char *)row->at + c->offset;
-	uint32_t narrow;
-	uint64_t wide;
-
-	if (c->get.count)
-		return c->get.count(row);
-	if (c->size == 1)
-		return *(const bool *)at;
-	if (c->size == sizeof(narrow)) {
-		memcpy(&narrow, at, sizeof(narrow));
-		return narrow;
-	}
-	memcpy(&wide, at, sizeof(wide));
-	return wide;
-}
-
-static int64_t signed_of(const struct column *c, const struct row *row)
-{
-	uint64_t value = count_of(c, row);
-
-	return c->size == sizeof(int32_t) ? (int32_t)value : (int64_t)value;
-}
-
-static double real_of(const struct column *c, const struct row *row)
-{
-	double value;
-
-	if (c->get.real)
-		return c->get.real(row);
-	memcpy(&value, (const char *)row->at + c->offset, sizeof(value));
-	return value;
-}
-
-static const char *text_of(const struct column *c, const struct row *row)
-{
-	const char *value;
-
-	if (c->get.text)
-		return c->get.text(row);
-	memcpy(&value, (const char *)row->at + c->offset, sizeof(value));
-	return value;
-}
-
-static uint32_t stack_of(const struct column *c, const struct row *row)
-{
-	return c->size || c->get.count ? (uint32_t)count_of(c, row) : row->index;
-}
-
-static uint32_t name_of_caller(const struct report *r, uint32_t stack)
+uint32_t column_caller(const struct report *r, uint32_t stack)
 {
 	uint32_t parent = r->parent[stack];
 
@@ -96,20 +44,20 @@ static void cell_real(struct table *t, const struct column *c, double value, int
 		statement;                                                                         \
 	}
 
-CELL(count, table_uint(t, count_of(c, row)))
-CELL(signed, table_real(t, 0, 0, (double)signed_of(c, row)))
-CELL(rank, table_uint(t, profile_rank_shown(row->r->p, (uint32_t)count_of(c, row))))
-CELL(seconds, cell_real(t, c, 1e-9 * (double)count_of(c, row), 3))
-CELL(us, cell_real(t, c, 1e-3 * (double)count_of(c, row), 2))
-CELL(mib, cell_real(t, c, (double)count_of(c, row) / 1048576.0, 2))
-CELL(number, cell_real(t, c, real_of(c, row), 3))
-CELL(scientific, table_scientific(t, 3, real_of(c, row)))
-CELL(string, cell_text(t, c, text_of(c, row)))
-CELL(function, table_text(t, row->r->cell[row->r->p->stacks[stack_of(c, row)].name]))
+CELL(count, table_uint(t, column_count(c, row)))
+CELL(signed, table_real(t, 0, 0, (double)column_signed(c, row)))
+CELL(rank, table_uint(t, profile_rank_shown(row->r->p, (uint32_t)column_count(c, row))))
+CELL(seconds, cell_real(t, c, 1e-9 * (double)column_count(c, row), 3))
+CELL(us, cell_real(t, c, 1e-3 * (double)column_count(c, row), 2))
+CELL(mib, cell_real(t, c, (double)column_count(c, row) / 1048576.0, 2))
+CELL(number, cell_real(t, c, column_real(c, row), 3))
+CELL(scientific, table_scientific(t, 3, column_real(c, row)))
+CELL(string, cell_text(t, c, column_text(c, row)))
+CELL(function, table_text(t, row->r->cell[row->r->p->stacks[column_stack(c, row)].name]))
 
 static void cell_optional(struct table *t, const struct column *c, const struct row *row)
 {
-	uint64_t value = count_of(c, row);
+	uint64_t value = column_count(c, row);
 
 	if (value == PROFILE_NONE)
 		table_text(t, COLUMN_NOTHING);
@@ -129,20 +77,20 @@ static void cell_hex(struct table *t, const struct column *c, const struct row *
 {
 	char text[17];
 
-	*digits_hex(text, count_of(c, row)) = '\0';
+	*digits_hex(text, column_count(c, row)) = '\0';
 	table_text(t, text);
 }
 
 static void cell_caller(struct table *t, const struct column *c, const struct row *row)
 {
-	uint32_t name = name_of_caller(row->r, stack_of(c, row));
+	uint32_t name = column_caller(row->r, column_stack(c, row));
 
 	table_text(t, name == PROFILE_NONE ? COLUMN_NOTHING : row->r->cell[name]);
 }
 
 static void cell_stack_id(struct table *t, const struct column *c, const struct row *row)
 {
-	uint32_t stack = stack_of(c, row);
+	uint32_t stack = column_stack(c, row);
 	uint64_t id = row->r->id[stack];
 
 	row->r->listed[stack] = true;
@@ -154,116 +102,36 @@ static void cell_stack_id(struct table *t, const struct column *c, const struct 
 
 static void cell_path(struct table *t, const struct column *c, const struct row *row)
 {
-	char *path = report_path(row->r, stack_of(c, row)), *cut = text_short(path, PATH_COLUMNS);
+	char *path = report_path(row->r, column_stack(c, row)),
+	     *cut = text_short(path, PATH_COLUMNS);
 
 	table_text(t, cut);
 	free(cut);
 	free(path);
 }
 
-/* ---- in JSON ------------------------------------------------------------------------------ */
-
-#define MEMBER(name, statement)                                                                    \
-	static void member_##name(struct json *j, const struct column *c, const struct row *row)   \
-	{                                                                                          \
-		statement;                                                                         \
-	}
-
-MEMBER(count, json_uint(j, c->json, count_of(c, row)))
-MEMBER(signed, json_int(j, c->json, signed_of(c, row)))
-MEMBER(seconds, json_seconds(j, c->json, count_of(c, row)))
-MEMBER(real, json_real(j, c->json, real_of(c, row)))
-MEMBER(exact, json_exact(j, c->json, real_of(c, row)))
-MEMBER(text, json_string(j, c->json, text_of(c, row)))
-MEMBER(bool, json_bool(j, c->json, count_of(c, row)))
-MEMBER(stack_id, json_uint(j, c->json, row->r->id[stack_of(c, row)]))
-MEMBER(written, c->get.write(j, c->json, row))
-MEMBER(function, json_string(j, c->json, row->r->shown[row->r->p->stacks[stack_of(c, row)].name]))
-
-static void member_index(struct json *j, const struct column *c, const struct row *row)
-{
-	uint64_t value = count_of(c, row);
-
-	json_int(j, c->json, value == PROFILE_NONE ? -1 : (int64_t)value);
-}
-
-static void member_optional(struct json *j, const struct column *c, const struct row *row)
-{
-	uint64_t value = count_of(c, row);
-
-	if (value == PROFILE_NONE)
-		json_string(j, c->json, NULL);
-	else
-		json_uint(j, c->json, value);
-}
-
-static void member_rank(struct json *j, const struct column *c, const struct row *row)
-{
-	uint32_t rank = (uint32_t)count_of(c, row);
-
-	if (rank == PROFILE_ELSEWHERE)
-		json_string(j, c->json, NULL);
-	else
-		json_uint(j, c->json, profile_rank_shown(row->r->p, rank));
-}
-
-static void member_made(struct json *j, const struct column *c, const struct row *row)
-{
-	char *text = c->get.made(row);
-
-	json_string(j, c->json, text);
-	free(text);
-}
-
-static void member_hex(struct json *j, const struct column *c, const struct row *row)
-{
-	char text[17];
-
-	*digits_hex(text, count_of(c, row)) = '\0';
-	json_string(j, c->json, text);
-}
-
-static void member_caller(struct json *j, const struct column *c, const struct row *row)
-{
-	uint32_t name = name_of_caller(row->r, stack_of(c, row));
-
-	json_string(j, c->json, name == PROFILE_NONE ? NULL : row->r->shown[name]);
-}
-
-static void member_path(struct json *j, const struct column *c, const struct row *row)
-{
-	char *path = report_path(row->r, stack_of(c, row));
-
-	json_string(j, c->json, path);
-	free(path);
-}
-
 /* ---- lists -------------------------------------------------------------------------------- */
 
-static const struct {
-	void (*cell)(struct table *t, const struct column *c, const struct row *row);
-	void (*member)(struct json *j, const struct column *c, const struct row *row);
-} types[COLUMN_TYPES] = {
-	[COLUMN_COUNT] = {cell_count, member_count},
-	[COLUMN_SIGNED] = {cell_signed, member_signed},
-	[COLUMN_INDEX] = {cell_optional, member_index},
-	[COLUMN_OPTIONAL] = {cell_optional, member_optional},
-	[COLUMN_RANK] = {cell_rank, member_rank},
-	[COLUMN_SECONDS] = {cell_seconds, member_seconds},
-	[COLUMN_US] = {cell_us, member_seconds},
-	[COLUMN_MIB] = {cell_mib, member_count},
-	[COLUMN_REAL] = {cell_number, member_real},
-	[COLUMN_EXACT] = {cell_number, member_exact},
-	[COLUMN_SCIENTIFIC] = {cell_scientific, member_real},
-	[COLUMN_TEXT] = {cell_string, member_text},
-	[COLUMN_MADE] = {cell_made, member_made},
-	[COLUMN_HEX] = {cell_hex, member_hex},
-	[COLUMN_BOOL] = {NULL, member_bool},
-	[COLUMN_FUNCTION] = {cell_function, member_function},
-	[COLUMN_CALLER] = {cell_caller, member_caller},
-	[COLUMN_STACK_ID] = {cell_stack_id, member_stack_id},
-	[COLUMN_PATH] = {cell_path, member_path},
-	[COLUMN_WRITTEN] = {NULL, member_written},
+static void (*const cells[COLUMN_TYPES])(
+	struct table *t, const struct column *c, const struct row *row) = {
+	[COLUMN_COUNT] = cell_count,
+	[COLUMN_SIGNED] = cell_signed,
+	[COLUMN_INDEX] = cell_optional,
+	[COLUMN_OPTIONAL] = cell_optional,
+	[COLUMN_RANK] = cell_rank,
+	[COLUMN_SECONDS] = cell_seconds,
+	[COLUMN_US] = cell_us,
+	[COLUMN_MIB] = cell_mib,
+	[COLUMN_REAL] = cell_number,
+	[COLUMN_EXACT] = cell_number,
+	[COLUMN_SCIENTIFIC] = cell_scientific,
+	[COLUMN_TEXT] = cell_string,
+	[COLUMN_MADE] = cell_made,
+	[COLUMN_HEX] = cell_hex,
+	[COLUMN_FUNCTION] = cell_function,
+	[COLUMN_CALLER] = cell_caller,
+	[COLUMN_STACK_ID] = cell_stack_id,
+	[COLUMN_PATH] = cell_path,
 };
 
 static bool in_log(const struct column *c, unsigned asked)
@@ -345,14 +213,14 @@ static void cell_quantity(struct table *t, const struct column *c, const struct 
 	switch (c->type) {
 	case COLUMN_SECONDS:
 	case COLUMN_US:
-		table_quantity(t, 1e-9 * (double)count_of(c, row));
+		table_quantity(t, 1e-9 * (double)column_count(c, row));
 		return;
 	case COLUMN_COUNT:
 	case COLUMN_MIB:
-		table_quantity(t, (double)count_of(c, row));
+		table_quantity(t, (double)column_count(c, row));
 		return;
 	default:
-		table_quantity(t, real_of(c, row) * quantity_of(c, &bytes)->one);
+		table_quantity(t, column_real(c, row) * quantity_of(c, &bytes)->one);
 	}
 }
 
@@ -368,7 +236,7 @@ void columns_row(struct table *t, const struct list *l, unsigned asked, const st
 		else if (table_takes_quantity(t))
 			cell_quantity(t, c, row);
 		else
-			types[c->type].cell(t, c, row);
+			cells[c->type](t, c, row);
 	}
 }
 
@@ -394,24 +262,7 @@ void columns_end(FILE *f, const struct report *r, struct table *t, const char *t
 	columns_close(f, r, t);
 }
 
-void columns_members(struct json *j, const struct list *l, const struct row *row)
-{
-	for (size_t i = 0; i < l->n_columns; i++) {
-		const struct column *c = &l->columns[i];
-
-		if (c->json && (!c->where || c->where(row)))
-			types[c->type].member(j, c, row);
-	}
-}
-
-void columns_object(struct json *j, const struct list *l, const struct row *row)
-{
-	json_object(j, NULL);
-	columns_members(j, l, row);
-	json_close(j);
-}
-
-static const char *elements(const struct report *r, const struct list *l, size_t *n)
+const char *columns_elements(const struct report *r, const struct list *l, size_t *n)
 {
 	const char *first;
 
@@ -486,7 +337,7 @@ struct table *columns_fill(
 	const struct report *r, const struct list *l, unsigned asked, struct columns_rows *rows)
 {
 	size_t n;
-	const char *first = elements(r, l, &n);
+	const char *first = columns_elements(r, l, &n);
 	uint32_t *order = l->order    ? l->order(r, &n)
 			  : l->weight ? sort_falling(r->p, n, l->weight)
 				      : NULL;
@@ -517,7 +368,7 @@ size_t columns_print_tree(FILE *f, const struct report *r, const struct list *l,
 	struct forest *tree, const void *more, size_t most)
 {
 	size_t n, rows = 0;
-	const char *first = elements(r, l, &n);
+	const char *first = columns_elements(r, l, &n);
 	struct table *t = columns_table(r, l, asked);
 
 	for (uint32_t i = tree->first; i != FOREST_NONE && rows < most;
@@ -526,76 +377,6 @@ size_t columns_print_tree(FILE *f, const struct report *r, const struct list *l,
 			&(struct row){r, first + i * l->size, i, tree->level[i], more});
 	columns_end(f, r, t, l->title, l->sum);
 	return n - rows;
-}
-
-static const struct column *column_of_key(const struct list *l, const char *key)
-{
-	for (size_t i = 0; i < l->n_columns; i++)
-		if (l->columns[i].json && !strcmp(l->columns[i].json, key))
-			return &l->columns[i];
-	return NULL;
-}
-
-static void write_member(struct json *j, const struct column *c, const struct row *row)
-{
-	if (c->json && (!c->where || c->where(row)))
-		types[c->type].member(j, c, row);
-}
-
-static void write_late(
-	const struct json_late *late, struct json *j, uint32_t index, const char *key)
-{
-	struct columns_late *of = (struct columns_late *)late;
-	const uint32_t k = of->order ? of->order[index] : index;
-	const struct row row = {.r = of->r, .at = of->first + k * of->l->size, .index = k};
-
-	if (!key) {
-		columns_object(j, of->l, &row);
-		return;
-	}
-	if (!of->column || strcmp(of->column->json, key))
-		of->column = column_of_key(of->l, key);
-	if (of->column)
-		write_member(j, of->column, &row);
-	else /* some of these write several members, of other names than theirs */
-		for (size_t i = 0; i < of->l->n_columns; i++)
-			if (of->l->columns[i].type == COLUMN_WRITTEN)
-				write_member(j, &of->l->columns[i], &row);
-}
-
-static void hand_late(struct json *j, const struct report *r, const struct list *l)
-{
-	struct columns_late *of = r->late;
-	size_t n;
-
-	free(of->order);
-	*of = (struct columns_late){{write_late}, r, l, elements(r, l, &n), NULL, NULL};
-	of->order = l->json_order ? l->json_order(r) : NULL;
-	json_array(j, l->json);
-	for (uint32_t i = 0; i < n; i++)
-		json_late_object(j, &of->late, i);
-	json_close(j);
-}
-
-void columns_json(struct json *j, const struct report *r, const struct list *l)
-{
-	size_t n;
-	const char *first = elements(r, l, &n);
-	uint32_t *order;
-
-	if (l->late && json_is_handed(j)) {
-		hand_late(j, r, l);
-		return;
-	}
-	order = l->json_order ? l->json_order(r) : NULL;
-	json_array(j, l->json);
-	for (uint32_t i = 0; i < n; i++) {
-		const uint32_t k = order ? order[i] : i;
-
-		columns_object(j, l, &(struct row){.r = r, .at = first + k * l->size, .index = k});
-	}
-	json_close(j);
-	free(order);
 }
 
 void columns_more(FILE *f, size_t n, const char *things)

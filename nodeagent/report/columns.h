@@ -12,6 +12,7 @@
 #include <stddef.h>
 #include <stdint.h>
 #include <stdio.h>
+#include <string.h>
 
 #include "nodeagent/base/json-write.h"
 
@@ -128,6 +129,8 @@ struct list {
 	bool limited;
 	/* of those the exclusive time, in ns, if rows below profile_table.min_percent go, too */
 	uint64_t (*time)(const struct row *row);
+	/* brings record i, which JSON has soon, into the caches, where an order jumps; or NULL */
+	void (*ahead)(const struct report *r, uint32_t i);
 	/* a page that takes the JSON asks for few of its elements; no two columns have one key */
 	bool late;
 };
@@ -174,6 +177,8 @@ void columns_print_of(FILE *f, const struct report *r, const struct list *l, uns
  */
 size_t columns_print_tree(FILE *f, const struct report *r, const struct list *l, unsigned asked,
 	struct forest *tree, const void *more, size_t most);
+/* Where the records of a list begin, and how many there are. */
+const char *columns_elements(const struct report *r, const struct list *l, size_t *n);
 /* Writes the list's array in JSON: all elements in their order, or that of json_order. */
 void columns_json(struct json *j, const struct report *r, const struct list *l);
 
@@ -202,5 +207,69 @@ bool columns_leave(const struct report *r, struct columns_rows *rows, uint64_t n
 void columns_left(FILE *f, const struct report *r, const struct columns_rows *rows);
 /* "... and 1 thread more", if n are left. */
 void columns_rest(FILE *f, size_t n, const char *one, const char *many);
+
+/*
+ * What JSON has of names, call paths and lists is made once for a report: names are escaped, and
+ * keys have their punctuation (columns-json.c).
+ */
+struct columns_once;
+struct columns_once *columns_once_new(void);
+void columns_once_free(struct columns_once *once);
+
+/* Brings what these have of a stack into the caches. */
+void columns_ahead(const struct report *r, uint32_t stack);
+
+/* The value of a column in a row, by its type; of a stack's caller the name, or PROFILE_NONE. */
+static inline uint64_t column_count(const struct column *c, const struct row *row)
+{
+	const char *at = (const char *)row->at + c->offset;
+	uint32_t narrow;
+	uint64_t wide;
+
+	if (c->get.count)
+		return c->get.count(row);
+	if (c->size == 1)
+		return *(const bool *)at;
+	if (c->size == sizeof(narrow)) {
+		memcpy(&narrow, at, sizeof(narrow));
+		return narrow;
+	}
+	memcpy(&wide, at, sizeof(wide));
+	return wide;
+}
+
+static inline int64_t column_signed(const struct column *c, const struct row *row)
+{
+	uint64_t value = column_count(c, row);
+
+	return c->size == sizeof(int32_t) ? (int32_t)value : (int64_t)value;
+}
+
+static inline double column_real(const struct column *c, const struct row *row)
+{
+	double value;
+
+	if (c->get.real)
+		return c->get.real(row);
+	memcpy(&value, (const char *)row->at + c->offset, sizeof(value));
+	return value;
+}
+
+static inline const char *column_text(const struct column *c, const struct row *row)
+{
+	const char *value;
+
+	if (c->get.text)
+		return c->get.text(row);
+	memcpy(&value, (const char *)row->at + c->offset, sizeof(value));
+	return value;
+}
+
+static inline uint32_t column_stack(const struct column *c, const struct row *row)
+{
+	return c->size || c->get.count ? (uint32_t)column_count(c, row) : row->index;
+}
+
+uint32_t column_caller(const struct report *r, uint32_t stack);
 
 #endif

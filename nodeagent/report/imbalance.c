@@ -77,7 +77,7 @@ static double balance(const struct spread *s)
 	return 100.0 * (double)s->sum / ((double)s->max * (double)s->n);
 }
 
-static const struct {
+static const struct imbalance_formula {
 	const char *name;
 	double (*percent)(const struct spread *s);
 	double of_nothing;
@@ -91,20 +91,26 @@ static const struct {
 	{"balance", balance, 100.0, false},
 };
 
-double imbalance(const char *formula, const struct spread *s, uint32_t *rank)
+const struct imbalance_formula *imbalance_formula(const char *name)
 {
-	size_t i = ARRAY_SIZE(formulas);
+	for (size_t i = 0; name && i < ARRAY_SIZE(formulas); i++)
+		if (!strcmp(formulas[i].name, name))
+			return &formulas[i];
+	return &formulas[0];
+}
 
-	while (formula && i-- > 1)
-		if (!strcmp(formulas[i].name, formula))
-			break;
-	if (i >= ARRAY_SIZE(formulas))
-		i = 0;
+double imbalance_by(const struct imbalance_formula *formula, const struct spread *s, uint32_t *rank)
+{
 	if (rank)
-		*rank = formulas[i].of_farthest && s->sum && minimum_is_farther(s) ? s->rank_min
-										   : s->rank_max;
+		*rank = formula->of_farthest && s->sum && minimum_is_farther(s) ? s->rank_min
+										: s->rank_max;
 	/* also what no run makes: a damaged profile must not become nan */
 	if (!s->n || !s->sum || !s->max || s->min > s->max)
-		return formulas[i].of_nothing;
-	return formulas[i].percent(s);
+		return formula->of_nothing;
+	return formula->percent(s);
+}
+
+double imbalance(const char *formula, const struct spread *s, uint32_t *rank)
+{
+	return imbalance_by(imbalance_formula(formula), s, rank);
 }

@@ -23,4 +23,10 @@ struct spread {
  */
 double imbalance(const char *formula, const struct spread *s, uint32_t *rank);
 
+/* The same in two steps, for many. */
+struct imbalance_formula;
+const struct imbalance_formula *imbalance_formula(const char *name);
+double imbalance_by(
+	const struct imbalance_formula *formula, const struct spread *s, uint32_t *rank);
+
 #endif

@@ -232,6 +232,8 @@ void report_init(struct report *r, const struct profile *p, const struct conf *c
 	report_prepare_groups(r);
 	r->hwprof = hwprof_new(p, c);
 	r->late = xcalloc(1, sizeof(*r->late));
+	r->once = columns_once_new();
+	r->imbalance = imbalance_formula(c->profile_table_imbalance_formula);
 	for (size_t i = 0; i < p->n_stacks; i++)
 		r->excl_s += p->stacks[i].excl_ns * 1e-9;
 }
@@ -241,6 +243,7 @@ void report_done(struct report *r)
 	hwprof_free(r->hwprof);
 	free(r->late->order);
 	free(r->late);
+	columns_once_free(r->once);
 	free(r->shown);
 	free(r->cell);
 	names_free(r->names);
@@ -391,7 +394,7 @@ double report_imbalance(const struct report *r, uint32_t stack, uint32_t *rank)
 		.sumsq = s->excl_sumsq_ns2,
 	};
 
-	return imbalance(r->c->profile_table_imbalance_formula, &spread, rank);
+	return imbalance_by(r->imbalance, &spread, rank);
 }
 
 char *report_end(const struct profile_process *process)

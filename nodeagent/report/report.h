@@ -14,7 +14,9 @@
 #include "nodeagent/profile/profile.h"
 
 struct columns_late;
+struct columns_once;
 struct conf;
+struct imbalance_formula;
 struct names;
 struct report_group;
 struct result;
@@ -48,6 +50,8 @@ struct report {
 	double excl_s;		   /* sum over all stacks */
 	struct hwprof *hwprof;	   /* hardware counters (observables.h), or NULL */
 	struct columns_late *late; /* (columns.h) */
+	struct columns_once *once; /* (columns.h) */
+	const struct imbalance_formula *imbalance;
 	/* process of a rank log (output_rank()), or NULL */
 	const struct profile_process *process;
 	enum report_log log; /* kind of log; JSON is REPORT_SUMMARY, too */

@@ -81,6 +81,15 @@ static uint32_t *by_id(const struct report *r)
 	return sort_stacks(r, "stack_id", true);
 }
 
+static void stack_ahead(const struct report *r, uint32_t stack)
+{
+	const char *s = (const char *)&r->p->stacks[stack];
+
+	for (size_t i = 0; i < sizeof(struct profile_stack); i += 64)
+		__builtin_prefetch(s + i);
+	columns_ahead(r, stack);
+}
+
 static uint32_t *by_lost_calls(const struct report *r, size_t *n)
 {
 	*n = r->p->n_stacks;
@@ -137,9 +146,9 @@ static const struct column profile_columns[] = {
 	STACK_ITSELF("Callpath", NULL, PATH, .only = WITH_PATHS),
 };
 
-static const struct list profile_list =
-	LIST(profile_columns, stacks, .json = "stacks", .order = by_configuration,
-		.json_order = by_id, .limited = true, .time = stack_time, .late = true);
+static const struct list profile_list = LIST(profile_columns, stacks, .json = "stacks",
+	.order = by_configuration, .json_order = by_id, .limited = true, .time = stack_time,
+	.ahead = stack_ahead, .late = true);
 
 void section_profile(FILE *f, const struct report *r)
 {
