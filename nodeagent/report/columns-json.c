@@ -24,12 +24,20 @@ struct piece {
 };
 
 /*
- * What a path needs of a stack. Stacks are sorted by hash, so that those of a path are anywhere
- * among a million; here they stand in the order of their ids, callers close to what they call.
+ * A stack. They are sorted by hash, so that those of a path are anywhere among a million; here
+ * they stand in the order of their ids, callers close to what they call.
  */
 struct frame {
 	uint32_t parent; /* its place here, or PROFILE_NONE */
 	uint32_t name;
+	uint64_t id;
+};
+
+/* The path that was written last: most of it is that of the next one, too. */
+struct last_path {
+	uint32_t place; /* of its frame, or PROFILE_NONE */
+	char *text;	/* at the end of so many bytes, and ends with a separator */
+	size_t room, begin;
 };
 
 /* The columns of a list that JSON has. */
@@ -50,12 +58,16 @@ struct columns_once {
 	uint32_t separator;   /* bytes */
 	struct frame *frames; /* by place, or NULL: not made yet */
 	uint32_t *place;      /* by stack */
+	struct last_path last;
 	struct list_keys *lists[LISTS];
 };
 
 struct columns_once *columns_once_new(void)
 {
-	return xcalloc(1, sizeof(struct columns_once));
+	struct columns_once *once = xcalloc(1, sizeof(*once));
+
+	once->last.place = PROFILE_NONE;
+	return once;
 }
 
 void columns_once_free(struct columns_once *once)
@@ -65,6 +77,7 @@ void columns_once_free(struct columns_once *once)
 			next = k->next;
 			free(k);
 		}
+	free(once->last.text);
 	free(once->frames);
 	free(once->place);
 	free(once->texts);
@@ -110,9 +123,11 @@ static void make_frames(struct columns_once *once, const struct report *r)
 	for (size_t i = 0; i < n; i++) {
 		const uint32_t parent = r->parent[i];
 
-		once->frames[once->place[i]] =
-			(struct frame){parent == PROFILE_NONE ? PROFILE_NONE : once->place[parent],
-				r->p->stacks[i].name};
+		once->frames[once->place[i]] = (struct frame){
+			.parent = parent == PROFILE_NONE ? PROFILE_NONE : once->place[parent],
+			.name = r->p->stacks[i].name,
+			.id = r->id[i],
+		};
 	}
 }
 
@@ -123,11 +138,69 @@ static const struct frame *frame_of(const struct report *r, uint32_t stack)
 	return &r->once->frames[r->once->place[stack]];
 }
 
+int64_t columns_parent_id(const struct report *r, uint32_t stack)
+{
+	const uint32_t parent = frame_of(r, stack)->parent;
+
+	return parent == PROFILE_NONE ? -1 : (int64_t)r->once->frames[parent].id;
+}
+
 void columns_ahead(const struct report *r, uint32_t stack)
 {
-	__builtin_prefetch(&r->id[stack]);
-	__builtin_prefetch(&r->parent[stack]);
-	__builtin_prefetch(frame_of(r, stack));
+	if (r->once->place)
+		__builtin_prefetch(&r->once->place[stack]);
+}
+
+/* Where the text of a caller begins in that of the last path; room: it is no part of it. */
+static size_t begin_of_caller(const struct columns_once *once, uint32_t caller)
+{
+	const struct last_path *last = &once->last;
+	uint32_t at = last->place;
+	size_t begin = last->begin;
+
+	/* an id is above those of its callers, nearly always */
+	for (; at > caller && at != PROFILE_NONE; at = once->frames[at].parent)
+		begin += once->pieces[once->frames[at].name].bytes;
+	return at == caller ? begin : last->room;
+}
+
+static void make_path(struct columns_once *once, uint32_t place)
+{
+	struct last_path *last = &once->last;
+	size_t bytes = 0;
+	char *to;
+
+	for (uint32_t at = place; at != PROFILE_NONE; at = once->frames[at].parent)
+		bytes += once->pieces[once->frames[at].name].bytes;
+	if (bytes > last->room) {
+		last->room = 2 * bytes + 4096;
+		last->text = xrealloc(last->text, last->room + JSON_PART);
+		memset(last->text + last->room, 0, JSON_PART); /* is copied, and not used */
+	}
+	last->begin = last->room - bytes;
+	to = last->text + last->begin;
+	for (uint32_t at = place; at != PROFILE_NONE; at = once->frames[at].parent) {
+		const struct piece *piece = &once->pieces[once->frames[at].name];
+
+		to = mempcpy(to, piece->text, piece->bytes);
+	}
+}
+
+/* Brings the path of a frame to last.text: put before its caller's, if that stands there. */
+static void last_path_becomes(struct columns_once *once, uint32_t place)
+{
+	const struct frame *frame = &once->frames[place];
+	const struct piece *piece = &once->pieces[frame->name];
+	struct last_path *last = &once->last;
+	const size_t begin = begin_of_caller(once, frame->parent);
+
+	if (begin == last->room || begin < piece->bytes) {
+		make_path(once, place);
+	} else {
+		last->begin = begin - piece->bytes;
+		memcpy(last->text + last->begin, piece->text, piece->bytes);
+	}
+	last->place = place;
 }
 
 static void write_name(struct json *j, const char *key, const struct report *r, uint32_t name)
@@ -146,8 +219,10 @@ static void write_name(struct json *j, const char *key, const struct report *r, 
 
 static void write_path(struct json *j, const char *key, const struct report *r, uint32_t stack)
 {
+	struct columns_once *once = r->once;
 	const struct piece *pieces;
 	const struct frame *at;
+	size_t begin;
 
 	if (json_is_handed(j) || r->path_bytes[stack] > r->path_limit) {
 		char *path = report_path(r, stack);
@@ -156,15 +231,16 @@ static void write_path(struct json *j, const char *key, const struct report *r, 
 		free(path);
 		return;
 	}
-	pieces = pieces_of(r);
-	json_text_begin(j, key);
 	at = frame_of(r, stack);
+	pieces = pieces_of(r);
+	last_path_becomes(once, (uint32_t)(at - once->frames));
+	begin = once->last.begin;
 	/* as report_path(): no separator before there is anything to separate */
-	while (pieces[at->name].bytes == r->once->separator && at->parent != PROFILE_NONE)
-		at = &r->once->frames[at->parent];
-	for (; at->parent != PROFILE_NONE; at = &r->once->frames[at->parent])
-		json_text_add(j, pieces[at->name].text, pieces[at->name].bytes);
-	json_text_add(j, pieces[at->name].text, pieces[at->name].bytes - r->once->separator);
+	for (; pieces[at->name].bytes == once->separator && at->parent != PROFILE_NONE;
+		at = &once->frames[at->parent])
+		begin += once->separator;
+	json_text_begin(j, key);
+	json_text_add(j, once->last.text + begin, once->last.room - begin - once->separator);
 	json_text_end(j);
 }
 
@@ -184,7 +260,7 @@ MEMBER(exact, json_exact(j, c->json, column_real(c, row)))
 MEMBER(text, json_string(j, c->json, column_text(c, row)))
 MEMBER(hex, json_hex(j, c->json, column_count(c, row)))
 MEMBER(bool, json_bool(j, c->json, column_count(c, row)))
-MEMBER(stack_id, json_uint(j, c->json, row->r->id[column_stack(c, row)]))
+MEMBER(stack_id, json_uint(j, c->json, frame_of(row->r, column_stack(c, row))->id))
 MEMBER(written, c->get.write(j, c->json, row))
 MEMBER(function, write_name(j, c->json, row->r, frame_of(row->r, column_stack(c, row))->name))
 

@@ -15,6 +15,7 @@
 #include "nodeagent/report/report.h"
 
 #define PATH_COLUMNS 250
+#define AHEAD	     16u /* records that are asked for before they are needed */
 
 uint32_t column_caller(const struct report *r, uint32_t stack)
 {
@@ -296,6 +297,8 @@ static struct table *fill(const struct report *r, const struct list *l, unsigned
 		uint32_t k = order ? order[i] : i;
 		struct row row = {.r = r, .at = first + k * l->size, .index = k};
 
+		if (order && i + AHEAD < n)
+			__builtin_prefetch(first + order[i + AHEAD] * l->size);
 		if (l->shown && !l->shown(&row))
 			continue;
 		if (l->things ? rows->n < COLUMN_ROWS

@@ -218,6 +218,8 @@ void columns_once_free(struct columns_once *once);
 
 /* Brings what these have of a stack into the caches. */
 void columns_ahead(const struct report *r, uint32_t stack);
+/* The printed id of a stack's caller, or -1. */
+int64_t columns_parent_id(const struct report *r, uint32_t stack);
 
 /* The value of a column in a row, by its type; of a stack's caller the name, or PROFILE_NONE. */
 static inline uint64_t column_count(const struct column *c, const struct row *row)

@@ -218,7 +218,7 @@ static struct digest_late late_senders(const struct profile *p)
 	return d;
 }
 
-struct digest digest_of(const struct report *r)
+static struct digest make_digest(const struct report *r)
 {
 	struct digest d = {.n_top = 0};
 	struct report_group *groups;
@@ -234,4 +234,13 @@ struct digest digest_of(const struct report *r)
 	report_cost(r, r->p->runtime_s, &d.hooks_s, &d.blocked_s);
 	free(groups);
 	return d;
+}
+
+struct digest digest_of(const struct report *r)
+{
+	struct digest_once *once = r->digest;
+
+	if (!once->is_made)
+		*once = (struct digest_once){true, make_digest(r)};
+	return once->d;
 }

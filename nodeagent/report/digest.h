@@ -69,7 +69,12 @@ struct digest {
 struct report_group;
 struct digest_imbalance digest_imbalance(
 	const struct report *r, const uint32_t *members, const struct report_group *g);
+/* Made when it is asked for first. */
 struct digest digest_of(const struct report *r);
+struct digest_once {
+	bool is_made;
+	struct digest d;
+};
 enum digest_part digest_part(const struct report *r, uint32_t stack);
 /* Of a function that something has called. */
 enum digest_part digest_part_of(const char *name);

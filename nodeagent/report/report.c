@@ -233,6 +233,7 @@ void report_init(struct report *r, const struct profile *p, const struct conf *c
 	r->hwprof = hwprof_new(p, c);
 	r->late = xcalloc(1, sizeof(*r->late));
 	r->once = columns_once_new();
+	r->digest = xcalloc(1, sizeof(*r->digest));
 	r->imbalance = imbalance_formula(c->profile_table_imbalance_formula);
 	for (size_t i = 0; i < p->n_stacks; i++)
 		r->excl_s += p->stacks[i].excl_ns * 1e-9;
@@ -244,6 +245,7 @@ void report_done(struct report *r)
 	free(r->late->order);
 	free(r->late);
 	columns_once_free(r->once);
+	free(r->digest);
 	free(r->shown);
 	free(r->cell);
 	names_free(r->names);

@@ -16,6 +16,7 @@
 struct columns_late;
 struct columns_once;
 struct conf;
+struct digest_once;
 struct imbalance_formula;
 struct names;
 struct report_group;
@@ -45,12 +46,13 @@ struct report {
 	uint32_t *by_id;	     /* all stacks by rising id */
 	struct report_group *groups; /* those that have stacks */
 	size_t n_groups_used;
-	uint32_t *members;	   /* stacks of the groups */
-	size_t path_limit;	   /* longer paths are cut when printed */
-	double excl_s;		   /* sum over all stacks */
-	struct hwprof *hwprof;	   /* hardware counters (observables.h), or NULL */
-	struct columns_late *late; /* (columns.h) */
-	struct columns_once *once; /* (columns.h) */
+	uint32_t *members;	    /* stacks of the groups */
+	size_t path_limit;	    /* longer paths are cut when printed */
+	double excl_s;		    /* sum over all stacks */
+	struct hwprof *hwprof;	    /* hardware counters (observables.h), or NULL */
+	struct columns_late *late;  /* (columns.h) */
+	struct columns_once *once;  /* (columns.h) */
+	struct digest_once *digest; /* (digest.h) */
 	const struct imbalance_formula *imbalance;
 	/* process of a rank log (output_rank()), or NULL */
 	const struct profile_process *process;

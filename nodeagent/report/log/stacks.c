@@ -28,9 +28,7 @@ static double percent(const struct report *r, uint64_t ns)
 /* A caller may have no printed number, which is another thing than no caller. */
 static void write_parent(struct json *j, const char *key, const struct row *row)
 {
-	uint32_t parent = row->r->parent[row->index];
-
-	json_int(j, key, parent == PROFILE_NONE ? -1 : (int64_t)row->r->id[parent]);
+	json_int(j, key, columns_parent_id(row->r, row->index));
 }
 
 static void write_threads(struct json *j, const char *key, const struct row *row)
@@ -101,6 +99,8 @@ static uint32_t *by_greatest_time(const struct report *r, size_t *n)
 	*n = r->p->n_stacks;
 	return sort_stacks(r, "time_max", false);
 }
+
+#define AHEAD 16u /* ids that are asked for before they are needed */
 
 enum { WITH_OVERHEAD = 1, WITH_IMBALANCES = 2, WITH_PATHS = 4 };
 
@@ -241,8 +241,11 @@ static void write_ids(struct json *j, const char *key, const struct row *row)
 	const uint32_t *members = row->more;
 
 	json_array(j, key);
-	for (size_t i = 0; i < g->n; i++)
+	for (size_t i = 0; i < g->n; i++) {
+		if (i + AHEAD < g->n)
+			__builtin_prefetch(&row->r->id[members[g->first + i + AHEAD]]);
 		json_uint(j, NULL, row->r->id[members[g->first + i]]);
+	}
 	json_close(j);
 }
 
