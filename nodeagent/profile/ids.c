@@ -9,7 +9,6 @@
 #include "nodeagent/profile/profile.h"
 
 struct called {
-	int64_t first_ns; /* INT64_MAX: not known */
 	uint32_t depth;
 	uint32_t stack;
 	const char *name;
@@ -36,41 +35,50 @@ static uint32_t *depths(const struct profile *p)
 	return depth;
 }
 
-static struct called called_of(const struct profile *p, const uint32_t *depth, uint32_t stack)
+/* Puts n items of calls at one time in order: callers before those that they call. */
+static void settle_equal_times(
+	const struct profile *p, const uint32_t *depth, struct radix *items, size_t n)
 {
-	const struct profile_stack *s = &p->stacks[stack];
+	struct called *order = xcalloc(n, sizeof(*order));
 
-	if (!s->first_ns)
-		return (struct called){INT64_MAX, 0, stack, ""};
-	return (struct called){s->first_ns, depth[stack], stack, p->names[s->name]};
+	for (size_t i = 0; i < n; i++) {
+		const uint32_t stack = items[i].i;
+
+		order[i] = (struct called){depth[stack], stack, p->names[p->stacks[stack].name]};
+	}
+	qsort(order, n, sizeof(*order), by_depth);
+	for (size_t i = 0; i < n; i++)
+		items[i].i = order[i].stack;
+	free(order);
 }
 
+#define NOT_KNOWN UINT64_MAX /* such a key is of no time */
+
 /* By first call; of one time callers before those that they call. */
-static struct called *in_order(const struct profile *p)
+static struct radix *in_order(const struct profile *p)
 {
 	const size_t n = p->n_stacks;
-	struct called *order = xcalloc(n, sizeof(*order));
-	struct radix *items = xcalloc(n, sizeof(*items));
-	uint32_t *depth = depths(p);
+	struct radix *items = xmalloc(n * sizeof(*items) + 1);
+	uint32_t *depth = NULL;
 
 	for (uint32_t i = 0; i < n; i++) {
-		const int64_t first_ns = called_of(p, depth, i).first_ns;
+		const int64_t first_ns = p->stacks[i].first_ns;
 
-		items[i] = (struct radix){(uint64_t)first_ns ^ (uint64_t)1 << 63, i};
+		items[i] = (struct radix){
+			first_ns ? (uint64_t)first_ns ^ (uint64_t)1 << 63 : NOT_KNOWN, i};
 	}
 	radix_sort(items, n);
-	for (size_t i = 0; i < n; i++)
-		order[i] = called_of(p, depth, items[i].i);
-	for (size_t i = 0, end; i < n; i = end) {
+	for (size_t i = 0, end; i < n && items[i].key != NOT_KNOWN; i = end) {
 		for (end = i + 1; end < n && items[end].key == items[i].key;)
 			end++;
-		/* those that are not known are in their order already */
-		if (end > i + 1 && order[i].first_ns != INT64_MAX)
-			qsort(order + i, end - i, sizeof(*order), by_depth);
+		if (end == i + 1)
+			continue;
+		if (!depth)
+			depth = depths(p);
+		settle_equal_times(p, depth, items + i, end - i);
 	}
-	free(items);
 	free(depth);
-	return order;
+	return items;
 }
 
 ORDER_BY(by_number, uint32_t, ORDER(*x, *y))
@@ -88,11 +96,11 @@ static void settle_equal_hashes(const struct profile *p, uint32_t *id)
 
 uint32_t *profile_ids(const struct profile *p)
 {
-	struct called *order = in_order(p);
+	struct radix *order = in_order(p);
 	uint32_t *id = xcalloc(p->n_stacks, sizeof(*id));
 
 	for (uint32_t i = 0; i < p->n_stacks; i++)
-		id[order[i].stack] = i;
+		id[order[i].i] = i;
 	free(order);
 	settle_equal_hashes(p, id);
 	return id;

@@ -88,10 +88,15 @@ static void stack_ahead(const struct report *r, uint32_t stack)
 	columns_ahead(r, stack);
 }
 
+/* Those that have any: most often there are none. */
 static uint32_t *by_lost_calls(const struct report *r, size_t *n)
 {
-	*n = r->p->n_stacks;
-	return sort_stacks(r, "lost", false);
+	size_t with = 0;
+
+	for (size_t i = 0; i < r->p->n_stacks; i++)
+		with += r->p->stacks[i].lost_calls > 0;
+	*n = with;
+	return with ? sort_stacks(r, "lost", false) : NULL;
 }
 
 static uint32_t *by_greatest_time(const struct report *r, size_t *n)
