@@ -11,7 +11,7 @@
 
 #define ROOM 128u /* for a key, a number and what is between them */
 
-static void flush(struct json *j)
+static __attribute__((noinline)) void flush(struct json *j)
 {
 	fwrite_unlocked(j->kept, 1, j->bytes, j->f);
 	j->bytes = 0;
@@ -152,7 +152,10 @@ static void put_key(struct json *j, const char *key)
 
 /* ---- values that are handed over: what a reader makes of their texts ----------------------- */
 
-static void hand(struct json *j, const char *key, struct json_value v)
+/* None of this is on the way of what a stream gets. */
+#define ASIDE __attribute__((noinline, cold))
+
+static ASIDE void hand(struct json *j, const char *key, struct json_value v)
 {
 	j->take(j->ctx, key, &v);
 }
@@ -168,6 +171,16 @@ static struct json_value real_value(double value)
 			       : (struct json_value){.kind = JSON_NULL};
 }
 
+static ASIDE void hand_integer(struct json *j, const char *key, int64_t value)
+{
+	hand(j, key, integer_value(value));
+}
+
+static ASIDE void hand_real(struct json *j, const char *key, double value)
+{
+	hand(j, key, real_value(value));
+}
+
 /* As %.17g, which writes integers below 1e17 without a point. */
 static struct json_value number_value(double value)
 {
@@ -175,12 +188,40 @@ static struct json_value number_value(double value)
 							  : real_value(value);
 }
 
+static ASIDE void hand_uint(struct json *j, const char *key, uint64_t value)
+{
+	hand(j, key, value > INT64_MAX ? real_value((double)value) : integer_value((int64_t)value));
+}
+
+static ASIDE void hand_bool(struct json *j, const char *key, bool value)
+{
+	hand(j, key, (struct json_value){.kind = JSON_BOOL, .integer = value});
+}
+
+static ASIDE void hand_text(struct json *j, const char *key, const char *text)
+{
+	hand(j, key, (struct json_value){.kind = text ? JSON_TEXT : JSON_NULL, .text = text});
+}
+
+static ASIDE void hand_hex(struct json *j, const char *key, uint64_t value)
+{
+	char text[17];
+
+	*digits_hex(text, value) = '\0';
+	hand_text(j, key, text);
+}
+
+static ASIDE void hand_number(struct json *j, const char *key, double value)
+{
+	hand(j, key, number_value(value));
+}
+
 /*
  * As %.9f. n / 1e9 is rounded as a reader rounds the digits of n, below 2^53. value * 1e9 is off by
  * at most 2^-11 below 2^43, so that it is rounded to the same n as those digits, unless it is next
  * to a half.
  */
-static double nine_decimals(double value)
+static ASIDE double nine_decimals(double value)
 {
 	const double n = value * 1e9, whole = rint(n);
 	char text[352];
@@ -193,7 +234,7 @@ static double nine_decimals(double value)
 	return strtod(text, NULL);
 }
 
-static double seconds_of(uint64_t ns)
+static ASIDE double seconds_of(uint64_t ns)
 {
 	char text[DIGITS_MOST + 1];
 
@@ -255,6 +296,12 @@ struct json_key json_key_of(const char *key)
 	return k;
 }
 
+static __attribute__((noinline)) char *begin_commonly(struct json *j, const char *key)
+{
+	begin_element(j, key);
+	return kept_room(j);
+}
+
 /* Begins an element; then as kept_room(). */
 static inline char *begin_value(struct json *j, const char *key)
 {
@@ -262,10 +309,8 @@ static inline char *begin_value(struct json *j, const char *key)
 	char *to;
 	bool first;
 
-	if (!next || next->key != key || !next->bytes || j->depth <= j->lines) {
-		begin_element(j, key);
-		return kept_room(j);
-	}
+	if (!next || next->key != key || !next->bytes || j->depth <= j->lines)
+		return begin_commonly(j, key);
 	first = !j->filled[j->depth];
 	j->filled[j->depth] = true;
 	to = kept_room(j);
@@ -355,22 +400,32 @@ void json_close(struct json *j)
 	end_element(j);
 }
 
+static __attribute__((noinline)) char *write_digits(char *to, uint64_t value)
+{
+	return digits_uint(to, value);
+}
+
 void json_uint(struct json *j, const char *key, uint64_t value)
 {
+	char *to;
+
 	if (j->take) {
-		hand(j, key,
-			value > INT64_MAX ? real_value((double)value)
-					  : integer_value((int64_t)value));
+		hand_uint(j, key, value);
 		return;
 	}
-	end_at(j, digits_uint(begin_value(j, key), value));
+	to = begin_value(j, key);
+	if (value < 10) /* most are */
+		*to++ = (char)('0' + value);
+	else
+		to = write_digits(to, value);
+	end_at(j, to);
 	end_element(j);
 }
 
 void json_int(struct json *j, const char *key, int64_t value)
 {
 	if (j->take) {
-		hand(j, key, integer_value(value));
+		hand_integer(j, key, value);
 		return;
 	}
 	end_at(j, digits_int(begin_value(j, key), value));
@@ -382,7 +437,7 @@ void json_bool(struct json *j, const char *key, bool value)
 	char *to;
 
 	if (j->take) {
-		hand(j, key, (struct json_value){.kind = JSON_BOOL, .integer = value});
+		hand_bool(j, key, value);
 		return;
 	}
 	to = begin_value(j, key);
@@ -404,7 +459,7 @@ void json_real(struct json *j, const char *key, double value)
 	char *to, *end;
 
 	if (j->take) {
-		hand(j, key, real_value(nine_decimals(value)));
+		hand_real(j, key, nine_decimals(value));
 		return;
 	}
 	to = begin_value(j, key);
@@ -434,7 +489,7 @@ static bool has_nine_decimals(double value)
 void json_exact(struct json *j, const char *key, double value)
 {
 	if (j->take) {
-		hand(j, key, number_value(value));
+		hand_number(j, key, value);
 		return;
 	}
 	end_at(j, begin_value(j, key));
@@ -448,7 +503,7 @@ void json_shortest(struct json *j, const char *key, double value)
 	const char *end;
 
 	if (j->take) {
-		hand(j, key, number_value(value));
+		hand_number(j, key, value);
 		return;
 	}
 	to = begin_value(j, key);
@@ -462,7 +517,7 @@ void json_shortest(struct json *j, const char *key, double value)
 void json_seconds(struct json *j, const char *key, uint64_t ns)
 {
 	if (j->take) {
-		hand(j, key, real_value(seconds_of(ns)));
+		hand_real(j, key, seconds_of(ns));
 		return;
 	}
 	end_at(j, digits_seconds(begin_value(j, key), ns));
@@ -471,11 +526,10 @@ void json_seconds(struct json *j, const char *key, uint64_t ns)
 
 void json_hex(struct json *j, const char *key, uint64_t value)
 {
-	char text[17], *to;
+	char *to;
 
 	if (j->take) {
-		*digits_hex(text, value) = '\0';
-		json_string(j, key, text);
+		hand_hex(j, key, value);
 		return;
 	}
 	to = begin_value(j, key);
@@ -489,8 +543,7 @@ void json_hex(struct json *j, const char *key, uint64_t value)
 void json_string(struct json *j, const char *key, const char *text)
 {
 	if (j->take) {
-		hand(j, key,
-			(struct json_value){.kind = text ? JSON_TEXT : JSON_NULL, .text = text});
+		hand_text(j, key, text);
 		return;
 	}
 	end_at(j, begin_value(j, key));

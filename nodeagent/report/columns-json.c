@@ -131,7 +131,7 @@ static void make_frames(struct columns_once *once, const struct report *r)
 	}
 }
 
-static const struct frame *frame_of(const struct report *r, uint32_t stack)
+static inline const struct frame *frame_of(const struct report *r, uint32_t stack)
 {
 	if (!r->once->frames)
 		make_frames(r->once, r);
