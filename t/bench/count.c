@@ -27,6 +27,7 @@
 #define RING_BYTES (4u << 20)
 #define NODES	   16u
 #define STACKS	   300u
+#define PATHS	   20000u
 
 static const char *dir;
 
@@ -194,6 +195,55 @@ static void write_report(const struct profile *p, const struct conf *c)
 	report_done(&report);
 }
 
+/* A tree of PATHS paths, each with other numbers. */
+static struct profile *many_paths(void)
+{
+	struct profile *p = profile_new();
+
+	p->ranks = p->world_size = 2;
+	p->n_names = 300;
+	p->names = xcalloc(p->n_names, sizeof(*p->names));
+	for (size_t i = 0; i < p->n_names; i++)
+		p->names[i] = i ? xasprintf("solver_of_equations_%zu", i) : xstrdup("init");
+	p->n_stacks = PATHS;
+	p->stacks = xcalloc(PATHS, sizeof(*p->stacks));
+	for (uint32_t i = 0; i < PATHS; i++) {
+		const uint64_t ns = (i + UINT64_C(1)) * 123457;
+
+		p->stacks[i] = (struct profile_stack){
+			.hash = (i + UINT64_C(1)) << 40 | 0xabcd,
+			.parent = i ? (i - 1) / 3 : PROFILE_NONE,
+			.name = i ? 1 + i % 299 : 0,
+			.calls = i,
+			.incl_ns = ns,
+			.excl_ns = ns / 2,
+			.ranks = 2,
+			.rank_max = 1,
+			.excl_min_ns = ns / 8,
+			.excl_max_ns = ns / 8 * 3,
+			.excl_sumsq_ns2 = (unsigned __int128)ns * ns / 7,
+			.first_ns = i + 1,
+		};
+	}
+	return p;
+}
+
+static void json_of_many_paths(void)
+{
+	struct profile *p = many_paths();
+	struct conf *conf = conf_default();
+	FILE *f = fopen("/dev/null", "w");
+
+	if (!f)
+		die(99, "/dev/null");
+	begin();
+	output_json(p, conf, f);
+	end("json-of-paths", p->n_stacks);
+	fclose(f);
+	profile_free(p);
+	conf_free(conf);
+}
+
 static void profiles(void)
 {
 	struct profile *node[NODES], *whole = NULL;
@@ -240,5 +290,6 @@ int main(int argc, char **argv)
 	communication();
 	encoder();
 	profiles();
+	json_of_many_paths();
 	return 0;
 }
