@@ -151,56 +151,51 @@ void columns_ahead(const struct report *r, uint32_t stack)
 		__builtin_prefetch(&r->once->place[stack]);
 }
 
-/* Where the text of a caller begins in that of the last path; room: it is no part of it. */
-static size_t begin_of_caller(const struct columns_once *once, uint32_t caller)
+/* The text of frames from one to before another one, which is a caller of it or PROFILE_NONE. */
+static void write_frames(const struct columns_once *once, char *to, uint32_t from, uint32_t before)
 {
-	const struct last_path *last = &once->last;
-	uint32_t at = last->place;
-	size_t begin = last->begin;
-
-	/* an id is above those of its callers, nearly always */
-	for (; at > caller && at != PROFILE_NONE; at = once->frames[at].parent)
-		begin += once->pieces[once->frames[at].name].bytes;
-	return at == caller ? begin : last->room;
-}
-
-static void make_path(struct columns_once *once, uint32_t place)
-{
-	struct last_path *last = &once->last;
-	size_t bytes = 0;
-	char *to;
-
-	for (uint32_t at = place; at != PROFILE_NONE; at = once->frames[at].parent)
-		bytes += once->pieces[once->frames[at].name].bytes;
-	if (bytes > last->room) {
-		last->room = 2 * bytes + 4096;
-		last->text = xrealloc(last->text, last->room + JSON_PART);
-		memset(last->text + last->room, 0, JSON_PART); /* is copied, and not used */
-	}
-	last->begin = last->room - bytes;
-	to = last->text + last->begin;
-	for (uint32_t at = place; at != PROFILE_NONE; at = once->frames[at].parent) {
+	for (uint32_t at = from; at != before; at = once->frames[at].parent) {
 		const struct piece *piece = &once->pieces[once->frames[at].name];
 
 		to = mempcpy(to, piece->text, piece->bytes);
 	}
 }
 
-/* Brings the path of a frame to last.text: put before its caller's, if that stands there. */
+/* Stands this frame behind the other one? PROFILE_NONE stands before all. */
+static inline bool is_later(uint32_t place, uint32_t other)
+{
+	return place + 1 > other + 1;
+}
+
+/*
+ * Brings the path of a frame to last.text. What it has in common with the path that stands there
+ * stays; ids are above those of callers, or else nothing may be found to be common.
+ */
 static void last_path_becomes(struct columns_once *once, uint32_t place)
 {
-	const struct frame *frame = &once->frames[place];
-	const struct piece *piece = &once->pieces[frame->name];
+	const struct frame *frames = once->frames;
 	struct last_path *last = &once->last;
-	const size_t begin = begin_of_caller(once, frame->parent);
+	uint32_t old = last->place, at = place;
+	size_t begin = last->begin, bytes = 0;
 
-	if (begin == last->room || begin < piece->bytes) {
-		make_path(once, place);
-	} else {
-		last->begin = begin - piece->bytes;
-		memcpy(last->text + last->begin, piece->text, piece->bytes);
+	while (at != old)
+		if (is_later(old, at)) {
+			begin += once->pieces[frames[old].name].bytes;
+			old = frames[old].parent;
+		} else {
+			bytes += once->pieces[frames[at].name].bytes;
+			at = frames[at].parent;
+		}
+	if (bytes > begin) {
+		for (; at != PROFILE_NONE; at = frames[at].parent)
+			bytes += once->pieces[frames[at].name].bytes;
+		begin = last->room = 2 * bytes + 4096;
+		last->text = xrealloc(last->text, last->room + JSON_PART);
+		memset(last->text + last->room, 0, JSON_PART); /* is copied, and not used */
 	}
 	last->place = place;
+	last->begin = begin - bytes;
+	write_frames(once, last->text + last->begin, place, at);
 }
 
 static void write_name(struct json *j, const char *key, const struct report *r, uint32_t name)
