@@ -378,6 +378,27 @@ void vftr_end_collective(struct mpi_call *k)
 		record_failed(k->rc);
 }
 
+/* Nothing is sent that the program has asked for. */
+void vftr_meeting_begin(struct mpi_call *k)
+{
+	struct mpi_comm *c;
+
+	k->on = NULL;
+	if (!vftr_messages_wanted())
+		return;
+	c = vftr_comm_find(k->comm);
+	k->ticket = take_ticket(&c->collectives);
+	if (!comm_peers(c) || load_relaxed(&vftr_mpi_level_off))
+		return;
+	k->on = c;
+	record_collective((uint32_t)k->id, c, MESSAGE_NO_RANK, k->ticket, 0, 0, 0, 0, 0, 0);
+}
+
+void vftr_meeting_end(struct mpi_call *k)
+{
+	vftr_end_collective(k);
+}
+
 void vftr_begin_icollective(struct mpi_call *k)
 {
 	begin(k, VFTR_MPI_IALLGATHER, true);

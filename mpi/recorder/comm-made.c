@@ -3,6 +3,7 @@
 #include <string.h>
 #include "libhook/emit.h"
 #include "mpi/object/comm.h"
+#include "mpi/recorder/record.h"
 #include "mpi/recorder/recorders.h"
 #include "mpi/recorder/request.h"
 
@@ -66,9 +67,29 @@ static size_t text_length(const struct mpi_call *k, size_t most)
 	return n;
 }
 
+/* Whether all members of k->comm take part, in the order of their other collective calls on it. Of
+ * those that are spawned and connected, others do. */
+static bool is_meeting(const struct origin *o)
+{
+	switch (o->kind) {
+	case WIRE_COMM_DUP:
+	case WIRE_COMM_SPLIT:
+	case WIRE_COMM_CREATE:
+	case WIRE_COMM_TOPOLOGY:
+	case WIRE_COMM_MERGE:
+		return true;
+	case WIRE_COMM_INTER:
+		return o->has_parent;
+	default:
+		return false;
+	}
+}
+
 void vftr_begin_comm_new(struct mpi_call *k)
 {
-	(void)k;
+	k->on = NULL;
+	if (is_meeting(origin_of(k->id)))
+		vftr_meeting_begin(k);
 }
 
 void vftr_end_comm_new(struct mpi_call *k)
@@ -77,6 +98,7 @@ void vftr_end_comm_new(struct mpi_call *k)
 	uint64_t more = 0;
 	MPI_Comm handle;
 
+	vftr_meeting_end(k);
 	if (k->rc != MPI_SUCCESS || !vftr_messages_wanted())
 		return;
 	handle = call_comm(k, k->newcomm);

@@ -3,7 +3,8 @@
  * MPI-IO: a FILE record for each read and write. A blocking one is recorded
  * after the call with the bytes really moved, which only the status tells; a
  * non-blocking one before it with the bytes asked for, and its DONE has the
- * real ones. Of the split collectives, begin records nothing.
+ * real ones. Of the split collectives, begin records nothing. To open a file is a collective call
+ * on its communicator.
  */
 #include <limits.h>
 #include "libhook/emit.h"
@@ -74,13 +75,14 @@ static uint64_t key_at(const struct mpi_call *k, const void *at)
 
 void vftr_begin_file_open(struct mpi_call *k)
 {
-	(void)k;
+	vftr_meeting_begin(k);
 }
 
 void vftr_end_file_open(struct mpi_call *k)
 {
 	char name[PATH_MAX];
 
+	vftr_meeting_end(k);
 	if (k->rc == MPI_SUCCESS)
 		vftr_object_made(&files, key_at(k, k->files), k->comm, name,
 			vftr_call_text(k, name, sizeof(name)));

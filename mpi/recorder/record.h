@@ -59,6 +59,11 @@ static inline void record_collective(uint32_t function, const struct mpi_comm *c
 		bytes_sent, MESSAGE_MARK | bytes_received);
 }
 
+/* All members of k->comm are in this call, which makes an object for them; they have made as many
+ * collective calls on it before. Begin: before the call; end: it may have failed. */
+void vftr_meeting_begin(struct mpi_call *k);
+void vftr_meeting_end(struct mpi_call *k);
+
 static inline void record_partition(uint32_t request, uint32_t first, uint32_t n)
 {
 	const uint64_t w[EMIT_WORDS] = {

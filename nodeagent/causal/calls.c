@@ -85,6 +85,8 @@ static void enter_function(struct reader *r, uint32_t line, const struct vfd_eve
 	}
 	l->call = l->n_frames;
 	causal_enter(r->run->c, line, e->time, frame.path);
+	reader_probe(r, line, f, e->time);
+	reader_file_call(r, line, f, e->time);
 }
 
 static void leave_function(struct reader *r, uint32_t line, const struct vfd_event *e)
@@ -137,6 +139,7 @@ void reader_call(struct reader *r, uint32_t line, const struct vfd_event *e)
 		leave_function(r, line, e);
 	else if (e->kind == VFD_GAP && l->begun && !l->ended)
 		causal_add_doubt(r->run->c, CAUSAL_PAUSED, 1);
+	reader_parts(r, line, e->time);
 	top = l->n_frames ? &l->frames[l->n_frames - 1] : NULL;
 	if (top && top->waits)
 		reader_team_wait(r, line, e->time, top->waits, top->path);

@@ -100,6 +100,12 @@ struct causal_message {
 };
 void causal_send(struct causal *c, uint32_t line, const struct causal_message *m);
 void causal_receive(struct causal *c, uint32_t line, const struct causal_message *m);
+/* The call that it has entered looks for a message that comes then, and waits until it was sent.
+ * leave, bytes: not looked at. */
+void causal_probe(struct causal *c, uint32_t line, const struct causal_message *m);
+
+/* As leave: it is over with the call that the line has entered last. */
+#define CAUSAL_WITH_CALL (INT64_MAX - 1)
 
 struct causal_collective {
 	uint32_t comm;
@@ -109,7 +115,7 @@ struct causal_collective {
 	/* Lines that this one needs, whatever the kind; copied. NULL: those that the kind says. */
 	const uint32_t *needed;
 	uint32_t n_needed;
-	int64_t enter, leave; /* as of messages */
+	int64_t enter, leave; /* as of messages; leave: CAUSAL_WITH_CALL, too */
 };
 void causal_collective(struct causal *c, uint32_t line, const struct causal_collective *m);
 

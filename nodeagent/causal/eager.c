@@ -96,13 +96,15 @@ static void add_half(struct eager *x, const struct vfd_event *e)
 void reader_look_ahead(struct reader *r)
 {
 	struct eager x = {.r = r, .most = {-1, -1}};
-	const struct vfd_filter filter = {.track = VFD_NONE, .no_samples = true};
+	const struct vfd_filter filter = {.track = VFD_NONE, .no_samples = !reader_has_probes(r)};
 	struct vfd_cursor *cursor = vfd_cursor_new(r->files, r->n_files, &filter);
 	struct vfd_event e;
 
 	while (vfd_next(cursor, &e)) {
+		reader_probe_entered(r, &e);
 		if (e.kind != VFD_MESSAGE)
 			continue;
+		reader_probe_received(r, &e);
 		if (e.message->kind == VFD_EPOCH)
 			reader_lock(r, &e);
 		else if (is_compared(&x, &e))

@@ -70,6 +70,20 @@ void causal_receive(struct causal *c, uint32_t line, const struct causal_message
 	read_side(c, line, m, false);
 }
 
+void causal_probe(struct causal *c, uint32_t line, const struct causal_message *m)
+{
+	struct flight *f = (lines_advance(c, m->enter), flight_of(c, m->flow));
+	const struct item item = {
+		.t = m->enter, .kind = ITEM_PROBE, .path = CAUSAL_NONE, .flight = f};
+
+	if (f->post.progress == NOT_READ)
+		f->post.line = line;
+	if (f->send.progress == NOT_READ)
+		f->send.line = m->peer;
+	f->probed = true;
+	line_read(c, line, &item);
+}
+
 void flight_reached(struct causal *c, struct flight *f, bool is_send)
 {
 	struct moment *m = is_send ? &f->send : &f->post, *other = is_send ? &f->post : &f->send;

@@ -84,6 +84,8 @@ void causal_collective(struct causal *c, uint32_t line, const struct causal_coll
 	set_needed(i, m);
 	if (m->leave == INT64_MAX)
 		i->left++;
+	else if (m->leave == CAUSAL_WITH_CALL)
+		item.with_call = true;
 	else
 		line_open(c, line,
 			&(struct operation){.end = m->leave, .instance = i, .arrival = item.other});

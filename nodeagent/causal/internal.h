@@ -50,6 +50,7 @@ struct flight {
 	struct moment send, post; /* post: of the receive */
 	bool send_open;		  /* its sender may wait for the post, and has not ended */
 	bool received;
+	bool probed; /* by a call that has waited for it in place of its receive */
 };
 
 struct arrival {
@@ -77,7 +78,7 @@ struct operation {
 	struct flight *flight;
 	struct instance *instance;
 	uint32_t arrival;
-	bool is_send;
+	bool is_send, is_probe;
 };
 
 enum item_kind {
@@ -88,12 +89,13 @@ enum item_kind {
 	ITEM_LEAVE,
 	ITEM_SEND,
 	ITEM_POST,
+	ITEM_PROBE,
 	ITEM_ARRIVE
 };
 
 struct item {
 	int64_t t;
-	uint32_t kind : 31, useful : 1;
+	uint32_t kind : 30, useful : 1, with_call : 1;
 	uint32_t path, other; /* ARRIVE: arrival */
 	union {
 		struct flight *flight;

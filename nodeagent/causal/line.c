@@ -76,6 +76,8 @@ static struct found look_at_done(struct causal *c, uint32_t line, int64_t until)
 
 static void end_operation(struct causal *c, const struct operation *o, int64_t leave)
 {
+	if (o->is_probe)
+		return;
 	if (o->flight)
 		flight_over(c, o->flight, o->is_send, leave);
 	else if (o->instance)
@@ -89,7 +91,7 @@ static void end_done(struct causal *c, uint32_t line, int64_t leave)
 	for (size_t i = 0; i < l->n_done; i++) {
 		const struct operation *o = &l->done[i];
 
-		if (o->flight && !o->is_send)
+		if (o->flight && !o->is_send && o->is_probe == o->flight->probed)
 			ordered_received(c, line, o->flight);
 		end_operation(c, o, leave);
 	}
@@ -211,8 +213,17 @@ static void reach_item(struct causal *c, uint32_t line, const struct item *item)
 		l->told = true;
 		flight_reached(c, item->flight, item->kind == ITEM_SEND);
 		return;
+	case ITEM_PROBE: /* over with the call that it is in */
+		l->told = true;
+		if (l->in_call)
+			*LIST_ADD(l, done) =
+				(struct operation){.flight = item->flight, .is_probe = true};
+		return;
 	case ITEM_ARRIVE:
 		l->told = true;
+		if (item->with_call)
+			*LIST_ADD(l, done) = (struct operation){
+				.instance = item->instance, .arrival = item->other};
 		instance_reached(c, item->instance, item->other);
 		return;
 	case ITEM_BEGIN:

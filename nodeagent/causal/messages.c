@@ -47,6 +47,33 @@ static int64_t leave_of(const struct vfd_message *m)
 	return m->end;
 }
 
+/* It is sent with its last part; whether its sender waits is up to MPI. */
+static void add_parts(
+	struct reader_line *l, const struct causal_message *m, const struct vfd_message *of)
+{
+	struct causal_message *to = LIST_ADD(l, parts);
+
+	*to = *m;
+	to->enter += (int64_t)of->offset;
+	to->buffered = true;
+	if (to->leave < to->enter)
+		to->leave = to->enter;
+}
+
+void reader_parts(struct reader *r, uint32_t line, int64_t t)
+{
+	struct reader_line *l = &r->lines[line];
+	size_t stay = 0;
+
+	for (size_t i = 0; i < l->n_parts; i++) {
+		if (l->parts[i].enter <= t)
+			causal_send(r->run->c, line, &l->parts[i]);
+		else
+			l->parts[stay++] = l->parts[i];
+	}
+	l->n_parts = stay;
+}
+
 static void add_point_to_point(struct reader *r, uint32_t line, const struct vfd_event *e)
 {
 	const struct vfd_message *m = e->message;
@@ -59,8 +86,8 @@ static void add_point_to_point(struct reader *r, uint32_t line, const struct vfd
 
 	if (m->flags & VFD_MESSAGE_CANCELLED)
 		return;
-	if (m->flags & VFD_MESSAGE_PARTITIONED) {
-		causal_add_doubt(r->run->c, CAUSAL_PARTITIONED, m->kind == VFD_RECEIVE);
+	if (m->flags & VFD_MESSAGE_PARTITIONED && m->kind == VFD_SEND && !m->offset) {
+		causal_add_doubt(r->run->c, CAUSAL_PARTITIONED, 1);
 		return;
 	}
 	if (m->kind == VFD_RECEIVE && !has_sender(r, m))
@@ -73,7 +100,9 @@ static void add_point_to_point(struct reader *r, uint32_t line, const struct vfd
 		causal_add_doubt(r->run->c, CAUSAL_NO_SEND, m->kind == VFD_RECEIVE);
 		return;
 	}
-	if (m->kind == VFD_SEND)
+	if (m->kind == VFD_SEND && m->flags & VFD_MESSAGE_PARTITIONED)
+		add_parts(&r->lines[line], &to, m);
+	else if (m->kind == VFD_SEND)
 		causal_send(r->run->c, line, &to);
 	else
 		causal_receive(r->run->c, line, &to);
@@ -206,8 +235,11 @@ static void add_collective(struct reader *r, uint32_t line, const struct vfd_eve
 	to.ticket = ticket_of(r, line, to.comm, m);
 	if (known && comm->remote_size && to.kind == WAIT_BARRIER)
 		find_other_group(r, line, comm, &to);
-	else if (known && (comm->remote_size || to.kind == WAIT_NEIGHBOURS))
+	else if (known && !collective_is_meeting(m->function) &&
+		 (comm->remote_size || to.kind == WAIT_NEIGHBOURS))
 		known = find_senders(r, line, e, &to);
+	if (known && (m->function & ~1u) == VFTR_MPI_FILE_OPEN)
+		reader_file_opened(r, line, &to);
 	if (known)
 		causal_collective(r->run->c, line, &to);
 	else

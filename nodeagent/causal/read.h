@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Declarations for run.c, calls.c, messages.c, teams.c, windows.c, locks.c and eager.c. */
+/* Declarations for run.c, calls.c, messages.c, teams.c, windows.c, locks.c,
+ * files.c, probes.c and eager.c. */
 #ifndef VFTR_NODEAGENT_CAUSAL_READ_H
 #define VFTR_NODEAGENT_CAUSAL_READ_H
 
@@ -16,6 +17,15 @@ struct frame {
 	enum team_wait waits;
 };
 
+/* The files of MPI that a line has open, and the first of them. */
+struct reader_file {
+	uint32_t open;
+	bool unclear; /* several were open at a time: it is not known which one a call is on */
+	uint32_t comm;
+	uint64_t ticket; /* of the call that has opened it */
+	uint32_t calls;	 /* on it, of all members */
+};
+
 /* A rank while its file is read. */
 struct reader_line {
 	uint32_t track; /* of its thread; VFD_NONE: not known yet */
@@ -24,6 +34,9 @@ struct reader_line {
 	size_t n_frames, cap_frames;
 	struct exposures *exposures; /* of its windows: replay/window/exposure.h */
 	struct reader_team *team;    /* other threads of its process, or NULL */
+	struct reader_file file;
+	struct causal_message *parts; /* in partitions: sent when the last one is, at their enter */
+	size_t n_parts, cap_parts;
 	size_t call; /* frames when its call of MPI was entered + 1; 0: it is in none */
 };
 
@@ -39,6 +52,7 @@ struct reader {
 	uint64_t members;	     /* of all communicators */
 	bool has_epochs;	     /* there are calls on windows */
 	struct reader_locks *locks;
+	struct reader_probes *probes;
 };
 
 /* The bound of the error of a file's clock. */
@@ -68,6 +82,8 @@ void reader_team_free(struct reader_team *m);
 
 /* ---- messages.c */
 void reader_message(struct reader *r, uint32_t line, const struct vfd_event *e);
+/* What the line had to send until t, if it was not told yet: behind the call of that time. */
+void reader_parts(struct reader *r, uint32_t line, int64_t t);
 
 /* ---- windows.c: a call on a window */
 void reader_epoch(struct reader *r, uint32_t line, const struct vfd_event *e);
@@ -90,7 +106,22 @@ void reader_lock(struct reader *r, const struct vfd_event *e);
 void reader_locks_end(struct reader_locks *l);
 void reader_lock_meets(struct reader *r, uint32_t line, const struct vfd_message *m);
 
-/* ---- eager.c: reads all messages once, and tells causal_set_eager() and reader_lock(). */
+/* ---- files.c: a call that opens a file; a call of MPI that a line enters */
+void reader_file_opened(struct reader *r, uint32_t line, const struct causal_collective *m);
+void reader_file_call(struct reader *r, uint32_t line, const struct vfd_function *f, int64_t enter);
+
+/* ---- probes.c */
+struct reader_probes *reader_probes_new(uint32_t lines);
+void reader_probes_free(struct reader_probes *p);
+/* Whether some call of MPI_Probe() may be in the files. */
+bool reader_has_probes(const struct reader *r);
+/* All calls, if there are such, and all messages once; then each call of MPI that a line enters. */
+void reader_probe_entered(struct reader *r, const struct vfd_event *e);
+void reader_probe_received(struct reader *r, const struct vfd_event *e);
+void reader_probe(struct reader *r, uint32_t line, const struct vfd_function *f, int64_t enter);
+
+/* ---- eager.c: reads all messages once, and tells causal_set_eager(), reader_lock() and probes.c
+ */
 void reader_look_ahead(struct reader *r);
 
 #endif

@@ -98,6 +98,7 @@ static struct causal *new_causal(const struct causal_run *run, struct vfd_file *
 static void begin_reading(struct reader *r)
 {
 	r->locks = reader_locks_new();
+	r->probes = reader_probes_new(r->run->n);
 	r->lines = xcalloc(r->run->n, sizeof(*r->lines));
 	r->line_of = xcalloc(r->n_files, sizeof(*r->line_of));
 	r->path_of = xcalloc(r->n_files, sizeof(*r->path_of));
@@ -129,6 +130,7 @@ static void end_reading(struct reader *r)
 	}
 	for (uint32_t i = 0; i < r->run->n; i++) {
 		free(r->lines[i].frames);
+		free(r->lines[i].parts);
 		exposures_free(r->lines[i].exposures);
 		reader_team_free(r->lines[i].team);
 	}
@@ -139,6 +141,7 @@ static void end_reading(struct reader *r)
 	map64_free(&r->pairs);
 	match_table_free(&r->starts);
 	reader_locks_free(r->locks);
+	reader_probes_free(r->probes);
 }
 
 static void read_events(struct reader *r)

@@ -120,6 +120,7 @@ struct receive {
 	struct init *init;    /* partitioned */
 	enum match_label label;
 	uint32_t history;
+	uint32_t probe_path;
 	uint8_t stage;	  /* enum receive_stage */
 	bool known;	  /* source and tag, in `call` */
 	bool complete;	  /* `done` is valid */

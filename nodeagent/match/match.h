@@ -87,6 +87,9 @@ struct match_receive {
 	uint32_t tag, ticket, thread, flags;
 	uint32_t request; /* for match_done(); of its process, 0: none */
 	uint32_t history; /* what the thread did before, or 0; not looked at */
+	/* PROBED: of a probe that waits for a message, as match_done.path, or 0: then it is done in
+	 * that call, wherever it is received */
+	uint32_t probe_path;
 	struct match_done done;
 };
 

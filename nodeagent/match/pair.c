@@ -57,6 +57,15 @@ void receive_free(struct match *m, struct receive *r)
 	match_pool_give(&m->receives, r);
 }
 
+/* The message was there when the probe returned: its receiver waited there, if at all. */
+static void set_done_by_probe(struct receive *r)
+{
+	r->done.enter = r->call.enter;
+	r->done.leave = r->call.leave;
+	r->done.thread = r->call.thread;
+	r->done.path = r->probe_path;
+}
+
 /* Takes source and tag from the completion only where the receive has wildcards. */
 void receive_set_done(struct receive *r, const struct match_done *d)
 {
@@ -69,6 +78,8 @@ void receive_set_done(struct receive *r, const struct match_done *d)
 	if (r->known) { /* by a probe */
 		r->done.source = r->call.peer;
 		r->done.tag = r->call.tag;
+		if (r->probe_path)
+			set_done_by_probe(r);
 		return;
 	}
 	if (r->source != MATCH_ANYWHERE)
@@ -102,6 +113,7 @@ struct receive *receive_make(struct match *m, const struct match_receive *from)
 	r->tag = from->tag;
 	r->request = from->flags & MATCH_DONE ? 0 : from->request;
 	r->history = from->history;
+	r->probe_path = from->probe_path;
 	r->known = from->flags & MATCH_PROBED;
 	if (from->flags & MATCH_DONE)
 		receive_set_done(r, &from->done);

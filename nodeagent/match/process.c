@@ -210,6 +210,7 @@ static void note_receive(struct match_process *p, const struct match_message *c)
 	}
 	if (matched) {
 		r.flags |= MATCH_PROBED;
+		r.probe_path = c->path;
 	} else if (m->flags & MESSAGE_ANY_SOURCE && !(blocking && !c->failed)) {
 		r.source = MATCH_ANYWHERE;
 	}

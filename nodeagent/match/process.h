@@ -57,7 +57,8 @@ struct match_message {
 	uint64_t peer;	       /* id of a process, or MATCH_ELSEWHERE; ignored in a wildcard POST */
 	uint64_t since, until; /* the frame, in the common clock */
 	uint32_t thread;
-	/* of a send, a receive or DONE: the caller's number of its call path, or 0 */
+	/* of a send, a receive, a probe that waits, or DONE: the caller's number of its call path,
+	 * or 0 */
 	uint32_t path;
 	uint32_t mode;	  /* of a send: enum match_send_mode */
 	uint32_t history; /* of a send: match_send.history */

@@ -62,13 +62,36 @@ bool collective_is_persistent(uint32_t function)
 	       (function - VFTR_MPI_ALLGATHER_INIT) / 2 < ARRAY_SIZE(shapes);
 }
 
+bool collective_is_meeting(uint32_t function)
+{
+	switch (function & ~1u) { /* with large counts: the next number */
+	case VFTR_MPI_COMM_DUP:
+	case VFTR_MPI_COMM_DUP_WITH_INFO:
+	case VFTR_MPI_COMM_SPLIT:
+	case VFTR_MPI_COMM_SPLIT_TYPE:
+	case VFTR_MPI_COMM_CREATE:
+	case VFTR_MPI_CART_CREATE:
+	case VFTR_MPI_CART_SUB:
+	case VFTR_MPI_GRAPH_CREATE:
+	case VFTR_MPI_DIST_GRAPH_CREATE:
+	case VFTR_MPI_DIST_GRAPH_CREATE_ADJACENT:
+	case VFTR_MPI_INTERCOMM_CREATE:
+	case VFTR_MPI_INTERCOMM_MERGE:
+	case VFTR_MPI_FILE_OPEN:
+		return true;
+	default:
+		return false;
+	}
+}
+
 const struct collective_shape *collective_shape(uint32_t function)
 {
-	static const struct collective_shape none = {COLLECTIVE_UNKNOWN, false, false};
+	static const struct collective_shape none = {COLLECTIVE_UNKNOWN, false, false},
+					     meeting = {COLLECTIVE_BETWEEN_ALL, true, true};
 	const uint32_t blocking = collective_blocking(function);
 
 	if (blocking < VFTR_MPI_ALLGATHER ||
 		(blocking - VFTR_MPI_ALLGATHER) / 2 >= ARRAY_SIZE(shapes))
-		return &none;
+		return collective_is_meeting(function) ? &meeting : &none;
 	return &shapes[(blocking - VFTR_MPI_ALLGATHER) / 2];
 }

@@ -23,6 +23,9 @@ struct collective_shape {
 	bool sent_even, received_even; /* all messages have the same length */
 };
 
+/* Whether it makes a communicator, or opens a file, for all members of the one that it is a call
+ * on, without messages. */
+bool collective_is_meeting(uint32_t function);
 /* function: index in mpi/generate/mpi.tab, of any form. Never NULL. */
 const struct collective_shape *collective_shape(uint32_t function);
 /* Whether it is an MPI_*_init, whose call is made each time it is started. */

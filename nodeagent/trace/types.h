@@ -178,7 +178,11 @@ struct vfd_message {
 			      number of the init, and above 32 bits that of the start */
 	uint32_t function; /* index in vftr_mpi_names: COLLECTIVE, RMA, EPOCH */
 	uint32_t flags;
-	uint64_t offset; /* FILE; EPOCH: identity of the window, the same for all its ranks */
+	/* FILE; EPOCH: identity of the window, the same for all its ranks. A time (writer: ticks;
+	 * reader: ns): SEND, PARTITIONED: from start until the call began that made its last part
+	 * ready; RECEIVE, MATCHED: from the begin of the probe that has found it until start; 0:
+	 * not known */
+	uint64_t offset;
 	/* RECEIVE: its sender */
 	enum vfd_match match;
 	uint64_t sender_ticket;

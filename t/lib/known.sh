@@ -18,8 +18,9 @@ known_run() {
 	known_found "$known_to.exact.json" >"exact.$known_of"
 }
 
-# known_rows WHAT MPI [KIND [PROPERTIES]]: a test for each property of known_run; waits of KIND are found by
-# --exact only, and those of PROPERTIES not by --exact; ALL: of none
+# known_rows WHAT MPI [KIND [PROPERTIES [MORE]]]: a test for each property of known_run; waits of KIND, and
+# of the properties MORE, are found by --exact only, and those of PROPERTIES not by --exact; ALL: of none.
+# What --exact names as causes is since the ranks' last moment in common: on a busy machine others, too
 known_rows() {
 	known_without=${3:-none}
 	# shellcheck disable=SC2013
@@ -35,11 +36,15 @@ known_rows() {
 		*" $known_property "* | " ALL ") known_also=: ;;
 		*) known_also=known_amounts ;;
 		esac
+		case " $5 " in
+		*" $known_property "*) known_first=exact known_share=: known_cause=known_named ;;
+		*) known_first=found known_share=known_functions known_cause=known_meant ;;
+		esac
 		test_expect "$2: $known_property: $known_says" "
-			known_amounts $known_property truth.$1.$2 found.$1.$2 $known_without
+			known_amounts $known_property truth.$1.$2 $known_first.$1.$2 $known_without
 			$known_also $known_property truth.$1.$2 exact.$1.$2
-			known_functions $known_property truth.$1.$2 found.$1.$2
-			known_meant $known_property truth.$1.$2 found.$1.$2"
+			$known_share $known_property truth.$1.$2 $known_first.$1.$2
+			$known_cause $known_property truth.$1.$2 $known_first.$1.$2"
 	done
 	test_expect "$2: no wait is found anywhere else" "
 		known_amounts elsewhere truth.$1.$2 found.$1.$2
@@ -48,12 +53,14 @@ known_rows() {
 
 # known_found JSON: of each wait, "wait PROPERTY MPI_FUNCTION CALLER KIND LATE_RANK SECONDS", and of the
 # late rank "cause PROPERTY MPI_FUNCTION CALLER KIND LATE_RANK FUNCTION SHARE_OF_THE_WAIT"; PROPERTY is
-# "elsewhere" for calls of MPI that are in none. What is of OpenMP counts for the function around it; waits of
+# "elsewhere" for calls of MPI that are in none, but those of main that make communicators, at which ranks wait
+# indeed. What is of OpenMP counts for the function around it; waits of
 # threads for a lock are not those of ranks.
 known_found() {
 	jq -r '.waits[]? | select(.kind != "lock") |
 		(.path | gsub(" "; "") | split("<") | map(select(startswith("omp_") | not))) as $p |
 		($p | index("play")) as $at |
+		select($at or $p[1] != "main" or ($p[0] | test("^MPI_(Comm|Cart|Graph|Dist_graph|Intercomm)_") | not)) |
 		"\(if $at then $p[$at - 1] else "elsewhere" end) \($p[0]) \($p[1]) \(.kind)" as $where |
 		.t_s as $t_s | .causes as $causes | .for[] | .rank as $rank | (.t_s // .share * $t_s) as $for |
 		"wait \($where) \($rank) \($for)",
@@ -126,4 +133,24 @@ known_meant() {
 					cause[k] != function_of[k] && cause[k] != says[k] && says[k] != "no function") {
 					print "is not what is meant"; bad = 1 } }
 			exit bad }' "$2" "$3"
+}
+
+# known_named PROPERTY TRUTH FOUND: the same, but that the function is one of those that are named as causes
+known_named() {
+	awk -v property="$1" '$2 != property { next }
+		$1 == "meant" {
+			meant = 1
+			n = split($6, late, ","); functions = split($7, name, ",")
+			for (i = 1; i <= n; i++)
+				function_of[$4 " " $5 " " $3 " " late[i]] = name[i < functions ? i : functions]
+		}
+		{ at = $3 " " $4 " " $5; k = at " " $6 }
+		$1 == "wait" && NR != FNR { s[k] += $7; if (!(k in function_of) && $7 > other[at]) other[at] = $7 }
+		$1 == "cause" && NR != FNR && (k in function_of) && $7 == function_of[k] { share[k] += $8 }
+		END {
+			for (k in function_of) {
+				at = k; sub(" [^ ]*$", "", at)
+				print k ": " s[k] + 0 " s, in " function_of[k] " " share[k] + 0 "; others " other[at] + 0
+				if (s[k] <= other[at] || share[k] <= 0) { print "is not what is meant"; bad = 1 } }
+			exit bad || !meant }' "$2" "$3"
 }

@@ -33,7 +33,7 @@ same_by_path() {
 		sum_by_rank >by_path
 	diff by_pair by_path
 	jq -r '.waits[] | select(.kind == "late_sender" or .kind == "wrong_order") | .path | sub("<.*"; "")' "$1" | sort -u >in
-	! grep -vE "^MPI_(Recv|Mrecv|Sendrecv|Wait|Waitall|Waitany|Waitsome|Test|Testall) *$" in
+	! grep -vE "^MPI_(Recv|Mprobe|Mrecv|Sendrecv|Wait|Waitall|Waitany|Waitsome|Test|Testall) *$" in
 }
 
 # of lines RANK SECONDS, to a microsecond

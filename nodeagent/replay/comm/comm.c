@@ -10,6 +10,7 @@
 #include "nodeagent/replay/comm/neighbours.h"
 #include "nodeagent/replay/comm/order.h"
 #include "nodeagent/replay/comm/sync.h"
+#include "nodeagent/trace/collective.h"
 #include "shm/session.h"
 
 /* An order_found. */
@@ -318,6 +319,12 @@ static const char *settle_collective(
 {
 	struct traffic *t = l->traffic;
 
+	/* these have no messages, and the higher numbers */
+	if (p->m.field >= VFTR_MPI_COMM_COMPARE && collective_is_meeting(p->m.field)) {
+		if (is_compared(t, p))
+			sync_arrive(t->sync, l, p, ticks);
+		return NULL;
+	}
 	if (p->comm && p->comm->topology)
 		neighbours_count(t, p);
 	if (p->timed && !p->m.request) {
@@ -386,7 +393,7 @@ static const char *settle_rma(struct traffic_track *l, const struct pending *p, 
 	return NULL;
 }
 
-static const char *count_pending(struct traffic_track *l, const struct pending *p, uint64_t ticks)
+static const char *count_pending(struct traffic_track *l, struct pending *p, uint64_t ticks)
 {
 	struct traffic *t = l->traffic;
 	uint64_t duration = ticks_between(p->since, ticks);
@@ -407,7 +414,7 @@ static const char *count_pending(struct traffic_track *l, const struct pending *
 		match_call(l, p, ticks, false);
 		peer = comm_peer(p->comm, p->m.peer);
 		if (p->m.request)
-			request_received(t, p->m.request);
+			p->m.offset = request_received(t, p->m.request, p->since);
 		if (p->timed)
 			sums_receive_call(t, p, peer, p->m.bytes, duration);
 		else
@@ -438,7 +445,7 @@ static const char *count_pending(struct traffic_track *l, const struct pending *
 }
 
 /* Settles a record at the end of its frame; one with a request is reported when that ends. */
-static const char *settle_pending(struct traffic_track *l, const struct pending *p, uint64_t ticks)
+static const char *settle_pending(struct traffic_track *l, struct pending *p, uint64_t ticks)
 {
 	const char *why = count_pending(l, p, ticks);
 
@@ -469,6 +476,7 @@ static const char *take_message(
 		fail_call(l, f, now);
 		return NULL;
 	case RECORD_PARTITION:
+		request_part(t, p->m.request, p->since);
 		match_part(t, &p->m, p->since);
 		return NULL; /* nothing that is summed up */
 	case RECORD_COLLECTIVE:

@@ -143,7 +143,9 @@ struct gone {
 
 /* A record that waits for the end of its frame. */
 struct pending {
-	struct message m;  /* EPOCH: bytes is the window's identity */
+	/* EPOCH: bytes is the window's identity; offset: ticks, as in struct vfd_message, of a send
+	 * in partitions and of the receive of a message that was probed */
+	struct message m;
 	struct comm *comm; /* held; of a window for RMA and EPOCH */
 	struct node *node;
 	uint64_t since;
@@ -188,8 +190,11 @@ struct requests {
 /* Results as of traffic_left(). */
 const char *request_post(struct traffic_track *l, const struct pending *p);
 const char *request_done(struct traffic *t, const struct completion *c);
-/* An Mrecv has received what a probe of this number had found. */
-void request_received(struct traffic *t, uint32_t number);
+/* An Mrecv that began then has received what a probe of this number had found, so many ticks
+ * before; 0: that is not known. */
+uint64_t request_received(struct traffic *t, uint32_t number, uint64_t since);
+/* The call that has made a part of the send with this number ready began then. */
+void request_part(struct traffic *t, uint32_t number, uint64_t since);
 /* True for the node of a function that takes messages out of the queue by probing. */
 bool is_matched_probe(const struct node *n);
 /* Nodes of the track's tree are now their counterparts. */

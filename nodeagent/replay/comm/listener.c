@@ -118,6 +118,7 @@ static bool fill_message(struct traffic *t, struct vfd_message *m, const struct 
 		m->kind = p->m.kind == RECORD_SEND ? VFD_SEND : VFD_RECEIVE;
 		m->tag = (int32_t)p->m.field;
 		m->peer = peer_told(p->comm, p->m.peer);
+		m->offset = p->m.offset;
 		if (m->kind == VFD_RECEIVE && flags)
 			return false;
 		if (p->m.kind == RECORD_POST)

@@ -81,6 +81,8 @@ void match_call(struct traffic_track *l, const struct pending *p, uint64_t until
 		m.path = path_number(l, p->node);
 	m.probe = p->m.kind == RECORD_POST && p->m.flags & MESSAGE_MATCHED &&
 		  is_matched_probe(p->node);
+	if (m.probe && key_mpi(p->node->key) == VFTR_MPI_MPROBE)
+		m.path = path_number(l, p->node);
 	if (p->comm->remote_size && spawned_match(l->traffic, p->comm, p->m.peer, NULL, &m))
 		return;
 	m.comm = p->comm->id;

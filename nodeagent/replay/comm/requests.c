@@ -333,14 +333,30 @@ const char *request_done(struct traffic *t, const struct completion *c)
 	return NULL;
 }
 
-void request_received(struct traffic *t, uint32_t number)
+uint64_t request_received(struct traffic *t, uint32_t number, uint64_t since)
 {
 	struct request *q = find_open(t, number);
+	uint64_t before = 0;
 
-	if (q)
+	if (q) {
+		before = ticks_between(q->of.since, since);
 		close_request(t, q);
-	else
+	} else {
 		expect_probe(t, number);
+	}
+	return before;
+}
+
+void request_part(struct traffic *t, uint32_t number, uint64_t since)
+{
+	struct request *q = find_open(t, number);
+	uint64_t after;
+
+	if (!q || q->of.m.kind != RECORD_SEND)
+		return;
+	after = ticks_between(q->of.since, since);
+	if (after > q->of.m.offset)
+		q->of.m.offset = after;
 }
 
 /* ---- posting ---------------------------------------------------------------------------- */
@@ -375,10 +391,13 @@ static void fill_request(struct request *q, struct traffic_track *l, const struc
 static void pair_up(struct traffic_track *l, struct request *q, const struct pending *p, bool probe)
 {
 	if (!probe) {
+		const uint64_t before = ticks_between(q->of.since, p->since);
+
 		if (q->track)
 			q->track->n_open--;
 		comm_drop(l->traffic, q->of.comm);
 		fill_request(q, l, p);
+		q->of.m.offset = before;
 	}
 	q->probed = q->taken = true;
 }

@@ -148,6 +148,21 @@ static struct messages *messages_new(const struct vfd_cursor *c, struct vfd_file
 	return m;
 }
 
+/* Sends and receives have a time there. */
+static void set_offset(struct vfd_file *f, struct vfd_message *m)
+{
+	const uint64_t start = (uint64_t)m->start;
+
+	if (!m->offset || (m->kind != VFD_SEND && m->kind != VFD_RECEIVE))
+		return;
+	if (m->offset > start || start + m->offset > INT64_MAX)
+		m->offset = 0;
+	else if (m->kind == VFD_SEND)
+		m->offset = (uint64_t)(reader_time(f, start + m->offset) - reader_time(f, start));
+	else
+		m->offset = (uint64_t)(reader_time(f, start) - reader_time(f, start - m->offset));
+}
+
 static bool messages_next(struct messages *m, struct vfd_event *e)
 {
 	const struct read_track *l;
@@ -168,6 +183,7 @@ static bool messages_next(struct messages *m, struct vfd_event *e)
 		l = &m->f->tracks[message->track];
 		if (message->stack > l->n_stacks)
 			message->stack = (uint32_t)l->n_stacks;
+		set_offset(m->f, message);
 		message->start = p->time;
 		reader_match(m->f, message);
 		message->end = reader_time(m->f, (uint64_t)message->end);

@@ -100,6 +100,20 @@ void vfd_wait(struct vfd_writer *w, const struct vfd_wait *wait)
 		w, VFD_BLOCK_WAITS, vfd_wait_put(to, &in_units, &w->records[VFD_BLOCK_WAITS].last));
 }
 
+/* In units, so that the time which it leads to is that of the call. */
+static uint64_t offset_of(const struct vfd_writer *w, const struct vfd_message *m)
+{
+	const int64_t start = units_of(w, m->start);
+
+	if (!m->offset)
+		return 0;
+	if (m->kind == VFD_SEND)
+		return (uint64_t)(units_of(w, m->start + (int64_t)m->offset) - start);
+	if (m->kind == VFD_RECEIVE)
+		return (uint64_t)(start - units_of(w, m->start - (int64_t)m->offset));
+	return m->offset;
+}
+
 void vfd_message(struct vfd_writer *w, struct vfd_track *l, const struct vfd_message *m)
 {
 	struct vfd_message in_units = *m;
@@ -109,6 +123,7 @@ void vfd_message(struct vfd_writer *w, struct vfd_track *l, const struct vfd_mes
 		return;
 	in_units.start = units_of(w, m->start);
 	in_units.end = units_of(w, m->end);
+	in_units.offset = offset_of(w, m);
 	if (l) {
 		in_units.track = vfd_track_number(l);
 		track_use_stack(

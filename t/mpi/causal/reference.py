@@ -30,8 +30,14 @@ LOCKS = {"MPI_Win_lock": (False, False), "MPI_Win_lock_all": (False, False),
          "MPI_Win_unlock": (True, True), "MPI_Win_unlock_all": (True, True)}
 
 
+# all members wait where a communicator is made, or a file opened
+MAKERS = ("Comm_dup", "Comm_split", "Comm_create", "Cart_create", "File_open")
+
+
 def kind_of(function):
     name = function[4:]
+    if name in MAKERS:
+        return "nxn"
     name = name[0].upper() + name[1:]
     if name.startswith("I") and name[1:].capitalize() in ("Barrier",) + NXN + FROM_ROOT + \
             TO_ROOT + SCAN:
@@ -51,7 +57,7 @@ class Call:
     def __init__(self, rank, path, enter):
         self.rank, self.path, self.enter = rank, path, enter
         self.leave = None
-        self.done = []  # ("receive", flow) ...
+        self.done = []  # ("receive", flow) ...; ("probe", flow): it has found the message
         self.until, self.late, self.kind = enter, None, None
 
 
@@ -73,6 +79,7 @@ class Run:
         self.ranks = defaultdict(Rank)
         self.sends, self.receives, self.all = {}, {}, defaultdict(dict)
         self.init = {}
+        self.probes, self.probed = defaultdict(list), set()
         self.groups, self.counts = {}, defaultdict(int)
         self.locks, self.given_back = {}, []
         open_calls = defaultdict(list)
@@ -117,6 +124,8 @@ class Run:
                 self.init[rank] = path
             elif function.startswith("MPI_") and r.end is None:
                 r.calls[-1].leave = t
+                if function == "MPI_Mprobe":
+                    self.probes[rank].append(t)
 
     @staticmethod
     def close(r, t, stack):
@@ -134,6 +143,9 @@ class Run:
         elif e["kind"] == "recv":
             if e["match"] != "exact":
                 raise SystemExit("a match that is not exact")
+            if path.split("<")[0] in ("MPI_Mrecv", "MPI_Imrecv"):  # one after the other
+                ends[rank].append((self.probes[rank].pop(0), ("probe", e["flow"])))
+                self.probed.add(e["flow"])
             self.receives[e["flow"]] = dict(rank=rank, t=e["t_ns"], end=e["end_ns"])
             ends[rank].append((e["end_ns"], ("receive", e["flow"])))
         elif e["kind"] == "collective":
@@ -226,7 +238,7 @@ class Run:
     def needed(self, call):
         """(time, rank, kind) of all that had to come before this call could end."""
         for what, key in call.done:
-            if what == "receive":
+            if what in ("receive", "probe"):
                 yield self.sends[key]["t"], self.sends[key]["rank"], "late_sender"
             elif what == "send":
                 s, r = self.sends[key], self.receives.get(key)
@@ -264,7 +276,8 @@ class Run:
         for c in r.calls:
             if c.kind == "late_sender" and any(
                     self.sends[key]["t"] < c.until for later in r.calls
-                    if later.enter >= c.leave for what, key in later.done if what == "receive"):
+                    if later.enter >= c.leave for what, key in later.done
+                    if what == ("probe" if key in self.probed else "receive")):
                 c.kind = "wrong_order"
 
     # ---- the longest chain of useful time --------------------------------------------

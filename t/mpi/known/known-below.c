@@ -31,6 +31,8 @@ BELOW(Ssend, (const void *b, int n, MPI_Datatype t, int to, int tag, MPI_Comm c)
 	(b, n, t, to, tag, c))
 BELOW(Recv, (void *b, int n, MPI_Datatype t, int of, int tag, MPI_Comm c, MPI_Status *s),
 	(b, n, t, of, tag, c, s))
+BELOW(Probe, (int of, int tag, MPI_Comm c, MPI_Status *s), (of, tag, c, s))
+BELOW(Mprobe, (int of, int tag, MPI_Comm c, MPI_Message *m, MPI_Status *s), (of, tag, c, m, s))
 BELOW(Isend, (const void *b, int n, MPI_Datatype t, int to, int tag, MPI_Comm c, MPI_Request *r),
 	(b, n, t, to, tag, c, r))
 BELOW(Irecv, (void *b, int n, MPI_Datatype t, int of, int tag, MPI_Comm c, MPI_Request *r),
@@ -69,6 +71,15 @@ BELOW(Allreduce, (const void *b, void *to, int n, MPI_Datatype t, MPI_Op op, MPI
 	(b, to, n, t, op, c))
 BELOW(Scan, (const void *b, void *to, int n, MPI_Datatype t, MPI_Op op, MPI_Comm c),
 	(b, to, n, t, op, c))
+BELOW(Comm_dup, (MPI_Comm c, MPI_Comm *to), (c, to))
+BELOW(Comm_split, (MPI_Comm c, int color, int key, MPI_Comm *to), (c, color, key, to))
+BELOW(Comm_create, (MPI_Comm c, MPI_Group g, MPI_Comm *to), (c, g, to))
+BELOW(Cart_create, (MPI_Comm c, int n, const int *in, const int *round, int reorder, MPI_Comm *to),
+	(c, n, in, round, reorder, to))
+BELOW(File_open, (MPI_Comm c, const char *name, int how, MPI_Info i, MPI_File *f),
+	(c, name, how, i, f))
+BELOW(File_close, (MPI_File * f), (f))
+BELOW(File_set_size, (MPI_File f, MPI_Offset bytes), (f, bytes))
 BELOW(Win_create, (void *b, MPI_Aint n, int unit, MPI_Info i, MPI_Comm c, MPI_Win *w),
 	(b, n, unit, i, c, w))
 BELOW(Win_free, (MPI_Win * w), (w))

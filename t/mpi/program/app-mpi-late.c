@@ -117,12 +117,12 @@ static void by_mrecv(int tag)
 {
 	for (int from = 1; from < size; from++) {
 		MPI_Message message;
-		int64_t sent, enter;
+		int64_t sent, enter = now(), left;
 
 		MPI_Mprobe(from, tag, MPI_COMM_WORLD, &message, MPI_STATUS_IGNORE);
-		enter = now();
+		left = now(); /* it is the probe that waits */
 		MPI_Mrecv(&sent, 1, MPI_INT64_T, &message, MPI_STATUS_IGNORE);
-		judge(enter, now(), 1, &sent, &from); /* it was the probe that waited */
+		judge(enter, left, 1, &sent, &from);
 	}
 }
 

@@ -13,7 +13,16 @@
 #include "nodeagent/causal/causal.h"
 
 enum { PATH_INIT = 1, PATH_FINALIZE, PATH_MAIN, PATH_WORK, PATH_OTHER, PATH_CALL = 100 };
-enum hand_what { HAND_BEGIN, HAND_END, HAND_PATH, HAND_ENTER, HAND_LEAVE, HAND_P2P, HAND_ALL };
+enum hand_what {
+	HAND_BEGIN,
+	HAND_END,
+	HAND_PATH,
+	HAND_ENTER,
+	HAND_LEAVE,
+	HAND_P2P,
+	HAND_PROBE,
+	HAND_ALL
+};
 
 struct hand_event {
 	int64_t t;
@@ -101,6 +110,14 @@ static inline void receives(
 	message(line, false, from, flow, 8, enter, leave);
 }
 
+/* A call that waits for a message, which is received later. */
+static inline void probes(uint32_t line, uint32_t from, uint64_t flow, int64_t enter, int64_t leave)
+{
+	calls(line, PATH_CALL + 3, enter, leave);
+	hand_add(HAND_PROBE, line, enter)->m = (struct causal_message){
+		.flow = flow, .enter = enter, .leave = INT64_MAX, .peer = from};
+}
+
 /* Part of a collective call of all lines. */
 static inline void member(uint32_t line, enum wait_kind kind, uint64_t ticket, uint32_t root,
 	int64_t enter, int64_t leave)
@@ -143,6 +160,9 @@ static inline void hand_feed(struct causal *c, const struct hand_event *e)
 		break;
 	case HAND_P2P:
 		(e->send ? causal_send : causal_receive)(c, e->line, &e->m);
+		break;
+	case HAND_PROBE:
+		causal_probe(c, e->line, &e->m);
 		break;
 	case HAND_ALL:
 		causal_collective(c, e->line, &e->all);

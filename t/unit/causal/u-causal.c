@@ -4,8 +4,9 @@
 #include "t/unit/causal/causal-by-hand.h"
 #include "t/lib/dice.h"
 
-#define RECV (PATH_CALL + 1)
-#define COLL (PATH_CALL + 2)
+#define RECV  (PATH_CALL + 1)
+#define COLL  (PATH_CALL + 2)
+#define PROBE (PATH_CALL + 3)
 
 /*
  * rank 0  |---work 10..110---|S|--120..130|
@@ -167,6 +168,102 @@ static const struct {
 	{WAIT_EARLY_ROOT, {30, 0, 0}, 75},
 	{WAIT_SCAN, {0, 30, 0}, 75},
 };
+
+/*
+ * rank 0  |-----------------|S|           110
+ * rank 1  |--|probe........|--|R|--|R|    20..121, 130..140, 150..155
+ * rank 2  |---|S|                         30
+ */
+START_TEST(probed)
+{
+	struct causal *c;
+
+	by_hand(3, 0);
+	for (uint32_t i = 0; i < 3; i++)
+		begins(i, 0);
+	sends(0, 1, 7, 110, 120);
+	sends(2, 1, 8, 30, 31);
+	probes(1, 0, 7, 20, 121);
+	receives(1, 0, 7, 130, 140);
+	receives(1, 2, 8, 150, 155);
+	for (uint32_t i = 0; i < 3; i++)
+		ends(i, 160);
+	c = analysed();
+	check_sums(c);
+	/* once, in the probe; and it was for the later one of two */
+	ck_assert_double_eq(ns_of(c, CAUSAL_WAITS, WAIT_WRONG_ORDER, PROBE, 1), 90);
+	ck_assert_double_eq(ns_of(c, CAUSAL_LATE, WAIT_WRONG_ORDER, PROBE, 0), 90);
+	ck_assert_double_eq(causal_totals(c)->waits, 90);
+	ck_assert_uint_eq(causal_totals(c)->doubts[CAUSAL_NO_SEND], 0);
+	ck_assert_uint_eq(causal_totals(c)->doubts[CAUSAL_STRAY], 0);
+	causal_free(c);
+}
+END_TEST
+
+/* The first of two that are found is received last: they were found in the right order. */
+START_TEST(probed_in_order)
+{
+	struct causal *c;
+
+	by_hand(3, 0);
+	for (uint32_t i = 0; i < 3; i++)
+		begins(i, 0);
+	sends(2, 1, 8, 10, 11);
+	sends(0, 1, 7, 110, 120);
+	probes(1, 2, 8, 20, 25);
+	probes(1, 0, 7, 30, 121);
+	receives(1, 0, 7, 130, 140);
+	receives(1, 2, 8, 150, 155);
+	for (uint32_t i = 0; i < 3; i++)
+		ends(i, 160);
+	c = analysed();
+	check_sums(c);
+	ck_assert_double_eq(ns_of(c, CAUSAL_WAITS, WAIT_LATE_SENDER, PROBE, 1), 80);
+	ck_assert_double_eq(causal_totals(c)->waits, 80);
+	causal_free(c);
+}
+END_TEST
+
+/* A probe of a message that nobody sends, or that the sender's file lacks. */
+START_TEST(probed_in_vain)
+{
+	struct causal *c;
+
+	by_hand(2, 0);
+	begins(0, 0);
+	begins(1, 0);
+	probes(1, 0, 7, 20, 121);
+	ends(0, 160);
+	ends(1, 160);
+	c = analysed();
+	check_sums(c);
+	ck_assert_double_eq(causal_totals(c)->waits, 0);
+	causal_free(c);
+}
+END_TEST
+
+/* Nobody has said when it ends. */
+START_TEST(over_with_its_call)
+{
+	struct causal *c;
+
+	by_hand(3, 0);
+	for (uint32_t i = 0; i < 3; i++) {
+		begins(i, 0);
+		joins(i, WAIT_BARRIER, 1, 0, 10 + 20 * i, 100);
+		hand.events[hand.n - 1].all.leave = CAUSAL_WITH_CALL;
+		ends(i, 105);
+	}
+	c = analysed();
+	check_sums(c);
+	ck_assert_double_eq(ns_of(c, CAUSAL_WAITS, WAIT_BARRIER, COLL, 0), 40);
+	ck_assert_double_eq(ns_of(c, CAUSAL_WAITS, WAIT_BARRIER, COLL, 1), 20);
+	ck_assert_double_eq(ns_of(c, CAUSAL_LATE, WAIT_BARRIER, COLL, 2), 60);
+	ck_assert_double_eq(causal_totals(c)->untold, 0);
+	ck_assert_uint_eq(causal_totals(c)->doubts[CAUSAL_MISSING], 0);
+	causal_free(c);
+}
+END_TEST
 
 START_TEST(collective_call)
 {
@@ -665,6 +762,10 @@ int main(void)
 	tcase_add_test(tc, wrong_order_between_nodes);
 	tcase_add_test(tc, sender_in_time);
 	tcase_add_test(tc, waits_for_last_sender);
+	tcase_add_test(tc, probed);
+	tcase_add_test(tc, probed_in_order);
+	tcase_add_test(tc, probed_in_vain);
+	tcase_add_test(tc, over_with_its_call);
 	tcase_add_loop_test(tc, collective_call, 0, ARRAY_SIZE(collectives));
 	tcase_add_test(tc, among_neighbours);
 	tcase_add_test(tc, untold);

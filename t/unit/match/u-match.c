@@ -382,6 +382,30 @@ START_TEST(matched_probes)
 }
 END_TEST
 
+/* Wherever the message is received: it is done in the probe, which has waited for it. */
+START_TEST(probes_that_wait)
+{
+	for (uint32_t i = 0; i < 2; i++) {
+		struct match_receive r = a_post(1, 5, i);
+
+		r.flags = MATCH_PROBED;
+		r.probe_path = 77;
+		r.thread = 3;
+		if (i) /* read before its probe */
+			done(i, 1, 5);
+		match_receive(m, &r);
+		sent(1, 5, i, i + 1);
+		if (!i)
+			done(i, 1, 5);
+		got(i, i + 1, MATCH_EXACT);
+		ck_assert_uint_eq(told[i].r.done.enter, r.enter);
+		ck_assert_uint_eq(told[i].r.done.leave, r.leave);
+		ck_assert_uint_eq(told[i].r.done.path, 77);
+		ck_assert_uint_eq(told[i].r.done.thread, 3);
+	}
+}
+END_TEST
+
 /* Freed, without wildcards: it takes its message, if it takes one. With: that is not known. */
 START_TEST(freed_receives)
 {
@@ -737,10 +761,10 @@ int main(void)
 {
 	const TTest *const tests[] = {communicators_and_wide_numbers, sources, equal_ones, clocks,
 		lengths, threads_of_records, wildcards_and_cancel, posts_not_waits,
-		any_order_of_reading, tickets_wrap_around, matched_probes, freed_receives,
-		threads_at_once, posts_at_once, overtaking, partitioned, lost_sends_of_one_tag,
-		broken_until_even, lost_receives, lost_completions, elsewhere_and_leftovers, gone,
-		limits};
+		any_order_of_reading, tickets_wrap_around, matched_probes, probes_that_wait,
+		freed_receives, threads_at_once, posts_at_once, overtaking, partitioned,
+		lost_sends_of_one_tag, broken_until_even, lost_receives, lost_completions,
+		elsewhere_and_leftovers, gone, limits};
 	Suite *s = suite_create("match");
 	TCase *c = tcase_create("match");
 
