@@ -8,6 +8,7 @@
 #include "nodeagent/trace/read/collectives.h"
 
 #define MEMBERS_MOST ((uint64_t)1 << 28) /* of all communicators; more are damage */
+#define LINK_KEY     0xd6e8feb86659fd93u /* of communicators with another job */
 
 enum send_mode reader_send_mode(
 	const struct reader *r, uint32_t file, uint32_t track, uint32_t stack)
@@ -26,6 +27,32 @@ enum send_mode reader_send_mode(
 	default:
 		return SEND_STANDARD;
 	}
+}
+
+/* Of a member of a communicator, of its remote group if it has one. */
+static uint32_t line_of_member(const struct reader *r, uint32_t line, const struct vfd_file *f,
+	const struct vfd_comm *comm, uint32_t rank)
+{
+	const uint32_t world = vfd_comm_rank(comm, rank, comm->remote_size);
+	uint64_t job;
+	uint32_t other;
+
+	if (world != VFD_NONE)
+		return reader_line_of_rank(r, line, world);
+	return vfd_comm_other(f, comm, rank, &job, &other) ? reader_line_in_job(r, job, other)
+							   : CAUSAL_NONE;
+}
+
+uint32_t reader_peer(const struct reader *r, uint32_t line, const struct vfd_event *e)
+{
+	const struct vfd_message *m = e->message;
+	const struct vfd_file *f = r->files[e->file];
+	const struct vfd_comm *comm = vfd_comm(f, m->comm);
+	const uint64_t rank = m->kind == VFD_COLLECTIVE ? m->offset : m->sends;
+
+	if (m->peer != VFD_NONE || !comm || !rank || rank > UINT32_MAX)
+		return reader_line_of_rank(r, line, m->peer);
+	return line_of_member(r, line, f, comm, (uint32_t)rank - 1);
 }
 
 /* Messages whose sender is known, but not for certain, count; that they do is said. */
@@ -93,7 +120,7 @@ static void add_point_to_point(struct reader *r, uint32_t line, const struct vfd
 	if (m->kind == VFD_RECEIVE && !has_sender(r, m))
 		return;
 	to.flow = vfd_message_flow(r->files[e->file], m);
-	to.peer = reader_line_of_rank(r, line, m->peer);
+	to.peer = reader_peer(r, line, e);
 	if (!to.flow)
 		return;
 	if (to.peer == CAUSAL_NONE) {
@@ -111,35 +138,42 @@ static void add_point_to_point(struct reader *r, uint32_t line, const struct vfd
 /* ---- collective calls -------------------------------------------------------------------------
  */
 
-/* Sets the lines of ranks [from, to) of a communicator, the remote group behind the own one. */
-static void set_lines(const struct reader *r, uint32_t line, const struct vfd_comm *comm,
-	uint64_t from, uint64_t to, uint32_t *lines)
+/* The lines of all members of a communicator, the remote group behind the own one. */
+static void set_lines(const struct reader *r, uint32_t line, const struct vfd_file *f,
+	const struct vfd_comm *comm, uint32_t *lines)
 {
-	uint64_t before = 0;
+	const uint64_t n = (uint64_t)comm->size + comm->remote_size;
+	uint64_t before = 0, job;
+	uint32_t others = 0, world;
 
-	for (uint64_t i = 0; i < to - from; i++)
+	for (uint64_t i = 0; i < n; i++)
 		lines[i] = CAUSAL_NONE;
-	for (size_t i = 0; i < comm->n_runs && before < to; i++) {
+	for (size_t i = 0; i < comm->n_runs && before < n; i++) {
 		const struct wire_run *run = &comm->runs[i];
 
-		for (int64_t k = 0; k < run->count && before < to; k++, before++) {
+		for (int64_t k = 0; k < run->count && before < n; k++, before++) {
 			const int64_t rank = run->first + k * run->stride;
 
-			if (before >= from)
-				lines[before - from] =
-					rank < 0 || rank > INT32_MAX
-						? CAUSAL_NONE
-						: reader_line_of_rank(r, line, (uint32_t)rank);
+			if (run->first >= 0 && rank >= 0 && rank <= INT32_MAX)
+				lines[before] = reader_line_of_rank(r, line, (uint32_t)rank);
+			else if (vfd_comm_other_at(f, comm, others++, &job, &world))
+				lines[before] = reader_line_in_job(r, job, world);
 		}
 	}
 }
 
-/* CAUSAL_NONE: there are more members in the communicators than can be. */
-static uint32_t comm_of(struct reader *r, uint32_t line, const struct vfd_comm *comm)
+static uint64_t key_of(const struct reader *r, uint32_t line, const struct vfd_comm *comm)
 {
-	const struct causal_rank *rank = &r->run->ranks[line];
-	uint32_t *known =
-		map64_at(&r->comm_of, comm->id ^ rank->job * 0x9e3779b97f4a7c15u, CAUSAL_NONE);
+	if (comm->link)
+		return comm->link ^ LINK_KEY;
+	return comm->id ^ r->run->ranks[line].job * 0x9e3779b97f4a7c15u;
+}
+
+/* CAUSAL_NONE: there are more members in the communicators than can be. */
+static uint32_t comm_of(
+	struct reader *r, uint32_t line, const struct vfd_file *f, const struct vfd_comm *comm)
+{
+	uint32_t *known = map64_at(&r->comm_of, key_of(r, line, comm), CAUSAL_NONE);
 	const uint64_t n = (uint64_t)comm->size + comm->remote_size;
 	uint32_t *lines;
 
@@ -147,7 +181,7 @@ static uint32_t comm_of(struct reader *r, uint32_t line, const struct vfd_comm *
 		return *known;
 	r->members += n;
 	lines = xmalloc((n + 1) * sizeof(*lines));
-	set_lines(r, line, comm, 0, n, lines);
+	set_lines(r, line, f, comm, lines);
 	*known = causal_comm(r->run->c, lines, (uint32_t)n);
 	free(lines);
 	return *known;
@@ -196,15 +230,30 @@ static bool find_senders(
 	return known;
 }
 
-/* In a barrier of two groups, the other one. */
-static void find_other_group(
-	struct reader *r, uint32_t line, const struct vfd_comm *comm, struct causal_collective *to)
+/* In calls on two groups, the other one. */
+static void find_other_group(struct reader *r, uint32_t line, const struct vfd_file *f,
+	const struct vfd_comm *comm, struct causal_collective *to)
 {
-	uint32_t *lines = xmalloc((comm->remote_size + (size_t)1) * sizeof(*lines));
+	const uint64_t n = (uint64_t)comm->size + comm->remote_size;
+	uint32_t *lines = xmalloc((n + 1) * sizeof(*lines));
 
-	set_lines(r, line, comm, comm->size, (uint64_t)comm->size + comm->remote_size, lines);
+	set_lines(r, line, f, comm, lines);
+	memmove(lines, lines + comm->size, comm->remote_size * sizeof(*lines));
 	to->needed = lines;
 	to->n_needed = comm->remote_size;
+}
+
+/* The same where the other group is of another job. */
+static void find_other_job(struct reader *r, uint32_t line, const struct vfd_event *e,
+	const struct vfd_comm *comm, struct causal_collective *to)
+{
+	find_other_group(r, line, r->files[e->file], comm, to);
+	if (!e->message->receives)
+		to->n_needed = 0;
+	else if (to->kind == WAIT_LATE_ROOT) {
+		((uint32_t *)(uintptr_t)to->needed)[0] = to->root;
+		to->n_needed = 1;
+	}
 }
 
 /* The starts of a persistent call have one ticket: each is told apart by its number. */
@@ -221,23 +270,36 @@ static uint64_t ticket_of(
 	return (uint64_t)n << 32 | m->ticket;
 }
 
+/* Whom it needs, if its kind does not say it. False: that is not known. */
+static bool find_needed(struct reader *r, uint32_t line, const struct vfd_event *e,
+	const struct vfd_comm *comm, struct causal_collective *to)
+{
+	if (collective_is_meeting(e->message->function) ||
+		(!comm->remote_size && to->kind != WAIT_NEIGHBOURS))
+		return true;
+	if (comm->remote_size && to->kind == WAIT_BARRIER)
+		find_other_group(r, line, r->files[e->file], comm, to);
+	else if (comm->remote_size && comm->link)
+		find_other_job(r, line, e, comm, to);
+	else
+		return find_senders(r, line, e, to);
+	return true;
+}
+
 static void add_collective(struct reader *r, uint32_t line, const struct vfd_event *e)
 {
 	const struct vfd_message *m = e->message;
-	const struct vfd_comm *comm = vfd_comm(r->files[e->file], m->comm);
-	struct causal_collective to = {.comm = comm ? comm_of(r, line, comm) : CAUSAL_NONE,
+	const struct vfd_file *f = r->files[e->file];
+	const struct vfd_comm *comm = vfd_comm(f, m->comm);
+	struct causal_collective to = {.comm = comm ? comm_of(r, line, f, comm) : CAUSAL_NONE,
 		.kind = kind_of(m->function),
-		.root = reader_line_of_rank(r, line, m->peer),
+		.root = reader_peer(r, line, e),
 		.enter = m->start,
 		.leave = leave_of(m)};
 	bool known = to.comm != CAUSAL_NONE && to.kind != WAIT_KINDS_END;
 
 	to.ticket = ticket_of(r, line, to.comm, m);
-	if (known && comm->remote_size && to.kind == WAIT_BARRIER)
-		find_other_group(r, line, comm, &to);
-	else if (known && !collective_is_meeting(m->function) &&
-		 (comm->remote_size || to.kind == WAIT_NEIGHBOURS))
-		known = find_senders(r, line, e, &to);
+	known = known && find_needed(r, line, e, comm, &to);
 	if (known && (m->function & ~1u) == VFTR_MPI_FILE_OPEN)
 		reader_file_opened(r, line, &to);
 	if (known)
@@ -253,7 +315,7 @@ uint32_t reader_window_comm(struct reader *r, uint32_t line, const struct vfd_ev
 		vfd_object(r->files[e->file], WIRE_OBJECT_WINDOW, e->message->comm);
 	const struct vfd_comm *comm = window ? vfd_comm(r->files[e->file], window->comm) : NULL;
 
-	return comm ? comm_of(r, line, comm) : CAUSAL_NONE;
+	return comm ? comm_of(r, line, r->files[e->file], comm) : CAUSAL_NONE;
 }
 
 void reader_message(struct reader *r, uint32_t line, const struct vfd_event *e)

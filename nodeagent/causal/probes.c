@@ -81,7 +81,7 @@ static void found(struct reader *r, uint32_t line, int64_t enter, const struct v
 	const struct causal_message message = {.flow = vfd_message_flow(r->files[e->file], m),
 		.enter = enter,
 		.leave = INT64_MAX,
-		.peer = reader_line_of_rank(r, line, m->peer)};
+		.peer = reader_peer(r, line, e)};
 	struct causal_message *kept;
 
 	if (!message.flow || message.peer == CAUSAL_NONE ||

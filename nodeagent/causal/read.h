@@ -60,6 +60,9 @@ int64_t reader_clock_error(const struct vfd_file *f);
 uint32_t reader_line_of(const struct reader *r, uint32_t file, uint32_t track);
 /* The line of a rank in the job of another one, or CAUSAL_NONE. */
 uint32_t reader_line_of_rank(const struct reader *r, uint32_t beside, uint32_t rank);
+uint32_t reader_line_in_job(const struct reader *r, uint64_t job, uint32_t rank);
+/* The line of the peer of a message, or of the root of a collective call, in whatever job. */
+uint32_t reader_peer(const struct reader *r, uint32_t line, const struct vfd_event *e);
 
 /* ---- calls.c: enters and exits of a track */
 void reader_call(struct reader *r, uint32_t line, const struct vfd_event *e);

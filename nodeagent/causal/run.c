@@ -31,7 +31,11 @@ uint32_t reader_line_of(const struct reader *r, uint32_t file, uint32_t track)
 
 uint32_t reader_line_of_rank(const struct reader *r, uint32_t beside, uint32_t rank)
 {
-	const uint64_t job = r->run->ranks[beside].job;
+	return reader_line_in_job(r, r->run->ranks[beside].job, rank);
+}
+
+uint32_t reader_line_in_job(const struct reader *r, uint64_t job, uint32_t rank)
+{
 	uint32_t from = 0, to = r->run->n;
 
 	while (from < to) {
@@ -76,6 +80,73 @@ static void find_ranks(struct causal_run *run, struct vfd_file *const *files, si
 			run->ranks[kept - 1].rank != run->ranks[i].rank)
 			run->ranks[kept++] = run->ranks[i];
 	run->n = (uint32_t)kept;
+}
+
+/* ---- spawned jobs ------------------------------------------------------------------------------
+ */
+
+static bool is_spawned(struct vfd_file *const *files, size_t n, uint64_t job)
+{
+	for (size_t i = 0; i < n; i++) {
+		size_t n_comms;
+		const struct vfd_comm *c = vfd_comms(files[i], &n_comms);
+
+		for (size_t k = 0; k < n_comms; k++)
+			if (c[k].number && c[k].link && !c[k].is_child && c[k].link_job == job)
+				return true;
+	}
+	return false;
+}
+
+/* The ranks of one job, from `first` on. */
+static uint32_t end_of_job(const struct causal_run *run, uint32_t first)
+{
+	uint32_t end = first;
+
+	while (end < run->n && run->ranks[end].job == run->ranks[first].job)
+		end++;
+	return end;
+}
+
+static bool is_before(const struct causal_rank *a, const struct causal_rank *b)
+{
+	return a->file < b->file || (a->file == b->file && a->process < b->process);
+}
+
+/* The spawned job whose first process comes next behind `last`; run->n: there is none. */
+static uint32_t next_spawned(
+	const struct causal_run *run, const bool *spawned, const struct causal_rank *last)
+{
+	uint32_t next = run->n;
+
+	for (uint32_t i = 0; i < run->n; i = end_of_job(run, i))
+		if (spawned[i] && (!last || is_before(last, &run->ranks[i])) &&
+			(next == run->n || is_before(&run->ranks[i], &run->ranks[next])))
+			next = i;
+	return next;
+}
+
+/* As in the profile: in the order of their start, and in a job in that of their ranks. */
+static void number_ranks(struct causal_run *run, struct vfd_file *const *files, size_t n)
+{
+	bool *spawned = xcalloc(run->n + 1, sizeof(*spawned));
+	int numbers = 0;
+
+	for (uint32_t i = 0, end; i < run->n; i = end) {
+		end = end_of_job(run, i);
+		spawned[i] = is_spawned(files, n, run->ranks[i].job);
+		run->n_spawned += spawned[i];
+		for (uint32_t k = i; k < end; k++) {
+			run->ranks[k].number = run->ranks[k].rank;
+			if (!spawned[i] && run->ranks[k].rank >= numbers)
+				numbers = run->ranks[k].rank + 1;
+		}
+	}
+	for (uint32_t i = next_spawned(run, spawned, NULL); i < run->n;
+		i = next_spawned(run, spawned, &run->ranks[i]))
+		for (uint32_t k = i; k < end_of_job(run, i); k++)
+			run->ranks[k].number = numbers++;
+	free(spawned);
 }
 
 static struct causal *new_causal(const struct causal_run *run, struct vfd_file *const *files,
@@ -182,7 +253,7 @@ static void doubt_files(const struct reader *r)
 static void doubt_ranks(const struct reader *r)
 {
 	struct causal *c = r->run->c;
-	uint32_t of_job = 0;
+	uint32_t of_job = 0, jobs = 0;
 
 	for (uint32_t i = 0; i < r->run->n; i++) {
 		const struct causal_rank *x = &r->run->ranks[i];
@@ -198,9 +269,11 @@ static void doubt_ranks(const struct reader *r)
 		if (!last)
 			continue;
 		causal_add_doubt(c, CAUSAL_RANKS, p->size > of_job ? p->size - of_job : 0);
-		causal_add_doubt(c, CAUSAL_JOBS, i + 1 < r->run->n);
 		of_job = 0;
+		jobs++;
 	}
+	if (jobs > 1 + r->run->n_spawned)
+		causal_add_doubt(c, CAUSAL_JOBS, jobs - 1 - r->run->n_spawned);
 }
 
 struct causal_run *causal_run(
@@ -212,6 +285,7 @@ struct causal_run *causal_run(
 
 	run->paths = paths_new();
 	find_ranks(run, files, n);
+	number_ranks(run, files, n);
 	if (!run->n)
 		*error = xstrdup("there are no ranks of MPI in the sampling files");
 	else

@@ -9,7 +9,8 @@
 struct vfd_file;
 
 struct causal_rank {
-	int rank; /* world rank */
+	int rank;   /* in its MPI_COMM_WORLD */
+	int number; /* by which it is shown: of spawned ones, after those of the others */
 	uint64_t job;
 	uint32_t file, process; /* number of the file, and of the process in it */
 	const char *host;
@@ -20,6 +21,7 @@ struct causal_run {
 	struct paths *paths;
 	struct causal_rank *ranks; /* by line: in the order of jobs and ranks */
 	uint32_t n;
+	uint32_t n_spawned; /* jobs of which it is known who has spawned them */
 };
 
 /*

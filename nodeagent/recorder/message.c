@@ -30,6 +30,17 @@ static uint32_t on_comm(void *ctx, const struct vfd_comm *c)
 	return *number;
 }
 
+/* Matches of its messages have the number that both sides have. */
+static void on_link(void *ctx, const struct vfd_comm *c)
+{
+	struct recorder_process *s = ctx;
+
+	if (!s->recorder->writer)
+		return;
+	*map64_at(&s->recorder->comms, comm_key(c->link, s->number, true), 0) = c->number;
+	vfd_define_link(s->recorder->writer, c);
+}
+
 static uint32_t on_object(void *ctx, const struct vfd_object *o)
 {
 	struct recorder_process *s = ctx;
@@ -104,6 +115,7 @@ static void on_wait(void *ctx, uint32_t thread, uint64_t key, const struct vfd_w
 void recorder_listen(struct recorder_process *s)
 {
 	const struct traffic_listener listener = {.comm = on_comm,
+		.link = on_link,
 		.object = on_object,
 		.message = on_message,
 		.neighbours = on_neighbours,

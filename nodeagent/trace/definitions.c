@@ -60,5 +60,7 @@ const struct vfd_definition_row vfd_definitions[VFD_DEFINITIONS] = {
 	[VFD_DEFINE_NEIGHBOURS] = {2, {
 		FIELD(vfd_neighbours, comm, FIELD_U32), FIELD(vfd_neighbours, received, FIELD_BIT)}},
 	[VFD_DEFINE_SOURCE] = {2, {FUNCTION(file, TEXT), FUNCTION(line, U32)}},
+	[VFD_DEFINE_LINK] = {2, {
+		COMM(link, U64), COMM(link_job, U64), COMM(spawn, U64), COMM(is_child, BIT)}},
 	[VFD_DEFINE_ROUND] = {1, {FIELD(vfd_round, begin, FIELD_TIME)}},
 };

@@ -115,6 +115,7 @@ enum vfd_definition {
 	VFD_DEFINE_NEIGHBOURS, /* of a process */
 	VFD_DEFINE_ROUND,      /* one of a session has begun */
 	VFD_DEFINE_SOURCE,     /* line of a function, later */
+	VFD_DEFINE_LINK,       /* of a communicator, later */
 	VFD_DEFINITIONS
 };
 

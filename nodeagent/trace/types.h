@@ -81,6 +81,11 @@ struct vfd_comm {
 	uint32_t size, remote_size;  /* 0: an intracommunicator */
 	const struct wire_run *runs; /* world ranks of the members, then of the remote group */
 	size_t n_runs;
+	/* Where members whose ranks are not known are those of another job: a number that is the
+	 * same for all members, or 0; that job; the id, at its parents, of the intercommunicator to
+	 * spawned processes that led to it; whether the own job is that of these */
+	uint64_t link, link_job, spawn;
+	bool is_child;
 };
 
 /* A window or a file. */
@@ -189,8 +194,9 @@ struct vfd_message {
 	uint32_t sender_thread; /* number in its process */
 	/* 1 + own rank in the session that comm's ranks are of, if not in the process's job */
 	uint32_t self;
-	/* COLLECTIVE: messages that bytes and bytes_received are of; see trace/read/collectives.h
-	 */
+	/* COLLECTIVE: messages that bytes and bytes_received are of; see trace/read/collectives.h.
+	 * sends of SEND, RECEIVE, and offset of COLLECTIVE: 1 + rank of the peer or root in comm,
+	 * of its remote group if it has one, if its rank in the process's job is not known */
 	uint32_t sends, receives;
 };
 

@@ -53,6 +53,7 @@ void traffic_free(struct traffic *t)
 	requests_free(t);
 	causes_of_process_free(t);
 	free(t->paths.at);
+	spawned_merges_free(t);
 	comms_free(t);
 	sums_free(t);
 	order_free(t->order);
@@ -321,6 +322,8 @@ static const char *settle_collective(
 
 	/* these have no messages, and the higher numbers */
 	if (p->m.field >= VFTR_MPI_COMM_COMPARE && collective_is_meeting(p->m.field)) {
+		if (p->comm && p->m.field == VFTR_MPI_INTERCOMM_MERGE)
+			spawned_merge(t, p->comm);
 		if (is_compared(t, p))
 			sync_arrive(t->sync, l, p, ticks);
 		return NULL;

@@ -179,6 +179,8 @@ static struct comm *first_packet(struct traffic *t, const struct wire_comm *m)
 		.rank = m->rank,
 		.size = m->size,
 		.remote_size = m->remote_size,
+		.parent = m->parent,
+		.joins = m->remote_size || m->kind == WIRE_COMM_MERGE,
 		.refs = 1,
 		.sums = NO_SUMS};
 	t->n_comms++;

@@ -53,7 +53,10 @@ struct comm {
 	uint64_t left;	  /* when it has left the last of these, or of those on windows of
 			     it; 0: none */
 	uint32_t windows; /* made on it */
+	uint32_t parent;  /* number of the communicator it was made from, or 0 */
 	uint32_t told;	  /* its number in the listener, or 0 */
+	bool joins;	  /* ranks of two jobs may be in it: spawned.c */
+	bool link_told;	  /* to the listener */
 	uint64_t job;	  /* that its members are ranks of; 0: the process's own */
 	char *name;
 	struct run *runs;
@@ -314,12 +317,12 @@ void window_locks_call(
 /* The process's trees are to be freed. */
 void window_locks_forget(struct window_locks *w, const struct traffic *t);
 
-/* ---- intercommunicators of spawned jobs: spawned.c ---------------------------------- */
+/* ---- communicators with spawned jobs: spawned.c ---------------------------------- */
 
 struct match_message;
 
-/* The other side of an intercommunicator that is used at these ticks; NULL: there is none, or it
- * is not known. */
+/* The other side of an intercommunicator, or who else is in one that was merged of such a one, that
+ * is used at these ticks; NULL: there is none, or it is not known. */
 const struct spawn_link *spawned_link(struct traffic *t, struct comm *c, uint64_t used);
 /* Looks for the other side, too. */
 uint64_t spawned_meeting(struct traffic *t, struct comm *c, uint64_t used);
@@ -345,6 +348,11 @@ bool spawned_match(struct traffic *t, struct comm *c, uint32_t rank, const struc
 	const struct match_message *m);
 /* Nothing more comes on it. */
 void spawned_end(struct traffic *t, struct comm *c);
+/* MPI_Intercomm_merge was called on it. */
+void spawned_merge(struct traffic *t, struct comm *c);
+void spawned_merges_free(struct traffic *t);
+/* Tells the listener of the other side, once, if both are known to it. */
+void spawned_tell(struct traffic *t, struct comm *c);
 
 /* ---- sums: sums.c --------------------------------------------------- */
 
@@ -394,7 +402,9 @@ struct traffic {
 	uint32_t session_rank;
 	uint64_t job;
 	int rank;
-	struct spawn_name name;	   /* to its launcher, if it may have spawned or is spawned */
+	struct spawn_name name; /* to its launcher, if it may have spawned or is spawned */
+	struct merge *merges;	/* calls of MPI_Intercomm_merge: spawned.c */
+	size_t n_merges, cap_merges;
 	uint32_t n_held;	   /* messages that wait for the other side of these: spawned.c */
 	bool all_ranks, listed;	   /* mpi.only_for_ranks: is everybody, am I? */
 	struct rank_range *ranges; /* the list, or NULL */

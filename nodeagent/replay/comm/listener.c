@@ -52,6 +52,7 @@ uint32_t listener_comm(struct traffic *t, struct comm *c)
 	}
 	told.runs = runs;
 	c->told = t->listener.comm(t->listener.ctx, &told);
+	spawned_tell(t, c);
 	free(runs);
 	return c->told;
 }
@@ -71,6 +72,12 @@ static uint32_t object_told(struct traffic *t, const struct pending *p)
 	return t->listener.object(t->listener.ctx, &told);
 }
 
+/* 1 + a rank whose process is not known, or not in this job. */
+static uint32_t other_told(const struct comm *c, uint32_t rank, uint32_t world)
+{
+	return world == VFD_NONE && c && c->joins && rank < comm_ranks(c) ? rank + 1 : 0;
+}
+
 static uint32_t peer_told(const struct comm *c, uint32_t rank)
 {
 	uint32_t world = c && rank < comm_ranks(c) ? comm_world(c, rank) : PROFILE_ELSEWHERE;
@@ -87,8 +94,10 @@ static void take_status(struct vfd_message *m, const struct pending *p, const st
 
 	m->bytes = as_posted ? p->m.bytes : done->bytes;
 	m->tag = (int32_t)(as_posted ? p->m.field : done->field);
-	if (p->m.flags & MESSAGE_ANY_SOURCE && !as_posted)
-		m->peer = peer_told(p->comm, done->peer);
+	if (!(p->m.flags & MESSAGE_ANY_SOURCE) || as_posted)
+		return;
+	m->peer = peer_told(p->comm, done->peer);
+	m->sends = other_told(p->comm, done->peer, m->peer);
 }
 
 static bool in_file(struct vfd_message *m, const struct pending *p, const struct message *done)
@@ -118,6 +127,7 @@ static bool fill_message(struct traffic *t, struct vfd_message *m, const struct 
 		m->kind = p->m.kind == RECORD_SEND ? VFD_SEND : VFD_RECEIVE;
 		m->tag = (int32_t)p->m.field;
 		m->peer = peer_told(p->comm, p->m.peer);
+		m->sends = other_told(p->comm, p->m.peer, m->peer);
 		m->offset = p->m.offset;
 		if (m->kind == VFD_RECEIVE && flags)
 			return false;
@@ -135,6 +145,7 @@ static bool fill_message(struct traffic *t, struct vfd_message *m, const struct 
 			  : p->comm && p->comm->job	 ? t->session_rank
 			  : t->rank >= 0		 ? (uint32_t)t->rank
 							 : VFD_NONE;
+		m->offset = other_told(p->comm, p->m.peer, m->peer);
 		break;
 	case RECORD_RMA:
 		m->kind = VFD_RMA;

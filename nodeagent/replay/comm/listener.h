@@ -21,6 +21,9 @@ struct traffic_listener {
 	/* A communicator with messages; c->number is not set. Returns its number, which is used
 	 * in messages. */
 	uint32_t (*comm)(void *ctx, const struct vfd_comm *c);
+	/* Of the communicator c->number it is known now who the members of another job are: c->link
+	 * and what is behind it are set. May be NULL. */
+	void (*link)(void *ctx, const struct vfd_comm *c);
 	/* Returns the number of a window or file; o->number: its number here. */
 	uint32_t (*object)(void *ctx, const struct vfd_object *o);
 	/* thread: number of the track; m->track is not set, times are ticks, m->stack is what

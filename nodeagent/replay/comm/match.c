@@ -83,7 +83,7 @@ void match_call(struct traffic_track *l, const struct pending *p, uint64_t until
 		  is_matched_probe(p->node);
 	if (m.probe && key_mpi(p->node->key) == VFTR_MPI_MPROBE)
 		m.path = path_number(l, p->node);
-	if (p->comm->remote_size && spawned_match(l->traffic, p->comm, p->m.peer, NULL, &m))
+	if (p->comm->joins && spawned_match(l->traffic, p->comm, p->m.peer, NULL, &m))
 		return;
 	m.comm = p->comm->id;
 	m.peer = place_of(t, p->comm, p->m.peer);
@@ -119,6 +119,6 @@ void match_completion(struct traffic *t, const struct request *q, const struct c
 
 	if (!t->match || !q->of.comm)
 		return;
-	if (!q->of.comm->remote_size || !spawned_match(t, q->of.comm, c->m.peer, &q->of.m, &m))
+	if (!q->of.comm->joins || !spawned_match(t, q->of.comm, c->m.peer, &q->of.m, &m))
 		match_process_done(t->match, &q->of.m, &m);
 }

@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Intercommunicators between a job and one that it has spawned. Whether the other side is known is
- * looked for when one is used; messages wait until it is, as they have no receiver before.
+ * Intercommunicators between a job and one that it has spawned, and communicators that are merged
+ * of them. Whether the other side is known is looked for when one is used; messages wait until it
+ * is, as they have no receiver before. Whoever is merged knows the ranks of the own job only: those
+ * that are not known are the members of the other side, in the order that these have there.
  */
 #include <stdlib.h>
 #include "nodeagent/base/util.h"
@@ -9,6 +11,9 @@
 #include "nodeagent/replay/comm/internal.h"
 #include "nodeagent/replay/comm/sync.h"
 #include "nodeagent/replay/jobs/spawns.h"
+
+/* Makes identities of merged communicators of those that they are made from. */
+#define MERGED_IDS 0x9e3779b97f4a7c15u
 
 /* Messages on one communicator, and of a process; then none are held any more. 250 B each */
 #define HELD_MAX     4096u
@@ -23,16 +28,89 @@ struct held {
 
 struct spawned {
 	const struct spawn_link *link; /* or NULL */
+	uint64_t id;		       /* with link: the same on both sides */
+	bool is_parent;		       /* with link: the process's job is that of the parents */
 	bool given_up;
 	struct held *held;
 	size_t n_held, cap_held;
 };
 
+/* An intercommunicator from which another one was made. */
+struct merge {
+	struct comm *of; /* held */
+	uint32_t times;
+};
+
+#define MERGES_MAX 4096u
+
+/* Some are in no communicator of the process's own job. */
+static bool has_others(const struct comm *c)
+{
+	for (size_t i = 0; i < c->n_runs; i++)
+		if (c->runs[i].first == WIRE_UNKNOWN)
+			return true;
+	return false;
+}
+
 static bool is_spawned(const struct traffic *t, const struct comm *c)
 {
-	return c->remote_size && !c->job && t->sync && t->name.space &&
-	       (c->kind == WIRE_COMM_SPAWN || c->kind == WIRE_COMM_PARENT);
+	if (!c->joins || c->job || !t->sync || !t->name.space)
+		return false;
+	return (c->kind == WIRE_COMM_MERGE && has_others(c)) ||
+	       (c->remote_size && (c->kind == WIRE_COMM_SPAWN || c->kind == WIRE_COMM_PARENT));
 }
+
+/* ---- merged ones ----------------------------------------------------------------------------- */
+
+void spawned_merge(struct traffic *t, struct comm *c)
+{
+	if (!is_spawned(t, c) || !c->remote_size)
+		return;
+	for (size_t i = 0; i < t->n_merges; i++)
+		if (t->merges[i].of == c) {
+			t->merges[i].times++;
+			return;
+		}
+	if (t->n_merges < MERGES_MAX)
+		*LIST_ADD(t, merges) = (struct merge){comm_hold(c), 1};
+}
+
+void spawned_merges_free(struct traffic *t)
+{
+	for (size_t i = 0; i < t->n_merges; i++)
+		comm_drop(t, t->merges[i].of);
+	free(t->merges);
+	t->merges = NULL;
+	t->n_merges = t->cap_merges = 0;
+}
+
+/* What it was merged of; NULL: that has led to no spawned job, or several were merged of it, and it
+ * is not known which one is which at the other side. */
+static struct comm *merged_of(const struct traffic *t, const struct comm *c)
+{
+	for (size_t i = 0; i < t->n_merges; i++)
+		if (t->merges[i].of->number == c->parent)
+			return t->merges[i].times == 1 ? t->merges[i].of : NULL;
+	return NULL;
+}
+
+/* Members of the other side before this rank, which is one; UINT32_MAX: it is of the own side. */
+static uint32_t place_among_others(const struct comm *c, uint32_t rank)
+{
+	uint32_t others = 0;
+
+	for (size_t i = 0; i < c->n_runs && c->runs[i].before <= rank; i++) {
+		const struct run *r = &c->runs[i];
+		const uint32_t end = i + 1 < c->n_runs ? r[1].before : c->members;
+
+		if (rank < end)
+			return r->first == WIRE_UNKNOWN ? others + rank - r->before : UINT32_MAX;
+		others += r->first == WIRE_UNKNOWN ? end - r->before : 0;
+	}
+	return UINT32_MAX;
+}
+
+/* ---- the other side -------------------------------------------------------------------------- */
 
 static void add_comm(struct traffic *t, struct comm *c, uint64_t used)
 {
@@ -50,23 +128,31 @@ static void add_comm(struct traffic *t, struct comm *c, uint64_t used)
 	free(like.parents);
 }
 
-static uint64_t place_of(const struct spawn_link *link, const struct comm *c, uint32_t rank)
+static uint64_t place_of(const struct traffic *t, const struct comm *c, uint32_t rank)
 {
-	if (!link || rank >= c->remote_size)
+	const struct spawn_link *link = c->spawned->link;
+	uint32_t other = rank;
+
+	if (rank >= comm_ranks(c))
 		return MATCH_ELSEWHERE;
-	if (c->kind == WIRE_COMM_SPAWN)
-		return match_proc_id(link->child_job, rank);
-	return rank < link->n_parents ? match_proc_id(link->parent_job, link->parents[rank])
-				      : MATCH_ELSEWHERE;
+	if (!c->remote_size) {
+		other = place_among_others(c, rank);
+		if (other == UINT32_MAX)
+			return match_proc_id(t->match_job, comm_world(c, rank));
+	}
+	if (!link)
+		return MATCH_ELSEWHERE;
+	if (c->spawned->is_parent)
+		return match_proc_id(link->child_job, other);
+	return other < link->n_parents ? match_proc_id(link->parent_job, link->parents[other])
+				       : MATCH_ELSEWHERE;
 }
 
 static void tell_matcher(struct traffic *t, const struct comm *c, struct held *h)
 {
-	const struct spawn_link *link = c->spawned->link;
-
 	h->told.m = &h->m;
-	h->told.comm = link ? link->comm : c->id;
-	h->told.peer = place_of(link, c, h->rank);
+	h->told.comm = spawned_identity(c);
+	h->told.peer = place_of(t, c, h->rank);
 	if (!t->match)
 		return;
 	if (h->done)
@@ -87,6 +173,38 @@ static void tell_held(struct traffic *t, struct comm *c)
 	s->n_held = s->cap_held = 0;
 }
 
+static const struct spawn_link *find_link(struct traffic *t, const struct comm *c, uint64_t used)
+{
+	struct comm *of;
+
+	switch (c->kind) {
+	case WIRE_COMM_SPAWN:
+		return spawns_of_comm(sync_spawns(t->sync), t->job, c->id);
+	case WIRE_COMM_PARENT:
+		return spawns_of_job(sync_spawns(t->sync), t->job);
+	default:
+		of = merged_of(t, c);
+		c->spawned->given_up = !of;
+		return of ? spawned_link(t, of, used) : NULL;
+	}
+}
+
+void spawned_tell(struct traffic *t, struct comm *c)
+{
+	const struct spawned *s = c->spawned;
+	struct vfd_comm told;
+
+	if (!t->listener.link || !c->told || c->link_told || !s || !s->link)
+		return;
+	told = (struct vfd_comm){.number = c->told,
+		.link = s->id,
+		.link_job = s->is_parent ? s->link->child_job : s->link->parent_job,
+		.spawn = s->link->comm,
+		.is_child = !s->is_parent};
+	c->link_told = true;
+	t->listener.link(t->listener.ctx, &told);
+}
+
 const struct spawn_link *spawned_link(struct traffic *t, struct comm *c, uint64_t used)
 {
 	struct spawned *s = c->spawned;
@@ -100,13 +218,15 @@ const struct spawn_link *spawned_link(struct traffic *t, struct comm *c, uint64_
 		if (c->kind == WIRE_COMM_SPAWN)
 			add_comm(t, c, used);
 	}
-	s->link = c->kind == WIRE_COMM_SPAWN ? spawns_of_comm(sync_spawns(t->sync), t->job, c->id)
-					     : spawns_of_job(sync_spawns(t->sync), t->job);
+	s->link = find_link(t, c, used);
 	if (s->link && s->link->n_children + s->link->n_parents != comm_all(c))
 		s->link = NULL;
 	if (s->link) {
+		s->is_parent = s->link->parent_job == t->job;
+		s->id = c->remote_size ? s->link->comm : s->link->comm * MERGED_IDS;
 		c->local_of = 0; /* more of its members are known */
 		tell_held(t, c);
+		spawned_tell(t, c);
 	}
 	return s->link;
 }
@@ -150,7 +270,7 @@ bool spawned_has(const struct comm *c, uint64_t job, uint32_t rank)
 
 	if (!link)
 		return false;
-	if (c->kind == WIRE_COMM_SPAWN)
+	if (c->spawned->is_parent)
 		return job == link->child_job && rank < link->n_children;
 	for (uint32_t i = 0; job == link->parent_job && i < link->n_parents; i++)
 		if (link->parents[i] == rank)
@@ -162,7 +282,7 @@ uint32_t spawned_side(const struct comm *c)
 {
 	if (!c->spawned->link)
 		return 0;
-	return c->kind == WIRE_COMM_SPAWN ? UINT32_MAX - 2 : UINT32_MAX - 3;
+	return c->spawned->is_parent ? UINT32_MAX - 2 : UINT32_MAX - 3;
 }
 
 bool spawned_is_linked(const struct traffic *a, const struct traffic *b)
@@ -178,7 +298,7 @@ bool spawned_is_linked(const struct traffic *a, const struct traffic *b)
 
 uint64_t spawned_identity(const struct comm *c)
 {
-	return c->spawned && c->spawned->link ? c->spawned->link->comm : c->id;
+	return c->spawned && c->spawned->link ? c->spawned->id : c->id;
 }
 
 uint64_t spawned_meeting(struct traffic *t, struct comm *c, uint64_t used)

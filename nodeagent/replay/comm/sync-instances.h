@@ -120,6 +120,7 @@ static inline struct arrival *arrival_next(struct instance *i, struct arrival_wa
 struct purpose {
 	enum collective_kind kind; /* COLLECTIVE_UNKNOWN: they do not wait for each other */
 	enum wait_kind wait;
+	bool by_all; /* members of one group wait for each other, too, where there are two */
 };
 
 struct sync {

@@ -35,7 +35,8 @@ struct purpose instance_purpose(uint32_t function)
 {
 	const enum collective_kind kind = collective_shape(function)->kind;
 
-	return (struct purpose){kind, wait_kind_of(kind, function)};
+	return (struct purpose){
+		kind, wait_kind_of(kind, function), collective_is_meeting(function)};
 }
 
 /* No more members come. */
@@ -84,7 +85,7 @@ static void new_instance(struct instance *i, struct traffic *t, struct comm *com
 	i->ticket = ticket;
 	i->kind = (uint8_t)of.kind;
 	i->wait = (uint8_t)of.wait;
-	i->two_groups = comm->remote_size;
+	i->two_groups = comm->remote_size && !of.by_all;
 	i->traffic = t;
 	i->comm = comm_hold(comm);
 }

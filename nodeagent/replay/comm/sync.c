@@ -304,7 +304,7 @@ static inline __attribute__((always_inline)) struct instance *come(
 		.rank = m->comm->rank,
 		.is_root = m->root == (i->two_groups ? MESSAGE_ROOT_HERE : m->comm->rank),
 		.no_root = m->root == MESSAGE_NO_RANK,
-		.other_group = i->n > 1 && group != i->group};
+		.other_group = i->two_groups && i->n > 1 && group != i->group};
 	if (i->n == 1) {
 		i->group = group;
 		i->root = m->root;
@@ -338,7 +338,7 @@ static inline __attribute__((always_inline)) void arrive_at(
 
 static bool may_be_sampled(const struct sync *s, const struct traffic *t, const struct comm *c)
 {
-	return s->sampling && !c->remote_size && t->conf->mpi_waits && !t->conf->mpi_show_sync_time;
+	return s->sampling && !c->joins && t->conf->mpi_waits && !t->conf->mpi_show_sync_time;
 }
 
 /* Whether others stand for this call. Which ones do follows from a hash, as it does where agents
@@ -379,7 +379,7 @@ void sync_arrive(struct sync *s, struct traffic_track *l, const struct pending *
 	}
 	arrive_at(s, l, p,
 		&(struct meeting){.comm = c,
-			.id = c->remote_size ? spawned_meeting(l->traffic, c, until) : c->id,
+			.id = c->joins ? spawned_meeting(l->traffic, c, until) : c->id,
 			.ticket = p->m.ticket,
 			.function = key_mpi(p->node->key),
 			.since = p->since,
@@ -395,12 +395,12 @@ static const struct window_call {
 	uint32_t function;
 	struct purpose of;
 } window_calls[] = {
-	{VFTR_MPI_WIN_ALLOCATE, {COLLECTIVE_BETWEEN_ALL, WAIT_NXN}},
-	{VFTR_MPI_WIN_ALLOCATE_SHARED, {COLLECTIVE_BETWEEN_ALL, WAIT_NXN}},
-	{VFTR_MPI_WIN_CREATE, {COLLECTIVE_BETWEEN_ALL, WAIT_NXN}},
-	{VFTR_MPI_WIN_CREATE_DYNAMIC, {COLLECTIVE_BETWEEN_ALL, WAIT_NXN}},
-	{VFTR_MPI_WIN_FENCE, {COLLECTIVE_BETWEEN_ALL, WAIT_RMA_FENCE}},
-	{VFTR_MPI_WIN_FREE, {COLLECTIVE_BETWEEN_ALL, WAIT_BARRIER}},
+	{VFTR_MPI_WIN_ALLOCATE, {.kind = COLLECTIVE_BETWEEN_ALL, .wait = WAIT_NXN}},
+	{VFTR_MPI_WIN_ALLOCATE_SHARED, {.kind = COLLECTIVE_BETWEEN_ALL, .wait = WAIT_NXN}},
+	{VFTR_MPI_WIN_CREATE, {.kind = COLLECTIVE_BETWEEN_ALL, .wait = WAIT_NXN}},
+	{VFTR_MPI_WIN_CREATE_DYNAMIC, {.kind = COLLECTIVE_BETWEEN_ALL, .wait = WAIT_NXN}},
+	{VFTR_MPI_WIN_FENCE, {.kind = COLLECTIVE_BETWEEN_ALL, .wait = WAIT_RMA_FENCE}},
+	{VFTR_MPI_WIN_FREE, {.kind = COLLECTIVE_BETWEEN_ALL, .wait = WAIT_BARRIER}},
 };
 
 void sync_arrive_at_window(
@@ -466,7 +466,7 @@ void sync_meet(struct sync *s, struct traffic_track *l, const struct pending *p,
 			.id = elsewhere_hash(
 				p->m.bytes, message_pair(pair->origin, pair->target), PAIR_IDS),
 			.ticket = pair->ticket,
-			.of = &(struct purpose){COLLECTIVE_FROM_ROOT, pair->wait},
+			.of = &(struct purpose){.kind = COLLECTIVE_FROM_ROOT, .wait = pair->wait},
 			.since = p->since,
 			.until = until,
 			.root = pair->awaited,

@@ -12,7 +12,7 @@ static void put_row(
 {
 	char *path = paths_text(x->run->paths, row->path);
 
-	printf("%s,%s,%d,", what, kind, x->run->ranks[row->line].rank);
+	printf("%s,%s,%d,", what, kind, x->run->ranks[row->line].number);
 	text_put_csv(stdout, path);
 	printf(",%" PRIu64 ",%.9f,%.9f\n", row->calls, 1e-9 * row->ns, 1e-9 * row->error);
 	free(path);

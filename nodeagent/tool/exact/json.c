@@ -18,7 +18,7 @@ static void put_path(struct json *j, const char *key, const struct exact *x, uin
 
 static void put_rank(struct json *j, const struct exact *x, uint32_t line)
 {
-	json_int(j, "rank", x->run->ranks[line].rank);
+	json_int(j, "rank", x->run->ranks[line].number);
 	json_string(j, "node", x->run->ranks[line].host);
 }
 
@@ -104,7 +104,7 @@ static void put_parts(struct json *j, const char *key, const struct exact *x,
 		if (rows[i].kind != w->kind || rows[i].path != w->path)
 			continue;
 		json_object(j, NULL);
-		json_int(j, "rank", x->run->ranks[rows[i].line].rank);
+		json_int(j, "rank", x->run->ranks[rows[i].line].number);
 		if (rows[i].other != CAUSAL_NONE)
 			put_path(j, "path", x, rows[i].other);
 		json_real(j, "share", rows[i].ns / w->ns);

@@ -56,7 +56,7 @@ ORDER_BY(by_time, struct exact_wait, FALLING(ns) ?: RISING(kind) ?: RISING(path)
 
 bool exact_is_wanted(const struct exact *x, const struct exact_request *r, uint32_t line)
 {
-	return r->rank < 0 || x->run->ranks[line].rank == r->rank;
+	return r->rank < 0 || x->run->ranks[line].number == r->rank;
 }
 
 struct exact_wait *exact_waits(const struct exact *x, const struct exact_request *r, size_t *n)

@@ -5,7 +5,7 @@
 static bool has_rank(const struct exact *x, int rank)
 {
 	for (uint32_t i = 0; i < x->run->n; i++)
-		if (x->run->ranks[i].rank == rank)
+		if (x->run->ranks[i].number == rank)
 			return true;
 	complain("there is no rank %d in the sampling files", rank);
 	return false;

@@ -27,7 +27,7 @@ static void put_rank(const struct exact *x, struct table *t, uint32_t line)
 {
 	const struct causal_rank *rank = &x->run->ranks[line];
 
-	table_uint(t, (uint64_t)rank->rank);
+	table_uint(t, (uint64_t)rank->number);
 	table_text(t, rank->host ? rank->host : "");
 }
 
@@ -112,7 +112,7 @@ static char *main_row(const struct exact *x, enum causal_rows which, const struc
 		function = rows[i].other == CAUSAL_NONE
 				   ? ""
 				   : paths_function(x->run->paths, rows[i].other);
-		return xasprintf("rank %d%s%s %.0f %%", x->run->ranks[rows[i].line].rank,
+		return xasprintf("rank %d%s%s %.0f %%", x->run->ranks[rows[i].line].number,
 			*function ? " in " : "", function, percent_of(rows[i].ns, w->ns));
 	}
 	return xstrdup("");

@@ -499,6 +499,48 @@ uint32_t vfd_comm_rank(const struct vfd_comm *c, uint32_t rank, bool remote)
 	return VFD_NONE;
 }
 
+/* Of those whose ranks are not known, the number of this one; VFD_NONE: its rank is known. */
+static uint32_t place_among_others(const struct vfd_comm *c, uint32_t rank)
+{
+	uint64_t before = 0, others = 0;
+
+	for (size_t i = 0; i < c->n_runs && before <= rank; i++) {
+		const uint64_t n = c->runs[i].count > 0 ? (uint64_t)c->runs[i].count : 0;
+		const bool is_other = c->runs[i].first < 0;
+
+		if (rank < before + n)
+			return is_other ? (uint32_t)(others + rank - before) : VFD_NONE;
+		before += n;
+		others += is_other ? n : 0;
+	}
+	return VFD_NONE;
+}
+
+bool vfd_comm_other_at(const struct vfd_file *f, const struct vfd_comm *c, uint32_t place,
+	uint64_t *job, uint32_t *world)
+{
+	const uint32_t *parents;
+
+	if (!c->link || place == VFD_NONE)
+		return false;
+	*job = c->link_job;
+	*world = place;
+	if (!c->is_child)
+		return true;
+	parents = map64_find(&f->spawns, c->spawn); /* these know their ranks */
+	*world = parents ? vfd_comm_rank(&f->comms[*parents], place, false) : VFD_NONE;
+	return *world != VFD_NONE;
+}
+
+bool vfd_comm_other(const struct vfd_file *f, const struct vfd_comm *c, uint32_t rank,
+	uint64_t *job, uint32_t *world)
+{
+	if (rank >= (c->remote_size ?: c->size))
+		return false;
+	return vfd_comm_other_at(
+		f, c, c->remote_size ? rank : place_among_others(c, rank), job, world);
+}
+
 const struct vfd_object *vfd_object(
 	const struct vfd_file *f, enum wire_object_kind kind, uint32_t number)
 {

@@ -77,6 +77,7 @@ struct vfd_file {
 	struct vfd_function *functions;
 	char **names; /* of functions: made by vfd_function_name(), or shortened; NULL */
 	struct vfd_comm *comms;
+	struct map64 spawns; /* id of what parents have -> index in comms */
 	struct vfd_object *objects;
 	struct vfd_counter *counters;
 	struct vfd_observable *observables;

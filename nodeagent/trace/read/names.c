@@ -186,26 +186,52 @@ static uint64_t mix(uint64_t h, uint64_t x)
 	return h ^ h >> 32;
 }
 
+/* Members of a communicator that has a link may be of two jobs. */
+struct flow_end {
+	uint64_t job; /* 0 without a link */
+	uint32_t rank;
+};
+
+static uint64_t job_of(const struct vfd_file *f, const struct vfd_message *m)
+{
+	const uint32_t process = m->track < f->n_threads ? f->threads[m->track].process : VFD_NONE;
+
+	return process < f->n_processes ? f->processes[process].job : 0;
+}
+
+/* False: it is not known. */
+static bool other_end(const struct vfd_file *f, const struct vfd_message *m,
+	const struct vfd_comm *c, uint64_t own_job, struct flow_end *end)
+{
+	*end = (struct flow_end){own_job, m->peer};
+	return m->peer != VFD_NONE ||
+	       (m->sends && vfd_comm_other(f, c, m->sends - 1, &end->job, &end->rank));
+}
+
+static uint64_t mix_end(uint64_t flow, const struct flow_end *end)
+{
+	flow = mix(flow, end->rank);
+	return end->job ? mix(flow, end->job) : flow;
+}
+
 uint64_t vfd_message_flow(const struct vfd_file *f, const struct vfd_message *m)
 {
 	const struct vfd_comm *c = vfd_comm(f, m->comm);
 	const int self = m->self ? (int)(m->self - 1) : vfd_rank(f, m->track);
-	uint32_t from = (uint32_t)self, to = m->peer;
-	uint64_t ticket = m->ticket, flow;
+	const bool is_receive = m->kind == VFD_RECEIVE;
+	struct flow_end own = {0, (uint32_t)self}, other;
+	uint64_t flow;
 
-	if (!c || self < 0 || m->peer == VFD_NONE)
+	if (!c || self < 0 || (m->kind != VFD_SEND && !is_receive) ||
+		(is_receive && m->match == VFD_MATCH_NONE))
 		return 0;
-	if (m->kind == VFD_RECEIVE) {
-		if (m->match == VFD_MATCH_NONE)
-			return 0;
-		from = m->peer;
-		to = (uint32_t)self;
-		ticket = m->sender_ticket;
-	} else if (m->kind != VFD_SEND) {
+	own.job = c->link ? job_of(f, m) : 0;
+	if (!other_end(f, m, c, own.job, &other))
 		return 0;
-	}
-	flow = mix(
-		mix(mix(mix(mix(1, c->id), from), to), ticket), m->flags & VFD_MESSAGE_PARTITIONED);
+	flow = mix_end(mix(1, c->link ?: c->id), is_receive ? &other : &own);
+	flow = mix_end(flow, is_receive ? &own : &other);
+	flow = mix(mix(flow, is_receive ? m->sender_ticket : m->ticket),
+		m->flags & VFD_MESSAGE_PARTITIONED);
 	return flow ? flow : 1;
 }
 

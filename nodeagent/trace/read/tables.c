@@ -130,6 +130,7 @@ static void *element_of(struct vfd_file *f, uint64_t kind, uint64_t number)
 	case VFD_DEFINE_SOURCE:
 		return ELEMENT(f, functions, number, no_function);
 	case VFD_DEFINE_COMM:
+	case VFD_DEFINE_LINK:
 		return ELEMENT(f, comms, number, no_comm);
 	case VFD_DEFINE_COUNTER:
 		return number ? ELEMENT(f, counters, number, no_counter) : NULL;
@@ -300,6 +301,14 @@ static void finish_track(struct vfd_file *f, struct read_track *l)
 	l->stacks[l->n_stacks] = (struct vfd_stack){0, VFD_NONE, 1};
 }
 
+/* Communicators of parents, which children may ask for. */
+static void find_spawns(struct vfd_file *f)
+{
+	for (size_t i = 0; i < f->n_comms; i++)
+		if (f->comms[i].number && f->comms[i].kind == WIRE_COMM_SPAWN)
+			map64_at(&f->spawns, f->comms[i].id, (uint32_t)i);
+}
+
 void reader_finish_tables(struct vfd_file *f)
 {
 	for (size_t i = 0; i < f->n_threads; i++) {
@@ -319,6 +328,7 @@ void reader_finish_tables(struct vfd_file *f)
 		p->start = reader_time(f, (uint64_t)p->start);
 		p->end = p->ended ? reader_time(f, (uint64_t)p->end) : f->facts.end;
 	}
+	find_spawns(f);
 	f->names = xcalloc(f->n_functions, sizeof(*f->names));
 }
 
@@ -332,6 +342,7 @@ void reader_free_tables(struct vfd_file *f)
 		free(f->tracks[i].value_blocks);
 		free(f->tracks[i].waits);
 	}
+	map64_free(&f->spawns);
 	for (size_t i = 0; i < f->n_comms; i++)
 		free((void *)f->comms[i].runs);
 	for (size_t i = 0; f->names && i < f->n_functions; i++)

@@ -207,6 +207,11 @@ uint32_t vfd_define_comm(struct vfd_writer *w, const struct vfd_comm *c)
 	return w->n_comms++;
 }
 
+void vfd_define_link(struct vfd_writer *w, const struct vfd_comm *c)
+{
+	define(w, VFD_DEFINE_LINK, c->number, c);
+}
+
 void vfd_define_neighbours(struct vfd_writer *w, const struct vfd_neighbours *n)
 {
 	define_with_runs(w, VFD_DEFINE_NEIGHBOURS, n->process, n, n->runs, n->n_runs);

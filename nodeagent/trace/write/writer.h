@@ -81,6 +81,8 @@ void vfd_define_name(struct vfd_writer *w, uint32_t function, const char *name, 
 /* Sets where a function begins. */
 void vfd_define_source(struct vfd_writer *w, uint32_t function, const char *file, uint32_t line);
 uint32_t vfd_define_comm(struct vfd_writer *w, const struct vfd_comm *c);
+/* Sets c->link and what is behind it, of c->number. */
+void vfd_define_link(struct vfd_writer *w, const struct vfd_comm *c);
 uint32_t vfd_define_object(struct vfd_writer *w, const struct vfd_object *o);
 uint32_t vfd_define_counter(struct vfd_writer *w, const struct vfd_counter *c);
 uint32_t vfd_define_observable(struct vfd_writer *w, const struct vfd_observable *o);

@@ -18,7 +18,7 @@
 #define CHILD(of) (PARENTS + (of))
 
 static int data;
-static MPI_Comm both;
+static MPI_Comm both, merged; /* merged: in the order of the numbers above */
 
 /* Works until these ranks are in their nth call, and then so many ms more. */
 static void bottleneck(unsigned ranks, int nth, int ms)
@@ -87,12 +87,85 @@ static void late_root(void)
 		MPI_Bcast(&data, 1, MPI_INT, MPI_PROC_NULL, both);
 }
 
+/* ---- in one communicator that was merged of both -----------------------------------------------
+ */
+
+/* Also within one job, where all members of the communicator have to mean the same one. */
+static void merged_message(int from, int to, int tag)
+{
+	if (known_rank == from) {
+		bottleneck(BIT(to), 1, 8);
+		KNOWN_CALL(SEND, tag, to, MPI_Send, &data, 1, MPI_INT, to, tag, merged);
+	} else if (known_rank == to) {
+		KNOWN_CALL(LATE_SENDER, tag, from, MPI_Recv, &data, 1, MPI_INT, from, tag, merged,
+			MPI_STATUS_IGNORE);
+	}
+}
+
+/* Once: of several it is not known which one is which at the other side. */
+static void late_to_merge(void)
+{
+	if (known_turn)
+		return;
+	if (known_rank == CHILD(0))
+		bottleneck(BIT(0) | BIT(1) | BIT(CHILD(1)), 1, 8);
+	KNOWN_CALL(NXN, 1, NOBODY, MPI_Intercomm_merge, both, is_child(), &merged);
+	MPI_Comm_free(&both); /* before the other one is used */
+}
+
+static void merged_late_parent(void)
+{
+	merged_message(1, CHILD(1), 1);
+}
+
+static void merged_late_child(void)
+{
+	merged_message(CHILD(0), 0, 1);
+}
+
+static void merged_late_sibling(void)
+{
+	merged_message(CHILD(1), CHILD(0), 1);
+}
+
+static void merged_late_at_barrier(void)
+{
+	if (known_rank == CHILD(1))
+		bottleneck(BIT(0) | BIT(1) | BIT(CHILD(0)), 1, 8);
+	KNOWN_CALL(BARRIER, 1, NOBODY, MPI_Barrier, merged);
+}
+
+static void merged_late_at_allreduce(void)
+{
+	int sum;
+
+	if (known_rank == 0)
+		bottleneck(BIT(1) | BIT(CHILD(0)) | BIT(CHILD(1)), 1, 8);
+	KNOWN_CALL(NXN, 1, NOBODY, MPI_Allreduce, &data, &sum, 1, MPI_INT, MPI_SUM, merged);
+}
+
+static void merged_late_root(void)
+{
+	if (known_rank == CHILD(0))
+		bottleneck(BIT(0) | BIT(1) | BIT(CHILD(1)), 1, 8);
+	KNOWN_CALL(LATE_ROOT, 1, CHILD(0), MPI_Bcast, &data, 1, MPI_INT, CHILD(0), merged);
+}
+
 static const struct known_property properties[] = {
 	KNOWN_PROPERTY(late_parent, "late_sender MPI_Recv message 1 bottleneck"),
 	KNOWN_PROPERTY(late_child, "late_sender MPI_Recv message 3 bottleneck"),
 	KNOWN_PROPERTY(late_to_receive, "late_receiver MPI_Ssend late_to_receive 3 bottleneck"),
 	KNOWN_PROPERTY(late_at_barrier, "barrier MPI_Barrier late_at_barrier 2 bottleneck"),
 	KNOWN_PROPERTY(late_root, "late_root MPI_Bcast late_root 1 bottleneck"),
+	KNOWN_PROPERTY(late_to_merge, "nxn MPI_Intercomm_merge late_to_merge 2 bottleneck"),
+	KNOWN_PROPERTY(merged_late_parent, "late_sender MPI_Recv merged_message 1 bottleneck"),
+	KNOWN_PROPERTY(merged_late_child, "late_sender MPI_Recv merged_message 2 bottleneck"),
+	KNOWN_PROPERTY(merged_late_sibling, "late_sender MPI_Recv merged_message 3 bottleneck"),
+	KNOWN_PROPERTY(
+		merged_late_at_barrier, "barrier MPI_Barrier merged_late_at_barrier 3 bottleneck"),
+	KNOWN_PROPERTY(merged_late_at_allreduce,
+		"nxn MPI_Allreduce merged_late_at_allreduce 0 bottleneck"),
+	KNOWN_PROPERTY(merged_late_root, "late_root MPI_Bcast merged_late_root 2 bottleneck"),
 };
 
 int main(int argc, char **argv)
@@ -114,7 +187,7 @@ int main(int argc, char **argv)
 		rank += PARENTS;
 	known_open(argv[1], rank, RANKS);
 	known_play(properties, (int)(sizeof(properties) / sizeof(properties[0])));
-	MPI_Comm_disconnect(&both);
+	MPI_Comm_free(&merged);
 	MPI_Finalize();
 	return 0;
 }

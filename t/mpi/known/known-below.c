@@ -76,6 +76,7 @@ BELOW(Comm_split, (MPI_Comm c, int color, int key, MPI_Comm *to), (c, color, key
 BELOW(Comm_create, (MPI_Comm c, MPI_Group g, MPI_Comm *to), (c, g, to))
 BELOW(Cart_create, (MPI_Comm c, int n, const int *in, const int *round, int reorder, MPI_Comm *to),
 	(c, n, in, round, reorder, to))
+BELOW(Intercomm_merge, (MPI_Comm c, int high, MPI_Comm *to), (c, high, to))
 BELOW(File_open, (MPI_Comm c, const char *name, int how, MPI_Info i, MPI_File *f),
 	(c, name, how, i, f))
 BELOW(File_close, (MPI_File * f), (f))

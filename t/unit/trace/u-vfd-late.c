@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Sampling files: senders that are told apart from their receives, files of nodes
- * whose clocks nobody compared, and what a limit of the size leaves out first.
+ * Sampling files: senders that are told apart from their receives, members of other jobs, files of
+ * nodes whose clocks nobody compared, and what a limit of the size leaves out first.
  */
 #include <check.h>
 #include <unistd.h>
@@ -102,6 +102,115 @@ START_TEST(senders_are_known_whenever_they_are_told)
 	ck_assert_uint_eq(found, RECEIVES / 4 * 3);
 	ck_assert_uint_eq(none, RECEIVES / 4);
 	vfd_cursor_free(c);
+	vfd_close(f);
+	hand_free(&h);
+}
+END_TEST
+
+/* ---- members of two jobs ---------------------------------------------------------- */
+
+#define PARENTS	 10u /* numbers of jobs */
+#define CHILDREN 20u
+#define SPAWN_ID 100u
+
+/* Of two parents, ranks 4 and 1 of their job, and three children. */
+static uint32_t comm_between(struct hand *h, uint64_t id, enum wire_comm_kind kind, uint32_t size,
+	uint32_t remote, const struct wire_run *runs, size_t n)
+{
+	return vfd_define_comm(h->w, &(struct vfd_comm){.id = id,
+					     .kind = kind,
+					     .size = size,
+					     .remote_size = remote,
+					     .runs = runs,
+					     .n_runs = n});
+}
+
+static void link_to(
+	struct hand *h, uint32_t number, uint64_t id, uint64_t job, uint64_t spawn, bool is_child)
+{
+	vfd_define_link(h->w, &(struct vfd_comm){.number = number,
+				      .link = id,
+				      .link_job = job,
+				      .spawn = spawn,
+				      .is_child = is_child});
+}
+
+static void check_other(
+	const struct vfd_file *f, uint32_t comm, uint32_t rank, uint64_t is_job, uint32_t is_world)
+{
+	uint64_t job;
+	uint32_t world;
+
+	ck_assert(vfd_comm_other(f, vfd_comm(f, comm), rank, &job, &world));
+	ck_assert_uint_eq(job, is_job);
+	ck_assert_uint_eq(world, is_world);
+}
+
+static void check_unknown(const struct vfd_file *f, uint32_t comm, uint32_t rank)
+{
+	uint64_t job;
+	uint32_t world;
+
+	ck_assert(!vfd_comm_other(f, vfd_comm(f, comm), rank, &job, &world));
+}
+
+START_TEST(members_of_two_jobs_are_told_later)
+{
+	static const struct wire_run parents[] = {{4, -3, 2}, {-1, 0, 3}}, /* own, other */
+		children[] = {{0, 1, 3}, {-1, 0, 2}}, merged[] = {{-1, 0, 2}, {0, 1, 3}};
+	struct vfd_setup s = {.path = path};
+	struct hand h = {.state = 5};
+	struct vfd_message send = {.kind = VFD_SEND, .track = 0, .peer = VFD_NONE, .ticket = 5},
+			   receive = {.kind = VFD_RECEIVE,
+				   .track = 2,
+				   .peer = VFD_NONE,
+				   .match = VFD_MATCH_EXACT,
+				   .sender_ticket = 5};
+	uint32_t spawn, parent, of_parents, of_children, lost;
+	struct vfd_file *f;
+
+	hand_begin(&h, &s);
+	vfd_define_rank(h.w, 0, 1, 5, PARENTS);
+	vfd_define_rank(h.w, 1, 0, 3, CHILDREN);
+	spawn = comm_between(&h, SPAWN_ID, WIRE_COMM_SPAWN, 2, 3, parents, 2);
+	parent = comm_between(&h, 200, WIRE_COMM_PARENT, 3, 2, children, 2);
+	of_parents = comm_between(&h, 300, WIRE_COMM_MERGE, 5, 0, parents, 2);
+	of_children = comm_between(&h, 400, WIRE_COMM_MERGE, 5, 0, merged, 2);
+	lost = comm_between(&h, 500, WIRE_COMM_PARENT, 3, 2, children, 2);
+	hand_run(&h, 10, 10);
+	link_to(&h, spawn, SPAWN_ID, CHILDREN, SPAWN_ID, false);
+	link_to(&h, parent, SPAWN_ID, PARENTS, SPAWN_ID, true);
+	link_to(&h, of_parents, 77, CHILDREN, SPAWN_ID, false);
+	link_to(&h, of_children, 77, PARENTS, SPAWN_ID, true);
+	link_to(&h, lost, 78, PARENTS, 12345, true); /* its parents are not in the file */
+	ck_assert_int_eq(hand_end(&h), 0);
+	f = reopen(path);
+	check_other(f, spawn, 2, CHILDREN, 2);
+	check_unknown(f, spawn, 3);
+	check_other(f, parent, 0, PARENTS, 4);
+	check_other(f, parent, 1, PARENTS, 1);
+	check_unknown(f, parent, 2);
+	check_other(f, of_parents, 3, CHILDREN, 1);
+	check_unknown(f, of_parents, 1); /* of the own job */
+	check_other(f, of_children, 1, PARENTS, 1);
+	check_unknown(f, of_children, 2);
+	check_unknown(f, lost, 0);
+	/* from rank 1 of the parents to rank 0 of the children */
+	send.comm = spawn;
+	send.sends = 1 + 0;
+	receive.comm = parent;
+	receive.sends = 1 + 1;
+	ck_assert_uint_ne(vfd_message_flow(f, &send), 0);
+	ck_assert_uint_eq(vfd_message_flow(f, &send), vfd_message_flow(f, &receive));
+	receive.sends = 1 + 0;
+	ck_assert_uint_ne(vfd_message_flow(f, &send), vfd_message_flow(f, &receive));
+	receive.sends = 0;
+	ck_assert_uint_eq(vfd_message_flow(f, &receive), 0);
+	send.comm = of_parents;
+	send.sends = 1 + 2;
+	receive.comm = of_children;
+	receive.sends = 1 + 1;
+	ck_assert_uint_eq(vfd_message_flow(f, &send), vfd_message_flow(f, &receive));
 	vfd_close(f);
 	hand_free(&h);
 }
@@ -263,6 +372,7 @@ int main(void)
 	snprintf(path, sizeof(path), "%s/a.vfd", dir);
 	snprintf(other, sizeof(other), "%s/b.vfd", dir);
 	tcase_add_test(t, senders_are_known_whenever_they_are_told);
+	tcase_add_test(t, members_of_two_jobs_are_told_later);
 	tcase_add_test(t, files_lie_as_their_unix_clocks_say);
 	tcase_add_test(t, short_and_deep_calls_are_left_out_first);
 	suite_add_tcase(s, t);
