@@ -133,6 +133,8 @@ X(BOOL, mpi_show_table, "mpi.show_table", "true", 0, 0, NULL, false, \
   "Show the communication table.") \
 X(BOOL, mpi_log_messages, "mpi.log_messages", "true", 0, 0, NULL, false, \
   "Record messages; without it MPI functions appear only with their times.") \
+X(CHOICE, mpi_call_sites, "mpi.call_sites", "auto", 0, 0, "auto|on|off", false, \
+  "Show from which line each MPI function was called; auto: where no function is instrumented.") \
 X(BOOL, mpi_match, "mpi.match", "true", 0, 0, NULL, false, \
   "Find for each message the thread that sent it and the one that received it.") \
 X(BOOL, mpi_waits, "mpi.waits", "true", 0, 0, NULL, false, \

@@ -252,6 +252,8 @@ static void accept_welcome(const struct wire_welcome *w)
 	vftr_process.counter_words = vftr_counters_wanted();
 	vftr_process.gpu_wanted = w->gpu;
 	vftr_process.openacc_wanted = w->openacc;
+	vftr_call_sites_want(w->call_sites == WIRE_CALL_SITES_ON ||
+			     (w->call_sites == WIRE_CALL_SITES_AUTO && !vftr_modules_call_hooks()));
 	vftr_process.last_words_ms = w->last_words_ms;
 }
 
@@ -405,14 +407,40 @@ static enum process_state attach_now(void)
 	return load_relaxed(&vftr_process.state) == PROCESS_OFF ? PROCESS_OFF : PROCESS_ON;
 }
 
-void vftr_process_attach(void)
+void vftr_process_attach(bool by_hook)
 {
 	vftr_process_lock();
+	vftr_process.begun_by_hook |= by_hook;
 	vftr_thread.own = true;
 	if (vftr_process.state == PROCESS_NEW)
 		store_release(&vftr_process.state, attach_now());
 	vftr_thread.own = false;
 	vftr_process_unlock();
+}
+
+/* Of a child of fork() these are its parent's, and of another ring. */
+static void sites_begin(struct thread *t)
+{
+	void *memory;
+
+	if (t->sites != vftr_no_sites) {
+		memset(t->sites, 0, sizeof(vftr_no_sites));
+	} else if (vftr_process.call_sites) {
+		memory = mmap(NULL, sizeof(vftr_no_sites), PROT_READ | PROT_WRITE,
+			MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+		if (memory != MAP_FAILED)
+			t->sites = memory;
+	}
+}
+
+static void sites_end(struct thread *t)
+{
+	void *memory = t->sites;
+
+	t->sites = vftr_no_sites;
+	fence_signal();
+	if (memory != vftr_no_sites)
+		munmap(memory, sizeof(vftr_no_sites));
 }
 
 /* To be called after the request, so that a ring's first time is not before its definition. */
@@ -425,6 +453,7 @@ static void ring_begin(struct thread *t, const struct wire_ring *reply, int32_t 
 	t->ring.producer->pointer = look_pointer();
 	ring_start(&t->ring, (uint32_t)tid, ticks);
 	vftr_switches_begin(t);
+	sites_begin(t);
 	t->stage = 0;
 	t->cur = t->at = t->ring.stage[0] + 1;
 	t->high = ticks >> RECORD_TIME_BITS;
@@ -548,6 +577,7 @@ void vftr_thread_detach(struct thread *t)
 	t->state = THREAD_NEW;
 	if (had_one)
 		vftr_rings_leave(t->index, keep);
+	sites_end(t);
 	t->own = false;
 	vftr_process_unlock();
 }

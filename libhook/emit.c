@@ -22,6 +22,101 @@ void vftr_exit_id(uint32_t id)
 	vftr_record(RECORD_EXIT, id, fixed_gate(), __builtin_return_address(0));
 }
 
+/* ---- calls whose place in the code is recorded -------------------------------------------- */
+
+static void enter_call(size_t function, const void *site)
+{
+	vftr_record(
+		0, (uint32_t)(RECORD_ID_MPI + function), fixed_gate(), __builtin_return_address(0));
+}
+
+static __attribute__((noinline, cold)) void call_overtaken(
+	uint64_t *to, uint64_t head, uint64_t site, uint32_t turn)
+{
+	vftr_call_overtaken(to, (const uint64_t[2]){head, site}, turn);
+}
+
+/* The function's last call on this thread came from elsewhere. */
+static __attribute__((noinline)) void enter_from_other_site(
+	size_t function, const void *site, uint64_t ticks)
+{
+	struct thread *t = &vftr_thread;
+	const uint64_t head = record_word(ticks, 0, RECORD_CALL_SITE);
+	const uint64_t word = call_site_word((uint32_t)function, (uintptr_t)site);
+	const uint32_t turn = load_relaxed(&t->turns);
+	uint64_t *to = reserve_words(&t->cur, 2);
+
+	if (unlikely(!has_place(t, to, 2))) {
+		vftr_slow(ticks, 0, word, NULL);
+		return;
+	}
+	store_relaxed(&to[0], head);
+	KILLPOINT("site.header");
+	store_release(&to[1], word); /* pairs with the agent's look at the last word */
+	KILLPOINT("site.stored");
+	if (likely(t->sites != vftr_no_sites))
+		t->sites[function] = (uintptr_t)site;
+	if (unlikely(load_relaxed(&t->turns) != turn))
+		call_overtaken(to, head, word, turn);
+}
+
+static __attribute__((noinline, cold)) void enter_call_slowly(
+	size_t function, const void *site, uint64_t ticks)
+{
+	vftr_slow(ticks, 0, call_site_word((uint32_t)function, (uintptr_t)site), NULL);
+}
+
+/* What this calls has its arguments in the same registers. */
+static void enter_call_from(size_t function, const void *site)
+{
+	struct thread *t = &vftr_thread;
+	uint64_t ticks, *to, value;
+	uint32_t turn;
+
+	if (unlikely(fixed_gate() == GATE_ALL)) {
+		enter_call_slowly(function, site, clock_counter());
+		return;
+	}
+	ticks = clock_counter();
+	if (unlikely(ticks >> RECORD_TIME_BITS != t->high)) {
+		enter_call_slowly(function, site, ticks);
+		return;
+	}
+	if (unlikely(t->sites[function] != (uintptr_t)site)) {
+		enter_from_other_site(function, site, ticks);
+		return;
+	}
+	turn = load_relaxed(&t->turns);
+	to = reserve(&t->cur);
+	KILLPOINT("fast.reserved");
+	if (unlikely(!has_place(t, to, 1))) {
+		enter_call_slowly(function, site, ticks);
+		return;
+	}
+	value = record_word(ticks, 0, (uint32_t)(RECORD_ID_MPI + function));
+	store_relaxed(to, value);
+	KILLPOINT("fast.stored");
+	if (unlikely(load_relaxed(&t->turns) != turn))
+		vftr_overtaken(to, value, turn, RECORD_ID_MPI + function, NULL);
+}
+
+void (*vftr_enter_call)(size_t function, const void *site) = enter_call_from;
+
+void vftr_enter_call_within(size_t function, const void *site)
+{
+	if (vftr_process.call_sites)
+		vftr_slow(clock_counter(), 0,
+			CALL_SITE_ONCE | call_site_word((uint32_t)function, (uintptr_t)site), NULL);
+	else
+		vftr_enter_id((uint32_t)(RECORD_ID_MPI + function));
+}
+
+void vftr_call_sites_want(bool wanted)
+{
+	vftr_process.call_sites = wanted;
+	store_relaxed(&vftr_enter_call, wanted ? enter_call_from : enter_call);
+}
+
 static __attribute__((noinline, cold)) void emit_slow(
 	uint64_t a, uint64_t b, uint64_t c, uint64_t d, uint64_t e, uint64_t f)
 {

@@ -17,6 +17,15 @@ void vftr_enter_id(uint32_t id);
 void vftr_exit_id(uint32_t id);
 
 /*
+ * The frame of an MPI function, by its index in the table, begins: it was called by the code at
+ * this return address. Where call sites are not wanted this is vftr_enter_id().
+ */
+extern void (*vftr_enter_call)(size_t function, const void *site)
+	__attribute__((visibility("hidden")));
+/* The same for a call that may interrupt the other one anywhere. */
+void vftr_enter_call_within(size_t function, const void *site);
+
+/*
  * Stores one record of record_words(word[0]) words, at most EMIT_WORDS, inside
  * of the frame that is open on the calling thread; it has no time of its own.
  * The last word must not be zero. Nothing happens while recording is paused.

@@ -4,7 +4,8 @@
 
 #define EXPORT __attribute__((visibility("default"), hot))
 
-__thread struct thread vftr_thread;
+uint64_t vftr_no_sites[CALL_SITE_FUNCTIONS];
+__thread struct thread vftr_thread = {.sites = vftr_no_sites};
 struct own_pages vftr_own; /* in .bss: on anonymous pages */
 
 EXPORT void __cyg_profile_func_enter(void *function, void *call_site);

@@ -58,6 +58,12 @@ void vftr_emit_overtaken(uint64_t *to, const uint64_t *word, uint32_t turn)
 		vftr_emit_slow(word);
 }
 
+void vftr_call_overtaken(uint64_t *to, const uint64_t *word, uint32_t turn)
+{
+	if (words_overtaken(&vftr_thread, to, word, turn))
+		vftr_slow(clock_counter(), 0, word[1], NULL);
+}
+
 void vftr_openmp_overtaken(uint64_t *to, const uint64_t *word, uint32_t turn)
 {
 	if (words_overtaken(&vftr_thread, to, word, turn))

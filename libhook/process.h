@@ -42,6 +42,8 @@ struct process {
 	bool clock_is_raw;
 	uint32_t no_messages;	 /* the user wants no records of communication */
 	uint32_t lengths_wanted; /* the length of each message of a collective call is wanted */
+	bool begun_by_hook;	 /* the first event was of a function */
+	bool call_sites;	 /* from where MPI functions are called is recorded */
 	uint32_t publish_forks;	 /* publish FORK before any record of its team */
 	uint64_t lost_early;	 /* calls of signal handlers before there was a control page */
 	uint32_t pauses; /* nesting of vftrace_pause(), all threads, and maybe PAUSED_BY_AGENT */
@@ -162,8 +164,13 @@ bool vftr_is_of_a_copy(void *address);
 
 /* attach.c: true if VFTR_OFF is set, which is read before anything else. */
 bool vftr_user_has_switched_off(void);
-/* Finds the agent and says hello; afterwards state is ON or OFF. */
-void vftr_process_attach(void);
+/* Finds the agent and says hello; afterwards state is ON or OFF. by_hook: the first event is one of
+ * a function. */
+void vftr_process_attach(bool by_hook);
+/* emit.c: chooses vftr_enter_call(). */
+void vftr_call_sites_want(bool wanted);
+/* switches/hooked-modules.c: true if a module of the program calls the hooks. */
+bool vftr_modules_call_hooks(void);
 /* Gets a ring for the calling thread; afterwards its state is ACTIVE or OFF. */
 void vftr_thread_attach(struct thread *t);
 /* The calling thread's last act: gives its ring to the agent; state NEW. */

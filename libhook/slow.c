@@ -254,6 +254,30 @@ static void put_blocked(struct thread *t)
 	t->blocked = t->blocked_until = 0;
 }
 
+static inline bool is_call_site(uint64_t key)
+{
+	return key / CALL_SITE_MARK == 1; /* a region has the bit above */
+}
+
+/* The id by which the exit comes, where key is the word of a CALL_SITE; else key. */
+static inline uint64_t key_of_exit(uint64_t key)
+{
+	return is_call_site(key) ? RECORD_ID_MPI + CALL_SITE_FUNCTION(key) : key;
+}
+
+/* A function's address: in a program without dynamic linking nothing else tells of hooks. */
+static inline bool is_code(uint64_t key)
+{
+	return key >= RECORD_ID_FUNCTION && !RECORD_IS_REGION(key) && !is_call_site(key);
+}
+
+static __attribute__((noinline)) void put_call_site(struct thread *t, uint64_t ticks, uint64_t site)
+{
+	put_words(t, (const uint64_t[2]){record_word(ticks, 0, RECORD_CALL_SITE), site}, 2);
+	if (!(site & CALL_SITE_ONCE) && t->sites != vftr_no_sites)
+		t->sites[CALL_SITE_FUNCTION(site)] = CALL_SITE_ADDRESS(site);
+}
+
 static void put_event(struct thread *t, uint64_t ticks, uint64_t exit_bit, uint64_t key)
 {
 	bool is_short = key < RECORD_ID_FUNCTION ||
@@ -261,14 +285,17 @@ static void put_event(struct thread *t, uint64_t ticks, uint64_t exit_bit, uint6
 				!RECORD_IS_REGION(key));
 	uint64_t word[3] = {record_word(ticks, exit_bit, (uint32_t)key)};
 
-	if (key < RECORD_ID_MPI) {
+	if (is_call_site(key)) {
+		put_call_site(t, ticks, key);
+	} else if (key < RECORD_ID_MPI) {
 		word[1] = t->payload[0];
 		word[2] = t->payload[1];
 		put_words(t, word, record_words(word[0]));
-	} else if (is_short)
+	} else if (is_short) {
 		put(t, record_word(ticks, exit_bit, (uint32_t)key), 0);
-	else
+	} else {
 		put(t, record_word(ticks, exit_bit, RECORD_WIDE), key);
+	}
 }
 
 /* Counters behind those of the last record: of now, or as read when an exit began. */
@@ -406,7 +433,7 @@ static void skip(struct thread *t, uint64_t key, const void *site)
 {
 	if (!t->skipped_depth) {
 		t->skipped_at = t->busy_at;
-		t->skipped_key = key;
+		t->skipped_key = key_of_exit(key);
 		t->skipped_site = site;
 		t->skipped_return = 0;
 	}
@@ -487,7 +514,10 @@ static void record_slowly(
 {
 	bool paused = load_relaxed(&vftr_process.pauses) != 0;
 
-	vftr_skipped_forget(t, exit_bit, key, site);
+	if (unlikely(is_call_site(key)) && !vftr_process.call_sites)
+		key = key_of_exit(key);
+	if (unlikely(t->jumped))
+		vftr_skipped_forget(t, exit_bit, key_of_exit(key), site);
 	if (t->state == THREAD_DROPPING && !stop_dropping(t, ticks)) {
 		drop(t, ticks, exit_bit, key, site);
 		return;
@@ -559,7 +589,7 @@ static bool is_only_counting(const struct thread *t, uint64_t ticks, uint64_t ke
 			      (uintptr_t)t->jumped | ((ticks >> RECORD_TIME_BITS) ^ t->high);
 
 	return t->counts && !special && !rare && key >= RECORD_ID_MPI && !RECORD_IS_REGION(key) &&
-	       load_relaxed(&vftr_process.state) == PROCESS_ON &&
+	       !is_call_site(key) && load_relaxed(&vftr_process.state) == PROCESS_ON &&
 	       (key < RECORD_ID_FUNCTION || (uint32_t)key >= RECORD_ID_FUNCTION);
 }
 
@@ -619,7 +649,7 @@ void vftr_slow(uint64_t ticks, uint64_t exit_bit, uint64_t key, const void *site
 	busy_begin_surely(t, site);
 attach:
 	if (load_acquire(&vftr_process.state) == PROCESS_NEW) {
-		vftr_process_attach();
+		vftr_process_attach(is_code(key));
 		ticks = clock_counter(); /* looking for the agent is not the program's time */
 	}
 	if (load_acquire(&vftr_process.state) == PROCESS_OFF) {

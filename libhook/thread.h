@@ -77,10 +77,15 @@ struct thread {
 	int32_t host;		   /* tid of the thread itself, if vfork_children is not 0 */
 	struct counters *counters; /* of hardware, or NULL */
 	uint64_t *counts;	   /* calls that are not recorded, on the ring's page: or NULL */
+	/* by MPI function: return address of its last CALL_SITE in this ring; or vftr_no_sites */
+	uint64_t *sites;
 };
 
 extern __thread struct thread vftr_thread
 	__attribute__((tls_model("initial-exec"), visibility("hidden")));
+
+/* Of threads without memory for theirs: no call comes from there. Never written. */
+extern uint64_t vftr_no_sites[CALL_SITE_FUNCTIONS] __attribute__((visibility("hidden")));
 
 /*
  * Ids whose complement is not below the gate take the slow path: with
@@ -112,7 +117,7 @@ extern struct own_pages vftr_own __attribute__((visibility("hidden")));
 
 /*
  * The slow path: everything that is not "store a word". key is an address, an
- * id below RECORD_ID_FUNCTION, or RECORD_REGION_KEY(n). Keeps errno.
+ * id below RECORD_ID_FUNCTION, RECORD_REGION_KEY(n), or the word of a CALL_SITE. Keeps errno.
  */
 void vftr_slow(uint64_t ticks, uint64_t exit_bit, uint64_t key, const void *site)
 	__attribute__((visibility("hidden"), noinline, cold));
@@ -136,6 +141,8 @@ void vftr_overtaken(uint64_t *word, uint64_t value, uint32_t turn, uint64_t key,
 /* The same two for records of several words: emit.h. */
 void vftr_emit_slow(const uint64_t *word) __attribute__((visibility("hidden"), noinline, cold));
 void vftr_emit_overtaken(uint64_t *to, const uint64_t *word, uint32_t turn)
+	__attribute__((visibility("hidden"), noinline, cold));
+void vftr_call_overtaken(uint64_t *to, const uint64_t *word, uint32_t turn)
 	__attribute__((visibility("hidden"), noinline, cold));
 void vftr_openmp_overtaken(uint64_t *to, const uint64_t *word, uint32_t turn)
 	__attribute__((visibility("hidden"), noinline, cold));

@@ -12,16 +12,12 @@
 #include <string.h>
 #include "libhook/emit.h"
 #include "mpi/handle.h"
-#include "mpi/scratch.h"
 #include "shm/atomic.h"
 #include "shm/record.h"
 
 _Static_assert(RECORD_ID_MPI + VFTR_MPI_N <= RECORD_ID_REGION, "more MPI functions than ids");
 
-#define TLS __thread __attribute__((tls_model("initial-exec")))
-
-static TLS const char *outer_call;
-static TLS unsigned user_calls; /* recorded calls that run inside of it */
+__thread struct mpi_open vftr_mpi_open;
 
 uint32_t vftr_mpi_level_off;
 bool vftr_mpi_multiple;
@@ -124,43 +120,46 @@ static bool is_library(uintptr_t code)
 	return is_known(code);
 }
 
-static bool __attribute__((noinline, cold)) inner_call(enum mpi_id id, const void *caller)
+static bool __attribute__((noinline, cold)) inner_call(size_t id, const void *caller)
 {
 	if (is_library((uintptr_t)caller))
 		return false;
-	user_calls++;
-	vftr_enter_id(RECORD_ID_MPI + id);
+	vftr_mpi_open.user_calls++;
+	vftr_enter_call_within(id, caller);
 	return true;
 }
 
 /* Not inline: its own frame is at LOOK_FRAME below the stack of its caller. */
-bool __attribute__((noinline)) vftr_mpi_enter(enum mpi_id id, const void *caller)
+bool __attribute__((noinline)) vftr_mpi_enter(size_t id, const void *caller)
 {
+	struct mpi_open *open = &vftr_mpi_open;
 	const char *here = __builtin_frame_address(0);
 
-	if (__builtin_expect(outer_call && here < outer_call, 0))
+	if (__builtin_expect(open->outer && here < open->outer, 0))
 		return inner_call(id, caller);
-	outer_call = here;
-	user_calls = 0;
-	vftr_scratch_used = 0;
-	vftr_enter_id(RECORD_ID_MPI + id);
+	open->outer = here;
+	open->user_calls = 0;
+	open->scratch = 0;
+	load_relaxed (&vftr_enter_call)(id, caller);
 	return true;
 }
 
 void vftr_mpi_exit(bool outermost, enum mpi_id id)
 {
+	struct mpi_open *open = &vftr_mpi_open;
+
 	if (!outermost)
 		return;
 	vftr_exit_id(RECORD_ID_MPI + id);
-	if (__builtin_expect(user_calls, 0))
-		user_calls--;
+	if (__builtin_expect(open->user_calls, 0))
+		open->user_calls--;
 	else
-		outer_call = NULL;
+		open->outer = NULL;
 }
 
 const void *vftr_mpi_outer(void)
 {
-	return &outer_call;
+	return &vftr_mpi_open.outer;
 }
 
 bool vftr_mpi_recording(void)

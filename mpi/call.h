@@ -38,11 +38,20 @@
  * vftr_mpi_exit() when the call has returned. Both functions never fail, and
  * keep errno.
  */
-bool vftr_mpi_enter(enum mpi_id id, const void *caller);
+bool vftr_mpi_enter(size_t id, const void *caller);
 void vftr_mpi_exit(bool outermost, enum mpi_id id);
 
 /* Where the calling thread keeps the stack address of its outermost call. */
 const void *vftr_mpi_outer(void) __attribute__((visibility("hidden")));
+
+/* Of a thread, together, as each call needs them. */
+struct mpi_open {
+	const char *outer;   /* stack address of its outermost call, or NULL */
+	size_t scratch;	     /* bytes of mpi/scratch.h that are in use */
+	uint32_t user_calls; /* recorded calls that run inside of the outermost one */
+};
+extern __thread struct mpi_open vftr_mpi_open
+	__attribute__((tls_model("initial-exec"), visibility("hidden")));
 
 enum mpi_language { LANGUAGE_C, LANGUAGE_F77, LANGUAGE_F08, LANGUAGE_F08TS };
 

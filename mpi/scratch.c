@@ -18,7 +18,6 @@ struct large {
 	size_t unused; /* 16-byte alignment */
 };
 
-__thread size_t vftr_scratch_used;
 static __thread struct {
 	char *at;
 	size_t bytes;
@@ -34,7 +33,7 @@ static void give_back(void *unused)
 	if (own.at)
 		munmap(own.at, own.bytes);
 	own.at = NULL;
-	own.bytes = vftr_scratch_used = 0;
+	own.bytes = vftr_mpi_open.scratch = 0;
 }
 
 static void make_key(void)
@@ -88,14 +87,15 @@ void *vftr_scratch(size_t bytes)
 	bytes = (bytes + 15) & ~(size_t)15;
 	if (bytes > LARGE_BYTES)
 		return take_large(bytes);
-	if (own.bytes - vftr_scratch_used < bytes) {
-		if (vftr_scratch_used) /* by a call around this one, or one that never returned */
+	if (own.bytes - vftr_mpi_open.scratch < bytes) {
+		if (vftr_mpi_open.scratch) /* by a call around this one, or one that never returned
+					    */
 			return take_large(bytes);
 		if (!grow(bytes))
 			return NULL;
 	}
-	at = own.at + vftr_scratch_used;
-	vftr_scratch_used += bytes;
+	at = own.at + vftr_mpi_open.scratch;
+	vftr_mpi_open.scratch += bytes;
 	return at;
 }
 
@@ -107,7 +107,7 @@ void vftr_scratch_done(const void *at)
 	if (!at)
 		return;
 	if (own.at && offset < own.bytes) {
-		vftr_scratch_used = offset;
+		vftr_mpi_open.scratch = offset;
 		return;
 	}
 	l = (struct large *)(uintptr_t)at - 1;

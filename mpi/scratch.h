@@ -9,9 +9,7 @@
 void *vftr_scratch(size_t bytes);
 /* Gives memory of vftr_scratch() back, the last piece first. NULL is ignored. */
 void vftr_scratch_done(const void *at);
-/* Bytes in use: the outermost call of a thread sets it to 0, as calls that were
+/* The outermost call of a thread sets the bytes in use (mpi_open.scratch) to 0, as calls that were
  * left by longjmp() did not give theirs back. */
-extern __thread size_t vftr_scratch_used
-	__attribute__((tls_model("initial-exec"), visibility("hidden")));
 
 #endif

@@ -23,7 +23,7 @@
 
 #include <stdint.h>
 
-#define RECORD_FORMAT 11 /* raised whenever a word changes its meaning */
+#define RECORD_FORMAT 12 /* raised whenever a word changes its meaning */
 
 #ifndef BLOCK_BYTES /* smaller in a model test */
 #define BLOCK_BYTES 4096u
@@ -48,6 +48,7 @@
 	RECORD(COUNTERS, 12, 1 + RECORD_COUNTERS_N(w), 0, counters)                                \
 	RECORD(BLOCKED, 13, 3, 0, blocked)                                                         \
 	RECORD(COUNTED, 14, 2, 0, counted)                                                         \
+	RECORD(CALL_SITE, 15, 2, 1, call_site)                                                     \
 	RECORD(GPU_CALL, 32, 2, 0, gpu_call)                                                       \
 	RECORD(OPENACC, 33, 2, 0, openacc)                                                         \
 	RECORD(USER_COUNTER, 49, 3, 0, user_counter)                                               \
@@ -219,6 +220,24 @@ static inline uint64_t counted_calls(uint32_t number, uint64_t calls)
 }
 
 /*
+ * CALL_SITE: the thread enters an MPI function that was called from known code. word 1 = MARK |
+ * ONCE | index of the function << 48 | return address of the call. An enter of the same function
+ * that follows as a word has the same place, until there is another CALL_SITE for it; one with
+ * ONCE speaks of one call only. The record is the enter, so no call is without its place.
+ */
+#define CALL_SITE_MARK	      ((uint64_t)1 << 62)
+#define CALL_SITE_ONCE	      ((uint64_t)1 << 61)
+#define CALL_SITE_SHIFT	      48
+#define CALL_SITE_FUNCTIONS   ((uint32_t)(RECORD_ID_LOGGED - RECORD_ID_MPI))
+#define CALL_SITE_FUNCTION(w) ((uint32_t)((w) >> CALL_SITE_SHIFT) & 0xfff)
+#define CALL_SITE_ADDRESS(w)  ((w) & (((uint64_t)1 << CALL_SITE_SHIFT) - 1))
+
+static inline uint64_t call_site_word(uint32_t function, uint64_t address)
+{
+	return CALL_SITE_MARK | (uint64_t)function << CALL_SITE_SHIFT | CALL_SITE_ADDRESS(address);
+}
+
+/*
  * USER_COUNTER: in place of the time the counter's number (wire.h, COUNTER); word 1
  * the value, an int64_t or the bits of a double by the counter's type; word 2 = MARK |
  * ticks at which it had this value, which may be earlier than what is around it.
@@ -300,6 +319,7 @@ static inline uint32_t openmp_lock(uint64_t address)
  */
 
 _Static_assert(BLOCK_BYTES % 64 == 0, "blocks are copied in whole cache lines");
+_Static_assert(RECORD_ID_LOGGED - RECORD_ID_MPI < 1 << 12, "a function fits into CALL_SITE");
 _Static_assert(RECORD_ID_LOGGED + LOGGED_CALLS <= RECORD_ID_REGION, "id ranges touch");
 _Static_assert(RECORD_ID_REGION + RECORD_REGIONS_SHORT == RECORD_ID_FUNCTION, "id ranges touch");
 

@@ -41,7 +41,7 @@
 
 #include <stdint.h>
 
-#define WIRE_VERSION  14u
+#define WIRE_VERSION  15u
 #define WIRE_TEXT_MAX 16384u
 #define WIRE_BUILD_ID 20
 #define WIRE_UNKNOWN  (-1)
@@ -117,6 +117,12 @@ enum wire_messages {
 	WIRE_MESSAGES_EACH, /* the length of each of its messages where they differ */
 };
 
+enum wire_call_sites {
+	WIRE_CALL_SITES_OFF,
+	WIRE_CALL_SITES_ON,   /* record from where MPI functions are called */
+	WIRE_CALL_SITES_AUTO, /* the same, if no module calls the hooks */
+};
+
 struct wire_welcome {
 	struct wire_head head;
 	uint32_t version;
@@ -130,6 +136,7 @@ struct wire_welcome {
 	uint32_t openacc;	 /* 1: record the events of OpenACC's runtime */
 	uint32_t block_most_ms;	 /* longest wait without a sign of the agent */
 	uint32_t last_words_ms;	 /* longest wait for MAY_END after BYE; 0: none */
+	uint32_t call_sites;	 /* enum wire_call_sites */
 };
 
 struct wire_module {

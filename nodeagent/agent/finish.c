@@ -20,6 +20,7 @@
 #include "nodeagent/internode/matching.h"
 #include "nodeagent/report/output.h"
 #include "nodeagent/process/process.h"
+#include "nodeagent/process/names.h"
 #include "nodeagent/profile/ids.h"
 #include "nodeagent/profile/profile.h"
 #include "nodeagent/process/regions.h"
@@ -212,7 +213,8 @@ static bool has_only_mpi(const struct profile *p)
 	size_t n = 0;
 
 	for (size_t i = 0; i < p->n_stacks; i++) {
-		if (p->stacks[i].parent == PROFILE_NONE)
+		if (p->stacks[i].parent == PROFILE_NONE ||
+			!strncmp(p->names[p->stacks[i].name], SITE_PREFIX, strlen(SITE_PREFIX)))
 			continue;
 		if (strncmp(p->names[p->stacks[i].name], "MPI_", 4))
 			return false;

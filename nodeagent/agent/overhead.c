@@ -122,7 +122,7 @@ static uint32_t function_at(struct overhead *b, const struct code_location *loca
 
 static bool is_code(uint64_t key)
 {
-	if (RECORD_IS_REGION(key) || (key & KEY_INIT))
+	if (RECORD_IS_REGION(key) || (key & KEY_INIT) || key_is_site(key))
 		return false;
 	return (key & KEY_WIDE) || (uint32_t)key >= RECORD_ID_FUNCTION;
 }

@@ -225,7 +225,8 @@ static size_t find_loops(const struct gather_from *g, uint64_t part, struct loop
 		n = 0;
 	else if (found[0].node->parent != a.node->parent)
 		return n;
-	found[n] = (struct loop){a.node, a.node->parent, a.iterations, a.depth, 0, n > 0};
+	found[n] = (struct loop){key_is_site(a.node->key) ? a.node->child : a.node, a.node->parent,
+		a.iterations, a.depth, 0, n > 0};
 	return n + 1;
 }
 

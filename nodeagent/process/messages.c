@@ -163,6 +163,13 @@ static bool somebody_reads_energy(const struct host *host)
 	return false;
 }
 
+static uint32_t call_sites(const char *wanted)
+{
+	return !strcmp(wanted, "on")	? WIRE_CALL_SITES_ON
+	       : !strcmp(wanted, "off") ? WIRE_CALL_SITES_OFF
+					: WIRE_CALL_SITES_AUTO;
+}
+
 static const char *on_hello(struct process *p, const union packet *m)
 {
 	struct host *host = p->host;
@@ -181,7 +188,8 @@ static const char *on_hello(struct process *p, const union packet *m)
 		.openacc = host->conf->openacc_active,
 		.block_most_ms = (uint32_t)(1e3 * host->conf->shm_block_most_s),
 		.publish_forks = host->conf->sampling_active,
-		.last_words_ms = host->last_words_ms};
+		.last_words_ms = host->last_words_ms,
+		.call_sites = call_sites(host->conf->mpi_call_sites)};
 	int error;
 
 	if (m->hello.version != WIRE_VERSION) {

@@ -20,6 +20,7 @@
 extern const char *const vftr_mpi_names[];
 extern const unsigned vftr_mpi_n;
 
+#define SITES_S	    10.0
 #define UNKNOWN	    "(unknown)"
 #define NO_FUNCTION "(UnknownFunctionName)" /* as Vftrace says it */
 
@@ -49,6 +50,7 @@ struct symcache {
 	size_t n_named, cap_named;
 	size_t n_sought;       /* of named[]: their lines were looked up */
 	struct map64 named_at; /* address of the name -> index */
+	double sites_s;	       /* that the lines of call sites may still take */
 };
 
 struct symcache *symcache_new(struct host *host)
@@ -57,6 +59,7 @@ struct symcache *symcache_new(struct host *host)
 
 	s->host = host;
 	s->lines = source_lines_new();
+	s->sites_s = SITES_S;
 	return s;
 }
 
@@ -119,15 +122,11 @@ const char *symcache_find(
 	return symtab_find(s->files[file].table, address, start);
 }
 
-/* "module+0xoffset", made once. */
-static const char *made_name(struct symcache *s, const struct code_location *location)
+/* `name`, or the same that was made before for this key. */
+static const char *made_once(struct symcache *s, uint64_t key, char *name)
 {
-	const char *module = basename(location->path);
-	uint64_t key = fnv_text(location->address * 0x9e3779b97f4a7c15u, location->path);
-	uint32_t *known;
-	char *name = xasprintf("%s+0x%llx", module, (unsigned long long)location->address);
+	uint32_t *known = map64_find(&s->made_by_location, key);
 
-	known = map64_find(&s->made_by_location, key);
 	if (known && !strcmp(s->made[*known], name)) {
 		free(name);
 		return s->made[*known];
@@ -136,6 +135,28 @@ static const char *made_name(struct symcache *s, const struct code_location *loc
 		map64_add(&s->made_by_location, key, (uint32_t)s->n_made);
 	s->made = grow(s->made, s->n_made, &s->cap_made, sizeof(*s->made));
 	return s->made[s->n_made++] = name;
+}
+
+static char *offset_in_module(const struct code_location *location)
+{
+	return xasprintf(
+		"%s+0x%llx", basename(location->path), (unsigned long long)location->address);
+}
+
+static const char *made_name(struct symcache *s, const struct code_location *location)
+{
+	return made_once(s, fnv_text(location->address * 0x9e3779b97f4a7c15u, location->path),
+		offset_in_module(location));
+}
+
+static const char *site_name(struct symcache *s, const struct code_location *location)
+{
+	const char *line = source_lines_find(s->lines, location);
+	char *offset = line ? NULL : offset_in_module(location);
+	char *name = xasprintf(SITE_PREFIX "%s", line ? line : offset);
+
+	free(offset);
+	return made_once(s, fnv_text(FNV_BEGIN, name), name);
 }
 
 static const char *region_name(struct symcache *s, const struct process *p, uint64_t number)
@@ -223,7 +244,9 @@ const char *symcache_name(struct symcache *s, const struct process *p, uint64_t 
 			return region_name(s, p, id - RECORD_ID_REGION);
 	}
 	if (!codemap_find_key(p->code, key, &location))
-		return NO_FUNCTION;
+		return key_is_site(key) ? SITE_PREFIX UNKNOWN : NO_FUNCTION;
+	if (key_is_site(key))
+		return site_name(s, &location);
 	name = function_name(s, &location);
 	return name ? name : made_name(s, &location);
 }
@@ -237,10 +260,23 @@ static struct code_location location_of(const struct symcache *s, const struct n
 	return (struct code_location){f->path, n->start, f->build_id, f->build_id_bytes};
 }
 
+/* Returns the seconds that it took. */
+static double read_lines(struct symcache *s, const struct code_location *locations, size_t n,
+	const char *of, double seconds)
+{
+	const double from = 1e-9 * (double)clock_raw_ns();
+
+	if (!source_lines_read(s->lines, locations, n, seconds))
+		host_warn(s->host, false,
+			"the source lines of some %s are missing: debug information was not "
+			"read within %.0f s",
+			of, seconds);
+	return 1e-9 * (double)clock_raw_ns() - from;
+}
+
 void symcache_read_sources(struct symcache *s)
 {
 	const size_t n = s->n_named - s->n_sought;
-	const double from = 1e-9 * (double)clock_raw_ns();
 	struct code_location *locations;
 
 	if (!n || s->host->sources_s <= 0)
@@ -248,14 +284,32 @@ void symcache_read_sources(struct symcache *s)
 	locations = xmalloc(n * sizeof(*locations));
 	for (size_t i = 0; i < n; i++)
 		locations[i] = location_of(s, &s->named[s->n_sought + i]);
-	if (!source_lines_read(s->lines, locations, n, s->host->sources_s))
-		host_warn(s->host, false,
-			"the source lines of some functions are missing: debug information was not "
-			"read within %.0f s",
-			s->host->sources_s);
+	s->host->sources_s -= read_lines(s, locations, n, "functions", s->host->sources_s);
 	s->n_sought = s->n_named;
-	s->host->sources_s -= 1e-9 * (double)clock_raw_ns() - from;
 	free(locations);
+}
+
+void symcache_read_sites(
+	struct symcache *s, const struct process *p, const uint64_t *keys, size_t n)
+{
+	struct code_location *locations = xcalloc(n, sizeof(*locations));
+	size_t found = 0;
+
+	for (size_t i = 0; i < n; i++)
+		if (key_is_site(keys[i]) && codemap_find_key(p->code, keys[i], &locations[found]))
+			found++;
+	if (found && s->sites_s > 0)
+		s->sites_s -= read_lines(s, locations, found, "calls of MPI", s->sites_s);
+	free(locations);
+}
+
+struct source_place symcache_site(const struct symcache *s, const struct process *p, uint64_t key)
+{
+	struct code_location location;
+
+	if (!key_is_site(key) || !codemap_find_key(p->code, key, &location))
+		return (struct source_place){NULL, 0};
+	return source_lines_place(s->lines, &location);
 }
 
 bool symcache_source(

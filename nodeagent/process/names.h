@@ -13,6 +13,8 @@ struct host;
 struct process;
 struct symcache;
 
+#define SITE_PREFIX "call@" /* of the name of a KEY_SITE */
+
 struct symcache *symcache_new(struct host *host);
 void symcache_free(struct symcache *s);
 
@@ -25,7 +27,8 @@ struct source_lines *symcache_lines(struct symcache *s);
 
 /*
  * Raw name of a frame's key in a process: a function, "module+0xoffset" where
- * the file has no name for it, an MPI function, a region. Never NULL; valid
+ * the file has no name for it, an MPI function, a region; of a KEY_SITE "call@file:line",
+ * or "call@module+0xoffset" if its line was not read. Never NULL; valid
  * until the cache is freed or the region is defined anew.
  */
 const char *symcache_name(struct symcache *s, const struct process *p, uint64_t key);
@@ -36,6 +39,12 @@ const char *symcache_name(struct symcache *s, const struct process *p, uint64_t 
  * warning says so.
  */
 void symcache_read_sources(struct symcache *s);
+/* The lines of those of these keys that are KEY_SITE, which are part of their names: to be called
+ * before they are named, for many at once. All such calls together take 10 s at most. */
+void symcache_read_sites(
+	struct symcache *s, const struct process *p, const uint64_t *keys, size_t n);
+/* The line of a KEY_SITE; of other keys none. */
+struct source_place symcache_site(const struct symcache *s, const struct process *p, uint64_t key);
 /* Where the i-th of these functions begins. False: there are not so many. */
 bool symcache_source(
 	const struct symcache *s, size_t i, const char **name, struct source_place *place);

@@ -75,7 +75,8 @@ static uint32_t define(struct recorder_process *s, uint64_t key)
 {
 	const struct process *p = s->process;
 	struct vfd_function f = {.process = s->number, .kind = kind_of(p, key)};
-	bool is_code = f.kind == VFD_FUNCTION_CODE, match = is_code && s->recorder->has_precise;
+	bool is_code = f.kind == VFD_FUNCTION_CODE;
+	bool match = is_code && !key_is_site(key) && s->recorder->has_precise;
 	bool late = (is_code && !match) || f.kind == VFD_FUNCTION_OPENMP;
 	uint32_t number;
 
@@ -150,7 +151,9 @@ static void name_late(struct recorder_process *s, const struct sampled_function 
 	struct source_place place = {NULL, 0};
 
 	vfd_define_name(writer(s), f->number, name, f->precise);
-	if (kind_of(s->process, f->key) == VFD_FUNCTION_CODE)
+	if (key_is_site(f->key))
+		place = symcache_site(symbols, s->process, f->key);
+	else if (kind_of(s->process, f->key) == VFD_FUNCTION_CODE)
 		*LIST_ADD(s->recorder, named) = (struct recorder_named){name, f->number};
 	else
 		place = regions_source(symbols, s->process, f->key);
@@ -158,8 +161,22 @@ static void name_late(struct recorder_process *s, const struct sampled_function 
 		vfd_define_source(writer(s), f->number, place.file, place.line);
 }
 
+static void read_sites(const struct recorder_process *s)
+{
+	uint64_t *keys = NULL;
+	size_t n = 0, cap = 0;
+
+	for (size_t i = 0; i < s->n_unnamed; i++)
+		if (key_is_site(s->unnamed[i].key))
+			*APPEND(keys, n, cap) = s->unnamed[i].key;
+	if (n)
+		symcache_read_sites(s->process->host->symbols, s->process, keys, n);
+	free(keys);
+}
+
 static void name_functions(struct recorder_process *s)
 {
+	read_sites(s);
 	for (size_t i = 0; i < s->n_unnamed; i++)
 		name_late(s, &s->unnamed[i]);
 	s->n_unnamed = 0;

@@ -79,7 +79,9 @@ void replay_open(struct replay *r, uint64_t key, uint64_t t)
 		(struct frame){.node = calltree_child(r->tree, below, f->last, key), .since = t};
 	if (!r->top->node->calls)
 		calltree_called(r->top->node, t);
-	if (f == r->base && r->is_main)
+	if (unlikely(key_is_site(key)))
+		replay_expect_sites(r);
+	else if (f == r->base && r->is_main)
 		replay_prelude(r, r->top->node);
 	if (r->sampled)
 		sample_enter(r, r->top->node, t);
@@ -137,8 +139,7 @@ void replay_enter(struct replay *r, uint64_t key, uint64_t t)
 		r->top->node->calls++;
 }
 
-/* The top frame ends; the root never does. */
-void replay_pop(struct replay *r, uint64_t t)
+static void pop_frame(struct replay *r, uint64_t t)
 {
 	struct frame *f = r->top;
 	struct node *n = f->node;
@@ -168,9 +169,19 @@ void replay_pop(struct replay *r, uint64_t t)
 	r->top->last = n;
 }
 
+/* The top frame ends; the root never does. */
+void replay_pop(struct replay *r, uint64_t t)
+{
+	pop_frame(r, t);
+	if (unlikely(r->top->node && key_is_site(r->top->node->key)))
+		pop_frame(r, t);
+}
+
 static int is_frame(const struct frame *f, uint32_t id)
 {
 	if (frame_is_construct(f) && !frame_is_deep(f))
+		return 0;
+	if (f->node && key_is_site(f->node->key))
 		return 0;
 	return f->node && ((uint32_t)f->node->key == id || f->node->key == KEY_OVERFLOW);
 }
@@ -294,7 +305,7 @@ void replay_jump(struct replay *r, uint64_t site, uint64_t t)
 	struct frame *f;
 
 	for (f = r->top; r->same && f > r->base && left--; f--)
-		if (f->node && r->same(r->ctx, f->node->key, site)) {
+		if (f->node && !key_is_site(f->node->key) && r->same(r->ctx, f->node->key, site)) {
 			replay_close_above(r, f, t);
 			return;
 		}

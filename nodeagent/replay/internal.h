@@ -118,7 +118,10 @@ struct replay {
 	uint64_t blocked_until;	   /* ... the last of which ended then */
 	uint64_t vain, vain_sites; /* frames walked over in vain */
 	unsigned slow;		   /* SLOW_ bits */
-	uint32_t fast_from;	   /* smaller ids always take the slow way */
+	uint32_t fast_from;	   /* smaller ids always take the slow way ... */
+	uint32_t fast_least;	   /* ... and it is this, but while SLOW_GOT is set */
+	uint64_t *sites;	   /* of MPI functions: KEY_SITE of the next call, or 0 */
+	size_t n_sites;
 	struct traffic_track *track;
 	struct sampled_track *sampled;		    /* or NULL */
 	struct activity *activity;		    /* or NULL; of the track */
@@ -280,6 +283,10 @@ void replay_enter(struct replay *r, uint64_t key, uint64_t t);
 void replay_open(struct replay *r, uint64_t key, uint64_t t);
 /* The same with this node, wherever it is in the tree. Not above r->deep. */
 void replay_open_at(struct replay *r, struct node *n, uint64_t t);
+/* The same of an MPI function on whose place we were told (call-site.c). False: on none. */
+bool replay_enter_mpi(struct replay *r, uint32_t id, uint64_t t);
+/* A frame of KEY_SITE is open: it ends with the one above it, which the fast way does not do. */
+void replay_expect_sites(struct replay *r);
 /* An exit of the function with this id: frames above its frame are closed. */
 void replay_leave(struct replay *r, uint32_t id, uint64_t t);
 /* The frame on top ends, unless it is the root. */

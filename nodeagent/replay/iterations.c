@@ -53,8 +53,22 @@ static unsigned depth_of(const struct node *n)
 /* Functions and regions; nothing of MPI, OpenMP or our own. */
 static bool may_iterate(uint64_t key)
 {
+	if (key_is_site(key))
+		return false;
 	return key_is_region(key) || (key & KEY_WIDE) ||
 	       (!(key & KEY_INIT) && (uint32_t)key >= RECORD_ID_FUNCTION);
+}
+
+/* What its caller calls: a function of MPI, or the place of the call. */
+static struct node *called(struct node *n)
+{
+	return key_is_site(n->parent->key) ? n->parent : n;
+}
+
+/* The function of MPI that is called, or called there; KEY_NO_MPI: none. */
+static uint32_t mpi_of(const struct node *n)
+{
+	return key_mpi(key_is_site(n->key) ? n->child->key : n->key);
 }
 
 static void watch_mpi(struct replay *r, struct node *n)
@@ -77,7 +91,7 @@ void replay_iteration_path(struct replay *r, struct node *n)
 	unsigned depth;
 
 	if (key_mpi(n->key) != KEY_NO_MPI) {
-		watch_mpi(r, n);
+		watch_mpi(r, called(n));
 		return;
 	}
 	depth = may_iterate(n->key) ? depth_of(n) : 0;
@@ -173,7 +187,7 @@ static bool has_function(const struct replay *r, const struct node *n, uint64_t 
 static void tell_slow(struct replay *r, const struct node *n, struct replay_slow *slow)
 {
 	slow->number--; /* calls there were */
-	r->tell_slow(r->slow_ctx, n, slow);
+	r->tell_slow(r->slow_ctx, key_is_site(n->key) ? n->child : n, slow);
 }
 
 static void note_slow(struct replay *r, const struct frame *f, struct node *n, uint64_t t)
@@ -217,9 +231,9 @@ static __attribute__((noinline)) void add_to_period(
 		.least = r->iteration_least,
 		.unsettled = sequences_unsettled(r->sequences)};
 
-	if (!path && !is_of_window(key_mpi(n->key)))
+	if (!path && !is_of_window(mpi_of(n)))
 		path = period_add(
-			p, &call, collective_shape(key_mpi(n->key))->kind != COLLECTIVE_UNKNOWN);
+			p, &call, collective_shape(mpi_of(n))->kind != COLLECTIVE_UNKNOWN);
 	if (path && period_is_kept(path)) {
 		if (period_reads_tree(path, &call))
 			sequences_settle(r->sequences);
@@ -251,7 +265,7 @@ void replay_iteration_left(struct replay *r, const struct frame *f, struct node 
 
 	if (!e->watched)
 		return;
-	if (key_mpi(n->key) != KEY_NO_MPI) {
+	if (key_mpi(n->key) != KEY_NO_MPI || key_is_site(n->key)) {
 		leave_mpi(r, f, n, t);
 		return;
 	}

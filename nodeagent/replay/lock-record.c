@@ -77,7 +77,7 @@ void replay_leave_lock(struct replay *r, const struct frame *f, struct node *n, 
 			h->in_turn ? LOCK_IN_ITS_TURN : LOCK_SINCE_THEN, h->since, t);
 	}
 	if (!r->n_holds)
-		r->fast_from = RECORD_ID_MPI;
+		r->fast_from = r->fast_least;
 }
 
 /* Time stamps are as untrusted as all: what lies outside of what was read is cut off. */

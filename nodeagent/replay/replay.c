@@ -48,7 +48,7 @@ struct replay *replay_new(uint64_t start_ticks, replay_same_function same, void 
 	r->top = r->base;
 	*r->top = (struct frame){.node = calltree_root(r->tree), .since = start_ticks};
 	r->now = r->start = start_ticks;
-	r->fast_from = RECORD_ID_MPI;
+	r->fast_from = r->fast_least = RECORD_ID_MPI;
 	r->sequences_from = SEQUENCES_FROM;
 	r->same = same;
 	r->ctx = ctx;
@@ -66,6 +66,7 @@ void replay_free(struct replay *r)
 	free(r->constructs);
 	free(r->holds);
 	free(r->counted);
+	free(r->sites);
 	free(r->base);
 	free(r);
 }
@@ -114,7 +115,7 @@ static __attribute__((noinline)) unsigned slow_frame(
 		replay_leave_paused(r, id, t);
 	} else if (w & RECORD_EXIT) {
 		replay_leave(r, id, t);
-	} else {
+	} else if (!r->n_sites || id >= RECORD_ID_REGION || !replay_enter_mpi(r, id, t)) {
 		replay_enter(r, short_key(id, epoch), t);
 	}
 	if (unlikely(r->slow & SLOW_GOT))
@@ -535,7 +536,7 @@ void replay_inherit(struct replay *r, const uint64_t *keys, size_t n, uint64_t t
 
 		/* the child announces its modules anew: all are of its first epoch */
 		if (!RECORD_IS_REGION(key) && !(key & KEY_INIT))
-			key = key & KEY_WIDE ? KEY_WIDE | (key & KEY_ADDRESS_MASK) : (uint32_t)key;
+			key = key & KEY_WIDE ? key & (KEY_SITE | KEY_ADDRESS_MASK) : (uint32_t)key;
 		if (key != KEY_PAUSE)
 			replay_open(r, key, ticks);
 	}

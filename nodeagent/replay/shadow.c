@@ -46,6 +46,12 @@ struct replay *replay_shadow(const struct replay *r)
 		s->counted = xcalloc(SWITCHES_MAX, sizeof(*s->counted));
 		memcpy(s->counted, r->counted, SWITCHES_MAX * sizeof(*s->counted));
 	}
+	if (r->n_sites) {
+		s->sites = xmalloc(r->n_sites * sizeof(*s->sites));
+		memcpy(s->sites, r->sites, r->n_sites * sizeof(*s->sites));
+		s->n_sites = r->n_sites;
+		replay_expect_sites(s);
+	}
 	s->iterates = r->iterates;
 	s->is_shadow = true;
 	s->iteration_least = r->iteration_least;

@@ -77,7 +77,7 @@ void vftr_process_give_up(void)
 {
 }
 
-void vftr_process_attach(void)
+void vftr_process_attach(bool by_hook)
 {
 }
 

@@ -77,6 +77,7 @@ static long signal_at = -1, steps_taken; /* of the producer; second part */
 static unsigned signal_calls;
 static bool in_handler;
 
+uint64_t vftr_no_sites[CALL_SITE_FUNCTIONS];
 __thread struct thread vftr_thread;
 struct process vftr_process;
 struct own_pages vftr_own = {.gate = GATE_FUNCTIONS, .here = 1};

@@ -54,6 +54,9 @@ cat >emit.c <<'EOT'
 #include "libhook/emit.h"
 #include "mpi_id.h"
 #include "shm/message.h"
+/* two places of calls */
+void here(void) {}
+void there(void) {}
 int main(int argc, char **argv)
 {
 	int n = atoi(argv[2]), fd = open(argv[1], O_RDWR | O_CREAT | O_TRUNC, 0600);
@@ -63,7 +66,7 @@ int main(int argc, char **argv)
 		return 3;
 	calls = mmap(NULL, 4096, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
 	for (int i = 0; i < n; i++) {
-		vftr_enter_id(RECORD_ID_MPI + VFTR_MPI_SEND);
+		vftr_enter_call(VFTR_MPI_SEND, (char *)(i % 2 ? here : there) + 1);
 		vftr_emit_4(message_head(RECORD_SEND, 7), message_pair((uint32_t)i, 1),
 			message_subject(MESSAGE_COMM_NONE, 1, 0), message_last(0, 8));
 		calls[0]++;
@@ -125,6 +128,9 @@ killed_emitting() {
 		echo "$got sends in the profile, $(at 0) counted" >&2
 		return 1
 	}
+	# no call without its place, which alternates
+	json emit_all.json "[.stacks[] | select(.path | test(\"^MPI_Send<\")) | \"\(.path | test(\"^MPI_Send<call@\")) \(.calls)\"] | .[]" |
+		awk -v n="$(at 0)" "\$1 != \"true\" || (\$2 < int(n / 2)) || (\$2 > n / 2 + 1) { bad = 1 } END { exit bad }"
 	is "0 0" "$(json emit_all.json "\"\(.lost) \(.lost_messages)\"")" lost
 	is "[]" "$(jq -c "[.warnings[] | select(test(\"sane\"))]" emit_all.json)"
 }
@@ -142,11 +148,11 @@ test_expect 'there are kill points' 'test $(echo "$points" | wc -l) -ge 8'
 for point in $points; do
 	case $point in
 	fast.*) times='1 2 510 511 512 9000' ;;
-	emit.*) times='1 2 510 511 512 2900' ;;
+	emit.* | site.*) times='1 2 510 511 512 2900' ;;
 	*) times='1 2 3 9' ;;
 	esac
 	killed=killed
-	case $point in emit.*) killed=killed_emitting ;; esac
+	case $point in emit.* | site.*) killed=killed_emitting ;; esac
 	for n in $times; do
 		test_expect "$point, time $n" "$killed $point $n 3000"
 	done

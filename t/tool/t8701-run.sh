@@ -225,7 +225,8 @@ for mpi in $(mpi_list); do
 		is 40 \"\$(calls_of vftr-job.$mpi-last/profile.json 'MPI_Allreduce<main<init')\"
 		is 4 \"\$(ls vftr-job.$mpi-last/rank-?.log | wc -l)\"
 		run -q -- $(mpirun_of $mpi) -np 2 $BIN/bare.$mpi >out
-		is 20 \"\$(calls_of vftr-bare.$mpi-last/profile.json 'MPI_Allreduce<init')\"
+		is 20 \"\$(json vftr-bare.$mpi-last/profile.json \
+			'[.stacks[] | select(.path | test(\"^MPI_Allreduce < call@[^<]* < init$\")) | .calls] | add')\"
 		mkdir in && cd in
 		limit $(mpirun_of $mpi) -np 2 $VFTR run -q --in-step -- $BIN/job.$mpi >out
 		is 1 \"\$(ls -d vftr-job.$mpi-2* | wc -l)\" folders

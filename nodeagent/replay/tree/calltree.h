@@ -19,11 +19,13 @@
 #define KEY_WIDE	     ((uint64_t)1 << 62)
 #define KEY_EPOCH_SHIFT	     32
 #define KEY_WIDE_EPOCH_SHIFT 48
-#define KEY_ADDRESS_MASK     (((uint64_t)1 << 48) - 1)
-#define KEY_INIT	     ((uint64_t)1 << 61) /* the root */
-#define KEY_DEEP	     (KEY_INIT | 1)	 /* frames below DEPTH_MAX */
-#define KEY_PAUSE	     (KEY_INIT | 2)
-#define KEY_OVERFLOW	     (KEY_INIT | 3) /* more paths than NODES_MAX */
+/* As KEY_WIDE: around the frame of an MPI function, the address in the code that has called it. */
+#define KEY_SITE	 (KEY_WIDE | (uint64_t)1 << 60)
+#define KEY_ADDRESS_MASK (((uint64_t)1 << 48) - 1)
+#define KEY_INIT	 ((uint64_t)1 << 61) /* the root */
+#define KEY_DEEP	 (KEY_INIT | 1)	     /* frames below DEPTH_MAX */
+#define KEY_PAUSE	 (KEY_INIT | 2)
+#define KEY_OVERFLOW	 (KEY_INIT | 3) /* more paths than NODES_MAX */
 /* Below omp_parallel: the wait of the thread that made the team for the others. */
 #define KEY_JOIN (KEY_INIT | 4)
 /* Below the root: a worker of OpenMP between its teams. */
@@ -181,6 +183,11 @@ _Static_assert(sizeof(struct node) == 64, "one cache line");
 static inline int key_is_region(uint64_t key)
 {
 	return RECORD_IS_REGION(key) || (key >= RECORD_ID_REGION && key < RECORD_ID_FUNCTION);
+}
+
+static inline int key_is_site(uint64_t key)
+{
+	return !RECORD_IS_REGION(key) && (key & KEY_SITE) == KEY_SITE;
 }
 
 static inline int key_is_orphan(uint64_t key)

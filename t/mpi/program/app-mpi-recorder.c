@@ -36,6 +36,18 @@ void vftr_enter_id(uint32_t id)
 	note("+%s\n", vftr_mpi_names[id - RECORD_ID_MPI]);
 }
 
+static void enter_call(size_t function, const void *site)
+{
+	vftr_enter_id((uint32_t)(RECORD_ID_MPI + function));
+}
+
+void (*vftr_enter_call)(size_t function, const void *site) = enter_call;
+
+void vftr_enter_call_within(size_t function, const void *site)
+{
+	vftr_enter_id((uint32_t)(RECORD_ID_MPI + function));
+}
+
 void vftr_exit_id(uint32_t id)
 {
 	note("-%s\n", vftr_mpi_names[id - RECORD_ID_MPI]);

@@ -1,0 +1,129 @@
+#!/bin/sh
+# SPDX-License-Identifier: BSD-3-Clause
+test_description='from which line MPI was called, by programs as they come'
+. "$(dirname "$0")/../lib/lib.sh"
+
+need jq addr2line
+need_built "$AGENT"
+mpis=$(mpi_list)
+[ -n "$mpis" ] || skip_all 'no MPI on this machine'
+
+# said: what the processes have counted, summed up
+said() {
+	cat said.[0-9]* | awk '{ n[$1 " " $2] += $3 } END { for (k in n) print k, n[k] }' | sort
+}
+
+# found JSON: the same from a profile
+found() {
+	jq -r '.stacks[] | select(.path | test("^MPI_[A-Za-z_]+<call@")) |
+		(.path | capture("^(?<f>[^<]+)<call@(?<at>[^<]+)<")) as $c | "\($c.f) \($c.at) \(.calls)"' "$1" |
+		awk '{ n[$1 " " $2] += $3 } END { for (k in n) print k, n[k] }' | sort
+}
+
+# found_by_offset JSON DEBUG: where frames are call@MODULE+0xOFFSET, and DEBUG.MODULE knows its lines
+found_by_offset() {
+	found "$1" | while read -r function at calls; do
+		line=$(addr2line -e "$2.${at%+*}" "${at#*+}" | sed 's/.*\///; s/ .*//')
+		echo "$function $line $calls"
+	done | awk '{ n[$1 " " $2] += $3 } END { for (k in n) print k, n[k] }' | sort
+}
+
+# all_have_a_site JSON: no call of MPI is left without
+all_have_a_site() {
+	is 0 "$(jq '[.stacks[] | select(.path | test("^MPI_")) |
+		select(.path | test("^MPI_[A-Za-z_]+<call@") | not)] | length' "$1")"
+}
+
+# sites MPI PROGRAM LIBRARY [ROUNDS [AGENT OPTION...]]
+sites() {
+	sites_mpi=$1 sites_program=$2 sites_library=$3 sites_rounds=${4:-300}
+	shift 3
+	[ $# = 0 ] || shift
+	rm -f said.* sites_all.json
+	traced -q --preload -k outfile_basename=sites "$@" -- \
+		$(mpirun_of "$sites_mpi") -np 2 "$sites_program" said. "$sites_library" "$sites_rounds"
+}
+
+for mpi in $mpis; do
+	# the test reads no other debug information than that of its own programs
+	test_expect "$mpi: counts by line are those of the program: threads, a library, callbacks, a child of fork" "
+		for part in '-o sites-$mpi -pthread' '-o sites-$mpi.so -shared -fPIC -DLIBRARY'; do
+			mpicc.$mpi \$TEST_FLAGS -g -Wall -Wno-cast-function-type -rdynamic \
+				\"\$T/mpi/sites/app-mpi-sites.c\" \$part -ldl
+		done
+		sites $mpi ./sites-$mpi ./sites-$mpi.so
+		said >expected
+		test \$(wc -l <expected) -ge 15
+		found sites_all.json | diff expected -
+		all_have_a_site sites_all.json
+		is 0 \"\$(json sites_all.json .lost)\"
+	"
+	test_expect "$mpi: without debug information the places are offsets that addr2line takes" "
+		for f in sites-$mpi sites-$mpi.so; do
+			cp \$f debug.\$f
+			strip -g \$f
+		done
+		sites $mpi ./sites-$mpi ./sites-$mpi.so
+		said >expected
+		found sites_all.json | grep -q 'MPI_Send sites-$mpi+0x'
+		found_by_offset sites_all.json debug | diff expected -
+		for f in sites-$mpi sites-$mpi.so; do
+			cp debug.\$f \$f
+		done
+	"
+	test_expect "$mpi: in small rings that are full, as in pauses, no call gets another's place" "
+		sites $mpi ./sites-$mpi ./sites-$mpi.so 4000 -k shm.ring_size=32KiB
+		said >expected
+		found sites_all.json | diff expected -
+	"
+	test_expect "$mpi: linked with the static library" "
+		mpicc.$mpi \$TEST_FLAGS -g -rdynamic -o static-$mpi \"\$T/mpi/sites/app-mpi-sites.c\" \
+			\"\$LIB/libvftrace-$mpi.a\" -pthread -ldl -lm
+		rm -f said.*
+		traced -q -k outfile_basename=sites -- $(mpirun_of $mpi) -np 2 ./static-$mpi said. ./sites-$mpi.so 100
+		said >expected
+		found sites_all.json | diff expected -
+	"
+	test_expect "$mpi: they are in the sampling file, the call tree and the flame graph" "
+		sites $mpi ./sites-$mpi ./sites-$mpi.so 50 -k sampling.active=true
+		line=\$(said | sed -n 's/^MPI_Allreduce \(.*\) .*/\1/p')
+		\"\$VFTR\" tree sites_*.vfp >tree
+		grep -q 'call@app-mpi-sites.c:' tree
+		\"\$VFTR\" export --format folded -o folded sites_*.vfp
+		grep -q \"init;call@\$line;MPI_Allreduce \" folded
+		\"\$VFTR\" export --format chrome -o chrome sites_*.vfd
+		grep -q \"call@\$line\" chrome
+		has sites_all.log \"call@\$line\"
+	"
+	test_expect "$mpi: mpi.call_sites turns them off" "
+		sites $mpi ./sites-$mpi ./sites-$mpi.so 20 -k mpi.call_sites=off
+		is '' \"\$(found sites_all.json)\"
+		jq -e '.stacks[] | select(.path == \"MPI_Allreduce<init\")' sites_all.json
+	"
+	test_expect "$mpi: an instrumented program has its functions, and places where they are wanted" "
+		mpicc_traced $mpi known-$mpi \"\$T/mpi/program/app-mpi-count.c\"
+		traced -q -- $(mpirun_of $mpi) -np 2 ./known-$mpi known. 20
+		is 0 \"\$(jq '[.stacks[] | select(.path | test(\"call@\"))] | length' known-${mpi}_all.json)\"
+		traced -q -k mpi.call_sites=on -- $(mpirun_of $mpi) -np 2 ./known-$mpi known. 20
+		jq -e '.stacks[] | select(.path | test(\"^MPI_Init<call@app-mpi-count.c:[0-9]+<.*main<init\"))' \
+			known-${mpi}_all.json
+		# without them the paths are those that the program has counted
+		jq -r '.stacks[] | select(.path | test(\"^call@\") | not) | select(.calls > 0) |
+			\"\(.calls) \(.path | gsub(\"call@[^<]*<\"; \"\"))\"' known-${mpi}_all.json |
+			awk '{ n[\$2] += \$1 } END { for (p in n) print n[p], p }' | sort >found
+		cat known.[0-9]* | awk '{ n[\$2] += \$1 } END { for (p in n) if (n[p]) print n[p], p }' | sort | diff - found
+	"
+	test_if "command -v mpif90.$mpi" "no Fortran for $mpi" "$mpi: Fortran's lines are counted" "
+		mpif90.$mpi \$TEST_FLAGS -g -cpp -ffree-line-length-none -o fsites-$mpi \"\$T/mpi/sites/app-mpi-sites.f90\"
+		rm -f said.* sites_all.json
+		traced -q --preload -k outfile_basename=sites -- $(mpirun_of $mpi) -np 2 ./fsites-$mpi
+		said >expected
+		is 8 \$(wc -l <expected)
+		# some versions of gfortran say that calls with one argument are on the first line
+		grep -v 'MPI_Init\|MPI_Finalize' expected >of_messages
+		found sites_all.json | grep -v 'MPI_Init\|MPI_Finalize' | diff of_messages -
+		all_have_a_site sites_all.json
+	"
+done
+
+done_testing
