@@ -169,21 +169,6 @@ static uint32_t name_of(struct gathering *g, const struct process *p, uint64_t k
 	return id;
 }
 
-/* Their lines are part of their names. */
-static void read_sites(const struct gathering *g, const struct process *p)
-{
-	struct calltree *t = p->ended_tree;
-	uint64_t *keys = NULL;
-	size_t n = 0, cap = 0;
-
-	for (size_t i = 0; i < calltree_nodes(t); i++)
-		if (key_is_site(calltree_at(t, i)->key))
-			*APPEND(keys, n, cap) = calltree_at(t, i)->key;
-	if (n)
-		symcache_read_sites(g->host->symbols, p, keys, n);
-	free(keys);
-}
-
 static double hook_ns(const struct host *host, const struct process *p)
 {
 	return clocks_hook_ns(
@@ -199,7 +184,6 @@ static void lay_over(struct gathering *g, const struct process *p, uint32_t rank
 	const struct gather_from from = {g, g->host, p, rank, to, &place, threads, g->out};
 
 	complete_deep(t);
-	read_sites(g, p);
 	calltree_estimate(
 		t, hook_ns(g->host, p) * 1e9 / (double)clocks_ns(&g->host->clocks, 1000000000));
 	for (size_t i = 0; i < n; i++) {

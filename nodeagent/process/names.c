@@ -50,7 +50,9 @@ struct symcache {
 	size_t n_named, cap_named;
 	size_t n_sought;       /* of named[]: their lines were looked up */
 	struct map64 named_at; /* address of the name -> index */
-	double sites_s;	       /* that the lines of call sites may still take */
+	struct map64 sought;   /* hashes of call sites whose lines were read */
+	bool may_read;
+	double sites_s; /* that the lines of call sites may still take */
 };
 
 struct symcache *symcache_new(struct host *host)
@@ -60,6 +62,7 @@ struct symcache *symcache_new(struct host *host)
 	s->host = host;
 	s->lines = source_lines_new();
 	s->sites_s = SITES_S;
+	s->may_read = true;
 	return s;
 }
 
@@ -82,6 +85,7 @@ void symcache_free(struct symcache *s)
 	free(s->made);
 	free(s->named);
 	map64_free(&s->named_at);
+	map64_free(&s->sought);
 	map64_free(&s->made_by_location);
 	source_lines_free(s->lines);
 	free(s);
@@ -137,6 +141,11 @@ static const char *made_once(struct symcache *s, uint64_t key, char *name)
 	return s->made[s->n_made++] = name;
 }
 
+static uint64_t hash_of(const struct code_location *location)
+{
+	return fnv_text(location->address * 0x9e3779b97f4a7c15u, location->path);
+}
+
 static char *offset_in_module(const struct code_location *location)
 {
 	return xasprintf(
@@ -145,13 +154,76 @@ static char *offset_in_module(const struct code_location *location)
 
 static const char *made_name(struct symcache *s, const struct code_location *location)
 {
-	return made_once(s, fnv_text(location->address * 0x9e3779b97f4a7c15u, location->path),
-		offset_in_module(location));
+	return made_once(s, hash_of(location), offset_in_module(location));
 }
 
-static const char *site_name(struct symcache *s, const struct code_location *location)
+/* Returns the seconds that it took. */
+static double read_lines(struct symcache *s, const struct code_location *locations, size_t n,
+	const char *of, double seconds)
 {
-	const char *line = source_lines_find(s->lines, location);
+	const double from = 1e-9 * (double)clock_raw_ns();
+
+	if (!source_lines_read(s->lines, locations, n, seconds))
+		host_warn(s->host, false,
+			"the source lines of some %s are missing: debug information was not "
+			"read within %.0f s",
+			of, seconds);
+	return 1e-9 * (double)clock_raw_ns() - from;
+}
+
+/* ---- call sites: their lines are part of their names ------------------------------------ */
+
+struct sites {
+	struct code_location *at;
+	size_t n_at, cap_at;
+};
+
+static void add_sites(
+	struct symcache *s, const struct process *p, struct calltree *tree, struct sites *to)
+{
+	struct code_location location;
+
+	for (size_t i = 0; i < calltree_nodes(tree); i++) {
+		const uint64_t key = calltree_at(tree, i)->key;
+
+		if (!key_is_site(key) || !codemap_find_key(p->code, key, &location) ||
+			map64_find(&s->sought, hash_of(&location)))
+			continue;
+		map64_add(&s->sought, hash_of(&location), 0);
+		*LIST_ADD(to, at) = location;
+	}
+}
+
+static void read_sites(
+	struct symcache *s, const struct process *p, const struct code_location *location)
+{
+	struct sites all = {.at = NULL};
+
+	if (!s->may_read || map64_find(&s->sought, hash_of(location)))
+		return;
+	map64_add(&s->sought, hash_of(location), 0);
+	*LIST_ADD(&all, at) = *location;
+	if (p->ended_tree)
+		add_sites(s, p, p->ended_tree, &all);
+	for (size_t i = 0; i < p->n_threads; i++)
+		if (p->threads[i] && p->threads[i]->replay && replay_tree(p->threads[i]->replay))
+			add_sites(s, p, replay_tree(p->threads[i]->replay), &all);
+	if (s->sites_s > 0)
+		s->sites_s -= read_lines(s, all.at, all.n_at, "calls of MPI", s->sites_s);
+	free(all.at);
+}
+
+void symcache_may_read(struct symcache *s, bool may)
+{
+	s->may_read = may;
+}
+
+static const char *site_name(
+	struct symcache *s, const struct process *p, const struct code_location *location)
+{
+	read_sites(s, p, location);
+
+	const char *const line = source_lines_find(s->lines, location);
 	char *offset = line ? NULL : offset_in_module(location);
 	char *name = xasprintf(SITE_PREFIX "%s", line ? line : offset);
 
@@ -246,7 +318,7 @@ const char *symcache_name(struct symcache *s, const struct process *p, uint64_t 
 	if (!codemap_find_key(p->code, key, &location))
 		return key_is_site(key) ? SITE_PREFIX UNKNOWN : NO_FUNCTION;
 	if (key_is_site(key))
-		return site_name(s, &location);
+		return site_name(s, p, &location);
 	name = function_name(s, &location);
 	return name ? name : made_name(s, &location);
 }
@@ -258,20 +330,6 @@ static struct code_location location_of(const struct symcache *s, const struct n
 	const struct file *f = &s->files[n->file];
 
 	return (struct code_location){f->path, n->start, f->build_id, f->build_id_bytes};
-}
-
-/* Returns the seconds that it took. */
-static double read_lines(struct symcache *s, const struct code_location *locations, size_t n,
-	const char *of, double seconds)
-{
-	const double from = 1e-9 * (double)clock_raw_ns();
-
-	if (!source_lines_read(s->lines, locations, n, seconds))
-		host_warn(s->host, false,
-			"the source lines of some %s are missing: debug information was not "
-			"read within %.0f s",
-			of, seconds);
-	return 1e-9 * (double)clock_raw_ns() - from;
 }
 
 void symcache_read_sources(struct symcache *s)
@@ -286,20 +344,6 @@ void symcache_read_sources(struct symcache *s)
 		locations[i] = location_of(s, &s->named[s->n_sought + i]);
 	s->host->sources_s -= read_lines(s, locations, n, "functions", s->host->sources_s);
 	s->n_sought = s->n_named;
-	free(locations);
-}
-
-void symcache_read_sites(
-	struct symcache *s, const struct process *p, const uint64_t *keys, size_t n)
-{
-	struct code_location *locations = xcalloc(n, sizeof(*locations));
-	size_t found = 0;
-
-	for (size_t i = 0; i < n; i++)
-		if (key_is_site(keys[i]) && codemap_find_key(p->code, keys[i], &locations[found]))
-			found++;
-	if (found && s->sites_s > 0)
-		s->sites_s -= read_lines(s, locations, found, "calls of MPI", s->sites_s);
 	free(locations);
 }
 

@@ -28,10 +28,15 @@ struct source_lines *symcache_lines(struct symcache *s);
 /*
  * Raw name of a frame's key in a process: a function, "module+0xoffset" where
  * the file has no name for it, an MPI function, a region; of a KEY_SITE "call@file:line",
- * or "call@module+0xoffset" if its line was not read. Never NULL; valid
+ * or "call@module+0xoffset" if its line is not known. The first KEY_SITE that was not asked
+ * for before has those lines read of all that the process has; all that takes 10 s at most.
+ * Never NULL; valid
  * until the cache is freed or the region is defined anew.
  */
 const char *symcache_name(struct symcache *s, const struct process *p, uint64_t key);
+
+/* False: no lines are read for the time being, as an answer must not wait for them. */
+void symcache_may_read(struct symcache *s, bool may);
 
 /*
  * Looks up the source lines of all functions that have got a name since the last call, in
@@ -39,10 +44,6 @@ const char *symcache_name(struct symcache *s, const struct process *p, uint64_t 
  * warning says so.
  */
 void symcache_read_sources(struct symcache *s);
-/* The lines of those of these keys that are KEY_SITE, which are part of their names: to be called
- * before they are named, for many at once. All such calls together take 10 s at most. */
-void symcache_read_sites(
-	struct symcache *s, const struct process *p, const uint64_t *keys, size_t n);
 /* The line of a KEY_SITE; of other keys none. */
 struct source_place symcache_site(const struct symcache *s, const struct process *p, uint64_t key);
 /* Where the i-th of these functions begins. False: there are not so many. */

@@ -161,22 +161,8 @@ static void name_late(struct recorder_process *s, const struct sampled_function 
 		vfd_define_source(writer(s), f->number, place.file, place.line);
 }
 
-static void read_sites(const struct recorder_process *s)
-{
-	uint64_t *keys = NULL;
-	size_t n = 0, cap = 0;
-
-	for (size_t i = 0; i < s->n_unnamed; i++)
-		if (key_is_site(s->unnamed[i].key))
-			*APPEND(keys, n, cap) = s->unnamed[i].key;
-	if (n)
-		symcache_read_sites(s->process->host->symbols, s->process, keys, n);
-	free(keys);
-}
-
 static void name_functions(struct recorder_process *s)
 {
-	read_sites(s);
 	for (size_t i = 0; i < s->n_unnamed; i++)
 		name_late(s, &s->unnamed[i]);
 	s->n_unnamed = 0;

@@ -9,6 +9,7 @@
 #include "nodeagent/live/sample/internal.h"
 #include "nodeagent/process/drain.h"
 #include "nodeagent/process/host.h"
+#include "nodeagent/process/names.h"
 #include "nodeagent/process/process.h"
 #include "nodeagent/process/procfs.h"
 #include "nodeagent/replay/gpu/gpu.h"
@@ -601,11 +602,13 @@ void sampler_look(struct sampler *s, struct live_view *v)
 	add_off(s, v);
 	add_request(&s->host->request, v);
 	begin_paths(&s->paths);
+	symcache_may_read(s->host->symbols, false);
 	for (const struct process *p = s->host->processes; p; p = p->next)
 		if (p->greeted)
 			look_at_process(s, p, v);
 	if (!s->interval)
 		forget_now(s, v);
 	take_paths(s, v);
+	symcache_may_read(s->host->symbols, true);
 	add_node(s, v, began);
 }

@@ -223,7 +223,9 @@ void stacks_look(struct host *host, struct where *w)
 
 	memset(w, 0, sizeof(*w));
 	w->nodes = 1;
+	symcache_may_read(host->symbols, false);
 	for (const struct process *p = host->processes; p; p = p->next)
 		if (p->greeted)
 			look_at_process(&s, p);
+	symcache_may_read(host->symbols, true);
 }
