@@ -414,6 +414,7 @@ void vftr_process_attach(bool by_hook)
 	vftr_thread.own = true;
 	if (vftr_process.state == PROCESS_NEW)
 		store_release(&vftr_process.state, attach_now());
+	vftr_messages_follow();
 	vftr_thread.own = false;
 	vftr_process_unlock();
 }
@@ -586,6 +587,7 @@ void vftr_process_switch_off(void)
 {
 	store_release(&vftr_process.state, PROCESS_OFF);
 	store_relaxed(&vftr_own.gate, GATE_ALL);
+	vftr_messages_follow();
 }
 
 void vftr_process_give_up(void)
@@ -652,6 +654,7 @@ int vftr_process_forget(bool interrupted)
 	vftr_process.lost_early = 0;
 	vftr_process.generation++;
 	vftr_process.state = PROCESS_NEW;
+	vftr_messages_follow();
 	return parents;
 }
 

@@ -24,10 +24,11 @@ void vftr_exit_id(uint32_t id)
 
 /* ---- calls whose place in the code is recorded -------------------------------------------- */
 
-static void enter_call(size_t function, const void *site)
+static bool enter_call(size_t function, const void *site)
 {
 	vftr_record(
 		0, (uint32_t)(RECORD_ID_MPI + function), fixed_gate(), __builtin_return_address(0));
+	return true;
 }
 
 static __attribute__((noinline, cold)) void call_overtaken(
@@ -37,7 +38,7 @@ static __attribute__((noinline, cold)) void call_overtaken(
 }
 
 /* The function's last call on this thread came from elsewhere. */
-static __attribute__((noinline)) void enter_from_other_site(
+static __attribute__((noinline)) bool enter_from_other_site(
 	size_t function, const void *site, uint64_t ticks)
 {
 	struct thread *t = &vftr_thread;
@@ -48,7 +49,7 @@ static __attribute__((noinline)) void enter_from_other_site(
 
 	if (unlikely(!has_place(t, to, 2))) {
 		vftr_slow(ticks, 0, word, NULL);
-		return;
+		return true;
 	}
 	store_relaxed(&to[0], head);
 	KILLPOINT("site.header");
@@ -58,49 +59,44 @@ static __attribute__((noinline)) void enter_from_other_site(
 		t->sites[function] = (uintptr_t)site;
 	if (unlikely(load_relaxed(&t->turns) != turn))
 		call_overtaken(to, head, word, turn);
+	return true;
 }
 
-static __attribute__((noinline, cold)) void enter_call_slowly(
+static __attribute__((noinline, cold)) bool enter_call_slowly(
 	size_t function, const void *site, uint64_t ticks)
 {
 	vftr_slow(ticks, 0, call_site_word((uint32_t)function, (uintptr_t)site), NULL);
+	return true;
 }
 
 /* What this calls has its arguments in the same registers. */
-static void enter_call_from(size_t function, const void *site)
+static bool enter_call_from(size_t function, const void *site)
 {
 	struct thread *t = &vftr_thread;
 	uint64_t ticks, *to, value;
 	uint32_t turn;
 
-	if (unlikely(fixed_gate() == GATE_ALL)) {
-		enter_call_slowly(function, site, clock_counter());
-		return;
-	}
+	if (unlikely(fixed_gate() == GATE_ALL))
+		return enter_call_slowly(function, site, clock_counter());
 	ticks = clock_counter();
-	if (unlikely(ticks >> RECORD_TIME_BITS != t->high)) {
-		enter_call_slowly(function, site, ticks);
-		return;
-	}
-	if (unlikely(t->sites[function] != (uintptr_t)site)) {
-		enter_from_other_site(function, site, ticks);
-		return;
-	}
+	if (unlikely(ticks >> RECORD_TIME_BITS != t->high))
+		return enter_call_slowly(function, site, ticks);
+	if (unlikely(t->sites[function] != (uintptr_t)site))
+		return enter_from_other_site(function, site, ticks);
 	turn = load_relaxed(&t->turns);
 	to = reserve(&t->cur);
 	KILLPOINT("fast.reserved");
-	if (unlikely(!has_place(t, to, 1))) {
-		enter_call_slowly(function, site, ticks);
-		return;
-	}
+	if (unlikely(!has_place(t, to, 1)))
+		return enter_call_slowly(function, site, ticks);
 	value = record_word(ticks, 0, (uint32_t)(RECORD_ID_MPI + function));
 	store_relaxed(to, value);
 	KILLPOINT("fast.stored");
 	if (unlikely(load_relaxed(&t->turns) != turn))
 		vftr_overtaken(to, value, turn, RECORD_ID_MPI + function, NULL);
+	return true;
 }
 
-void (*vftr_enter_call)(size_t function, const void *site) = enter_call_from;
+bool (*vftr_enter_call)(size_t function, const void *site) = enter_call_from;
 
 void vftr_enter_call_within(size_t function, const void *site)
 {
@@ -229,10 +225,12 @@ bool vftr_active(void)
 	return load_relaxed(&vftr_process.state) != PROCESS_OFF;
 }
 
-bool vftr_messages_wanted(void)
+uint32_t vftr_messages_off;
+
+void vftr_messages_follow(void)
 {
-	return !load_relaxed(&vftr_process.no_messages) &&
-	       load_relaxed(&vftr_process.state) != PROCESS_OFF;
+	store_relaxed(&vftr_messages_off,
+		vftr_process.no_messages || load_relaxed(&vftr_process.state) == PROCESS_OFF);
 }
 
 bool vftr_lengths_wanted(void)

@@ -10,6 +10,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include "shm/atomic.h"
 #include "shm/wire.h"
 
 /* A frame with a fixed id begins or ends on the calling thread. */
@@ -18,9 +19,10 @@ void vftr_exit_id(uint32_t id);
 
 /*
  * The frame of an MPI function, by its index in the table, begins: it was called by the code at
- * this return address. Where call sites are not wanted this is vftr_enter_id().
+ * this return address. Where call sites are not wanted this is vftr_enter_id(). Always
+ * returns true.
  */
-extern void (*vftr_enter_call)(size_t function, const void *site)
+extern bool (*vftr_enter_call)(size_t function, const void *site)
 	__attribute__((visibility("hidden")));
 /* The same for a call that may interrupt the other one anywhere. */
 void vftr_enter_call_within(size_t function, const void *site);
@@ -50,8 +52,12 @@ void vftr_look_at(const struct mpi_look *look);
 /* True if this process records now or may do so later. */
 bool vftr_active(void);
 
+extern uint32_t vftr_messages_off __attribute__((visibility("hidden")));
 /* True if communication may be recorded: not if the user wants none, or the agent is gone. */
-bool vftr_messages_wanted(void);
+static inline bool vftr_messages_wanted(void)
+{
+	return !load_relaxed(&vftr_messages_off);
+}
 /* True if that includes the length of each message of a collective call, where they differ. */
 bool vftr_lengths_wanted(void);
 

@@ -167,6 +167,8 @@ bool vftr_user_has_switched_off(void);
 /* Finds the agent and says hello; afterwards state is ON or OFF. by_hook: the first event is one of
  * a function. */
 void vftr_process_attach(bool by_hook);
+/* emit.c: vftr_messages_wanted() has changed, by state or no_messages. */
+void vftr_messages_follow(void);
 /* emit.c: chooses vftr_enter_call(). */
 void vftr_call_sites_want(bool wanted);
 /* switches/hooked-modules.c: true if a module of the program calls the hooks. */

@@ -114,6 +114,7 @@ void vftr_say_late(uint32_t ms)
 void vftr_stay_off(const char *what, const char *more)
 {
 	vftr_process.state = PROCESS_OFF;
+	vftr_messages_follow();
 	vftr_process_gate();
 	if (what && !vftr_user_has_switched_off())
 		vftr_say(what, more);

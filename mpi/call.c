@@ -129,32 +129,30 @@ static bool __attribute__((noinline, cold)) inner_call(size_t id, const void *ca
 	return true;
 }
 
-/* Not inline: its own frame is at LOOK_FRAME below the stack of its caller. */
+/* Not inline: what it takes for its place is at LOOK_FRAME below the stack of its caller. */
 bool __attribute__((noinline)) vftr_mpi_enter(size_t id, const void *caller)
 {
 	struct mpi_open *open = &vftr_mpi_open;
-	const char *here = __builtin_frame_address(0);
+	const char *here = (const char *)__builtin_dwarf_cfa() - LOOK_FRAME;
 
 	if (__builtin_expect(open->outer && here < open->outer, 0))
 		return inner_call(id, caller);
 	open->outer = here;
 	open->user_calls = 0;
 	open->scratch = 0;
-	load_relaxed (&vftr_enter_call)(id, caller);
-	return true;
+	return load_relaxed(&vftr_enter_call)(id, caller);
 }
 
-void vftr_mpi_exit(bool outermost, enum mpi_id id)
+/* Who interrupts this from here on is not inside of the call: it is over but for its record. */
+void vftr_mpi_left(enum mpi_id id)
 {
 	struct mpi_open *open = &vftr_mpi_open;
 
-	if (!outermost)
-		return;
-	vftr_exit_id(RECORD_ID_MPI + id);
 	if (__builtin_expect(open->user_calls, 0))
 		open->user_calls--;
 	else
 		open->outer = NULL;
+	vftr_exit_id(RECORD_ID_MPI + id);
 }
 
 const void *vftr_mpi_outer(void)

@@ -39,7 +39,16 @@
  * keep errno.
  */
 bool vftr_mpi_enter(size_t id, const void *caller);
-void vftr_mpi_exit(bool outermost, enum mpi_id id);
+static inline void vftr_mpi_exit(bool outermost, enum mpi_id id);
+
+/* The same of a recorded call. */
+void vftr_mpi_left(enum mpi_id id);
+
+static inline void vftr_mpi_exit(bool outermost, enum mpi_id id)
+{
+	if (outermost)
+		vftr_mpi_left(id);
+}
 
 /* Where the calling thread keeps the stack address of its outermost call. */
 const void *vftr_mpi_outer(void) __attribute__((visibility("hidden")));

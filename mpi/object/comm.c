@@ -17,13 +17,10 @@
 
 enum { NUMBER_WORLD = 1, NUMBER_SELF, NUMBER_FIRST };
 
-struct seen {
-	uint64_t key;
-	uint64_t generation;
-	struct mpi_comm *comm;
-};
+static __thread struct comm_seen seen[SEEN] __attribute__((tls_model("initial-exec")));
 
-static __thread struct seen seen[SEEN] __attribute__((tls_model("initial-exec")));
+static const struct comm_seen none; /* of no generation */
+__thread const struct comm_seen *vftr_comm_last = &none;
 
 static struct mpi_comm nobody;
 
@@ -31,7 +28,7 @@ static struct mpi_comm nobody;
 static struct mpi_comm **bucket;
 static uint64_t n_buckets, n_comms;
 static struct mpi_comm *freed; /* with references left */
-static uint64_t generation = 1;
+uint64_t vftr_comm_generation = 1;
 static uint32_t next_number = NUMBER_FIRST;
 static uint32_t lock;
 
@@ -78,7 +75,7 @@ static struct mpi_comm *look_up_locked(MPI_Comm handle, uint64_t *now)
 	struct mpi_comm *c;
 
 	spin_lock(&lock);
-	*now = generation;
+	*now = vftr_comm_generation;
 	c = look_up(handle);
 	spin_unlock(&lock);
 	return c;
@@ -94,7 +91,8 @@ static struct mpi_comm *take_out(MPI_Comm handle)
 		;
 	*at = c->next;
 	n_comms--;
-	store_release(&generation, generation + 1); /* pairs with vftr_comm_find() */
+	store_release(
+		&vftr_comm_generation, vftr_comm_generation + 1); /* pairs with vftr_comm_find() */
 	return c;
 }
 
@@ -158,7 +156,8 @@ static bool put(struct mpi_comm *c)
 		c->next = *chain_of(c->handle);
 		*chain_of(c->handle) = c;
 		n_comms++;
-		store_release(&generation, generation + 1); /* pairs with vftr_comm_find() */
+		store_release(&vftr_comm_generation,
+			vftr_comm_generation + 1); /* pairs with vftr_comm_find() */
 	}
 	spin_unlock(&lock);
 	if (stale)
@@ -380,7 +379,7 @@ static struct mpi_comm *meet(MPI_Comm handle, uint64_t *now)
 	return c;
 }
 
-static __attribute__((noinline)) struct mpi_comm *find_slowly(MPI_Comm handle, struct seen *s)
+static __attribute__((noinline)) struct mpi_comm *find_slowly(MPI_Comm handle, struct comm_seen *s)
 {
 	uint64_t now;
 	struct mpi_comm *c = look_up_locked(handle, &now);
@@ -394,17 +393,17 @@ static __attribute__((noinline)) struct mpi_comm *find_slowly(MPI_Comm handle, s
 	if (!c)
 		return &nobody;
 	define(c);
-	*s = (struct seen){HANDLE_KEY(handle), now, c};
+	*s = (struct comm_seen){HANDLE_KEY(handle), now, c};
 	return c;
 }
 
-struct mpi_comm *vftr_comm_find(MPI_Comm handle)
+struct mpi_comm *vftr_comm_look_up(MPI_Comm handle)
 {
 	const uint64_t key = HANDLE_KEY(handle);
-	struct seen *s = &seen[(handle_hash(key) >> 8) & (SEEN - 1)];
+	struct comm_seen *s = &seen[(handle_hash(key) >> 8) & (SEEN - 1)];
 
-	/* pairs with put() and take_out(): a generation that is still the same is no stale one */
-	if (__builtin_expect(s->key == key && s->generation == load_acquire(&generation), 1))
+	vftr_comm_last = s;
+	if (s->key == key && s->generation == load_acquire(&vftr_comm_generation))
 		return s->comm;
 	return find_slowly(handle, s);
 }

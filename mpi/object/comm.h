@@ -19,6 +19,7 @@
 #define VFTR_MPI_OBJECT_COMM_H
 
 #include "mpi/call.h"
+#include "mpi/handle.h"
 #include "shm/atomic.h"
 #include "shm/wire.h"
 
@@ -58,7 +59,32 @@ struct mpi_comm {
  * and no peers. The agent learns of a communicator when it is first looked for.
  * Valid until the communicator is freed and `references` is 0.
  */
-struct mpi_comm *vftr_comm_find(MPI_Comm handle);
+static inline struct mpi_comm *vftr_comm_find(MPI_Comm handle);
+
+/* A handle that a thread has looked up, and the generation in which comm was its communicator. */
+struct comm_seen {
+	uint64_t key, generation;
+	struct mpi_comm *comm;
+};
+
+/* The one of this thread's last lookup. */
+extern __thread const struct comm_seen *vftr_comm_last
+	__attribute__((tls_model("initial-exec"), visibility("hidden")));
+extern uint64_t vftr_comm_generation __attribute__((visibility("hidden")));
+
+struct mpi_comm *vftr_comm_look_up(MPI_Comm handle);
+
+static inline struct mpi_comm *vftr_comm_find(MPI_Comm handle)
+{
+	const struct comm_seen *s = vftr_comm_last;
+
+	/* pairs with put() and take_out(): a generation that is still the same is no stale one */
+	if (__builtin_expect(s->key == HANDLE_KEY(handle) &&
+				     s->generation == load_acquire(&vftr_comm_generation),
+		    1))
+		return s->comm;
+	return vftr_comm_look_up(handle);
+}
 
 /* Ranks that messages on it can have. */
 static inline uint32_t comm_peers(const struct mpi_comm *c)

@@ -20,10 +20,7 @@ bool vftr_active(void)
 	return true;
 }
 
-bool vftr_messages_wanted(void)
-{
-	return true;
-}
+uint32_t vftr_messages_off;
 
 uint64_t vftr_mix(uint64_t hash, uint64_t more)
 {

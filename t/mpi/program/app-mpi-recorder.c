@@ -36,12 +36,13 @@ void vftr_enter_id(uint32_t id)
 	note("+%s\n", vftr_mpi_names[id - RECORD_ID_MPI]);
 }
 
-static void enter_call(size_t function, const void *site)
+static bool enter_call(size_t function, const void *site)
 {
 	vftr_enter_id((uint32_t)(RECORD_ID_MPI + function));
+	return true;
 }
 
-void (*vftr_enter_call)(size_t function, const void *site) = enter_call;
+bool (*vftr_enter_call)(size_t function, const void *site) = enter_call;
 
 void vftr_enter_call_within(size_t function, const void *site)
 {
@@ -115,10 +116,7 @@ bool vftr_active(void)
 	return true;
 }
 
-bool vftr_messages_wanted(void)
-{
-	return true;
-}
+uint32_t vftr_messages_off;
 
 bool vftr_lengths_wanted(void)
 {
