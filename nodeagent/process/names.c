@@ -215,7 +215,8 @@ static void read_sites(
 
 void symcache_may_read(struct symcache *s, bool may)
 {
-	s->may_read = may;
+	if (s)
+		s->may_read = may;
 }
 
 static const char *site_name(

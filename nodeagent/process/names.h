@@ -35,7 +35,8 @@ struct source_lines *symcache_lines(struct symcache *s);
  */
 const char *symcache_name(struct symcache *s, const struct process *p, uint64_t key);
 
-/* False: no lines are read for the time being, as an answer must not wait for them. */
+/* False: no lines are read for the time being, as an answer must not wait for them. s may be NULL.
+ */
 void symcache_may_read(struct symcache *s, bool may);
 
 /*
