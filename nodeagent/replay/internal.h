@@ -167,6 +167,9 @@ struct replay {
 	struct node *entered; /* a new path of MPI_Init or MPI_Finalize: its frame is on top */
 	size_t init_frame;    /* index of the frame of MPI_Init while that is open, else 0 */
 
+	struct waiting_stacks *stacks; /* or NULL: stack-samples.c */
+	bool has_stacks;	       /* some were placed */
+
 	struct sequences *sequences; /* or NULL; sequences.h */
 	uint64_t sequences_from;     /* records of the thread before they are used */
 
@@ -325,6 +328,10 @@ void replay_got_lock(struct replay *r, uint64_t a, struct node *n, uint64_t sinc
 void replay_hold_lock(struct replay *r, bool exit, uint64_t t);
 /* With n_holds: frame f, of node n, has ended. */
 void replay_leave_lock(struct replay *r, const struct frame *f, struct node *n, uint64_t t);
+
+/* New paths are told, as at first, or not. */
+void replay_watch_paths(struct replay *r, bool on);
+void replay_free_stack_samples(struct replay *r);
 
 /* ---- records (record.c) */
 

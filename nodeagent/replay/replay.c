@@ -6,7 +6,9 @@
 #include "nodeagent/replay/internal.h"
 #include "nodeagent/replay/comm/comm.h"
 #include "nodeagent/replay/sequences.h"
+#include "nodeagent/replay/stack-samples.h"
 #include "nodeagent/replay/tree/off-cpu.h"
+#include "nodeagent/replay/tree/stack-time.h"
 #include "nodeagent/base/util.h"
 #include "shm/atomic.h"
 
@@ -24,6 +26,11 @@ static void note_path(void *ctx, struct node *n)
 		replay_window_path(r, n);
 	if (r->iterates)
 		replay_iteration_path(r, n);
+}
+
+void replay_watch_paths(struct replay *r, bool on)
+{
+	calltree_watch(r->tree, on ? note_path : NULL, r);
 }
 
 /* What the word before has left to do. */
@@ -63,6 +70,7 @@ void replay_free(struct replay *r)
 	calltree_free(r->tree);
 	orphans_free(r);
 	off_cpu_free(r->off);
+	replay_free_stack_samples(r);
 	free(r->constructs);
 	free(r->holds);
 	free(r->counted);
@@ -484,12 +492,15 @@ void replay_end(struct replay *r, uint64_t end_ticks)
 
 	finish_word(r);
 	sequences_settle(r->sequences);
+	replay_place_stack_samples(r, UINT64_MAX - 1);
 	while (r->top > r->base) {
 		r->counts.open++;
 		replay_pop(r, t);
 	}
 	calltree_root(r->tree)->ticks += elapsed(r->base->since, t);
 	replay_blocked_end(r);
+	if (r->has_stacks)
+		calltree_time_stacks(r->tree);
 	sequences_free(r->sequences); /* others may learn some in this memory */
 	r->sequences = NULL;
 	r->base->since = t;

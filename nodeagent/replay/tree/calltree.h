@@ -30,6 +30,8 @@
 #define KEY_JOIN (KEY_INIT | 4)
 /* Below the root: a worker of OpenMP between its teams. */
 #define KEY_IDLE (KEY_INIT | 5)
+/* The callers of what is below it: the part of a stack that was not stored in a stack sample. */
+#define KEY_CUT (KEY_INIT | 6)
 /* Below a collective call: its wait for the others. | id of the call's record */
 #define KEY_SYNC (KEY_INIT | (uint64_t)1 << 32)
 /* Below the root: an orphan subtree, in place of the frame of a parallel region whose
@@ -108,11 +110,19 @@ struct node_waits {
 #define NODE_LATE_MAX 16 /* ranks or threads that are told apart, of one kind at one node */
 #endif
 
+/* Stack samples (replay/stack-samples.h) of which a node is in the path. */
+struct node_stacks {
+	uint64_t all; /* ... or what it calls is */
+	uint64_t own;
+	uint64_t ticks; /* of a CPU, that the own ones stand for */
+};
+
 /* Members that few nodes need; what is counted has a row below. */
 struct node_extra {
 	uint64_t lost;	    /* calls below it that were not recorded */
 	uint64_t counted;   /* of its calls, those without a time of their own ... */
 	uint64_t estimated; /* ... and the ticks that these have got (estimate.h) */
+	struct node_stacks stacks;
 	/* no other tree gets these: its stack in the sampling file (samples.c), its path number
 	 * of traffic_path() */
 	uint32_t stack, path;
@@ -137,6 +147,9 @@ struct node_extra {
 	SUM(lost)                                                                                  \
 	SUM(counted)                                                                               \
 	SUM(estimated)                                                                             \
+	SUM(stacks.all)                                                                            \
+	SUM(stacks.own)                                                                            \
+	SUM(stacks.ticks)                                                                          \
 	NODE_COUNTS_OF_MESSAGES(SUM)                                                               \
 	SUM(openacc_bytes)                                                                         \
 	SUM(open[OPEN_SEND])                                                                       \
@@ -193,6 +206,12 @@ static inline int key_is_site(uint64_t key)
 static inline int key_is_orphan(uint64_t key)
 {
 	return !RECORD_IS_REGION(key) && (key & KEY_ORPHAN) == KEY_ORPHAN && !(key & KEY_WIDE);
+}
+
+/* True of a path that is known from stack samples alone. */
+static inline bool node_is_from_stacks(const struct node *n)
+{
+	return n->extra && n->extra->stacks.all && !n->calls;
 }
 
 struct calltree;

@@ -1,0 +1,40 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Stack samples (nodeagent/stack/) in the call tree of a thread. Each waits until the records up
+ * to its time were read; then its path, less the frames around the one that is open, becomes
+ * nodes below that frame's node, without calls. In frames of MPI, and in waits, there
+ * is none: their time is known exactly.
+ */
+#ifndef VFTR_NODEAGENT_REPLAY_STACK_SAMPLES_H
+#define VFTR_NODEAGENT_REPLAY_STACK_SAMPLES_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+struct node;
+struct replay;
+
+struct stack_sample {
+	uint64_t ticks;	 /* when */
+	uint64_t weight; /* ticks of a CPU, that it stands for */
+	/* from the outermost function to the one that ran, without the root; calls: the number of
+	 * its innermost functions that a runtime of OpenMP has called, or UINT64_MAX */
+	const struct node *path;
+};
+
+#ifndef STACK_SAMPLES_WAITING
+#define STACK_SAMPLES_WAITING                                                                      \
+	8192u /* of a thread; older ones are placed where it was last seen                         \
+	       */
+#endif
+
+/* Later than those before; the path must outlive it. */
+void replay_add_stack_sample(struct replay *r, const struct stack_sample *s);
+
+/* The time of the first one that waits, or UINT64_MAX. */
+uint64_t replay_next_stack_sample(const struct replay *r);
+
+/* All records up to `ticks` were read: places what is not later. */
+void replay_place_stack_samples(struct replay *r, uint64_t ticks);
+
+#endif

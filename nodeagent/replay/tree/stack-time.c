@@ -1,0 +1,70 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "nodeagent/replay/tree/stack-time.h"
+
+#include <stdlib.h>
+
+#include "nodeagent/base/map.h"
+#include "nodeagent/base/util.h"
+#include "nodeagent/replay/tree/calltree.h"
+
+/* By the number of a node; ticks. */
+struct parts {
+	double sampled; /* of it and what it calls, as far as that is known from samples */
+	uint64_t exact; /* of exact nodes that it calls, through none or others from samples */
+	double share;	/* of `sampled' that there is room for */
+	uint32_t parent;
+};
+
+static void add_up(struct calltree *t, struct parts *parts)
+{
+	struct map64 numbers = {0};
+	const size_t n = calltree_nodes(t);
+
+	for (size_t i = 0; i < n; i++) {
+		const struct node *node = calltree_at(t, i);
+
+		map64_add(&numbers, (uintptr_t)node, (uint32_t)i);
+		if (i)
+			parts[i].parent = *map64_find(&numbers, (uintptr_t)node->parent);
+	}
+	for (size_t i = n; --i;) {
+		const struct node *node = calltree_at(t, i);
+		struct parts *above = &parts[parts[i].parent];
+
+		if (node_is_from_stacks(node)) {
+			parts[i].sampled += (double)node->extra->stacks.ticks;
+			above->sampled += parts[i].sampled;
+			above->exact += parts[i].exact;
+		} else {
+			above->exact += node->ticks;
+		}
+	}
+	map64_free(&numbers);
+}
+
+static double share_of(const struct node *n, const struct parts *p)
+{
+	const double room = n->ticks > p->exact ? (double)(n->ticks - p->exact) : 0;
+
+	return p->sampled > room ? room / p->sampled : 1.0;
+}
+
+void calltree_time_stacks(struct calltree *t)
+{
+	const size_t n = calltree_nodes(t);
+	struct parts *parts = xcalloc(n, sizeof(*parts));
+
+	add_up(t, parts);
+	for (size_t i = 0; i < n; i++) {
+		struct node *node = calltree_at(t, i);
+
+		if (i && node_is_from_stacks(node)) {
+			parts[i].share = parts[parts[i].parent].share;
+			node->ticks =
+				(uint64_t)(parts[i].sampled * parts[i].share) + parts[i].exact;
+		} else {
+			parts[i].share = share_of(node, &parts[i]);
+		}
+	}
+	free(parts);
+}
