@@ -64,6 +64,9 @@ X(BOOL, output_command_line, "output.command_line", "true", 0, 0, NULL, false, \
 X(TAGS, output_tags, "output.tags", "", 0, 0, NULL, false, \
   "What the user says of the run, for its results: KEY=VALUE, with commas between several.") \
 \
+X(INT, profile_sample, "profile.sample", "0", 0, 1000, NULL, false, \
+  "Stack samples for each second of CPU time of a thread; 0 takes none.") \
+\
 X(BOOL, profile_table_show_table, "profile_table.show_table", "true", 0, 0, NULL, false, \
   "Show the runtime profile, one row per call path.") \
 X(BOOL, profile_table_show_calltime_imbalances, "profile_table.show_calltime_imbalances", \

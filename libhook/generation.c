@@ -8,6 +8,7 @@
 #include <limits.h>
 #include <pthread.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/syscall.h>
 #include <time.h>
 #include <unistd.h>
@@ -53,6 +54,28 @@ static void after_fork_in_parent(void)
 	/* the next event finds limit NULL and sets it again */
 }
 
+/*
+ * A program that is not instrumented may never record anything. If its stacks are to be sampled the
+ * agent has asked it to come before main(), and so for its children.
+ */
+static bool is_asked_to_come(void)
+{
+	const char *v = getenv("VFTR_ATTACH");
+
+	return v && !strcmp(v, "start") && !vftr_user_has_switched_off();
+}
+
+static void come(void)
+{
+	if (is_asked_to_come())
+		vftr_slow(clock_counter(), 0, 0, NULL);
+}
+
+__attribute__((constructor)) static void come_before_main(void)
+{
+	come();
+}
+
 static void after_fork_in_child(void)
 {
 	struct thread *t = &vftr_thread;
@@ -69,8 +92,10 @@ static void after_fork_in_child(void)
 		close(parents);
 	t->own = false;
 	t->busy--;
-	errno = saved_errno;
 	vftr_process_child_unlock();
+	if (!t->busy)
+		come();
+	errno = saved_errno;
 }
 
 /*

@@ -33,6 +33,7 @@
 #include "nodeagent/base/result-files.h"
 #include "nodeagent/base/util.h"
 #include "nodeagent/profile/vfp.h"
+#include "nodeagent/stack/stack.h"
 #include "shm/atomic.h"
 
 #define SOURCES_S      10.0 /* for reading debug information, the most */
@@ -121,6 +122,7 @@ static void leave_processes(struct agent *a)
 			store_relaxed(&p->control->orders, ORDER_LEAVE);
 		process_finish(p, p->held ? PROCESS_EXITED : PROCESS_RUNNING);
 	}
+	stack_end(&a->host);
 }
 
 static void put_clock(const struct agent *a, struct profile *node)

@@ -28,6 +28,7 @@
 #include "nodeagent/agent/snapshot.h"
 #include "nodeagent/agent/last-words.h"
 #include "nodeagent/agent/affinity.h"
+#include "nodeagent/stack/stack.h"
 #include "nodeagent/live/exchange/exchange.h"
 #include "nodeagent/process/process.h"
 #include "nodeagent/recorder/recorder.h"
@@ -272,6 +273,7 @@ void agent_serve(struct agent *a)
 		int n, timeout = 0;
 		bool waits = false; /* for the disk */
 		const double off_cpu_s = drain_off_cpu_tick(&a->host);
+		const double stack_s = stack_tick(&a->host); /* before the records */
 		uint64_t bytes = drain_host(&a->host);
 		double flush_s = recorder_tick(&a->host), snapshot_s, budget_s, metrics_s;
 
@@ -283,6 +285,8 @@ void agent_serve(struct agent *a)
 			flush_s = budget_s;
 		if (off_cpu_s < flush_s)
 			flush_s = off_cpu_s;
+		if (stack_s < flush_s)
+			flush_s = stack_s;
 		metrics_s = metrics_file_tick(a);
 		if (metrics_s < flush_s)
 			flush_s = metrics_s;

@@ -11,6 +11,7 @@
 #include "nodeagent/live/exchange/exchange.h"
 #include "nodeagent/recorder/recorder.h"
 #include "nodeagent/session/session.h"
+#include "nodeagent/stack/stack.h"
 
 const struct process_observer *const agent_observers[] = {
 	&matching_observer, /* before those that ask for the id it gives */
@@ -19,6 +20,7 @@ const struct process_observer *const agent_observers[] = {
 	&session_observer,
 	&overhead_observer,
 	&last_words_observer,
+	&stack_observer, /* before those that read the call trees of an ended process */
 	&gather_observer,
 	&run_start_observer,
 	&live_observer,

@@ -38,7 +38,7 @@ struct union_node {
 	uint64_t first;		  /* ticks of the first call in any of them; 0: not known */
 	/* of the process at hand; valid if stamp is its number */
 	uint32_t stamp;
-	bool estimated; /* its time, in part: calls were counted */
+	bool estimated; /* its time, in part: calls were counted, or it is from stack samples */
 	uint64_t calls, lost, ticks, ns, below_ns;
 };
 
@@ -201,7 +201,7 @@ static void lay_over(struct gathering *g, const struct process *p, uint32_t rank
 		stamp(g, u);
 		u->calls += node->calls;
 		u->lost += node->extra ? node->extra->lost : 0;
-		u->estimated |= node->extra && node->extra->counted;
+		u->estimated |= (node->extra && node->extra->counted) || node_is_from_stacks(node);
 		u->ticks += node->ticks;
 		note_first(u, i ? calltree_first(node) : p->start_ticks);
 	}

@@ -11,6 +11,7 @@
 #include "nodeagent/replay/comm/comm.h"
 #include "nodeagent/replay/comm/sync.h"
 #include "nodeagent/replay/openmp/locks.h"
+#include "nodeagent/replay/stack-samples.h"
 #include "shm/ring.h"
 
 #define RELEASE_BLOCKS 64 /* blocks given back at a time, fewer in small rings */
@@ -26,26 +27,44 @@ static void quarantine(struct thread_ring *t, const char *why)
 	process_quarantine(t->process, "thread %d: %s", t->tid, why);
 }
 
-/* Replays a block; in parts if the meaning of addresses changes within it. NULL, or what is wrong.
- */
+/* Places the stack samples that are older than the word `from'; the first word that is later than
+ * the next one. */
+static unsigned until_stack_sample(struct replay *r, const uint64_t *block, unsigned from)
+{
+	uint64_t next;
+
+	while ((next = replay_next_stack_sample(r)) != UINT64_MAX) {
+		const unsigned to = replay_split(r, block, from, next);
+
+		if (to > from)
+			return to;
+		replay_place_stack_samples(r, next);
+	}
+	return BLOCK_WORDS;
+}
+
+/* Replays a block; in parts if the meaning of addresses changes within it, or a stack sample lies
+ * there. NULL, or what is wrong. */
 static const char *replay_whole(const struct process *p, struct replay *r, uint32_t *epoch_at,
 	const uint64_t *block, uint64_t now)
 {
 	struct codemap *code = p->code;
 	struct replay_epoch epoch;
-	unsigned from = 0, to;
+	unsigned from = 0, to, split;
 	const char *why;
 
 	codemap_reusable(code, &epoch.low, &epoch.bytes);
 
 	do {
-		to = BLOCK_WORDS;
+		to = until_stack_sample(r, block, from);
 		while (*epoch_at + 1 < codemap_epochs(code)) {
-			to = replay_split(r, block, from, codemap_epoch_start(code, *epoch_at + 1));
-			if (to > from)
+			split = replay_split(
+				r, block, from, codemap_epoch_start(code, *epoch_at + 1));
+			if (split > from) {
+				to = split < to ? split : to;
 				break;
+			}
 			++*epoch_at;
-			to = BLOCK_WORDS;
 		}
 		epoch.epoch = *epoch_at;
 		why = replay_block(r, block, from, to, &epoch, now);

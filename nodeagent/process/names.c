@@ -281,6 +281,8 @@ static const char *special_name(struct symcache *s, uint64_t key)
 		return "omp_join";
 	case KEY_IDLE:
 		return "(idle)";
+	case KEY_CUT:
+		return "(callers not known)";
 	default:
 		return "(more paths)";
 	}

@@ -28,6 +28,8 @@ struct process_observer {
 	/* A thread's replay was made; its name was set or changed; all its records were read. */
 	void (*thread_begin)(struct thread_ring *t);
 	void (*thread_name)(struct thread_ring *t);
+	/* It has ended, and its records are about to be read to the end. */
+	void (*thread_last)(struct thread_ring *t);
 	void (*thread_end)(struct thread_ring *t);
 
 	/* Takes a request of the process to its session, with `data' behind it, and answers. */

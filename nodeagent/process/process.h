@@ -101,6 +101,7 @@ struct process {
 	struct match_process *session_match; /* of an MPI process in a session, or NULL */
 	uint64_t session_proc_id;	     /* its id there, or 0 */
 	struct recorder_process *sampled;    /* or NULL */
+	struct stack_process *stack;	     /* or NULL; stack/stack.h */
 	struct session_process *session;     /* session/session.c; or NULL */
 	struct calltree *ended_tree;	     /* of threads that ended */
 	struct fork_frames *forks;	     /* forks.c */

@@ -293,6 +293,7 @@ static void count(struct process *p, struct thread_ring *t)
 /* Takes what is left. The ring stays, and is no longer needed. */
 static void finish(struct process *p, struct thread_ring *t, uint64_t ticks)
 {
+	observers_tell(p->host, thread_last, t);
 	drain_last(t);
 	if (p->control && !t->error)
 		replay_counted_rest(t->replay, ring_switched(t->ring.producer),

@@ -149,12 +149,13 @@ const char *launch_preloads(void)
 	return preloads ? preloads + strlen("LD_PRELOAD=") : NULL;
 }
 
-void launch_settle_preload(struct launch *l)
+void launch_settle_preload(struct launch *l, bool attach_at_start)
 {
 	const char *program = program_words(l->command)[0];
 	struct diagnosis d = {0};
 	char *path;
 
+	l->attach_at_start = attach_at_start;
 	if (l->preload != PRELOAD_AUTO)
 		return;
 	path = doctor_find(program);
@@ -263,6 +264,8 @@ void launch_environment(
 		setenv("LD_PRELOAD", variable + strlen("LD_PRELOAD="), 1);
 	else
 		arguments_add(pass, variable);
+	if (l->attach_at_start && !mpi_of_command(l->command))
+		setenv("VFTR_ATTACH", "start", 1);
 	free(preloads);
 	preloads = variable;
 	free(library);

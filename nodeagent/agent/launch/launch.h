@@ -30,6 +30,7 @@ enum preload {
 struct launch {
 	char **command; /* NULL-terminated */
 	enum preload preload;
+	bool attach_at_start; /* whoever is preloaded comes before its first event */
 	bool lenient;		    /* --lenient, for the agents of other nodes, too */
 	bool require_profile;	    /* without one COMMAND's success is a failure */
 	const char *agent_launcher; /* --agent-launcher, or NULL */
@@ -42,7 +43,7 @@ bool launch_is_distributed(const struct launch *l);
 
 /* PRELOAD_AUTO becomes PRELOAD_NO where the program is linked with our library and has all that it
  * needs of it, or is a script of a shell: that may start a program which is. */
-void launch_settle_preload(struct launch *l);
+void launch_settle_preload(struct launch *l, bool attach_at_start);
 
 /* True if COMMAND tells the MPI of its processes, which a script does not. */
 bool launch_names_mpi(const struct launch *l);

@@ -1,0 +1,186 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "nodeagent/stack/events.h"
+
+#include <errno.h>
+#include <linux/perf_event.h>
+#include <stdlib.h>
+#include <sys/ioctl.h>
+#include <sys/mman.h>
+#include <sys/syscall.h>
+#include <time.h>
+#include <unistd.h>
+#include "nodeagent/base/util.h"
+#include "shm/atomic.h"
+
+#define RING_BYTES  ((size_t)64 << 10) /* a power of 2 */
+#define STACK_BYTES 8192u
+
+#if defined(__x86_64__)
+#define REGS_MASK                                                                                  \
+	0xff0fffu /* the general ones, with flags and segments; not the four data ones             \
+		   */
+#elif defined(__aarch64__)
+#define REGS_MASK ((1ull << STACK_REGS) - 1)
+#else
+#define REGS_MASK 0
+#endif
+
+struct stack_events {
+	int fd;
+	struct perf_event_mmap_page *page;
+	const unsigned char *data;
+	uint64_t period_ns, lost;
+	bool other_program;
+	uint64_t record[(STACK_BYTES + 1024) / 8];
+};
+
+static size_t page_bytes(void)
+{
+	return (size_t)sysconf(_SC_PAGESIZE);
+}
+
+static size_t mapped_bytes(void)
+{
+	return page_bytes() + (RING_BYTES > page_bytes() ? RING_BYTES : page_bytes());
+}
+
+size_t stack_events_bytes(void)
+{
+	return mapped_bytes();
+}
+
+static int open_event(int tid, uint64_t period_ns)
+{
+	struct perf_event_attr a = {
+		.type = PERF_TYPE_SOFTWARE,
+		.size = sizeof(a),
+		.config = PERF_COUNT_SW_CPU_CLOCK,
+		.sample_period = period_ns,
+		.sample_type = PERF_SAMPLE_TIME | PERF_SAMPLE_REGS_USER | PERF_SAMPLE_STACK_USER,
+		.sample_regs_user = REGS_MASK,
+		.sample_stack_user = STACK_BYTES,
+		.exclude_kernel = 1,
+		.exclude_hv = 1,
+		.comm = 1, /* with a mark at execve() */
+		.comm_exec = 1,
+		.use_clockid = 1,
+		.clockid = CLOCK_MONOTONIC_RAW,
+	};
+
+	return (int)syscall(SYS_perf_event_open, &a, tid, -1, -1, PERF_FLAG_FD_CLOEXEC);
+}
+
+struct stack_events *stack_events_open(int tid, uint64_t period_ns, int *error)
+{
+	struct stack_events *e;
+	void *map;
+	int fd = STACK_REGS ? open_event(tid, period_ns) : -1;
+
+	if (fd < 0) {
+		*error = STACK_REGS ? errno : ENOSYS;
+		return NULL;
+	}
+	map = mmap(NULL, mapped_bytes(), PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+	if (map == MAP_FAILED) {
+		*error = errno;
+		close(fd);
+		return NULL;
+	}
+	e = xmalloc(sizeof(*e));
+	*e = (struct stack_events){.fd = fd,
+		.page = map,
+		.data = (const unsigned char *)map + page_bytes(),
+		.period_ns = period_ns};
+	return e;
+}
+
+void stack_events_close(struct stack_events *e)
+{
+	if (!e)
+		return;
+	munmap(e->page, mapped_bytes());
+	close(e->fd);
+	free(e);
+}
+
+void stack_events_set_period(struct stack_events *e, uint64_t period_ns)
+{
+	if (!ioctl(e->fd, PERF_EVENT_IOC_PERIOD, &period_ns))
+		e->period_ns = period_ns;
+}
+
+static void copy_out(const struct stack_events *e, uint64_t from, void *to, size_t bytes)
+{
+	const size_t size = mapped_bytes() - page_bytes(), at = (size_t)from & (size - 1);
+	const size_t first = bytes < size - at ? bytes : size - at;
+
+	memcpy(to, e->data + at, first);
+	memcpy((char *)to + first, e->data, bytes - first);
+}
+
+/* The words behind the header of a sample, as sample_type has them. */
+static bool parse_sample(const struct stack_events *e, size_t words, struct stack_raw *s)
+{
+	const uint64_t *w = e->record + 1, *end = e->record + words;
+
+	if (words < 3 || !w[1]) /* no registers: a thread of the kernel, or one that ends */
+		return false;
+	*s = (struct stack_raw){.raw_ns = w[0], .period_ns = e->period_ns, .regs = w + 2};
+	w += 2 + STACK_REGS;
+	if (w >= end || *w % 8 || *w / 8 + 2 > (size_t)(end - w))
+		return false;
+	s->stack = (const unsigned char *)(w + 1);
+	s->stack_bytes = *w ? (size_t)w[1 + *w / 8] : 0;
+	return s->stack_bytes <= *w;
+}
+
+/* True if it was a sample. */
+static bool take_record(struct stack_events *e, const struct perf_event_header *h,
+	void (*take)(void *ctx, const struct stack_raw *s), void *ctx)
+{
+	struct stack_raw s;
+
+	switch (h->type) {
+	case PERF_RECORD_LOST:
+		e->lost += e->record[2];
+		return false;
+	case PERF_RECORD_COMM:
+		e->other_program |= h->misc & PERF_RECORD_MISC_COMM_EXEC;
+		return false;
+	case PERF_RECORD_SAMPLE:
+		if (parse_sample(e, h->size / 8u, &s))
+			take(ctx, &s);
+		return true;
+	default:
+		return false;
+	}
+}
+
+bool stack_events_read(struct stack_events *e, size_t most,
+	void (*take)(void *ctx, const struct stack_raw *s), void *ctx)
+{
+	uint64_t tail = e->page->data_tail;
+	/* pairs with the kernel, which stores it after the records */
+	const uint64_t head = load_acquire((uint64_t *)&e->page->data_head);
+
+	while (tail != head && most && !e->other_program) {
+		struct perf_event_header h;
+
+		copy_out(e, tail, &h, sizeof(h));
+		if (h.size < sizeof(h) || h.size > head - tail)
+			break;
+		if (h.size <= sizeof(e->record)) {
+			copy_out(e, tail, e->record, h.size);
+			most -= take_record(e, &h, take, ctx);
+		}
+		tail += h.size;
+	}
+	/* pairs with the kernel, which reads it before it stores there again */
+	store_release((uint64_t *)&e->page->data_tail, tail);
+	return !e->other_program;
+}
+
+uint64_t stack_events_lost(const struct stack_events *e)
+{
+	return e->lost;
+}

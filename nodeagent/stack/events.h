@@ -1,0 +1,52 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Stack samples from the kernel: a perf event counts the CPU time that one thread spends
+ * outside the kernel, and each period it stores registers and the top of the stack in a ring.
+ */
+#ifndef VFTR_NODEAGENT_STACK_EVENTS_H
+#define VFTR_NODEAGENT_STACK_EVENTS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+struct stack_events;
+
+/* A sample as the kernel has stored it; valid during the call. */
+struct stack_raw {
+	uint64_t raw_ns;	    /* CLOCK_MONOTONIC_RAW */
+	uint64_t period_ns;	    /* of CPU time, that it stands for */
+	const uint64_t *regs;	    /* STACK_REGS of them: those that unwind.c knows */
+	const unsigned char *stack; /* the bytes from the stack pointer on ... */
+	size_t stack_bytes;	    /* ... that were there */
+};
+
+#if defined(__x86_64__)
+#define STACK_REGS 20
+#elif defined(__aarch64__)
+#define STACK_REGS 33
+#else
+#define STACK_REGS 0 /* not on this processor */
+#endif
+
+/* Bytes of memory that the ring of one thread takes. */
+size_t stack_events_bytes(void);
+
+/* For the thread tid, with a sample each period_ns. NULL: *error is a positive errno. */
+struct stack_events *stack_events_open(int tid, uint64_t period_ns, int *error);
+void stack_events_close(struct stack_events *e);
+
+/* From now on; what was stored before must have been read. */
+void stack_events_set_period(struct stack_events *e, uint64_t period_ns);
+
+/*
+ * Gives what was stored to take(), oldest first, at most `most' samples. False: the thread runs
+ * another program (execve()), and nothing more is given.
+ */
+bool stack_events_read(struct stack_events *e, size_t most,
+	void (*take)(void *ctx, const struct stack_raw *s), void *ctx);
+
+/* Samples that the kernel had no room for, so far. */
+uint64_t stack_events_lost(const struct stack_events *e);
+
+#endif

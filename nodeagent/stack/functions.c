@@ -1,0 +1,186 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "nodeagent/stack/functions.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "nodeagent/base/map.h"
+#include "nodeagent/base/util.h"
+#include "nodeagent/process/codemap.h"
+#include "nodeagent/process/process.h"
+#include "nodeagent/replay/tree/calltree.h"
+#include "nodeagent/stack/unwind.h"
+
+#define KNOWN_MAX     65536u /* addresses; then they are looked up anew */
+#define FRAMES_BEFORE 2	     /* functions of the C library between its first one and the user's */
+
+enum function_kind {
+	FUNCTION_PLAIN,
+	FUNCTION_HIDDEN,  /* ours, or the kernel's */
+	FUNCTION_RUNTIME, /* of OpenMP */
+	FUNCTION_LIBC,
+	FUNCTION_ENTRY, /* where the program begins: _start */
+};
+
+struct function {
+	uint64_t key;
+	enum function_kind kind;
+};
+
+struct stack_functions {
+	struct process *p;
+	struct unwinder *unwinder;
+	struct map64 known; /* address -> functions[] */
+	struct function *functions;
+	size_t n_functions, cap_functions;
+};
+
+/* Files by the begin of their names. */
+static const struct {
+	const char *name;
+	enum function_kind kind;
+} files[] = {
+	{"libvftrace", FUNCTION_HIDDEN},
+	{"libgomp.so", FUNCTION_RUNTIME},
+	{"libomp.so", FUNCTION_RUNTIME},
+	{"libiomp5.so", FUNCTION_RUNTIME},
+	{"libc.so", FUNCTION_LIBC},
+	{"libc-2", FUNCTION_LIBC},
+	{"libpthread", FUNCTION_LIBC},
+};
+
+struct stack_functions *stack_functions_new(struct process *p, struct unwinder *u)
+{
+	struct stack_functions *f = xcalloc(1, sizeof(*f));
+
+	f->p = p;
+	f->unwinder = u;
+	return f;
+}
+
+void stack_functions_free(struct stack_functions *f)
+{
+	if (!f)
+		return;
+	map64_free(&f->known);
+	free(f->functions);
+	free(f);
+}
+
+static enum function_kind kind_of(const char *path)
+{
+	const char *name = basename(path);
+
+	for (size_t i = 0; i < ARRAY_SIZE(files); i++)
+		if (!strncmp(name, files[i].name, strlen(files[i].name)))
+			return files[i].kind;
+	return *name == '[' ? FUNCTION_HIDDEN : FUNCTION_PLAIN;
+}
+
+/* The process itself tells of a file that it has loaded when it records something. */
+static void tell_codemap(struct process *p, const struct unwind_module *m)
+{
+	struct wire_module told = {.base = m->base, .low = m->low, .high = m->high};
+
+	if (m->build_id_bytes <= WIRE_BUILD_ID) {
+		told.build_id_bytes = (uint32_t)m->build_id_bytes;
+		memcpy(told.build_id, m->build_id, m->build_id_bytes);
+	}
+	codemap_add(p->code, &told, m->path);
+}
+
+/* Addresses at which something was unloaded have the epoch in their keys. */
+static uint64_t key_of(const struct codemap *code, uint64_t address)
+{
+	uint64_t key = KEY_WIDE | (address & KEY_ADDRESS_MASK);
+	uint32_t low, bytes;
+
+	codemap_reusable(code, &low, &bytes);
+	if ((uint32_t)((uint32_t)address - low) < bytes)
+		key |= (uint64_t)((codemap_epochs(code) - 1) & 0xfff) << KEY_WIDE_EPOCH_SHIFT;
+	return key;
+}
+
+static struct function look_up(struct stack_functions *f, uint64_t pc)
+{
+	struct function found = {.kind = FUNCTION_HIDDEN};
+	struct code_location location;
+	struct unwind_module m;
+	uint64_t start;
+
+	if (!unwinder_module(f->unwinder, pc, &m))
+		return found;
+	found.kind = kind_of(m.path);
+	if (found.kind == FUNCTION_HIDDEN)
+		return found;
+	if (!codemap_find_address(f->p->code, pc, &location)) {
+		tell_codemap(f->p, &m);
+		if (!codemap_find_address(f->p->code, pc, &location))
+			return (struct function){.kind = FUNCTION_HIDDEN};
+	}
+	/* symbols are read in the end: that takes time */
+	start = unwinder_function(f->unwinder, pc);
+	if (start == m.entry && found.kind == FUNCTION_PLAIN)
+		found.kind = FUNCTION_ENTRY;
+	found.key = key_of(f->p->code, start ? start : pc);
+	return found;
+}
+
+void stack_functions_forget(struct stack_functions *f)
+{
+	map64_free(&f->known);
+	f->known = (struct map64){0};
+	f->n_functions = 0;
+}
+
+static struct function function_at(struct stack_functions *f, uint64_t pc)
+{
+	const uint32_t *known = map64_find(&f->known, pc);
+
+	if (known)
+		return f->functions[*known];
+	if (f->n_functions >= KNOWN_MAX)
+		stack_functions_forget(f);
+	map64_add(&f->known, pc, (uint32_t)f->n_functions);
+	*LIST_ADD(f, functions) = look_up(f, pc);
+	return f->functions[f->n_functions - 1];
+}
+
+/* Of n frames, innermost first, those that are within what the user has written. */
+static size_t without_begin(const struct function *at, size_t n)
+{
+	const size_t all = n;
+
+	if (n > 1 && at[n - 1].kind == FUNCTION_ENTRY)
+		n--;
+	while (n > 1 && at[n - 1].kind == FUNCTION_LIBC && all - n < FRAMES_BEFORE + 1)
+		n--;
+	return n;
+}
+
+const struct node *stack_functions_path(struct stack_functions *f, struct calltree *paths,
+	const uint64_t *pcs, size_t n, bool whole)
+{
+	struct node *node = calltree_root(paths);
+	struct function at[UNWIND_FRAMES_MAX];
+	uint64_t below_runtime = UINT64_MAX;
+
+	for (size_t i = 0; i < n; i++)
+		at[i] = function_at(f, pcs[i]);
+	if (whole)
+		n = without_begin(at, n);
+	else
+		node = calltree_child(paths, node, NULL, KEY_CUT);
+	while (n--) {
+		if (at[n].kind == FUNCTION_RUNTIME)
+			below_runtime = 0;
+		else if (below_runtime != UINT64_MAX && at[n].kind != FUNCTION_HIDDEN &&
+			 at[n].key != node->key)
+			below_runtime++;
+		/* direct recursion is one frame, as in replay.h */
+		if (at[n].kind != FUNCTION_HIDDEN && at[n].key != node->key)
+			node = calltree_child(paths, node, NULL, at[n].key);
+	}
+	node->calls = below_runtime;
+	return node;
+}

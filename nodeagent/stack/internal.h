@@ -1,0 +1,56 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* stack.c has the limits of all, threads.c the threads of one process. */
+#ifndef VFTR_NODEAGENT_STACK_INTERNAL_H
+#define VFTR_NODEAGENT_STACK_INTERNAL_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+struct host;
+struct process;
+struct stack_process;
+struct thread_ring;
+
+/* Of a host, from its first process that is sampled on. */
+struct stacks {
+	struct host *host;
+	pid_t owner; /* copies of the agent (agent/snapshot.h) read nothing */
+	uint64_t period_ns;
+	size_t ring_bytes; /* of the kernel's rings now */
+	uint64_t samples, lost;
+	int refused;	/* errno: the kernel allows no samples */
+	bool no_memory; /* ... for more threads */
+
+	uint64_t due_ns; /* of the next pass, CLOCK_MONOTONIC_RAW */
+	struct {
+		uint64_t ticks, raw_ns;
+	} first, now;			     /* pairs, for the clock of records */
+	uint64_t window_ns, window_spent_ns; /* begin, CPU time since */
+	unsigned windows_over;
+	uint64_t spent_ns; /* CPU time, of all samples */
+};
+
+/* CLOCK_MONOTONIC_RAW to the ticks of records. */
+uint64_t stacks_ticks(const struct stacks *s, uint64_t raw_ns);
+uint64_t stacks_weight(const struct stacks *s, uint64_t period_ns);
+/* Says once that a thread has no samples for this reason. */
+void stacks_refused(struct stacks *s, const struct process *p, int error);
+/* True if there is memory for another ring. */
+bool stacks_has_memory(const struct stacks *s);
+
+struct stack_process *stack_process_new(struct stacks *s, struct process *p);
+void stack_process_free(struct stack_process *f);
+/* Reads the rings of all its threads. */
+void stack_process_read(struct stack_process *f);
+/* Opens what is new, closes what has ended. */
+void stack_process_look(struct stack_process *f);
+void stack_process_set_period(struct stack_process *f);
+/* A thread with a ring comes, or its records are about to be read to the end. */
+void stack_process_thread(struct stack_process *f, struct thread_ring *t);
+void stack_process_thread_ends(struct stack_process *f, const struct thread_ring *t);
+/* All of them have ended at these ticks: adds the trees of those without a ring. */
+void stack_process_end(struct stack_process *f, uint64_t ticks);
+
+#endif

@@ -1,0 +1,221 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "nodeagent/stack/stack.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "conf/conf.h"
+#include "nodeagent/base/util.h"
+#include "nodeagent/process/host.h"
+#include "nodeagent/process/observer.h"
+#include "nodeagent/process/process.h"
+#include "nodeagent/stack/events.h"
+#include "nodeagent/stack/internal.h"
+#include "shm/clock.h"
+
+/*
+ * A second of CPU time has so many periods as profile.sample says, and a twentieth more: what a
+ * program does every 10 or 50 ms is seen in all its parts.
+ */
+#define PERIODS_MORE 1.0472
+
+#define PASS_NS	       UINT64_C(200000000) /* between two passes, at most */
+#define PASS_SAMPLES   4		   /* of a thread between two passes, at most */
+#define RING_BYTES_ALL ((size_t)64 << 20)
+#define WINDOW_NS      UINT64_C(2000000000)
+#define SHARE	       0.04 /* of a core, that sampling may take; more twice in turn */
+#define PERIOD_MOST_NS UINT64_C(1000000000)
+
+static uint64_t cpu_ns(void)
+{
+	struct timespec t;
+
+	clock_gettime(CLOCK_THREAD_CPUTIME_ID, &t);
+	return (uint64_t)t.tv_sec * 1000000000 + (uint64_t)t.tv_nsec;
+}
+
+static void note_clocks(struct stacks *s)
+{
+	s->now.ticks = host_ticks(s->host);
+	s->now.raw_ns = clock_raw_ns();
+}
+
+static double ticks_per_ns(const struct stacks *s)
+{
+	const uint64_t ns = s->now.raw_ns - s->first.raw_ns;
+
+	return ns ? (double)(s->now.ticks - s->first.ticks) / (double)ns : 1.0;
+}
+
+uint64_t stacks_ticks(const struct stacks *s, uint64_t raw_ns)
+{
+	const double since = (double)(int64_t)(raw_ns - s->now.raw_ns);
+
+	return s->now.ticks + (uint64_t)(int64_t)(since * ticks_per_ns(s));
+}
+
+uint64_t stacks_weight(const struct stacks *s, uint64_t period_ns)
+{
+	return (uint64_t)((double)period_ns * ticks_per_ns(s));
+}
+
+bool stacks_has_memory(const struct stacks *s)
+{
+	return s->ring_bytes + stack_events_bytes() <= RING_BYTES_ALL;
+}
+
+void stacks_refused(struct stacks *s, const struct process *p, int error)
+{
+	if (error == EACCES || error == EPERM || error == ENOSYS || error == ENOENT ||
+		error == EOPNOTSUPP || error == EINVAL) {
+		s->refused = error;
+		host_warn(s->host, false,
+			"profile.sample: the kernel allows no stack samples (%s): functions that "
+			"are not instrumented have no call paths; see vftr-stack(7)",
+			strerror(error));
+		return;
+	}
+	if (!s->no_memory)
+		host_warn(s->host, false,
+			"profile.sample: %s: some threads have no stack samples, as there is no "
+			"room for more (%s)",
+			process_name(p), strerror(error));
+	s->no_memory = true;
+}
+
+static struct stacks *stacks_of(struct host *host)
+{
+	struct stacks *s = host->stacks;
+
+	if (s)
+		return s;
+	s = host->stacks = xcalloc(1, sizeof(*s));
+	s->host = host;
+	s->owner = getpid();
+	s->period_ns = (uint64_t)(1e9 / PERIODS_MORE / (double)host->conf->profile_sample);
+	note_clocks(s);
+	s->first = s->now;
+	s->window_ns = s->now.raw_ns;
+	return s;
+}
+
+/* ---- processes ------------------------------------------------------------------ */
+
+static void begin_process(struct process *p)
+{
+	if (p->host->conf->profile_sample && p->greeted)
+		p->stack = stack_process_new(stacks_of(p->host), p);
+}
+
+static void thread_begin(struct thread_ring *t)
+{
+	if (t->process->stack)
+		stack_process_thread(t->process->stack, t);
+}
+
+static void thread_last(struct thread_ring *t)
+{
+	const struct process *p = t->process;
+
+	if (p->stack && getpid() == p->host->stacks->owner)
+		stack_process_thread_ends(p->stack, t);
+}
+
+static void end_process(struct process *p)
+{
+	if (p->stack)
+		stack_process_end(p->stack, p->end_ticks);
+}
+
+static void free_process(struct process *p)
+{
+	stack_process_free(p->stack);
+}
+
+const struct process_observer stack_observer = {
+	.begin = begin_process,
+	.thread_begin = thread_begin,
+	.thread_last = thread_last,
+	.end = end_process,
+	.free = free_process,
+};
+
+/* ---- passes ---------------------------------------------------------------------- */
+
+static void for_each(struct stacks *s, void (*what)(struct stack_process *f))
+{
+	for (struct process *p = s->host->live; p; p = p->next_live)
+		if (p->stack && !p->ended)
+			what(p->stack);
+}
+
+static void take_fewer(struct stacks *s)
+{
+	s->period_ns *= 2;
+	for_each(s, stack_process_set_period);
+	host_warn(s->host, false,
+		"profile.sample: stack samples took more than %.0f %% of a CPU, so from now on "
+		"there "
+		"are %.1f for each second of CPU time",
+		1e2 * SHARE, 1e9 / (double)s->period_ns);
+}
+
+static void keep_to_share(struct stacks *s)
+{
+	const uint64_t ns = s->now.raw_ns - s->window_ns;
+
+	if (ns < WINDOW_NS)
+		return;
+	if ((double)s->window_spent_ns <= SHARE * (double)ns)
+		s->windows_over = 0;
+	else if (++s->windows_over > 1 && s->period_ns * 2 <= PERIOD_MOST_NS) {
+		take_fewer(s);
+		s->windows_over = 0;
+	}
+	s->window_ns = s->now.raw_ns;
+	s->window_spent_ns = 0;
+}
+
+static uint64_t pass_ns(const struct stacks *s)
+{
+	return PASS_SAMPLES * s->period_ns < PASS_NS ? PASS_SAMPLES * s->period_ns : PASS_NS;
+}
+
+double stack_tick(struct host *host)
+{
+	struct stacks *s = host->stacks;
+	uint64_t before, spent;
+
+	if (!s || s->refused || !host->n_live)
+		return NEVER_S;
+	note_clocks(s);
+	before = cpu_ns();
+	for_each(s, stack_process_read);
+	if (s->now.raw_ns >= s->due_ns) {
+		for_each(s, stack_process_look);
+		s->due_ns = s->now.raw_ns + pass_ns(s);
+	}
+	spent = cpu_ns() - before;
+	s->spent_ns += spent;
+	s->window_spent_ns += spent;
+	keep_to_share(s);
+	return 1e-9 * (double)(s->due_ns - s->now.raw_ns);
+}
+
+void stack_end(struct host *host)
+{
+	struct stacks *s = host->stacks;
+
+	if (!s)
+		return;
+	if (s->lost)
+		host_warn(host, false,
+			"profile.sample: %llu of %llu stack samples are missing, as there was no "
+			"room for them or for their paths",
+			(unsigned long long)s->lost, (unsigned long long)(s->lost + s->samples));
+	free(s);
+	host->stacks = NULL;
+}

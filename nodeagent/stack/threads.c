@@ -1,0 +1,302 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* The threads of one process: those that have rings, and those that /proc alone knows. */
+#include <dirent.h>
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+#include "nodeagent/base/util.h"
+#include "nodeagent/process/host.h"
+#include "nodeagent/process/process.h"
+#include "nodeagent/replay/replay.h"
+#include "nodeagent/replay/stack-samples.h"
+#include "nodeagent/stack/events.h"
+#include "nodeagent/stack/functions.h"
+#include "nodeagent/stack/internal.h"
+#include "nodeagent/stack/unwind.h"
+#include "shm/clock.h"
+
+#define PATH_NODES_MAX (1u << 18)	    /* of one process */
+#define READ_AT_ONCE   16		    /* samples of a thread */
+#define REFRESH_NS     UINT64_C(1000000000) /* between two looks for new files, at least */
+
+struct sampled_thread {
+	int tid;
+	struct stack_events *events; /* NULL: not opened yet, or it cannot be */
+	bool failed;
+	struct replay *replay; /* its ring's, or its own ... */
+	bool own;
+	bool seen; /* in /proc, at the last look */
+};
+
+struct stack_process {
+	struct stacks *all;
+	struct process *p;
+	struct unwinder *unwinder; /* NULL: not yet, or it cannot be */
+	struct stack_functions *functions;
+	struct calltree *paths;
+	uint64_t refreshed_ns;
+	uint32_t epochs; /* of the code map, then */
+	struct sampled_thread *threads;
+	size_t n_threads, cap_threads;
+	struct replay *reading; /* that of the thread at hand */
+};
+
+struct stack_process *stack_process_new(struct stacks *s, struct process *p)
+{
+	struct stack_process *f = xcalloc(1, sizeof(*f));
+
+	f->all = s;
+	f->p = p;
+	f->paths = calltree_new();
+	return f;
+}
+
+static void close_events(struct stack_process *f, struct sampled_thread *t)
+{
+	if (!t->events)
+		return;
+	f->all->lost += stack_events_lost(t->events);
+	f->all->ring_bytes -= stack_events_bytes();
+	stack_events_close(t->events);
+	t->events = NULL;
+}
+
+void stack_process_free(struct stack_process *f)
+{
+	if (!f)
+		return;
+	for (size_t i = 0; i < f->n_threads; i++) {
+		close_events(f, &f->threads[i]);
+		if (f->threads[i].own)
+			replay_free(f->threads[i].replay);
+	}
+	free(f->threads);
+	stack_functions_free(f->functions);
+	unwinder_free(f->unwinder);
+	calltree_free(f->paths);
+	free(f);
+}
+
+/* ---- samples ---------------------------------------------------------------- */
+
+static bool has_unwinder(struct stack_process *f)
+{
+	if (f->unwinder)
+		return true;
+	f->unwinder = unwinder_new(f->p->pid);
+	if (!f->unwinder)
+		return false;
+	f->refreshed_ns = clock_raw_ns();
+	f->epochs = codemap_epochs(f->p->code);
+	f->functions = stack_functions_new(f->p, f->unwinder);
+	return true;
+}
+
+/* What was loaded since is looked for where the thread runs there; what was unloaded, at once. */
+static void refresh_files(struct stack_process *f, uint64_t pc)
+{
+	const uint64_t now = clock_raw_ns();
+
+	if (f->epochs == codemap_epochs(f->p->code) &&
+		(unwinder_knows(f->unwinder, pc) || now - f->refreshed_ns < REFRESH_NS))
+		return;
+	unwinder_refresh(f->unwinder);
+	stack_functions_forget(f->functions);
+	f->refreshed_ns = now;
+	f->epochs = codemap_epochs(f->p->code);
+}
+
+static void take_sample(void *ctx, const struct stack_raw *raw)
+{
+	struct stack_process *f = ctx;
+	uint64_t pcs[UNWIND_FRAMES_MAX];
+	struct stack_sample s;
+	bool whole;
+	size_t n;
+
+	if (calltree_nodes(f->paths) >= PATH_NODES_MAX) {
+		f->all->lost++;
+		return;
+	}
+	refresh_files(f, stack_raw_pc(raw));
+	n = unwinder_frames(f->unwinder, raw, pcs, &whole);
+	s = (struct stack_sample){.ticks = stacks_ticks(f->all, raw->raw_ns),
+		.weight = stacks_weight(f->all, raw->period_ns),
+		.path = stack_functions_path(f->functions, f->paths, pcs, n, whole)};
+	f->all->samples++;
+	if (s.path->parent)
+		replay_add_stack_sample(f->reading, &s);
+}
+
+static void read_thread(struct stack_process *f, struct sampled_thread *t, size_t most)
+{
+	if (!t->events || !has_unwinder(f))
+		return;
+	f->reading = t->replay;
+	if (!stack_events_read(t->events, most, take_sample, f)) {
+		close_events(f, t);
+		t->failed = true; /* another program runs there */
+	}
+}
+
+void stack_process_read(struct stack_process *f)
+{
+	for (size_t i = 0; i < f->n_threads; i++)
+		read_thread(f, &f->threads[i], READ_AT_ONCE);
+}
+
+void stack_process_set_period(struct stack_process *f)
+{
+	for (size_t i = 0; i < f->n_threads; i++)
+		if (f->threads[i].events)
+			stack_events_set_period(f->threads[i].events, f->all->period_ns);
+}
+
+/* ---- threads that come and go ------------------------------------------------- */
+
+static struct sampled_thread *find_thread(const struct stack_process *f, int tid)
+{
+	for (size_t i = 0; i < f->n_threads; i++)
+		if (f->threads[i].tid == tid)
+			return &f->threads[i];
+	return NULL;
+}
+
+static void forget_thread(struct stack_process *f, struct sampled_thread *t)
+{
+	close_events(f, t);
+	*t = f->threads[--f->n_threads];
+}
+
+/* The time of a thread that has recorded nothing is that of its samples: many are there to wait. */
+static void leave_out_waits(struct calltree *t)
+{
+	struct node *root = calltree_root(t);
+
+	root->ticks = 0;
+	for (size_t i = 1; i < calltree_nodes(t); i++)
+		if (calltree_at(t, i)->parent == root)
+			root->ticks += calltree_at(t, i)->ticks;
+}
+
+/* Its own tree becomes part of that of the process. Frees its replay. */
+static void close_own(struct stack_process *f, struct sampled_thread *t, uint64_t ticks)
+{
+	struct calltree *tree;
+
+	replay_end(t->replay, ticks);
+	tree = replay_take_tree(t->replay);
+	leave_out_waits(tree);
+	calltree_add(f->p->ended_tree, tree);
+	calltree_free(tree);
+	replay_free(t->replay);
+	t->own = false;
+}
+
+void stack_process_thread(struct stack_process *f, struct thread_ring *ring)
+{
+	struct sampled_thread *t = find_thread(f, ring->tid);
+
+	if (!t) {
+		*LIST_ADD(f, threads) = (struct sampled_thread){.tid = ring->tid};
+		t = &f->threads[f->n_threads - 1];
+	}
+	if (t->own) { /* it ran before it recorded anything */
+		read_thread(f, t, SIZE_MAX);
+		close_own(f, t, ring->start_ticks);
+	}
+	t->replay = ring->replay;
+}
+
+void stack_process_thread_ends(struct stack_process *f, const struct thread_ring *ring)
+{
+	struct sampled_thread *t = find_thread(f, ring->tid);
+
+	if (!t || t->own || t->replay != ring->replay)
+		return;
+	read_thread(f, t, SIZE_MAX);
+	forget_thread(f, t);
+}
+
+static void open_thread(struct stack_process *f, struct sampled_thread *t)
+{
+	int error = 0;
+
+	if (t->events || t->failed || f->all->refused)
+		return;
+	if (stacks_has_memory(f->all))
+		t->events = stack_events_open(t->tid, f->all->period_ns, &error);
+	else
+		error = ENOMEM;
+	if (t->events)
+		f->all->ring_bytes += stack_events_bytes();
+	else if (error != ESRCH) /* it has ended */
+		stacks_refused(f->all, f->p, error);
+	t->failed = !t->events;
+}
+
+/* A thread that has no ring is of this process alone, as no record was told of it. */
+static void note_thread(struct stack_process *f, int tid)
+{
+	struct sampled_thread *t = find_thread(f, tid);
+
+	if (!t) {
+		*LIST_ADD(f, threads) = (struct sampled_thread){.tid = tid, .own = true};
+		t = &f->threads[f->n_threads - 1];
+		t->replay = replay_new(host_ticks(f->p->host), NULL, NULL);
+	}
+	t->seen = true;
+}
+
+static bool look_in_proc(struct stack_process *f)
+{
+	char path[32];
+	struct dirent *e;
+	DIR *d;
+
+	snprintf(path, sizeof(path), "/proc/%d/task", f->p->pid);
+	d = opendir(path);
+	if (!d)
+		return false;
+	for (size_t i = 0; i < f->n_threads; i++)
+		f->threads[i].seen = false;
+	while ((e = readdir(d)))
+		if (e->d_name[0] != '.')
+			note_thread(f, atoi(e->d_name));
+	closedir(d);
+	return true;
+}
+
+void stack_process_look(struct stack_process *f)
+{
+	if (f->all->refused || !look_in_proc(f))
+		return;
+	for (size_t i = f->n_threads; i-- > 0;) {
+		struct sampled_thread *t = &f->threads[i];
+
+		if (t->own && !t->seen) {
+			read_thread(f, t, SIZE_MAX);
+			close_own(f, t, host_ticks(f->p->host));
+			forget_thread(f, t);
+		} else {
+			open_thread(f, t);
+		}
+	}
+	has_unwinder(f); /* the process may be gone when its first samples are read */
+}
+
+void stack_process_end(struct stack_process *f, uint64_t ticks)
+{
+	for (size_t i = f->n_threads; i-- > 0;) {
+		struct sampled_thread *t = &f->threads[i];
+
+		if (t->own) {
+			if (getpid() == f->all->owner)
+				read_thread(f, t, SIZE_MAX);
+			close_own(f, t, ticks);
+		}
+		forget_thread(f, t);
+	}
+}

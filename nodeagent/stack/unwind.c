@@ -1,0 +1,272 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "nodeagent/stack/unwind.h"
+
+#include <dwarf.h>
+#include <elfutils/libdwfl.h>
+#include <gelf.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "nodeagent/base/util.h"
+#include "nodeagent/process/procfs.h"
+#include "nodeagent/stack/events.h"
+
+struct unwinder {
+	Dwfl *dwfl;
+	int pid;
+	const struct stack_raw *sample; /* the one at hand */
+	uint64_t *pcs;
+	size_t n;
+};
+
+/* Where registers of DWARF are in stack_raw.regs; and the stack pointer. */
+#if defined(__x86_64__)
+static const unsigned char stored_at[] = {
+	0, 3, 2, 1, 4, 5, 6, 7, 12, 13, 14, 15, 16, 17, 18, 19, 8};
+#define STACK_POINTER 7
+#define SEPARATE_PC   0 /* it is the last one of these */
+#elif defined(__aarch64__)
+static const unsigned char stored_at[] = {0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16,
+	17, 18, 19, 20, 21, 22, 23, 24, 25, 26, 27, 28, 29, 30, 31};
+#define STACK_POINTER 31
+#define SEPARATE_PC   32
+#else
+static const unsigned char stored_at[] = {0};
+#define STACK_POINTER 0
+#define SEPARATE_PC   0
+#endif
+
+/* ---- what libdw asks for ------------------------------------------------- */
+
+/* The one thread that there is at a time. */
+static pid_t next_thread(Dwfl *dwfl, void *ctx, void **thread)
+{
+	if (*thread)
+		return 0;
+	*thread = ctx;
+	return ((struct unwinder *)ctx)->pid;
+}
+
+static bool get_thread(Dwfl *dwfl, pid_t tid, void *ctx, void **thread)
+{
+	*thread = ctx;
+	return true;
+}
+
+static bool read_memory(Dwfl *dwfl, Dwarf_Addr address, Dwarf_Word *word, void *ctx)
+{
+	const struct stack_raw *s = ((struct unwinder *)ctx)->sample;
+	const uint64_t at = address - s->regs[STACK_POINTER];
+
+	if (s->stack_bytes < sizeof(*word) || at > s->stack_bytes - sizeof(*word))
+		return false;
+	memcpy(word, s->stack + at, sizeof(*word));
+	return true;
+}
+
+static bool set_registers(Dwfl_Thread *thread, void *ctx)
+{
+	const struct stack_raw *s = ((struct unwinder *)ctx)->sample;
+	Dwarf_Word words[ARRAY_SIZE(stored_at)];
+
+	for (size_t i = 0; i < ARRAY_SIZE(stored_at); i++)
+		words[i] = s->regs[stored_at[i]];
+	if (SEPARATE_PC)
+		dwfl_thread_state_register_pc(thread, s->regs[SEPARATE_PC]);
+	return dwfl_thread_state_registers(thread, 0, ARRAY_SIZE(stored_at), words);
+}
+
+static const Dwfl_Thread_Callbacks of_threads = {.next_thread = next_thread,
+	.get_thread = get_thread,
+	.memory_read = read_memory,
+	.set_initial_registers = set_registers};
+
+/* .eh_frame is in the file itself; a search might ask a server for debug information. */
+static int no_debuginfo(Dwfl_Module *module, void **userdata, const char *name, Dwarf_Addr base,
+	const char *file, const char *debuglink, GElf_Word crc, char **found)
+{
+	return -1;
+}
+
+static const Dwfl_Callbacks of_modules = {
+	.find_elf = dwfl_linux_proc_find_elf, .find_debuginfo = no_debuginfo};
+
+/* ---- the process --------------------------------------------------------- */
+
+struct unwinder *unwinder_new(int pid)
+{
+	struct unwinder *u = xcalloc(1, sizeof(*u));
+
+	u->pid = pid;
+	u->dwfl = dwfl_begin(&of_modules);
+	if (u->dwfl && !dwfl_linux_proc_report(u->dwfl, pid) &&
+		!dwfl_report_end(u->dwfl, NULL, NULL) &&
+		dwfl_attach_state(u->dwfl, NULL, pid, &of_threads, u))
+		return u;
+	unwinder_free(u);
+	return NULL;
+}
+
+void unwinder_free(struct unwinder *u)
+{
+	if (!u)
+		return;
+	dwfl_end(u->dwfl);
+	free(u);
+}
+
+void unwinder_refresh(struct unwinder *u)
+{
+	if (procfs_maps_has(u->pid, "/") != 1) /* it ends: what was known still holds */
+		return;
+	dwfl_report_begin(u->dwfl);
+	dwfl_linux_proc_report(u->dwfl, u->pid);
+	dwfl_report_end(u->dwfl, NULL, NULL);
+}
+
+bool unwinder_knows(const struct unwinder *u, uint64_t pc)
+{
+	return dwfl_addrmodule(u->dwfl, pc) != NULL;
+}
+
+uint64_t stack_raw_pc(const struct stack_raw *s)
+{
+	return s->regs[SEPARATE_PC ? SEPARATE_PC : stored_at[ARRAY_SIZE(stored_at) - 1]];
+}
+
+/* ---- frames -------------------------------------------------------------- */
+
+static int add_frame(Dwfl_Frame *frame, void *ctx)
+{
+	struct unwinder *u = ctx;
+	Dwarf_Addr pc;
+	bool is_running;
+
+	if (!dwfl_frame_pc(frame, &pc, &is_running) || u->n == UNWIND_FRAMES_MAX)
+		return DWARF_CB_ABORT;
+	if (!pc) /* behind the thread's first function */
+		return DWARF_CB_OK;
+	u->pcs[u->n++] = is_running ? pc : pc - 1;
+	return DWARF_CB_OK;
+}
+
+size_t unwinder_frames(
+	struct unwinder *u, const struct stack_raw *s, uint64_t pcs[UNWIND_FRAMES_MAX], bool *whole)
+{
+	u->sample = s;
+	u->pcs = pcs;
+	u->n = 0;
+	*whole = !dwfl_getthread_frames(u->dwfl, u->pid, add_frame, u);
+	u->sample = NULL;
+	return u->n;
+}
+
+/* ---- files --------------------------------------------------------------- */
+
+static void note_headers(Elf *elf, struct unwind_module *m)
+{
+	GElf_Ehdr header;
+	size_t n = 0;
+
+	m->low = UINT64_MAX;
+	elf_getphdrnum(elf, &n);
+	for (size_t i = 0; i < n; i++) {
+		GElf_Phdr p;
+
+		if (!gelf_getphdr(elf, (int)i, &p) || p.p_type != PT_LOAD || !(p.p_flags & PF_X))
+			continue;
+		if (m->base + p.p_vaddr < m->low)
+			m->low = m->base + p.p_vaddr;
+		if (m->base + p.p_vaddr + p.p_memsz > m->high)
+			m->high = m->base + p.p_vaddr + p.p_memsz;
+	}
+	if (gelf_getehdr(elf, &header) && header.e_entry)
+		m->entry = m->base + header.e_entry;
+}
+
+bool unwinder_module(struct unwinder *u, uint64_t pc, struct unwind_module *m)
+{
+	Dwfl_Module *module = dwfl_addrmodule(u->dwfl, pc);
+	GElf_Addr bias, id_address;
+	Elf *elf = module ? dwfl_module_getelf(module, &bias) : NULL;
+	const char *file = NULL, *name;
+	int id_bytes;
+
+	if (!elf)
+		return false;
+	*m = (struct unwind_module){.base = bias};
+	note_headers(elf, m);
+	name = dwfl_module_info(module, NULL, NULL, NULL, NULL, NULL, &file, NULL);
+	m->path = file ? file : name;
+	id_bytes = dwfl_module_build_id(module, &m->build_id, &id_address);
+	m->build_id_bytes = id_bytes > 0 ? (size_t)id_bytes : 0;
+	return m->path && m->low < m->high;
+}
+
+/* One row of the table: addresses relative to the begin of the section. */
+struct eh_row {
+	int32_t function, entry;
+};
+
+/* The rows of the only form of this table that linkers write; n is 0 for another one. */
+static const struct eh_row *eh_rows(const unsigned char *at, size_t bytes, size_t *n)
+{
+	uint32_t count;
+
+	*n = 0;
+	if (bytes < 12 || at[0] != 1 || (at[1] & 0x0f) != DW_EH_PE_sdata4 ||
+		at[2] != DW_EH_PE_udata4 || at[3] != (DW_EH_PE_datarel | DW_EH_PE_sdata4))
+		return NULL;
+	memcpy(&count, at + 8, sizeof(count));
+	if (count > (bytes - 12) / sizeof(struct eh_row))
+		return NULL;
+	*n = count;
+	return (const struct eh_row *)(const void *)(at + 12);
+}
+
+static uint64_t function_in(const Elf_Data *table, uint64_t section, uint64_t address)
+{
+	size_t n, low = 0;
+	const struct eh_row *rows = eh_rows(table->d_buf, table->d_size, &n);
+	struct eh_row row;
+
+	while (n) { /* the last one of [low, low + n) that does not begin later */
+		const size_t half = n / 2;
+
+		memcpy(&row, rows + low + half, sizeof(row));
+		if (section + (uint64_t)(int64_t)row.function <= address) {
+			low += half + 1;
+			n -= half + 1;
+		} else {
+			n = half;
+		}
+	}
+	if (!low)
+		return 0;
+	memcpy(&row, rows + low - 1, sizeof(row));
+	return section + (uint64_t)(int64_t)row.function;
+}
+
+uint64_t unwinder_function(struct unwinder *u, uint64_t pc)
+{
+	Dwfl_Module *module = dwfl_addrmodule(u->dwfl, pc);
+	GElf_Addr bias;
+	Elf *elf = module ? dwfl_module_getelf(module, &bias) : NULL;
+	size_t n = 0;
+
+	if (!elf)
+		return 0;
+	elf_getphdrnum(elf, &n);
+	for (size_t i = 0; i < n; i++) {
+		GElf_Phdr p;
+		Elf_Data *table;
+		uint64_t found;
+
+		if (!gelf_getphdr(elf, (int)i, &p) || p.p_type != PT_GNU_EH_FRAME)
+			continue;
+		table = elf_getdata_rawchunk(elf, (int64_t)p.p_offset, p.p_filesz, ELF_T_BYTE);
+		found = table && table->d_buf ? function_in(table, p.p_vaddr, pc - bias) : 0;
+		return found ? found + bias : 0;
+	}
+	return 0;
+}

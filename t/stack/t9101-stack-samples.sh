@@ -1,0 +1,99 @@
+#!/bin/sh
+# SPDX-License-Identifier: BSD-3-Clause
+test_description='stack samples: call paths of programs that are not instrumented'
+. "$(dirname "$0")/../lib/lib.sh"
+
+need jq
+build="$TEST_CC -O2 -fomit-frame-pointer"
+$build -fno-pie -no-pie -o "$BIN/shares" "$T/stack/app-shares.c" -pthread -ldl || exit 1
+$build -fpie -pie -rdynamic -o "$BIN/shares-pie" "$T/stack/app-shares.c" -pthread -ldl || exit 1
+$build -shared -fPIC -o "$BIN/plugin.so" "$T/stack/app-shares-plugin.c" || exit 1
+strip -o "$BIN/shares-stripped" "$BIN/shares"
+
+sampled() { # HZ COMMAND...: with profile.sample, standard output in `out'
+	test_hz=$1
+	shift
+	rm -f ./*_all.json
+	traced --preload -k profile.sample="$test_hz" -- "$@" >out || return 1
+	mv ./*_all.json all.json
+}
+
+# where the kernel allows none there is nothing to see: the last case is about that
+allowed=yes
+sampled 50 "$BIN/shares" serial 20 || exit 1
+grep -q "the kernel allows no stack samples" ./*_all.log && allowed=
+
+of_path() { # PATH: the object of this call path
+	jq --arg p "$1" ".stacks[] | select((.path | gsub(\" < \"; \"<\")) == \$p)" all.json
+}
+
+# Seconds of each function that the program names, by samples: all paths that end in it
+by_function() {
+	jq -r ".stacks[] | \"\(.function) \(.t_incl_s)\"" all.json
+}
+
+shares_hold() { # HZ
+	by_function >got
+	cat out
+	awk -v period="$(awk -v hz="$1" "BEGIN { print 1 / hz / 1.0472 }")" -f "$T/stack/within.awk" out got
+}
+
+may='[ "$allowed" ]'
+why='the kernel allows no perf events here'
+
+test_if "$may" "$why" 'shares of a program without frame pointers are those of its own clock' '
+	sampled 50 "$BIN/shares" serial 2500
+	shares_hold 50
+	of_path "burn<much<around<serial<main<init" | jq -e ".calls == 0 and .estimated"'
+
+test_if "$may" "$why" 'and of one that is a PIE' '
+	sampled 50 "$BIN/shares-pie" serial 2500
+	shares_hold 50'
+
+test_if "$may" "$why" 'a stripped one has as many paths, with addresses in place of names' '
+	sampled 50 "$BIN/shares" serial 1000
+	jq -r "[.stacks[] | select(.t_excl_s > 0.1) | .path | split(\"<\") | length] | sort" all.json >named
+	sampled 50 "$BIN/shares-stripped" serial 1000
+	jq -r "[.stacks[] | select(.t_excl_s > 0.1) | .path | split(\"<\") | length] | sort" all.json >stripped
+	cat named stripped
+	diff named stripped
+	jq -e "[.stacks[] | select(.function | test(\"^shares-stripped\\\\+0x\"))] | length > 3" all.json
+	hasnt all.json "callers not known"'
+
+test_if "$may" "$why" 'two threads, one of which records nothing and ends first' '
+	sampled 50 "$BIN/shares" threads 1500
+	shares_hold 50
+	of_path "beside<init" | jq -e .estimated'
+
+test_if "$may" "$why" 'a child of fork' '
+	sampled 50 "$BIN/shares" fork 1500
+	shares_hold 50
+	jq -e ".processes | length == 2" all.json'
+
+test_if "$may" "$why" 'a library that is loaded while the program runs' '
+	sampled 50 "$BIN/shares" serial 1000 "$BIN/plugin.so"
+	shares_hold 50
+	of_path "plugged<load<main<init" | jq -e .estimated'
+
+test_if "$may" "$why" 'no sample is lost, and each stack is whole' '
+	sampled 100 "$BIN/shares" threads 500
+	hasnt ./*_all.log "stack samples are missing"
+	hasnt all.json "callers not known"'
+
+for mpi in $(mpi_list); do
+	"mpicc.$mpi" -O2 -o "$BIN/shares-$mpi" "$T/stack/app-shares-mpi.c" || exit 1
+	test_if "$may" "$why" "two ranks of $mpi: paths by samples, calls of MPI exactly" '
+		sampled 50 $(mpirun_of $mpi) -np 2 "$BIN/shares-$mpi" 1200
+		shares_hold 50
+		is 2400 "$(calls_of all.json "MPI_Allreduce < init")"
+		jq -e "[.stacks[] | select(.function | test(\"^MPI_\")) | select(.estimated)] == []" all.json
+		jq -e "[.stacks[] | select(.function == \"much\" and .calls > 0)] == []" all.json'
+done
+
+test_expect 'without the key there are no samples, and the program does not come before its events' '
+	rm -f ./*_all.json
+	limit "$AGENT" --preload -- "$BIN/shares" serial 10 >out 2>err || true
+	has err "no process of"
+	[ ! -e shares_all.json ]'
+
+done_testing
