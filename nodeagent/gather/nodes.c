@@ -77,6 +77,17 @@ static void add_io(const struct gather_from *g, const struct node_extra *extra, 
 	}
 }
 
+static void add_stack_samples(
+	const struct gather_from *g, const struct node_extra *extra, uint32_t stack_at)
+{
+	struct profile_stack_samples *to =
+		extra->stacks.all ? profile_add(g->out, PROFILE_STACK_SAMPLES) : NULL;
+
+	if (to)
+		*to = (struct profile_stack_samples){
+			.stack = stack_at, .own = extra->stacks.own, .all = extra->stacks.all};
+}
+
 /* Those of one process, from `first` on: one rank at each stack, however many nodes it has. */
 static void join_io(struct profile *out, size_t first)
 {
@@ -91,12 +102,13 @@ static void (*const kinds[])(
 	add_messages,
 	add_counts,
 	add_io,
+	add_stack_samples,
 };
 
 void gather_nodes(const struct gather_from *from)
 {
 	struct calltree *tree = from->p->ended_tree;
-	size_t first_io = from->out->n_io;
+	size_t first_io = from->out->n_io, first_samples = from->out->n_stack_samples;
 
 	for (size_t i = 0; i < calltree_nodes(tree); i++) {
 		const struct node *n = calltree_at(tree, i);
@@ -105,4 +117,6 @@ void gather_nodes(const struct gather_from *from)
 			kinds[k](from, n->extra, from->node[i]);
 	}
 	join_io(from->out, first_io);
+	if (from->out->n_stack_samples > first_samples)
+		profile_combine_from(from->out, PROFILE_STACK_SAMPLES, first_samples);
 }

@@ -41,6 +41,56 @@ static void write_counters(struct json *j, const char *key, const struct row *ro
 	json_hwprof_stack(j, row->r, row->index);
 }
 
+static const struct profile_stack_samples *samples_of(const struct row *row)
+{
+	const struct profile_stack_samples *s = row->r->p->stack_samples;
+	size_t n = row->r->p->n_stack_samples;
+
+	while (n) { /* sorted by stack */
+		const size_t half = n / 2;
+
+		if (s[half].stack == row->index)
+			return &s[half];
+		if (s[half].stack < row->index) {
+			s += half + 1;
+			n -= half + 1;
+		} else {
+			n = half;
+		}
+	}
+	return NULL;
+}
+
+static bool has_samples(const struct row *row)
+{
+	return samples_of(row);
+}
+
+static bool has_own_samples(const struct row *row)
+{
+	const struct profile_stack_samples *s = samples_of(row);
+
+	return s && s->own;
+}
+
+static uint64_t samples_own(const struct row *row)
+{
+	return samples_of(row)->own;
+}
+
+static uint64_t samples_all(const struct row *row)
+{
+	return samples_of(row)->all;
+}
+
+/* Of the exclusive time, in seconds: two standard deviations of the number of its samples. */
+static double samples_error(const struct row *row)
+{
+	const struct profile_stack *at = row->at;
+
+	return 2e-9 * (double)at->excl_ns / sqrt((double)samples_of(row)->own);
+}
+
 static double stack_imbalance(const struct row *row)
 {
 	uint32_t rank;
@@ -107,7 +157,7 @@ static uint32_t *by_greatest_time(const struct report *r, size_t *n)
 
 #define AHEAD 16u /* ids that are asked for before they are needed */
 
-enum { WITH_OVERHEAD = 1, WITH_IMBALANCES = 2, WITH_PATHS = 4 };
+enum { WITH_OVERHEAD = 1, WITH_IMBALANCES = 2, WITH_PATHS = 4, WITH_SAMPLES = 8 };
 
 #define STACK(title, json, type, member, ...)                                                      \
 	COLUMN(title, json, type, struct profile_stack, member, ##__VA_ARGS__)
@@ -126,6 +176,8 @@ static const struct column profile_columns[] = {
 	COLUMN_GET(NULL, "parent", WRITTEN, write, write_parent),
 	STACK("Calls", "calls", COUNT, calls),
 	STACK("t_excl[s]", NULL, SECONDS, excl_ns),
+	COLUMN_GET("~[s]", "t_excl_error_s", REAL, real, samples_error, .where = has_own_samples,
+		.only = WITH_SAMPLES),
 	COLUMN_GET("t_excl[%]", NULL, REAL, real, stack_percent, .decimals = 1),
 	STACK("t_incl[s]", "t_incl_s", SECONDS, incl_ns),
 	STACK(NULL, "t_excl_s", SECONDS, excl_ns),
@@ -143,6 +195,8 @@ static const struct column profile_columns[] = {
 	COLUMN_GET(NULL, "overhead_s", REAL, real, stack_overhead),
 	STACK(NULL, "lost", COUNT, lost_calls),
 	STACK(NULL, "estimated", BOOL, estimated),
+	COLUMN_GET(NULL, "samples", COUNT, count, samples_own, .where = has_samples),
+	COLUMN_GET(NULL, "samples_incl", COUNT, count, samples_all, .where = has_samples),
 	COLUMN_GET(NULL, "threads", WRITTEN, write, write_threads),
 	COLUMN_GET(NULL, "counters", WRITTEN, write, write_counters),
 	STACK_ITSELF("Function", NULL, FUNCTION),
@@ -161,7 +215,8 @@ void section_profile(FILE *f, const struct report *r)
 	bool imbalances = r->log != REPORT_RANK && c->profile_table_show_calltime_imbalances;
 	unsigned asked = (c->profile_table_show_overhead ? WITH_OVERHEAD : 0) |
 			 (imbalances ? WITH_IMBALANCES : 0) |
-			 (c->profile_table_show_callpath ? WITH_PATHS : 0);
+			 (c->profile_table_show_callpath ? WITH_PATHS : 0) |
+			 (r->p->n_stack_samples ? WITH_SAMPLES : 0);
 	struct columns_rows rows;
 
 	if (!c->profile_table_show_table || (r->run && r->is_all))
