@@ -13,6 +13,7 @@
 #include "conf/conf.h"
 #include "nodeagent/base/runtime-dir.h"
 #include "nodeagent/base/util.h"
+#include "nodeagent/stack/events.h"
 
 #define AGENT "vftr-node-agent"
 
@@ -144,6 +145,18 @@ static void look_at_kernel(struct diagnosis *d)
 		close(fd);
 }
 
+static void look_at_samples(struct diagnosis *d)
+{
+	const int error = stack_events_refused();
+	char *why = error ? stack_events_why(error) : NULL;
+
+	if (error)
+		diagnose(d, FINDING_NOTE,
+			"the kernel allows no stack samples (%s): profile.sample has no effect",
+			why ? why : strerror(error));
+	free(why);
+}
+
 void diagnose_host(struct diagnosis *d, const char *library, const char *config)
 {
 	look_at_switch(d);
@@ -151,4 +164,5 @@ void diagnose_host(struct diagnosis *d, const char *library, const char *config)
 	look_for_agent(d, library);
 	look_at_runtime_directory(d);
 	look_at_kernel(d);
+	look_at_samples(d);
 }

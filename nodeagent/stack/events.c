@@ -3,6 +3,7 @@
 
 #include <errno.h>
 #include <linux/perf_event.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <sys/ioctl.h>
 #include <sys/mman.h>
@@ -70,6 +71,51 @@ static int open_event(int tid, uint64_t period_ns)
 	return (int)syscall(SYS_perf_event_open, &a, tid, -1, -1, PERF_FLAG_FD_CLOEXEC);
 }
 
+int stack_events_refused(void)
+{
+	const int fd = STACK_REGS ? open_event(0, 1000000000) : -1;
+
+	if (fd < 0)
+		return STACK_REGS ? errno : ENOSYS;
+	close(fd);
+	return 0;
+}
+
+static int paranoid(void)
+{
+	FILE *f = fopen("/proc/sys/kernel/perf_event_paranoid", "re");
+	int level = 0;
+
+	if (f && fscanf(f, "%d", &level) != 1)
+		level = 0;
+	if (f)
+		fclose(f);
+	return level;
+}
+
+char *stack_events_why(int error)
+{
+	const int level = paranoid();
+
+	switch (error) {
+	case EACCES:
+	case EPERM:
+		if (level > 2)
+			return xasprintf(
+				"perf_event_paranoid is %d, and CAP_PERFMON is missing", level);
+		return xasprintf("perf_event_open: %s, as where a container's filter forbids it",
+			strerror(error));
+	case ENOSYS:
+	case ENOENT:
+	case EINVAL:
+	case EOPNOTSUPP:
+		return xasprintf("perf_event_open: %s, as the kernel or the processor has none",
+			strerror(error));
+	default:
+		return NULL;
+	}
+}
+
 struct stack_events *stack_events_open(int tid, uint64_t period_ns, int *error)
 {
 	struct stack_events *e;
@@ -82,7 +128,7 @@ struct stack_events *stack_events_open(int tid, uint64_t period_ns, int *error)
 	}
 	map = mmap(NULL, mapped_bytes(), PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
 	if (map == MAP_FAILED) {
-		*error = errno;
+		*error = errno == EPERM ? ENOMEM : errno; /* of memory that is locked */
 		close(fd);
 		return NULL;
 	}

@@ -32,6 +32,12 @@ struct stack_raw {
 /* Bytes of memory that the ring of one thread takes. */
 size_t stack_events_bytes(void);
 
+/* 0, or the errno with which the kernel refuses samples of this process. */
+int stack_events_refused(void);
+/* What such an errno means, "perf_event_paranoid is 3, and ..."; the caller frees. NULL: it is
+ * no refusal, but a want of memory or of descriptors. */
+char *stack_events_why(int error);
+
 /* For the thread tid, with a sample each period_ns. NULL: *error is a positive errno. */
 struct stack_events *stack_events_open(int tid, uint64_t period_ns, int *error);
 void stack_events_close(struct stack_events *e);

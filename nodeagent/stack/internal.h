@@ -21,7 +21,7 @@ struct stacks {
 	size_t ring_bytes; /* of the kernel's rings now */
 	uint64_t samples, lost;
 	int refused;	/* errno: the kernel allows no samples */
-	bool no_memory; /* ... for more threads */
+	bool no_memory; /* some threads have none, and it was said */
 
 	uint64_t due_ns; /* of the next pass, CLOCK_MONOTONIC_RAW */
 	struct {
@@ -35,7 +35,7 @@ struct stacks {
 /* CLOCK_MONOTONIC_RAW to the ticks of records. */
 uint64_t stacks_ticks(const struct stacks *s, uint64_t raw_ns);
 uint64_t stacks_weight(const struct stacks *s, uint64_t period_ns);
-/* Says once that a thread has no samples for this reason. */
+/* Says once that a thread has no samples: error is an errno, or the kernel's refusal. */
 void stacks_refused(struct stacks *s, const struct process *p, int error);
 /* True if there is memory for another ring. */
 bool stacks_has_memory(const struct stacks *s);

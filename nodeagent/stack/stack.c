@@ -67,21 +67,29 @@ bool stacks_has_memory(const struct stacks *s)
 	return s->ring_bytes + stack_events_bytes() <= RING_BYTES_ALL;
 }
 
-void stacks_refused(struct stacks *s, const struct process *p, int error)
+/* The kernel refuses all samples, not those of one process. */
+static bool refuses_all(struct stacks *s)
 {
-	if (error == EACCES || error == EPERM || error == ENOSYS || error == ENOENT ||
-		error == EOPNOTSUPP || error == EINVAL) {
-		s->refused = error;
+	char *why;
+
+	s->refused = stack_events_refused();
+	why = s->refused ? stack_events_why(s->refused) : NULL;
+	if (s->refused)
 		host_warn(s->host, false,
 			"profile.sample: the kernel allows no stack samples (%s): functions that "
 			"are not instrumented have no call paths; see vftr-stack(7)",
-			strerror(error));
+			why ? why : strerror(s->refused));
+	free(why);
+	return s->refused;
+}
+
+void stacks_refused(struct stacks *s, const struct process *p, int error)
+{
+	if (error != ENOMEM && refuses_all(s))
 		return;
-	}
 	if (!s->no_memory)
 		host_warn(s->host, false,
-			"profile.sample: %s: some threads have no stack samples, as there is no "
-			"room for more (%s)",
+			"profile.sample: %s: this thread, maybe more, has no stack samples: %s",
 			process_name(p), strerror(error));
 	s->no_memory = true;
 }

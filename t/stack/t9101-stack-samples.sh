@@ -96,4 +96,17 @@ test_expect 'without the key there are no samples, and the program does not come
 	has err "no process of"
 	[ ! -e shares_all.json ]'
 
+$TEST_CC -O1 -o "$BIN/without-perf" "$T/stack/without-perf.c" || exit 1
+
+test_expect 'where the kernel refuses, the log and doctor say so, and the profile is as without' '
+	rm -f ./*_all.json
+	limit "$BIN/without-perf" "$AGENT" --preload -k profile.sample=20 -- "$BIN/shares" serial 10 >out
+	is 3 "$(wc -l <out)"
+	has shares_all.log "profile.sample: the kernel allows no stack samples (perf_event_open: Operation not permitted"
+	is init "$(json shares_all.json ".stacks[].path")"
+	limit "$BIN/without-perf" "$VFTR" doctor "$BIN/shares" >said || true
+	has said "the kernel allows no stack samples (perf_event_open: Operation not permitted"
+	limit "$VFTR" doctor "$BIN/shares" >said || true
+	[ ! "$allowed" ] || hasnt said "stack samples"'
+
 done_testing
