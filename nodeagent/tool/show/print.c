@@ -36,16 +36,21 @@ static bool is_known(const struct show_column *c, const struct show_row *row)
 							     : number_of(c, row) != ROW_UNKNOWN);
 }
 
+static bool is_calls(const struct show_column *c)
+{
+	return c->type == SHOW_COUNT && c->offset == offsetof(struct show_row, calls);
+}
+
 /* ---- a table -------------------------------------------------------------------------- */
 
 static char *cell_of(
 	const struct show_rows *rows, const struct show_column *c, const struct show_row *row)
 {
-	if (!is_known(c, row))
+	if (!is_known(c, row) || (is_calls(c) && row->estimated && !row->calls))
 		return xstrdup("-");
 	switch (c->type) {
 	case SHOW_TIME:
-		return words_time(number_of(c, row));
+		return words_time_marked(number_of(c, row), row->estimated);
 	case SHOW_COUNT:
 		return words_count(number_of(c, row));
 	case SHOW_NUMBER:

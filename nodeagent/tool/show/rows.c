@@ -45,6 +45,7 @@ static void path_row(const struct show_rows *rows, uint32_t stack, struct show_r
 		.rank_max = profile_rank_shown(r->p, s->rank_max),
 		.imbalance = report_imbalance(r, stack, &rank),
 		.above_ns = above_mean(s),
+		.estimated = s->estimated,
 	};
 	to->rank = rank;
 	finish_row(rows, to);
@@ -67,6 +68,7 @@ static void function_row(const struct show_rows *rows, const struct report_group
 {
 	uint64_t most = 0, calls = 0, lost = 0, above = 0;
 	double weighted = 0.0;
+	bool estimated = false;
 
 	path_row(rows, members[0], to);
 	for (size_t i = 0; i < g->n; i++) {
@@ -75,6 +77,7 @@ static void function_row(const struct show_rows *rows, const struct report_group
 		path_row(rows, members[i], &one);
 		calls += one.calls;
 		lost += one.lost;
+		estimated |= one.estimated;
 		above += one.above_ns;
 		weighted += one.imbalance * (double)one.excl_ns;
 		if (one.above_ns > most) {
@@ -85,6 +88,7 @@ static void function_row(const struct show_rows *rows, const struct report_group
 	to->paths = g->n;
 	to->calls = calls;
 	to->lost = lost;
+	to->estimated = estimated;
 	to->above_ns = above;
 	to->excl_ns = g->excl_ns;
 	to->incl_ns = g->incl_ns;

@@ -122,8 +122,10 @@ static void print_head(const struct printing *t)
 
 static void print_node(struct printing *t, const struct union_node *n)
 {
-	char *incl = words_time(n->incl_ns), *own = words_time(n->excl_ns);
-	char *calls = words_count(n->calls), *ranks = ranks_of(t, n), *stem, *name;
+	char *incl = words_time_marked(n->incl_ns, n->estimated);
+	char *own = words_time_marked(n->excl_ns, n->estimated);
+	char *calls = n->estimated && !n->calls ? xstrdup("-") : words_count(n->calls);
+	char *ranks = ranks_of(t, n), *stem, *name;
 	size_t used = has_ranks(t) ? 63 : 36, columns;
 	double percent = t->all_ns ? 100.0 * (double)key_of(t, n) / (double)t->all_ns : 0.0;
 

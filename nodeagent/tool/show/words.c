@@ -43,6 +43,17 @@ char *words_time(uint64_t ns)
 	return in_unit((double)ns, units, ARRAY_SIZE(units), " ");
 }
 
+char *words_time_marked(uint64_t ns, bool estimated)
+{
+	char *plain = words_time(ns), *marked;
+
+	if (!estimated)
+		return plain;
+	marked = xasprintf("~%s", plain);
+	free(plain);
+	return marked;
+}
+
 char *words_count(uint64_t n)
 {
 	static const struct unit units[] = {

@@ -11,6 +11,8 @@
 
 /* "1.23 s", "45.6 ms", "789 us", "12 ns", "3.21 h"; at most 7 columns. The caller frees. */
 char *words_time(uint64_t ns);
+/* The same with a ~ before it, if it is an estimate. */
+char *words_time_marked(uint64_t ns, bool estimated);
 /* "12345", "1.66M"; at most 5 columns. The caller frees. */
 char *words_count(uint64_t n);
 
