@@ -15,6 +15,7 @@
 #include "conf/conf.h"
 #include "mpi_id.h"
 #include "nodeagent/agent/observers.h"
+#include "nodeagent/agent/roles/agent.h"
 #include "nodeagent/process/counter/counters.h"
 #include "nodeagent/process/drain.h"
 #include "nodeagent/process/host.h"
@@ -44,7 +45,8 @@ struct app {
 	uint64_t events, tickets;
 };
 
-static struct host a;
+static struct agent whole; /* observers look for it around the host */
+static struct host *const host = &whole.host;
 
 /* The agent's answer, and the segment that comes with it. */
 static inline void hear(struct app *p)
@@ -71,7 +73,7 @@ static inline void hear(struct app *p)
 		if (fd >= 0 && reply.head.kind == WIRE_WELCOME)
 			vftr_segment_map_control(fd, &p->agent, &p->control);
 		else if (fd >= 0 && reply.head.kind == WIRE_RING)
-			vftr_segment_map_ring(fd, a.conf->shm_ring_size, &p->ring);
+			vftr_segment_map_ring(fd, host->conf->shm_ring_size, &p->ring);
 		close(fd);
 		fd = -1;
 		m.msg_controllen = sizeof(control);
@@ -123,7 +125,7 @@ static inline void attach(struct app *p, uint64_t ticks, int rank, int size)
 	if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, pair))
 		die(99, "socketpair: %m");
 	p->socket = pair[0];
-	p->process = process_new(&a, pair[1], 0);
+	p->process = process_new(host, pair[1], 0);
 	tell(p, &hello.head, WIRE_HELLO, sizeof(hello), texts, sizeof(texts));
 	tell(p, &module.head, WIRE_MODULE, sizeof(module), "/bin/app", 9);
 	tell(p, &thread.head, WIRE_THREAD, sizeof(thread), "app", 4);
@@ -252,17 +254,18 @@ static inline void prepare(const char *directory, uint64_t ring_bytes)
 {
 	static char name[] = "node";
 
-	a = (struct host){.conf = conf_default(),
+	whole = (struct agent){0};
+	*host = (struct host){.conf = conf_default(),
 		.name = name,
 		.output_directory = directory,
 		.observers = agent_observers};
-	a.conf->shm_ring_size = ring_bytes;
-	a.counters = counters_new(a.conf);
-	a.rings = ring_store_new(a.conf->shm_ring_size, ring_store_memory);
-	clocks_init(&a.clocks, "raw");
-	clocks_calibrate(&a.clocks);
-	a.clocks.ns_per_tick = 1;
-	a.symbols = symcache_new(&a);
+	host->conf->shm_ring_size = ring_bytes;
+	host->counters = counters_new(host->conf);
+	host->rings = ring_store_new(host->conf->shm_ring_size, ring_store_memory);
+	clocks_init(&host->clocks, "raw");
+	clocks_calibrate(&host->clocks);
+	host->clocks.ns_per_tick = 1;
+	host->symbols = symcache_new(host);
 }
 
 /* Before the first process attaches. */
@@ -270,14 +273,14 @@ static inline void set(const char *key, const char *value)
 {
 	char *error = NULL;
 
-	if (conf_set(a.conf, key, value, &error))
+	if (conf_set(host->conf, key, value, &error))
 		die(99, "%s", error);
 }
 
 static inline uint64_t first_ticks(void)
 {
 	/* well before now, and far from where the upper bits change */
-	return (host_ticks(&a) >> RECORD_TIME_BITS << RECORD_TIME_BITS) -
+	return (host_ticks(host) >> RECORD_TIME_BITS << RECORD_TIME_BITS) -
 	       ((uint64_t)1 << RECORD_TIME_BITS) + FIRST;
 }
 

@@ -97,8 +97,8 @@ static struct profile *profile_of(const struct scene *s, double *took)
 	for (int r = 0; r < s->here; r++)
 		detach(&apps[r]);
 	since = cpu_s();
-	gather_ranks(&a);
-	p = gather(&a, NULL);
+	gather_ranks(host);
+	p = gather(host, NULL);
 	*took = cpu_s() - since;
 	return p;
 }
@@ -119,7 +119,7 @@ static void show_profile(const char *name, const struct profile *p, double took)
 	char *error = NULL;
 	const double since = cpu_s();
 
-	if (output_summary(p, a.conf, dir, "waits", &error))
+	if (output_summary(p, host->conf, dir, "waits", &error))
 		die(99, "%s", error);
 	printf("%-42s %8.1f %8.1f %8zu %8zu %8zu %8zu\n", name, 1e3 * took, 1e3 * (cpu_s() - since),
 		bytes_of(p) / 1024, p->n_waits, p->n_causes, p->n_rank_times);

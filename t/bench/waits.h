@@ -139,7 +139,7 @@ static inline uint64_t same_time(const void *arg, uint64_t ticks)
 /* Of calls with members elsewhere: what is kept, and what the agents tell each other of it. */
 static inline void count_kept(const struct scene *s, struct cost *cost)
 {
-	const struct elsewhere *e = a.sync ? sync_elsewhere(a.sync) : NULL;
+	const struct elsewhere *e = host->sync ? sync_elsewhere(host->sync) : NULL;
 	const struct asking_clock clock = {.global = same_time, .ticks = same_time};
 	size_t n = 0, report = 0;
 	const struct elsewhere_comm *c = e ? elsewhere_comms(e, &n) : NULL;
@@ -175,7 +175,7 @@ static inline struct cost measure(const struct scene *s, bool waits)
 
 	begin(s, waits);
 	if (s->all > s->here && waits)
-		sync_begin_elsewhere(a.sync, ELSEWHERE_BYTES_MAX);
+		sync_begin_elsewhere(host->sync, ELSEWHERE_BYTES_MAX);
 	t = fill(s, &d, apps[0].ticks);
 	cost.bytes = (double)memory();
 	look(s);
@@ -187,7 +187,7 @@ static inline struct cost measure(const struct scene *s, bool waits)
 	cost.ns = 1e9 * sum / (n * (s->messages ? 1 : s->here));
 	cost.share = sum / (n * 1e-9 * s->gap);
 	cost.per_s = n / sum;
-	cost.dropped = a.sync ? sync_dropped(a.sync) : 0;
+	cost.dropped = host->sync ? sync_dropped(host->sync) : 0;
 	count_kept(s, &cost);
 	return cost;
 }
