@@ -117,6 +117,15 @@ static unsigned first_below(const struct replay *r, const struct stack_path *p)
 	return missed ? UINT32_MAX : 0;
 }
 
+/* The function is called from the open frame, and its calls are known: it begins or ends just now,
+ * or is in a hook. */
+static bool is_exact(const struct replay *r, uint64_t key)
+{
+	const struct node *n = calltree_known(r->tree, r->top->node, (uint32_t)key);
+
+	return n && n->calls;
+}
+
 /* ---- placing --------------------------------------------------------------- */
 
 static void place_sample(struct replay *r, const struct stack_sample *s)
@@ -129,16 +138,16 @@ static void place_sample(struct replay *r, const struct stack_sample *s)
 	first = first_below(r, &p);
 	if (first >= p.n)
 		return;
-	for (unsigned i = first; i < p.n; i++) {
+	for (unsigned i = first; i < p.n && !is_exact(r, p.key[i]); i++) {
 		struct node *below = calltree_child(r->tree, n, NULL, p.key[i]);
 
-		if (below->calls) /* it is known exactly, and begins or ends just now */
+		if (below->calls) /* the same, in a process whose keys are all wide */
 			break;
 		n = below;
 		if (!calltree_extra(n)->stacks.all++)
 			calltree_called(n, s->ticks);
 	}
-	if (!n->calls && n != r->top->node) {
+	if (n != r->top->node) {
 		n->extra->stacks.own++;
 		n->extra->stacks.ticks += s->weight;
 	}

@@ -130,6 +130,21 @@ START_TEST(below_a_function_are_those_that_it_calls)
 }
 END_TEST
 
+/* A library between them calls it, and it is in its hook. */
+START_TEST(what_is_exact_is_not_there_twice)
+{
+	in(A);
+	in(B);
+	out(B);
+	ticks += 100;
+	SAMPLED(10, P, IN_A, Q, WIDE(B));
+	out(A);
+	end_after_placing();
+	expect_sampled(AT(A, Q), 1, 1, 10);
+	ck_assert_ptr_null(AT(A, Q, WIDE(B)));
+}
+END_TEST
+
 START_TEST(a_region_has_the_whole_path)
 {
 	in(A_REGION);
@@ -190,8 +205,9 @@ END_TEST
 int main(void)
 {
 	const TTest *const tests[] = {paths_hang_below_the_root, in_mpi_there_is_none,
-		below_a_function_are_those_that_it_calls, a_region_has_the_whole_path,
-		there_is_no_more_time_than_the_frame_has, few_wait, trees_are_added};
+		below_a_function_are_those_that_it_calls, what_is_exact_is_not_there_twice,
+		a_region_has_the_whole_path, there_is_no_more_time_than_the_frame_has, few_wait,
+		trees_are_added};
 	Suite *s = suite_create("stack-samples");
 	TCase *c = tcase_create("stack-samples");
 
