@@ -98,7 +98,7 @@ static void put_shares(struct digest_lines *l)
 	char share[64];
 	size_t columns = 0;
 
-	if (!l->p->calls)
+	if (!l->p->calls && !l->p->n_stack_samples)
 		return;
 	begin_line(l);
 	for (size_t i = 0; i < DIGEST_PARTS; i++) {
@@ -122,10 +122,12 @@ static void put_top(struct digest_lines *l)
 	for (size_t i = 0; i < l->d.n_top; i++) {
 		const struct digest_function *top = &l->d.top[i];
 		FILE *f = begin_line(l);
+		char time[48];
 
-		fprintf(f, "  %5.1f %%  %8s  ",
-			percent_of(1e-9 * (double)top->excl_ns, l->r->excl_s),
+		snprintf(time, sizeof(time), "%s%s", top->estimated ? "~" : "",
 			quantity_seconds(1e-9 * (double)top->excl_ns).text);
+		fprintf(f, "  %5.1f %%  %8s  ",
+			percent_of(1e-9 * (double)top->excl_ns, l->r->excl_s), time);
 		put_name(f, l->r->cell[top->name], FUNCTION_COLUMNS);
 		if (top->caller != PROFILE_NONE) {
 			fputs(" < ", f);
@@ -215,11 +217,26 @@ static void put_gpu(struct digest_lines *l)
 	end_line(l);
 }
 
+static void put_samples(struct digest_lines *l, FILE *f)
+{
+	uint64_t n = 0;
+
+	for (size_t i = 0; i < l->p->n_stack_samples; i++)
+		n += l->p->stack_samples[i].own;
+	fputs("  no function is instrumented: times are estimated from ", f);
+	put_number(f, n, "stack sample", "stack samples");
+	end_line(l);
+}
+
 static void put_cost(struct digest_lines *l)
 {
 	const struct digest *d = &l->d;
 	FILE *f = begin_line(l);
 
+	if (!l->p->calls && l->p->n_stack_samples) {
+		put_samples(l, f);
+		return;
+	}
 	if (!l->p->calls) {
 		fputs("  nothing was traced: no function of it is instrumented (see vftr doctor)",
 			f);
@@ -383,7 +400,7 @@ static void put_findings(struct digest_lines *l)
 	struct findings all;
 	size_t n = 0;
 
-	if (!room || !l->p->calls)
+	if (!room || (!l->p->calls && !l->p->n_stack_samples))
 		return;
 	all = findings_of(l->r);
 	if (!all.n)

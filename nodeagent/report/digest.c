@@ -75,6 +75,17 @@ static uint32_t caller_of(
 	return parent == PROFILE_NONE ? PROFILE_NONE : r->p->stacks[parent].name;
 }
 
+#define ROUNDING_NS 1000u
+
+static bool is_estimated(
+	const struct report *r, const uint32_t *members, const struct report_group *g)
+{
+	for (size_t i = g->first; i < g->first + g->n; i++)
+		if (r->p->stacks[members[i]].estimated)
+			return true;
+	return false;
+}
+
 ORDER_BY(by_time, struct report_group, FALLING(excl_ns) ?: RISING(name))
 
 static void put_top(struct digest *d, const struct report *r, const uint32_t *members,
@@ -83,6 +94,9 @@ static void put_top(struct digest *d, const struct report *r, const uint32_t *me
 	for (size_t i = 0; i < n && d->n_top < DIGEST_TOP && groups[i].excl_ns; i++) {
 		enum digest_part part = digest_part(r, members[groups[i].first]);
 
+		/* of some ns, what it calls has all: they come of rounding */
+		if (groups[i].excl_ns < ROUNDING_NS && is_estimated(r, members, &groups[i]))
+			continue;
 		if (part == DIGEST_OUTSIDE || part == DIGEST_OPENMP_IDLE || part == DIGEST_MPI_ENDS)
 			continue;
 		d->top[d->n_top++] = (struct digest_function){
@@ -90,6 +104,7 @@ static void put_top(struct digest *d, const struct report *r, const uint32_t *me
 			.caller = caller_of(r, members, &groups[i]),
 			.calls = groups[i].calls,
 			.excl_ns = groups[i].excl_ns,
+			.estimated = is_estimated(r, members, &groups[i]),
 		};
 	}
 }

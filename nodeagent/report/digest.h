@@ -31,6 +31,7 @@ struct digest_function {
 	uint32_t name;	 /* index into names[] */
 	uint32_t caller; /* that of its calls with the most time, or PROFILE_NONE */
 	uint64_t calls, excl_ns;
+	bool estimated; /* its time, in part */
 };
 
 /*

@@ -49,6 +49,20 @@ static double share_of(const struct node *n, const struct parts *p)
 	return p->sampled > room ? room / p->sampled : 1.0;
 }
 
+/* Children first: a path has the time of what it calls, and its own share. */
+static void set_times(struct calltree *t, struct parts *parts)
+{
+	for (size_t i = calltree_nodes(t); --i;) {
+		struct node *node = calltree_at(t, i);
+
+		if (node_is_from_stacks(node))
+			node->ticks +=
+				(uint64_t)((double)node->extra->stacks.ticks * parts[i].share);
+		if (node_is_from_stacks(node->parent))
+			node->parent->ticks += node->ticks;
+	}
+}
+
 void calltree_time_stacks(struct calltree *t)
 {
 	const size_t n = calltree_nodes(t);
@@ -56,15 +70,11 @@ void calltree_time_stacks(struct calltree *t)
 
 	add_up(t, parts);
 	for (size_t i = 0; i < n; i++) {
-		struct node *node = calltree_at(t, i);
+		const struct node *node = calltree_at(t, i);
 
-		if (i && node_is_from_stacks(node)) {
-			parts[i].share = parts[parts[i].parent].share;
-			node->ticks =
-				(uint64_t)(parts[i].sampled * parts[i].share) + parts[i].exact;
-		} else {
-			parts[i].share = share_of(node, &parts[i]);
-		}
+		parts[i].share = i && node_is_from_stacks(node) ? parts[parts[i].parent].share
+								: share_of(node, &parts[i]);
 	}
+	set_times(t, parts);
 	free(parts);
 }

@@ -11,7 +11,7 @@
 
 bool look_nothing_traced(const struct facts *facts, struct finding *f)
 {
-	if (facts->p->calls || !facts->p->ranks)
+	if (facts->p->calls || facts->p->n_stack_samples || !facts->p->ranks)
 		return false;
 	if (facts->p->n_warnings) {
 		finding_say(f, "Nothing was traced, and there are warnings.");

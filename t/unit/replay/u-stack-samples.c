@@ -170,7 +170,7 @@ START_TEST(there_is_no_more_time_than_the_frame_has)
 	out(A_REGION);
 	end_after_placing();
 	ck_assert_uint_eq(AT(A_REGION)->ticks, 41);
-	expect_sampled(AT(A_REGION, P), 3, 1, 32);
+	expect_sampled(AT(A_REGION, P), 3, 1, 10 + 21);
 	expect_sampled(AT(A_REGION, P, Q), 2, 2, 21);
 }
 END_TEST

@@ -3,6 +3,7 @@
 #include "t/unit/report/output-files.h"
 
 #include "nodeagent/base/table.h"
+#include "nodeagent/profile/lists.h"
 #include "nodeagent/report/digest.h"
 #include "t/lib/suite.h"
 
@@ -128,6 +129,28 @@ START_TEST(of_nothing)
 	make();
 	has(text, "app: 1 process, 1.50 s\n  nothing was traced");
 	has_not(text, "%");
+}
+END_TEST
+
+START_TEST(of_stack_samples)
+{
+	uint32_t init = add(PROFILE_NONE, "init", 100, 0, 100, 0, 100, 1), work;
+
+	work = add(init, "work", 900, 0, 900, 0, 900, 1);
+	p->calls = 0;
+	p->stacks[work].estimated = true;
+	sort_random_stacks(p);
+	for (work = 0; !p->stacks[work].estimated;)
+		work++;
+	*(struct profile_stack_samples *)profile_add(p, PROFILE_STACK_SAMPLES) =
+		(struct profile_stack_samples){.stack = work, .own = 18, .all = 18};
+	make();
+	in_order(text,
+		(const char *const[]){"  90.0 % computing", "   90.0 %   ~900 ms  work < init\n",
+			"  no function is instrumented: times are estimated from 18 stack "
+			"samples\n",
+			NULL});
+	has_not(text, "nothing was traced");
 }
 END_TEST
 
@@ -370,7 +393,7 @@ END_TEST
 
 int main(void)
 {
-	const TTest *const tests[] = {of_ranks, of_one_process, of_nothing,
+	const TTest *const tests[] = {of_ranks, of_one_process, of_nothing, of_stack_samples,
 		of_a_rank_that_alone_works, of_several_paths, of_an_even_job, of_deaths_and_losses,
 		of_threads_and_gpus, parts_on_two_lines, of_late_senders, of_the_cpus,
 		of_everything, json_has_the_numbers, layout_vftrace_has_none};
