@@ -26,7 +26,9 @@
 #define PASS_SAMPLES   4		   /* of a thread between two passes, at most */
 #define RING_BYTES_ALL ((size_t)64 << 20)
 #define WINDOW_NS      UINT64_C(2000000000)
-#define SHARE	       0.04 /* of a core, that sampling may take; more twice in turn */
+#ifndef STACK_SHARE	 /* less in a test */
+#define STACK_SHARE 0.04 /* of a core, that sampling may take; more twice in turn */
+#endif
 #define PERIOD_MOST_NS UINT64_C(1000000000)
 
 static uint64_t cpu_ns(void)
@@ -165,10 +167,10 @@ static void take_fewer(struct stacks *s)
 	s->period_ns *= 2;
 	for_each(s, stack_process_set_period);
 	host_warn(s->host, false,
-		"profile.sample: stack samples took more than %.0f %% of a CPU, so from now on "
+		"profile.sample: stack samples took more than %g %% of a CPU, so from now on "
 		"there "
 		"are %.1f for each second of CPU time",
-		1e2 * SHARE, 1e9 / (double)s->period_ns);
+		1e2 * STACK_SHARE, 1e9 / (double)s->period_ns);
 }
 
 static void keep_to_share(struct stacks *s)
@@ -177,7 +179,7 @@ static void keep_to_share(struct stacks *s)
 
 	if (ns < WINDOW_NS)
 		return;
-	if ((double)s->window_spent_ns <= SHARE * (double)ns)
+	if ((double)s->window_spent_ns <= STACK_SHARE * (double)ns)
 		s->windows_over = 0;
 	else if (++s->windows_over > 1 && s->period_ns * 2 <= PERIOD_MOST_NS) {
 		take_fewer(s);

@@ -96,6 +96,23 @@ test_expect 'without the key there are no samples, and the program does not come
 	has err "no process of"
 	[ ! -e shares_all.json ]'
 
+# An agent that may take next to nothing for samples
+mkdir -p "$BIN/sparing/bin" && ln -s "$LIB" "$BIN/sparing/lib" &&
+	$TEST_CC -std=gnu11 -D_GNU_SOURCE= -O1 -I"$TOP" -I"$BUILD/gen" -DVFTR_VERSION="\"test\"" \
+		-DSTACK_SHARE=0.00001 -o "$BIN/sparing/bin/vftr-node-agent" \
+		"$TOP/nodeagent/agent/main.c" "$TOP/nodeagent/stack/stack.c" "$BUILD/core.a" \
+		$SANITIZE $AGENT_LIBS -rdynamic || exit 1
+
+test_if "$may" "$why" 'an agent that takes too much time takes fewer samples, which count for more' '
+	rm -f ./*_all.json
+	limit "$BIN/sparing/bin/vftr-node-agent" --preload -k profile.sample=400 -- \
+		"$BIN/shares" serial 6000 >out
+	has shares_all.log "stack samples took more than 0.001 % of a CPU, so from now on there are"
+	mv shares_all.json all.json
+	by_function >got
+	awk "FNR == NR { known += \$2; names[\$1]; next } \$1 in names { got += \$2 }
+		END { print got, known; exit !(got > 0.8 * known && got < 1.2 * known) }" out got'
+
 $TEST_CC -O1 -o "$BIN/without-perf" "$T/stack/without-perf.c" || exit 1
 
 test_expect 'where the kernel refuses, the log and doctor say so, and the profile is as without' '
