@@ -17,6 +17,7 @@ struct unwinder {
 	const struct stack_raw *sample; /* the one at hand */
 	uint64_t *pcs;
 	size_t n;
+	bool missed; /* memory that was not stored; for libdw the stack may end there */
 };
 
 /* Where registers of DWARF are in stack_raw.regs; and the stack pointer. */
@@ -55,11 +56,14 @@ static bool get_thread(Dwfl *dwfl, pid_t tid, void *ctx, void **thread)
 
 static bool read_memory(Dwfl *dwfl, Dwarf_Addr address, Dwarf_Word *word, void *ctx)
 {
-	const struct stack_raw *s = ((struct unwinder *)ctx)->sample;
+	struct unwinder *u = ctx;
+	const struct stack_raw *s = u->sample;
 	const uint64_t at = address - s->regs[STACK_POINTER];
 
-	if (s->stack_bytes < sizeof(*word) || at > s->stack_bytes - sizeof(*word))
+	if (s->stack_bytes < sizeof(*word) || at > s->stack_bytes - sizeof(*word)) {
+		u->missed = true;
 		return false;
+	}
 	memcpy(word, s->stack + at, sizeof(*word));
 	return true;
 }
@@ -156,7 +160,8 @@ size_t unwinder_frames(
 	u->sample = s;
 	u->pcs = pcs;
 	u->n = 0;
-	*whole = !dwfl_getthread_frames(u->dwfl, u->pid, add_frame, u);
+	u->missed = false;
+	*whole = !dwfl_getthread_frames(u->dwfl, u->pid, add_frame, u) && !u->missed;
 	u->sample = NULL;
 	return u->n;
 }

@@ -65,6 +65,17 @@ APART void deep(int n)
 	sum = sum + pad[n];
 }
 
+/* What called it is beyond what a sample has of the stack. */
+APART void large(void)
+{
+	char pad[20000];
+
+	memset(pad, 1, sizeof(pad));
+	for (long i = 0; i < rounds; i++)
+		burn(100000);
+	sum = sum + pad[rounds % 20000];
+}
+
 static void (*const functions[])(void) = {little, around};
 
 APART void serial(void)
@@ -130,6 +141,8 @@ int main(int argc, char **argv)
 		}
 		wait(NULL);
 		serial();
+	} else if (!strcmp(how, "large")) {
+		large();
 	} else {
 		serial();
 		if (argc > 3)

@@ -51,11 +51,11 @@ test_if "$may" "$why" 'and of one that is a PIE' '
 	shares_hold 50'
 
 test_if "$may" "$why" 'a stripped one has as many paths, with addresses in place of names' '
-	sampled 50 "$BIN/shares" serial 1000
-	jq -r "[.stacks[] | select(.t_excl_s > 0.1) | .path | split(\"<\") | length] | sort" all.json >named
-	sampled 50 "$BIN/shares-stripped" serial 1000
-	jq -r "[.stacks[] | select(.t_excl_s > 0.1) | .path | split(\"<\") | length] | sort" all.json >stripped
-	cat named stripped
+	sampled 50 "$BIN/shares" serial 1500
+	jq -r "[.stacks[] | select(.samples > 5) | .path | split(\"<\") | length] | unique" all.json >named
+	sampled 50 "$BIN/shares-stripped" serial 1500
+	jq -r "[.stacks[] | select(.samples > 5) | .path | split(\"<\") | length] | unique" all.json >stripped
+	is "[5,6]" "$(tr -d " \n" <named)"
 	diff named stripped
 	jq -e "[.stacks[] | select(.function | test(\"^shares-stripped\\\\+0x\"))] | length > 3" all.json
 	hasnt all.json "callers not known"'
@@ -74,6 +74,10 @@ test_if "$may" "$why" 'a library that is loaded while the program runs' '
 	sampled 50 "$BIN/shares" serial 1000 "$BIN/plugin.so"
 	shares_hold 50
 	of_path "plugged<load<main<init" | jq -e .estimated'
+
+test_if "$may" "$why" 'of a stack larger than a sample the innermost functions are known' '
+	sampled 100 "$BIN/shares" large 3000
+	of_path "burn<large<(callers not known)<init" | jq -e ".samples > 20"'
 
 test_if "$may" "$why" 'no sample is lost, and each stack is whole' '
 	sampled 100 "$BIN/shares" threads 500
