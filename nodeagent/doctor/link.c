@@ -170,6 +170,14 @@ static void advise_preload(struct patient *p)
 	}
 }
 
+static void advise_samples(struct patient *p)
+{
+	if (p->self->facts.dynamic)
+		diagnose(p->d, FINDING_DO,
+			"or see call paths of the program as it is, by samples: run it under "
+			"`vftr-node-agent --preload -k profile.sample=20 --' (vftr-stack(7))");
+}
+
 static void judge_uninstrumented(struct patient *p)
 {
 	bool regions = false, mpi = false;
@@ -182,8 +190,10 @@ static void judge_uninstrumented(struct patient *p)
 	}
 	if (!regions && !mpi) {
 		advise_instrumentation(p);
-		if (!p->ours)
+		if (!p->ours) {
 			advise_preload(p);
+			advise_samples(p);
+		}
 		return;
 	}
 	p->d->limits = xstrdup(regions && mpi ? "its regions and MPI calls"

@@ -63,7 +63,8 @@ test_expect 'a program that is not instrumented will not, and it names the optio
 	doctor 1 ./uninstrumented
 	is "./uninstrumented: will not be traced" "$(head -n 1 said)"
 	has said "not instrumented"
-	has said "-finstrument-functions"'
+	has said "-finstrument-functions"
+	has said "--preload -k profile.sample=20 --"'
 
 test_expect 'a library dropped by --as-needed is noticed' '
 	gcc -Wl,--as-needed $found -lvftrace -o dropped main.o
@@ -303,7 +304,7 @@ test_expect 'after a run without a traced process its diagnosis is there' '
 	untraced "no    it is not instrumented" ./uninstrumented
 	has said "no process of ./uninstrumented was traced"
 	has said "> compile it with"
-	is 3 "$(grep -c "^vftr-node-agent:" said)"
+	is 4 "$(grep -c "^vftr-node-agent:" said)"
 	untraced "no    it runs a script" sh -c true
 	options=--preload
 	untraced "put vftr-node-agent before that mpirun" sh -c true
