@@ -42,7 +42,7 @@ bool stacks_has_memory(const struct stacks *s);
 
 struct stack_process *stack_process_new(struct stacks *s, struct process *p);
 void stack_process_free(struct stack_process *f);
-/* Reads the rings of all its threads. */
+/* Reads the rings of all its threads, and opens those of threads that have just come. */
 void stack_process_read(struct stack_process *f);
 /* Opens what is new, closes what has ended. */
 void stack_process_look(struct stack_process *f);

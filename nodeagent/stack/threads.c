@@ -41,6 +41,7 @@ struct stack_process {
 	struct sampled_thread *threads;
 	size_t n_threads, cap_threads;
 	struct replay *reading; /* that of the thread at hand */
+	bool is_new;		/* a thread has come since the last look */
 };
 
 struct stack_process *stack_process_new(struct stacks *s, struct process *p)
@@ -141,12 +142,6 @@ static void read_thread(struct stack_process *f, struct sampled_thread *t, size_
 	}
 }
 
-void stack_process_read(struct stack_process *f)
-{
-	for (size_t i = 0; i < f->n_threads; i++)
-		read_thread(f, &f->threads[i], READ_AT_ONCE);
-}
-
 void stack_process_set_period(struct stack_process *f)
 {
 	for (size_t i = 0; i < f->n_threads; i++)
@@ -208,6 +203,7 @@ void stack_process_thread(struct stack_process *f, struct thread_ring *ring)
 		close_own(f, t, ring->start_ticks);
 	}
 	t->replay = ring->replay;
+	f->is_new = true;
 }
 
 void stack_process_thread_ends(struct stack_process *f, const struct thread_ring *ring)
@@ -271,6 +267,7 @@ static bool look_in_proc(struct stack_process *f)
 
 void stack_process_look(struct stack_process *f)
 {
+	f->is_new = false;
 	if (f->all->refused || !look_in_proc(f))
 		return;
 	for (size_t i = f->n_threads; i-- > 0;) {
@@ -299,4 +296,12 @@ void stack_process_end(struct stack_process *f, uint64_t ticks)
 		}
 		forget_thread(f, t);
 	}
+}
+
+void stack_process_read(struct stack_process *f)
+{
+	if (f->is_new)
+		stack_process_look(f);
+	for (size_t i = 0; i < f->n_threads; i++)
+		read_thread(f, &f->threads[i], READ_AT_ONCE);
 }

@@ -35,8 +35,8 @@ static struct profile *profile_of(const struct scene *s)
 {
 	for (int r = 0; r < s->here; r++)
 		detach(&apps[r]);
-	gather_ranks(&a);
-	return gather(&a, NULL);
+	gather_ranks(host);
+	return gather(host, NULL);
 }
 
 /* Of each call all ranks but the last one wait. */
