@@ -58,12 +58,17 @@ exact() {
 	rm -f said.* "$exact_json"
 	set -- $(mpirun_of "$exact_mpi") -np "$exact_ranks" "$exact_program" said. "$@"
 	[ "$exact_how" = linked ] && exact_preload= || exact_preload=--preload
-	# MPICH 4.0 stops now and then, most often with threads, untraced as well; else this takes 2 s
-	for try in 1 2 3 4; do
+	exact_status=0
+	for try in 1 2; do
 		rm -f said.* "$exact_json"
-		TEST_COMMAND_SECONDS=$(patient $((5 * try))) traced -q $exact_preload -- "$@" && break
-		echo "try $try of $exact_mpi, seed $exact_seed, stopped or failed"
+		exact_status=0
+		TEST_COMMAND_SECONDS=$(patient $((5 * try))) traced -q $exact_preload -- "$@" || exact_status=$?
+		[ $exact_status != 0 ] || break
+		echo "try $try of $exact_mpi, seed $exact_seed: $exact_status"
 	done
+	# MPICH 4.0 stops now and then, untraced as well, in MPI_Wait() of a persistent collective
+	# call, or with threads: then another seed must do. Else such a job takes 2 s.
+	case "$exact_mpi $exact_status" in mpich\ 124 | mpich\ 137) return 77 ;; esac
 	if [ ! -s said.0 ]; then
 		! TEST_COMMAND_SECONDS=$(patient 20) limit "$@" || return 1 || exit 1
 		echo "$exact_mpi stops or fails there untraced, too"

@@ -70,8 +70,10 @@ static void ring(void)
 static void make(void)
 {
 	size_t lines = 0, bytes;
-	FILE *f = open_memstream(&text, &bytes);
+	FILE *f;
 
+	free(text);
+	f = open_memstream(&text, &bytes);
 	ck_assert_ptr_null(profile_valid(p));
 	output_digest(f, p, conf, "/tmp/out");
 	fclose(f);
