@@ -28,6 +28,7 @@
 
 struct stack_events {
 	int fd;
+	pid_t owner; /* a copy of the agent has not got the pages, maybe others in their place */
 	struct perf_event_mmap_page *page;
 	const unsigned char *data;
 	uint64_t period_ns, lost;
@@ -134,6 +135,7 @@ struct stack_events *stack_events_open(int tid, uint64_t period_ns, int *error)
 	}
 	e = xmalloc(sizeof(*e));
 	*e = (struct stack_events){.fd = fd,
+		.owner = getpid(),
 		.page = map,
 		.data = (const unsigned char *)map + page_bytes(),
 		.period_ns = period_ns};
@@ -144,7 +146,8 @@ void stack_events_close(struct stack_events *e)
 {
 	if (!e)
 		return;
-	munmap(e->page, mapped_bytes());
+	if (e->owner == getpid())
+		munmap(e->page, mapped_bytes());
 	close(e->fd);
 	free(e);
 }

@@ -5,6 +5,7 @@
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
@@ -169,10 +170,49 @@ START_TEST(threads_that_are_not_there)
 }
 END_TEST
 
+/* As a snapshot does, in which other memory may be where the agent has its ring. */
+START_TEST(a_copy_of_the_agent_closes_none_of_its_own_memory)
+{
+	const size_t bytes = stack_events_bytes();
+	const int flags = MAP_PRIVATE | MAP_ANONYMOUS;
+	void *place = mmap(NULL, bytes, PROT_READ | PROT_WRITE, flags, -1, 0);
+	struct stack_events *e;
+	int error = 0, status;
+	pid_t copy;
+
+	if (stack_events_refused())
+		return;
+	ck_assert_ptr_ne(place, MAP_FAILED);
+	munmap(place, bytes);
+	e = stack_events_open(getpid(), 1000000000, &error);
+	ck_assert_ptr_nonnull(e);
+	ck_assert_ptr_eq(mmap(place, bytes, PROT_READ, flags | MAP_FIXED_NOREPLACE, -1, 0),
+		MAP_FAILED); /* the ring is there */
+	copy = fork();
+	if (!copy) {
+		char *own = mmap(
+			place, bytes, PROT_READ | PROT_WRITE, flags | MAP_FIXED_NOREPLACE, -1, 0);
+
+		if (own != place)
+			_exit(2);
+		*own = 3;
+		stack_events_close(e);
+		_exit(*own);
+	}
+	ck_assert_int_eq(waitpid(copy, &status, 0), copy);
+	ck_assert(WIFEXITED(status));
+	ck_assert_int_eq(WEXITSTATUS(status), 3);
+	stack_events_close(e);
+	ck_assert_ptr_eq(mmap(place, bytes, PROT_READ, flags | MAP_FIXED_NOREPLACE, -1, 0), place);
+	munmap(place, bytes);
+}
+END_TEST
+
 int main(void)
 {
 	const TTest *const tests[] = {a_stack_has_all_its_functions, a_larger_stack_is_not_whole,
-		what_is_no_code_has_no_function, threads_that_are_not_there};
+		what_is_no_code_has_no_function, threads_that_are_not_there,
+		a_copy_of_the_agent_closes_none_of_its_own_memory};
 	Suite *s = suite_create("unwind");
 	TCase *c = tcase_create("unwind");
 
