@@ -18,10 +18,10 @@ struct stacks {
 	struct host *host;
 	pid_t owner; /* copies of the agent (agent/snapshot.h) read nothing */
 	uint64_t period_ns;
-	size_t ring_bytes; /* of the kernel's rings now */
+	size_t rings, rings_most; /* of the kernel, now and at most */
 	uint64_t samples, lost;
-	int refused;	/* errno: the kernel allows no samples */
-	bool no_memory; /* some threads have none, and it was said */
+	int refused;  /* errno: the kernel allows no samples */
+	bool no_room; /* some threads have none, and it was said */
 
 	uint64_t due_ns; /* of the next pass, CLOCK_MONOTONIC_RAW */
 	struct {
@@ -37,8 +37,8 @@ uint64_t stacks_ticks(const struct stacks *s, uint64_t raw_ns);
 uint64_t stacks_weight(const struct stacks *s, uint64_t period_ns);
 /* Says once that a thread has no samples: error is an errno, or the kernel's refusal. */
 void stacks_refused(struct stacks *s, const struct process *p, int error);
-/* True if there is memory for another ring. */
-bool stacks_has_memory(const struct stacks *s);
+/* 0 if there may be another ring, or the errno of what it would take too much of. */
+int stacks_room(const struct stacks *s);
 
 struct stack_process *stack_process_new(struct stacks *s, struct process *p);
 void stack_process_free(struct stack_process *f);

@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -25,6 +26,7 @@
 #define PASS_NS	       UINT64_C(200000000) /* between two passes, at most */
 #define PASS_SAMPLES   4		   /* of a thread between two passes, at most */
 #define RING_BYTES_ALL ((size_t)64 << 20)
+#define FILES_SHARE    4 /* one in so many descriptors may be a ring's */
 #define WINDOW_NS      UINT64_C(2000000000)
 #ifndef STACK_SHARE	 /* less in a test */
 #define STACK_SHARE 0.04 /* of a core, that sampling may take; more twice in turn */
@@ -64,9 +66,24 @@ uint64_t stacks_weight(const struct stacks *s, uint64_t period_ns)
 	return (uint64_t)((double)period_ns * ticks_per_ns(s));
 }
 
-bool stacks_has_memory(const struct stacks *s)
+static size_t rings_by_memory(void)
 {
-	return s->ring_bytes + stack_events_bytes() <= RING_BYTES_ALL;
+	return RING_BYTES_ALL / stack_events_bytes();
+}
+
+/* Processes and files need descriptors, too. */
+static size_t rings_by_files(void)
+{
+	struct rlimit files;
+
+	return getrlimit(RLIMIT_NOFILE, &files) ? 0 : files.rlim_cur / FILES_SHARE;
+}
+
+int stacks_room(const struct stacks *s)
+{
+	if (s->rings < s->rings_most)
+		return 0;
+	return s->rings_most < rings_by_memory() ? EMFILE : ENOMEM;
 }
 
 /* The kernel refuses all samples, not those of one process. */
@@ -76,24 +93,26 @@ static bool refuses_all(struct stacks *s)
 
 	s->refused = stack_events_refused();
 	why = s->refused ? stack_events_why(s->refused) : NULL;
-	if (s->refused)
+	if (!why)
+		s->refused = 0; /* it has no room for one more */
+	else
 		host_warn(s->host, false,
 			"profile.sample: the kernel allows no stack samples (%s): functions that "
 			"are not instrumented have no call paths; see vftr-stack(7)",
-			why ? why : strerror(s->refused));
+			why);
 	free(why);
 	return s->refused;
 }
 
 void stacks_refused(struct stacks *s, const struct process *p, int error)
 {
-	if (error != ENOMEM && refuses_all(s))
+	if (error != ENOMEM && error != EMFILE && refuses_all(s))
 		return;
-	if (!s->no_memory)
+	if (!s->no_room)
 		host_warn(s->host, false,
 			"profile.sample: %s: this thread, maybe more, has no stack samples: %s",
 			process_name(p), strerror(error));
-	s->no_memory = true;
+	s->no_room = true;
 }
 
 static struct stacks *stacks_of(struct host *host)
@@ -106,6 +125,9 @@ static struct stacks *stacks_of(struct host *host)
 	s->host = host;
 	s->owner = getpid();
 	s->period_ns = (uint64_t)(1e9 / PERIODS_MORE / (double)host->conf->profile_sample);
+	s->rings_most = rings_by_files();
+	if (s->rings_most > rings_by_memory())
+		s->rings_most = rings_by_memory();
 	note_clocks(s);
 	s->first = s->now;
 	s->window_ns = s->now.raw_ns;

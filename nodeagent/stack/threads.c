@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <unistd.h>
 
+#include "nodeagent/base/map.h"
 #include "nodeagent/base/util.h"
 #include "nodeagent/process/host.h"
 #include "nodeagent/process/process.h"
@@ -25,7 +26,7 @@ struct sampled_thread {
 	int tid;
 	struct stack_events *events; /* NULL: not opened yet, or it cannot be */
 	bool failed;
-	struct replay *replay; /* its ring's, or its own ... */
+	struct replay *replay; /* its ring's; or its own, if it has samples */
 	bool own;
 	bool seen; /* in /proc, at the last look */
 };
@@ -59,7 +60,7 @@ static void close_events(struct stack_process *f, struct sampled_thread *t)
 	if (!t->events)
 		return;
 	f->all->lost += stack_events_lost(t->events);
-	f->all->ring_bytes -= stack_events_bytes();
+	f->all->rings--;
 	stack_events_close(t->events);
 	t->events = NULL;
 }
@@ -181,13 +182,15 @@ static void close_own(struct stack_process *f, struct sampled_thread *t, uint64_
 {
 	struct calltree *tree;
 
+	t->own = false;
+	if (!t->replay)
+		return;
 	replay_end(t->replay, ticks);
 	tree = replay_take_tree(t->replay);
 	leave_out_waits(tree);
 	calltree_add(f->p->ended_tree, tree);
 	calltree_free(tree);
 	replay_free(t->replay);
-	t->own = false;
 }
 
 void stack_process_thread(struct stack_process *f, struct thread_ring *ring)
@@ -222,32 +225,33 @@ static void open_thread(struct stack_process *f, struct sampled_thread *t)
 
 	if (t->events || t->failed || f->all->refused)
 		return;
-	if (stacks_has_memory(f->all))
+	error = stacks_room(f->all);
+	if (!error)
 		t->events = stack_events_open(t->tid, f->all->period_ns, &error);
-	else
-		error = ENOMEM;
 	if (t->events)
-		f->all->ring_bytes += stack_events_bytes();
+		f->all->rings++;
 	else if (error != ESRCH) /* it has ended */
 		stacks_refused(f->all, f->p, error);
 	t->failed = !t->events;
+	if (t->events && t->own)
+		t->replay = replay_new(host_ticks(f->p->host), NULL, NULL);
 }
 
 /* A thread that has no ring is of this process alone, as no record was told of it. */
-static void note_thread(struct stack_process *f, int tid)
+static void note_thread(struct stack_process *f, const struct map64 *by_tid, int tid)
 {
-	struct sampled_thread *t = find_thread(f, tid);
+	const uint32_t *at = map64_find(by_tid, (uint64_t)tid);
 
-	if (!t) {
-		*LIST_ADD(f, threads) = (struct sampled_thread){.tid = tid, .own = true};
-		t = &f->threads[f->n_threads - 1];
-		t->replay = replay_new(host_ticks(f->p->host), NULL, NULL);
-	}
-	t->seen = true;
+	if (at)
+		f->threads[*at].seen = true;
+	else
+		*LIST_ADD(f, threads) =
+			(struct sampled_thread){.tid = tid, .own = true, .seen = true};
 }
 
 static bool look_in_proc(struct stack_process *f)
 {
+	struct map64 by_tid = {0}; /* there may be very many */
 	char path[32];
 	struct dirent *e;
 	DIR *d;
@@ -256,12 +260,15 @@ static bool look_in_proc(struct stack_process *f)
 	d = opendir(path);
 	if (!d)
 		return false;
-	for (size_t i = 0; i < f->n_threads; i++)
+	for (size_t i = 0; i < f->n_threads; i++) {
 		f->threads[i].seen = false;
+		map64_add(&by_tid, (uint64_t)f->threads[i].tid, (uint32_t)i);
+	}
 	while ((e = readdir(d)))
 		if (e->d_name[0] != '.')
-			note_thread(f, atoi(e->d_name));
+			note_thread(f, &by_tid, atoi(e->d_name));
 	closedir(d);
+	map64_free(&by_tid);
 	return true;
 }
 
@@ -277,7 +284,7 @@ void stack_process_look(struct stack_process *f)
 			read_thread(f, t, SIZE_MAX);
 			close_own(f, t, host_ticks(f->p->host));
 			forget_thread(f, t);
-		} else {
+		} else if (t->seen) { /* what a ring says of its thread may be wrong */
 			open_thread(f, t);
 		}
 	}

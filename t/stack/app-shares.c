@@ -107,6 +107,17 @@ APART void *beside(void *none)
 	return none;
 }
 
+/* More threads than a limit of descriptors has room for, all at one time. */
+APART void crowd(void)
+{
+	pthread_t threads[60];
+
+	for (int i = 0; i < 60; i++)
+		pthread_create(&threads[i], NULL, beside, NULL);
+	for (int i = 0; i < 60; i++)
+		pthread_join(threads[i], NULL);
+}
+
 /* What the library has is in a function of its own, and loaded when the program already runs. */
 APART void load(const char *library)
 {
@@ -141,6 +152,8 @@ int main(int argc, char **argv)
 		}
 		wait(NULL);
 		serial();
+	} else if (!strcmp(how, "crowd")) {
+		crowd();
 	} else if (!strcmp(how, "large")) {
 		large();
 	} else {

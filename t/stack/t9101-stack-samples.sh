@@ -65,6 +65,13 @@ test_if "$may" "$why" 'two threads, one of which records nothing and ends first'
 	shares_hold 50
 	of_path "beside<init" | jq -e .estimated'
 
+test_if "$may" "$why" 'more threads than there are descriptors for: some are sampled, and the log says it' '
+	(ulimit -n 64; sampled 50 "$BIN/shares" crowd 40)
+	is 60 "$(wc -l <out)"
+	has shares_all.log "maybe more, has no stack samples: Too many open files"
+	hasnt shares_all.log "the kernel allows no stack samples"
+	of_path "beside<init" | jq -e .estimated'
+
 test_if "$may" "$why" 'a child of fork' '
 	sampled 50 "$BIN/shares" fork 1500
 	shares_hold 50
