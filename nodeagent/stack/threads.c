@@ -83,11 +83,14 @@ void stack_process_free(struct stack_process *f)
 
 /* ---- samples ---------------------------------------------------------------- */
 
-static bool has_unwinder(struct stack_process *f)
+/* tid: a thread of it; the maps of a first thread that has ended are empty. */
+static bool has_unwinder(struct stack_process *f, int tid)
 {
 	if (f->unwinder)
 		return true;
 	f->unwinder = unwinder_new(f->p->pid);
+	if (!f->unwinder && tid != f->p->pid)
+		f->unwinder = unwinder_new(tid);
 	if (!f->unwinder)
 		return false;
 	f->refreshed_ns = clock_raw_ns();
@@ -134,7 +137,7 @@ static void take_sample(void *ctx, const struct stack_raw *raw)
 
 static void read_thread(struct stack_process *f, struct sampled_thread *t, size_t most)
 {
-	if (!t->events || !has_unwinder(f))
+	if (!t->events || !has_unwinder(f, t->tid))
 		return;
 	f->reading = t->replay;
 	if (!stack_events_read(t->events, most, take_sample, f)) {
@@ -288,7 +291,7 @@ void stack_process_look(struct stack_process *f)
 			open_thread(f, t);
 		}
 	}
-	has_unwinder(f); /* the process may be gone when its first samples are read */
+	has_unwinder(f, f->p->pid); /* the process may be gone when its first samples are read */
 }
 
 void stack_process_end(struct stack_process *f, uint64_t ticks)

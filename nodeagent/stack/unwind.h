@@ -15,8 +15,8 @@ struct unwinder;
 
 #define UNWIND_FRAMES_MAX 256u
 
-/* Reads /proc/PID/maps, so the process has to be there. NULL: it is not, or it has another
- * processor's code. The caller frees. */
+/* Of a process, or one of its threads. Reads /proc/PID/maps, so it has to be there. NULL: it is
+ * not, or it has another processor's code. The caller frees. */
 struct unwinder *unwinder_new(int pid);
 void unwinder_free(struct unwinder *u);
 

@@ -152,6 +152,9 @@ int main(int argc, char **argv)
 		}
 		wait(NULL);
 		serial();
+	} else if (!strcmp(how, "left")) { /* the first thread ends at once */
+		pthread_create(&thread, NULL, beside, NULL);
+		pthread_exit(NULL);
 	} else if (!strcmp(how, "crowd")) {
 		crowd();
 	} else if (!strcmp(how, "large")) {

@@ -65,6 +65,11 @@ test_if "$may" "$why" 'two threads, one of which records nothing and ends first'
 	shares_hold 50
 	of_path "beside<init" | jq -e .estimated'
 
+test_if "$may" "$why" 'a thread that goes on when the first one has ended' '
+	sampled 50 "$BIN/shares" left 1500
+	shares_hold 50
+	of_path "beside<init" | jq -e .estimated'
+
 test_if "$may" "$why" 'more threads than there are descriptors for: some are sampled, and the log says it' '
 	(ulimit -n 64; sampled 50 "$BIN/shares" crowd 40)
 	is 60 "$(wc -l <out)"
