@@ -29,7 +29,6 @@ struct stacks {
 	} first, now;			     /* pairs, for the clock of records */
 	uint64_t window_ns, window_spent_ns; /* begin, CPU time since */
 	unsigned windows_over;
-	uint64_t spent_ns; /* CPU time, of all samples */
 };
 
 /* CLOCK_MONOTONIC_RAW to the ticks of records. */
@@ -42,7 +41,9 @@ int stacks_room(const struct stacks *s);
 
 struct stack_process *stack_process_new(struct stacks *s, struct process *p);
 void stack_process_free(struct stack_process *f);
-/* Reads the rings of all its threads, and opens those of threads that have just come. */
+/* Opens the rings of threads that have just come. */
+void stack_process_open(struct stack_process *f);
+/* Reads the rings of all its threads. */
 void stack_process_read(struct stack_process *f);
 /* Opens what is new, closes what has ended. */
 void stack_process_look(struct stack_process *f);

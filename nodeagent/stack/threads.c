@@ -308,10 +308,14 @@ void stack_process_end(struct stack_process *f, uint64_t ticks)
 	}
 }
 
-void stack_process_read(struct stack_process *f)
+void stack_process_open(struct stack_process *f)
 {
 	if (f->is_new)
 		stack_process_look(f);
+}
+
+void stack_process_read(struct stack_process *f)
+{
 	for (size_t i = 0; i < f->n_threads; i++)
 		read_thread(f, &f->threads[i], READ_AT_ONCE);
 }

@@ -155,6 +155,12 @@ int main(int argc, char **argv)
 	} else if (!strcmp(how, "left")) { /* the first thread ends at once */
 		pthread_create(&thread, NULL, beside, NULL);
 		pthread_exit(NULL);
+	} else if (!strcmp(how, "children")) { /* that do nothing */
+		for (long i = 0; i < rounds; i++) {
+			if (!fork())
+				_exit(0);
+			wait(NULL);
+		}
 	} else if (!strcmp(how, "crowd")) {
 		crowd();
 	} else if (!strcmp(how, "large")) {

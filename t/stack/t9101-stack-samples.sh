@@ -129,6 +129,10 @@ test_if "$may" "$why" 'an agent that takes too much time takes fewer samples, wh
 	awk "FNR == NR { known += \$2; names[\$1]; next } \$1 in names { got += \$2 }
 		END { print got, known; exit !(got > 0.8 * known && got < 1.2 * known) }" out got'
 
+test_if "$may" "$why" 'many children that end at once do not make the samples fewer' '
+	sampled 20 "$BIN/shares" children 3000
+	hasnt shares_all.log "from now on there are"'
+
 $TEST_CC -O1 -o "$BIN/without-perf" "$T/stack/without-perf.c" || exit 1
 
 test_expect 'where the kernel refuses, the log and doctor say so, and the profile is as without' '
