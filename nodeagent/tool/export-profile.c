@@ -111,6 +111,17 @@ static bool choose_ranks(struct flame_time *times, size_t *n, const char *list)
 	return kept > 0;
 }
 
+static void say_written(const struct run *run, const char *path)
+{
+	const size_t all = run->p->n_stacks, estimated = flame_estimated(run);
+
+	if (estimated)
+		complain("wrote %s (times of %zu call paths, %zu of them estimates)", path, all,
+			estimated);
+	else
+		complain("wrote %s (exact times of %zu call paths)", path, all);
+}
+
 static int export_run_profile(
 	const struct run *run, int format, const char *suffix, const struct export_options *o)
 {
@@ -126,8 +137,7 @@ static int export_run_profile(
 				 : xasprintf("%s/%s%s", run->directory, run->name, suffix);
 		status = write_output(path, format, &flame);
 		if (!status && !o->quiet && strcmp(path, "-"))
-			complain(
-				"wrote %s (exact times of %zu call paths)", path, run->p->n_stacks);
+			say_written(run, path);
 	}
 	free(path);
 	free(times);

@@ -50,6 +50,13 @@ test_if "$may" "$why" 'and of one that is a PIE' '
 	sampled 50 "$BIN/shares-pie" serial 2500
 	shares_hold 50'
 
+test_if "$may" "$why" 'flame graphs of it say that their times are estimates' '
+	estimates=$(jq "[.stacks[] | select(.estimated)] | length" all.json)
+	[ "$estimates" -gt 3 ]
+	"$VFTR" export shares-pie_*.vfp -f folded -o flame 2>err
+	has err "wrote flame (times of $(jq ".stacks | length" all.json) call paths, $estimates of them estimates)"
+	"$VFTR" export shares-pie_*.vfp -f speedscope -o - | jq -e ".profiles[0].name | test(\"times, estimated in part\")"'
+
 test_if "$may" "$why" 'a stripped one has as many paths, with addresses in place of names' '
 	sampled 50 "$BIN/shares" serial 1500
 	jq -r "[.stacks[] | select(.samples > 5) | .path | split(\"<\") | length] | unique" all.json >named

@@ -148,16 +148,30 @@ static void put_profile(
 	free(frames.stacks);
 }
 
+size_t flame_estimated(const struct run *run)
+{
+	size_t n = 0;
+
+	for (size_t i = 0; i < run->p->n_stacks; i++)
+		n += run->p->stacks[i].estimated;
+	return n;
+}
+
 static void put_profiles(const struct flame *flame, FILE *f)
 {
 	const size_t n = times_of(flame);
+	const char *times =
+		flame_estimated(flame->run) ? "times, estimated in part" : "exact times";
 
 	if (!flame->times) {
-		put_profile(flame, 0, n, "all ranks, exact times", f);
+		char *name = xasprintf("all ranks, %s", times);
+
+		put_profile(flame, 0, n, name, f);
+		free(name);
 		return;
 	}
 	for (size_t i = 0, end; i < n; i = end) {
-		char *name = xasprintf("rank %u, exact times", flame->times[i].rank);
+		char *name = xasprintf("rank %u, %s", flame->times[i].rank, times);
 
 		for (end = i; end < n && flame->times[end].rank == flame->times[i].rank;)
 			end++;

@@ -28,6 +28,9 @@ struct flame {
 	size_t n;
 };
 
+/* Call paths of the run whose time is an estimate. */
+size_t flame_estimated(const struct run *run);
+
 /* Lines "rank 3;init;main;work 1234", without rank if times is NULL; ns. */
 void flame_folded(const struct flame *flame, FILE *f);
 /* A sampled profile per rank, or one for all of them; ns. */
