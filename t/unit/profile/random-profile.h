@@ -582,6 +582,20 @@ static inline void throw_cpu(uint32_t node, struct profile *p)
 	}
 }
 
+/* By other dice than the rest, which stays as it was. */
+static inline void throw_stack_samples(uint32_t node, struct profile *p)
+{
+	struct dice own = {.state = node + 91}, *d = &own;
+
+	for (uint32_t i = 0; i < p->n_stacks; i++) {
+		const uint64_t n = throw_dice(d, 8) ? 0 : throw_dice(d, 1000);
+
+		if (p->stacks[i].estimated)
+			*ADD_ELEMENT(p, stack_samples) = (struct profile_stack_samples){
+				.stack = i, .own = n, .all = n + throw_dice(d, 1000)};
+	}
+}
+
 /* A valid node profile of "nodeNODE" with up to n_stacks stacks. */
 static inline struct profile *random_profile(
 	struct dice *d, uint32_t node, uint32_t n_stacks, uint64_t hash_mask)
@@ -665,13 +679,14 @@ static inline struct profile *random_profile(
 	return p;
 }
 
-/* The same with waits, which the golden files have not. */
+/* The same with waits and stack samples, which the golden files have not. */
 static inline struct profile *random_profile_with_waits(
 	struct dice *d, uint32_t node, uint32_t n_stacks, uint64_t hash_mask)
 {
 	struct profile *p = random_profile(d, node, n_stacks, hash_mask);
 
 	throw_waits(node, p);
+	throw_stack_samples(node, p);
 	return p;
 }
 
