@@ -65,6 +65,14 @@ static void close_events(struct stack_process *f, struct sampled_thread *t)
 	t->events = NULL;
 }
 
+static void forget_files(struct stack_process *f)
+{
+	stack_functions_free(f->functions);
+	unwinder_free(f->unwinder);
+	f->functions = NULL;
+	f->unwinder = NULL;
+}
+
 void stack_process_free(struct stack_process *f)
 {
 	if (!f)
@@ -75,8 +83,7 @@ void stack_process_free(struct stack_process *f)
 			replay_free(f->threads[i].replay);
 	}
 	free(f->threads);
-	stack_functions_free(f->functions);
-	unwinder_free(f->unwinder);
+	forget_files(f);
 	calltree_free(f->paths);
 	free(f);
 }
@@ -306,6 +313,7 @@ void stack_process_end(struct stack_process *f, uint64_t ticks)
 		}
 		forget_thread(f, t);
 	}
+	forget_files(f);
 }
 
 void stack_process_open(struct stack_process *f)

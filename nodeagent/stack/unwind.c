@@ -6,6 +6,7 @@
 #include <gelf.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "nodeagent/base/util.h"
 #include "nodeagent/process/procfs.h"
@@ -92,8 +93,25 @@ static int no_debuginfo(Dwfl_Module *module, void **userdata, const char *name, 
 	return -1;
 }
 
-static const Dwfl_Callbacks of_modules = {
-	.find_elf = dwfl_linux_proc_find_elf, .find_debuginfo = no_debuginfo};
+/* libdw would keep a descriptor for each file of each process. */
+static int find_elf(Dwfl_Module *module, void **userdata, const char *name, Dwarf_Addr base,
+	char **file, Elf **elf)
+{
+	const int fd = dwfl_linux_proc_find_elf(module, userdata, name, base, file, elf);
+
+	if (fd < 0)
+		return fd;
+	if (!*elf)
+		*elf = elf_begin(fd, ELF_C_READ_MMAP_PRIVATE, NULL);
+	if (*elf && elf_cntl(*elf, ELF_C_FDREAD)) {
+		elf_end(*elf);
+		*elf = NULL;
+	}
+	close(fd);
+	return -1;
+}
+
+static const Dwfl_Callbacks of_modules = {.find_elf = find_elf, .find_debuginfo = no_debuginfo};
 
 /* ---- the process --------------------------------------------------------- */
 

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Stack samples of a child process, and the frames of its stack. */
 #include <check.h>
+#include <dirent.h>
 #include <errno.h>
 #include <signal.h>
 #include <stdlib.h>
@@ -157,6 +158,35 @@ START_TEST(what_is_no_code_has_no_function)
 }
 END_TEST
 
+static unsigned descriptors(void)
+{
+	DIR *d = opendir("/proc/self/fd");
+	unsigned n = 0;
+
+	ck_assert_ptr_nonnull(d);
+	while (readdir(d))
+		n++;
+	closedir(d);
+	return n;
+}
+
+START_TEST(files_of_a_process_take_no_descriptors)
+{
+	struct unwind_module m;
+	unsigned before;
+
+	begin_child(false);
+	unwinder_free(unwinder);
+	before = descriptors();
+	unwinder = unwinder_new(child);
+	ck_assert(unwinder_module(unwinder, (uintptr_t)spin, &m));
+	ck_assert(unwinder_module(unwinder, (uintptr_t)memcpy, &m));
+	ck_assert_uint_eq(unwinder_function(unwinder, (uintptr_t)spin + 1), (uintptr_t)spin);
+	ck_assert_uint_eq(descriptors(), before);
+	end_child();
+}
+END_TEST
+
 START_TEST(threads_that_are_not_there)
 {
 	int error = 0;
@@ -212,6 +242,7 @@ int main(void)
 {
 	const TTest *const tests[] = {a_stack_has_all_its_functions, a_larger_stack_is_not_whole,
 		what_is_no_code_has_no_function, threads_that_are_not_there,
+		files_of_a_process_take_no_descriptors,
 		a_copy_of_the_agent_closes_none_of_its_own_memory};
 	Suite *s = suite_create("unwind");
 	TCase *c = tcase_create("unwind");
