@@ -19,7 +19,7 @@ static uint64_t site_key(uint64_t site, const struct replay_epoch *e)
 	return KEY_SITE | (epoch & 0xfff) << KEY_WIDE_EPOCH_SHIFT | address;
 }
 
-static void set_site(struct replay *r, uint32_t function, uint64_t key)
+static void set_site(struct replay *r, uint32_t function, uint64_t site)
 {
 	size_t n = r->n_sites ? r->n_sites : SITES_FIRST;
 
@@ -31,7 +31,7 @@ static void set_site(struct replay *r, uint32_t function, uint64_t key)
 			r->sites[i] = 0;
 		r->n_sites = n;
 	}
-	r->sites[function] = key;
+	r->sites[function] = site;
 }
 
 /* Neither where paths are folded nor where they are too many. */
@@ -54,13 +54,14 @@ static void enter_from(struct replay *r, uint64_t site, uint32_t id, uint64_t t)
 	replay_enter(r, id, t);
 }
 
-bool replay_enter_mpi(struct replay *r, uint32_t id, uint64_t t)
+/* By the epoch of this call: another module may be where the one of the call before was. */
+bool replay_enter_mpi(struct replay *r, uint32_t id, const struct replay_epoch *epoch, uint64_t t)
 {
 	const uint32_t function = id - RECORD_ID_MPI;
 
 	if (function >= r->n_sites || !r->sites[function])
 		return false;
-	enter_from(r, r->sites[function], id, t);
+	enter_from(r, site_key(r->sites[function], epoch), id, t);
 	return true;
 }
 
@@ -77,7 +78,7 @@ bool replay_take_call_site(struct replay *r, const struct ring_record *rec)
 		replay_go_on(r, rec->ticks, 0);
 	replay_expect_sites(r); /* here, too, where there is no frame for it */
 	if (!(rec->last & CALL_SITE_ONCE))
-		set_site(r, function, key);
+		set_site(r, function, rec->last);
 	enter_from(r, key, RECORD_ID_MPI + function, rec->ticks);
 	if (r->slow & SLOW_GOT)
 		replay_hold_lock(r, false, rec->ticks);

@@ -120,7 +120,7 @@ struct replay {
 	unsigned slow;		   /* SLOW_ bits */
 	uint32_t fast_from;	   /* smaller ids always take the slow way ... */
 	uint32_t fast_least;	   /* ... and it is this, but while SLOW_GOT is set */
-	uint64_t *sites;	   /* of MPI functions: KEY_SITE of the next call, or 0 */
+	uint64_t *sites;	   /* of MPI functions: the last CALL_SITE, without ONCE; or 0 */
 	size_t n_sites;
 	struct traffic_track *track;
 	struct sampled_track *sampled;		    /* or NULL */
@@ -287,7 +287,7 @@ void replay_open(struct replay *r, uint64_t key, uint64_t t);
 /* The same with this node, wherever it is in the tree. Not above r->deep. */
 void replay_open_at(struct replay *r, struct node *n, uint64_t t);
 /* The same of an MPI function on whose place we were told (call-site.c). False: on none. */
-bool replay_enter_mpi(struct replay *r, uint32_t id, uint64_t t);
+bool replay_enter_mpi(struct replay *r, uint32_t id, const struct replay_epoch *epoch, uint64_t t);
 /* A frame of KEY_SITE is open: it ends with the one above it, which the fast way does not do. */
 void replay_expect_sites(struct replay *r);
 /* An exit of the function with this id: frames above its frame are closed. */

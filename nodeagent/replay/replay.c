@@ -123,7 +123,7 @@ static __attribute__((noinline)) unsigned slow_frame(
 		replay_leave_paused(r, id, t);
 	} else if (w & RECORD_EXIT) {
 		replay_leave(r, id, t);
-	} else if (!r->n_sites || id >= RECORD_ID_REGION || !replay_enter_mpi(r, id, t)) {
+	} else if (!r->n_sites || id >= RECORD_ID_REGION || !replay_enter_mpi(r, id, epoch, t)) {
 		replay_enter(r, short_key(id, epoch), t);
 	}
 	if (unlikely(r->slow & SLOW_GOT))

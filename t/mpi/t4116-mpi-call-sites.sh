@@ -76,6 +76,18 @@ for mpi in $mpis; do
 		said >expected
 		found sites_all.json | diff expected -
 	"
+	test_expect "$mpi: where another library was before, lines are those of the one that is there" "
+		{ echo '#line 501 \"app-mpi-sites.c\"' && cat \"\$T/mpi/sites/app-mpi-sites.c\"; } >later.c
+		mpicc.$mpi \$TEST_FLAGS -g -shared -fPIC -DLIBRARY -o later-$mpi.so later.c
+		rm -f said.* sites_all.json
+		# an odd number of rounds: the last call before and the first one after are at one address
+		traced -q --preload -k outfile_basename=sites -- $(mpirun_of $mpi) -np 2 \
+			./sites-$mpi said. ./sites-$mpi.so 21 ./later-$mpi.so >places
+		grep '^[1-4] at the same place' places
+		said >expected
+		is 4 \$(grep -c MPI_Sendrecv expected)
+		found sites_all.json | diff expected -
+	"
 	test_expect "$mpi: linked with the static library" "
 		mpicc.$mpi \$TEST_FLAGS -g -rdynamic -o static-$mpi \"\$T/mpi/sites/app-mpi-sites.c\" \
 			\"\$LIB/libvftrace-$mpi.a\" -pthread -ldl -lm

@@ -2,12 +2,13 @@
 /*
  * Calls MPI from many lines, and counts the calls of each by itself:
  *
- *	app-mpi-sites PREFIX LIBRARY ROUNDS
+ *	app-mpi-sites PREFIX LIBRARY ROUNDS [LIBRARY]
  *
  * Two ranks. Each process writes PREFIX and its pid, a line "FUNCTION FILE:LINE CALLS" for each
  * place. There are three lines with MPI_Send that take turns and one that does not, two threads, a
  * function pointer, a library that is loaded (this file with -DLIBRARY), a reduction that calls
- * MPI, and a child of fork(). Nothing is instrumented.
+ * MPI, and a child of fork(). With a second library the two are
+ * loaded and unloaded in turn. Nothing is instrumented.
  */
 #include <dlfcn.h>
 #include <mpi.h>
@@ -41,13 +42,14 @@ void from_library(int other, int round)
 }
 #else
 static struct place {
-	const char *function;
+	char function[32]; /* a copy: libraries go */
 	long calls;
 } places[LINES];
 
 void counted(const char *function, int line)
 {
-	places[line].function = function;
+	if (!places[line].calls)
+		snprintf(places[line].function, sizeof(places[line].function), "%s", function);
 	__atomic_add_fetch(&places[line].calls, 1, __ATOMIC_RELAXED);
 }
 
@@ -161,10 +163,40 @@ static void in_child(const char *prefix)
 	_exit(0);
 }
 
-int main(int argc, char **argv)
+/* Returns where it was. */
+static void *by_library(const char *path, int unload)
 {
 	void (*from_library)(int, int);
-	void *library;
+	void *library = dlopen(path, RTLD_NOW);
+
+	if (!library) {
+		fprintf(stderr, "%s\n", dlerror());
+		abort();
+	}
+	*(void **)&from_library = dlsym(library, "from_library");
+	for (int i = 0; i < rounds; i++)
+		from_library(other, i);
+	if (unload)
+		dlclose(library);
+	return *(void **)&from_library;
+}
+
+/* The program's maker sees to it that the same code is at the same place in both. */
+static void by_libraries_in_turn(const char *one, const char *two)
+{
+	int same = 0;
+
+	for (int i = 0; i < 4; i++) {
+		void *first = by_library(one, 1);
+
+		same += by_library(two, 1) == first;
+	}
+	if (!rank)
+		printf("%d at the same place\n", same);
+}
+
+int main(int argc, char **argv)
+{
 	int level;
 
 	AT(MPI_Init_thread, (&argc, &argv, MPI_THREAD_MULTIPLE, &level));
@@ -176,14 +208,10 @@ int main(int argc, char **argv)
 		in_threads();
 	by_pointer();
 	in_reduction();
-	library = dlopen(argv[2], RTLD_NOW);
-	if (!library) {
-		fprintf(stderr, "%s\n", dlerror());
-		abort();
-	}
-	*(void **)&from_library = dlsym(library, "from_library");
-	for (int i = 0; i < rounds; i++)
-		from_library(other, i);
+	if (argc > 4)
+		by_libraries_in_turn(argv[2], argv[4]);
+	else
+		by_library(argv[2], 0);
 	in_child(argv[1]);
 	AT(MPI_Finalize, ());
 	write_places(argv[1]);

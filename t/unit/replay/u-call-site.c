@@ -216,12 +216,32 @@ START_TEST(inherited_frames)
 }
 END_TEST
 
+/* A word has the place of the last record; what was there may have been unloaded since. */
+START_TEST(another_library_is_there)
+{
+	const struct replay_epoch second = {.epoch = 1, .bytes = 0x1000};
+
+	from(SEND, 1);
+	out(SEND);
+	in(SEND);
+	out(SEND);
+	ck_assert_ptr_null(flush());
+	in(SEND);
+	out(SEND);
+	ck_assert_ptr_null(replay_block(r, block, 0, BLOCK_WORDS, &second, NOW));
+	used = 0;
+	end();
+	expect(AT(FROM(1), SEND), 2, 2);
+	expect(AT(FROM(1) | (uint64_t)1 << KEY_WIDE_EPOCH_SHIFT, SEND), 1, 1);
+}
+END_TEST
+
 int main(void)
 {
 	const TTest *const tests[] = {calls_have_their_places, a_call_before_has_none,
 		calls_within_calls, all_ends, pauses, a_record_that_was_not_completed,
 		records_of_no_function, records_that_are_none, deep_calls, more_places_than_paths,
-		inherited_frames};
+		inherited_frames, another_library_is_there};
 	Suite *s = suite_create("call-site");
 	TCase *c = tcase_create("call-site");
 
