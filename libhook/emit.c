@@ -45,8 +45,10 @@ static __attribute__((noinline)) bool enter_from_other_site(
 	const uint64_t head = record_word(ticks, 0, RECORD_CALL_SITE);
 	const uint64_t word = call_site_word((uint32_t)function, (uintptr_t)site);
 	const uint32_t turn = load_relaxed(&t->turns);
-	uint64_t *to = reserve_words(&t->cur, 2);
+	uint64_t *to;
 
+	thread_forget_site(t, function);
+	to = reserve_words(&t->cur, 2);
 	if (unlikely(!has_place(t, to, 2))) {
 		vftr_slow(ticks, 0, word, NULL);
 		return true;
@@ -55,10 +57,10 @@ static __attribute__((noinline)) bool enter_from_other_site(
 	KILLPOINT("site.header");
 	store_release(&to[1], word); /* pairs with the agent's look at the last word */
 	KILLPOINT("site.stored");
-	if (likely(t->sites != vftr_no_sites))
-		t->sites[function] = (uintptr_t)site;
 	if (unlikely(load_relaxed(&t->turns) != turn))
 		call_overtaken(to, head, word, turn);
+	else if (likely(t->sites != vftr_no_sites))
+		t->sites[function] = (uintptr_t)site;
 	return true;
 }
 
@@ -67,6 +69,21 @@ static __attribute__((noinline, cold)) bool enter_call_slowly(
 {
 	vftr_slow(ticks, 0, call_site_word((uint32_t)function, (uintptr_t)site), NULL);
 	return true;
+}
+
+/* The handler may have forked: a child has said nothing yet, and the word stands in its block. */
+static __attribute__((noinline, cold)) void enter_overtaken(
+	uint64_t *to, uint64_t value, uint32_t turn, uint64_t site)
+{
+	struct thread *t = &vftr_thread;
+
+	if (t->sites[CALL_SITE_FUNCTION(site)] == CALL_SITE_ADDRESS(site)) {
+		vftr_overtaken(to, value, turn, site, NULL);
+		return;
+	}
+	if (load_relaxed(to) == value) /* what is so anyway takes its place */
+		store_relaxed(to, record_sync_word(t->high << RECORD_TIME_BITS));
+	vftr_slow(vftr_process_ticks(), 0, site, NULL);
 }
 
 /* What this calls has its arguments in the same registers. */
@@ -81,9 +98,10 @@ static bool enter_call_from(size_t function, const void *site)
 	ticks = clock_counter();
 	if (unlikely(ticks >> RECORD_TIME_BITS != t->high))
 		return enter_call_slowly(function, site, ticks);
+	turn = load_relaxed(&t->turns); /* a fork changes it, and forgets the sites */
+	fence_signal();
 	if (unlikely(t->sites[function] != (uintptr_t)site))
 		return enter_from_other_site(function, site, ticks);
-	turn = load_relaxed(&t->turns);
 	to = reserve(&t->cur);
 	KILLPOINT("fast.reserved");
 	if (unlikely(!has_place(t, to, 1)))
@@ -92,7 +110,8 @@ static bool enter_call_from(size_t function, const void *site)
 	store_relaxed(to, value);
 	KILLPOINT("fast.stored");
 	if (unlikely(load_relaxed(&t->turns) != turn))
-		vftr_overtaken(to, value, turn, RECORD_ID_MPI + function, NULL);
+		enter_overtaken(
+			to, value, turn, call_site_word((uint32_t)function, (uintptr_t)site));
 	return true;
 }
 

@@ -273,9 +273,13 @@ static inline bool is_code(uint64_t key)
 
 static __attribute__((noinline)) void put_call_site(struct thread *t, uint64_t ticks, uint64_t site)
 {
+	const uint32_t function = CALL_SITE_FUNCTION(site);
+
+	if (!(site & CALL_SITE_ONCE))
+		thread_forget_site(t, function);
 	put_words(t, (const uint64_t[2]){record_word(ticks, 0, RECORD_CALL_SITE), site}, 2);
 	if (!(site & CALL_SITE_ONCE) && t->sites != vftr_no_sites)
-		t->sites[CALL_SITE_FUNCTION(site)] = CALL_SITE_ADDRESS(site);
+		t->sites[function] = CALL_SITE_ADDRESS(site);
 }
 
 static void put_event(struct thread *t, uint64_t ticks, uint64_t exit_bit, uint64_t key)

@@ -84,8 +84,16 @@ struct thread {
 extern __thread struct thread vftr_thread
 	__attribute__((tls_model("initial-exec"), visibility("hidden")));
 
-/* Of threads without memory for theirs: no call comes from there. Never written. */
+/* Of threads without memory for theirs: no call comes from there. All are 0 for good. */
 extern uint64_t vftr_no_sites[CALL_SITE_FUNCTIONS] __attribute__((visibility("hidden")));
+
+/* A CALL_SITE of the function is about to be stored. A signal handler may leave between that and
+ * the place that it has then, for which no other one may be taken. */
+static inline void thread_forget_site(struct thread *t, size_t function)
+{
+	t->sites[function] = 0;
+	fence_signal();
+}
 
 /*
  * Ids whose complement is not below the gate take the slow path: with

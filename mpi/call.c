@@ -9,6 +9,7 @@
 #include "mpi/call.h"
 #include <dlfcn.h>
 #include <link.h>
+#include <signal.h>
 #include <string.h>
 #include "libhook/emit.h"
 #include "mpi/handle.h"
@@ -120,11 +121,40 @@ static bool is_library(uintptr_t code)
 	return is_known(code);
 }
 
-static bool __attribute__((noinline, cold)) inner_call(size_t id, const void *caller)
+static bool inner_call(size_t id, const void *caller)
 {
 	if (is_library((uintptr_t)caller))
 		return false;
 	vftr_mpi_open.user_calls++;
+	vftr_enter_call_within(id, caller);
+	return true;
+}
+
+/* On the stack of signal handlers, which may lie above that of the call that was interrupted. */
+static bool in_handler(const char *outer)
+{
+	stack_t own = {.ss_size = 0};
+
+	return !sigaltstack(NULL, &own) && (own.ss_flags & SS_ONSTACK) &&
+	       (uintptr_t)outer - (uintptr_t)own.ss_sp >= own.ss_size;
+}
+
+static inline void begin(struct mpi_open *open, const char *here)
+{
+	open->outer = here;
+	open->user_calls = 0;
+	open->scratch = 0;
+}
+
+/* Another call is open. */
+static bool __attribute__((noinline, cold))
+call_within(const char *here, size_t id, const void *caller)
+{
+	struct mpi_open *open = &vftr_mpi_open;
+
+	if (here < open->outer || in_handler(open->outer))
+		return inner_call(id, caller);
+	begin(open, here); /* the other one was left by a jump */
 	vftr_enter_call_within(id, caller);
 	return true;
 }
@@ -135,11 +165,9 @@ bool __attribute__((noinline)) vftr_mpi_enter(size_t id, const void *caller)
 	struct mpi_open *open = &vftr_mpi_open;
 	const char *here = (const char *)__builtin_dwarf_cfa() - LOOK_FRAME;
 
-	if (__builtin_expect(open->outer && here < open->outer, 0))
-		return inner_call(id, caller);
-	open->outer = here;
-	open->user_calls = 0;
-	open->scratch = 0;
+	if (__builtin_expect(open->outer != NULL, 0))
+		return call_within(here, id, caller);
+	begin(open, here);
 	return load_relaxed(&vftr_enter_call)(id, caller);
 }
 

@@ -44,6 +44,34 @@ sites() {
 		$(mpirun_of "$sites_mpi") -np 2 "$sites_program" said. "$sites_library" "$sites_rounds"
 }
 
+steps='uname -m | grep -q x86_64'
+if (eval "$steps") >/dev/null; then
+	gcc $TEST_FLAGS -D_GNU_SOURCE -o stepper "$T/hook/app-stepper.c" || skip_all 'app-stepper.c cannot be compiled'
+fi
+
+# step MPI WAY CALL: a handler at each instruction of the begin of a call, see app-mpi-site-steps.c
+step() {
+	address=$(nm "steps-$1" | awk '$3 == "vftr_mpi_enter" { print $1 }')
+	rm -f said.* steps_all.json
+	traced -q -k outfile_basename=steps -k mpi.call_sites=on -- \
+		./stepper "$address" 1 1 1000 "./steps-$1" "$2" said. "$3" 2>err
+	cat err >&2
+	hasnt err '(not all)'
+	[ "$(awk '/ rounds,/ { print $1 }' err)" -gt 30 ]
+	said >kinds
+	[ "$(grep -c '^usual' kinds)" -ge 2 ]
+	# calls of a handler that found the slow path at work may be counted as lost
+	found steps_all.json | sed 's/^[^ ]* //' >found
+	while read -r kind at n; do
+		got=$(awk -v at="$at" '$1 == at { print $2 }' found)
+		case $kind in
+		usual) is "$n" "$got" "calls of $at" || return ;;
+		handler) [ "${got:-0}" -le "$n" ] || return ;;
+		esac
+	done <kinds
+	all_have_a_site steps_all.json
+}
+
 for mpi in $mpis; do
 	# the test reads no other debug information than that of its own programs
 	test_expect "$mpi: counts by line are those of the program: threads, a library, callbacks, a child of fork" "
@@ -87,6 +115,24 @@ for mpi in $mpis; do
 		said >expected
 		is 4 \$(grep -c MPI_Sendrecv expected)
 		found sites_all.json | diff expected -
+	"
+	test_if "$steps" 'x86-64 only' "$mpi: a signal after each instruction before a call, whose handler calls MPI" "
+		mpicc.$mpi \$TEST_FLAGS -g -no-pie -o steps-$mpi \"\$T/mpi/sites/app-mpi-site-steps.c\" \
+			\"\$LIB/libvftrace-$mpi.a\" -pthread -ldl -lm
+		step $mpi calls same
+		step $mpi calls other
+	"
+	test_if "$steps" 'x86-64 only' "$mpi: the same on a stack of its own, above that of the thread" "
+		step $mpi above same
+		step $mpi above other
+	"
+	test_if "$steps" 'x86-64 only' "$mpi: one that leaves by a jump of which we are not told" "
+		step $mpi jumps same
+		step $mpi jumps other
+	"
+	test_if "$steps" 'x86-64 only' "$mpi: one that forks, and the child goes on in the call" "
+		step $mpi forks same
+		step $mpi forks other
 	"
 	test_expect "$mpi: linked with the static library" "
 		mpicc.$mpi \$TEST_FLAGS -g -rdynamic -o static-$mpi \"\$T/mpi/sites/app-mpi-sites.c\" \
