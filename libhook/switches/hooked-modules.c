@@ -21,12 +21,23 @@ struct dynamic {
 	size_t calls_bytes, others_bytes, relative;
 };
 
-/* The loader has made most of these addresses absolute, but not everywhere. */
+static bool is_of(const struct dl_phdr_info *info, uintptr_t at)
+{
+	for (int i = 0; i < info->dlpi_phnum; i++)
+		if (info->dlpi_phdr[i].p_type == PT_LOAD &&
+			at - info->dlpi_addr - info->dlpi_phdr[i].p_vaddr <
+				info->dlpi_phdr[i].p_memsz)
+			return true;
+	return false;
+}
+
+/* The loader has made most of these addresses absolute, but not everywhere. A module that lies
+ * below the address to which it was linked was moved by a negative number. NULL: in neither way. */
 static const void *address_of(const struct dl_phdr_info *info, const ElfW(Dyn) * d)
 {
-	const uintptr_t at = d->d_un.d_ptr;
+	const uintptr_t at = d->d_un.d_ptr, moved = at + info->dlpi_addr;
 
-	return (const void *)(at < info->dlpi_addr ? at + info->dlpi_addr : at);
+	return (const void *)(is_of(info, at) ? at : is_of(info, moved) ? moved : 0);
 }
 
 static void read_dynamic(const struct dl_phdr_info *info, const ElfW(Dyn) * d, struct dynamic *to)

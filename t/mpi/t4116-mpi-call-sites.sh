@@ -134,6 +134,18 @@ for mpi in $mpis; do
 		step $mpi forks same
 		step $mpi forks other
 	"
+	test_if "$steps" 'x86-64 only' "$mpi: with a library that lies below the address to which it is linked" "
+		for name in one two; do
+			gcc \$TEST_FLAGS -shared -fPIC -DLIBRARY=\$name -Wl,-Ttext-segment=0x7fffff000000 \
+				-o lib\$name.so \"\$T/mpi/sites/app-mpi-prelinked.c\"
+		done
+		mpicc.$mpi \$TEST_FLAGS -D_GNU_SOURCE -g -o prelinked-$mpi \"\$T/mpi/sites/app-mpi-prelinked.c\" \
+			-L. -lone -ltwo -Wl,-rpath,.
+		traced -q --preload -k outfile_basename=sites -- ./prelinked-$mpi >places
+		grep 'one is below' places
+		is 1 \"\$(json sites_all.json .processes)\"
+		found sites_all.json | grep 'MPI_Initialized app-mpi-prelinked.c:[0-9]* 1'
+	"
 	test_expect "$mpi: linked with the static library" "
 		mpicc.$mpi \$TEST_FLAGS -g -rdynamic -o static-$mpi \"\$T/mpi/sites/app-mpi-sites.c\" \
 			\"\$LIB/libvftrace-$mpi.a\" -pthread -ldl -lm
