@@ -169,6 +169,7 @@ struct replay {
 
 	struct waiting_stacks *stacks; /* or NULL: stack-samples.c */
 	bool has_stacks;	       /* some were placed */
+	struct site_paths *site_paths; /* or NULL: call-site-path.c */
 
 	struct sequences *sequences; /* or NULL; sequences.h */
 	uint64_t sequences_from;     /* records of the thread before they are used */
@@ -332,6 +333,14 @@ void replay_leave_lock(struct replay *r, const struct frame *f, struct node *n, 
 /* New paths are told, as at first, or not. */
 void replay_watch_paths(struct replay *r, bool on);
 void replay_free_stack_samples(struct replay *r);
+
+/* A stack sample lies in a call from the KEY_SITE of this node: its caller is the last one of a
+ * path, of which the `functions' innermost are below the frame around the call. */
+void replay_note_site_path(
+	struct replay *r, struct node *site, const struct node *caller, unsigned functions);
+/* At the end, before paths from stack samples get their times: puts call sites below them. */
+void replay_place_sites(struct replay *r);
+void replay_free_site_paths(struct replay *r);
 
 /* ---- records (record.c) */
 

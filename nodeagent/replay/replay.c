@@ -499,8 +499,10 @@ void replay_end(struct replay *r, uint64_t end_ticks)
 	}
 	calltree_root(r->tree)->ticks += elapsed(r->base->since, t);
 	replay_blocked_end(r);
-	if (r->has_stacks)
+	if (r->has_stacks) {
+		replay_place_sites(r);
 		calltree_time_stacks(r->tree);
+	}
 	sequences_free(r->sequences); /* others may learn some in this memory */
 	r->sequences = NULL;
 	r->base->since = t;

@@ -24,6 +24,7 @@ void replay_free_stack_samples(struct replay *r)
 	if (r->stacks)
 		free(r->stacks->at);
 	free(r->stacks);
+	replay_free_site_paths(r);
 }
 
 uint64_t replay_next_stack_sample(const struct replay *r)
@@ -90,14 +91,15 @@ static bool in_wait(const struct replay *r)
 }
 
 /*
- * The first function of the path that is to be shown below the frame on top, or UINT32_MAX: none.
+ * The first function of the path that is to be shown below frame `open', or UINT32_MAX: none.
  * Of the frames around it, that of a function or of an OpenMP construct tells it.
  */
-static unsigned first_below(const struct replay *r, const struct stack_path *p)
+static unsigned first_below(
+	const struct replay *r, const struct frame *open, const struct stack_path *p)
 {
 	bool missed = false; /* the compiler has put a function into another one */
 
-	for (const struct frame *f = r->top; f > r->base; f--) {
+	for (const struct frame *f = open; f > r->base; f--) {
 		if (!f->node || r->top > r->deep)
 			return UINT32_MAX;
 		if (frame_is_construct(f))
@@ -128,14 +130,39 @@ static bool is_exact(const struct replay *r, uint64_t key)
 
 /* ---- placing --------------------------------------------------------------- */
 
+/* In a call of MPI whose call site is known, and is the one that the stack shows. */
+static bool is_at_site(const struct replay *r, const struct stack_sample *s)
+{
+	const struct node *n = r->top - r->base >= 2 ? r->top->node : NULL;
+
+	return n && s->caller && key_mpi(n->key) != KEY_NO_MPI && key_is_site(n->parent->key) &&
+	       r->top[-1].node == n->parent && !((n->parent->key ^ s->site) & KEY_ADDRESS_MASK);
+}
+
+static void note_site(struct replay *r, const struct stack_sample *s)
+{
+	const unsigned depth = calltree_depth(s->caller);
+	struct stack_path p;
+	unsigned first;
+
+	read_path(&p, s->path);
+	first = first_below(r, r->top - 2, &p);
+	if (first < depth)
+		replay_note_site_path(r, r->top[-1].node, s->caller, depth - first);
+}
+
 static void place_sample(struct replay *r, const struct stack_sample *s)
 {
 	struct stack_path p;
 	unsigned first;
 	struct node *n = r->top->node;
 
+	if (is_at_site(r, s)) {
+		note_site(r, s);
+		return;
+	}
 	read_path(&p, s->path);
-	first = first_below(r, &p);
+	first = first_below(r, r->top, &p);
 	if (first >= p.n)
 		return;
 	for (unsigned i = first; i < p.n && !is_exact(r, p.key[i]); i++) {

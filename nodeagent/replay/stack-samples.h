@@ -3,7 +3,8 @@
  * Stack samples (nodeagent/stack/) in the call tree of a thread. Each waits until the records up
  * to its time were read; then its path, less the frames around the one that is open, becomes
  * nodes below that frame's node, without calls. In frames of MPI, and in waits, there
- * is none: their time is known exactly.
+ * is none: their time is known exactly. But one in a call of MPI tells from which path that call
+ * site is reached: call-site-path.c.
  */
 #ifndef VFTR_NODEAGENT_REPLAY_STACK_SAMPLES_H
 #define VFTR_NODEAGENT_REPLAY_STACK_SAMPLES_H
@@ -20,6 +21,10 @@ struct stack_sample {
 	/* from the outermost function to the one that ran, without the root; calls: the number of
 	 * its innermost functions that a runtime of OpenMP has called, or UINT64_MAX */
 	const struct node *path;
+	/* the innermost function that has called one of ours: the path to it, and where in its
+	 * code that was; NULL, 0: it is not known */
+	const struct node *caller;
+	uint64_t site;
 };
 
 #ifndef STACK_SAMPLES_WAITING
@@ -28,7 +33,7 @@ struct stack_sample {
 	       */
 #endif
 
-/* Later than those before; the path must outlive it. */
+/* Later than those before; its paths must outlive r, or replay_end(). */
 void replay_add_stack_sample(struct replay *r, const struct stack_sample *s);
 
 /* The time of the first one that waits, or UINT64_MAX. */

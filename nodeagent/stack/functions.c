@@ -8,6 +8,7 @@
 #include "nodeagent/base/util.h"
 #include "nodeagent/process/codemap.h"
 #include "nodeagent/process/process.h"
+#include "nodeagent/replay/stack-samples.h"
 #include "nodeagent/replay/tree/calltree.h"
 #include "nodeagent/stack/unwind.h"
 
@@ -16,7 +17,8 @@
 
 enum function_kind {
 	FUNCTION_PLAIN,
-	FUNCTION_HIDDEN,  /* ours, or the kernel's */
+	FUNCTION_OURS,	  /* hidden, too */
+	FUNCTION_HIDDEN,  /* the kernel's, or of no file */
 	FUNCTION_RUNTIME, /* of OpenMP */
 	FUNCTION_LIBC,
 	FUNCTION_ENTRY, /* where the program begins: _start */
@@ -40,7 +42,7 @@ static const struct {
 	const char *name;
 	enum function_kind kind;
 } files[] = {
-	{"libvftrace", FUNCTION_HIDDEN},
+	{"libvftrace", FUNCTION_OURS},
 	{"libgomp.so", FUNCTION_RUNTIME},
 	{"libomp.so", FUNCTION_RUNTIME},
 	{"libiomp5.so", FUNCTION_RUNTIME},
@@ -101,6 +103,11 @@ static uint64_t key_of(const struct codemap *code, uint64_t address)
 	return key;
 }
 
+static bool is_hidden(const struct function *f)
+{
+	return f->kind == FUNCTION_HIDDEN || f->kind == FUNCTION_OURS;
+}
+
 static struct function look_up(struct stack_functions *f, uint64_t pc)
 {
 	struct function found = {.kind = FUNCTION_HIDDEN};
@@ -111,7 +118,7 @@ static struct function look_up(struct stack_functions *f, uint64_t pc)
 	if (!unwinder_module(f->unwinder, pc, &m))
 		return found;
 	found.kind = kind_of(m.path);
-	if (found.kind == FUNCTION_HIDDEN)
+	if (is_hidden(&found))
 		return found;
 	if (!codemap_find_address(f->p->code, pc, &location)) {
 		tell_codemap(f->p, &m);
@@ -158,12 +165,22 @@ static size_t without_begin(const struct function *at, size_t n)
 	return n;
 }
 
-const struct node *stack_functions_path(struct stack_functions *f, struct calltree *paths,
-	const uint64_t *pcs, size_t n, bool whole)
+/* The innermost one of n that has called a function of ours, or SIZE_MAX. */
+static size_t caller_of_ours(const struct function *at, size_t n)
+{
+	for (size_t i = 1; i < n; i++)
+		if (at[i - 1].kind == FUNCTION_OURS && !is_hidden(&at[i]))
+			return i;
+	return SIZE_MAX;
+}
+
+void stack_functions_path(struct stack_functions *f, struct calltree *paths, const uint64_t *pcs,
+	size_t n, bool whole, struct stack_sample *s)
 {
 	struct node *node = calltree_root(paths);
 	struct function at[UNWIND_FRAMES_MAX];
 	uint64_t below_runtime = UINT64_MAX;
+	size_t caller;
 
 	for (size_t i = 0; i < n; i++)
 		at[i] = function_at(f, pcs[i]);
@@ -171,16 +188,21 @@ const struct node *stack_functions_path(struct stack_functions *f, struct calltr
 		n = without_begin(at, n);
 	else
 		node = calltree_child(paths, node, NULL, KEY_CUT);
+	caller = whole ? caller_of_ours(at, n) : SIZE_MAX;
 	while (n--) {
 		if (at[n].kind == FUNCTION_RUNTIME)
 			below_runtime = 0;
-		else if (below_runtime != UINT64_MAX && at[n].kind != FUNCTION_HIDDEN &&
+		else if (below_runtime != UINT64_MAX && !is_hidden(&at[n]) &&
 			 at[n].key != node->key)
 			below_runtime++;
 		/* direct recursion is one frame, as in replay.h */
-		if (at[n].kind != FUNCTION_HIDDEN && at[n].key != node->key)
+		if (!is_hidden(&at[n]) && at[n].key != node->key)
 			node = calltree_child(paths, node, NULL, at[n].key);
+		if (n == caller) {
+			s->site = pcs[n];
+			s->caller = node;
+		}
 	}
 	node->calls = below_runtime;
-	return node;
+	s->path = node;
 }

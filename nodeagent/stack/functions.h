@@ -11,9 +11,9 @@
 #include <stdint.h>
 
 struct calltree;
-struct node;
 struct process;
 struct stack_functions;
+struct stack_sample;
 struct unwinder;
 
 /* Both must outlive it. */
@@ -24,12 +24,12 @@ void stack_functions_free(struct stack_functions *f);
 void stack_functions_forget(struct stack_functions *f);
 
 /*
- * The path of a stack: a node of `paths', whose `calls' are the number of its innermost functions
- * that were called from a runtime of OpenMP, or UINT64_MAX. Frames of ours and of what runs before
- * main() or a thread's function are left out. pcs: n of them, innermost first; whole: as
- * unwinder_frames() says.
+ * Sets the path of a stack, a node of `paths', whose `calls' are the number of its innermost
+ * functions that were called from a runtime of OpenMP, or UINT64_MAX; and who has called ours.
+ * Frames of ours and of what runs before main() or a thread's function are left out. pcs: n of
+ * them, innermost first; whole: as unwinder_frames() says.
  */
-const struct node *stack_functions_path(struct stack_functions *f, struct calltree *paths,
-	const uint64_t *pcs, size_t n, bool whole);
+void stack_functions_path(struct stack_functions *f, struct calltree *paths, const uint64_t *pcs,
+	size_t n, bool whole, struct stack_sample *s);
 
 #endif

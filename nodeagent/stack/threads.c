@@ -135,8 +135,8 @@ static void take_sample(void *ctx, const struct stack_raw *raw)
 	refresh_files(f, stack_raw_pc(raw));
 	n = unwinder_frames(f->unwinder, raw, pcs, &whole);
 	s = (struct stack_sample){.ticks = stacks_ticks(f->all, raw->raw_ns),
-		.weight = stacks_weight(f->all, raw->period_ns),
-		.path = stack_functions_path(f->functions, f->paths, pcs, n, whole)};
+		.weight = stacks_weight(f->all, raw->period_ns)};
+	stack_functions_path(f->functions, f->paths, pcs, n, whole, &s);
 	f->all->samples++;
 	if (s.path->parent)
 		replay_add_stack_sample(f->reading, &s);

@@ -42,6 +42,13 @@ struct activity *activity_end(struct activity *a, struct node *root)
 	return end;
 }
 
+void activity_moved(struct activity *a, const struct node *from)
+{
+	for (uint64_t i = 0; i < a->n && i < ACTIVITY_CALLS; i++)
+		if (calltree_is_below(a->at[i].node, from))
+			a->at[i].node = a->at[i].node->counterpart;
+}
+
 /*
  * Time runs backward: until `now` everything was told. The calls around that time are open[] from
  * 0 to n_open, and those of inner[], which were left later.

@@ -40,6 +40,9 @@ struct activity *activity_new(uint64_t ticks);
  */
 struct activity *activity_end(struct activity *a, struct node *root);
 
+/* After calltree_move_down() of `from', before calltree_moved(). */
+void activity_moved(struct activity *a, const struct node *from);
+
 static inline void activity_add(struct activity *a, struct node *n, uint64_t since, uint64_t until)
 {
 	struct activity_call *c = &a->at[a->n++ % ACTIVITY_CALLS];

@@ -14,6 +14,20 @@ static uint64_t count_of(const struct iterations *all)
 	return iterations_count(all, &shift);
 }
 
+/* The callee of n with this key, which may have its place below paths from stack samples. */
+static const struct node *find_called(const struct node *n, uint64_t key)
+{
+	const struct node *found = calltree_find_child(n, key), *c = n->child;
+
+	if (found || c == &calltree_none)
+		return found;
+	do {
+		found = node_is_from_stacks(c) ? find_called(c, key) : NULL;
+		c = c->sibling;
+	} while (!found && c != n->child);
+	return found;
+}
+
 /* How many of the callees of n were called as often. */
 static unsigned as_frequent(const struct node *n, uint64_t calls)
 {
@@ -44,7 +58,7 @@ bool anchor_of(const struct node *n, uint64_t least, struct anchor *best)
 
 	*best = (struct anchor){.node = NULL};
 	for (size_t i = 0; period_loop(n->extra->period, i, &l); i++) {
-		struct anchor a = {.node = calltree_find_child(n, l.key),
+		struct anchor a = {.node = find_called(n, l.key),
 			.iterations = l.iterations,
 			.depth = calltree_depth(n) + 1,
 			.collective = l.collective,
@@ -53,7 +67,7 @@ bool anchor_of(const struct node *n, uint64_t least, struct anchor *best)
 		if (!a.node || count_of(a.iterations) < ITERATION_CALLS_LEAST ||
 			iterations_ticks(a.iterations) < least)
 			continue;
-		a.alike = as_frequent(n, a.node->calls);
+		a.alike = as_frequent(a.node->parent, a.node->calls);
 		if (anchor_is_better(&a, best))
 			*best = a;
 	}

@@ -674,6 +674,12 @@ void calltree_move(struct calltree *t, struct node *from, struct node *to)
 		n->ticks += ticks;
 }
 
+void calltree_move_down(struct calltree *t, struct node *from, struct node *to)
+{
+	move_node(t, from, child_like(t, to, from), to);
+	t->n_forgotten = t->n;
+}
+
 void calltree_moved(struct node *from)
 {
 	struct node *first = from->child, *c = first;

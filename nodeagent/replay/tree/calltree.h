@@ -259,6 +259,13 @@ void calltree_add(struct calltree *to, struct calltree *from);
  */
 void calltree_move(struct calltree *t, struct node *from, struct node *to);
 void calltree_moved(struct node *from);
+/*
+ * Moves the counts of `from` and of all below it to the child of `to` with the same key; `to` is
+ * below the parent of `from`. The times of `to` and of those around it stay: the caller sees to
+ * them. Counterparts are as after calltree_move(). Nodes that count nothing afterwards have none
+ * in calltree_add().
+ */
+void calltree_move_down(struct calltree *t, struct node *from, struct node *to);
 /* True if n is `from`, or below it. */
 int calltree_is_below(const struct node *n, const struct node *from);
 
