@@ -19,8 +19,12 @@ static double cpu_s(void)
 
 APART static void burn(long n)
 {
+	static __thread unsigned dice;
 	double x = 1;
 
+	/* n on average: work of even lengths would keep step with the clock of the samples */
+	dice = dice * 1103515245u + 12345u;
+	n = n / 2 + (long)((dice >> 8) % (unsigned long)n);
 	for (long i = 0; i < n; i++)
 		x = x * 1.0000001 + 1e-9;
 	sum = sum + x;

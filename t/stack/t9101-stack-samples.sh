@@ -42,12 +42,12 @@ may='[ "$allowed" ]'
 why='the kernel allows no perf events here'
 
 test_if "$may" "$why" 'shares of a program without frame pointers are those of its own clock' '
-	sampled 50 "$BIN/shares" serial 2500
+	sampled 50 "$BIN/shares" serial 1500
 	shares_hold 50
 	of_path "burn<much<around<serial<main<init" | jq -e ".calls == 0 and .estimated"'
 
 test_if "$may" "$why" 'and of one that is a PIE' '
-	sampled 50 "$BIN/shares-pie" serial 2500
+	sampled 50 "$BIN/shares-pie" serial 1500
 	shares_hold 50'
 
 test_if "$may" "$why" 'flame graphs of it say that their times are estimates' '
