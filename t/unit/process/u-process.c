@@ -18,6 +18,7 @@
 #include "nodeagent/process/process.h"
 #include "nodeagent/process/names.h"
 #include "nodeagent/process/rings.h"
+#include "nodeagent/process/threads.h"
 #include "nodeagent/base/util.h"
 #include "shm/ring.h"
 #include "shm/wire.h"
@@ -81,6 +82,7 @@ static void setup(void)
 
 static void teardown(void)
 {
+	threads_all_end(p, host_ticks(&a));
 	process_free(p);
 	symcache_free(a.symbols);
 	host_warnings_free(&a);
@@ -228,6 +230,7 @@ START_TEST(beside_others)
 	a.live = NULL;
 	close(theirs);
 	theirs = first;
+	threads_all_end(other, host_ticks(&a));
 	process_free(other);
 }
 END_TEST
