@@ -160,7 +160,12 @@ void host_warnings_free(struct host *host)
 		free(host->warnings[i]);
 	for (size_t i = 0; i < host->n_warning_kinds; i++)
 		free(host->warning_kinds[i].what);
+	free(host->warnings);
+	free(host->warning_kinds);
+	host->warnings = NULL;
+	host->warning_kinds = NULL;
 	host->n_warnings = host->n_warning_kinds = 0;
+	host->cap_warnings = host->cap_warning_kinds = 0;
 	host->more_warnings = host->unkept_said = 0;
 }
 
