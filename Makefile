@@ -22,7 +22,8 @@ MPICC_mpich   ?= $(shell command -v mpicc.mpich)
 MPIS := $(strip $(if $(MPICC_openmpi),openmpi) $(if $(MPICC_mpich),mpich))
 
 O := obj
-WARN := -Wall -Wextra -Wmissing-prototypes -Wstrict-prototypes -Wno-unused-parameter
+WARN := -Wall -Wextra -Wmissing-prototypes -Wstrict-prototypes -Wno-unused-parameter \
+	-Wno-missing-field-initializers
 STD  := -std=gnu11 -D_GNU_SOURCE= -I. -I$(O)/gen -DVFTR_VERSION='"$(VERSION)"'
 # SANITIZE is for the agent, the tools and the unit tests, not for what applications load
 SANITIZE    ?=

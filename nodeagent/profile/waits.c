@@ -15,7 +15,7 @@
 /* Of entries of one place none are equal. */
 #define MOST_FIRST (FALLING(ns) ?: RISING(late) ?: RISING(late_thread) ?: RISING(late_stack))
 
-ORDER_POINTERS_BY(most_first, const struct profile_wait, MOST_FIRST)
+ORDER_POINTERS_BY(most_first, struct profile_wait, MOST_FIRST)
 
 static size_t end_of_place(const struct profile *p, size_t i)
 {
