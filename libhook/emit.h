@@ -24,7 +24,8 @@ void vftr_exit_id(uint32_t id);
  */
 extern bool (*vftr_enter_call)(size_t function, const void *site)
 	__attribute__((visibility("hidden")));
-/* The same for a call that may interrupt the other one anywhere. */
+/* The same of a call inside another call of MPI, by a callback or a signal handler, which may have
+ * interrupted that one anywhere: its place is recorded for this call alone. */
 void vftr_enter_call_within(size_t function, const void *site);
 
 /*
@@ -52,6 +53,7 @@ void vftr_look_at(const struct mpi_look *look);
 /* True if this process records now or may do so later. */
 bool vftr_active(void);
 
+/* Not 0: no communication is recorded. Set by vftr_messages_follow(). */
 extern uint32_t vftr_messages_off __attribute__((visibility("hidden")));
 /* True if communication may be recorded: not if the user wants none, or the agent is gone. */
 static inline bool vftr_messages_wanted(void)

@@ -164,8 +164,10 @@ bool vftr_is_of_a_copy(void *address);
 
 /* attach.c: true if VFTR_OFF is set, which is read before anything else. */
 bool vftr_user_has_switched_off(void);
-/* Finds the agent and says hello; afterwards state is ON or OFF. by_hook: the first event is one of
- * a function. */
+/*
+ * Finds the agent and says hello; afterwards state is ON or OFF. by_hook: the first event of the
+ * process is the call of an instrumented function.
+ */
 void vftr_process_attach(bool by_hook);
 /* emit.c: vftr_messages_wanted() has changed, by state or no_messages. */
 void vftr_messages_follow(void);

@@ -88,8 +88,8 @@ void *vftr_scratch(size_t bytes)
 	if (bytes > LARGE_BYTES)
 		return take_large(bytes);
 	if (own.bytes - vftr_mpi_open.scratch < bytes) {
-		if (vftr_mpi_open.scratch) /* by a call around this one, or one that never returned
-					    */
+		/* some is in use, of a call around this one, or of one that never returned */
+		if (vftr_mpi_open.scratch)
 			return take_large(bytes);
 		if (!grow(bytes))
 			return NULL;

@@ -88,7 +88,7 @@ char *json_text(char *to, const char *text);
 
 struct json_key json_key_of(const char *key);
 /* If the member written next has just this key, the same pointer, its text is taken from there.
- * NULL: no key. It is there until another one is given. */
+ * NULL: no key. It must live until another one is given. */
 static inline void json_next(struct json *j, const struct json_key *key)
 {
 	j->next = key;

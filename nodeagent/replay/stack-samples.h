@@ -27,11 +27,8 @@ struct stack_sample {
 	uint64_t site;
 };
 
-#ifndef STACK_SAMPLES_WAITING
-#define STACK_SAMPLES_WAITING                                                                      \
-	8192u /* of a thread; older ones are placed where it was last seen                         \
-	       */
-#endif
+/* Samples of a thread that wait for records, at most; older ones are placed by what was read. */
+#define STACK_SAMPLES_WAITING 8192u
 
 /* Later than those before; its paths must outlive r, or replay_end(). */
 void replay_add_stack_sample(struct replay *r, const struct stack_sample *s);
