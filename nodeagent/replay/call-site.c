@@ -47,7 +47,7 @@ static void enter_from(struct replay *r, uint64_t site, uint32_t id, uint64_t t)
 		if (r->error)
 			return;
 		if (r->top->node->key == KEY_OVERFLOW)
-			r->top--;
+			replay_pop(r, t);
 		else
 			r->top->node->calls++;
 	}

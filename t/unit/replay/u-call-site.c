@@ -3,6 +3,11 @@
  * From where MPI functions are called: the frames around them, whatever ends them, and records that
  * no sane program stores.
  */
+#include <stdio.h>
+#include <unistd.h>
+
+#include "nodeagent/replay/sampled.h"
+#include "nodeagent/trace/read/file.h"
 #include "t/unit/replay/replay-by-hand.h"
 
 #define SEND	   (RECORD_ID_MPI + 2)
@@ -201,6 +206,85 @@ START_TEST(more_places_than_paths)
 }
 END_TEST
 
+static uint32_t any_function(void *writer, uint64_t key)
+{
+	return vfd_define_function(writer, &(struct vfd_function){.process = VFD_NONE,
+						   .kind = VFD_FUNCTION_REGION,
+						   .name = key == KEY_OVERFLOW ? "many" : "one"});
+}
+
+static bool always(void *writer, uint64_t key)
+{
+	(void)writer, (void)key;
+	return true;
+}
+
+/* Frames of a sampling file nest, and end; returns how many there are. */
+static uint64_t balanced_frames(const char *path)
+{
+	const struct vfd_filter filter = {.raw = true};
+	char *error;
+	struct vfd_file *f = vfd_open(path, &error);
+	struct vfd_cursor *c;
+	struct vfd_event e;
+	uint32_t open[8], n_open = 0;
+	uint64_t n = 0;
+
+	ck_assert_msg(f, "%s", error);
+	c = vfd_cursor_new(&f, 1, &filter);
+	while (vfd_next(c, &e))
+		if (e.kind == VFD_ENTER) {
+			ck_assert_uint_lt(n_open, 8);
+			open[n_open++] = e.stack;
+			n++;
+		} else if (e.kind == VFD_EXIT) {
+			ck_assert_uint_gt(n_open, 0);
+			ck_assert_uint_eq(open[--n_open], e.stack);
+		}
+	ck_assert_uint_le(n_open, 1); /* that of the thread */
+	vfd_cursor_free(c);
+	vfd_close(f);
+	return n;
+}
+
+/* The same with a sampling file: a place that has no path is no frame there. */
+START_TEST(more_places_than_paths_in_a_file)
+{
+	const struct sampled_numbers numbers = {.function = any_function, .is_precise = always};
+	const struct vfd_process process = {.rank = 0, .executable = "/bin/app"};
+	const struct vfd_thread thread = {.creator = VFD_NONE, .name = "app"};
+	char path[64], *error;
+	const struct vfd_setup setup = {.path = path,
+		.host = "node1",
+		.application = "app",
+		.ns_per_tick = 1,
+		.buffer_bytes = 16 << 20};
+	struct sampled_track l = {.numbers = &numbers};
+
+	snprintf(path, sizeof(path), "/tmp/u-call-site-%d.vfd", (int)getpid());
+	l.ctx = vfd_writer_new(&setup, &error);
+	ck_assert_msg(l.ctx, "%s", error);
+	vfd_define_process(l.ctx, &process);
+	l.track = vfd_track_new(l.ctx, &thread);
+	for (unsigned i = 0; i < NODES_MAX / 2; i++) {
+		from(SEND, i);
+		out(SEND);
+	}
+	ck_assert_ptr_null(flush());
+	replay_set_sampled(r, &l);
+	for (unsigned i = NODES_MAX / 2 - 2; i < NODES_MAX / 2 + 100; i++) {
+		from(SEND, i);
+		out(SEND);
+	}
+	end();
+	vfd_track_end(l.track, ticks);
+	ck_assert_int_eq(vfd_writer_close(l.ctx, ticks, 60), 0);
+	ck_assert_uint_gt(balanced_frames(path), 100);
+	map64_free(&l.stacks);
+	unlink(path);
+}
+END_TEST
+
 /* A child of fork() goes on in the frames of its parent. */
 START_TEST(inherited_frames)
 {
@@ -241,7 +325,7 @@ int main(void)
 	const TTest *const tests[] = {calls_have_their_places, a_call_before_has_none,
 		calls_within_calls, all_ends, pauses, a_record_that_was_not_completed,
 		records_of_no_function, records_that_are_none, deep_calls, more_places_than_paths,
-		inherited_frames, another_library_is_there};
+		more_places_than_paths_in_a_file, inherited_frames, another_library_is_there};
 	Suite *s = suite_create("call-site");
 	TCase *c = tcase_create("call-site");
 
