@@ -13,8 +13,10 @@
 #include "nodeagent/base/util.h"
 #include "shm/atomic.h"
 
-#define RING_BYTES  ((size_t)64 << 10) /* a power of 2 */
-#define STACK_BYTES 8192u
+/* By depth. A ring, a power of 2, has room for all samples between two passes (stack.c); a sample
+ * is shorter than 64 KiB, as the kernel counts its bytes in 16 bits. */
+static const size_t ring_bytes[] = {(size_t)64 << 10, (size_t)256 << 10};
+static const uint32_t stack_bytes[] = {8192, 61440};
 
 #if defined(__x86_64__)
 #define REGS_MASK                                                                                  \
@@ -29,11 +31,13 @@
 struct stack_events {
 	int fd;
 	pid_t owner; /* a copy of the agent has not got the pages, maybe others in their place */
+	enum stack_depth depth;
 	struct perf_event_mmap_page *page;
 	const unsigned char *data;
 	uint64_t period_ns, lost;
 	bool other_program;
-	uint64_t record[(STACK_BYTES + 1024) / 8];
+	size_t record_bytes;
+	uint64_t record[];
 };
 
 static size_t page_bytes(void)
@@ -41,17 +45,14 @@ static size_t page_bytes(void)
 	return (size_t)sysconf(_SC_PAGESIZE);
 }
 
-static size_t mapped_bytes(void)
+size_t stack_events_bytes(enum stack_depth depth)
 {
-	return page_bytes() + (RING_BYTES > page_bytes() ? RING_BYTES : page_bytes());
+	const size_t ring = ring_bytes[depth];
+
+	return page_bytes() + (ring > page_bytes() ? ring : page_bytes());
 }
 
-size_t stack_events_bytes(void)
-{
-	return mapped_bytes();
-}
-
-static int open_event(int tid, uint64_t period_ns)
+static int open_event(int tid, uint64_t period_ns, enum stack_depth depth)
 {
 	struct perf_event_attr a = {
 		.type = PERF_TYPE_SOFTWARE,
@@ -60,7 +61,7 @@ static int open_event(int tid, uint64_t period_ns)
 		.sample_period = period_ns,
 		.sample_type = PERF_SAMPLE_TIME | PERF_SAMPLE_REGS_USER | PERF_SAMPLE_STACK_USER,
 		.sample_regs_user = REGS_MASK,
-		.sample_stack_user = STACK_BYTES,
+		.sample_stack_user = stack_bytes[depth],
 		.exclude_kernel = 1,
 		.exclude_hv = 1,
 		.comm = 1, /* with a mark at execve() */
@@ -74,7 +75,7 @@ static int open_event(int tid, uint64_t period_ns)
 
 int stack_events_refused(void)
 {
-	const int fd = STACK_REGS ? open_event(0, 1000000000) : -1;
+	const int fd = STACK_REGS ? open_event(0, 1000000000, STACK_USUAL) : -1;
 
 	if (fd < 0)
 		return STACK_REGS ? errno : ENOSYS;
@@ -117,25 +118,29 @@ char *stack_events_why(int error)
 	}
 }
 
-struct stack_events *stack_events_open(int tid, uint64_t period_ns, int *error)
+struct stack_events *stack_events_open(
+	int tid, uint64_t period_ns, enum stack_depth depth, int *error)
 {
+	const size_t bytes = stack_events_bytes(depth), record = stack_bytes[depth] + 1024;
 	struct stack_events *e;
 	void *map;
-	int fd = STACK_REGS ? open_event(tid, period_ns) : -1;
+	int fd = STACK_REGS ? open_event(tid, period_ns, depth) : -1;
 
 	if (fd < 0) {
 		*error = STACK_REGS ? errno : ENOSYS;
 		return NULL;
 	}
-	map = mmap(NULL, mapped_bytes(), PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+	map = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
 	if (map == MAP_FAILED) {
 		*error = errno == EPERM ? ENOMEM : errno; /* of memory that is locked */
 		close(fd);
 		return NULL;
 	}
-	e = xmalloc(sizeof(*e));
+	e = xmalloc(sizeof(*e) + record);
 	*e = (struct stack_events){.fd = fd,
 		.owner = getpid(),
+		.depth = depth,
+		.record_bytes = record,
 		.page = map,
 		.data = (const unsigned char *)map + page_bytes(),
 		.period_ns = period_ns};
@@ -147,7 +152,7 @@ void stack_events_close(struct stack_events *e)
 	if (!e)
 		return;
 	if (e->owner == getpid())
-		munmap(e->page, mapped_bytes());
+		munmap(e->page, stack_events_bytes(e->depth));
 	close(e->fd);
 	free(e);
 }
@@ -160,7 +165,8 @@ void stack_events_set_period(struct stack_events *e, uint64_t period_ns)
 
 static void copy_out(const struct stack_events *e, uint64_t from, void *to, size_t bytes)
 {
-	const size_t size = mapped_bytes() - page_bytes(), at = (size_t)from & (size - 1);
+	const size_t size = stack_events_bytes(e->depth) - page_bytes(),
+		     at = (size_t)from & (size - 1);
 	const size_t first = bytes < size - at ? bytes : size - at;
 
 	memcpy(to, e->data + at, first);
@@ -180,6 +186,7 @@ static bool parse_sample(const struct stack_events *e, size_t words, struct stac
 		return false;
 	s->stack = (const unsigned char *)(w + 1);
 	s->stack_bytes = *w ? (size_t)w[1 + *w / 8] : 0;
+	s->is_cut = s->stack_bytes == stack_bytes[e->depth];
 	return s->stack_bytes <= *w;
 }
 
@@ -218,7 +225,7 @@ bool stack_events_read(struct stack_events *e, size_t most,
 		copy_out(e, tail, &h, sizeof(h));
 		if (h.size < sizeof(h) || h.size > head - tail)
 			break;
-		if (h.size <= sizeof(e->record)) {
+		if (h.size <= e->record_bytes) {
 			copy_out(e, tail, e->record, h.size);
 			most -= take_record(e, &h, take, ctx);
 		}

@@ -19,7 +19,11 @@ struct stack_raw {
 	const uint64_t *regs;	    /* STACK_REGS of them: those that unwind.c knows */
 	const unsigned char *stack; /* the bytes from the stack pointer on ... */
 	size_t stack_bytes;	    /* ... that were there */
+	bool is_cut;		    /* there may be more of it */
 };
+
+/* How much of a stack is stored: 8 KiB, which most programs do not exceed, or 60 KiB. */
+enum stack_depth { STACK_USUAL, STACK_DEEP };
 
 #if defined(__x86_64__)
 #define STACK_REGS 20
@@ -30,7 +34,7 @@ struct stack_raw {
 #endif
 
 /* Bytes of memory that the ring of one thread takes. */
-size_t stack_events_bytes(void);
+size_t stack_events_bytes(enum stack_depth depth);
 
 /* 0, or the errno with which the kernel refuses samples of this process. */
 int stack_events_refused(void);
@@ -39,7 +43,8 @@ int stack_events_refused(void);
 char *stack_events_why(int error);
 
 /* For the thread tid, with a sample each period_ns. NULL: *error is a positive errno. */
-struct stack_events *stack_events_open(int tid, uint64_t period_ns, int *error);
+struct stack_events *stack_events_open(
+	int tid, uint64_t period_ns, enum stack_depth depth, int *error);
 void stack_events_close(struct stack_events *e);
 
 /* From now on; what was stored before must have been read. */

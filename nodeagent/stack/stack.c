@@ -68,7 +68,7 @@ uint64_t stacks_weight(const struct stacks *s, uint64_t period_ns)
 
 static size_t rings_by_memory(void)
 {
-	return RING_BYTES_ALL / stack_events_bytes();
+	return RING_BYTES_ALL / stack_events_bytes(STACK_USUAL);
 }
 
 /* Processes and files need descriptors, too. */

@@ -21,11 +21,15 @@
 #define PATH_NODES_MAX (1u << 18)	    /* of one process */
 #define READ_AT_ONCE   16		    /* samples of a thread */
 #define REFRESH_NS     UINT64_C(1000000000) /* between two looks for new files, at least */
+#define CUT_MOST       3		    /* samples without the first frames of a thread */
 
 struct sampled_thread {
 	int tid;
 	struct stack_events *events; /* NULL: not opened yet, or it cannot be */
 	bool failed;
+	enum stack_depth depth;
+	bool asked_deep;       /* once */
+	unsigned cut;	       /* samples that lack frames, as the stack is larger */
 	struct replay *replay; /* its ring's; or its own, if it has samples */
 	bool own;
 	bool seen; /* in /proc, at the last look */
@@ -41,8 +45,8 @@ struct stack_process {
 	uint32_t epochs; /* of the code map, then */
 	struct sampled_thread *threads;
 	size_t n_threads, cap_threads;
-	struct replay *reading; /* that of the thread at hand */
-	bool is_new;		/* a thread has come since the last look */
+	struct sampled_thread *reading;
+	bool is_new; /* a thread has come since the last look */
 };
 
 struct stack_process *stack_process_new(struct stacks *s, struct process *p)
@@ -55,12 +59,17 @@ struct stack_process *stack_process_new(struct stacks *s, struct process *p)
 	return f;
 }
 
+static size_t rings_of(enum stack_depth depth)
+{
+	return stack_events_bytes(depth) / stack_events_bytes(STACK_USUAL);
+}
+
 static void close_events(struct stack_process *f, struct sampled_thread *t)
 {
 	if (!t->events)
 		return;
 	f->all->lost += stack_events_lost(t->events);
-	f->all->rings--;
+	f->all->rings -= rings_of(t->depth);
 	stack_events_close(t->events);
 	t->events = NULL;
 }
@@ -138,18 +147,39 @@ static void take_sample(void *ctx, const struct stack_raw *raw)
 		.weight = stacks_weight(f->all, raw->period_ns)};
 	stack_functions_path(f->functions, f->paths, pcs, n, whole, &s);
 	f->all->samples++;
+	f->reading->cut += !whole && raw->is_cut;
 	if (s.path->parent)
-		replay_add_stack_sample(f->reading, &s);
+		replay_add_stack_sample(f->reading->replay, &s);
+}
+
+/* If there is no room, it stays as it is. */
+static void store_more(struct stack_process *f, struct sampled_thread *t)
+{
+	const size_t rings = rings_of(STACK_DEEP);
+	struct stack_events *events = NULL;
+	int error;
+
+	t->asked_deep = true;
+	if (f->all->rings + rings <= f->all->rings_most)
+		events = stack_events_open(t->tid, f->all->period_ns, STACK_DEEP, &error);
+	if (events) {
+		close_events(f, t);
+		t->events = events;
+		t->depth = STACK_DEEP;
+		f->all->rings += rings;
+	}
 }
 
 static void read_thread(struct stack_process *f, struct sampled_thread *t, size_t most)
 {
 	if (!t->events || !has_unwinder(f, t->tid))
 		return;
-	f->reading = t->replay;
+	f->reading = t;
 	if (!stack_events_read(t->events, most, take_sample, f)) {
 		close_events(f, t);
 		t->failed = true; /* another program runs there */
+	} else if (t->cut >= CUT_MOST && !t->asked_deep) {
+		store_more(f, t);
 	}
 }
 
@@ -237,7 +267,7 @@ static void open_thread(struct stack_process *f, struct sampled_thread *t)
 		return;
 	error = stacks_room(f->all);
 	if (!error)
-		t->events = stack_events_open(t->tid, f->all->period_ns, &error);
+		t->events = stack_events_open(t->tid, f->all->period_ns, STACK_USUAL, &error);
 	if (t->events)
 		f->all->rings++;
 	else if (error != ESRCH) /* it has ended */

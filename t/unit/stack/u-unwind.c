@@ -96,7 +96,7 @@ static void look(void *ctx, const struct stack_raw *s)
 static bool take_samples(unsigned most)
 {
 	int error = 0;
-	struct stack_events *e = stack_events_open(child, PERIOD_NS, &error);
+	struct stack_events *e = stack_events_open(child, PERIOD_NS, STACK_USUAL, &error);
 
 	if (!e) {
 		char *why = stack_events_why(error);
@@ -193,7 +193,7 @@ START_TEST(threads_that_are_not_there)
 
 	if (stack_events_refused())
 		return;
-	ck_assert_ptr_null(stack_events_open(0x7ffffff0, PERIOD_NS, &error));
+	ck_assert_ptr_null(stack_events_open(0x7ffffff0, PERIOD_NS, STACK_USUAL, &error));
 	ck_assert_int_eq(error, ESRCH);
 	ck_assert_ptr_null(stack_events_why(ESRCH));
 	ck_assert_ptr_null(stack_events_why(ENOMEM));
@@ -203,7 +203,7 @@ END_TEST
 /* As a snapshot does, in which other memory may be where the agent has its ring. */
 START_TEST(a_copy_of_the_agent_closes_none_of_its_own_memory)
 {
-	const size_t bytes = stack_events_bytes();
+	const size_t bytes = stack_events_bytes(STACK_USUAL);
 	const int flags = MAP_PRIVATE | MAP_ANONYMOUS;
 	void *place = mmap(NULL, bytes, PROT_READ | PROT_WRITE, flags, -1, 0);
 	struct stack_events *e;
@@ -214,7 +214,7 @@ START_TEST(a_copy_of_the_agent_closes_none_of_its_own_memory)
 		return;
 	ck_assert_ptr_ne(place, MAP_FAILED);
 	munmap(place, bytes);
-	e = stack_events_open(getpid(), 1000000000, &error);
+	e = stack_events_open(getpid(), 1000000000, STACK_USUAL, &error);
 	ck_assert_ptr_nonnull(e);
 	ck_assert_ptr_eq(mmap(place, bytes, PROT_READ, flags | MAP_FIXED_NOREPLACE, -1, 0),
 		MAP_FAILED); /* the ring is there */
