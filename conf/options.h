@@ -66,6 +66,10 @@ X(TAGS, output_tags, "output.tags", "", 0, 0, NULL, false, \
 \
 X(INT, profile_sample, "profile.sample", "0", 0, 1000, NULL, false, \
   "Stack samples for each second of CPU time of a thread; 0 takes none.") \
+X(REGEX, profile_exclude, "profile.exclude", NULL, 0, 0, NULL, true, \
+  "Functions and regions that are not in the profile: their time is that of their callers.") \
+X(INT, profile_depth, "profile.depth", "0", 0, 1024, NULL, false, \
+  "Functions and regions deeper than this, with main at 1, are not in the profile; 0: all are.") \
 \
 X(BOOL, profile_table_show_table, "profile_table.show_table", "true", 0, 0, NULL, false, \
   "Show the runtime profile, one row per call path.") \

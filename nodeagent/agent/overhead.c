@@ -28,12 +28,13 @@
 #include "shm/atomic.h"
 #include "shm/fnv.h"
 
-#define LOOK_S	   0.1	/* between two looks, at least ... */
-#define LOOK_SHARE 100	/* ... and so many times what the last one took */
-#define TIME_LEAST 20e6 /* ns of CPU time in between; a shorter time says little, and adds up */
-#define TINY_HOOKS 5	/* what takes less than so many hooks is shorter than they */
-#define WORTH	   64	/* what costs less than this part of the budget stays on */
-#define NONE	   UINT32_MAX
+#define LOOK_S	       0.1  /* between two looks, at least ... */
+#define LOOK_SHARE     100  /* ... and so many times what the last one took */
+#define TIME_LEAST     20e6 /* ns of CPU time in between; a shorter time says little, and adds up */
+#define TINY_HOOKS     5    /* what takes less than so many hooks is shorter than they */
+#define EXCLUDED_SHARE 10000 /* less of the CPU time is not worth a switch */
+#define WORTH	       64    /* what costs less than this part of the budget stays on */
+#define NONE	       UINT32_MAX
 
 struct function {
 	char *path;
@@ -49,6 +50,7 @@ struct function {
 	bool counts_others; /* it calls what is counted */
 	uint32_t asked;	    /* its name was compared with orders up to this one ... */
 	uint32_t wished;    /* ... of which these are for it: bits of host.switches */
+	enum { NOT_ASKED, WANTED, EXCLUDED } exclude;
 	/* once it is off */
 	char *name;
 	uint64_t off_ticks, calls;
@@ -59,7 +61,8 @@ struct function {
 
 struct overhead {
 	regex_t keep;
-	bool has_keep;
+	regex_t exclude; /* profile.exclude */
+	bool has_keep, has_exclude;
 	struct function *functions;
 	size_t n, cap;
 	struct map64 by_location;
@@ -485,6 +488,33 @@ static void obey_user(struct agent *a)
 	}
 }
 
+/* Its name is compared when its calls cost something; what costs next to nothing stays on. */
+static bool is_excluded(struct agent *a, struct function *f, double least_ns)
+{
+	struct overhead *b = a->host.overhead;
+	const struct name_style style = name_style_of(a->host.conf);
+	const char *name;
+
+	if (f->number != NONE || f->unfit || f->cost_ns <= least_ns)
+		return false;
+	if (f->exclude == NOT_ASKED) {
+		name = name_of(a, (uint32_t)(f - b->functions));
+		f->exclude = name_matches(&b->exclude, name, &style) ? EXCLUDED : WANTED;
+		if (f->exclude == EXCLUDED && !f->name)
+			f->name = xstrdup(name);
+	}
+	return f->exclude == EXCLUDED;
+}
+
+static void exclude(struct agent *a, const struct spent *spent)
+{
+	struct overhead *b = a->host.overhead;
+
+	for (size_t i = 0; b->has_exclude && i < b->n && b->n_off < SWITCHES_MAX; i++)
+		if (is_excluded(a, &b->functions[i], spent->cpu / EXCLUDED_SHARE))
+			number_function(a, &b->functions[i], false);
+}
+
 /* Waiting comes from having much to read: each function has its part of that, too. */
 static void spread(struct overhead *b, const struct spent *spent)
 {
@@ -533,6 +563,7 @@ static void look_at_all(struct agent *a)
 	spread(b, &spent);
 	note_lengths(b);
 	obey_user(a);
+	exclude(a, &spent);
 	if (budget && spent.cpu >= TIME_LEAST)
 		decide(a, &spent);
 	b->version += b->n_off != n_off || b->on != b->on_before;
@@ -548,6 +579,8 @@ static struct overhead *begin_overhead(const struct conf *c)
 
 	b->has_keep =
 		c->overhead_keep && !regcomp(&b->keep, c->overhead_keep, REG_EXTENDED | REG_NOSUB);
+	b->has_exclude = c->profile_exclude &&
+			 !regcomp(&b->exclude, c->profile_exclude, REG_EXTENDED | REG_NOSUB);
 	return b;
 }
 
@@ -555,7 +588,8 @@ double overhead_tick(struct agent *a)
 {
 	uint64_t now, took;
 
-	if ((!has_budget(a->host.conf) && !a->host.n_switches) || !a->host.n_live)
+	if ((!has_budget(a->host.conf) && !a->host.n_switches && !a->host.conf->profile_exclude) ||
+		!a->host.n_live)
 		return NEVER_S;
 	if (!a->host.overhead)
 		a->host.overhead = begin_overhead(a->host.conf);
@@ -687,6 +721,8 @@ static void gather_switched(const struct host *host, struct profile *out)
 	for (uint32_t i = 0; i < b->n_off; i++) {
 		const struct function *f = &b->functions[b->off[i]];
 
+		if (f->exclude == EXCLUDED)
+			continue;
 		if (b->counted >> i & 1) {
 			warn_counted(host, f, out);
 			continue;

@@ -13,6 +13,7 @@
 #include "conf/conf.h"
 #include "nodeagent/process/host.h"
 #include "nodeagent/gather/internal.h"
+#include "nodeagent/gather/left-out.h"
 #include "nodeagent/base/hash.h"
 #include "nodeagent/base/machine.h"
 #include "nodeagent/base/map.h"
@@ -51,7 +52,8 @@ struct gathering {
 	size_t n_touched, cap_touched;
 	struct map64 children; /* (parent, name) -> node */
 	struct map64 texts;    /* hash of a text -> first name with it */
-	uint32_t *name_next;   /* next name with the same hash */
+	struct left_out *left_out;
+	uint32_t *name_next; /* next name with the same hash */
 	size_t cap_next;
 	uint32_t stamp;
 	uint64_t first_start, last_end, ring_bytes;
@@ -99,6 +101,27 @@ static uint32_t node_of(struct gathering *g, uint32_t parent, uint32_t name)
 	g->nodes[g->n++] = (struct union_node){.parent = parent, .name = name};
 	map64_add(&g->children, key, id);
 	return id;
+}
+
+/* Of what is below this node, if it matters. */
+static uint32_t depth_below(const struct gathering *g, uint32_t node)
+{
+	const uint32_t most = left_out_depth(g->left_out);
+	uint32_t depth = 1;
+
+	if (most != UINT32_MAX)
+		for (; depth <= most && g->nodes[node].parent != PROFILE_NONE; depth++)
+			node = g->nodes[node].parent;
+	return depth;
+}
+
+/* The node of a frame below another one; that one itself if the frame is left out. */
+static uint32_t frame_of(struct gathering *g, uint32_t parent, uint32_t name, bool may_be_left_out)
+{
+	if (g->left_out && may_be_left_out && parent != PROFILE_NONE &&
+		left_out_has(g->left_out, g->out->names[name], name, depth_below(g, parent)))
+		return parent;
+	return node_of(g, parent, name);
 }
 
 static void note_first(struct union_node *u, uint64_t ticks)
@@ -191,17 +214,20 @@ static void lay_over(struct gathering *g, const struct process *p, uint32_t rank
 		uint32_t *name = map64_find(&names, node->key);
 		uint32_t id = name ? *name : name_of(g, p, node->key);
 		struct union_node *u;
+		uint32_t above;
 
 		if (!name)
 			map64_add(&names, node->key, id);
-		to[i] = node_of(
-			g, i ? *map64_find(&place, (uintptr_t)node->parent) : PROFILE_NONE, id);
+		above = i ? *map64_find(&place, (uintptr_t)node->parent) : PROFILE_NONE;
+		to[i] = frame_of(g, above, id, left_out_may(node->key));
 		map64_add(&place, (uintptr_t)node, to[i]);
 		u = &g->nodes[to[i]];
 		stamp(g, u);
-		u->calls += node->calls;
 		u->lost += node->extra ? node->extra->lost : 0;
 		u->estimated |= (node->extra && node->extra->counted) || node_is_from_stacks(node);
+		if (to[i] == above) /* left out: its time is in that of its caller already */
+			continue;
+		u->calls += node->calls;
 		u->ticks += node->ticks;
 		note_first(u, i ? calltree_first(node) : p->start_ticks);
 	}
@@ -214,12 +240,15 @@ static void lay_over(struct gathering *g, const struct process *p, uint32_t rank
 
 uint32_t gather_node(const struct gather_from *from, uint32_t parent, uint64_t key)
 {
-	return node_of(from->to, parent, name_of(from->to, from->p, key));
+	return frame_of(from->to, parent, name_of(from->to, from->p, key), left_out_may(key));
 }
 
 uint32_t gather_named(const struct gather_from *from, uint32_t parent, const char *name)
 {
-	return node_of(from->to, parent, intern(from->to, name));
+	/* all that may be left out has other names */
+	const bool may = strncmp(name, "MPI_", 4) != 0;
+
+	return frame_of(from->to, parent, intern(from->to, name), may);
 }
 
 uint32_t gather_path(
@@ -591,6 +620,7 @@ static struct gathering *begin(struct host *host)
 
 	g->host = host;
 	g->out = profile_new();
+	g->left_out = left_out_new(host->conf);
 	g->first_start = UINT64_MAX;
 	node_of(g, PROFILE_NONE, intern(g, "init"));
 	gather_counters(host, g->out);
@@ -677,6 +707,7 @@ struct profile *gather(struct host *host, const struct process *only)
 	free(g->name_next);
 	map64_free(&g->children);
 	map64_free(&g->texts);
+	left_out_free(g->left_out);
 	free(g);
 	return out;
 }

@@ -2,6 +2,7 @@
 /* What the nodes of a call tree have counted (struct node_extra), on its way into a profile. */
 #include "nodeagent/gather/internal.h"
 
+#include "nodeagent/base/map.h"
 #include "nodeagent/base/util.h"
 #include "nodeagent/process/host.h"
 #include "nodeagent/process/process.h"
@@ -77,15 +78,19 @@ static void add_io(const struct gather_from *g, const struct node_extra *extra, 
 	}
 }
 
-static void add_stack_samples(
-	const struct gather_from *g, const struct node_extra *extra, uint32_t stack_at)
+/* Of a frame that is left out the samples are its caller's, which has them among `all' already. */
+static void add_stack_samples(const struct gather_from *g, const struct node *n, uint32_t stack_at)
 {
-	struct profile_stack_samples *to =
-		extra->stacks.all ? profile_add(g->out, PROFILE_STACK_SAMPLES) : NULL;
+	const bool left_out =
+		n->parent && *map64_find(g->node_at, (uintptr_t)n->parent) == stack_at;
+	struct profile_stack_samples *to;
 
-	if (to)
-		*to = (struct profile_stack_samples){
-			.stack = stack_at, .own = extra->stacks.own, .all = extra->stacks.all};
+	if (!n->extra->stacks.all)
+		return;
+	to = profile_add(g->out, PROFILE_STACK_SAMPLES);
+	*to = (struct profile_stack_samples){.stack = stack_at,
+		.own = n->extra->stacks.own,
+		.all = left_out ? 0 : n->extra->stacks.all};
 }
 
 /* Those of one process, from `first` on: one rank at each stack, however many nodes it has. */
@@ -102,7 +107,6 @@ static void (*const kinds[])(
 	add_messages,
 	add_counts,
 	add_io,
-	add_stack_samples,
 };
 
 void gather_nodes(const struct gather_from *from)
@@ -115,6 +119,8 @@ void gather_nodes(const struct gather_from *from)
 
 		for (size_t k = 0; n->extra && k < ARRAY_SIZE(kinds); k++)
 			kinds[k](from, n->extra, from->node[i]);
+		if (n->extra)
+			add_stack_samples(from, n, from->node[i]);
 	}
 	join_io(from->out, first_io);
 	if (from->out->n_stack_samples > first_samples)

@@ -61,6 +61,10 @@ static void add_stacks(
 
 		node[i] = gather_node(from, above, at->key);
 		known = map64_find(&seen, node[i]);
+		if (known && node[i] == above) { /* left out: its time is its caller's */
+			out->thread_stacks[*known].lost_calls += at->lost;
+			continue;
+		}
 		if (!known) {
 			caller[out->n_thread_stacks - first] =
 				above == PROFILE_NONE ? PROFILE_NONE : *map64_find(&seen, above);
@@ -107,7 +111,7 @@ static void add_ranges(const struct gather_from *from)
 		struct profile_thread_range *to;
 
 		map64_add(&stack_at, (uintptr_t)n, here);
-		if (!r)
+		if (!r || here == above)
 			continue;
 		to = profile_add(from->out, PROFILE_THREAD_RANGES);
 		*to = (struct profile_thread_range){.stack = here,
