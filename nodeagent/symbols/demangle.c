@@ -201,10 +201,17 @@ static void show_controls(char *s)
 			*s = '?';
 }
 
-/* Anything but C++: Fortran, and C, whose names have nothing that must go. */
+/* "module.Class.__exit__", of Python; but not what compilers make of a submodule of Fortran. */
+static bool is_dotted(const char *s)
+{
+	return strchr(s, '.') && without_module(s) == s && strncmp(s, "_Q", 2) != 0;
+}
+
+/* Anything but C++: Fortran, and C and Python, whose names have nothing that must go. */
 static char *clean_plain(char *name, const struct name_style *style)
 {
-	size_t all = without_suffix(name, strlen(name)), n = without_underscores(name, all);
+	size_t all = without_suffix(name, strlen(name));
+	size_t n = is_dotted(name) ? all : without_underscores(name, all);
 	char *out = flang(name, style->strip_module_names);
 
 	if (n)

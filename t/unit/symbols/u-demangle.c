@@ -58,6 +58,10 @@ static const struct {
 	{"heat_MP_step_", "step", MODULES},
 	{"kernel_mp_step", "kernel_mp_step", SHORT}, /* of C */
 	{"heat_MOD_step", "heat_MOD_step", SHORT},
+	/* of Python */
+	{"json.encoder.JSONEncoder.__init__", "json.encoder.JSONEncoder.__init__", SHORT},
+	{"importlib.resources._common._", "importlib.resources._common._", FULL},
+	{"mod.submod_mp_sub_", "mod::submod::sub", SHORT},
 	{"_mp_step_", "_mp_step", SHORT},
 	{"__a_MOD_b_MOD_c", "b_MOD_c", MODULES},
 	{"__a_MOD_b_MOD_c", "a::b_MOD_c", SHORT},
