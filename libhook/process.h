@@ -333,6 +333,10 @@ void vftr_pause_attach(void);
  * most `most` bytes; NULL is ignored. site: return address of the program's call, or NULL.
  */
 void vftr_region_event(uint64_t exit_bit, const char *name, size_t most, const void *site);
+/* The number of the region with this name, for good, in children of fork, too; false if there is no
+ * memory for it. Then it begins or ends by its number. */
+bool vftr_region_number(const char *name, size_t most, uint64_t *number);
+void vftr_region_numbered(uint64_t exit_bit, uint64_t number);
 /* A new number, for a region without a name. With the lock held. */
 uint64_t vftr_region_next_number(void);
 /* Sends all regions again, after fork; openmp/construct.c: those of OpenMP. */

@@ -181,6 +181,40 @@ void vftr_regions_announce(void)
 			tell(&table->at[i]);
 }
 
+bool vftr_region_number(const char *name, size_t most, uint64_t *number)
+{
+	struct thread *t = &vftr_thread;
+	int saved_errno = errno;
+	bool found;
+
+	if (t->busy || vftr_thread_is_vfork_child(t))
+		return false;
+	busy_begin(t);
+	found = region_number(name, most, number);
+	busy_end(t);
+	errno = saved_errno;
+	return found;
+}
+
+/* False if the thread records nothing; it attaches first, if need be. */
+static inline bool records(struct thread *t)
+{
+	if (t->busy || vftr_thread_is_vfork_child(t))
+		return false;
+	if (t->state == THREAD_NEW || t->generation != vftr_process.generation || !process_is_on())
+		vftr_slow(clock_counter(), 0, 0, NULL);
+	return process_is_on() && t->state != THREAD_OFF;
+}
+
+static inline void record(uint64_t exit_bit, uint64_t number, const void *site)
+{
+	if (number < RECORD_REGIONS_SHORT)
+		vftr_record(exit_bit, RECORD_ID_REGION + number,
+			load_relaxed(&vftr_own.gate) == GATE_ALL ? GATE_ALL : GATE_NONE, site);
+	else
+		vftr_slow(clock_counter(), exit_bit, RECORD_REGION_KEY(number), site);
+}
+
 void vftr_region_event(uint64_t exit_bit, const char *name, size_t most, const void *site)
 {
 	struct thread *t = &vftr_thread;
@@ -188,23 +222,20 @@ void vftr_region_event(uint64_t exit_bit, const char *name, size_t most, const v
 	uint64_t number = 0;
 	bool found;
 
-	if (!name || t->busy || vftr_thread_is_vfork_child(t))
-		return;
-	if (t->state == THREAD_NEW || t->generation != vftr_process.generation || !process_is_on())
-		vftr_slow(clock_counter(), 0, 0, NULL);
-	if (!process_is_on() || t->state == THREAD_OFF)
+	if (!name || !records(t))
 		return;
 	busy_begin(t);
 	found = region_number(name, most, &number);
 	busy_end(t);
 	errno = saved_errno;
-	if (!found)
-		return;
-	if (number < RECORD_REGIONS_SHORT)
-		vftr_record(exit_bit, RECORD_ID_REGION + number,
-			load_relaxed(&vftr_own.gate) == GATE_ALL ? GATE_ALL : GATE_NONE, site);
-	else
-		vftr_slow(clock_counter(), exit_bit, RECORD_REGION_KEY(number), site);
+	if (found)
+		record(exit_bit, number, site);
+}
+
+void vftr_region_numbered(uint64_t exit_bit, uint64_t number)
+{
+	if (records(&vftr_thread))
+		record(exit_bit, number, NULL);
 }
 
 EXPORT void vftrace_region_begin(const char *name)
