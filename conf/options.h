@@ -158,6 +158,13 @@ X(CHOICE, mpi_sort_table_column, "mpi.sort_table.column", "none", 0, 0, CONF_SOR
 X(BOOL, mpi_sort_table_ascending, "mpi.sort_table.ascending", "false", 0, 0, NULL, false, \
   "Sort the communication table from the least to the greatest.") \
 \
+X(BOOL, python_functions, "python.functions", "false", 0, 0, NULL, false, \
+  "Record functions of Python programs, as module.function.") \
+X(REGEX, python_include, "python.include", NULL, 0, 0, NULL, true, \
+  "Functions of Python that are recorded, as module.function; null takes all.") \
+X(REGEX, python_exclude, "python.exclude", "^(_frozen_importlib|importlib[.]_bootstrap)", 0, 0, \
+  NULL, true, "Functions of Python that are not recorded; by default those that import modules.") \
+\
 X(BOOL, iterations_active, "iterations.active", "true", 0, 0, NULL, false, \
   "Find the main loop, and tell how long each of its iterations lasted on all ranks.") \
 X(REGEX, iterations_of, "iterations.of", NULL, 0, 0, NULL, true, \

@@ -196,7 +196,7 @@ static int early_ring(int socket, struct patience *patience)
 union reply {
 	struct wire_head head;
 	struct wire_welcome welcome;
-	char bytes[1024];
+	char bytes[WIRE_TEXT_MAX];
 };
 
 /* An agent that refuses us sends the reason, and may hang up before our second message. */
@@ -240,7 +240,28 @@ static int say_hello(
 	return error;
 }
 
-static void accept_welcome(const struct wire_welcome *w)
+/* text: what follows WELCOME */
+static void accept_python(const struct wire_welcome *w, const char *text)
+{
+	static char patterns[WIRE_TEXT_MAX + 2]; /* they stay */
+	const size_t bytes = strlen(text);	 /* as much as one message has */
+	const size_t include = w->python_include < bytes ? w->python_include : bytes;
+
+	snprintf(patterns, sizeof(patterns), "%.*s", (int)include, text);
+	memcpy(patterns + include + 1, text + include, bytes - include + 1);
+	vftr_process.python_include = patterns;
+	vftr_process.python_exclude = patterns + include + 1;
+	vftr_process.python_wanted = w->python;
+}
+
+/* By their own calls: then it is not needed from where they call MPI. */
+static bool callers_are_seen(const struct wire_welcome *w)
+{
+	return vftr_modules_call_hooks() ||
+	       (w->python && vftr_python_is_here && vftr_python_is_here());
+}
+
+static void accept_welcome(const struct wire_welcome *w, const char *text)
 {
 	vftr_process.ring_size = w->ring_size;
 	vftr_process.drop_when_full = w->drop_when_full;
@@ -253,8 +274,9 @@ static void accept_welcome(const struct wire_welcome *w)
 	vftr_process.gpu_wanted = w->gpu;
 	vftr_process.openacc_wanted = w->openacc;
 	vftr_call_sites_want(w->call_sites == WIRE_CALL_SITES_ON ||
-			     (w->call_sites == WIRE_CALL_SITES_AUTO && !vftr_modules_call_hooks()));
+			     (w->call_sites == WIRE_CALL_SITES_AUTO && !callers_are_seen(w)));
 	vftr_process.last_words_ms = w->last_words_ms;
+	accept_python(w, text);
 }
 
 static void not_answered(int fd, int error)
@@ -294,7 +316,7 @@ static int attach_to(int fd, struct patience *patience)
 			strerror(control < 0 ? EMFILE : -error));
 		error = -EPROTO;
 	} else {
-		accept_welcome(&reply.welcome);
+		accept_welcome(&reply.welcome, reply.bytes + sizeof(reply.welcome));
 		error = early_ring(fd, patience);
 		if (error)
 			not_answered(fd, error);
@@ -565,6 +587,8 @@ void vftr_thread_detach(struct thread *t)
 
 	vftr_counters_end(t);
 	vftr_session_thread_end();
+	if (vftr_python_thread_end)
+		vftr_python_thread_end();
 	vftr_process_lock();
 	t->own = true;
 	if (t->state != THREAD_OFF && load_acquire(&vftr_process.state) == PROCESS_ON) {

@@ -56,6 +56,8 @@ struct process {
 	uint32_t gpu;		  /* enum gpu_state */
 	uint32_t gpu_wanted;
 	uint32_t openacc_wanted;
+	bool python_wanted; /* functions of Python are recorded, if their names match */
+	const char *python_include, *python_exclude; /* regular expressions, or empty */
 	uint32_t switches;	/* functions that are switched off (switches.h), at most */
 	unsigned counter_words; /* of a COUNTERS record, 0: none are wanted */
 	struct control_agent_shm *agent;
@@ -348,6 +350,10 @@ void vftr_constructs_unloaded(uint64_t low, uint64_t high, uint64_t module);
  * statically. */
 void vftr_openacc_announce(void) __attribute__((weak));
 void vftr_openacc_unloaded(uint64_t low, uint64_t high) __attribute__((weak));
+/* python/, not in programs that are linked statically: true if an interpreter of this process will
+ * tell of its functions; the calling thread ends. */
+bool vftr_python_is_here(void) __attribute__((weak));
+void vftr_python_thread_end(void) __attribute__((weak));
 
 /* slow.c: publish what the thread has stored so far, so that the agent sees it. */
 void vftr_thread_publish(struct thread *t);

@@ -792,7 +792,7 @@ int main(int argc, char **argv)
 	l.program = own_path(argv[0]);
 	l.started = start_of_run(&a, command, &c);
 	if (command)
-		launch_settle_preload(&l, a.host.conf->profile_sample);
+		launch_settle_preload(&l, a.host.conf);
 	if (c.in_step || (l.command && !a.several && in_step_wanted(&l))) {
 		in_step_start(&a, &l, c.session);
 		if (a.several)

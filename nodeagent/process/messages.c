@@ -170,6 +170,18 @@ static uint32_t call_sites(const char *wanted)
 					: WIRE_CALL_SITES_AUTO;
 }
 
+static void welcome(struct process *p, struct wire_welcome *w)
+{
+	const char *include = p->host->conf->python_include,
+		   *exclude = p->host->conf->python_exclude;
+	char *text = xasprintf("%s%s", include ? include : "", exclude ? exclude : "");
+
+	w->python = p->host->conf->python_functions;
+	w->python_include = include ? (uint32_t)strlen(include) : 0;
+	process_answer(p, &w->head, sizeof(*w), text, p->stored_control.fd);
+	free(text);
+}
+
 static const char *on_hello(struct process *p, const union packet *m)
 {
 	struct host *host = p->host;
@@ -229,7 +241,7 @@ static const char *on_hello(struct process *p, const union packet *m)
 		host->children_seen--;
 	observers_tell(host, begin, p);
 	process_members_changed(host);
-	process_answer(p, &w.head, sizeof(w), NULL, p->stored_control.fd);
+	welcome(p, &w);
 	ring_store_sent_control(host->rings, &p->stored_control);
 	return NULL;
 }

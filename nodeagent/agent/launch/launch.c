@@ -149,13 +149,14 @@ const char *launch_preloads(void)
 	return preloads ? preloads + strlen("LD_PRELOAD=") : NULL;
 }
 
-void launch_settle_preload(struct launch *l, bool attach_at_start)
+void launch_settle_preload(struct launch *l, const struct conf *conf)
 {
 	const char *program = program_words(l->command)[0];
 	struct diagnosis d = {0};
 	char *path;
 
-	l->attach_at_start = attach_at_start;
+	l->attach_at_start = conf->profile_sample;
+	l->python = conf->python_functions;
 	if (l->preload != PRELOAD_AUTO)
 		return;
 	path = doctor_find(program);
@@ -247,6 +248,10 @@ void launch_environment(
 		keep_directory();
 	if (getenv("VFTR_OFF"))
 		arguments_add(pass, "VFTR_OFF");
+	if (l->python) {
+		setenv("VFTR_PYTHON", "functions", 1);
+		arguments_add(pass, "VFTR_PYTHON");
+	}
 	offer_gpu(pass);
 	if (!l->preload)
 		return;

@@ -7,6 +7,7 @@
 #include <sys/types.h>
 
 struct agent;
+struct conf;
 
 /* Lines of agents for the front (launch_distributed()). From the first one when all have met: */
 #define AGENTS_READY "vftr-agents-ready"
@@ -30,7 +31,8 @@ enum preload {
 struct launch {
 	char **command; /* NULL-terminated */
 	enum preload preload;
-	bool attach_at_start; /* whoever is preloaded comes before its first event */
+	bool attach_at_start;	    /* whoever is preloaded comes before its first event */
+	bool python;		    /* functions of Python are wanted */
 	bool lenient;		    /* --lenient, for the agents of other nodes, too */
 	bool require_profile;	    /* without one COMMAND's success is a failure */
 	const char *agent_launcher; /* --agent-launcher, or NULL */
@@ -42,8 +44,9 @@ struct launch {
 bool launch_is_distributed(const struct launch *l);
 
 /* PRELOAD_AUTO becomes PRELOAD_NO where the program is linked with our library and has all that it
- * needs of it, or is a script of a shell: that may start a program which is. */
-void launch_settle_preload(struct launch *l, bool attach_at_start);
+ * needs of it, or is a script of a shell: that may start a program which is. Takes from the
+ * configuration what the processes have to know before they come. */
+void launch_settle_preload(struct launch *l, const struct conf *conf);
 
 /* True if COMMAND tells the MPI of its processes, which a script does not. */
 bool launch_names_mpi(const struct launch *l);

@@ -1,0 +1,74 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Before 3.12: the profile function of each thread, in C. A thread that module threading starts
+ * asks that module for its own: what it finds there puts this one in its place.
+ */
+#include "libhook/process.h"
+#include "libhook/python/control.h"
+#include "libhook/python/functions.h"
+
+static __thread bool ours; /* the call to set it is ours */
+
+static int profile(
+	struct py_object *self, struct py_object *frame, int what, struct py_object *argument)
+{
+	if (what == PY_CALL) {
+		struct py_object *code = vftr_python.frame_code(frame);
+		uint64_t function = vftr_python_function(code);
+
+		vftr_python.let_go(code);
+		if (function)
+			vftr_python_enter(frame, function);
+	} else if (what == PY_RETURN) {
+		vftr_python_leave(frame);
+	}
+	return 0;
+}
+
+void vftr_python_profile_thread(void)
+{
+	ours = true;
+	vftr_python.set_profile(profile, NULL);
+	ours = false;
+}
+
+bool vftr_python_profile_is_ours(void)
+{
+	return ours;
+}
+
+/* What threading calls for the first event of a new thread. */
+static struct py_object *of_new_thread(struct py_object *self, struct py_object *arguments)
+{
+	vftr_python_thread_begun();
+	vftr_python_profile_thread();
+	vftr_python.keep(vftr_python.none);
+	return vftr_python.none;
+}
+
+/* The function, made anew each time; the module keeps it. */
+static void offer(struct py_object *threading)
+{
+	static struct py_method method = {"vftrace", (void *)of_new_thread, PY_ANY_ARGUMENTS, NULL};
+	struct py_object *function = vftr_python.new_function(&method, NULL, NULL);
+
+	if (!function || vftr_python.set_attribute(threading, "_profile_hook", function))
+		vftr_python.forget_error();
+	if (function)
+		vftr_python.let_go(function);
+}
+
+void vftr_python_profile_new_threads(void)
+{
+	struct py_object *modules = vftr_python.modules();
+	struct py_object *threading = modules ? vftr_python.item(modules, "threading") : NULL;
+	struct py_object *hook =
+		threading ? vftr_python.attribute(threading, "_profile_hook") : NULL;
+
+	if (hook == vftr_python.none)
+		offer(threading);
+	if (hook)
+		vftr_python.let_go(hook);
+	else
+		vftr_python.forget_error();
+}
