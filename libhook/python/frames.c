@@ -39,6 +39,8 @@ void vftr_python_enter(const void *what, uint64_t function)
 {
 	int saved_errno;
 
+	if (load_relaxed(&vftr_process.state) == PROCESS_OFF)
+		return;
 	if (unlikely((calls.n + 1) * sizeof(calls.at[0]) > calls.bytes)) {
 		saved_errno = errno;
 		if (!grow()) {
@@ -53,6 +55,15 @@ void vftr_python_enter(const void *what, uint64_t function)
 static void leave_top(void)
 {
 	vftr_region_numbered(RECORD_EXIT, calls.at[--calls.n].function - 1);
+}
+
+bool vftr_python_leave_innermost(const void *what)
+{
+	const bool is_it = calls.n && calls.at[calls.n - 1].what == what;
+
+	if (is_it)
+		leave_top();
+	return is_it;
 }
 
 void vftr_python_leave(const void *what)

@@ -25,7 +25,10 @@ uint64_t vftr_python_function(struct py_object *code);
 
 /* A call begins; what: the frame or code that its end has, too. function: from above. */
 void vftr_python_enter(const void *what, uint64_t function);
-/* It ends, and with it those above it whose end nobody has told. Others are ignored. */
+/* It ends, if it is the innermost one: else false, and nothing happens. */
+bool vftr_python_leave_innermost(const void *what);
+/* It ends, and with it those above it whose end nobody has told. Others are ignored. For functions
+ * that are recorded, as all open calls are gone through. */
 void vftr_python_leave(const void *what);
 /* All calls of this thread end here, as nobody will tell of their ends. */
 void vftr_python_leave_all(void);

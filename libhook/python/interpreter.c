@@ -62,6 +62,8 @@ bool vftr_python_find(void)
 		if (!found && (functions[i].versions & needed))
 			p->lacks = functions[i].name;
 	}
+	if (strstr(p->version(), "free-threading")) /* what hangs on code has no lock there */
+		p->lacks = "global lock";
 	return true;
 }
 

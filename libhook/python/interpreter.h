@@ -102,7 +102,7 @@ struct python {
 #undef PY_MEMBER
 	struct py_object *none;
 	bool monitors;	   /* it has sys.monitoring */
-	const char *lacks; /* name of a function that this version has not, or NULL */
+	const char *lacks; /* what we need and this version has not, or NULL */
 };
 
 #pragma GCC visibility push(hidden)

@@ -31,10 +31,11 @@ static struct py_object *thrown(
 
 static struct py_object *left(struct py_object *self, struct py_object *const *arguments, ssize_t n)
 {
-	if (n && !vftr_python_function(arguments[0]))
+	if (!n || vftr_python_leave_innermost(arguments[0]))
+		return vftr_python.none;
+	if (!vftr_python_function(arguments[0]))
 		return disable;
-	if (n)
-		vftr_python_leave(arguments[0]);
+	vftr_python_leave(arguments[0]);
 	return vftr_python.none;
 }
 

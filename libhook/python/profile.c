@@ -9,18 +9,27 @@
 
 static __thread bool ours; /* the call to set it is ours */
 
+static uint64_t function_of(struct py_object *frame)
+{
+	struct py_object *code = vftr_python.frame_code(frame);
+	const uint64_t function = vftr_python_function(code);
+
+	vftr_python.let_go(code);
+	return function;
+}
+
 static int profile(
 	struct py_object *self, struct py_object *frame, int what, struct py_object *argument)
 {
-	if (what == PY_CALL) {
-		struct py_object *code = vftr_python.frame_code(frame);
-		uint64_t function = vftr_python_function(code);
+	uint64_t function;
 
-		vftr_python.let_go(code);
+	if (what == PY_CALL) {
+		function = function_of(frame);
 		if (function)
 			vftr_python_enter(frame, function);
-	} else if (what == PY_RETURN) {
-		vftr_python_leave(frame);
+	} else if (what == PY_RETURN && !vftr_python_leave_innermost(frame)) {
+		if (function_of(frame))
+			vftr_python_leave(frame);
 	}
 	return 0;
 }

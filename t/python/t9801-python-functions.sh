@@ -71,9 +71,9 @@ test_expect 'filters: what is included and not excluded, below whoever is record
 	printf "%s\n" "1 __main__.main<init" "1 __main__.leaf<init" "120 __main__.leaf<__main__.main<init" |
 		sort | diff - got
 	status_of 3 ours -k python.exclude=null -- "$python" "$A/app-known.py"
-	calls_in $ALL | grep -q "importlib._bootstrap"
+	calls_in $ALL | grep -q "_frozen_importlib\|importlib._bootstrap"
 	status_of 3 ours -- "$python" "$A/app-known.py"
-	[ "$(calls_in $ALL | grep -c "importlib._bootstrap")" = 0 ]'
+	is 0 "$(calls_in $ALL | grep -c "_frozen_importlib\|importlib._bootstrap")"'
 test_expect 'all ways to end: as untraced, and the calls up to there are known' '
 	for way in _exit exec kill abort text interrupt wrong too_deep forgets handled traced hooked \
 		raw_thread failing_thread daemons plain; do
@@ -120,7 +120,8 @@ test_if "! $monitors" 'sys.monitoring has room for both' 'a profile function of 
 	has $ALL "the program sets a profile function of its own"'
 test_if "$monitors" 'before 3.12 a thread has one profile function' 'cProfile beside us' '
 	same_end "$A/app-profiles.py"
-	is 3 "$(calls_in $ALL | awk "/__main__.five</ && !/leaf/ { n += \$1 } END { print n - 1 }")"'
+	is 5 "$(json $ALL "[.functions[] | select(.function == \"__main__.five\") | .calls] | add")"
+	is 25 "$(json $ALL "[.functions[] | select(.function == \"__main__.leaf\") | .calls] | add")"'
 test_expect '20 000 open calls' '
 	same_end "$A/app-deep.py"
 	is 10001 "$(json $ALL "[.functions[] | select(.function == \"__main__.even\") | .calls] | add")"
@@ -131,17 +132,14 @@ test_expect 'with stack samples, counters switched on, pauses of the agent, and 
 	ours -k shm.ring_size=64KiB -k "python.include=^__main__[.][fg][0-9]$" -- \
 		"$python" "$A/app-random.py" 5 truth 3
 	same_calls truth $ALL'
-test_expect 'an interpreter that is too old is named' '
-	old=
-	for p in "$HOME"/.pyenv/versions/3.8.*/bin/python; do
-		[ -x "$p" ] && old=$p
-	done
-	[ -z "$old" ] || {
-		rm -f job_*
-		status_of 3 traced -q --preload -k python.functions=true -k outfile_basename=job -- \
-			"$old" "$A/app-known.py"
-		has $ALL "this Python, 3.8"
-	}'
+# of what is too old, 3.8 alone has audit hooks, by which it is seen
+old=
+for p in /usr/bin/python3.8 "$HOME"/.pyenv/versions/3.8.*/bin/python; do
+	[ -x "$p" ] && old=$p
+done
+test_if '[ -n "$old" ]' 'no Python 3.8' 'an interpreter that is too old is named' '
+	status_of 3 ours -- env LD_PRELOAD="$LIB/libvftrace.so" "$old" -c "exit(3)"
+	has $ALL "this Python, 3.8"'
 libpython=$(ls /usr/lib/*/libpython3.*.so.1.0 2>/dev/null | tail -n 1)
 test_if '[ -n "$libpython" ]' 'no libpython3' 'an interpreter inside of another program' '
 	cc_plain "$BIN/embedded" "$A/app-embedded.c" "$libpython"
