@@ -202,16 +202,16 @@ static void show_controls(char *s)
 }
 
 /* "module.Class.__exit__", of Python; but not what compilers make of a submodule of Fortran. */
-static bool is_dotted(const char *s)
+static bool is_dotted(const char *s, size_t n)
 {
-	return strchr(s, '.') && without_module(s) == s && strncmp(s, "_Q", 2) != 0;
+	return memchr(s, '.', n) && without_module(s) == s && strncmp(s, "_Q", 2) != 0;
 }
 
 /* Anything but C++: Fortran, and C and Python, whose names have nothing that must go. */
 static char *clean_plain(char *name, const struct name_style *style)
 {
 	size_t all = without_suffix(name, strlen(name));
-	size_t n = is_dotted(name) ? all : without_underscores(name, all);
+	size_t n = is_dotted(name, all) ? all : without_underscores(name, all);
 	char *out = flang(name, style->strip_module_names);
 
 	if (n)
