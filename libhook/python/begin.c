@@ -148,6 +148,12 @@ static void others_profile(uint64_t state)
 	here.foreign = state;
 }
 
+void vftr_python_thread_given_up(void)
+{
+	others_profile(state_now());
+	vftr_python_profile_no_more();
+}
+
 static int audited(const char *event, struct py_object *arguments, void *data)
 {
 	uint64_t state;

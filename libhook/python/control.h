@@ -11,6 +11,8 @@
 
 /* The calling thread's calls are told from now on: before 3.12, thread by thread. */
 void vftr_python_profile_thread(void);
+/* ... and not any more. */
+void vftr_python_profile_no_more(void);
 /* True while that is being done: the event of sys.setprofile() is not the program's. */
 bool vftr_python_profile_is_ours(void);
 /* Threads that module threading starts from now on are recorded, too. */
@@ -26,6 +28,8 @@ void vftr_python_hooks_cleared(void);
 
 /* begin.c: the calling thread is recorded from now on, whatever was before. */
 void vftr_python_thread_begun(void);
+/* It is not recorded from now on, as it is about to get a profile function of the program's. */
+void vftr_python_thread_given_up(void);
 
 #pragma GCC visibility pop
 

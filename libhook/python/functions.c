@@ -12,8 +12,9 @@
 #include "libhook/python/functions.h"
 
 #define NAME_BYTES 1024
-#define UNWANTED                                                                                   \
-	((uintptr_t)1) /* what hangs on code that is not recorded; else twice the function */
+/* what hangs on code: one of these, or twice the function */
+#define UNWANTED ((uintptr_t)1)
+#define TAKES	 ((uintptr_t)3)
 
 static ssize_t extra = -1; /* the place on code objects */
 
@@ -85,22 +86,48 @@ static void full_name(struct py_object *code, char name[NAME_BYTES])
 		vftr_python.let_go(own);
 }
 
-/* As it is called before the first thread is there; without "Thread" before 3.11. */
-static bool starts_threads(const char *name)
+static bool ends_with(const char *text, const char *end)
 {
-	return !strcmp(name, "threading.Thread.start") || !strcmp(name, "threading.start");
+	const size_t n = strlen(text), m = strlen(end);
+
+	return n >= m && !strcmp(text + n - m, end);
+}
+
+/* It may be called as a program, `python3 -m profile': then it has another name. */
+static bool is_of_module_profile(struct py_object *code)
+{
+	struct py_object *file = vftr_python.attribute(code, "co_filename");
+	const bool is_it = ends_with(text_of(file), "/profile.py");
+
+	if (file)
+		vftr_python.let_go(file);
+	return is_it;
+}
+
+/* Before 3.12 some functions are known by their names, which before 3.11 have no class: what
+ * starts threads, before the first one is there; and those of module profile that do not stand
+ * the event that sys.setprofile() has returned, which there is if another function was set. */
+static uintptr_t look_at_special(struct py_object *code, const char *name)
+{
+	if (vftr_python.monitors)
+		return UNWANTED;
+	if (!strcmp(name, "threading.Thread.start") || !strcmp(name, "threading.start"))
+		vftr_python_profile_new_threads();
+	return (ends_with(name, ".runctx") || ends_with(name, ".runcall")) &&
+			       is_of_module_profile(code)
+		       ? TAKES
+		       : UNWANTED;
 }
 
 static uintptr_t look_up(struct py_object *code)
 {
 	char name[NAME_BYTES];
 	uint64_t number;
-	uintptr_t hung = UNWANTED;
+	uintptr_t hung;
 
 	full_name(code, name);
-	if (!vftr_python.monitors && starts_threads(name))
-		vftr_python_profile_new_threads();
-	if (is_wanted(name)) {
+	hung = look_at_special(code, name);
+	if (hung == UNWANTED && is_wanted(name)) {
 		if (!vftr_region_number(name, NAME_BYTES, &number))
 			return UNWANTED; /* no memory, now */
 		hung = (uintptr_t)(number + 1) * 2;
@@ -120,5 +147,7 @@ uint64_t vftr_python_function(struct py_object *code)
 	}
 	if (unlikely(!hung))
 		hung = (void *)look_up(code);
+	if (unlikely((uintptr_t)hung == TAKES))
+		return PY_TAKES_PROFILE;
 	return (uintptr_t)hung == UNWANTED ? 0 : (uintptr_t)hung / 2;
 }

@@ -18,6 +18,9 @@
  * the place that other interpreters have. */
 bool vftr_python_functions_begin(void);
 
+/* What vftr_python_function() says of a function that sets a profile function of its own. */
+#define PY_TAKES_PROFILE UINT64_MAX
+
 /* The region of the function whose code this is, as 1 + its number; 0 if it is not to be recorded.
  * At its first call it gets its name: the module is the one whose globals the calling thread has.
  */

@@ -25,10 +25,13 @@ static int profile(
 
 	if (what == PY_CALL) {
 		function = function_of(frame);
-		if (function)
+		if (function == PY_TAKES_PROFILE)
+			vftr_python_thread_given_up();
+		else if (function)
 			vftr_python_enter(frame, function);
 	} else if (what == PY_RETURN && !vftr_python_leave_innermost(frame)) {
-		if (function_of(frame))
+		function = function_of(frame);
+		if (function && function != PY_TAKES_PROFILE)
 			vftr_python_leave(frame);
 	}
 	return 0;
@@ -38,6 +41,13 @@ void vftr_python_profile_thread(void)
 {
 	ours = true;
 	vftr_python.set_profile(profile, NULL);
+	ours = false;
+}
+
+void vftr_python_profile_no_more(void)
+{
+	ours = true;
+	vftr_python.set_profile(NULL, NULL);
 	ours = false;
 }
 

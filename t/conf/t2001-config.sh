@@ -144,7 +144,7 @@ test_expect 'what messages call a key is one' '
 	"$VFTR" config list | sed "s/ .*//" | sort >keys
 	sections=$(sed -n "s/\..*//p" keys | sort -u | paste -sd "|")
 	grep -rh --include="*.c" "^[^#]*\"" "$TOP/nodeagent" "$TOP/libhook" "$TOP/conf" | grep -oE "\"[^\"]*\"" |
-		grep -oE "\<($sections)\.[a-z_]+(\.[a-z_]+)*\>" | grep -vE "^(output\.exe|profile\.json)\$" | sort -u >named
+		grep -oE "\<($sections)\.[a-z_]+(\.[a-z_]+)*\>" | grep -vE "^(output\.exe|profile\.(json|py))\$" | sort -u >named
 	[ "$(wc -l <named)" -gt 8 ]
 	comm -23 named keys >none
 	cat none

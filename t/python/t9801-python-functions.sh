@@ -118,6 +118,12 @@ test_if "! $monitors" 'sys.monitoring has room for both' 'a profile function of 
 	is 5 "$(calls_of $ALL "__main__.leaf<__main__.five<__main__.<module><init")"
 	is 1 "$(jq ".warnings | length" $ALL)"
 	has $ALL "the program sets a profile function of its own"'
+test_expect 'module profile, which expects not one event more than it has untraced' '
+	for module in profile cProfile; do
+		ours -- "$python" -m $module "$A/app-ends.py" plain >out 2>err
+		[ ! -s err ]
+		has out "function calls"
+	done'
 test_if "$monitors" 'before 3.12 a thread has one profile function' 'cProfile beside us' '
 	same_end "$A/app-profiles.py"
 	is 5 "$(json $ALL "[.functions[] | select(.function == \"__main__.five\") | .calls] | add")"
