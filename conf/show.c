@@ -37,11 +37,20 @@ static char *with_words(const struct conf_option *o, const char *begin)
 	return s;
 }
 
+/* The example has the first two words. */
 static char *accepted_words(const struct conf_option *o)
 {
-	return with_words(o, o->type == CONF_CHOICE
-				     ? "one of "
-				     : "\"none\", or a list such as \"slow,death\" of ");
+	const size_t first = strcspn(o->words, "|");
+	const char *second = o->words + first + (o->words[first] == '|');
+	char *start, *text;
+
+	if (o->type == CONF_CHOICE)
+		return with_words(o, "one of ");
+	start = text_of("\"none\", or a list such as \"%.*s,%.*s\" of ", (int)first, o->words,
+		(int)strcspn(second, "|"), second);
+	text = with_words(o, start);
+	free(start);
+	return text;
 }
 
 static char *accepted_number(const struct conf_option *o)
