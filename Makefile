@@ -50,7 +50,8 @@ Q := $(if $(V),,@)
 say = $(if $(V),,@echo "  $(1)	$(2)")
 
 shm_src   := $(wildcard shm/*.c)
-hook_src  := $(wildcard libhook/*.c libhook/*/*.c)
+annotation_src := $(wildcard libhook/annotation/*.c)
+hook_src  := $(filter-out $(annotation_src),$(wildcard libhook/*.c libhook/*/*.c))
 conf_src  := $(wildcard conf/*.c)
 mains     := nodeagent/agent/main.c nodeagent/tool/vftr.c nodeagent/net/mpi.c
 tool_src  := $(filter-out $(mains),$(wildcard nodeagent/tool/*.c))
@@ -74,7 +75,7 @@ hook_shared  := $(hook_obj) $(call obj,$(interposed))
 hook_so      := $(hook_shared:%/interpose.o=%/interpose-so.o)
 hook_shm_obj := $(O)/shm/segment.o $(O)/shm/runtime-dir.o $(O)/shm/killpoint.o
 programs := $(O)/bin/vftr-node-agent $(O)/bin/vftr
-libs     := $(O)/lib/libvftrace.so $(O)/lib/libvftrace.a $(O)/lib/libvftrace-static.a $(O)/lib/libvftrace-cupti.so $(foreach M,$(MPIS),\
+libs     := $(O)/lib/libvftrace.so $(O)/lib/libvftrace.a $(O)/lib/libvftrace-static.a $(O)/lib/libvftrace-cupti.so $(O)/lib/libvftrace-annotations.so $(foreach M,$(MPIS),\
 	    $(O)/lib/libvftrace-$(M).so $(O)/lib/libvftrace-$(M).a $(O)/lib/vftr/peer-$(M).so)
 headers  := vftrace.h vftrace-session.h vftrace-dynamic.h
 links    := $(if $(MPIS),$(O)/lib/libvftrace-mpi.so)
@@ -113,6 +114,12 @@ $(O)/lib/libvftrace.so: $(hook_so) $(hook_shm_obj) libhook/lib.map
 	$(call say,LD,$@)
 	@mkdir -p $(@D)
 	$(Q)$(CC) $(HOOK_LDFLAGS) -o $@ $(filter %.o,$^) -ldl -lpthread
+
+# stands in for functions that programs call to annotate themselves
+$(O)/lib/libvftrace-annotations.so: $(call obj,$(annotation_src))
+	$(call say,LD,$@)
+	@mkdir -p $(@D)
+	$(Q)$(CC) -shared -Wl,-soname,$(@F) -Wl,-z,now,-z,nodelete $(LDFLAGS) -o $@ $^ -ldl -lpthread
 
 $(O)/lib/libvftrace.a: $(hook_shared) $(hook_shm_obj)
 # for programs linked with -static: without what stands in for functions of others

@@ -11,26 +11,29 @@
  *	field	 member of struct conf: the path with '.' as '_'
  *	default	 as it would be given on the command line; NULL is null
  *	min, max accepted range of INT, DOUBLE, TIME (seconds) and SIZE (bytes), both included
- *	words	 what CHOICE and each word of WORDS accepts, separated by '|'; "power of two" for SIZE;
- *		 the unit of the numbers of an INT that may be given as a size, "1MiB"
+ *	words	 what CHOICE and each word of WORDS accepts, separated by '|'; "power of two" for
+ *SIZE; the unit of the numbers of an INT that may be given as a size, "1MiB"
  *	null	 whether null is accepted
  *	text	 one sentence for the user
  */
 #ifndef VFTR_CONF_OPTIONS_H
 #define VFTR_CONF_OPTIONS_H
 
-#define CONF_SORT_STACKS "time_excl|time_incl|calls|stack_id|overhead|none"
-#define CONF_IMBALANCES	 "deviation|max_mean|idle|variation|range|balance"
-#define CONF_SORT_NAMES	 "time_excl|time_incl|calls|none"
-#define CONF_SORT_MPI	 "messages|send_size|recv_size|send_bw|recv_bw|comm_time|stack_id|none"
-#define CONF_SORT_CUDA	 "time|memcpy|cbid|calls|none"
-#define CONF_SORT_ACC	 "time|memcpy|calls|none"
+#define CONF_SORT_STACKS   "time_excl|time_incl|calls|stack_id|overhead|none"
+#define CONF_IMBALANCES	   "deviation|max_mean|idle|variation|range|balance"
+#define CONF_SORT_NAMES	   "time_excl|time_incl|calls|none"
+#define CONF_SORT_MPI	   "messages|send_size|recv_size|send_bw|recv_bw|comm_time|stack_id|none"
+#define CONF_SORT_CUDA	   "time|memcpy|cbid|calls|none"
+#define CONF_SORT_ACC	   "time|memcpy|calls|none"
 #define CONF_SAMPLING_WHEN "slow,signal,death,request"
-#define CONF_KIB	 1024.0
-#define CONF_MIB	 (1024.0 * CONF_KIB)
-#define CONF_GIB	 (1024.0 * CONF_MIB)
-#define CONF_INT_MAX	 2147483647.0
-#define CONF_SECONDS	 1e9
+#define CONF_ANNOTATIONS                                                                           \
+	"kokkos|petsc|likwid|papi|roctx|perfstubs|caliper|scorep|tau|extrae|itt|pcontrol"
+#define CONF_ANNOTATIONS_FREE "kokkos,petsc,likwid,papi,roctx,perfstubs,caliper,scorep,tau,extrae"
+#define CONF_KIB	      1024.0
+#define CONF_MIB	      (1024.0 * CONF_KIB)
+#define CONF_GIB	      (1024.0 * CONF_MIB)
+#define CONF_INT_MAX	      2147483647.0
+#define CONF_SECONDS	      1e9
 
 /* clang-format off */
 #define CONF_OPTIONS(X) \
@@ -52,6 +55,8 @@ X(BOOL, include_cxx_prelude, "include_cxx_prelude", "false", 0, 0, NULL, false, 
   "Profile also what runs before main, such as C++ static constructors.") \
 X(BOOL, report, "report", "false", 0, 0, NULL, false, \
   "Write the results of the run also as one HTML file, as vftr report does.") \
+X(WORDS, annotations, "annotations", CONF_ANNOTATIONS_FREE, 0, 0, CONF_ANNOTATIONS, false, \
+  "Interfaces of other tools whose calls in the program become regions.") \
 \
 X(CHOICE, output_layout, "output.layout", "vftrace", 0, 0, "vftrace|run", false, \
   "Names and form of the files written: those of Vftrace, or those of vftr run.") \

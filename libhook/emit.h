@@ -50,6 +50,12 @@ void vftr_receive_end(void);
 struct mpi_look;
 void vftr_look_at(const struct mpi_look *look);
 
+/* The program has called MPI_Pcontrol(level, name), where name may be anything: if regions of
+ * these are wanted, one begins (level 1) or ends (-1). */
+void vftr_pcontrol_region(int level, const char *name, const void *site);
+/* True if they are. */
+bool vftr_pcontrol_wanted(void);
+
 /* True if this process records now or may do so later. */
 bool vftr_active(void);
 

@@ -313,6 +313,9 @@ void vftr_modules_release(void);
 /* Name and contents of the module with code at this address, hashed; 0: none. */
 uint64_t vftr_module_identity(uint64_t address);
 
+/* api/annotation.c: these bits of enum annotation are wanted. */
+void vftr_annotations_want(uint32_t wanted);
+
 /* gpu.c, not in programs that are linked statically: call the first when CUDA was seen, the
  * second when the process ends. */
 void vftr_gpu_load(void) __attribute__((weak));

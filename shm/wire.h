@@ -41,7 +41,7 @@
 
 #include <stdint.h>
 
-#define WIRE_VERSION  16u
+#define WIRE_VERSION  17u
 #define WIRE_TEXT_MAX 16384u
 #define WIRE_BUILD_ID 20
 #define WIRE_UNKNOWN  (-1)
@@ -137,6 +137,7 @@ struct wire_welcome {
 	uint32_t block_most_ms;	 /* longest wait without a sign of the agent */
 	uint32_t last_words_ms;	 /* longest wait for MAY_END after BYE; 0: none */
 	uint32_t call_sites;	 /* enum wire_call_sites */
+	uint32_t annotations;	 /* bits of enum annotation that are wanted */
 	uint32_t python;	 /* 1: record functions of Python whose names match */
 	uint32_t python_include; /* bytes of the first of the two expressions in the text */
 	/* text: regular expressions of what to include and exclude, in one */

@@ -27,6 +27,7 @@
 #include "nodeagent/replay/comm/neighbours.h"
 #include "nodeagent/replay/user-counters.h"
 #include "nodeagent/base/util.h"
+#include "shm/annotation.h"
 #include "shm/openacc.h"
 #include "shm/session.h"
 
@@ -170,6 +171,28 @@ static uint32_t call_sites(const char *wanted)
 					: WIRE_CALL_SITES_AUTO;
 }
 
+static uint32_t messages_wanted(const struct conf *c)
+{
+	if (!c->mpi_log_messages)
+		return WIRE_MESSAGES_NONE;
+	return c->sampling_active || strcmp(c->mpi_only_for_ranks, "all") != 0 ? WIRE_MESSAGES_EACH
+									       : WIRE_MESSAGES_SUMS;
+}
+
+static uint32_t annotation_bits(const char *wanted)
+{
+	static const char *const words[] = {
+#define WORD(word, way, what) [ANNOTATION_##word] = #word,
+		ANNOTATIONS(WORD)
+#undef WORD
+	};
+	uint32_t bits = 0;
+
+	for (uint32_t i = 0; i < ANNOTATION_KINDS; i++)
+		bits |= (uint32_t)conf_has_word(wanted, words[i]) << i;
+	return bits;
+}
+
 static void welcome(struct process *p, struct wire_welcome *w)
 {
 	const char *include = p->host->conf->python_include,
@@ -191,17 +214,14 @@ static const char *on_hello(struct process *p, const union packet *m)
 		.ring_size = host->conf->shm_ring_size,
 		.drop_when_full = !strcmp(host->conf->shm_when_full, "drop"),
 		.off = host->conf->off,
-		.messages = !host->conf->mpi_log_messages ? WIRE_MESSAGES_NONE
-			    : host->conf->sampling_active ||
-					    strcmp(host->conf->mpi_only_for_ranks, "all") != 0
-				    ? WIRE_MESSAGES_EACH
-				    : WIRE_MESSAGES_SUMS,
+		.messages = messages_wanted(host->conf),
 		.gpu = host->conf->cuda_show_table || host->conf->sampling_active,
 		.openacc = host->conf->openacc_active,
 		.block_most_ms = (uint32_t)(1e3 * host->conf->shm_block_most_s),
 		.publish_forks = host->conf->sampling_active,
 		.last_words_ms = host->last_words_ms,
-		.call_sites = call_sites(host->conf->mpi_call_sites)};
+		.call_sites = call_sites(host->conf->mpi_call_sites),
+		.annotations = annotation_bits(host->conf->annotations)};
 	int error;
 
 	if (m->hello.version != WIRE_VERSION) {

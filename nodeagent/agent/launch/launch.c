@@ -14,6 +14,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 #include "conf/conf.h"
+#include "nodeagent/agent/launch/annotations.h"
 #include "nodeagent/agent/roles/agent.h"
 #include "nodeagent/agent/launch/launcher.h"
 #include "nodeagent/agent/launch/launcher-slurm.h"
@@ -157,6 +158,7 @@ void launch_settle_preload(struct launch *l, const struct conf *conf)
 
 	l->attach_at_start = conf->profile_sample;
 	l->python = conf->python_functions;
+	l->annotations = conf->annotations;
 	if (l->preload != PRELOAD_AUTO)
 		return;
 	path = doctor_find(program);
@@ -166,6 +168,33 @@ void launch_settle_preload(struct launch *l, const struct conf *conf)
 		l->preload = PRELOAD_NO;
 	diagnosis_free(&d);
 	free(path);
+}
+
+/* The absolute path of libvftrace-NAME.so, or NULL if it is not there. */
+static char *part_path(const char *name)
+{
+	char *path = library_path(name), real[4096];
+	bool found = realpath(path, real);
+
+	free(path);
+	return found ? xstrdup(real) : NULL;
+}
+
+/* "LD_PRELOAD=...": the library, ours for annotations if it is wanted and there, and what was
+ * there. */
+static char *preload_variable(const struct launch *l, const char *library)
+{
+	const char *old = getenv("LD_PRELOAD");
+	char *part = annotations_need_preload(l->annotations) ? part_path("annotations") : NULL,
+	     *error = NULL, *variable;
+
+	if (part)
+		part = preloadable(l, part, &error);
+	free(error); /* of the same folder, from which the library came */
+	variable = xasprintf("LD_PRELOAD=%s%s%s%s%s", library, part ? ":" : "", part ? part : "",
+		old && old[0] ? ":" : "", old ? old : "");
+	free(part);
+	return variable;
 }
 
 /* The library to preload for this command. NULL and *error if it is not there. */
@@ -189,15 +218,23 @@ static char *preload_library(const struct launch *l, char **error)
 static void offer_gpu(struct arguments *pass)
 {
 	static const char *const variables[] = {"CUDA_INJECTION64_PATH", "NVTX_INJECTION64_PATH"};
-	char *path = library_path("cupti"), real[4096];
-	bool found = realpath(path, real);
+	char *path = part_path("cupti");
 
-	for (size_t i = 0; found && i < ARRAY_SIZE(variables); i++) {
+	for (size_t i = 0; path && i < ARRAY_SIZE(variables); i++) {
 		if (getenv(variables[i]))
 			continue;
-		setenv(variables[i], real, 1);
+		setenv(variables[i], path, 1);
 		arguments_add(pass, variables[i]);
 	}
+	free(path);
+}
+
+static void offer_annotations(const struct launch *l, struct arguments *pass)
+{
+	char *path = part_path("annotations");
+
+	if (path)
+		annotations_offer(l->annotations, path, l->command, pass);
 	free(path);
 }
 
@@ -233,7 +270,7 @@ static void keep_directory(void)
 void launch_environment(
 	const struct launch *l, const char *session, struct arguments *pass, char **error)
 {
-	const char *old = getenv("LD_PRELOAD"), *dir = getenv("VFTR_RUNTIME_DIR");
+	const char *dir = getenv("VFTR_RUNTIME_DIR");
 	char *const *launcher = launcher_words(l->command);
 	enum launcher_kind kind = launcher ? launcher_kind(launcher[0]) : LAUNCHER_NONE;
 	char *library = NULL, *variable;
@@ -253,6 +290,7 @@ void launch_environment(
 		arguments_add(pass, "VFTR_PYTHON");
 	}
 	offer_gpu(pass);
+	offer_annotations(l, pass);
 	if (!l->preload)
 		return;
 	library = preload_library(l, error);
@@ -263,8 +301,7 @@ void launch_environment(
 	if (!library)
 		return;
 	allow_before_asan(pass);
-	variable =
-		xasprintf("LD_PRELOAD=%s%s%s", library, old && old[0] ? ":" : "", old ? old : "");
+	variable = preload_variable(l, library);
 	if (kind == LAUNCHER_NONE || kind == LAUNCHER_SLURM)
 		setenv("LD_PRELOAD", variable + strlen("LD_PRELOAD="), 1);
 	else

@@ -25,7 +25,7 @@ struct conf;
 enum preload {
 	PRELOAD_NO,
 	PRELOAD_YES,
-	PRELOAD_AUTO /* where it may help, launch_settle_preload(); what lacks for it is no error */
+	PRELOAD_AUTO /* where it may help, launch_settle(); what lacks for it is no error */
 };
 
 struct launch {
@@ -36,6 +36,7 @@ struct launch {
 	bool lenient;		    /* --lenient, for the agents of other nodes, too */
 	bool require_profile;	    /* without one COMMAND's success is a failure */
 	const char *agent_launcher; /* --agent-launcher, or NULL */
+	const char *annotations;    /* value of the key */
 	const char *program;	    /* path of this executable */
 	const char *started;	    /* how the run was started, for the agents of other nodes */
 };

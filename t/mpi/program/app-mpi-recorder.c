@@ -122,3 +122,12 @@ bool vftr_lengths_wanted(void)
 {
 	return true;
 }
+
+bool vftr_pcontrol_wanted(void)
+{
+	return false;
+}
+
+void vftr_pcontrol_region(int level, const char *name, const void *site)
+{
+}
