@@ -55,6 +55,16 @@ test_expect 'which is not wanted, or another tool has been chosen: nothing is se
 	traced -q -- sh -c "env" --kokkos-tools-libs=/else >out
 	hasnt out KOKKOS_TOOLS_LIBS'
 
+test_expect 'an installation that lacks the library names none' '
+	mkdir -p lacks
+	cp -r "$BUILD/bin" "$BUILD/lib" lacks
+	rm lacks/lib/libvftrace-annotations.so
+	limit lacks/bin/vftr-node-agent -q --preload -k annotations=kokkos,itt,petsc -- env >out
+	hasnt out libvftrace-annotations
+	has out LD_PRELOAD=
+	status_of 3 limit lacks/bin/vftr-node-agent -q --preload -- ./k KOKKOS_TOOLS_LIBS calls >out
+	is "no tool" "$(cat out)"'
+
 test_expect 'a Kokkos before 3.7 knows another variable' '
 	$TEST_CC -DOLD -O1 -o old -xc - <<-END
 	#include <stdio.h>

@@ -133,4 +133,22 @@ test_if '[ -e /usr/include/likwid-marker.h ]' 'no LIKWID with headers' 'a progra
 	status_of 0 traced --preload -q -- ./likwid >out
 	is 4 "$(calls_of likwid_all.json "work<init")"'
 
+test_if '[ -e /usr/include/papi.h ] && [ -e /usr/include/likwid-marker.h ] && command -v gfortran' \
+	'no PAPI, LIKWID or gfortran' 'their functions for Fortran, which call those for C' '
+	cat >f.f90 <<-END
+	program f
+	  integer :: check, i
+	  do i = 1, 4
+	    call PAPIf_hl_region_begin("in Fortran", check)
+	    call likwid_markerStartRegion("inside")
+	    call likwid_markerStopRegion("inside")
+	    call PAPIf_hl_region_end("in Fortran", check)
+	  end do
+	end program
+	END
+	gfortran -O1 -o f f.f90 -lpapi -llikwid
+	PAPI_OUTPUT_DIRECTORY=$PWD/papi.out traced --preload -q -- ./f
+	is 4 "$(calls_of f_all.json "in Fortran<init")"
+	is 4 "$(calls_of f_all.json "inside<in Fortran<init")"'
+
 done_testing
