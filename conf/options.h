@@ -215,6 +215,11 @@ X(BOOL, openacc_sort_table_ascending, "openacc.sort_table.ascending", "false", 0
 X(BOOL, openmp_show_idle_time, "openmp.show_idle_time", "false", 0, 0, NULL, false, \
   "Show waits at the end of OpenMP regions as omp_join, workers between regions as (idle).") \
 \
+X(BOOL, files_active, "files.active", "false", 0, 0, NULL, false, \
+  "Record what the program does with files: calls, bytes and times by file and by call path.") \
+X(REGEX, files_exclude, "files.exclude", "^/(proc|sys|dev)/", 0, 0, NULL, true, \
+  "Leave out the files whose paths match this expression.") \
+\
 X(SIZE, shm_ring_size, "shm.ring_size", "4MiB", 32 * CONF_KIB, CONF_GIB, "power of two", false, \
   "Size of the ring of each thread.") \
 X(CHOICE, shm_when_full, "shm.when_full", "block", 0, 0, "block|drop", false, \

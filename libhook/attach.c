@@ -274,6 +274,7 @@ static void accept_welcome(const struct wire_welcome *w, const char *text)
 	vftr_process.gpu_wanted = w->gpu;
 	vftr_process.openacc_wanted = w->openacc;
 	vftr_annotations_want(w->annotations);
+	vftr_process.files_wanted = w->files;
 	vftr_call_sites_want(w->call_sites == WIRE_CALL_SITES_ON ||
 			     (w->call_sites == WIRE_CALL_SITES_AUTO && !callers_are_seen(w)));
 	vftr_process.last_words_ms = w->last_words_ms;

@@ -25,8 +25,10 @@ static enum { NOT_LOOKED, IS_OPEN, IS_CLOSED } standard_error;
 /* A file that the program opens as descriptor 2 later is its own, and may hold its data. */
 __attribute__((constructor)) static void look(void)
 {
+	busy_begin(&vftr_thread); /* it is no call of the program's */
 	if (standard_error == NOT_LOOKED)
 		standard_error = fstat(STDERR_FILENO, &at_start) ? IS_CLOSED : IS_OPEN;
+	busy_end(&vftr_thread);
 }
 
 static bool is_as_at_start(void)

@@ -24,6 +24,7 @@
  *   GPU_DEVICE name, GPU_STREAM name  ->
  *   COUNTER name unit              ->      before a record has a value of it
  *   OPENACC file function name     ->      a region of OpenACC: shm/openacc.h
+ *   FILE_NAME path                 ->      the name of a file: shm/files.h
  *   SESSION                        ->      sessions without MPI: shm/session.h
  *                                  <-      SESSION_ANSWER text
  *   (one byte)                     ->      the doorbell: wake up
@@ -41,7 +42,7 @@
 
 #include <stdint.h>
 
-#define WIRE_VERSION  17u
+#define WIRE_VERSION  18u
 #define WIRE_TEXT_MAX 16384u
 #define WIRE_BUILD_ID 20
 #define WIRE_UNKNOWN  (-1)
@@ -78,10 +79,11 @@ enum wire_kind {
 	WIRE_GPU_STREAM,
 	WIRE_OPENACC, /* shm/openacc.h */
 	WIRE_NEIGHBOURS,
-	WIRE_GAVE_UP, /* no sign of the agent for too long: the process goes on untraced */
-	WIRE_MAY_END, /* the agent's answer to BYE */
-	WIRE_LIVE,    /* a viewer asks for views of the job; and each of them */
-	WIRE_SWITCH,  /* a viewer wants a function off, or on again */
+	WIRE_GAVE_UP,	/* no sign of the agent for too long: the process goes on untraced */
+	WIRE_MAY_END,	/* the agent's answer to BYE */
+	WIRE_LIVE,	/* a viewer asks for views of the job; and each of them */
+	WIRE_SWITCH,	/* a viewer wants a function off, or on again */
+	WIRE_FILE_NAME, /* shm/files.h */
 	WIRE_KINDS
 };
 
@@ -138,6 +140,7 @@ struct wire_welcome {
 	uint32_t last_words_ms;	 /* longest wait for MAY_END after BYE; 0: none */
 	uint32_t call_sites;	 /* enum wire_call_sites */
 	uint32_t annotations;	 /* bits of enum annotation that are wanted */
+	uint32_t files;		 /* 1: record what the program does with files */
 	uint32_t python;	 /* 1: record functions of Python whose names match */
 	uint32_t python_include; /* bytes of the first of the two expressions in the text */
 	/* text: regular expressions of what to include and exclude, in one */

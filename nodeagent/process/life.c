@@ -22,6 +22,7 @@
 #include "nodeagent/process/threads.h"
 #include "nodeagent/replay/comm/sync.h"
 #include "nodeagent/replay/comm/comm.h"
+#include "nodeagent/replay/files.h"
 #include "nodeagent/replay/user-counters.h"
 #include "nodeagent/base/util.h"
 
@@ -91,6 +92,7 @@ void process_free(struct process *p)
 	codemap_free(p->code);
 	gpu_free(p->gpu);
 	user_counters_free(p->user_counters);
+	files_free(p->files);
 	match_process_end(p->match);
 	match_process_end(p->session_match);
 	traffic_free(p->traffic);

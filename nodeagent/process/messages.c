@@ -25,6 +25,7 @@
 #include "nodeagent/process/threads.h"
 #include "nodeagent/replay/comm/comm.h"
 #include "nodeagent/replay/comm/neighbours.h"
+#include "nodeagent/replay/files.h"
 #include "nodeagent/replay/user-counters.h"
 #include "nodeagent/base/util.h"
 #include "shm/annotation.h"
@@ -43,6 +44,7 @@ union packet {
 	struct wire_hello hello;
 	struct wire_bye bye;
 	struct wire_gpu gpu;
+	struct wire_file_name file_name;
 	struct wire_gpu_device gpu_device;
 	struct wire_gpu_stream gpu_stream;
 	struct wire_about about;
@@ -205,10 +207,9 @@ static void welcome(struct process *p, struct wire_welcome *w)
 	free(text);
 }
 
-static const char *on_hello(struct process *p, const union packet *m)
+static struct wire_welcome welcome_of(const struct host *host)
 {
-	struct host *host = p->host;
-	struct wire_welcome w = {.head = {.kind = WIRE_WELCOME},
+	return (struct wire_welcome){.head = {.kind = WIRE_WELCOME},
 		.version = WIRE_VERSION,
 		.clock_source = host->clocks.source,
 		.ring_size = host->conf->shm_ring_size,
@@ -217,11 +218,18 @@ static const char *on_hello(struct process *p, const union packet *m)
 		.messages = messages_wanted(host->conf),
 		.gpu = host->conf->cuda_show_table || host->conf->sampling_active,
 		.openacc = host->conf->openacc_active,
+		.files = host->conf->files_active,
 		.block_most_ms = (uint32_t)(1e3 * host->conf->shm_block_most_s),
 		.publish_forks = host->conf->sampling_active,
 		.last_words_ms = host->last_words_ms,
 		.call_sites = call_sites(host->conf->mpi_call_sites),
 		.annotations = annotation_bits(host->conf->annotations)};
+}
+
+static const char *on_hello(struct process *p, const union packet *m)
+{
+	struct host *host = p->host;
+	struct wire_welcome w = welcome_of(host);
 	int error;
 
 	if (m->hello.version != WIRE_VERSION) {
@@ -237,6 +245,7 @@ static const char *on_hello(struct process *p, const union packet *m)
 	p->control_app = p->stored_control.app;
 	p->control->clock_source = host->clocks.source;
 	counters_ask(host->counters, control_counters(p->control), !somebody_reads_energy(host));
+	p->files = w.files ? files_new(host->conf->files_exclude) : NULL;
 	p->parent_pid = m->hello.ppid;
 	p->parent_traced = m->hello.parent_traced;
 	p->parent_fork = m->hello.parent_fork;
@@ -491,6 +500,13 @@ static const char *on_openacc(struct process *p, const union packet *m)
 	return NULL;
 }
 
+static const char *on_file_name(struct process *p, const union packet *m)
+{
+	if (p->files && !files_define(p->files, &m->file_name, text_of(m, 0)))
+		return "it named a file that cannot be";
+	return NULL;
+}
+
 static const char *on_bye(struct process *p, const union packet *m)
 {
 	p->said_bye = true;
@@ -541,6 +557,7 @@ static const struct packet_kind packet_kinds[WIRE_KINDS] = {
 	[WIRE_OPENACC] = {sizeof(struct wire_openacc), on_openacc},
 	[WIRE_GAVE_UP] = {sizeof(struct wire_head), on_gave_up},
 	[WIRE_LIVE] = {sizeof(struct wire_live), on_live},
+	[WIRE_FILE_NAME] = {sizeof(struct wire_file_name), on_file_name},
 };
 
 static bool is_first(uint32_t kind)

@@ -29,6 +29,7 @@ struct recorder_process;
 struct session_process;
 struct traffic;
 struct traffic_track;
+struct files;
 struct user_counters;
 
 struct thread_ring {
@@ -95,6 +96,7 @@ struct process {
 	size_t n_unsettled;
 	struct gpu *gpu;
 	struct user_counters *user_counters; /* or NULL: it has defined none */
+	struct files *files;		     /* or NULL: they are not recorded */
 	struct traffic *traffic;
 	struct match_process *match;	     /* or NULL */
 	uint64_t proc_id;		     /* valid if it had one */

@@ -127,6 +127,7 @@ struct replay {
 	struct activity *activity;		    /* or NULL; of the track */
 	struct gpu *gpu;			    /* or NULL */
 	struct user_counters *const *user_counters; /* or NULL */
+	struct files *files;			    /* or NULL */
 	struct replay_counts counts;
 	replay_same_function same;
 	replay_mismatch mismatch;		 /* or NULL */
@@ -370,6 +371,9 @@ bool replay_check_counters(struct replay *r, uint64_t head);
 typedef bool record_taker(struct replay *r, const struct ring_record *rec);
 #define RECORD_TAKER(name, id, words, timed, taken_by) record_taker replay_take_##taken_by;
 RECORDS(RECORD_TAKER)
+
+/* io.c: an operation of the frame on top; bytes -1: it failed. */
+void replay_add_io(struct replay *r, enum record_io kind, int64_t bytes, uint64_t ticks);
 
 /* With SLOW_COUNTED, after a word of this id was taken: if its event was recorded in the
  * sampling file, the counters are recorded, too. */

@@ -6,18 +6,11 @@
 #include "nodeagent/replay/internal.h"
 #include "shm/atomic.h"
 
-bool replay_take_io(struct replay *r, const struct ring_record *rec)
+void replay_add_io(struct replay *r, enum record_io kind, int64_t bytes, uint64_t ticks)
 {
-	const uint64_t kind = rec->head >> RECORD_TIME_SHIFT;
-	const int64_t bytes = (int64_t)load_relaxed(&rec->word[1]);
 	const uint64_t most = elapsed(r->start, r->not_after);
-	uint64_t ticks = rec->last & ~RECORD_IO_MARK;
 	struct node_io *io;
 
-	if (kind >= RECORD_IO_KINDS || rec->head & RECORD_EXIT) {
-		r->error = "input or output of unknown kind";
-		return false;
-	}
 	if (ticks > most)
 		ticks = most;
 	if (!ticks)
@@ -33,5 +26,17 @@ bool replay_take_io(struct replay *r, const struct ring_record *rec)
 		io->least = ticks;
 	if (ticks > io->most)
 		io->most = ticks;
+}
+
+bool replay_take_io(struct replay *r, const struct ring_record *rec)
+{
+	const uint64_t kind = rec->head >> RECORD_TIME_SHIFT;
+
+	if (kind >= RECORD_IO_KINDS || rec->head & RECORD_EXIT) {
+		r->error = "input or output of unknown kind";
+		return false;
+	}
+	replay_add_io(r, (enum record_io)kind, (int64_t)load_relaxed(&rec->word[1]),
+		rec->last & ~RECORD_IO_MARK);
 	return true;
 }

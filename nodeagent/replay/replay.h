@@ -34,6 +34,7 @@ struct openmp;
 struct replay;
 struct sampled_track;
 struct traffic_track;
+struct files;
 struct user_counters;
 
 /*
@@ -126,6 +127,8 @@ void replay_set_gpu(struct replay *r, struct gpu *g);
 
 /* Values of the user's counters are given to *u, which is NULL until one is defined. */
 void replay_set_user_counters(struct replay *r, struct user_counters *const *u);
+/* The files of the process (files.h), or NULL: records of them are counted and no more. */
+void replay_set_files(struct replay *r, struct files *f);
 
 /* Each COUNTERS record has the values of n hardware counters; 0: such a record is an error. */
 void replay_set_counters(struct replay *r, uint32_t n);

@@ -36,6 +36,7 @@
 #include "nodeagent/process/names.h"
 #include "nodeagent/replay/comm/sync.h"
 #include "nodeagent/base/util.h"
+#include "shm/files.h"
 #include "shm/gpu.h"
 #include "shm/message.h"
 #include "shm/openacc.h"
@@ -169,6 +170,7 @@ static void fixed_packet(void)
 		{WIRE_OPENACC, sizeof(struct wire_openacc)},
 		{WIRE_THREAD_NAME, sizeof(struct wire_number)},
 		{WIRE_COUNTER, sizeof(struct wire_counter)},
+		{WIRE_FILE_NAME, sizeof(struct wire_file_name)},
 		{WIRE_GPU, sizeof(struct wire_gpu)},
 		{WIRE_GPU_NAME, sizeof(struct wire_about)},
 		{WIRE_GPU_DEVICE, sizeof(struct wire_gpu_device)},

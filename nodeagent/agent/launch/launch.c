@@ -159,6 +159,7 @@ void launch_settle_preload(struct launch *l, const struct conf *conf)
 	l->attach_at_start = conf->profile_sample;
 	l->python = conf->python_functions;
 	l->annotations = conf->annotations;
+	l->files = conf->files_active;
 	if (l->preload != PRELOAD_AUTO)
 		return;
 	path = doctor_find(program);
@@ -180,27 +181,10 @@ static char *part_path(const char *name)
 	return found ? xstrdup(real) : NULL;
 }
 
-/* "LD_PRELOAD=...": the library, ours for annotations if it is wanted and there, and what was
- * there. */
-static char *preload_variable(const struct launch *l, const char *library)
+/* A library to preload: name as library_path() takes it. NULL and *error if it is not there. */
+static char *preload_library(const struct launch *l, const char *name, char **error)
 {
-	const char *old = getenv("LD_PRELOAD");
-	char *part = annotations_need_preload(l->annotations) ? part_path("annotations") : NULL,
-	     *error = NULL, *variable;
-
-	if (part)
-		part = preloadable(l, part, &error);
-	free(error); /* of the same folder, from which the library came */
-	variable = xasprintf("LD_PRELOAD=%s%s%s%s%s", library, part ? ":" : "", part ? part : "",
-		old && old[0] ? ":" : "", old ? old : "");
-	free(part);
-	return variable;
-}
-
-/* The library to preload for this command. NULL and *error if it is not there. */
-static char *preload_library(const struct launch *l, char **error)
-{
-	char *path = library_path(mpi_of_command(l->command)), real[4096];
+	char *path = library_path(name), real[4096];
 
 	if (realpath(path, real)) {
 		free(path);
@@ -267,13 +251,61 @@ static void keep_directory(void)
 	free(dir);
 }
 
+/* Both are allocated, and freed here; either may be NULL. */
+static char *with_colon(char *libraries, char *another)
+{
+	char *both;
+
+	if (!libraries || !another)
+		return libraries ? libraries : another;
+	both = xasprintf("%s:%s", libraries, another);
+	free(libraries);
+	free(another);
+	return both;
+}
+
+/* All libraries to preload, with colons. NULL: none, or *error. That of annotations may not be
+ * there. */
+static char *libraries_of(const struct launch *l, char **error)
+{
+	char *libraries = NULL, *annotations = NULL;
+
+	if (l->preload)
+		libraries = preload_library(l, mpi_of_command(l->command), error);
+	if (!libraries && l->preload == PRELOAD_AUTO) {
+		free(*error);
+		*error = NULL;
+	}
+	if (libraries && annotations_need_preload(l->annotations))
+		annotations = part_path("annotations");
+	if (annotations)
+		libraries = with_colon(libraries, preloadable(l, annotations, error));
+	if (l->files && !*error)
+		libraries = with_colon(libraries, preload_library(l, "files", error));
+	return libraries;
+}
+
+/* Before what COMMAND preloads anyway. */
+static void set_preloads(const char *libraries, enum launcher_kind kind, struct arguments *pass)
+{
+	const char *old = getenv("LD_PRELOAD");
+	char *variable =
+		xasprintf("LD_PRELOAD=%s%s%s", libraries, old && old[0] ? ":" : "", old ? old : "");
+
+	if (kind == LAUNCHER_NONE || kind == LAUNCHER_SLURM)
+		setenv("LD_PRELOAD", variable + strlen("LD_PRELOAD="), 1);
+	else
+		arguments_add(pass, variable);
+	free(preloads);
+	preloads = variable;
+}
+
 void launch_environment(
 	const struct launch *l, const char *session, struct arguments *pass, char **error)
 {
 	const char *dir = getenv("VFTR_RUNTIME_DIR");
 	char *const *launcher = launcher_words(l->command);
-	enum launcher_kind kind = launcher ? launcher_kind(launcher[0]) : LAUNCHER_NONE;
-	char *library = NULL, *variable;
+	char *libraries;
 
 	setenv("VFTR_SESSION", session, 1);
 	setenv("VFTR_AGENT", "off", 1); /* if we die, nobody starts another one */
@@ -291,26 +323,14 @@ void launch_environment(
 	}
 	offer_gpu(pass);
 	offer_annotations(l, pass);
-	if (!l->preload)
-		return;
-	library = preload_library(l, error);
-	if (!library && l->preload == PRELOAD_AUTO) {
-		free(*error);
-		*error = NULL;
-	}
-	if (!library)
+	libraries = libraries_of(l, error);
+	if (!libraries)
 		return;
 	allow_before_asan(pass);
-	variable = preload_variable(l, library);
-	if (kind == LAUNCHER_NONE || kind == LAUNCHER_SLURM)
-		setenv("LD_PRELOAD", variable + strlen("LD_PRELOAD="), 1);
-	else
-		arguments_add(pass, variable);
-	if (l->attach_at_start && !mpi_of_command(l->command))
+	set_preloads(libraries, launcher ? launcher_kind(launcher[0]) : LAUNCHER_NONE, pass);
+	if (l->preload && l->attach_at_start && !mpi_of_command(l->command))
 		setenv("VFTR_ATTACH", "start", 1);
-	free(preloads);
-	preloads = variable;
-	free(library);
+	free(libraries);
 }
 
 /* Signals and limits that we treat in our own way; COMMAND gets them as we did. */

@@ -31,10 +31,11 @@ enum preload {
 struct launch {
 	char **command; /* NULL-terminated */
 	enum preload preload;
-	bool attach_at_start;	    /* whoever is preloaded comes before its first event */
-	bool python;		    /* functions of Python are wanted */
-	bool lenient;		    /* --lenient, for the agents of other nodes, too */
-	bool require_profile;	    /* without one COMMAND's success is a failure */
+	bool attach_at_start; /* whoever is preloaded comes before its first event */
+	bool python;	      /* functions of Python are wanted */
+	bool files;	      /* what stands in for the functions of files is preloaded, too */
+	bool lenient;	      /* --lenient, for the agents of other nodes, too */
+	bool require_profile; /* without one COMMAND's success is a failure */
 	const char *agent_launcher; /* --agent-launcher, or NULL */
 	const char *annotations;    /* value of the key */
 	const char *program;	    /* path of this executable */

@@ -195,7 +195,7 @@ START_TEST(test_split_takes_no_number_for_a_time)
 {
 	static const uint32_t ids[] = {RECORD_SEND, RECORD_DONE, RECORD_COMPLETE,
 		RECORD_COMPLETE_RANGE, RECORD_LENGTHS, RECORD_EARLIER, RECORD_USER_COUNTER,
-		RECORD_GPU_CALL, RECORD_OPENACC, RECORD_BLOCKED};
+		RECORD_GPU_CALL, RECORD_OPENACC, RECORD_BLOCKED, RECORD_FILE_CALL};
 
 	for (size_t i = 0; i < sizeof(ids) / sizeof(ids[0]); i++) {
 		begin();

@@ -679,7 +679,24 @@ static inline struct profile *random_profile(
 	return p;
 }
 
-/* The same with waits and stack samples, which the golden files have not. */
+static inline void throw_posix_files(struct dice *d, struct profile *p)
+{
+	for (uint32_t i = 0; i < 5; i++) {
+		struct profile_posix_file *f =
+			throw_dice(d, 2) ? ADD_ELEMENT(p, posix_files) : NULL;
+
+		if (!f)
+			continue;
+		*f = (struct profile_posix_file){.ranks = 1 + throw_dice(d, 4),
+			.name = xasprintf(i ? "/data/file %u" : "(pipes)", i)};
+		for (uint64_t *n = &f->opens; n <= &f->write_max; n++)
+			*n = throw_dice(d, 1u << 30);
+		if (throw_dice(d, 2))
+			f->read_min = UINT64_MAX;
+	}
+}
+
+/* The same with waits, stack samples and files, which the golden files have not. */
 static inline struct profile *random_profile_with_waits(
 	struct dice *d, uint32_t node, uint32_t n_stacks, uint64_t hash_mask)
 {
@@ -687,6 +704,7 @@ static inline struct profile *random_profile_with_waits(
 
 	throw_waits(node, p);
 	throw_stack_samples(node, p);
+	throw_posix_files(d, p);
 	return p;
 }
 

@@ -1,0 +1,11 @@
+# SPDX-License-Identifier: BSD-3-Clause
+# libvftrace-files.so, included by the Makefile.
+
+files_obj := $(call obj,$(wildcard files/*.c))
+
+# what it stands in for must be called by the names that stand here
+$(files_obj): ALL_CFLAGS := $(filter-out -ftls-model=%,$(HOOK_CFLAGS)) -U_FORTIFY_SOURCE -fno-builtin
+$(O)/lib/libvftrace-files.so: $(files_obj)
+	$(call say,LD,$@)
+	@mkdir -p $(@D)
+	$(Q)$(CC) -shared -Wl,-soname,$(@F) -Wl,-z,now,-z,nodelete $(LDFLAGS) -o $@ $^ -ldl -lpthread

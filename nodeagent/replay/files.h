@@ -1,0 +1,44 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * What a process does with files (shm/files.h): of each file, how many calls of each kind, and
+ * what they have moved. What comes from the process is checked.
+ */
+#ifndef VFTR_NODEAGENT_REPLAY_FILES_H
+#define VFTR_NODEAGENT_REPLAY_FILES_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include "shm/files.h"
+
+#define FILE_SMALL_BYTES 4096u /* reads and writes of less are small */
+
+struct files;
+
+/* The calls of one kind. Those that failed count in `calls`, `failed` and `ticks` only. */
+struct file_calls {
+	uint64_t calls, failed, bytes, ticks;
+	uint64_t rest;		    /* of `bytes`, by calls of streams that do not count */
+	uint64_t sequential, small; /* of reads and writes */
+	uint64_t least, most;	    /* bytes of one; of none UINT64_MAX and 0 */
+};
+
+struct file_use {
+	uint32_t number;
+	char *name;    /* NULL: it has not come */
+	bool left_out; /* its name is one of files.exclude */
+	bool used;
+	struct file_calls of[FILE_CALLS];
+};
+
+/* exclude: a valid regular expression; names that match are left out. NULL: none. */
+struct files *files_new(const char *exclude);
+void files_free(struct files *f);
+
+/* Message of the process: number and name are untrusted. False: it makes no sense. */
+bool files_define(struct files *f, const struct wire_file_name *m, const char *name);
+
+/* All *n of them; those not `used` have nothing. f may be NULL. */
+const struct file_use *files_all(const struct files *f, size_t *n);
+
+#endif
