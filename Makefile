@@ -366,6 +366,7 @@ bench: deps
 	@$(MAKE) --no-print-directory all $(O)/t/report/make-large
 	@BUILD='$(abspath $(O))' t/bench/run
 	@BUILD='$(abspath $(O))' t/bench/live
+	@BUILD='$(abspath $(O))' t/bench/files
 
 count:
 	@$(MAKE) --no-print-directory all
