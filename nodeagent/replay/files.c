@@ -5,13 +5,14 @@
 #include <stdlib.h>
 #include <string.h>
 #include "nodeagent/base/util.h"
-#include "nodeagent/replay/internal.h"
-#include "shm/atomic.h"
+#include "nodeagent/replay/tree/calltree.h"
 
 struct files {
 	uint16_t place[FILE_NUMBERS + 1]; /* by number: 1 + its place in at[], or 0 */
 	struct file_use *at;
 	size_t n, cap;
+	/* by number of a region: it is the frame of such calls. Others than these are not known. */
+	bool is_frame[RECORD_REGIONS_SHORT];
 	bool leaves_out;
 	regex_t exclude;
 };
@@ -36,8 +37,7 @@ void files_free(struct files *f)
 	free(f);
 }
 
-/* Numbers come before their names. */
-static struct file_use *use_of(struct files *f, uint32_t number)
+struct file_use *files_use(struct files *f, uint32_t number)
 {
 	if (number > FILE_NUMBERS)
 		return NULL;
@@ -56,7 +56,7 @@ static void name_use(struct files *f, struct file_use *u, const char *name)
 
 bool files_define(struct files *f, const struct wire_file_name *m, const char *name)
 {
-	struct file_use *u = m->number ? use_of(f, m->number) : NULL;
+	struct file_use *u = m->number ? files_use(f, m->number) : NULL;
 
 	if (!u || !name[0])
 		return false;
@@ -65,71 +65,30 @@ bool files_define(struct files *f, const struct wire_file_name *m, const char *n
 	return true;
 }
 
+/* An index in is_frame[], or RECORD_REGIONS_SHORT. */
+static uint64_t frame_of(uint64_t key)
+{
+	return key_is_region(key) && !RECORD_IS_REGION(key) ? key - RECORD_ID_REGION
+							    : RECORD_REGIONS_SHORT;
+}
+
+void files_found_in(struct files *f, uint64_t key)
+{
+	const uint64_t n = frame_of(key);
+
+	if (n < RECORD_REGIONS_SHORT)
+		f->is_frame[n] = true;
+}
+
+bool files_are_in(const struct files *f, uint64_t region_key)
+{
+	const uint64_t n = frame_of(region_key);
+
+	return f && n < RECORD_REGIONS_SHORT && f->is_frame[n];
+}
+
 const struct file_use *files_all(const struct files *f, size_t *n)
 {
 	*n = f ? f->n : 0;
 	return f ? f->at : NULL;
-}
-
-/* ---- records ------------------------------------------------------------------------------- */
-
-void replay_set_files(struct replay *r, struct files *f)
-{
-	r->files = f;
-}
-
-static void add_data(struct file_calls *c, uint64_t bytes, bool sequential)
-{
-	c->sequential += sequential;
-	c->small += bytes < FILE_SMALL_BYTES;
-	if (c->calls == c->failed + 1 || bytes < c->least)
-		c->least = bytes;
-	if (bytes > c->most)
-		c->most = bytes;
-}
-
-/* Also at the call path: what replay/io.c makes of the program's own words. */
-static void add_to_path(struct replay *r, uint32_t kind, int64_t bytes, uint64_t ticks)
-{
-	if (kind == FILE_READ || kind == FILE_WRITE)
-		replay_add_io(
-			r, kind == FILE_READ ? RECORD_IO_READ : RECORD_IO_WRITE, bytes, ticks);
-}
-
-static bool add_call(
-	struct file_use *u, const struct ring_record *rec, int64_t bytes, uint64_t ticks)
-{
-	struct file_calls *c = &u->of[FILE_CALL_KIND(rec->head)];
-
-	u->used = true;
-	if (FILE_CALL_HAS(rec->head, FILE_CALL_REST)) {
-		c->bytes += bytes < 0 ? 0 : (uint64_t)bytes;
-		c->rest += bytes < 0 ? 0 : (uint64_t)bytes;
-		return false;
-	}
-	c->calls++;
-	c->ticks += ticks;
-	if (bytes < 0) {
-		c->failed++;
-		return true;
-	}
-	c->bytes += (uint64_t)bytes;
-	add_data(c, (uint64_t)bytes, FILE_CALL_HAS(rec->head, FILE_CALL_SEQUENTIAL));
-	return true;
-}
-
-bool replay_take_file_call(struct replay *r, const struct ring_record *rec)
-{
-	const uint32_t kind = FILE_CALL_KIND(rec->head);
-	const int64_t bytes = (int64_t)load_relaxed(&rec->word[1]);
-	const uint64_t ticks = rec->last & ~FILE_CALL_MARK, most = elapsed(r->start, r->not_after);
-	struct file_use *u = r->files ? use_of(r->files, FILE_CALL_FILE(rec->head)) : NULL;
-
-	if (kind >= FILE_CALLS || rec->head & RECORD_EXIT || (r->files && !u)) {
-		r->error = "a call for a file that cannot be";
-		return false;
-	}
-	if (u && !u->left_out && add_call(u, rec, bytes, ticks < most ? ticks : most))
-		add_to_path(r, kind, bytes, ticks);
-	return true;
 }

@@ -38,6 +38,15 @@ void files_free(struct files *f);
 /* Message of the process: number and name are untrusted. False: it makes no sense. */
 bool files_define(struct files *f, const struct wire_file_name *m, const char *name);
 
+/* The file with this number, owned by f, until the next one comes; its name may come later. NULL:
+ * there is no such number. */
+struct file_use *files_use(struct files *f, uint32_t number);
+
+/* A call for a file was recorded in a frame with this key. */
+void files_found_in(struct files *f, uint64_t key);
+/* True if calls for files were recorded in frames of this region. f may be NULL. */
+bool files_are_in(const struct files *f, uint64_t region_key);
+
 /* All *n of them; those not `used` have nothing. f may be NULL. */
 const struct file_use *files_all(const struct files *f, size_t *n);
 

@@ -5,6 +5,7 @@
  * there on SLOW_WINDOW is set until the next word, or as long as MPI_Init is open; so no other
  * word is looked at.
  */
+#include "nodeagent/replay/files.h"
 #include "nodeagent/replay/window.h"
 
 #include "mpi_id.h"
@@ -50,17 +51,27 @@ static void move_time(struct time_sums *s, enum time_class in, enum time_class f
 	s->of[from] -= (int64_t)d;
 }
 
+/* Calls for files that MPI makes are its own time. */
+static enum time_class class_within(
+	const struct replay *r, const struct node *n, const struct node *in)
+{
+	if (in && files_are_in(r->files, n->key) && class_of(r, in->key) == TIME_MPI)
+		return TIME_MPI;
+	return class_of(r, n->key);
+}
+
 /* Below KEY_DEEP times are exclusive, and its own is that of its children (calltree.h). */
 static void add_node(const struct replay *r, struct time_sums *s, const struct node *n)
 {
 	const struct node *in = n->parent;
-	const enum time_class c = class_of(r, n->key);
+	enum time_class c;
 	uint64_t io = 0;
 
 	if (n->key == KEY_DEEP)
 		return;
 	if (in && in->key == KEY_DEEP)
 		in = in->parent;
+	c = class_within(r, n, in);
 	if (in)
 		move_time(s, c, class_of(r, in->key), n->ticks);
 	else

@@ -25,6 +25,7 @@ static const struct list gpu_lists[] = {
 static const struct list io_lists[] = {
 	{"io", "Input and output"},
 	{"files", "Files"},
+	{"posix_files", "Files of the program"},
 };
 static const struct list counters_lists[] = {
 	{"counters", "Hardware counters"},

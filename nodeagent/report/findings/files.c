@@ -5,6 +5,17 @@
 #include <stdlib.h>
 #include <string.h>
 
+/* What MPI does with files is told of by look_mpi_io(); what it does with others is its own. */
+static bool is_of_mpi(const struct facts *facts, uint32_t stack)
+{
+	const struct profile *p = facts->p;
+
+	for (; stack != PROFILE_NONE; stack = facts->r->parent[stack])
+		if (!strncmp(p->names[p->stacks[stack].name], "MPI_", 4))
+			return true;
+	return false;
+}
+
 bool look_io(const struct facts *facts, struct finding *f)
 {
 	const struct profile *p = facts->p;
@@ -13,6 +24,8 @@ bool look_io(const struct facts *facts, struct finding *f)
 	char *path;
 
 	for (size_t i = 0; i < p->n_io; i++) {
+		if (is_of_mpi(facts, p->io[i].stack))
+			continue;
 		ns += p->io[i].ns;
 		if (!most || p->io[i].ns > most->ns)
 			most = &p->io[i];

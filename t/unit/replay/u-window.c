@@ -6,6 +6,7 @@
 #include "t/unit/replay/replay-by-hand.h"
 
 #include "mpi_id.h"
+#include "nodeagent/replay/files.h"
 #include "nodeagent/replay/window.h"
 
 #define MPI(name) (RECORD_ID_MPI + VFTR_MPI_##name)
@@ -216,6 +217,41 @@ START_TEST(blocked_paused_and_io)
 }
 END_TEST
 
+static void read_file(uint32_t region, uint64_t after)
+{
+	in_after(1, region);
+	put(0, RECORD_FILE_CALL, 0);
+	block[used - 3] = file_call_word(FILE_READ, 1, 0);
+	block[used - 2] = 8;
+	block[used - 1] = FILE_CALL_MARK | 30;
+	out_after(after, region);
+}
+
+/* Calls for files are input and output, but those that MPI makes are MPI's. */
+START_TEST(files_of_the_program_and_of_mpi)
+{
+	struct files *files = files_new(NULL);
+
+	replay_set_files(r, files);
+	in_after(5, MPI(INIT));
+	out_after(6, MPI(INIT));
+	in_after(7, A);
+	read_file(RECORD_ID_REGION + 3, 50);
+	in_after(2, MPI(SEND));
+	read_file(RECORD_ID_REGION + 3, 60);
+	out_after(4, MPI(SEND));
+	in_after(10, RECORD_ID_REGION + 4); /* a region of the program's */
+	out_after(20, RECORD_ID_REGION + 4);
+	out_after(3, A);
+	in_after(0, MPI(FINALIZE));
+	finish();
+	expect_first(7 + 51 + 2 + 61 + 4 + 30 + 3, 1 + 50 - 30 + 2 + 30 + 3, 61 + 4, 0);
+	ck_assert_int_eq(window.first.of[TIME_IO], 30);
+	replay_set_files(r, NULL);
+	files_free(files);
+}
+END_TEST
+
 /* A region whose thread waits for a lock for 5, and 70 at its end for the others. */
 static void region(void)
 {
@@ -351,7 +387,8 @@ int main(void)
 {
 	const TTest *const tests[] = {from_init_to_finalize, empty_window, init_in_init,
 		without_mpi_from_begin_to_end, killed, killed_in_init, killed_in_finalize,
-		blocked_paused_and_io, thread_that_is_cut, deep, sums_while_frames_are_open};
+		blocked_paused_and_io, files_of_the_program_and_of_mpi, thread_that_is_cut, deep,
+		sums_while_frames_are_open};
 	const TTest *const twice[] = {waits_in_openmp, waits_before_init, worker};
 	Suite *s = suite_create("window");
 	TCase *c = tcase_create("window");

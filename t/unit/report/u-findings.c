@@ -511,6 +511,16 @@ START_TEST(input_and_output)
 }
 END_TEST
 
+START_TEST(input_and_output_of_mpi_is_not_counted_again)
+{
+	uint32_t call = add(add(main_, "MPI_File_read", 0, 0, 0), "pread", 0, 0, 0);
+
+	*ADD_ELEMENT(p, io) = (struct profile_io){
+		.stack = call, .operations = 512, .bytes = 1 << 20, .ns = 2000 * MS};
+	not_found("io");
+}
+END_TEST
+
 /* ---- threads ------------------------------------------------------------------------------- */
 
 START_TEST(threads_that_wait)
@@ -929,8 +939,9 @@ int main(void)
 		the_rank_with_more_work_is_told_once, old_profiles_have_the_function_only,
 		slow_iterations, messages_in_the_wrong_order, late_senders, small_messages,
 		communication, start_and_end_of_mpi, files_of_mpi, input_and_output,
-		threads_that_wait, the_thread_that_others_wait_for, locks, a_thread_that_has_a_lock,
-		idle_workers, waits_for_gpus, short_functions_, agent_that_is_behind, too_few_cpus,
+		input_and_output_of_mpi_is_not_counted_again, threads_that_wait,
+		the_thread_that_others_wait_for, locks, a_thread_that_has_a_lock, idle_workers,
+		waits_for_gpus, short_functions_, agent_that_is_behind, too_few_cpus,
 		incomplete_data, clocks, five_at_most_by_seconds, two_doubts_keep_their_place,
 		an_even_job_has_none_and_that_is_said, text_and_json_have_the_evidence,
 		any_profile};
