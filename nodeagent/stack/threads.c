@@ -20,7 +20,8 @@
 
 #define PATH_NODES_MAX (1u << 18)	    /* of one process */
 #define READ_AT_ONCE   16		    /* samples of a thread */
-#define REFRESH_NS     UINT64_C(1000000000) /* between two looks for new files, at least */
+#define REFRESH_NS     UINT64_C(100000000)  /* between two looks for new files, at least ... */
+#define REFRESH_MOST   UINT64_C(6400000000) /* ... and as long as they find nothing, this */
 #define CUT_MOST       3		    /* samples without the first frames of a thread */
 
 struct sampled_thread {
@@ -41,8 +42,8 @@ struct stack_process {
 	struct unwinder *unwinder; /* NULL: not yet, or it cannot be */
 	struct stack_functions *functions;
 	struct calltree *paths;
-	uint64_t refreshed_ns;
-	uint32_t epochs; /* of the code map, then */
+	uint64_t refreshed_ns, refresh_ns; /* the last look for files, and until the next one */
+	uint32_t epochs;		   /* of the code map, then */
 	struct sampled_thread *threads;
 	size_t n_threads, cap_threads;
 	struct sampled_thread *reading;
@@ -110,23 +111,48 @@ static bool has_unwinder(struct stack_process *f, int tid)
 	if (!f->unwinder)
 		return false;
 	f->refreshed_ns = clock_raw_ns();
+	f->refresh_ns = REFRESH_NS;
 	f->epochs = codemap_epochs(f->p->code);
 	f->functions = stack_functions_new(f->p, f->unwinder);
 	return true;
 }
 
-/* What was loaded since is looked for where the thread runs there; what was unloaded, at once. */
-static void refresh_files(struct stack_process *f, uint64_t pc)
+static void refresh_files(struct stack_process *f)
 {
-	const uint64_t now = clock_raw_ns();
-
-	if (f->epochs == codemap_epochs(f->p->code) &&
-		(unwinder_knows(f->unwinder, pc) || now - f->refreshed_ns < REFRESH_NS))
-		return;
 	unwinder_refresh(f->unwinder);
 	stack_functions_forget(f->functions);
-	f->refreshed_ns = now;
+	f->refreshed_ns = clock_raw_ns();
 	f->epochs = codemap_epochs(f->p->code);
+}
+
+/* Of a place in no file that is known: was something loaded since? Code that the program has made
+ * itself is in none. */
+static bool finds_file(struct stack_process *f, uint64_t pc)
+{
+	if (unwinder_knows(f->unwinder, pc) || clock_raw_ns() - f->refreshed_ns < f->refresh_ns)
+		return false;
+	refresh_files(f);
+	if (unwinder_knows(f->unwinder, pc)) {
+		f->refresh_ns = REFRESH_NS;
+		return true;
+	}
+	if (f->refresh_ns < REFRESH_MOST)
+		f->refresh_ns *= 2;
+	return false;
+}
+
+/* As often as it leads on to another frame: callers may be in other new files. */
+static size_t frames_of(
+	struct stack_process *f, const struct stack_raw *raw, uint64_t *pcs, bool *whole)
+{
+	size_t n;
+
+	if (f->epochs != codemap_epochs(f->p->code)) /* something was unloaded */
+		refresh_files(f);
+	do
+		n = unwinder_frames(f->unwinder, raw, pcs, whole);
+	while (!*whole && n && finds_file(f, pcs[n - 1]));
+	return n;
 }
 
 static void take_sample(void *ctx, const struct stack_raw *raw)
@@ -141,8 +167,7 @@ static void take_sample(void *ctx, const struct stack_raw *raw)
 		f->all->lost++;
 		return;
 	}
-	refresh_files(f, stack_raw_pc(raw));
-	n = unwinder_frames(f->unwinder, raw, pcs, &whole);
+	n = frames_of(f, raw, pcs, &whole);
 	s = (struct stack_sample){.ticks = stacks_ticks(f->all, raw->raw_ns),
 		.weight = stacks_weight(f->all, raw->period_ns)};
 	stack_functions_path(f->functions, f->paths, pcs, n, whole, &s);

@@ -164,6 +164,8 @@ static int add_frame(Dwfl_Frame *frame, void *ctx)
 	Dwarf_Addr pc;
 	bool is_running;
 
+	u->missed =
+		false; /* what was, was of other registers; the next line may go on to a caller */
 	if (!dwfl_frame_pc(frame, &pc, &is_running) || u->n == UNWIND_FRAMES_MAX)
 		return DWARF_CB_ABORT;
 	if (!pc) /* behind the thread's first function */

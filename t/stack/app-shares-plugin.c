@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* A library that app-shares loads. */
 void plugged(long n);
+void asking(void (*work)(long), long n);
 
 static volatile double sum;
 
@@ -16,5 +17,12 @@ __attribute__((noinline)) static void inner(long n)
 void plugged(long n)
 {
 	inner(n);
+	sum = sum + 1;
+}
+
+/* The program itself does the work: only a caller of that is in this library. */
+void asking(void (*work)(long), long n)
+{
+	work(n);
 	sum = sum + 1;
 }

@@ -122,16 +122,27 @@ APART void crowd(void)
 		pthread_join(threads[i], NULL);
 }
 
+APART void asked(long n)
+{
+	burn(n);
+	sum = sum + 1;
+}
+
 /* What the library has is in a function of its own, and loaded when the program already runs. */
 APART void load(const char *library)
 {
 	void *l = dlopen(library, RTLD_NOW);
-	void (*run)(long);
-	const double from = cpu_s();
+	void (*run)(long), (*ask)(void (*)(long), long);
+	double from = cpu_s();
 
 	if (!l)
 		exit(3);
 	*(void **)&run = dlsym(l, "plugged");
+	*(void **)&ask = dlsym(l, "asking");
+	for (long i = 0; i < rounds; i++)
+		ask(asked, 500000);
+	printf("asked %.6f\n", cpu_s() - from);
+	from = cpu_s();
 	for (long i = 0; i < 2 * rounds; i++)
 		run(500000);
 	printf("plugged %.6f\n", cpu_s() - from);

@@ -92,7 +92,9 @@ test_if "$may" "$why" 'a child of fork' '
 test_if "$may" "$why" 'a library that is loaded while the program runs' '
 	sampled 50 "$BIN/shares" serial 1000 "$BIN/plugin.so"
 	shares_hold 50
-	of_path "plugged<load<main<init" | jq -e .estimated'
+	of_path "plugged<load<main<init" | jq -e .estimated
+	of_path "burn<asked<asking<load<main<init" | jq -e ".samples > 20"
+	jq -e "[.stacks[] | select(.path | test(\"not known\")) | .samples] | add // 0 | . <= 10" all.json'
 
 test_if "$may" "$why" 'of a stack larger than a sample the innermost functions are known, then all' '
 	sampled 100 "$BIN/shares" large 3000
