@@ -22,6 +22,8 @@
 enum conf_type {
 	CONF_BOOL,	  /* bool */
 	CONF_INT,	  /* long long */
+	CONF_AUTO_INT,	  /* long long; CONF_AUTO is "auto" */
+	CONF_AUTO_BOOL,	  /* the same, 0 or 1 */
 	CONF_DOUBLE,	  /* double; NAN is null */
 	CONF_TIME,	  /* double, seconds */
 	CONF_STRING,	  /* char *; NULL is null, as for all of char * */
@@ -35,6 +37,8 @@ enum conf_type {
 	CONF_COUNTERS,	  /* struct conf_list, its counters */
 	CONF_OBSERVABLES, /* struct conf_list, its observables */
 };
+
+#define CONF_AUTO (-1LL)
 
 /* Elements of lists: texts, in the order of the keys. */
 struct conf_counter {
@@ -59,6 +63,8 @@ struct conf_list {
 
 #define CONF_C_BOOL	   bool
 #define CONF_C_INT	   long long
+#define CONF_C_AUTO_INT	   long long
+#define CONF_C_AUTO_BOOL   long long
 #define CONF_C_DOUBLE	   double
 #define CONF_C_TIME	   double
 #define CONF_C_STRING	   char *

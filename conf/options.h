@@ -6,13 +6,13 @@
  * against it. Rows of one section stand together, below its name.
  *
  * X(TYPE, field, path, default, min, max, words, null, text)
- *	TYPE	 BOOL INT DOUBLE TIME STRING SIZE CHOICE WORDS RANKS REGEX CPU TAGS COUNTERS
- *		 OBSERVABLES; see enum conf_type
+ *	TYPE	 BOOL INT AUTO_INT AUTO_BOOL DOUBLE TIME STRING SIZE CHOICE WORDS RANKS REGEX CPU
+ *		 TAGS COUNTERS OBSERVABLES; see enum conf_type
  *	field	 member of struct conf: the path with '.' as '_'
  *	default	 as it would be given on the command line; NULL is null
- *	min, max accepted range of INT, DOUBLE, TIME (seconds) and SIZE (bytes), both included
- *	words	 what CHOICE and each word of WORDS accepts, separated by '|'; "power of two" for
- *SIZE; the unit of the numbers of an INT that may be given as a size, "1MiB"
+ *	min, max accepted range of INT, AUTO_INT, DOUBLE, TIME (seconds) and SIZE (bytes), both included
+ *	words	 what CHOICE and each word of WORDS accepts, separated by '|'; "power of two" for SIZE;
+ *		 the unit of the numbers of an INT that may be given as a size, "1MiB"
  *	null	 whether null is accepted
  *	text	 one sentence for the user
  */
@@ -69,8 +69,8 @@ X(BOOL, output_command_line, "output.command_line", "true", 0, 0, NULL, false, \
 X(TAGS, output_tags, "output.tags", "", 0, 0, NULL, false, \
   "What the user says of the run, for its results: KEY=VALUE, with commas between several.") \
 \
-X(INT, profile_sample, "profile.sample", "0", 0, 1000, NULL, false, \
-  "Stack samples for each second of CPU time of a thread; 0 takes none.") \
+X(AUTO_INT, profile_sample, "profile.sample", "auto", 0, 1000, NULL, false, \
+  "Stack samples for each second of CPU time of a thread; auto: 20 where nothing is instrumented.") \
 X(REGEX, profile_exclude, "profile.exclude", NULL, 0, 0, NULL, true, \
   "Functions and regions that are not in the profile: their time is that of their callers.") \
 X(INT, profile_depth, "profile.depth", "0", 0, 1024, NULL, false, \
@@ -105,13 +105,15 @@ X(INT, profile_table_max_rows, "profile_table.max_rows", "0", 0, CONF_INT_MAX, N
   "Most rows of each table of call paths in the logs; 0 shows all.") \
 X(DOUBLE, profile_table_min_percent, "profile_table.min_percent", "0", 0, 100, NULL, false, \
   "Leave rows of less exclusive time, in percent of that of all, out of the logs.") \
+X(INT, profile_table_min_samples, "profile_table.min_samples", "5", 0, CONF_INT_MAX, NULL, false, \
+  "Fewest stack samples of a function or path in the logs; 0 shows all.") \
 \
 X(BOOL, stacklist_show_stacklist, "stacklist.show_stacklist", "true", 0, 0, NULL, false, \
   "Show the list of all call paths with their stack ids.") \
 \
-X(BOOL, name_grouped_profile_table_show_table, "name_grouped_profile_table.show_table", \
-  "false", 0, 0, NULL, false, \
-  "Show the runtime profile grouped by function.") \
+X(AUTO_BOOL, name_grouped_profile_table_show_table, "name_grouped_profile_table.show_table", \
+  "auto", 0, 0, NULL, false, \
+  "Show the runtime profile grouped by function; auto: if there are stack samples.") \
 X(INT, name_grouped_profile_table_max_stack_ids, "name_grouped_profile_table.max_stack_ids", \
   "8", 0, CONF_INT_MAX, NULL, false, \
   "Stack ids listed for a function before the list is cut.") \

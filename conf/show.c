@@ -61,6 +61,8 @@ static char *accepted_number(const struct conf_option *o)
 	if (o->type == CONF_INT && o->words)
 		return text_of("an integer from %.15g to %.15g, or a size such as \"16%s\"", o->min,
 			o->max, o->words + strspn(o->words, "1"));
+	if (o->type == CONF_AUTO_INT)
+		return text_of("\"auto\" or an integer from %.15g to %.15g", o->min, o->max);
 	return text_of("%s from %.15g to %.15g", o->type == CONF_INT ? "an integer" : "a number",
 		o->min, o->max);
 }
@@ -82,6 +84,9 @@ static const struct {
 } types[] = {
 	[CONF_BOOL] = {"boolean", "true or false", "yes or no, on or off, 1 or 0"},
 	[CONF_INT] = {"integer", NULL},
+	[CONF_AUTO_INT] = {"integer", NULL},
+	[CONF_AUTO_BOOL] = {"boolean or auto", "\"auto\", true or false",
+		"yes or no, on or off, 1 or 0"},
 	[CONF_DOUBLE] = {"number", NULL},
 	[CONF_TIME] = {"time", NULL},
 	[CONF_STRING] = {"string", "a string"},
@@ -194,6 +199,16 @@ static void size_print(uint64_t bytes, FILE *f)
 		fprintf(f, "\"%s\"", size_shown(buf, bytes));
 }
 
+static void auto_print(const struct conf_option *o, long long value, FILE *f)
+{
+	if (value == CONF_AUTO)
+		fputs("\"auto\"", f);
+	else if (o->type == CONF_AUTO_BOOL)
+		fputs(value ? "true" : "false", f);
+	else
+		fprintf(f, "%lld", value);
+}
+
 void value_print(const struct conf_option *o, const void *field, int indent, FILE *f)
 {
 	switch (o->type) {
@@ -202,6 +217,10 @@ void value_print(const struct conf_option *o, const void *field, int indent, FIL
 		break;
 	case CONF_INT:
 		fprintf(f, "%lld", *(const long long *)field);
+		break;
+	case CONF_AUTO_INT:
+	case CONF_AUTO_BOOL:
+		auto_print(o, *(const long long *)field, f);
 		break;
 	case CONF_DOUBLE:
 	case CONF_TIME:

@@ -126,7 +126,12 @@ static int set_size(const struct conf_option *o, uint64_t *field, const cJSON *j
 	return 0;
 }
 
-/* INT, whose row may name the unit of its numbers, DOUBLE and TIME. */
+static bool is_integer(const struct conf_option *o)
+{
+	return o->type == CONF_INT || o->type == CONF_AUTO_INT;
+}
+
+/* INT, whose row may name the unit of its numbers, AUTO_INT, DOUBLE and TIME. */
 static int set_number(const struct conf_option *o, void *field, const cJSON *json, char **why)
 {
 	const char *text = cJSON_IsString(json) ? json->valuestring : NULL;
@@ -139,9 +144,9 @@ static int set_number(const struct conf_option *o, void *field, const cJSON *jso
 		is = conf_size(text, &number) && conf_size(o->words, &unit);
 	number /= unit;
 	if (!is || !(number >= o->min && number <= o->max) ||
-		(o->type == CONF_INT && number != floor(number)))
+		(is_integer(o) && number != floor(number)))
 		return refuse(o, json, NULL, why);
-	if (o->type == CONF_INT)
+	if (is_integer(o))
 		*(long long *)field = (long long)number;
 	else
 		*(double *)field = number;
@@ -163,6 +168,11 @@ static void set_null(const struct conf_option *o, void *field)
 	}
 }
 
+static bool is_auto(const struct conf_option *o)
+{
+	return o->type == CONF_AUTO_INT || o->type == CONF_AUTO_BOOL;
+}
+
 int value_from_json(
 	const struct conf_option *o, void *field, const cJSON *json, const cJSON **bad, char **why)
 {
@@ -172,13 +182,22 @@ int value_from_json(
 		set_null(o, field);
 		return 0;
 	}
+	if (is_auto(o) && cJSON_IsString(json) && !strcmp(json->valuestring, "auto")) {
+		*(long long *)field = CONF_AUTO;
+		return 0;
+	}
 	switch (o->type) {
 	case CONF_BOOL:
+	case CONF_AUTO_BOOL:
 		if (!cJSON_IsBool(json))
 			return refuse(o, json, NULL, why);
-		*(bool *)field = cJSON_IsTrue(json);
+		if (is_auto(o))
+			*(long long *)field = cJSON_IsTrue(json);
+		else
+			*(bool *)field = cJSON_IsTrue(json);
 		return 0;
 	case CONF_INT:
+	case CONF_AUTO_INT:
 	case CONF_DOUBLE:
 	case CONF_TIME:
 		return set_number(o, field, json, why);
@@ -219,10 +238,12 @@ static cJSON *json_from_text(const struct conf_option *o, const char *text)
 		return cJSON_CreateNull();
 	switch (o->type) {
 	case CONF_BOOL:
+	case CONF_AUTO_BOOL:
 		if (conf_boolean(text, &yes))
 			return cJSON_CreateBool(yes);
 		break;
 	case CONF_INT:
+	case CONF_AUTO_INT:
 	case CONF_DOUBLE:
 	case CONF_TIME:
 		number = strtod(text, &end);
@@ -260,7 +281,9 @@ void value_free(const struct conf_option *o, void *field)
 {
 	switch (o->type) {
 	case CONF_BOOL:
+	case CONF_AUTO_BOOL:
 	case CONF_INT:
+	case CONF_AUTO_INT:
 	case CONF_DOUBLE:
 	case CONF_TIME:
 	case CONF_SIZE:

@@ -205,6 +205,13 @@ static bool hung_up(int error)
 	return error == -EPIPE || error == -ECONNRESET;
 }
 
+static bool is_preloaded(void)
+{
+	const char *v = getenv("LD_PRELOAD");
+
+	return v && strstr(v, "libvftrace");
+}
+
 static int say_hello(
 	int fd, union reply *reply, size_t *got, int *control, struct patience *patience)
 {
@@ -220,6 +227,7 @@ static int say_hello(
 		.rank_hint = number_from(rank_variables),
 		.size_hint = number_from(size_variables),
 		.raw_ns = clock_raw_ns(),
+		.uninstrumented = is_preloaded() && !vftr_modules_call_hooks(),
 	};
 	struct wire_text text = {{executable, invoked, directory}};
 	int error;

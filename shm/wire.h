@@ -109,8 +109,10 @@ struct wire_hello {
 	uint32_t parent_fork;  /* ... and number of that fork, from its FORK message */
 	int32_t rank_hint;     /* from the launcher's environment, or WIRE_UNKNOWN */
 	int32_t size_hint;
-	uint64_t raw_ns; /* CLOCK_MONOTONIC_RAW read beside head.ticks */
-			 /* text: executable, argv[0], working directory */
+	uint64_t raw_ns;	 /* CLOCK_MONOTONIC_RAW read beside head.ticks */
+	uint32_t uninstrumented; /* 1: the library is preloaded, and no module calls the hooks */
+	uint32_t reserved;
+	/* text: executable, argv[0], working directory */
 };
 
 enum wire_messages {

@@ -21,10 +21,11 @@ struct diagnosis {
 		enum finding finding;
 		char *text;
 	} * lines;
-	bool linked;  /* our library is part of it, also if that is not enough */
-	bool no_mpi;  /* it uses MPI, and is linked with the shared library without MPI */
-	bool refused; /* something prevents tracing */
-	char *limits; /* what alone will be traced, "its MPI calls", or NULL: functions */
+	bool linked;	   /* our library is part of it, also if that is not enough */
+	bool instrumented; /* it, or a library of it, calls the hooks */
+	bool no_mpi;	   /* it uses MPI, and is linked with the shared library without MPI */
+	bool refused;	   /* something prevents tracing */
+	char *limits;	   /* what alone will be traced, "its MPI calls", or NULL: functions */
 };
 
 struct doctor_question {

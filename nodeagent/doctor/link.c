@@ -115,6 +115,7 @@ static void find_hooks(struct patient *p)
 			p->provider = o;
 	}
 	p->d->linked = p->ours;
+	p->d->instrumented = p->n_instrumented;
 	if (!p->self->facts.dynamic && p->ours == p->self && p->self->facts.stripped)
 		p->provider = p->self;
 }
@@ -174,8 +175,8 @@ static void advise_samples(struct patient *p)
 {
 	if (p->self->facts.dynamic)
 		diagnose(p->d, FINDING_DO,
-			"or see call paths of the program as it is, by samples: run it under "
-			"`vftr-node-agent --preload -k profile.sample=20 --' (vftr-stack(7))");
+			"or see call paths of the program as it is, by stack samples: run it under "
+			"`vftr run --' (vftr-stack(7))");
 }
 
 static void judge_uninstrumented(struct patient *p)

@@ -207,6 +207,19 @@ static void welcome(struct process *p, struct wire_welcome *w)
 	free(text);
 }
 
+static void note_origin(struct process *p, const union packet *m)
+{
+	p->parent_pid = m->hello.ppid;
+	p->parent_traced = m->hello.parent_traced;
+	p->parent_fork = m->hello.parent_fork;
+	p->rank_hint = m->hello.rank_hint;
+	p->size_hint = m->hello.size_hint;
+	p->uninstrumented = m->hello.uninstrumented;
+	p->executable = xstrdup(text_of(m, 0));
+	p->invoked_as = xstrdup(text_of(m, 1));
+	p->directory = xstrdup(text_of(m, 2));
+}
+
 static struct wire_welcome welcome_of(const struct host *host)
 {
 	return (struct wire_welcome){.head = {.kind = WIRE_WELCOME},
@@ -246,14 +259,7 @@ static const char *on_hello(struct process *p, const union packet *m)
 	p->control->clock_source = host->clocks.source;
 	counters_ask(host->counters, control_counters(p->control), !somebody_reads_energy(host));
 	p->files = w.files ? files_new(host->conf->files_exclude) : NULL;
-	p->parent_pid = m->hello.ppid;
-	p->parent_traced = m->hello.parent_traced;
-	p->parent_fork = m->hello.parent_fork;
-	p->rank_hint = m->hello.rank_hint;
-	p->size_hint = m->hello.size_hint;
-	p->executable = xstrdup(text_of(m, 0));
-	p->invoked_as = xstrdup(text_of(m, 1));
-	p->directory = xstrdup(text_of(m, 2));
+	note_origin(p, m);
 	p->start_ticks = host->clocks.source == CLOCK_SOURCE_RAW ? m->hello.raw_ns : m->head.ticks;
 	if (p->start_ticks > host_ticks(host))
 		p->start_ticks = host_ticks(host);

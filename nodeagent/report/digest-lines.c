@@ -238,7 +238,11 @@ static void put_cost(struct digest_lines *l)
 		return;
 	}
 	if (!l->p->calls) {
-		fputs("  nothing was traced: no function of it is instrumented (see vftr doctor)",
+		fputs(l->r->c->profile_sample
+				? "  nothing was traced: nothing is instrumented, and there is no "
+				  "stack sample"
+				: "  nothing was traced: no function of it is instrumented (see "
+				  "vftr doctor)",
 			f);
 		end_line(l);
 		return;

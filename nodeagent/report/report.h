@@ -101,7 +101,9 @@ struct report_group {
 	uint32_t name; /* one of its names */
 	uint64_t calls, excl_ns;
 	uint64_t incl_ns; /* recursion counted once */
-	size_t first, n;  /* its stacks: members[first .. first + n), by id */
+	uint64_t samples,
+		estimated_ns; /* of stack samples, and the part of excl_ns that is estimated */
+	size_t first, n;      /* its stacks: members[first .. first + n), by id */
 };
 
 /* One entry per group that has stacks; the caller frees the groups, and not the members. */

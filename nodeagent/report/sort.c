@@ -204,9 +204,20 @@ static void add_member(struct report *r, struct report_group *to, uint32_t stack
 	to->name = s->name;
 	to->calls += s->calls;
 	to->excl_ns += s->excl_ns;
+	to->estimated_ns += s->estimated ? s->excl_ns : 0;
 	if (r->outermost[stack])
 		to->incl_ns += s->incl_ns;
 	r->members[to->first + to->n++] = stack;
+}
+
+static void add_samples(
+	const struct report *r, struct report_group *g, const struct profile_stack_samples *s)
+{
+	const struct profile_stack *at = &r->p->stacks[s->stack];
+	struct report_group *to = &g[r->group[at->name]];
+
+	if (at->estimated)
+		to->samples += s->own;
 }
 
 void report_prepare_groups(struct report *r)
@@ -228,6 +239,8 @@ void report_prepare_groups(struct report *r)
 			__builtin_prefetch(&p->stacks[r->by_id[i + AHEAD]].name);
 		add_member(r, &g[r->group[p->stacks[r->by_id[i]].name]], r->by_id[i]);
 	}
+	for (size_t i = 0; i < p->n_stack_samples; i++)
+		add_samples(r, g, &p->stack_samples[i]);
 	/* names without stacks have no line */
 	for (size_t i = 0; i < r->n_groups; i++)
 		if (g[i].n)

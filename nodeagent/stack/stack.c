@@ -23,6 +23,8 @@
  */
 #define PERIODS_MORE 1.0472
 
+#define RATE_AUTO 20 /* samples for each second of CPU time */
+
 #define PASS_NS	       UINT64_C(200000000) /* between two passes, at most */
 #define PASS_SAMPLES   4		   /* of a thread between two passes, at most */
 #define RING_BYTES_ALL ((size_t)64 << 20)
@@ -115,6 +117,13 @@ void stacks_refused(struct stacks *s, const struct process *p, int error)
 	s->no_room = true;
 }
 
+static long long rate_of(const struct host *host)
+{
+	const long long rate = host->conf->profile_sample;
+
+	return rate == CONF_AUTO ? RATE_AUTO : rate;
+}
+
 static struct stacks *stacks_of(struct host *host)
 {
 	struct stacks *s = host->stacks;
@@ -124,7 +133,7 @@ static struct stacks *stacks_of(struct host *host)
 	s = host->stacks = xcalloc(1, sizeof(*s));
 	s->host = host;
 	s->owner = getpid();
-	s->period_ns = (uint64_t)(1e9 / PERIODS_MORE / (double)host->conf->profile_sample);
+	s->period_ns = (uint64_t)(1e9 / PERIODS_MORE / (double)rate_of(host));
 	s->rings_most = rings_by_files();
 	if (s->rings_most > rings_by_memory())
 		s->rings_most = rings_by_memory();
@@ -136,9 +145,17 @@ static struct stacks *stacks_of(struct host *host)
 
 /* ---- processes ------------------------------------------------------------------ */
 
+static bool is_wanted(const struct process *p)
+{
+	const struct conf *c = p->host->conf;
+
+	return c->profile_sample == CONF_AUTO ? p->uninstrumented && !c->python_functions
+					      : c->profile_sample > 0;
+}
+
 static void begin_process(struct process *p)
 {
-	if (p->host->conf->profile_sample && p->greeted)
+	if (p->greeted && is_wanted(p))
 		p->stack = stack_process_new(stacks_of(p->host), p);
 }
 

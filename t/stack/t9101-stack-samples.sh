@@ -116,9 +116,50 @@ for mpi in $(mpi_list); do
 		jq -e "[.stacks[] | select(.function == \"much\" and .calls > 0)] == []" all.json'
 done
 
-test_expect 'without the key there are no samples, and the program does not come before its events' '
+by_itself() { # [OPTION...] -- COMMAND...: as `sampled' without a rate
+	rm -f ./*_all.json ./*_all.log
+	limit "$AGENT" --preload "$@" >out 2>err || return 1
+	mv ./*_all.json all.json
+}
+
+$TEST_CC -O2 -finstrument-functions -o "$BIN/shares-hooked" "$T/stack/app-shares.c" -pthread -ldl &&
+	$TEST_CC -O2 -shared -fPIC -finstrument-functions -o "$BIN/plugin-hooked.so" \
+		"$T/stack/app-shares-plugin.c" &&
+	$TEST_CC -O2 -o "$BIN/shares-beside" "$T/stack/app-shares.c" -pthread -ldl \
+		-Wl,--no-as-needed "$BIN/plugin-hooked.so" || exit 1
+
+test_if "$may" "$why" 'without the key a program that is not instrumented is sampled at 20 Hz' '
+	by_itself -- "$BIN/shares" serial 1500
+	is auto "$("$VFTR" config default | jq -r .profile.sample)"
+	shares_hold 20
+	of_path "burn<much<around<serial<main<init" | jq -e .estimated'
+
+test_expect 'one with instrumented functions is not, be they in a library of it' '
+	for program in shares-hooked shares-beside; do
+		by_itself -- "$BIN/$program" serial 500 "$BIN/plugin-hooked.so"
+		is "" "$(jq ".stacks[] | select(.estimated or .samples)" all.json)"
+	done
+	jq -e ".stacks[] | select(.function == \"plugged\" and .calls > 0)" all.json'
+
+test_if "$may" "$why" 'but so it is by a rate, beside its exact calls' '
+	by_itself -k profile.sample=50 -- "$BIN/shares-beside" serial 500 "$BIN/plugin-hooked.so"
+	of_path "burn<much<around<serial<main<init" | jq -e .estimated
+	is 1000 "$(jq "[.stacks[] | select(.function == \"plugged\") | .calls] | add" all.json)"'
+
+test_if "$may" "$why" 'a program that a script starts is sampled if it records something' '
+	printf "%s\n" "#!/bin/sh" "true" "$BIN/shares serial 10" "exit 7" >script
+	chmod +x script
+	limit "$AGENT" --preload -- ./script >out 2>err || status=$?
+	is 7 "$status"
+	has err "no process of ./script was traced"
+	status=0
+	limit "$AGENT" --preload -k profile.sample=20 -- ./script >out 2>err || status=$?
+	is 7 "$status"
+	rm -f ./*_all.json'
+
+test_expect 'with 0 there are no samples, and the program does not come before its events' '
 	rm -f ./*_all.json
-	limit "$AGENT" --preload -- "$BIN/shares" serial 10 >out 2>err || true
+	limit "$AGENT" --preload -k profile.sample=0 -- "$BIN/shares" serial 10 >out 2>err || true
 	has err "no process of"
 	[ ! -e shares_all.json ]'
 
@@ -154,6 +195,14 @@ test_expect 'where the kernel refuses, the log and doctor say so, and the profil
 	limit "$BIN/without-perf" "$VFTR" doctor "$BIN/shares" >said || true
 	has said "the kernel allows no stack samples (perf_event_open: Operation not permitted"
 	limit "$VFTR" doctor "$BIN/shares" >said || true
-	[ ! "$allowed" ] || hasnt said "stack samples"'
+	[ ! "$allowed" ] || hasnt said "allows no stack samples"'
+
+test_expect 'where it refuses what nobody has asked for, one line of the log says so, and nothing else' '
+	rm -f ./*_all.json ./*_all.log
+	limit "$BIN/without-perf" "$AGENT" --preload -- "$BIN/shares" serial 10 >out 2>err
+	is 3 "$(wc -l <out)"
+	is "vftr-node-agent: profile: $PWD/shares_all.log" "$(cat err)"
+	is 1 "$(grep -c "stack samples" shares_all.log)"
+	is init "$(json shares_all.json ".stacks[].path")"'
 
 done_testing

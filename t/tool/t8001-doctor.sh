@@ -64,7 +64,7 @@ test_expect 'a program that is not instrumented will not, and it names the optio
 	is "./uninstrumented: will not be traced" "$(head -n 1 said)"
 	has said "not instrumented"
 	has said "-finstrument-functions"
-	has said "--preload -k profile.sample=20 --"'
+	has said "by stack samples: run it under \`vftr run --"'
 
 test_expect 'a library dropped by --as-needed is noticed' '
 	gcc -Wl,--as-needed $found -lvftrace -o dropped main.o
@@ -312,6 +312,7 @@ test_expect 'after a run without a traced process its diagnosis is there' '
 	chmod +x script
 	untraced "no    it is a script, run by /bin/sh" ./script
 	has said "ask about the program that the script starts"
+	options="--preload -k profile.sample=0"
 	untraced "no    it is not instrumented" ./uninstrumented
 	hasnt said mpirun'
 

@@ -108,7 +108,7 @@ test_expect '--preload=auto: only into what is not linked with the library' '
 	head -n 1 preloads | grep -qx "\[\]"
 	tail -n 1 preloads | grep -q libvftrace
 	grep -q "^LD_PRELOAD=.*libvftrace" linked
-	status_of 3 run -- "$BIN/plain" exit3 2>err
+	status_of 3 run -k profile.sample=0 -- "$BIN/plain" exit3 2>err
 	has err "no process of $BIN/plain was traced"
 	has err "it is not instrumented"
 	status_of 3 run --preload=no -- "$BIN/instrumented" exit3 2>err
@@ -122,7 +122,7 @@ for mpi in $(mpi_list); do
 		printf \"%s\\n\" \"#include <mpi.h>\" \"int main(int n, char **v) { MPI_Init(&n, &v);\" \
 			\"MPI_Barrier(MPI_COMM_WORLD); return MPI_Finalize(); }\" >m.c
 		mpicc.$mpi -o m m.c
-		run -- \$(mpirun_of $mpi) -np 2 ./m 2>err
+		run -k profile.sample=0 -- \$(mpirun_of $mpi) -np 2 ./m 2>err
 		is 1 \"\$(grep -c 'm is not instrumented: its MPI calls are seen, and no functions' err)\"
 		run -q -- \$(mpirun_of $mpi) -np 2 ./m 2>err
 		hasnt err 'not instrumented'
@@ -160,7 +160,7 @@ test_expect '--require-profile: 125 where nothing was traced or nothing could be
 	in_folder require
 	status_of 0 run -q --require-profile -- "$BIN/end" return 2>err
 	status_of 3 run -q --require-profile -- "$BIN/plain" exit3 2>err
-	status_of 125 run -q --require-profile -- true 2>err
+	status_of 125 run -q -k profile.sample=0 --require-profile -- true 2>err
 	has err "--require-profile asks for"
 	VFTR_OFF=1 status_of 125 run -q --require-profile -- "$BIN/end" return 2>err
 	status_of 125 run -q --require-profile -o gone -- sh -c "$BIN/end return; rm -r gone; : >gone" 2>err
@@ -226,7 +226,7 @@ for mpi in $(mpi_list); do
 		is 4 \"\$(ls vftr-job.$mpi-last/rank-?.log | wc -l)\"
 		run -q -- $(mpirun_of $mpi) -np 2 $BIN/bare.$mpi >out
 		is 20 \"\$(json vftr-bare.$mpi-last/profile.json \
-			'[.stacks[] | select(.path | test(\"^MPI_Allreduce < call@[^<]* < init$\")) | .calls] | add')\"
+			'[.stacks[] | select(.path | test(\"^MPI_Allreduce < call@[^<]* < \")) | .calls] | add')\"
 		mkdir in && cd in
 		limit $(mpirun_of $mpi) -np 2 $VFTR run -q --in-step -- $BIN/job.$mpi >out
 		is 1 \"\$(ls -d vftr-job.$mpi-2* | wc -l)\" folders

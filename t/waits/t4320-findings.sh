@@ -161,7 +161,8 @@ test_expect 'a program of which nothing was traced' '
 	cc -o "$BIN/plain" plain.c
 	limit "$VFTR" run -q -o plain -- "$BIN/plain" 2>err || :
 	cat err
-	[ ! -e plain/profile.json ] || is nothing_traced "$(first plain/profile.json rule)"'
+	# another finding is before it if the machine is busy
+	json plain/profile.json ".findings[].rule" | grep -qx nothing_traced'
 
 test_expect 'a rank that was killed is told among them' '
 	limit "$VFTR" run -q -o killed -- $(mpirun_of $mpi) -np 3 "$BIN/findings" killed >out 2>err || :

@@ -154,19 +154,23 @@ void launch_settle_preload(struct launch *l, const struct conf *conf)
 {
 	const char *program = program_words(l->command)[0];
 	struct diagnosis d = {0};
+	bool scripted;
 	char *path;
 
-	l->attach_at_start = conf->profile_sample;
 	l->python = conf->python_functions;
 	l->annotations = conf->annotations;
 	l->files = conf->files_active;
-	if (l->preload != PRELOAD_AUTO)
+	if (!l->preload)
 		return;
 	path = doctor_find(program);
+	scripted = is_shell(program) || is_script(path);
 	if (!is_interpreter(program))
 		doctor_examine(&d, &(struct doctor_question){.name = program, .path = path});
-	if ((d.linked && !d.no_mpi) || is_shell(program) || is_script(path))
+	if (l->preload == PRELOAD_AUTO && ((d.linked && !d.no_mpi) || scripted))
 		l->preload = PRELOAD_NO;
+	l->attach_at_start = conf->profile_sample == CONF_AUTO
+				     ? !d.instrumented && !scripted && !conf->python_functions
+				     : conf->profile_sample > 0;
 	diagnosis_free(&d);
 	free(path);
 }

@@ -45,9 +45,13 @@ struct launch {
 /* True if COMMAND starts processes on other nodes, too. */
 bool launch_is_distributed(const struct launch *l);
 
-/* PRELOAD_AUTO becomes PRELOAD_NO where the program is linked with our library and has all that it
+/*
+ * PRELOAD_AUTO becomes PRELOAD_NO where the program is linked with our library and has all that it
  * needs of it, or is a script of a shell: that may start a program which is. Takes from the
- * configuration what the processes have to know before they come. */
+ * configuration what the processes have to know before they come. Where profile.sample is
+ * CONF_AUTO, instrumented programs come with their first event, and so do the commands of a
+ * script, most of which are short.
+ */
 void launch_settle_preload(struct launch *l, const struct conf *conf);
 
 /* True if COMMAND tells the MPI of its processes, which a script does not. */

@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "conf/conf.h"
+#include "nodeagent/report/log/few-samples.h"
 #include "nodeagent/report/log/internal.h"
 
 /* Standard deviation of the exclusive time over the processes that have the stack. */
@@ -43,22 +44,22 @@ static void write_counters(struct json *j, const char *key, const struct row *ro
 
 static const struct profile_stack_samples *samples_of(const struct row *row)
 {
-	const struct profile_stack_samples *s = row->r->p->stack_samples;
-	size_t n = row->r->p->n_stack_samples;
+	return samples_of_stack(row->r->p, row->index);
+}
 
-	while (n) { /* sorted by stack */
-		const size_t half = n / 2;
+/* What the runtime profile of a log shows for this stack, or NULL: what the stack itself has. */
+static const struct few_samples_row *few_of(const struct row *row)
+{
+	const struct few_samples *few = row->more;
 
-		if (s[half].stack == row->index)
-			return &s[half];
-		if (s[half].stack < row->index) {
-			s += half + 1;
-			n -= half + 1;
-		} else {
-			n = half;
-		}
-	}
-	return NULL;
+	return few ? &few->rows[row->index] : NULL;
+}
+
+static uint64_t stack_time(const struct row *row)
+{
+	const struct few_samples_row *few = few_of(row);
+
+	return few ? few->excl_ns : ((const struct profile_stack *)row->at)->excl_ns;
 }
 
 static bool has_samples(const struct row *row)
@@ -66,16 +67,17 @@ static bool has_samples(const struct row *row)
 	return samples_of(row);
 }
 
-static bool has_own_samples(const struct row *row)
-{
-	const struct profile_stack_samples *s = samples_of(row);
-
-	return s && s->own;
-}
-
 static uint64_t samples_own(const struct row *row)
 {
-	return samples_of(row)->own;
+	const struct few_samples_row *few = few_of(row);
+
+	return few ? few->samples : samples_of(row)->own;
+}
+
+static bool has_own_samples(const struct row *row)
+{
+	return samples_of(row) && ((const struct profile_stack *)row->at)->estimated &&
+	       samples_own(row);
 }
 
 static uint64_t samples_all(const struct row *row)
@@ -83,12 +85,9 @@ static uint64_t samples_all(const struct row *row)
 	return samples_of(row)->all;
 }
 
-/* Of the exclusive time, in seconds: two standard deviations of the number of its samples. */
 static double samples_error(const struct row *row)
 {
-	const struct profile_stack *at = row->at;
-
-	return 2e-9 * (double)at->excl_ns / sqrt((double)samples_of(row)->own);
+	return samples_error_s(stack_time(row), samples_own(row));
 }
 
 static double stack_imbalance(const struct row *row)
@@ -106,13 +105,15 @@ static uint64_t stack_imbalance_rank(const struct row *row)
 	return rank;
 }
 
-ROW_VALUE(double, stack_percent, profile_stack, percent(row->r, at->excl_ns))
+static double stack_percent(const struct row *row)
+{
+	return percent(row->r, stack_time(row));
+}
+
 ROW_VALUE(double, stack_overhead, profile_stack, report_overhead_s(row->r, at->calls))
 ROW_VALUE(double, stack_deviation, profile_stack, deviation_s(at))
 ROW_VALUE(double, stack_mean, profile_stack, at->ranks ? at->excl_ns * 1e-9 / at->ranks : 0.0)
 ROW_VALUE(bool, has_lost, profile_stack, at->lost_calls)
-
-ROW_VALUE(uint64_t, stack_time, profile_stack, at->excl_ns)
 
 static uint32_t *by_configuration(const struct report *r, size_t *n)
 {
@@ -155,7 +156,8 @@ static uint32_t *by_greatest_time(const struct report *r, size_t *n)
 	return sort_stacks(r, "time_max", false);
 }
 
-#define AHEAD 16u /* ids that are asked for before they are needed */
+#define GROUPS_ALWAYS 20u /* functions that are shown, be their samples few or not */
+#define AHEAD	      16u /* ids that are asked for before they are needed */
 
 enum { WITH_OVERHEAD = 1, WITH_IMBALANCES = 2, WITH_PATHS = 4, WITH_SAMPLES = 8 };
 
@@ -175,7 +177,7 @@ static const struct column profile_columns[] = {
 	STACK_ITSELF(NULL, "caller", CALLER),
 	COLUMN_GET(NULL, "parent", WRITTEN, write, write_parent),
 	STACK("Calls", "calls", COUNT, calls),
-	STACK("t_excl[s]", NULL, SECONDS, excl_ns),
+	COLUMN_GET("t_excl[s]", NULL, SECONDS, count, stack_time),
 	COLUMN_GET("~[s]", "t_excl_error_s", REAL, real, samples_error, .where = has_own_samples,
 		.only = WITH_SAMPLES),
 	COLUMN_GET("t_excl[%]", NULL, REAL, real, stack_percent, .decimals = 1),
@@ -209,6 +211,42 @@ static const struct list profile_list = LIST(profile_columns, stacks, .json = "s
 	.order = by_configuration, .json_order = by_id, .limited = true, .time = stack_time,
 	.ahead = stack_ahead, .late = true);
 
+/* By the time that they are shown with, if the table is to be in the order of that. */
+static uint32_t *order_with(const struct report *r, const struct few_samples *few, size_t *n)
+{
+	const char *by = r->c->profile_table_sort_table_column;
+	struct sort_key *keys;
+
+	if (!by || strcmp(by, "time_excl"))
+		return by_configuration(r, n);
+	*n = r->p->n_stacks;
+	keys = xcalloc(*n, sizeof(*keys));
+	for (uint32_t i = 0; i < *n; i++)
+		keys[i] = (struct sort_key){few->rows[i].excl_ns, r->id[i], i};
+	return sort_by_key(keys, *n, r->c->profile_table_sort_table_ascending);
+}
+
+static struct table *fill_with(const struct report *r, const struct few_samples *few,
+	unsigned asked, struct columns_rows *rows)
+{
+	struct table *t = columns_table(r, &profile_list, asked);
+	size_t n;
+	uint32_t *order = order_with(r, few, &n);
+
+	for (size_t i = 0; i < n; i++) {
+		const struct row row = {
+			.r = r, .at = &r->p->stacks[order[i]], .index = order[i], .more = few};
+
+		if (few->rows[order[i]].is_folded)
+			continue;
+		if (!columns_leave(r, rows, stack_time(&row)))
+			columns_row(t, &profile_list, asked, &row);
+		rows->n++;
+	}
+	free(order);
+	return t;
+}
+
 void section_profile(FILE *f, const struct report *r)
 {
 	const struct conf *c = r->c;
@@ -217,12 +255,19 @@ void section_profile(FILE *f, const struct report *r)
 			 (imbalances ? WITH_IMBALANCES : 0) |
 			 (c->profile_table_show_callpath ? WITH_PATHS : 0) |
 			 (r->p->n_stack_samples ? WITH_SAMPLES : 0);
-	struct columns_rows rows;
+	struct columns_rows rows = {.n = 0};
+	struct few_samples *few;
 
 	if (!c->profile_table_show_table || (r->run && r->is_all))
 		return;
-	columns_end(f, r, columns_fill(r, &profile_list, asked, &rows), "Runtime profile", true);
+	few = few_samples_new(r);
+	columns_end(f, r,
+		few ? fill_with(r, few, asked, &rows)
+		    : columns_fill(r, &profile_list, asked, &rows),
+		"Runtime profile", true);
 	columns_left(f, r, &rows);
+	few_samples_say(f, r, few);
+	free(few);
 }
 
 static const struct column lost_columns[] = {
@@ -340,7 +385,11 @@ static uint64_t group_line(const struct row *row)
 	return group_source(row)->line;
 }
 
-#define GROUP(title, json, type, member) COLUMN(title, json, type, struct report_group, member)
+ROW_VALUE(bool, group_has_samples, report_group, at->samples)
+ROW_VALUE(double, group_error, report_group, samples_error_s(at->estimated_ns, at->samples))
+
+#define GROUP(title, json, type, member, ...)                                                      \
+	COLUMN(title, json, type, struct report_group, member, ##__VA_ARGS__)
 
 static const struct column group_columns[] = {
 	COLUMN_GET(NULL, "function", TEXT, text, group_name),
@@ -350,9 +399,12 @@ static const struct column group_columns[] = {
 	COLUMN_GET(NULL, "line", COUNT, count, group_line, .where = group_has_source),
 	GROUP("Calls", "calls", COUNT, calls),
 	GROUP("t_excl[s]", NULL, SECONDS, excl_ns),
+	COLUMN_GET("~[s]", "t_excl_error_s", REAL, real, group_error, .where = group_has_samples,
+		.only = WITH_SAMPLES),
 	COLUMN_GET("t_excl[%]", NULL, REAL, real, group_percent, .decimals = 1),
 	GROUP("t_incl[s]", "t_incl_s", SECONDS, incl_ns),
 	GROUP(NULL, "t_excl_s", SECONDS, excl_ns),
+	GROUP(NULL, "samples", COUNT, samples, .where = group_has_samples),
 	COLUMN_GET("Function", NULL, TEXT, text, group_cell),
 	COLUMN_GET("STIDs", NULL, MADE, made, group_ids, .left = true),
 	COLUMN_GET(NULL, "stacks", WRITTEN, write, write_ids),
@@ -362,7 +414,19 @@ static const struct list group_list = LIST_OF(group_columns, struct report_group
 
 bool report_has_groups(const struct profile *p, const struct conf *c)
 {
-	return c->name_grouped_profile_table_show_table;
+	const long long wanted = c->name_grouped_profile_table_show_table;
+
+	if (wanted != CONF_AUTO)
+		return wanted;
+	/* layout run has another table of functions */
+	return p->n_stack_samples && strcmp(c->output_layout, "run");
+}
+
+/* Below the first ones, its time says nothing. What has calls, too, is known exactly in part. */
+static bool group_has_few(const struct report *r, const struct report_group *g)
+{
+	return r->p->n_stack_samples && !g->calls && g->excl_ns == g->estimated_ns &&
+	       g->samples < (uint64_t)r->c->profile_table_min_samples;
 }
 
 static void print_groups(FILE *f, const struct report *r)
@@ -373,15 +437,21 @@ static void print_groups(FILE *f, const struct report *r)
 	struct report_group *groups;
 	const uint32_t *members;
 	size_t n = report_groups(r, &groups, &members);
-	struct table *t = columns_table(r, &group_list, 0);
+	const unsigned asked = r->p->n_stack_samples ? WITH_SAMPLES : 0;
+	struct table *t = columns_table(r, &group_list, asked);
 	struct columns_rows rows = {.n = 0};
 
 	sort_groups(groups, n, r, members, by,
 		none || c->name_grouped_profile_table_sort_table_ascending);
-	for (size_t i = 0; i < n; i++, rows.n++)
-		if (!columns_leave(r, &rows, groups[i].excl_ns))
-			columns_row(t, &group_list, 0,
+	for (size_t i = 0; i < n; i++, rows.n++) {
+		if (i >= GROUPS_ALWAYS && group_has_few(r, &groups[i])) {
+			rows.left++;
+			rows.left_ns += groups[i].excl_ns;
+		} else if (!columns_leave(r, &rows, groups[i].excl_ns)) {
+			columns_row(t, &group_list, asked,
 				&(struct row){.r = r, .at = &groups[i], .more = members});
+		}
+	}
 	columns_end(f, r, t, "Runtime profile (Grouped by function name)", true);
 	columns_left(f, r, &rows);
 	free(groups);
@@ -416,6 +486,7 @@ void section_stacks(FILE *f, const struct report *r)
 		return;
 
 	struct table *t = table_new(TABLE_LIST);
+	struct few_samples *few = few_samples_new(r);
 	/* of those that are shown, as in the profile */
 	uint32_t *order =
 		r->run ? sort_stacks(r, "time_excl", false) : sort_stacks(r, "stack_id", true);
@@ -424,7 +495,9 @@ void section_stacks(FILE *f, const struct report *r)
 	table_column(t, "STID", TABLE_RIGHT);
 	table_column(t, "Call stack", TABLE_LEFT);
 	for (size_t i = 0; i < r->p->n_stacks; i++) {
-		if (r->run && !r->listed[order[i]])
+		const bool folded = few && few->rows[order[i]].is_folded;
+
+		if ((r->run || folded) && !r->listed[order[i]])
 			continue;
 
 		char id[32] = "STID" COLUMN_NOTHING, *path = report_path(r, order[i]);
@@ -439,4 +512,5 @@ void section_stacks(FILE *f, const struct report *r)
 	table_print(t, f);
 	table_free(t);
 	free(order);
+	free(few);
 }

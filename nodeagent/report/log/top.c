@@ -8,6 +8,7 @@
 
 #include "conf/conf.h"
 #include "nodeagent/report/digest.h"
+#include "nodeagent/report/log/few-samples.h"
 #include "nodeagent/report/log/internal.h"
 
 #define TOP_ROWS     20
@@ -30,6 +31,8 @@ static bool has_ranks(const struct row *row)
 
 ROW_VALUE(uint64_t, top_calls, top, at->group->calls)
 ROW_VALUE(uint64_t, top_time, top, at->group->excl_ns)
+ROW_VALUE(bool, top_has_samples, top, at->group->samples)
+ROW_VALUE(double, top_error, top, samples_error_s(at->group->estimated_ns, at->group->samples))
 ROW_VALUE(double, top_share, top, at->share)
 ROW_VALUE(uint64_t, top_most, top, at->imbalance.max_ns)
 ROW_VALUE(uint64_t, top_rank, top, at->imbalance.rank)
@@ -41,11 +44,13 @@ ROW_VALUE(double, top_imbalance, top,
 ROW_VALUE(const char *, top_bound, top, at->imbalance.is_bound ? ">=" : "")
 ROW_VALUE(const char *, top_name, top, row->r->cell[at->group->name])
 
-enum { OVER_RANKS = 1 };
+enum { OVER_RANKS = 1, WITH_SAMPLES = 2 };
 
 static const struct column top_columns[] = {
 	COLUMN_GET("Calls", NULL, COUNT, count, top_calls),
 	COLUMN_GET("t_excl[s]", NULL, SECONDS, count, top_time),
+	COLUMN_GET("~[s]", NULL, REAL, real, top_error, .only = WITH_SAMPLES,
+		.where = top_has_samples),
 	COLUMN_GET("t_excl[%]", NULL, REAL, real, top_share, .decimals = 1),
 	COLUMN_GET("", NULL, TEXT, text, top_bound, .only = OVER_RANKS, .where = has_ranks),
 	COLUMN_GET(
@@ -64,7 +69,8 @@ void section_top(FILE *f, const struct report *r)
 	const uint32_t *members;
 	struct columns_rows rows = {.n = 0};
 	struct table *t;
-	const unsigned asked = r->p->world_size > 1 ? OVER_RANKS : 0;
+	const unsigned asked = (r->p->world_size > 1 ? OVER_RANKS : 0) |
+			       (r->p->n_stack_samples ? WITH_SAMPLES : 0);
 
 	if (!r->run)
 		return;

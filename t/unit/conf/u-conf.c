@@ -227,8 +227,11 @@ START_TEST(vftrace_default_is_accepted)
 	struct conf *a = conf_default(), *b = good(vftrace_default);
 	char *first, *second;
 
-	ck_assert(!b->demangle_cxx); /* the only other default: names are readable */
+	/* the only other defaults: names are readable, and stack samples are shown by function */
+	ck_assert(!b->demangle_cxx);
 	b->demangle_cxx = true;
+	ck_assert_int_eq(b->name_grouped_profile_table_show_table, 0);
+	b->name_grouped_profile_table_show_table = CONF_AUTO;
 	first = printed(a);
 	second = printed(b);
 	ck_assert_str_eq(warnings, "");
@@ -247,6 +250,7 @@ START_TEST(default_looks_like_vftrace)
 	char *ours, *at, *text = strdup(vftrace_default), *rest = text, *line;
 
 	c->demangle_cxx = false;
+	c->name_grouped_profile_table_show_table = false;
 	ours = at = printed(c);
 	while ((line = strsep(&rest, "\n")) && strcmp(line, "}")) {
 		size_t n = strcspn(line, ",");
@@ -452,12 +456,14 @@ START_TEST(every_key_refuses)
 {
 	for (size_t i = 0; i < CONF_N_OPTIONS; i++) {
 		const struct conf_option *o = &conf_options[i];
-		bool number = o->type == CONF_INT || o->type == CONF_DOUBLE ||
-			      o->type == CONF_TIME || o->type == CONF_SIZE;
+		bool number = o->type == CONF_INT || o->type == CONF_AUTO_INT ||
+			      o->type == CONF_DOUBLE || o->type == CONF_TIME ||
+			      o->type == CONF_SIZE;
 		bool list = o->type == CONF_COUNTERS || o->type == CONF_OBSERVABLES;
 		char outside[64];
 
-		ck_assert_int_eq(accepts(o, "true", "true"), o->type == CONF_BOOL);
+		ck_assert_int_eq(accepts(o, "true", "true"),
+			o->type == CONF_BOOL || o->type == CONF_AUTO_BOOL);
 		ck_assert_int_eq(accepts(o, "null", "null"), o->null_ok);
 		ck_assert_int_eq(accepts(o, "[]", "a list"), list);
 		ck_assert(!accepts(o, "{}", "an object"));
