@@ -23,7 +23,8 @@ struct stacks {
 	int refused;  /* errno: the kernel allows no samples */
 	bool no_room; /* some threads have none, and it was said */
 
-	uint64_t due_ns; /* of the next pass, CLOCK_MONOTONIC_RAW */
+	uint64_t due_ns;  /* of the next pass, CLOCK_MONOTONIC_RAW */
+	uint64_t look_ns; /* of the next look for threads in /proc */
 	struct {
 		uint64_t ticks, raw_ns;
 	} first, now;			     /* pairs, for the clock of records */

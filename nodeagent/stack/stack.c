@@ -25,7 +25,7 @@
 
 #define RATE_AUTO 20 /* samples for each second of CPU time */
 
-#define PASS_NS	       UINT64_C(200000000) /* between two passes, at most */
+#define PASS_NS	       UINT64_C(200000000) /* between two passes, at most; two looks in /proc */
 #define PASS_SAMPLES   4		   /* of a thread between two passes, at most */
 #define RING_BYTES_ALL ((size_t)64 << 20)
 #define FILES_SHARE    4 /* one in so many descriptors may be a ring's */
@@ -244,10 +244,12 @@ double stack_tick(struct host *host)
 	for_each(s, stack_process_open); /* is no less with fewer samples */
 	before = cpu_ns();
 	for_each(s, stack_process_read);
-	if (s->now.raw_ns >= s->due_ns) {
+	if (s->now.raw_ns >= s->look_ns) {
 		for_each(s, stack_process_look);
-		s->due_ns = s->now.raw_ns + pass_ns(s);
+		s->look_ns = s->now.raw_ns + PASS_NS;
 	}
+	if (s->now.raw_ns >= s->due_ns)
+		s->due_ns = s->now.raw_ns + pass_ns(s);
 	spent = cpu_ns() - before;
 	s->window_spent_ns += spent;
 	keep_to_share(s);
