@@ -37,6 +37,11 @@ double samples_error_s(uint64_t ns, uint64_t samples)
 	return 2e-9 * (double)ns / sqrt((double)samples);
 }
 
+bool calls_are_known(const struct profile *p, uint64_t calls)
+{
+	return calls || !p->n_stack_samples;
+}
+
 static bool has_few(const struct report *r, const struct profile_stack_samples *s)
 {
 	const struct profile_stack *at = &r->p->stacks[s->stack];

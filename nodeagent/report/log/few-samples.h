@@ -30,6 +30,9 @@ void few_samples_say(FILE *f, const struct report *r, const struct few_samples *
 /* Of the time that so many samples make, in seconds: two standard deviations of their number. */
 double samples_error_s(uint64_t ns, uint64_t samples);
 
+/* False where a number of calls of 0 may be one that samples do not tell. */
+bool calls_are_known(const struct profile *p, uint64_t calls);
+
 /* The samples of a stack, or NULL. */
 const struct profile_stack_samples *samples_of_stack(const struct profile *p, uint32_t stack);
 

@@ -114,6 +114,7 @@ ROW_VALUE(double, stack_overhead, profile_stack, report_overhead_s(row->r, at->c
 ROW_VALUE(double, stack_deviation, profile_stack, deviation_s(at))
 ROW_VALUE(double, stack_mean, profile_stack, at->ranks ? at->excl_ns * 1e-9 / at->ranks : 0.0)
 ROW_VALUE(bool, has_lost, profile_stack, at->lost_calls)
+ROW_VALUE(bool, stack_has_calls, profile_stack, calls_are_known(row->r->p, at->calls))
 
 static uint32_t *by_configuration(const struct report *r, size_t *n)
 {
@@ -176,7 +177,7 @@ static const struct column profile_columns[] = {
 	STACK_ITSELF(NULL, "function", FUNCTION),
 	STACK_ITSELF(NULL, "caller", CALLER),
 	COLUMN_GET(NULL, "parent", WRITTEN, write, write_parent),
-	STACK("Calls", "calls", COUNT, calls),
+	STACK("Calls", "calls", COUNT, calls, .log_where = stack_has_calls),
 	COLUMN_GET("t_excl[s]", NULL, SECONDS, count, stack_time),
 	COLUMN_GET("~[s]", "t_excl_error_s", REAL, real, samples_error, .where = has_own_samples,
 		.only = WITH_SAMPLES),
@@ -386,6 +387,7 @@ static uint64_t group_line(const struct row *row)
 }
 
 ROW_VALUE(bool, group_has_samples, report_group, at->samples)
+ROW_VALUE(bool, group_has_calls, report_group, calls_are_known(row->r->p, at->calls))
 ROW_VALUE(double, group_error, report_group, samples_error_s(at->estimated_ns, at->samples))
 
 #define GROUP(title, json, type, member, ...)                                                      \
@@ -397,7 +399,7 @@ static const struct column group_columns[] = {
 	COLUMN_GET(NULL, "linker_name", TEXT, text, group_raw, .where = group_differs),
 	COLUMN_GET(NULL, "file", TEXT, text, group_file, .where = group_has_source),
 	COLUMN_GET(NULL, "line", COUNT, count, group_line, .where = group_has_source),
-	GROUP("Calls", "calls", COUNT, calls),
+	GROUP("Calls", "calls", COUNT, calls, .log_where = group_has_calls),
 	GROUP("t_excl[s]", NULL, SECONDS, excl_ns),
 	COLUMN_GET("~[s]", "t_excl_error_s", REAL, real, group_error, .where = group_has_samples,
 		.only = WITH_SAMPLES),

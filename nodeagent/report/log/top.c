@@ -31,6 +31,7 @@ static bool has_ranks(const struct row *row)
 
 ROW_VALUE(uint64_t, top_calls, top, at->group->calls)
 ROW_VALUE(uint64_t, top_time, top, at->group->excl_ns)
+ROW_VALUE(bool, top_has_calls, top, calls_are_known(row->r->p, at->group->calls))
 ROW_VALUE(bool, top_has_samples, top, at->group->samples)
 ROW_VALUE(double, top_error, top, samples_error_s(at->group->estimated_ns, at->group->samples))
 ROW_VALUE(double, top_share, top, at->share)
@@ -47,7 +48,7 @@ ROW_VALUE(const char *, top_name, top, row->r->cell[at->group->name])
 enum { OVER_RANKS = 1, WITH_SAMPLES = 2 };
 
 static const struct column top_columns[] = {
-	COLUMN_GET("Calls", NULL, COUNT, count, top_calls),
+	COLUMN_GET("Calls", NULL, COUNT, count, top_calls, .where = top_has_calls),
 	COLUMN_GET("t_excl[s]", NULL, SECONDS, count, top_time),
 	COLUMN_GET("~[s]", NULL, REAL, real, top_error, .only = WITH_SAMPLES,
 		.where = top_has_samples),
