@@ -29,7 +29,7 @@ counted_by_us() {
 }
 
 test_expect 'one process: every event of each stage, below its solver' '
-	traced --preload -q -- ./p -log_view :log >out
+	traced --preload -q -k profile.sample=0 -- ./p -log_view :log >out
 	has out "iterations"
 	counted_by_petsc 1 log >wanted
 	[ "$(wc -l <wanted)" -gt 15 ]
@@ -44,20 +44,20 @@ test_expect 'the log of PETSc has the same events as untraced' '
 
 test_expect 'without -log_view the events are there, too, and the result is the same' '
 	./p >untraced.out
-	traced --preload -q -- ./p >out
+	traced --preload -q -k profile.sample=0 -- ./p >out
 	cmp untraced.out out
 	counted_by_us p_all.json | diff wanted -'
 
 # -log_view counts an event inside of itself once: so are SFPack here, and solvers in a preconditioner
 test_expect 'two ranks' '
-	traced --preload -q -- $(mpirun_of openmpi) -np 2 ./p -pc_type jacobi -log_view :log >out
+	traced --preload -q -k profile.sample=0 -- $(mpirun_of openmpi) -np 2 ./p -pc_type jacobi -log_view :log >out
 	counted_by_petsc 2 log | grep -v SFPack >wanted2
 	[ "$(wc -l <wanted2)" -gt 15 ]
 	counted_by_us p_all.json | grep -v SFPack | diff wanted2 -
 	is 6 "$(calls_of p_all.json "OwnEvent<Solving<Main Stage<init")"'
 
 test_expect 'not wanted: nothing of it is recorded, and -log_view counts all' '
-	traced --preload -q -k annotations=kokkos -- ./p -log_view :log >out
+	traced --preload -q -k profile.sample=0 -k annotations=kokkos -- ./p -log_view :log >out
 	counted_by_petsc 1 log | diff wanted -
 	is 0 "$(json p_all.json ".stacks[].path" | grep -c "Main Stage")"'
 
@@ -70,7 +70,7 @@ test_if '/usr/bin/python3 -c "import petsc4py"' 'no petsc4py' \
 	    x.set(1)
 	    print(x.norm())
 	END
-	traced --preload -q -- /usr/bin/python3 s.py >out
+	traced --preload -q -k profile.sample=0 -- /usr/bin/python3 s.py >out
 	has out 3.16
 	is 1 "$(calls_of python3*_all.json "VecSet<Stage of Python<Main Stage<init")"'
 

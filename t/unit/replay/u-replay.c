@@ -361,7 +361,7 @@ END_TEST
 
 START_TEST(unknown_kind)
 {
-	put(0, RECORD_UNLOCK + 1, 0);
+	put(0, RECORD_FILE_CALL + 1, 0);
 	ck_assert_str_eq(flush(), "a record of unknown kind");
 }
 END_TEST
