@@ -321,7 +321,7 @@ run_tests = O=$(O) BUILD='$(abspath $(O))' SANITIZE='$(SANITIZE)' CK_TIMEOUT_MUL
 	AGAIN='$(AGAIN)' TEST_SKIPS='$(CURDIR)/$(skips)' TEST_FAILURES='$(CURDIR)/$(failures)' \
 	sh t/lib/run-tests "$(PROVE) -e 'sh t/lib/run-test' --timer" '$(PROVEFLAGS)' $(all_tests)
 
-.PHONY: deps deps-tests demo check check-long check-build report-check report-picture bench count asan tsan help
+.PHONY: deps deps-tests demo check check-long check-build report-check report-picture bench count scale asan tsan help
 deps:
 	@sh t/deps.sh
 deps-tests:
@@ -372,6 +372,15 @@ count:
 	@$(MAKE) --no-print-directory all
 	@BUILD='$(abspath $(O))' CC='$(CC)' CFLAGS='$(CFLAGS)' t/bench/count
 
+# SCALE: numbers of agents
+SCALE ?= 2 4 8 16 32 64 128
+scale:
+	@$(MAKE) --no-print-directory all
+	@BUILD='$(abspath $(O))' CC='$(CC)' t/scale/run tcp $(SCALE)
+	@for m in openmpi mpich; do \
+		[ ! -e $(O)/lib/vftr/peer-$$m.so ] || \
+			BUILD='$(abspath $(O))' CC='$(CC)' t/scale/run $$m $(SCALE) || exit; done
+
 # The same tests with the agent, the tools and the unit tests under a sanitizer;
 # the library in the application stays as it is. LEAKS=0 where ptrace is forbidden.
 LEAKS ?= 1
@@ -393,6 +402,7 @@ help:
 	@echo "make report-check  the report in a browser: needs chromium, node and npm"
 	@echo "make bench      what tracing costs, measured side by side"
 	@echo "make count      instructions of what is done for each event, by valgrind, against t/bench/count.reference"
+	@echo "make scale      messages and memory of up to 128 agents on this machine; needs root"
 	@echo "make install    to PREFIX=$(PREFIX) (DESTDIR for packagers); make uninstall"
 	@echo "make deb        Debian packages, in $(O)/"
 	@echo "make asan tsan  tests under sanitizers;  make clean"

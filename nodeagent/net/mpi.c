@@ -118,6 +118,7 @@ static int send_message(
 		return header && requests ? -EINVAL : -ENOMEM;
 	}
 	header->bytes = bytes;
+	transport_count_sent(p, bytes);
 	if (MPI_Isend(header, sizeof(*header), MPI_BYTE, to, header_tag(tag), MPI_COMM_WORLD,
 		    &requests[n++]))
 		return -EIO;
@@ -193,6 +194,7 @@ static int receive_message(
 			continue;
 		*who = status.MPI_SOURCE;
 		*bytes = header.bytes;
+		transport_count_received(p, header.bytes);
 		return receive_content(m, *who, tag, header.bytes, buf, until);
 	} while (sleep_longer(&sleep_ns, SLEEP_MOST_NS, until));
 	return -ETIMEDOUT;
@@ -230,6 +232,7 @@ static int post_small(struct transport *p, int to, int tag, const void *buf, siz
 	if (bytes > sizeof(place->content) || to < 0 || to >= p->size)
 		return -EINVAL;
 	memcpy(place->content, buf, bytes);
+	p->counts.small++;
 	if (MPI_Isend(place->content, (int)bytes, MPI_BYTE, to, header_tag(tag), MPI_COMM_WORLD,
 		    &place->request))
 		return -EIO;
@@ -246,6 +249,7 @@ static int look_small(struct transport *p, int from, int tag, void *buf, size_t 
 	if (!found)
 		return -EAGAIN;
 	*who = status.MPI_SOURCE;
+	p->counts.small++;
 	/* it is here, so this returns at once */
 	return MPI_Recv(buf, (int)bytes, MPI_BYTE, *who, header_tag(tag), MPI_COMM_WORLD,
 		       MPI_STATUS_IGNORE)
@@ -273,7 +277,7 @@ static bool are_to_meet(const struct transport *p, int low, int high)
 }
 
 /* To and from all agents above this one. */
-static void greet_others(const struct transport *p, double until)
+static void greet_others(struct transport *p, double until)
 {
 	MPI_Request *requests = malloc(2 * (size_t)p->size * sizeof(*requests));
 	int n = 0, error = 0;
@@ -288,6 +292,8 @@ static void greet_others(const struct transport *p, double until)
 			MPI_Irecv(NULL, 0, MPI_BYTE, high, TAG_ANSWER, MPI_COMM_WORLD,
 				&requests[n++]))
 			error = -EIO;
+		transport_count_sent(p, 0);
+		transport_count_received(p, 0);
 	}
 	if (!error)
 		wait_for(requests, n, until);
@@ -307,7 +313,7 @@ static void wait_for_init_of_others(void)
 }
 
 /* An agent that does not come is missed later, where something is wanted of it. */
-static void meet_others(const struct transport *p, double until)
+static void meet_others(struct transport *p, double until)
 {
 	for (int low = 0; low < p->rank; low++) {
 		MPI_Request request;
@@ -320,6 +326,8 @@ static void meet_others(const struct transport *p, double until)
 		if (MPI_Isend(NULL, 0, MPI_BYTE, low, TAG_ANSWER, MPI_COMM_WORLD, &request) ||
 			wait_for(&request, 1, until))
 			return;
+		transport_count_received(p, 0);
+		transport_count_sent(p, 0);
 	}
 	greet_others(p, until);
 }

@@ -30,8 +30,15 @@ struct transport_plan_operations {
 	bool (*take)(struct transport *p, const void *buf, size_t bytes);
 };
 
+/* Messages of this agent since it began, and bytes of their contents. */
+struct transport_counts {
+	uint64_t sent, sent_bytes, received, received_bytes;
+	uint64_t small; /* those of post and look, in both directions, besides */
+};
+
 struct transport {
 	int rank, size;
+	struct transport_counts counts; /* not behind a proxy, which has them */
 
 	/*
 	 * Sends a message of any size. 0 when it has left, or -errno; after
@@ -107,6 +114,19 @@ struct transport {
 
 	struct collate_plan *plan; /* of collate/, which frees it */
 };
+
+/* Counts a message of so many bytes. */
+static inline void transport_count_sent(struct transport *p, size_t bytes)
+{
+	p->counts.sent++;
+	p->counts.sent_bytes += bytes;
+}
+
+static inline void transport_count_received(struct transport *p, size_t bytes)
+{
+	p->counts.received++;
+	p->counts.received_bytes += bytes;
+}
 
 /* Monotonic time in seconds. */
 double transport_now(void);

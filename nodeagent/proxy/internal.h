@@ -7,6 +7,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "nodeagent/net/transport.h"
+
 enum operation {
 	OPEN,
 	SEND,
@@ -46,6 +48,15 @@ bool proxy_transfer(int fd, void *buf, size_t bytes, bool out, double until);
 
 /* In the agent: sets the socket to its proxy, and the eventfd that the proxy rings, or -1. */
 void proxy_found(int fd, int bell);
+
+/* counts.c: for tests, which set $VFTR_TEST_MESSAGES; see vftr-internals(7). */
+struct proxy_counts {
+	int rank, size; /* size 0: not taken */
+	struct transport_counts messages;
+};
+void proxy_counts_take(struct proxy_counts *to, const struct transport *p);
+/* After the agent has ended. */
+void proxy_counts_write(const struct proxy_counts *c);
 
 struct tcp_options;
 /* The options of proxy_use_tcp(), in both processes; NULL: MPI. */

@@ -38,6 +38,7 @@ struct proxy {
 	bool joining; /* over TCP: the others are not all known yet */
 	double sync_interval_s;
 	bool collated, finished;
+	struct proxy_counts counts;
 	struct {
 		int to, tag;
 		void *buf;
@@ -286,6 +287,7 @@ static void serve_one(struct proxy *c, const struct request *q, void *buf)
 		c->finished = true;
 		stop_clock(c);
 		drop_unheard(c);
+		proxy_counts_take(&c->counts, c->transport);
 		c->transport->finish(c->transport, q->together, q->status, q->until);
 		c->transport = NULL;
 		break;
@@ -431,6 +433,7 @@ static _Noreturn void carry(
 	}
 	if (!WIFSIGNALED(status)) {
 		take_over(&c);
+		proxy_counts_write(&c.counts);
 		_exit(WEXITSTATUS(status));
 	}
 	complain("the agent on this node was ended by signal %d (%s)", WTERMSIG(status),

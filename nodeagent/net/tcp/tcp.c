@@ -108,6 +108,10 @@ void tcp_deliver(struct tcp *t, int from, int tag, bool small, void *buf, size_t
 	*t->inbox_end = m;
 	t->inbox_end = &m->next;
 	t->transport.news += !small;
+	if (small)
+		t->transport.counts.small++;
+	else
+		transport_count_received(&t->transport, bytes);
 }
 
 struct tcp_message *tcp_take(struct tcp *t, int from, int tag)
@@ -258,6 +262,7 @@ static int send_message(
 	if (a->left)
 		return -ECONNRESET;
 	tcp_keep(a, TCP_MESSAGE, tag, buf, bytes);
+	transport_count_sent(p, bytes);
 	if (tcp_link_write(t, a))
 		tcp_lost(t, a, strerror(EPIPE));
 	return 0;
@@ -270,6 +275,7 @@ static void set_last_will(struct transport *p, int to, int tag, const void *buf,
 	if (!is_other(t, to))
 		return;
 	tcp_keep(&t->agents[to], TCP_LAST_WILL, tag, buf, bytes);
+	transport_count_sent(p, bytes);
 	if (tcp_link_write(t, &t->agents[to]))
 		tcp_lost(t, &t->agents[to], strerror(EPIPE));
 }
@@ -308,6 +314,7 @@ static int post_small(struct transport *p, int to, int tag, const void *buf, siz
 		return -EINVAL;
 	if (!tcp_quick(&t->agents[to], TCP_SMALL, tag, buf, bytes))
 		return -EAGAIN;
+	p->counts.small++;
 	if (tcp_link_write(t, &t->agents[to]))
 		tcp_lost(t, &t->agents[to], strerror(EPIPE));
 	return 0;
