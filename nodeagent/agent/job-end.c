@@ -11,7 +11,6 @@
 
 struct one_agent {
 	struct job_state state, before; /* what it said before it was gone */
-	bool heard;
 };
 
 struct job_end {
@@ -39,23 +38,26 @@ void job_end_free(struct job_end *j)
 bool job_end_take(struct job_end *j, int who, const void *buf, size_t bytes)
 {
 	struct one_agent *a = &j->agents[who];
+	struct job_state s = a->state;
 
 	if (!bytes && a->state.what == JOB_GONE) {
 		a->state = a->before;
 		return false;
 	}
-	if (bytes != sizeof(a->state))
+	if (bytes == 1)
+		s.what = JOB_GONE;
+	else if (bytes == sizeof(s))
+		memcpy(&s, buf, bytes);
+	else
 		return false;
-	a->heard = true;
+	if (a->state.what == JOB_GONE && s.what != JOB_GONE) {
+		a->before = s;
+		return false;
+	}
 	if (a->state.what != JOB_GONE)
 		a->before = a->state;
-	memcpy(&a->state, buf, bytes);
-	return a->state.what == JOB_GONE;
-}
-
-bool job_end_heard(const struct job_end *j, int who)
-{
-	return j->agents[who].heard;
+	a->state = s;
+	return s.what == JOB_GONE;
 }
 
 void job_end_restart(struct job_end *j)

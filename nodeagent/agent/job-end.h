@@ -42,12 +42,11 @@ struct job_end *job_end_new(int agents, double now);
 void job_end_free(struct job_end *j);
 
 /*
- * Takes a message of agent `who`. An empty message: the agent was taken for gone, and is back in
- * its last state. Other messages that are no state are ignored. True: the agent is gone.
+ * Takes a message of agent `who`. One byte: the agent is gone. An empty message: it was taken for
+ * gone, and is back in its last state, which may have come meanwhile: over another way than the
+ * word of its death. Other messages that are no state are ignored. True: the agent is gone.
  */
 bool job_end_take(struct job_end *j, int who, const void *buf, size_t bytes);
-/* True if a state of this agent has come. */
-bool job_end_heard(const struct job_end *j, int who);
 
 /* True if the job is over. Time counts from the first call with no node busy and one done or gone.
  */

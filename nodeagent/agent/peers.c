@@ -35,6 +35,10 @@
 #define STOP_S	   0.5	/* how often it is asked whether agent 0 wants to stop */
 #define LOOK_S	   0.2	/* how often an agent without processes looks */
 
+/* States wait so long for those of other agents (net/route.h). */
+#define STATE_HOLD_S 1.0
+#define BUSY_HOLD_S  0.2
+
 struct siblings {
 	struct job_end *job;   /* at agent 0 when the others are known */
 	struct job_state said; /* what: -1, nothing yet */
@@ -94,11 +98,13 @@ static void begin_job(struct agent *a)
 {
 	if (a->host.transport->rank == 0) {
 		of(a)->job = job_end_new(a->host.transport->size, transport_now());
+		if (a->host.transport->deaths)
+			a->host.transport->deaths(a->host.transport, TAG_STATE);
 	} else {
 		a->host.run = a->form == FORM_SIBLING ? a->host.run : 0; /* until agent 0 says it */
 		struct job_state last_will = {.what = JOB_GONE};
 
-		transport_last_will(a->host.transport, 0, TAG_STATE, &last_will, sizeof(last_will));
+		transport_last_will(a->host.transport, TAG_STATE, &last_will, sizeof(last_will));
 	}
 }
 
@@ -120,13 +126,6 @@ static void hear_states(struct agent *a)
 			take_state(a, who, buf, bytes);
 		free(buf);
 	}
-	for (who = 1; a->host.transport->gone && who < a->host.transport->size; who++)
-		if (!job_end_heard(of(a)->job, who) &&
-			a->host.transport->gone(a->host.transport, who)) {
-			const struct job_state gone = {.what = JOB_GONE};
-
-			take_state(a, who, &gone, sizeof(gone));
-		}
 }
 
 static int join_by_tcp(struct agent *a, char **contact, char **error)
@@ -267,13 +266,14 @@ static void tell_state(struct agent *a, int what)
 		struct job_state last_will = s;
 
 		last_will.what = JOB_GONE;
-		transport_last_will(a->host.transport, 0, TAG_STATE, &last_will, sizeof(last_will));
+		transport_last_will(a->host.transport, TAG_STATE, &last_will, sizeof(last_will));
 	}
 	if (a->host.transport->rank == 0)
 		job_end_take(of(a)->job, 0, &s, sizeof(s));
 	else
-		a->host.transport->send(
-			a->host.transport, 0, TAG_STATE, said, sizeof(*said), transport_now() + 1);
+		transport_to_root(a->host.transport, TAG_STATE, said, sizeof(*said),
+			what != JOB_BUSY, what == JOB_BUSY ? BUSY_HOLD_S : STATE_HOLD_S,
+			transport_now() + 1);
 }
 
 void peers_busy(struct agent *a)
@@ -297,9 +297,9 @@ static bool over_everywhere(struct agent *a)
 
 static void say_finish(struct agent *a)
 {
-	for (int i = 1; i < a->host.transport->size && !of(a)->finish_said; i++)
-		a->host.transport->send(a->host.transport, i, TAG_FINISH, &a->host.run,
-			sizeof(a->host.run), transport_now() + 1);
+	if (!of(a)->finish_said)
+		transport_to_all(a->host.transport, TAG_FINISH, &a->host.run, sizeof(a->host.run),
+			transport_now() + 1);
 	of(a)->finish_said = true;
 }
 
@@ -413,9 +413,8 @@ char *peers_agree(struct agent *a, char *mine)
 	int who;
 
 	if (a->host.transport->rank == 0) {
-		for (int i = 1; i < a->host.transport->size; i++)
-			a->host.transport->send(a->host.transport, i, TAG_NAME, mine, strlen(mine),
-				transport_now() + NAME_S);
+		transport_to_all(
+			a->host.transport, TAG_NAME, mine, strlen(mine), transport_now() + NAME_S);
 		return mine;
 	}
 	if (transport_receive(a->host.transport, 0, 0, TAG_NAME, &buf, &bytes, &who,

@@ -24,6 +24,7 @@
 
 #define TAKE_OVER_S 30.0 /* for an agent that died, whose deadlines are not known */
 #define FOREVER_S   1e8
+#define BYE_HOLD_S  0.5 /* goodbyes wait for those of others (net/route.h) */
 
 static int send_words(
 	struct transport *transport, int to, enum tag tag, uint64_t a, uint64_t b, double until)
@@ -364,19 +365,19 @@ static bool everybody_ended(struct transport *transport, double until)
 {
 	struct collate_plan *plan = transport->plan;
 	bool complete = plan && plan->complete;
-	uint64_t *words;
+	uint64_t *words, end[2] = {0};
 	size_t bytes;
 	void *buf;
 	int who;
 
 	if (!transport->rank) {
 		await_goodbyes(transport, until);
-		for (int i = 1; i < transport->size; i++)
-			complete &= !send_words(transport, i, TAG_END, complete, 0,
-				complete ? until : transport_now());
+		end[0] = complete;
+		complete &= !transport_to_all(
+			transport, TAG_END, end, sizeof(end), complete ? until : transport_now());
 		return complete;
 	}
-	send_words(transport, 0, TAG_BYE, 0, 0, until);
+	transport_to_root(transport, TAG_BYE, end, sizeof(end), true, BYE_HOLD_S, until);
 	/* agent 0 may have a lot to write */
 	if (transport_receive(transport, 0, 0, TAG_END, &buf, &bytes, &who, until + TAKE_OVER_S))
 		return false;

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The agents' start: hosts go to agent 0, each agent's place in the tree comes back. */
+/*
+ * The agents' start: hosts go to agent 0, the sequence of the agents comes back. From that each
+ * one knows its place in the tree.
+ */
 #include "nodeagent/collate/collate.h"
 
 #include <errno.h>
@@ -8,15 +11,24 @@
 #include <string.h>
 
 #include "nodeagent/collate/tree.h"
+#include "nodeagent/net/tree.h"
 #include "nodeagent/base/util.h"
 
-/* The message that agent 0 sends each agent at the start. */
+/*
+ * The message that agent 0 sends to all at the start: this, and then the agents by position, as
+ * runs of successive ranks.
+ */
 struct plan_message {
-	uint64_t n, position, level, n_levels, n_children;
-	int64_t parent;
-	int64_t child[LEVELS_MAX];
+	uint64_t n, n_runs;
 	char root_host[64];
 };
+
+struct plan_run {
+	uint32_t first, n;
+};
+
+#define START_HOLD_S 1.0 /* hosts wait for those of others (net/route.h), or a part of the time */
+#define HOLD_PART    16
 
 int send_and_free(
 	struct transport *transport, int to, enum tag tag, void *buf, size_t bytes, double until)
@@ -62,80 +74,111 @@ static void gather_hosts(
 	}
 }
 
-/* Tree of the agent at `position`, whose root is at `root`. */
-static void plan_one(struct plan_message *m, uint32_t n, uint32_t position, uint32_t root,
-	const struct seat *seats)
+/* The place of the agent at `position` in the tree, whose root is at `root`. */
+static struct collate_plan *plan_one(const int *ranks, uint32_t n, uint32_t position, uint32_t root)
 {
-	uint32_t v = (position + n - root) % n;
+	struct collate_plan *m = xcalloc(1, sizeof(*m));
+	const int v = (int)((position + n - root) % n);
+	int child;
 
-	memset(m, 0, sizeof(*m));
-	snprintf(m->root_host, sizeof(m->root_host), "%s", seats[root].host);
 	m->n = n;
 	m->position = position;
-	m->parent = -1;
+	m->parent = v ? ranks[((uint32_t)tree_parent(v) + root) % n] : -1;
+	m->level = v ? (uint32_t)__builtin_ctz((unsigned)v) : 0;
 	while (m->n_levels < LEVELS_MAX - 1 && (1u << m->n_levels) < n)
 		m->n_levels++;
-	for (uint32_t k = 0; k < m->n_levels; k++) {
-		uint32_t step = 1u << k;
-
-		if (v & step) {
-			m->parent = seats[(v - step + root) % n].rank;
-			m->level = k;
-			break;
-		}
-		if (v + step < n)
-			m->child[m->n_children++] = seats[(v + step + root) % n].rank;
-	}
+	while ((child = tree_child((int)n, v, (int)m->n_children)) > 0)
+		m->child[m->n_children++] = ranks[((uint32_t)child + root) % n];
+	return m;
 }
 
-static void adopt(struct transport *transport, const struct plan_message *m)
+/* ranks: by position; each is there once. */
+static struct collate_plan *own_plan(
+	const struct transport *transport, const int *ranks, const char *root_host)
 {
-	struct collate_plan *plan = xcalloc(1, sizeof(*plan));
+	const uint32_t n = (uint32_t)transport->size;
+	struct collate_plan *plan;
+	uint32_t own = 0, root = 0;
 
-	plan->n = m->n;
-	plan->position = m->position;
-	plan->parent = m->parent;
-	plan->level = m->level;
-	plan->n_levels = m->n_levels;
-	plan->n_children = m->n_children;
-	for (uint32_t k = 0; k < plan->n_children; k++)
-		plan->child[k] = m->child[k];
-	snprintf(plan->root_host, sizeof(plan->root_host), "%s", m->root_host);
-	transport->plan = plan;
+	for (uint32_t i = 0; i < n; i++) {
+		own = ranks[i] == transport->rank ? i : own;
+		root = ranks[i] == 0 ? i : root;
+	}
+	plan = plan_one(ranks, n, own, root);
+	snprintf(plan->root_host, sizeof(plan->root_host), "%s", root_host);
+	return plan;
 }
 
-/* Every agent gets its plan, agent 0 has the seats afterwards. */
+static void *pack_ranks(const int *ranks, uint32_t n, const char *root_host, size_t *bytes)
+{
+	struct plan_message m = {.n = n};
+	struct plan_run *runs = xcalloc(n, sizeof(*runs));
+	char *buf;
+
+	for (uint32_t i = 0; i < n; i++) {
+		const uint32_t rank = (uint32_t)ranks[i];
+		struct plan_run *last = m.n_runs ? &runs[m.n_runs - 1] : NULL;
+
+		if (last && rank == last->first + last->n)
+			last->n++;
+		else
+			runs[m.n_runs++] = (struct plan_run){rank, 1};
+	}
+	snprintf(m.root_host, sizeof(m.root_host), "%s", root_host);
+	*bytes = sizeof(m) + m.n_runs * sizeof(*runs);
+	buf = xmalloc(*bytes);
+	memcpy(buf, &m, sizeof(m));
+	memcpy(buf + sizeof(m), runs, m.n_runs * sizeof(*runs));
+	free(runs);
+	return buf;
+}
+
+/* The agents by position; NULL if not each of n is there once. */
+static int *unpack_ranks(const struct plan_run *runs, uint64_t n_runs, uint32_t n)
+{
+	bool *there = xcalloc(n, sizeof(*there));
+	int *ranks = xcalloc(n, sizeof(*ranks));
+	uint32_t have = 0;
+
+	for (uint64_t i = 0; i < n_runs; i++) {
+		const struct plan_run r = runs[i];
+
+		if (r.n > n - have || r.first >= n || r.n > n - r.first)
+			break;
+		for (uint32_t k = 0; k < r.n && !there[r.first + k]; k++) {
+			there[r.first + k] = true;
+			ranks[have++] = (int)(r.first + k);
+		}
+	}
+	free(there);
+	if (have == n)
+		return ranks;
+	free(ranks);
+	return NULL;
+}
+
+/* Every agent gets the sequence of all, agent 0 has the seats afterwards. */
 static int plan_all(struct transport *transport, struct seat *seats, double until)
 {
-	struct plan_message own = {0};
-	uint32_t n = transport->size, root = 0;
-	int error = 0;
+	const uint32_t n = (uint32_t)transport->size;
+	int *ranks = xcalloc(n, sizeof(*ranks)), error;
+	char **hosts = xcalloc(n, sizeof(*hosts));
+	const char *root_host = seats[0].host;
+	size_t bytes;
+	void *buf;
 
 	qsort(seats, n, sizeof(*seats), seat_cmp);
-	while (seats[root].rank)
-		root++;
 	for (uint32_t i = 0; i < n; i++) {
-		struct plan_message *m = xmalloc(sizeof(*m));
-
-		plan_one(m, n, i, root, seats);
-		if (i != root) {
-			int failed = send_and_free(
-				transport, seats[i].rank, TAG_PLAN, m, sizeof(*m), until + 1);
-
-			error = error ? error : failed;
-			continue;
-		}
-		own = *m;
-		free(m);
+		ranks[i] = seats[i].rank;
+		hosts[i] = seats[i].host;
 	}
-	adopt(transport, &own);
-	transport->plan->hosts = xcalloc(n, sizeof(char *));
-	transport->plan->ranks = xcalloc(n, sizeof(int));
+	transport->plan = own_plan(transport, ranks, root_host);
+	transport->plan->hosts = hosts;
+	transport->plan->ranks = ranks;
 	transport->plan->direct = xcalloc(n, sizeof(bool));
-	for (uint32_t i = 0; i < n; i++) {
-		transport->plan->hosts[i] = seats[i].host;
-		transport->plan->ranks[i] = seats[i].rank;
-	}
+	buf = pack_ranks(ranks, n, root_host, &bytes);
+	error = transport_to_all(transport, TAG_PLAN, buf, bytes, until + 1);
+	free(buf);
 	free(seats);
 	return error;
 }
@@ -160,20 +203,24 @@ static void make_known_plan(struct transport *transport, char *const *hosts)
 static bool take_plan(struct transport *transport, const void *buf, size_t bytes)
 {
 	struct plan_message m;
+	struct plan_run *runs;
+	int *ranks;
 
-	if (bytes != sizeof(m))
+	if (bytes < sizeof(m))
 		return false;
-	memcpy(&m, buf, bytes);
+	memcpy(&m, buf, sizeof(m));
 	m.root_host[sizeof(m.root_host) - 1] = '\0';
-	if (m.n != (uint64_t)transport->size || m.n_children > LEVELS_MAX || m.position >= m.n ||
-		m.parent < 0 || m.parent >= transport->size || m.level > LEVELS_MAX ||
-		m.n_levels > LEVELS_MAX)
+	if (m.n != (uint64_t)transport->size || m.n_runs > m.n ||
+		bytes != sizeof(m) + m.n_runs * sizeof(*runs))
 		return false;
-	for (uint64_t i = 0; i < m.n_children; i++)
-		if (m.child[i] < 0 || m.child[i] >= transport->size)
-			return false;
-	adopt(transport, &m);
-	return true;
+	runs = xmalloc(m.n_runs * sizeof(*runs) + 1);
+	memcpy(runs, (const char *)buf + sizeof(m), m.n_runs * sizeof(*runs));
+	ranks = unpack_ranks(runs, m.n_runs, (uint32_t)m.n);
+	if (ranks)
+		transport->plan = own_plan(transport, ranks, m.root_host);
+	free(runs);
+	free(ranks);
+	return ranks != NULL;
 }
 
 const struct transport_plan_operations collate_plan_operations = {
@@ -247,21 +294,18 @@ void collate_plan_free(struct collate_plan *plan)
 
 static int start_other(struct transport *transport, const char *host, double until)
 {
-	struct plan_message *m;
+	const double hold = (until - transport_now()) / HOLD_PART;
 	size_t bytes;
 	int who, error;
 	void *buf;
 
-	error = send_and_free(transport, 0, TAG_HOST, xstrdup(host), strlen(host) + 1, until);
+	error = transport_to_root(transport, TAG_HOST, host, strlen(host) + 1, true,
+		hold < START_HOLD_S ? hold : START_HOLD_S, until);
 	if (!error)
 		error = transport->receive(transport, 0, TAG_PLAN, &buf, &bytes, &who, until + 2);
 	if (error)
 		return error;
-	m = buf;
-	if (bytes == sizeof(*m) && m->n == (uint64_t)transport->size && m->n_children < LEVELS_MAX)
-		adopt(transport, m);
-	else
-		error = -EPROTO;
+	error = take_plan(transport, buf, bytes) ? 0 : -EPROTO;
 	free(buf);
 	return error;
 }

@@ -8,8 +8,10 @@
 
 enum { TAG_ENTRY = 700, TAG_ANSWER };
 
-#define VERSION 0x7666747264697232u /* first word of both; of the dead there is none */
-#define NOBODY	(-1)
+#define VERSION	  0x7666747264697232u /* first word of both; of the dead there is none */
+#define NOBODY	  (-1)
+#define HOLD_PART 16 /* of the time that is given: entries wait for those of others (net/route.h)  \
+		      */
 
 /* ---- as messages ------------------------------------------------------------------ */
 
@@ -273,10 +275,8 @@ static int be_hub(
 	for (int i = 1; i < h.size; i++) {
 		struct words w = make_answer(&h, i);
 
-		/* what has not left in time keeps its memory */
-		if (transport->send(transport, i, TAG_ANSWER, w.at, w.n * sizeof(*w.at),
-			    until + 1) != -ETIMEDOUT)
-			words_free(&w);
+		transport_to_one(transport, i, TAG_ANSWER, w.at, w.n * sizeof(*w.at), until + 1);
+		words_free(&w);
 	}
 	own = make_answer(&h, 0);
 	error = unpack_answer(d, own.at, own.n * sizeof(*own.at), h.size);
@@ -302,10 +302,9 @@ int directory_ask(struct transport *transport, const struct directory_entry *min
 		words_free(&w);
 		return error;
 	}
-	error = transport->send(
-		transport, 0, TAG_ENTRY, w.at, w.n * sizeof(*w.at), begin + seconds / 2);
-	if (error != -ETIMEDOUT)
-		words_free(&w);
+	error = transport_to_root(transport, TAG_ENTRY, w.at, w.n * sizeof(*w.at), true,
+		seconds / HOLD_PART, begin + seconds / 2);
+	words_free(&w);
 	if (!error)
 		error = transport_receive(
 			transport, 0, 0, TAG_ANSWER, &buf, &bytes, &who, begin + seconds);
@@ -330,5 +329,5 @@ void directory_free(struct directory *d)
 void directory_gone(struct transport *transport)
 {
 	if (transport->rank)
-		transport->send(transport, 0, TAG_ENTRY, "", 1, transport_now() + 1);
+		transport_to_root(transport, TAG_ENTRY, "", 1, true, 0, transport_now() + 1);
 }

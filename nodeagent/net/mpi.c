@@ -23,7 +23,7 @@
 #define SLEEP_FIRST_NS 50000l
 #define SLEEP_MOST_NS  20000000l
 #define SLEEP_MOVE_NS  500000l /* while a message moves: MPI moves some of it in each call only */
-#define PART_SECONDS   2.0     /* for the content, at least, once the header is here */
+#define PART_SECONDS   10.0    /* for the content, at least, once the header is here */
 
 #define POSTED_MAX 256 /* small messages that have not left */
 
@@ -184,6 +184,8 @@ static int receive_message(
 
 		if (MPI_Iprobe(source, header_tag(tag), MPI_COMM_WORLD, &found, &status))
 			return -EIO;
+		if (!found && p->attend && p->attend(p))
+			return -EINTR;
 		if (!found)
 			continue;
 		/* it is here, so this returns at once */

@@ -41,10 +41,47 @@ int transport_receive(struct transport *p, int from, int for_whom, int tag, void
 	}
 }
 
-void transport_last_will(struct transport *p, int to, int tag, const void *buf, size_t bytes)
+int transport_to_one(
+	struct transport *p, int to, int tag, const void *buf, size_t bytes, double until)
+{
+	char *copy;
+	int error;
+
+	if (p->to_one)
+		return p->to_one(p, to, tag, buf, bytes);
+	copy = xmalloc(bytes + 1);
+	memcpy(copy, buf, bytes);
+	error = p->send(p, to, tag, copy, bytes, until);
+	if (error != -ETIMEDOUT)
+		free(copy); /* else it may be read yet */
+	return error;
+}
+
+int transport_to_root(struct transport *p, int tag, const void *buf, size_t bytes, bool final,
+	double hold_s, double until)
+{
+	return p->to_root ? p->to_root(p, tag, buf, bytes, final, hold_s)
+			  : transport_to_one(p, 0, tag, buf, bytes, until);
+}
+
+int transport_to_all(struct transport *p, int tag, const void *buf, size_t bytes, double until)
+{
+	int error = 0;
+
+	if (p->to_all)
+		return p->to_all(p, tag, buf, bytes);
+	for (int i = 1; i < p->size; i++) {
+		const int failed = transport_to_one(p, i, tag, buf, bytes, until);
+
+		error = error ? error : failed;
+	}
+	return error;
+}
+
+void transport_last_will(struct transport *p, int tag, const void *buf, size_t bytes)
 {
 	if (p && p->last_will)
-		p->last_will(p, to, tag, buf, bytes);
+		p->last_will(p, tag, buf, bytes);
 }
 
 /* Variables that launchers set; the first one that is set decides. */

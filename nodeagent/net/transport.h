@@ -16,7 +16,7 @@
 #define TRANSPORT_SMALL_MAX 64
 
 struct collate_plan;
-
+struct route;
 struct transport;
 
 /*
@@ -86,11 +86,16 @@ struct transport {
 	bool (*listen)(struct transport *p, int tag);
 
 	/*
-	 * With TCP or a proxy, else NULL: a message that `to` gets when this agent dies; replaces
-	 * the one before. Over TCP, should the agent come back, an empty message with
-	 * that tag says so.
+	 * With a proxy, else NULL: a message that agent 0 gets (to_root) from the proxy when this
+	 * agent has died and the proxy has not; replaces the one before.
 	 */
-	void (*last_will)(struct transport *p, int to, int tag, const void *buf, size_t bytes);
+	void (*last_will)(struct transport *p, int tag, const void *buf, size_t bytes);
+
+	/*
+	 * Where gone() is: from now on a message of one byte with this tag comes from an agent that
+	 * has died, and an empty one from one that was taken for dead and is back.
+	 */
+	void (*deaths)(struct transport *p, int tag);
 
 	/*
 	 * Without MPI (net/tcp/tcp.h), else NULL. pump: serves the connections, and sleeps until
@@ -111,6 +116,22 @@ struct transport {
 	 */
 	void (*remember)(struct transport *p, const void *plan, size_t bytes, const char *host);
 	void (*collated)(struct transport *p);
+
+	/*
+	 * Over a tree of the agents (route.h), so that agent 0 has few messages; NULL: they go from
+	 * agent to agent. To agent 0, where they come from their sender, in order; and from there
+	 * to one or to all others. Contents are copied. to_root: waits up to hold_s for the same
+	 * from others, or until all below have told, as `final` ones do. 0 or -errno. To be called
+	 * by transport_to_root() and so on.
+	 */
+	int (*to_root)(struct transport *p, int tag, const void *buf, size_t bytes, bool final,
+		double hold_s);
+	int (*to_one)(struct transport *p, int to, int tag, const void *buf, size_t bytes);
+	int (*to_all)(struct transport *p, int tag, const void *buf, size_t bytes);
+	struct route *route;
+	/* While receive() waits; true: it returns -EINTR, as what it waits for may have come along
+	 * the tree, or something is to be passed on soon. NULL: nothing to do. */
+	bool (*attend)(struct transport *p);
 
 	struct collate_plan *plan; /* of collate/, which frees it */
 };
@@ -138,8 +159,15 @@ double transport_now(void);
 int transport_receive(struct transport *p, int from, int for_whom, int tag, void **buf,
 	size_t *bytes, int *who, double until);
 
+/* As the operations; where those are missing, by p->send() until then. */
+int transport_to_root(struct transport *p, int tag, const void *buf, size_t bytes, bool final,
+	double hold_s, double until);
+int transport_to_one(
+	struct transport *p, int to, int tag, const void *buf, size_t bytes, double until);
+int transport_to_all(struct transport *p, int tag, const void *buf, size_t bytes, double until);
+
 /* p->last_will(), if that is not NULL. p may be NULL. */
-void transport_last_will(struct transport *p, int to, int tag, const void *buf, size_t bytes);
+void transport_last_will(struct transport *p, int tag, const void *buf, size_t bytes);
 
 /*
  * Path of the plug-in by which an agent joins the others, if the environment says that a launcher

@@ -13,6 +13,7 @@
 #include "nodeagent/collate/tree.h"
 #include "nodeagent/proxy/internal.h"
 #include "nodeagent/net/ending.h"
+#include "nodeagent/net/route.h"
 #include "nodeagent/net/transport.h"
 #include "nodeagent/net/tcp/tcp.h"
 #include "nodeagent/base/util.h"
@@ -188,12 +189,42 @@ static void proxy_collated(struct transport *p)
 	ask_only(&q, NULL);
 }
 
-static void proxy_last_will(struct transport *p, int to, int tag, const void *buf, size_t bytes)
+static void proxy_last_will(struct transport *p, int tag, const void *buf, size_t bytes)
 {
-	struct request q = {
-		LAST_WILL, .who = to, .tag = tag, .bytes = bytes, .until = transport_now()};
+	struct request q = {LAST_WILL, .tag = tag, .bytes = bytes, .until = transport_now()};
 
 	ask_only(&q, buf);
+}
+
+static int proxy_to_root(
+	struct transport *p, int tag, const void *buf, size_t bytes, bool final, double hold_s)
+{
+	struct request q = {TO_ROOT, .tag = tag, .together = final,
+		.status = (int32_t)(hold_s * 1000), .bytes = bytes, .until = transport_now()};
+
+	return ask_only(&q, buf);
+}
+
+static int proxy_to_one(struct transport *p, int to, int tag, const void *buf, size_t bytes)
+{
+	struct request q = {
+		TO_ONE, .who = to, .tag = tag, .bytes = bytes, .until = transport_now()};
+
+	return ask_only(&q, buf);
+}
+
+static int proxy_to_all(struct transport *p, int tag, const void *buf, size_t bytes)
+{
+	struct request q = {TO_ALL, .tag = tag, .bytes = bytes, .until = transport_now()};
+
+	return ask_only(&q, buf);
+}
+
+static void proxy_deaths(struct transport *p, int tag)
+{
+	struct request q = {DEATHS, .tag = tag, .until = transport_now()};
+
+	ask_only(&q, NULL);
 }
 
 static struct transport *peer_behind(const struct answer *a)
@@ -207,9 +238,13 @@ static struct transport *peer_behind(const struct answer *a)
 	p->finish = proxy_finish;
 	p->gone = tcp_options ? proxy_gone : NULL;
 	p->last_will = proxy_last_will;
+	p->deaths = tcp_options ? proxy_deaths : NULL;
 	p->listen = its_bell >= 0 ? proxy_listen : NULL;
 	p->remember = proxy_remember;
 	p->collated = proxy_collated;
+	p->to_root = proxy_to_root;
+	p->to_one = proxy_to_one;
+	p->to_all = proxy_to_all;
 	return p;
 }
 
@@ -222,8 +257,13 @@ struct transport *proxy_open(const char *plugin, double start_s, char **error)
 	int failed;
 
 	*error = NULL;
-	if (!proxy_there())
-		return transport_load(plugin, start_s, error);
+	if (!proxy_there()) {
+		struct transport *p = transport_load(plugin, start_s, error);
+
+		if (p)
+			route_open(p);
+		return p;
+	}
 	failed = ask_proxy(&q, plugin, &a, &text);
 	if (failed) {
 		*error = failed == -ECONNRESET ? xstrdup("the agents' MPI did not start")

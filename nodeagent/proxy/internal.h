@@ -23,7 +23,11 @@ enum operation {
 	JOINED,
 	NOTES,
 	GONE,
-	LISTEN
+	LISTEN,
+	DEATHS,
+	TO_ROOT, /* together: final; status: milliseconds to wait */
+	TO_ONE,
+	TO_ALL
 };
 
 struct request {

@@ -19,6 +19,7 @@
 #include "nodeagent/collate/tree.h"
 #include "nodeagent/proxy/internal.h"
 #include "nodeagent/net/ending.h"
+#include "nodeagent/net/route.h"
 #include "nodeagent/net/transport.h"
 #include "nodeagent/net/tcp/tcp.h"
 #include "nodeagent/base/util.h"
@@ -40,7 +41,7 @@ struct proxy {
 	bool collated, finished;
 	struct proxy_counts counts;
 	struct {
-		int to, tag;
+		int tag;
 		void *buf;
 		size_t bytes;
 	} last_will;
@@ -62,6 +63,8 @@ static void answer_open(struct proxy *c, const char *plugin, double until)
 	char *error = NULL;
 
 	c->transport = transport_load(plugin, until - transport_now(), &error);
+	if (c->transport)
+		route_open(c->transport);
 	if (c->transport)
 		answer_agent(c,
 			(struct answer){.who = c->transport->rank, .size = c->transport->size},
@@ -116,6 +119,7 @@ static void answer_join(struct proxy *c, const char *buf, size_t bytes)
 	c->transport = tcp_open(inviting.lead ? &inviting : proxy_tcp(), host,
 		session < buf + bytes ? session : "", j.deadline_s, &text);
 	if (c->transport) {
+		route_open(c->transport);
 		text = tcp_contact(c->transport);
 		free(c->host);
 		c->host = xstrdup(host);
@@ -165,10 +169,7 @@ static void answer_notes(struct proxy *c)
 
 static void set_last_will(struct proxy *c, const struct request *q, void *buf)
 {
-	if (c->transport->last_will)
-		c->transport->last_will(c->transport, q->who, q->tag, buf, q->bytes);
 	free(c->last_will.buf);
-	c->last_will.to = q->who;
 	c->last_will.tag = q->tag;
 	c->last_will.buf = buf;
 	c->last_will.bytes = q->bytes;
@@ -280,6 +281,20 @@ static void serve_one(struct proxy *c, const struct request *q, void *buf)
 		if (error == -ETIMEDOUT)
 			buf = NULL; /* MPI may still read it */
 		break;
+	case DEATHS:
+		if (c->transport->deaths)
+			c->transport->deaths(c->transport, q->tag);
+		break;
+	case TO_ROOT:
+		error = c->transport->to_root(
+			c->transport, q->tag, buf, q->bytes, q->together, q->status * 1e-3);
+		break;
+	case TO_ONE:
+		error = c->transport->to_one(c->transport, q->who, q->tag, buf, q->bytes);
+		break;
+	case TO_ALL:
+		error = c->transport->to_all(c->transport, q->tag, buf, q->bytes);
+		break;
 	case COMPARE:
 		compare_clocks(c, buf, q->bytes);
 		break;
@@ -340,8 +355,8 @@ static void take_over(struct proxy *c)
 		clock_burst_gone(c->clock);
 	stop_clock(c);
 	if (c->last_will.buf)
-		c->transport->send(c->transport, c->last_will.to, c->last_will.tag,
-			c->last_will.buf, c->last_will.bytes, transport_now() + 1);
+		transport_to_root(c->transport, c->last_will.tag, c->last_will.buf,
+			c->last_will.bytes, true, 0, transport_now() + 1);
 	if (!c->collated && c->duties->take_over)
 		c->duties->take_over(c->transport);
 	collate_take_over(c->transport, c->host, c->collated);
@@ -355,6 +370,8 @@ static int wait_ms(const struct proxy *c)
 
 	if (network && c->transport->next(c->transport) < s)
 		s = c->transport->next(c->transport);
+	if (c->transport && route_next(c->transport) < s)
+		s = route_next(c->transport);
 	if (c->joining && s > 1)
 		s = 1;
 	if (s > 3600)
@@ -423,6 +440,8 @@ static _Noreturn void carry(
 			c.transport->pump(c.transport, 0);
 			join_on(&c);
 		}
+		if (c.transport)
+			route_attend(c.transport);
 		if (!p[0].revents && !p[1].revents && c.clock && clock_burst_next(c.clock) <= 0)
 			clock_burst_run(c.clock, p, 2);
 		if (p[0].revents && child_ended(signals, child, &status))

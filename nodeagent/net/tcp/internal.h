@@ -27,7 +27,7 @@
 #include "nodeagent/base/quota.h"
 
 #define TCP_MAGIC		"vftrpeer"
-#define TCP_VERSION		2
+#define TCP_VERSION		3
 #define TCP_BYTE_ORDER		0x01020304u
 #define TCP_NONCE_BYTES		32
 #define TCP_DIGEST_BYTES	crypto_hash_sha256_BYTES /* and of a proof, HMAC-SHA256 */
@@ -95,7 +95,6 @@ struct tcp_welcome {
 
 enum tcp_kind {
 	TCP_MESSAGE = 1, /* part of one */
-	TCP_LAST_WILL,	 /* part of one that is delivered if its sender dies */
 	TCP_BYE,	 /* the sender leaves, all went well */
 	TCP_SMALL,	 /* whole; lost where a connection is lost */
 	TCP_ALIVE,	 /* only an acknowledgement */
@@ -157,15 +156,10 @@ struct tcp_agent {
 
 	/* a message that comes in parts */
 	char *partial;
-	uint32_t partial_kind, partial_tag;
+	uint32_t partial_tag;
 	uint64_t partial_total, partial_have, partial_room;
 
 	unsigned n_small; /* of those in the inbox */
-	struct {
-		int tag;
-		void *buf;
-		size_t bytes;
-	} last_will;
 
 	bool left, dead, lost_noted;
 	unsigned nonsense; /* frames with right checksums that make no sense */
@@ -233,6 +227,7 @@ struct tcp {
 	struct quota about_agents, strangers;
 	uint64_t hellos[TCP_HELLOS]; /* first words of their proofs */
 	unsigned next_hello;
+	int deaths; /* messages with this tag tell of them; 0: none */
 	bool leaving;
 };
 
@@ -260,6 +255,8 @@ struct tcp_name tcp_name(const struct tcp_agent *a);
 /* Closes the connection, which is made again; or gives the agent up as dead. */
 void tcp_lost(struct tcp *t, struct tcp_agent *a, const char *why);
 void tcp_die_of(struct tcp *t, struct tcp_agent *a, const char *why);
+/* A message to this agent itself, if it wants them: of its death, or that it is back. */
+void tcp_tell_death(struct tcp *t, const struct tcp_agent *a, bool dead);
 
 /* timers.c: does what is due; sets t->next. */
 void tcp_tick(struct tcp *t);

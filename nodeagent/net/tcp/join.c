@@ -98,7 +98,9 @@ static void plan_as_root(struct tcp *t, const struct transport_plan_operations *
 bool tcp_joined(struct transport *p, const struct transport_plan_operations *o)
 {
 	struct tcp *t = (struct tcp *)p;
-	struct tcp_message *m;
+	size_t bytes;
+	void *buf;
+	int who;
 
 	if (p->plan || !p->size)
 		return p->plan != NULL;
@@ -107,11 +109,9 @@ bool tcp_joined(struct transport *p, const struct transport_plan_operations *o)
 			plan_as_root(t, o);
 		return p->plan != NULL;
 	}
-	m = tcp_take(t, 0, o->tag);
-	if (m) {
-		o->take(p, m->buf, m->bytes);
-		free(m->buf);
-		free(m);
+	if (!p->receive(p, 0, o->tag, &buf, &bytes, &who, 0)) {
+		o->take(p, buf, bytes);
+		free(buf);
 	}
 	return p->plan != NULL;
 }

@@ -17,7 +17,6 @@ static const struct {
 	bool kept;
 } kinds[TCP_KINDS] = {
 	[TCP_MESSAGE] = {TCP_FRAME_MOST, true},
-	[TCP_LAST_WILL] = {TCP_FRAME_MOST, true},
 	[TCP_BYE] = {0, true},
 	[TCP_SMALL] = {TRANSPORT_SMALL_MAX, false},
 	[TCP_ALIVE] = {0, false},
@@ -226,13 +225,6 @@ static void complete_message(struct tcp *t, struct tcp_agent *a)
 
 	a->partial = NULL;
 	a->partial_room = 0;
-	if (a->partial_kind == TCP_LAST_WILL) {
-		free(a->last_will.buf);
-		a->last_will.buf = buf;
-		a->last_will.bytes = bytes;
-		a->last_will.tag = (int)a->partial_tag;
-		return;
-	}
 	tcp_deliver(t, a->rank, (int)a->partial_tag, false, buf, bytes);
 }
 
@@ -240,16 +232,14 @@ static void complete_message(struct tcp *t, struct tcp_agent *a)
 static int take_part(struct tcp *t, struct tcp_agent *a, const struct tcp_frame *f)
 {
 	if (!a->partial) {
-		a->partial_kind = f->kind;
 		a->partial_tag = f->tag;
 		a->partial_total = f->left;
 		a->partial_have = 0;
 		a->partial_room = f->bytes + 1;
 		a->partial = xmalloc(a->partial_room);
 	}
-	if (f->kind != a->partial_kind || f->tag != a->partial_tag ||
-		f->left != a->partial_total - a->partial_have || f->bytes > f->left ||
-		(!f->bytes && f->left))
+	if (f->tag != a->partial_tag || f->left != a->partial_total - a->partial_have ||
+		f->bytes > f->left || (!f->bytes && f->left))
 		return -EPROTO;
 	if (a->partial_have + f->bytes >= a->partial_room) {
 		uint64_t room = 2 * (a->partial_have + f->bytes) + 1;
@@ -426,7 +416,6 @@ void tcp_agent_clear(struct tcp *t, struct tcp_agent *a)
 		free(c);
 	}
 	free(a->partial);
-	free(a->last_will.buf);
 	addresses_clear(&a->addresses);
 	lookup_drop(a->lookup, &t->dropped);
 }

@@ -172,10 +172,9 @@ void tcp_link_up(struct tcp *t, struct tcp_meeting *m, struct tcp_agent *a, uint
 	bool lost = a->lost_noted;
 	int error;
 
-	if (a->dead) { /* the others were told its last will */
+	if (a->dead) {
 		t->transport.news++;
-		if (a->last_will.buf)
-			tcp_deliver(t, a->rank, a->last_will.tag, false, xcalloc(1, 1), 0);
+		tcp_tell_death(t, a, false);
 	}
 
 	tcp_sign(t, m, "keys", keys);

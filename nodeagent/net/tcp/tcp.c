@@ -144,20 +144,20 @@ void tcp_lost(struct tcp *t, struct tcp_agent *a, const char *why)
 	a->lost_noted = true;
 }
 
+void tcp_tell_death(struct tcp *t, const struct tcp_agent *a, bool dead)
+{
+	if (t->deaths)
+		tcp_deliver(t, a->rank, t->deaths, false, xcalloc(1, 2), dead);
+}
+
 void tcp_die_of(struct tcp *t, struct tcp_agent *a, const char *why)
 {
-	char *copy;
-
 	a->dead = true;
 	if (!t->leaving)
 		tcp_note(t, a, "the agent on %s %s", tcp_name(a).text, why);
 	a->lost_noted = true;
 	t->transport.news++;
-	if (!a->last_will.buf)
-		return;
-	copy = xmalloc(a->last_will.bytes + 1);
-	memcpy(copy, a->last_will.buf, a->last_will.bytes);
-	tcp_deliver(t, a->rank, a->last_will.tag, false, copy, a->last_will.bytes);
+	tcp_tell_death(t, a, true);
 }
 
 static void on_link(struct tcp *t, struct tcp_agent *a, uint32_t events)
@@ -268,16 +268,14 @@ static int send_message(
 	return 0;
 }
 
-static void set_last_will(struct transport *p, int to, int tag, const void *buf, size_t bytes)
+static void tell_deaths(struct transport *p, int tag)
 {
 	struct tcp *t = tcp_of(p);
 
-	if (!is_other(t, to))
-		return;
-	tcp_keep(&t->agents[to], TCP_LAST_WILL, tag, buf, bytes);
-	transport_count_sent(p, bytes);
-	if (tcp_link_write(t, &t->agents[to]))
-		tcp_lost(t, &t->agents[to], strerror(EPIPE));
+	t->deaths = tag;
+	for (int i = 0; i < p->size; i++)
+		if (is_other(t, i) && t->agents[i].dead)
+			tcp_tell_death(t, &t->agents[i], true);
 }
 
 static int receive_message(
@@ -301,6 +299,8 @@ static int receive_message(
 			return -ECONNRESET;
 		if (last)
 			return -ETIMEDOUT;
+		if (p->attend && p->attend(p))
+			return -EINTR;
 		last = transport_now() >= until;
 		pump(p, until);
 	}
@@ -463,7 +463,7 @@ struct transport *tcp_open(const struct tcp_options *o, const char *host, const 
 	t->transport.finish = finish_tcp;
 	t->transport.post = post_small;
 	t->transport.look = look_small;
-	t->transport.last_will = set_last_will;
+	t->transport.deaths = tell_deaths;
 	t->transport.pump = pump;
 	t->transport.next = next_time;
 	t->transport.fd = t->epoll;

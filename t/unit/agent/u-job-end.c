@@ -19,7 +19,6 @@ START_TEST(nobody_has_come)
 	struct job_end *j = job_end_new(2, 100);
 
 	ck_assert(!job_end_reached(j, &usual, 1000));
-	ck_assert(!job_end_heard(j, 1));
 	job_end_free(j);
 }
 END_TEST
@@ -33,7 +32,6 @@ START_TEST(all_ranks_have_ended)
 	ck_assert(!job_end_reached(j, &usual, 101));
 	say(j, 1, JOB_DONE, 2, 4, 2);
 	ck_assert(job_end_reached(j, &usual, 101));
-	ck_assert(job_end_heard(j, 1));
 	job_end_free(j);
 }
 END_TEST
@@ -98,6 +96,22 @@ START_TEST(gone_and_here_again)
 }
 END_TEST
 
+/* Word of a death may overtake what the agent said before. */
+START_TEST(gone_before_its_words_come)
+{
+	struct job_end *j = job_end_new(2, 100);
+
+	say(j, 0, JOB_DONE, 1, 2, 1);
+	ck_assert(job_end_take(j, 1, "", 1));
+	ck_assert(!say(j, 1, JOB_BUSY, 0, 2, 1));
+	ck_assert(!job_end_reached(j, &usual, 101));
+	ck_assert(job_end_reached(j, &usual, 104)); /* it is gone all the same */
+	ck_assert(!job_end_take(j, 1, "", 0));
+	ck_assert(!job_end_reached(j, &usual, 200)); /* and back, busy */
+	job_end_free(j);
+}
+END_TEST
+
 START_TEST(processes_are_expected)
 {
 	const struct job_rule four = {.expect = 4}, soon = {.expect = 4, .within_s = 60};
@@ -137,6 +151,7 @@ int main(void)
 	tcase_add_test(t, ranks_are_missing);
 	tcase_add_test(t, ranks_are_with_another_agent);
 	tcase_add_test(t, gone_and_here_again);
+	tcase_add_test(t, gone_before_its_words_come);
 	tcase_add_test(t, processes_are_expected);
 	tcase_add_test(t, each_knows_its_end);
 	suite_add_tcase(s, t);

@@ -1,0 +1,688 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "nodeagent/net/route.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "nodeagent/base/util.h"
+#include "nodeagent/net/transport.h"
+#include "nodeagent/net/tree.h"
+
+enum { TAG_UP_TREE = 10, TAG_DOWN_TREE };
+
+#define VERSION	    0x7666747274726531u /* first word of a message */
+#define TAGS_MOST   16			/* with `final' ones */
+#define SEND_S	    1.0			/* MPI: what has not left by then may leave later */
+#define TOGETHER_S  0.005 /* so long agent 0 may take for the next one of those to each agent */
+#define LOOK_S	    0.02  /* MPI: nothing wakes us for a message */
+#define LOOK_IDLE_S 0.2	  /* ... when nothing has come for CALM_S */
+#define CALM_S	    10.0
+#define DEATHS_S    0.2
+
+/* A message of which agent 0 is one end; `agent' is the other one. */
+struct record {
+	struct record *next;
+	uint64_t number;
+	int agent, tag, hop; /* hop: down, to this child or one below */
+	bool final, all;     /* all: down, to `agent' and those below it */
+	double due;	     /* goes on then */
+	size_t bytes;
+	char content[];
+};
+
+struct records {
+	struct record *first, **end;
+};
+
+/* Which of the agents from ours on, in our tree, have told with a tag. */
+struct told {
+	int tag, n;
+	bool *by;
+};
+
+struct route {
+	int (*send)(
+		struct transport *p, int to, int tag, const void *buf, size_t bytes, double until);
+	int (*receive)(struct transport *p, int from, int tag, void **buf, size_t *bytes, int *who,
+		double until);
+	void (*finish)(struct transport *p, int together, int status, double until);
+	struct records up, down;	   /* to go on */
+	struct records up_kept, down_kept; /* have gone on; only where deaths are known */
+	struct records here;		   /* for receive() */
+	uint64_t number;		   /* of our last one up; at agent 0: down */
+	uint64_t *last;			   /* agent 0: numbers that came, by origin */
+	uint64_t *seen;			   /* others: numbers that came down */
+	size_t n_seen, cap_seen;
+	struct told told[TAGS_MOST];
+	size_t n_told;
+	bool *left; /* agents that take no messages any more */
+	int above;  /* to whom we have sent up; -1: nobody yet */
+	bool *dead; /* below us, as we have seen it */
+	bool attending;
+	uint64_t news, changes; /* of the transport, seen; of `here', `up' and `down' */
+	double looked, active;
+};
+
+/* ---- records ------------------------------------------------------------------------ */
+
+static struct record *record_new(int agent, uint64_t number, int tag, const void *buf, size_t bytes)
+{
+	struct record *e = xcalloc(1, sizeof(*e) + bytes + 1);
+
+	e->agent = agent;
+	e->number = number;
+	e->tag = tag;
+	e->bytes = bytes;
+	if (bytes)
+		memcpy(e->content, buf, bytes);
+	return e;
+}
+
+static void records_add(struct records *to, struct record *e)
+{
+	if (!to->first)
+		to->end = &to->first;
+	e->next = NULL;
+	*to->end = e;
+	to->end = &e->next;
+}
+
+static struct record *take_first(struct records *from)
+{
+	struct record *e = from->first;
+
+	from->first = e ? e->next : NULL;
+	return e;
+}
+
+static void records_clear(struct records *list)
+{
+	for (struct record *e; (e = take_first(list));)
+		free(e);
+}
+
+static struct record *copy_of(const struct record *e)
+{
+	struct record *c = record_new(e->agent, e->number, e->tag, e->content, e->bytes);
+
+	c->final = e->final;
+	c->all = e->all;
+	return c;
+}
+
+/* For receive(), from agent `from`. */
+static void deliver_here(struct transport *p, const struct record *e, int from)
+{
+	records_add(&p->route->here, record_new(from, 0, e->tag, e->content, e->bytes));
+	p->route->changes++;
+	p->news++;
+}
+
+/* ---- as messages: five words, and the content ------------------------------------------ */
+
+struct head {
+	uint64_t agent, number, tag, marks, bytes; /* marks: microseconds to wait, final, all */
+};
+
+#define MARK_FINAL 1u
+#define MARK_ALL   2u
+#define MARKS	   4u /* bits above them: microseconds */
+
+static size_t padded_bytes(size_t bytes)
+{
+	return (bytes + 7) & ~(size_t)7;
+}
+
+static size_t put_record(char *at, const struct record *e, double now)
+{
+	const double wait_s = e->due - now;
+	const struct head h = {.agent = (uint64_t)e->agent,
+		.number = e->number,
+		.tag = (uint64_t)e->tag,
+		.marks = (wait_s > 0 ? (uint64_t)(wait_s * 1e6) : 0) * MARKS +
+			 (e->final ? MARK_FINAL : 0) + (e->all ? MARK_ALL : 0),
+		.bytes = e->bytes};
+
+	memcpy(at, &h, sizeof(h));
+	memset(at + sizeof(h) + e->bytes, 0, padded_bytes(e->bytes) - e->bytes);
+	memcpy(at + sizeof(h), e->content, e->bytes);
+	return sizeof(h) + padded_bytes(e->bytes);
+}
+
+/* The next one, or NULL at the end and where it makes no sense; *at moves on. */
+static struct record *get_record(const struct transport *p, const char **at, const char *end)
+{
+	struct record *e;
+	struct head h;
+
+	if ((size_t)(end - *at) < sizeof(h))
+		return NULL;
+	memcpy(&h, *at, sizeof(h));
+	*at += sizeof(h);
+	if (h.agent >= (uint64_t)p->size || h.tag > TRANSPORT_TAG_MAX ||
+		h.bytes > (size_t)(end - *at) || padded_bytes(h.bytes) > (size_t)(end - *at))
+		return NULL;
+	e = record_new((int)h.agent, h.number, (int)h.tag, *at, h.bytes);
+	*at += padded_bytes(h.bytes);
+	e->final = h.marks & MARK_FINAL;
+	e->all = h.marks & MARK_ALL;
+	e->due = transport_now() + 1e-6 * (double)(h.marks / MARKS);
+	return e;
+}
+
+/* Sends those of the list whose hop is `hop` to `to`. 0 or -errno. */
+static int send_list(struct transport *p, const struct records *list, int hop, int to, int tag)
+{
+	const uint64_t version = VERSION;
+	const double now = transport_now();
+	size_t bytes = sizeof(version);
+	char *buf, *at;
+	int error;
+
+	for (const struct record *e = list->first; e; e = e->next)
+		bytes += e->hop == hop ? sizeof(struct head) + padded_bytes(e->bytes) : 0;
+	if (bytes == sizeof(version))
+		return 0;
+	at = buf = xmalloc(bytes);
+	memcpy(at, &version, sizeof(version));
+	at += sizeof(version);
+	for (const struct record *e = list->first; e; e = e->next)
+		at += e->hop == hop ? put_record(at, e, now) : 0;
+	error = p->route->send(p, to, tag, buf, bytes, now + SEND_S);
+	if (error != -ETIMEDOUT)
+		free(buf); /* else it may be read yet */
+	p->route->active = now;
+	return error == -ETIMEDOUT ? 0 : error;
+}
+
+/* ---- up ----------------------------------------------------------------------------------- */
+
+static bool is_gone(struct transport *p, int rank)
+{
+	return p->route->left[rank] || (p->gone && p->gone(p, rank));
+}
+
+/* The next living agent towards agent 0. */
+static int agent_above(struct transport *p)
+{
+	int to = tree_parent(p->rank);
+
+	while (to && is_gone(p, to))
+		to = tree_parent(to);
+	return to;
+}
+
+/* Who is not above us takes all that was sent to the one before. */
+static void send_up(struct transport *p)
+{
+	struct route *r = p->route;
+	const int to = agent_above(p);
+
+	if (r->above >= 0 && to != r->above)
+		send_list(p, &r->up_kept, 0, to, TAG_UP_TREE);
+	r->above = to;
+	if (r->up.first && send_list(p, &r->up, 0, to, TAG_UP_TREE) == -ECONNRESET && to) {
+		r->left[to] = true;
+		send_up(p);
+		return;
+	}
+	for (struct record *e; (e = take_first(&r->up));) {
+		e->due = 0;
+		if (p->gone)
+			records_add(&r->up_kept, e);
+		else
+			free(e);
+	}
+}
+
+static struct told *told_of(struct transport *p, int tag)
+{
+	struct route *r = p->route;
+
+	for (size_t i = 0; i < r->n_told; i++)
+		if (r->told[i].tag == tag)
+			return &r->told[i];
+	if (r->n_told == TAGS_MOST)
+		return NULL;
+	r->told[r->n_told] = (struct told){
+		tag, 0, xcalloc((size_t)(tree_end(p->size, p->rank) - p->rank), sizeof(bool))};
+	return &r->told[r->n_told++];
+}
+
+static void wait_to_go_up(struct transport *p, struct record *e)
+{
+	struct told *t = told_of(p, e->tag);
+	bool *by = t ? &t->by[e->agent - p->rank] : NULL;
+
+	if (by && *by != e->final) {
+		*by = e->final;
+		t->n += e->final ? 1 : -1;
+	}
+	records_add(&p->route->up, e);
+	p->route->changes++;
+}
+
+/* All of our tree, but for the dead. */
+static bool all_have_told(struct transport *p, const struct told *t)
+{
+	const int n = tree_end(p->size, p->rank) - p->rank;
+	int missing = n - t->n;
+
+	for (int i = 1; i < n && missing && p->gone; i++)
+		missing -= !t->by[i] && is_gone(p, p->rank + i);
+	return !missing;
+}
+
+static bool is_due_up(struct transport *p, double now)
+{
+	for (const struct record *e = p->route->up.first; e; e = e->next) {
+		const struct told *t = e->final ? told_of(p, e->tag) : NULL;
+
+		if (e->due <= now || (t && all_have_told(p, t)))
+			return true;
+	}
+	return false;
+}
+
+static void take_up(struct transport *p, const char *at, size_t bytes)
+{
+	const char *end = at + bytes;
+	struct route *r = p->route;
+	uint64_t version = 0;
+
+	if (bytes >= sizeof(version))
+		memcpy(&version, at, sizeof(version));
+	at += sizeof(version);
+	for (struct record *e; version == VERSION && (e = get_record(p, &at, end));) {
+		if (p->rank && e->agent > p->rank && e->agent < tree_end(p->size, p->rank)) {
+			wait_to_go_up(p, e);
+			continue;
+		}
+		if (!p->rank && e->number > r->last[e->agent]) {
+			r->last[e->agent] = e->number;
+			deliver_here(p, e, e->agent);
+		}
+		free(e);
+	}
+}
+
+/* ---- down --------------------------------------------------------------------------------- */
+
+static void put_down(struct transport *p, const struct record *e, int hop, double due)
+{
+	struct record *c = copy_of(e);
+
+	c->hop = hop;
+	c->due = due;
+	if (c->all)
+		c->agent = hop;
+	records_add(&p->route->down, c);
+	p->route->changes++;
+}
+
+/* To top and all below it. A dead agent may come back, and gets it, too. */
+static void put_down_to_all(struct transport *p, const struct record *e, int top)
+{
+	put_down(p, e, top, 0);
+	for (int k = 0, child; is_gone(p, top) && (child = tree_child(p->size, top, k)) > 0; k++)
+		put_down_to_all(p, e, child);
+}
+
+static void put_down_to_one(struct transport *p, const struct record *e, double due)
+{
+	int hop = tree_towards(p->rank, e->agent);
+
+	while (hop != e->agent && is_gone(p, hop))
+		hop = tree_towards(hop, e->agent);
+	put_down(p, e, hop, due);
+}
+
+/* Passes e on, to others below us. */
+static void pass_down(struct transport *p, struct record *e, double due)
+{
+	if (e->all)
+		for (int k = 0, child; (child = tree_child(p->size, p->rank, k)) > 0; k++)
+			put_down_to_all(p, e, child);
+	else
+		put_down_to_one(p, e, due);
+	if (p->gone)
+		records_add(&p->route->down_kept, e);
+	else
+		free(e);
+}
+
+static void send_down(struct transport *p)
+{
+	struct route *r = p->route;
+
+	while (r->down.first) {
+		const int hop = r->down.first->hop;
+		struct records others = {0};
+
+		if (send_list(p, &r->down, hop, hop, TAG_DOWN_TREE) == -ECONNRESET)
+			r->left[hop] = true;
+		for (struct record *e; (e = take_first(&r->down));) {
+			if (e->hop == hop)
+				free(e);
+			else
+				records_add(&others, e);
+		}
+		r->down = others;
+		if (others.first == NULL)
+			break;
+	}
+}
+
+static bool is_due_down(const struct route *r, double now)
+{
+	for (const struct record *e = r->down.first; e; e = e->next)
+		if (e->due <= now)
+			return true;
+	return false;
+}
+
+static bool came_before(struct route *r, uint64_t number)
+{
+	for (size_t i = r->n_seen; i > 0; i--)
+		if (r->seen[i - 1] == number)
+			return true;
+	*LIST_ADD(r, seen) = number;
+	return false;
+}
+
+static void take_down(struct transport *p, const char *at, size_t bytes)
+{
+	const char *end = at + bytes;
+	uint64_t version = 0;
+
+	if (bytes >= sizeof(version))
+		memcpy(&version, at, sizeof(version));
+	at += sizeof(version);
+	for (struct record *e; p->rank && version == VERSION && (e = get_record(p, &at, end));) {
+		const bool mine = e->agent == p->rank;
+
+		if (mine && !came_before(p->route, e->number)) {
+			deliver_here(p, e, 0);
+			if (e->all) {
+				pass_down(p, e, 0);
+				continue;
+			}
+		} else if (!mine && !e->all && e->agent > p->rank &&
+			   e->agent < tree_end(p->size, p->rank)) {
+			pass_down(p, e, 0);
+			continue;
+		}
+		free(e);
+	}
+}
+
+/* ---- deaths ------------------------------------------------------------------------------- */
+
+static void put_down_again(struct transport *p, int dead)
+{
+	for (const struct record *e = p->route->down_kept.first; e; e = e->next) {
+		if (e->all)
+			put_down_to_all(p, e, dead);
+		else if (e->agent > dead && e->agent < tree_end(p->size, dead))
+			put_down_to_one(p, e, 0);
+	}
+}
+
+/*
+ * Those below one that has died get from us what they may not have got from it: below our children,
+ * and where those are dead, below theirs.
+ */
+static void look_below(struct transport *p, int top)
+{
+	struct route *r = p->route;
+
+	for (int k = 0, child; (child = tree_child(p->size, top, k)) > 0; k++) {
+		const bool gone = is_gone(p, child), news = gone && !r->dead[child];
+
+		r->dead[child] = gone;
+		if (news)
+			put_down_again(p, child);
+		if (gone)
+			look_below(p, child);
+	}
+}
+
+/* ---- the operations ----------------------------------------------------------------------- */
+
+static bool take_message(struct transport *p, int tag, char **buf, size_t *bytes)
+{
+	void *content;
+	int who;
+
+	if (p->waits && !p->waits(p, tag))
+		return false;
+	if (p->route->receive(p, TRANSPORT_ANY, tag, &content, bytes, &who, 0))
+		return false;
+	*buf = content;
+	return true;
+}
+
+/* Memory that depends on the number of agents. */
+static bool is_ready(struct transport *p)
+{
+	struct route *r = p->route;
+
+	if (!r || p->size < 2)
+		return false;
+	if (!r->left) {
+		r->left = xcalloc((size_t)p->size, sizeof(*r->left));
+		r->dead = xcalloc((size_t)p->size, sizeof(*r->dead));
+		r->last = p->rank ? NULL : xcalloc((size_t)p->size, sizeof(*r->last));
+	}
+	return true;
+}
+
+static void look_for_news(struct transport *p, double now)
+{
+	struct route *r = p->route;
+	size_t bytes;
+	char *buf;
+
+	r->news = p->news;
+	r->looked = now;
+	while (take_message(p, TAG_UP_TREE, &buf, &bytes)) {
+		take_up(p, buf, bytes);
+		free(buf);
+		r->active = now;
+	}
+	while (take_message(p, TAG_DOWN_TREE, &buf, &bytes)) {
+		take_down(p, buf, bytes);
+		free(buf);
+		r->active = now;
+	}
+	if (p->gone)
+		look_below(p, p->rank);
+}
+
+/* True if there is more for receive(), or it has to wake earlier than before. */
+static bool attend_tree(struct transport *p)
+{
+	struct route *r = p->route;
+	const double now = transport_now();
+	uint64_t before;
+
+	if (!is_ready(p) || r->attending)
+		return false;
+	r->attending = true;
+	before = r->changes;
+	if (!p->pump || r->news != p->news || now - r->looked > DEATHS_S)
+		look_for_news(p, now);
+	if (p->rank &&
+		(is_due_up(p, now) || (p->gone && r->up_kept.first && agent_above(p) != r->above)))
+		send_up(p);
+	if (is_due_down(r, now))
+		send_down(p);
+	r->attending = false;
+	return r->changes != before;
+}
+
+void route_attend(struct transport *p)
+{
+	attend_tree(p);
+}
+
+/* Seconds until something has to go on. */
+static double due_s(const struct route *r)
+{
+	double due = 1e18;
+
+	for (const struct record *e = r->up.first; e; e = e->next)
+		due = e->due < due ? e->due : due;
+	for (const struct record *e = r->down.first; e; e = e->next)
+		due = e->due < due ? e->due : due;
+	due -= transport_now();
+	return due > 0 ? due : 0;
+}
+
+double route_next(const struct transport *p)
+{
+	const struct route *r = p->route;
+	double s, look_s;
+
+	if (!r || p->size < 2)
+		return 1e18;
+	s = due_s(r);
+	if (p->pump)
+		return p->gone && r->up_kept.first && s > DEATHS_S ? DEATHS_S : s;
+	look_s = transport_now() - r->active < CALM_S ? LOOK_S : LOOK_IDLE_S;
+	return s < look_s ? s : look_s;
+}
+
+static int route_to_root(
+	struct transport *p, int tag, const void *buf, size_t bytes, bool final, double hold_s)
+{
+	struct record *e;
+
+	if (!is_ready(p))
+		return -ENOTCONN;
+	e = record_new(p->rank, ++p->route->number, tag, buf, bytes);
+	e->final = final;
+	e->due = transport_now() + hold_s;
+	if (p->rank) {
+		wait_to_go_up(p, e);
+	} else {
+		deliver_here(p, e, 0);
+		free(e);
+	}
+	attend_tree(p);
+	return 0;
+}
+
+static int send_as_root(struct transport *p, struct record *e, double due)
+{
+	e->number = ++p->route->number;
+	pass_down(p, e, due);
+	attend_tree(p);
+	return 0;
+}
+
+static int route_to_all(struct transport *p, int tag, const void *buf, size_t bytes)
+{
+	struct record *e;
+
+	if (!is_ready(p) || p->rank)
+		return -ENOTCONN;
+	e = record_new(0, 0, tag, buf, bytes);
+	e->all = true;
+	return send_as_root(p, e, 0);
+}
+
+static int route_to_one(struct transport *p, int to, int tag, const void *buf, size_t bytes)
+{
+	if (!is_ready(p) || p->rank)
+		return -ENOTCONN;
+	if (to <= 0 || to >= p->size)
+		return -EINVAL;
+	return send_as_root(p, record_new(to, 0, tag, buf, bytes), transport_now() + TOGETHER_S);
+}
+
+static bool take_here(struct route *r, int from, int tag, void **buf, size_t *bytes, int *who)
+{
+	struct record **at = &r->here.first, *e;
+
+	while (*at && ((*at)->tag != tag || (from != TRANSPORT_ANY && (*at)->agent != from)))
+		at = &(*at)->next;
+	e = *at;
+	if (!e)
+		return false;
+	*at = e->next;
+	if (!e->next)
+		r->here.end = at;
+	*buf = xmalloc(e->bytes + 1);
+	memcpy(*buf, e->content, e->bytes + 1);
+	*bytes = e->bytes;
+	*who = e->agent;
+	free(e);
+	return true;
+}
+
+static int route_receive(
+	struct transport *p, int from, int tag, void **buf, size_t *bytes, int *who, double until)
+{
+	struct route *r = p->route;
+
+	for (;;) {
+		double due;
+		int error;
+
+		attend_tree(p);
+		if (take_here(r, from, tag, buf, bytes, who))
+			return 0;
+		due = transport_now() + due_s(r);
+		error = r->receive(p, from, tag, buf, bytes, who, due < until ? due : until);
+		if (error != -ETIMEDOUT && error != -EINTR)
+			return error;
+		if (transport_now() >= until)
+			return take_here(r, from, tag, buf, bytes, who) ? 0 : -ETIMEDOUT;
+	}
+}
+
+static void route_finish(struct transport *p, int together, int status, double until)
+{
+	struct route *r = p->route;
+
+	if (is_ready(p)) {
+		attend_tree(p);
+		if (p->rank && r->up.first)
+			send_up(p);
+		send_down(p);
+	}
+	p->route = NULL;
+	p->attend = NULL;
+	r->finish(p, together, status, until);
+	records_clear(&r->up);
+	records_clear(&r->down);
+	records_clear(&r->up_kept);
+	records_clear(&r->down_kept);
+	records_clear(&r->here);
+	for (size_t i = 0; i < r->n_told; i++)
+		free(r->told[i].by);
+	free(r->left);
+	free(r->dead);
+	free(r->last);
+	free(r->seen);
+	free(r);
+}
+
+void route_open(struct transport *p)
+{
+	struct route *r = xcalloc(1, sizeof(*r));
+
+	r->send = p->send;
+	r->receive = p->receive;
+	r->finish = p->finish;
+	r->above = -1;
+	p->route = r;
+	p->receive = route_receive;
+	p->finish = route_finish;
+	p->to_root = route_to_root;
+	p->to_one = route_to_one;
+	p->to_all = route_to_all;
+	p->attend = attend_tree;
+}

@@ -1,0 +1,32 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Messages between agent 0 and all others along a tree (tree.h), so that agent 0 has some log N
+ * of them where each agent has one. Who passes them on is the process that has the transport: the
+ * proxy, also for an agent that has died. On the way up, messages wait a while for those of the
+ * agents below, and go on together.
+ *
+ *	up	VERSION, then for each: origin, its number, time left to wait, final, tag, content
+ *	down	VERSION, then for each: number, to one agent or to all below one, tag, content
+ *
+ * A transport that tells of deaths (gone()) may lose an agent with what it has to pass on. Then
+ * the others keep what they have sent: all of it goes to the next living agent towards agent 0,
+ * or to those below the dead one. By the numbers nobody takes a message twice.
+ */
+#ifndef VFTR_NODEAGENT_NET_ROUTE_H
+#define VFTR_NODEAGENT_NET_ROUTE_H
+
+struct transport;
+
+/*
+ * Puts the operations to_root, to_all and to_one of struct transport (transport.h) into p, and
+ * itself before send, receive and finish of p. For all agents of a job or none. Over TCP the
+ * others may still be unknown.
+ */
+void route_open(struct transport *p);
+
+/* To be called when something may have come or be due: passes messages on. */
+void route_attend(struct transport *p);
+/* Seconds until route_attend() should be called, also if nothing has come. */
+double route_next(const struct transport *p);
+
+#endif

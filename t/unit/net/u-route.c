@@ -1,0 +1,384 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Messages along the tree of agents, over a transport in this process: with the living, and with
+ * agents that die at random, of which the others learn at random times.
+ */
+#include "nodeagent/net/route.h"
+
+#include <check.h>
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "nodeagent/base/util.h"
+#include "nodeagent/net/transport.h"
+#include "nodeagent/net/tree.h"
+#include "t/lib/dice.h"
+#include "t/lib/suite.h"
+
+#define AGENTS_MOST 300
+#define TAG	    500
+#define TAG_CAST    501
+#define TAG_ONE	    502
+#define WORDS	    3 /* of each agent to agent 0 */
+
+struct letter {
+	struct letter *next;
+	int from, tag;
+	size_t bytes;
+	char content[];
+};
+
+struct agent {
+	struct transport transport; /* first: the two are converted by a cast */
+	struct letter *inbox, **inbox_end;
+	bool dead;
+	bool noticed[AGENTS_MOST]; /* that these are dead */
+	unsigned came, sent, casts, ones;
+};
+
+static struct agent *agents;
+static int size;
+static bool told_of_deaths;
+static struct dice dice;
+
+static int post_letter(
+	struct transport *p, int to, int tag, const void *buf, size_t bytes, double until)
+{
+	struct agent *a = &agents[to];
+	struct letter *l;
+
+	(void)until;
+	ck_assert_int_ne(to, p->rank);
+	transport_count_sent(p, bytes);
+	if (a->dead)
+		return 0;
+	l = xmalloc(sizeof(*l) + bytes);
+	*l = (struct letter){.from = p->rank, .tag = tag, .bytes = bytes};
+	memcpy(l->content, buf, bytes);
+	*a->inbox_end = l;
+	a->inbox_end = &l->next;
+	return 0;
+}
+
+static int take_letter(
+	struct transport *p, int from, int tag, void **buf, size_t *bytes, int *who, double until)
+{
+	struct agent *a = (struct agent *)p;
+
+	(void)until;
+	for (struct letter **at = &a->inbox, *l; (l = *at); at = &l->next) {
+		if (l->tag != tag || (from != TRANSPORT_ANY && from != l->from))
+			continue;
+		*at = l->next;
+		if (!l->next)
+			a->inbox_end = at;
+		*buf = xmalloc(l->bytes + 1);
+		memcpy(*buf, l->content, l->bytes);
+		*bytes = l->bytes;
+		*who = l->from;
+		free(l);
+		transport_count_received(p, *bytes);
+		return 0;
+	}
+	return -ETIMEDOUT;
+}
+
+/* What it has sent is there when its death is noticed. */
+static bool is_known_dead(struct transport *p, int rank)
+{
+	struct agent *a = (struct agent *)p;
+
+	for (const struct letter *l = a->inbox; l; l = l->next)
+		if (l->from == rank)
+			return false;
+	a->noticed[rank] |= agents[rank].dead && throw_dice(&dice, 3) == 0;
+	return a->noticed[rank];
+}
+
+static void finish_nothing(struct transport *p, int together, int status, double until)
+{
+	(void)p, (void)together, (void)status, (void)until;
+}
+
+static void begin_agents(int n, bool deaths)
+{
+	size = n;
+	told_of_deaths = deaths;
+	agents = xcalloc((size_t)n, sizeof(*agents));
+	for (int i = 0; i < n; i++) {
+		struct transport *p = &agents[i].transport;
+
+		*p = (struct transport){.rank = i,
+			.size = n,
+			.send = post_letter,
+			.receive = take_letter,
+			.gone = deaths ? is_known_dead : NULL,
+			.finish = finish_nothing};
+		agents[i].inbox_end = &agents[i].inbox;
+		route_open(p);
+	}
+}
+
+static void forget_letters(struct agent *a)
+{
+	while (a->inbox) {
+		struct letter *l = a->inbox;
+
+		a->inbox = l->next;
+		free(l);
+	}
+	a->inbox_end = &a->inbox;
+}
+
+static void end_agents(void)
+{
+	for (int i = 0; i < size; i++) {
+		struct transport *p = &agents[i].transport;
+
+		p->finish(p, 0, 0, 0);
+		forget_letters(&agents[i]);
+	}
+	for (int i = 0; i < size; i++)
+		forget_letters(&agents[i]);
+	free(agents);
+}
+
+/* Of what is under way from it some may never come: the last ones, for each receiver. */
+static void die_now(int rank)
+{
+	agents[rank].dead = true;
+	forget_letters(&agents[rank]);
+	for (int i = 0; i < size; i++) {
+		struct agent *a = &agents[i];
+		bool lost = false;
+
+		for (struct letter **at = &a->inbox, *l; (l = *at);) {
+			lost |= l->from == rank && throw_dice(&dice, 2) == 0;
+			if (!lost || l->from != rank) {
+				at = &l->next;
+				continue;
+			}
+			*at = l->next;
+			free(l);
+		}
+		a->inbox_end = &a->inbox;
+		while (*a->inbox_end)
+			a->inbox_end = &(*a->inbox_end)->next;
+	}
+}
+
+/* All of one sender and tag come in order, each once. */
+static void take_words(struct agent *a)
+{
+	struct transport *p = &a->transport;
+	size_t bytes;
+	void *buf;
+	int who;
+
+	while (!p->rank && !p->receive(p, TRANSPORT_ANY, TAG, &buf, &bytes, &who, 0)) {
+		unsigned word;
+
+		ck_assert_uint_eq(bytes, sizeof(word));
+		memcpy(&word, buf, sizeof(word));
+		ck_assert_uint_eq(word, agents[who].came++);
+		free(buf);
+	}
+	while (p->rank && !p->receive(p, 0, TAG_CAST, &buf, &bytes, &who, 0)) {
+		ck_assert_str_eq(buf, "to all");
+		a->casts++;
+		free(buf);
+	}
+	while (p->rank && !p->receive(p, 0, TAG_ONE, &buf, &bytes, &who, 0)) {
+		int rank;
+
+		memcpy(&rank, buf, sizeof(rank));
+		ck_assert_int_eq(rank, p->rank);
+		a->ones++;
+		free(buf);
+	}
+}
+
+static void say_word(int rank, double hold_s)
+{
+	struct agent *a = &agents[rank];
+	struct transport *p = &a->transport;
+	const unsigned word = a->sent++;
+
+	ck_assert_int_eq(
+		transport_to_root(p, TAG, &word, sizeof(word), a->sent == WORDS, hold_s, 0), 0);
+}
+
+static void attend_all(int times)
+{
+	while (times--)
+		for (int i = 0; i < size; i++)
+			if (!agents[i].dead)
+				take_words(&agents[i]);
+}
+
+static int log2_up(int n)
+{
+	int k = 0;
+
+	while ((1 << k) < n)
+		k++;
+	return k;
+}
+
+/* There is no time in which they could become due. */
+START_TEST(agent_0_has_a_message_of_each_child)
+{
+	for (int n = 2; n <= AGENTS_MOST; n += n < 20 ? 1 : 37) {
+		begin_agents(n, false);
+		for (int i = 1; i < n; i++)
+			agents[i].sent = WORDS - 1, agents[i].came = WORDS - 1;
+		for (int i = 1; i < n; i++)
+			say_word(i, 1e6);
+		attend_all(log2_up(n) + 1);
+		for (int i = 1; i < n; i++)
+			ck_assert_uint_eq(agents[i].came, WORDS);
+		ck_assert_uint_eq(agents[0].transport.counts.received, (unsigned)log2_up(n));
+		for (int i = 1; i < n; i++)
+			ck_assert_uint_le(agents[i].transport.counts.sent, 1);
+		end_agents();
+	}
+}
+END_TEST
+
+START_TEST(a_message_to_all_comes_once)
+{
+	for (int n = 2; n <= AGENTS_MOST; n += n < 20 ? 1 : 37) {
+		begin_agents(n, false);
+		transport_to_all(&agents[0].transport, TAG_CAST, "to all", 7, 0);
+		attend_all(log2_up(n) + 1);
+		for (int i = 1; i < n; i++)
+			ck_assert_uint_eq(agents[i].casts, 1);
+		ck_assert_uint_eq(agents[0].transport.counts.sent, (unsigned)log2_up(n));
+		end_agents();
+	}
+}
+END_TEST
+
+START_TEST(messages_to_each_go_together)
+{
+	const int n = AGENTS_MOST;
+
+	begin_agents(n, false);
+	for (int i = 1; i < n; i++)
+		transport_to_one(&agents[0].transport, i, TAG_ONE, &i, sizeof(i), 0);
+	for (int left = n - 1; left;) { /* agent 0 waits for a moment */
+		attend_all(1);
+		left = n - 1;
+		for (int i = 1; i < n; i++)
+			left -= agents[i].ones == 1;
+	}
+	attend_all(10);
+	for (int i = 1; i < n; i++)
+		ck_assert_uint_eq(agents[i].ones, 1);
+	end_agents();
+}
+END_TEST
+
+static void one_step(int *casts)
+{
+	const int i = (int)throw_dice(&dice, (uint32_t)size);
+
+	if (agents[i].dead)
+		return;
+	if (i && agents[i].sent < WORDS && throw_dice(&dice, 4) == 0)
+		say_word(i, throw_dice(&dice, 2) ? 0 : 1e6);
+	if (!i && *casts < 2) {
+		int one = 1 + (int)throw_dice(&dice, (uint32_t)size - 1);
+
+		transport_to_all(&agents[0].transport, TAG_CAST, "to all", 7, 0);
+		(*casts)++;
+		transport_to_one(&agents[0].transport, one, TAG_ONE, &one, sizeof(one), 0);
+	}
+	take_words(&agents[i]);
+}
+
+static void say_the_rest(void)
+{
+	for (int i = 1; i < size; i++)
+		while (!agents[i].dead && agents[i].sent < WORDS)
+			say_word(i, 1e6);
+}
+
+static bool all_is_there(int casts)
+{
+	for (int i = 1; i < size; i++)
+		if (!agents[i].dead &&
+			(agents[i].came < WORDS || agents[i].casts < (unsigned)casts))
+			return false;
+	return true;
+}
+
+/* Nothing of the living is lost, nothing comes twice, nobody waits for the dead. */
+START_TEST(random_deaths)
+{
+	const int runs = getenv("VFTR_LONG") ? 10000 : 300;
+
+	for (int run = 0; run < runs; run++) {
+		int casts = 0, steps;
+
+		dice.state = (uint64_t)run;
+		begin_agents(2 + (int)throw_dice(&dice, 60), true);
+		steps = size * (1 + (int)throw_dice(&dice, 20));
+		for (int i = 0; i < steps; i++) {
+			if (throw_dice(&dice, 30) == 0)
+				die_now(1 + (int)throw_dice(&dice, (uint32_t)size - 1));
+			one_step(&casts);
+		}
+		while (casts < 2)
+			one_step(&casts);
+		say_the_rest();
+		for (int i = 0; i < 1000 && !all_is_there(casts); i++)
+			attend_all(1);
+		ck_assert_msg(all_is_there(casts), "run %d of %d agents", run, size);
+		attend_all(20);
+		for (int i = 1; i < size; i++)
+			ck_assert_uint_le(agents[i].casts, (unsigned)casts);
+		end_agents();
+	}
+}
+END_TEST
+
+/* A neighbour that sends nonsense. */
+START_TEST(nonsense_is_dropped)
+{
+	begin_agents(8, false);
+	for (uint32_t i = 0; i < 20000; i++) {
+		const uint64_t version = 0x7666747274726531u;
+		char text[200];
+		uint64_t word;
+
+		for (size_t k = 0; k + sizeof(word) <= sizeof(text); k += sizeof(word)) {
+			word = throw_dice(&dice, 3) ? throw_dice(&dice, 9)
+						    : (uint64_t)throw_dice(&dice, 1u << 31) << 32;
+			memcpy(text + k, &word, sizeof(word));
+		}
+		memcpy(text, &version, throw_dice(&dice, 8) ? sizeof(version) : 0);
+		post_letter(&agents[3].transport, (int)throw_dice(&dice, 2) * 4,
+			10 + (int)throw_dice(&dice, 2), text, throw_dice(&dice, sizeof(text)), 0);
+		route_attend(&agents[0].transport);
+		route_attend(&agents[4].transport);
+	}
+	end_agents();
+}
+END_TEST
+
+int main(void)
+{
+	Suite *s = suite_create("route");
+	TCase *c = tcase_create("route");
+
+	tcase_set_timeout(c, 120);
+	tcase_add_test(c, agent_0_has_a_message_of_each_child);
+	tcase_add_test(c, a_message_to_all_comes_once);
+	tcase_add_test(c, messages_to_each_go_together);
+	tcase_add_test(c, random_deaths);
+	tcase_add_test(c, nonsense_is_dropped);
+	suite_add_tcase(s, c);
+	return run_suite(s);
+}
