@@ -153,6 +153,20 @@ void asking_report(const struct elsewhere *e, const struct asking_clock *c, int 
 	send_report(&r);
 }
 
+void asking_homes(const struct elsewhere *e, int agents, bool *homes)
+{
+	size_t n;
+	const struct elsewhere_comm *comms = elsewhere_comms(e, &n);
+
+	for (size_t i = 0; i < n; i++) {
+		struct visit v;
+
+		begin_visits(&v, &comms[i]);
+		while (next_visit(&v))
+			homes[home_of(v.hash, agents)] = true;
+	}
+}
+
 /* ---- answers ---------------------------------------------------------------------- */
 
 struct counter {

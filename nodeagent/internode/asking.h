@@ -6,6 +6,7 @@
 #ifndef VFTR_NODEAGENT_INTERNODE_ASKING_H
 #define VFTR_NODEAGENT_INTERNODE_ASKING_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 #include "nodeagent/match/rank-set.h"
@@ -41,6 +42,9 @@ struct asking_sums {
  */
 void asking_report(const struct elsewhere *e, const struct asking_clock *c, int home, int agents,
 	size_t most, void (*send)(void *arg, struct words *w), void *arg);
+
+/* Sets those of homes, by agent, to which it has reports. */
+void asking_homes(const struct elsewhere *e, int agents, bool *homes);
 
 /*
  * answers: by agent, what the homes said, without the first two words of each message; of who

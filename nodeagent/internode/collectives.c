@@ -58,9 +58,10 @@ struct comparing {
 	size_t answers_most;   /* words of one: all that is asked */
 	/* by agent: its report came, all of it; it makes no sense; it is not there, or no more */
 	bool *heard, *refused, *silent;
-	uint64_t clock_error; /* the greatest of those heard of */
-	double until;	      /* of reports, then of answers */
-	double patience;      /* s */
+	bool *home_of_mine, *reporter; /* by agent, of the directory */
+	uint64_t clock_error;	       /* the greatest of those heard of */
+	double until;		       /* of reports, then of answers */
+	double patience;	       /* s */
 	bool cut_off;
 	struct link out;
 };
@@ -163,7 +164,7 @@ static void give_chunk(void *arg, struct words *w)
 
 static void give_reports(struct comparing *x, int to)
 {
-	if (!home_is(to, x->transport->size))
+	if (!x->home_of_mine[to])
 		return;
 	begin_giving(x, to, TAG_REPORT_READY, TAG_REPORT);
 	if (x->e)
@@ -173,7 +174,7 @@ static void give_reports(struct comparing *x, int to)
 
 static void take_reports(struct comparing *x, int from)
 {
-	if (x->home)
+	if (x->home && x->reporter[from])
 		x->heard[from] = take_words(x, from, TAG_REPORT_READY, TAG_REPORT, take_report);
 }
 
@@ -216,7 +217,7 @@ static void give_answers(struct comparing *x, int to)
 
 static void take_answers(struct comparing *x, int from)
 {
-	if (home_is(from, x->transport->size))
+	if (x->home_of_mine[from])
 		take_words(x, from, TAG_ANSWER_READY, TAG_ANSWER, keep_answers);
 }
 
@@ -242,7 +243,7 @@ static void meet_all(struct comparing *x, void (*give)(struct comparing *x, int 
 	for (int round = 1; round < 2 * size && !x->cut_off; round++) {
 		const int with = self ^ round;
 
-		if (with >= size || (!home_is(self, size) && !home_is(with, size)))
+		if (with >= size || (!x->home_of_mine[with] && !x->reporter[with]))
 			continue;
 		if (self < with && !x->silent[with])
 			give(x, with);
@@ -285,6 +286,8 @@ static void begin_comparing(struct comparing *x, struct host *host, int size, in
 		.heard = xcalloc((size_t)size, sizeof(*x->heard)),
 		.refused = xcalloc((size_t)size, sizeof(*x->refused)),
 		.silent = xcalloc((size_t)size, sizeof(*x->silent)),
+		.home_of_mine = xcalloc((size_t)size, sizeof(*x->home_of_mine)),
+		.reporter = xcalloc((size_t)size, sizeof(*x->reporter)),
 		.until = transport_now() + ending_exchange(host->conf->agent_deadline_s) / PART};
 	x->answers_most = answers_most(x->e);
 	x->home = home_is(self, size) ? home_new(size) : NULL;
@@ -300,13 +303,40 @@ static void end_comparing(struct comparing *x, int size)
 	free(x->heard);
 	free(x->refused);
 	free(x->silent);
+	free(x->home_of_mine);
+	free(x->reporter);
 }
 
-static void leave_out(struct comparing *x, const struct rank_set *absent)
+static void mark_agents(const struct comparing *x, const struct rank_set *agents, bool *by)
 {
-	for (size_t i = 0; i < absent->n; i++)
-		if (absent->at[i] < (uint64_t)x->transport->size)
-			x->silent[absent->at[i]] = true;
+	for (size_t i = 0; i < agents->n; i++)
+		if (agents->at[i] < (uint64_t)x->transport->size)
+			by[agents->at[i]] = true;
+}
+
+static void use_directory(struct comparing *x, const struct rank_set *absent,
+	const struct rank_set *reporters, const struct rank_set *homes)
+{
+	mark_agents(x, absent, x->silent);
+	mark_agents(x, reporters, x->reporter);
+	mark_agents(x, homes, x->home_of_mine);
+}
+
+uint64_t *collectives_homes(const struct host *host, size_t *n)
+{
+	const int size = host->transport->size;
+	struct elsewhere *e = host->sync ? sync_elsewhere(host->sync) : NULL;
+	bool *homes = xcalloc((size_t)size, sizeof(*homes));
+	uint64_t *at = xcalloc((size_t)size, sizeof(*at));
+
+	*n = 0;
+	if (e && host->conf->mpi_waits)
+		asking_homes(e, size, homes);
+	for (int i = 0; i < size; i++)
+		if (homes[i])
+			at[(*n)++] = (uint64_t)i;
+	free(homes);
+	return at;
 }
 
 /* Asks the directory, unless that was done for messages. False: the others leave us out. */
@@ -318,14 +348,16 @@ static bool find_absent(struct comparing *x)
 	bool answered;
 
 	if (m && m->met) {
-		leave_out(x, &m->absent);
+		use_directory(x, &m->absent, &m->reporters, &m->homes);
 		return !x->silent[x->transport->rank];
 	}
 	if (m) /* the directory did not answer */
 		return false;
+	mine.homes = collectives_homes(x->host, &mine.n_homes);
 	answered = !directory_ask(x->transport, &mine, (x->until - transport_now()) / 2, &d);
+	free(mine.homes);
 	if (answered)
-		leave_out(x, &d.absent);
+		use_directory(x, &d.absent, &d.reporters, &d.homes);
 	directory_free(&d);
 	return answered && !x->silent[x->transport->rank];
 }

@@ -7,6 +7,9 @@
 #ifndef VFTR_NODEAGENT_INTERNODE_COLLECTIVES_H
 #define VFTR_NODEAGENT_INTERNODE_COLLECTIVES_H
 
+#include <stddef.h>
+#include <stdint.h>
+
 #include "nodeagent/process/observer.h"
 
 struct host;
@@ -20,5 +23,11 @@ extern const struct process_observer collectives_observer;
  * nothing is known: calls that need them count as not compared.
  */
 void collectives_end(struct host *host);
+
+/*
+ * For the directory (directory.h), before collectives_end(): the agents to which this one reports;
+ * the caller frees.
+ */
+uint64_t *collectives_homes(const struct host *host, size_t *n);
 
 #endif

@@ -8,10 +8,11 @@
 
 enum { TAG_ENTRY = 700, TAG_ANSWER };
 
-#define VERSION	  0x7666747264697232u /* first word of both; of the dead there is none */
-#define NOBODY	  (-1)
-#define HOLD_PART 16 /* of the time that is given: entries wait for those of others (net/route.h)  \
-		      */
+#define VERSION 0x7666747264697233u /* first word of both; of the dead there is none */
+#define NOBODY	(-1)
+#define HOLD_PART                                                                                  \
+	16 /* of the time that is given: entries wait for those of others (net/route.h)            \
+	    */
 
 /* ---- as messages ------------------------------------------------------------------ */
 
@@ -24,13 +25,16 @@ static struct words pack_entry(const struct directory_entry *e)
 	rank_set_put(&w, e->here, e->n_here);
 	rank_set_put(&w, e->wanted, e->n_wanted);
 	rank_set_put(&w, e->lost, e->n_lost);
+	rank_set_put(&w, e->homes, e->n_homes);
 	return w;
 }
 
 /* What agent 0 has of one agent. */
 struct sheet {
 	uint64_t clock_bound_ns;
-	struct rank_set here, wanted, lost;
+	struct rank_set here, wanted, lost, homes;
+	uint64_t *reporters;
+	size_t n_reporters, cap_reporters;
 	int *senders;
 	size_t n_senders, cap_senders;
 	bool present;
@@ -47,6 +51,7 @@ static void unpack_entry(struct sheet *s, const void *buf, size_t bytes)
 	rank_set_get(&in, &s->here);
 	rank_set_get(&in, &s->wanted);
 	rank_set_get(&in, &s->lost);
+	rank_set_get(&in, &s->homes);
 }
 
 static int get_agent(struct words_in *in, int size)
@@ -67,6 +72,8 @@ static int unpack_answer(struct directory *d, const void *buf, size_t bytes, int
 	d->clock_bound_ns = words_get(&in);
 	rank_set_get(&in, &d->absent);
 	rank_set_get(&in, &d->lost);
+	rank_set_get(&in, &d->reporters);
+	rank_set_get(&in, &d->homes);
 	n = words_get(&in);
 	in.bad |= n > (uint64_t)size;
 	d->senders = xcalloc(in.bad ? 1 : n + 1, sizeof(*d->senders));
@@ -167,6 +174,25 @@ static void note_senders(struct hub *h)
 	}
 }
 
+/* Both sides of a report learn of it, or none: of homes that are absent nobody does. */
+static void note_reporters(struct hub *h)
+{
+	for (int i = 0; i < h->size; i++) {
+		struct rank_set *homes = &h->sheets[i].homes;
+		size_t kept = 0;
+
+		for (size_t k = 0; k < homes->n; k++) {
+			const uint64_t to = homes->at[k];
+
+			if (to >= (uint64_t)h->size || to == (uint64_t)i || !h->sheets[to].present)
+				continue;
+			homes->at[kept++] = to;
+			*LIST_ADD(&h->sheets[to], reporters) = (uint64_t)i;
+		}
+		homes->n = kept;
+	}
+}
+
 /* Processes wanted, by the agent that has them. */
 static void put_targets(const struct hub *h, int agent, struct words *w)
 {
@@ -205,6 +231,8 @@ static struct words make_answer(const struct hub *h, int agent)
 	words_put(&w, h->clock_bound_ns);
 	rank_set_put(&w, h->absent, h->n_absent);
 	rank_set_put(&w, h->lost, h->n_lost);
+	rank_set_put(&w, s->reporters, s->n_reporters);
+	rank_set_put(&w, s->homes.at, s->homes.n);
 	words_put(&w, s->n_senders);
 	for (size_t i = 0; i < s->n_senders; i++)
 		words_put(&w, (uint64_t)s->senders[i]);
@@ -251,6 +279,8 @@ static void hub_free(struct hub *h)
 		free(h->sheets[i].here.at);
 		free(h->sheets[i].wanted.at);
 		free(h->sheets[i].lost.at);
+		free(h->sheets[i].homes.at);
+		free(h->sheets[i].reporters);
 		free(h->sheets[i].senders);
 	}
 	free(h->sheets);
@@ -272,6 +302,7 @@ static int be_hub(
 	make_owners(&h);
 	note_absent(&h);
 	note_senders(&h);
+	note_reporters(&h);
 	for (int i = 1; i < h.size; i++) {
 		struct words w = make_answer(&h, i);
 
@@ -319,6 +350,8 @@ void directory_free(struct directory *d)
 {
 	free(d->lost.at);
 	free(d->absent.at);
+	free(d->reporters.at);
+	free(d->homes.at);
 	free(d->senders);
 	for (size_t i = 0; i < d->n_targets; i++)
 		free(d->targets[i].proc_ids.at);

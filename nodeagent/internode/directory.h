@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Finds out which agent has which process. Each agent tells agent 0 which processes it has
- * and which it has sends for; agent 0 answers each with its part. One message there and
- * one back; an agent that has died, or does not answer in time, has no processes.
+ * Finds out which agent has which process. Each agent tells agent 0 which processes it has,
+ * which it has sends for, and to which agents it reports collective calls; agent 0 answers each
+ * with its part. One message there and one back; an agent that has died, or does not answer in
+ * time, has no processes.
  */
 #ifndef VFTR_NODEAGENT_INTERNODE_DIRECTORY_H
 #define VFTR_NODEAGENT_INTERNODE_DIRECTORY_H
@@ -21,6 +22,8 @@ struct directory_entry {
 	size_t n_wanted;
 	uint64_t *lost; /* ids of its processes whose records were lost */
 	size_t n_lost;
+	uint64_t *homes; /* agents to which it reports collective calls (home.h) */
+	size_t n_homes;
 };
 
 /* The answer to one agent. */
@@ -35,6 +38,8 @@ struct directory {
 	} * targets; /* the agents of the processes wanted, ascending */
 	size_t n_targets;
 	struct rank_set absent; /* agents that did not tell */
+	/* agents with reports for this one; those of the entry that are there */
+	struct rank_set reporters, homes;
 };
 
 /*

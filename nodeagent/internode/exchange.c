@@ -20,6 +20,7 @@
 #include "nodeagent/process/host.h"
 #include "nodeagent/net/ending.h"
 #include "nodeagent/match/wire.h"
+#include "nodeagent/internode/collectives.h"
 #include "nodeagent/internode/directory.h"
 #include "nodeagent/internode/internal.h"
 #include "nodeagent/internode/lock-exchange.h"
@@ -428,13 +429,17 @@ void matching_exchange(struct matching *m)
 		.lost = m->lost,
 		.n_lost = m->n_lost};
 
+	mine.homes = collectives_homes(host, &mine.n_homes);
 	mine.wanted = match_outbox_proc_ids(m->outbox, &mine.n_wanted);
 	want_lock_members(host, &mine);
 	match_defer_no_more(matching_core(m));
 	if (!directory_ask(host->transport, &mine, seconds / 2, &x.directory)) {
 		m->met = true;
 		m->absent = x.directory.absent;
-		x.directory.absent = (struct rank_set){0};
+		m->reporters = x.directory.reporters;
+		m->homes = x.directory.homes;
+		x.directory.absent = x.directory.reporters = x.directory.homes =
+			(struct rank_set){0};
 		set_clock_bound(&x, mine.clock_bound_ns);
 		hear_of_losses(&x);
 		meet_all(&x);
@@ -446,4 +451,5 @@ void matching_exchange(struct matching *m)
 	free(x.sources);
 	free(mine.here);
 	free(mine.wanted);
+	free(mine.homes);
 }

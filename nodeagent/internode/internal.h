@@ -69,6 +69,7 @@ struct matching {
 	uint64_t clock_bound;	/* ticks: the greatest difference of clocks of two nodes */
 	bool met;		/* the directory has answered */
 	struct rank_set absent; /* then: the agents that it has not heard of */
+	struct rank_set reporters, homes; /* of directory.h */
 
 	struct matching_round *rounds; /* by number; empty before a second round has begun */
 	size_t n_rounds, cap_rounds;

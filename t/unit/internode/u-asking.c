@@ -156,21 +156,30 @@ static void make_calls(unsigned seed)
 }
 
 static int reporter;
+static bool reported;
 
 static void report(void *arg, struct words *w)
 {
 	struct home *h = arg;
 
+	reported = true;
 	ck_assert_ptr_null(home_take(h, reporter, w->at, w->n));
 }
 
 static void talk(size_t most)
 {
 	for (int home = 0; home < AGENTS; home++)
-		for (reporter = 0; reporter < AGENTS; reporter++)
-			if (!agents[reporter].dead && !agents[home].dead)
-				asking_report(agents[reporter].e, &agents[reporter].clock, home,
-					AGENTS, most, report, agents[home].home);
+		for (reporter = 0; reporter < AGENTS; reporter++) {
+			bool homes[AGENTS] = {false};
+
+			if (agents[reporter].dead || agents[home].dead)
+				continue;
+			reported = false;
+			asking_report(agents[reporter].e, &agents[reporter].clock, home, AGENTS,
+				most, report, agents[home].home);
+			asking_homes(agents[reporter].e, AGENTS, homes);
+			ck_assert_int_eq(homes[home], reported); /* the directory tells the home */
+		}
 	for (int home = 0; home < AGENTS; home++)
 		for (int to = 0; to < AGENTS; to++) {
 			struct words w = {0};

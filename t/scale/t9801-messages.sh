@@ -1,0 +1,32 @@
+#!/bin/sh
+# SPDX-License-Identifier: BSD-3-Clause
+# How many messages agent 0 has, with many real agents on this machine.
+test_description='messages at agent 0: some log N of N agents'
+. "$(dirname "$0")/../lib/lib.sh"
+need jq
+need_built "$AGENT" "$LIB/libvftrace.so"
+unshare --uts true 2>/dev/null || skip_all 'no host names of its own for each agent here (unshare --uts)'
+[ -n "$VFTR_LONG" ] && many=512 few=128 || many=32 few=16
+
+# few_messages TRANSPORT AGENTS MOST [OF EACH]: MOST for each level of the tree, and some for each
+# other agent
+few_messages() {
+	limit bash "$T/scale/run" "$1" "$2" >rows || { cat rows; return 1; }
+	cat rows
+	messages=$(awk -v n="$2" '$2 == n { print $4 }' rows)
+	levels=$(awk -v n="$2" 'BEGIN { for (k = 0; 2 ^ k < n; k++); print k }')
+	[ "$messages" -le $(($3 * levels + ${4:-0} * $2)) ] ||
+		{ echo "$messages messages of $2 agents"; return 1; }
+}
+
+test_expect "$many agents over TCP: each has its place in the summary, and agent 0 few messages" '
+	few_messages tcp $many 40'
+
+# the first message of all goes from agent 0 to each other one, and back: see net/mpi.c
+for mpi in $(mpi_list); do
+	n=$few
+	[ $mpi != mpich ] || n=16
+	test_expect "$n agents over $mpi: the same" "few_messages $mpi $n 40 2"
+done
+
+done_testing
