@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "nodeagent/base/util.h"
+#include "nodeagent/net/records.h"
 #include "nodeagent/net/transport.h"
 #include "nodeagent/net/tree.h"
 
@@ -19,21 +20,6 @@ enum { TAG_UP_TREE = 10, TAG_DOWN_TREE };
 #define LOOK_IDLE_S 0.2	  /* ... when nothing has come for CALM_S */
 #define CALM_S	    10.0
 #define DEATHS_S    0.2
-
-/* A message of which agent 0 is one end; `agent' is the other one. */
-struct record {
-	struct record *next;
-	uint64_t number;
-	int agent, tag, hop; /* hop: down, to this child or one below */
-	bool final, all;     /* all: down, to `agent' and those below it */
-	double due;	     /* goes on then */
-	size_t bytes;
-	char content[];
-};
-
-struct records {
-	struct record *first, **end;
-};
 
 /* Which of the agents from ours on, in our tree, have told with a tag. */
 struct told {
@@ -64,111 +50,12 @@ struct route {
 	double looked, active;
 };
 
-/* ---- records ------------------------------------------------------------------------ */
-
-static struct record *record_new(int agent, uint64_t number, int tag, const void *buf, size_t bytes)
-{
-	struct record *e = xcalloc(1, sizeof(*e) + bytes + 1);
-
-	e->agent = agent;
-	e->number = number;
-	e->tag = tag;
-	e->bytes = bytes;
-	if (bytes)
-		memcpy(e->content, buf, bytes);
-	return e;
-}
-
-static void records_add(struct records *to, struct record *e)
-{
-	if (!to->first)
-		to->end = &to->first;
-	e->next = NULL;
-	*to->end = e;
-	to->end = &e->next;
-}
-
-static struct record *take_first(struct records *from)
-{
-	struct record *e = from->first;
-
-	from->first = e ? e->next : NULL;
-	return e;
-}
-
-static void records_clear(struct records *list)
-{
-	for (struct record *e; (e = take_first(list));)
-		free(e);
-}
-
-static struct record *copy_of(const struct record *e)
-{
-	struct record *c = record_new(e->agent, e->number, e->tag, e->content, e->bytes);
-
-	c->final = e->final;
-	c->all = e->all;
-	return c;
-}
-
 /* For receive(), from agent `from`. */
 static void deliver_here(struct transport *p, const struct record *e, int from)
 {
 	records_add(&p->route->here, record_new(from, 0, e->tag, e->content, e->bytes));
 	p->route->changes++;
 	p->news++;
-}
-
-/* ---- as messages: five words, and the content ------------------------------------------ */
-
-struct head {
-	uint64_t agent, number, tag, marks, bytes; /* marks: microseconds to wait, final, all */
-};
-
-#define MARK_FINAL 1u
-#define MARK_ALL   2u
-#define MARKS	   4u /* bits above them: microseconds */
-
-static size_t padded_bytes(size_t bytes)
-{
-	return (bytes + 7) & ~(size_t)7;
-}
-
-static size_t put_record(char *at, const struct record *e, double now)
-{
-	const double wait_s = e->due - now;
-	const struct head h = {.agent = (uint64_t)e->agent,
-		.number = e->number,
-		.tag = (uint64_t)e->tag,
-		.marks = (wait_s > 0 ? (uint64_t)(wait_s * 1e6) : 0) * MARKS +
-			 (e->final ? MARK_FINAL : 0) + (e->all ? MARK_ALL : 0),
-		.bytes = e->bytes};
-
-	memcpy(at, &h, sizeof(h));
-	memset(at + sizeof(h) + e->bytes, 0, padded_bytes(e->bytes) - e->bytes);
-	memcpy(at + sizeof(h), e->content, e->bytes);
-	return sizeof(h) + padded_bytes(e->bytes);
-}
-
-/* The next one, or NULL at the end and where it makes no sense; *at moves on. */
-static struct record *get_record(const struct transport *p, const char **at, const char *end)
-{
-	struct record *e;
-	struct head h;
-
-	if ((size_t)(end - *at) < sizeof(h))
-		return NULL;
-	memcpy(&h, *at, sizeof(h));
-	*at += sizeof(h);
-	if (h.agent >= (uint64_t)p->size || h.tag > TRANSPORT_TAG_MAX ||
-		h.bytes > (size_t)(end - *at) || padded_bytes(h.bytes) > (size_t)(end - *at))
-		return NULL;
-	e = record_new((int)h.agent, h.number, (int)h.tag, *at, h.bytes);
-	*at += padded_bytes(h.bytes);
-	e->final = h.marks & MARK_FINAL;
-	e->all = h.marks & MARK_ALL;
-	e->due = transport_now() + 1e-6 * (double)(h.marks / MARKS);
-	return e;
 }
 
 /* Sends those of the list whose hop is `hop` to `to`. 0 or -errno. */
@@ -181,14 +68,14 @@ static int send_list(struct transport *p, const struct records *list, int hop, i
 	int error;
 
 	for (const struct record *e = list->first; e; e = e->next)
-		bytes += e->hop == hop ? sizeof(struct head) + padded_bytes(e->bytes) : 0;
+		bytes += e->hop == hop ? record_bytes(e) : 0;
 	if (bytes == sizeof(version))
 		return 0;
 	at = buf = xmalloc(bytes);
 	memcpy(at, &version, sizeof(version));
 	at += sizeof(version);
 	for (const struct record *e = list->first; e; e = e->next)
-		at += e->hop == hop ? put_record(at, e, now) : 0;
+		at += e->hop == hop ? record_put(at, e, now) : 0;
 	error = p->route->send(p, to, tag, buf, bytes, now + SEND_S);
 	if (error != -ETIMEDOUT)
 		free(buf); /* else it may be read yet */
@@ -227,7 +114,7 @@ static void send_up(struct transport *p)
 		send_up(p);
 		return;
 	}
-	for (struct record *e; (e = take_first(&r->up));) {
+	for (struct record *e; (e = records_take(&r->up));) {
 		e->due = 0;
 		if (p->gone)
 			records_add(&r->up_kept, e);
@@ -294,7 +181,7 @@ static void take_up(struct transport *p, const char *at, size_t bytes)
 	if (bytes >= sizeof(version))
 		memcpy(&version, at, sizeof(version));
 	at += sizeof(version);
-	for (struct record *e; version == VERSION && (e = get_record(p, &at, end));) {
+	for (struct record *e; version == VERSION && (e = record_get(&at, end, p->size));) {
 		if (p->rank && e->agent > p->rank && e->agent < tree_end(p->size, p->rank)) {
 			wait_to_go_up(p, e);
 			continue;
@@ -311,7 +198,7 @@ static void take_up(struct transport *p, const char *at, size_t bytes)
 
 static void put_down(struct transport *p, const struct record *e, int hop, double due)
 {
-	struct record *c = copy_of(e);
+	struct record *c = record_copy(e);
 
 	c->hop = hop;
 	c->due = due;
@@ -362,7 +249,7 @@ static void send_down(struct transport *p)
 
 		if (send_list(p, &r->down, hop, hop, TAG_DOWN_TREE) == -ECONNRESET)
 			r->left[hop] = true;
-		for (struct record *e; (e = take_first(&r->down));) {
+		for (struct record *e; (e = records_take(&r->down));) {
 			if (e->hop == hop)
 				free(e);
 			else
@@ -399,7 +286,8 @@ static void take_down(struct transport *p, const char *at, size_t bytes)
 	if (bytes >= sizeof(version))
 		memcpy(&version, at, sizeof(version));
 	at += sizeof(version);
-	for (struct record *e; p->rank && version == VERSION && (e = get_record(p, &at, end));) {
+	for (struct record *e;
+		p->rank && version == VERSION && (e = record_get(&at, end, p->size));) {
 		const bool mine = e->agent == p->rank;
 
 		if (mine && !came_before(p->route, e->number)) {

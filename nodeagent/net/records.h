@@ -1,0 +1,46 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Messages on their way along the tree of agents (route.h), in lists and as parts of one message.
+ */
+#ifndef VFTR_NODEAGENT_NET_RECORDS_H
+#define VFTR_NODEAGENT_NET_RECORDS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+/* A message of which agent 0 is one end; `agent' is the other one. */
+struct record {
+	struct record *next;
+	uint64_t number;
+	int agent, tag, hop; /* hop: down, to this child or one below */
+	bool final, all;     /* all: down, to `agent' and those below it */
+	double due;	     /* goes on then */
+	size_t bytes;
+	char content[];
+};
+
+struct records {
+	struct record *first, **end;
+};
+
+/* A copy of the content; free() frees both. NUL follows the content. */
+struct record *record_new(int agent, uint64_t number, int tag, const void *buf, size_t bytes);
+/* Without next, hop and due. */
+struct record *record_copy(const struct record *e);
+
+/* The list owns it from now on; a list of zeros is empty. */
+void records_add(struct records *to, struct record *e);
+/* The first one, or NULL. */
+struct record *records_take(struct records *from);
+void records_clear(struct records *list);
+
+/* Bytes that record_put() needs, and writes. */
+size_t record_bytes(const struct record *e);
+size_t record_put(char *at, const struct record *e, double now);
+/*
+ * The next one; *at moves on. NULL at the end, and where it makes no sense for so many agents. What
+ * it has to wait counts from now on.
+ */
+struct record *record_get(const char **at, const char *end, int agents);
+
+#endif
