@@ -4,7 +4,8 @@
  * host names. The tree is binomial, its root is agent 0. Profiles of adjacent
  * positions are merged on the way up; where an agent is missing, the pieces
  * beside the gap travel side by side, so that a late one still fits between
- * them. An agent whose parent does not answer sends to agent 0.
+ * them. An agent whose parent does not answer, or dies before the hashes come down, sends to
+ * agent 0.
  *
  * Deadlines: the lowest level waits half of the time given, each level above
  * a bit longer, agent 0 to the end for those whose parents are missing.
@@ -151,8 +152,16 @@ static int wait_for_ack(struct transport *transport, int of, double until)
 	}
 }
 
+/* What an agent has sent up. */
+struct delivery {
+	void *buf;
+	size_t bytes;
+	int to;
+};
+
 /* Sends p to the parent; if that does not answer, to agent 0. */
-static int deliver(struct transport *transport, struct pieces *p, double begin, double s)
+static int deliver(struct transport *transport, struct pieces *p, double begin, double s,
+	struct delivery *sent)
 {
 	struct collate_plan *plan = transport->plan;
 	double slack = s * 0.2 / (plan->n_levels + 1), end = begin + s;
@@ -170,10 +179,13 @@ static int deliver(struct transport *transport, struct pieces *p, double begin, 
 		error = transport->send(transport, 0, TAG_UP, buf, bytes, end);
 		if (!error)
 			error = wait_for_ack(transport, 0, end);
+		*sent = (struct delivery){buf, bytes, 0};
+	} else {
+		*sent = (struct delivery){buf, bytes, plan->parent};
 	}
 	/* a message that has not left keeps its memory */
-	if (!error)
-		free(buf);
+	if (error)
+		sent->buf = NULL;
 	pieces_free(p);
 	return error;
 }
@@ -208,13 +220,18 @@ static void send_hashes(struct transport *transport, const uint64_t *hashes, siz
 		free(words);
 }
 
-static int receive_hashes(struct transport *transport, uint64_t **hashes, size_t *n, double until)
+/* It has died; whether agent 0 has got what we sent is not known. */
+static void deliver_again(struct transport *transport, struct delivery *sent)
 {
-	int of = transport->plan->parent;
+	sent->to = 0;
+	if (transport->send(transport, 0, TAG_UP, sent->buf, sent->bytes, transport_now() + 1) ==
+		-ETIMEDOUT)
+		sent->buf = NULL;
+}
 
-	if (transport->gone && transport->gone(transport, of)) /* agent 0 has got what we have */
-		of = 0;
-
+static int receive_hashes(struct transport *transport, struct delivery *sent, uint64_t **hashes,
+	size_t *n, double until)
+{
 	for (;;) {
 		uint64_t *words;
 		void *buf;
@@ -222,7 +239,11 @@ static int receive_hashes(struct transport *transport, uint64_t **hashes, size_t
 		int who, error;
 
 		error = transport_receive(
-			transport, TRANSPORT_ANY, of, TAG_DOWN, &buf, &bytes, &who, until);
+			transport, TRANSPORT_ANY, sent->to, TAG_DOWN, &buf, &bytes, &who, until);
+		if (error == -ETIMEDOUT && sent->to && transport_now() < until) {
+			deliver_again(transport, sent);
+			continue;
+		}
 		if (error)
 			return error;
 		words = buf;
@@ -283,12 +304,16 @@ static int run_root(struct transport *transport, struct pieces *p, double begin,
 static int run_other(struct transport *transport, struct pieces *p, double begin, double s,
 	uint64_t **hashes, size_t *n_hashes)
 {
+	struct delivery sent = {0};
 	int error;
 
 	take_children(transport, p, begin, s);
 	pieces_join(p);
-	error = deliver(transport, p, begin, s);
-	return error ? error : receive_hashes(transport, hashes, n_hashes, begin + 1.25 * s);
+	error = deliver(transport, p, begin, s, &sent);
+	if (!error)
+		error = receive_hashes(transport, &sent, hashes, n_hashes, begin + 1.25 * s);
+	free(sent.buf);
+	return error;
 }
 
 int collate_run(struct transport *transport, const struct profile *mine, double deadline_s,
