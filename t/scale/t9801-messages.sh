@@ -22,6 +22,9 @@ few_messages() {
 test_expect "$many agents over TCP: each has its place in the summary, and agent 0 few messages" '
 	few_messages tcp $many 40'
 
+test_expect "nodes are lost, with others below them in the tree: all others are in the summary" '
+	KILL="16 8 5" SET="agent.deadline_s=5" few_messages tcp 32 60'
+
 # the first message of all goes from agent 0 to each other one, and back: see net/mpi.c
 for mpi in $(mpi_list); do
 	n=$few
