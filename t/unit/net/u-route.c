@@ -246,6 +246,14 @@ START_TEST(agent_0_has_a_message_of_each_child)
 }
 END_TEST
 
+START_TEST(one_agent_has_nobody_to_tell)
+{
+	begin_agents(1, false);
+	ck_assert_int_eq(transport_to_all(&agents[0].transport, TAG_CAST, "to all", 7, 0), 0);
+	end_agents();
+}
+END_TEST
+
 START_TEST(a_message_to_all_comes_once)
 {
 	for (int n = 2; n <= AGENTS_MOST; n += n < 20 ? 1 : 37) {
@@ -375,6 +383,7 @@ int main(void)
 
 	tcase_set_timeout(c, 120);
 	tcase_add_test(c, agent_0_has_a_message_of_each_child);
+	tcase_add_test(c, one_agent_has_nobody_to_tell);
 	tcase_add_test(c, a_message_to_all_comes_once);
 	tcase_add_test(c, messages_to_each_go_together);
 	tcase_add_test(c, random_deaths);
