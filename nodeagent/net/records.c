@@ -29,12 +29,19 @@ void records_add(struct records *to, struct record *e)
 	to->end = &e->next;
 }
 
+struct record *records_take_at(struct records *from, struct record **at)
+{
+	struct record *e = *at;
+
+	*at = e->next;
+	if (!e->next)
+		from->end = at;
+	return e;
+}
+
 struct record *records_take(struct records *from)
 {
-	struct record *e = from->first;
-
-	from->first = e ? e->next : NULL;
-	return e;
+	return from->first ? records_take_at(from, &from->first) : NULL;
 }
 
 void records_clear(struct records *list)

@@ -30,6 +30,8 @@ struct record *record_copy(const struct record *e);
 
 /* The list owns it from now on; a list of zeros is empty. */
 void records_add(struct records *to, struct record *e);
+/* Takes *at, which is a `first' or `next' of the list, out of it. */
+struct record *records_take_at(struct records *from, struct record **at);
 /* The first one, or NULL. */
 struct record *records_take(struct records *from);
 void records_clear(struct records *list);

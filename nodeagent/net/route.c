@@ -100,6 +100,18 @@ static int agent_above(struct transport *p)
 	return to;
 }
 
+/* The last word of an agent with a tag is enough, or this would grow as long as the job runs. */
+static void keep_up(struct route *r, struct record *e)
+{
+	struct record **at = &r->up_kept.first;
+
+	while (*at && ((*at)->tag != e->tag || (*at)->agent != e->agent))
+		at = &(*at)->next;
+	if (*at)
+		free(records_take_at(&r->up_kept, at));
+	records_add(&r->up_kept, e);
+}
+
 /* Who is not above us takes all that was sent to the one before. */
 static void send_up(struct transport *p)
 {
@@ -117,7 +129,7 @@ static void send_up(struct transport *p)
 	for (struct record *e; (e = records_take(&r->up));) {
 		e->due = 0;
 		if (p->gone)
-			records_add(&r->up_kept, e);
+			keep_up(r, e);
 		else
 			free(e);
 	}
@@ -498,12 +510,9 @@ static bool take_here(struct route *r, int from, int tag, void **buf, size_t *by
 
 	while (*at && ((*at)->tag != tag || (from != TRANSPORT_ANY && (*at)->agent != from)))
 		at = &(*at)->next;
-	e = *at;
-	if (!e)
+	if (!*at)
 		return false;
-	*at = e->next;
-	if (!e->next)
-		r->here.end = at;
+	e = records_take_at(&r->here, at);
 	*buf = xmalloc(e->bytes + 1);
 	memcpy(*buf, e->content, e->bytes + 1);
 	*bytes = e->bytes;

@@ -9,8 +9,9 @@
  *	down	VERSION, then for each: number, to one agent or to all below one, tag, content
  *
  * A transport that tells of deaths (gone()) may lose an agent with what it has to pass on. Then
- * the others keep what they have sent: all of it goes to the next living agent towards agent 0,
- * or to those below the dead one. By the numbers nobody takes a message twice.
+ * the others keep what they have sent, on the way up the last message of each agent with a tag.
+ * All of it goes to the next living agent towards agent 0, or to those below the dead one. By the
+ * numbers nobody takes a message twice.
  */
 #ifndef VFTR_NODEAGENT_NET_ROUTE_H
 #define VFTR_NODEAGENT_NET_ROUTE_H

@@ -121,8 +121,9 @@ struct transport {
 	 * Over a tree of the agents (route.h), so that agent 0 has few messages; NULL: they go from
 	 * agent to agent. To agent 0, where they come from their sender, in order; and from there
 	 * to one or to all others. Contents are copied. to_root: waits up to hold_s for the same
-	 * from others, or until all below have told, as `final` ones do. 0 or -errno. To be called
-	 * by transport_to_root() and so on.
+	 * from others, or until all below have told, as `final` ones do; where another agent dies,
+	 * one may be lost if this agent has sent a later one with the same tag. 0 or -errno. To be
+	 * called by transport_to_root() and so on.
 	 */
 	int (*to_root)(struct transport *p, int tag, const void *buf, size_t bytes, bool final,
 		double hold_s);

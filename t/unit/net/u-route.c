@@ -17,10 +17,10 @@
 #include "t/lib/suite.h"
 
 #define AGENTS_MOST 300
-#define TAG	    500
-#define TAG_CAST    501
-#define TAG_ONE	    502
-#define WORDS	    3 /* of each agent to agent 0 */
+#define WORDS	    3	/* of each agent to agent 0 */
+#define TAG	    500 /* of the first one, and so on */
+#define TAG_CAST    (TAG + WORDS)
+#define TAG_ONE	    (TAG_CAST + 1)
 
 struct letter {
 	struct letter *next;
@@ -35,6 +35,7 @@ struct agent {
 	bool dead;
 	bool noticed[AGENTS_MOST]; /* that these are dead */
 	unsigned came, sent, casts, ones;
+	bool has[WORDS];
 };
 
 static struct agent *agents;
@@ -168,7 +169,26 @@ static void die_now(int rank)
 	}
 }
 
-/* All of one sender and tag come in order, each once. */
+static void take_words_of(struct transport *p, int tag)
+{
+	size_t bytes;
+	void *buf;
+	int who;
+
+	while (!p->receive(p, TRANSPORT_ANY, tag, &buf, &bytes, &who, 0)) {
+		unsigned word;
+
+		ck_assert_uint_eq(bytes, sizeof(word));
+		memcpy(&word, buf, sizeof(word));
+		ck_assert_int_eq((int)word, tag - TAG);
+		ck_assert(!agents[who].has[word]);
+		agents[who].has[word] = true;
+		agents[who].came++;
+		free(buf);
+	}
+}
+
+/* Each comes once. */
 static void take_words(struct agent *a)
 {
 	struct transport *p = &a->transport;
@@ -176,14 +196,8 @@ static void take_words(struct agent *a)
 	void *buf;
 	int who;
 
-	while (!p->rank && !p->receive(p, TRANSPORT_ANY, TAG, &buf, &bytes, &who, 0)) {
-		unsigned word;
-
-		ck_assert_uint_eq(bytes, sizeof(word));
-		memcpy(&word, buf, sizeof(word));
-		ck_assert_uint_eq(word, agents[who].came++);
-		free(buf);
-	}
+	for (int tag = TAG; !p->rank && tag < TAG + WORDS; tag++)
+		take_words_of(p, tag);
 	while (p->rank && !p->receive(p, 0, TAG_CAST, &buf, &bytes, &who, 0)) {
 		ck_assert_str_eq(buf, "to all");
 		a->casts++;
@@ -206,7 +220,7 @@ static void say_word(int rank, double hold_s)
 	const unsigned word = a->sent++;
 
 	ck_assert_int_eq(
-		transport_to_root(p, TAG, &word, sizeof(word), a->sent == WORDS, hold_s, 0), 0);
+		transport_to_root(p, TAG + (int)word, &word, sizeof(word), true, hold_s, 0), 0);
 }
 
 static void attend_all(int times)
@@ -250,6 +264,34 @@ START_TEST(one_agent_has_nobody_to_tell)
 {
 	begin_agents(1, false);
 	ck_assert_int_eq(transport_to_all(&agents[0].transport, TAG_CAST, "to all", 7, 0), 0);
+	end_agents();
+}
+END_TEST
+
+/* A job may run for weeks: what each keeps, and sends again where another one dies, is little. */
+START_TEST(the_last_word_is_kept)
+{
+	uint64_t before;
+	size_t bytes;
+	void *buf;
+	int who;
+
+	begin_agents(4, true);
+	for (unsigned i = 0; i <= 1000; i++) {
+		transport_to_root(&agents[3].transport, TAG, &i, sizeof(i), false, 0, 0);
+		route_attend(&agents[2].transport);
+	}
+	die_now(2);
+	before = agents[3].transport.counts.sent_bytes;
+	while (agents[3].transport.counts.sent_bytes == before)
+		route_attend(&agents[3].transport);
+	ck_assert_uint_lt(agents[3].transport.counts.sent_bytes - before, 100);
+	for (unsigned word = 0; word != 1000; free(buf)) {
+		ck_assert_int_eq(agents[0].transport.receive(
+					 &agents[0].transport, 3, TAG, &buf, &bytes, &who, 0),
+			0);
+		memcpy(&word, buf, sizeof(word));
+	}
 	end_agents();
 }
 END_TEST
@@ -384,6 +426,7 @@ int main(void)
 	tcase_set_timeout(c, 120);
 	tcase_add_test(c, agent_0_has_a_message_of_each_child);
 	tcase_add_test(c, one_agent_has_nobody_to_tell);
+	tcase_add_test(c, the_last_word_is_kept);
 	tcase_add_test(c, a_message_to_all_comes_once);
 	tcase_add_test(c, messages_to_each_go_together);
 	tcase_add_test(c, random_deaths);
