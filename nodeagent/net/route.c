@@ -449,7 +449,7 @@ double route_next(const struct transport *p)
 		return 1e18;
 	s = due_s(r);
 	if (p->pump)
-		return p->gone && r->up_kept.first && s > DEATHS_S ? DEATHS_S : s;
+		return s;
 	look_s = transport_now() - r->active < CALM_S ? LOOK_S : LOOK_IDLE_S;
 	return s < look_s ? s : look_s;
 }

@@ -102,6 +102,11 @@ static void finish_nothing(struct transport *p, int together, int status, double
 	(void)p, (void)together, (void)status, (void)until;
 }
 
+static void pump_nothing(struct transport *p, double until)
+{
+	(void)p, (void)until;
+}
+
 static void begin_agents(int n, bool deaths)
 {
 	size = n;
@@ -296,6 +301,18 @@ START_TEST(the_last_word_is_kept)
 }
 END_TEST
 
+/* Deaths are news of the transport: nobody is woken to look for them. */
+START_TEST(nothing_to_do_is_no_reason_to_wake)
+{
+	begin_agents(4, true);
+	agents[3].transport.pump = pump_nothing;
+	transport_to_root(&agents[3].transport, TAG, "", 1, true, 0, 0);
+	ck_assert_uint_eq(agents[3].transport.counts.sent, 1);
+	ck_assert_double_gt(route_next(&agents[3].transport), 1e9);
+	end_agents();
+}
+END_TEST
+
 START_TEST(a_message_to_all_comes_once)
 {
 	for (int n = 2; n <= AGENTS_MOST; n += n < 20 ? 1 : 37) {
@@ -427,6 +444,7 @@ int main(void)
 	tcase_add_test(c, agent_0_has_a_message_of_each_child);
 	tcase_add_test(c, one_agent_has_nobody_to_tell);
 	tcase_add_test(c, the_last_word_is_kept);
+	tcase_add_test(c, nothing_to_do_is_no_reason_to_wake);
 	tcase_add_test(c, a_message_to_all_comes_once);
 	tcase_add_test(c, messages_to_each_go_together);
 	tcase_add_test(c, random_deaths);
