@@ -87,7 +87,8 @@ static int send_list(struct transport *p, const struct records *list, int hop, i
 
 static bool is_gone(struct transport *p, int rank)
 {
-	return p->route->left[rank] || (p->gone && p->gone(p, rank));
+	return p->route->left[rank] || (p->gone && p->gone(p, rank)) ||
+	       (p->slow && p->slow(p, rank));
 }
 
 /* The next living agent towards agent 0. */

@@ -11,7 +11,8 @@
  * A transport that tells of deaths (gone()) may lose an agent with what it has to pass on. Then
  * the others keep what they have sent, on the way up the last message of each agent with a tag.
  * All of it goes to the next living agent towards agent 0, or to those below the dead one. By the
- * numbers nobody takes a message twice.
+ * numbers nobody takes a message twice. An agent that is slow (transport.h) is passed by as a dead
+ * one is, and gets what goes down, too.
  */
 #ifndef VFTR_NODEAGENT_NET_ROUTE_H
 #define VFTR_NODEAGENT_NET_ROUTE_H

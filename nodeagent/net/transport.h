@@ -104,6 +104,11 @@ struct transport {
 	 * gone: true if this agent is known to be dead.
 	 */
 	bool (*gone)(struct transport *p, int rank);
+	/*
+	 * Where gone() is: true if this agent has once let us wait so long for its answers that
+	 * what others can pass on should not wait for it, though it may be alive.
+	 */
+	bool (*slow)(struct transport *p, int rank);
 	void (*pump)(struct transport *p, double until);
 	double (*next)(struct transport *p);
 	int fd;

@@ -164,7 +164,9 @@ struct tcp_agent {
 	bool left, dead, lost_noted;
 	unsigned nonsense; /* frames with right checksums that make no sense */
 	unsigned breaks;   /* of connections that did not live long, in a row */
+	bool slow;	   /* once, see transport.h */
 	double heard, sent, down_since, refused_since, next_dial, pause;
+	double waiting_since; /* for an acknowledgement, if something is kept */
 	size_t next_address;
 	int meetings; /* dialed and under way */
 };
@@ -260,6 +262,8 @@ void tcp_tell_death(struct tcp *t, const struct tcp_agent *a, bool dead);
 
 /* timers.c: does what is due; sets t->next. */
 void tcp_tick(struct tcp *t);
+/* From when on the agent is slow, if it does not acknowledge anything. */
+double tcp_slow_from(const struct tcp *t, const struct tcp_agent *a);
 
 /* link.c: frames of one agent, in and out. Both return 0 or -errno, and then the connection
  * must be closed; -EBADMSG: a frame was changed on the way, -EPROTO: its sender makes no

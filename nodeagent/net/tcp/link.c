@@ -92,6 +92,8 @@ void tcp_keep(struct tcp_agent *a, enum tcp_kind kind, int tag, const void *buf,
 	const char *at = buf;
 	size_t left = bytes;
 
+	if (!a->kept)
+		a->waiting_since = transport_now();
 	do {
 		size_t part = left < TCP_PART_BYTES ? left : TCP_PART_BYTES;
 		struct tcp_chunk *c = chunk_new(kind, tag, at, part, left);
@@ -213,6 +215,7 @@ static int acknowledge(struct tcp_agent *a, uint64_t ack)
 		if (!a->kept)
 			a->kept_end = &a->kept;
 		free(c);
+		a->waiting_since = transport_now();
 	}
 	a->acked = ack;
 	return 0;

@@ -262,6 +262,8 @@ static int send_message(
 	if (a->left)
 		return -ECONNRESET;
 	tcp_keep(a, TCP_MESSAGE, tag, buf, bytes);
+	if (!a->slow && tcp_slow_from(t, a) < t->next)
+		t->next = tcp_slow_from(t, a);
 	transport_count_sent(p, bytes);
 	if (tcp_link_write(t, a))
 		tcp_lost(t, a, strerror(EPIPE));
@@ -438,6 +440,13 @@ static bool is_gone(struct transport *p, int rank)
 	return rank >= 0 && rank < p->size && rank != p->rank && t->agents && t->agents[rank].dead;
 }
 
+static bool is_slow(struct transport *p, int rank)
+{
+	struct tcp *t = tcp_of(p);
+
+	return is_other(t, rank) && t->agents && t->agents[rank].slow;
+}
+
 struct transport *tcp_open(const struct tcp_options *o, const char *host, const char *session,
 	double deadline_s, char **error)
 {
@@ -460,6 +469,7 @@ struct transport *tcp_open(const struct tcp_options *o, const char *host, const 
 	t->transport.send = send_message;
 	t->transport.receive = receive_message;
 	t->transport.gone = is_gone;
+	t->transport.slow = is_slow;
 	t->transport.finish = finish_tcp;
 	t->transport.post = post_small;
 	t->transport.look = look_small;

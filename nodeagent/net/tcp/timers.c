@@ -14,6 +14,42 @@
 #define REFUSED_S    1.0 /* so long nobody listens where an agent was: it has ended */
 #define LOOK_AGAIN_S 0.002
 #define NEVER	     1e18
+#define SLOW_PART    30 /* of the deadline: without an answer for so long, an agent is slow */
+#define SLOW_LEAST_S 0.5
+#define SLOW_MOST_S  2.0
+
+double tcp_slow_from(const struct tcp *t, const struct tcp_agent *a)
+{
+	const double s = t->deadline / SLOW_PART;
+
+	return a->waiting_since + (s < SLOW_LEAST_S	    ? SLOW_LEAST_S
+					  : s > SLOW_MOST_S ? SLOW_MOST_S
+							    : s);
+}
+
+static void note_slow(struct tcp *t, struct tcp_agent *a)
+{
+	t->transport.news += !a->slow;
+	a->slow = true;
+}
+
+/* It may be us that were stopped: then its answer is there to read. */
+static double tick_slow(struct tcp *t, struct tcp_agent *a, double now)
+{
+	int error;
+
+	if (a->slow || !a->kept || a->left || a->dead)
+		return NEVER;
+	error = now >= tcp_slow_from(t, a) && a->link.fd >= 0 ? tcp_link_read(t, a) : 0;
+	if (error)
+		tcp_lost(t, a, tcp_link_error(error));
+	if (!a->kept)
+		return NEVER;
+	if (now < tcp_slow_from(t, a))
+		return tcp_slow_from(t, a);
+	note_slow(t, a);
+	return NEVER;
+}
 
 /* How often an agent says that it is alive; without a word for three times that, it is cut. */
 static double period(const struct tcp *t)
@@ -57,6 +93,8 @@ static double tick_connected(struct tcp *t, struct tcp_agent *a, double now)
 		tick_silent(t, a, now);
 		if (a->link.fd < 0)
 			return now;
+		if (now - a->heard > 3 * period(t))
+			note_slow(t, a);
 	}
 	if (now - a->sent >= period(t)) {
 		tcp_quick(a, TCP_ALIVE, 0, NULL, 0);
@@ -141,14 +179,16 @@ static double tick_agents(struct tcp *t, double now)
 		const int i = (first + size - k) % size;
 		struct tcp_agent *a = &t->agents[i];
 		const int before = a->meetings;
-		double then;
+		double then, slow;
 
 		if (i == t->transport.rank)
 			continue;
+		slow = tick_slow(t, a, now);
 		then = a->link.fd >= 0 ? tick_connected(t, a, now)
 				       : tick_apart(t, a, now, n < TCP_DIALS);
 		if (a->meetings > before && ++n == TCP_DIALS)
 			t->turn = (i + size - 1) % size;
+		then = slow < then ? slow : then;
 		next = then < next ? then : next;
 	}
 	return next;

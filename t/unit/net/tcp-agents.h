@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Three agents that have met over TCP, in one thread; for u-tcp*.c. */
+/* Agents that have met over TCP, in one thread, three unless it is said; for u-tcp*.c. */
 #ifndef VFTR_T_TCP_AGENTS_H
 #define VFTR_T_TCP_AGENTS_H
 
@@ -29,7 +29,9 @@ static char *secret_file(const char *content, mode_t mode)
 	return path;
 }
 
+#ifndef AGENTS
 #define AGENTS 3
+#endif
 
 static struct tcp_options options[AGENTS];
 static struct transport *peers[AGENTS];

@@ -1,0 +1,69 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Four agents over TCP, in one process: 3 is below 2 in the tree (net/tree.h), and 2 is stopped.
+ */
+#include <check.h>
+#include <errno.h>
+
+#define AGENTS 4
+#include "nodeagent/net/route.h"
+#include "t/lib/suite.h"
+#include "t/unit/net/tcp-agents.h"
+
+#define TAG 500
+
+static void attend_but(int stopped)
+{
+	for (int i = 0; i < AGENTS; i++) {
+		if (i == stopped)
+			continue;
+		peers[i]->pump(peers[i], 0);
+		route_attend(peers[i]);
+	}
+}
+
+/* The word has come to agent `at` before anybody takes agent 2 for dead. */
+static void comes_past_2(int at, int from, const char *word)
+{
+	int error = -ETIMEDOUT, who;
+	size_t bytes;
+	void *buf;
+
+	while (error == -ETIMEDOUT && !peers[0]->gone(peers[0], 2) &&
+		!peers[3]->gone(peers[3], 2)) {
+		attend_but(2);
+		error = peers[at]->receive(peers[at], from, TAG, &buf, &bytes, &who, 0);
+	}
+	ck_assert_int_eq(error, 0);
+	ck_assert_int_eq(who, from);
+	ck_assert_str_eq(buf, word);
+	free(buf);
+	error = peers[at]->receive(peers[at], from, TAG, &buf, &bytes, &who, 0);
+	ck_assert_int_eq(error, -ETIMEDOUT);
+}
+
+START_TEST(a_stopped_agent_is_in_nobodys_way)
+{
+	meet(20);
+	for (int i = 0; i < AGENTS; i++)
+		route_open(peers[i]);
+	ck_assert_int_eq(transport_to_root(peers[3], TAG, "up", 3, true, 0, 0), 0);
+	comes_past_2(0, 3, "up");
+	ck_assert_int_eq(transport_to_all(peers[0], TAG, "down", 5, 0), 0);
+	comes_past_2(3, 0, "down");
+	ck_assert_int_eq(transport_to_one(peers[0], 3, TAG, "to 3", 5, 0), 0);
+	comes_past_2(3, 0, "to 3");
+	part();
+}
+END_TEST
+
+int main(void)
+{
+	Suite *s = suite_create("tcp-tree");
+	TCase *c = tcase_create("tcp-tree");
+
+	tcase_set_timeout(c, 120);
+	tcase_add_test(c, a_stopped_agent_is_in_nobodys_way);
+	suite_add_tcase(s, c);
+	return run_suite(s);
+}
