@@ -10,7 +10,7 @@
 #include "nodeagent/net/transport.h"
 #include "nodeagent/net/tree.h"
 
-enum { TAG_UP_TREE = 10, TAG_DOWN_TREE };
+enum { TAG_UP_TREE = 10, TAG_DOWN_TREE, TAG_TREE_TAKEN };
 
 #define VERSION	    0x7666747274726531u /* first word of a message */
 #define TAGS_MOST   16			/* with `final' ones */
@@ -20,6 +20,8 @@ enum { TAG_UP_TREE = 10, TAG_DOWN_TREE };
 #define LOOK_IDLE_S 0.2	  /* ... when nothing has come for CALM_S */
 #define CALM_S	    10.0
 #define DEATHS_S    0.2
+#define SLOW_S	    3.0 /* MPI: who has not taken what we sent by then is passed by */
+#define LAST_S	    1.0 /* ... and before the end we wait so long for that */
 
 /* Which of the agents from ours on, in our tree, have told with a tag. */
 struct told {
@@ -34,7 +36,7 @@ struct route {
 		double until);
 	void (*finish)(struct transport *p, int together, int status, double until);
 	struct records up, down;	   /* to go on */
-	struct records up_kept, down_kept; /* have gone on; only where deaths are known */
+	struct records up_kept, down_kept; /* have gone on */
 	struct records here;		   /* for receive() */
 	uint64_t number;		   /* of our last one up; at agent 0: down */
 	uint64_t *last;			   /* agent 0: numbers that came, by origin */
@@ -42,9 +44,13 @@ struct route {
 	size_t n_seen, cap_seen;
 	struct told told[TAGS_MOST];
 	size_t n_told;
-	bool *left; /* agents that take no messages any more */
-	int above;  /* to whom we have sent up; -1: nobody yet */
-	bool *dead; /* below us, as we have seen it */
+	bool *left; /* agents that take no messages any more, or are passed by */
+	struct untaken {
+		unsigned n;
+		double since;
+	} * untaken; /* MPI: of what we sent, by agent */
+	int above;   /* to whom we have sent up; -1: nobody yet */
+	bool *dead;  /* below us, as we have seen it */
 	bool attending;
 	uint64_t news, changes; /* of the transport, seen; of `here', `up' and `down' */
 	double looked, active;
@@ -79,6 +85,8 @@ static int send_list(struct transport *p, const struct records *list, int hop, i
 	error = p->route->send(p, to, tag, buf, bytes, now + SEND_S);
 	if (error != -ETIMEDOUT)
 		free(buf); /* else it may be read yet */
+	if (!p->gone && !p->route->untaken[to].n++)
+		p->route->untaken[to].since = now;
 	p->route->active = now;
 	return error == -ETIMEDOUT ? 0 : error;
 }
@@ -87,8 +95,11 @@ static int send_list(struct transport *p, const struct records *list, int hop, i
 
 static bool is_gone(struct transport *p, int rank)
 {
-	return p->route->left[rank] || (p->gone && p->gone(p, rank)) ||
-	       (p->slow && p->slow(p, rank));
+	struct route *r = p->route;
+
+	if (r->untaken[rank].n && transport_now() - r->untaken[rank].since > SLOW_S)
+		r->left[rank] = true;
+	return r->left[rank] || (p->gone && p->gone(p, rank)) || (p->slow && p->slow(p, rank));
 }
 
 /* The next living agent towards agent 0. */
@@ -129,10 +140,7 @@ static void send_up(struct transport *p)
 	}
 	for (struct record *e; (e = records_take(&r->up));) {
 		e->due = 0;
-		if (p->gone)
-			keep_up(r, e);
-		else
-			free(e);
+		keep_up(r, e);
 	}
 }
 
@@ -169,7 +177,7 @@ static bool all_have_told(struct transport *p, const struct told *t)
 	const int n = tree_end(p->size, p->rank) - p->rank;
 	int missing = n - t->n;
 
-	for (int i = 1; i < n && missing && p->gone; i++)
+	for (int i = 1; i < n && missing; i++)
 		missing -= !t->by[i] && is_gone(p, p->rank + i);
 	return !missing;
 }
@@ -246,10 +254,7 @@ static void pass_down(struct transport *p, struct record *e, double due)
 			put_down_to_all(p, e, child);
 	else
 		put_down_to_one(p, e, due);
-	if (p->gone)
-		records_add(&p->route->down_kept, e);
-	else
-		free(e);
+	records_add(&p->route->down_kept, e);
 }
 
 static void send_down(struct transport *p)
@@ -351,17 +356,52 @@ static void look_below(struct transport *p, int top)
 
 /* ---- the operations ----------------------------------------------------------------------- */
 
+static void note_taken(struct transport *p, int who)
+{
+	struct untaken *u = &p->route->untaken[who];
+
+	u->n -= u->n > 0;
+	u->since = transport_now();
+}
+
 static bool take_message(struct transport *p, int tag, char **buf, size_t *bytes)
 {
+	struct route *r = p->route;
 	void *content;
 	int who;
 
 	if (p->waits && !p->waits(p, tag))
 		return false;
-	if (p->route->receive(p, TRANSPORT_ANY, tag, &content, bytes, &who, 0))
+	if (r->receive(p, TRANSPORT_ANY, tag, &content, bytes, &who, 0))
 		return false;
+	if (tag == TAG_TREE_TAKEN)
+		note_taken(p, who);
+	else if (!p->gone) /* MPI does not tell the sender whether we are alive */
+		r->send(p, who, TAG_TREE_TAKEN, "", 0, transport_now() + SEND_S);
 	*buf = content;
 	return true;
+}
+
+static bool all_is_taken(struct transport *p)
+{
+	for (int i = 0; i < p->size; i++)
+		if (p->route->untaken[i].n && !is_gone(p, i))
+			return false;
+	return true;
+}
+
+/* Some MPI libraries complain of messages that nobody has received. */
+static void await_taken(struct transport *p, double until)
+{
+	size_t bytes;
+	void *buf;
+	int who;
+
+	while (!all_is_taken(p) &&
+		!p->route->receive(p, TRANSPORT_ANY, TAG_TREE_TAKEN, &buf, &bytes, &who, until)) {
+		note_taken(p, who);
+		free(buf);
+	}
 }
 
 /* Memory that depends on the number of agents. */
@@ -374,6 +414,7 @@ static bool is_ready(struct transport *p)
 	if (!r->left) {
 		r->left = xcalloc((size_t)p->size, sizeof(*r->left));
 		r->dead = xcalloc((size_t)p->size, sizeof(*r->dead));
+		r->untaken = xcalloc((size_t)p->size, sizeof(*r->untaken));
 		r->last = p->rank ? NULL : xcalloc((size_t)p->size, sizeof(*r->last));
 	}
 	return true;
@@ -397,8 +438,9 @@ static void look_for_news(struct transport *p, double now)
 		free(buf);
 		r->active = now;
 	}
-	if (p->gone)
-		look_below(p, p->rank);
+	while (!p->gone && take_message(p, TAG_TREE_TAKEN, &buf, &bytes))
+		free(buf);
+	look_below(p, p->rank);
 }
 
 /* True if there is more for receive(), or it has to wake earlier than before. */
@@ -414,8 +456,7 @@ static bool attend_tree(struct transport *p)
 	before = r->changes;
 	if (!p->pump || r->news != p->news || now - r->looked > DEATHS_S)
 		look_for_news(p, now);
-	if (p->rank &&
-		(is_due_up(p, now) || (p->gone && r->up_kept.first && agent_above(p) != r->above)))
+	if (p->rank && (is_due_up(p, now) || (r->up_kept.first && agent_above(p) != r->above)))
 		send_up(p);
 	if (is_due_down(r, now))
 		send_down(p);
@@ -547,14 +588,18 @@ static void route_finish(struct transport *p, int together, int status, double u
 {
 	struct route *r = p->route;
 
+	p->attend = NULL;
 	if (is_ready(p)) {
+		const double last = transport_now() + LAST_S;
+
 		attend_tree(p);
 		if (p->rank && r->up.first)
 			send_up(p);
 		send_down(p);
+		if (together > 0 && !p->gone)
+			await_taken(p, last < until ? last : until);
 	}
 	p->route = NULL;
-	p->attend = NULL;
 	r->finish(p, together, status, until);
 	records_clear(&r->up);
 	records_clear(&r->down);
@@ -565,6 +610,7 @@ static void route_finish(struct transport *p, int together, int status, double u
 		free(r->told[i].by);
 	free(r->left);
 	free(r->dead);
+	free(r->untaken);
 	free(r->last);
 	free(r->seen);
 	free(r);

@@ -7,12 +7,13 @@
  *
  *	up	VERSION, then for each: origin, its number, time left to wait, final, tag, content
  *	down	VERSION, then for each: number, to one agent or to all below one, tag, content
+ *	taken	nothing: one of those has come; where deaths are not told of, over MPI
  *
- * A transport that tells of deaths (gone()) may lose an agent with what it has to pass on. Then
- * the others keep what they have sent, on the way up the last message of each agent with a tag.
- * All of it goes to the next living agent towards agent 0, or to those below the dead one. By the
- * numbers nobody takes a message twice. An agent that is slow (transport.h) is passed by as a dead
- * one is, and gets what goes down, too.
+ * An agent may be lost with what it has to pass on. All keep what they have sent, on the way up the
+ * last message of each agent with a tag. If one dies, as the transport tells (gone()), all of it
+ * goes to the next living agent towards agent 0, or to those below the dead one. By the numbers
+ * nobody takes a message twice. An agent that is slow (transport.h), or over MPI does not take what
+ * it was sent, is passed by as a dead one is, and gets what goes down, too.
  */
 #ifndef VFTR_NODEAGENT_NET_ROUTE_H
 #define VFTR_NODEAGENT_NET_ROUTE_H
