@@ -40,7 +40,7 @@ sites() {
 	shift 3
 	[ $# = 0 ] || shift
 	rm -f said.* sites_all.json
-	traced -q --preload -k outfile_basename=sites "$@" -- \
+	traced -q --preload -k profile.sample=0 -k outfile_basename=sites "$@" -- \
 		$(mpirun_of "$sites_mpi") -np 2 "$sites_program" said. "$sites_library" "$sites_rounds"
 }
 
@@ -109,7 +109,7 @@ for mpi in $mpis; do
 		mpicc.$mpi \$TEST_FLAGS -g -shared -fPIC -DLIBRARY -o later-$mpi.so later.c
 		rm -f said.* sites_all.json
 		# an odd number of rounds: the last call before and the first one after are at one address
-		traced -q --preload -k outfile_basename=sites -- $(mpirun_of $mpi) -np 2 \
+		traced -q --preload -k profile.sample=0 -k outfile_basename=sites -- $(mpirun_of $mpi) -np 2 \
 			./sites-$mpi said. ./sites-$mpi.so 21 ./later-$mpi.so >places
 		grep '^[1-4] at the same place' places
 		said >expected
@@ -141,7 +141,7 @@ for mpi in $mpis; do
 		done
 		mpicc.$mpi \$TEST_FLAGS -D_GNU_SOURCE -g -o prelinked-$mpi \"\$T/mpi/sites/app-mpi-prelinked.c\" \
 			-L. -lone -ltwo -Wl,-rpath,.
-		traced -q --preload -k outfile_basename=sites -- ./prelinked-$mpi >places
+		traced -q --preload -k profile.sample=0 -k outfile_basename=sites -- ./prelinked-$mpi >places
 		grep 'one is below' places
 		is 1 \"\$(json sites_all.json .processes)\"
 		found sites_all.json | grep 'MPI_Initialized app-mpi-prelinked.c:[0-9]* 1'
@@ -186,7 +186,7 @@ for mpi in $mpis; do
 	test_if "command -v mpif90.$mpi" "no Fortran for $mpi" "$mpi: Fortran's lines are counted" "
 		mpif90.$mpi \$TEST_FLAGS -g -cpp -ffree-line-length-none -o fsites-$mpi \"\$T/mpi/sites/app-mpi-sites.f90\"
 		rm -f said.* sites_all.json
-		traced -q --preload -k outfile_basename=sites -- $(mpirun_of $mpi) -np 2 ./fsites-$mpi
+		traced -q --preload -k profile.sample=0 -k outfile_basename=sites -- $(mpirun_of $mpi) -np 2 ./fsites-$mpi
 		said >expected
 		is 8 \$(wc -l <expected)
 		# some versions of gfortran say that calls with one argument are on the first line
