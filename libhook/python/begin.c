@@ -17,6 +17,8 @@
 static const char mark[] = "vftrace", off[] = "vftrace.off";
 static const char last_event[] = "cpython._PySys_ClearAuditHooks";
 static uint32_t stopped;
+static uint32_t audited_by_others; /* before 3.12 */
+static uint32_t audited_was_said;
 
 static __thread struct {
 	uint64_t begun;	  /* number of the thread's state (PyThreadState) that is recorded */
@@ -108,6 +110,30 @@ static uint64_t state_now(void)
 	return (i + 1) << 40 | vftr_python.thread_id(vftr_python.thread());
 }
 
+bool vftr_python_is_audited(void)
+{
+	return load_relaxed(&audited_by_others);
+}
+
+static void say_audited(void)
+{
+	if (load_relaxed(&audited_was_said))
+		return;
+	store_relaxed(&audited_was_said, 1);
+	vftr_python_note(
+		"python.functions: the program has an audit hook, which may forbid profile "
+		"functions: threads that begin after it are not recorded");
+}
+
+/* The event comes before the hook is set. */
+static void others_audit(void)
+{
+	if (vftr_python_is_audited())
+		return;
+	store_relaxed(&audited_by_others, 1);
+	vftr_python_profile_new_threads(false);
+}
+
 void vftr_python_thread_begun(void)
 {
 	here.begun = state_now();
@@ -130,6 +156,11 @@ static void look(const char *event, struct py_object *arguments)
 		if (vftr_python.set_item(dict, mark, vftr_python.none) ||
 			(why && vftr_python.set_item(dict, off, vftr_python.none)))
 			vftr_python.forget_error();
+	}
+	if (vftr_python_is_audited()) {
+		here.foreign = state_now();
+		say_audited();
+		return;
 	}
 	vftr_python_thread_begun();
 	if (!vftr_python.monitors && !vftr_python.item(dict, off))
@@ -154,6 +185,15 @@ void vftr_python_thread_given_up(void)
 	vftr_python_profile_no_more();
 }
 
+/* Before 3.12: the program's hooks must not see what is done for us. */
+static void heed_audits(const char *event)
+{
+	if (!strcmp(event, "sys.addaudithook"))
+		others_audit();
+	else if (vftr_python_is_audited() && !strcmp(event, "_thread.start_new_thread"))
+		say_audited();
+}
+
 static int audited(const char *event, struct py_object *arguments, void *data)
 {
 	uint64_t state;
@@ -169,6 +209,8 @@ static int audited(const char *event, struct py_object *arguments, void *data)
 		others_profile(state);
 	else if (here.begun != state && here.foreign != state)
 		look(event, arguments);
+	if (!vftr_python.monitors)
+		heed_audits(event);
 	here.inside = false;
 	return 0;
 }

@@ -15,8 +15,8 @@ void vftr_python_profile_thread(void);
 void vftr_python_profile_no_more(void);
 /* True while that is being done: the event of sys.setprofile() is not the program's. */
 bool vftr_python_profile_is_ours(void);
-/* Threads that module threading starts from now on are recorded, too. */
-void vftr_python_profile_new_threads(void);
+/* Threads that module threading starts from now on are recorded, too, or no more. */
+void vftr_python_profile_new_threads(bool wanted);
 
 /* All threads of the calling thread's interpreter, from now on. False if it has no room for us. */
 bool vftr_python_monitor(void);
@@ -26,7 +26,11 @@ bool vftr_python_monitor(void);
 void vftr_python_add_hook(py_audit *hook);
 void vftr_python_hooks_cleared(void);
 
-/* begin.c: the calling thread is recorded from now on, whatever was before. */
+/* begin.c: the program has an audit hook of its own, which would be told of each profile function
+ * that is set, and may forbid it: none is set any more. */
+bool vftr_python_is_audited(void);
+
+/* The calling thread is recorded from now on, whatever was before. */
 void vftr_python_thread_begun(void);
 /* It is not recorded from now on, as it is about to get a profile function of the program's. */
 void vftr_python_thread_given_up(void);

@@ -111,8 +111,9 @@ static uintptr_t look_at_special(struct py_object *code, const char *name)
 {
 	if (vftr_python.monitors)
 		return UNWANTED;
-	if (!strcmp(name, "threading.Thread.start") || !strcmp(name, "threading.start"))
-		vftr_python_profile_new_threads();
+	if (!vftr_python_is_audited() &&
+		(!strcmp(name, "threading.Thread.start") || !strcmp(name, "threading.start")))
+		vftr_python_profile_new_threads(true);
 	return (ends_with(name, ".runctx") || ends_with(name, ".runcall")) &&
 			       is_of_module_profile(code)
 		       ? TAKES

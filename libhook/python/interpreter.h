@@ -84,6 +84,7 @@ enum { PY_CALL = 0, PY_RETURN = 3 }; /* what */
 		(struct py_method *, struct py_object *, struct py_object *), "PyCFunction_NewEx", \
 		NULL, PY_ALL)                                                                      \
 	X(void, keep, (struct py_object *), "Py_IncRef", NULL, PY_PROFILE)                         \
+	X(void *, c_function, (struct py_object *), "PyCFunction_GetFunction", NULL, PY_PROFILE)   \
 	X(struct py_object *, modules, (void), "PyImport_GetModuleDict", NULL, PY_PROFILE)         \
 	X(struct py_object *, frame_code, (struct py_object *), "PyFrame_GetCode", NULL,           \
 		PY_PROFILE)                                                                        \

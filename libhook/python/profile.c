@@ -77,15 +77,31 @@ static void offer(struct py_object *threading)
 		vftr_python.let_go(function);
 }
 
-void vftr_python_profile_new_threads(void)
+static bool is_ours(struct py_object *hook)
+{
+	const bool it_is = vftr_python.c_function(hook) == (void *)of_new_thread;
+
+	vftr_python.forget_error(); /* it may be no function in C */
+	return it_is;
+}
+
+static void take_back(struct py_object *threading)
+{
+	if (vftr_python.set_attribute(threading, "_profile_hook", vftr_python.none))
+		vftr_python.forget_error();
+}
+
+void vftr_python_profile_new_threads(bool wanted)
 {
 	struct py_object *modules = vftr_python.modules();
 	struct py_object *threading = modules ? vftr_python.item(modules, "threading") : NULL;
 	struct py_object *hook =
 		threading ? vftr_python.attribute(threading, "_profile_hook") : NULL;
 
-	if (hook == vftr_python.none)
+	if (wanted && hook == vftr_python.none)
 		offer(threading);
+	else if (!wanted && hook && is_ours(hook))
+		take_back(threading);
 	if (hook)
 		vftr_python.let_go(hook);
 	else

@@ -128,6 +128,19 @@ test_if "$monitors" 'before 3.12 a thread has one profile function' 'cProfile be
 	same_end "$A/app-profiles.py"
 	is 5 "$(json $ALL "[.functions[] | select(.function == \"__main__.five\") | .calls] | add")"
 	is 25 "$(json $ALL "[.functions[] | select(.function == \"__main__.leaf\") | .calls] | add")"'
+test_expect 'an audit hook of the program sees nothing of ours, and what it forbids harms no thread' '
+	for way in forbids sees; do
+		limit "$python" "$A/app-audited.py" $way >plain.out 2>plain.err
+		ours -- "$python" "$A/app-audited.py" $way >out 2>err
+		diff plain.out out
+		diff plain.err err
+		is 2 "$(calls_of $ALL "__main__.leaf<__main__.<module><init")"
+		if [ $minor -lt 12 ]; then
+			has $ALL "the program has an audit hook"
+		else
+			is 4 "$(json $ALL "[.functions[] | select(.function == \"__main__.leaf\") | .calls] | add")"
+		fi
+	done'
 test_expect '20 000 open calls' '
 	same_end "$A/app-deep.py"
 	is 10001 "$(json $ALL "[.functions[] | select(.function == \"__main__.even\") | .calls] | add")"
