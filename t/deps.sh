@@ -16,7 +16,7 @@ util-linux:unshare tini:tini procps:pgrep gdb:gdb strace:strace gcc-aarch64-linu
 libc6-dev-arm64-cross:/usr/aarch64-linux-gnu/include/stdio.h qemu-user:qemu-aarch64
 libomp-dev:/usr/lib/llvm-*/lib/libomp.so
 cmake:cmake meson:meson ninja-build:ninja autoconf:autoconf automake:automake hpcc:hpcc primecount-bin:primecount
-python3:python3 libsqlite3-0:/usr/lib/*/libsqlite3.so.0 libsqlite3-dev:sqlite3.h libzstd1:/usr/lib/*/libzstd.so.1 libzstd-dev:zstd.h
+python3:python3 cython3:cython3 libsqlite3-0:/usr/lib/*/libsqlite3.so.0 libsqlite3-dev:sqlite3.h libzstd1:/usr/lib/*/libzstd.so.1 libzstd-dev:zstd.h
 python3-mpi4py:/usr/lib/python3/dist-packages/mpi4py/__init__.py
 slurmctld:/usr/sbin/slurmctld slurmd:/usr/sbin/slurmd slurm-client:srun munge:/usr/sbin/munged
 otf2-tools:otf2-print libopen-trace-format2-dev:otf2/otf2.h protobuf-compiler:protoc

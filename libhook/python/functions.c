@@ -76,14 +76,19 @@ static struct py_object *name_of(struct py_object *code)
 	return name;
 }
 
-static void full_name(struct py_object *code, char name[NAME_BYTES])
+/* The frame need not be the thread's current one: those of Cython are not. */
+static void full_name(struct py_object *code, struct py_object *frame, char name[NAME_BYTES])
 {
-	struct py_object *globals = vftr_python.globals(), *own = name_of(code);
+	struct py_object *own = name_of(code);
+	struct py_object *of_frame = frame ? vftr_python.attribute(frame, "f_globals") : NULL;
+	struct py_object *globals = of_frame ? of_frame : vftr_python.globals();
 	struct py_object *module = globals ? vftr_python.item(globals, "__name__") : NULL;
 
 	snprintf(name, NAME_BYTES, "%s.%s", text_of(module), text_of(own));
 	if (own)
 		vftr_python.let_go(own);
+	if (of_frame)
+		vftr_python.let_go(of_frame);
 }
 
 static bool ends_with(const char *text, const char *end)
@@ -120,13 +125,13 @@ static uintptr_t look_at_special(struct py_object *code, const char *name)
 		       : UNWANTED;
 }
 
-static uintptr_t look_up(struct py_object *code)
+static uintptr_t look_up(struct py_object *code, struct py_object *frame)
 {
 	char name[NAME_BYTES];
 	uint64_t number;
 	uintptr_t hung;
 
-	full_name(code, name);
+	full_name(code, frame, name);
 	hung = look_at_special(code, name);
 	if (hung == UNWANTED && is_wanted(name)) {
 		if (!vftr_region_number(name, NAME_BYTES, &number))
@@ -138,7 +143,7 @@ static uintptr_t look_up(struct py_object *code)
 	return hung;
 }
 
-uint64_t vftr_python_function(struct py_object *code)
+uint64_t vftr_python_function(struct py_object *code, struct py_object *frame)
 {
 	void *hung = NULL;
 
@@ -147,7 +152,7 @@ uint64_t vftr_python_function(struct py_object *code)
 		return 0;
 	}
 	if (unlikely(!hung))
-		hung = (void *)look_up(code);
+		hung = (void *)look_up(code, frame);
 	if (unlikely((uintptr_t)hung == TAKES))
 		return PY_TAKES_PROFILE;
 	return (uintptr_t)hung == UNWANTED ? 0 : (uintptr_t)hung / 2;

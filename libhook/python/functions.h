@@ -22,9 +22,9 @@ bool vftr_python_functions_begin(void);
 #define PY_TAKES_PROFILE UINT64_MAX
 
 /* The region of the function whose code this is, as 1 + its number; 0 if it is not to be recorded.
- * At its first call it gets its name: the module is the one whose globals the calling thread has.
- */
-uint64_t vftr_python_function(struct py_object *code);
+ * At its first call it gets its name: the module is the one whose globals the frame of the call
+ * has, or, if that is NULL, the calling thread. */
+uint64_t vftr_python_function(struct py_object *code, struct py_object *frame);
 
 /* A call begins; what: the frame or code that its end has, too. function: from above. */
 void vftr_python_enter(const void *what, uint64_t function);

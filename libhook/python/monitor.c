@@ -13,7 +13,7 @@ static struct py_object *disable; /* sys.monitoring.DISABLE */
 static struct py_object *entered(
 	struct py_object *self, struct py_object *const *arguments, ssize_t n)
 {
-	uint64_t function = n ? vftr_python_function(arguments[0]) : 0;
+	uint64_t function = n ? vftr_python_function(arguments[0], NULL) : 0;
 
 	if (!function)
 		return disable;
@@ -33,7 +33,7 @@ static struct py_object *left(struct py_object *self, struct py_object *const *a
 {
 	if (!n || vftr_python_leave_innermost(arguments[0]))
 		return vftr_python.none;
-	if (!vftr_python_function(arguments[0]))
+	if (!vftr_python_function(arguments[0], NULL))
 		return disable;
 	vftr_python_leave(arguments[0]);
 	return vftr_python.none;

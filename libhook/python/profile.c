@@ -12,7 +12,7 @@ static __thread bool ours; /* the call to set it is ours */
 static uint64_t function_of(struct py_object *frame)
 {
 	struct py_object *code = vftr_python.frame_code(frame);
-	const uint64_t function = vftr_python_function(code);
+	const uint64_t function = vftr_python_function(code, frame);
 
 	vftr_python.let_go(code);
 	return function;

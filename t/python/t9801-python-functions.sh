@@ -141,6 +141,16 @@ test_expect 'an audit hook of the program sees nothing of ours, and what it forb
 			is 4 "$(json $ALL "[.functions[] | select(.function == \"__main__.leaf\") | .calls] | add")"
 		fi
 	done'
+headers=$($python -c 'import sysconfig; print(sysconfig.get_path("include"))')
+test_if '[ $minor -lt 12 ] && [ -f "$headers/Python.h" ] && command -v cython3' \
+	'no Cython, no headers of Python, or one in which Cython does not tell of calls' \
+	'functions that Cython has compiled, in their own module' '
+	cython3 -3 -o compiled.c --module-name compiled "$A/app-cython.pyx"
+	$TEST_CC -shared -fPIC -w -I"$headers" -o compiled.so compiled.c
+	limit env PYTHONPATH=. "$python" "$A/app-cython.py" >plain.out
+	PYTHONPATH=. ours -- "$python" "$A/app-cython.py" >out
+	diff plain.out out
+	is 5 "$(calls_of $ALL "compiled.inner<compiled.outer<compiled.counting<__main__.main<__main__.<module><init")"'
 test_expect '20 000 open calls' '
 	same_end "$A/app-deep.py"
 	is 10001 "$(json $ALL "[.functions[] | select(.function == \"__main__.even\") | .calls] | add")"
