@@ -43,8 +43,11 @@ static bool is_wanted(const char *name)
 
 bool vftr_python_functions_begin(void)
 {
-	ssize_t place = vftr_python.extra_index(NULL);
+	ssize_t place;
 
+	do /* in the first interpreter others may have had the places that are free in this one */
+		place = vftr_python.extra_index(NULL);
+	while (place >= 0 && place < extra);
 	if (extra < 0 && place >= 0) {
 		extra = place;
 		set_filter(&include, vftr_process.python_include);

@@ -151,6 +151,16 @@ test_if '[ $minor -lt 12 ] && [ -f "$headers/Python.h" ] && command -v cython3' 
 	PYTHONPATH=. ours -- "$python" "$A/app-cython.py" >out
 	diff plain.out out
 	is 5 "$(calls_of $ALL "compiled.inner<compiled.outer<compiled.counting<__main__.main<__main__.<module><init")"'
+test_expect 'a second interpreter, also where others have numbers at the code of the first one' '
+	printf "%s\n" "import ctypes, sys" \
+		"name = \"PyUnstable_Eval\" if sys.version_info >= (3, 12) else \"_PyEval\"" \
+		"getattr(ctypes.pythonapi, name + \"_RequestCodeExtraIndex\")(None)" >sitecustomize.py
+	for path in "" .; do
+		export PYTHONPATH=$path
+		same_end "$A/app-interpreters.py"
+		is 2 "$(json $ALL "[.functions[] | select(.function == \"__main__.leaf\") | .calls] | add")"
+		is 7 "$(json $ALL "[.functions[] | select(.function == \"__main__.other\") | .calls] | add")"
+	done'
 test_expect '20 000 open calls' '
 	same_end "$A/app-deep.py"
 	is 10001 "$(json $ALL "[.functions[] | select(.function == \"__main__.even\") | .calls] | add")"
