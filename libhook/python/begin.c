@@ -205,9 +205,10 @@ static int audited(const char *event, struct py_object *arguments, void *data)
 		return 0;
 	here.inside = true;
 	state = state_now();
-	if (!vftr_python.monitors && !strcmp(event, "sys.setprofile"))
-		others_profile(state);
-	else if (here.begun != state && here.foreign != state)
+	if (!vftr_python.monitors && !strcmp(event, "sys.setprofile")) {
+		if (!vftr_python_threading_sets_ours())
+			others_profile(state);
+	} else if (here.begun != state && here.foreign != state)
 		look(event, arguments);
 	if (!vftr_python.monitors)
 		heed_audits(event);

@@ -18,6 +18,10 @@ bool vftr_python_profile_is_ours(void);
 /* Threads that module threading starts from now on are recorded, too, or no more. */
 void vftr_python_profile_new_threads(bool wanted);
 
+/* True if it is module threading that sets a profile function just now, and it is that for new
+ * threads. */
+bool vftr_python_threading_sets_ours(void);
+
 /* All threads of the calling thread's interpreter, from now on. False if it has no room for us. */
 bool vftr_python_monitor(void);
 

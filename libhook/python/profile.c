@@ -3,6 +3,8 @@
  * Before 3.12: the profile function of each thread, in C. A thread that module threading starts
  * asks that module for its own: what it finds there puts this one in its place.
  */
+#include <string.h>
+
 #include "libhook/process.h"
 #include "libhook/python/control.h"
 #include "libhook/python/functions.h"
@@ -56,11 +58,19 @@ bool vftr_python_profile_is_ours(void)
 	return ours;
 }
 
-/* What threading calls for the first event of a new thread. */
+/* What threading calls for the first event of a new thread: as a rule, the call of its run().
+ * arguments: the frame, what happens in words, and a value. */
 static struct py_object *of_new_thread(struct py_object *self, struct py_object *arguments)
 {
+	struct py_object *frame = vftr_python.tuple_item(arguments, 0);
+	struct py_object *what = vftr_python.tuple_item(arguments, 1);
+	const char *text = what ? vftr_python.text(what) : NULL;
+
 	vftr_python_thread_begun();
 	vftr_python_profile_thread();
+	if (frame && text && !strcmp(text, "call"))
+		profile(NULL, frame, PY_CALL, NULL);
+	vftr_python.forget_error();
 	vftr_python.keep(vftr_python.none);
 	return vftr_python.none;
 }
@@ -83,6 +93,29 @@ static bool is_ours(struct py_object *hook)
 
 	vftr_python.forget_error(); /* it may be no function in C */
 	return it_is;
+}
+
+bool vftr_python_threading_sets_ours(void)
+{
+	struct py_object *frame = vftr_python.frame();
+	struct py_object *code = frame ? vftr_python.frame_code(frame) : NULL;
+	struct py_object *name = code ? vftr_python.attribute(code, "co_name") : NULL;
+	const char *text = name ? vftr_python.text(name) : NULL;
+	struct py_object *modules = vftr_python.modules();
+	struct py_object *threading = modules ? vftr_python.item(modules, "threading") : NULL;
+	struct py_object *hook = text && threading && !strcmp(text, "_bootstrap_inner")
+					 ? vftr_python.attribute(threading, "_profile_hook")
+					 : NULL;
+	const bool it_does = hook && is_ours(hook);
+
+	vftr_python.forget_error();
+	if (hook)
+		vftr_python.let_go(hook);
+	if (name)
+		vftr_python.let_go(name);
+	if (code)
+		vftr_python.let_go(code);
+	return it_does;
 }
 
 static void take_back(struct py_object *threading)

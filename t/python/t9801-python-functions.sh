@@ -161,6 +161,11 @@ test_expect 'a second interpreter, also where others have numbers at the code of
 		is 2 "$(json $ALL "[.functions[] | select(.function == \"__main__.leaf\") | .calls] | add")"
 		is 7 "$(json $ALL "[.functions[] | select(.function == \"__main__.other\") | .calls] | add")"
 	done'
+test_expect 'threads with a method run of their own, also if they do something before it' '
+	same_end "$A/app-threads.py"
+	is 5 "$(json $ALL "[.functions[] | select(.function | test(\"^__main__[.](Plain[.])?run$\")) | .calls] | add")"
+	of_script "__main__.leaf<__main__[.a-zA-Z]*run<" >got
+	is 5 "$(cut -d" " -f1 got)"'
 test_expect '20 000 open calls' '
 	same_end "$A/app-deep.py"
 	is 10001 "$(json $ALL "[.functions[] | select(.function == \"__main__.even\") | .calls] | add")"
