@@ -66,14 +66,13 @@ static const char *text_of(struct py_object *o)
 	return text ? text : "?";
 }
 
+/* No attribute is tried that is not there: the exception for that may have the garbage collected,
+ * whose destructors would be called here, unrecorded. */
 static struct py_object *name_of(struct py_object *code)
 {
-	struct py_object *name = vftr_python.attribute(code, "co_qualname");
+	struct py_object *name =
+		vftr_python.attribute(code, vftr_python.qualifies ? "co_qualname" : "co_name");
 
-	if (name) /* from 3.11 on */
-		return name;
-	vftr_python.forget_error();
-	name = vftr_python.attribute(code, "co_name");
 	if (!name)
 		vftr_python.forget_error();
 	return name;

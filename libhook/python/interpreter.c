@@ -29,12 +29,12 @@ static void *find(const struct function *f)
 }
 
 /* "3.12.1 (main, ...". It may be asked before the interpreter has begun. */
-static bool has_monitoring(const char *version)
+static bool is_from(const char *version, int wanted)
 {
 	char *minor;
 	long major = strtol(version, &minor, 10);
 
-	return major > 3 || (major == 3 && *minor == '.' && atoi(minor + 1) >= 12);
+	return major > 3 || (major == 3 && *minor == '.' && atoi(minor + 1) >= wanted);
 }
 
 bool vftr_python_find(void)
@@ -52,7 +52,8 @@ bool vftr_python_find(void)
 		!p->set_allocator)
 		return false;
 	p->none = dlsym(RTLD_DEFAULT, "_Py_NoneStruct");
-	p->monitors = has_monitoring(p->version());
+	p->monitors = is_from(p->version(), 12);
+	p->qualifies = is_from(p->version(), 11);
 	needed = p->monitors ? PY_MONITORING : PY_PROFILE;
 	p->lacks = p->none ? NULL : "_Py_NoneStruct";
 	for (size_t i = 0; i < sizeof(functions) / sizeof(functions[0]); i++) {

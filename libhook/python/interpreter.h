@@ -103,6 +103,7 @@ struct python {
 #undef PY_MEMBER
 	struct py_object *none;
 	bool monitors;	   /* it has sys.monitoring */
+	bool qualifies;	   /* code knows the class of its function */
 	const char *lacks; /* what we need and this version has not, or NULL */
 };
 

@@ -166,6 +166,9 @@ test_expect 'threads with a method run of their own, also if they do something b
 	is 5 "$(json $ALL "[.functions[] | select(.function | test(\"^__main__[.](Plain[.])?run$\")) | .calls] | add")"
 	of_script "__main__.leaf<__main__[.a-zA-Z]*run<" >got
 	is 5 "$(cut -d" " -f1 got)"'
+test_expect 'destructors that the garbage collector calls' '
+	same_end "$A/app-garbage.py"
+	is 400 "$(json $ALL "[.functions[] | select(.function == \"__main__.leaf\") | .calls] | add")"'
 test_expect '20 000 open calls' '
 	same_end "$A/app-deep.py"
 	is 10001 "$(json $ALL "[.functions[] | select(.function == \"__main__.even\") | .calls] | add")"
