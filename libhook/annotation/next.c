@@ -27,6 +27,17 @@ static void *find_beside(const char *name, const void *caller)
 	return found;
 }
 
+/* The library of this address stays, also if the program closes what has brought it along: its
+ * address is kept, and called later. */
+static void *stays(void *found)
+{
+	Dl_info of_found;
+
+	if (found && dladdr(found, &of_found) && of_found.dli_fname)
+		dlopen(of_found.dli_fname, RTLD_LAZY | RTLD_NOLOAD | RTLD_NODELETE);
+	return found;
+}
+
 void *annotation_next(struct next *n, const void *caller)
 {
 	const uintptr_t part = ((uintptr_t)caller >> PART_BITS) + 1;
@@ -39,7 +50,7 @@ void *annotation_next(struct next *n, const void *caller)
 	if (!found)
 		found = find_beside(n->name, caller);
 	if (found)
-		store_relaxed(&n->found, found);
+		store_relaxed(&n->found, stays(found));
 	else
 		store_relaxed(&n->absent, part);
 	dlerror();
@@ -54,6 +65,7 @@ void *annotation_variable(const char *name, const void *caller)
 
 	if (!found)
 		found = find_beside(name, caller);
+	stays(found);
 	dlerror();
 	errno = saved_errno;
 	return found;

@@ -87,6 +87,36 @@ test_expect 'a plug-in that brings its own tool along: it is called on' '
 	is 35 "$(sed -n "\$p" out)"
 	is 5 "$(calls_of host_all.json "by name<entered<begun<init")"'
 
+test_expect 'plug-ins that come and go with their own tools: one is called, never what is gone' '
+	printf "%s\n" "#include <stdio.h>" "void roctxMarkA(const char *m); void roctxMarkA(const char *m) { puts(m); fflush(stdout); }" >tool.c
+	printf "%s\n" "void roctxMarkA(const char *); void mark(const char *m); void mark(const char *m) { roctxMarkA(m); }" >mark.c
+	for i in 1 2; do
+		$TEST_CC -O1 -shared -fPIC -o libtool$i.so tool.c
+		$TEST_CC -O1 -shared -fPIC -o mark$i.so mark.c -Wl,--no-as-needed ./libtool$i.so -Wl,-rpath,"$PWD"
+	done
+	$TEST_CC -O1 -o comes -xc - -ldl <<-END
+	#include <dlfcn.h>
+	#include <sys/mman.h>
+	static int once(const char *file)
+	{
+		void *p = dlopen(file, RTLD_NOW | RTLD_LOCAL);
+		void (*f)(const char *) = (void (*)(const char *))dlsym(p, "mark");
+		f(file);
+		return dlclose(p);
+	}
+	int main(void)
+	{
+		int failed = once("./mark1.so");
+		for (int i = 0; i < 3000; i++) /* the next ones are elsewhere */
+			mmap(0, (1 + i % 6) * 4096, PROT_READ, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+		return once("./mark2.so") || failed;
+	}
+	END
+	./comes >untraced
+	traced --preload -q -- ./comes >out
+	cmp untraced out
+	is 1 "$(calls_of comes_all.json "./mark2.so<init")"'
+
 test_expect 'linked with vftr and with its annotations, a program needs no preload' '
 	$TEST_CC $TEST_FLAGS -I"$TOP" -o linked "$T/annotation/app-marks.c" -L"$LIB" -Wl,-rpath,"$LIB" \
 		-Wl,--no-as-needed -lvftrace -lvftrace-annotations
