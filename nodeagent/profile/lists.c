@@ -181,6 +181,7 @@ void profile_lists_merge(struct profile *a, struct profile *b, const uint32_t *r
 	}
 	profile_pairs_limit(a, PROFILE_PAIRS_MAX);
 	profile_waits_limit(a);
+	profile_files_limit(a, PROFILE_FILES_MAX);
 	join_rank_ranges(a);
 }
 
@@ -281,6 +282,7 @@ void profile_settle_lists(struct profile *p, const uint32_t *to)
 		profile_combine(p, i);
 	}
 	profile_pairs_limit(p, PROFILE_PAIRS_MAX);
+	profile_files_limit(p, PROFILE_FILES_MAX);
 	join_rank_ranges(p);
 }
 

@@ -69,4 +69,8 @@ const char *profile_pairs_valid(const struct profile *p);
  */
 void profile_waits_limit(struct profile *p);
 
+/* files.c: keeps the entries of posix_files[] with the most time, and makes the rest one, so that
+ * there are at most `most`. */
+void profile_files_limit(struct profile *p, size_t most);
+
 #endif

@@ -47,6 +47,7 @@ struct profile_clock {
 };
 
 #define PROFILE_PAIRS_MAX (1u << 21) /* if there are more, ranks are grouped: pair_ranks */
+#define PROFILE_FILES_MAX (1u << 15) /* entries of posix_files[]: further files are one */
 #define PROFILE_LATE_MAX  16	     /* late ranks told apart in waits[] of one kind at one stack */
 
 /*
@@ -160,8 +161,8 @@ struct profile {
 	uint64_t lost_messages;	 /* records of communication that were not stored */
 	/* of collectives, without waits, as the agent had no room until all members had come */
 	uint64_t dropped_calls;
-	uint64_t ring_bytes;	 /* most bytes of rings at one time */
-	uint64_t open_requests;	 /* posted, and never seen to complete */
+	uint64_t ring_bytes;	/* most bytes of rings at one time */
+	uint64_t open_requests; /* posted, and never seen to complete */
 	/* messages of threads whose order MPI does not define */
 	uint64_t ambiguous_sends, ambiguous_receives;
 

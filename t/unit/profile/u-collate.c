@@ -234,6 +234,51 @@ START_TEST(pairs_of_ranks_are_bounded)
 }
 END_TEST
 
+/* Files 0 ... n-1 of a process, of which file i took i us, and (pipes) took all the time. */
+static struct profile *with_files(const char *folder, unsigned n)
+{
+	struct profile *p = profile_new();
+	struct profile_posix_file *f;
+
+	for (unsigned i = 0; i < n; i++) {
+		f = profile_add(p, PROFILE_POSIX_FILES);
+		*f = (struct profile_posix_file){.ranks = 1, .opens = 1, .read_ns = 1000 * i};
+		f->name = xasprintf("/%s/%u", folder, i);
+	}
+	f = profile_add(p, PROFILE_POSIX_FILES);
+	*f = (struct profile_posix_file){.ranks = 1, .opens = 1, .read_ns = UINT32_MAX};
+	f->name = xstrdup("(pipes)");
+	profile_combine(p, PROFILE_POSIX_FILES);
+	return p;
+}
+
+START_TEST(files_of_ranks_are_bounded)
+{
+	const unsigned n = PROFILE_FILES_MAX - 1;
+	struct profile *p = with_files("a", n);
+	uint64_t opens = 0, ns = 0;
+
+	ck_assert_uint_eq(p->n_posix_files, PROFILE_FILES_MAX);
+	p = profile_merge(p, with_files("b", n));
+	ck_assert_uint_eq(p->n_posix_files, PROFILE_FILES_MAX);
+	p = profile_merge(with_files("c", 10), p);
+	ck_assert_uint_le(p->n_posix_files, PROFILE_FILES_MAX);
+	ck_assert_uint_ge(p->n_posix_files, PROFILE_FILES_MAX - 1); /* the rest was one already */
+	ck_assert_str_eq(p->posix_files[0].name, "(other files)");
+	ck_assert_uint_eq(p->posix_files[0].ranks, 2);
+	ck_assert_str_eq(p->posix_files[1].name, "(pipes)");
+	ck_assert_uint_eq(p->posix_files[1].ranks, 3);
+	for (size_t i = 0; i < p->n_posix_files; i++) {
+		opens += p->posix_files[i].opens;
+		ns += p->posix_files[i].read_ns;
+		ck_assert(!i || strcmp(p->posix_files[i - 1].name, p->posix_files[i].name) < 0);
+	}
+	ck_assert_uint_eq(opens, 2 * n + 10 + 3);
+	ck_assert_uint_eq(ns, (uint64_t)n * (n - 1) * 1000 + 45000 + 3 * (uint64_t)UINT32_MAX);
+	profile_free(p);
+}
+END_TEST
+
 START_TEST(groups_do_not_depend_on_the_tree)
 {
 	struct dice d = {.state = 77 + _i};
@@ -325,6 +370,7 @@ int main(void)
 	tcase_add_loop_test(t, names_of_files_do_not_matter, 0, 3);
 	tcase_add_test(t, many_nodes_need_the_memory_and_the_lines_of_a_few);
 	tcase_add_test(t, pairs_of_ranks_are_bounded);
+	tcase_add_test(t, files_of_ranks_are_bounded);
 	tcase_add_loop_test(t, groups_do_not_depend_on_the_tree, 0, 6);
 	tcase_add_test(t, groups_are_checked);
 	tcase_add_test(t, pieces_of_very_many_nodes);
