@@ -8,6 +8,7 @@
 #include <string.h>
 #include "libhook/annotation/annotation.h"
 #include "shm/atomic.h"
+#include "shm/fnv.h"
 
 #define TEXT_BYTES   128u
 #define OBJECTS_MOST 1024u
@@ -51,46 +52,58 @@ struct itt_global {
 
 /* ---- domains and names, which stay ---- */
 
-static struct object {
+enum kind { DOMAIN, STRING };
+
+struct object {
 	union {
 		struct itt_domain domain;
 		struct itt_string string;
 	};
+	uint64_t hash; /* of kind and text; published last */
 	char text[TEXT_BYTES];
-} objects[OBJECTS_MOST];
+};
+
+static struct object objects[OBJECTS_MOST];
 static uint32_t n_objects;
 
-/* A place with the text, or NULL: there are too many. */
-static struct object *keep_text(const char *text)
-{
-	uint32_t i = add_relaxed_u32(&n_objects, 1);
+/* Not NULL when there are too many: users of earlier versions follow what they get. */
+static struct object others[] = {
+	[DOMAIN] = {.domain = {.flags = 1, .name = "(frame)"}},
+	[STRING] = {.string = {.text = "(task)"}},
+};
 
-	if (i >= OBJECTS_MOST) {
-		store_relaxed(&n_objects, OBJECTS_MOST);
-		return NULL;
-	}
-	strncpy(objects[i].text, text ? text : "", TEXT_BYTES - 1);
-	return &objects[i];
+/* The object with this text, the same each time, as some ask for it at each task. */
+static struct object *object_of(enum kind kind, const char *text)
+{
+	const uint64_t hash = fnv_text(fnv_word(FNV_BEGIN, kind), text ? text : "") | 1;
+	const uint32_t n = load_relaxed(&n_objects);
+	struct object *o;
+	uint32_t i;
+
+	for (i = 0; i < n && i < OBJECTS_MOST; i++)
+		if (load_acquire(&objects[i].hash) == hash) /* pairs with the release below */
+			return &objects[i];
+	i = n < OBJECTS_MOST ? add_relaxed_u32(&n_objects, 1) : n;
+	if (i >= OBJECTS_MOST)
+		return &others[kind];
+	o = &objects[i];
+	strncpy(o->text, text ? text : "", TEXT_BYTES - 1);
+	if (kind == DOMAIN)
+		o->domain = (struct itt_domain){.flags = 1, .name = o->text};
+	else
+		o->string = (struct itt_string){.text = o->text};
+	store_release(&o->hash, hash);
+	return o;
 }
 
 static struct itt_domain *domain_create(const char *name)
 {
-	struct object *o = keep_text(name);
-
-	if (!o)
-		return NULL;
-	o->domain = (struct itt_domain){.flags = 1, .name = o->text};
-	return &o->domain;
+	return &object_of(DOMAIN, name)->domain;
 }
 
 static struct itt_string *string_handle_create(const char *text)
 {
-	struct object *o = keep_text(text);
-
-	if (!o)
-		return NULL;
-	o->string = (struct itt_string){.text = o->text};
-	return &o->string;
+	return &object_of(STRING, text)->string;
 }
 
 /* ---- what becomes regions ---- */

@@ -102,9 +102,16 @@ int main(int argc, char **argv)
 			task_end(ours);
 		frame_end(NULL, NULL);
 		task_begin(NULL, none, none, NULL);
-		for (int i = 0; i < 5000; i++)
-			domain_create("one of too many");
-		if (string_handle_create("one more"))
+		for (int i = 0; i < 5000; i++) { /* earlier versions follow what they get */
+			char name[32];
+
+			snprintf(name, sizeof(name), "one of too many %d", i);
+			if (!domain_create(name) || !domain_create(name)->flags ||
+				string_handle_create("solve") != solve)
+				return 1;
+		}
+		if (!string_handle_create("one more") || !string_handle_create("one more")->text ||
+			domain_create("ours") != ours)
 			return 1;
 		task_begin(ours, none, none, string_handle_create("one more"));
 		puts("went on");
