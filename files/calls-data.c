@@ -57,14 +57,21 @@ MOVING(pwritev64v2, FILE_WRITE, V2_AT, V264_PARAMS, (fd, v, n, at, flags))
 
 /* ---- from file to file ---- */
 
-/* The source first; then, in the frame that goes on, the destination. */
-static void copied(const struct call *c, int from, int to, ssize_t bytes)
+/* Where it began; at: where it has ended, or NULL for the place of the descriptor. */
+static int64_t began(const off64_t *at, ssize_t bytes)
 {
-	files_inside(c, from, FILE_READ, bytes, FILES_HERE);
-	files_moved(c, to, FILE_WRITE, bytes, FILES_HERE);
+	return at && bytes >= 0 ? *at - bytes : FILES_HERE;
 }
 
-#define COPYING(symbol, from, to, params, args)                                                    \
+/* The source first; then, in the frame that goes on, the destination. */
+static void copied(const struct call *c, int from, const off64_t *from_at, int to,
+	const off64_t *to_at, ssize_t bytes)
+{
+	files_inside(c, from, FILE_READ, bytes, began(from_at, bytes));
+	files_moved(c, to, FILE_WRITE, bytes, began(to_at, bytes));
+}
+
+#define COPYING(symbol, from_at, to_at, params, args)                                              \
 	EXPORT ssize_t symbol params                                                               \
 	{                                                                                          \
 		struct call c;                                                                     \
@@ -73,13 +80,13 @@ static void copied(const struct call *c, int from, int to, ssize_t bytes)
 		if (!files_on(&c, CALL_##symbol))                                                  \
 			return REAL(symbol) args;                                                  \
 		bytes = REAL(symbol) args;                                                         \
-		copied(&c, from, to, bytes);                                                       \
+		copied(&c, from, from_at, to, to_at, bytes);                                       \
 		return bytes;                                                                      \
 	}
 
-COPYING(sendfile, from, to, (int to, int from, off_t *at, size_t n), (to, from, at, n))
-COPYING(sendfile64, from, to, (int to, int from, off64_t *at, size_t n), (to, from, at, n))
-COPYING(copy_file_range, from, to,
+COPYING(sendfile, at, NULL, (int to, int from, off_t *at, size_t n), (to, from, at, n))
+COPYING(sendfile64, at, NULL, (int to, int from, off64_t *at, size_t n), (to, from, at, n))
+COPYING(copy_file_range, from_at, to_at,
 	(int from, off64_t *from_at, int to, off64_t *to_at, size_t n, unsigned flags),
 	(from, from_at, to, to_at, n, flags))
 

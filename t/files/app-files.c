@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Does with files what its first argument says, by as many calls as the test knows. */
+#define _GNU_SOURCE /* copy_file_range() */
 #include <fcntl.h>
 #include <pthread.h>
 #include <sched.h>
@@ -79,6 +80,25 @@ static void jumps(void)
 		MUST(read(fd, data, 512) == 512);
 	}
 	close(fd);
+}
+
+/* Offsets of the caller move no descriptor. */
+static void copies(void)
+{
+	int in = make("copied"), out = make("copy");
+	off_t at = 4096, from = 0, to = 20000;
+
+	MUST(ftruncate(in, 16384) == 0);
+	for (int i = 0; i < 3; i++) /* the first one jumps */
+		MUST(sendfile(out, in, &at, 4096) == 4096);
+	for (int i = 0; i < 4; i++) /* so does the first one of these, as in is still at 0 */
+		MUST(read(in, data, 4096) == 4096);
+	for (int i = 0; i < 2; i++) /* and of these, in both */
+		MUST(copy_file_range(in, &from, out, &to, 1000, 0) == 1000);
+	MUST(write(out, data, 10) == 10); /* and this */
+	MUST(sendfile(out, in, (off_t *)16, 1) == -1);
+	close(in);
+	close(out);
 }
 
 static void streams(void)
@@ -255,6 +275,7 @@ static const struct {
 } modes[] = {
 	{"descriptors", descriptors},
 	{"jumps", jumps},
+	{"copies", copies},
 	{"streams", streams},
 	{"others", others},
 	{"threads", threads},

@@ -58,6 +58,12 @@ test_expect 'jumps are not sequential' '
 	file jumps reads=50 sequential_reads=1 seeks=50 small=50 bytes_read=25600
 '
 
+test_expect 'copies from and to offsets of the caller move no descriptor' '
+	files_of copies
+	file copied reads=10 sequential_reads=6 failed=1 bytes_read=30672
+	file copy writes=7 sequential_writes=4 failed=1 bytes_written=14298
+'
+
 test_expect 'streams: blocks are calls, characters and lines are bytes' '
 	files_of streams
 	file text opens=2 closes=2 writes=1 reads=1 bytes_written=6000 bytes_read=6001 \
