@@ -12,6 +12,11 @@ int __open64_2(const char *path, int flags);
 int __openat_2(int dir, const char *path, int flags);
 int __openat64_2(int dir, const char *path, int flags);
 
+/* As in dirent.h, which says that d is never NULL: then our test of it would be left out. */
+struct __dirstream;
+int closedir(struct __dirstream *d);
+int dirfd(struct __dirstream *d);
+
 /* A descriptor is made. What is not recorded is looked up when it is used. */
 #define OPENS(symbol, with)                                                                        \
 	struct call c;                                                                             \
@@ -132,4 +137,14 @@ EXPORT void closefrom(int first)
 	if (state == FILES_ON || state == FILES_UNKNOWN)
 		files_forget_range(first < 0 ? 0 : (unsigned)first, ~0u);
 	REAL(closefrom)(first);
+}
+
+/* The C library closes the descriptor by itself. */
+EXPORT int closedir(struct __dirstream *d)
+{
+	enum files_state state = state_now();
+
+	if (d && (state == FILES_ON || state == FILES_UNKNOWN))
+		files_forget(dirfd(d));
+	return REAL(closedir)(d);
 }

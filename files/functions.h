@@ -30,6 +30,7 @@
 	_(close, "close")                                                                          \
 	_(close_range, "close_range")                                                              \
 	_(closefrom, "closefrom")                                                                  \
+	_(closedir, "closedir")                                                                    \
 	_(dup, "dup")                                                                              \
 	_(dup2, "dup2")                                                                            \
 	_(dup3, "dup3")

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Does with files what its first argument says, by as many calls as the test knows. */
 #define _GNU_SOURCE /* copy_file_range() */
+#include <dirent.h>
 #include <fcntl.h>
 #include <pthread.h>
 #include <sched.h>
@@ -99,6 +100,19 @@ static void copies(void)
 	MUST(sendfile(out, in, (off_t *)16, 1) == -1);
 	close(in);
 	close(out);
+}
+
+/* What has the number of a folder that was closed is no folder. */
+static void folders(void)
+{
+	int fd = open("many", O_RDONLY | O_DIRECTORY), p[2];
+	DIR *d = fdopendir(fd);
+
+	MUST(d && readdir(d) && closedir(d) == 0 && pipe(p) == 0 && p[0] == fd);
+	MUST(write(p[1], data, 3) == 3 && read(p[0], data, 3) == 3);
+	d = NULL;
+	__asm__("" : "+r"(d)); /* the compiler does not know */
+	MUST(closedir(d) == -1);
 }
 
 static void streams(void)
@@ -276,6 +290,7 @@ static const struct {
 	{"descriptors", descriptors},
 	{"jumps", jumps},
 	{"copies", copies},
+	{"folders", folders},
 	{"streams", streams},
 	{"others", others},
 	{"threads", threads},

@@ -58,6 +58,12 @@ test_expect 'jumps are not sequential' '
 	file jumps reads=50 sequential_reads=1 seeks=50 small=50 bytes_read=25600
 '
 
+test_expect 'a descriptor of a folder that closedir() has closed is forgotten' '
+	files_of folders
+	file many opens=1 reads=0
+	file "(pipes)" reads=1 writes=1
+'
+
 test_expect 'copies from and to offsets of the caller move no descriptor' '
 	files_of copies
 	file copied reads=10 sequential_reads=6 failed=1 bytes_read=30672
