@@ -33,12 +33,17 @@ static void note_free(void *context, void *p)
 	first.free(first.context, p);
 }
 
+/*
+ * An allocator is set without a lock: a thread may call the functions of one with the context of
+ * the other. Ours have the context of the one before, and do not use it.
+ */
 void vftr_python_add_hook(py_audit *hook)
 {
-	static const struct py_allocator noting = {
+	static struct py_allocator noting = {
 		NULL, note_malloc, note_calloc, note_realloc, note_free};
 
 	vftr_python.get_allocator(PY_RAW, &first);
+	noting.context = first.context;
 	vftr_python.set_allocator(PY_RAW, &noting);
 	vftr_python.add_audit_hook(hook, NULL);
 	vftr_python.set_allocator(PY_RAW, &first);
@@ -72,10 +77,11 @@ static void last_free(void *context, void *p)
 
 void vftr_python_hooks_cleared(void)
 {
-	static const struct py_allocator ending = {
+	static struct py_allocator ending = {
 		NULL, last_malloc, last_calloc, last_realloc, last_free};
 
 	vftr_python.get_allocator(PY_RAW, &last);
+	ending.context = last.context;
 	if (entry && memcmp(&first, &last, sizeof(first)) != 0)
 		vftr_python.set_allocator(PY_RAW, &ending);
 }
