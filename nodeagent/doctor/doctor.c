@@ -67,7 +67,7 @@ static bool look_at_script(struct patient *p)
 		*word ? word : "the shell");
 	diagnose(p->d, FINDING_DO,
 		"ask about the program that the script starts: processes below the script are "
-		"traced if they are linked or preloaded for it");
+		"traced if they are linked for it, or preloaded, by --preload");
 	return true;
 }
 

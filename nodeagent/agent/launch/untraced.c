@@ -67,6 +67,10 @@ static void examine_program(const struct launch *l, const char *program, struct 
 				"mpirun");
 		diagnose(d, FINDING_DO,
 			"ask `vftr doctor' about the program that the script starts");
+		if (!l->preload)
+			diagnose(d, FINDING_DO,
+				"or say --preload: then all that the script starts is traced, "
+				"compiled for it or not");
 	} else {
 		why = doctor_examine(d, &(struct doctor_question){.name = program, .path = path});
 		if (why)
