@@ -14,21 +14,23 @@ $TEST_CC -O2 "$T/counters/app-accessors.c" -o "$BIN/plain" || skip_all 'no compi
 ALL=accessors_all.json
 sum=$("$BIN/plain" 150 700 | cut -d' ' -f1)
 
-# bounded PROGRAM: with a budget; its results, and that hooks of what is off were taken out
+# bounded PROGRAM [STEPS]: with a budget; its results, and that hooks of what is off were taken out
 bounded() {
 	rm -f ./*_all.json
-	limit "$AGENT" -q -k overhead.budget_percent=5 -k overhead.remove_calls=true -- "$BIN/$1" 150 700 >out
+	limit "$AGENT" -q -k overhead.budget_percent=5 -k overhead.remove_calls=true -- "$BIN/$1" "${2:-150}" 700 >out
 	is "$sum" "$(cut -d" " -f1 out)"
 	json "$1_all.json" "[.switched_off[] | select(.removed_s)] | length"
 }
 
 test_expect 'hooks of functions that the budget switches off are taken out; results are the same' '
 	cc_traced "$BIN/accessors" "$T/counters/app-accessors.c" -O2
-	[ "$(bounded accessors)" -ge 3 ]
-	# most calls are neither recorded nor counted
+	sum=$("$BIN/plain" 400 700 | cut -d" " -f1)
+	[ "$(bounded accessors 400)" -ge 3 ]
+	# most calls, of 26 million, are neither recorded nor counted
 	calls=$(json $ALL "([.stacks[] | select(.function != \"init\" and .function != \"main\" and
 		.function != \"step\") | .calls] | add) + ([.switched_off[].calls] | add)")
-	[ "$calls" -lt 5000000 ]
+	echo "$calls"
+	[ "$calls" -lt 13000000 ]
 	has accessors_all.log "Removed[s]"'
 
 test_expect 'without the key none is' '
