@@ -246,8 +246,9 @@ uint32_t gather_node(const struct gather_from *from, uint32_t parent, uint64_t k
 
 uint32_t gather_named(const struct gather_from *from, uint32_t parent, const char *name)
 {
-	/* all that may be left out has other names */
-	const bool may = strncmp(name, "MPI_", 4) != 0;
+	/* as left_out_may() of its key, which is not known here */
+	const bool may = strncmp(name, "MPI_", 4) != 0 &&
+			 strncmp(name, SITE_PREFIX, strlen(SITE_PREFIX)) != 0;
 
 	return frame_of(from->to, parent, intern(from->to, name), may);
 }

@@ -16,7 +16,8 @@ struct left_out;
 struct left_out *left_out_new(const struct conf *c);
 void left_out_free(struct left_out *l);
 
-/* True of functions and regions of the user; calls of MPI, OpenMP and GPUs are always in it. */
+/* True of functions and regions, which constructs of OpenMP and functions of CUDA are, too; calls
+ * of MPI, and the places that they are made from, are always in it. */
 bool left_out_may(uint64_t key);
 
 /* Is a frame with this name, the id-th of its profile, left out at this depth? main() is at 1. */

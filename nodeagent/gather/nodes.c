@@ -81,12 +81,12 @@ static void add_io(const struct gather_from *g, const struct node_extra *extra, 
 /* Of a frame that is left out the samples are its caller's, which has them among `all' already. */
 static void add_stack_samples(const struct gather_from *g, const struct node *n, uint32_t stack_at)
 {
-	const bool left_out =
-		n->parent && *map64_find(g->node_at, (uintptr_t)n->parent) == stack_at;
 	struct profile_stack_samples *to;
+	bool left_out;
 
 	if (!n->extra->stacks.all)
 		return;
+	left_out = n->parent && *map64_find(g->node_at, (uintptr_t)n->parent) == stack_at;
 	to = profile_add(g->out, PROFILE_STACK_SAMPLES);
 	*to = (struct profile_stack_samples){.stack = stack_at,
 		.own = n->extra->stacks.own,
