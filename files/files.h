@@ -58,8 +58,8 @@ static inline bool files_on(struct call *c, enum function f)
 void files_end(const struct call *c, enum file_call kind, uint32_t file, int64_t bytes);
 
 #define FILES_HERE INT64_MIN /* where the descriptor stands */
-/* Bytes that were moved, -1: none, it failed. at: where in the file, or FILES_HERE. */
-/* files_inside: of a call that has more to record; files_moved() ends the frame. */
+/* A read or write of so many bytes, -1 if it failed, at a place in the file or FILES_HERE. The
+ * frame stays open after files_inside(), as the call has more to record; files_moved() ends it. */
 void files_inside(const struct call *c, int fd, enum file_call kind, ssize_t bytes, int64_t at);
 void files_moved(const struct call *c, int fd, enum file_call kind, ssize_t bytes, int64_t at);
 /* A call of a descriptor that moved nothing; failed: result is -1. */

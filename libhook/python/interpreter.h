@@ -90,7 +90,7 @@ enum { PY_CALL = 0, PY_RETURN = 3 }; /* what */
 		PY_PROFILE)                                                                        \
 	X(void, set_profile, (py_profile *, struct py_object *), "PyEval_SetProfile", NULL,        \
 		PY_PROFILE)                                                                        \
-	X(struct py_object *, system, (const char *), "PySys_GetObject", NULL, PY_MONITORING)      \
+	X(struct py_object *, sys_object, (const char *), "PySys_GetObject", NULL, PY_MONITORING)  \
 	X(struct py_object *, call, (struct py_object *, const char *, ...),                       \
 		"PyObject_CallFunction", NULL, PY_MONITORING)                                      \
 	X(struct py_object *, call_method, (struct py_object *, const char *, const char *, ...),  \

@@ -122,7 +122,7 @@ static bool hear_all(struct py_object *monitoring, int tool)
 
 bool vftr_python_monitor(void)
 {
-	struct py_object *monitoring = vftr_python.system("monitoring");
+	struct py_object *monitoring = vftr_python.sys_object("monitoring");
 	int tool = monitoring ? take_tool(monitoring) : -1;
 
 	return tool >= 0 && hear_all(monitoring, tool);
