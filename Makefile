@@ -180,7 +180,7 @@ $(O)/share/vftrace/%.options: packaging/%.options
 
 -include mpi/mpi.mk
 include cupti/cupti.mk
-include files/files.mk
+include libc/libc.mk
 
 -include $(shell find $(O) -path $(O)/deb -prune -o -type f -name '*.d' -print 2>/dev/null)
 

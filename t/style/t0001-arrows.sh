@@ -52,16 +52,16 @@ test_expect 'libhook includes libhook, shm and generated files, and libc' '
 	system_includes libhook |
 		grep -E "<(mpi|elfutils|gelf|libelf|cjson|liburing|sodium|cupti|cuda|check)" | none'
 
-test_expect 'mpi, fortran, cupti and files see only emit.h of libhook, shm, and each other' '
-	includes mpi fortran cupti files |
-		grep -Ev ": (libhook/emit\.h|shm/.*|mpi/.*|fortran/.*|cupti/.*|files/.*|gen/.*|mpi_[a-z]+\.h)$" |
+test_expect 'mpi, fortran, cupti and libc see only emit.h of libhook, shm, and each other' '
+	includes mpi fortran cupti libc |
+		grep -Ev ": (libhook/emit\.h|shm/.*|mpi/.*|fortran/.*|cupti/.*|libc/.*|gen/.*|mpi_[a-z]+\.h)$" |
 		none
 	includes cupti | grep -E ": (mpi|fortran)/" | none
-	includes files | grep -E ": (libhook|mpi|fortran|cupti)/" | none
+	includes libc | grep -E ": (libhook|mpi|fortran|cupti)/" | none
 	includes mpi | grep -E ": (cupti)/" | none'
 
-test_expect 'nodeagent never includes libhook, mpi, fortran, cupti or files' '
-	includes nodeagent | grep -E ": (libhook|mpi|fortran|cupti|files)/" | none
+test_expect 'nodeagent never includes libhook, mpi, fortran, cupti or libc' '
+	includes nodeagent | grep -E ": (libhook|mpi|fortran|cupti|libc)/" | none
 	includes nodeagent | grep -Ev ": (nodeagent|shm|conf|gen)/" | none'
 
 test_expect 'only net/mpi.c of the agent sees mpi.h' '
@@ -117,16 +117,16 @@ test_expect 'a wrong arrow, a cycle, and a line that is no longer true are found
 	LC_ALL=C sort "$scratch/made/found" | diff "$scratch/made/expected" - >&2'
 
 test_expect 'nobody includes a test' '
-	includes shm conf libhook mpi fortran cupti files nodeagent | grep ": t/" | none'
+	includes shm conf libhook mpi fortran cupti libc nodeagent | grep ": t/" | none'
 
 test_expect 'rings are produced by libhook and consumed by the agent only' '
-	includes mpi fortran cupti files conf | grep ": shm/ring\.h" | none'
+	includes mpi fortran cupti libc conf | grep ": shm/ring\.h" | none'
 
 test_expect 'memory orders stand in shm/atomic.h and nowhere else' '
-	code_of $(sources shm conf libhook mpi fortran cupti files nodeagent) |
+	code_of $(sources shm conf libhook mpi fortran cupti libc nodeagent) |
 		grep -E "memory_order|__atomic_|__sync_|_Atomic|stdatomic" |
 		grep -v "^shm/atomic\.h:" | none
-	code_of $(sources shm conf libhook mpi fortran cupti files nodeagent) |
+	code_of $(sources shm conf libhook mpi fortran cupti libc nodeagent) |
 		grep -w volatile | grep -vE "asm|__asm__" |
 		grep -vE "sig_atomic_t|^(shm/|nodeagent/clock/ticks\.c:)" | none'
 
@@ -138,7 +138,7 @@ test_expect 'generated files bring no memory orders either' '
 may_asm="shm/clock.h shm/atomic.h shm/copy.h shm/killpoint.h shm/look.h libhook/reserve.h \
 	libhook/vfork.h libhook/openmp/gomp-jump.h libhook/switches/count.c libhook/switches/count.h"
 test_expect 'assembler stands in the few headers made for it' '
-	code_of $(sources shm conf libhook mpi fortran cupti files nodeagent) |
+	code_of $(sources shm conf libhook mpi fortran cupti libc nodeagent) |
 		grep -wE "asm|__asm__|__asm" |
 		grep -vE "__asm__.(\"[A-Za-z_0-9]+\"|#name)." | cut -d: -f1 | sort -u |
 		grep -vxF "$(echo $may_asm | tr " " "\n")" | none'

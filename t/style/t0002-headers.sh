@@ -5,7 +5,7 @@ test_description='every header compiles alone'
 cd "$TOP" || exit 99
 
 headers() {
-	find shm conf libhook nodeagent mpi fortran cupti files -name '*.h' 2>/dev/null | sort
+	find shm conf libhook nodeagent mpi fortran cupti libc -name '*.h' 2>/dev/null | sort
 }
 
 # Headers that hold only what a generator or one MPI gives them are tried with mpicc.

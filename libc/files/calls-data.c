@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Functions that move data, or the place where a descriptor stands. */
-#include "files/files.h"
+#include "libc/files/files.h"
 
 #include <fcntl.h>
 #include <sys/mman.h>

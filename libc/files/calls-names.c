@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Functions of names and states of files: they are counted, all under one name. */
-#include "files/files.h"
+#include "libc/files/files.h"
 
 #include <fcntl.h>
 #include <sys/stat.h>

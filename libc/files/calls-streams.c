@@ -5,7 +5,7 @@
  * moved elsewhere or closed. The reads and writes of the stream itself are inside of the C
  * library, where nobody sees them.
  */
-#include "files/files.h"
+#include "libc/files/files.h"
 
 #include <errno.h>
 #include <fcntl.h>

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
-# libvftrace-files.so, included by the Makefile.
+# Libraries that stand in for functions of the C library, included by the Makefile.
 
-files_obj := $(call obj,$(wildcard files/*.c))
+files_obj := $(call obj,$(wildcard libc/files/*.c))
 
 # what it stands in for must be called by the names that stand here
 $(files_obj): ALL_CFLAGS := $(filter-out -ftls-model=%,$(HOOK_CFLAGS)) -U_FORTIFY_SOURCE -fno-builtin

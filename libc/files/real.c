@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "files/files.h"
+#include "libc/files/files.h"
 
 #include <dlfcn.h>
 #include <errno.h>

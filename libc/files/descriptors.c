@@ -5,7 +5,7 @@
  * when it is closed. Two threads that use one descriptor may lose each other's change of a
  * position, which makes a read or write look as if it jumped.
  */
-#include "files/files.h"
+#include "libc/files/files.h"
 
 #include <errno.h>
 #include <fcntl.h>

@@ -4,7 +4,7 @@
  * who comes while its text is not there yet uses the number all the same, as the agent takes
  * numbers before their names. Names of equal hash are one.
  */
-#include "files/files.h"
+#include "libc/files/files.h"
 
 #include <string.h>
 #include "shm/atomic.h"

@@ -11,7 +11,7 @@
 #include <stdint.h>
 #include <stdio.h>
 #include <sys/types.h>
-#include "files/functions.h"
+#include "libc/files/functions.h"
 #include "shm/files.h"
 
 #define EXPORT	    __attribute__((visibility("default")))

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Functions that make descriptors, and close them. */
-#include "files/files.h"
+#include "libc/files/files.h"
 
 #include <fcntl.h>
 #include <stdarg.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* A call: its frame, and the record inside of it. */
-#include "files/files.h"
+#include "libc/files/files.h"
 
 #include <errno.h>
 #include <fcntl.h>
