@@ -1,0 +1,45 @@
+#!/bin/sh
+# SPDX-License-Identifier: BSD-3-Clause
+# How `make check' runs the files of tests: lib/run-test and lib/run-tests.
+test_description='files of tests run side by side, and what they print is told'
+. "$(dirname "$0")/../lib/lib.sh"
+need prove
+
+# a file of one row
+file() { # NAME CODE
+	printf '#!/bin/sh\n%s\necho "ok 1 - %s"\necho 1..1\n' "$2" "$1" >"$1"
+	chmod +x "$1"
+}
+
+# run FILE...: two at a time, and once more what fails
+run() {
+	TEST_SKIPS=$PWD/skips TEST_FAILURES=$PWD/failures limit sh "$T/lib/run-tests" \
+		"prove -e 'sh $T/lib/run-test'" -j2 "$@" >out 2>err
+}
+
+test_expect 'a file that prints on stderr and goes on keeps no other from its start' '
+	mkfifo third.runs
+	file first "echo on stderr >&2; timeout 60 cat third.runs || exit"
+	file second ""
+	file third "timeout 60 sh -c \": >third.runs\""
+	run ./first ./second ./third
+	has out "All tests successful"
+	has err "on stderr"'
+
+test_expect 'a row that fails the first time only is told, and the files pass' '
+	file once "[ -e tried ] || { : >tried; echo \"not ok 1 - once\"; echo 1..1; exit 1; }"
+	run ./once ./second
+	has out "1 failed beside other tests, as said above"
+	has out "0 failed a second time, as said above"'
+
+test_expect 'what fails twice, gives up or ends early has failed, with its reason' '
+	file gives-up "echo \"Bail out! no compiler\"; exit 1"
+	file ends "exit 3"
+	status=0
+	run ./gives-up ./second ./ends || status=$?
+	[ "$status" != 0 ]
+	has out "gives-up: gave up: no compiler"
+	has out "ends: ended with status 3 before its end"
+	has out "2 failed a second time, as said above"'
+
+done_testing
