@@ -9,20 +9,11 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 #include <unistd.h>
 
 #include "nodeagent/base/util.h"
 
 #define LOOK_S 0.2
-
-double transport_now(void)
-{
-	struct timespec t;
-
-	clock_gettime(CLOCK_MONOTONIC, &t);
-	return t.tv_sec + t.tv_nsec * 1e-9;
-}
 
 int transport_receive(struct transport *p, int from, int for_whom, int tag, void **buf,
 	size_t *bytes, int *who, double until)

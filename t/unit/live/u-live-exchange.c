@@ -39,6 +39,19 @@ static struct post posts[AGENTS_MAX];
 static int n_agents;
 static uint64_t sent, asked; /* messages; calls of receive() */
 
+static double now_s = 1;
+
+/* In place of that of the agent: seconds pass at once, and a busy machine is as fast as any. */
+double transport_now(void)
+{
+	return now_s;
+}
+
+static void wait_a_little(void)
+{
+	now_s += 0.005;
+}
+
 static int send_one(
 	struct transport *p, int to, int tag, const void *buf, size_t bytes, double until)
 {
@@ -135,7 +148,7 @@ static void pass(double s)
 				live_tick(&agents[i]);
 				agents[i].news = false;
 			}
-		usleep(5000);
+		wait_a_little();
 	}
 }
 
@@ -195,7 +208,7 @@ static void watch(int root, uint64_t number, double s)
 		hear_views(root);
 		live_tree_tick(
 			&agents[root], live_tree_of(agents[root].live, root), transport_now());
-		usleep(5000);
+		wait_a_little();
 	}
 }
 
