@@ -138,8 +138,11 @@ $(O)/lib/libvftrace-mpi.so: $(O)/lib/libvftrace-$(firstword $(MPIS)).so
 	@ln -sf $(<F) $@
 
 core_lib := $(O)/core.a
-# thin: members of different folders have the same name
+tool_lib := $(O)/tool.a
 $(core_lib): $(core_obj)
+$(tool_lib): $(call obj,$(tool_src))
+# thin: members of different folders have the same name
+$(core_lib) $(tool_lib):
 	@rm -f $@
 	$(Q)$(AR) rcsT $@ $^
 
@@ -160,7 +163,7 @@ $(O)/bin/vftr-node-agent: $(O)/nodeagent/agent/main.o $(core_lib)
 	@mkdir -p $(@D)
 	$(Q)$(CC) $(CFLAGS) $(SANITIZE) -pie $(hardening_ld) $(LDFLAGS) -o $@ $^ $(AGENT_LIBS)
 
-$(O)/bin/vftr: $(O)/nodeagent/tool/vftr.o $(call obj,$(tool_src)) $(core_lib)
+$(O)/bin/vftr: $(O)/nodeagent/tool/vftr.o $(tool_lib) $(core_lib)
 	$(call say,LD,$@)
 	@mkdir -p $(@D)
 	$(Q)$(CC) $(CFLAGS) $(SANITIZE) -pie $(hardening_ld) $(LDFLAGS) -o $@ $^ $(AGENT_LIBS)
@@ -266,10 +269,10 @@ fuzzers    := $(patsubst %.c,$(O)/%,$(wildcard t/fuzz/f-*.c))
 # Compiled in a fifth of the time without optimization; what they test is optimized.
 unit_fast := -U_FORTIFY_SOURCE -O0
 $(O)/t/model/%: unit_fast :=
-$(unit_tests): $(O)/%: %.c $(core_lib) $(call obj,$(tool_src))
+$(unit_tests): $(O)/%: %.c $(tool_lib) $(core_lib)
 	@mkdir -p $(@D)
 	$(call say,CC,$@)
-	$(Q)$(CC) $(STD) $(WARN) -MMD -MP -fPIC $(CFLAGS) $(hardening) $(unit_fast) $(SANITIZE) $(LDFLAGS) -o $@ $< $(call obj,$(tool_src)) $(core_lib) $$(pkg-config --libs check) $(AGENT_LIBS)
+	$(Q)$(CC) $(STD) $(WARN) -MMD -MP -fPIC $(CFLAGS) $(hardening) $(unit_fast) $(SANITIZE) $(LDFLAGS) -o $@ $< $(tool_lib) $(core_lib) $$(pkg-config --libs check) $(AGENT_LIBS)
 
 # a name service, for getaddrinfo() in u-tcp
 nss_standin := $(O)/t/unit/net/libnss_standin.so.2
