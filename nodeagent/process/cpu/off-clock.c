@@ -7,7 +7,8 @@
 
 #include "shm/clock.h"
 
-#define READ_NS_MOST 50000u /* else we had no CPU ourselves between two clocks */
+#define READ_NS_MOST 50000u /* else we had no CPU ourselves between two clocks ... */
+#define READS_MOST   8	    /* ... and read them again, at most so often */
 #define NOISE_NS     20000u /* of two clocks that are not read at once */
 
 static uint64_t read_file(int file)
@@ -52,6 +53,18 @@ static void begin_reading(struct off_clock *c, int pid, bool of_thread)
 	c->cpu = read_cpu(c);
 }
 
+/* Both clocks at one instant. False: we had no CPU between them again and again. */
+static bool read_both(const struct off_clock *c, uint64_t *now, uint64_t *cpu)
+{
+	for (int i = 0; i < READS_MOST; i++) {
+		*now = clock_raw_ns();
+		*cpu = read_cpu(c);
+		if (clock_raw_ns() - *now <= READ_NS_MOST)
+			return true;
+	}
+	return false;
+}
+
 bool off_clock_read(struct off_clock *c, int pid, bool several, uint64_t *ns)
 {
 	uint64_t now, cpu, off;
@@ -61,9 +74,7 @@ bool off_clock_read(struct off_clock *c, int pid, bool several, uint64_t *ns)
 	/* the clock of a process is that of all its threads */
 	if (!c->begun || (several && !c->of_thread))
 		begin_reading(c, pid, several);
-	now = clock_raw_ns();
-	cpu = read_cpu(c);
-	if (!c->cpu || cpu < c->cpu || clock_raw_ns() - now > READ_NS_MOST)
+	if (!read_both(c, &now, &cpu) || !c->cpu || cpu < c->cpu)
 		return false;
 	off = now - c->wall > cpu - c->cpu ? now - c->wall - (cpu - c->cpu) : 0;
 	if (c->before + off > c->off + NOISE_NS)
