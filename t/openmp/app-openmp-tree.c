@@ -37,6 +37,20 @@ static UNTRACED void rest(long ms)
 	nanosleep(&t, NULL);
 }
 
+/* Threads of a team that have come to where they wait: on a busy machine they may come late. */
+static int there;
+
+static UNTRACED void arrive(void)
+{
+	__atomic_fetch_add(&there, 1, __ATOMIC_RELEASE);
+}
+
+static UNTRACED void await(int n)
+{
+	while (__atomic_load_n(&there, __ATOMIC_ACQUIRE) < n)
+		rest(1);
+}
+
 /* As in the description of Vftrace's tree of threads. */
 KEEP int foo(int level)
 {
@@ -81,17 +95,29 @@ static void reused(void)
 KEEP void unbalanced(void)
 {
 	for (int i = 0; i < 2; i++) {
+		there = 0;
 #pragma omp parallel num_threads(4)
-		if (omp_get_thread_num() == 2)
+		if (omp_get_thread_num() != 2) {
+			arrive();
+		} else {
+			await(3);
 			rest(60);
+		}
 	}
 }
 
 KEEP void at_the_barrier(void)
 {
+	there = 0;
 #pragma omp parallel num_threads(3)
 	{
-		rest(omp_get_thread_num() ? 10 : 60);
+		if (omp_get_thread_num()) {
+			rest(10);
+			arrive();
+		} else {
+			await(2);
+			rest(60);
+		}
 #pragma omp barrier
 		rest(10);
 	}
