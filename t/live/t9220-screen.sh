@@ -311,6 +311,8 @@ test_expect 'the job ends: the last view stays, with a line that says so, and st
 	wait_for 30 "[ -s first/live_all.json ]"
 	is 12345 "$(calls_of first/live_all.json "counted<main<init")"
 	type_in clear
+	until_gone "status 0" # or what is typed is cleared, too
+	until_shown "^[\$] *\$"
 	type_in "echo before"
 	as_before'
 
