@@ -312,10 +312,14 @@ $(fuzzers): $(O)/%: %.c $(fuzz_obj)
 	$(Q)$(FUZZ_CC) $(FUZZ_FLAGS) -fsanitize=fuzzer,address,undefined -o $@ $^ $(AGENT_LIBS)
 
 PROVE ?= prove
-# Tests wait more than they compute; those that take longest begin first.
-PROVEFLAGS ?= -j$(shell expr $(JOBS) \* 2)
-long_tests := $(wildcard $(foreach n,4101 4105 4106 7301 8301 8311 8401 8601 9201 9220 9702,t/*/t$(n)-*.sh))
-all_tests = $(long_tests) $(filter-out $(long_tests),$(sort $(unit_tests)) $(sort $(tap_tests)))
+# Tests wait more than they compute: of two CPUs, four files at a time used the half. Those that
+# take longest begin first, and units, which take a second or less, fill the end.
+PROVEFLAGS ?= -j$(shell expr $(JOBS) \* 3)
+long_tests := $(wildcard $(foreach n,9201 9101 9223 9702 4101 8401 7301 8601 9601 4106 9210 9301 1001 1002 \
+	9507 8702 4116 9402 9224 7101 9207 9212 4201 9401 9603 9203 9403 4002 8421 4202,t/*/t$(n)-*.sh))
+long_units := $(addprefix $(O)/t/,model/m-ring unit/net/u-tcp)
+all_tests = $(long_tests) $(long_units) $(filter-out $(long_tests),$(sort $(tap_tests))) \
+	$(filter-out $(long_units),$(sort $(unit_tests)))
 skips    := $(O)/skipped
 failures := $(O)/failed
 # What fails beside others runs once more, alone: AGAIN=0 takes the first word for it (t/README).
