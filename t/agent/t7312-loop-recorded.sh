@@ -8,20 +8,23 @@ need_built "$AGENT" "$VFTR"
 mpis=$(mpi_list)
 [ -n "$mpis" ] || skip_all 'no MPI'
 # a busy machine makes other iterations slow, too: each has a file
-keep='-q -k output.layout=run -k sampling.keep=10s -k sampling.pause=0 -k sampling.when=slow'
+keep='-q -k output.layout=run -k sampling.keep=60s -k sampling.pause=0 -k sampling.when=slow'
 
-# longest FILE RANK FUNCTION: ms of the longest iteration of a rank between the ends of its calls
-longest() {
+# ends FILE RANK FUNCTION: when each of its calls ended, in seconds
+ends() {
 	"$VFTR" dump -r $2 "$1" >dump || return 1
-	grep -qx "Complete:        yes" dump
-	awk -v f="$3" '$2 == "exit" && $3 ~ "^" f "[*]?<main<init" { if (at && $1 - at > most) most = $1 - at; at = $1 }
-		END { printf "%d\n", 1000 * most }' dump
+	grep -qx "Complete:        yes" dump || return 1
+	awk -v f="$3" '$2 == "exit" && $3 ~ "^" f "[*]?<main<init" { print $1 }' dump
 }
 
-# has_slow DIR FUNCTION: a file of it has an iteration of 100 ms of both ranks
+# has_slow DIR FUNCTION: a file of it has an iteration that took rank 0 100 ms, and of rank 1 the call at
+# its end: that long after rank 0 had left the one before, though a busy machine may let rank 1
+# begin the iteration later
 has_slow() {
 	for slow in $1/*-slow*.vfd; do
-		[ "$(longest $slow 0 $2)" -ge 100 ] && [ "$(longest $slow 1 $2)" -ge 100 ] && return 0
+		ends $slow 0 $2 >ends0 && ends $slow 1 $2 >ends1 || return 1
+		paste -d" " ends0 ends1 | awk 'NF == 2 && n++ && $1 - before >= 0.1 && $2 - before >= 0.1 { found = 1 }
+			{ before = $1 } END { exit !found }' && return 0
 	done
 	return 1
 }
