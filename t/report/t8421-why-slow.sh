@@ -76,7 +76,7 @@ for mpi in $mpis; do
 	test_expect "$mpi: a loop in main without a function that each iteration calls once" '
 		# rank 0, for which all others wait, also those of MPI_Bcast
 		for kind in flat first last; do
-			limit "$VFTR" run -q -o $kind-$mpi -- $run -np 2 "$BIN/loop" $kind loop 60 3000 late 20 0 300 stall 40 0 250 >out
+			limit "$VFTR" run -q -o $kind-$mpi -- $run -np 2 "$BIN/loop" $kind loop 60 3000 late 20 0 300 stall 40 0 600 >out
 			w=$kind-$mpi/profile.json
 			jq -c ".iterations | del(.steps)" $w
 			is "2 60 true" "$(of $w "\"\\(.ranks) \\(.iterations) \\(.is_separated)\"")"
