@@ -90,15 +90,17 @@ test_expect 'all files together are no larger than sampling.max_size, and the lo
 	limit "$AGENT" $keep -k sampling.max_size=4MiB -o bounded -- "$BIN/flight" >steps &
 	sleep_pid=$!
 	wait_for 20 "[ -n \"\$(agent_pids)\" ]"
-	for k in 1 2 3 4 5 6 7 8; do
+	# on a busy machine steps are fewer and files smaller: until three are missing
+	for k in $(seq 40); do
 		sleep 1
 		urge
+		[ "$k" -lt 8 ] || [ "$(ls bounded/*.vfd | wc -l)" -gt $((k - 3)) ] || break
 	done
 	touch stop
 	wait $sleep_pid
 	ls -l bounded
 	[ "$(ls bounded/*.vfd | wc -l)" -ge 1 ]
-	[ "$(ls bounded/*.vfd | wc -l)" -lt 8 ]
+	[ "$(ls bounded/*.vfd | wc -l)" -lt "$k" ]
 	[ "$(cat bounded/*.vfd | wc -c)" -le $((4 << 20)) ]
 	for file in bounded/*.vfd; do
 		"$VFTR" dump "$file" | grep -qx "Complete:        yes"
