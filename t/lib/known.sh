@@ -154,3 +154,48 @@ known_named() {
 				if (s[k] <= other[at] || share[k] <= 0) { print "is not what is meant"; bad = 1 } }
 			exit bad || !meant }' "$2" "$3"
 }
+
+# ---- the same on nodes with clocks of their own, each rank beside one that is not its neighbour --------
+
+# known_nodes_up: node1 and node2, whose clocks are an hour apart and drift
+known_nodes_up() {
+	need mpirun.openmpi
+	nodes_up 2
+	. "$T/lib/clocks.sh"
+	echo 0,0,0 >clock.node1
+	echo 3600,50,5 >clock.node2
+}
+
+# known_nodes WHAT [OPTION...]: the program of known_run WHAT openmpi there, OPTION... for mpirun; its profile
+# is in nodes/, what it says in truth.nodes, what is found in found.nodes
+known_nodes() {
+	known_json=nodes/known-$1-openmpi_all.json
+	known_program=$BIN/known-$1-openmpi
+	shift
+	mkdir nodes
+	agents_up nodes
+	# shellcheck disable=SC2046
+	limit $(nodes_mpirun 2) --mca mpi_yield_when_idle 1 "$@" -x VFTR_RUNTIME_DIR -x VFTR_SESSION=nodes \
+		--map-by node -np 4 "$known_program" nodes.shared >truth.nodes || return
+	wait $agents
+	is "node1 node2 node1 node2" "$(json "$known_json" "[.per_rank[].node] | join(\" \")")" || return
+	jq -e "[.clocks[].error_s // 0] | max | . > 0 and . < 0.001" "$known_json" || return
+	known_found "$known_json" >found.nodes
+}
+
+# known_nodes_error WHAT: of a wait for the other node, in seconds
+known_nodes_error() {
+	jq "2 * ([.clocks[].error_s // 0] | max)" "nodes/known-$1-openmpi_all.json"
+}
+
+# known_nodes_amounts WHAT KIND [PROPERTY]: the same is meant as on one node, and all waits are what the program
+# says, within the error of the clocks; waits of KIND are not looked for, nor is PROPERTY
+known_nodes_amounts() {
+	known_error=$(known_nodes_error "$1") known_bad=
+	is "$(grep "^meant " "truth.$1.openmpi")" "$(grep "^meant " truth.nodes)" || return
+	for known_property in $(awk -v without="$3" '$1 == "meant" && $2 != without { print $2 }' truth.nodes) elsewhere; do
+		known_amounts "$known_property" truth.nodes found.nodes "$2" "$known_error" ||
+			known_bad="$known_bad $known_property"
+	done
+	is "" "$known_bad" "properties"
+}

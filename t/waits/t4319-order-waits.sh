@@ -46,32 +46,15 @@ test_expect 'on one node there is no error of clocks' '
 
 # ---- the same on nodes with clocks of their own: ranks 0 and 2, 1 and 3 -----------------------------------
 
-need mpirun.openmpi
-nodes_up 2
-. "$T/lib/clocks.sh"
-echo 0,0,0 >clock.node1
-echo 3600,50,5 >clock.node2
+known_nodes_up
 
 test_expect 'openmpi on two nodes, by agents with clocks an hour apart that drift: waits are what the program says' '
-	mkdir nodes
-	agents_up nodes
-	limit $(nodes_mpirun 2) --mca mpi_yield_when_idle 1 -x VFTR_RUNTIME_DIR -x VFTR_SESSION=nodes \
-		--map-by node -np 4 "$BIN/known-order-openmpi" nodes.shared >truth.nodes
-	wait $agents
-	is "node1 node2 node1 node2" \
-		"$(json nodes/known-order-openmpi_all.json "[.per_rank[].node] | join(\" \")")"
-	jq -e "[.clocks[].error_s // 0] | max | . > 0 and . < 0.001" nodes/known-order-openmpi_all.json
-	known_found nodes/known-order-openmpi_all.json >found.nodes
-	error=$(jq "2 * ([.clocks[].error_s // 0] | max)" nodes/known-order-openmpi_all.json)
-	is "$(grep "^meant " truth.order.openmpi)" "$(grep "^meant " truth.nodes)"
-	for property in $(awk "\$1 == \"meant\" { print \$2 }" truth.nodes) elsewhere; do
-		known_amounts $property truth.nodes found.nodes none $error || bad="$bad $property"
-	done
-	is "" "$bad" "properties"'
+	known_nodes order
+	known_nodes_amounts order none'
 
 test_expect 'openmpi on two nodes: a wait for another node has the error of the clocks, each time; others have none' '
 	json=nodes/known-order-openmpi_all.json
-	error=$(jq "2 * ([.clocks[].error_s // 0] | max)" $json)
+	error=$(known_nodes_error order)
 	jq -e --argjson error $error ".waits | map(.for[] | select(.rank == 1)) | length > 2 and
 		all(.error_s > 0 and .error_s <= .calls * \$error * 1.01 + 1e-9)" $json
 	jq -e ".waits | map(select(.path | test(\"^MPI_Wait *<\")) | .for[] | select(.rank == 2)) | length == 2 and
