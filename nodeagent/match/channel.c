@@ -31,12 +31,6 @@ static struct receive *receive_of(struct call *c)
 	return (struct receive *)c;
 }
 
-/* Of another node before this one's zero, times are below that. */
-static bool is_later(uint64_t a, uint64_t b)
-{
-	return (int64_t)(a - b) > 0;
-}
-
 /* ---- finding and making -------------------------------------------------------- */
 
 struct space *space_of(struct match *m, uint64_t comm, uint64_t proc_id, bool make)

@@ -25,6 +25,12 @@ struct receive;
 struct space;
 struct stream;
 
+/* Of another node before this one's zero, times are below that. */
+static inline bool is_later(uint64_t a, uint64_t b)
+{
+	return (int64_t)(a - b) > 0;
+}
+
 /* ---- order: order.c ------------------------------------------------- */
 
 /* A send, or a receive that was posted; the first member of both. */

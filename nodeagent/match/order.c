@@ -37,7 +37,7 @@ static void compare(struct sequence *q, struct call *c)
 	struct call *y = q->unsettled.last;
 	unsigned steps = 0;
 
-	while (y && y->reach > c->enter) {
+	while (y && is_later(y->reach, c->enter)) {
 		if (++steps > STEPS) {
 			c->ambiguous = true;
 			q->ambiguous_to = y->position + 1;
@@ -47,7 +47,7 @@ static void compare(struct sequence *q, struct call *c)
 			y = other_before(q, y);
 			continue;
 		}
-		if (y->leave > c->enter && may_compete(q, y, c) &&
+		if (is_later(y->leave, c->enter) && may_compete(q, y, c) &&
 			!((y->flags | c->flags) & MATCH_VOID))
 			y->ambiguous = c->ambiguous = true;
 		y = y->before;
@@ -68,14 +68,14 @@ static void arrive(struct match *m, struct sequence *q, struct call *c)
 {
 	const struct call *last;
 
-	while (q->unsettled.first && q->unsettled.first->leave <= c->enter)
+	while (q->unsettled.first && !is_later(q->unsettled.first->leave, c->enter))
 		settle_sequence(m, q);
 	last = q->unsettled.last;
 	if (!last && !(c->flags & MATCH_CONCURRENT)) {
 		call_ready(m, q, c);
 		return;
 	}
-	c->reach = last && last->reach > c->leave ? last->reach : c->leave;
+	c->reach = last && is_later(last->reach, c->leave) ? last->reach : c->leave;
 	if (last) {
 		compare(q, c);
 		c->other = last->thread != c->thread ? q->unsettled.last : last->other;

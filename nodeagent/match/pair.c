@@ -7,7 +7,7 @@
 
 static uint64_t later_of(uint64_t a, uint64_t b)
 {
-	return a > b ? a : b;
+	return is_later(a, b) ? a : b;
 }
 
 struct send *send_make(struct match *m, const struct match_send *from)

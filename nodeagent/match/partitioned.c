@@ -98,7 +98,7 @@ static bool is_known(const struct init *i, bool end)
 	const struct call *c = i->starts.first;
 	const struct receive *r = (const struct receive *)c;
 
-	if (!c || (!end && c->enter > i->party->progress))
+	if (!c || (!end && (!i->party->progress || is_later(c->enter, i->party->progress))))
 		return false;
 	return !end || i->of_sends || !i->assumed || r->complete;
 }
@@ -137,7 +137,7 @@ static void add_start(struct init *i, struct call *c)
 {
 	struct call *at = i->starts.last;
 
-	while (at && at->enter > c->enter)
+	while (at && is_later(at->enter, c->enter))
 		at = at->before;
 	if (!at) {
 		c->before = NULL;

@@ -493,6 +493,26 @@ START_TEST(overtaking)
 }
 END_TEST
 
+/* With i 1 the clock passes zero meanwhile. */
+START_TEST(threads_in_turns)
+{
+	now = _i ? (uint64_t)-45 : now;
+	for (uint32_t i = 0; i < 8; i++) {
+		struct match_send s = a_send(1, 5, i, i);
+
+		s.thread = i % 2;
+		s.flags = MATCH_CONCURRENT;
+		match_send(m, &s);
+	}
+	for (uint32_t i = 0; i < 8; i++)
+		received(1, 5, i);
+	match_end(m);
+	for (uint32_t i = 0; i < 8; i++)
+		got(i, i, MATCH_EXACT);
+	nothing_left();
+}
+END_TEST
+
 static void start(uint32_t init, uint32_t tag, uint64_t name, uint64_t at)
 {
 	struct match_send s = a_send(1, tag, init, name);
@@ -544,6 +564,23 @@ START_TEST(partitioned)
 			ck_assert_uint_eq(
 				told[i].label, told[i].s.tag == 6 ? MATCH_ASSUMED : MATCH_EXACT);
 		}
+	nothing_left();
+}
+END_TEST
+
+/* Those of another node come without progress; with i 1 some are from before this one's zero. */
+START_TEST(partitioned_elsewhere)
+{
+	const uint64_t first = _i ? (uint64_t)-1500 : 500;
+
+	for (uint64_t i = 4; i-- > 0;)
+		start(0, 5, i + 1, first + 1000 * i);
+	for (uint32_t i = 0; i < 4; i++)
+		start_receive(0, 5, i + 1, 10000 + i);
+	match_end(m);
+	ck_assert_uint_eq(n_told, 4);
+	for (size_t i = 0; i < n_told; i++)
+		ck_assert_uint_eq(told[i].s.bytes, told[i].r.done.bytes);
 	nothing_left();
 }
 END_TEST
@@ -773,6 +810,8 @@ int main(void)
 	for (size_t i = 0; i < ARRAY_SIZE(tests); i++)
 		tcase_add_test(c, tests[i]);
 	tcase_add_loop_test(c, sound_again, 0, 2);
+	tcase_add_loop_test(c, threads_in_turns, 0, 2);
+	tcase_add_loop_test(c, partitioned_elsewhere, 0, 2);
 	tcase_add_loop_test(c, nonsense, 0, 20);
 	suite_add_tcase(s, c);
 	return run_suite(s);
