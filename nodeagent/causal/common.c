@@ -39,25 +39,25 @@ int64_t common_of(const struct causal *c, uint32_t line, uint32_t peer, int64_t 
 	return INT64_MIN;
 }
 
-void common_add_all(struct causal *c, uint32_t line, uint32_t comm, int64_t t)
+void common_add_all(struct causal *c, uint32_t line, uint32_t group, int64_t t)
 {
 	struct line *l = &c->lines[line];
 	size_t i = 0;
 
-	while (i < l->n_comms && l->comms[i].comm != comm)
+	while (i < l->n_groups && l->groups[i].group != group)
 		i++;
-	if (i == l->n_comms)
-		LIST_ADD(l, comms);
-	memmove(l->comms + 1, l->comms, i * sizeof(*l->comms));
-	l->comms[0] = (struct comm_time){comm, t};
+	if (i == l->n_groups)
+		LIST_ADD(l, groups);
+	memmove(l->groups + 1, l->groups, i * sizeof(*l->groups));
+	l->groups[0] = (struct comm_time){group, t};
 }
 
-int64_t common_in_comms(const struct causal *c, uint32_t line, uint32_t peer)
+int64_t common_in_groups(const struct causal *c, uint32_t line, uint32_t peer)
 {
 	const struct line *l = &c->lines[line];
 
-	for (size_t i = 0; i < l->n_comms; i++)
-		if (map32_find(&c->comms[l->comms[i].comm].rank_of, peer + 1))
-			return l->comms[i].common;
+	for (size_t i = 0; i < l->n_groups; i++)
+		if (map32_find(&c->groups[l->groups[i].group].rank_of, peer + 1))
+			return l->groups[i].common;
 	return INT64_MIN;
 }

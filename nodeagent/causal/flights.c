@@ -19,7 +19,8 @@ static struct flight *flight_of(struct causal *c, uint64_t flow)
 
 static void drop_flight(struct causal *c, struct flight *f)
 {
-	if (!f->received || f->send_open || f->send.progress != REACHED || f->post.progress == READ)
+	if (!f->received || f->send_open || f->probes || f->send.progress != REACHED ||
+		f->post.progress == READ)
 		return;
 	match_table_remove(&c->flights, f->flow, f->flow % 8);
 	free(f);
@@ -81,7 +82,14 @@ void causal_probe(struct causal *c, uint32_t line, const struct causal_message *
 	if (f->send.progress == NOT_READ)
 		f->send.line = m->peer;
 	f->probed = true;
+	f->probes++;
 	line_read(c, line, &item);
+}
+
+void probe_over(struct causal *c, struct flight *f)
+{
+	f->probes--;
+	drop_flight(c, f);
 }
 
 void flight_reached(struct causal *c, struct flight *f, bool is_send)

@@ -2,19 +2,50 @@
 /* Collective calls, from the first member that is read to the last one that has left. */
 #include <stdlib.h>
 
+#include "nodeagent/base/hash.h"
 #include "nodeagent/causal/internal.h"
 
-uint32_t causal_comm(struct causal *c, const uint32_t *lines, uint32_t n)
+static void new_group(struct causal *c, const uint32_t *lines, uint32_t n)
 {
-	struct comm_lines *to = LIST_ADD(c, comms);
+	struct group *to = LIST_ADD(c, groups);
 
-	*to = (struct comm_lines){0};
+	*to = (struct group){0};
 	for (uint32_t i = 0; i < n; i++) {
 		if (lines[i] >= c->n || map32_find(&to->rank_of, lines[i] + 1))
 			continue;
 		to->recorded++;
 		map32_add(&to->rank_of, lines[i] + 1, i);
 	}
+}
+
+static bool has_lines(
+	const struct causal *c, const struct group *g, const uint32_t *lines, uint32_t n)
+{
+	uint32_t recorded = 0;
+
+	for (uint32_t i = 0; i < n; i++) {
+		const uint32_t *rank =
+			lines[i] < c->n ? map32_find(&g->rank_of, lines[i] + 1) : NULL;
+
+		if (lines[i] < c->n && (!rank || *rank > i))
+			return false;
+		recorded += rank && *rank == i;
+	}
+	return recorded == g->recorded;
+}
+
+/* Programs make many communicators of the same lines: they differ only by their number. */
+uint32_t causal_comm(struct causal *c, const uint32_t *lines, uint32_t n)
+{
+	uint64_t hash = stack_hash(lines, n * sizeof(*lines));
+	uint32_t at;
+
+	do
+		at = *map64_at(&c->group_at, hash++, (uint32_t)c->n_groups);
+	while (at < c->n_groups && !has_lines(c, &c->groups[at], lines, n));
+	if (at == c->n_groups)
+		new_group(c, lines, n);
+	*LIST_ADD(c, comms) = at;
 	return (uint32_t)c->n_comms - 1;
 }
 
@@ -28,7 +59,7 @@ static struct instance *instance_of(struct causal *c, const struct causal_collec
 	i->comm = m->comm;
 	i->ticket = m->ticket;
 	i->kind = m->kind;
-	i->expected = c->comms[m->comm].recorded;
+	i->expected = group_of(c, m->comm)->recorded;
 	i->last = i->at_root = CAUSAL_NONE;
 	i->root = m->root;
 	i->k_most = INT64_MIN;
@@ -67,7 +98,7 @@ static void set_needed(struct instance *i, const struct causal_collective *m)
 
 void causal_collective(struct causal *c, uint32_t line, const struct causal_collective *m)
 {
-	const uint32_t *rank = map32_find(&c->comms[m->comm].rank_of, line + 1);
+	const uint32_t *rank = map32_find(&group_of(c, m->comm)->rank_of, line + 1);
 	struct item item = {.t = m->enter, .kind = ITEM_ARRIVE, .path = CAUSAL_NONE};
 	struct instance *i;
 
@@ -204,17 +235,14 @@ void instance_look(struct causal *c, const struct instance *i, uint32_t arrival,
 
 /* ---- after the call -------------------------------------------------------------------------- */
 
-/* It needed what this member did, in a call in which not all need all. */
-static bool is_needed(const struct instance *i, const struct arrival *own, const struct arrival *a)
+/* What is known of one member, if own has got it. */
+static void note_one(struct causal *c, const struct arrival *own, const struct arrival *other,
+	int64_t until, int64_t when)
 {
-	switch (i->kind) {
-	case WAIT_LATE_ROOT:
-		return a->moment.line == i->root;
-	case WAIT_EARLY_ROOT:
-		return own->moment.line == i->root;
-	default:
-		return a->rank < own->rank;
-	}
+	const struct moment *m = &other->moment;
+
+	if (m->progress == REACHED && m->t <= until && m->line != own->moment.line)
+		common_add(c, own->moment.line, m->line, m->t, when);
 }
 
 static void note_common(
@@ -224,10 +252,9 @@ static void note_common(
 
 	for (uint32_t k = 0; k < own->n_needed; k++) {
 		const uint32_t *at = map32_find(&i->arrival_of, own->needed[k] + 1);
-		const struct moment *m = at ? &i->arrivals[*at].moment : NULL;
 
-		if (m && m->progress == REACHED && m->t <= until && m->line != own->moment.line)
-			common_add(c, own->moment.line, m->line, m->t, when);
+		if (at)
+			note_one(c, own, &i->arrivals[*at], until, when);
 	}
 	if (own->needed)
 		return;
@@ -235,18 +262,19 @@ static void note_common(
 		const struct latest l = last_of_all(i, until);
 
 		if (l.m)
-			common_add_all(c, own->moment.line, (uint32_t)i->comm, l.m->t);
+			common_add_all(c, own->moment.line, c->comms[i->comm], l.m->t);
+		return;
+	}
+	if (i->kind == WAIT_LATE_ROOT) {
+		if (i->at_root != CAUSAL_NONE)
+			note_one(c, own, &i->arrivals[i->at_root], until, when);
 		return;
 	}
 	if (i->kind == WAIT_EARLY_ROOT && own->moment.line != i->root)
 		return;
-	for (size_t k = 0; k < i->n; k++) {
-		const struct moment *m = &i->arrivals[k].moment;
-
-		if (m->progress == REACHED && m->t <= until && m->line != own->moment.line &&
-			is_needed(i, own, &i->arrivals[k]))
-			common_add(c, own->moment.line, m->line, m->t, when);
-	}
+	for (size_t k = 0; k < i->n; k++)
+		if (i->kind == WAIT_EARLY_ROOT || i->arrivals[k].rank < own->rank)
+			note_one(c, own, &i->arrivals[k], until, when);
 }
 
 void instance_over(
@@ -266,7 +294,9 @@ void instances_free(struct causal *c)
 			free_instance(i);
 	}
 	match_table_free(&c->instances);
-	for (size_t i = 0; i < c->n_comms; i++)
-		map32_free(&c->comms[i].rank_of);
+	for (size_t i = 0; i < c->n_groups; i++)
+		map32_free(&c->groups[i].rank_of);
+	map64_free(&c->group_at);
+	free(c->groups);
 	free(c->comms);
 }

@@ -50,7 +50,8 @@ struct flight {
 	struct moment send, post; /* post: of the receive */
 	bool send_open;		  /* its sender may wait for the post, and has not ended */
 	bool received;
-	bool probed; /* by a call that has waited for it in place of its receive */
+	bool probed;	 /* by a call that has waited for it in place of its receive */
+	uint32_t probes; /* such calls that were read and are not over */
 };
 
 struct arrival {
@@ -110,7 +111,7 @@ struct ordered {
 };
 
 struct comm_time {
-	uint32_t comm;
+	uint32_t group;
 	int64_t common;
 };
 
@@ -138,12 +139,13 @@ struct line {
 	struct ordered *ordered; /* by time */
 	size_t n_ordered, cap_ordered;
 	uint64_t in_flight; /* messages to it that were sent and not received */
-	/* communicators with a call that has synchronised all, the latest first */
-	struct comm_time *comms;
-	size_t n_comms, cap_comms;
+	/* groups with a call that has synchronised all, the latest first */
+	struct comm_time *groups;
+	size_t n_groups, cap_groups;
 };
 
-struct comm_lines {
+/* The lines of communicators that have the same in the same order. */
+struct group {
 	uint32_t recorded;
 	struct map32 rank_of; /* line + 1 -> rank */
 };
@@ -167,8 +169,11 @@ struct causal {
 	struct spool *spool;
 	struct spool_list waits;
 	struct spool_list wrong_order; /* numbers of such waits */
-	struct comm_lines *comms;
+	uint32_t *comms;	       /* by number: the group */
 	size_t n_comms, cap_comms;
+	struct group *groups;
+	size_t n_groups, cap_groups;
+	struct map64 group_at; /* by hash; the next one if two have the same */
 	struct match_table flights, instances;
 	struct map64 pair_at;
 	struct in_common *pairs;
@@ -177,9 +182,15 @@ struct causal {
 	size_t n_heap, cap_heap;
 	uint32_t *overdue;
 	size_t n_overdue, cap_overdue;
+	size_t n_items; /* of all lines, that were not reached */
 	struct causal_totals totals;
 	struct results rows[CAUSAL_ROWS];
 };
+
+static inline const struct group *group_of(const struct causal *c, uint64_t comm)
+{
+	return &c->groups[c->comms[comm]];
+}
 
 /* Whom a call waited for: the latest one. */
 struct found {
@@ -214,6 +225,8 @@ void flight_look(
 	struct causal *c, const struct flight *f, bool is_send, int64_t until, struct found *best);
 /* The call that has completed this side of it is over at `at`. */
 void flight_over(struct causal *c, struct flight *f, bool is_send, int64_t at);
+/* So is a call that has waited for it in place of its receive. */
+void probe_over(struct causal *c, struct flight *f);
 void flights_free(struct causal *c);
 
 /* ---- order.c */
@@ -240,9 +253,9 @@ void instances_free(struct causal *c);
 void common_add(struct causal *c, uint32_t line, uint32_t peer, int64_t t, int64_t heard);
 /* The last one that line has heard of before `before`; INT64_MIN: none. */
 int64_t common_of(const struct causal *c, uint32_t line, uint32_t peer, int64_t before);
-/* All of a communicator at t; the last such time of a line and a peer. */
-void common_add_all(struct causal *c, uint32_t line, uint32_t comm, int64_t t);
-int64_t common_in_comms(const struct causal *c, uint32_t line, uint32_t peer);
+/* All of a group at t; the last such time of a line and a peer. */
+void common_add_all(struct causal *c, uint32_t line, uint32_t group, int64_t t);
+int64_t common_in_groups(const struct causal *c, uint32_t line, uint32_t peer);
 
 /* ---- backward */
 int64_t stretch_end(const struct line *l, uint64_t i);

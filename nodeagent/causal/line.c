@@ -8,7 +8,10 @@
 
 #include "nodeagent/causal/internal.h"
 
-#define ITEMS_MOST (1u << 20) /* of a line; more, and it waits for nothing */
+#ifndef ITEMS_MOST
+#define ITEMS_MOST     (1u << 20) /* of a line; more, and it waits for nothing */
+#define ITEMS_ALL_MOST (1u << 22) /* of all; more, and the one that is first waits for nothing */
+#endif
 
 /* ---- stretches ----------------------------------------------------------------------------- */
 
@@ -77,8 +80,8 @@ static struct found look_at_done(struct causal *c, uint32_t line, int64_t until)
 static void end_operation(struct causal *c, const struct operation *o, int64_t leave)
 {
 	if (o->is_probe)
-		return;
-	if (o->flight)
+		probe_over(c, o->flight);
+	else if (o->flight)
 		flight_over(c, o->flight, o->is_send, leave);
 	else if (o->instance)
 		instance_over(c, o->instance, o->arrival, leave + c->tolerance, leave);
@@ -134,7 +137,7 @@ static uint32_t add_wait(
 
 	if (f->line == CAUSAL_NONE || w.until <= w.enter || c->waits.n >= UINT32_MAX - CALL_WAITED)
 		return CALL_MPI;
-	w.since = later_of(f->common, later_of(common_in_comms(c, line, f->line),
+	w.since = later_of(f->common, later_of(common_in_groups(c, line, f->line),
 					      common_of(c, line, f->line, w.enter + 1)));
 	w.since = w.since < w.enter ? w.since : w.enter;
 	if (w.until - w.enter <= error_between(c, line, f->line))
@@ -218,6 +221,8 @@ static void reach_item(struct causal *c, uint32_t line, const struct item *item)
 		if (l->in_call)
 			*LIST_ADD(l, done) =
 				(struct operation){.flight = item->flight, .is_probe = true};
+		else
+			probe_over(c, item->flight);
 		return;
 	case ITEM_ARRIVE:
 		l->told = true;
@@ -369,6 +374,7 @@ static bool go_on(struct causal *c, uint32_t line, bool force)
 			break;
 		force = false;
 		l->first_item++;
+		c->n_items--;
 		reach_item(c, line, &item);
 		moved = true;
 	}
@@ -393,6 +399,26 @@ static void retry_overdue(struct causal *c)
 			moved |= go_on(c, line, false);
 		}
 	}
+}
+
+/* Lines that are overdue wait for each other: the earliest one goes on. */
+static void force_first(struct causal *c)
+{
+	size_t first = 0;
+	uint32_t line;
+
+	for (size_t i = 1; i < c->n_overdue; i++) {
+		const struct line *a = &c->lines[c->overdue[i]], *b = &c->lines[c->overdue[first]];
+
+		if (a->items[a->first_item].t < b->items[b->first_item].t)
+			first = i;
+	}
+	line = c->overdue[first];
+	c->overdue[first] = c->overdue[--c->n_overdue];
+	c->totals.doubts[CAUSAL_CYCLE]++;
+	c->lines[line].overdue = false;
+	go_on(c, line, true);
+	retry_overdue(c);
 }
 
 void lines_advance(struct causal *c, int64_t now)
@@ -422,6 +448,7 @@ void line_read(struct causal *c, uint32_t line, const struct item *item)
 	lines_advance(c, item->t);
 	make_room(l);
 	to = LIST_ADD(l, items);
+	c->n_items++;
 	*to = *item;
 	if (item->t < l->last_read) {
 		c->totals.doubts[CAUSAL_ORDER]++;
@@ -430,28 +457,15 @@ void line_read(struct causal *c, uint32_t line, const struct item *item)
 	l->last_read = to->t;
 	if (!l->in_heap && !l->overdue && go_on(c, line, false) && c->n_overdue)
 		retry_overdue(c);
+	while (c->n_items > ITEMS_ALL_MOST && c->n_overdue)
+		force_first(c);
 }
 
-/* Those that are left wait for each other: the earliest goes on. */
 void lines_finish(struct causal *c)
 {
 	lines_advance(c, INT64_MAX);
-	while (c->n_overdue) {
-		size_t first = 0;
-
-		for (size_t i = 1; i < c->n_overdue; i++) {
-			const struct line *a = &c->lines[c->overdue[i]],
-					  *b = &c->lines[c->overdue[first]];
-
-			if (a->items[a->first_item].t < b->items[b->first_item].t)
-				first = i;
-		}
-		c->totals.doubts[CAUSAL_CYCLE]++;
-		c->lines[c->overdue[first]].overdue = false;
-		go_on(c, c->overdue[first], true);
-		c->overdue[first] = c->overdue[--c->n_overdue];
-		retry_overdue(c);
-	}
+	while (c->n_overdue)
+		force_first(c);
 }
 
 void line_free(struct line *l)
@@ -461,6 +475,6 @@ void line_free(struct line *l)
 	free(l->items);
 	free(l->open);
 	free(l->done);
-	free(l->comms);
+	free(l->groups);
 	free(l->ordered);
 }

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* The causal analysis, from events by hand, to the tick: nodeagent/causal/. */
+#include "nodeagent/causal/internal.h"
 #include "t/lib/suite.h"
 #include "t/unit/causal/causal-by-hand.h"
 #include "t/lib/dice.h"
@@ -243,6 +244,26 @@ START_TEST(probed_in_vain)
 END_TEST
 
 /* Nobody has said when it ends. */
+/* Of a damaged file: the probe begins after its message was received. */
+START_TEST(probed_too_late)
+{
+	struct causal *c;
+
+	by_hand(4, 20);
+	for (uint32_t i = 0; i < 4; i++) {
+		begins(i, 0);
+		ends(i, 300);
+	}
+	sends(0, 1, 7, 10, 12);
+	receives(1, 0, 7, 5, 30);
+	probes(1, 0, 7, 50, 60);
+	c = analysed();
+	ck_assert_double_eq(ns_of(c, CAUSAL_WAITS, WAIT_LATE_SENDER, RECV, 1), 5);
+	ck_assert_double_eq(ns_of(c, CAUSAL_WAITS, ANY, PROBE, 1), 0);
+	causal_free(c);
+}
+END_TEST
+
 START_TEST(over_with_its_call)
 {
 	struct causal *c;
@@ -288,6 +309,48 @@ START_TEST(collective_call)
 END_TEST
 
 /* Of its neighbours only: 0 needs 1, 1 needs 0 and 2, and 2 needs 1. */
+/* A program that makes a communicator for each step: what is kept does not grow with them. */
+START_TEST(many_of_the_same)
+{
+	enum { MADE = 300 };
+	const uint32_t all[] = {0, 1, 2}, other[] = {1, 0, 2}, some[] = {CAUSAL_NONE, 1, 2};
+	char *error = NULL;
+	struct causal_line lines[3] = {{0}};
+	struct causal *c = causal_new(lines, 3, "/tmp", &error);
+
+	for (uint32_t i = 0; i < 3; i++)
+		causal_begin(c, i, 0, PATH_INIT, PATH_MAIN);
+	for (uint32_t k = 0; k < MADE; k++) {
+		const uint32_t comm = causal_comm(c, all, 3);
+
+		ck_assert_uint_eq(comm, k);
+		for (uint32_t i = 0; i < 3; i++)
+			causal_enter(c, i, 100 * k + 10 + 10 * i, COLL);
+		for (uint32_t i = 0; i < 3; i++)
+			causal_collective(c, i,
+				&(struct causal_collective){.comm = comm,
+					.kind = WAIT_BARRIER,
+					.root = CAUSAL_NONE,
+					.enter = 100 * k + 10 + 10 * i,
+					.leave = 100 * k + 40});
+		for (uint32_t i = 0; i < 3; i++)
+			causal_leave(c, i, 100 * k + 40, PATH_MAIN);
+	}
+	ck_assert_uint_eq(c->n_comms, MADE);
+	ck_assert_uint_eq(c->n_groups, 1);
+	for (uint32_t i = 0; i < 3; i++)
+		ck_assert_uint_eq(c->lines[i].n_groups, 1);
+	ck_assert_uint_eq(causal_comm(c, other, 3), MADE);
+	ck_assert_uint_eq(causal_comm(c, some, 3), MADE + 1);
+	ck_assert_uint_eq(causal_comm(c, some, 3), MADE + 2);
+	ck_assert_uint_eq(c->n_groups, 3);
+	ck_assert_msg(causal_finish(c, &error), "%s", error);
+	ck_assert_double_eq(ns_of(c, CAUSAL_WAITS, WAIT_BARRIER, COLL, 0), 20 * MADE);
+	ck_assert_double_eq(ns_of(c, CAUSAL_LATE, WAIT_BARRIER, COLL, 2), 30 * MADE);
+	causal_free(c);
+}
+END_TEST
+
 START_TEST(among_neighbours)
 {
 	static const uint32_t needed[3][2] = {{1}, {0, 2}, {1}};
@@ -765,8 +828,10 @@ int main(void)
 	tcase_add_test(tc, probed);
 	tcase_add_test(tc, probed_in_order);
 	tcase_add_test(tc, probed_in_vain);
+	tcase_add_test(tc, probed_too_late);
 	tcase_add_test(tc, over_with_its_call);
 	tcase_add_loop_test(tc, collective_call, 0, ARRAY_SIZE(collectives));
+	tcase_add_test(tc, many_of_the_same);
 	tcase_add_test(tc, among_neighbours);
 	tcase_add_test(tc, untold);
 	tcase_add_test(tc, leaves_before_last);
