@@ -379,7 +379,7 @@ void vftr_end_collective(struct mpi_call *k)
 }
 
 /* Nothing is sent that the program has asked for. */
-void vftr_meeting_begin(struct mpi_call *k)
+void vftr_meeting_begin(struct mpi_call *k, bool has_request)
 {
 	struct mpi_comm *c;
 
@@ -391,7 +391,9 @@ void vftr_meeting_begin(struct mpi_call *k)
 	if (!comm_peers(c) || load_relaxed(&vftr_mpi_level_off))
 		return;
 	k->on = c;
-	record_collective((uint32_t)k->id, c, MESSAGE_NO_RANK, k->ticket, 0, 0, 0, 0, 0, 0);
+	k->request_number = has_request ? vftr_request_number() : 0;
+	record_collective(
+		(uint32_t)k->id, c, MESSAGE_NO_RANK, k->ticket, 0, k->request_number, 0, 0, 0, 0);
 }
 
 void vftr_meeting_end(struct mpi_call *k)

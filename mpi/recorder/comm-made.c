@@ -89,7 +89,17 @@ void vftr_begin_comm_new(struct mpi_call *k)
 {
 	k->on = NULL;
 	if (is_meeting(origin_of(k->id)))
-		vftr_meeting_begin(k);
+		vftr_meeting_begin(k, false);
+}
+
+/* All members of what was made have met to make it: their first collective call on it. */
+static void meet_on(const struct mpi_call *k, MPI_Comm made)
+{
+	struct mpi_comm *c = vftr_comm_find(made);
+	const uint32_t ticket = take_ticket(&c->collectives);
+
+	if (comm_peers(c) && !load_relaxed(&vftr_mpi_level_off))
+		record_collective((uint32_t)k->id, c, MESSAGE_NO_RANK, ticket, 0, 0, 0, 0, 0, 0);
 }
 
 void vftr_end_comm_new(struct mpi_call *k)
@@ -109,11 +119,13 @@ void vftr_end_comm_new(struct mpi_call *k)
 	if (o->by == BY_TEXT)
 		more = vftr_mix_text(0, k->text, text_length(k, LONGEST_STRINGTAG));
 	vftr_comm_made(handle, o->kind, o->has_parent ? k->comm : MPI_COMM_NULL, more);
+	if (o->by != BY_NOTHING && handle != MPI_COMM_NULL)
+		meet_on(k, handle);
 }
 
 void vftr_begin_comm_idup(struct mpi_call *k)
 {
-	(void)k;
+	vftr_meeting_begin(k, true);
 }
 
 void vftr_end_comm_idup(struct mpi_call *k)
@@ -121,15 +133,20 @@ void vftr_end_comm_idup(struct mpi_call *k)
 	struct request r = {.kind = REQUEST_IDUP, .newcomm = k->newcomm, .language = k->language};
 	MPI_Request handle;
 
+	vftr_meeting_end(k);
 	if (k->rc != MPI_SUCCESS || !vftr_messages_wanted())
 		return;
+	r.number = k->on ? k->request_number : 0;
 	r.bytes = vftr_comm_identity(k->comm, WIRE_COMM_DUP, 0);
 	r.peer = vftr_comm_find(k->comm)->number;
 	handle = call_request(k, k->request, 0);
-	if (handle == vftr_request_at_once)
-		vftr_comm_made_as(call_comm(k, k->newcomm), WIRE_COMM_DUP, r.peer, r.bytes);
-	else
+	if (handle != vftr_request_at_once) {
 		vftr_request_put(handle, &r);
+		return;
+	}
+	vftr_comm_made_as(call_comm(k, k->newcomm), WIRE_COMM_DUP, r.peer, r.bytes);
+	if (r.number)
+		record_complete(r.number);
 }
 
 /* In the call, its attributes' delete functions may use it and may refuse. */

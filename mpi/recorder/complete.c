@@ -98,14 +98,10 @@ static void complete(MPI_Request handle, uint32_t number, const MPI_Status *s, b
 
 	if (number == NOTHING || !vftr_request_complete(handle, number, &r))
 		return;
-	if (r.kind == REQUEST_IDUP) {
-		if (!failed)
-			vftr_comm_made_as(r.language == LANGUAGE_C
-						  ? *(MPI_Comm *)r.newcomm
-						  : PMPI_Comm_f2c(*(MPI_Fint *)r.newcomm),
-				WIRE_COMM_DUP, r.peer, r.bytes);
-		return;
-	}
+	if (r.kind == REQUEST_IDUP && !failed)
+		vftr_comm_made_as(r.language == LANGUAGE_C ? *(MPI_Comm *)r.newcomm
+							   : PMPI_Comm_f2c(*(MPI_Fint *)r.newcomm),
+			WIRE_COMM_DUP, r.peer, r.bytes);
 	if (r.number)
 		done(&r, s, failed);
 }
@@ -364,7 +360,7 @@ void vftr_begin_request_free(struct mpi_call *k)
 		return;
 	if (r.persistent && r.comm)
 		add_relaxed_u32(&r.comm->references, (uint32_t)-1);
-	if (r.number && r.kind != REQUEST_IDUP)
+	if (r.number)
 		record_done(
 			r.number, 0, 0, MESSAGE_UNKNOWN | (r.cancelled ? MESSAGE_CANCELLED : 0), 0);
 }

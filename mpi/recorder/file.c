@@ -75,7 +75,7 @@ static uint64_t key_at(const struct mpi_call *k, const void *at)
 
 void vftr_begin_file_open(struct mpi_call *k)
 {
-	vftr_meeting_begin(k);
+	vftr_meeting_begin(k, false);
 }
 
 void vftr_end_file_open(struct mpi_call *k)

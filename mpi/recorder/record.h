@@ -60,8 +60,9 @@ static inline void record_collective(uint32_t function, const struct mpi_comm *c
 }
 
 /* All members of k->comm are in this call, which makes an object for them; they have made as many
- * collective calls on it before. Begin: before the call; end: it may have failed. */
-void vftr_meeting_begin(struct mpi_call *k);
+ * collective calls on it before. Begin: before the call, with a number in k->request_number if it
+ * has a request; end: it may have failed. */
+void vftr_meeting_begin(struct mpi_call *k, bool has_request);
 void vftr_meeting_end(struct mpi_call *k);
 
 static inline void record_partition(uint32_t request, uint32_t first, uint32_t n)

@@ -67,9 +67,14 @@ bool collective_is_meeting(uint32_t function)
 	switch (function & ~1u) { /* with large counts: the next number */
 	case VFTR_MPI_COMM_DUP:
 	case VFTR_MPI_COMM_DUP_WITH_INFO:
+	case VFTR_MPI_COMM_IDUP:
+	case VFTR_MPI_COMM_IDUP_WITH_INFO:
 	case VFTR_MPI_COMM_SPLIT:
 	case VFTR_MPI_COMM_SPLIT_TYPE:
 	case VFTR_MPI_COMM_CREATE:
+	case VFTR_MPI_COMM_CREATE_GROUP:
+	case VFTR_MPI_COMM_CREATE_FROM_GROUP:
+	case VFTR_MPI_INTERCOMM_CREATE_FROM_GROUPS:
 	case VFTR_MPI_CART_CREATE:
 	case VFTR_MPI_CART_SUB:
 	case VFTR_MPI_GRAPH_CREATE:

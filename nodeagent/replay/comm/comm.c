@@ -324,6 +324,8 @@ static const char *settle_collective(
 	if (p->m.field >= VFTR_MPI_COMM_COMPARE && collective_is_meeting(p->m.field)) {
 		if (p->comm && p->m.field == VFTR_MPI_INTERCOMM_MERGE)
 			spawned_merge(t, p->comm);
+		if (p->m.request)
+			return request_post(l, p);
 		if (is_compared(t, p))
 			sync_arrive(t->sync, l, p, ticks);
 		return NULL;

@@ -9,6 +9,7 @@
 #include "mpi_id.h"
 #include "nodeagent/replay/comm/internal.h"
 #include "nodeagent/replay/comm/sync.h"
+#include "nodeagent/trace/collective.h"
 
 #define NONE UINT32_MAX
 
@@ -258,8 +259,10 @@ static void note_late(struct traffic *t, uint32_t thread, const struct node_mess
 
 static void collective_over(struct traffic *t, struct request *q, const struct completion *c)
 {
-	sums_collective_over(t, &q->of);
-	sums_collective_time(t, &q->of, ticks_between(q->of.since, c->ticks));
+	if (!collective_is_meeting(q->of.m.field)) {
+		sums_collective_over(t, &q->of);
+		sums_collective_time(t, &q->of, ticks_between(q->of.since, c->ticks));
+	}
 	if (t->sync && q->of.comm && q->of.timed)
 		sync_complete(t->sync, t, q, c);
 }

@@ -70,6 +70,24 @@ static void late_at_create(void)
 	MPI_Group_free(&all);
 }
 
+/* Rank 3 is not in the group, and does not call. */
+static void late_at_create_group(void)
+{
+	MPI_Group all, group;
+	MPI_Comm made;
+
+	MPI_Comm_group(WORLD, &all);
+	MPI_Group_excl(all, 1, &(int){3}, &group);
+	if (known_rank == 1)
+		late_work(BIT(0) | BIT(2), 1, 6);
+	if (known_rank != 3) {
+		KNOWN_CALL(NXN, 0, NOBODY, MPI_Comm_create_group, WORLD, group, 7, &made);
+		MPI_Comm_free(&made);
+	}
+	MPI_Group_free(&group);
+	MPI_Group_free(&all);
+}
+
 static void late_at_cart(void)
 {
 	MPI_Comm made;
@@ -153,6 +171,8 @@ static const struct known_property properties[] = {
 	KNOWN_PROPERTY(late_at_dup, "nxn MPI_Comm_dup late_at_dup 1 late_work"),
 	KNOWN_PROPERTY(late_at_split, "nxn MPI_Comm_split late_at_split 2 late_work"),
 	KNOWN_PROPERTY(late_at_create, "nxn MPI_Comm_create late_at_create 3 late_work"),
+	KNOWN_PROPERTY(
+		late_at_create_group, "nxn MPI_Comm_create_group late_at_create_group 1 late_work"),
 	KNOWN_PROPERTY(late_at_cart, "nxn MPI_Cart_create late_at_cart 0 late_work"),
 	KNOWN_PROPERTY(late_in_half, "nxn MPI_Comm_dup late_in_half 1,2 late_work"),
 	KNOWN_PROPERTY(late_among_others, "nxn MPI_Comm_dup late_among_others 1 late_work"),

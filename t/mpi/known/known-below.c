@@ -74,6 +74,7 @@ BELOW(Scan, (const void *b, void *to, int n, MPI_Datatype t, MPI_Op op, MPI_Comm
 BELOW(Comm_dup, (MPI_Comm c, MPI_Comm *to), (c, to))
 BELOW(Comm_split, (MPI_Comm c, int color, int key, MPI_Comm *to), (c, color, key, to))
 BELOW(Comm_create, (MPI_Comm c, MPI_Group g, MPI_Comm *to), (c, g, to))
+BELOW(Comm_create_group, (MPI_Comm c, MPI_Group g, int tag, MPI_Comm *to), (c, g, tag, to))
 BELOW(Cart_create, (MPI_Comm c, int n, const int *in, const int *round, int reorder, MPI_Comm *to),
 	(c, n, in, round, reorder, to))
 BELOW(Intercomm_merge, (MPI_Comm c, int high, MPI_Comm *to), (c, high, to))
