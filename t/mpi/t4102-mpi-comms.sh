@@ -198,6 +198,15 @@ test_if 'mpi_list | grep openmpi' 'no Open MPI' \
 	has got "children spawn 2 2 2"
 	has got "parent parent 2 2 2"'
 
+# The launcher of MPICH tells no job by the environment.
+test_if 'mpi_list | grep mpich' 'no MPICH' 'jobs that run at the same time are worlds of their own' '
+	job="$(mpirun_of mpich) -np 4 $BIN/made-mpich made"
+	traced -q -- sh -c "$job & sh -c \"$job; exit\" & wait"
+	comms_of made-mpich_all.json >got
+	cat got
+	is 2 "$(grep -c "MPI_COMM_WORLD predefined 4 0 4" got)"
+	is 2 "$(grep -c "create_group from_group 2 0 2" got)"'
+
 test_if 'mpi_list | grep mpich' 'no MPICH' 'sessions need no MPI_COMM_WORLD' '
 	run mpich 4 "$BIN/made-mpich" sessions
 	printf "%s\n" "session dup dup 4 0 4" "session from_group 4 0 4" \
