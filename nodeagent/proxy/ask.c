@@ -200,7 +200,7 @@ static int proxy_to_root(
 	struct transport *p, int tag, const void *buf, size_t bytes, bool final, double hold_s)
 {
 	struct request q = {TO_ROOT, .tag = tag, .together = final,
-		.status = (int32_t)(hold_s * 1000), .bytes = bytes, .until = transport_now()};
+		.status = request_ms(hold_s), .bytes = bytes, .until = transport_now()};
 
 	return ask_only(&q, buf);
 }

@@ -47,6 +47,12 @@ struct join_request {
 	double deadline_s, sync_interval_s;
 };
 
+/* A time to wait in milliseconds, as a request has it; the longest one is 24 days. */
+static inline int32_t request_ms(double s)
+{
+	return s >= INT32_MAX / 1000 ? INT32_MAX : (int32_t)(s * 1000);
+}
+
 /* Sends (out) or receives all bytes. False: the other side is gone, or `until` has passed. */
 bool proxy_transfer(int fd, void *buf, size_t bytes, bool out, double until);
 
