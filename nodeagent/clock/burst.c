@@ -54,6 +54,11 @@ static int level_of(int rank)
 	return level;
 }
 
+int clock_burst_parent(int rank)
+{
+	return (rank - 1) / FAN_OUT;
+}
+
 static bool related(int a, int b)
 {
 	int high = a > b ? a : b, low = a > b ? b : a;
@@ -63,16 +68,17 @@ static bool related(int a, int b)
 
 /*
  * The partners of checks: rank and rank ^ mask, a relation that holds both ways. Masks
- * change from round to round; all agents compute the same one.
+ * change from round to round; all agents compute the same one. They are powers of two, so that
+ * an agent has log N partners, as each may need a connection.
  */
 static int partner_of(int rank, int size, uint32_t round)
 {
-	unsigned most = 1;
+	unsigned bits = 0;
 
-	while (most < (unsigned)size)
-		most *= 2;
-	for (unsigned skip = 0; skip + 1 < most; skip++) {
-		unsigned mask = 1 + (round * 2654435761u / 7 + skip) % (most - 1);
+	while (1u << bits < (unsigned)size)
+		bits++;
+	for (unsigned skip = 0; skip < bits; skip++) {
+		unsigned mask = 1u << (round * 2654435761u / 7 + skip) % bits;
 
 		for (int i = 0; i < size; i++) {
 			int other = (int)((unsigned)i ^ mask), mine = (int)((unsigned)rank ^ mask);
@@ -93,7 +99,7 @@ struct clock_burst *clock_burst_new(struct transport *transport, double interval
 	b->talk.sync = &b->sync;
 	b->rank = transport->rank;
 	b->size = transport->size;
-	b->parent = transport->rank ? (transport->rank - 1) / FAN_OUT : -1;
+	b->parent = transport->rank ? clock_burst_parent(transport->rank) : -1;
 	b->first_child = transport->rank * FAN_OUT + 1;
 	for (int i = 0; i < FAN_OUT && b->first_child + i < b->size; i++)
 		b->n_children++;

@@ -38,6 +38,9 @@ void clock_burst_run(struct clock_burst *b, const struct pollfd *fds, size_t n);
  * same time; waits at most so many seconds for each side. No other one follows.
  */
 void clock_burst_last(struct clock_burst *b, double seconds, const struct pollfd *fds, size_t n);
+/* With which agent above 0 this one compares its clock. */
+int clock_burst_parent(int rank);
+
 /* Tells parent and children that this side sends nothing more. */
 void clock_burst_gone(struct clock_burst *b);
 

@@ -224,6 +224,7 @@ static bool take_plan(struct transport *transport, const void *buf, size_t bytes
 }
 
 const struct transport_plan_operations collate_plan_operations = {
+	TAG_HOST,
 	TAG_PLAN,
 	make_known_plan,
 	take_plan,

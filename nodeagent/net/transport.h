@@ -25,6 +25,7 @@ struct transport;
  * transport->plan is set. take: false if the message makes no sense.
  */
 struct transport_plan_operations {
+	int host_tag; /* of hosts on their way to agent 0 */
 	int tag;
 	void (*make)(struct transport *p, char *const *hosts);
 	bool (*take)(struct transport *p, const void *buf, size_t bytes);
@@ -104,6 +105,9 @@ struct transport {
 	 * gone: true if this agent is known to be dead.
 	 */
 	bool (*gone)(struct transport *p, int rank);
+	/* Where gone() is: there is soon to be a connection with this agent, as of one that is sent
+	 * something. p->size must be known. */
+	void (*meet)(struct transport *p, int rank);
 	/*
 	 * Where gone() is: true if this agent has once let us wait so long for its answers that
 	 * what others can pass on should not wait for it, though it may be alive.

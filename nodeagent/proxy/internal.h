@@ -63,7 +63,12 @@ void proxy_found(int fd, int bell);
 struct proxy_counts {
 	int rank, size; /* size 0: not taken */
 	struct transport_counts messages;
+	double begun,
+		met_s; /* over TCP: time of the transport's start; seconds until all had met */
+	unsigned met_files, files; /* descriptors then, and at the end */
 };
+/* When the agents have met. */
+void proxy_counts_met(struct proxy_counts *c);
 void proxy_counts_take(struct proxy_counts *to, const struct transport *p);
 /* After the agent has ended. */
 void proxy_counts_write(const struct proxy_counts *c);

@@ -37,6 +37,7 @@ struct proxy {
 	struct clock_burst *clock; /* NULL: not compared */
 	char *host;
 	bool joining; /* over TCP: the others are not all known yet */
+	bool asked;   /* ... to meet the one with which clocks are compared */
 	double sync_interval_s;
 	bool collated, finished;
 	struct proxy_counts counts;
@@ -116,6 +117,7 @@ static void answer_join(struct proxy *c, const char *buf, size_t bytes)
 		inviting.contacts = invited;
 		inviting.n_contacts = 1;
 	}
+	c->counts.begun = transport_now();
 	c->transport = tcp_open(inviting.lead ? &inviting : proxy_tcp(), host,
 		session < buf + bytes ? session : "", j.deadline_s, &text);
 	if (c->transport) {
@@ -134,9 +136,15 @@ static void answer_join(struct proxy *c, const char *buf, size_t bytes)
 /* Compares clocks as soon as there is a plan, at all agents at about the same time. */
 static void join_on(struct proxy *c)
 {
+	if (c->joining && !c->asked && c->transport->size > 0) {
+		c->asked = true;
+		if (c->transport->rank)
+			c->transport->meet(c->transport, clock_burst_parent(c->transport->rank));
+	}
 	if (!c->joining || !tcp_joined(c->transport, &collate_plan_operations))
 		return;
 	c->joining = false;
+	proxy_counts_met(&c->counts);
 	c->transport->news++; /* that is some, too */
 	if (c->transport->size > 1)
 		c->clock = clock_burst_new(c->transport, c->sync_interval_s);

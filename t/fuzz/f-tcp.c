@@ -122,7 +122,7 @@ static void hello(struct transport *p, const uint8_t *data, size_t bytes)
 static void frames(struct transport *p, const uint8_t *data, size_t bytes)
 {
 	struct tcp *t = (struct tcp *)p;
-	struct tcp_agent *a = &t->agents[2];
+	struct tcp_agent *a = tcp_agent_of(t, 2);
 	int theirs, who;
 	uint64_t n = 0, seq = 0;
 

@@ -160,7 +160,7 @@ test_expect 'a node whose name is 127.0.0.1 there; an agent that two invite; con
 	nodes_run node2 umount /etc/hosts'
 
 test_if '[ -n "$VFTR_LONG" ]' 'only in the long form' \
-	'300 agents on one host meet, each one with each other one, and end together' '
+	'300 agents on one host meet with few connections, and end together' '
 	mkdir -p many
 	for i in $(seq 0 299); do echo "127.0.0.1:$((21000 + i))/many$i"; done >many/list
 	for i in $(seq 0 299); do
@@ -173,10 +173,13 @@ test_if '[ -n "$VFTR_LONG" ]' 'only in the long form' \
 		) &
 	done
 	began=$(date +%s)
-	wait_for 300 "[ \$(ss -Htn state established \"sport >= :21000 and sport <= :21299\" | wc -l) = 44850 ]"
+	wait_for 300 "[ \$(ss -Htn state established \"sport >= :21000 and sport <= :21299\" | wc -l) -ge 299 ]"
 	echo "# all met after $(($(date +%s) - began)) s"
 	VFTR_SESSION=many0 VFTR_AGENT=off "$BIN/service" 0.5
 	VFTR_SESSION=many299 VFTR_AGENT=off "$BIN/service" 0.5
+	n=$(ss -Htn state established "sport >= :21000 and sport <= :21299" | wc -l)
+	echo "# $n connections"
+	[ "$n" -le 3000 ]
 	kill "$(head -n 1 "$VFTR_RUNTIME_DIR/many0.lock")"
 	wait_for 300 "[ \$(ls many/*.status | wc -l) = 300 ]"
 	is 0 "$(cat many/*.status | sort -u)" "exit statuses"

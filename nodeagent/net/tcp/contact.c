@@ -70,6 +70,8 @@ static const char *parse_addresses(char *text, struct contact *c)
 	}
 	for (const char *p = text; *p; p++)
 		addresses += *p == '+';
+	c->at = xcalloc(addresses < CONTACT_ADDRESSES_MAX ? addresses : CONTACT_ADDRESSES_MAX,
+		sizeof(*c->at));
 	for (char *a = strtok_r(text, "+", &save); a && !why; a = strtok_r(NULL, "+", &save)) {
 		if (c->n == CONTACT_ADDRESSES_MAX)
 			return "it has more than 16 addresses";
@@ -113,6 +115,7 @@ void contact_clear(struct contact *c)
 {
 	for (size_t i = 0; i < c->n; i++)
 		free(c->at[i].host);
+	free(c->at);
 	free(c->session);
 	free(c->text);
 	memset(c, 0, sizeof(*c));
@@ -133,7 +136,8 @@ static int add_words(struct contacts *list, char *line, char **error)
 		}
 		if (contact_parse(w, &c, error))
 			return -1;
-		list->at = xrealloc(list->at, (list->n + 1) * sizeof(*list->at));
+		if (!(list->n & (list->n - 1))) /* a power of two: it is full */
+			list->at = xrealloc(list->at, 2 * (list->n + 1) * sizeof(*list->at));
 		list->at[list->n++] = c;
 	}
 	return 0;
@@ -199,13 +203,16 @@ void contacts_clear(struct contacts *list)
 
 char *contacts_text(const struct contacts *list)
 {
-	char *text = xstrdup("");
+	size_t bytes = 1;
+	char *text, *end;
 
+	for (size_t i = 0; i < list->n; i++)
+		bytes += strlen(list->at[i].text) + 1;
+	end = text = xcalloc(1, bytes);
 	for (size_t i = 0; i < list->n; i++) {
-		char *longer = xasprintf("%s%s%s", text, i ? "," : "", list->at[i].text);
-
-		free(text);
-		text = longer;
+		if (i)
+			*end++ = ',';
+		end = stpcpy(end, list->at[i].text);
 	}
 	return text;
 }

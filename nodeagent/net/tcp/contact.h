@@ -17,7 +17,7 @@
 
 #define CONTACT_PORT	      8387 /* where none is given */
 #define CONTACT_ADDRESSES_MAX 16
-#define CONTACTS_MAX	      4096
+#define CONTACTS_MAX	      65536
 #define CONTACT_BYTES_MAX     2048 /* of one, as text */
 
 struct contact_address {
@@ -27,7 +27,7 @@ struct contact_address {
 
 struct contact {
 	size_t n;
-	struct contact_address at[CONTACT_ADDRESSES_MAX];
+	struct contact_address *at;
 	char *session; /* or NULL */
 	char *text;    /* as it was given */
 };

@@ -66,7 +66,7 @@ static bool look_up(struct tcp *t, struct tcp_agent *a)
 	return a->addresses.n > 0;
 }
 
-void tcp_dial(struct tcp *t, struct tcp_agent *a, enum tcp_purpose purpose, bool probe)
+void tcp_dial(struct tcp *t, struct tcp_agent *a, enum tcp_purpose purpose)
 {
 	const struct sockaddr_storage *to;
 	struct tcp_meeting *m;
@@ -88,7 +88,6 @@ void tcp_dial(struct tcp *t, struct tcp_agent *a, enum tcp_purpose purpose, bool
 	}
 	m = tcp_meeting_new(t, fd);
 	m->dialed = true;
-	m->probe = probe;
 	m->purpose = purpose;
 	m->rank = a->rank;
 	m->who = address_text(to);
@@ -100,7 +99,7 @@ void tcp_dial(struct tcp *t, struct tcp_agent *a, enum tcp_purpose purpose, bool
 		tcp_meeting_end(t, m);
 }
 
-static void fill_hello(const struct tcp *t, struct tcp_meeting *m)
+static void fill_hello(struct tcp *t, struct tcp_meeting *m)
 {
 	struct tcp_hello *h = &m->hello;
 
@@ -112,7 +111,7 @@ static void fill_hello(const struct tcp *t, struct tcp_meeting *m)
 	h->to = (uint32_t)m->rank;
 	h->size = (uint32_t)t->transport.size;
 	h->life = t->life;
-	h->received = t->agents[m->rank].received;
+	h->received = tcp_agent_of(t, m->rank)->received;
 	memcpy(h->list, t->digest, sizeof(h->list));
 	memcpy(h->host, t->host, sizeof(h->host));
 	memcpy(h->session, t->named, sizeof(h->session));
@@ -121,7 +120,7 @@ static void fill_hello(const struct tcp *t, struct tcp_meeting *m)
 
 void tcp_on_connected(struct tcp *t, struct tcp_meeting *m)
 {
-	struct tcp_agent *a = &t->agents[m->rank];
+	struct tcp_agent *a = tcp_agent_of(t, m->rank);
 	socklen_t bytes = sizeof(int);
 	int error = 0;
 
@@ -130,7 +129,7 @@ void tcp_on_connected(struct tcp *t, struct tcp_meeting *m)
 		on_refused(a);
 	else if (!error)
 		a->refused_since = 0;
-	if (error || m->probe) {
+	if (error) {
 		tcp_meeting_end(t, m);
 		return;
 	}
@@ -199,9 +198,9 @@ static char *check_head(const struct tcp *t, const struct tcp_welcome *w)
 }
 
 /* As check_head(). A verdict without proof is only reported; the dialer tries again later. */
-static char *check_welcome(const struct tcp *t, const struct tcp_meeting *m)
+static char *check_welcome(struct tcp *t, const struct tcp_meeting *m)
 {
-	const struct tcp_agent *a = &t->agents[m->rank];
+	struct tcp_agent *a = tcp_agent_of(t, m->rank);
 	const struct tcp_welcome *w = &m->welcome;
 	unsigned char proof[TCP_DIGEST_BYTES];
 
@@ -210,11 +209,13 @@ static char *check_welcome(const struct tcp *t, const struct tcp_meeting *m)
 	tcp_sign(t, m, "listener", proof);
 	if (crypto_verify_32(proof, w->proof))
 		return tcp_refusal(t, TCP_OTHER_SECRET, w->version, "", t->digest);
+	if (w->verdict == TCP_ANOTHER_LIFE && tcp_may_start_anew(t, a, w->life))
+		tcp_forget_life(t, a);
 	if (w->verdict)
 		return tcp_refusal(t, w->verdict, w->version, w->session, w->list);
 	if (!tcp_session_fits(t, a->contact, w->session))
 		return tcp_refusal(t, TCP_OTHER_SESSION, w->version, w->session, w->list);
-	if (m->purpose == TCP_LINK &&
+	if (m->purpose != TCP_INVITATION &&
 		((a->life && a->life != w->life && (a->received || a->last_seq)) ||
 			w->received > a->last_seq))
 		return tcp_refusal(t, TCP_ANOTHER_LIFE, w->version, w->session, w->list);
@@ -223,8 +224,10 @@ static char *check_welcome(const struct tcp *t, const struct tcp_meeting *m)
 
 static void on_refusal(struct tcp *t, struct tcp_meeting *m, char *why)
 {
-	struct tcp_agent *a = &t->agents[m->rank];
+	struct tcp_agent *a = tcp_agent_of(t, m->rank);
 
+	if (tcp_comes_too_often(m->welcome.verdict))
+		a->invited = m->welcome.verdict == TCP_INVITED;
 	if (!tcp_comes_too_often(m->welcome.verdict) && !a->lost_noted) {
 		a->lost_noted = true;
 		tcp_note(t, a, "cannot join the agent at %s: %s", m->who, why);
@@ -235,7 +238,7 @@ static void on_refusal(struct tcp *t, struct tcp_meeting *m, char *why)
 
 void tcp_on_welcome(struct tcp *t, struct tcp_meeting *m)
 {
-	struct tcp_agent *a = &t->agents[m->rank];
+	struct tcp_agent *a = tcp_agent_of(t, m->rank);
 	struct tcp_welcome *w = &m->welcome;
 	int got = tcp_receive_more(m, w, sizeof(*w));
 	unsigned char proof[TCP_DIGEST_BYTES];
@@ -253,7 +256,7 @@ void tcp_on_welcome(struct tcp *t, struct tcp_meeting *m)
 		on_refusal(t, m, why);
 		return;
 	}
-	if (got > 0) {
+	if (got > 0 && m->purpose != TCP_KNOCK) {
 		tcp_sign(t, m, "dialer", proof);
 		if (tcp_send_all(m, proof, sizeof(proof))) {
 			if (m->purpose == TCP_INVITATION) {

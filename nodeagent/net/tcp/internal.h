@@ -8,8 +8,9 @@
  * in which each proves by HMAC-SHA256 that it knows the secret: the dialer first, by the
  * signature of HELLO, so that a stranger gets nothing that was made with the secret. Numbers
  * are in the byte order of the machine, which HELLO has. HELLO and WELCOME give the keys of
- * the checksums of all frames. Of two agents the one with the higher rank dials. The table of
- * every byte is in vftr-peers(7).
+ * the checksums of all frames. Of two agents the one with the higher rank dials; if the other
+ * one wants a connection, it asks for that by a HELLO of its own, to which no PROOF follows. The
+ * table of every byte is in vftr-peers(7).
  */
 #ifndef VFTR_NODEAGENT_NET_TCP_INTERNAL_H
 #define VFTR_NODEAGENT_NET_TCP_INTERNAL_H
@@ -27,7 +28,7 @@
 #include "nodeagent/base/quota.h"
 
 #define TCP_MAGIC		"vftrpeer"
-#define TCP_VERSION		3
+#define TCP_VERSION		4
 #define TCP_BYTE_ORDER		0x01020304u
 #define TCP_NONCE_BYTES		32
 #define TCP_DIGEST_BYTES	crypto_hash_sha256_BYTES /* and of a proof, HMAC-SHA256 */
@@ -36,6 +37,7 @@
 #define TCP_SESSION_BYTES	64	     /* a longer name is cut */
 #define TCP_PART_BYTES		(256u << 10) /* of a longer message in one frame */
 #define TCP_FRAME_MOST		(1u << 20)   /* a longer one is refused */
+#define TCP_LIST_MOST		(16u << 20)  /* of an invitation: the list of all contacts */
 #define TCP_LISTENERS		16
 #define TCP_MEETINGS		512  /* at a time, with others that dialed */
 #define TCP_SHARE		128  /* meetings of one address without HELLO */
@@ -43,6 +45,7 @@
 #define TCP_HELLOS		1024 /* last ones, which are refused if they come again */
 #define TCP_DIALS		32   /* most that we begin within TCP_PATIENCE_S */
 #define TCP_PATIENCE_S		1.0  /* for one side of a meeting, if others wait */
+#define LEFT_S			2.0 /* later it is told that an agent has left: most leave together */
 #define PAUSE_FIRST_S		0.05 /* between attempts to reach an agent */
 #define PAUSE_MOST_S		2.0
 #define TCP_QUICK_MOST		256  /* small messages that have not left */
@@ -52,7 +55,19 @@
 #define TCP_STRANGER_NOTES_MOST 50   /* about others */
 #define TCP_STRANGER_NOTES_EACH 4    /* of them, about one address */
 
-enum tcp_purpose { TCP_LINK = 1, TCP_INVITATION };
+enum tcp_purpose { TCP_LINK = 1, TCP_INVITATION, TCP_KNOCK };
+
+/* What has become of an agent. */
+enum tcp_fate {
+	TCP_LIVES,
+	TCP_ENDED,
+	TCP_UNREACHED,
+	TCP_NEVER_CAME,
+	TCP_NAMELESS,
+	TCP_UNTRUSTED,
+	TCP_LEFT,
+	TCP_FATES
+};
 
 enum tcp_verdict {
 	TCP_WELCOME = 0,
@@ -99,6 +114,8 @@ enum tcp_kind {
 	TCP_SMALL,	 /* whole; lost where a connection is lost */
 	TCP_ALIVE,	 /* only an acknowledgement */
 	TCP_INVITE,	 /* after HELLO with TCP_INVITATION: the contacts of all */
+	TCP_NEWS,	 /* of other agents, see news.c */
+	TCP_CHECK,	 /* empty, to be acknowledged: does the other side still work? */
 	TCP_KINDS
 };
 
@@ -161,7 +178,17 @@ struct tcp_agent {
 
 	unsigned n_small; /* of those in the inbox */
 
-	bool left, dead, lost_noted;
+	bool near;   /* a neighbour in the tree */
+	bool wanted; /* a connection, until there is one */
+	bool marked; /* while neighbours are looked for */
+	bool absent; /* has not come yet, and is not waited for: its neighbours do without it */
+	bool invited;
+	bool told_of; /* others, by all that we know */
+	enum tcp_fate fate;
+	bool left, left_told, dead, lost_noted;
+	double left_since, check_at; /* 0: nothing to be checked */
+	struct tcp_chunk *pending;   /* a small message, until there is a connection */
+	double pending_since;
 	unsigned nonsense; /* frames with right checksums that make no sense */
 	unsigned breaks;   /* of connections that did not live long, in a row */
 	bool slow;	   /* once, see transport.h */
@@ -190,7 +217,7 @@ struct tcp_meeting {
 		MEET_INVITE,
 		MEET_INVITING
 	} state;
-	bool dialed, probe; /* probe: only checks whether the port still accepts */
+	bool dialed;
 	enum tcp_purpose purpose;
 	int rank; /* whom we dialed */
 	struct tcp_hello hello;
@@ -211,16 +238,23 @@ struct tcp {
 	size_t secret_bytes;
 	char host[TCP_HOST_BYTES], named[TCP_SESSION_BYTES]; /* named: session, or empty */
 	unsigned char digest[TCP_DIGEST_BYTES];		     /* of the list */
-	uint64_t life, inviter;		/* life of the agent that invited us, or 0 */
+	uint64_t life;
+	bool invites;			/* others, as it was invited itself or leads */
 	double deadline, started, next; /* s; next: time of the next timer */
 	int epoll, listener[TCP_LISTENERS];
 	size_t n_listeners;
-	bool full; /* dialers wait to be accepted */
-	int turn;  /* agent that is dialed next */
+	bool full;   /* dialers wait to be accepted */
+	size_t turn; /* of known agents, which is dialed next */
 	unsigned port;
 	struct contacts list;
-	struct tcp_agent *agents; /* by rank; our own is not used */
-	struct lookup *dropped;	  /* without an answer yet */
+	struct tcp_agent **agents; /* by rank; NULL: nothing is known, as of ourselves */
+	struct tcp_agent **known;  /* the same ones */
+	size_t n_known, cap_known;
+	bool near_stale; /* neighbours are to be looked for */
+	char **hosts;	 /* agent 0, before the plan is made: by rank, NULL if it has not come */
+	int n_hosts;
+	bool host_said;
+	struct lookup *dropped; /* without an answer yet */
 	struct tcp_meeting *meetings;
 	unsigned n_accepted;
 	uint16_t silent[TCP_SHARES]; /* meetings, by share */
@@ -256,9 +290,29 @@ struct tcp_name tcp_name(const struct tcp_agent *a);
 
 /* Closes the connection, which is made again; or gives the agent up as dead. */
 void tcp_lost(struct tcp *t, struct tcp_agent *a, const char *why);
-void tcp_die_of(struct tcp *t, struct tcp_agent *a, const char *why);
 /* A message to this agent itself, if it wants them: of its death, or that it is back. */
 void tcp_tell_death(struct tcp *t, const struct tcp_agent *a, bool dead);
+
+/* agents.c */
+/* Makes it known. */
+struct tcp_agent *tcp_agent_of(struct tcp *t, int rank);
+/* NULL: it is not known. */
+struct tcp_agent *tcp_agent_known(const struct tcp *t, int rank);
+/* True if there should be a connection; before that becomes true, tcp_want() is to be called. */
+bool tcp_needs(const struct tcp_agent *a);
+void tcp_want(struct tcp *t, struct tcp_agent *a);
+void tcp_find_neighbours(struct tcp *t);
+/* It was started anew, before anything happened: what it has not got is sent again. */
+void tcp_forget_life(struct tcp *t, struct tcp_agent *a);
+
+/* news.c: what we know ourselves; neighbours learn it. */
+void tcp_die_of(struct tcp *t, struct tcp_agent *a, enum tcp_fate fate);
+void tcp_is_back(struct tcp *t, struct tcp_agent *a);
+void tcp_has_left(struct tcp *t, struct tcp_agent *a);
+/* Sends all that we know, to a new neighbour. */
+void tcp_news_all(struct tcp *t, struct tcp_agent *to);
+/* What a neighbour has told: 0 or -EPROTO. */
+int tcp_news_take(struct tcp *t, struct tcp_agent *source, const char *content, size_t bytes);
 
 /* timers.c: does what is due; sets t->next. */
 void tcp_tick(struct tcp *t);
@@ -275,9 +329,11 @@ const char *tcp_link_error(int error);
 void tcp_link_open(struct tcp *t, struct tcp_agent *a, int fd, const unsigned char *keys,
 	bool dialed, uint64_t received);
 void tcp_link_close(struct tcp *t, struct tcp_agent *a);
-/* Queues a message that is sent again if the connection breaks; or one that is not. */
+/* Queues a message that is sent again if the connection breaks; or one that is not. Of small
+ * messages one waits for a connection. */
 void tcp_keep(struct tcp_agent *a, enum tcp_kind kind, int tag, const void *buf, size_t bytes);
-bool tcp_quick(struct tcp_agent *a, enum tcp_kind kind, int tag, const void *buf, size_t bytes);
+bool tcp_quick(struct tcp *t, struct tcp_agent *a, enum tcp_kind kind, int tag, const void *buf,
+	size_t bytes);
 void tcp_agent_clear(struct tcp *t, struct tcp_agent *a);
 /* Fills in both checksums; checks that of the head; checks both. */
 void tcp_frame_sign(
@@ -310,6 +366,8 @@ void tcp_link_up(struct tcp *t, struct tcp_meeting *m, struct tcp_agent *a, uint
 	const char *host, uint64_t received);
 
 /* listen.c: the listener's side */
+/* True if what answers is a new process of this agent, while nothing is lost by that. */
+bool tcp_may_start_anew(const struct tcp *t, const struct tcp_agent *a, uint64_t life);
 /* Accepts all that dial at this listener, as far as there is room for them. */
 void tcp_accept(struct tcp *t, int fd);
 void tcp_listen_again(struct tcp *t, bool yes);
@@ -324,7 +382,7 @@ void tcp_on_proof(struct tcp *t, struct tcp_meeting *m);
 void tcp_on_invite(struct tcp *t, struct tcp_meeting *m);
 
 /* dial.c: the dialer's side */
-void tcp_dial(struct tcp *t, struct tcp_agent *a, enum tcp_purpose purpose, bool probe);
+void tcp_dial(struct tcp *t, struct tcp_agent *a, enum tcp_purpose purpose);
 void tcp_on_connected(struct tcp *t, struct tcp_meeting *m);
 void tcp_on_welcome(struct tcp *t, struct tcp_meeting *m);
 void tcp_on_inviting(struct tcp *t, struct tcp_meeting *m);

@@ -1,10 +1,13 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* The TCP transport's contact and notes, and the plan of the agents over TCP. */
 #include <stdlib.h>
+#include <string.h>
 #include <sys/socket.h>
 
 #include "nodeagent/net/tcp/internal.h"
 #include "nodeagent/base/util.h"
+
+#define HOST_HOLD_S 0.5 /* hosts wait for those of others (net/route.h) */
 
 static char *add_address(char *text, struct sockaddr_storage at, unsigned port)
 {
@@ -68,27 +71,41 @@ char *tcp_contact(const struct transport *p)
 	return text;
 }
 
-/* The plan of the collation: agent 0 makes it when all are here, or it is late. */
+/*
+ * The plan of the collation: hosts go to agent 0 along the tree. It makes the plan when all are
+ * here, or it is late.
+ */
 
-static bool all_met(const struct tcp *t)
+static void hear_hosts(struct tcp *t, const struct transport_plan_operations *o)
 {
-	for (int i = 0; i < t->transport.size; i++)
-		if (i != t->transport.rank && !t->agents[i].life)
-			return false;
-	return true;
+	struct transport *p = &t->transport;
+	size_t bytes;
+	void *buf;
+	int who;
+
+	if (!t->hosts)
+		t->hosts = xcalloc((size_t)p->size, sizeof(*t->hosts));
+	while (!p->receive(p, TRANSPORT_ANY, o->host_tag, &buf, &bytes, &who, 0)) {
+		if (bytes && !((char *)buf)[bytes - 1] && !t->hosts[who]) {
+			t->hosts[who] = xstrdup(buf);
+			t->n_hosts++;
+		}
+		free(buf);
+	}
 }
 
 static void plan_as_root(struct tcp *t, const struct transport_plan_operations *o)
 {
-	char **hosts = xcalloc(t->transport.size, sizeof(*hosts));
+	char **hosts;
 
-	for (int i = 0; i < t->transport.size; i++) {
-		const struct tcp_agent *a = &t->agents[i];
-
-		hosts[i] = xstrdup(i == t->transport.rank ? t->host
-				   : a->life		  ? a->host
-							  : a->contact->text);
-	}
+	hear_hosts(t, o);
+	if (t->n_hosts < t->transport.size - 1 && transport_now() - t->started <= t->deadline)
+		return;
+	hosts = t->hosts;
+	t->hosts = NULL;
+	for (int i = 0; i < t->transport.size; i++)
+		if (!hosts[i])
+			hosts[i] = xstrdup(i == t->transport.rank ? t->host : t->list.at[i].text);
 	o->make(&t->transport, hosts);
 	for (int i = 0; i < t->transport.size; i++)
 		free(hosts[i]);
@@ -105,10 +122,13 @@ bool tcp_joined(struct transport *p, const struct transport_plan_operations *o)
 	if (p->plan || !p->size)
 		return p->plan != NULL;
 	if (!p->rank) {
-		if (all_met(t) || transport_now() - t->started > t->deadline)
-			plan_as_root(t, o);
+		plan_as_root(t, o);
 		return p->plan != NULL;
 	}
+	if (!t->host_said)
+		transport_to_root(p, o->host_tag, t->host, strlen(t->host) + 1, true, HOST_HOLD_S,
+			transport_now() + 1);
+	t->host_said = true;
 	if (!p->receive(p, 0, o->tag, &buf, &bytes, &who, 0)) {
 		o->take(p, buf, bytes);
 		free(buf);

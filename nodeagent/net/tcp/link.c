@@ -10,6 +10,7 @@
 
 #define READS_MOST 64  /* frames at a time: others want to be read, too */
 #define CALM_S	   2.0 /* a connection that lived so long did not break at once */
+#define CHECK_S	   1.5 /* by then messages along the tree have been passed on (net/route.h) */
 
 /* What a frame of each kind may be. */
 static const struct {
@@ -20,6 +21,8 @@ static const struct {
 	[TCP_BYE] = {0, true},
 	[TCP_SMALL] = {TRANSPORT_SMALL_MAX, false},
 	[TCP_ALIVE] = {0, false},
+	[TCP_NEWS] = {TCP_PART_BYTES, true},
+	[TCP_CHECK] = {0, true},
 };
 
 /* The places of the checksums have the frame's number, and whether the content counts. */
@@ -109,18 +112,42 @@ void tcp_keep(struct tcp_agent *a, enum tcp_kind kind, int tag, const void *buf,
 	} while (left);
 }
 
-bool tcp_quick(struct tcp_agent *a, enum tcp_kind kind, int tag, const void *buf, size_t bytes)
+static void put_quick(struct tcp_link *l, struct tcp_chunk *c)
 {
-	struct tcp_link *l = &a->link;
-	struct tcp_chunk *c;
-
-	if (l->fd < 0 || l->n_quick >= TCP_QUICK_MOST)
-		return false;
-	c = chunk_new(kind, tag, buf, bytes, bytes);
 	*l->quick_end = c;
 	l->quick_end = &c->next;
 	l->n_quick++;
+}
+
+bool tcp_quick(struct tcp *t, struct tcp_agent *a, enum tcp_kind kind, int tag, const void *buf,
+	size_t bytes)
+{
+	struct tcp_link *l = &a->link;
+
+	if (l->fd >= 0 && l->n_quick >= TCP_QUICK_MOST)
+		return false;
+	if (l->fd >= 0) {
+		put_quick(l, chunk_new(kind, tag, buf, bytes, bytes));
+		return true;
+	}
+	if (kind != TCP_SMALL || a->dead || a->left)
+		return false;
+	tcp_want(t, a);
+	a->wanted = true;
+	free(a->pending);
+	a->pending = chunk_new(kind, tag, buf, bytes, bytes);
+	a->pending_since = transport_now();
 	return true;
+}
+
+/* The last small message, if it was sent not long before there was a connection. */
+static void send_pending(struct tcp_agent *a, double now)
+{
+	if (a->pending && now - a->pending_since < CALM_S)
+		put_quick(&a->link, a->pending);
+	else
+		free(a->pending);
+	a->pending = NULL;
 }
 
 static struct tcp_chunk *next_chunk(struct tcp_agent *a)
@@ -202,6 +229,8 @@ int tcp_link_write(struct tcp *t, struct tcp_agent *a)
 
 static int acknowledge(struct tcp_agent *a, uint64_t ack)
 {
+	const double now = transport_now();
+
 	if (ack < a->acked) /* of a frame that was overtaken */
 		return 0;
 	if (ack > a->last_seq)
@@ -211,11 +240,13 @@ static int acknowledge(struct tcp_agent *a, uint64_t ack)
 
 		if (c == a->unsent || c == a->link.now)
 			return -EPROTO;
+		if (c->frame.kind == TCP_MESSAGE)
+			a->check_at = now + CHECK_S;
 		a->kept = c->next;
 		if (!a->kept)
 			a->kept_end = &a->kept;
 		free(c);
-		a->waiting_since = transport_now();
+		a->waiting_since = now;
 	}
 	a->acked = ack;
 	return 0;
@@ -279,8 +310,13 @@ static int take_frame(struct tcp *t, struct tcp_agent *a, const struct tcp_frame
 	a->received++;
 	if (f->kind == TCP_BYE) {
 		a->left = true;
+		a->left_since = a->heard;
 		return 0;
 	}
+	if (f->kind == TCP_NEWS)
+		return tcp_news_take(t, a, a->link.content, f->bytes);
+	if (f->kind == TCP_CHECK)
+		return 0;
 	return take_part(t, a, f);
 }
 
@@ -341,8 +377,12 @@ int tcp_link_read(struct tcp *t, struct tcp_agent *a)
 
 	for (int i = 0; i < READS_MOST && got > 0 && a->link.fd >= 0; i++)
 		got = read_frame(t, a);
+	if (a->near && a->check_at > 0 && a->check_at < t->next)
+		t->next = a->check_at;
+	if (a->left && !a->left_told && a->left_since + LEFT_S < t->next)
+		t->next = a->left_since + LEFT_S;
 	if (a->received > a->told)
-		tcp_quick(a, TCP_ALIVE, 0, NULL, 0);
+		tcp_quick(t, a, TCP_ALIVE, 0, NULL, 0);
 	return got < 0 ? got : tcp_link_write(t, a);
 }
 
@@ -362,7 +402,8 @@ void tcp_link_open(struct tcp *t, struct tcp_agent *a, int fd, const unsigned ch
 	memcpy(l->key_in, keys + (dialed ? TCP_KEY_BYTES : 0), TCP_KEY_BYTES);
 	a->unsent = a->kept;
 	a->told = a->received;
-	a->heard = a->sent = transport_now();
+	a->heard = a->sent = l->opened;
+	send_pending(a, l->opened);
 	a->refused_since = 0;
 }
 
@@ -419,6 +460,7 @@ void tcp_agent_clear(struct tcp *t, struct tcp_agent *a)
 		free(c);
 	}
 	free(a->partial);
+	free(a->pending);
 	addresses_clear(&a->addresses);
 	lookup_drop(a->lookup, &t->dropped);
 }

@@ -184,26 +184,37 @@ full:
 
 static bool is_of_this_job(const struct tcp *t, const struct tcp_hello *h)
 {
-	return h->purpose == TCP_LINK && h->size == (uint32_t)t->transport.size &&
-	       h->from < h->size && h->to == (uint32_t)t->transport.rank && h->from > h->to &&
+	return h->size == (uint32_t)t->transport.size && h->from < h->size &&
+	       h->to == (uint32_t)t->transport.rank &&
+	       (h->purpose == TCP_LINK ? h->from > h->to
+				       : h->purpose == TCP_KNOCK && h->from < h->to) &&
 	       !memcmp(h->list, t->digest, TCP_DIGEST_BYTES);
 }
 
-static enum tcp_verdict judge_hello(const struct tcp *t, const struct tcp_hello *h)
+bool tcp_may_start_anew(const struct tcp *t, const struct tcp_agent *a, uint64_t life)
 {
-	const struct tcp_agent *a;
+	return a->life && a->life != life && !t->transport.plan && !a->left;
+}
+
+static enum tcp_verdict judge_hello(struct tcp *t, const struct tcp_hello *h)
+{
+	struct tcp_agent *a;
 
 	if (h->purpose == TCP_INVITATION)
-		return t->transport.size ? h->life == t->inviter ? TCP_INVITED : TCP_TAKEN
+		return t->transport.size ? memcmp(h->list, t->digest, TCP_DIGEST_BYTES)
+						   ? TCP_TAKEN
+						   : TCP_INVITED
 		       : tcp_session_fits(t, NULL, h->session) ? TCP_WELCOME
 							       : TCP_OTHER_SESSION;
 	if (!t->transport.size)
 		return TCP_NOT_YET;
 	if (!is_of_this_job(t, h))
 		return TCP_OTHER_LIST;
-	a = &t->agents[h->from];
+	a = tcp_agent_of(t, (int)h->from);
 	if (!tcp_session_fits(t, a->contact, h->session))
 		return TCP_OTHER_SESSION;
+	if (tcp_may_start_anew(t, a, h->life) && a->link.fd < 0)
+		tcp_forget_life(t, a);
 	/* one that ended before anything was said may come back */
 	if (a->left || (a->life && a->life != h->life && (a->received || a->last_seq)) ||
 		h->received > a->last_seq)
@@ -254,6 +265,21 @@ static bool was_heard_before(struct tcp *t, const struct tcp_hello *h)
 	return false;
 }
 
+/* It wants a connection: we are the one that dials. If there is one, it has lost it. */
+static void on_knock(struct tcp *t, struct tcp_agent *a)
+{
+	if (a->link.fd < 0) {
+		tcp_want(t, a);
+		a->wanted = true;
+		a->next_dial = 0;
+		t->next = 0;
+		return;
+	}
+	tcp_quick(t, a, TCP_ALIVE, 0, NULL, 0);
+	if (tcp_link_write(t, a))
+		tcp_lost(t, a, strerror(EPIPE));
+}
+
 static void answer_hello(struct tcp *t, struct tcp_meeting *m)
 {
 	struct tcp_hello *h = &m->hello;
@@ -267,13 +293,18 @@ static void answer_hello(struct tcp *t, struct tcp_meeting *m)
 	w->verdict = judge_hello(t, h);
 	w->life = t->life;
 	if (w->verdict == TCP_WELCOME && h->purpose == TCP_LINK)
-		w->received = t->agents[h->from].received;
+		w->received = tcp_agent_of(t, (int)h->from)->received;
 	memcpy(w->list, t->digest, sizeof(w->list));
 	memcpy(w->host, t->host, sizeof(w->host));
 	memcpy(w->session, t->named, sizeof(w->session));
 	randombytes_buf(w->nonce, sizeof(w->nonce));
 	tcp_sign(t, m, "listener", w->proof);
 	if (!tcp_send_all(m, w, sizeof(*w))) {
+		tcp_meeting_end(t, m);
+		return;
+	}
+	if (w->verdict == TCP_WELCOME && h->purpose == TCP_KNOCK) {
+		on_knock(t, tcp_agent_of(t, (int)h->from));
 		tcp_meeting_end(t, m);
 		return;
 	}
@@ -340,7 +371,9 @@ void tcp_on_proof(struct tcp *t, struct tcp_meeting *m)
 	if (got > 0)
 		tcp_sign(t, m, "dialer", proof);
 	if (got < 0 || crypto_verify_32(proof, m->welcome.proof)) {
-		tcp_stranger(t, m, "it did not prove that it knows the secret");
+		/* who only closes may have ended: it has signed its first words */
+		if (got > 0)
+			tcp_stranger(t, m, "it did not prove that it knows the secret");
 		tcp_meeting_end(t, m);
 		return;
 	}
@@ -353,7 +386,7 @@ void tcp_on_proof(struct tcp *t, struct tcp_meeting *m)
 		m->state = MEET_INVITE;
 		return;
 	}
-	a = &t->agents[m->hello.from];
+	a = tcp_agent_of(t, (int)m->hello.from);
 	if (m->welcome.received ==
 		a->received) /* else a connection that is broken was still read */
 		tcp_link_up(t, m, a, m->hello.life, m->hello.host, m->hello.received);
@@ -373,7 +406,7 @@ static void accept_invitation(struct tcp *t, struct tcp_meeting *m)
 		tcp_stranger(t, m, error ? error : "its list of contacts cannot be read");
 		contacts_clear(&t->list);
 	} else {
-		t->inviter = m->hello.life;
+		t->invites = true;
 	}
 	free(error);
 }
@@ -388,7 +421,7 @@ void tcp_on_invite(struct tcp *t, struct tcp_meeting *m)
 	if (!m->content) {
 		got = tcp_receive_more(m, f, sizeof(*f));
 		if (got > 0 && (!tcp_frame_head_is_right(keys, 0, f) || f->kind != TCP_INVITE ||
-				       f->bytes > TCP_FRAME_MOST))
+				       f->bytes > TCP_LIST_MOST))
 			got = -1;
 		if (got > 0)
 			m->content = xcalloc(1, f->bytes + 1);

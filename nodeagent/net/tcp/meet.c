@@ -130,7 +130,7 @@ void tcp_meeting_end(struct tcp *t, struct tcp_meeting *m)
 		tcp_close(t, m->fd);
 	tcp_silent(t, m, false);
 	if (m->dialed && t->agents) {
-		t->agents[m->rank].meetings--;
+		tcp_agent_of(t, m->rank)->meetings--;
 		t->next = 0; /* others may be dialed */
 	} else {
 		t->n_accepted--;
@@ -169,22 +169,27 @@ void tcp_link_up(struct tcp *t, struct tcp_meeting *m, struct tcp_agent *a, uint
 	const char *host, uint64_t received)
 {
 	unsigned char keys[TCP_DIGEST_BYTES];
-	bool lost = a->lost_noted;
+	bool lost = a->lost_noted, first = !a->life;
 	int error;
 
-	if (a->dead) {
-		t->transport.news++;
-		tcp_tell_death(t, a, false);
+	if (a->dead)
+		tcp_is_back(t, a);
+	if (first) {
+		a->waiting_since = transport_now();
+		t->near_stale |= a->absent;
+		a->absent = false;
 	}
-
+	a->wanted = false;
 	tcp_sign(t, m, "keys", keys);
 	memcpy(a->host, host, sizeof(a->host));
 	if (!a->host[0])
 		strcpy(a->host, "?");
 	a->life = life;
-	a->dead = a->lost_noted = false;
+	a->lost_noted = false;
 	tcp_link_open(t, a, m->fd, keys, m->dialed, received);
 	m->fd = -1;
+	if (a->near)
+		tcp_news_all(t, a);
 	if (lost)
 		tcp_note(t, a, "the agent on %s is connected again", tcp_name(a).text);
 	error = tcp_watch(t, a->link.fd, TCP_WATCH_AGENT, a, false, true);

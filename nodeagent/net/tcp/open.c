@@ -407,8 +407,8 @@ static char *make_list_of_lead(struct tcp *t)
 		if (contacts_add(&list, t->options->contacts[i], &error))
 			goto out;
 	text = contacts_text(&list);
-	if (strlen(text) + 16 > TCP_FRAME_MOST)
-		error = xstrdup("the contacts together are longer than 1 MiB");
+	if (strlen(text) + 16 > TCP_LIST_MOST)
+		error = xstrdup("the contacts together are longer than 16 MiB");
 	free(text);
 out:
 	free(own);

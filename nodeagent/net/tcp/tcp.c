@@ -125,7 +125,7 @@ struct tcp_message *tcp_take(struct tcp *t, int from, int tag)
 		if (!m->next)
 			t->inbox_end = at;
 		if (m->small)
-			t->agents[m->from].n_small--;
+			tcp_agent_of(t, m->from)->n_small--;
 		return m;
 	}
 	return NULL;
@@ -150,16 +150,6 @@ void tcp_tell_death(struct tcp *t, const struct tcp_agent *a, bool dead)
 		tcp_deliver(t, a->rank, t->deaths, false, xcalloc(1, 2), dead);
 }
 
-void tcp_die_of(struct tcp *t, struct tcp_agent *a, const char *why)
-{
-	a->dead = true;
-	if (!t->leaving)
-		tcp_note(t, a, "the agent on %s %s", tcp_name(a).text, why);
-	a->lost_noted = true;
-	t->transport.news++;
-	tcp_tell_death(t, a, true);
-}
-
 static void on_link(struct tcp *t, struct tcp_agent *a, uint32_t events)
 {
 	int error = 0;
@@ -173,7 +163,7 @@ static void on_link(struct tcp *t, struct tcp_agent *a, uint32_t events)
 	if (error == -EPROTO && ++a->nonsense >= NONSENSE_MOST) {
 		tcp_lost(t, a, "what it sends is not of the agents' protocol");
 		a->left = true; /* it is not called again */
-		tcp_die_of(t, a, "is not trusted any more");
+		tcp_die_of(t, a, TCP_UNTRUSTED);
 	} else if (error) {
 		tcp_lost(t, a, tcp_link_error(error));
 	}
@@ -231,11 +221,14 @@ static bool gone(const struct tcp_agent *a)
 
 static bool nobody_left(const struct tcp *t, int from)
 {
-	for (int i = 0; i < t->transport.size; i++)
-		if (i != t->transport.rank && (from == TRANSPORT_ANY || from == i) &&
-			!gone(&t->agents[i]))
-			return false;
-	return true;
+	const struct tcp_agent *one = tcp_agent_known(t, from);
+	int n = 0;
+
+	if (from != TRANSPORT_ANY)
+		return one && gone(one);
+	for (size_t i = 0; i < t->n_known; i++)
+		n += gone(t->known[i]);
+	return n == t->transport.size - 1;
 }
 
 static bool is_other(const struct tcp *t, int rank)
@@ -258,9 +251,10 @@ static int send_message(
 	}
 	if (!is_other(t, to) || tag < 0 || tag > TRANSPORT_TAG_MAX)
 		return -EINVAL;
-	a = &t->agents[to];
+	a = tcp_agent_of(t, to);
 	if (a->left)
 		return -ECONNRESET;
+	tcp_want(t, a);
 	tcp_keep(a, TCP_MESSAGE, tag, buf, bytes);
 	if (!a->slow && tcp_slow_from(t, a) < t->next)
 		t->next = tcp_slow_from(t, a);
@@ -275,9 +269,9 @@ static void tell_deaths(struct transport *p, int tag)
 	struct tcp *t = tcp_of(p);
 
 	t->deaths = tag;
-	for (int i = 0; i < p->size; i++)
-		if (is_other(t, i) && t->agents[i].dead)
-			tcp_tell_death(t, &t->agents[i], true);
+	for (size_t i = 0; i < t->n_known; i++)
+		if (t->known[i]->dead)
+			tcp_tell_death(t, t->known[i], true);
 }
 
 static int receive_message(
@@ -311,14 +305,16 @@ static int receive_message(
 static int post_small(struct transport *p, int to, int tag, const void *buf, size_t bytes)
 {
 	struct tcp *t = tcp_of(p);
+	struct tcp_agent *a;
 
 	if (!is_other(t, to) || bytes > TRANSPORT_SMALL_MAX)
 		return -EINVAL;
-	if (!tcp_quick(&t->agents[to], TCP_SMALL, tag, buf, bytes))
+	a = tcp_agent_of(t, to);
+	if (!tcp_quick(t, a, TCP_SMALL, tag, buf, bytes))
 		return -EAGAIN;
 	p->counts.small++;
-	if (tcp_link_write(t, &t->agents[to]))
-		tcp_lost(t, &t->agents[to], strerror(EPIPE));
+	if (tcp_link_write(t, a))
+		tcp_lost(t, a, strerror(EPIPE));
 	return 0;
 }
 
@@ -343,19 +339,17 @@ static int look_small(struct transport *p, int from, int tag, void *buf, size_t 
 
 static bool all_acknowledged(const struct tcp *t)
 {
-	for (int i = 0; i < t->transport.size; i++)
-		if (is_other(t, i) && t->agents[i].kept && !gone(&t->agents[i]))
+	for (size_t i = 0; i < t->n_known; i++)
+		if (t->known[i]->kept && !gone(t->known[i]))
 			return false;
 	return true;
 }
 
 static void free_all(struct tcp *t)
 {
-	for (int i = 0; i < t->transport.size; i++) {
-		if (!is_other(t, i))
-			continue;
-		tcp_link_close(t, &t->agents[i]);
-		tcp_agent_clear(t, &t->agents[i]);
+	for (size_t i = 0; i < t->n_known; i++) {
+		tcp_link_close(t, t->known[i]);
+		tcp_agent_clear(t, t->known[i]);
 	}
 	while (t->meetings)
 		tcp_meeting_end(t, t->meetings);
@@ -371,7 +365,13 @@ static void free_all(struct tcp *t)
 	if (t->epoll >= 0)
 		close(t->epoll);
 	contacts_clear(&t->list);
+	for (size_t i = 0; i < t->n_known; i++)
+		free(t->known[i]);
+	free(t->known);
 	free(t->agents);
+	for (int i = 0; t->hosts && i < t->transport.size; i++)
+		free(t->hosts[i]);
+	free(t->hosts);
 	free(t->notes);
 	free(t->secret);
 	free(t->session);
@@ -384,15 +384,15 @@ static void finish_tcp(struct transport *p, int together, int status, double unt
 	double most = transport_now() + GOODBYE_S;
 
 	/* those that are still there get what is under way, and know that this is no death */
-	for (int i = 0; i < p->size; i++)
-		if (is_other(t, i) && t->agents[i].life)
-			tcp_keep(&t->agents[i], TCP_BYE, 0, NULL, 0);
+	for (size_t i = 0; i < t->n_known; i++)
+		if (t->known[i]->link.fd >= 0 || t->known[i]->kept)
+			tcp_keep(t->known[i], TCP_BYE, 0, NULL, 0);
 	t->leaving = true;
 	if (!together && until > most)
 		until = most;
-	for (int i = 0; i < p->size; i++)
-		if (is_other(t, i) && t->agents[i].link.fd >= 0 && tcp_link_write(t, &t->agents[i]))
-			tcp_link_close(t, &t->agents[i]);
+	for (size_t i = 0; i < t->n_known; i++)
+		if (t->known[i]->link.fd >= 0 && tcp_link_write(t, t->known[i]))
+			tcp_link_close(t, t->known[i]);
 	while (!all_acknowledged(t) && transport_now() < until)
 		pump(p, until);
 	free_all(t);
@@ -414,20 +414,11 @@ bool tcp_adopt_list(struct tcp *t, int me)
 
 	if (!n || me < 0 || me >= (int)n)
 		return false;
-	t->agents = xcalloc(n, sizeof(*t->agents));
+	t->agents = xcalloc(n, sizeof(struct tcp_agent *));
 	t->transport.rank = me;
 	t->transport.size = (int)n;
-	for (size_t i = 0; i < n; i++) {
-		struct tcp_agent *a = &t->agents[i];
-
-		a->rank = (int)i;
-		a->contact = &t->list.at[i];
-		a->link.fd = -1;
-		a->kept_end = &a->kept;
-		a->down_since = transport_now();
-	}
 	digest_of_list(t);
-	t->turn = me;
+	t->near_stale = true;
 	t->started = transport_now();
 	t->next = 0;
 	return true;
@@ -435,16 +426,28 @@ bool tcp_adopt_list(struct tcp *t, int me)
 
 static bool is_gone(struct transport *p, int rank)
 {
-	struct tcp *t = tcp_of(p);
+	const struct tcp_agent *a = tcp_agent_known(tcp_of(p), rank);
 
-	return rank >= 0 && rank < p->size && rank != p->rank && t->agents && t->agents[rank].dead;
+	return a && a->dead;
+}
+
+static void meet_agent(struct transport *p, int rank)
+{
+	struct tcp *t = tcp_of(p);
+	struct tcp_agent *a;
+
+	if (!is_other(t, rank) || !t->agents)
+		return;
+	a = tcp_agent_of(t, rank);
+	tcp_want(t, a);
+	a->wanted |= a->link.fd < 0;
 }
 
 static bool is_slow(struct transport *p, int rank)
 {
-	struct tcp *t = tcp_of(p);
+	const struct tcp_agent *a = tcp_agent_known(tcp_of(p), rank);
 
-	return is_other(t, rank) && t->agents && t->agents[rank].slow;
+	return a && (a->slow || a->absent);
 }
 
 struct transport *tcp_open(const struct tcp_options *o, const char *host, const char *session,
@@ -454,6 +457,7 @@ struct transport *tcp_open(const struct tcp_options *o, const char *host, const 
 
 	*error = NULL;
 	t->options = o;
+	t->invites = o->lead;
 	t->deadline = deadline_s > 0.1 ? deadline_s : 0.1;
 	t->epoll = epoll_create1(EPOLL_CLOEXEC);
 	t->inbox_end = &t->inbox;
@@ -470,6 +474,7 @@ struct transport *tcp_open(const struct tcp_options *o, const char *host, const 
 	t->transport.receive = receive_message;
 	t->transport.gone = is_gone;
 	t->transport.slow = is_slow;
+	t->transport.meet = meet_agent;
 	t->transport.finish = finish_tcp;
 	t->transport.post = post_small;
 	t->transport.look = look_small;

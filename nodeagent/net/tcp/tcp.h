@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The agents' messages over TCP, for sessions without MPI; see vftr-distributed(7). Each
- * agent has one connection to each other one; a message stays here until the other side
+ * The agents' messages over TCP, for sessions without MPI; see vftr-distributed(7). An
+ * agent has a connection to its neighbours in the tree (net/tree.h), and to others when one of the
+ * two has something for the other; a message stays here until the other side
  * has it, whatever happens to connections. Lives in the proxy; never waits for the
  * network but in receive().
  */

@@ -10,11 +10,14 @@
 #include <sys/socket.h>
 
 #include "nodeagent/net/tcp/internal.h"
+#include "nodeagent/net/tree.h"
+#include "nodeagent/base/util.h"
 
 #define REFUSED_S    1.0 /* so long nobody listens where an agent was: it has ended */
 #define LOOK_AGAIN_S 0.002
 #define NEVER	     1e18
 #define SLOW_PART    30 /* of the deadline: without an answer for so long, an agent is slow */
+#define ABSENT_PART  4	/* of the deadline: so long neighbours in the tree wait for an agent */
 #define SLOW_LEAST_S 0.5
 #define SLOW_MOST_S  2.0
 
@@ -38,7 +41,7 @@ static double tick_slow(struct tcp *t, struct tcp_agent *a, double now)
 {
 	int error;
 
-	if (a->slow || !a->kept || a->left || a->dead)
+	if (a->slow || !a->kept || a->left || a->dead || !a->life)
 		return NEVER;
 	error = now >= tcp_slow_from(t, a) && a->link.fd >= 0 ? tcp_link_read(t, a) : 0;
 	if (error)
@@ -97,7 +100,7 @@ static double tick_connected(struct tcp *t, struct tcp_agent *a, double now)
 			note_slow(t, a);
 	}
 	if (now - a->sent >= period(t)) {
-		tcp_quick(a, TCP_ALIVE, 0, NULL, 0);
+		tcp_quick(t, a, TCP_ALIVE, 0, NULL, 0);
 		a->sent = now;
 		if (tcp_link_write(t, a))
 			tcp_lost(t, a, strerror(EPIPE));
@@ -123,33 +126,97 @@ static double longer_pause_s(struct tcp_agent *a)
 	return a->pause;
 }
 
-/*
- * Of two agents the one with the higher rank dials; the other one only looks. may: it is
- * not too many that are dialed.
+/* It has taken what we sent; a while later we see whether it was stopped before it passed that on.
  */
+static double tick_check(struct tcp *t, struct tcp_agent *a, double now)
+{
+	if (!a->check_at || !a->near || a->link.fd < 0)
+		return NEVER;
+	if (now < a->check_at)
+		return a->check_at;
+	a->check_at = 0;
+	if (a->kept || a->slow)
+		return NEVER;
+	tcp_keep(a, TCP_CHECK, 0, NULL, 0);
+	if (tcp_link_write(t, a))
+		tcp_lost(t, a, strerror(EPIPE));
+	return NEVER;
+}
+
+static double tick_left(struct tcp *t, struct tcp_agent *a, double now)
+{
+	if (a->left_told)
+		return NEVER;
+	if (now < a->left_since + LEFT_S)
+		return a->left_since + LEFT_S;
+	tcp_has_left(t, a);
+	return NEVER;
+}
+
+/* One that has not come yet is waited for, but not by those beyond it. */
+static double tick_absent(struct tcp *t, struct tcp_agent *a, double now)
+{
+	const double then = a->down_since + t->deadline / ABSENT_PART;
+
+	if (a->life || a->absent || now < then)
+		return a->life || a->absent ? NEVER : then;
+	a->absent = true;
+	t->near_stale = true;
+	t->transport.news++;
+	return NEVER;
+}
+
+static double tick_deaths(struct tcp *t, struct tcp_agent *a, double now)
+{
+	const bool met = a->life != 0;
+
+	if (a->dead)
+		return NEVER;
+	/* with a plan all have come, or are late */
+	if ((met || t->transport.plan) && a->refused_since && now - a->refused_since > REFUSED_S)
+		tcp_die_of(t, a, TCP_ENDED);
+	else if (now - a->down_since > t->deadline)
+		tcp_die_of(t, a,
+			met		  ? TCP_UNREACHED
+			: a->lookup_noted ? TCP_NAMELESS
+					  : TCP_NEVER_CAME);
+	return a->dead ? NEVER : a->down_since + t->deadline;
+}
+
+/* Of two agents the one with the higher rank dials; the other one asks it to. */
+static enum tcp_purpose purpose_towards(const struct tcp *t, const struct tcp_agent *a)
+{
+	return a->rank < t->transport.rank	       ? TCP_LINK
+	       : t->invites && !a->life && !a->invited ? TCP_INVITATION
+						       : TCP_KNOCK;
+}
+
+/* It will dial by itself. */
+static bool comes_unasked(const struct tcp *t, const struct tcp_agent *a)
+{
+	return purpose_towards(t, a) == TCP_KNOCK && !a->life && !a->kept && !a->wanted &&
+	       tree_parent(a->rank) == t->transport.rank;
+}
+
+/* may: it is not too many that are dialed. */
 static double tick_apart(struct tcp *t, struct tcp_agent *a, double now, bool may)
 {
-	bool met = a->life != 0, dials = a->rank < t->transport.rank;
-	bool invites = t->options->lead && !met;
-	double end;
+	double end, absent;
 
 	if (a->left)
+		return tick_left(t, a, now);
+	if (!tcp_needs(a))
 		return NEVER;
-	if (!a->dead && met && a->refused_since && now - a->refused_since > REFUSED_S)
-		tcp_die_of(t, a, "has ended without a word");
-	if (!a->dead && now - a->down_since > t->deadline)
-		tcp_die_of(t, a,
-			met		  ? "cannot be reached any more"
-			: a->lookup_noted ? "did not come, no address of its name is known"
-					  : "did not come");
-	end = a->dead ? NEVER : a->down_since + t->deadline;
+	end = tick_deaths(t, a, now);
+	absent = tick_absent(t, a, now);
+	end = absent < end ? absent : end;
 	/* the end of a meeting is seen */
-	if ((!dials && !invites && !met) || a->meetings)
+	if (comes_unasked(t, a) || a->meetings)
 		return end;
 	if (now >= a->next_dial) {
 		if (!may)
 			return now + PAUSE_FIRST_S;
-		tcp_dial(t, a, invites ? TCP_INVITATION : TCP_LINK, !dials && !invites);
+		tcp_dial(t, a, purpose_towards(t, a));
 		a->next_dial = now + (a->lookup ? look_again_s(a, now) : longer_pause_s(a));
 	}
 	return a->next_dial < end ? a->next_dial : end;
@@ -165,31 +232,27 @@ static unsigned dialed_lately(const struct tcp *t, double now)
 	return n;
 }
 
-/*
- * The agents, from the one whose turn it is to be dialed, downwards from our own rank on:
- * were all to begin with the same one, it would be more than that can listen to.
- */
+/* The agents, from the one whose turn it is to be dialed. */
 static double tick_agents(struct tcp *t, double now)
 {
-	const int size = t->transport.size, first = t->turn;
+	const size_t n_known = t->n_known, first = t->turn;
 	unsigned n = dialed_lately(t, now);
 	double next = NEVER;
 
-	for (int k = 0; k < size; k++) {
-		const int i = (first + size - k) % size;
-		struct tcp_agent *a = &t->agents[i];
+	for (size_t k = 0; k < n_known; k++) {
+		const size_t i = (first + k) % n_known;
+		struct tcp_agent *a = t->known[i];
 		const int before = a->meetings;
-		double then, slow;
+		double then[3];
 
-		if (i == t->transport.rank)
-			continue;
-		slow = tick_slow(t, a, now);
-		then = a->link.fd >= 0 ? tick_connected(t, a, now)
-				       : tick_apart(t, a, now, n < TCP_DIALS);
+		then[0] = tick_check(t, a, now);
+		then[1] = tick_slow(t, a, now);
+		then[2] = a->link.fd >= 0 ? tick_connected(t, a, now)
+					  : tick_apart(t, a, now, n < TCP_DIALS);
 		if (a->meetings > before && ++n == TCP_DIALS)
-			t->turn = (i + size - 1) % size;
-		then = slow < then ? slow : then;
-		next = then < next ? then : next;
+			t->turn = (i + 1) % n_known;
+		for (size_t j = 0; j < ARRAY_SIZE(then); j++)
+			next = then[j] < next ? then[j] : next;
 	}
 	return next;
 }
@@ -203,7 +266,11 @@ void tcp_tick(struct tcp *t)
 	if (t->full)
 		tcp_listen_again(t, true);
 	t->next = NEVER;
+	if (t->near_stale && !t->leaving)
+		tcp_find_neighbours(t);
 	next = tick_agents(t, now);
+	if (t->near_stale && !t->leaving)
+		next = now;
 	for (struct tcp_meeting *m = t->meetings, *after; m; m = after) {
 		after = m->next;
 		if (m->until <= now) {

@@ -57,6 +57,27 @@ START_TEST(a_stopped_agent_is_in_nobodys_way)
 }
 END_TEST
 
+/* It has taken the message, and is stopped before it passes that on. */
+START_TEST(one_that_is_stopped_with_a_message_is_passed_by)
+{
+	const double silent_s = 10; /* half of the deadline, after which the connection is cut */
+	struct tcp_agent *a;
+
+	meet(20);
+	for (int i = 0; i < AGENTS; i++)
+		route_open(peers[i]);
+	a = tcp_agent_of((struct tcp *)peers[3], 2);
+	ck_assert_int_eq(transport_to_root(peers[3], TAG, "up", 3, true, 0, 0), 0);
+	while (a->kept) {
+		attend_but(2);
+		peers[2]->pump(peers[2], 0);
+	}
+	comes_past_2(0, 3, "up");
+	ck_assert_double_lt(transport_now() - a->heard, silent_s);
+	part();
+}
+END_TEST
+
 int main(void)
 {
 	Suite *s = suite_create("tcp-tree");
@@ -64,6 +85,7 @@ int main(void)
 
 	tcase_set_timeout(c, 120);
 	tcase_add_test(c, a_stopped_agent_is_in_nobodys_way);
+	tcase_add_test(c, one_that_is_stopped_with_a_message_is_passed_by);
 	suite_add_tcase(s, c);
 	return run_suite(s);
 }
