@@ -35,6 +35,7 @@ struct mpi_peer {
 		char content[TRANSPORT_SMALL_MAX];
 	} posted[POSTED_MAX];
 	unsigned next_posted;
+	char *stranger; /* a sentence on an agent of another version, or NULL */
 };
 
 struct message_header {
@@ -266,7 +267,8 @@ static int look_small(struct transport *p, int from, int tag, void *buf, size_t 
  * both sides begin at the same moment ("connect() to ... failed"). So of two agents the one
  * with the lower rank begins: it sends a greeting, and the other one answers. Nobody sends
  * anything else before all agents with lower ranks have greeted it. In large jobs an agent
- * greets those below it in a tree only, and agent 0 all.
+ * greets those below it in a tree only, and agent 0 all. Both say their version by that, as
+ * whatever comes from an agent of another one would be garbage.
  */
 #define GREET_ALL     64 /* in a job of at most so many agents each two meet */
 #define GREET_FAN_OUT 16
@@ -278,28 +280,72 @@ static bool are_to_meet(const struct transport *p, int low, int high)
 	return p->size <= GREET_ALL || low == 0 || low == (high - 1) / GREET_FAN_OUT;
 }
 
-/* To and from all agents above this one. */
-static void greet_others(struct transport *p, double until)
-{
-	MPI_Request *requests = malloc(2 * (size_t)p->size * sizeof(*requests));
-	int n = 0, error = 0;
+/* The same in all versions; those before 4 send nothing. */
+struct greeting {
+	char magic[8];
+	uint32_t version, order;
+};
 
-	if (!requests)
+static struct greeting own_greeting(void)
+{
+	const char *test = getenv("VFTR_TEST_VERSION");
+	struct greeting g = {.version = test ? (uint32_t)atoi(test) : TRANSPORT_VERSION,
+		.order = TRANSPORT_ORDER};
+
+	memcpy(g.magic, TRANSPORT_MAGIC, sizeof(g.magic));
+	return g;
+}
+
+static void check_greeting(struct mpi_peer *m, int from, const struct greeting *its)
+{
+	const struct greeting ours = own_greeting();
+
+	if (m->stranger || !memcmp(its, &ours, sizeof(ours)))
 		return;
+	if (memcmp(its->magic, ours.magic, sizeof(ours.magic)) || its->order != ours.order) {
+		if (asprintf(&m->stranger,
+			    "agent %d is none of this version of vftr, or of a machine with "
+			    "another "
+			    "byte order; use one version of vftr on all nodes",
+			    from) < 0)
+			m->stranger = NULL;
+	} else if (asprintf(&m->stranger,
+			   "agent %d speaks version %u of the agents' protocol, and this agent "
+			   "version %u; use one version of vftr on all nodes",
+			   from, its->version, ours.version) < 0) {
+		m->stranger = NULL;
+	}
+}
+
+/* To and from all agents above this one. */
+static void greet_others(struct mpi_peer *m, double until)
+{
+	struct transport *p = &m->transport;
+	MPI_Request *requests = malloc(2 * (size_t)p->size * sizeof(*requests));
+	/* ours, and then theirs by rank: they stay where MPI may still read or write them */
+	struct greeting *words = calloc((size_t)p->size + 1, sizeof(*words)), *theirs = words + 1;
+	int n = 0, error = requests && words ? 0 : -ENOMEM;
+
 	for (int high = p->rank + 1; high < p->size && !error; high++) {
 		if (!are_to_meet(p, p->rank, high))
 			continue;
-		if (MPI_Isend(NULL, 0, MPI_BYTE, high, TAG_GREETING, MPI_COMM_WORLD,
+		*words = own_greeting();
+		if (MPI_Isend(words, sizeof(*words), MPI_BYTE, high, TAG_GREETING, MPI_COMM_WORLD,
 			    &requests[n++]) ||
-			MPI_Irecv(NULL, 0, MPI_BYTE, high, TAG_ANSWER, MPI_COMM_WORLD,
-				&requests[n++]))
+			MPI_Irecv(&theirs[high], sizeof(*words), MPI_BYTE, high, TAG_ANSWER,
+				MPI_COMM_WORLD, &requests[n++]))
 			error = -EIO;
-		transport_count_sent(p, 0);
-		transport_count_received(p, 0);
+		transport_count_sent(p, sizeof(*words));
+		transport_count_received(p, sizeof(*words));
 	}
 	if (!error)
-		wait_for(requests, n, until);
+		error = wait_for(requests, n, until);
+	for (int high = p->rank + 1; high < p->size && !error; high++)
+		if (are_to_meet(p, p->rank, high))
+			check_greeting(m, high, &theirs[high]);
 	free(requests);
+	if (!error || error == -ENOMEM)
+		free(words);
 }
 
 /*
@@ -315,23 +361,31 @@ static void wait_for_init_of_others(void)
 }
 
 /* An agent that does not come is missed later, where something is wanted of it. */
-static void meet_others(struct transport *p, double until)
+static void meet_others(struct mpi_peer *m, double until)
 {
+	struct transport *p = &m->transport;
+	static struct greeting ours, its; /* MPI may use them after a deadline */
+
+	ours = own_greeting();
 	for (int low = 0; low < p->rank; low++) {
 		MPI_Request request;
 
 		if (!are_to_meet(p, low, p->rank))
 			continue;
-		if (MPI_Irecv(NULL, 0, MPI_BYTE, low, TAG_GREETING, MPI_COMM_WORLD, &request) ||
+		its = (struct greeting){0};
+		if (MPI_Irecv(&its, sizeof(its), MPI_BYTE, low, TAG_GREETING, MPI_COMM_WORLD,
+			    &request) ||
 			wait_for(&request, 1, until))
 			return;
-		if (MPI_Isend(NULL, 0, MPI_BYTE, low, TAG_ANSWER, MPI_COMM_WORLD, &request) ||
+		check_greeting(m, low, &its);
+		if (MPI_Isend(&ours, sizeof(ours), MPI_BYTE, low, TAG_ANSWER, MPI_COMM_WORLD,
+			    &request) ||
 			wait_for(&request, 1, until))
 			return;
-		transport_count_received(p, 0);
-		transport_count_sent(p, 0);
+		transport_count_received(p, sizeof(its));
+		transport_count_sent(p, sizeof(ours));
 	}
-	greet_others(p, until);
+	greet_others(m, until);
 }
 
 /* ---- begin and end ------------------------------------------------------------------------ */
@@ -448,6 +502,11 @@ struct transport *vftr_peer_open(double start_s, char **error)
 	}
 	if (m->transport.size > 1)
 		wait_for_init_of_others();
-	meet_others(&m->transport, dog.until);
-	return &m->transport;
+	meet_others(m, dog.until);
+	if (!m->stranger)
+		return &m->transport;
+	*error = m->stranger;
+	free(m->broken);
+	free(m);
+	return NULL;
 }

@@ -27,9 +27,9 @@
 #include "nodeagent/net/transport.h"
 #include "nodeagent/base/quota.h"
 
-#define TCP_MAGIC		"vftrpeer"
-#define TCP_VERSION		4
-#define TCP_BYTE_ORDER		0x01020304u
+#define TCP_MAGIC		TRANSPORT_MAGIC
+#define TCP_VERSION		TRANSPORT_VERSION
+#define TCP_BYTE_ORDER		TRANSPORT_ORDER
 #define TCP_NONCE_BYTES		32
 #define TCP_DIGEST_BYTES	crypto_hash_sha256_BYTES /* and of a proof, HMAC-SHA256 */
 #define TCP_KEY_BYTES		crypto_shorthash_siphash24_KEYBYTES

@@ -144,6 +144,7 @@ static void hear_fate(
 	if (fate == TCP_LIVES) {
 		a->dead = a->lost_noted = false;
 		a->fate = fate;
+		tcp_note(t, a, "the agent on %s is connected again", tcp_name(a).text);
 		a->down_since = transport_now();
 		tell_ourselves(t, a, false);
 	} else if (fate == TCP_LEFT) {
