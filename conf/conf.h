@@ -164,6 +164,15 @@ bool conf_has_word(const char *list, const char *word);
 int conf_settle_layout(struct conf *c);
 
 /*
+ * To be called when the number of agents is known or likely: agent.deadline_s and agent.start_s
+ * get CONF_AGENT_S more for each of them, if nobody has given them. Another call replaces this one.
+ */
+#define CONF_AGENT_S 0.01
+void conf_settle_agents(struct conf *c, int agents);
+/* What agent.deadline_s is to get for each agent: CONF_AGENT_S, or 0 if it was given. */
+double conf_more_s(const struct conf *c);
+
+/*
  * Checks that directories and files exist and that keys do not exclude each
  * other. 0, or -1 and *error, with FILE:LINE if known. The agent calls it at its
  * start, after conf_set().

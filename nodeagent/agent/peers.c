@@ -23,10 +23,9 @@
 #include "nodeagent/base/installed.h"
 #include "nodeagent/base/util.h"
 
-#define TAG_STATE  500 /* to agent 0: struct job_state */
-#define TAG_FINISH 501 /* from agent 0: the number of the run */
-#define TAG_NAME   502 /* from agent 0: name of the job, without NUL */
-#define START_S	   60.0
+#define TAG_STATE  500	/* to agent 0: struct job_state */
+#define TAG_FINISH 501	/* from agent 0: the number of the run */
+#define TAG_NAME   502	/* from agent 0: name of the job, without NUL */
 #define NAME_S	   5.0	/* after a collation all are there */
 #define LAST_S	   2.0	/* for the last comparison of clocks, or less */
 #define LEAVE_S	   10.0 /* until all have written */
@@ -75,6 +74,7 @@ static struct transport *open_by_plugin(const struct agent *a, char **error)
 	struct transport *p = NULL;
 
 	*error = NULL;
+	conf_settle_agents(a->host.conf, transport_launched());
 	if (plugin)
 		p = proxy_open(plugin, a->host.conf->agent_start_s, error);
 	free(plugin);
@@ -96,6 +96,7 @@ void peers_shield(void)
 /* The others are known. */
 static void begin_job(struct agent *a)
 {
+	conf_settle_agents(a->host.conf, a->host.transport->size);
 	if (a->host.transport->rank == 0) {
 		of(a)->job = job_end_new(a->host.transport->size, transport_now());
 		if (a->host.transport->deaths)
@@ -137,7 +138,7 @@ static int join_by_tcp(struct agent *a, char **contact, char **error)
 		return -1;
 	}
 	if (!proxy_join(a->host.name, a->host.session, a->host.conf->agent_deadline_s,
-		    a->host.conf->clock_sync_interval_s, NULL, &text)) {
+		    conf_more_s(a->host.conf), a->host.conf->clock_sync_interval_s, NULL, &text)) {
 		*error = text;
 		return -1;
 	}
@@ -208,7 +209,7 @@ int peers_join(struct agent *a, char **contact, char **error)
 	a->host.transport = open_by_plugin(a, error);
 	if (!a->host.transport)
 		return *error ? -1 : 0;
-	failed = collate_start(a->host.transport, a->host.name, START_S);
+	failed = collate_start(a->host.transport, a->host.name, a->host.conf->agent_start_s);
 	if (failed == -ECONNRESET && a->form == FORM_SIBLING) { /* the front runs no command then */
 		*error = xstrdup("the launcher of the agents ended before they had met");
 		return -1;

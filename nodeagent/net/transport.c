@@ -99,6 +99,17 @@ const char *peer_wanted(void)
 	return NULL;
 }
 
+int transport_launched(void)
+{
+	for (size_t i = 0; i < ARRAY_SIZE(launchers); i++) {
+		const char *size = getenv(launchers[i].size);
+
+		if (getenv(launchers[i].variable) && size && atoi(size) > 1)
+			return atoi(size);
+	}
+	return 1;
+}
+
 struct transport *transport_load(const char *plugin, double start_s, char **error)
 {
 	transport_open_function *open_it;

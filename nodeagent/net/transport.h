@@ -191,6 +191,9 @@ void transport_last_will(struct transport *p, int tag, const void *buf, size_t b
  */
 char *transport_plugin(const char *plugin_dir, const char *mpi);
 
+/* Number of agents, by the environment that a launcher gives; 1 if there is none. */
+int transport_launched(void);
+
 /* The MPI that transport_plugin() would take: "openmpi", "mpich" or NULL for none. */
 const char *peer_wanted(void);
 

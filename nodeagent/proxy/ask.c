@@ -199,8 +199,8 @@ static void proxy_last_will(struct transport *p, int tag, const void *buf, size_
 static int proxy_to_root(
 	struct transport *p, int tag, const void *buf, size_t bytes, bool final, double hold_s)
 {
-	struct request q = {TO_ROOT, .tag = tag, .together = final,
-		.status = request_ms(hold_s), .bytes = bytes, .until = transport_now()};
+	struct request q = {TO_ROOT, .tag = tag, .together = final, .status = request_ms(hold_s),
+		.bytes = bytes, .until = transport_now()};
 
 	return ask_only(&q, buf);
 }
@@ -333,10 +333,10 @@ const struct tcp_options *proxy_tcp(void)
 	return tcp_options;
 }
 
-bool proxy_join(const char *host, const char *session, double deadline_s, double sync_interval_s,
-	const char *contacts, char **text)
+bool proxy_join(const char *host, const char *session, double deadline_s, double more_s,
+	double sync_interval_s, const char *contacts, char **text)
 {
-	struct join_request j = {deadline_s, sync_interval_s};
+	struct join_request j = {deadline_s, sync_interval_s, more_s};
 	size_t h = strlen(host) + 1, s = strlen(session) + 1,
 	       k = contacts ? strlen(contacts) + 1 : 0;
 	size_t n = sizeof(j) + h + s + k;

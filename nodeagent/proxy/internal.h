@@ -45,6 +45,7 @@ struct answer {
 /* Content of JOIN, followed by "HOST\0SESSION\0", and "CONTACTS\0" if they are to be invited. */
 struct join_request {
 	double deadline_s, sync_interval_s;
+	double more_s; /* to deadline_s for each agent */
 };
 
 /* A time to wait in milliseconds, as a request has it; the longest one is 24 days. */

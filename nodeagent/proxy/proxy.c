@@ -122,6 +122,7 @@ static void answer_join(struct proxy *c, const char *buf, size_t bytes)
 		session < buf + bytes ? session : "", j.deadline_s, &text);
 	if (c->transport) {
 		route_open(c->transport);
+		tcp_more_patience(c->transport, j.more_s);
 		text = tcp_contact(c->transport);
 		free(c->host);
 		c->host = xstrdup(host);

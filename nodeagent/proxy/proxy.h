@@ -57,8 +57,8 @@ struct transport *proxy_open(const char *plugin, double start_s, char **error);
  * proxy_notes(): lines for the log, or NULL; the caller frees.
  */
 void proxy_use_tcp(const struct tcp_options *options);
-bool proxy_join(const char *host, const char *session, double deadline_s, double sync_interval_s,
-	const char *contacts, char **text);
+bool proxy_join(const char *host, const char *session, double deadline_s, double more_s,
+	double sync_interval_s, const char *contacts, char **text);
 int proxy_joined(struct transport **transport);
 char *proxy_notes(void);
 

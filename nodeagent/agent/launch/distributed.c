@@ -23,6 +23,7 @@
 #include "nodeagent/net/ending.h"
 #include "nodeagent/agent/launch/launch.h"
 #include "nodeagent/agent/launch/launcher.h"
+#include "nodeagent/agent/launch/launcher-slurm.h"
 #include "nodeagent/agent/launch/supervisor.h"
 #include "nodeagent/agent/launch/untraced.h"
 #include "nodeagent/base/util.h"
@@ -217,9 +218,15 @@ static void say_waiting(char *const *argv, double most_s)
 
 static bool wait_ready(struct front *f, char *const *argv)
 {
-	double start = now_s(), most_s = 2 * f->agent->host.conf->agent_start_s;
+	struct conf *conf = f->agent->host.conf;
+	double start = now_s(), most_s;
 	bool said = false;
+	char *of;
 	int status;
+
+	conf_settle_agents(conf, (int)slurm_nodes(&of)); /* elsewhere the number is not known */
+	free(of);
+	most_s = 2 * conf->agent_start_s;
 
 	while (!load_acquire(&f->hosts->ready) && now_s() < start + most_s) {
 		if (load_acquire(&f->failed) || agents_ended(f, &status))

@@ -128,7 +128,7 @@ static bool join_others(struct agent *a, struct in_step *s, const char *contacts
 		m->error = xstrdup("cannot join the other agents: fork failed");
 		return false;
 	}
-	if (!proxy_join(a->host.name, "", a->host.conf->agent_deadline_s,
+	if (!proxy_join(a->host.name, "", a->host.conf->agent_deadline_s, conf_more_s(a->host.conf),
 		    a->host.conf->clock_sync_interval_s, contacts, &text)) {
 		m->error = text;
 		return false;

@@ -241,6 +241,7 @@ struct tcp {
 	uint64_t life;
 	bool invites;			/* others, as it was invited itself or leads */
 	double deadline, started, next; /* s; next: time of the next timer */
+	double more; /* s that deadline gets for each agent when they are known */
 	int epoll, listener[TCP_LISTENERS];
 	size_t n_listeners;
 	bool full;   /* dialers wait to be accepted */

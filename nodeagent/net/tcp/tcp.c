@@ -384,9 +384,12 @@ static void finish_tcp(struct transport *p, int together, int status, double unt
 	double most = transport_now() + GOODBYE_S;
 
 	/* those that are still there get what is under way, and know that this is no death */
-	for (size_t i = 0; i < t->n_known; i++)
-		if (t->known[i]->link.fd >= 0 || t->known[i]->kept)
-			tcp_keep(t->known[i], TCP_BYE, 0, NULL, 0);
+	for (size_t i = 0; i < t->n_known; i++) {
+		struct tcp_agent *a = t->known[i];
+
+		if (a->link.fd >= 0 || a->kept || (a->near && a->life))
+			tcp_keep(a, TCP_BYE, 0, NULL, 0);
+	}
 	t->leaving = true;
 	if (!together && until > most)
 		until = most;
@@ -419,9 +422,18 @@ bool tcp_adopt_list(struct tcp *t, int me)
 	t->transport.size = (int)n;
 	digest_of_list(t);
 	t->near_stale = true;
+	t->deadline += t->more * (double)n;
 	t->started = transport_now();
 	t->next = 0;
 	return true;
+}
+
+void tcp_more_patience(struct transport *p, double more_s)
+{
+	struct tcp *t = tcp_of(p);
+
+	t->more = more_s;
+	t->deadline += more_s * p->size;
 }
 
 static bool is_gone(struct transport *p, int rank)

@@ -36,6 +36,9 @@ struct tcp_options {
 struct transport *tcp_open(const struct tcp_options *o, const char *host, const char *session,
 	double deadline_s, char **error);
 
+/* After tcp_open(): deadline_s gets so many seconds more for each agent, when they are known. */
+void tcp_more_patience(struct transport *p, double more_s);
+
 /* The contact of this agent (contact.h); the caller frees. */
 char *tcp_contact(const struct transport *p);
 

@@ -194,8 +194,8 @@ static enum tcp_purpose purpose_towards(const struct tcp *t, const struct tcp_ag
 /* It will dial by itself. */
 static bool comes_unasked(const struct tcp *t, const struct tcp_agent *a)
 {
-	return purpose_towards(t, a) == TCP_KNOCK && !a->life && !a->kept && !a->wanted &&
-	       tree_parent(a->rank) == t->transport.rank;
+	return purpose_towards(t, a) == TCP_KNOCK && !t->invites && !a->life && !a->kept &&
+	       !a->wanted && tree_parent(a->rank) == t->transport.rank;
 }
 
 /* may: it is not too many that are dialed. */

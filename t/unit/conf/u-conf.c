@@ -394,6 +394,27 @@ START_TEST(errors_name_line_and_cause)
 END_TEST
 
 /* KEY with this value in line 3 of a file: accepted, or refused by FILE:LINE, key and value. */
+START_TEST(many_agents_wait_longer)
+{
+	struct conf *c = conf_default();
+	char *error;
+
+	conf_settle_agents(c, 1);
+	ck_assert_double_eq(c->agent_deadline_s, 60);
+	ck_assert_double_eq(conf_more_s(c), CONF_AGENT_S);
+	conf_settle_agents(c, 1000);
+	conf_settle_agents(c, 1000);
+	ck_assert_double_eq(c->agent_deadline_s, 70);
+	ck_assert_double_eq(c->agent_start_s, 70);
+	ck_assert_int_eq(conf_assign(c, "agent.deadline_s=5", &error), 0);
+	conf_settle_agents(c, 16000);
+	ck_assert_double_eq(c->agent_deadline_s, 5);
+	ck_assert_double_eq(c->agent_start_s, 220);
+	ck_assert_double_eq(conf_more_s(c), 0);
+	conf_free(c);
+}
+END_TEST
+
 START_TEST(run_has_other_defaults)
 {
 	struct conf *c = good("{\"output\": {\"layout\": \"run\"},"
@@ -945,6 +966,7 @@ int main(void)
 	tcase_add_test(t, paths);
 	tcase_add_test(t, ranks);
 	tcase_add_test(t, run_has_other_defaults);
+	tcase_add_test(t, many_agents_wait_longer);
 	tcase_add_test(t, tags);
 	tcase_add_test(t, mutations);
 	suite_add_tcase(suite, t);
