@@ -7,7 +7,7 @@
 #include "nodeagent/net/tcp/internal.h"
 #include "nodeagent/base/util.h"
 
-#define HOST_HOLD_S 0.5 /* hosts wait for those of others (net/route.h) */
+#define HOLD_PART 8 /* of the deadline: hosts wait for those of others (net/route.h) */
 
 static char *add_address(char *text, struct sockaddr_storage at, unsigned port)
 {
@@ -126,8 +126,8 @@ bool tcp_joined(struct transport *p, const struct transport_plan_operations *o)
 		return p->plan != NULL;
 	}
 	if (!t->host_said)
-		transport_to_root(p, o->host_tag, t->host, strlen(t->host) + 1, true, HOST_HOLD_S,
-			transport_now() + 1);
+		transport_to_root(p, o->host_tag, t->host, strlen(t->host) + 1, true,
+			t->deadline / HOLD_PART, transport_now() + 1);
 	t->host_said = true;
 	if (!p->receive(p, 0, o->tag, &buf, &bytes, &who, 0)) {
 		o->take(p, buf, bytes);
