@@ -343,6 +343,15 @@ void replay_note_site_path(
 void replay_place_sites(struct replay *r);
 void replay_free_site_paths(struct replay *r);
 
+/* ---- words (words.c) */
+
+/* What the word before has left to do. */
+void replay_finish_word(struct replay *r);
+/* Takes words before `end`; the first one was not at the begin of a block. Returns the word before
+ * which it has ended: the end, r->error, or another way is to be taken from there on. */
+const uint64_t *replay_take_words(struct replay *r, const uint64_t *word, const uint64_t *end,
+	const struct replay_epoch *epoch);
+
 /* ---- records (record.c) */
 
 #define FUTURE_MAX ((uint64_t)1 << 34) /* ticks a stamp may be ahead: seconds */
