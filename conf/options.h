@@ -231,6 +231,8 @@ X(TIME, shm_block_most_s, "shm.block_most_s", "30", 0.1, 1e6, NULL, false, \
 \
 X(CPU, agent_cpu, "agent.cpu", "auto", 0, 0, NULL, false, \
   "Where the agent runs: auto takes a CPU to which no rank is bound, any leaves it to the kernel.") \
+X(AUTO_INT, agent_readers, "agent.readers", "auto", 1, 64, NULL, false, \
+  "Threads that read rings; auto: one, and more while rings fill and CPUs are idle.") \
 X(TIME, agent_linger_s, "agent.linger_s", "1", 0, CONF_SECONDS, NULL, false, \
   "Seconds without any traced process after which the agent finishes.") \
 X(TIME, agent_write_every_s, "agent.write_every_s", "0", 0, CONF_SECONDS, NULL, false, \

@@ -9,6 +9,7 @@
 #include "conf/conf.h"
 #include "nodeagent/agent/roles/agent.h"
 #include "nodeagent/process/process.h"
+#include "nodeagent/readers/readers.h"
 #include "nodeagent/base/util.h"
 #include "shm/ring.h"
 
@@ -125,6 +126,16 @@ static bool quiet_cpus(const struct agent *a, cpu_set_t *out)
 	return threads > 0 && CPU_COUNT(out) > 0;
 }
 
+/* False: it cannot. */
+static bool run_on(const struct agent *a, const cpu_set_t *set)
+{
+	if (sched_setaffinity(0, sizeof(*set), set))
+		return false;
+	if (a->readers)
+		readers_follow(a->readers);
+	return true;
+}
+
 /*
  * As nice as the least nice of the processes, and no nicer: while it waits for a CPU,
  * rings fill up, and then all of them wait for it. It cannot be undone, as a rule.
@@ -141,8 +152,8 @@ static void follow_nice(struct agent *a)
 		if (!errno && !p->ended && nice < least)
 			least = nice;
 	}
-	if (least <= NICE_MOST && least > own)
-		setpriority(PRIO_PROCESS, 0, least);
+	if (least <= NICE_MOST && least > own && !setpriority(PRIO_PROCESS, 0, least) && a->readers)
+		readers_follow(a->readers);
 }
 
 static void share(struct agent *a)
@@ -174,7 +185,7 @@ void affinity_again(struct agent *a)
 	if (c->placed_for != a->host.n_ever) {
 		c->placed_for = a->host.n_ever;
 		c->moving = !free_cpus(a, &set);
-		if (!c->moving && !sched_setaffinity(0, sizeof(set), &set)) {
+		if (!c->moving && run_on(a, &set)) {
 			describe_cpus(a, &set, "where no process is bound");
 			return;
 		}
@@ -182,10 +193,10 @@ void affinity_again(struct agent *a)
 	}
 	if (quiet_cpus(a, &set)) {
 		c->shared = false;
-		if (!sched_setaffinity(0, sizeof(set), &set))
+		if (run_on(a, &set))
 			describe_cpus(a, &c->allowed, "moving away from busy threads");
 	} else if (CPU_COUNT(&c->allowed) <= (int)a->host.n_live) {
-		sched_setaffinity(0, sizeof(c->allowed), &c->allowed);
+		run_on(a, &c->allowed);
 		share(a);
 	}
 }

@@ -31,6 +31,7 @@
 #include "nodeagent/stack/stack.h"
 #include "nodeagent/live/exchange/exchange.h"
 #include "nodeagent/process/process.h"
+#include "nodeagent/readers/readers.h"
 #include "nodeagent/recorder/recorder.h"
 #include "nodeagent/process/rendezvous.h"
 #include "nodeagent/session/session.h"
@@ -266,6 +267,7 @@ void agent_serve(struct agent *a)
 	struct epoll_event events[EVENTS];
 	double wait_s = 0;
 
+	a->readers = readers_new(&a->host, "/proc/stat");
 	sessions_begin(a, &duties);
 	metrics_file_begin(a);
 	ending_listen(hear, a);
@@ -274,7 +276,7 @@ void agent_serve(struct agent *a)
 		bool waits = false; /* for the disk */
 		const double off_cpu_s = drain_off_cpu_tick(&a->host);
 		const double stack_s = stack_tick(&a->host); /* before the records */
-		uint64_t bytes = drain_host(&a->host);
+		uint64_t bytes = readers_drain(a->readers);
 		double flush_s = recorder_tick(&a->host), snapshot_s, budget_s, metrics_s;
 
 		snapshot_s = snapshot_tick(a);
@@ -311,6 +313,8 @@ void agent_serve(struct agent *a)
 		affinity_again(a);
 	}
 	hear_the_last(a);
+	readers_free(a->readers);
+	a->readers = NULL;
 	live_end(a);
 	flight_exchange(a);
 	live_free(a);

@@ -44,14 +44,14 @@ static unsigned until_stack_sample(struct replay *r, const uint64_t *block, unsi
 	return BLOCK_WORDS;
 }
 
-/* Replays a block; in parts if the meaning of addresses changes within it, or a stack sample lies
- * there. NULL, or what is wrong. */
-static const char *replay_whole(const struct process *p, struct replay *r, uint32_t *epoch_at,
-	const uint64_t *block, uint64_t now)
+/* Replays a block from the word `from' on; in parts if the meaning of addresses changes within it,
+ * or a stack sample lies there. NULL, or what is wrong. */
+static const char *replay_rest(const struct process *p, struct replay *r, uint32_t *epoch_at,
+	const uint64_t *block, unsigned from, uint64_t now)
 {
 	struct codemap *code = p->code;
 	struct replay_epoch epoch;
-	unsigned from = 0, to, split;
+	unsigned to, split;
 	const char *why;
 
 	codemap_reusable(code, &epoch.low, &epoch.bytes);
@@ -76,8 +76,9 @@ static const char *replay_whole(const struct process *p, struct replay *r, uint3
 
 static bool take_block(struct thread_ring *t, const uint64_t *block, uint64_t now)
 {
-	const char *why = replay_whole(t->process, t->replay, &t->epoch, block, now);
+	const char *why = replay_rest(t->process, t->replay, &t->epoch, block, t->taken, now);
 
+	t->taken = 0;
 	if (why)
 		quarantine(t, why);
 	return !why;
@@ -126,17 +127,23 @@ static bool is_piece(const struct process *p, enum amount amount)
 	return amount == PIECE || (amount == PIECE_WITH_LOCKS && locks_are_told(p));
 }
 
+/* Of blocks that are given back at a time. */
+static uint64_t release_bytes(const struct thread_ring *t)
+{
+	const uint64_t most = RELEASE_BLOCKS * (uint64_t)BLOCK_BYTES;
+
+	return t->ring.size / 8 < most ? t->ring.size / 8 : most;
+}
+
 static uint64_t drain_to(struct thread_ring *t, uint64_t head, enum amount amount)
 {
 	struct process *p = t->process;
-	uint64_t start = t->tail, batch = t->ring.size / BLOCK_BYTES / 8;
+	uint64_t start = t->tail, batch = release_bytes(t) / BLOCK_BYTES;
 	uint64_t now = host_ticks(p->host);
 	const uint64_t *block;
 	unsigned blocks = 0;
 
 	note_losses(t);
-	if (batch > RELEASE_BLOCKS)
-		batch = RELEASE_BLOCKS;
 	while ((block = ring_peek(&t->ring, t->tail, head)) && take_block(t, block, now)) {
 		t->tail += BLOCK_BYTES;
 		if (++blocks >= batch) {
@@ -339,6 +346,116 @@ uint64_t drain_host(struct host *host)
 	return bytes;
 }
 
+/* ---- by several threads ------------------------------------------------------------------- */
+
+#define VAIN_MOST 4u /* 2 to the power of it: blocks of a piece */
+
+void drain_begin(struct process *p)
+{
+	p->read_no_more = p->ended;
+	if (!p->ended)
+		look_ahead(p);
+}
+
+bool drain_may_go_on(struct process *p)
+{
+	if (!p->ended && !p->read_no_more && read_until(p) != UINT64_MAX)
+		p->read_no_more = !definitions_read(p);
+	return !p->ended && !p->read_no_more;
+}
+
+uint64_t drain_least(const struct host *host)
+{
+	return all_read_until(host);
+}
+
+uint64_t drain_until(const struct host *host, uint64_t least)
+{
+	if (host->live && !host->live->next_live && !locks_are_told(host->live))
+		return UINT64_MAX;
+	return least + AHEAD_TICKS;
+}
+
+bool drain_has_more(const struct thread_ring *t, uint64_t until)
+{
+	return has_more(t) && replay_last_ticks(t->replay) <= until;
+}
+
+/* False: there is damage, or a word that is not for it. */
+static bool take_own(
+	struct thread_ring *t, const uint64_t *block, uint64_t now, const char **damage)
+{
+	const struct codemap *code = t->process->code;
+	struct replay_epoch epoch = {.epoch = t->epoch};
+	unsigned to;
+
+	t->stopped = true;
+	if (t->epoch + 1 < codemap_epochs(code) ||
+		replay_next_stack_sample(t->replay) != UINT64_MAX)
+		return false;
+	codemap_reusable(code, &epoch.low, &epoch.bytes);
+	*damage = replay_block_own(t->replay, block, t->taken, &epoch, now, &to);
+	t->taken = (uint16_t)to;
+	if (*damage || to < BLOCK_WORDS)
+		return false;
+	t->stopped = false;
+	t->taken = 0;
+	return true;
+}
+
+uint64_t drain_own(struct thread_ring *t, uint64_t until, const char **damage)
+{
+	const uint64_t start = t->tail, now = host_ticks(t->process->host);
+	const uint64_t batch = release_bytes(t);
+	uint64_t released = start;
+	const uint64_t *block;
+
+	*damage = NULL;
+	t->stopped = false;
+	while (replay_last_ticks(t->replay) <= until &&
+		(block = ring_peek(&t->ring, t->tail, t->head)) &&
+		take_own(t, block, now, damage)) {
+		t->tail += BLOCK_BYTES;
+		if (t->tail - released >= batch) {
+			ring_release(&t->ring, t->tail);
+			released = t->tail;
+		}
+	}
+	if (t->tail != released)
+		ring_release(&t->ring, t->tail);
+	if (t->tail != start || !t->stopped)
+		t->vain = 0;
+	else if (t->vain < VAIN_MOST)
+		t->vain++;
+	return t->tail - start;
+}
+
+uint64_t drain_common(struct thread_ring *t, size_t index, const char *damage)
+{
+	uint64_t to, bytes = 0;
+
+	if (damage) {
+		quarantine(t, damage);
+	} else if (!t->stopped) {
+		note_losses(t);
+	} else {
+		to = t->tail + ((uint64_t)BLOCK_BYTES << t->vain);
+		if ((int64_t)(to - t->head) > 0)
+			to = t->head;
+		bytes = drain_to(t, to, WHOLE);
+	}
+	threads_ring_read(t->process, index);
+	return bytes;
+}
+
+void drain_round_over(struct process *p)
+{
+	if (locks_are_told(p))
+		sweep(p);
+}
+
+/* ------------------------------------------------------------------------------------------- */
+
 void drain_ended(struct process *p)
 {
 	uint64_t bytes = 0;
@@ -396,7 +513,7 @@ bool drain_shadow(const struct thread_ring *t, struct replay *shadow)
 	const char *why = NULL;
 
 	for (unsigned i = 0; i < n && !why; i++)
-		why = replay_whole(t->process, shadow, &epoch, blocks[i], now);
+		why = replay_rest(t->process, shadow, &epoch, blocks[i], 0, now);
 	free(blocks);
 	return !why;
 }

@@ -4,6 +4,7 @@
 #define VFTR_NODEAGENT_PROCESS_DRAIN_H
 
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 
 struct host;
@@ -26,6 +27,30 @@ uint64_t drain_process_now(struct process *p);
  * Nothing while host.is_behind.
  */
 uint64_t drain_host(struct host *host);
+
+/*
+ * For several reading threads (readers/readers.h). Each round: drain_may_go_on() of each process,
+ * drain_own() of rings, each by any thread, while nobody else does anything; then drain_common() of
+ * the same rings, by the agent's thread, and drain_round_over().
+ */
+
+/* What has been published now is what drain_own() may read. */
+void drain_begin(struct process *p);
+/* Receives definitions; false: nothing of the process is read for now. */
+bool drain_may_go_on(struct process *p);
+/* There is more of that, and what was read of it is not later than `until' ticks. */
+bool drain_has_more(const struct thread_ring *t, uint64_t until);
+/* The rings of all live processes are read until then, at least, and may be read up to ...;
+ * UINT64_MAX: nobody waits for what another one has to say. */
+uint64_t drain_least(const struct host *host);
+uint64_t drain_until(const struct host *host, uint64_t least);
+/* Reads what concerns nothing but the thread itself; returns its bytes. *damage: what is wrong, or
+ * NULL. */
+uint64_t drain_own(struct thread_ring *t, uint64_t until, const char **damage);
+/* Reads what drain_own() has stopped at, to the end of the block or more, of the ring with this
+ * index in its process; or, for damage, reads no more of it ever. Returns the bytes. */
+uint64_t drain_common(struct thread_ring *t, size_t index, const char *damage);
+void drain_round_over(struct process *p);
 
 /* After the end of the process, before drain_last() of its threads: where the order matters in
  * which they are read, reads what they have published. */

@@ -40,6 +40,9 @@ struct thread_ring {
 	uint64_t tail;	      /* our own copy of the consumer's position */
 	uint64_t head;	      /* published position when this pass over the rings began */
 	uint32_t epoch;	      /* of the code map at the last record */
+	uint16_t taken;	      /* words of the block at tail that drain_own() has read ... */
+	bool stopped;	      /* ... before one that is not for it */
+	uint8_t vain;	      /* times one after the other that it has read no block */
 	uint64_t placed_tail; /* tail when the agent last chose its CPU */
 	uint64_t start_ticks;
 	uint64_t blocked_ns; /* of one that has ended */

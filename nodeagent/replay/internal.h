@@ -351,6 +351,10 @@ void replay_finish_word(struct replay *r);
  * which it has ended: the end, r->error, or another way is to be taken from there on. */
 const uint64_t *replay_take_words(struct replay *r, const uint64_t *word, const uint64_t *end,
 	const struct replay_epoch *epoch);
+/* The same, as far as the words change nothing but this replay and its tree: any thread may do
+ * that while nobody else looks at them. Returns the word before which it has ended. */
+const uint64_t *replay_take_own_words(struct replay *r, const uint64_t *word, const uint64_t *end,
+	const struct replay_epoch *epoch);
 
 /* ---- records (record.c) */
 

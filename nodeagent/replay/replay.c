@@ -103,6 +103,25 @@ const char *replay_block(struct replay *r, const uint64_t *block, unsigned from,
 	return r->error;
 }
 
+const char *replay_block_own(struct replay *r, const uint64_t *block, unsigned from,
+	const struct replay_epoch *epoch, uint64_t now, unsigned *to)
+{
+	*to = from;
+	if (from == 0) {
+		const char *why;
+
+		if (r->slow)
+			return r->error;
+		why = block_time(r, load_relaxed(&block[0]), now);
+		if (why)
+			return why;
+		from = 1;
+	}
+	*to = (unsigned)(replay_take_own_words(r, block + from, block + BLOCK_WORDS, epoch) -
+			 block);
+	return r->error;
+}
+
 int replay_lost(struct replay *r, uint64_t calls, uint64_t ticks)
 {
 	/* a slow counter may stand still for some calls */

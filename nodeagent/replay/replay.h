@@ -162,6 +162,15 @@ const struct replay_team_times *replay_team_times(const struct replay *r);
 const char *replay_block(struct replay *r, const uint64_t *block, unsigned from, unsigned to,
 	const struct replay_epoch *epoch, uint64_t now);
 
+/*
+ * Takes the words of a block from `from' on as far as they change nothing but r and its tree:
+ * enters and exits of paths that are known. Another thread may do it than the one that uses r,
+ * while that waits. Sets *to to the word after them, with which replay_block() goes on: at most
+ * BLOCK_WORDS, and 0 if r does not even know the time. Returns as replay_block() does.
+ */
+const char *replay_block_own(struct replay *r, const uint64_t *block, unsigned from,
+	const struct replay_epoch *epoch, uint64_t now, unsigned *to);
+
 /* First word of the block at or after `from` that is later than ticks. */
 unsigned replay_split(const struct replay *r, const uint64_t *block, unsigned from, uint64_t ticks);
 

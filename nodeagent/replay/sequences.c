@@ -96,7 +96,7 @@ struct sequences {
 	uint64_t taken;
 };
 
-static size_t bytes_of_all;
+static uint64_t bytes_of_all; /* several threads of the agent may learn at once */
 
 struct sequences *sequences_new(void)
 {
@@ -115,7 +115,7 @@ void sequences_free(struct sequences *all)
 		return;
 	for (size_t i = 0; i < all->n_learnt; i++)
 		free(all->learnt[i]);
-	bytes_of_all -= all->bytes;
+	add_relaxed_u64(&bytes_of_all, -(uint64_t)all->bytes);
 	free(all->learnt);
 	free(all->unsettled);
 	free(all->table);
@@ -347,7 +347,7 @@ static void add_sequence(struct sequences *all, struct sequence *s, size_t bytes
 {
 	*LIST_ADD(all, learnt) = s;
 	all->bytes += bytes;
-	bytes_of_all += bytes;
+	add_relaxed_u64(&bytes_of_all, bytes); /* orders nothing: a limit */
 	if (all->n_learnt * 2 <= all->mask) {
 		insert_sequence(all, s);
 		return;
@@ -367,7 +367,7 @@ static struct sequence *learn_sequence(
 	struct sequence *s;
 	size_t bytes;
 
-	if (all->n_learnt == THREAD_MOST || bytes_of_all > ALL_BYTES)
+	if (all->n_learnt == THREAD_MOST || load_relaxed(&bytes_of_all) > ALL_BYTES)
 		return NULL;
 	learn_words(&l, word, left < WORDS_MOST ? (unsigned)left : WORDS_MOST);
 	all->spared -= (int64_t)l.n * LEARN_COSTS;

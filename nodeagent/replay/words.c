@@ -124,6 +124,76 @@ static __attribute__((noinline)) struct node *other_child(
 	return n;
 }
 
+/* True if an event is neither recorded in the sampling file nor asks for a number there. */
+static inline __attribute__((always_inline)) bool is_unsampled(
+	const struct sampled_track *l, const struct node *n, uint64_t t, uint64_t took)
+{
+	const uint32_t stack = n->extra ? n->extra->stack : 0;
+
+	return stack && l->interval && t <= l->wake && took <= l->long_call &&
+	       !(stack & SAMPLE_PRECISE);
+}
+
+/* The child with that key which an enter in frame f would find; NULL: it is more to find it. */
+static __attribute__((noinline)) struct node *own_child(
+	struct replay *r, const struct frame *f, uint64_t key)
+{
+	struct node *n;
+
+	if (f == r->base && r->is_main)
+		return NULL;
+	n = calltree_known(r->tree, f->node, key);
+	if (n && f->last && f->last->parent == f->node)
+		f->last->expected = n;
+	return n;
+}
+
+/* True if enter_fast() changes nothing but this replay. */
+static inline __attribute__((always_inline)) bool enter_is_own(
+	struct replay *r, const struct words_run *run, uint32_t id, uint64_t t, const bool sampled)
+{
+	const struct frame *f = run->top;
+	const struct node *parent = f->node, *n;
+	uint64_t key = id;
+
+	if (unlikely(!parent || f >= r->deep))
+		return false;
+	if ((uint32_t)parent->key == id && !RECORD_IS_REGION(parent->key))
+		return true;
+	if (unlikely(run->bytes) && id - run->low < run->bytes)
+		key |= run->above;
+	n = parent->child;
+	if (unlikely(n->key != key))
+		n = own_child(r, f, key);
+	return n && (!sampled || is_unsampled(r->sampled, n, t, 0));
+}
+
+/* The same of leave_fast(). */
+static inline __attribute__((always_inline)) bool leave_is_own(const struct replay *r,
+	const struct words_run *run, uint32_t id, uint64_t t, const bool sampled)
+{
+	const struct frame *f = run->top;
+	const struct node *n = f->node;
+
+	if (unlikely(!n || (uint32_t)n->key != id) || unlikely(f > r->deep) ||
+		unlikely(f == r->base))
+		return false;
+	if (f->depth)
+		return true;
+	if (unlikely(n->extra) && n->extra->watched && r->tell_slow)
+		return false;
+	return !sampled || is_unsampled(r->sampled, n, t, elapsed(f->since, t));
+}
+
+static inline __attribute__((always_inline)) bool word_is_own(
+	struct replay *r, const struct words_run *run, uint64_t w, const bool sampled)
+{
+	const uint64_t t = run->high | w >> RECORD_TIME_SHIFT;
+
+	return w & RECORD_EXIT ? leave_is_own(r, run, (uint32_t)w, t, sampled)
+			       : enter_is_own(r, run, (uint32_t)w, t, sampled);
+}
+
 /* False: r->error. */
 static inline __attribute__((always_inline)) bool enter_fast(
 	struct replay *r, struct words_run *run, uint32_t id, uint64_t t, const bool sampled)
@@ -256,11 +326,12 @@ static inline __attribute__((always_inline)) bool may_begin_sequence(
 
 /*
  * Compiled for each case: with and without samples, calls kept, and sequences. Returns the word
- * before which it has ended: r->error, or from there on calls are kept.
+ * before which it has ended: r->error, or from there on calls are kept. own: or it would change
+ * more than this replay.
  */
 static inline __attribute__((always_inline)) const uint64_t *take_words(struct replay *r,
 	const uint64_t *word, const uint64_t *end, const struct replay_epoch *epoch,
-	const bool sampled, const bool kept, const bool sequences)
+	const bool sampled, const bool kept, const bool sequences, const bool own)
 {
 	struct words_run run = {.above = (uint64_t)epoch->epoch << KEY_EPOCH_SHIFT};
 	const uint64_t *const first = word;
@@ -276,6 +347,8 @@ static inline __attribute__((always_inline)) const uint64_t *take_words(struct r
 		if (unlikely(id < run.fast_from)) {
 			unsigned n = 1;
 
+			if (own && w)
+				break;
 			run_store(&run, r);
 			if (t > r->now)
 				r->now = t;
@@ -297,6 +370,8 @@ static inline __attribute__((always_inline)) const uint64_t *take_words(struct r
 			word += take_sequences(r, &run, word, end, &t);
 			continue;
 		}
+		if (own && !word_is_own(r, &run, w, sampled))
+			break;
 		t = run.high | w >> RECORD_TIME_SHIFT;
 		word++;
 		if (w & RECORD_EXIT) {
@@ -317,19 +392,25 @@ static inline __attribute__((always_inline)) const uint64_t *take_words(struct r
 }
 
 /* Each with all registers to itself. */
-#define WORDS(name, sampled, kept, sequences)                                                      \
+#define WORDS(name, sampled, kept, sequences, own)                                                 \
 	static __attribute__((noinline)) const uint64_t *words_##name(struct replay *r,            \
 		const uint64_t *word, const uint64_t *end, const struct replay_epoch *epoch)       \
 	{                                                                                          \
-		return take_words(r, word, end, epoch, sampled, kept, sequences);                  \
+		return take_words(r, word, end, epoch, sampled, kept, sequences, own);             \
 	}
 
-WORDS(plain, false, false, false)
-WORDS(kept, false, true, false)
-WORDS(sequences, false, false, true)
-WORDS(kept_sequences, false, true, true)
-WORDS(sampled, true, false, false)
-WORDS(sampled_kept, true, true, false)
+WORDS(plain, false, false, false, false)
+WORDS(kept, false, true, false, false)
+WORDS(sequences, false, false, true, false)
+WORDS(kept_sequences, false, true, true, false)
+WORDS(sampled, true, false, false, false)
+WORDS(sampled_kept, true, true, false, false)
+WORDS(own_plain, false, false, false, true)
+WORDS(own_kept, false, true, false, true)
+WORDS(own_sequences, false, false, true, true)
+WORDS(own_kept_sequences, false, true, true, true)
+WORDS(own_sampled, true, false, false, true)
+WORDS(own_sampled_kept, true, true, false, true)
 
 /* A short thread has no use for them, and keys with an epoch are none that they know. */
 static bool has_sequences(struct replay *r, const struct replay_epoch *epoch)
@@ -354,4 +435,22 @@ const uint64_t *replay_take_words(struct replay *r, const uint64_t *word, const 
 				   : words_sequences(r, word, end, epoch);
 	sequences_stop(r->sequences);
 	return r->activity ? words_kept(r, word, end, epoch) : words_plain(r, word, end, epoch);
+}
+
+const uint64_t *replay_take_own_words(struct replay *r, const uint64_t *word, const uint64_t *end,
+	const struct replay_epoch *epoch)
+{
+	if (r->slow || r->error)
+		return word;
+	if (r->sampled) {
+		sequences_stop(r->sequences);
+		return r->activity ? words_own_sampled_kept(r, word, end, epoch)
+				   : words_own_sampled(r, word, end, epoch);
+	}
+	if (has_sequences(r, epoch))
+		return r->activity ? words_own_kept_sequences(r, word, end, epoch)
+				   : words_own_sequences(r, word, end, epoch);
+	sequences_stop(r->sequences);
+	return r->activity ? words_own_kept(r, word, end, epoch)
+			   : words_own_plain(r, word, end, epoch);
 }

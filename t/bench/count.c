@@ -19,7 +19,7 @@
 #include "nodeagent/report/report.h"
 #include "nodeagent/profile/profile.h"
 #include "nodeagent/profile/vfp.h"
-#include "t/bench/traced.h"
+#include "t/lib/traced.h"
 #include "t/unit/profile/random-profile.h"
 #include "t/unit/trace/vfd-by-hand.h"
 

@@ -16,7 +16,7 @@
 #include "nodeagent/internode/home.h"
 #include "nodeagent/replay/comm/elsewhere.h"
 #include "nodeagent/replay/comm/sync.h"
-#include "t/bench/traced.h"
+#include "t/lib/traced.h"
 
 #define RANKS_MOST 256
 #define EPOCHS	   40 /* of record times, before now: longer than a scene lasts */

@@ -13,6 +13,7 @@
 #include "nodeagent/process/host.h"
 
 struct affinity;
+struct readers;
 struct deadlock;
 struct in_step;
 struct late_search;
@@ -40,6 +41,7 @@ struct agent {
 	char *contact;		      /* how other agents reach this one (contact.h), or NULL */
 	struct siblings *siblings;    /* their last states (peers.c), or NULL */
 	struct affinity *affinity;    /* on which CPUs (affinity.h) */
+	struct readers *readers;      /* by how many threads (readers.h); NULL: before and after */
 	struct deadlock *deadlock;    /* what was seen last (deadlock.h) */
 	struct sessions *sessions;    /* of processes without MPI (session.h) */
 	struct metrics *metrics;      /* a file for Prometheus (live/metrics), or NULL */

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * For benchmarks of the agent: processes that attach to an agent in this process, and write
- * records as they are told to, the same every time.
+ * For benchmarks and tests of the agent: processes that attach to an agent in this process, and
+ * write records as they are told to, the same every time.
  */
-#ifndef VFTR_T_BENCH_TRACED_H
-#define VFTR_T_BENCH_TRACED_H
+#ifndef VFTR_T_TRACED_H
+#define VFTR_T_TRACED_H
 
 #include <stdint.h>
 #include <stdlib.h>
@@ -136,6 +136,20 @@ static inline void attach(struct app *p, uint64_t ticks, int rank, int size)
 		tell(p, &world.head, WIRE_COMM, sizeof(world), &everybody, sizeof(everybody));
 	}
 	ring_start(&p->ring, 100, ticks);
+	open_block(p);
+}
+
+/* Another thread of the process, with a ring of its own; of is detached, and its ring unmapped. */
+static inline void attach_thread(struct app *p, const struct app *of)
+{
+	struct wire_thread thread = {.tid = (int)(of->process->pid + (int)of->process->n_threads)};
+
+	*p = *of;
+	p->ring = (struct ring){0};
+	tell(p, &thread.head, WIRE_THREAD, sizeof(thread), "app", 4);
+	if (!p->ring.base)
+		die(99, "the agent has not given a ring");
+	ring_start(&p->ring, 100 + (uint64_t)thread.tid, p->ticks);
 	open_block(p);
 }
 

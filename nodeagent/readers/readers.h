@@ -1,0 +1,34 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * The rings of a host are read by one thread, or by several if that is not enough (agent.readers).
+ *
+ * They read in rounds. In each, every ring is read as far as its words concern nothing but its own
+ * thread, which nearly all do: enters and exits of known paths. That is done side by side, a ring
+ * by one thread at a time. Then all but one wait, and that one, the agent's, does what concerns
+ * more than one thread, in the order of processes and rings: new paths, messages, OpenMP, the
+ * sampling file, damage. So nothing but replays and trees is used by several threads, one after the
+ * other, and what comes out does not depend on how many they are.
+ */
+#ifndef VFTR_NODEAGENT_READERS_READERS_H
+#define VFTR_NODEAGENT_READERS_READERS_H
+
+#include <stdint.h>
+
+struct host;
+struct readers;
+
+/* stat: the path of /proc/stat, but in tests; outlives it. */
+struct readers *readers_new(struct host *host, const char *stat);
+void readers_free(struct readers *r);
+
+/* As drain_host(), by all of them. */
+uint64_t readers_drain(struct readers *r);
+
+/* How many take part now, and bytes that were read side by side. */
+unsigned readers_number(const struct readers *r);
+uint64_t readers_together(const struct readers *r);
+
+/* The agent runs on other CPUs, or is nicer: so are all. */
+void readers_follow(const struct readers *r);
+
+#endif
