@@ -25,6 +25,7 @@ enum conf_type {
 	CONF_AUTO_INT,	  /* long long; CONF_AUTO is "auto" */
 	CONF_AUTO_BOOL,	  /* the same, 0 or 1 */
 	CONF_DOUBLE,	  /* double; NAN is null */
+	CONF_AUTO_DOUBLE, /* the same; CONF_AUTO is "auto" */
 	CONF_TIME,	  /* double, seconds */
 	CONF_STRING,	  /* char *; NULL is null, as for all of char * */
 	CONF_SIZE,	  /* uint64_t, bytes; 0 is null */
@@ -66,6 +67,7 @@ struct conf_list {
 #define CONF_C_AUTO_INT	   long long
 #define CONF_C_AUTO_BOOL   long long
 #define CONF_C_DOUBLE	   double
+#define CONF_C_AUTO_DOUBLE double
 #define CONF_C_TIME	   double
 #define CONF_C_STRING	   char *
 #define CONF_C_SIZE	   uint64_t
@@ -171,6 +173,12 @@ int conf_settle_layout(struct conf *c);
 void conf_settle_agents(struct conf *c, int agents);
 /* What agent.deadline_s is to get for each agent: CONF_AGENT_S, or 0 if it was given. */
 double conf_more_s(const struct conf *c);
+
+/*
+ * overhead.count_tiny as a percentage, or NAN: all is timed. So it is with "auto" but for a run's
+ * profile: what is counted is neither on the time line nor in counters, nor in a thread's times.
+ */
+double conf_count_tiny(const struct conf *c);
 
 /*
  * Checks that directories and files exist and that keys do not exclude each

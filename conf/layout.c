@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* What output.layout = run changes of the defaults, which are Vftrace's. */
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -33,4 +34,17 @@ int conf_settle_layout(struct conf *c)
 		}
 	}
 	return 0;
+}
+
+#define COUNT_TINY_OF_A_RUN 10.0
+
+double conf_count_tiny(const struct conf *c)
+{
+	if (c->overhead_count_tiny != (double)CONF_AUTO)
+		return c->overhead_count_tiny;
+	if (strcmp(c->output_layout, "run") || c->sampling_active ||
+		(c->hwprof_active && c->hwprof_counters.n) ||
+		strcmp(c->profile_table_threads, "none"))
+		return NAN;
+	return COUNT_TINY_OF_A_RUN;
 }

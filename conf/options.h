@@ -6,11 +6,12 @@
  * against it. Rows of one section stand together, below its name.
  *
  * X(TYPE, field, path, default, min, max, words, null, text)
- *	TYPE	 BOOL INT AUTO_INT AUTO_BOOL DOUBLE TIME STRING SIZE CHOICE WORDS RANKS REGEX CPU
- *		 TAGS COUNTERS OBSERVABLES; see enum conf_type
+ *	TYPE	 BOOL INT AUTO_INT AUTO_BOOL DOUBLE AUTO_DOUBLE TIME STRING SIZE CHOICE WORDS RANKS
+ *		 REGEX CPU TAGS COUNTERS OBSERVABLES; see enum conf_type
  *	field	 member of struct conf: the path with '.' as '_'
  *	default	 as it would be given on the command line; NULL is null
- *	min, max accepted range of INT, AUTO_INT, DOUBLE, TIME (seconds) and SIZE (bytes), both included
+ *	min, max accepted range of INT, AUTO_INT, DOUBLE, AUTO_DOUBLE, TIME (seconds) and SIZE (bytes),
+ *		 both included
  *	words	 what CHOICE and each word of WORDS accepts, separated by '|'; "power of two" for SIZE;
  *		 the unit of the numbers of an INT that may be given as a size, "1MiB"
  *	null	 whether null is accepted
@@ -263,7 +264,7 @@ X(BOOL, overhead_remove_calls, "overhead.remove_calls", "false", 0, 0, NULL, fal
   "Take the hooks of functions that are off out of the code: nothing is left to count, nor to pay.") \
 X(BOOL, overhead_count_calls, "overhead.count_calls", "false", 0, 0, NULL, false, \
   "Count the calls of what the budget switches off by call path, and estimate their time.") \
-X(DOUBLE, overhead_count_tiny, "overhead.count_tiny", NULL, 0.01, 100, NULL, true, \
+X(AUTO_DOUBLE, overhead_count_tiny, "overhead.count_tiny", "auto", 0.01, 100, NULL, true, \
   "Percent of CPU time that hooks may cost before short functions are counted; null: time all.") \
 X(REGEX, overhead_keep, "overhead.keep", NULL, 0, 0, NULL, true, \
   "Functions that are traced whatever the budget says.")

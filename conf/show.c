@@ -63,6 +63,8 @@ static char *accepted_number(const struct conf_option *o)
 			o->max, o->words + strspn(o->words, "1"));
 	if (o->type == CONF_AUTO_INT)
 		return text_of("\"auto\" or an integer from %.15g to %.15g", o->min, o->max);
+	if (o->type == CONF_AUTO_DOUBLE)
+		return text_of("\"auto\" or a number from %.15g to %.15g", o->min, o->max);
 	return text_of("%s from %.15g to %.15g", o->type == CONF_INT ? "an integer" : "a number",
 		o->min, o->max);
 }
@@ -88,6 +90,7 @@ static const struct {
 	[CONF_AUTO_BOOL] = {"boolean or auto", "\"auto\", true or false",
 		"yes or no, on or off, 1 or 0"},
 	[CONF_DOUBLE] = {"number", NULL},
+	[CONF_AUTO_DOUBLE] = {"number", NULL},
 	[CONF_TIME] = {"time", NULL},
 	[CONF_STRING] = {"string", "a string"},
 	[CONF_SIZE] = {"size", NULL},
@@ -221,6 +224,12 @@ void value_print(const struct conf_option *o, const void *field, int indent, FIL
 	case CONF_AUTO_INT:
 	case CONF_AUTO_BOOL:
 		auto_print(o, *(const long long *)field, f);
+		break;
+	case CONF_AUTO_DOUBLE:
+		if (*(const double *)field == (double)CONF_AUTO)
+			auto_print(o, CONF_AUTO, f);
+		else
+			number_print(*(const double *)field, f);
 		break;
 	case CONF_DOUBLE:
 	case CONF_TIME:

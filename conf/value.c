@@ -131,7 +131,7 @@ static bool is_integer(const struct conf_option *o)
 	return o->type == CONF_INT || o->type == CONF_AUTO_INT;
 }
 
-/* INT, whose row may name the unit of its numbers, AUTO_INT, DOUBLE and TIME. */
+/* INT, whose row may name the unit of its numbers, DOUBLE, TIME and what may be auto. */
 static int set_number(const struct conf_option *o, void *field, const cJSON *json, char **why)
 {
 	const char *text = cJSON_IsString(json) ? json->valuestring : NULL;
@@ -157,6 +157,7 @@ static void set_null(const struct conf_option *o, void *field)
 {
 	switch (o->type) {
 	case CONF_DOUBLE:
+	case CONF_AUTO_DOUBLE:
 		*(double *)field = NAN;
 		break;
 	case CONF_SIZE:
@@ -170,7 +171,7 @@ static void set_null(const struct conf_option *o, void *field)
 
 static bool is_auto(const struct conf_option *o)
 {
-	return o->type == CONF_AUTO_INT || o->type == CONF_AUTO_BOOL;
+	return o->type == CONF_AUTO_INT || o->type == CONF_AUTO_BOOL || o->type == CONF_AUTO_DOUBLE;
 }
 
 int value_from_json(
@@ -183,7 +184,10 @@ int value_from_json(
 		return 0;
 	}
 	if (is_auto(o) && cJSON_IsString(json) && !strcmp(json->valuestring, "auto")) {
-		*(long long *)field = CONF_AUTO;
+		if (o->type == CONF_AUTO_DOUBLE)
+			*(double *)field = (double)CONF_AUTO;
+		else
+			*(long long *)field = CONF_AUTO;
 		return 0;
 	}
 	switch (o->type) {
@@ -199,6 +203,7 @@ int value_from_json(
 	case CONF_INT:
 	case CONF_AUTO_INT:
 	case CONF_DOUBLE:
+	case CONF_AUTO_DOUBLE:
 	case CONF_TIME:
 		return set_number(o, field, json, why);
 	case CONF_SIZE:
@@ -245,6 +250,7 @@ static cJSON *json_from_text(const struct conf_option *o, const char *text)
 	case CONF_INT:
 	case CONF_AUTO_INT:
 	case CONF_DOUBLE:
+	case CONF_AUTO_DOUBLE:
 	case CONF_TIME:
 		number = strtod(text, &end);
 		if (*text && *end == '\0' && text[strspn(text, "0123456789+-.eE")] == '\0')
@@ -285,6 +291,7 @@ void value_free(const struct conf_option *o, void *field)
 	case CONF_INT:
 	case CONF_AUTO_INT:
 	case CONF_DOUBLE:
+	case CONF_AUTO_DOUBLE:
 	case CONF_TIME:
 	case CONF_SIZE:
 		break;

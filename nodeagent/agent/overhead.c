@@ -34,6 +34,8 @@
 #define TINY_HOOKS     5    /* what takes less than so many hooks is shorter than they */
 #define EXCLUDED_SHARE 10000 /* less of the CPU time is not worth a switch */
 #define WORTH	       64    /* what costs less than this part of the budget stays on */
+#define NAMED	       8     /* of those that are counted, in the warning */
+#define FOLLOWING      4     /* so many times a hook: an event after counted calls */
 #define NONE	       UINT32_MAX
 
 struct function {
@@ -289,6 +291,12 @@ static void look_at(struct agent *a, struct process *p, struct spent *spent)
 	}
 }
 
+/* By number; what profile.exclude names is only off. */
+static bool is_counted(const struct overhead *b, uint32_t number)
+{
+	return b->counted >> number & 1 && b->functions[b->off[number]].exclude != EXCLUDED;
+}
+
 /* Bits of numbers. */
 static uint64_t all_off(const struct overhead *b)
 {
@@ -349,7 +357,7 @@ static bool is_tiny(const struct overhead *b, const struct function *f)
 {
 	const bool follows = b->counted || f->counts_others;
 
-	return f->hooks_long > 0 && f->hooks_long < (follows ? 4 : 1) * TINY_HOOKS;
+	return f->hooks_long > 0 && f->hooks_long < (follows ? FOLLOWING : 1) * TINY_HOOKS;
 }
 
 /* The dearest one that may go, or NULL. */
@@ -418,11 +426,13 @@ static double switch_off(struct agent *a, double cost_ns, double budget_ns, bool
 static void decide(struct agent *a, const struct spent *spent)
 {
 	const double budget = spent->cpu * a->host.conf->overhead_budget_percent / 100;
-	const double tiny = spent->cpu * a->host.conf->overhead_count_tiny / 100;
+	const double tiny = spent->cpu * conf_count_tiny(a->host.conf) / 100;
 	double cost_ns = spent->hooks + spent->waits;
 
+	/* what is timed between counted calls costs more than its hooks */
 	if (!isnan(tiny))
-		cost_ns = switch_off(a, cost_ns, tiny, true);
+		cost_ns = switch_off(
+			a, cost_ns, a->host.overhead->counted ? tiny / FOLLOWING : tiny, true);
 	if (!isnan(budget))
 		a->host.overhead->in_vain = switch_off(a, cost_ns, budget, false) > budget;
 }
@@ -536,7 +546,7 @@ static void note_lengths(struct overhead *b)
 
 static bool has_budget(const struct conf *c)
 {
-	return !isnan(c->overhead_budget_percent) || !isnan(c->overhead_count_tiny);
+	return !isnan(c->overhead_budget_percent) || !isnan(conf_count_tiny(c));
 }
 
 static void look_at_all(struct agent *a)
@@ -695,13 +705,60 @@ static void gather_user_switches(const struct host *host, struct profile *out)
 	}
 }
 
-static void warn_counted(const struct host *host, const struct function *f, struct profile *out)
+/* "f, g and 3 more": of functions that are counted, by number. The caller frees. */
+static char *counted_names(const struct host *host, size_t n)
 {
+	const struct overhead *b = host->overhead;
+	const struct name_style style = name_style_of(host->conf);
+	char *text = xstrdup("");
+	size_t named = 0;
+
+	for (uint32_t i = 0; i < b->n_off && named < NAMED; i++) {
+		char *name, *more;
+
+		if (!is_counted(b, i))
+			continue;
+		name = name_shown(b->functions[b->off[i]].name, &style);
+		more = xasprintf("%s%s%s", text, named++ ? ", " : "", name);
+		free(name);
+		free(text);
+		text = more;
+	}
+	if (n > named) {
+		char *more = xasprintf("%s and %zu more", text, n - named);
+
+		free(text);
+		text = more;
+	}
+	return text;
+}
+
+/* One warning for all, with the time at which the first one went. */
+static void warn_counted(const struct host *host, struct profile *out)
+{
+	const struct overhead *b = host->overhead;
+	uint64_t from = UINT64_MAX;
+	size_t n = 0;
+	char *names;
+
+	for (uint32_t i = 0; i < b->n_off; i++) {
+		const uint64_t ticks = b->functions[b->off[i]].off_ticks;
+
+		n += is_counted(b, i);
+		from = is_counted(b, i) && ticks < from ? ticks : from;
+	}
+	if (!n)
+		return;
+	names = counted_names(host, n);
 	profile_warn(out,
-		"%s was counted and not timed from %.3f s on: its calls are exact, their time from "
-		"then on is estimated",
-		f->name,
-		1e-9 * (double)clocks_ns(&host->clocks, f->off_ticks - host->first_start_ticks));
+		"%s %s counted and not timed%s from %.3f s on: %s calls are exact, %s estimated%s",
+		names, n == 1 ? "was" : "were", n == 1 ? "" : ", the first",
+		1e-9 * (double)clocks_ns(&host->clocks, from - host->first_start_ticks),
+		n == 1 ? "its" : "their",
+		n == 1 ? "its time from then on is" : "their times from then on are",
+		isnan(conf_count_tiny(host->conf)) ? ""
+						   : "; -k overhead.count_tiny=null times all");
+	free(names);
 }
 
 static void gather_switched(const struct host *host, struct profile *out)
@@ -717,16 +774,15 @@ static void gather_switched(const struct host *host, struct profile *out)
 			host->conf->overhead_budget_percent);
 	if (!b || !b->n_off)
 		return;
+	warn_counted(host, out);
 	out->switched = xcalloc(b->n_off, sizeof(*out->switched));
 	for (uint32_t i = 0; i < b->n_off; i++) {
 		const struct function *f = &b->functions[b->off[i]];
 
 		if (f->exclude == EXCLUDED)
 			continue;
-		if (b->counted >> i & 1) {
-			warn_counted(host, f, out);
+		if (b->counted >> i & 1)
 			continue;
-		}
 		out->switched[out->n_switched++] = (struct profile_switched){
 			.name = xstrdup(f->name),
 			.from_ns = clocks_ns(&host->clocks, f->off_ticks - host->first_start_ticks),

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* The lines of a digest. Each part adds none if it has nothing to say, or its own ones. */
 #include <inttypes.h>
+#include <math.h>
 #include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
@@ -256,6 +257,49 @@ static void put_cost(struct digest_lines *l)
 	end_line(l);
 }
 
+/* Functions whose calls were counted: the name of the one that was called most, and how many. */
+static size_t counted_functions(const struct report *r, uint32_t *name)
+{
+	struct report_group *groups;
+	const uint32_t *members;
+	const size_t all = report_groups(r, &groups, &members);
+	size_t n = 0;
+	uint64_t most = 0;
+
+	for (size_t i = 0; i < all; i++) {
+		bool counted = false;
+
+		/* what only stack samples have seen has no calls */
+		for (size_t k = groups[i].first; k < groups[i].first + groups[i].n; k++)
+			counted |= r->p->stacks[members[k]].estimated &&
+				   r->p->stacks[members[k]].calls;
+		n += counted;
+		if (!counted || groups[i].calls <= most)
+			continue;
+		most = groups[i].calls;
+		*name = groups[i].name;
+	}
+	free(groups);
+	return n;
+}
+
+static void put_counted(struct digest_lines *l)
+{
+	uint32_t name = PROFILE_NONE;
+	const size_t n = l->p->calls ? counted_functions(l->r, &name) : 0;
+	FILE *f = begin_line(l);
+
+	if (n) {
+		fputs("  counted, times ~: ", f);
+		put_name(f, l->r->cell[name], CALLER_COLUMNS);
+		if (n > 1)
+			fprintf(f, " and %zu more", n - 1);
+		if (!isnan(conf_count_tiny(l->r->c)))
+			fputs("; time all: -k overhead.count_tiny=null", f);
+	}
+	end_line(l);
+}
+
 /*
  * Who has no CPU looks like one who works; so it is said how long a rank had one, and of that
  * which had none although it was ready.
@@ -447,8 +491,8 @@ static void put_files(struct digest_lines *l)
 char **report_digest(const struct report *r, const char *folder, size_t *n)
 {
 	static void (*const parts[])(struct digest_lines * l) = {put_run, put_shares, put_top,
-		put_imbalance, put_late, put_openmp, put_gpu, put_cpu, put_cost, put_lost,
-		put_deaths, put_files, put_findings, put_efficiency};
+		put_imbalance, put_late, put_openmp, put_gpu, put_cpu, put_cost, put_counted,
+		put_lost, put_deaths, put_files, put_findings, put_efficiency};
 	struct digest_lines l = {.r = r, .p = r->p, .folder = folder, .d = digest_of(r)};
 	char **lines = xcalloc(DIGEST_LINES, sizeof(*lines));
 

@@ -32,7 +32,7 @@ static void advise_option(
 	struct finding *f, const struct report *r, const struct short_functions *s, size_t named)
 {
 	char *option = short_functions_option_text(r, s, named);
-	const char *first = isnan(r->c->overhead_count_tiny) ? "Run with -k " COUNT_TINY
+	const char *first = isnan(conf_count_tiny(r->c)) ? "Run with -k " COUNT_TINY
 							       ", which counts them, or compile"
 							     : "Compile";
 

@@ -142,7 +142,7 @@ static void print_remedy(
 		section_text(f, "   Compile with: ", option, "\n");
 	if (s->has_cxx)
 		fputs("   Compile C++ with: what `vftr flags --cxxflags' prints\n", f);
-	if (isnan(r->c->overhead_count_tiny))
+	if (isnan(conf_count_tiny(r->c)))
 		fputs("   Or count them, with: -k " COUNT_TINY "\n", f);
 	free(option);
 }

@@ -440,6 +440,33 @@ START_TEST(run_has_other_defaults)
 }
 END_TEST
 
+/* "auto" counts in the profile of a run, and where nothing else needs each call. */
+START_TEST(auto_counts_in_a_run)
+{
+	static const char *const all_timed[] = {"output.layout=vftrace", "sampling.active=true",
+		"profile_table.threads=all", "profile_table.threads=summary",
+		"overhead.count_tiny=null",
+		"hwprof.counters=[{\"hwc_name\": \"x\", \"symbol\": \"x\"}]"};
+	struct conf *c = conf_default();
+	char *error;
+
+	ck_assert(isnan(conf_count_tiny(c)));
+	ck_assert_int_eq(conf_assign(c, "output.layout=run", &error), 0);
+	ck_assert(conf_count_tiny(c) == 10);
+	ck_assert_int_eq(conf_assign(c, "sampling.active=true", &error), 0);
+	ck_assert_int_eq(conf_assign(c, "overhead.count_tiny=2.5", &error), 0);
+	ck_assert(conf_count_tiny(c) == 2.5);
+	conf_free(c);
+	for (size_t i = 0; i < sizeof(all_timed) / sizeof(all_timed[0]); i++) {
+		c = conf_default();
+		ck_assert_int_eq(conf_assign(c, "output.layout=run", &error), 0);
+		ck_assert_int_eq(conf_assign(c, all_timed[i], &error), 0);
+		ck_assert_msg(isnan(conf_count_tiny(c)), "%s", all_timed[i]);
+		conf_free(c);
+	}
+}
+END_TEST
+
 static bool accepts(const struct conf_option *o, const char *value, const char *shown)
 {
 	char *text = strdup("{"), *longer, *error, *wanted, path[128];
@@ -478,8 +505,8 @@ START_TEST(every_key_refuses)
 	for (size_t i = 0; i < CONF_N_OPTIONS; i++) {
 		const struct conf_option *o = &conf_options[i];
 		bool number = o->type == CONF_INT || o->type == CONF_AUTO_INT ||
-			      o->type == CONF_DOUBLE || o->type == CONF_TIME ||
-			      o->type == CONF_SIZE;
+			      o->type == CONF_DOUBLE || o->type == CONF_AUTO_DOUBLE ||
+			      o->type == CONF_TIME || o->type == CONF_SIZE;
 		bool list = o->type == CONF_COUNTERS || o->type == CONF_OBSERVABLES;
 		char outside[64];
 
@@ -499,7 +526,8 @@ START_TEST(every_key_refuses)
 		ck_assert(!accepts(o, outside, outside));
 		snprintf(outside, sizeof(outside), "%.15g", o->max * 2);
 		ck_assert(!accepts(o, outside, outside));
-		if (o->type != CONF_DOUBLE && o->type != CONF_TIME)
+		if (o->type != CONF_DOUBLE && o->type != CONF_AUTO_DOUBLE &&
+			o->type != CONF_TIME)
 			ck_assert(!accepts(o, "8.5", "8.5"));
 	}
 }
@@ -967,6 +995,7 @@ int main(void)
 	tcase_add_test(t, ranks);
 	tcase_add_test(t, run_has_other_defaults);
 	tcase_add_test(t, many_agents_wait_longer);
+	tcase_add_test(t, auto_counts_in_a_run);
 	tcase_add_test(t, tags);
 	tcase_add_test(t, mutations);
 	suite_add_tcase(suite, t);

@@ -2,6 +2,8 @@
 /* The digest of profiles made in memory: its lines, their width, and the numbers in the JSON. */
 #include "t/unit/report/output-files.h"
 
+#include <math.h>
+
 #include "nodeagent/base/table.h"
 #include "nodeagent/profile/lists.h"
 #include "nodeagent/report/digest.h"
@@ -153,6 +155,29 @@ START_TEST(of_stack_samples)
 			"samples\n",
 			NULL});
 	has_not(text, "nothing was traced");
+}
+END_TEST
+
+/* All that were counted, and the one that was called most. */
+START_TEST(of_counted_functions)
+{
+	const uint32_t work = add(
+		add(PROFILE_NONE, "init", 100, 0, 100, 0, 100, 1), "work", 500, 0, 500, 0, 500, 1);
+	const uint32_t tiny = add(work, "tiny", 300, 0, 300, 0, 300, 1);
+	const uint32_t other = add(work, "other", 100, 0, 100, 0, 100, 1);
+
+	p->stacks[tiny].estimated = p->stacks[other].estimated = true;
+	p->stacks[tiny].calls = 1000;
+	p->calls += 990;
+	sort_random_stacks(p);
+	make();
+	in_order(text, (const char *const[]){"   30.0 %   ~300 ms  tiny < work\n",
+			       "  counted, times ~: tiny and 1 more; time all: -k "
+			       "overhead.count_tiny=null\n",
+			       NULL});
+	conf->overhead_count_tiny = NAN; /* by vftr top */
+	make();
+	has(text, "  counted, times ~: tiny and 1 more\n");
 }
 END_TEST
 
@@ -396,6 +421,7 @@ END_TEST
 int main(void)
 {
 	const TTest *const tests[] = {of_ranks, of_one_process, of_nothing, of_stack_samples,
+		of_counted_functions,
 		of_a_rank_that_alone_works, of_several_paths, of_an_even_job, of_deaths_and_losses,
 		of_threads_and_gpus, parts_on_two_lines, of_late_senders, of_the_cpus,
 		of_everything, json_has_the_numbers, layout_vftrace_has_none};

@@ -1,0 +1,69 @@
+#!/bin/sh
+# SPDX-License-Identifier: BSD-3-Clause
+# overhead.count_tiny is auto: vftr run counts short functions where their hooks cost much.
+test_description='vftr run counts short functions by itself, says so, and times them where that is wanted'
+. "$(dirname "$0")/../lib/lib.sh"
+need jq
+need_built "$AGENT" "$VFTR" "$LIB/libvftrace.so"
+cc_traced "$BIN/accessors" "$T/counters/app-accessors.c" -O2 || skip_all 'app-accessors.c cannot be compiled'
+
+# estimated FILE: call paths whose time is an estimate
+estimated() {
+	json "$1" '[.stacks[] | select(.estimated)] | length'
+}
+
+# counted STEPS: its profile is in run/; an agent that waits for a CPU gets a longer program
+counted() {
+	for longer in 1 5 25; do
+		steps=$(($1 * longer))
+		rm -rf run
+		limit "$VFTR" run -o run -- "$BIN/accessors" "$steps" 100 2>digest
+		[ "$(estimated run/profile.json)" -eq 0 ] || return 0
+	done
+	return 1
+}
+
+test_expect 'accessors are counted: each call is there, and all times add up' '
+	counted 60
+	json run/profile.json ".stacks[] | select(.function != \"init\" and .function != \"main\" and
+		.function != \"step\") | .function + \" \" + (.calls | tostring)" |
+		awk "{ n[\$1] += \$2 } END { for (f in n) print n[f] }" | sort -u >calls
+	is $((8192 * steps)) "$(cat calls)"
+	is $steps "$(json run/profile.json "[.stacks[] | select(.function == \"step\") | .calls] | add")"
+	jq -e "([.stacks[].t_excl_s] | add) - (.stacks[] | select(.function == \"init\") | .t_incl_s) |
+		fabs < 1e-6" run/profile.json'
+
+test_expect 'the first lines say which, and how they are timed' '
+	has digest "  counted, times ~: "
+	has digest "; time all: -k overhead.count_tiny=null"
+	has run/summary.log "  counted, times ~: "
+	json run/profile.json ".warnings[]" | grep -F "counted and not timed" | grep -F " calls are exact"
+	is 1 "$(json run/profile.json "[.warnings[] | select(contains(\"counted\"))] | length")"'
+
+test_expect 'with null all are timed' '
+	limit "$VFTR" run -q -k overhead.count_tiny=null -o timed -- "$BIN/accessors" 60 100
+	is 0 "$(estimated timed/profile.json)"
+	hasnt timed/summary.log "counted, times"'
+
+test_expect 'a time line has all calls, unless they are to be counted' '
+	limit "$VFTR" run -q --trace -k sampling.max_size=1MiB -o line -- "$BIN/accessors" 60 100
+	is 0 "$(estimated line/profile.json)"
+	for longer in 1 5 25; do
+		rm -rf line
+		limit "$VFTR" run -q --trace -k overhead.count_tiny=10 -k sampling.max_size=1MiB -o line -- \
+			"$BIN/accessors" $((60 * longer)) 100
+		[ "$(estimated line/profile.json)" -eq 0 ] || break
+	done
+	[ "$(estimated line/profile.json)" -ge 1 ]'
+
+test_expect 'so it is with the names of Vftrace, and where each thread has its times' '
+	limit "$AGENT" -q -- "$BIN/accessors" 60 100
+	is 0 "$(estimated accessors_all.json)"
+	limit "$VFTR" run -q -k profile_table.threads=summary -o threads -- "$BIN/accessors" 60 100
+	is 0 "$(estimated threads/profile.json)"'
+
+test_expect 'where hooks cost little, all is timed' '
+	limit "$VFTR" run -q -o long -- "$BIN/accessors" 10 20000
+	is 0 "$(estimated long/profile.json)"'
+
+done_testing
