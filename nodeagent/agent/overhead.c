@@ -16,11 +16,13 @@
 #include "conf/conf.h"
 #include "nodeagent/agent/roles/agent.h"
 #include "nodeagent/replay/tree/calltree.h"
+#include "nodeagent/replay/tree/estimate.h"
 #include "nodeagent/symbols/demangle.h"
 #include "nodeagent/base/map.h"
 #include "nodeagent/agent/affinity.h"
 #include "nodeagent/process/process.h"
 #include "nodeagent/agent/overhead/removal.h"
+#include "nodeagent/agent/overhead/windows.h"
 #include "nodeagent/profile/lists.h"
 #include "nodeagent/profile/profile.h"
 #include "nodeagent/process/names.h"
@@ -29,6 +31,7 @@
 #include "shm/fnv.h"
 
 #define LOOK_S	       0.1  /* between two looks, at least ... */
+#define SOON_S	       0.02 /* ... in a window, and after it */
 #define LOOK_SHARE     100  /* ... and so many times what the last one took */
 #define TIME_LEAST     20e6 /* ns of CPU time in between; a shorter time says little, and adds up */
 #define TINY_HOOKS     5    /* what takes less than so many hooks is shorter than they */
@@ -72,6 +75,9 @@ struct overhead {
 	uint64_t on;			   /* bits: of these, on again */
 	uint64_t counted;		   /* bits: of these, counted while off */
 	uint64_t on_before;		   /* ... at the last look */
+	uint64_t long_again;		   /* bits: of these, no longer tiny, and timed */
+	struct windows windows;		   /* in which what is counted is timed */
+	uint64_t look_ns;		   /* when the last look was */
 	uint32_t version;		   /* counts changes of the two */
 	uint32_t orders;		   /* of the user, so far */
 	uint64_t due_ns;		   /* of the next look */
@@ -184,9 +190,11 @@ static bool is_off(const struct overhead *b, const struct function *f)
 static void add_tree(struct overhead *b, struct process *p, struct calltree *t)
 {
 	for (size_t i = 1; t && i < calltree_nodes(t); i++) {
-		const struct node *n = calltree_at(t, i);
+		struct node *n = calltree_at(t, i);
 		struct key_calls *k = calls_of(b, p, n->key);
 		uint32_t caller;
+
+		calltree_price(n, b->windows.heard);
 
 		k->now += n->calls - (n->extra ? n->extra->counted : 0);
 		k->ticks += n->ticks;
@@ -280,7 +288,8 @@ static void look_at(struct agent *a, struct process *p, struct spent *spent)
 			struct function *f = &b->functions[k->function];
 
 			f->cost_ns += ns;
-			if (k->ticks > k->ticks_before)
+			/* less: of a recursion that is open */
+			if ((int64_t)(k->ticks - k->ticks_before) > 0)
 				f->timed_ns += (double)clocks_ns(
 					&a->host.clocks, k->ticks - k->ticks_before);
 			f->hooks_ns += ns / 2;
@@ -549,11 +558,76 @@ static bool has_budget(const struct conf *c)
 	return !isnan(c->overhead_budget_percent) || !isnan(conf_count_tiny(c));
 }
 
+/* Counted, and not by the user's order: bits of numbers. */
+static uint64_t may_be_timed(const struct overhead *b)
+{
+	uint64_t may = b->counted & all_off(b);
+
+	for (uint32_t i = 0; i < b->n_off; i++)
+		if (b->functions[b->off[i]].wished)
+			may &= ~((uint64_t)1 << i);
+	return may;
+}
+
+/* A process follows the switches that were published last. */
+static bool is_heard(const struct agent *a)
+{
+	for (const struct process *p = a->host.processes; p; p = p->next)
+		/* pairs with vftr_switches_follow() */
+		if (is_watched(p) && load_acquire(&p->control_app->switches.version) ==
+					     a->host.overhead->version)
+			return true;
+	return false;
+}
+
+/*
+ * What takes longer now than when it was found to be tiny stays on, until it is tiny in another
+ * window. running: how much of the time a thread had a CPU and room, of what it was timed.
+ */
+static void judge_window(struct overhead *b, double running)
+{
+	for (uint32_t i = 0; i < b->n_off; i++) {
+		const struct function *f = &b->functions[b->off[i]];
+		const uint64_t bit = (uint64_t)1 << i;
+
+		if (!(b->windows.open & bit) || !(f->hooks_ns > 0))
+			continue;
+		if (f->timed_ns * running > 2 * FOLLOWING * TINY_HOOKS * f->hooks_ns)
+			b->long_again |= bit;
+		else
+			b->long_again &= ~bit;
+	}
+}
+
+static double running_of(const struct agent *a, const struct spent *spent, uint64_t now)
+{
+	const uint64_t wall = now - a->host.overhead->look_ns;
+	size_t threads = 0;
+
+	for (const struct process *p = a->host.processes; p; p = p->next)
+		for (size_t i = 0; is_watched(p) && i < p->n_threads; i++)
+			threads += p->threads[i] != NULL;
+	return fmin(1.0, spent->cpu / ((double)wall * (double)(threads ? threads : 1)));
+}
+
+static void take_window(struct agent *a, const struct spent *spent)
+{
+	struct overhead *b = a->host.overhead;
+	const uint64_t was = b->windows.open, now = clock_raw_ns();
+
+	if (was && b->windows.heard)
+		judge_window(b, running_of(a, spent, now));
+	windows_look(&b->windows, may_be_timed(b) | b->long_again, is_heard(a), spent->cpu, now);
+	b->on = (b->on & ~was) | b->windows.open | b->long_again;
+	b->look_ns = now;
+}
+
 static void look_at_all(struct agent *a)
 {
 	struct overhead *b = a->host.overhead;
 	struct spent spent = {0};
 	const bool budget = has_budget(a->host.conf);
+	bool in_window;
 	uint32_t n_off;
 	double own;
 
@@ -572,9 +646,11 @@ static void look_at_all(struct agent *a)
 		spent.waits += own;
 	spread(b, &spent);
 	note_lengths(b);
+	in_window = b->windows.open;
+	take_window(a, &spent);
 	obey_user(a);
 	exclude(a, &spent);
-	if (budget && spent.cpu >= TIME_LEAST)
+	if (budget && spent.cpu >= TIME_LEAST && !in_window) /* there all costs more */
 		decide(a, &spent);
 	b->version += b->n_off != n_off || b->on != b->on_before;
 	b->on_before = b->on;
@@ -594,6 +670,11 @@ static struct overhead *begin_overhead(const struct conf *c)
 	return b;
 }
 
+static uint64_t pause_ns(const struct overhead *b)
+{
+	return (uint64_t)((b->windows.due ? SOON_S : LOOK_S) * 1e9);
+}
+
 double overhead_tick(struct agent *a)
 {
 	uint64_t now, took;
@@ -611,7 +692,7 @@ double overhead_tick(struct agent *a)
 		look_at_all(a);
 		took = clock_raw_ns() - now;
 		now += took;
-		a->host.overhead->due_ns = now + (uint64_t)(LOOK_S * 1e9) + LOOK_SHARE * took;
+		a->host.overhead->due_ns = now + pause_ns(a->host.overhead) + LOOK_SHARE * took;
 	}
 	return 1e-9 * (double)(a->host.overhead->due_ns - now);
 }

@@ -40,6 +40,27 @@ test_expect 'the first lines say which, and how they are timed' '
 	json run/profile.json ".warnings[]" | grep -F "counted and not timed" | grep -F " calls are exact"
 	is 1 "$(json run/profile.json "[.warnings[] | select(contains(\"counted\"))] | length")"'
 
+# share FUNCTION: percent of all exclusive time that it has in phase/
+share() {
+	json phase/profile.json "[.stacks[].t_excl_s] as \$all | [.stacks[] | select(.function == \"$1\") | .t_excl_s] |
+		100 * add / (\$all | add) | round"
+}
+
+# Two thirds, by the work; a machine whose CPUs are wanted by others shifts it.
+test_expect 'a function that becomes a hundred times longer is timed again, and found out' '
+	cc_traced "$BIN/phase" "$T/live/app-phase.c" -O2
+	for longer in 1 2 4; do
+		rm -rf phase
+		limit "$VFTR" run -q -o phase -- "$BIN/phase" $((1000 * longer))
+		[ "$(estimated phase/profile.json)" -eq 0 ] || [ "$(share phase)" -lt 45 ] ||
+			[ "$(share phase)" -gt 85 ] || break
+	done
+	[ "$(estimated phase/profile.json)" -ge 1 ]
+	[ "$(share phase)" -ge 45 ]
+	[ "$(share phase)" -le 85 ]
+	is $((101000 * 1000 * longer)) "$(json phase/profile.json "[.stacks[] | select(.function == \"phase\") | .calls] | add")"
+	is $((101000 * 1000 * longer)) "$(json phase/profile.json "[.stacks[] | select(.function == \"other\") | .calls] | add")"'
+
 test_expect 'with null all are timed' '
 	limit "$VFTR" run -q -k overhead.count_tiny=null -o timed -- "$BIN/accessors" 60 100
 	is 0 "$(estimated timed/profile.json)"

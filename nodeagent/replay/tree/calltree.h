@@ -122,6 +122,9 @@ struct node_extra {
 	uint64_t lost;	    /* calls below it that were not recorded */
 	uint64_t counted;   /* of its calls, those without a time of their own ... */
 	uint64_t estimated; /* ... and the ticks that these have got (estimate.h) */
+	uint64_t priced_calls, priced_ticks; /* of the counted ones, those that have a mean */
+	uint64_t seen_calls, seen_ticks;     /* timed, when they got it */
+	uint64_t last_calls, last_ticks;     /* timed, of the last mean */
 	struct node_stacks stacks;
 	/* no other tree gets these: its stack in the sampling file (samples.c), its path number
 	 * of traffic_path() */
@@ -147,6 +150,12 @@ struct node_extra {
 	SUM(lost)                                                                                  \
 	SUM(counted)                                                                               \
 	SUM(estimated)                                                                             \
+	SUM(priced_calls)                                                                          \
+	SUM(priced_ticks)                                                                          \
+	SUM(seen_calls)                                                                            \
+	SUM(seen_ticks)                                                                            \
+	SUM(last_calls)                                                                            \
+	SUM(last_ticks)                                                                            \
 	SUM(stacks.all)                                                                            \
 	SUM(stacks.own)                                                                            \
 	SUM(stacks.ticks)                                                                          \

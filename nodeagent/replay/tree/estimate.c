@@ -26,6 +26,38 @@ static uint64_t counted_of(const struct node *n)
 	return n->extra ? n->extra->counted : 0;
 }
 
+#define MEAN_CALLS 32 /* a mean of fewer calls is none */
+
+static double mean_of(uint64_t ticks, uint64_t calls)
+{
+	return calls ? (double)ticks / (double)calls : 0;
+}
+
+void calltree_price(struct node *n, bool in_window)
+{
+	struct node_extra *x = n->extra;
+	uint64_t timed, ticks;
+	double before, now;
+
+	if (!x || !x->counted)
+		return;
+	timed = n->calls - x->counted - x->seen_calls;
+	ticks = n->ticks - x->estimated - x->seen_ticks;
+	x->seen_calls += timed;
+	x->seen_ticks += ticks;
+	/* calls that are open have no ticks yet, nor have all in a recursion that is open */
+	if (timed < MEAN_CALLS || (int64_t)ticks <= 0 || (x->last_calls && !in_window))
+		return;
+	now = mean_of(ticks, timed);
+	before = x->last_calls ? mean_of(x->last_ticks, x->last_calls) : now;
+	/* as many calls as fit into two equal times, one of short and one of long calls */
+	x->priced_ticks += (uint64_t)(2 * before * now / (before + now) *
+				      (double)(x->counted - x->priced_calls));
+	x->priced_calls = x->counted;
+	x->last_calls = timed;
+	x->last_ticks = ticks;
+}
+
 /* Takes back what was estimated before. True if there are counted calls. */
 static bool begin_anew(struct calltree *t)
 {
@@ -78,11 +110,14 @@ static double wanted_ticks(struct estimate *e, const struct node *n)
 {
 	const uint64_t timed = n->calls - counted_of(n);
 	const struct sums *f = of_function(e, n, 0);
-	double mean = timed	 ? (double)n->ticks / (double)timed
-		      : f->calls ? (double)f->ticks / (double)f->calls
-				 : 0;
+	const struct node_extra *x = n->extra;
+	double mean = x->last_calls ? mean_of(x->last_ticks, x->last_calls)
+		      : timed	    ? mean_of(n->ticks, timed)
+				    : mean_of(f->ticks, f->calls);
+	double ticks = (double)x->priced_ticks + mean * (double)(x->counted - x->priced_calls) -
+		       e->hook * (double)x->counted;
 
-	return mean > e->hook ? (mean - e->hook) * (double)counted_of(n) : 0;
+	return ticks > 0 ? ticks : 0;
 }
 
 static uint64_t exclusive_ticks(const struct node *n, const struct sums *s)

@@ -149,6 +149,46 @@ START_TEST(the_time_is_estimated)
 }
 END_TEST
 
+/* So many calls of B from A that are timed, of so many ticks each, one of them the hook's. */
+static void timed(int calls, unsigned each)
+{
+	for (int i = 0; i < calls; i++) {
+		in(B);
+		ticks += each - 1;
+		out(B);
+	}
+}
+
+static void price(bool in_window)
+{
+	flush();
+	calltree_price((struct node *)AT(A, B), in_window);
+}
+
+/* Those between two windows have the mean of equal times of short and of long calls. */
+START_TEST(the_estimate_follows_what_changes)
+{
+	in(A);
+	timed(100, 4);
+	counted(0, B, 1);
+	price(false);
+	counted(0, B, 1001);
+	ticks += 100000;
+	timed(1, 5000); /* at the edge of a window */
+	price(false);
+	timed(100, 12);
+	price(true);
+	counted(0, B, 1011);
+	ticks += 100000;
+	out(A);
+	end();
+	calltree_estimate(replay_tree(r), 1);
+	/* one of 4; 1000 of 2 * 4 * 12 / 16; 10 of 12, each with one tick of a hook */
+	expect(AT(A, B), 1212,
+		100 * 4 + 5000 + 100 * 12 + (4 - 1) + 1000 * (6 - 1) + 10 * (12 - 1));
+}
+END_TEST
+
 START_TEST(what_was_never_timed_has_no_time)
 {
 	in(A);
@@ -165,7 +205,8 @@ int main(void)
 {
 	const TTest *const tests[] = {growth_belongs_to_the_open_frame, the_rest_is_of_the_page,
 		it_is_of_the_function_that_was_unloaded, a_shadow_goes_on_counting,
-		the_time_is_estimated, what_was_never_timed_has_no_time};
+		the_time_is_estimated, the_estimate_follows_what_changes,
+		what_was_never_timed_has_no_time};
 	Suite *s = suite_create("counted");
 	TCase *c = tcase_create("counted");
 
