@@ -2,21 +2,17 @@
 /* `vftr run -- COMMAND': the everyday names of what vftr-node-agent does. */
 #include "nodeagent/tool/cmd.h"
 
-#include <errno.h>
 #include <getopt.h>
-#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "conf/conf.h"
 #include "nodeagent/base/util.h"
+#include "nodeagent/tool/agent-words.h"
 
-#define AGENT	    "vftr-node-agent"
-#define OWN_FAILURE 125 /* COMMAND was not run, as of the agent */
-#define NUMBERED    256 /* options without a letter */
-#define KEYS_MAX    2
+#define NUMBERED 256 /* options without a letter */
+#define KEYS_MAX 2
 
 static const char usage_head[] =
 	"usage: vftr run [OPTION...] -- COMMAND [ARGUMENTS]\n"
@@ -91,26 +87,6 @@ static void usage(void)
 	fputs(usage_tail, stdout);
 }
 
-/* ---- the agent's command line --------------------------------------------------------- */
-
-struct words {
-	char **v;
-	size_t n, cap;
-};
-
-static void add_word(struct words *w, char *word)
-{
-	w->v = grow(w->v, w->n + 1, &w->cap, sizeof(*w->v));
-	w->v[w->n++] = word;
-	w->v[w->n] = NULL;
-}
-
-static void add_key(struct words *w, const char *key, const char *value)
-{
-	add_word(w, xstrdup("--set"));
-	add_word(w, xasprintf("%s%s", key, value));
-}
-
 /* False after a message, in the words of the option and not of its key. */
 static bool is_good(const struct run_option *o, const char *value)
 {
@@ -129,21 +105,22 @@ static bool is_good(const struct run_option *o, const char *value)
 }
 
 /* keys: those of our options, which come before the user's, so that his win. */
-static bool add_option(struct words *keys, struct words *others, const struct run_option *o)
+static bool add_option(
+	struct agent_words *keys, struct agent_words *others, const struct run_option *o)
 {
 	const char *value = optarg ? optarg : "";
 
 	if (o->keys[0] && o->has_argument && !is_good(o, value))
 		return false;
 	for (size_t i = 0; i < KEYS_MAX && o->keys[i]; i++)
-		add_key(keys, o->keys[i], o->has_argument ? value : "");
+		agent_words_add_key(keys, o->keys[i], o->has_argument ? value : "");
 	if (!o->keys[0])
-		add_word(others, xasprintf("--%s%s%s", o->name, optarg ? "=" : "", value));
+		agent_words_add(others, xasprintf("--%s%s%s", o->name, optarg ? "=" : "", value));
 	return true;
 }
 
 /* -1, or an exit status; optind is then that of COMMAND. */
-static int read_options(int argc, char **argv, struct words *keys, struct words *others)
+static int read_options(int argc, char **argv, struct agent_words *keys, struct agent_words *others)
 {
 	struct option all[ARRAY_SIZE(run_options) + 1] = {{0}};
 	char letters[2 * ARRAY_SIZE(run_options) + 2] = "+", *end = letters + 1;
@@ -174,37 +151,14 @@ static int read_options(int argc, char **argv, struct words *keys, struct words 
 	return -1;
 }
 
-/* Beside this program, or else a name for PATH. */
-static char *agent_path(void)
-{
-	char path[PATH_MAX], *beside;
-	ssize_t n = readlink("/proc/self/exe", path, sizeof(path) - 1);
-
-	path[n > 0 ? n : 0] = '\0';
-	n = strrchr(path, '/') - path;
-	beside = strrchr(path, '/') ? xasprintf("%.*s/" AGENT, (int)n, path) : xstrdup(AGENT);
-	if (!access(beside, X_OK))
-		return beside;
-	free(beside);
-	return xstrdup(AGENT);
-}
-
-/* Becomes the agent; the exit status if that cannot be. */
-static int become_agent(const struct words *w)
-{
-	execvp(w->v[0], w->v);
-	complain("cannot run %s, which does the work of `vftr run': %s", w->v[0], strerror(errno));
-	return OWN_FAILURE;
-}
-
 int cmd_run(int argc, char **argv)
 {
-	struct words keys = {0}, others = {0};
+	struct agent_words keys = {0}, others = {0};
 	int status;
 
-	add_word(&keys, agent_path());
-	add_key(&keys, "output.layout=", "run");
-	add_word(&keys, xstrdup("--preload=auto"));
+	agent_words_begin(&keys);
+	agent_words_add_key(&keys, "output.layout=", "run");
+	agent_words_add(&keys, xstrdup("--preload=auto"));
 	status = read_options(argc, argv, &keys, &others);
 	if (status >= 0)
 		return status;
@@ -213,11 +167,11 @@ int cmd_run(int argc, char **argv)
 		return OWN_FAILURE;
 	}
 	for (size_t i = 0; i < others.n; i++)
-		add_word(&keys, others.v[i]);
-	add_word(&keys, xstrdup("--"));
+		agent_words_add(&keys, others.v[i]);
+	agent_words_add(&keys, xstrdup("--"));
 	for (int i = optind; i < argc; i++)
-		add_word(&keys, argv[i]);
-	return become_agent(&keys);
+		agent_words_add(&keys, argv[i]);
+	return agent_become(&keys, "run");
 }
 
 /* ---- names that other tools have for it ------------------------------------------------ */
@@ -231,12 +185,12 @@ int cmd_stat(int argc, char **argv)
 int cmd_record(int argc, char **argv)
 {
 	static char trace[] = "--trace";
-	struct words w = {0};
+	struct agent_words w = {0};
 
 	complain("record is another name for `vftr run --trace'");
-	add_word(&w, argv[0]);
-	add_word(&w, trace);
+	agent_words_add(&w, argv[0]);
+	agent_words_add(&w, trace);
 	for (int i = 1; i < argc; i++)
-		add_word(&w, argv[i]);
+		agent_words_add(&w, argv[i]);
 	return cmd_run((int)w.n, w.v);
 }
