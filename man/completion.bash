@@ -20,12 +20,12 @@ _vftr()
 
 	COMPREPLY=()
 	if [ "$COMP_CWORD" = 1 ]; then
-		_vftr_words "collate compress config critical-path diff doctor dump efficiency export findings flags help histogram iterations models open report run show top tree waits where --help --version" "$word"
+		_vftr_words "attach collate compress config critical-path diff doctor dump efficiency export findings flags help histogram iterations models open report run show top tree waits where --help --version" "$word"
 		return
 	fi
 	case ${COMP_WORDS[1]} in
 	help)
-		[ "$COMP_CWORD" = 2 ] && _vftr_words "collate compress config critical-path diff doctor dump efficiency export findings flags histogram iterations models open report run show top tree waits where" "$word"
+		[ "$COMP_CWORD" = 2 ] && _vftr_words "attach collate compress config critical-path diff doctor dump efficiency export findings flags histogram iterations models open report run show top tree waits where" "$word"
 		;;
 	config)
 		case $COMP_CWORD:$before:$word in
@@ -106,6 +106,20 @@ _vftr()
 		case $before:$word in
 		-s:* | --session:* | -d:* | --every:* | --off:* | --on:*) ;;
 		*) _vftr_words "-s --session -d --every -1 --once -j --json --off --on --pause --resume -h --help" "$word" ;;
+		esac
+		;;
+	attach)
+		case $before:$word in
+		-k:* | --set:*)
+			_vftr_words "$(_vftr_keys "$1")" "$word"
+			;;
+		-n:* | --name:* | -j:* | --job:* | -s:* | --seconds:* | --tag:*) ;;
+		*:-*)
+			_vftr_words "-n --name -j --job -u --user -s --seconds --no-children -o --output
+				-c --config -k --set --tag -q --quiet -h --help" "$word"
+			;;
+		-o:* | --output:* | -c:* | --config:*) ;;
+		*) _vftr_words "$(ps -u "$(id -u)" -o pid= 2>/dev/null)" "$word" ;;
 		esac
 		;;
 	where)

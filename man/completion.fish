@@ -175,6 +175,7 @@ complete -c vftr -n '__vftr_is dump export critical-path' -f -a '(__vftr_files .
 complete -c vftr -n '__vftr_is histogram' -f -a '(__vftr_files _all.json .vfp)'
 complete -c vftr -n '__vftr_is diff' -f -a '(__vftr_files _all.json .log .vfp)'
 complete -c vftr -n '__vftr_is doctor' -a '(__fish_complete_command)'
+complete -c vftr -n '__vftr_is attach' -f -a '(__fish_complete_pids)'
 complete -c vftr -n '__vftr_is flags help top where' -f
 if test -n "$vftr"
 	for sub in ($vftr help 2>/dev/null | __vftr_help_list 2 | string replace -r '\t.*' '')

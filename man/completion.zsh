@@ -133,6 +133,7 @@ _vftr_subcommand()
 		esac
 		;;
 	help) _arguments ':subcommand:_vftr_subcommands' ;;
+	attach) _arguments -S $specs '*:process:_pids' ;;
 	top | where) _arguments -S $specs ;;
 	collate) _arguments -S $specs '*:node profile or folder:_files -g "*.vfp(-.)"' ;;
 	dump) _arguments -S $specs '*:sampling file:_files -g "*.vfd(-.)"' ;;

@@ -28,6 +28,7 @@
 #include "nodeagent/agent/snapshot.h"
 #include "nodeagent/agent/last-words.h"
 #include "nodeagent/agent/affinity.h"
+#include "nodeagent/attach/attach.h"
 #include "nodeagent/stack/stack.h"
 #include "nodeagent/live/exchange/exchange.h"
 #include "nodeagent/process/process.h"
@@ -178,7 +179,7 @@ static bool urgent(const struct agent *a)
 static bool somebody_deaf(const struct agent *a)
 {
 	for (const struct process *p = a->host.live; p; p = p->next_live)
-		if (p->greeted && !p->ended && p->socket < 0)
+		if (p->greeted && !p->ended && p->socket < 0 && !p->outside)
 			return true;
 	return false;
 }
@@ -275,7 +276,8 @@ void agent_serve(struct agent *a)
 		int n, timeout = 0;
 		bool waits = false; /* for the disk */
 		const double off_cpu_s = drain_off_cpu_tick(&a->host);
-		const double stack_s = stack_tick(&a->host); /* before the records */
+		const double attach_s = attach_tick(&a->host); /* before its samples */
+		const double stack_s = stack_tick(&a->host);   /* before the records */
 		uint64_t bytes = readers_drain(a->readers);
 		double flush_s = recorder_tick(&a->host), snapshot_s, budget_s, metrics_s;
 
@@ -289,6 +291,8 @@ void agent_serve(struct agent *a)
 			flush_s = off_cpu_s;
 		if (stack_s < flush_s)
 			flush_s = stack_s;
+		if (attach_s < flush_s)
+			flush_s = attach_s;
 		metrics_s = metrics_file_tick(a);
 		if (metrics_s < flush_s)
 			flush_s = metrics_s;

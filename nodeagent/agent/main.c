@@ -17,6 +17,7 @@
 #include "nodeagent/agent/roles/agent.h"
 #include "nodeagent/agent/last-words.h"
 #include "nodeagent/agent/loop.h"
+#include "nodeagent/attach/attach.h"
 #include "nodeagent/agent/observers.h"
 #include "nodeagent/process/counter/counters.h"
 #include "nodeagent/report/observables.h"
@@ -70,7 +71,9 @@ enum {
 	OPTION_WITHIN,
 	OPTION_ON_DEATH,
 	OPTION_PRINT_CONTACT,
-	OPTION_LENIENT
+	OPTION_LENIENT,
+	OPTION_ATTACH,
+	OPTION_NO_CHILDREN
 };
 
 static const struct {
@@ -119,6 +122,8 @@ static const struct {
 	{{"sibling", no_argument, NULL, OPTION_SIBLING}, NULL, NULL},
 	{{"run", required_argument, NULL, OPTION_RUN}, NULL, NULL},
 	{{"started", required_argument, NULL, OPTION_STARTED}, NULL, NULL},
+	{{"attach", required_argument, NULL, OPTION_ATTACH}, NULL, NULL},
+	{{"no-children", no_argument, NULL, OPTION_NO_CHILDREN}, NULL, NULL},
 };
 
 static void print_usage(void)
@@ -210,6 +215,8 @@ struct command_line {
 	const char *config, *session;
 	const char *folder;  /* --output */
 	const char *started; /* by whom and how: run_start_text(); or NULL */
+	const char *attach;  /* PIDs, with a comma between two; or NULL */
+	bool no_children;    /* of these */
 	char *set[64], *tags[64];
 	int n_set, n_tags, n_environment; /* the first n_environment of set[] are of VFTR_SET */
 	struct tcp_options tcp;
@@ -221,10 +228,11 @@ struct command_line {
 static void settle_layout(struct agent *a, const struct launch *l, const struct command_line *c)
 {
 	struct conf *conf = a->host.conf;
-	const bool wished = l->command && c->folder && result_layout(conf) == LAYOUT_RUN;
+	const bool alone = l->command || a->form == FORM_ATTACH;
+	const bool wished = alone && c->folder && result_layout(conf) == LAYOUT_RUN;
 	char *error;
 
-	if ((!l->command && a->form != FORM_SIBLING &&
+	if ((!alone && a->form != FORM_SIBLING &&
 		    conf_set(conf, "output.layout", "vftrace", &error)) ||
 		(wished && conf_set(conf, "output_directory", ".", &error)))
 		die(OWN_FAILURE, "%s", error ? error : "out of memory");
@@ -357,6 +365,13 @@ static bool parse_run(int k, char *value, struct agent *a, struct command_line *
 	case OPTION_STARTED:
 		c->started = value;
 		return true;
+	case OPTION_ATTACH:
+		c->attach = value;
+		a->form = FORM_ATTACH;
+		return true;
+	case OPTION_NO_CHILDREN:
+		c->no_children = true;
+		return true;
 	case OPTION_TAG:
 		if (c->n_tags == (int)ARRAY_SIZE(c->tags))
 			die(OWN_FAILURE, "--tag %s: more than %d of them", value, c->n_tags);
@@ -424,7 +439,7 @@ static void check_tcp(struct agent *a, struct launch *l, struct command_line *c)
 			"--expect takes contacts only without --peers, which has them already");
 	if (t->me >= 0 && !t->peers)
 		die(OWN_FAILURE, "--me needs --peers: it is this agent's place in that list");
-	if (a->within_s > 0 && !a->expect)
+	if (a->within_s > 0 && !a->expect && a->form != FORM_ATTACH)
 		die(OWN_FAILURE, "--within needs --expect: it is how long that waits");
 	a->several = t->peers || t->listen || t->lead;
 	if (!a->several && (t->interface || c->print_contact))
@@ -635,12 +650,29 @@ static void say_session(const struct agent *a, const struct command_line *c)
 			named ? "" : ", which is that of all of yours that name no session");
 }
 
+/* They run already, and are to know nothing of it. */
+static void take_processes(struct agent *a, const struct command_line *c)
+{
+	char *error = NULL;
+
+	if (attach_begin(&a->host, c->attach, !c->no_children, &error)) {
+		session_close(&a->host);
+		die(OWN_FAILURE, "%s", error);
+	}
+	if (!a->quiet)
+		complain("attached to %u %s; Ctrl-C ends it, and %s on", a->host.n_live,
+			one_or_many(a->host.n_live, "process", "processes"),
+			one_or_many(a->host.n_live, "it goes", "they go"));
+}
+
 static int serve_processes(struct agent *a, const struct launch *l, const struct command_line *c)
 {
 	bool nothing;
 	int failed;
 
 	agent_must_watch(a, a->host.listener, WATCH_LISTENER);
+	if (a->form == FORM_ATTACH)
+		take_processes(a, c);
 	if (a->form == FORM_SIDECAR || a->form == FORM_SIBLING ||
 		(a->several && a->form != FORM_STEP))
 		join_agents(a, c);
@@ -658,7 +690,7 @@ static int serve_processes(struct agent *a, const struct launch *l, const struct
 		agent_must_watch(a, in_step_link(a), WATCH_STEP);
 		in_step_ready(a, snapshot_so_far);
 	}
-	if (!l->command && !a->step && !a->quiet)
+	if (!l->command && !a->step && !a->quiet && a->form != FORM_ATTACH)
 		say_session(a, c);
 	agent_serve(a);
 	in_step_writes(a);
@@ -690,6 +722,8 @@ static void name_host(struct agent *a, const struct launch *l, const struct comm
 	gethostname(host, sizeof(host) - 1);
 	host[strcspn(host, ".")] = '\0';
 	a->host.name = file_base(host[0] ? host : "localhost");
+	if (!a->host.session && a->form == FORM_ATTACH)
+		a->host.session = xasprintf("attach-%d", (int)getpid());
 	if (!a->host.session)
 		a->host.session = session_name(l, c->session);
 }
@@ -758,6 +792,12 @@ static const char *start_of_run(struct agent *a, char *const *command, const str
 	return run_start_text(a);
 }
 
+/* Started by a launcher, beside other agents. */
+static bool meets_others(const struct agent *a)
+{
+	return a->several || (a->form != FORM_EMBEDDED && a->form != FORM_ATTACH && peer_wanted());
+}
+
 int main(int argc, char **argv)
 {
 	/* static: what is in them to the end is no leak */
@@ -769,7 +809,7 @@ int main(int argc, char **argv)
 					 .listener = -1}};
 	static struct launch l;
 	static struct command_line c = {.tcp.me = -1};
-	char **command;
+	char *const *command;
 
 	program_name = "vftr-node-agent";
 	launch_remember();
@@ -782,16 +822,16 @@ int main(int argc, char **argv)
 	c.tcp.any_session = !named_session(c.session);
 	if (a.several)
 		proxy_use_tcp(&c.tcp);
-	if (!l.command && (a.several || (a.form != FORM_EMBEDDED && peer_wanted())))
+	if (!l.command && meets_others(&a))
 		peers_shield();
 	read_configuration(&a, &l, c.config && c.config[0] ? c.config : NULL);
 	set_keys(&a, &c);
-	command = l.command; /* of which an agent in a step has none */
+	command = c.attach ? attach_words(c.attach) : l.command; /* in a step the agent has none */
 	settle_layout(&a, &l, &c);
 	check_output(&a, &l);
 	l.program = own_path(argv[0]);
-	l.started = start_of_run(&a, command, &c);
-	if (command)
+	l.started = start_of_run(&a, l.command, &c);
+	if (l.command)
 		launch_settle_preload(&l, a.host.conf);
 	if (c.in_step || (l.command && !a.several && in_step_wanted(&l))) {
 		in_step_start(&a, &l, c.session);
@@ -808,7 +848,7 @@ int main(int argc, char **argv)
 		return launch_distributed(&a, &l, c.config, c.set, c.n_set, salvage_summary);
 	if (l.command)
 		a.form = FORM_COMMAND;
-	else if (a.form != FORM_EMBEDDED)
+	else if (a.form != FORM_EMBEDDED && a.form != FORM_ATTACH)
 		company_expect(&a);
 	name_host(&a, &l, &c);
 	if (l.command)

@@ -132,6 +132,13 @@ static double end_after_linger(struct agent *a)
 	return a->host.conf->agent_linger_s - seconds_since(a->quiet_since);
 }
 
+static double end_of_attached(struct agent *a)
+{
+	if (!a->host.n_live)
+		return 0;
+	return a->within_s > 0 ? a->within_s - seconds_since(a->host.start_raw_ns) : NEVER_S;
+}
+
 /* ---- the table -------------------------------------------------------------------------- */
 
 #define A(x)	(1u << (x))
@@ -148,6 +155,7 @@ static const struct end_rule {
 	double (*left_s)(struct agent *a);
 } rules[] = {
 	{ANY, ANY, A(STOP_NOW), ANY, end_now},
+	{A(FORM_ATTACH), ANY, ANY, ANY, end_of_attached},
 	{ANY, A(HERE), A(STOP), ANY, end_by_patience},
 	{ANY, A(HERE), ANY, ANY, end_never},
 	{ANY, ANY, A(STOP), A(ALONE) | A(CUT_OFF) | A(BY_MPI), end_without_children},

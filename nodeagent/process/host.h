@@ -32,6 +32,7 @@ struct pids;
 struct process;
 struct process_observer;
 struct ended_process;
+struct attached;
 struct ring_store;
 struct recorder;
 struct round_times;
@@ -122,6 +123,7 @@ struct host {
 	struct recorder *recorder;	 /* recorder/recorder.h; with sampling.active */
 	struct matching *matching;	 /* matching.h; NULL until a process has a rank */
 	struct stacks *stacks;		 /* stack/stack.h; NULL until a process is sampled */
+	struct attached *attached;	 /* attach/attach.h; NULL: processes come themselves */
 	struct collectives *collectives; /* collectives.h; NULL until they were compared */
 
 	/* the other hosts */

@@ -65,7 +65,8 @@ void process_enlist(struct process *p)
 	if (p->next)
 		p->next->at = &p->next;
 	host->processes = p;
-	callers_leave(p);
+	if (!p->outside)
+		callers_leave(p);
 	p->next_live = host->live;
 	host->live = p;
 	pids_add(p);
@@ -132,7 +133,7 @@ static bool has_exited(const struct process *p)
 
 static enum process_end how_exited(const struct process *p)
 {
-	return p->said_bye ? PROCESS_EXITED : PROCESS_KILLED;
+	return p->said_bye || p->outside ? PROCESS_EXITED : PROCESS_KILLED;
 }
 
 void process_drop(struct process *p)

@@ -46,6 +46,7 @@ struct thread_ring {
 	uint64_t placed_tail; /* tail when the agent last chose its CPU */
 	uint64_t start_ticks;
 	uint64_t blocked_ns; /* of one that has ended */
+	uint64_t cpu_ticks;  /* of one that is seen from outside, and has ended */
 	int tid;
 	uint32_t number, parent; /* of the thread; of its creator, or PROFILE_NONE */
 	char name[16];
@@ -124,6 +125,8 @@ struct process {
 	struct off_clock off_cpu;	 /* of its first thread */
 	int exit_status;		 /* exit code or signal, -1 unknown */
 	bool uninstrumented; /* preloaded, and nothing in it called the hooks when it came */
+	bool outside;	     /* attach/attach.h: it has no socket, and its threads no rings */
+	bool other_program;  /* of these: it has called execve() */
 	bool greeted, said_bye, ended;
 	bool was_task, held;	    /* last-words.h */
 	bool lost;		    /* it gave up before it was attached, and is in no sum */

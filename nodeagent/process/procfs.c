@@ -115,6 +115,21 @@ int procfs_parent(int pid)
 	return p && p[1] ? atoi(p + 2) : 0;
 }
 
+bool procfs_thread_name(int pid, int tid, char name[16])
+{
+	char path[64], line[64] = "";
+	FILE *f;
+
+	snprintf(path, sizeof(path), "/proc/%d/task/%d/comm", pid, tid);
+	f = fopen(path, "re");
+	if (!f)
+		return false;
+	if (fgets(line, sizeof(line), f))
+		line[strcspn(line, "\n")] = '\0';
+	snprintf(name, 16, "%.15s", line);
+	return !fclose(f) && line[0];
+}
+
 bool procfs_is_stopped(int pid)
 {
 	char line[2048], *p = stat_of(pid, line, sizeof(line));

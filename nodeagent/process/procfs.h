@@ -21,6 +21,9 @@ int procfs_parent(int pid);
  * its first bytes - 1 characters are not all. */
 bool procfs_variable(int pid, const char *name, char *value, size_t bytes);
 
+/* The name of a thread, as prctl(2) sets it. False: there is no such thread. */
+bool procfs_thread_name(int pid, int tid, char name[16]);
+
 /* True if a signal has stopped the process, not a debugger. */
 bool procfs_is_stopped(int pid);
 

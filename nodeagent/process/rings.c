@@ -26,6 +26,7 @@ struct ring_store {
 	uint64_t touched_bytes; /* of the kept and the used ones, in memory */
 	struct stored_control controls[CONTROLS];
 	unsigned n_controls, n_controls_open; /* that are kept; that have a descriptor */
+	struct stored_ring empty;	      /* base NULL: nobody has asked for it */
 };
 
 struct memory_left ring_store_memory(void)
@@ -129,6 +130,15 @@ int ring_store_take(struct ring_store *s, struct stored_ring *out)
 	if (s->used_bytes > s->peak_bytes)
 		s->peak_bytes = s->used_bytes;
 	return 0;
+}
+
+int ring_store_empty(struct ring_store *s, struct ring *out)
+{
+	const int error = s->empty.ring.base ? 0 : ring_store_take(s, &s->empty);
+
+	if (!error)
+		*out = s->empty.ring;
+	return error;
 }
 
 void ring_store_sent(struct ring_store *s, struct stored_ring *r)

@@ -48,6 +48,9 @@ struct memory_left ring_store_memory(void);
 /* An empty ring with all words zero but those of its data. 0 or -errno. */
 int ring_store_take(struct ring_store *s, struct stored_ring *out);
 
+/* One that stays empty, for all threads that write nothing. 0 or -errno; the store's. */
+int ring_store_empty(struct ring_store *s, struct ring *out);
+
 /* The descriptor was sent; it stays open only if the ring may be used again. */
 void ring_store_sent(struct ring_store *s, struct stored_ring *r);
 

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "nodeagent/process/threads.h"
 
+#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
@@ -10,6 +11,7 @@
 #include "nodeagent/process/drain.h"
 #include "nodeagent/replay/openmp/locks.h"
 #include "nodeagent/replay/openmp/teams.h"
+#include "nodeagent/replay/tree/stack-time.h"
 #include "nodeagent/process/forks.h"
 #include "nodeagent/process/observer.h"
 #include "nodeagent/process/process.h"
@@ -252,6 +254,32 @@ void threads_begin(struct process *p, const struct wire_thread *m, const char *n
 		ring_store_sent(p->host->rings, &fresh->stored);
 }
 
+void threads_begin_outside(struct process *p, int tid, const char *name)
+{
+	const struct wire_thread m = {.head.ticks = host_ticks(p->host), .tid = tid};
+	struct ring empty;
+	const int error = ring_store_empty(p->host->rings, &empty);
+	uint32_t index;
+
+	if (error || (p->n_threads >= THREADS_LIMIT && !p->free_slot)) {
+		no_ring(p, tid, error ? error : -EMFILE);
+		return;
+	}
+	index = free_index(p);
+	p->slots[index] = (struct ring_slot){0};
+	p->threads[index] = thread_new(p, &m, name);
+	p->threads[index]->ring = empty;
+}
+
+void threads_end_outside(struct process *p, int tid)
+{
+	for (size_t i = 0; i < p->n_threads; i++)
+		if (p->threads[i] && p->threads[i]->tid == tid) {
+			threads_end(p, i, host_ticks(p->host), "");
+			return;
+		}
+}
+
 void threads_name(struct process *p, uint64_t index, const char *name)
 {
 	if (index >= p->n_threads || !p->threads[index] || p->threads[index]->named)
@@ -312,6 +340,8 @@ static void close_books(struct process *p, struct thread_ring *t)
 	replay_window_close(t->replay);
 	tree = replay_take_tree(t->replay);
 	threads_ended_add(p, t, tree);
+	if (p->outside) /* what it waits is not known by call path */
+		calltree_keep_cpu(tree, t->cpu_ticks);
 	calltree_add(p->ended_tree, tree);
 	threads_ended_range(p, t, tree);
 	traffic_track_end(t->track, p->ended_tree);

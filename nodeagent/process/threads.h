@@ -45,6 +45,9 @@ struct ended_thread {
 
 /* Messages of the process; index and texts are checked. */
 void threads_begin(struct process *p, const struct wire_thread *m, const char *name);
+/* A thread of a process that is seen from outside, which writes no records. */
+void threads_begin_outside(struct process *p, int tid, const char *name);
+void threads_end_outside(struct process *p, int tid);
 void threads_end(struct process *p, uint64_t index, uint64_t ticks, const char *name);
 void threads_name(struct process *p, uint64_t index, const char *name);
 /* The user's name for a living thread, which replaces the system's. */

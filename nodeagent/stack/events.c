@@ -60,6 +60,7 @@ static int open_event(int tid, uint64_t period_ns, enum stack_depth depth)
 		.config = PERF_COUNT_SW_CPU_CLOCK,
 		.sample_period = period_ns,
 		.sample_type = PERF_SAMPLE_TIME | PERF_SAMPLE_REGS_USER | PERF_SAMPLE_STACK_USER,
+		.read_format = PERF_FORMAT_TOTAL_TIME_ENABLED,
 		.sample_regs_user = REGS_MASK,
 		.sample_stack_user = stack_bytes[depth],
 		.exclude_kernel = 1,
@@ -239,4 +240,14 @@ bool stack_events_read(struct stack_events *e, size_t most,
 uint64_t stack_events_lost(const struct stack_events *e)
 {
 	return e->lost;
+}
+
+/* Such an event is enabled while its thread is on a CPU. */
+uint64_t stack_events_cpu_ns(const struct stack_events *e)
+{
+	uint64_t value_and_time[2];
+
+	return read(e->fd, value_and_time, sizeof(value_and_time)) == sizeof(value_and_time)
+		       ? value_and_time[1]
+		       : 0;
 }

@@ -57,6 +57,9 @@ void stack_events_set_period(struct stack_events *e, uint64_t period_ns);
 bool stack_events_read(struct stack_events *e, size_t most,
 	void (*take)(void *ctx, const struct stack_raw *s), void *ctx);
 
+/* CPU time of the thread since it was opened. */
+uint64_t stack_events_cpu_ns(const struct stack_events *e);
+
 /* Samples that the kernel had no room for, so far. */
 uint64_t stack_events_lost(const struct stack_events *e);
 

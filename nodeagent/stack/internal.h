@@ -51,7 +51,7 @@ void stack_process_look(struct stack_process *f);
 void stack_process_set_period(struct stack_process *f);
 /* A thread with a ring comes, or its records are about to be read to the end. */
 void stack_process_thread(struct stack_process *f, struct thread_ring *t);
-void stack_process_thread_ends(struct stack_process *f, const struct thread_ring *t);
+void stack_process_thread_ends(struct stack_process *f, struct thread_ring *t);
 /* All of them have ended at these ticks: adds the trees of those without a ring. */
 void stack_process_end(struct stack_process *f, uint64_t ticks);
 

@@ -149,8 +149,9 @@ static bool is_wanted(const struct process *p)
 {
 	const struct conf *c = p->host->conf;
 
-	return c->profile_sample == CONF_AUTO ? p->uninstrumented && !c->python_functions
-					      : c->profile_sample > 0;
+	if (c->profile_sample == CONF_AUTO)
+		return p->outside || (p->uninstrumented && !c->python_functions);
+	return c->profile_sample > 0;
 }
 
 static void begin_process(struct process *p)

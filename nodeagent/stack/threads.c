@@ -10,8 +10,10 @@
 #include "nodeagent/base/util.h"
 #include "nodeagent/process/host.h"
 #include "nodeagent/process/process.h"
+#include "nodeagent/process/threads.h"
 #include "nodeagent/replay/replay.h"
 #include "nodeagent/replay/stack-samples.h"
+#include "nodeagent/replay/tree/stack-time.h"
 #include "nodeagent/stack/events.h"
 #include "nodeagent/stack/functions.h"
 #include "nodeagent/stack/internal.h"
@@ -33,7 +35,8 @@ struct sampled_thread {
 	unsigned cut;	       /* samples that lack frames, as the stack is larger */
 	struct replay *replay; /* its ring's; or its own, if it has samples */
 	bool own;
-	bool seen; /* in /proc, at the last look */
+	uint64_t cpu_ns; /* it had while its events were open that are closed now */
+	bool seen;	 /* in /proc, at the last look */
 };
 
 struct stack_process {
@@ -57,6 +60,7 @@ struct stack_process *stack_process_new(struct stacks *s, struct process *p)
 	f->all = s;
 	f->p = p;
 	f->paths = calltree_new();
+	f->is_new = p->outside;
 	return f;
 }
 
@@ -70,6 +74,7 @@ static void close_events(struct stack_process *f, struct sampled_thread *t)
 	if (!t->events)
 		return;
 	f->all->lost += stack_events_lost(t->events);
+	t->cpu_ns += stack_events_cpu_ns(t->events);
 	f->all->rings -= rings_of(t->depth);
 	stack_events_close(t->events);
 	t->events = NULL;
@@ -203,6 +208,7 @@ static void read_thread(struct stack_process *f, struct sampled_thread *t, size_
 	if (!stack_events_read(t->events, most, take_sample, f)) {
 		close_events(f, t);
 		t->failed = true; /* another program runs there */
+		f->p->other_program = true;
 	} else if (t->cut >= CUT_MOST && !t->asked_deep) {
 		store_more(f, t);
 	}
@@ -231,17 +237,6 @@ static void forget_thread(struct stack_process *f, struct sampled_thread *t)
 	*t = f->threads[--f->n_threads];
 }
 
-/* The time of a thread that has recorded nothing is that of its samples: many are there to wait. */
-static void leave_out_waits(struct calltree *t)
-{
-	struct node *root = calltree_root(t);
-
-	root->ticks = 0;
-	for (size_t i = 1; i < calltree_nodes(t); i++)
-		if (calltree_at(t, i)->parent == root)
-			root->ticks += calltree_at(t, i)->ticks;
-}
-
 /* Its own tree becomes part of that of the process. Frees its replay. */
 static void close_own(struct stack_process *f, struct sampled_thread *t, uint64_t ticks)
 {
@@ -252,7 +247,7 @@ static void close_own(struct stack_process *f, struct sampled_thread *t, uint64_
 		return;
 	replay_end(t->replay, ticks);
 	tree = replay_take_tree(t->replay);
-	leave_out_waits(tree);
+	calltree_keep_cpu(tree, 0); /* many are there to wait */
 	calltree_add(f->p->ended_tree, tree);
 	calltree_free(tree);
 	replay_free(t->replay);
@@ -271,16 +266,19 @@ void stack_process_thread(struct stack_process *f, struct thread_ring *ring)
 		close_own(f, t, ring->start_ticks);
 	}
 	t->replay = ring->replay;
+	t->seen = f->p->outside; /* in the look that goes on */
 	f->is_new = true;
 }
 
-void stack_process_thread_ends(struct stack_process *f, const struct thread_ring *ring)
+void stack_process_thread_ends(struct stack_process *f, struct thread_ring *ring)
 {
 	struct sampled_thread *t = find_thread(f, ring->tid);
 
 	if (!t || t->own || t->replay != ring->replay)
 		return;
 	read_thread(f, t, SIZE_MAX);
+	close_events(f, t);
+	ring->cpu_ticks = stacks_weight(f->all, t->cpu_ns);
 	forget_thread(f, t);
 }
 
@@ -302,6 +300,15 @@ static void open_thread(struct stack_process *f, struct sampled_thread *t)
 		t->replay = replay_new(host_ticks(f->p->host), NULL, NULL);
 }
 
+/* stack_process_thread() takes it; the process does not tell. */
+static void begin_outside(struct stack_process *f, int tid)
+{
+	char name[16];
+
+	if (procfs_thread_name(f->p->pid, tid, name))
+		threads_begin_outside(f->p, tid, name);
+}
+
 /* A thread that has no ring is of this process alone, as no record was told of it. */
 static void note_thread(struct stack_process *f, const struct map64 *by_tid, int tid)
 {
@@ -309,6 +316,8 @@ static void note_thread(struct stack_process *f, const struct map64 *by_tid, int
 
 	if (at)
 		f->threads[*at].seen = true;
+	else if (f->p->outside)
+		begin_outside(f, tid);
 	else
 		*LIST_ADD(f, threads) =
 			(struct sampled_thread){.tid = tid, .own = true, .seen = true};
@@ -349,6 +358,8 @@ void stack_process_look(struct stack_process *f)
 			read_thread(f, t, SIZE_MAX);
 			close_own(f, t, host_ticks(f->p->host));
 			forget_thread(f, t);
+		} else if (f->p->outside && !t->seen) {
+			threads_end_outside(f->p, t->tid);
 		} else if (t->seen) { /* what a ring says of its thread may be wrong */
 			open_thread(f, t);
 		}

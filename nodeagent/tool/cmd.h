@@ -16,6 +16,7 @@
 
 struct vfd_span;
 
+int cmd_attach(int argc, char **argv);
 int cmd_collate(int argc, char **argv);
 int cmd_compress(int argc, char **argv);
 int cmd_config(int argc, char **argv);

@@ -15,6 +15,7 @@ static const struct {
 	int (*run)(int argc, char **argv);
 	const char *text; /* NULL: not listed */
 } commands[] = {
+	{"attach", cmd_attach, "look at processes that run already"},
 	{"collate", cmd_collate, "merge the node profiles of a directory into the summary"},
 	{"compress", cmd_compress, "make sampling files small"},
 	{"config", cmd_config, "print the default configuration, or check a file"},

@@ -32,6 +32,7 @@ enum agent_form {
 	FORM_EMBEDDED, /* by a process that found no agent */
 	FORM_SIBLING,  /* by the agent that runs COMMAND, one on each node */
 	FORM_STEP,     /* by a task of a launcher: step/in-step.h */
+	FORM_ATTACH,   /* by a user, to look at processes that run already: attach/attach.h */
 	FORMS
 };
 

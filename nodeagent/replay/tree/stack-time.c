@@ -78,3 +78,17 @@ void calltree_time_stacks(struct calltree *t)
 	set_times(t, parts);
 	free(parts);
 }
+
+void calltree_keep_cpu(struct calltree *t, uint64_t cpu)
+{
+	struct node *root = calltree_root(t);
+	uint64_t below = 0;
+
+	for (size_t i = 1; i < calltree_nodes(t); i++)
+		if (calltree_at(t, i)->parent == root)
+			below += calltree_at(t, i)->ticks;
+	if (cpu < root->ticks)
+		root->ticks = cpu;
+	if (root->ticks < below)
+		root->ticks = below;
+}

@@ -1,0 +1,110 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "nodeagent/attach/refusal.h"
+
+#include <elf.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <pwd.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "nodeagent/base/util.h"
+#include "nodeagent/process/procfs.h"
+
+struct about {
+	char state;
+	int tgid;
+	unsigned uid;
+	bool has_memory;
+};
+
+/* False: there is no such process. */
+static bool read_status(int pid, struct about *a)
+{
+	char path[64], line[256];
+	FILE *f;
+
+	*a = (struct about){0};
+	snprintf(path, sizeof(path), "/proc/%d/status", pid);
+	f = pid > 0 ? fopen(path, "re") : NULL;
+	if (!f)
+		return false;
+	while (fgets(line, sizeof(line), f)) {
+		sscanf(line, "State: %c", &a->state);
+		sscanf(line, "Tgid: %d", &a->tgid);
+		sscanf(line, "Uid: %u", &a->uid);
+		a->has_memory |= !strncmp(line, "VmSize:", 7);
+	}
+	fclose(f);
+	return a->tgid > 0;
+}
+
+static char *of_other_user(int pid, const struct about *a)
+{
+	const struct passwd *user = getpwuid(a->uid);
+
+	if (a->uid == geteuid())
+		return xasprintf("process %d is shown to root only, as it has changed its user or "
+				 "its rights",
+			pid);
+	return xasprintf("process %d is of user %s: only its own user, or root, may attach to it",
+		pid, user ? user->pw_name : "unknown");
+}
+
+/* Of the file that it runs. */
+static char *of_other_kind(int pid)
+{
+	unsigned char e[EI_NIDENT] = {0};
+	char path[64];
+	int fd;
+	ssize_t n;
+
+	snprintf(path, sizeof(path), "/proc/%d/exe", pid);
+	fd = open(path, O_RDONLY | O_CLOEXEC);
+	if (fd < 0)
+		return NULL;
+	n = read(fd, e, sizeof(e));
+	close(fd);
+	if (n == sizeof(e) && !memcmp(e, ELFMAG, SELFMAG) && e[EI_CLASS] != ELFCLASS64)
+		return xasprintf(
+			"process %d runs a 32-bit program, whose stacks are not read", pid);
+	return NULL;
+}
+
+static char *of_traced(int pid)
+{
+	char session[128];
+
+	if (procfs_maps_has(pid, "memfd:vftr-control") != 1)
+		return NULL;
+	if (procfs_variable(pid, "VFTR_SESSION", session, sizeof(session)))
+		return xasprintf("process %d is traced already: `vftr top -s %s' and `vftr where "
+				 "-s %s' show what it does",
+			pid, session, session);
+	return xasprintf("process %d is traced already: `vftr top' and `vftr where' show what it "
+			 "does",
+		pid);
+}
+
+char *attach_refusal(int pid)
+{
+	char path[64], *why;
+	struct about a;
+
+	if (!read_status(pid, &a))
+		return xasprintf("there is no process %d", pid);
+	if (a.tgid != pid)
+		return xasprintf("%d is a thread of process %d: attach to that", pid, a.tgid);
+	if (a.state == 'Z' || a.state == 'X')
+		return xasprintf(
+			"process %d has ended, and its parent has not waited for it yet", pid);
+	if (!a.has_memory)
+		return xasprintf("process %d is a thread of the kernel", pid);
+	snprintf(path, sizeof(path), "/proc/%d/maps", pid);
+	if (access(path, R_OK) || procfs_maps_has(pid, "-") < 0)
+		return of_other_user(pid, &a);
+	why = of_other_kind(pid);
+	return why ? why : of_traced(pid);
+}

@@ -1,0 +1,169 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* `vftr attach': looks at processes that run already, by an agent of its own. */
+#include "nodeagent/tool/cmd.h"
+
+#include <getopt.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "conf/conf.h"
+#include "nodeagent/attach/choice.h"
+#include "nodeagent/attach/refusal.h"
+#include "nodeagent/base/util.h"
+#include "nodeagent/tool/agent-words.h"
+
+static const char usage[] =
+	"usage: vftr attach [OPTION...] PID...\n"
+	"       vftr attach [OPTION...] --name PROGRAM | --job JOBID | --user\n"
+	"\n"
+	"Samples the stacks of processes that run already, and of children that they start. They\n"
+	"are not stopped and need not be compiled or linked for it. Ends when they have ended, at\n"
+	"Ctrl-C or after --seconds; the results are in a new folder, vftr-NAME-DATE-TIME, as of\n"
+	"`vftr run'. Calls, messages and waits are not known.\n"
+	"\n"
+	"  -n, --name PROGRAM   all your processes of that program\n"
+	"  -j, --job JOBID      those of this Slurm job on this node\n"
+	"  -u, --user           all your processes\n"
+	"  -s, --seconds TIME   how long, such as 30 or 5min\n"
+	"      --no-children    not those that they have started or will start\n"
+	"  -o, --output DIR     the folder to make; %p is the program, %j the batch\n"
+	"                       job, %d date and time, %h the host\n"
+	"  -c, --config FILE    configuration (default: $VFTR_CONFIG)\n"
+	"  -k, --set KEY=VALUE  change one key of the configuration;\n"
+	"                       profile.sample=HZ is how often a second, 20 by default\n"
+	"      --tag KEY=VALUE  say something of it, for its results; may be repeated\n"
+	"  -q, --quiet          do not say where the results are\n"
+	"  -h, --help           this text\n"
+	"\n"
+	"Exit status: 0 done; 1 no process that can be looked at; 2 wrong usage; 125 the agent\n"
+	"could not be started, or cannot write.\n";
+
+enum { NO_CHILDREN = 256, TAG };
+
+static const struct option options[] = {{"name", required_argument, NULL, 'n'},
+	{"job", required_argument, NULL, 'j'}, {"user", no_argument, NULL, 'u'},
+	{"seconds", required_argument, NULL, 's'}, {"no-children", no_argument, NULL, NO_CHILDREN},
+	{"output", required_argument, NULL, 'o'}, {"config", required_argument, NULL, 'c'},
+	{"set", required_argument, NULL, 'k'}, {"tag", required_argument, NULL, TAG},
+	{"quiet", no_argument, NULL, 'q'}, {"help", no_argument, NULL, 'h'}, {0}};
+
+/* ---- which processes ---------------------------------------------------------------------- */
+
+/* One that the user has named: what is wrong with it is said. */
+static void choose_named(struct attach_choice *c, int pid)
+{
+	char *why = attach_refusal(pid);
+
+	if (why)
+		complain("%s", why);
+	else
+		attach_choose(c, pid);
+	free(why);
+}
+
+/* False after a message. */
+static bool choose_pids(struct attach_choice *c, char **words)
+{
+	for (; *words; words++) {
+		char *end;
+		const long pid = strtol(*words, &end, 10);
+
+		if (end == *words || *end || pid <= 0 || pid > INT_MAX) {
+			complain(
+				"`%s' is no process number; --name takes a program's name", *words);
+			return false;
+		}
+		choose_named(c, (int)pid);
+	}
+	return true;
+}
+
+/* ---- the agent ---------------------------------------------------------------------------- */
+
+/* False after a message. */
+static bool take_option(struct agent_words *w, struct attach_choice *c, int k)
+{
+	double s;
+
+	switch (k) {
+	case 'n':
+		c->name = optarg;
+		break;
+	case 'j':
+		c->job = optarg;
+		break;
+	case 'u':
+		c->user = true;
+		break;
+	case 's':
+		if (!conf_time(optarg, &s) || s < 0.001 || s > 1e9) {
+			complain("--seconds `%s': not a time, such as 30 or 5min", optarg);
+			return false;
+		}
+		agent_words_add(w, xasprintf("--within=%s", optarg));
+		break;
+	case NO_CHILDREN:
+		agent_words_add(w, xstrdup("--no-children"));
+		break;
+	case 'q':
+		agent_words_add(w, xstrdup("--quiet"));
+		break;
+	case TAG:
+		agent_words_add(w, xasprintf("--tag=%s", optarg));
+		break;
+	case 'o':
+	case 'c':
+	case 'k':
+		agent_words_add(w, xasprintf("-%c%s", k, optarg));
+		break;
+	default:
+		return false;
+	}
+	return true;
+}
+
+static int nothing_to_attach(const struct attach_choice *c, bool named)
+{
+	if (c->name)
+		complain("no process of yours that can be looked at runs %s", c->name);
+	else if (c->job)
+		complain("no process of yours that can be looked at is of the Slurm job %s on "
+			 "this node",
+			c->job);
+	else if (!named)
+		complain("no process of yours can be looked at");
+	return 1;
+}
+
+int cmd_attach(int argc, char **argv)
+{
+	struct attach_choice c = {0};
+	struct agent_words w = {0};
+	bool named;
+	int k;
+
+	agent_words_begin(&w);
+	agent_words_add_key(&w, "output.layout=", "run");
+	while ((k = getopt_long(argc, argv, "n:j:us:o:c:k:qh", options, NULL)) != -1) {
+		if (k == 'h') {
+			fputs(usage, stdout);
+			return 0;
+		}
+		if (!take_option(&w, &c, k))
+			return 2;
+	}
+	named = optind < argc;
+	if (named + (c.name != NULL) + (c.job != NULL) + c.user != 1) {
+		complain("say which processes: one of PID..., --name, --job or --user");
+		return 2;
+	}
+	if (!choose_pids(&c, argv + optind))
+		return 2;
+	if (!named)
+		attach_choose_all(&c);
+	if (!c.n)
+		return nothing_to_attach(&c, named);
+	agent_words_add(&w, xasprintf("--attach=%s", c.pids));
+	return agent_become(&w, "attach");
+}
