@@ -11,32 +11,18 @@
 #include "nodeagent/base/util.h"
 #include "nodeagent/process/procfs.h"
 #include "nodeagent/stack/events.h"
+#include "nodeagent/stack/registers.h"
+#include "nodeagent/stack/rules.h"
 
 struct unwinder {
 	Dwfl *dwfl;
+	struct frame_rules *rules;
 	int pid;
 	const struct stack_raw *sample; /* the one at hand */
 	uint64_t *pcs;
 	size_t n;
 	bool missed; /* memory that was not stored; for libdw the stack may end there */
 };
-
-/* Where registers of DWARF are in stack_raw.regs; and the stack pointer. */
-#if defined(__x86_64__)
-static const unsigned char stored_at[] = {
-	0, 3, 2, 1, 4, 5, 6, 7, 12, 13, 14, 15, 16, 17, 18, 19, 8};
-#define STACK_POINTER 7
-#define SEPARATE_PC   0 /* it is the last one of these */
-#elif defined(__aarch64__)
-static const unsigned char stored_at[] = {0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16,
-	17, 18, 19, 20, 21, 22, 23, 24, 25, 26, 27, 28, 29, 30, 31};
-#define STACK_POINTER 31
-#define SEPARATE_PC   32
-#else
-static const unsigned char stored_at[] = {0};
-#define STACK_POINTER 0
-#define SEPARATE_PC   0
-#endif
 
 /* ---- what libdw asks for ------------------------------------------------- */
 
@@ -59,7 +45,7 @@ static bool read_memory(Dwfl *dwfl, Dwarf_Addr address, Dwarf_Word *word, void *
 {
 	struct unwinder *u = ctx;
 	const struct stack_raw *s = u->sample;
-	const uint64_t at = address - s->regs[STACK_POINTER];
+	const uint64_t at = address - stack_raw_register(s, STACK_POINTER);
 
 	if (s->stack_bytes < sizeof(*word) || at > s->stack_bytes - sizeof(*word)) {
 		u->missed = true;
@@ -72,13 +58,13 @@ static bool read_memory(Dwfl *dwfl, Dwarf_Addr address, Dwarf_Word *word, void *
 static bool set_registers(Dwfl_Thread *thread, void *ctx)
 {
 	const struct stack_raw *s = ((struct unwinder *)ctx)->sample;
-	Dwarf_Word words[ARRAY_SIZE(stored_at)];
+	Dwarf_Word words[DWARF_REGS];
 
-	for (size_t i = 0; i < ARRAY_SIZE(stored_at); i++)
-		words[i] = s->regs[stored_at[i]];
+	for (unsigned i = 0; i < DWARF_REGS; i++)
+		words[i] = stack_raw_register(s, i);
 	if (SEPARATE_PC)
-		dwfl_thread_state_register_pc(thread, s->regs[SEPARATE_PC]);
-	return dwfl_thread_state_registers(thread, 0, ARRAY_SIZE(stored_at), words);
+		dwfl_thread_state_register_pc(thread, stack_raw_pc(s));
+	return dwfl_thread_state_registers(thread, 0, DWARF_REGS, words);
 }
 
 static const Dwfl_Thread_Callbacks of_threads = {.next_thread = next_thread,
@@ -123,8 +109,10 @@ struct unwinder *unwinder_new(int pid)
 	u->dwfl = dwfl_begin(&of_modules);
 	if (u->dwfl && !dwfl_linux_proc_report(u->dwfl, pid) &&
 		!dwfl_report_end(u->dwfl, NULL, NULL) &&
-		dwfl_attach_state(u->dwfl, NULL, pid, &of_threads, u))
+		dwfl_attach_state(u->dwfl, NULL, pid, &of_threads, u)) {
+		u->rules = frame_rules_new(u->dwfl);
 		return u;
+	}
 	unwinder_free(u);
 	return NULL;
 }
@@ -133,6 +121,7 @@ void unwinder_free(struct unwinder *u)
 {
 	if (!u)
 		return;
+	frame_rules_free(u->rules);
 	dwfl_end(u->dwfl);
 	free(u);
 }
@@ -144,16 +133,12 @@ void unwinder_refresh(struct unwinder *u)
 	dwfl_report_begin(u->dwfl);
 	dwfl_linux_proc_report(u->dwfl, u->pid);
 	dwfl_report_end(u->dwfl, NULL, NULL);
+	frame_rules_forget(u->rules);
 }
 
 bool unwinder_knows(const struct unwinder *u, uint64_t pc)
 {
 	return dwfl_addrmodule(u->dwfl, pc) != NULL;
-}
-
-uint64_t stack_raw_pc(const struct stack_raw *s)
-{
-	return s->regs[SEPARATE_PC ? SEPARATE_PC : stored_at[ARRAY_SIZE(stored_at) - 1]];
 }
 
 /* ---- frames -------------------------------------------------------------- */
@@ -174,7 +159,7 @@ static int add_frame(Dwfl_Frame *frame, void *ctx)
 	return DWARF_CB_OK;
 }
 
-size_t unwinder_frames(
+size_t unwinder_frames_by_libdw(
 	struct unwinder *u, const struct stack_raw *s, uint64_t pcs[UNWIND_FRAMES_MAX], bool *whole)
 {
 	u->sample = s;
@@ -184,6 +169,16 @@ size_t unwinder_frames(
 	*whole = !dwfl_getthread_frames(u->dwfl, u->pid, add_frame, u) && !u->missed;
 	u->sample = NULL;
 	return u->n;
+}
+
+size_t unwinder_frames(
+	struct unwinder *u, const struct stack_raw *s, uint64_t pcs[UNWIND_FRAMES_MAX], bool *whole)
+{
+	size_t n;
+
+	return frame_rules_walk(u->rules, s, pcs, &n, whole)
+		       ? n
+		       : unwinder_frames_by_libdw(u, s, pcs, whole);
 }
 
 /* ---- files --------------------------------------------------------------- */

@@ -37,6 +37,10 @@ uint64_t stack_raw_pc(const struct stack_raw *s);
 size_t unwinder_frames(struct unwinder *u, const struct stack_raw *s,
 	uint64_t pcs[UNWIND_FRAMES_MAX], bool *whole);
 
+/* The same without rules that are kept (rules.h): what these cannot do, and for tests. */
+size_t unwinder_frames_by_libdw(struct unwinder *u, const struct stack_raw *s,
+	uint64_t pcs[UNWIND_FRAMES_MAX], bool *whole);
+
 /* A mapped file. Addresses but for base are of the process. */
 struct unwind_module {
 	const char *path;   /* until the next refresh */

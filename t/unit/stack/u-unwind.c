@@ -3,6 +3,7 @@
 #include <check.h>
 #include <dirent.h>
 #include <errno.h>
+#include <fcntl.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
@@ -12,6 +13,7 @@
 #include <unistd.h>
 
 #include "nodeagent/base/util.h"
+#include "nodeagent/process/procfs.h"
 #include "nodeagent/stack/events.h"
 #include "nodeagent/stack/unwind.h"
 #include "shm/clock.h"
@@ -74,12 +76,25 @@ static void end_child(void)
 	unwinder_free(unwinder);
 }
 
+/* The rules that are kept give what libdw gives. */
+static void same_by_libdw(const struct stack_raw *s, const uint64_t *pcs, size_t n, bool whole)
+{
+	uint64_t others[UNWIND_FRAMES_MAX];
+	bool other_whole;
+	const size_t m = unwinder_frames_by_libdw(unwinder, s, others, &other_whole);
+
+	ck_assert_uint_eq(n, m);
+	ck_assert_mem_eq(pcs, others, n * sizeof(*pcs));
+	ck_assert_int_eq(whole, other_whole);
+}
+
 static void look(void *ctx, const struct stack_raw *s)
 {
 	uint64_t pcs[UNWIND_FRAMES_MAX];
 	bool whole;
 	const size_t n = unwinder_frames(unwinder, s, pcs, &whole);
 
+	same_by_libdw(s, pcs, n, whole);
 	seen++;
 	ck_assert_uint_ge(n, 1);
 	ck_assert_uint_eq(s->period_ns, PERIOD_NS);
@@ -238,6 +253,120 @@ START_TEST(a_copy_of_the_agent_closes_none_of_its_own_memory)
 }
 END_TEST
 
+/* ---- programs of others ---------------------------------------------------- */
+
+static double rules_s, libdw_s;
+static unsigned deepest;
+
+static double cpu_s(void)
+{
+	struct timespec t;
+
+	clock_gettime(CLOCK_THREAD_CPUTIME_ID, &t);
+	return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
+}
+
+static void compare(void *ctx, const struct stack_raw *s)
+{
+	uint64_t pcs[UNWIND_FRAMES_MAX], others[UNWIND_FRAMES_MAX];
+	bool whole, other_whole;
+	size_t n, m;
+	double from;
+
+	if (!unwinder_knows(unwinder, stack_raw_pc(s)))
+		unwinder_refresh(unwinder);
+	if (seen == 200) /* by then most rules are known */
+		rules_s = libdw_s = 0;
+	from = cpu_s();
+	n = unwinder_frames(unwinder, s, pcs, &whole);
+	rules_s += cpu_s() - from;
+	from = cpu_s();
+	m = unwinder_frames_by_libdw(unwinder, s, others, &other_whole);
+	libdw_s += cpu_s() - from;
+	ck_assert_uint_eq(n, m);
+	ck_assert_mem_eq(pcs, others, n * sizeof(*pcs));
+	ck_assert_int_eq(whole, other_whole);
+	deepest = n > deepest ? (unsigned)n : deepest;
+	seen++;
+}
+
+/* They end when they are killed; one that is not installed has no samples. */
+static char *const programs[][8] = {
+	{"awk", "BEGIN { for (;;) s = length(s) substr(s, 1, 10) sprintf(\"%d %g\", 1, 2.5) }"},
+	{"python3", "-c",
+		"import json\n"
+		"while True: json.loads(json.dumps([{str(i): [i] * 9} for i in range(50)]))"},
+	{"gzip", "-9", "-c", "/dev/urandom"},
+	{"sort", "-u", "/dev/urandom"},
+	{"gdb", "-q", "-nx", "-batch", "-ex", "python while True: gdb.parse_and_eval(\"1 + 1\")"},
+};
+
+static void run_program(char *const *words)
+{
+	const int null = open("/dev/null", O_RDWR);
+
+	for (int fd = 0; fd < 3; fd++)
+		dup2(null, fd);
+	alarm(100);
+	execvp(words[0], words);
+	_exit(127);
+}
+
+/* True when the child runs another program, false when it has ended. */
+static bool has_begun(void)
+{
+	const uint64_t ours = procfs_program(getpid());
+
+	while (procfs_program(child) == ours)
+		if (waitpid(child, NULL, WNOHANG))
+			return false;
+	return true;
+}
+
+/* False: the kernel's mark of the beginning came when the event was there already. */
+static bool compare_some(void)
+{
+	int error = 0;
+	struct stack_events *e;
+	bool same = true;
+
+	unwinder = unwinder_new(child);
+	e = unwinder ? stack_events_open(child, PERIOD_NS, STACK_USUAL, &error) : NULL;
+	if (!e)
+		same = stack_events_refused() != 0; /* or it has only just begun */
+	while (e && same && seen < 400 && !waitpid(child, NULL, WNOHANG)) {
+		same = stack_events_read(e, 10, compare, NULL);
+		usleep(2000);
+	}
+	stack_events_close(e);
+	unwinder_free(unwinder);
+	if (!same)
+		seen = 0;
+	return same;
+}
+
+START_TEST(rules_that_are_kept_are_those_of_libdw)
+{
+	unsigned timed;
+
+	rules_s = libdw_s = 0;
+	deepest = seen = 0;
+	child = fork();
+	ck_assert_int_ge(child, 0);
+	if (!child)
+		run_program(programs[_i]);
+	while (has_begun() && !compare_some())
+		;
+	kill(child, SIGKILL);
+	waitpid(child, NULL, 0);
+	timed = seen > 200 ? seen - 200 : 1;
+	printf("# %s: %u samples, %u frames at most; %.1f us each, by libdw alone %.1f\n",
+		programs[_i][0], seen, deepest, 1e6 * rules_s / timed, 1e6 * libdw_s / timed);
+	if (seen > 300) /* by far, so that a busy machine makes no difference */
+		ck_assert_double_lt(rules_s, libdw_s);
+}
+END_TEST
+
 int main(void)
 {
 	const TTest *const tests[] = {a_stack_has_all_its_functions, a_larger_stack_is_not_whole,
@@ -248,6 +377,8 @@ int main(void)
 	TCase *c = tcase_create("unwind");
 
 	tcase_set_timeout(c, 100);
+	tcase_add_loop_test(
+		c, rules_that_are_kept_are_those_of_libdw, 0, (int)ARRAY_SIZE(programs));
 	for (size_t i = 0; i < ARRAY_SIZE(tests); i++)
 		tcase_add_test(c, tests[i]);
 	suite_add_tcase(s, c);
