@@ -33,6 +33,9 @@ static void gather_facts(struct facts *facts, const struct report *r)
 		idle_s += s_of(r->p->rank_times[i].all_openmp_idle_ns);
 	if (!facts->d.part_ns[DIGEST_OPENMP_IDLE])
 		facts->all_s += idle_s;
+	/* of processes that were seen from outside the call tree has the CPU time alone */
+	if (s_of(r->p->cpu.wall_ns) > ROUNDING * facts->all_s)
+		facts->all_s = s_of(r->p->cpu.wall_ns);
 }
 
 /* What is equal but for rounding is at the threshold. */
