@@ -26,6 +26,42 @@ int procfs_maps_has(int pid, const char *text)
 	return found;
 }
 
+static bool same_file(int pid, const char *name)
+{
+	char path[64], own[64];
+	struct stat a, b;
+
+	snprintf(path, sizeof(path), "/proc/%d/%s", pid, name);
+	snprintf(own, sizeof(own), "/proc/self/%s", name);
+	return stat(path, &a) || stat(own, &b) || (a.st_dev == b.st_dev && a.st_ino == b.st_ino);
+}
+
+bool procfs_has_other_root(int pid)
+{
+	return !same_file(pid, "ns/mnt") || !same_file(pid, "root/.");
+}
+
+char *procfs_maps_by_root(int pid)
+{
+	char path[64], line[4608], *text = NULL;
+	size_t bytes;
+	FILE *f, *out;
+
+	snprintf(path, sizeof(path), "/proc/%d/maps", pid);
+	f = fopen(path, "re");
+	out = f ? open_memstream(&text, &bytes) : NULL;
+	while (out && fgets(line, sizeof(line), f)) {
+		const int n = (int)strcspn(line, "/");
+
+		fprintf(out, line[n] ? "%.*s/proc/%d/root%s" : "%.*s", n, line, pid, line + n);
+	}
+	if (out)
+		fclose(out);
+	if (f)
+		fclose(f);
+	return text;
+}
+
 uint64_t procfs_program(int pid)
 {
 	char path[64];

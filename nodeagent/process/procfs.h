@@ -11,6 +11,11 @@
  * has no memory any more (it is exiting). */
 int procfs_maps_has(int pid, const char *text);
 
+/* True if paths mean other files to the process than to us: in a container, or after chroot(2). */
+bool procfs_has_other_root(int pid);
+/* Its maps with /proc/PID/root before the paths of files. NULL: there is none. The caller frees. */
+char *procfs_maps_by_root(int pid);
+
 /* A number that identifies the file that the process runs, 0 if unknown. */
 uint64_t procfs_program(int pid);
 

@@ -101,14 +101,32 @@ static const Dwfl_Callbacks of_modules = {.find_elf = find_elf, .find_debuginfo 
 
 /* ---- the process --------------------------------------------------------- */
 
+/* The maps with the names of files as we see them, of a process that has another root. */
+static int report_by_root(Dwfl *dwfl, int pid)
+{
+	char *text = procfs_maps_by_root(pid);
+	FILE *f = text ? fmemopen(text, strlen(text), "r") : NULL;
+	const int failed = f ? dwfl_linux_proc_maps_report(dwfl, f) : -1;
+
+	if (f)
+		fclose(f);
+	free(text);
+	return failed;
+}
+
+static int report_files(Dwfl *dwfl, int pid)
+{
+	return procfs_has_other_root(pid) ? report_by_root(dwfl, pid)
+					  : dwfl_linux_proc_report(dwfl, pid);
+}
+
 struct unwinder *unwinder_new(int pid)
 {
 	struct unwinder *u = xcalloc(1, sizeof(*u));
 
 	u->pid = pid;
 	u->dwfl = dwfl_begin(&of_modules);
-	if (u->dwfl && !dwfl_linux_proc_report(u->dwfl, pid) &&
-		!dwfl_report_end(u->dwfl, NULL, NULL) &&
+	if (u->dwfl && !report_files(u->dwfl, pid) && !dwfl_report_end(u->dwfl, NULL, NULL) &&
 		dwfl_attach_state(u->dwfl, NULL, pid, &of_threads, u)) {
 		u->rules = frame_rules_new(u->dwfl);
 		return u;
@@ -131,7 +149,7 @@ void unwinder_refresh(struct unwinder *u)
 	if (procfs_maps_has(u->pid, "/") != 1) /* it ends: what was known still holds */
 		return;
 	dwfl_report_begin(u->dwfl);
-	dwfl_linux_proc_report(u->dwfl, u->pid);
+	report_files(u->dwfl, u->pid);
 	dwfl_report_end(u->dwfl, NULL, NULL);
 	frame_rules_forget(u->rules);
 }
