@@ -10,6 +10,7 @@
 #include "nodeagent/agent/launch/supervisor.h"
 #include "nodeagent/agent/peers.h"
 #include "nodeagent/agent/roles/agent.h"
+#include "nodeagent/attach/attach.h"
 #include "nodeagent/base/util.h"
 #include "nodeagent/process/callers.h"
 #include "nodeagent/process/procfs.h"
@@ -136,7 +137,7 @@ static double end_of_attached(struct agent *a)
 {
 	if (!a->host.n_live)
 		return 0;
-	return a->within_s > 0 ? a->within_s - seconds_since(a->host.start_raw_ns) : NEVER_S;
+	return a->within_s > 0 ? a->within_s - attach_age_s(&a->host) : NEVER_S;
 }
 
 /* ---- the table -------------------------------------------------------------------------- */

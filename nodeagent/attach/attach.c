@@ -23,7 +23,7 @@
 struct attached {
 	bool children;
 	bool too_many; /* it was said */
-	uint64_t due_ns;
+	uint64_t begun_ns, due_ns;
 };
 
 /* ---- what a process is ----------------------------------------------------------------- */
@@ -209,11 +209,14 @@ static void take_children(struct process *p)
 
 /* ---- another program ------------------------------------------------------------------- */
 
-static bool runs_another(const struct process *p)
+/* By the kernel's mark; or it has no event yet, and was seen twice: the mark comes a little later
+ * than the file changes. */
+static bool runs_another(struct process *p)
 {
-	const uint64_t now = procfs_program(p->pid);
+	const uint64_t before = p->program_seen;
 
-	return p->other_program || (now && now != p->program);
+	p->program_seen = procfs_program(p->pid);
+	return p->other_program || (before && before != p->program && p->program_seen == before);
 }
 
 /* It is another process of the profile then. */
@@ -250,7 +253,7 @@ int attach_begin(struct host *host, const char *pids, bool children, char **erro
 
 		why = attach_refusal(pid);
 		if (why)
-			host_warn(host, true, "%s", why);
+			host_warn(host, false, "%s", why); /* `vftr attach' has looked before */
 		else if (!living_process(host, pid) && has_room(host))
 			take_process(host, pid, NULL);
 		free(why);
@@ -262,10 +265,16 @@ int attach_begin(struct host *host, const char *pids, bool children, char **erro
 		"messages and waits are not, see vftr-attach(1)",
 		host->n_live == 1 ? "this process ran" : "these processes ran",
 		host->n_live == 1 ? "is" : "are");
+	host->attached->begun_ns = clock_raw_ns();
 	if (host->n_live)
 		return 0;
 	*error = xstrdup("there is no process to attach to");
 	return -1;
+}
+
+double attach_age_s(const struct host *host)
+{
+	return 1e-9 * (double)(clock_raw_ns() - host->attached->begun_ns);
 }
 
 static void look_at_all(struct host *host)

@@ -24,6 +24,9 @@ int attach_begin(struct host *host, const char *pids, bool children, char **erro
 /* Takes children, and ends processes that run another program. Seconds until the next call. */
 double attach_tick(struct host *host);
 
+/* Seconds since attach_begin(). */
+double attach_age_s(const struct host *host);
+
 /* The words of the command line of the first of these pids, up to NULL, which stay. */
 char *const *attach_words(const char *pids);
 

@@ -124,9 +124,10 @@ struct process {
 	struct cpu_used cpu_before, cpu; /* when it connected; last known */
 	struct off_clock off_cpu;	 /* of its first thread */
 	int exit_status;		 /* exit code or signal, -1 unknown */
-	bool uninstrumented; /* preloaded, and nothing in it called the hooks when it came */
-	bool outside;	     /* attach/attach.h: it has no socket, and its threads no rings */
-	bool other_program;  /* of these: it has called execve() */
+	bool uninstrumented;   /* preloaded, and nothing in it called the hooks when it came */
+	bool outside;	       /* attach/attach.h: it has no socket, and its threads no rings */
+	bool other_program;    /* of these: it has called execve() */
+	uint64_t program_seen; /* of these, at the last look */
 	bool greeted, said_bye, ended;
 	bool was_task, held;	    /* last-words.h */
 	bool lost;		    /* it gave up before it was attached, and is in no sum */

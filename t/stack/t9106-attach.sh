@@ -5,6 +5,9 @@ test_description='vftr attach: processes that run already, seen from outside'
 
 need jq
 $TEST_CC -O2 -fomit-frame-pointer -o "$BIN/shares" "$T/stack/app-shares.c" -pthread -ldl || exit 1
+for name in execs later spent zombie; do
+	$TEST_CC -O2 -DWHAT_"$name" -o "$BIN/$name" "$T/stack/app-attached.c" || exit 1
+done
 
 # run COMMAND...: in the background, its output in `out'; $pid
 run() {
@@ -57,7 +60,8 @@ test_expect 'it ends after --seconds, and the process goes on' '
 	kill -9 "$pid"
 	is 1 "$(jq ".each_process | length" got/profile.json)"
 	is running "$(jq -r ".each_process[0].end" got/profile.json)"
-	jq -e ".runtime_s < 100 and .runtime_s > 0.8" got/profile.json
+	jq -e ".runtime_s < 100 and .runtime_s > 0.99" got/profile.json
+	jq -e "[.findings[].percent // 0] | max <= 100" got/profile.json
 	[ -s got/summary.log ]
 	ls got | grep -q "^node-.*\.log$"'
 
@@ -69,5 +73,171 @@ test_expect 'threads have rows of their own' '
 	jq -r ".stacks[].path" got/profile.json >paths
 	has paths "burn < much < beside < init"
 	has paths "burn < deep < serial < main < init"'
+
+test_expect 'a process that runs another program is two of the profile' '
+	run "$BIN/execs" "$BIN/shares" serial 300
+	attach -k profile.sample=50 "$pid"
+	is "exec exited" "$(jq -r "[.each_process[].end] | join(\" \")" got/profile.json)"
+	is "execs shares" "$(jq -r "[.each_process[].executable | sub(\".*/\"; \"\")] | join(\" \")" got/profile.json)"
+	is "$pid $pid" "$(jq -r "[.each_process[].pid] | join(\" \")" got/profile.json)"
+	jq -r ".stacks[].path" got/profile.json >paths
+	has paths "work < before < main < init"
+	has paths "burn < deep < serial < main < init"'
+
+test_expect 'children that come later are seen, but for --no-children' '
+	run "$BIN/later" 2
+	attach -k profile.sample=50 "$pid"
+	is 3 "$(jq ".each_process | length" got/profile.json)"
+	is "$pid $pid" "$(jq -r ".each_process[0].pid as \$p | [.each_process[] | select(.parent_pid == \$p) | .parent_pid] | join(\" \")" got/profile.json)"
+	run "$BIN/later" 2
+	attach -k profile.sample=50 --no-children "$pid"
+	is 1 "$(jq ".each_process | length" got/profile.json)"'
+
+test_expect 'a process that is killed is a row that says so, with what was seen until then' '
+	run "$BIN/shares" serial 1000000
+	attach -q -k profile.sample=50 -s 100 "$pid" &
+	agent=$!
+	limit "$BIN/spent" "$pid"
+	kill -9 "$pid"
+	wait "$agent"
+	is "killed $pid" "$(jq -r ".each_process[0] | \"\(.end) \(.pid)\"" got/profile.json)"
+	jq -e "([.stacks[].samples // 0] | add) > 5" got/profile.json'
+
+test_expect 'an agent that is killed leaves the process as it was' '
+	run "$BIN/shares" serial 1000000
+	attach -q "$pid" &
+	limit "$BIN/spent" "$pid"
+	kill -9 "$(head -n 1 "$VFTR_RUNTIME_DIR"/attach-*.lock)"
+	wait "$!" || true
+	kill -0 "$pid"
+	grep -q "^TracerPid:[[:space:]]*0$" "/proc/$pid/status"
+	attach -q -s 0.5 "$pid"
+	kill "$pid"
+	is running "$(jq -r ".each_process[0].end" got/profile.json)"'
+
+test_expect 'several processes are rows of one profile, by number or by name' '
+	run "$BIN/shares" serial 1000000
+	one=$pid
+	run "$BIN/shares" serial 1000000
+	attach -q -s 1 "$one" "$pid"
+	is 2 "$(jq ".each_process | length" got/profile.json)"
+	cp "$BIN/shares" "$BIN/only-this-name"
+	run "$BIN/only-this-name" serial 1000000
+	attach -q -s 1 --name only-this-name
+	is "$pid" "$(jq -r "[.each_process[].pid] | join(\" \")" got/profile.json)"
+	kill "$one" "$pid"'
+
+test_expect 'ranks are those that the launcher has told' '
+	run env OMPI_COMM_WORLD_RANK=3 OMPI_COMM_WORLD_SIZE=5 "$BIN/shares" serial 1000000
+	one=$pid
+	run env PMI_RANK=1 PMI_SIZE=5 "$BIN/shares" serial 1000000
+	attach -q -s 1 "$one" "$pid"
+	kill "$one" "$pid"
+	is "1 $pid 3 $one" "$(jq -r "[.each_process[] | .rank, .pid] | join(\" \")" got/profile.json)"'
+
+test_expect 'what cannot be taken is said in a sentence, and the rest is taken' '
+	run tail -f /dev/null
+	idle=$pid
+	run "$BIN/shares" serial 1000000
+	refused() { # WORDS PID...
+		test_words=$1
+		shift
+		test_rc=0
+		"$VFTR" attach -q -o none "$@" 2>said || test_rc=$?
+		is 1 "$test_rc"
+		has said "$test_words"
+	}
+	"$BIN/zombie" >zombie &
+	limit sh -c "until [ -s zombie ]; do :; done"
+	refused "there is no process 4194305" 4194305
+	refused "has ended, and its parent has not waited for it yet" "$(cat zombie)"
+	kill $!
+	[ ! -d /proc/2 ] || [ -e /proc/2/exe ] || refused "process 2 is a thread of the kernel" 2
+	refused "no process of yours that can be looked at runs no-such-program" -n no-such-program
+	attach -s 1 4194305 "$pid"
+	has said "there is no process 4194305"
+	is "$pid" "$(jq -r "[.each_process[].pid] | join(\" \")" got/profile.json)"
+	attach -q -s 1 "$idle"
+	is 0 "$(jq "[.stacks[].samples // 0] | add" got/profile.json)"
+	kill "$idle" "$pid"
+	for bad in "" "-u -n x" "x" "-s never 1"; do
+		test_rc=0
+		"$VFTR" attach $bad 2>said || test_rc=$?
+		is 2 "$test_rc"
+	done'
+
+test_expect 'a process that is traced already is refused, with what shows it' '
+	"$AGENT" -q --session mine --preload -- "$BIN/shares" serial 1000000 >/dev/null &
+	agent=$!
+	limit sh -c "until pid=\$(pgrep -P $agent -x shares) && grep -q memfd:vftr-control /proc/\$pid/maps; do :; done"
+	test_rc=0
+	"$VFTR" attach "$(pgrep -P "$agent" -x shares)" 2>said || test_rc=$?
+	kill "$(pgrep -P "$agent" -x shares)"
+	wait "$agent" || true
+	is 1 "$test_rc"
+	has said "is traced already"
+	has said "vftr where"'
+
+test_if "command -v mpirun.openmpi mpicc.openmpi" "no Open MPI" 'with its mpirun all ranks of a job are shown' '
+	mpicc.openmpi -O2 -o "$BIN/ranks" "$T/stack/app-attached-mpi.c"
+	run mpirun.openmpi --oversubscribe --bind-to none -np 3 "$BIN/ranks" ready
+	limit sh -c "until [ -e ready ]; do :; done"
+	attach -q -s 2 -k profile.sample=50 "$pid"
+	rm ready
+	wait "$pid"
+	is "0 1 2" "$(jq -r "[.each_process[] | select(.executable | endswith(\"/ranks\")) | .rank] | join(\" \")" got/profile.json)"
+	jq -r ".stacks[].path" got/profile.json >paths
+	has paths "own_work < main < init"'
+
+test_if "command -v python3" "no python3" 'an interpreter has its native functions' '
+	run python3 -c "
+import json
+while True:
+	json.loads(json.dumps([{str(i): [i] * 9} for i in range(50)]))"
+	attach -q -s 3 -k profile.sample=50 "$pid"
+	kill "$pid"
+	jq -r ".stacks[].path" got/profile.json >paths
+	has paths "Py"'
+
+test_expect 'more threads than there is room for have rows, and the log says so' '
+	run "$BIN/shares" crowd 1000000
+	limit sh -c "until [ \$(ls /proc/$pid/task | wc -l) = 61 ]; do :; done"
+	(ulimit -n 120; attach -q -s 1 -k profile_table.threads=all "$pid")
+	kill -9 "$pid"
+	is 61 "$(jq ".each_thread | length" got/profile.json)"
+	grep -q "this thread, maybe more, has no stack samples" got/*.log'
+
+mounts='[ "$(id -u)" = 0 ] && unshare -m true'
+test_if "$mounts" 'mounts need root' 'a process that sees other files than we do has the names of its own' '
+	mkdir inner hidden
+	cp "$BIN/shares" hidden/only-inside
+	run unshare -m sh -c "mount --bind hidden inner && exec inner/only-inside serial 1000000"
+	limit sh -c "until readlink /proc/$pid/exe | grep -q only-inside; do :; done"
+	[ ! -e inner/only-inside ]
+	attach -q -s 2 -k profile.sample=50 "$pid"
+	kill "$pid"
+	jq -r ".stacks[].path" got/profile.json >paths
+	has paths "burn < deep < serial < main < init"'
+
+test_expect 'where the kernel allows no samples, a sentence says so, and no folder is left' '
+	$TEST_CC -O1 -o "$BIN/without-perf" "$T/stack/without-perf.c"
+	run "$BIN/shares" serial 1000000
+	test_rc=0
+	limit "$BIN/without-perf" "$VFTR" attach -o refused "$pid" 2>said || test_rc=$?
+	kill "$pid"
+	is 125 "$test_rc"
+	has said "the kernel allows no stack samples (perf_event_open: Operation not permitted"
+	[ ! -e refused ]'
+
+root='[ "$(id -u)" = 0 ] && setpriv --reuid=65534 --clear-groups true'
+test_if "$root" 'another user needs root' 'another user is refused' '
+	run "$BIN/shares" serial 1000000
+	mkdir -m 777 other
+	chmod 755 "$VFTR_TEST_DIR"
+	test_rc=0
+	(cd other && VFTR_RUNTIME_DIR=$PWD setpriv --reuid=65534 --clear-groups "$VFTR" attach "$pid" 2>../said) || test_rc=$?
+	kill "$pid"
+	is 1 "$test_rc"
+	has said "process $pid is of user root: only its own user, or root, may attach to it"'
 
 done_testing
