@@ -223,6 +223,13 @@ X(BOOL, files_active, "files.active", "false", 0, 0, NULL, false, \
 X(REGEX, files_exclude, "files.exclude", "^/(proc|sys|dev)/", 0, 0, NULL, true, \
   "Leave out the files whose paths match this expression.") \
 \
+X(BOOL, memory_active, "memory.active", "false", 0, 0, NULL, false, \
+  "Record what the program allocates: bytes, live bytes, peak and leaks by call path.") \
+X(SIZE, memory_large, "memory.large", "64KiB", 0, CONF_GIB, NULL, false, \
+  "Record each allocation of at least so many bytes, and samples of smaller ones.") \
+X(SIZE, memory_sample_bytes, "memory.sample_bytes", "512KiB", 16, CONF_GIB, NULL, false, \
+  "Sample small allocations once in so many bytes, on average.") \
+\
 X(SIZE, shm_ring_size, "shm.ring_size", "4MiB", 32 * CONF_KIB, CONF_GIB, "power of two", false, \
   "Size of the ring of each thread.") \
 X(CHOICE, shm_when_full, "shm.when_full", "block", 0, 0, "block|drop", false, \

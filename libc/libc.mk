@@ -9,3 +9,12 @@ $(O)/lib/libvftrace-files.so: $(files_obj)
 	$(call say,LD,$@)
 	@mkdir -p $(@D)
 	$(Q)$(CC) -shared -Wl,-soname,$(@F) -Wl,-z,now,-z,nodelete $(LDFLAGS) -o $@ $^ -ldl -lpthread
+
+memory_obj := $(call obj,$(wildcard libc/memory/*.c))
+
+# before there is malloc, no thread-local memory can be had but what is there from the start
+$(memory_obj): ALL_CFLAGS := $(HOOK_CFLAGS) -U_FORTIFY_SOURCE -fno-builtin -fno-tree-loop-distribute-patterns
+$(O)/lib/libvftrace-memory.so: $(memory_obj)
+	$(call say,LD,$@)
+	@mkdir -p $(@D)
+	$(Q)$(CC) -shared -Wl,-soname,$(@F) -Wl,-z,now,-z,nodelete $(LDFLAGS) -o $@ $^ -ldl -lpthread

@@ -283,6 +283,8 @@ static void accept_welcome(const struct wire_welcome *w, const char *text)
 	vftr_process.openacc_wanted = w->openacc;
 	vftr_annotations_want(w->annotations);
 	vftr_process.files_wanted = w->files;
+	vftr_process.memory_mean = w->memory_mean;
+	vftr_process.memory_large = w->memory_large;
 	vftr_call_sites_want(w->call_sites == WIRE_CALL_SITES_ON ||
 			     (w->call_sites == WIRE_CALL_SITES_AUTO && !callers_are_seen(w)));
 	vftr_process.last_words_ms = w->last_words_ms;

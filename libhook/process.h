@@ -59,6 +59,7 @@ struct process {
 	bool python_wanted; /* functions of Python are recorded, if their names match */
 	const char *python_include, *python_exclude; /* regular expressions, or empty */
 	uint32_t files_wanted;
+	uint64_t memory_mean, memory_large; /* shm/memory.h; mean 0: memory is not recorded */
 	uint32_t switches;	/* functions that are switched off (switches.h), at most */
 	unsigned counter_words; /* of a COUNTERS record, 0: none are wanted */
 	struct control_agent_shm *agent;

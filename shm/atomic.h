@@ -35,6 +35,11 @@ static inline bool claim_u64(uint64_t *p, uint64_t old, uint64_t new)
 	return __atomic_compare_exchange_n(p, &old, new, false, __ATOMIC_ACQ_REL, __ATOMIC_RELAXED);
 }
 
+static inline bool claim_u8(uint8_t *p, uint8_t old, uint8_t new)
+{
+	return __atomic_compare_exchange_n(p, &old, new, false, __ATOMIC_ACQ_REL, __ATOMIC_RELAXED);
+}
+
 /* The same for a pointer that is still NULL. */
 static inline bool claim_null(uint32_t **p, uint32_t *new)
 {

@@ -23,7 +23,7 @@
 
 #include <stdint.h>
 
-#define RECORD_FORMAT 13 /* raised whenever a word changes its meaning */
+#define RECORD_FORMAT 14 /* raised whenever a word changes its meaning */
 
 #ifndef BLOCK_BYTES /* smaller in a model test */
 #define BLOCK_BYTES 4096u
@@ -54,7 +54,8 @@
 	RECORD(USER_COUNTER, 49, 3, 0, user_counter)                                               \
 	RECORD(IO, 50, 3, 0, io)                                                                   \
 	RECORD(UNLOCK, 51, 3, 0, unlock)                                                           \
-	RECORD(FILE_CALL, 52, 3, 0, file_call)
+	RECORD(FILE_CALL, 52, 3, 0, file_call)                                                     \
+	RECORD(MEMORY, 54, 4, 0, memory)
 
 /*
  * SYNC    its time field holds ticks >> 31 for what follows

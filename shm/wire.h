@@ -42,7 +42,7 @@
 
 #include <stdint.h>
 
-#define WIRE_VERSION  18u
+#define WIRE_VERSION  19u
 #define WIRE_TEXT_MAX 16384u
 #define WIRE_BUILD_ID 20
 #define WIRE_UNKNOWN  (-1)
@@ -144,6 +144,8 @@ struct wire_welcome {
 	uint32_t annotations;	 /* bits of enum annotation that are wanted */
 	uint32_t files;		 /* 1: record what the program does with files */
 	uint32_t python;	 /* 1: record functions of Python whose names match */
+	uint64_t memory_mean;	 /* shm/memory.h: 0: do not record what it does with memory */
+	uint64_t memory_large;
 	uint32_t python_include; /* bytes of the first of the two expressions in the text */
 	/* text: regular expressions of what to include and exclude, in one */
 };

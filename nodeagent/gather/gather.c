@@ -164,6 +164,7 @@ static void (*const kinds[])(const struct gather_from *from) = {
 	gather_gpu,
 	gather_user_counters,
 	gather_files,
+	gather_memory,
 	gather_ends,
 	gather_waits,
 	gather_rank_times,

@@ -44,6 +44,7 @@ void gather_ends(const struct gather_from *from);
 void gather_files(const struct gather_from *from);
 void gather_gpu(const struct gather_from *from);
 void gather_iterations(const struct gather_from *from);
+void gather_memory(const struct gather_from *from);
 void gather_mpi(const struct gather_from *from);
 /* What nodes have counted: a function for each kind in nodes.c. */
 void gather_nodes(const struct gather_from *from);

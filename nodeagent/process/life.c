@@ -23,6 +23,7 @@
 #include "nodeagent/replay/comm/sync.h"
 #include "nodeagent/replay/comm/comm.h"
 #include "nodeagent/replay/files.h"
+#include "nodeagent/replay/memory.h"
 #include "nodeagent/replay/user-counters.h"
 #include "nodeagent/base/util.h"
 
@@ -94,6 +95,7 @@ void process_free(struct process *p)
 	gpu_free(p->gpu);
 	user_counters_free(p->user_counters);
 	files_free(p->files);
+	memory_free(p->memory);
 	match_process_end(p->match);
 	match_process_end(p->session_match);
 	traffic_free(p->traffic);

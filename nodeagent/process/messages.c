@@ -26,6 +26,7 @@
 #include "nodeagent/replay/comm/comm.h"
 #include "nodeagent/replay/comm/neighbours.h"
 #include "nodeagent/replay/files.h"
+#include "nodeagent/replay/memory.h"
 #include "nodeagent/replay/user-counters.h"
 #include "nodeagent/base/util.h"
 #include "shm/annotation.h"
@@ -232,6 +233,8 @@ static struct wire_welcome welcome_of(const struct host *host)
 		.gpu = host->conf->cuda_show_table || host->conf->sampling_active,
 		.openacc = host->conf->openacc_active,
 		.files = host->conf->files_active,
+		.memory_mean = host->conf->memory_active ? host->conf->memory_sample_bytes : 0,
+		.memory_large = host->conf->memory_large,
 		.block_most_ms = (uint32_t)(1e3 * host->conf->shm_block_most_s),
 		.publish_forks = host->conf->sampling_active,
 		.last_words_ms = host->last_words_ms,
@@ -259,6 +262,7 @@ static const char *on_hello(struct process *p, const union packet *m)
 	p->control->clock_source = host->clocks.source;
 	counters_ask(host->counters, control_counters(p->control), !somebody_reads_energy(host));
 	p->files = w.files ? files_new(host->conf->files_exclude) : NULL;
+	p->memory = w.memory_mean ? memory_new(w.memory_large, w.memory_mean) : NULL;
 	note_origin(p, m);
 	p->start_ticks = host->clocks.source == CLOCK_SOURCE_RAW ? m->hello.raw_ns : m->head.ticks;
 	if (p->start_ticks > host_ticks(host))

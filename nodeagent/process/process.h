@@ -30,6 +30,7 @@ struct session_process;
 struct traffic;
 struct traffic_track;
 struct files;
+struct memory;
 struct user_counters;
 
 struct thread_ring {
@@ -101,6 +102,7 @@ struct process {
 	struct gpu *gpu;
 	struct user_counters *user_counters; /* or NULL: it has defined none */
 	struct files *files;		     /* or NULL: they are not recorded */
+	struct memory *memory;		     /* the same */
 	struct traffic *traffic;
 	struct match_process *match;	     /* or NULL */
 	uint64_t proc_id;		     /* valid if it had one */

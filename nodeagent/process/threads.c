@@ -206,6 +206,7 @@ static struct thread_ring *thread_new(
 	replay_set_gpu(t->replay, p->gpu);
 	replay_set_user_counters(t->replay, &p->user_counters);
 	replay_set_files(t->replay, p->files);
+	replay_set_memory(t->replay, p->memory);
 	replay_set_counters(t->replay, p->host->counters->wanted.n);
 	observers_tell(p->host, thread_begin, t);
 	if (first)

@@ -128,6 +128,7 @@ struct replay {
 	struct gpu *gpu;			    /* or NULL */
 	struct user_counters *const *user_counters; /* or NULL */
 	struct files *files;			    /* or NULL */
+	struct memory *memory;			    /* or NULL */
 	struct replay_counts counts;
 	replay_same_function same;
 	replay_mismatch mismatch;		 /* or NULL */

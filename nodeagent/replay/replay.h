@@ -35,6 +35,7 @@ struct replay;
 struct sampled_track;
 struct traffic_track;
 struct files;
+struct memory;
 struct user_counters;
 
 /*
@@ -129,6 +130,8 @@ void replay_set_gpu(struct replay *r, struct gpu *g);
 void replay_set_user_counters(struct replay *r, struct user_counters *const *u);
 /* The files of the process (files.h), or NULL: records of them are counted and no more. */
 void replay_set_files(struct replay *r, struct files *f);
+/* The memory of the process (memory.h), or NULL: records of it are counted and no more. */
+void replay_set_memory(struct replay *r, struct memory *m);
 
 /* Each COUNTERS record has the values of n hardware counters; 0: such a record is an error. */
 void replay_set_counters(struct replay *r, uint32_t n);

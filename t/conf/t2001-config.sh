@@ -12,7 +12,7 @@ test_expect 'the default configuration is JSON with every section' '
 	"$VFTR" config default >d.json
 	is "off output_directory outfile_basename logfile_for_ranks print_config \
 strip_module_names demangle_cxx include_cxx_prelude report annotations output profile profile_table stacklist \
-name_grouped_profile_table sampling mpi python iterations cuda hwprof openacc openmp files shm agent clock overhead" \
+name_grouped_profile_table sampling mpi python iterations cuda hwprof openacc openmp files memory shm agent clock overhead" \
 		"$(jq -r "keys_unsorted | join(\" \")" d.json)"
 	is 4MiB "$(json d.json .shm.ring_size)"
 	has d.json "      \"sample_interval\": 0.005000,"
@@ -144,7 +144,7 @@ test_expect 'what messages call a key is one' '
 	"$VFTR" config list | sed "s/ .*//" | sort >keys
 	sections=$(sed -n "s/\..*//p" keys | sort -u | paste -sd "|")
 	grep -rh --include="*.c" "^[^#]*\"" "$TOP/nodeagent" "$TOP/libhook" "$TOP/conf" | grep -oE "\"[^\"]*\"" |
-		grep -oE "\<($sections)\.[a-z_]+(\.[a-z_]+)*\>" | grep -vE "^(output\.exe|profile\.(json|py))\$" | sort -u >named
+		grep -oE "\<($sections)\.[a-z_]+(\.[a-z_]+)*\>" | grep -vE "^(output\.exe|profile\.(json|py)|memory\.(current|max|stat|limit_in_bytes|usage_in_bytes))\$" | sort -u >named
 	[ "$(wc -l <named)" -gt 8 ]
 	comm -23 named keys >none
 	cat none

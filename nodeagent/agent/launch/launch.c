@@ -160,6 +160,7 @@ void launch_settle_preload(struct launch *l, const struct conf *conf)
 	l->python = conf->python_functions;
 	l->annotations = conf->annotations;
 	l->files = conf->files_active;
+	l->memory = conf->memory_active;
 	if (!l->preload)
 		return;
 	path = doctor_find(program);
@@ -286,6 +287,8 @@ static char *libraries_of(const struct launch *l, char **error)
 		libraries = with_colon(libraries, preloadable(l, annotations, error));
 	if (l->files && !*error)
 		libraries = with_colon(libraries, preload_library(l, "files", error));
+	if (l->memory && !*error)
+		libraries = with_colon(libraries, preload_library(l, "memory", error));
 	return libraries;
 }
 

@@ -26,6 +26,7 @@ static const struct list io_lists[] = {
 	{"io", "Input and output"},
 	{"files", "Files"},
 	{"posix_files", "Files of the program"},
+	{"memory", "Memory of the program"},
 };
 static const struct list counters_lists[] = {
 	{"counters", "Hardware counters"},

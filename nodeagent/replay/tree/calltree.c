@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include "nodeagent/base/util.h"
 #include "nodeagent/replay/tree/iterations.h"
+#include "nodeagent/replay/tree/memory.h"
 #include "nodeagent/replay/tree/period.h"
 #include "nodeagent/replay/tree/slices.h"
 #include "nodeagent/base/wait-kinds.h"
@@ -544,6 +545,15 @@ static void move_iterations(struct node *node, struct node_extra *from)
 	}
 }
 
+static void move_memory(struct node *node, struct node_extra *from)
+{
+	struct node_extra *to = from->memory ? calltree_extra(node) : NULL;
+
+	if (to)
+		to->memory = node_memory_join(to->memory, from->memory);
+	from->memory = NULL;
+}
+
 static void add_extra(struct node *node, struct node_extra *from)
 {
 	struct node_extra *to;
@@ -551,6 +561,7 @@ static void add_extra(struct node *node, struct node_extra *from)
 	add_counters(node, from->counters);
 	add_waits(node, &from->waits);
 	move_iterations(node, from);
+	move_memory(node, from);
 	if (!has_counts(from))
 		return;
 	to = calltree_extra(node);
@@ -573,8 +584,10 @@ uint64_t calltree_forget(struct calltree *t)
 			free_waits(&n->extra->waits);
 			iterations_free(n->extra->iterations);
 			period_free(n->extra->period);
-			*n->extra = (struct node_extra){
-				.stack = n->extra->stack, .path = n->extra->path};
+			node_memory_forget(n->extra->memory);
+			*n->extra = (struct node_extra){.stack = n->extra->stack,
+				.path = n->extra->path,
+				.memory = n->extra->memory};
 		}
 	}
 	t->n_forgotten = t->n;
@@ -588,7 +601,7 @@ static int counts_nothing(const struct node *n)
 
 	if (n->calls || n->ticks)
 		return 0;
-	if (n->extra && has_counts(n->extra))
+	if (n->extra && (has_counts(n->extra) || n->extra->memory))
 		return 0;
 	if (first == &calltree_none)
 		return 1;

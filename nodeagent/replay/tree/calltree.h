@@ -58,6 +58,7 @@ static inline uint32_t key_mpi(uint64_t key)
 #define FRAMES_MAX (1u << 22) /* most open frames; more are hostile */
 
 struct iterations;
+struct node_memory;
 struct period;
 struct slices;
 
@@ -134,6 +135,7 @@ struct node_extra {
 	uint64_t open[OPEN_KINDS]; /* open requests that were given up */
 	struct node_io io[RECORD_IO_KINDS];
 	struct node_counters *counters; /* or NULL */
+	struct node_memory *memory;	/* or NULL; the process's (memory.h) */
 	struct node_waits waits;
 	struct iterations *iterations; /* or NULL; of the first thread of a process */
 	struct period *period;	       /* the same, of what it calls */

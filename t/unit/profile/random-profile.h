@@ -696,7 +696,35 @@ static inline void throw_posix_files(struct dice *d, struct profile *p)
 	}
 }
 
-/* The same with waits, stack samples and files, which the golden files have not. */
+static inline void throw_memory(struct dice *d, struct profile *p)
+{
+	for (uint32_t i = 0; i < p->n_stacks; i++) {
+		struct profile_memory *m = throw_dice(d, 2) ? ADD_ELEMENT(p, memory) : NULL;
+
+		if (!m)
+			continue;
+		*m = (struct profile_memory){.stack = i, .ranks = 1 + throw_dice(d, 4)};
+		for (uint64_t *n = &m->records; n <= &m->peak_bytes; n++)
+			*n = throw_dice(d, 1u << 30);
+		m->bytes_variance = throw_dice(d, 1u << 30);
+		m->live_variance = (unsigned __int128)throw_dice(d, 1u << 30) << 64;
+		m->lifetime_ns = throw_dice(d, 1u << 30);
+		m->largest = throw_dice(d, 1u << 30);
+	}
+}
+
+static inline void throw_memory_ranks(struct dice *d, struct profile *p)
+{
+	for (uint32_t i = 0; i < p->n_processes; i++) {
+		struct profile_memory_rank *m = ADD_ELEMENT(p, memory_ranks);
+
+		*m = (struct profile_memory_rank){.rank = p->processes[i].rank, .processes = 1};
+		for (uint64_t *n = &m->allocations; n <= &m->peak_ns; n++)
+			*n = throw_dice(d, 1u << 30);
+	}
+}
+
+/* The same with waits, stack samples, files and memory, which the golden files have not. */
 static inline struct profile *random_profile_with_waits(
 	struct dice *d, uint32_t node, uint32_t n_stacks, uint64_t hash_mask)
 {
@@ -705,6 +733,8 @@ static inline struct profile *random_profile_with_waits(
 	throw_waits(node, p);
 	throw_stack_samples(node, p);
 	throw_posix_files(d, p);
+	throw_memory(d, p);
+	throw_memory_ranks(d, p);
 	return p;
 }
 

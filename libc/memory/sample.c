@@ -1,0 +1,310 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Which allocations are recorded. The live bytes that the records tell of are summed up here, as
+ * this is the only place where their order over threads is known: each time that there are more
+ * than ever before a new stretch begins, and the agent finds who had how much of them then.
+ */
+#include "libc/memory/memory.h"
+
+#include <elf.h>
+#include <pthread.h>
+#include <stdlib.h>
+#include <sys/auxv.h>
+
+#define SLEEP	    (INT64_MAX / 2) /* nothing is sampled any more */
+#define LATE_MOST   256u
+#define UNTOLD_MOST 16u /* large allocations without a record of totals */
+
+/* Found when the program is loaded: nobody has to be asked for it later. */
+extern const struct memory_host *vftrace_memory_host(void) __attribute__((weak));
+
+__thread struct memory_thread memory_self;
+size_t memory_large;
+
+static const struct memory_host *host;
+static bool looked_for_host;
+static uintptr_t loader_begin, loader_end;
+static pthread_key_t key;
+static bool has_key;
+
+/* Of the process, since it was made. */
+static struct {
+	uint32_t known; /* 1: large and mean are known */
+	uint32_t generation;
+	uint64_t large, mean;
+	uint64_t live, most; /* bytes, as the records tell; live may be a little below 0 */
+	uint32_t stretch, blocks;
+	/* blocks that were freed when that could not be recorded: memory_block_word(), or 0 */
+	uint64_t late[LATE_MOST];
+	uint32_t n_late;
+} all;
+
+/* ---- random distances ----------------------------------------------------------------- */
+
+static uint64_t random_bits(struct memory_thread *t)
+{
+	t->random ^= t->random << 13;
+	t->random ^= t->random >> 7;
+	t->random ^= t->random << 17;
+	return t->random * 0x2545f4914f6cdd1du;
+}
+
+/* The natural logarithm of x in [1, 2). */
+static double log_of(double x)
+{
+	const double z = (x - 1) / (x + 1);
+	double sum = 0, power = z;
+
+	for (unsigned i = 1; i < 20; i += 2) {
+		sum += power / i;
+		power *= z * z;
+	}
+	return 2 * sum;
+}
+
+/* Exponentially distributed, with this mean. */
+static int64_t draw(struct memory_thread *t, uint64_t mean)
+{
+	uint64_t bits = random_bits(t) >> 11;
+	double u, ln = 0;
+
+	if (!bits)
+		bits = 1;
+	u = (double)bits * 0x1p-53;
+	for (; u < 1; u *= 2)
+		ln -= 0.693147180559945309417;
+	ln += log_of(u);
+	return (int64_t)(-ln * (double)mean) + 1;
+}
+
+static void draw_next(struct memory_thread *t)
+{
+	t->bytes += (uint64_t)(t->drawn - t->left);
+	t->left = t->drawn = draw(t, all.mean);
+}
+
+/* ---- the process, and the thread --------------------------------------------------------- */
+
+static void fall_asleep(struct memory_thread *t)
+{
+	store_relaxed(&memory_large, SIZE_MAX);
+	t->left = t->drawn = SLEEP;
+}
+
+static uint64_t bytes_of(const struct memory_thread *t)
+{
+	return t->bytes + (uint64_t)(t->drawn - t->left);
+}
+
+static void note_told(struct memory_thread *t)
+{
+	t->told_allocations = t->allocations;
+	t->told_bytes = bytes_of(t);
+	t->told_frees = t->frees;
+	t->untold = 0;
+}
+
+/* A child of a fork: what its parent has recorded, or has done, is not its own. */
+static void begin_process(struct memory_thread *t)
+{
+	uint64_t large, mean;
+
+	if (load_relaxed(&all.known)) {
+		note_told(t);
+		t->told_allocations--; /* the one that is looked at */
+	}
+	memory_forget();
+	all.live = all.most = 0;
+	all.stretch = all.blocks = all.n_late = 0;
+	host->wanted(&large, &mean);
+	all.large = large;
+	all.mean = mean;
+	store_relaxed(&all.generation, host->generation());
+	store_release(&all.known, 1); /* pairs with the acquire in is_on() */
+	store_relaxed(&memory_large, large);
+}
+
+/* True if records may be made now. */
+static bool is_on(struct memory_thread *t)
+{
+	const enum memory_state state = host ? host->state() : MEMORY_OFF;
+
+	if (state == MEMORY_OFF && (host || looked_for_host))
+		fall_asleep(t);
+	if (state != MEMORY_ON)
+		return false;
+	if (!load_acquire(&all.known) || load_relaxed(&all.generation) != host->generation())
+		begin_process(t);
+	return true;
+}
+
+static void begin_thread(struct memory_thread *t)
+{
+	t->random = host->ticks() ^ (uint64_t)(uintptr_t)t * 0x9e3779b97f4a7c15u;
+	for (unsigned i = 0; i < 4 || !t->random; i++)
+		t->random += 0x9e3779b97f4a7c15u + random_bits(t);
+	if (has_key)
+		pthread_setspecific(key, t);
+}
+
+/* What the thread has done since it was told last. */
+static void tell_totals(struct memory_thread *t)
+{
+	host->record(memory_word(MEMORY_TOTALS, 0), t->allocations - t->told_allocations,
+		bytes_of(t) - t->told_bytes, MEMORY_MARK | (t->frees - t->told_frees));
+	note_told(t);
+}
+
+/* ---- records -------------------------------------------------------------------------------- */
+
+static void record(enum memory_kind kind, uint64_t flags, uint64_t bytes, uint64_t block)
+{
+	host->record(memory_word(kind, flags), bytes, block, MEMORY_MARK | host->ticks());
+}
+
+static void record_late(void)
+{
+	for (unsigned i = 0; i < LATE_MOST && load_relaxed(&all.n_late); i++) {
+		uint64_t block = load_relaxed(&all.late[i]);
+
+		if (!block || !claim_u64(&all.late[i], block, 0))
+			continue;
+		add_relaxed_u32(&all.n_late, (uint32_t)-1);
+		record(MEMORY_FREED, 0, 0, block);
+	}
+}
+
+/* With so many bytes more: true if there were never so many. */
+static bool is_peak(uint64_t bytes)
+{
+	/* relaxed: threads that allocate at the same time have no order */
+	const uint64_t now = add_relaxed_u64(&all.live, bytes) + bytes;
+	uint64_t most = load_relaxed(&all.most);
+
+	while ((int64_t)(now - most) > 0)
+		if (claim_u64(&all.most, most, now))
+			return true;
+		else
+			most = load_relaxed(&all.most);
+	return false;
+}
+
+static void record_allocation(void *p, size_t size)
+{
+	const float weight = (float)memory_weight(size, all.large, all.mean);
+	uint32_t number = add_relaxed_u32(&all.blocks, 1) + 1;
+	bool peak;
+	uint32_t stretch;
+
+	if (!number || !memory_put(p, number, weight)) {
+		record(MEMORY_ALLOCATED, 0, size, memory_block_word(load_relaxed(&all.stretch), 0));
+		return;
+	}
+	peak = is_peak((uint64_t)weight);
+	stretch = peak ? add_relaxed_u32(&all.stretch, 1) : load_relaxed(&all.stretch);
+	record(MEMORY_ALLOCATED, peak ? MEMORY_PEAK : 0, size, memory_block_word(stretch, number));
+}
+
+static bool is_in_loader(const void *caller)
+{
+	return (uintptr_t)caller - loader_begin < loader_end - loader_begin;
+}
+
+void memory_look(void *p, size_t size, const void *caller)
+{
+	struct memory_thread *t = &memory_self;
+	bool on, small;
+
+	if (!host && !looked_for_host)
+		return; /* the constructor has not run */
+	on = is_on(t);
+	if (t->drawn == SLEEP)
+		return;
+	if (on && !t->random) {
+		begin_thread(t);
+		t->left = t->drawn = draw(t, all.mean);
+		t->left -= size < all.large ? (int64_t)size : 0;
+	}
+	if (!load_relaxed(&all.known))
+		return;
+	small = size < all.large;
+	if (small && t->left >= 0)
+		return;
+	if (small)
+		draw_next(t);
+	else
+		t->bytes += size;
+	if (!on || is_in_loader(caller))
+		return;
+	if (load_relaxed(&all.n_late))
+		record_late();
+	record_allocation(p, size);
+	if (small || ++t->untold == UNTOLD_MOST)
+		tell_totals(t);
+}
+
+bool memory_going(const void *p, uint32_t *number, float *weight)
+{
+	if (!p || !host || load_relaxed(&all.generation) != host->generation())
+		return false;
+	return memory_take(p, number, weight);
+}
+
+void memory_gone(uint32_t number, float weight)
+{
+	const uint64_t block = memory_block_word(load_relaxed(&all.stretch), number);
+
+	add_relaxed_u64(&all.live, -(uint64_t)weight);
+	if (host->state() == MEMORY_ON) {
+		record(MEMORY_FREED, 0, 0, block);
+		return;
+	}
+	for (unsigned i = 0; i < LATE_MOST; i++)
+		if (!load_relaxed(&all.late[i]) && claim_u64(&all.late[i], 0, block)) {
+			add_relaxed_u32(&all.n_late, 1);
+			return;
+		}
+}
+
+/* ---- begin and end -------------------------------------------------------------------------- */
+
+/* Nobody is to be attached now: without a ring nothing happens. */
+static void end_thread(void *arg)
+{
+	struct memory_thread *t = arg;
+
+	if (load_relaxed(&all.known) && t->drawn != SLEEP)
+		tell_totals(t);
+}
+
+/* What the loader allocates, it does in the middle of its own work. */
+static void find_loader(void)
+{
+	const uintptr_t base = getauxval(AT_BASE);
+	const Elf64_Ehdr *head = (const Elf64_Ehdr *)base;
+
+	for (unsigned i = 0; base && i < head->e_phnum; i++) {
+		const Elf64_Phdr *p = (const Elf64_Phdr *)(base + head->e_phoff) + i;
+
+		if (p->p_type == PT_LOAD && base + p->p_vaddr + p->p_memsz > loader_end)
+			loader_end = base + p->p_vaddr + p->p_memsz;
+	}
+	loader_begin = base;
+}
+
+static __attribute__((constructor(101))) void begin(void)
+{
+	const struct memory_host *h = vftrace_memory_host ? vftrace_memory_host() : NULL;
+
+	find_loader();
+	has_key = !pthread_key_create(&key, end_thread);
+	if (h && h->version == MEMORY_SEAM_VERSION)
+		host = h;
+	looked_for_host = true;
+}
+
+static __attribute__((destructor)) void end(void)
+{
+	if (host)
+		end_thread(&memory_self);
+}

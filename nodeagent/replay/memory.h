@@ -1,0 +1,46 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * The memory of a process (shm/memory.h): its live blocks, and what was allocated by call path.
+ * Blocks may be freed by another thread, whose ring is read first: all is right in any order.
+ */
+#ifndef VFTR_NODEAGENT_REPLAY_MEMORY_H
+#define VFTR_NODEAGENT_REPLAY_MEMORY_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include "shm/memory.h"
+
+#define MEMORY_BLOCKS_MOST (1u << 22) /* that are known at a time; others are not followed */
+
+struct memory;
+struct node_memory;
+
+/* A record, whatever it says; ticks are not later than what is believed. */
+struct memory_record {
+	uint64_t bytes;
+	uint32_t block, stretch;
+	bool peak;
+	uint64_t ticks;
+	uint32_t thread;
+};
+
+/* Of the process: exact, but for what threads that have not ended have done last. */
+struct memory_totals {
+	uint64_t allocations, bytes, frees;
+	uint32_t stretch;      /* the last one */
+	uint64_t peak_ticks;   /* when it began; 0: never */
+	uint64_t not_followed; /* records of blocks whose end is not known */
+};
+
+struct memory *memory_new(uint64_t large, uint64_t mean);
+void memory_free(struct memory *m);
+
+/* *at: of the path, NULL until it is needed. */
+void memory_allocated(struct memory *m, struct node_memory **at, const struct memory_record *r);
+void memory_freed(struct memory *m, const struct memory_record *r);
+void memory_counted(struct memory *m, uint64_t allocations, uint64_t bytes, uint64_t frees);
+/* m may be NULL: all zero. */
+struct memory_totals memory_totals(const struct memory *m);
+
+#endif

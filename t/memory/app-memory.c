@@ -1,0 +1,243 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Programs of which it is known what they allocate: the first argument says which one. */
+#include <malloc.h>
+#include <pthread.h>
+#include <signal.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#define KIB 1024ul
+#define MIB (1024 * KIB)
+
+static void *volatile keep[100000];
+
+static __attribute__((noinline)) void *use(void *p)
+{
+	if (p)
+		*(volatile char *)p = 1;
+	return p;
+}
+
+/* 10 blocks of 1 MiB, one after the other */
+__attribute__((noinline)) void one_by_one(void)
+{
+	for (int i = 0; i < 10; i++)
+		free(use(malloc(MIB)));
+}
+
+/* 5 of 2 MiB, of which 2 stay */
+__attribute__((noinline)) void leaves_two(void)
+{
+	for (int i = 0; i < 5; i++)
+		keep[i] = use(malloc(2 * MIB));
+	for (int i = 0; i < 3; i++)
+		free(keep[i]);
+}
+
+/* the peak: 30 MiB, when leaves_two() has 4 */
+__attribute__((noinline)) void peak(void)
+{
+	void *a = use(calloc(10, MIB)), *b = use(malloc(20 * MIB));
+
+	free(b);
+	free(a);
+}
+
+static void large(void)
+{
+	one_by_one();
+	leaves_two();
+	peak();
+}
+
+/* each function once, of 1 MiB */
+__attribute__((noinline)) void each_function(void)
+{
+	void *p;
+
+	free(use(malloc(MIB)));
+	free(use(calloc(1024, KIB)));
+	free(use(realloc(NULL, MIB)));
+	free(use(reallocarray(NULL, 1024, KIB)));
+	if (!posix_memalign(&p, 64, MIB))
+		free(use(p));
+	free(use(aligned_alloc(64, MIB)));
+	free(use(memalign(64, MIB)));
+	free(use(valloc(MIB)));
+	free(use(pvalloc(MIB)));
+	p = malloc(MIB);
+	memset(p, 'x', MIB - 1);
+	((char *)p)[MIB - 1] = 0;
+	free(use(strdup(p)));
+	free(p);
+}
+
+/* a block grows from 1 to 16 MiB, and shrinks to 100 KiB, which stay; one fails */
+__attribute__((noinline)) void chain(void)
+{
+	char *p = malloc(MIB), *q;
+
+	for (size_t n = 2; n <= 16; n++) {
+		p = realloc(p, n * MIB);
+		p[n * MIB - 1] = 1;
+	}
+	p = realloc(p, 100 * KIB);
+	q = realloc(p, (size_t)1 << 62);
+	keep[0] = q ? q : p;
+}
+
+/* 200000 blocks of 100 to 1100 bytes, one after the other: 120 000 000 bytes on average 600 */
+__attribute__((noinline)) void small_ones(void)
+{
+	for (unsigned i = 0; i < 200000; i++)
+		free(use(malloc(100 + i % 1001)));
+}
+
+/* 100000 blocks of 300 bytes, all of which stay */
+__attribute__((noinline)) void small_leaks(void)
+{
+	for (unsigned i = 0; i < 100000; i++)
+		keep[i] = use(malloc(300));
+}
+
+static pthread_barrier_t barrier;
+
+__attribute__((noinline)) void thread_allocates(void)
+{
+	for (int i = 0; i < 100; i++)
+		keep[i] = use(malloc(MIB));
+}
+
+static void *allocator(void *arg)
+{
+	thread_allocates();
+	pthread_barrier_wait(&barrier);
+	return arg;
+}
+
+__attribute__((noinline)) void thread_frees(void)
+{
+	for (int i = 0; i < 99; i++)
+		free(keep[i]);
+}
+
+static void threads(void)
+{
+	pthread_t t;
+
+	pthread_barrier_init(&barrier, NULL, 2);
+	pthread_create(&t, NULL, allocator, NULL);
+	pthread_barrier_wait(&barrier);
+	thread_frees();
+	pthread_join(t, NULL);
+}
+
+__attribute__((noinline)) void child_allocates(void)
+{
+	keep[1] = use(malloc(3 * MIB));
+	free(keep[0]);
+}
+
+static void forks(void)
+{
+	keep[0] = use(malloc(MIB));
+	if (!fork()) {
+		child_allocates();
+		exit(0);
+	}
+	wait(NULL);
+	free(keep[0]);
+}
+
+static void killed(void)
+{
+	leaves_two();
+	raise(SIGKILL);
+}
+
+/* allocates and frees at random in 8 threads, with each other's blocks */
+static void *storm(void *arg)
+{
+	unsigned seed = (unsigned)(uintptr_t)arg + 1;
+
+	for (int i = 0; i < 200000; i++) {
+		const unsigned at = rand_r(&seed) % 1000;
+		const size_t size = rand_r(&seed) % 16 ? rand_r(&seed) % 2000 : 70 * KIB;
+		void *p = malloc(size), *old;
+
+		if (p && size)
+			memset(p, (int)size, size < 64 ? size : 64);
+		old = __atomic_exchange_n(&keep[at], p, __ATOMIC_ACQ_REL);
+		if (i % 7)
+			free(old);
+		else
+			free(realloc(old, 1 + rand_r(&seed) % 100000));
+	}
+	return NULL;
+}
+
+static void storms(void)
+{
+	pthread_t t[8];
+
+	for (uintptr_t i = 0; i < 8; i++)
+		pthread_create(&t[i], NULL, storm, (void *)i);
+	for (int i = 0; i < 8; i++)
+		pthread_join(t[i], NULL);
+	for (int i = 0; i < 1000; i++)
+		free(keep[i]);
+}
+
+/* 20000 blocks of 64 KiB are live at a time: more than the first tables have room for */
+__attribute__((noinline)) void many_blocks(void)
+{
+	for (int i = 0; i < 20000; i++)
+		keep[i] = malloc(64 * KIB);
+	for (int i = 0; i < 20000; i++)
+		free(keep[i]);
+}
+
+static void on_alarm(int signal)
+{
+	(void)signal;
+	free(use(malloc(100 * KIB))); /* not allowed, and done all the same */
+}
+
+/* A handler that allocates while the program does something else. */
+static void handler(void)
+{
+	signal(SIGUSR1, on_alarm);
+	for (int i = 0; i < 100; i++)
+		raise(SIGUSR1);
+}
+
+static const struct {
+	const char *name;
+	void (*run)(void);
+} modes[] = {
+	{"large", large},
+	{"each", each_function},
+	{"chain", chain},
+	{"small", small_ones},
+	{"leaks", small_leaks},
+	{"threads", threads},
+	{"forks", forks},
+	{"killed", killed},
+	{"storms", storms},
+	{"many", many_blocks},
+	{"handler", handler},
+};
+
+int main(int argc, char **argv)
+{
+	for (size_t i = 0; i < sizeof(modes) / sizeof(modes[0]); i++)
+		if (argc == 2 && !strcmp(argv[1], modes[i].name)) {
+			modes[i].run();
+			return 0;
+		}
+	return 2;
+}
