@@ -22,13 +22,16 @@
  *   TOTALS     of the thread, since its last such record: word 1 = calls that allocate; word 2 =
  *              bytes that they asked for; word 3 = MARK | blocks given back
  * block: its number in the process, which is not used again; 0: that it is freed will not be
- * recorded. stretch: how many times the live bytes of the process, as the records tell of them,
- * had been more than ever before. With PEAK they are so now, and the next stretch begins.
+ * recorded. With MAPPED it is memory that the program has from the kernel, by mmap(), of which
+ * every block is recorded. stretch: how many times the live bytes of the process, as the records
+ * tell of them, had been more than ever before. With PEAK they are so now, and the next stretch
+ * begins.
  */
 enum memory_kind { MEMORY_ALLOCATED, MEMORY_FREED, MEMORY_TOTALS, MEMORY_KINDS };
 
 #define MEMORY_MARK	  ((uint64_t)1 << 63)
 #define MEMORY_PEAK	  ((uint64_t)1 << 8)
+#define MEMORY_MAPPED	  ((uint64_t)1 << 9)
 #define MEMORY_KIND(w)	  ((uint32_t)((w) >> RECORD_TIME_SHIFT) & 0xff)
 #define MEMORY_HAS(w, f)  ((w) >> RECORD_TIME_SHIFT & (f))
 #define MEMORY_BLOCK(w)	  ((uint32_t)(w))

@@ -10,6 +10,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <sys/types.h>
 #include "shm/atomic.h"
 #include "shm/memory.h"
 
@@ -30,6 +31,10 @@ struct memory_real {
 	void *(*memalign)(size_t alignment, size_t size);
 	void *(*valloc)(size_t size);
 	void *(*pvalloc)(size_t size);
+	/* NULL before they are found: ask the kernel */
+	void *(*mmap)(void *at, size_t length, int prot, int flags, int fd, off_t offset);
+	int (*munmap)(void *at, size_t length);
+	void *(*mremap)(void *old, size_t old_length, size_t length, int flags, ...);
 };
 extern struct memory_real memory_real;
 
@@ -88,6 +93,8 @@ static inline bool memory_asked(struct memory_thread *t, size_t size)
 
 /* p, which is not NULL, was allocated for code at `caller`. */
 void memory_look(void *p, size_t size, const void *caller);
+/* The same of what the kernel gave. */
+void memory_mapped(void *p, size_t size, const void *caller);
 /* A block that memory_may_know() is about to be freed. True: it was known, and *number and *weight
  * are to be given to memory_gone() or memory_put(). */
 bool memory_going(const void *p, uint32_t *number, float *weight);

@@ -63,6 +63,9 @@ static void find_all(void)
 	FIND(memalign);
 	FIND(valloc);
 	FIND(pvalloc);
+	FIND(mmap);
+	FIND(munmap);
+	FIND(mremap);
 #undef FIND
 	finding = false;
 	memory_real = r;

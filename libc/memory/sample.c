@@ -7,6 +7,7 @@
 #include "libc/memory/memory.h"
 
 #include <elf.h>
+#include <link.h>
 #include <pthread.h>
 #include <stdlib.h>
 #include <sys/auxv.h>
@@ -23,7 +24,6 @@ size_t memory_large;
 
 static const struct memory_host *host;
 static bool looked_for_host;
-static uintptr_t loader_begin, loader_end;
 static pthread_key_t key;
 static bool has_key;
 
@@ -143,6 +143,7 @@ static void begin_thread(struct memory_thread *t)
 	t->random = host->ticks() ^ (uint64_t)(uintptr_t)t * 0x9e3779b97f4a7c15u;
 	for (unsigned i = 0; i < 4 || !t->random; i++)
 		t->random += 0x9e3779b97f4a7c15u + random_bits(t);
+	t->left = t->drawn = draw(t, all.mean);
 	if (has_key)
 		pthread_setspecific(key, t);
 }
@@ -189,25 +190,36 @@ static bool is_peak(uint64_t bytes)
 	return false;
 }
 
-static void record_allocation(void *p, size_t size)
+static void record_allocation(void *p, size_t size, float weight, uint64_t flags)
 {
-	const float weight = (float)memory_weight(size, all.large, all.mean);
-	uint32_t number = add_relaxed_u32(&all.blocks, 1) + 1;
-	bool peak;
-	uint32_t stretch;
+	const uint32_t number = add_relaxed_u32(&all.blocks, 1) + 1;
+	uint32_t stretch = load_relaxed(&all.stretch);
 
+	if (load_relaxed(&all.n_late))
+		record_late();
 	if (!number || !memory_put(p, number, weight)) {
-		record(MEMORY_ALLOCATED, 0, size, memory_block_word(load_relaxed(&all.stretch), 0));
+		record(MEMORY_ALLOCATED, flags, size, memory_block_word(stretch, 0));
 		return;
 	}
-	peak = is_peak((uint64_t)weight);
-	stretch = peak ? add_relaxed_u32(&all.stretch, 1) : load_relaxed(&all.stretch);
-	record(MEMORY_ALLOCATED, peak ? MEMORY_PEAK : 0, size, memory_block_word(stretch, number));
+	if (is_peak((uint64_t)weight)) {
+		flags |= MEMORY_PEAK;
+		stretch = add_relaxed_u32(&all.stretch, 1);
+	} else {
+		stretch = load_relaxed(&all.stretch);
+	}
+	record(MEMORY_ALLOCATED, flags, size, memory_block_word(stretch, number));
 }
 
-static bool is_in_loader(const void *caller)
+/* Of the loader, libvftrace, and another library that has malloc(). */
+struct code {
+	uintptr_t begin, end;
+};
+
+static struct code loader, library, allocator;
+
+static bool is_in(const struct code *c, const void *caller)
 {
-	return (uintptr_t)caller - loader_begin < loader_end - loader_begin;
+	return (uintptr_t)caller - c->begin < c->end - c->begin;
 }
 
 void memory_look(void *p, size_t size, const void *caller)
@@ -222,7 +234,6 @@ void memory_look(void *p, size_t size, const void *caller)
 		return;
 	if (on && !t->random) {
 		begin_thread(t);
-		t->left = t->drawn = draw(t, all.mean);
 		t->left -= size < all.large ? (int64_t)size : 0;
 	}
 	if (!load_relaxed(&all.known))
@@ -234,13 +245,25 @@ void memory_look(void *p, size_t size, const void *caller)
 		draw_next(t);
 	else
 		t->bytes += size;
-	if (!on || is_in_loader(caller))
+	if (!on || is_in(&loader, caller))
 		return;
-	if (load_relaxed(&all.n_late))
-		record_late();
-	record_allocation(p, size);
+	record_allocation(p, size, (float)memory_weight(size, all.large, all.mean), 0);
 	if (small || ++t->untold == UNTOLD_MOST)
 		tell_totals(t);
+}
+
+void memory_mapped(void *p, size_t size, const void *caller)
+{
+	struct memory_thread *t = &memory_self;
+
+	if ((!host && !looked_for_host) || t->drawn == SLEEP || is_in(&loader, caller) ||
+		is_in(&library, caller) || is_in(&allocator, caller) || !is_on(t))
+		return;
+	if (!t->random)
+		begin_thread(t);
+	t->allocations++;
+	t->bytes += size;
+	record_allocation(p, size, (float)size, MEMORY_MAPPED);
 }
 
 bool memory_going(const void *p, uint32_t *number, float *weight)
@@ -277,34 +300,60 @@ static void end_thread(void *arg)
 		tell_totals(t);
 }
 
-/* What the loader allocates, it does in the middle of its own work. */
+static uintptr_t end_of(const Elf64_Phdr *p, unsigned n, uintptr_t base)
+{
+	uintptr_t end = base;
+
+	for (unsigned i = 0; i < n; i++)
+		if (p[i].p_type == PT_LOAD && base + p[i].p_vaddr + p[i].p_memsz > end)
+			end = base + p[i].p_vaddr + p[i].p_memsz;
+	return end;
+}
+
+/* What it allocates, it does in the middle of its own work. */
 static void find_loader(void)
 {
 	const uintptr_t base = getauxval(AT_BASE);
 	const Elf64_Ehdr *head = (const Elf64_Ehdr *)base;
 
-	for (unsigned i = 0; base && i < head->e_phnum; i++) {
-		const Elf64_Phdr *p = (const Elf64_Phdr *)(base + head->e_phoff) + i;
+	if (base)
+		loader = (struct code){base,
+			end_of((const Elf64_Phdr *)(base + head->e_phoff), head->e_phnum, base)};
+}
 
-		if (p->p_type == PT_LOAD && base + p->p_vaddr + p->p_memsz > loader_end)
-			loader_end = base + p->p_vaddr + p->p_memsz;
-	}
-	loader_begin = base;
+/* What malloc() maps is no memory of its own. That of the C library asks the kernel itself. */
+static int see_module(struct dl_phdr_info *info, size_t size, void *arg)
+{
+	const struct code c = {
+		info->dlpi_addr, end_of(info->dlpi_phdr, info->dlpi_phnum, info->dlpi_addr)};
+
+	(void)size;
+	(void)arg;
+	if (is_in(&c, (const void *)memory_real.malloc))
+		allocator = c;
+	if (host && is_in(&c, host))
+		library = c;
+	return 0;
 }
 
 static __attribute__((constructor(101))) void begin(void)
 {
 	const struct memory_host *h = vftrace_memory_host ? vftrace_memory_host() : NULL;
 
+	free(malloc(1)); /* now it is known whose */
 	find_loader();
 	has_key = !pthread_key_create(&key, end_thread);
 	if (h && h->version == MEMORY_SEAM_VERSION)
 		host = h;
+	dl_iterate_phdr(see_module, NULL);
 	looked_for_host = true;
 }
 
 static __attribute__((destructor)) void end(void)
 {
-	if (host)
-		end_thread(&memory_self);
+	if (!host)
+		return;
+	if (load_relaxed(&all.n_late) && host->state() == MEMORY_ON)
+		record_late();
+	end_thread(&memory_self);
 }

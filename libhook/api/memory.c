@@ -19,6 +19,8 @@ static enum memory_state memory_state(void)
 		return MEMORY_OFF;
 	if (t->busy || vftr_thread_is_vfork_child(t))
 		return MEMORY_LATER;
+	if (t->state == THREAD_NEW && t->endings) /* it is about to end, and needs no other ring */
+		return MEMORY_LATER;
 	if (t->state == THREAD_NEW || t->generation != vftr_process.generation || !process_is_on())
 		vftr_slow(clock_counter(), 0, 0, NULL);
 	if (!process_is_on() || !vftr_process.memory_mean)

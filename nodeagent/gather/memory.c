@@ -34,6 +34,7 @@ static void add_path(
 		.bytes = to_count(m->bytes),
 		.bytes_variance = to_wide_count(m->variance),
 		.largest = m->largest,
+		.mapped_bytes = m->mapped,
 		.frees = to_count(m->frees),
 		.other_thread = to_count(m->other_thread),
 		.lifetime_ns = to_wide_count(m->lifetime * ns_per_tick),

@@ -18,6 +18,7 @@ bool replay_take_memory(struct replay *r, const struct ring_record *rec)
 		.block = MEMORY_BLOCK(b),
 		.stretch = MEMORY_STRETCH(b),
 		.peak = MEMORY_HAS(rec->head, MEMORY_PEAK),
+		.mapped = MEMORY_HAS(rec->head, MEMORY_MAPPED),
 		.ticks = last < r->not_after ? last : r->not_after,
 		.thread = r->thread};
 

@@ -119,7 +119,8 @@ static void note_stretch(struct memory *m, const struct memory_record *r)
 void memory_allocated(struct memory *m, struct node_memory **at, const struct memory_record *r)
 {
 	struct node_memory *to = memory_at(m, at);
-	const double bytes = memory_weight(r->bytes, m->large, m->mean),
+	const double bytes = r->mapped ? (double)r->bytes
+				       : memory_weight(r->bytes, m->large, m->mean),
 		     count = r->bytes ? bytes / (double)r->bytes : 1,
 		     variance = bytes * (bytes - (double)r->bytes);
 	struct block *b = find_block(m, r->block);
@@ -135,6 +136,8 @@ void memory_allocated(struct memory *m, struct node_memory **at, const struct me
 	to->allocations += count;
 	to->bytes += bytes;
 	to->variance += variance;
+	if (r->mapped)
+		to->mapped += r->bytes;
 	if (r->bytes > to->largest)
 		to->largest = r->bytes;
 	if (b && b->of)

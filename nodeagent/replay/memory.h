@@ -20,7 +20,7 @@ struct node_memory;
 struct memory_record {
 	uint64_t bytes;
 	uint32_t block, stretch;
-	bool peak;
+	bool peak, mapped;
 	uint64_t ticks;
 	uint32_t thread;
 };

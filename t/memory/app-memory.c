@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Programs of which it is known what they allocate: the first argument says which one. */
+#define _GNU_SOURCE
 #include <malloc.h>
 #include <pthread.h>
 #include <signal.h>
@@ -7,6 +8,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -159,6 +161,33 @@ static void killed(void)
 	raise(SIGKILL);
 }
 
+/* 20 threads, each with 10 blocks that destructors of the thread's data free at its end */
+static pthread_key_t keys[10];
+
+__attribute__((noinline)) void has_data(void)
+{
+	for (int i = 0; i < 10; i++)
+		pthread_setspecific(keys[i], use(malloc(100 * KIB)));
+}
+
+static void *thread_with_data(void *arg)
+{
+	has_data();
+	return arg;
+}
+
+static void destructors(void)
+{
+	pthread_t t;
+
+	for (int i = 0; i < 10; i++)
+		pthread_key_create(&keys[i], free);
+	for (int i = 0; i < 20; i++) {
+		pthread_create(&t, NULL, thread_with_data, NULL);
+		pthread_join(t, NULL);
+	}
+}
+
 /* allocates and frees at random in 8 threads, with each other's blocks */
 static void *storm(void *arg)
 {
@@ -201,6 +230,29 @@ __attribute__((noinline)) void many_blocks(void)
 		free(keep[i]);
 }
 
+/* 4 MiB of the kernel's, of which half goes at once; 1 MiB that grows to 2 and stays; others that
+ * are none: a file's, room that is reserved, and a mapping that fails */
+__attribute__((noinline)) void maps(void)
+{
+	const int anonymous = MAP_PRIVATE | MAP_ANONYMOUS, both = PROT_READ | PROT_WRITE;
+	char *p = mmap(NULL, 4 * MIB, both, anonymous, -1, 0);
+	FILE *f = tmpfile();
+
+	munmap(p, 2 * MIB);
+	munmap(p + 2 * MIB, 2 * MIB);
+	p = mmap(NULL, MIB, both, anonymous, -1, 0);
+	keep[0] = mremap(p, MIB, 2 * MIB, MREMAP_MAYMOVE);
+	((char *)keep[0])[2 * MIB - 1] = 1;
+	if (ftruncate(fileno(f), 2 * MIB))
+		return;
+	p = mmap(NULL, 2 * MIB, both, MAP_SHARED, fileno(f), 0);
+	p[2 * MIB - 1] = 1;
+	munmap(p, 2 * MIB);
+	fclose(f);
+	mmap(NULL, 3 * MIB, PROT_NONE, anonymous, -1, 0);
+	mmap(NULL, (size_t)1 << 62, both, anonymous, -1, 0);
+}
+
 static void on_alarm(int signal)
 {
 	(void)signal;
@@ -227,8 +279,10 @@ static const struct {
 	{"threads", threads},
 	{"forks", forks},
 	{"killed", killed},
+	{"destructors", destructors},
 	{"storms", storms},
 	{"many", many_blocks},
+	{"maps", maps},
 	{"handler", handler},
 };
 

@@ -92,6 +92,12 @@ test_expect 'blocks that another thread frees' '
 		live_bytes=$MIB peak_bytes=$((100 * MIB))
 '
 
+test_expect 'what destructors free at the end of a thread, which gets no other ring for that' '
+	memory_of memory destructors
+	at memory_all.json has_data allocations=200 frees=200 live_bytes=0
+	is 21 "$(jq .threads memory_all.json)"
+'
+
 test_expect 'a child of fork has its own memory, and no block of its parent' '
 	memory_of memory forks
 	at memory_all.json forks allocations=1 live_bytes=0 frees=1
@@ -114,6 +120,14 @@ test_expect 'more live blocks than the first table has room for' '
 	memory_of memory many
 	at memory_all.json many_blocks allocations=20000 bytes=1310720000 peak_bytes=1310720000 \
 		live_bytes=0 frees=20000
+'
+
+test_expect 'memory that the kernel gave: part of it goes, grows, and stays; what is none' '
+	memory_of memory maps
+	at memory_all.json maps allocations=4 bytes=$((9 * MIB)) mapped_bytes=$((9 * MIB)) frees=3 \
+		live_bytes=$((2 * MIB)) live_blocks=1 peak_bytes=$((4 * MIB))
+	memory_of memory maps -k files.active=true
+	is $((9 * MIB)) "$(jq "[.memory[] | .mapped_bytes] | add" memory_all.json)"
 '
 
 test_expect 'signal handlers that allocate' '

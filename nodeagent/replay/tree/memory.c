@@ -52,6 +52,7 @@ struct node_memory *node_memory_join(struct node_memory *to, struct node_memory 
 	to->variance += from->variance;
 	if (from->largest > to->largest)
 		to->largest = from->largest;
+	to->mapped += from->mapped;
 	to->frees += from->frees;
 	to->other_thread += from->other_thread;
 	to->lifetime += from->lifetime;
@@ -67,7 +68,7 @@ void node_memory_forget(struct node_memory *m)
 	if (!m)
 		return;
 	m = node_memory_now(m);
-	m->records = m->largest = 0;
+	m->records = m->largest = m->mapped = 0;
 	m->allocations = m->bytes = m->variance = 0;
 	m->frees = m->other_thread = m->lifetime = 0;
 }

@@ -14,6 +14,7 @@ struct node_memory {
 	double allocations, bytes;
 	double variance; /* of bytes: they are an estimate */
 	uint64_t largest;
+	uint64_t mapped;     /* of the bytes */
 	double frees;	     /* of those allocated here */
 	double other_thread; /* of these, those by a thread that is not the one that allocated */
 	double lifetime;     /* ticks, of all that were freed */

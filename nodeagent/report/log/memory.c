@@ -53,6 +53,7 @@ static const struct column memory_columns[] = {
 	MEMORY("Alloc[B]", "bytes", COUNT, bytes),
 	COLUMN_GET("+-[B]", "bytes_error", COUNT, count, bytes_error, .spare = true),
 	COLUMN_GET("Mean[B]", "mean_bytes", REAL, real, mean_bytes, .decimals = 1),
+	MEMORY("Mapped[B]", "mapped_bytes", COUNT, mapped_bytes, .spare = true),
 	MEMORY("Max[B]", "largest", COUNT, largest, .spare = true),
 	MEMORY(NULL, "frees", COUNT, frees),
 	MEMORY("Other thr.", "freed_by_other_thread", COUNT, other_thread, .spare = true),

@@ -109,6 +109,21 @@ START_TEST(samples_stand_for_others)
 }
 END_TEST
 
+/* Each of these is recorded, however small. */
+START_TEST(what_the_kernel_gave)
+{
+	in(A);
+	store(memory_word(MEMORY_ALLOCATED, MEMORY_PEAK | MEMORY_MAPPED), LARGE / 2,
+		memory_block_word(0, 1), MARK | 10);
+	allocate(2, 5000, 1, true);
+	out(A);
+	end();
+	ck_assert_double_eq(of(A)->bytes, LARGE / 2 + 5000);
+	ck_assert_uint_eq(of(A)->mapped, LARGE / 2);
+	ck_assert_double_eq(of(A)->variance, 0);
+}
+END_TEST
+
 START_TEST(chances)
 {
 	ck_assert_double_eq_tol(memory_chance(1e-9), 1e-9, 1e-18);
@@ -212,8 +227,8 @@ END_TEST
 int main(void)
 {
 	const TTest *const tests[] = {blocks_of_two_paths, freed_before_it_was_allocated,
-		samples_stand_for_others, chances, blocks_without_a_number, a_number_twice,
-		totals_of_threads, absurd_sizes, joined_paths, without_memory};
+		samples_stand_for_others, what_the_kernel_gave, chances, blocks_without_a_number,
+		a_number_twice, totals_of_threads, absurd_sizes, joined_paths, without_memory};
 	Suite *s = suite_create("replay-memory");
 	TCase *c = tcase_create("replay-memory");
 
