@@ -75,7 +75,7 @@ hook_shared  := $(hook_obj) $(call obj,$(interposed))
 hook_so      := $(hook_shared:%/interpose.o=%/interpose-so.o)
 hook_shm_obj := $(O)/shm/segment.o $(O)/shm/runtime-dir.o $(O)/shm/killpoint.o
 programs := $(O)/bin/vftr-node-agent $(O)/bin/vftr
-libs     := $(O)/lib/libvftrace.so $(O)/lib/libvftrace.a $(O)/lib/libvftrace-static.a $(O)/lib/libvftrace-cupti.so $(O)/lib/libvftrace-annotations.so $(O)/lib/libvftrace-files.so $(O)/lib/libvftrace-memory.so $(foreach M,$(MPIS),\
+libs     := $(O)/lib/libvftrace.so $(O)/lib/libvftrace.a $(O)/lib/libvftrace-static.a $(O)/lib/libvftrace-cupti.so $(O)/lib/libvftrace-annotations.so $(O)/lib/libvftrace-files.so $(O)/lib/libvftrace-memory.so $(O)/lib/libvftrace-locks.so $(foreach M,$(MPIS),\
 	    $(O)/lib/libvftrace-$(M).so $(O)/lib/libvftrace-$(M).a $(O)/lib/vftr/peer-$(M).so)
 headers  := vftrace.h vftrace-session.h vftrace-dynamic.h
 links    := $(if $(MPIS),$(O)/lib/libvftrace-mpi.so)

@@ -230,6 +230,9 @@ X(SIZE, memory_large, "memory.large", "64KiB", 0, CONF_GIB, NULL, false, \
 X(SIZE, memory_sample_bytes, "memory.sample_bytes", "512KiB", 16, CONF_GIB, NULL, false, \
   "Sample small allocations once in so many bytes, on average.") \
 \
+X(BOOL, locks_active, "locks.active", "false", 0, 0, NULL, false, \
+  "Record which threads wait for which mutex, condition variable and the like, and who had it.") \
+\
 X(SIZE, shm_ring_size, "shm.ring_size", "4MiB", 32 * CONF_KIB, CONF_GIB, "power of two", false, \
   "Size of the ring of each thread.") \
 X(CHOICE, shm_when_full, "shm.when_full", "block", 0, 0, "block|drop", false, \

@@ -285,6 +285,7 @@ static void accept_welcome(const struct wire_welcome *w, const char *text)
 	vftr_process.files_wanted = w->files;
 	vftr_process.memory_mean = w->memory_mean;
 	vftr_process.memory_large = w->memory_large;
+	vftr_process.locks_wanted = w->locks;
 	vftr_call_sites_want(w->call_sites == WIRE_CALL_SITES_ON ||
 			     (w->call_sites == WIRE_CALL_SITES_AUTO && !callers_are_seen(w)));
 	vftr_process.last_words_ms = w->last_words_ms;

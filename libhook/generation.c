@@ -112,6 +112,7 @@ static void thread_ended(void *unused)
 	if (t->state == THREAD_NEW || t->generation != vftr_process.generation || !process_is_on())
 		return;
 	if (t->endings++ == 0) {
+		vftr_locks_thread_ends();
 		vftr_thread_end_install();
 		return;
 	}

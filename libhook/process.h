@@ -60,6 +60,7 @@ struct process {
 	const char *python_include, *python_exclude; /* regular expressions, or empty */
 	uint32_t files_wanted;
 	uint64_t memory_mean, memory_large; /* shm/memory.h; mean 0: memory is not recorded */
+	uint32_t locks_wanted;
 	uint32_t switches;	/* functions that are switched off (switches.h), at most */
 	unsigned counter_words; /* of a COUNTERS record, 0: none are wanted */
 	struct control_agent_shm *agent;
@@ -149,6 +150,9 @@ static inline __attribute__((always_inline)) void busy_end_surely(struct thread 
 void vftr_process_lock(void);
 void vftr_process_unlock(void);
 uint64_t vftr_process_ticks(void);
+
+/* api/locks.c: the calling thread, for whose end others may wait, is about to end. */
+void vftr_locks_thread_ends(void);
 
 /*
  * say.c: "vftrace: WHAT: MORE; running untraced" on the standard error of the start, if that

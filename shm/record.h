@@ -291,7 +291,8 @@ static inline uint64_t record_gpu_call_word(uint32_t function)
  *         word 1 = team<<32 | region; word 2 = MARK | RESUMED | creator's number
  *   WAIT  a frame in which the thread waits for others. For a lock or the like, the thread has
  *         it from the exit on: if HOLDS is set, during the frame that it opens next; else until it
- *         gives the lock back, of which UNLOCK tells if another thread waits for it then.
+ *         gives the lock back, of which UNLOCK tells if another thread waits for it then; TURN
+ *         without HOLDS: it has got nothing.
  *         word 1 = MARK | HOLDS | lock<<32 | TURN | region
  */
 #define OPENMP_MARK	 ((uint64_t)1 << 63)

@@ -25,6 +25,7 @@
  *   COUNTER name unit              ->      before a record has a value of it
  *   OPENACC file function name     ->      a region of OpenACC: shm/openacc.h
  *   FILE_NAME path                 ->      the name of a file: shm/files.h
+ *   LOCK                           ->      where a lock is: shm/locks.h
  *   SESSION                        ->      sessions without MPI: shm/session.h
  *                                  <-      SESSION_ANSWER text
  *   (one byte)                     ->      the doorbell: wake up
@@ -84,6 +85,7 @@ enum wire_kind {
 	WIRE_LIVE,	/* a viewer asks for views of the job; and each of them */
 	WIRE_SWITCH,	/* a viewer wants a function off, or on again */
 	WIRE_FILE_NAME, /* shm/files.h */
+	WIRE_LOCK,	/* shm/locks.h */
 	WIRE_KINDS
 };
 
@@ -143,6 +145,7 @@ struct wire_welcome {
 	uint32_t call_sites;	 /* enum wire_call_sites */
 	uint32_t annotations;	 /* bits of enum annotation that are wanted */
 	uint32_t files;		 /* 1: record what the program does with files */
+	uint32_t locks;		 /* 1: record waits for locks of the C library */
 	uint32_t python;	 /* 1: record functions of Python whose names match */
 	uint64_t memory_mean;	 /* shm/memory.h: 0: do not record what it does with memory */
 	uint64_t memory_large;

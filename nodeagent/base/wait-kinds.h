@@ -27,7 +27,14 @@
 	X(RMA_FENCE, "rma_fence", "Wait at fence")                                                 \
 	X(RMA_POST, "rma_post", "Late post")                                                       \
 	X(RMA_COMPLETE, "rma_complete", "Late complete")                                           \
-	X(RMA_LOCK, "rma_lock", "Window lock")
+	X(RMA_LOCK, "rma_lock", "Window lock")                                                     \
+	X(MUTEX, "mutex", "Mutex")                                                                 \
+	X(CONDITION, "condition", "Condition variable")                                            \
+	X(RWLOCK, "rwlock", "Read-write lock")                                                     \
+	X(SPIN, "spin_lock", "Spin lock")                                                          \
+	X(THREAD_BARRIER, "thread_barrier", "Barrier of threads")                                  \
+	X(SEMAPHORE, "semaphore", "Semaphore")                                                     \
+	X(THREAD_END, "thread_end", "End of a thread")
 
 enum wait_kind {
 #define WAIT_KIND(kind, name, title) WAIT_##kind,
@@ -49,7 +56,7 @@ static inline bool wait_is_for_sender(uint32_t kind)
 /* True if threads of one process wait for each other. */
 static inline bool wait_is_of_threads(uint32_t kind)
 {
-	return kind == WAIT_LOCK;
+	return kind == WAIT_LOCK || (kind >= WAIT_MUTEX && kind <= WAIT_THREAD_END);
 }
 
 #endif

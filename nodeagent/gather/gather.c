@@ -165,6 +165,7 @@ static void (*const kinds[])(const struct gather_from *from) = {
 	gather_user_counters,
 	gather_files,
 	gather_memory,
+	gather_locks,
 	gather_ends,
 	gather_waits,
 	gather_rank_times,

@@ -43,6 +43,7 @@ uint32_t gather_peer(const struct gather_from *from, uint32_t peer);
 void gather_ends(const struct gather_from *from);
 void gather_files(const struct gather_from *from);
 void gather_gpu(const struct gather_from *from);
+void gather_locks(const struct gather_from *from);
 void gather_iterations(const struct gather_from *from);
 void gather_memory(const struct gather_from *from);
 void gather_mpi(const struct gather_from *from);

@@ -175,6 +175,19 @@ bool codemap_find_address(
 	return false;
 }
 
+bool codemap_find_data(const struct codemap *map, uint64_t address, struct code_location *location)
+{
+	const struct module *below = NULL;
+
+	for (size_t i = map->n; i-- > 0;) {
+		const struct module *m = &map->modules[i];
+
+		if (loaded(m) && m->low <= address && (!below || m->low > below->low))
+			below = m;
+	}
+	return below && location_in(below, address, location);
+}
+
 bool codemap_has(const struct codemap *map, const char *name)
 {
 	for (size_t i = 0; i < map->n; i++)

@@ -35,6 +35,10 @@ bool codemap_find_key(const struct codemap *map, uint64_t key, struct code_locat
 bool codemap_find_address(
 	const struct codemap *map, uint64_t address, struct code_location *location);
 
+/* The same of an address of data: of the module that begins next below it, which may not reach so
+ * far. */
+bool codemap_find_data(const struct codemap *map, uint64_t address, struct code_location *location);
+
 /* True if a file whose name begins so was ever loaded. */
 bool codemap_has(const struct codemap *map, const char *name);
 

@@ -24,6 +24,7 @@
 #include "nodeagent/replay/comm/comm.h"
 #include "nodeagent/replay/files.h"
 #include "nodeagent/replay/memory.h"
+#include "nodeagent/replay/openmp/lock-uses.h"
 #include "nodeagent/replay/user-counters.h"
 #include "nodeagent/base/util.h"
 
@@ -96,6 +97,7 @@ void process_free(struct process *p)
 	user_counters_free(p->user_counters);
 	files_free(p->files);
 	memory_free(p->memory);
+	lock_uses_free(p->lock_uses);
 	match_process_end(p->match);
 	match_process_end(p->session_match);
 	traffic_free(p->traffic);

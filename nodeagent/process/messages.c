@@ -27,6 +27,7 @@
 #include "nodeagent/replay/comm/neighbours.h"
 #include "nodeagent/replay/files.h"
 #include "nodeagent/replay/memory.h"
+#include "nodeagent/replay/openmp/lock-uses.h"
 #include "nodeagent/replay/user-counters.h"
 #include "nodeagent/base/util.h"
 #include "shm/annotation.h"
@@ -46,6 +47,7 @@ union packet {
 	struct wire_bye bye;
 	struct wire_gpu gpu;
 	struct wire_file_name file_name;
+	struct wire_lock lock;
 	struct wire_gpu_device gpu_device;
 	struct wire_gpu_stream gpu_stream;
 	struct wire_about about;
@@ -235,6 +237,7 @@ static struct wire_welcome welcome_of(const struct host *host)
 		.files = host->conf->files_active,
 		.memory_mean = host->conf->memory_active ? host->conf->memory_sample_bytes : 0,
 		.memory_large = host->conf->memory_large,
+		.locks = host->conf->locks_active,
 		.block_most_ms = (uint32_t)(1e3 * host->conf->shm_block_most_s),
 		.publish_forks = host->conf->sampling_active,
 		.last_words_ms = host->last_words_ms,
@@ -263,6 +266,7 @@ static const char *on_hello(struct process *p, const union packet *m)
 	counters_ask(host->counters, control_counters(p->control), !somebody_reads_energy(host));
 	p->files = w.files ? files_new(host->conf->files_exclude) : NULL;
 	p->memory = w.memory_mean ? memory_new(w.memory_large, w.memory_mean) : NULL;
+	p->lock_uses = w.locks ? lock_uses_new() : NULL;
 	note_origin(p, m);
 	p->start_ticks = host->clocks.source == CLOCK_SOURCE_RAW ? m->hello.raw_ns : m->head.ticks;
 	if (p->start_ticks > host_ticks(host))
@@ -517,6 +521,13 @@ static const char *on_file_name(struct process *p, const union packet *m)
 	return NULL;
 }
 
+static const char *on_lock(struct process *p, const union packet *m)
+{
+	if (p->lock_uses && !lock_uses_define(p->lock_uses, &m->lock))
+		return "it has a lock that cannot be";
+	return NULL;
+}
+
 static const char *on_bye(struct process *p, const union packet *m)
 {
 	p->said_bye = true;
@@ -568,6 +579,7 @@ static const struct packet_kind packet_kinds[WIRE_KINDS] = {
 	[WIRE_GAVE_UP] = {sizeof(struct wire_head), on_gave_up},
 	[WIRE_LIVE] = {sizeof(struct wire_live), on_live},
 	[WIRE_FILE_NAME] = {sizeof(struct wire_file_name), on_file_name},
+	[WIRE_LOCK] = {sizeof(struct wire_lock), on_lock},
 };
 
 static bool is_first(uint32_t kind)

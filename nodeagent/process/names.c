@@ -9,6 +9,7 @@
 #include "nodeagent/symbols/lines.h"
 #include "nodeagent/base/map.h"
 #include "nodeagent/process/process.h"
+#include "nodeagent/symbols/objects.h"
 #include "nodeagent/symbols/symtab.h"
 #include "nodeagent/process/regions.h"
 #include "nodeagent/base/util.h"
@@ -28,7 +29,8 @@ struct file {
 	char *path;
 	uint8_t build_id[WIRE_BUILD_ID];
 	size_t build_id_bytes;
-	struct symtab *table;
+	struct symtab *table;	 /* NULL: not read yet */
+	struct objects *objects; /* the same */
 };
 
 /* A function that was named; texts of tables are unique, so the pointer tells it. */
@@ -78,6 +80,7 @@ void symcache_free(struct symcache *s)
 	for (size_t i = 0; i < s->n; i++) {
 		free(s->files[i].path);
 		symtab_close(s->files[i].table);
+		objects_close(s->files[i].objects);
 	}
 	for (size_t i = 0; i < s->n_made; i++)
 		free(s->made[i]);
@@ -100,22 +103,31 @@ static bool is_file(const struct file *f, const struct code_location *location)
 static uint32_t file_of(struct symcache *s, const struct code_location *location)
 {
 	struct file *f;
-	char *why = NULL;
 
 	for (size_t i = 0; i < s->n; i++)
 		if (is_file(&s->files[i], location))
 			return (uint32_t)i;
 	s->files = grow(s->files, s->n, &s->cap, sizeof(*s->files));
 	f = &s->files[s->n++];
-	f->path = xstrdup(location->path);
+	*f = (struct file){.path = xstrdup(location->path)};
 	f->build_id_bytes = location->build_id_bytes;
 	memcpy(f->build_id, location->build_id, location->build_id_bytes);
-	f->table = symtab_open(location->path, location->build_id_bytes ? location->build_id : NULL,
-		location->build_id_bytes, &why);
+	return (uint32_t)s->n - 1;
+}
+
+static const struct symtab *table_of(struct symcache *s, uint32_t file)
+{
+	struct file *f = &s->files[file];
+	char *why = NULL;
+
+	if (f->table)
+		return f->table;
+	f->table = symtab_open(
+		f->path, f->build_id_bytes ? f->build_id : NULL, f->build_id_bytes, &why);
 	if (why)
 		host_warn(s->host, false, "%s", why);
 	free(why);
-	return (uint32_t)s->n - 1;
+	return f->table;
 }
 
 const char *symcache_find(
@@ -123,7 +135,19 @@ const char *symcache_find(
 {
 	const uint32_t file = file_of(s, location); /* may move files[] */
 
-	return symtab_find(s->files[file].table, address, start);
+	return symtab_find(table_of(s, file), address, start);
+}
+
+const char *symcache_find_object(
+	struct symcache *s, const struct code_location *location, uint64_t *start)
+{
+	const uint32_t file = file_of(s, location); /* may move files[] */
+	struct file *f = &s->files[file];
+
+	if (!f->objects)
+		f->objects = objects_open(
+			f->path, f->build_id_bytes ? f->build_id : NULL, f->build_id_bytes);
+	return objects_find(f->objects, location->address, start);
 }
 
 /* `name`, or the same that was made before for this key. */
@@ -293,7 +317,7 @@ static const char *function_name(struct symcache *s, const struct code_location 
 {
 	const uint32_t file = file_of(s, location);
 	uint64_t start = 0;
-	const char *name = symtab_find(s->files[file].table, location->address, &start);
+	const char *name = symtab_find(table_of(s, file), location->address, &start);
 
 	if (!name || map64_find(&s->named_at, (uintptr_t)name))
 		return name;

@@ -22,6 +22,10 @@ void symcache_free(struct symcache *s);
 const char *symcache_find(struct symcache *s, const struct code_location *location,
 	uint64_t address, uint64_t *start);
 
+/* The same of the variable there. */
+const char *symcache_find_object(
+	struct symcache *s, const struct code_location *location, uint64_t *start);
+
 /* Source lines that were looked up. */
 struct source_lines *symcache_lines(struct symcache *s);
 

@@ -31,6 +31,7 @@ struct traffic;
 struct traffic_track;
 struct files;
 struct memory;
+struct lock_uses;
 struct user_counters;
 
 struct thread_ring {
@@ -103,6 +104,7 @@ struct process {
 	struct user_counters *user_counters; /* or NULL: it has defined none */
 	struct files *files;		     /* or NULL: they are not recorded */
 	struct memory *memory;		     /* the same */
+	struct lock_uses *lock_uses;	     /* the same, of those of the C library */
 	struct traffic *traffic;
 	struct match_process *match;	     /* or NULL */
 	uint64_t proc_id;		     /* valid if it had one */

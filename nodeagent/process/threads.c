@@ -9,6 +9,7 @@
 #include "nodeagent/process/host.h"
 #include "nodeagent/process/counter/counters.h"
 #include "nodeagent/process/drain.h"
+#include "nodeagent/replay/openmp/lock-uses.h"
 #include "nodeagent/replay/openmp/locks.h"
 #include "nodeagent/replay/openmp/teams.h"
 #include "nodeagent/replay/tree/stack-time.h"
@@ -63,18 +64,33 @@ static bool is_barrier(const void *ctx, uint32_t region)
 	return kind == CONSTRUCT_BARRIER || kind == CONSTRUCT_BARRIER_IMPLICIT;
 }
 
+/* A wait_kind of each lock_kind, and of locks of OpenMP. */
+static const uint32_t kinds_of_waits[] = {
+	[LOCK_MUTEX] = WAIT_MUTEX,
+	[LOCK_CONDITION] = WAIT_CONDITION,
+	[LOCK_RWLOCK] = WAIT_RWLOCK,
+	[LOCK_SPIN] = WAIT_SPIN,
+	[LOCK_BARRIER] = WAIT_THREAD_BARRIER,
+	[LOCK_SEMAPHORE] = WAIT_SEMAPHORE,
+	[LOCK_THREAD] = WAIT_THREAD_END,
+	[LOCK_KINDS_END] = WAIT_LOCK,
+};
+
 /* A locks_found. */
 static void waited_for_lock(void *ctx, const struct lock_blame *b)
 {
 	const struct process *p = ctx;
 	struct node *n = traffic_path_node(p->traffic, b->waiter.path);
 
+	lock_uses_held(p->lock_uses, b->number, b->holder.path, b->calls, b->ticks);
 	if (n)
-		calltree_wait(n, &(struct node_wait){.kind = WAIT_LOCK,
-					 .calls = b->calls,
-					 .ticks = b->ticks,
-					 .thread = b->holder.thread + 1,
-					 .path = traffic_path_now(p->traffic, b->holder.path)});
+		calltree_wait(
+			n, &(struct node_wait){
+				   .kind = kinds_of_waits[lock_uses_kind(p->lock_uses, b->number)],
+				   .calls = b->calls,
+				   .ticks = b->ticks,
+				   .thread = b->holder.thread + 1,
+				   .path = traffic_path_now(p->traffic, b->holder.path)});
 }
 
 /* Waits in OpenMP. */
@@ -198,6 +214,7 @@ static struct thread_ring *thread_new(
 	}
 	replay_set_openmp(t->replay, p->openmp, t->number);
 	replay_set_locks(t->replay, p->locks);
+	replay_set_lock_uses(t->replay, p->lock_uses);
 	if (p->host->conf->openmp_show_idle_time)
 		replay_show_idle(t->replay);
 	replay_set_window(t->replay, &p->window, class_of_region);

@@ -12,6 +12,7 @@
 #include "nodeagent/profile/profile.h"
 #include "shm/gpu.h"
 #include "shm/openacc.h"
+#include "shm/locks.h"
 
 #define TIME_MOST   (INT64_MAX / 4) /* ns: 73 years */
 #define DAY_S	    86400
@@ -103,6 +104,14 @@ const char *check_wait(const struct profile *p, const void *record)
 
 	(void)p;
 	return w->kind < WAIT_KINDS_END ? NULL : "a wait of an unknown kind";
+}
+
+const char *check_lock(const struct profile *p, const void *record)
+{
+	const struct profile_lock *l = record;
+
+	(void)p;
+	return l->kind < LOCK_KINDS_END ? NULL : "a lock of an unknown kind";
 }
 
 const char *check_cause(const struct profile *p, const void *record)

@@ -144,6 +144,15 @@ void fold_thread_range(void *x, const void *y)
 	}
 }
 
+void fold_lock(void *x, const void *y)
+{
+	struct profile_lock *to = x;
+	const struct profile_lock *from = y;
+
+	if (!to->first || (from->first && from->first < to->first))
+		to->first = from->first;
+}
+
 void fold_openmp(void *x, const void *y)
 {
 	struct profile_openmp *to = x;

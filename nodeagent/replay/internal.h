@@ -155,9 +155,10 @@ struct replay {
 	uint32_t last_team, last_number;	 /* whose frame has ended last */
 	struct replay_team_times team_times;
 
-	struct locks *locks;	 /* or NULL */
-	struct held_lock got;	 /* SLOW_GOT */
-	struct held_lock *holds; /* by frames, innermost last */
+	struct locks *locks;	     /* or NULL */
+	struct lock_uses *lock_uses; /* or NULL */
+	struct held_lock got;	     /* SLOW_GOT */
+	struct held_lock *holds;     /* by frames, innermost last */
 	size_t n_holds, cap_holds;
 	struct held_lock taken[LOCKS_REMEMBERED]; /* the last ones without a frame */
 	unsigned n_taken;			  /* ever */

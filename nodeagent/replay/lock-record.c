@@ -1,17 +1,24 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Locks of OpenMP (shm/record.h): when the thread got one and when it gave it back. A critical or
- * ordered region has the lock for as long as its frame is open, which follows the wait. A lock is
- * given back by an UNLOCK if another thread waits for it, and without a word otherwise.
+ * Locks of OpenMP and of the C library (shm/record.h): when the thread got one and when it gave it
+ * back. A critical or ordered region has the lock for as long as its frame is open, which follows
+ * the wait. A lock is given back by an UNLOCK if another thread waits for it, and without a word
+ * otherwise.
  */
 #include "nodeagent/replay/comm/comm.h"
 #include "nodeagent/replay/internal.h"
+#include "nodeagent/replay/openmp/lock-uses.h"
 #include "nodeagent/replay/openmp/locks.h"
 #include "shm/atomic.h"
 
 void replay_set_locks(struct replay *r, struct locks *l)
 {
 	r->locks = l;
+}
+
+void replay_set_lock_uses(struct replay *r, struct lock_uses *u)
+{
+	r->lock_uses = u;
 }
 
 static struct lock_place place_of(const struct replay *r, struct node *n)
@@ -40,11 +47,17 @@ static void take_lock(struct replay *r, uint32_t number, uint64_t t)
 void replay_got_lock(struct replay *r, uint64_t a, struct node *n, uint64_t since, uint64_t t)
 {
 	const uint32_t number = OPENMP_LOCK(a);
+	const struct lock_place at = place_of(r, n);
 
+	lock_uses_waited(r->lock_uses, number, at.path, elapsed(since, t));
 	if (!r->locks)
 		return;
-	if (elapsed(since, t) >= LOCKS_LEAST_TICKS)
-		locks_waited(r->locks, number, place_of(r, n), since, t);
+	/* of many locks with one number it is not known which one is meant */
+	if (elapsed(since, t) >= LOCKS_LEAST_TICKS &&
+		!(r->lock_uses && number <= LOCK_KINDS_END))
+		locks_waited(r->locks, number, at, since, t);
+	if ((a & (OPENMP_HOLDS | OPENMP_TURN)) == OPENMP_TURN)
+		return;
 	if (!(a & OPENMP_HOLDS)) {
 		take_lock(r, number, t);
 		return;

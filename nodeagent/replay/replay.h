@@ -29,6 +29,7 @@
 #include "nodeagent/replay/tree/calltree.h"
 
 struct gpu;
+struct lock_uses;
 struct locks;
 struct openmp;
 struct replay;
@@ -120,8 +121,10 @@ typedef void (*replay_slow_call)(void *ctx, const struct node *n, const struct r
 void replay_watch_slow(
 	struct replay *r, uint64_t least_ticks, bool any_path, replay_slow_call tell, void *ctx);
 
-/* Waits for locks of OpenMP, and who had them, are given to l. */
+/* Waits for locks, and who had them, are given to l. */
 void replay_set_locks(struct replay *r, struct locks *l);
+/* Waits for locks of the C library are counted in u; NULL: they are not. */
+void replay_set_lock_uses(struct replay *r, struct lock_uses *u);
 
 /* Calls that start something on a GPU are given to g. */
 void replay_set_gpu(struct replay *r, struct gpu *g);

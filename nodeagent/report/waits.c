@@ -9,6 +9,7 @@
 #include "nodeagent/profile/profile.h"
 #include "nodeagent/report/report.h"
 #include "shm/construct.h"
+#include "shm/locks.h"
 
 static int by_place(const void *a, const void *b)
 {
@@ -274,7 +275,7 @@ void waits_of(const struct profile *p, enum waits_for which, uint32_t late, stru
 	qsort(w->causes, w->n_causes, sizeof(*w->causes), cause_by_time);
 	for (size_t i = 0; i < p->n_rank_times; i++)
 		w->mpi_ns += p->rank_times[i].all_mpi_ns;
-	w->lock_ns = w->ns > w->rank_ns ? lock_ns(p) : 0;
+	w->lock_ns = w->ns > w->rank_ns ? lock_ns(p) + locks_ns(p, false) : 0;
 }
 
 /* "omp_critical@heat.c:42" */
@@ -299,4 +300,49 @@ void waits_done(struct waits *w)
 	free(w->causes);
 	free(w->activities);
 	*w = (struct waits){0};
+}
+
+/* ---- locks of the C library ---- */
+
+const char *locks_kind_name(uint32_t kind)
+{
+	static const char *const names[] = {
+#define NAME(kind, name) name,
+		LOCK_KINDS(NAME)
+#undef NAME
+	};
+
+	return names[kind];
+}
+
+bool locks_is_held(uint32_t kind)
+{
+	return kind == LOCK_MUTEX || kind == LOCK_RWLOCK || kind == LOCK_SPIN;
+}
+
+bool locks_is_holder_of(
+	const struct profile *p, const struct profile_lock *h, const struct profile_lock *lock)
+{
+	return h < p->locks + p->n_locks && h->holder && h->kind == lock->kind &&
+	       !strcmp(h->name, lock->name);
+}
+
+const struct profile_lock *locks_most_held(const struct profile *p, const struct profile_lock *lock)
+{
+	const struct profile_lock *most = NULL;
+
+	for (const struct profile_lock *h = lock + 1; locks_is_holder_of(p, h, lock); h++)
+		if (!most || h->ns > most->ns)
+			most = h;
+	return most;
+}
+
+uint64_t locks_ns(const struct profile *p, bool held)
+{
+	uint64_t ns = 0;
+
+	for (size_t i = 0; i < p->n_locks; i++)
+		if (!p->locks[i].holder && (!held || locks_is_held(p->locks[i].kind)))
+			ns += p->locks[i].ns;
+	return ns;
 }

@@ -8,6 +8,7 @@
 #include <stdint.h>
 
 struct profile;
+struct profile_lock;
 struct profile_wait;
 struct report;
 
@@ -51,7 +52,7 @@ struct waits {
 	uint64_t ns;	   /* of all */
 	uint64_t error_ns; /* of it, by the clocks of nodes */
 	uint64_t rank_ns;  /* of these for other ranks */
-	uint64_t lock_ns;  /* of all waits for locks of OpenMP, whoever had them */
+	uint64_t lock_ns;  /* of all waits for locks and the like, whoever had them */
 	uint64_t mpi_ns;   /* of all ranks' threads in MPI, in their windows; 0: not known */
 	const struct profile_wait **rows;
 	struct wait_activity *activities;
@@ -74,5 +75,20 @@ bool *waits_locks(const struct profile *p);
 /* True if p has some. */
 bool waits_any(const struct profile *p, enum waits_for which);
 void waits_done(struct waits *w);
+
+/* ---- locks of the C library: a row of locks[] for each, behind it rows of stacks ---- */
+
+/* "read-write lock"; kind < LOCK_KINDS_END. */
+const char *locks_kind_name(uint32_t kind);
+/* True if threads have it and give it back, as a mutex. */
+bool locks_is_held(uint32_t kind);
+/* True if h is a row of p, and of the same lock as `lock'. */
+bool locks_is_holder_of(
+	const struct profile *p, const struct profile_lock *h, const struct profile_lock *lock);
+/* The row of the stack for which most was waited, or NULL. */
+const struct profile_lock *locks_most_held(
+	const struct profile *p, const struct profile_lock *lock);
+/* The waits for all locks of p; held: for those that are held only. */
+uint64_t locks_ns(const struct profile *p, bool held);
 
 #endif

@@ -38,6 +38,7 @@
 #include "nodeagent/base/util.h"
 #include "shm/files.h"
 #include "shm/gpu.h"
+#include "shm/locks.h"
 #include "shm/message.h"
 #include "shm/openacc.h"
 #include "shm/ring.h"
@@ -171,6 +172,7 @@ static void fixed_packet(void)
 		{WIRE_THREAD_NAME, sizeof(struct wire_number)},
 		{WIRE_COUNTER, sizeof(struct wire_counter)},
 		{WIRE_FILE_NAME, sizeof(struct wire_file_name)},
+		{WIRE_LOCK, sizeof(struct wire_lock)},
 		{WIRE_GPU, sizeof(struct wire_gpu)},
 		{WIRE_GPU_NAME, sizeof(struct wire_about)},
 		{WIRE_GPU_DEVICE, sizeof(struct wire_gpu_device)},

@@ -161,6 +161,7 @@ void launch_settle_preload(struct launch *l, const struct conf *conf)
 	l->annotations = conf->annotations;
 	l->files = conf->files_active;
 	l->memory = conf->memory_active;
+	l->locks = conf->locks_active;
 	if (!l->preload)
 		return;
 	path = doctor_find(program);
@@ -289,6 +290,8 @@ static char *libraries_of(const struct launch *l, char **error)
 		libraries = with_colon(libraries, preload_library(l, "files", error));
 	if (l->memory && !*error)
 		libraries = with_colon(libraries, preload_library(l, "memory", error));
+	if (l->locks && !*error)
+		libraries = with_colon(libraries, preload_library(l, "locks", error));
 	return libraries;
 }
 

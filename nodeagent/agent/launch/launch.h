@@ -35,6 +35,7 @@ struct launch {
 	bool python;	      /* functions of Python are wanted */
 	bool files;	      /* what stands in for the functions of files is preloaded, too */
 	bool memory;	      /* the same of malloc */
+	bool locks;	      /* the same of locks */
 	bool lenient;	      /* --lenient, for the agents of other nodes, too */
 	bool require_profile; /* without one COMMAND's success is a failure */
 	const char *agent_launcher; /* --agent-launcher, or NULL */

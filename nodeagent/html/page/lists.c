@@ -11,6 +11,7 @@ struct list {
 
 static const struct list openmp_lists[] = {
 	{"openmp", "Parallel regions of OpenMP"},
+	{"locks", "Locks that threads waited for"},
 };
 static const struct list gpu_lists[] = {
 	{"gpu_efficiency", "Efficiency of GPUs"},

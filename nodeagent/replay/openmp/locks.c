@@ -57,6 +57,7 @@ struct locks {
 	bool lately[LOCKS_THREADS];
 	bool cut;
 	/* of one wait, while it is looked at: slots in use, and these */
+	uint32_t number; /* of the lock */
 	size_t n_holders;
 	uint8_t used[HOLDERS];
 	struct holder {
@@ -315,7 +316,9 @@ static void add_holder(
 			return;
 		}
 	}
-	l->found(l->ctx, &(struct lock_blame){.waiter = w->at, .holder = at, .ticks = ticks});
+	l->found(l->ctx,
+		&(struct lock_blame){
+			.number = l->number, .waiter = w->at, .holder = at, .ticks = ticks});
 }
 
 _Static_assert(HOLDERS == 1u << (64 - 58), "add_holder() takes the upper bits");
@@ -330,7 +333,8 @@ static void tell_holders(struct locks *l, const struct interval *w)
 	for (size_t i = 0; i < l->n_holders; i++) {
 		const struct holder *h = &l->holders[l->used[i]];
 
-		l->found(l->ctx, &(struct lock_blame){.waiter = w->at,
+		l->found(l->ctx, &(struct lock_blame){.number = l->number,
+					 .waiter = w->at,
 					 .holder = h->at,
 					 .calls = h == longest,
 					 .ticks = h->ticks});
@@ -341,6 +345,7 @@ static void tell_holders(struct locks *l, const struct interval *w)
 
 static void blame(struct locks *l, const struct lock *k, const struct interval *w)
 {
+	l->number = k->number;
 	for (size_t i = first_after(k, w->from); i < k->holds.n && begin_of(k, i) < w->to; i++) {
 		const uint64_t ticks = overlap(k, i, w);
 

@@ -34,6 +34,7 @@ struct lock_place {
 
 /* A part of a wait, in ticks. A wait for several holders counts as a call for the longest one. */
 struct lock_blame {
+	uint32_t number; /* of the lock */
 	struct lock_place waiter, holder;
 	uint64_t calls, ticks;
 };

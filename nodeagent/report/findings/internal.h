@@ -128,6 +128,8 @@ bool look_start_end(const struct facts *facts, struct finding *f);
 /* files.c */
 bool look_io(const struct facts *facts, struct finding *f);
 bool look_mpi_io(const struct facts *facts, struct finding *f);
+/* locks.c */
+bool look_lock(const struct facts *facts, struct finding *f);
 /* threads.c */
 bool look_openmp_wait(const struct facts *facts, struct finding *f);
 bool look_openmp_lock(const struct facts *facts, struct finding *f);

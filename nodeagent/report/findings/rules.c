@@ -42,6 +42,10 @@ const struct rule finding_rules[] = {
 	{"openmp_lock", 0.05, false, look_openmp_lock,
 		"Do less inside of it, or give each thread its own copy and add them up.",
 		"Threads that wait"},
+	{"lock", 0.05, false, look_lock,
+		"Do less while it is held, or give each thread data of its own to be put together "
+		"later.",
+		"Threads that wait"},
 	{"openmp_idle", 0.10, false, look_openmp_idle,
 		"Make more of the program parallel, or run more ranks with fewer threads.",
 		"Idle threads"},

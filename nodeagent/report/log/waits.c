@@ -187,8 +187,10 @@ static void print_waits(
 {
 	const struct sum ranks = {
 		"Waiting for other ranks", w->rank_ns, "the time in MPI", w->mpi_ns};
-	const struct sum locks = {"Waiting for threads that had a lock", w->ns - w->rank_ns,
-		"all waits for locks", w->lock_ns};
+	const struct sum locks = {
+		r->p->n_locks ? "Waiting for other threads" : "Waiting for threads that had a lock",
+		w->ns - w->rank_ns, r->p->n_locks ? "all waits for threads" : "all waits for locks",
+		w->lock_ns};
 
 	if (ranks.ns) {
 		print_sum(f, r, &ranks);

@@ -11,6 +11,7 @@
 #include "nodeagent/profile/fold.h"
 #include "nodeagent/profile/profile.h"
 #include "nodeagent/base/util.h"
+#include "shm/locks.h"
 #include "t/lib/dice.h"
 #include "t/unit/profile/profile-path.h"
 #include "t/unit/profile/random-ends.h"
@@ -724,7 +725,25 @@ static inline void throw_memory_ranks(struct dice *d, struct profile *p)
 	}
 }
 
-/* The same with waits, stack samples, files and memory, which the golden files have not. */
+static inline void throw_locks(struct dice *d, struct profile *p)
+{
+	for (uint32_t i = 0; i < 2 * LOCK_KINDS_END; i++) {
+		struct profile_lock *l = throw_dice(d, 2) ? ADD_ELEMENT(p, locks) : NULL;
+
+		if (!l)
+			continue;
+		*l = (struct profile_lock){.kind = i / 2,
+			.holder = i % 2 && p->n_stacks ? 1 + throw_dice(d, p->n_stacks) : 0,
+			.ranks = 1 + throw_dice(d, 4),
+			.calls = throw_dice(d, 1u << 30),
+			.ns = throw_dice(d, 1u << 30),
+			.longest_ns = throw_dice(d, 1u << 20),
+			.first = throw_dice(d, p->n_stacks + 1),
+			.name = xasprintf("lock %u", i % 2)};
+	}
+}
+
+/* The same with waits, stack samples, files, memory and locks, which the golden files have not. */
 static inline struct profile *random_profile_with_waits(
 	struct dice *d, uint32_t node, uint32_t n_stacks, uint64_t hash_mask)
 {
@@ -735,6 +754,7 @@ static inline struct profile *random_profile_with_waits(
 	throw_posix_files(d, p);
 	throw_memory(d, p);
 	throw_memory_ranks(d, p);
+	throw_locks(d, p);
 	return p;
 }
 

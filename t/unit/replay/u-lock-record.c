@@ -177,6 +177,16 @@ START_TEST(without_its_frame)
 }
 END_TEST
 
+/* A condition variable: the thread that signals need not have waited, and has had it before. */
+START_TEST(nothing_was_got)
+{
+	wait_from(0, T(10), T(12), LOCK(7) | OPENMP_TURN);
+	unlock(0, T(20), 7);
+	wait_from(1, T(1), T(20), LOCK(7) | OPENMP_TURN);
+	waited(0, T(19));
+}
+END_TEST
+
 START_TEST(nonsense)
 {
 	wait_from(0, T(1), T(2), LOCK(7));
@@ -204,6 +214,7 @@ int main(void)
 	tcase_add_test(t, once_more);
 	tcase_add_test(t, in_the_frame_that_opens_next);
 	tcase_add_loop_test(t, without_its_frame, 0, 4);
+	tcase_add_test(t, nothing_was_got);
 	tcase_add_test(t, nonsense);
 	suite_add_tcase(s, t);
 	return run_suite(s);

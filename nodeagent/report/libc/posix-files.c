@@ -2,9 +2,11 @@
 /* What the program does with files: a table, and the same in JSON. */
 #include <math.h>
 
+#include "nodeagent/base/json-write.h"
+#include "nodeagent/base/table.h"
+#include "nodeagent/base/util.h"
 #include "nodeagent/profile/profile.h"
 #include "nodeagent/report/columns.h"
-#include "nodeagent/report/log/internal.h"
 #include "nodeagent/report/measures.h"
 #include "nodeagent/report/report.h"
 

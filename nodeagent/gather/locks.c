@@ -1,0 +1,88 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Locks of the C library that threads of a process have waited for, on their way into a profile. */
+#include "nodeagent/gather/internal.h"
+
+#include "nodeagent/base/map.h"
+#include "nodeagent/base/util.h"
+#include "nodeagent/process/codemap.h"
+#include "nodeagent/process/host.h"
+#include "nodeagent/process/names.h"
+#include "nodeagent/process/process.h"
+#include "nodeagent/profile/lists.h"
+#include "nodeagent/profile/profile.h"
+#include "nodeagent/replay/comm/comm.h"
+#include "nodeagent/replay/openmp/lock-uses.h"
+
+static const char *const kinds[] = {
+#define KIND(kind, name) name,
+	LOCK_KINDS(KIND)
+#undef KIND
+};
+
+/* "heat:cells+0x28", of a variable; else "mutex 3", the third one that was waited for. */
+static char *name_of(const struct gather_from *from, const struct lock_use *u)
+{
+	struct code_location at;
+	const char *variable = NULL;
+	uint64_t start = 0;
+
+	if (!u->address)
+		return xstrdup("(other locks)");
+	if (u->kind != LOCK_THREAD && codemap_find_data(from->p->code, u->address, &at))
+		variable = symcache_find_object(from->host->symbols, &at, &start);
+	if (!variable)
+		return xasprintf("%s %u", kinds[u->kind], u->nth);
+	if (at.address == start)
+		return xasprintf("%s:%s", basename(at.path), variable);
+	return xasprintf("%s:%s+0x%llx", basename(at.path), variable,
+		(unsigned long long)(at.address - start));
+}
+
+/* 1 + the number of its stack, or 0. */
+static uint32_t stack_of(const struct gather_from *from, uint32_t path)
+{
+	const struct node *n = path ? traffic_path_node(from->p->traffic, path) : NULL;
+	const uint32_t *at = n ? map64_find(from->node_at, (uintptr_t)n) : NULL;
+
+	return at ? *at + 1 : 0;
+}
+
+static void add_holders(const struct gather_from *from, const struct lock_use *u, const char *name)
+{
+	for (uint32_t i = 0; i < u->n_holders; i++) {
+		const struct lock_holder *h = &u->holders[i];
+		const uint32_t stack = stack_of(from, h->path);
+
+		if (stack && h->ticks)
+			*(struct profile_lock *)profile_add(from->out, PROFILE_LOCKS) =
+				(struct profile_lock){.kind = u->kind,
+					.holder = stack,
+					.ranks = 1,
+					.calls = h->calls,
+					.ns = clocks_ns(&from->host->clocks, h->ticks),
+					.name = xstrdup(name)};
+	}
+}
+
+void gather_locks(const struct gather_from *from)
+{
+	size_t n;
+	const struct lock_use *u = lock_uses_all(from->p->lock_uses, &n);
+
+	for (size_t i = 0; i < n; i++) {
+		char *name;
+
+		if (!u[i].calls)
+			continue;
+		name = name_of(from, &u[i]);
+		add_holders(from, &u[i], name);
+		*(struct profile_lock *)profile_add(from->out, PROFILE_LOCKS) =
+			(struct profile_lock){.kind = u[i].kind,
+				.ranks = 1,
+				.calls = u[i].calls,
+				.ns = clocks_ns(&from->host->clocks, u[i].ticks),
+				.longest_ns = clocks_ns(&from->host->clocks, u[i].longest),
+				.first = stack_of(from, u[i].first),
+				.name = name};
+	}
+}

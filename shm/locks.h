@@ -1,0 +1,97 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Locks of the C library, and what else threads wait for each other at: the message that says
+ * where one is, and the interface in the process between libvftrace and libvftrace-locks.so, which
+ * stands in for the functions of the C library.
+ *
+ * Waits are the records WAIT and UNLOCK (shm/record.h), as those of OpenMP: a WAIT is a frame of a
+ * region with the function's name.
+ */
+#ifndef VFTR_SHM_LOCKS_H
+#define VFTR_SHM_LOCKS_H
+
+#include <stdbool.h>
+#include <stdint.h>
+#include "shm/record.h"
+#include "shm/wire.h"
+
+/* X(KIND, name): a row adds one. Profiles have the numbers, so a new one comes last. */
+#define LOCK_KINDS(X)                                                                              \
+	X(MUTEX, "mutex")                                                                          \
+	X(CONDITION, "condition variable")                                                         \
+	X(RWLOCK, "read-write lock")                                                               \
+	X(SPIN, "spin lock")                                                                       \
+	X(BARRIER, "barrier")                                                                      \
+	X(SEMAPHORE, "semaphore")                                                                  \
+	X(THREAD, "thread") /* its end, which others wait for */
+
+enum lock_kind {
+#define LOCK_KIND(kind, name) LOCK_##kind,
+	LOCK_KINDS(LOCK_KIND)
+#undef LOCK_KIND
+		LOCK_KINDS_END
+};
+
+#define LOCKS_NAMED_MOST 4096u /* of a process; all others of a kind are one */
+
+/* Number of a lock in WAIT and UNLOCK: none of two kinds, or below 4 GiB from each other, have the
+ * same. */
+static inline uint32_t lock_number(uint64_t address, enum lock_kind kind)
+{
+	const uint32_t n = (openmp_lock(address) + (kind + 1u) * 0x2545f49u) & OPENMP_LOCKS;
+
+	return n > LOCK_KINDS_END ? n : LOCK_KINDS_END + 1;
+}
+
+/* That of all locks of a kind beyond those that are told apart. */
+static inline uint32_t lock_others(enum lock_kind kind)
+{
+	return kind + 1u;
+}
+
+/* WIRE_LOCK: a lock that a thread had to wait for. */
+struct wire_lock {
+	struct wire_head head;
+	uint32_t number; /* lock_number() */
+	uint32_t kind;	 /* enum lock_kind */
+	uint32_t nth;	 /* of its kind in this process that was waited for, from 1 */
+	uint32_t reserved;
+	uint64_t address;
+};
+
+_Static_assert(LOCK_KINDS_END < 256, "kinds are few");
+
+/* ---- the interface in the process --------------------------------------------------------- */
+
+#define LOCKS_SEAM_VERSION 1u
+
+/* How a wait has ended. */
+enum lock_wait {
+	LOCK_WAIT_BEGINS,
+	LOCK_WAIT_GOT,	/* the thread has the lock */
+	LOCK_WAIT_OVER, /* it waited, and has nothing that others may wait for */
+	LOCK_WAIT_NONE, /* it was no wait: the call failed, or was the one that others waited for */
+};
+
+/* Functions that libvftrace offers. Any thread and any signal handler may call them; errno is
+ * kept, nothing fails. */
+struct locks_host {
+	uint32_t version;
+	/* True if waits of this thread are recorded now. Attaches if need be. */
+	bool (*on)(void);
+	/* Number of forks so far: locks told before one are to be told again. */
+	uint32_t (*generation)(void);
+	/* To be called before a number is used, with on(). */
+	void (*tell)(uint32_t number, enum lock_kind kind, uint32_t nth, const void *address);
+	/* With on(): the frame of a function begins, or ends. *cache is 0 at first, one for each
+	 * name. */
+	void (*wait)(enum lock_wait how, const char *name, uint32_t *cache, uint32_t number);
+	/* The thread gives the lock back at these ticks, 0: now. Nothing happens without on(). */
+	void (*leaves)(uint32_t number, uint64_t ticks);
+	uint64_t (*ticks)(void);
+};
+
+/* libvftrace exports vftrace_locks_host(). */
+typedef const struct locks_host *locks_host_function(void);
+
+#endif
