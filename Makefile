@@ -375,6 +375,7 @@ bench: deps
 	@BUILD='$(abspath $(O))' t/bench/live
 	@BUILD='$(abspath $(O))' t/bench/files
 	@BUILD='$(abspath $(O))' t/bench/memory
+	@BUILD='$(abspath $(O))' t/bench/locks
 
 count:
 	@$(MAKE) --no-print-directory all
