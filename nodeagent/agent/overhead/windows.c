@@ -3,7 +3,7 @@
 
 #define PART	    20	  /* of the CPU time, between two windows */
 #define APART_NS    0.3e9 /* between two windows, at least */
-#define PATIENCE_NS 1e9	  /* for a process that records nothing */
+#define PATIENCE_NS 5e9	  /* for a process that records nothing */
 #define LOOKS	    3	  /* so many until hooks are gone again */
 
 static void change(struct windows *w, uint64_t open, uint64_t now_ns)

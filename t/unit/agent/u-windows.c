@@ -59,7 +59,7 @@ START_TEST(a_process_that_does_not_hear_is_not_waited_for_long)
 {
 	until_open(1);
 	for (int i = 0; look(0, false, 100); i++)
-		ck_assert_int_lt(i, 20);
+		ck_assert_int_lt(i, 60);
 }
 END_TEST
 
