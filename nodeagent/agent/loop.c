@@ -6,6 +6,7 @@
  * page and looks once more.
  */
 #include <errno.h>
+#include <math.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
@@ -259,6 +260,20 @@ static int wait_for_events(struct agent *a, struct epoll_event *events, int time
 	return n;
 }
 
+/* All that is due now: the bytes that rings had, and seconds until more is due, whoever writes. */
+static double work_once(struct agent *a, uint64_t *bytes)
+{
+	double due_s = drain_off_cpu_tick(&a->host);
+
+	due_s = fmin(due_s, attach_tick(&a->host)); /* before its samples ... */
+	due_s = fmin(due_s, stack_tick(&a->host));  /* ... and these before the records */
+	*bytes = readers_drain(a->readers);
+	due_s = fmin(due_s, recorder_tick(&a->host));
+	due_s = fmin(due_s, snapshot_tick(a));
+	due_s = fmin(due_s, overhead_tick(a));
+	return fmin(due_s, metrics_file_tick(a));
+}
+
 void agent_serve(struct agent *a)
 {
 	static const struct session_duties duties = {
@@ -275,27 +290,9 @@ void agent_serve(struct agent *a)
 	while (!finished(a, &wait_s)) {
 		int n, timeout = 0;
 		bool waits = false; /* for the disk */
-		const double off_cpu_s = drain_off_cpu_tick(&a->host);
-		const double attach_s = attach_tick(&a->host); /* before its samples */
-		const double stack_s = stack_tick(&a->host);   /* before the records */
-		uint64_t bytes = readers_drain(a->readers);
-		double flush_s = recorder_tick(&a->host), snapshot_s, budget_s, metrics_s;
+		uint64_t bytes;
+		const double due_s = work_once(a, &bytes);
 
-		snapshot_s = snapshot_tick(a);
-		if (snapshot_s < flush_s)
-			flush_s = snapshot_s;
-		budget_s = overhead_tick(a);
-		if (budget_s < flush_s)
-			flush_s = budget_s;
-		if (off_cpu_s < flush_s)
-			flush_s = off_cpu_s;
-		if (stack_s < flush_s)
-			flush_s = stack_s;
-		if (attach_s < flush_s)
-			flush_s = attach_s;
-		metrics_s = metrics_file_tick(a);
-		if (metrics_s < flush_s)
-			flush_s = metrics_s;
 		if (!bytes || !urgent(a)) {
 			set_sleeping(a, 1);
 			/* pairs with the producers, who publish and then read sleeping */
@@ -304,7 +301,7 @@ void agent_serve(struct agent *a)
 			if (waits)
 				recorder_wait(&a->host);
 			else if (!urgent(a))
-				timeout = sleep_ms(a, flush_s < wait_s ? flush_s : wait_s);
+				timeout = sleep_ms(a, due_s < wait_s ? due_s : wait_s);
 		}
 		n = wait_for_events(a, events, timeout);
 		if (timeout || waits) {
