@@ -13,6 +13,7 @@
 #include "nodeagent/replay/comm/sync.h"
 #include "nodeagent/replay/openmp/locks.h"
 #include "nodeagent/replay/stack-samples.h"
+#include "nodeagent/replay/tree/activity.h"
 #include "shm/ring.h"
 
 #define RELEASE_BLOCKS 64 /* blocks given back at a time, fewer in small rings */
@@ -348,7 +349,8 @@ uint64_t drain_host(struct host *host)
 
 /* ---- by several threads ------------------------------------------------------------------- */
 
-#define VAIN_MOST 4u /* 2 to the power of it: blocks of a piece */
+#define VAIN_MOST  4u /* 2 to the power of it: blocks of a piece */
+#define KEPT_BYTES (ACTIVITY_CALLS / 2 / (BLOCK_WORDS / 2) * (uint64_t)BLOCK_BYTES)
 
 void drain_begin(struct process *p)
 {
@@ -376,9 +378,28 @@ uint64_t drain_until(const struct host *host, uint64_t least)
 	return least + AHEAD_TICKS;
 }
 
-bool drain_has_more(const struct thread_ring *t, uint64_t until)
+/*
+ * What is kept of a thread is its last calls: so it reads in pieces, and begins one when all have
+ * come to where the one before began. Two have no more calls than are kept.
+ */
+bool drain_has_turn(struct thread_ring *t, uint64_t least, uint64_t until)
 {
-	return has_more(t) && replay_last_ticks(t->replay) <= until;
+	const uint64_t now = has_more(t) ? replay_last_ticks(t->replay) : UINT64_MAX;
+
+	if (now > until || now == UINT64_MAX)
+		return false;
+	if (until == UINT64_MAX || !replay_keeps_activity(t->replay)) {
+		t->piece_end = t->head;
+		t->piece_ticks = 0;
+		return true;
+	}
+	if (t->piece_ticks && (int64_t)(t->piece_end - t->tail) > 0)
+		return true;
+	if (t->piece_ticks > least)
+		return false;
+	t->piece_ticks = now;
+	t->piece_end = t->tail + KEPT_BYTES;
+	return true;
 }
 
 /* False: there is damage, or a word that is not for it. */
@@ -412,7 +433,7 @@ uint64_t drain_own(struct thread_ring *t, uint64_t until, const char **damage)
 
 	*damage = NULL;
 	t->stopped = false;
-	while (replay_last_ticks(t->replay) <= until &&
+	while (replay_last_ticks(t->replay) <= until && (int64_t)(t->piece_end - t->tail) > 0 &&
 		(block = ring_peek(&t->ring, t->tail, t->head)) &&
 		take_own(t, block, now, damage)) {
 		t->tail += BLOCK_BYTES;
@@ -440,6 +461,8 @@ uint64_t drain_common(struct thread_ring *t, size_t index, const char *damage)
 		note_losses(t);
 	} else {
 		to = t->tail + ((uint64_t)BLOCK_BYTES << t->vain);
+		if ((int64_t)(to - t->piece_end) > 0)
+			to = t->piece_end;
 		if ((int64_t)(to - t->head) > 0)
 			to = t->head;
 		bytes = drain_to(t, to, WHOLE);

@@ -38,8 +38,9 @@ uint64_t drain_host(struct host *host);
 void drain_begin(struct process *p);
 /* Receives definitions; false: nothing of the process is read for now. */
 bool drain_may_go_on(struct process *p);
-/* There is more of that, and what was read of it is not later than `until' ticks. */
-bool drain_has_more(const struct thread_ring *t, uint64_t until);
+/* There is more of that, and what was read of it is not later than `until' ticks, nor so far ahead
+ * of `least' that its calls are forgotten which others ask for; before each drain_own(). */
+bool drain_has_turn(struct thread_ring *t, uint64_t least, uint64_t until);
 /* The rings of all live processes are read until then, at least, and may be read up to ...;
  * UINT64_MAX: nobody waits for what another one has to say. */
 uint64_t drain_least(const struct host *host);

@@ -45,6 +45,8 @@ struct thread_ring {
 	uint16_t taken;	      /* words of the block at tail that drain_own() has read ... */
 	bool stopped;	      /* ... before one that is not for it */
 	uint8_t vain;	      /* times one after the other that it has read no block */
+	uint64_t piece_end;   /* position up to which it may read for now, ... */
+	uint64_t piece_ticks; /* ... and ticks where that began */
 	uint64_t placed_tail; /* tail when the agent last chose its CPU */
 	uint64_t start_ticks;
 	uint64_t blocked_ns; /* of one that has ended */

@@ -157,7 +157,7 @@ static void read_own(void *ctx, size_t i)
 /* False: there is too little of it, or they are too few. */
 static bool find_jobs(struct readers *r)
 {
-	const uint64_t until = drain_until(r->host, drain_least(r->host));
+	const uint64_t least = drain_least(r->host), until = drain_until(r->host, least);
 	uint64_t bytes = 0;
 
 	r->n_jobs = 0;
@@ -165,7 +165,7 @@ static bool find_jobs(struct readers *r)
 		for (size_t i = 0; !p->ended && !p->read_no_more && i < p->n_threads; i++) {
 			struct thread_ring *t = p->threads[i];
 
-			if (!t || !drain_has_more(t, until))
+			if (!t || !drain_has_turn(t, least, until))
 				continue;
 			*LIST_ADD(r, jobs) = (struct job){t, i, until, 0, NULL};
 			bytes += t->head - t->tail;

@@ -17,6 +17,11 @@ static size_t tell_activity(
 	return activity_walk(r->activity, open, n, r->now, from, to, stretch, arg);
 }
 
+bool replay_keeps_activity(const struct replay *r)
+{
+	return r->activity;
+}
+
 void replay_keep_activity(struct replay *r)
 {
 	r->activity = traffic_track_activity(r->track, tell_activity, r, r->now);

@@ -208,6 +208,8 @@ struct calltree *replay_tree(struct replay *r);
 /* The tree becomes the caller's; only replay_free() may follow. */
 struct calltree *replay_take_tree(struct replay *r);
 uint64_t replay_last_ticks(const struct replay *r);
+/* True if its last calls are kept for those who wait for it (tree/activity.h). */
+bool replay_keeps_activity(const struct replay *r);
 
 /* Opens the frames of another replay, as replay_stack() gave them; their calls were counted
  * there. For the first thread of a child of fork(), before its first block. */

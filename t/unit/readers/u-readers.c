@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include "nodeagent/readers/readers.h"
+#include "nodeagent/replay/comm/causes.h"
 #include "nodeagent/replay/tree/calltree.h"
 #include "t/lib/traced.h"
 #include "t/lib/suite.h"
@@ -197,6 +198,66 @@ START_TEST(with_a_ring_that_is_damaged)
 }
 END_TEST
 
+/* Rank 1 waits for rank 0, which is in functions until it sends; then both make far more calls than
+ * are kept (replay/tree/activity.h), in less time than one may be read ahead of the other. */
+static void some_call(struct app *p)
+{
+	struct dice same = {.state = 3};
+
+	functions(p, &same, 0);
+}
+
+static void write_busy(unsigned i)
+{
+	struct app *p = &apps[i];
+	const uint64_t sent = (begin_ticks & ~0xffffull) + 80000000;
+	struct dice all = {.state = 9};
+
+	blocking(p, i == 0, sent - 800000, sent - 799000); /* calls are kept from now on */
+	p->ticks = sent - 400000;
+	while (p->ticks < sent - 200000) /* of rank 1 all are new: it is read slowly */
+		if (i == 0)
+			some_call(p);
+		else
+			functions(p, &all, 0);
+	if (i == 0)
+		some_call(p);
+	blocking(p, i == 0, i == 0 ? sent : sent - 100000, sent + 2000);
+	while (p->ticks < sent + 3000000)
+		some_call(p);
+	publish(p);
+}
+
+/* What rank 0 did while rank 1 waited, as read by n threads. */
+static uint64_t causes_found(const char *n)
+{
+	struct traffic_cause_row row;
+	struct readers *r;
+	uint64_t ticks = 0;
+
+	begin(RANKS, n);
+	r = readers_new(host, NULL);
+	for (unsigned i = 0; i < APPS; i++)
+		if (i < 2)
+			write_busy(i);
+	readers_drain(r);
+	for (size_t i = 0; traffic_cause_row(apps[1].process->traffic, i, &row); i++)
+		ticks += row.ticks;
+	readers_free(r);
+	finish(RANKS);
+	return ticks;
+}
+
+START_TEST(what_a_late_rank_did)
+{
+	const uint64_t by_one = causes_found("1");
+
+	ck_assert_uint_gt(by_one, 0);
+	ck_assert_uint_eq(causes_found("2"), by_one);
+	ck_assert_uint_eq(causes_found("4"), by_one);
+}
+END_TEST
+
 static char stat_path[] = "/tmp/u-readers.XXXXXX";
 
 /* All CPUs had so much to do, and so much time without. */
@@ -254,7 +315,7 @@ int main(void)
 {
 	Suite *s = suite_create("readers");
 	TCase *c = tcase_create("readers");
-	const TTest *const tests[] = {of_one_process, of_ranks_that_talk,
+	const TTest *const tests[] = {of_one_process, of_ranks_that_talk, what_a_late_rank_did,
 		with_a_ring_that_is_damaged, more_while_cpus_are_idle};
 
 	for (size_t i = 0; i < ARRAY_SIZE(tests); i++)
