@@ -67,8 +67,9 @@ static inline double memory_chance(double x)
 /* The bytes that an allocation which was recorded stands for. */
 static inline double memory_weight(uint64_t bytes, uint64_t large, uint64_t mean)
 {
-	return bytes >= large ? (double)bytes
-			      : (double)bytes / memory_chance((double)bytes / (double)mean);
+	return bytes >= large || !bytes
+		       ? (double)bytes
+		       : (double)bytes / memory_chance((double)bytes / (double)mean);
 }
 
 /* ---- the interface in the process --------------------------------------------------------- */

@@ -7,6 +7,7 @@
 #include "libc/memory/memory.h"
 
 #include <errno.h>
+#include <string.h>
 #include <sys/mman.h>
 #include <sys/syscall.h>
 #include <unistd.h>
@@ -14,7 +15,7 @@
 #define ROW	   8u /* slots that a block may be in, in each table */
 #define FIRST_LOG  10u
 #define GROWTH_LOG 3u
-#define TABLES	   5u /* the last has 4 Mi slots */
+#define TABLES	   5u /* the last has 4 Mi rows */
 #define NOBODY	   0u
 #define TAKEN	   1u /* somebody is about to fill the slot */
 
@@ -131,17 +132,19 @@ bool memory_take(const void *p, uint32_t *number, float *weight)
 	return false;
 }
 
+/* The tables stay: a signal handler that forks may have interrupted who looks at one. */
 void memory_forget(void)
 {
-	for (unsigned table = 0; table < TABLES; table++) {
-		struct slot *all = (struct slot *)load_acquire(&tables[table]);
-		const size_t n = all ? table_bytes(table) / sizeof(*all) : 0;
+	const int saved_errno = errno;
 
-		for (size_t i = 0; i < n; i++) {
-			if (all[i].address > TAKEN)
-				count_place((const void *)all[i].address, -1);
-			if (all[i].address)
-				all[i].address = NOBODY;
-		}
+	for (unsigned table = 0; table < TABLES; table++) {
+		void *all = (void *)load_acquire(&tables[table]);
+
+		if (all && syscall(SYS_madvise, all, table_bytes(table), MADV_DONTNEED))
+			memset(all, 0, table_bytes(table));
 	}
+	for (size_t i = 0; i < sizeof(memory_places); i++)
+		if (memory_places[i] != PLACE_MOST)
+			memory_places[i] = 0;
+	errno = saved_errno;
 }

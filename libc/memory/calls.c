@@ -19,8 +19,7 @@ EXPORT void *malloc(size_t size)
 	if (likely(!memory_asked(&memory_self, size)))
 		return memory_real.malloc(size);
 	p = memory_real.malloc(size);
-	if (p)
-		memory_look(p, size, CALLER);
+	memory_look(p, size, CALLER);
 	return p;
 }
 
@@ -56,8 +55,7 @@ EXPORT void *calloc(size_t n, size_t size)
 	if (likely(!memory_asked(&memory_self, all)))
 		return memory_real.calloc(n, size);
 	p = memory_real.calloc(n, size);
-	if (p)
-		memory_look(p, all, CALLER);
+	memory_look(p, all, CALLER);
 	return p;
 }
 
@@ -102,7 +100,7 @@ EXPORT void *realloc(void *old, size_t size)
 	if (likely(!looked_at && !memory_may_know(old)))
 		return memory_real.realloc(old, size);
 	p = realloc_looked_at(old, size);
-	if (p && looked_at)
+	if (looked_at)
 		memory_look(p, size, CALLER);
 	return p;
 }
@@ -112,8 +110,8 @@ EXPORT int posix_memalign(void **p, size_t alignment, size_t size)
 	const bool looked_at = memory_asked(&memory_self, size);
 	const int error = memory_real.posix_memalign(p, alignment, size);
 
-	if (looked_at && !error && *p)
-		memory_look(*p, size, CALLER);
+	if (looked_at)
+		memory_look(error ? NULL : *p, size, CALLER);
 	return error;
 }
 
@@ -123,7 +121,7 @@ EXPORT int posix_memalign(void **p, size_t alignment, size_t size)
 		const bool looked_at = memory_asked(&memory_self, size);                           \
 		void *p = memory_real.function(alignment, size);                                   \
                                                                                                    \
-		if (looked_at && p)                                                                \
+		if (looked_at)                                                                     \
 			memory_look(p, size, CALLER);                                              \
 		return p;                                                                          \
 	}
@@ -137,7 +135,7 @@ ALIGNED(memalign)
 		const bool looked_at = memory_asked(&memory_self, size);                           \
 		void *p = memory_real.function(size);                                              \
                                                                                                    \
-		if (looked_at && p)                                                                \
+		if (looked_at)                                                                     \
 			memory_look(p, size, CALLER);                                              \
 		return p;                                                                          \
 	}

@@ -38,6 +38,9 @@ struct memory_real {
 };
 extern struct memory_real memory_real;
 
+/* Finds them all. */
+void memory_find_real(void);
+
 /* True for what was allocated while we looked for them; *size: how much. It is never freed. */
 bool memory_is_early(const void *p, size_t *size);
 
@@ -63,7 +66,7 @@ void memory_mark(const void *p);
 bool memory_put(const void *p, uint32_t number, float weight);
 /* The block is no longer there. False: it was not. */
 bool memory_take(const void *p, uint32_t *number, float *weight);
-/* Forgets all but what was marked. */
+/* Forgets all but what was marked. No other thread is there. */
 void memory_forget(void);
 
 /* ---- sample.c: which allocations are recorded ---- */
@@ -75,7 +78,8 @@ struct memory_thread {
 	uint64_t bytes;	 /* of all allocations, up to then, and of all large ones */
 	uint64_t random; /* 0: the thread has not begun */
 	uint64_t told_allocations, told_bytes, told_frees;
-	uint32_t untold; /* records since then */
+	uint32_t untold;  /* records since then */
+	uint32_t endings; /* calls of the key's destructor so far */
 };
 extern __thread struct memory_thread memory_self
 	__attribute__((tls_model("initial-exec"), visibility("hidden")));
@@ -91,7 +95,7 @@ static inline bool memory_asked(struct memory_thread *t, size_t size)
 	       unlikely((t->left -= (int64_t)size) < 0);
 }
 
-/* p, which is not NULL, was allocated for code at `caller`. */
+/* p was allocated for code at `caller`; NULL: there was none. */
 void memory_look(void *p, size_t size, const void *caller);
 /* The same of what the kernel gave. */
 void memory_mapped(void *p, size_t size, const void *caller);

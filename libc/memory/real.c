@@ -47,7 +47,7 @@ static void *find(const char *name)
 	return dlsym(RTLD_NEXT, name);
 }
 
-static void find_all(void)
+void memory_find_real(void)
 {
 	const int saved_errno = errno;
 	struct memory_real r;
@@ -76,7 +76,7 @@ static void *first_malloc(size_t size)
 {
 	if (finding)
 		return early_allocate(size);
-	find_all();
+	memory_find_real();
 	return memory_real.malloc(size);
 }
 
@@ -84,7 +84,7 @@ static void first_free(void *p)
 {
 	if (finding || !p)
 		return;
-	find_all();
+	memory_find_real();
 	memory_real.free(p);
 }
 
@@ -94,7 +94,7 @@ static void *first_calloc(size_t n, size_t size)
 		return NULL;
 	if (finding)
 		return early_allocate(n * size);
-	find_all();
+	memory_find_real();
 	return memory_real.calloc(n, size);
 }
 
@@ -102,7 +102,7 @@ static void *first_realloc(void *p, size_t size)
 {
 	if (finding)
 		return p ? NULL : early_allocate(size);
-	find_all();
+	memory_find_real();
 	return memory_real.realloc(p, size);
 }
 
@@ -110,7 +110,7 @@ static int first_posix_memalign(void **p, size_t alignment, size_t size)
 {
 	if (finding)
 		return ENOMEM;
-	find_all();
+	memory_find_real();
 	return memory_real.posix_memalign(p, alignment, size);
 }
 
@@ -118,7 +118,7 @@ static void *first_aligned_alloc(size_t alignment, size_t size)
 {
 	if (finding)
 		return NULL;
-	find_all();
+	memory_find_real();
 	return memory_real.aligned_alloc(alignment, size);
 }
 
@@ -126,7 +126,7 @@ static void *first_memalign(size_t alignment, size_t size)
 {
 	if (finding)
 		return NULL;
-	find_all();
+	memory_find_real();
 	return memory_real.memalign(alignment, size);
 }
 
@@ -134,7 +134,7 @@ static void *first_valloc(size_t size)
 {
 	if (finding)
 		return NULL;
-	find_all();
+	memory_find_real();
 	return memory_real.valloc(size);
 }
 
@@ -142,7 +142,7 @@ static void *first_pvalloc(size_t size)
 {
 	if (finding)
 		return NULL;
-	find_all();
+	memory_find_real();
 	return memory_real.pvalloc(size);
 }
 

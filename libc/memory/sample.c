@@ -10,6 +10,7 @@
 #include <link.h>
 #include <pthread.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/auxv.h>
 
 #define SLEEP	    (INT64_MAX / 2) /* nothing is sampled any more */
@@ -104,21 +105,23 @@ static void note_told(struct memory_thread *t)
 	t->untold = 0;
 }
 
-/* A child of a fork: what its parent has recorded, or has done, is not its own. */
-static void begin_process(struct memory_thread *t)
+/* A child of a fork, before it has other threads: what its parent has recorded, or has done, is not
+ * its own. */
+static void forget_parent(void)
+{
+	note_told(&memory_self);
+	memory_forget();
+	memset(&all, 0, sizeof(all));
+}
+
+/* Several threads may do this at the same time. */
+static void begin_process(void)
 {
 	uint64_t large, mean;
 
-	if (load_relaxed(&all.known)) {
-		note_told(t);
-		t->told_allocations--; /* the one that is looked at */
-	}
-	memory_forget();
-	all.live = all.most = 0;
-	all.stretch = all.blocks = all.n_late = 0;
 	host->wanted(&large, &mean);
-	all.large = large;
-	all.mean = mean;
+	store_relaxed(&all.large, large);
+	store_relaxed(&all.mean, mean);
 	store_relaxed(&all.generation, host->generation());
 	store_release(&all.known, 1); /* pairs with the acquire in is_on() */
 	store_relaxed(&memory_large, large);
@@ -134,7 +137,7 @@ static bool is_on(struct memory_thread *t)
 	if (state != MEMORY_ON)
 		return false;
 	if (!load_acquire(&all.known) || load_relaxed(&all.generation) != host->generation())
-		begin_process(t);
+		begin_process();
 	return true;
 }
 
@@ -243,9 +246,9 @@ void memory_look(void *p, size_t size, const void *caller)
 		return;
 	if (small)
 		draw_next(t);
-	else
+	else if (p)
 		t->bytes += size;
-	if (!on || is_in(&loader, caller))
+	if (!on || !p || is_in(&loader, caller))
 		return;
 	record_allocation(p, size, (float)memory_weight(size, all.large, all.mean), 0);
 	if (small || ++t->untold == UNTOLD_MOST)
@@ -276,9 +279,12 @@ bool memory_going(const void *p, uint32_t *number, float *weight)
 void memory_gone(uint32_t number, float weight)
 {
 	const uint64_t block = memory_block_word(load_relaxed(&all.stretch), number);
+	struct memory_thread *t = &memory_self;
 
 	add_relaxed_u64(&all.live, -(uint64_t)weight);
 	if (host->state() == MEMORY_ON) {
+		if (!t->random)
+			begin_thread(t);
 		record(MEMORY_FREED, 0, 0, block);
 		return;
 	}
@@ -291,11 +297,16 @@ void memory_gone(uint32_t number, float weight)
 
 /* ---- begin and end -------------------------------------------------------------------------- */
 
-/* Nobody is to be attached now: without a ring nothing happens. */
+/*
+ * Nobody is to be attached now: without a ring nothing happens. What other destructors free is told
+ * when all of them have had their turn.
+ */
 static void end_thread(void *arg)
 {
 	struct memory_thread *t = arg;
 
+	if (has_key && !t->endings++)
+		pthread_setspecific(key, t);
 	if (load_relaxed(&all.known) && t->drawn != SLEEP)
 		tell_totals(t);
 }
@@ -340,9 +351,10 @@ static __attribute__((constructor(101))) void begin(void)
 {
 	const struct memory_host *h = vftrace_memory_host ? vftrace_memory_host() : NULL;
 
-	free(malloc(1)); /* now it is known whose */
+	memory_find_real(); /* malloc() may be the program's own, and not have asked for it */
 	find_loader();
 	has_key = !pthread_key_create(&key, end_thread);
+	pthread_atfork(NULL, NULL, forget_parent);
 	if (h && h->version == MEMORY_SEAM_VERSION)
 		host = h;
 	dl_iterate_phdr(see_module, NULL);

@@ -9,6 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/resource.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -267,6 +268,62 @@ static void handler(void)
 		raise(SIGUSR1);
 }
 
+/* 300 small blocks that cannot be had; then some of no bytes, and 1 MiB */
+__attribute__((noinline)) void failing(void)
+{
+	const struct rlimit limit = {40 * MIB, 40 * MIB};
+	unsigned n = 0, failed = 0;
+
+	setrlimit(RLIMIT_AS, &limit);
+	while (failed < 300) {
+		keep[n] = malloc(60000);
+		if (keep[n])
+			n++;
+		else
+			failed++;
+	}
+	for (unsigned i = 0; i < 300; i++)
+		free(malloc(0));
+	while (n)
+		free(keep[--n]);
+	free(use(malloc(MIB)));
+}
+
+/* 20 children of a process with many blocks; 16 threads of each allocate as their first thing */
+static void *thread_of_child(void *arg)
+{
+	pthread_barrier_wait(&barrier);
+	for (int i = 0; i < 100; i++)
+		((void **)arg)[i] = malloc(100 * KIB);
+	return arg;
+}
+
+__attribute__((noinline)) void child_with_threads(void)
+{
+	pthread_t t[16];
+
+	pthread_barrier_init(&barrier, NULL, 16);
+	for (int i = 0; i < 16; i++)
+		pthread_create(&t[i], NULL, thread_of_child, (void *)&keep[100 * i]);
+	for (int i = 0; i < 16; i++)
+		pthread_join(t[i], NULL);
+	for (int i = 0; i < 1600; i++)
+		free(keep[i]);
+}
+
+static void children(void)
+{
+	for (int i = 0; i < 40000; i++)
+		keep[i] = malloc(64 * KIB);
+	for (int i = 0; i < 20; i++) {
+		if (!fork()) {
+			child_with_threads();
+			exit(0);
+		}
+		wait(NULL);
+	}
+}
+
 static const struct {
 	const char *name;
 	void (*run)(void);
@@ -284,6 +341,8 @@ static const struct {
 	{"many", many_blocks},
 	{"maps", maps},
 	{"handler", handler},
+	{"failing", failing},
+	{"children", children},
 };
 
 int main(int argc, char **argv)

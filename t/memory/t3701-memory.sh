@@ -96,6 +96,7 @@ test_expect 'what destructors free at the end of a thread, which gets no other r
 	memory_of memory destructors
 	at memory_all.json has_data allocations=200 frees=200 live_bytes=0
 	is 21 "$(jq .threads memory_all.json)"
+	jq -e ".memory_ranks[0].frees >= 200" memory_all.json
 '
 
 test_expect 'a child of fork has its own memory, and no block of its parent' '
@@ -103,6 +104,19 @@ test_expect 'a child of fork has its own memory, and no block of its parent' '
 	at memory_all.json forks allocations=1 live_bytes=0 frees=1
 	at memory_all.json child_allocates allocations=1 live_bytes=$((3 * MIB)) frees=0
 	is 2 "$(jq ".memory_ranks | length" memory_all.json)"
+'
+
+test_expect 'children of fork of which several threads begin to allocate at once' '
+	memory_of memory children
+	at memory_all.json thread_of_child allocations=32000 live_bytes=0 frees=32000
+	is "20 163840000" "$(jq -r "[.memory_ranks[] | select(.allocations < 2000) | .peak_bytes] |
+		\"\(length) \(unique | join(\" \"))\"" memory_all.json)"
+'
+
+test_expect 'small blocks that cannot be had, and blocks of no bytes' '
+	memory_of memory failing
+	jq -e ".memory_ranks[0] | .peak_bytes >= $MIB and .peak_bytes <= 200 * $MIB" memory_all.json
+	jq -e ".memory[] | select(.function == \"failing\") | .bytes >= $MIB and .live_bytes == 0" memory_all.json
 '
 
 test_expect 'what a program had when it was killed' '
