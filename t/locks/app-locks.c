@@ -360,12 +360,13 @@ static void cancelled(void)
 	allow(0);
 	start(1, waits_for_ever);
 	sync_with(1);
-	pthread_mutex_lock(&s->m);
+	while (pthread_mutex_trylock(&s->m)) /* until it waits, which gives the mutex back */
+		sched_yield();
 	pthread_mutex_unlock(&s->m);
 	pthread_cancel(threads[0]);
 	pthread_join(threads[0], &value);
 	check(value == PTHREAD_CANCELED, "cancel in pthread_cond_wait");
-	check(!pthread_mutex_trylock(&s->m), "the mutex after a cancelled wait");
+	check(!pthread_mutex_lock(&s->m), "the mutex after a cancelled wait");
 	pthread_mutex_unlock(&s->m);
 	start(1, posts_never);
 	sync_with(2);
