@@ -71,6 +71,16 @@ static inline int try_mutex(pthread_mutex_t *m)
 	return unlikely(is_special(m)) ? look_at_mutex(m) : REAL(pthread_mutex_trylock)(m);
 }
 
+/* Read-write locks look at the time first, also where the lock is free. */
+static inline bool is_time(const struct timespec *until)
+{
+	return !until || (unsigned long)until->tv_nsec < 1000000000ul;
+}
+
+#define try_mutex_until(lock, until) try_mutex(lock)
+#define try_read_until(lock, until)  (is_time(until) ? try_read(lock) : EINVAL)
+#define try_write_until(lock, until) (is_time(until) ? try_write(lock) : EINVAL)
+
 #define try_read(lock)	REAL(pthread_rwlock_tryrdlock)(lock)
 #define try_write(lock) REAL(pthread_rwlock_trywrlock)(lock)
 #define try_spin(lock)	REAL(pthread_spin_trylock)(lock)
@@ -94,7 +104,7 @@ static inline int try_mutex(pthread_mutex_t *m)
 #define LOCK_UNTIL(symbol, try, type, kind)                                                        \
 	EXPORT int symbol(type *lock, const struct timespec *until)                                \
 	{                                                                                          \
-		const int tried = try(lock);                                                       \
+		const int tried = try(lock, until);                                                \
                                                                                                    \
 		if (likely(!tried))                                                                \
 			return 0;                                                                  \
@@ -108,7 +118,7 @@ static inline int try_mutex(pthread_mutex_t *m)
 	EXPORT int symbol(type *lock, clockid_t clock, const struct timespec *until)               \
 	{                                                                                          \
 		const bool known = clock == CLOCK_REALTIME || clock == CLOCK_MONOTONIC;            \
-		const int tried = known ? try(lock) : EINVAL;                                      \
+		const int tried = known ? try(lock, until) : EINVAL;                               \
                                                                                                    \
 		if (likely(!tried))                                                                \
 			return 0;                                                                  \
@@ -125,8 +135,8 @@ static inline int try_mutex(pthread_mutex_t *m)
 	}
 
 LOCK(pthread_mutex_lock, try_mutex, pthread_mutex_t, LOCK_MUTEX)
-LOCK_UNTIL(pthread_mutex_timedlock, try_mutex, pthread_mutex_t, LOCK_MUTEX)
-LOCK_BY_CLOCK(pthread_mutex_clocklock, try_mutex, pthread_mutex_t, LOCK_MUTEX)
+LOCK_UNTIL(pthread_mutex_timedlock, try_mutex_until, pthread_mutex_t, LOCK_MUTEX)
+LOCK_BY_CLOCK(pthread_mutex_clocklock, try_mutex_until, pthread_mutex_t, LOCK_MUTEX)
 
 EXPORT int pthread_mutex_unlock(pthread_mutex_t *lock)
 {
@@ -136,11 +146,11 @@ EXPORT int pthread_mutex_unlock(pthread_mutex_t *lock)
 }
 
 LOCK(pthread_rwlock_rdlock, try_read, pthread_rwlock_t, LOCK_RWLOCK)
-LOCK_UNTIL(pthread_rwlock_timedrdlock, try_read, pthread_rwlock_t, LOCK_RWLOCK)
-LOCK_BY_CLOCK(pthread_rwlock_clockrdlock, try_read, pthread_rwlock_t, LOCK_RWLOCK)
+LOCK_UNTIL(pthread_rwlock_timedrdlock, try_read_until, pthread_rwlock_t, LOCK_RWLOCK)
+LOCK_BY_CLOCK(pthread_rwlock_clockrdlock, try_read_until, pthread_rwlock_t, LOCK_RWLOCK)
 LOCK(pthread_rwlock_wrlock, try_write, pthread_rwlock_t, LOCK_RWLOCK)
-LOCK_UNTIL(pthread_rwlock_timedwrlock, try_write, pthread_rwlock_t, LOCK_RWLOCK)
-LOCK_BY_CLOCK(pthread_rwlock_clockwrlock, try_write, pthread_rwlock_t, LOCK_RWLOCK)
+LOCK_UNTIL(pthread_rwlock_timedwrlock, try_write_until, pthread_rwlock_t, LOCK_RWLOCK)
+LOCK_BY_CLOCK(pthread_rwlock_clockwrlock, try_write_until, pthread_rwlock_t, LOCK_RWLOCK)
 UNLOCK(pthread_rwlock_unlock, pthread_rwlock_t, LOCK_RWLOCK)
 
 LOCK(pthread_spin_lock, try_spin, pthread_spinlock_t, LOCK_SPIN)

@@ -159,6 +159,12 @@ static void rwlocks(void)
 	pthread_rwlock_t rw = PTHREAD_RWLOCK_INITIALIZER;
 	struct timespec t = soon(CLOCK_REALTIME), past = {0, 0}, wrong = {0, -1};
 
+	SAY(pthread_rwlock_timedrdlock(&rw, &wrong)); /* is free */
+	SAY(pthread_rwlock_clockrdlock(&rw, CLOCK_MONOTONIC, &wrong));
+	SAY(pthread_rwlock_timedwrlock(&rw, &wrong));
+	SAY(pthread_rwlock_clockwrlock(&rw, CLOCK_MONOTONIC, &wrong));
+	wrong.tv_nsec = 1000000000;
+	SAY(pthread_rwlock_timedwrlock(&rw, &wrong));
 	SAY(pthread_rwlock_rdlock(&rw));
 	SAY(pthread_rwlock_rdlock(&rw));
 	SAY(pthread_rwlock_timedwrlock(&rw, &t));
