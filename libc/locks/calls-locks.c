@@ -4,7 +4,9 @@
 
 #include <errno.h>
 #include <linux/futex.h>
+#include <sys/syscall.h>
 #include <time.h>
+#include <unistd.h>
 
 /* An unlocked mutex is 0, a locked one 1 if nobody waits for it; those with other protocols have
  * the owner there. */
@@ -60,7 +62,10 @@ static __attribute__((noinline)) int look_at_mutex(const pthread_mutex_t *m)
 	const uint32_t owner =
 		load_relaxed(&m->__data.__kind) & KIND_PROTECT ? OWNER_PROTECT : FUTEX_TID_MASK;
 
-	return (uint32_t)load_relaxed(&m->__data.__lock) & owner ? EBUSY : EAGAIN;
+	if (!((uint32_t)load_relaxed(&m->__data.__lock) & owner))
+		return EAGAIN;
+	/* its owner does not wait for it */
+	return load_relaxed(&m->__data.__owner) == syscall(SYS_gettid) ? EAGAIN : EBUSY;
 #else
 	return EAGAIN;
 #endif

@@ -155,6 +155,20 @@ static void mutex(unsigned n)
 
 /* ---- nobody waits ---- */
 
+static void had_twice(int robust, int protocol)
+{
+	pthread_mutexattr_t a;
+	pthread_mutex_t m;
+
+	pthread_mutexattr_init(&a);
+	pthread_mutexattr_settype(&a, PTHREAD_MUTEX_RECURSIVE);
+	pthread_mutexattr_setrobust(&a, robust);
+	pthread_mutexattr_setprotocol(&a, protocol);
+	pthread_mutex_init(&m, &a);
+	check(!pthread_mutex_lock(&m) && !pthread_mutex_lock(&m), "recursive");
+	check(!pthread_mutex_unlock(&m) && !pthread_mutex_unlock(&m), "recursive");
+}
+
 static void free_locks(void)
 {
 	static pthread_spinlock_t spin;
@@ -181,6 +195,8 @@ static void free_locks(void)
 	check(!pthread_create(&t, NULL, (void *(*)(void *))(void *)now, NULL), "create");
 	while (pthread_tryjoin_np(t, NULL) == EBUSY)
 		sched_yield();
+	had_twice(PTHREAD_MUTEX_STALLED, PTHREAD_PRIO_INHERIT);
+	had_twice(PTHREAD_MUTEX_ROBUST, PTHREAD_PRIO_NONE);
 	stamped("none", 0, 0);
 }
 
