@@ -8,6 +8,7 @@
 #include "nodeagent/base/wait-kinds.h"
 #include "nodeagent/profile/profile.h"
 #include "nodeagent/report/report.h"
+#include "nodeagent/symbols/demangle.h"
 #include "shm/construct.h"
 #include "shm/locks.h"
 
@@ -313,6 +314,24 @@ const char *locks_kind_name(uint32_t kind)
 	};
 
 	return names[kind];
+}
+
+char *locks_name(const struct report *r, const struct profile_lock *lock)
+{
+	const struct name_style style = name_style_of(r->c);
+	const char *cxx = strstr(lock->name, ":_Z");
+	char *raw, *shown, *name;
+	size_t n;
+
+	if (!cxx)
+		return xstrdup(lock->name);
+	n = strcspn(++cxx, "+");
+	raw = xasprintf("%.*s", (int)n, cxx);
+	shown = name_shown(raw, &style);
+	name = xasprintf("%.*s%s%s", (int)(cxx - lock->name), lock->name, shown, cxx + n);
+	free(shown);
+	free(raw);
+	return name;
 }
 
 bool locks_is_held(uint32_t kind)

@@ -80,6 +80,8 @@ void waits_done(struct waits *w);
 
 /* "read-write lock"; kind < LOCK_KINDS_END. */
 const char *locks_kind_name(uint32_t kind);
+/* "heat:Grid::lock+0x8", its name as people read it; the caller frees. */
+char *locks_name(const struct report *r, const struct profile_lock *lock);
 /* True if threads have it and give it back, as a mutex. */
 bool locks_is_held(uint32_t kind);
 /* True if h is a row of p, and of the same lock as `lock'. */

@@ -8,7 +8,11 @@
 #include <shared_mutex>
 #include <thread>
 
-std::mutex table;
+namespace app
+{
+static std::mutex table;
+}
+using app::table;
 static std::shared_mutex shared;
 static std::timed_mutex timed;
 static std::condition_variable ready;

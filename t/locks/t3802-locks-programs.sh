@@ -66,7 +66,7 @@ test_if 'command -v "$TEST_CXX"' 'no C++ compiler' 'C++: std::mutex, std::shared
 	is "6 waits" "$(cat out)"
 	jq -c ".locks[]" prof/*_all.json
 	is "condition variable mutex read-write lock thread" "$(kinds)"
-	is "cxx-locks:table" "$(jq -r ".locks[] | select(.kind == \"mutex\") | .name" prof/*_all.json | grep table)"
+	is "cxx-locks:app::table" "$(jq -r ".locks[] | select(.kind == \"mutex\") | .name" prof/*_all.json | grep table)"
 '
 test_if "echo 'int main(void){return 0;}' >e.c && gcc -fopenmp e.c" 'no OpenMP' 'OpenMP: its runtime waits by other ways, and its own locks are told as before' '
 	gcc -O1 -g -fopenmp -o "$BIN/omp-locks" "$T/openmp/app-openmp-locks.c"

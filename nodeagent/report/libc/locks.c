@@ -76,6 +76,11 @@ static void write_first(struct json *j, const char *key, const struct row *row)
 		json_string(j, key, NULL);
 }
 
+static char *lock_name(const struct row *row)
+{
+	return locks_name(row->r, row->at);
+}
+
 ROW_VALUE(const char *, kind_name, profile_lock, locks_kind_name(at->kind))
 
 #define LOCKS(title, json, type, member, ...)                                                      \
@@ -83,14 +88,14 @@ ROW_VALUE(const char *, kind_name, profile_lock, locks_kind_name(at->kind))
 
 static const struct column lock_columns[] = {
 	COLUMN_GET("Kind", "kind", TEXT, text, kind_name, .left = true),
-	LOCKS(NULL, "name", TEXT, name),
+	COLUMN_GET(NULL, "name", MADE, made, lock_name),
 	LOCKS("Ranks", "ranks", COUNT, ranks),
 	LOCKS("Waits", "calls", COUNT, calls),
 	LOCKS("t_wait[s]", "t_s", SECONDS, ns),
 	LOCKS("Longest[s]", "longest_s", SECONDS, longest_ns),
 	COLUMN_GET(NULL, "first_path", WRITTEN, write, write_first),
 	COLUMN_GET(NULL, "held", WRITTEN, write, write_held),
-	LOCKS("Lock", NULL, TEXT, name, .left = true, .width = COLUMN_NAME),
+	COLUMN_GET("Lock", NULL, MADE, made, lock_name, .left = true, .width = COLUMN_NAME),
 	COLUMN_GET("Had in", NULL, MADE, made, most_held, .left = true, .spare = true),
 };
 
