@@ -153,6 +153,22 @@ static void mutex(unsigned n)
 	stamped("table_lock", (unsigned long)rounds * (n - 1), sum);
 }
 
+/* Each thread has the mutex for a time, at the same place. */
+static __attribute__((noinline)) void have_turn(void)
+{
+	check(!pthread_mutex_lock(&table_lock), "lock");
+	pass_ns(1000000);
+	check(!pthread_mutex_unlock(&table_lock), "unlock");
+	__asm__ volatile("");
+}
+
+static void *takes_turns(void *unused)
+{
+	for (int k = 0; k < 4; k++)
+		have_turn();
+	return unused;
+}
+
 /* ---- nobody waits ---- */
 
 static void had_twice(int robust, int protocol)
@@ -465,7 +481,10 @@ int main(int argc, char **argv)
 
 	if (!strcmp(mode, "mutex") && n > 1 && n <= MOST)
 		mutex(n);
-	else if (!strcmp(mode, "free"))
+	else if (!strcmp(mode, "turns") && n <= MOST) {
+		start(n, takes_turns);
+		join(n);
+	} else if (!strcmp(mode, "free"))
 		free_locks();
 	else if (!strcmp(mode, "kinds"))
 		kinds();

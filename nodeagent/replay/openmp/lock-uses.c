@@ -27,6 +27,8 @@ void lock_uses_free(struct lock_uses *u)
 {
 	if (!u)
 		return;
+	for (size_t i = 0; i < u->n_all; i++)
+		free(u->all[i].holders);
 	free(u->all);
 	map32_free(&u->at);
 	free(u);
@@ -75,15 +77,18 @@ void lock_uses_waited(struct lock_uses *u, uint32_t number, uint32_t path, uint6
 /* The last one stands for all that have no other place. */
 static struct lock_holder *holder_at(struct lock_use *use, uint32_t path)
 {
-	for (uint32_t i = 0; i < use->n_holders; i++)
+	struct lock_holder *h;
+
+	for (size_t i = 0; i < use->n_holders; i++)
 		if (use->holders[i].path == path)
 			return &use->holders[i];
 	if (use->n_holders == LOCK_HOLDERS) {
 		use->holders[LOCK_HOLDERS - 1].path = 0;
 		return &use->holders[LOCK_HOLDERS - 1];
 	}
-	use->holders[use->n_holders] = (struct lock_holder){.path = path};
-	return &use->holders[use->n_holders++];
+	h = LIST_ADD(use, holders);
+	*h = (struct lock_holder){.path = path};
+	return h;
 }
 
 void lock_uses_held(

@@ -11,7 +11,7 @@
 #include <stdint.h>
 #include "shm/locks.h"
 
-#define LOCK_HOLDERS 16u /* paths of one lock that are told apart */
+#define LOCK_HOLDERS 256u /* paths of one lock, each of one thread, that are told apart */
 
 struct lock_uses;
 
@@ -28,8 +28,8 @@ struct lock_use {
 	uint64_t address; /* 0: of all others of the kind */
 	uint64_t calls, ticks, longest;
 	uint32_t first; /* the path of the first wait that was read, or 0 */
-	uint32_t n_holders;
-	struct lock_holder holders[LOCK_HOLDERS];
+	struct lock_holder *holders;
+	size_t n_holders, cap_holders;
 };
 
 struct lock_uses *lock_uses_new(void);
