@@ -112,6 +112,20 @@ static void plan_as_root(struct tcp *t, const struct transport_plan_operations *
 	free(hosts);
 }
 
+/* That nobody listened was no death: all have come by now, or are late. */
+static void forget_refusals(struct tcp *t)
+{
+	for (size_t i = 0; i < t->n_known; i++) {
+		struct tcp_agent *a = t->known[i];
+
+		if (a->life)
+			continue;
+		a->refused_since = 0;
+		a->next_dial = 0;
+	}
+	t->next = 0;
+}
+
 bool tcp_joined(struct transport *p, const struct transport_plan_operations *o)
 {
 	struct tcp *t = (struct tcp *)p;
@@ -132,6 +146,7 @@ bool tcp_joined(struct transport *p, const struct transport_plan_operations *o)
 	if (!p->receive(p, 0, o->tag, &buf, &bytes, &who, 0)) {
 		o->take(p, buf, bytes);
 		free(buf);
+		forget_refusals(t);
 	}
 	return p->plan != NULL;
 }

@@ -31,18 +31,22 @@ static const char *const fates[TCP_FATES] = {
 	[TCP_UNTRUSTED] = "is not trusted any more",
 };
 
-/* The child of `from` above `rank`, or -1: it is not in the tree below `from`. */
-static int side_of(int size, int from, int rank)
+static bool is_below(int size, int top, int rank)
 {
-	return rank > from && rank < tree_end(size, from) ? tree_towards(from, rank) : -1;
+	return rank > top && rank < tree_end(size, top);
 }
 
-/* True if `at` hears from agent `by` what it has to say about agent `of`. */
+/*
+ * True if `at` hears from agent `by` what it has to say about agent `of`. Where a child of `at` is
+ * dead, those below that one are neighbours, none of which knows how the others fare.
+ */
 static bool is_heard(const struct tcp *t, int at, int by, int of)
 {
 	const int size = t->transport.size;
 
-	return at != of && by != of && side_of(size, at, by) == side_of(size, at, of);
+	if (is_below(size, at, by))
+		return is_below(size, by, of);
+	return at != of && by != of && is_below(size, by, at) && !is_below(size, at, of);
 }
 
 /* To all neighbours but the one that it came from. */

@@ -182,6 +182,63 @@ START_TEST(news_that_make_no_sense)
 }
 END_TEST
 
+/* 4 is dead, and 5 and 6 are neighbours of 0: 5 does not know how 7 fares, which is below 6. */
+START_TEST(each_tells_of_those_below_it)
+{
+	static const uint32_t all_live[2] = {1}, seven_is_dead[4] = {0, 0, 7, TCP_ENDED};
+	struct tcp *t;
+
+	meet(20);
+	t = (struct tcp *)peers[0];
+	tcp_link_close(t, tcp_agent_of(t, 7));
+	ck_assert_int_eq(tcp_news_take(t, tcp_agent_of(t, 5), (const char *)seven_is_dead, 16), 0);
+	ck_assert(!peers[0]->gone(peers[0], 7));
+	ck_assert_int_eq(tcp_news_take(t, tcp_agent_of(t, 6), (const char *)seven_is_dead, 16), 0);
+	ck_assert(peers[0]->gone(peers[0], 7));
+	ck_assert_int_eq(tcp_news_take(t, tcp_agent_of(t, 5), (const char *)all_live, 8), 0);
+	ck_assert(peers[0]->gone(peers[0], 7));
+	ck_assert_int_eq(tcp_news_take(t, tcp_agent_of(t, 6), (const char *)all_live, 8), 0);
+	ck_assert(!peers[0]->gone(peers[0], 7));
+	part();
+}
+END_TEST
+
+static struct collate_plan *plan_of_1;
+
+static bool take_plan(struct transport *p, const void *buf, size_t bytes)
+{
+	p->plan = plan_of_1;
+	return true;
+}
+
+/* Nobody listened there before all had come, and there was no time to dial again. */
+START_TEST(who_came_late_is_not_dead)
+{
+	const struct transport_plan_operations o = {.tag = TAG, .take = take_plan};
+	struct tcp_agent *late;
+	struct tcp *t;
+
+	meet(20);
+	t = (struct tcp *)peers[1];
+	ck_assert(!tcp_agent_known(t, 6));
+	plan_of_1 = peers[1]->plan;
+	peers[1]->plan = NULL;
+	t->host_said = true;
+	peers[1]->meet(peers[1], 6);
+	late = tcp_agent_of(t, 6);
+	late->refused_since = transport_now() - 10;
+	late->next_dial = transport_now() + 10;
+	tcp_deliver(t, 0, TAG, false, xstrdup("plan"), 5);
+	ck_assert(tcp_joined(peers[1], &o));
+	for (double until = transport_now() + 15; !linked(1, 6) && transport_now() < until;) {
+		pump_all(0.005);
+		ck_assert(!peers[1]->gone(peers[1], 6));
+	}
+	ck_assert(linked(1, 6));
+	part();
+}
+END_TEST
+
 int main(void)
 {
 	Suite *s = suite_create("tcp-demand");
@@ -192,6 +249,8 @@ int main(void)
 	tcase_add_test(c, connections_on_demand);
 	tcase_add_test(c, a_death_comes_to_all);
 	tcase_add_test(c, who_is_back_is_alive_for_all);
+	tcase_add_test(c, each_tells_of_those_below_it);
+	tcase_add_test(c, who_came_late_is_not_dead);
 	tcase_add_loop_test(c, news_that_make_no_sense, 0, 5);
 	suite_add_tcase(s, c);
 	return run_suite(s);
