@@ -53,6 +53,7 @@ struct route {
 	bool *dead;  /* below us, as we have seen it */
 	bool attending;
 	uint64_t news, changes; /* of the transport, seen; of `here', `up' and `down' */
+	uint64_t anew;		/* of the transport, seen */
 	double looked, active;
 };
 
@@ -456,6 +457,9 @@ static bool attend_tree(struct transport *p)
 	before = r->changes;
 	if (!p->pump || r->news != p->news || now - r->looked > DEATHS_S)
 		look_for_news(p, now);
+	if (r->anew != p->anew && r->above >= 0)
+		r->above = p->rank; /* nobody has what we sent up */
+	r->anew = p->anew;
 	if (p->rank && (is_due_up(p, now) || (r->up_kept.first && agent_above(p) != r->above)))
 		send_up(p);
 	if (is_due_down(r, now))

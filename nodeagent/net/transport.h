@@ -121,6 +121,9 @@ struct transport {
 	double (*next)(struct transport *p);
 	int fd;
 	uint64_t news;
+	/* Grows when an agent was started anew, before the plan: it has nothing of what was said.
+	 */
+	uint64_t anew;
 
 	/*
 	 * With a proxy, else NULL: what it needs to take the agent's place if that dies. remember:

@@ -137,6 +137,27 @@ test_expect 'agent 0 and its proxy are killed: each node has its profile' '
 	"$VFTR" collate -o headless headless
 	complete headless/service_all.json 2'
 
+test_expect 'agent 0 is killed before all have come, and started anew: nobody waits for a deadline' '
+	start anew node1 --peers $peers -k agent.deadline_s=300
+	start anew node2 --peers $peers -k agent.deadline_s=300
+	up anew node1 node2
+	# more than they need to meet: node2 has told its host
+	wait_for 20 "nodes_run node1 ss -Htni sport = 7001 | grep -Eq \"bytes_received:([4-9]..|[0-9]{4})\""
+	before=$(date +%s)
+	kill_both anew node1
+	wait_for 20 "test -s anew/node1.status"
+	rm anew/node1.status
+	start anew node1 --peers $peers -k agent.deadline_s=300
+	up anew node1
+	start anew node3 --peers $peers -k agent.deadline_s=300
+	up anew node3
+	begin anew node1 node2 node3
+	touch anew/go
+	statuses anew 0 0 0
+	no_later 60 $before
+	complete anew/service_all.json 3
+	is "node1 node2 node3" "$(json anew/service_all.json "[.agents[].host] | join(\" \")")"'
+
 test_expect 'one agent never comes: the summary names its contact after the deadline' '
 	start never node1 --peers $peers -k agent.deadline_s=5
 	start never node3 --peers $peers -k agent.deadline_s=5

@@ -110,5 +110,6 @@ void tcp_forget_life(struct tcp *t, struct tcp_agent *a)
 	a->unsent = a->kept;
 	/* what the one before had to pass on goes another way, too */
 	a->slow = true;
+	t->transport.anew++;
 	t->transport.news++;
 }

@@ -203,20 +203,24 @@ static char *check_welcome(struct tcp *t, const struct tcp_meeting *m)
 	struct tcp_agent *a = tcp_agent_of(t, m->rank);
 	const struct tcp_welcome *w = &m->welcome;
 	unsigned char proof[TCP_DIGEST_BYTES];
+	bool anew = false; /* and told of what the one before has sent: it is dialed again */
 
 	if (needs_no_proof(w->verdict))
 		return tcp_refusal(t, w->verdict, w->version, "", t->digest);
 	tcp_sign(t, m, "listener", proof);
 	if (crypto_verify_32(proof, w->proof))
 		return tcp_refusal(t, TCP_OTHER_SECRET, w->version, "", t->digest);
-	if (w->verdict == TCP_ANOTHER_LIFE && tcp_may_start_anew(t, a, w->life))
+	if (m->purpose != TCP_INVITATION && tcp_may_start_anew(t, a, w->life) &&
+		(!w->verdict || w->verdict == TCP_ANOTHER_LIFE)) {
 		tcp_forget_life(t, a);
+		anew = m->hello.received;
+	}
 	if (w->verdict)
 		return tcp_refusal(t, w->verdict, w->version, w->session, w->list);
 	if (!tcp_session_fits(t, a->contact, w->session))
 		return tcp_refusal(t, TCP_OTHER_SESSION, w->version, w->session, w->list);
 	if (m->purpose != TCP_INVITATION &&
-		((a->life && a->life != w->life && (a->received || a->last_seq)) ||
+		(anew || (a->life && a->life != w->life && (a->received || a->last_seq)) ||
 			w->received > a->last_seq))
 		return tcp_refusal(t, TCP_ANOTHER_LIFE, w->version, w->session, w->list);
 	return NULL;

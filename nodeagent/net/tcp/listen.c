@@ -193,10 +193,11 @@ static bool is_of_this_job(const struct tcp *t, const struct tcp_hello *h)
 
 bool tcp_may_start_anew(const struct tcp *t, const struct tcp_agent *a, uint64_t life)
 {
-	return a->life && a->life != life && !t->transport.plan && !a->left;
+	return a->life && a->life != life && !t->transport.plan && !a->left && a->link.fd < 0;
 }
 
-static enum tcp_verdict judge_hello(struct tcp *t, const struct tcp_hello *h)
+/* proved: not only signed, as by who repeats what was said in an earlier life. */
+static enum tcp_verdict judge_hello(struct tcp *t, const struct tcp_hello *h, bool proved)
 {
 	struct tcp_agent *a;
 
@@ -213,9 +214,12 @@ static enum tcp_verdict judge_hello(struct tcp *t, const struct tcp_hello *h)
 	a = tcp_agent_of(t, (int)h->from);
 	if (!tcp_session_fits(t, a->contact, h->session))
 		return TCP_OTHER_SESSION;
-	if (tcp_may_start_anew(t, a, h->life) && a->link.fd < 0)
-		tcp_forget_life(t, a);
-	/* one that ended before anything was said may come back */
+	/* one that ended before there was a plan may come back */
+	if (tcp_may_start_anew(t, a, h->life) && !h->received) {
+		if (proved)
+			tcp_forget_life(t, a);
+		return TCP_WELCOME;
+	}
 	if (a->left || (a->life && a->life != h->life && (a->received || a->last_seq)) ||
 		h->received > a->last_seq)
 		return TCP_ANOTHER_LIFE;
@@ -280,6 +284,12 @@ static void on_knock(struct tcp *t, struct tcp_agent *a)
 		tcp_lost(t, a, strerror(EPIPE));
 }
 
+/* In this life of it. */
+static uint64_t received_from(const struct tcp_agent *a, uint64_t life)
+{
+	return a->life == life ? a->received : 0;
+}
+
 static void answer_hello(struct tcp *t, struct tcp_meeting *m)
 {
 	struct tcp_hello *h = &m->hello;
@@ -290,10 +300,10 @@ static void answer_hello(struct tcp *t, struct tcp_meeting *m)
 	memcpy(w->magic, TCP_MAGIC, sizeof(w->magic));
 	w->version = TCP_VERSION;
 	w->order = TCP_BYTE_ORDER;
-	w->verdict = judge_hello(t, h);
+	w->verdict = judge_hello(t, h, false);
 	w->life = t->life;
 	if (w->verdict == TCP_WELCOME && h->purpose == TCP_LINK)
-		w->received = tcp_agent_of(t, (int)h->from)->received;
+		w->received = received_from(tcp_agent_of(t, (int)h->from), h->life);
 	memcpy(w->list, t->digest, sizeof(w->list));
 	memcpy(w->host, t->host, sizeof(w->host));
 	memcpy(w->session, t->named, sizeof(w->session));
@@ -378,7 +388,7 @@ void tcp_on_proof(struct tcp *t, struct tcp_meeting *m)
 		return;
 	}
 	/* the same question again: others may have come in between */
-	if (judge_hello(t, &m->hello) != TCP_WELCOME) {
+	if (judge_hello(t, &m->hello, true) != TCP_WELCOME) {
 		tcp_meeting_end(t, m);
 		return;
 	}

@@ -282,6 +282,44 @@ START_TEST(first_words)
 }
 END_TEST
 
+/* Whoever repeats what an agent said in an earlier run makes nobody forget that agent. */
+START_TEST(another_life_is_proved)
+{
+	struct tcp_hello h = {.version = TCP_VERSION,
+		.order = TCP_BYTE_ORDER,
+		.purpose = _i ? TCP_KNOCK : TCP_LINK,
+		.from = _i ? 0 : 1,
+		.to = _i ? 1 : 0,
+		.size = AGENTS,
+		.life = 77};
+	struct collate_plan *plan;
+	struct tcp_welcome w;
+	struct tcp_agent *a;
+	struct tcp *t;
+	uint64_t life;
+
+	meet(10);
+	t = (struct tcp *)peers[h.to];
+	plan = peers[h.to]->plan;
+	peers[h.to]->plan = NULL;
+	a = tcp_agent_of(t, (int)h.from);
+	life = a->life;
+	ck_assert_uint_ne(a->received, 0);
+	tcp_link_close(t, a);
+	a->next_dial = transport_now() + 100;
+	memcpy(h.magic, TCP_MAGIC, sizeof(h.magic));
+	memcpy(h.list, t->digest, sizeof(h.list));
+	tcp_sign_hello(t, &h, h.proof);
+	ck_assert_int_eq(say(t, &h, sizeof(h), &w), sizeof(w));
+	ck_assert_uint_eq(w.verdict, TCP_WELCOME);
+	ck_assert_uint_eq(w.received, 0);
+	ck_assert_uint_eq(a->life, life);
+	ck_assert_uint_ne(a->received, 0);
+	peers[h.to]->plan = plan;
+	part();
+}
+END_TEST
+
 START_TEST(words_that_are_repeated)
 {
 	struct tcp_hello h = {.version = TCP_VERSION,
@@ -436,6 +474,7 @@ int main(void)
 	tcase_add_test(t, many_meet);
 	tcase_add_test(t, strangers_make_room);
 	tcase_add_loop_test(t, first_words, 0, ARRAY_SIZE(answers));
+	tcase_add_loop_test(t, another_life_is_proved, 0, 2);
 	tcase_add_test(t, words_that_are_repeated);
 	tcase_add_test(t, long_invitation);
 	tcase_add_test(t, copies_of_closed_ones);
