@@ -185,6 +185,7 @@ struct tcp_agent {
 	bool invited;
 	bool told_of; /* others, by all that we know */
 	enum tcp_fate fate;
+	enum tcp_fate said; /* by others, while there is a connection: it may soon break */
 	bool left, left_told, dead, lost_noted;
 	double left_since, check_at; /* 0: nothing to be checked */
 	struct tcp_chunk *pending;   /* a small message, until there is a connection */
@@ -312,6 +313,8 @@ void tcp_is_back(struct tcp *t, struct tcp_agent *a);
 void tcp_has_left(struct tcp *t, struct tcp_agent *a);
 /* Sends all that we know, to a new neighbour. */
 void tcp_news_all(struct tcp *t, struct tcp_agent *to);
+/* The connection is gone: what others have said meanwhile counts. */
+void tcp_news_late(struct tcp *t, struct tcp_agent *a);
 /* What a neighbour has told: 0 or -EPROTO. */
 int tcp_news_take(struct tcp *t, struct tcp_agent *source, const char *content, size_t bytes);
 

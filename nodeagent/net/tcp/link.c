@@ -405,6 +405,7 @@ void tcp_link_open(struct tcp *t, struct tcp_agent *a, int fd, const unsigned ch
 	a->heard = a->sent = l->opened;
 	send_pending(a, l->opened);
 	a->refused_since = 0;
+	a->said = TCP_LIVES;
 }
 
 /* Where connections break one after the other, the next one waits for a while. */

@@ -142,6 +142,7 @@ void tcp_has_left(struct tcp *t, struct tcp_agent *a)
 static void hear_fate(
 	struct tcp *t, struct tcp_agent *a, enum tcp_fate fate, struct tcp_agent *source)
 {
+	a->said = a->link.fd >= 0 ? fate : TCP_LIVES;
 	if (a->link.fd >= 0 || a->left || (fate == TCP_LIVES && (!a->dead || a->near)) ||
 		(fate != TCP_LIVES && fate != TCP_LEFT && a->dead))
 		return;
@@ -162,12 +163,22 @@ static void hear_fate(
 	pass_on(t, a, source);
 }
 
+void tcp_news_late(struct tcp *t, struct tcp_agent *a)
+{
+	const enum tcp_fate said = a->said;
+
+	a->said = TCP_LIVES;
+	if (said != TCP_LIVES && !a->near)
+		hear_fate(t, a, said, NULL);
+}
+
 static void hear_of_the_living(
 	struct tcp *t, struct tcp_agent *source, const struct news_entry *dead, size_t n)
 {
 	for (size_t i = 0; i < t->n_known; i++) {
 		struct tcp_agent *a = t->known[i];
-		bool named = !a->dead || !is_heard(t, t->transport.rank, source->rank, a->rank);
+		bool named = (!a->dead && !a->said) ||
+			     !is_heard(t, t->transport.rank, source->rank, a->rank);
 
 		for (size_t k = 0; k < n && !named; k++)
 			named = dead[k].rank == (uint32_t)a->rank;

@@ -203,6 +203,7 @@ static double tick_apart(struct tcp *t, struct tcp_agent *a, double now, bool ma
 {
 	double end, absent;
 
+	tcp_news_late(t, a);
 	if (a->left)
 		return tick_left(t, a, now);
 	if (!tcp_needs(a))

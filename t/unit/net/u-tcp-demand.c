@@ -203,6 +203,30 @@ START_TEST(each_tells_of_those_below_it)
 }
 END_TEST
 
+/* Its neighbour sees the end of it, and says so, before we read the end of our connection. */
+START_TEST(a_death_is_told_before_it_is_seen)
+{
+	static const uint32_t seven_is_dead[4] = {0, 0, 7, TCP_ENDED}, it_lives[4] = {0, 0, 7};
+	struct tcp_agent *by;
+	struct tcp *t;
+
+	meet(20);
+	sends(0, 7);
+	t = (struct tcp *)peers[0];
+	by = tcp_agent_of(t, 4);
+	ck_assert_int_eq(tcp_news_take(t, by, (const char *)seven_is_dead, 16), 0);
+	ck_assert(!peers[0]->gone(peers[0], 7));
+	if (_i == 1)
+		ck_assert_int_eq(tcp_news_take(t, by, (const char *)it_lives, 16), 0);
+	if (_i == 2)
+		ck_assert_int_eq(tcp_news_take(t, by, (const char *)(uint32_t[2]){1}, 8), 0);
+	tcp_lost(t, tcp_agent_of(t, 7), "a test");
+	peers[0]->pump(peers[0], 0);
+	ck_assert_int_eq(peers[0]->gone(peers[0], 7), !_i);
+	part();
+}
+END_TEST
+
 static struct collate_plan *plan_of_1;
 
 static bool take_plan(struct transport *p, const void *buf, size_t bytes)
@@ -250,6 +274,7 @@ int main(void)
 	tcase_add_test(c, a_death_comes_to_all);
 	tcase_add_test(c, who_is_back_is_alive_for_all);
 	tcase_add_test(c, each_tells_of_those_below_it);
+	tcase_add_loop_test(c, a_death_is_told_before_it_is_seen, 0, 3);
 	tcase_add_test(c, who_came_late_is_not_dead);
 	tcase_add_loop_test(c, news_that_make_no_sense, 0, 5);
 	suite_add_tcase(s, c);
