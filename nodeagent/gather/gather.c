@@ -201,12 +201,21 @@ static double hook_ns(const struct host *host, const struct process *p)
 		&host->clocks, p->control_app ? load_relaxed(&p->control_app->hook_ps) : 0);
 }
 
+#define COUNTED_HOOKS 0.35 /* a call that was counted and not timed costs so many hooks */
+
+/* The calls that have no records are not free. */
+static void price_counted(struct gathering *g, const struct process *p, uint64_t counted)
+{
+	g->out->hook_ns_total += (uint64_t)(COUNTED_HOOKS * (double)counted * hook_ns(g->host, p));
+}
+
 static void lay_over(struct gathering *g, const struct process *p, uint32_t rank, bool threads)
 {
 	struct calltree *t = p->ended_tree;
 	size_t n = calltree_nodes(t);
 	uint32_t *to = xmalloc(n * sizeof(*to));
 	struct map64 place = {0}, names = {0};
+	uint64_t counted = 0;
 	const struct gather_from from = {g, g->host, p, rank, to, &place, threads, g->out};
 
 	complete_deep(t);
@@ -227,6 +236,7 @@ static void lay_over(struct gathering *g, const struct process *p, uint32_t rank
 		u = &g->nodes[to[i]];
 		stamp(g, u);
 		u->lost += node->extra ? node->extra->lost : 0;
+		counted += node->extra ? node->extra->counted : 0;
 		u->estimated |= (node->extra && node->extra->counted) || node_is_from_stacks(node);
 		if (to[i] == above) /* left out: its time is in that of its caller already */
 			continue;
@@ -236,6 +246,7 @@ static void lay_over(struct gathering *g, const struct process *p, uint32_t rank
 	}
 	for (size_t i = 0; i < ARRAY_SIZE(kinds); i++)
 		kinds[i](&from);
+	price_counted(g, p, counted);
 	free(to);
 	map64_free(&place);
 	map64_free(&names);

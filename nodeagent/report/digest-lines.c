@@ -15,10 +15,12 @@
 #include "nodeagent/report/efficiency.h"
 #include "nodeagent/report/findings.h"
 #include "nodeagent/report/report.h"
+#include "nodeagent/report/short.h"
 
 #define APPLICATION_COLUMNS 30
 #define FUNCTION_COLUMNS    42
 #define CALLER_COLUMNS	    28
+#define MUCH		    0.1	 /* of the run: tracing that costs more */
 #define WORTH_LATE	    0.01 /* of all time: less is not shown */
 #define FINDING_LINES	    2
 #define GOOD_EFFICIENCY	    0.9 /* from here on it is not worth a line */
@@ -267,12 +269,8 @@ static size_t counted_functions(const struct report *r, uint32_t *name)
 	uint64_t most = 0;
 
 	for (size_t i = 0; i < all; i++) {
-		bool counted = false;
+		const bool counted = short_function_is_counted(r, &groups[i], members);
 
-		/* what only stack samples have seen has no calls */
-		for (size_t k = groups[i].first; k < groups[i].first + groups[i].n; k++)
-			counted |= r->p->stacks[members[k]].estimated &&
-				   r->p->stacks[members[k]].calls;
 		n += counted;
 		if (!counted || groups[i].calls <= most)
 			continue;
@@ -287,6 +285,7 @@ static void put_counted(struct digest_lines *l)
 {
 	uint32_t name = PROFILE_NONE;
 	const size_t n = l->p->calls ? counted_functions(l->r, &name) : 0;
+	const double cost_s = l->d.hooks_s + l->d.blocked_s;
 	FILE *f = begin_line(l);
 
 	if (n) {
@@ -297,6 +296,12 @@ static void put_counted(struct digest_lines *l)
 		if (!isnan(conf_count_tiny(l->r->c)))
 			fputs("; time all: -k overhead.count_tiny=null", f);
 	}
+	end_line(l);
+	f = begin_line(l);
+	if (n && l->folder && cost_s > MUCH * l->p->runtime_s)
+		fputs("  to leave them out: compile with what `vftr flags --exclude RUN' prints of "
+		      "the folder below",
+			f);
 	end_line(l);
 }
 

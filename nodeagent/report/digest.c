@@ -81,7 +81,7 @@ static bool is_estimated(
 	const struct report *r, const uint32_t *members, const struct report_group *g)
 {
 	for (size_t i = g->first; i < g->first + g->n; i++)
-		if (r->p->stacks[members[i]].estimated)
+		if (r->own_estimated[members[i]])
 			return true;
 	return false;
 }

@@ -220,6 +220,20 @@ static void prepare_tree(struct report *r)
 	free(w.open);
 }
 
+/* Counted calls have their time from their caller. What only stack samples have seen has no calls.
+ */
+static void prepare_estimates(struct report *r)
+{
+	const struct profile *p = r->p;
+
+	r->own_estimated = xcalloc(p->n_stacks, sizeof(*r->own_estimated));
+	for (size_t i = 0; i < p->n_stacks; i++) {
+		r->own_estimated[i] |= p->stacks[i].estimated;
+		if (p->stacks[i].estimated && p->stacks[i].calls && r->parent[i] != PROFILE_NONE)
+			r->own_estimated[r->parent[i]] = true;
+	}
+}
+
 void report_init(struct report *r, const struct profile *p, const struct conf *c,
 	const uint64_t *global_hashes, size_t n)
 {
@@ -228,6 +242,7 @@ void report_init(struct report *r, const struct profile *p, const struct conf *c
 	prepare_names(r);
 	prepare_ids(r, global_hashes, n);
 	prepare_tree(r);
+	prepare_estimates(r);
 	r->by_id = report_sort_ids(r);
 	report_prepare_groups(r);
 	r->hwprof = hwprof_new(p, c);
@@ -258,6 +273,7 @@ void report_done(struct report *r)
 	free(r->parent);
 	free(r->path_bytes);
 	free(r->outermost);
+	free(r->own_estimated);
 	free(r->listed);
 }
 

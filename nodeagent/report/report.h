@@ -42,6 +42,7 @@ struct report {
 	uint32_t *parent;	     /* as in the profile, but PROFILE_NONE for roots and cycles */
 	size_t *path_bytes;	     /* without NUL */
 	bool *outermost;	     /* no caller on the path has the same group */
+	bool *own_estimated;	     /* its own time is, in part: what counted calls have left */
 	bool *listed;		     /* a table has shown its id */
 	uint32_t *by_id;	     /* all stacks by rising id */
 	struct report_group *groups; /* those that have stacks */

@@ -18,11 +18,23 @@
 
 ORDER_BY(by_calls, struct report_group, FALLING(calls) ?: RISING(name))
 
-static bool is_short(const struct report *r, const struct report_group *g)
+bool short_function_is_counted(
+	const struct report *r, const struct report_group *g, const uint32_t *members)
+{
+	/* what only stack samples have seen has no calls */
+	for (size_t i = g->first; i < g->first + g->n; i++)
+		if (r->p->stacks[members[i]].estimated && r->p->stacks[members[i]].calls)
+			return true;
+	return false;
+}
+
+/* Where it was counted, that it was short is why; a mean cost of counted calls says nothing. */
+static bool is_short(const struct report *r, const struct report_group *g, const uint32_t *members)
 {
 	double hook_s = report_overhead_s(r, r->p->calls) / (double)r->p->calls / 2;
 
-	return g->calls && (double)g->excl_ns * 1e-9 < SHORT * hook_s * (double)g->calls;
+	return short_function_is_counted(r, g, members) ||
+	       (g->calls && (double)g->excl_ns * 1e-9 < SHORT * hook_s * (double)g->calls);
 }
 
 /* The part of a readable name that a compiler knows the function by; NULL for C++ and regions. */
@@ -52,7 +64,7 @@ struct short_functions short_functions(const struct report *r)
 		const char *raw = r->p->names[g->name];
 
 		if (digest_part(r, members[g->first]) != DIGEST_COMPUTING || strchr(raw, '@') ||
-			!is_short(r, g))
+			!is_short(r, g, members))
 			continue;
 		s.names[s.n] = g->name;
 		s.calls[s.n++] = g->calls;

@@ -13,6 +13,7 @@
 #define COUNT_TINY "overhead.count_tiny=5"
 
 struct report;
+struct report_group;
 
 struct short_functions {
 	uint32_t *names; /* one of each, by falling calls: indices into names[] */
@@ -21,6 +22,10 @@ struct short_functions {
 	uint64_t all_calls; /* of all of them */
 	bool has_cxx;	    /* one is of C++: its name is nothing for the option below */
 };
+
+/* Were calls of it counted in place of being timed? */
+bool short_function_is_counted(
+	const struct report *r, const struct report_group *g, const uint32_t *members);
 
 /* Functions of the program only: the hooks of MPI and OpenMP are not the compiler's. */
 struct short_functions short_functions(const struct report *r);

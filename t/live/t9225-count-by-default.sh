@@ -40,6 +40,13 @@ test_expect 'the first lines say which, and how they are timed' '
 	json run/profile.json ".warnings[]" | grep -F "counted and not timed" | grep -F " calls are exact"
 	is 1 "$(json run/profile.json "[.warnings[] | select(contains(\"counted\"))] | length")"'
 
+# A counted call takes some ns, and here does nothing else: it is not free.
+test_expect 'what counting costs is said, and what to compile with' '
+	jq -e ".hooks_s > 0.5e-9 * .calls" run/profile.json
+	limit "$VFTR" flags --cc gcc --exclude run >excluded
+	has excluded "-finstrument-functions-exclude-function-list="
+	hasnt run/summary.log "Run with -k overhead.count_tiny"'
+
 # share FUNCTION: percent of all exclusive time that it has in phase/
 share() {
 	json phase/profile.json "[.stacks[].t_excl_s] as \$all | [.stacks[] | select(.function == \"$1\") | .t_excl_s] |

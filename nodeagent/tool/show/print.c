@@ -41,6 +41,11 @@ static bool is_calls(const struct show_column *c)
 	return c->type == SHOW_COUNT && c->offset == offsetof(struct show_row, calls);
 }
 
+static bool is_inclusive(const struct show_column *c)
+{
+	return c->offset == offsetof(struct show_row, incl_ns);
+}
+
 /* ---- a table -------------------------------------------------------------------------- */
 
 static char *cell_of(
@@ -50,7 +55,8 @@ static char *cell_of(
 		return xstrdup("-");
 	switch (c->type) {
 	case SHOW_TIME:
-		return words_time_marked(number_of(c, row), row->estimated);
+		return words_time_marked(
+			number_of(c, row), is_inclusive(c) ? row->estimated : row->own_estimated);
 	case SHOW_COUNT:
 		return words_count(number_of(c, row));
 	case SHOW_NUMBER:

@@ -46,6 +46,7 @@ static void path_row(const struct show_rows *rows, uint32_t stack, struct show_r
 		.imbalance = report_imbalance(r, stack, &rank),
 		.above_ns = above_mean(s),
 		.estimated = s->estimated,
+		.own_estimated = r->own_estimated[stack],
 	};
 	to->rank = rank;
 	finish_row(rows, to);
@@ -68,7 +69,7 @@ static void function_row(const struct show_rows *rows, const struct report_group
 {
 	uint64_t most = 0, calls = 0, lost = 0, above = 0;
 	double weighted = 0.0;
-	bool estimated = false;
+	bool estimated = false, own_estimated = false;
 
 	path_row(rows, members[0], to);
 	for (size_t i = 0; i < g->n; i++) {
@@ -78,6 +79,7 @@ static void function_row(const struct show_rows *rows, const struct report_group
 		calls += one.calls;
 		lost += one.lost;
 		estimated |= one.estimated;
+		own_estimated |= one.own_estimated;
 		above += one.above_ns;
 		weighted += one.imbalance * (double)one.excl_ns;
 		if (one.above_ns > most) {
@@ -89,6 +91,7 @@ static void function_row(const struct show_rows *rows, const struct report_group
 	to->calls = calls;
 	to->lost = lost;
 	to->estimated = estimated;
+	to->own_estimated = own_estimated;
 	to->above_ns = above;
 	to->excl_ns = g->excl_ns;
 	to->incl_ns = g->incl_ns;

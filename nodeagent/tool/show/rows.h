@@ -29,7 +29,8 @@ struct show_row {
 	uint64_t rank;	  /* that causes it; of several call paths where most is lost */
 	/* time of the slowest rank beyond the mean; summed over call paths */
 	uint64_t above_ns;
-	bool estimated; /* its times, in part; without calls their number is not known */
+	bool estimated;	    /* its times, in part; without calls their number is not known */
+	bool own_estimated; /* its own times, in part: what counted calls of others have left */
 };
 
 struct show_request {

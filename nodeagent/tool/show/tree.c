@@ -123,7 +123,7 @@ static void print_head(const struct printing *t)
 static void print_node(struct printing *t, const struct union_node *n)
 {
 	char *incl = words_time_marked(n->incl_ns, n->estimated);
-	char *own = words_time_marked(n->excl_ns, n->estimated);
+	char *own = words_time_marked(n->excl_ns, n->own_estimated);
 	char *calls = n->estimated && !n->calls ? xstrdup("-") : words_count(n->calls);
 	char *ranks = ranks_of(t, n), *stem, *name;
 	size_t used = has_ranks(t) ? 63 : 36, columns;

@@ -32,7 +32,8 @@ struct union_node {
 	uint32_t stack;
 	uint32_t depth; /* from 1; of node 0: 0 */
 	uint64_t paths, calls, incl_ns, excl_ns;
-	bool estimated; /* its times, in part; without calls their number is not known */
+	bool estimated;	    /* its times, in part; without calls their number is not known */
+	bool own_estimated; /* its own time, in part: what counted calls of others have left */
 };
 
 struct union_tree {

@@ -52,6 +52,7 @@ static void add_stack(struct building *b, uint32_t node, uint32_t stack, bool in
 	to->paths++;
 	to->calls += s->calls;
 	to->estimated |= s->estimated;
+	to->own_estimated |= b->r->own_estimated[stack];
 	to->excl_ns += s->excl_ns;
 	to->incl_ns += inclusive ? s->incl_ns : 0;
 }

@@ -178,6 +178,13 @@ START_TEST(of_counted_functions)
 	conf->overhead_count_tiny = NAN; /* by vftr top */
 	make();
 	has(text, "  counted, times ~: tiny and 1 more\n");
+	/* that is what they have left of its time */
+	has(text, "   50.0 %   ~500 ms  work < init\n");
+	has_not(text, "leave them out");
+	p->hook_ns_total = 300 * MS;
+	make();
+	has(text, "  to leave them out: compile with what `vftr flags --exclude RUN' prints of the "
+		  "folder below\n");
 }
 END_TEST
 
@@ -421,10 +428,9 @@ END_TEST
 int main(void)
 {
 	const TTest *const tests[] = {of_ranks, of_one_process, of_nothing, of_stack_samples,
-		of_counted_functions,
-		of_a_rank_that_alone_works, of_several_paths, of_an_even_job, of_deaths_and_losses,
-		of_threads_and_gpus, parts_on_two_lines, of_late_senders, of_the_cpus,
-		of_everything, json_has_the_numbers, layout_vftrace_has_none};
+		of_counted_functions, of_a_rank_that_alone_works, of_several_paths, of_an_even_job,
+		of_deaths_and_losses, of_threads_and_gpus, parts_on_two_lines, of_late_senders,
+		of_the_cpus, of_everything, json_has_the_numbers, layout_vftrace_has_none};
 	Suite *s = suite_create("digest");
 	TCase *c = tcase_create("digest");
 

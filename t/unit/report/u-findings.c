@@ -702,6 +702,24 @@ START_TEST(short_functions_)
 }
 END_TEST
 
+/* That a function is short is known, whatever its estimate is against the mean cost of a call. */
+START_TEST(counted_functions)
+{
+	uint32_t tiny = add(main_, "tiny", 5000, 1250, 0);
+
+	p->stacks[tiny].calls = 1000000;
+	p->stacks[tiny].estimated = true;
+	p->calls += 1000000 - 10;
+	p->hook_ns_total = p->calls * 2000;
+	conf->overhead_count_tiny = 10;
+	has(found("short_functions", 2000)->advice,
+		"Compile with -finstrument-functions-exclude-function-list=tiny");
+	p->stacks[tiny].excl_ns = 11000 * MS;
+	p->stacks[tiny].estimated = false;
+	not_found("short_functions");
+}
+END_TEST
+
 START_TEST(agent_that_is_behind)
 {
 	p->blocked_ns = 500 * MS;
@@ -941,10 +959,10 @@ int main(void)
 		communication, start_and_end_of_mpi, files_of_mpi, input_and_output,
 		input_and_output_of_mpi_is_not_counted_again, threads_that_wait,
 		the_thread_that_others_wait_for, locks, a_thread_that_has_a_lock, idle_workers,
-		waits_for_gpus, short_functions_, agent_that_is_behind, too_few_cpus,
-		incomplete_data, clocks, five_at_most_by_seconds, two_doubts_keep_their_place,
-		an_even_job_has_none_and_that_is_said, text_and_json_have_the_evidence,
-		any_profile};
+		waits_for_gpus, short_functions_, counted_functions, agent_that_is_behind,
+		too_few_cpus, incomplete_data, clocks, five_at_most_by_seconds,
+		two_doubts_keep_their_place, an_even_job_has_none_and_that_is_said,
+		text_and_json_have_the_evidence, any_profile};
 	Suite *s = suite_create("findings");
 	TCase *c = tcase_create("findings");
 
