@@ -103,7 +103,9 @@ static bool read_register(Dwarf_Frame *frame, struct frame_rule *rule, int numbe
 	return n == 1 + more;
 }
 
-static bool read_frame(Dwarf_Frame *frame, struct frame_rule *rule, Dwarf_Addr bias)
+/* It holds for no more than the code of its file, whatever the table says. */
+static bool read_frame(
+	Dwarf_Frame *frame, struct frame_rule *rule, Dwarf_Addr bias, Dwarf_Addr file_end)
 {
 	Dwarf_Addr low, high;
 	bool is_signal;
@@ -119,7 +121,7 @@ static bool read_frame(Dwarf_Frame *frame, struct frame_rule *rule, Dwarf_Addr b
 	/* where a state was restored, libdw has the begin of the one that was saved: `low' may be
 	 * too low */
 	if (rule->low < high + bias)
-		rule->high = high + bias;
+		rule->high = high + bias < file_end ? high + bias : file_end;
 	return true;
 }
 
@@ -127,13 +129,15 @@ static struct frame_rule read_rule(const struct frame_rules *r, uint64_t pc)
 {
 	struct frame_rule rule = {.low = pc, .high = pc + 1};
 	Dwfl_Module *module = dwfl_addrmodule(r->dwfl, pc);
-	Dwarf_Addr bias = 0;
+	Dwarf_Addr bias = 0, end = 0;
 	Dwarf_CFI *table = module ? dwfl_module_eh_cfi(module, &bias) : NULL;
 	Dwarf_Frame *frame = NULL;
 
 	if (!table || dwarf_cfi_addrframe(table, pc - bias, &frame))
 		frame = NULL;
-	rule.is_other = !frame || !read_frame(frame, &rule, bias);
+	if (frame)
+		dwfl_module_info(module, NULL, NULL, &end, NULL, NULL, NULL, NULL);
+	rule.is_other = !frame || !read_frame(frame, &rule, bias, end);
 	free(frame);
 	return rule;
 }
