@@ -93,6 +93,8 @@ char *attach_refusal(int pid)
 	char path[64], *why;
 	struct about a;
 
+	if (pid == getpid())
+		return xasprintf("process %d is this one, which looks at others", pid);
 	if (!read_status(pid, &a))
 		return xasprintf("there is no process %d", pid);
 	if (a.tgid != pid)

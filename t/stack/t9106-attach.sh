@@ -150,6 +150,10 @@ test_expect 'what cannot be taken is said in a sentence, and the rest is taken' 
 	"$BIN/zombie" >zombie &
 	limit sh -c "until [ -s zombie ]; do :; done"
 	refused "there is no process 4194305" 4194305
+	test_rc=0
+	sh -c "exec \"$VFTR\" attach -q -o none \$\$" 2>said || test_rc=$?
+	is 1 "$test_rc"
+	has said "is this one, which looks at others"
 	refused "has ended, and its parent has not waited for it yet" "$(cat zombie)"
 	kill $!
 	[ ! -d /proc/2 ] || [ -e /proc/2/exe ] || refused "process 2 is a thread of the kernel" 2
