@@ -98,20 +98,40 @@ static void reuse(struct codemap *map, const struct module *m)
 	map->reuse_bytes = high - low;
 }
 
+static bool unload(struct codemap *map, struct module *m)
+{
+	m->last_epoch = (uint32_t)map->n_epochs - 1;
+	reuse(map, m);
+	return true;
+}
+
+static void begin_epoch(struct codemap *map, bool any, uint64_t ticks)
+{
+	if (!any || map->n_epochs >= EPOCHS_LIMIT)
+		return;
+	map->starts = grow(map->starts, map->n_epochs, &map->cap_epochs, sizeof(*map->starts));
+	map->starts[map->n_epochs++] = ticks;
+}
+
 void codemap_gone(struct codemap *map, uint64_t low, uint64_t ticks)
 {
 	bool any = false;
 
 	for (size_t i = 0; i < map->n; i++)
-		if (loaded(&map->modules[i]) && map->modules[i].low == low) {
-			map->modules[i].last_epoch = (uint32_t)map->n_epochs - 1;
-			reuse(map, &map->modules[i]);
-			any = true;
-		}
-	if (!any || map->n_epochs >= EPOCHS_LIMIT)
-		return;
-	map->starts = grow(map->starts, map->n_epochs, &map->cap_epochs, sizeof(*map->starts));
-	map->starts[map->n_epochs++] = ticks;
+		if (loaded(&map->modules[i]) && map->modules[i].low == low)
+			any = unload(map, &map->modules[i]);
+	begin_epoch(map, any, ticks);
+}
+
+void codemap_replaced(struct codemap *map, uint64_t low, uint64_t high, uint64_t ticks)
+{
+	bool any = false;
+
+	for (size_t i = 0; i < map->n; i++)
+		if (loaded(&map->modules[i]) && map->modules[i].low < high &&
+			low < map->modules[i].high)
+			any = unload(map, &map->modules[i]);
+	begin_epoch(map, any, ticks);
 }
 
 void codemap_reusable(const struct codemap *map, uint32_t *low, uint32_t *bytes)

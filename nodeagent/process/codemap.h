@@ -23,6 +23,9 @@ void codemap_free(struct codemap *m);
 void codemap_add(struct codemap *map, const struct wire_module *m, const char *path);
 void codemap_gone(struct codemap *map, uint64_t low, uint64_t ticks);
 
+/* Another module is at these addresses: those that were there are gone. */
+void codemap_replaced(struct codemap *map, uint64_t low, uint64_t high, uint64_t ticks);
+
 /* Number of epochs; the ticks after which an epoch begins. */
 uint32_t codemap_epochs(const struct codemap *map);
 uint64_t codemap_epoch_start(const struct codemap *map, uint32_t epoch);

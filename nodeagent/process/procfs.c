@@ -10,6 +10,7 @@
 #include <sys/stat.h>
 #include <time.h>
 #include <unistd.h>
+#include "shm/fnv.h"
 
 int procfs_maps_has(int pid, const char *text)
 {
@@ -24,6 +25,24 @@ int procfs_maps_has(int pid, const char *text)
 	if (f)
 		fclose(f);
 	return found;
+}
+
+uint64_t procfs_mapped_code(int pid)
+{
+	char path[64], line[4608], flags[8];
+	uint64_t sum = 0;
+	FILE *f;
+
+	snprintf(path, sizeof(path), "/proc/%d/maps", pid);
+	f = fopen(path, "re");
+	while (f && fgets(line, sizeof(line), f)) {
+		sum |= 1;
+		if (sscanf(line, "%*s %7s", flags) == 1 && flags[2] == 'x' && strchr(line, '/'))
+			sum = fnv_text(sum, line) | 1;
+	}
+	if (f)
+		fclose(f);
+	return sum;
 }
 
 static bool same_file(int pid, const char *name)

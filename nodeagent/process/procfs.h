@@ -11,6 +11,9 @@
  * has no memory any more (it is exiting). */
 int procfs_maps_has(int pid, const char *text);
 
+/* A number that is another one as soon as other code of files is mapped; 0: as -1 above. */
+uint64_t procfs_mapped_code(int pid);
+
 /* True if paths mean other files to the process than to us: in a container, or after chroot(2). */
 bool procfs_has_other_root(int pid);
 /* Its maps with /proc/PID/root before the paths of files. NULL: there is none. The caller frees. */

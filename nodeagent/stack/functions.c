@@ -7,6 +7,7 @@
 #include "nodeagent/base/map.h"
 #include "nodeagent/base/util.h"
 #include "nodeagent/process/codemap.h"
+#include "nodeagent/process/host.h"
 #include "nodeagent/process/process.h"
 #include "nodeagent/replay/stack-samples.h"
 #include "nodeagent/replay/tree/calltree.h"
@@ -84,11 +85,30 @@ static void tell_codemap(struct process *p, const struct unwind_module *m)
 {
 	struct wire_module told = {.base = m->base, .low = m->low, .high = m->high};
 
-	if (m->build_id_bytes <= WIRE_BUILD_ID) {
-		told.build_id_bytes = (uint32_t)m->build_id_bytes;
-		memcpy(told.build_id, m->build_id, m->build_id_bytes);
-	}
+	told.build_id_bytes = (uint32_t)m->build_id_bytes;
+	memcpy(told.build_id, m->build_id, m->build_id_bytes);
 	codemap_add(p->code, &told, m->path);
+}
+
+/* False: this file has come to the place of the one that is known there. */
+static bool is_of(const struct code_location *known, const struct unwind_module *m, uint64_t pc)
+{
+	return known->address == pc - m->base && known->build_id_bytes == m->build_id_bytes &&
+	       !memcmp(known->build_id, m->build_id, m->build_id_bytes) &&
+	       (m->build_id_bytes || !strcmp(known->path, m->path));
+}
+
+/* One that is seen from outside does not tell what it unloads. */
+static bool is_known(struct process *p, const struct unwind_module *m, uint64_t pc)
+{
+	struct code_location known;
+
+	if (codemap_find_address(p->code, pc, &known) && (!p->outside || is_of(&known, m, pc)))
+		return true;
+	if (p->outside)
+		codemap_replaced(p->code, m->low, m->high, host_ticks(p->host));
+	tell_codemap(p, m);
+	return codemap_find_address(p->code, pc, &known);
 }
 
 /* Addresses at which something was unloaded have the epoch in their keys. */
@@ -111,20 +131,20 @@ static bool is_hidden(const struct function *f)
 static struct function look_up(struct stack_functions *f, uint64_t pc)
 {
 	struct function found = {.kind = FUNCTION_HIDDEN};
-	struct code_location location;
 	struct unwind_module m;
 	uint64_t start;
 
 	if (!unwinder_module(f->unwinder, pc, &m))
 		return found;
+	if (!m.build_id || m.build_id_bytes > WIRE_BUILD_ID) {
+		m.build_id = (const unsigned char *)"";
+		m.build_id_bytes = 0;
+	}
 	found.kind = kind_of(m.path);
 	if (is_hidden(&found))
 		return found;
-	if (!codemap_find_address(f->p->code, pc, &location)) {
-		tell_codemap(f->p, &m);
-		if (!codemap_find_address(f->p->code, pc, &location))
-			return (struct function){.kind = FUNCTION_HIDDEN};
-	}
+	if (!is_known(f->p, &m, pc))
+		return (struct function){.kind = FUNCTION_HIDDEN};
 	/* symbols are read in the end: that takes time */
 	start = unwinder_function(f->unwinder, pc);
 	if (start == m.entry && found.kind == FUNCTION_PLAIN)

@@ -24,6 +24,7 @@
 #define READ_AT_ONCE   16		    /* samples of a thread */
 #define REFRESH_NS     UINT64_C(100000000)  /* between two looks for new files, at least ... */
 #define REFRESH_MOST   UINT64_C(6400000000) /* ... and as long as they find nothing, this */
+#define COMPARE_NS     UINT64_C(1000000000) /* between two looks for others in their place */
 #define CUT_MOST       3		    /* samples without the first frames of a thread */
 
 struct sampled_thread {
@@ -47,6 +48,7 @@ struct stack_process {
 	struct calltree *paths;
 	uint64_t refreshed_ns, refresh_ns; /* the last look for files, and until the next one */
 	uint32_t epochs;		   /* of the code map, then */
+	uint64_t compared_ns, mapped_code; /* the last look for others in their place; what was */
 	struct sampled_thread *threads;
 	size_t n_threads, cap_threads;
 	struct sampled_thread *reading;
@@ -120,6 +122,22 @@ static bool has_unwinder(struct stack_process *f, int tid)
 	f->epochs = codemap_epochs(f->p->code);
 	f->functions = stack_functions_new(f->p, f->unwinder);
 	return true;
+}
+
+/* One that is not ours does not say that it unloads a file; another one, or a newer one of the same
+ * name, may have come into its place. */
+static void compare_files(struct stack_process *f)
+{
+	const uint64_t now = clock_raw_ns(), before = f->mapped_code;
+
+	if (!f->p->outside || !f->unwinder || now - f->compared_ns < COMPARE_NS)
+		return;
+	f->compared_ns = now;
+	f->mapped_code = procfs_mapped_code(f->p->pid);
+	if (!f->mapped_code) /* it ends: what was known still holds */
+		f->mapped_code = before;
+	else if (before && before != f->mapped_code)
+		forget_files(f);
 }
 
 static void refresh_files(struct stack_process *f)
@@ -364,6 +382,7 @@ void stack_process_look(struct stack_process *f)
 			open_thread(f, t);
 		}
 	}
+	compare_files(f);
 	has_unwinder(f, f->p->pid); /* the process may be gone when its first samples are read */
 }
 

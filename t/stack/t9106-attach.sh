@@ -103,6 +103,21 @@ test_expect 'a process that is killed is a row that says so, with what was seen 
 	is "killed $pid" "$(jq -r ".each_process[0] | \"\(.end) \(.pid)\"" got/profile.json)"
 	jq -e "([.stacks[].samples // 0] | add) > 5" got/profile.json'
 
+test_expect 'a file that comes into the place of another one has the names of its own' '
+	for name in red green; do
+		$TEST_CC -O2 -fPIC -shared -DWORK=only_$name -o "$BIN/$name.so" "$T/stack/app-swapped.c"
+	done
+	$TEST_CC -O2 -o "$BIN/swapped" "$T/stack/app-swapped.c" -ldl
+	run "$BIN/swapped" 4 "$BIN/red.so" "$BIN/green.so"
+	attach -q -k profile.sample=50 "$pid"
+	is 2 "$(wc -l <out)"
+	is 1 "$(uniq out | wc -l)"
+	jq -r ".stacks[] | \"\(.samples // 0) \(.path)\"" got/profile.json >paths
+	# what runs before the change is noticed has the older names
+	for name in red green; do
+		is yes "$(awk -v n="only_$name" "\$2 == n { sum += \$1 } END { print (sum > 50 ? \"yes\" : sum) }" paths)"
+	done'
+
 test_expect 'an agent that is killed leaves the process as it was' '
 	run "$BIN/shares" serial 1000000
 	attach -q "$pid" &
