@@ -120,6 +120,26 @@ static bool locks_are_told(const struct process *p)
 	return p->locks && locks_pending(p->locks);
 }
 
+static uint64_t release_bytes(const struct thread_ring *t)
+{
+	const uint64_t most = RELEASE_BLOCKS * (uint64_t)BLOCK_BYTES;
+
+	return t->ring.size / 8 < most ? t->ring.size / 8 : most;
+}
+
+/*
+ * Where no other thread asks what this one did lately, the more is read in turn the less often its
+ * call tree has to come back into the cache.
+ */
+static uint64_t piece_bytes(const struct thread_ring *t)
+{
+	const uint64_t most = release_bytes(t);
+
+	if (most <= PIECE_BYTES || replay_keeps_activity(t->replay) || locks_are_told(t->process))
+		return PIECE_BYTES;
+	return most;
+}
+
 /* No more than a piece, unless it is read as a whole. */
 enum amount { WHOLE, PIECE_WITH_LOCKS, PIECE };
 
@@ -129,17 +149,10 @@ static bool is_piece(const struct process *p, enum amount amount)
 }
 
 /* Of blocks that are given back at a time. */
-static uint64_t release_bytes(const struct thread_ring *t)
-{
-	const uint64_t most = RELEASE_BLOCKS * (uint64_t)BLOCK_BYTES;
-
-	return t->ring.size / 8 < most ? t->ring.size / 8 : most;
-}
-
 static uint64_t drain_to(struct thread_ring *t, uint64_t head, enum amount amount)
 {
 	struct process *p = t->process;
-	uint64_t start = t->tail, batch = release_bytes(t) / BLOCK_BYTES;
+	uint64_t start = t->tail, batch = release_bytes(t) / BLOCK_BYTES, piece = piece_bytes(t);
 	uint64_t now = host_ticks(p->host);
 	const uint64_t *block;
 	unsigned blocks = 0;
@@ -151,7 +164,7 @@ static uint64_t drain_to(struct thread_ring *t, uint64_t head, enum amount amoun
 			ring_release(&t->ring, t->tail);
 			blocks = 0;
 		}
-		if (t->tail - start >= PIECE_BYTES && is_piece(p, amount))
+		if (t->tail - start >= piece && is_piece(p, amount))
 			break;
 	}
 	if (blocks)
