@@ -68,8 +68,9 @@ static bool related(int a, int b)
 
 /*
  * The partners of checks: rank and rank ^ mask, a relation that holds both ways. Masks
- * change from round to round; all agents compute the same one. They are powers of two, so that
- * an agent has log N partners, as each may need a connection.
+ * change from round to round; all agents compute the same one. They are powers of two, and these
+ * less one (agents 1 and 2 of three differ in both bits): an agent has at most 2 log N partners, as
+ * each may need a connection.
  */
 static int partner_of(int rank, int size, uint32_t round)
 {
@@ -77,8 +78,9 @@ static int partner_of(int rank, int size, uint32_t round)
 
 	while (1u << bits < (unsigned)size)
 		bits++;
-	for (unsigned skip = 0; skip < bits; skip++) {
-		unsigned mask = 1u << (round * 2654435761u / 7 + skip) % bits;
+	for (unsigned skip = 0; skip + 1 < 2 * bits; skip++) {
+		unsigned choice = (round * 2654435761u / 7 + skip) % (2 * bits - 1);
+		unsigned mask = choice < bits ? 1u << choice : (1u << (choice - bits + 2)) - 1;
 
 		for (int i = 0; i < size; i++) {
 			int other = (int)((unsigned)i ^ mask), mine = (int)((unsigned)rank ^ mask);
