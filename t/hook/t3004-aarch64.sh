@@ -16,9 +16,9 @@ test_expect 'the hook library compiles without a warning' '
 		"$TOP"/shm/killpoint.c; do
 		aarch64-linux-gnu-gcc -std=gnu11 -D_GNU_SOURCE= -I"$TOP" -DVFTR_VERSION="\"0\"" \
 			-DVFTR_BINDIR="\"/usr/bin\"" -O2 -Wall -Wextra -Wno-unused-parameter -Werror -fPIC \
-			-ftls-model=initial-exec -fvisibility=hidden -c "$f" -o obj/"$(basename "$f" .c)".o
+			-ftls-model=initial-exec -fvisibility=hidden -c "$f" -o obj/"$(echo "${f#"$TOP"/}" | tr / -)".o
 	done
-	rm obj/interpose.o
+	rm obj/libhook-interpose.c.o
 	aarch64-linux-gnu-ar rcs libvftrace.a obj/*.o'
 
 test_expect 'calls are exact in the emulator' '
