@@ -28,7 +28,7 @@ refused() {
 	status_of 1 limit "$VFTR" where -s "$1" --record >out 2>err
 	has err "flight recorder: nothing is written: $2"
 	is 1 "$(wc -l <err)"
-	has out step
+	has out "init > main" # in a step, or between two
 	status_of 1 limit "$VFTR" where -s "$1" --record --json >out.json 2>err
 	is "refused 1" "$(json out.json ".record | \"\(.answer) \(.nodes.$3)\"")"
 	jq -e --rawfile err err ".record.text as \$text | \$err | contains(\$text)" out.json
