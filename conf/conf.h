@@ -166,17 +166,18 @@ bool conf_has_word(const char *list, const char *word);
 int conf_settle_layout(struct conf *c);
 
 /*
- * To be called when the number of agents is known or likely: agent.deadline_s and agent.start_s
- * get CONF_AGENT_S more for each of them, if nobody has given them. Another call replaces this one.
+ * Adds CONF_AGENT_S seconds for each agent to the defaults of agent.deadline_s and agent.start_s; a
+ * value that was given stays. Call it when the number of agents is known; a later call replaces it.
  */
 #define CONF_AGENT_S 0.01
 void conf_settle_agents(struct conf *c, int agents);
-/* What agent.deadline_s is to get for each agent: CONF_AGENT_S, or 0 if it was given. */
+/* Seconds that agent.deadline_s gets for each agent: CONF_AGENT_S, or 0 if it was given. */
 double conf_more_s(const struct conf *c);
 
 /*
- * overhead.count_tiny as a percentage, or NAN: all is timed. So it is with "auto" but for a run's
- * profile: what is counted is neither on the time line nor in counters, nor in a thread's times.
+ * The percentage of CPU time that hooks may cost before short functions are counted; NAN: all are
+ * timed. With "auto" they are counted in output.layout "run" only, and there not with sampling,
+ * hardware counters or tables of threads: counted calls are in none of these.
  */
 double conf_count_tiny(const struct conf *c);
 

@@ -12,11 +12,8 @@
 #include <stdio.h>
 #include <sys/types.h>
 #include "libc/files/functions.h"
+#include "libc/interpose.h"
 #include "shm/files.h"
-
-#define EXPORT	    __attribute__((visibility("default")))
-#define likely(x)   __builtin_expect(!!(x), 1)
-#define unlikely(x) __builtin_expect(!!(x), 0)
 
 enum function {
 #define FUNCTION_NUMBER(symbol, name) CALL_##symbol,

@@ -13,12 +13,9 @@
 #include <stdint.h>
 #include <threads.h>
 #include "libc/locks/functions.h"
+#include "libc/interpose.h"
 #include "shm/atomic.h"
 #include "shm/locks.h"
-
-#define EXPORT	    __attribute__((visibility("default")))
-#define likely(x)   __builtin_expect(!!(x), 1)
-#define unlikely(x) __builtin_expect(!!(x), 0)
 
 enum function {
 #define FUNCTION_NUMBER(symbol, version) CALL_##symbol,
@@ -54,11 +51,12 @@ struct wait {
 	const void *lock;
 };
 
-/* The calling thread is about to wait for this lock; it no longer does. A condition variable is
- * waited for by a name of its own that its signals give back; so are the others that nobody has. */
+/* Opens the frame of f: the calling thread is about to wait for this lock. *w is the caller's, for
+ * locks_end(). */
 void locks_begin(struct wait *w, enum function f, const void *lock, enum lock_kind kind);
+/* Closes the frame: the thread waits no longer. how: whether it has the lock now. */
 void locks_end(const struct wait *w, enum lock_wait how);
-/* The same when the thread is cancelled in the wait. */
+/* The same when the thread is cancelled in the wait; wait: a struct wait. */
 void locks_cancelled(void *wait);
 
 /* Threads that wait, by the lock's address; locks may share one. */

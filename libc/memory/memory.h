@@ -11,12 +11,9 @@
 #include <stddef.h>
 #include <stdint.h>
 #include <sys/types.h>
+#include "libc/interpose.h"
 #include "shm/atomic.h"
 #include "shm/memory.h"
-
-#define EXPORT	    __attribute__((visibility("default")))
-#define likely(x)   __builtin_expect(!!(x), 1)
-#define unlikely(x) __builtin_expect(!!(x), 0)
 
 /* ---- real.c: the functions of whoever comes behind us ---- */
 

@@ -27,7 +27,8 @@ double attach_tick(struct host *host);
 /* Seconds since attach_begin(). */
 double attach_age_s(const struct host *host);
 
-/* The words of the command line of the first of these pids, up to NULL, which stay. */
+/* The words of the command line of the first of these pids, NULL behind them; the caller's, who
+ * keeps them to the end of the program. */
 char *const *attach_words(const char *pids);
 
 #endif

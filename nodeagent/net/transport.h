@@ -109,8 +109,8 @@ struct transport {
 	 * gone: true if this agent is known to be dead.
 	 */
 	bool (*gone)(struct transport *p, int rank);
-	/* Where gone() is: there is soon to be a connection with this agent, as of one that is sent
-	 * something. p->size must be known. */
+	/* Asks for a connection to this agent before there is something to send; over MPI NULL, as
+	 * gone() is. p->size must be known. */
 	void (*meet)(struct transport *p, int rank);
 	/*
 	 * Where gone() is: true if this agent has once let us wait so long for its answers that

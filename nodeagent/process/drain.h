@@ -34,23 +34,28 @@ uint64_t drain_host(struct host *host);
  * the same rings, by the agent's thread, and drain_round_over().
  */
 
-/* What has been published now is what drain_own() may read. */
+/* Notes how far each ring is published: drain_own() reads no further. */
 void drain_begin(struct process *p);
-/* Receives definitions; false: nothing of the process is read for now. */
+/* Receives definitions. False: nothing of the process may be read in this round. */
 bool drain_may_go_on(struct process *p);
-/* There is more of that, and what was read of it is not later than `until' ticks, nor so far ahead
- * of `least' that its calls are forgotten which others ask for; before each drain_own(). */
+/*
+ * True if the ring has more to read in this round; to be called before drain_own(). A thread waits
+ * for its turn if it was read beyond `until', or if its last calls, for which others ask, would be
+ * forgotten before the others have come to them. least, until: ticks, of the two functions below.
+ */
 bool drain_has_turn(struct thread_ring *t, uint64_t least, uint64_t until);
-/* The rings of all live processes are read until then, at least, and may be read up to ...;
- * UINT64_MAX: nobody waits for what another one has to say. */
+/* Ticks up to which the rings of all live processes were read, at least. */
 uint64_t drain_least(const struct host *host);
+/* Ticks up to which a ring may be read now; UINT64_MAX: no thread depends on another one. */
 uint64_t drain_until(const struct host *host, uint64_t least);
-/* Reads what concerns nothing but the thread itself; returns its bytes. *damage: what is wrong, or
- * NULL. */
+/* Reads words until one concerns more than this thread, from any thread of the agent. Returns the
+ * bytes. *damage: what is wrong with the ring, a constant, or NULL. */
 uint64_t drain_own(struct thread_ring *t, uint64_t until, const char **damage);
-/* Reads what drain_own() has stopped at, to the end of the block or more, of the ring with this
- * index in its process; or, for damage, reads no more of it ever. Returns the bytes. */
+/* Reads the word that drain_own() has stopped at, and the rest of its block or more; only by the
+ * agent's thread. index: of the ring in its process. damage: if not NULL, the ring is given up.
+ * Returns the bytes. */
 uint64_t drain_common(struct thread_ring *t, size_t index, const char *damage);
+/* Ends the round of a process. */
 void drain_round_over(struct process *p);
 
 /* After the end of the process, before drain_last() of its threads: where the order matters in

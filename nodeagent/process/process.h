@@ -44,7 +44,7 @@ struct thread_ring {
 	uint32_t epoch;	      /* of the code map at the last record */
 	uint16_t taken;	      /* words of the block at tail that drain_own() has read ... */
 	bool stopped;	      /* ... before one that is not for it */
-	uint8_t vain;	      /* times one after the other that it has read no block */
+	uint8_t vain;	      /* calls of drain_own() in a row that have read no block */
 	uint64_t piece_end;   /* position up to which it may read for now, ... */
 	uint64_t piece_ticks; /* ... and ticks where that began */
 	uint64_t placed_tail; /* tail when the agent last chose its CPU */

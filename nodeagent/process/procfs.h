@@ -11,7 +11,7 @@
  * has no memory any more (it is exiting). */
 int procfs_maps_has(int pid, const char *text);
 
-/* A number that is another one as soon as other code of files is mapped; 0: as -1 above. */
+/* A hash of the files that are mapped as code, and where; 0: as -1 above. */
 uint64_t procfs_mapped_code(int pid);
 
 /* True if paths mean other files to the process than to us: in a container, or after chroot(2). */

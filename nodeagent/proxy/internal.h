@@ -64,11 +64,12 @@ void proxy_found(int fd, int bell);
 struct proxy_counts {
 	int rank, size; /* size 0: not taken */
 	struct transport_counts messages;
-	double begun,
-		met_s; /* over TCP: time of the transport's start; seconds until all had met */
-	unsigned met_files, files; /* descriptors then, and at the end */
+	double begun;	    /* s, of transport_now(), when the transport was opened */
+	double met_s;	    /* over TCP: seconds from then until all agents had met */
+	unsigned met_files; /* descriptors when they had met ... */
+	unsigned files;	    /* ... and at the end */
 };
-/* When the agents have met. */
+/* Notes the time and the descriptors: all agents have met. */
 void proxy_counts_met(struct proxy_counts *c);
 void proxy_counts_take(struct proxy_counts *to, const struct transport *p);
 /* After the agent has ended. */

@@ -11,8 +11,8 @@ void idle_free(struct idle *i);
 
 /* Looks at what was idle until now. */
 void idle_begin(struct idle *i);
-/* CPUs that were idle since then, on average: 1.5, if one was and another half of the time. 0 if it
- * is not known. The time since then is to be some clock ticks, or a tenth of a second. */
+/* Mean number of CPUs that were idle since idle_begin(); 0: not known. To be called 0.1 s later or
+ * more, as the kernel counts in ticks of 10 ms. */
 double idle_since(const struct idle *i);
 
 #endif

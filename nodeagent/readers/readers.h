@@ -21,14 +21,15 @@ struct readers;
 struct readers *readers_new(struct host *host, const char *stat);
 void readers_free(struct readers *r);
 
-/* As drain_host(), by all of them. */
+/* Reads all rings as drain_host() does, by all threads that take part. Returns the bytes. */
 uint64_t readers_drain(struct readers *r);
 
-/* How many take part now, and bytes that were read side by side. */
+/* Threads that take part now, the agent's among them. */
 unsigned readers_number(const struct readers *r);
+/* Bytes that were read side by side so far. */
 uint64_t readers_together(const struct readers *r);
 
-/* The agent runs on other CPUs, or is nicer: so are all. */
+/* Gives all threads the CPUs and the nice value that the agent's has now. */
 void readers_follow(const struct readers *r);
 
 #endif

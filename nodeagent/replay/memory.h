@@ -33,12 +33,15 @@ struct memory_totals {
 	uint64_t not_followed; /* records of blocks whose end is not known */
 };
 
+/* large: bytes from which each allocation is recorded; mean: bytes between samples of others. */
 struct memory *memory_new(uint64_t large, uint64_t mean);
 void memory_free(struct memory *m);
 
-/* *at: of the path, NULL until it is needed. */
+/* A block was allocated at the path whose counts are *at; they are made, m's, if that is NULL. */
 void memory_allocated(struct memory *m, struct node_memory **at, const struct memory_record *r);
+/* A block was freed, by any thread; its allocation may be read later. */
 void memory_freed(struct memory *m, const struct memory_record *r);
+/* A thread tells what it has done since it did so last. */
 void memory_counted(struct memory *m, uint64_t allocations, uint64_t bytes, uint64_t frees);
 /* m may be NULL: all zero. */
 struct memory_totals memory_totals(const struct memory *m);
