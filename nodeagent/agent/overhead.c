@@ -22,6 +22,7 @@
 #include "nodeagent/agent/affinity.h"
 #include "nodeagent/process/process.h"
 #include "nodeagent/agent/overhead/removal.h"
+#include "nodeagent/agent/overhead/starved.h"
 #include "nodeagent/agent/overhead/windows.h"
 #include "nodeagent/profile/lists.h"
 #include "nodeagent/profile/profile.h"
@@ -30,9 +31,13 @@
 #include "shm/atomic.h"
 #include "shm/fnv.h"
 
-#define LOOK_S	       0.1  /* between two looks, at least ... */
-#define SOON_S	       0.02 /* ... in a window, and after it */
-#define LOOK_SHARE     100  /* ... and so many times what the last one took */
+#define LOOK_S	       0.1     /* between two looks, at least ... */
+#define SOON_S	       0.02    /* ... in a window, and after it ... */
+#define AT_ONCE_S      0.004   /* ... and after functions went off, so many looks long ... */
+#define AT_ONCE	       5       /* ... until the hooks of these are gone */
+#define UNDISTURBED    0.9     /* of the time in which processes wanted a CPU they had one */
+#define MANY_BYTES     1600000 /* of records, 100 000 calls: they are looked at before that */
+#define LOOK_SHARE     100     /* ... and so many times what the last one took */
 #define TIME_LEAST     20e6 /* ns of CPU time in between; a shorter time says little, and adds up */
 #define TINY_HOOKS     5    /* what takes less than so many hooks is shorter than they */
 #define EXCLUDED_SHARE 10000 /* less of the CPU time is not worth a switch */
@@ -77,10 +82,11 @@ struct overhead {
 	uint64_t on_before;		   /* ... at the last look */
 	uint64_t long_again;		   /* bits: of these, no longer tiny, and timed */
 	struct windows windows;		   /* in which what is counted is timed */
-	uint64_t look_ns;		   /* when the last look was */
 	uint32_t version;		   /* counts changes of the two */
 	uint32_t orders;		   /* of the user, so far */
-	uint64_t due_ns;		   /* of the next look */
+	uint64_t due_ns, least_ns;	   /* of the next look; not before, whatever is called */
+	uint64_t bytes, many_bytes;	   /* that were read by the last look; so many are many */
+	unsigned at_once;		   /* so many looks are to come */
 	uint64_t own_ns;		   /* the agent's CPU time at the last one */
 	bool in_vain;			   /* it cost too much, and nothing more could go */
 };
@@ -95,7 +101,7 @@ struct overhead_process {
 	struct key_calls *keys;
 	size_t n, cap;
 	struct map64 by_key;
-	uint64_t cpu_ns, blocked_ns; /* at the last look */
+	uint64_t cpu_ns, blocked_ns, starved_ns; /* at the last look */
 	bool counted[SWITCHES_MAX];
 	struct removal removal;
 };
@@ -263,6 +269,30 @@ static uint64_t blocked_ns(const struct process *p)
 	return ns;
 }
 
+static double cpu_grown(struct process *p)
+{
+	clockid_t clock;
+
+	return clock_getcpuclockid(p->pid, &clock) ? 0 : grown(&own_of(p)->cpu_ns, cpu_ns(clock));
+}
+
+/* Since the last look processes have waited for next to nothing; all stays to be counted. */
+static bool is_undisturbed(struct agent *a)
+{
+	double cpu = cpu_since(a), waited = 0;
+
+	for (struct process *p = a->host.processes; p; p = p->next) {
+		uint64_t blocked, starved;
+
+		if (!is_watched(p))
+			continue;
+		blocked = own_of(p)->blocked_ns;
+		starved = p->overhead->starved_ns;
+		waited += grown(&blocked, blocked_ns(p)) + grown(&starved, starved_ns(p->pid));
+	}
+	return cpu > UNDISTURBED * (cpu + waited);
+}
+
 /* Adds what it has called, and what it and its threads had of CPUs. */
 static void look_at(struct agent *a, struct process *p, struct spent *spent)
 {
@@ -270,11 +300,11 @@ static void look_at(struct agent *a, struct process *p, struct spent *spent)
 	struct overhead_process *own = own_of(p);
 	double call_ns =
 		2 * clocks_hook_ns(&a->host.clocks, load_relaxed(&p->control_app->hook_ps));
-	clockid_t clock;
+	const double cpu = cpu_grown(p), blocked = grown(&own->blocked_ns, blocked_ns(p)),
+		     had = starved_share(cpu, grown(&own->starved_ns, starved_ns(p->pid)), blocked);
 
-	if (!clock_getcpuclockid(p->pid, &clock))
-		spent->cpu += grown(&own->cpu_ns, cpu_ns(clock));
-	spent->waits += grown(&own->blocked_ns, blocked_ns(p));
+	spent->cpu += cpu;
+	spent->waits += blocked;
 	add_tree(b, p, p->ended_tree);
 	for (size_t i = 0; i < p->n_threads; i++)
 		if (p->threads[i])
@@ -290,8 +320,8 @@ static void look_at(struct agent *a, struct process *p, struct spent *spent)
 			f->cost_ns += ns;
 			/* less: of a recursion that is open */
 			if ((int64_t)(k->ticks - k->ticks_before) > 0)
-				f->timed_ns += (double)clocks_ns(
-					&a->host.clocks, k->ticks - k->ticks_before);
+				f->timed_ns += had * (double)clocks_ns(&a->host.clocks,
+							     k->ticks - k->ticks_before);
 			f->hooks_ns += ns / 2;
 		}
 		k->before = k->now;
@@ -582,9 +612,9 @@ static bool is_heard(const struct agent *a)
 
 /*
  * What takes longer now than when it was found to be tiny stays on, until it is tiny in another
- * window. running: how much of the time a thread had a CPU and room, of what it was timed.
+ * window.
  */
-static void judge_window(struct overhead *b, double running)
+static void judge_window(struct overhead *b)
 {
 	for (uint32_t i = 0; i < b->n_off; i++) {
 		const struct function *f = &b->functions[b->off[i]];
@@ -592,22 +622,11 @@ static void judge_window(struct overhead *b, double running)
 
 		if (!(b->windows.open & bit) || !(f->hooks_ns > 0))
 			continue;
-		if (f->timed_ns * running > 2 * FOLLOWING * TINY_HOOKS * f->hooks_ns)
+		if (f->timed_ns > 2 * FOLLOWING * TINY_HOOKS * f->hooks_ns)
 			b->long_again |= bit;
 		else
 			b->long_again &= ~bit;
 	}
-}
-
-static double running_of(const struct agent *a, const struct spent *spent, uint64_t now)
-{
-	const uint64_t wall = now - a->host.overhead->look_ns;
-	size_t threads = 0;
-
-	for (const struct process *p = a->host.processes; p; p = p->next)
-		for (size_t i = 0; is_watched(p) && i < p->n_threads; i++)
-			threads += p->threads[i] != NULL;
-	return fmin(1.0, spent->cpu / ((double)wall * (double)(threads ? threads : 1)));
 }
 
 static void take_window(struct agent *a, const struct spent *spent)
@@ -616,13 +635,13 @@ static void take_window(struct agent *a, const struct spent *spent)
 	const uint64_t was = b->windows.open, now = clock_raw_ns();
 
 	if (was && b->windows.heard)
-		judge_window(b, running_of(a, spent, now));
+		judge_window(b);
 	windows_look(&b->windows, may_be_timed(b) | b->long_again, is_heard(a), spent->cpu, now);
 	b->on = (b->on & ~was) | b->windows.open | b->long_again;
-	b->look_ns = now;
 }
 
-static void look_at_all(struct agent *a)
+/* many: so many calls were read since the last look that they are enough to decide. */
+static void look_at_all(struct agent *a, bool many)
 {
 	struct overhead *b = a->host.overhead;
 	struct spent spent = {0};
@@ -631,7 +650,7 @@ static void look_at_all(struct agent *a)
 	uint32_t n_off;
 	double own;
 
-	if (budget && !a->host.n_switches && cpu_since(a) < TIME_LEAST)
+	if (budget && !a->host.n_switches && !many && !b->at_once && cpu_since(a) < TIME_LEAST)
 		return;
 	n_off = b->n_off;
 	for (size_t i = 0; i < b->n; i++) {
@@ -650,8 +669,10 @@ static void look_at_all(struct agent *a)
 	take_window(a, &spent);
 	obey_user(a);
 	exclude(a, &spent);
-	if (budget && spent.cpu >= TIME_LEAST && !in_window) /* there all costs more */
+	/* in a window all costs more */
+	if (budget && (many || spent.cpu >= TIME_LEAST) && !in_window)
 		decide(a, &spent);
+	b->at_once = b->n_off != n_off ? AT_ONCE : b->at_once - (b->at_once > 0);
 	b->version += b->n_off != n_off || b->on != b->on_before;
 	b->on_before = b->on;
 	for (struct process *p = a->host.processes; b->n_off && p; p = p->next)
@@ -663,6 +684,7 @@ static struct overhead *begin_overhead(const struct conf *c)
 {
 	struct overhead *b = xcalloc(1, sizeof(*b));
 
+	b->many_bytes = MANY_BYTES;
 	b->has_keep =
 		c->overhead_keep && !regcomp(&b->keep, c->overhead_keep, REG_EXTENDED | REG_NOSUB);
 	b->has_exclude = c->profile_exclude &&
@@ -672,12 +694,46 @@ static struct overhead *begin_overhead(const struct conf *c)
 
 static uint64_t pause_ns(const struct overhead *b)
 {
-	return (uint64_t)((b->windows.due ? SOON_S : LOOK_S) * 1e9);
+	const double s = b->at_once ? AT_ONCE_S : b->windows.due ? SOON_S : LOOK_S;
+
+	return (uint64_t)(s * 1e9);
+}
+
+/*
+ * What is called very often is looked at before the time; in vain it is looked at less. Estimates
+ * have the mean of these calls, and of so short a time a single wait would be most: then not.
+ */
+static bool has_read_many(struct agent *a, uint64_t now)
+{
+	struct overhead *b = a->host.overhead;
+
+	if (!has_budget(a->host.conf) || b->windows.open || now < b->least_ns ||
+		a->host.drained_bytes - b->bytes < b->many_bytes)
+		return false;
+	if (is_undisturbed(a))
+		return true;
+	b->least_ns = UINT64_MAX; /* until the next look */
+	return false;
+}
+
+static void look_now(struct agent *a, uint64_t now, bool many)
+{
+	struct overhead *b = a->host.overhead;
+	uint64_t took;
+
+	clocks_calibrate(&a->host.clocks);
+	look_at_all(a, many);
+	took = clock_raw_ns() - now;
+	b->bytes = a->host.drained_bytes;
+	b->many_bytes = many && !b->at_once ? 2 * b->many_bytes : MANY_BYTES;
+	b->least_ns = now + took + LOOK_SHARE * took;
+	b->due_ns = b->least_ns + pause_ns(b);
 }
 
 double overhead_tick(struct agent *a)
 {
-	uint64_t now, took;
+	uint64_t now;
+	bool many;
 
 	if ((!has_budget(a->host.conf) && !a->host.n_switches && !a->host.conf->profile_exclude) ||
 		!a->host.n_live)
@@ -687,14 +743,11 @@ double overhead_tick(struct agent *a)
 	now = clock_raw_ns();
 	if (!a->host.overhead->due_ns)
 		a->host.overhead->due_ns = now + (uint64_t)(LOOK_S * 1e9);
-	if (now >= a->host.overhead->due_ns) {
-		clocks_calibrate(&a->host.clocks);
-		look_at_all(a);
-		took = clock_raw_ns() - now;
-		now += took;
-		a->host.overhead->due_ns = now + pause_ns(a->host.overhead) + LOOK_SHARE * took;
-	}
-	return 1e-9 * (double)(a->host.overhead->due_ns - now);
+	many = has_read_many(a, now);
+	if (many || now >= a->host.overhead->due_ns)
+		look_now(a, now, many);
+	now = clock_raw_ns();
+	return now < a->host.overhead->due_ns ? 1e-9 * (double)(a->host.overhead->due_ns - now) : 0;
 }
 
 /* ---- processes and results -------------------------------------------------------- */

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* overhead.budget_percent: which functions are switched off, and what is said of it. */
+#define starved_ns starved_here
 #include "nodeagent/agent/overhead.c"
 
 #include <check.h>
@@ -18,6 +19,12 @@
 static struct agent a;
 static _Alignas(SEGMENT_PAGE) char pages[2][SEGMENT_PAGE];
 static const struct control_app_shm app = {.hook_ps = 50000};
+static uint64_t starved; /* ns, of all processes */
+
+uint64_t starved_here(int pid)
+{
+	return pid > 0 ? starved : 0;
+}
 
 static struct process *start(unsigned i, uint64_t low)
 {
@@ -41,6 +48,7 @@ static void setup(void)
 	a.host.symbols = symcache_new(&a.host);
 	a.host.conf->overhead_budget_percent = 50;
 	memset(pages, 0, sizeof(pages));
+	starved = 0;
 }
 
 /* So many calls more, of a function that `parent` has called. */
@@ -62,7 +70,7 @@ static void look_after(double ns)
 		a.host.overhead = begin_overhead(a.host.conf);
 	while (cpu_ns(CLOCK_PROCESS_CPUTIME_ID) < until)
 		;
-	look_at_all(&a);
+	look_at_all(&a, false);
 }
 
 static void look_again(void)
@@ -97,7 +105,7 @@ START_TEST(nothing_is_decided_after_too_short_a_time)
 
 	look_again();
 	call(p, NULL, key_at(LOW, HOT), MANY);
-	look_at_all(&a);
+	look_at_all(&a, false);
 	ck_assert_uint_eq(a.host.overhead->n_off, 0);
 }
 END_TEST
@@ -291,6 +299,89 @@ START_TEST(tiny_functions_are_counted)
 }
 END_TEST
 
+/* Calls that take ten hooks by the clock, while their process waited for a CPU for so long. */
+static uint32_t counted_when_starved(uint64_t ns)
+{
+	struct process *p = start(0, LOW);
+	struct node *n = call(p, NULL, key_at(LOW, HOT), MANY);
+
+	a.host.conf->overhead_budget_percent = NAN;
+	a.host.conf->overhead_count_tiny = 50;
+	a.host.clocks.ns_per_tick = 1;
+	n->ticks = (uint64_t)MANY * 500;
+	starved = ns;
+	look_again();
+	return a.host.overhead->n_off;
+}
+
+START_TEST(calls_that_waited_for_a_cpu_are_short)
+{
+	/* the processor's time of a test is more than look_again() takes, and less than 0.3 s */
+	ck_assert_uint_eq(counted_when_starved((uint64_t)(10 * 0.3e9)), 1);
+}
+END_TEST
+
+START_TEST(calls_that_had_a_cpu_are_not)
+{
+	ck_assert_uint_eq(counted_when_starved(0), 0);
+}
+END_TEST
+
+/* 100 000 calls are enough, however short the time was. */
+START_TEST(many_calls_are_looked_at_before_the_time)
+{
+	struct process *p = start(0, LOW);
+
+	ck_assert(overhead_tick(&a) > 0);
+	call(p, NULL, key_at(LOW, HOT), MANY);
+	a.host.drained_bytes += MANY_BYTES / 2;
+	overhead_tick(&a);
+	ck_assert_uint_eq(page(0)->n, 0);
+	a.host.drained_bytes += MANY_BYTES / 2;
+	ck_assert(overhead_tick(&a) < LOOK_S);
+	ck_assert_uint_eq(page(0)->n, 1);
+	ck_assert_uint_eq(a.host.overhead->at_once, AT_ONCE);
+}
+END_TEST
+
+/* Then the mean of so few would be that of waiting. */
+START_TEST(many_calls_that_waited_are_not_enough)
+{
+	struct process *p = start(0, LOW);
+
+	overhead_tick(&a);
+	call(p, NULL, key_at(LOW, HOT), MANY);
+	a.host.drained_bytes += MANY_BYTES;
+	starved = (uint64_t)1e9;
+	overhead_tick(&a);
+	ck_assert_uint_eq(page(0)->n, 0);
+	call(p, NULL, key_at(LOW, HOT), MANY);
+	look_again();
+	ck_assert_uint_eq(page(0)->n, 1);
+}
+END_TEST
+
+/* Where all have to stay, each look comes later than the one before. */
+START_TEST(looks_in_vain_become_rare)
+{
+	struct process *p = start(0, LOW);
+	unsigned looks = 0;
+
+	a.host.conf->overhead_keep = xstrdup(".");
+	overhead_tick(&a);
+	for (unsigned i = 0; i < 64; i++) {
+		call(p, NULL, key_at(LOW, HOT), MANY);
+		a.host.drained_bytes += MANY_BYTES;
+		a.host.overhead->least_ns = 0;
+		a.host.overhead->due_ns = UINT64_MAX;
+		overhead_tick(&a);
+		looks += a.host.overhead->due_ns != UINT64_MAX;
+	}
+	ck_assert_uint_ge(looks, 5);
+	ck_assert_uint_le(looks, 7);
+}
+END_TEST
+
 /* What was counted cost no hook; and with the key the budget counts, too. */
 START_TEST(the_budget_counts)
 {
@@ -327,6 +418,11 @@ int main(void)
 	tcase_add_test(t, what_was_not_recorded_is_added_up);
 	tcase_add_test(t, tiny_functions_are_counted);
 	tcase_add_test(t, the_budget_counts);
+	tcase_add_test(t, calls_that_waited_for_a_cpu_are_short);
+	tcase_add_test(t, calls_that_had_a_cpu_are_not);
+	tcase_add_test(t, many_calls_are_looked_at_before_the_time);
+	tcase_add_test(t, many_calls_that_waited_are_not_enough);
+	tcase_add_test(t, looks_in_vain_become_rare);
 	suite_add_tcase(s, t);
 	return run_suite(s);
 }
