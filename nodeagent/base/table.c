@@ -18,6 +18,7 @@
 /* Larger numbers are written with an exponent: doubles know no more digits. */
 #define REAL_MAX 1e15
 #define NOTHING	 "----"
+#define MARK	 '~'
 
 #define TEXT_SHORT 12 /* columns that each text keeps */
 #define TEXT_FAIR  24 /* texts are not cut to less for the sake of a spare column */
@@ -37,6 +38,7 @@ struct table {
 	size_t n_columns, cap_columns;
 	size_t n_cells;
 	size_t limit; /* columns of a line, or 0 */
+	bool mark;    /* before the next cell */
 	char *text;
 	size_t bytes, cap_bytes;
 };
@@ -98,13 +100,18 @@ static void widen_to(size_t *width, size_t columns)
 static void append(struct table *t, const char *plain, size_t bytes, size_t columns, size_t least)
 {
 	struct column *c = &t->columns[t->n_cells++ % t->n_columns];
+	const bool mark = t->mark && strcmp(plain, NOTHING) != 0;
 
-	widen_to(&c->width, columns);
-	widen_to(&c->least, least);
-	if (t->cap_bytes - t->bytes < bytes + 1) {
+	t->mark = false;
+	/* of a quantity no width is known yet */
+	widen_to(&c->width, columns ? columns + mark : 0);
+	widen_to(&c->least, least ? least + mark : 0);
+	if (t->cap_bytes - t->bytes < bytes + 2) {
 		t->cap_bytes = 2 * (t->bytes + bytes) + 4096;
 		t->text = xrealloc(t->text, t->cap_bytes);
 	}
+	if (mark)
+		t->text[t->bytes++] = MARK;
 	memcpy(t->text + t->bytes, plain, bytes + 1);
 	t->bytes += bytes + 1;
 }
@@ -212,6 +219,11 @@ void table_quantity(struct table *t, double value)
 	append(t, cell, n, 0, 0);
 }
 
+void table_mark(struct table *t)
+{
+	t->mark = true;
+}
+
 bool table_takes_quantity(const struct table *t)
 {
 	return t->columns[t->n_cells % t->n_columns].unit != TABLE_NO_UNIT;
@@ -315,7 +327,12 @@ static struct scale scale_of(enum table_unit unit, double greatest, bool has_par
 	return scale;
 }
 
-/* Cells of column k are numbers as table_quantity() left them, or else ----. */
+static double number_in(const char *cell)
+{
+	return strtod(cell + (*cell == MARK), NULL);
+}
+
+/* Cells of column k are numbers as table_quantity() left them, marked or not, or else ----. */
 static struct scale scale_of_column(const struct table *t, size_t k)
 {
 	const char *cell = t->text;
@@ -327,7 +344,7 @@ static struct scale scale_of_column(const struct table *t, size_t k)
 
 		if (i % t->n_columns != k || !strcmp(cell, NOTHING))
 			continue;
-		value = fabs(strtod(cell, NULL));
+		value = fabs(number_in(cell));
 		greatest = value > greatest ? value : greatest;
 		has_parts |= value != floor(value);
 	}
@@ -367,8 +384,9 @@ static void settle_units(struct table *t)
 		for (size_t i = 0; i < n; i++, cell += strlen(cell) + 1) {
 			const struct scale *in = &scale[i % t->n_columns];
 
+			t->mark = in->name && *cell == MARK;
 			if (in->name && strcmp(cell, NOTHING))
-				table_real(t, 0, in->decimals, strtod(cell, NULL) / in->one);
+				table_real(t, 0, in->decimals, number_in(cell) / in->one);
 			else
 				table_text(t, cell);
 		}

@@ -56,6 +56,8 @@ void table_compact(struct table *t, unsigned base, uint64_t value);
 
 /* Of a column that has a unit: in s, B or B/s. NAN and infinite values become ----. */
 void table_quantity(struct table *t, double value);
+/* The next cell, a number that is added without a width, gets a ~ before it: it is an estimate. */
+void table_mark(struct table *t);
 /* Is the next cell one of such a column? */
 bool table_takes_quantity(const struct table *t);
 

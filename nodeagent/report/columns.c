@@ -232,6 +232,8 @@ void columns_row(struct table *t, const struct list *l, unsigned asked, const st
 
 		if (!in_log(c, asked))
 			continue;
+		if (c->mark && c->mark(row))
+			table_mark(t);
 		if ((c->where && !c->where(row)) || (c->log_where && !c->log_where(row)))
 			table_text(t, COLUMN_NOTHING);
 		else if (table_takes_quantity(t))

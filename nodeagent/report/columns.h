@@ -79,6 +79,8 @@ struct column {
 	bool (*where)(const struct row *row);
 	/* the same for the log only */
 	bool (*log_where)(const struct row *row);
+	/* in which rows the log has a ~ before the number, as it is an estimate. NULL: none */
+	bool (*mark)(const struct row *row);
 	union {
 		uint64_t (*count)(const struct row *row);
 		double (*real)(const struct row *row);

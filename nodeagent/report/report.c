@@ -234,6 +234,21 @@ static void prepare_estimates(struct report *r)
 	}
 }
 
+bool report_own_is_counted(const struct report *r, uint32_t stack)
+{
+	const struct profile_stack *s = &r->p->stacks[stack];
+
+	return r->own_estimated[stack] && (s->calls || !s->estimated);
+}
+
+bool report_any_counted(const struct report *r, const uint32_t *stacks, size_t n)
+{
+	for (size_t i = 0; i < n; i++)
+		if (report_own_is_counted(r, stacks[i]))
+			return true;
+	return false;
+}
+
 void report_init(struct report *r, const struct profile *p, const struct conf *c,
 	const uint64_t *global_hashes, size_t n)
 {

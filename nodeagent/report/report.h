@@ -89,6 +89,12 @@ double report_overhead_s(const struct report *r, uint64_t calls);
 void report_cost(const struct report *r, double runtime_s, double *hooks_s, double *blocked_s);
 /* Time in which threads waited for room in their rings, summed over ranks. */
 double report_blocked_s(const struct report *r);
+/*
+ * Its own time is an estimate, as calls were counted: its own, or those that it makes. Not so of
+ * what only stack samples have seen. Of n stacks: of any of them.
+ */
+bool report_own_is_counted(const struct report *r, uint32_t stack);
+bool report_any_counted(const struct report *r, const uint32_t *stacks, size_t n);
 /* By the configured formula (imbalance.h); *rank: the rank that causes it, as printed. */
 double report_imbalance(const struct report *r, uint32_t stack, uint32_t *rank);
 /* The end of a process: "exited 0", "signal 9 (Killed)" ...; the caller frees. */

@@ -40,6 +40,33 @@ test_expect 'the first lines say which, and how they are timed' '
 	json run/profile.json ".warnings[]" | grep -F "counted and not timed" | grep -F " calls are exact"
 	is 1 "$(json run/profile.json "[.warnings[] | select(contains(\"counted\"))] | length")"'
 
+# marked TITLE FUNCTION LOG: has the row of this function in that table a ~?
+marked() {
+	sed -n "/^$1/,/^$/p" "$3" | awk -F "|" -v f="$2" "
+		!col { for (i = 1; i <= NF; i++) if (\$i ~ /^ *Function *\$/) col = i }
+		col && \$col ~ \"^ *\" f \" *\$\" { found = 1; mark = /~[0-9]/ }
+		END { exit found ? !mark : 2 }"
+}
+
+# step makes the calls that are counted, so that what is left for itself is an estimate, too.
+test_expect 'tables of the logs mark estimates, and only these' '
+	for longer in 1 5 25; do
+		rm -rf all
+		limit "$VFTR" run -q -k profile_table.min_percent=0 -o all -- "$BIN/accessors" $((60 * longer)) 100
+		limit "$AGENT" -q -k overhead.count_tiny=10 -k profile_table.show_minmax_summary=true -- \
+			"$BIN/accessors" $((60 * longer)) 100
+		[ "$(estimated accessors_all.json)" -eq 0 ] || [ "$(estimated all/profile.json)" -eq 0 ] || break
+	done
+	for table in Functions "Runtime profile"; do
+		marked "$table" at all/summary.log
+		marked "$table" step all/summary.log
+		status_of 1 marked "$table" main all/summary.log
+	done
+	for table in "Runtime profile" " Summary: Min"; do
+		marked "$table" step accessors_all.log
+		status_of 1 marked "$table" main accessors_all.log
+	done'
+
 # A counted call takes some ns, and here does nothing else: it is not free.
 test_expect 'what counting costs is said, and what to compile with' '
 	jq -e ".hooks_s > 0.5e-9 * .calls" run/profile.json

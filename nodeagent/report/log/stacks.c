@@ -62,6 +62,13 @@ static uint64_t stack_time(const struct row *row)
 	return few ? few->excl_ns : ((const struct profile_stack *)row->at)->excl_ns;
 }
 
+static bool own_is_marked(const struct row *row)
+{
+	return report_own_is_counted(row->r, row->index);
+}
+
+ROW_VALUE(bool, stack_is_marked, profile_stack, at->estimated && at->calls)
+
 static bool has_samples(const struct row *row)
 {
 	return samples_of(row);
@@ -178,11 +185,11 @@ static const struct column profile_columns[] = {
 	STACK_ITSELF(NULL, "caller", CALLER),
 	COLUMN_GET(NULL, "parent", WRITTEN, write, write_parent),
 	STACK("Calls", "calls", COUNT, calls, .log_where = stack_has_calls),
-	COLUMN_GET("t_excl[s]", NULL, SECONDS, count, stack_time),
+	COLUMN_GET("t_excl[s]", NULL, SECONDS, count, stack_time, .mark = own_is_marked),
 	COLUMN_GET("~[s]", "t_excl_error_s", REAL, real, samples_error, .where = has_own_samples,
 		.only = WITH_SAMPLES),
 	COLUMN_GET("t_excl[%]", NULL, REAL, real, stack_percent, .decimals = 1),
-	STACK("t_incl[s]", "t_incl_s", SECONDS, incl_ns),
+	STACK("t_incl[s]", "t_incl_s", SECONDS, incl_ns, .mark = stack_is_marked),
 	STACK(NULL, "t_excl_s", SECONDS, excl_ns),
 	STACK(NULL, "ranks", COUNT, ranks),
 	STACK(NULL, "t_excl_min_s", SECONDS, excl_min_ns),
@@ -290,11 +297,11 @@ void section_lost(FILE *f, const struct report *r)
 static const struct column minmax_columns[] = {
 	STACK_ITSELF("STID", NULL, STACK_ID),
 	STACK_ITSELF("Function", NULL, FUNCTION),
-	STACK("t_max[s]", NULL, SECONDS, excl_max_ns),
+	STACK("t_max[s]", NULL, SECONDS, excl_max_ns, .mark = own_is_marked),
 	STACK("rank", NULL, RANK, rank_max),
-	STACK("t_min[s]", NULL, SECONDS, excl_min_ns),
+	STACK("t_min[s]", NULL, SECONDS, excl_min_ns, .mark = own_is_marked),
 	STACK("rank", NULL, RANK, rank_min),
-	COLUMN_GET("t_avg[s]", NULL, REAL, real, stack_mean),
+	COLUMN_GET("t_avg[s]", NULL, REAL, real, stack_mean, .mark = own_is_marked),
 };
 
 static const struct list minmax_list = LIST(
@@ -355,6 +362,29 @@ static void write_ids(struct json *j, const char *key, const struct row *row)
 	json_close(j);
 }
 
+static bool group_own_is_marked(const struct row *row)
+{
+	const struct report_group *g = row->at;
+	const uint32_t *members = row->more;
+
+	return report_any_counted(row->r, members + g->first, g->n);
+}
+
+/* Of nested paths of one function the outermost has the time, but all say the same of it. */
+static bool group_is_marked(const struct row *row)
+{
+	const struct report_group *g = row->at;
+	const uint32_t *members = row->more;
+	bool marked = false;
+
+	for (size_t i = 0; i < g->n; i++) {
+		const struct profile_stack *s = &row->r->p->stacks[members[g->first + i]];
+
+		marked |= s->estimated && s->calls;
+	}
+	return marked;
+}
+
 ROW_VALUE(double, group_percent, report_group, percent(row->r, at->excl_ns))
 ROW_VALUE(const char *, group_name, report_group, row->r->shown[at->name])
 ROW_VALUE(const char *, group_cell, report_group, row->r->cell[at->name])
@@ -400,11 +430,11 @@ static const struct column group_columns[] = {
 	COLUMN_GET(NULL, "file", TEXT, text, group_file, .where = group_has_source),
 	COLUMN_GET(NULL, "line", COUNT, count, group_line, .where = group_has_source),
 	GROUP("Calls", "calls", COUNT, calls, .log_where = group_has_calls),
-	GROUP("t_excl[s]", NULL, SECONDS, excl_ns),
+	GROUP("t_excl[s]", NULL, SECONDS, excl_ns, .mark = group_own_is_marked),
 	COLUMN_GET("~[s]", "t_excl_error_s", REAL, real, group_error, .where = group_has_samples,
 		.only = WITH_SAMPLES),
 	COLUMN_GET("t_excl[%]", NULL, REAL, real, group_percent, .decimals = 1),
-	GROUP("t_incl[s]", "t_incl_s", SECONDS, incl_ns),
+	GROUP("t_incl[s]", "t_incl_s", SECONDS, incl_ns, .mark = group_is_marked),
 	GROUP(NULL, "t_excl_s", SECONDS, excl_ns),
 	GROUP(NULL, "samples", COUNT, samples, .where = group_has_samples),
 	COLUMN_GET("Function", NULL, TEXT, text, group_cell),

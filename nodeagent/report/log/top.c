@@ -18,6 +18,7 @@ struct top {
 	const struct report_group *group;
 	struct digest_imbalance imbalance;
 	double share; /* percent */
+	bool counted; /* calls of its own, or that it makes: its time is an estimate */
 };
 
 /* What is known of several paths may be less than the mean, which says nothing. */
@@ -32,6 +33,7 @@ static bool has_ranks(const struct row *row)
 ROW_VALUE(uint64_t, top_calls, top, at->group->calls)
 ROW_VALUE(uint64_t, top_time, top, at->group->excl_ns)
 ROW_VALUE(bool, top_has_calls, top, calls_are_known(row->r->p, at->group->calls))
+ROW_VALUE(bool, top_is_marked, top, at->counted)
 ROW_VALUE(bool, top_has_samples, top, at->group->samples)
 ROW_VALUE(double, top_error, top, samples_error_s(at->group->estimated_ns, at->group->samples))
 ROW_VALUE(double, top_share, top, at->share)
@@ -49,13 +51,13 @@ enum { OVER_RANKS = 1, WITH_SAMPLES = 2 };
 
 static const struct column top_columns[] = {
 	COLUMN_GET("Calls", NULL, COUNT, count, top_calls, .where = top_has_calls),
-	COLUMN_GET("t_excl[s]", NULL, SECONDS, count, top_time),
+	COLUMN_GET("t_excl[s]", NULL, SECONDS, count, top_time, .mark = top_is_marked),
 	COLUMN_GET("~[s]", NULL, REAL, real, top_error, .only = WITH_SAMPLES,
 		.where = top_has_samples),
 	COLUMN_GET("t_excl[%]", NULL, REAL, real, top_share, .decimals = 1),
 	COLUMN_GET("", NULL, TEXT, text, top_bound, .only = OVER_RANKS, .where = has_ranks),
-	COLUMN_GET(
-		"t_max[s]", NULL, SECONDS, count, top_most, .only = OVER_RANKS, .where = has_ranks),
+	COLUMN_GET("t_max[s]", NULL, SECONDS, count, top_most, .only = OVER_RANKS,
+		.where = has_ranks, .mark = top_is_marked),
 	COLUMN_GET("on rank", NULL, COUNT, count, top_rank, .only = OVER_RANKS, .where = has_ranks),
 	COLUMN_GET("max/mean-1[%]", NULL, REAL, real, top_imbalance, .decimals = 1,
 		.only = OVER_RANKS, .where = has_ranks),
@@ -84,6 +86,7 @@ void section_top(FILE *f, const struct report *r)
 			.imbalance = digest_imbalance(r, members, &groups[i]),
 			.share = r->excl_s > 0.0 ? 1e-7 * (double)groups[i].excl_ns / r->excl_s
 						 : 0.0,
+			.counted = report_any_counted(r, members + groups[i].first, groups[i].n),
 		};
 
 		if (i < TOP_ROWS && top.share >= r->c->profile_table_min_percent) {

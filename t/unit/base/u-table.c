@@ -302,6 +302,35 @@ static size_t left_out(size_t limit, const char *has, const char *hasnt)
 	return n;
 }
 
+/* The unit is chosen by the numbers, and what is no number has no mark. */
+START_TEST(estimates_are_marked)
+{
+	struct table *t = table_new(TABLE_FRAMED);
+
+	table_column_of(t, "t", TABLE_RIGHT, TABLE_SECONDS);
+	table_column(t, "n", TABLE_RIGHT);
+	table_column(t, "x", TABLE_RIGHT);
+	for (int i = 0; i < 2; i++) {
+		table_mark(t);
+		table_quantity(t, i ? 0.0125 : NAN);
+		table_mark(t);
+		table_uint(t, 7);
+		table_mark(t);
+		table_real(t, 0, 2, i ? 1.5 : INFINITY);
+	}
+	table_quantity(t, 0.001);
+	table_uint(t, 8);
+	table_real(t, 0, 2, 2.5);
+	expect(t, "+---------+----+-------+\n"
+		  "|  t[ms]  | n  |   x   |\n"
+		  "+---------+----+-------+\n"
+		  "|    ---- | ~7 |  ---- |\n"
+		  "| ~12.500 | ~7 | ~1.50 |\n"
+		  "|   1.000 |  8 |  2.50 |\n"
+		  "+---------+----+-------+\n");
+}
+END_TEST
+
 START_TEST(no_line_is_longer_than_the_limit)
 {
 	ck_assert_uint_eq(left_out(0, "a_function_of_a_long_name::that_ends_here", NULL), 0);
@@ -331,6 +360,7 @@ int main(void)
 	tcase_add_test(c, names_cannot_break_the_frame);
 	tcase_add_test(c, shortened);
 	tcase_add_test(c, one_unit_for_a_column);
+	tcase_add_test(c, estimates_are_marked);
 	tcase_add_test(c, no_line_is_longer_than_the_limit);
 	suite_add_tcase(s, c);
 	return run_suite(s);
