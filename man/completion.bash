@@ -194,7 +194,7 @@ _vftr()
 		--mpi) _vftr_words "openmpi mpich" "$word" ;;
 		--cc) COMPREPLY=($(compgen -c -- "$word")) ;;
 		--exclude) COMPREPLY=($(compgen -f -- "$word")) ;;
-		*) _vftr_words "--cflags --cxxflags --fflags --libs --mpi --static --no-headers --cc --exclude -h --help" "$word" ;;
+		*) _vftr_words "--cflags --cxxflags --fflags --libs --mpi --static --headers --no-headers --cc --exclude -h --help" "$word" ;;
 		esac
 		;;
 	esac

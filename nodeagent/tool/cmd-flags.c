@@ -77,12 +77,12 @@ static const char *const system_folders[] = {"/lib", "/usr/lib", "/lib64", "/usr
 
 struct request {
 	unsigned wanted;
-	const char *mpi;      /* "openmpi", "mpich" or NULL */
-	const char *compiler; /* or NULL */
-	const char *exclude;  /* short functions of this run; or NULL */
-	bool is_static;	      /* the program is linked with -static */
-	bool no_headers;      /* what headers define is left out */
-	char *prefix, *lib;   /* lib: the folder of the library */
+	const char *mpi;	  /* "openmpi", "mpich" or NULL */
+	const char *compiler;	  /* or NULL */
+	const char *exclude;	  /* short functions of this run; or NULL */
+	bool is_static;		  /* the program is linked with -static */
+	bool headers, no_headers; /* what headers define is traced, or not; neither: not in C++ */
+	char *prefix, *lib;	  /* lib: the folder of the library */
 };
 
 static void usage(void)
@@ -91,11 +91,12 @@ static void usage(void)
 	       "Prints what to add when compiling and linking a program to be traced.\n"
 	       "Without one of the first four options: all, as lines of a makefile.\n\n"
 	       "  --cflags        for compiling C\n"
-	       "  --cxxflags      for compiling C++, without the standard library\n"
+	       "  --cxxflags      for compiling C++, without the standard library and, by gcc,\n"
+	       "                  what headers define: accessors and templates\n"
 	       "  --fflags        for compiling Fortran\n"
 	       "  --libs          for linking\n"
-	       "  --no-headers    in C and C++ leave out what headers define: accessors\n"
-	       "                  and templates\n"
+	       "  --headers       in C++ trace what headers define, too\n"
+	       "  --no-headers    leave it out in C, too\n"
 	       "  --mpi MPI       the program uses this MPI: openmpi or mpich\n"
 	       "  --static        it is linked with -static\n"
 	       "  --cc COMPILER   its compiler, if it is none like gcc\n"
@@ -182,6 +183,33 @@ static void put_include(const struct request *r, unsigned languages, FILE *f)
 	free(module);
 }
 
+/* True if a source file in the current folder would count as a header, by its path. */
+static bool is_below_header(void)
+{
+	char list[] = HEADERS, *save = NULL, *folder = get_current_dir_name();
+	bool found = false;
+
+	for (char *part = strtok_r(list, ",", &save); folder && part && !found;
+		part = strtok_r(NULL, ",", &save))
+		found = strstr(folder, part);
+	free(folder);
+	return found;
+}
+
+/* Inlined accessors of C++ cost many times what they take, so their hooks are to be asked for. */
+static bool leaves_headers_by_itself(const struct request *r, unsigned languages)
+{
+	return !r->headers && !r->no_headers && languages & WANT_CXX &&
+	       exclusion_of(r) == EXCLUDE_BY_LIST;
+}
+
+static bool leaves_headers(const struct request *r, unsigned languages)
+{
+	if (leaves_headers_by_itself(r, languages))
+		return !is_below_header();
+	return r->no_headers && languages & (WANT_C | WANT_CXX);
+}
+
 /* nvcc would split a list: it gets an option for each. */
 static void put_no_headers(const struct request *r, FILE *f)
 {
@@ -213,7 +241,7 @@ static void put_compile(const struct request *r, unsigned languages, FILE *f)
 			fputs("/" NVCC, f);
 		}
 	}
-	if (r->no_headers && languages & (WANT_C | WANT_CXX))
+	if (leaves_headers(r, languages))
 		put_no_headers(r, f);
 }
 
@@ -316,19 +344,6 @@ static bool lacks_hooks(const struct request *r)
 	return r->wanted ? asked & lacking : lacking == WANT_COMPILE;
 }
 
-/* True if a source file in the current folder would count as a header, by its path. */
-static bool is_below_header(void)
-{
-	char list[] = HEADERS, *save = NULL, *folder = get_current_dir_name();
-	bool found = false;
-
-	for (char *part = strtok_r(list, ",", &save); folder && part && !found;
-		part = strtok_r(NULL, ",", &save))
-		found = strstr(folder, part);
-	free(folder);
-	return found;
-}
-
 static void warn_of_headers(const struct request *r)
 {
 	if (exclusion_of(r) == EXCLUDE_BY_HAND)
@@ -351,8 +366,12 @@ static void warn_of_quotes(const struct request *r)
 /* False: said why. */
 static bool is_sensible(const struct request *r)
 {
-	if (r->exclude && (r->wanted || r->mpi || r->is_static || r->no_headers)) {
+	if (r->exclude && (r->wanted || r->mpi || r->is_static || r->headers || r->no_headers)) {
 		complain("flags: --exclude prints one option, and goes with --cc only");
+		return false;
+	}
+	if (r->headers && r->no_headers) {
+		complain("flags: --headers and --no-headers cannot go together");
 		return false;
 	}
 	if (r->mpi && strcmp(r->mpi, "openmpi") && strcmp(r->mpi, "mpich")) {
@@ -376,6 +395,10 @@ static bool is_sensible(const struct request *r)
 			r->compiler);
 	if (r->no_headers)
 		warn_of_headers(r);
+	else if (leaves_headers_by_itself(r, r->wanted ? r->wanted : WANT_CXX) && !r->exclude &&
+		 is_below_header())
+		complain("flags: what headers define is traced, too: gcc takes a file for a header "
+			 "if its path contains one of " HEADERS ", and this folder's does");
 	return true;
 }
 
@@ -389,6 +412,7 @@ static bool read_options(int argc, char **argv, struct request *r, int *status)
 		{"libs", .flag = &wanted[WANTS - 1]},
 		{"mpi", .text = &r->mpi},
 		{"static", .flag = &r->is_static},
+		{"headers", .flag = &r->headers},
 		{"no-headers", .flag = &r->no_headers},
 		{"cc", .text = &r->compiler},
 		{"exclude", .text = &r->exclude},

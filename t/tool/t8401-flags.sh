@@ -164,12 +164,23 @@ hydro() {
 	has names main
 }
 
-test_expect '--no-headers: functions of headers are left out, others are not' '
-	hydro g++
+test_expect 'C++ by gcc: functions of headers are left out, others are not; --headers traces them' '
+	hydro g++ --headers
 	[ -s accessors ]
-	hydro g++ --no-headers
-	has names hydro::step
-	[ ! -s accessors ] || { cat accessors; exit 1; }
+	for option in "" --no-headers; do
+		hydro g++ $option
+		has names hydro::step
+		has names hydro::triple
+		[ ! -s accessors ] || { cat accessors; exit 1; }
+	done
+	mkdir my.hydro && cd my.hydro
+	hydro g++ 2>said
+	[ -s accessors ]
+	has said "what headers define is traced, too"
+	status_of 2 "$VFTR" flags --headers --no-headers 2>said
+	has said "cannot go together"'
+
+test_expect '--no-headers: C, too' '
 	cp "$T/hook/app-count.c" "$T/hook/app-counter.h" .
 	flagged "--cflags --libs --no-headers" gcc -O1 app-count.c -o headless -lm
 	traced -q -- ./headless counts >out
@@ -179,7 +190,7 @@ test_expect '--no-headers: where gcc would take all files for headers, a message
 	"$VFTR" flags --no-headers --cxxflags >option 2>said
 	hasnt said "header"
 	has option "file-list=.h,"
-	mkdir my.hydro && cd my.hydro
+	mkdir their.hydro && cd their.hydro
 	"$VFTR" flags --no-headers --cxxflags >../option 2>../said
 	has ../said "contains one of .h,"
 	"$VFTR" flags --no-headers --cc nvc++ >../option 2>../said
@@ -390,6 +401,32 @@ test_if 'command -v cmake' 'no cmake' 'CMake: C++ without the standard library' 
 		env -u MAKEFLAGS cmake --build cmake-cxx >>said 2>&1 || { cat said; exit 1; }
 	traced -q -- cmake-cxx/stl-cmake 100
 	own_calls stl-cmake_all.json'
+
+# hydro_cmake FOLDER OPTION...: accessors, as with hydro, of a build in this folder
+hydro_cmake() {
+	at=$1
+	shift
+	mkdir -p "$at"
+	cp "$T/bench/hydro.cpp" "$T/bench/domain.h" "$at"
+	printf "%s\n" "cmake_minimum_required(VERSION 3.15)" "project(x CXX)" \
+		"find_package(vftrace REQUIRED)" "add_executable(hydro hydro.cpp)" \
+		"target_link_libraries(hydro vftrace::vftrace)" >"$at/CMakeLists.txt"
+	cmake -S "$at" -B "$at/made" -DCMAKE_PREFIX_PATH="$ROOT" -DCMAKE_CXX_COMPILER=g++ "$@" >said 2>&1 &&
+		env -u MAKEFLAGS cmake --build "$at/made" >>said 2>&1 || { cat said; exit 1; }
+	traced -q -- "$at/made/hydro" 3 5 >out
+	json hydro_all.json ".functions[].function" >names
+	grep "Domain::\(x\|corner\|energy\)$" names >accessors || true
+	has names hydro::step
+}
+
+test_if 'command -v cmake' 'no cmake' 'CMake: C++ without what headers define, or with it' '
+	hydro_cmake hydro-cmake
+	[ ! -s accessors ] || { cat accessors; exit 1; }
+	hydro_cmake hydro-headers -Dvftrace_HEADERS=ON
+	[ -s accessors ]
+	hydro_cmake our.hydro
+	[ -s accessors ]
+	has said "gcc traces what headers define, too"'
 
 test_if 'command -v cmake' 'no cmake' 'CMake: the API alone; a version that is too old, an MPI that is not there' '
 	cd cmake-build
