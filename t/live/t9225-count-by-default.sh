@@ -95,6 +95,26 @@ test_expect 'a function that becomes a hundred times longer is timed again, and 
 	is $((101000 * 1000 * longer)) "$(json phase/profile.json "[.stacks[] | select(.function == \"phase\") | .calls] | add")"
 	is $((101000 * 1000 * longer)) "$(json phase/profile.json "[.stacks[] | select(.function == \"other\") | .calls] | add")"'
 
+# Calls look four times as long there. The busy ones end by themselves, whatever comes.
+test_if 'command -v taskset' 'no taskset' 'accessors are counted where four programs share a CPU, and no call is lost' '
+	cpu=$(taskset -cp $$ | sed "s/.*[ :]\([0-9]*\)[^0-9]*.*$/\1/")
+	busy=
+	for i in 1 2 3; do
+		limit taskset -c "$cpu" sh -c "while :; do :; done" &
+		busy="$busy $!"
+	done
+	trap "kill $busy" EXIT
+	for longer in 1 5 25; do
+		rm -rf shared
+		limit "$VFTR" run -q -o shared -- taskset -c "$cpu" "$BIN/accessors" $((60 * longer)) 100
+		[ "$(estimated shared/profile.json)" -eq 0 ] || break
+	done
+	for f in x at step; do
+		json shared/profile.json "[.stacks[] | select(.function == \"$f\") | .calls] | add"
+	done >calls
+	is "$((8192 * 60 * longer)) $((8192 * 60 * longer)) $((60 * longer))" "$(paste -sd " " calls)"
+	[ "$(estimated shared/profile.json)" -ge 8 ]'
+
 test_expect 'with null all are timed' '
 	limit "$VFTR" run -q -k overhead.count_tiny=null -o timed -- "$BIN/accessors" 60 100
 	is 0 "$(estimated timed/profile.json)"
