@@ -328,7 +328,7 @@ run_tests = O=$(O) BUILD='$(abspath $(O))' SANITIZE='$(SANITIZE)' CK_TIMEOUT_MUL
 	AGAIN='$(AGAIN)' TEST_SKIPS='$(CURDIR)/$(skips)' TEST_FAILURES='$(CURDIR)/$(failures)' \
 	sh t/lib/run-tests "$(PROVE) -e 'sh t/lib/run-test' --timer" '$(PROVEFLAGS)' $(all_tests)
 
-.PHONY: deps deps-tests demo check check-long check-build report-check report-picture bench count scale asan tsan help
+.PHONY: deps deps-tests demo check check-long check-build report-check report-picture bench count scale analyse asan tsan help
 deps:
 	@sh t/deps.sh
 deps-tests:
@@ -365,6 +365,8 @@ check-long: deps-tests
 	@$(MAKE) --no-print-directory -j$(JOBS) check-build $(fuzzers)
 	@export VFTR_LONG=1; $(run_tests)
 	@for f in $(fuzzers); do sh t/fuzz/run $$f 60 || exit; done
+	@if command -v cppcheck >/dev/null; then $(MAKE) --no-print-directory analyse; \
+		else echo "make analyse is skipped: no cppcheck"; fi
 	@sh t/bare
 
 check-build: all $(unit_tests) $(test_makers) $(ucx_idle)
@@ -390,6 +392,11 @@ scale:
 		[ ! -e $(O)/lib/vftr/peer-$$m.so ] || \
 			BUILD='$(abspath $(O))' CC='$(CC)' t/scale/run $$m $(SCALE) || exit; done
 
+# Findings of gcc -fanalyzer and cppcheck, against t/analysis/accepted
+analyse: deps
+	@$(MAKE) --no-print-directory all
+	@JOBS=$(JOBS) sh t/analysis/run $(O) '$(CC)'
+
 # The same tests with the agent, the tools and the unit tests under a sanitizer;
 # the library in the application stays as it is. LEAKS=0 where ptrace is forbidden.
 LEAKS ?= 1
@@ -412,6 +419,7 @@ help:
 	@echo "make bench      what tracing costs, measured side by side"
 	@echo "make count      instructions of what is done for each event, by valgrind, against t/bench/count.reference"
 	@echo "make scale      messages and memory of up to 128 agents on this machine; needs root"
+	@echo "make analyse    what gcc -fanalyzer and cppcheck find, against t/analysis/accepted"
 	@echo "make install    to PREFIX=$(PREFIX) (DESTDIR for packagers); make uninstall"
 	@echo "make deb        Debian packages, in $(O)/"
 	@echo "make asan tsan  tests under sanitizers;  make clean"

@@ -334,6 +334,8 @@ static void set_name(const struct agent *a, struct profile *to)
 			(!first || p->rank < first->rank ||
 				(p->rank == first->rank && p->start_ticks < first->start_ticks)))
 			first = p;
+	if (!first)
+		return;
 	free(to->application);
 	to->application = xstrdup(basename(first->executable));
 }

@@ -58,11 +58,11 @@ void complain(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
 void die(int status, const char *fmt, ...) __attribute__((format(printf, 2, 3), noreturn));
 
 /* Never NULL: without memory the program ends with a message and status 125. */
-void *xmalloc(size_t n);
-void *xcalloc(size_t n, size_t size);
-void *xrealloc(void *p, size_t n);
-char *xstrdup(const char *s);
-char *xasprintf(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
+void *xmalloc(size_t n) __attribute__((returns_nonnull));
+void *xcalloc(size_t n, size_t size) __attribute__((returns_nonnull));
+void *xrealloc(void *p, size_t n) __attribute__((returns_nonnull));
+char *xstrdup(const char *s) __attribute__((returns_nonnull));
+char *xasprintf(const char *fmt, ...) __attribute__((format(printf, 1, 2), returns_nonnull));
 
 /* A random number, not 0. */
 uint64_t random_word(void);

@@ -184,7 +184,7 @@ static struct profile *end_runs(struct runs *r)
 /* Whether it can be read. */
 static bool read_one(struct node_file *f, size_t n)
 {
-	char *error;
+	char *error = NULL;
 
 	f->profile = f->bad ? NULL : vfp_read(f->path, &error);
 	if (f->profile && n > 1)

@@ -467,7 +467,7 @@ static void call_offset(struct mangled *m)
 
 	if (!is_virtual)
 		mangled_want(m, 'h');
-	for (int i = 0; i <= is_virtual; i++) {
+	for (int i = is_virtual ? 2 : 1; i; i--) {
 		mangled_take(m, 'n');
 		mangled_number(m);
 		mangled_want(m, '_');

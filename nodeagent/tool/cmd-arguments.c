@@ -59,7 +59,7 @@ int cmd_options(int argc, char **argv, const struct cmd_option *options, const c
 	char letters[2 * OPTIONS_MAX + 2], *to = letters;
 	int n = 0, option, status;
 
-	for (; options[n].name && n < OPTIONS_MAX; n++) {
+	for (; n < OPTIONS_MAX && options[n].name; n++) {
 		const struct cmd_option *o = &options[n];
 
 		all[n] = (struct option){o->name, has_argument(o) ? required_argument : no_argument,

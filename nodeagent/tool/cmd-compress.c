@@ -83,10 +83,11 @@ static char *replace_file(struct compressing *c, const char *path)
 	FILE *to;
 	int rc;
 
-	if (from < 0 || fstat(from, &st) || !S_ISREG(st.st_mode)) {
-		error = xstrdup(from < 0 || !st.st_mode ? strerror(errno) : "not a regular file");
+	if (from < 0)
+		return xstrdup(strerror(errno));
+	if (fstat(from, &st) || !S_ISREG(st.st_mode)) {
 		close(from);
-		return error;
+		return xstrdup("not a regular file");
 	}
 	rc = write_begin(&to, &w, path);
 	if (rc) {

@@ -162,7 +162,7 @@ static bool name_of_part(
 	const char *part, size_t bytes, unsigned n, unsigned *left, char *out, unsigned room)
 {
 	const char *open = memchr(part, '[', bytes), *shut = open ? memchr(part, ']', bytes) : NULL;
-	const char *at = open + 1;
+	const char *at = open ? open + 1 : part;
 
 	*left = n;
 	if (!open || !shut) {
