@@ -34,6 +34,8 @@
 #define STOP_S	   0.5	/* how often it is asked whether agent 0 wants to stop */
 #define LOOK_S	   0.2	/* how often an agent without processes looks */
 
+#define LINGER_S 2.0 /* longer without processes: the others may end without this agent */
+
 /* States wait so long for those of other agents (net/route.h). */
 #define STATE_HOLD_S 1.0
 #define BUSY_HOLD_S  0.2
@@ -255,13 +257,22 @@ static struct job_state present_state(const struct agent *a, int what)
 	return s;
 }
 
+/* What agent 0 takes each agent for until it hears of it (job-end.h). */
+static bool is_known(const struct job_state *said, const struct job_state *s)
+{
+	return said->what == -1 && s->what == JOB_IDLE && !s->ended && !s->world && !s->ever;
+}
+
 static void tell_state(struct agent *a, int what)
 {
 	struct job_state s = present_state(a, what), *said = &of(a)->said;
+	const bool known = is_known(said, &s);
 
 	if (!memcmp(&s, said, sizeof(s)))
 		return;
 	*said = s;
+	if (known)
+		return;
 	/* should we die, the others must not wait for our word */
 	if (a->host.transport->rank) {
 		struct job_state last_will = s;
@@ -316,6 +327,13 @@ static bool too_late(struct agent *a, bool local)
 	return *since > 0 && transport_now() - *since > HURRIED_S;
 }
 
+/* It will soon say that it is done, or busy again: until then it has nothing new to say. */
+static bool still_lingers(struct agent *a, bool local, bool waits)
+{
+	return !local && !waits && of(a)->said.what == JOB_BUSY && a->host.n_ever &&
+	       1e-9 * (double)(clock_raw_ns() - a->quiet_since) < LINGER_S;
+}
+
 bool peers_finished(struct agent *a, bool local, bool waits, double *wait_s)
 {
 	bool late = too_late(a, local);
@@ -324,7 +342,8 @@ bool peers_finished(struct agent *a, bool local, bool waits, double *wait_s)
 	int who;
 
 	*wait_s = LOOK_S;
-	tell_state(a, local ? JOB_DONE : waits ? JOB_WAITS : JOB_IDLE);
+	if (!still_lingers(a, local, waits))
+		tell_state(a, local ? JOB_DONE : waits ? JOB_WAITS : JOB_IDLE);
 	if (a->host.transport->rank) {
 		int error = a->host.transport->receive(
 			a->host.transport, 0, TAG_FINISH, &buf, &bytes, &who, 0);

@@ -76,12 +76,13 @@ static size_t padded_bytes(size_t bytes)
 
 size_t record_put(char *at, const struct record *e, double now)
 {
-	const double wait_s = e->due - now;
+	/* 0 is what waits for nothing */
+	const double wait_us = (e->due - now) * 1e6;
+	const uint64_t wait = e->urgent ? 0 : wait_us > 1 ? (uint64_t)wait_us : 1;
 	const struct head h = {.agent = (uint64_t)e->agent,
 		.number = e->number,
 		.tag = (uint64_t)e->tag,
-		.marks = (wait_s > 0 ? (uint64_t)(wait_s * 1e6) : 0) * MARKS +
-			 (e->final ? MARK_FINAL : 0) + (e->all ? MARK_ALL : 0),
+		.marks = wait * MARKS + (e->final ? MARK_FINAL : 0) + (e->all ? MARK_ALL : 0),
 		.bytes = e->bytes};
 
 	memcpy(at, &h, sizeof(h));
@@ -106,6 +107,7 @@ struct record *record_get(const char **at, const char *end, int agents)
 	*at += padded_bytes(h.bytes);
 	e->final = h.marks & MARK_FINAL;
 	e->all = h.marks & MARK_ALL;
+	e->urgent = h.marks < MARKS;
 	e->due = transport_now() + 1e-6 * (double)(h.marks / MARKS);
 	return e;
 }

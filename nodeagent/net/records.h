@@ -14,6 +14,8 @@ struct record {
 	uint64_t number;
 	int agent, tag, hop; /* hop: down, to this child or one below */
 	bool final, all;     /* all: down, to `agent' and those below it */
+	bool urgent;	     /* up: waits for nothing, here and further on */
+	bool again, late;    /* up, here: the one before was final, too; has waited longer */
 	double due;	     /* goes on then */
 	size_t bytes;
 	char content[];
@@ -25,7 +27,7 @@ struct records {
 
 /* A copy of the content; free() frees both. NUL follows the content. */
 struct record *record_new(int agent, uint64_t number, int tag, const void *buf, size_t bytes);
-/* Without next, hop and due. */
+/* Without next, hop, due and what is of the way up. */
 struct record *record_copy(const struct record *e);
 
 /* The list owns it from now on; a list of zeros is empty. */

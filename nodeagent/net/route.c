@@ -7,27 +7,23 @@
 
 #include "nodeagent/base/util.h"
 #include "nodeagent/net/records.h"
+#include "nodeagent/net/told.h"
 #include "nodeagent/net/transport.h"
 #include "nodeagent/net/tree.h"
 
 enum { TAG_UP_TREE = 10, TAG_DOWN_TREE, TAG_TREE_TAKEN };
 
 #define VERSION	    0x7666747274726531u /* first word of a message */
-#define TAGS_MOST   16			/* with `final' ones */
 #define SEND_S	    1.0			/* MPI: what has not left by then may leave later */
-#define TOGETHER_S  0.005 /* so long agent 0 may take for the next one of those to each agent */
-#define LOOK_S	    0.02  /* MPI: nothing wakes us for a message */
-#define LOOK_IDLE_S 0.2	  /* ... when nothing has come for CALM_S */
+#define TOGETHER_S  0.02 /* so long agent 0 may take for the next one of those to each agent */
+#define ONES_MOST_S 1.0	 /* ... and for all of them */
+#define LATE_S	    30.0 /* what changes nothing above waits so long */
+#define LOOK_S	    0.02 /* MPI: nothing wakes us for a message */
+#define LOOK_IDLE_S 0.2	 /* ... when nothing has come for CALM_S */
 #define CALM_S	    10.0
 #define DEATHS_S    0.2
 #define SLOW_S	    3.0 /* MPI: who has not taken what we sent by then is passed by */
 #define LAST_S	    1.0 /* ... and before the end we wait so long for that */
-
-/* Which of the agents from ours on, in our tree, have told with a tag. */
-struct told {
-	int tag, n;
-	bool *by;
-};
 
 struct route {
 	int (*send)(
@@ -42,9 +38,9 @@ struct route {
 	uint64_t *last;			   /* agent 0: numbers that came, by origin */
 	uint64_t *seen;			   /* others: numbers that came down */
 	size_t n_seen, cap_seen;
-	struct told told[TAGS_MOST];
-	size_t n_told;
-	bool *left; /* agents that take no messages any more, or are passed by */
+	struct told_tags told;
+	double one_at; /* agent 0: the last one to a single agent */
+	bool *left;    /* agents that take no messages any more, or are passed by */
 	struct untaken {
 		unsigned n;
 		double since;
@@ -103,6 +99,18 @@ static bool is_gone(struct transport *p, int rank)
 	return r->left[rank] || (p->gone && p->gone(p, rank)) || (p->slow && p->slow(p, rank));
 }
 
+static bool is_gone_below(void *transport, int i)
+{
+	struct transport *p = transport;
+
+	return i && is_gone(p, p->rank + i);
+}
+
+static struct told *told_of(struct transport *p, int tag)
+{
+	return told_tag(&p->route->told, tag, tree_end(p->size, p->rank) - p->rank);
+}
+
 /* The next living agent towards agent 0. */
 static int agent_above(struct transport *p)
 {
@@ -140,57 +148,70 @@ static void send_up(struct transport *p)
 		return;
 	}
 	for (struct record *e; (e = records_take(&r->up));) {
+		told_went(told_of(p, e->tag), e->agent - p->rank, e->final);
 		e->due = 0;
 		keep_up(r, e);
 	}
 }
 
-static struct told *told_of(struct transport *p, int tag)
+/* Of what waits the last word of an agent with a tag is enough. */
+static void replace_waiting(struct route *r, struct record *e)
 {
-	struct route *r = p->route;
+	struct record **at = &r->up.first, *before;
 
-	for (size_t i = 0; i < r->n_told; i++)
-		if (r->told[i].tag == tag)
-			return &r->told[i];
-	if (r->n_told == TAGS_MOST)
-		return NULL;
-	r->told[r->n_told] = (struct told){
-		tag, 0, xcalloc((size_t)(tree_end(p->size, p->rank) - p->rank), sizeof(bool))};
-	return &r->told[r->n_told++];
+	while (*at && ((*at)->tag != e->tag || (*at)->agent != e->agent))
+		at = &(*at)->next;
+	if (!*at)
+		return;
+	before = records_take_at(&r->up, at);
+	e->urgent |= before->urgent;
+	e->late |= before->late;
+	if (before->due < e->due)
+		e->due = before->due;
+	free(before);
 }
 
 static void wait_to_go_up(struct transport *p, struct record *e)
 {
-	struct told *t = told_of(p, e->tag);
-	bool *by = t ? &t->by[e->agent - p->rank] : NULL;
+	const enum told_word word =
+		told_came(told_of(p, e->tag), e->agent - p->rank, e->number, e->final);
 
-	if (by && *by != e->final) {
-		*by = e->final;
-		t->n += e->final ? 1 : -1;
+	if (word == TOLD_OLD) { /* it came over two ways */
+		free(e);
+		return;
 	}
+	e->again = word == TOLD_AGAIN;
+	replace_waiting(p->route, e);
 	records_add(&p->route->up, e);
 	p->route->changes++;
 }
 
-/* All of our tree, but for the dead. */
-static bool all_have_told(struct transport *p, const struct told *t)
+/*
+ * Whether e should go on. What changes nothing for those above, as they wait for another agent
+ * here all the same, waits for LATE_S once.
+ */
+static bool is_ready_to_go_up(struct transport *p, struct record *e, double now)
 {
-	const int n = tree_end(p->size, p->rank) - p->rank;
-	int missing = n - t->n;
+	const struct told *t = told_of(p, e->tag);
 
-	for (int i = 1; i < n && missing; i++)
-		missing -= !t->by[i] && is_gone(p, p->rank + i);
-	return !missing;
+	if (e->urgent || (e->final && !e->again && told_by_all(t, is_gone_below, p)))
+		return true;
+	if (e->due > now && !e->late)
+		return false;
+	if (!told_of_open(t, is_gone_below, p))
+		return true;
+	e->urgent = e->late && e->due <= now;
+	if (!e->late)
+		e->due = now + LATE_S;
+	e->late = true;
+	return e->urgent;
 }
 
 static bool is_due_up(struct transport *p, double now)
 {
-	for (const struct record *e = p->route->up.first; e; e = e->next) {
-		const struct told *t = e->final ? told_of(p, e->tag) : NULL;
-
-		if (e->due <= now || (t && all_have_told(p, t)))
+	for (struct record *e = p->route->up.first; e; e = e->next)
+		if (is_ready_to_go_up(p, e, now))
 			return true;
-	}
 	return false;
 }
 
@@ -280,10 +301,20 @@ static void send_down(struct transport *p)
 	}
 }
 
+/* Those to each agent wait for the next one of them. */
+static double due_down(const struct route *r, const struct record *e)
+{
+	const double together = r->one_at + TOGETHER_S, most = e->due + ONES_MOST_S;
+
+	if (e->all || together < e->due)
+		return e->due;
+	return together < most ? together : most;
+}
+
 static bool is_due_down(const struct route *r, double now)
 {
 	for (const struct record *e = r->down.first; e; e = e->next)
-		if (e->due <= now)
+		if (due_down(r, e) <= now)
 			return true;
 	return false;
 }
@@ -481,7 +512,7 @@ static double due_s(const struct route *r)
 	for (const struct record *e = r->up.first; e; e = e->next)
 		due = e->due < due ? e->due : due;
 	for (const struct record *e = r->down.first; e; e = e->next)
-		due = e->due < due ? e->due : due;
+		due = due_down(r, e) < due ? due_down(r, e) : due;
 	due -= transport_now();
 	return due > 0 ? due : 0;
 }
@@ -509,6 +540,7 @@ static int route_to_root(
 		return -ENOTCONN;
 	e = record_new(p->rank, ++p->route->number, tag, buf, bytes);
 	e->final = final;
+	e->urgent = hold_s <= 0;
 	e->due = transport_now() + hold_s;
 	if (p->rank) {
 		wait_to_go_up(p, e);
@@ -547,7 +579,8 @@ static int route_to_one(struct transport *p, int to, int tag, const void *buf, s
 		return -ENOTCONN;
 	if (to <= 0 || to >= p->size)
 		return -EINVAL;
-	return send_as_root(p, record_new(to, 0, tag, buf, bytes), transport_now() + TOGETHER_S);
+	p->route->one_at = transport_now();
+	return send_as_root(p, record_new(to, 0, tag, buf, bytes), p->route->one_at);
 }
 
 static bool take_here(struct route *r, int from, int tag, void **buf, size_t *bytes, int *who)
@@ -610,8 +643,7 @@ static void route_finish(struct transport *p, int together, int status, double u
 	records_clear(&r->up_kept);
 	records_clear(&r->down_kept);
 	records_clear(&r->here);
-	for (size_t i = 0; i < r->n_told; i++)
-		free(r->told[i].by);
+	told_clear(&r->told);
 	free(r->left);
 	free(r->dead);
 	free(r->untaken);

@@ -137,7 +137,10 @@ struct transport {
 	 * Over a tree of the agents (route.h), so that agent 0 has few messages; NULL: they go from
 	 * agent to agent. To agent 0, where they come from their sender, in order; and from there
 	 * to one or to all others. Contents are copied. to_root: waits up to hold_s for the same
-	 * from others, or until all below have told, as `final` ones do; where another agent dies,
+	 * from others, or until all below have told, as `final` ones do, or all below that had told
+	 * one that is not final. So long as another agent below has one that is not final as its
+	 * last one, a message waits longer: nothing changes by it for agent 0, which waits for that
+	 * one. hold_s 0: none of this, at once. Of messages that wait, or where another agent dies,
 	 * one may be lost if this agent has sent a later one with the same tag. 0 or -errno. To be
 	 * called by transport_to_root() and so on.
 	 */

@@ -348,6 +348,81 @@ START_TEST(nothing_to_do_is_no_reason_to_wake)
 }
 END_TEST
 
+static void route_attend_all(int times)
+{
+	while (times--)
+		for (int i = 0; i < size; i++)
+			route_attend(&agents[i].transport);
+}
+
+/* All have something to tell that is not their last word, in any sequence; then their last one. */
+static void open_and_close(int n)
+{
+	enum { TAG_STATE = TAG_ONE + 1, BUSY = 0, DONE };
+	int done = 0, *order = xcalloc((size_t)n, sizeof(*order));
+
+	for (int i = 0; i < n; i++)
+		order[i] = i;
+	for (unsigned word = BUSY; word <= DONE; word++) {
+		for (int i = n - 1; i > 0; i--) {
+			const int k = 1 + (int)throw_dice(&dice, (uint32_t)i), at = order[i];
+
+			order[i] = order[k];
+			order[k] = at;
+		}
+		for (int i = 1; i < n; i++) {
+			transport_to_root(&agents[order[i]].transport, TAG_STATE, &word,
+				sizeof(word), word == DONE, 1e-5, 0);
+			attend_all(1);
+		}
+	}
+	for (double until = transport_now() + 20; done < n - 1 && transport_now() < until;) {
+		unsigned word;
+		size_t bytes;
+		void *buf;
+		int who;
+
+		route_attend_all(1);
+		while (!agents[0].transport.receive(
+			&agents[0].transport, TRANSPORT_ANY, TAG_STATE, &buf, &bytes, &who, 0)) {
+			memcpy(&word, buf, sizeof(word));
+			done += word == DONE;
+			free(buf);
+		}
+	}
+	ck_assert_int_eq(done, n - 1);
+	free(order);
+}
+
+/* However long that takes: agent 0 waits for one of them, and need not hear of each other one. */
+START_TEST(words_that_change_nothing_wait)
+{
+	for (int n = 2; n <= AGENTS_MOST; n += n < 20 ? 1 : 93) {
+		begin_agents(n, true);
+		open_and_close(n);
+		ck_assert_uint_le(agents[0].transport.counts.received, 16u * (unsigned)log2_up(n));
+		end_agents();
+	}
+}
+END_TEST
+
+/* Agents that have said their last word, and then another one: the others may do that, too. */
+START_TEST(second_thoughts_go_together)
+{
+	begin_agents(64, true);
+	for (unsigned word = 0; word < 2; word++) {
+		for (int i = 1; i < 64; i++) {
+			transport_to_root(
+				&agents[i].transport, TAG, &word, sizeof(word), true, 1e6, 0);
+			route_attend_all(1);
+		}
+		route_attend_all(20);
+		ck_assert_uint_eq(agents[0].transport.counts.received, 6);
+	}
+	end_agents();
+}
+END_TEST
+
 START_TEST(a_message_to_all_comes_once)
 {
 	for (int n = 2; n <= AGENTS_MOST; n += n < 20 ? 1 : 37) {
@@ -481,6 +556,8 @@ int main(void)
 	tcase_add_test(c, a_stopped_agent_is_in_nobodys_way);
 	tcase_add_test(c, the_last_word_is_kept);
 	tcase_add_test(c, nothing_to_do_is_no_reason_to_wake);
+	tcase_add_test(c, words_that_change_nothing_wait);
+	tcase_add_test(c, second_thoughts_go_together);
 	tcase_add_test(c, a_message_to_all_comes_once);
 	tcase_add_test(c, messages_to_each_go_together);
 	tcase_add_test(c, random_deaths);
