@@ -113,8 +113,8 @@ struct transport {
 	 * gone() is. p->size must be known. */
 	void (*meet)(struct transport *p, int rank);
 	/*
-	 * Where gone() is: true if this agent has once let us wait so long for its answers that
-	 * what others can pass on should not wait for it, though it may be alive.
+	 * Where gone() is: true if this agent lets us wait so long for its answers that what others
+	 * can pass on should not wait for it, though it may be alive; until it answers in time.
 	 */
 	bool (*slow)(struct transport *p, int rank);
 	void (*pump)(struct transport *p, double until);

@@ -109,7 +109,7 @@ void tcp_forget_life(struct tcp *t, struct tcp_agent *a)
 	a->last_seq = seq;
 	a->unsent = a->kept;
 	/* what the one before had to pass on goes another way, too */
-	a->slow = true;
+	tcp_note_slow(t, a);
 	t->transport.anew++;
 	t->transport.news++;
 }

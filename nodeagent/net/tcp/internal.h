@@ -192,7 +192,8 @@ struct tcp_agent {
 	double pending_since;
 	unsigned nonsense; /* frames with right checksums that make no sense */
 	unsigned breaks;   /* of connections that did not live long, in a row */
-	bool slow;	   /* once, see transport.h */
+	bool slow;	   /* see transport.h */
+	unsigned slow_times;
 	double heard, sent, down_since, refused_since, next_dial, pause;
 	double waiting_since; /* for an acknowledgement, if something is kept */
 	size_t next_address;
@@ -322,6 +323,10 @@ int tcp_news_take(struct tcp *t, struct tcp_agent *source, const char *content, 
 void tcp_tick(struct tcp *t);
 /* From when on the agent is slow, if it does not acknowledge anything. */
 double tcp_slow_from(const struct tcp *t, const struct tcp_agent *a);
+/* It is slow until it has acknowledged a TCP_CHECK in time. */
+void tcp_note_slow(struct tcp *t, struct tcp_agent *a);
+/* Later than its acknowledgement it is checked; the more often it was slow, the later. */
+double tcp_check_s(const struct tcp_agent *a);
 
 /* link.c: frames of one agent, in and out. Both return 0 or -errno, and then the connection
  * must be closed; -EBADMSG: a frame was changed on the way, -EPROTO: its sender makes no

@@ -10,7 +10,6 @@
 
 #define READS_MOST 64  /* frames at a time: others want to be read, too */
 #define CALM_S	   2.0 /* a connection that lived so long did not break at once */
-#define CHECK_S	   1.5 /* by then messages along the tree have been passed on (net/route.h) */
 
 /* What a frame of each kind may be. */
 static const struct {
@@ -227,9 +226,19 @@ int tcp_link_write(struct tcp *t, struct tcp_agent *a)
 
 /* In */
 
-static int acknowledge(struct tcp_agent *a, uint64_t ack)
+/* A check tells that what came before it was passed on; a late answer tells nothing. */
+static void note_check(struct tcp *t, struct tcp_agent *a, bool in_time)
+{
+	if (a->slow && in_time) {
+		a->slow = false;
+		t->transport.news++;
+	}
+}
+
+static int acknowledge(struct tcp *t, struct tcp_agent *a, uint64_t ack)
 {
 	const double now = transport_now();
+	const bool in_time = now < tcp_slow_from(t, a);
 
 	if (ack < a->acked) /* of a frame that was overtaken */
 		return 0;
@@ -240,8 +249,10 @@ static int acknowledge(struct tcp_agent *a, uint64_t ack)
 
 		if (c == a->unsent || c == a->link.now)
 			return -EPROTO;
-		if (c->frame.kind == TCP_MESSAGE)
-			a->check_at = now + CHECK_S;
+		if (c->frame.kind == TCP_CHECK)
+			note_check(t, a, in_time);
+		if (c->frame.kind == TCP_MESSAGE || a->slow)
+			a->check_at = now + tcp_check_s(a);
 		a->kept = c->next;
 		if (!a->kept)
 			a->kept_end = &a->kept;
@@ -293,7 +304,7 @@ static int take_part(struct tcp *t, struct tcp_agent *a, const struct tcp_frame 
 
 static int take_frame(struct tcp *t, struct tcp_agent *a, const struct tcp_frame *f)
 {
-	int error = acknowledge(a, f->ack);
+	int error = acknowledge(t, a, f->ack);
 
 	if (error)
 		return error;
@@ -395,7 +406,7 @@ void tcp_link_open(struct tcp *t, struct tcp_agent *a, int fd, const unsigned ch
 
 	tcp_link_close(t, a);
 	a->unsent = NULL;
-	acknowledge(a, received);
+	acknowledge(t, a, received);
 	*l = (struct tcp_link){.fd = fd, .opened = transport_now()};
 	l->quick_end = &l->quick;
 	memcpy(l->key_out, keys + (dialed ? 0 : TCP_KEY_BYTES), TCP_KEY_BYTES);

@@ -20,6 +20,8 @@
 #define ABSENT_PART  4	/* of the deadline: so long neighbours in the tree wait for an agent */
 #define SLOW_LEAST_S 0.5
 #define SLOW_MOST_S  2.0
+#define CHECK_S	     1.5 /* by then messages along the tree have been passed on (net/route.h) */
+#define CHECK_MOST_S 48.0
 
 double tcp_slow_from(const struct tcp *t, const struct tcp_agent *a)
 {
@@ -30,10 +32,24 @@ double tcp_slow_from(const struct tcp *t, const struct tcp_agent *a)
 							    : s);
 }
 
-static void note_slow(struct tcp *t, struct tcp_agent *a)
+double tcp_check_s(const struct tcp_agent *a)
 {
-	t->transport.news += !a->slow;
+	double s = CHECK_S;
+
+	for (unsigned i = 1; i < a->slow_times && s < CHECK_MOST_S; i++)
+		s *= 2;
+	return a->slow ? s : CHECK_S;
+}
+
+void tcp_note_slow(struct tcp *t, struct tcp_agent *a)
+{
+	if (a->slow)
+		return;
 	a->slow = true;
+	a->slow_times++;
+	t->transport.news++;
+	if (!a->kept) /* what it acknowledges next is a check */
+		a->check_at = transport_now() + tcp_check_s(a);
 }
 
 /* It may be us that were stopped: then its answer is there to read. */
@@ -50,7 +66,7 @@ static double tick_slow(struct tcp *t, struct tcp_agent *a, double now)
 		return NEVER;
 	if (now < tcp_slow_from(t, a))
 		return tcp_slow_from(t, a);
-	note_slow(t, a);
+	tcp_note_slow(t, a);
 	return NEVER;
 }
 
@@ -97,7 +113,7 @@ static double tick_connected(struct tcp *t, struct tcp_agent *a, double now)
 		if (a->link.fd < 0)
 			return now;
 		if (now - a->heard > 3 * period(t))
-			note_slow(t, a);
+			tcp_note_slow(t, a);
 	}
 	if (now - a->sent >= period(t)) {
 		tcp_quick(t, a, TCP_ALIVE, 0, NULL, 0);
@@ -135,7 +151,7 @@ static double tick_check(struct tcp *t, struct tcp_agent *a, double now)
 	if (now < a->check_at)
 		return a->check_at;
 	a->check_at = 0;
-	if (a->kept || a->slow)
+	if (a->kept)
 		return NEVER;
 	tcp_keep(a, TCP_CHECK, 0, NULL, 0);
 	if (tcp_link_write(t, a))
@@ -246,8 +262,8 @@ static double tick_agents(struct tcp *t, double now)
 		const int before = a->meetings;
 		double then[3];
 
-		then[0] = tick_check(t, a, now);
-		then[1] = tick_slow(t, a, now);
+		then[0] = tick_slow(t, a, now);
+		then[1] = tick_check(t, a, now);
 		then[2] = a->link.fd >= 0 ? tick_connected(t, a, now)
 					  : tick_apart(t, a, now, n < TCP_DIALS);
 		if (a->meetings > before && ++n == TCP_DIALS)

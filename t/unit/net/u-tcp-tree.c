@@ -78,6 +78,49 @@ START_TEST(one_that_is_stopped_with_a_message_is_passed_by)
 }
 END_TEST
 
+static void attend_all_until(double seconds, bool (*done)(void))
+{
+	for (double until = transport_now() + seconds; !done() && transport_now() < until;)
+		attend_but(-1);
+	ck_assert(done());
+}
+
+static bool is_2_slow_for_none(void)
+{
+	return !peers[3]->slow(peers[3], 2) && !peers[0]->slow(peers[0], 2);
+}
+
+/* A job that runs for days must not be the poorer for it. */
+START_TEST(one_that_goes_on_passes_on_again)
+{
+	const struct tcp_agent *direct;
+	uint64_t by_2, past_2;
+	size_t bytes;
+	void *buf;
+	int who;
+
+	meet(20);
+	for (int i = 0; i < AGENTS; i++)
+		route_open(peers[i]);
+	direct = tcp_agent_of((struct tcp *)peers[0], 3);
+	ck_assert_int_eq(transport_to_root(peers[3], TAG, "up", 3, true, 0, 0), 0);
+	comes_past_2(0, 3, "up");
+	attend_all_until(20, is_2_slow_for_none);
+	for (int i = 0; i < 100; i++)
+		attend_but(-1);
+	by_2 = peers[2]->counts.sent;
+	past_2 = direct->received;
+	ck_assert_int_eq(transport_to_root(peers[3], TAG, "again", 6, true, 0, 0), 0);
+	while (peers[0]->receive(peers[0], 3, TAG, &buf, &bytes, &who, 0))
+		attend_but(-1);
+	ck_assert_str_eq(buf, "again");
+	free(buf);
+	ck_assert_uint_eq(direct->received, past_2);
+	ck_assert_uint_gt(peers[2]->counts.sent, by_2);
+	part();
+}
+END_TEST
+
 int main(void)
 {
 	Suite *s = suite_create("tcp-tree");
@@ -86,6 +129,7 @@ int main(void)
 	tcase_set_timeout(c, 120);
 	tcase_add_test(c, a_stopped_agent_is_in_nobodys_way);
 	tcase_add_test(c, one_that_is_stopped_with_a_message_is_passed_by);
+	tcase_add_test(c, one_that_goes_on_passes_on_again);
 	suite_add_tcase(s, c);
 	return run_suite(s);
 }
