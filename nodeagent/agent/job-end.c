@@ -67,7 +67,7 @@ void job_end_restart(struct job_end *j)
 
 bool job_end_reached(struct job_end *j, const struct job_rule *rule, double now)
 {
-	bool any_done = false, any_gone = false, any_waits = false, all_done = true;
+	bool any_over = false, any_gone = false, any_waits = false, all_done = true;
 	int ended = 0, world = 0;
 	unsigned ever = 0;
 
@@ -79,7 +79,8 @@ bool job_end_reached(struct job_end *j, const struct job_rule *rule, double now)
 		all_done &= s->what != JOB_IDLE;
 		any_gone |= s->what == JOB_GONE;
 		any_waits |= s->what == JOB_WAITS;
-		any_done |= s->what == JOB_DONE;
+		/* of one that is gone before any process has come nothing is over */
+		any_over |= s->what == JOB_DONE || (s->what == JOB_GONE && s->ever > 0);
 		ever += (unsigned)s->ever;
 		ended += s->ended;
 		if (s->world > world)
@@ -87,9 +88,9 @@ bool job_end_reached(struct job_end *j, const struct job_rule *rule, double now)
 	}
 	if (rule->all_must_end)
 		return all_done;
-	if (rule->expect && ever < rule->expect && !any_gone)
+	if (rule->expect && ever < rule->expect && !(any_gone && any_over))
 		return rule->within_s > 0 && now - j->began > rule->within_s;
-	if (!any_done && !any_gone)
+	if (!any_over)
 		return false;
 	if (any_waits) { /* with ranks that are not counted yet, unless all are */
 		j->quiet_since = 0;

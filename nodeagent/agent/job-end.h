@@ -48,7 +48,9 @@ void job_end_free(struct job_end *j);
  */
 bool job_end_take(struct job_end *j, int who, const void *buf, size_t bytes);
 
-/* True if the job is over. Time counts from the first call with no node busy and one done or gone.
+/*
+ * True if the job is over. Time counts from the first call with no node busy, and one done, or gone
+ * with processes that it had.
  */
 bool job_end_reached(struct job_end *j, const struct job_rule *rule, double now);
 /* Makes the time without processes begin anew with the next call. */

@@ -113,6 +113,17 @@ test_expect 'an agent is killed: the summary names it, in time; it alone fails' 
 	has killed/service_all.log node2
 	is "" "$(nodes_run node2 ls "$VFTR_RUNTIME_DIR" | grep killed)" "left by the one killed"'
 
+test_expect 'an agent is killed before any process has come: the others wait for theirs' '
+	three early -k agent.deadline_s=300
+	up early node1 node2 node3
+	wait_for 20 "[ \$(nodes_run node1 ss -Htn state established sport = 7001 | wc -l) -ge 2 ]"
+	nodes_run node2 kill -9 "$(agent_of early node2)"
+	wait_for 20 "grep -q \"ended by signal 9\" early/node2.err"
+	begin early node1 node3
+	touch early/go
+	statuses early 0 137 0
+	complete early/service_all.json 2'
+
 test_expect 'an agent and its proxy are killed: the others do not wait for ever' '
 	three dead -k agent.deadline_s=8
 	begin dead node1 node2 node3

@@ -78,6 +78,25 @@ START_TEST(ranks_are_with_another_agent)
 }
 END_TEST
 
+/* It takes nothing with it: the others go on waiting. */
+START_TEST(gone_before_anybody_has_come)
+{
+	const struct job_rule two = {.expect = 2, .within_s = 60};
+	struct job_end *j = job_end_new(3, 100);
+
+	ck_assert(say(j, 1, JOB_GONE, 0, 0, 0));
+	ck_assert(!job_end_reached(j, &usual, 10000));
+	ck_assert(!job_end_reached(j, &two, 159));
+	ck_assert(job_end_reached(j, &two, 161));
+	say(j, 0, JOB_BUSY, 0, 0, 1);
+	ck_assert(!job_end_reached(j, &usual, 20000));
+	say(j, 0, JOB_DONE, 0, 0, 1);
+	ck_assert(job_end_reached(j, &usual, 20000));
+	ck_assert(job_end_reached(j, &two, 101)); /* the other one may have been there */
+	job_end_free(j);
+}
+END_TEST
+
 START_TEST(gone_and_here_again)
 {
 	struct job_end *j = job_end_new(2, 100);
@@ -150,6 +169,7 @@ int main(void)
 	tcase_add_test(t, all_ranks_have_ended);
 	tcase_add_test(t, ranks_are_missing);
 	tcase_add_test(t, ranks_are_with_another_agent);
+	tcase_add_test(t, gone_before_anybody_has_come);
 	tcase_add_test(t, gone_and_here_again);
 	tcase_add_test(t, gone_before_its_words_come);
 	tcase_add_test(t, processes_are_expected);
