@@ -260,14 +260,15 @@ void tcp_on_welcome(struct tcp *t, struct tcp_meeting *m)
 		on_refusal(t, m, why);
 		return;
 	}
-	if (got > 0 && m->purpose != TCP_KNOCK) {
+	if (got > 0) {
 		tcp_sign(t, m, "dialer", proof);
 		if (tcp_send_all(m, proof, sizeof(proof))) {
 			if (m->purpose == TCP_INVITATION) {
 				invite(t, m);
 				return;
 			}
-			tcp_link_up(t, m, a, w->life, w->host, w->received);
+			if (m->purpose == TCP_LINK)
+				tcp_link_up(t, m, a, w->life, w->host, w->received);
 		}
 	}
 	tcp_meeting_end(t, m);

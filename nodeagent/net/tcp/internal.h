@@ -9,8 +9,8 @@
  * signature of HELLO, so that a stranger gets nothing that was made with the secret. Numbers
  * are in the byte order of the machine, which HELLO has. HELLO and WELCOME give the keys of
  * the checksums of all frames. Of two agents the one with the higher rank dials; if the other
- * one wants a connection, it asks for that by a HELLO of its own, to which no PROOF follows. The
- * table of every byte is in vftr-peers(7).
+ * one wants a connection, it asks for that by a meeting that ends with PROOF. The table of every
+ * byte is in vftr-peers(7).
  */
 #ifndef VFTR_NODEAGENT_NET_TCP_INTERNAL_H
 #define VFTR_NODEAGENT_NET_TCP_INTERNAL_H

@@ -313,11 +313,6 @@ static void answer_hello(struct tcp *t, struct tcp_meeting *m)
 		tcp_meeting_end(t, m);
 		return;
 	}
-	if (w->verdict == TCP_WELCOME && h->purpose == TCP_KNOCK) {
-		on_knock(t, tcp_agent_of(t, (int)h->from));
-		tcp_meeting_end(t, m);
-		return;
-	}
 	if (w->verdict == TCP_WELCOME) {
 		m->state = MEET_PROOF;
 		tcp_silent(t, m, false);
@@ -397,8 +392,10 @@ void tcp_on_proof(struct tcp *t, struct tcp_meeting *m)
 		return;
 	}
 	a = tcp_agent_of(t, (int)m->hello.from);
-	if (m->welcome.received ==
-		a->received) /* else a connection that is broken was still read */
+	if (m->hello.purpose == TCP_KNOCK)
+		on_knock(t, a);
+	else if (m->welcome.received ==
+		 a->received) /* else a connection that is broken was still read */
 		tcp_link_up(t, m, a, m->hello.life, m->hello.host, m->hello.received);
 	tcp_meeting_end(t, m);
 }

@@ -205,7 +205,7 @@ static const struct {
 } answers[] = {
 	[FALSE_PROOF] = {TCP_OTHER_SECRET, false, "it has another secret"},
 	[OLD] = {TCP_OTHER_VERSION, false,
-		"it speaks version 1 of the agents' protocol, and this agent version 4"},
+		"it speaks version 1 of the agents' protocol, and this agent version 5"},
 	[OTHER_BYTES] = {TCP_OTHER_ORDER, false, "it has another byte order"},
 	[OTHER_JOB] = {TCP_OTHER_LIST, true,
 		"it is of session `s' (list of contacts ffffffff), and this agent is of session "
@@ -316,6 +316,36 @@ START_TEST(another_life_is_proved)
 	ck_assert_uint_eq(a->life, life);
 	ck_assert_uint_ne(a->received, 0);
 	peers[h.to]->plan = plan;
+	part();
+}
+END_TEST
+
+/* Nobody makes an agent dial by what another one said in an earlier run. */
+START_TEST(a_knock_is_proved)
+{
+	struct tcp_hello h = {.version = TCP_VERSION,
+		.order = TCP_BYTE_ORDER,
+		.purpose = TCP_KNOCK,
+		.from = 0,
+		.to = 1,
+		.size = AGENTS};
+	struct tcp_welcome w;
+	struct tcp_agent *a;
+	struct tcp *t;
+
+	meet(10);
+	h.life = ((struct tcp *)peers[0])->life;
+	t = (struct tcp *)peers[1];
+	a = tcp_agent_of(t, 0);
+	tcp_link_close(t, a);
+	a->next_dial = transport_now() + 100;
+	memcpy(h.magic, TCP_MAGIC, sizeof(h.magic));
+	memcpy(h.list, t->digest, sizeof(h.list));
+	tcp_sign_hello(t, &h, h.proof);
+	ck_assert_int_eq(say(t, &h, sizeof(h), &w), sizeof(w));
+	ck_assert_uint_eq(w.verdict, TCP_WELCOME);
+	ck_assert(!a->wanted);
+	ck_assert_double_gt(a->next_dial, transport_now() + 50);
 	part();
 }
 END_TEST
@@ -475,6 +505,7 @@ int main(void)
 	tcase_add_test(t, strangers_make_room);
 	tcase_add_loop_test(t, first_words, 0, ARRAY_SIZE(answers));
 	tcase_add_loop_test(t, another_life_is_proved, 0, 2);
+	tcase_add_test(t, a_knock_is_proved);
 	tcase_add_test(t, words_that_are_repeated);
 	tcase_add_test(t, long_invitation);
 	tcase_add_test(t, copies_of_closed_ones);
