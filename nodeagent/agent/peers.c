@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 #include <unistd.h>
 #include "conf/conf.h"
 #include "nodeagent/agent/roles/agent.h"
@@ -32,6 +33,7 @@
 #define KEEP_S	   2.0	/* ... of what is left before SIGKILL */
 #define HURRIED_S  1.5	/* before SIGKILL, the others are waited for so long */
 #define STOP_S	   0.5	/* how often it is asked whether agent 0 wants to stop */
+#define JOIN_PART  12	/* of the deadline: who is to stop waits so long for those whom it joins */
 #define LOOK_S	   0.2	/* how often an agent without processes looks */
 
 #define LINGER_S 2.0 /* longer without processes: the others may end without this agent */
@@ -365,8 +367,23 @@ bool peers_finished(struct agent *a, bool local, bool waits, double *wait_s)
 	return true;
 }
 
+/* They are about to meet: what the others have traced would be lost with us. */
+static void join_in_time(struct agent *a)
+{
+	const double s = ending_left(a->host.conf->agent_deadline_s / JOIN_PART, KEEP_S),
+		     until = transport_now() + s;
+	const struct timespec pause = {.tv_nsec = 20000000};
+
+	while (a->joining && a->host.n_ever && transport_now() < until) {
+		of(a)->next = 0;
+		peers_attend(a);
+		nanosleep(&pause, NULL);
+	}
+}
+
 void peers_stop(struct agent *a)
 {
+	join_in_time(a);
 	if (!a->several || !a->host.transport || a->orphaned)
 		return;
 	if (a->host.transport->rank)

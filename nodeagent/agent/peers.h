@@ -54,7 +54,8 @@ void peers_clock(struct agent *a, bool last);
 int peers_collate(struct agent *a, const struct profile *node, struct profile **whole,
 	uint64_t **hashes, size_t *n_hashes);
 
-/* Over TCP, before the collation: tells the others that this agent has come to its end. */
+/* Over TCP, before the collation: tells the others that this agent has come to its end. If it still
+ * joins them, and has processes to tell of, this waits for that, a part of agent.deadline_s. */
 void peers_stop(struct agent *a);
 
 /* Puts lines about connections into the logs. */

@@ -87,11 +87,25 @@ test_expect '--expect stopped by a signal: all agents write what they have, stat
 	run stopped node1 "$BIN/service" 1 0 $PWD/stopped/go &
 	run stopped node2 "$BIN/service" 1 0 $PWD/stopped/go &
 	wait_for 10 "[ \$(ls stopped | grep -c ^go.here) = 2 ]"
-	wait_for 10 "nodes_run node2 ss -Htn state established | grep -q ."
-	sleep 0.5
 	nodes_run node1 kill -TERM "$(agent_of stopped node1)"
 	statuses stopped 3 0
 	is 2 "$(json stopped/service_all.json .ranks)"'
+
+test_expect '... also one that joins the others when the signal comes' '
+	start joins node2 -k agent.deadline_s=240 --listen :7006
+	up joins node2
+	run joins node2 "$BIN/service" 1 0 $PWD/joins/go &
+	wait_for 10 "[ \$(ls joins | grep -c ^go.here) = 1 ]"
+	nodes_run node2 ip link set eth0 down
+	start joins node1 -k agent.deadline_s=240 -k agent.linger_s=0 --expect 3 node2:7006
+	up joins node1
+	run joins node1 "$BIN/service" 1 0 $PWD/joins/go &
+	wait_for 10 "[ \$(ls joins | grep -c ^go.here) = 2 ]"
+	nodes_run node1 kill -TERM "$(agent_of joins node1)"
+	sleep 0.3 # it would be over by now
+	nodes_run node2 ip link set eth0 up
+	statuses joins 3 0
+	is 2 "$(json joins/service_all.json .ranks)"'
 
 test_if 'mpi_list | grep -x openmpi' 'no Open MPI here' \
 	'MPI ranks beside a plain process, agents without MPI: one summary, messages matched' '
