@@ -22,7 +22,7 @@ enum { TAG_UP_TREE = 10, TAG_DOWN_TREE, TAG_TREE_TAKEN };
 #define LOOK_IDLE_S 0.2	 /* ... when nothing has come for CALM_S */
 #define CALM_S	    10.0
 #define DEATHS_S    0.2
-#define SLOW_S	    3.0 /* MPI: who has not taken what we sent by then is passed by */
+#define SLOW_S	    3.0 /* MPI: who has not taken what we sent by then is passed by, until it does */
 #define LAST_S	    1.0 /* ... and before the end we wait so long for that */
 
 struct route {
@@ -40,7 +40,7 @@ struct route {
 	size_t n_seen, cap_seen;
 	struct told_tags told;
 	double one_at; /* agent 0: the last one to a single agent */
-	bool *left;    /* agents that take no messages any more, or are passed by */
+	bool *left;    /* agents that take no messages any more */
 	struct untaken {
 		unsigned n;
 		double since;
@@ -92,11 +92,11 @@ static int send_list(struct transport *p, const struct records *list, int hop, i
 
 static bool is_gone(struct transport *p, int rank)
 {
-	struct route *r = p->route;
+	const struct route *r = p->route;
+	const struct untaken *u = &r->untaken[rank];
 
-	if (r->untaken[rank].n && transport_now() - r->untaken[rank].since > SLOW_S)
-		r->left[rank] = true;
-	return r->left[rank] || (p->gone && p->gone(p, rank)) || (p->slow && p->slow(p, rank));
+	return r->left[rank] || (u->n && transport_now() - u->since > SLOW_S) ||
+	       (p->gone && p->gone(p, rank)) || (p->slow && p->slow(p, rank));
 }
 
 static bool is_gone_below(void *transport, int i)

@@ -13,7 +13,7 @@
  * last message of each agent with a tag. If one dies, as the transport tells (gone()), all of it
  * goes to the next living agent towards agent 0, or to those below the dead one. By the numbers
  * nobody takes a message twice. An agent that is slow (transport.h), or over MPI does not take what
- * it was sent, is passed by as a dead one is, and gets what goes down, too.
+ * it was sent, is passed by as a dead one is until it does, and gets what goes down, too.
  */
 #ifndef VFTR_NODEAGENT_NET_ROUTE_H
 #define VFTR_NODEAGENT_NET_ROUTE_H

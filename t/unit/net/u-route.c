@@ -290,9 +290,11 @@ static void attend_past(int stopped)
 			take_words(&agents[i]);
 }
 
-/* Over MPI, which does not tell. */
+/* Over MPI, which does not tell. When it goes on, it passes on again. */
 START_TEST(a_stopped_agent_is_in_nobodys_way)
 {
+	uint64_t bytes;
+
 	begin_agents(8, false);
 	for (int i = 5; i < 8; i++)
 		say_word(i, 0);
@@ -304,6 +306,11 @@ START_TEST(a_stopped_agent_is_in_nobodys_way)
 	attend_all(10);
 	for (int i = 1; i < 8; i++)
 		ck_assert_uint_eq(agents[i].casts, 1);
+	bytes = agents[4].transport.counts.sent_bytes;
+	say_word(5, 0);
+	attend_all(3);
+	ck_assert_uint_eq(agents[5].came, 2);
+	ck_assert_uint_gt(agents[4].transport.counts.sent_bytes, bytes);
 	end_agents();
 }
 END_TEST
