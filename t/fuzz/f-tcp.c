@@ -2,7 +2,8 @@
 /*
  * Fuzz target for what comes over TCP, for clang -fsanitize=fuzzer. The first byte chooses:
  * words of a stranger; or of one that knows the secret, as frames whose checksums are made
- * right, as the dice would never throw them; or an invitation; or a contact.
+ * right, as the dice would never throw them, of a neighbour in the tree or of another agent; or a
+ * meeting of such a one, for a connection or only a knock; or an invitation; or a contact.
  */
 #include <fcntl.h>
 #include <stdint.h>
@@ -15,6 +16,7 @@
 #include <unistd.h>
 
 #include "nodeagent/collate/tree.h"
+#include "nodeagent/net/route.h"
 #include "nodeagent/net/tcp/internal.h"
 #include "nodeagent/base/util.h"
 
@@ -52,6 +54,7 @@ static struct transport *agent(bool invited)
 	if (!t)
 		abort();
 	t->next = 1e18; /* nobody is dialed */
+	route_open(&t->transport);
 	return &t->transport;
 }
 
@@ -87,9 +90,40 @@ static void stranger(struct transport *p, const uint8_t *data, size_t bytes)
 	close(theirs);
 }
 
+/* PROOF by who knows the secret, and has had WELCOME, if that has come. */
+static void prove(struct tcp *t, int theirs, const struct tcp_hello *h)
+{
+	struct tcp_meeting m = {.hello = *h};
+	unsigned char proof[TCP_DIGEST_BYTES];
+
+	if (recv(theirs, &m.welcome, sizeof(m.welcome), MSG_DONTWAIT) != sizeof(m.welcome))
+		return;
+	tcp_sign(t, &m, "dialer", proof);
+	put(theirs, proof, sizeof(proof));
+}
+
+/* A meeting in which all is right, and then what its sender says. */
+static void meeting(
+	struct transport *p, const struct tcp_hello *h, const uint8_t *data, size_t bytes)
+{
+	struct tcp *t = (struct tcp *)p;
+	struct sockaddr_storage from = {.ss_family = AF_INET};
+	int theirs, ours = connection(&theirs);
+
+	tcp_meet(t, ours, &from);
+	put(theirs, h, sizeof(*h));
+	p->pump(p, 0);
+	prove(t, theirs, h);
+	p->pump(p, 0);
+	put(theirs, data, bytes);
+	p->pump(p, 0);
+	close(theirs);
+	p->pump(p, 0);
+}
+
 /*
- * HELLO with the head made right, and by the second byte signed, of this job or both; then
- * what its sender says next.
+ * HELLO with the head made right, and by the second byte signed, of this job or both, proved, or a
+ * knock; then what its sender says next.
  */
 static void hello(struct transport *p, const uint8_t *data, size_t bytes)
 {
@@ -107,8 +141,8 @@ static void hello(struct transport *p, const uint8_t *data, size_t bytes)
 	h.order = TCP_BYTE_ORDER;
 	if (how & 1) {
 		memcpy(h.list, t->digest, sizeof(h.list));
-		h.purpose = TCP_LINK;
-		h.from = 2;
+		h.purpose = how & 4 ? TCP_KNOCK : TCP_LINK;
+		h.from = how & 4 ? 0 : 2;
 		h.to = 1;
 		h.size = 3;
 		h.received &= 1;
@@ -116,15 +150,20 @@ static void hello(struct transport *p, const uint8_t *data, size_t bytes)
 	if (how & 2)
 		tcp_sign_hello(t, &h, h.proof);
 	memcpy(buf, &h, sizeof(h));
-	stranger(p, buf, sizeof(buf));
+	if (how & 8)
+		meeting(p, &h, buf + sizeof(h), TCP_DIGEST_BYTES);
+	else
+		stranger(p, buf, sizeof(buf));
 }
 
 static void frames(struct transport *p, const uint8_t *data, size_t bytes)
 {
 	struct tcp *t = (struct tcp *)p;
-	struct tcp_agent *a = tcp_agent_of(t, 2);
+	struct tcp_agent *a = tcp_agent_of(t, bytes && *data & 64 ? 0 : 2);
 	int theirs, who;
 	uint64_t n = 0, seq = 0;
+
+	tcp_find_neighbours(t);
 
 	tcp_keep(a, TCP_MESSAGE, 5, "for them", 8);
 	a->life = 1;
@@ -155,9 +194,11 @@ static void frames(struct transport *p, const uint8_t *data, size_t bytes)
 		data += f.bytes;
 		bytes -= f.bytes;
 		p->pump(p, 0);
+		route_attend(p);
 	}
 	close(theirs);
 	p->pump(p, 0);
+	route_attend(p);
 	for (int tag = 0; tag <= TRANSPORT_TAG_MAX; tag++) {
 		void *buf;
 		size_t got;
