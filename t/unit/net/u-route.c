@@ -362,10 +362,35 @@ static void route_attend_all(int times)
 			route_attend(&agents[i].transport);
 }
 
+static void attend_the_living(void)
+{
+	for (int i = 0; i < size; i++)
+		if (!agents[i].dead)
+			route_attend(&agents[i].transport);
+}
+
+enum { TAG_STATE = TAG_ONE + 1, BUSY = 0, DONE };
+
+/* At agent 0; done: whether the last word of an agent was that. */
+static bool take_state(unsigned *word, bool *done)
+{
+	struct transport *p = &agents[0].transport;
+	size_t bytes;
+	void *buf;
+	int who;
+
+	if (p->receive(p, TRANSPORT_ANY, TAG_STATE, &buf, &bytes, &who, 0))
+		return false;
+	memcpy(word, buf, sizeof(*word));
+	free(buf);
+	if (done)
+		done[who] = *word == DONE;
+	return true;
+}
+
 /* All have something to tell that is not their last word, in any sequence; then their last one. */
 static void open_and_close(int n)
 {
-	enum { TAG_STATE = TAG_ONE + 1, BUSY = 0, DONE };
 	int done = 0, *order = xcalloc((size_t)n, sizeof(*order));
 
 	for (int i = 0; i < n; i++)
@@ -384,18 +409,9 @@ static void open_and_close(int n)
 		}
 	}
 	for (double until = transport_now() + 20; done < n - 1 && transport_now() < until;) {
-		unsigned word;
-		size_t bytes;
-		void *buf;
-		int who;
-
 		route_attend_all(1);
-		while (!agents[0].transport.receive(
-			&agents[0].transport, TRANSPORT_ANY, TAG_STATE, &buf, &bytes, &who, 0)) {
-			memcpy(&word, buf, sizeof(word));
+		for (unsigned word; take_state(&word, NULL);)
 			done += word == DONE;
-			free(buf);
-		}
 	}
 	ck_assert_int_eq(done, n - 1);
 	free(order);
@@ -409,6 +425,56 @@ START_TEST(words_that_change_nothing_wait)
 		open_and_close(n);
 		ck_assert_uint_le(agents[0].transport.counts.received, 16u * (unsigned)log2_up(n));
 		end_agents();
+	}
+}
+END_TEST
+
+static void say_state(int rank, unsigned word)
+{
+	transport_to_root(&agents[rank].transport, TAG_STATE, &word, sizeof(word), word == DONE,
+		throw_dice(&dice, 2) ? 1e-5 : 1e-3, 0);
+}
+
+/* Takes what has come; the number of living agents whose last word is not known to be the last. */
+static int not_done(bool *done)
+{
+	int n = 0;
+
+	for (unsigned word; take_state(&word, done);)
+		;
+	for (int i = 1; i < size; i++)
+		n += !agents[i].dead && !done[i];
+	return n;
+}
+
+/* Those that have died with a word that was not their last one are in nobody's way. */
+START_TEST(deaths_between_two_words)
+{
+	for (int run = 0; run < (getenv("VFTR_LONG") ? 3000 : 100); run++) {
+		const int n = 2 + (int)throw_dice(&dice, 60);
+		bool *done = xcalloc((size_t)n, sizeof(*done));
+
+		begin_agents(n, true);
+		for (int i = 1; i < n; i++)
+			say_state(i, BUSY);
+		for (int i = 0; i < 5 * n; i++) {
+			const int k = 1 + (int)throw_dice(&dice, (uint32_t)n - 1);
+
+			if (!agents[k].dead && throw_dice(&dice, 10) == 0)
+				die_now(k);
+			else if (!agents[k].dead)
+				say_state(k, throw_dice(&dice, 2) ? BUSY : DONE);
+			attend_the_living();
+		}
+		for (int i = 1; i < n; i++)
+			if (!agents[i].dead)
+				say_state(i, DONE);
+		for (double until = transport_now() + 20;
+			not_done(done) && transport_now() < until;)
+			attend_the_living();
+		ck_assert_int_eq(not_done(done), 0);
+		end_agents();
+		free(done);
 	}
 }
 END_TEST
@@ -564,6 +630,7 @@ int main(void)
 	tcase_add_test(c, the_last_word_is_kept);
 	tcase_add_test(c, nothing_to_do_is_no_reason_to_wake);
 	tcase_add_test(c, words_that_change_nothing_wait);
+	tcase_add_test(c, deaths_between_two_words);
 	tcase_add_test(c, second_thoughts_go_together);
 	tcase_add_test(c, a_message_to_all_comes_once);
 	tcase_add_test(c, messages_to_each_go_together);
